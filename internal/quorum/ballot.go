@@ -1,0 +1,167 @@
+package quorum
+
+import "time"
+
+// A Vote is what one reviewer contributes to the tally.
+type Vote uint8
+
+const (
+	Pending     Vote = 1 + iota // may still vote
+	Approve                     // reviewed this head and approved
+	Object                      // reviewed and objected
+	Unavailable                 // will not vote; never counted as an approval
+)
+
+// An Outcome is what one attempt of a reviewer came to.
+type Outcome uint8
+
+const (
+	Silent           Outcome = 1 + iota // nothing seen on this head
+	Running                             // the attempt has not ended
+	Approved                            // a clear verdict that approves
+	Findings                            // a clear verdict that objects, or findings bound to the head
+	Empty                               // ended and left nothing
+	Malformed                           // evidence, but no clear verdict
+	Overloaded                          // an outage
+	Hung                                // no runner or no end in time
+	Limited                             // a rate or usage limit
+	Failed                              // ran and failed for good
+	Declined                            // chose not to review
+	Cancelled                           // by somebody, and no verdict left
+	AwaitingApproval                    // a maintainer must approve the run
+	Refused                             // GitHub will not run it again
+	Withdrawn                           // an approval that stood and stands no more
+	Unrelated                           // a text that is not the reviewer's evidence; no ballot has it
+	Unknown                             // failed, nothing recognised
+)
+
+// A Reason says why a ballot, or a whole decision, is what it is. Package report has one sentence and one advice for each.
+type Reason string
+
+const (
+	// Of ballots.
+	ReasonSilent       Reason = "silent"        // nothing seen yet
+	ReasonRunning      Reason = "running"       // at work
+	ReasonApproved     Reason = "approved"      //
+	ReasonResolved     Reason = "resolved"      // an objection by threads that have all ended; Detail: who resolved them
+	ReasonAccepted     Reason = "below"         // findings below min_severity: approves
+	ReasonFindings     Reason = "findings"      // objects
+	ReasonOpenThreads  Reason = "open_threads"  // clean, but a thread of its is still open
+	ReasonStands       Reason = "stands"        // an objection that was deleted or edited by somebody else, or whose later attempt gave no verdict
+	ReasonNoAnswer     Reason = "no_answer"     // silent to its deadline
+	ReasonLate         Reason = "late"          // still at work at its deadline
+	ReasonNotReceived  Reason = "not_received"  // pending when the check passed
+	ReasonEmpty        Reason = "empty"         //
+	ReasonAmbiguous    Reason = "ambiguous"     // empty: its answer may be about another head's run
+	ReasonMalformed    Reason = "malformed"     //
+	ReasonContradicts  Reason = "contradicts"   // malformed: says both
+	ReasonTemplate     Reason = "template"      // malformed: an unfilled template
+	ReasonConditional  Reason = "conditional"   // malformed: yes, on a condition
+	ReasonOverloaded   Reason = "overloaded"    //
+	ReasonHung         Reason = "hung"          //
+	ReasonRateLimit    Reason = "rate_limit"    // Detail may hold when it resets
+	ReasonQuota        Reason = "quota"         // a usage limit
+	ReasonCredentials  Reason = "credentials"   // failed
+	ReasonBilling      Reason = "billing"       // failed: credit, spending limit
+	ReasonBudget       Reason = "budget"        // failed: its own budget is used up
+	ReasonInvalid      Reason = "invalid"       // failed: invalid request, context too long, validation, configuration
+	ReasonModelRefusal Reason = "model_refusal" // failed: the model refused
+	ReasonFailedTwice  Reason = "failed_twice"  // conclusion: a failure that stands
+	ReasonSkipped      Reason = "skipped"       // declined: run skipped, or neutral with verdict: conclusion
+	ReasonDeclined     Reason = "declined"      // declined in its own words
+	ReasonTooLarge     Reason = "too_large"     // declined
+	ReasonNoSecrets    Reason = "no_secrets"    // declined: fork or Dependabot, no key
+	ReasonRetired      Reason = "retired"       // declined: the service has ended
+	ReasonGuarded      Reason = "guarded"       // the pull request changes what instructs it; Detail: the path
+	ReasonCancelled    Reason = "cancelled"     //
+	ReasonApproval     Reason = "approval"      // awaiting a maintainer's approval
+	ReasonRefused      Reason = "refused"       // GitHub refused the rerun; Detail: its words
+	ReasonPermission   Reason = "permission"    // the token may not rerun, cancel, comment or request; Detail: which permission
+	ReasonTooOld       Reason = "too_old"       // refused: over 30 days
+	ReasonAttempts     Reason = "attempts"      // refused: 50 attempts
+	ReasonDismissed    Reason = "dismissed"     // withdrawn
+	ReasonDeleted      Reason = "deleted"       // withdrawn
+	ReasonEdited       Reason = "edited"        // withdrawn: edited by somebody else; Detail: by whom
+	ReasonUnknown      Reason = "unknown"       //
+	ReasonUnnamed      Reason = "unnamed"       // silent: its answer names no commit and the pull request had another head
+	ReasonSelf         Reason = "self"          // the pull request's author is its reviewer
+
+	// Of decisions.
+	ReasonTally    Reason = "tally"    // the ballots decide
+	ReasonDraft    Reason = "draft"    //
+	ReasonClosed   Reason = "closed"   //
+	ReasonOff      Reason = "off"      // mode: off
+	ReasonNoPolicy Reason = "nopolicy" // there is none, or it is gone
+	ReasonBroken   Reason = "broken"   // the policy file is broken
+	ReasonSiblings Reason = "siblings" // other open pull requests share this head
+	ReasonRequired Reason = "required" // Unverified: a required reviewer does not approve
+	ReasonStandIn  Reason = "stand_in" // Passed: a person stands in
+)
+
+// A Ballot is one reviewer's vote with its reason and evidence. evidence.Judge makes it from facts alone; a Pending one
+// says what the clock will do to it, and [Decide] carries that out.
+type Ballot struct {
+	Reviewer string    `json:"reviewer"`
+	Required bool      `json:"required,omitempty"`
+	Shadow   bool      `json:"shadow,omitempty"`
+	Retired  bool      `json:"retired,omitempty"`
+	Vote     Vote      `json:"vote"`
+	Outcome  Outcome   `json:"outcome"`
+	Reason   Reason    `json:"reason"`
+	Detail   string    `json:"detail,omitempty"` // hostile: may quote a reviewer, a path, a login
+	Attempt  int       `json:"attempt,omitempty"`
+	Since    time.Time `json:"since,omitzero"` // since when it is so
+	At       time.Time `json:"at,omitzero"`    // Approve, Object: when the vote was cast
+	Run      int64     `json:"run,omitempty"`
+	Evidence TextRef   `json:"evidence,omitzero"`
+	URL      string    `json:"url,omitempty"` // of the evidence, else of the run
+	Failed   int       `json:"failed,omitempty"`
+	// Failed counts the attempts that ended without a verdict; from 2 on, or with no attempt left, an Unavailable ballot says
+	// "reviewer skipped after N failed attempts".
+	Retried  bool      `json:"retried,omitempty"`  // a verdict of an attempt after the first
+	Retrying bool      `json:"retrying,omitempty"` // Pending: another attempt is due or under way
+	Spent    bool      `json:"spent,omitempty"`    // Unavailable: no attempt is left
+	Findings []Finding `json:"findings,omitempty"`
+	Answers  []string  `json:"answers,omitempty"` // hostile: excerpts of answers without a verdict, oldest first
+
+	Deadline time.Time `json:"deadline,omitzero"` // Pending: Unavailable from then on
+	Late     Reason    `json:"-"`                 // Pending: the reason it then has
+	Then     *Ballot   `json:"-"`                 // Pending: what it is from its deadline on instead (a verdict whose attempt does not end)
+	Next     []Action  `json:"-"`                 // Pending: what is done on the way, by due time
+	Open     bool      `json:"-"`                 // Unavailable, but an answer may still come and would count
+	Watch    bool      `json:"-"`                 // Pending: GitHub announces its end to no job (own attempt or request, Copilot, another App)
+	Threads  bool      `json:"-"`                 // resolving threads would end this objection
+}
+
+// A Finding is what a reviewer objects to; it is quoted, never inferred.
+type Finding struct {
+	Path     string   `json:"path,omitempty"` // hostile, as all text of it
+	Line     int      `json:"line,omitempty"` // 1-based; 0: unknown
+	Body     string   `json:"body"`
+	Severity Severity `json:"severity,omitempty"`
+	Thread   int64    `json:"thread,omitempty"` // it is already a comment on the diff
+	URL      string   `json:"url,omitempty"`
+	Below    bool     `json:"below,omitempty"` // below min_severity: shown, does not object
+}
+
+// ActionKind says what is done for a pending reviewer.
+type ActionKind uint8
+
+const (
+	Rerun  ActionKind = 1 + iota // run the workflow run again
+	Cancel                       // cancel the run that hangs
+	Ask                          // ask for a review
+)
+
+// An Action becomes an effect when it is due. It is void if GitHub has moved on from what it names.
+type Action struct {
+	Kind       ActionKind    `json:"kind"`
+	Reviewer   string        `json:"reviewer"`
+	Due        time.Time     `json:"due,omitzero"`
+	Run        int64         `json:"run,omitempty"`
+	Attempt    int           `json:"attempt,omitempty"`     // the attempt that was seen
+	FailedOnly bool          `json:"failed_only,omitempty"` // Rerun: a job failed, so only failed jobs are run again
+	Request    Request       `json:"request,omitzero"`      // Ask
+	Until      time.Time     `json:"until,omitzero"`        // once it is carried out at now, the ballot's deadline is now + Timeout, at most Until
+	Timeout    time.Duration `json:"timeout,omitempty"`
+}

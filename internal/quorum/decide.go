@@ -1,0 +1,307 @@
+package quorum
+
+import (
+	"slices"
+	"time"
+)
+
+// Decide applies p to the ballots as of now. The ballots are those of evidence.Judge for p's reviewers, in their order.
+//
+// Facts come before the clock: a ballot that GitHub's facts have settled is never touched by a deadline. The rules are
+// tried in the order of their numbers; each is a method below.
+func Decide(p Policy, ballots []Ballot, f Facts, now time.Time) Decision {
+	d := Decision{PR: f.PR, Head: f.Head, Base: f.Base, Need: p.Need, Start: f.Start, Reason: ReasonTally}
+	switch {
+	case f.File.State == FileMissing:
+		return d.end(ReasonNoPolicy)
+	case f.Closed:
+		return d.end(ReasonClosed)
+	case f.File.State != FileValid || p.Need < 1: // an empty quorum is no quorum
+		d.Verdict, d.Reason = Unverified, ReasonBroken
+		return d
+	case p.Mode == Off:
+		return d.end(ReasonOff)
+	case len(f.Siblings) > 0: // until siblings are judged together, none of them passes
+		d.Verdict, d.Reason, d.Siblings = Unverified, ReasonSiblings, f.Siblings
+		return d
+	case f.Draft && p.DraftsWait:
+		d.Verdict, d.Reason, d.Ballots = Waiting, ReasonDraft, slices.Clone(ballots)
+		d.count()
+		return d
+	}
+	if d.passStands(ballots, f) {
+		return d
+	}
+	d.tally(ballots, now)
+	required := d.required()
+	switch enough := d.Approvals >= p.Need && required == Approve; {
+	case d.Objections > 0 && (d.Pending == 0 || p.EarlyStart && (d.Approvals+d.Objections >= p.Need || d.Approvals+d.Pending < p.Need)):
+		d.Verdict = Blocked // rule 2
+	case d.Objections > 0:
+		d.Verdict = Waiting // rule 6: for a second answer
+	case d.Pending == 0 && enough:
+		d.pass(ballots, f, earliest(d.settled(), d.graceEnds(p, f)), nil) // rule 3, or rule 5 if nobody looked then
+	case d.Pending == 0:
+		d.unverify(required)
+		if len(f.StandIns) > 0 && len(f.Against) == 0 {
+			by := f.StandIns[:1]
+			d.pass(ballots, f, latest(d.settled(), by[0].At), by)
+		}
+	case d.Approvals+d.Pending < p.Need || required == Unavailable:
+		d.unverify(required) // rule 4
+	case enough:
+		end := d.graceEnds(p, f) // rule 5
+		if now.Before(end) {
+			d.Verdict, d.GraceEnd = Waiting, end
+		} else {
+			d.pass(ballots, f, end, nil)
+		}
+	default:
+		d.Verdict = Waiting // rule 6
+	}
+	if d.Verdict != Passed {
+		d.schedule(f, now)
+	}
+	return d
+}
+
+// end is the decision where nothing is decided.
+func (d Decision) end(why Reason) Decision {
+	d.Verdict, d.Reason = Ended, why
+	return d
+}
+
+// passStands is rule 0: what passed stays passed until something new speaks against it. The ballots are shown as they
+// were at that moment: the clock does not touch them any more. A pass that names too few approvals was never earned.
+func (d *Decision) passStands(ballots []Ballot, f Facts) bool {
+	was := f.Pass
+	if was == nil || was.Base != f.Base || was.Policy != f.File.SHA || was.Need != d.Need {
+		return false
+	}
+	if len(was.By) > 0 && len(f.Against) > 0 { // against the reviewers' own quorum a person has no say in the rules below either
+		return false
+	}
+	d.tally(ballots, was.At)
+	earned := d.Approvals >= d.Need && d.required() == Approve || len(was.By) > 0
+	if !earned || d.Objections > 0 || !slices.Equal(d.voters(), was.Voters) {
+		return false
+	}
+	for _, basis := range was.Basis {
+		if !slices.ContainsFunc(d.Ballots, func(b Ballot) bool { return b.Vote == Approve && b.basis() == basis }) {
+			return false
+		}
+	}
+	for _, by := range was.By {
+		if !slices.ContainsFunc(f.StandIns, func(s StandIn) bool { return s.Review == by.Review }) {
+			return false
+		}
+	}
+	d.freeze(was)
+	return true
+}
+
+// pass makes the decision Passed as of at, the moment from which it would have passed: so it does not depend on when
+// somebody looked.
+func (d *Decision) pass(ballots []Ballot, f Facts, at time.Time, by []StandIn) {
+	d.tally(ballots, at)
+	pass := &Pass{At: at, Policy: f.File.SHA, Base: f.Base, Need: d.Need, Voters: d.voters(), By: by}
+	for _, b := range d.Ballots {
+		if b.counts() && b.Vote == Approve {
+			pass.Basis = append(pass.Basis, b.basis())
+		}
+	}
+	d.freeze(pass)
+}
+
+// freeze shows a pass: what was pending when it came was not received.
+func (d *Decision) freeze(pass *Pass) {
+	d.Verdict, d.Reason, d.Pass, d.StandIns = Passed, ReasonTally, pass, pass.By
+	if len(pass.By) > 0 {
+		d.Reason = ReasonStandIn
+	}
+	for i, b := range d.Ballots {
+		if b.Vote == Pending {
+			d.Ballots[i].Reason, d.Ballots[i].Deadline = ReasonNotReceived, time.Time{}
+		}
+	}
+}
+
+// voters are the reviewers whose votes are counted.
+func (d *Decision) voters() []string {
+	names := make([]string, 0, len(d.Ballots))
+	for _, b := range d.Ballots {
+		if b.counts() {
+			names = append(names, b.Reviewer)
+		}
+	}
+	return names
+}
+
+// basis names b as an approval that a pass rests on.
+func (b Ballot) basis() Basis { return Basis{Reviewer: b.Reviewer, Run: b.Run, Attempt: b.Attempt} }
+
+// tally sets the ballots as of now and counts them.
+func (d *Decision) tally(ballots []Ballot, now time.Time) {
+	d.Ballots = make([]Ballot, len(ballots))
+	for i, b := range ballots {
+		d.Ballots[i] = b.asOf(now)
+	}
+	d.count()
+}
+
+func (d *Decision) count() {
+	d.Approvals, d.Objections, d.Unavailable, d.Pending = 0, 0, 0, 0
+	for _, b := range d.Ballots {
+		if !b.counts() {
+			continue
+		}
+		switch b.Vote {
+		case Approve:
+			d.Approvals++
+		case Object:
+			d.Objections++
+		case Unavailable:
+			d.Unavailable++
+		case Pending:
+			d.Pending++
+		}
+	}
+}
+
+// counts reports whether the vote is one of the tally's.
+func (b Ballot) counts() bool { return !b.Shadow && !b.Retired }
+
+// asOf applies the clock to a pending ballot.
+func (b Ballot) asOf(now time.Time) Ballot {
+	if b.Vote != Pending || b.Deadline.IsZero() || now.Before(b.Deadline) {
+		return b
+	}
+	if b.Then != nil {
+		return *b.Then
+	}
+	b.Vote, b.Reason, b.Since = Unavailable, b.Late, b.Deadline
+	b.Deadline, b.Next, b.Retrying, b.Watch = time.Time{}, nil, false, false
+	return b
+}
+
+// required is the worst vote of the required reviewers; Approve if there is none.
+func (d *Decision) required() Vote {
+	worst := Approve
+	for _, b := range d.Ballots {
+		if !b.Required || !b.counts() {
+			continue
+		}
+		switch b.Vote {
+		case Approve:
+		case Pending, Object:
+			worst = b.Vote
+		default:
+			return Unavailable
+		}
+	}
+	return worst
+}
+
+func (d *Decision) unverify(required Vote) {
+	d.Verdict = Unverified
+	if d.Approvals >= d.Need && required != Approve {
+		d.Reason = ReasonRequired
+	}
+}
+
+// settled is when the last ballot came to be what it is.
+func (d *Decision) settled() (at time.Time) {
+	for _, b := range d.Ballots {
+		switch {
+		case !b.counts():
+		case b.Vote == Approve:
+			at = latest(at, b.At)
+		default:
+			at = latest(at, b.Since)
+		}
+	}
+	return latest(at, d.Start)
+}
+
+// graceEnds is when a quorum that stands stops waiting for the rest: the need-th approval and the last required one have
+// been cast, and then the grace is over.
+func (d *Decision) graceEnds(p Policy, f Facts) time.Time {
+	at := f.Start
+	cast := make([]time.Time, 0, len(d.Ballots))
+	for _, b := range d.Ballots {
+		if b.counts() && b.Vote == Approve {
+			cast = append(cast, b.At)
+			if b.Required {
+				at = latest(at, b.At)
+			}
+		}
+	}
+	slices.SortFunc(cast, time.Time.Compare)
+	return latest(at, cast[p.Need-1]).Add(p.Grace)
+}
+
+// schedule finds the wake and the effects that are due.
+func (d *Decision) schedule(f Facts, now time.Time) {
+	d.wake(d.GraceEnd)
+	acts := d.Verdict == Waiting || d.Verdict == Unverified && d.mayChange()
+	d.Effects.Head, d.Effects.Base = f.Head, f.Base
+	for _, b := range d.Ballots {
+		if b.Vote != Pending {
+			continue
+		}
+		d.wake(b.Deadline)
+		if !acts || !b.counts() {
+			continue
+		}
+		for _, a := range b.Next {
+			if now.Before(a.Due) {
+				d.wake(a.Due)
+				continue
+			}
+			switch a.Kind {
+			case Rerun:
+				d.Effects.Reruns = append(d.Effects.Reruns, a)
+			case Cancel:
+				d.Effects.Cancels = append(d.Effects.Cancels, a)
+			case Ask:
+				d.Effects.Requests = append(d.Effects.Requests, a)
+			}
+		}
+	}
+}
+
+// mayChange reports whether answers that may still come could end an Unverified.
+func (d *Decision) mayChange() bool {
+	may := d.Approvals + d.Pending
+	for _, b := range d.Ballots {
+		switch {
+		case !b.counts() || b.Vote != Unavailable:
+		case b.Open:
+			may++
+		case b.Required:
+			return false
+		}
+	}
+	return may >= d.Need
+}
+
+// wake moves d.Wake forward to t if t comes first.
+func (d *Decision) wake(t time.Time) {
+	if !t.IsZero() && (d.Wake.IsZero() || t.Before(d.Wake)) {
+		d.Wake = t
+	}
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
+
+func earliest(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,380 @@
+package quorum
+
+// Each rule with both sides of its boundary, in the order of their numbers. Times are seconds after the start.
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func approves(name string, at int) Ballot {
+	return verdict(Ballot{Reviewer: name, Run: 1, Attempt: 1}, Approve, sec(at))
+}
+
+func objects(name string, at int) Ballot {
+	return verdict(Ballot{Reviewer: name, Run: 1, Attempt: 1}, Object, sec(at))
+}
+
+func unavailable(name string, since int) Ballot {
+	return Ballot{Reviewer: name, Run: 1, Attempt: 1, Vote: Unavailable, Outcome: Failed, Reason: ReasonCredentials, Since: sec(since)}
+}
+
+func pending(name string, deadline int) Ballot {
+	return Ballot{Reviewer: name, Run: 1, Attempt: 1, Vote: Pending, Outcome: Running, Reason: ReasonRunning, Since: sec(1), Deadline: sec(deadline), Late: ReasonLate, Open: true}
+}
+
+// answered is pending too, although its verdict is there: its attempt has not ended.
+func answered(name string, deadline int, v Vote) Ballot {
+	b := pending(name, deadline)
+	b.Then = then(b, v)
+	return b
+}
+
+func required(b Ballot) Ballot {
+	b.Required = true
+	return b
+}
+
+func shadow(b Ballot) Ballot {
+	b.Shadow = true
+	return b
+}
+
+func retired(b Ballot) Ballot {
+	b.Retired = true
+	return b
+}
+
+func next(b Ballot, kind ActionKind, due int) Ballot {
+	b.Next = append(b.Next, Action{Kind: kind, Reviewer: b.Reviewer, Run: b.Run, Attempt: b.Attempt, Due: sec(due)})
+	return b
+}
+
+func attempt(b Ballot, n int) Ballot {
+	b.Attempt = n
+	return b
+}
+
+// table is a policy of two approvals with a grace of 180 seconds, and nothing that speaks against a decision.
+func table(now int, ballots ...Ballot) world {
+	return world{
+		Policy:  Policy{Check: "Review quorum", Mode: Enforce, Need: 2, Grace: 180 * time.Second, EarlyStart: true, DraftsWait: true, StandIn: Write},
+		Ballots: ballots,
+		Facts:   Facts{PR: PR{"acme", "shop", 7}, Head: "a1", Base: "main", Start: sec(0), File: PolicyFile{State: FileValid, SHA: "p1"}},
+		Now:     sec(now),
+	}
+}
+
+func (w world) need(n int) world                  { w.Policy.Need = n; return w }
+func (w world) patient() world                    { w.Policy.EarlyStart = false; return w }
+func (w world) facts(change func(f *Facts)) world { change(&w.Facts); return w }
+func (w world) policy(change func(*Policy)) world { change(&w.Policy); return w }
+func (w world) bob(at int) world                  { return w.person("bob", at) }
+func (w world) person(login string, at int) world {
+	w.Facts.StandIns = append(w.Facts.StandIns, StandIn{Login: login, Review: int64(at), At: sec(at)})
+	return w
+}
+
+func draft(f *Facts)   { f.Draft = true }
+func closed(f *Facts)  { f.Closed = true }
+func against(f *Facts) { f.Against = []string{"carol"} }
+
+// outcome is what a table's row expects.
+type outcome struct {
+	is     Verdict
+	why    Reason
+	a, o   int // approvals, objections
+	u, p   int // unavailable, pending
+	wake   int // seconds; 0: none
+	passed int // seconds: when it passed
+}
+
+func (d Decision) outcome() outcome {
+	got := outcome{is: d.Verdict, why: d.Reason, a: d.Approvals, o: d.Objections, u: d.Unavailable, p: d.Pending}
+	if !d.Wake.IsZero() {
+		got.wake = int(d.Wake.Sub(midnight) / time.Second)
+	}
+	if d.Pass != nil {
+		got.passed = int(d.Pass.At.Sub(midnight) / time.Second)
+	}
+	return got
+}
+
+func TestDecide(t *testing.T) {
+	const tally = ReasonTally
+	tests := []struct {
+		name string
+		w    world
+		want outcome
+	}{
+		// The table of the manual: openai, gemini, copilot; two approvals.
+		{"all approve", table(30, approves("openai", 10), approves("gemini", 20), approves("copilot", 30)), outcome{is: Passed, why: tally, a: 3, passed: 30}},
+		{"two approve, the grace runs", table(30, approves("openai", 10), approves("gemini", 20), pending("copilot", 600)), outcome{is: Waiting, why: tally, a: 2, p: 1, wake: 200}},
+		{"two approve, the grace's last second", table(199, approves("openai", 10), approves("gemini", 20), pending("copilot", 600)), outcome{is: Waiting, why: tally, a: 2, p: 1, wake: 200}},
+		{"two approve, the grace is over", table(200, approves("openai", 10), approves("gemini", 20), pending("copilot", 600)), outcome{is: Passed, why: tally, a: 2, p: 1, passed: 200}},
+		{"object, approve, anything", table(30, objects("openai", 10), approves("gemini", 20), pending("copilot", 600)), outcome{is: Blocked, why: tally, a: 1, o: 1, p: 1, wake: 600}},
+		{"gemini is rerun", table(90, approves("openai", 10), next(pending("gemini", 600), Rerun, 95), unavailable("copilot", 20)), outcome{is: Waiting, why: tally, a: 1, u: 1, p: 1, wake: 95}},
+		{"approve, unavailable, timeout", table(600, approves("openai", 10), unavailable("gemini", 20), pending("copilot", 600)), outcome{is: Unverified, why: tally, a: 1, u: 2}},
+		{"approve, unavailable, approve", table(30, approves("openai", 10), unavailable("gemini", 20), approves("copilot", 25)), outcome{is: Passed, why: tally, a: 2, u: 1, passed: 25}},
+		{"object, pending, pending", table(30, objects("openai", 10), pending("gemini", 600), pending("copilot", 700)), outcome{is: Waiting, why: tally, o: 1, p: 2, wake: 600}},
+
+		// Where nothing is decided, and rule 1.
+		{"no policy", table(30, approves("openai", 10)).facts(func(f *Facts) { f.File.State = FileMissing }), outcome{is: Ended, why: ReasonNoPolicy}},
+		{"no policy, closed", table(30).facts(closed).facts(func(f *Facts) { f.File.State = FileMissing }), outcome{is: Ended, why: ReasonNoPolicy}},
+		{"closed", table(30, approves("openai", 10), approves("gemini", 10)).facts(closed), outcome{is: Ended, why: ReasonClosed}},
+		{"closed, and the file is broken", table(30).facts(closed).facts(func(f *Facts) { f.File.State = FileBroken }), outcome{is: Ended, why: ReasonClosed}},
+		{"off", table(30, approves("openai", 10), approves("gemini", 10)).policy(func(p *Policy) { p.Mode = Off }), outcome{is: Ended, why: ReasonOff}},
+		{"report only decides all the same", table(30, approves("openai", 10), approves("gemini", 10)).policy(func(p *Policy) { p.Mode = ReportOnly }), outcome{is: Passed, why: tally, a: 2, passed: 10}},
+		{"broken", table(30, approves("openai", 10), approves("gemini", 10)).facts(func(f *Facts) { f.File.State = FileBroken }), outcome{is: Unverified, why: ReasonBroken}},
+		{"a file in no known state", table(30, approves("openai", 10), approves("gemini", 10)).facts(func(f *Facts) { f.File.State = 0 }), outcome{is: Unverified, why: ReasonBroken}},
+		{"an empty quorum", table(30, approves("openai", 10)).need(0), outcome{is: Unverified, why: ReasonBroken}},
+		{"nobody votes in an empty quorum", table(30).need(0), outcome{is: Unverified, why: ReasonBroken}},
+		{"siblings", table(30, approves("openai", 10), approves("gemini", 10)).facts(func(f *Facts) { f.Siblings = []int{8} }), outcome{is: Unverified, why: ReasonSiblings}},
+		{"a draft waits", table(30, approves("openai", 10), approves("gemini", 10), next(pending("copilot", 20), Rerun, 5)).facts(draft), outcome{is: Waiting, why: ReasonDraft, a: 2, p: 1}},
+		{"a draft is reviewed", table(30, approves("openai", 10), approves("gemini", 10)).facts(draft).policy(func(p *Policy) { p.DraftsWait = false }), outcome{is: Passed, why: tally, a: 2, passed: 10}},
+
+		// Rule 2.
+		{"all have answered, one objects", table(30, objects("openai", 10), approves("gemini", 20), approves("copilot", 20)), outcome{is: Blocked, why: tally, a: 2, o: 1}},
+		{"all but one are unavailable, and that one objects", table(30, objects("openai", 10), unavailable("gemini", 20)), outcome{is: Blocked, why: tally, o: 1, u: 1}},
+		{"a quorum can no longer be reached: no second answer is waited for", table(30, objects("openai", 10), unavailable("gemini", 20), pending("copilot", 600)), outcome{is: Blocked, why: tally, o: 1, u: 1, p: 1, wake: 600}},
+		{"two objections are a quorum of answers", table(30, objects("openai", 10), objects("gemini", 20), pending("copilot", 600), pending("sonar", 600)), outcome{is: Blocked, why: tally, o: 2, p: 2, wake: 600}},
+		{"patient: everybody is waited for", table(30, objects("openai", 10), objects("gemini", 20), pending("copilot", 600)).patient(), outcome{is: Waiting, why: tally, o: 2, p: 1, wake: 600}},
+		{"patient: and then it is blocked", table(600, objects("openai", 10), objects("gemini", 20), pending("copilot", 600)).patient(), outcome{is: Blocked, why: tally, o: 2, u: 1}},
+		{"one of need one objects", table(30, objects("openai", 10), pending("gemini", 600)).need(1), outcome{is: Blocked, why: tally, o: 1, p: 1, wake: 600}},
+		{"an objection is waited with, whatever a required reviewer lacks", table(30, objects("openai", 10), required(unavailable("gemini", 20)), pending("copilot", 600), pending("sonar", 700)), outcome{is: Waiting, why: tally, o: 1, u: 1, p: 2, wake: 600}},
+		{"an objection by a shadow is none", table(30, approves("openai", 10), approves("gemini", 20), shadow(objects("exp", 5))), outcome{is: Passed, why: tally, a: 2, passed: 20}},
+		{"an objection whose attempt ends with its deadline", table(600, approves("openai", 10), pending("gemini", 600), answered("copilot", 600, Object)), outcome{is: Blocked, why: tally, a: 1, o: 1, u: 1}},
+		{"the second before", table(599, approves("openai", 10), pending("gemini", 600), answered("copilot", 600, Object)), outcome{is: Waiting, why: tally, a: 1, p: 2, wake: 600}},
+
+		// Rule 3.
+		{"one is missing", table(30, approves("openai", 10), unavailable("gemini", 20)), outcome{is: Unverified, why: tally, a: 1, u: 1}},
+		{"a required one is missing", table(30, approves("openai", 10), approves("gemini", 20), required(unavailable("copilot", 5))), outcome{is: Unverified, why: ReasonRequired, a: 2, u: 1}},
+		{"a required one approves", table(30, approves("openai", 10), unavailable("gemini", 20), required(approves("copilot", 25))), outcome{is: Passed, why: tally, a: 2, u: 1, passed: 25}},
+		{"a required shadow is not waited for", table(30, approves("openai", 10), approves("gemini", 20), shadow(required(unavailable("exp", 5)))), outcome{is: Passed, why: tally, a: 2, passed: 20}},
+		{"a retired one neither", table(30, approves("openai", 10), approves("gemini", 20), retired(required(unavailable("old", 5)))), outcome{is: Passed, why: tally, a: 2, passed: 20}},
+		{"a shadow's approval is none", table(30, approves("openai", 10), shadow(approves("exp", 5)), unavailable("gemini", 20)), outcome{is: Unverified, why: tally, a: 1, u: 1}},
+		{"a required vote of no known kind", table(30, approves("openai", 10), approves("gemini", 20), required(Ballot{Reviewer: "copilot"})), outcome{is: Unverified, why: ReasonRequired, a: 2}},
+		{"silent to its deadline", table(600, pending("openai", 600), pending("gemini", 500)), outcome{is: Unverified, why: tally, u: 2}},
+		{"an approval whose attempt ends with its deadline", table(600, approves("openai", 10), answered("gemini", 600, Approve)), outcome{is: Passed, why: tally, a: 2, passed: 600}},
+		{"the last answer comes before the grace is over", table(100, approves("openai", 10), approves("gemini", 20), pending("copilot", 100)), outcome{is: Passed, why: tally, a: 2, u: 1, passed: 100}},
+		{"nobody looked when the grace was over", table(700, approves("openai", 10), approves("gemini", 20), pending("copilot", 600)), outcome{is: Passed, why: tally, a: 2, p: 1, passed: 200}},
+
+		// stand_in.
+		{"bob stands in", table(30, approves("openai", 10), unavailable("gemini", 20)).bob(15), outcome{is: Passed, why: ReasonStandIn, a: 1, u: 1, passed: 20}},
+		{"bob comes last", table(30, approves("openai", 10), unavailable("gemini", 20)).bob(25), outcome{is: Passed, why: ReasonStandIn, a: 1, u: 1, passed: 25}},
+		{"bob stands in for a required one", table(30, approves("openai", 10), approves("gemini", 20), required(unavailable("copilot", 5))).bob(15), outcome{is: Passed, why: ReasonStandIn, a: 2, u: 1, passed: 20}},
+		{"bob stands in for all", table(30, unavailable("openai", 10), unavailable("gemini", 20)).bob(15), outcome{is: Passed, why: ReasonStandIn, u: 2, passed: 20}},
+		{"carol is against it", table(30, approves("openai", 10), unavailable("gemini", 20)).bob(15).facts(against), outcome{is: Unverified, why: tally, a: 1, u: 1}},
+		{"bob does not hurry the pending", table(30, approves("openai", 10), unavailable("gemini", 20), pending("copilot", 600)).bob(15), outcome{is: Waiting, why: tally, a: 1, u: 1, p: 1, wake: 600}},
+		{"nor where it is unverified already", table(30, unavailable("openai", 10), unavailable("gemini", 20), pending("copilot", 600)).bob(15), outcome{is: Unverified, why: tally, u: 2, p: 1, wake: 600}},
+		{"bob does not stand in over an objection", table(30, objects("openai", 10), unavailable("gemini", 20)).bob(15), outcome{is: Blocked, why: tally, o: 1, u: 1}},
+		{"bob is not needed", table(30, approves("openai", 10), approves("gemini", 20)).bob(25), outcome{is: Passed, why: tally, a: 2, passed: 20}},
+
+		// Rule 4.
+		{"too few are left", table(30, unavailable("openai", 10), unavailable("gemini", 20), pending("copilot", 600)), outcome{is: Unverified, why: tally, u: 2, p: 1, wake: 600}},
+		{"just enough are left", table(30, approves("openai", 10), unavailable("gemini", 20), pending("copilot", 600)), outcome{is: Waiting, why: tally, a: 1, u: 1, p: 1, wake: 600}},
+		{"a required one is lost", table(30, approves("openai", 10), approves("gemini", 20), required(unavailable("copilot", 25)), pending("sonar", 600)), outcome{is: Unverified, why: ReasonRequired, a: 2, u: 1, p: 1, wake: 600}},
+		{"a required one is lost, and too few have approved yet", table(30, approves("openai", 10), required(unavailable("copilot", 25)), pending("sonar", 600)), outcome{is: Unverified, why: tally, a: 1, u: 1, p: 1, wake: 600}},
+		{"a required one is late", table(300, approves("openai", 10), approves("gemini", 20), required(pending("copilot", 300)), pending("sonar", 600)), outcome{is: Unverified, why: ReasonRequired, a: 2, u: 1, p: 1, wake: 600}},
+
+		// Rule 5.
+		{"a required one is waited for", table(500, approves("openai", 10), approves("gemini", 20), required(pending("copilot", 600))), outcome{is: Waiting, why: tally, a: 2, p: 1, wake: 600}},
+		{"the grace begins with the last required approval", table(200, approves("openai", 10), approves("gemini", 20), required(approves("copilot", 50)), pending("sonar", 600)), outcome{is: Waiting, why: tally, a: 3, p: 1, wake: 230}},
+		{"the grace begins with the need-th approval, not with a later one", table(200, approves("openai", 10), approves("gemini", 20), approves("copilot", 50), pending("sonar", 600)), outcome{is: Passed, why: tally, a: 3, p: 1, passed: 200}},
+		{"whoever came in which order", table(100, approves("openai", 50), approves("gemini", 10), approves("copilot", 20), pending("sonar", 600)), outcome{is: Waiting, why: tally, a: 3, p: 1, wake: 200}},
+		{"the grace begins with the start", table(200, approves("openai", 10), approves("gemini", 20), pending("copilot", 600)).facts(func(f *Facts) { f.Start = sec(100) }), outcome{is: Waiting, why: tally, a: 2, p: 1, wake: 280}},
+		{"a deadline within the grace comes first", table(30, approves("openai", 10), approves("gemini", 20), pending("copilot", 100)), outcome{is: Waiting, why: tally, a: 2, p: 1, wake: 100}},
+		{"without grace", table(20, approves("openai", 10), approves("gemini", 20), pending("copilot", 600)).policy(func(p *Policy) { p.Grace = 0 }), outcome{is: Passed, why: tally, a: 2, p: 1, passed: 20}},
+		{"a deadline in the second in which the grace ends", table(200, approves("openai", 10), approves("gemini", 20), pending("copilot", 200)), outcome{is: Passed, why: tally, a: 2, u: 1, passed: 200}},
+		{"an objection of that second comes first", table(200, approves("openai", 10), approves("gemini", 20), objects("copilot", 200)), outcome{is: Blocked, why: tally, a: 2, o: 1}},
+
+		// Rule 6.
+		{"nobody has answered", table(30, pending("openai", 600), pending("gemini", 500)), outcome{is: Waiting, why: tally, p: 2, wake: 500}},
+		{"a fact in the second of its deadline", table(600, approves("openai", 600), approves("gemini", 20)), outcome{is: Passed, why: tally, a: 2, passed: 600}},
+		{"the deadline itself", table(600, pending("openai", 600), approves("gemini", 20)), outcome{is: Unverified, why: tally, a: 1, u: 1}},
+		{"a shadow's deadline is shown", table(30, pending("openai", 600), pending("gemini", 500), shadow(pending("exp", 400))), outcome{is: Waiting, why: tally, p: 2, wake: 400}},
+		{"a shadow is not rerun", table(30, pending("openai", 600), pending("gemini", 500), shadow(next(pending("exp", 550), Rerun, 40))), outcome{is: Waiting, why: tally, p: 2, wake: 500}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if got := test.w.decide().outcome(); got != test.want {
+				t.Errorf("\n got %+v\nwant %+v", got, test.want)
+			}
+		})
+	}
+}
+
+// Rule 0: a pass with copilot's review not received, and what comes after it.
+func TestAPassStands(t *testing.T) {
+	passed := table(200, approves("openai", 10), approves("gemini", 20), pending("copilot", 600))
+	d := passed.decide()
+	if d.Verdict != Passed {
+		t.Fatal(d.Verdict)
+	}
+	vouched := table(30, approves("openai", 10), unavailable("gemini", 20), unavailable("copilot", 20)).bob(25)
+	e := vouched.decide()
+	if e.Verdict != Passed {
+		t.Fatal(e.Verdict)
+	}
+	remember := func(now int, ballots ...Ballot) world { return table(now, ballots...).remembering(d) }
+	openai, gemini, copilot := approves("openai", 10), approves("gemini", 20), pending("copilot", 600)
+	tests := []struct {
+		name string
+		w    world
+		want outcome
+	}{
+		{"the clock alone", remember(9000, openai, gemini, copilot), outcome{is: Passed, why: ReasonTally, a: 2, p: 1, passed: 200}},
+		{"copilot approves late", remember(500, openai, gemini, approves("copilot", 450)), outcome{is: Passed, why: ReasonTally, a: 3, passed: 200}},
+		{"copilot fails late", remember(500, openai, gemini, unavailable("copilot", 450)), outcome{is: Passed, why: ReasonTally, a: 2, u: 1, passed: 200}},
+		{"copilot objects late", remember(500, openai, gemini, objects("copilot", 450)), outcome{is: Blocked, why: ReasonTally, a: 2, o: 1}},
+		{"copilot objects, and its attempt never ends", remember(700, openai, gemini, answered("copilot", 600, Object)), outcome{is: Passed, why: ReasonTally, a: 2, p: 1, passed: 200}},
+		{"copilot, overdue when it passed, objects", remember(700, openai, gemini, answered("copilot", 150, Object)), outcome{is: Blocked, why: ReasonTally, a: 2, o: 1}},
+		{"gemini's approval is gone", remember(500, openai, unavailable("gemini", 450), copilot), outcome{is: Waiting, why: ReasonTally, a: 1, u: 1, p: 1, wake: 600}},
+		{"gemini began again", remember(500, openai, attempt(pending("gemini", 900), 2), copilot), outcome{is: Waiting, why: ReasonTally, a: 1, p: 2, wake: 600}},
+		{"gemini approves in another attempt", remember(500, openai, attempt(approves("gemini", 450), 2), copilot), outcome{is: Waiting, why: ReasonTally, a: 2, p: 1, wake: 600}},
+		{"a new head's run", remember(500, openai, gemini, copilot).with(1, func() Ballot { b := approves("gemini", 450); b.Run = 2; return b }()), outcome{is: Waiting, why: ReasonTally, a: 2, p: 1, wake: 600}},
+		{"another policy", remember(100, openai, gemini, copilot).facts(func(f *Facts) { f.File.SHA = "p2" }), outcome{is: Waiting, why: ReasonTally, a: 2, p: 1, wake: 200}},
+		{"another base", remember(100, openai, gemini, copilot).facts(func(f *Facts) { f.Base = "dev" }), outcome{is: Waiting, why: ReasonTally, a: 2, p: 1, wake: 200}},
+		{"another quorum", remember(500, openai, gemini, copilot).need(3), outcome{is: Waiting, why: ReasonTally, a: 2, p: 1, wake: 600}},
+		{"another voter", remember(100, openai, gemini, copilot, pending("sonar", 900)), outcome{is: Waiting, why: ReasonTally, a: 2, p: 2, wake: 200}},
+		{"a voter less", remember(100, openai, gemini, shadow(copilot)), outcome{is: Passed, why: ReasonTally, a: 2, passed: 20}},
+		{"a draft again", remember(500, openai, gemini, copilot).facts(draft), outcome{is: Waiting, why: ReasonDraft, a: 2, p: 1}},
+		{"closed", remember(500, openai, gemini, copilot).facts(closed), outcome{is: Ended, why: ReasonClosed}},
+		{"carol has no say in it", remember(9000, openai, gemini, copilot).facts(against), outcome{is: Passed, why: ReasonTally, a: 2, p: 1, passed: 200}},
+		{"bob's stands too", vouched.remembering(e).at(sec(9000)), outcome{is: Passed, why: ReasonStandIn, a: 1, u: 2, passed: 25}},
+		{"and while a reviewer that he stood in for began again", vouched.remembering(e).with(1, attempt(pending("gemini", 900), 2)).at(sec(500)), outcome{is: Passed, why: ReasonStandIn, a: 1, p: 1, u: 1, passed: 25}},
+		{"until carol is against it", vouched.remembering(e).facts(against), outcome{is: Unverified, why: ReasonTally, a: 1, u: 2}},
+		{"until he takes it back", vouched.remembering(e).facts(func(f *Facts) { f.StandIns = nil }), outcome{is: Unverified, why: ReasonTally, a: 1, u: 2}},
+		{"and another review of his is another", vouched.remembering(e).facts(func(f *Facts) { f.StandIns = []StandIn{{Login: "bob", Review: 28, At: sec(28)}} }), outcome{is: Passed, why: ReasonStandIn, a: 1, u: 2, passed: 28}},
+		{"a pass that was never earned", table(30, approves("openai", 10), pending("gemini", 600)).facts(func(f *Facts) {
+			f.Pass = &Pass{At: sec(5), Policy: "p1", Base: "main", Need: 2, Voters: []string{"openai", "gemini"}, Basis: []Basis{{"openai", 1, 1}}}
+		}), outcome{is: Waiting, why: ReasonTally, a: 1, p: 1, wake: 600}},
+		{"nor by a required one", table(30, approves("openai", 10), approves("gemini", 20), required(pending("copilot", 600))).facts(func(f *Facts) {
+			f.Pass = &Pass{At: sec(25), Policy: "p1", Base: "main", Need: 2, Voters: []string{"openai", "gemini", "copilot"}, Basis: []Basis{{"openai", 1, 1}, {"gemini", 1, 1}}}
+		}), outcome{is: Waiting, why: ReasonTally, a: 2, p: 1, wake: 600}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if got := test.w.decide().outcome(); got != test.want {
+				t.Errorf("\n got %+v\nwant %+v", got, test.want)
+			}
+		})
+	}
+}
+
+// What is shown of a ballot that the clock has touched.
+func TestWhatTheClockDoesToABallot(t *testing.T) {
+	copilot := next(pending("copilot", 600), Cancel, 700)
+	copilot.Retrying, copilot.Watch = true, true
+	late := copilot
+	late.Vote, late.Reason, late.Since = Unavailable, ReasonLate, sec(600)
+	late.Deadline, late.Next, late.Retrying, late.Watch = time.Time{}, nil, false, false
+	notReceived := copilot
+	notReceived.Reason, notReceived.Deadline = ReasonNotReceived, time.Time{}
+	said := answered("copilot", 600, Approve)
+	waits := func(b Ballot, now int) Ballot {
+		return table(now, approves("openai", 10), pending("gemini", 9000), b).decide().Ballots[2]
+	}
+	tests := []struct {
+		name      string
+		got, want Ballot
+	}{
+		{"before its deadline", waits(copilot, 599), copilot},
+		{"at its deadline", waits(copilot, 600), late},
+		{"after its deadline", waits(copilot, 601), late},
+		{"its answer before", waits(said, 599), said},
+		{"its answer at its deadline", waits(said, 600), *said.Then},
+		{"when the check passed", table(200, approves("openai", 10), approves("gemini", 20), copilot).decide().Ballots[2], notReceived},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, test.got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestEffects(t *testing.T) {
+	gemini := next(next(next(pending("gemini", 600), Cancel, 50), Rerun, 60), Ask, 70)
+	open := unavailable("copilot", 20)
+	open.Open = true
+	tests := []struct {
+		name string
+		w    world
+		want string
+		wake int
+	}{
+		{"nothing is due", table(49, gemini, pending("openai", 900)), "", 50},
+		{"the first is due", table(50, gemini, pending("openai", 900)), "cancel gemini", 60},
+		{"the second is due", table(60, gemini, pending("openai", 900)), "cancel gemini, rerun gemini", 70},
+		{"all are due", table(70, gemini, pending("openai", 900)), "cancel gemini, rerun gemini, ask gemini", 600},
+		{"not beyond the deadline", table(600, gemini, pending("openai", 900)).need(1), "", 900},
+		{"not for a shadow", table(70, shadow(gemini), pending("openai", 900), pending("copilot", 900)), "", 600},
+		{"not for a retired one", table(70, retired(gemini), pending("openai", 900), pending("copilot", 900)), "", 600},
+		{"not when passed", table(200, approves("openai", 10), approves("copilot", 20), gemini), "", 0},
+		{"not when blocked", table(70, objects("openai", 10), approves("copilot", 20), gemini), "", 600},
+		{"while an objection waits", table(70, objects("openai", 10), pending("copilot", 900), gemini), "cancel gemini, rerun gemini, ask gemini", 600},
+		{"not for a draft", table(70, gemini, pending("openai", 900)).facts(draft), "", 0},
+		{"unverified for good", table(70, unavailable("openai", 10), unavailable("copilot", 20), gemini), "", 600},
+		{"unverified, but an answer may still come", table(70, unavailable("openai", 10), open, gemini), "cancel gemini, rerun gemini, ask gemini", 600},
+		{"unverified, and a required one is lost", table(70, approves("openai", 10), required(unavailable("sonar", 20)), gemini), "", 600},
+		{"unverified, and a required one may still answer", table(70, approves("openai", 10), required(open), gemini), "cancel gemini, rerun gemini, ask gemini", 600},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			d := test.w.decide()
+			got := ""
+			for _, some := range [][]Action{d.Effects.Cancels, d.Effects.Reruns, d.Effects.Requests} {
+				for _, a := range some {
+					if got != "" {
+						got += ", "
+					}
+					got += fmt.Sprint(a.Kind, " ", a.Reviewer)
+				}
+			}
+			if got != test.want || d.Effects.Empty() != (test.want == "") || d.outcome().wake != test.wake {
+				t.Errorf("%s: %q, wake %d; want %q, wake %d", d.Verdict, got, d.outcome().wake, test.want, test.wake)
+			}
+			if !d.Effects.Empty() && (d.Effects.Head != "a1" || d.Effects.Base != "main") {
+				t.Errorf("effects on %q, %q", d.Effects.Head, d.Effects.Base)
+			}
+		})
+	}
+}
+
+// Who reads a decision knows what it is about, and until when it waits.
+func TestADecisionSaysWhatItIsAbout(t *testing.T) {
+	d := table(30, approves("openai", 10), approves("gemini", 20), pending("copilot", 600)).decide()
+	if d.PR.String() != "acme/shop#7" || d.Head != "a1" || d.Base != "main" || d.Need != 2 || !d.Start.Equal(sec(0)) || !d.GraceEnd.Equal(sec(200)) {
+		t.Errorf("%+v", d)
+	}
+	d = table(30, approves("openai", 10)).bob(9).facts(func(f *Facts) { f.Siblings = []int{8, 9} }).decide()
+	if diff := cmp.Diff([]int{8, 9}, d.Siblings); diff != "" {
+		t.Error(diff)
+	}
+	d = table(30, approves("openai", 10), unavailable("gemini", 20)).bob(9).person("dan", 12).decide()
+	if diff := cmp.Diff([]StandIn{{Login: "bob", Review: 9, At: sec(9)}}, d.StandIns); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func BenchmarkDecide(b *testing.B) {
+	w := table(30, approves("openai", 10), approves("gemini", 20), next(pending("copilot", 600), Rerun, 100), unavailable("codex", 15), required(approves("bugbot", 5)))
+	passed := w.at(sec(300)).remembering(w.at(sec(300)).decide())
+	moments := []struct {
+		name string
+		w    world
+	}{{"waiting", w}, {"passes", w.at(sec(300))}, {"passed", passed}}
+	for _, m := range moments {
+		b.Run(m.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				m.w.decide()
+			}
+		})
+	}
+}

@@ -1,0 +1,197 @@
+package quorum
+
+import "time"
+
+// A Verdict is what the aggregate check says.
+type Verdict uint8
+
+const (
+	Waiting    Verdict = 1 + iota // undecided: in_progress
+	Passed                        // enough approvals, no objection: success
+	Blocked                       // at least one objection: failure
+	Unverified                    // too few reviewers are left, or a person is needed: action_required
+	Ended                         // nothing is decided here (closed, off, no policy): an open check of ours ends as cancelled
+)
+
+// Facts are what a decision depends on beside the policy and the ballots.
+type Facts struct {
+	PR       PR
+	Head     string
+	Base     string // name of the base branch
+	File     PolicyFile
+	Draft    bool
+	Closed   bool
+	Start    time.Time // of the cycle: all clocks count from it
+	Siblings []int     // other open pull requests with this head
+	StandIns []StandIn // people entitled to stand in who approve the head, by the time of their review
+	Against  []string  // people entitled to stand in who request changes
+	Pass     *Pass     // the pass that our check shows, if it is of this head, base, policy and electorate
+	Open     bool      // a check of ours is not completed
+}
+
+// A StandIn is a person's approval of the head.
+type StandIn struct {
+	Login  string    `json:"login"`
+	Review int64     `json:"review"`
+	At     time.Time `json:"at"`
+	URL    string    `json:"url,omitempty"`
+}
+
+// A Pass is what a passed check remembers, so that the clock alone never takes it back.
+type Pass struct {
+	At     time.Time `json:"at"`     // when it passed
+	Policy string    `json:"policy"` // blob SHA of the policy
+	Base   string    `json:"base"`
+	Need   int       `json:"need"`
+	Voters []string  `json:"voters"`
+	Basis  []Basis   `json:"basis"` // the approvals it rests on
+	By     []StandIn `json:"by,omitempty"`
+}
+
+// Basis is one approval that a pass rests on.
+type Basis struct {
+	Reviewer string `json:"reviewer"`
+	Run      int64  `json:"run,omitempty"`
+	Attempt  int    `json:"attempt,omitempty"`
+}
+
+// A Decision is what must be true on GitHub now, and when to look again.
+type Decision struct {
+	PR          PR        `json:"-"`
+	Head        string    `json:"head"`
+	Base        string    `json:"base"`
+	Verdict     Verdict   `json:"verdict"`
+	Reason      Reason    `json:"reason"`
+	Need        int       `json:"need"`
+	Approvals   int       `json:"approvals"`
+	Objections  int       `json:"objections"`
+	Unavailable int       `json:"unavailable"`
+	Pending     int       `json:"pending"`
+	Ballots     []Ballot  `json:"ballots"`             // in the policy's order, as of now
+	StandIns    []StandIn `json:"stand_ins,omitempty"` // whose approval filled what was missing
+	Start       time.Time `json:"start,omitzero"`
+	GraceEnd    time.Time `json:"grace_end,omitzero"` // Waiting for it: the check passes then
+	Siblings    []int     `json:"siblings,omitempty"`
+	Wake        time.Time `json:"wake,omitzero"` // zero: only a change on GitHub can change the decision
+	Effects     Effects   `json:"-"`
+	Pass        *Pass     `json:"-"` // Passed: to be remembered
+}
+
+// Effects are to be carried out, in this order, after the check that announces them was written: each intent stands in
+// the check's record first. All of them are void on a head or base that is no longer the pull request's.
+type Effects struct {
+	Head     string
+	Base     string
+	Cancels  []Action
+	Reruns   []Action
+	Requests []Action
+}
+
+// Empty reports whether there is nothing to do.
+func (e Effects) Empty() bool { return len(e.Cancels)+len(e.Reruns)+len(e.Requests) == 0 }
+
+// A Receipt says what became of each effect.
+type Receipt struct {
+	Done []Result
+}
+
+// Result is what became of one effect.
+type Result struct {
+	Action Action
+	State  ResultState
+	Reason Reason // ResultRefused: ReasonRefused, ReasonPermission, ReasonTooOld, ReasonAttempts
+	Detail string // GitHub's words; hostile
+}
+
+// ResultState says what became of an effect.
+type ResultState uint8
+
+const (
+	ResultDone    ResultState = 1 + iota // GitHub accepted it
+	ResultVoid                           // GitHub had moved on; look again
+	ResultRefused                        // GitHub will not; do not try again
+	ResultFailed                         // a transport fault; whether it happened is unknown
+)
+
+// Record is what our own check remembers beyond GitHub's own facts. It is written into the check before its effects are
+// carried out, and is at most 16 KiB.
+type Record struct {
+	Version    int         `json:"v"`
+	Seq        int         `json:"seq"` // grows with every change: of two checks of ours the greater one is newer
+	Head       string      `json:"head"`
+	Base       string      `json:"base"`
+	Policy     string      `json:"policy"` // blob SHA
+	Runs       []SeenRun   `json:"runs,omitempty"`
+	Texts      []SeenText  `json:"texts,omitempty"`
+	Stood      []Stood     `json:"stood,omitempty"`
+	Objections []Objection `json:"objections,omitempty"`
+	Intents    []Intent    `json:"intents,omitempty"`
+	Refusals   []Refusal   `json:"refusals,omitempty"`
+	Answers    []Answer    `json:"answers,omitempty"`
+	Pass       *Pass       `json:"pass,omitempty"`
+	Annotated  []string    `json:"annotated,omitempty"` // keys of findings that are annotated already
+}
+
+// SeenRun is a run that was seen on this head: absence from a list does not make it gone.
+type SeenRun struct {
+	ID      int64     `json:"id"`
+	Attempt int       `json:"attempt"`
+	Started time.Time `json:"started,omitzero"`
+	Ended   time.Time `json:"ended,omitzero"`
+	Again   int       `json:"again,omitempty"` // times it began again after an end although its attempt did not grow
+}
+
+// SeenText is a text that was used as evidence.
+type SeenText struct {
+	TextRef
+	Reviewer string `json:"reviewer"`
+}
+
+// Stood says when an approval first stood: GitHub shows only the last edit.
+type Stood struct {
+	TextRef
+	Reviewer string    `json:"reviewer"`
+	At       time.Time `json:"at"`
+}
+
+// Objection is one that was seen; deleting or editing it does not end it.
+type Objection struct {
+	TextRef
+	Reviewer string    `json:"reviewer"`
+	Base     string    `json:"base"`
+	Run      int64     `json:"run,omitempty"`
+	Attempt  int       `json:"attempt,omitempty"`
+	At       time.Time `json:"at"`
+	Threads  int       `json:"threads,omitempty"` // of a review: how many threads it opened
+	Excerpt  string    `json:"excerpt,omitempty"` // hostile
+	URL      string    `json:"url,omitempty"`
+}
+
+// Intent is an effect that was about to be carried out.
+type Intent struct {
+	Kind     ActionKind `json:"kind"`
+	Reviewer string     `json:"reviewer"`
+	Base     string     `json:"base"`
+	Run      int64      `json:"run,omitempty"`
+	Attempt  int        `json:"attempt,omitempty"`
+	At       time.Time  `json:"at"`
+	Tries    int        `json:"tries,omitempty"` // how often it was tried
+}
+
+// Refusal is GitHub's no to an effect.
+type Refusal struct {
+	Kind     ActionKind `json:"kind"`
+	Reviewer string     `json:"reviewer"`
+	Run      int64      `json:"run,omitempty"`
+	Attempt  int        `json:"attempt,omitempty"`
+	Reason   Reason     `json:"reason"`
+	Detail   string     `json:"detail,omitempty"` // hostile
+}
+
+// Answer is an excerpt of an answer without a verdict.
+type Answer struct {
+	Reviewer string `json:"reviewer"`
+	Run      int64  `json:"run,omitempty"`
+	Attempt  int    `json:"attempt"`
+	Excerpt  string `json:"excerpt"` // hostile
+}

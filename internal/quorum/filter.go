@@ -1,0 +1,189 @@
+package quorum
+
+// GitHub's filter patterns, as its documentation of `paths` and `branches` describes them. The usual glob libraries read
+// some of them differently: `**.go` matches in every folder here, `?` makes the character before it optional.
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// A Filter is a compiled filter pattern. Matching takes time in proportion to the path, whatever the pattern.
+type Filter struct {
+	negated bool
+	re      *regexp.Regexp
+}
+
+// maxPattern bounds a pattern: GitHub's longest path component has 255 bytes, and compiling costs memory.
+const maxPattern = 1024
+
+// CompileFilter reads a filter pattern.
+func CompileFilter(pattern string) (Filter, error) {
+	body, negated := strings.CutPrefix(pattern, "!")
+	switch {
+	case body == "":
+		return Filter{}, errors.New("it is empty")
+	case len(pattern) > maxPattern:
+		return Filter{}, fmt.Errorf("it is longer than %d bytes", maxPattern)
+	}
+	expr, err := translate(body)
+	if err != nil {
+		return Filter{}, err
+	}
+	re, err := regexp.Compile(expr)
+	if err != nil {
+		return Filter{}, fmt.Errorf("it cannot be compiled: %w", err)
+	}
+	return Filter{negated: negated, re: re}, nil
+}
+
+// Match reports whether path matches pattern. A pattern that cannot be compiled, or that is negated ("!…" only takes
+// away from the patterns before it), matches nothing.
+func Match(pattern, path string) bool { return MatchAny([]string{pattern}, path) }
+
+// MatchAny reports whether path matches a list of patterns as [Filters.Match] does; patterns that cannot be compiled
+// match nothing. For more than a few paths compile the list once.
+func MatchAny(patterns []string, path string) bool {
+	var list Filters
+	for _, pattern := range patterns {
+		if p, err := CompileFilter(pattern); err == nil {
+			list = append(list, p)
+		}
+	}
+	return list.Match(path)
+}
+
+// Filters is a list of filter patterns in the order of the file.
+type Filters []Filter
+
+// CompileFilters reads a list of filter patterns.
+func CompileFilters(patterns []string) (Filters, error) {
+	list := make(Filters, 0, len(patterns))
+	for _, pattern := range patterns {
+		p, err := CompileFilter(pattern)
+		if err != nil {
+			return nil, fmt.Errorf("read pattern %q: %w", pattern, err)
+		}
+		list = append(list, p)
+	}
+	return list, nil
+}
+
+// Match reports whether path matches as GitHub reads a list: the last pattern that matches wins, and one that begins
+// with "!" excludes.
+func (ps Filters) Match(path string) bool {
+	for i := len(ps) - 1; i >= 0; i-- {
+		if ps[i].re.MatchString(path) {
+			return !ps[i].negated
+		}
+	}
+	return false
+}
+
+// translate writes a pattern as a regular expression. Each piece is a group of its own, so that ? and + take all of it.
+func translate(pattern string) (string, error) {
+	var out strings.Builder
+	out.WriteString(`(?s)\A`)
+	piece := "" // what a ? or + would refer to; "": nothing
+	rest := pattern
+	for rest != "" {
+		var err error
+		size := 1
+		switch rest[0] {
+		case '*':
+			out.WriteString(piece)
+			piece, size = star(rest, len(rest) == len(pattern) || pattern[len(pattern)-len(rest)-1] == '/')
+		case '?', '+':
+			if piece == "" {
+				return "", fmt.Errorf("nothing stands before %q that it could refer to", rest[0])
+			}
+			piece = "(?:" + piece + rest[:1] + ")"
+		case '[':
+			out.WriteString(piece)
+			piece, size, err = set(rest)
+		case '\\':
+			if len(rest) == 1 {
+				return "", errors.New(`it ends with a lone \`)
+			}
+			out.WriteString(piece)
+			_, width := utf8.DecodeRuneInString(rest[1:])
+			piece, size = "(?:"+regexp.QuoteMeta(rest[1:1+width])+")", 1+width
+		default:
+			out.WriteString(piece)
+			_, size = utf8.DecodeRuneInString(rest)
+			piece = "(?:" + regexp.QuoteMeta(rest[:size]) + ")"
+		}
+		if err != nil {
+			return "", err
+		}
+		rest = rest[size:]
+	}
+	out.WriteString(piece)
+	out.WriteString(`\z`)
+	return out.String(), nil
+}
+
+// star reads "*", "**" and, at the beginning of a path component, "**/", which also stands for no folder at all.
+func star(rest string, opens bool) (piece string, size int) {
+	for size < len(rest) && rest[size] == '*' {
+		size++
+	}
+	switch {
+	case size == 1:
+		return `(?:[^/]*)`, 1
+	case opens && strings.HasPrefix(rest[size:], "/"):
+		return `(?:(?:.*/)?)`, size + 1
+	default:
+		return `(?:.*)`, size
+	}
+}
+
+// set reads "[…]": characters and the ranges a-z, A-Z and 0-9.
+func set(rest string) (piece string, size int, err error) {
+	end := strings.IndexByte(rest, ']')
+	switch {
+	case end < 0:
+		return "", 0, errors.New("a [ is never closed")
+	case end == 1:
+		return "", 0, errors.New("[] holds nothing")
+	}
+	var b strings.Builder
+	chars := rest[1:end]
+	for i := 0; i < len(chars); i++ {
+		if i+2 < len(chars) && chars[i+1] == '-' {
+			if !within(chars[i], chars[i+2]) {
+				return "", 0, fmt.Errorf("%q is no range within a-z, A-Z or 0-9", chars[i:i+3])
+			}
+			b.WriteString(chars[i : i+3])
+			i += 2
+			continue
+		}
+		if !alphanumeric(chars[i]) && !strings.ContainsRune("-_.", rune(chars[i])) {
+			return "", 0, fmt.Errorf("[%s] may only hold letters, digits and ranges of them", chars)
+		}
+		b.WriteString(regexp.QuoteMeta(chars[i : i+1]))
+		if chars[i] == '-' {
+			// QuoteMeta leaves it alone, and between two characters it would be a range.
+			s := strings.TrimSuffix(b.String(), "-")
+			b.Reset()
+			b.WriteString(s + `\-`)
+		}
+	}
+	return "[" + b.String() + "]", end + 1, nil
+}
+
+func within(from, to byte) bool {
+	for _, class := range []string{"az", "AZ", "09"} {
+		if class[0] <= from && from <= to && to <= class[1] {
+			return true
+		}
+	}
+	return false
+}
+
+func alphanumeric(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+}

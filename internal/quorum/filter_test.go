@@ -1,0 +1,162 @@
+package quorum
+
+// GitHub documents its filter patterns by example. These are the same rules, with paths and branches of our own.
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestMatch(t *testing.T) {
+	tests := []struct {
+		pattern string
+		yes, no []string
+	}{
+		{"*", []string{"README.md", "go.mod", ".gitignore"}, []string{"docs/a.md", "a/"}},
+		{"**", []string{"README.md", "docs/a.md", "a/b/c/d"}, nil},
+		{"*.go", []string{"main.go", ".go"}, []string{"cmd/main.go", "main.gox", "main_go"}},
+		{"**.go", []string{"main.go", "cmd/main.go", "a/b/c.go"}, []string{"main.goo", "go"}},
+		{"docs/*", []string{"docs/a.md", "docs/b"}, []string{"docs/a/b.md", "docs", "my/docs/a.md"}},
+		{"docs/**", []string{"docs/a.md", "docs/a/b/c.md"}, []string{"docs", "docsy/a.md", "my/docs/a.md"}},
+		{"docs/**/*.md", []string{"docs/a.md", "docs/a/b/c.md"}, []string{"docs/a.txt", "a.md"}},
+		{"**/docs/**", []string{"docs/a.md", "my/docs/a.md", "my/own/docs/a/b"}, []string{"mydocs/a.md", "docs"}},
+		{"**/README.md", []string{"README.md", "docs/README.md", "a/b/README.md"}, []string{"MYREADME.md", "README.md/a"}},
+		{"**/*src/**", []string{"src/a", "a/src/b", "my-src/a/b", "a/b/my-src/c"}, []string{"src", "srcs/a"}},
+		{"**/*-post.md", []string{"my-post.md", "a/b/my-post.md", "-post.md"}, []string{"my-post.mdx", "post.md"}},
+		{"migrations/**.sql", []string{"migrations/a.sql", "migrations/a/b.sql"}, []string{"a.sql"}},
+		{".github/workflows/**", []string{".github/workflows/ci.yml", ".github/workflows/a/b"}, []string{"xgithub/workflows/ci.yml", ".github/workflows"}},
+		{"*.jsx?", []string{"page.js", "page.jsx"}, []string{"page.j", "page.jsxx"}},
+		{"v[12].[0-9]+.[0-9]+", []string{"v1.10.1", "v2.0.0"}, []string{"v3.0.0", "v1.1", "v1..1"}},
+		{"[CB]at", []string{"Cat", "Bat"}, []string{"cat", "at", "CBat"}},
+		{"[a-z-]x", []string{"ax", "-x"}, []string{"Ax", "x"}},
+		{"[-a]x", []string{"ax", "-x"}, []string{"bx"}},
+		{"release/**", []string{"release/1", "release/1/hot"}, []string{"release", "releases/1"}},
+		{"a+b", []string{"ab", "aaab"}, []string{"b", "a+b"}},
+		{"(a|b)", []string{"(a|b)"}, []string{"a", "b"}},
+		{"a.b", []string{"a.b"}, []string{"axb"}},
+		{"^a$", []string{"^a$"}, []string{"a"}},
+		{`a\*b`, []string{"a*b"}, []string{"ab", "axb"}},
+		{`\!a`, []string{"!a"}, []string{"a"}},
+		{"ä?b", []string{"äb", "b"}, []string{"\xc3b", "a"}},
+		{"a/*/c", []string{"a/b/c", "a//c"}, []string{"a/c", "a/b/b/c"}},
+		{"a/**/c", []string{"a/c", "a/b/c", "a/b/b/c"}, []string{"ac", "a/bc", "a/bc/d"}},
+		{"***", []string{"a", "a/b"}, nil},
+		{"a**/c", []string{"a/c", "ab/c", "a/b/c"}, []string{"ac"}},
+		{"*", []string{"two\nlines"}, []string{"a/two\nlines"}},
+		{"**.md", []string{"two\nlines.md"}, []string{"a.md\n"}},
+	}
+	for _, test := range tests {
+		for _, path := range test.yes {
+			if !Match(test.pattern, path) {
+				t.Errorf("%q does not match %q", test.pattern, path)
+			}
+		}
+		for _, path := range append(test.no, "") {
+			if path == "" && (test.pattern == "*" || strings.Trim(test.pattern, "*") == "") {
+				continue
+			}
+			if Match(test.pattern, path) {
+				t.Errorf("%q matches %q", test.pattern, path)
+			}
+		}
+	}
+}
+
+func TestTheLastPatternWins(t *testing.T) {
+	tests := []struct {
+		patterns []string
+		path     string
+		want     bool
+	}{
+		{[]string{"**.md", "!README.md"}, "README.md", false},
+		{[]string{"**.md", "!README.md"}, "docs/README.md", true},
+		{[]string{"**.md", "!README.md", "README*"}, "README.md", true},
+		{[]string{"!README.md", "**.md"}, "README.md", true},
+		{[]string{"!README.md"}, "go.mod", false},
+		{[]string{"!README.md"}, "README.md", false},
+		{nil, "README.md", false},
+		{[]string{"[", "*.md"}, "README.md", true},
+		{[]string{"*.md", "["}, "README.md", true},
+		{[]string{"["}, "[", false},
+	}
+	for _, test := range tests {
+		if got := MatchAny(test.patterns, test.path); got != test.want {
+			t.Errorf("%q on %q: %v", test.patterns, test.path, got)
+		}
+	}
+	list, err := CompileFilters([]string{"**.md", "!docs/**"})
+	if err != nil || !list.Match("a.md") || list.Match("docs/a.md") || len(list) != 2 {
+		t.Errorf("%v, %v", list, err)
+	}
+}
+
+func TestPatternsThatAreRefused(t *testing.T) {
+	for pattern, why := range map[string]string{
+		"":                          "it is empty",
+		"!":                         "it is empty",
+		"?a":                        "nothing stands before '?'",
+		"+":                         "nothing stands before '+'",
+		"a[":                        "never closed",
+		"a[]":                       "holds nothing",
+		"[z-a]":                     "no range within",
+		"[A-z]":                     "no range within",
+		"[0-Z]":                     "no range within",
+		"[^a]":                      "may only hold",
+		"[a b]":                     "may only hold",
+		`a\`:                        "lone",
+		"a\xff":                     "cannot be compiled",
+		strings.Repeat("a", 1025):   "longer than 1024 bytes",
+		strings.Repeat("a?", 20000): "longer than 1024 bytes",
+	} {
+		_, err := CompileFilter(pattern)
+		if err == nil || !strings.Contains(err.Error(), why) {
+			t.Errorf("%.20q: %v, want %q", pattern, err, why)
+		}
+		if Match(pattern, pattern) || Match(pattern, "a") {
+			t.Errorf("%.20q matches", pattern)
+		}
+	}
+	if _, err := CompileFilters([]string{"a", "b["}); err == nil || !strings.HasPrefix(err.Error(), `read pattern "b["`) {
+		t.Errorf("the pattern is not named: %v", err)
+	}
+	if _, err := CompileFilter(strings.Repeat("a", 1024)); err != nil {
+		t.Error(err)
+	}
+}
+
+// A stranger chooses the paths, and in its own copy of the policy the patterns too.
+func TestAHostilePatternTakesNoTime(t *testing.T) {
+	path := strings.Repeat("a", 4096)
+	for _, pattern := range []string{
+		strings.Repeat("*", 1024) + "", strings.Repeat("*a", 500) + "b", strings.Repeat("**a", 300) + "b", "a" + strings.Repeat("+", 200) + "b",
+		"a" + strings.Repeat("?", 200) + "b", strings.Repeat("**/", 300) + "b", strings.Repeat("a?", 500) + "b", "a" + strings.Repeat("+", 1000),
+	} {
+		before := time.Now()
+		Match(pattern, path)
+		if took := time.Since(before); took > 5*time.Second {
+			t.Errorf("%.20q… takes %v", pattern, took)
+		}
+	}
+}
+
+func FuzzCompileFilter(f *testing.F) {
+	for _, pattern := range []string{"**.go", "docs/**/*.md", "!a", "[a-z]+x?", `\*`, "[", "a??", "\xff", "**/"} {
+		f.Add(pattern, "docs/a.md")
+	}
+	f.Fuzz(func(t *testing.T, pattern, path string) {
+		p, err := CompileFilter(pattern)
+		if err != nil {
+			if Match(pattern, path) {
+				t.Fatalf("%q cannot be compiled and matches %q", pattern, path)
+			}
+			return
+		}
+		if got := (Filters{p}).Match(path); got != Match(pattern, path) || got && strings.HasPrefix(pattern, "!") {
+			t.Fatalf("%q on %q: %v", pattern, path, got)
+		}
+		if !strings.ContainsAny(pattern, `*?+[]\!`) && (Filters{p}).Match(path) != (pattern == path) {
+			t.Fatalf("%q has no special character, and on %q it does not mean itself", pattern, path)
+		}
+	})
+}

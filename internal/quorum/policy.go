@@ -1,0 +1,153 @@
+package quorum
+
+import (
+	"fmt"
+	"time"
+)
+
+// A PR names one pull request.
+type PR struct {
+	Owner, Repo string
+	Number      int
+}
+
+func (pr PR) String() string { return fmt.Sprintf("%s/%s#%d", pr.Owner, pr.Repo, pr.Number) }
+
+// A Policy says who reviews and how many approvals are enough. Package config makes it from the policy file and has
+// then resolved every default, preset and word ("majority") in it.
+type Policy struct {
+	Check      string        // name of the check run
+	Mode       Mode          //
+	Need       int           // approvals needed; 1 ≤ Need ≤ number of voters
+	Grace      time.Duration // how long a reached quorum waits for the rest
+	Deadline   time.Duration // after the start; what is pending then is Unavailable
+	EarlyStart bool          // blocked as soon as a quorum has answered and one of them objects
+	DraftsWait bool          // nothing is decided while the pull request is a draft
+	StandIn    Permission    // whose approval may fill missing ones; 0: nobody's
+	Threads    ThreadsBy     // who may end an objection by resolving its threads
+	Guard      []string      // path patterns; a pull request that changes one makes the reviewers concerned Unavailable
+	Retry      Retry
+	Reviewers  []Reviewer // in the file's order, which is the order of the ballots
+}
+
+// Mode says what the policy does with its verdict.
+type Mode uint8
+
+const (
+	Enforce    Mode = 1 + iota // the check says it
+	ReportOnly                 // the check is neutral and says "(report only)"
+	Off                        // nothing is written
+)
+
+// Permission is a person's permission on the repository, in ascending order. The zero value is no permission that
+// stand_in could name.
+type Permission uint8
+
+const (
+	Write    Permission = 1 + iota // push
+	Maintain                       //
+	Admin                          //
+)
+
+// ThreadsBy says whose resolving of a thread counts.
+type ThreadsBy uint8
+
+const (
+	ByOthers ThreadsBy = 1 + iota // by others than the pull request's author
+	ByAnyone                      //
+)
+
+// Retry bounds the one rerun of a reviewer.
+type Retry struct {
+	Max      int           // 0 or 1 for each reviewer and head
+	FastFail time.Duration // an empty attempt that ended sooner is run again at once
+	Backoff  time.Duration // any other after this, ±20 % by the run's id
+}
+
+// A Reviewer is one configured source of reviews. At most one of Workflow, Check and Status is set; with none of them
+// the reviewer is evidence only: no run of it can be found by the head.
+type Reviewer struct {
+	Name         string
+	Preset       string        // the preset it was made from, if any: evidence reads its texts by it
+	Workflow     string        // path of the workflow file that runs it, or a dynamic/… path
+	Events       []string      // the events of the runs that count
+	Check        string        // name of its check run
+	App          string        // slug of the App that owns that check run
+	Status       string        // context of its commit status
+	Author       string        // who posts its evidence: "name[bot]" is a Bot, a plain login a User
+	Heading      string        // its texts open with this heading; "" if its author is its own
+	Verdict      Format        //
+	MinSeverity  Severity      // the least severity that objects; SeverityAny: every finding
+	FailureMeans FailureMeans  // with Verdict.Kind Conclusion
+	Timeout      time.Duration // for each attempt
+	Required     bool          // the quorum cannot do without it
+	Shadow       bool          // shown, never counted
+	Retired      bool          // a preset whose service has ended: always Unavailable, no voter
+	Request      Request       // how to ask (again)
+	OnlyNew      bool          // reports only what is new: a clean answer approves only if none of its threads is open
+	Guard        []string      // further path patterns that concern this reviewer: its instruction files
+}
+
+// Voter reports whether r's vote is counted.
+func (r Reviewer) Voter() bool { return !r.Shadow && !r.Retired }
+
+// Request is how a reviewer is asked for a review. The zero value: it cannot be asked.
+type Request struct {
+	Comment string // body of a comment on the pull request
+	Login   string // or: the login whose review is requested, "[bot]" included
+	AtStart bool   // asked once at the start, if nothing was seen of it
+}
+
+// Set reports whether the reviewer can be asked.
+func (r Request) Set() bool { return r.Comment != "" || r.Login != "" }
+
+// Format says where in a reviewer's evidence its verdict stands.
+type Format struct {
+	Kind    FormatKind
+	Approve string // with Pattern: regular expressions, RE2 syntax, matched line by line
+	Object  string
+}
+
+// FormatKind is a verdict format of the policy file.
+type FormatKind uint8
+
+const (
+	Auto         FormatKind = 1 + iota // ReadyToMerge, ReviewState and FindingList together
+	ReadyToMerge                       // "Ready to merge? Yes | No | With fixes" and its siblings
+	ReviewState                        // APPROVED, CHANGES_REQUESTED, COMMENTED
+	FindingList                        // counts or severity lists: "findings"
+	JSON                               // one JSON object with a verdict
+	Conclusion                         // the conclusion of its run, check or the state of its status
+	Pattern                            // the user's own regular expressions
+)
+
+// FailureMeans says what a conclusion of failure is with [Conclusion].
+type FailureMeans uint8
+
+const (
+	MeansUnavailable FailureMeans = 1 + iota // run again once, then Unavailable
+	MeansFindings                            // objects at once
+)
+
+// Severity of a finding, ascending. The zero value is an unknown severity, which objects like any other.
+type Severity uint8
+
+const (
+	Low Severity = 1 + iota
+	Medium
+	High
+	Critical
+)
+
+// SeverityAny as a reviewer's MinSeverity lets every finding object.
+const SeverityAny Severity = 0
+
+// Need says how many voters p has.
+func (p Policy) Voters() (n int) {
+	for _, r := range p.Reviewers {
+		if r.Voter() {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,250 @@
+package quorum
+
+import (
+	"strings"
+	"time"
+)
+
+// A Snapshot is what GitHub holds about one head of a pull request at one moment, in GitHub's words. Every time in it
+// was stamped by GitHub, to the second. It is complete or was never made; only what [Job.Log] and [Job.Annotations] hold
+// is advice and may be missing.
+type Snapshot struct {
+	PR       PullRequest
+	File     PolicyFile
+	Gated    bool          // the base is the default branch, protected, or has rules: the plain check name may be written
+	Arrived  time.Time     // creation of the head's first check suite (or first status of ours); the time of this look while there is none
+	Skew     time.Duration // GitHub's clock minus the local one, where that exceeds two seconds
+	Siblings []PullRequest // other open pull requests with the same head
+	Timeline []Event       // oldest first
+	Runs     []Run         // workflow runs of the head, any workflow
+	Others   []Run         // runs of earlier heads of this pull request, as far as GitHub lists them
+	Earlier  []string      // earlier commits of the pull request that carried a run or a check of ours, or were force-pushed away
+	Reviews  []Text        // Kind TextReview, oldest first
+	Comments []Text        // Kind TextComment, oldest first
+	Threads  []Thread      // review threads, of any head
+	Checks   []CheckRun    // check runs of the head that are not ours; jobs included
+	Statuses []Status      // newest first; only if the policy names a status
+	Commits  []Commit      // of the pull request; only if a person approved it
+	Resolved map[string]Commit
+	// Resolved holds the commits that a text named and that had to be looked up: the named (short) id is the key; a commit
+	// that does not exist is there with an empty SHA.
+
+	Permissions map[string]Permission // by login, of people who approved or requested changes
+	Gone        []TextRef             // texts of the record that answer 404 by their id
+	Ours        Account               // as whom we write; zero if unknown
+	Record      Record                // what our own check remembers; zero without one
+	NoRecord    bool                  // a personal token's commit status holds no record: nobody is asked by comment
+	Foreign     []CheckRun            // check runs of our name that somebody else wrote
+	Open        bool                  // a check of ours on this head is not completed
+	Posted      bool                  // a check (or status) of ours stands on this head
+}
+
+// PullRequest is GitHub's pull request object, as far as a decision needs it.
+type PullRequest struct {
+	PR
+	Title         string // hostile
+	Head          string // SHA
+	HeadRef       string
+	HeadRepo      string // "owner/repo"; "" if it was deleted
+	Fork          bool
+	Base          string // SHA of the base branch's tip as the pull request has it
+	BaseRef       string
+	DefaultBranch string
+	Merge         string // SHA of the test merge, if there is one
+	Author        Account
+	Draft         bool
+	Closed        bool
+	Created       time.Time
+	Labels        []string
+	Commits       int
+	Files         []File
+	FilesMissing  bool // the list of files is incomplete: it trips every guard
+}
+
+// File is a changed file. A rename has both names.
+type File struct{ Path, Previous string }
+
+// Account is a GitHub account. Bot logins end in "[bot]".
+type Account struct {
+	Login string
+	ID    int64 // 0 where GitHub does not say
+	Bot   bool
+}
+
+// Is reports whether a is the account that a policy names: "name[bot]" is a Bot, a plain login a User. GitHub compares
+// logins without case.
+func (a Account) Is(login string) bool {
+	return login != "" && strings.EqualFold(a.Login, login) && a.Bot == strings.HasSuffix(login, "[bot]")
+}
+
+// PolicyFile is the state of the policy on the default branch.
+type PolicyFile struct {
+	State    FileState
+	Path     string // of the file that was read
+	SHA      string // of its blob
+	Problem  string // FileBroken: the error with line, column, caret and hint; lines of text, safe only in a fence
+	Changed  bool   // the pull request changes the file
+	Proposed string // what is wrong with the pull request's version; "" if nothing or if it was not changed
+}
+
+// FileState says whether there is a policy.
+type FileState uint8
+
+const (
+	FileValid FileState = 1 + iota
+	FileBroken
+	FileMissing
+)
+
+// Event is an entry of a pull request's timeline.
+type Event struct {
+	Kind     EventKind
+	At       time.Time
+	Actor    Account
+	From, To string  // base_ref_changed: branches; head_ref_force_pushed: commits
+	Target   Account // review_requested: whose review
+	Review   int64   // review_dismissed: which
+}
+
+// EventKind is GitHub's name of a timeline event.
+type EventKind string
+
+const (
+	BaseChanged     EventKind = "base_ref_changed"
+	ForcePushed     EventKind = "head_ref_force_pushed"
+	Reopened        EventKind = "reopened"
+	Closed          EventKind = "closed"
+	ReadyForReview  EventKind = "ready_for_review"
+	ConvertedDraft  EventKind = "convert_to_draft"
+	ReviewRequested EventKind = "review_requested"
+	ReviewDismissed EventKind = "review_dismissed"
+)
+
+// Run is a workflow run; its attempt fields are those of the newest attempt.
+type Run struct {
+	ID         int64
+	Number     int    // run_number: counts per workflow
+	Path       string // normalised: without @ref and owner/repo/ prefix
+	Event      string
+	Head       string
+	Suite      int64
+	Attempt    int
+	Status     string    // queued, in_progress, completed, …
+	Conclusion string    // "" until completed
+	Created    time.Time // of the run; a rerun does not move it
+	Started    time.Time // run_started_at: of the newest attempt
+	Updated    time.Time // the end, once completed
+	Actor      Account   // who caused the run: pushed the head
+	URL        string
+	Jobs       []Job // of the newest attempt
+}
+
+// Completed reports whether the newest attempt has ended.
+func (r Run) Completed() bool { return r.Status == "completed" }
+
+// Job is a job of a run, seen as its check run: a job's id is also its check run's id.
+type Job struct {
+	ID          int64
+	Name        string // hostile
+	Status      string
+	Conclusion  string
+	Started     time.Time // zero while it waits for a runner
+	Completed   time.Time
+	Log         string   // its tail, at most 1 MiB; hostile; advice
+	Annotations []string // messages; hostile; advice
+	Read        bool     // the log was asked for
+}
+
+// TextKind says what a text is on GitHub.
+type TextKind uint8
+
+const (
+	TextComment TextKind = 1 + iota // an issue comment
+	TextReview
+	TextThread // an inline comment that opened a thread
+	TextCheck
+	TextStatus
+	TextRun
+)
+
+// TextRef names a piece of evidence.
+type TextRef struct {
+	Kind TextKind `json:"kind"`
+	ID   int64    `json:"id"`
+}
+
+// Text is a review or a comment on the pull request.
+type Text struct {
+	TextRef
+	Author  Account
+	Body    string // hostile
+	At      time.Time
+	Edited  time.Time // zero if never
+	Editor  Account   // the last one; zero if never edited, or if that account is gone
+	Commit  string    // a review's commit_id
+	State   string    // a review's: APPROVED, CHANGES_REQUESTED, COMMENTED, DISMISSED, PENDING
+	Threads int       // a review's inline comments that open a thread
+	URL     string
+}
+
+// Thread is a review thread, seen through the comment that opened it.
+type Thread struct {
+	ID         int64 // of that comment
+	Review     int64 // to which it belongs
+	Author     Account
+	Body       string // hostile
+	Path       string // hostile
+	Line       int    // 0: the file
+	Commit     string // the commit it was written on
+	At         time.Time
+	Edited     bool
+	Editor     Account
+	Resolved   bool
+	ResolvedBy Account
+	Outdated   bool
+	URL        string
+}
+
+// CheckRun is a check run.
+type CheckRun struct {
+	ID         int64
+	Name       string // hostile
+	App        string // slug
+	AppID      int64
+	Suite      int64
+	Status     string
+	Conclusion string
+	ExternalID string
+	Title      string // hostile, as Summary and Text
+	Summary    string
+	Text       string
+	Started    time.Time
+	Completed  time.Time
+	URL        string
+}
+
+// Status is a commit status.
+type Status struct {
+	ID          int64
+	Context     string
+	State       string // error, failure, pending, success
+	Description string // hostile
+	Creator     Account
+	At          time.Time
+	URL         string
+}
+
+// Commit is a commit with everybody who made it: authors, committers, co-authors.
+type Commit struct {
+	SHA     string
+	Parents []string
+	People  []Account
+}
+
+// Wants is what a snapshot lacks for a full judgement and what costs requests of its own.
+type Wants struct {
+	Logs    []int64  // jobs whose log may explain how their run ended
+	Commits []string // (short) ids that texts name and that are neither the head nor its test merge
+	People  []string // logins whose permission matters
+	Authors bool     // who made the pull request's commits
+}
