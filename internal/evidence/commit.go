@@ -1,0 +1,68 @@
+package evidence
+
+// This file reads what binds a text to a commit and to a reviewer: the commit that it names and its heading.
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// The shapes in which a line names a commit; the commit may be the text or the address of a link.
+var namesCommit = regexp.MustCompile(`(?:\breviewed commits?|\bfor commit|\bup to commit)(?: ?: ?| )(?:\[[^\[\]]{0,80}\]\(https?://[^ ()]{1,200}/commits?/([0-9a-f]{7,64})[^ ()]{0,100}\)|\[?\(?([0-9a-f]{7,64}))([^0-9a-z]|$)`)
+
+// Emphasis takes away the marks that may stand around and within such a line.
+var emphasis = strings.NewReplacer("*", "", "`", "", "_", "")
+
+// NamedCommit is the commit that body says it is about, in small letters; "" if it names none. Other hexadecimal digits
+// mean nothing. If it names several, the first counts: whoever binds a text to a head then finds it void if that one is
+// another commit.
+func NamedCommit(r quorum.Reviewer, body string) string {
+	shapes := []*regexp.Regexp{namesCommit}
+	pre, _ := presetOf(r.Preset)
+	if pre.commit != nil {
+		shapes = append(shapes, pre.commit)
+	}
+	for _, l := range readPage(body).lines {
+		if len(l.text) < 10 || l.sight != inView && !(pre.quoted && l.sight == quoted) {
+			continue
+		}
+		words := lower(l.text[:min(len(l.text), 8<<10)])
+		if !strings.Contains(words, "commit") && !strings.Contains(words, "between ") {
+			continue
+		}
+		words = emphasis.Replace(words)
+		for _, shape := range shapes {
+			for _, m := range shape.FindAllStringSubmatch(words, 4) {
+				for _, sha := range m[1:] {
+					if len(sha) >= 7 && len(sha) <= 64 && hex(sha) {
+						return sha
+					}
+				}
+			}
+		}
+	}
+	return ""
+}
+
+func hex(s string) bool { return strings.Trim(s, "0123456789abcdef") == "" }
+
+// HasHeading reports whether body opens with heading: its first heading equals it, case ignored; more words may follow.
+// A heading in a quote, a fence or a comment is none. No text has the heading "".
+func HasHeading(body, heading string) bool {
+	want := strings.Join(strings.Fields(lower(headingText(heading))), " ")
+	if want == "" {
+		return false
+	}
+	level := headingLevel(heading)
+	for _, l := range readPage(body).lines {
+		if l.level == 0 || l.sight != inView {
+			continue
+		}
+		got := strings.Join(strings.Fields(lower(headingText(l.text))), " ")
+		_, ok := after(got, want)
+		return ok && (level == 0 || level == l.level)
+	}
+	return false
+}

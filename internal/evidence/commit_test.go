@@ -1,0 +1,126 @@
+package evidence
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+func TestNamedCommit(t *testing.T) {
+	const sha = "0123456789abcdef0123456789abcdef01234567"
+	for _, c := range []struct{ name, preset, body, want string }{
+		{"italic", "", "## R\n_Reviewed commit: 1a2b3c4_", "1a2b3c4"},
+		{"bold and code", "", "**Reviewed commit:** `1A2B3C4D5E`", "1a2b3c4d5e"},
+		{"full", "", "Reviewed commit: " + sha, sha},
+		{"link", "", "Reviewed commit: [1a2b3c4](https://x/y/commit/" + sha + ")", sha},
+		{"link's address", "", "Last reviewed commit: [fix it](https://github.com/o/r/commit/" + sha + ")", sha},
+		{"for commit", "", "<sup>Written for commit [1a2b3c4](https://x). More.</sup>", "1a2b3c4"},
+		{"up to commit", "", "Reviewed up to commit 1a2b3c4.", "1a2b3c4"},
+		{"first of two", "", "Reviewed commit: 1a2b3c4\nReviewed commit: 5d6e7f8", "1a2b3c4"},
+		{"too short", "", "Reviewed commit: 1a2b3c", ""},
+		{"no hex", "", "Reviewed commit: {sha}", ""},
+		{"half hex", "", "Reviewed commit: 1a2b3c4xyz", ""},
+		{"other digits", "", "This reverts 1a2b3c4d5e, see commit 1a2b3c4d5e", ""},
+		{"in a fence", "", "```\nReviewed commit: 1a2b3c4\n```", ""},
+		{"in a quote", "", "> Reviewed commit: 1a2b3c4", ""},
+		{"in a comment", "", "<!-- Reviewed commit: 1a2b3c4 -->", ""},
+		{"qodo", "qodo", "#### (Review updated until commit https://github.com/o/r/commit/" + sha + ")", sha},
+		{"not qodo", "", "#### (Review updated until commit https://github.com/o/r/commit/" + sha + ")", ""},
+		{"coderabbit", "coderabbit", "> Reviewing files that changed from the base of the PR and between 1111111 and 2222222.", "2222222"},
+	} {
+		if got := NamedCommit(quorum.Reviewer{Preset: c.preset}, c.body); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestHasHeading(t *testing.T) {
+	const heading = "## OpenAI Code Review"
+	for _, c := range []struct {
+		body string
+		want bool
+	}{
+		{heading, true},
+		{"## openai code review", true},
+		{"<!-- id: 7 -->\n\n" + heading + "\n\ntext", true},
+		{"<!--\n## Other\n-->\n" + heading, true},
+		{heading + " (gpt-5)", true},
+		{heading + ": 2 findings", true},
+		{"## OpenAI Code Review ##", true},
+		{"```\n## Other\n```\n" + heading, true},
+		{"## Response to OpenAI Code Review", false},
+		{"## Response to OpenAI Code Review\n\n" + heading, false},
+		{"Other\n=====\n\n" + heading, false},
+		{"## OpenAI Code Reviewer", false},
+		{"### OpenAI Code Review", false},
+		{"OpenAI Code Review", false},
+		{"> " + heading, false},
+		{"```\n" + heading + "\n```", false},
+		{"<!-- " + heading + " -->", false},
+		{"    " + heading, false},
+		{"##OpenAI Code Review", false},
+		{"## Open\u200bAI Code Review", false},
+		{"", false},
+	} {
+		if got := HasHeading(c.body, heading); got != c.want {
+			t.Errorf("%q: %v", c.body, got)
+		}
+	}
+	if HasHeading("## x", "") {
+		t.Error("no text has no heading")
+	}
+}
+
+func TestPresets(t *testing.T) {
+	names := Presets()
+	for _, want := range []string{"copilot", "coderabbit", "codex", "codex-action", "claude-action", "claude-review", "gemini-cli", "qodo", "sourcery", "greptile", "bugbot", "gemini-code-assist"} {
+		if !slices.Contains(names, want) {
+			t.Errorf("%s is missing", want)
+		}
+	}
+	if !slices.IsSorted(names) || len(slices.Compact(slices.Clone(names))) != len(names) {
+		t.Errorf("%v are not sorted and different", names)
+	}
+	for _, name := range names {
+		r := known(t, name)
+		switch {
+		case r.Name != name, r.Preset != name, r.Verdict.Kind == 0, r.FailureMeans == 0, r.Author == "", len(r.Guard) == 0:
+			t.Errorf("%s is incomplete: %+v", name, r)
+		case PresetNote(name) == "", strings.Contains(PresetNote(name), "\n"):
+			t.Errorf("%s has no note of one line", name)
+		case NeedsWorkflow(name) != (len(r.Events) > 0), NeedsWorkflow(name) && r.Workflow != "":
+			t.Errorf("%s: workflow %q, needed %v, events %v", name, r.Workflow, NeedsWorkflow(name), r.Events)
+		case !strings.HasSuffix(r.Author, "[bot]"):
+			t.Errorf("%s is posted by %s", name, r.Author)
+		case r.Retired != (name == "gemini-code-assist"):
+			t.Errorf("%s: retired %v", name, r.Retired)
+		}
+		if len(r.Guard) > 0 {
+			r.Guard[0] = "changed"
+			if again := known(t, name); again.Guard[0] == "changed" {
+				t.Errorf("%s: its table can be changed from outside", name)
+			}
+		}
+	}
+	if _, ok := Preset(""); ok {
+		t.Error(`"" is a preset`)
+	}
+	if NeedsWorkflow("nobody") || PresetNote("nobody") != "" {
+		t.Error("an unknown preset has properties")
+	}
+}
+
+func TestKind(t *testing.T) {
+	for _, k := range []Kind{Comment, Review, Check, Status, Log} {
+		if got, err := ParseKind(k.String()); err != nil || got != k {
+			t.Errorf("%v: %v, %v", k, got, err)
+		}
+	}
+	for _, word := range []string{"", "Comment", "thread"} {
+		if _, err := ParseKind(word); err == nil {
+			t.Errorf("%q is a kind", word)
+		}
+	}
+}

@@ -1,0 +1,127 @@
+// Package evidence turns what a reviewer left on GitHub into an outcome.
+//
+// It promises never to find an approval that is not there. An approval is a clear verdict at a clear place of a text;
+// what stands in a fence, a quote or a comment, what is half a sentence, a template, a condition, a contradiction or a
+// trick with invisible letters is none. Everything it reads was written by strangers: it only ever quotes them, in
+// time linear in the length of the text.
+//
+// The package is pure. [Read] reads one text; Judge puts the texts and runs of one head together.
+package evidence
+
+// This file holds what a text is and what reading it yields.
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// Kind says where on GitHub a text stands. It decides what the text may prove: a log never more than how a run failed.
+type Kind uint8
+
+const (
+	Comment Kind = 1 + iota // an issue comment
+	Review                  // a review's body
+	Check                   // a check run's output
+	Status                  // a commit status' description
+	Log                     // a job's log, or its annotations
+)
+
+// Names are given only so that a Kind can be printed and parsed.
+var kindNames = [...]string{"", "comment", "review", "check", "status", "log"}
+
+func (k Kind) String() string {
+	if int(k) < len(kindNames) {
+		return kindNames[k]
+	}
+	return fmt.Sprintf("%%!%d", uint8(k))
+}
+
+// ParseKind is the inverse of [Kind.String].
+func ParseKind(name string) (Kind, error) {
+	for i, n := range kindNames {
+		if n != "" && n == name {
+			return Kind(i), nil
+		}
+	}
+	return 0, fmt.Errorf("unknown kind %q: comment, review, check, status or log", name)
+}
+
+// Material is one text with what GitHub says beside it.
+type Material struct {
+	Kind       Kind
+	Body       string // hostile
+	State      string // of a review (APPROVED, CHANGES_REQUESTED, COMMENTED, DISMISSED) or a status (success, failure, error, pending)
+	Threads    int    // a review's inline comments that open a thread
+	Conclusion string // of a check run or, for Log, of the run
+}
+
+// Reading is what one text says. Its Outcome is never zero.
+type Reading struct {
+	Outcome  quorum.Outcome
+	Reason   quorum.Reason
+	Detail   string // hostile: a quote of what was recognised, one line of at most 120 runes
+	Findings []quorum.Finding
+	Reset    time.Duration // Limited: the wait that it states, 0 if none
+	Until    time.Time     // Limited: or the moment that it states, zero if none
+	Below    bool          // Approved, although it lists findings that do not object; they are in Findings with Below set
+	Inline   bool          // Findings only because of its inline comments: it objects no longer than its threads do
+	NoOpen   bool          // Approved only if none of the reviewer's threads is open, as with OnlyNew
+
+	hints bool // Findings only by a list of minor things without places: an error's advice looks like that, too
+}
+
+// MaxText is how much of a comment, review, check or status is read: GitHub keeps 64 KiB. A longer text has no verdict.
+const MaxText = 1 << 20
+
+// MaxLog is how much of a log is read, counted from its end.
+const MaxLog = 1 << 20
+
+// MaxDetail is the length of a quote in runes.
+const maxDetail = 120
+
+// Quote makes one short line of s.
+func quote(s string) string {
+	var b strings.Builder
+	n, gap := 0, false
+	for _, r := range s {
+		switch {
+		case r == utf8.RuneError, unicode.IsSpace(r):
+			gap = b.Len() > 0
+			continue
+		case unicode.IsControl(r), invisible(r):
+			continue
+		}
+		if gap {
+			b.WriteByte(' ')
+			n, gap = n+1, false
+		}
+		if n >= maxDetail-1 {
+			b.WriteRune('…')
+			break
+		}
+		b.WriteRune(r)
+		n++
+	}
+	return b.String()
+}
+
+// Invisible reports whether r shows nothing and can therefore hide or split a word. The variation selector that
+// follows an emoji is harmless.
+func invisible(r rune) bool {
+	switch {
+	case r < 0x80:
+		return false
+	case r == 0xfe0f, r == 0x200d:
+		return false
+	case r == 0x034f, r == 0x115f, r == 0x1160, r == 0x17b4, r == 0x17b5, r == 0x3164, r == 0xffa0:
+		return true
+	case r >= 0xfe00 && r <= 0xfe0e, r >= 0xe0000 && r <= 0xe0fff:
+		return true
+	}
+	return unicode.Is(unicode.Cf, r)
+}

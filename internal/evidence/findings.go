@@ -1,0 +1,641 @@
+package evidence
+
+// This file reads counts and lists of findings: what templates call "findings" and where they put them.
+//
+// A finding is only ever quoted. What counts: rows and lines that count by severity, items that begin with a severity
+// or stand under a heading that is one, and "No issues found" as a line of its own. A severity in the middle of a
+// sentence is prose.
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// Tally is what a text counts and lists.
+type tally struct {
+	found    []quorum.Finding // with a severity: they object
+	listed   []quorum.Finding // with a place only: quoted beside a verdict that objects
+	counted  map[quorum.Severity]int
+	zero     bool // counts something that matters, and everything it counts is zero
+	clean    bool // says as a whole that there is nothing
+	sure     bool // something that counts stands in plain view
+	unfilled bool // a count is a placeholder
+	detail   string
+}
+
+// Severities by the words and marks that templates use. Words beat colours: a suggestion is one in any colour.
+var (
+	severityWords = []struct {
+		severity quorum.Severity
+		words    []string
+	}{
+		{quorum.Critical, []string{"critical", "blockers", "blocker", "blocking", "must fix", "must-fix", "severe", "p0"}},
+		{quorum.High, []string{"high", "major", "important", "p1"}},
+		{quorum.Medium, []string{"medium", "moderate", "should fix", "warnings", "warning", "p2"}},
+		{quorum.Low, []string{"low", "minor", "nitpicks", "nitpick", "nits", "nit", "suggestions", "suggestion", "trivial", "optional", "p3"}},
+	}
+	severityMarks = []struct {
+		severity quorum.Severity
+		mark     string
+	}{{quorum.Critical, "🔴"}, {quorum.High, "🟠"}, {quorum.Medium, "🟡"}, {quorum.Low, "🟢"}}
+
+	// Behind a severity, a label says no more than this.
+	severityTail = regexp.MustCompile(`^(?:[ -](?:severity|priority))?(?: (?:issues?|findings?|problems?|concerns?|comments?|bugs?|items?|vulnerabilities|improvements?))?(?: found)?(?: ?[(\[][^()\[\]]{0,40}[)\]])?(?: ?\d+)?$`)
+	// Rows and sections of what is over, or was never a complaint.
+	settled  = regexp.MustCompile(`\b(?:resolved|fixed|addressed|deferred|acknowledged|good|positives?|strengths?|praise|highlights|passed|done|previous|prior|since last|dismissed|observed practices|what works|what went well|well done|kudos)\b`)
+	unsolved = regexp.MustCompile(`\b(?:un(?:resolved|fixed|addressed|acknowledged)|not (?:yet )?(?:resolved|fixed|addressed|acknowledged)|still)\b`)
+	// Sections that describe and do not complain.
+	neutral = regexp.MustCompile(`^(?:summary|overview|walkthrough|changes|files|what changed|description|tests?|test plan|references|checked|what i checked|scope|recommendations?|sequence diagrams?)\b`)
+	// Headings under which "No issues found" speaks for the whole text.
+	overall = regexp.MustCompile(`^(?:summary|results?|review results?|verdict|assessment|overall|overall assessment|conclusion|findings|issues|issues found|review|review summary|code review|no issues found)\b`)
+
+	nothingFound = regexp.MustCompile(`^(?:no|0|zero) (?:new )?(?:issues|findings|problems|bugs)(?: (?:were )?(?:found|detected|identified))?[.!]?$`)
+	someFound    = regexp.MustCompile(`^(?:found |total:? )?(\d{1,6}) (?:new |potential |open )?((?:critical|high|medium|low|major|minor|important)(?:[ -]severity)? )?(?:issues?|findings?|problems?|bugs?)(?: (?:were )?(?:found|detected|identified|remain|remaining))?[.!:]?$`)
+	countLine    = regexp.MustCompile(`^([\pL][\pL -]{0,40}?(?: \([^()]{0,40}\))?) ?: ?(\d{1,6}|n|x|\{[^{}]{0,20}\}|\[[^\[\]]{0,20}\]|<[^<>]{0,20}>)$`)
+	countWord    = regexp.MustCompile(`^(\d{1,6}) ([\pL][\pL -]{0,30})$`)
+	placeholder  = regexp.MustCompile(`^(?:n|x|y|\{.*\}|\[.*\]|<.*>|\.\.\.|…|tbd|count|number)$`)
+	issueLabel   = regexp.MustCompile(`^(?:total |open |new |potential )?(?:issues?|findings?|problems?|bugs?|total)(?: found)?$`)
+
+	nothingHere = regexp.MustCompile(`^(?:none|n/?a|nil|nothing|-|—|no(?: (?:critical|blocking|major|minor|high|medium|low|important|new|other|further|significant|open|remaining|severity|priority|known))* (?:issues?|findings?|problems?|concerns?|blockers?|suggestions?|bugs?|vulnerabilities|nits|warnings|items|changes))\b`)
+	yetSome     = regexp.MustCompile(`\b(?:but|except|however|although|though|besides|apart from|other than)\b`)
+)
+
+// Section is where a line stands.
+type section struct {
+	severity quorum.Severity // of the heading
+	level    int             // of the heading; bold lines have 7
+	over     bool            // it holds what is settled
+	overLvl  int
+	plain    bool // it describes
+	name     string
+	taken    bool // something stands in it already
+	inherits bool // it is one finding of the section above, with a heading of its own
+}
+
+// Count reads the counts and lists of p.
+func count(p page) tally {
+	t := tally{counted: map[quorum.Severity]int{}}
+	var (
+		at    section
+		last  *quorum.Finding // the item that deeper lines belong to
+		depth int
+		parts []clause
+	)
+	for i := 0; i < len(p.lines); i++ {
+		l := p.lines[i]
+		text := strings.TrimSpace(l.text)
+		if l.sight != inView && l.sight != doubtful || text == "" {
+			if l.sight == quoted {
+				last = nil
+			}
+			continue
+		}
+		if name, level, ok := headingOf(l, text); ok {
+			above := at
+			at = at.next(name, level)
+			last = nil
+			if at.inherits {
+				t.found = append(t.found, quorum.Finding{Body: headingText(text), Severity: above.severity})
+				last, depth = &t.found[len(t.found)-1], -1
+				last.Path, last.Line = placeOf(text)
+				at.taken, t.sure = true, t.sure || l.sight == inView
+				continue
+			}
+			parts = append(parts, clause{name: name, level: level, over: at.over || at.plain})
+			if l.sight == inView && nothingFound.MatchString(name) {
+				t.says(&parts, text)
+			}
+			continue
+		}
+		if text[0] == '|' {
+			n := t.table(p.lines[i:], at)
+			i += n - 1
+			last = nil
+			continue
+		}
+		columns, _ := indentation(l.text)
+		_, item, isItem := listItem(text)
+		if isItem && last != nil && columns > depth || !isItem && last != nil && columns > depth {
+			if len(last.Body) < 4000 {
+				last.Body += "\n" + text
+			}
+			if last.Path == "" {
+				last.Path, last.Line = placeOf(text)
+			}
+			continue
+		}
+		last = nil
+		if len(parts) > 0 {
+			parts[len(parts)-1].text = true
+		}
+		if !isItem {
+			item = text
+		}
+		if found := t.line(item, isItem, l, &at, &parts); found != nil {
+			last, depth = found, columns
+		}
+	}
+	t.clean = clean(parts)
+	return t
+}
+
+// Clause is one section, as far as "No issues found" is concerned.
+type clause struct {
+	name  string
+	level int
+	over  bool
+	text  bool // holds anything
+	clean bool // says that there is nothing
+}
+
+// Clean reports whether the text as a whole says that nothing was found: where it is said for the whole, or for every
+// section that holds anything.
+func clean(parts []clause) bool {
+	some := false
+	for i, c := range parts {
+		if !c.clean {
+			continue
+		}
+		some = true
+		if i == 0 || overall.MatchString(c.name) || nothingFound.MatchString(c.name) {
+			return true
+		}
+	}
+	if !some {
+		return false
+	}
+	for i, c := range parts {
+		if i > 0 && c.text && !c.clean && !c.over {
+			return false
+		}
+	}
+	return true
+}
+
+// Says notes that nothing was found in the newest section.
+func (t *tally) says(parts *[]clause, text string) {
+	if len(*parts) == 0 {
+		*parts = append(*parts, clause{})
+	}
+	(*parts)[len(*parts)-1].clean = true
+	if t.detail == "" {
+		t.detail = quote(text)
+	}
+}
+
+// Next is the section that a heading begins.
+func (s section) next(name string, level int) section {
+	n := section{level: level, name: name}
+	named := false
+	n.severity, named = severityLabel(name)
+	switch {
+	case !named && s.severity > 0 && !s.over && level > s.level && !settled.MatchString(name) && !neutral.MatchString(name) && !nothingHere.MatchString(name):
+		n.inherits, n.severity, n.level = true, s.severity, s.level
+	case s.over && level > s.overLvl:
+		n.over, n.overLvl = true, s.overLvl
+	case settled.MatchString(name) && !unsolved.MatchString(name):
+		n.over, n.overLvl = true, level
+	case neutral.MatchString(name):
+		n.plain = true
+	}
+	return n
+}
+
+// HeadingOf recognises a heading, or a line in bold that serves as one.
+func headingOf(l pageLine, text string) (name string, level int, ok bool) {
+	switch {
+	case l.level > 0:
+		return plain(text), l.level, true
+	case len(text) > 200:
+		return "", 0, false
+	case strings.HasPrefix(text, "<h") && len(text) > 4 && text[2] >= '1' && text[2] <= '6':
+		return plain(text), int(text[2] - '0'), true
+	case strings.HasPrefix(text, "<summary>"), strings.HasPrefix(text, "<details><summary>"):
+		return plain(text), 7, true
+	}
+	bare := strings.TrimRight(strings.TrimFunc(text, isSymbol), ":")
+	if len(bare) < 5 || !strings.HasPrefix(bare, "**") || !strings.HasSuffix(bare, "**") || strings.Contains(bare[2:len(bare)-2], "**") {
+		return "", 0, false
+	}
+	if path, _ := placeOf(bare); path != "" {
+		return "", 0, false
+	}
+	return strings.TrimRight(plain(text), ":"), 7, true
+}
+
+// Line reads a line that is neither heading nor table, and returns the finding that it begins.
+func (t *tally) line(item string, isItem bool, l pageLine, at *section, parts *[]clause) *quorum.Finding {
+	short := len(item) <= maxShape
+	words := ""
+	if short {
+		words = plain(item)
+	}
+	switch {
+	case len(item) < 120 && !isItem && l.sight == inView && nothingFound.MatchString(words):
+		t.says(parts, item)
+		at.taken = true
+		return nil
+	case short && !at.over && t.counts(words, item, l.sight == inView):
+		return nil
+	case isItem && (words == "" && short || placeholder.MatchString(words)):
+		return nil
+	case short && words != "" && strings.IndexByte("n-\xe2", words[0]) >= 0 && nothingHere.MatchString(words) && !yetSome.MatchString(words):
+		if at.severity > 0 || isItem {
+			at.taken = true
+		}
+		return nil
+	case at.over:
+		return nil
+	}
+	severity, tagged := severityTag(item, isItem)
+	if !tagged && at.severity > 0 && (isItem || !at.taken) {
+		severity, tagged = at.severity, true
+		if placeholder.MatchString(words) {
+			t.unfilled = true
+			return nil
+		}
+	}
+	path, line := placeOf(item)
+	at.taken = true
+	finding := quorum.Finding{Path: path, Line: line, Body: item, Severity: severity}
+	switch {
+	case tagged:
+		t.found = append(t.found, finding)
+		t.sure = t.sure || l.sight == inView
+		return &t.found[len(t.found)-1]
+	case path != "" && (isItem && !at.plain || strings.HasPrefix(item, "**")):
+		t.listed = append(t.listed, finding)
+		return &t.listed[len(t.listed)-1]
+	}
+	return nil
+}
+
+// Counts reads a line that counts: "Critical: 0 · High: 2", "3 issues found".
+func (t *tally) counts(words, item string, sure bool) bool {
+	if words == "" {
+		return false
+	}
+	if !strings.ContainsAny(words, ":0123456789") {
+		return false
+	}
+	if m := someFound.FindStringSubmatch(words[:min(len(words), 80)]); m != nil {
+		n, _ := strconv.Atoi(m[1])
+		severity, _ := severityLabel(strings.TrimSpace(m[2]))
+		t.add(severity, n, m[2] == "", item, sure)
+		return true
+	}
+	if !hasSeverity(words) && !issueLabel.MatchString(strings.TrimRight(words, ": 0123456789")) {
+		return false
+	}
+	type entry struct {
+		severity quorum.Severity
+		n        int
+		total    bool
+	}
+	var entries []entry
+	for _, part := range strings.FieldsFunc(words, func(r rune) bool { return r == '·' || r == ',' || r == ';' || r == '|' || r == '•' }) {
+		part = trimSymbols(part)
+		label, number := "", ""
+		if m := countLine.FindStringSubmatch(part); m != nil {
+			label, number = m[1], m[2]
+		} else if m := countWord.FindStringSubmatch(part); m != nil {
+			label, number = m[2], m[1]
+		} else {
+			return false
+		}
+		if settled.MatchString(label) {
+			continue
+		}
+		severity, ok := severityLabel(label)
+		total := issueLabel.MatchString(label)
+		if !ok && !total {
+			return false
+		}
+		n, err := strconv.Atoi(number)
+		if err != nil {
+			t.unfilled = true
+			continue
+		}
+		entries = append(entries, entry{severity, n, total})
+	}
+	for _, e := range entries {
+		t.add(e.severity, e.n, e.total, item, sure)
+	}
+	return true
+}
+
+// Add counts n findings.
+func (t *tally) add(severity quorum.Severity, n int, total bool, text string, sure bool) {
+	before := t.counted[severity]
+	t.counted[severity] = before + n
+	if n > 0 && before == 0 || t.detail == "" {
+		t.detail = quote(text)
+	}
+	if !sure {
+		return
+	}
+	t.sure = true
+	if n == 0 && (total || severity >= quorum.High) {
+		t.zero = true
+	}
+}
+
+// Table reads a table that begins at lines[0] and returns how many lines it has.
+func (t *tally) table(lines []pageLine, at section) (n int) {
+	var rows [][]string
+	var raw []string
+	sure := true
+	for n < len(lines) && (lines[n].sight == inView || lines[n].sight == doubtful) {
+		text := strings.TrimSpace(lines[n].text)
+		if text == "" || text[0] != '|' {
+			break
+		}
+		n++
+		sure = sure && lines[n-1].sight == inView && !tricky(text)
+		if len(text) > 4*maxShape || len(rows) > 500 {
+			continue
+		}
+		cells := strings.Split(strings.Trim(text, "|"), "|")
+		for i, c := range cells {
+			cells[i] = unmarked(strings.TrimSpace(c))
+		}
+		rows, raw = append(rows, cells), append(raw, text)
+	}
+	if n == 0 {
+		return 1
+	}
+	if at.over || len(rows) < 2 {
+		return n
+	}
+	header, body := rows[0], rows[1:]
+	raw = raw[1:]
+	if divider(body[0]) {
+		body, raw = body[1:], raw[1:]
+	}
+	across := make([]quorum.Severity, len(header)) // severities as columns
+	skip := make([]bool, len(header))              // columns of what is settled
+	open := -1
+	wide := false
+	for i, h := range header {
+		h = trimCell(h)
+		if severity, ok := severityOf(header[i]); ok && i > 0 || ok && len(header) > 2 {
+			across[i], wide = severity, true
+		}
+		skip[i] = settled.MatchString(h) && !unsolved.MatchString(h)
+		if h == "open" || h == "remaining" || h == "unresolved" || h == "outstanding" {
+			open = i
+		}
+	}
+	for r, cells := range body {
+		label := trimCell(cells[0])
+		if settled.MatchString(label) && !unsolved.MatchString(label) {
+			continue
+		}
+		severity, ok := severityOf(cells[0])
+		total := issueLabel.MatchString(label)
+		for i, c := range cells {
+			counts := i > 0 && (ok || total) && !wide
+			if i < len(header) {
+				counts = counts && !skip[i] && (open < 0 || i == open)
+				if across[i] > 0 {
+					severity, counts = across[i], true
+				}
+			}
+			if !counts {
+				continue
+			}
+			c = trimCell(c)
+			switch number, err := strconv.Atoi(c); {
+			case err == nil && number >= 0:
+				t.add(severity, number, total, raw[r], sure)
+			case c == "none":
+				t.add(severity, 0, total, raw[r], sure)
+			case placeholder.MatchString(c):
+				t.unfilled = true
+			}
+		}
+	}
+	return n
+}
+
+func divider(cells []string) bool {
+	for _, c := range cells {
+		if strings.Trim(c, "-: ") != "" {
+			return false
+		}
+	}
+	return true
+}
+
+func trimCell(c string) string { return trimSymbols(c) }
+
+// SeverityOf is the severity of a label with its marks.
+func severityOf(label string) (quorum.Severity, bool) {
+	if s, ok := severityLabel(trimSymbols(label)); ok {
+		return s, true
+	}
+	if bare := trimSymbols(label); bare != "" && !issueLabel.MatchString(bare) {
+		return 0, false
+	}
+	return severityMark(label)
+}
+
+func severityMark(s string) (quorum.Severity, bool) {
+	for _, m := range severityMarks {
+		if strings.HasPrefix(s, m.mark) {
+			return m.severity, true
+		}
+	}
+	return 0, false
+}
+
+// SeverityLabel is the severity that a label names, if it says nothing else.
+func severityLabel(label string) (quorum.Severity, bool) {
+	for _, s := range severityWords {
+		for _, w := range s.words {
+			if rest, ok := after(label, w); ok && severityTail.MatchString(strings.TrimRight(rest, " :")) {
+				return s.severity, true
+			}
+		}
+	}
+	return 0, false
+}
+
+func hasSeverity(words string) bool {
+	for _, s := range severityWords {
+		for _, w := range s.words {
+			if strings.Contains(words, w) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+var badge = regexp.MustCompile(`^!\[(p[0-3]) badge\]`)
+
+// SeverityTag is the severity with which an item begins: "**Critical** …", "[P1] …", "🔴 …", "High: …". A mark alone
+// is enough; a word must be set off, else it is prose.
+func severityTag(item string, isItem bool) (quorum.Severity, bool) {
+	head := item[:min(len(item), 160)]
+	words := unmarked(head)
+	bare := trimSymbols(words)
+	if m := badge.FindStringSubmatch(bare); m != nil {
+		return severityLabel(m[1])
+	}
+	emphatic := strings.HasPrefix(strings.TrimLeftFunc(head, isSymbol), "**") || strings.HasPrefix(head, "__")
+	open := bare != "" && (bare[0] == '[' || bare[0] == '(')
+	if open {
+		bare = bare[1:]
+	}
+	for _, s := range severityWords {
+		for _, w := range s.words {
+			rest, ok := after(bare, w)
+			if !ok {
+				continue
+			}
+			for _, more := range []string{" severity", " priority", " issue", " issues", " finding"} {
+				rest = strings.TrimPrefix(rest, more)
+			}
+			set := rest != "" && (open && (rest[0] == ']' || rest[0] == ')') || rest[0] == ':' || strings.HasPrefix(rest, " - ") || strings.HasPrefix(rest, " — ") || strings.HasPrefix(rest, " – ") || strings.HasPrefix(rest, " |"))
+			if set && (isItem || open || emphatic || s.severity == quorum.Critical) || emphatic && isItem && boldAlone(head) {
+				return s.severity, true
+			}
+		}
+	}
+	if mark, ok := severityMark(strings.TrimLeft(words, " ")); ok {
+		return mark, true
+	}
+	return 0, false
+}
+
+// BoldAlone reports whether the bold words at the beginning of an item are a tag: short.
+func boldAlone(head string) bool {
+	head = strings.TrimLeftFunc(head, isSymbol)
+	if !strings.HasPrefix(head, "**") {
+		return false
+	}
+	end := strings.Index(head[2:], "**")
+	return end > 0 && end <= 24 && func() bool { _, ok := severityLabel(plain(head[2 : 2+end])); return ok }()
+}
+
+// PlaceOf is the first path:line in text. A path has a dot or a slash, and stands by itself or in marks.
+func placeOf(text string) (path string, line int) {
+	text = text[:min(len(text), maxShape)]
+	for i := 1; i+1 < len(text); i++ {
+		if text[i] != ':' || text[i+1] < '0' || text[i+1] > '9' {
+			continue
+		}
+		from := i
+		for from > 0 && inPath(text[from-1]) {
+			from--
+		}
+		end := i + 1
+		for end < len(text) && text[end] >= '0' && text[end] <= '9' {
+			end++
+		}
+		path := text[from:i]
+		switch {
+		case end < len(text) && (isAlnum(text[end]) || text[end] == '.' && end+1 < len(text) && isAlnum(text[end+1])),
+			from > 0 && strings.IndexByte(" \t`([*\"'<|", text[from-1]) < 0,
+			!strings.ContainsAny(path, "./\\"), strings.HasPrefix(path, "//"), strings.Trim(path, "0123456789./") == "", !isAlnum(path[len(path)-1]) && path[len(path)-1] != '_':
+			i = end - 1
+			continue
+		}
+		if n, err := strconv.Atoi(text[i+1 : end]); err == nil && n > 0 && n < 1<<30 {
+			return path, n
+		}
+		i = end - 1
+	}
+	return "", 0
+}
+
+func inPath(c byte) bool {
+	return isAlnum(c) || strings.IndexByte("_@+~.-/\\", c) >= 0 || c >= 0x80
+}
+
+// Least is the least severity that objects: with quorum.SeverityAny every finding does, and one of unknown severity always.
+func (t tally) objects(least quorum.Severity) bool {
+	for _, f := range t.found {
+		if !below(f.Severity, least) {
+			return true
+		}
+	}
+	for s, n := range t.counted {
+		if n > 0 && !below(s, least) {
+			return true
+		}
+	}
+	return false
+}
+
+func below(s, least quorum.Severity) bool { return s > 0 && s < least }
+
+// Hints reports whether t is no more than a list of minor things without places.
+func (t tally) hints() bool {
+	return len(t.counted) == 0 && !slices.ContainsFunc(t.found, func(f quorum.Finding) bool { return f.Severity != quorum.Low || f.Path != "" })
+}
+
+// Some reports whether anything is counted or listed with a severity.
+func (t tally) some() bool {
+	if len(t.found) > 0 {
+		return true
+	}
+	for _, n := range t.counted {
+		if n > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Contradicts reports whether the counts deny what the text lists.
+func (t tally) contradicts() bool {
+	for s, n := range t.counted {
+		if n > 0 {
+			continue
+		}
+		for _, f := range t.found {
+			if f.Severity == s || s == 0 {
+				return true
+			}
+		}
+	}
+	nothing := t.clean || t.zero && !t.some()
+	return nothing && (t.some() || len(t.listed) > 0)
+}
+
+// All are the findings to quote, marked where they lie below least.
+func (t tally) all(least quorum.Severity) []quorum.Finding {
+	out := append([]quorum.Finding(nil), t.found...)
+	out = append(out, t.listed...)
+	for i := range out {
+		out[i].Below = below(out[i].Severity, least)
+	}
+	return out
+}
+
+// Ruling is what the tally says by itself; silent if it says nothing.
+func (t tally) ruling(least quorum.Severity) ruling {
+	r := ruling{detail: t.detail}
+	if len(t.found) > 0 {
+		r.detail = quote(t.found[0].Body)
+	}
+	switch {
+	case t.contradicts():
+		r.vote = both
+	case t.objects(least):
+		r.vote = objects
+	case t.unfilled:
+		r.vote = template
+	case t.some() && t.sure, t.zero, t.clean:
+		r.vote = approves
+	default:
+		r.detail = ""
+	}
+	return r
+}

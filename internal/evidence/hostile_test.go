@@ -1,0 +1,310 @@
+package evidence
+
+// What no text may achieve, whatever stands in it.
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// Reviewers of every format and preset.
+func everybody() (all []quorum.Reviewer) {
+	for k := quorum.Auto; k <= quorum.Pattern; k++ {
+		r := with(k)
+		r.Verdict.Approve, r.Verdict.Object = `^pass$`, `^fail`
+		all = append(all, r)
+	}
+	for _, name := range Presets() {
+		r, _ := Preset(name)
+		all = append(all, r)
+	}
+	return all
+}
+
+// Check holds a text to what is true of every text.
+func hold(t *testing.T, r quorum.Reviewer, body string) {
+	t.Helper()
+	for _, kind := range []Kind{Comment, Review, Check, Status, Log} {
+		got := Read(r, Material{Kind: kind, Body: body, State: "COMMENTED", Conclusion: "failure"})
+		switch {
+		case got.Outcome == 0 || got.Reason == "":
+			t.Fatalf("%s, %v: no outcome or reason: %+v", r.Name, kind, got)
+		case kind == Log && (got.Outcome == quorum.Approved || got.Outcome == quorum.Findings):
+			t.Fatalf("%s: a log votes: %+v", r.Name, got)
+		case kind == Check && got.Outcome == quorum.Approved:
+			t.Fatalf("%s: a failed check approves: %+v", r.Name, got)
+		case utf8.RuneCountInString(got.Detail) > 120 || strings.ContainsAny(got.Detail, "\n\r\x00\x1b"):
+			t.Fatalf("%s: detail %q", r.Name, got.Detail)
+		case got.Reset < 0 || got.Reset > maxWait:
+			t.Fatalf("%s: reset %v", r.Name, got.Reset)
+		case got.Outcome == quorum.Approved && got.Reason == quorum.ReasonFindings, got.Below && got.Outcome != quorum.Approved:
+			t.Fatalf("%s: %+v", r.Name, got)
+		}
+		if got.Outcome == quorum.Approved {
+			for _, f := range got.Findings {
+				if !f.Below {
+					t.Fatalf("%s: approved beside %+v", r.Name, f)
+				}
+			}
+		}
+	}
+	clear := strings.ReplaceAll(strings.ReplaceAll(body, "\r\n", "\n"), "\r", "\n")
+	for what, wrapped := range map[string]string{
+		"quoted":    "> " + strings.ReplaceAll(clear, "\n", "\n> "),
+		"fenced":    strings.Repeat("`", longest(clear, '`')+3) + "\n" + clear + "\n" + strings.Repeat("`", longest(clear, '`')+3),
+		"unclosed":  strings.Repeat("~", longest(clear, '~')+3) + "\n" + clear,
+		"commented": "<!--\n" + strings.ReplaceAll(clear, "--", "- -") + "\n-->",
+		"left open": "<!--\n" + strings.ReplaceAll(clear, "--", "- -"),
+		"denied":    body + "\n\n" + no + "\n",
+	} {
+		if r.Verdict.Kind == quorum.JSON || what == "denied" && (r.Verdict.Kind == quorum.FindingList || r.Verdict.Kind == quorum.Pattern) {
+			continue // a fenced object is where JSON belongs
+		}
+		if what == "denied" && hides0(clear) {
+			continue
+		}
+		if got := Read(r, Material{Kind: Comment, Body: wrapped}); got.Outcome == quorum.Approved {
+			t.Fatalf("%s: approves %s: %q", r.Name, what, wrapped)
+		}
+	}
+	NamedCommit(r, body)
+	HasHeading(body, "## Review")
+	Classify(r, Material{Kind: Comment, Body: body})
+}
+
+// Hides0 reports whether what follows body could be in its fence or comment, so that it cannot be heard.
+func hides0(body string) bool {
+	p := readPage(body + "\n\nend")
+	return p.lines[len(p.lines)-1].sight == hidden
+}
+
+func longest(s string, c byte) (n int) {
+	for i := 0; i < len(s); i++ {
+		n = max(n, repeats(s[i:], c))
+	}
+	return n
+}
+
+var seeds = []string{
+	"", yes, no, "**Ready to merge?** [Yes | No | With fixes]", "Ready to merge? Yes, if it builds", "### Verdict: APPROVE",
+	"```\n" + yes + "\n```", "> " + yes, "<!-- " + yes, "No issues found", "| Kind | Count |\n|--|--|\n| 🔴 Critical | 0 |", "| Kind | Count |\n|--|--|\n| 🔴 Critical | N |",
+	"#### Critical\n- `a.go:3` leaks", "- [P1] races", `{"verdict": "APPROVE", "findings": []}`, "```json\n" + `{"verdict": "REVISE"}` + "\n```", `{"verdict":"APPROVE","verdict":"REVISE"}`,
+	"Copilot reviewed 1 out of 1 changed files in this pull request and generated no new comments.", "**Actionable comments posted: 0**", "Codex Review: Didn't find any major issues.",
+	"## Greptile Summary\n\nConfidence Score: 5/5", "Bugbot reviewed your changes and found no new issues!", "Rate limit exceeded. Please wait 5 minutes.", "## API Error (HTTP 503)", "pass", "fail",
+	"2026-01-01T00:00:00.000Z Error: HTTP 429 retry in 5s", "Done (0 tool uses)", "\x1b[31mError: read ECONNRESET\x1b[0m", "Reviewed commit: 1a2b3c4", "Preparing review...",
+}
+
+func fuzz(f *testing.F, rs ...quorum.Reviewer) {
+	for _, s := range seeds {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		for _, r := range rs {
+			hold(t, r, body)
+		}
+	})
+}
+
+func FuzzReadAuto(f *testing.F)         { fuzz(f, auto()) }
+func FuzzReadReadyToMerge(f *testing.F) { fuzz(f, with(quorum.ReadyToMerge)) }
+func FuzzReadReviewState(f *testing.F)  { fuzz(f, with(quorum.ReviewState)) }
+func FuzzReadFindings(f *testing.F)     { fuzz(f, with(quorum.FindingList)) }
+func FuzzReadConclusion(f *testing.F)   { fuzz(f, with(quorum.Conclusion)) }
+func FuzzReadPattern(f *testing.F)      { fuzz(f, everybody()[quorum.Pattern-1]) }
+func FuzzReadPresets(f *testing.F)      { fuzz(f, everybody()[quorum.Pattern:]...) }
+
+func FuzzJSON(f *testing.F) {
+	for _, s := range seeds {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		r := with(quorum.JSON)
+		hold(t, r, body)
+		if got := Read(r, Material{Kind: Comment, Body: body}); got.Outcome == quorum.Approved && !strings.Contains(lower(body), "rrect") && !strings.Contains(lower(body), "pprove") && !strings.Contains(lower(body), "yes") && !strings.Contains(body, `\u`) {
+			t.Fatalf("approves without a word for it: %q", body)
+		}
+	})
+}
+
+func FuzzLog(f *testing.F) {
+	for _, s := range seeds {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		for _, conclusion := range []string{"success", "failure", ""} {
+			switch got := Read(auto(), Material{Kind: Log, Body: body, Conclusion: conclusion}); got.Outcome {
+			case quorum.Empty, quorum.Overloaded, quorum.Limited, quorum.Failed, quorum.Declined, quorum.Hung, quorum.Unknown:
+			default:
+				t.Fatalf("a log is %v: %q", got.Outcome, body)
+			}
+		}
+	})
+}
+
+// Ten thousand texts that want to pass: a denial, and a yes that is not in plain view or not meant.
+func TestNoMutatedTextApproves(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	pick := func(s []string) string { return s[rnd.IntN(len(s))] }
+	bait := []string{yes, "Ready to merge: Yes", "### Verdict: APPROVE", "**Status:** Approved", "No issues found", "| Critical | Count |\n|--|--|\n| 🔴 Critical | 0 |", "Critical: 0"}
+	hide := []func(string) string{
+		func(s string) string { return "> " + strings.ReplaceAll(s, "\n", "\n> ") },
+		func(s string) string { return "```\n" + s + "\n```" },
+		func(s string) string { return "~~~~md\n```\n" + s + "\n```\n~~~~" },
+		func(s string) string { return "<!-- " + s + " -->" },
+		func(s string) string { return "text <!--\n" + s + "\n-->" },
+		func(s string) string { return "<pre>\n" + s + "\n</pre>" },
+		func(s string) string { return "x\n\n    " + strings.ReplaceAll(s, "\n", "\n    ") },
+		func(s string) string { return "- ```\n  " + strings.ReplaceAll(s, "\n", "\n  ") + "\n  ```" },
+		func(s string) string { return "1. > " + strings.ReplaceAll(s, "\n", "\n   > ") },
+		func(s string) string {
+			return strings.NewReplacer("Yes", "Y\u200bes", "APPROVE", "\u0410PPROVE", "Approved", "Appr\u043eved", "No issues", "N\u043e issues", ": 0", ": \u06f0", "| 0", "| \u06f0").Replace(s)
+		},
+		func(s string) string { return "> quote\n" + strings.TrimPrefix(s, "### ") }, // a heading would end the quote
+	}
+	prose := []string{"", "Good work.", "## Summary\n\nAdds a cache.", "- tidy\n- tested", "```go\nx()\n```", "---", "I like it, nothing blocking.", "<details><summary>more</summary>\n\ntext\n\n</details>"}
+	rs := everybody()
+	for i := range 10000 {
+		var parts []string
+		for range 1 + rnd.IntN(4) {
+			parts = append(parts, pick(prose), hide[rnd.IntN(len(hide))](pick(bait)))
+		}
+		parts = append(parts, pick(prose))
+		body := strings.Join(parts, "\n\n")
+		if rnd.IntN(4) == 0 {
+			body = strings.ReplaceAll(body, "\n", "\r\n")
+		}
+		r := rs[i%len(rs)]
+		got := Read(r, Material{Kind: Comment, Body: body})
+		if got.Outcome == quorum.Approved {
+			t.Fatalf("%s: text %d approves (%q):\n%s", r.Name, i, got.Detail, body)
+		}
+	}
+}
+
+// And ten thousand that deny in plain view, beside whatever approves.
+func TestADenialIsNeverDrownedOut(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 4))
+	denials := []string{no, "**Ready to merge? With fixes**", "### Verdict: REVISE", "**Status:** Issues Found", "#### Critical\n\n- `a.go:3` leaks", "1. **Critical** `a.go:3`: leaks", "Ready to merge? Yes, if it builds", "**Ready to merge?** [Yes | No | With fixes]", "## ⚠️ API Error (HTTP 503)"}
+	for i := range 10000 {
+		var parts []string
+		for range 1 + rnd.IntN(5) {
+			parts = append(parts, []string{yes, "### Verdict: APPROVE", "No issues found", "Great!", "<details>\n\ntext\n\n</details>", "```\nx\n```", "> a\n> b", "<!-- c -->", "- item"}[rnd.IntN(9)])
+		}
+		at := rnd.IntN(len(parts) + 1)
+		parts = append(parts[:at], append([]string{denials[rnd.IntN(len(denials))]}, parts[at:]...)...)
+		body := strings.Join(parts, "\n\n")
+		if got := Read(auto(), Material{Kind: Review, State: "COMMENTED", Body: body}); got.Outcome == quorum.Approved {
+			t.Fatalf("text %d approves (%q):\n%s", i, got.Detail, body)
+		}
+	}
+}
+
+func TestEverySeedHolds(t *testing.T) {
+	for _, r := range everybody() {
+		for _, s := range seeds {
+			hold(t, r, s)
+			for _, other := range seeds {
+				if got := Read(r, Material{Kind: Log, Body: s + "\n" + other}); got.Outcome == quorum.Approved {
+					t.Fatalf("a log approves: %q %q", s, other)
+				}
+			}
+		}
+	}
+}
+
+// Texts of 64 KiB that try to cost much.
+func costly() map[string]string {
+	fill := func(s string) string { return strings.Repeat(s, 64<<10/len(s)) }
+	return map[string]string{
+		"review":           fill("## Finding\n\n1. **High** `pkg/file.go:12`: the lock is `held` too long.\n   - Fix: release it.\n\nSome prose: about it.\n\n"),
+		"nested fences":    fill("```\n````\n~~~\n"),
+		"growing fences":   growing('`'),
+		"growing ticks":    strings.ReplaceAll(growing('`'), "\n", " x "),
+		"quotes":           fill(">"),
+		"quote lines":      fill("> x\n"),
+		"ticks":            fill("`"),
+		"tick pairs":       fill("`a` "),
+		"bars":             fill("|"),
+		"bar lines":        fill("|1|2|\n"),
+		"comments":         fill("<!--"),
+		"comment ends":     fill("<!-- x -->"),
+		"tags":             fill("<a "),
+		"tag lines":        fill("<pre>\n"),
+		"one line":         fill("word "),
+		"verdict, long":    "**Ready to merge?** Yes " + fill("and so on "),
+		"verdicts":         fill("Ready to merge? Yes\n"),
+		"verdicts, no end": fill("Verdict: approve\nand\n"),
+		"places":           fill("- a.go:1 b.go:2\n"),
+		"severities":       fill("- critical: 1, high: 2\n"),
+		"errors":           fill("Error: HTTP 5xx failed\n"),
+		"error words":      fill("error error: rate limit quota http "),
+		"limits":           fill("retry in 5 fork key budget limit quota\n"),
+		"digits":           fill("1"),
+		"brackets":         fill("["),
+		"braces":           fill(`{"a":`),
+		"newlines":         fill("\n"),
+		"hashes":           fill("# "),
+		"stars":            fill("*"),
+		"zero width":       fill("\u200b"),
+		"invalid":          fill("\xff"),
+		"escapes":          fill("\x1b["),
+		"commits":          fill("for commit 1a2b3c "),
+		"headings":         fill("# a\n"),
+		"underlines":       fill("a\n-\n"),
+	}
+}
+
+func growing(c byte) string {
+	var b strings.Builder
+	for n := 3; b.Len() < 64<<10; n++ {
+		b.WriteString(strings.Repeat(string(c), n))
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// The limits are several times those of the benchmarks, so that a busy machine does not fail them; what is quadratic does.
+func TestCostIsBounded(t *testing.T) {
+	for name, body := range costly() {
+		for _, r := range []quorum.Reviewer{auto(), with(quorum.JSON), known(t, "coderabbit")} {
+			for _, kind := range []Kind{Comment, Log} {
+				best := time.Hour // of several tries: other processes want the processor, too
+				for range 6 {
+					start := time.Now()
+					Read(r, Material{Kind: kind, Body: body})
+					NamedCommit(r, body)
+					if best = min(best, time.Since(start)); best < 60*time.Millisecond {
+						break
+					}
+				}
+				if best > 150*time.Millisecond {
+					t.Errorf("%s, %s, %v: %v", name, r.Name, kind, best)
+				}
+			}
+		}
+	}
+}
+
+func BenchmarkRead(b *testing.B) {
+	coderabbit, _ := Preset("coderabbit")
+	for name, body := range costly() {
+		for what, r := range map[string]quorum.Reviewer{"auto": auto(), "coderabbit": coderabbit} {
+			b.Run(fmt.Sprintf("%s/%s", strings.ReplaceAll(name, " ", "-"), what), func(b *testing.B) {
+				for b.Loop() {
+					Read(r, Material{Kind: Comment, Body: body})
+				}
+			})
+		}
+		b.Run(strings.ReplaceAll(name, " ", "-")+"/log", func(b *testing.B) {
+			for b.Loop() {
+				Read(auto(), Material{Kind: Log, Body: body})
+			}
+		})
+	}
+}

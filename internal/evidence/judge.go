@@ -1,0 +1,406 @@
+package evidence
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// How long an answer may take to show after the attempt that posted it has ended.
+const afterEnd = time.Minute
+
+// How long an effect may take to show on GitHub before it is tried again: a new attempt takes seconds to appear.
+const settling = 30 * time.Second
+
+// How often an effect that leaves no trace is tried.
+const tries = 3
+
+// Judge makes one ballot for each of p's reviewers, in their order, of what GitHub holds. It knows no clock: a pending
+// ballot says what time will do to it.
+func Judge(p quorum.Policy, s quorum.Snapshot) []quorum.Ballot {
+	j := judge{p: p, s: s, c: cycleOf(s)}
+	ballots := make([]quorum.Ballot, len(p.Reviewers))
+	for i, r := range p.Reviewers {
+		ballots[i] = j.ballot(r)
+	}
+	for i, b := range ballots { // a run that another undecided reviewer shares is not cancelled
+		shared := slices.ContainsFunc(ballots, func(o quorum.Ballot) bool {
+			return o.Reviewer != b.Reviewer && b.Run != 0 && o.Run == b.Run && o.Vote == quorum.Pending && len(o.Next) == 0
+		})
+		if shared {
+			ballots[i].Next = slices.DeleteFunc(slices.Clone(b.Next), func(a quorum.Action) bool { return a.Kind == quorum.Cancel })
+		}
+	}
+	return ballots
+}
+
+type judge struct {
+	p quorum.Policy
+	s quorum.Snapshot
+	c cycle
+}
+
+// attempt is one attempt of a reviewer: of its run, or, without a run, the time since it was last asked.
+type attempt struct {
+	run      *quorum.Run // nil without one
+	number   int
+	from     time.Time // when it began
+	working  time.Time // when its first job started; from without one
+	ended    time.Time // zero while it is under way, and always without a run
+	spent    int       // attempts used up beyond the first
+	request  *quorum.Intent
+	byPerson bool // a person caused it: deadlines begin anew
+}
+
+func (j judge) ballot(r quorum.Reviewer) quorum.Ballot {
+	b := quorum.Ballot{Reviewer: r.Name, Required: r.Required, Shadow: r.Shadow, Retired: r.Retired, Since: j.c.start}
+	declined := func(why quorum.Reason, detail string) quorum.Ballot {
+		b.Vote, b.Outcome, b.Reason, b.Detail = quorum.Unavailable, quorum.Declined, why, detail
+		return b
+	}
+	switch {
+	case r.Retired:
+		return declined(quorum.ReasonRetired, "")
+	case r.Author != Actions && j.s.PR.Author.Is(r.Author):
+		return declined(quorum.ReasonSelf, r.Author)
+	}
+	a := j.attempt(r)
+	event := ""
+	if a.run != nil {
+		event = a.run.Event
+		b.Run, b.Attempt, b.URL = a.run.ID, a.number, a.run.URL
+	} else if len(r.Events) == 1 {
+		event = r.Events[0]
+	}
+	if path, yes := guarded(j.p, r, j.s, event); yes {
+		return declined(quorum.ReasonGuarded, path)
+	}
+	return j.settle(r, a, j.read(r, a), b)
+}
+
+// attempt finds the newest attempt of r on this head.
+func (j judge) attempt(r quorum.Reviewer) attempt {
+	if r.Workflow == "" {
+		return j.asked(r)
+	}
+	runs := j.runs(r)
+	var a attempt
+	for _, run := range runs {
+		a.spent += run.Attempt - 1
+		for _, seen := range j.s.Record.Runs {
+			if seen.ID == run.ID {
+				a.spent += seen.Again
+			}
+		}
+	}
+	run := j.speaks(r, runs)
+	if run == nil {
+		a.number, a.from, a.working = 1, j.c.start, j.c.start
+		return a
+	}
+	a.run, a.number, a.from = run, run.Attempt, run.Started
+	a.working = a.from
+	if at := firstJob(*run); !at.IsZero() {
+		a.working = latest(a.from, at)
+	}
+	if run.Completed() {
+		a.ended = run.Updated
+	}
+	a.byPerson = run.Attempt > 1 && !j.intended(quorum.Rerun, r.Name, run.ID, run.Attempt-1)
+	return a
+}
+
+// asked is the newest attempt of a reviewer without a run: the first begins at the start, the next when it was asked again.
+func (j judge) asked(r quorum.Reviewer) attempt {
+	a := attempt{from: j.c.start}
+	for i, in := range j.s.Record.Intents {
+		if in.Kind == quorum.Ask && in.Reviewer == r.Name && in.Base == j.s.PR.BaseRef {
+			a.number++
+			a.request, a.from = &j.s.Record.Intents[i], latest(a.from, in.At)
+		}
+	}
+	if !j.asksFirst(r) || a.number == 0 {
+		a.number++ // else the first request bought the first attempt
+	}
+	a.spent, a.working = a.number-1, a.from
+	return a
+}
+
+// asksFirst reports whether r is asked even for its first attempt. A new base voids what was said, and nobody announces it.
+func (j judge) asksFirst(r quorum.Reviewer) bool {
+	return j.mayAsk(r) && (r.Request.AtStart || !j.c.base.IsZero())
+}
+
+// mayAsk reports whether r can be asked: without a record a comment might be repeated for ever.
+func (j judge) mayAsk(r quorum.Reviewer) bool {
+	return !r.Shadow && (r.Request.Login != "" || r.Request.Comment != "" && !j.s.NoRecord)
+}
+
+// runs are r's runs on this head that count: of its workflow, of one of its events, and of this base. A rerun replays the
+// base that the run was created for.
+func (j judge) runs(r quorum.Reviewer) (out []quorum.Run) {
+	for _, run := range j.s.Runs {
+		since := j.c.base
+		if strings.HasPrefix(run.Event, "pull_request") {
+			since = latest(since, j.s.PR.Created)
+		}
+		if run.Path == r.Workflow && slices.Contains(r.Events, run.Event) && run.Head == j.s.PR.Head && !run.Created.Before(since) {
+			out = append(out, run)
+		}
+	}
+	slices.SortFunc(out, func(a, b quorum.Run) int { // by number, not by the digits of an id
+		if a.Number != b.Number {
+			return a.Number - b.Number
+		}
+		return a.Created.Compare(b.Created)
+	})
+	return out
+}
+
+// speaks is the newest run that really ran; if none did, the newest.
+func (j judge) speaks(r quorum.Reviewer, runs []quorum.Run) *quorum.Run {
+	for i := range slices.Backward(runs) {
+		if j.ran(r, runs[i]) {
+			return &runs[i]
+		}
+	}
+	if len(runs) == 0 {
+		return nil
+	}
+	return &runs[len(runs)-1]
+}
+
+func (j judge) ran(r quorum.Reviewer, run quorum.Run) bool {
+	switch {
+	case !run.Completed():
+		return true
+	case run.Conclusion == "skipped" || len(run.Jobs) == 0:
+		return false
+	case run.Conclusion == "cancelled":
+		if j.intended(quorum.Cancel, r.Name, run.ID, run.Attempt) {
+			return true
+		}
+		a := attempt{run: &run, number: run.Attempt, from: run.Started, ended: run.Updated}
+		return slices.ContainsFunc(j.texts(r, a), func(w word) bool { return w.verdict() })
+	}
+	return true
+}
+
+// firstJob is when a runner took up the newest attempt; zero while none has. Jobs that were not run again keep their
+// earlier times.
+func firstJob(run quorum.Run) (at time.Time) {
+	for _, job := range run.Jobs {
+		if !job.Started.IsZero() && !job.Started.Before(run.Started) && (at.IsZero() || job.Started.Before(at)) {
+			at = job.Started
+		}
+	}
+	return at
+}
+
+// intended reports whether the record holds that intent.
+func (j judge) intended(kind quorum.ActionKind, reviewer string, run int64, attempt int) bool {
+	_, found := j.intent(kind, reviewer, run, attempt)
+	return found
+}
+
+func (j judge) intent(kind quorum.ActionKind, reviewer string, run int64, attempt int) (quorum.Intent, bool) {
+	for _, in := range slices.Backward(j.s.Record.Intents) {
+		if in.Kind == kind && in.Run == run && in.Attempt == attempt && (in.Reviewer == reviewer || kind != quorum.Ask) {
+			return in, true
+		}
+	}
+	return quorum.Intent{}, false
+}
+
+// word is a text of a reviewer that is bound to this head and attempt, with what it says.
+type word struct {
+	Reading
+	ref         quorum.TextRef
+	at          time.Time // since when it says so
+	review      bool
+	reviewState string // of a review, in GitHub's words
+	url         string
+	body        string
+	threads     []quorum.Thread // that it opened
+	void        bool            // it was edited by somebody else or dismissed: counts for nothing
+	why         quorum.Reason   // void: ReasonEdited, ReasonDismissed
+	by          string          // void: by whom
+}
+
+func (w word) verdict() bool {
+	return !w.void && (w.Outcome == quorum.Approved || w.Outcome == quorum.Findings)
+}
+
+// texts are r's texts that are bound to a, oldest first.
+func (j judge) texts(r quorum.Reviewer, a attempt) (words []word) {
+	if r.Author == "" {
+		return nil
+	}
+	for _, t := range slices.Concat(j.s.Comments, j.s.Reviews) {
+		if !t.Author.Is(r.Author) || j.own(t) || r.Heading != "" && !HasHeading(t.Body, r.Heading) {
+			continue
+		}
+		if t.Kind == quorum.TextReview && (t.Commit != j.s.PR.Head || t.State == "PENDING") {
+			continue
+		}
+		w := word{ref: t.TextRef, at: t.At, url: t.URL, body: t.Body, review: t.Kind == quorum.TextReview, reviewState: t.State}
+		if !t.Edited.IsZero() {
+			w.at = t.Edited
+			if !t.Editor.Is(r.Author) {
+				w.void, w.why, w.by = true, quorum.ReasonEdited, t.Editor.Login
+			}
+		}
+		if stood, found := j.stood(r.Name, t.TextRef); found && !w.void {
+			w.at = earliest(w.at, stood)
+		}
+		if !j.bound(r, a, t, w.at) {
+			continue
+		}
+		if t.Kind == quorum.TextReview {
+			w.threads = j.opened(r, t.ID)
+			if t.State == "COMMENTED" && strings.TrimSpace(t.Body) == "" && len(w.threads) == 0 {
+				continue // it holds nothing but answers in threads
+			}
+			if t.State == "DISMISSED" {
+				w.void, w.why, w.by = true, quorum.ReasonDismissed, j.dismissed(t.ID)
+			}
+		}
+		w.Reading = Read(r, Material{Kind: kindOf(t), Body: t.Body, State: t.State, Threads: len(w.threads)})
+		if w.Outcome == quorum.Unrelated {
+			continue
+		}
+		words = append(words, w)
+	}
+	slices.SortStableFunc(words, func(a, b word) int { return a.at.Compare(b.at) })
+	return words
+}
+
+func kindOf(t quorum.Text) Kind {
+	if t.Kind == quorum.TextReview {
+		return Review
+	}
+	return Comment
+}
+
+// own reports whether we wrote t: our own comments are never evidence. A job writes as github-actions[bot], as reviewers'
+// workflows do, so there only what we would ask for tells them apart.
+func (j judge) own(t quorum.Text) bool {
+	if t.Kind != quorum.TextComment || !same(t.Author, j.s.Ours) {
+		return false
+	}
+	if !t.Author.Is(Actions) {
+		return true
+	}
+	return slices.ContainsFunc(j.p.Reviewers, func(r quorum.Reviewer) bool { return r.Request.Comment != "" && t.Body == r.Request.Comment })
+}
+
+// stood is when the record saw that text approve first.
+func (j judge) stood(reviewer string, ref quorum.TextRef) (time.Time, bool) {
+	for _, st := range j.s.Record.Stood {
+		if st.Reviewer == reviewer && st.TextRef == ref {
+			return st.At, true
+		}
+	}
+	return time.Time{}, false
+}
+
+// dismissed is who dismissed a review.
+func (j judge) dismissed(review int64) string {
+	for _, e := range slices.Backward(j.s.Timeline) {
+		if e.Kind == quorum.ReviewDismissed && (e.Review == review || e.Review == 0) {
+			return e.Actor.Login
+		}
+	}
+	return ""
+}
+
+// bound reports whether a text is about this head and of attempt a (DESIGN: "A text is bound").
+func (j judge) bound(r quorum.Reviewer, a attempt, t quorum.Text, at time.Time) bool {
+	return j.unbound(r, a, t, at) == ""
+}
+
+// unbound says why a text is not about this head or not of attempt a; "" if it is.
+func (j judge) unbound(r quorum.Reviewer, a attempt, t quorum.Text, at time.Time) string {
+	if at.Before(j.c.base) {
+		return "it is from before the base changed"
+	}
+	named := NamedCommit(r, t.Body)
+	about := named != "" && strings.HasPrefix(j.s.PR.Head, named)
+	if named != "" && !about && !j.merge(named) {
+		return "it names the commit " + named + ", which is not this head"
+	}
+	if t.Kind == quorum.TextReview {
+		about = true // by its commit_id
+	}
+	if r.Workflow == "" {
+		switch {
+		case about:
+			return ""
+		case r.Author == Actions:
+			return "any workflow could have written it, and it does not name this commit"
+		case at.Before(j.c.arrival):
+			return "it is from before this head arrived and names no commit"
+		}
+		return ""
+	}
+	if a.run == nil {
+		if about && r.Author != Actions {
+			return ""
+		}
+		return "no run of " + r.Workflow + " is known on this head"
+	}
+	inside := !at.Before(a.from) && (a.ended.IsZero() || !at.After(a.ended.Add(afterEnd)))
+	switch {
+	case about && r.Author != Actions && !at.Before(a.from):
+		return ""
+	case !inside:
+		return "it was not written during the newest attempt of this head's run"
+	case !about && j.ambiguous(r, *a.run, at):
+		return "it names no commit, and another run of this workflow for this pull request was under way"
+	}
+	return ""
+}
+
+// merge reports whether a commit is a merge of the head with its base: naming it binds nothing, but does no harm.
+func (j judge) merge(named string) bool {
+	if j.s.PR.Merge != "" && strings.HasPrefix(j.s.PR.Merge, named) {
+		return true
+	}
+	c, found := j.s.Resolved[named]
+	return found && len(c.Parents) > 1 && slices.Contains(c.Parents, j.s.PR.Head)
+}
+
+// ambiguous reports whether another run of r's workflow for this pull request, of another head or event, was under way.
+func (j judge) ambiguous(r quorum.Reviewer, speaks quorum.Run, at time.Time) bool {
+	counts := j.runs(r)
+	return slices.ContainsFunc(slices.Concat(j.s.Runs, j.s.Others), func(o quorum.Run) bool {
+		if o.Path != r.Workflow || o.ID == speaks.ID || slices.ContainsFunc(counts, func(c quorum.Run) bool { return c.ID == o.ID }) {
+			return false
+		}
+		if o.Completed() && (o.Conclusion == "skipped" || o.Conclusion == "action_required") {
+			return false
+		}
+		from := o.Started
+		if o.Attempt > 1 {
+			from = o.Created // when its earlier attempts ended is not known
+		}
+		return !at.Before(from) && (!o.Completed() || !at.After(o.Updated))
+	})
+}
+
+// opened are the threads that a review opened.
+func (j judge) opened(r quorum.Reviewer, review int64) (out []quorum.Thread) {
+	for _, t := range j.s.Threads {
+		if t.Review == review && t.Author.Is(r.Author) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// over reports whether a thread has ended: it is outdated, or somebody who may has resolved it.
+func (j judge) over(t quorum.Thread) bool {
+	return t.Outdated || t.Resolved && (j.p.Threads == quorum.ByAnyone || t.ResolvedBy.Login != "" && !same(t.ResolvedBy, j.s.PR.Author))
+}

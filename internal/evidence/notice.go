@@ -1,0 +1,280 @@
+package evidence
+
+// This file recognises what a reviewer says instead of a review: an outage, a limit, a refusal, "working on it".
+//
+// A notice is recognised by the shape of a whole line, never by words anywhere: a genuine review of a rate limiter has
+// the same words. What is not recognised keeps the gate shut; what is recognised wrongly could do no more.
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// A Shape is a line that means an outcome.
+type shape struct {
+	line    *regexp.Regexp
+	outcome quorum.Outcome
+	reason  quorum.Reason
+}
+
+// A Marker is an HTML comment that means an outcome.
+type marker struct {
+	text    string
+	outcome quorum.Outcome
+	reason  quorum.Reason
+}
+
+// An error with its HTTP code, wherever it stands: "## ⚠️ Gemini API Error (HTTP 503)".
+var httpError = regexp.MustCompile(`^(?:[\w.'-]+ ){0,6}[\w.'-]+ ?\(http(?: status)?(?: code)?:? (\d{3})\)[.:]?(?: .{0,200})?$|^(?:[\w.'-]+ ){0,4}(?:error|failed|failure):? (?:http |status |status code )?(\d{3})[.:]?(?: .{0,200})?$`)
+
+// Notices of reviewers without a preset. The first group are headlines that hardly occur otherwise.
+var notices = []shape{
+	{regexp.MustCompile(`^(?:[\w.'-]+ ){0,4}(?:api )?(?:timeout|timed out)[.!]?$`), quorum.Overloaded, quorum.ReasonOverloaded},
+	{regexp.MustCompile(`^(?:the )?(?:[\w.'-]+ ){0,4}(?:service|api|model|server) is (?:temporarily |currently )?(?:unavailable|overloaded|down)\b.{0,120}$`), quorum.Overloaded, quorum.ReasonOverloaded},
+	{regexp.MustCompile(`^api error: .{0,60}(?:overloaded|temporarily limiting requests|connection .{0,20}closed|timed? ?out).{0,120}$`), quorum.Overloaded, quorum.ReasonOverloaded},
+	{regexp.MustCompile(`^(?:[\w.'-]+ ){0,3}(?:api )?rate limit (?:was |has been |is )?(?:exceeded|reached|hit)(?:$|[.!:,;].{0,300}$| for .{0,200}$)`), quorum.Limited, quorum.ReasonRateLimit},
+	{regexp.MustCompile(`^review (?:rate )?limit(?:ed| reached| exceeded)\b.{0,200}$`), quorum.Limited, quorum.ReasonRateLimit},
+	{regexp.MustCompile(`^(?:sorry,? )?(?:@?[\w.\[\]-]+,? )?(?:you have|you've|has) (?:reached|exceeded|hit|used up) (?:your|the|its) .{0,80}\b(?:rate limit|usage limits?|quota|limit|budget)\b.{0,300}$`), quorum.Limited, quorum.ReasonQuota},
+	{regexp.MustCompile(`^(?:[\w.'-]+ ){0,3}(?:quota|usage limits?) (?:was |has been |have been |is )?(?:exceeded|exhausted|reached)(?:$|[.!:,;].{0,300}$| for .{0,200}$)`), quorum.Limited, quorum.ReasonQuota},
+	{regexp.MustCompile(`^(?:your )?credit balance is too low\b.{0,200}$`), quorum.Failed, quorum.ReasonBilling},
+	{regexp.MustCompile(`^(?:[\w.'-]+ ){0,3}(?:authentication|authorization) failed[.:!]?(?: .{0,200})?$`), quorum.Failed, quorum.ReasonCredentials},
+	{regexp.MustCompile(`^(?:the )?(?:[\w.'-]+ ){0,2}api key (?:is |was )?(?:invalid|not valid|expired|revoked|rejected)\b.{0,200}$|^(?:invalid|incorrect) api key\b.{0,200}$`), quorum.Failed, quorum.ReasonCredentials},
+	{regexp.MustCompile(`^(?:[\w.'-]+ ){0,3}(?:budget|max(?:imum)? turns|turn limit) (?:was |is )?(?:exhausted|exceeded|reached)\b.{0,200}$`), quorum.Failed, quorum.ReasonBudget},
+	{regexp.MustCompile(`^(?:[\w.'-]+ ){0,3}review (?:was |is )?skipped\b.{0,40}\b(?:no (?:api )?key|no secrets?|fork|secret).{0,200}$|^no (?:[\w-]+ )?(?:api key|secrets?) (?:is |are )?(?:available|configured|set)\b.{0,200}$|^pr is from a fork\b.{0,200}$|^cannot review fork\b.{0,200}$`), quorum.Declined, quorum.ReasonNoSecrets},
+	{regexp.MustCompile(`^(?:sorry,? )?(?:too many files|(?:this )?(?:pull request|pr|diff|change) is too (?:large|big)|we are unable to review this pull request)\b.{0,300}$`), quorum.Declined, quorum.ReasonTooLarge},
+	{regexp.MustCompile(`^(?:[\w.'-]+ ){0,3}review (?:was |is )?skipped[.!]?$|^(?:[\w.'-]+ ){0,3}review (?:was |is )?skipped ?(?::|-|–|—|because|as|since)(?: .{0,300})?$|^skipp(?:ing|ed) (?:the |this |code )*(?:review|pull request|pr)\b.{0,200}$`), quorum.Declined, quorum.ReasonDeclined},
+	{regexp.MustCompile(`^(?:the )?(?:[\w.'-]+ ){0,2}(?:review(?: file)?|response|answer|output) (?:is|was|came back) empty\b.{0,200}$|^(?:the )?(?:[\w.'-]+ ){0,2}(?:model|api) returned (?:no content|an empty (?:response|answer))\b.{0,100}$`), quorum.Empty, quorum.ReasonEmpty},
+	{regexp.MustCompile(`^(?:reviewed )?0 (?:of \d+ )?files (?:were )?reviewed\b.{0,60}$|^reviewed 0 (?:of \d+ )?files\b.{0,60}$|^.{0,80}\(0 tool uses\b.{0,80}$`), quorum.Empty, quorum.ReasonEmpty},
+}
+
+// What a reviewer says while it works.
+var working = []*regexp.Regexp{
+	regexp.MustCompile(`^(?:i'm|i am) (?:currently |now )?(?:working on|reviewing|looking at) (?:it|this|your|the)\b.{0,200}$`),
+	regexp.MustCompile(`^(?:hi @?[\w.\[\]-]+,? )?i've received your request\b.{0,200}$`),
+	regexp.MustCompile(`^preparing (?:the )?review(?:\.\.\.|…)?$`),
+	regexp.MustCompile(`^(?:code )?review (?:is )?(?:in progress|queued|started|pending|running)\b.{0,80}$`),
+	regexp.MustCompile(`^[\w .]{1,40} is (?:working|reviewing)\b.{0,40}(?:…|\.\.\.)$`),
+}
+
+// A notice may be long where it explains itself, but it stands at the top or at the end.
+const (
+	noticeHead = 40
+	noticeTail = 10
+)
+
+// Notice finds what a text says instead of a review.
+func notice(r quorum.Reviewer, p page) (Reading, bool) {
+	pre, _ := presetOf(r.Preset)
+	for _, c := range p.comments {
+		c = strings.Join(strings.Fields(lower(c[:min(len(c), 400)])), " ")
+		for _, m := range pre.markers {
+			if strings.Contains(c, m.text) {
+				got := Reading{Outcome: m.outcome, Reason: m.reason, Detail: quote(c)}
+				return got.wait(p), true
+			}
+		}
+	}
+	lines := seen(p, pre.quoted)
+	for i, l := range lines {
+		if i == noticeHead && len(lines)-noticeTail > noticeHead {
+			break
+		}
+		if got, ok := noticeLine(pre, l); ok {
+			return got.wait(p), true
+		}
+	}
+	for i := max(noticeHead, len(lines)-noticeTail); i < len(lines); i++ {
+		if got, ok := noticeLine(pre, lines[i]); ok {
+			return got.wait(p), true
+		}
+	}
+	for _, l := range lines[min(noticeHead, len(lines)):] {
+		if strings.Contains(l.text, "HTTP") || strings.Contains(l.text, "http") {
+			if got, ok := coded(l); ok {
+				return got.wait(p), true
+			}
+		}
+	}
+	return Reading{}, false
+}
+
+// Seen are the lines that may hold a notice.
+func seen(p page, quotes bool) (lines []pageLine) {
+	for _, l := range p.lines {
+		if (l.sight == inView || l.sight == doubtful || quotes && l.sight == quoted) && strings.TrimSpace(l.text) != "" && len(l.text) <= maxShape {
+			lines = append(lines, l)
+		}
+	}
+	return lines
+}
+
+func noticeLine(pre preset, l pageLine) (Reading, bool) {
+	words := plain(strings.TrimSpace(l.text))
+	if words == "" {
+		return Reading{}, false
+	}
+	for _, s := range pre.notices {
+		if s.line.MatchString(words) {
+			return Reading{Outcome: s.outcome, Reason: s.reason, Detail: quote(l.text)}, true
+		}
+	}
+	if l.sight == quoted {
+		return Reading{}, false
+	}
+	if got, ok := coded(l); ok {
+		return got, true
+	}
+	for _, s := range notices {
+		if s.line.MatchString(words) {
+			return Reading{Outcome: s.outcome, Reason: s.reason, Detail: quote(l.text)}, true
+		}
+	}
+	return Reading{}, false
+}
+
+// Coded reads a headline with an HTTP code.
+func coded(l pageLine) (Reading, bool) {
+	if !hasCode(l.text) {
+		return Reading{}, false
+	}
+	m := httpError.FindStringSubmatch(plain(strings.TrimSpace(l.text)))
+	if m == nil {
+		return Reading{}, false
+	}
+	outcome, reason, ok := ofCode(m[1] + m[2])
+	return Reading{Outcome: outcome, Reason: reason, Detail: quote(l.text)}, ok
+}
+
+// OfCode is what an HTTP answer with that code means for another attempt.
+func ofCode(code string) (quorum.Outcome, quorum.Reason, bool) {
+	n, _ := strconv.Atoi(code)
+	switch n {
+	case 401, 403:
+		return quorum.Failed, quorum.ReasonCredentials, true
+	case 402:
+		return quorum.Failed, quorum.ReasonBilling, true
+	case 400, 404, 405, 410, 413, 414, 415, 422:
+		return quorum.Failed, quorum.ReasonInvalid, true
+	case 408, 409, 499, 529:
+		return quorum.Overloaded, quorum.ReasonOverloaded, true
+	case 429:
+		return quorum.Limited, quorum.ReasonRateLimit, true
+	}
+	if n >= 500 && n <= 599 {
+		return quorum.Overloaded, quorum.ReasonOverloaded, true
+	}
+	return 0, "", false
+}
+
+// Works reports whether a text says that its review is still under way.
+func works(r quorum.Reviewer, p page) (detail string, yes bool) {
+	pre, _ := presetOf(r.Preset)
+	lines := seen(p, pre.quoted)
+	for _, l := range lines[:min(len(lines), 12)] {
+		words := plain(strings.TrimSpace(l.text))
+		for _, s := range pre.working {
+			if s.MatchString(words) {
+				return quote(l.text), true
+			}
+		}
+		for _, s := range working {
+			if s.MatchString(words) {
+				return quote(l.text), true
+			}
+		}
+	}
+	return "", false
+}
+
+// Waits, as limits state them.
+var (
+	waitFor  = regexp.MustCompile(`\b(?:wait|retry in|try again in|retry after|retry-after|reset after|resets? in|available in|another review in|retrydelay)["': ]{0,4}(?:for |another |about |approximately |up to )?((?:\d+(?:\.\d+)?[ ]?(?:days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s|milliseconds?|ms)\b,?(?: and)? ?|\d+(?:\.\d+)?(?:h|m|s|ms)){1,4})`)
+	waitUnit = regexp.MustCompile(`(\d+(?:\.\d+)?) ?(days?|d|hours?|hrs?|h|minutes?|mins?|ms|milliseconds?|m|seconds?|secs?|s)`)
+	waitBare = regexp.MustCompile(`\bretry-after["']?: ?["']?(\d{1,6})\b`)
+	waitTill = regexp.MustCompile(`\b(?:resets?|available|retry|try again)(?: again)?(?: (?:at|on|after))? ?:? (\d{4}-\d\d-\d\d[ t]\d\d:\d\d(?::\d\d)?(?:\.\d{1,9})?(?: ?(?:z|utc|[+-]\d\d:\d\d))?)`)
+	waitUnix = regexp.MustCompile(`\blimit reached\|(\d{10})\b`)
+)
+
+// Wait adds to a limit when it ends, as far as the text says.
+func (got Reading) wait(p page) Reading {
+	if got.Outcome != quorum.Limited {
+		return got
+	}
+	for _, l := range p.lines {
+		if l.sight == hidden || len(l.text) > 4*maxShape {
+			continue
+		}
+		if got = got.waitLine(unmarked(l.text)); got.Reset > 0 || !got.Until.IsZero() {
+			return got
+		}
+	}
+	return got
+}
+
+// WaitLine reads a wait from one line in small letters.
+func (got Reading) waitLine(words string) Reading {
+	if !strings.ContainsAny(words, "0123456789") {
+		return got
+	}
+	if m := waitFor.FindStringSubmatch(words); m != nil {
+		got.Reset = duration(m[1])
+		return got
+	}
+	if m := waitBare.FindStringSubmatch(words); m != nil {
+		n, _ := strconv.Atoi(m[1])
+		got.Reset = time.Duration(n) * time.Second
+		return got
+	}
+	if m := waitUnix.FindStringSubmatch(words); m != nil {
+		n, _ := strconv.ParseInt(m[1], 10, 64)
+		got.Until = time.Unix(n, 0).UTC()
+		return got
+	}
+	if m := waitTill.FindStringSubmatch(words); m != nil {
+		got.Until = moment(m[1])
+	}
+	return got
+}
+
+// MaxWait bounds what a stranger may state; nobody waits so long.
+const maxWait = 60 * 24 * time.Hour
+
+func duration(s string) (d time.Duration) {
+	for _, m := range waitUnit.FindAllStringSubmatch(s, 6) {
+		n, err := strconv.ParseFloat(m[1], 64)
+		if err != nil || n > 1e7 {
+			return maxWait
+		}
+		unit := time.Second
+		switch {
+		case strings.HasPrefix(m[2], "d"):
+			unit = 24 * time.Hour
+		case strings.HasPrefix(m[2], "h"):
+			unit = time.Hour
+		case m[2] == "ms", strings.HasPrefix(m[2], "milli"):
+			unit = time.Millisecond
+		case strings.HasPrefix(m[2], "m"):
+			unit = time.Minute
+		}
+		d += time.Duration(n * float64(unit))
+		if d > maxWait {
+			return maxWait
+		}
+	}
+	return d
+}
+
+func moment(s string) time.Time {
+	s = strings.ToUpper(strings.Replace(s, " ", "T", 1))
+	s = strings.ReplaceAll(strings.ReplaceAll(s, " ", ""), "UTC", "Z")
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02T15:04Z07:00", "2006-01-02T15:04"} {
+		if t, err := time.Parse(layout, s); err == nil {
+			return t.UTC()
+		}
+	}
+	return time.Time{}
+}

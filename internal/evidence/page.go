@@ -1,0 +1,447 @@
+package evidence
+
+// This file finds out which lines of a Markdown text a reader sees as the reviewer's own words.
+//
+// It is no Markdown parser. It sorts lines into certain and uncertain: where GitHub's rendering depends on containers
+// that are not followed here (a fence in a list, a lazy line after a quote, a tag that is not closed), a line is
+// doubtful. A doubtful line can object but never approve, so a mistake costs a retry and no wrong pass.
+
+import "strings"
+
+// Sight says how a line of a text is seen.
+type sight uint8
+
+const (
+	inView   sight = 1 + iota // in plain view
+	doubtful                  // perhaps
+	quoted                    // in a block quote
+	hidden                    // in a fence or an HTML comment
+)
+
+// PageLine is one line of a text.
+type pageLine struct {
+	text  string // without HTML comments and, if quoted, without the quote's marks
+	sight sight
+	level int  // of a heading; 0: none
+	lead  bool // begins with an HTML comment: no heading then
+}
+
+// Block is a fenced block.
+type block struct {
+	text   string
+	closed bool
+}
+
+// Page is a text as it is seen.
+type page struct {
+	lines    []pageLine
+	comments []string // contents of its HTML comments
+	blocks   []block  // its certain fenced blocks, in order
+}
+
+// Hiders are the tags whose contents are shown as code or not as the writer's word.
+var hiders = [...]string{"pre", "blockquote", "code", "samp", "del", "s", "strike", "template", "script", "style", "textarea", "title", "svg", "math", "q"}
+
+// Scan is the state of reading a page line by line.
+type scan struct {
+	page
+	inComment   bool
+	softComment bool // the comment began within a line: if it is never closed, GitHub shows it
+	comment     strings.Builder
+	fence       byte // 0: none
+	fenceLen    int
+	fenceIndent int
+	fenceSoft   bool // a fence only if it stands in a list
+	body        strings.Builder
+	lazy        bool // a paragraph of a quote may go on without its mark
+	openSpan    bool // a code span may go on from an earlier line of the paragraph
+	openTag     bool // a tag goes on
+	hider       string
+	depth       int  // of hider
+	lost        bool // from here on, two readings are possible to the end
+}
+
+// ReadPage sorts the lines of body.
+func readPage(body string) page {
+	if strings.Contains(body, "\r") {
+		body = strings.ReplaceAll(strings.ReplaceAll(body, "\r\n", "\n"), "\r", "\n")
+	}
+	var s scan
+	s.lines = make([]pageLine, 0, 1+strings.Count(body, "\n"))
+	for raw := range strings.SplitSeq(body, "\n") {
+		s.line(raw)
+	}
+	if s.fence != 0 && !s.fenceSoft {
+		s.blocks = append(s.blocks, block{text: s.body.String()})
+	}
+	if s.inComment {
+		s.comments = append(s.comments, s.comment.String())
+	}
+	return s.page
+}
+
+func (s *scan) add(text string, see sight) {
+	s.lines = append(s.lines, pageLine{text: text, sight: see})
+}
+
+func (s *scan) line(raw string) {
+	switch {
+	case s.fence != 0:
+		s.fenced(raw)
+	case s.inComment:
+		s.commented(raw)
+	default:
+		s.open(raw)
+	}
+}
+
+// Fenced reads a line within a fence.
+func (s *scan) fenced(raw string) {
+	indent, rest := indentation(raw)
+	n := repeats(rest, s.fence)
+	closes := n >= s.fenceLen && strings.TrimSpace(rest[n:]) == ""
+	switch {
+	case closes && (indent <= 3 || s.fenceSoft):
+		if !s.fenceSoft {
+			s.blocks = append(s.blocks, block{text: s.body.String(), closed: true})
+		}
+		s.fence = 0
+		s.add("", hidden)
+	case closes: // closes it if both stand in a list, and does not otherwise
+		s.fence, s.lost = 0, true
+		s.add("", hidden)
+	case s.fenceSoft, indent < s.fenceIndent && rest != "": // leaving the list's item would end its fence
+		s.add(raw, doubtful)
+	default:
+		s.body.WriteString(raw)
+		s.body.WriteByte('\n')
+		s.add("", hidden)
+	}
+}
+
+// Commented reads a line that begins within an HTML comment.
+func (s *scan) commented(raw string) {
+	end := strings.Index(raw, "-->")
+	if end < 0 {
+		s.comment.WriteString(raw)
+		s.comment.WriteByte('\n')
+		if s.softComment {
+			s.add(raw, doubtful)
+			return
+		}
+		s.add("", hidden)
+		return
+	}
+	s.comment.WriteString(raw[:end])
+	s.endComment()
+	soft := s.softComment
+	s.text(raw[end+len("-->"):], soft, true)
+}
+
+func (s *scan) endComment() {
+	s.comments = append(s.comments, s.comment.String())
+	s.comment.Reset()
+	s.inComment = false
+}
+
+// Open reads a line outside of fences and comments.
+func (s *scan) open(raw string) {
+	indent, rest := indentation(raw)
+	if rest == "" {
+		s.lazy, s.openSpan = false, false
+		s.add("", inView)
+		return
+	}
+	if indent <= 3 && rest[0] == '>' {
+		text := strings.TrimLeft(rest, "> \t")
+		s.lazy = text != ""
+		s.add(text, quoted)
+		return
+	}
+	if s.opens(indent, rest) {
+		return
+	}
+	s.text(raw, indent > 3, false)
+}
+
+// Opens begins a fence if rest does.
+func (s *scan) opens(indent int, rest string) bool {
+	inner := rest
+	for range 4 { // a fence may follow the mark of a list's item
+		_, after, ok := listItem(inner)
+		if !ok {
+			break
+		}
+		inner = after
+	}
+	if inner == "" || inner[0] != '`' && inner[0] != '~' {
+		return false
+	}
+	n := repeats(inner, inner[0])
+	if n < 3 || inner[0] == '`' && strings.Contains(inner[n:], "`") {
+		return false
+	}
+	s.fence, s.fenceLen, s.fenceIndent = inner[0], n, indent
+	s.fenceSoft = indent > 3 || len(inner) != len(rest) || s.lost
+	s.body.Reset()
+	s.lazy, s.openSpan = false, false
+	s.add("", hidden)
+	return true
+}
+
+// Text reads what is left of a line that is neither fence nor quote.
+func (s *scan) text(raw string, soft, lead bool) {
+	text, unclosed := s.withoutComments(raw, &lead)
+	level := 0
+	if !lead {
+		level = headingLevel(text)
+	}
+	if level > 0 {
+		s.lazy, s.openSpan = false, false
+	}
+	see := inView
+	if soft || s.lazy || s.openSpan || s.openTag || s.depth > 0 || s.lost {
+		see = doubtful
+	}
+	if s.tags(text) {
+		see = doubtful
+	}
+	if unclosed && level == 0 {
+		s.openSpan = true
+	}
+	s.underline(text)
+	s.lines = append(s.lines, pageLine{text: text, sight: see, level: level, lead: lead})
+}
+
+// WithoutComments cuts the HTML comments out of a line, and begins one that is not closed in it. A comment's mark in a
+// code span is none. It reports whether the line leaves a code span open.
+func (s *scan) withoutComments(raw string, lead *bool) (text string, unclosed bool) {
+	if !strings.ContainsAny(raw, "`<") {
+		return raw, false
+	}
+	ends, unclosed := codeSpans(raw)
+	var b strings.Builder
+	from := 0
+	for i := 0; i < len(raw); {
+		switch {
+		case raw[i] == '`':
+			if end, ok := ends[i]; ok {
+				i = end
+			} else {
+				i += repeats(raw[i:], '`')
+			}
+		case strings.HasPrefix(raw[i:], "<!--"):
+			b.WriteString(raw[from:i])
+			first := strings.TrimSpace(b.String()) == ""
+			if first {
+				*lead = true
+			}
+			// "<!-->" is a whole comment: its end may share the dashes of its beginning.
+			end := strings.Index(raw[i+2:], "-->")
+			if end < 0 {
+				s.inComment, s.softComment = true, !first
+				s.comment.Reset()
+				s.comment.WriteString(raw[i+4:])
+				s.comment.WriteByte('\n')
+				return b.String(), unclosed
+			}
+			if end > 2 {
+				s.comments = append(s.comments, raw[i+4:i+2+end])
+			}
+			i += 2 + end + len("-->")
+			from = i
+		default:
+			i++
+		}
+	}
+	b.WriteString(raw[from:])
+	return b.String(), unclosed
+}
+
+// CodeSpans finds the code spans of a line: where each begins and ends. Every run of backticks is looked at once.
+func codeSpans(raw string) (ends map[int]int, unclosed bool) {
+	if strings.IndexByte(raw, '`') < 0 {
+		return nil, false
+	}
+	type ticks struct{ at, n int }
+	var all []ticks
+	later := map[int][]int{} // by length: indices of runs
+	for i := 0; i < len(raw); {
+		if raw[i] != '`' {
+			i++
+			continue
+		}
+		n := repeats(raw[i:], '`')
+		later[n] = append(later[n], len(all))
+		all = append(all, ticks{i, n})
+		i += n
+	}
+	ends = make(map[int]int, len(all)/2)
+	for i := 0; i < len(all); {
+		same := later[all[i].n]
+		for len(same) > 0 && same[0] <= i {
+			same = same[1:]
+		}
+		later[all[i].n] = same
+		if len(same) == 0 {
+			unclosed = true
+			i++
+			continue
+		}
+		end := all[same[0]]
+		ends[all[i].at] = end.at + end.n
+		i = same[0] + 1
+	}
+	return ends, unclosed
+}
+
+// Tags follows the tags of a line that make what is between them somebody else's word. It reports whether this line
+// is concerned.
+func (s *scan) tags(text string) bool {
+	concerned := false
+	if s.openTag {
+		end := strings.IndexByte(text, '>')
+		if end < 0 {
+			return true
+		}
+		s.openTag, concerned = false, true
+		text = text[end+1:]
+	}
+	for {
+		i := strings.IndexByte(text, '<')
+		if i < 0 || i+1 >= len(text) {
+			return concerned || s.depth > 0
+		}
+		text = text[i+1:]
+		closing := text[0] == '/'
+		word := strings.TrimPrefix(text, "/")
+		n := 0
+		for n < len(word) && n < 16 && isAlnum(word[n]) {
+			n++
+		}
+		if n == 0 {
+			continue
+		}
+		tag := lower(word[:n])
+		next := strings.IndexAny(word[n:], "<>")
+		if next < 0 || word[n+next] == '<' {
+			rest := word[n:]
+			if next >= 0 {
+				rest = rest[:next]
+			}
+			if next < 0 && (strings.TrimSpace(rest) == "" || strings.Contains(rest, "=")) {
+				s.openTag = true
+				return true
+			}
+			continue
+		}
+		switch {
+		case s.depth == 0 && !closing && hides(tag):
+			s.hider, s.depth, concerned = tag, 1, true
+		case s.depth > 0 && tag == s.hider && closing:
+			s.depth--
+		case s.depth > 0 && tag == s.hider:
+			s.depth++
+		}
+	}
+}
+
+func hides(tag string) bool {
+	for _, h := range hiders {
+		if h == tag {
+			return true
+		}
+	}
+	return false
+}
+
+// Underline makes a heading of the line before, if text underlines it.
+func (s *scan) underline(text string) {
+	mark := strings.TrimSpace(text)
+	if len(s.lines) == 0 || mark == "" || repeats(mark, mark[0]) != len(mark) || mark[0] != '=' && mark[0] != '-' {
+		return
+	}
+	last := &s.lines[len(s.lines)-1]
+	if last.sight != inView || last.level > 0 || last.lead || strings.TrimSpace(last.text) == "" || strings.Contains(last.text, "|") {
+		return
+	}
+	if _, _, item := listItem(strings.TrimSpace(last.text)); item {
+		return
+	}
+	last.level = 2
+	if mark[0] == '=' {
+		last.level = 1
+	}
+}
+
+// HeadingLevel is the number of marks of an ATX heading, 0 if text is none.
+func headingLevel(text string) int {
+	indent, rest := indentation(text)
+	n := repeats(rest, '#')
+	if indent > 3 || n == 0 || n > 6 || n < len(rest) && rest[n] != ' ' && rest[n] != '\t' {
+		return 0
+	}
+	return n
+}
+
+// HeadingText is the text of a heading's line.
+func headingText(text string) string {
+	text = strings.TrimSpace(text)
+	if n := repeats(text, '#'); n > 0 && n <= 6 && headingLevel(text) > 0 {
+		text = strings.TrimSpace(text[n:])
+		if bare := strings.TrimRight(text, "#"); bare == "" || strings.HasSuffix(bare, " ") {
+			text = strings.TrimSpace(bare)
+		}
+	}
+	return text
+}
+
+// ListItem splits the mark off a list's item.
+func listItem(text string) (mark, rest string, ok bool) {
+	n := 0
+	switch {
+	case text == "":
+		return "", text, false
+	case text[0] == '-' || text[0] == '*' || text[0] == '+' || strings.HasPrefix(text, "•"):
+		n = 1
+		if text[0] > 0x7f {
+			n = len("•")
+		}
+	default:
+		for n < len(text) && n < 9 && text[n] >= '0' && text[n] <= '9' {
+			n++
+		}
+		if n == 0 || n == len(text) || text[n] != '.' && text[n] != ')' {
+			return "", text, false
+		}
+		n++
+	}
+	if n < len(text) && text[n] != ' ' && text[n] != '\t' {
+		return "", text, false
+	}
+	return text[:n], strings.TrimLeft(text[n:], " \t"), true
+}
+
+// Indentation counts the columns before the first letter; a tab reaches to the next multiple of four.
+func indentation(raw string) (columns int, rest string) {
+	for i := 0; i < len(raw); i++ {
+		switch raw[i] {
+		case ' ':
+			columns++
+		case '\t':
+			columns += 4 - columns%4
+		case '\v', '\f':
+		default:
+			return columns, raw[i:]
+		}
+	}
+	return columns, ""
+}
+
+// Repeats is how often c stands at the beginning of s.
+func repeats(s string, c byte) (n int) {
+	for n < len(s) && s[n] == c {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,187 @@
+package evidence
+
+// This file is what a preset can say about a reviewer, and how its sentences are read.
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// A Preset is a reviewer that the coordinator knows. It is data: reading it is the same for all.
+type preset struct {
+	reviewer quorum.Reviewer
+	note     string           // its verdict format and what it posts, for the policy reference
+	workflow bool             // it is a workflow whose path only the user knows
+	marks    []string         // in small letters: each of its reviews holds one of them
+	quoted   bool             // its notices stand in block quotes
+	markers  []marker         // its HTML comments that mean an outcome
+	notices  []shape          // its lines that mean an outcome
+	working  []*regexp.Regexp // what it says while it works
+	other    []*regexp.Regexp // texts of it that are no review
+	clean    []*regexp.Regexp // lines that approve
+	counts   []*regexp.Regexp // lines that count: none approves, more object. Group 1 is the number, or "no"
+	inline   bool             // what it counts are its inline comments
+	hidden   []*regexp.Regexp // lines that count, too, what has no thread: more than none objects
+	score    bool             // "Confidence Score: n/5"
+	commit   *regexp.Regexp   // its own way to name the commit, in small letters
+}
+
+func presetOf(name string) (preset, bool) {
+	for _, p := range presets {
+		if name != "" && p.reviewer.Preset == name {
+			return p, true
+		}
+	}
+	return preset{}, false
+}
+
+// Preset is the reviewer that name stands for, with everything that a policy may override.
+func Preset(name string) (quorum.Reviewer, bool) {
+	p, ok := presetOf(name)
+	r := p.reviewer
+	r.Events, r.Guard = slices.Clone(r.Events), slices.Clone(r.Guard)
+	return r, ok
+}
+
+// Presets are the names of all presets, sorted.
+func Presets() []string {
+	names := make([]string, 0, len(presets))
+	for _, p := range presets {
+		names = append(names, p.reviewer.Preset)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// PresetNote is one line about a preset: its verdict format and what it posts.
+func PresetNote(name string) string {
+	p, _ := presetOf(name)
+	return p.note
+}
+
+// NeedsWorkflow reports whether a preset is a workflow, whose path the policy must name.
+func NeedsWorkflow(name string) bool {
+	p, _ := presetOf(name)
+	return p.workflow
+}
+
+// A Sentence is what a preset's own lines say.
+type sentence struct {
+	ruling
+	inline bool
+	noOpen bool
+}
+
+// MaxSentences bounds the lines in which a preset's own sentences are sought: they stand at the top or at the end.
+const (
+	sentencesHead = 150
+	sentencesTail = 50
+)
+
+// Ruling reads p's own sentences, unless the policy chose another format.
+func (pre preset) ruling(r quorum.Reviewer, p page) (s sentence) {
+	if pre.reviewer.Preset == "" || r.Verdict.Kind != pre.reviewer.Verdict.Kind || len(pre.clean)+len(pre.counts)+len(pre.hidden) == 0 && !pre.score {
+		return s
+	}
+	for i, l := range p.lines {
+		if l.sight != inView && l.sight != doubtful || l.text == "" || len(l.text) > maxShape {
+			continue
+		}
+		if i > sentencesHead && i < len(p.lines)-sentencesTail {
+			continue
+		}
+		got := pre.sentence(l)
+		switch {
+		case got.vote == silent, got.vote == approves && l.sight != inView:
+		case s.vote == silent:
+			s = got
+		case s.vote != got.vote:
+			s = sentence{ruling: ruling{vote: both, detail: quote(s.detail + " / " + got.detail)}}
+		default:
+			s.noOpen = s.noOpen || got.noOpen
+		}
+	}
+	return s
+}
+
+// Sentence reads one line.
+func (pre preset) sentence(l pageLine) sentence {
+	words := plain(strings.TrimSpace(l.text))
+	if words == "" {
+		return sentence{}
+	}
+	detail := quote(l.text)
+	if pre.score {
+		if m := score.FindStringSubmatch(words); m != nil {
+			return scored(m[1], detail)
+		}
+	}
+	for _, c := range pre.counts {
+		if m := c.FindStringSubmatch(words); m != nil {
+			n, err := strconv.Atoi(m[1])
+			switch {
+			case m[1] == "no" || err == nil && n == 0:
+				return sentence{ruling: ruling{vote: approves, detail: detail}}
+			case err == nil:
+				return sentence{ruling: ruling{vote: objects, detail: detail}, inline: pre.inline}
+			}
+			return sentence{ruling: ruling{vote: unclear, detail: detail}}
+		}
+	}
+	for _, c := range pre.hidden {
+		if m := c.FindStringSubmatch(words); m != nil && strings.Trim(m[1], "0") != "" {
+			return sentence{ruling: ruling{vote: objects, detail: detail}}
+		}
+	}
+	for _, c := range pre.clean {
+		if c.MatchString(words) && !conditional.MatchString(words) && !tricky(l.text) {
+			return sentence{ruling: ruling{vote: approves, detail: detail}}
+		}
+	}
+	return sentence{}
+}
+
+var score = regexp.MustCompile(`^confidence score: ?(\d{1,2}) ?/ ?5\.?$`)
+
+// Scored reads Greptile's score: five approves, four too if none of its threads is open, less objects.
+func scored(n, detail string) sentence {
+	switch n {
+	case "5":
+		return sentence{ruling: ruling{vote: approves, detail: detail}}
+	case "4":
+		return sentence{ruling: ruling{vote: approves, detail: detail}, noOpen: true}
+	case "0", "1", "2", "3":
+		return sentence{ruling: ruling{vote: objects, detail: detail}}
+	}
+	return sentence{ruling: ruling{vote: unclear, detail: detail}}
+}
+
+// IsOther reports whether a text is one of the preset's that are no reviews.
+func (pre preset) isOther(p page) bool {
+	if len(pre.other) == 0 {
+		return false
+	}
+	lines := seen(p, false)
+	for _, l := range lines[:min(len(lines), 12)] {
+		words := plain(strings.TrimSpace(l.text))
+		for _, o := range pre.other {
+			if o.MatchString(words) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Marked reports whether a text holds what each review of the preset holds.
+func (pre preset) marked(body string) bool {
+	if len(pre.marks) == 0 {
+		return true
+	}
+	body = lower(body)
+	return slices.ContainsFunc(pre.marks, func(m string) bool { return strings.Contains(body, m) })
+}

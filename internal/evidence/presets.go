@@ -1,0 +1,227 @@
+package evidence
+
+// This file is the table of the reviewers that the coordinator knows: who they are on GitHub, how they are asked, and
+// the sentences by which they say yes, no, or that there was no review. A sentence is anchored at both ends or at its
+// beginning; in plain letters, without Markdown.
+
+import (
+	"regexp"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+var rx = regexp.MustCompile
+
+func format(k quorum.FormatKind) quorum.Format { return quorum.Format{Kind: k} }
+
+var workflowEvents = []string{"pull_request", "pull_request_target", "dynamic"}
+
+const actionsBot = "github-actions[bot]"
+
+var presets = []preset{
+	{
+		reviewer: quorum.Reviewer{
+			Name: "copilot", Preset: "copilot", Author: "copilot-pull-request-reviewer[bot]", Verdict: format(quorum.ReviewState), FailureMeans: quorum.MeansUnavailable, OnlyNew: true,
+			Request: quorum.Request{Login: "copilot-pull-request-reviewer[bot]"},
+			Guard:   []string{".github/copilot-instructions.md", ".github/instructions/**", "AGENTS.md", "**/AGENTS.md"},
+		},
+		note:   "review-state: always a COMMENTED review; its inline comments object, \"generated no new comments\" approves once none of its threads is open",
+		marks:  []string{"copilot"},
+		inline: true,
+		counts: []*regexp.Regexp{rx(`^copilot reviewed [1-9]\d* out of \d+ changed files? in this pull request and generated (\w+) (?:new )?comments?\.?$`)},
+		notices: []shape{
+			{rx(`^copilot encountered an error and was unable to review this pull request\b`), quorum.Overloaded, quorum.ReasonOverloaded},
+			{rx(`^copilot was unable to review this pull request because the user who requested the review has reached (?:their|its) quota\b`), quorum.Limited, quorum.ReasonQuota},
+			{rx(`^copilot (?:was unable|wasn't able) to review (?:any files in )?this pull request\b.{0,40}\b(?:too (?:large|many)|exceeds)\b`), quorum.Declined, quorum.ReasonTooLarge},
+			{rx(`^copilot (?:wasn't able|was not able|was unable) to review any files in this pull request\b`), quorum.Declined, quorum.ReasonDeclined},
+			{rx(`^copilot was unable to review this pull request\b`), quorum.Unknown, quorum.ReasonUnknown},
+			{rx(`^copilot reviewed 0 out of \d+ changed files\b`), quorum.Empty, quorum.ReasonEmpty},
+		},
+	},
+	{
+		reviewer: quorum.Reviewer{
+			Name: "coderabbit", Preset: "coderabbit", Author: "coderabbitai[bot]", Verdict: format(quorum.Auto), FailureMeans: quorum.MeansUnavailable, OnlyNew: true,
+			Request: quorum.Request{Comment: "@coderabbitai review"},
+			Guard:   []string{".coderabbit.yaml", ".coderabbit.yml"},
+		},
+		note:   "auto: \"Actionable comments posted: N\" or \"No actionable comments were generated\"; none approves once none of its threads is open; its commit status says nothing",
+		marks:  []string{"coderabbit", "actionable comments", "reviews paused"},
+		quoted: true,
+		inline: true,
+		counts: []*regexp.Regexp{rx(`^actionable comments posted: ?(\d{1,4})$`)},
+		hidden: []*regexp.Regexp{rx(`^outside diff range comments ?\((\d{1,4})\)$`)},
+		clean:  []*regexp.Regexp{rx(`^no actionable comments were generated in the recent review\b.{0,20}$`)},
+		markers: []marker{
+			{"rate limited by coderabbit.ai", quorum.Limited, quorum.ReasonRateLimit},
+			{"skip review by coderabbit.ai", quorum.Declined, quorum.ReasonDeclined},
+			{"review paused by coderabbit.ai", quorum.Declined, quorum.ReasonDeclined},
+			{"failure by coderabbit.ai", quorum.Overloaded, quorum.ReasonOverloaded},
+		},
+		notices: []shape{
+			{rx(`^(?:rate limit exceeded|review rate limited|review limit reached)\b`), quorum.Limited, quorum.ReasonRateLimit},
+			{rx(`^@?[\w.\[\]-]+,? (?:has|have|you have) exceeded the limit for the number of (?:commits|files)\b`), quorum.Limited, quorum.ReasonRateLimit},
+			{rx(`^too many files\b`), quorum.Declined, quorum.ReasonTooLarge},
+			{rx(`^review failed: the head commit changed during the review\b`), quorum.Overloaded, quorum.ReasonOverloaded},
+			{rx(`^the head commit changed during the review\b`), quorum.Overloaded, quorum.ReasonOverloaded},
+			{rx(`^review failed$|^review failed:`), quorum.Overloaded, quorum.ReasonOverloaded},
+			{rx(`^review skipped(?:$|\W)`), quorum.Declined, quorum.ReasonDeclined},
+			{rx(`^reviews? paused(?:$|\W)`), quorum.Declined, quorum.ReasonDeclined},
+			{rx(`^auto reviews are (?:limited|disabled)\b`), quorum.Declined, quorum.ReasonDeclined},
+			{rx(`^(?:the )?(?:pull request|pr) (?:was |is )?closed or merged during review\b|^closed or merged during review\b`), quorum.Declined, quorum.ReasonDeclined},
+		},
+		working: []*regexp.Regexp{rx(`^review (?:queued|in progress)\b`), rx(`^currently (?:processing|reviewing) new changes\b`), rx(`^note:? currently processing\b`)},
+		other:   []*regexp.Regexp{rx(`^walkthrough$`), rx(`^summary by coderabbit$`), rx(`^actions? performed$`), rx(`^review triggered\b`), rx(`^review completed$`)},
+		commit:  rx(`\bbetween [0-9a-f]{7,64} and ([0-9a-f]{7,64})\b`),
+	},
+	{
+		reviewer: quorum.Reviewer{
+			Name: "codex", Preset: "codex", Author: "chatgpt-codex-connector[bot]", Verdict: format(quorum.Auto), FailureMeans: quorum.MeansUnavailable, OnlyNew: true,
+			Request: quorum.Request{Comment: "@codex review"},
+			Guard:   []string{"AGENTS.md", "**/AGENTS.md", ".codex/**"},
+		},
+		note:  "auto: a COMMENTED review with inline comments objects; the comment \"Codex Review: Didn't find any major issues\" approves once none of its threads is open; reactions are not read",
+		marks: []string{"codex"},
+		clean: []*regexp.Regexp{rx(`^codex review: ?didn't find any major issues[.!](?: .{0,80})?$`)},
+		notices: []shape{
+			{rx(`^you have reached your codex usage limits?\b`), quorum.Limited, quorum.ReasonQuota},
+			{rx(`^codex usage limits? (?:have|has) been reached\b`), quorum.Limited, quorum.ReasonQuota},
+			{rx(`^credits must be used\b`), quorum.Limited, quorum.ReasonQuota},
+			{rx(`^to use codex here, (?:create|connect|set up)\b`), quorum.Failed, quorum.ReasonInvalid},
+			{rx(`^(?:codex review: )?something went wrong\b.{0,200}\bthis workspace is deactivated\b`), quorum.Failed, quorum.ReasonInvalid},
+			{rx(`^(?:codex review: )?something went wrong\b`), quorum.Overloaded, quorum.ReasonOverloaded},
+			{rx(`^codex couldn't complete this request\b`), quorum.Overloaded, quorum.ReasonOverloaded},
+		},
+	},
+	{
+		reviewer: quorum.Reviewer{
+			Name: "codex-action", Preset: "codex-action", Events: workflowEvents, Author: actionsBot, Verdict: format(quorum.JSON), FailureMeans: quorum.MeansUnavailable,
+			Guard: []string{"AGENTS.md", "**/AGENTS.md", ".codex/**", ".github/codex/**"},
+		},
+		note:     "json: one object with overall_correctness (\"patch is correct\", \"patch is incorrect\") and findings; an empty final message posts nothing",
+		workflow: true,
+	},
+	{
+		reviewer: quorum.Reviewer{
+			Name: "claude-action", Preset: "claude-action", Events: workflowEvents, Author: "claude[bot]", Verdict: format(quorum.Auto), FailureMeans: quorum.MeansUnavailable,
+			Guard: []string{"CLAUDE.md", "**/CLAUDE.md", ".claude/**", ".mcp.json"},
+		},
+		note:     "auto: \"Ready to merge? …\" as your prompt asks for, or the review plugin's \"No issues found\"; a comment that only says it finished is no verdict; with github_token its author is github-actions[bot]",
+		workflow: true,
+		clean:    []*regexp.Regexp{rx(`^no issues found\. checked for bugs and claude\.md compliance\.?$`)},
+		working:  []*regexp.Regexp{rx(`^claude(?: code)? is working\b`), rx(`^i'll (?:work on|review|analyze) (?:this|the|your)\b`)},
+		notices: []shape{
+			{rx(`^claude encountered an error\b`), quorum.Overloaded, quorum.ReasonOverloaded},
+			{rx(`^credit balance is too low\b`), quorum.Failed, quorum.ReasonBilling},
+			{rx(`^(?:skipping action|action skipped) due to workflow validation\b`), quorum.Declined, quorum.ReasonDeclined},
+		},
+	},
+	{
+		reviewer: quorum.Reviewer{
+			Name: "claude-review", Preset: "claude-review", Author: "claude[bot]", Verdict: format(quorum.Auto), FailureMeans: quorum.MeansUnavailable, OnlyNew: true,
+			Request: quorum.Request{Comment: "@claude review"},
+			Guard:   []string{"CLAUDE.md", "**/CLAUDE.md", "REVIEW.md"},
+		},
+		note:    "auto: Claude Code Review's inline comments object; \"No issues found\" approves; its check run is neutral whatever it found and says nothing",
+		clean:   []*regexp.Regexp{rx(`^no issues found\. checked for bugs and claude\.md compliance\.?$`)},
+		working: []*regexp.Regexp{rx(`^claude(?: code)? is (?:working|reviewing)\b`)},
+		notices: []shape{
+			{rx(`^claude encountered an error\b`), quorum.Overloaded, quorum.ReasonOverloaded},
+			{rx(`^(?:code )?review (?:was )?skipped\b`), quorum.Declined, quorum.ReasonDeclined},
+		},
+	},
+	{
+		reviewer: quorum.Reviewer{
+			Name: "gemini-cli", Preset: "gemini-cli", Events: workflowEvents, Author: actionsBot, Verdict: format(quorum.Auto), FailureMeans: quorum.MeansUnavailable,
+			Guard: []string{"GEMINI.md", "**/GEMINI.md", ".gemini/**", ".github/commands/**"},
+		},
+		note:     "auto: its shipped prompt asks for no verdict, so add \"Ready to merge? Yes | No | With fixes\" to it; inline comments object",
+		workflow: true,
+		working:  []*regexp.Regexp{rx(`^hi @?[\w.\[\]-]+, i've received your request\b`)},
+		notices: []shape{
+			{rx(`^i'm sorry @?[\w.\[\]-]+, but i was unable to process your request\b`), quorum.Overloaded, quorum.ReasonOverloaded},
+		},
+	},
+	{
+		reviewer: quorum.Reviewer{
+			Name: "qodo", Preset: "qodo", Author: "qodo-code-review[bot]", Verdict: format(quorum.Auto), FailureMeans: quorum.MeansUnavailable,
+			Request: quorum.Request{Comment: "/review"},
+			Guard:   []string{".pr_agent.toml", "best_practices.md"},
+		},
+		note:    "auto: \"No major issues detected\" approves; its guide of observations alone is no verdict",
+		marks:   []string{"pr reviewer guide", "code review by qodo", "ready to merge", "verdict"},
+		clean:   []*regexp.Regexp{rx(`^no major issues detected\.?$`)},
+		working: []*regexp.Regexp{rx(`^preparing review\b`)},
+		notices: []shape{
+			{rx(`^incremental review skipped\b`), quorum.Declined, quorum.ReasonDeclined},
+			{rx(`^reviews? (?:are|is) paused\b`), quorum.Declined, quorum.ReasonDeclined},
+			{rx(`^failed to review pr\b`), quorum.Overloaded, quorum.ReasonOverloaded},
+		},
+		other:  []*regexp.Regexp{rx(`^pr summary by qodo\b`), rx(`^pr code suggestions\b`), rx(`^pr description updated\b`)},
+		commit: rx(`\breview updated until commit (?:https?://[^ ()]{1,200}/commits?/)?([0-9a-f]{7,64})\b`),
+	},
+	{
+		reviewer: quorum.Reviewer{
+			Name: "sourcery", Preset: "sourcery", Author: "sourcery-ai[bot]", Verdict: format(quorum.Auto), FailureMeans: quorum.MeansUnavailable,
+			Request: quorum.Request{Comment: "@sourcery-ai review"},
+			Guard:   []string{".sourcery.yaml"},
+		},
+		note:   "auto: a COMMENTED review; its issues and inline comments object, \"your changes look great\" approves",
+		counts: []*regexp.Regexp{rx(`^hey[^a-z]{1,6}i've found (\d{1,4}|no) issues?\b.{0,200}$`)},
+		clean:  []*regexp.Regexp{rx(`^hey[^a-z]{1,6}i've reviewed your changes and they look great!?$`)},
+		inline: true,
+		notices: []shape{
+			{rx(`^sorry @?[\w.\[\]-]+, you(?:'ve| have) (?:used|reached|exceeded)\b`), quorum.Limited, quorum.ReasonQuota},
+			{rx(`^sorry(?: @?[\w.\[\]-]+)?, (?:we are|we're) unable to review this pull request\b`), quorum.Declined, quorum.ReasonTooLarge},
+			{rx(`^sorry(?: @?[\w.\[\]-]+)?, your pull request is (?:larger|too large)\b`), quorum.Declined, quorum.ReasonTooLarge},
+			{rx(`^the github api does not allow us to fetch diffs\b`), quorum.Declined, quorum.ReasonTooLarge},
+		},
+		other: []*regexp.Regexp{rx(`^reviewer's guide\b`)},
+	},
+	{
+		reviewer: quorum.Reviewer{
+			Name: "greptile", Preset: "greptile", Author: "greptile-apps[bot]", Verdict: format(quorum.Auto), FailureMeans: quorum.MeansUnavailable,
+			Request: quorum.Request{Comment: "@greptileai review"},
+			Guard:   []string{"greptile.json", ".greptile/**"},
+		},
+		note:  "auto: Confidence Score 5/5 approves, 4/5 too if no thread of its is open, less objects; inline comments object; its check run shows only that it ended",
+		marks: []string{"greptile summary", "greptile overview", "greptile review"},
+		score: true,
+		notices: []shape{
+			{rx(`^@?[\w.\[\]-]+ has reached the \d+-(?:credit|review) limit\b`), quorum.Limited, quorum.ReasonQuota},
+			{rx(`^(?:your )?free trial has ended\b`), quorum.Failed, quorum.ReasonBilling},
+			{rx(`^too many files\b`), quorum.Declined, quorum.ReasonTooLarge},
+		},
+		commit: rx(`\blast reviewed commit: ?\[[^\[\]]{0,200}\]\(https?://[^ ()]{1,200}/commits?/([0-9a-f]{7,64})\b`),
+	},
+	{
+		reviewer: quorum.Reviewer{
+			Name: "bugbot", Preset: "bugbot", Check: "Cursor Bugbot", App: "cursor", Author: "cursor[bot]", Verdict: format(quorum.Auto), FailureMeans: quorum.MeansUnavailable, OnlyNew: true,
+			Request: quorum.Request{Comment: "bugbot run"},
+			Guard:   []string{".cursor/BUGBOT.md", "**/.cursor/BUGBOT.md", ".cursor/rules/**"},
+		},
+		note:   "auto: the number of issues in its check run's summary, whatever the conclusion; none approves once none of its threads is open",
+		marks:  []string{"bugbot"},
+		inline: true,
+		counts: []*regexp.Regexp{
+			rx(`^final result: bugbot completed review and found (\d{1,4}|no) (?:new )?(?:potential )?(?:issues?|bugs?)\b.{0,80}$`),
+			rx(`^(?:cursor )?bugbot (?:completed review|has reviewed your changes|reviewed your changes) and found (\d{1,4}|no) (?:new )?(?:potential )?(?:issues?|bugs?)\b.{0,80}$`),
+		},
+		notices: []shape{
+			{rx(`^skipping bugbot: unable to authenticate\b`), quorum.Failed, quorum.ReasonCredentials},
+			{rx(`^skipping bugbot: .{0,80}\b(?:usage|spend|limit)\b`), quorum.Limited, quorum.ReasonQuota},
+			{rx(`^skipping bugbot\b`), quorum.Declined, quorum.ReasonDeclined},
+			{rx(`^bugbot (?:couldn't|could not|failed to) (?:run|review|complete)\b`), quorum.Overloaded, quorum.ReasonOverloaded},
+		},
+	},
+	{
+		reviewer: quorum.Reviewer{
+			Name: "gemini-code-assist", Preset: "gemini-code-assist", Author: "gemini-code-assist[bot]", Verdict: format(quorum.Auto), FailureMeans: quorum.MeansUnavailable, Retired: true,
+			Guard: []string{".gemini/**"},
+		},
+		note:   "retired: the service ended on 2026-07-17; always Unavailable, remove it from the policy",
+		quoted: true,
+		notices: []shape{
+			{rx(`^the consumer version of gemini code assist on github has been sunset\b`), quorum.Declined, quorum.ReasonRetired},
+		},
+	},
+}

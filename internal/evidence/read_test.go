@@ -1,0 +1,484 @@
+package evidence
+
+// What one text says. The texts are our own, written after what reviewers are known to post.
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+func auto() quorum.Reviewer {
+	return quorum.Reviewer{Name: "r", Verdict: quorum.Format{Kind: quorum.Auto}, FailureMeans: quorum.MeansUnavailable}
+}
+
+func with(k quorum.FormatKind) quorum.Reviewer {
+	r := auto()
+	r.Verdict.Kind = k
+	return r
+}
+
+func known(t *testing.T, name string) quorum.Reviewer {
+	t.Helper()
+	r, ok := Preset(name)
+	if !ok {
+		t.Fatalf("no preset %q", name)
+	}
+	return r
+}
+
+func lines(l ...string) string { return strings.Join(l, "\n") }
+
+const (
+	yes  = "**Ready to merge?** Yes"
+	no   = "**Ready to merge?** No"
+	none = quorum.Reason("")
+)
+
+func TestVerdictLine(t *testing.T) {
+	const (
+		ok  = quorum.Approved
+		bad = quorum.Malformed
+		obj = quorum.Findings
+	)
+	for _, c := range []struct {
+		name, body string
+		want       quorum.Outcome
+		reason     quorum.Reason
+	}{
+		// Filled as the template wants.
+		{"yes", yes, ok, none},
+		{"yes, bold around it all", "**Ready to merge? Yes**", ok, none},
+		{"yes after a colon", "**Ready to merge: Yes**", ok, none},
+		{"yes in brackets", "**Ready to merge?** [Yes]", ok, none},
+		{"yes with reasoning", "**Ready to merge?** Yes, all good", ok, none},
+		{"yes and a dash", "Ready to merge? Yes — every criterion is met.", ok, none},
+		{"yes, no issues", "Ready to merge? Yes, no issues remain.", ok, none},
+		{"yes with a check mark", "**Ready to merge?** ✅ Yes", ok, none},
+		{"yes in a heading", "### Ready to merge? Yes", ok, none},
+		{"yes in a list", "- **Ready to merge?** Yes", ok, none},
+		{"yes below its question", "### Ready to merge?\n\nYes", ok, none},
+		{"yes in details", "<details>\n<summary>more</summary>\n\n" + yes + "\n\n</details>", ok, none},
+		{"yes after a fence", "```go\nx := 1\n```\n" + yes, ok, none},
+		{"yes after a comment", "<!-- review -->\n" + yes, ok, none},
+		{"yes said twice", yes + "\n\n" + yes, ok, none},
+		{"reasoning that has a condition", yes + "\n\n**Reasoning:** it closes the file when it is done.", ok, none},
+		{"reasoning in the next line", yes + "\nReasoning: it closes the file when it is done.", ok, none},
+		{"carriage returns", "## Review\r\n\r\n" + yes + "\r\n", ok, none},
+		{"verdict", "### Verdict: APPROVE", ok, none},
+		{"status", "**Status:** Approved", ok, none},
+		{"task quality", "**Task quality:** Approved", ok, none},
+		{"another status", yes + "\n\nStatus: 200 OK", ok, none},
+		{"no", no, obj, none},
+		{"no, because", "**Ready to merge?** No, the lock leaks.", obj, none},
+		{"with fixes", "**Ready to merge: With fixes**", obj, none},
+		{"revise", "### Verdict: REVISE", obj, none},
+		{"rethink", "**Verdict:** RETHINK", obj, none},
+		{"issues found", "**Status:** Issues Found", obj, none},
+		{"needs fixes", "**Task quality:** Needs fixes", obj, none},
+		{"praise above", "Excellent work!\n\n**Ready to merge?** With fixes", obj, none},
+
+		// Not in plain view.
+		{"in a fence", "```\n" + yes + "\n```", bad, none},
+		{"in a fence of tildes", "~~~\n" + yes + "\n~~~", bad, none},
+		{"in a long fence", "`````\n```\n" + yes + "\n```\n`````", bad, none},
+		{"in an open fence", "```md\n" + yes, bad, none},
+		{"in an open fence of tildes", "~~~~\n```\n" + yes, bad, none},
+		{"a fence closed by another mark", "```\n~~~\n" + yes, bad, none},
+		{"a fence closed by less", "````\n```\n" + yes, bad, none},
+		{"in a fence of a list", "- ```\n  " + yes + "\n  ```", bad, none},
+		{"in an indented block", "code:\n\n    " + yes, bad, none},
+		{"in a quote", "> " + yes, bad, none},
+		{"in a quote in a quote", "> > " + yes, bad, none},
+		{"in a quote's lazy line", "> they said\n" + yes, bad, none},
+		{"in a comment", "x\n<!-- " + yes + " -->", bad, none},
+		{"in a comment of lines", "x\n<!--\n" + yes + "\n-->", bad, none},
+		{"in an open comment", "x\n<!--\n" + yes, bad, none},
+		{"in a code span", "`Ready to merge? Yes`", bad, none},
+		{"in a code span of lines", "see `\n" + yes + "\n` there", bad, none},
+		{"in an attribute", "<img alt=\"\n" + yes + "\n\" src=x>", bad, none},
+		{"in pre", "<pre>\n" + yes + "\n</pre>", bad, none},
+		{"in blockquote", "<blockquote>\n\n" + yes + "\n\n</blockquote>", bad, none},
+		{"struck out", "**Ready to merge?** ~~No~~ Yes", bad, none},
+		{"within a sentence", "I was asked: Ready to merge? Yes", bad, none},
+
+		// Templates.
+		{"enumeration with bars", "**Ready to merge?** [Yes | No | With fixes]", bad, quorum.ReasonTemplate},
+		{"enumeration with slashes", "**Ready to merge?** Yes/No/With fixes", bad, quorum.ReasonTemplate},
+		{"enumeration with commas", "**Ready to merge?** Yes, No, With fixes", bad, quorum.ReasonTemplate},
+		{"enumeration of two", "**Ready to merge?** Yes or No", bad, quorum.ReasonTemplate},
+		{"no value", "**Ready to merge?**\n\n**Reasoning:** good.", bad, quorum.ReasonTemplate},
+		{"a variable", "**Verdict:** {{verdict}}", bad, quorum.ReasonTemplate},
+		{"a hint", "**Ready to merge?** [your verdict]", bad, quorum.ReasonTemplate},
+		{"verdicts enumerated", "### Verdict: APPROVE|REVISE|RETHINK", bad, quorum.ReasonTemplate},
+		{"template above the value", "**Ready to merge?** [Yes | No]\n\n" + yes, bad, quorum.ReasonTemplate},
+
+		// Conditions.
+		{"if", "Ready to merge? Yes, if the tests pass", bad, quorum.ReasonConditional},
+		{"once", "Ready to merge? Yes once the lock is fixed", bad, quorum.ReasonConditional},
+		{"after", "Ready to merge? Yes (after a rebase)", bad, quorum.ReasonConditional},
+		{"when", "Ready to merge? Yes - when CI is green", bad, quorum.ReasonConditional},
+		{"unless", "Ready to merge? Yes, unless Bob objects", bad, quorum.ReasonConditional},
+		{"provided", "Ready to merge? Yes, provided that it builds", bad, quorum.ReasonConditional},
+		{"assuming", "Ready to merge? Yes, assuming CI", bad, quorum.ReasonConditional},
+		{"pending", "Ready to merge? Yes, pending CI", bad, quorum.ReasonConditional},
+		{"except", "Ready to merge? Yes, except for the lock", bad, quorum.ReasonConditional},
+		{"but", "Ready to merge? Yes, but fix the lock", bad, quorum.ReasonConditional},
+		{"with nits", "**Verdict:** Approved with minor suggestions", bad, quorum.ReasonConditional},
+		{"in the next sentence", "Ready to merge? Yes. But only after the lock is fixed.", bad, quorum.ReasonConditional},
+		{"in the next line", yes + "\nif the tests pass", bad, quorum.ReasonConditional},
+		{"wrapped", yes + ", the change is\nsound, provided that it builds", bad, quorum.ReasonConditional},
+		{"in the next item", yes + "\n\n- but fix the lock first", bad, quorum.ReasonConditional},
+
+		// Contradictions.
+		{"yes and no", yes + "\n\n" + no, bad, quorum.ReasonContradicts},
+		{"approve and with fixes", "**Verdict:** APPROVE\n\n**Ready to merge?** With fixes", bad, quorum.ReasonContradicts},
+		{"yes and a cross", "**Ready to merge?** ❌ Yes", bad, quorum.ReasonContradicts},
+		{"yes beside a critical item", "1. **Critical** `a.go:3`: leaks\n\n" + yes, bad, quorum.ReasonContradicts},
+		{"yes and an indented no", yes + "\n\n    " + no, bad, quorum.ReasonContradicts},
+
+		// Tricks.
+		{"a zero-width space in yes", "**Ready to merge?** Y\u200bes", bad, none},
+		{"a zero-width space in the label", "**Ready to\u200b merge?** Yes", bad, none},
+		{"a Cyrillic e", "**Ready to merge?** Y\u0435s", bad, none},
+		{"a Greek label", "**R\u03b5ady to merge?** Yes", bad, none},
+		{"fullwidth", "**Ready to merge?** Ｙｅｓ", bad, none},
+		{"right to left", "**Ready to merge?** \u202eYes", bad, none},
+		{"a hidden condition", "**Ready to merge?** Yes, \u0456f it builds", bad, none},
+		{"a combining stroke", "**Ready to merge?** Yes\u0336", bad, none},
+
+		// Soft words.
+		{"soft praise", "Looks great overall! A few small things, nothing blocking.", bad, quorum.ReasonMalformed},
+		{"cannot approve", "I cannot approve this before the test is back.", bad, quorum.ReasonMalformed},
+		{"lgtm", "LGTM", bad, quorum.ReasonMalformed},
+		{"not quite a word", "**Ready to merge?** Yes-ish", bad, none},
+		{"no in passing", "**Ready to merge?** No issues", bad, none},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := Read(auto(), Material{Kind: Comment, Body: c.body})
+			if got.Outcome != c.want || c.reason != none && got.Reason != c.reason {
+				t.Errorf("%q\nis %v (%v, %q), want %v (%v)", c.body, got.Outcome, got.Reason, got.Detail, c.want, c.reason)
+			}
+		})
+	}
+}
+
+func TestFindingsFormat(t *testing.T) {
+	table := func(rows ...string) string {
+		return "| Kind | Count |\n|---|---|\n| " + strings.Join(rows, " |\n| ") + " |\n"
+	}
+	for _, c := range []struct {
+		name, body string
+		least      quorum.Severity
+		want       quorum.Outcome
+		reason     quorum.Reason
+		found      int
+	}{
+		{"zero counts", table("🔴 Critical | 0", "🟠 High | 0", "✅ Good practices | 3"), 0, quorum.Approved, none, 0},
+		{"one critical", table("🔴 Critical | 1", "🟡 Suggestions | 0"), 0, quorum.Findings, none, 0},
+		{"resolved rows do not count", table("🔴 Critical | 0", "Resolved issues | 4", "Deferred | 2", "Acknowledged | 1", "Good practices | 9"), 0, quorum.Approved, none, 0},
+		{"unresolved rows do", table("🔴 Critical | 0", "Unresolved issues | 4", "Issues | 4"), 0, quorum.Findings, none, 0},
+		{"columns", "| Critical | High | Medium |\n|--|--|--|\n| 0 | 2 | 1 |", 0, quorum.Findings, none, 0},
+		{"columns of zero", "| Critical | High | Medium |\n|--|--|--|\n| 0 | 0 | 0 |", 0, quorum.Approved, none, 0},
+		{"open column", "| Severity | Found | Open |\n|--|--|--|\n| High | 2 | 0 |", 0, quorum.Approved, none, 0},
+		{"placeholders", table("🔴 Critical | N", "🟡 Suggestions | N"), 0, quorum.Malformed, quorum.ReasonTemplate, 0},
+		{"placeholders in braces", table("🔴 Critical | {n}"), 0, quorum.Malformed, quorum.ReasonTemplate, 0},
+		{"a named blocker", table("🔴 Critical | 0") + "\n### 🔴 Critical Issues\n\n1. **[a.go:7]** lost update", 0, quorum.Malformed, quorum.ReasonContradicts, 1},
+		{"a blocker in words", table("🔴 Critical | 0") + "\n**Blocker:** the lock leaks", 0, quorum.Malformed, quorum.ReasonContradicts, 1},
+		{"table in a fence", "```\n" + table("🔴 Critical | 0") + "```", 0, quorum.Malformed, none, 0},
+		{"table in a quote", "> | Kind | Count |\n> |---|---|\n> | 🔴 Critical | 0 |", 0, quorum.Malformed, none, 0},
+		{"lines", "Critical: 0\nHigh: 0\nMedium: 0", 0, quorum.Approved, none, 0},
+		{"lines that object", "- Critical: 0\n- High: 2", 0, quorum.Findings, none, 0},
+		{"one line", "🔴 Critical: 0 · 🟠 High: 1 · 🟢 Low: 4", 0, quorum.Findings, none, 0},
+		{"items", "- **High**: `b.go:12` races\n- 🟢 name it better", 0, quorum.Findings, none, 2},
+		{"p1", "- [P1] `b.go:12` races", 0, quorum.Findings, none, 1},
+		{"sections", "#### Critical\n- no index (db.sql:4)\n\n#### Minor\n- a name\n  - deeper", 0, quorum.Findings, none, 2},
+		{"empty sections", "#### Critical\nNone found\n\n#### Important\n- None.\n\n#### Minor\nN/A", 0, quorum.Malformed, none, 0},
+		{"none at all", "No issues found", 0, quorum.Approved, none, 0},
+		{"none, as a heading", "## Review\n\n### ✅ No issues found\n\nI read all of it.", 0, quorum.Approved, none, 0},
+		{"none, within a sentence", "There were no issues found in the parts that I could read.", 0, quorum.Malformed, none, 0},
+		{"none, and praise", "No issues found. Looks good!", 0, quorum.Malformed, none, 0},
+		{"no blocking issues", "No blocking issues found.", 0, quorum.Malformed, none, 0},
+		{"none beside a place", "No issues found\n\n- `a.go:3` overflows", 0, quorum.Malformed, quorum.ReasonContradicts, 1},
+		{"none in one section only", "# Review\n\n## Security\nNo issues found\n\n## Speed\nThe loop is quadratic.", 0, quorum.Malformed, none, 0},
+		{"none in every section", "# Review\n\n## Security\nNo issues found\n\n## Speed\nNo issues found.", 0, quorum.Approved, none, 0},
+		{"below", "#### Minor\n- a name (a.go:3)", quorum.High, quorum.Approved, quorum.ReasonAccepted, 1},
+		{"below, counted", table("High | 0", "Low | 3"), quorum.Medium, quorum.Approved, quorum.ReasonAccepted, 0},
+		{"not below", "#### Important\n- a lock (a.go:3)", quorum.High, quorum.Findings, none, 1},
+		{"unknown severity objects always", table("Issues | 2"), quorum.Critical, quorum.Findings, none, 0},
+		{"severe prose", "This touches a CRITICAL path: the high road.", 0, quorum.Malformed, none, 0},
+		{"three issues", "Found 3 issues:", 0, quorum.Findings, none, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, k := range []quorum.FormatKind{quorum.FindingList, quorum.Auto} {
+				r := with(k)
+				r.MinSeverity = c.least
+				got := Read(r, Material{Kind: Comment, Body: c.body})
+				if got.Outcome != c.want || c.reason != none && got.Reason != c.reason || len(got.Findings) != c.found {
+					t.Errorf("format %d: %v (%v, %q) with %d findings %v, want %v (%v) with %d", k, got.Outcome, got.Reason, got.Detail, len(got.Findings), got.Findings, c.want, c.reason, c.found)
+				}
+				if got.Below != (c.reason == quorum.ReasonAccepted) {
+					t.Errorf("below: %v", got.Below)
+				}
+			}
+		})
+	}
+}
+
+func TestFindingsAreQuoted(t *testing.T) {
+	got := Read(auto(), Material{Kind: Comment, Body: lines("## Review", "", "### 🔴 Critical Issues", "", "1. **[run.sh:42]** Unquoted variable", "   - Fix: quote it", "2. Second `pkg/a.go:7-9`", "",
+		"### ✅ Good practices", "- `b.go:1` is neat", "", no)})
+	if got.Outcome != quorum.Findings || len(got.Findings) != 2 {
+		t.Fatalf("%v with %+v", got.Outcome, got.Findings)
+	}
+	first, second := got.Findings[0], got.Findings[1]
+	if first.Path != "run.sh" || first.Line != 42 || first.Severity != quorum.Critical || !strings.Contains(first.Body, "quote it") {
+		t.Errorf("first: %+v", first)
+	}
+	if second.Path != "pkg/a.go" || second.Line != 7 {
+		t.Errorf("second: %+v", second)
+	}
+	if got := Read(auto(), Material{Kind: Comment, Body: "- `pay.go:17` loses the error.\n- see http://localhost:8080/x at 12:30\n\n" + no}); len(got.Findings) != 1 || got.Findings[0].Path != "pay.go" {
+		t.Errorf("findings without severity: %+v", got.Findings)
+	}
+}
+
+func TestReviewState(t *testing.T) {
+	for _, c := range []struct {
+		name, state, body string
+		threads           int
+		want              quorum.Outcome
+		inline            bool
+	}{
+		{"approved", "APPROVED", "", 0, quorum.Approved, false},
+		{"approved in words, too", "APPROVED", "nice", 2, quorum.Approved, false},
+		{"changes requested", "CHANGES_REQUESTED", "", 0, quorum.Findings, false},
+		{"changes requested, with a yes", "CHANGES_REQUESTED", yes, 0, quorum.Findings, false},
+		{"approved, with a no", "APPROVED", no, 0, quorum.Malformed, false},
+		{"approved on a condition", "APPROVED", "Ready to merge? Yes, if it builds", 0, quorum.Malformed, false},
+		{"comments", "COMMENTED", "see below", 2, quorum.Findings, true},
+		{"comments without a body", "COMMENTED", "", 1, quorum.Findings, true},
+		{"comments and a no", "COMMENTED", no, 1, quorum.Findings, false},
+		{"comments and a yes", "COMMENTED", yes, 1, quorum.Findings, true},
+		{"comment, yes", "COMMENTED", yes, 0, quorum.Approved, false},
+		{"comment, nothing", "COMMENTED", "hello", 0, quorum.Malformed, false},
+		{"comment, blank", "COMMENTED", " \n", 0, quorum.Empty, false},
+		{"dismissed", "DISMISSED", "", 0, quorum.Empty, false},
+		{"dismissed yes", "DISMISSED", yes, 0, quorum.Malformed, false},
+		{"unheard-of", "ACCEPTED", yes, 0, quorum.Malformed, false},
+		{"limited but approved", "APPROVED", "Rate limit exceeded.", 0, quorum.Malformed, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, k := range []quorum.FormatKind{quorum.Auto, quorum.ReviewState} {
+				got := Read(with(k), Material{Kind: Review, State: c.state, Body: c.body, Threads: c.threads})
+				if got.Outcome != c.want || got.Inline != c.inline {
+					t.Errorf("format %d: %v (%v), inline %v; want %v, %v", k, got.Outcome, got.Reason, got.Inline, c.want, c.inline)
+				}
+			}
+		})
+	}
+	if got := Read(with(quorum.ReviewState), Material{Kind: Comment, Body: yes}); got.Outcome != quorum.Unrelated {
+		t.Errorf("a comment has no state: %v", got.Outcome)
+	}
+	for _, k := range []quorum.FormatKind{quorum.ReadyToMerge, quorum.FindingList, quorum.JSON} {
+		if got := Read(with(k), Material{Kind: Review, State: "CHANGES_REQUESTED", Body: yes}); got.Outcome != quorum.Findings {
+			t.Errorf("format %d: changes requested is %v", k, got.Outcome)
+		}
+	}
+}
+
+func TestNotices(t *testing.T) {
+	head := "## Gemini Code Review\n\n_Reviewed commit: 1a2b3c4_\n\n"
+	for _, c := range []struct {
+		name, body string
+		want       quorum.Outcome
+		reason     quorum.Reason
+	}{
+		{"503", head + "## ⚠️ Gemini API Error (HTTP 503)", quorum.Overloaded, none},
+		{"401", head + "## ⚠️ Gemini API Error (HTTP 401)", quorum.Failed, quorum.ReasonCredentials},
+		{"402", "OpenAI API Error (HTTP 402)", quorum.Failed, quorum.ReasonBilling},
+		{"429", "OpenAI API Error (HTTP 429)", quorum.Limited, quorum.ReasonRateLimit},
+		{"413", "OpenAI API Error (HTTP 413)", quorum.Failed, quorum.ReasonInvalid},
+		{"timeout", head + "## ⚠️ Gemini API Timeout\n\n**Suggestions:**\n- try a smaller diff", quorum.Overloaded, none},
+		{"unavailable", head + "The service is currently unavailable.", quorum.Overloaded, none},
+		{"no key", head + "Gemini review skipped: no API key here.", quorum.Declined, quorum.ReasonNoSecrets},
+		{"skipped", head + "Review skipped: docs only", quorum.Declined, quorum.ReasonDeclined},
+		{"empty file", head + "⚠️ Review file is empty.", quorum.Empty, none},
+		{"only a heading", head, quorum.Empty, none},
+		{"only a comment", "<!-- x -->", quorum.Empty, none},
+		{"blank", " \n\t\n", quorum.Empty, none},
+		{"0 tool uses", "Done (0 tool uses · 3 s)", quorum.Empty, none},
+		{"working", head + "I am reviewing this change, one moment please.", quorum.Running, none},
+		{"preparing", "Preparing review...", quorum.Running, none},
+		{"working, and yes", "Preparing review...\n\n" + yes, quorum.Running, none},
+		{"an error beside a yes", head + "## ⚠️ Gemini API Error (HTTP 503)\n\n" + yes, quorum.Malformed, quorum.ReasonContradicts},
+		{"a limit beside a yes", "Rate limit exceeded.\n\n" + yes, quorum.Malformed, quorum.ReasonContradicts},
+		{"an error far below a yes", yes + strings.Repeat("\n\nmore prose", 100) + "\n\n## API Error (HTTP 500)" + strings.Repeat("\n\nmore prose", 100), quorum.Malformed, quorum.ReasonContradicts},
+		{"a limit beside a no", "Rate limit exceeded.\n\n" + no, quorum.Findings, none},
+		{"a review of a rate limiter", "The rate limit is exceeded too early: `limit.go:4` counts twice, so a user is told \"rate limit exceeded\" after one call.\n\n- Rate limit exceeded is returned with 503.\n\n**Ready to merge?** Yes, well tested", quorum.Approved, none},
+		{"the same without a verdict", "This rate limiter returns HTTP 429 when the quota is exceeded, which is what the API says.", quorum.Malformed, none},
+		{"an error in a fence", "```\nAPI Error (HTTP 503)\n```\n" + yes, quorum.Approved, none},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := Read(auto(), Material{Kind: Comment, Body: c.body})
+			if got.Outcome != c.want || c.reason != none && got.Reason != c.reason {
+				t.Errorf("%v (%v, %q), want %v (%v)", got.Outcome, got.Reason, got.Detail, c.want, c.reason)
+			}
+		})
+	}
+}
+
+func TestPresetTexts(t *testing.T) {
+	for _, c := range []struct {
+		name, preset string
+		m            Material
+		want         quorum.Outcome
+		reason       quorum.Reason
+	}{
+		{"copilot, clean", "copilot", Material{Kind: Review, State: "COMMENTED", Body: "## Pull request overview\n\nCopilot reviewed 4 out of 5 changed files in this pull request and generated no new comments."}, quorum.Approved, none},
+		{"copilot, comments", "copilot", Material{Kind: Review, State: "COMMENTED", Threads: 2, Body: "Copilot reviewed 4 out of 5 changed files in this pull request and generated 2 comments."}, quorum.Findings, none},
+		{"copilot, comments that are gone", "copilot", Material{Kind: Review, State: "COMMENTED", Body: "Copilot reviewed 4 out of 5 changed files in this pull request and generated 2 comments."}, quorum.Findings, none},
+		{"copilot, clean and a thread", "copilot", Material{Kind: Review, State: "COMMENTED", Threads: 1, Body: "Copilot reviewed 4 out of 5 changed files in this pull request and generated no comments."}, quorum.Findings, none},
+		{"copilot, no files", "copilot", Material{Kind: Review, State: "COMMENTED", Body: "Copilot reviewed 0 out of 5 changed files in this pull request and generated no comments."}, quorum.Empty, none},
+		{"copilot, overview alone", "copilot", Material{Kind: Review, State: "COMMENTED", Body: "## Pull request overview\n\nThis adds a cache."}, quorum.Malformed, none},
+		{"copilot, error", "copilot", Material{Kind: Review, State: "COMMENTED", Body: "Copilot encountered an error and was unable to review this pull request."}, quorum.Overloaded, none},
+		{"copilot, quota", "copilot", Material{Kind: Review, State: "COMMENTED", Body: "Copilot was unable to review this pull request because the user who requested the review has reached their quota limit."}, quorum.Limited, quorum.ReasonQuota},
+		{"copilot, quoted", "copilot", Material{Kind: Review, State: "COMMENTED", Body: "> Copilot reviewed 4 out of 5 changed files in this pull request and generated no comments."}, quorum.Malformed, none},
+		{"coderabbit, none", "coderabbit", Material{Kind: Review, State: "COMMENTED", Body: "**Actionable comments posted: 0**"}, quorum.Approved, none},
+		{"coderabbit, some", "coderabbit", Material{Kind: Review, State: "COMMENTED", Threads: 3, Body: "**Actionable comments posted: 3**"}, quorum.Findings, none},
+		{"coderabbit, outside the diff", "coderabbit", Material{Kind: Review, State: "COMMENTED", Body: "**Actionable comments posted: 0**\n\n<details>\n<summary>⚠️ Outside diff range comments (2)</summary>\n\n</details>"}, quorum.Malformed, none},
+		{"coderabbit, skip beside clean", "coderabbit", Material{Kind: Comment, Body: "<!-- This is an auto-generated comment: skip review by coderabbit.ai -->\nNo actionable comments were generated in the recent review."}, quorum.Malformed, none},
+		{"coderabbit, marker in a fence", "coderabbit", Material{Kind: Comment, Body: "```\n<!-- rate limited by coderabbit.ai -->\n```\nNo actionable comments were generated in the recent review."}, quorum.Approved, none},
+		{"coderabbit, walkthrough", "coderabbit", Material{Kind: Comment, Body: "<!-- summarize by coderabbit.ai -->\n## Walkthrough\n\nAdds a cache."}, quorum.Unrelated, none},
+		{"coderabbit, status", "coderabbit", Material{Kind: Status, State: "success", Body: "Review rate limited"}, quorum.Limited, none},
+		{"coderabbit, status skipped", "coderabbit", Material{Kind: Status, State: "success", Body: "Review skipped"}, quorum.Declined, none},
+		{"coderabbit, status queued", "coderabbit", Material{Kind: Status, State: "pending", Body: "Review queued"}, quorum.Running, none},
+		{"coderabbit, status done", "coderabbit", Material{Kind: Status, State: "success", Body: "Review completed"}, quorum.Unrelated, none},
+		{"codex, clean", "codex", Material{Kind: Comment, Body: "Codex Review: Didn't find any major issues. Nice!\n\n**Reviewed commit:** `1a2b3c4d5e`"}, quorum.Approved, none},
+		{"codex, clean, but", "codex", Material{Kind: Comment, Body: "Codex Review: Didn't find any major issues. But I could not read all of it."}, quorum.Malformed, none},
+		{"codex, wrong", "codex", Material{Kind: Comment, Body: "Codex Review: Something went wrong. Try again later."}, quorum.Overloaded, none},
+		{"codex, limit", "codex", Material{Kind: Comment, Body: "You have reached your Codex usage limits for code reviews."}, quorum.Limited, quorum.ReasonQuota},
+		{"claude, working", "claude-action", Material{Kind: Comment, Body: "Claude Code is working… <img src='x' />"}, quorum.Running, none},
+		{"claude, finished", "claude-action", Material{Kind: Comment, Body: "**Claude finished @bob's task in 2m** —— [View job](https://x)\n\n---\nAll fine."}, quorum.Malformed, none},
+		{"claude, finished with yes", "claude-action", Material{Kind: Comment, Body: "**Claude finished @bob's task in 2m** —— [View job](https://x)\n\n---\n" + yes}, quorum.Approved, none},
+		{"greptile, five", "greptile", Material{Kind: Comment, Body: "<h3>Greptile Summary</h3>\n\n<h3>Confidence Score: 5/5</h3>"}, quorum.Approved, none},
+		{"greptile, three", "greptile", Material{Kind: Comment, Body: "## Greptile Summary\n\n**Confidence Score: 3/5**"}, quorum.Findings, none},
+		{"greptile, ten", "greptile", Material{Kind: Comment, Body: "## Greptile Summary\n\n**Confidence Score: 10/5**"}, quorum.Malformed, none},
+		{"greptile, two scores", "greptile", Material{Kind: Comment, Body: "## Greptile Summary\n\n**Confidence Score: 5/5**\n\nConfidence Score: 2/5"}, quorum.Malformed, none},
+		{"bugbot, none", "bugbot", Material{Kind: Comment, Body: "✅ Bugbot reviewed your changes and found no new issues!"}, quorum.Approved, none},
+		{"bugbot, check", "bugbot", Material{Kind: Check, Conclusion: "neutral", Body: "Progress\n  Final Result: Bugbot completed review and found 2 potential issues."}, quorum.Findings, none},
+		{"bugbot, check without a count", "bugbot", Material{Kind: Check, Conclusion: "success", Body: "Progress"}, quorum.Malformed, none},
+		{"bugbot, count at odds", "bugbot", Material{Kind: Check, Conclusion: "failure", Body: "Final Result: Bugbot completed review and found 0 potential issues."}, quorum.Malformed, none},
+		{"bugbot, skipped", "bugbot", Material{Kind: Comment, Body: "Skipping Bugbot: not wanted here."}, quorum.Declined, none},
+		{"sourcery, limit", "sourcery", Material{Kind: Review, State: "COMMENTED", Body: "Sorry @bob, you've used your own review budget of 10 characters."}, quorum.Limited, none},
+		{"sourcery, issues", "sourcery", Material{Kind: Review, State: "COMMENTED", Threads: 2, Body: "Hey - I've found 2 issues, and here they are"}, quorum.Findings, none},
+		{"qodo, preparing", "qodo", Material{Kind: Comment, Body: "Preparing review..."}, quorum.Running, none},
+		{"qodo, summary", "qodo", Material{Kind: Comment, Body: "## PR Summary by Qodo\n\nAdds."}, quorum.Unrelated, none},
+		{"gemini-cli, sorry", "gemini-cli", Material{Kind: Comment, Body: "🤖 I'm sorry @bob, but I was unable to process your request."}, quorum.Overloaded, none},
+		{"retired", "gemini-code-assist", Material{Kind: Review, State: "APPROVED", Body: yes}, quorum.Declined, quorum.ReasonRetired},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := Read(known(t, c.preset), c.m)
+			if got.Outcome != c.want || c.reason != none && got.Reason != c.reason {
+				t.Errorf("%v (%v, %q), want %v (%v)", got.Outcome, got.Reason, got.Detail, c.want, c.reason)
+			}
+		})
+	}
+	four := Read(known(t, "greptile"), Material{Kind: Comment, Body: "## Greptile Summary\n\n**Confidence Score: 4/5**"})
+	if four.Outcome != quorum.Approved || !four.NoOpen {
+		t.Errorf("4/5 is %v, no thread may be open: %v", four.Outcome, four.NoOpen)
+	}
+	limited := Read(known(t, "coderabbit"), Material{Kind: Comment, Body: "> [!WARNING]\n> ## Rate limit exceeded\n>\n> @bob has exceeded the limit for the number of commits per hour. Please wait **24 minutes and 26 seconds** before requesting another review."})
+	if limited.Outcome != quorum.Limited || limited.Reset != 24*time.Minute+26*time.Second {
+		t.Errorf("limited: %v, reset %v", limited.Outcome, limited.Reset)
+	}
+}
+
+func TestClassify(t *testing.T) {
+	r := auto()
+	r.Heading = "## Gemini Code Review"
+	for _, c := range []struct {
+		r    quorum.Reviewer
+		body string
+		want quorum.Outcome
+	}{
+		{r, "## Gemini Code Review\n\n" + yes, quorum.Approved},
+		{r, "## Response to Gemini Code Review\n\n" + yes, quorum.Unrelated},
+		{r, yes, quorum.Unrelated},
+		{known(t, "greptile"), "Confidence Score: 5/5", quorum.Unrelated},
+		{known(t, "codex"), yes, quorum.Unrelated},
+	} {
+		if got := Classify(c.r, Material{Kind: Comment, Body: c.body}); got.Outcome != c.want {
+			t.Errorf("%q is %v, want %v", c.body, got.Outcome, c.want)
+		}
+	}
+}
+
+func TestConclusion(t *testing.T) {
+	for _, c := range []struct {
+		kind       Kind
+		word, body string
+		means      quorum.FailureMeans
+		want       quorum.Outcome
+	}{
+		{Check, "success", "", 0, quorum.Approved},
+		{Check, "success", "Review rate limited", 0, quorum.Limited},
+		{Check, "success", "Review skipped", 0, quorum.Declined},
+		{Check, "failure", "", quorum.MeansUnavailable, quorum.Unknown},
+		{Check, "failure", "", quorum.MeansFindings, quorum.Findings},
+		{Check, "failure", "API Error (HTTP 503)", quorum.MeansFindings, quorum.Overloaded},
+		{Check, "neutral", "", 0, quorum.Declined},
+		{Check, "skipped", "", 0, quorum.Declined},
+		{Check, "timed_out", "", quorum.MeansFindings, quorum.Unknown},
+		{Check, "cancelled", "", 0, quorum.Unknown},
+		{Check, "stale", "", 0, quorum.Unknown},
+		{Check, "SUCCESS", "", 0, quorum.Unknown},
+		{Check, "splendid", yes, 0, quorum.Unknown},
+		{Status, "success", "", 0, quorum.Approved},
+		{Status, "pending", "", 0, quorum.Running},
+		{Status, "error", "", quorum.MeansFindings, quorum.Unknown},
+		{Status, "failure", "", quorum.MeansFindings, quorum.Findings},
+		{Comment, "success", yes, 0, quorum.Unrelated},
+		{Log, "success", yes, 0, quorum.Empty},
+	} {
+		r := with(quorum.Conclusion)
+		r.FailureMeans = c.means
+		if got := Read(r, Material{Kind: c.kind, Conclusion: c.word, State: c.word, Body: c.body}); got.Outcome != c.want {
+			t.Errorf("%v %q %q: %v, want %v", c.kind, c.word, c.body, got.Outcome, c.want)
+		}
+	}
+}
+
+func TestPattern(t *testing.T) {
+	r := auto()
+	r.Verdict = quorum.Format{Kind: quorum.Pattern, Approve: `^GATE: pass$`, Object: `^GATE: (fail|block)`}
+	for _, c := range []struct {
+		body string
+		want quorum.Outcome
+	}{
+		{"x\nGATE: pass", quorum.Approved},
+		{"GATE: fail now", quorum.Findings},
+		{"GATE: pass\nGATE: block", quorum.Malformed},
+		{"```\nGATE: pass\n```", quorum.Malformed},
+		{"> GATE: pass", quorum.Malformed},
+		{"GATE: pass later", quorum.Malformed},
+		{yes, quorum.Malformed},
+		{"GATE: pass\n\nRate limit exceeded.", quorum.Malformed},
+	} {
+		if got := Read(r, Material{Kind: Comment, Body: c.body}); got.Outcome != c.want {
+			t.Errorf("%q is %v, want %v", c.body, got.Outcome, c.want)
+		}
+	}
+	r.Verdict.Object = "("
+	if got := Read(r, Material{Kind: Comment, Body: "GATE: pass"}); got.Outcome != quorum.Malformed {
+		t.Errorf("a broken expression: %v", got.Outcome)
+	}
+	if got := Read(quorum.Reviewer{}, Material{Kind: Comment, Body: yes}); got.Outcome != quorum.Malformed {
+		t.Errorf("no format: %v", got.Outcome)
+	}
+	if got := Read(auto(), Material{Body: yes}); got.Outcome != quorum.Unknown {
+		t.Errorf("no kind: %v", got.Outcome)
+	}
+}

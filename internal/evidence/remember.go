@@ -1,0 +1,150 @@
+package evidence
+
+import (
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// Remember is the record that belongs to decision d of snapshot s at now: what was remembered, and what is new. The
+// intents of d's effects are part of it, so that they stand on GitHub before they are carried out.
+func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Time) quorum.Record {
+	old := s.Record
+	if old.Head != s.PR.Head {
+		old = quorum.Record{}
+	}
+	rec := clone(old)
+	rec.Version, rec.Head, rec.Base = 1, s.PR.Head, s.PR.BaseRef
+	if s.File.State == quorum.FileValid {
+		rec.Policy = s.File.SHA
+	}
+	j := judge{p: p, s: s, c: cycleOf(s)}
+	for _, r := range p.Reviewers {
+		if r.Workflow == "" {
+			continue
+		}
+		for _, run := range j.runs(r) {
+			rec.Runs = see(rec.Runs, run)
+		}
+	}
+	for _, b := range d.Ballots {
+		note(&rec, s, b)
+	}
+	for _, a := range slices.Concat(d.Effects.Cancels, d.Effects.Reruns, d.Effects.Requests) {
+		rec.Intents = intend(rec.Intents, a, s.PR.BaseRef, now)
+	}
+	if d.Verdict != quorum.Ended { // a closed pull request may be reopened
+		rec.Pass = d.Pass
+	}
+	rec.Seq = old.Seq
+	if !reflect.DeepEqual(rec, old) {
+		rec.Seq++
+	}
+	return rec
+}
+
+// Refuse adds GitHub's refusals of effects to a record.
+func Refuse(rec quorum.Record, receipt quorum.Receipt) quorum.Record {
+	before := len(rec.Refusals)
+	rec.Refusals = slices.Clone(rec.Refusals)
+	for _, done := range receipt.Done {
+		if done.State == quorum.ResultRefused {
+			a := done.Action
+			rec.Refusals = append(rec.Refusals, quorum.Refusal{Kind: a.Kind, Reviewer: a.Reviewer, Run: a.Run, Attempt: a.Attempt, Reason: done.Reason, Detail: done.Detail})
+		}
+	}
+	if len(rec.Refusals) > before {
+		rec.Seq++
+	}
+	return rec
+}
+
+// clone copies a record so that appending to the copy changes nothing of the original.
+func clone(rec quorum.Record) quorum.Record {
+	rec.Runs = slices.Clone(rec.Runs)
+	rec.Texts = slices.Clone(rec.Texts)
+	rec.Stood = slices.Clone(rec.Stood)
+	rec.Objections = slices.Clone(rec.Objections)
+	rec.Intents = slices.Clone(rec.Intents)
+	rec.Refusals = slices.Clone(rec.Refusals)
+	rec.Answers = slices.Clone(rec.Answers)
+	rec.Annotated = slices.Clone(rec.Annotated)
+	return rec
+}
+
+// see remembers a run, its attempt and its end. GitHub sometimes starts a run again without counting the attempt.
+func see(runs []quorum.SeenRun, run quorum.Run) []quorum.SeenRun {
+	now := quorum.SeenRun{ID: run.ID, Attempt: run.Attempt, Started: run.Started}
+	if run.Completed() {
+		now.Ended = run.Updated
+	}
+	i := slices.IndexFunc(runs, func(s quorum.SeenRun) bool { return s.ID == run.ID })
+	if i < 0 {
+		return append(runs, now)
+	}
+	was := runs[i]
+	now.Again = was.Again
+	if was.Attempt == now.Attempt && !was.Ended.IsZero() && (now.Ended.IsZero() || now.Started.After(was.Started)) {
+		now.Again++
+	}
+	if was.Attempt == now.Attempt && !was.Ended.IsZero() && !now.Ended.IsZero() && now.Started.Equal(was.Started) {
+		now.Ended = was.Ended // updated_at may move after the end
+	}
+	runs[i] = now
+	return runs
+}
+
+// note remembers what a ballot rests on.
+func note(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
+	text := b.Evidence.Kind == quorum.TextComment || b.Evidence.Kind == quorum.TextReview
+	if seen := (quorum.SeenText{TextRef: b.Evidence, Reviewer: b.Reviewer}); text && !slices.Contains(rec.Texts, seen) {
+		rec.Texts = append(rec.Texts, seen)
+	}
+	switch {
+	case b.Vote == quorum.Approve && b.Evidence.ID != 0:
+		if !slices.ContainsFunc(rec.Stood, func(st quorum.Stood) bool {
+			return st.Reviewer == b.Reviewer && st.TextRef == b.Evidence && st.At.Equal(b.At)
+		}) {
+			rec.Stood = slices.DeleteFunc(rec.Stood, func(st quorum.Stood) bool { return st.Reviewer == b.Reviewer && st.TextRef == b.Evidence })
+			rec.Stood = append(rec.Stood, quorum.Stood{TextRef: b.Evidence, Reviewer: b.Reviewer, At: b.At})
+		}
+	case b.Vote == quorum.Object && text && b.Reason != quorum.ReasonStands && b.Reason != quorum.ReasonOpenThreads:
+		o := quorum.Objection{TextRef: b.Evidence, Reviewer: b.Reviewer, Base: s.PR.BaseRef, Run: b.Run, Attempt: b.Attempt, At: b.At, URL: b.URL}
+		for _, t := range s.Threads {
+			if b.Evidence.Kind == quorum.TextReview && t.Review == b.Evidence.ID {
+				o.Threads++
+			}
+		}
+		if len(b.Findings) > 0 {
+			o.Excerpt = Excerpt(b.Findings[0].Body)
+		} else {
+			o.Excerpt = Excerpt(b.Detail)
+		}
+		if !slices.ContainsFunc(rec.Objections, func(old quorum.Objection) bool {
+			return old.Reviewer == o.Reviewer && old.TextRef == o.TextRef && old.Attempt == o.Attempt && old.Base == o.Base
+		}) {
+			rec.Objections = append(rec.Objections, o)
+		}
+	case b.Outcome == quorum.Malformed && len(b.Answers) > 0:
+		a := quorum.Answer{Reviewer: b.Reviewer, Run: b.Run, Attempt: b.Attempt, Excerpt: b.Answers[len(b.Answers)-1]}
+		if !slices.ContainsFunc(rec.Answers, func(old quorum.Answer) bool {
+			return old.Reviewer == a.Reviewer && old.Run == a.Run && old.Attempt == a.Attempt
+		}) {
+			rec.Answers = append(rec.Answers, a)
+		}
+	}
+}
+
+// intend remembers that an effect is about to be carried out.
+func intend(intents []quorum.Intent, a quorum.Action, base string, now time.Time) []quorum.Intent {
+	same := func(in quorum.Intent) bool {
+		return in.Kind == a.Kind && in.Reviewer == a.Reviewer && in.Base == base && in.Run == a.Run && in.Attempt == a.Attempt
+	}
+	if i := slices.IndexFunc(intents, same); i >= 0 {
+		intents[i].At, intents[i].Tries = now.UTC(), intents[i].Tries+1
+		return intents
+	}
+	return append(intents, quorum.Intent{Kind: a.Kind, Reviewer: a.Reviewer, Base: base, Run: a.Run, Attempt: a.Attempt, At: now.UTC(), Tries: 1})
+}

@@ -1,0 +1,139 @@
+package evidence
+
+// This file makes a line of Markdown comparable: without its marks, in small letters, with plain apostrophes.
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// MaxShape bounds the lines in which shapes are sought; what is longer is prose.
+const maxShape = 600
+
+// Plain strips the heading's, the emphasis' and the code's marks, tags and outer symbols (emoji) from text and lowers
+// it. Letters beyond ASCII stay as they are, so that no look-alike becomes a letter.
+func plain(text string) string { return trimSymbols(unmarked(headingText(text))) }
+
+// Unmarked is plain without trimming symbols.
+func unmarked(text string) string {
+	var b strings.Builder
+	b.Grow(len(text))
+	space := false
+	for i := 0; i < len(text); {
+		c := text[i]
+		switch {
+		case c == '*' || c == '`':
+			i++
+			continue
+		case c == '_' && (i == 0 || i+1 == len(text) || !isAlnum(text[i-1]) || !isAlnum(text[i+1])):
+			i++
+			continue
+		case c == '\\' && i+1 < len(text) && isPunct(text[i+1]):
+			i++
+			continue
+		case c == '<' && i+1 < len(text) && (isAlnum(text[i+1]) || text[i+1] == '/'):
+			if end := strings.IndexAny(text[i+1:], "<>"); end >= 0 && text[i+1+end] == '>' && !strings.Contains(text[i+1:i+1+end], "|") {
+				i += end + 2
+				continue
+			}
+		}
+		r, n := rune(c), 1
+		if c >= utf8.RuneSelf {
+			r, n = utf8.DecodeRuneInString(text[i:])
+		}
+		i += n
+		switch {
+		case unicode.IsSpace(r):
+			space = b.Len() > 0
+			continue
+		case r == '’' || r == '‘':
+			r = '\''
+		case r >= 'A' && r <= 'Z':
+			r += 'a' - 'A'
+		}
+		if space {
+			b.WriteByte(' ')
+			space = false
+		}
+		b.WriteRune(r)
+	}
+	return strings.ReplaceAll(b.String(), "&nbsp;", " ")
+}
+
+// TrimSymbols takes emoji and the like from both ends.
+func trimSymbols(s string) string { return strings.TrimFunc(s, isSymbol) }
+
+func isSymbol(r rune) bool {
+	return r == ' ' || r == 0xfe0f || r == 0x200d || r >= 0x80 && (unicode.Is(unicode.So, r) || unicode.Is(unicode.Sk, r))
+}
+
+// Lower lowers ASCII only.
+func lower(s string) string {
+	for i := 0; i < len(s); i++ {
+		if s[i] >= 'A' && s[i] <= 'Z' {
+			b := []byte(s)
+			for ; i < len(b); i++ {
+				if b[i] >= 'A' && b[i] <= 'Z' {
+					b[i] += 'a' - 'A'
+				}
+			}
+			return string(b)
+		}
+	}
+	return s
+}
+
+// Tricky reports whether s hides something: an invisible letter, or a word that mixes Latin letters with look-alikes.
+func tricky(s string) bool {
+	latin, alike := false, false
+	for _, r := range s {
+		switch {
+		case r < 0x80:
+			if isAlnum(byte(r)) {
+				latin = true
+			} else {
+				latin, alike = false, false
+			}
+		case invisible(r), r == utf8.RuneError:
+			return true
+		case unicode.IsLetter(r) && !unicode.Is(unicode.Latin, r), r >= 0xff01 && r <= 0xff5e, r >= 0x1d400 && r <= 0x1d7ff:
+			alike = true
+		case unicode.IsLetter(r), unicode.IsMark(r) && r != 0xfe0f:
+		default:
+			latin, alike = false, false
+		}
+		if latin && alike {
+			return true
+		}
+	}
+	return false
+}
+
+// Visible drops the letters that show nothing.
+func visible(s string) string {
+	return strings.Map(func(r rune) rune {
+		if invisible(r) {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// After cuts word off the front of s, if s begins with it and it ends there.
+func after(s, word string) (rest string, ok bool) {
+	rest, ok = strings.CutPrefix(s, word)
+	if !ok || rest != "" && isAlnum(rest[0]) {
+		return s, false
+	}
+	if r, _ := utf8.DecodeRuneInString(rest); rest != "" && (unicode.IsLetter(r) || unicode.IsMark(r) && r != 0xfe0f || invisible(r)) {
+		return s, false
+	}
+	return rest, true
+}
+
+func isAlnum(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
+
+func isPunct(c byte) bool { return c > ' ' && c < 0x7f && !isAlnum(c) }
