@@ -1,0 +1,211 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// What strangers wrote is shown here and nowhere else: as a code span, as a fenced block, or as plain text for a title.
+// GitHub resolves mentions, references, commit ids, bare addresses and formulas in prose only, never in code.
+
+// longestTicks is the longest run of backticks that is quoted as it is. GitHub's parser knows no code span that opens
+// with more than 80 of them: behind such a run the text would be prose again.
+const longestTicks = 16
+
+const maxOneLine = 16 << 10 // bytes
+
+// Quote makes one line of hostile text inert for prose and for the cell of a table: a code span that nothing in it
+// closes. A pipe is escaped, because a table is cut into cells before its code spans are found; in prose the backslash
+// then shows, which is the price of one function that is safe in both.
+func Quote(s string) string {
+	s = oneLine(s)
+	if s == "" {
+		return "(empty)"
+	}
+	s = shortTicks(s)
+	// A backslash before a pipe would make two readings of `\\|` possible; a space between them leaves one.
+	s = strings.ReplaceAll(s, `\|`, `\ |`)
+	s = strings.ReplaceAll(s, "|", `\|`)
+	ticks := strings.Repeat("`", run(s, '`')+1)
+	if s[0] == '`' || s[len(s)-1] == '`' {
+		s = " " + s + " " // one space on each side is not shown
+	}
+	return ticks + s + ticks
+}
+
+// Fence shows hostile text of several lines in a fenced block that nothing in it closes. It begins and ends without a
+// line break and must stand between blank lines.
+func Fence(s string) string {
+	s = shortTicks(strings.Trim(visible(s), "\n"))
+	ticks := strings.Repeat("`", max(3, run(s, '`')+1))
+	return ticks + "\n" + s + "\n" + ticks
+}
+
+// plain makes hostile text fit for a title, an annotation's title or a line of a terminal: one line of at most n runes
+// without controls. A runner obeys `##[command]` anywhere in a line of a log and `::command` at its beginning.
+func plain(s string, n int) string {
+	s = strings.ReplaceAll(oneLine(s), "##[", "## [")
+	if strings.HasPrefix(s, "::") {
+		s = ": " + s[1:]
+	}
+	return clip(s, n)
+}
+
+// visible is s as valid UTF-8 with the line break as its only control character but the tab. Controls are replaced by
+// their pictures and characters that turn or hide text by their numbers; what merely has no width is dropped.
+func visible(s string) string {
+	if ascii(s) {
+		return s
+	}
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	s = strings.ReplaceAll(s, "\r\n", "\n")
+	var b strings.Builder
+	b.Grow(len(s))
+	for _, r := range s {
+		switch {
+		case r == '\n' || r == '\t':
+			b.WriteRune(r)
+		case r == '\r': // a line break of its own in Markdown
+			b.WriteByte('\n')
+		case r < 0x20:
+			b.WriteRune(0x2400 + r)
+		case r == 0x7F:
+			b.WriteRune('␡')
+		case r == 0x200B || r == 0x200C || r == 0x200D || r == 0x2060 || r == 0xFEFF:
+		case r == 0x2028 || r == 0x2029 || unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r):
+			fmt.Fprintf(&b, "[U+%04X]", r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// ascii reports whether s is printable ASCII with line breaks and tabs: nothing in it needs a change.
+func ascii(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; (c < 0x20 && c != '\n' && c != '\t') || c > 0x7E {
+			return false
+		}
+	}
+	return true
+}
+
+// oneLine is visible on one line, with single spaces. What lies beyond any line is not even looked at.
+func oneLine(s string) string { return strings.Join(strings.Fields(visible(cut(s, maxOneLine))), " ") }
+
+// run is the length of the longest run of c in s.
+func run(s string, c byte) (longest int) {
+	n := 0
+	for i := range len(s) {
+		if s[i] != c {
+			n = 0
+			continue
+		}
+		n++
+		longest = max(longest, n)
+	}
+	return longest
+}
+
+// shortTicks cuts the runs of backticks that are too long to be quoted.
+func shortTicks(s string) string {
+	if run(s, '`') <= longestTicks {
+		return s
+	}
+	var b strings.Builder
+	n := 0
+	for i := range len(s) {
+		if s[i] != '`' {
+			n = 0
+		} else if n++; n > longestTicks {
+			if n == longestTicks+1 {
+				b.WriteString("…")
+			}
+			continue
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+// clip cuts s after n runes and says so with an ellipsis, which is one of them.
+func clip(s string, n int) string {
+	if len(s) <= n || utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	at := 0
+	for i := range s {
+		if at == n-1 {
+			return strings.TrimRight(s[:i], " ") + "…"
+		}
+		at++
+	}
+	return s
+}
+
+// cut cuts valid UTF-8 after at most n bytes, between two runes.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// name writes the name of a reviewer, a branch or an account: as it is if nothing in it could be Markdown, a mention,
+// a reference or an address, else quoted.
+func name(s string) string {
+	if harmless(s) {
+		return s
+	}
+	return Quote(clip(s, 100))
+}
+
+var separators = strings.NewReplacer(".", " ", "-", " ", "_", " ")
+
+// harmless reports whether s is words of letters and digits, joined by single dots, dashes, underscores or spaces, and
+// nothing that GitHub links: no address ("www"), no commit id, no issue ("GH-12").
+func harmless(s string) bool {
+	if s == "" || len(s) > 60 {
+		return false
+	}
+	for _, word := range strings.Split(separators.Replace(s), " ") {
+		hex := len(word) >= 7
+		for _, r := range word {
+			if r > 'z' || !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+				return false
+			}
+			hex = hex && strings.ContainsRune("0123456789abcdefABCDEF", r)
+		}
+		if word == "" || hex {
+			return false
+		}
+	}
+	low := strings.ToLower(s)
+	return !strings.Contains(low, "www") && !strings.Contains(low, "gh-")
+}
+
+// list joins names as a sentence does.
+func list(names []string) string {
+	switch n := len(names); n {
+	case 0:
+		return ""
+	case 1:
+		return names[0]
+	default:
+		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
+	}
+}
+
+// counted is "1 finding", "2 findings".
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

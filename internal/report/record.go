@@ -1,0 +1,222 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+	"unicode"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// The record travels in the text of our own check, as the first thing in it, so that no cut can reach it. It is JSON on
+// one line in a fenced block: a JSON string holds no line break, so nothing that a stranger wrote can close the fence.
+
+const (
+	recordVersion = 1
+	maxRecord     = 16 << 10
+	maxBlock      = 32 << 10 // beyond it, findings are left out of the decision in the block: they follow as text
+	lastResort    = 48 << 10 // a record that cannot be made smaller than this forgets even runs: without a check nothing ends
+	maxAnnotated  = 1000
+	opening       = "```json"
+	closing       = "```"
+)
+
+// block is what tools read: the shape of the first fenced block of a check's text.
+type block struct {
+	Record   quorum.Record   `json:"record"`
+	Decision quorum.Decision `json:"decision"`
+	Omitted  []string        `json:"omitted,omitempty"` // what the decision lacks, for want of room
+}
+
+// ParseRecord reads the record in the text of a check of ours; false if there is none or it is not readable.
+func ParseRecord(text string) (quorum.Record, bool) {
+	fence := ""
+	var body []string
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		switch {
+		case fence == "" && strings.HasPrefix(line, closing):
+			fence, body = line, nil
+		case fence == "":
+		case closes(line, fence):
+			if fence == opening {
+				if rec, ok := decode(strings.Join(body, "\n")); ok {
+					return rec, true
+				}
+			}
+			fence = ""
+		case fence == opening:
+			body = append(body, line)
+		}
+	}
+	return quorum.Record{}, false
+}
+
+// closes reports whether line closes the block that fence opened.
+func closes(line, fence string) bool {
+	ticks := len(fence) - len(strings.TrimLeft(fence, "`"))
+	return len(line) >= ticks && strings.Trim(line, "`") == ""
+}
+
+func decode(text string) (quorum.Record, bool) {
+	var b struct {
+		Record   *quorum.Record  `json:"record"`
+		Decision json.RawMessage `json:"decision"`
+	}
+	if json.Unmarshal([]byte(text), &b) != nil || b.Record == nil || b.Decision == nil || b.Record.Version != recordVersion {
+		return quorum.Record{}, false
+	}
+	return *b.Record, true
+}
+
+// encode writes v as JSON on one line, with every character that could turn or hide text escaped.
+func encode[T block | quorum.Record](v T) string {
+	raw, err := json.Marshal(v)
+	if err != nil { // unreachable unless a time lies beyond the year 9999
+		return "{}"
+	}
+	if bytes.IndexFunc(raw, hidden) < 0 {
+		return string(raw)
+	}
+	var b strings.Builder
+	for _, r := range string(raw) {
+		switch {
+		case !hidden(r):
+			b.WriteRune(r)
+		case r > 0xFFFF:
+			r -= 0x10000
+			fmt.Fprintf(&b, `\u%04x\u%04x`, 0xD800+r>>10, 0xDC00+r&0x3FF)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String()
+}
+
+func hidden(r rune) bool {
+	return r >= 0x7F && (unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r))
+}
+
+// fit makes rec small enough to be written. What a decision rests on goes last: first excerpts shrink, then the keys of
+// annotations go, then the oldest texts and approvals. Runs, intents, refusals, the identity of objections and the pass
+// stay, unless GitHub would not take the check with them.
+func fit(rec quorum.Record) quorum.Record {
+	if rec.Version == 0 {
+		rec.Version = recordVersion
+	}
+	size := func() int { return len(encode(rec)) }
+	if size() <= maxRecord {
+		return rec
+	}
+	answers, objections, refusals := rec.Answers, rec.Objections, rec.Refusals
+	for _, n := range []int{600, 300, 120, 40, 0} {
+		rec.Answers, rec.Objections, rec.Refusals = slices.Clone(answers), slices.Clone(objections), slices.Clone(refusals)
+		for i := range rec.Answers {
+			rec.Answers[i].Excerpt = cut(rec.Answers[i].Excerpt, n)
+		}
+		for i := range rec.Objections {
+			rec.Objections[i].Excerpt = cut(rec.Objections[i].Excerpt, n)
+		}
+		for i := range rec.Refusals {
+			rec.Refusals[i].Detail = cut(rec.Refusals[i].Detail, n)
+		}
+		if size() <= maxRecord {
+			return rec
+		}
+	}
+	// drop forgets as few as possible of n entries; keep says which part stays when k of them go.
+	drop := func(n, limit int, keep func(k int)) bool {
+		k := sort.Search(n, func(k int) bool { keep(k); return size() <= limit })
+		keep(k)
+		return size() <= limit
+	}
+	annotated, texts, stood := rec.Annotated, rec.Texts, rec.Stood
+	switch { // the newest keys go first: see [annotate]
+	case drop(len(annotated), maxRecord, func(k int) { rec.Annotated = annotated[:len(annotated)-k] }):
+		return rec
+	case drop(len(texts), maxRecord, func(k int) { rec.Texts = texts[k:] }):
+		return rec
+	case drop(len(stood), maxRecord, func(k int) { rec.Stood = stood[k:] }):
+		return rec
+	}
+	for i := range rec.Objections {
+		rec.Objections[i].URL = ""
+	}
+	answers = rec.Answers
+	if drop(len(answers), maxRecord, func(k int) { rec.Answers = answers[k:] }) || size() <= lastResort {
+		return rec
+	}
+	runs, intents, objections, refusals := rec.Runs, rec.Intents, rec.Objections, rec.Refusals
+	switch {
+	case drop(len(runs), lastResort, func(k int) { rec.Runs = runs[k:] }):
+	case drop(len(refusals), lastResort, func(k int) { rec.Refusals = refusals[k:] }):
+	case drop(len(objections), lastResort, func(k int) { rec.Objections = objections[k:] }):
+	case drop(len(intents), lastResort, func(k int) { rec.Intents = intents[k:] }):
+	default:
+		rec.Pass = nil // it is then earned anew
+	}
+	return rec
+}
+
+// jsonBlock is the fenced block that opens a check's text. What a decision says at length is left out step by step
+// where there is no room; the record never is.
+func jsonBlock(d quorum.Decision, rec quorum.Record) string {
+	b := block{Record: rec, Decision: d}
+	shorten := []struct {
+		what string
+		do   func(*quorum.Ballot)
+	}{
+		{"the findings' texts", func(x *quorum.Ballot) {
+			x.Findings = slices.Clone(x.Findings)
+			for i := range x.Findings {
+				x.Findings[i].Body = ""
+			}
+		}},
+		{"findings", func(x *quorum.Ballot) { x.Findings = nil }},
+		{"answers, details and links", func(x *quorum.Ballot) { x.Answers, x.Detail, x.URL = nil, "", "" }},
+	}
+	text := ""
+	try := func() bool {
+		if weight(b.Decision) > maxBlock { // JSON only makes it longer, and it may be huge
+			return false
+		}
+		text = encode(b)
+		return len(text) <= maxBlock
+	}
+	fits := try()
+	for _, s := range shorten {
+		if fits {
+			break
+		}
+		b.Decision.Ballots = slices.Clone(b.Decision.Ballots)
+		for i := range b.Decision.Ballots {
+			s.do(&b.Decision.Ballots[i])
+		}
+		b.Omitted = append(b.Omitted, s.what)
+		fits = try()
+	}
+	if text == "" || len(text) > max(maxBlock, len(encode(rec))+maxBlock/4) {
+		b.Decision.Ballots, b.Decision.StandIns, b.Decision.Siblings = nil, nil, nil
+		b.Omitted = append(b.Omitted, "ballots", "stand_ins", "siblings")
+		text = encode(b)
+	}
+	return opening + "\n" + text + "\n" + closing
+}
+
+// weight is the length of what strangers wrote in d.
+func weight(d quorum.Decision) (n int) {
+	for _, b := range d.Ballots {
+		n += len(b.Reviewer) + len(b.Detail) + len(b.URL)
+		for _, f := range b.Findings {
+			n += len(f.Path) + len(f.Body) + len(f.URL)
+		}
+		for _, a := range b.Answers {
+			n += len(a)
+		}
+	}
+	return n
+}

@@ -1,0 +1,109 @@
+package report
+
+import (
+	"slices"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// Render is where a decision becomes a check: which name, which state, which words, and which older checks of ours must
+// not stay behind.
+
+// defaultName is the check's name where no policy could be read that names it.
+const defaultName = "Review quorum"
+
+// Render says how the check reads. rec is the record to be written; the one in the check's text is at most 16 KiB and
+// holds the keys of the annotations beside it. The check is a function of the arguments: nothing in it changes because
+// time passes.
+func Render(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, rec quorum.Record) Check {
+	c := Check{
+		Name:       plainName(p),
+		Head:       d.Head,
+		ExternalID: ExternalID(d.PR),
+		Title:      title(p, d, maxTitle),
+		Described:  title(p, d, maxDescribed),
+		OnlyOpen:   d.Verdict == quorum.Ended,
+		Wake:       d.Wake,
+		Threads:    slices.ContainsFunc(d.Ballots, func(b quorum.Ballot) bool { return b.Threads }),
+	}
+	if !s.Gated {
+		c.Name = against(c.Name, s.PR.BaseRef)
+	}
+	c.Status, c.Conclusion = state(p, d)
+	rec, c.Annotations = annotate(d, rec)
+	c.Summary = summary(p, s, d, rec)
+	c.Text = text(d, rec)
+	if d.Verdict != quorum.Ended {
+		c.Retire = retire(p, s, c)
+	}
+	return c
+}
+
+// state is the status and conclusion of d's check. GitHub merges what is neutral or skipped: those are for a policy that
+// only reports.
+func state(p quorum.Policy, d quorum.Decision) (status, conclusion string) {
+	switch d.Verdict {
+	case quorum.Waiting:
+		return "in_progress", ""
+	case quorum.Ended:
+		return "completed", "cancelled"
+	case quorum.Passed:
+		conclusion = "success"
+	case quorum.Blocked:
+		conclusion = "failure"
+	case quorum.Unverified:
+		conclusion = "action_required"
+	default: // unreachable unless a decision was never made
+		return "completed", "action_required"
+	}
+	if p.Mode == quorum.ReportOnly {
+		conclusion = "neutral"
+	}
+	return "completed", conclusion
+}
+
+func plainName(p quorum.Policy) string {
+	if p.Check == "" {
+		return defaultName
+	}
+	return p.Check
+}
+
+// against is the name of a check that says something about a base which nothing protects: it must satisfy no rule that
+// asks for the plain name.
+func against(name, base string) string { return name + " (→ " + plain(base, 120) + ")" }
+
+// retire lists the checks of ours that a new base or head left behind. What is green for one base is not for another,
+// so that goes even if it is completed; on an older head only what is open does.
+func retire(p quorum.Policy, s quorum.Snapshot, c Check) (all []Retired) {
+	var others []string
+	if !s.Gated {
+		others = append(others, plainName(p))
+	}
+	for _, e := range s.Timeline {
+		if e.Kind != quorum.BaseChanged || e.From == "" || e.From == s.PR.BaseRef {
+			continue
+		}
+		if n := against(plainName(p), e.From); !slices.Contains(others, n) {
+			others = append(others, n)
+		}
+	}
+	for _, n := range others {
+		if n != c.Name {
+			all = append(all, Retired{Name: n, Head: c.Head, Title: "now against " + plain(s.PR.BaseRef, 120), Green: true})
+		}
+	}
+	heads := slices.Clone(s.Earlier)
+	for _, e := range s.Timeline {
+		if e.Kind == quorum.ForcePushed {
+			heads = append(heads, e.From)
+		}
+	}
+	for i, h := range heads {
+		if h == "" || h == c.Head || slices.Contains(heads[:i], h) {
+			continue
+		}
+		all = append(all, Retired{Name: c.Name, Head: h, Title: "superseded by " + short(c.Head)})
+	}
+	return all
+}

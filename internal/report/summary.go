@@ -1,0 +1,485 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// The summary answers, in this order: what is wrong with the policy, who voted what, what happens next and when, what a
+// person can do, and what happened so far. It is written in pieces that are whole Markdown each, so that where there is
+// no room for one, nothing is left open.
+
+const noRoom = "\n\n_More does not fit here; the whole decision stands in the details._"
+
+// page collects pieces up to GitHub's limit.
+type page struct {
+	b    strings.Builder
+	full bool
+}
+
+func (p *page) add(piece string) {
+	switch {
+	case p.full:
+	case p.b.Len()+len(piece) > maxText-len(noRoom):
+		p.full = true
+		p.b.WriteString(noRoom)
+	default:
+		p.b.WriteString(piece)
+	}
+}
+
+func (p *page) addf(format string, a ...any) { p.add(fmt.Sprintf(format, a...)) }
+
+// section adds a heading and a list, or nothing.
+func (p *page) section(heading string, items []string) {
+	if len(items) == 0 {
+		return
+	}
+	p.addf("\n\n### %s\n", heading)
+	for _, item := range items {
+		p.add("\n- " + item)
+	}
+}
+
+func summary(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, rec quorum.Record) string {
+	var pg page
+	pg.add(lead(d))
+	if p.Mode == quorum.ReportOnly {
+		pg.add("\n\nThe policy says `mode: report`: this check only reports and holds back nothing.")
+	}
+	policyFile(&pg, s)
+	foreign(&pg, s, d)
+	table(&pg, p, d)
+	pg.section("What happens next", next(p, s, d))
+	pg.section("What a person can do", advices(p, s, d))
+	pg.section("What happened so far", story(d, rec))
+	return pg.b.String()
+}
+
+// lead says in one paragraph what was decided about what.
+func lead(d quorum.Decision) string {
+	var t string
+	switch d.Verdict {
+	case quorum.Waiting:
+		t = "**Waiting.** Nothing is decided yet"
+	case quorum.Passed:
+		t = "**Passed.** This commit was reviewed"
+	case quorum.Blocked:
+		t = "**Blocked.** A reviewer requests changes"
+	case quorum.Unverified:
+		t = "**Unverified.** Too few reviews of this commit can be relied on"
+		if len(d.Ballots) == 0 {
+			t = "**Unverified.** Nothing can be decided"
+		}
+	case quorum.Ended:
+		t = "**Ended.** Nothing is decided here"
+	default: // unreachable unless a decision was never made
+		t = "**Unverified.** Nothing was decided"
+	}
+	if d.Reason != quorum.ReasonTally && d.Reason != "" {
+		t += ": " + Sentence(d.Reason)
+	}
+	t += "."
+	if d.Head != "" {
+		t += fmt.Sprintf(" It is about commit %s", Quote(short(d.Head)))
+		if d.Base != "" {
+			t += " against " + name(d.Base)
+		}
+		t += "."
+	}
+	if d.Reason == quorum.ReasonSiblings {
+		t += fmt.Sprintf(" A check belongs to a commit, so one check would speak for the pull requests %s at once.", list(siblings(d)))
+	}
+	for _, x := range d.StandIns {
+		t += fmt.Sprintf(" %s approved this commit and stands in for what is missing", name(x.Login))
+		if l := link(d.PR, "review", x.URL); l != "" {
+			t += " (" + l + ")"
+		}
+		t += "."
+	}
+	return t
+}
+
+// policyFile tells what is wrong with the policy, and that a pull request which changes it does not decide by it.
+func policyFile(pg *page, s quorum.Snapshot) {
+	const most = 8000
+	f := s.File
+	if f.State == quorum.FileBroken {
+		pg.addf("\n\nThe policy file %s on the default branch cannot be used:\n\n%s", Quote(f.Path), Fence(cut(visible(f.Problem), most)))
+	}
+	if !f.Changed {
+		return
+	}
+	pg.addf("\n\nThis pull request changes the policy file %s. The version on the default branch decides.", Quote(f.Path))
+	if f.Proposed != "" {
+		pg.addf(" The version that is proposed here is broken:\n\n%s", Fence(cut(visible(f.Proposed), most)))
+	}
+}
+
+// foreign reports checks of our name that are not ours: whoever reads only names could take one for the other.
+func foreign(pg *page, s quorum.Snapshot, d quorum.Decision) {
+	const most = 10
+	for i, c := range s.Foreign {
+		if i == most {
+			pg.addf("\n\nThere are %d more like it.", len(s.Foreign)-most)
+			return
+		}
+		said := c.Conclusion
+		if said == "" {
+			said = c.Status
+		}
+		pg.addf("\n\n⚠️ A check named %s on this commit was not written by this coordinator, but by %s; it says %s and counts for nothing here.",
+			Quote(clip(c.Name, 100)), Quote(clip(c.App, 100)), Quote(clip(said, 40)))
+		if l := link(d.PR, "Look at it", c.URL); l != "" {
+			pg.add(" " + l + ".")
+		}
+	}
+}
+
+// table has a row for each reviewer.
+func table(pg *page, p quorum.Policy, d quorum.Decision) {
+	if len(d.Ballots) == 0 {
+		return
+	}
+	pg.add("\n\n| Reviewer | Vote | Why | Attempt | Since | Link |\n| --- | --- | --- | --- | --- | --- |")
+	for _, b := range d.Ballots {
+		who := name(b.Reviewer)
+		switch {
+		case b.Shadow:
+			who += " (shadow, not counted)"
+		case b.Retired:
+			who += " (retired, not counted)"
+		case b.Required:
+			who += " (required)"
+		}
+		attempt, since := "–", "–"
+		if b.Attempt > 0 {
+			attempt = fmt.Sprint(b.Attempt)
+		}
+		if at := stood(b); !at.IsZero() {
+			since = clock(at, d.Start)
+		}
+		pg.addf("\n| %s | %s | %s | %s | %s | %s |", who, mark(b), why(b, Quote), attempt, since, evidence(p, d, b))
+	}
+}
+
+// stood is since when a ballot is what it is.
+func stood(b quorum.Ballot) time.Time {
+	if !b.Since.IsZero() {
+		return b.Since
+	}
+	return b.At
+}
+
+func mark(b quorum.Ballot) string {
+	switch b.Vote {
+	case quorum.Pending:
+		if b.Reason == quorum.ReasonNotReceived {
+			return "➖ none"
+		}
+		return "⏳ pending"
+	case quorum.Approve:
+		return "✅ approve"
+	case quorum.Object:
+		return "❌ object"
+	case quorum.Unavailable:
+		return "⚠️ unavailable"
+	default: // unreachable unless a ballot was never cast
+		return "⚠️ none"
+	}
+}
+
+// evidence links to what a vote rests on. The address of a commit status is chosen by whoever writes it, so that is
+// shown and not linked.
+func evidence(p quorum.Policy, d quorum.Decision, b quorum.Ballot) string {
+	label := "run"
+	switch b.Evidence.Kind {
+	case quorum.TextStatus:
+		label = ""
+	case quorum.TextComment, quorum.TextReview, quorum.TextThread, quorum.TextCheck:
+		label = b.Evidence.Kind.String()
+	case quorum.TextRun:
+	}
+	if i := slices.IndexFunc(p.Reviewers, func(r quorum.Reviewer) bool { return r.Name == b.Reviewer }); i >= 0 && p.Reviewers[i].Status != "" {
+		label = ""
+	}
+	switch {
+	case b.URL == "":
+		return "–"
+	case label == "":
+		return Quote(clip(b.URL, 200))
+	}
+	if l := link(d.PR, label, b.URL); l != "" {
+		return l
+	}
+	return Quote(clip(b.URL, 200))
+}
+
+// link is a Markdown link to a page of pr's repository, or "" if url is not one: only those are GitHub's own words.
+func link(pr quorum.PR, label, url string) string {
+	rest, found := strings.CutPrefix(url, "https://")
+	if !found {
+		rest, found = strings.CutPrefix(url, "http://") // a server of one's own, a sandbox
+	}
+	host, path, slash := strings.Cut(rest, "/")
+	prefix := pr.Owner + "/" + pr.Repo + "/"
+	switch {
+	case !found || !slash || host == "" || pr.Owner == "" || len(url) > 500:
+		return ""
+	case len(path) < len(prefix) || !strings.EqualFold(path[:len(prefix)], prefix) || strings.Contains(path, ".."):
+		return ""
+	case strings.IndexFunc(host, func(r rune) bool { return !plainRune(r, ".-:") }) >= 0:
+		return ""
+	case strings.IndexFunc(path, func(r rune) bool { return !plainRune(r, "._-/?#=&%+") }) >= 0:
+		return ""
+	}
+	return "[" + label + "](" + url + ")"
+}
+
+func plainRune(r rune, more string) bool {
+	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune(more, r)
+}
+
+// next says what happens by itself, and when, and what else would change the decision.
+func next(p quorum.Policy, s quorum.Snapshot, d quorum.Decision) (items []string) {
+	switch {
+	case d.Verdict == quorum.Ended:
+		return nil
+	case d.Reason == quorum.ReasonDraft:
+		return []string{"Nothing is decided while the pull request is a draft; every clock starts when it is ready for review."}
+	case d.Reason == quorum.ReasonBroken:
+		return []string{"Nothing is decided until the policy file on the default branch is mended."}
+	case d.Reason == quorum.ReasonSiblings:
+		return []string{"Nothing is decided until only one open pull request has this head commit."}
+	}
+	if !d.GraceEnd.IsZero() {
+		items = append(items, fmt.Sprintf("The quorum is reached. The check passes at %s, or earlier if everybody has answered, unless somebody objects.", clock(d.GraceEnd, d.Start)))
+	}
+	for _, b := range d.Ballots {
+		if b.Vote == quorum.Pending {
+			items = append(items, pending(d, b))
+		}
+	}
+	for _, b := range d.Ballots {
+		if b.Vote == quorum.Unavailable && b.Open {
+			items = append(items, name(b.Reviewer)+": an answer may still come, and would count.")
+		}
+	}
+	switch d.Verdict {
+	case quorum.Waiting:
+		if !d.Wake.IsZero() {
+			items = append(items, fmt.Sprintf("The next look by the clock is at %s; whatever happens on GitHub before is seen when it happens.", clock(d.Wake, d.Start)))
+		}
+	case quorum.Passed:
+		items = append(items, "Nothing is waited for. An objection that comes later, a withdrawn approval, a new commit or a new base opens it again.")
+	case quorum.Blocked:
+		items = append(items, "A new commit starts a new cycle.")
+		if slices.ContainsFunc(d.Ballots, func(b quorum.Ballot) bool { return b.Threads && b.Vote == quorum.Object }) {
+			items = append(items, "An objection by comments on the diff ends when all of its threads are resolved"+resolvers(p)+" or outdated.")
+		}
+	case quorum.Unverified:
+		items = append(items, "An approval that comes later turns it green, an objection red.")
+		if p.StandIn != 0 && d.Objections == 0 {
+			items = append(items, fmt.Sprintf("A person with %s permission who has no part in the change can approve this commit in place of what is missing%s.", permission(p.StandIn), onceSettled(d)))
+		}
+	}
+	return items
+}
+
+func onceSettled(d quorum.Decision) string {
+	if d.Pending > 0 {
+		return "; it counts once nobody is pending"
+	}
+	return ""
+}
+
+func resolvers(p quorum.Policy) string {
+	if p.Threads == quorum.ByAnyone {
+		return ""
+	}
+	return " (by somebody other than the author)"
+}
+
+func permission(p quorum.Permission) string {
+	switch p {
+	case quorum.Write:
+		return "write"
+	case quorum.Maintain:
+		return "maintain"
+	case quorum.Admin:
+		return "admin"
+	default:
+		return "no"
+	}
+}
+
+// pending says what a reviewer is given, and what becomes of it then.
+func pending(d quorum.Decision, b quorum.Ballot) string {
+	t := name(b.Reviewer) + ": " + why(b, Quote)
+	if b.Reason == quorum.ReasonNotReceived {
+		return t + "."
+	}
+	for _, a := range b.Next {
+		switch a.Kind {
+		case quorum.Rerun:
+			t += "; it is run again"
+		case quorum.Cancel:
+			t += "; its run is cancelled"
+		case quorum.Ask:
+			t += "; it is asked for a review"
+		default: // unreachable unless a kind is new
+			continue
+		}
+		if !a.Due.IsZero() {
+			t += " at " + clock(a.Due, d.Start)
+		}
+	}
+	if !b.Deadline.IsZero() {
+		t += "; its time ends at " + clock(b.Deadline, d.Start)
+	}
+	return t + "."
+}
+
+// advices has one sentence for each distinct reason that needs a person.
+func advices(p quorum.Policy, s quorum.Snapshot, d quorum.Decision) (items []string) {
+	if d.Verdict == quorum.Ended {
+		return nil
+	}
+	if a := Advice(d.Reason); a != "" {
+		items = append(items, a)
+	}
+	var order []string
+	whom := map[string][]string{}
+	for _, b := range d.Ballots {
+		a := Advice(b.Reason)
+		if a != "" && answered(b) {
+			a += " Its answers are shown in the details."
+		}
+		if a == "" || !troubled(b) {
+			continue
+		}
+		if whom[a] == nil {
+			order = append(order, a)
+		}
+		whom[a] = append(whom[a], name(b.Reviewer))
+	}
+	for _, a := range order {
+		items = append(items, authors(whom[a])+": "+a)
+	}
+	if to, changed := newBase(s); changed {
+		var idle []string
+		for _, b := range d.Ballots {
+			runs := slices.ContainsFunc(p.Reviewers, func(r quorum.Reviewer) bool { return r.Name == b.Reviewer && r.Workflow != "" })
+			if runs && (b.Reason == quorum.ReasonSilent || b.Reason == quorum.ReasonNoAnswer) {
+				idle = append(idle, name(b.Reviewer))
+			}
+		}
+		if len(idle) > 0 {
+			items = append(items, fmt.Sprintf("%s: the base is %s now, which voids earlier reviews and starts no workflow. Close and reopen the pull request to start them.", authors(idle), name(to)))
+		}
+	}
+	return items
+}
+
+// troubled reports whether a person may be needed for b.
+func troubled(b quorum.Ballot) bool {
+	switch b.Vote {
+	case quorum.Unavailable:
+		return true
+	case quorum.Object:
+		return voter(b)
+	case quorum.Pending:
+		return b.Reason == quorum.ReasonApproval || b.Reason == quorum.ReasonUnnamed
+	default:
+		return false
+	}
+}
+
+// newBase reports whether the newest cycle began with a change of the base.
+func newBase(s quorum.Snapshot) (to string, changed bool) {
+	for _, e := range s.Timeline {
+		switch e.Kind {
+		case quorum.BaseChanged:
+			to, changed = s.PR.BaseRef, true
+		case quorum.Reopened, quorum.ForcePushed:
+			changed = false
+		}
+	}
+	return to, changed
+}
+
+// story is the cycle's timeline, oldest first.
+func story(d quorum.Decision, rec quorum.Record) (items []string) {
+	const most = 60
+	type moment struct {
+		at   time.Time
+		what string
+	}
+	var all []moment
+	tell := func(at time.Time, format string, a ...any) {
+		if !at.IsZero() {
+			all = append(all, moment{at, fmt.Sprintf(format, a...)})
+		}
+	}
+	tell(d.Start, "the cycle starts")
+	of := map[int64]string{}
+	for _, b := range d.Ballots {
+		of[b.Run] = name(b.Reviewer)
+	}
+	for _, in := range rec.Intents {
+		of[in.Run] = name(in.Reviewer)
+	}
+	for _, r := range rec.Runs {
+		who := of[r.ID]
+		if who == "" {
+			who = fmt.Sprintf("run %d", r.ID)
+		}
+		tell(r.Started, "%s: attempt %d begins", who, r.Attempt)
+		tell(r.Ended, "%s: attempt %d has ended", who, r.Attempt)
+	}
+	for _, in := range rec.Intents {
+		if in.Base != d.Base {
+			continue
+		}
+		switch who := name(in.Reviewer); in.Kind {
+		case quorum.Rerun:
+			tell(in.At, "%s: is run again after attempt %d", who, in.Attempt)
+		case quorum.Cancel:
+			tell(in.At, "%s: attempt %d is cancelled, because it hangs", who, in.Attempt)
+		case quorum.Ask:
+			tell(in.At, "%s: is asked for a review", who)
+		}
+	}
+	for _, b := range d.Ballots {
+		switch b.Vote {
+		case quorum.Approve, quorum.Object:
+			at := b.At
+			if at.IsZero() {
+				at = b.Since
+			}
+			tell(at, "%s: %s", name(b.Reviewer), b.Vote)
+		case quorum.Unavailable:
+			tell(b.Since, "%s: unavailable, %s", name(b.Reviewer), Sentence(b.Reason))
+		case quorum.Pending:
+		}
+	}
+	for _, x := range d.StandIns {
+		tell(x.At, "%s: approves in person", name(x.Login))
+	}
+	if d.Pass != nil {
+		tell(d.Pass.At, "the check passes")
+	}
+	slices.SortStableFunc(all, func(a, b moment) int { return a.at.Compare(b.at) })
+	if n := len(all) - most; n > 0 {
+		items = append(items, fmt.Sprintf("%s not shown", counted(n, "earlier moment")))
+		all = all[n:]
+	}
+	for _, m := range all {
+		items = append(items, clock(m.at, d.Start)+" "+m.what)
+	}
+	return items
+}

@@ -1,0 +1,269 @@
+package report
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// The language of the check: for each Reason one sentence that says what is so, and one piece of advice where a person
+// can do something about it. Both are ours, plain text, and safe anywhere.
+
+// Sentence says what r means, as the part of a sentence that follows a reviewer's name and a colon.
+func Sentence(r quorum.Reason) string {
+	switch r {
+	case quorum.ReasonSilent:
+		return "nothing has been seen of it on this commit yet"
+	case quorum.ReasonRunning:
+		return "its review is under way"
+	case quorum.ReasonApproved:
+		return "it approves"
+	case quorum.ReasonResolved:
+		return "every thread of its objection is resolved or outdated"
+	case quorum.ReasonAccepted:
+		return "it approves: all of its findings are below min_severity"
+	case quorum.ReasonFindings:
+		return "it objects"
+	case quorum.ReasonOpenThreads:
+		return "it reports nothing new, but a thread of its own is still open"
+	case quorum.ReasonStands:
+		return "its objection stands: nothing that came after it takes it back"
+	case quorum.ReasonNoAnswer:
+		return "no review by its deadline"
+	case quorum.ReasonLate:
+		return "still at work at its deadline"
+	case quorum.ReasonNotReceived:
+		return "review not received"
+	case quorum.ReasonEmpty:
+		return "it ended and left no review"
+	case quorum.ReasonAmbiguous:
+		return "its answer may be about another commit: two of its runs were under way"
+	case quorum.ReasonMalformed:
+		return "no clear verdict in its answer"
+	case quorum.ReasonContradicts:
+		return "no clear verdict in its answer: it says both yes and no"
+	case quorum.ReasonTemplate:
+		return "no clear verdict in its answer: the template's verdict was not filled in"
+	case quorum.ReasonConditional:
+		return "no clear verdict in its answer: it says yes on a condition"
+	case quorum.ReasonOverloaded:
+		return "its service was overloaded or could not be reached"
+	case quorum.ReasonHung:
+		return "it found no runner, or did not end in time"
+	case quorum.ReasonRateLimit:
+		return "it met a rate limit"
+	case quorum.ReasonQuota:
+		return "its quota is used up: it met a usage limit"
+	case quorum.ReasonCredentials:
+		return "its credentials were not accepted"
+	case quorum.ReasonBilling:
+		return "its account has no credit, or met its spending limit"
+	case quorum.ReasonBudget:
+		return "the budget of its run is used up"
+	case quorum.ReasonInvalid:
+		return "its request was not valid: configuration, parameters or length"
+	case quorum.ReasonModelRefusal:
+		return "its model refused to answer"
+	case quorum.ReasonFailedTwice:
+		return "it failed twice"
+	case quorum.ReasonSkipped:
+		return "its run was skipped, or ended without a result"
+	case quorum.ReasonDeclined:
+		return "it declined to review"
+	case quorum.ReasonTooLarge:
+		return "the change is too large for it"
+	case quorum.ReasonNoSecrets:
+		return "it has no secrets here: the pull request comes from a fork or from Dependabot"
+	case quorum.ReasonRetired:
+		return "its service has ended"
+	case quorum.ReasonGuarded:
+		return "the pull request changes what instructs it"
+	case quorum.ReasonCancelled:
+		return "its run was cancelled and left no verdict"
+	case quorum.ReasonApproval:
+		return "a maintainer must approve its run"
+	case quorum.ReasonRefused:
+		return "GitHub refused to run it again"
+	case quorum.ReasonPermission:
+		return "the coordinator's token may not run it again or ask it"
+	case quorum.ReasonTooOld:
+		return "GitHub does not run it again: its run is more than 30 days old"
+	case quorum.ReasonAttempts:
+		return "GitHub does not run it again: its run has had 50 attempts"
+	case quorum.ReasonDismissed:
+		return "its approval was dismissed"
+	case quorum.ReasonDeleted:
+		return "its approval was deleted"
+	case quorum.ReasonEdited:
+		return "its approval was edited by somebody else"
+	case quorum.ReasonUnknown:
+		return "it failed, and nothing says why"
+	case quorum.ReasonUnnamed:
+		return "its answer names no commit, and the pull request had another one before"
+	case quorum.ReasonSelf:
+		return "it opened the pull request, and nobody reviews their own"
+
+	case quorum.ReasonTally:
+		return "the reviewers' votes decide"
+	case quorum.ReasonDraft:
+		return "the pull request is a draft"
+	case quorum.ReasonClosed:
+		return "the pull request is closed"
+	case quorum.ReasonOff:
+		return "the policy says mode: off"
+	case quorum.ReasonNoPolicy:
+		return "the default branch has no policy file"
+	case quorum.ReasonBroken:
+		return "the policy file is broken"
+	case quorum.ReasonSiblings:
+		return "other open pull requests have the same head commit"
+	case quorum.ReasonRequired:
+		return "a required reviewer does not approve"
+	case quorum.ReasonStandIn:
+		return "a person stands in for the approvals that are missing"
+	default:
+		return "for a reason that this version has no words for"
+	}
+}
+
+// Advice says what a person can do about r; "" where there is nothing to do but read on or wait.
+func Advice(r quorum.Reason) string {
+	switch r {
+	case quorum.ReasonFindings:
+		return "Mend what the findings name and push, or resolve the threads that need no change."
+	case quorum.ReasonOpenThreads:
+		return "Resolve its open threads, or push the change that they ask for."
+	case quorum.ReasonStands:
+		return "Push the change that it asks for; only a new verdict of the same reviewer ends its objection."
+	case quorum.ReasonNoAnswer:
+		return "See whether the reviewer is installed and started by this kind of pull request, or ask it again."
+	case quorum.ReasonLate:
+		return "Raise its timeout in the policy if it often needs longer; a late answer still counts."
+	case quorum.ReasonEmpty:
+		return "Look into its log: a green run that leaves no review is not a review."
+	case quorum.ReasonAmbiguous:
+		return "Let the reviewer name the commit that it reviewed, or give its workflow a concurrency group, and run it again."
+	case quorum.ReasonMalformed, quorum.ReasonContradicts, quorum.ReasonConditional:
+		return "Check the reviewer's prompt: it must end with exactly one verdict and no condition."
+	case quorum.ReasonTemplate:
+		return "Check the reviewer's template: its verdict must be replaced by one of its values."
+	case quorum.ReasonOverloaded:
+		return "Run it again when its service is back."
+	case quorum.ReasonHung:
+		return "Look for a free runner and for what its run waits for, then run it again."
+	case quorum.ReasonRateLimit:
+		return "Run it again when the limit is over; if this is frequent, start fewer reviews at once."
+	case quorum.ReasonQuota:
+		return "Raise the usage limit of its plan, or wait until it is renewed, and run it again."
+	case quorum.ReasonCredentials:
+		return "Renew the key or token that its workflow uses; another run with the same one would fail again."
+	case quorum.ReasonBilling:
+		return "Settle the billing of its account; another run before that would fail again."
+	case quorum.ReasonBudget:
+		return "Raise the budget of its run (turns, tokens or money), or split the change."
+	case quorum.ReasonInvalid:
+		return "Mend its configuration, or split a change that is too long for it."
+	case quorum.ReasonModelRefusal:
+		return "Read what it refused; a person should review this change."
+	case quorum.ReasonFailedTwice:
+		return "Look into its log and mend what fails; set failure_means to findings if its failure is a result."
+	case quorum.ReasonSkipped:
+		return "Check the conditions of its workflow: a run that is skipped reviews nothing."
+	case quorum.ReasonDeclined:
+		return "Read why it declined; a person can review in its place."
+	case quorum.ReasonTooLarge:
+		return "Split the pull request, or raise the reviewer's limit."
+	case quorum.ReasonNoSecrets:
+		return "A maintainer can push the same commits to a branch of this repository, or review in its place."
+	case quorum.ReasonRetired:
+		return "Remove it from the policy."
+	case quorum.ReasonGuarded:
+		return "A person should review this change; the reviewer can be trusted again once it is merged."
+	case quorum.ReasonCancelled:
+		return "Run it again if nobody meant to stop it."
+	case quorum.ReasonApproval:
+		return "A maintainer must approve the run on the pull request's page; its clock starts then."
+	case quorum.ReasonRefused:
+		return "Start it by hand, or push a new commit."
+	case quorum.ReasonPermission:
+		return "Give the coordinator's job or App the permission that is named, or run the reviewer again by hand."
+	case quorum.ReasonTooOld, quorum.ReasonAttempts:
+		return "Push a new commit: it starts new runs."
+	case quorum.ReasonDismissed, quorum.ReasonDeleted, quorum.ReasonEdited:
+		return "Run the reviewer again by hand if its approval should count."
+	case quorum.ReasonUnknown:
+		return "Look into its log."
+	case quorum.ReasonUnnamed:
+		return "Let the reviewer name the commit that it reviewed (Reviewed commit: SHA)."
+	case quorum.ReasonSelf:
+		return "Another reviewer or a person must review this pull request."
+
+	case quorum.ReasonDraft:
+		return "Mark the pull request as ready for review."
+	case quorum.ReasonBroken:
+		return "Mend the policy file on the default branch; coordinator config check shows every mistake."
+	case quorum.ReasonSiblings:
+		return "Close the pull requests that are not meant, or give each a commit of its own."
+	case quorum.ReasonRequired:
+		return "The quorum cannot do without a required reviewer: see what keeps it from approving."
+
+	case quorum.ReasonSilent, quorum.ReasonRunning, quorum.ReasonApproved, quorum.ReasonResolved, quorum.ReasonAccepted,
+		quorum.ReasonNotReceived, quorum.ReasonTally, quorum.ReasonClosed, quorum.ReasonOff, quorum.ReasonNoPolicy, quorum.ReasonStandIn:
+		return ""
+	default:
+		return ""
+	}
+}
+
+// why says why a ballot is what it is. quote makes what a stranger wrote harmless where the words are going to stand.
+func why(b quorum.Ballot, quote func(string) string) string {
+	w := Sentence(b.Reason)
+	detail := clip(oneLine(b.Detail), 240)
+	switch {
+	case detail == "":
+	case b.Reason == quorum.ReasonGuarded:
+		w = "the pull request changes " + quote(detail) + ", which instructs it"
+	default:
+		w += ": " + quote(detail)
+	}
+	switch {
+	case b.Vote == quorum.Pending && b.Retrying:
+		w += " — retrying once"
+	case b.Vote == quorum.Approve && b.Retried:
+		w += " (retry succeeded)"
+	case skipped(b):
+		w += fmt.Sprintf(" — reviewer skipped after %s — manual review recommended (unverified)", counted(b.Failed, "failed attempt"))
+	}
+	return w
+}
+
+// skipped reports whether b is a reviewer that was given up after failed attempts.
+func skipped(b quorum.Ballot) bool {
+	return b.Vote == quorum.Unavailable && b.Failed > 0 && (b.Failed > 1 || b.Spent)
+}
+
+// voter reports whether the vote is one of the tally's.
+func voter(b quorum.Ballot) bool { return !b.Shadow && !b.Retired }
+
+// who names the voters with that vote, for plain text.
+func who(d quorum.Decision, v quorum.Vote) (names []string) {
+	for _, b := range d.Ballots {
+		if voter(b) && b.Vote == v {
+			names = append(names, plain(b.Reviewer, 60))
+		}
+	}
+	return names
+}
+
+// clock writes a moment in UTC, with its date if that is not the day on which the cycle started.
+func clock(t, start time.Time) string {
+	t, start = t.UTC(), start.UTC()
+	if t.YearDay() == start.YearDay() && t.Year() == start.Year() {
+		return t.Format("15:04 UTC")
+	}
+	return t.Format("2006-01-02 15:04 UTC")
+}
+
+// short is a commit's id as people write it.
+func short(sha string) string { return cut(sha, 7) }
