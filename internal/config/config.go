@@ -1,0 +1,126 @@
+package config
+
+// The entry: bytes in, a resolved policy or every mistake out.
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// MaxSize is the size of the largest policy file that is read, in bytes.
+const MaxSize = 64 << 10
+
+// Paths are where a policy file is looked for in a repository, in this order.
+func Paths() []string {
+	return []string{".github/review-coordinator.yml", ".github/review-coordinator.yaml"}
+}
+
+// An Error is what is wrong with a policy file: all of it, in the order of the lines.
+type Error struct {
+	Problems []Problem
+}
+
+// maxShown bounds what an error prints: a file may be one big mistake, and a pull request may have written it.
+const maxShown = 20
+
+func (e *Error) Error() string {
+	var b strings.Builder
+	for i, p := range e.Problems {
+		if i == maxShown {
+			fmt.Fprintf(&b, "\nand %d more", len(e.Problems)-i)
+			break
+		}
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(p.String())
+	}
+	return b.String()
+}
+
+// A Problem is one mistake, or one warning, with its place.
+type Problem struct {
+	Path    string
+	Line    int // 1-based
+	Column  int // 1-based, in characters
+	Message string
+	Hint    string // what to write instead
+	Snippet string // the line, and below it a caret
+}
+
+func (p Problem) String() string {
+	s := fmt.Sprintf("%s:%d:%d: %s", p.Path, p.Line, p.Column, p.Message)
+	if p.Snippet != "" {
+		s += "\n" + p.Snippet
+	}
+	if p.Hint != "" {
+		s += "\n  hint: " + p.Hint
+	}
+	return s
+}
+
+// Parse reads a policy file; path is only used in messages. With an error, which is an [*Error], the policy is zero but
+// for Check: the name of the check that has to show the error, as far as it can be made out.
+func Parse(path string, src []byte) (quorum.Policy, error) {
+	policy, r := read(path, src)
+	if len(r.problems) > 0 {
+		return quorum.Policy{Check: policy.Check}, &Error{Problems: inOrder(r.problems)}
+	}
+	return policy, nil
+}
+
+// Warnings says what is allowed in a policy file and yet likely to be regretted. A file with mistakes has none.
+func Warnings(path string, src []byte) []Problem {
+	_, r := read(path, src)
+	if len(r.problems) > 0 {
+		return nil
+	}
+	return inOrder(r.warnings)
+}
+
+func read(path string, src []byte) (quorum.Policy, *reader) {
+	r := newReader(path, src)
+	file := Default()
+	root, ok := r.parse()
+	if !ok {
+		return quorum.Policy{Check: checkName(src, file.Check)}, r
+	}
+	r.decode(root, &file)
+	policy := r.resolve(file)
+	if r.broken["check"] {
+		policy.Check = Default().Check
+	}
+	return policy, r
+}
+
+// checkName finds the name of the check in a file that is no YAML: without it the error would appear under a name that
+// nobody requires.
+func checkName(src []byte, fallback string) string {
+	for line := range strings.Lines(string(src[:min(len(src), MaxSize)])) {
+		if !strings.HasPrefix(line, "check:") || len(line) > 500 {
+			continue
+		}
+		r := newReader("", []byte(line))
+		file := File{Check: fallback}
+		if root, ok := r.parse(); ok {
+			r.decode(root, &file)
+			if !r.broken["check"] {
+				return file.Check
+			}
+		}
+	}
+	return fallback
+}
+
+func inOrder(problems []Problem) []Problem {
+	slices.SortStableFunc(problems, func(a, b Problem) int {
+		if a.Line != b.Line {
+			return a.Line - b.Line
+		}
+		return a.Column - b.Column
+	})
+	return problems
+}

@@ -1,0 +1,192 @@
+package config
+
+// The policy reference, docs/policy.md. It is made from the same tags as the schema, so that it cannot say what the
+// decoder does not do.
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/review-coordinator/coordinator/internal/evidence"
+)
+
+// Example is a policy that uses most keys. It is part of the reference, and a test holds that it is valid.
+const Example = `version: 1
+quorum: 2                     # of the three voters below
+grace: 3m
+reviewers:
+  - name: claude
+    workflow: .github/workflows/claude-review.yml
+    heading: "## Claude review"
+    required: true
+  - name: gemini
+    workflow: .github/workflows/gemini-review.yml
+    heading: "## Gemini review"
+    verdict: ready-to-merge
+    timeout: 6m
+  - preset: copilot
+  - name: house-rules
+    workflow: .github/workflows/house-rules.yml
+    heading: "## House rules"
+    verdict: {approve: "^House rules: kept$", object: "^House rules: broken"}
+    shadow: true              # tried out: shown, never counted
+`
+
+const introduction = `# The policy file
+
+<!-- Made by "go generate ./internal/config". Do not edit. -->
+
+` + "`.github/review-coordinator.yml`" + ` (or ` + "`.yaml`" + `) says who reviews and how many approvals are enough. It is read from the
+**default branch** only, never from a pull request. Check a file before you push it:
+
+    coordinator config check .github/review-coordinator.yml
+
+Every key is optional but ` + "`reviewers`" + `. A key that is not listed here, a wrong type or a value that makes no sense is an error
+with its line, and the check then asks for action: nothing is guessed. The file is plain YAML of at most 64 KiB without
+anchors, aliases, tags or merge keys.
+
+- **Durations** are written with their unit: ` + "`90s`, `3m`, `1h30m`" + `.
+- **Patterns** are those of GitHub's own path filters: ` + "`*`" + ` within a folder, ` + "`**`" + ` anything, ` + "`?`" + ` makes the character before it
+  optional, ` + "`+`" + ` repeats it, ` + "`[a-z]`" + ` is one of a set, ` + "`!`" + ` at the beginning takes away from the patterns before it. Put them in quotes.
+- **Headings and other texts** that begin with ` + "`#`, `*`, `!`, `@` or `[`" + ` must stand in quotes.
+- Keys marked ¹ are checked, but are not available in this version: a file that uses one is refused.
+
+For completion in your editor, begin the file with
+
+    # yaml-language-server: $schema=https://raw.githubusercontent.com/review-coordinator/coordinator/main/docs/policy.schema.json
+
+An example:
+
+`
+
+// Reference returns the policy reference in Markdown.
+func Reference() []byte {
+	var b strings.Builder
+	b.WriteString(introduction)
+	b.WriteString("```yaml\n" + Example + "```\n")
+	file := reflect.ValueOf(Default())
+	section(&b, "The top level", "", file)
+	for field := range file.Type().Fields() {
+		if value := file.FieldByIndex(field.Index); value.Kind() == reflect.Struct && field.Tag.Get("later") == "" && len(keysOf(value.Type())) > 0 {
+			section(&b, "`"+field.Tag.Get("yaml")+"`", field.Tag.Get("jsonschema_description"), value)
+		}
+	}
+	section(&b, "`sweep.backoff`", "", reflect.ValueOf(Default().Sweep.Backoff))
+	section(&b, "An entry of `reviewers`", reviewersNote, reflect.ValueOf(Reviewer{}))
+	section(&b, "`request` of a reviewer", "", reflect.ValueOf(Request{}))
+	section(&b, "`when` of a reviewer ¹", "", reflect.ValueOf(When{}))
+	section(&b, "`fix` ¹", "", reflect.ValueOf(Default().Fix))
+	section(&b, "An entry of `exempt` ¹", "", reflect.ValueOf(Exemption{}))
+	section(&b, "A value of `branches` ¹", "The key is a pattern of branch names.", reflect.ValueOf(Branch{}))
+	presets(&b)
+	return []byte(b.String())
+}
+
+const reviewersNote = `A reviewer has one source: ` + "`workflow`" + `, ` + "`check`" + ` (with ` + "`app`" + `), ` + "`status`" + ` (with ` + "`author`" + `), or only an ` + "`author`" + ` whose texts are its
+evidence. A reviewer votes unless it is a shadow or retired.
+
+All workflows that write with GITHUB_TOKEN write as ` + "`github-actions[bot]`" + `: a workflow reviewer needs a ` + "`heading`" + ` that tells its
+texts from the others', unless its verdict is its run's conclusion.`
+
+func section(b *strings.Builder, title, text string, v reflect.Value) {
+	fmt.Fprintf(b, "\n## %s\n\n", title)
+	if text != "" {
+		fmt.Fprintf(b, "%s\n\n", text)
+	}
+	b.WriteString("| key | value | default | what it says |\n|---|---|---|---|\n")
+	for field := range v.Type().Fields() {
+		key := field.Tag.Get("yaml")
+		if key == "" {
+			continue
+		}
+		mark := ""
+		if field.Tag.Get("later") != "" {
+			mark = " ¹"
+		}
+		fmt.Fprintf(b, "| `%s`%s | %s | %s | %s |\n", key, mark, kind(field), standard(field, v.FieldByIndex(field.Index)),
+			strings.ReplaceAll(field.Tag.Get("jsonschema_description"), "|", "\\|"))
+	}
+}
+
+// kind says what may be written for a field.
+func kind(field reflect.StructField) string {
+	switch t := field.Type; {
+	case allowed(field.Tag) != nil:
+		return "`" + strings.Join(allowed(field.Tag), "`, `") + "`"
+	case t == reflect.TypeFor[Duration]():
+		return "duration"
+	case t == reflect.TypeFor[Quorum]():
+		return "number, `majority`, `all`"
+	case t == reflect.TypeFor[Verdict]():
+		return "word or mapping"
+	case t == reflect.TypeFor[[]Glob]():
+		return "list of patterns"
+	case t == reflect.TypeFor[[]string]():
+		return "list of texts"
+	case t.Kind() == reflect.Slice:
+		return "list, see below"
+	case t.Kind() == reflect.Struct, t.Kind() == reflect.Map:
+		return "mapping, see below"
+	case t.Kind() == reflect.Bool:
+		return "`true`, `false`"
+	case t.Kind() == reflect.Int:
+		return fmt.Sprintf("%d to %d", bound(field.Tag, "minimum"), bound(field.Tag, "maximum"))
+	default:
+		return "text"
+	}
+}
+
+// standard says what holds where the key is missing.
+func standard(field reflect.StructField, v reflect.Value) string {
+	if text := field.Tag.Get("default"); text != "" {
+		return text
+	}
+	if strings.Contains(field.Tag.Get("jsonschema"), "required") {
+		return "*(needed)*"
+	}
+	switch value := v.Interface().(type) {
+	case Duration:
+		if value == 0 && field.Tag.Get("positive") != "" {
+			return ""
+		}
+		return "`" + value.String() + "`"
+	case Quorum:
+		if value == (Quorum{}) {
+			return ""
+		}
+		return "`" + value.String() + "`"
+	case []Glob:
+		if len(value) == 0 {
+			return ""
+		}
+		return "`" + strings.Join(texts(value), "`, `") + "`"
+	case string:
+		if value == "" {
+			return ""
+		}
+		return "`" + value + "`"
+	case int, bool:
+		return fmt.Sprintf("`%v`", value)
+	default:
+		return ""
+	}
+}
+
+func presets(b *strings.Builder) {
+	b.WriteString("\n## Presets\n\nA preset knows a reviewer: who it is, what it posts, how it refuses and how it is asked. Its name is its default `name`; " +
+		"each key of the entry overrides what the preset says.\n\n| preset | needs | what it reads |\n|---|---|---|\n")
+	for _, name := range evidence.Presets() {
+		q, _ := evidence.Preset(name)
+		needs := ""
+		switch {
+		case q.Retired:
+			needs = "(retired)"
+		case evidence.NeedsWorkflow(name) && q.Author == actionsBot && readsTexts(q):
+			needs = "`workflow`, `heading`"
+		case evidence.NeedsWorkflow(name):
+			needs = "`workflow`"
+		}
+		fmt.Fprintf(b, "| `%s` | %s | %s |\n", name, needs, strings.ReplaceAll(evidence.PresetNote(name), "|", "\\|"))
+	}
+}

@@ -1,0 +1,584 @@
+package config
+
+// From the file to the policy: presets, defaults and words are resolved here, and what only shows when the whole file is
+// seen is refused here. A check that needs a key which could not be read is left out, so that no mistake is told twice.
+
+import (
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/evidence"
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// actionsBot posts what every workflow writes with GITHUB_TOKEN: an author that all workflows share.
+const actionsBot = "github-actions[bot]"
+
+// actionsApp owns the check runs of all workflows.
+const actionsApp = "github-actions"
+
+var (
+	workflowPath = regexp.MustCompile(`^(\.github/workflows/[^/\\]+\.ya?ml|dynamic/[A-Za-z0-9._/-]+)$`)
+	login        = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}(?:\[bot\])?$`)
+	slug         = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,98}$`)
+	eventName    = regexp.MustCompile(`^[a-z][a-z_]{0,59}$`)
+)
+
+// resolve makes the policy of a file that was decoded. It may still note mistakes.
+func (r *reader) resolve(f File) quorum.Policy {
+	p := quorum.Policy{
+		Check:      f.Check,
+		Mode:       mode(f.Mode),
+		Grace:      time.Duration(f.Grace),
+		Deadline:   time.Duration(f.Deadline),
+		EarlyStart: f.EarlyStart,
+		DraftsWait: f.Drafts == "wait",
+		StandIn:    permission(f.StandIn),
+		Threads:    threads(f.Threads),
+		Guard:      texts(f.Guard),
+		Retry: quorum.Retry{
+			Max:      f.Retry.Max,
+			FastFail: time.Duration(f.Retry.FastFail),
+			Backoff:  time.Duration(f.Retry.Backoff),
+		},
+	}
+	r.topLevel(f)
+	r.later(f)
+	for i, entry := range f.Reviewers {
+		p.Reviewers = append(p.Reviewers, r.reviewer(index(i), entry, f))
+	}
+	r.names(p.Reviewers)
+	r.identities(p.Reviewers)
+	r.headings(p.Reviewers)
+	p.Need = r.need(f.Quorum, p)
+	return p
+}
+
+func index(i int) string { return fmt.Sprintf("reviewers[%d]", i) }
+
+func (r *reader) topLevel(f File) {
+	if strings.TrimSpace(f.Check) != f.Check {
+		r.fail("check", "the name begins or ends with a space", "a rule that requires the check would not find it; remove the space")
+	}
+	if base, most := f.Sweep.Backoff.Base, f.Sweep.Backoff.Max; base > most && !r.broken["sweep.backoff.base"] && !r.broken["sweep.backoff.max"] {
+		r.fail("sweep.backoff", fmt.Sprintf("base (%s) is longer than max (%s)", base, most), "swap the two")
+	}
+	if f.Timeout > f.Deadline && !r.broken["timeout"] && !r.broken["deadline"] && (r.has("timeout") || r.has("deadline")) {
+		key := "timeout"
+		if !r.has(key) {
+			key = "deadline"
+		}
+		r.warn(key, fmt.Sprintf("timeout (%s) is longer than deadline (%s), which ends everything", f.Timeout, f.Deadline), "shorten timeout or lengthen deadline")
+	}
+	r.patternsThatOnlyExclude("guard", f.Guard)
+	for i, e := range f.Exempt {
+		key := fmt.Sprintf("exempt[%d]", i)
+		if !r.has(key+".paths") && !r.has(key+".authors") && !r.broken[key] {
+			r.fail(key, "neither paths nor authors: every pull request would need no review", "add paths: or authors:")
+		}
+		r.logins(key+".authors", e.Authors)
+	}
+	if f.Fix.Workflow != "" && !workflowPath.MatchString(f.Fix.Workflow) {
+		r.fail("fix.workflow", fmt.Sprintf("%s is not the path of a workflow file", quote(f.Fix.Workflow)), "write it as in .github/workflows/fix.yml")
+	}
+}
+
+// patternsThatOnlyExclude warns of a list that can never match.
+func (r *reader) patternsThatOnlyExclude(key string, globs []Glob) {
+	if len(globs) > 0 && !slices.ContainsFunc(globs, func(g Glob) bool { return !strings.HasPrefix(string(g), "!") }) {
+		r.warn(key, key+": a list of patterns that all begin with ! matches nothing", "begin with a pattern that matches something")
+	}
+}
+
+// later refuses what this version parses but does not do: a rule that is silently ignored would be a lie.
+func (r *reader) later(f File) {
+	got, def := reflect.ValueOf(f), reflect.ValueOf(Default())
+	for field := range got.Type().Fields() {
+		key := field.Tag.Get("yaml")
+		if field.Tag.Get("later") != "" && !same(got.FieldByIndex(field.Index), def.FieldByIndex(field.Index)) {
+			r.notYet(key, key)
+		}
+	}
+	for i, reviewer := range f.Reviewers {
+		if key := index(i) + ".when"; !same(reflect.ValueOf(reviewer.When), reflect.ValueOf(When{})) {
+			r.notYet(key, key)
+		}
+		if reviewer.Verdict.Artifact != "" {
+			r.notYet(index(i)+".verdict", index(i)+".verdict: {artifact: …}")
+		}
+	}
+}
+
+func (r *reader) notYet(key, what string) {
+	r.broken[key] = true
+	at := r.place(key)
+	if k, ok := r.keys[key]; ok {
+		at = k
+	}
+	r.failAt(at, what+" is not available in this version", "remove it: a rule that is not applied must not look as if it were")
+}
+
+// same compares two values of the file; an empty list is no list.
+func same(a, b reflect.Value) bool {
+	switch a.Kind() {
+	case reflect.Slice, reflect.Map:
+		return a.Len() == 0 && b.Len() == 0 || reflect.DeepEqual(a.Interface(), b.Interface())
+	case reflect.Struct:
+		for i := range a.NumField() {
+			if !same(a.Field(i), b.Field(i)) {
+				return false
+			}
+		}
+		return true
+	default:
+		return a.Equal(b)
+	}
+}
+
+// reviewer lays an entry over its preset.
+func (r *reader) reviewer(key string, e Reviewer, f File) quorum.Reviewer {
+	q := r.preset(key, e)
+	r.lay(key, e, &q)
+	if q.Timeout == 0 {
+		q.Timeout = time.Duration(f.Timeout)
+	}
+	if q.FailureMeans == 0 {
+		q.FailureMeans = quorum.MeansUnavailable
+	}
+	if q.Verdict.Kind == 0 {
+		q.Verdict.Kind = quorum.Auto
+	}
+	if q.Workflow != "" && len(q.Events) == 0 {
+		q.Events = []string{"pull_request", "pull_request_target", "dynamic"}
+	}
+	switch {
+	case q.Author != "":
+	case q.Workflow != "":
+		q.Author = actionsBot
+	case q.Check != "" && q.App != "":
+		q.Author = q.App + "[bot]"
+	}
+	if r.broken[key] {
+		return q // it was no reviewer at all
+	}
+	r.source(key, e, q)
+	r.spelling(key, e)
+	r.sense(key, e, q)
+	r.regrets(key, q, f)
+	return q
+}
+
+func (r *reader) preset(key string, e Reviewer) quorum.Reviewer {
+	if e.Preset == "" {
+		return quorum.Reviewer{}
+	}
+	q, ok := evidence.Preset(e.Preset)
+	if !ok {
+		known := evidence.Presets()
+		r.fail(key+".preset", fmt.Sprintf("%s is not a preset", quote(e.Preset)), meant(e.Preset, known, "known presets: "+strings.Join(known, ", ")))
+		return quorum.Reviewer{}
+	}
+	q.Preset = e.Preset
+	if q.Name == "" {
+		q.Name = e.Preset
+	}
+	return q
+}
+
+// lay overrides what the entry says, key by key.
+func (r *reader) lay(key string, e Reviewer, q *quorum.Reviewer) {
+	if e.Name != "" {
+		q.Name = e.Name
+	}
+	if e.Workflow != "" || e.Check != "" || e.Status != "" {
+		if e.Check == "" {
+			q.App = ""
+		}
+		q.Workflow, q.Check, q.Status = e.Workflow, e.Check, e.Status
+	}
+	if e.Event != nil {
+		q.Events = e.Event
+	}
+	if e.App != "" {
+		q.App = e.App
+	}
+	if e.Author != "" {
+		q.Author = e.Author
+	}
+	if e.Heading != "" {
+		q.Heading = e.Heading
+	}
+	if e.Verdict != (Verdict{}) && e.Verdict.Artifact == "" {
+		q.Verdict = e.Verdict.format()
+	}
+	if e.MinSeverity != "" {
+		q.MinSeverity = severity(e.MinSeverity)
+	}
+	if e.FailureMeans != "" {
+		q.FailureMeans = failureMeans(e.FailureMeans)
+	}
+	if e.Timeout != 0 {
+		q.Timeout = time.Duration(e.Timeout)
+	}
+	if r.has(key + ".required") {
+		q.Required = e.Required
+	}
+	if r.has(key + ".shadow") {
+		q.Shadow = e.Shadow
+	}
+	if e.Request.Comment != "" {
+		q.Request.Comment, q.Request.Login = e.Request.Comment, ""
+	}
+	if r.has(key + ".request.at_start") {
+		q.Request.AtStart = e.Request.AtStart
+	}
+}
+
+// source holds a reviewer to one place where its reviews come from.
+func (r *reader) source(key string, e Reviewer, q quorum.Reviewer) {
+	var set []string
+	for _, name := range []string{"workflow", "check", "status"} {
+		if r.has(key + "." + name) {
+			set = append(set, name)
+		}
+	}
+	who := named(q)
+	switch {
+	case len(set) > 1:
+		r.fail(key+"."+set[1], who+" has more than one source: "+strings.Join(set, " and "), "keep one of workflow, check and status; make two reviewers of it if both count")
+	case r.broken[key+".preset"]:
+	case q.Preset != "" && evidence.NeedsWorkflow(q.Preset) && !r.has(key+".workflow"):
+		r.fail(key, fmt.Sprintf("preset %s needs the workflow that runs it", q.Preset), "add workflow: .github/workflows/….yml")
+	case q.Retired || q.Workflow != "" || len(set) > 0 && q.Check == "" && q.Status == "":
+	case q.Check != "" && q.App == "" && !r.has(key+".app"):
+		r.fail(key+".check", who+" names a check run without its app: anyone who can write checks could vote", "add app: with the App's slug, as in github.com/apps/SLUG")
+	case q.Status != "" && q.Author == "" && !r.has(key+".author"):
+		r.fail(key+".status", who+" names a status without its creator: anyone who can write statuses could vote", "add author: with the account that sets the status")
+	case q.Check == "" && q.Status == "" && q.Author == "" && !r.has(key+".author"):
+		r.fail(key, who+" has no source: nothing says where its reviews come from", "add workflow:, check: with app:, status: or author:, or use a preset:")
+	}
+}
+
+// spelling looks at names that GitHub has a shape for.
+func (r *reader) spelling(key string, e Reviewer) {
+	if e.Workflow != "" && !workflowPath.MatchString(e.Workflow) {
+		r.fail(key+".workflow", fmt.Sprintf("%s is not the path of a workflow file", quote(e.Workflow)), workflowHint(e.Workflow))
+	}
+	if e.App != "" && !slug.MatchString(e.App) {
+		r.fail(key+".app", fmt.Sprintf("%s is not the slug of an App", quote(e.App)), "write it as in github.com/apps/SLUG: lower case, without [bot]")
+	}
+	if e.Author != "" {
+		r.login(key+".author", e.Author)
+	}
+	r.logins(key+".when.authors", e.When.Authors)
+	for i, event := range e.Event {
+		if event != "" && !eventName.MatchString(event) {
+			r.fail(fmt.Sprintf("%s.event[%d]", key, i), fmt.Sprintf("%s is not the name of an event", quote(event)), "write it as in a workflow's on:, e.g. pull_request")
+		}
+	}
+	if e.Heading != "" && headingText(e.Heading) == "" {
+		r.fail(key+".heading", "the heading has no text", `write the heading that its texts open with, as in "## Code Review"`)
+	}
+}
+
+func workflowHint(path string) string {
+	file, ref, found := strings.Cut(path, "@")
+	if _, rest, ok := strings.Cut(file, ".github/"); ok && (found && ref != "" || !strings.HasPrefix(file, ".github/")) {
+		if fixed := ".github/" + rest; workflowPath.MatchString(fixed) {
+			return fmt.Sprintf("write %s, without repository and ref", clean(fixed, 80))
+		}
+	}
+	if !strings.Contains(path, "/") && (strings.HasSuffix(path, ".yml") || strings.HasSuffix(path, ".yaml")) {
+		return "write .github/workflows/" + clean(path, 60)
+	}
+	return "write the file's path, as in .github/workflows/review.yml, or a dynamic/… path"
+}
+
+func (r *reader) logins(key string, accounts []string) {
+	for i, account := range accounts {
+		if account != "" {
+			r.login(fmt.Sprintf("%s[%d]", key, i), account)
+		}
+	}
+}
+
+func (r *reader) login(key, account string) {
+	switch {
+	case login.MatchString(account):
+	case strings.HasPrefix(account, "@"):
+		r.fail(key, fmt.Sprintf("%s is not a login", quote(account)), "write it without the @")
+	case strings.HasPrefix(account, "app/"):
+		r.fail(key, fmt.Sprintf("%s is not a login", quote(account)), fmt.Sprintf("write %s[bot]", clean(account[len("app/"):], 40)))
+	default:
+		r.fail(key, fmt.Sprintf("%s is not a login", quote(account)), "write a login as in octocat, or an App's account as in name[bot]")
+	}
+}
+
+// sense refuses keys that contradict one another.
+func (r *reader) sense(key string, e Reviewer, q quorum.Reviewer) {
+	who := named(q)
+	if e.Required && q.Shadow {
+		r.fail(key+".required", who+" is a shadow and cannot be required", "remove required or shadow")
+	}
+	if e.Required && q.Retired {
+		r.fail(key+".required", who+" is retired and can approve nothing", "remove the reviewer")
+	}
+	if len(e.Event) > 0 && q.Workflow == "" && !r.has(key+".workflow") {
+		r.fail(key+".event", "event belongs to a workflow, and "+who+" has none", "remove it, or add workflow:")
+	}
+	if e.App != "" && q.Check == "" && !r.has(key+".check") {
+		r.fail(key+".app", "app belongs to a check, and "+who+" has none", "add check: with the name of its check run")
+	}
+	if e.FailureMeans != "" && q.Verdict.Kind != quorum.Conclusion && !r.broken[key+".verdict"] {
+		r.fail(key+".failure_means", "failure_means needs verdict: conclusion: no other format reads a failure as a verdict", "add verdict: conclusion, or remove it")
+	}
+	if q.Verdict.Kind == quorum.Conclusion && q.Workflow == "" && q.Check == "" && q.Status == "" && !q.Retired &&
+		!r.has(key+".workflow") && !r.has(key+".check") && !r.has(key+".status") {
+		r.fail(key+".verdict", "verdict: conclusion needs a workflow, a check or a status that has one", "add one of them, or choose another verdict")
+	}
+	if q.Request.AtStart && !q.Request.Set() && !r.has(key+".request.comment") {
+		r.fail(key+".request", "at_start without a comment: nothing says how "+who+" is asked", "add comment: with the words that start it")
+	}
+}
+
+// regrets warns of what is allowed.
+func (r *reader) regrets(key string, q quorum.Reviewer, f File) {
+	who := named(q)
+	ours := strings.EqualFold(q.Author, actionsBot)
+	if ours && q.Workflow == "" && q.Check == "" && q.Status == "" {
+		r.warn(key, who+" has no run, and any workflow could write its texts as github-actions[bot]", "give it an App of its own, or name its workflow if the workflow runs on the pull request")
+	}
+	if q.Check != "" && q.App == actionsApp {
+		r.warn(key+".check", fmt.Sprintf("%s: every workflow can write a check run called %s", who, quote(q.Check)), "name the workflow instead")
+	}
+	if q.Retired {
+		r.warn(key, who+" is retired: it is shown as unavailable and is no voter", "remove it")
+	}
+	if q.Timeout > time.Duration(f.Deadline) && r.has(key+".timeout") {
+		r.warn(key+".timeout", fmt.Sprintf("the timeout of %s (%s) is longer than deadline (%s), which ends everything", who, Duration(q.Timeout), f.Deadline), "shorten it, or lengthen deadline")
+	}
+	for i, event := range q.Events {
+		switch event {
+		case "issue_comment", "workflow_dispatch", "repository_dispatch", "schedule":
+			r.warn(fmt.Sprintf("%s.event[%d]", key, i), fmt.Sprintf("a run that %s starts is not on the pull request's head: it will not be found", event), "leave out workflow and event, and name the author of its texts")
+		}
+	}
+	if q.Request.Comment != "" && q.Workflow != "" {
+		r.warn(key+".request", "a comment that is written with GITHUB_TOKEN starts no workflow: "+who+" is asked only with an App's or a person's token", "")
+	}
+}
+
+// names refuses two reviewers of one name: the record, the table and the outputs know them by it.
+func (r *reader) names(reviewers []quorum.Reviewer) {
+	seen := map[string]int{}
+	for i, q := range reviewers {
+		key := index(i)
+		name := strings.ToLower(q.Name)
+		first, ok := seen[name]
+		switch {
+		case q.Name == "":
+			if !r.broken[key] && !r.has(key+".name") && !r.broken[key+".preset"] {
+				r.fail(key, "a reviewer without a name", "add name:")
+				r.broken[key] = false // only its name is missing
+			}
+		case ok:
+			at := key
+			if r.has(key + ".name") {
+				at = key + ".name"
+			} else if r.has(key + ".preset") {
+				at = key + ".preset"
+			}
+			r.fail(at, fmt.Sprintf("a second reviewer is called %s; the first is in line %d", quote(q.Name), r.place(index(first)).line), "give it another name")
+		default:
+			seen[name] = i
+		}
+	}
+}
+
+// identities refuses two reviewers that are one: its conclusion would count twice. Those whose texts are read are told
+// apart by their headings.
+func (r *reader) identities(reviewers []quorum.Reviewer) {
+	type identity struct{ workflow, check, app, status, author string }
+	seen := map[identity]int{}
+	for i, q := range reviewers {
+		if q.Verdict.Kind != quorum.Conclusion || q.Workflow+q.Check+q.Status == "" {
+			continue
+		}
+		id := identity{workflow: q.Workflow, check: q.Check, app: q.App}
+		if q.Status != "" {
+			id.status, id.author = strings.ToLower(q.Status), strings.ToLower(q.Author) // GitHub compares contexts without case
+		}
+		if first, ok := seen[id]; ok {
+			r.fail(index(i), fmt.Sprintf("%s and %s read the same conclusion: it would count twice", named(reviewers[first]), named(q)), "remove one of them")
+			continue
+		}
+		seen[id] = i
+	}
+}
+
+// headings demands a heading where texts of several reviewers, or of any workflow, come from one author, and that no
+// heading begins another of the same author.
+func (r *reader) headings(reviewers []quorum.Reviewer) {
+	readers := map[string]int{}
+	for i, q := range reviewers {
+		if readsTexts(q) && !r.broken[index(i)+".preset"] {
+			readers[strings.ToLower(q.Author)]++
+		}
+	}
+	for i, q := range reviewers {
+		if !readsTexts(q) || r.broken[index(i)+".author"] || r.broken[index(i)+".preset"] {
+			continue
+		}
+		author := strings.ToLower(q.Author)
+		if q.Heading == "" {
+			if (author == actionsBot || readers[author] > 1) && !r.has(index(i)+".heading") && !r.verdictUnknown(i) {
+				r.fail(index(i), fmt.Sprintf("%s needs a heading: others post as %s too, and nothing else tells its texts from theirs", named(q), q.Author),
+					`add heading: "## …" with the heading that its texts open with`)
+			}
+			continue
+		}
+		for j, other := range reviewers[:i] {
+			if readsTexts(other) && other.Heading != "" && strings.EqualFold(other.Author, q.Author) && begins(other.Heading, q.Heading) {
+				at := index(i)
+				if r.has(at + ".heading") {
+					at += ".heading"
+				}
+				r.fail(at, fmt.Sprintf("the headings of %s (line %d) and %s begin alike: a text could be either's", named(other), r.place(index(j)).line, named(q)),
+					"give each a heading that does not begin the other")
+				break
+			}
+		}
+	}
+}
+
+// verdictUnknown: whether a heading is needed depends on a key that could not be read.
+func (r *reader) verdictUnknown(i int) bool {
+	key := index(i)
+	return r.broken[key] || r.broken[key+".verdict"] || r.broken[key+".preset"]
+}
+
+func readsTexts(q quorum.Reviewer) bool {
+	return q.Verdict.Kind != quorum.Conclusion && !q.Retired && q.Author != ""
+}
+
+// headingText is a heading as it is compared: without its #, in lower case, with single spaces.
+func headingText(heading string) string {
+	return strings.ToLower(strings.Join(strings.Fields(strings.Trim(strings.TrimSpace(heading), "#")), " "))
+}
+
+func begins(a, b string) bool {
+	a, b = headingText(a), headingText(b)
+	return strings.HasPrefix(a, b) || strings.HasPrefix(b, a)
+}
+
+// need resolves the quorum against those who vote.
+func (r *reader) need(q Quorum, p quorum.Policy) int {
+	if r.broken["reviewers"] || r.broken["quorum"] {
+		return 0
+	}
+	for i := range p.Reviewers {
+		key := index(i)
+		if r.broken[key+".shadow"] || r.broken[key+".preset"] {
+			return 0
+		}
+	}
+	voters := p.Voters()
+	switch {
+	case voters == 0:
+		r.fail("reviewers", "nobody votes: every reviewer is a shadow or retired", "add a reviewer whose vote counts")
+	case q.Word == majority:
+		return voters/2 + 1
+	case q.Word == all:
+		return voters
+	case q.Count > voters:
+		r.fail("quorum", fmt.Sprintf("a quorum of %d can never be reached: %s", q.Count, voting(voters)), fmt.Sprintf("write %d or less, majority or all, or add a reviewer", voters))
+	}
+	return q.Count
+}
+
+func voting(voters int) string {
+	if voters == 1 {
+		return "one reviewer votes"
+	}
+	return fmt.Sprintf("%d reviewers vote", voters)
+}
+
+func named(q quorum.Reviewer) string {
+	if q.Name == "" {
+		return "the reviewer"
+	}
+	return "reviewer " + quote(q.Name)
+}
+
+func texts(globs []Glob) []string {
+	list := make([]string, 0, len(globs))
+	for _, g := range globs {
+		list = append(list, string(g))
+	}
+	return list
+}
+
+// The core's values for the words of the file. A word that could not be read was replaced by nothing and has been
+// reported: the zero values below never leave this package.
+
+func mode(word string) quorum.Mode {
+	switch word {
+	case "enforce":
+		return quorum.Enforce
+	case "report":
+		return quorum.ReportOnly
+	case "off":
+		return quorum.Off
+	}
+	return 0
+}
+
+func permission(word string) quorum.Permission {
+	switch word {
+	case "write":
+		return quorum.Write
+	case "maintain":
+		return quorum.Maintain
+	case "admin":
+		return quorum.Admin
+	}
+	return 0 // none: nobody's
+}
+
+func threads(word string) quorum.ThreadsBy {
+	switch word {
+	case "others":
+		return quorum.ByOthers
+	case "anyone":
+		return quorum.ByAnyone
+	}
+	return 0
+}
+
+func severity(word string) quorum.Severity {
+	switch word {
+	case "low":
+		return quorum.Low
+	case "medium":
+		return quorum.Medium
+	case "high":
+		return quorum.High
+	case "critical":
+		return quorum.Critical
+	}
+	return quorum.SeverityAny
+}
+
+func failureMeans(word string) quorum.FailureMeans {
+	switch word {
+	case "findings":
+		return quorum.MeansFindings
+	case "unavailable":
+		return quorum.MeansUnavailable
+	}
+	return 0
+}

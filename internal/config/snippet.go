@@ -1,0 +1,251 @@
+package config
+
+// How a mistake is shown: places, the line with its caret, and quotes of what strangers may have written.
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/token"
+)
+
+func (r *reader) placeOf(n ast.Node) place {
+	// A block mapping's own token is the colon of its first key.
+	if m, ok := n.(*ast.MappingNode); ok && len(m.Values) > 0 && !m.IsFlowStyle {
+		return r.placeOfToken(m.Values[0].Key.GetToken())
+	}
+	return r.placeOfToken(n.GetToken())
+}
+
+func (r *reader) placeOfToken(t *token.Token) place {
+	if t == nil || t.Position == nil {
+		return place{line: 1, column: 1}
+	}
+	at := place{line: t.Position.Line, column: max(t.Position.Column, 1), width: 1}
+	switch t.Type {
+	case token.StringType, token.IntegerType, token.FloatType, token.BoolType, token.BinaryIntegerType, token.OctetIntegerType, token.HexIntegerType:
+		at.width = utf8.RuneCountInString(t.Value)
+	case token.SingleQuoteType, token.DoubleQuoteType:
+		at.width = utf8.RuneCountInString(strings.TrimSpace(t.Origin))
+	}
+	return at
+}
+
+// firstBadByte is where the text stops being UTF-8.
+func (r *reader) firstBadByte() place {
+	for i, line := range r.lines {
+		column := 0
+		for j, c := range line {
+			column++
+			if _, size := utf8.DecodeRuneInString(line[j:]); c == 0 || c == utf8.RuneError && size == 1 {
+				return place{line: i + 1, column: column}
+			}
+		}
+	}
+	return place{line: 1, column: 1}
+}
+
+func (r *reader) line(number int) string {
+	if number < 1 || number > len(r.lines) {
+		return ""
+	}
+	return r.lines[number-1]
+}
+
+// snippet shows the line with a caret below. A long line is cut around the caret.
+func (r *reader) snippet(at place) string {
+	const most = 100
+	line := []rune(strings.TrimRight(r.line(at.line), " \t"))
+	if len(line) == 0 {
+		return ""
+	}
+	column := min(max(at.column-1, 0), len(line))
+	width := max(1, min(at.width, len(line)-column))
+	from := 0
+	if column+min(width, 20) > most {
+		from = column - most/2
+	}
+	to := min(len(line), from+most)
+	width = max(1, min(width, to-column))
+	text := strings.Map(printable, string(line[from:to]))
+	gutter := fmt.Sprintf("%5d | ", max(at.line, 1))
+	return gutter + text + "\n" + strings.Repeat(" ", len(gutter)-2) + "| " + strings.Repeat(" ", column-from) + "^" + strings.Repeat("~", width-1)
+}
+
+// printable replaces what would move the caret, the cursor or the reading direction.
+func printable(c rune) rune {
+	switch {
+	case c == '\t':
+		return ' '
+	case unprintable(c):
+		return '·'
+	default:
+		return c
+	}
+}
+
+func unprintable(c rune) bool {
+	return unicode.IsControl(c) || unicode.In(c, unicode.Cf, unicode.Zl, unicode.Zp)
+}
+
+// clean makes text fit for a message: one line, nothing invisible, not too long.
+func clean(text string, most int) string {
+	runes := []rune(strings.Map(printable, strings.ToValidUTF8(text, "·")))
+	if len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return string(runes)
+}
+
+func quote(text string) string { return `"` + clean(text, 60) + `"` }
+
+func prefix(key string) string {
+	if key == "" {
+		return ""
+	}
+	return clean(key, 120) + ": "
+}
+
+func join(key, name string) string {
+	if key == "" {
+		return name
+	}
+	return key + "." + name
+}
+
+// plain returns the text of a scalar as it was meant.
+func plain(n ast.Node) (string, bool) {
+	switch s := n.(type) {
+	case *ast.StringNode:
+		return s.Value, true
+	case *ast.LiteralNode:
+		return s.Value.Value, true
+	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode:
+		return n.GetToken().Value, true
+	default:
+		return "", false
+	}
+}
+
+func kindOf(n ast.Node) string {
+	switch n.Type() {
+	case ast.MappingType, ast.MappingValueType:
+		return "keys with values"
+	case ast.SequenceType:
+		return "a list"
+	case ast.IntegerType, ast.FloatType, ast.InfinityType, ast.NanType:
+		return "a number"
+	case ast.BoolType:
+		return "true or false"
+	case ast.NullType:
+		return "nothing"
+	case ast.StringType, ast.LiteralType:
+		return "text"
+	default:
+		return "something else"
+	}
+}
+
+// What the tags of file.go say.
+
+func fieldOf(t reflect.Type, name string) (reflect.StructField, bool) {
+	for field := range t.Fields() {
+		if name != "" && field.Tag.Get("yaml") == name {
+			return field, true
+		}
+	}
+	return reflect.StructField{}, false
+}
+
+func keysOf(t reflect.Type) (keys []string) {
+	for field := range t.Fields() {
+		if key := field.Tag.Get("yaml"); key != "" {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// allowed lists the words of an enumeration, nil if the tag has none.
+func allowed(tag reflect.StructTag) (words []string) {
+	for part := range strings.SplitSeq(tag.Get("jsonschema"), ",") {
+		if word, ok := strings.CutPrefix(part, "enum="); ok {
+			words = append(words, word)
+		}
+	}
+	return words
+}
+
+// bound is a number of the tag, 0 if it has none.
+func bound(tag reflect.StructTag, name string) int {
+	for part := range strings.SplitSeq(tag.Get("jsonschema"), ",") {
+		if text, ok := strings.CutPrefix(part, name+"="); ok {
+			n, err := strconv.Atoi(text)
+			if err != nil {
+				panic("config: bad tag " + string(tag)) // unreachable unless file.go has a typing error
+			}
+			return n
+		}
+	}
+	return 0
+}
+
+// meant is the hint for a word that is not known.
+func meant(word string, known []string, otherwise string) string {
+	if near := nearest(word, known); near != "" {
+		return fmt.Sprintf("did you mean %s?", near)
+	}
+	if otherwise != "" {
+		return otherwise
+	}
+	return "write " + strings.Join(known, ", ")
+}
+
+// nearest is the known word that a typing error away from word, or "". Case and - for _ do not count.
+func nearest(word string, known []string) string {
+	fold := func(s string) string { return strings.ReplaceAll(strings.ToLower(s), "-", "_") }
+	best, least := "", 2
+	switch {
+	case len(word) >= 9:
+		least = 4
+	case len(word) >= 5:
+		least = 3
+	}
+	for _, k := range known {
+		if len(word) > 2*len(k)+2 {
+			continue
+		}
+		if d := distance(fold(word), fold(k)); d < least || d == 0 {
+			best, least = k, d
+		}
+	}
+	return best
+}
+
+// distance counts the insertions, deletions, replacements and swaps of neighbours that make a into b.
+func distance(a, b string) int {
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		before, last, row = last, row, before
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+	}
+	return row[len(b)]
+}

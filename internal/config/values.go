@@ -1,0 +1,255 @@
+package config
+
+// The values of the file that are more than a YAML scalar: each knows how it is read and how the schema describes it.
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml/ast"
+	"github.com/invopop/jsonschema"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// A value reads itself from a node and reports what is wrong with it.
+type value interface {
+	decode(r *reader, key string, n ast.Node)
+}
+
+// A Duration is written as Go writes one: 90s, 3m, 1h30m.
+type Duration time.Duration
+
+const durationHint = "write a duration with its unit, as in 90s, 3m or 1h30m"
+
+func (d *Duration) decode(r *reader, key string, n ast.Node) {
+	text, ok := plain(n)
+	if !ok {
+		r.wrongType(key, n, "a duration", durationHint)
+		return
+	}
+	parsed, err := time.ParseDuration(text)
+	switch {
+	case err == nil && parsed < 0:
+		r.fail(key, fmt.Sprintf("%s is negative", quote(text)), "write a duration of zero or more")
+	case err == nil:
+		*d = Duration(parsed)
+	case n.Type() == ast.IntegerType:
+		r.fail(key, fmt.Sprintf("%s has no unit", quote(text)), fmt.Sprintf("write %ss for seconds or %sm for minutes", text, text))
+	default:
+		r.fail(key, fmt.Sprintf("%s is not a duration", quote(text)), durationHint)
+	}
+}
+
+func (d Duration) String() string {
+	s := time.Duration(d).String()
+	if strings.HasSuffix(s, "m0s") {
+		s = s[:len(s)-2]
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = s[:len(s)-2]
+	}
+	return s
+}
+
+// JSONSchema describes a duration.
+func (Duration) JSONSchema() *jsonschema.Schema {
+	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{
+		{Type: "string", Pattern: `^\+?(0|([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))*)$`},
+		{Const: 0},
+	}}
+}
+
+// A Glob is one of GitHub's filter patterns.
+type Glob string
+
+func (g *Glob) decode(r *reader, key string, n ast.Node) {
+	text, ok := r.text(key, n, "a pattern", false)
+	if !ok {
+		return
+	}
+	if _, err := quorum.CompileFilter(text); err != nil {
+		r.fail(key, fmt.Sprintf("%s is not a pattern: %v", quote(text), err),
+			`patterns are those of GitHub's path filters: * within a folder, ** anything, [a-z] a set; a \ takes a character as it is`)
+		return
+	}
+	*g = Glob(text)
+}
+
+// JSONSchema describes a pattern.
+func (Glob) JSONSchema() *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "string", MinLength: new(uint64(1)), MaxLength: new(uint64(1024))}
+}
+
+// The words of quorum.
+const (
+	majority = "majority"
+	all      = "all"
+)
+
+// A Quorum is a number of approvals or a word.
+type Quorum struct {
+	Count int    // if Word is ""
+	Word  string // majority or all
+}
+
+const quorumHint = "write a number, majority or all"
+
+func (q *Quorum) decode(r *reader, key string, n ast.Node) {
+	text, ok := plain(n)
+	if !ok {
+		r.wrongType(key, n, "a number or a word", quorumHint)
+		return
+	}
+	count, err := strconv.Atoi(text)
+	switch {
+	case n.Type() == ast.IntegerType && err == nil && count < 1:
+		r.fail(key, fmt.Sprintf("a quorum of %d would pass without a review", count), "write 1 or more, majority or all")
+	case n.Type() == ast.IntegerType && err == nil:
+		*q = Quorum{Count: count}
+	case n.Type() == ast.StringType && err == nil:
+		r.fail(key, fmt.Sprintf("%s is text, not a number", quote(text)), "write the number without quotes")
+	case text == majority, text == all:
+		*q = Quorum{Word: text}
+	default:
+		r.fail(key, fmt.Sprintf("%s is neither a number nor one of majority, all", quote(text)), meant(text, []string{majority, all}, quorumHint))
+	}
+}
+
+func (q Quorum) String() string {
+	if q.Word != "" {
+		return q.Word
+	}
+	return strconv.Itoa(q.Count)
+}
+
+// JSONSchema describes a quorum.
+func (Quorum) JSONSchema() *jsonschema.Schema {
+	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{
+		{Type: "integer", Minimum: "1"},
+		{Type: "string", Enum: list(majority, all)},
+	}}
+}
+
+// A Verdict is a verdict format: a word, or regular expressions of the user's own, or an artifact.
+type Verdict struct {
+	Word     string
+	Artifact string
+	Approve  Regexp
+	Object   Regexp
+}
+
+// verdictPatterns is the mapping form of a verdict.
+type verdictPatterns struct {
+	Artifact string `yaml:"artifact" jsonschema:"minLength=1,maxLength=200"`
+	Approve  Regexp `yaml:"approve"`
+	Object   Regexp `yaml:"object"`
+}
+
+var verdictWords = []string{"auto", "ready-to-merge", "review-state", "findings", "json", "conclusion"}
+
+// VerdictWords are the words for verdict formats.
+func VerdictWords() []string { return slices.Clone(verdictWords) }
+
+const verdictHint = "write one of auto, ready-to-merge, review-state, findings, json, conclusion, or {approve: REGEX, object: REGEX}"
+
+func (v *Verdict) decode(r *reader, key string, n ast.Node) {
+	if n.Type() == ast.MappingType {
+		v.decodePatterns(r, key, n)
+		return
+	}
+	text, ok := plain(n)
+	switch {
+	case !ok || n.Type() != ast.StringType:
+		r.wrongType(key, n, "a verdict format", verdictHint)
+	case !slices.Contains(verdictWords, text):
+		r.fail(key, fmt.Sprintf("%s is not a verdict format", quote(text)), meant(text, verdictWords, verdictHint))
+	default:
+		*v = Verdict{Word: text}
+	}
+}
+
+func (v *Verdict) decodePatterns(r *reader, key string, n ast.Node) {
+	var p verdictPatterns
+	r.decodeAt(key, n, &p)
+	approve, object, artifact := r.has(key+".approve"), r.has(key+".object"), r.has(key+".artifact")
+	switch {
+	case artifact && (approve || object):
+		r.fail(key, "artifact stands beside approve and object", "write {artifact: NAME} or {approve: REGEX, object: REGEX}")
+	case artifact:
+		*v = Verdict{Artifact: p.Artifact}
+	case approve && object:
+		*v = Verdict{Approve: p.Approve, Object: p.Object}
+	case approve:
+		r.fail(key, "approve stands without object: this reviewer could never object", "add object: REGEX")
+	case object:
+		r.fail(key, "object stands without approve: this reviewer could never approve", "add approve: REGEX")
+	case !r.broken[key]:
+		r.fail(key, "a verdict format is missing", verdictHint)
+	}
+}
+
+// JSONSchema describes a verdict format.
+func (Verdict) JSONSchema() *jsonschema.Schema {
+	patterns := reflector().Reflect(verdictPatterns{})
+	patterns.Version = ""
+	patterns.OneOf = []*jsonschema.Schema{
+		{Required: []string{"artifact"}, MaxProperties: new(uint64(1))},
+		{Required: []string{"approve", "object"}, MaxProperties: new(uint64(2))},
+	}
+	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{
+		{Type: "string", Enum: list(verdictWords...)},
+		patterns,
+	}}
+}
+
+// format is the core's word for v.
+func (v Verdict) format() quorum.Format {
+	switch v.Word {
+	case "auto":
+		return quorum.Format{Kind: quorum.Auto}
+	case "ready-to-merge":
+		return quorum.Format{Kind: quorum.ReadyToMerge}
+	case "review-state":
+		return quorum.Format{Kind: quorum.ReviewState}
+	case "findings":
+		return quorum.Format{Kind: quorum.FindingList}
+	case "json":
+		return quorum.Format{Kind: quorum.JSON}
+	case "conclusion":
+		return quorum.Format{Kind: quorum.Conclusion}
+	default:
+		return quorum.Format{Kind: quorum.Pattern, Approve: string(v.Approve), Object: string(v.Object)}
+	}
+}
+
+// A Regexp is a regular expression in RE2 syntax.
+type Regexp string
+
+func (x *Regexp) decode(r *reader, key string, n ast.Node) {
+	text, ok := r.text(key, n, "a regular expression", false)
+	if !ok {
+		return
+	}
+	re, err := regexp.Compile(text)
+	switch {
+	case len(text) > 1000:
+		r.fail(key, "the regular expression is longer than 1000 bytes", "shorten it")
+	case err != nil:
+		r.fail(key, fmt.Sprintf("not a regular expression: %s", clean(strings.TrimPrefix(err.Error(), "error parsing regexp: "), 120)),
+			"the syntax is RE2's: no look-ahead, no back-references")
+	case re.MatchString(""):
+		r.fail(key, fmt.Sprintf("%s matches an empty line, so any text would be a verdict", quote(text)), "anchor it to the line that holds the verdict, as in ^Verdict: ship it$")
+	default:
+		*x = Regexp(text)
+	}
+}
+
+// JSONSchema describes a regular expression.
+func (Regexp) JSONSchema() *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "string", Format: "regex", MinLength: new(uint64(1)), MaxLength: new(uint64(1000))}
+}
