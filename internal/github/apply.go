@@ -1,0 +1,138 @@
+package github
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// Apply carries out the effects that still hold. All are void if the pull request has moved on, and a run is read again
+// before it is touched. What GitHub refuses is told apart by its reason; a fault leaves open whether it happened, and the
+// next look tells.
+func (f *Forge) Apply(ctx context.Context, pr quorum.PR, e quorum.Effects) (receipt quorum.Receipt, err error) {
+	all := slices.Concat(e.Cancels, e.Reruns, e.Requests)
+	var p restPull
+	if _, err := f.client.Get(ctx, f.path(pr, "pulls", strconv.Itoa(pr.Number)), &p); err != nil {
+		return receipt, err
+	}
+	if p.State != "open" || p.Head.SHA != e.Head || p.Base.Ref != e.Base {
+		for _, a := range all {
+			receipt.Done = append(receipt.Done, quorum.Result{Action: a, State: quorum.ResultVoid})
+		}
+		return receipt, nil
+	}
+	for _, a := range all {
+		var done quorum.Result
+		var err error
+		switch a.Kind {
+		case quorum.Cancel:
+			done, err = f.cancel(ctx, pr, a)
+		case quorum.Rerun:
+			done, err = f.rerun(ctx, pr, a)
+		case quorum.Ask:
+			done, err = f.request(ctx, pr, a)
+		}
+		if err != nil { // a limit, or the end of ctx: the rest is left to the next look
+			return receipt, err
+		}
+		done.Action = a
+		receipt.Done = append(receipt.Done, done)
+	}
+	return receipt, nil
+}
+
+// still reads a run again: whether its newest attempt is the one that was seen, and completed or not.
+func (f *Forge) still(ctx context.Context, pr quorum.PR, a quorum.Action, status string) (bool, error) {
+	var r restRun
+	_, err := f.client.Get(ctx, f.path(pr, "actions", "runs", strconv.FormatInt(a.Run, 10))+"?exclude_pull_requests=true", &r)
+	return max(r.Attempt, 1) == a.Attempt && (r.Status == "completed") == (status == "completed"), err
+}
+
+// void is the result of an effect that was not tried.
+func void(err error) (quorum.Result, error) {
+	if err != nil {
+		return outcome(err)
+	}
+	return quorum.Result{State: quorum.ResultVoid}, nil
+}
+
+func (f *Forge) runPath(pr quorum.PR, a quorum.Action, verb string) string {
+	return f.path(pr, "actions", "runs", strconv.FormatInt(a.Run, 10), verb)
+}
+
+func (f *Forge) cancel(ctx context.Context, pr quorum.PR, a quorum.Action) (quorum.Result, error) {
+	if still, err := f.still(ctx, pr, a, "in_progress"); err != nil || !still {
+		return void(err)
+	}
+	_, err := f.client.Send(ctx, http.MethodPost, f.runPath(pr, a, "cancel"), nil, nil)
+	if IsConflict(err) { // it has just ended
+		return quorum.Result{State: quorum.ResultVoid}, nil
+	}
+	return outcome(err)
+}
+
+func (f *Forge) rerun(ctx context.Context, pr quorum.PR, a quorum.Action) (quorum.Result, error) {
+	if still, err := f.still(ctx, pr, a, "completed"); err != nil || !still {
+		return void(err)
+	}
+	verb := "rerun"
+	if a.FailedOnly {
+		verb = "rerun-failed-jobs"
+	}
+	_, err := f.client.Send(ctx, http.MethodPost, f.runPath(pr, a, verb), nil, nil)
+	if a.FailedOnly && says(err, "no failed jobs") {
+		_, err = f.client.Send(ctx, http.MethodPost, f.runPath(pr, a, "rerun"), nil, nil)
+	}
+	return outcome(err)
+}
+
+func (f *Forge) request(ctx context.Context, pr quorum.PR, a quorum.Action) (quorum.Result, error) {
+	n := strconv.Itoa(pr.Number)
+	var err error
+	if a.Request.Login != "" {
+		_, err = f.client.Send(ctx, http.MethodPost, f.path(pr, "pulls", n, "requested_reviewers"), map[string][]string{"reviewers": {a.Request.Login}}, nil)
+	} else {
+		_, err = f.client.Send(ctx, http.MethodPost, f.path(pr, "issues", n, "comments"), map[string]string{"body": a.Request.Comment}, nil)
+	}
+	return outcome(err)
+}
+
+// says reports whether GitHub's refusal holds that phrase.
+func says(err error, phrase string) bool {
+	var api *APIError
+	return errors.As(err, &api) && strings.Contains(strings.ToLower(api.Message), phrase)
+}
+
+// outcome reads GitHub's answer to an effect.
+func outcome(err error) (quorum.Result, error) {
+	if err == nil {
+		return quorum.Result{State: quorum.ResultDone}, nil
+	}
+	var limit *LimitError
+	if errors.As(err, &limit) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return quorum.Result{}, err
+	}
+	var api *APIError
+	if !errors.As(err, &api) {
+		return quorum.Result{State: quorum.ResultFailed}, nil
+	}
+	no := quorum.Result{State: quorum.ResultRefused, Reason: quorum.ReasonRefused, Detail: api.Message}
+	switch {
+	case api.Status == http.StatusUnauthorized:
+		return quorum.Result{}, err
+	case api.Missing:
+		no.Reason, no.Detail = quorum.ReasonPermission, api.Permission
+	case says(err, "already running"):
+		return quorum.Result{State: quorum.ResultVoid}, nil
+	case says(err, "over a month ago"):
+		no.Reason = quorum.ReasonTooOld
+	case says(err, "number of attempts"), says(err, "50 times"), says(err, "attempt limit"), says(err, "rerun limit"):
+		no.Reason = quorum.ReasonAttempts
+	}
+	return no, nil
+}

@@ -1,0 +1,470 @@
+// Package github is the only package that talks to GitHub. It promises that what it hands on is what GitHub said: an
+// answer that is cut off, no JSON, or a page short of a list is an error and never a smaller truth; a limit is an error
+// with the moment at which it ends; a write is sent once. No token leaves it but in a request to GitHub's own API.
+package github
+
+// The client: one token at one GitHub. Its layers, outermost first: retry → rate gate → authorization → conditional
+// cache → whole answers → transport. The cache stands below the authorization because an ETag of GitHub's depends on it.
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+
+	ghtransport "github.com/bored-engineer/github-conditional-http-transport"
+	gogithub "github.com/google/go-github/v60/github"
+	"golang.org/x/oauth2"
+)
+
+// Options say which GitHub, and as whom.
+type Options struct {
+	BaseURL   string            // GITHUB_API_URL; "" is https://api.github.com, GitHub Enterprise Server is https://host/api/v3
+	Token     string            // GITHUB_TOKEN or a personal token
+	Actions   bool              // we run in a job: a token of unknown shape is the job's
+	Transport http.RoundTripper // nil: one with timeouts of its own
+	UserAgent string            // "" is "review-coordinator"
+	Log       *slog.Logger      // nil: nothing is logged
+	Now       func() time.Time  // nil: time.Now
+}
+
+// Format keeps the token out of every verb.
+func (o Options) Format(f fmt.State, _ rune) {
+	fmt.Fprintf(f, "github.Options(%s)", redactURL(o.BaseURL))
+}
+
+// LogValue keeps the token out of every handler.
+func (o Options) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(o)) }
+
+// A Client sends requests to one GitHub with one token. It may be used by several goroutines.
+type Client struct {
+	base     *url.URL // ends in a slash
+	graphql  string
+	requests *gogithub.Client // builds requests; never sends one: its own reading of limits and statuses is not ours
+	api      http.RoundTripper
+	logs     http.RoundTripper // for signed URLs outside the API: without the token
+	guarded  http.RoundTripper // the same, but dials no private address
+	store    *store
+	stats    *stats
+	token    secret
+	personal bool
+}
+
+// Format keeps the token out of every verb.
+func (c *Client) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "github.Client(%s)", c.base) }
+
+// An Answer is what came with an answer's body.
+type Answer struct {
+	Status  int
+	Changed bool      // false: GitHub said that it is what we had read before
+	Date    time.Time // GitHub's clock; zero if the answer does not tell
+	Next    string    // path of the next page; "" at the end of a list
+	Header  http.Header
+}
+
+// Counts are the requests that were sent to GitHub's API, retries and redirects included.
+type Counts struct {
+	Sent        int
+	NotModified int // of them answered with 304: free of the hourly budget
+	GraphQL     int
+	Methods     map[string]int
+}
+
+// NewClient returns a client, or says what is wrong with the options. It sends nothing.
+func NewClient(o Options) (*Client, error) {
+	base, err := baseURL(o.BaseURL)
+	if err != nil {
+		return nil, err
+	}
+	token := secret(strings.TrimSpace(o.Token))
+	switch {
+	case token == "":
+		return nil, errors.New("open GitHub: no token")
+	case strings.ContainsFunc(string(token), func(r rune) bool { return r <= ' ' || r > '~' }):
+		return nil, errors.New("open GitHub: the token holds a space or a character that no token has")
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	c := &Client{base: base, store: newStore(), stats: &stats{}, token: token, personal: personal(string(token), o.Actions)}
+	c.graphql = base.String() + "graphql"
+	if enterprise, ok := strings.CutSuffix(base.String(), "/api/v3/"); ok {
+		c.graphql = enterprise + "/api/graphql"
+	}
+	c.requests = gogithub.NewClient(nil)
+	c.requests.BaseURL, c.requests.UserAgent = base, o.UserAgent
+	if o.UserAgent == "" {
+		c.requests.UserAgent = "review-coordinator"
+	}
+	wire, guarded := o.Transport, o.Transport
+	if wire == nil {
+		wire = newTransport(&net.Dialer{Timeout: dialTimeout})
+		guarded = newTransport(&net.Dialer{Timeout: dialTimeout, Control: refusePrivate})
+	}
+	outside := func(next http.RoundTripper) http.RoundTripper {
+		return newRetrier(&whole{next: next, now: o.Now, token: token, log: o.Log}, o.Log)
+	}
+	c.logs, c.guarded = outside(wire), outside(guarded)
+	cache := ghtransport.NewTransport(c.store, &whole{next: wire, now: o.Now, token: token, log: o.Log, stats: c.stats})
+	auth := &oauth2.Transport{Source: oauth2.StaticTokenSource(&oauth2.Token{AccessToken: string(token)}), Base: cache}
+	c.api = newRetrier(newGate(&only{host: base, next: auth}, o.Now, c.Skew, o.Log), o.Log)
+	return c, nil
+}
+
+const dialTimeout = 10 * time.Second
+
+// baseURL checks where the token will be sent.
+func baseURL(text string) (*url.URL, error) {
+	if text == "" {
+		text = "https://api.github.com"
+	}
+	u, err := url.Parse(text)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read API URL: %s is no URL", redactURL(text)) // url.Parse would quote a password
+	case u.User != nil:
+		return nil, errors.New("read API URL: it must hold no user or password")
+	case u.Host == "" || u.RawQuery != "" || u.Fragment != "":
+		return nil, fmt.Errorf("read API URL: %s is not of the form https://host/path", redactURL(text))
+	case u.Scheme == "https", u.Scheme == "http" && loopback(u.Hostname()):
+		return u.JoinPath("/"), nil
+	}
+	return nil, fmt.Errorf("read API URL: %s must be https: the token would travel in the clear", redactURL(text))
+}
+
+func redactURL(text string) string { return secret("").clean(text) }
+
+func loopback(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
+}
+
+// personal tells a person's token by its prefix. Check runs can be written only by an App, so by a job's or an
+// installation's token.
+func personal(token string, actions bool) bool {
+	for _, prefix := range []string{"ghp_", "github_pat_", "gho_", "ghu_"} {
+		if strings.HasPrefix(token, prefix) {
+			return true
+		}
+	}
+	return !strings.HasPrefix(token, "ghs_") && !actions
+}
+
+// Personal says that the token is a person's and cannot write check runs.
+func (c *Client) Personal() bool { return c.personal }
+
+// Skew is GitHub's clock minus the local one, as the last answer showed it, where that exceeds two seconds; else 0.
+func (c *Client) Skew() time.Duration {
+	c.stats.mu.Lock()
+	defer c.stats.mu.Unlock()
+	return c.stats.skew
+}
+
+// Requests counts what was sent so far.
+func (c *Client) Requests() Counts {
+	c.stats.mu.Lock()
+	defer c.stats.mu.Unlock()
+	n := c.stats.counts
+	n.Methods = maps.Clone(n.Methods)
+	return n
+}
+
+// Get reads path, which is relative to the API and may hold a query, into into (nil: only the status matters).
+func (c *Client) Get(ctx context.Context, path string, into any) (Answer, error) {
+	return c.send(ctx, http.MethodGet, path, nil, into)
+}
+
+// Send writes. It is tried again only if nothing of it left this machine: after ErrTransport it may have been carried
+// out.
+func (c *Client) Send(ctx context.Context, method, path string, body, into any) (Answer, error) {
+	return c.send(ctx, method, path, body, into)
+}
+
+func (c *Client) send(ctx context.Context, method, path string, body, into any) (Answer, error) {
+	if err := relative(path); err != nil {
+		return Answer{}, fmt.Errorf("%s %s: %w", method, redactURL(path), err)
+	}
+	r, err := c.do(ctx, &call{}, method, strings.TrimPrefix(path, "/"), body)
+	if err != nil {
+		return r.answer, err
+	}
+	if r.answer.Next, err = c.next(r.answer.Header); err != nil {
+		return r.answer, r.wrap(err)
+	}
+	if into == nil || r.answer.Status == http.StatusNoContent {
+		return r.answer, nil
+	}
+	if err := json.Unmarshal(r.body, into); err != nil {
+		c.store.forget(r.req.URL.String())
+		return r.answer, r.wrap(&fault{what: c.token.clean("answer is not what was asked for: " + err.Error())})
+	}
+	return r.answer, nil
+}
+
+// GraphQL asks query and reads the answer's data into into. An answer with errors is an error, whatever data came with
+// it. It is repeated like a read, so it refuses to send a mutation.
+func (c *Client) GraphQL(ctx context.Context, query string, vars map[string]any, into any) error {
+	if !strings.HasPrefix(strings.TrimSpace(query), "query") && !strings.HasPrefix(strings.TrimSpace(query), "{") {
+		return errors.New("ask GraphQL: only queries may be repeated")
+	}
+	r, err := c.do(ctx, &call{graphql: true}, http.MethodPost, c.graphql, graphqlQuery{query, vars})
+	if err != nil {
+		return err
+	}
+	var answer graphqlAnswer
+	if err := json.Unmarshal(r.body, &answer); err != nil {
+		return r.wrap(&fault{what: c.token.clean("answer is not what was asked for: " + err.Error())})
+	}
+	if len(answer.Errors) > 0 {
+		return answer.refusal(c.token)
+	}
+	if err := json.Unmarshal(answer.Data, into); err != nil {
+		return r.wrap(&fault{what: c.token.clean("answer is not what was asked for: " + err.Error())})
+	}
+	return nil
+}
+
+// maxHops bounds the redirects that one request may follow.
+const maxHops = 5
+
+// A reply is an answer with its body in memory, and the request that it is an answer to.
+type reply struct {
+	answer Answer
+	body   []byte
+	req    *http.Request
+	path   string // of the request, for errors
+}
+
+func (r reply) wrap(err error) error { return fmt.Errorf("%s %s: %w", r.req.Method, r.path, err) }
+
+// do carries out a request to the API and follows its redirects within the API's host. A 2xx is a reply, and so is a
+// redirect that k's caller will follow herself (k.tail); all else is an error.
+func (c *Client) do(ctx context.Context, k *call, method, path string, body any) (reply, error) {
+	ctx = context.WithValue(ctx, callKey{}, k)
+	for range maxHops {
+		req, err := c.requests.NewRequest(method, path, body)
+		if err != nil {
+			return reply{}, fmt.Errorf("%s %s: build request: %s", method, redactURL(path), c.token.clean(err.Error()))
+		}
+		r, err := c.once(c.api, req.WithContext(ctx), k)
+		if err != nil {
+			return r, err
+		}
+		if r.answer.Status < 300 || k.tail > 0 && r.answer.Status == http.StatusFound {
+			return r, nil
+		}
+		to, err := c.redirect(r)
+		if err != nil {
+			return r, err
+		}
+		path = to.String()
+	}
+	return reply{}, fmt.Errorf("%s %s: more than %d redirects", method, redactURL(path), maxHops)
+}
+
+// once carries out one request, redirects not followed.
+func (c *Client) once(via http.RoundTripper, req *http.Request, k *call) (reply, error) {
+	r := reply{req: req, path: c.token.clean(strings.TrimPrefix(req.URL.Path, c.base.Path))}
+	resp, err := via.RoundTrip(req)
+	if err != nil {
+		return r, r.wrap(c.reason(req.Context(), err))
+	}
+	defer resp.Body.Close()
+	if r.body, err = io.ReadAll(resp.Body); err != nil {
+		return r, r.wrap(&fault{what: c.token.clean(err.Error())}) // unreachable unless a body is not in memory
+	}
+	r.answer = Answer{Status: resp.StatusCode, Changed: !k.unchanged, Header: resp.Header}
+	r.answer.Date, _ = http.ParseTime(resp.Header.Get("Date"))
+	if resp.StatusCode >= 400 {
+		return r, c.refusal(r)
+	}
+	return r, nil
+}
+
+// reason finds what happened below the layers' own words.
+func (c *Client) reason(ctx context.Context, err error) error {
+	var f *fault
+	var limit *LimitError
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(err, &f):
+		return f
+	case errors.As(err, &limit):
+		return limit
+	case errors.Is(err, context.DeadlineExceeded): // the gate saw that our turn comes after the caller's deadline
+		return context.DeadlineExceeded
+	case errors.Is(err, errTooLong):
+		return errTooLong
+	}
+	return errors.New(c.token.clean(err.Error()))
+}
+
+// refusal is what GitHub answered instead of doing it.
+func (c *Client) refusal(r reply) *APIError {
+	e := &APIError{Status: r.answer.Status, Method: r.req.Method, Path: r.path, Permission: c.token.clean(r.answer.Header.Get("X-Accepted-GitHub-Permissions"))}
+	e.Message = c.token.clean(errorMessage(r.body))
+	if e.Message == "" {
+		e.Message = http.StatusText(e.Status)
+	}
+	e.Missing = strings.HasPrefix(e.Message, "Resource not accessible by")
+	return e
+}
+
+// errorMessage is what the body of a refusal says; "" if it is none of GitHub's.
+func errorMessage(body []byte) string {
+	var said gogithub.ErrorResponse
+	if json.Unmarshal(body, &said) != nil {
+		return ""
+	}
+	text := said.Message
+	for _, e := range said.Errors {
+		switch {
+		case e.Message != "":
+			text += "; " + e.Message
+		case e.Field != "":
+			text += "; " + e.Field + ": " + e.Code
+		}
+	}
+	return text
+}
+
+// redirect says where to go on. The token stays on the API's host: a redirect to another one is an error here. A write is
+// repeated only where HTTP says that the first host did not carry it out.
+func (c *Client) redirect(r reply) (*url.URL, error) {
+	to, err := r.req.URL.Parse(r.answer.Header.Get("Location"))
+	keeps := r.answer.Status == http.StatusTemporaryRedirect || r.answer.Status == http.StatusPermanentRedirect
+	moved := r.answer.Status == http.StatusMovedPermanently || r.answer.Status == http.StatusFound
+	switch {
+	case err != nil || r.answer.Header.Get("Location") == "":
+		return nil, r.wrap(&fault{what: fmt.Sprintf("a %d without a place to go", r.answer.Status)})
+	case keeps, moved && r.req.Method == http.MethodGet:
+	default:
+		return nil, &APIError{Status: r.answer.Status, Method: r.req.Method, Path: r.path, Message: "moved to " + c.token.clean(to.Path)}
+	}
+	if !sameHost(to, c.base) {
+		return nil, r.wrap(fmt.Errorf("a redirect to another host (%s) is not followed", c.token.clean(to.Host)))
+	}
+	return to, nil
+}
+
+func sameHost(a, b *url.URL) bool { return a.Scheme == b.Scheme && strings.EqualFold(a.Host, b.Host) }
+
+// only keeps the token on one host, whatever the layers above decide.
+type only struct {
+	host *url.URL
+	next http.RoundTripper
+}
+
+func (o *only) RoundTrip(req *http.Request) (*http.Response, error) {
+	if !sameHost(req.URL, o.host) {
+		return nil, errors.New("another host gets no token") // unreachable unless do or redirect is wrong
+	}
+	return o.next.RoundTrip(req)
+}
+
+// relative refuses paths that would leave the API: names in them come from events and policies.
+func relative(path string) error {
+	u, err := url.Parse(path)
+	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || u.Path == "" {
+		return errors.New("build request: not a path of the API")
+	}
+	for part := range strings.SplitSeq(u.Path, "/") {
+		if part == ".." || part == "." {
+			return errors.New("build request: a path of the API goes nowhere but down")
+		}
+	}
+	return nil
+}
+
+var link = regexp.MustCompile(`<([^<>]*)>([^<]*)`)
+
+// next is the path of a list's next page. A list that goes on where we do not follow would be a short list: an error.
+func (c *Client) next(h http.Header) (string, error) {
+	for _, m := range link.FindAllStringSubmatch(strings.Join(h.Values("Link"), ","), -1) {
+		if !strings.Contains(strings.ReplaceAll(m[2], `"`, ""), "rel=next") {
+			continue
+		}
+		to, err := c.base.Parse(m[1])
+		if err != nil || !sameHost(to, c.base) || !strings.HasPrefix(to.Path, c.base.Path) {
+			return "", &fault{what: "the list goes on at another host"}
+		}
+		to.Scheme, to.Host = "", ""
+		return strings.TrimPrefix(to.String(), c.base.EscapedPath()), nil
+	}
+	return "", nil
+}
+
+type graphqlQuery struct {
+	Query     string         `json:"query"`
+	Variables map[string]any `json:"variables,omitempty"`
+}
+
+type graphqlAnswer struct {
+	Data   json.RawMessage `json:"data"`
+	Errors []graphqlError  `json:"errors"`
+}
+
+type graphqlError struct {
+	Type    string `json:"type"`
+	Message string `json:"message"`
+}
+
+// graphqlFault tells an answer that GitHub failed to give in time, or at all, from one that says no.
+func graphqlFault(body []byte) error {
+	var a graphqlAnswer
+	if err := json.Unmarshal(body, &a); err != nil {
+		return &fault{what: "answer is not GraphQL's"}
+	}
+	if len(a.Errors) == 0 && (len(a.Data) == 0 || bytes.Equal(a.Data, []byte("null"))) {
+		return &fault{what: "answer holds no data"}
+	}
+	for _, e := range a.Errors {
+		words := strings.ToLower(e.Message)
+		if strings.HasPrefix(words, "something went wrong while executing your query") || strings.HasPrefix(words, "we couldn't respond to your request in time") {
+			return &fault{what: "GraphQL gave no answer in time"}
+		}
+	}
+	return nil
+}
+
+// graphqlLimit says whether an answer is a limit. A spent budget comes with status 200 and a type.
+func graphqlLimit(body []byte) (primary, secondary bool) {
+	var a graphqlAnswer
+	if json.Unmarshal(body, &a) != nil {
+		return false, false
+	}
+	for _, e := range a.Errors {
+		primary = primary || strings.HasPrefix(e.Type, "RATE_LIMIT")
+		secondary = secondary || strings.Contains(strings.ToLower(e.Message), "secondary rate limit")
+	}
+	return primary && !secondary, secondary
+}
+
+// refusal is GraphQL's no, with the status that REST would have given.
+func (a graphqlAnswer) refusal(token secret) *APIError {
+	first := a.Errors[0]
+	e := &APIError{Status: http.StatusOK, Method: http.MethodPost, Path: "graphql", Message: token.clean(first.Message)}
+	switch first.Type {
+	case "NOT_FOUND":
+		e.Status = http.StatusNotFound
+	case "FORBIDDEN", "INSUFFICIENT_SCOPES":
+		e.Status = http.StatusForbidden
+	}
+	e.Missing = strings.HasPrefix(e.Message, "Resource not accessible by")
+	return e
+}

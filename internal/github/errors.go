@@ -1,0 +1,137 @@
+package github
+
+// What can go wrong between us and GitHub, told apart by what a caller does next: wait (LimitError), look again
+// (ErrTransport), or act on what GitHub said (APIError).
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// ErrTransport is in the chain of every error after which nobody knows what GitHub would have said: a timeout, a reset,
+// a 5xx, an answer that is cut off or not what was asked for. After a write it means that the write may have happened.
+var ErrTransport = errors.New("transport fault")
+
+// A LimitError says that GitHub takes no requests of this token for a while. Its text holds an absolute time, so that it
+// reads the same whenever it is read.
+type LimitError struct {
+	Until   time.Time
+	Primary bool // the hourly budget is spent; otherwise one of the secondary limits
+}
+
+func (e *LimitError) Error() string {
+	kind := "secondary"
+	if e.Primary {
+		kind = "primary"
+	}
+	return fmt.Sprintf("GitHub's %s rate limit until %s", kind, e.Until.UTC().Format("2006-01-02 15:04:05 UTC"))
+}
+
+// An APIError is a refusal that GitHub answered with.
+type APIError struct {
+	Status     int
+	Method     string
+	Path       string // without the query
+	Message    string // GitHub's, in one line of at most 200 runes
+	Permission string // what GitHub says would do: X-Accepted-GitHub-Permissions
+	Missing    bool   // "Resource not accessible by …": the token lacks a permission
+}
+
+func (e *APIError) Error() string {
+	text := fmt.Sprintf("%s %s: %d %s", e.Method, e.Path, e.Status, e.Message)
+	if e.Permission != "" && e.Missing {
+		text += " (needs " + e.Permission + ")"
+	}
+	return text
+}
+
+// Hint is one piece of advice, or "".
+func (e *APIError) Hint() string {
+	switch {
+	case e.Status == http.StatusUnauthorized:
+		return "GitHub does not take the token: it is expired, revoked or mistyped"
+	case e.Missing && e.Permission != "":
+		return "give the token the permission " + e.Permission
+	case e.Missing:
+		return "the token lacks a permission for this request"
+	case e.Status == http.StatusMovedPermanently:
+		return "the repository was renamed or moved: use its new name"
+	}
+	return ""
+}
+
+// IsUnauthorized says that GitHub does not take the token.
+func IsUnauthorized(err error) bool { return hasStatus(err, http.StatusUnauthorized) }
+
+// IsForbidden says that GitHub refused for a reason that is no limit.
+func IsForbidden(err error) bool { return hasStatus(err, http.StatusForbidden) }
+
+// IsNotFound says 404: gone, never there, not visible to this token, or not yet on the replica that answered.
+func IsNotFound(err error) bool { return hasStatus(err, http.StatusNotFound) }
+
+// IsConflict says 409.
+func IsConflict(err error) bool { return hasStatus(err, http.StatusConflict) }
+
+// IsGone says 410: an expired log, issues that are switched off.
+func IsGone(err error) bool { return hasStatus(err, http.StatusGone) }
+
+// IsUnprocessable says 422: GitHub understood the request and will never carry it out.
+func IsUnprocessable(err error) bool { return hasStatus(err, http.StatusUnprocessableEntity) }
+
+func hasStatus(err error, status int) bool {
+	var api *APIError
+	return errors.As(err, &api) && api.Status == status
+}
+
+// A fault is one attempt that brought no usable answer. The error it came from is kept as words only: a caller who asks
+// for context.DeadlineExceeded means her own deadline, not that of an attempt.
+type fault struct {
+	what   string
+	unsent bool          // no byte of the request left this machine
+	wait   time.Duration // GitHub's Retry-After
+}
+
+func (f *fault) Error() string { return f.what }
+func (f *fault) Unwrap() error { return ErrTransport }
+
+// maxMessage bounds what a stranger's words may take of an error.
+const maxMessage = 200
+
+var userinfo = regexp.MustCompile(`//[^/@\s"]*@`)
+
+// clean makes a text of GitHub, of a proxy or of the network fit for an error: without the token, on one line, short. The
+// token goes first, because a cut through its middle would leave a piece of it.
+func (s secret) clean(text string) string {
+	if s != "" {
+		text = strings.ReplaceAll(text, string(s), "***")
+		text = strings.ReplaceAll(text, url.QueryEscape(string(s)), "***")
+	}
+	return oneLine(userinfo.ReplaceAllString(text, "//***@"), maxMessage)
+}
+
+// oneLine keeps what can be printed of text: no control characters, no line breaks, at most limit runes.
+func oneLine(text string, limit int) string {
+	if len(text) > 16*limit {
+		text = text[:16*limit] // before any work; a rune cut here is replaced below
+	}
+	fields := strings.FieldsFunc(strings.ToValidUTF8(text, "\uFFFD"), func(r rune) bool {
+		return unicode.IsSpace(r) || !unicode.IsPrint(r)
+	})
+	runes := []rune(strings.Join(fields, " "))
+	if len(runes) > limit {
+		runes = append(runes[:limit-1], '…')
+	}
+	return string(runes)
+}
+
+// secret is a token that no formatting verb prints.
+type secret string
+
+func (secret) String() string   { return "***" }
+func (secret) GoString() string { return "***" }

@@ -1,0 +1,193 @@
+package github
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const (
+	commit  = "0123456789abcdef0123456789abcdef01234567"
+	commit2 = "89abcdef0123456789abcdef0123456789abcdef"
+	shop    = `"repository":{"id":1001,"full_name":"acme/shop"}`
+)
+
+func TestEventsNameTheirPullRequest(t *testing.T) {
+	pulls := `"pull_requests":[{"number":7,"head":{"sha":"` + commit2 + `"},"base":{"repo":{"id":1001}}}]`
+	for _, test := range []struct {
+		title, name, payload string
+		want                 Event
+	}{
+		{"a push to a pull request", "pull_request", `{"action":"synchronize","before":"` + commit + `","pull_request":{"number":7},` + shop + `}`, Event{Action: "synchronize", PRs: []int{7}, Before: commit}},
+		{"from a fork", "pull_request_target", `{"action":"opened","pull_request":{"number":7},` + shop + `}`, Event{Action: "opened", PRs: []int{7}}},
+		{"a review", "pull_request_review", `{"action":"submitted","before":"` + commit + `","pull_request":{"number":7},` + shop + `}`, Event{Action: "submitted", PRs: []int{7}}},
+		{"a comment on a pull request", "issue_comment", `{"action":"edited","issue":{"number":7,"pull_request":{}},` + shop + `}`, Event{Action: "edited", PRs: []int{7}}},
+		{"a comment on an issue", "issue_comment", `{"action":"created","issue":{"number":7,"pull_request":null},` + shop + `}`, Event{Action: "created", Why: "the comment is on an issue, not on a pull request"}},
+		{"a run whose pull request has moved on", "workflow_run", `{"action":"completed","workflow_run":{"id":5,"event":"pull_request","head_sha":"` + commit + `",` + pulls + `},` + shop + `}`, Event{Action: "completed", PRs: []int{7}, Runs: []int64{5}}},
+		{"a fork's run", "workflow_run", `{"action":"completed","workflow_run":{"id":5,"event":"pull_request","head_sha":"` + commit + `","pull_requests":[]},` + shop + `}`, Event{Action: "completed", Head: commit, Runs: []int64{5}, Why: "the run names no pull request of this repository, as those of forks do"}},
+		{"null for a list", "workflow_run", `{"action":"requested","workflow_run":{"id":5,"event":"pull_request","head_sha":"` + commit + `","pull_requests":null},` + shop + `}`, Event{Action: "requested", Head: commit, Runs: []int64{5}, Why: "the run names no pull request of this repository, as those of forks do"}},
+		{"a run on the default branch", "workflow_run", `{"action":"completed","workflow_run":{"id":5,"event":"issue_comment","head_sha":"` + commit + `","pull_requests":[]},` + shop + `}`, Event{Action: "completed", Runs: []int64{5}, Why: "a run that issue_comment started is on no pull request's head"}},
+		{"a pull request of a fork of ours", "check_suite", `{"action":"completed","check_suite":{"head_sha":"` + commit + `","pull_requests":[{"number":9,"base":{"repo":{"id":2002}}}]},` + shop + `}`, Event{Action: "completed", Head: commit, Why: "the check suite names no pull request of this repository, as those of forks do"}},
+		{"a check names it twice", "check_run", `{"action":"completed","check_run":{"head_sha":"` + commit + `",` + pulls + `,"check_suite":{` + pulls + `}},` + shop + `}`, Event{Action: "completed", PRs: []int{7}}},
+		{"a status", "status", `{"sha":"` + commit + `",` + shop + `}`, Event{Head: commit, Why: "a status names a commit and no pull request"}},
+		{"dispatched with a number", "workflow_dispatch", `{"inputs":{"pr":" #7 "},` + shop + `}`, Event{PRs: []int{7}}},
+		{"dispatched with a JSON number", "workflow_dispatch", `{"inputs":{"pr":7,"head":null},` + shop + `}`, Event{PRs: []int{7}}},
+		{"dispatched with a commit", "workflow_dispatch", `{"inputs":{"pr":"","head":"` + strings.ToUpper(commit) + `"},` + shop + `}`, Event{Head: commit, Why: "the input head names a commit and no pull request"}},
+		{"dispatched with nothing", "workflow_dispatch", `{"inputs":null,` + shop + `}`, Event{Why: "neither the input pr nor the input head is given"}},
+		{"a schedule", "schedule", `{"schedule":"*/5 * * * *",` + shop + `}`, Event{NotYet: true, Why: "a schedule names no pull request, and a look at all open ones is not built yet"}},
+		{"a merge queue", "merge_group", `{"action":"checks_requested","merge_group":{},` + shop + `}`, Event{Action: "checks_requested", NotYet: true, Why: "merge groups are not built yet"}},
+		{"tomorrow's event", "moon_phase", `{"action":"waning",` + shop + `}`, Event{Action: "waning", Why: `the event "moon_phase" names no pull request that we know of`}},
+		{"an action that breaks the line", "status", `{"action":"a\n::error::b","sha":"` + commit + `",` + shop + `}`, Event{Action: "a ::error::b", Head: commit, Why: "a status names a commit and no pull request"}},
+	} {
+		t.Run(test.title, func(t *testing.T) {
+			test.want.Name, test.want.Owner, test.want.Repo = test.name, "acme", "shop"
+			got, err := ParseEvent(test.name, []byte(test.payload))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(test.want, got); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+func TestPayloadsThatAreNotGitHubs(t *testing.T) {
+	for _, test := range []struct{ name, payload, want string }{
+		{"pull_request", ``, "payload is no JSON (at byte 0)"},
+		{"pull_request", `{"pull_request":{"number":7}`, "payload is no JSON (at byte 28)"},
+		{"pull_request", `[]`, "payload is no JSON object"},
+		{"pull_request", `null`, "payload is null"},
+		{"pull_request", `"{}"`, "payload is no JSON object"},
+		{"pull_request", `{}`, "pull_request.number is missing"},
+		{"pull_request", `{"pull_request":{"number":-1}}`, "pull_request.number is missing"},
+		{"pull_request", `{"pull_request":{"number":"7"}}`, "pull_request.number is of the wrong type (string)"},
+		{"pull_request", `{"pull_request":{"number":7.5}}`, "pull_request.number is of the wrong type (number)"},
+		{"pull_request", `{"pull_request":{"number":1e99}}`, "pull_request.number is of the wrong type (number)"},
+		{"pull_request", `{"pull_request":[7]}`, "pull_request is of the wrong type (array)"},
+		{"pull_request", `{"pull_request":{"number":7},"repository":{"full_name":"acme/../evil"}}`, "repository.full_name is no owner/name"},
+		{"pull_request", `{"pull_request":{"number":7},"repository":{"full_name":"acme/.."}}`, "repository.full_name is no owner/name"},
+		{"pull_request", `{"pull_request":{"number":7},"repository":{"full_name":"acme"}}`, "repository.full_name is no owner/name"},
+		{"issue_comment", `{"issue":{}}`, "issue.number is missing"},
+		{"workflow_run", `{}`, "workflow_run.id is missing"},
+		{"workflow_run", `{"workflow_run":{"id":5,"head_sha":"main"}}`, "workflow_run.head_sha is no full commit SHA"},
+		{"workflow_run", `{"workflow_run":{"id":5,"pull_requests":[{}]}}`, "pull_requests holds one without a number"},
+		{"check_run", `{}`, "check_run is missing"},
+		{"check_suite", `{}`, "check_suite is missing"},
+		{"check_suite", `{"check_suite":{"head_sha":"0000000000000000000000000000000000000000"}}`, "check_suite.head_sha is no full commit SHA"},
+		{"status", `{"sha":"../../x"}`, "sha is no full commit SHA"},
+		{"workflow_dispatch", `{"inputs":{"pr":"seven"}}`, `the input pr is "seven", which is no pull request's number`},
+		{"workflow_dispatch", `{"inputs":{"pr":[7]}}`, "an input is neither a string nor a number"},
+		{"workflow_dispatch", `{"inputs":{"head":"abc1234"}}`, "inputs.head is no full commit SHA"},
+	} {
+		t.Run(test.name+" "+test.payload, func(t *testing.T) {
+			e, err := ParseEvent(test.name, []byte(test.payload))
+			if err == nil {
+				t.Fatalf("read as %+v", e)
+			}
+			if want := "read event " + test.name + ": " + test.want; err.Error() != want {
+				t.Errorf("got  %s\nwant %s", err, want)
+			}
+		})
+	}
+	if _, err := ParseEvent("status", make([]byte, MaxPayload+1)); err == nil || !strings.Contains(err.Error(), "25 MB") {
+		t.Errorf("a payload that is too long: %v", err)
+	}
+}
+
+// Each payload that GitHub's community has collected finds its pull request, or says why not.
+func TestCollectedPayloads(t *testing.T) {
+	found := map[string][2]int{} // by event: with a pull request, with a commit to find it by
+	for name, payloads := range collected(t) {
+		for _, payload := range payloads {
+			e, err := ParseEvent(name, payload)
+			if err != nil {
+				t.Errorf("%s: %v\n%s", name, err, payload)
+				continue
+			}
+			holds(t, e)
+			n := found[name]
+			if len(e.PRs) > 0 {
+				n[0]++
+			}
+			if e.Head != "" {
+				n[1]++
+			}
+			found[name] = n
+		}
+	}
+	want := map[string][2]int{
+		"pull_request": {20, 0}, "pull_request_review": {3, 0}, "pull_request_review_comment": {4, 0}, "pull_request_review_thread": {3, 0},
+		"issue_comment": {0, 0}, // all of them are on issues
+		"workflow_run":  {0, 1}, // the one pull request in them is another repository's; one was dispatched on a branch
+		"check_run":     {6, 1}, "check_suite": {4, 3}, "status": {0, 2}, "workflow_dispatch": {0, 0}, "merge_group": {0, 0},
+	}
+	if d := cmp.Diff(want, found); d != "" {
+		t.Error(d)
+	}
+}
+
+func collected(t testing.TB) map[string][]json.RawMessage {
+	t.Helper()
+	files, err := filepath.Glob("testdata/webhooks/*.json")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no payloads: %v", err)
+	}
+	all := make(map[string][]json.RawMessage)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var payloads []json.RawMessage
+		if err := json.Unmarshal(text, &payloads); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		all[strings.TrimSuffix(filepath.Base(file), ".json")] = payloads
+	}
+	return all
+}
+
+// holds is what is true of every event, whoever wrote it.
+func holds(t testing.TB, e Event) {
+	t.Helper()
+	switch {
+	case (len(e.PRs) == 0) != (e.Why != ""):
+		t.Errorf("%+v: a pull request, or the reason why not", e)
+	case len(e.PRs) > 0 && slices.Min(e.PRs) <= 0:
+		t.Errorf("%+v: no number", e)
+	case len(slices.Compact(slices.Sorted(slices.Values(e.PRs)))) != len(e.PRs):
+		t.Errorf("%+v: a number twice", e)
+	case e.Head != sha(e.Head) || e.Before != sha(e.Before):
+		t.Errorf("%+v: no SHA", e)
+	case (e.Owner == "") != (e.Repo == "") || relative("repos/"+e.Owner+"/"+e.Repo) != nil:
+		t.Errorf("%+v: no repository", e)
+	case strings.ContainsAny(e.Name+e.Action+e.Why, "\n\r\x1b"):
+		t.Errorf("%+v: more than a line", e)
+	}
+}
+
+func FuzzParseEvent(f *testing.F) {
+	for name, payloads := range collected(f) {
+		for _, payload := range payloads {
+			f.Add(name, []byte(payload))
+		}
+	}
+	f.Add("workflow_dispatch", []byte(`{"inputs":{"pr":"7","head":"`+commit+`"}}`))
+	f.Add("schedule", []byte(`{"schedule":"* * * * *"}`))
+	f.Fuzz(func(t *testing.T, name string, payload []byte) {
+		e, err := ParseEvent(name, payload)
+		if err != nil {
+			if strings.ContainsAny(err.Error(), "\n\r\x1b") {
+				t.Errorf("more than a line: %q", err)
+			}
+			return
+		}
+		holds(t, e)
+	})
+}

@@ -1,0 +1,217 @@
+package github
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/report"
+)
+
+// ActionsApp is the slug of the App to which GITHUB_TOKEN belongs.
+const ActionsApp = "github-actions"
+
+// Forge is GitHub as the loop needs it: it observes, applies and publishes. It may be used by several goroutines, as long
+// as one pull request is in one of them.
+//
+// What it remembers between two looks at a pull request are answers of GitHub's that cost a request to ask again; it
+// never decides by them what GitHub could have changed. A new Forge comes to the same observations.
+type Forge struct {
+	client *Client
+	app    string // slug of the App as which we write
+	config string // path of the policy; "": the two default ones
+	policy []byte // instead of the default branch's; nil: that one
+	now    func() time.Time
+	log    *slog.Logger
+
+	mu     sync.Mutex
+	me     quorum.Account // whom a personal token belongs to
+	memory map[quorum.PR]*memory
+}
+
+// NewForge returns a forge that works through c. app is the slug of the App as which c writes check runs; config is the
+// path of the policy file on the default branch, or "" for the default ones.
+func NewForge(c *Client, app, config string, log *slog.Logger) *Forge {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return &Forge{client: c, app: app, config: config, now: time.Now, log: log, memory: map[quorum.PR]*memory{}}
+}
+
+// SetClock replaces the local clock: of a simulation, or of a test.
+func (f *Forge) SetClock(now func() time.Time) { f.now = now }
+
+// Suppose makes f observe as if src stood in the policy file. Nothing must be written by it.
+func (f *Forge) Suppose(path string, src []byte) { f.config, f.policy = path, src }
+
+// memory is what one process knows of a pull request from its earlier looks.
+type memory struct {
+	mu        sync.Mutex // of what the reads of one look write side by side
+	hints     []int64    // runs that an event named
+	changed   int        // changed_files
+	checks    string     // the check runs of others, as of the last look
+	head      string
+	own       []ownCheck // our checks on the head, as of the last look or write
+	statuses  []quorum.Status
+	beside    bool // a check run of our name stands on the head, though we write a status
+	threads   conversation
+	asked     bool // threads holds an answer for head
+	wake      time.Time
+	byThreads bool // resolving a thread may change the decision
+	logs      map[int64]quorum.Job
+	commits   map[string]quorum.Commit
+	authors   []quorum.Commit
+	authorsOf string          // the head for which authors was read
+	stale     []string        // earlier heads on which a check of ours is open
+	done      map[string]bool // retired checks that were looked after
+}
+
+// ownCheck is a check run of ours with what it says.
+type ownCheck struct {
+	quorum.CheckRun
+	annotations int
+}
+
+func (f *Forge) remember(pr quorum.PR) *memory {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	m := f.memory[pr]
+	if m == nil {
+		m = &memory{logs: map[int64]quorum.Job{}, commits: map[string]quorum.Commit{}, done: map[string]bool{}}
+		f.memory[pr] = m
+	}
+	return m
+}
+
+// Hint tells of a workflow run that an event has shown: lists of runs come from an index that lags, so that run is read
+// by its id.
+func (f *Forge) Hint(pr quorum.PR, runs ...int64) {
+	m := f.remember(pr)
+	m.hints = append(m.hints, runs...)
+}
+
+// Forget drops what is remembered of pr.
+func (f *Forge) Forget(pr quorum.PR) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.memory, pr)
+}
+
+// CheckID returns the id and page of our check on the head of pr as of the last look or write; 0 without one.
+func (f *Forge) CheckID(pr quorum.PR) (id int64, page string) {
+	if m := f.remember(pr); len(m.own) > 0 {
+		return m.own[0].ID, m.own[0].URL
+	}
+	return 0, ""
+}
+
+// PullsOf returns the open pull requests whose head is sha; a fork's too, which events do not name.
+func (f *Forge) PullsOf(ctx context.Context, owner, repo, sha string) (prs []quorum.PR, err error) {
+	pulls, err := pages[restPull](ctx, f, nil, repoPath(owner, repo, "commits", sha, "pulls")+"?per_page=100", "")
+	for _, p := range pulls {
+		if p.State == "open" && p.Head.SHA == sha {
+			prs = append(prs, quorum.PR{Owner: owner, Repo: repo, Number: p.Number})
+		}
+	}
+	return prs, err
+}
+
+// RetryAt is when the limit has ended.
+func (e *LimitError) RetryAt() time.Time { return e.Until }
+
+// Temporary reports that the limit ends.
+func (e *LimitError) Temporary() bool { return true }
+
+// Temporary reports that the same request may well succeed the next time.
+func (f *fault) Temporary() bool { return true }
+
+// moved is an observation that GitHub changed while it was made.
+type moved struct{ what string }
+
+func (m moved) Error() string   { return m.what + " while it was read" }
+func (m moved) Temporary() bool { return true }
+
+// repoPath is the path of something in a repository, each part escaped.
+func repoPath(owner, repo string, parts ...string) string {
+	var b strings.Builder
+	b.WriteString("repos/" + url.PathEscape(owner) + "/" + url.PathEscape(repo))
+	for _, p := range parts {
+		b.WriteString("/" + url.PathEscape(p))
+	}
+	return b.String()
+}
+
+func (f *Forge) path(pr quorum.PR, parts ...string) string {
+	return repoPath(pr.Owner, pr.Repo, parts...)
+}
+
+// filePath is the path of a file or branch, whose slashes stay.
+func slashed(name string) string {
+	parts := strings.Split(name, "/")
+	for i, p := range parts {
+		parts[i] = url.PathEscape(p)
+	}
+	return strings.Join(parts, "/")
+}
+
+// changes notes whether any answer of a look was new.
+type changes struct {
+	mu  sync.Mutex
+	any bool
+}
+
+func (c *changes) note(changed bool) {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.any = c.any || changed
+}
+
+// maxPages bounds a list: a hundred pages of a hundred are more than any of GitHub's own caps.
+const maxPages = 100
+
+// pages reads all pages of a list. key names the array within an object; "" is a bare array.
+func pages[T any](ctx context.Context, f *Forge, seen *changes, path, key string) (all []T, err error) {
+	for range maxPages {
+		var page []T
+		var into any = &page
+		var wrapped map[string]json.RawMessage
+		if key != "" {
+			into = &wrapped
+		}
+		answer, err := f.client.Get(ctx, path, into)
+		if err != nil {
+			return nil, err
+		}
+		seen.note(answer.Changed)
+		if key != "" {
+			raw, found := wrapped[key]
+			if !found {
+				return nil, fmt.Errorf("read %s: the answer has no %q: %w", path, key, ErrTransport)
+			}
+			if err := json.Unmarshal(raw, &page); err != nil {
+				return nil, fmt.Errorf("read %s: %w", path, ErrTransport)
+			}
+		}
+		all = append(all, page...)
+		if answer.Next == "" {
+			return all, nil
+		}
+		path = answer.Next
+	}
+	return nil, fmt.Errorf("read %s: more than %d pages", path, maxPages)
+}
+
+// ours reports whether a check run is one of ours for that repository, whatever its name.
+func (f *Forge) ours(pr quorum.PR, c quorum.CheckRun) bool {
+	prefix := strings.TrimSuffix(report.ExternalID(pr), fmt.Sprint(pr.Number))
+	return c.App == f.app && strings.HasPrefix(c.ExternalID, prefix)
+}

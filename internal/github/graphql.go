@@ -1,0 +1,353 @@
+package github
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// One GraphQL query tells what REST does not: threads and who resolved them, who edited a text last, the timeline in one
+// list, when the head's check suites were created, and on which earlier commits a check of ours stands.
+
+const conversationQuery = `query($owner: String!, $name: String!, $number: Int!, $check: String!, $threads: String, $comments: String, $reviews: String, $timeline: String) {
+  repository(owner: $owner, name: $name) {
+    pullRequest(number: $number) {
+      headRefOid
+      reviewThreads(first: 100, after: $threads) {
+        pageInfo { hasNextPage endCursor }
+        nodes {
+          isResolved isOutdated path line originalLine
+          resolvedBy { __typename login databaseId }
+          comments(first: 1) { nodes {
+            fullDatabaseId body createdAt lastEditedAt url
+            author { ...who } editor { ...who }
+            originalCommit { oid }
+            pullRequestReview { fullDatabaseId }
+          } }
+        }
+      }
+      comments(first: 100, after: $comments) {
+        pageInfo { hasNextPage endCursor }
+        nodes { fullDatabaseId updatedAt lastEditedAt editor { ...who } }
+      }
+      reviews(first: 100, after: $reviews) {
+        pageInfo { hasNextPage endCursor }
+        nodes { fullDatabaseId lastEditedAt editor { ...who } }
+      }
+      timelineItems(first: 100, after: $timeline, itemTypes: [BASE_REF_CHANGED_EVENT, HEAD_REF_FORCE_PUSHED_EVENT, REOPENED_EVENT, CLOSED_EVENT, READY_FOR_REVIEW_EVENT, CONVERT_TO_DRAFT_EVENT, REVIEW_REQUESTED_EVENT, REVIEW_DISMISSED_EVENT]) {
+        pageInfo { hasNextPage endCursor }
+        nodes {
+          __typename
+          ... on BaseRefChangedEvent { createdAt actor { ...who } previousRefName currentRefName }
+          ... on HeadRefForcePushedEvent { createdAt actor { ...who } beforeCommit { oid } afterCommit { oid } }
+          ... on ReopenedEvent { createdAt actor { ...who } }
+          ... on ClosedEvent { createdAt actor { ...who } }
+          ... on ReadyForReviewEvent { createdAt actor { ...who } }
+          ... on ConvertToDraftEvent { createdAt actor { ...who } }
+          ... on ReviewRequestedEvent { createdAt actor { ...who } requestedReviewer { __typename ... on User { login databaseId } ... on Bot { login databaseId } } }
+          ... on ReviewDismissedEvent { createdAt actor { ...who } review { fullDatabaseId } }
+        }
+      }
+      commits(last: 20) { nodes { commit {
+        oid
+        checkSuites(first: 30) { nodes {
+          createdAt
+          checkRuns(first: 5, filterBy: {checkName: $check}) { nodes { name status externalId } }
+        } }
+      } } }
+    }
+  }
+}
+fragment who on Actor { __typename login ... on User { databaseId } ... on Bot { databaseId } }`
+
+const authorsQuery = `query($owner: String!, $name: String!, $number: Int!, $commits: String) {
+  repository(owner: $owner, name: $name) {
+    pullRequest(number: $number) {
+      headRefOid
+      commits(first: 100, after: $commits) {
+        pageInfo { hasNextPage endCursor }
+        nodes { commit {
+          oid
+          authors(first: 20) { nodes { user { __typename login databaseId } } }
+          committer { user { __typename login databaseId } }
+        } }
+      }
+    }
+  }
+}`
+
+type graphActor struct {
+	Type  string `json:"__typename"`
+	Login string `json:"login"`
+	ID    int64  `json:"databaseId"`
+}
+
+// account names a bot as REST does.
+func (a *graphActor) account() quorum.Account {
+	if a == nil {
+		return quorum.Account{}
+	}
+	out := quorum.Account{Login: a.Login, ID: a.ID, Bot: a.Type == "Bot"}
+	if out.Bot && !strings.HasSuffix(out.Login, "[bot]") {
+		out.Login += "[bot]"
+	}
+	return out
+}
+
+// bigID is a 64-bit id, which GraphQL writes as a string.
+type bigID int64
+
+func (id *bigID) UnmarshalJSON(b []byte) error {
+	s := strings.Trim(string(b), `"`)
+	if s == "null" || s == "" {
+		return nil
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	*id = bigID(n)
+	return err
+}
+
+type graphPage struct {
+	HasNext bool   `json:"hasNextPage"`
+	End     string `json:"endCursor"`
+}
+
+type graphEdit struct {
+	ID      bigID       `json:"fullDatabaseId"`
+	Updated time.Time   `json:"updatedAt"`
+	Edited  time.Time   `json:"lastEditedAt"`
+	Editor  *graphActor `json:"editor"`
+}
+
+type graphThread struct {
+	Resolved     bool        `json:"isResolved"`
+	Outdated     bool        `json:"isOutdated"`
+	Path         string      `json:"path"`
+	Line         int         `json:"line"`
+	OriginalLine int         `json:"originalLine"`
+	ResolvedBy   *graphActor `json:"resolvedBy"`
+	Comments     struct {
+		Nodes []struct {
+			ID       bigID                `json:"fullDatabaseId"`
+			Body     string               `json:"body"`
+			Created  time.Time            `json:"createdAt"`
+			Edited   time.Time            `json:"lastEditedAt"`
+			URL      string               `json:"url"`
+			Author   *graphActor          `json:"author"`
+			Editor   *graphActor          `json:"editor"`
+			Original struct{ OID string } `json:"originalCommit"`
+			Review   struct {
+				ID bigID `json:"fullDatabaseId"`
+			} `json:"pullRequestReview"`
+		} `json:"nodes"`
+	} `json:"comments"`
+}
+
+type graphEvent struct {
+	Type     string               `json:"__typename"`
+	At       time.Time            `json:"createdAt"`
+	Actor    *graphActor          `json:"actor"`
+	Previous string               `json:"previousRefName"`
+	Current  string               `json:"currentRefName"`
+	Before   struct{ OID string } `json:"beforeCommit"`
+	After    struct{ OID string } `json:"afterCommit"`
+	Target   *graphActor          `json:"requestedReviewer"`
+	Review   struct {
+		ID bigID `json:"fullDatabaseId"`
+	} `json:"review"`
+}
+
+type graphCommit struct {
+	Commit struct {
+		OID     string `json:"oid"`
+		Authors struct {
+			Nodes []struct {
+				User *graphActor `json:"user"`
+			} `json:"nodes"`
+		} `json:"authors"`
+		Committer struct {
+			User *graphActor `json:"user"`
+		} `json:"committer"`
+		Suites struct {
+			Nodes []struct {
+				Created time.Time `json:"createdAt"`
+				Checks  struct {
+					Nodes []struct {
+						Name       string `json:"name"`
+						Status     string `json:"status"`
+						ExternalID string `json:"externalId"`
+					} `json:"nodes"`
+				} `json:"checkRuns"`
+			} `json:"nodes"`
+		} `json:"checkSuites"`
+	} `json:"commit"`
+}
+
+type connection[T any] struct {
+	Page  graphPage `json:"pageInfo"`
+	Nodes []T       `json:"nodes"`
+}
+
+type graphPull struct {
+	Head     string                  `json:"headRefOid"`
+	Threads  connection[graphThread] `json:"reviewThreads"`
+	Comments connection[graphEdit]   `json:"comments"`
+	Reviews  connection[graphEdit]   `json:"reviews"`
+	Timeline connection[graphEvent]  `json:"timelineItems"`
+	Commits  connection[graphCommit] `json:"commits"`
+}
+
+type graphAnswer struct {
+	Repository *struct {
+		Pull *graphPull `json:"pullRequest"`
+	} `json:"repository"`
+}
+
+// conversation is what the query tells.
+type conversation struct {
+	threads  []quorum.Thread
+	edits    map[int64]graphEdit // of comments and reviews: their ids are of different sequences, and so are the maps
+	amended  map[int64]graphEdit
+	timeline []quorum.Event
+	arrived  time.Time // creation of the head's first check suite; zero without one
+	earlier  []string  // earlier commits that carry a check suite
+	stale    []string  // earlier commits with an open check of ours
+}
+
+// converse asks the query, page by page.
+func (f *Forge) converse(ctx context.Context, pr quorum.PR, head, check, external string) (conversation, error) {
+	c := conversation{edits: map[int64]graphEdit{}, amended: map[int64]graphEdit{}}
+	vars := map[string]any{"owner": pr.Owner, "name": pr.Repo, "number": pr.Number, "check": check}
+	for page := range maxPages {
+		p, err := f.ask(ctx, conversationQuery, vars)
+		if err != nil {
+			return c, err
+		}
+		if p.Head != head {
+			return c, moved{"the head of " + pr.String() + " moved"}
+		}
+		for _, t := range p.Threads.Nodes {
+			if len(t.Comments.Nodes) > 0 {
+				c.threads = append(c.threads, t.thread())
+			}
+		}
+		for _, e := range p.Comments.Nodes {
+			c.edits[int64(e.ID)] = e
+		}
+		for _, e := range p.Reviews.Nodes {
+			c.amended[int64(e.ID)] = e
+		}
+		for _, e := range p.Timeline.Nodes {
+			if kind, known := eventKinds[e.Type]; known {
+				c.timeline = append(c.timeline, quorum.Event{Kind: kind, At: e.At, Actor: e.Actor.account(), From: e.Previous + e.Before.OID, To: e.Current + e.After.OID,
+					Target: e.Target.account(), Review: int64(e.Review.ID)})
+			}
+		}
+		if page == 0 {
+			c.commits(p.Commits.Nodes, head, external)
+		}
+		more := next(vars, "threads", p.Threads.Page)
+		more = next(vars, "comments", p.Comments.Page) || more
+		more = next(vars, "reviews", p.Reviews.Page) || more
+		more = next(vars, "timeline", p.Timeline.Page) || more
+		if !more {
+			slices.SortStableFunc(c.timeline, func(a, b quorum.Event) int { return a.At.Compare(b.At) })
+			return c, nil
+		}
+	}
+	return c, moved{"the conversation of " + pr.String() + " has no end"}
+}
+
+// next sets the cursor of one connection to its end, so that the next page of the query holds only what is new.
+func next(vars map[string]any, name string, p graphPage) bool {
+	if p.End != "" {
+		vars[name] = p.End
+	}
+	return p.HasNext
+}
+
+func (f *Forge) ask(ctx context.Context, query string, vars map[string]any) (*graphPull, error) {
+	var answer graphAnswer
+	if err := f.client.GraphQL(ctx, query, vars, &answer); err != nil {
+		return nil, err
+	}
+	if answer.Repository == nil || answer.Repository.Pull == nil {
+		return nil, moved{"the pull request vanished"}
+	}
+	return answer.Repository.Pull, nil
+}
+
+func (t graphThread) thread() quorum.Thread {
+	c := t.Comments.Nodes[0]
+	line := t.Line
+	if line == 0 {
+		line = t.OriginalLine
+	}
+	return quorum.Thread{
+		ID: int64(c.ID), Review: int64(c.Review.ID), Author: c.Author.account(), Body: c.Body, Path: t.Path, Line: line, Commit: c.Original.OID, At: c.Created,
+		Edited: !c.Edited.IsZero(), Editor: c.Editor.account(), Resolved: t.Resolved, ResolvedBy: t.ResolvedBy.account(), Outdated: t.Outdated, URL: c.URL,
+	}
+}
+
+var eventKinds = map[string]quorum.EventKind{
+	"BaseRefChangedEvent": quorum.BaseChanged, "HeadRefForcePushedEvent": quorum.ForcePushed, "ReopenedEvent": quorum.Reopened, "ClosedEvent": quorum.Closed,
+	"ReadyForReviewEvent": quorum.ReadyForReview, "ConvertToDraftEvent": quorum.ConvertedDraft, "ReviewRequestedEvent": quorum.ReviewRequested, "ReviewDismissedEvent": quorum.ReviewDismissed,
+}
+
+// commits reads what the newest commits carry.
+func (c *conversation) commits(nodes []graphCommit, head, external string) {
+	for _, n := range nodes {
+		open := false
+		for _, s := range n.Commit.Suites.Nodes {
+			if n.Commit.OID == head && (c.arrived.IsZero() || s.Created.Before(c.arrived)) {
+				c.arrived = s.Created
+			}
+			for _, check := range s.Checks.Nodes {
+				open = open || check.ExternalID == external && check.Status != "COMPLETED"
+			}
+		}
+		if n.Commit.OID == head {
+			continue
+		}
+		if len(n.Commit.Suites.Nodes) > 0 {
+			c.earlier = append(c.earlier, n.Commit.OID)
+		}
+		if open {
+			c.stale = append(c.stale, n.Commit.OID)
+		}
+	}
+}
+
+// authors reads who made the commits of pr.
+func (f *Forge) authors(ctx context.Context, pr quorum.PR, head string) (commits []quorum.Commit, err error) {
+	vars := map[string]any{"owner": pr.Owner, "name": pr.Repo, "number": pr.Number}
+	for range maxPages {
+		p, err := f.ask(ctx, authorsQuery, vars)
+		if err != nil {
+			return nil, err
+		}
+		if p.Head != head {
+			return nil, moved{"the head of " + pr.String() + " moved"}
+		}
+		for _, n := range p.Commits.Nodes {
+			c := quorum.Commit{SHA: n.Commit.OID}
+			for _, a := range n.Commit.Authors.Nodes {
+				if a.User != nil {
+					c.People = append(c.People, a.User.account())
+				}
+			}
+			if u := n.Commit.Committer.User; u != nil {
+				c.People = append(c.People, u.account())
+			}
+			commits = append(commits, c)
+		}
+		if !next(vars, "commits", p.Commits.Page) {
+			return commits, nil
+		}
+	}
+	return nil, moved{"the list of commits of " + pr.String() + " has no end"}
+}

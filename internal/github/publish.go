@@ -1,0 +1,334 @@
+package github
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/report"
+)
+
+const (
+	perRequest = 50 // annotations that GitHub takes at once; it appends them at every update
+	writeTries = 4  // of a write whose answer was lost, each after a look at what became of it
+)
+
+// An UnpublishableError says that the check can never be written on that commit.
+type UnpublishableError struct {
+	Head string
+	Err  error
+}
+
+func (e *UnpublishableError) Error() string {
+	return fmt.Sprintf("publish on %.7s: %v", e.Head, e.Err)
+}
+func (e *UnpublishableError) Unwrap() error { return e.Err }
+
+// Publish makes our check on c.Head read as c, and writes nothing if it does. It must follow an Observe of the same pull
+// request by the same Forge. Of several checks of ours with that name all are made equal.
+func (f *Forge) Publish(ctx context.Context, pr quorum.PR, c report.Check) error {
+	m := f.remember(pr)
+	m.wake, m.byThreads = c.Wake, c.Threads
+	if f.client.Personal() {
+		return f.publishStatus(ctx, pr, m, c)
+	}
+	if err := f.retire(ctx, pr, m, c); err != nil {
+		return err
+	}
+	mine := slices.DeleteFunc(slices.Clone(m.own), func(o ownCheck) bool { return o.Name != c.Name })
+	if c.OnlyOpen { // what is open ends, under whatever name; nothing else is touched
+		mine = slices.DeleteFunc(slices.Clone(m.own), func(o ownCheck) bool { return o.Status == "completed" || o.ExternalID != c.ExternalID })
+		for i := range mine {
+			if err := f.update(ctx, pr, m, mine[i], c); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(mine) == 0 {
+		return f.create(ctx, pr, m, c)
+	}
+	for i, o := range mine {
+		if i > 0 {
+			c.Annotations = nil // one of them carries the annotations
+		}
+		if err := f.update(ctx, pr, m, o, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkBody is a check run as it is written.
+type checkBody struct {
+	Name       string       `json:"name,omitempty"`
+	Head       string       `json:"head_sha,omitempty"`
+	ExternalID string       `json:"external_id,omitempty"`
+	Status     string       `json:"status"`
+	Conclusion string       `json:"conclusion,omitempty"`
+	Output     *checkOutput `json:"output,omitempty"`
+}
+
+type checkOutput struct {
+	Title       string           `json:"title"`
+	Summary     string           `json:"summary"`
+	Text        string           `json:"text,omitempty"`
+	Annotations []restAnnotation `json:"annotations,omitempty"`
+}
+
+type restAnnotation struct {
+	Path    string `json:"path"`
+	Start   int    `json:"start_line"`
+	End     int    `json:"end_line"`
+	Level   string `json:"annotation_level"`
+	Message string `json:"message"`
+	Title   string `json:"title,omitempty"`
+}
+
+func body(c report.Check, annotations []report.Annotation) checkBody {
+	b := checkBody{Status: c.Status, Conclusion: c.Conclusion, Output: &checkOutput{Title: c.Title, Summary: c.Summary, Text: c.Text}}
+	for _, a := range annotations {
+		b.Output.Annotations = append(b.Output.Annotations, restAnnotation{Path: a.Path, Start: a.Line, End: a.Line, Level: a.Level, Message: a.Message, Title: a.Title})
+	}
+	return b
+}
+
+// batches cuts annotations as GitHub takes them; the first batch, maybe empty, goes with the check itself.
+func batches(all []report.Annotation) (out [][]report.Annotation) {
+	for len(all) > perRequest {
+		out = append(out, all[:perRequest])
+		all = all[perRequest:]
+	}
+	return append(out, all)
+}
+
+// reads reports whether a check of ours reads as c already.
+func (o ownCheck) reads(c report.Check) bool {
+	return o.Status == c.Status && o.Conclusion == c.Conclusion && o.Title == c.Title && normal(o.Summary) == normal(c.Summary) && normal(o.Text) == normal(c.Text)
+}
+
+// normal is a text as it comes back from GitHub.
+func normal(s string) string { return strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n")) }
+
+// create writes the check for the first time. If the answer is lost the check is looked for before it is written again.
+func (f *Forge) create(ctx context.Context, pr quorum.PR, m *memory, c report.Check) error {
+	parts := batches(c.Annotations)
+	b := body(c, parts[0])
+	b.Name, b.Head, b.ExternalID = c.Name, c.Head, c.ExternalID
+	var lost error
+	for try := range writeTries {
+		if try > 0 {
+			if err := pause(ctx, time.Second<<(try-1)); err != nil {
+				return err
+			}
+			found, err := f.find(ctx, pr, c)
+			if err != nil {
+				lost = err
+				continue
+			}
+			if len(found) > 0 {
+				m.own = append(found, m.own...)
+				return f.update(ctx, pr, m, found[0], c)
+			}
+		}
+		var made restCheck
+		_, err := f.client.Send(ctx, http.MethodPost, f.path(pr, "check-runs"), b, &made)
+		switch {
+		case err == nil:
+			o := made.check()
+			o.Name, o.ExternalID, o.App = c.Name, c.ExternalID, f.app
+			m.own = append([]ownCheck{o}, m.own...)
+			return f.annotate(ctx, pr, m, o, c, parts[1:])
+		case IsUnprocessable(err) || IsNotFound(err):
+			return &UnpublishableError{c.Head, err}
+		case !errors.Is(err, ErrTransport):
+			return fmt.Errorf("create check: %w", err)
+		}
+		lost = err
+	}
+	return fmt.Errorf("create check: %w", lost)
+}
+
+// find looks for our check on the head.
+func (f *Forge) find(ctx context.Context, pr quorum.PR, c report.Check) (mine []ownCheck, err error) {
+	all, err := pages[restCheck](ctx, f, nil, f.path(pr, "commits", c.Head, "check-runs")+"?filter=all&per_page=100", "check_runs")
+	for _, r := range all {
+		if o := r.check(); o.Name == c.Name && f.ours(pr, o.CheckRun) {
+			mine = append(mine, o)
+		}
+	}
+	slices.SortFunc(mine, func(a, b ownCheck) int { return int(min(max(b.ID-a.ID, -1), 1)) })
+	return mine, err
+}
+
+// update makes a check of ours read as c.
+func (f *Forge) update(ctx context.Context, pr quorum.PR, m *memory, o ownCheck, c report.Check) error {
+	if o.reads(c) {
+		return nil
+	}
+	parts := batches(c.Annotations)
+	if err := f.patch(ctx, pr, m, o, c, parts[0]); err != nil {
+		return err
+	}
+	return f.annotate(ctx, pr, m, o, c, parts[1:])
+}
+
+// annotate sends the batches that are left.
+func (f *Forge) annotate(ctx context.Context, pr quorum.PR, m *memory, o ownCheck, c report.Check, parts [][]report.Annotation) error {
+	for _, part := range parts {
+		if err := f.patch(ctx, pr, m, o, c, part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// patch updates a check once. If the answer is lost the check is read: annotations are appended, so that sending them
+// again would show them twice.
+func (f *Forge) patch(ctx context.Context, pr quorum.PR, m *memory, o ownCheck, c report.Check, annotations []report.Annotation) error {
+	path := f.path(pr, "check-runs", strconv.FormatInt(o.ID, 10))
+	had := o.annotations
+	if i := slices.IndexFunc(m.own, func(x ownCheck) bool { return x.ID == o.ID }); i >= 0 {
+		had = m.own[i].annotations
+	}
+	var lost error
+	for try := range writeTries {
+		if try > 0 {
+			if err := pause(ctx, time.Second<<(try-1)); err != nil {
+				return err
+			}
+			var now restCheck
+			if _, err := f.client.Get(ctx, path, &now); err != nil {
+				lost = err
+				continue
+			}
+			if r := now.check(); r.reads(c) && r.annotations >= had+len(annotations) {
+				m.wrote(r)
+				return nil
+			}
+		}
+		var made restCheck
+		_, err := f.client.Send(ctx, http.MethodPatch, path, body(c, annotations), &made)
+		switch {
+		case err == nil:
+			o.Status, o.Conclusion, o.Title, o.Summary, o.Text = c.Status, c.Conclusion, c.Title, c.Summary, c.Text
+			o.annotations = had + len(annotations)
+			m.wrote(o)
+			return nil
+		case !errors.Is(err, ErrTransport):
+			return fmt.Errorf("update check: %w", err)
+		}
+		lost = err
+	}
+	return fmt.Errorf("update check: %w", lost)
+}
+
+// wrote remembers what a check of ours says now.
+func (m *memory) wrote(o ownCheck) {
+	if i := slices.IndexFunc(m.own, func(x ownCheck) bool { return x.ID == o.ID }); i >= 0 {
+		m.own[i] = o
+	}
+}
+
+// retire ends checks of ours that must not stay: those of this head under another name, and, best effort, those of older
+// heads.
+func (f *Forge) retire(ctx context.Context, pr quorum.PR, m *memory, c report.Check) error {
+	first := !slices.ContainsFunc(m.own, func(o ownCheck) bool { return o.ExternalID == c.ExternalID })
+	for _, old := range c.Retire {
+		ended := report.Check{Status: "completed", Conclusion: "cancelled", Title: old.Title, Summary: old.Title + ".", Name: old.Name, Head: old.Head}
+		if old.Head == c.Head {
+			for _, o := range slices.Clone(m.own) {
+				if o.Name == old.Name && o.ExternalID == c.ExternalID && (o.Status != "completed" || old.Green && o.Conclusion == "success") {
+					if err := f.update(ctx, pr, m, o, ended); err != nil {
+						return err
+					}
+				}
+			}
+			continue
+		}
+		// An earlier head is looked at if the conversation shows a check of ours open on it, or once, when the first check
+		// is about to be written on this head: a commit that was force-pushed away is not in the conversation any more.
+		if key := old.Name + "@" + old.Head; !m.done[key] && (first || slices.Contains(m.stale, old.Head)) {
+			m.done[key] = true
+			if err := f.supersede(ctx, pr, ended); err != nil {
+				var limit *LimitError
+				if errors.As(err, &limit) || ctx.Err() != nil {
+					return err
+				}
+				m.done[key] = false
+				f.log.Warn("an older head's check could not be ended", "pr", pr.String(), "head", old.Head, "err", err)
+			}
+		}
+	}
+	return nil
+}
+
+// supersede ends our open check on an older head, unless that commit is another open pull request's head.
+func (f *Forge) supersede(ctx context.Context, pr quorum.PR, c report.Check) error {
+	mine, err := f.find(ctx, pr, c)
+	if err != nil {
+		if IsNotFound(err) || IsUnprocessable(err) {
+			return nil
+		}
+		return err
+	}
+	mine = slices.DeleteFunc(mine, func(o ownCheck) bool { return o.Status == "completed" || o.ExternalID != report.ExternalID(pr) })
+	if len(mine) == 0 {
+		return nil
+	}
+	others, err := f.PullsOf(ctx, pr.Owner, pr.Repo, c.Head)
+	if err != nil || slices.ContainsFunc(others, func(o quorum.PR) bool { return o.Number != pr.Number }) {
+		return err
+	}
+	for _, o := range mine {
+		if err := f.patch(ctx, pr, &memory{}, o, c, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// publishStatus writes a commit status, for a personal token may not write check runs. It is refused where a check run of
+// that name stands: if the name is required, both would be.
+func (f *Forge) publishStatus(ctx context.Context, pr quorum.PR, m *memory, c report.Check) error {
+	if m.beside {
+		return fmt.Errorf("publish %s: a check run named %q stands on this commit, and a required name would then mean both", pr, c.Name)
+	}
+	state := map[string]string{"success": "success", "failure": "failure", "action_required": "error", "cancelled": "error", "neutral": "pending"}[c.Conclusion]
+	if c.Status != "completed" || state == "" {
+		state = "pending"
+	}
+	f.mu.Lock()
+	me := f.me
+	f.mu.Unlock()
+	var newest *quorum.Status
+	for i, st := range m.statuses { // newest first
+		if strings.EqualFold(st.Context, c.Name) && same(st.Creator, me) {
+			newest = &m.statuses[i]
+			break
+		}
+	}
+	switch {
+	case newest == nil && c.OnlyOpen, newest != nil && c.OnlyOpen && newest.State != "pending":
+		return nil
+	case newest != nil && newest.State == state && newest.Description == c.Described:
+		return nil
+	}
+	in := map[string]string{"state": state, "description": c.Described, "context": c.Name}
+	var made restStatus
+	_, err := f.client.Send(ctx, http.MethodPost, f.path(pr, "statuses", c.Head), in, &made)
+	if IsUnprocessable(err) || IsNotFound(err) {
+		return &UnpublishableError{c.Head, err}
+	}
+	if err != nil {
+		return fmt.Errorf("write status: %w", err)
+	}
+	m.statuses = append([]quorum.Status{{ID: made.ID, Context: c.Name, State: state, Description: c.Described, Creator: me, At: made.Created}}, m.statuses...)
+	return nil
+}

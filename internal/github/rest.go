@@ -1,0 +1,195 @@
+package github
+
+import (
+	"strings"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// The shapes of GitHub's REST answers, as far as they are read. Own structs, because go-github v60 lacks a run's path and
+// because what is not read cannot surprise.
+
+type restUser struct {
+	Login string `json:"login"`
+	ID    int64  `json:"id"`
+	Type  string `json:"type"`
+}
+
+func (u *restUser) account() quorum.Account {
+	if u == nil {
+		return quorum.Account{}
+	}
+	return quorum.Account{Login: u.Login, ID: u.ID, Bot: u.Type == "Bot"}
+}
+
+type restRepo struct {
+	FullName      string `json:"full_name"`
+	DefaultBranch string `json:"default_branch"`
+	Fork          bool   `json:"fork"`
+}
+
+type restPull struct {
+	Number  int       `json:"number"`
+	State   string    `json:"state"`
+	Title   string    `json:"title"`
+	Draft   bool      `json:"draft"`
+	User    *restUser `json:"user"`
+	Created time.Time `json:"created_at"`
+	Head    struct {
+		Ref  string    `json:"ref"`
+		SHA  string    `json:"sha"`
+		Repo *restRepo `json:"repo"`
+	} `json:"head"`
+	Base struct {
+		Ref  string   `json:"ref"`
+		SHA  string   `json:"sha"`
+		Repo restRepo `json:"repo"`
+	} `json:"base"`
+	Labels []struct {
+		Name string `json:"name"`
+	} `json:"labels"`
+	Merge        string `json:"merge_commit_sha"`
+	ChangedFiles int    `json:"changed_files"`
+	Commits      int    `json:"commits"`
+}
+
+func (p restPull) pull(pr quorum.PR) quorum.PullRequest {
+	out := quorum.PullRequest{
+		PR: quorum.PR{Owner: pr.Owner, Repo: pr.Repo, Number: p.Number}, Title: p.Title,
+		Head: p.Head.SHA, HeadRef: p.Head.Ref, Base: p.Base.SHA, BaseRef: p.Base.Ref, DefaultBranch: p.Base.Repo.DefaultBranch,
+		Merge: p.Merge, Author: p.User.account(), Draft: p.Draft, Closed: p.State != "open", Created: p.Created, Commits: p.Commits,
+	}
+	if p.Head.Repo != nil {
+		out.HeadRepo = p.Head.Repo.FullName
+	}
+	out.Fork = !strings.EqualFold(out.HeadRepo, p.Base.Repo.FullName)
+	for _, l := range p.Labels {
+		out.Labels = append(out.Labels, l.Name)
+	}
+	return out
+}
+
+type restFile struct {
+	Filename string `json:"filename"`
+	Previous string `json:"previous_filename"`
+}
+
+type restRun struct {
+	ID         int64     `json:"id"`
+	Number     int       `json:"run_number"`
+	Path       string    `json:"path"`
+	Event      string    `json:"event"`
+	Head       string    `json:"head_sha"`
+	Branch     string    `json:"head_branch"`
+	Suite      int64     `json:"check_suite_id"`
+	Attempt    int       `json:"run_attempt"`
+	Status     string    `json:"status"`
+	Conclusion string    `json:"conclusion"`
+	Created    time.Time `json:"created_at"`
+	Started    time.Time `json:"run_started_at"`
+	Updated    time.Time `json:"updated_at"`
+	Actor      *restUser `json:"actor"`
+	URL        string    `json:"html_url"`
+	HeadRepo   *restRepo `json:"head_repository"`
+}
+
+func (r restRun) run() quorum.Run {
+	out := quorum.Run{
+		ID: r.ID, Number: r.Number, Path: workflowPath(r.Path), Event: r.Event, Head: r.Head, Suite: r.Suite, Attempt: max(r.Attempt, 1),
+		Status: r.Status, Conclusion: r.Conclusion, Created: r.Created, Started: r.Started, Updated: r.Updated, Actor: r.Actor.account(), URL: r.URL,
+	}
+	if out.Started.IsZero() {
+		out.Started = r.Created
+	}
+	if out.Status != "completed" { // right after a rerun the old conclusion may still show
+		out.Conclusion = ""
+	}
+	return out
+}
+
+// workflowPath is the path of a workflow file within its repository: GitHub documents "@ref" behind it and "owner/repo/"
+// before it, and shows neither most of the time.
+func workflowPath(path string) string {
+	path, _, _ = strings.Cut(path, "@")
+	if i := strings.Index(path, "/.github/"); i > 0 {
+		path = path[i+1:]
+	}
+	return path
+}
+
+type restCheck struct {
+	ID         int64     `json:"id"`
+	Name       string    `json:"name"`
+	Head       string    `json:"head_sha"`
+	ExternalID string    `json:"external_id"`
+	Status     string    `json:"status"`
+	Conclusion string    `json:"conclusion"`
+	Started    time.Time `json:"started_at"`
+	Completed  time.Time `json:"completed_at"`
+	URL        string    `json:"html_url"`
+	Output     struct {
+		Title       string `json:"title"`
+		Summary     string `json:"summary"`
+		Text        string `json:"text"`
+		Annotations int    `json:"annotations_count"`
+	} `json:"output"`
+	Suite struct {
+		ID int64 `json:"id"`
+	} `json:"check_suite"`
+	App struct {
+		ID   int64  `json:"id"`
+		Slug string `json:"slug"`
+	} `json:"app"`
+}
+
+func (c restCheck) check() ownCheck {
+	return ownCheck{annotations: c.Output.Annotations, CheckRun: quorum.CheckRun{
+		ID: c.ID, Name: c.Name, App: c.App.Slug, AppID: c.App.ID, Suite: c.Suite.ID, Status: c.Status, Conclusion: c.Conclusion, ExternalID: c.ExternalID,
+		Title: c.Output.Title, Summary: c.Output.Summary, Text: c.Output.Text, Started: c.Started, Completed: c.Completed, URL: c.URL,
+	}}
+}
+
+type restReview struct {
+	ID        int64     `json:"id"`
+	User      *restUser `json:"user"`
+	Body      string    `json:"body"`
+	State     string    `json:"state"`
+	Commit    string    `json:"commit_id"`
+	Submitted time.Time `json:"submitted_at"`
+	URL       string    `json:"html_url"`
+}
+
+type restComment struct {
+	ID      int64     `json:"id"`
+	User    *restUser `json:"user"`
+	Body    string    `json:"body"`
+	Created time.Time `json:"created_at"`
+	Updated time.Time `json:"updated_at"`
+	URL     string    `json:"html_url"`
+}
+
+type restStatus struct {
+	ID          int64     `json:"id"`
+	Context     string    `json:"context"`
+	State       string    `json:"state"`
+	Description string    `json:"description"`
+	Creator     *restUser `json:"creator"`
+	Created     time.Time `json:"created_at"`
+	URL         string    `json:"target_url"`
+}
+
+type restContent struct {
+	Type     string `json:"type"`
+	Encoding string `json:"encoding"`
+	Size     int    `json:"size"`
+	Content  string `json:"content"`
+	SHA      string `json:"sha"`
+}
+
+type restCommit struct {
+	SHA     string `json:"sha"`
+	Parents []struct {
+		SHA string `json:"sha"`
+	} `json:"parents"`
+}

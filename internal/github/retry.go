@@ -1,0 +1,80 @@
+package github
+
+// Repeating what may be repeated. A read is tried again after any fault; a write only if no byte of it was sent, because
+// a lost answer is not a lost request: a check would stand twice, a reviewer be paid twice.
+
+import (
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"time"
+
+	"github.com/failsafe-go/failsafe-go"
+	"github.com/failsafe-go/failsafe-go/retrypolicy"
+)
+
+const (
+	maxTries   = 4
+	firstDelay = 500 * time.Millisecond
+	longest    = 10 * time.Second
+)
+
+type retrier struct {
+	next          http.RoundTripper
+	reads, writes failsafe.Executor[*http.Response]
+	log           *slog.Logger
+}
+
+func newRetrier(next http.RoundTripper, log *slog.Logger) *retrier {
+	policy := func(again func(*fault) bool) failsafe.Executor[*http.Response] {
+		return failsafe.With(retrypolicy.NewBuilder[*http.Response]().
+			HandleIf(func(_ *http.Response, err error) bool {
+				var f *fault
+				return errors.As(err, &f) && again(f)
+			}).
+			WithMaxAttempts(maxTries).
+			WithDelayFunc(delay).
+			ReturnLastFailure().
+			Build())
+	}
+	return &retrier{
+		next:   next,
+		reads:  policy(func(*fault) bool { return true }),
+		writes: policy(func(f *fault) bool { return f.unsent }),
+		log:    log,
+	}
+}
+
+func (r *retrier) RoundTrip(req *http.Request) (*http.Response, error) {
+	executor := r.writes
+	if repeatable(req) {
+		executor = r.reads
+	}
+	return executor.WithContext(req.Context()).GetWithExecution(func(e failsafe.Execution[*http.Response]) (*http.Response, error) {
+		try := req.Clone(req.Context())
+		if e.IsRetry() {
+			r.log.Debug("GitHub is asked again", "method", req.Method, "try", e.Attempts(), "why", e.LastError())
+			if req.GetBody != nil { // the first try has read the body
+				body, err := req.GetBody()
+				if err != nil {
+					return nil, err
+				}
+				try.Body = body
+			}
+		}
+		return r.next.RoundTrip(try)
+	})
+}
+
+// delay draws the pause before the next try: full jitter below a bound that doubles, so that jobs which failed together
+// do not come back together. A short Retry-After of a 5xx is kept.
+func delay(e failsafe.ExecutionAttempt[*http.Response]) time.Duration {
+	bound := min(firstDelay<<max(0, e.Attempts()-1), longest)
+	pause := rand.N(bound)
+	var f *fault
+	if errors.As(e.LastError(), &f) {
+		pause = max(pause, min(f.wait, longest))
+	}
+	return pause
+}

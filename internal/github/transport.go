@@ -1,0 +1,237 @@
+package github
+
+// One attempt at GitHub, whole or not at all: the layer nearest to the wire reads each answer to its end and hands it up
+// only if it is what GitHub would say. So no layer above, the conditional cache included, ever sees half an answer.
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	attemptTimeout = 30 * time.Second // of one attempt, from its first byte to the last of the answer
+	maxAnswer      = 32 << 20         // bytes of one JSON answer
+	maxLog         = 50 << 20         // bytes read of one job's log
+)
+
+// newTransport is an http.Transport with a limit to each thing it can wait for.
+func newTransport(dialer *net.Dialer) *http.Transport {
+	return &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DialContext:           dialer.DialContext,
+		ForceAttemptHTTP2:     true,
+		TLSHandshakeTimeout:   10 * time.Second,
+		ResponseHeaderTimeout: 20 * time.Second,
+		ExpectContinueTimeout: time.Second,
+		IdleConnTimeout:       90 * time.Second,
+		MaxIdleConns:          2 * maxParallel,
+		MaxIdleConnsPerHost:   maxParallel,
+	}
+}
+
+// A call is what the layers know of a request beyond HTTP. It travels in the request's context; one goroutine has it.
+type call struct {
+	graphql   bool
+	tail      int64 // a text is wanted, and this many of its last bytes; 0: JSON
+	unchanged bool  // the newest attempt's answer was a 304
+}
+
+type callKey struct{}
+
+func callOf(req *http.Request) *call {
+	if c, ok := req.Context().Value(callKey{}).(*call); ok {
+		return c
+	}
+	return &call{}
+}
+
+// repeatable says that GitHub's state is the same however often req is carried out.
+func repeatable(req *http.Request) bool {
+	return req.Method == http.MethodGet || req.Method == http.MethodHead || callOf(req).graphql
+}
+
+// whole sends one attempt and returns an answer that can be relied on, its body in memory; or a *fault, or the error of
+// the caller's own context.
+type whole struct {
+	next  http.RoundTripper
+	now   func() time.Time
+	token secret
+	log   *slog.Logger
+	stats *stats // nil where the host is not GitHub's API
+}
+
+func (w *whole) RoundTrip(req *http.Request) (*http.Response, error) {
+	c := callOf(req)
+	c.unchanged = false
+	ctx, cancel := context.WithTimeout(req.Context(), attemptTimeout)
+	defer cancel()
+	sent := w.now()
+	resp, err := w.next.RoundTrip(req.WithContext(ctx))
+	w.stats.sent(req)
+	if err != nil {
+		return nil, w.lost(req, ctx, err)
+	}
+	defer resp.Body.Close()
+	keep, limit := int64(maxAnswer), int64(maxAnswer)
+	if c.tail > 0 && resp.StatusCode == http.StatusOK { // a refusal is read from its beginning
+		keep, limit = c.tail, maxLog
+	}
+	body, err := readTail(resp.Body, keep, limit)
+	switch {
+	case errors.Is(err, errTooLong):
+		return nil, fmt.Errorf("read answer: %w", err) // no fault: it will be as long the next time
+	case err != nil:
+		return nil, w.lost(req, ctx, fmt.Errorf("answer cut off: %w", err))
+	}
+	w.log.Debug("GitHub answered", "method", req.Method, "path", w.path(req), "status", resp.StatusCode, "took", w.now().Sub(sent))
+	w.stats.answered(resp, sent, w.now())
+	if err := w.judge(req, resp, body); err != nil {
+		return nil, err
+	}
+	c.unchanged = resp.StatusCode == http.StatusNotModified
+	resp.Body, resp.ContentLength, resp.Request = io.NopCloser(bytes.NewReader(body)), int64(len(body)), req
+	if c.tail > 0 {
+		resp.Header.Del("Etag") // a log is not worth its place in the cache
+	}
+	return resp, nil
+}
+
+// path is what a log may say of a request's URL. One outside the API is signed: whoever has it may read.
+func (w *whole) path(req *http.Request) string {
+	if w.stats == nil {
+		return "(a log)"
+	}
+	return w.token.clean(req.URL.Path)
+}
+
+// judge says why an answer cannot be relied on. What GitHub refuses (4xx) is an answer.
+func (w *whole) judge(req *http.Request, resp *http.Response, body []byte) error {
+	c, status := callOf(req), resp.StatusCode
+	switch {
+	case status >= 500:
+		return &fault{what: w.token.clean(fmt.Sprintf("%d %s %s", status, http.StatusText(status), errorMessage(body))), wait: seconds(resp.Header.Get("Retry-After"))}
+	case status == http.StatusNotModified && req.Header.Get("If-None-Match") == "":
+		return &fault{what: "304 to a request without a condition"}
+	case status < 200 || status > 299 || c.tail > 0 || status == http.StatusNoContent:
+		return nil
+	case len(body) == 0 && !repeatable(req):
+		return nil // a rerun is answered with 201 and nothing
+	case !json.Valid(body):
+		return &fault{what: "answer is no JSON"}
+	case bytes.Equal(bytes.TrimSpace(body), []byte("null")):
+		return &fault{what: "answer is null"} // it would decode to an empty list
+	case c.graphql:
+		return graphqlFault(body)
+	}
+	return nil
+}
+
+// lost turns a failed attempt into a fault, unless the caller herself ended it.
+func (w *whole) lost(req *http.Request, attempt context.Context, err error) error {
+	if own := req.Context().Err(); own != nil {
+		return own
+	}
+	if attempt.Err() != nil {
+		return &fault{what: "no answer within " + attemptTimeout.String()}
+	}
+	var op *net.OpError
+	return &fault{what: w.token.clean(err.Error()), unsent: errors.As(err, &op) && op.Op == "dial"}
+}
+
+var errTooLong = errors.New("answer longer than allowed")
+
+// readTail reads r to its end and returns its last keep bytes; an r of more than limit bytes is an error, because its
+// end was not seen.
+func readTail(r io.Reader, keep, limit int64) ([]byte, error) {
+	var tail []byte
+	var total int64
+	chunk := make([]byte, 32<<10)
+	for {
+		n, err := r.Read(chunk)
+		total += int64(n)
+		if total > limit {
+			return nil, errTooLong
+		}
+		tail = append(tail, chunk[:n]...)
+		if int64(len(tail)) > 2*keep { // drop what is not needed now and then, not at each read
+			tail = append(tail[:0], tail[int64(len(tail))-keep:]...)
+		}
+		switch {
+		case err == io.EOF:
+			return tail[max(0, int64(len(tail))-keep):], nil
+		case err != nil:
+			return nil, err
+		}
+	}
+}
+
+// seconds reads a Retry-After that is a number.
+func seconds(header string) time.Duration {
+	n, err := strconv.Atoi(strings.TrimSpace(header))
+	if err != nil || n < 0 {
+		return 0
+	}
+	return time.Duration(min(n, 1<<20)) * time.Second
+}
+
+// stats counts requests and measures the offset of GitHub's clock. A nil *stats counts nothing.
+type stats struct {
+	mu     sync.Mutex
+	counts Counts
+	skew   time.Duration
+}
+
+func (s *stats) sent(req *http.Request) {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.counts.Sent++
+	if callOf(req).graphql {
+		s.counts.GraphQL++
+	}
+	if s.counts.Methods == nil {
+		s.counts.Methods = make(map[string]int)
+	}
+	s.counts.Methods[req.Method]++
+}
+
+// maxSkew is what GitHub's clock may differ from ours without a word.
+const maxSkew = 2 * time.Second
+
+// answered learns from an answer's Date. It was stamped, in whole seconds, at some time between sent and received: only
+// an offset that no such time explains is one.
+func (s *stats) answered(resp *http.Response, sent, received time.Time) {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if resp.StatusCode == http.StatusNotModified {
+		s.counts.NotModified++
+	}
+	date, err := http.ParseTime(resp.Header.Get("Date"))
+	if err != nil {
+		return
+	}
+	least, most := date.Sub(received), date.Add(time.Second).Sub(sent)
+	switch {
+	case s.skew != 0 && least <= s.skew && s.skew <= most: // still explains it: the same offset each time, not a new one
+	case least > maxSkew, most < -maxSkew:
+		s.skew = (least + most) / 2
+	default:
+		s.skew = 0
+	}
+}

@@ -1,0 +1,93 @@
+package github
+
+// What the conditional layer remembers: whole answers in memory, within a bound. Losing one costs a full read, no more.
+
+import (
+	"bytes"
+	queue "container/list"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+)
+
+// maxCached bounds the bytes of all remembered answers together. An answer that would take an eighth of it is not kept.
+const maxCached = 64 << 20
+
+// A store implements ghtransport.Storage. Only the layer above [whole] writes to it: what is in it was read to its end
+// and is JSON.
+type store struct {
+	mu      sync.Mutex
+	size    int
+	entries map[string]*queue.Element
+	order   queue.List // of entry, the one used last in front
+}
+
+type entry struct {
+	url    string
+	status int
+	header http.Header
+	body   []byte
+}
+
+func newStore() *store { return &store{entries: make(map[string]*queue.Element)} }
+
+// Get returns what is remembered of req's URL, or nil.
+func (s *store) Get(_ context.Context, req *http.Request) (*http.Response, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at, ok := s.entries[req.URL.String()]
+	if !ok {
+		return nil, nil // as the interface asks for
+	}
+	s.order.MoveToFront(at)
+	e := at.Value.(entry)
+	return &http.Response{
+		StatusCode:    e.status,
+		Status:        fmt.Sprintf("%d %s", e.status, http.StatusText(e.status)),
+		Header:        e.header.Clone(),
+		Body:          io.NopCloser(bytes.NewReader(e.body)),
+		ContentLength: int64(len(e.body)),
+		Request:       req,
+	}, nil
+}
+
+// Put remembers resp and gives it its body back.
+func (s *store) Put(_ context.Context, resp *http.Response) error {
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return fmt.Errorf("read answer: %w", err) // unreachable unless a layer was put between us and whole
+	}
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	url := resp.Request.URL.String()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if at, ok := s.entries[url]; ok {
+		s.drop(at)
+	}
+	if len(body) > maxCached/8 {
+		return nil
+	}
+	s.entries[url] = s.order.PushFront(entry{url: url, status: resp.StatusCode, header: resp.Header.Clone(), body: body})
+	s.size += len(body)
+	for s.size > maxCached {
+		s.drop(s.order.Back())
+	}
+	return nil
+}
+
+// forget drops an answer that turned out to be of no use.
+func (s *store) forget(url string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if at, ok := s.entries[url]; ok {
+		s.drop(at)
+	}
+}
+
+func (s *store) drop(at *queue.Element) {
+	e := s.order.Remove(at).(entry)
+	s.size -= len(e.body)
+	delete(s.entries, e.url)
+}

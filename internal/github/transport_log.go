@@ -1,0 +1,128 @@
+package github
+
+// Job logs: the API answers with a redirect to a signed URL of some storage. The token has no business there, and the URL
+// was chosen by whoever answered: it must not lead into the network that we run in.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"syscall"
+)
+
+// Tail reads a job's log and returns its last max bytes. A log of more than 50 MB is an error.
+func (c *Client) Tail(ctx context.Context, path string, max int64) ([]byte, error) {
+	if err := relative(path); err != nil {
+		return nil, fmt.Errorf("GET %s: %w", redactURL(path), err)
+	}
+	k := &call{tail: max}
+	r, err := c.do(ctx, k, http.MethodGet, strings.TrimPrefix(path, "/"), nil)
+	if err != nil {
+		return nil, err
+	}
+	asked := r.path
+	for range maxHops {
+		if r.answer.Status < 300 {
+			return r.body, nil
+		}
+		to, err := r.req.URL.Parse(r.answer.Header.Get("Location"))
+		if err != nil {
+			return nil, fmt.Errorf("GET %s: %w", asked, &fault{what: "a redirect to no URL"})
+		}
+		via, err := c.outside(ctx, to)
+		if err != nil {
+			return nil, fmt.Errorf("GET %s: %w", asked, err)
+		}
+		req, err := http.NewRequestWithContext(context.WithValue(ctx, callKey{}, k), http.MethodGet, to.String(), nil)
+		if err != nil {
+			return nil, fmt.Errorf("GET %s: %w", asked, errors.New("a redirect to no URL")) // err would quote a signed URL
+		}
+		req.Header.Set("User-Agent", c.requests.UserAgent)
+		if r, err = c.once(via, req, k); err != nil {
+			return nil, err
+		}
+	}
+	return nil, fmt.Errorf("GET %s: more than %d redirects", asked, maxHops)
+}
+
+// outside chooses how to reach a URL that is not ours to choose. Private addresses are for those whose GitHub has one.
+func (c *Client) outside(ctx context.Context, to *url.URL) (http.RoundTripper, error) {
+	switch {
+	case to.User != nil, to.Hostname() == "":
+		return nil, errors.New("a redirect to a URL that is none of a log")
+	case sameHost(to, c.base):
+		return c.logs, nil
+	case to.Scheme != "https" && (to.Scheme != "http" || !loopback(to.Hostname()) || !loopback(c.base.Hostname())):
+		return nil, fmt.Errorf("a redirect to %s, which is not https, is not followed", c.token.clean(to.Host))
+	case privateName(ctx, c.base.Hostname()):
+		return c.logs, nil
+	}
+	if ip, err := netip.ParseAddr(to.Hostname()); err == nil && private(ip) || to.Hostname() == "localhost" || strings.HasSuffix(to.Hostname(), ".localhost") {
+		return nil, fmt.Errorf("a redirect to the private address %s is not followed", c.token.clean(to.Host))
+	}
+	if proxy, err := http.ProxyFromEnvironment(&http.Request{URL: to}); err != nil || proxy != nil {
+		return c.logs, nil // the proxy dials, and is private itself more often than not
+	}
+	return c.guarded, nil
+}
+
+// privateName says whether an operator's GitHub is in a private network. GitHub's own is not, so that its name need not
+// be looked up.
+func privateName(ctx context.Context, host string) bool {
+	if ip, err := netip.ParseAddr(host); err == nil {
+		return private(ip)
+	}
+	if loopback(host) {
+		return true
+	}
+	if host == "api.github.com" || strings.HasSuffix(host, ".ghe.com") {
+		return false
+	}
+	ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	if err != nil {
+		return false
+	}
+	for _, ip := range ips {
+		if private(ip) {
+			return true
+		}
+	}
+	return false
+}
+
+// refusePrivate stands between name resolution and connect, where a name that changes its address does not help.
+func refusePrivate(_, address string, _ syscall.RawConn) error {
+	at, err := netip.ParseAddrPort(address)
+	if err != nil || private(at.Addr()) {
+		return errors.New("a private address is not dialed")
+	}
+	return nil
+}
+
+// notPublic are ranges that netip does not call private and that are no place for a log: this network, carrier NAT,
+// protocol assignments, benchmarks, documentation, reserved.
+var notPublic = []netip.Prefix{
+	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),
+	netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("2001:db8::/32"),
+}
+
+var nat64 = netip.MustParsePrefix("64:ff9b::/96")
+
+func private(ip netip.Addr) bool {
+	ip = ip.Unmap().WithZone("")
+	if nat64.Contains(ip) { // an IPv4 address in disguise
+		b := ip.As16()
+		ip = netip.AddrFrom4([4]byte(b[12:]))
+	}
+	for _, p := range notPublic {
+		if p.Contains(ip) {
+			return true
+		}
+	}
+	return ip.IsPrivate() || ip.IsLoopback() || ip.IsUnspecified() || ip.IsLinkLocalUnicast() || ip.IsMulticast()
+}

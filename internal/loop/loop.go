@@ -1,0 +1,194 @@
+// Package loop makes a decision true: it observes a pull request, judges, decides, words the check, and has it written.
+//
+// [Reconciler.Reconcile] is the only seam between the pure core and the world. It is idempotent and level-triggered:
+// calling it twice, late, or for no reason changes nothing but latency. Everything else that runs the coordinator is a
+// shell around it.
+package loop
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/evidence"
+	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/report"
+)
+
+// A Forge is the code host, as far as the loop needs one.
+type Forge interface {
+	// Observe reads everything that a decision about pr depends on, or fails. A broken policy is part of the Snapshot, not an error.
+	Observe(ctx context.Context, pr quorum.PR) (quorum.Policy, quorum.Snapshot, error)
+	// Apply carries out the effects that still hold: each is read again first and void if GitHub has moved on.
+	Apply(ctx context.Context, pr quorum.PR, e quorum.Effects) (quorum.Receipt, error)
+	// Publish makes the check read as c. It writes nothing if it does.
+	Publish(ctx context.Context, pr quorum.PR, c report.Check) error
+}
+
+// A Reconciler reconciles pull requests of one forge. One pull request must not be reconciled twice at the same time.
+type Reconciler struct {
+	Forge  Forge
+	Now    func() time.Time                           // the local clock; nil: time.Now
+	Sleep  func(context.Context, time.Duration) error // how [Reconciler.Stay] waits by that clock; nil: a timer
+	DryRun bool                                       // nothing is written and nothing carried out
+	Seen   func(Look)                                 // called with the outcome of each look; may be nil
+	Fault  func(err error, next time.Time)            // Stay: a look failed and will be tried again then; may be nil
+}
+
+// A Look is what one look at a pull request came to.
+type Look struct {
+	Policy   quorum.Policy
+	Snapshot quorum.Snapshot
+	Decision quorum.Decision
+	Check    report.Check
+	At       time.Time // by GitHub's clock
+}
+
+// Again is how long to wait before a look that found GitHub moving: an effect was void, or could not be carried out.
+const again = 2 * time.Second
+
+// Reconcile observes pr, judges, decides, and makes the decision true. It returns when to look again;
+// with an error that is the moment a limit ends, or zero: then the caller backs off.
+func (r *Reconciler) Reconcile(ctx context.Context, pr quorum.PR) (wake time.Time, err error) {
+	wake, err = r.reconcile(ctx, pr)
+	var limit interface{ RetryAt() time.Time }
+	if errors.As(err, &limit) {
+		return limit.RetryAt(), err
+	}
+	return wake, err
+}
+
+func (r *Reconciler) reconcile(ctx context.Context, pr quorum.PR) (time.Time, error) {
+	look, err := r.observe(ctx, pr)
+	if err != nil {
+		return time.Time{}, err
+	}
+	effects := look.Decision.Effects
+	look.word()
+	if err := r.publish(ctx, pr, look); err != nil {
+		return time.Time{}, err
+	}
+	wake := look.Decision.Wake
+	if effects.Empty() || r.DryRun {
+		return wake, nil
+	}
+	if ctx.Err() != nil {
+		return time.Time{}, context.Cause(ctx)
+	}
+	writing, done := finish(ctx)
+	receipt, err := r.Forge.Apply(writing, pr, effects)
+	done()
+	settled := true
+	for _, done := range receipt.Done {
+		settled = settled && done.State == quorum.ResultDone
+	}
+	if rec := evidence.Refuse(look.Snapshot.Record, receipt); rec.Seq != look.Snapshot.Record.Seq {
+		look.Snapshot.Record = rec
+		look.decide()
+		look.word()
+		if err := r.publish(ctx, pr, look); err != nil {
+			return time.Time{}, err
+		}
+		wake = look.Decision.Wake
+	}
+	if soon := look.At.Add(again); err == nil && (!settled || look.Snapshot.NoRecord) && (wake.IsZero() || soon.Before(wake)) {
+		wake = soon
+	}
+	return wake, err
+}
+
+// Look observes pr and says what its check should read, without writing anything.
+func (r *Reconciler) Look(ctx context.Context, pr quorum.PR) (Look, error) {
+	look, err := r.observe(ctx, pr)
+	if err == nil {
+		look.word()
+	}
+	return look, err
+}
+
+// observe looks at pr, and once more where a run seems to have left nothing: GitHub's lists are read side by side, and a
+// text that was posted between two of them would look as if it were missing.
+func (r *Reconciler) observe(ctx context.Context, pr quorum.PR) (look Look, err error) {
+	for range 2 {
+		look = Look{}
+		look.Policy, look.Snapshot, err = r.Forge.Observe(ctx, pr)
+		if err != nil {
+			return Look{}, err
+		}
+		look.At = r.now().Add(look.Snapshot.Skew)
+		look.decide()
+		if !look.hollow() {
+			break
+		}
+	}
+	return look, nil
+}
+
+func (l *Look) decide() {
+	l.Decision = quorum.Decide(l.Policy, evidence.Judge(l.Policy, l.Snapshot), evidence.Facts(l.Policy, l.Snapshot), l.At)
+}
+
+// word renders the decision with its record. Effects that are due are announced as under way: their intents stand in the
+// record, and the ballots are judged with it, before anything is carried out.
+func (l *Look) word() {
+	l.Snapshot.Record = evidence.Remember(l.Policy, l.Snapshot, l.Decision, l.At)
+	if !l.Decision.Effects.Empty() && !l.Snapshot.NoRecord {
+		l.decide()
+	}
+	l.Check = report.Render(l.Policy, l.Snapshot, l.Decision, l.Snapshot.Record)
+}
+
+// hollow reports whether an attempt is new among those that ended and left nothing.
+func (l *Look) hollow() bool {
+	for _, b := range l.Decision.Ballots {
+		if b.Outcome != quorum.Empty {
+			continue
+		}
+		known := false
+		for _, seen := range l.Snapshot.Record.Runs {
+			known = known || seen.ID == b.Run && seen.Attempt == b.Attempt && !seen.Ended.IsZero()
+		}
+		if !known {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *Reconciler) publish(ctx context.Context, pr quorum.PR, look Look) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if !r.DryRun {
+		writing, done := finish(ctx)
+		defer done()
+		if err := r.Forge.Publish(writing, pr, look.Check); err != nil {
+			return err
+		}
+	}
+	if r.Seen != nil {
+		r.Seen(look)
+	}
+	return nil
+}
+
+// last is how long a write that is under way may take when its context ends.
+const last = 1500 * time.Millisecond
+
+// finish returns a context that outlives ctx a little: a write that is under way is finished.
+func finish(ctx context.Context) (context.Context, func()) {
+	writing, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		t := time.NewTimer(last)
+		defer t.Stop()
+		select {
+		case <-t.C:
+			cancel(context.Cause(ctx))
+		case <-writing.Done():
+		}
+	})
+	return writing, func() {
+		stop()
+		cancel(nil)
+	}
+}

@@ -1,0 +1,121 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// Stay says how long a job stays with a pull request.
+type Stay struct {
+	Wait bool          // until it is decided, following new heads; else only for what GitHub announces to no job
+	Poll time.Duration // how often to look while it stays; looks at every wake too
+	Hold time.Duration // without Wait: how long at most
+}
+
+// patience is how long faults of GitHub are borne in a row before a stay is given up.
+const patience = 15 * time.Minute
+
+// breath is the least pause between two looks, whatever a clock says.
+const breath = 50 * time.Millisecond
+
+// Stay reconciles pr until there is nothing left for this process to wait for, and returns the last look. It ends with an
+// error if ctx ends, if GitHub refuses for good, or if nothing but faults came for fifteen minutes.
+func (r *Reconciler) Stay(ctx context.Context, pr quorum.PR, stay Stay) (last Look, err error) {
+	var faulty time.Time // since when there are only faults
+	inner := *r
+	inner.Seen = func(l Look) {
+		last = l
+		if r.Seen != nil {
+			r.Seen(l)
+		}
+	}
+	began := r.now()
+	for pause := time.Second; ; {
+		wake, err := inner.Reconcile(ctx, pr)
+		next := r.now().Add(stay.Poll)
+		switch {
+		case ctx.Err() != nil:
+			return last, context.Cause(ctx)
+		case err == nil:
+			faulty, pause = time.Time{}, time.Second
+			if !stay.on(last.Decision, r.now().Sub(began)) {
+				return last, nil
+			}
+			if !wake.IsZero() && wake.Add(-last.Snapshot.Skew).Before(next) { // a wake is by GitHub's clock
+				next = wake.Add(-last.Snapshot.Skew)
+			}
+		case !temporary(err):
+			return last, err
+		default:
+			if faulty.IsZero() {
+				faulty = r.now()
+			}
+			if r.now().Sub(faulty) > patience {
+				return last, err
+			}
+			next = r.now().Add(pause)
+			if wake.After(next) { // the end of a limit
+				next, faulty = wake, time.Time{}
+			}
+			pause = min(2*pause, 30*time.Second)
+			if r.Fault != nil {
+				r.Fault(err, next)
+			}
+		}
+		if err := r.sleep(ctx, max(next.Sub(r.now()), breath)); err != nil {
+			return last, err
+		}
+	}
+}
+
+// on reports whether there is something to stay for.
+func (s Stay) on(d quorum.Decision, stayed time.Duration) bool {
+	if d.Verdict != quorum.Waiting || d.Reason == quorum.ReasonDraft {
+		return false
+	}
+	if s.Wait {
+		return true
+	}
+	if stayed >= s.Hold {
+		return false
+	}
+	if !d.GraceEnd.IsZero() {
+		return true
+	}
+	for _, b := range d.Ballots {
+		if b.Vote == quorum.Pending && b.Watch && !b.Shadow {
+			return true
+		}
+	}
+	return false
+}
+
+// temporary reports whether looking again may help.
+func temporary(err error) bool {
+	var t interface{ Temporary() bool }
+	return errors.As(err, &t) && t.Temporary()
+}
+
+func (r *Reconciler) now() time.Time {
+	if r.Now == nil {
+		return time.Now()
+	}
+	return r.Now()
+}
+
+func (r *Reconciler) sleep(ctx context.Context, d time.Duration) error {
+	if r.Sleep != nil {
+		return r.Sleep(ctx, d)
+	}
+	t := time.NewTimer(max(d, 0))
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-t.C:
+		return nil
+	}
+}
