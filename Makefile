@@ -1,0 +1,36 @@
+# The few commands that a change needs. CI runs the same ones.
+
+GO ?= go
+
+.PHONY: all build test race properties lint fuzz bench clean
+all: build test lint
+
+build: ## the program, the same bytes on every machine
+	$(GO) build -trimpath -buildvcs=false -o coordinator ./cmd/coordinator
+
+test: ## under two minutes
+	$(GO) test ./...
+
+race: ## needs a C compiler
+	$(GO) test -race ./...
+
+properties: ## what holds of every decision, in 10,000 worlds each
+	$(GO) test ./internal/quorum -rapid.checks=10000
+
+lint: ## golangci-lint v2, configured in .golangci.yml
+	$(GO) vet ./...
+	golangci-lint run
+
+FUZZTIME ?= 20s
+fuzz: ## every fuzz target for FUZZTIME
+	@set -e; for pkg in $$($(GO) list ./...); do \
+		for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
+			echo "$$pkg $$target"; $(GO) test $$pkg -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME); \
+		done; \
+	done
+
+bench:
+	$(GO) test -run '^$$' -bench . -benchmem ./internal/...
+
+clean:
+	rm -rf coordinator dist

@@ -1,0 +1,423 @@
+package coordinator_test
+
+// The laws of the repository. Whoever needs an exception changes the law here, where a reviewer sees it.
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/review-coordinator/coordinator"
+
+// rules says for every package which of ours it may import. A package without a rule fails: give it one.
+var rules = map[string][]string{
+	"internal/quorum":   {},
+	"internal/evidence": {"internal/quorum"},
+	"internal/report":   {"internal/quorum"},
+	"internal/config":   {"internal/quorum", "internal/evidence"},
+	"internal/github":   {"internal/quorum", "internal/evidence", "internal/config", "internal/report"},
+	"internal/loop":     {"internal/quorum", "internal/evidence", "internal/report"},
+	// What validates the sandbox against GitHub's description is for tests: nothing that is built imports it.
+	"internal/sandbox/openapi": {},
+	"internal/sandbox":         {"internal/quorum", "internal/evidence", "internal/report", "internal/config", "internal/github", "internal/loop"},
+	"cmd/coordinator":          {"internal/quorum", "internal/evidence", "internal/report", "internal/config", "internal/github", "internal/loop", "internal/sandbox"},
+}
+
+// pure are the packages that judge, decide and word. Equal inputs give equal outputs, wherever and whenever.
+var pure = []string{"internal/quorum", "internal/evidence", "internal/report"}
+
+// impure is what a pure package does not import: each of them knows a clock, an environment, chance, or shared state.
+var impure = []string{
+	"context", "os", "os/exec", "os/signal", "os/user", "net", "net/http", "log", "log/slog", "math/rand", "math/rand/v2", "crypto/rand",
+	"io/fs", "io/ioutil", "path/filepath", "syscall", "unsafe", "runtime", "runtime/debug", "sync", "sync/atomic", "expvar", "flag", "plugin", "embed", "testing",
+}
+
+// impureNames are the names that a pure package does not use of packages that it may import.
+var impureNames = map[string][]string{
+	"time": {"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker", "Local", "LoadLocation"},
+	"fmt":  {"Print", "Printf", "Println", "Scan", "Scanf", "Scanln"},
+}
+
+// unwelcome are names of packages that would promise nothing.
+var unwelcome = []string{"util", "utils", "common", "helper", "helpers", "types", "models", "model", "manager", "service", "services", "misc", "base", "shared"}
+
+// pkg is what `go list` says about a package.
+type pkg struct {
+	ImportPath, Name, Doc, Dir string
+	Imports, Deps, GoFiles     []string
+	Error                      *struct{ Err string }
+}
+
+// name is p's path in the repository; "." for the root.
+func (p pkg) name() string {
+	if p.ImportPath == module || strings.HasPrefix(p.ImportPath, module+" ") {
+		return "."
+	}
+	return strings.TrimPrefix(p.ImportPath, module+"/")
+}
+
+// list are the packages of the repository.
+func list(t *testing.T) (all []pkg) {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-e", "-json=ImportPath,Name,Doc,Dir,Imports,Deps,GoFiles,Error", "./...")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("list packages: %v", err)
+	}
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p pkg
+		switch err := dec.Decode(&p); {
+		case errors.Is(err, io.EOF):
+			return all
+		case err != nil:
+			t.Fatalf("read list of packages: %v", err)
+		case p.name() != "." && len(p.GoFiles) > 0:
+			all = append(all, p)
+		}
+	}
+}
+
+func TestImportsPointInwards(t *testing.T) {
+	seen := make(map[string]bool)
+	for _, p := range list(t) {
+		allowed, ruled := rules[p.name()]
+		if !ruled {
+			t.Errorf("%s has no rule", p.name())
+		}
+		seen[p.name()] = true
+		for _, imp := range p.Imports {
+			ours, isOurs := strings.CutPrefix(imp, module+"/")
+			switch {
+			case isOurs && !slices.Contains(allowed, ours):
+				t.Errorf("%s must not import %s", p.name(), ours)
+			case isOurs, !slices.Contains(pure, p.name()):
+			case slices.Contains(impure, imp):
+				t.Errorf("%s is pure and must not import %s", p.name(), imp)
+			case strings.Contains(strings.Split(imp, "/")[0], "."):
+				t.Errorf("%s is pure and imports nothing but the standard library: not %s", p.name(), imp)
+			}
+		}
+	}
+	for name := range rules {
+		if !seen[name] {
+			t.Errorf("%s has a rule and is not there", name)
+		}
+	}
+}
+
+func TestEveryPackageSaysWhatItPromises(t *testing.T) {
+	for _, p := range list(t) {
+		opening := "Package " + p.Name + " "
+		if p.Name == "main" {
+			opening = "Command " + path.Base(p.name()) + " "
+		}
+		if !strings.HasPrefix(p.Doc, opening) {
+			t.Errorf("the comment of %s begins %q, not %q", p.name(), p.Doc, opening)
+		}
+		for _, element := range append(strings.Split(p.name(), "/"), p.Name) {
+			if slices.Contains(unwelcome, element) {
+				t.Errorf("%s: a package called %s promises nothing", p.name(), element)
+			}
+		}
+	}
+}
+
+// The action downloads and starts the program for every event: what only tests need stays out of it.
+func TestTheProgramIsLight(t *testing.T) {
+	found := false
+	for _, p := range list(t) {
+		if p.name() != "cmd/coordinator" {
+			continue
+		}
+		found = true
+		for _, heavy := range []string{"testing", "net/http/httptest", "github.com/getkin/kin-openapi", "pgregory.net/rapid", "github.com/google/go-cmp", "github.com/rogpeppe/go-internal", "go.uber.org/goleak"} {
+			for _, dep := range p.Deps {
+				if dep == heavy || strings.HasPrefix(dep, heavy+"/") {
+					t.Errorf("the program contains %s", dep)
+				}
+			}
+		}
+		main, err := os.ReadFile(filepath.Join(p.Dir, "main.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := bytes.Count(main, []byte("\n")); n >= 60 {
+			t.Errorf("main.go has %d lines", n)
+		}
+	}
+	if !found {
+		t.Error("there is no program")
+	}
+}
+
+// source is a package's syntax without its tests.
+type source struct {
+	name  string
+	fset  *token.FileSet
+	files []*ast.File
+	info  *types.Info
+}
+
+// parse reads p and finds out what its identifiers mean; what other packages declare remains unknown.
+func parse(t *testing.T, p pkg) source {
+	t.Helper()
+	s := source{name: p.name(), fset: token.NewFileSet(), info: &types.Info{Uses: make(map[*ast.Ident]types.Object), Defs: make(map[*ast.Ident]types.Object)}}
+	for _, file := range p.GoFiles {
+		f, err := parser.ParseFile(s.fset, filepath.Join(p.Dir, file), nil, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatalf("parse %s: %v", file, err)
+		}
+		s.files = append(s.files, f)
+	}
+	hollow := types.Config{Importer: hollow{}, Error: func(error) {}, FakeImportC: true}
+	_, _ = hollow.Check(p.ImportPath, s.fset, s.files, s.info) // errors are certain, as all imports are hollow
+	return s
+}
+
+// hollow imports every package as an empty one: names within a package are resolved all the same.
+type hollow struct{}
+
+func (hollow) Import(name string) (*types.Package, error) {
+	base := path.Base(name)
+	if strings.HasPrefix(base, "v") && strings.Trim(base[1:], "0123456789") == "" {
+		base = path.Base(path.Dir(name))
+	}
+	p := types.NewPackage(name, base)
+	p.MarkComplete()
+	return p, nil
+}
+
+func (s source) errorf(t *testing.T, at ast.Node, format string, args ...string) {
+	t.Helper()
+	for _, arg := range args {
+		format = strings.Replace(format, "%s", arg, 1)
+	}
+	pos := s.fset.Position(at.Pos())
+	t.Errorf("%s/%s:%d: %s", s.name, filepath.Base(pos.Filename), pos.Line, format)
+}
+
+// imported is the path of the package that an identifier stands for; "" if it is something else.
+func (s source) imported(e ast.Expr) string {
+	id, isIdent := e.(*ast.Ident)
+	if !isIdent {
+		return ""
+	}
+	if p, isPackage := s.info.Uses[id].(*types.PkgName); isPackage {
+		return p.Imported().Path()
+	}
+	return ""
+}
+
+func TestTheCoreIsPure(t *testing.T) {
+	for _, p := range list(t) {
+		if !slices.Contains(pure, p.name()) {
+			continue
+		}
+		s := parse(t, p)
+		for _, f := range s.files {
+			ast.Inspect(f, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.GoStmt:
+					s.errorf(t, n, "a goroutine")
+				case *ast.SendStmt:
+					s.errorf(t, n, "a channel")
+				case *ast.SelectStmt:
+					s.errorf(t, n, "a channel")
+				case *ast.ChanType:
+					s.errorf(t, n, "a channel")
+				case *ast.SelectorExpr:
+					if from := s.imported(n.X); slices.Contains(impureNames[from], n.Sel.Name) {
+						s.errorf(t, n, "%s.%s", from, n.Sel.Name)
+					}
+				case *ast.CallExpr:
+					if id, isIdent := n.Fun.(*ast.Ident); isIdent && (id.Name == "print" || id.Name == "println") {
+						s.errorf(t, n, "%s writes", id.Name)
+					}
+				}
+				return true
+			})
+		}
+	}
+}
+
+func TestNothingHappensBeforeMain(t *testing.T) {
+	for _, p := range list(t) {
+		s := parse(t, p)
+		for _, f := range s.files {
+			ast.Inspect(f, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.FuncDecl:
+					if n.Recv == nil && n.Name.Name == "init" {
+						s.errorf(t, n, "an init function")
+					}
+				case *ast.SelectorExpr:
+					if s.imported(n.X) == "time" && n.Sel.Name == "Sleep" {
+						s.errorf(t, n, "it sleeps; wait for a context or a timer instead")
+					}
+				}
+				return true
+			})
+		}
+	}
+}
+
+// A package variable is a table, an error or a compiled pattern: it gets its value where it is declared, and keeps it.
+func TestPackageVariablesAreNeverChanged(t *testing.T) {
+	for _, p := range list(t) {
+		s := parse(t, p)
+		for _, f := range s.files {
+			for _, decl := range f.Decls {
+				if gen, isGen := decl.(*ast.GenDecl); isGen && gen.Tok == token.VAR {
+					s.declared(t, gen)
+				}
+			}
+			ast.Inspect(f, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.AssignStmt:
+					for _, left := range n.Lhs {
+						s.unchanged(t, left)
+					}
+				case *ast.IncDecStmt:
+					s.unchanged(t, n.X)
+				case *ast.RangeStmt:
+					s.unchanged(t, n.Key)
+					s.unchanged(t, n.Value)
+				case *ast.UnaryExpr:
+					if n.Op == token.AND {
+						s.unchanged(t, n.X)
+					}
+				case *ast.CallExpr:
+					if len(n.Args) > 0 && s.changes(n.Fun) {
+						s.unchanged(t, n.Args[0])
+					}
+				}
+				return true
+			})
+		}
+	}
+}
+
+// declared complains about package variables that have no value: somebody will change them. Files that are embedded and
+// what the linker sets get theirs from outside.
+func (s source) declared(t *testing.T, gen *ast.GenDecl) {
+	t.Helper()
+	for _, spec := range gen.Specs {
+		v, isValue := spec.(*ast.ValueSpec)
+		if !isValue || len(v.Values) > 0 || embedded(gen.Doc) || embedded(v.Doc) {
+			continue
+		}
+		if name := v.Names[0].Name; s.name != "cmd/coordinator" || name != "release" {
+			s.errorf(t, v, "%s has no value: somebody will change it", name)
+		}
+	}
+}
+
+func embedded(doc *ast.CommentGroup) bool {
+	return doc != nil && slices.ContainsFunc(doc.List, func(c *ast.Comment) bool { return strings.HasPrefix(c.Text, "//go:embed ") })
+}
+
+// unchanged complains if an expression that is changed begins with a package variable.
+func (s source) unchanged(t *testing.T, e ast.Expr) {
+	t.Helper()
+	for {
+		switch x := e.(type) {
+		case *ast.ParenExpr:
+			e = x.X
+		case *ast.IndexExpr:
+			e = x.X
+		case *ast.SliceExpr:
+			e = x.X
+		case *ast.StarExpr:
+			e = x.X
+		case *ast.SelectorExpr:
+			e = x.X
+		case *ast.Ident:
+			if v, isVar := s.info.Uses[x].(*types.Var); isVar && v.Parent() != nil && v.Parent() == v.Pkg().Scope() {
+				s.errorf(t, x, "%s is a package variable and is changed", x.Name)
+			}
+			return
+		default:
+			return
+		}
+	}
+}
+
+// changes reports whether a function changes its first argument.
+func (s source) changes(fun ast.Expr) bool {
+	switch f := fun.(type) {
+	case *ast.Ident:
+		return slices.Contains([]string{"clear", "copy", "delete"}, f.Name)
+	case *ast.SelectorExpr:
+		switch s.imported(f.X) {
+		case "sort":
+			return true
+		case "slices":
+			return slices.ContainsFunc([]string{"Sort", "Reverse", "Delete", "Insert", "Replace", "Compact", "Grow"}, func(w string) bool { return strings.HasPrefix(f.Sel.Name, w) })
+		case "maps":
+			return f.Sel.Name == "Copy" || f.Sel.Name == "DeleteFunc" || f.Sel.Name == "Insert"
+		}
+	}
+	return false
+}
+
+// files are the files of the repository: what git knows and does not ignore, or without git all there are.
+func files(t *testing.T) []string {
+	t.Helper()
+	if out, err := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard").Output(); err == nil && len(out) > 0 {
+		return strings.Split(strings.TrimRight(string(out), "\x00"), "\x00")
+	}
+	var all []string
+	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && d.Name() == ".git":
+			return fs.SkipDir
+		case d.Type().IsRegular():
+			all = append(all, name)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// A clone is all that anybody needs: no file points to a place outside it. (The folder .ci is for the machine that runs it.)
+func TestTheRepositoryStandsAlone(t *testing.T) {
+	places := [][]byte{
+		[]byte("/work/" + "shared"), []byte("/work/" + "main"), []byte("../" + "shared"), []byte("/tmp/" + "brief"), []byte("/root" + "/"),
+		[]byte("helper" + " session"),
+	}
+	for _, name := range files(t) {
+		text, err := os.ReadFile(name)
+		if errors.Is(err, fs.ErrNotExist) || strings.HasPrefix(name, ".ci/") {
+			continue // git still knows a file that was deleted a moment ago
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, place := range places {
+			if at := bytes.Index(text, place); at >= 0 {
+				t.Errorf("%s:%s names %s", name, strconv.Itoa(1+bytes.Count(text[:at], []byte("\n"))), place)
+			}
+		}
+	}
+}

@@ -1,0 +1,166 @@
+package main
+
+// What the coordinator makes of one text: for whoever writes a reviewer's prompt, and for whoever asks why its answer
+// did not count.
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/review-coordinator/coordinator/internal/evidence"
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+type classifyCmd struct {
+	Preset     string `placeholder:"NAME" help:"Read it as this reviewer's, e.g. copilot."`
+	Verdict    string `placeholder:"FORMAT" help:"Where its verdict stands: auto, ready-to-merge, review-state, findings, json or conclusion. Default: auto, or the preset's."`
+	Kind       string `default:"comment" help:"What it is on GitHub: comment, review, check, status or log (${default})."`
+	State      string `placeholder:"STATE" help:"Of a review (APPROVED, CHANGES_REQUESTED, COMMENTED) or a status (success, failure)."`
+	Comments   int    `placeholder:"N" help:"How many inline comments the review has."`
+	Conclusion string `placeholder:"C" help:"Of the check run, or of the run whose log it is."`
+	JSON       bool   `name:"json" help:"Print JSON."`
+}
+
+// Verdict formats that one word can name.
+var verdictFormats = []struct {
+	word string
+	kind quorum.FormatKind
+}{
+	{"auto", quorum.Auto},
+	{"ready-to-merge", quorum.ReadyToMerge},
+	{"review-state", quorum.ReviewState},
+	{"findings", quorum.FindingList},
+	{"json", quorum.JSON},
+	{"conclusion", quorum.Conclusion},
+}
+
+// Help is shown by coordinator classify --help.
+func (classifyCmd) Help() string {
+	return `Reads a reviewer's text from standard input and prints its outcome, the reason, and what was recognised. A text is an
+approval only if it has one clear verdict in plain view.
+
+Examples:
+
+  gh pr view 12 --json comments --jq '.comments[-1].body' | coordinator classify
+  coordinator classify --preset copilot --kind review --state COMMENTED --comments 0 <review.md
+  gh run view 4711 --log-failed | coordinator classify --kind log --json`
+}
+
+// A classification is what --json prints.
+type classification struct {
+	Outcome  quorum.Outcome   `json:"outcome"`
+	Reason   quorum.Reason    `json:"reason"`
+	Detail   string           `json:"detail"`
+	Reset    string           `json:"reset,omitempty"` // a duration, or a moment
+	Below    bool             `json:"below,omitempty"`
+	Findings []quorum.Finding `json:"findings"`
+}
+
+// Run classifies standard input.
+func (cmd classifyCmd) Run(c *command) error {
+	reviewer, err := cmd.reviewer()
+	if err != nil {
+		return err
+	}
+	kind, err := evidence.ParseKind(cmd.Kind)
+	if err != nil {
+		return usage(err, "")
+	}
+	if cmd.Comments < 0 {
+		return usage(fmt.Errorf("--comments %d is negative", cmd.Comments), "")
+	}
+	body, err := io.ReadAll(io.LimitReader(c.Stdin, evidence.MaxText+1)) // one more, so that too much is seen
+	if err != nil {
+		return fmt.Errorf("read standard input: %w", err)
+	}
+	if len(body) > evidence.MaxText {
+		return usage(fmt.Errorf("the text on standard input is longer than 1 MiB"), "of a log, the end matters: tail -c 1M")
+	}
+	got := evidence.Classify(reviewer, evidence.Material{Kind: kind, Body: string(body), State: cmd.State, Threads: cmd.Comments, Conclusion: cmd.Conclusion})
+	if cmd.JSON {
+		return cmd.json(c.Stdout, got)
+	}
+	return cmd.text(c.Stdout, got)
+}
+
+// Reviewer is the one that the flags describe.
+func (cmd classifyCmd) reviewer() (r quorum.Reviewer, err error) {
+	r = quorum.Reviewer{Name: "reviewer", Verdict: quorum.Format{Kind: quorum.Auto}, FailureMeans: quorum.MeansUnavailable}
+	if cmd.Preset != "" {
+		known := false
+		if r, known = evidence.Preset(cmd.Preset); !known {
+			return r, usage(fmt.Errorf("unknown preset %q", cmd.Preset), "presets: "+strings.Join(evidence.Presets(), ", "))
+		}
+	}
+	if cmd.Verdict == "" {
+		return r, nil
+	}
+	for _, f := range verdictFormats {
+		if f.word == cmd.Verdict {
+			r.Verdict = quorum.Format{Kind: f.kind}
+			return r, nil
+		}
+	}
+	return r, usage(fmt.Errorf("unknown verdict format %q", cmd.Verdict), "formats: "+verdictWords())
+}
+
+func verdictWords() string {
+	words := make([]string, 0, len(verdictFormats))
+	for _, f := range verdictFormats {
+		words = append(words, f.word)
+	}
+	return strings.Join(words, ", ")
+}
+
+func (cmd classifyCmd) json(w io.Writer, got evidence.Reading) error {
+	out := classification{Outcome: got.Outcome, Reason: got.Reason, Detail: got.Detail, Reset: reset(got), Below: got.Below, Findings: got.Findings}
+	if out.Findings == nil {
+		out.Findings = []quorum.Finding{}
+	}
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(out); err != nil {
+		return fmt.Errorf("write result: %w", err)
+	}
+	return nil
+}
+
+func (cmd classifyCmd) text(w io.Writer, got evidence.Reading) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s (%s)\n", got.Outcome, got.Reason)
+	if got.Detail != "" {
+		fmt.Fprintf(&b, "  read: %s\n", oneLine(got.Detail))
+	}
+	if at := reset(got); at != "" {
+		fmt.Fprintf(&b, "  resets: %s\n", at)
+	}
+	for _, f := range got.Findings {
+		place := ""
+		if f.Path != "" {
+			place = fmt.Sprintf("%s:%d ", f.Path, f.Line)
+		}
+		shown := ""
+		if f.Below {
+			shown = " (does not object)"
+		}
+		fmt.Fprintf(&b, "  finding: %s%s%s\n", oneLine(place), oneLine(f.Body), shown)
+	}
+	if _, err := io.WriteString(w, b.String()); err != nil {
+		return fmt.Errorf("write result: %w", err)
+	}
+	return nil
+}
+
+// Reset says when a limit ends, as far as the text does.
+func reset(got evidence.Reading) string {
+	switch {
+	case got.Reset > 0:
+		return "in " + got.Reset.String()
+	case !got.Until.IsZero():
+		return "at " + got.Until.Format("2006-01-02 15:04 MST")
+	}
+	return ""
+}

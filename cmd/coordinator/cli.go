@@ -1,0 +1,74 @@
+package main
+
+// The command line. A command is a struct in a file of its own, and one line here; its Run method may take the context
+// and the command.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+type cli struct {
+	Verbose bool `short:"v" help:"Log what is read, decided and written."`
+
+	Run      runCmd      `cmd:"" help:"Evaluate a pull request and post the check."`
+	Explain  explainCmd  `cmd:"" help:"Say why the check is what it is."`
+	Classify classifyCmd `cmd:"" help:"Say how a reviewer's text is read."`
+	Config   configCmd   `cmd:"" help:"Check a policy file, or print its JSON Schema."`
+	Version  versionCmd  `cmd:"" help:"Print the version."`
+}
+
+const description = `One trustworthy check on a pull request that several AI reviewers (and people) review.
+
+Write a policy, check it, and let a job post the check:
+
+  coordinator config check .github/review-coordinator.yml
+
+Exit codes: 0 evaluated and posted, whatever the verdict; 1 could not; 2 usage or local configuration; 130 interrupted.`
+
+// parse returns what the arguments ask for, or the exit code where there is nothing left to run.
+func (c *command) parse(ctx context.Context, args []string) (run func() error, code int) {
+	var grammar cli
+	told := false // --help has been printed; kong goes on after it
+	parser, err := kong.New(&grammar,
+		kong.Name("coordinator"),
+		kong.Description(description),
+		kong.Writers(c.Stdout, c.Stderr),
+		kong.Exit(func(int) { told = true }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, WrapUpperBound: 100}),
+		kong.BindTo(ctx, (*context.Context)(nil)),
+		kong.Bind(c),
+	)
+	if err != nil {
+		panic("coordinator: the command line is broken: " + err.Error()) // unreachable unless a struct tag is wrong
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+		parser.Stdout, code = c.Stderr, 2
+	}
+	parsed, err := parser.Parse(args)
+	switch {
+	case told:
+		return nil, code
+	case err != nil:
+		return nil, c.exit(ctx, wrongUsage(err))
+	}
+	c.Verbose = grammar.Verbose
+	return func() error { return parsed.Run() }, 0
+}
+
+// wrongUsage names the command whose help would have told.
+func wrongUsage(err error) error {
+	help := "coordinator --help"
+	var parse *kong.ParseError
+	if errors.As(err, &parse) && parse.Context != nil {
+		if command := strings.Fields(parse.Context.Command()); len(command) > 0 && !strings.HasPrefix(command[0], "<") {
+			help = fmt.Sprintf("coordinator %s --help", command[0])
+		}
+	}
+	return &exitError{code: exitUsage, err: err, hint: help + " shows how it is used"}
+}

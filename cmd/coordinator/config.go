@@ -1,0 +1,181 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/review-coordinator/coordinator/internal/config"
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+type configCmd struct {
+	Check  configCheckCmd  `cmd:"" help:"Check a policy file and say what it means."`
+	Schema configSchemaCmd `cmd:"" help:"Print the JSON Schema of policy files, for your editor."`
+}
+
+type configCheckCmd struct {
+	File string `arg:"" optional:"" help:"The policy file; - reads standard input. Default: .github/review-coordinator.yml or .yaml."`
+}
+
+// Help is shown by coordinator config check --help.
+func (configCheckCmd) Help() string {
+	return `Every mistake is shown with its line, a caret and a hint; the exit code is then 2. Otherwise it says who votes, how many
+approvals are needed and how long is waited for them, and warns of what is likely to be regretted.
+
+Examples:
+
+  coordinator config check
+  coordinator config check policy.yml
+  git show origin/main:.github/review-coordinator.yml | coordinator config check -`
+}
+
+// Run checks the file.
+func (cmd configCheckCmd) Run(c *command) error {
+	path, src, err := cmd.read(c.Stdin)
+	if err != nil {
+		return err
+	}
+	policy, err := config.Parse(path, src)
+	var wrong *config.Error
+	if errors.As(err, &wrong) {
+		fmt.Fprintln(c.Stdout, c.colored(wrong.Error()))
+		return usage(fmt.Errorf("%s has %s", path, count(len(wrong.Problems), "mistake")), "the check asks for action until the policy is mended")
+	}
+	if err != nil {
+		return err
+	}
+	for _, w := range config.Warnings(path, src) {
+		fmt.Fprintln(c.Stdout, c.colored("warning: "+w.String()))
+	}
+	_, err = io.WriteString(c.Stdout, summary(path, policy))
+	return err
+}
+
+// read returns the file with the name that messages give it.
+func (cmd configCheckCmd) read(stdin io.Reader) (path string, src []byte, err error) {
+	if cmd.File == "-" {
+		src, err = io.ReadAll(io.LimitReader(stdin, config.MaxSize+1)) // one more, so that too much is seen
+		if err != nil {
+			return "", nil, fmt.Errorf("read standard input: %w", err)
+		}
+		return "<stdin>", src, nil
+	}
+	candidates := config.Paths()
+	if cmd.File != "" {
+		candidates = []string{cmd.File}
+	}
+	for _, path := range candidates {
+		src, err := readFile(path)
+		if err == nil {
+			return path, src, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return "", nil, usage(err, "")
+		}
+	}
+	hint := "name the file: coordinator config check FILE"
+	if cmd.File != "" {
+		hint = ""
+	}
+	return "", nil, usage(fmt.Errorf("there is no %s", strings.Join(candidates, " or ")), hint)
+}
+
+func readFile(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	src, err := io.ReadAll(io.LimitReader(f, config.MaxSize+1))
+	return src, errors.Join(err, f.Close())
+}
+
+// summary says in words what a policy means.
+func summary(path string, p quorum.Policy) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s is valid: %q needs %s of %s.\n", path, p.Check, count(p.Need, "approval"), count(p.Voters(), "voter"))
+	switch p.Mode {
+	case quorum.Enforce:
+	case quorum.ReportOnly:
+		b.WriteString("mode: report, so the check is neutral and blocks nothing.\n")
+	case quorum.Off:
+		b.WriteString("mode: off, so nothing is written.\n")
+	}
+	b.WriteByte('\n')
+	for _, r := range p.Reviewers {
+		fmt.Fprintf(&b, "  %-8s %s: %s, %s for each attempt\n", role(r), r.Name, source(r), config.Duration(r.Timeout))
+	}
+	fmt.Fprintf(&b, "\nOnce the quorum is reached the rest has %s. After %s everything ends.\n", config.Duration(p.Grace), config.Duration(p.Deadline))
+	return b.String()
+}
+
+func role(r quorum.Reviewer) string {
+	switch {
+	case r.Retired:
+		return "retired"
+	case r.Shadow:
+		return "shadow"
+	case r.Required:
+		return "required"
+	default:
+		return "votes"
+	}
+}
+
+func source(r quorum.Reviewer) string {
+	switch {
+	case r.Workflow != "":
+		return "runs of " + r.Workflow
+	case r.Check != "":
+		return fmt.Sprintf("check %q of %s", r.Check, r.App)
+	case r.Status != "":
+		return fmt.Sprintf("status %q by %s", r.Status, r.Author)
+	default:
+		return "reviews and comments by " + r.Author
+	}
+}
+
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// colored makes the carets and the hints of problems stand out.
+func (c *command) colored(problems string) string {
+	if !c.Color {
+		return problems
+	}
+	const red, cyan, reset = "\x1b[1;31m", "\x1b[36m", "\x1b[0m"
+	lines := strings.Split(problems, "\n")
+	for i, line := range lines {
+		switch {
+		case strings.HasPrefix(line, "      | "):
+			lines[i] = line[:8] + red + line[8:] + reset
+		case strings.HasPrefix(line, "  hint: "):
+			lines[i] = cyan + line + reset
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+type configSchemaCmd struct{}
+
+// Help is shown by coordinator config schema --help.
+func (configSchemaCmd) Help() string {
+	return `Editors with a YAML language server complete and check a policy that begins with
+
+  # yaml-language-server: $schema=PATH
+
+where PATH is the file that you write this to.`
+}
+
+// Run prints the schema.
+func (configSchemaCmd) Run(c *command) error {
+	_, err := c.Stdout.Write(config.Schema())
+	return err
+}

@@ -1,0 +1,79 @@
+package main
+
+// How the program ends and what it says then: one line "coordinator: …", and a line "hint: …" where something helps.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/charmbracelet/x/term"
+)
+
+// Exit codes. The verdict of a pull request is no error: it is in the check and in the outputs.
+const (
+	exitFailed      = 1   // could not evaluate or post
+	exitUsage       = 2   // the arguments, or a local file
+	exitFailOn      = 3   // --fail-on named this verdict
+	exitInterrupted = 130 // by SIGINT or SIGTERM
+)
+
+// An exitError says how the program ends. Any other error ends it with exitFailed.
+type exitError struct {
+	code int
+	err  error // nil: everything has been said
+	hint string
+}
+
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit code %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.err }
+
+// usage is an error of the caller's, with what to do about it.
+func usage(err error, hint string) error { return &exitError{code: exitUsage, err: err, hint: hint} }
+
+// hinted is an error with what to do about it.
+func hinted(err error, hint string) error { return &exitError{code: exitFailed, err: err, hint: hint} }
+
+// exit says what err is and returns the exit code for it.
+func (c *command) exit(ctx context.Context, err error) int {
+	if err == nil {
+		return 0
+	}
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return exitInterrupted
+	}
+	ending := &exitError{code: exitFailed, err: err}
+	errors.As(err, &ending)
+	if ending.err != nil {
+		// The outermost text: an error that wraps an exitError says more than it.
+		fmt.Fprintf(c.Stderr, "coordinator: %s\n", oneLine(err.Error()))
+	}
+	if ending.hint != "" {
+		fmt.Fprintf(c.Stderr, "hint: %s\n", oneLine(ending.hint))
+	}
+	return ending.code
+}
+
+// oneLine keeps an error on its line: its text may quote an answer from the network.
+func oneLine(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || 0x80 <= r && r < 0xa0 {
+			return ' '
+		}
+		return r
+	}, text)
+}
+
+// terminal reports whether Stdout is one.
+func (c *command) terminal() bool {
+	f, ok := c.Stdout.(*os.File)
+	return ok && term.IsTerminal(f.Fd())
+}

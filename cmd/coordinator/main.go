@@ -1,0 +1,39 @@
+// Command coordinator turns several reviewers of a pull request into one honest check.
+//
+// It promises that its exit code is the truth about itself, never about the pull request: 0 is "evaluated and posted",
+// whatever the verdict.
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once
+	c := &command{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv}
+	c.Color = c.terminal() && c.Getenv("NO_COLOR") == "" && c.Getenv("TERM") != "dumb"
+	os.Exit(c.Main(ctx, os.Args[1:]))
+}
+
+// A command is the program with everything that it touches outside itself.
+type command struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Getenv         func(string) string
+	Color          bool // Stdout is a terminal that wants colour
+	Verbose        bool // -v
+}
+
+// Main runs the program and returns its exit code.
+func (c *command) Main(ctx context.Context, args []string) int {
+	run, code := c.parse(ctx, args)
+	if run == nil {
+		return code
+	}
+	return c.exit(ctx, run())
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"coordinator": main})
+}
+
+// TestScripts runs the binary as users do.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:           "testdata",
+		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
+		Setup: func(env *testscript.Env) error {
+			// A test may run inside a job of the very service that the program talks to.
+			env.Setenv("GITHUB_ACTIONS", "")
+			env.Setenv("GITHUB_TOKEN", "")
+			return nil
+		},
+	})
+}
+
+func TestExit(t *testing.T) {
+	live := context.Background()
+	ended, cancel := context.WithCancel(live)
+	cancel()
+	for _, test := range []struct {
+		name string
+		ctx  context.Context
+		err  error
+		code int
+		said string
+	}{
+		{"nothing went wrong", live, nil, 0, ""},
+		{"any error", live, errors.New("read pull request: 404"), 1, "coordinator: read pull request: 404\n"},
+		{"usage", live, usage(errors.New("no such flag"), "try --help"), 2, "coordinator: no such flag\nhint: try --help\n"},
+		{"wrapped", live, fmt.Errorf("check policy: %w", usage(errors.New("is broken"), "mend it")), 2, "coordinator: check policy: is broken\nhint: mend it\n"},
+		{"a hint", live, hinted(errors.New("403"), "grant checks: write"), 1, "coordinator: 403\nhint: grant checks: write\n"},
+		{"all was said", live, &exitError{code: exitFailOn}, 3, ""},
+		{"a signal", ended, fmt.Errorf("wait: %w", context.Canceled), 130, ""},
+		{"an error after a signal", ended, errors.New("post check: 500"), 1, "coordinator: post check: 500\n"},
+		{"a cancelled request without a signal", live, context.Canceled, 1, "coordinator: context canceled\n"},
+		{"an answer with line breaks", live, errors.New("a\n::set-output::b\x1b[31m"), 1, "coordinator: a ::set-output::b [31m\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var said bytes.Buffer
+			c := &command{Stderr: &said}
+			if code := c.exit(test.ctx, test.err); code != test.code || said.String() != test.said {
+				t.Errorf("exit %d, says %q; want %d, %q", code, said.String(), test.code, test.said)
+			}
+		})
+	}
+}
+
+func TestColor(t *testing.T) {
+	src := "grace: soon\nreviewers: []\n"
+	for _, color := range []bool{false, true} {
+		var out, said bytes.Buffer
+		c := &command{Stdin: strings.NewReader(src), Stdout: &out, Stderr: &said, Getenv: func(string) string { return "" }, Color: color}
+		if code := c.Main(t.Context(), []string{"config", "check", "-"}); code != 2 {
+			t.Errorf("exit %d, want 2: %s", code, said.String())
+		}
+		if got := strings.Contains(out.String(), "\x1b["); got != color {
+			t.Errorf("colour %t, want %t: %q", got, color, out.String())
+		}
+	}
+}

@@ -1,0 +1,246 @@
+package main
+
+// The main job: look at a pull request, post the check, and stay as long as it takes.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/lmittmann/tint"
+
+	"github.com/review-coordinator/coordinator/internal/github"
+	"github.com/review-coordinator/coordinator/internal/loop"
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+type runCmd struct {
+	Repo   string        `help:"The repository, owner/name. Default: GITHUB_REPOSITORY." placeholder:"OWNER/NAME"`
+	PR     int           `name:"pr" help:"The pull request's number. Default: the one that the event is about." placeholder:"N"`
+	Wait   bool          `help:"Stay until it is decided, following new heads."`
+	Hold   time.Duration `help:"Without --wait: how long to stay at most for what GitHub announces to no job." default:"15m"`
+	Poll   time.Duration `help:"How often to look while it stays; looks at every deadline too." default:"15s"`
+	DryRun bool          `help:"Say what the check would read, and write nothing."`
+	Config string        `help:"Path of the policy file on the default branch. Default: .github/review-coordinator.yml or .yaml." placeholder:"PATH"`
+}
+
+// Help is shown by coordinator run --help.
+func (runCmd) Help() string {
+	return `Reads what the reviewers left on the pull request's head, runs a failed one again once if that can help, and posts one
+check run. Without --pr it takes the pull request from the event that started the job (GITHUB_EVENT_NAME,
+GITHUB_EVENT_PATH): pull_request, pull_request_target, pull_request_review, issue_comment, workflow_run, check_run,
+check_suite, status or workflow_dispatch.
+
+Without --wait it stays only for what GitHub would tell no job about: an attempt that it started itself, a Copilot
+review, another App's check, the end of a grace.
+
+Environment:
+  GITHUB_TOKEN    the job's token, with the permissions actions: write, checks: write, contents: read, issues: read,
+                  pull-requests: write, statuses: read. A personal token writes a commit status instead of a check.
+  GITHUB_API_URL  of a GitHub Enterprise Server
+
+Examples:
+
+  coordinator run --repo octo/shop --pr 7 --dry-run
+  coordinator run --repo octo/shop --pr 7 --wait
+  coordinator run                                     in a job, for its event`
+}
+
+// Run evaluates the pull requests that are meant.
+func (cmd runCmd) Run(ctx context.Context, c *command) error {
+	if cmd.Poll <= 0 || cmd.Hold < 0 {
+		return usage(errors.New("--poll must be positive and --hold not negative"), "")
+	}
+	client, err := c.client()
+	if err != nil {
+		return err
+	}
+	forge := github.NewForge(client, github.ActionsApp, cmd.Config, c.logger())
+	prs, err := cmd.find(ctx, c, forge)
+	if err != nil {
+		return describe(err)
+	}
+	lines := &lines{w: c.Stdout, several: len(prs) > 1}
+	errs := make([]error, len(prs))
+	var all sync.WaitGroup
+	for i, pr := range prs {
+		all.Go(func() {
+			r := &loop.Reconciler{Forge: forge, DryRun: cmd.DryRun, Seen: lines.seen, Fault: lines.fault(pr)}
+			if cmd.DryRun { // nothing that is written could be waited for
+				look, err := r.Look(ctx, pr)
+				if err == nil {
+					lines.seen(look)
+					fmt.Fprintf(c.Stdout, "\n%s\n", look.Check.Summary)
+				}
+				errs[i] = err
+				return
+			}
+			_, errs[i] = r.Stay(ctx, pr, loop.Stay{Wait: cmd.Wait, Poll: cmd.Poll, Hold: cmd.Hold})
+		})
+	}
+	all.Wait()
+	if ctx.Err() != nil {
+		return context.Canceled
+	}
+	return describe(errors.Join(errs...))
+}
+
+// find says which pull requests are meant.
+func (cmd runCmd) find(ctx context.Context, c *command, forge *github.Forge) ([]quorum.PR, error) {
+	repo := cmd.Repo
+	if repo == "" {
+		repo = c.Getenv("GITHUB_REPOSITORY")
+	}
+	if cmd.PR != 0 {
+		owner, name, err := splitRepo(repo)
+		return []quorum.PR{{Owner: owner, Repo: name, Number: cmd.PR}}, err
+	}
+	name, path := c.Getenv("GITHUB_EVENT_NAME"), c.Getenv("GITHUB_EVENT_PATH")
+	if name == "" {
+		return nil, usage(errors.New("no pull request: there is no --pr, and no event"), "coordinator run --repo OWNER/NAME --pr N")
+	}
+	event, err := readEvent(name, path)
+	if err != nil {
+		return nil, err
+	}
+	if event.NotYet {
+		return nil, hinted(fmt.Errorf("%s: %s", name, event.Why), "name a pull request with --pr")
+	}
+	if event.Owner == "" {
+		if event.Owner, event.Repo, err = splitRepo(repo); err != nil {
+			return nil, err
+		}
+	}
+	var prs []quorum.PR
+	for _, n := range event.PRs {
+		prs = append(prs, quorum.PR{Owner: event.Owner, Repo: event.Repo, Number: n})
+	}
+	if len(prs) == 0 && event.Head != "" {
+		if prs, err = forge.PullsOf(ctx, event.Owner, event.Repo, event.Head); err != nil && !github.IsNotFound(err) && !github.IsUnprocessable(err) {
+			return nil, err
+		}
+		if len(prs) == 0 {
+			event.Why = fmt.Sprintf("no open pull request has the head %.7s", event.Head)
+		}
+	}
+	if len(prs) == 0 {
+		fmt.Fprintf(c.Stdout, "nothing to evaluate: %s\n", event.Why)
+	}
+	for _, pr := range prs {
+		forge.Hint(pr, event.Runs...)
+	}
+	return prs, nil
+}
+
+func readEvent(name, path string) (github.Event, error) {
+	payload := []byte("{}")
+	switch {
+	case path != "":
+		f, err := os.Open(path)
+		if err != nil {
+			return github.Event{}, usage(fmt.Errorf("read the event: %w", err), "GITHUB_EVENT_PATH names the file")
+		}
+		defer f.Close()
+		if payload, err = io.ReadAll(io.LimitReader(f, github.MaxPayload+1)); err != nil {
+			return github.Event{}, usage(fmt.Errorf("read the event: %w", err), "")
+		}
+	case name != "schedule" && name != "merge_group":
+		return github.Event{}, usage(errors.New("no pull request: the event has no payload"), "set GITHUB_EVENT_PATH, or name the pull request with --pr")
+	}
+	return github.ParseEvent(name, payload)
+}
+
+func splitRepo(repo string) (owner, name string, err error) {
+	owner, name, found := strings.Cut(repo, "/")
+	if !found || owner == "" || name == "" || strings.Contains(name, "/") {
+		return "", "", usage(fmt.Errorf("%q is no repository", repo), "write it as OWNER/NAME: --repo octo/shop")
+	}
+	return owner, name, nil
+}
+
+// client opens GitHub as the environment says.
+func (c *command) client() (*github.Client, error) {
+	token := c.Getenv("GITHUB_TOKEN")
+	if token == "" {
+		token = c.Getenv("INPUT_TOKEN")
+	}
+	if token == "" {
+		return nil, usage(errors.New("there is no token"), "set GITHUB_TOKEN: in a job, env: {GITHUB_TOKEN: ${{ github.token }}}")
+	}
+	client, err := github.NewClient(github.Options{
+		BaseURL: c.Getenv("GITHUB_API_URL"), Token: token, Actions: c.Getenv("GITHUB_ACTIONS") == "true", UserAgent: "review-coordinator", Log: c.logger(),
+	})
+	if err != nil {
+		return nil, usage(err, "")
+	}
+	return client, nil
+}
+
+// logger logs to standard error with -v, and nowhere without.
+func (c *command) logger() *slog.Logger {
+	if !c.Verbose {
+		return slog.New(slog.DiscardHandler)
+	}
+	return slog.New(tint.NewHandler(c.Stderr, &tint.Options{Level: slog.LevelDebug, TimeFormat: time.TimeOnly, NoColor: !c.Color}))
+}
+
+// describe adds a hint to what GitHub refused.
+func describe(err error) error {
+	var api *github.APIError
+	if errors.As(err, &api) && api.Hint() != "" {
+		return hinted(err, api.Hint())
+	}
+	return err
+}
+
+// lines prints one plain line for each change of a decision. A line begins with a time, so that no foreign text in it
+// can begin a workflow command.
+type lines struct {
+	mu      sync.Mutex
+	w       io.Writer
+	several bool
+	last    map[quorum.PR]string
+}
+
+func (l *lines) seen(look loop.Look) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	pr := look.Snapshot.PR.PR
+	state := look.Check.Conclusion
+	if state == "" {
+		state = look.Check.Status
+	}
+	line := fmt.Sprintf("%.7s %s: %s", look.Check.Head, state, oneLine(look.Check.Title))
+	if look.Decision.Verdict == quorum.Ended {
+		line = "nothing is decided: " + oneLine(look.Check.Title)
+	}
+	if l.last[pr] == line {
+		return
+	}
+	if l.last == nil {
+		l.last = map[quorum.PR]string{}
+	}
+	l.last[pr] = line
+	l.print(pr, line)
+}
+
+func (l *lines) fault(pr quorum.PR) func(error, time.Time) {
+	return func(err error, next time.Time) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.print(pr, fmt.Sprintf("%s; looking again at %s", oneLine(err.Error()), next.UTC().Format("15:04:05 UTC")))
+	}
+}
+
+func (l *lines) print(pr quorum.PR, line string) {
+	if l.several {
+		line = pr.String() + " " + line
+	}
+	fmt.Fprintf(l.w, "%s %s\n", time.Now().UTC().Format("15:04:05"), line)
+}

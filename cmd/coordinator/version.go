@@ -1,0 +1,39 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+)
+
+type versionCmd struct{}
+
+// Run prints one line that a bug report can begin with.
+func (versionCmd) Run(c *command) error {
+	_, err := fmt.Fprintf(c.Stdout, "coordinator %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return err
+}
+
+// release is the version that a release is built with (-ldflags "-X main.release=v1.2.3"): the builds have no VCS
+// stamp, so that they are the same on every machine.
+var release string
+
+// version names the build: the release, else the module's version, else the commit.
+func version() string {
+	if release != "" {
+		return release
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		return v
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+			return "devel-" + s.Value[:12]
+		}
+	}
+	return "devel"
+}
