@@ -115,7 +115,7 @@ func verdictWords() string {
 }
 
 func (cmd classifyCmd) json(w io.Writer, got evidence.Reading) error {
-	out := classification{Outcome: got.Outcome, Reason: got.Reason, Detail: got.Detail, Reset: reset(got), Below: got.Below, Findings: got.Findings}
+	out := classification{Outcome: got.Outcome, Reason: got.Reason, Detail: got.Detail, Reset: resetsAt(got), Below: got.Below, Findings: got.Findings}
 	if out.Findings == nil {
 		out.Findings = []quorum.Finding{}
 	}
@@ -134,7 +134,7 @@ func (cmd classifyCmd) text(w io.Writer, got evidence.Reading) error {
 	if got.Detail != "" {
 		fmt.Fprintf(&b, "  read: %s\n", oneLine(got.Detail))
 	}
-	if at := reset(got); at != "" {
+	if at := resetsAt(got); at != "" {
 		fmt.Fprintf(&b, "  resets: %s\n", at)
 	}
 	for _, f := range got.Findings {
@@ -154,8 +154,8 @@ func (cmd classifyCmd) text(w io.Writer, got evidence.Reading) error {
 	return nil
 }
 
-// Reset says when a limit ends, as far as the text does.
-func reset(got evidence.Reading) string {
+// ResetsAt says when a limit ends, as far as the text does.
+func resetsAt(got evidence.Reading) string {
 	switch {
 	case got.Reset > 0:
 		return "in " + got.Reset.String()

@@ -187,7 +187,7 @@ func (c *command) logger() *slog.Logger {
 	if !c.Verbose {
 		return slog.New(slog.DiscardHandler)
 	}
-	return slog.New(tint.NewHandler(c.Stderr, &tint.Options{Level: slog.LevelDebug, TimeFormat: time.TimeOnly, NoColor: !c.Color}))
+	return slog.New(tint.NewTextHandler(c.Stderr, &tint.Options{Level: slog.LevelDebug, TimeFormat: time.TimeOnly, NoColor: !c.Color}))
 }
 
 // describe adds a hint to what GitHub refused.

@@ -165,7 +165,7 @@ func (r *reader) reviewer(key string, e Reviewer, f File) quorum.Reviewer {
 	if r.broken[key] {
 		return q // it was no reviewer at all
 	}
-	r.source(key, e, q)
+	r.source(key, q)
 	r.spelling(key, e)
 	r.sense(key, e, q)
 	r.regrets(key, q, f)
@@ -239,7 +239,7 @@ func (r *reader) lay(key string, e Reviewer, q *quorum.Reviewer) {
 }
 
 // source holds a reviewer to one place where its reviews come from.
-func (r *reader) source(key string, e Reviewer, q quorum.Reviewer) {
+func (r *reader) source(key string, q quorum.Reviewer) {
 	var set []string
 	for _, name := range []string{"workflow", "check", "status"} {
 		if r.has(key + "." + name) {

@@ -109,8 +109,8 @@ func wrote(s quorum.Snapshot, a quorum.Account) bool {
 			return true
 		}
 	}
-	for _, r := range s.Runs {
-		if same(a, r.Actor) {
+	for _, r := range s.Runs { // who caused a run pushed the head, unless it was his review that caused it
+		if same(a, r.Actor) && !strings.HasPrefix(r.Event, "pull_request_review") {
 			return true
 		}
 	}

@@ -49,7 +49,7 @@ var (
 	settled  = regexp.MustCompile(`\b(?:resolved|fixed|addressed|deferred|acknowledged|good|positives?|strengths?|praise|highlights|passed|done|previous|prior|since last|dismissed|observed practices|what works|what went well|well done|kudos)\b`)
 	unsolved = regexp.MustCompile(`\b(?:un(?:resolved|fixed|addressed|acknowledged)|not (?:yet )?(?:resolved|fixed|addressed|acknowledged)|still)\b`)
 	// Sections that describe and do not complain.
-	neutral = regexp.MustCompile(`^(?:summary|overview|walkthrough|changes|files|what changed|description|tests?|test plan|references|checked|what i checked|scope|recommendations?|sequence diagrams?)\b`)
+	neutral = regexp.MustCompile(`^(?:summary|overview|walkthrough|changes|files|what changed|description|tests?|test plan|references|checked|what i checked|scope|recommendations?|sequence diagrams?|reasoning|notes?|details)\b`)
 	// Headings under which "No issues found" speaks for the whole text.
 	overall = regexp.MustCompile(`^(?:summary|results?|review results?|verdict|assessment|overall|overall assessment|conclusion|findings|issues|issues found|review|review summary|code review|no issues found)\b`)
 
@@ -118,7 +118,7 @@ func count(p page) tally {
 			continue
 		}
 		columns, _ := indentation(l.text)
-		_, item, isItem := listItem(text)
+		item, isItem := listItem(text)
 		if isItem && last != nil && columns > depth || !isItem && last != nil && columns > depth {
 			if len(last.Body) < 4000 {
 				last.Body += "\n" + text
@@ -153,23 +153,20 @@ type clause struct {
 }
 
 // Clean reports whether the text as a whole says that nothing was found: where it is said for the whole, or for every
-// section that holds anything.
+// section that holds anything, and no other section holds more than a description.
 func clean(parts []clause) bool {
-	some := false
+	said, whole := false, false
 	for i, c := range parts {
-		if !c.clean {
-			continue
-		}
-		some = true
-		if i == 0 || overall.MatchString(c.name) || nothingFound.MatchString(c.name) {
-			return true
+		if c.clean {
+			said = true
+			whole = whole || i == 0 || overall.MatchString(c.name) || nothingFound.MatchString(c.name)
 		}
 	}
-	if !some {
+	if !said {
 		return false
 	}
 	for i, c := range parts {
-		if i > 0 && c.text && !c.clean && !c.over {
+		if i > 0 && c.text && !c.clean && !c.over && !(whole && overall.MatchString(c.name)) {
 			return false
 		}
 	}

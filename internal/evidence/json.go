@@ -181,7 +181,7 @@ func mentionsVerdict(text string) bool {
 func (v value) reading(least quorum.Severity) Reading {
 	var yes, no, bad int
 	var detail string
-	state := vote(unclear)
+	state := unclear
 	for _, k := range verdictKeys {
 		f, ok := v.fields[k]
 		if !ok {

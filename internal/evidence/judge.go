@@ -14,6 +14,10 @@ const afterEnd = time.Minute
 // How long an effect may take to show on GitHub before it is tried again: a new attempt takes seconds to appear.
 const settling = 30 * time.Second
 
+// How far our clock, by which an intent is dated, may be ahead of GitHub's: a smaller skew is not corrected, and GitHub's
+// times are whole seconds.
+const slack = 3 * time.Second
+
 // How often an effect that leaves no trace is tried.
 const tries = 3
 
@@ -106,26 +110,62 @@ func (j judge) attempt(r quorum.Reviewer) attempt {
 		a.working = latest(a.from, at)
 	}
 	if run.Completed() {
-		a.ended = run.Updated
+		a.ended = j.end(*run)
 	}
 	a.byPerson = run.Attempt > 1 && !j.intended(quorum.Rerun, r.Name, run.ID, run.Attempt-1)
 	return a
 }
 
+// end is when a run's newest attempt was first seen to have ended: updated_at may move after the end.
+func (j judge) end(run quorum.Run) time.Time {
+	for _, seen := range j.s.Record.Runs {
+		if seen.ID == run.ID && seen.Attempt == run.Attempt && seen.Started.Equal(run.Started) && !seen.Ended.IsZero() {
+			return earliest(seen.Ended, run.Updated)
+		}
+	}
+	return run.Updated
+}
+
 // asked is the newest attempt of a reviewer without a run: the first begins at the start, the next when it was asked again.
+// What a person asks begins the clock anew and costs nothing of ours.
 func (j judge) asked(r quorum.Reviewer) attempt {
-	a := attempt{from: j.c.start}
+	a := attempt{number: 1, from: j.c.start}
 	for i, in := range j.s.Record.Intents {
 		if in.Kind == quorum.Ask && in.Reviewer == r.Name && in.Base == j.s.PR.BaseRef {
-			a.number++
+			a.number = max(a.number, in.Attempt) // a request for the first attempt bought that one
 			a.request, a.from = &j.s.Record.Intents[i], latest(a.from, in.At)
 		}
 	}
-	if !j.asksFirst(r) || a.number == 0 {
-		a.number++ // else the first request bought the first attempt
+	if at := j.askedByPerson(r); at.After(a.from) {
+		a.from, a.byPerson = at, true
 	}
 	a.spent, a.working = a.number-1, a.from
 	return a
+}
+
+// askedByPerson is when somebody else asked r last; zero if nobody did.
+func (j judge) askedByPerson(r quorum.Reviewer) (at time.Time) {
+	for _, t := range j.s.Comments {
+		if r.Request.Comment != "" && asks(t, r) && !t.Author.Bot && !same(t.Author, j.s.Ours) {
+			at = latest(at, t.At)
+		}
+	}
+	for _, e := range j.s.Timeline {
+		if r.Request.Login != "" && e.Kind == quorum.ReviewRequested && targets(e, r) && !e.Actor.Bot && !same(e.Actor, j.s.Ours) {
+			at = latest(at, e.At)
+		}
+	}
+	return at
+}
+
+// asks reports whether a comment holds the words by which r is asked, and nothing else.
+func asks(t quorum.Text, r quorum.Reviewer) bool {
+	return strings.TrimSpace(t.Body) == strings.TrimSpace(r.Request.Comment)
+}
+
+// targets reports whether a request for a review is one for r. GitHub shows Copilot by another name there.
+func targets(e quorum.Event, r quorum.Reviewer) bool {
+	return e.Target.Is(r.Request.Login) || e.Target.Login == "Copilot" && strings.HasPrefix(r.Request.Login, "copilot-")
 }
 
 // asksFirst reports whether r is asked even for its first attempt. A new base voids what was said, and nobody announces it.
@@ -252,10 +292,11 @@ func (j judge) texts(r quorum.Reviewer, a attempt) (words []word) {
 				w.void, w.why, w.by = true, quorum.ReasonEdited, t.Editor.Login
 			}
 		}
-		if stood, found := j.stood(r.Name, t.TextRef); found && !w.void {
-			w.at = earliest(w.at, stood)
+		bound := j.bound(r, a, t, w.at)
+		if stood, found := j.stood(r.Name, t.TextRef); found && !w.void && stood.Before(w.at) && !stood.Before(a.from) && (bound || j.bound(r, a, t, stood)) {
+			w.at, bound = stood, true // its author edited it since
 		}
-		if !j.bound(r, a, t, w.at) {
+		if !bound {
 			continue
 		}
 		if t.Kind == quorum.TextReview {
@@ -263,13 +304,20 @@ func (j judge) texts(r quorum.Reviewer, a attempt) (words []word) {
 			if t.State == "COMMENTED" && strings.TrimSpace(t.Body) == "" && len(w.threads) == 0 {
 				continue // it holds nothing but answers in threads
 			}
-			if t.State == "DISMISSED" {
-				w.void, w.why, w.by = true, quorum.ReasonDismissed, j.dismissed(t.ID)
-			}
 		}
-		w.Reading = Read(r, Material{Kind: kindOf(t), Body: t.Body, State: t.State, Threads: len(w.threads)})
+		by := ""
+		if t.State == "DISMISSED" {
+			by, w.reviewState = j.dismissed(t.ID)
+		}
+		w.Reading = Read(r, Material{Kind: kindOf(t), Body: t.Body, State: w.reviewState, Threads: len(w.threads)})
+		if stands := w.Outcome == quorum.Findings && (by == "" || strings.EqualFold(by, j.s.PR.Author.Login)); t.State == "DISMISSED" && !stands {
+			w.void, w.why, w.by = true, quorum.ReasonDismissed, by
+		}
 		if w.Outcome == quorum.Unrelated {
 			continue
+		}
+		if w.Outcome == quorum.Approved && r.Workflow == "" && j.c.another && !w.review && !j.names(r, t) { // it may be about the other head
+			w.void, w.why = true, quorum.ReasonUnnamed
 		}
 		words = append(words, w)
 	}
@@ -293,7 +341,7 @@ func (j judge) own(t quorum.Text) bool {
 	if !t.Author.Is(Actions) {
 		return true
 	}
-	return slices.ContainsFunc(j.p.Reviewers, func(r quorum.Reviewer) bool { return r.Request.Comment != "" && t.Body == r.Request.Comment })
+	return slices.ContainsFunc(j.p.Reviewers, func(r quorum.Reviewer) bool { return r.Request.Comment != "" && asks(t, r) })
 }
 
 // stood is when the record saw that text approve first.
@@ -306,14 +354,18 @@ func (j judge) stood(reviewer string, ref quorum.TextRef) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// dismissed is who dismissed a review.
-func (j judge) dismissed(review int64) string {
+// dismissed is who dismissed a review, and the state that it had. The author of the pull request does not end an
+// objection that way, nor does nobody knows who.
+func (j judge) dismissed(review int64) (by, was string) {
 	for _, e := range slices.Backward(j.s.Timeline) {
-		if e.Kind == quorum.ReviewDismissed && (e.Review == review || e.Review == 0) {
-			return e.Actor.Login
+		if e.Kind == quorum.ReviewDismissed && e.Review == review && e.From != "" && e.From != "DISMISSED" {
+			return e.Actor.Login, e.From
+		}
+		if e.Kind == quorum.ReviewDismissed && e.Review == review {
+			by = e.Actor.Login
 		}
 	}
-	return ""
+	return by, "DISMISSED"
 }
 
 // bound reports whether a text is about this head and of attempt a (DESIGN: "A text is bound").
@@ -357,10 +409,23 @@ func (j judge) unbound(r quorum.Reviewer, a attempt, t quorum.Text, at time.Time
 		return ""
 	case !inside:
 		return "it was not written during the newest attempt of this head's run"
-	case !about && j.ambiguous(r, *a.run, at):
+	case !about && !j.known(r, t) && j.ambiguous(r, *a.run, at):
 		return "it names no commit, and another run of this workflow for this pull request was under way"
 	}
 	return ""
+}
+
+// names reports whether a text names this head.
+func (j judge) names(r quorum.Reviewer, t quorum.Text) bool {
+	named := NamedCommit(r, t.Body)
+	return named != "" && strings.HasPrefix(j.s.PR.Head, named)
+}
+
+// known reports whether an approval is remembered and its text was not edited since: a run of another head that is run
+// again later would seem to have been under way all the time.
+func (j judge) known(r quorum.Reviewer, t quorum.Text) bool {
+	stood, found := j.stood(r.Name, t.TextRef)
+	return found && !latest(t.At, t.Edited).After(stood)
 }
 
 // merge reports whether a commit is a merge of the head with its base: naming it binds nothing, but does no harm.
@@ -390,10 +455,10 @@ func (j judge) ambiguous(r quorum.Reviewer, speaks quorum.Run, at time.Time) boo
 	})
 }
 
-// opened are the threads that a review opened.
+// opened are the threads that a review opened; of review 0 all that r opened on this head.
 func (j judge) opened(r quorum.Reviewer, review int64) (out []quorum.Thread) {
 	for _, t := range j.s.Threads {
-		if t.Review == review && t.Author.Is(r.Author) {
+		if t.Author.Is(r.Author) && (t.Review == review || review == 0 && t.Commit == j.s.PR.Head) {
 			out = append(out, t)
 		}
 	}

@@ -161,14 +161,33 @@ func (s *scan) open(raw string) {
 	if s.opens(indent, rest) {
 		return
 	}
+	if quotesInItem(rest) {
+		s.lazy = true
+		s.add(raw, quoted)
+		return
+	}
 	s.text(raw, indent > 3, false)
+}
+
+// QuotesInItem reports whether rest is an item of a list that begins with a quote.
+func quotesInItem(rest string) bool {
+	for range 4 {
+		after, ok := listItem(rest)
+		if !ok {
+			return false
+		}
+		if rest = after; strings.HasPrefix(rest, ">") {
+			return true
+		}
+	}
+	return false
 }
 
 // Opens begins a fence if rest does.
 func (s *scan) opens(indent int, rest string) bool {
 	inner := rest
 	for range 4 { // a fence may follow the mark of a list's item
-		_, after, ok := listItem(inner)
+		after, ok := listItem(inner)
 		if !ok {
 			break
 		}
@@ -203,8 +222,12 @@ func (s *scan) text(raw string, soft, lead bool) {
 	if soft || s.lazy || s.openSpan || s.openTag || s.depth > 0 || s.lost {
 		see = doubtful
 	}
-	if s.tags(text) {
+	bare := withoutSpans(text)
+	if s.tags(bare) || strings.TrimSpace(bare) == "" && strings.TrimSpace(text) != "" { // a line of code speaks for nobody
 		see = doubtful
+	}
+	if strings.Contains(bare, "<?") || strings.Contains(bare, "<![") { // what XML hides is hidden to an end of its own
+		s.lost = true
 	}
 	if unclosed && level == 0 {
 		s.openSpan = true
@@ -295,6 +318,24 @@ func codeSpans(raw string) (ends map[int]int, unclosed bool) {
 	return ends, unclosed
 }
 
+// WithoutSpans cuts the code spans out of a line.
+func withoutSpans(text string) string {
+	ends, _ := codeSpans(text)
+	if len(ends) == 0 {
+		return text
+	}
+	var b strings.Builder
+	from := 0
+	for i := 0; i < len(text); i++ {
+		if end, ok := ends[i]; ok {
+			b.WriteString(text[from:i])
+			from, i = end, end-1
+		}
+	}
+	b.WriteString(text[from:])
+	return b.String()
+}
+
 // Tags follows the tags of a line that make what is between them somebody else's word. It reports whether this line
 // is concerned.
 func (s *scan) tags(text string) bool {
@@ -365,7 +406,7 @@ func (s *scan) underline(text string) {
 	if last.sight != inView || last.level > 0 || last.lead || strings.TrimSpace(last.text) == "" || strings.Contains(last.text, "|") {
 		return
 	}
-	if _, _, item := listItem(strings.TrimSpace(last.text)); item {
+	if _, item := listItem(strings.TrimSpace(last.text)); item {
 		return
 	}
 	last.level = 2
@@ -396,12 +437,12 @@ func headingText(text string) string {
 	return text
 }
 
-// ListItem splits the mark off a list's item.
-func listItem(text string) (mark, rest string, ok bool) {
+// listItem takes the mark off a list's item.
+func listItem(text string) (rest string, ok bool) {
 	n := 0
 	switch {
 	case text == "":
-		return "", text, false
+		return text, false
 	case text[0] == '-' || text[0] == '*' || text[0] == '+' || strings.HasPrefix(text, "•"):
 		n = 1
 		if text[0] > 0x7f {
@@ -412,14 +453,14 @@ func listItem(text string) (mark, rest string, ok bool) {
 			n++
 		}
 		if n == 0 || n == len(text) || text[n] != '.' && text[n] != ')' {
-			return "", text, false
+			return text, false
 		}
 		n++
 	}
 	if n < len(text) && text[n] != ' ' && text[n] != '\t' {
-		return "", text, false
+		return text, false
 	}
-	return text[:n], strings.TrimLeft(text[n:], " \t"), true
+	return strings.TrimLeft(text[n:], " \t"), true
 }
 
 // Indentation counts the columns before the first letter; a tab reaches to the next multiple of four.

@@ -27,6 +27,7 @@ type preset struct {
 	inline   bool             // what it counts are its inline comments
 	hidden   []*regexp.Regexp // lines that count, too, what has no thread: more than none objects
 	score    bool             // "Confidence Score: n/5"
+	lists    bool             // its clean texts list places, too: what it suppressed, or a walk through the files
 	commit   *regexp.Regexp   // its own way to name the commit, in small letters
 }
 
@@ -74,6 +75,7 @@ type sentence struct {
 	ruling
 	inline bool
 	noOpen bool
+	lists  bool
 }
 
 // MaxSentences bounds the lines in which a preset's own sentences are sought: they stand at the top or at the end.
@@ -87,6 +89,7 @@ func (pre preset) ruling(r quorum.Reviewer, p page) (s sentence) {
 	if pre.reviewer.Preset == "" || r.Verdict.Kind != pre.reviewer.Verdict.Kind || len(pre.clean)+len(pre.counts)+len(pre.hidden) == 0 && !pre.score {
 		return s
 	}
+	s.lists = pre.lists
 	for i, l := range p.lines {
 		if l.sight != inView && l.sight != doubtful || l.text == "" || len(l.text) > maxShape {
 			continue
@@ -98,6 +101,7 @@ func (pre preset) ruling(r quorum.Reviewer, p page) (s sentence) {
 		switch {
 		case got.vote == silent, got.vote == approves && l.sight != inView:
 		case s.vote == silent:
+			got.lists = pre.lists
 			s = got
 		case s.vote != got.vote:
 			s = sentence{ruling: ruling{vote: both, detail: quote(s.detail + " / " + got.detail)}}

@@ -10,7 +10,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-var rx = regexp.MustCompile
+func rx(line string) *regexp.Regexp { return regexp.MustCompile(line) }
 
 func format(k quorum.FormatKind) quorum.Format { return quorum.Format{Kind: k} }
 
@@ -27,6 +27,7 @@ var presets = []preset{
 		},
 		note:   "review-state: always a COMMENTED review; its inline comments object, \"generated no new comments\" approves once none of its threads is open",
 		marks:  []string{"copilot"},
+		lists:  true,
 		inline: true,
 		counts: []*regexp.Regexp{rx(`^copilot reviewed [1-9]\d* out of \d+ changed files? in this pull request and generated (\w+) (?:new )?comments?\.?$`)},
 		notices: []shape{
@@ -186,6 +187,7 @@ var presets = []preset{
 		note:  "auto: Confidence Score 5/5 approves, 4/5 too if no thread of its is open, less objects; inline comments object; its check run shows only that it ended",
 		marks: []string{"greptile summary", "greptile overview", "greptile review"},
 		score: true,
+		lists: true,
 		notices: []shape{
 			{rx(`^@?[\w.\[\]-]+ has reached the \d+-(?:credit|review) limit\b`), quorum.Limited, quorum.ReasonQuota},
 			{rx(`^(?:your )?free trial has ended\b`), quorum.Failed, quorum.ReasonBilling},

@@ -339,7 +339,7 @@ func (t tally) affirmed(r quorum.Reviewer, fields ruling, own sentence) Reading 
 	detail := firstOf(fields.detail, own.detail)
 	grave := max(r.MinSeverity, quorum.Medium) // "Ready to merge? Yes" and a nit is a yes
 	switch {
-	case t.objects(grave), t.contradicts() && t.some():
+	case t.objects(grave), t.contradicts() && t.some(), fields.vote != approves && len(t.listed) > 0 && !own.lists:
 		return Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonContradicts, Detail: detail, Findings: t.all(r.MinSeverity)}
 	case t.unfilled:
 		return Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonTemplate, Detail: detail}
@@ -392,7 +392,7 @@ func content(r quorum.Reviewer, p page) []pageLine {
 	for i, l := range p.lines {
 		words := plain(strings.TrimSpace(l.text))
 		switch {
-		case l.sight == hidden && l.text == "" && !inFence(p, i):
+		case l.sight == hidden && l.text == "" && len(p.blocks) == 0: // a comment; a fence would be content
 		case words == "" && l.sight != hidden:
 		case l.level > 0 && l.sight == inView && from == 0 && i < 20 && (r.Heading == "" || HasHeading(l.text, r.Heading)) && lastHeading(p, i):
 		case strings.HasPrefix(words, "reviewed commit"):
@@ -402,9 +402,6 @@ func content(r quorum.Reviewer, p page) []pageLine {
 	}
 	return nil
 }
-
-// InFence reports whether a hidden line belongs to a fence and not to a comment: a fence is content.
-func inFence(p page, _ int) bool { return len(p.blocks) > 0 }
 
 // LastHeading reports whether no other heading stands before line i.
 func lastHeading(p page, i int) bool {

@@ -77,7 +77,7 @@ func clone(rec quorum.Record) quorum.Record {
 // see remembers a run, its attempt and its end. GitHub sometimes starts a run again without counting the attempt.
 func see(runs []quorum.SeenRun, run quorum.Run) []quorum.SeenRun {
 	now := quorum.SeenRun{ID: run.ID, Attempt: run.Attempt, Started: run.Started}
-	if run.Completed() {
+	if run.Completed() && run.Conclusion != "action_required" { // that one waits: its approval is no rerun
 		now.Ended = run.Updated
 	}
 	i := slices.IndexFunc(runs, func(s quorum.SeenRun) bool { return s.ID == run.ID })

@@ -41,7 +41,11 @@ func (j judge) words(r quorum.Reviewer, a attempt) []word {
 	words := j.texts(r, a)
 	if r.Check != "" {
 		if c, found := j.check(r); found {
-			words = append(words, word{Reading: readCheck(r, c), at: latest(c.Started, c.Completed), ref: quorum.TextRef{Kind: quorum.TextCheck, ID: c.ID}, url: c.URL, body: c.Summary})
+			w := word{Reading: readCheck(r, c), at: latest(c.Started, c.Completed), ref: quorum.TextRef{Kind: quorum.TextCheck, ID: c.ID}, url: c.URL, body: c.Summary}
+			if w.Inline { // it counts the comments that stand in its reviews
+				w.threads = j.opened(r, 0)
+			}
+			words = append(words, w)
 		}
 	}
 	if r.Status != "" {
@@ -49,7 +53,7 @@ func (j judge) words(r quorum.Reviewer, a attempt) []word {
 			words = append(words, word{Reading: readStatus(r, st), at: st.At, ref: quorum.TextRef{Kind: quorum.TextStatus, ID: st.ID}, url: st.URL, body: st.Description})
 		}
 	}
-	if a.run == nil && a.number > 1 { // what was no verdict belongs to the attempt before
+	if a.run == nil && (a.number > 1 || a.byPerson) { // what was no verdict belongs to the attempt before
 		words = slices.DeleteFunc(words, func(w word) bool { return !w.verdict() && !w.void && w.at.Before(a.from) })
 	}
 	slices.SortStableFunc(words, func(a, b word) int { return a.at.Compare(b.at) })
@@ -119,11 +123,14 @@ func (j judge) heard(r quorum.Reviewer, a attempt, words []word) answer {
 	case approval != nil:
 		return j.approves(r, *approval)
 	case other != nil && (other.Outcome != quorum.Running || a.ended.IsZero()):
-		return j.without(r, a, *other)
+		return j.without(a, *other)
 	}
 	got := j.unseen(a)
-	if got.outcome == quorum.Empty && j.lost(r, a) {
+	switch {
+	case got.outcome == quorum.Empty && j.lost(r, a):
 		got.reason = quorum.ReasonAmbiguous
+	case got.outcome == quorum.Silent && slices.ContainsFunc(words, func(w word) bool { return w.why == quorum.ReasonUnnamed }):
+		got.reason = quorum.ReasonUnnamed
 	}
 	return got
 }
@@ -140,7 +147,7 @@ func final(o quorum.Outcome) bool {
 // ended reports whether an objection by inline comments has ended: every thread of it is resolved or outdated. An
 // objection in words or by CHANGES_REQUESTED does not end that way.
 func (j judge) ended(r quorum.Reviewer, w word) bool {
-	if len(w.threads) == 0 || w.reviewState == "CHANGES_REQUESTED" || j.fewer(w) {
+	if len(w.threads) == 0 || !w.Inline || w.reviewState == "CHANGES_REQUESTED" || j.fewer(w) {
 		return false
 	}
 	for _, t := range w.threads {
@@ -148,9 +155,7 @@ func (j judge) ended(r quorum.Reviewer, w word) bool {
 			return false
 		}
 	}
-	plain := r
-	plain.Preset = ""
-	return Read(plain, Material{Kind: Comment, Body: w.body}).Outcome != quorum.Findings
+	return true
 }
 
 // fewer reports whether threads of a remembered objection are gone: deleting them does not end it.
@@ -187,7 +192,7 @@ func (j judge) approves(r quorum.Reviewer, w word) answer {
 		}
 		got.detail = strings.Join(by, ", ")
 	}
-	if !r.OnlyNew {
+	if !r.OnlyNew && !w.NoOpen {
 		return got
 	}
 	var open []quorum.Finding
@@ -203,7 +208,7 @@ func (j judge) approves(r quorum.Reviewer, w word) answer {
 }
 
 // without is an answer that holds no verdict.
-func (j judge) without(r quorum.Reviewer, a attempt, w word) answer {
+func (j judge) without(a attempt, w word) answer {
 	got := answer{outcome: w.Outcome, reason: w.Reason, detail: w.Detail, at: w.at, ref: w.ref, url: w.url}
 	switch {
 	case w.Reset > 0:
@@ -277,7 +282,9 @@ func (j judge) concluded(r quorum.Reviewer, a attempt) (answer, bool) {
 			run.outcome, run.reason = quorum.Declined, quorum.ReasonSkipped
 		}
 		if run.outcome == quorum.Unknown && a.run.Conclusion == "failure" {
-			run.reason = quorum.ReasonFailedTwice
+			if a.number > 1 {
+				run.reason = quorum.ReasonFailedTwice
+			}
 			if r.FailureMeans == quorum.MeansFindings {
 				run.outcome, run.reason, run.ref = quorum.Findings, quorum.ReasonFindings, quorum.TextRef{Kind: quorum.TextRun, ID: a.run.ID}
 			}
@@ -311,7 +318,11 @@ func (j judge) unseen(a attempt) answer {
 	case "skipped":
 		got.outcome, got.reason = quorum.Declined, quorum.ReasonSkipped
 		return got
-	case "cancelled":
+	case "cancelled": // by somebody, or by the job's own timeout-minutes
+		if log, told := explained(run); told && log.Outcome == quorum.Hung {
+			got.outcome, got.reason, got.detail = log.Outcome, log.Reason, log.Detail
+			return got
+		}
 		got.outcome, got.reason, got.until = quorum.Cancelled, quorum.ReasonCancelled, j.p.Retry.FastFail
 		return got
 	case "timed_out":
@@ -377,6 +388,11 @@ func (j judge) remembered(r quorum.Reviewer, a attempt, got answer, words []word
 	if got.outcome == quorum.Findings {
 		return got
 	}
+	if w, found := j.before(r, a, got); found {
+		old := j.objects(w)
+		old.reason = quorum.ReasonStands
+		return old
+	}
 	for _, o := range j.s.Record.Objections {
 		if o.Reviewer == r.Name && o.Base == j.s.PR.BaseRef && !o.At.Before(j.c.base) && o.Kind != quorum.TextCheck && o.Kind != quorum.TextStatus && j.stands(a, got, o, words) {
 			return answer{outcome: quorum.Findings, reason: quorum.ReasonStands, at: o.At, ref: o.TextRef, url: o.URL, findings: []quorum.Finding{{Body: o.Excerpt, URL: o.URL}}}
@@ -385,12 +401,22 @@ func (j judge) remembered(r quorum.Reviewer, a attempt, got answer, words []word
 	if got.outcome == quorum.Approved {
 		return got
 	}
+	since := j.c.base // of a reviewer without a run, whose first attempt begins anew with a reopening
+	if a.run != nil {
+		since = latest(since, a.from)
+	}
 	for _, st := range j.s.Record.Stood {
-		if st.Reviewer == r.Name && !st.At.Before(latest(a.from, j.c.base)) && st.Kind != quorum.TextCheck && st.Kind != quorum.TextStatus && st.Kind != quorum.TextRun {
+		if st.Reviewer == r.Name && !st.At.Before(since) && st.Kind != quorum.TextCheck && st.Kind != quorum.TextStatus && st.Kind != quorum.TextRun {
 			why, by := quorum.ReasonDeleted, ""
 			for _, w := range words {
-				if w.ref == st.TextRef && w.void {
+				switch {
+				case w.ref != st.TextRef:
+				case w.void:
 					why, by = w.why, w.by
+				case w.Outcome == quorum.Running: // its author has begun anew in the same place
+					return got
+				default:
+					why, by = quorum.ReasonEdited, r.Author
 				}
 			}
 			return answer{outcome: quorum.Withdrawn, reason: why, detail: by, at: st.At, ref: st.TextRef}
@@ -399,9 +425,24 @@ func (j judge) remembered(r quorum.Reviewer, a attempt, got answer, words []word
 	return got
 }
 
+// before is an objection of an earlier attempt, which stands if the newest ended without a verdict. Nobody needs to have
+// looked in between.
+func (j judge) before(r quorum.Reviewer, a attempt, got answer) (objection word, found bool) {
+	if r.Verdict.Kind == quorum.Conclusion || a.run == nil || a.number < 2 || a.ended.IsZero() || got.outcome == quorum.Approved {
+		return word{}, false
+	}
+	earlier := attempt{run: a.run, number: a.number - 1, from: a.run.Created, ended: a.from}
+	for _, w := range j.texts(r, earlier) {
+		if w.verdict() && w.at.Before(a.from) {
+			objection, found = w, w.Outcome == quorum.Findings && !j.ended(r, w)
+		}
+	}
+	return objection, found
+}
+
 // stands reports whether a remembered objection still objects.
 func (j judge) stands(a attempt, got answer, o quorum.Objection, words []word) bool {
-	if o.Kind == quorum.TextRun || o.Attempt < a.number { // the newest attempt speaks, once it has said something
+	if o.Kind == quorum.TextRun || j.older(o, a) { // the newest attempt speaks, once it has said something
 		return got.outcome != quorum.Approved && got.outcome != quorum.Running && (a.run == nil || !a.ended.IsZero()) && o.Kind != quorum.TextRun
 	}
 	for _, w := range words {
@@ -410,7 +451,7 @@ func (j judge) stands(a attempt, got answer, o quorum.Objection, words []word) b
 		}
 		switch {
 		case w.void && w.why == quorum.ReasonDismissed:
-			return strings.EqualFold(w.by, j.s.PR.Author.Login)
+			return w.by == "" || strings.EqualFold(w.by, j.s.PR.Author.Login)
 		case w.void:
 			return true
 		}
@@ -418,6 +459,17 @@ func (j judge) stands(a attempt, got answer, o quorum.Objection, words []word) b
 	}
 	// Its text is gone. A later review of the same reviewer replaces an earlier one; nothing else does.
 	return !(o.Kind == quorum.TextReview && got.outcome == quorum.Approved && got.ref.Kind == quorum.TextReview && got.at.After(o.At))
+}
+
+// older reports whether an objection is of an attempt before a: an earlier one of its run, or one of an earlier run that
+// is still there to be compared.
+func (j judge) older(o quorum.Objection, a attempt) bool {
+	if a.run == nil || o.Run == a.run.ID {
+		return o.Attempt < a.number
+	}
+	return slices.ContainsFunc(j.s.Runs, func(run quorum.Run) bool {
+		return run.ID == o.Run && run.Path == a.run.Path && run.Number < a.run.Number
+	})
 }
 
 // settle applies the policy to an answer: the vote, and what time will do to it.
@@ -443,7 +495,7 @@ func (j judge) settle(r quorum.Reviewer, a attempt, got answer, b quorum.Ballot)
 		return j.vote(r, a, got, b, end)
 	case quorum.Silent:
 		b.Vote, b.Deadline, b.Late, b.Open = quorum.Pending, end, quorum.ReasonNoAnswer, true
-		if a.request == nil && j.asksFirst(r) {
+		if a.request == nil && !a.byPerson && j.asksFirst(r) {
 			b.Next = []quorum.Action{j.ask(r, 1, j.c.start, limit)}
 		}
 		return j.settling(r, a, b, limit)
@@ -486,7 +538,7 @@ func (j judge) vote(r quorum.Reviewer, a attempt, got answer, b quorum.Ballot, e
 		return b
 	}
 	b.At = latest(b.At, a.ended)
-	if at, found := j.stood(r.Name, got.ref); found {
+	if at, found := j.stood(r.Name, got.ref); found && !at.Before(a.from) {
 		b.At = earliest(b.At, at)
 	}
 	return b
@@ -501,6 +553,12 @@ func (j judge) running(r quorum.Reviewer, a attempt, b quorum.Ballot, end, limit
 	}
 	if !j.left(r, a) {
 		b.Spent, b.Failed = a.number > 1, a.number-1
+		return b
+	}
+	if i := slices.IndexFunc(j.s.Record.Refusals, func(no quorum.Refusal) bool {
+		return no.Kind == quorum.Cancel && no.Run == a.run.ID && no.Attempt == a.number
+	}); i >= 0 { // so it is left to run
+		b.Late, b.Detail = j.s.Record.Refusals[i].Reason, j.s.Record.Refusals[i].Detail
 		return b
 	}
 	b.Deadline = limit
@@ -588,13 +646,14 @@ func (j judge) settling(r quorum.Reviewer, a attempt, b quorum.Ballot, limit tim
 
 // arrived reports whether GitHub shows a request of ours.
 func (j judge) arrived(r quorum.Reviewer, in quorum.Intent) bool {
+	since := in.At.Add(-slack)
 	if r.Request.Login == "" {
 		return slices.ContainsFunc(j.s.Comments, func(t quorum.Text) bool {
-			return t.Body == r.Request.Comment && same(t.Author, j.s.Ours) && !t.At.Before(in.At.Truncate(time.Second))
+			return asks(t, r) && same(t.Author, j.s.Ours) && !t.At.Before(since)
 		})
 	}
 	return slices.ContainsFunc(j.s.Timeline, func(e quorum.Event) bool {
-		return e.Kind == quorum.ReviewRequested && !e.At.Before(in.At.Truncate(time.Second)) && (e.Target.Is(r.Request.Login) || e.Target.Login == "Copilot" && strings.HasPrefix(r.Request.Login, "copilot-"))
+		return e.Kind == quorum.ReviewRequested && !e.At.Before(since) && targets(e, r)
 	})
 }
 

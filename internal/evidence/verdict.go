@@ -58,7 +58,7 @@ var (
 )
 
 // What makes a yes conditional, anywhere in its sentence.
-var conditional = regexp.MustCompile(`\b(?:if|once|after|when|whenever|unless|provided|providing|assuming|pending|except|excepting|but|until|till|however|though|although|albeit|conditional\w*|contingent|subject to|as long as|so long as|barring|apart from|aside from|other than|must|needs?|should|not (?:yet|ready)|do not|don't|cannot|can't|and no|with (?:\w+[ -]){0,3}(?:fix|fixes|change|changes|caveats?|reservations?|conditions?|suggestions?|nits?|modifications?|tweaks?|follow-?ups?|adjustments?|corrections?|exceptions?))\b`)
+var conditional = regexp.MustCompile(`\b(?:if|once|after|when|whenever|unless|provided|providing|assuming|pending|except|excepting|but|until|till|however|though|although|albeit|conditional\w*|contingent|subject to|as long as|so long as|barring|apart from|aside from|other than|must|needs?|should|not (?:yet|ready)|do not|don't|cannot|can't|and no|(?:fix|address|resolve|update|add|rebase) .{0,60}\bfirst|first (?:fix|address|resolve)|(?:fixes|changes|work) (?:are |is )?(?:needed|required|remain)|with (?:\w+[ -]){0,3}(?:fix|fixes|change|changes|caveats?|reservations?|conditions?|suggestions?|nits?|modifications?|tweaks?|follow-?ups?|adjustments?|corrections?|exceptions?))\b`)
 
 // And what makes it one at the beginning of the next sentence.
 var conditionFirst = regexp.MustCompile(`^(?:but|if|once|after|unless|provided|assuming|pending|except|however|only|as long as|on condition|conditional)\b`)
@@ -123,7 +123,7 @@ func rule(p page) ruling {
 func fieldOf(text string) (f field, value string, sure, ok bool) {
 	trimmed := strings.TrimLeft(text, " \t")
 	for range 3 {
-		_, rest, item := listItem(trimmed)
+		rest, item := listItem(trimmed)
 		if !item {
 			break
 		}
@@ -233,7 +233,7 @@ func hasCondition(tail string, p page, i int) bool {
 		if text == "" || l.level > 0 || l.sight == hidden || text[0] == '|' || text[0] == '<' || strings.HasPrefix(text, "---") {
 			break
 		}
-		if _, _, item := listItem(text); item {
+		if _, item := listItem(text); item {
 			break
 		}
 		words := plain(text)
@@ -248,7 +248,7 @@ func hasCondition(tail string, p page, i int) bool {
 		return true
 	}
 	text, _ := following(p, i)
-	_, text, _ = listItem(text)
+	text, _ = listItem(text)
 	return conditionFirst.MatchString(strings.TrimLeft(plain(text), "([ "))
 }
 

@@ -74,8 +74,13 @@ func (j judge) unexplained(r quorum.Reviewer, a attempt) (job int64, wanted bool
 		return 0, false
 	}
 	switch got := j.read(r, a); got.outcome {
-	case quorum.Empty, quorum.Unknown, quorum.Malformed:
-		if got.outcome == quorum.Malformed && a.run.Conclusion == "success" {
+	case quorum.Empty, quorum.Unknown:
+	case quorum.Malformed:
+		if a.run.Conclusion == "success" {
+			return 0, false
+		}
+	case quorum.Cancelled: // a job's own time limit cancels it, too
+		if j.intended(quorum.Cancel, r.Name, a.run.ID, a.number) {
 			return 0, false
 		}
 	case quorum.Findings:

@@ -41,6 +41,9 @@ func (f *Forge) Apply(ctx context.Context, pr quorum.PR, e quorum.Effects) (rece
 			return receipt, err
 		}
 		done.Action = a
+		if done.Reason == quorum.ReasonPermission && done.Detail == "" {
+			done.Detail = needs(a)
+		}
 		receipt.Done = append(receipt.Done, done)
 	}
 	return receipt, nil
@@ -100,6 +103,17 @@ func (f *Forge) request(ctx context.Context, pr quorum.PR, a quorum.Action) (quo
 		_, err = f.client.Send(ctx, http.MethodPost, f.path(pr, "issues", n, "comments"), map[string]string{"body": a.Request.Comment}, nil)
 	}
 	return outcome(err)
+}
+
+// needs is the permission without which an effect is refused, where GitHub does not name it.
+func needs(a quorum.Action) string {
+	switch {
+	case a.Kind != quorum.Ask:
+		return "actions=write"
+	case a.Request.Login != "":
+		return "pull_requests=write"
+	}
+	return "issues=write"
 }
 
 // says reports whether GitHub's refusal holds that phrase.

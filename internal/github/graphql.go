@@ -38,18 +38,19 @@ const conversationQuery = `query($owner: String!, $name: String!, $number: Int!,
         pageInfo { hasNextPage endCursor }
         nodes { fullDatabaseId lastEditedAt editor { ...who } }
       }
-      timelineItems(first: 100, after: $timeline, itemTypes: [BASE_REF_CHANGED_EVENT, HEAD_REF_FORCE_PUSHED_EVENT, REOPENED_EVENT, CLOSED_EVENT, READY_FOR_REVIEW_EVENT, CONVERT_TO_DRAFT_EVENT, REVIEW_REQUESTED_EVENT, REVIEW_DISMISSED_EVENT]) {
+      timelineItems(first: 100, after: $timeline, itemTypes: [BASE_REF_CHANGED_EVENT, HEAD_REF_FORCE_PUSHED_EVENT, REOPENED_EVENT, CLOSED_EVENT, AUTOMATIC_BASE_CHANGE_SUCCEEDED_EVENT, READY_FOR_REVIEW_EVENT, CONVERT_TO_DRAFT_EVENT, REVIEW_REQUESTED_EVENT, REVIEW_DISMISSED_EVENT]) {
         pageInfo { hasNextPage endCursor }
         nodes {
           __typename
           ... on BaseRefChangedEvent { createdAt actor { ...who } previousRefName currentRefName }
+          ... on AutomaticBaseChangeSucceededEvent { createdAt actor { ...who } oldBase newBase }
           ... on HeadRefForcePushedEvent { createdAt actor { ...who } beforeCommit { oid } afterCommit { oid } }
           ... on ReopenedEvent { createdAt actor { ...who } }
           ... on ClosedEvent { createdAt actor { ...who } }
           ... on ReadyForReviewEvent { createdAt actor { ...who } }
           ... on ConvertToDraftEvent { createdAt actor { ...who } }
           ... on ReviewRequestedEvent { createdAt actor { ...who } requestedReviewer { __typename ... on User { login databaseId } ... on Bot { login databaseId } } }
-          ... on ReviewDismissedEvent { createdAt actor { ...who } review { fullDatabaseId } }
+          ... on ReviewDismissedEvent { createdAt actor { ...who } previousReviewState review { fullDatabaseId } }
         }
       }
       commits(last: 20) { nodes { commit {
@@ -153,6 +154,9 @@ type graphEvent struct {
 	Actor    *graphActor          `json:"actor"`
 	Previous string               `json:"previousRefName"`
 	Current  string               `json:"currentRefName"`
+	Old      string               `json:"oldBase"` // the base was merged and deleted
+	New      string               `json:"newBase"`
+	State    string               `json:"previousReviewState"`
 	Before   struct{ OID string } `json:"beforeCommit"`
 	After    struct{ OID string } `json:"afterCommit"`
 	Target   *graphActor          `json:"requestedReviewer"`
@@ -243,8 +247,10 @@ func (f *Forge) converse(ctx context.Context, pr quorum.PR, head, check, externa
 		}
 		for _, e := range p.Timeline.Nodes {
 			if kind, known := eventKinds[e.Type]; known {
-				c.timeline = append(c.timeline, quorum.Event{Kind: kind, At: e.At, Actor: e.Actor.account(), From: e.Previous + e.Before.OID, To: e.Current + e.After.OID,
-					Target: e.Target.account(), Review: int64(e.Review.ID)})
+				c.timeline = append(c.timeline, quorum.Event{
+					Kind: kind, At: e.At, Actor: e.Actor.account(), From: e.Previous + e.Old + e.Before.OID + e.State, To: e.Current + e.New + e.After.OID,
+					Target: e.Target.account(), Review: int64(e.Review.ID),
+				})
 			}
 		}
 		if page == 0 {
@@ -294,7 +300,7 @@ func (t graphThread) thread() quorum.Thread {
 }
 
 var eventKinds = map[string]quorum.EventKind{
-	"BaseRefChangedEvent": quorum.BaseChanged, "HeadRefForcePushedEvent": quorum.ForcePushed, "ReopenedEvent": quorum.Reopened, "ClosedEvent": quorum.Closed,
+	"BaseRefChangedEvent": quorum.BaseChanged, "AutomaticBaseChangeSucceededEvent": quorum.BaseChanged, "HeadRefForcePushedEvent": quorum.ForcePushed, "ReopenedEvent": quorum.Reopened, "ClosedEvent": quorum.Closed,
 	"ReadyForReviewEvent": quorum.ReadyForReview, "ConvertToDraftEvent": quorum.ConvertedDraft, "ReviewRequestedEvent": quorum.ReviewRequested, "ReviewDismissedEvent": quorum.ReviewDismissed,
 }
 

@@ -39,7 +39,6 @@ type look struct {
 	p    quorum.Policy
 	s    quorum.Snapshot
 	runs []restRun
-	anew bool // the conversation is asked for whatever REST answers
 }
 
 // Observe reads everything that a decision about pr depends on, or fails. Reads go side by side, in three waves at most:
@@ -99,9 +98,6 @@ func (l *look) second(ctx context.Context) error {
 	if l.s.PR.Commits > 1 {
 		g.Go(func() error { return l.others(ctx) })
 	}
-	if l.anew = l.fresh(); l.anew {
-		g.Go(func() error { return l.converse(ctx) })
-	}
 	return g.Wait()
 }
 
@@ -111,20 +107,22 @@ func (l *look) judges() bool {
 }
 
 // fresh reports whether the conversation must be asked for anew, whatever REST answers: at first, when the clock is about
-// to change the decision, and while a thread can end an objection, for REST does not show that.
+// to change the decision, while a thread can end an objection, for REST does not show that, and while the head has no
+// check suite: our own check brings one, and clocks count from it.
 func (l *look) fresh() bool {
 	now := l.f.now().Add(l.s.Skew)
-	return !l.m.asked || l.m.byThreads || !l.m.wake.IsZero() && !now.Before(l.m.wake)
+	return !l.m.asked || l.m.byThreads || !l.m.wake.IsZero() && !now.Before(l.m.wake) || l.m.threads.arrived.IsZero() && !l.f.client.Personal()
 }
 
-// third reads by its id what lists did not show, and the conversation if anything in it may be new.
+// third reads by its id what lists did not show, and the conversation if anything in it may be new. It comes after the
+// texts: who edited one must never be older than the words.
 func (l *look) third(ctx context.Context) error {
 	l.record()
 	if !l.judges() {
 		return nil
 	}
 	g, ctx := errgroup.WithContext(ctx)
-	if !l.anew && l.seen.any {
+	if l.fresh() || l.seen.any {
 		g.Go(func() error { return l.converse(ctx) })
 	}
 	var missing []int64
@@ -153,7 +151,7 @@ func (l *look) third(ctx context.Context) error {
 			l.runs = append(l.runs, *r)
 		}
 	}
-	l.m.asked = true
+	l.m.asked = !slices.ContainsFunc(l.s.Comments, l.m.threads.behind)
 	return nil
 }
 
@@ -448,7 +446,7 @@ func (l *look) converse(ctx context.Context) (err error) {
 func (l *look) record() {
 	for _, c := range l.m.own {
 		l.s.Open = l.s.Open || c.Status != "completed"
-		if rec, found := report.ParseRecord(c.Text); found && rec.Seq > l.s.Record.Seq && rec.Head == l.s.PR.Head && c.ExternalID == report.ExternalID(l.pr) {
+		if rec, found := report.ParseRecord(c.Text); found && rec.Seq > l.s.Record.Seq && rec.Head == l.s.PR.Head {
 			l.s.Record = rec
 		}
 	}
@@ -559,14 +557,17 @@ func (l *look) assemble() {
 // edited adds who edited t last. What REST shows as edited, and GraphQL not yet, was edited by nobody knows whom.
 func edited(t quorum.Text, edits map[int64]graphEdit) quorum.Text {
 	e, found := edits[t.ID]
-	switch {
-	case !found:
-		return t
-	case t.Kind == quorum.TextComment && !t.Edited.IsZero() && t.Edited.After(e.Updated):
+	if !found || t.Edited.After(e.Updated) {
 		return t
 	}
 	t.Edited, t.Editor = e.Edited, e.Editor.account()
 	return t
+}
+
+// behind reports whether the conversation does not know of an edit of t that REST shows: then it is asked again.
+func (c conversation) behind(t quorum.Text) bool {
+	e, found := c.edits[t.ID]
+	return !t.Edited.IsZero() && (!found || t.Edited.After(e.Updated))
 }
 
 // jobsOf are the jobs of a run's newest attempt, found as check runs in the run's suite: a job's id is also its check
@@ -604,19 +605,21 @@ func (l *look) advise() {
 	}
 }
 
-// log reads the tail of a job's log, or its annotations where there is no log: a job that was never started has none. It
-// is advice: unreadable, it makes a failure unknown.
+// log reads the tail of a job's log, or its annotations where there is no log: a job that was never started has none, and
+// why one was cancelled stands only there. It is advice: unreadable, it makes a failure unknown.
 func (l *look) log(ctx context.Context, id int64, into *quorum.Job) error {
 	into.Read = true
 	n := strconv.FormatInt(id, 10)
-	tail, err := l.f.client.Tail(ctx, l.f.path(l.pr, "actions", "jobs", n, "logs"), maxTail)
 	var limit *LimitError
-	switch {
-	case errors.As(err, &limit) || ctx.Err() != nil:
-		return err
-	case err == nil && len(tail) > 0:
-		into.Log = string(tail)
-		return nil
+	if !slices.ContainsFunc(l.s.Checks, func(c quorum.CheckRun) bool { return c.ID == id && c.Conclusion == "cancelled" }) {
+		tail, err := l.f.client.Tail(ctx, l.f.path(l.pr, "actions", "jobs", n, "logs"), maxTail)
+		switch {
+		case errors.As(err, &limit) || ctx.Err() != nil:
+			return err
+		case err == nil && len(tail) > 0:
+			into.Log = string(tail)
+			return nil
+		}
 	}
 	notes, err := pages[struct {
 		Message string `json:"message"`

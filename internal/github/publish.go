@@ -239,11 +239,12 @@ func (m *memory) wrote(o ownCheck) {
 // retire ends checks of ours that must not stay: those of this head under another name, and, best effort, those of older
 // heads.
 func (f *Forge) retire(ctx context.Context, pr quorum.PR, m *memory, c report.Check) error {
-	first := !slices.ContainsFunc(m.own, func(o ownCheck) bool { return o.ExternalID == c.ExternalID })
+	first := len(m.own) == 0
 	for _, old := range c.Retire {
 		ended := report.Check{Status: "completed", Conclusion: "cancelled", Title: old.Title, Summary: old.Title + ".", Name: old.Name, Head: old.Head}
 		if old.Head == c.Head {
 			for _, o := range slices.Clone(m.own) {
+				ended.Text = o.Text // its record: the check that replaces it may never be written
 				if o.Name == old.Name && o.ExternalID == c.ExternalID && (o.Status != "completed" || old.Green && o.Conclusion == "success") {
 					if err := f.update(ctx, pr, m, o, ended); err != nil {
 						return err

@@ -80,7 +80,7 @@ func (w *whole) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := w.next.RoundTrip(req.WithContext(ctx))
 	w.stats.sent(req)
 	if err != nil {
-		return nil, w.lost(req, ctx, err)
+		return nil, w.lost(ctx, req, err)
 	}
 	defer resp.Body.Close()
 	keep, limit := int64(maxAnswer), int64(maxAnswer)
@@ -92,7 +92,7 @@ func (w *whole) RoundTrip(req *http.Request) (*http.Response, error) {
 	case errors.Is(err, errTooLong):
 		return nil, fmt.Errorf("read answer: %w", err) // no fault: it will be as long the next time
 	case err != nil:
-		return nil, w.lost(req, ctx, fmt.Errorf("answer cut off: %w", err))
+		return nil, w.lost(ctx, req, fmt.Errorf("answer cut off: %w", err))
 	}
 	w.log.Debug("GitHub answered", "method", req.Method, "path", w.path(req), "status", resp.StatusCode, "took", w.now().Sub(sent))
 	w.stats.answered(resp, sent, w.now())
@@ -138,7 +138,7 @@ func (w *whole) judge(req *http.Request, resp *http.Response, body []byte) error
 }
 
 // lost turns a failed attempt into a fault, unless the caller herself ended it.
-func (w *whole) lost(req *http.Request, attempt context.Context, err error) error {
+func (w *whole) lost(attempt context.Context, req *http.Request, err error) error {
 	if own := req.Context().Err(); own != nil {
 		return own
 	}

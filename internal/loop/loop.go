@@ -131,7 +131,9 @@ func (l *Look) decide() {
 // word renders the decision with its record. Effects that are due are announced as under way: their intents stand in the
 // record, and the ballots are judged with it, before anything is carried out.
 func (l *Look) word() {
-	l.Snapshot.Record = evidence.Remember(l.Policy, l.Snapshot, l.Decision, l.At)
+	if l.Decision.Reason != quorum.ReasonSiblings { // whose check this is; all of them must word it alike
+		l.Snapshot.Record = evidence.Remember(l.Policy, l.Snapshot, l.Decision, l.At)
+	}
 	if !l.Decision.Effects.Empty() && !l.Snapshot.NoRecord {
 		l.decide()
 	}
@@ -141,7 +143,7 @@ func (l *Look) word() {
 // hollow reports whether an attempt is new among those that ended and left nothing.
 func (l *Look) hollow() bool {
 	for _, b := range l.Decision.Ballots {
-		if b.Outcome != quorum.Empty {
+		if b.Outcome != quorum.Empty || b.Run == 0 {
 			continue
 		}
 		known := false

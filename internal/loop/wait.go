@@ -60,6 +60,9 @@ func (r *Reconciler) Stay(ctx context.Context, pr quorum.PR, stay Stay) (last Lo
 			if wake.After(next) { // the end of a limit
 				next, faulty = wake, time.Time{}
 			}
+			if !stay.Wait && next.Sub(began) > max(stay.Hold, time.Minute) {
+				return last, err
+			}
 			pause = min(2*pause, 30*time.Second)
 			if r.Fault != nil {
 				r.Fault(err, next)

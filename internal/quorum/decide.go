@@ -22,7 +22,8 @@ func Decide(p Policy, ballots []Ballot, f Facts, now time.Time) Decision {
 	case p.Mode == Off:
 		return d.end(ReasonOff)
 	case len(f.Siblings) > 0: // until siblings are judged together, none of them passes
-		d.Verdict, d.Reason, d.Siblings = Unverified, ReasonSiblings, f.Siblings
+		d.Verdict, d.Reason, d.Base, d.Start = Unverified, ReasonSiblings, "", time.Time{} // the same for each of them
+		d.Siblings = slices.Sorted(slices.Values(append(slices.Clone(f.Siblings), f.PR.Number)))
 		return d
 	case f.Draft && p.DraftsWait:
 		d.Verdict, d.Reason, d.Ballots = Waiting, ReasonDraft, slices.Clone(ballots)
@@ -105,6 +106,7 @@ func (d *Decision) passStands(ballots []Ballot, f Facts) bool {
 func (d *Decision) pass(ballots []Ballot, f Facts, at time.Time, by []StandIn) {
 	d.tally(ballots, at)
 	pass := &Pass{At: at, Policy: f.File.SHA, Base: f.Base, Need: d.Need, Voters: d.voters(), By: by}
+	pass.Basis = slices.Grow(pass.Basis, d.Approvals)
 	for _, b := range d.Ballots {
 		if b.counts() && b.Vote == Approve {
 			pass.Basis = append(pass.Basis, b.basis())
@@ -142,7 +144,9 @@ func (b Ballot) basis() Basis { return Basis{Reviewer: b.Reviewer, Run: b.Run, A
 
 // tally sets the ballots as of now and counts them.
 func (d *Decision) tally(ballots []Ballot, now time.Time) {
-	d.Ballots = make([]Ballot, len(ballots))
+	if len(d.Ballots) != len(ballots) { // else it is tallied once more, as of another moment
+		d.Ballots = make([]Ballot, len(ballots))
+	}
 	for i, b := range ballots {
 		d.Ballots[i] = b.asOf(now)
 	}

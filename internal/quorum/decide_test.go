@@ -239,6 +239,7 @@ func TestAPassStands(t *testing.T) {
 		{"another policy", remember(100, openai, gemini, copilot).facts(func(f *Facts) { f.File.SHA = "p2" }), outcome{is: Waiting, why: ReasonTally, a: 2, p: 1, wake: 200}},
 		{"another base", remember(100, openai, gemini, copilot).facts(func(f *Facts) { f.Base = "dev" }), outcome{is: Waiting, why: ReasonTally, a: 2, p: 1, wake: 200}},
 		{"another quorum", remember(500, openai, gemini, copilot).need(3), outcome{is: Waiting, why: ReasonTally, a: 2, p: 1, wake: 600}},
+		{"a smaller quorum", remember(500, openai, gemini, copilot).need(1), outcome{is: Passed, why: ReasonTally, a: 2, p: 1, passed: 190}},
 		{"another voter", remember(100, openai, gemini, copilot, pending("sonar", 900)), outcome{is: Waiting, why: ReasonTally, a: 2, p: 2, wake: 200}},
 		{"a voter less", remember(100, openai, gemini, shadow(copilot)), outcome{is: Passed, why: ReasonTally, a: 2, passed: 20}},
 		{"a draft again", remember(500, openai, gemini, copilot).facts(draft), outcome{is: Waiting, why: ReasonDraft, a: 2, p: 1}},
@@ -321,6 +322,8 @@ func TestEffects(t *testing.T) {
 		{"not for a draft", table(70, gemini, pending("openai", 900)).facts(draft), "", 0},
 		{"unverified for good", table(70, unavailable("openai", 10), unavailable("copilot", 20), gemini), "", 600},
 		{"unverified, but an answer may still come", table(70, unavailable("openai", 10), open, gemini), "cancel gemini, rerun gemini, ask gemini", 600},
+		{"unverified for good, whatever a shadow may still say", table(70, unavailable("openai", 10), shadow(open), gemini), "", 600},
+		{"unverified, and a required shadow is lost", table(70, unavailable("openai", 10), open, shadow(required(unavailable("sonar", 20))), gemini), "cancel gemini, rerun gemini, ask gemini", 600},
 		{"unverified, and a required one is lost", table(70, approves("openai", 10), required(unavailable("sonar", 20)), gemini), "", 600},
 		{"unverified, and a required one may still answer", table(70, approves("openai", 10), required(open), gemini), "cancel gemini, rerun gemini, ask gemini", 600},
 	}
@@ -353,7 +356,7 @@ func TestADecisionSaysWhatItIsAbout(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 	d = table(30, approves("openai", 10)).bob(9).facts(func(f *Facts) { f.Siblings = []int{8, 9} }).decide()
-	if diff := cmp.Diff([]int{8, 9}, d.Siblings); diff != "" {
+	if diff := cmp.Diff([]int{7, 8, 9}, d.Siblings); diff != "" {
 		t.Error(diff)
 	}
 	d = table(30, approves("openai", 10), unavailable("gemini", 20)).bob(9).person("dan", 12).decide()

@@ -71,8 +71,8 @@ type Decision struct {
 	StandIns    []StandIn `json:"stand_ins,omitempty"` // whose approval filled what was missing
 	Start       time.Time `json:"start,omitzero"`
 	GraceEnd    time.Time `json:"grace_end,omitzero"` // Waiting for it: the check passes then
-	Siblings    []int     `json:"siblings,omitempty"`
-	Wake        time.Time `json:"wake,omitzero"` // zero: only a change on GitHub can change the decision
+	Siblings    []int     `json:"siblings,omitempty"` // all open pull requests with this head, this one included
+	Wake        time.Time `json:"wake,omitzero"`      // zero: only a change on GitHub can change the decision
 	Effects     Effects   `json:"-"`
 	Pass        *Pass     `json:"-"` // Passed: to be remembered
 }

@@ -6,8 +6,10 @@ import "fmt"
 var (
 	voteNames    = []string{"", "pending", "approve", "object", "unavailable"}
 	verdictNames = []string{"", "waiting", "passed", "blocked", "unverified", "ended"}
-	outcomeNames = []string{"", "silent", "running", "approved", "findings", "empty", "malformed", "overloaded", "hung", "limited", "failed",
-		"declined", "cancelled", "awaiting approval", "refused", "withdrawn", "unrelated", "unknown"}
+	outcomeNames = []string{
+		"", "silent", "running", "approved", "findings", "empty", "malformed", "overloaded", "hung", "limited", "failed",
+		"declined", "cancelled", "awaiting approval", "refused", "withdrawn", "unrelated", "unknown",
+	}
 	severityNames = []string{"", "low", "medium", "high", "critical"}
 	actionNames   = []string{"", "rerun", "cancel", "ask"}
 	textNames     = []string{"", "comment", "review", "thread", "check", "status", "run"}

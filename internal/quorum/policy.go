@@ -142,7 +142,7 @@ const (
 // SeverityAny as a reviewer's MinSeverity lets every finding object.
 const SeverityAny Severity = 0
 
-// Need says how many voters p has.
+// Voters says how many of the reviewers vote.
 func (p Policy) Voters() (n int) {
 	for _, r := range p.Reviewers {
 		if r.Voter() {

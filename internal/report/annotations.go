@@ -62,7 +62,7 @@ func annotate(d quorum.Decision, rec quorum.Record) (quorum.Record, []Annotation
 	kept = append(kept, keys...)
 	kept = kept[:min(len(kept), maxAnnotated)]
 	gone = gone[max(0, len(gone)+len(kept)-maxAnnotated):]
-	rec.Annotated = append(gone, kept...)
+	rec.Annotated = slices.Concat(gone, kept)
 	small := fit(rec)
 	if len(gone) > 0 && len(small.Annotated) < len(rec.Annotated) {
 		rec.Annotated = kept

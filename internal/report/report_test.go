@@ -354,7 +354,9 @@ func TestRetire(t *testing.T) {
 	s.PR.BaseRef = "topic"
 	s.Earlier = []string{"aaaaaaaaaaaa", head, "aaaaaaaaaaaa"}
 	s.Timeline = []quorum.Event{
-		{Kind: quorum.BaseChanged, From: "main"}, {Kind: quorum.BaseChanged, From: "topic"}, {Kind: quorum.BaseChanged, From: "next"},
+		{Kind: quorum.BaseChanged, From: "main"},
+		{Kind: quorum.BaseChanged, From: "topic"},
+		{Kind: quorum.BaseChanged, From: "next"},
 		{Kind: quorum.ForcePushed, From: "bbbbbbbbbbbb"},
 	}
 	d := decided(quorum.Waiting, waits("openai", quorum.ReasonSilent, 10))
@@ -509,8 +511,13 @@ func TestAnnotations(t *testing.T) {
 	f := quorum.Finding{Path: "a.go", Line: 3, Body: "Wrong.\x1b[31m\r\n::error::x", Severity: quorum.High}
 	below := quorum.Finding{Path: "a.go", Line: 4, Body: "Nit.", Below: true}
 	on := []quorum.Finding{
-		f, below, {Path: "a.go", Line: 5, Body: "A comment already.", Thread: 9}, {Path: "a.go", Body: "No line."}, {Line: 7, Body: "No file."},
-		{Path: "a\nb.go", Line: 1, Body: "No path."}, {Path: "a.go", Line: -1, Body: "x"}, {Path: "a.go", Line: 1 << 40, Body: "x"},
+		f, below,
+		{Path: "a.go", Line: 5, Body: "A comment already.", Thread: 9},
+		{Path: "a.go", Body: "No line."},
+		{Line: 7, Body: "No file."},
+		{Path: "a\nb.go", Line: 1, Body: "No path."},
+		{Path: "a.go", Line: -1, Body: "x"},
+		{Path: "a.go", Line: 1 << 40, Body: "x"},
 	}
 	approvesBelow := approves("openai", 3)
 	approvesBelow.Findings = []quorum.Finding{below}

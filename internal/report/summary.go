@@ -54,7 +54,7 @@ func summary(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, rec quorum.R
 	policyFile(&pg, s)
 	foreign(&pg, s, d)
 	table(&pg, p, d)
-	pg.section("What happens next", next(p, s, d))
+	pg.section("What happens next", next(p, d))
 	pg.section("What a person can do", advices(p, s, d))
 	pg.section("What happened so far", story(d, rec))
 	return pg.b.String()
@@ -245,10 +245,8 @@ func plainRune(r rune, more string) bool {
 }
 
 // next says what happens by itself, and when, and what else would change the decision.
-func next(p quorum.Policy, s quorum.Snapshot, d quorum.Decision) (items []string) {
+func next(p quorum.Policy, d quorum.Decision) (items []string) {
 	switch {
-	case d.Verdict == quorum.Ended:
-		return nil
 	case d.Reason == quorum.ReasonDraft:
 		return []string{"Nothing is decided while the pull request is a draft; every clock starts when it is ready for review."}
 	case d.Reason == quorum.ReasonBroken:
@@ -270,6 +268,7 @@ func next(p quorum.Policy, s quorum.Snapshot, d quorum.Decision) (items []string
 		}
 	}
 	switch d.Verdict {
+	case quorum.Ended:
 	case quorum.Waiting:
 		if !d.Wake.IsZero() {
 			items = append(items, fmt.Sprintf("The next look by the clock is at %s; whatever happens on GitHub before is seen when it happens.", clock(d.Wake, d.Start)))

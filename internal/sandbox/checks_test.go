@@ -1,0 +1,140 @@
+package sandbox_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/sandbox"
+)
+
+func TestACheckRunGrows(t *testing.T) {
+	g, now, c := quiet(t, sandbox.Options{})
+	head := sandbox.SHA("a1")
+	id := c.want(201, "POST", "check-runs", `{"name":"Q","head_sha":"`+head+`","status":"in_progress","output":{"title":"0 of 2","summary":"s","text":"t"}}`).at("id")
+	now.pass(time.Minute)
+	c.want(200, "PATCH", "check-runs/"+id, `{"output":{"title":"0 of 2","summary":"other"}}`)
+	now.pass(time.Minute)
+	done := c.want(200, "PATCH", "check-runs/"+id, `{"conclusion":"success","output":{"title":"2 of 2","summary":"s"}}`)
+	done.is(t, "status", "completed", "conclusion", "success", "completed_at", "2026-11-21T14:02:00Z", "output.text", "null", "app.id", "15368")
+	c.want(200, "PATCH", "check-runs/"+id, `{"status":"in_progress"}`).is(t, "conclusion", "null", "completed_at", "null", "output.title", "2 of 2")
+
+	own := g.Own("a1")
+	if len(own) != 1 || own[0].Writes != 4 {
+		t.Fatalf("own: %+v", own)
+	}
+	var story []string
+	for _, s := range own[0].History {
+		story = append(story, fmt.Sprintf("%s %s%s %q", s.At.Format("15:04"), s.Status, s.Conclusion, s.Title))
+	}
+	want := `14:00 in_progress "0 of 2"; 14:02 completedsuccess "2 of 2"; 14:02 in_progress "2 of 2"`
+	if got := strings.Join(story, "; "); got != want {
+		t.Errorf("history\n got %s\nwant %s", got, want)
+	}
+}
+
+func TestAnnotationsAddUp(t *testing.T) {
+	_, _, c := quiet(t, sandbox.Options{})
+	one := `{"path":"a.go","start_line":1,"end_line":1,"annotation_level":"warning","message":"m"}`
+	fifty := strings.TrimSuffix(strings.Repeat(one+",", 50), ",")
+	id := c.want(201, "POST", "check-runs", `{"name":"Q","head_sha":"`+sandbox.SHA("a1")+`","output":{"title":"t","summary":"s","annotations":[`+fifty+`]}}`).at("id")
+	c.want(200, "PATCH", "check-runs/"+id, `{"output":{"title":"t","summary":"s","annotations":[`+one+`]}}`).is(t, "output.annotations_count", "51")
+	page := c.get("check-runs/" + id + "/annotations?per_page=50&page=2")
+	page.is(t, "#", "1")
+}
+
+func TestWhatAChecksWriterMayNot(t *testing.T) {
+	g, _, c := quiet(t, sandbox.Options{})
+	head := `"head_sha":"` + sandbox.SHA("a1") + `"`
+	output := func(inner string) string {
+		return `{"name":"Q",` + head + `,"output":{"title":"t","summary":"s",` + inner + `}}`
+	}
+	long := strings.Repeat("x", 65536)
+	note := func(inner string) string { return output(`"annotations":[{` + inner + `}]`) }
+	bad := map[string]string{
+		"no name":                     `{` + head + `}`,
+		"no head":                     `{"name":"Q"}`,
+		"an unknown head":             `{"name":"Q","head_sha":"` + sandbox.SHA("nobody pushed it") + `"}`,
+		"stale":                       `{"name":"Q",` + head + `,"conclusion":"stale"}`,
+		"a made up end":               `{"name":"Q",` + head + `,"conclusion":"approved"}`,
+		"waiting":                     `{"name":"Q",` + head + `,"status":"waiting"}`,
+		"an end without a conclusion": `{"name":"Q",` + head + `,"status":"completed"}`,
+		"no title":                    `{"name":"Q",` + head + `,"output":{"summary":"s"}}`,
+		"no summary":                  `{"name":"Q",` + head + `,"output":{"title":"t"}}`,
+		"a long text":                 output(`"text":"` + long + `"`),
+		"a long summary":              `{"name":"Q",` + head + `,"output":{"title":"t","summary":"` + long + `"}}`,
+		"51 annotations":              output(`"annotations":[` + strings.TrimSuffix(strings.Repeat(`{"path":"a","start_line":1,"end_line":1,"annotation_level":"notice","message":"m"},`, 51), ",") + `]`),
+		"no line":                     note(`"path":"a","annotation_level":"notice","message":"m"`),
+		"no such level":               note(`"path":"a","start_line":1,"end_line":1,"annotation_level":"error","message":"m"`),
+		"a long title":                note(`"path":"a","start_line":1,"end_line":1,"annotation_level":"notice","message":"m","title":"` + strings.Repeat("x", 256) + `"`),
+		"columns of lines":            note(`"path":"a","start_line":1,"end_line":2,"start_column":1,"annotation_level":"notice","message":"m"`),
+		"four buttons":                `{"name":"Q",` + head + `,"actions":[` + strings.TrimSuffix(strings.Repeat(`{"label":"a","description":"b","identifier":"c"},`, 4), ",") + `]}`,
+		"a long button":               `{"name":"Q",` + head + `,"actions":[{"label":"a label of 21 letters","description":"b","identifier":"c"}]}`,
+		"a name of no string":         `{"name":7,` + head + `}`,
+	}
+	for name, body := range bad {
+		unheld := &caller{t: t, rt: g, token: "t1"} // the description would object, as it should
+		if r := unheld.ask("POST", "check-runs", body); r.status != 422 {
+			t.Errorf("%s: status %d, want 422", name, r.status)
+		}
+	}
+	if own := g.Own("a1"); own != nil {
+		t.Errorf("a refused request made %v", own)
+	}
+	if len(g.Invalid()) != len(bad) {
+		t.Errorf("%d refusals kept, want %d", len(g.Invalid()), len(bad))
+	}
+	foreign := must[int64](t)(g.SetCheck(sandbox.CheckSpec{Name: "Q", App: sandbox.App{Slug: "other"}, Head: "a1", Conclusion: "success"}))
+	c.want(403, "PATCH", fmt.Sprintf("check-runs/%d", foreign), `{"conclusion":"failure"}`)
+	run := must[int64](t)(g.StartRun(sandbox.RunSpec{Workflow: "a.yml", PR: 7}))
+	job := c.get(fmt.Sprintf("actions/runs/%d/jobs", run)).at("jobs.0.id")
+	c.want(403, "PATCH", "check-runs/"+job, `{"conclusion":"failure"}`)
+	c.want(404, "PATCH", "check-runs/1", `{"conclusion":"failure"}`)
+}
+
+func TestAPersonalTokenWritesStatuses(t *testing.T) {
+	g, _, c := quiet(t, sandbox.Options{Person: "alice"})
+	head := sandbox.SHA("a1")
+	c.want(403, "POST", "check-runs", `{"name":"Q","head_sha":"`+head+`"}`)
+	c.want(201, "POST", "statuses/"+head, `{"state":"pending","context":"Q"}`)
+	c.want(201, "POST", "statuses/"+head, `{"state":"success","context":"q","description":"`+strings.Repeat("é", 140)+`"}`)
+	c.want(422, "POST", "statuses/"+head, `{"state":"success","context":"q","description":"`+strings.Repeat("x", 141)+`"}`)
+	(&caller{t: t, rt: g, token: "t"}).want(422, "POST", "statuses/"+head, `{"state":"green"}`)
+	c.get("commits/"+head+"/status").is(t, "state", "success", "total_count", "1") // contexts have no case
+	c.get("commits/"+head+"/statuses").is(t, "#", "2", "0.state", "success", "0.creator.login", "alice")
+	for range 998 {
+		must[int64](t)(g.SetStatus(sandbox.Status{Head: "a1", Context: "Q", State: "pending", By: "alice"}))
+	}
+	c.want(422, "POST", "statuses/"+head, `{"state":"pending","context":"Q"}`) // a thousand are enough
+	if all := g.Statuses("a1"); len(all) != 1000 || g.Heads()[0] != head {
+		t.Errorf("%d statuses on %v", len(all), g.Heads())
+	}
+	c.get("commits/main/status").is(t, "state", "pending") // nothing there is pending
+}
+
+// A check of GITHUB_TOKEN turns up in the suite of whichever workflow came first; an App has a suite of its own, from
+// the push on.
+func TestSuites(t *testing.T) {
+	g, now, c := quiet(t, sandbox.Options{})
+	head := sandbox.SHA("a1")
+	c.get("commits/"+head+"/check-suites").is(t, "total_count", "0")
+	now.pass(time.Second)
+	first := must[int64](t)(g.StartRun(sandbox.RunSpec{Workflow: "a.yml", PR: 7}))
+	now.pass(time.Second)
+	must[int64](t)(g.StartRun(sandbox.RunSpec{Workflow: "b.yml", PR: 7}))
+	suite := c.get(fmt.Sprintf("actions/runs/%d", first)).at("check_suite_id")
+	c.want(201, "POST", "check-runs", `{"name":"Q","head_sha":"`+head+`"}`).is(t, "check_suite.id", suite)
+	c.get("check-suites/"+suite+"/check-runs").is(t, "total_count", "2")
+	c.get("commits/"+head+"/check-suites").is(t, "total_count", "2", "check_suites.0.created_at", "2026-11-21T14:00:01Z", "check_suites.0.latest_check_runs_count", "2")
+
+	g, now, c = quiet(t, sandbox.Options{App: sandbox.App{Slug: "review-coordinator", ID: 4242}})
+	now.pass(time.Minute)
+	c.get("commits/"+head+"/check-suites?app_id=4242").is(t, "total_count", "1", "check_suites.0.created_at", "2026-11-21T14:00:00Z", "check_suites.0.status", "queued")
+	own := c.want(201, "POST", "check-runs", `{"name":"Q","head_sha":"`+head+`","conclusion":"failure"}`)
+	own.is(t, "app.slug", "review-coordinator")
+	c.get("commits/"+head+"/check-suites").is(t, "total_count", "1", "check_suites.0.conclusion", "failure", "check_suites.0.updated_at", "2026-11-21T14:01:00Z", "check_suites.0.id", own.at("check_suite.id"))
+	must[int64](t)(g.SetCheck(sandbox.CheckSpec{Name: "Q", App: sandbox.App{Slug: "forger"}, Head: "a1", Conclusion: "success"}))
+	c.get("commits/"+head+"/check-runs?check_name=Q&filter=all").is(t, "total_count", "2")
+	c.get("commits/"+head+"/check-runs?app_id=4242").is(t, "total_count", "1")
+}

@@ -1,0 +1,166 @@
+package sandbox
+
+// What goes wrong on the way to GitHub and back.
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// FaultKind is how a request fails.
+type FaultKind string
+
+const (
+	FaultAnswer   FaultKind = ""         // GitHub answers with Status, Header and Body
+	FaultReset    FaultKind = "reset"    // the connection is reset before GitHub has done anything
+	FaultHang     FaultKind = "hang"     // nothing comes until the caller gives up
+	FaultTruncate FaultKind = "truncate" // the request is carried out, half of the answer arrives
+	FaultGarbage  FaultKind = "garbage"  // 200 with an HTML page
+	FaultLost     FaultKind = "lost"     // the request is carried out, its answer is lost
+	FaultUnsent   FaultKind = "unsent"   // the request never reaches GitHub
+)
+
+// A Fault strikes the requests that match it.
+type Fault struct {
+	Match   string        // "POST /repos/*/*/check-runs": * is one segment, or the method; ** at the end the rest; "" all
+	Skip    int           // let so many pass first
+	Times   int           // strike so often; 0: always
+	For     time.Duration // from its first strike on; 0: always
+	Kind    FaultKind
+	Status  int      // of FaultAnswer
+	Body    string   // of FaultAnswer; default GitHub's shape of an error
+	Header  []string // "Name: value"; {reset} in a value is the end of For as a Unix time
+	Carried bool     // FaultAnswer, FaultHang: the request is carried out all the same
+
+	seen, struck int
+	until        time.Time
+}
+
+// Fault adds a fault. Of several that match a request the first strikes.
+func (g *GitHub) Fault(f Fault) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	f.seen, f.struck, f.until = 0, 0, time.Time{}
+	g.faults = append(g.faults, &f)
+}
+
+// ClearFaults ends all faults.
+func (g *GitHub) ClearFaults() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.faults = nil
+}
+
+// Struck says how many requests met a fault.
+func (g *GitHub) Struck() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	n := 0
+	for _, r := range g.log {
+		if r.Fault {
+			n++
+		}
+	}
+	return n
+}
+
+// strike finds the fault that a request meets, if any.
+func (g *GitHub) strike(method, path string, now time.Time) *Fault {
+	for _, f := range g.faults {
+		if !f.matches(method, path) {
+			continue
+		}
+		f.seen++
+		switch {
+		case f.seen <= f.Skip:
+		case f.Times > 0 && f.struck >= f.Times:
+		case f.struck > 0 && f.For > 0 && !now.Before(f.until):
+		default:
+			if f.struck == 0 {
+				f.until = now.Add(f.For)
+			}
+			f.struck++
+			return f
+		}
+	}
+	return nil
+}
+
+func (f *Fault) matches(method, path string) bool {
+	if f.Match == "" {
+		return true
+	}
+	wantMethod, wantPath, _ := strings.Cut(f.Match, " ")
+	if wantMethod != "*" && wantMethod != method {
+		return false
+	}
+	want, got := strings.Split(strings.Trim(wantPath, "/"), "/"), strings.Split(strings.Trim(path, "/"), "/")
+	for i, w := range want {
+		switch {
+		case w == "**":
+			return true
+		case i >= len(got), w != "*" && w != got[i]:
+			return false
+		}
+	}
+	return len(want) == len(got)
+}
+
+// carried says whether GitHub does what was asked.
+func (f *Fault) carried() bool {
+	switch f.Kind {
+	case FaultLost, FaultTruncate:
+		return true
+	case FaultAnswer, FaultHang:
+		return f.Carried
+	default:
+		return false
+	}
+}
+
+// answer is what GitHub answers instead.
+func (f *Fault) answer(of answer) answer {
+	switch f.Kind {
+	case FaultAnswer:
+		a := problem(f.Status, or(f.Body, "Server Error"))
+		if f.Body != "" {
+			a = answer{status: f.Status, raw: []byte(f.Body), header: map[string]string{"Content-Type": "application/json; charset=utf-8"}}
+		}
+		for _, h := range f.Header {
+			name, value, _ := strings.Cut(h, ":")
+			a.header = with(a.header, http.CanonicalHeaderKey(name), strings.ReplaceAll(strings.TrimSpace(value), "{reset}", strconv.FormatInt(f.until.Add(time.Second-1).Unix(), 10)))
+		}
+		return a
+	case FaultGarbage:
+		return answer{status: 200, raw: []byte("<!DOCTYPE html><html><body>This page is taking too long to load.</body></html>"), header: map[string]string{"Content-Type": "text/html"}}
+	default:
+		return of
+	}
+}
+
+// err is what the caller of a RoundTripper sees; nil if an answer arrives, be it half of one.
+func (f *Fault) err() error {
+	switch f.Kind {
+	case FaultReset:
+		return &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}
+	case FaultLost:
+		return io.ErrUnexpectedEOF
+	case FaultUnsent:
+		return &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
+	default:
+		return nil
+	}
+}
+
+func with(h map[string]string, name, value string) map[string]string {
+	if h == nil {
+		h = map[string]string{}
+	}
+	h[name] = value
+	return h
+}

@@ -1,0 +1,184 @@
+package sandbox_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/sandbox"
+)
+
+// query asks over GraphQL; variables are name, value, name, value …
+func (c *caller) query(q string, variables ...any) reply {
+	c.t.Helper()
+	vars := map[string]any{}
+	for i := 0; i < len(variables); i += 2 {
+		vars[variables[i].(string)] = variables[i+1]
+	}
+	b, err := json.Marshal(map[string]any{"query": q, "variables": vars})
+	check(c.t, err)
+	return c.want(200, "POST", "/graphql", string(b)) // also with errors
+}
+
+// pull asks for fields of pull request 7; the answer's path begins with "data.p.".
+func (c *caller) pull(fields string) reply {
+	c.t.Helper()
+	return c.query(`{repository(owner: "acme", name: "shop") {pullRequest(number: 7) {` + fields + `}}}`)
+}
+
+const pr = "data.repository.pullRequest."
+
+func TestThreadsOverGraphQL(t *testing.T) {
+	g, now, c := quiet(t, sandbox.Options{})
+	review := must[int64](t)(g.Review(7, sandbox.ReviewSpec{By: "bugbot[bot]", Body: "r", Comments: []sandbox.Line{{Path: "main.go", Line: 3, Body: "nil"}, {Path: "go.mod", Body: "file"}}}))
+	must[int64](t)(g.Reply(7, "", "alice", "why"))
+	now.pass(time.Minute)
+	check(t, g.Push(7, "a2", sandbox.PushSpec{}))
+	ask := `reviewThreads(first: 100) {totalCount nodes {id isResolved isOutdated path line originalLine subjectType resolvedBy {__typename login databaseId}
+		comments(first: 1) {totalCount nodes {databaseId fullDatabaseId body createdAt lastEditedAt url author {...who} editor {...who} originalCommit {oid} commit {oid} pullRequestReview {databaseId fullDatabaseId}}}}}`
+	who := `fragment who on Actor {__typename login ... on Bot {databaseId} ... on User {databaseId}}`
+	q := `query Threads {repository(owner: "acme", name: "shop") {pullRequest(number: 7) {` + ask + `}}} ` + who
+	node := pr + "reviewThreads.nodes.0."
+	c.query(q).is(t, pr+"reviewThreads.totalCount", "2", node+"isResolved", "false", node+"resolvedBy", "null", node+"line", "3", pr+"reviewThreads.nodes.1.line", "null",
+		pr+"reviewThreads.nodes.1.comments.totalCount", "2", node+"comments.nodes.0.author.login", "bugbot", node+"comments.nodes.0.author.__typename", "Bot",
+		node+"comments.nodes.0.pullRequestReview.fullDatabaseId", fmt.Sprint(review), node+"comments.nodes.0.originalCommit.oid", sandbox.SHA("a1"),
+		node+"comments.nodes.0.commit.oid", sandbox.SHA("a2"), node+"comments.nodes.0.createdAt", "2026-11-21T14:00:00Z")
+	check(t, g.Resolve(7, "bugbot[bot]", "bob"))
+	check(t, g.Outdate(7, "bugbot[bot]"))
+	c.query(q).is(t, node+"isResolved", "true", node+"resolvedBy.login", "bob", node+"isOutdated", "true", node+"line", "null", node+"originalLine", "3", node+"comments.nodes.0.commit.oid", sandbox.SHA("a1"))
+	check(t, g.Unresolve(7, "bugbot[bot]"))
+	c.query(q).is(t, node+"isResolved", "false")
+}
+
+func TestEditorsAndTheTimeline(t *testing.T) {
+	g, now, c := quiet(t, sandbox.Options{})
+	comment := must[int64](t)(g.Comment(7, "github-actions[bot]", "x"))
+	review := must[int64](t)(g.Review(7, sandbox.ReviewSpec{By: "codex[bot]", Body: "x"}))
+	now.pass(time.Minute)
+	check(t, g.EditComment(comment, "mallory", "y"))
+	check(t, g.EditReview(review, "", "y"))
+	check(t, g.Push(7, "a2", sandbox.PushSpec{Force: true}))
+	check(t, g.Retarget(7, "release/1", "bob"))
+	check(t, g.RequestReview(7, "copilot-pull-request-reviewer[bot]", ""))
+	check(t, g.Dismiss(review, "bob"))
+	r := c.pull(`comments(last: 10) {nodes {fullDatabaseId lastEditedAt editor {login}}} reviews(first: 10) {nodes {state editor {login __typename}}}
+		events: timelineItems(first: 10, itemTypes: [HEAD_REF_FORCE_PUSHED_EVENT, BASE_REF_CHANGED_EVENT, REVIEW_REQUESTED_EVENT, REVIEW_DISMISSED_EVENT]) {totalCount nodes {__typename
+			... on HeadRefForcePushedEvent {createdAt beforeCommit {oid} afterCommit {oid}}
+			... on BaseRefChangedEvent {previousRefName currentRefName actor {login}}
+			... on ReviewRequestedEvent {requestedReviewer {... on Bot {login databaseId}}}
+			... on ReviewDismissedEvent {previousReviewState review {fullDatabaseId}}}}
+		all: timelineItems(first: 100) {totalCount}`)
+	r.is(t, pr+"comments.nodes.0.editor.login", "mallory", pr+"comments.nodes.0.lastEditedAt", "2026-11-21T14:01:00Z",
+		pr+"reviews.nodes.0.editor.login", "codex", pr+"reviews.nodes.0.state", "DISMISSED",
+		pr+"events.totalCount", "4", pr+"events.nodes.0.beforeCommit.oid", sandbox.SHA("a1"), pr+"events.nodes.0.afterCommit.oid", sandbox.SHA("a2"),
+		pr+"events.nodes.1.previousRefName", "main", pr+"events.nodes.1.currentRefName", "release/1", pr+"events.nodes.1.actor.login", "bob",
+		pr+"events.nodes.2.requestedReviewer.login", "copilot-pull-request-reviewer", pr+"events.nodes.3.review.fullDatabaseId", fmt.Sprint(review), pr+"events.nodes.3.previousReviewState", "COMMENTED",
+		pr+"all.totalCount", "7")
+}
+
+func TestSuitesOverGraphQL(t *testing.T) {
+	g, _, c := quiet(t, sandbox.Options{})
+	run := must[int64](t)(g.StartRun(sandbox.RunSpec{Workflow: ".github/workflows/a.yml", PR: 7, Event: "pull_request_target"}))
+	c.want(201, "POST", "check-runs", `{"name":"Q","head_sha":"`+sandbox.SHA("a1")+`","external_id":"e","output":{"title":"t","summary":"s"}}`)
+	check(t, g.Push(7, "a2", sandbox.PushSpec{Commit: sandbox.Commit{Author: "dependabot[bot]", CoAuthors: []string{"dave"}}}))
+	r := c.pull(`commits(first: 100) {nodes {commit {oid parents(first: 2) {nodes {oid}} authors(first: 10) {nodes {user {login __typename databaseId}}} committer {user {login}}
+		checkSuites(first: 10) {totalCount nodes {databaseId createdAt app {slug databaseId} workflowRun {databaseId event runNumber createdAt} checkRuns(first: 10, filterBy: {checkName: "Q"}) {totalCount nodes {databaseId name status conclusion externalId startedAt completedAt}}}}
+		statusCheckRollup {state contexts(first: 10) {nodes {__typename ... on CheckRun {name} ... on StatusContext {context}}}}}}}`)
+	first, suite := pr+"commits.nodes.0.commit.", pr+"commits.nodes.0.commit.checkSuites.nodes.0."
+	r.is(t, first+"oid", sandbox.SHA("a1"), first+"checkSuites.totalCount", "1", suite+"app.databaseId", "15368", suite+"workflowRun.databaseId", fmt.Sprint(run), suite+"workflowRun.event", "pull_request_target",
+		suite+"checkRuns.totalCount", "1", suite+"checkRuns.nodes.0.externalId", "e", suite+"checkRuns.nodes.0.status", "QUEUED", suite+"checkRuns.nodes.0.conclusion", "null",
+		first+"statusCheckRollup.state", "PENDING", pr+"commits.nodes.1.commit.statusCheckRollup", "null",
+		pr+"commits.nodes.1.commit.authors.nodes.0.user.login", "dependabot[bot]", pr+"commits.nodes.1.commit.authors.nodes.1.user.login", "dave", pr+"commits.nodes.1.commit.parents.nodes.0.oid", sandbox.SHA("a1"))
+}
+
+func TestGraphQLPages(t *testing.T) {
+	g, _, c := quiet(t, sandbox.Options{})
+	for i := range 250 {
+		must[int64](t)(g.Comment(7, "alice", fmt.Sprint(i)))
+	}
+	q := `query($n: Int!, $size: Int = 100, $after: String) {repository(owner: "acme", name: "shop") {pullRequest(number: $n) {comments(first: $size, after: $after) {pageInfo {hasNextPage endCursor} nodes {body}}}}}`
+	var after any
+	var got []string
+	for range 5 {
+		r := c.query(q, "n", 7, "after", after)
+		for i := range 100 {
+			if body := r.at(fmt.Sprintf("%scomments.nodes.%d.body", pr, i)); body != "<missing>" {
+				got = append(got, body)
+			}
+		}
+		if r.at(pr+"comments.pageInfo.hasNextPage") == "false" {
+			break
+		}
+		after = r.at(pr + "comments.pageInfo.endCursor")
+	}
+	if len(got) != 250 || got[0] != "0" || got[249] != "249" {
+		t.Errorf("%d comments", len(got))
+	}
+	c.pull(`comments(last: 2) {pageInfo {hasPreviousPage startCursor} edges {node {body}}}`).is(t, pr+"comments.edges.0.node.body", "248", pr+"comments.pageInfo.hasPreviousPage", "true")
+	c.query(q, "n", 7, "size", 3, "after", "bm9uc2Vuc2U=").is(t, "errors.0.type", "INVALID_CURSOR_ARGUMENTS")
+}
+
+func TestWhatGraphQLRefuses(t *testing.T) {
+	_, _, c := quiet(t, sandbox.Options{})
+	tests := []struct{ query, want string }{
+		{`{repository(owner: "acme", name: "other") {id}}`, "Could not resolve to a Repository"},
+		{`{repository(owner: "acme", name: "shop") {pullRequest(number: 99) {id}}}`, "Could not resolve to a PullRequest with the number of 99."},
+		{`{repository(owner: "acme", name: "shop") {pullRequest(number: 7) {reviews {nodes {body}}}}}`, "must provide a `first` or `last`"},
+		{`{repository(owner: "acme", name: "shop") {pullRequest(number: 7) {reviews(first: 101) {nodes {body}}}}}`, "exceeds the `first` limit of 100"},
+		{`{repository(owner: "acme", name: "shop") {pullRequest(number: 7) {verdict}}}`, "Field 'verdict' doesn't exist on type 'PullRequest'"},
+		{`{repository(owner: "acme", name: "shop") {pullRequest(number: 7) {reviews(newest: 3) {totalCount}}}}`, "doesn't accept argument 'newest'"},
+		{`{repository(owner: "acme") {id}}`, "missing required arguments: name"},
+		{`{repository(owner: "acme", name: "shop") {pullRequest(number: 7) {author {databaseId}}}}`, "Field 'databaseId' doesn't exist on type 'Actor'"},
+		{`{repository(owner: "acme", name: "shop") {pullRequest(number: 7) {author {... on Commit {oid}}}}}`, "Fragment on Commit can't be spread inside Actor"},
+		{`{repository(owner: "acme", name: "shop") {pullRequest(number: 7) {title {text}}}}`, "Selections can't be made on scalars"},
+		{`{repository(owner: "acme", name: "shop") {pullRequest(number: 7) {author}}}`, "Field must have selections"},
+		{`{repository(owner: "acme", name: "shop") {pullRequest(number: 7) {timelineItems(first: 1, itemTypes: [NO_SUCH_EVENT]) {totalCount}}}}`, "invalid value (NO_SUCH_EVENT)"},
+		{`{repository(owner: "acme", name: "shop") {pullRequest(number: "seven") {id}}}`, "invalid value (seven)"},
+		{`query($n: Int!) {repository(owner: "acme", name: "shop") {id}}`, "Variable $n is declared"},
+		{`query($n: String!) {repository(owner: "acme", name: "shop") {pullRequest(number: $n) {id}}}`, "Type mismatch on variable $n"},
+		{`{repository(owner: "acme", name: $name) {id}}`, "Variable $name is used but not declared"},
+		{`{repository(owner: "acme", name: "shop") {...missing}}`, "Fragment missing was used, but not defined"},
+		{`{repository(owner: "acme", name: "shop") {milestones(first: 1) {totalCount}}}`, "the sandbox does not imitate Repository.milestones"},
+		{`{repository(owner: "acme", name: "shop") {pullRequest(number: 7) {commits(first: 100) {nodes {commit {checkSuites(first: 100) {nodes {checkRuns(first: 100) {nodes {name}}}}}}}}}}`, "exceeds the maximum limit of 500000"},
+		{`{repository(owner: "acme", name: "shop") {id}`, "Expected something else"},
+		{`{repository(owner: "acme, name: 1) {id}}`, "Unterminated string"},
+		{`mutation {addStar(input: {starrableId: "x"}) {clientMutationId}}`, "Only queries are known here."},
+		{strings.Repeat("{a", 100_000), "Expected something else"},
+		{`{...f} fragment f on Query {...f}`, "too deep"},
+		{`{...f ...f} fragment f on Query {...g ...g} fragment g on Query {...f ...f}`, "too "},
+		{``, "Only queries"},
+	}
+	for _, tt := range tests {
+		r := c.query(tt.query)
+		if got := r.at("errors.0.message"); !strings.Contains(got, tt.want) {
+			t.Errorf("%.120s\n got %s\nwant %s", tt.query, got, tt.want)
+		}
+	}
+	c.query(`{repository(owner: "acme", name: "shop") {pullRequest(number: 99) {id}}}`).is(t, "errors.0.type", "NOT_FOUND", "data.repository.pullRequest", "null", "errors.0.path.1", "pullRequest")
+	c.query(`query($s: Boolean!) {repository(owner: "acme", name: "shop") {id @skip(if: $s) name @include(if: $s)}}`, "s", true).is(t, "data.repository.id", "<missing>", "data.repository.name", "shop")
+}
+
+func TestGraphQLHasAnHourOfItsOwn(t *testing.T) {
+	_, _, c := quiet(t, sandbox.Options{Limit: 2})
+	c.pull("title").is(t, pr+"title", "Change 7")
+	c.pull("title")
+	c.pull("title").is(t, "errors.0.type", "RATE_LIMITED", "data", "<missing>")
+	c.get("pulls/7")
+}
+
+// FuzzGraphQL: no query brings it down.
+func FuzzGraphQL(f *testing.F) {
+	f.Add(`query Q($n: Int = 7) {a: repository(owner: "acme", name: "shop") {pullRequest(number: $n) {...x @skip(if: false)}}} fragment x on PullRequest {title labels(first: 1) {nodes {name}}}`)
+	f.Add(`{repository(owner: "acme", name: "shop") {object(expression: "main") {... on Commit {oid}}}}`)
+	g := sandbox.New(sandbox.Options{Limit: 1 << 30})
+	g.OpenPull(sandbox.PullSpec{Number: 7})
+	f.Fuzz(func(t *testing.T, q string) {
+		c := &caller{t: t, rt: g, token: "t"}
+		r := c.query(q)
+		if r.at("data") == "<missing>" && r.at("errors") == "<missing>" {
+			t.Errorf("neither data nor errors: %s", r.body)
+		}
+	})
+}

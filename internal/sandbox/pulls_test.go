@@ -1,0 +1,159 @@
+package sandbox_test
+
+import (
+	"encoding/base64"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/sandbox"
+)
+
+func TestAPullRequestsLife(t *testing.T) {
+	g, now, c := quiet(t, sandbox.Options{})
+	c.get("pulls/7").is(t, "head.sha", sandbox.SHA("a1"), "base.ref", "main", "state", "open", "created_at", "2026-11-21T14:00:00Z", "commits", "1", "user.login", "alice")
+	now.pass(time.Minute)
+	check(t, g.Push(7, "a2", sandbox.PushSpec{Commit: sandbox.Commit{Author: "carol", CoAuthors: []string{"dave"}}}))
+	c.get("pulls/7").is(t, "head.sha", sandbox.SHA("a2"), "updated_at", "2026-11-21T14:01:00Z", "commits", "2")
+	c.get("pulls/7/commits").is(t, "1.author.login", "carol", "1.parents.0.sha", sandbox.SHA("a1"), "1.commit.message", "Change\n\nCo-authored-by: dave <dave@users.noreply.github.com>")
+	check(t, g.Push(7, "a3", sandbox.PushSpec{Force: true}))
+	c.get("pulls/7/commits").is(t, "#", "1", "0.sha", sandbox.SHA("a3"))
+	c.get("issues/7/timeline").is(t, "0.event", "head_ref_force_pushed", "0.commit_id", sandbox.SHA("a3"))
+	c.get("commits/"+sandbox.SHA("a2")+"/pulls").is(t, "#", "0")
+	c.get("commits/"+sandbox.SHA("a3")+"/pulls").is(t, "#", "1", "0.number", "7")
+	check(t, g.Merge(7, "bob"))
+	c.get("pulls/7").is(t, "state", "closed", "merged", "true", "merged_by.login", "bob")
+	c.get("pulls").is(t, "#", "0")
+	c.get("pulls?state=closed&head=acme:feature-7&base=main").is(t, "#", "1")
+	c.want(404, "GET", "pulls/99", "")
+	c.want(404, "GET", "/repos/acme/other/pulls", "")
+	if err := g.Push(99, "a4", sandbox.PushSpec{}); err == nil {
+		t.Error("a push to a pull request that is not there went through")
+	}
+}
+
+func TestFilesAndCommits(t *testing.T) {
+	g, _, c := quiet(t, sandbox.Options{})
+	many := make([]sandbox.File, 3100)
+	for i := range many {
+		many[i].Path = fmt.Sprintf("f%d.go", i)
+	}
+	many[0].Previous = "old.go"
+	g.OpenPull(sandbox.PullSpec{Number: 9, Head: "b1", Files: many})
+	c.get("pulls/9").is(t, "changed_files", "3100")
+	c.get("pulls/9/files?per_page=100").is(t, "0.status", "renamed", "0.previous_filename", "old.go", "1.status", "modified", "#", "100")
+	c.get("pulls/9/files?per_page=100&page=31").is(t, "#", "0") // GitHub stops at 3,000
+	c.get("commits/"+sandbox.SHA("b1")[:7]).is(t, "sha", sandbox.SHA("b1"))
+	c.get("commits/"+sandbox.MergeSHA("b1")).is(t, "parents.#", "2", "parents.1.sha", sandbox.SHA("b1"))
+	c.want(422, "GET", "commits/0123456789", "")
+	c.want(404, "GET", "git/commits/"+sandbox.SHA("nobody"), "")
+}
+
+func TestReviewsAndThreads(t *testing.T) {
+	g, now, c := quiet(t, sandbox.Options{})
+	id := must[int64](t)(g.Review(7, sandbox.ReviewSpec{By: "bugbot[bot]", Comments: []sandbox.Line{{Path: "main.go", Line: 3, Body: "nil"}}}))
+	now.pass(time.Minute)
+	check(t, g.Push(7, "a2", sandbox.PushSpec{}))
+	c.get("pulls/7/reviews").is(t, "0.state", "COMMENTED", "0.commit_id", sandbox.SHA("a1"), "0.user.type", "Bot", "0.submitted_at", "2026-11-21T14:00:00Z")
+	c.get("pulls/7/comments").is(t, "0.commit_id", sandbox.SHA("a2"), "0.original_commit_id", sandbox.SHA("a1"), "0.line", "3") // it moves along
+	check(t, g.Outdate(7, "bugbot[bot]"))
+	c.get("pulls/7/comments").is(t, "0.commit_id", sandbox.SHA("a1"), "0.line", "<missing>")
+	c.get(fmt.Sprintf("pulls/7/reviews/%d/comments", id)).is(t, "#", "1", "0.line", "<missing>")
+
+	reply := must[int64](t)(g.Reply(7, "bugbot[bot]", "alice", "no"))
+	c.get(fmt.Sprintf("pulls/7/reviews/%d", reply)).is(t, "state", "COMMENTED", "body", "")
+	c.get("pulls/7/comments").is(t, "1.in_reply_to_id", c.get("pulls/7/comments").at("0.id"))
+	check(t, g.Dismiss(id, "bob"))
+	c.get("pulls/7/reviews").is(t, "0.state", "DISMISSED")
+	c.get("issues/7/timeline").is(t, "0.event", "review_dismissed", "0.dismissed_review.review_id", fmt.Sprint(id), "0.dismissed_review.state", "commented")
+	if err := g.Resolve(7, "nobody", "bob"); err == nil {
+		t.Error("threads that nobody opened were resolved")
+	}
+}
+
+func TestReviewsAreRequested(t *testing.T) {
+	g, _, c := quiet(t, sandbox.Options{})
+	var asked []string
+	g.OnAsk(func(kind, body string) { // a player may answer at once
+		asked = append(asked, kind+" "+body)
+		must[int64](t)(g.Comment(7, "app[bot]", "on it"))
+	})
+	ask := func(login string) reply {
+		return c.ask("POST", "pulls/7/requested_reviewers", `{"reviewers":["`+login+`"]}`)
+	}
+	for login, want := range map[string]int{"copilot-pull-request-reviewer": 422, "alice": 422, "stranger": 422, "copilot-pull-request-reviewer[bot]": 201} {
+		if r := ask(login); r.status != want {
+			t.Errorf("%s: status %d, want %d", login, r.status, want)
+		}
+	}
+	c.get("pulls/7/requested_reviewers").is(t, "users.0.login", "Copilot", "users.0.type", "Bot")
+	c.get("issues/7/timeline").is(t, "0.event", "review_requested", "0.requested_reviewer.login", "Copilot", "0.actor.login", "github-actions[bot]")
+	must[int64](t)(g.Review(7, sandbox.ReviewSpec{By: "copilot-pull-request-reviewer[bot]"}))
+	c.get("pulls/7/requested_reviewers").is(t, "users.#", "0")
+	c.want(201, "POST", "issues/7/comments", `{"body":"@app review"}`)
+	if got := strings.Join(asked, "; "); got != "review_request copilot-pull-request-reviewer[bot]; comment @app review" {
+		t.Errorf("asked: %s", got)
+	}
+	if w := g.Wrote(); len(w.Reviews) != 1 || len(w.Comments) != 1 {
+		t.Errorf("wrote %+v", w)
+	}
+}
+
+func TestComments(t *testing.T) {
+	g, now, c := quiet(t, sandbox.Options{})
+	id := must[int64](t)(g.Comment(7, "codex[bot]", "one"))
+	now.pass(time.Minute)
+	must[int64](t)(g.Comment(7, "codex[bot]", "two"))
+	check(t, g.EditComment(id, "alice", "better"))
+	c.get(fmt.Sprintf("issues/comments/%d", id)).is(t, "body", "better", "user.login", "codex[bot]", "created_at", "2026-11-21T14:00:00Z", "updated_at", "2026-11-21T14:01:00Z")
+	check(t, g.DeleteComment(g.NewestComment(7, "codex[bot]")))
+	c.get("issues/7/comments").is(t, "#", "1")
+	c.get("issues/7/comments?since=2026-11-21T14:02:00Z").is(t, "#", "0")
+	c.want(422, "POST", "issues/7/comments", `{"body":" "}`)
+	c.want(404, "GET", "issues/comments/1", "")
+}
+
+func TestContents(t *testing.T) {
+	g, _, c := quiet(t, sandbox.Options{})
+	const file = ".github/review-coordinator.yml"
+	c.want(404, "GET", "contents/"+file, "")
+	g.SetFile(file, "", "version: 1\n")
+	g.SetFile(file, "feature-7", "version: 2\n")
+	raw := func(ref string) string {
+		return string(c.get("contents/"+file+"?ref="+ref, "Accept: application/vnd.github.raw+json").body)
+	}
+	for ref, want := range map[string]string{"": "version: 1\n", "main": "version: 1\n", "feature-7": "version: 2\n", sandbox.SHA("a1"): "version: 2\n", "release": ""} {
+		if want == "" {
+			c.want(404, "GET", "contents/"+file+"?ref="+ref, "")
+		} else if got := raw(ref); got != want {
+			t.Errorf("at %q: %q, want %q", ref, got, want)
+		}
+	}
+	r := c.get("contents/" + file)
+	b, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(r.at("content"), "\n", ""))
+	if string(b) != "version: 1\n" || err != nil {
+		t.Errorf("content %q, %v", b, err)
+	}
+	r.is(t, "sha", "b82551848c644f63b8517a7bdf8be9a992e6f4da", "encoding", "base64")
+	g.RemoveFile(file, "feature-7")
+	c.want(404, "GET", "contents/"+file+"?ref=feature-7", "")
+}
+
+func TestWhoMayWhat(t *testing.T) {
+	g, _, c := quiet(t, sandbox.Options{})
+	g.Permission("Bob", "maintain")
+	c.get("collaborators/bob/permission").is(t, "permission", "write", "role_name", "maintain", "user.login", "bob")
+	c.get("collaborators/passer-by/permission").is(t, "permission", "read")
+	c.get("collaborators/acme/permission").is(t, "permission", "admin")
+	g.Rule("release/1")
+	c.get("branches/main").is(t, "protected", "false")
+	c.get("branches/release/1").is(t, "protected", "true")
+	c.get("branches/release%2F1").is(t, "protected", "true")
+	c.get("rules/branches/release/1").is(t, "#", "1")
+	c.get("rules/branches/main").is(t, "#", "0")
+	c.want(404, "GET", "branches/nowhere", "")
+	c.get("git/ref/heads/feature-7").is(t, "object.sha", sandbox.SHA("a1"))
+	c.want(404, "GET", "git/ref/heads/nowhere", "")
+	c.want(403, "GET", "/user", "")
+}

@@ -1,0 +1,292 @@
+package sandbox_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/sandbox"
+	"github.com/review-coordinator/coordinator/internal/sandbox/openapi"
+)
+
+// A clock is what a story's time is.
+type clock struct{ at time.Time }
+
+func (c *clock) now() time.Time       { return c.at }
+func (c *clock) pass(d time.Duration) { c.at = c.at.Add(d) }
+func newClock() *clock                { return &clock{at: time.Date(2026, 11, 21, 14, 0, 0, 400_000_000, time.UTC)} }
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// must takes a result and wants no error.
+func must[T any](t *testing.T) func(T, error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		check(t, err)
+		return v
+	}
+}
+
+// A caller asks GitHub as a program does, and fails the test if GitHub's description has anything against it.
+type caller struct {
+	t     *testing.T
+	rt    http.RoundTripper
+	token string
+}
+
+func newCaller(t *testing.T, g *sandbox.GitHub) *caller {
+	t.Helper()
+	rt, violations := openapi.Validate(g)
+	t.Cleanup(func() {
+		for _, v := range violations() {
+			t.Error(v)
+		}
+	})
+	return &caller{t: t, rt: rt, token: "t1"}
+}
+
+type reply struct {
+	status int
+	header http.Header
+	body   []byte
+	err    error
+}
+
+const repo = "/repos/acme/shop"
+
+// ask sends a request; a path without a slash is one of the repository's. Headers are "Name: value".
+func (c *caller) ask(method, path, body string, headers ...string) reply {
+	c.t.Helper()
+	if !strings.HasPrefix(path, "/") {
+		path = repo + "/" + path
+	}
+	req, err := http.NewRequest(method, "https://api.github.com"+path, strings.NewReader(body))
+	check(c.t, err)
+	if c.token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	req.Header.Set("Accept", "application/vnd.github+json")
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		req.Header.Set(name, value)
+	}
+	res, err := c.rt.RoundTrip(req)
+	if err != nil {
+		return reply{err: err}
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	return reply{status: res.StatusCode, header: res.Header, body: b, err: err}
+}
+
+// get asks and wants 200.
+func (c *caller) get(path string, headers ...string) reply {
+	c.t.Helper()
+	return c.want(200, "GET", path, "", headers...)
+}
+
+func (c *caller) want(status int, method, path, body string, headers ...string) reply {
+	c.t.Helper()
+	r := c.ask(method, path, body, headers...)
+	if r.err != nil || r.status != status {
+		c.t.Fatalf("%s %s: status %d, err %v, want %d: %.300s", method, path, r.status, r.err, status, r.body)
+	}
+	return r
+}
+
+// at digs into an answer: "check_runs.0.output.title". It is "<missing>" where there is nothing.
+func (r reply) at(path string) string {
+	var v any
+	d := json.NewDecoder(bytes.NewReader(r.body))
+	d.UseNumber()
+	if err := d.Decode(&v); err != nil {
+		return err.Error()
+	}
+	if path == "" {
+		return fmt.Sprint(v)
+	}
+	for _, p := range strings.Split(path, ".") {
+		switch x := v.(type) {
+		case map[string]any:
+			inner, found := x[p]
+			if !found {
+				return "<missing>"
+			}
+			v = inner
+		case []any:
+			var i int
+			if p == "#" {
+				v = len(x)
+				continue
+			}
+			if _, err := fmt.Sscan(p, &i); err != nil || i >= len(x) {
+				return "<missing>"
+			}
+			v = x[i]
+		default:
+			return "<missing>"
+		}
+	}
+	if v == nil {
+		return "null"
+	}
+	return fmt.Sprint(v)
+}
+
+// is compares some of an answer: path, wanted value, path, wanted value …
+func (r reply) is(t *testing.T, pairs ...string) {
+	t.Helper()
+	for i := 0; i < len(pairs); i += 2 {
+		if got := r.at(pairs[i]); got != pairs[i+1] {
+			t.Errorf("%s = %s, want %s", pairs[i], got, pairs[i+1])
+		}
+	}
+}
+
+// busy is a repository in which everything has happened once.
+type busy struct {
+	*sandbox.GitHub
+	*clock
+	run, failed, comment, review, foreign int64
+}
+
+func newBusy(t *testing.T, o sandbox.Options) *busy {
+	t.Helper()
+	c := newClock()
+	o.Now = c.now
+	b := &busy{GitHub: sandbox.New(o), clock: c}
+	g := b.GitHub
+	g.Protect("main")
+	g.Rule("main")
+	g.SetFile(".github/review-coordinator.yml", "", "version: 1\n")
+	g.Permission("bob", "maintain")
+	g.OpenPull(sandbox.PullSpec{Number: 7, Head: "a1", Labels: []string{"go"}, Files: []sandbox.File{{Path: "new.go", Previous: "old.go"}, {Path: "main.go"}}, Commit: sandbox.Commit{CoAuthors: []string{"carol"}}})
+	g.OpenPull(sandbox.PullSpec{Number: 8, Head: "f1", Fork: "mallory", Author: "mallory", Draft: true})
+	c.pass(10 * time.Second)
+	check(t, g.Push(7, "a2", sandbox.PushSpec{}))
+	check(t, g.Push(7, "a3", sandbox.PushSpec{Force: true, By: "bob"}))
+	check(t, g.Draft(7, ""))
+	check(t, g.Ready(7, ""))
+	check(t, g.Close(7, ""))
+	check(t, g.Reopen(7, "bob"))
+	check(t, g.Retarget(7, "release/1", ""))
+	check(t, g.Retarget(7, "main", ""))
+	check(t, g.Label(7, "urgent", ""))
+	check(t, g.Unlabel(7, "urgent", ""))
+	check(t, g.RequestReview(7, "copilot-pull-request-reviewer[bot]", ""))
+	b.run = must[int64](t)(g.StartRun(sandbox.RunSpec{Workflow: ".github/workflows/openai.yml", Name: "OpenAI", PR: 7}))
+	b.failed = must[int64](t)(g.StartRun(sandbox.RunSpec{Workflow: ".github/workflows/gemini.yml@main", Name: "Gemini", PR: 7, Event: "pull_request_target", Jobs: []string{"prepare", "review"}}))
+	must[int64](t)(g.StartRun(sandbox.RunSpec{Workflow: "dynamic/copilot-pull-request-reviewer/copilot-pull-request-reviewer", PR: 7, Event: "dynamic", Status: "queued"}))
+	must[int64](t)(g.StartRun(sandbox.RunSpec{Workflow: ".github/workflows/broken.yml", PR: 7, Conclusion: "startup_failure"}))
+	must[int64](t)(g.StartRun(sandbox.RunSpec{Workflow: ".github/workflows/fork.yml", PR: 8, Conclusion: "action_required"}))
+	must[int64](t)(g.StartRun(sandbox.RunSpec{Workflow: ".github/workflows/skipped.yml", PR: 7, Conclusion: "skipped"}))
+	must[int64](t)(g.StartRun(sandbox.RunSpec{Workflow: ".github/workflows/ask.yml", PR: 7, Event: "issue_comment"}))
+	c.pass(30 * time.Second)
+	must[bool](t)(g.FinishRun(b.failed, sandbox.Finish{Conclusion: "failure", Job: "review", Log: "boom 503", Step: "Ask the model", Annotation: "Process completed with exit code 1."}))
+	b.comment = must[int64](t)(g.Comment(7, "github-actions[bot]", "## OpenAI"))
+	check(t, g.EditComment(b.comment, "alice", "## OpenAI edited"))
+	b.review = must[int64](t)(g.Review(7, sandbox.ReviewSpec{By: "copilot-pull-request-reviewer[bot]", Body: "## Overview", Comments: []sandbox.Line{{Path: "main.go", Line: 3, Body: "a"}, {Path: "new.go", Body: "b"}}}))
+	must[int64](t)(g.Review(7, sandbox.ReviewSpec{By: "bob", State: "approved", Body: "fine"}))
+	must[int64](t)(g.Reply(7, "", "alice", "why?"))
+	check(t, g.Outdate(7, "copilot-pull-request-reviewer[bot]"))
+	check(t, g.Resolve(7, "copilot-pull-request-reviewer[bot]", "bob"))
+	check(t, g.Dismiss(g.NewestReview(7, "bob"), "bob"))
+	b.foreign = must[int64](t)(g.SetCheck(sandbox.CheckSpec{Name: "Cursor Bugbot", App: sandbox.App{Slug: "cursor"}, Head: "a3", Conclusion: "neutral", Title: "3 issues", Annotations: []sandbox.Annotation{{Path: "main.go", StartLine: 1, EndLine: 1, Level: "warning", Message: "hm"}}}))
+	must[int64](t)(g.SetStatus(sandbox.Status{Head: "a3", Context: "CodeRabbit", State: "pending", Description: "Review queued", By: "coderabbitai[bot]"}))
+	return b
+}
+
+// TestEndpoints asks every endpoint once and holds it against GitHub's own description.
+func TestEndpoints(t *testing.T) {
+	g := newBusy(t, sandbox.Options{})
+	c := newCaller(t, g.GitHub)
+	head := sandbox.SHA("a3")
+	job := c.get(fmt.Sprintf("actions/runs/%d/jobs", g.failed)).at("jobs.1.id")
+	suite := c.get("commits/" + head + "/check-suites").at("check_suites.0.id")
+	diff := c.get("pulls/7/comments").at("0.id")
+	workflow := c.get("actions/workflows").at("workflows.0.id")
+
+	own := c.want(201, "POST", "check-runs", `{"name":"Review quorum","head_sha":"`+head+`","status":"in_progress","external_id":"x","started_at":"2026-11-21T14:00:00Z",
+		"output":{"title":"0 of 2","summary":"s","text":"t"}}`).at("id")
+	asked := c.want(201, "POST", "issues/7/comments", `{"body":"@coderabbitai review"}`).at("id")
+
+	for _, path := range []string{
+		repo, "pulls", "pulls?state=all&sort=updated&direction=desc&per_page=1", "pulls/7", "pulls/8", "pulls/7/files", "pulls/7/commits", "pulls/7/comments", "pulls/7/reviews",
+		fmt.Sprintf("pulls/7/reviews/%d", g.review), fmt.Sprintf("pulls/7/reviews/%d/comments", g.review), "pulls/comments/" + diff, "pulls/7/requested_reviewers",
+		"issues/7/comments", fmt.Sprintf("issues/comments/%d", g.comment), "issues/7/timeline", "issues/7/events",
+		"commits/" + head, "commits/main", "commits/" + head + "/pulls", "commits/" + head + "/check-runs", "commits/" + head + "/check-runs?filter=all&per_page=100",
+		"commits/" + head + "/check-suites", "commits/" + head + "/status", "commits/" + head + "/statuses",
+		"check-runs/" + own, "check-runs/" + job, fmt.Sprintf("check-runs/%d/annotations", g.foreign), "check-runs/" + job + "/annotations", "check-suites/" + suite, "check-suites/" + suite + "/check-runs",
+		"actions/runs", "actions/runs?head_sha=" + head + "&event=pull_request&per_page=100", fmt.Sprintf("actions/runs/%d", g.run), fmt.Sprintf("actions/runs/%d/attempts/1", g.run),
+		fmt.Sprintf("actions/runs/%d/attempts/1/jobs", g.run), fmt.Sprintf("actions/runs/%d/artifacts", g.run), "actions/jobs/" + job,
+		"actions/workflows", "actions/workflows/" + workflow, "actions/workflows/openai.yml", "actions/workflows/openai.yml/runs",
+		"contents/.github/review-coordinator.yml", "collaborators/bob/permission", "collaborators/stranger/permission", "branches", "branches/main", "branches/release/1", "rules/branches/main", "rules/branches/release/1",
+		"git/ref/heads/main", "git/commits/" + head, "compare/main...feature-7", "/rate_limit",
+	} {
+		c.get(path)
+	}
+	c.want(302, "GET", "actions/jobs/"+job+"/logs", "")
+	c.want(200, "PATCH", "check-runs/"+own, `{"name":"Review quorum","conclusion":"success","output":{"title":"2 of 2","summary":"s"}}`)
+	c.want(200, "PATCH", "issues/comments/"+asked, `{"body":"@coderabbitai full review"}`)
+	c.want(204, "DELETE", "issues/comments/"+asked, "")
+	c.want(201, "POST", "pulls/7/requested_reviewers", `{"reviewers":["copilot-pull-request-reviewer[bot]"]}`)
+	c.want(201, "POST", "statuses/"+head, `{"state":"pending","context":"x","description":"d"}`)
+	c.want(201, "POST", fmt.Sprintf("actions/runs/%d/rerun-failed-jobs", g.failed), "")
+	c.want(202, "POST", fmt.Sprintf("actions/runs/%d/cancel", g.failed), "")
+	g.pass(10 * time.Second)
+	c.get(fmt.Sprintf("actions/runs/%d/jobs?filter=all", g.failed))
+	c.want(201, "POST", fmt.Sprintf("actions/runs/%d/rerun", g.failed), "")
+	c.want(202, "POST", fmt.Sprintf("actions/runs/%d/force-cancel", g.failed), "")
+	g.pass(10 * time.Second)
+	c.want(201, "POST", "actions/jobs/"+job+"/rerun", "")
+
+	person := newCaller(t, newBusy(t, sandbox.Options{Person: "alice"}).GitHub)
+	person.get("/user").is(t, "login", "alice")
+
+	if unknown := g.Unknown(); len(unknown) > 0 {
+		t.Errorf("unknown: %v", unknown)
+	}
+	if invalid := g.Invalid(); len(invalid) > 0 {
+		t.Errorf("invalid: %v", invalid)
+	}
+	var called []string
+	for _, r := range g.Requests() {
+		called = append(called, r.Method+" "+r.Path)
+	}
+	for _, e := range sandbox.Endpoints() {
+		if e != "GET /user" && !slices.ContainsFunc(called, func(have string) bool { return fits(e, have) }) {
+			t.Errorf("%s was never asked", e)
+		}
+	}
+}
+
+// fits says whether a request is one of an endpoint's.
+func fits(endpoint, request string) bool {
+	want, got := strings.Split(endpoint, "/"), strings.Split(request, "/")
+	for i, w := range want {
+		switch {
+		case i >= len(got):
+			return false
+		case w == "{path}" || w == "{ref}" && i == len(want)-1 || w == "{branch}":
+			return true
+		case strings.HasPrefix(w, "{") || w == got[i]:
+		default:
+			return false
+		}
+	}
+	return len(want) == len(got)
+}

@@ -1,0 +1,446 @@
+package sandbox
+
+// How GitHub writes its things in JSON. Every field that GitHub's own description requires is there, also where nobody
+// here reads it: a program that reads it must find it.
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path"
+	"strings"
+	"time"
+)
+
+const apiRoot = "https://api.github.com"
+
+func (g *GitHub) api() string { return apiRoot + "/repos/" + g.owner + "/" + g.repo }
+func (g *GitHub) web() string { return "https://github.com/" + g.owner + "/" + g.repo }
+
+func nodeID(kind string, id int64) string {
+	return kind + "_" + base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%s:%d", kind, id))
+}
+
+// keep renders something that never changes only once.
+func keep(in map[string]json.RawMessage, key string, make func() object) json.RawMessage {
+	if in[key] == nil {
+		in[key] = render(nil, make())
+	}
+	return in[key]
+}
+
+// user is an account; null if it is gone.
+func (g *GitHub) user(login string) any {
+	if login == "" {
+		return nil
+	}
+	return keep(g.accounts, login, func() object {
+		u := object{
+			"login": login, "id": accountID(login), "node_id": nodeID("U", accountID(login)), "type": "User", "site_admin": false, "gravatar_id": "",
+			"avatar_url": fmt.Sprintf("https://avatars.githubusercontent.com/u/%d?v=4", accountID(login)), "html_url": "https://github.com/" + login,
+		}
+		if slug, bot := strings.CutSuffix(login, "[bot]"); bot {
+			u["type"], u["html_url"] = "Bot", "https://github.com/apps/"+slug
+		}
+		base := apiRoot + "/users/" + strings.NewReplacer("[", "%5B", "]", "%5D").Replace(login)
+		u["url"] = base
+		for field, tail := range map[string]string{
+			"followers_url": "/followers", "following_url": "/following{/other_user}", "gists_url": "/gists{/gist_id}", "starred_url": "/starred{/owner}{/repo}",
+			"subscriptions_url": "/subscriptions", "organizations_url": "/orgs", "repos_url": "/repos", "events_url": "/events{/privacy}", "received_events_url": "/received_events",
+		} {
+			u[field] = base + tail
+		}
+		return u
+	})
+}
+
+// userWith is an account with more about it.
+func (g *GitHub) userWith(login string, more object) object {
+	u := object{}
+	if err := json.Unmarshal(g.user(login).(json.RawMessage), &u); err != nil {
+		panic(err) // unreachable: it was written here
+	}
+	maps.Copy(u, more)
+	return u
+}
+
+// requestee is an account whose review was requested. Copilot stands there under another name than it reviews with.
+func (g *GitHub) requestee(login string) any {
+	if strings.EqualFold(login, "copilot-pull-request-reviewer[bot]") {
+		return keep(g.accounts, "requested "+login, func() object { return g.userWith(login, object{"login": "Copilot"}) })
+	}
+	return g.user(login)
+}
+
+// repoJSON is this repository, or somebody's fork of it.
+func (g *GitHub) repoJSON(owner string) json.RawMessage {
+	return keep(g.repos, owner, func() object {
+		full := owner + "/" + g.repo
+		id := accountID(full)
+		base := apiRoot + "/repos/" + full
+		r := object{
+			"id": id, "node_id": nodeID("R", id), "name": g.repo, "full_name": full, "private": false, "owner": g.user(owner), "description": nil, "fork": owner != g.owner,
+			"html_url": "https://github.com/" + full, "url": base, "git_url": "git://github.com/" + full + ".git", "ssh_url": "git@github.com:" + full + ".git",
+			"clone_url": "https://github.com/" + full + ".git", "svn_url": "https://github.com/" + full, "homepage": nil, "mirror_url": nil, "language": "Go", "license": nil,
+			"forks": 0, "forks_count": 0, "open_issues": 0, "open_issues_count": 0, "size": 1, "stargazers_count": 0, "watchers": 0, "watchers_count": 0,
+			"network_count": 0, "subscribers_count": 0, "has_issues": true, "has_projects": true, "has_wiki": false, "has_pages": false, "has_downloads": true, "has_discussions": false,
+			"archived": false, "disabled": false, "allow_forking": true, "is_template": false, "visibility": "public", "topics": []string{}, "default_branch": g.defaultBranch,
+			"pushed_at": stamp(g.created), "created_at": stamp(g.created), "updated_at": stamp(g.created),
+		}
+		for _, name := range []string{
+			"contributors", "deployments", "downloads", "events", "forks", "hooks", "languages", "merges", "stargazers", "subscribers", "subscription", "tags", "teams",
+		} {
+			r[name+"_url"] = base + "/" + name
+		}
+		for name, tail := range map[string]string{
+			"archive": "/{archive_format}{/ref}", "assignees": "/assignees{/user}", "blobs": "/git/blobs{/sha}", "branches": "/branches{/branch}", "collaborators": "/collaborators{/collaborator}",
+			"comments": "/comments{/number}", "commits": "/commits{/sha}", "compare": "/compare/{base}...{head}", "contents": "/contents/{+path}", "git_commits": "/git/commits{/sha}",
+			"git_refs": "/git/refs{/sha}", "git_tags": "/git/tags{/sha}", "issue_comment": "/issues/comments{/number}", "issue_events": "/issues/events{/number}", "issues": "/issues{/number}",
+			"keys": "/keys{/key_id}", "labels": "/labels{/name}", "milestones": "/milestones{/number}", "notifications": "/notifications{?since,all,participating}",
+			"pulls": "/pulls{/number}", "releases": "/releases{/id}", "statuses": "/statuses/{sha}", "trees": "/git/trees{/sha}",
+		} {
+			r[name+"_url"] = base + tail
+		}
+		return r
+	})
+}
+
+func (g *GitHub) pullJSON(p *pull) object {
+	api, web := fmt.Sprintf("%s/pulls/%d", g.api(), p.number), fmt.Sprintf("%s/pull/%d", g.web(), p.number)
+	issue := fmt.Sprintf("%s/issues/%d", g.api(), p.number)
+	labels := []any{}
+	for _, l := range p.labels {
+		labels = append(labels, object{
+			"id": accountID(l), "node_id": nodeID("LA", accountID(l)), "url": g.api() + "/labels/" + l, "name": l, "description": "", "color": "ededed", "default": false,
+		})
+	}
+	state, mergedBy, mergedAt := "open", any(nil), any(nil)
+	if p.closed {
+		state = "closed"
+	}
+	if p.merged {
+		mergedBy, mergedAt = g.user(p.timeline[len(p.timeline)-1].by), stamp(p.closedAt)
+	}
+	links := map[string]string{
+		"self": api, "html": web, "issue": issue, "comments": issue + "/comments", "review_comments": api + "/comments", "review_comment": g.api() + "/pulls/comments{/number}",
+		"commits": api + "/commits", "statuses": g.api() + "/statuses/" + p.head,
+	}
+	hrefs := object{}
+	for name, href := range links {
+		hrefs[name] = object{"href": href}
+	}
+	threads := 0
+	for _, t := range p.threads {
+		threads += len(t.comments)
+	}
+	return object{
+		"url": api, "id": pullID(p), "node_id": nodeID("PR", pullID(p)), "html_url": web, "diff_url": web + ".diff", "patch_url": web + ".patch", "issue_url": issue,
+		"number": p.number, "state": state, "locked": false, "title": p.title, "user": g.user(p.author), "body": orNull(p.body), "labels": labels, "milestone": nil, "draft": p.draft,
+		"created_at": stamp(p.created), "updated_at": stamp(p.updated), "closed_at": stamp(p.closedAt), "merged_at": mergedAt, "merge_commit_sha": MergeSHA(p.head),
+		"assignee": nil, "assignees": []any{}, "requested_reviewers": g.requestedJSON(p), "requested_teams": []any{},
+		"commits_url": links["commits"], "review_comments_url": links["review_comments"], "review_comment_url": links["review_comment"], "comments_url": links["comments"], "statuses_url": links["statuses"],
+		"head":   object{"label": p.owner + ":" + p.branch, "ref": p.branch, "sha": p.head, "user": g.user(p.owner), "repo": g.repoJSON(p.owner)},
+		"base":   object{"label": g.owner + ":" + p.base, "ref": p.base, "sha": p.baseSHA, "user": g.user(g.owner), "repo": g.repoJSON(g.owner)},
+		"_links": hrefs, "author_association": "CONTRIBUTOR", "auto_merge": nil, "active_lock_reason": nil,
+		"merged": p.merged, "mergeable": true, "rebaseable": true, "mergeable_state": "blocked", "merged_by": mergedBy, "comments": len(p.comments), "review_comments": threads,
+		"maintainer_can_modify": false, "commits": len(p.listed), "additions": len(p.files), "deletions": len(p.files), "changed_files": max(len(p.files), p.changed),
+	}
+}
+
+func pullID(p *pull) int64 { return 5_000_000 + int64(p.number) }
+
+func (g *GitHub) requestedJSON(p *pull) []any {
+	out := []any{}
+	for _, q := range p.requested {
+		if !q.done {
+			out = append(out, g.requestee(q.login))
+		}
+	}
+	return out
+}
+
+func (g *GitHub) fileJSON(p *pull, f File) object {
+	status := or(f.Status, "modified")
+	out := object{
+		"sha": SHA("blob " + f.Path), "filename": f.Path, "additions": 1, "deletions": 1, "changes": 2, "patch": "@@ -1 +1 @@\n-a\n+b",
+		"blob_url": g.web() + "/blob/" + p.head + "/" + f.Path, "raw_url": g.web() + "/raw/" + p.head + "/" + f.Path, "contents_url": g.api() + "/contents/" + f.Path + "?ref=" + p.head,
+	}
+	if f.Previous != "" {
+		out["previous_filename"], status = f.Previous, or(f.Status, "renamed")
+	}
+	out["status"] = status
+	return out
+}
+
+func (g *GitHub) commitJSON(c *commit) object {
+	url := g.api() + "/commits/" + c.sha
+	parents := []any{}
+	for _, sha := range c.parents {
+		parents = append(parents, object{"sha": sha, "url": g.api() + "/commits/" + sha, "html_url": g.web() + "/commit/" + sha})
+	}
+	inner := g.gitCommit(c)
+	inner["url"], inner["comment_count"] = g.api()+"/git/commits/"+c.sha, 0
+	return object{
+		"sha": c.sha, "node_id": "C_" + c.sha, "commit": inner, "url": url, "html_url": g.web() + "/commit/" + c.sha, "comments_url": url + "/comments",
+		"author": g.user(c.author), "committer": g.user(c.committer), "parents": parents,
+	}
+}
+
+// gitCommit is a commit as git has it.
+func (g *GitHub) gitCommit(c *commit) object {
+	who := func(login string) object {
+		return object{"name": login, "email": login + "@users.noreply.github.com", "date": stamp(c.pushed)}
+	}
+	return object{
+		"message": c.text(), "author": who(c.author), "committer": who(c.committer), "tree": object{"sha": SHA("tree " + c.sha), "url": g.api() + "/git/trees/" + SHA("tree "+c.sha)},
+		"verification": object{"verified": false, "reason": "unsigned", "signature": nil, "payload": nil, "verified_at": nil},
+	}
+}
+
+// text is the commit's message with its trailers.
+func (c *commit) text() string {
+	var b strings.Builder
+	b.WriteString(c.message)
+	if len(c.coauthors) > 0 {
+		b.WriteString("\n")
+	}
+	for _, login := range c.coauthors {
+		fmt.Fprintf(&b, "\nCo-authored-by: %s <%s@users.noreply.github.com>", login, login)
+	}
+	return b.String()
+}
+
+func (g *GitHub) commentJSON(p *pull, c *comment) object {
+	return object{
+		"id": c.id, "node_id": nodeID("IC", c.id), "url": fmt.Sprintf("%s/issues/comments/%d", g.api(), c.id), "html_url": fmt.Sprintf("%s/pull/%d#issuecomment-%d", g.web(), p.number, c.id),
+		"issue_url": fmt.Sprintf("%s/issues/%d", g.api(), p.number), "user": g.user(c.by), "body": c.body, "created_at": stamp(c.created), "updated_at": stamp(c.updated),
+		"author_association": "NONE", "performed_via_github_app": nil,
+	}
+}
+
+func (g *GitHub) reviewJSON(p *pull, v *review) object {
+	html, api := fmt.Sprintf("%s/pull/%d#pullrequestreview-%d", g.web(), p.number, v.id), fmt.Sprintf("%s/pulls/%d", g.api(), p.number)
+	return object{
+		"id": v.id, "node_id": nodeID("PRR", v.id), "user": g.user(v.by), "body": v.body, "state": v.state, "html_url": html, "pull_request_url": api, "author_association": "NONE",
+		"_links": object{"html": object{"href": html}, "pull_request": object{"href": api}}, "submitted_at": stamp(v.submitted), "commit_id": v.commit,
+	}
+}
+
+func (g *GitHub) reviewCommentJSON(p *pull, t *thread, c *reviewComment) object {
+	html, api := fmt.Sprintf("%s/pull/%d#discussion_r%d", g.web(), p.number, c.id), fmt.Sprintf("%s/pulls/%d", g.api(), p.number)
+	self := fmt.Sprintf("%s/pulls/comments/%d", g.api(), c.id)
+	out := object{
+		"url": self, "pull_request_review_id": c.review, "id": c.id, "node_id": nodeID("PRRC", c.id), "diff_hunk": "@@ -1 +1 @@", "path": t.path,
+		"commit_id": p.shownAt(t, c), "original_commit_id": c.commit, "user": g.user(c.by), "body": c.body, "created_at": stamp(c.created), "updated_at": stamp(later(c.created, c.edited)),
+		"html_url": html, "pull_request_url": api, "author_association": "NONE", "subject_type": "line", "side": "RIGHT", "original_position": 1, "position": 1,
+		"line": t.line, "original_line": t.line, "start_line": nil, "original_start_line": nil, "start_side": nil,
+		"_links": object{"self": object{"href": self}, "html": object{"href": html}, "pull_request": object{"href": api}},
+	}
+	if t.line == 0 {
+		out["subject_type"] = "file"
+		delete(out, "line")
+		delete(out, "original_line")
+	}
+	if t.outdated { // it has no place in the diff any more
+		delete(out, "position")
+		delete(out, "line")
+	}
+	if c != t.comments[0] {
+		out["in_reply_to_id"] = t.comments[0].id
+	}
+	return out
+}
+
+// shownAt is the commit on which GitHub shows a comment: as long as its lines stand, it moves along with the head.
+func (p *pull) shownAt(t *thread, c *reviewComment) string {
+	if t.outdated {
+		return c.commit
+	}
+	return p.head
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+func (g *GitHub) happeningJSON(h *happening) object {
+	out := object{
+		"id": h.id, "node_id": nodeID("EV", h.id), "url": fmt.Sprintf("%s/issues/events/%d", g.api(), h.id), "actor": g.user(h.by), "event": h.kind,
+		"commit_id": nil, "commit_url": nil, "created_at": stamp(h.at), "performed_via_github_app": nil,
+	}
+	switch h.kind {
+	case "head_ref_force_pushed":
+		out["commit_id"], out["commit_url"] = h.new, g.api()+"/commits/"+h.new
+	case "review_requested":
+		out["review_requester"], out["requested_reviewer"] = g.user(h.by), g.requestee(h.login)
+	case "review_dismissed":
+		out["dismissed_review"] = object{"state": h.state, "review_id": h.review, "dismissal_message": nil}
+	case "labeled", "unlabeled":
+		out["label"] = object{"name": h.label, "color": "ededed"}
+	case "closed":
+		out["state_reason"] = nil
+	}
+	return out
+}
+
+func (g *GitHub) runJSON(r *run, a *attempt, withPulls bool) object {
+	url, web := fmt.Sprintf("%s/actions/runs/%d", g.api(), r.id), fmt.Sprintf("%s/actions/runs/%d", g.web(), r.id)
+	pulls := []any{}
+	if withPulls {
+		pulls = g.pullsOf(r)
+	}
+	previous := any(nil)
+	if a.number > 1 {
+		previous = fmt.Sprintf("%s/attempts/%d", url, a.number-1)
+	}
+	head := g.commits[r.head]
+	return object{
+		"id": r.id, "name": r.name, "node_id": nodeID("WFR", r.id), "check_suite_id": r.suite.id, "check_suite_node_id": nodeID("CS", r.suite.id), "head_branch": r.branch, "head_sha": r.head,
+		"path": r.path, "run_number": r.number, "run_attempt": a.number, "event": r.event, "status": a.status, "conclusion": orNull(a.conclusion), "workflow_id": r.workflow,
+		"url": url, "html_url": web, "display_title": r.title, "pull_requests": pulls, "created_at": stamp(r.created), "updated_at": stamp(a.updated), "run_started_at": stamp(a.started),
+		"actor": g.user(r.by), "triggering_actor": g.user(a.by), "referenced_workflows": []any{}, "previous_attempt_url": previous,
+		"jobs_url": url + "/jobs", "logs_url": url + "/logs", "check_suite_url": fmt.Sprintf("%s/check-suites/%d", g.api(), r.suite.id), "artifacts_url": url + "/artifacts",
+		"cancel_url": url + "/cancel", "rerun_url": url + "/rerun", "workflow_url": fmt.Sprintf("%s/actions/workflows/%d", g.api(), r.workflow),
+		"head_commit": g.simpleCommit(head), "repository": g.repoJSON(g.owner), "head_repository": g.repoJSON(or(r.fork, g.owner)),
+	}
+}
+
+func (g *GitHub) simpleCommit(c *commit) object {
+	who := func(login string) object {
+		return object{"name": login, "email": login + "@users.noreply.github.com"}
+	}
+	return object{"id": c.sha, "tree_id": SHA("tree " + c.sha), "message": c.text(), "timestamp": stamp(c.pushed), "author": who(c.author), "committer": who(c.committer)}
+}
+
+// pullsOf are the open pull requests with a run's head or branch, whichever of them started it. Those of forks are never
+// among them.
+func (g *GitHub) pullsOf(r *run) []any {
+	out := []any{}
+	if r.pull == 0 && r.event != "push" || r.fork != "" {
+		return out
+	}
+	for _, p := range g.sorted() {
+		if !p.closed && !p.fork && (p.head == r.head || p.branch == r.branch) {
+			out = append(out, g.minimalPull(p))
+		}
+	}
+	return out
+}
+
+func (g *GitHub) minimalPull(p *pull) object {
+	repo := object{"id": accountID(g.owner + "/" + g.repo), "url": g.api(), "name": g.repo}
+	return object{
+		"id": pullID(p), "number": p.number, "url": fmt.Sprintf("%s/pulls/%d", g.api(), p.number),
+		"head": object{"ref": p.branch, "sha": p.head, "repo": repo}, "base": object{"ref": p.base, "sha": p.baseSHA, "repo": repo},
+	}
+}
+
+func (g *GitHub) workflowJSON(r *run) object {
+	url := fmt.Sprintf("%s/actions/workflows/%d", g.api(), r.workflow)
+	return object{
+		"id": r.workflow, "node_id": nodeID("W", r.workflow), "name": r.name, "path": r.file(), "state": "active", "created_at": stamp(g.created), "updated_at": stamp(g.created),
+		"url": url, "html_url": g.web() + "/blob/" + g.defaultBranch + "/" + r.file(), "badge_url": g.web() + "/workflows/" + path.Base(r.file()) + "/badge.svg",
+	}
+}
+
+func (g *GitHub) jobJSON(r *run, j *job) object {
+	url := fmt.Sprintf("%s/actions/jobs/%d", g.api(), j.id)
+	out := object{
+		"id": j.id, "run_id": r.id, "workflow_name": r.name, "head_branch": r.branch, "run_url": fmt.Sprintf("%s/actions/runs/%d", g.api(), r.id), "run_attempt": j.attempt,
+		"node_id": nodeID("CR", j.id), "head_sha": r.head, "url": url, "html_url": fmt.Sprintf("%s/actions/runs/%d/job/%d", g.web(), r.id, j.id), "status": j.status,
+		"conclusion": orNull(j.conclusion), "created_at": stamp(j.created), "started_at": stamp(j.started), "completed_at": stamp(j.completed), "name": j.name, "labels": []string{"ubuntu-latest"},
+		"check_run_url": fmt.Sprintf("%s/check-runs/%d", g.api(), j.id), "runner_id": nil, "runner_name": nil, "runner_group_id": nil, "runner_group_name": nil, "steps": []any{},
+	}
+	if j.started.IsZero() { // GitHub has no null there: a job that waits shows the moment of its creation
+		out["started_at"] = stamp(j.created)
+		return out
+	}
+	if j.conclusion == "skipped" {
+		return out
+	}
+	out["runner_id"], out["runner_name"], out["runner_group_id"], out["runner_group_name"] = 1, "GitHub Actions 1", 0, "GitHub Actions"
+	step := func(n int, name, status string, conclusion any, end time.Time) object {
+		return object{"name": name, "status": status, "conclusion": conclusion, "number": n, "started_at": stamp(j.started), "completed_at": stamp(end)}
+	}
+	steps := []any{step(1, "Set up job", "completed", "success", j.started)}
+	conclusion := orNull(j.conclusion)
+	if j.conclusion == "timed_out" {
+		conclusion = "cancelled"
+	}
+	status := "in_progress"
+	if j.status == "completed" {
+		status = "completed"
+	}
+	out["steps"] = append(steps, step(2, or(j.step, "Run review"), status, conclusion, j.completed))
+	return out
+}
+
+func (g *GitHub) appJSON(a App) object {
+	out := object{
+		"id": a.ID, "slug": a.Slug, "client_id": "Iv1." + a.Slug, "node_id": nodeID("A", a.ID), "owner": g.user(g.owner), "name": a.Slug, "description": "",
+		"external_url": "https://example.com/" + a.Slug, "html_url": "https://github.com/apps/" + a.Slug, "created_at": stamp(g.created), "updated_at": stamp(g.created),
+		"permissions": map[string]string{"checks": "write", "metadata": "read"}, "events": []string{"check_run"},
+	}
+	if a == actions {
+		out["name"], out["owner"] = "GitHub Actions", g.user("github")
+	}
+	return out
+}
+
+func (g *GitHub) checkJSON(c checkView) object {
+	url := fmt.Sprintf("%s/check-runs/%d", g.api(), c.ID)
+	count := len(c.Annotations)
+	if c.job != nil {
+		count = len(c.job.annotations)
+	}
+	out := object{
+		"id": c.ID, "name": c.Name, "node_id": nodeID("CR", c.ID), "head_sha": c.Head, "external_id": c.ExternalID, "url": url, "html_url": fmt.Sprintf("%s/runs/%d", g.web(), c.ID),
+		"details_url": or(c.DetailsURL, "https://github.com/apps/"+c.App.Slug), "status": c.Status, "conclusion": orNull(c.Conclusion), "started_at": stamp(c.Started),
+		"completed_at": stamp(c.Completed), "check_suite": object{"id": c.suite.id}, "app": g.appJSON(c.App), "pull_requests": g.pullsAt(c.Head),
+		"output": object{"title": orNull(c.Title), "summary": orNull(c.Summary), "text": orNull(c.Text), "annotations_count": count, "annotations_url": url + "/annotations"},
+	}
+	return out
+}
+
+// pullsAt are the open pull requests with that head, those of forks excluded.
+func (g *GitHub) pullsAt(head string) []any {
+	out := []any{}
+	for _, p := range g.sorted() {
+		if !p.closed && !p.fork && p.head == head {
+			out = append(out, g.minimalPull(p))
+		}
+	}
+	return out
+}
+
+func (g *GitHub) suiteJSON(s *suite, now time.Time) object {
+	status, conclusion := g.rollup(s, now)
+	url := fmt.Sprintf("%s/check-suites/%d", g.api(), s.id)
+	return object{
+		"id": s.id, "node_id": nodeID("CS", s.id), "head_branch": orNull(s.branch), "head_sha": s.head, "status": status, "conclusion": orNull(conclusion), "url": url,
+		"before": nil, "after": s.head, "pull_requests": g.pullsAt(s.head), "app": g.appJSON(s.app), "created_at": stamp(s.created), "updated_at": stamp(g.changedAt(s, now)),
+		"latest_check_runs_count": len(g.checksIn(s, true, now)), "check_runs_url": url + "/check-runs", "head_commit": g.simpleCommit(g.commits[s.head]), "repository": g.repoJSON(g.owner),
+		"rerequestable": true, "runs_rerequestable": s.app == actions,
+	}
+}
+
+// changedAt is when a suite changed last.
+func (g *GitHub) changedAt(s *suite, now time.Time) time.Time {
+	at := s.updated
+	if s.run != nil {
+		at = later(at, s.run.shown(now).updated)
+	}
+	return at
+}
+
+func (g *GitHub) statusJSON(s *Status) object {
+	return object{
+		"url": g.api() + "/statuses/" + s.Head, "avatar_url": fmt.Sprintf("https://avatars.githubusercontent.com/u/%d?v=4", accountID(s.By)), "id": s.ID, "node_id": nodeID("SC", s.ID),
+		"state": s.State, "description": orNull(s.Description), "target_url": orNull(s.TargetURL), "context": s.Context, "created_at": stamp(s.At), "updated_at": stamp(s.At),
+		"creator": g.user(s.By), "required": false,
+	}
+}
