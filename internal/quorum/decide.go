@@ -262,11 +262,16 @@ func (d *Decision) schedule(f Facts, now time.Time) {
 				d.wake(a.Due)
 				continue
 			}
+			sameRun := func(o Action) bool { return o.Run == a.Run && o.Attempt == a.Attempt }
 			switch a.Kind {
 			case Rerun:
-				d.Effects.Reruns = append(d.Effects.Reruns, a)
+				if !slices.ContainsFunc(d.Effects.Reruns, sameRun) { // reviewers may share a run
+					d.Effects.Reruns = append(d.Effects.Reruns, a)
+				}
 			case Cancel:
-				d.Effects.Cancels = append(d.Effects.Cancels, a)
+				if !slices.ContainsFunc(d.Effects.Cancels, sameRun) {
+					d.Effects.Cancels = append(d.Effects.Cancels, a)
+				}
 			case Ask:
 				d.Effects.Requests = append(d.Effects.Requests, a)
 			}

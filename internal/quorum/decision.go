@@ -117,7 +117,8 @@ const (
 // carried out, and is at most 16 KiB.
 type Record struct {
 	Version    int         `json:"v"`
-	Seq        int         `json:"seq"` // grows with every change: of two checks of ours the greater one is newer
+	Seq        int         `json:"seq"`           // grows with every change: of two checks of ours the greater one is newer
+	Seen       Seen        `json:"seen,omitzero"` // never the last key, see package github
 	Head       string      `json:"head"`
 	Base       string      `json:"base"`
 	Policy     string      `json:"policy"` // blob SHA
@@ -131,6 +132,15 @@ type Record struct {
 	Pass       *Pass       `json:"pass,omitempty"`
 	Annotated  []string    `json:"annotated,omitempty"` // keys of findings that are annotated already
 }
+
+// Seen says of which look a check is, so that a sweep can tell what came after it. A check is not written because of it.
+type Seen struct {
+	At      time.Time `json:"at"`                // when the look began, by GitHub's clock
+	Threads string    `json:"threads,omitempty"` // of each thread: 1 if it was resolved or outdated, else 0
+}
+
+// MaxSeenThreads is how many threads a [Seen] tells of: the first ones, as many as one page of GitHub's.
+const MaxSeenThreads = 100
 
 // SeenRun is a run that was seen on this head: absence from a list does not make it gone.
 type SeenRun struct {

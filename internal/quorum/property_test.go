@@ -201,8 +201,10 @@ func TestEffectsAreThoseThatAreDue(t *testing.T) {
 				continue
 			}
 			for _, a := range b.Next {
+				asked := func(o Action) bool { return o.Run == a.Run && o.Attempt == a.Attempt }
 				switch {
 				case a.Due.After(w.Now):
+				case a.Kind == Rerun && slices.ContainsFunc(want.Reruns, asked), a.Kind == Cancel && slices.ContainsFunc(want.Cancels, asked): // reviewers share that run
 				case a.Kind == Rerun:
 					want.Reruns = append(want.Reruns, a)
 				case a.Kind == Cancel:

@@ -13,6 +13,7 @@ type Snapshot struct {
 	File     PolicyFile
 	Gated    bool          // the base is the default branch, protected, or has rules: the plain check name may be written
 	Arrived  time.Time     // creation of the head's first check suite (or first status of ours); the time of this look while there is none
+	Began    time.Time     // when this look began, by GitHub's clock
 	Skew     time.Duration // GitHub's clock minus the local one, where that exceeds two seconds
 	Siblings []PullRequest // other open pull requests with the same head
 	Timeline []Event       // oldest first
@@ -101,7 +102,7 @@ type Event struct {
 	Kind     EventKind
 	At       time.Time
 	Actor    Account
-	From, To string  // base_ref_changed: branches; head_ref_force_pushed: commits
+	From, To string  // base_ref_changed: branches; head_ref_force_pushed: commits; review_dismissed: From is the review's state before
 	Target   Account // review_requested: whose review
 	Review   int64   // review_dismissed: which
 }
