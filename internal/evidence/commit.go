@@ -16,14 +16,14 @@ var namesCommit = regexp.MustCompile(`(?:\breviewed commits?|\bfor commit|\bup t
 var emphasis = strings.NewReplacer("*", "", "`", "", "_", "")
 
 // NamedCommit is the commit that body says it is about, in small letters; "" if it names none. Other hexadecimal digits
-// mean nothing. If it names several, the first counts: whoever binds a text to a head then finds it void if that one is
-// another commit.
+// mean nothing. If it names several it is about none of them that could be told: then what is returned is no commit's id.
 func NamedCommit(r quorum.Reviewer, body string) string {
 	shapes := []*regexp.Regexp{namesCommit}
 	pre, _ := presetOf(r.Preset)
 	if pre.commit != nil {
 		shapes = append(shapes, pre.commit)
 	}
+	named := ""
 	for _, l := range readPage(body).lines {
 		if len(l.text) < 10 || l.sight != inView && !(pre.quoted && l.sight == quoted) {
 			continue
@@ -36,14 +36,18 @@ func NamedCommit(r quorum.Reviewer, body string) string {
 		for _, shape := range shapes {
 			for _, m := range shape.FindAllStringSubmatch(words, 4) {
 				for _, sha := range m[1:] {
-					if len(sha) >= 7 && len(sha) <= 64 && hex(sha) {
-						return sha
+					switch {
+					case len(sha) < 7 || len(sha) > 64 || !hex(sha):
+					case strings.HasPrefix(sha, named): // the same, or more of it
+						named = sha
+					case !strings.HasPrefix(named, sha):
+						return named + " and " + sha
 					}
 				}
 			}
 		}
 	}
-	return ""
+	return named
 }
 
 func hex(s string) bool { return strings.Trim(s, "0123456789abcdef") == "" }

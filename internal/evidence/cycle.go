@@ -20,8 +20,12 @@ type cycle struct {
 	another bool      // the pull request had another head before
 }
 
+// listed is how many of a pull request's commits are looked at for traces of an earlier head. Of those before, and of a
+// personal token's statuses, which bring no check suite, nothing is known: there the head counts as not the first.
+const listed = 20
+
 func cycleOf(s quorum.Snapshot) cycle {
-	c := cycle{arrival: latest(s.PR.Created, s.Arrived), another: len(s.Earlier)+len(s.Others) > 0}
+	c := cycle{arrival: latest(s.PR.Created, s.Arrived), another: len(s.Earlier)+len(s.Others) > 0 || s.PR.Commits > listed || s.NoRecord && s.PR.Commits > 1}
 	for _, e := range s.Timeline {
 		switch e.Kind {
 		case quorum.ForcePushed:
@@ -40,6 +44,10 @@ func cycleOf(s quorum.Snapshot) cycle {
 	return c
 }
 
+// past reports whether t is from before the base. GitHub's times are whole seconds, and who changes the base also
+// chooses the second: what is of that very second counts as before.
+func (c cycle) past(t time.Time) bool { return !c.base.IsZero() && !t.After(c.base) }
+
 // Facts are what [quorum.Decide] needs to know of s beside the ballots.
 func Facts(p quorum.Policy, s quorum.Snapshot) quorum.Facts {
 	c := cycleOf(s)
@@ -49,7 +57,7 @@ func Facts(p quorum.Policy, s quorum.Snapshot) quorum.Facts {
 	}
 	slices.Sort(f.Siblings)
 	f.StandIns, f.Against = people(p, s, c)
-	if pass := s.Record.Pass; pass != nil && s.Record.Head == s.PR.Head && !pass.At.Before(c.base) {
+	if pass := s.Record.Pass; pass != nil && s.Record.Head == s.PR.Head && !c.past(pass.At) {
 		f.Pass = pass
 	}
 	return f
@@ -62,14 +70,15 @@ func people(p quorum.Policy, s quorum.Snapshot, c cycle) (in []quorum.StandIn, a
 	}
 	last := lastWords(s)
 	for _, t := range last {
-		if s.Permissions[strings.ToLower(t.Author.Login)] < p.StandIn {
+		may, known := s.Permissions[strings.ToLower(t.Author.Login)]
+		if may < p.StandIn && (known || t.State != "CHANGES_REQUESTED") { // nobody knows what he may: his objection stands
 			continue
 		}
 		switch {
 		case t.State == "CHANGES_REQUESTED":
 			against = append(against, t.Author.Login)
-		case t.Commit != s.PR.Head || t.At.Before(c.base) || !t.Edited.IsZero() && !same(t.Editor, t.Author):
-		case len(s.Commits) == 0 || wrote(s, t.Author): // unknown authors exclude everybody
+		case t.Commit != s.PR.Head || c.past(t.At) || !t.Edited.IsZero() && !same(t.Editor, t.Author):
+		case len(s.Commits) == 0 || len(s.Commits) < s.PR.Commits || wrote(s, t.Author): // unknown authors exclude everybody
 		default:
 			in = append(in, quorum.StandIn{Login: t.Author.Login, Review: t.ID, At: t.At, URL: t.URL})
 		}
@@ -109,7 +118,7 @@ func wrote(s quorum.Snapshot, a quorum.Account) bool {
 			return true
 		}
 	}
-	for _, r := range s.Runs { // who caused a run pushed the head, unless it was his review that caused it
+	for _, r := range slices.Concat(s.Runs, s.Others) { // who caused a run pushed the head, unless it was his review that caused it
 		if same(a, r.Actor) && !strings.HasPrefix(r.Event, "pull_request_review") {
 			return true
 		}

@@ -29,15 +29,30 @@ func Judge(p quorum.Policy, s quorum.Snapshot) []quorum.Ballot {
 	for i, r := range p.Reviewers {
 		ballots[i] = j.ballot(r)
 	}
-	for i, b := range ballots { // a run that another undecided reviewer shares is not cancelled
-		shared := slices.ContainsFunc(ballots, func(o quorum.Ballot) bool {
-			return o.Reviewer != b.Reviewer && b.Run != 0 && o.Run == b.Run && o.Vote == quorum.Pending && len(o.Next) == 0
-		})
-		if shared {
-			ballots[i].Next = slices.DeleteFunc(slices.Clone(b.Next), func(a quorum.Action) bool { return a.Kind == quorum.Cancel })
-		}
+	for i, b := range ballots {
+		ballots[i].Next = unshared(b, ballots)
 	}
 	return ballots
+}
+
+// unshared are b's actions where others may share its run: it is not cancelled before all who are undecided would.
+func unshared(b quorum.Ballot, ballots []quorum.Ballot) []quorum.Action {
+	next := slices.Clone(b.Next)
+	for _, o := range ballots {
+		if b.Run == 0 || o.Reviewer == b.Reviewer || o.Run != b.Run || o.Vote != quorum.Pending || o.Then != nil {
+			continue
+		}
+		at := slices.IndexFunc(o.Next, func(a quorum.Action) bool { return a.Kind == quorum.Cancel })
+		for i, a := range next {
+			if a.Kind == quorum.Cancel && at >= 0 {
+				next[i].Due = latest(a.Due, o.Next[at].Due)
+			}
+		}
+		if at < 0 {
+			next = slices.DeleteFunc(next, func(a quorum.Action) bool { return a.Kind == quorum.Cancel })
+		}
+	}
+	return next
 }
 
 type judge struct {
@@ -91,7 +106,10 @@ func (j judge) attempt(r quorum.Reviewer) attempt {
 	}
 	runs := j.runs(r)
 	var a attempt
-	for _, run := range runs {
+	for _, run := range j.s.Runs { // those of another base too: coming back to a base refills nothing
+		if run.Path != r.Workflow || run.Head != j.s.PR.Head {
+			continue
+		}
 		a.spent += run.Attempt - 1
 		for _, seen := range j.s.Record.Runs {
 			if seen.ID == run.ID {
@@ -143,16 +161,22 @@ func (j judge) asked(r quorum.Reviewer) attempt {
 	return a
 }
 
-// askedByPerson is when somebody else asked r last; zero if nobody did.
+// askedByPerson is when a person asked r first; zero if nobody did. More requests begin no clock anew: anybody may write
+// them, and a wait must end.
 func (j judge) askedByPerson(r quorum.Reviewer) (at time.Time) {
+	first := func(t time.Time) {
+		if t.After(j.c.start) && (at.IsZero() || t.Before(at)) {
+			at = t
+		}
+	}
 	for _, t := range j.s.Comments {
 		if r.Request.Comment != "" && asks(t, r) && !t.Author.Bot && !same(t.Author, j.s.Ours) {
-			at = latest(at, t.At)
+			first(t.At)
 		}
 	}
 	for _, e := range j.s.Timeline {
 		if r.Request.Login != "" && e.Kind == quorum.ReviewRequested && targets(e, r) && !e.Actor.Bot && !same(e.Actor, j.s.Ours) {
-			at = latest(at, e.At)
+			first(e.At)
 		}
 	}
 	return at
@@ -175,18 +199,17 @@ func (j judge) asksFirst(r quorum.Reviewer) bool {
 
 // mayAsk reports whether r can be asked: without a record a comment might be repeated for ever.
 func (j judge) mayAsk(r quorum.Reviewer) bool {
-	return !r.Shadow && (r.Request.Login != "" || r.Request.Comment != "" && !j.s.NoRecord)
+	return !r.Shadow && r.Request.Set() && !j.s.NoRecord
 }
 
 // runs are r's runs on this head that count: of its workflow, of one of its events, and of this base. A rerun replays the
 // base that the run was created for.
 func (j judge) runs(r quorum.Reviewer) (out []quorum.Run) {
 	for _, run := range j.s.Runs {
-		since := j.c.base
-		if strings.HasPrefix(run.Event, "pull_request") {
-			since = latest(since, j.s.PR.Created)
+		if j.c.past(run.Created) || strings.HasPrefix(run.Event, "pull_request") && run.Created.Before(j.s.PR.Created) {
+			continue
 		}
-		if run.Path == r.Workflow && slices.Contains(r.Events, run.Event) && run.Head == j.s.PR.Head && !run.Created.Before(since) {
+		if run.Path == r.Workflow && slices.Contains(r.Events, run.Event) && run.Head == j.s.PR.Head {
 			out = append(out, run)
 		}
 	}
@@ -292,7 +315,7 @@ func (j judge) texts(r quorum.Reviewer, a attempt) (words []word) {
 				w.void, w.why, w.by = true, quorum.ReasonEdited, t.Editor.Login
 			}
 		}
-		bound := j.bound(r, a, t, w.at)
+		bound := j.bound(r, a, t, w.at) || w.void && j.bound(r, a, t, t.At) // void as it is, it says what became of an approval
 		if stood, found := j.stood(r.Name, t.TextRef); found && !w.void && stood.Before(w.at) && !stood.Before(a.from) && (bound || j.bound(r, a, t, stood)) {
 			w.at, bound = stood, true // its author edited it since
 		}
@@ -375,11 +398,11 @@ func (j judge) bound(r quorum.Reviewer, a attempt, t quorum.Text, at time.Time) 
 
 // unbound says why a text is not about this head or not of attempt a; "" if it is.
 func (j judge) unbound(r quorum.Reviewer, a attempt, t quorum.Text, at time.Time) string {
-	if at.Before(j.c.base) {
+	if j.c.past(at) {
 		return "it is from before the base changed"
 	}
 	named := NamedCommit(r, t.Body)
-	about := named != "" && strings.HasPrefix(j.s.PR.Head, named)
+	about := j.names(r, t)
 	if named != "" && !about && !j.merge(named) {
 		return "it names the commit " + named + ", which is not this head"
 	}
@@ -418,7 +441,15 @@ func (j judge) unbound(r quorum.Reviewer, a attempt, t quorum.Text, at time.Time
 // names reports whether a text names this head.
 func (j judge) names(r quorum.Reviewer, t quorum.Text) bool {
 	named := NamedCommit(r, t.Body)
-	return named != "" && strings.HasPrefix(j.s.PR.Head, named)
+	return named != "" && strings.HasPrefix(j.s.PR.Head, named) && !j.collides(named)
+}
+
+// collides reports whether a short id is also another head's: ids that begin alike are cheap to make.
+func (j judge) collides(named string) bool {
+	other := func(sha string) bool { return sha != j.s.PR.Head && strings.HasPrefix(sha, named) }
+	return slices.ContainsFunc(j.s.Earlier, other) || slices.ContainsFunc(j.s.Others, func(o quorum.Run) bool { return other(o.Head) }) ||
+		slices.ContainsFunc(j.s.Commits, func(c quorum.Commit) bool { return other(c.SHA) }) ||
+		slices.ContainsFunc(j.s.Timeline, func(e quorum.Event) bool { return e.Kind == quorum.ForcePushed && (other(e.From) || other(e.To)) })
 }
 
 // known reports whether an approval is remembered and its text was not edited since: a run of another head that is run

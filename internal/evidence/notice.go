@@ -48,6 +48,9 @@ var notices = []shape{
 	{regexp.MustCompile(`^(?:sorry,? )?(?:too many files|(?:this )?(?:pull request|pr|diff|change) is too (?:large|big)|we are unable to review this pull request)\b.{0,300}$`), quorum.Declined, quorum.ReasonTooLarge},
 	{regexp.MustCompile(`^(?:[\w.'-]+ ){0,3}review (?:was |is )?skipped[.!]?$|^(?:[\w.'-]+ ){0,3}review (?:was |is )?skipped ?(?::|-|–|—|because|as|since)(?: .{0,300})?$|^skipp(?:ing|ed) (?:the |this |code )*(?:review|pull request|pr)\b.{0,200}$`), quorum.Declined, quorum.ReasonDeclined},
 	{regexp.MustCompile(`^(?:the )?(?:[\w.'-]+ ){0,2}(?:review(?: file)?|response|answer|output) (?:is|was|came back) empty\b.{0,200}$|^(?:the )?(?:[\w.'-]+ ){0,2}(?:model|api) returned (?:no content|an empty (?:response|answer))\b.{0,100}$`), quorum.Empty, quorum.ReasonEmpty},
+	{regexp.MustCompile(`^(?:sorry,? )?i (?:was unable to|am unable to|couldn't|could not|can't|cannot|was not able to|wasn't able to) (?:fetch|access|read|retrieve|load|see|open|find) (?:the |any |this |your )?(?:\w+ )?(?:diff|changes?|files|pull request|pr|code|patch)\b.*$`), quorum.Empty, quorum.ReasonEmpty},
+	{regexp.MustCompile(`^(?:the )?(?:diff|patch) (?:was|is) (?:empty|missing|unavailable|not available)\b.*$`), quorum.Empty, quorum.ReasonEmpty},
+	{regexp.MustCompile(`^error: (?:[\w.'-]+ ){0,3}rate limit\b.*$`), quorum.Limited, quorum.ReasonRateLimit},
 	{regexp.MustCompile(`^(?:reviewed )?0 (?:of \d+ )?files (?:were )?reviewed\b.{0,60}$|^reviewed 0 (?:of \d+ )?files\b.{0,60}$|^.{0,80}\(0 tool uses\b.{0,80}$`), quorum.Empty, quorum.ReasonEmpty},
 }
 

@@ -22,6 +22,7 @@ type preset struct {
 	notices  []shape          // its lines that mean an outcome
 	working  []*regexp.Regexp // what it says while it works
 	other    []*regexp.Regexp // texts of it that are no review
+	replies  string           // what marks its answers in a conversation, in an HTML comment: they are no reviews
 	clean    []*regexp.Regexp // lines that approve
 	counts   []*regexp.Regexp // lines that count: none approves, more object. Group 1 is the number, or "no"
 	inline   bool             // what it counts are its inline comments
@@ -106,7 +107,7 @@ func (pre preset) ruling(r quorum.Reviewer, p page) (s sentence) {
 		case s.vote != got.vote:
 			s = sentence{ruling: ruling{vote: both, detail: quote(s.detail + " / " + got.detail)}}
 		default:
-			s.noOpen = s.noOpen || got.noOpen
+			s.noOpen, s.inline = s.noOpen || got.noOpen, s.inline && got.inline
 		}
 	}
 	return s
@@ -162,6 +163,11 @@ func scored(n, detail string) sentence {
 		return sentence{ruling: ruling{vote: objects, detail: detail}}
 	}
 	return sentence{ruling: ruling{vote: unclear, detail: detail}}
+}
+
+// isReply reports whether a text is an answer in a conversation: what it repeats on request is no review.
+func (pre preset) isReply(p page) bool {
+	return pre.replies != "" && slices.ContainsFunc(p.comments, func(c string) bool { return strings.Contains(lower(c), pre.replies) })
 }
 
 // IsOther reports whether a text is one of the preset's that are no reviews.

@@ -71,6 +71,7 @@ var presets = []preset{
 			{rx(`^(?:the )?(?:pull request|pr) (?:was |is )?closed or merged during review\b|^closed or merged during review\b`), quorum.Declined, quorum.ReasonDeclined},
 		},
 		working: []*regexp.Regexp{rx(`^review (?:queued|in progress)\b`), rx(`^currently (?:processing|reviewing) new changes\b`), rx(`^note:? currently processing\b`)},
+		replies: "auto-generated reply by coderabbit",
 		other:   []*regexp.Regexp{rx(`^walkthrough$`), rx(`^summary by coderabbit$`), rx(`^actions? performed$`), rx(`^review triggered\b`), rx(`^review completed$`)},
 		commit:  rx(`\bbetween [0-9a-f]{7,64} and ([0-9a-f]{7,64})\b`),
 	},

@@ -132,6 +132,8 @@ func said(r quorum.Reviewer, m Material, p page, pre preset) Reading {
 	switch {
 	case got.Outcome == quorum.Findings:
 		return got
+	case pre.isReply(p):
+		return Reading{Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown, Detail: got.Detail}
 	case busy:
 		return Reading{Outcome: quorum.Running, Reason: quorum.ReasonRunning, Detail: detail}
 	case got.Outcome == quorum.Malformed && got.Reason == quorum.ReasonMalformed:

@@ -42,7 +42,23 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 	if !reflect.DeepEqual(rec, old) {
 		rec.Seq++
 	}
+	if !s.Began.IsZero() {
+		rec.Seen = quorum.Seen{At: s.Began.UTC().Truncate(time.Second), Threads: threadMarks(s.Threads)}
+	}
 	return rec
+}
+
+// threadMarks says of each thread whether anything is left to do in it.
+func threadMarks(threads []quorum.Thread) string {
+	marks := make([]byte, 0, len(threads))
+	for _, t := range threads {
+		mark := byte('0')
+		if t.Resolved || t.Outdated {
+			mark = '1'
+		}
+		marks = append(marks, mark)
+	}
+	return string(marks[:min(len(marks), quorum.MaxSeenThreads)])
 }
 
 // Refuse adds GitHub's refusals of effects to a record.
@@ -110,23 +126,10 @@ func note(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
 			rec.Stood = slices.DeleteFunc(rec.Stood, func(st quorum.Stood) bool { return st.Reviewer == b.Reviewer && st.TextRef == b.Evidence })
 			rec.Stood = append(rec.Stood, quorum.Stood{TextRef: b.Evidence, Reviewer: b.Reviewer, At: b.At})
 		}
-	case b.Vote == quorum.Object && text && b.Reason != quorum.ReasonStands && b.Reason != quorum.ReasonOpenThreads:
-		o := quorum.Objection{TextRef: b.Evidence, Reviewer: b.Reviewer, Base: s.PR.BaseRef, Run: b.Run, Attempt: b.Attempt, At: b.At, URL: b.URL}
-		for _, t := range s.Threads {
-			if b.Evidence.Kind == quorum.TextReview && t.Review == b.Evidence.ID {
-				o.Threads++
-			}
-		}
-		if len(b.Findings) > 0 {
-			o.Excerpt = Excerpt(b.Findings[0].Body)
-		} else {
-			o.Excerpt = Excerpt(b.Detail)
-		}
-		if !slices.ContainsFunc(rec.Objections, func(old quorum.Objection) bool {
-			return old.Reviewer == o.Reviewer && old.TextRef == o.TextRef && old.Attempt == o.Attempt && old.Base == o.Base
-		}) {
-			rec.Objections = append(rec.Objections, o)
-		}
+	case b.Vote == quorum.Object && b.Reason != quorum.ReasonStands:
+		object(rec, s, b)
+	case b.Then != nil && b.Then.Vote == quorum.Object: // its attempt has not ended, yet it has been said
+		object(rec, s, *b.Then)
 	case b.Outcome == quorum.Malformed && len(b.Answers) > 0:
 		a := quorum.Answer{Reviewer: b.Reviewer, Run: b.Run, Attempt: b.Attempt, Excerpt: b.Answers[len(b.Answers)-1]}
 		if !slices.ContainsFunc(rec.Answers, func(old quorum.Answer) bool {
@@ -135,6 +138,36 @@ func note(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
 			rec.Answers = append(rec.Answers, a)
 		}
 	}
+}
+
+// object remembers an objection, so that deleting or editing it does not end it.
+func object(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
+	o := quorum.Objection{TextRef: b.Evidence, Reviewer: b.Reviewer, Base: s.PR.BaseRef, Run: b.Run, Attempt: b.Attempt, At: b.At, URL: b.URL, Excerpt: Excerpt(b.Detail)}
+	for _, f := range b.Findings {
+		if f.Thread != 0 {
+			o.Threads++
+		}
+	}
+	if len(b.Findings) > 0 {
+		o.Excerpt = Excerpt(b.Findings[0].Body)
+	}
+	if b.Reason != quorum.ReasonOpenThreads {
+		rec.Objections = objected(rec.Objections, o)
+		return
+	}
+	for _, f := range b.Findings { // the answer is clean; what objects are threads, of this head or an earlier one
+		o.TextRef, o.Threads, o.Excerpt, o.URL = quorum.TextRef{Kind: quorum.TextThread, ID: f.Thread}, 0, Excerpt(f.Body), f.URL
+		rec.Objections = objected(rec.Objections, o)
+	}
+}
+
+func objected(all []quorum.Objection, o quorum.Objection) []quorum.Objection {
+	if o.ID == 0 || o.Kind == quorum.TextRun || slices.ContainsFunc(all, func(old quorum.Objection) bool {
+		return old.Reviewer == o.Reviewer && old.TextRef == o.TextRef && old.Attempt == o.Attempt && old.Base == o.Base
+	}) {
+		return all
+	}
+	return append(all, o)
 }
 
 // intend remembers that an effect is about to be carried out.

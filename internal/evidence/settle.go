@@ -74,7 +74,7 @@ func readStatus(r quorum.Reviewer, st quorum.Status) Reading {
 // check is r's newest check run on this head and base, by name and App: never a status of that name, never another App's.
 func (j judge) check(r quorum.Reviewer) (newest quorum.CheckRun, found bool) {
 	for _, c := range j.s.Checks {
-		if c.Name == r.Check && strings.EqualFold(c.App, r.App) && c.ID >= newest.ID && !latest(c.Started, c.Completed).Before(j.c.base) {
+		if c.Name == r.Check && strings.EqualFold(c.App, r.App) && c.ID >= newest.ID && !j.c.past(latest(c.Started, c.Completed)) {
 			newest, found = c, true
 		}
 	}
@@ -84,7 +84,7 @@ func (j judge) check(r quorum.Reviewer) (newest quorum.CheckRun, found bool) {
 // status is r's newest commit status on this head and base, by context and creator.
 func (j judge) status(r quorum.Reviewer) (newest quorum.Status, found bool) {
 	for _, st := range j.s.Statuses {
-		if strings.EqualFold(st.Context, r.Status) && st.Creator.Is(r.Author) && st.ID >= newest.ID && !st.At.Before(j.c.base) {
+		if strings.EqualFold(st.Context, r.Status) && st.Creator.Is(r.Author) && st.ID >= newest.ID && !j.c.past(st.At) {
 			newest, found = st, true
 		}
 	}
@@ -108,7 +108,7 @@ func (j judge) heard(r quorum.Reviewer, a attempt, words []word) answer {
 			objection = w
 		case quorum.Approved:
 			approval = w
-			if w.review && objection != nil && objection.review { // of several reviews the newest that holds a verdict counts
+			if w.review && objection != nil && objection.review && r.Author != Actions { // of several reviews the newest that holds a verdict counts
 				objection = nil
 			}
 		default:
@@ -192,6 +192,7 @@ func (j judge) approves(r quorum.Reviewer, w word) answer {
 		}
 		got.detail = strings.Join(by, ", ")
 	}
+	got.threads = len(w.threads) > 0 // they may be opened again
 	if !r.OnlyNew && !w.NoOpen {
 		return got
 	}
@@ -394,7 +395,7 @@ func (j judge) remembered(r quorum.Reviewer, a attempt, got answer, words []word
 		return old
 	}
 	for _, o := range j.s.Record.Objections {
-		if o.Reviewer == r.Name && o.Base == j.s.PR.BaseRef && !o.At.Before(j.c.base) && o.Kind != quorum.TextCheck && o.Kind != quorum.TextStatus && j.stands(a, got, o, words) {
+		if o.Reviewer == r.Name && o.Base == j.s.PR.BaseRef && !j.c.past(o.At) && j.stands(r, a, got, o, words) {
 			return answer{outcome: quorum.Findings, reason: quorum.ReasonStands, at: o.At, ref: o.TextRef, url: o.URL, findings: []quorum.Finding{{Body: o.Excerpt, URL: o.URL}}}
 		}
 	}
@@ -425,25 +426,43 @@ func (j judge) remembered(r quorum.Reviewer, a attempt, got answer, words []word
 	return got
 }
 
-// before is an objection of an earlier attempt, which stands if the newest ended without a verdict. Nobody needs to have
+// before is an objection of an earlier attempt or run of this head, which stands if the newest ended without a verdict. Nobody needs to have
 // looked in between.
 func (j judge) before(r quorum.Reviewer, a attempt, got answer) (objection word, found bool) {
-	if r.Verdict.Kind == quorum.Conclusion || a.run == nil || a.number < 2 || a.ended.IsZero() || got.outcome == quorum.Approved {
+	if r.Verdict.Kind == quorum.Conclusion || a.run == nil || a.ended.IsZero() || got.outcome == quorum.Approved {
 		return word{}, false
 	}
-	earlier := attempt{run: a.run, number: a.number - 1, from: a.run.Created, ended: a.from}
-	for _, w := range j.texts(r, earlier) {
-		if w.verdict() && w.at.Before(a.from) {
-			objection, found = w, w.Outcome == quorum.Findings && !j.ended(r, w)
+	var earlier []attempt
+	for _, run := range j.runs(r) {
+		switch {
+		case run.ID == a.run.ID && a.number > 1:
+			earlier = append(earlier, attempt{run: a.run, number: a.number - 1, from: run.Created, ended: a.from})
+		case run.ID != a.run.ID && run.Completed() && run.Number < a.run.Number:
+			earlier = append(earlier, attempt{run: &run, number: run.Attempt, from: run.Created, ended: j.end(run)})
+		}
+	}
+	for _, e := range earlier {
+		for _, w := range j.texts(r, e) {
+			if w.verdict() && w.at.Before(a.from) {
+				objection, found = w, w.Outcome == quorum.Findings && !j.ended(r, w)
+			}
 		}
 	}
 	return objection, found
 }
 
 // stands reports whether a remembered objection still objects.
-func (j judge) stands(a attempt, got answer, o quorum.Objection, words []word) bool {
+func (j judge) stands(r quorum.Reviewer, a attempt, got answer, o quorum.Objection, words []word) bool {
+	if o.Kind == quorum.TextThread { // open when it was remembered: deleting it does not close it
+		return !slices.ContainsFunc(j.s.Threads, func(t quorum.Thread) bool { return t.ID == o.ID })
+	}
 	if o.Kind == quorum.TextRun || j.older(o, a) { // the newest attempt speaks, once it has said something
 		return got.outcome != quorum.Approved && got.outcome != quorum.Running && (a.run == nil || !a.ended.IsZero()) && o.Kind != quorum.TextRun
+	}
+	if o.Kind == quorum.TextCheck || o.Kind == quorum.TextStatus { // nobody but its App writes it; its threads are others' to delete
+		return slices.ContainsFunc(words, func(w word) bool {
+			return w.ref == o.TextRef && w.Outcome == quorum.Findings && len(w.threads) < o.Threads
+		})
 	}
 	for _, w := range words {
 		if w.ref != o.TextRef {
@@ -453,6 +472,8 @@ func (j judge) stands(a attempt, got answer, o quorum.Objection, words []word) b
 		case w.void && w.why == quorum.ReasonDismissed:
 			return w.by == "" || strings.EqualFold(w.by, j.s.PR.Author.Login)
 		case w.void:
+			return true
+		case r.Author == Actions && w.at.After(o.At): // any workflow may have edited it since its attempt ended
 			return true
 		}
 		return len(w.threads) < o.Threads

@@ -58,10 +58,10 @@ var (
 )
 
 // What makes a yes conditional, anywhere in its sentence.
-var conditional = regexp.MustCompile(`\b(?:if|once|after|when|whenever|unless|provided|providing|assuming|pending|except|excepting|but|until|till|however|though|although|albeit|conditional\w*|contingent|subject to|as long as|so long as|barring|apart from|aside from|other than|must|needs?|should|not (?:yet|ready)|do not|don't|cannot|can't|and no|(?:fix|address|resolve|update|add|rebase) .{0,60}\bfirst|first (?:fix|address|resolve)|(?:fixes|changes|work) (?:are |is )?(?:needed|required|remain)|with (?:\w+[ -]){0,3}(?:fix|fixes|change|changes|caveats?|reservations?|conditions?|suggestions?|nits?|modifications?|tweaks?|follow-?ups?|adjustments?|corrections?|exceptions?))\b`)
+var conditional = regexp.MustCompile(`\b(?:if|once|after|when|whenever|unless|provided|providing|assuming|pending|except|excepting|but|until|till|however|though|although|albeit|conditional\w*|contingent|subject to|as long as|so long as|barring|apart from|aside from|other than|must|needs?|should|not(?:$| yet| ready| really)|i say no|do not|don't|cannot|can't|and no|(?:fix|address|resolve|update|add|rebase) .{0,60}\bfirst|first (?:fix|address|resolve)|(?:fixes|changes|work) (?:are |is )?(?:needed|required|remain)|with (?:\w+[ -]){0,3}(?:fix|fixes|change|changes|caveats?|reservations?|conditions?|suggestions?|nits?|modifications?|tweaks?|follow-?ups?|adjustments?|corrections?|exceptions?))(?:\b|$)`)
 
 // And what makes it one at the beginning of the next sentence.
-var conditionFirst = regexp.MustCompile(`^(?:but|if|once|after|unless|provided|assuming|pending|except|however|only|as long as|on condition|conditional)\b`)
+var conditionFirst = regexp.MustCompile(`^(?:(?:no|not|nope)(?:$|[.,;:!])|not really|i say no|but|if|once|after|unless|provided|assuming|pending|except|however|only|as long as|on condition|conditional)(?:\b|$| )`)
 
 // MaxFields is how many fields a text may have; one with more is no review.
 const maxFields = 100

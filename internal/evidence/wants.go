@@ -57,7 +57,7 @@ func (j judge) named(r quorum.Reviewer, a attempt) (out []string) {
 		}
 		id := NamedCommit(r, t.Body)
 		known := func(sha string) bool { return sha != "" && strings.HasPrefix(sha, id) }
-		if id == "" || known(j.s.PR.Head) || known(j.s.PR.Merge) || slices.ContainsFunc(j.s.Earlier, known) ||
+		if id == "" || !hex(id) || known(j.s.PR.Head) || known(j.s.PR.Merge) || slices.ContainsFunc(j.s.Earlier, known) ||
 			slices.ContainsFunc(j.s.Others, func(o quorum.Run) bool { return known(o.Head) }) {
 			continue
 		}

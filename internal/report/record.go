@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -32,8 +33,31 @@ type block struct {
 	Omitted  []string        `json:"omitted,omitempty"` // what the decision lacks, for want of room
 }
 
+// Shown is what the text of a check of ours tells whoever asks whether it must be looked at again.
+type Shown struct {
+	Record   quorum.Record
+	Decision struct {
+		Verdict quorum.Verdict `json:"verdict"`
+		Reason  quorum.Reason  `json:"reason"`
+		Wake    time.Time      `json:"wake"`
+	}
+}
+
 // ParseRecord reads the record in the text of a check of ours; false if there is none or it is not readable.
 func ParseRecord(text string) (quorum.Record, bool) {
+	rec, _, ok := parse(text)
+	return rec, ok
+}
+
+// ParseShown reads the record and what was decided with it; false if either is not readable.
+func ParseShown(text string) (s Shown, ok bool) {
+	rec, decision, ok := parse(text)
+	s.Record = rec
+	return s, ok && json.Unmarshal(decision, &s.Decision) == nil
+}
+
+// parse finds the block in a check's text.
+func parse(text string) (quorum.Record, json.RawMessage, bool) {
 	fence := ""
 	var body []string
 	for line := range strings.Lines(text) {
@@ -44,8 +68,8 @@ func ParseRecord(text string) (quorum.Record, bool) {
 		case fence == "":
 		case closes(line, fence):
 			if fence == opening {
-				if rec, ok := decode(strings.Join(body, "\n")); ok {
-					return rec, true
+				if rec, decision, ok := decode(strings.Join(body, "\n")); ok {
+					return rec, decision, true
 				}
 			}
 			fence = ""
@@ -53,7 +77,7 @@ func ParseRecord(text string) (quorum.Record, bool) {
 			body = append(body, line)
 		}
 	}
-	return quorum.Record{}, false
+	return quorum.Record{}, nil, false
 }
 
 // closes reports whether line closes the block that fence opened.
@@ -62,15 +86,15 @@ func closes(line, fence string) bool {
 	return len(line) >= ticks && strings.Trim(line, "`") == ""
 }
 
-func decode(text string) (quorum.Record, bool) {
+func decode(text string) (quorum.Record, json.RawMessage, bool) {
 	var b struct {
 		Record   *quorum.Record  `json:"record"`
 		Decision json.RawMessage `json:"decision"`
 	}
 	if json.Unmarshal([]byte(text), &b) != nil || b.Record == nil || b.Decision == nil || b.Record.Version != recordVersion {
-		return quorum.Record{}, false
+		return quorum.Record{}, nil, false
 	}
-	return *b.Record, true
+	return *b.Record, b.Decision, true
 }
 
 // encode writes v as JSON on one line, with every character that could turn or hide text escaped.

@@ -25,6 +25,7 @@ type Check struct {
 	OnlyOpen    bool   // completes a check of ours that is open, and writes nothing where there is none
 	Retire      []Retired
 	Wake        time.Time // when to look again; a look from then on must not rest on old answers
+	Restamp     bool      // a completed check that reads so is written all the same if it is of an earlier look
 	Threads     bool      // resolving a thread may change the decision: threads must be read at every look
 }
 
