@@ -1,6 +1,6 @@
 package config
 
-// The values of the file that are more than a YAML scalar: each knows how it is read and how the schema describes it.
+// The values of the file that are more than a YAML scalar: each knows how it is read.
 
 import (
 	"fmt"
@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/goccy/go-yaml/ast"
-	"github.com/invopop/jsonschema"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
@@ -56,14 +55,6 @@ func (d Duration) String() string {
 	return s
 }
 
-// JSONSchema describes a duration.
-func (Duration) JSONSchema() *jsonschema.Schema {
-	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{
-		{Type: "string", Pattern: `^\+?(0|([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))*)$`},
-		{Const: 0},
-	}}
-}
-
 // A Glob is one of GitHub's filter patterns.
 type Glob string
 
@@ -78,11 +69,6 @@ func (g *Glob) decode(r *reader, key string, n ast.Node) {
 		return
 	}
 	*g = Glob(text)
-}
-
-// JSONSchema describes a pattern.
-func (Glob) JSONSchema() *jsonschema.Schema {
-	return &jsonschema.Schema{Type: "string", MinLength: new(uint64(1)), MaxLength: new(uint64(1024))}
 }
 
 // The words of quorum.
@@ -125,14 +111,6 @@ func (q Quorum) String() string {
 		return q.Word
 	}
 	return strconv.Itoa(q.Count)
-}
-
-// JSONSchema describes a quorum.
-func (Quorum) JSONSchema() *jsonschema.Schema {
-	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{
-		{Type: "integer", Minimum: "1"},
-		{Type: "string", Enum: list(majority, all)},
-	}}
 }
 
 // A Verdict is a verdict format: a word, or regular expressions of the user's own, or an artifact.
@@ -193,20 +171,6 @@ func (v *Verdict) decodePatterns(r *reader, key string, n ast.Node) {
 	}
 }
 
-// JSONSchema describes a verdict format.
-func (Verdict) JSONSchema() *jsonschema.Schema {
-	patterns := reflector().Reflect(verdictPatterns{})
-	patterns.Version = ""
-	patterns.OneOf = []*jsonschema.Schema{
-		{Required: []string{"artifact"}, MaxProperties: new(uint64(1))},
-		{Required: []string{"approve", "object"}, MaxProperties: new(uint64(2))},
-	}
-	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{
-		{Type: "string", Enum: list(verdictWords...)},
-		patterns,
-	}}
-}
-
 // format is the core's word for v.
 func (v Verdict) format() quorum.Format {
 	switch v.Word {
@@ -247,9 +211,4 @@ func (x *Regexp) decode(r *reader, key string, n ast.Node) {
 	default:
 		*x = Regexp(text)
 	}
-}
-
-// JSONSchema describes a regular expression.
-func (Regexp) JSONSchema() *jsonschema.Schema {
-	return &jsonschema.Schema{Type: "string", Format: "regex", MinLength: new(uint64(1)), MaxLength: new(uint64(1000))}
 }

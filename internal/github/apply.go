@@ -7,9 +7,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
+
+// settling is how long GitHub may take to show a new attempt.
+const settling = 30 * time.Second
 
 // Apply carries out the effects that still hold. All are void if the pull request has moved on, and a run is read again
 // before it is touched. What GitHub refuses is told apart by its reason; a fault leaves open whether it happened, and the
@@ -82,6 +86,12 @@ func (f *Forge) cancel(ctx context.Context, pr quorum.PR, a quorum.Action) (quor
 func (f *Forge) rerun(ctx context.Context, pr quorum.PR, a quorum.Action) (quorum.Result, error) {
 	if still, err := f.still(ctx, pr, a, "completed"); err != nil || !still {
 		return void(err)
+	}
+	if m := f.remember(pr); f.client.Personal() {
+		if at, done := m.reran[a.Run]; done && f.now().Sub(at) < settling {
+			return quorum.Result{State: quorum.ResultDone}, nil // GitHub shows the new attempt only after seconds
+		}
+		m.reran[a.Run] = f.now()
 	}
 	verb := "rerun"
 	if a.FailedOnly {

@@ -8,6 +8,7 @@ package github
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -32,6 +33,7 @@ import (
 type Options struct {
 	BaseURL   string            // GITHUB_API_URL; "" is https://api.github.com, GitHub Enterprise Server is https://host/api/v3
 	Token     string            // GITHUB_TOKEN or a personal token
+	App       *App              // or: a GitHub App, whose installation [Client.Install] finds
 	Actions   bool              // we run in a job: a token of unknown shape is the job's
 	Transport http.RoundTripper // nil: one with timeouts of its own
 	UserAgent string            // "" is "review-coordinator"
@@ -51,13 +53,15 @@ func (o Options) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(o)) 
 type Client struct {
 	base     *url.URL // ends in a slash
 	graphql  string
-	requests *gogithub.Client // builds requests; never sends one: its own reading of limits and statuses is not ours
+	build    func(method, path string, body any) (*http.Request, error)
+	agent    string
 	api      http.RoundTripper
 	logs     http.RoundTripper // for signed URLs outside the API: without the token
 	guarded  http.RoundTripper // the same, but dials no private address
 	store    *store
 	stats    *stats
 	token    secret
+	app      *appAuth // nil: the client has a token
 	personal bool
 }
 
@@ -88,7 +92,11 @@ func NewClient(o Options) (*Client, error) {
 		return nil, err
 	}
 	token := secret(strings.TrimSpace(o.Token))
+	if o.App != nil {
+		token = "" // an installation's comes with each request
+	}
 	switch {
+	case o.App != nil:
 	case token == "":
 		return nil, errors.New("open GitHub: no token")
 	case strings.ContainsFunc(string(token), func(r rune) bool { return r <= ' ' || r > '~' }):
@@ -100,16 +108,13 @@ func NewClient(o Options) (*Client, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	c := &Client{base: base, store: newStore(), stats: &stats{}, token: token, personal: personal(string(token), o.Actions)}
+	c := &Client{base: base, store: newStore(), stats: &stats{}, token: token, personal: o.App == nil && personal(string(token), o.Actions)}
 	c.graphql = base.String() + "graphql"
 	if enterprise, ok := strings.CutSuffix(base.String(), "/api/v3/"); ok {
 		c.graphql = enterprise + "/api/graphql"
 	}
-	c.requests = gogithub.NewClient(nil)
-	c.requests.BaseURL, c.requests.UserAgent = base, o.UserAgent
-	if o.UserAgent == "" {
-		c.requests.UserAgent = "review-coordinator"
-	}
+	c.agent = cmp.Or(o.UserAgent, "review-coordinator")
+	c.build = builder(base, c.agent)
 	wire, guarded := o.Transport, o.Transport
 	if wire == nil {
 		wire = newTransport(&net.Dialer{Timeout: dialTimeout})
@@ -120,9 +125,28 @@ func NewClient(o Options) (*Client, error) {
 	}
 	c.logs, c.guarded = outside(wire), outside(guarded)
 	cache := ghtransport.NewTransport(c.store, &whole{next: wire, now: o.Now, token: token, log: o.Log, stats: c.stats})
-	auth := &oauth2.Transport{Source: oauth2.StaticTokenSource(&oauth2.Token{AccessToken: string(token)}), Base: cache}
-	c.api = newRetrier(newGate(&only{host: base, next: auth}, o.Now, c.Skew, o.Log), o.Log)
+	stack := func(auth http.RoundTripper) *retrier {
+		return newRetrier(newGate(&only{host: base, next: auth}, o.Now, c.Skew, o.Log), o.Log)
+	}
+	if o.App == nil {
+		c.api = stack(&oauth2.Transport{Source: oauth2.StaticTokenSource(&oauth2.Token{AccessToken: string(token)}), Base: cache})
+		return c, nil
+	}
+	if c.app, err = newAppAuth(*o.App, c, &whole{next: wire, now: o.Now, log: o.Log, stats: c.stats}, stack); err != nil {
+		return nil, err
+	}
+	c.app.next, c.api = cache, stack(c.app)
 	return c, nil
+}
+
+// builder makes requests with go-github's client. It never sends one: its own reading of limits and statuses is not ours.
+// It stands behind a func, because a type that holds it would keep all its 4,000 methods in the program: 2 MB.
+func builder(base *url.URL, agent string) func(method, path string, body any) (*http.Request, error) {
+	requests := gogithub.NewClient(nil)
+	requests.BaseURL, requests.UserAgent = base, agent
+	return func(method, path string, body any) (*http.Request, error) {
+		return requests.NewRequest(method, path, body)
+	}
 }
 
 const dialTimeout = 10 * time.Second
@@ -256,7 +280,7 @@ func (r reply) wrap(err error) error { return fmt.Errorf("%s %s: %w", r.req.Meth
 func (c *Client) do(ctx context.Context, k *call, method, path string, body any) (reply, error) {
 	ctx = context.WithValue(ctx, callKey{}, k)
 	for range maxHops {
-		req, err := c.requests.NewRequest(method, path, body)
+		req, err := c.build(method, path, body)
 		if err != nil {
 			return reply{}, fmt.Errorf("%s %s: build request: %s", method, redactURL(path), c.token.clean(err.Error()))
 		}

@@ -103,7 +103,12 @@ func (f *fault) Unwrap() error { return ErrTransport }
 // maxMessage bounds what a stranger's words may take of an error.
 const maxMessage = 200
 
-var userinfo = regexp.MustCompile(`//[^/@\s"]*@`)
+var (
+	userinfo = regexp.MustCompile(`//[^/@\s"]*@`)
+	// tokens have these shapes: GitHub's own, those of old Enterprise Servers, and an App's signature. An installation's
+	// token changes every hour, so it is not known here.
+	tokens = regexp.MustCompile(`\b(?:gh[a-z]_|github_pat_)[\w.-]{8,}|\bv1\.[0-9a-f]{40}|\beyJ[\w-]+\.[\w-]+\.[\w-]*`)
+)
 
 // clean makes a text of GitHub, of a proxy or of the network fit for an error: without the token, on one line, short. The
 // token goes first, because a cut through its middle would leave a piece of it.
@@ -112,7 +117,10 @@ func (s secret) clean(text string) string {
 		text = strings.ReplaceAll(text, string(s), "***")
 		text = strings.ReplaceAll(text, url.QueryEscape(string(s)), "***")
 	}
-	return oneLine(userinfo.ReplaceAllString(text, "//***@"), maxMessage)
+	if len(text) > 16*maxMessage {
+		text = text[:16*maxMessage] // before any work; what is shown is shorter still
+	}
+	return oneLine(tokens.ReplaceAllString(userinfo.ReplaceAllString(text, "//***@"), "***"), maxMessage)
 }
 
 // oneLine keeps what can be printed of text: no control characters, no line breaks, at most limit runes.

@@ -17,7 +17,7 @@ import (
 // MaxPayload is GitHub's own bound on a payload, in bytes.
 const MaxPayload = 25 << 20
 
-// An Event is what is left of a payload. Either PRs holds a pull request or Why says why not.
+// An Event is what is left of a payload. Either PRs holds a pull request or Why says why not; then it may mean all of them.
 type Event struct {
 	Name        string // of the event, as X-GitHub-Event and GITHUB_EVENT_NAME spell it
 	Action      string // "" where the event has none
@@ -27,6 +27,7 @@ type Event struct {
 	Before      string // SHA of the head before a push: pull_request synchronize
 	Runs        []int64
 	Why         string // a sentence
+	Sweep       bool   // it means all open pull requests
 	NotYet      bool   // the event is known, what it asks for is not built
 }
 
@@ -72,7 +73,7 @@ func (e *Event) read(p eventPayload) error {
 	case "workflow_dispatch":
 		return e.dispatch(p)
 	case "schedule":
-		e.NotYet, e.Why = true, "a schedule names no pull request, and a look at all open ones is not built yet"
+		e.Sweep, e.Why = true, "a schedule names no pull request"
 	case "merge_group":
 		e.NotYet, e.Why = true, "merge groups are not built yet"
 	default:
@@ -191,7 +192,7 @@ func (e *Event) dispatch(p eventPayload) error {
 		e.Why = "the input head names a commit and no pull request"
 		return e.head(head, "inputs.head")
 	}
-	e.Why = "neither the input pr nor the input head is given"
+	e.Sweep, e.Why = true, "neither the input pr nor the input head is given"
 	return nil
 }
 

@@ -61,7 +61,9 @@ type memory struct {
 	statuses  []quorum.Status
 	beside    bool // a check run of our name stands on the head, though we write a status
 	threads   conversation
-	asked     bool // threads holds an answer for head
+	asked     bool                // threads holds an answer for head
+	odd       []int64             // texts of which REST and GraphQL told different things at the last look
+	reran     map[int64]time.Time // when a rerun of a run was asked for: a personal token has no record of it
 	wake      time.Time
 	byThreads bool // resolving a thread may change the decision
 	logs      map[int64]quorum.Job
@@ -83,7 +85,7 @@ func (f *Forge) remember(pr quorum.PR) *memory {
 	defer f.mu.Unlock()
 	m := f.memory[pr]
 	if m == nil {
-		m = &memory{logs: map[int64]quorum.Job{}, commits: map[string]quorum.Commit{}, done: map[string]bool{}}
+		m = &memory{logs: map[int64]quorum.Job{}, commits: map[string]quorum.Commit{}, done: map[string]bool{}, reran: map[int64]time.Time{}}
 		f.memory[pr] = m
 	}
 	return m

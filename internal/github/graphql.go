@@ -36,7 +36,7 @@ const conversationQuery = `query($owner: String!, $name: String!, $number: Int!,
       }
       reviews(first: 100, after: $reviews) {
         pageInfo { hasNextPage endCursor }
-        nodes { fullDatabaseId lastEditedAt editor { ...who } }
+        nodes { fullDatabaseId body lastEditedAt editor { ...who } }
       }
       timelineItems(first: 100, after: $timeline, itemTypes: [BASE_REF_CHANGED_EVENT, HEAD_REF_FORCE_PUSHED_EVENT, REOPENED_EVENT, CLOSED_EVENT, AUTOMATIC_BASE_CHANGE_SUCCEEDED_EVENT, READY_FOR_REVIEW_EVENT, CONVERT_TO_DRAFT_EVENT, REVIEW_REQUESTED_EVENT, REVIEW_DISMISSED_EVENT]) {
         pageInfo { hasNextPage endCursor }
@@ -73,7 +73,7 @@ const authorsQuery = `query($owner: String!, $name: String!, $number: Int!, $com
         pageInfo { hasNextPage endCursor }
         nodes { commit {
           oid
-          authors(first: 20) { nodes { user { __typename login databaseId } } }
+          authors(first: 20) { totalCount nodes { user { __typename login databaseId } } }
           committer { user { __typename login databaseId } }
         } }
       }
@@ -122,6 +122,7 @@ type graphEdit struct {
 	Updated time.Time   `json:"updatedAt"`
 	Edited  time.Time   `json:"lastEditedAt"`
 	Editor  *graphActor `json:"editor"`
+	Body    string      `json:"body"` // of a review
 }
 
 type graphThread struct {
@@ -169,6 +170,7 @@ type graphCommit struct {
 	Commit struct {
 		OID     string `json:"oid"`
 		Authors struct {
+			Total int `json:"totalCount"`
 			Nodes []struct {
 				User *graphActor `json:"user"`
 			} `json:"nodes"`
@@ -340,6 +342,9 @@ func (f *Forge) authors(ctx context.Context, pr quorum.PR, head string) (commits
 			return nil, moved{"the head of " + pr.String() + " moved"}
 		}
 		for _, n := range p.Commits.Nodes {
+			if n.Commit.Authors.Total > len(n.Commit.Authors.Nodes) {
+				return nil, nil // not all are known, so that nobody can be said to be none of them
+			}
 			c := quorum.Commit{SHA: n.Commit.OID}
 			for _, a := range n.Commit.Authors.Nodes {
 				if a.User != nil {

@@ -32,24 +32,27 @@ const (
 
 // A look is one observation while it is made.
 type look struct {
-	f    *Forge
-	pr   quorum.PR
-	m    *memory
-	seen *changes
-	p    quorum.Policy
-	s    quorum.Snapshot
-	runs []restRun
+	f         *Forge
+	pr        quorum.PR
+	m         *memory
+	seen      *changes
+	p         quorum.Policy
+	s         quorum.Snapshot
+	runs      []restRun
+	conversed bool
 }
 
 // Observe reads everything that a decision about pr depends on, or fails. Reads go side by side, in three waves at most:
 // the pull request and the policy; what they name; what only those answers show to be missing.
 func (f *Forge) Observe(ctx context.Context, pr quorum.PR) (quorum.Policy, quorum.Snapshot, error) {
 	l := &look{f: f, pr: pr, m: f.remember(pr), seen: &changes{}}
+	began := f.now()
 	for _, step := range []func(context.Context) error{l.first, l.second, l.third, l.fourth} {
 		if err := step(ctx); err != nil {
 			return quorum.Policy{}, quorum.Snapshot{}, fmt.Errorf("observe %s: %w", pr, err)
 		}
 	}
+	l.s.Began = began.Add(l.s.Skew)
 	return l.p, l.s, nil
 }
 
@@ -151,7 +154,7 @@ func (l *look) third(ctx context.Context) error {
 			l.runs = append(l.runs, *r)
 		}
 	}
-	l.m.asked = !slices.ContainsFunc(l.s.Comments, l.m.threads.behind)
+	l.m.asked = !slices.ContainsFunc(slices.Concat(l.s.Comments, l.s.Reviews), l.m.threads.behind)
 	return nil
 }
 
@@ -159,6 +162,9 @@ func (l *look) third(ctx context.Context) error {
 func (l *look) fourth(ctx context.Context) error {
 	if !l.judges() {
 		return nil
+	}
+	if err := l.whole(); err != nil {
+		return err
 	}
 	l.assemble()
 	if len(l.s.Others) == 0 && l.s.PR.Commits <= 1 && slices.ContainsFunc(l.s.Timeline, func(e quorum.Event) bool { return e.Kind == quorum.ForcePushed }) {
@@ -437,7 +443,7 @@ func (l *look) gated(ctx context.Context) error {
 func (l *look) converse(ctx context.Context) (err error) {
 	c, err := l.f.converse(ctx, l.pr, l.s.PR.Head, l.p.Check, report.ExternalID(l.pr))
 	if err == nil {
-		l.m.threads, l.m.stale = c, c.stale
+		l.m.threads, l.m.stale, l.conversed = c, c.stale, true
 	}
 	return err
 }
@@ -508,6 +514,42 @@ func (l *look) text(ctx context.Context, ref quorum.TextRef) (err error) {
 	return nil
 }
 
+// whole refuses a look whose words are older than what the conversation knows of them, or that misses one of them: a
+// text was edited between the two reads, or fell between two pages.
+func (l *look) whole() error {
+	var odd []int64
+	known := map[int64]bool{}
+	for _, t := range l.s.Comments {
+		known[t.ID] = true
+		if e, found := l.m.threads.edits[t.ID]; found && e.Updated.After(latest(t.At, t.Edited)) {
+			odd = append(odd, t.ID)
+		}
+	}
+	for _, t := range l.s.Reviews {
+		known[t.ID] = true
+	}
+	for _, edits := range []map[int64]graphEdit{l.m.threads.edits, l.m.threads.amended} {
+		for id := range edits {
+			if !known[id] && l.conversed {
+				odd = append(odd, id)
+			}
+		}
+	}
+	slices.Sort(odd)
+	was := l.m.odd
+	if l.m.odd = odd; len(odd) > 0 && !slices.Equal(odd, was) {
+		return moved{"a text was edited, or the list of texts changed,"}
+	}
+	return nil // what is odd twice is GitHub's way of showing it: a wait must end
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
+
 // assemble joins what the answers say of the same things.
 func (l *look) assemble() {
 	c := l.m.threads
@@ -519,7 +561,7 @@ func (l *look) assemble() {
 	}
 	if l.f.client.Personal() {
 		for _, st := range l.s.Statuses { // a status brings no suite
-			if same(st.Creator, l.s.Ours) && (l.s.Arrived.IsZero() || st.At.Before(l.s.Arrived)) && st.Context == l.p.Check {
+			if same(st.Creator, l.s.Ours) && (l.s.Arrived.IsZero() || st.At.Before(l.s.Arrived)) && (st.Context == l.p.Check || strings.HasPrefix(st.Context, l.p.Check+" (")) {
 				l.s.Arrived = st.At
 			}
 		}
@@ -557,15 +599,22 @@ func (l *look) assemble() {
 // edited adds who edited t last. What REST shows as edited, and GraphQL not yet, was edited by nobody knows whom.
 func edited(t quorum.Text, edits map[int64]graphEdit) quorum.Text {
 	e, found := edits[t.ID]
-	if !found || t.Edited.After(e.Updated) {
-		return t
+	switch {
+	case !found || t.Edited.After(e.Updated):
+	case t.Kind == quorum.TextReview && normal(e.Body) != normal(t.Body): // REST does not say when a review was edited
+		t.Edited, t.Editor = t.At, quorum.Account{}
+	default:
+		t.Edited, t.Editor = e.Edited, e.Editor.account()
 	}
-	t.Edited, t.Editor = e.Edited, e.Editor.account()
 	return t
 }
 
 // behind reports whether the conversation does not know of an edit of t that REST shows: then it is asked again.
 func (c conversation) behind(t quorum.Text) bool {
+	if t.Kind == quorum.TextReview {
+		e, found := c.amended[t.ID]
+		return found && normal(e.Body) != normal(t.Body)
+	}
 	e, found := c.edits[t.ID]
 	return !t.Edited.IsZero() && (!found || t.Edited.After(e.Updated))
 }

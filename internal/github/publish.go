@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,17 +43,19 @@ func (f *Forge) Publish(ctx context.Context, pr quorum.PR, c report.Check) error
 		return err
 	}
 	mine := slices.DeleteFunc(slices.Clone(m.own), func(o ownCheck) bool { return o.Name != c.Name })
-	if c.OnlyOpen { // what is open ends, under whatever name; nothing else is touched
-		mine = slices.DeleteFunc(slices.Clone(m.own), func(o ownCheck) bool { return o.Status == "completed" || o.ExternalID != c.ExternalID })
-		for i := range mine {
-			if err := f.update(ctx, pr, m, mine[i], c); err != nil {
-				return err
-			}
-		}
-		return nil
+	if c.OnlyOpen {
+		return f.end(ctx, pr, m, c)
 	}
 	if len(mine) == 0 {
-		return f.create(ctx, pr, m, c)
+		if err := f.create(ctx, pr, m, c); err != nil || c.Conclusion != "success" {
+			return err
+		}
+		return f.alone(ctx, pr, m, c)
+	}
+	if c.Conclusion == "success" && !slices.ContainsFunc(mine, func(o ownCheck) bool { return o.reads(c) }) {
+		if err := f.alone(ctx, pr, m, c); err != nil {
+			return err
+		}
 	}
 	for i, o := range mine {
 		if i > 0 {
@@ -60,6 +63,46 @@ func (f *Forge) Publish(ctx context.Context, pr quorum.PR, c report.Check) error
 		}
 		if err := f.update(ctx, pr, m, o, c); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// end completes what is open of ours, under whatever name, and touches nothing else. A head that another open pull request
+// has too keeps its check.
+func (f *Forge) end(ctx context.Context, pr quorum.PR, m *memory, c report.Check) error {
+	open := slices.DeleteFunc(slices.Clone(m.own), func(o ownCheck) bool { return o.Status == "completed" || o.ExternalID != c.ExternalID })
+	if len(open) == 0 {
+		return nil
+	}
+	if shared, err := f.shared(ctx, pr, c.Head); err != nil || shared {
+		return err
+	}
+	for _, o := range open {
+		if err := f.update(ctx, pr, m, o, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shared reports whether another open pull request has that head.
+func (f *Forge) shared(ctx context.Context, pr quorum.PR, head string) (bool, error) {
+	others, err := f.PullsOf(ctx, pr.Owner, pr.Repo, head)
+	return slices.ContainsFunc(others, func(o quorum.PR) bool { return o.Number != pr.Number }), err
+}
+
+// alone makes sure that nobody else wrote our check since it was observed: a pass of an older look must not stand over
+// an objection that another process has seen. The list is conditional, so that usually it costs nothing.
+func (f *Forge) alone(ctx context.Context, pr quorum.PR, m *memory, c report.Check) error {
+	found, err := f.find(ctx, pr, c)
+	if err != nil {
+		return err
+	}
+	for _, now := range found {
+		i := slices.IndexFunc(m.own, func(o ownCheck) bool { return o.ID == now.ID })
+		if i < 0 || m.own[i].Status != now.Status || m.own[i].Conclusion != now.Conclusion || m.own[i].Title != now.Title || normal(m.own[i].Text) != normal(now.Text) {
+			return moved{"the check of " + pr.String() + " was written by another process"}
 		}
 	}
 	return nil
@@ -110,7 +153,19 @@ func batches(all []report.Annotation) (out [][]report.Annotation) {
 
 // reads reports whether a check of ours reads as c already.
 func (o ownCheck) reads(c report.Check) bool {
-	return o.Status == c.Status && o.Conclusion == c.Conclusion && o.Title == c.Title && normal(o.Summary) == normal(c.Summary) && normal(o.Text) == normal(c.Text)
+	return o.Status == c.Status && o.Conclusion == c.Conclusion && o.Title == c.Title && normal(o.Summary) == normal(c.Summary) && unstamped(o.Text) == unstamped(c.Text)
+}
+
+// stamp is which look a text is of: the one thing in it that nobody reads. Only the record, which stands first, has it.
+var stamp = regexp.MustCompile(`"seen":\{"at":"[^"]*"(?:,"threads":"[01]*")?\},`)
+
+// unstamped is what a text says, whichever look it is of.
+func unstamped(s string) string {
+	s = normal(s)
+	if at := stamp.FindStringIndex(s); at != nil {
+		return s[:at[0]] + s[at[1]:]
+	}
+	return s
 }
 
 // normal is a text as it comes back from GitHub.
@@ -169,7 +224,7 @@ func (f *Forge) find(ctx context.Context, pr quorum.PR, c report.Check) (mine []
 
 // update makes a check of ours read as c.
 func (f *Forge) update(ctx context.Context, pr quorum.PR, m *memory, o ownCheck, c report.Check) error {
-	if o.reads(c) {
+	if o.reads(c) && (!c.Restamp || c.Status != "completed" || normal(o.Text) == normal(c.Text)) {
 		return nil
 	}
 	parts := batches(c.Annotations)
@@ -240,6 +295,17 @@ func (m *memory) wrote(o ownCheck) {
 // heads.
 func (f *Forge) retire(ctx context.Context, pr quorum.PR, m *memory, c report.Check) error {
 	first := len(m.own) == 0
+	if !c.OnlyOpen {
+		for _, o := range slices.Clone(m.own) { // under another name, which a policy has since changed
+			known := slices.ContainsFunc(c.Retire, func(old report.Retired) bool { return old.Head == c.Head && old.Name == o.Name })
+			if o.Name != c.Name && o.ExternalID == c.ExternalID && !known && (o.Status != "completed" || o.Conclusion == "success") {
+				title := "the check is called " + report.Quote(c.Name) + " now"
+				if err := f.update(ctx, pr, m, o, report.Check{Status: "completed", Conclusion: "cancelled", Title: title, Summary: title + ".", Text: o.Text}); err != nil {
+					return err
+				}
+			}
+		}
+	}
 	for _, old := range c.Retire {
 		ended := report.Check{Status: "completed", Conclusion: "cancelled", Title: old.Title, Summary: old.Title + ".", Name: old.Name, Head: old.Head}
 		if old.Head == c.Head {
@@ -283,8 +349,7 @@ func (f *Forge) supersede(ctx context.Context, pr quorum.PR, c report.Check) err
 	if len(mine) == 0 {
 		return nil
 	}
-	others, err := f.PullsOf(ctx, pr.Owner, pr.Repo, c.Head)
-	if err != nil || slices.ContainsFunc(others, func(o quorum.PR) bool { return o.Number != pr.Number }) {
+	if shared, err := f.shared(ctx, pr, c.Head); err != nil || shared {
 		return err
 	}
 	for _, o := range mine {

@@ -187,9 +187,10 @@ func seconds(header string) time.Duration {
 
 // stats counts requests and measures the offset of GitHub's clock. A nil *stats counts nothing.
 type stats struct {
-	mu     sync.Mutex
-	counts Counts
-	skew   time.Duration
+	mu      sync.Mutex
+	counts  Counts
+	skew    time.Duration
+	budgets map[string]Budget // by X-RateLimit-Resource
 }
 
 func (s *stats) sent(req *http.Request) {
@@ -222,6 +223,7 @@ func (s *stats) answered(resp *http.Response, sent, received time.Time) {
 	if resp.StatusCode == http.StatusNotModified {
 		s.counts.NotModified++
 	}
+	s.spent(resp.Header)
 	date, err := http.ParseTime(resp.Header.Get("Date"))
 	if err != nil {
 		return

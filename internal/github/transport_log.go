@@ -42,7 +42,7 @@ func (c *Client) Tail(ctx context.Context, path string, max int64) ([]byte, erro
 		if err != nil {
 			return nil, fmt.Errorf("GET %s: %w", asked, errors.New("a redirect to no URL")) // err would quote a signed URL
 		}
-		req.Header.Set("User-Agent", c.requests.UserAgent)
+		req.Header.Set("User-Agent", c.agent)
 		if r, err = c.once(via, req, k); err != nil {
 			return nil, err
 		}

@@ -1,0 +1,225 @@
+package config
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/evidence"
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+const (
+	onPull     = "on: pull_request\njobs:\n  review:\n    steps:\n"
+	yes        = "\n\nRead it.\n\n**Ready to merge?** Yes\n"
+	claudeFile = ".github/workflows/claude.yml"
+	openaiFile = ".github/workflows/openai-review.yml"
+)
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+// surveyed makes runs and texts of one pull request after the other, minutes apart.
+type surveyed struct{ Survey }
+
+func (s *surveyed) workflow(path, source string) {
+	s.Workflows = append(s.Workflows, SurveyedWorkflow{Path: path, Source: source})
+}
+
+func (s *surveyed) run(pull int, path string) {
+	at := noon.Add(time.Duration(pull) * time.Hour)
+	s.Runs = append(s.Runs, SurveyedRun{Pull: pull, Run: quorum.Run{Path: path, Event: "pull_request", Status: "completed", Started: at, Updated: at.Add(5 * time.Minute)}})
+}
+
+func (s *surveyed) text(pull int, by, body string) {
+	s.Texts = append(s.Texts, SurveyedText{Pull: pull, Text: quorum.Text{
+		TextRef: quorum.TextRef{Kind: quorum.TextComment}, Author: quorum.Account{Login: by, Bot: strings.HasSuffix(by, "[bot]")}, Body: body, At: noon.Add(time.Duration(pull)*time.Hour + 3*time.Minute),
+	}})
+}
+
+func names(p quorum.Policy) (all []string) {
+	for _, r := range p.Reviewers {
+		all = append(all, strings.Join([]string{r.Name, r.Workflow, r.Author, r.Heading}, " "))
+	}
+	return all
+}
+
+func TestInit(t *testing.T) {
+	for _, test := range []struct {
+		title   string
+		make    func(*surveyed)
+		want    string // name, workflow, author and heading of each reviewer of the policy
+		fill    string // what must be filled in
+		comment string // what the file says
+	}{
+		{"Apps by their accounts", func(s *surveyed) {
+			s.text(1, "copilot-pull-request-reviewer[bot]", "x")
+			s.text(2, "copilot-pull-request-reviewer[bot]", "x")
+			s.text(2, "coderabbitai[bot]", "x")
+			s.text(2, "coderabbitai", "a person who calls himself so")
+			s.text(2, "gemini-code-assist[bot]", "x")
+			s.Checks = append(s.Checks, SurveyedCheck{3, "Cursor Bugbot", "cursor"}, SurveyedCheck{3, "Cursor Bugbot", "github-actions"})
+		}, "bugbot  cursor[bot] |coderabbit  coderabbitai[bot] |copilot  copilot-pull-request-reviewer[bot] ", "", "2 texts on #2, #1."},
+		{"a retired one is no reviewer", func(s *surveyed) {
+			s.text(1, "gemini-code-assist[bot]", "x")
+		}, "", "no reviewer was recognised", "# gemini-code-assist[bot] posted here, but its service has ended"},
+		{"workflows by their headings", func(s *surveyed) {
+			s.workflow(openaiFile, onPull+"env: {KEY: \"${{ secrets.OPENAI_API_KEY }}\"}")
+			s.workflow(".github/workflows/gemini.yml", onPull+"uses: google-github-actions/run-gemini-cli@abc")
+			s.run(1, openaiFile)
+			s.text(1, actionsBot, "<!-- x -->\n## OpenAI Code Review"+yes)
+			s.run(2, ".github/workflows/gemini.yml")
+			s.text(2, actionsBot, "## Gemini says"+yes)
+		}, "openai-review .github/workflows/openai-review.yml github-actions[bot] ## OpenAI Code Review|gemini .github/workflows/gemini.yml github-actions[bot] ## Gemini says", "", "Its runs left 1 text under this heading, on #1."},
+		{"two at a time: the file that holds the heading", func(s *surveyed) {
+			s.workflow(openaiFile, onPull+"OPENAI_API_KEY; echo '## OpenAI Review'")
+			s.workflow(".github/workflows/ci.yml", onPull)
+			s.run(1, openaiFile)
+			s.run(1, ".github/workflows/ci.yml")
+			s.text(1, actionsBot, "## OpenAI Review"+yes)
+		}, "openai-review .github/workflows/openai-review.yml github-actions[bot] ## OpenAI Review", "", ""},
+		{"two at a time: nobody knows whose it is", func(s *surveyed) {
+			s.workflow(openaiFile, onPull+"OPENAI_API_KEY")
+			s.workflow(".github/workflows/ci.yml", onPull)
+			s.run(1, openaiFile)
+			s.run(1, ".github/workflows/ci.yml")
+			s.text(1, actionsBot, "## OpenAI Review"+yes)
+		}, "", "no reviewer was recognised|no text of it was seen", "  #   workflow: .github/workflows/openai-review.yml\n  #   heading: \"## FILL IN\""},
+		{"a report of no model and no verdict is no reviewer", func(s *surveyed) {
+			s.workflow(".github/workflows/cover.yml", onPull)
+			s.run(1, ".github/workflows/cover.yml")
+			s.text(1, actionsBot, "## Coverage\n\n81 %")
+			s.text(1, "codecov[bot]", "## Codecov Report"+yes)
+		}, "", "no reviewer was recognised", "Nothing was recognised"},
+		{"a verdict without a known action is a reviewer", func(s *surveyed) {
+			s.workflow(".github/workflows/house.yml", onPull)
+			s.run(1, ".github/workflows/house.yml")
+			s.text(1, actionsBot, "## House rules"+yes)
+		}, "house .github/workflows/house.yml github-actions[bot] ## House rules", "", ""},
+		{"claude's action under its own account", func(s *surveyed) {
+			s.workflow(claudeFile, onPull+"uses: anthropics/claude-code-action@v1")
+			s.run(1, claudeFile)
+			s.text(1, "claude[bot]", "**Claude finished**")
+		}, "claude .github/workflows/claude.yml claude[bot] ", "", "claude[bot] wrote while it ran, on #1."},
+		{"claude's action with GITHUB_TOKEN", func(s *surveyed) {
+			s.workflow(claudeFile, onPull+"uses: anthropics/claude-code-action@v1")
+			s.run(1, claudeFile)
+			s.text(1, actionsBot, "## Claude review"+yes)
+		}, "claude .github/workflows/claude.yml github-actions[bot] ## Claude review", "", ""},
+		{"the service, without a workflow", func(s *surveyed) {
+			s.text(1, "claude[bot]", "x")
+		}, "claude-review  claude[bot] ", "", ""},
+		{"started by a comment", func(s *surveyed) {
+			s.workflow(claudeFile, "on: issue_comment\nuses: anthropics/claude-code-action@v1")
+		}, "", "no reviewer was recognised|start it by pull_request", "is not started by pull_request"},
+		{"two headings", func(s *surveyed) {
+			s.workflow(openaiFile, onPull+"OPENAI_API_KEY")
+			s.run(1, openaiFile)
+			s.run(2, openaiFile)
+			s.text(1, actionsBot, "## One"+yes)
+			s.text(2, actionsBot, "## Two"+yes)
+		}, "", "no reviewer was recognised|different headings", ""},
+		{"headings that begin alike", func(s *surveyed) {
+			s.workflow(openaiFile, onPull+"OPENAI_API_KEY")
+			s.workflow(".github/workflows/b.yml", onPull+"OPENAI_API_KEY")
+			s.run(1, openaiFile)
+			s.run(2, ".github/workflows/b.yml")
+			s.text(1, actionsBot, "## Review"+yes)
+			s.text(2, actionsBot, "## Review of security"+yes)
+		}, "openai-review .github/workflows/openai-review.yml github-actions[bot] ## Review", "begins like another", ""},
+		{"a text without a verdict", func(s *surveyed) {
+			s.workflow(openaiFile, onPull+"OPENAI_API_KEY")
+			s.run(1, openaiFile)
+			s.text(1, actionsBot, "## Review\n\nLooks nice overall.")
+		}, "openai-review .github/workflows/openai-review.yml github-actions[bot] ## Review", "", "None of them has a verdict that can be read"},
+		{"names that YAML would read as something else", func(s *surveyed) {
+			s.workflow(".github/workflows/on.yml", onPull+"OPENAI_API_KEY")
+			s.workflow(".github/workflows/On.yaml", onPull+"OPENAI_API_KEY")
+			s.run(1, ".github/workflows/on.yml")
+			s.run(2, ".github/workflows/On.yaml")
+			s.text(1, actionsBot, `## A "quoted" \n review: # yes`+yes)
+			s.text(2, actionsBot, "## 🤖 Other"+yes)
+		}, `on .github/workflows/on.yml github-actions[bot] ## A "quoted" \n review: # yes|on-2 .github/workflows/On.yaml github-actions[bot] ## 🤖 Other`, "", ""},
+		{"our own workflow is no reviewer", func(s *surveyed) {
+			s.workflow(".github/workflows/quorum.yml", onPull+"uses: review-coordinator/coordinator@v1 OPENAI_API_KEY")
+		}, "", "no reviewer was recognised", ""},
+	} {
+		t.Run(test.title, func(t *testing.T) {
+			s := surveyed{Survey{Repo: "acme/shop", Pulls: []int{2, 1}}}
+			test.make(&s)
+			src, fill := Init(s.Survey)
+			policy, err := Parse("policy.yml", src)
+			if got := strings.Join(names(policy), "|"); got != test.want || (err == nil) != (test.want != "") {
+				t.Errorf("got %s (%v), want %s\n%s", got, err, test.want, src)
+			}
+			lines := strings.Split(string(src), "\n")
+			var whats []string
+			for _, f := range fill {
+				whats = append(whats, f.What)
+				if line := lines[f.Line-1]; !strings.Contains(line, "FILL IN") && line != "reviewers:" {
+					t.Errorf("line %d is %q", f.Line, line)
+				}
+			}
+			want := strings.Split(test.fill, "|")
+			for i, what := range whats {
+				if i >= len(want) || test.fill == "" || !strings.Contains(what, want[i]) {
+					t.Errorf("fill in %q, want %q", whats, want)
+				}
+			}
+			if test.fill != "" && len(whats) != len(want) {
+				t.Errorf("fill in %q, want %q", whats, want)
+			}
+			if !strings.Contains(string(src), test.comment) {
+				t.Errorf("it does not say %q:\n%s", test.comment, src)
+			}
+			if warned := Warnings("policy.yml", src); err == nil && len(warned) > 0 {
+				t.Errorf("warned: %v", warned)
+			}
+		})
+	}
+}
+
+// Every entry that waits for a heading is a valid one once it is filled in.
+func TestInitFilledIn(t *testing.T) {
+	s := surveyed{Survey{Repo: "acme/shop"}}
+	s.workflow(openaiFile, onPull+"OPENAI_API_KEY")
+	s.workflow(".github/workflows/gemini.yml", onPull+"uses: google-github-actions/run-gemini-cli@abc")
+	s.workflow(claudeFile, onPull+"uses: anthropics/claude-code-action@v1")
+	src, fill := Init(s.Survey)
+	lines := strings.Split(string(src), "\n")
+	for i, line := range lines {
+		if body, commented := strings.CutPrefix(line, "  # "); commented && (strings.HasPrefix(body, "- ") || strings.HasPrefix(body, "  ")) {
+			lines[i] = strings.Replace("  "+body, "FILL IN", "Review by "+string(rune('a'+i)), 1)
+		}
+	}
+	policy, err := Parse("policy.yml", []byte(strings.Join(lines, "\n")))
+	if err != nil || len(policy.Reviewers) != 3 || len(fill) != 4 {
+		t.Errorf("%v, %d to fill in:\n%s", err, len(fill), strings.Join(lines, "\n"))
+	}
+}
+
+// What strangers wrote is quoted, and never becomes a key, a reviewer or a comment's end.
+func TestInitHostile(t *testing.T) {
+	for _, words := range []string{"\"\n  - preset: copilot", "x\r\n- y", "\u2028quorum: 1", "`\x00", "${{ secrets.A }}", strings.Repeat("a", 500), "\xff", "\u202e"} {
+		s := surveyed{Survey{Repo: "acme/shop", Pulls: []int{1}}}
+		s.workflow(openaiFile, onPull+"OPENAI_API_KEY "+words)
+		s.workflow(".github/workflows/a\n- preset: copilot #.yml", onPull+"OPENAI_API_KEY")
+		s.run(1, openaiFile)
+		s.text(1, actionsBot, "## Review "+words+yes)
+		src, _ := Init(s.Survey)
+		policy, err := Parse("policy.yml", src)
+		if n := len(policy.Reviewers); err != nil && n != 0 || n > 1 || n == 1 && policy.Reviewers[0].Workflow != openaiFile {
+			t.Errorf("%q: %v %v\n%s", words, err, names(policy), src)
+		}
+	}
+}
+
+func TestInitKnowsEveryPreset(t *testing.T) {
+	for _, a := range actions {
+		if _, known := evidence.Preset(a.preset); a.preset != "" && (!known || !evidence.NeedsWorkflow(a.preset)) {
+			t.Errorf("%s is no preset of a workflow", a.preset)
+		}
+		if a.uses != strings.ToLower(a.uses) {
+			t.Errorf("%s is never found", a.uses)
+		}
+	}
+}

@@ -1,0 +1,116 @@
+package config
+
+// How the JSON Schema is made from the types of file.go. It is made here and shipped as a file, because the library that
+// reads the types would be half a megabyte of a program that starts for every event.
+
+import (
+	"encoding/json"
+	"reflect"
+
+	"github.com/invopop/jsonschema"
+
+	"github.com/review-coordinator/coordinator/internal/evidence"
+)
+
+// reflected is the schema that the types make.
+func reflected() []byte {
+	s := reflector().Reflect(File{})
+	s.Version = jsonschema.Version
+	s.Title = "Review coordinator policy"
+	s.Description = "Which reviewers vote on a pull request, and how many approvals are enough."
+	defaults(s, reflect.ValueOf(Default()))
+	if reviewers, ok := s.Properties.Get("reviewers"); ok {
+		entry := reviewers.Items
+		entry.AnyOf = []*jsonschema.Schema{{Required: []string{"name"}}, {Required: []string{"preset"}}}
+		if preset, ok := entry.Properties.Get("preset"); ok {
+			preset.Enum = list(evidence.Presets()...)
+		}
+	}
+	out, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		panic("config: the schema is no JSON: " + err.Error()) // unreachable unless a default cannot be written as JSON
+	}
+	return append(out, '\n')
+}
+
+func reflector() *jsonschema.Reflector {
+	return &jsonschema.Reflector{Anonymous: true, DoNotReference: true, ExpandedStruct: true, RequiredFromJSONSchemaTags: true, FieldNameTag: "yaml"}
+}
+
+// defaults writes the values of v into the schema of its type.
+func defaults(s *jsonschema.Schema, v reflect.Value) {
+	for field := range v.Type().Fields() {
+		property, ok := s.Properties.Get(field.Tag.Get("yaml"))
+		if !ok {
+			continue
+		}
+		switch value := v.FieldByIndex(field.Index); value.Kind() {
+		case reflect.Struct:
+			if q, ok := value.Interface().(Quorum); ok {
+				property.Default = q.String()
+				continue
+			}
+			defaults(property, value)
+		case reflect.Int64:
+			property.Default = Duration(value.Int()).String()
+		case reflect.Int, reflect.Bool:
+			property.Default = value.Interface()
+		case reflect.String:
+			if value.Len() > 0 {
+				property.Default = value.String()
+			}
+		case reflect.Slice:
+			if value.Len() > 0 {
+				property.Default = value.Interface()
+			}
+		}
+	}
+}
+
+func list(words ...string) []any {
+	values := make([]any, len(words))
+	for i, w := range words {
+		values[i] = w
+	}
+	return values
+}
+
+// JSONSchema describes a duration.
+func (Duration) JSONSchema() *jsonschema.Schema {
+	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{
+		{Type: "string", Pattern: `^\+?(0|([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))*)$`},
+		{Const: 0},
+	}}
+}
+
+// JSONSchema describes a pattern.
+func (Glob) JSONSchema() *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "string", MinLength: new(uint64(1)), MaxLength: new(uint64(1024))}
+}
+
+// JSONSchema describes a quorum.
+func (Quorum) JSONSchema() *jsonschema.Schema {
+	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{
+		{Type: "integer", Minimum: "1"},
+		{Type: "string", Enum: list(majority, all)},
+	}}
+}
+
+// JSONSchema describes a verdict format.
+func (Verdict) JSONSchema() *jsonschema.Schema {
+	patterns := reflector().Reflect(verdictPatterns{})
+	patterns.Version = ""
+	patterns.OneOf = []*jsonschema.Schema{
+		{Required: []string{"artifact"}, MaxProperties: new(uint64(1))},
+		{Required: []string{"approve", "object"}, MaxProperties: new(uint64(2))},
+	}
+	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{
+		{Type: "string", Enum: list(verdictWords...)},
+		patterns,
+	}}
+}
+
+// JSONSchema describes a regular expression.
+func (Regexp) JSONSchema() *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "string", Format: "regex", MinLength: new(uint64(1)), MaxLength: new(uint64(1000))}
+}

@@ -1,0 +1,17 @@
+package config
+
+// What a policy file says about sweeps. It is no part of a [quorum.Policy]: it decides nothing.
+
+// ParseSweep reads how open pull requests are swept, and after how many faults in a row a sweep gives up, which is the
+// circuit breaker's failure_threshold. A file with mistakes says nothing: it is as if it had neither key.
+func ParseSweep(path string, src []byte) (sweep Sweep, threshold int) {
+	r, file := newReader(path, src), Default()
+	if root, ok := r.parse(); ok {
+		r.decode(root, &file)
+		r.resolve(file)
+	}
+	if len(r.problems) > 0 {
+		file = Default()
+	}
+	return file.Sweep, file.CircuitBreaker.FailureThreshold
+}

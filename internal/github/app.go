@@ -1,0 +1,287 @@
+package github
+
+// A GitHub App as whom we work. The App signs in with its private key, finds its installation on one repository, and takes
+// that installation's token, which lives for an hour and is good for that repository only.
+
+import (
+	"bytes"
+	"context"
+	"crypto/rsa"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bradleyfalzon/ghinstallation/v2"
+	"github.com/golang-jwt/jwt/v4"
+	gogithub "github.com/google/go-github/v60/github"
+	"golang.org/x/sync/errgroup"
+)
+
+// An App is a GitHub App with its key.
+type App struct {
+	ID   int64
+	Key  []byte             // PEM
+	Mint func(token string) // told each token before it is used, so that it can be masked; may be nil
+}
+
+// Format keeps the key out of every verb.
+func (a App) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "github.App(%d)", a.ID) }
+
+// A Grant is one permission of a token, in the words of GitHub's API: pull_requests, write.
+type Grant struct{ Name, Level string }
+
+// String is how a workflow's permissions: names it.
+func (g Grant) String() string { return strings.ReplaceAll(g.Name, "_", "-") + ": " + g.Level }
+
+// An Installation is an App on a repository.
+type Installation struct {
+	ID     int64
+	Slug   string            // of the App
+	Grants map[string]string // what its token may do: name to level
+}
+
+// Lacks are the grants that the token does not have.
+func (i Installation) Lacks(need ...Grant) (lacking []Grant) {
+	levels := []string{"", "read", "write", "admin"} // an unknown level is none
+	for _, n := range need {
+		if has := slices.Index(levels, i.Grants[n.Name]); has < slices.Index(levels, n.Level) {
+			lacking = append(lacking, n)
+		}
+	}
+	return lacking
+}
+
+// ErrNotInstalled says that the App has no installation that reaches the repository.
+var ErrNotInstalled = errors.New("the App is not installed there")
+
+// ErrSuspended says that the installation was suspended.
+var ErrSuspended = errors.New("the App's installation is suspended")
+
+// Install makes c the App's installation on a repository. Without it every request of an App's client fails. It must not
+// be called while c is in use.
+func (c *Client) Install(ctx context.Context, owner, repo string) (Installation, error) {
+	if c.app == nil {
+		return Installation{}, errors.New("install App: the client has a token") // unreachable unless Options had no App
+	}
+	var app struct {
+		Slug string `json:"slug"`
+	}
+	var found struct {
+		ID        int64      `json:"id"`
+		App       int64      `json:"app_id"`
+		Suspended *time.Time `json:"suspended_at"`
+	}
+	both, asking := errgroup.WithContext(ctx)
+	both.Go(func() error {
+		if _, err := c.app.signed.Get(asking, "app", &app); err != nil {
+			return fmt.Errorf("sign in as App %d: %w", c.app.id, err)
+		}
+		return nil
+	})
+	both.Go(func() error {
+		_, err := c.app.signed.Get(asking, repoPath(owner, repo, "installation"), &found)
+		switch {
+		case IsNotFound(err):
+			return fmt.Errorf("find the installation of App %d on %s/%s: %w", c.app.id, owner, repo, errors.Join(ErrNotInstalled, err))
+		case err != nil:
+			return fmt.Errorf("find the installation of App %d on %s/%s: %w", c.app.id, owner, repo, err)
+		}
+		return nil
+	})
+	if err := both.Wait(); err != nil {
+		return Installation{}, err
+	}
+	switch {
+	case app.Slug == "" || found.ID == 0 || found.App != c.app.id: // another App's installation must not become ours
+		return Installation{}, fmt.Errorf("find the installation of App %d on %s/%s: the answer names another App: %w", c.app.id, owner, repo, ErrTransport)
+	case found.Suspended != nil:
+		return Installation{}, fmt.Errorf("find the installation of App %d on %s/%s: %w", c.app.id, owner, repo, ErrSuspended)
+	}
+	c.app.choose(found.ID, repo)
+	grants, err := c.app.grants(ctx)
+	if err != nil {
+		return Installation{}, fmt.Errorf("take a token of App %d for %s/%s: %w", c.app.id, owner, repo, err)
+	}
+	return Installation{ID: found.ID, Slug: app.Slug, Grants: grants}, nil
+}
+
+// appAuth is the layer that puts an installation's token into a request.
+type appAuth struct {
+	next   http.RoundTripper // towards GitHub, with the token
+	signed *Client           // asks as the App itself
+	wire   http.RoundTripper // on which tokens are asked for
+	id     int64
+	key    *rsa.PrivateKey
+	base   string
+	mint   func(string)
+
+	mu           sync.Mutex
+	installation int64
+	repo         string
+	source       *source
+	token        secret
+}
+
+// A source brings tokens, and what the last one may do. It holds funcs: a type that holds ghinstallation's would keep
+// every method of go-github's types in the program.
+type source struct {
+	token  func(context.Context) (string, error)
+	grants func() (map[string]string, error)
+}
+
+// newAppAuth reads the key. wire is the way to GitHub, stack what stands above it.
+func newAppAuth(app App, c *Client, wire http.RoundTripper, stack func(http.RoundTripper) *retrier) (*appAuth, error) {
+	if app.ID <= 0 {
+		return nil, errors.New("open GitHub: the App's id is no number of an App")
+	}
+	key, err := jwt.ParseRSAPrivateKeyFromPEM(app.Key)
+	if err != nil { // its words are about the key: they stay here
+		return nil, errors.New("open GitHub: the App's private key is no RSA key in PEM")
+	}
+	mint := stack(wire)
+	mint.writes = mint.reads // a token that was lost is no harm: another is asked for
+	return &appAuth{
+		id: app.ID, key: key, base: strings.TrimSuffix(c.base.String(), "/"), mint: app.Mint, wire: mint,
+		signed: &Client{
+			base: c.base, graphql: c.graphql, build: c.build, store: newStore(), stats: c.stats,
+			api: stack(ghinstallation.NewAppsTransportFromPrivateKey(wire, app.ID, key)),
+		},
+	}, nil
+}
+
+// choose fixes whose token is taken.
+func (a *appAuth) choose(installation int64, repo string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.installation, a.repo = installation, repo
+	a.source = a.fresh()
+}
+
+// fresh is a source without a token. Each has an AppsTransport of its own: sources that share one race.
+func (a *appAuth) fresh() *source {
+	t := ghinstallation.NewFromAppsTransport(ghinstallation.NewAppsTransportFromPrivateKey(a.wire, a.id, a.key), a.installation)
+	t.BaseURL = a.base
+	t.InstallationTokenOptions = &gogithub.InstallationTokenOptions{Repositories: []string{a.repo}}
+	return &source{token: t.Token, grants: func() (map[string]string, error) {
+		said, err := t.Permissions()
+		if err != nil {
+			return nil, err
+		}
+		text, err := json.Marshal(said) // a struct with a field for each permission
+		if err != nil {
+			return nil, err
+		}
+		granted := map[string]string{}
+		return granted, json.Unmarshal(text, &granted)
+	}}
+}
+
+// current returns a token that GitHub should take.
+func (a *appAuth) current(ctx context.Context) (secret, *source, error) {
+	a.mu.Lock()
+	from := a.source
+	a.mu.Unlock()
+	if from == nil {
+		return "", nil, errors.New("the App's installation is not known") // unreachable unless Install was not called
+	}
+	// A request of its own: what the layers know of the one that needs the token is not said of this one.
+	ctx = context.WithValue(ctx, callKey{}, &call{})
+	text, err := from.token(ctx)
+	if err != nil {
+		return "", nil, a.refused(ctx, err)
+	}
+	if text == "" {
+		return "", nil, &fault{what: "the answer holds no token"}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if token := secret(text); token != a.token {
+		a.token = token
+		if a.mint != nil {
+			a.mint(text)
+		}
+	}
+	return secret(text), from, nil
+}
+
+// refused is why there is no token, in the words of this package. Above this layer only the words are left: a token that
+// is not found must not look like a comment that is gone.
+func (a *appAuth) refused(ctx context.Context, err error) error {
+	var refusal *ghinstallation.HTTPError
+	if !errors.As(err, &refusal) || refusal.Response == nil || refusal.RootCause != nil {
+		return a.signed.reason(ctx, err)
+	}
+	resp := refusal.Response
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return &fault{what: "the refusal of a token is cut off"} // unreachable unless a body is not in memory
+	}
+	return a.signed.refusal(reply{answer: Answer{Status: resp.StatusCode, Header: resp.Header}, body: body, req: resp.Request, path: "app/installations/access_tokens"})
+}
+
+// grants are the permissions of the token, as its own answer names them.
+func (a *appAuth) grants(ctx context.Context) (map[string]string, error) {
+	_, from, err := a.current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return from.grants()
+}
+
+// RoundTrip sends req with the token. A token that GitHub does not take any more is given up for a new one, once: what was
+// answered with 401 was not carried out.
+func (a *appAuth) RoundTrip(req *http.Request) (*http.Response, error) {
+	for try := 0; ; try++ {
+		token, from, err := a.current(req.Context())
+		if err != nil {
+			return nil, err
+		}
+		out := req.Clone(req.Context())
+		if try > 0 && req.GetBody != nil {
+			if out.Body, err = req.GetBody(); err != nil {
+				return nil, err
+			}
+		}
+		out.Header.Set("Authorization", "Bearer "+string(token))
+		resp, err := a.next.RoundTrip(out)
+		if err != nil {
+			return nil, err
+		}
+		if resp.StatusCode == http.StatusUnauthorized && try == 0 && (req.Body == nil || req.GetBody != nil) {
+			resp.Body.Close()
+			a.giveUp(from)
+			continue
+		}
+		return hidden(resp, token)
+	}
+}
+
+// giveUp drops a token; another request may have done it already.
+func (a *appAuth) giveUp(from *source) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.source == from {
+		a.source = a.fresh()
+	}
+}
+
+// hidden takes the token out of a refusal: a proxy may quote the request.
+func hidden(resp *http.Response, token secret) (*http.Response, error) {
+	if resp.StatusCode < 400 {
+		return resp, nil
+	}
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, fmt.Errorf("read refusal: %w", err)
+	}
+	body = bytes.ReplaceAll(body, []byte(token), []byte("***"))
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	return resp, nil
+}

@@ -1,0 +1,390 @@
+package github
+
+// Which of a repository's open pull requests must be looked at. One page of GraphQL tells it of a hundred of them: what
+// our check says and of which look it is, and when GitHub changed anything since. No other request is made for those
+// that need no look.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/config"
+	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/report"
+)
+
+const openHead = `query($owner: String!, $name: String!, $first: Int!, $after: String) {
+  repository(owner: $owner, name: $name) {
+    pullRequests(states: OPEN, first: $first, after: $after) {
+      pageInfo { hasNextPage endCursor }
+      nodes {
+        number title isDraft updatedAt headRefOid`
+
+// What a check says stands in its own text, so that the page holds the texts of all. Suites are asked for beside them: a
+// run that has no job yet has no check run. For a personal token GitHub may refuse both, and its statuses hold no record.
+const openChecks = `
+        reviewThreads(first: 100) { totalCount nodes { isResolved isOutdated } }
+        commits(last: 1) { nodes { commit {
+          oid
+          checkSuites(first: 50) { nodes { databaseId updatedAt } }
+          statusCheckRollup { contexts(first: 100) {
+            pageInfo { hasNextPage }
+            nodes {
+              __typename
+              ... on CheckRun { externalId status conclusion startedAt completedAt text checkSuite { databaseId app { slug } } }
+              ... on StatusContext { createdAt }
+            }
+          } }
+        } } }`
+
+const openTail = `
+      }
+    }
+  }
+}`
+
+// largestPage is what GitHub gives at most; a page that it cannot make in its ten seconds is asked for in smaller ones.
+const (
+	largestPage  = 100
+	smallestPage = 5
+)
+
+// slack is how much older than our look a change may seem and yet have been invisible to it: clocks differ by up to two
+// seconds before that is corrected, and GitHub's replicas lag.
+const slack = 5 * time.Second
+
+// Open is what a repository's open pull requests come to.
+type Open struct {
+	Count     int   // open pull requests
+	Due       []Due // those that must be looked at, the most urgent first
+	File      quorum.PolicyFile
+	Sweep     config.Sweep // how they are to be looked at
+	Threshold int          // of faults in a row, after which GitHub is down
+}
+
+// Due is a pull request that must be looked at.
+type Due struct {
+	PR    quorum.PR
+	Title string // hostile
+	Why   Why
+}
+
+// Why says why a pull request must be looked at, in the order of urgency.
+type Why uint8
+
+const (
+	Awake     Why = 1 + iota // the moment has come at which its decision changes by itself
+	Unseen                   // it has no check of ours that can be read
+	Changed                  // it, or a check on its head, changed after our look
+	Settled                  // a thread was resolved, or opened again
+	Outdated                 // the policy is another
+	Undecided                // none of these, but nothing is decided yet
+)
+
+func (w Why) String() string {
+	words := [...]string{"", "due", "without a check", "changed", "with threads resolved", "under an older policy", "undecided"}
+	if int(w) < len(words) {
+		return words[w]
+	}
+	return fmt.Sprintf("%%!%d", uint8(w))
+}
+
+// Open says which open pull requests of a repository must be looked at.
+func (f *Forge) Open(ctx context.Context, owner, repo string) (Open, error) {
+	o := Open{}
+	in := inquiry{owner: owner, repo: repo, app: f.app, personal: f.client.Personal()}
+	fail := func(err error) (Open, error) {
+		return Open{}, fmt.Errorf("list open pull requests of %s/%s: %w", owner, repo, err)
+	}
+	src, err := f.currentPolicy(ctx, &in)
+	if err != nil {
+		return fail(err)
+	}
+	o.File = in.file
+	o.Sweep, o.Threshold = config.ParseSweep(in.file.Path, src)
+	all, err := f.open(ctx, in)
+	if err != nil {
+		return fail(err)
+	}
+	in.now = f.now().Add(f.client.Skew())
+	o.Count = len(all)
+	for _, p := range all {
+		if why := in.why(p); why != 0 {
+			o.Due = append(o.Due, Due{PR: quorum.PR{Owner: owner, Repo: repo, Number: p.Number}, Title: oneLine(p.Title, maxMessage), Why: why})
+		}
+	}
+	in.order(o.Due)
+	return o, nil
+}
+
+// inquiry is what the answer to "must it be looked at" depends on, beside the pull request.
+type inquiry struct {
+	owner, repo string
+	app         string
+	personal    bool
+	file        quorum.PolicyFile
+	policy      quorum.Policy
+	now         time.Time // by GitHub's clock
+}
+
+// currentPolicy reads the policy as a look does.
+func (f *Forge) currentPolicy(ctx context.Context, in *inquiry) (src []byte, err error) {
+	paths := policyPaths
+	if f.config != "" {
+		paths = []string{f.config}
+	}
+	in.file = quorum.PolicyFile{State: quorum.FileMissing, Path: paths[0]}
+	l := &look{f: f, pr: quorum.PR{Owner: in.owner, Repo: in.repo}, seen: &changes{}}
+	for _, path := range paths {
+		src, sha, err := l.file(ctx, path, "")
+		if IsNotFound(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		in.file = quorum.PolicyFile{State: quorum.FileValid, Path: path, SHA: sha}
+		if in.policy, err = config.Parse(path, src); err != nil {
+			in.file.State, in.file.Problem = quorum.FileBroken, err.Error()
+		}
+		return src, nil
+	}
+	return nil, nil
+}
+
+// graphOpen is an open pull request as a page shows it.
+type graphOpen struct {
+	Number  int       `json:"number"`
+	Title   string    `json:"title"`
+	Draft   bool      `json:"isDraft"`
+	Updated time.Time `json:"updatedAt"`
+	Head    string    `json:"headRefOid"`
+	Threads struct {
+		Total int `json:"totalCount"`
+		Nodes []struct {
+			Resolved bool `json:"isResolved"`
+			Outdated bool `json:"isOutdated"`
+		} `json:"nodes"`
+	} `json:"reviewThreads"`
+	Commits struct {
+		Nodes []struct {
+			Commit graphTip `json:"commit"`
+		} `json:"nodes"`
+	} `json:"commits"`
+}
+
+// graphTip is a head with what stands on it.
+type graphTip struct {
+	OID    string `json:"oid"`
+	Suites struct {
+		Nodes []struct {
+			ID      int64     `json:"databaseId"`
+			Updated time.Time `json:"updatedAt"`
+		} `json:"nodes"`
+	} `json:"checkSuites"`
+	Rollup *struct {
+		Contexts connection[graphContext] `json:"contexts"`
+	} `json:"statusCheckRollup"`
+}
+
+// graphContext is a check run or a commit status.
+type graphContext struct {
+	Type       string    `json:"__typename"`
+	ExternalID string    `json:"externalId"`
+	Status     string    `json:"status"`
+	Conclusion string    `json:"conclusion"`
+	Started    time.Time `json:"startedAt"`
+	Completed  time.Time `json:"completedAt"`
+	Created    time.Time `json:"createdAt"`
+	Text       string    `json:"text"`
+	Suite      struct {
+		ID  int64 `json:"databaseId"`
+		App struct {
+			Slug string `json:"slug"`
+		} `json:"app"`
+	} `json:"checkSuite"`
+}
+
+// open reads all open pull requests, each once.
+func (f *Forge) open(ctx context.Context, in inquiry) (all []graphOpen, err error) {
+	query := openHead + openChecks + openTail
+	if in.personal {
+		query = openHead + openTail
+	}
+	vars := map[string]any{"owner": in.owner, "name": in.repo, "first": largestPage}
+	seen := map[int]bool{}
+	for range maxPages * largestPage / smallestPage {
+		var answer struct {
+			Repository *struct {
+				Pulls connection[graphOpen] `json:"pullRequests"`
+			} `json:"repository"`
+		}
+		err := f.client.GraphQL(ctx, query, vars, &answer)
+		size := vars["first"].(int)
+		switch {
+		case err != nil && size > smallestPage && (errors.Is(err, ErrTransport) || errors.Is(err, errTooLong)):
+			vars["first"] = max(size/4, smallestPage)
+			continue
+		case err != nil:
+			return nil, err
+		case answer.Repository == nil:
+			return nil, errors.New("the repository is not there, or the token may not see it")
+		}
+		pulls := answer.Repository.Pulls
+		for _, p := range pulls.Nodes {
+			if !seen[p.Number] && p.Number > 0 { // the list may move while it is read
+				seen[p.Number] = true
+				all = append(all, p)
+			}
+		}
+		if !next(vars, "after", pulls.Page) {
+			return all, nil
+		}
+	}
+	return nil, errors.New("the list has no end")
+}
+
+// standing is our check as a page shows it.
+type standing struct {
+	report.Shown
+	any       bool // there is one
+	open      bool // one of them is not completed
+	readable  bool
+	cancelled bool           // the one that was written last
+	suites    map[int64]bool // in which our checks are
+}
+
+// standing finds our check among what stands on p's head. Of several the one of the latest look speaks.
+func (in inquiry) standing(p graphOpen, tip graphTip) (s standing) {
+	s.suites = map[int64]bool{}
+	if tip.Rollup == nil {
+		return s
+	}
+	id := report.ExternalID(quorum.PR{Owner: in.owner, Repo: in.repo, Number: p.Number})
+	for _, c := range tip.Rollup.Contexts.Nodes {
+		if !in.ours(c, id) {
+			continue
+		}
+		s.any, s.suites[c.Suite.ID] = true, true
+		s.open = s.open || c.Status != "COMPLETED"
+		shown, ok := report.ParseShown(c.Text)
+		if ok && shown.Record.Head == p.Head && (!s.readable || shown.Record.Seen.At.After(s.Record.Seen.At)) {
+			s.Shown, s.readable, s.cancelled = shown, !shown.Record.Seen.At.IsZero(), c.Conclusion == "CANCELLED"
+		}
+	}
+	return s
+}
+
+func (in inquiry) ours(c graphContext, id string) bool {
+	return c.Type == "CheckRun" && c.Suite.App.Slug == in.app && strings.EqualFold(c.ExternalID, id)
+}
+
+// why says why p must be looked at; 0 if nothing calls for it.
+func (in inquiry) why(p graphOpen) Why {
+	var tip graphTip
+	if n := len(p.Commits.Nodes); n > 0 && p.Commits.Nodes[n-1].Commit.OID == p.Head {
+		tip = p.Commits.Nodes[n-1].Commit
+	}
+	s := in.standing(p, tip)
+	switch {
+	case in.file.State == quorum.FileMissing, in.file.State == quorum.FileValid && in.policy.Mode == quorum.Off:
+		if s.open || in.personal && in.file.State == quorum.FileValid { // it ends
+			return Undecided
+		}
+		return 0
+	case !s.readable || s.cancelled:
+		return Unseen
+	case s.open && !s.due(in.now) && in.rests(p, s):
+		return 0
+	case s.due(in.now):
+		return Awake
+	case s.changed(p, tip):
+		return Changed
+	case s.settled(p):
+		return Settled
+	case !in.current(s):
+		return Outdated
+	case s.open:
+		return Undecided
+	}
+	return 0
+}
+
+// due reports whether the decision's wake has come.
+func (s standing) due(now time.Time) bool {
+	return !s.Decision.Wake.IsZero() && !now.Before(s.Decision.Wake)
+}
+
+// current reports whether the check was decided by the policy that stands. A broken one leaves no trace in the record.
+func (in inquiry) current(s standing) bool {
+	if in.file.State == quorum.FileBroken || s.Decision.Reason == quorum.ReasonBroken {
+		return in.file.State == quorum.FileBroken && s.Decision.Reason == quorum.ReasonBroken
+	}
+	return s.Record.Policy == in.file.SHA
+}
+
+// rests reports whether p is a draft that waits as one: whatever happens to it, that stays so.
+func (in inquiry) rests(p graphOpen, s standing) bool {
+	return p.Draft && in.policy.DraftsWait && s.Decision.Reason == quorum.ReasonDraft && in.current(s)
+}
+
+// changed reports whether anything on GitHub is newer than our look. A check suite in which our own check stands changes
+// whenever we write: there the other check runs tell.
+func (s standing) changed(p graphOpen, tip graphTip) bool {
+	since := s.Record.Seen.At.Add(-slack)
+	newer := func(t time.Time) bool { return !t.Before(since) }
+	if newer(p.Updated) {
+		return true
+	}
+	for _, suite := range tip.Suites.Nodes {
+		if !s.suites[suite.ID] && newer(suite.Updated) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(tip.Rollup.Contexts.Nodes, func(c graphContext) bool {
+		own := c.Type == "CheckRun" && s.suites[c.Suite.ID] && strings.HasPrefix(c.ExternalID, "review-coordinator ")
+		return !own && (newer(c.Started) || newer(c.Completed) || newer(c.Created))
+	})
+}
+
+// settled reports whether a thread may have ended an objection, or brought one back. GitHub says of neither when.
+func (s standing) settled(p graphOpen) bool {
+	marks := s.Record.Seen.Threads
+	for i, t := range p.Threads.Nodes {
+		was, is := i < len(marks) && marks[i] == '1', t.Resolved || t.Outdated
+		switch s.Decision.Verdict {
+		case quorum.Blocked:
+			if was != is {
+				return true
+			}
+		case quorum.Passed:
+			if was && !is {
+				return true
+			}
+		case quorum.Waiting, quorum.Unverified, quorum.Ended:
+		}
+	}
+	return s.Decision.Verdict == quorum.Blocked && p.Threads.Total > quorum.MaxSeenThreads // of the rest the page does not tell
+}
+
+// order puts the most urgent first. Where a limit cuts the list off, the rest of those that merely wait comes another
+// time: each sweep begins at another of them.
+func (in inquiry) order(due []Due) {
+	slices.SortStableFunc(due, func(a, b Due) int {
+		if a.Why != b.Why {
+			return int(a.Why) - int(b.Why)
+		}
+		return a.PR.Number - b.PR.Number
+	})
+	first := slices.IndexFunc(due, func(d Due) bool { return d.Why == Undecided })
+	if first < 0 {
+		return
+	}
+	waiting := due[first:]
+	from := int(in.now.Unix()/60) % len(waiting)
+	copy(waiting, slices.Concat(waiting[from:], waiting[:from]))
+}

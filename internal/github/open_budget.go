@@ -1,0 +1,49 @@
+package github
+
+// How much of the hour's requests is left. A sweep stops while the jobs of the repository still have some.
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// A Budget is what GitHub's last answers say is left of an hour's requests. The zero value: they say nothing.
+type Budget struct {
+	Left  int
+	Limit int
+	Reset time.Time
+}
+
+// Budget returns the budget of which the smallest part is left: GitHub has one for REST and one for GraphQL.
+func (c *Client) Budget() (least Budget) {
+	c.stats.mu.Lock()
+	defer c.stats.mu.Unlock()
+	for _, b := range c.stats.budgets {
+		if least.Limit == 0 || b.Left*least.Limit < least.Left*b.Limit {
+			least = b
+		}
+	}
+	return least
+}
+
+// spent learns from an answer's headers; s.mu is held. Answers overtake one another: within an hour only less can be left.
+func (s *stats) spent(h http.Header) {
+	limit, err1 := strconv.Atoi(h.Get("X-RateLimit-Limit"))
+	left, err2 := strconv.Atoi(h.Get("X-RateLimit-Remaining"))
+	reset, err3 := strconv.ParseInt(h.Get("X-RateLimit-Reset"), 10, 64)
+	if err1 != nil || err2 != nil || err3 != nil || limit <= 0 {
+		return
+	}
+	now := Budget{Left: max(left, 0), Limit: limit, Reset: time.Unix(reset, 0)}
+	name := h.Get("X-RateLimit-Resource")
+	if was, known := s.budgets[name]; known && (was.Reset.After(now.Reset) || was.Reset.Equal(now.Reset) && was.Limit == limit && was.Left < now.Left) {
+		return
+	}
+	if s.budgets == nil {
+		s.budgets = map[string]Budget{}
+	}
+	if len(s.budgets) < 16 { // GitHub has a few
+		s.budgets[name] = now
+	}
+}

@@ -1,0 +1,141 @@
+package github
+
+// What a repository shows of its reviewers: its workflows, and what was said and run on its last pull requests. It is
+// advice for a first policy: of long lists the first page is enough.
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/review-coordinator/coordinator/internal/config"
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+const (
+	surveyed      = 20 // pull requests
+	surveyedFiles = 60 // workflows
+	surveyedAtt   = 4  // requests at a time
+)
+
+// SurveyRepo reads owner/repo. Told is called with each step, for a person who waits.
+func SurveyRepo(ctx context.Context, c *Client, owner, repo string, told func(string)) (config.Survey, error) {
+	f := NewForge(c, ActionsApp, "", nil)
+	s := config.Survey{Repo: owner + "/" + repo}
+	told("workflows")
+	if err := f.surveyWorkflows(ctx, &s, owner, repo); err != nil {
+		return s, err
+	}
+	told("pull requests")
+	var pulls []restPull
+	if _, err := c.Get(ctx, repoPath(owner, repo, "pulls")+fmt.Sprintf("?state=all&sort=updated&direction=desc&per_page=%d", surveyed), &pulls); err != nil {
+		return s, fmt.Errorf("list pull requests: %w", err)
+	}
+	parts := make([]config.Survey, len(pulls))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(surveyedAtt)
+	for i, p := range pulls {
+		s.Pulls = append(s.Pulls, p.Number)
+		group.Go(func() error { return f.surveyPull(ctx, &parts[i], owner, repo, p) })
+	}
+	told(fmt.Sprintf("what was said and run on %d pull requests", len(pulls)))
+	if err := group.Wait(); err != nil {
+		return s, err
+	}
+	for _, p := range parts {
+		s.Runs, s.Texts, s.Checks = append(s.Runs, p.Runs...), append(s.Texts, p.Texts...), append(s.Checks, p.Checks...)
+	}
+	return s, nil
+}
+
+// surveyWorkflows reads the workflow files. GitHub lists workflows that it runs itself, too: those have no file.
+func (f *Forge) surveyWorkflows(ctx context.Context, s *config.Survey, owner, repo string) error {
+	type workflow struct {
+		Path  string `json:"path"`
+		State string `json:"state"`
+	}
+	all, err := pages[workflow](ctx, f, nil, repoPath(owner, repo, "actions", "workflows")+"?per_page=100", "workflows")
+	if err != nil {
+		return fmt.Errorf("list workflows: %w", err)
+	}
+	var files []string
+	for _, w := range all {
+		if strings.HasPrefix(w.Path, ".github/workflows/") && w.State == "active" && len(files) < surveyedFiles {
+			files = append(files, w.Path)
+		}
+	}
+	sources := make([]string, len(files))
+	group, reading := errgroup.WithContext(ctx)
+	group.SetLimit(surveyedAtt)
+	for i, name := range files {
+		group.Go(func() error {
+			var content restContent
+			_, err := f.client.Get(reading, repoPath(owner, repo, "contents")+"/"+slashed(name), &content)
+			switch {
+			case IsNotFound(err): // it ran from a branch, or was removed
+				return nil
+			case err != nil:
+				return fmt.Errorf("read %s: %w", name, err)
+			}
+			if text, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(content.Content, "\n", "")); err == nil {
+				sources[i] = string(text)
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	for i, name := range files {
+		if sources[i] != "" {
+			s.Workflows = append(s.Workflows, config.SurveyedWorkflow{Path: name, Source: sources[i]})
+		}
+	}
+	return nil
+}
+
+// surveyPull reads what was left on one pull request, and the runs and checks of its last head.
+func (f *Forge) surveyPull(ctx context.Context, s *config.Survey, owner, repo string, p restPull) error {
+	n := fmt.Sprint(p.Number)
+	var comments []restComment
+	if _, err := f.client.Get(ctx, repoPath(owner, repo, "issues", n, "comments")+"?per_page=100", &comments); err != nil {
+		return fmt.Errorf("read the comments of #%s: %w", n, err)
+	}
+	for _, c := range comments {
+		s.Texts = append(s.Texts, config.SurveyedText{Pull: p.Number, Text: quorum.Text{
+			TextRef: quorum.TextRef{Kind: quorum.TextComment, ID: c.ID}, Author: c.User.account(), Body: c.Body, At: c.Created,
+		}})
+	}
+	var reviews []restReview
+	if _, err := f.client.Get(ctx, repoPath(owner, repo, "pulls", n, "reviews")+"?per_page=100", &reviews); err != nil {
+		return fmt.Errorf("read the reviews of #%s: %w", n, err)
+	}
+	for _, r := range reviews {
+		s.Texts = append(s.Texts, config.SurveyedText{Pull: p.Number, Text: quorum.Text{
+			TextRef: quorum.TextRef{Kind: quorum.TextReview, ID: r.ID}, Author: r.User.account(), Body: r.Body, At: r.Submitted, State: r.State, Commit: r.Commit,
+		}})
+	}
+	var runs struct {
+		Runs []restRun `json:"workflow_runs"`
+	}
+	if _, err := f.client.Get(ctx, repoPath(owner, repo, "actions", "runs")+"?per_page=100&head_sha="+p.Head.SHA, &runs); err != nil {
+		return fmt.Errorf("list the runs of #%s: %w", n, err)
+	}
+	for _, r := range runs.Runs {
+		s.Runs = append(s.Runs, config.SurveyedRun{Pull: p.Number, Run: r.run()})
+	}
+	var checks struct {
+		Checks []restCheck `json:"check_runs"`
+	}
+	_, err := f.client.Get(ctx, repoPath(owner, repo, "commits", p.Head.SHA, "check-runs")+"?per_page=100", &checks)
+	if err != nil && !IsNotFound(err) && !IsUnprocessable(err) { // the head of a fork that is gone
+		return fmt.Errorf("list the checks of #%s: %w", n, err)
+	}
+	for _, c := range checks.Checks {
+		s.Checks = append(s.Checks, config.SurveyedCheck{Pull: p.Number, Name: c.Name, App: c.App.Slug})
+	}
+	return nil
+}
