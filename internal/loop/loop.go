@@ -27,12 +27,13 @@ type Forge interface {
 
 // A Reconciler reconciles pull requests of one forge. One pull request must not be reconciled twice at the same time.
 type Reconciler struct {
-	Forge  Forge
-	Now    func() time.Time                           // the local clock; nil: time.Now
-	Sleep  func(context.Context, time.Duration) error // how [Reconciler.Stay] waits by that clock; nil: a timer
-	DryRun bool                                       // nothing is written and nothing carried out
-	Seen   func(Look)                                 // called with the outcome of each look; may be nil
-	Fault  func(err error, next time.Time)            // Stay: a look failed and will be tried again then; may be nil
+	Forge   Forge
+	Now     func() time.Time                           // the local clock; nil: time.Now
+	Sleep   func(context.Context, time.Duration) error // how [Reconciler.Stay] waits by that clock; nil: a timer
+	Restamp bool                                       // a completed check that reads right is marked as looked at, so that the next sweep passes it by
+	DryRun  bool                                       // nothing is written and nothing carried out
+	Seen    func(Look)                                 // called with the outcome of each look; may be nil
+	Fault   func(err error, next time.Time)            // Stay: a look failed and will be tried again then; may be nil
 }
 
 // A Look is what one look at a pull request came to.
@@ -50,7 +51,12 @@ const again = 2 * time.Second
 // Reconcile observes pr, judges, decides, and makes the decision true. It returns when to look again;
 // with an error that is the moment a limit ends, or zero: then the caller backs off.
 func (r *Reconciler) Reconcile(ctx context.Context, pr quorum.PR) (wake time.Time, err error) {
-	wake, err = r.reconcile(ctx, pr)
+	wake, passed, err := r.reconcile(ctx, pr)
+	if passed && err == nil {
+		// A pass has no wake. What somebody else saw and wrote while it was on its way would stay overwritten, so it is
+		// looked at once more.
+		wake, _, err = r.reconcile(ctx, pr)
+	}
 	var limit interface{ RetryAt() time.Time }
 	if errors.As(err, &limit) {
 		return limit.RetryAt(), err
@@ -58,22 +64,23 @@ func (r *Reconciler) Reconcile(ctx context.Context, pr quorum.PR) (wake time.Tim
 	return wake, err
 }
 
-func (r *Reconciler) reconcile(ctx context.Context, pr quorum.PR) (time.Time, error) {
+// reconcile is one look. It reports whether the look made the check pass.
+func (r *Reconciler) reconcile(ctx context.Context, pr quorum.PR) (wake time.Time, passed bool, err error) {
 	look, err := r.observe(ctx, pr)
 	if err != nil {
-		return time.Time{}, err
+		return time.Time{}, false, err
 	}
-	effects := look.Decision.Effects
+	effects, before := look.Decision.Effects, look.Snapshot.Record.Pass
 	look.word()
 	if err := r.publish(ctx, pr, look); err != nil {
-		return time.Time{}, err
+		return time.Time{}, false, err
 	}
-	wake := look.Decision.Wake
+	wake = look.Decision.Wake
 	if effects.Empty() || r.DryRun {
-		return wake, nil
+		return wake, !r.DryRun && before == nil && look.Decision.Verdict == quorum.Passed && !look.Snapshot.NoRecord, nil
 	}
 	if ctx.Err() != nil {
-		return time.Time{}, context.Cause(ctx)
+		return time.Time{}, false, context.Cause(ctx)
 	}
 	writing, done := finish(ctx)
 	receipt, err := r.Forge.Apply(writing, pr, effects)
@@ -87,14 +94,14 @@ func (r *Reconciler) reconcile(ctx context.Context, pr quorum.PR) (time.Time, er
 		look.decide()
 		look.word()
 		if err := r.publish(ctx, pr, look); err != nil {
-			return time.Time{}, err
+			return time.Time{}, false, err
 		}
 		wake = look.Decision.Wake
 	}
 	if soon := look.At.Add(again); err == nil && (!settled || look.Snapshot.NoRecord) && (wake.IsZero() || soon.Before(wake)) {
 		wake = soon
 	}
-	return wake, err
+	return wake, false, err
 }
 
 // Look observes pr and says what its check should read, without writing anything.
@@ -164,6 +171,7 @@ func (r *Reconciler) publish(ctx context.Context, pr quorum.PR, look Look) error
 	if !r.DryRun {
 		writing, done := finish(ctx)
 		defer done()
+		look.Check.Restamp = r.Restamp
 		if err := r.Forge.Publish(writing, pr, look.Check); err != nil {
 			return err
 		}

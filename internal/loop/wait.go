@@ -47,6 +47,9 @@ func (r *Reconciler) Stay(ctx context.Context, pr quorum.PR, stay Stay) (last Lo
 			if !wake.IsZero() && wake.Add(-last.Snapshot.Skew).Before(next) { // a wake is by GitHub's clock
 				next = wake.Add(-last.Snapshot.Skew)
 			}
+			if end := began.Add(stay.Hold); !stay.Wait && next.After(end) {
+				next = end
+			}
 		case !temporary(err):
 			return last, err
 		default:

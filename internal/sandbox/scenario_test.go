@@ -1,0 +1,162 @@
+package sandbox
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+)
+
+const aPolicy = `-- policy --
+quorum: 1
+reviewers:
+  - name: openai
+    workflow: .github/workflows/openai.yml
+    heading: "## OpenAI Review"
+
+`
+
+func TestParseFails(t *testing.T) {
+	for _, test := range []struct{ name, timeline, at, says, hint string }{
+		{"an unknown verb", "0s alice opens #7\n1s alice aproves", "10:10", `nothing is known that "aproves" does here`, `did you mean "approves"?`},
+		{"no verb", "0s alice", "9:10", "it does not say what happens", "known: "},
+		{"no time", "alice opens #7", "9:1", `"alice" is not a time`, "+10s"},
+		{"a time that goes back", "5s alice opens #7\n3s alice closes", "10:1", "3s comes after 5s", "order"},
+		{"an unknown run", "0s alice opens #7\n1s opneai succeeds", "10:4", `no run or reviewer is called "opneai"`, `did you mean "openai"?`},
+		{"an unknown commit", "0s alice opens #7 at a1\n1s bob approves at a2", "10:20", `there is no commit "a2" yet`, `did you mean "a1"?`},
+		{"a word too many", "0s alice opens #7 loudly", "9:19", `"loudly" does not belong here`, "LOGIN opens #N"},
+		{"no number", "0s alice opens pull", "9:16", `"pull" is not the number of a pull request`, "#7"},
+		{"an unknown permission", "0s bob may wirte", "9:12", `GitHub has no permission "wirte"`, `did you mean "write"?`},
+		{"an unknown conclusion", "0s alice opens #7\n0s openai starts\n1s openai ends well", "11:16", `GitHub has no conclusion "well"`, "known: "},
+		{"an unknown state", "0s alice opens #7\n1s a sets status ci to succss", "10:24", `"succss" is not a state of it`, `did you mean "success"?`},
+		{"a comment without text", "0s alice opens #7\n1s bob comments", "10:8", "its text is missing", "after a |"},
+		{"a remark without a place", "0s alice opens #7\n1s bob reviews\n   > nice", "11:1", "a comment on the diff needs its place", "cart.go:12"},
+		{"somebody else's fault", "0s alice loses GET /repos", "9:4", "only github does that", ""},
+		{"an unknown method", "0s github loses OBTAIN /repos", "9:17", `"OBTAIN" is not a method`, "known: "},
+		{"a path without a slash", "0s github loses GET repos", "9:21", "a path begins with a slash", "**"},
+		{"an unknown section", "0s alice opens #7\n-- end --", "10:4", `"end" is not a section`, "-- story --"},
+		{"a reaction to nobody", "0s alice opens #7\n-- on rerun of gemini --\n1s nothing happens", "10:16", `no run or reviewer is called "gemini"`, "known: openai"},
+		{"a second timeline", "0s alice opens #7\n-- timeline --", "10:1", `a second section "timeline"`, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := Parse("day.txt", []byte(aPolicy+"-- timeline --\n"+test.timeline+"\n"))
+			var p Problem
+			if !errors.As(err, &p) {
+				t.Fatalf("it is taken as it is: %v", err)
+			}
+			said := err.Error()
+			if want := "day.txt:" + test.at + ": " + test.says; !strings.HasPrefix(said, want) {
+				t.Errorf("it says\n%s\nwant\n%s", said, want)
+			}
+			if !strings.Contains(said, test.hint) || test.hint != "" && !strings.Contains(said, "hint: ") {
+				t.Errorf("no hint with %q in\n%s", test.hint, said)
+			}
+			if !strings.Contains(said, "^") {
+				t.Errorf("no caret in\n%s", said)
+			}
+		})
+	}
+	if _, err := Parse("day.txt", []byte("About nothing.\n")); err == nil {
+		t.Error("a scenario without a timeline is taken as it is")
+	}
+}
+
+// TestImpossible: what could not happen on GitHub is an error with its line, not a story.
+func TestImpossible(t *testing.T) {
+	for name, timeline := range map[string]string{
+		"a run that has not started":       "0s alice opens #7\n1s openai succeeds",
+		"a comment that was not written":   "0s alice opens #7\n1s bob deletes the comment by openai",
+		"threads that nobody opened":       "0s alice opens #7\n1s bob resolves the threads of openai",
+		"a rerun of a run that goes on":    "0s alice opens #7\n0s openai starts\n1s bob reruns openai",
+		"a pull request that is not there": "0s alice opens #7\n1s alice closes #8",
+	} {
+		s, err := Parse("day.txt", []byte(aPolicy+"-- timeline --\n"+timeline+"\n"))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if _, err := s.Step(t.Context(), Audience{}); err == nil || !strings.HasPrefix(err.Error(), "day.txt:") {
+			t.Errorf("%s: it is played: %v", name, err)
+		}
+	}
+}
+
+func TestRewritten(t *testing.T) {
+	src := aPolicy + "-- timeline --\n0s alice opens #7\n"
+	s, err := Parse("day.txt", []byte(src))
+	if err != nil {
+		t.Fatal(err)
+	}
+	once := string(s.Rewritten("first\n"))
+	if want := src + "\n-- story --\nfirst\n"; once != want {
+		t.Errorf("it reads\n%s\nwant\n%s", once, want)
+	}
+	again, err := Parse("day.txt", []byte(once))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := string(again.Rewritten("second\n")), src+"\n-- story --\nsecond\n"; got != want || again.Story != "first\n" {
+		t.Errorf("it reads\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestWithPolicy: another policy makes another story of the same day.
+func TestWithPolicy(t *testing.T) {
+	s, err := Parse("day.txt", []byte(aPolicy+"-- timeline --\n0s alice opens #7\n0s openai starts\n1s openai succeeds\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := s.WithPolicy("mode: off\n" + strings.TrimPrefix(s.Policy, "quorum: 1\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	story, err := other.Step(t.Context(), Audience{})
+	if err != nil || len(story.Entries) > 0 {
+		t.Errorf("with mode: off something is written: %v\n%s", err, story)
+	}
+}
+
+// TestForms: the documentation shows every sentence.
+func TestForms(t *testing.T) {
+	const file = "../../docs/scenarios.md"
+	doc, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const head, tail = "| about | sentence |\n|---|---|\n", "\n\n`PATH` of a fault"
+	before, rest, found := strings.Cut(string(doc), head)
+	_, after, also := strings.Cut(rest, tail)
+	if !found || !also {
+		t.Fatalf("%s has no table of sentences", file)
+	}
+	want := before + head + strings.TrimSuffix(formTable(), "\n") + tail + after
+	if *update {
+		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if string(doc) != want {
+		t.Errorf("%s shows other sentences; -update rewrites its table", file)
+	}
+}
+
+// formTable is the table of the documentation.
+func formTable() string {
+	abouts := map[string]string{"opens": "the pull request", "starts": "runs", "comments": "texts", "sets": "the rest", "answers": "faults"}
+	var b strings.Builder
+	for _, form := range Forms() {
+		about := abouts[strings.Fields(form)[1]]
+		b.WriteString("| " + about + " | `" + strings.ReplaceAll(form, "|", "\\|") + "` |\n")
+	}
+	return b.String()
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add(aPolicy + "-- timeline --\n0s alice opens #7 at a1 changing cart.go\n1s openai starts\n+1s openai fails \"503\"\n   | log\n")
+	f.Add("-- timeline --\n0s bob reviews\n   > a:1 b\n-- on ask 2 of x --\n\"")
+	f.Fuzz(func(t *testing.T, src string) {
+		s, err := Parse("fuzz.txt", []byte(src))
+		if err == nil && s.Told && string(s.Rewritten(s.Story)) == "" {
+			t.Error("a story without a text")
+		}
+	})
+}

@@ -1,0 +1,180 @@
+package sandbox
+
+// Every story, told by every player: they must tell the same.
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/review-coordinator/coordinator/internal/loop"
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+var update = flag.Bool("update", false, "rewrite the stories in testdata/stories")
+
+func stories(t *testing.T) (all []*Scenario) {
+	t.Helper()
+	files, err := filepath.Glob("testdata/stories/*.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		src, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := Parse(file, src)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+func (s *Scenario) base() string { return strings.TrimSuffix(filepath.Base(s.File), ".txt") }
+
+// bubble is the clock of a synctest bubble, which has run until the story begins.
+func bubble(t *testing.T) Clock {
+	t.Helper()
+	c := Clock{Now: time.Now, Sleep: func(ctx context.Context, d time.Duration) error {
+		timer := time.NewTimer(max(d, 0))
+		defer timer.Stop()
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-timer.C:
+			return nil
+		}
+	}}
+	if err := c.Sleep(t.Context(), time.Until(Begin)); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestStories(t *testing.T) {
+	var seen outcomes
+	t.Run("all", func(t *testing.T) { seen.tell(t) })
+	if seen.told == seen.all { // and not only those that -run names
+		seen.complete(t)
+	}
+}
+
+// outcomes are what the looks of all stories came to.
+type outcomes struct {
+	mu   sync.Mutex
+	saw  map[string]bool
+	all  int // stories
+	told int
+}
+
+func (o *outcomes) looked(l loop.Look) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.saw == nil {
+		o.saw = map[string]bool{}
+	}
+	o.saw[l.Decision.Verdict.String()] = true
+	for _, b := range l.Decision.Ballots {
+		o.saw[b.Outcome.String()], o.saw[b.Vote.String()] = true, true
+	}
+}
+
+// complete: the stories show every outcome, every vote and every verdict.
+func (o *outcomes) complete(t *testing.T) {
+	var want []fmt.Stringer
+	for x := quorum.Silent; x <= quorum.Unknown; x++ {
+		if x != quorum.Unrelated { // no ballot has it
+			want = append(want, x)
+		}
+	}
+	for x := quorum.Pending; x <= quorum.Unavailable; x++ {
+		want = append(want, x)
+	}
+	for x := quorum.Waiting; x <= quorum.Ended; x++ {
+		want = append(want, x)
+	}
+	for _, x := range want {
+		if !o.saw[x.String()] {
+			t.Errorf("no story shows %q", x)
+		}
+	}
+}
+
+func (o *outcomes) tell(t *testing.T) {
+	all := stories(t)
+	o.all = len(all)
+	for _, s := range all {
+		t.Run(s.base(), func(t *testing.T) {
+			o.told++
+			t.Parallel()
+			var g *GitHub
+			stepped, err := s.Step(t.Context(), Audience{Looked: o.looked, world: func(w *world) { g = w.g }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			odd := slices.DeleteFunc(g.Invalid(), func(r string) bool { return strings.HasPrefix(r, "GET ") }) // a text may name a commit that is none
+			if odd = append(odd, g.Unknown()...); len(odd) > 0 {
+				t.Errorf("GitHub does not know or take these requests: %q", odd)
+			}
+			got := stepped.String()
+			if *update {
+				if err := os.WriteFile(s.File, s.Rewritten(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			} else if diff := cmp.Diff(s.Story, got); diff != "" {
+				t.Errorf("the story is another (-file +told; -update rewrites it):\n%s", diff)
+			}
+			synctest.Test(t, func(t *testing.T) {
+				lived, err := s.Live(t.Context(), bubble(t), Audience{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if s.faulty { // a client waits a random while before it tries again
+					same(t, "lived through", stepped, lived)
+				} else if diff := cmp.Diff(got, lived.String()); diff != "" {
+					t.Errorf("lived through it is another (-stepped +lived):\n%s", diff)
+				}
+			})
+			synctest.Test(t, func(t *testing.T) {
+				polled, err := s.Poll(t.Context(), bubble(t), pollEvery(), Audience{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				same(t, "polled", stepped, polled)
+			})
+		})
+	}
+}
+
+// pollEvery is how often the polled player looks: in CI as often as a job does.
+func pollEvery() time.Duration {
+	if *faultsFlag == "all" {
+		return 15 * time.Second
+	}
+	return 30 * time.Second
+}
+
+// same compares what must be the same whenever somebody looked.
+func same(t *testing.T, how string, want, got Story) {
+	t.Helper()
+	if diff := cmp.Diff(want.Turns(), got.Turns()); diff != "" {
+		t.Errorf("%s it takes other turns (-stepped +%s):\n%s", how, how, diff)
+	}
+	if diff := cmp.Diff(want.Final(), got.Final()); diff != "" {
+		t.Errorf("%s it ends otherwise (-stepped +%s):\n%s", how, how, diff)
+	}
+}
