@@ -16,9 +16,12 @@ type cli struct {
 	Verbose bool `short:"v" help:"Log what is read, decided and written."`
 
 	Run      runCmd      `cmd:"" help:"Evaluate a pull request and post the check."`
+	Sweep    sweepCmd    `cmd:"" help:"Evaluate all open pull requests that need a look."`
 	Explain  explainCmd  `cmd:"" help:"Say why the check is what it is."`
 	Classify classifyCmd `cmd:"" help:"Say how a reviewer's text is read."`
-	Config   configCmd   `cmd:"" help:"Check a policy file, or print its JSON Schema."`
+	Config   configCmd   `cmd:"" help:"Check a policy file, write a first one, or print its JSON Schema."`
+	Simulate simulateCmd `cmd:"" help:"Play scenario files and print what the check would have said."`
+	Demo     demoCmd     `cmd:"" help:"Watch a check grow: a story told live, without an account."`
 	Version  versionCmd  `cmd:"" help:"Print the version."`
 }
 

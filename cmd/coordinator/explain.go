@@ -53,11 +53,11 @@ func (cmd explainCmd) Run(ctx context.Context, c *command) error {
 	}
 	number, _ := strconv.Atoi(m[3]) // at most nine digits
 	pr := quorum.PR{Owner: m[1], Repo: m[2], Number: number}
-	client, err := c.client()
+	client, app, err := c.connect(ctx, pr.Owner, pr.Repo, reads)
 	if err != nil {
 		return err
 	}
-	forge := github.NewForge(client, github.ActionsApp, "", c.logger())
+	forge := github.NewForge(client, app, "", c.logger())
 	if cmd.Config != "" {
 		src, err := readFile(cmd.Config)
 		if err != nil {

@@ -27,10 +27,13 @@ type command struct {
 	Getenv         func(string) string
 	Color          bool // Stdout is a terminal that wants colour
 	Verbose        bool // -v
+
+	runner *guard // of the job that this is; nil elsewhere
 }
 
 // Main runs the program and returns its exit code.
 func (c *command) Main(ctx context.Context, args []string) int {
+	defer c.guarded()()
 	run, code := c.parse(ctx, args)
 	if run == nil {
 		return code

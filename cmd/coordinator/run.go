@@ -28,6 +28,7 @@ type runCmd struct {
 	Poll   time.Duration `help:"How often to look while it stays; looks at every deadline too." default:"15s"`
 	DryRun bool          `help:"Say what the check would read, and write nothing."`
 	Config string        `help:"Path of the policy file on the default branch. Default: .github/review-coordinator.yml or .yaml." placeholder:"PATH"`
+	FailOn string        `help:"Exit with 3 for these verdicts: blocked, unverified, or both with a comma." placeholder:"VERDICTS"`
 }
 
 // Help is shown by coordinator run --help.
@@ -35,7 +36,8 @@ func (runCmd) Help() string {
 	return `Reads what the reviewers left on the pull request's head, runs a failed one again once if that can help, and posts one
 check run. Without --pr it takes the pull request from the event that started the job (GITHUB_EVENT_NAME,
 GITHUB_EVENT_PATH): pull_request, pull_request_target, pull_request_review, issue_comment, workflow_run, check_run,
-check_suite, status or workflow_dispatch.
+check_suite, status or workflow_dispatch. A schedule, or a workflow_dispatch without inputs, names none: then it sweeps
+(coordinator sweep --help).
 
 Without --wait it stays only for what GitHub would tell no job about: an attempt that it started itself, a Copilot
 review, another App's check, the end of a grace.
@@ -43,7 +45,11 @@ review, another App's check, the end of a grace.
 Environment:
   GITHUB_TOKEN    the job's token, with the permissions actions: write, checks: write, contents: read, issues: read,
                   pull-requests: write, statuses: read. A personal token writes a commit status instead of a check.
+  GITHUB_APP_ID   instead: a GitHub App that is installed on the repository, with its key in GITHUB_APP_PRIVATE_KEY or in
+                  the file GITHUB_APP_PRIVATE_KEY_FILE. Its checks cannot be written by any other workflow.
   GITHUB_API_URL  of a GitHub Enterprise Server
+  GITHUB_OUTPUT, GITHUB_STEP_SUMMARY
+                  files to which the verdict and the check's table are written for the job's next steps and its page
 
 Examples:
 
@@ -57,20 +63,34 @@ func (cmd runCmd) Run(ctx context.Context, c *command) error {
 	if cmd.Poll <= 0 || cmd.Hold < 0 {
 		return usage(errors.New("--poll must be positive and --hold not negative"), "")
 	}
-	client, err := c.client()
+	if err := checkFailOn(cmd.FailOn); err != nil {
+		return err
+	}
+	owner, name, err := c.repository(cmd.Repo)
+	if err != nil && cmd.Repo != "" {
+		return err
+	}
+	will := writes
+	if cmd.DryRun {
+		will = reads
+	}
+	client, app, err := c.connect(ctx, owner, name, will)
 	if err != nil {
 		return err
 	}
-	forge := github.NewForge(client, github.ActionsApp, cmd.Config, c.logger())
-	prs, err := cmd.find(ctx, c, forge)
-	if err != nil {
+	forge := github.NewForge(client, app, cmd.Config, c.logger())
+	prs, all, err := cmd.find(ctx, c, forge)
+	switch {
+	case err != nil:
 		return describe(err)
+	case all != "":
+		return sweepCmd{Repo: all, Config: cmd.Config, DryRun: cmd.DryRun}.sweep(ctx, c, client, forge)
 	}
 	lines := &lines{w: c.Stdout, several: len(prs) > 1}
-	errs := make([]error, len(prs))
-	var all sync.WaitGroup
+	results := make([]result, len(prs))
+	var looks sync.WaitGroup
 	for i, pr := range prs {
-		all.Go(func() {
+		looks.Go(func() {
 			r := &loop.Reconciler{Forge: forge, DryRun: cmd.DryRun, Seen: lines.seen, Fault: lines.fault(pr)}
 			if cmd.DryRun { // nothing that is written could be waited for
 				look, err := r.Look(ctx, pr)
@@ -78,52 +98,65 @@ func (cmd runCmd) Run(ctx context.Context, c *command) error {
 					lines.seen(look)
 					fmt.Fprintf(c.Stdout, "\n%s\n", look.Check.Summary)
 				}
-				errs[i] = err
+				results[i] = result{pr: pr, look: look, err: err}
 				return
 			}
-			_, errs[i] = r.Stay(ctx, pr, loop.Stay{Wait: cmd.Wait, Poll: cmd.Poll, Hold: cmd.Hold})
+			look, err := r.Stay(ctx, pr, loop.Stay{Wait: cmd.Wait, Poll: cmd.Poll, Hold: cmd.Hold})
+			id, page := forge.CheckID(pr)
+			results[i] = result{pr: pr, look: look, check: id, page: page, err: err}
 		})
 	}
-	all.Wait()
+	looks.Wait()
 	if ctx.Err() != nil {
 		return context.Canceled
 	}
-	return describe(errors.Join(errs...))
+	errs := []error{c.report(results)}
+	for _, r := range results {
+		errs = append(errs, r.err)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return describe(err)
+	}
+	return failOn(cmd.FailOn, results)
 }
 
-// find says which pull requests are meant.
-func (cmd runCmd) find(ctx context.Context, c *command, forge *github.Forge) ([]quorum.PR, error) {
+// find says which pull requests are meant, or the repository of which all are.
+func (cmd runCmd) find(ctx context.Context, c *command, forge *github.Forge) (prs []quorum.PR, all string, err error) {
 	repo := cmd.Repo
 	if repo == "" {
 		repo = c.Getenv("GITHUB_REPOSITORY")
 	}
 	if cmd.PR != 0 {
 		owner, name, err := splitRepo(repo)
-		return []quorum.PR{{Owner: owner, Repo: name, Number: cmd.PR}}, err
+		return []quorum.PR{{Owner: owner, Repo: name, Number: cmd.PR}}, "", err
 	}
 	name, path := c.Getenv("GITHUB_EVENT_NAME"), c.Getenv("GITHUB_EVENT_PATH")
 	if name == "" {
-		return nil, usage(errors.New("no pull request: there is no --pr, and no event"), "coordinator run --repo OWNER/NAME --pr N")
+		return nil, "", usage(errors.New("no pull request: there is no --pr, and no event"), "coordinator run --repo OWNER/NAME --pr N")
 	}
 	event, err := readEvent(name, path)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if event.NotYet {
-		return nil, hinted(fmt.Errorf("%s: %s", name, event.Why), "name a pull request with --pr")
+		return nil, "", hinted(fmt.Errorf("%s: %s", name, event.Why), "name a pull request with --pr")
 	}
 	if event.Owner == "" {
 		if event.Owner, event.Repo, err = splitRepo(repo); err != nil {
-			return nil, err
+			return nil, "", err
 		}
 	}
-	var prs []quorum.PR
+	if event.Sweep {
+		all = event.Owner + "/" + event.Repo
+		fmt.Fprintf(c.Stdout, "%s: all that are open in %s are swept\n", event.Why, oneLine(all))
+		return nil, all, nil
+	}
 	for _, n := range event.PRs {
 		prs = append(prs, quorum.PR{Owner: event.Owner, Repo: event.Repo, Number: n})
 	}
 	if len(prs) == 0 && event.Head != "" {
 		if prs, err = forge.PullsOf(ctx, event.Owner, event.Repo, event.Head); err != nil && !github.IsNotFound(err) && !github.IsUnprocessable(err) {
-			return nil, err
+			return nil, "", err
 		}
 		if len(prs) == 0 {
 			event.Why = fmt.Sprintf("no open pull request has the head %.7s", event.Head)
@@ -135,7 +168,7 @@ func (cmd runCmd) find(ctx context.Context, c *command, forge *github.Forge) ([]
 	for _, pr := range prs {
 		forge.Hint(pr, event.Runs...)
 	}
-	return prs, nil
+	return prs, "", nil
 }
 
 func readEvent(name, path string) (github.Event, error) {
@@ -154,6 +187,14 @@ func readEvent(name, path string) (github.Event, error) {
 		return github.Event{}, usage(errors.New("no pull request: the event has no payload"), "set GITHUB_EVENT_PATH, or name the pull request with --pr")
 	}
 	return github.ParseEvent(name, payload)
+}
+
+// repository is the one that is named, else the job's.
+func (c *command) repository(named string) (owner, name string, err error) {
+	if named == "" {
+		named = c.Getenv("GITHUB_REPOSITORY")
+	}
+	return splitRepo(named)
 }
 
 func splitRepo(repo string) (owner, name string, err error) {
@@ -192,6 +233,9 @@ func (c *command) logger() *slog.Logger {
 
 // describe adds a hint to what GitHub refused.
 func describe(err error) error {
+	if hint := lacking(err); hint != "" {
+		return hinted(err, hint)
+	}
 	var api *github.APIError
 	if errors.As(err, &api) && api.Hint() != "" {
 		return hinted(err, api.Hint())

@@ -1,0 +1,109 @@
+package main
+
+// A first policy file for a repository, from what its reviewers left there.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/review-coordinator/coordinator/internal/config"
+	"github.com/review-coordinator/coordinator/internal/github"
+)
+
+type configInitCmd struct {
+	Repo  string `help:"The repository, owner/name. Default: GITHUB_REPOSITORY." placeholder:"OWNER/NAME"`
+	Write string `help:"Write the policy to this file instead of standard output." placeholder:"FILE"`
+	Force bool   `help:"Overwrite the file if it exists."`
+}
+
+// Help is shown by coordinator config init --help.
+func (configInitCmd) Help() string {
+	return `Reads the repository's workflows, and what was said and run on its last 20 pull requests, and writes a commented policy
+for the reviewers that it finds there: Apps that it knows by their accounts, workflows by the actions that they use and by
+what their runs left. Nothing is invented: what was not seen stands in a comment that says what to fill in.
+
+It only reads; GITHUB_TOKEN needs actions: read, checks: read, contents: read, issues: read and pull-requests: read.
+
+Examples:
+
+  coordinator config init --repo octo/shop
+  coordinator config init --repo octo/shop --write .github/review-coordinator.yml`
+}
+
+// Run surveys the repository and writes the file.
+func (cmd configInitCmd) Run(ctx context.Context, c *command) error {
+	owner, name, err := c.repository(cmd.Repo)
+	if err != nil {
+		return err
+	}
+	if cmd.Write != "" && !cmd.Force { // before a minute of reading
+		if _, err := os.Lstat(cmd.Write); err == nil {
+			return usage(fmt.Errorf("%s exists", cmd.Write), "--force overwrites it")
+		}
+	}
+	client, _, err := c.connect(ctx, owner, name, reads)
+	if err != nil {
+		return err
+	}
+	survey, err := github.SurveyRepo(ctx, client, owner, name, func(step string) { fmt.Fprintf(c.Stderr, "reading %s of %s/%s\n", step, owner, name) })
+	if err != nil {
+		return describe(err)
+	}
+	src, fill := config.Init(survey)
+	if err := cmd.put(c, src); err != nil {
+		return err
+	}
+	file := cmd.Write
+	if file == "" {
+		file = "<stdout>"
+	}
+	for _, f := range fill {
+		fmt.Fprintf(c.Stderr, "%s:%d: fill in: %s\n", file, f.Line, f.What)
+	}
+	policy, err := config.Parse(file, src)
+	var wrong *config.Error
+	switch {
+	case errors.As(err, &wrong):
+		fmt.Fprintf(c.Stderr, "the file is no valid policy yet: %s\n", oneLine(wrong.Problems[0].Message))
+	case err != nil:
+		return err
+	default:
+		fmt.Fprintf(c.Stderr, "found %s; %s needed\n", count(policy.Voters(), "voter"), count(policy.Need, "approval"))
+	}
+	return nil
+}
+
+func (cmd configInitCmd) put(c *command, src []byte) error {
+	if cmd.Write == "" {
+		if _, err := c.Stdout.Write(src); err != nil {
+			return fmt.Errorf("write policy: %w", err)
+		}
+		return nil
+	}
+	flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
+	if cmd.Force {
+		flags = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+	}
+	if dir := filepath.Dir(cmd.Write); !strings.HasPrefix(dir, "..") {
+		if err := os.MkdirAll(dir, 0o750); err != nil {
+			return usage(fmt.Errorf("write policy: %w", err), "")
+		}
+	}
+	f, err := os.OpenFile(cmd.Write, flags, 0o644) //nolint:gosec // a file of a repository: there is nothing in it to hide
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return usage(fmt.Errorf("%s exists", cmd.Write), "--force overwrites it")
+	case err != nil:
+		return usage(fmt.Errorf("write policy: %w", err), "")
+	}
+	_, err = f.Write(src)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("write policy: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,104 @@
+package main
+
+// What a job prints. The runner reads every line of both streams: one that begins with "::", or that holds "##[" anywhere,
+// is a command to it, and what reviewers write is printed here. So in a job both streams go through a guard that lets no
+// command pass but those the program itself means.
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"sync"
+	"unicode"
+
+	"github.com/sethvargo/go-githubactions"
+)
+
+// A guard passes on whole lines, in which nothing is a workflow command.
+type guard struct {
+	mu   sync.Mutex
+	w    io.Writer
+	line []byte // begun and not ended
+}
+
+// maxLine bounds what is kept of a line that does not end.
+const maxLine = 1 << 20
+
+// Write keeps what follows the last line break until its line ends.
+func (g *guard) Write(p []byte) (int, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var out []byte
+	for _, b := range p {
+		g.line = append(g.line, b)
+		if b == '\n' || b == '\r' || len(g.line) >= maxLine { // the runner ends a line at either
+			out = append(out, tame(g.line)...)
+			if len(g.line) >= maxLine {
+				out = append(out, '\n')
+			}
+			g.line = g.line[:0]
+		}
+	}
+	if len(out) == 0 {
+		return len(p), nil
+	}
+	if _, err := g.w.Write(out); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// Flush passes on a last line without an end.
+func (g *guard) Flush() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.flush()
+}
+
+func (g *guard) flush() {
+	if len(g.line) > 0 {
+		fmt.Fprintf(g.w, "%s\n", tame(g.line))
+		g.line = g.line[:0]
+	}
+}
+
+// tame breaks what the runner would take for a command. It trims more than the runner does before the colons.
+func tame(line []byte) []byte {
+	rest := bytes.TrimLeftFunc(line, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) })
+	if bytes.HasPrefix(rest, []byte("::")) {
+		at := len(line) - len(rest) + 1
+		line = append(append(bytes.Clone(line[:at]), ' '), line[at:]...)
+	}
+	return bytes.ReplaceAll(line, []byte("##["), []byte("## ["))
+}
+
+// Command gives the runner a command of ours. What it says is escaped, so that it is one line.
+func (g *guard) command(give func(*githubactions.Action)) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.flush()
+	var line bytes.Buffer // in memory, because the library panics where it cannot write
+	give(githubactions.New(githubactions.WithWriter(&line), githubactions.WithGetenv(func(string) string { return "" })))
+	command := bytes.ReplaceAll(line.Bytes(), []byte("##["), []byte("## ["))
+	_, _ = g.w.Write(command) // a broken standard output is noticed by whoever prints next
+}
+
+// Guarded makes both streams those of a job, if this is one, and returns what ends them.
+func (c *command) guarded() (flush func()) {
+	if c.Getenv("GITHUB_ACTIONS") != "true" {
+		return func() {}
+	}
+	out, said := &guard{w: c.Stdout}, &guard{w: c.Stderr}
+	c.Stdout, c.Stderr, c.runner = out, said, out
+	return func() {
+		out.Flush()
+		said.Flush()
+	}
+}
+
+// Mask has the runner hide a secret wherever it would be printed.
+func (c *command) mask(secret string) {
+	if c.runner != nil && secret != "" {
+		c.runner.command(func(a *githubactions.Action) { a.AddMask(secret) })
+	}
+}

@@ -1,0 +1,198 @@
+package main
+
+// What would the check have said? A scenario is played against a GitHub in memory, in no time.
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/config"
+	"github.com/review-coordinator/coordinator/internal/loop"
+	"github.com/review-coordinator/coordinator/internal/sandbox"
+)
+
+type simulateCmd struct {
+	Files  []string `arg:"" name:"file" help:"Scenario files; - reads standard input."`
+	Policy string   `help:"Play them with this policy file instead of their own." placeholder:"FILE"`
+	Update bool     `help:"Rewrite the story in each file."`
+	JSON   bool     `name:"json" help:"Print the story as JSON: what was written, and how each vote ended."`
+	Check  bool     `help:"Print the check as it reads in the end, too."`
+}
+
+// Help is shown by coordinator simulate --help.
+func (simulateCmd) Help() string {
+	return `Write a policy, write a bad day, and see what the check would have said. A scenario file holds
+
+  A sentence that says what it is about.
+
+  -- policy --
+  version: 1
+  reviewers:
+    - name: openai
+      workflow: .github/workflows/openai.yml
+      heading: "## OpenAI Review"
+
+  -- timeline --
+  0s     alice opens #7 at a1 changing cart.go
+  1s     openai starts
+  2m     openai fails "Error: 503 Service Unavailable"
+
+  -- on rerun of openai --
+  50s    openai comments
+         | ## OpenAI Review
+         | **Ready to merge?** Yes
+  55s    openai succeeds
+
+  -- story --
+  what came of it; coordinator simulate --update FILE writes it
+
+A line begins with the time since the story began, or with the time since the line above (+10s). Lines after | are the
+text of a comment, a review or a log; lines after > are comments on the diff (> cart.go:12 This loop has no end.).
+{sha a1}, {short a1} and {merge a1} stand for commits. What stands in -- github -- is so from the beginning.
+With a story in the file the exit code is 1 if another one comes of it. -v shows what happens between the lines.
+
+These sentences are known; the reviewers of the policy may stand where an author or a run is meant:
+
+  ` + strings.Join(sandbox.Forms(), "\n  ")
+}
+
+// Run plays the files.
+func (cmd simulateCmd) Run(ctx context.Context, c *command) error {
+	var other []string
+	for _, file := range cmd.Files {
+		same, err := cmd.play(ctx, c, file)
+		if err != nil {
+			return err
+		}
+		if !same {
+			other = append(other, file)
+		}
+	}
+	if len(other) > 0 {
+		return hinted(fmt.Errorf("another story came of %s", strings.Join(other, ", ")), "coordinator simulate --update FILE writes the new one")
+	}
+	return nil
+}
+
+func (cmd simulateCmd) play(ctx context.Context, c *command, file string) (same bool, err error) {
+	s, err := cmd.read(c, file)
+	if err != nil {
+		return false, err
+	}
+	if len(cmd.Files) > 1 && !cmd.JSON {
+		fmt.Fprintf(c.Stdout, "%s: %s\n", file, s.Title)
+	}
+	audience, looks := sandbox.Audience{}, map[int]loop.Look{}
+	audience.Looked = func(l loop.Look) { looks[l.Snapshot.PR.Number] = l }
+	if c.Verbose {
+		audience.Happened = func(_ time.Duration, what string) { fmt.Fprintf(c.Stdout, "%12s%s\n", "", what) }
+		audience.Wrote = func(e sandbox.Entry) { fmt.Fprintln(c.Stdout, e) }
+	}
+	story, err := s.Step(ctx, audience)
+	if err != nil {
+		return false, usage(err, "a scenario may only do what could happen on GitHub")
+	}
+	switch {
+	case cmd.JSON:
+		enc := json.NewEncoder(c.Stdout)
+		enc.SetIndent("", "  ")
+		err = enc.Encode(story)
+	case !c.Verbose:
+		_, err = io.WriteString(c.Stdout, story.String())
+	}
+	if cmd.Check {
+		for _, end := range story.Ends {
+			fmt.Fprintf(c.Stdout, "\n# %s\n\n%s\n", looks[end.Number].Check.Title, looks[end.Number].Check.Summary)
+		}
+	}
+	if len(cmd.Files) > 1 && !cmd.JSON {
+		fmt.Fprintln(c.Stdout)
+	}
+	if err != nil {
+		return false, err
+	}
+	return cmd.compare(c, file, s, story.String())
+}
+
+// compare holds a story against the one in the file, or writes it there.
+func (cmd simulateCmd) compare(c *command, file string, s *sandbox.Scenario, story string) (same bool, err error) {
+	switch {
+	case cmd.Update && file != "-":
+		return true, os.WriteFile(file, s.Rewritten(story), 0o600) // it exists, and keeps its own permissions
+	case !s.Told || cmd.Policy != "" || s.Story == story:
+		return true, nil
+	}
+	fmt.Fprintf(c.Stderr, "%s tells another story (- as it is told there, + as it came):\n%s", file, difference(s.Story, story))
+	return false, nil
+}
+
+// read parses a scenario, with another policy if that is asked for.
+func (cmd simulateCmd) read(c *command, file string) (*sandbox.Scenario, error) {
+	var src []byte
+	var err error
+	if file == "-" {
+		src, err = io.ReadAll(io.LimitReader(c.Stdin, 1<<20))
+	} else {
+		src, err = os.ReadFile(file)
+	}
+	if err != nil {
+		return nil, usage(err, "")
+	}
+	s, err := sandbox.Parse(file, src)
+	if err == nil && cmd.Policy != "" {
+		var policy []byte
+		if policy, err = readFile(cmd.Policy); err != nil {
+			return nil, usage(err, "")
+		}
+		if s, err = s.WithPolicy(string(policy)); err == nil {
+			s.Title += " (with " + cmd.Policy + ")"
+		}
+	}
+	if err != nil {
+		fmt.Fprintln(c.Stdout, c.colored(err.Error()))
+		return nil, usage(fmt.Errorf("%s cannot be played", file), "coordinator simulate --help shows the language")
+	}
+	var wrong *config.Error
+	if _, err := config.Parse("policy", []byte(s.Policy)); s.Policy != "" && errors.As(err, &wrong) {
+		fmt.Fprintln(c.Stderr, c.colored("warning: the story's policy is broken\n"+wrong.Error()))
+	}
+	return s, nil
+}
+
+// difference shows two texts line by line.
+func difference(before, after string) string {
+	a, b := strings.Split(strings.TrimRight(before, "\n"), "\n"), strings.Split(strings.TrimRight(after, "\n"), "\n")
+	common := make([][]int, len(a)+1) // how many lines the rests have in common
+	for i := range common {
+		common[i] = make([]int, len(b)+1)
+	}
+	for i := len(a) - 1; i >= 0; i-- {
+		for j := len(b) - 1; j >= 0; j-- {
+			if common[i][j] = max(common[i+1][j], common[i][j+1]); a[i] == b[j] {
+				common[i][j] = common[i+1][j+1] + 1
+			}
+		}
+	}
+	var out strings.Builder
+	i, j := 0, 0
+	for i < len(a) || j < len(b) {
+		switch {
+		case i < len(a) && j < len(b) && a[i] == b[j]:
+			fmt.Fprintf(&out, "  %s\n", a[i])
+			i, j = i+1, j+1
+		case j == len(b) || i < len(a) && common[i+1][j] >= common[i][j+1]:
+			fmt.Fprintf(&out, "- %s\n", a[i])
+			i++
+		default:
+			fmt.Fprintf(&out, "+ %s\n", b[j])
+			j++
+		}
+	}
+	return out.String()
+}

@@ -1,0 +1,250 @@
+package main
+
+// All open pull requests that need a look: what no event announced, and what an event that got lost announced in vain.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/sethvargo/go-githubactions"
+
+	"github.com/review-coordinator/coordinator/internal/github"
+	"github.com/review-coordinator/coordinator/internal/loop"
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+type sweepCmd struct {
+	Repo   string `help:"The repository, owner/name. Default: GITHUB_REPOSITORY." placeholder:"OWNER/NAME"`
+	Limit  int    `help:"How many pull requests to evaluate at most. Default: the policy's sweep.limit." placeholder:"N"`
+	DryRun bool   `help:"Say what the checks would read, and write nothing."`
+	Config string `help:"Path of the policy file on the default branch. Default: .github/review-coordinator.yml or .yaml." placeholder:"PATH"`
+}
+
+// Help is shown by coordinator sweep --help.
+func (sweepCmd) Help() string {
+	return `Evaluates the open pull requests that are undecided, whose next deadline has come, that changed since their check was
+written, or that are blocked by threads which may have been resolved. One request tells that of a hundred pull requests;
+nothing is requested for the others.
+
+Run it on a schedule beside the jobs that events start: GitHub announces no deadline and no resolved thread to a job,
+and it loses events. coordinator run does the same for the event schedule.
+
+One pull request that cannot be evaluated stops no other. The sweep stops when 20 % of the hour's requests are left, and
+when GitHub is down. How many it evaluates at once, and how it waits, stands in the policy under sweep:.
+
+Exit code 1 says that a pull request could not be evaluated; each is named, with the reason.
+
+Environment:
+  GITHUB_TOKEN    as for coordinator run. A personal token is shown no check runs: it looks at every open pull request.
+
+Examples:
+
+  coordinator sweep --repo octo/shop --dry-run
+  coordinator sweep --repo octo/shop --limit 20
+  coordinator sweep                               in a job, for its repository`
+}
+
+// Run sweeps.
+func (cmd sweepCmd) Run(ctx context.Context, c *command) error {
+	if cmd.Repo == "" {
+		cmd.Repo = c.Getenv("GITHUB_REPOSITORY")
+	}
+	if cmd.Repo == "" {
+		return usage(errors.New("no repository: there is no --repo, and no GITHUB_REPOSITORY"), "coordinator sweep --repo OWNER/NAME")
+	}
+	if cmd.Limit < 0 {
+		return usage(errors.New("--limit must not be negative"), "leave it out for the policy's sweep.limit")
+	}
+	owner, name, err := splitRepo(cmd.Repo)
+	if err != nil {
+		return err
+	}
+	will := writes
+	if cmd.DryRun {
+		will = reads
+	}
+	client, app, err := c.connect(ctx, owner, name, will)
+	if err != nil {
+		return err
+	}
+	return cmd.sweep(ctx, c, client, github.NewForge(client, app, cmd.Config, c.logger()))
+}
+
+// sweep evaluates what needs a look in cmd.Repo.
+func (cmd sweepCmd) sweep(ctx context.Context, c *command, client *github.Client, forge *github.Forge) error {
+	owner, name, err := splitRepo(cmd.Repo)
+	if err != nil {
+		return err
+	}
+	open, err := forge.Open(ctx, owner, name)
+	if ctx.Err() != nil {
+		return context.Canceled
+	}
+	if err != nil {
+		return describe(err)
+	}
+	var prs []quorum.PR
+	told := progress{w: c.Stdout, of: len(open.Due), titles: map[quorum.PR]string{}, runner: c.runner, now: time.Now}
+	told.live = c.terminal() && c.Getenv("TERM") != "dumb"
+	for _, d := range open.Due {
+		prs = append(prs, d.PR)
+		told.titles[d.PR] = d.Title
+	}
+	s := loop.Sweep{
+		Reconciler: loop.Reconciler{Forge: forge, DryRun: cmd.DryRun, Restamp: true},
+		Concurrent: open.Sweep.MaxConcurrent, Batch: open.Sweep.BatchSize,
+		BatchDelay: time.Duration(open.Sweep.BatchDelay), ItemDelay: time.Duration(open.Sweep.ItemDelay),
+		Retries: open.Sweep.MaxRetries, Base: time.Duration(open.Sweep.Backoff.Base), Max: time.Duration(open.Sweep.Backoff.Max),
+		Limit: open.Sweep.Limit, Threshold: open.Threshold,
+		Spent: func() string { return spent(client.Budget(), time.Now()) },
+	}
+	if cmd.Limit > 0 {
+		s.Limit = cmd.Limit
+	}
+	told.of = min(told.of, s.Limit)
+	s.Done = func(done loop.Swept) {
+		var panicked *loop.PanicError
+		if errors.As(done.Err, &panicked) {
+			c.logger().Error("an evaluation panicked", "pr", done.PR.String(), "stack", string(panicked.Stack))
+		}
+		told.evaluated(done)
+		forge.Forget(done.PR) // it is not looked at again
+	}
+	told.begins(owner+"/"+name, open)
+	tally := s.Run(ctx, prs)
+	told.ends(tally)
+	switch {
+	case ctx.Err() != nil:
+		return context.Canceled
+	case tally.Failed > 0:
+		return fmt.Errorf("%d of %d pull requests could not be evaluated", tally.Failed, len(prs))
+	case tally.Skipped > 0 && !tally.Limited:
+		return fmt.Errorf("%d of %d pull requests were not evaluated: %s", tally.Skipped, len(prs), tally.Why)
+	}
+	return nil
+}
+
+// spent says why a sweep must leave the rest of the hour's requests to the jobs of the repository, "" while it need not.
+func spent(b github.Budget, now time.Time) string {
+	if b.Limit == 0 || b.Left*5 > b.Limit || now.After(b.Reset) {
+		return ""
+	}
+	return fmt.Sprintf("20 %% of the rate budget is left (%d of %d requests until %s)", b.Left, b.Limit, b.Reset.UTC().Format("15:04 UTC"))
+}
+
+// progress tells how a sweep goes: a bar in a terminal, a line for each pull request elsewhere. Failures are lines
+// everywhere; in a job, where the other lines are folded away, they stand below the fold. Each line begins with words or
+// a time of ours.
+type progress struct {
+	w      io.Writer
+	live   bool
+	runner *guard // of the job that this is; nil elsewhere
+	of     int
+	titles map[quorum.PR]string // hostile
+	now    func() time.Time
+	failed []string
+}
+
+func (p *progress) begins(repo string, open github.Open) {
+	if p.runner != nil {
+		p.runner.command(func(a *githubactions.Action) { a.Group(oneLine("Sweep of " + repo)) })
+	}
+	fmt.Fprintf(p.w, "%s %s: %d open, %d to look at%s\n", p.time(), oneLine(repo), open.Count, len(open.Due), reasons(open.Due))
+	switch open.File.State {
+	case quorum.FileMissing:
+		fmt.Fprintf(p.w, "%s there is no policy file (%s) on the default branch: only checks that are still open are ended\n", p.time(), oneLine(open.File.Path))
+	case quorum.FileBroken:
+		fmt.Fprintf(p.w, "%s the policy file %s is broken: the checks say so\n", p.time(), oneLine(open.File.Path))
+	case quorum.FileValid:
+	}
+	p.bar(0)
+}
+
+// reasons counts why pull requests are looked at.
+func reasons(due []github.Due) string {
+	count := map[github.Why]int{}
+	last := github.Why(0)
+	for _, d := range due {
+		count[d.Why]++
+		last = max(last, d.Why)
+	}
+	var parts []string
+	for why := github.Why(1); why <= last; why++ {
+		if count[why] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", count[why], why))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
+}
+
+func (p *progress) evaluated(done loop.Swept) {
+	what := "nothing is decided"
+	if c := done.Look.Check; c.Title != "" {
+		what = c.Conclusion
+		if what == "" {
+			what = c.Status
+		}
+		what += ": " + oneLine(c.Title)
+	}
+	line := fmt.Sprintf("%s %s", p.time(), done.PR)
+	if done.Err != nil {
+		what = "failed: " + oneLine(withHint(done.Err))
+	}
+	line += " " + what
+	if title := p.titles[done.PR]; title != "" {
+		line += " (" + oneLine(title) + ")"
+	}
+	switch {
+	case done.Err != nil && p.runner != nil:
+		p.failed = append(p.failed, line)
+	case done.Err != nil && p.live:
+		fmt.Fprintf(p.w, "\r\x1b[K%s\n", line)
+	case !p.live:
+		fmt.Fprintln(p.w, line)
+	}
+	p.bar(done.N)
+}
+
+func (p *progress) ends(t loop.Tally) {
+	if p.live {
+		fmt.Fprint(p.w, "\r\x1b[K")
+	}
+	if p.runner != nil {
+		p.runner.command(func(a *githubactions.Action) { a.EndGroup() })
+	}
+	for _, line := range p.failed {
+		fmt.Fprintln(p.w, line)
+	}
+	if t.Skipped > 0 {
+		fmt.Fprintf(p.w, "stopped before %s: %s\n", t.At, oneLine(t.Why))
+	}
+	fmt.Fprintf(p.w, "%d evaluated, %d failed, %d skipped\n", t.Evaluated, t.Failed, t.Skipped)
+}
+
+// bar draws how far it is, where somebody looks on.
+func (p *progress) bar(n int) {
+	if !p.live || p.of == 0 {
+		return
+	}
+	const wide = 30
+	full := min(n*wide/p.of, wide)
+	fmt.Fprintf(p.w, "\r\x1b[K%s%s %d/%d", strings.Repeat("█", full), strings.Repeat("░", wide-full), n, p.of)
+}
+
+func (p *progress) time() string { return p.now().UTC().Format("15:04:05") }
+
+// withHint is an error with what to do about it.
+func withHint(err error) string {
+	var hint *exitError
+	if errors.As(describe(err), &hint) && hint.hint != "" {
+		return err.Error() + "; hint: " + hint.hint
+	}
+	return err.Error()
+}
