@@ -1,0 +1,94 @@
+#!/bin/sh
+# Builds the programs of a release, the same bytes on every machine, and the table that says which bytes these are.
+#
+#   scripts/release.sh table v1.2.3   writes VERSION and scripts/checksums.txt: the last commit before the tag
+#   scripts/release.sh build DIR      builds the programs of VERSION into DIR
+#   scripts/release.sh compare DIR    fails unless DIR holds what the table says (between releases: if it says anything)
+#   scripts/release.sh verify DIR     both, and VERSION has to be a release
+#
+# The same bytes need the same compiler, so its version stands in scripts/go-version; paths and version control are
+# kept out by the flags, the C compiler by CGO_ENABLED=0. The table is no input of the build, and so can be in the
+# commit that it describes; the version is one, and stands in VERSION.
+set -eu
+
+fail() {
+  printf 'release: %s\n' "$1" >&2
+  exit 1
+}
+
+root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
+table=$root/scripts/checksums.txt
+
+digests() { # of the programs in the folder
+  (
+    CDPATH='' cd -- "$1"
+    if command -v sha256sum >/dev/null; then sha256sum -- coordinator_*; else shasum -a 256 -- coordinator_*; fi
+  ) | sed 's/ \*/  /' | LC_ALL=C sort -k 2
+}
+
+is_release() {
+  printf '%s\n' "$1" | awk 'NR > 1 || !/^v[0-9]+\.[0-9]+\.[0-9]+$/ { bad = 1 } END { exit bad }'
+}
+
+build() { # into the folder, the platforms that are named after it, or all
+  mkdir -p -- "$1"
+  out=$(CDPATH='' cd -- "$1" && pwd)
+  shift
+  [ $# -gt 0 ] || set -- linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+  version=$(cat -- "$root/VERSION")
+  toolchain=go$(cat -- "$root/scripts/go-version")
+  cd -- "$root"
+  for platform; do
+    os=${platform%/*} arch=${platform#*/} exe=
+    [ "$os" != windows ] || exe=.exe
+    GOOS=$os GOARCH=$arch GOTOOLCHAIN=$toolchain GOFLAGS='' GOWORK=off GOEXPERIMENT='' GOAMD64=v1 GOARM64=v8.0 GOFIPS140=off CGO_ENABLED=0 \
+      go build -trimpath -buildvcs=false -ldflags "-s -w -X main.release=$version" \
+      -o "$out/coordinator_${version}_${os}_${arch}${exe}" ./cmd/coordinator
+  done
+}
+
+compare() { # the programs in the folder with the table
+  rows=$(sed '/^#/d' "$table")
+  if ! is_release "$(cat -- "$root/VERSION")"; then
+    [ -z "$rows" ] || fail 'VERSION is no release, and yet scripts/checksums.txt has rows'
+    return
+  fi
+  [ "$(digests "$1")" = "$rows" ] || {
+    digests "$1" >&2
+    fail 'these are not the bytes that scripts/checksums.txt promises'
+  }
+  printf 'these are the bytes that scripts/checksums.txt promises\n'
+}
+
+case ${1:-} in
+  table)
+    is_release "${2:-}" || fail 'which version? such as v1.2.3'
+    dir=$(mktemp -d)
+    trap 'rm -rf -- "$dir"' EXIT
+    printf '%s\n' "$2" >"$root/VERSION"
+    build "$dir"
+    {
+      sed -n '/^#/p' "$table"
+      digests "$dir"
+    } >"$dir/table"
+    cat -- "$dir/table" >"$table"
+    cat -- "$table"
+    ;;
+  build)
+    [ -n "${2:-}" ] || fail 'into which folder?'
+    shift
+    build "$@"
+    digests "$out"
+    ;;
+  compare)
+    [ -n "${2:-}" ] || fail 'which folder?'
+    compare "$2"
+    ;;
+  verify)
+    [ -n "${2:-}" ] || fail 'into which folder?'
+    is_release "$(cat -- "$root/VERSION")" || fail 'VERSION is no release'
+    build "$2"
+    compare "$out"
+    ;;
+  *) fail 'table VERSION, build DIR, compare DIR or verify DIR' ;;
+esac
