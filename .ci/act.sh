@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# The action end to end: act plays GitHub's runner on this machine, without containers, and the sandbox on loopback is
+# GitHub. Runs every example, and the action built from source and from a release, for each kind of event.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+bin=$(mktemp -d)
+trap 'rm -rf "$bin"' EXIT
+GOBIN=$bin GOFLAGS='' go install github.com/nektos/act@v0.2.89
+ACT=$bin/act go test -count=1 -timeout 15m -run '^TestAct' .

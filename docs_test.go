@@ -1,0 +1,686 @@
+package coordinator_test
+
+// The documents are part of the program: whatever can be tried in them is tried here. Every snippet is one that works,
+// every link leads somewhere, every sentence of the check is explained, and what is generated is fresh:
+//
+//	go test -run 'TestDocs|TestThePicture|TestRunnerTime' -update .
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+	"github.com/yuin/goldmark"
+	markdown "github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	reader "github.com/yuin/goldmark/text"
+
+	"github.com/review-coordinator/coordinator/internal/config"
+	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/report"
+)
+
+var update = flag.Bool("update", false, "rewrite what is generated in docs")
+
+// generated holds a file against what it must be, or writes it with -update.
+func generated(t *testing.T, file string, made []byte) {
+	t.Helper()
+	stands, err := os.ReadFile(file)
+	if *update && !bytes.Equal(stands, made) {
+		stands, err = made, os.WriteFile(file, made, 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(stands, made) {
+		t.Errorf("%s is stale: go test -run '^%s$' -update .", file, t.Name())
+	}
+}
+
+// between replaces what stands in page between the two comments of that name.
+func between(t *testing.T, page []byte, name, with string) []byte {
+	t.Helper()
+	begin, end := "<!-- "+name+" -->\n", "<!-- /"+name+" -->"
+	head, rest, opened := strings.Cut(string(page), begin)
+	_, tail, closed := strings.Cut(rest, end)
+	if !opened || !closed {
+		t.Fatalf("there is no %s…%s", strings.TrimSpace(begin), end)
+	}
+	return []byte(head + begin + with + end + tail)
+}
+
+// A document is a Markdown file of ours.
+type document struct {
+	file    string
+	src     []byte
+	root    markdown.Node
+	anchors []string
+}
+
+func documents(t *testing.T) (all []document) {
+	t.Helper()
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/decisions/*.md"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatal(pattern, err)
+		}
+		for _, file := range files {
+			src, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, read(filepath.ToSlash(file), src))
+		}
+	}
+	return all
+}
+
+func read(file string, src []byte) document {
+	d := document{file: file, src: src}
+	d.root = goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(reader.NewReader(src))
+	d.walk(func(n markdown.Node) {
+		if h, ok := n.(*markdown.Heading); ok {
+			d.anchors = append(d.anchors, anchor(d.text(h)))
+		}
+	})
+	return d
+}
+
+func (d document) walk(visit func(markdown.Node)) {
+	_ = markdown.Walk(d.root, func(n markdown.Node, entering bool) (markdown.WalkStatus, error) { // visit returns no error
+		if entering {
+			visit(n)
+		}
+		return markdown.WalkContinue, nil
+	})
+}
+
+// text is what a reader sees of n.
+func (d document) text(n markdown.Node) string {
+	var b strings.Builder
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		switch c := c.(type) {
+		case *markdown.Text:
+			b.Write(c.Segment.Value(d.src))
+		case *markdown.String:
+			b.Write(c.Value)
+		default:
+			b.WriteString(d.text(c))
+		}
+	}
+	return b.String()
+}
+
+// anchor is how GitHub names the place of a heading.
+func anchor(heading string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == ' ':
+			return '-'
+		case r == '-', r == '_', 'a' <= r && r <= 'z', '0' <= r && r <= '9', r > 0x7f:
+			return r
+		}
+		return -1
+	}, strings.ToLower(heading))
+}
+
+// A snippet is a block of code, or a command within a sentence.
+type snippet struct {
+	file     string
+	line     int
+	language string
+	body     string
+	fenced   bool
+}
+
+func (s snippet) String() string { return fmt.Sprintf("%s:%d", s.file, s.line) }
+
+func (d document) snippets() (all []snippet) {
+	at := func(offset int) int { return 1 + bytes.Count(d.src[:offset], []byte("\n")) }
+	d.walk(func(n markdown.Node) {
+		switch n := n.(type) {
+		case *markdown.FencedCodeBlock:
+			s := snippet{file: d.file, language: string(n.Language(d.src)), body: string(n.Lines().Value(d.src)), fenced: true}
+			if n.Lines().Len() > 0 {
+				s.line = at(n.Lines().At(0).Start)
+			}
+			all = append(all, s)
+		case *markdown.CodeBlock:
+			all = append(all, snippet{file: d.file, line: at(n.Lines().At(0).Start), body: string(n.Lines().Value(d.src))})
+		case *markdown.CodeSpan:
+			if c, ok := n.FirstChild().(*markdown.Text); ok {
+				all = append(all, snippet{file: d.file, line: at(c.Segment.Start), body: d.text(n)})
+			}
+		}
+	})
+	return all
+}
+
+func TestDocs(t *testing.T) {
+	h := newHandbook(t)
+	t.Run("snippets", func(t *testing.T) {
+		kinds := map[string]int{}
+		for _, d := range documents(t) {
+			for _, s := range d.snippets() {
+				kinds[s.language]++
+				for _, wrong := range s.wrongs(h) {
+					t.Errorf("%s: %s", s, wrong)
+				}
+			}
+		}
+		if kinds["yaml"] < 5 || kinds["sh"] < 5 {
+			t.Errorf("only %v were found", kinds)
+		}
+	})
+	t.Run("the laws bite", h.bites)
+	t.Run("answers", h.answers)
+	t.Run("commands", h.table)
+}
+
+// wrongs are the reasons for which a reader would not succeed with s.
+func (s snippet) wrongs(h handbook) []string {
+	switch {
+	case s.language == "yaml":
+		return s.yaml()
+	case s.language == "sh":
+		return s.shell(h)
+	case s.language == "console":
+		var typed strings.Builder
+		for line := range strings.Lines(s.body) {
+			if command, found := strings.CutPrefix(line, "$ "); found {
+				typed.WriteString(command)
+			}
+		}
+		s.body = typed.String()
+		return s.shell(h)
+	case !s.fenced:
+		// Commands are recognised by their first word; the rest is no snippet.
+		var lines []string
+		for line := range strings.Lines(s.body) {
+			if first, _, _ := strings.Cut(strings.TrimSpace(line), " "); first == "coordinator" && !strings.Contains(line, "…") {
+				lines = append(lines, line)
+			}
+		}
+		s.body = strings.Join(lines, "")
+		return s.shell(h)
+	case slices.Contains([]string{"", "text", "json", "markdown", "go"}, s.language):
+		return nil
+	}
+	return []string{fmt.Sprintf("nobody tries what is written in %q", s.language)}
+}
+
+// What a fragment of a workflow may hold; what a fragment of a policy may, the policy's own reader knows.
+var workflowKeys = []string{"name", "on", "permissions", "concurrency", "jobs", "steps", "uses", "with", "env", "runs-on", "timeout-minutes", "if", "id", "run"}
+
+func (s snippet) yaml() (found []string) {
+	var keys yaml.MapSlice
+	var list []yaml.MapSlice
+	if err := yaml.Unmarshal([]byte(s.body), &keys); err != nil {
+		if err := yaml.Unmarshal([]byte(s.body), &list); err != nil || len(list) == 0 {
+			return []string{fmt.Sprintf("it is no YAML: %v", err)}
+		}
+		keys = list[0]
+	}
+	has := func(names ...string) bool {
+		return slices.ContainsFunc(keys, func(k yaml.MapItem) bool { return slices.Contains(names, fmt.Sprint(k.Key)) })
+	}
+	switch {
+	case has("jobs"):
+		w := workflow{file: "examples/" + s.String(), text: s.body}
+		if err := yaml.Unmarshal([]byte(s.body), &w); err != nil {
+			return []string{err.Error()}
+		}
+		return w.breaches()
+	case list != nil && has("uses", "run"):
+		return stepsWrong(s.body)
+	case list != nil:
+		return policyWrong("reviewers:\n" + s.body)
+	case has("reviewers"):
+		return policyWrong(s.body)
+	case has("on", "permissions", "concurrency", "steps", "uses", "with"):
+		for _, k := range keys {
+			if !slices.Contains(workflowKeys, fmt.Sprint(k.Key)) {
+				found = append(found, fmt.Sprintf("%v is no key of a workflow", k.Key))
+			}
+		}
+		return found
+	}
+	return policyWrong(s.body + "\nreviewers:\n  - preset: copilot\n")
+}
+
+func policyWrong(policy string) []string {
+	if _, err := config.Parse("policy", []byte(policy)); err != nil {
+		return []string{err.Error()}
+	}
+	return nil
+}
+
+func stepsWrong(text string) (found []string) {
+	var steps []step
+	if err := yaml.Unmarshal([]byte(text), &steps); err != nil {
+		return []string{err.Error()}
+	}
+	for i, s := range steps {
+		found = append(found, stepBreaches(i, s)...)
+		if _, pinned := pins[s.Uses]; s.Uses != "" && !pinned && s.Uses != ourselves {
+			found = append(found, s.Uses+" is not pinned to a commit")
+		}
+	}
+	return found
+}
+
+// others are the programs that a reader of a document has.
+var others = []string{"go", "make", "git", "gh", "export", "cd", "bash", "sh", "sha256sum", "shasum", "act", "curl", "tar", "cmp", "cat", "chmod", "docker"}
+
+func (s snippet) shell(h handbook) (found []string) {
+	for line := range strings.Lines(strings.ReplaceAll(s.body, "\\\n", " ")) {
+		for _, words := range commands(line) {
+			switch {
+			case len(words) == 0:
+			case words[0] == "coordinator":
+				found = append(found, h.wrong(words[1:])...)
+			case len(words) > 2 && words[0] == "go" && words[1] == "run" && words[2] == "./cmd/coordinator":
+				found = append(found, h.wrong(words[3:])...)
+			case words[0] == "make" && len(words) > 1:
+				if makefile, err := os.ReadFile("Makefile"); err != nil || !bytes.Contains(makefile, []byte("\n"+words[1]+":")) {
+					found = append(found, "there is no make "+words[1])
+				}
+			case words[0] == "sh" || words[0] == "bash":
+				if _, err := os.Stat(words[min(1, len(words)-1)]); err != nil {
+					found = append(found, err.Error())
+				}
+			case !slices.Contains(others, words[0]):
+				found = append(found, fmt.Sprintf("nobody knows the command %q", words[0]))
+			}
+		}
+	}
+	return found
+}
+
+// commands are the commands of a line, each as its words: enough of a shell for what stands in documents.
+func commands(line string) (all [][]string) {
+	var words []string
+	var word strings.Builder
+	inWord, quote := false, rune(0)
+	end := func() {
+		if inWord {
+			words = append(words, word.String())
+		}
+		inWord = false
+		word.Reset()
+	}
+	next := func() {
+		end()
+		for len(words) > 0 && regexp.MustCompile(`^[A-Z_]+=`).MatchString(words[0]) { // an environment
+			words = words[1:]
+		}
+		all, words = append(all, words), nil
+	}
+	for _, r := range strings.TrimSpace(line) {
+		switch {
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote != 0:
+			word.WriteRune(r)
+		case r == '\'' || r == '"':
+			quote, inWord = r, true
+		case r == '#' && !inWord:
+			next()
+			return all
+		case r == '|' || r == '&' || r == ';':
+			next()
+		case r == ' ' || r == '\t':
+			end()
+		default:
+			inWord = true
+			word.WriteRune(r)
+		}
+	}
+	next()
+	return all
+}
+
+// A handbook is the program, and what it says of its commands.
+type handbook struct {
+	t       *testing.T
+	program string
+	names   []string            // of all commands, in the program's order: "config check"
+	about   map[string]string   // a sentence for each
+	flags   map[string][]string // with their dashes
+	parents map[string]bool     // commands that only have others below them
+}
+
+var (
+	listedCommand = regexp.MustCompile(`^  ([a-z][a-z-]*(?: [a-z][a-z-]*)?)  +(\S.*)$`)
+	listedFlag    = regexp.MustCompile(`(?m)^\s+(?:-[a-z], )?(--[a-z][a-z-]*)(?:=|\s)`)
+)
+
+func newHandbook(t *testing.T) handbook {
+	t.Helper()
+	h := handbook{t: t, program: filepath.Join(t.TempDir(), "coordinator"), about: map[string]string{}, flags: map[string][]string{}, parents: map[string]bool{}}
+	if runtime.GOOS == "windows" {
+		h.program += ".exe"
+	}
+	if said, err := exec.Command("go", "build", "-o", h.program, "./cmd/coordinator").CombinedOutput(); err != nil {
+		t.Fatalf("build: %v: %s", err, said)
+	}
+	h.read("")
+	if len(h.names) < 8 {
+		t.Fatalf("--help lists only %q", h.names)
+	}
+	return h
+}
+
+// read reads the help of a command, and of those below it.
+func (h *handbook) read(name string) {
+	h.t.Helper()
+	help := h.help(name)
+	_, list, several := strings.Cut(help, "\nCommands:\n")
+	for _, m := range listedFlag.FindAllStringSubmatch(help, -1) {
+		if !slices.Contains([]string{"--help", "--verbose"}, m[1]) {
+			h.flags[name] = append(h.flags[name], m[1])
+		}
+	}
+	switch {
+	case !several:
+		h.names = append(h.names, name)
+		return
+	case name != "":
+		h.parents[name] = true
+	}
+	for line := range strings.Lines(list) {
+		if m := listedCommand.FindStringSubmatch(strings.TrimRight(line, "\n")); m != nil {
+			h.about[m[1]] = m[2]
+			h.read(m[1])
+		}
+	}
+}
+
+// help is as wide as it may be, so that no sentence is broken.
+func (h *handbook) help(name string) string {
+	h.t.Helper()
+	cmd := exec.Command(h.program, append(strings.Fields(name), "--help")...)
+	cmd.Env = append(os.Environ(), "COLUMNS=200")
+	said, err := cmd.CombinedOutput()
+	if err != nil {
+		h.t.Fatalf("coordinator %s --help: %v: %s", name, err, said)
+	}
+	return string(said)
+}
+
+// wrong says what the program would not understand of these arguments.
+func (h handbook) wrong(args []string) (found []string) {
+	name := ""
+	for len(args) > 0 && (args[0] == "-v" || args[0] == "--verbose") {
+		args = args[1:]
+	}
+	for n := min(2, len(args)); n > 0; n-- {
+		if candidate := strings.Join(args[:n], " "); slices.Contains(h.names, candidate) || h.parents[candidate] {
+			name, args = candidate, args[n:]
+			break
+		}
+	}
+	if name == "" && len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+		return []string{fmt.Sprintf("there is no command coordinator %s", args[0])}
+	}
+	for _, arg := range args {
+		flag, _, _ := strings.Cut(arg, "=")
+		if strings.HasPrefix(flag, "-") && flag != "-" && !slices.Contains(append(h.flags[name], "--help", "-h", "--verbose", "-v"), flag) {
+			found = append(found, fmt.Sprintf("coordinator %s has no flag %s", name, flag))
+		}
+	}
+	return found
+}
+
+// bites: each of these snippets is refused.
+func (h handbook) bites(t *testing.T) {
+	for _, c := range []struct{ language, body, says string }{
+		{"sh", "coordinator rum --pr 7", "no command coordinator rum"},
+		{"sh", "export A=b; go run ./cmd/coordinator run --prr 7", "no flag --prr"},
+		{"sh", "coordinator config check --pr 7", "no flag --pr"},
+		{"sh", "make everything", "no make everything"},
+		{"sh", "sh scripts/none.sh", "none.sh"},
+		{"sh", "pip install x", "nobody knows the command"},
+		{"console", "$ coordinator sweep --all\nsome words", "no flag --all"},
+		{"", "coordinator demo --twice", "no flag --twice"},
+		{"yaml", "grace: soon\n", "grace"},
+		{"yaml", "reviewers:\n  - preset: nobody\n", "nobody"},
+		{"yaml", "on: {push: {}}\njobs: {}\n", "no name"},
+		{"yaml", "- uses: actions/checkout@v4\n", "not pinned"},
+		{"yaml", "- name: say\n  run: echo ${{ github.head_ref }}\n", "pass it through env"},
+		{"yaml", "permission: {}\n", "permission"},
+		{"yaml", "concurrency: {group: x}\nsecret: y\n", "no key of a workflow"},
+		{"toml", "a = 1", "nobody tries"},
+	} {
+		s := snippet{language: c.language, body: c.body, fenced: c.language != ""}
+		if found := strings.Join(s.wrongs(h), "; "); !strings.Contains(found, c.says) {
+			t.Errorf("%s: found %q, not %q", c.body, found, c.says)
+		}
+	}
+}
+
+// answers: a reviewer's answer that is shown is read as the comment before it says.
+func (h handbook) answers(t *testing.T) {
+	example := regexp.MustCompile("(?s)<!-- read as ([a-z]+) -->\n```markdown\n(.*?)```\n")
+	const file = "docs/reviewers.md"
+	page, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := example.FindAllStringSubmatch(string(page), -1)
+	if len(all) < 3 || len(all) != strings.Count(string(page), "```markdown\n") {
+		t.Errorf("%s has %d answers with what is read from them", file, len(all))
+	}
+	for _, m := range all {
+		cmd := exec.Command(h.program, "classify")
+		cmd.Stdin = strings.NewReader(m[2])
+		said, err := cmd.Output()
+		if outcome, _, _ := strings.Cut(string(said), " "); err != nil || strings.TrimSpace(outcome) != m[1] {
+			t.Errorf("%s: %q is read as %s (%v)", file, m[2], said, err)
+		}
+	}
+}
+
+// table: docs/commands.md lists every command with its flags.
+func (h handbook) table(t *testing.T) {
+	var rows strings.Builder
+	rows.WriteString("| command | does | flags |\n|---|---|---|\n")
+	for _, name := range h.names {
+		flags := "–"
+		if len(h.flags[name]) > 0 {
+			flags = "`" + strings.Join(h.flags[name], "` `") + "`"
+		}
+		fmt.Fprintf(&rows, "| `coordinator %s` | %s | %s |\n", name, strings.ReplaceAll(h.about[name], "|", `\|`), flags)
+	}
+	const file = "docs/commands.md"
+	page, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	generated(t, file, between(t, page, "commands", rows.String()))
+	program := programText(t)
+	for _, name := range regexp.MustCompile(`\b(?:GITHUB|INPUT)_[A-Z_]+\b`).FindAllString(string(page), -1) {
+		if !strings.Contains(program, name) {
+			t.Errorf("%s: the program reads no %s", file, name)
+		}
+	}
+}
+
+// TestDocsLinks: a link within the repository leads to a file, and to a heading in it.
+func TestDocsLinks(t *testing.T) {
+	all := documents(t)
+	anchors := map[string][]string{}
+	for _, d := range all {
+		anchors[d.file] = d.anchors
+	}
+	for _, d := range all {
+		d.walk(func(n markdown.Node) {
+			target := ""
+			switch n := n.(type) {
+			case *markdown.Link:
+				target = string(n.Destination)
+			case *markdown.Image:
+				target = string(n.Destination)
+			}
+			if target == "" || strings.HasPrefix(target, "https://") {
+				return
+			}
+			name, place, _ := strings.Cut(target, "#")
+			file := d.file
+			if name != "" {
+				file = filepath.ToSlash(filepath.Join(filepath.Dir(d.file), name))
+			}
+			if _, err := os.Stat(file); err != nil || strings.HasPrefix(file, "..") {
+				t.Errorf("%s: %s leads nowhere", d.file, target)
+			} else if place != "" && !slices.Contains(anchors[file], place) {
+				t.Errorf("%s: %s has no heading %q", d.file, file, place)
+			}
+		})
+	}
+}
+
+// Every page is found from the README: nobody looks into a folder.
+func TestDocsAreFound(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range documents(t) {
+		if dir := filepath.Dir(d.file); dir == "docs" && !bytes.Contains(readme, []byte("("+d.file+")")) {
+			t.Errorf("the README does not link %s", d.file)
+		}
+	}
+}
+
+// What a Reason comes to, in the order of docs/verdicts.md.
+var outcomes = []struct {
+	name    string
+	reasons []quorum.Reason
+}{
+	{"approves", []quorum.Reason{quorum.ReasonApproved, quorum.ReasonAccepted, quorum.ReasonResolved}},
+	{"objects", []quorum.Reason{quorum.ReasonFindings, quorum.ReasonOpenThreads, quorum.ReasonStands}},
+	{"waits", []quorum.Reason{
+		quorum.ReasonSilent, quorum.ReasonRunning, quorum.ReasonApproval, quorum.ReasonUnnamed, quorum.ReasonCancelled,
+		quorum.ReasonDismissed, quorum.ReasonDeleted, quorum.ReasonEdited, quorum.ReasonNotReceived,
+	}},
+	{"again", []quorum.Reason{
+		quorum.ReasonEmpty, quorum.ReasonAmbiguous, quorum.ReasonMalformed, quorum.ReasonContradicts, quorum.ReasonTemplate, quorum.ReasonConditional,
+		quorum.ReasonOverloaded, quorum.ReasonHung, quorum.ReasonUnknown, quorum.ReasonFailedTwice, quorum.ReasonRateLimit, quorum.ReasonQuota,
+	}},
+	{"unavailable", []quorum.Reason{
+		quorum.ReasonNoAnswer, quorum.ReasonLate, quorum.ReasonCredentials, quorum.ReasonBilling, quorum.ReasonBudget, quorum.ReasonInvalid,
+		quorum.ReasonModelRefusal, quorum.ReasonSkipped, quorum.ReasonDeclined, quorum.ReasonTooLarge, quorum.ReasonNoSecrets, quorum.ReasonGuarded,
+		quorum.ReasonSelf, quorum.ReasonRetired, quorum.ReasonRefused, quorum.ReasonPermission, quorum.ReasonTooOld, quorum.ReasonAttempts,
+	}},
+	{"whole", []quorum.Reason{
+		quorum.ReasonTally, quorum.ReasonRequired, quorum.ReasonStandIn, quorum.ReasonDraft, quorum.ReasonBroken, quorum.ReasonSiblings,
+		quorum.ReasonClosed, quorum.ReasonOff, quorum.ReasonNoPolicy,
+	}},
+}
+
+// TestDocsVerdicts: every sentence that the check can say of a reviewer, and what to do about it, stands in docs/verdicts.md.
+func TestDocsVerdicts(t *testing.T) {
+	const file = "docs/verdicts.md"
+	page, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var listed []quorum.Reason
+	for _, group := range outcomes {
+		var rows strings.Builder
+		rows.WriteString("| the check says | what to do |\n|---|---|\n")
+		for _, r := range group.reasons {
+			do := report.Advice(r)
+			if do == "" {
+				do = "–"
+			}
+			fmt.Fprintf(&rows, "| %s | %s |\n", report.Sentence(r), do)
+		}
+		page = between(t, page, group.name, rows.String())
+		listed = append(listed, group.reasons...)
+	}
+	generated(t, file, page)
+	known := reasons(t)
+	for _, r := range known {
+		if !slices.Contains(listed, r) {
+			t.Errorf("%s does not explain the reason %q", file, r)
+		}
+	}
+	if len(known) != len(listed) {
+		t.Errorf("%d reasons are explained, there are %d", len(listed), len(known))
+	}
+}
+
+// reasons are the constants of quorum.Reason.
+func reasons(t *testing.T) (all []quorum.Reason) {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "internal/quorum/ballot.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok {
+			return true
+		}
+		if name, ok := spec.Type.(*ast.Ident); ok && name.Name == "Reason" {
+			value, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, quorum.Reason(value))
+		}
+		return true
+	})
+	if len(all) < 40 {
+		t.Fatalf("only %d reasons were found", len(all))
+	}
+	return all
+}
+
+// TestDocsRejections: why an answer does not count is explained in the words in which coordinator explain says it.
+func TestDocsRejections(t *testing.T) {
+	const file = "docs/troubleshooting.md"
+	page, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, source := range []string{"internal/evidence/considered.go", "internal/evidence/judge.go"} {
+		syntax, err := parser.ParseFile(token.NewFileSet(), source, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(syntax, func(n ast.Node) bool {
+			lit, ok := n.(*ast.BasicLit)
+			if !ok || lit.Kind != token.STRING {
+				return true
+			}
+			words, err := strconv.Unquote(lit.Value)
+			if err != nil || !strings.HasPrefix(words, "it ") && !strings.HasPrefix(words, "any workflow ") && !strings.HasPrefix(words, "no run of ") {
+				return true
+			}
+			found++
+			if words = strings.TrimSpace(words); !bytes.Contains(page, []byte(words)) {
+				t.Errorf("%s does not explain %q", file, words)
+			}
+			return true
+		})
+	}
+	if found < 8 {
+		t.Errorf("only %d reasons were found", found)
+	}
+}
