@@ -31,7 +31,8 @@ Write a policy, check it, and let a job post the check:
 
   coordinator config check .github/review-coordinator.yml
 
-Exit codes: 0 evaluated and posted, whatever the verdict; 1 could not; 2 usage or local configuration; 130 interrupted.`
+Exit codes: 0 evaluated and posted, whatever the verdict; 1 could not; 2 usage or local configuration;
+3 --fail-on named the verdict; 130 interrupted.`
 
 // parse returns what the arguments ask for, or the exit code where there is nothing left to run.
 func (c *command) parse(ctx context.Context, args []string) (run func() error, code int) {

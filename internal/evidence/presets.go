@@ -51,7 +51,7 @@ var presets = []preset{
 		inline: true,
 		counts: []*regexp.Regexp{rx(`^actionable comments posted: ?(\d{1,4})$`)},
 		hidden: []*regexp.Regexp{rx(`^outside diff range comments ?\((\d{1,4})\)$`)},
-		clean:  []*regexp.Regexp{rx(`^no actionable comments were generated in the recent review\b.{0,20}$`)},
+		clean:  []*regexp.Regexp{rx(`^no actionable comments were generated in the recent review\b.*$`)},
 		markers: []marker{
 			{"rate limited by coderabbit.ai", quorum.Limited, quorum.ReasonRateLimit},
 			{"skip review by coderabbit.ai", quorum.Declined, quorum.ReasonDeclined},
@@ -168,7 +168,7 @@ var presets = []preset{
 			Guard:   []string{".sourcery.yaml"},
 		},
 		note:   "auto: a COMMENTED review; its issues and inline comments object, \"your changes look great\" approves",
-		counts: []*regexp.Regexp{rx(`^hey[^a-z]{1,6}i've found (\d{1,4}|no) issues?\b.{0,200}$`)},
+		counts: []*regexp.Regexp{rx(`^hey[^a-z]{1,6}i've found (\d{1,4}|no) issues?\b.*$`)},
 		clean:  []*regexp.Regexp{rx(`^hey[^a-z]{1,6}i've reviewed your changes and they look great!?$`)},
 		inline: true,
 		notices: []shape{
@@ -206,8 +206,8 @@ var presets = []preset{
 		marks:  []string{"bugbot"},
 		inline: true,
 		counts: []*regexp.Regexp{
-			rx(`^final result: bugbot completed review and found (\d{1,4}|no) (?:new )?(?:potential )?(?:issues?|bugs?)\b.{0,80}$`),
-			rx(`^(?:cursor )?bugbot (?:completed review|has reviewed your changes|reviewed your changes) and found (\d{1,4}|no) (?:new )?(?:potential )?(?:issues?|bugs?)\b.{0,80}$`),
+			rx(`^final result: bugbot completed review and found (\d{1,4}|no) (?:new )?(?:potential )?(?:issues?|bugs?)\b.*$`),
+			rx(`^(?:cursor )?bugbot (?:completed review|has reviewed your changes|reviewed your changes) and found (\d{1,4}|no) (?:new )?(?:potential )?(?:issues?|bugs?)\b.*$`),
 		},
 		notices: []shape{
 			{rx(`^skipping bugbot: unable to authenticate\b`), quorum.Failed, quorum.ReasonCredentials},

@@ -655,3 +655,13 @@ func BenchmarkRenderManyFindings(b *testing.B) {
 		Render(p, s, d, rec)
 	}
 }
+
+// A check that anybody who may push a workflow could write says so; an App's own does not.
+func TestTheCheckSaysHowFarItCanBeTrusted(t *testing.T) {
+	for login, wanted := range map[string]bool{"github-actions[bot]": true, "quorum-app[bot]": false} {
+		c := Render(quorum.Policy{Check: "Review quorum", Mode: quorum.Enforce}, quorum.Snapshot{Gated: true, Ours: quorum.Account{Login: login, Bot: true}}, decided(quorum.Passed), quorum.Record{})
+		if strings.Contains(c.Summary, "GITHUB_TOKEN") != wanted {
+			t.Errorf("written as %s it says:\n%s", login, c.Summary)
+		}
+	}
+}

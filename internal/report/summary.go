@@ -57,6 +57,9 @@ func summary(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, rec quorum.R
 	pg.section("What happens next", next(p, d))
 	pg.section("What a person can do", advices(p, s, d))
 	pg.section("What happened so far", story(d, rec))
+	if s.Ours.Login == "github-actions[bot]" {
+		pg.add("\n\nWritten with a job's GITHUB_TOKEN: whoever may push a workflow to this repository could write a check of this name. Only a GitHub App of its own closes that.")
+	}
 	return pg.b.String()
 }
 
@@ -421,7 +424,7 @@ func story(d quorum.Decision, rec quorum.Record) (items []string) {
 	var all []moment
 	tell := func(at time.Time, format string, a ...any) {
 		if !at.IsZero() {
-			all = append(all, moment{at, fmt.Sprintf(format, a...)})
+			all = append(all, moment{at.Truncate(time.Second), fmt.Sprintf(format, a...)}) // as GitHub stamps: what we did comes before what it began
 		}
 	}
 	tell(d.Start, "the cycle starts")
@@ -431,14 +434,6 @@ func story(d quorum.Decision, rec quorum.Record) (items []string) {
 	}
 	for _, in := range rec.Intents {
 		of[in.Run] = name(in.Reviewer)
-	}
-	for _, r := range rec.Runs {
-		who := of[r.ID]
-		if who == "" {
-			who = fmt.Sprintf("run %d", r.ID)
-		}
-		tell(r.Started, "%s: attempt %d begins", who, r.Attempt)
-		tell(r.Ended, "%s: attempt %d has ended", who, r.Attempt)
 	}
 	for _, in := range rec.Intents {
 		if in.Base != d.Base {
@@ -452,6 +447,14 @@ func story(d quorum.Decision, rec quorum.Record) (items []string) {
 		case quorum.Ask:
 			tell(in.At, "%s: is asked for a review", who)
 		}
+	}
+	for _, r := range rec.Runs {
+		who := of[r.ID]
+		if who == "" {
+			who = fmt.Sprintf("run %d", r.ID)
+		}
+		tell(r.Started, "%s: attempt %d begins", who, r.Attempt)
+		tell(r.Ended, "%s: attempt %d has ended", who, r.Attempt)
 	}
 	for _, b := range d.Ballots {
 		switch b.Vote {
