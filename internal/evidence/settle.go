@@ -573,7 +573,7 @@ func (j judge) running(r quorum.Reviewer, a attempt, b quorum.Ballot, end, limit
 		return j.settling(r, a, b, limit)
 	}
 	if !j.left(r, a) {
-		b.Spent, b.Failed = a.number > 1, a.number-1
+		b.Spent, b.Failed = a.number > 1, a.number // at its deadline this one has failed, too
 		return b
 	}
 	if i := slices.IndexFunc(j.s.Record.Refusals, func(no quorum.Refusal) bool {

@@ -140,8 +140,8 @@ func goldens() []golden {
 		},
 		{
 			name: "waiting", d: with(decided(quorum.Waiting, approves("openai", 4), retrying), func(d *quorum.Decision) { d.Wake = at(5) }),
-			title: "1 of 2 approvals; waiting for gemini until 14:16 UTC", status: "in_progress/",
-			says: []string{"gemini: no clear verdict in its answer — retrying once; it is run again at 14:05 UTC; its time ends at 14:16 UTC."},
+			title: "1 of 2 approvals; waiting for gemini until 14:05 UTC", status: "in_progress/",
+			says: []string{"gemini: no clear verdict in its answer — retrying once; it is run again at 14:05 UTC; whatever happens, its time ends at 14:16 UTC."},
 			rec: func(r *quorum.Record) {
 				r.Intents = []quorum.Intent{{Kind: quorum.Rerun, Reviewer: "gemini", Base: "main", Run: 12, Attempt: 1, At: at(5)}}
 			},

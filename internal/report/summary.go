@@ -330,7 +330,7 @@ func pending(d quorum.Decision, b quorum.Ballot) string {
 		case quorum.Rerun:
 			t += "; it is run again"
 		case quorum.Cancel:
-			t += "; its run is cancelled"
+			t += "; if it has not ended, its run is cancelled and run again"
 		case quorum.Ask:
 			t += "; it is asked for a review"
 		default: // unreachable unless a kind is new
@@ -340,7 +340,11 @@ func pending(d quorum.Decision, b quorum.Ballot) string {
 			t += " at " + clock(a.Due, d.Start)
 		}
 	}
-	if !b.Deadline.IsZero() {
+	switch {
+	case b.Deadline.IsZero():
+	case len(b.Next) > 0:
+		t += "; whatever happens, its time ends at " + clock(b.Deadline, d.Start)
+	default:
 		t += "; its time ends at " + clock(b.Deadline, d.Start)
 	}
 	return t + "."

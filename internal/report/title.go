@@ -73,17 +73,33 @@ func approvable(d quorum.Decision) bool {
 	})
 }
 
-// until is the moment at which the waiting ends at the latest, as far as it is known.
+// until is the moment at which the waiting ends as it stands.
 func until(d quorum.Decision) (at time.Time) {
 	if !d.GraceEnd.IsZero() {
 		return d.GraceEnd
 	}
 	for _, b := range d.Ballots {
-		if voter(b) && b.Vote == quorum.Pending && b.Deadline.After(at) {
-			at = b.Deadline
+		if end := attemptEnds(b); voter(b) && b.Vote == quorum.Pending && end.After(at) {
+			at = end
 		}
 	}
 	return at
+}
+
+// attemptEnds is when the attempt that is waited for ends at the latest: it answers by then, or is cancelled and run
+// again, which is said when it happens. The ballot's own deadline leaves room for that.
+func attemptEnds(b quorum.Ballot) time.Time {
+	end := b.Deadline
+	for _, a := range b.Next {
+		due := a.Due
+		if a.Kind != quorum.Cancel {
+			due = due.Add(a.Timeout)
+		}
+		if due.Before(end) {
+			end = due
+		}
+	}
+	return end
 }
 
 func passed(d quorum.Decision) string {
