@@ -89,6 +89,9 @@ func (r *reader) topLevel(f File) {
 
 // patternsThatOnlyExclude warns of a list that can never match.
 func (r *reader) patternsThatOnlyExclude(key string, globs []Glob) {
+	if key == "guard" && r.has(key) && len(globs) == 0 {
+		r.warn(key, "guard is empty: a pull request may change the workflows that review it", "leave it out for the default")
+	}
 	if len(globs) > 0 && !slices.ContainsFunc(globs, func(g Glob) bool { return !strings.HasPrefix(string(g), "!") }) {
 		r.warn(key, key+": a list of patterns that all begin with ! matches nothing", "begin with a pattern that matches something")
 	}
@@ -357,6 +360,9 @@ func (r *reader) regrets(key string, q quorum.Reviewer, f File) {
 	}
 	if q.Retired {
 		r.warn(key, who+" is retired: it is shown as unavailable and is no voter", "remove it")
+	}
+	if a := q.Verdict.Approve; a != "" && !(strings.HasPrefix(strings.TrimPrefix(a, "(?i)"), "^") && strings.HasSuffix(a, "$")) {
+		r.warn(key+".verdict.approve", who+": this pattern approves wherever it stands in a line, within a word too", "anchor it: ^…$")
 	}
 	if q.Timeout > time.Duration(f.Deadline) && r.has(key+".timeout") {
 		r.warn(key+".timeout", fmt.Sprintf("the timeout of %s (%s) is longer than deadline (%s), which ends everything", who, Duration(q.Timeout), f.Deadline), "shorten it, or lengthen deadline")
