@@ -188,6 +188,7 @@ func TestDocs(t *testing.T) {
 	t.Run("the laws bite", h.bites)
 	t.Run("answers", h.answers)
 	t.Run("commands", h.table)
+	t.Run("story", h.story)
 }
 
 // wrongs are the reasons for which a reader would not succeed with s.
@@ -492,6 +493,27 @@ func (h handbook) answers(t *testing.T) {
 			t.Errorf("%s: %q is read as %s (%v)", file, m[2], said, err)
 		}
 	}
+}
+
+// story: what docs/scenarios.md says of its example is what the program tells of it.
+func (h handbook) story(t *testing.T) {
+	const file = "docs/scenarios.md"
+	page, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(page), "\n```\n")
+	scenario, _, found := strings.Cut(rest, "\n```\n")
+	if !found || !strings.Contains(scenario, "-- timeline --") {
+		t.Fatalf("%s begins with no scenario", file)
+	}
+	cmd := exec.Command(h.program, "simulate", "-")
+	cmd.Stdin = strings.NewReader(scenario + "\n")
+	told, err := cmd.Output()
+	if err != nil || !bytes.Contains(told, []byte("rerun")) {
+		t.Fatalf("%s: the scenario is played to %q: %v", file, told, err)
+	}
+	generated(t, file, between(t, page, "story", "```text\n"+string(told)+"```\n"))
 }
 
 // table: docs/commands.md lists every command with its flags.

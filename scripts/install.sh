@@ -81,7 +81,7 @@ build() {
   (
     CDPATH='' cd -- "$root"
     unset GOOS GOARCH
-    GOFLAGS='' GOWORK=off CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w -X main.release=$version" -o "$path" ./cmd/coordinator
+    GOFLAGS=-trimpath GOWORK=off CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w -X main.release=$version" -o "$path" ./cmd/coordinator
   ) || fail 'the program could not be built'
 }
 

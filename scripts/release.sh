@@ -41,7 +41,7 @@ build() { # into the folder, the platforms that are named after it, or all
   for platform; do
     os=${platform%/*} arch=${platform#*/} exe=
     [ "$os" != windows ] || exe=.exe
-    GOOS=$os GOARCH=$arch GOTOOLCHAIN=$toolchain GOFLAGS='' GOWORK=off GOEXPERIMENT='' GOAMD64=v1 GOARM64=v8.0 GOFIPS140=off CGO_ENABLED=0 \
+    GOOS=$os GOARCH=$arch GOTOOLCHAIN=$toolchain GOENV=off GOFLAGS='' GOWORK=off GOEXPERIMENT='' GOAMD64=v1 GOARM64=v8.0 GOFIPS140=off CGO_ENABLED=0 \
       go build -trimpath -buildvcs=false -ldflags "-s -w -X main.release=$version" \
       -o "$out/coordinator_${version}_${os}_${arch}${exe}" ./cmd/coordinator
   done

@@ -4,19 +4,27 @@ package main
 // did not count.
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/review-coordinator/coordinator/internal/evidence"
 	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/report"
 )
 
 type classifyCmd struct {
 	Preset     string `placeholder:"NAME" help:"Read it as this reviewer's, e.g. copilot."`
 	Verdict    string `placeholder:"FORMAT" help:"Where its verdict stands: auto, ready-to-merge, review-state, findings, json or conclusion. Default: auto, or the preset's."`
-	Kind       string `default:"comment" help:"What it is on GitHub: comment, review, check, status or log (${default})."`
+	Approve    string `placeholder:"RE" help:"Instead of --verdict: a line that matches approves, as the policy's verdict: {approve: RE, object: RE}."`
+	Object     string `placeholder:"RE" help:"With --approve: a line that matches objects."`
+	Kind       string `placeholder:"KIND" help:"What it is on GitHub: comment, review, check, status or log. Default: comment."`
 	State      string `placeholder:"STATE" help:"Of a review (APPROVED, CHANGES_REQUESTED, COMMENTED) or a status (success, failure)."`
 	Comments   int    `placeholder:"N" help:"How many inline comments the review has."`
 	Conclusion string `placeholder:"C" help:"Of the check run, or of the run whose log it is."`
@@ -59,30 +67,34 @@ type classification struct {
 }
 
 // Run classifies standard input.
-func (cmd classifyCmd) Run(c *command) error {
+func (cmd classifyCmd) Run(ctx context.Context, c *command) error {
 	reviewer, err := cmd.reviewer()
 	if err != nil {
 		return err
 	}
-	kind, err := evidence.ParseKind(cmd.Kind)
+	kind, err := evidence.ParseKind(cmp.Or(cmd.Kind, "comment"))
 	if err != nil {
 		return usage(err, "")
+	}
+	state, err := cmd.state(kind)
+	if err != nil {
+		return err
 	}
 	if cmd.Comments < 0 {
 		return usage(fmt.Errorf("--comments %d is negative", cmd.Comments), "")
 	}
-	body, err := io.ReadAll(io.LimitReader(c.Stdin, evidence.MaxText+1)) // one more, so that too much is seen
+	body, err := c.input(ctx, evidence.MaxText+1) // one more, so that too much is seen
 	if err != nil {
-		return fmt.Errorf("read standard input: %w", err)
+		return err
 	}
 	if len(body) > evidence.MaxText {
 		return usage(fmt.Errorf("the text on standard input is longer than 1 MiB"), "of a log, the end matters: tail -c 1M")
 	}
-	got := evidence.Classify(reviewer, evidence.Material{Kind: kind, Body: string(body), State: cmd.State, Threads: cmd.Comments, Conclusion: cmd.Conclusion})
+	got := evidence.Classify(reviewer, evidence.Material{Kind: kind, Body: string(body), State: state, Threads: cmd.Comments, Conclusion: cmd.Conclusion})
 	if cmd.JSON {
 		return cmd.json(c.Stdout, got)
 	}
-	return cmd.text(c.Stdout, got)
+	return cmd.text(c.Stdout, reviewer, got)
 }
 
 // Reviewer is the one that the flags describe.
@@ -94,7 +106,20 @@ func (cmd classifyCmd) reviewer() (r quorum.Reviewer, err error) {
 			return r, usage(fmt.Errorf("unknown preset %q", cmd.Preset), "presets: "+strings.Join(evidence.Presets(), ", "))
 		}
 	}
-	if cmd.Verdict == "" {
+	switch {
+	case cmd.Verdict != "" && (cmd.Approve != "" || cmd.Object != ""):
+		return r, usage(errors.New("--verdict and --approve are both given"), "keep one of them: they say where the verdict stands")
+	case cmd.Approve == "" && cmd.Object != "":
+		return r, usage(errors.New("--object is given without --approve"), "without a pattern that approves nothing can")
+	case cmd.Approve != "":
+		for _, pattern := range []string{cmd.Approve, cmd.Object} {
+			if _, err := regexp.Compile(pattern); err != nil {
+				return r, usage(fmt.Errorf("%q is no pattern: %w", pattern, err), "patterns are regular expressions as Go and RE2 write them")
+			}
+		}
+		r.Verdict = quorum.Format{Kind: quorum.Pattern, Approve: cmd.Approve, Object: cmd.Object}
+		return r, nil
+	case cmd.Verdict == "":
 		return r, nil
 	}
 	for _, f := range verdictFormats {
@@ -104,6 +129,33 @@ func (cmd classifyCmd) reviewer() (r quorum.Reviewer, err error) {
 		}
 	}
 	return r, usage(fmt.Errorf("unknown verdict format %q", cmd.Verdict), "formats: "+verdictWords())
+}
+
+// States as GitHub writes them.
+var (
+	reviewStates = []string{"APPROVED", "CHANGES_REQUESTED", "COMMENTED", "DISMISSED", "PENDING"}
+	statusStates = []string{"success", "failure", "error", "pending"}
+)
+
+// state is --state as GitHub writes it, for what has one.
+func (cmd classifyCmd) state(kind evidence.Kind) (string, error) {
+	known, as := []string(nil), ""
+	switch kind {
+	case evidence.Review:
+		known, as = reviewStates, strings.ToUpper(cmd.State)
+	case evidence.Status:
+		known, as = statusStates, strings.ToLower(cmd.State)
+	case evidence.Comment, evidence.Check, evidence.Log:
+	}
+	switch {
+	case cmd.State == "":
+		return "", nil
+	case known == nil:
+		return "", usage(fmt.Errorf("--state is given, and a %s has none", kind), "add --kind review, or --kind status")
+	case !slices.Contains(known, as):
+		return "", usage(fmt.Errorf("%q is no state of a %s", cmd.State, kind), "states: "+strings.Join(known, ", "))
+	}
+	return as, nil
 }
 
 func verdictWords() string {
@@ -128,9 +180,13 @@ func (cmd classifyCmd) json(w io.Writer, got evidence.Reading) error {
 	return nil
 }
 
-func (cmd classifyCmd) text(w io.Writer, got evidence.Reading) error {
+func (cmd classifyCmd) text(w io.Writer, r quorum.Reviewer, got evidence.Reading) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s (%s)\n", got.Outcome, got.Reason)
+	sentence, advice := report.Sentence(got.Reason), report.Advice(got.Reason)
+	if got.Outcome == quorum.Unrelated { // the reason of a failure is none of a text that is no review
+		sentence, advice = "it is neither a review nor a failure", ""
+	}
+	fmt.Fprintf(&b, "%s (%s): %s\n", got.Outcome, got.Reason, sentence)
 	if got.Detail != "" {
 		fmt.Fprintf(&b, "  read: %s\n", oneLine(got.Detail))
 	}
@@ -148,10 +204,32 @@ func (cmd classifyCmd) text(w io.Writer, got evidence.Reading) error {
 		}
 		fmt.Fprintf(&b, "  finding: %s%s%s\n", oneLine(place), oneLine(f.Body), shown)
 	}
+	if advice != "" {
+		fmt.Fprintf(&b, "  advice: %s\n", advice)
+	}
+	if hint := cmd.otherKind(r, got); hint != "" {
+		fmt.Fprintf(&b, "  hint: %s\n", hint)
+	}
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return fmt.Errorf("write result: %w", err)
 	}
 	return nil
+}
+
+// otherKind says that a text may have been read as what it is not; "" if nothing speaks for that.
+func (cmd classifyCmd) otherKind(r quorum.Reviewer, got evidence.Reading) string {
+	decided := got.Outcome == quorum.Approved || got.Outcome == quorum.Findings
+	switch {
+	case cmd.Kind != "" || cmd.Preset == "":
+		return ""
+	case r.Check != "":
+		return fmt.Sprintf("it was read as a comment; %s writes a check run: --kind check", r.Name)
+	case r.Verdict.Kind == quorum.ReviewState:
+		return fmt.Sprintf("it was read as a comment; %s writes reviews: --kind review --state COMMENTED --comments N", r.Name)
+	case !decided && !evidence.NeedsWorkflow(cmd.Preset):
+		return "it was read as a comment; if it is a review's text, add --kind review --state COMMENTED --comments N"
+	}
+	return ""
 }
 
 // ResetsAt says when a limit ends, as far as the text does.

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -65,6 +66,9 @@ func (c *command) parse(ctx context.Context, args []string) (run func() error, c
 	return func() error { return parsed.Run() }, 0
 }
 
+// unitless is what the parser says of a duration that is a bare number.
+var unitless = regexp.MustCompile(`expected duration but got "?([0-9]{1,9})"?`)
+
 // wrongUsage names the command whose help would have told.
 func wrongUsage(err error) error {
 	help := "coordinator --help"
@@ -74,5 +78,9 @@ func wrongUsage(err error) error {
 			help = fmt.Sprintf("coordinator %s --help", command[0])
 		}
 	}
-	return &exitError{code: exitUsage, err: err, hint: help + " shows how it is used"}
+	hint := help + " shows how it is used"
+	if number := unitless.FindStringSubmatch(err.Error()); number != nil {
+		hint = "write it with a unit: " + number[1] + "s"
+	}
+	return &exitError{code: exitUsage, err: err, hint: hint}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -35,8 +36,8 @@ Examples:
 }
 
 // Run checks the file.
-func (cmd configCheckCmd) Run(c *command) error {
-	path, src, err := cmd.read(c.Stdin)
+func (cmd configCheckCmd) Run(ctx context.Context, c *command) error {
+	path, src, err := cmd.read(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -57,13 +58,10 @@ func (cmd configCheckCmd) Run(c *command) error {
 }
 
 // read returns the file with the name that messages give it.
-func (cmd configCheckCmd) read(stdin io.Reader) (path string, src []byte, err error) {
+func (cmd configCheckCmd) read(ctx context.Context, c *command) (path string, src []byte, err error) {
 	if cmd.File == "-" {
-		src, err = io.ReadAll(io.LimitReader(stdin, config.MaxSize+1)) // one more, so that too much is seen
-		if err != nil {
-			return "", nil, fmt.Errorf("read standard input: %w", err)
-		}
-		return "<stdin>", src, nil
+		src, err = c.input(ctx, config.MaxSize+1) // one more, so that too much is seen
+		return "<stdin>", src, err
 	}
 	candidates := config.Paths()
 	if cmd.File != "" {

@@ -28,7 +28,7 @@ import (
 var demoScenario []byte
 
 type demoCmd struct {
-	Once  bool   `help:"End with the story. (It always does, as yet.)"`
+	Once  bool   `help:"End with the story, as it does without this too."`
 	Speed string `default:"16" help:"Story seconds per second: ${default} tells it in about forty seconds; max waits for nothing." placeholder:"N"`
 }
 
@@ -299,9 +299,15 @@ func (st *stage) box() string {
 	lines := []string{
 		st.paint(st.style().Bold(true), c.Name) + st.paint(st.style().Foreground(grey), "   #"+strconv.Itoa(d.PR.Number)+" at "+d.Head[:min(len(d.Head), 7)]),
 		"",
-		st.paint(st.style().Foreground(tint).Bold(true), clipped(sign+" "+c.Title, inner)),
-		"",
 	}
+	for i, line := range wrapped(c.Title, inner-2) {
+		lead := sign + " "
+		if i > 0 {
+			lead = "  "
+		}
+		lines = append(lines, st.paint(st.style().Foreground(tint).Bold(true), clipped(lead+line, inner)))
+	}
+	lines = append(lines, "")
 	for _, b := range d.Ballots {
 		lines = append(lines, st.row(b, inner))
 	}

@@ -67,7 +67,7 @@ func (cmd explainCmd) Run(ctx context.Context, c *command) error {
 	}
 	look, err := (&loop.Reconciler{Forge: forge}).Look(ctx, pr)
 	if err != nil {
-		return describe(err)
+		return reads.refused(err)
 	}
 	considered := evidence.Consider(look.Policy, look.Snapshot)
 	if cmd.JSON {

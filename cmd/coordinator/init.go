@@ -37,7 +37,7 @@ Examples:
 
 // Run surveys the repository and writes the file.
 func (cmd configInitCmd) Run(ctx context.Context, c *command) error {
-	owner, name, err := c.repository(cmd.Repo)
+	owner, name, err := c.repository(cmd.Repo, "config init")
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (cmd configInitCmd) Run(ctx context.Context, c *command) error {
 	}
 	survey, err := github.SurveyRepo(ctx, client, owner, name, func(step string) { fmt.Fprintf(c.Stderr, "reading %s of %s/%s\n", step, owner, name) })
 	if err != nil {
-		return describe(err)
+		return reads.refused(err)
 	}
 	src, fill := config.Init(survey)
 	if err := cmd.put(c, src); err != nil {

@@ -77,7 +77,7 @@ func badness(v quorum.Verdict) int {
 type output struct{ name, value string }
 
 // maxDecision keeps the decision far below what GitHub takes of one job's outputs.
-const maxDecision = 256 << 10
+const maxDecision = 96 << 10
 
 func outputs(r result) ([]output, error) {
 	d := r.look.Decision

@@ -3,11 +3,13 @@ package main
 // The main job: look at a pull request, post the check, and stay as long as it takes.
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
 	"os"
 	"strings"
 	"sync"
@@ -22,9 +24,9 @@ import (
 
 type runCmd struct {
 	Repo   string        `help:"The repository, owner/name. Default: GITHUB_REPOSITORY." placeholder:"OWNER/NAME"`
-	PR     int           `name:"pr" help:"The pull request's number. Default: the one that the event is about." placeholder:"N"`
+	PR     *int          `name:"pr" help:"The pull request's number. Default: the one that the event is about." placeholder:"N"`
 	Wait   bool          `help:"Stay until it is decided, following new heads."`
-	Hold   time.Duration `help:"Without --wait: how long to stay at most for what GitHub announces to no job." default:"15m"`
+	Hold   time.Duration `help:"Without --wait: how long to stay at most for what GitHub announces to no job. With --wait it says nothing." default:"15m"`
 	Poll   time.Duration `help:"How often to look while it stays; looks at every deadline too." default:"15s"`
 	DryRun bool          `help:"Say what the check would read, and write nothing."`
 	Config string        `help:"Path of the policy file on the default branch. Default: .github/review-coordinator.yml or .yaml." placeholder:"PATH"`
@@ -60,14 +62,17 @@ Examples:
 
 // Run evaluates the pull requests that are meant.
 func (cmd runCmd) Run(ctx context.Context, c *command) error {
-	if cmd.Poll <= 0 || cmd.Hold < 0 {
+	switch {
+	case cmd.Poll <= 0 || cmd.Hold < 0:
 		return usage(errors.New("--poll must be positive and --hold not negative"), "")
+	case cmd.PR != nil && *cmd.PR <= 0:
+		return usage(fmt.Errorf("--pr %d is no pull request", *cmd.PR), "--pr N is the pull request's number, from 1")
 	}
 	if err := checkFailOn(cmd.FailOn); err != nil {
 		return err
 	}
-	owner, name, err := c.repository(cmd.Repo)
-	if err != nil && cmd.Repo != "" {
+	owner, name, err := c.repository(cmd.Repo, "run")
+	if err != nil && (cmd.Repo != "" || cmd.PR != nil) { // an event names its own
 		return err
 	}
 	will := writes
@@ -82,7 +87,7 @@ func (cmd runCmd) Run(ctx context.Context, c *command) error {
 	prs, all, err := cmd.find(ctx, c, forge)
 	switch {
 	case err != nil:
-		return describe(err)
+		return will.refused(err)
 	case all != "":
 		return sweepCmd{Repo: all, Config: cmd.Config, DryRun: cmd.DryRun}.sweep(ctx, c, client, forge)
 	}
@@ -115,7 +120,7 @@ func (cmd runCmd) Run(ctx context.Context, c *command) error {
 		errs = append(errs, r.err)
 	}
 	if err := errors.Join(errs...); err != nil {
-		return describe(err)
+		return will.refused(err)
 	}
 	return failOn(cmd.FailOn, results)
 }
@@ -126,9 +131,9 @@ func (cmd runCmd) find(ctx context.Context, c *command, forge *github.Forge) (pr
 	if repo == "" {
 		repo = c.Getenv("GITHUB_REPOSITORY")
 	}
-	if cmd.PR != 0 {
+	if cmd.PR != nil {
 		owner, name, err := splitRepo(repo)
-		return []quorum.PR{{Owner: owner, Repo: name, Number: cmd.PR}}, "", err
+		return []quorum.PR{{Owner: owner, Repo: name, Number: *cmd.PR}}, "", err
 	}
 	name, path := c.Getenv("GITHUB_EVENT_NAME"), c.Getenv("GITHUB_EVENT_PATH")
 	if name == "" {
@@ -142,7 +147,7 @@ func (cmd runCmd) find(ctx context.Context, c *command, forge *github.Forge) (pr
 		return nil, "", hinted(fmt.Errorf("%s: %s", name, event.Why), "name a pull request with --pr")
 	}
 	if event.Owner == "" {
-		if event.Owner, event.Repo, err = splitRepo(repo); err != nil {
+		if event.Owner, event.Repo, err = c.repository(repo, "run"); err != nil {
 			return nil, "", err
 		}
 	}
@@ -190,9 +195,9 @@ func readEvent(name, path string) (github.Event, error) {
 }
 
 // repository is the one that is named, else the job's.
-func (c *command) repository(named string) (owner, name string, err error) {
-	if named == "" {
-		named = c.Getenv("GITHUB_REPOSITORY")
+func (c *command) repository(named, command string) (owner, name string, err error) {
+	if named = cmp.Or(named, c.Getenv("GITHUB_REPOSITORY")); named == "" {
+		return "", "", usage(errors.New("no repository: there is no --repo, and no GITHUB_REPOSITORY"), "coordinator "+command+" --repo OWNER/NAME")
 	}
 	return splitRepo(named)
 }
@@ -212,7 +217,7 @@ func (c *command) client() (*github.Client, error) {
 		token = c.Getenv("INPUT_TOKEN")
 	}
 	if token == "" {
-		return nil, usage(errors.New("there is no token"), "set GITHUB_TOKEN: in a job, env: {GITHUB_TOKEN: ${{ github.token }}}")
+		return nil, usage(errors.New("there is no token"), "set GITHUB_TOKEN: in a job, env: {GITHUB_TOKEN: ${{ github.token }}}; on your machine, export GITHUB_TOKEN=$(gh auth token)")
 	}
 	client, err := github.NewClient(github.Options{
 		BaseURL: c.Getenv("GITHUB_API_URL"), Token: token, Actions: c.Getenv("GITHUB_ACTIONS") == "true", UserAgent: "review-coordinator", Log: c.logger(),
@@ -229,6 +234,24 @@ func (c *command) logger() *slog.Logger {
 		return slog.New(slog.DiscardHandler)
 	}
 	return slog.New(tint.NewTextHandler(c.Stderr, &tint.Options{Level: slog.LevelDebug, TimeFormat: time.TimeOnly, NoColor: !c.Color}))
+}
+
+// reading are the grants of a token that only looks.
+const reading = "actions: read, checks: read, contents: read, issues: read, pull-requests: read, statuses: read"
+
+// refused adds a hint to what GitHub refused to a command that is about a repository or a pull request that somebody
+// typed.
+func (a access) refused(err error) error {
+	var api *github.APIError
+	var own *exitError
+	switch {
+	case errors.As(err, &own), !errors.As(err, &api):
+	case github.IsNotFound(err) && (api.Method == http.MethodGet || strings.HasSuffix(api.Path, "graphql")): // not of a write that was not allowed
+		return hinted(err, "no such repository or pull request, or this token may not see it")
+	case a == reads && github.IsForbidden(err):
+		return hinted(err, "the token may not read this: it needs "+reading)
+	}
+	return describe(err)
 }
 
 // describe adds a hint to what GitHub refused.

@@ -81,7 +81,7 @@ func (cmd simulateCmd) Run(ctx context.Context, c *command) error {
 }
 
 func (cmd simulateCmd) play(ctx context.Context, c *command, file string) (same bool, err error) {
-	s, err := cmd.read(c, file)
+	s, err := cmd.read(ctx, c, file)
 	if err != nil {
 		return false, err
 	}
@@ -124,8 +124,15 @@ func (cmd simulateCmd) play(ctx context.Context, c *command, file string) (same 
 func (cmd simulateCmd) compare(c *command, file string, s *sandbox.Scenario, story string) (same bool, err error) {
 	switch {
 	case cmd.Update && file != "-":
-		return true, os.WriteFile(file, s.Rewritten(story), 0o600) // it exists, and keeps its own permissions
-	case !s.Told || cmd.Policy != "" || s.Story == story:
+		if err := os.WriteFile(file, s.Rewritten(story), 0o600); err != nil { // it exists, and keeps its own permissions
+			return false, fmt.Errorf("write story: %w", err)
+		}
+		fmt.Fprintf(c.Stderr, "written: %s\n", file)
+		return true, nil
+	case !s.Told || cmd.Policy != "":
+		return true, nil
+	case s.Story == story:
+		fmt.Fprintf(c.Stderr, "as told: %s\n", file)
 		return true, nil
 	}
 	fmt.Fprintf(c.Stderr, "%s tells another story (- as it is told there, + as it came):\n%s", file, difference(s.Story, story))
@@ -133,11 +140,11 @@ func (cmd simulateCmd) compare(c *command, file string, s *sandbox.Scenario, sto
 }
 
 // read parses a scenario, with another policy if that is asked for.
-func (cmd simulateCmd) read(c *command, file string) (*sandbox.Scenario, error) {
+func (cmd simulateCmd) read(ctx context.Context, c *command, file string) (*sandbox.Scenario, error) {
 	var src []byte
 	var err error
 	if file == "-" {
-		src, err = io.ReadAll(io.LimitReader(c.Stdin, 1<<20))
+		src, err = c.input(ctx, 1<<20)
 	} else {
 		src, err = os.ReadFile(file)
 	}
@@ -158,8 +165,15 @@ func (cmd simulateCmd) read(c *command, file string) (*sandbox.Scenario, error) 
 		fmt.Fprintln(c.Stdout, c.colored(err.Error()))
 		return nil, usage(fmt.Errorf("%s cannot be played", file), "coordinator simulate --help shows the language")
 	}
+	if why := s.Empty(); why != "" {
+		fmt.Fprintf(c.Stderr, "warning: %s: %s\n", file, why)
+	}
 	var wrong *config.Error
-	if _, err := config.Parse("policy", []byte(s.Policy)); s.Policy != "" && errors.As(err, &wrong) {
+	path, above := file, s.Above
+	if cmd.Policy != "" {
+		path, above = cmd.Policy, 0
+	}
+	if _, err := config.Parse(path, []byte(strings.Repeat("\n", above)+s.Policy)); s.Policy != "" && errors.As(err, &wrong) {
 		fmt.Fprintln(c.Stderr, c.colored("warning: the story's policy is broken\n"+wrong.Error()))
 	}
 	return s, nil

@@ -19,7 +19,7 @@ import (
 
 type sweepCmd struct {
 	Repo   string `help:"The repository, owner/name. Default: GITHUB_REPOSITORY." placeholder:"OWNER/NAME"`
-	Limit  int    `help:"How many pull requests to evaluate at most. Default: the policy's sweep.limit." placeholder:"N"`
+	Limit  *int   `help:"How many pull requests to evaluate at most. Default: the policy's sweep.limit." placeholder:"N"`
 	DryRun bool   `help:"Say what the checks would read, and write nothing."`
 	Config string `help:"Path of the policy file on the default branch. Default: .github/review-coordinator.yml or .yaml." placeholder:"PATH"`
 }
@@ -50,19 +50,14 @@ Examples:
 
 // Run sweeps.
 func (cmd sweepCmd) Run(ctx context.Context, c *command) error {
-	if cmd.Repo == "" {
-		cmd.Repo = c.Getenv("GITHUB_REPOSITORY")
-	}
-	if cmd.Repo == "" {
-		return usage(errors.New("no repository: there is no --repo, and no GITHUB_REPOSITORY"), "coordinator sweep --repo OWNER/NAME")
-	}
-	if cmd.Limit < 0 {
-		return usage(errors.New("--limit must not be negative"), "leave it out for the policy's sweep.limit")
-	}
-	owner, name, err := splitRepo(cmd.Repo)
+	owner, name, err := c.repository(cmd.Repo, "sweep")
 	if err != nil {
 		return err
 	}
+	if cmd.Limit != nil && *cmd.Limit <= 0 {
+		return usage(errors.New("--limit must be positive"), "leave it out for the policy's sweep.limit")
+	}
+	cmd.Repo = owner + "/" + name
 	will := writes
 	if cmd.DryRun {
 		will = reads
@@ -85,7 +80,11 @@ func (cmd sweepCmd) sweep(ctx context.Context, c *command, client *github.Client
 		return context.Canceled
 	}
 	if err != nil {
-		return describe(err)
+		will := writes
+		if cmd.DryRun {
+			will = reads
+		}
+		return will.refused(err)
 	}
 	var prs []quorum.PR
 	told := progress{w: c.Stdout, of: len(open.Due), titles: map[quorum.PR]string{}, runner: c.runner, now: time.Now}
@@ -102,8 +101,8 @@ func (cmd sweepCmd) sweep(ctx context.Context, c *command, client *github.Client
 		Limit: open.Sweep.Limit, Threshold: open.Threshold,
 		Spent: func() string { return spent(client.Budget(), time.Now()) },
 	}
-	if cmd.Limit > 0 {
-		s.Limit = cmd.Limit
+	if cmd.Limit != nil {
+		s.Limit = *cmd.Limit
 	}
 	told.of = min(told.of, s.Limit)
 	s.Done = func(done loop.Swept) {

@@ -12,7 +12,7 @@ import (
 // The shapes in which a line names a commit; the commit may be the text or the address of a link.
 var namesCommit = regexp.MustCompile(`(?:\breviewed commits?|\bfor commit|\bup to commit)(?: ?: ?| )(?:\[[^\[\]]{0,80}\]\(https?://[^ ()]{1,200}/commits?/([0-9a-f]{7,64})[^ ()]{0,100}\)|\[?\(?([0-9a-f]{7,64}))([^0-9a-z]|$)`)
 
-// Emphasis takes away the marks that may stand around and within such a line.
+// emphasis takes away the marks that may stand around and within such a line.
 var emphasis = strings.NewReplacer("*", "", "`", "", "_", "")
 
 // NamedCommit is the commit that body says it is about, in small letters; "" if it names none. Other hexadecimal digits

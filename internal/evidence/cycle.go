@@ -11,7 +11,7 @@ import (
 // Actions is the account as which workflows write, and which all of them share.
 const Actions = "github-actions[bot]"
 
-// A cycle is what happens on one head against one base. Its moments come from GitHub's own times alone: our own check's
+// a cycle is what happens on one head against one base. Its moments come from GitHub's own times alone: our own check's
 // started_at would show one too, but anyone may write it.
 type cycle struct {
 	arrival time.Time // the head's: unnamed texts from before it are void
@@ -51,7 +51,7 @@ func (c cycle) past(t time.Time) bool { return !c.base.IsZero() && !t.After(c.ba
 // Facts are what [quorum.Decide] needs to know of s beside the ballots.
 func Facts(p quorum.Policy, s quorum.Snapshot) quorum.Facts {
 	c := cycleOf(s)
-	f := quorum.Facts{PR: s.PR.PR, Head: s.PR.Head, Base: s.PR.BaseRef, File: s.File, Draft: s.PR.Draft, Closed: s.PR.Closed, Start: c.start, Open: s.Open}
+	f := quorum.Facts{PR: s.PR.PR, Head: s.PR.Head, Base: s.PR.BaseRef, File: s.File, Draft: s.PR.Draft, Closed: s.PR.Closed, Start: c.start}
 	for _, o := range s.Siblings {
 		f.Siblings = append(f.Siblings, o.Number)
 	}

@@ -144,11 +144,11 @@ func TestWhoStandsIn(t *testing.T) {
 
 func TestFacts(t *testing.T) {
 	x := onHead().with(func(x *scene) {
-		x.s.PR.Draft, x.s.PR.Closed, x.s.Open = true, true, true
+		x.s.PR.Draft, x.s.PR.Closed = true, true
 		x.s.Siblings = []quorum.PullRequest{{PR: quorum.PR{Number: 9}}, {PR: quorum.PR{Number: 8}}}
 	})
 	f := x.facts()
-	if f.Head != head || f.Base != "main" || !f.Draft || !f.Closed || !f.Open || !slices.Equal(f.Siblings, []int{8, 9}) || f.PR.Number != 7 || f.File.SHA != "p1" {
+	if f.Head != head || f.Base != "main" || !f.Draft || !f.Closed || !slices.Equal(f.Siblings, []int{8, 9}) || f.PR.Number != 7 || f.File.SHA != "p1" {
 		t.Errorf("the facts are %+v", f)
 	}
 	if x = onHead(); x.facts().Start.Location() != time.UTC {

@@ -82,13 +82,13 @@ const MaxText = 1 << 20
 // MaxLog is how much of a log is read, counted from its end.
 const MaxLog = 1 << 20
 
-// MaxDetail is the length of a quote in runes.
+// maxDetail is the length of a quote in runes.
 const maxDetail = 120
 
 // keys are the shapes of secrets that logs and answers sometimes quote; GitHub masks only those that it knows.
 var keys = regexp.MustCompile(`\b(?:sk|pk|rk)-[A-Za-z0-9_-]{8,}|\bgh[a-z]_[A-Za-z0-9]{16,}|\bgithub_pat_[A-Za-z0-9_]{16,}|\b(?:AKIA|ASIA)[A-Z0-9]{12,}|\bAIza[A-Za-z0-9_-]{16,}|\bxox[a-z]-[A-Za-z0-9-]{8,}|\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_.-]{8,}|(?i:bearer) [A-Za-z0-9._~+/-]{16,}`)
 
-// Quote makes one short line of s.
+// quote makes one short line of s.
 func quote(s string) string {
 	s = keys.ReplaceAllString(s[:min(len(s), 4<<10)], "***")
 	var b strings.Builder
@@ -115,7 +115,7 @@ func quote(s string) string {
 	return b.String()
 }
 
-// Invisible reports whether r shows nothing and can therefore hide or split a word. The variation selector that
+// invisible reports whether r shows nothing and can therefore hide or split a word. The variation selector that
 // follows an emoji is harmless.
 func invisible(r rune) bool {
 	switch {

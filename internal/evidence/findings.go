@@ -15,7 +15,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// Tally is what a text counts and lists.
+// tally is what a text counts and lists.
 type tally struct {
 	found    []quorum.Finding // with a severity: they object
 	listed   []quorum.Finding // with a place only: quoted beside a verdict that objects
@@ -64,7 +64,7 @@ var (
 	yetSome     = regexp.MustCompile(`\b(?:but|except|however|although|though|besides|apart from|other than)\b`)
 )
 
-// Section is where a line stands.
+// section is where a line stands.
 type section struct {
 	severity quorum.Severity // of the heading
 	level    int             // of the heading; bold lines have 7
@@ -76,7 +76,7 @@ type section struct {
 	inherits bool // it is one finding of the section above, with a heading of its own
 }
 
-// Count reads the counts and lists of p.
+// count reads the counts and lists of p.
 func count(p page) tally {
 	t := tally{counted: map[quorum.Severity]int{}}
 	var (
@@ -143,7 +143,7 @@ func count(p page) tally {
 	return t
 }
 
-// Clause is one section, as far as "No issues found" is concerned.
+// clause is one section, as far as "No issues found" is concerned.
 type clause struct {
 	name  string
 	level int
@@ -152,7 +152,7 @@ type clause struct {
 	clean bool // says that there is nothing
 }
 
-// Clean reports whether the text as a whole says that nothing was found: where it is said for the whole, or for every
+// clean reports whether the text as a whole says that nothing was found: where it is said for the whole, or for every
 // section that holds anything, and no other section holds more than a description.
 func clean(parts []clause) bool {
 	said, whole := false, false
@@ -173,7 +173,7 @@ func clean(parts []clause) bool {
 	return true
 }
 
-// Says notes that nothing was found in the newest section.
+// says notes that nothing was found in the newest section.
 func (t *tally) says(parts *[]clause, text string) {
 	if len(*parts) == 0 {
 		*parts = append(*parts, clause{})
@@ -184,7 +184,7 @@ func (t *tally) says(parts *[]clause, text string) {
 	}
 }
 
-// Next is the section that a heading begins.
+// next is the section that a heading begins.
 func (s section) next(name string, level int) section {
 	n := section{level: level, name: name}
 	named := false
@@ -202,7 +202,7 @@ func (s section) next(name string, level int) section {
 	return n
 }
 
-// HeadingOf recognises a heading, or a line in bold that serves as one.
+// headingOf recognises a heading, or a line in bold that serves as one.
 func headingOf(l pageLine, text string) (name string, level int, ok bool) {
 	switch {
 	case l.level > 0:
@@ -224,7 +224,7 @@ func headingOf(l pageLine, text string) (name string, level int, ok bool) {
 	return strings.TrimRight(plain(text), ":"), 7, true
 }
 
-// Line reads a line that is neither heading nor table, and returns the finding that it begins.
+// line reads a line that is neither heading nor table, and returns the finding that it begins.
 func (t *tally) line(item string, isItem bool, l pageLine, at *section, parts *[]clause) *quorum.Finding {
 	short := len(item) <= maxShape
 	words := ""
@@ -271,7 +271,7 @@ func (t *tally) line(item string, isItem bool, l pageLine, at *section, parts *[
 	return nil
 }
 
-// Counts reads a line that counts: "Critical: 0 · High: 2", "3 issues found".
+// counts reads a line that counts: "Critical: 0 · High: 2", "3 issues found".
 func (t *tally) counts(words, item string, sure bool) bool {
 	if words == "" {
 		return false
@@ -325,7 +325,7 @@ func (t *tally) counts(words, item string, sure bool) bool {
 	return true
 }
 
-// Add counts n findings.
+// add counts n findings.
 func (t *tally) add(severity quorum.Severity, n int, total bool, text string, sure bool) {
 	before := t.counted[severity]
 	t.counted[severity] = before + n
@@ -341,7 +341,7 @@ func (t *tally) add(severity quorum.Severity, n int, total bool, text string, su
 	}
 }
 
-// Table reads a table that begins at lines[0] and returns how many lines it has.
+// table reads a table that begins at lines[0] and returns how many lines it has.
 func (t *tally) table(lines []pageLine, at section) (n int) {
 	var rows [][]string
 	var raw []string
@@ -430,7 +430,7 @@ func divider(cells []string) bool {
 
 func trimCell(c string) string { return trimSymbols(c) }
 
-// SeverityOf is the severity of a label with its marks.
+// severityOf is the severity of a label with its marks.
 func severityOf(label string) (quorum.Severity, bool) {
 	if s, ok := severityLabel(trimSymbols(label)); ok {
 		return s, true
@@ -450,7 +450,7 @@ func severityMark(s string) (quorum.Severity, bool) {
 	return 0, false
 }
 
-// SeverityLabel is the severity that a label names, if it says nothing else.
+// severityLabel is the severity that a label names, if it says nothing else.
 func severityLabel(label string) (quorum.Severity, bool) {
 	for _, s := range severityWords {
 		for _, w := range s.words {
@@ -475,7 +475,7 @@ func hasSeverity(words string) bool {
 
 var badge = regexp.MustCompile(`^!\[(p[0-3]) badge\]`)
 
-// SeverityTag is the severity with which an item begins: "**Critical** …", "[P1] …", "🔴 …", "High: …". A mark alone
+// severityTag is the severity with which an item begins: "**Critical** …", "[P1] …", "🔴 …", "High: …". A mark alone
 // is enough; a word must be set off, else it is prose.
 func severityTag(item string, isItem bool) (quorum.Severity, bool) {
 	head := item[:min(len(item), 160)]
@@ -510,7 +510,7 @@ func severityTag(item string, isItem bool) (quorum.Severity, bool) {
 	return 0, false
 }
 
-// BoldAlone reports whether the bold words at the beginning of an item are a tag: short.
+// boldAlone reports whether the bold words at the beginning of an item are a tag: short.
 func boldAlone(head string) bool {
 	head = strings.TrimLeftFunc(head, isSymbol)
 	if !strings.HasPrefix(head, "**") {
@@ -520,7 +520,7 @@ func boldAlone(head string) bool {
 	return end > 0 && end <= 24 && func() bool { _, ok := severityLabel(plain(head[2 : 2+end])); return ok }()
 }
 
-// PlaceOf is the first path:line in text. A path has a dot or a slash, and stands by itself or in marks.
+// placeOf is the first path:line in text. A path has a dot or a slash, and stands by itself or in marks.
 func placeOf(text string) (path string, line int) {
 	text = text[:min(len(text), maxShape)]
 	for i := 1; i+1 < len(text); i++ {
@@ -572,12 +572,12 @@ func (t tally) objects(least quorum.Severity) bool {
 
 func below(s, least quorum.Severity) bool { return s > 0 && s < least }
 
-// Hints reports whether t is no more than a list of minor things without places.
+// hints reports whether t is no more than a list of minor things without places.
 func (t tally) hints() bool {
 	return len(t.counted) == 0 && !slices.ContainsFunc(t.found, func(f quorum.Finding) bool { return f.Severity != quorum.Low || f.Path != "" })
 }
 
-// Some reports whether anything is counted or listed with a severity.
+// some reports whether anything is counted or listed with a severity.
 func (t tally) some() bool {
 	if len(t.found) > 0 {
 		return true
@@ -590,7 +590,7 @@ func (t tally) some() bool {
 	return false
 }
 
-// Contradicts reports whether the counts deny what the text lists.
+// contradicts reports whether the counts deny what the text lists.
 func (t tally) contradicts() bool {
 	for s, n := range t.counted {
 		if n > 0 {
@@ -606,7 +606,7 @@ func (t tally) contradicts() bool {
 	return nothing && (t.some() || len(t.listed) > 0)
 }
 
-// All are the findings to quote, marked where they lie below least.
+// all are the findings to quote, marked where they lie below least.
 func (t tally) all(least quorum.Severity) []quorum.Finding {
 	out := append([]quorum.Finding(nil), t.found...)
 	out = append(out, t.listed...)
@@ -616,7 +616,7 @@ func (t tally) all(least quorum.Severity) []quorum.Finding {
 	return out
 }
 
-// Ruling is what the tally says by itself; silent if it says nothing.
+// ruling is what the tally says by itself; silent if it says nothing.
 func (t tally) ruling(least quorum.Severity) ruling {
 	r := ruling{detail: t.detail}
 	if len(t.found) > 0 {

@@ -78,7 +78,7 @@ func hold(t *testing.T, r quorum.Reviewer, body string) {
 	Classify(r, Material{Kind: Comment, Body: body})
 }
 
-// Hides0 reports whether what follows body could be in its fence or comment, so that it cannot be heard.
+// hides0 reports whether what follows body could be in its fence or comment, so that it cannot be heard.
 func hides0(body string) bool {
 	p := readPage(body + "\n\nend")
 	return p.lines[len(p.lines)-1].sight == hidden

@@ -13,10 +13,10 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// MaxDepth is deeper than any reviewer's schema.
+// maxDepth is deeper than any reviewer's schema.
 const maxDepth = 32
 
-// Value is a JSON value.
+// value is a JSON value.
 type value struct {
 	kind   byte // { [ " 0 t n
 	text   string
@@ -115,7 +115,7 @@ func (v value) shaped() bool {
 	return false
 }
 
-// ReadJSON reads the one object with a verdict that p's text is, or has in its last fenced block.
+// readJSON reads the one object with a verdict that p's text is, or has in its last fenced block.
 func readJSON(r quorum.Reviewer, body string, p page) Reading {
 	text, reason := jsonText(r, body, p)
 	if text == "" {
@@ -128,7 +128,7 @@ func readJSON(r quorum.Reviewer, body string, p page) Reading {
 	return v.reading(r.MinSeverity)
 }
 
-// JSONText finds the text to parse. A heading and the line that names the commit may stand before it.
+// jsonText finds the text to parse. A heading and the line that names the commit may stand before it.
 func jsonText(r quorum.Reviewer, body string, p page) (text string, reason quorum.Reason) {
 	bare := strings.TrimSpace(body)
 	if strings.HasPrefix(bare, "{") || strings.HasPrefix(bare, "[") {
@@ -167,7 +167,7 @@ func jsonText(r quorum.Reviewer, body string, p page) (text string, reason quoru
 	return "", quorum.ReasonMalformed
 }
 
-// MentionsVerdict reports whether a block that is no JSON has a verdict's key all the same.
+// mentionsVerdict reports whether a block that is no JSON has a verdict's key all the same.
 func mentionsVerdict(text string) bool {
 	for _, k := range verdictKeys {
 		if strings.Contains(text, `"`+k+`"`) {
@@ -177,7 +177,7 @@ func mentionsVerdict(text string) bool {
 	return false
 }
 
-// Reading is what an object says.
+// reading is what an object says.
 func (v value) reading(least quorum.Severity) Reading {
 	var yes, no, bad int
 	var detail string
@@ -230,7 +230,7 @@ func (v value) reading(least quorum.Severity) Reading {
 	return out
 }
 
-// JSONVote reads a verdict's value. It is a word, not a sentence.
+// jsonVote reads a verdict's value. It is a word, not a sentence.
 func jsonVote(f value) vote {
 	if f.kind != '"' || tricky(f.text) {
 		return unclear
@@ -255,7 +255,7 @@ func jsonVote(f value) vote {
 	return unclear
 }
 
-// Findings reads the list of findings; one that is no list makes the answer unreadable.
+// findings reads the list of findings; one that is no list makes the answer unreadable.
 func (v value) findings() (out []quorum.Finding, ok bool) {
 	for _, k := range [...]string{"findings", "issues"} {
 		list, found := v.fields[k]
@@ -280,7 +280,7 @@ func (v value) findings() (out []quorum.Finding, ok bool) {
 	return out, true
 }
 
-// Finding reads one finding, in the keys that schemas use for its parts.
+// finding reads one finding, in the keys that schemas use for its parts.
 func (v value) finding() (f quorum.Finding) {
 	f.Path = v.string("path", "file", "filename")
 	f.Line = v.number("line", "start_line")
@@ -301,7 +301,7 @@ func (v value) finding() (f quorum.Finding) {
 	return f
 }
 
-// Severity is the gravest that the parts of a finding state; 0 if none does.
+// severity is the gravest that the parts of a finding state; 0 if none does.
 func (v value) severity(title string) (most quorum.Severity) {
 	if s, ok := severityLabel(lower(strings.TrimSpace(v.string("severity", "level")))); ok {
 		most = s

@@ -164,6 +164,11 @@ func (j judge) asked(r quorum.Reviewer) attempt {
 // askedByPerson is when a person asked r first; zero if nobody did. More requests begin no clock anew: anybody may write
 // them, and a wait must end.
 func (j judge) askedByPerson(r quorum.Reviewer) (at time.Time) {
+	for _, was := range j.s.Record.Asked {
+		if was.Reviewer == r.Name && was.Base == j.s.PR.BaseRef && was.At.After(j.c.start) {
+			return was.At
+		}
+	}
 	first := func(t time.Time) {
 		if t.After(j.c.start) && (at.IsZero() || t.Before(at)) {
 			at = t
@@ -342,6 +347,9 @@ func (j judge) texts(r quorum.Reviewer, a attempt) (words []word) {
 		if w.Outcome == quorum.Approved && r.Workflow == "" && j.c.another && !w.review && !j.names(r, t) { // it may be about the other head
 			w.void, w.why = true, quorum.ReasonUnnamed
 		}
+		if named := NamedCommit(r, t.Body); w.Outcome == quorum.Approved && named != "" && j.vague(named) {
+			w.void, w.why = true, quorum.ReasonUnnamed
+		}
 		words = append(words, w)
 	}
 	slices.SortStableFunc(words, func(a, b word) int { return a.at.Compare(b.at) })
@@ -391,7 +399,7 @@ func (j judge) dismissed(review int64) (by, was string) {
 	return by, "DISMISSED"
 }
 
-// bound reports whether a text is about this head and of attempt a (DESIGN: "A text is bound").
+// bound reports whether a text is about this head and of attempt a (it names the head, or was written during a's time).
 func (j judge) bound(r quorum.Reviewer, a attempt, t quorum.Text, at time.Time) bool {
 	return j.unbound(r, a, t, at) == ""
 }
@@ -403,7 +411,7 @@ func (j judge) unbound(r quorum.Reviewer, a attempt, t quorum.Text, at time.Time
 	}
 	named := NamedCommit(r, t.Body)
 	about := j.names(r, t)
-	if named != "" && !about && !j.merge(named) {
+	if named != "" && !about && !j.vague(named) && !j.merge(named) {
 		return "it names the commit " + named + ", which is not this head"
 	}
 	if t.Kind == quorum.TextReview {
@@ -442,6 +450,13 @@ func (j judge) unbound(r quorum.Reviewer, a attempt, t quorum.Text, at time.Time
 func (j judge) names(r quorum.Reviewer, t quorum.Text) bool {
 	named := NamedCommit(r, t.Body)
 	return named != "" && strings.HasPrefix(j.s.PR.Head, named) && !j.collides(named)
+}
+
+// vague reports whether it cannot be told which commit a text names: several, one that is not there, or an id that is
+// also another head's. That binds nothing and approves nothing; an objection that is bound otherwise stays one.
+func (j judge) vague(named string) bool {
+	c, asked := j.s.Resolved[named]
+	return strings.Contains(named, " and ") || asked && c.SHA == "" || strings.HasPrefix(j.s.PR.Head, named) && j.collides(named)
 }
 
 // collides reports whether a short id is also another head's: ids that begin alike are cheap to make.

@@ -54,7 +54,7 @@ func policy(r ...quorum.Reviewer) quorum.Policy {
 	}
 }
 
-// A scene is a policy with what GitHub shows.
+// a scene is a policy with what GitHub shows.
 type scene struct {
 	p quorum.Policy
 	s quorum.Snapshot
@@ -206,7 +206,7 @@ func ref(kind quorum.TextKind, id int64) quorum.TextRef { return quorum.TextRef{
 
 func (x *scene) ballot() quorum.Ballot { return evidence.Judge(x.p, x.s)[0] }
 
-// A wanted ballot.
+// a wanted ballot.
 type wanted struct {
 	vote    quorum.Vote
 	outcome quorum.Outcome

@@ -14,7 +14,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// A LogShape is the beginning of a message that says how a run failed. A key is sought first: it is cheap.
+// a logShape is the beginning of a message that says how a run failed. A key is sought first: it is cheap.
 type logShape struct {
 	key     string
 	line    *regexp.Regexp
@@ -149,10 +149,10 @@ var (
 // Where in a line of JSON a message begins.
 var jsonParts = regexp.MustCompile(`"(?:type|code|message|status|reason|error|subtype|stop_reason)" ?: ?(?:"|\d)`)
 
-// MaxLogLine is how much of a line is looked at.
+// maxLogLine is how much of a line is looked at.
 const maxLogLine = 2000
 
-// ReadLog reads the end of a log. What will not go away beats what may.
+// readLog reads the end of a log. What will not go away beats what may.
 func readLog(m Material) Reading {
 	body := m.Body
 	if len(body) > MaxLog {
@@ -184,7 +184,7 @@ func readLog(m Material) Reading {
 	return unexplained(m.Conclusion)
 }
 
-// Unexplained is what a run's conclusion says where its log says nothing. None of them is a verdict.
+// unexplained is what a run's conclusion says where its log says nothing. None of them is a verdict.
 func unexplained(conclusion string) Reading {
 	switch conclusion {
 	case "success":
@@ -197,7 +197,7 @@ func unexplained(conclusion string) Reading {
 	return Reading{Outcome: quorum.Unknown, Reason: quorum.ReasonUnknown}
 }
 
-// Weigh orders what lines of a log say.
+// weigh orders what lines of a log say.
 func weigh(r Reading) int {
 	switch r.Outcome {
 	case quorum.Failed:
@@ -235,7 +235,7 @@ func (got Reading) waitIn(line string) Reading {
 	return Reading{}
 }
 
-// LogLine reads one line.
+// logLine reads one line.
 func logLine(line string) (Reading, bool) {
 	if len(line) > maxLogLine {
 		line = line[:maxLogLine]
@@ -272,7 +272,7 @@ func logLine(line string) (Reading, bool) {
 	return best.minute(low), true
 }
 
-// Minute tells the limits apart that one sentence serves for: Gemini says "quota exceeded" of a minute and of a day.
+// minute tells the limits apart that one sentence serves for: Gemini says "quota exceeded" of a minute and of a day.
 func (got Reading) minute(low string) Reading {
 	if got.Outcome != quorum.Limited && got.Reason != quorum.ReasonBilling {
 		return got
@@ -292,10 +292,10 @@ func (got Reading) minute(low string) Reading {
 	return got
 }
 
-// MaxMinute is the longest wait that is a rate and not a quota.
+// maxMinute is the longest wait that is a rate and not a quota.
 const maxMinute = 5 * time.Minute
 
-// LogMessage reads a message without what loggers put before it.
+// logMessage reads a message without what loggers put before it.
 func logMessage(part string, hits []int, coded bool) (Reading, bool) {
 	for _, i := range hits {
 		if s := logShapes[i]; s.line.MatchString(part) {
@@ -312,7 +312,7 @@ func logMessage(part string, hits []int, coded bool) (Reading, bool) {
 	return Reading{}, false
 }
 
-// Messages are the places in a line at which a message may begin.
+// messages are the places in a line at which a message may begin.
 func messages(low string) (parts []string) {
 	for range 8 {
 		low = trimMarks(low)
@@ -357,7 +357,7 @@ func messages(low string) (parts []string) {
 	return parts
 }
 
-// HasCode reports whether s holds three digits that may be an HTTP code. It is asked first, because it is cheap.
+// hasCode reports whether s holds three digits that may be an HTTP code. It is asked first, because it is cheap.
 func hasCode(s string) bool {
 	for i := 0; i+2 < len(s); i++ {
 		if s[i] >= '1' && s[i] <= '5' && s[i+1] >= '0' && s[i+1] <= '9' && s[i+2] >= '0' && s[i+2] <= '9' {
@@ -377,7 +377,7 @@ func trimMarks(s string) string {
 	})
 }
 
-// Stamped cuts the time that GitHub puts before every line.
+// stamped cuts the time that GitHub puts before every line.
 func stamped(line string) string {
 	if len(line) > 21 && line[4] == '-' && line[7] == '-' && line[10] == 'T' && line[13] == ':' {
 		if i := strings.IndexByte(line[:min(len(line), 40)], 'Z'); i > 0 && (i+1 == len(line) || line[i+1] == ' ') {

@@ -14,14 +14,14 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// A Shape is a line that means an outcome.
+// a shape is a line that means an outcome.
 type shape struct {
 	line    *regexp.Regexp
 	outcome quorum.Outcome
 	reason  quorum.Reason
 }
 
-// A Marker is an HTML comment that means an outcome.
+// a marker is an HTML comment that means an outcome.
 type marker struct {
 	text    string
 	outcome quorum.Outcome
@@ -31,7 +31,7 @@ type marker struct {
 // An error with its HTTP code, wherever it stands: "## ⚠️ Gemini API Error (HTTP 503)".
 var httpError = regexp.MustCompile(`^(?:[\w.'-]+ ){0,6}[\w.'-]+ ?\(http(?: status)?(?: code)?:? (\d{3})\)[.:]?(?: .{0,200})?$|^(?:[\w.'-]+ ){0,4}(?:error|failed|failure):? (?:http |status |status code )?(\d{3})[.:]?(?: .{0,200})?$`)
 
-// Notices of reviewers without a preset. The first group are headlines that hardly occur otherwise.
+// notices of reviewers without a preset. The first group are headlines that hardly occur otherwise.
 var notices = []shape{
 	{regexp.MustCompile(`^(?:[\w.'-]+ ){0,4}(?:api )?(?:timeout|timed out)[.!]?$`), quorum.Overloaded, quorum.ReasonOverloaded},
 	{regexp.MustCompile(`^(?:the )?(?:[\w.'-]+ ){0,4}(?:service|api|model|server) is (?:temporarily |currently )?(?:unavailable|overloaded|down)\b.*$`), quorum.Overloaded, quorum.ReasonOverloaded},
@@ -69,7 +69,7 @@ const (
 	noticeTail = 10
 )
 
-// Notice finds what a text says instead of a review.
+// notice finds what a text says instead of a review.
 func notice(r quorum.Reviewer, p page) (Reading, bool) {
 	pre, _ := presetOf(r.Preset)
 	for _, c := range p.comments {
@@ -105,7 +105,7 @@ func notice(r quorum.Reviewer, p page) (Reading, bool) {
 	return Reading{}, false
 }
 
-// Seen are the lines that may hold a notice.
+// seen are the lines that may hold a notice.
 func seen(p page, quotes bool) (lines []pageLine) {
 	for _, l := range p.lines {
 		if (l.sight == inView || l.sight == doubtful || quotes && l.sight == quoted) && strings.TrimSpace(l.text) != "" && len(l.text) <= maxShape {
@@ -139,7 +139,7 @@ func noticeLine(pre preset, l pageLine) (Reading, bool) {
 	return Reading{}, false
 }
 
-// Coded reads a headline with an HTTP code.
+// coded reads a headline with an HTTP code.
 func coded(l pageLine) (Reading, bool) {
 	if !hasCode(l.text) {
 		return Reading{}, false
@@ -152,7 +152,7 @@ func coded(l pageLine) (Reading, bool) {
 	return Reading{Outcome: outcome, Reason: reason, Detail: quote(l.text)}, ok
 }
 
-// OfCode is what an HTTP answer with that code means for another attempt.
+// ofCode is what an HTTP answer with that code means for another attempt.
 func ofCode(code string) (quorum.Outcome, quorum.Reason, bool) {
 	n, _ := strconv.Atoi(code)
 	switch n {
@@ -173,7 +173,7 @@ func ofCode(code string) (quorum.Outcome, quorum.Reason, bool) {
 	return 0, "", false
 }
 
-// Works reports whether a text says that its review is still under way.
+// works reports whether a text says that its review is still under way.
 func works(r quorum.Reviewer, p page) (detail string, yes bool) {
 	pre, _ := presetOf(r.Preset)
 	lines := seen(p, pre.quoted)
@@ -202,7 +202,7 @@ var (
 	waitUnix = regexp.MustCompile(`\blimit reached\|(\d{10})\b`)
 )
 
-// Wait adds to a limit when it ends, as far as the text says.
+// wait adds to a limit when it ends, as far as the text says.
 func (got Reading) wait(p page) Reading {
 	if got.Outcome != quorum.Limited {
 		return got
@@ -218,7 +218,7 @@ func (got Reading) wait(p page) Reading {
 	return got
 }
 
-// WaitLine reads a wait from one line in small letters.
+// waitLine reads a wait from one line in small letters.
 func (got Reading) waitLine(words string) Reading {
 	if !strings.ContainsAny(words, "0123456789") {
 		return got
@@ -243,7 +243,7 @@ func (got Reading) waitLine(words string) Reading {
 	return got
 }
 
-// MaxWait bounds what a stranger may state; nobody waits so long.
+// maxWait bounds what a stranger may state; nobody waits so long.
 const maxWait = 60 * 24 * time.Hour
 
 func duration(s string) (d time.Duration) {

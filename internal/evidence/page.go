@@ -8,7 +8,7 @@ package evidence
 
 import "strings"
 
-// Sight says how a line of a text is seen.
+// sight says how a line of a text is seen.
 type sight uint8
 
 const (
@@ -18,7 +18,7 @@ const (
 	hidden                    // in a fence or an HTML comment
 )
 
-// PageLine is one line of a text.
+// pageLine is one line of a text.
 type pageLine struct {
 	text  string // without HTML comments and, if quoted, without the quote's marks
 	sight sight
@@ -26,23 +26,23 @@ type pageLine struct {
 	lead  bool // begins with an HTML comment: no heading then
 }
 
-// Block is a fenced block.
+// block is a fenced block.
 type block struct {
 	text   string
 	closed bool
 }
 
-// Page is a text as it is seen.
+// page is a text as it is seen.
 type page struct {
 	lines    []pageLine
 	comments []string // contents of its HTML comments
 	blocks   []block  // its certain fenced blocks, in order
 }
 
-// Hiders are the tags whose contents are shown as code or not as the writer's word.
+// hiders are the tags whose contents are shown as code or not as the writer's word.
 var hiders = [...]string{"pre", "blockquote", "code", "samp", "del", "s", "strike", "template", "script", "style", "textarea", "title", "svg", "math", "q"}
 
-// Scan is the state of reading a page line by line.
+// scan is the state of reading a page line by line.
 type scan struct {
 	page
 	inComment   bool
@@ -61,7 +61,7 @@ type scan struct {
 	lost        bool // from here on, two readings are possible to the end
 }
 
-// ReadPage sorts the lines of body.
+// readPage sorts the lines of body.
 func readPage(body string) page {
 	if strings.Contains(body, "\r") {
 		body = strings.ReplaceAll(strings.ReplaceAll(body, "\r\n", "\n"), "\r", "\n")
@@ -95,7 +95,7 @@ func (s *scan) line(raw string) {
 	}
 }
 
-// Fenced reads a line within a fence.
+// fenced reads a line within a fence.
 func (s *scan) fenced(raw string) {
 	indent, rest := indentation(raw)
 	n := repeats(rest, s.fence)
@@ -119,7 +119,7 @@ func (s *scan) fenced(raw string) {
 	}
 }
 
-// Commented reads a line that begins within an HTML comment.
+// commented reads a line that begins within an HTML comment.
 func (s *scan) commented(raw string) {
 	end := strings.Index(raw, "-->")
 	if end < 0 {
@@ -144,7 +144,7 @@ func (s *scan) endComment() {
 	s.inComment = false
 }
 
-// Open reads a line outside of fences and comments.
+// open reads a line outside of fences and comments.
 func (s *scan) open(raw string) {
 	indent, rest := indentation(raw)
 	if rest == "" {
@@ -169,7 +169,7 @@ func (s *scan) open(raw string) {
 	s.text(raw, indent > 3, false)
 }
 
-// QuotesInItem reports whether rest is an item of a list that begins with a quote.
+// quotesInItem reports whether rest is an item of a list that begins with a quote.
 func quotesInItem(rest string) bool {
 	for range 4 {
 		after, ok := listItem(rest)
@@ -183,7 +183,7 @@ func quotesInItem(rest string) bool {
 	return false
 }
 
-// Opens begins a fence if rest does.
+// opens begins a fence if rest does.
 func (s *scan) opens(indent int, rest string) bool {
 	inner := rest
 	for range 4 { // a fence may follow the mark of a list's item
@@ -208,7 +208,7 @@ func (s *scan) opens(indent int, rest string) bool {
 	return true
 }
 
-// Text reads what is left of a line that is neither fence nor quote.
+// text reads what is left of a line that is neither fence nor quote.
 func (s *scan) text(raw string, soft, lead bool) {
 	text, unclosed := s.withoutComments(raw, &lead)
 	level := 0
@@ -236,7 +236,7 @@ func (s *scan) text(raw string, soft, lead bool) {
 	s.lines = append(s.lines, pageLine{text: text, sight: see, level: level, lead: lead})
 }
 
-// WithoutComments cuts the HTML comments out of a line, and begins one that is not closed in it. A comment's mark in a
+// withoutComments cuts the HTML comments out of a line, and begins one that is not closed in it. A comment's mark in a
 // code span is none. It reports whether the line leaves a code span open.
 func (s *scan) withoutComments(raw string, lead *bool) (text string, unclosed bool) {
 	if !strings.ContainsAny(raw, "`<") {
@@ -281,7 +281,7 @@ func (s *scan) withoutComments(raw string, lead *bool) (text string, unclosed bo
 	return b.String(), unclosed
 }
 
-// CodeSpans finds the code spans of a line: where each begins and ends. Every run of backticks is looked at once.
+// codeSpans finds the code spans of a line: where each begins and ends. Every run of backticks is looked at once.
 func codeSpans(raw string) (ends map[int]int, unclosed bool) {
 	if strings.IndexByte(raw, '`') < 0 {
 		return nil, false
@@ -318,7 +318,7 @@ func codeSpans(raw string) (ends map[int]int, unclosed bool) {
 	return ends, unclosed
 }
 
-// WithoutSpans cuts the code spans out of a line.
+// withoutSpans cuts the code spans out of a line.
 func withoutSpans(text string) string {
 	ends, _ := codeSpans(text)
 	if len(ends) == 0 {
@@ -336,7 +336,7 @@ func withoutSpans(text string) string {
 	return b.String()
 }
 
-// Tags follows the tags of a line that make what is between them somebody else's word. It reports whether this line
+// tags follows the tags of a line that make what is between them somebody else's word. It reports whether this line
 // is concerned.
 func (s *scan) tags(text string) bool {
 	concerned := false
@@ -396,7 +396,7 @@ func hides(tag string) bool {
 	return false
 }
 
-// Underline makes a heading of the line before, if text underlines it.
+// underline makes a heading of the line before, if text underlines it.
 func (s *scan) underline(text string) {
 	mark := strings.TrimSpace(text)
 	if len(s.lines) == 0 || mark == "" || repeats(mark, mark[0]) != len(mark) || mark[0] != '=' && mark[0] != '-' {
@@ -415,7 +415,7 @@ func (s *scan) underline(text string) {
 	}
 }
 
-// HeadingLevel is the number of marks of an ATX heading, 0 if text is none.
+// headingLevel is the number of marks of an ATX heading, 0 if text is none.
 func headingLevel(text string) int {
 	indent, rest := indentation(text)
 	n := repeats(rest, '#')
@@ -425,7 +425,7 @@ func headingLevel(text string) int {
 	return n
 }
 
-// HeadingText is the text of a heading's line.
+// headingText is the text of a heading's line.
 func headingText(text string) string {
 	text = strings.TrimSpace(text)
 	if n := repeats(text, '#'); n > 0 && n <= 6 && headingLevel(text) > 0 {
@@ -463,7 +463,7 @@ func listItem(text string) (rest string, ok bool) {
 	return strings.TrimLeft(text[n:], " \t"), true
 }
 
-// Indentation counts the columns before the first letter; a tab reaches to the next multiple of four.
+// indentation counts the columns before the first letter; a tab reaches to the next multiple of four.
 func indentation(raw string) (columns int, rest string) {
 	for i := 0; i < len(raw); i++ {
 		switch raw[i] {
@@ -479,7 +479,7 @@ func indentation(raw string) (columns int, rest string) {
 	return columns, ""
 }
 
-// Repeats is how often c stands at the beginning of s.
+// repeats is how often c stands at the beginning of s.
 func repeats(s string, c byte) (n int) {
 	for n < len(s) && s[n] == c {
 		n++

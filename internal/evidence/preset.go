@@ -11,7 +11,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// A Preset is a reviewer that the coordinator knows. It is data: reading it is the same for all.
+// a preset is a reviewer that the coordinator knows. It is data: reading it is the same for all.
 type preset struct {
 	reviewer quorum.Reviewer
 	note     string           // its verdict format and what it posts, for the policy reference
@@ -71,7 +71,7 @@ func NeedsWorkflow(name string) bool {
 	return p.workflow
 }
 
-// A Sentence is what a preset's own lines say.
+// a sentence is what a preset's own lines say.
 type sentence struct {
 	ruling
 	inline bool
@@ -85,7 +85,7 @@ const (
 	sentencesTail = 50
 )
 
-// Ruling reads p's own sentences, unless the policy chose another format.
+// ruling reads p's own sentences, unless the policy chose another format.
 func (pre preset) ruling(r quorum.Reviewer, p page) (s sentence) {
 	if pre.reviewer.Preset == "" || r.Verdict.Kind != pre.reviewer.Verdict.Kind || len(pre.clean)+len(pre.counts)+len(pre.hidden) == 0 && !pre.score {
 		return s
@@ -113,7 +113,7 @@ func (pre preset) ruling(r quorum.Reviewer, p page) (s sentence) {
 	return s
 }
 
-// Sentence reads one line.
+// sentence reads one line.
 func (pre preset) sentence(l pageLine) sentence {
 	words := plain(strings.TrimSpace(l.text))
 	if words == "" {
@@ -152,7 +152,7 @@ func (pre preset) sentence(l pageLine) sentence {
 
 var score = regexp.MustCompile(`^confidence score: ?(\d{1,2}) ?/ ?5\.?$`)
 
-// Scored reads Greptile's score: five approves, four too if none of its threads is open, less objects.
+// scored reads Greptile's score: five approves, four too if none of its threads is open, less objects.
 func scored(n, detail string) sentence {
 	switch n {
 	case "5":
@@ -170,7 +170,7 @@ func (pre preset) isReply(p page) bool {
 	return pre.replies != "" && slices.ContainsFunc(p.comments, func(c string) bool { return strings.Contains(lower(c), pre.replies) })
 }
 
-// IsOther reports whether a text is one of the preset's that are no reviews.
+// isOther reports whether a text is one of the preset's that are no reviews.
 func (pre preset) isOther(p page) bool {
 	if len(pre.other) == 0 {
 		return false
@@ -187,7 +187,7 @@ func (pre preset) isOther(p page) bool {
 	return false
 }
 
-// Marked reports whether a text holds what each review of the preset holds.
+// marked reports whether a text holds what each review of the preset holds.
 func (pre preset) marked(body string) bool {
 	if len(pre.marks) == 0 {
 		return true

@@ -60,7 +60,7 @@ func Read(r quorum.Reviewer, m Material) Reading {
 	return instead
 }
 
-// Concluded reads a conclusion or a state as a verdict, where the policy says that it is one.
+// concluded reads a conclusion or a state as a verdict, where the policy says that it is one.
 func concluded(r quorum.Reviewer, m Material) Reading {
 	word := m.Conclusion
 	if m.Kind == Status {
@@ -86,7 +86,7 @@ func concluded(r quorum.Reviewer, m Material) Reading {
 	return Reading{Outcome: quorum.Unknown, Reason: quorum.ReasonUnknown, Detail: detail}
 }
 
-// Described reads a commit status whose state is no verdict. Its description is too short to hold one.
+// described reads a commit status whose state is no verdict. Its description is too short to hold one.
 func described(r quorum.Reviewer, m Material) Reading {
 	switch {
 	case m.State == "pending":
@@ -99,7 +99,7 @@ func described(r quorum.Reviewer, m Material) Reading {
 	return Reading{Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown, Detail: quote(m.Body)}
 }
 
-// Checked reads a check run's output. A verdict in it must not be at odds with how the check ended.
+// checked reads a check run's output. A verdict in it must not be at odds with how the check ended.
 func checked(r quorum.Reviewer, m Material, p page, pre preset) Reading {
 	got := said(r, Material{Kind: Check, Body: m.Body, Threads: m.Threads}, p, pre)
 	switch got.Outcome {
@@ -125,7 +125,7 @@ func checked(r quorum.Reviewer, m Material, p page, pre preset) Reading {
 	return Reading{Outcome: quorum.Unknown, Reason: quorum.ReasonUnknown, Detail: quote(m.Conclusion)}
 }
 
-// Said reads the words and the state of a comment, a review or a check.
+// said reads the words and the state of a comment, a review or a check.
 func said(r quorum.Reviewer, m Material, p page, pre preset) Reading {
 	detail, busy := works(r, p)
 	got := verdict(r, m, p, pre)
@@ -150,7 +150,7 @@ func said(r quorum.Reviewer, m Material, p page, pre preset) Reading {
 	return got
 }
 
-// Verdict reads a text in the format that the policy names.
+// verdict reads a text in the format that the policy names.
 func verdict(r quorum.Reviewer, m Material, p page, pre preset) Reading {
 	state := reviewState(m)
 	var got Reading
@@ -190,7 +190,7 @@ func verdict(r quorum.Reviewer, m Material, p page, pre preset) Reading {
 	return got
 }
 
-// State is what GitHub says about a review.
+// state is what GitHub says about a review.
 type state uint8
 
 const (
@@ -221,7 +221,7 @@ func reviewState(m Material) state {
 	return strange
 }
 
-// WithState joins a review's state with what its text says.
+// withState joins a review's state with what its text says.
 func withState(s state, m Material, text Reading) Reading {
 	objection := text.Outcome == quorum.Findings
 	wordless := text.Outcome == quorum.Malformed && text.Reason == quorum.ReasonMalformed
@@ -257,7 +257,7 @@ func firstOf(a, b string) string {
 	return quote(b)
 }
 
-// FromFields reads the fields of templates alone.
+// fromFields reads the fields of templates alone.
 func fromFields(r quorum.Reviewer, p page) Reading {
 	got := rule(p).reading()
 	if got.Outcome == quorum.Findings {
@@ -267,26 +267,26 @@ func fromFields(r quorum.Reviewer, p page) Reading {
 	return got
 }
 
-// Standing says of findings beside an explicit objection that they object.
+// standing says of findings beside an explicit objection that they object.
 func standing(findings []quorum.Finding) {
 	for i := range findings {
 		findings[i].Below = false
 	}
 }
 
-// FromTally reads counts and lists alone, and the sentences that are a preset's counts.
+// fromTally reads counts and lists alone, and the sentences that are a preset's counts.
 func fromTally(r quorum.Reviewer, p page, pre preset) Reading {
 	t := count(p)
 	own := pre.ruling(r, p)
 	return weighed(r, t, ruling{}, own)
 }
 
-// Together reads fields, counts and lists, and a preset's own sentences: what `auto` is.
+// together reads fields, counts and lists, and a preset's own sentences: what `auto` is.
 func together(r quorum.Reviewer, p page, pre preset) Reading {
 	return weighed(r, count(p), rule(p), pre.ruling(r, p))
 }
 
-// Weighed joins what fields, lists and a preset's sentences say: an objection objects, an approval beside a
+// weighed joins what fields, lists and a preset's sentences say: an objection objects, an approval beside a
 // contradiction is none.
 func weighed(r quorum.Reviewer, t tally, fields ruling, own sentence) Reading {
 	lists := t.ruling(r.MinSeverity)
@@ -335,7 +335,7 @@ func weighed(r quorum.Reviewer, t tally, fields ruling, own sentence) Reading {
 	return got
 }
 
-// Affirmed is an explicit yes, unless the text lists what is grave. What is minor, or lies below min_severity, is shown
+// affirmed is an explicit yes, unless the text lists what is grave. What is minor, or lies below min_severity, is shown
 // beside it.
 func (t tally) affirmed(r quorum.Reviewer, fields ruling, own sentence) Reading {
 	detail := firstOf(fields.detail, own.detail)
@@ -358,7 +358,7 @@ func (t tally) affirmed(r quorum.Reviewer, fields ruling, own sentence) Reading 
 	return got
 }
 
-// Patterns reads a text by the user's own expressions, line by line.
+// patterns reads a text by the user's own expressions, line by line.
 func patterns(f quorum.Format, p page) Reading {
 	yes, err := regexp.Compile(f.Approve)
 	if err != nil || f.Approve == "" {
@@ -388,7 +388,7 @@ func patterns(f quorum.Format, p page) Reading {
 	return got.reading()
 }
 
-// Content is what a text holds beside its heading and the line that names its commit.
+// content is what a text holds beside its heading and the line that names its commit.
 func content(r quorum.Reviewer, p page) []pageLine {
 	from := 0
 	for i, l := range p.lines {
@@ -405,12 +405,12 @@ func content(r quorum.Reviewer, p page) []pageLine {
 	return nil
 }
 
-// LastHeading reports whether no other heading stands before line i.
+// lastHeading reports whether no other heading stands before line i.
 func lastHeading(p page, i int) bool {
 	return !slices.ContainsFunc(p.lines[:i], func(l pageLine) bool { return l.level > 0 })
 }
 
-// FirstWords quotes where a text begins.
+// firstWords quotes where a text begins.
 func firstWords(r quorum.Reviewer, p page) string {
 	for _, l := range content(r, p) {
 		if text := strings.TrimSpace(l.text); text != "" {

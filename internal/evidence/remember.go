@@ -22,6 +22,11 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 	}
 	j := judge{p: p, s: s, c: cycleOf(s)}
 	for _, r := range p.Reviewers {
+		if at := j.askedByPerson(r); !at.IsZero() {
+			if first := (quorum.Asked{Reviewer: r.Name, Base: s.PR.BaseRef, At: at.UTC()}); !slices.Contains(rec.Asked, first) {
+				rec.Asked = append(rec.Asked, first)
+			}
+		}
 		if r.Workflow == "" {
 			continue
 		}
@@ -85,6 +90,7 @@ func clone(rec quorum.Record) quorum.Record {
 	rec.Objections = slices.Clone(rec.Objections)
 	rec.Intents = slices.Clone(rec.Intents)
 	rec.Refusals = slices.Clone(rec.Refusals)
+	rec.Asked = slices.Clone(rec.Asked)
 	rec.Answers = slices.Clone(rec.Answers)
 	rec.Annotated = slices.Clone(rec.Annotated)
 	return rec

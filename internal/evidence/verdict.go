@@ -11,7 +11,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// Vote is what one field says.
+// vote is what one field says.
 type vote uint8
 
 const (
@@ -24,13 +24,13 @@ const (
 	unclear               // something else
 )
 
-// Ruling is what all fields of a text say together.
+// ruling is what all fields of a text say together.
 type ruling struct {
 	vote   vote
 	detail string
 }
 
-// A field's label, with the words that are its values. Others than these are unclear, and none of its business where
+// a field's label, with the words that are its values. Others than these are unclear, and none of its business where
 // the label is an everyday word.
 type field struct {
 	label   string
@@ -63,10 +63,10 @@ var conditional = regexp.MustCompile(`\b(?:if|once|after|when|whenever|unless|pr
 // And what makes it one at the beginning of the next sentence.
 var conditionFirst = regexp.MustCompile(`^(?:(?:no|not|nope)(?:$|[.,;:!])|not really|i say no|but|if|once|after|unless|provided|assuming|pending|except|however|only|as long as|on condition|conditional)(?:\b|$| )`)
 
-// MaxFields is how many fields a text may have; one with more is no review.
+// maxFields is how many fields a text may have; one with more is no review.
 const maxFields = 100
 
-// MaxSentence is how long the sentence of a yes may be; a longer one was not written as a verdict.
+// maxSentence is how long the sentence of a yes may be; a longer one was not written as a verdict.
 const maxSentence = 2000
 
 // A label of the next field ends a sentence that goes on over the end of its line.
@@ -75,7 +75,7 @@ var nextLabel = regexp.MustCompile(`^[a-z][a-z /-]{0,40}[:?]`)
 // A refusal in small letters: "no issues" behind "Ready to merge?" says nothing about merging.
 var noThing = regexp.MustCompile(`^no (?:\w+ ){0,2}(?:issues?|blockers?|concerns?|problems?|objections?|findings?|comments?|reason|verdict|changes?)\b`)
 
-// Rule reads all fields of p.
+// rule reads all fields of p.
 func rule(p page) ruling {
 	var yes, no, bad ruling
 	seen := 0
@@ -119,7 +119,7 @@ func rule(p page) ruling {
 	return yes
 }
 
-// FieldOf recognises a line that is a field. It is not sure of one in code, struck out or with letters that deceive.
+// fieldOf recognises a line that is a field. It is not sure of one in code, struck out or with letters that deceive.
 func fieldOf(text string) (f field, value string, sure, ok bool) {
 	trimmed := strings.TrimLeft(text, " \t")
 	for range 3 {
@@ -158,7 +158,7 @@ func fieldOf(text string) (f field, value string, sure, ok bool) {
 	return f, "", false, false
 }
 
-// Read reads a field's value, which stands in line i of p. Only a sure one approves. More is what was read beyond the line.
+// read reads a field's value, which stands in line i of p. Only a sure one approves. More is what was read beyond the line.
 func (f field) read(value string, sure bool, p page, i int) (v vote, more string) {
 	if value == "" {
 		next, at := following(p, i)
@@ -203,7 +203,7 @@ func (f field) read(value string, sure bool, p page, i int) (v vote, more string
 	return f.unknown(unclear), more
 }
 
-// Affirms reads what stands behind a yes.
+// affirms reads what stands behind a yes.
 func affirms(rest string, sure, negative bool, p page, i int) vote {
 	rest = strings.TrimRight(rest, " ")
 	tail := strings.TrimLeftFunc(rest, isSymbol)
@@ -223,7 +223,7 @@ func affirms(rest string, sure, negative bool, p page, i int) vote {
 	return unclear
 }
 
-// HasCondition looks for a condition in the rest of a yes' sentence, which may go on in the next lines, and at the
+// hasCondition looks for a condition in the rest of a yes' sentence, which may go on in the next lines, and at the
 // beginning of the next sentence and line.
 func hasCondition(tail string, p page, i int) bool {
 	sentence, next, ended := cutSentence(tail)
@@ -252,7 +252,7 @@ func hasCondition(tail string, p page, i int) bool {
 	return conditionFirst.MatchString(strings.TrimLeft(plain(text), "([ "))
 }
 
-// CutSentence cuts s after its first sentence.
+// cutSentence cuts s after its first sentence.
 func cutSentence(s string) (sentence, next string, ended bool) {
 	for i := 0; i < len(s); i++ {
 		if (s[i] == '.' || s[i] == '!' || s[i] == '?') && (i+1 == len(s) || s[i+1] == ' ') {
@@ -262,7 +262,7 @@ func cutSentence(s string) (sentence, next string, ended bool) {
 	return s, "", false
 }
 
-// Following is the next line of p after i that is not blank, and where it is.
+// following is the next line of p after i that is not blank, and where it is.
 func following(p page, i int) (text string, at int) {
 	for n := i + 1; n < len(p.lines) && n <= i+4; n++ {
 		l := p.lines[n]
@@ -276,7 +276,7 @@ func following(p page, i int) (text string, at int) {
 	return "", i
 }
 
-// Unknown is what a value that is none of f's comes to.
+// unknown is what a value that is none of f's comes to.
 func (f field) unknown(v vote) vote {
 	if f.loose {
 		return silent
@@ -284,13 +284,13 @@ func (f field) unknown(v vote) vote {
 	return v
 }
 
-// Begins reports whether s begins with a word that some field may have as its value.
+// begins reports whether s begins with a word that some field may have as its value.
 func begins(s string) bool {
 	_, _, ok := cutValue(s)
 	return ok
 }
 
-// Enumerates reports whether s lists values instead of having one: "yes | no", "approve/revise", "yes, no, with fixes".
+// enumerates reports whether s lists values instead of having one: "yes | no", "approve/revise", "yes, no, with fixes".
 func enumerates(s string) bool {
 	one, rest, ok := cutValue(s)
 	if !ok {
@@ -325,7 +325,7 @@ func cutValue(s string) (word, rest string, ok bool) {
 	return "", s, false
 }
 
-// First is the first byte of s, 0 if there is none.
+// first is the first byte of s, 0 if there is none.
 func first(s string) byte {
 	if s == "" {
 		return 0
@@ -333,7 +333,7 @@ func first(s string) byte {
 	return s[0]
 }
 
-// Reading turns a ruling that is no objection into an outcome.
+// reading turns a ruling that is no objection into an outcome.
 func (r ruling) reading() Reading {
 	switch r.vote {
 	case approves:

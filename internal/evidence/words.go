@@ -8,14 +8,14 @@ import (
 	"unicode/utf8"
 )
 
-// MaxShape bounds the lines in which shapes are sought; what is longer is prose.
+// maxShape bounds the lines in which shapes are sought; what is longer is prose.
 const maxShape = 600
 
-// Plain strips the heading's, the emphasis' and the code's marks, tags and outer symbols (emoji) from text and lowers
+// plain strips the heading's, the emphasis' and the code's marks, tags and outer symbols (emoji) from text and lowers
 // it. Letters beyond ASCII stay as they are, so that no look-alike becomes a letter.
 func plain(text string) string { return trimSymbols(unmarked(headingText(text))) }
 
-// Unmarked is plain without trimming symbols.
+// unmarked is plain without trimming symbols.
 func unmarked(text string) string {
 	var b strings.Builder
 	b.Grow(len(text))
@@ -61,14 +61,14 @@ func unmarked(text string) string {
 	return strings.ReplaceAll(b.String(), "&nbsp;", " ")
 }
 
-// TrimSymbols takes emoji and the like from both ends.
+// trimSymbols takes emoji and the like from both ends.
 func trimSymbols(s string) string { return strings.TrimFunc(s, isSymbol) }
 
 func isSymbol(r rune) bool {
 	return r == ' ' || r == 0xfe0f || r == 0x200d || r >= 0x80 && (unicode.Is(unicode.So, r) || unicode.Is(unicode.Sk, r))
 }
 
-// Lower lowers ASCII only.
+// lower lowers ASCII only.
 func lower(s string) string {
 	for i := 0; i < len(s); i++ {
 		if s[i] >= 'A' && s[i] <= 'Z' {
@@ -84,7 +84,7 @@ func lower(s string) string {
 	return s
 }
 
-// Tricky reports whether s hides something: an invisible letter, or a word that mixes Latin letters with look-alikes.
+// tricky reports whether s hides something: an invisible letter, or a word that mixes Latin letters with look-alikes.
 func tricky(s string) bool {
 	latin, alike := false, false
 	for _, r := range s {
@@ -110,7 +110,7 @@ func tricky(s string) bool {
 	return false
 }
 
-// Visible drops the letters that show nothing.
+// visible drops the letters that show nothing.
 func visible(s string) string {
 	return strings.Map(func(r rune) rune {
 		if invisible(r) {
@@ -120,7 +120,7 @@ func visible(s string) string {
 	}, s)
 }
 
-// After cuts word off the front of s, if s begins with it and it ends there.
+// after cuts word off the front of s, if s begins with it and it ends there.
 func after(s, word string) (rest string, ok bool) {
 	rest, ok = strings.CutPrefix(s, word)
 	if !ok || rest != "" && isAlnum(rest[0]) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/report"
 )
 
 // settling is how long GitHub may take to show a new attempt.
@@ -30,9 +31,20 @@ func (f *Forge) Apply(ctx context.Context, pr quorum.PR, e quorum.Effects) (rece
 		}
 		return receipt, nil
 	}
+	asked := false // somebody else is at it: a comment cannot be taken back
+	if m := f.remember(pr); len(e.Requests) > 0 && len(m.own) > 0 && !f.client.Personal() {
+		if asked, err = f.beaten(ctx, pr, m, e.Head); err != nil {
+			return receipt, err
+		}
+	}
 	for _, a := range all {
 		var done quorum.Result
 		var err error
+		switch {
+		case a.Kind == quorum.Ask && asked:
+			receipt.Done = append(receipt.Done, quorum.Result{Action: a, State: quorum.ResultVoid})
+			continue
+		}
 		switch a.Kind {
 		case quorum.Cancel:
 			done, err = f.cancel(ctx, pr, a)
@@ -51,6 +63,16 @@ func (f *Forge) Apply(ctx context.Context, pr quorum.PR, e quorum.Effects) (rece
 		receipt.Done = append(receipt.Done, done)
 	}
 	return receipt, nil
+}
+
+// beaten reports whether another process wrote our check meanwhile: then its record holds the intents that count. Of two
+// that made a check at once the older one goes on.
+func (f *Forge) beaten(ctx context.Context, pr quorum.PR, m *memory, head string) (bool, error) {
+	found, err := f.find(ctx, pr, report.Check{Name: m.own[0].Name, Head: head})
+	return slices.ContainsFunc(found, func(now ownCheck) bool {
+		i := slices.IndexFunc(m.own, func(o ownCheck) bool { return o.ID == now.ID })
+		return i < 0 && now.ID < m.own[0].ID || i >= 0 && normal(m.own[i].Text) != normal(now.Text)
+	}), err
 }
 
 // still reads a run again: whether its newest attempt is the one that was seen, and completed or not.

@@ -153,7 +153,7 @@ func (f *Forge) path(pr quorum.PR, parts ...string) string {
 	return repoPath(pr.Owner, pr.Repo, parts...)
 }
 
-// filePath is the path of a file or branch, whose slashes stay.
+// slashed is the path of a file or branch, whose slashes stay.
 func slashed(name string) string {
 	parts := strings.Split(name, "/")
 	for i, p := range parts {

@@ -1,8 +1,11 @@
 package github
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -42,7 +45,7 @@ type look struct {
 	conversed bool
 }
 
-// Observe reads everything that a decision about pr depends on, or fails. Reads go side by side, in three waves at most:
+// Observe reads everything that a decision about pr depends on, or fails. Reads go side by side, in waves:
 // the pull request and the policy; what they name; what only those answers show to be missing.
 func (f *Forge) Observe(ctx context.Context, pr quorum.PR) (quorum.Policy, quorum.Snapshot, error) {
 	l := &look{f: f, pr: pr, m: f.remember(pr), seen: &changes{}}
@@ -266,23 +269,32 @@ func (l *look) policy(ctx context.Context) error {
 	return nil
 }
 
+var errNoFile = errors.New("it is no file")
+
 // file reads a file; ref "" is the default branch.
 func (l *look) file(ctx context.Context, path, ref string) (src []byte, sha string, err error) {
 	at := l.f.path(l.pr, "contents") + "/" + slashed(path)
 	if ref != "" {
 		at += "?ref=" + url.QueryEscape(ref)
 	}
-	var c restContent
-	answer, err := l.f.client.Get(ctx, at, &c)
+	var raw json.RawMessage
+	answer, err := l.f.client.Get(ctx, at, &raw)
 	if err != nil {
 		return nil, "", err
 	}
 	l.seen.note(answer.Changed)
+	var c restContent
+	switch {
+	case bytes.HasPrefix(bytes.TrimSpace(raw), []byte("[")): // what a folder holds
+		return nil, "", fmt.Errorf("read %s: it is a folder: %w", path, errNoFile)
+	case json.Unmarshal(raw, &c) != nil:
+		return nil, "", fmt.Errorf("read %s: %w", path, ErrTransport)
+	}
 	switch {
 	case c.Size > maxPolicy: // the parser says that it is too large
 		return make([]byte, maxPolicy+1), c.SHA, nil
 	case c.Type != "" && c.Type != "file":
-		return nil, "", fmt.Errorf("read %s: it is a %s, not a file", path, c.Type)
+		return nil, "", fmt.Errorf("read %s: it is a %s: %w", path, oneLine(c.Type, 50), errNoFile)
 	case c.Encoding == "base64":
 		src, err = base64.StdEncoding.DecodeString(strings.ReplaceAll(c.Content, "\n", ""))
 	default:
@@ -319,7 +331,7 @@ func (l *look) checks(ctx context.Context) error {
 	l.seen.note(l.m.checks != key)
 	l.m.checks = key
 	l.s.Checks = others
-	slices.SortFunc(l.m.own, func(a, b ownCheck) int { return int(min(max(b.ID-a.ID, -1), 1)) })
+	slices.SortFunc(l.m.own, func(a, b ownCheck) int { return cmp.Compare(b.ID, a.ID) })
 	return nil
 }
 
@@ -328,7 +340,7 @@ func (l *look) statuses(ctx context.Context) error {
 	for _, st := range all {
 		l.s.Statuses = append(l.s.Statuses, quorum.Status{ID: st.ID, Context: st.Context, State: st.State, Description: st.Description, Creator: st.Creator.account(), At: st.Created, URL: st.URL})
 	}
-	slices.SortStableFunc(l.s.Statuses, func(a, b quorum.Status) int { return int(min(max(b.ID-a.ID, -1), 1)) })
+	slices.SortStableFunc(l.s.Statuses, func(a, b quorum.Status) int { return cmp.Compare(b.ID, a.ID) })
 	l.m.statuses = l.s.Statuses
 	return err
 }
@@ -351,6 +363,8 @@ func (l *look) files(ctx context.Context) error {
 	switch {
 	case IsNotFound(err):
 		l.s.File.Proposed = "the pull request deletes or renames it"
+	case errors.Is(err, errNoFile):
+		l.s.File.Proposed = "the pull request makes it something else than a file"
 	case err != nil:
 		return err
 	default:
@@ -369,7 +383,7 @@ func (l *look) others(ctx context.Context) error {
 		return err
 	}
 	for _, r := range runs {
-		if r.Head != l.s.PR.Head && (r.HeadRepo == nil || strings.EqualFold(r.HeadRepo.FullName, l.s.PR.HeadRepo)) {
+		if r.Head != l.s.PR.Head && (r.HeadRepo == nil && l.s.PR.HeadRepo == "" || r.HeadRepo != nil && strings.EqualFold(r.HeadRepo.FullName, l.s.PR.HeadRepo)) {
 			l.s.Others = append(l.s.Others, r.run())
 		}
 	}
@@ -451,12 +465,10 @@ func (l *look) converse(ctx context.Context) (err error) {
 // record takes over what our own checks remember; of several the one that was written last.
 func (l *look) record() {
 	for _, c := range l.m.own {
-		l.s.Open = l.s.Open || c.Status != "completed"
 		if rec, found := report.ParseRecord(c.Text); found && rec.Seq > l.s.Record.Seq && rec.Head == l.s.PR.Head {
 			l.s.Record = rec
 		}
 	}
-	l.s.Posted = len(l.m.own) > 0
 }
 
 // absent are the texts of the record that the lists do not show.
@@ -502,8 +514,7 @@ func (l *look) text(ctx context.Context, ref quorum.TextRef) (err error) {
 	defer l.m.mu.Unlock()
 	switch {
 	case IsNotFound(err) || IsGone(err):
-		l.s.Gone = append(l.s.Gone, ref)
-		return nil
+		return nil // gone for good: what was remembered of it counts
 	case err != nil:
 		return err
 	case ref.Kind == quorum.TextReview:
@@ -639,7 +650,7 @@ func jobsOf(run quorum.Run, checks []quorum.CheckRun) (jobs []quorum.Job) {
 		}
 		jobs = append(jobs, job)
 	}
-	slices.SortFunc(jobs, func(a, b quorum.Job) int { return int(min(max(a.ID-b.ID, -1), 1)) })
+	slices.SortFunc(jobs, func(a, b quorum.Job) int { return cmp.Compare(a.ID, b.ID) })
 	return jobs
 }
 

@@ -475,12 +475,12 @@ func TestObserveTellsOurCheckFromOthers(t *testing.T) {
 			c.Head = "a1"
 			do[int64](t)(w.g.SetCheck(c))
 		}
-		if _, s := w.observe(); len(s.Foreign) != 3 || s.Posted || s.Open || len(s.Checks) != 4 {
-			t.Errorf("%d are foreign of %d, posted: %v, open: %v", len(s.Foreign), len(s.Checks), s.Posted, s.Open)
+		if _, s := w.observe(); len(s.Foreign) != 3 || s.Record.Seq != 0 || len(s.Checks) != 4 {
+			t.Errorf("%d are foreign of %d, record %d", len(s.Foreign), len(s.Checks), s.Record.Seq)
 		}
 		w.look()
-		if _, s := w.observe(); len(s.Foreign) != 3 || !s.Posted || !s.Open || len(s.Checks) != 4 {
-			t.Errorf("beside ours %d are foreign of %d, posted: %v, open: %v", len(s.Foreign), len(s.Checks), s.Posted, s.Open)
+		if _, s := w.observe(); len(s.Foreign) != 3 || s.Record.Seq == 0 || len(s.Checks) != 4 {
+			t.Errorf("beside ours %d are foreign of %d, record %d", len(s.Foreign), len(s.Checks), s.Record.Seq)
 		}
 	})
 }

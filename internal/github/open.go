@@ -30,7 +30,7 @@ const openChecks = `
         reviewThreads(first: 100) { totalCount nodes { isResolved isOutdated } }
         commits(last: 1) { nodes { commit {
           oid
-          checkSuites(first: 50) { nodes { databaseId updatedAt } }
+          checkSuites(first: 50) { pageInfo { hasNextPage } nodes { databaseId updatedAt } }
           statusCheckRollup { contexts(first: 100) {
             pageInfo { hasNextPage }
             nodes {
@@ -118,6 +118,9 @@ func (f *Forge) Open(ctx context.Context, owner, repo string) (Open, error) {
 		}
 	}
 	in.order(o.Due)
+	if o.Sweep.Limit > 0 && len(o.Due) > o.Sweep.Limit {
+		o.Due = in.share(o.Due)
+	}
 	return o, nil
 }
 
@@ -181,6 +184,7 @@ type graphOpen struct {
 type graphTip struct {
 	OID    string `json:"oid"`
 	Suites struct {
+		Page  graphPage `json:"pageInfo"`
 		Nodes []struct {
 			ID      int64     `json:"databaseId"`
 			Updated time.Time `json:"updatedAt"`
@@ -345,6 +349,9 @@ func (s standing) changed(p graphOpen, tip graphTip) bool {
 			return true
 		}
 	}
+	if tip.Rollup.Contexts.Page.HasNext || tip.Suites.Page.HasNext { // of the rest the page does not tell
+		return true
+	}
 	return slices.ContainsFunc(tip.Rollup.Contexts.Nodes, func(c graphContext) bool {
 		own := c.Type == "CheckRun" && s.suites[c.Suite.ID] && strings.HasPrefix(c.ExternalID, "review-coordinator ")
 		return !own && (newer(c.Started) || newer(c.Completed) || newer(c.Created))
@@ -368,7 +375,31 @@ func (s standing) settled(p graphOpen) bool {
 		case quorum.Waiting, quorum.Unverified, quorum.Ended:
 		}
 	}
-	return s.Decision.Verdict == quorum.Blocked && p.Threads.Total > quorum.MaxSeenThreads // of the rest the page does not tell
+	return (s.Decision.Verdict == quorum.Blocked || s.Decision.Verdict == quorum.Passed) && p.Threads.Total > quorum.MaxSeenThreads // of the rest the page does not tell
+}
+
+// share is due where a limit cuts it off: one of each kind in turn, and of each kind others every time. Strangers can make
+// any number of one kind, and those that cannot be evaluated stay what they are.
+func (in inquiry) share(due []Due) []Due {
+	var kinds [Undecided + 1][]Due
+	for _, d := range due {
+		kinds[d.Why] = append(kinds[d.Why], d)
+	}
+	for i, kind := range kinds {
+		if n := uint64(len(kind)); n > 0 {
+			from := uint64(in.now.Unix()/60) * 0x9E3779B97F4A7C15 >> 32 % n
+			kinds[i] = slices.Concat(kind[from:], kind[:from])
+		}
+	}
+	out := make([]Due, 0, len(due))
+	for len(out) < len(due) {
+		for i, kind := range kinds {
+			if len(kind) > 0 {
+				out, kinds[i] = append(out, kind[0]), kind[1:]
+			}
+		}
+	}
+	return out
 }
 
 // order puts the most urgent first. Where a limit cuts the list off, the rest of those that merely wait comes another

@@ -1,6 +1,7 @@
 package github
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,7 +53,7 @@ func (f *Forge) Publish(ctx context.Context, pr quorum.PR, c report.Check) error
 		}
 		return f.alone(ctx, pr, m, c)
 	}
-	if c.Conclusion == "success" && !slices.ContainsFunc(mine, func(o ownCheck) bool { return o.reads(c) }) {
+	if c.Conclusion == "success" && (c.Restamp || !slices.ContainsFunc(mine, func(o ownCheck) bool { return o.reads(c) })) {
 		if err := f.alone(ctx, pr, m, c); err != nil {
 			return err
 		}
@@ -218,7 +219,7 @@ func (f *Forge) find(ctx context.Context, pr quorum.PR, c report.Check) (mine []
 			mine = append(mine, o)
 		}
 	}
-	slices.SortFunc(mine, func(a, b ownCheck) int { return int(min(max(b.ID-a.ID, -1), 1)) })
+	slices.SortFunc(mine, func(a, b ownCheck) int { return cmp.Compare(b.ID, a.ID) })
 	return mine, err
 }
 

@@ -45,7 +45,7 @@ type Look struct {
 	At       time.Time // by GitHub's clock
 }
 
-// Again is how long to wait before a look that found GitHub moving: an effect was void, or could not be carried out.
+// again is how long to wait before a look that found GitHub moving: an effect was void, or could not be carried out.
 const again = 2 * time.Second
 
 // Reconcile observes pr, judges, decides, and makes the decision true. It returns when to look again;

@@ -31,7 +31,7 @@ var (
 	actions = quorum.Account{Login: "github-actions[bot]", Bot: true}
 )
 
-// A host is a code host with one pull request. What is published on it stays, and its record is what is read again.
+// a host is a code host with one pull request. What is published on it stays, and its record is what is read again.
 type host struct {
 	p         quorum.Policy
 	s         quorum.Snapshot
@@ -43,7 +43,7 @@ type host struct {
 	later     []event
 }
 
-// An event happens on the host at its time, or is found to have when somebody looks.
+// an event happens on the host at its time, or is found to have when somebody looks.
 type event struct {
 	at time.Time
 	do func()
@@ -105,7 +105,7 @@ func (h *host) Publish(ctx context.Context, _ quorum.PR, c report.Check) error {
 	if !found {
 		return errors.New("a check without a record")
 	}
-	h.s.Record, h.s.Open, h.s.Posted = rec, c.Status != "completed", true
+	h.s.Record = rec
 	return nil
 }
 

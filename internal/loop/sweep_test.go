@@ -33,7 +33,7 @@ reviewers:
   - {name: sage, author: "sage[bot]", verdict: review-state}
 `
 
-// A swept is a repository with open pull requests that sage has approved.
+// a swept is a repository with open pull requests that sage has approved.
 type swept struct {
 	t      testing.TB
 	g      *sandbox.GitHub
@@ -155,7 +155,7 @@ func upTo(n int) (all []int) {
 	return all
 }
 
-// A disturbed wire does to a request what is wrong with its pull request.
+// a disturbed wire does to a request what is wrong with its pull request.
 type disturbed struct {
 	g    *sandbox.GitHub
 	does func(n int, req *http.Request) (*http.Response, error) // both nil: nothing is wrong

@@ -26,7 +26,6 @@ type Facts struct {
 	StandIns []StandIn // people entitled to stand in who approve the head, by the time of their review
 	Against  []string  // people entitled to stand in who request changes
 	Pass     *Pass     // the pass that our check shows, if it is of this head, base, policy and electorate
-	Open     bool      // a check of ours is not completed
 }
 
 // A StandIn is a person's approval of the head.
@@ -127,6 +126,7 @@ type Record struct {
 	Stood      []Stood     `json:"stood,omitempty"`
 	Objections []Objection `json:"objections,omitempty"`
 	Intents    []Intent    `json:"intents,omitempty"`
+	Asked      []Asked     `json:"asked,omitempty"`
 	Refusals   []Refusal   `json:"refusals,omitempty"`
 	Answers    []Answer    `json:"answers,omitempty"`
 	Pass       *Pass       `json:"pass,omitempty"`
@@ -186,6 +186,13 @@ type Intent struct {
 	Attempt  int        `json:"attempt,omitempty"`
 	At       time.Time  `json:"at"`
 	Tries    int        `json:"tries,omitempty"` // how often it was tried
+}
+
+// Asked is when a person asked a reviewer first: later requests, and a deletion of that one, begin no clock anew.
+type Asked struct {
+	Reviewer string    `json:"reviewer"`
+	Base     string    `json:"base"`
+	At       time.Time `json:"at"`
 }
 
 // Refusal is GitHub's no to an effect.

@@ -31,13 +31,10 @@ type Snapshot struct {
 	// that does not exist is there with an empty SHA.
 
 	Permissions map[string]Permission // by login, of people who approved or requested changes
-	Gone        []TextRef             // texts of the record that answer 404 by their id
 	Ours        Account               // as whom we write; zero if unknown
 	Record      Record                // what our own check remembers; zero without one
 	NoRecord    bool                  // a personal token's commit status holds no record: nobody is asked by comment
 	Foreign     []CheckRun            // check runs of our name that somebody else wrote
-	Open        bool                  // a check of ours on this head is not completed
-	Posted      bool                  // a check (or status) of ours stands on this head
 }
 
 // PullRequest is GitHub's pull request object, as far as a decision needs it.

@@ -53,13 +53,13 @@ func summary(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, rec quorum.R
 	}
 	policyFile(&pg, s)
 	foreign(&pg, s, d)
+	if s.Ours.Login == "github-actions[bot]" {
+		pg.add("\n\nWritten with a job's GITHUB_TOKEN: whoever may push a workflow to this repository could write a check of this name. Only a GitHub App of its own closes that.")
+	}
 	table(&pg, p, d)
 	pg.section("What happens next", next(p, d))
 	pg.section("What a person can do", advices(p, s, d))
 	pg.section("What happened so far", story(d, rec))
-	if s.Ours.Login == "github-actions[bot]" {
-		pg.add("\n\nWritten with a job's GITHUB_TOKEN: whoever may push a workflow to this repository could write a check of this name. Only a GitHub App of its own closes that.")
-	}
 	return pg.b.String()
 }
 

@@ -24,10 +24,13 @@ type Scenario struct {
 	File   string
 	Title  string // its first line
 	Policy string // the policy file on the default branch; "" if there is none
+	Above  int    // lines of the file above the policy
 	Story  string // what came of it when the file was last written; "" if it does not say
 	Told   bool   // the file has a story
 
 	src       string
+	opens     bool   // a pull request
+	mends     bool   // the policy changes in it
 	storyAt   int    // offset of what follows the story's heading
 	person    string // the login of a personal token
 	faulty    bool   // GitHub fails in it
@@ -97,13 +100,15 @@ type parser struct {
 	labels   map[string]bool // of runs that are started
 	commits  map[string]bool
 	used     []use
+	broken   bool // a policy: nobody knows whom it would have named
 }
 
 // use is a label that must have been introduced somewhere.
 type use struct {
-	label string
-	line  int
-	tok   token
+	label  string
+	line   int
+	tok    token
+	starts bool // as a reviewer with a workflow of its own
 }
 
 const sections = "-- policy --, -- github --, -- timeline --, -- on rerun of LABEL --, -- on ask of REVIEWER -- and -- story --"
@@ -173,6 +178,7 @@ func (p *parser) section(name string, head int) {
 	words := strings.Fields(name)
 	switch {
 	case name == "policy":
+		p.Above = head
 		p.Policy = strings.Join(p.rest(), "\n")
 		p.learn(p.Policy)
 	case name == "github":
@@ -225,6 +231,7 @@ func (p *parser) learn(policy string) {
 	parsed, err := config.Parse("policy", []byte(policy))
 	p.checkName = cmp.Or(p.checkName, parsed.Check) // a broken policy has one too
 	if err != nil {
+		p.broken = true
 		return
 	}
 	for _, r := range parsed.Reviewers {
@@ -285,18 +292,24 @@ func (p *parser) step(line string, timed bool, last time.Duration) (step, bool) 
 // check finds labels that nothing introduced.
 func (p *parser) check() {
 	for _, u := range p.used {
+		if r := p.reviewers[u.label]; u.starts && r.Workflow == "" && !p.broken {
+			hint := "AUTHOR comments, AUTHOR reviews and APP sets check need no run; starts workflow PATH names its workflow"
+			if r.Name == "" {
+				hint = meant(u.label, slices.Collect(maps.Keys(p.reviewers)))
+			}
+			p.fail(u.line, u.tok.col, u.tok.width(), fmt.Sprintf("the policy has no reviewer %q with a workflow", u.label), hint)
+			continue
+		}
 		if p.labels[u.label] || p.reviewers[u.label].Name != "" {
 			continue
 		}
-		known := make([]string, 0, len(p.labels)+len(p.reviewers))
-		for label := range p.labels {
-			known = append(known, label)
-		}
-		for name := range p.reviewers {
-			known = append(known, name)
-		}
-		p.fail(u.line, u.tok.col, len(u.tok.text), fmt.Sprintf("no run or reviewer is called %q", u.label), meant(u.label, known))
+		p.fail(u.line, u.tok.col, u.tok.width(), fmt.Sprintf("no run or reviewer is called %q", u.label), meant(u.label, p.known()))
 	}
+}
+
+// known are the names of runs and reviewers.
+func (p *parser) known() []string {
+	return slices.AppendSeq(slices.Collect(maps.Keys(p.labels)), maps.Keys(p.reviewers))
 }
 
 // Rewritten is the file with another story.
@@ -305,6 +318,17 @@ func (s *Scenario) Rewritten(story string) []byte {
 		return []byte(s.src[:s.storyAt] + story)
 	}
 	return []byte(strings.TrimRight(s.src, "\n") + "\n\n-- story --\n" + story)
+}
+
+// Empty says why nothing can come of the story; "" if something can.
+func (s *Scenario) Empty() string {
+	switch {
+	case !s.opens:
+		return "no pull request is opened in it"
+	case s.Policy == "" && !s.mends:
+		return "there is no policy in it"
+	}
+	return ""
 }
 
 // WithPolicy is the same story under another policy.
@@ -316,9 +340,10 @@ func (s *Scenario) WithPolicy(policy string) (*Scenario, error) {
 		if name := section(line); name != "" {
 			skip = name == "policy" || name == "story"
 		}
-		if !skip {
-			out = append(out, line)
+		if skip { // whatever is wrong below keeps the line that it has in the file
+			line = ""
 		}
+		out = append(out, line)
 	}
 	return Parse(s.File, []byte(strings.Join(out, "\n")+"\n-- policy --\n"+policy))
 }

@@ -19,6 +19,11 @@ reviewers:
 func TestParseFails(t *testing.T) {
 	for _, test := range []struct{ name, timeline, at, says, hint string }{
 		{"an unknown verb", "0s alice opens #7\n1s alice aproves", "10:10", `nothing is known that "aproves" does here`, `did you mean "approves"?`},
+		{"a limit", "0s alice opens #7\n1s openai is rate limited", "10:11", `nothing is known that "is" does here`, `RUN fails "429 Too Many Requests"`},
+		{"an unknown reviewer", "0s alice opens #7\n1s opneai starts", "10:4", `the policy has no reviewer "opneai" with a workflow`, `did you mean "openai"?`},
+		{"a post", "0s alice opens #7\n1s openai posts a comment", "10:11", `nothing is known that "posts" does here`, "AUTHOR comments"},
+		{"a crash", "0s alice opens #7\n1s openai crashes", "10:11", `nothing is known that "crashes" does here`, "RUN fails"},
+		{"half a verb", "0s alice opens #7\n1s alice requests a change", "10:10", `nothing is known that "requests" does here`, "AUTHOR requests changes"},
 		{"no verb", "0s alice", "9:10", "it does not say what happens", "known: "},
 		{"no time", "alice opens #7", "9:1", `"alice" is not a time`, "+10s"},
 		{"a time that goes back", "5s alice opens #7\n3s alice closes", "10:1", "3s comes after 5s", "order"},
@@ -113,6 +118,18 @@ func TestWithPolicy(t *testing.T) {
 	story, err := other.Step(t.Context(), Audience{})
 	if err != nil || len(story.Entries) > 0 {
 		t.Errorf("with mode: off something is written: %v\n%s", err, story)
+	}
+}
+
+// TestWithPolicyKeepsLines: what is wrong in the story is shown where it stands, whichever policy it is played with.
+func TestWithPolicyKeepsLines(t *testing.T) {
+	s, err := Parse("day.txt", []byte(aPolicy+"-- timeline --\n0s alice opens #7\n0s openai starts\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.WithPolicy("quorum: 1\nreviewers: [{preset: copilot}]\n")
+	if err == nil || !strings.HasPrefix(err.Error(), `day.txt:10:4: the policy has no reviewer "openai" with a workflow`) {
+		t.Errorf("it says %v", err)
 	}
 }
 

@@ -318,8 +318,44 @@ func (l *sentence) parse() func(*world) error {
 		l.fail(at, "it does not say what happens", "known: "+strings.Join(known, ", "))
 		return nil
 	}
-	l.fail(at, fmt.Sprintf("nothing is known that %q does here", at.text), meant(at.text, known))
+	l.fail(at, fmt.Sprintf("nothing is known that %q does here", at.text), l.hint(at.text, known))
 	return nil
+}
+
+// Words that people write first, with the form that they mean.
+var otherwise = map[string]string{
+	"posts": "AUTHOR comments", "answered": "AUTHOR comments", "replies": "LOGIN replies to AUTHOR", "commented": "AUTHOR comments",
+	"crashes": `RUN fails "log"`, "crashed": `RUN fails "log"`, "errors": `RUN fails "log"`, "breaks": `RUN fails "log"`, "dies": `RUN fails "log"`, "failed": `RUN fails "log"`,
+	"passes": "RUN succeeds", "finishes": "RUN succeeds", "completes": "RUN succeeds", "hangs": "RUN starts, and nothing after it",
+	"rejects": "AUTHOR requests changes", "objects": "AUTHOR requests changes", "blocks": "AUTHOR requests changes",
+	"begins": "REVIEWER starts", "runs": "REVIEWER starts", "creates": "LOGIN opens #N", "commits": "LOGIN pushes COMMIT",
+	"rate": `RUN fails "429 Too Many Requests"`, "limited": `RUN fails "429 Too Many Requests"`, "rate-limited": `RUN fails "429 Too Many Requests"`, "hits": `RUN fails "429 Too Many Requests"`,
+	"overloaded": `RUN fails "529 Overloaded"`,
+	"down":       `RUN fails "503 Service Unavailable"`, "unavailable": `RUN fails "503 Service Unavailable"`, "cancels": "RUN is cancelled",
+}
+
+// hint says how a sentence that is not understood is written: by its verb, or by the word after "is" and "has".
+func (l *sentence) hint(verb string, known []string) string {
+	words := []string{strings.ToLower(verb)}
+	if l.i+1 < len(l.toks) && slices.Contains([]string{"is", "gets", "has", "was", "goes"}, words[0]) {
+		words = append(words, strings.ToLower(l.toks[l.i+1].text))
+	}
+	for _, word := range slices.Backward(words) {
+		if form, found := otherwise[strings.TrimRight(word, "-.,")]; found {
+			return "it is written: " + form
+		}
+	}
+	// The verb may be right and its rest not: its forms say more than other verbs would.
+	var forms []string
+	for _, v := range verbs() {
+		if first, _, _ := strings.Cut(v.words, " "); first == verb {
+			forms = append(forms, v.form)
+		}
+	}
+	if len(forms) > 0 {
+		return "it is written: " + strings.Join(forms, "; ")
+	}
+	return meant(verb, known)
 }
 
 // simple is what somebody does to a pull request as a whole.
@@ -380,7 +416,7 @@ func (l *sentence) opens() func(*world) error {
 			return nil
 		}
 	}
-	l.p.commits[s.Head] = true
+	l.p.commits[s.Head], l.p.opens = true, true
 	return func(w *world) error {
 		s := s
 		if age > 0 {
@@ -475,7 +511,7 @@ func (l *sentence) starts() func(*world) error {
 	l.p.labels[label] = true
 	reviewer := l.subject.text
 	if !named {
-		l.p.used = append(l.p.used, use{label: reviewer, line: l.line, tok: l.subject})
+		l.p.used = append(l.p.used, use{label: reviewer, line: l.line, tok: l.subject, starts: true})
 	}
 	return func(w *world) error {
 		s := s
@@ -729,6 +765,7 @@ const policyPath = ".github/review-coordinator.yml"
 
 func (l *sentence) changesPolicy() func(*world) error {
 	policy := l.needText()
+	l.p.mends = true
 	l.p.learn(policy)
 	return func(w *world) error {
 		w.g.SetFile(policyPath, "", policy)
