@@ -22,15 +22,11 @@ import (
 	"github.com/review-coordinator/coordinator/internal/report"
 )
 
-// The files in which a policy may stand.
-var policyPaths = []string{".github/review-coordinator.yml", ".github/review-coordinator.yaml"}
-
 const (
-	maxFiles  = 3000     // GitHub lists no more changed files of a pull request
-	maxPolicy = 64 << 10 // bytes of a policy file
-	maxTail   = 1 << 20  // bytes of a job's log that are read
-	lookups   = 3        // tries for what a replica may not have yet
-	replica   = time.Second
+	maxFiles = 3000    // GitHub lists no more changed files of a pull request
+	maxTail  = 1 << 20 // bytes of a job's log that are read
+	lookups  = 3       // tries for what a replica may not have yet
+	replica  = time.Second
 )
 
 // A look is one observation while it is made.
@@ -40,6 +36,7 @@ type look struct {
 	m         *memory
 	seen      *changes
 	p         quorum.Policy
+	src       []byte // of the policy
 	s         quorum.Snapshot
 	runs      []restRun
 	conversed bool
@@ -244,7 +241,7 @@ func (l *look) pull(ctx context.Context) error {
 
 // policy reads the policy file of the default branch: never of the pull request, nor of a base that a contributor chose.
 func (l *look) policy(ctx context.Context) error {
-	paths := policyPaths
+	paths := config.Paths()
 	if l.f.config != "" {
 		paths = []string{l.f.config}
 	}
@@ -260,6 +257,7 @@ func (l *look) policy(ctx context.Context) error {
 			return err
 		}
 		l.s.File = quorum.PolicyFile{State: quorum.FileValid, Path: path, SHA: sha}
+		l.src = src
 		if l.p, err = config.Parse(path, src); err != nil {
 			l.s.File.State, l.s.File.Problem = quorum.FileBroken, err.Error()
 		}
@@ -291,8 +289,8 @@ func (l *look) file(ctx context.Context, path, ref string) (src []byte, sha stri
 		return nil, "", fmt.Errorf("read %s: %w", path, ErrTransport)
 	}
 	switch {
-	case c.Size > maxPolicy: // the parser says that it is too large
-		return make([]byte, maxPolicy+1), c.SHA, nil
+	case c.Size > config.MaxSize: // the parser says that it is too large
+		return make([]byte, config.MaxSize+1), c.SHA, nil
 	case c.Type != "" && c.Type != "file":
 		return nil, "", fmt.Errorf("read %s: it is a %s: %w", path, oneLine(c.Type, 50), errNoFile)
 	case c.Encoding == "base64":

@@ -100,12 +100,12 @@ func (f *Forge) Open(ctx context.Context, owner, repo string) (Open, error) {
 	fail := func(err error) (Open, error) {
 		return Open{}, fmt.Errorf("list open pull requests of %s/%s: %w", owner, repo, err)
 	}
-	src, err := f.currentPolicy(ctx, &in)
-	if err != nil {
+	l := &look{f: f, pr: quorum.PR{Owner: owner, Repo: repo}, seen: &changes{}}
+	if err := l.policy(ctx); err != nil { // as a look reads it
 		return fail(err)
 	}
-	o.File = in.file
-	o.Sweep, o.Threshold = config.ParseSweep(in.file.Path, src)
+	in.file, in.policy, o.File = l.s.File, l.p, l.s.File
+	o.Sweep, o.Threshold = config.ParseSweep(in.file.Path, l.src)
 	all, err := f.open(ctx, in)
 	if err != nil {
 		return fail(err)
@@ -132,31 +132,6 @@ type inquiry struct {
 	file        quorum.PolicyFile
 	policy      quorum.Policy
 	now         time.Time // by GitHub's clock
-}
-
-// currentPolicy reads the policy as a look does.
-func (f *Forge) currentPolicy(ctx context.Context, in *inquiry) (src []byte, err error) {
-	paths := policyPaths
-	if f.config != "" {
-		paths = []string{f.config}
-	}
-	in.file = quorum.PolicyFile{State: quorum.FileMissing, Path: paths[0]}
-	l := &look{f: f, pr: quorum.PR{Owner: in.owner, Repo: in.repo}, seen: &changes{}}
-	for _, path := range paths {
-		src, sha, err := l.file(ctx, path, "")
-		if IsNotFound(err) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		in.file = quorum.PolicyFile{State: quorum.FileValid, Path: path, SHA: sha}
-		if in.policy, err = config.Parse(path, src); err != nil {
-			in.file.State, in.file.Problem = quorum.FileBroken, err.Error()
-		}
-		return src, nil
-	}
-	return nil, nil
 }
 
 // graphOpen is an open pull request as a page shows it.
