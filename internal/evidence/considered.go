@@ -19,7 +19,7 @@ type Considered struct {
 
 // Consider lists every text that is a reviewer's by its author, used or not: it answers "why does that not count?".
 func Consider(p quorum.Policy, s quorum.Snapshot) (out []Considered) {
-	j := judge{p: p, s: s, c: cycleOf(s)}
+	j := newJudge(p, s)
 	for _, r := range p.Reviewers {
 		if r.Author == "" || r.Retired {
 			continue
@@ -31,7 +31,7 @@ func Consider(p quorum.Policy, s quorum.Snapshot) (out []Considered) {
 			}
 			c := Considered{Reviewer: r.Name, Text: t.TextRef, URL: t.URL, At: latest(t.At, t.Edited)}
 			switch {
-			case r.Heading != "" && !HasHeading(t.Body, r.Heading):
+			case r.Heading != "" && !j.headed(r, t):
 				if r.Author == Actions { // another workflow's
 					continue
 				}

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -24,7 +25,7 @@ const tries = 3
 // Judge makes one ballot for each of p's reviewers, in their order, of what GitHub holds. It knows no clock: a pending
 // ballot says what time will do to it.
 func Judge(p quorum.Policy, s quorum.Snapshot) []quorum.Ballot {
-	j := judge{p: p, s: s, c: cycleOf(s)}
+	j := newJudge(p, s)
 	ballots := make([]quorum.Ballot, len(p.Reviewers))
 	for i, r := range p.Reviewers {
 		ballots[i] = j.ballot(r)
@@ -56,9 +57,66 @@ func unshared(b quorum.Ballot, ballots []quorum.Ballot) []quorum.Action {
 }
 
 type judge struct {
-	p quorum.Policy
-	s quorum.Snapshot
-	c cycle
+	p    quorum.Policy
+	s    quorum.Snapshot
+	c    cycle
+	seen map[material]*gist // each text is read once, however many runs it may belong to
+}
+
+func newJudge(p quorum.Policy, s quorum.Snapshot) judge {
+	return judge{p: p, s: s, c: cycleOf(s), seen: map[material]*gist{}}
+}
+
+// material is a text as a reviewer's.
+type material struct {
+	reviewer string
+	ref      quorum.TextRef
+}
+
+// gist is what was read of it, as far as anybody asked.
+type gist struct {
+	headed, named *bool
+	commit        string
+	readings      map[string]Reading // by the review's state and its number of threads
+}
+
+func (j judge) gist(r quorum.Reviewer, t quorum.Text) *gist {
+	m := material{r.Name, t.TextRef}
+	if j.seen[m] == nil {
+		j.seen[m] = &gist{readings: map[string]Reading{}}
+	}
+	return j.seen[m]
+}
+
+// headed reports whether t opens with r's heading.
+func (j judge) headed(r quorum.Reviewer, t quorum.Text) bool {
+	k := j.gist(r, t)
+	if k.headed == nil {
+		yes := HasHeading(t.Body, r.Heading)
+		k.headed = &yes
+	}
+	return *k.headed
+}
+
+// naming is the commit that t names.
+func (j judge) naming(r quorum.Reviewer, t quorum.Text) string {
+	k := j.gist(r, t)
+	if k.named == nil {
+		k.commit, k.named = NamedCommit(r, t.Body), new(bool)
+	}
+	return k.commit
+}
+
+// reading is what t says.
+func (j judge) reading(r quorum.Reviewer, t quorum.Text, state string, threads int) Reading {
+	k := j.gist(r, t)
+	as := fmt.Sprint(state, " ", threads)
+	got, found := k.readings[as]
+	if !found {
+		got = Read(r, Material{Kind: kindOf(t), Body: t.Body, State: state, Threads: threads})
+		k.readings[as] = got
+	}
+	return got
 }
 
 // attempt is one attempt of a reviewer: of its run, or, without a run, the time since it was last asked.
@@ -307,7 +365,7 @@ func (j judge) texts(r quorum.Reviewer, a attempt) (words []word) {
 		return nil
 	}
 	for _, t := range slices.Concat(j.s.Comments, j.s.Reviews) {
-		if !t.Author.Is(r.Author) || j.own(t) || r.Heading != "" && !HasHeading(t.Body, r.Heading) {
+		if !t.Author.Is(r.Author) || j.own(t) || r.Heading != "" && !j.headed(r, t) {
 			continue
 		}
 		if t.Kind == quorum.TextReview && (t.Commit != j.s.PR.Head || t.State == "PENDING") {
@@ -337,7 +395,7 @@ func (j judge) texts(r quorum.Reviewer, a attempt) (words []word) {
 		if t.State == "DISMISSED" {
 			by, w.reviewState = j.dismissed(t.ID)
 		}
-		w.Reading = Read(r, Material{Kind: kindOf(t), Body: t.Body, State: w.reviewState, Threads: len(w.threads)})
+		w.Reading = j.reading(r, t, w.reviewState, len(w.threads))
 		if stands := w.Outcome == quorum.Findings && (by == "" || strings.EqualFold(by, j.s.PR.Author.Login)); t.State == "DISMISSED" && !stands {
 			w.void, w.why, w.by = true, quorum.ReasonDismissed, by
 		}
@@ -347,7 +405,7 @@ func (j judge) texts(r quorum.Reviewer, a attempt) (words []word) {
 		if w.Outcome == quorum.Approved && r.Workflow == "" && j.c.another && !w.review && !j.names(r, t) { // it may be about the other head
 			w.void, w.why = true, quorum.ReasonUnnamed
 		}
-		if named := NamedCommit(r, t.Body); w.Outcome == quorum.Approved && named != "" && j.vague(named) {
+		if named := j.naming(r, t); w.Outcome == quorum.Approved && named != "" && j.vague(named) {
 			w.void, w.why = true, quorum.ReasonUnnamed
 		}
 		words = append(words, w)
@@ -409,7 +467,7 @@ func (j judge) unbound(r quorum.Reviewer, a attempt, t quorum.Text, at time.Time
 	if j.c.past(at) {
 		return "it is from before the base changed"
 	}
-	named := NamedCommit(r, t.Body)
+	named := j.naming(r, t)
 	about := j.names(r, t)
 	if named != "" && !about && !j.vague(named) && !j.merge(named) {
 		return "it names the commit " + named + ", which is not this head"
@@ -448,7 +506,7 @@ func (j judge) unbound(r quorum.Reviewer, a attempt, t quorum.Text, at time.Time
 
 // names reports whether a text names this head.
 func (j judge) names(r quorum.Reviewer, t quorum.Text) bool {
-	named := NamedCommit(r, t.Body)
+	named := j.naming(r, t)
 	return named != "" && strings.HasPrefix(j.s.PR.Head, named) && !j.collides(named)
 }
 

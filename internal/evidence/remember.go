@@ -20,7 +20,7 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 	if s.File.State == quorum.FileValid {
 		rec.Policy = s.File.SHA
 	}
-	j := judge{p: p, s: s, c: cycleOf(s)}
+	j := newJudge(p, s)
 	for _, r := range p.Reviewers {
 		if at := j.askedByPerson(r); !at.IsZero() {
 			if first := (quorum.Asked{Reviewer: r.Name, Base: s.PR.BaseRef, At: at.UTC()}); !slices.Contains(rec.Asked, first) {

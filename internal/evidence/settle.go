@@ -254,7 +254,7 @@ func (j judge) lost(r quorum.Reviewer, a attempt) bool {
 	}
 	return slices.ContainsFunc(j.s.Comments, func(t quorum.Text) bool {
 		at := latest(t.At, t.Edited)
-		return t.Author.Is(r.Author) && r.Heading != "" && HasHeading(t.Body, r.Heading) && !at.Before(a.from) && !at.After(a.ended.Add(afterEnd)) && j.ambiguous(r, *a.run, at)
+		return t.Author.Is(r.Author) && r.Heading != "" && j.headed(r, t) && !at.Before(a.from) && !at.After(a.ended.Add(afterEnd)) && j.ambiguous(r, *a.run, at)
 	})
 }
 

@@ -17,7 +17,7 @@ const (
 // Missing says what s lacks for a full judgement and what would cost requests of its own: the logs of runs that ended
 // without a word, the commits that texts name, and what people may.
 func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
-	j := judge{p: p, s: s, c: cycleOf(s)}
+	j := newJudge(p, s)
 	if s.PR.Closed || s.File.State != quorum.FileValid || p.Mode == quorum.Off || s.PR.Draft && p.DraftsWait {
 		return w
 	}
@@ -52,10 +52,10 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 func (j judge) named(r quorum.Reviewer, a attempt) (out []string) {
 	for _, t := range slices.Backward(slices.Concat(j.s.Comments, j.s.Reviews)) {
 		at := latest(t.At, t.Edited)
-		if !t.Author.Is(r.Author) || at.Before(j.c.arrival) || a.run != nil && at.Before(a.from) || r.Heading != "" && !HasHeading(t.Body, r.Heading) {
+		if !t.Author.Is(r.Author) || at.Before(j.c.arrival) || a.run != nil && at.Before(a.from) || r.Heading != "" && !j.headed(r, t) {
 			continue
 		}
-		id := NamedCommit(r, t.Body)
+		id := j.naming(r, t)
 		known := func(sha string) bool { return sha != "" && strings.HasPrefix(sha, id) }
 		if id == "" || !hex(id) || known(j.s.PR.Head) || known(j.s.PR.Merge) || slices.ContainsFunc(j.s.Earlier, known) ||
 			slices.ContainsFunc(j.s.Others, func(o quorum.Run) bool { return known(o.Head) }) {
