@@ -21,8 +21,10 @@ func BenchmarkJudge(b *testing.B) {
 			s.Comments = append(s.Comments, quorum.Text{TextRef: quorum.TextRef{Kind: quorum.TextComment, ID: int64(i + 1)}, Author: quorum.Account{Login: Actions, Bot: true}, Body: body, At: start.Add(time.Minute)})
 		}
 		for i := range cancelled + 1 {
-			run := quorum.Run{ID: int64(i + 1), Number: i + 1, Path: ".github/workflows/owl.yml", Event: "pull_request", Head: s.PR.Head, Attempt: 1, Status: "completed", Conclusion: "cancelled",
-				Created: start, Started: start, Updated: start.Add(2 * time.Minute), Jobs: []quorum.Job{{ID: int64(1000 + i), Status: "completed", Conclusion: "cancelled"}}}
+			run := quorum.Run{
+				ID: int64(i + 1), Number: i + 1, Path: ".github/workflows/owl.yml", Event: "pull_request", Head: s.PR.Head, Attempt: 1, Status: "completed", Conclusion: "cancelled",
+				Created: start, Started: start, Updated: start.Add(2 * time.Minute), Jobs: []quorum.Job{{ID: int64(1000 + i), Status: "completed", Conclusion: "cancelled"}},
+			}
 			if i == 0 {
 				run.Conclusion, run.Jobs[0].Conclusion = "success", "success"
 			}

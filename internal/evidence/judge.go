@@ -60,11 +60,12 @@ type judge struct {
 	p    quorum.Policy
 	s    quorum.Snapshot
 	c    cycle
-	seen map[material]*gist // each text is read once, however many runs it may belong to
+	seen map[material]*gist    // each text is read once, however many runs it may belong to
+	sort map[string]ofWorkflow // and the runs are sorted once; by reviewer
 }
 
 func newJudge(p quorum.Policy, s quorum.Snapshot) judge {
-	return judge{p: p, s: s, c: cycleOf(s), seen: map[material]*gist{}}
+	return judge{p: p, s: s, c: cycleOf(s), seen: map[material]*gist{}, sort: map[string]ofWorkflow{}}
 }
 
 // material is a text as a reviewer's.
@@ -267,22 +268,37 @@ func (j judge) mayAsk(r quorum.Reviewer) bool {
 
 // runs are r's runs on this head that count: of its workflow, of one of its events, and of this base. A rerun replays the
 // base that the run was created for.
-func (j judge) runs(r quorum.Reviewer) (out []quorum.Run) {
-	for _, run := range j.s.Runs {
-		if j.c.past(run.Created) || strings.HasPrefix(run.Event, "pull_request") && run.Created.Before(j.s.PR.Created) {
-			continue
-		}
-		if run.Path == r.Workflow && slices.Contains(r.Events, run.Event) && run.Head == j.s.PR.Head {
-			out = append(out, run)
+func (j judge) runs(r quorum.Reviewer) []quorum.Run { return j.sorted(r).count }
+
+// ofWorkflow are the runs of a reviewer's workflow.
+type ofWorkflow struct {
+	count  []quorum.Run // those that count, the newest last
+	others []quorum.Run // those of another head, base or event: while one is under way an unnamed text may be its
+}
+
+func (j judge) sorted(r quorum.Reviewer) ofWorkflow {
+	if known, found := j.sort[r.Name]; found {
+		return known
+	}
+	var of ofWorkflow
+	for _, run := range slices.Concat(j.s.Runs, j.s.Others) {
+		old := j.c.past(run.Created) || strings.HasPrefix(run.Event, "pull_request") && run.Created.Before(j.s.PR.Created)
+		switch {
+		case run.Path != r.Workflow:
+		case !old && slices.Contains(r.Events, run.Event) && run.Head == j.s.PR.Head:
+			of.count = append(of.count, run)
+		case !run.Completed() || run.Conclusion != "skipped" && run.Conclusion != "action_required":
+			of.others = append(of.others, run)
 		}
 	}
-	slices.SortFunc(out, func(a, b quorum.Run) int { // by number, not by the digits of an id
+	slices.SortFunc(of.count, func(a, b quorum.Run) int { // by number, not by the digits of an id
 		if a.Number != b.Number {
 			return a.Number - b.Number
 		}
 		return a.Created.Compare(b.Created)
 	})
-	return out
+	j.sort[r.Name] = of
+	return of
 }
 
 // speaks is the newest run that really ran; if none did, the newest.
@@ -543,12 +559,8 @@ func (j judge) merge(named string) bool {
 
 // ambiguous reports whether another run of r's workflow for this pull request, of another head or event, was under way.
 func (j judge) ambiguous(r quorum.Reviewer, speaks quorum.Run, at time.Time) bool {
-	counts := j.runs(r)
-	return slices.ContainsFunc(slices.Concat(j.s.Runs, j.s.Others), func(o quorum.Run) bool {
-		if o.Path != r.Workflow || o.ID == speaks.ID || slices.ContainsFunc(counts, func(c quorum.Run) bool { return c.ID == o.ID }) {
-			return false
-		}
-		if o.Completed() && (o.Conclusion == "skipped" || o.Conclusion == "action_required") {
+	return slices.ContainsFunc(j.sorted(r).others, func(o quorum.Run) bool {
+		if o.ID == speaks.ID {
 			return false
 		}
 		from := o.Started
