@@ -101,16 +101,20 @@ func quote(s string) string {
 		case unicode.IsControl(r), invisible(r):
 			continue
 		}
+		more := 1
 		if gap {
-			b.WriteByte(' ')
-			n, gap = n+1, false
+			more = 2
 		}
-		if n >= maxDetail-1 {
+		if n+more >= maxDetail {
 			b.WriteRune('…')
 			break
 		}
+		if gap {
+			b.WriteByte(' ')
+			gap = false
+		}
 		b.WriteRune(r)
-		n++
+		n += more
 	}
 	return b.String()
 }
