@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -174,16 +175,22 @@ func TestNoCommentFallsBetweenTwoPages(t *testing.T) {
 type latecomer struct {
 	next http.RoundTripper
 	gate chan struct{}
+
+	mu   sync.Mutex
 	then func() // between the two; nil: nothing is late
 }
 
 func (s *latecomer) RoundTrip(r *http.Request) (*http.Response, error) {
+	s.mu.Lock()
+	then := s.then
+	if then != nil && strings.HasSuffix(r.URL.Path, "/issues/7/comments") {
+		s.then = nil
+	}
+	s.mu.Unlock()
 	switch {
-	case s.then == nil:
+	case then == nil:
 	case strings.HasSuffix(r.URL.Path, "/issues/7/comments"):
 		res, err := s.next.RoundTrip(r)
-		then := s.then
-		s.then = nil
 		then()
 		close(s.gate)
 		return res, err
