@@ -146,7 +146,7 @@ func TestAppSignsIn(t *testing.T) {
 			if want := `{"repositories":["shop"]}`; w.bodies[0] != want {
 				t.Errorf("asked for %s, want %s", w.bodies[0], want)
 			}
-			time.Sleep(time.Hour) // of the bubble: the token expires
+			<-time.After(time.Hour) // of the bubble: the token expires
 			if _, _, err := get(t, c); err != nil || w.minted != 2 || len(minted) != 2 {
 				t.Errorf("after an hour: %v, %d tokens, told %d", err, w.minted, len(minted))
 			}
