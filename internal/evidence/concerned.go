@@ -1,0 +1,56 @@
+package evidence
+
+// This file says which events call for a look. What no reviewer left and what is nobody's objection changes no decision,
+// and most of what happens in a repository is of that kind.
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// Concerned reports whether what an event touched may concern a reviewer of p or the decision itself. In doubt it does: an
+// event that it does not know, or one that says too little.
+func Concerned(p quorum.Policy, t quorum.Touch) bool {
+	if t.Action == "rerequested" { // somebody pressed a button
+		return true
+	}
+	anyone := func(is func(quorum.Reviewer) bool) bool { return slices.ContainsFunc(p.Reviewers, is) }
+	written := func(r quorum.Reviewer) bool { return wroteBy(r, t.Author) }
+	person := !strings.HasSuffix(t.Author, "[bot]")
+	switch t.Event {
+	case "workflow_run":
+		// Other runs tell who pushed the head, too. A look that a person's review brings reads them, so they need none.
+		return t.Workflow == "" || anyone(func(r quorum.Reviewer) bool { return runsAs(r, t.Workflow) })
+	case "check_run":
+		// What a run's jobs show comes with events of the run.
+		return t.App == "" || t.Name == "" || t.Name == p.Check || anyone(func(r quorum.Reviewer) bool { return r.Check == t.Name && strings.EqualFold(r.App, t.App) })
+	case "check_suite":
+		return t.App == "" || anyone(func(r quorum.Reviewer) bool { return r.Check != "" && strings.EqualFold(r.App, t.App) })
+	case "status":
+		return t.Name == "" || anyone(func(r quorum.Reviewer) bool {
+			return strings.EqualFold(r.Status, t.Name) && (t.Author == "" || wroteBy(r, t.Author))
+		})
+	case "issue_comment":
+		// A person may ask for a review.
+		asks := person && anyone(func(r quorum.Reviewer) bool { return r.Request.Comment != "" })
+		return t.Author == "" || asks || anyone(written)
+	case "pull_request_review_comment":
+		return t.Author == "" || anyone(written)
+	case "pull_request_review":
+		return person || anyone(written)
+	}
+	return true
+}
+
+// runsAs reports whether a run of that path is r's. Events may show a path with the repository before it and a ref behind.
+func runsAs(r quorum.Reviewer, path string) bool {
+	bare, _, _ := strings.Cut(path, "@")
+	return r.Workflow != "" && (path == r.Workflow || bare == r.Workflow || strings.HasSuffix(bare, "/"+r.Workflow))
+}
+
+// wroteBy reports whether login is r's author. Copilot writes inline comments under another name than reviews.
+func wroteBy(r quorum.Reviewer, login string) bool {
+	return r.Author != "" && (strings.EqualFold(r.Author, login) || strings.EqualFold(login, "Copilot") && strings.HasPrefix(strings.ToLower(r.Author), "copilot-"))
+}

@@ -1,0 +1,14 @@
+package quorum
+
+// A Touch is what an event on GitHub touched, in GitHub's words. It decides nothing: a touch that concerns no reviewer of
+// the policy spares a look. Everything in it is hostile.
+type Touch struct {
+	Event    string `json:"e"`           // as X-GitHub-Event spells it
+	Action   string `json:"a,omitempty"` //
+	Workflow string `json:"w,omitempty"` // workflow_run: path of the file
+	App      string `json:"p,omitempty"` // check_run, check_suite: slug of the App that owns it
+	Name     string `json:"n,omitempty"` // check_run: its name; status: its context
+	Author   string `json:"u,omitempty"` // login of who wrote the text or the status; "[bot]" included
+	Run      int64  `json:"r,omitempty"` // workflow_run: id
+	Head     string `json:"h,omitempty"` // SHA that the event names; pull_request: its head
+}
