@@ -32,10 +32,19 @@ var rules = map[string][]string{
 	"internal/config":   {"internal/quorum", "internal/evidence"},
 	"internal/github":   {"internal/quorum", "internal/evidence", "internal/config", "internal/report"},
 	"internal/loop":     {"internal/quorum", "internal/evidence", "internal/report"},
+	// The table knows keys and times and nothing of what they name.
+	"internal/store":           {},
+	"internal/store/storetest": {"internal/store"},
+	// The daemon is a shell around the loop; what it needs of GitHub it is given.
+	"internal/daemon": {"internal/quorum", "internal/evidence", "internal/report", "internal/loop", "internal/store"},
 	// What validates the sandbox against GitHub's description is for tests: nothing that is built imports it.
 	"internal/sandbox/openapi": {},
 	"internal/sandbox":         {"internal/quorum", "internal/evidence", "internal/report", "internal/config", "internal/github", "internal/loop"},
-	"cmd/coordinator":          {"internal/quorum", "internal/evidence", "internal/report", "internal/config", "internal/github", "internal/loop", "internal/sandbox"},
+	"cmd/coordinator": {
+		"internal/quorum", "internal/evidence", "internal/report", "internal/config", "internal/github", "internal/loop", "internal/sandbox", "internal/store", "internal/daemon",
+	},
+	// Load, crashes and growth of the real program, against the sandbox.
+	"bench": {"internal/quorum", "internal/sandbox"},
 }
 
 // pure are the packages that judge, decide and word. Equal inputs give equal outputs, wherever and whenever.

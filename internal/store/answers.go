@@ -1,0 +1,479 @@
+package store
+
+// What GitHub has answered, on disk: with 100,000 pull requests it is far more than fits into memory, and asking again
+// costs the hour's budget. Losing it costs nothing else, so nothing here waits for the disk and nothing is an error.
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+)
+
+// AnswersOptions are options of OpenAnswers.
+type AnswersOptions struct {
+	Log      *slog.Logger // nil: nothing is logged
+	MaxBytes int64        // of keys and values; 0: 1 GiB. Beyond it, what was not read for longest is forgotten
+}
+
+// Answers is a cache in a file. It may be used by several goroutines. What is put can be got at once; what is got must not
+// be changed, nor what was put. A fault of the file is a miss, and the file is begun anew.
+type Answers struct {
+	path string
+	log  *slog.Logger
+	max  int64
+
+	mu      sync.Mutex
+	fresh   map[string][]byte // put since the writer last looked; nil: forgotten
+	writing map[string][]byte // what the writer is writing
+	waiting int64             // bytes of both
+	read    map[int64]bool    // ids that were got of an era before
+	era     int64             // of the file: what is read or written now belongs to it
+	broken  bool              // the file is to be begun anew
+	told    time.Time         // when a fault was last logged
+	closed  bool
+
+	files sync.RWMutex // held to read the file; locked while it is replaced
+	db    *sql.DB
+	get   *sql.Stmt
+
+	wake chan struct{}
+	quit chan struct{}
+	gone chan struct{}
+
+	bytes int64 // in the file; of the writer alone
+	turn  int64 // bytes written in this era; of the writer alone
+}
+
+const (
+	maxWaiting    = 16 << 20               // bytes that wait to be written: beyond it a Put only forgets
+	maxRead       = 4096                   // ids that wait to be marked as read
+	eras          = 16                     // in so many steps the whole file grows old
+	pruned        = 256                    // answers that are forgotten in one step
+	gatherAnswers = 100 * time.Millisecond // answers come in waves: one transaction for each
+	tellAgain     = time.Minute
+)
+
+// The schema's number stands in the file. Another one begins the file anew: a cache is not migrated. Nothing here waits for
+// the disk, so that after a loss of power a page may be an older one: sum tells, over the key and the value.
+const answersSchema = `
+CREATE TABLE answers (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, era INTEGER NOT NULL, size INTEGER NOT NULL, sum INTEGER NOT NULL);
+CREATE INDEX answers_era ON answers (era);
+CREATE TABLE bodies (id INTEGER PRIMARY KEY, value BLOB NOT NULL);
+PRAGMA user_version = 1`
+
+// OpenAnswers opens the cache in a file, which it creates if it is not there or cannot be read.
+func OpenAnswers(path string, o AnswersOptions) (*Answers, error) {
+	a := &Answers{
+		path: path, log: o.Log, max: o.MaxBytes,
+		fresh: map[string][]byte{}, read: map[int64]bool{},
+		wake: make(chan struct{}, 1), quit: make(chan struct{}), gone: make(chan struct{}),
+	}
+	if a.log == nil {
+		a.log = slog.New(slog.DiscardHandler)
+	}
+	if a.max <= 0 {
+		a.max = 1 << 30
+	}
+	if err := a.open(); err != nil {
+		a.log.Warn("the cache of answers cannot be read and is begun anew", "file", path, "error", err)
+		if err := a.anew(); err != nil {
+			return nil, fmt.Errorf("open cache %s: %w", path, err)
+		}
+	}
+	go a.write()
+	return a, nil
+}
+
+// open opens the file and reads what there is to know about it.
+func (a *Answers) open() (err error) {
+	if err := createFile(a.path); err != nil {
+		return err
+	}
+	db, err := openDB(a.path, 3, "cache_size(-1000)", "synchronous(OFF)", "journal_size_limit(16777216)")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, db.Close())
+		}
+	}()
+	ctx := context.Background()
+	var schema int
+	if err := db.QueryRowContext(ctx, `PRAGMA user_version`).Scan(&schema); err != nil {
+		return err
+	}
+	switch schema {
+	case 0:
+		if _, err := db.ExecContext(ctx, answersSchema); err != nil {
+			return err
+		}
+	case 1:
+	default:
+		return fmt.Errorf("its schema is %d, want 1", schema)
+	}
+	var era int64
+	if err := db.QueryRowContext(ctx, `SELECT coalesce(sum(size), 0), coalesce(max(era), 0) + 1 FROM answers`).Scan(&a.bytes, &era); err != nil {
+		return err
+	}
+	if a.get, err = db.PrepareContext(ctx, `SELECT a.id, a.era, a.sum, b.value FROM answers a JOIN bodies b ON b.id = a.id WHERE a.key = ?`); err != nil {
+		return err
+	}
+	a.mu.Lock()
+	a.era = era
+	a.mu.Unlock()
+	a.db, a.turn = db, 0
+	return nil
+}
+
+// anew begins the file anew.
+func (a *Answers) anew() error {
+	var errs []error
+	if a.db != nil {
+		_ = a.db.Close() // whatever it says: the file goes
+		a.db, a.get = nil, nil
+	}
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		if err := os.Remove(a.path + suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
+			errs = append(errs, err)
+		}
+	}
+	if len(errs) > 0 {
+		return errors.Join(errs...)
+	}
+	return a.open()
+}
+
+// Get returns an answer; false if there is none.
+func (a *Answers) Get(key string) ([]byte, bool) {
+	a.mu.Lock()
+	value, ok := a.fresh[key]
+	if !ok {
+		value, ok = a.writing[key]
+	}
+	broken := a.broken
+	a.mu.Unlock()
+	if ok || broken {
+		return value, value != nil
+	}
+	id, era, value, err := a.find(key)
+	switch {
+	case errors.Is(err, sql.ErrNoRows), errors.Is(err, errNoFile):
+		return nil, false
+	case err != nil:
+		a.fault("read", err)
+		return nil, false
+	}
+	a.mu.Lock()
+	if era < a.era && len(a.read) < maxRead {
+		a.read[id] = true
+		if len(a.read) == maxRead {
+			a.nudge()
+		}
+	}
+	a.mu.Unlock()
+	return value, true
+}
+
+// errNoFile says that there is no file: it is being replaced, cannot be, or was closed.
+var errNoFile = errors.New("no file")
+
+func (a *Answers) find(key string) (id, era int64, value []byte, err error) {
+	a.files.RLock()
+	defer a.files.RUnlock()
+	if a.db == nil {
+		return 0, 0, nil, errNoFile
+	}
+	var sum uint32
+	if err := a.get.QueryRowContext(context.Background(), key).Scan(&id, &era, &sum, &value); err != nil {
+		return 0, 0, nil, err
+	}
+	if value == nil {
+		value = []byte{}
+	}
+	if sum != sumOf(key, value) {
+		return 0, 0, nil, errors.New("an answer is not what was written")
+	}
+	return id, era, value, nil
+}
+
+func sumOf(key string, value []byte) uint32 {
+	table := crc32.MakeTable(crc32.Castagnoli)
+	return crc32.Update(crc32.Checksum([]byte(key), table), table, value)
+}
+
+// Put keeps an answer.
+func (a *Answers) Put(key string, value []byte) {
+	if value == nil {
+		value = []byte{}
+	}
+	a.later(key, value)
+}
+
+// Forget removes an answer.
+func (a *Answers) Forget(key string) { a.later(key, nil) }
+
+// later leaves a value to the writer. What is too much for it is forgotten, not kept as it was before.
+func (a *Answers) later(key string, value []byte) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.closed {
+		return
+	}
+	if old, ok := a.fresh[key]; ok {
+		a.waiting -= sizeOf(key, old)
+	}
+	if a.waiting+sizeOf(key, value) > maxWaiting || sizeOf(key, value) > a.max/eras {
+		value = nil
+	}
+	a.fresh[key] = value
+	a.waiting += sizeOf(key, value)
+	a.nudge()
+}
+
+func sizeOf(key string, value []byte) int64 { return int64(len(key)) + int64(len(value)) }
+
+// nudge tells the writer that there is something to do.
+func (a *Answers) nudge() {
+	select {
+	case a.wake <- struct{}{}:
+	default:
+	}
+}
+
+// fault notes that the file cannot be used. The writer begins it anew.
+func (a *Answers) fault(what string, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.closed {
+		return
+	}
+	a.broken = true
+	a.nudge()
+	if now := time.Now(); now.Sub(a.told) >= tellAgain {
+		a.told = now
+		a.log.Warn("the cache of answers cannot be used and is begun anew", "to", what, "file", a.path, "error", err)
+	}
+}
+
+// Close writes what waits, and lets go of the file.
+func (a *Answers) Close() error {
+	a.mu.Lock()
+	if a.closed {
+		a.mu.Unlock()
+		<-a.gone
+		return nil
+	}
+	a.closed = true
+	a.mu.Unlock()
+	close(a.quit)
+	<-a.gone
+	a.files.Lock()
+	defer a.files.Unlock()
+	if a.db == nil {
+		return nil
+	}
+	err := a.db.Close()
+	a.db, a.get = nil, nil
+	return err
+}
+
+// write writes what comes in, a wave at a time.
+func (a *Answers) write() {
+	defer close(a.gone)
+	gather := time.NewTimer(0)
+	defer gather.Stop()
+	for {
+		select {
+		case <-a.wake:
+		case <-a.quit:
+			a.flush()
+			return
+		}
+		gather.Reset(gatherAnswers)
+		select {
+		case <-gather.C:
+		case <-a.quit:
+		}
+		a.flush()
+	}
+}
+
+// flush writes what has come in.
+func (a *Answers) flush() {
+	a.mu.Lock()
+	broken := a.broken
+	a.broken = false
+	a.writing, a.fresh = a.fresh, map[string][]byte{}
+	read := a.read
+	a.read = map[int64]bool{}
+	a.mu.Unlock()
+	if broken || a.db == nil {
+		a.files.Lock()
+		err := a.anew()
+		a.files.Unlock()
+		if err != nil {
+			a.fault("begin it anew", err)
+		}
+		read = nil // ids of the former file
+	}
+	if a.db != nil {
+		if err := a.store(a.writing, read); err != nil {
+			a.fault("write", err)
+		}
+	}
+	a.mu.Lock()
+	for key, value := range a.writing {
+		a.waiting -= sizeOf(key, value)
+	}
+	a.writing = nil
+	a.mu.Unlock()
+}
+
+// store writes values and what was read, in one transaction, and makes room.
+func (a *Answers) store(values map[string][]byte, read map[int64]bool) error {
+	ctx := context.Background()
+	tx, err := a.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // after a commit there is nothing to roll back
+	w, err := prepareAnswers(tx)
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	bytes, turn := a.bytes, a.turn
+	for key, value := range values {
+		delta, err := w.put(key, value, a.era)
+		if err != nil {
+			return err
+		}
+		bytes += delta
+		turn += sizeOf("", value)
+	}
+	for id := range read {
+		if _, err := w.mark.ExecContext(context.Background(), a.era, id); err != nil {
+			return err
+		}
+	}
+	for bytes > a.max {
+		freed, err := w.prune()
+		if err != nil {
+			return err
+		}
+		if freed == 0 {
+			break // unreachable unless the count is wrong
+		}
+		bytes -= freed
+	}
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	a.bytes, a.turn = bytes, turn
+	if a.turn > a.max/eras {
+		a.turn = 0
+		a.mu.Lock()
+		a.era++
+		a.mu.Unlock()
+	}
+	return nil
+}
+
+// An answersWriter holds the statements of one transaction.
+type answersWriter struct {
+	find, insert, resize, body, mark, oldest, remove, removeBody *sql.Stmt
+}
+
+func prepareAnswers(tx *sql.Tx) (w answersWriter, err error) {
+	for _, p := range []struct {
+		stmt  **sql.Stmt
+		query string
+	}{
+		{&w.find, `SELECT id, size FROM answers WHERE key = ?`},
+		{&w.insert, `INSERT INTO answers (key, era, size, sum) VALUES (?, ?, ?, ?) RETURNING id`},
+		{&w.resize, `UPDATE answers SET era = ?, size = ?, sum = ? WHERE id = ?`},
+		{&w.body, `INSERT INTO bodies (id, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value`},
+		{&w.mark, `UPDATE answers SET era = ? WHERE id = ?`},
+		{&w.oldest, `SELECT id, size FROM answers ORDER BY era, id LIMIT ?`},
+		{&w.remove, `DELETE FROM answers WHERE id = ?`},
+		{&w.removeBody, `DELETE FROM bodies WHERE id = ?`},
+	} {
+		if *p.stmt, err = tx.PrepareContext(context.Background(), p.query); err != nil {
+			w.close()
+			return w, err
+		}
+	}
+	return w, nil
+}
+
+func (w answersWriter) close() {
+	for _, s := range []*sql.Stmt{w.find, w.insert, w.resize, w.body, w.mark, w.oldest, w.remove, w.removeBody} {
+		if s != nil {
+			_ = s.Close() // it ends with its transaction anyway
+		}
+	}
+}
+
+// put writes a value, or removes it if it is nil, and says by how much the file's content grew.
+func (w answersWriter) put(key string, value []byte, era int64) (grown int64, err error) {
+	var id, before int64
+	err = w.find.QueryRowContext(context.Background(), key).Scan(&id, &before)
+	size := sizeOf(key, value)
+	switch {
+	case errors.Is(err, sql.ErrNoRows) && value == nil:
+		return 0, nil
+	case errors.Is(err, sql.ErrNoRows):
+		err = w.insert.QueryRowContext(context.Background(), key, era, size, sumOf(key, value)).Scan(&id)
+	case err == nil && value == nil:
+		return -before, w.forget(id)
+	case err == nil:
+		_, err = w.resize.ExecContext(context.Background(), era, size, sumOf(key, value), id)
+	}
+	if err != nil {
+		return 0, err
+	}
+	_, err = w.body.ExecContext(context.Background(), id, value)
+	return size - before, err
+}
+
+func (w answersWriter) forget(id int64) error {
+	if _, err := w.remove.ExecContext(context.Background(), id); err != nil {
+		return err
+	}
+	_, err := w.removeBody.ExecContext(context.Background(), id)
+	return err
+}
+
+// prune forgets some of what was not read for longest, and says how many bytes that were.
+func (w answersWriter) prune() (freed int64, err error) {
+	rows, err := w.oldest.QueryContext(context.Background(), pruned)
+	if err != nil {
+		return 0, err
+	}
+	defer rows.Close()
+	var old []int64
+	for rows.Next() {
+		var id, size int64
+		if err := rows.Scan(&id, &size); err != nil {
+			return 0, err
+		}
+		old = append(old, id)
+		freed += size
+	}
+	if err := rows.Err(); err != nil {
+		return 0, err
+	}
+	for _, id := range old {
+		if err := w.forget(id); err != nil {
+			return 0, err
+		}
+	}
+	return freed, nil
+}

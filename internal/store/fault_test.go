@@ -1,0 +1,234 @@
+package store
+
+// Faults of the disk, from within: a full one by SQLite's own bound, others by a hook.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+var testNow = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func testPoke(key string) Poke { return Poke{Key: key, Tenant: 1, Due: testNow, Touch: "t"} }
+
+func openFaulty(t *testing.T, fault func(string) error) *SQLite {
+	t.Helper()
+	s, err := OpenSQLite(filepath.Join(t.TempDir(), "table.db"), Options{fault: fault})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// agrees checks that what the writer remembers is what stands in the file.
+func agrees(t *testing.T, s *SQLite) {
+	t.Helper()
+	err := s.ask(t.Context(), "compare", func(tab *table) error {
+		fresh := &table{conn: tab.conn, turns: turns{where: map[int64]int{}}}
+		if err := fresh.load(); err != nil {
+			return err
+		}
+		if fresh.totals != tab.totals {
+			t.Errorf("remembered are %+v, and there are %+v", tab.totals, fresh.totals)
+		}
+		for _, n := range tab.turns.all {
+			is := turn{due: never}
+			if i, ok := fresh.turns.where[n.tenant]; ok {
+				is = fresh.turns.all[i]
+			}
+			if n.keys != is.keys || n.due > is.due || n.exact && n.due != is.due {
+				t.Errorf("remembered is %+v, and it is %+v", n, is)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A full disk: nothing is half done, nothing is acknowledged that is lost, and it goes on when there is space again.
+func TestFullDisk(t *testing.T) {
+	s := openFaulty(t, nil)
+	ctx := t.Context()
+	pages := func(n int) {
+		t.Helper()
+		if err := s.ask(ctx, "bound", func(tab *table) error { return tab.exec(fmt.Sprintf("PRAGMA max_page_count = %d", n)) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pages(1) // as many as there are
+	large := strings.Repeat("x", 3000)
+	acked := map[string]bool{}
+	var refused error
+	for n := range 200 {
+		id := fmt.Sprint(n)
+		fresh, err := s.Accept(ctx, Delivery{ID: id, Action: large, At: testNow}, testPoke("first "+id), testPoke("second "+id))
+		if acked[id] = err == nil; err != nil {
+			refused = err
+		} else if !fresh {
+			t.Fatal("a new delivery is not fresh")
+		}
+	}
+	if refused == nil || !strings.Contains(refused.Error(), "accept delivery") || !strings.Contains(refused.Error(), "full") {
+		t.Fatalf("the error of a full disk is %v", refused)
+	}
+	agrees(t, s)
+	pages(1 << 30)
+	for id, ok := range acked {
+		known, err := s.Known(ctx, []string{id})
+		if err != nil || known[id] != ok {
+			t.Fatalf("%s was acknowledged: %v, and is known: %v, %v", id, ok, known, err)
+		}
+		for _, key := range []string{"first ", "second "} {
+			if _, err := s.Get(ctx, key+id); (err == nil) != ok {
+				t.Fatalf("%s was acknowledged: %v, and its key: %v", id, ok, err)
+			}
+		}
+		if fresh, err := s.Accept(ctx, Delivery{ID: id, At: testNow}); err != nil || fresh == ok {
+			t.Fatalf("%s was acknowledged: %v, and again: %v, %v", id, ok, fresh, err)
+		}
+	}
+	agrees(t, s)
+}
+
+// A disk that fails now and then, under many at once: whoever got no error finds what it did, and nobody finds half of it.
+func TestFailingDisk(t *testing.T) {
+	var calls atomic.Int64
+	errDisk := errors.New("input/output error")
+	s := openFaulty(t, func(step string) error {
+		if step == "commit" && calls.Add(1)%3 == 0 {
+			return errDisk
+		}
+		return nil
+	})
+	var wg sync.WaitGroup
+	var failed atomic.Int64
+	for g := range 8 {
+		wg.Go(func() {
+			for n := range 40 {
+				key := fmt.Sprint(g, "/", n)
+				_, err := s.Accept(t.Context(), Delivery{ID: key, At: testNow}, Poke{Key: key, Tenant: int64(n % 5), Due: testNow})
+				if err != nil && !errors.Is(err, errDisk) {
+					t.Error(err)
+				}
+				if err != nil {
+					failed.Add(1)
+				}
+				if _, got := s.Get(t.Context(), key); (got == nil) != (err == nil) {
+					t.Errorf("accept: %v, get: %v", err, got)
+				}
+				work, err := s.Claim(t.Context(), Claim{Now: testNow, Until: testNow.Add(time.Minute), Limit: 1})
+				if err != nil || len(work) == 0 {
+					continue
+				}
+				_, err = s.Complete(t.Context(), work[0].Lease, Outcome{Now: testNow, Failed: "no", Gone: n%2 == 0, Sight: []byte("s"), Open: true})
+				if err != nil && !errors.Is(err, errDisk) {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if failed.Load() == 0 {
+		t.Error("the disk never failed")
+	}
+	for s.Drop(t.Context(), 1) != nil {
+		continue // until the disk works
+	}
+	for range 3 { // of three, one fails
+		if _, err := s.Health(t.Context(), testNow); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for calls.Load()%3 != 0 {
+		_ = s.Poke(t.Context(), testPoke("a"))
+	}
+	agrees(t, s)
+}
+
+// What one operation asks for must not be another's error.
+func TestOneFailsAlone(t *testing.T) {
+	hold, held := make(chan struct{}), make(chan struct{})
+	s := openFaulty(t, nil)
+	var wg sync.WaitGroup
+	wg.Go(func() { // holds the writer until the others wait together
+		_ = s.ask(t.Context(), "hold", func(*table) error {
+			held <- struct{}{}
+			<-hold
+			return nil
+		})
+	})
+	<-held
+	errBad := errors.New("bad")
+	bad := &op{ctx: t.Context(), done: make(chan error, 1), do: func(tab *table) error {
+		if err := tab.exec(`DELETE FROM work`); err != nil {
+			return err
+		}
+		return errBad
+	}}
+	good := make([]*op, 20)
+	for n := range good {
+		good[n] = &op{ctx: t.Context(), done: make(chan error, 1), do: func(tab *table) error { return tab.pokeOne(testPoke(fmt.Sprint(n))) }}
+		s.ops <- good[n]
+		if n == 10 {
+			s.ops <- bad
+		}
+	}
+	close(hold)
+	for n, o := range good {
+		if err := <-o.done; err != nil {
+			t.Errorf("operation %d: %v", n, err)
+		}
+	}
+	if err := <-bad.done; !errors.Is(err, errBad) {
+		t.Errorf("the bad one: %v", err)
+	}
+	wg.Wait()
+	if h, err := s.Health(t.Context(), testNow); err != nil || h.Keys != len(good) {
+		t.Errorf("%d keys, %v", h.Keys, err)
+	}
+	agrees(t, s)
+}
+
+// Whoever does not wait any longer gets its error at once, even while the disk hangs.
+func TestContextEndsWhileTheDiskHangs(t *testing.T) {
+	hang, hangs := make(chan struct{}), make(chan struct{}, 1)
+	s := openFaulty(t, func(step string) error {
+		if step == "commit" {
+			select {
+			case hangs <- struct{}{}:
+			default:
+			}
+			<-hang
+		}
+		return nil
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() {
+		_, err := s.Accept(ctx, Delivery{ID: "d", At: testNow}, testPoke("a"))
+		ended <- err
+	}()
+	<-hangs
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("accept: %v, want context.Canceled", err)
+	}
+	close(hang)
+	if err := s.Close(); err != nil { // waits for the writer
+		t.Fatal(err)
+	}
+}

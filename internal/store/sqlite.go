@@ -1,0 +1,375 @@
+package store
+
+// The table in an embedded SQLite database: its opening, and what only reads. What writes stands in writer.go and table.go.
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/pressly/goose/v3"
+	"modernc.org/sqlite"
+)
+
+//go:embed migrations/sqlite/*.sql
+var migrations embed.FS
+
+// Options of OpenSQLite.
+type Options struct {
+	Log *slog.Logger // nil: nothing is logged
+
+	fault func(step string) error // of tests: what goes wrong at "begin", "commit"
+}
+
+// SQLite is a [Store] in one file, which one process uses at a time.
+//
+// One goroutine writes. It takes what has come in while the disk was busy with the transaction before, and commits it
+// together: that is why thousands of deliveries a second can each wait for the disk.
+type SQLite struct {
+	log     *slog.Logger
+	fault   func(step string) error
+	lock    *flock.Flock
+	writer  *sql.DB
+	readers *sql.DB
+	reads   reads
+	table   *table // of the writing goroutine alone
+
+	ops  chan *op
+	quit chan struct{} // closed: no more ops are wanted
+	gone chan struct{} // closed: the writing goroutine has ended
+	once sync.Once
+	err  error // of closing
+
+	mu     sync.Mutex
+	totals totals // as of the last commit
+}
+
+var _ Store = (*SQLite)(nil)
+
+// reads are the statements that only read.
+type reads struct {
+	known, get, queue *sql.Stmt
+}
+
+// OpenSQLite opens the table in a file, which it creates if it is not there, and ends all leases of the process that had it
+// before. A file that another process has open, or that a newer program wrote, is an error.
+func OpenSQLite(path string, o Options) (*SQLite, error) {
+	s, err := openSQLite(path, o)
+	if err != nil {
+		return nil, fmt.Errorf("open table %s: %w", path, err)
+	}
+	return s, nil
+}
+
+func openSQLite(path string, o Options) (_ *SQLite, err error) {
+	s := &SQLite{
+		log: o.Log, fault: o.fault,
+		ops: make(chan *op, queued), quit: make(chan struct{}), gone: make(chan struct{}),
+	}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	if s.fault == nil {
+		s.fault = func(string) error { return nil }
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.release())
+		}
+	}()
+	if s.lock, err = lockFile(path + ".lock"); err != nil {
+		return nil, err
+	}
+	if err := createFile(path); err != nil {
+		return nil, err
+	}
+	if err := migrate(path); err != nil {
+		return nil, err
+	}
+	if s.writer, err = openDB(path, 1, "cache_size(-4000)", "synchronous(FULL)", "wal_autocheckpoint(4000)", "journal_size_limit(33554432)"); err != nil {
+		return nil, err
+	}
+	if s.table, err = newTable(s.writer); err != nil {
+		return nil, err
+	}
+	s.totals = s.table.totals
+	if s.readers, err = openDB(path, 2, "cache_size(-1000)", "query_only(1)"); err != nil {
+		return nil, err
+	}
+	if s.reads, err = prepareReads(s.readers); err != nil {
+		return nil, err
+	}
+	go s.write()
+	return s, nil
+}
+
+// lockFile locks a file for as long as the process lives. The operating system lets go of it, however the process ends.
+func lockFile(path string) (*flock.Flock, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
+	}
+	l := flock.New(path, flock.SetPermissions(0o600))
+	ok, err := l.TryLock()
+	if err != nil {
+		return nil, fmt.Errorf("lock %s: %w", path, err)
+	}
+	if !ok {
+		return nil, fmt.Errorf("another coordinator uses it and holds %s: stop that one, or give this one a data directory of its own", path)
+	}
+	return l, nil
+}
+
+// createFile makes sure that nobody else reads the file: SQLite gives its other files the same mode.
+func createFile(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// openDB opens a database with pragmas that each connection sets.
+func openDB(path string, conns int, pragmas ...string) (*sql.DB, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	pragmas = append([]string{"busy_timeout(10000)", "journal_mode(WAL)", "temp_store(MEMORY)", "foreign_keys(1)"}, pragmas...)
+	dsn := url.URL{Scheme: "file", Path: filepath.ToSlash(abs), RawQuery: url.Values{"_pragma": pragmas}.Encode()}
+	var c driver.Connector
+	if c, err = sqlite.NewConnector(dsn.String()); err != nil {
+		return nil, err
+	}
+	db := sql.OpenDB(c)
+	db.SetMaxOpenConns(conns)
+	db.SetMaxIdleConns(conns)
+	return db, nil
+}
+
+// migrate brings the file to the schema that this program knows.
+func migrate(path string) (err error) {
+	db, err := openDB(path, 1, "synchronous(FULL)")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	dir, err := fs.Sub(migrations, "migrations/sqlite")
+	if err != nil {
+		return err // unreachable unless the path above is wrong
+	}
+	p, err := goose.NewProvider(goose.DialectSQLite3, db, dir, goose.WithDisableGlobalRegistry(true), goose.WithSlog(slog.New(slog.DiscardHandler)))
+	if err != nil {
+		return fmt.Errorf("read migrations: %w", err)
+	}
+	ctx := context.Background()
+	have, know, err := p.GetVersions(ctx)
+	if err != nil {
+		return fmt.Errorf("read its schema: %w", err)
+	}
+	if have > know {
+		return fmt.Errorf("a newer coordinator wrote it: its schema is %d, and this program knows %d at most; run the newer program, or go back to a backup from before the upgrade", have, know)
+	}
+	if _, err := p.Up(ctx); err != nil {
+		return fmt.Errorf("migrate: %w", err)
+	}
+	return nil
+}
+
+// Close waits for what was asked before it, and lets go of the file.
+func (s *SQLite) Close() error {
+	s.once.Do(func() {
+		close(s.quit)
+		<-s.gone
+		s.err = s.release()
+	})
+	return s.err
+}
+
+// release closes what was opened. The writer comes last: the last connection folds the log into the file.
+func (s *SQLite) release() error {
+	var errs []error
+	if s.readers != nil {
+		errs = append(errs, s.readers.Close())
+	}
+	if s.table != nil {
+		errs = append(errs, s.table.conn.Close())
+	}
+	if s.writer != nil {
+		errs = append(errs, s.writer.Close())
+	}
+	if s.lock != nil {
+		errs = append(errs, s.lock.Close())
+	}
+	return errors.Join(errs...)
+}
+
+func prepareReads(db *sql.DB) (r reads, err error) {
+	for _, p := range []struct {
+		stmt  **sql.Stmt
+		query string
+	}{
+		{&r.known, `SELECT id FROM deliveries WHERE id IN (SELECT value FROM json_each(?))`},
+		{&r.get, `SELECT ` + rowColumns + `, s.sight FROM work w LEFT JOIN sights s ON s.id = w.id WHERE w.key = ?`},
+		{&r.queue, `SELECT due.n, due.first, leased.n
+			FROM (SELECT count(*) AS n, min(due_at) AS first FROM work INDEXED BY work_due WHERE due_at <= ?1) due,
+			(SELECT count(*) AS n FROM work WHERE leased = 1 AND due_at > ?1) leased`}, // at one moment
+	} {
+		if *p.stmt, err = db.PrepareContext(context.Background(), p.query); err != nil {
+			return r, err
+		}
+	}
+	return r, nil
+}
+
+// Known says which of these deliveries were accepted.
+func (s *SQLite) Known(ctx context.Context, ids []string) (map[string]bool, error) {
+	list, err := json.Marshal(ids)
+	if err != nil {
+		return nil, err // unreachable: strings can be marshaled
+	}
+	known := map[string]bool{}
+	rows, err := s.reads.known.QueryContext(ctx, string(list))
+	if err != nil {
+		return nil, fmt.Errorf("find deliveries: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, fmt.Errorf("find deliveries: %w", err)
+		}
+		known[id] = true
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("find deliveries: %w", err)
+	}
+	return known, nil
+}
+
+// rowColumns are what scanRow scans, of work as w.
+const rowColumns = `w.key, w.kind, w.grp, w.tenant, w.due_at, w.wake_at, w.leased, w.attempts, w.failed, w.open, w.seen_at`
+
+func scanRow(scan func(...any) error) (Row, error) {
+	var r Row
+	var due, wake, seen int64
+	err := scan(&r.Key, &r.Kind, &r.Group, &r.Tenant, &due, &wake, &r.Leased, &r.Attempts, &r.Failed, &r.Open, &seen, &r.Sight)
+	r.Due, r.Wake, r.Seen = when(due), when(wake), when(seen)
+	return r, err
+}
+
+// Get returns a row.
+func (s *SQLite) Get(ctx context.Context, key string) (Row, error) {
+	r, err := scanRow(s.reads.get.QueryRowContext(ctx, key).Scan)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return Row{}, ErrNoRow
+	case err != nil:
+		return Row{}, fmt.Errorf("read key: %w", err)
+	}
+	return r, nil
+}
+
+// List returns rows.
+func (s *SQLite) List(ctx context.Context, q Query) ([]Row, error) {
+	query, args := listQuery(q)
+	rows, err := s.readers.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, fmt.Errorf("list keys: %w", err)
+	}
+	defer rows.Close()
+	var list []Row
+	for rows.Next() {
+		r, err := scanRow(rows.Scan)
+		if err != nil {
+			return nil, fmt.Errorf("list keys: %w", err)
+		}
+		list = append(list, r)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("list keys: %w", err)
+	}
+	return list, nil
+}
+
+// listQuery words a query. All of its text stands here: what the caller says goes into parameters.
+func listQuery(q Query) (query string, args []any) {
+	sight, from := "s.sight", "work w LEFT JOIN sights s ON s.id = w.id"
+	if q.Thin {
+		sight, from = "NULL", "work w"
+	}
+	where := []string{"1"}
+	if q.Tenant != nil {
+		where, args = append(where, "w.tenant = ?"), append(args, *q.Tenant)
+	}
+	if q.Kind != "" {
+		where, args = append(where, "w.kind = ?"), append(args, q.Kind)
+	}
+	if q.Group != "" {
+		where, args = append(where, "w.grp = ?"), append(args, q.Group)
+	}
+	switch {
+	case q.Open == nil:
+	case *q.Open:
+		where = append(where, "w.open = 1") // as it stands in the index of open keys
+	default:
+		where = append(where, "w.open = 0")
+	}
+	if !q.Before.IsZero() {
+		where, args = append(where, "w.seen_at < ? AND w.seen_at > 0"), append(args, floor(q.Before))
+	}
+	limit := q.Limit
+	if limit <= 0 {
+		limit = 100
+	}
+	return "SELECT " + rowColumns + ", " + sight + " FROM " + from + " WHERE " + strings.Join(where, " AND ") +
+		" ORDER BY w.seen_at DESC, w.id LIMIT ?", append(args, limit)
+}
+
+// Health says how the table stands.
+func (s *SQLite) Health(ctx context.Context, now time.Time) (Health, error) {
+	s.mu.Lock()
+	t := s.totals
+	s.mu.Unlock()
+	h := Health{Keys: t.keys, Open: t.open, Failing: t.failing, Tenants: t.tenants, Accepted: t.accepted}
+	var oldest sql.NullInt64
+	at := floor(now)
+	if err := s.reads.queue.QueryRowContext(ctx, at).Scan(&h.Due, &oldest, &h.Leased); err != nil {
+		return Health{}, fmt.Errorf("count what is due: %w", err)
+	}
+	if oldest.Valid {
+		h.Oldest = time.Duration(at-oldest.Int64) * time.Microsecond
+	}
+	return h, nil
+}
+
+// floor is a moment in the database: for what has happened.
+func floor(t time.Time) int64 { return t.UnixMicro() }
+
+// ceil is a moment in the database before which nothing may happen; never if it is zero.
+func ceil(t time.Time) int64 {
+	if t.IsZero() {
+		return never
+	}
+	return t.Add(time.Microsecond - 1).UnixMicro()
+}
+
+// when is a moment of the database. Nothing happened at 0, and nothing does at never.
+func when(at int64) time.Time {
+	if at == 0 || at == never {
+		return time.Time{}
+	}
+	return time.UnixMicro(at).UTC()
+}

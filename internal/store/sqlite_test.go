@@ -1,0 +1,304 @@
+package store_test
+
+import (
+	"bytes"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"github.com/review-coordinator/coordinator/internal/store"
+	"github.com/review-coordinator/coordinator/internal/store/storetest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func TestSQLite(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) store.Store { return openTable(t, filepath.Join(t.TempDir(), "table.db")) })
+}
+
+func openTable(t testing.TB, path string) *store.SQLite {
+	t.Helper()
+	s, err := store.OpenSQLite(path, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func accept(t testing.TB, s *store.SQLite, id string, pokes ...store.Poke) {
+	t.Helper()
+	if fresh, err := s.Accept(t.Context(), store.Delivery{ID: id, Event: "push", At: now}, pokes...); err != nil || !fresh {
+		t.Fatalf("accept %s: %v, %v", id, fresh, err)
+	}
+}
+
+func claim(t testing.TB, s *store.SQLite, limit int) []store.Work {
+	t.Helper()
+	work, err := s.Claim(t.Context(), store.Claim{Now: now, Until: now.Add(30 * time.Second), Limit: limit})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return work
+}
+
+// What was leased when the process ended is due at once in the next one, and the former tokens are void.
+func TestOpeningEndsLeases(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "data", "table.db")
+	s := openTable(t, path)
+	accept(t, s, "d", store.Poke{Key: "a", Tenant: 1, Due: now.Add(-time.Minute), Touch: "t"})
+	before := claim(t, s, 9)
+	if err := s.Poke(t.Context(), store.Poke{Key: "a", Tenant: 1, Due: now, Touch: "u"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = openTable(t, path)
+	if ours, err := s.Complete(t.Context(), before[0].Lease, store.Outcome{Now: now, Gone: true}); err != nil || ours {
+		t.Fatalf("complete with a token of the former process: %v, %v", ours, err)
+	}
+	after := claim(t, s, 9)
+	if len(after) != 1 || after[0].Token == before[0].Token {
+		t.Fatalf("claimed %v, before the end %v", after, before)
+	}
+	want := store.Work{Lease: after[0].Lease, Tenant: 1, Due: now.Add(-time.Minute), Touches: []string{"t", "u"}}
+	if d := cmp.Diff(want, after[0]); d != "" {
+		t.Errorf("work (-want +got):\n%s", d)
+	}
+	if ours, err := s.Complete(t.Context(), before[0].Lease, store.Outcome{Now: now}); err != nil || ours {
+		t.Errorf("complete with a token of the former process: %v, %v", ours, err)
+	}
+	if known, err := s.Known(t.Context(), []string{"d"}); err != nil || !known["d"] {
+		t.Errorf("known: %v, %v", known, err)
+	}
+}
+
+func TestASecondProcessIsRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "table.db")
+	s := openTable(t, path)
+	_, err := store.OpenSQLite(path, store.Options{})
+	if err == nil || !strings.Contains(err.Error(), path+".lock") || !strings.Contains(err.Error(), "stop that one") {
+		t.Fatalf("a second one: %v", err)
+	}
+	accept(t, s, "d")
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	openTable(t, path)
+}
+
+func TestTheFileIsPrivate(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "data", "table 100%?#.db")
+	s := openTable(t, path)
+	accept(t, s, "d")
+	for name, want := range map[string]os.FileMode{path: 0o600, path + "-wal": 0o600, path + ".lock": 0o600, filepath.Dir(path): 0o700} {
+		info, err := os.Stat(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := info.Mode().Perm(); got != want {
+			t.Errorf("%s has mode %o, want %o", name, got, want)
+		}
+	}
+}
+
+// fixture makes a database of SQL.
+func fixture(t *testing.T, path, script string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), script); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A file of each schema that was ever released is read by this program.
+func TestOldSchemas(t *testing.T) {
+	dumps, err := filepath.Glob("testdata/schema*.sql")
+	if err != nil || len(dumps) == 0 {
+		t.Fatal("no fixtures", err)
+	}
+	for _, dump := range dumps {
+		t.Run(filepath.Base(dump), func(t *testing.T) {
+			script, err := os.ReadFile(dump)
+			if err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join(t.TempDir(), "table.db")
+			fixture(t, path, string(script))
+			s := openTable(t, path)
+			if known, err := s.Known(t.Context(), []string{"d1", "d2", "d3"}); err != nil || !cmp.Equal(known, map[string]bool{"d1": true, "d2": true}) {
+				t.Errorf("known: %v, %v", known, err)
+			}
+			row, err := s.Get(t.Context(), "77/acme/shop#7")
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := store.Row{
+				Key: "77/acme/shop#7", Kind: "pull", Group: "acme/shop", Tenant: 77, Due: now.Add(time.Hour), Wake: now.Add(time.Hour),
+				Attempts: 2, Failed: "GitHub says 502", Open: true, Seen: now.Add(-time.Minute), Sight: []byte(`{"head":"abc"}`),
+			}
+			if d := cmp.Diff(want, row); d != "" {
+				t.Errorf("row (-want +got):\n%s", d)
+			}
+			work := claim(t, s, 9) // it was leased when the process ended
+			wantWork := []store.Work{{Lease: store.Lease{Key: "77/acme/shop", Token: work[0].Token}, Tenant: 77, Kind: "repo", Due: now, Touches: []string{"x", "y", "z"}}}
+			if d := cmp.Diff(wantWork, work); d != "" {
+				t.Errorf("work (-want +got):\n%s", d)
+			}
+			accept(t, s, "d3", store.Poke{Key: "77/acme/shop#7", Tenant: 77, Due: now})
+			if work := claim(t, s, 9); len(work) != 1 || work[0].Attempts != 2 {
+				t.Errorf("claimed %v", work)
+			}
+		})
+	}
+}
+
+func TestANewerSchemaIsRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "table.db")
+	s := openTable(t, path)
+	accept(t, s, "d")
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	fixture(t, path, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (999, 1)`)
+	_, err := store.OpenSQLite(path, store.Options{})
+	if err == nil || !strings.Contains(err.Error(), "a newer coordinator wrote it: its schema is 999") {
+		t.Fatalf("opened: %v", err)
+	}
+	fixture(t, path, `DELETE FROM goose_db_version WHERE version_id = 999`)
+	s = openTable(t, path) // the lock was let go of
+	if known, err := s.Known(t.Context(), []string{"d"}); err != nil || !known["d"] {
+		t.Errorf("known: %v, %v", known, err)
+	}
+}
+
+func TestNoDatabaseIsRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "table.db")
+	if err := os.WriteFile(path, bytes.Repeat([]byte("garbage"), 1000), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.OpenSQLite(path, store.Options{}); err == nil || !strings.Contains(err.Error(), path) {
+		t.Fatalf("opened: %v", err)
+	}
+}
+
+// A loss of power may cut the log anywhere, or leave anything in its last part. What is found is what was accepted up to
+// some moment, and all that was durable before the damage.
+func TestATornLog(t *testing.T) {
+	const deliveries = 25
+	dir := t.TempDir()
+	path := filepath.Join(dir, "table.db")
+	s := openTable(t, path)
+	var ids []string
+	var sizes []int // of the log after each
+	for n := range deliveries {
+		ids = append(ids, fmt.Sprint("d", n))
+		accept(t, s, ids[n], store.Poke{Key: fmt.Sprint("k", n%10), Tenant: 1, Due: now, Touch: ids[n]})
+		info, err := os.Stat(path + "-wal")
+		if err != nil {
+			t.Fatal(err)
+		}
+		sizes = append(sizes, int(info.Size()))
+	}
+	db, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wal, err := os.ReadFile(path + "-wal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const cuts = 40
+	for n := range cuts {
+		at := (n*len(wal)/cuts + n*n) % len(wal) // within headers, within pages, between
+		flipped := bytes.Clone(wal)
+		flipped[at] ^= 0x40
+		zeroed := append(bytes.Clone(wal[:at]), make([]byte, len(wal)-at)...)
+		for name, torn := range map[string][]byte{"cut": wal[:at], "flipped": flipped, "zeroed": zeroed} {
+			least := 0
+			for least < deliveries && sizes[least] <= at {
+				least++
+			}
+			found := reopened(t, filepath.Join(t.TempDir(), "table.db"), db, torn, ids)
+			if found < least {
+				t.Errorf("%s at %d of %d: %d deliveries are found, %d were durable", name, at, len(wal), found, least)
+			}
+		}
+	}
+	if found := reopened(t, filepath.Join(t.TempDir(), "table.db"), db, wal, ids); found != deliveries {
+		t.Errorf("of a whole log %d deliveries are found", found)
+	}
+}
+
+// reopened opens a copy and says how many deliveries it holds. They are the first ones, and their pokes are there.
+func reopened(t *testing.T, path string, db, wal []byte, ids []string) int {
+	t.Helper()
+	if err := errors.Join(os.WriteFile(path, db, 0o600), os.WriteFile(path+"-wal", wal, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	s, err := store.OpenSQLite(path, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	known, err := s.Known(t.Context(), ids)
+	if err != nil {
+		t.Fatal(err)
+	}
+	touched := map[string]bool{}
+	for _, w := range claim(t, s, 100) {
+		for _, touch := range w.Touches {
+			touched[touch] = true
+		}
+	}
+	for n, id := range ids {
+		if known[id] != (n < len(known)) || touched[id] != known[id] {
+			t.Fatalf("%s is known: %v, and touched: %v, of %d", id, known[id], touched[id], len(known))
+		}
+	}
+	return len(known)
+}
+
+// modernc.org/sqlite is C that was translated for one version of modernc.org/libc: with another one it may corrupt memory.
+func TestLibcIsTheOneOfSQLite(t *testing.T) {
+	mod, err := exec.Command("go", "list", "-m", "-f", "{{.GoMod}}", "modernc.org/sqlite").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	required, err := os.ReadFile(strings.TrimSpace(string(mod)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := regexp.MustCompile(`modernc\.org/libc (v\S+)`).FindSubmatch(required)
+	if want == nil {
+		t.Fatal("SQLite requires no libc")
+	}
+	built, err := exec.Command("go", "list", "-m", "-f", "{{.Version}}{{with .Replace}} replaced by {{.Path}}{{end}}", "modernc.org/libc").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.TrimSpace(string(built)); got != string(want[1]) {
+		t.Errorf("libc is %s, SQLite wants %s", got, want[1])
+	}
+}

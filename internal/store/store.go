@@ -1,0 +1,165 @@
+// Package store keeps what the daemon must not lose: which deliveries were accepted, and which keys are to be looked at
+// and when. It promises that what [Store.Accept] returned without an error survives any end of the process and a loss of
+// power, that a key is leased to one worker at a time, and that no poke is lost, whenever it comes.
+//
+// It holds no truth about a pull request: losing all of it costs time, never a decision. Keys are opaque here.
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// A Store is the durable keyed work table. It may be used by several goroutines. All its times are the caller's: it has no
+// clock. They are kept to the microsecond, and no look comes early for it. Every implementation passes the suite in storetest.
+//
+//	Accept, Poke   gen+1, due = the earlier of due and the poke's; while the key is leased: gen+1, and due when it is completed
+//	Claim          due → leased until a time, with a new token
+//	Complete       only with the newest token: due = what the worker says, or at once if gen moved on meanwhile
+//
+// A lease that has run out is due again, as its worker seems lost. Its token is void as soon as the key is claimed anew: a
+// worker that was only slow may still complete before that. No token is ever used twice.
+//
+// A caller whose context ends gets its error at once, and what it asked for may still happen.
+type Store interface {
+	// Accept makes a delivery and the pokes that it causes durable, all or nothing. A delivery whose ID is known changes
+	// nothing and is not fresh.
+	Accept(ctx context.Context, d Delivery, pokes ...Poke) (fresh bool, err error)
+	// Poke asks for looks, all or none.
+	Poke(ctx context.Context, pokes ...Poke) error
+	// Claim leases what is due. No tenant gets a second key before each other tenant that has something due got its first,
+	// and of a tenant's keys the one that has been due longest comes first. That holds from one Claim to the next, too: the
+	// tenant that was served last waits for the others.
+	Claim(ctx context.Context, c Claim) ([]Work, error)
+	// Next is the earliest moment at which Claim would have something; zero if there is none. The end of a lease is one.
+	Next(ctx context.Context, except []int64) (time.Time, error)
+	// Renew makes leases run out at until, and returns those that are lost.
+	Renew(ctx context.Context, until time.Time, leases ...Lease) (lost []Lease, err error)
+	// Complete ends a lease. It reports false, and changes nothing, if the lease was lost.
+	Complete(ctx context.Context, l Lease, o Outcome) (ours bool, err error)
+	// Drop forgets all keys of a tenant, leased ones included.
+	Drop(ctx context.Context, tenant int64) error
+
+	// Known says which of these deliveries were accepted.
+	Known(ctx context.Context, ids []string) (map[string]bool, error)
+	// Prune forgets deliveries that were received before a time, at most limit of them, and says how many it forgot.
+	Prune(ctx context.Context, before time.Time, limit int) (int, error)
+
+	// Get returns a row; ErrNoRow if there is none.
+	Get(ctx context.Context, key string) (Row, error)
+	// List returns rows, the most recently completed first, and last those that never were, which Before leaves out.
+	List(ctx context.Context, q Query) ([]Row, error)
+	// Health says how the table stands.
+	Health(ctx context.Context, now time.Time) (Health, error)
+
+	Close() error
+}
+
+// ErrClosed says that the store was closed before it could do what was asked.
+var ErrClosed = errors.New("the store is closed")
+
+// ErrNoRow says that there is no such key.
+var ErrNoRow = errors.New("no such key")
+
+// A Delivery is a webhook delivery as it was accepted; its body is not kept.
+type Delivery struct {
+	ID     string // X-GitHub-Delivery
+	Event  string
+	Action string
+	At     time.Time // when it was received
+}
+
+// A Poke asks for a look at a key.
+type Poke struct {
+	Key    string
+	Tenant int64     // who shares the workers' time fairly with others: an installation; kept from the first poke on
+	Kind   string    // what the key names, for List; kept from the first poke on
+	Group  string    // what it belongs to, for List: a repository; kept from the first poke on
+	Due    time.Time // when to look, at the latest; never zero
+	Touch  string    // what happened, in one line; "", or what is no line of UTF-8: look, whatever happened
+}
+
+// Any stands for what a poke without a touch, or too many touches, come to: look, whatever happened.
+const Any = "*"
+
+// MaxTouches bounds the touches of one key, in bytes with one between each two: beyond it they become [Any].
+const MaxTouches = 4 << 10
+
+// A Claim asks for work.
+type Claim struct {
+	Now    time.Time
+	Until  time.Time     // when the leases run out
+	Limit  int           // keys at most
+	Except []int64       // tenants that get none: they are limited, or have enough at once
+	Most   map[int64]int // of a tenant at most so many keys; a tenant that is not in it gets any number
+}
+
+// A Lease is the right to complete a key.
+type Lease struct {
+	Key   string
+	Token int64
+}
+
+// Work is a leased key.
+type Work struct {
+	Lease
+	Tenant   int64
+	Kind     string
+	Due      time.Time // since when it has been due; after a lost lease: since that ran out
+	Wake     time.Time // what the last Outcome said; zero: never by itself
+	Attempts int       // failures in a row
+	Touches  []string  // each once, oldest first; [Any] alone if one of them was
+	Sight    []byte    // as the last Outcome left it
+	Seen     time.Time // when that was, whatever it came to; zero: there was none
+}
+
+// An Outcome is what a look came to. After one that Failed, or with Keep, nothing is known that was not known before: the
+// key is due at Wake, but the Wake that an earlier look brought stays what [Work] tells.
+type Outcome struct {
+	Now    time.Time
+	Wake   time.Time // when to look again by itself; zero: never
+	Failed string    // why the look failed, for people; "": it did not. The touches of a look that failed are kept
+	Keep   bool      // the touches are kept without a failure: nothing was looked at; failures in a row stay as they are
+	Gone   bool      // forget the key, unless it was poked meanwhile: then the rest of the outcome counts
+	Sight  []byte    // what was seen, opaque; nil: as before
+	Open   bool      // with Sight: it is undecided
+}
+
+// A Row is a key as it stands.
+type Row struct {
+	Key, Kind, Group string
+	Tenant           int64
+	Due              time.Time // zero: never by itself; while it is leased: when the lease runs out
+	Wake             time.Time // what the last Outcome said
+	Leased           bool      // a lease that ran out counts until the key is claimed anew
+	Attempts         int
+	Failed           string
+	Open             bool
+	Seen             time.Time // when it was completed last, of no two keys at the same moment (some µs are added); zero: never
+	Sight            []byte
+}
+
+// A Query selects rows.
+type Query struct {
+	Tenant *int64 // nil: of any
+	Kind   string // "": of any
+	Group  string // "": of any
+	Open   *bool  // nil: whether or not
+	Before time.Time
+	// Before asks for rows that were completed before it, for the next page; zero: the first page.
+	Limit int  // rows at most; 0: 100
+	Thin  bool // without Sight
+}
+
+// Health is how the table stands at a moment.
+type Health struct {
+	Keys     int           // known keys
+	Open     int           // undecided
+	Due      int           // due and not leased
+	Leased   int           //
+	Failing  int           // with failures in a row
+	Oldest   time.Duration // how long the key that has waited longest has been due
+	Tenants  int
+	Accepted int64 // deliveries that are remembered
+}

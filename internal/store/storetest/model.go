@@ -1,0 +1,407 @@
+package storetest
+
+// A second, dumber store, and a machine that does the same to both: whatever order things come in, they agree.
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/review-coordinator/coordinator/internal/store"
+)
+
+// A model holds what the store must hold.
+type model struct {
+	now        time.Time
+	deliveries map[string]time.Time
+	keys       map[string]*modelKey
+	served     map[int64]int // the claim in which a tenant was served last
+	claims     int
+	done       int // completions
+	leases     []store.Lease
+}
+
+type modelKey struct {
+	row            store.Row
+	gen, claimed   int
+	token          int64
+	touches, taken []string // since the claim; handed out with it
+	completed      int      // the how many-th completion was its last; 0: none
+}
+
+// againstModel drives the store and the model.
+func againstModel(t *testing.T, open func(t *testing.T) store.Store) {
+	rapid.Check(t, func(rt *rapid.T) {
+		s := open(t)
+		defer s.Close()
+		m := &model{now: start, deliveries: map[string]time.Time{}, keys: map[string]*modelKey{}, served: map[int64]int{}}
+		d := &drive{T: rt, s: s, m: m, t: t}
+		rt.Repeat(map[string]func(*rapid.T){
+			"accept": d.accept, "accept more": d.accept, "claim": d.claim, "claim more": d.claim, "complete": d.complete, "complete more": d.complete,
+			"renew": d.renew, "drop": d.drop, "prune": d.prune, "wait": d.wait, "list": d.list, "": d.check,
+		})
+	})
+}
+
+type drive struct {
+	*rapid.T
+	s store.Store
+	m *model
+	t *testing.T
+}
+
+func (d *drive) must(err error) {
+	if err != nil {
+		d.Fatal(err)
+	}
+}
+
+func (d *drive) same(what string, got, want any) {
+	if diff := gocmp.Diff(want, got); diff != "" {
+		d.Fatalf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+// span is a time that lies around now.
+func (d *drive) span(what string) time.Time {
+	return d.m.now.Add(time.Duration(rapid.IntRange(-5, 20).Draw(d.T, what)) * time.Second)
+}
+
+func (d *drive) wait(*rapid.T) {
+	d.m.now = d.m.now.Add(time.Duration(rapid.IntRange(1, 20).Draw(d.T, "seconds")) * time.Second)
+}
+
+func (d *drive) accept(*rapid.T) {
+	var pokes []store.Poke
+	for range rapid.IntRange(0, 3).Draw(d.T, "pokes") {
+		tenant := rapid.Int64Range(1, 3).Draw(d.T, "tenant")
+		pokes = append(pokes, store.Poke{
+			Key:    fmt.Sprintf("%d/%d", tenant, rapid.IntRange(1, 4).Draw(d.T, "key")),
+			Tenant: tenant, Kind: rapid.SampledFrom([]string{"pull", "repo"}).Draw(d.T, "kind"), Group: rapid.SampledFrom([]string{"g", "h"}).Draw(d.T, "group"),
+			Due: d.span("due"), Touch: rapid.SampledFrom([]string{"a", "b", "c", ""}).Draw(d.T, "touch"),
+		})
+	}
+	if rapid.Bool().Draw(d.T, "without a delivery") {
+		d.must(d.s.Poke(d.t.Context(), pokes...))
+		d.m.poke(pokes)
+		return
+	}
+	del := store.Delivery{ID: fmt.Sprint(rapid.IntRange(1, 20).Draw(d.T, "delivery")), At: d.m.now}
+	fresh, err := d.s.Accept(d.t.Context(), del, pokes...)
+	d.must(err)
+	_, known := d.m.deliveries[del.ID]
+	d.same("fresh", fresh, !known)
+	if !known {
+		d.m.deliveries[del.ID] = del.At
+		d.m.poke(pokes)
+	}
+}
+
+func (m *model) poke(pokes []store.Poke) {
+	for _, p := range pokes {
+		k := m.keys[p.Key]
+		if k == nil {
+			k = &modelKey{row: store.Row{Key: p.Key, Kind: p.Kind, Group: p.Group, Tenant: p.Tenant, Due: p.Due}}
+			m.keys[p.Key] = k
+		}
+		k.gen++
+		if !k.row.Leased && (k.row.Due.IsZero() || p.Due.Before(k.row.Due)) {
+			k.row.Due = p.Due
+		}
+		k.touches = join(k.touches, []string{cmp.Or(p.Touch, store.Any)})
+	}
+}
+
+func join(older, newer []string) []string {
+	all := slices.Clone(older)
+	for _, t := range newer {
+		if !slices.Contains(all, t) {
+			all = append(all, t)
+		}
+	}
+	if slices.Contains(all, store.Any) {
+		return []string{store.Any}
+	}
+	return all
+}
+
+// due are the keys that a claim may get of each tenant, the longest due first.
+func (m *model) due(c store.Claim) map[int64][]*modelKey {
+	due := map[int64][]*modelKey{}
+	for _, name := range slices.Sorted(maps.Keys(m.keys)) {
+		k := m.keys[name]
+		if !slices.Contains(c.Except, k.row.Tenant) && !k.row.Due.IsZero() && !k.row.Due.After(c.Now) {
+			due[k.row.Tenant] = append(due[k.row.Tenant], k)
+		}
+	}
+	for tenant, ks := range due {
+		slices.SortFunc(ks, func(a, b *modelKey) int { return a.row.Due.Compare(b.row.Due) })
+		if most(c, tenant, ks) == 0 {
+			delete(due, tenant)
+		}
+	}
+	return due
+}
+
+// most is how many of a tenant's due keys a claim may get.
+func most(c store.Claim, tenant int64, due []*modelKey) int {
+	if n, ok := c.Most[tenant]; ok {
+		return min(n, len(due))
+	}
+	return len(due)
+}
+
+func (d *drive) claim(*rapid.T) {
+	c := store.Claim{Now: d.m.now, Until: d.m.now.Add(time.Duration(rapid.IntRange(1, 30).Draw(d.T, "lease")) * time.Second)}
+	c.Limit = rapid.IntRange(0, 5).Draw(d.T, "limit")
+	if rapid.IntRange(0, 3).Draw(d.T, "except") == 0 {
+		c.Except = []int64{rapid.Int64Range(1, 3).Draw(d.T, "whom")}
+	}
+	if rapid.IntRange(0, 3).Draw(d.T, "most") == 0 {
+		c.Most = map[int64]int{rapid.Int64Range(1, 3).Draw(d.T, "of whom"): rapid.IntRange(0, 2).Draw(d.T, "how many")}
+	}
+	work, err := d.s.Claim(d.t.Context(), c)
+	d.must(err)
+	due := d.m.due(c)
+	could := 0
+	for tenant, ks := range due {
+		could += most(c, tenant, ks)
+	}
+	d.same("keys claimed", len(work), min(c.Limit, could))
+	d.m.claims++
+	got := map[int64]int{}
+	for i, w := range work {
+		k := d.m.keys[w.Key]
+		if k == nil || !slices.Contains(due[w.Tenant], k) || slices.ContainsFunc(work[:i], func(o store.Work) bool { return o.Key == w.Key }) {
+			d.Fatalf("%s was claimed, and is not due", w.Key)
+		}
+		d.same("due for as long as the next one", w.Due, due[w.Tenant][got[w.Tenant]].row.Due)
+		if got[w.Tenant]++; got[w.Tenant] > most(c, w.Tenant, due[w.Tenant]) {
+			d.Fatalf("tenant %d got %d keys, more than it may", w.Tenant, got[w.Tenant])
+		}
+	}
+	d.fair(due, got)
+	for _, w := range work {
+		d.take(d.m.keys[w.Key], w, c.Until)
+	}
+}
+
+func (d *drive) fair(due map[int64][]*modelKey, got map[int64]int) {
+	for waits := range due {
+		for tenant, n := range got {
+			if got[waits] == 0 && (n > 1 || d.m.served[tenant] > d.m.served[waits]) {
+				d.Fatalf("tenant %d got %d keys, and tenant %d waits, whose turn it is", tenant, n, waits)
+			}
+		}
+	}
+	for tenant := range got {
+		d.m.served[tenant] = d.m.claims
+	}
+}
+
+func (d *drive) take(k *modelKey, w store.Work, until time.Time) {
+	k.taken, k.touches = join(k.taken, k.touches), nil
+	d.same("work", w, store.Work{
+		Lease: store.Lease{Key: k.row.Key, Token: w.Token}, Tenant: k.row.Tenant, Kind: k.row.Kind, Due: k.row.Due, Wake: k.row.Wake,
+		Attempts: k.row.Attempts, Touches: k.taken, Sight: k.row.Sight, Seen: k.row.Seen,
+	})
+	for _, l := range d.m.leases {
+		if l == w.Lease {
+			d.Fatalf("token %d of %s was used before", l.Token, l.Key)
+		}
+	}
+	k.row.Leased, k.row.Due, k.claimed, k.token = true, until, k.gen, w.Token
+	d.m.leases = append(d.m.leases, w.Lease)
+}
+
+// held is the key of a lease that was not lost; nil if it was.
+func (m *model) held(l store.Lease) *modelKey {
+	if k := m.keys[l.Key]; k != nil && k.row.Leased && k.token == l.Token {
+		return k
+	}
+	return nil
+}
+
+func (d *drive) someLease() store.Lease {
+	if len(d.m.leases) == 0 {
+		d.Skip("nothing was leased yet")
+	}
+	recent := d.m.leases[max(0, len(d.m.leases)-6):]
+	return rapid.SampledFrom(recent).Draw(d.T, "lease")
+}
+
+func (d *drive) complete(*rapid.T) {
+	l := d.someLease()
+	o := store.Outcome{Now: d.m.now, Keep: rapid.IntRange(0, 4).Draw(d.T, "keep") == 0, Gone: rapid.IntRange(0, 4).Draw(d.T, "gone") == 0}
+	if rapid.Bool().Draw(d.T, "wakes") {
+		o.Wake = d.span("wake")
+	}
+	if rapid.IntRange(0, 3).Draw(d.T, "failed") == 0 {
+		o.Failed = "why"
+	}
+	if rapid.Bool().Draw(d.T, "sees") {
+		o.Sight, o.Open = []byte(fmt.Sprint("sight ", d.m.done)), rapid.Bool().Draw(d.T, "open")
+	}
+	ours, err := d.s.Complete(d.t.Context(), l, o)
+	d.must(err)
+	k := d.m.held(l)
+	d.same("ours", ours, k != nil)
+	if k == nil {
+		return
+	}
+	if o.Gone && k.gen == k.claimed {
+		delete(d.m.keys, l.Key)
+		return
+	}
+	d.m.done++
+	k.completed = d.m.done
+	k.finish(o)
+	r, err := d.s.Get(d.t.Context(), l.Key)
+	d.must(err)
+	if r.Seen.Before(o.Now) || r.Seen.After(o.Now.Add(time.Millisecond)) {
+		d.Fatalf("completed at %v, and seen at %v", o.Now, r.Seen)
+	}
+	k.row.Seen = r.Seen
+}
+
+func (k *modelKey) finish(o store.Outcome) {
+	k.row.Leased, k.row.Due = false, o.Wake
+	if k.gen > k.claimed {
+		k.row.Due = o.Now
+	}
+	if o.Sight != nil {
+		k.row.Sight, k.row.Open = o.Sight, o.Open
+	}
+	switch {
+	case o.Failed != "":
+		k.row.Attempts++
+		k.row.Failed = o.Failed
+	case !o.Keep:
+		k.row.Attempts, k.row.Failed, k.row.Wake, k.taken = 0, "", o.Wake, nil
+	}
+}
+
+func (d *drive) renew(*rapid.T) {
+	l, until := d.someLease(), d.span("until")
+	lost, err := d.s.Renew(d.t.Context(), until, l)
+	d.must(err)
+	k := d.m.held(l)
+	d.same("lost", len(lost) > 0, k == nil)
+	if k != nil {
+		k.row.Due = until
+	}
+}
+
+func (d *drive) drop(*rapid.T) {
+	if rapid.IntRange(0, 4).Draw(d.T, "really") > 0 {
+		return
+	}
+	tenant := rapid.Int64Range(1, 3).Draw(d.T, "tenant")
+	d.must(d.s.Drop(d.t.Context(), tenant))
+	maps.DeleteFunc(d.m.keys, func(_ string, k *modelKey) bool { return k.row.Tenant == tenant })
+}
+
+func (d *drive) prune(*rapid.T) {
+	before, limit := d.span("before"), rapid.IntRange(0, 3).Draw(d.T, "limit")
+	n, err := d.s.Prune(d.t.Context(), before, limit)
+	d.must(err)
+	old := slices.DeleteFunc(slices.Sorted(maps.Keys(d.m.deliveries)), func(id string) bool { return !d.m.deliveries[id].Before(before) })
+	d.same("pruned", n, min(limit, len(old)))
+	known, err := d.s.Known(d.t.Context(), slices.Collect(maps.Keys(d.m.deliveries)))
+	d.must(err)
+	d.same("left", len(known), len(d.m.deliveries)-n)
+	for id := range maps.Clone(d.m.deliveries) {
+		if !known[id] {
+			if !slices.Contains(old, id) {
+				d.Fatalf("delivery %s was forgotten too early", id)
+			}
+			delete(d.m.deliveries, id)
+		}
+	}
+}
+
+func (d *drive) list(*rapid.T) {
+	q := store.Query{Limit: rapid.IntRange(1, 15).Draw(d.T, "limit"), Kind: rapid.SampledFrom([]string{"", "pull", "repo"}).Draw(d.T, "kind")}
+	if rapid.Bool().Draw(d.T, "by group") {
+		q.Group = "g"
+	}
+	if rapid.Bool().Draw(d.T, "by tenant") {
+		tenant := int64(2)
+		q.Tenant = &tenant
+	}
+	if rapid.Bool().Draw(d.T, "by open") {
+		open := rapid.Bool().Draw(d.T, "open")
+		q.Open = &open
+	}
+	if rapid.Bool().Draw(d.T, "by time") {
+		q.Before = d.span("before")
+	}
+	rows, err := d.s.List(d.t.Context(), q)
+	d.must(err)
+	var want []*modelKey
+	for _, k := range d.m.keys {
+		r := k.row
+		if (q.Kind == "" || r.Kind == q.Kind) && (q.Group == "" || r.Group == q.Group) && (q.Tenant == nil || r.Tenant == *q.Tenant) &&
+			(q.Open == nil || r.Open == *q.Open) && (q.Before.IsZero() || k.completed > 0 && r.Seen.Before(q.Before)) {
+			want = append(want, k)
+		}
+	}
+	slices.SortFunc(want, func(a, b *modelKey) int { return cmp.Compare(b.completed, a.completed) })
+	d.same("rows listed", len(rows), min(q.Limit, len(want)))
+	for i, r := range rows {
+		if want[i].completed == 0 { // in any order
+			d.same("never completed", r.Seen.IsZero(), true)
+			continue
+		}
+		d.same("listed", r, want[i].row)
+	}
+}
+
+// check compares what can be seen after each step.
+func (d *drive) check(*rapid.T) {
+	h := store.Health{Keys: len(d.m.keys), Accepted: int64(len(d.m.deliveries))}
+	tenants := map[int64]bool{}
+	var next time.Time
+	for name, k := range d.m.keys {
+		r, err := d.s.Get(d.t.Context(), name)
+		d.must(err)
+		d.same("row", r, k.row)
+		tenants[r.Tenant] = true
+		h.Tenants = len(tenants)
+		if r.Open {
+			h.Open++
+		}
+		if r.Attempts > 0 {
+			h.Failing++
+		}
+		if r.Due.IsZero() {
+			continue
+		}
+		if next.IsZero() || r.Due.Before(next) {
+			next = r.Due
+		}
+		switch {
+		case !r.Due.After(d.m.now):
+			h.Due++
+			h.Oldest = max(h.Oldest, d.m.now.Sub(r.Due))
+		case r.Leased:
+			h.Leased++
+		}
+	}
+	got, err := d.s.Health(d.t.Context(), d.m.now)
+	d.must(err)
+	d.same("health", got, h)
+	at, err := d.s.Next(d.t.Context(), nil)
+	d.must(err)
+	d.same("next", at, next)
+	if _, err := d.s.Get(d.t.Context(), "none"); !errors.Is(err, store.ErrNoRow) {
+		d.Fatalf("get: %v, want ErrNoRow", err)
+	}
+}

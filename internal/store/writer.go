@@ -1,0 +1,275 @@
+package store
+
+// The one goroutine that writes, and how others ask it to. The operations themselves stand in table.go.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
+
+const (
+	queued  = 1024 // operations that wait for the writer
+	batched = 256  // operations in one transaction: the last one waits for all of them
+)
+
+// An op is an operation on the table. It may be done twice, if the first time was taken back.
+type op struct {
+	ctx  context.Context
+	do   func(*table) error
+	done chan error
+}
+
+// ask has an operation done and returns when it is durable. Unless it returns nil, do may still be running: nothing that it
+// writes may be read.
+func (s *SQLite) ask(ctx context.Context, what string, do func(*table) error) error {
+	o := &op{ctx: ctx, do: do, done: make(chan error, 1)}
+	select {
+	case <-s.quit:
+		return fmt.Errorf("%s: %w", what, ErrClosed)
+	case <-ctx.Done():
+		return fmt.Errorf("%s: %w", what, ctx.Err())
+	case s.ops <- o:
+	}
+	select {
+	case err := <-o.done:
+		return wrap(what, err)
+	case <-ctx.Done():
+		return fmt.Errorf("%s: %w", what, ctx.Err())
+	case <-s.gone:
+	}
+	select {
+	case err := <-o.done: // it was done just before the end
+		return wrap(what, err)
+	default:
+		return fmt.Errorf("%s: %w", what, ErrClosed)
+	}
+}
+
+func wrap(what string, err error) error {
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}
+
+// write does operations until it is told to quit, and then those that are already there.
+func (s *SQLite) write() {
+	defer close(s.gone)
+	for {
+		select {
+		case o := <-s.ops:
+			s.commit(s.gather(o))
+		case <-s.quit:
+			select {
+			case o := <-s.ops:
+				s.commit(s.gather(o))
+			default:
+				return
+			}
+		}
+	}
+}
+
+// gather takes what waits together with the first.
+func (s *SQLite) gather(first *op) []*op {
+	batch := []*op{first}
+	for len(batch) < batched {
+		select {
+		case o := <-s.ops:
+			batch = append(batch, o)
+		default:
+			return batch
+		}
+	}
+	return batch
+}
+
+// commit does a batch in one transaction. If that fails, each operation gets one of its own: what one of them asks must not
+// be another's error.
+func (s *SQLite) commit(batch []*op) {
+	batch = slices.DeleteFunc(batch, func(o *op) bool {
+		if o.ctx.Err() == nil {
+			return false
+		}
+		o.done <- o.ctx.Err() // nobody waits for it any more
+		return true
+	})
+	if len(batch) == 0 {
+		return
+	}
+	err := s.transact(batch)
+	switch {
+	case err != nil && len(batch) > 1:
+		s.log.Warn("a batch was not written, trying one by one", "operations", len(batch), "error", err)
+		for _, o := range batch {
+			s.commit([]*op{o})
+		}
+	case err != nil:
+		s.log.Error("an operation was not written", "error", err)
+		batch[0].done <- err
+	default:
+		for _, o := range batch {
+			o.done <- nil
+		}
+	}
+}
+
+// transact does operations in one transaction, all or none.
+func (s *SQLite) transact(batch []*op) (err error) {
+	if err := s.fault("begin"); err != nil {
+		return err
+	}
+	if err := s.table.exec("BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			s.table.takeBack()
+		}
+	}()
+	for _, o := range batch {
+		if err := o.do(s.table); err != nil {
+			return err
+		}
+	}
+	if err := s.fault("commit"); err != nil {
+		return err
+	}
+	if err := s.table.exec("COMMIT"); err != nil {
+		return err
+	}
+	s.table.keep()
+	s.mu.Lock()
+	s.totals = s.table.totals
+	s.mu.Unlock()
+	return nil
+}
+
+// Accept makes a delivery and the pokes that it causes durable.
+func (s *SQLite) Accept(ctx context.Context, d Delivery, pokes ...Poke) (bool, error) {
+	if d.ID == "" {
+		return false, errors.New("accept delivery: it has no ID")
+	}
+	if err := checkPokes(pokes); err != nil {
+		return false, fmt.Errorf("accept delivery: %w", err)
+	}
+	pokes = slices.Clone(pokes)
+	var fresh bool
+	err := s.ask(ctx, "accept delivery", func(t *table) (err error) {
+		fresh, err = t.accept(d, pokes)
+		return err
+	})
+	if err != nil {
+		return false, err
+	}
+	return fresh, nil
+}
+
+// Poke asks for looks.
+func (s *SQLite) Poke(ctx context.Context, pokes ...Poke) error {
+	if err := checkPokes(pokes); err != nil {
+		return fmt.Errorf("poke: %w", err)
+	}
+	pokes = slices.Clone(pokes)
+	return s.ask(ctx, "poke", func(t *table) error { return t.pokeAll(pokes) })
+}
+
+func checkPokes(pokes []Poke) error {
+	for _, p := range pokes {
+		switch {
+		case p.Key == "":
+			return errors.New("a poke names no key")
+		case p.Due.IsZero():
+			return fmt.Errorf("a poke of %q has no due time", p.Key)
+		}
+	}
+	return nil
+}
+
+// Claim leases what is due.
+func (s *SQLite) Claim(ctx context.Context, c Claim) ([]Work, error) {
+	if floor(c.Until) <= floor(c.Now) {
+		return nil, fmt.Errorf("claim: leases would run out at %v, and it is %v", c.Until, c.Now)
+	}
+	c.Except, c.Most = slices.Clone(c.Except), maps.Clone(c.Most)
+	var work []Work
+	err := s.ask(ctx, "claim", func(t *table) (err error) {
+		work, err = t.claim(c)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return work, nil
+}
+
+// Next is the earliest moment at which Claim would have something.
+func (s *SQLite) Next(ctx context.Context, except []int64) (time.Time, error) {
+	not := setOf(except)
+	var next time.Time
+	err := s.ask(ctx, "find next", func(t *table) (err error) {
+		next, err = t.next(not)
+		return err
+	})
+	if err != nil {
+		return time.Time{}, err
+	}
+	return next, nil
+}
+
+func setOf(tenants []int64) map[int64]bool {
+	set := make(map[int64]bool, len(tenants))
+	for _, t := range tenants {
+		set[t] = true
+	}
+	return set
+}
+
+// Renew prolongs leases.
+func (s *SQLite) Renew(ctx context.Context, until time.Time, leases ...Lease) ([]Lease, error) {
+	leases = slices.Clone(leases)
+	var lost []Lease
+	err := s.ask(ctx, "renew leases", func(t *table) (err error) {
+		lost, err = t.renew(ceil(until), leases)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return lost, nil
+}
+
+// Complete ends a lease.
+func (s *SQLite) Complete(ctx context.Context, l Lease, o Outcome) (bool, error) {
+	var ours bool
+	err := s.ask(ctx, "complete", func(t *table) (err error) {
+		ours, err = t.completeOne(l, o)
+		return err
+	})
+	if err != nil {
+		return false, err
+	}
+	return ours, nil
+}
+
+// Drop forgets all keys of a tenant.
+func (s *SQLite) Drop(ctx context.Context, tenant int64) error {
+	return s.ask(ctx, "drop tenant", func(t *table) error { return t.drop(tenant) })
+}
+
+// Prune forgets deliveries.
+func (s *SQLite) Prune(ctx context.Context, before time.Time, limit int) (int, error) {
+	var pruned int
+	err := s.ask(ctx, "prune deliveries", func(t *table) (err error) {
+		pruned, err = t.prune(floor(before), limit)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	return pruned, nil
+}
