@@ -10,7 +10,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -41,9 +40,11 @@ func (g Grant) String() string { return strings.ReplaceAll(g.Name, "_", "-") + "
 
 // An Installation is an App on a repository.
 type Installation struct {
-	ID     int64
-	Slug   string            // of the App
-	Grants map[string]string // what its token may do: name to level
+	ID        int64
+	Slug      string            // of the App
+	Grants    map[string]string // what its token may do: name to level
+	Account   string            // whose repositories they are; hostile. "" from [Client.Install]
+	Suspended time.Time         // zero: it is not
 }
 
 // Lacks are the grants that the token does not have.
@@ -111,19 +112,48 @@ func (c *Client) Install(ctx context.Context, owner, repo string) (Installation,
 	return Installation{ID: found.ID, Slug: app.Slug, Grants: grants}, nil
 }
 
-// appAuth is the layer that puts an installation's token into a request.
-type appAuth struct {
-	next   http.RoundTripper // towards GitHub, with the token
-	signed *Client           // asks as the App itself
-	wire   http.RoundTripper // on which tokens are asked for
+// A signer is an App that signs in, and takes tokens of its installations.
+type signer struct {
 	id     int64
 	key    *rsa.PrivateKey
 	base   string
 	mint   func(string)
+	wire   http.RoundTripper // on which tokens are asked for
+	signed *Client           // asks as the App itself
+}
+
+// newSigner reads the key.
+func newSigner(g *ground, app App, counted *stats) (*signer, error) {
+	if app.ID <= 0 {
+		return nil, errors.New("open GitHub: the App's id is no number of an App")
+	}
+	key, err := jwt.ParseRSAPrivateKeyFromPEM(app.Key)
+	if err != nil { // its words are about the key: they stay here
+		return nil, errors.New("open GitHub: the App's private key is no RSA key in PEM")
+	}
+	tokens := g.stack(g.direct("", counted), newLimits(g, counted))
+	tokens.all = true // a token that was lost is no harm: another is asked for
+	signed := g.client("", newLimits(g, counted))
+	signed.forget = func(string) {} // nothing is remembered
+	signed.api = g.stack(&ownRequest{ghinstallation.NewAppsTransportFromPrivateKey(g.direct("", counted), app.ID, key)}, signed.limits)
+	return &signer{id: app.ID, key: key, base: strings.TrimSuffix(g.base.String(), "/"), mint: app.Mint, wire: tokens, signed: signed}, nil
+}
+
+// ownRequest gives next a request that it may change.
+type ownRequest struct{ next http.RoundTripper }
+
+func (o *ownRequest) RoundTrip(req *http.Request) (*http.Response, error) {
+	return o.next.RoundTrip(req.Clone(req.Context()))
+}
+
+// appAuth is the layer that puts an installation's token into a request.
+type appAuth struct {
+	*signer
+	next http.RoundTripper // towards GitHub, with the token
 
 	mu           sync.Mutex
 	installation int64
-	repo         string
+	repo         string // "": the token is good for all of the installation's
 	source       *source
 	token        secret
 }
@@ -135,24 +165,11 @@ type source struct {
 	grants func() (map[string]string, error)
 }
 
-// newAppAuth reads the key. wire is the way to GitHub, stack what stands above it.
-func newAppAuth(app App, c *Client, wire http.RoundTripper, stack func(http.RoundTripper) *retrier) (*appAuth, error) {
-	if app.ID <= 0 {
-		return nil, errors.New("open GitHub: the App's id is no number of an App")
-	}
-	key, err := jwt.ParseRSAPrivateKeyFromPEM(app.Key)
-	if err != nil { // its words are about the key: they stay here
-		return nil, errors.New("open GitHub: the App's private key is no RSA key in PEM")
-	}
-	mint := stack(wire)
-	mint.writes = mint.reads // a token that was lost is no harm: another is asked for
-	return &appAuth{
-		id: app.ID, key: key, base: strings.TrimSuffix(c.base.String(), "/"), mint: app.Mint, wire: mint,
-		signed: &Client{
-			base: c.base, graphql: c.graphql, build: c.build, store: newStore(), stats: c.stats,
-			api: stack(ghinstallation.NewAppsTransportFromPrivateKey(wire, app.ID, key)),
-		},
-	}, nil
+// tenant is the installation.
+func (a *appAuth) tenant() int64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.installation
 }
 
 // choose fixes whose token is taken.
@@ -167,7 +184,9 @@ func (a *appAuth) choose(installation int64, repo string) {
 func (a *appAuth) fresh() *source {
 	t := ghinstallation.NewFromAppsTransport(ghinstallation.NewAppsTransportFromPrivateKey(a.wire, a.id, a.key), a.installation)
 	t.BaseURL = a.base
-	t.InstallationTokenOptions = &gogithub.InstallationTokenOptions{Repositories: []string{a.repo}}
+	if a.repo != "" {
+		t.InstallationTokenOptions = &gogithub.InstallationTokenOptions{Repositories: []string{a.repo}}
+	}
 	return &source{token: t.Token, grants: func() (map[string]string, error) {
 		said, err := t.Permissions()
 		if err != nil {
@@ -182,6 +201,8 @@ func (a *appAuth) fresh() *source {
 	}}
 }
 
+const tokenEndpoint = "POST /app/installations/{installation_id}/access_tokens" //nolint:gosec // a path, no secret
+
 // current returns a token that GitHub should take.
 func (a *appAuth) current(ctx context.Context) (secret, *source, error) {
 	a.mu.Lock()
@@ -191,7 +212,7 @@ func (a *appAuth) current(ctx context.Context) (secret, *source, error) {
 		return "", nil, errors.New("the App's installation is not known") // unreachable unless Install was not called
 	}
 	// A request of its own: what the layers know of the one that needs the token is not said of this one.
-	ctx = context.WithValue(ctx, callKey{}, &call{})
+	ctx = context.WithValue(ctx, callKey{}, &call{endpoint: tokenEndpoint})
 	text, err := from.token(ctx)
 	if err != nil {
 		return "", nil, a.refused(ctx, err)
@@ -219,16 +240,48 @@ func (a *appAuth) refused(ctx context.Context, err error) error {
 	}
 	resp := refusal.Response
 	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
+	body, err := take(resp)
 	if err != nil {
 		return &fault{what: "the refusal of a token is cut off"} // unreachable unless a body is not in memory
 	}
-	return a.signed.refusal(reply{answer: Answer{Status: resp.StatusCode, Header: resp.Header}, body: body, req: resp.Request, path: "app/installations/access_tokens"})
+	e := a.signed.refusal(reply{answer: Answer{Status: resp.StatusCode, Header: resp.Header}, body: body, req: resp.Request, via: a.signed})
+	e.Path = "app/installations/access_tokens"
+	switch {
+	case e.Status == http.StatusNotFound:
+		return &noToken{why: e, is: ErrNotInstalled}
+	case suspended(e):
+		return &noToken{why: e, is: ErrSuspended}
+	}
+	return &noToken{why: e}
 }
+
+func suspended(e *APIError) bool {
+	return e.Status == http.StatusForbidden && strings.Contains(strings.ToLower(e.Message), "installation has been suspended")
+}
+
+// Is says that the installation was suspended while its token was still good.
+func (e *APIError) Is(target error) bool { return target == ErrSuspended && suspended(e) }
+
+// noToken is a token that could not be had. In the middle of a request it must not look like the refusal of that request:
+// like a comment that is gone.
+type noToken struct {
+	why *APIError
+	is  error // ErrNotInstalled, ErrSuspended, or nil
+}
+
+func (e *noToken) Error() string        { return "take a token: " + e.why.Error() }
+func (e *noToken) Is(target error) bool { return e.is != nil && target == e.is }
 
 // grants are the permissions of the token, as its own answer names them.
 func (a *appAuth) grants(ctx context.Context) (map[string]string, error) {
 	_, from, err := a.current(ctx)
+	var refused *noToken
+	if errors.As(err, &refused) { // here it is what was asked for
+		if refused.is == nil {
+			return nil, refused.why
+		}
+		return nil, fmt.Errorf("%w: %w", refused.is, refused.why)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -277,11 +330,10 @@ func hidden(resp *http.Response, token secret) (*http.Response, error) {
 	if resp.StatusCode < 400 {
 		return resp, nil
 	}
-	body, err := io.ReadAll(resp.Body)
+	body, err := take(resp)
 	if err != nil {
 		return nil, fmt.Errorf("read refusal: %w", err)
 	}
-	body = bytes.ReplaceAll(body, []byte(token), []byte("***"))
-	resp.Body = io.NopCloser(bytes.NewReader(body))
+	resp.Body = held(bytes.ReplaceAll(body, []byte(token), []byte("***")))
 	return resp, nil
 }

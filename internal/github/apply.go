@@ -3,6 +3,7 @@ package github
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -21,6 +22,8 @@ const settling = 30 * time.Second
 // next look tells.
 func (f *Forge) Apply(ctx context.Context, pr quorum.PR, e quorum.Effects) (receipt quorum.Receipt, err error) {
 	all := slices.Concat(e.Cancels, e.Reruns, e.Requests)
+	m, release := f.hold(pr)
+	defer release()
 	var p restPull
 	if _, err := f.client.Get(ctx, f.path(pr, "pulls", strconv.Itoa(pr.Number)), &p); err != nil {
 		return receipt, err
@@ -32,7 +35,7 @@ func (f *Forge) Apply(ctx context.Context, pr quorum.PR, e quorum.Effects) (rece
 		return receipt, nil
 	}
 	asked := false // somebody else is at it: a comment cannot be taken back
-	if m := f.remember(pr); len(e.Requests) > 0 && len(m.own) > 0 && !f.client.Personal() {
+	if len(e.Requests) > 0 && len(m.own) > 0 && !f.client.Personal() {
 		if asked, err = f.beaten(ctx, pr, m, e.Head); err != nil {
 			return receipt, err
 		}
@@ -109,11 +112,8 @@ func (f *Forge) rerun(ctx context.Context, pr quorum.PR, a quorum.Action) (quoru
 	if still, err := f.still(ctx, pr, a, "completed"); err != nil || !still {
 		return void(err)
 	}
-	if m := f.remember(pr); f.client.Personal() {
-		if at, done := m.reran[a.Run]; done && f.now().Sub(at) < settling {
-			return quorum.Result{State: quorum.ResultDone}, nil // GitHub shows the new attempt only after seconds
-		}
-		m.reran[a.Run] = f.now()
+	if f.client.Personal() && f.again(a.Run) {
+		return quorum.Result{State: quorum.ResultDone}, nil // GitHub shows the new attempt only after seconds
 	}
 	verb := "rerun"
 	if a.FailedOnly {
@@ -124,6 +124,19 @@ func (f *Forge) rerun(ctx context.Context, pr quorum.PR, a quorum.Action) (quoru
 		_, err = f.client.Send(ctx, http.MethodPost, f.runPath(pr, a, "rerun"), nil, nil)
 	}
 	return outcome(err)
+}
+
+// again reports whether a rerun of that run was asked for just now, and else remembers that it is.
+func (f *Forge) again(run int64) bool {
+	now := f.now()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	maps.DeleteFunc(f.reran, func(_ int64, at time.Time) bool { return now.Sub(at) >= settling })
+	if _, done := f.reran[run]; done {
+		return true
+	}
+	f.reran[run] = now
+	return false
 }
 
 func (f *Forge) request(ctx context.Context, pr quorum.PR, a quorum.Action) (quorum.Result, error) {

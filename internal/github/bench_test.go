@@ -106,6 +106,40 @@ func BenchmarkFirstSight(b *testing.B) {
 	b.ReportMetric(float64(all)/float64(b.N), "requests/op")
 }
 
+// BenchmarkFirstSightOfAnEvent is the daemon's first look at a pull request.
+func BenchmarkFirstSightOfAnEvent(b *testing.B) {
+	var n asked
+	for b.Loop() {
+		b.StopTimer()
+		w, _, _, _ := underWay(b)
+		b.StartTimer()
+		w.forge.Expect(w.pr, sandbox.SHA("a1"))
+		w.look()
+		n.all += w.asked().all
+	}
+	b.ReportMetric(float64(n.all)/float64(b.N), "requests/op")
+}
+
+// BenchmarkComment is the daemon's look at a comment on a pull request that it knows.
+func BenchmarkComment(b *testing.B) {
+	var n asked
+	for b.Loop() {
+		b.StopTimer()
+		w, c, _, _ := underWay(b)
+		w.look()
+		w.settled()
+		c.pass(15 * time.Second)
+		w.comment(actionsBot, openaiYes)
+		b.StartTimer()
+		w.forge.Expect(w.pr, sandbox.SHA("a1"))
+		w.look()
+		one := w.asked()
+		n.all, n.fresh = n.all+one.all, n.fresh+one.fresh
+	}
+	b.ReportMetric(float64(n.all)/float64(b.N), "requests/op")
+	b.ReportMetric(float64(n.fresh)/float64(b.N), "not-304/op")
+}
+
 func BenchmarkLaterLook(b *testing.B) {
 	var n asked
 	for b.Loop() {

@@ -13,7 +13,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"maps"
 	"net"
@@ -22,6 +21,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	ghtransport "github.com/bored-engineer/github-conditional-http-transport"
@@ -39,7 +39,14 @@ type Options struct {
 	UserAgent string            // "" is "review-coordinator"
 	Log       *slog.Logger      // nil: nothing is logged
 	Now       func() time.Time  // nil: time.Now
+	Answers   Answers           // where answers are remembered; nil: in memory
+	Reserve   bool              // a fifth of the hour's requests is left to others, and a turn that is far is a [LimitError]: for a server
+	Observed  Observer          // told of each answer; may be nil
 }
+
+// An Observer is told of each answer of GitHub's API: the endpoint as a template of few, known words, the status, 0 for a
+// transport fault, and how long it took. It is called by several goroutines.
+type Observer func(endpoint string, status int, took time.Duration)
 
 // Format keeps the token out of every verb.
 func (o Options) Format(f fmt.State, _ rune) {
@@ -51,18 +58,33 @@ func (o Options) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(o)) 
 
 // A Client sends requests to one GitHub with one token. It may be used by several goroutines.
 type Client struct {
-	base     *url.URL // ends in a slash
-	graphql  string
-	build    func(method, path string, body any) (*http.Request, error)
-	agent    string
+	*ground
 	api      http.RoundTripper
 	logs     http.RoundTripper // for signed URLs outside the API: without the token
 	guarded  http.RoundTripper // the same, but dials no private address
-	store    *store
+	forget   func(url string)  // drops a remembered answer
+	limits   *limits
 	stats    *stats
 	token    secret
 	app      *appAuth // nil: the client has a token
 	personal bool
+}
+
+// A ground is what all clients of one GitHub share.
+type ground struct {
+	base     *url.URL // ends in a slash
+	graphql  string
+	build    func(method, path string, body any) (*http.Request, error)
+	agent    string
+	wire     http.RoundTripper // to GitHub
+	private  http.RoundTripper // the same, but dials no private address
+	policies policies
+	answers  Answers
+	reserve  bool
+	observed Observer
+	reached  *atomic.Int64 // when GitHub last answered, in nanoseconds; 0: never yet
+	now      func() time.Time
+	log      *slog.Logger
 }
 
 // Format keeps the token out of every verb.
@@ -87,56 +109,112 @@ type Counts struct {
 
 // NewClient returns a client, or says what is wrong with the options. It sends nothing.
 func NewClient(o Options) (*Client, error) {
+	g, err := newGround(o, 2*maxParallel)
+	if err != nil {
+		return nil, err
+	}
+	if o.App == nil {
+		return g.tokenClient(o)
+	}
+	counted := &stats{}
+	s, err := newSigner(g, *o.App, counted)
+	if err != nil {
+		return nil, err
+	}
+	return g.appClient(&appAuth{signer: s}, newLimits(g, counted)), nil
+}
+
+// newGround checks what all clients share. idle is how many connections are kept.
+func newGround(o Options, idle int) (*ground, error) {
 	base, err := baseURL(o.BaseURL)
 	if err != nil {
 		return nil, err
 	}
-	token := secret(strings.TrimSpace(o.Token))
-	if o.App != nil {
-		token = "" // an installation's comes with each request
+	g := &ground{
+		base: base, graphql: base.String() + "graphql", agent: cmp.Or(o.UserAgent, "review-coordinator"),
+		wire: o.Transport, private: o.Transport, policies: newPolicies(), answers: o.Answers, reserve: o.Reserve,
+		observed: o.Observed, reached: new(atomic.Int64), now: o.Now, log: o.Log,
 	}
+	if enterprise, ok := strings.CutSuffix(base.String(), "/api/v3/"); ok {
+		g.graphql = enterprise + "/api/graphql"
+	}
+	g.build = builder(base, g.agent)
+	if g.now == nil {
+		g.now = time.Now
+	}
+	if g.log == nil {
+		g.log = slog.New(slog.DiscardHandler)
+	}
+	if o.Transport == nil {
+		g.wire = newTransport(&net.Dialer{Timeout: dialTimeout}, idle)
+		g.private = newTransport(&net.Dialer{Timeout: dialTimeout, Control: refusePrivate}, maxParallel)
+	}
+	return g, nil
+}
+
+// tokenClient returns a client with a token that never changes.
+func (g *ground) tokenClient(o Options) (*Client, error) {
+	token := secret(strings.TrimSpace(o.Token))
 	switch {
-	case o.App != nil:
 	case token == "":
 		return nil, errors.New("open GitHub: no token")
 	case strings.ContainsFunc(string(token), func(r rune) bool { return r <= ' ' || r > '~' }):
 		return nil, errors.New("open GitHub: the token holds a space or a character that no token has")
 	}
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	c := &Client{base: base, store: newStore(), stats: &stats{}, token: token, personal: o.App == nil && personal(string(token), o.Actions)}
-	c.graphql = base.String() + "graphql"
-	if enterprise, ok := strings.CutSuffix(base.String(), "/api/v3/"); ok {
-		c.graphql = enterprise + "/api/graphql"
-	}
-	c.agent = cmp.Or(o.UserAgent, "review-coordinator")
-	c.build = builder(base, c.agent)
-	wire, guarded := o.Transport, o.Transport
-	if wire == nil {
-		wire = newTransport(&net.Dialer{Timeout: dialTimeout})
-		guarded = newTransport(&net.Dialer{Timeout: dialTimeout, Control: refusePrivate})
-	}
-	outside := func(next http.RoundTripper) http.RoundTripper {
-		return newRetrier(&whole{next: next, now: o.Now, token: token, log: o.Log}, o.Log)
-	}
-	c.logs, c.guarded = outside(wire), outside(guarded)
-	cache := ghtransport.NewTransport(c.store, &whole{next: wire, now: o.Now, token: token, log: o.Log, stats: c.stats})
-	stack := func(auth http.RoundTripper) *retrier {
-		return newRetrier(newGate(&only{host: base, next: auth}, o.Now, c.Skew, o.Log), o.Log)
-	}
-	if o.App == nil {
-		c.api = stack(&oauth2.Transport{Source: oauth2.StaticTokenSource(&oauth2.Token{AccessToken: string(token)}), Base: cache})
-		return c, nil
-	}
-	if c.app, err = newAppAuth(*o.App, c, &whole{next: wire, now: o.Now, log: o.Log, stats: c.stats}, stack); err != nil {
-		return nil, err
-	}
-	c.app.next, c.api = cache, stack(c.app)
+	c := g.client(token, newLimits(g, &stats{}))
+	c.personal = personal(string(token), o.Actions)
+	cache := c.remembered(func() int64 { return 0 })
+	c.api = g.stack(&oauth2.Transport{Source: oauth2.StaticTokenSource(&oauth2.Token{AccessToken: string(token)}), Base: cache}, c.limits)
 	return c, nil
+}
+
+// appClient returns a client whose tokens a brings.
+func (g *ground) appClient(a *appAuth, l *limits) *Client {
+	c := g.client("", l) // an installation's token comes with each request
+	c.app = a
+	a.next = c.remembered(a.tenant)
+	c.api = g.stack(a, l)
+	return c
+}
+
+func (g *ground) client(token secret, l *limits) *Client {
+	outside := func(next http.RoundTripper) http.RoundTripper {
+		return &retrier{policies: g.policies, log: g.log, next: &whole{next: next, now: g.now, token: token, log: g.log}}
+	}
+	return &Client{ground: g, logs: outside(g.wire), guarded: outside(g.private), limits: l, stats: l.stats, token: token}
+}
+
+// stack is what stands above authorization.
+func (g *ground) stack(auth http.RoundTripper, l *limits) *retrier {
+	return &retrier{policies: g.policies, log: g.log, next: &gate{next: &only{host: g.base, next: auth}, limits: l}}
+}
+
+// direct is what stands below authorization and conditions.
+func (g *ground) direct(token secret, counted *stats) *whole {
+	return &whole{next: g.wire, now: g.now, token: token, log: g.log, stats: counted, observed: g.observed, reached: g.reached}
+}
+
+// remembered is the same behind a memory of answers, which is the tenant's own.
+func (c *Client) remembered(tenant func() int64) http.RoundTripper {
+	wire := c.direct(c.token, c.stats)
+	if c.answers != nil {
+		s := &shelf{answers: c.answers, tenant: tenant}
+		c.forget = s.forget
+		return ghtransport.NewTransport(s, wire)
+	}
+	s := newStore()
+	c.forget = s.forget
+	return ghtransport.NewTransport(s, wire)
+}
+
+// Reached is when GitHub last answered anything but a failure of its own; zero: never yet.
+func (c *Client) Reached() time.Time { return c.lastReached() }
+
+func (g *ground) lastReached() time.Time {
+	if at := g.reached.Load(); at != 0 {
+		return time.Unix(0, at)
+	}
+	return time.Time{}
 }
 
 // builder makes requests with go-github's client. It never sends one: its own reading of limits and statuses is not ours.
@@ -192,11 +270,7 @@ func personal(token string, actions bool) bool {
 func (c *Client) Personal() bool { return c.personal }
 
 // Skew is GitHub's clock minus the local one, as the last answer showed it, where that exceeds two seconds; else 0.
-func (c *Client) Skew() time.Duration {
-	c.stats.mu.Lock()
-	defer c.stats.mu.Unlock()
-	return c.stats.skew
-}
+func (c *Client) Skew() time.Duration { return c.stats.offset() }
 
 // Requests counts what was sent so far.
 func (c *Client) Requests() Counts {
@@ -222,7 +296,8 @@ func (c *Client) send(ctx context.Context, method, path string, body, into any) 
 	if err := relative(path); err != nil {
 		return Answer{}, fmt.Errorf("%s %s: %w", method, redactURL(path), err)
 	}
-	r, err := c.do(ctx, &call{}, method, strings.TrimPrefix(path, "/"), body)
+	k := &call{into: into}
+	r, err := c.do(ctx, k, method, strings.TrimPrefix(path, "/"), body)
 	if err != nil {
 		return r.answer, err
 	}
@@ -232,8 +307,12 @@ func (c *Client) send(ctx context.Context, method, path string, body, into any) 
 	if into == nil || r.answer.Status == http.StatusNoContent {
 		return r.answer, nil
 	}
-	if err := json.Unmarshal(r.body, into); err != nil {
-		c.store.forget(r.req.URL.String())
+	err, k.wrong = k.wrong, nil
+	if !k.read {
+		err = json.Unmarshal(r.body, into) // a 304: what was remembered, and seen to be JSON
+	}
+	if err != nil {
+		c.forget(r.req.URL.String())
 		return r.answer, r.wrap(&fault{what: c.token.clean("answer is not what was asked for: " + err.Error())})
 	}
 	return r.answer, nil
@@ -245,18 +324,15 @@ func (c *Client) GraphQL(ctx context.Context, query string, vars map[string]any,
 	if !strings.HasPrefix(strings.TrimSpace(query), "query") && !strings.HasPrefix(strings.TrimSpace(query), "{") {
 		return errors.New("ask GraphQL: only queries may be repeated")
 	}
-	r, err := c.do(ctx, &call{graphql: true}, http.MethodPost, c.graphql, graphqlQuery{query, vars})
+	k := &call{graphql: true}
+	r, err := c.do(ctx, k, http.MethodPost, c.graphql, graphqlQuery{query, vars})
 	if err != nil {
 		return err
 	}
-	var answer graphqlAnswer
-	if err := json.Unmarshal(r.body, &answer); err != nil {
-		return r.wrap(&fault{what: c.token.clean("answer is not what was asked for: " + err.Error())})
+	if len(k.said.Errors) > 0 {
+		return k.said.refusal(c.token)
 	}
-	if len(answer.Errors) > 0 {
-		return answer.refusal(c.token)
-	}
-	if err := json.Unmarshal(answer.Data, into); err != nil {
+	if err := json.Unmarshal(k.said.Data, into); err != nil {
 		return r.wrap(&fault{what: c.token.clean("answer is not what was asked for: " + err.Error())})
 	}
 	return nil
@@ -270,19 +346,28 @@ type reply struct {
 	answer Answer
 	body   []byte
 	req    *http.Request
-	path   string // of the request, for errors
+	via    *Client
 }
 
-func (r reply) wrap(err error) error { return fmt.Errorf("%s %s: %w", r.req.Method, r.path, err) }
+// path is that of the request below the API's, for errors.
+func (r reply) path() string {
+	return r.via.token.clean(strings.TrimPrefix(r.req.URL.Path, r.via.base.Path))
+}
+
+func (r reply) wrap(err error) error { return fmt.Errorf("%s %s: %w", r.req.Method, r.path(), err) }
 
 // do carries out a request to the API and follows its redirects within the API's host. A 2xx is a reply, and so is a
 // redirect that k's caller will follow herself (k.tail); all else is an error.
 func (c *Client) do(ctx context.Context, k *call, method, path string, body any) (reply, error) {
 	ctx = context.WithValue(ctx, callKey{}, k)
+	k.endpoint = endpoint(method, "", k.graphql)
 	for range maxHops {
 		req, err := c.build(method, path, body)
 		if err != nil {
 			return reply{}, fmt.Errorf("%s %s: build request: %s", method, redactURL(path), c.token.clean(err.Error()))
+		}
+		if !k.graphql {
+			k.endpoint = endpoint(method, strings.TrimPrefix(req.URL.Path, c.base.Path), false)
 		}
 		r, err := c.once(c.api, req.WithContext(ctx), k)
 		if err != nil {
@@ -302,13 +387,13 @@ func (c *Client) do(ctx context.Context, k *call, method, path string, body any)
 
 // once carries out one request, redirects not followed.
 func (c *Client) once(via http.RoundTripper, req *http.Request, k *call) (reply, error) {
-	r := reply{req: req, path: c.token.clean(strings.TrimPrefix(req.URL.Path, c.base.Path))}
+	r := reply{req: req, via: c}
 	resp, err := via.RoundTrip(req)
 	if err != nil {
 		return r, r.wrap(c.reason(req.Context(), err))
 	}
 	defer resp.Body.Close()
-	if r.body, err = io.ReadAll(resp.Body); err != nil {
+	if r.body, err = take(resp); err != nil {
 		return r, r.wrap(&fault{what: c.token.clean(err.Error())}) // unreachable unless a body is not in memory
 	}
 	r.answer = Answer{Status: resp.StatusCode, Changed: !k.unchanged, Header: resp.Header}
@@ -323,6 +408,7 @@ func (c *Client) once(via http.RoundTripper, req *http.Request, k *call) (reply,
 func (c *Client) reason(ctx context.Context, err error) error {
 	var f *fault
 	var limit *LimitError
+	var token *noToken
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -330,6 +416,8 @@ func (c *Client) reason(ctx context.Context, err error) error {
 		return f
 	case errors.As(err, &limit):
 		return limit
+	case errors.As(err, &token):
+		return token
 	case errors.Is(err, context.DeadlineExceeded): // the gate saw that our turn comes after the caller's deadline
 		return context.DeadlineExceeded
 	case errors.Is(err, errTooLong):
@@ -340,7 +428,7 @@ func (c *Client) reason(ctx context.Context, err error) error {
 
 // refusal is what GitHub answered instead of doing it.
 func (c *Client) refusal(r reply) *APIError {
-	e := &APIError{Status: r.answer.Status, Method: r.req.Method, Path: r.path, Permission: c.token.clean(r.answer.Header.Get("X-Accepted-GitHub-Permissions"))}
+	e := &APIError{Status: r.answer.Status, Method: r.req.Method, Path: r.path(), Permission: c.token.clean(r.answer.Header.Get("X-Accepted-GitHub-Permissions"))}
 	e.Message = c.token.clean(errorMessage(r.body))
 	if e.Message == "" {
 		e.Message = http.StatusText(e.Status)
@@ -378,7 +466,7 @@ func (c *Client) redirect(r reply) (*url.URL, error) {
 		return nil, r.wrap(&fault{what: fmt.Sprintf("a %d without a place to go", r.answer.Status)})
 	case keeps, moved && r.req.Method == http.MethodGet:
 	default:
-		return nil, &APIError{Status: r.answer.Status, Method: r.req.Method, Path: r.path, Message: "moved to " + c.token.clean(to.Path)}
+		return nil, &APIError{Status: r.answer.Status, Method: r.req.Method, Path: r.path(), Message: "moved to " + c.token.clean(to.Path)}
 	}
 	if !sameHost(to, c.base) {
 		return nil, r.wrap(fmt.Errorf("a redirect to another host (%s) is not followed", c.token.clean(to.Host)))
@@ -419,6 +507,9 @@ var link = regexp.MustCompile(`<([^<>]*)>([^<]*)`)
 
 // next is the path of a list's next page. A list that goes on where we do not follow would be a short list: an error.
 func (c *Client) next(h http.Header) (string, error) {
+	if len(h["Link"]) == 0 {
+		return "", nil
+	}
 	for _, m := range link.FindAllStringSubmatch(strings.Join(h.Values("Link"), ","), -1) {
 		if !strings.Contains(strings.ReplaceAll(m[2], `"`, ""), "rel=next") {
 			continue
@@ -448,10 +539,11 @@ type graphqlError struct {
 	Message string `json:"message"`
 }
 
-// graphqlFault tells an answer that GitHub failed to give in time, or at all, from one that says no.
-func graphqlFault(body []byte) error {
-	var a graphqlAnswer
-	if err := json.Unmarshal(body, &a); err != nil {
+// readGraphQL tells an answer that GitHub failed to give in time, or at all, from one that says no.
+func (c *call) readGraphQL(body []byte) error {
+	c.said = graphqlAnswer{}
+	a := &c.said
+	if err := json.Unmarshal(body, a); err != nil {
 		return &fault{what: "answer is not GraphQL's"}
 	}
 	if len(a.Errors) == 0 && (len(a.Data) == 0 || bytes.Equal(a.Data, []byte("null"))) {
@@ -466,12 +558,8 @@ func graphqlFault(body []byte) error {
 	return nil
 }
 
-// graphqlLimit says whether an answer is a limit. A spent budget comes with status 200 and a type.
-func graphqlLimit(body []byte) (primary, secondary bool) {
-	var a graphqlAnswer
-	if json.Unmarshal(body, &a) != nil {
-		return false, false
-	}
+// limit says whether an answer is a limit. A spent budget comes with status 200 and a type.
+func (a graphqlAnswer) limit() (primary, secondary bool) {
 	for _, e := range a.Errors {
 		primary = primary || strings.HasPrefix(e.Type, "RATE_LIMIT")
 		secondary = secondary || strings.Contains(strings.ToLower(e.Message), "secondary rate limit")

@@ -1,7 +1,8 @@
 package github
 
 // What an event says about whom to look at. An event wakes and decides nothing: all that is taken from it is the name of
-// a pull request, or the commit by which to find one. Its payload is a stranger's text.
+// a pull request, or the commit by which to find one, and what was touched, which can only spare a look. Its payload is a
+// stranger's text.
 
 import (
 	"bytes"
@@ -12,6 +13,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
 // MaxPayload is GitHub's own bound on a payload, in bytes.
@@ -29,7 +34,31 @@ type Event struct {
 	Why         string // a sentence
 	Sweep       bool   // it means all open pull requests
 	NotYet      bool   // the event is known, what it asks for is not built
+
+	// What a server needs beyond that.
+	Installation int64    // 0: the payload names none
+	Concern      Concern  // what must be done
+	Idle         string   // of ConcernNothing: why, as a sentence
+	Repos        []string // of ConcernInstallation: repositories that it names, as owner/name
+	App          string   // slug of the App whose check run or check suite it is
+	// Touch is what was touched, for ConcernPulls and ConcernHead. The zero Touch is for all: somebody asks for a look, or
+	// what was touched cannot be said in few and plain words.
+	Touch quorum.Touch
 }
+
+// A Concern is what a server must do about an event.
+type Concern uint8
+
+// What an event concerns.
+const (
+	ConcernNothing      Concern = 1 + iota
+	ConcernPulls                // PRs
+	ConcernHead                 // the pull requests whose head is Head
+	ConcernRepo                 // the repository as a whole: its policy must be read again
+	ConcernInstallation         // an installation that is there, came back, or has other repositories or permissions
+	ConcernGone                 // the installation was deleted
+	ConcernSuspended            // the installation was suspended
+)
 
 // ParseEvent reads the payload of the event called name. An event that concerns no pull request is no error; a payload
 // that is not what GitHub sends is one.
@@ -39,7 +68,7 @@ func ParseEvent(name string, payload []byte) (Event, error) {
 		return Event{}, fmt.Errorf("read event %s: payload of more than 25 MB", e.Name)
 	}
 	var p eventPayload
-	if err := json.Unmarshal(payload, &p); err != nil {
+	if err := p.decode(payload); err != nil {
 		return Event{}, fmt.Errorf("read event %s: %w", e.Name, payloadError(err))
 	}
 	if bytes.Equal(bytes.TrimSpace(payload), []byte("null")) {
@@ -49,6 +78,7 @@ func ParseEvent(name string, payload []byte) (Event, error) {
 	if err := e.read(p); err != nil {
 		return Event{}, fmt.Errorf("read event %s: %w", e.Name, err)
 	}
+	e.regard(&p)
 	return e, nil
 }
 
@@ -82,15 +112,12 @@ func (e *Event) read(p eventPayload) error {
 	return nil
 }
 
-// word is what owners, repositories and nothing else consist of: both become part of a path of the API.
-var word = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
-
 func (e *Event) repository(r *eventRepository) error {
 	if r == nil {
 		return nil
 	}
-	owner, repo, ok := strings.Cut(r.FullName, "/")
-	if !ok || !word.MatchString(owner) || !word.MatchString(repo) || strings.Trim(owner, ".") == "" || strings.Trim(repo, ".") == "" {
+	owner, repo, ok := fullName(r.FullName)
+	if !ok {
 		return errors.New("repository.full_name is no owner/name")
 	}
 	e.Owner, e.Repo = owner, repo
@@ -231,28 +258,227 @@ func payloadError(err error) error {
 	return errors.New("payload is no JSON")
 }
 
+// regard says what the event is to a server.
+func (e *Event) regard(p *eventPayload) {
+	if p.Installation != nil && p.Installation.ID > 0 {
+		e.Installation = p.Installation.ID
+	}
+	if e.Concern, e.Idle = e.concerns(p); e.Concern == ConcernPulls || e.Concern == ConcernHead {
+		if e.Owner == "" {
+			e.Concern, e.Idle = ConcernNothing, "the payload names no repository"
+		}
+		e.touched(p)
+	}
+}
+
+func (e *Event) concerns(p *eventPayload) (Concern, string) {
+	switch e.Name {
+	case "ping":
+		return ConcernNothing, "a ping asks for nothing"
+	case "push":
+		return e.push(p)
+	case "repository":
+		if e.Owner == "" {
+			return ConcernNothing, "the payload names no repository"
+		}
+		return ConcernRepo, ""
+	case "installation", "installation_repositories":
+		return e.installation(p)
+	case "workflow_dispatch", "schedule":
+		return ConcernNothing, "it is for workflows"
+	}
+	switch idle := e.idle(p); {
+	case idle != "":
+		return ConcernNothing, idle
+	case len(e.PRs) > 0:
+		return ConcernPulls, ""
+	case e.Head != "" && !e.NotYet:
+		return ConcernHead, ""
+	}
+	return ConcernNothing, e.Why
+}
+
+// idle says why an event that names a pull request cannot change what was decided about it.
+func (e *Event) idle(p *eventPayload) string {
+	switch e.Name {
+	case "pull_request", "pull_request_target":
+		switch e.Action {
+		case "labeled", "unlabeled", "assigned", "unassigned", "milestoned", "demilestoned", "locked", "unlocked",
+			"auto_merge_enabled", "auto_merge_disabled", "enqueued", "dequeued":
+			return e.Action + " decides nothing"
+		case "edited":
+			if p.Changes.Base == nil {
+				return "edited without a change of base decides nothing"
+			}
+		}
+	case "check_run":
+		if e.Action == "requested_action" {
+			return "requested actions are not built yet"
+		}
+	}
+	return ""
+}
+
+func (e *Event) push(p *eventPayload) (Concern, string) {
+	switch {
+	case p.Repository == nil || e.Owner == "":
+		return ConcernNothing, "the payload names no repository"
+	case p.Repository.DefaultBranch == "" || p.Ref != "refs/heads/"+p.Repository.DefaultBranch:
+		return ConcernNothing, "the push is to another branch than the default one"
+	}
+	return ConcernRepo, ""
+}
+
+func (e *Event) installation(p *eventPayload) (Concern, string) {
+	if e.Installation == 0 {
+		return ConcernNothing, "the payload names no installation"
+	}
+	switch e.Name + "." + e.Action {
+	case "installation.deleted":
+		return ConcernGone, ""
+	case "installation.suspend":
+		return ConcernSuspended, ""
+	case "installation.created", "installation.unsuspend", "installation.new_permissions_accepted", "installation_repositories.added", "installation_repositories.removed":
+		for _, list := range [][]eventRepository{p.Repositories, p.Added, p.Removed} {
+			for _, r := range list {
+				if _, _, ok := fullName(r.FullName); ok {
+					e.Repos = append(e.Repos, r.FullName)
+				}
+			}
+		}
+		return ConcernInstallation, ""
+	}
+	return ConcernNothing, "nothing is known of that action"
+}
+
+// touched says what the event touched. A policy's reviewers are compared with it, so that it is kept letter by letter or
+// not at all.
+func (e *Event) touched(p *eventPayload) {
+	t := quorum.Touch{Event: e.Name, Action: e.Action}
+	switch e.Name {
+	case "workflow_run":
+		t.Workflow, t.Run, t.Head = p.WorkflowRun.Path, p.WorkflowRun.ID, sha(p.WorkflowRun.HeadSHA)
+		if t.Workflow == "" {
+			t.Workflow = p.Workflow.is.Path
+		}
+	case "check_run":
+		t.App, t.Name, t.Head = p.CheckRun.App.Slug, p.CheckRun.Name, sha(p.CheckRun.HeadSHA)
+	case "check_suite":
+		t.App, t.Head = p.CheckSuite.App.Slug, sha(p.CheckSuite.HeadSHA)
+	case "status":
+		t.Name, t.Author, t.Head = p.Context, p.Sender.Login, sha(p.SHA)
+	case "issue_comment", "pull_request_review_comment":
+		t.Author = p.Comment.is.User.Login
+	case "pull_request_review":
+		t.Author = p.Review.is.User.Login
+	}
+	if p.PullRequest != nil {
+		t.Head = sha(p.PullRequest.Head.SHA)
+	}
+	if plain(t.App, 100) {
+		e.App = t.App
+	}
+	asked := e.Action == "rerequested" // somebody pressed the button: whatever the policy says
+	if !asked && plain(t.Event, 50) && plain(t.Action, 50) && plain(t.Workflow, 300) && plain(t.App, 100) && plain(t.Name, 300) && plain(t.Author, 100) {
+		e.Touch = t
+	}
+}
+
+// plain says that text is a line which can be kept as it is.
+func plain(text string, limit int) bool {
+	if len(text) > limit || !utf8.ValidString(text) {
+		return false
+	}
+	for _, r := range text {
+		if !unicode.IsPrint(r) {
+			return false
+		}
+	}
+	return true
+}
+
 // The few fields of GitHub's payloads that are read.
 type eventPayload struct {
-	Action      string           `json:"action"`
-	Before      string           `json:"before"`
-	SHA         string           `json:"sha"`
-	Repository  *eventRepository `json:"repository"`
-	PullRequest *eventPull       `json:"pull_request"`
-	Issue       *eventIssue      `json:"issue"`
-	WorkflowRun *eventRun        `json:"workflow_run"`
-	CheckRun    *eventCheck      `json:"check_run"`
-	CheckSuite  *eventSuite      `json:"check_suite"`
-	Inputs      eventInputs      `json:"inputs"`
+	Action       string             `json:"action"`
+	Before       string             `json:"before"`
+	Ref          string             `json:"ref"`
+	SHA          string             `json:"sha"`
+	Context      string             `json:"context"`
+	Repository   *eventRepository   `json:"repository"`
+	PullRequest  *eventPull         `json:"pull_request"`
+	Issue        *eventIssue        `json:"issue"`
+	Comment      maybe[eventText]   `json:"comment"`
+	Review       maybe[eventText]   `json:"review"`
+	Workflow     maybe[eventPath]   `json:"workflow"`
+	WorkflowRun  *eventRun          `json:"workflow_run"`
+	CheckRun     *eventCheck        `json:"check_run"`
+	CheckSuite   *eventSuite        `json:"check_suite"`
+	Inputs       eventInputs        `json:"inputs"`
+	Changes      eventChanges       `json:"changes"`
+	Sender       eventUser          `json:"sender"`
+	Installation *eventInstallation `json:"installation"`
+	Repositories []eventRepository  `json:"repositories"`
+	Added        []eventRepository  `json:"repositories_added"`
+	Removed      []eventRepository  `json:"repositories_removed"`
+}
+
+// decode reads what of a payload is needed. What is wrong with one is said about all of it.
+func (p *eventPayload) decode(payload []byte) error {
+	if needed, ok := short(payload); ok && json.Unmarshal(needed, p) == nil {
+		return nil
+	}
+	*p = eventPayload{}
+	return json.Unmarshal(payload, p)
+}
+
+// A maybe is a field that other events spell otherwise: workflow is an object, and in workflow_dispatch a path.
+type maybe[T any] struct{ is T }
+
+func (m *maybe[T]) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '{' && json.Unmarshal(b, &m.is) != nil {
+		var none T
+		m.is = none
+	}
+	return nil
+}
+
+type eventInstallation struct {
+	ID int64 `json:"id"`
+}
+
+type eventUser struct {
+	Login string `json:"login"`
+}
+
+type eventText struct {
+	User eventUser `json:"user"`
+}
+
+type eventPath struct {
+	Path string `json:"path"`
+}
+
+type eventChanges struct {
+	Base *struct{} `json:"base"`
+}
+
+type eventApp struct {
+	Slug string `json:"slug"`
 }
 
 type eventRepository struct {
 	ID       int64  `json:"id"`
 	FullName string `json:"full_name"`
+
+	DefaultBranch string `json:"default_branch"`
 }
 
 type eventPull struct {
 	Number int `json:"number"`
-	Base   struct {
+	Head   struct {
+		SHA string `json:"sha"`
+	} `json:"head"`
+	Base struct {
 		Repo struct {
 			ID int64 `json:"id"`
 		} `json:"repo"`
@@ -266,18 +492,22 @@ type eventIssue struct {
 
 type eventRun struct {
 	ID           int64       `json:"id"`
+	Path         string      `json:"path"`
 	Event        string      `json:"event"`
 	HeadSHA      string      `json:"head_sha"`
 	PullRequests []eventPull `json:"pull_requests"`
 }
 
 type eventCheck struct {
+	Name         string      `json:"name"`
+	App          eventApp    `json:"app"`
 	HeadSHA      string      `json:"head_sha"`
 	PullRequests []eventPull `json:"pull_requests"`
 	CheckSuite   eventSuite  `json:"check_suite"`
 }
 
 type eventSuite struct {
+	App          eventApp    `json:"app"`
 	HeadSHA      string      `json:"head_sha"`
 	PullRequests []eventPull `json:"pull_requests"`
 }

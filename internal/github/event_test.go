@@ -4,11 +4,14 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
 const (
@@ -50,10 +53,127 @@ func TestEventsNameTheirPullRequest(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			got.Concern, got.Idle, got.Touch, got.App = 0, "", quorum.Touch{}, "" // see TestEventsConcern
 			if d := cmp.Diff(test.want, got); d != "" {
 				t.Error(d)
 			}
 		})
+	}
+}
+
+// What a server does about an event, and what of it can spare a look.
+func TestEventsConcern(t *testing.T) {
+	const (
+		ours  = `"installation":{"id":77},` + shop
+		main  = `"installation":{"id":77},"repository":{"id":1001,"full_name":"acme/shop","default_branch":"main"}`
+		head  = `"sha":"` + commit + `"`
+		pr    = `"pull_request":{"number":7,"head":{` + head + `}}`
+		pulls = `"pull_requests":[{"number":7,"base":{"repo":{"id":1001}}}]`
+	)
+	for _, test := range []struct {
+		title, name, payload string
+		want                 Event // Installation 77 unless it names none
+	}{
+		{"a push to a pull request", "pull_request", `{"action":"synchronize",` + pr + `,` + ours + `}`, Event{Concern: ConcernPulls, Touch: quorum.Touch{Event: "pull_request", Action: "synchronize", Head: commit}}},
+		{"a label", "pull_request", `{"action":"labeled",` + pr + `,` + ours + `}`, Event{Concern: ConcernNothing, Idle: "labeled decides nothing"}},
+		{"a merge queue", "pull_request", `{"action":"enqueued",` + pr + `,` + ours + `}`, Event{Concern: ConcernNothing, Idle: "enqueued decides nothing"}},
+		{"a title", "pull_request", `{"action":"edited","changes":{"title":{"from":"x"}},` + pr + `,` + ours + `}`, Event{Concern: ConcernNothing, Idle: "edited without a change of base decides nothing"}},
+		{"another base", "pull_request", `{"action":"edited","changes":{"base":{"ref":{"from":"x"}}},` + pr + `,` + ours + `}`, Event{Concern: ConcernPulls, Touch: quorum.Touch{Event: "pull_request", Action: "edited", Head: commit}}},
+		{"tomorrow's action", "pull_request", `{"action":"blessed",` + pr + `,` + ours + `}`, Event{Concern: ConcernPulls, Touch: quorum.Touch{Event: "pull_request", Action: "blessed", Head: commit}}},
+		{"a review", "pull_request_review", `{"action":"edited","review":{"user":{"login":"gemini[bot]"}},` + pr + `,` + ours + `}`, Event{Concern: ConcernPulls, Touch: quorum.Touch{Event: "pull_request_review", Action: "edited", Author: "gemini[bot]", Head: commit}}},
+		{"a ghost's review", "pull_request_review", `{"action":"submitted","review":{"user":null},` + pr + `,` + ours + `}`, Event{Concern: ConcernPulls, Touch: quorum.Touch{Event: "pull_request_review", Action: "submitted", Head: commit}}},
+		{"a comment", "issue_comment", `{"action":"created","issue":{"number":7,"pull_request":{}},"comment":{"user":{"login":"u"}},` + ours + `}`, Event{Concern: ConcernPulls, Touch: quorum.Touch{Event: "issue_comment", Action: "created", Author: "u"}}},
+		{"a comment of a line", "pull_request_review_comment", `{"action":"created","comment":{"user":{"login":"u"}},` + pr + `,` + ours + `}`, Event{Concern: ConcernPulls, Touch: quorum.Touch{Event: "pull_request_review_comment", Action: "created", Author: "u", Head: commit}}},
+		{"an issue's comment", "issue_comment", `{"action":"created","issue":{"number":7},` + ours + `}`, Event{Concern: ConcernNothing, Idle: "the comment is on an issue, not on a pull request"}},
+		{"a run", "workflow_run", `{"action":"completed","workflow_run":{"id":5,"path":".github/workflows/a.yml@main","head_sha":"` + commit + `",` + pulls + `},"workflow":{"path":"x"},` + ours + `}`, Event{Concern: ConcernPulls, Touch: quorum.Touch{Event: "workflow_run", Action: "completed", Workflow: ".github/workflows/a.yml@main", Run: 5, Head: commit}}},
+		{"a fork's run without a path", "workflow_run", `{"action":"requested","workflow_run":{"id":5,"event":"pull_request","head_sha":"` + commit + `"},"workflow":{"path":".github/workflows/a.yml"},` + ours + `}`, Event{Concern: ConcernHead, Touch: quorum.Touch{Event: "workflow_run", Action: "requested", Workflow: ".github/workflows/a.yml", Run: 5, Head: commit}}},
+		{"a run on no head", "workflow_run", `{"action":"completed","workflow_run":{"id":5,"event":"schedule","head_sha":"` + commit + `"},` + ours + `}`, Event{Concern: ConcernNothing, Idle: "a run that schedule started is on no pull request's head"}},
+		{"a check", "check_run", `{"action":"completed","check_run":{"name":"Bugbot  1","head_sha":"` + commit + `","app":{"slug":"cursor"},` + pulls + `},` + ours + `}`, Event{Concern: ConcernPulls, App: "cursor", Touch: quorum.Touch{Event: "check_run", Action: "completed", App: "cursor", Name: "Bugbot  1", Head: commit}}},
+		{"a check that is asked for again", "check_run", `{"action":"rerequested","check_run":{"name":"quorum","head_sha":"` + commit + `","app":{"slug":"quorum-app"},` + pulls + `},` + ours + `}`, Event{Concern: ConcernPulls, App: "quorum-app"}},
+		{"a button", "check_run", `{"action":"requested_action","check_run":{"name":"quorum","head_sha":"` + commit + `","app":{"slug":"quorum-app"},` + pulls + `},` + ours + `}`, Event{Concern: ConcernNothing, Idle: "requested actions are not built yet"}},
+		{"a name of two lines", "check_run", `{"action":"completed","check_run":{"name":"a\nb","head_sha":"` + commit + `","app":{"slug":"x"}},` + ours + `}`, Event{Concern: ConcernHead, App: "x"}},
+		{"a suite", "check_suite", `{"action":"requested","check_suite":{"head_sha":"` + commit + `","app":{"slug":"quorum-app"}},` + ours + `}`, Event{Concern: ConcernHead, App: "quorum-app", Touch: quorum.Touch{Event: "check_suite", Action: "requested", App: "quorum-app", Head: commit}}},
+		{"a suite that is asked for again", "check_suite", `{"action":"rerequested","check_suite":{"head_sha":"` + commit + `","app":{"slug":"quorum-app"}},` + ours + `}`, Event{Concern: ConcernHead, App: "quorum-app"}},
+		{"a status", "status", `{"context":"ci/x",` + head + `,"sender":{"login":"coderabbitai[bot]"},` + ours + `}`, Event{Concern: ConcernHead, Touch: quorum.Touch{Event: "status", Name: "ci/x", Author: "coderabbitai[bot]", Head: commit}}},
+		{"a status of nowhere", "status", `{"context":"ci/x",` + head + `}`, Event{Concern: ConcernNothing, Idle: "the payload names no repository", Touch: quorum.Touch{Event: "status", Name: "ci/x", Head: commit}}},
+		{"a push to main", "push", `{"ref":"refs/heads/main","before":"` + commit + `",` + main + `}`, Event{Concern: ConcernRepo}},
+		{"a push elsewhere", "push", `{"ref":"refs/heads/mains",` + main + `}`, Event{Concern: ConcernNothing, Idle: "the push is to another branch than the default one"}},
+		{"a tag called main", "push", `{"ref":"refs/tags/main",` + main + `}`, Event{Concern: ConcernNothing, Idle: "the push is to another branch than the default one"}},
+		{"a push to nowhere", "push", `{"ref":"refs/heads/",` + ours + `}`, Event{Concern: ConcernNothing, Idle: "the push is to another branch than the default one"}},
+		{"a new name", "repository", `{"action":"renamed","changes":{"repository":{"name":{"from":"x"}}},` + main + `}`, Event{Concern: ConcernRepo}},
+		{"installed", "installation", `{"action":"created","installation":{"id":77},"repositories":[{"full_name":"acme/shop"},{"full_name":"../evil"}]}`, Event{Concern: ConcernInstallation, Repos: []string{"acme/shop"}}},
+		{"more permissions", "installation", `{"action":"new_permissions_accepted","installation":{"id":77}}`, Event{Concern: ConcernInstallation}},
+		{"back", "installation", `{"action":"unsuspend","installation":{"id":77}}`, Event{Concern: ConcernInstallation}},
+		{"suspended", "installation", `{"action":"suspend","installation":{"id":77}}`, Event{Concern: ConcernSuspended}},
+		{"gone", "installation", `{"action":"deleted","installation":{"id":77},"repositories":[{"full_name":"acme/shop"}]}`, Event{Concern: ConcernGone}},
+		{"deleted, it does not say what", "installation", `{"action":"deleted"}`, Event{Concern: ConcernNothing, Idle: "the payload names no installation"}},
+		{"a strange action", "installation", `{"action":"blessed","installation":{"id":77}}`, Event{Concern: ConcernNothing, Idle: "nothing is known of that action"}},
+		{"other repositories", "installation_repositories", `{"action":"added","installation":{"id":77},"repositories_added":[{"full_name":"acme/a"}],"repositories_removed":[{"full_name":"acme/b"}]}`, Event{Concern: ConcernInstallation, Repos: []string{"acme/a", "acme/b"}}},
+		{"a ping", "ping", `{"zen":"x","hook":{}}`, Event{Concern: ConcernNothing, Idle: "a ping asks for nothing"}},
+		{"a dispatch, whose workflow is a path", "workflow_dispatch", `{"workflow":".github/workflows/a.yml","ref":"refs/heads/main","inputs":{"pr":"7"},` + ours + `}`, Event{Concern: ConcernNothing, Idle: "it is for workflows"}},
+		{"a merge group", "merge_group", `{"action":"checks_requested",` + ours + `}`, Event{Concern: ConcernNothing, Idle: "merge groups are not built yet"}},
+		{"tomorrow's event", "moon_phase", `{"comment":"a text",` + ours + `}`, Event{Concern: ConcernNothing, Idle: `the event "moon_phase" names no pull request that we know of`}},
+	} {
+		t.Run(test.title, func(t *testing.T) {
+			got, err := ParseEvent(test.name, []byte(test.payload))
+			if err != nil {
+				t.Fatal(err)
+			}
+			holds(t, got)
+			if strings.Contains(test.payload, `"installation"`) {
+				test.want.Installation = 77
+			}
+			got = Event{Installation: got.Installation, Concern: got.Concern, Idle: got.Idle, Repos: got.Repos, App: got.App, Touch: got.Touch}
+			if d := cmp.Diff(test.want, got); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+// BenchmarkParseEvent reads a payload of the size that GitHub's have.
+func BenchmarkParseEvent(b *testing.B) {
+	urls := strings.Repeat(`"archive_url":"https://api.github.com/repos/acme/shop/{archive_format}{/ref}","size":12345,"license":null,`, 95)
+	payload := []byte(`{"action":"synchronize","pull_request":{"number":7,"body":"` + strings.Repeat("words and words ", 60) + `","head":{"sha":"` + commit + `","repo":{` + urls + `"id":1}}},"sender":{` + urls + `"login":"u"},` + shop + `}`)
+	b.SetBytes(int64(len(payload)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if e, err := ParseEvent("pull_request", payload); err != nil || e.Concern != ConcernPulls {
+			b.Fatal(e, err)
+		}
+	}
+}
+
+// A payload that was made short says the same.
+func TestShortPayloads(t *testing.T) {
+	check := func(payload []byte) {
+		t.Helper()
+		var whole, part eventPayload
+		needed, ok := short(payload)
+		err := json.Unmarshal(payload, &whole)
+		if (err == nil) != (ok && json.Unmarshal(needed, &part) == nil) || len(needed) > len(payload) {
+			t.Errorf("%.300s: %v, short %t", payload, err, ok)
+		}
+		if d := cmp.Diff(whole, part, cmp.Exporter(func(reflect.Type) bool { return true })); err == nil && d != "" {
+			t.Errorf("%.300s: %s", payload, d)
+		}
+	}
+	for _, payloads := range collected(t) {
+		for _, payload := range payloads {
+			check(payload)
+		}
+	}
+	for _, payload := range []string{
+		`{}`, ` { } `, `{"x":"\\","action":"a\"b\\"}`, `{"x":"\\\"}","action":"b"}`, `{"action":null,"issue":{"pull_request":{"url":"x"}}}`,
+		`{"repositories":[],"repositories_added":[ {"id":1,"x":[{}]} , {"full_name":"a/b"} ],"check_run":{"pull_requests":[{"number":1,"head":{"sha":"x","y":{}}}]}}`,
+		`{"workflow":"a.yml","comment":[{"user":1}],"review":null}`, `{"action":"a","action":"b"}`, `{"x":-1.5e+3,"y":true,"z":null}`,
+		``, `{`, `{}}`, `{"a"}`, `{"a":}`, `{"a":1,}`, `{,}`, `{"a":1 "b":2}`, `{"a":"`, `{"a":"\"`, `{"a":[}`, `[]`, `"x"`, `{"action":"a"`, `{"repositories":[1,]}`, `{"repositories":[{}`,
+	} {
+		check([]byte(payload))
+	}
+	deep := []byte(`{"repositories":` + strings.Repeat("[", 1<<20))
+	if _, ok := short(deep); ok {
+		t.Error("a list without an end")
 	}
 }
 
@@ -167,7 +287,13 @@ func holds(t testing.TB, e Event) {
 		t.Errorf("%+v: no SHA", e)
 	case (e.Owner == "") != (e.Repo == "") || relative("repos/"+e.Owner+"/"+e.Repo) != nil:
 		t.Errorf("%+v: no repository", e)
-	case strings.ContainsAny(e.Name+e.Action+e.Why, "\n\r\x1b"):
+	case e.Concern < ConcernNothing || e.Concern > ConcernSuspended || (e.Concern == ConcernNothing) != (e.Idle != ""):
+		t.Errorf("%+v: something to do, or the reason why not", e)
+	case e.Concern == ConcernPulls && len(e.PRs) == 0, e.Concern == ConcernHead && e.Head == "", e.Concern <= ConcernRepo && e.Concern > ConcernNothing && e.Repo == "", e.Concern > ConcernRepo && e.Installation <= 0:
+		t.Errorf("%+v: nothing to do it with", e)
+	case !plain(e.Touch.Workflow+e.Touch.App+e.Touch.Name+e.Touch.Author, 1000) || e.Touch.Head != sha(e.Touch.Head):
+		t.Errorf("%+v: no plain touch", e)
+	case strings.ContainsAny(e.Name+e.Action+e.Why+e.Idle, "\n\r\x1b"):
 		t.Errorf("%+v: more than a line", e)
 	}
 }
@@ -180,6 +306,12 @@ func FuzzParseEvent(f *testing.F) {
 	}
 	f.Add("workflow_dispatch", []byte(`{"inputs":{"pr":"7","head":"`+commit+`"}}`))
 	f.Add("schedule", []byte(`{"schedule":"* * * * *"}`))
+	f.Add("push", []byte(`{"ref":"refs/heads/main","repository":{"full_name":"acme/shop","default_branch":"main"},"installation":{"id":7}}`))
+	f.Add("installation", []byte(`{"action":"created","installation":{"id":7},"repositories":[{"full_name":"acme/shop"}]}`))
+	f.Add("installation_repositories", []byte(`{"action":"removed","installation":{"id":7},"repositories_added":[],"repositories_removed":[{"full_name":"acme/shop"}]}`))
+	f.Add("repository", []byte(`{"action":"transferred","changes":{"owner":{}},`+shop+`}`))
+	f.Add("check_run", []byte(`{"action":"rerequested","check_run":{"name":"x","head_sha":"`+commit+`","app":{"slug":"y"}},`+shop+`}`))
+	f.Add("pull_request", []byte(`{"action":"edited","changes":{"base":{}},"pull_request":{"number":7,"head":{"sha":"`+commit+`"}},`+shop+`}`))
 	f.Fuzz(func(t *testing.T, name string, payload []byte) {
 		e, err := ParseEvent(name, payload)
 		if err != nil {

@@ -30,9 +30,13 @@ type Forge struct {
 	now    func() time.Time
 	log    *slog.Logger
 
-	mu     sync.Mutex
-	me     quorum.Account // whom a personal token belongs to
-	memory map[quorum.PR]*memory
+	id       int // among those that share memories
+	memories *Memories
+
+	mu    sync.Mutex
+	me    quorum.Account      // whom a personal token belongs to
+	repos map[string]sight    // by "owner/repo"
+	reran map[int64]time.Time // when a rerun of a run was asked for: a personal token has no record of it
 }
 
 // NewForge returns a forge that works through c. app is the slug of the App as which c writes check runs; config is the
@@ -41,7 +45,17 @@ func NewForge(c *Client, app, config string, log *slog.Logger) *Forge {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Forge{client: c, app: app, config: config, now: time.Now, log: log, memory: map[quorum.PR]*memory{}}
+	f := &Forge{client: c, app: app, config: config, now: time.Now, log: log, repos: map[string]sight{}, reran: map[int64]time.Time{}}
+	f.Share(NewMemories(mostPulls))
+	return f
+}
+
+// Share makes f remember in all, beside others. It must be called before f is used.
+func (f *Forge) Share(all *Memories) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	all.forges++
+	f.memories, f.id = all, all.forges
 }
 
 // SetClock replaces the local clock: of a simulation, or of a test.
@@ -50,64 +64,20 @@ func (f *Forge) SetClock(now func() time.Time) { f.now = now }
 // Suppose makes f observe as if src stood in the policy file. Nothing must be written by it.
 func (f *Forge) Suppose(path string, src []byte) { f.config, f.policy = path, src }
 
-// memory is what one process knows of a pull request from its earlier looks.
-type memory struct {
-	mu        sync.Mutex // of what the reads of one look write side by side
-	hints     []int64    // runs that an event named
-	changed   int        // changed_files
-	checks    string     // the check runs of others, as of the last look
-	head      string
-	own       []ownCheck // our checks on the head, as of the last look or write
-	statuses  []quorum.Status
-	beside    bool // a check run of our name stands on the head, though we write a status
-	threads   conversation
-	asked     bool                // threads holds an answer for head
-	odd       []int64             // texts of which REST and GraphQL told different things at the last look
-	reran     map[int64]time.Time // when a rerun of a run was asked for: a personal token has no record of it
-	wake      time.Time
-	byThreads bool // resolving a thread may change the decision
-	logs      map[int64]quorum.Job
-	commits   map[string]quorum.Commit
-	authors   []quorum.Commit
-	authorsOf string          // the head for which authors was read
-	stale     []string        // earlier heads on which a check of ours is open
-	done      map[string]bool // retired checks that were looked after
-}
-
-// ownCheck is a check run of ours with what it says.
-type ownCheck struct {
-	quorum.CheckRun
-	annotations int
-}
-
-func (f *Forge) remember(pr quorum.PR) *memory {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	m := f.memory[pr]
-	if m == nil {
-		m = &memory{logs: map[int64]quorum.Job{}, commits: map[string]quorum.Commit{}, done: map[string]bool{}, reran: map[int64]time.Time{}}
-		f.memory[pr] = m
-	}
-	return m
-}
-
 // Hint tells of a workflow run that an event has shown: lists of runs come from an index that lags, so that run is read
 // by its id.
-func (f *Forge) Hint(pr quorum.PR, runs ...int64) {
-	m := f.remember(pr)
-	m.hints = append(m.hints, runs...)
-}
+func (f *Forge) Hint(pr quorum.PR, runs ...int64) { f.Expect(pr, "", runs...) }
+
+// Expect tells of an event, the head that it named ("" if none), and runs that it has shown. The next look then reads all
+// it can at once. It is advice: what GitHub shows counts, whatever was told.
+func (f *Forge) Expect(pr quorum.PR, head string, runs ...int64) { f.recall(pr).tell(head, runs) }
 
 // Forget drops what is remembered of pr.
-func (f *Forge) Forget(pr quorum.PR) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	delete(f.memory, pr)
-}
+func (f *Forge) Forget(pr quorum.PR) { f.memories.forget(memoryKey{f.id, pr}) }
 
 // CheckID returns the id and page of our check on the head of pr as of the last look or write; 0 without one.
 func (f *Forge) CheckID(pr quorum.PR) (id int64, page string) {
-	if m := f.remember(pr); len(m.own) > 0 {
+	if m := f.recall(pr); len(m.own) > 0 {
 		return m.own[0].ID, m.own[0].URL
 	}
 	return 0, ""
@@ -183,26 +153,11 @@ const maxPages = 100
 // pages reads all pages of a list. key names the array within an object; "" is a bare array.
 func pages[T any](ctx context.Context, f *Forge, seen *changes, path, key string) (all []T, err error) {
 	for range maxPages {
-		var page []T
-		var into any = &page
-		var wrapped map[string]json.RawMessage
-		if key != "" {
-			into = &wrapped
-		}
-		answer, err := f.client.Get(ctx, path, into)
+		page, answer, err := onePage[T](ctx, f, path, key)
 		if err != nil {
 			return nil, err
 		}
 		seen.note(answer.Changed)
-		if key != "" {
-			raw, found := wrapped[key]
-			if !found {
-				return nil, fmt.Errorf("read %s: the answer has no %q: %w", path, key, ErrTransport)
-			}
-			if err := json.Unmarshal(raw, &page); err != nil {
-				return nil, fmt.Errorf("read %s: %w", path, ErrTransport)
-			}
-		}
 		all = append(all, page...)
 		if answer.Next == "" {
 			return all, nil
@@ -210,6 +165,42 @@ func pages[T any](ctx context.Context, f *Forge, seen *changes, path, key string
 		path = answer.Next
 	}
 	return nil, fmt.Errorf("read %s: more than %d pages", path, maxPages)
+}
+
+// onePage reads a page of a list. The long lists are read in one go; their arrays have names of their own.
+func onePage[T any](ctx context.Context, f *Forge, path, key string) (page []T, answer Answer, err error) {
+	var within struct {
+		Checks *[]T `json:"check_runs"`
+		Runs   *[]T `json:"workflow_runs"`
+	}
+	var other map[string]json.RawMessage
+	found := &page
+	switch key {
+	case "":
+		answer, err = f.client.Get(ctx, path, &page)
+	case "check_runs":
+		answer, err = f.client.Get(ctx, path, &within)
+		found = within.Checks
+	case "workflow_runs":
+		answer, err = f.client.Get(ctx, path, &within)
+		found = within.Runs
+	default:
+		if answer, err = f.client.Get(ctx, path, &other); err != nil {
+			break
+		}
+		if raw, there := other[key]; !there {
+			found = nil
+		} else if json.Unmarshal(raw, &page) != nil {
+			err = fmt.Errorf("read %s: %w", path, ErrTransport)
+		}
+	}
+	switch {
+	case err != nil:
+		return nil, answer, err
+	case found == nil:
+		return nil, answer, fmt.Errorf("read %s: the answer has no %q: %w", path, key, ErrTransport)
+	}
+	return *found, answer, nil
 }
 
 // ours reports whether a check run is one of ours for that repository, whatever its name.

@@ -5,77 +5,71 @@ package github
 // a lock. GitHub bans clients that go on asking.
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
-
-	"golang.org/x/time/rate"
 )
 
 const (
 	maxParallel   = 16          // GitHub takes 100, of all clients of a token together
 	shortestLimit = time.Second // a reset in the past still means: not now
 	longestLimit  = time.Hour
-	unnamedLimit  = time.Minute // of a limit that does not say when it ends; doubles while it goes on
+	unnamedLimit  = time.Minute     // of a limit that does not say when it ends; doubles while it goes on
+	longestTurn   = 2 * time.Second // that a server's request waits for its turn
+	reservePart   = 5               // a server leaves one part in so many of an hour's requests to others
 )
 
-type gate struct {
-	next   http.RoundTripper
-	now    func() time.Time
-	skew   func() time.Duration
-	log    *slog.Logger
-	slots  chan struct{}
-	points *rate.Limiter // GitHub: 900 a minute, a write costs 5
-	writes *rate.Limiter // GitHub: about 80 pieces of content a minute
+// limits are what one token may do, and what it has done.
+type limits struct {
+	now     func() time.Time
+	stats   *stats
+	log     *slog.Logger
+	reserve bool
+	slots   chan struct{}
+
+	// Turns count by this clock. It is the machine's: a caller's may stand still, and would let nobody pass. A server's
+	// requests do not wait for it, so that hers may be any.
+	clock func() time.Time
+	born  time.Time
 
 	mu      sync.Mutex
+	windows *windows
 	until   time.Time
 	primary bool
 	unnamed int // limits in a row that did not say when they end
 }
 
-// newGate leaves a burst of its budget for a first look, and spreads the rest: burst and rate together stay below what
-// GitHub allows in any minute.
-func newGate(next http.RoundTripper, now func() time.Time, skew func() time.Duration, log *slog.Logger) *gate {
-	return &gate{
-		next: next, now: now, skew: skew, log: log,
-		slots:  make(chan struct{}, maxParallel),
-		points: rate.NewLimiter(rate.Every(time.Minute/600), 300),
-		writes: rate.NewLimiter(rate.Every(time.Minute/60), 20),
+func newLimits(g *ground, counted *stats) *limits {
+	l := &limits{now: g.now, stats: counted, log: g.log, reserve: g.reserve, slots: make(chan struct{}, maxParallel), clock: time.Now, windows: newWindows()}
+	if g.reserve {
+		l.clock = g.now
 	}
+	l.born = l.clock()
+	return l
+}
+
+type gate struct {
+	*limits
+	next http.RoundTripper
 }
 
 func (g *gate) RoundTrip(req *http.Request) (*http.Response, error) {
-	ctx := req.Context()
-	if err := g.closed(); err != nil {
+	if err := g.enter(req); err != nil {
 		return nil, err
 	}
-	if err := g.pace(ctx, req); err != nil {
-		return nil, err
-	}
-	select {
-	case g.slots <- struct{}{}:
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	defer func() { <-g.slots }()
-	if err := g.closed(); err != nil { // it may have closed while we waited
-		return nil, err
-	}
+	defer g.leave()
 	sent := g.now()
 	resp, err := g.next.RoundTrip(req)
 	if err != nil {
 		return nil, err
 	}
-	limit, err := readLimit(req, resp, g.now().Add(g.skew()))
+	limit, err := readLimit(req, resp, g.now().Add(g.stats.offset()))
 	if err != nil {
 		return nil, err
 	}
@@ -86,66 +80,141 @@ func (g *gate) RoundTrip(req *http.Request) (*http.Response, error) {
 	return nil, g.close(limit, sent)
 }
 
-// closed is the error of a request that comes while a limit lasts.
-func (g *gate) closed() error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.now().Before(g.until) {
-		return &LimitError{Until: g.until, Primary: g.primary}
+// enter waits for a turn and a slot. What a request waits for, it does not hold back from others: it takes both at once.
+func (l *limits) enter(req *http.Request) error {
+	ctx := req.Context()
+	k := callOf(req)
+	cost, looks := costOf(req.Method, k.endpoint, k.graphql)
+	began := l.clock()
+	for tries := 0; ; tries++ {
+		wait, err := l.turn(cost, looks, false)
+		if err != nil {
+			return err
+		}
+		if wait == 0 {
+			select {
+			case l.slots <- struct{}{}:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+			if wait, err = l.turn(cost, looks, true); wait == 0 && err == nil {
+				return nil
+			}
+			l.leave()
+			if err != nil {
+				return err
+			}
+		}
+		if l.reserve && (l.clock().Sub(began)+wait > longestTurn || tries > 64) {
+			return &LimitError{Until: l.now().Add(max(wait, shortestLimit))}
+		}
+		if end, bounded := ctx.Deadline(); bounded && time.Until(end) < wait {
+			return fmt.Errorf("wait for a turn: %w", context.DeadlineExceeded) // which comes first
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return ctx.Err()
+		}
+	}
+}
+
+func (l *limits) leave() { <-l.slots }
+
+// turn says how long it is until there is one; 0: now, and it is taken if take says so. While a limit lasts it is the error.
+func (l *limits) turn(c Cost, looks int, take bool) (time.Duration, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.closed(); err != nil {
+		return 0, err
+	}
+	now := max(l.clock().Sub(l.born), l.windows.last) // a clock that was put back holds nobody up
+	if !take {
+		return max(l.windows.when(now, c, looks)-now, 0), nil
+	}
+	at, taken := l.windows.take(now, c, looks)
+	if taken {
+		return 0, nil
+	}
+	return max(at-now, time.Nanosecond), nil
+}
+
+// closed is the error of a request that comes while a limit lasts; l.mu is held.
+func (l *limits) closed() error {
+	now := l.now()
+	if now.Before(l.until) {
+		return &LimitError{Until: l.until, Primary: l.primary}
+	}
+	if !l.reserve {
+		return nil
+	}
+	if end, low := l.stats.low(now); low {
+		return &LimitError{Until: end, Primary: true}
 	}
 	return nil
 }
 
-func (g *gate) open() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if !g.now().Before(g.until) { // an answer that was under way when the gate closed says nothing about the limit
-		g.unnamed = 0
+// Ready is the earliest moment at which what c asks for would not be held up, by what is known now; not after now: at once.
+// The zero Cost is that of a look at a pull request.
+func (c *Client) Ready(cost Cost) time.Time {
+	if cost == (Cost{}) {
+		cost = lookCost
+	}
+	return c.limits.ready(cost)
+}
+
+func (l *limits) ready(c Cost) time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now, at := l.now(), max(l.clock().Sub(l.born), l.windows.last)
+	ready := now.Add(max(l.windows.when(at, c, 0)-at, 0))
+	if l.until.After(ready) {
+		ready = l.until
+	}
+	if end, low := l.stats.low(now); l.reserve && low && end.After(ready) {
+		ready = end
+	}
+	return ready
+}
+
+// idle says that nothing would be lost with l.
+func (l *limits) idle() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.slots) == 0 && !l.now().Before(l.until) && l.windows.idle(l.clock().Sub(l.born))
+}
+
+func (l *limits) open() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.now().Before(l.until) { // an answer that was under way when the gate closed says nothing about the limit
+		l.unnamed = 0
 	}
 }
 
-// close keeps requests back until l ends. Many answers may bring the same limit: those to requests sent before the gate
-// closed do not count as going on.
-func (g *gate) close(l limit, sent time.Time) *LimitError {
-	bound := longestLimit + g.skew().Abs()
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	now := g.now()
-	wait := l.wait
-	if !l.named {
-		if sent.Before(g.until) || now.Before(g.until) {
-			return &LimitError{Until: g.until, Primary: g.primary}
+// close keeps requests back until the limit ends. Many answers may bring the same one: those to requests sent before the
+// gate closed do not count as going on.
+func (l *limits) close(by limit, sent time.Time) *LimitError {
+	bound := longestLimit + l.stats.offset().Abs()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.now()
+	wait := by.wait
+	if !by.named {
+		if sent.Before(l.until) || now.Before(l.until) {
+			return &LimitError{Until: l.until, Primary: l.primary}
 		}
-		wait = unnamedLimit << min(g.unnamed, 10)
-		g.unnamed++
+		wait = unnamedLimit << min(l.unnamed, 10)
+		l.unnamed++
 	}
 	until := now.Add(min(max(wait, shortestLimit), bound))
-	if until.After(g.until) {
-		g.until, g.primary = until, l.primary
-		g.log.Warn("GitHub's rate limit is reached", "primary", l.primary, "until", until)
+	if until.After(l.until) {
+		l.until, l.primary = until, by.primary
+		l.log.Warn("GitHub's rate limit is reached", "primary", by.primary, "until", until)
 	}
-	return &LimitError{Until: g.until, Primary: g.primary}
-}
-
-// pace waits for its turn within GitHub's secondary limits.
-func (g *gate) pace(ctx context.Context, req *http.Request) error {
-	cost := 5
-	if repeatable(req) {
-		cost = 1
-	} else if err := g.writes.Wait(ctx); err != nil {
-		return waited(ctx, err)
-	}
-	return waited(ctx, g.points.WaitN(ctx, cost))
-}
-
-func waited(ctx context.Context, err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case ctx.Err() != nil:
-		return ctx.Err()
-	}
-	return fmt.Errorf("wait for a turn: %w", context.DeadlineExceeded) // the limiter sees that the deadline comes first
+	return &LimitError{Until: l.until, Primary: l.primary}
 }
 
 // A limit is what an answer says about rate limits; zero if it says nothing.
@@ -165,16 +234,15 @@ func readLimit(req *http.Request, resp *http.Response, now time.Time) (limit, er
 	if resp.StatusCode != http.StatusForbidden && resp.StatusCode != http.StatusTooManyRequests && !graphql {
 		return limit{}, nil
 	}
-	body, err := io.ReadAll(resp.Body)
+	body, err := take(resp)
 	if err != nil {
 		return limit{}, fmt.Errorf("read answer: %w", err)
 	}
-	resp.Body = io.NopCloser(bytes.NewReader(body))
 	var l limit
 	spent := resp.Header.Get("X-RateLimit-Remaining") == "0"
 	switch words := limitWords(body); {
 	case graphql:
-		l.primary, l.secondary = graphqlLimit(body)
+		l.primary, l.secondary = callOf(req).said.limit()
 	case strings.Contains(words, "secondary rate limit"), strings.Contains(words, "abuse detection"), strings.Contains(words, "abuse-rate-limit"):
 		l.secondary = true
 	case strings.Contains(words, "api rate limit exceeded"):

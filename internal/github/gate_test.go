@@ -4,11 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strconv"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // Faults 15 to 19: a limit is an error that names its end. Until then nothing is sent, and nobody waits.
@@ -141,34 +146,298 @@ func TestUnnamedLimitsGrow(t *testing.T) {
 	})
 }
 
-// Whatever is asked of it, the client stays below GitHub's secondary limits, in any minute.
+// Whatever is asked of it, the client stays within four fifths of GitHub's secondary limits in any minute, and uses them.
 func TestPace(t *testing.T) {
 	for _, test := range []struct {
-		method        string
-		total, budget int
-	}{{"POST", 200, 80}, {"GET", 1500, 900}} {
+		method, path string
+		points       int // of each
+		budget       int // of them in any span
+		span         time.Duration
+		total        int
+	}{
+		{"GET", "x", 1, maxPoints, time.Minute, 3000},
+		{"PATCH", "x", 5, maxWrites, time.Minute, 600},
+		{"POST", "repos/acme/shop/check-runs", 5, maxWrites, time.Minute, 600},
+		{"POST", "repos/acme/shop/issues/7/comments", 5, maxContent, time.Minute, 300},
+		{"POST", "repos/acme/shop/pulls/7/requested_reviewers", 5, maxHourly, time.Hour, 900},
+		{"POST", "graphql", 1, maxQueries, time.Minute, 5000},
+	} {
 		synctest.Test(t, func(t *testing.T) {
-			w := follows(fine)
+			w := follows(said{status: 200, body: `{"data":{"n":1}}`})
 			c := w.client(t)
 			var wg sync.WaitGroup
 			for range test.total {
 				wg.Go(func() {
-					if _, err := c.Send(t.Context(), test.method, "x", nil, nil); err != nil {
+					err := error(nil)
+					if test.path == "graphql" {
+						err = c.GraphQL(t.Context(), "query{n}", nil, &number{})
+					} else {
+						_, err = c.Send(t.Context(), test.method, test.path, nil, nil)
+					}
+					if err != nil {
 						t.Error(err)
 					}
 				})
 			}
+			began := time.Now()
 			wg.Wait()
-			for i, h := range w.heard {
-				if i >= test.budget && h.at.Sub(w.heard[i-test.budget].at) < time.Minute {
-					t.Fatalf("%s %d comes %v after number %d", test.method, i, h.at.Sub(w.heard[i-test.budget].at), i-test.budget)
-				}
-			}
 			if len(w.heard) != test.total {
 				t.Errorf("%d requests", len(w.heard))
 			}
+			within(t, w.heard, test.budget, test.span)
+			least := time.Duration((test.total-1)/test.budget) * test.span
+			if took := time.Since(began); took < least || took > least+time.Minute+least/50 {
+				t.Errorf("%s %s: %v for %d of %d a span", test.method, test.path, took, test.total, test.budget)
+			}
 		})
 	}
+}
+
+// within fails if there are more than most in any span.
+func within(t *testing.T, all []heard, most int, span time.Duration) {
+	t.Helper()
+	for i, h := range all {
+		if i >= most && h.at.Sub(all[i-most].at) < span {
+			t.Fatalf("%s %s: number %d comes %v after number %d", h.method, h.url, i, h.at.Sub(all[i-most].at), i-most)
+		}
+	}
+}
+
+// A mix, in any order and at any pace: no bound is exceeded in any minute, whether the client waits or is told when to come
+// back.
+func TestPaceOfAMix(t *testing.T) {
+	for _, reserve := range []bool{false, true} {
+		for seed := range uint64(4) {
+			synctest.Test(t, func(t *testing.T) {
+				w := follows(said{status: 200, body: `{"data":{"n":1}}`})
+				c := w.client(t, func(o *Options) { o.Reserve = reserve })
+				r := rand.New(rand.NewPCG(seed, 1))
+				var wg sync.WaitGroup
+				for range 40 {
+					seed1, seed2 := r.Uint64(), r.Uint64()
+					wg.Go(func() {
+						r := rand.New(rand.NewPCG(seed1, seed2))
+						for range 60 {
+							ask(t, c, r.IntN(100))
+							if r.IntN(4) == 0 {
+								<-time.After(time.Duration(r.IntN(3000)) * time.Millisecond)
+							}
+						}
+					})
+				}
+				wg.Wait()
+				if len(w.heard) < 2400 {
+					t.Errorf("%d requests", len(w.heard))
+				}
+				bounded(t, w.heard)
+			})
+		}
+	}
+}
+
+// ask sends one of several requests, and comes back when a limit says so.
+func ask(t *testing.T, c *Client, which int) {
+	for {
+		err := error(nil)
+		switch {
+		case which < 10:
+			err = c.GraphQL(t.Context(), "query{n}", nil, &number{})
+		case which < 25:
+			_, err = c.Send(t.Context(), "PATCH", "repos/acme/shop/check-runs/1", number{}, nil)
+		case which < 30:
+			_, err = c.Send(t.Context(), "POST", "repos/acme/shop/issues/7/comments", number{}, nil)
+		case which < 50:
+			_, err = c.Get(t.Context(), "repos/acme/shop/pulls/7", nil)
+		default:
+			_, err = c.Get(t.Context(), "repos/acme/shop/pulls/7/reviews", nil)
+		}
+		var limit *LimitError
+		if !errors.As(err, &limit) {
+			if err != nil {
+				t.Error(err)
+			}
+			return
+		}
+		if limit.Primary || !limit.Until.After(time.Now()) {
+			t.Errorf("%v at %v", err, time.Now())
+		}
+		<-time.After(time.Until(limit.Until))
+	}
+}
+
+// bounded holds what was heard against all bounds.
+func bounded(t *testing.T, all []heard) {
+	t.Helper()
+	sums := func(span time.Duration, cost func(heard) int) (most int) {
+		sum, first := 0, 0
+		for _, h := range all {
+			for sum += cost(h); h.at.Sub(all[first].at) >= span; first++ {
+				sum -= cost(all[first])
+			}
+			most = max(most, sum)
+		}
+		return most
+	}
+	write := func(h heard) bool { return h.method != "GET" && !strings.HasSuffix(h.url, "graphql") }
+	count := func(of func(heard) bool, n int) func(heard) int {
+		return func(h heard) int {
+			if of(h) {
+				return n
+			}
+			return 0
+		}
+	}
+	content := count(func(h heard) bool { return strings.HasSuffix(h.url, "/comments") }, 1)
+	for _, b := range []struct {
+		what        string
+		used, bound int
+	}{
+		{"points", sums(time.Minute, func(h heard) int {
+			return count(write, 5)(h) + count(func(h heard) bool { return h.method == "GET" }, 1)(h)
+		}), maxPoints},
+		{"writes", sums(time.Minute, count(write, 1)), maxWrites},
+		{"content", sums(time.Minute, content), maxContent},
+		{"content an hour", sums(time.Hour, content), maxHourly},
+		{"queries", sums(time.Minute, count(func(h heard) bool { return strings.HasSuffix(h.url, "graphql") }, 1)), maxQueries},
+	} {
+		if b.used > b.bound {
+			t.Errorf("%d %s, at most %d", b.used, b.what, b.bound)
+		}
+	}
+}
+
+// Looks at many pull requests at once: what the limits allow is used, and no look that has read is kept from its write.
+func TestLooksAtTheLimit(t *testing.T) {
+	t.Run("asked before", func(t *testing.T) { synctest.Test(t, func(t *testing.T) { looksAtTheLimit(t, true) }) })
+	t.Run("rushed", func(t *testing.T) { synctest.Test(t, func(t *testing.T) { looksAtTheLimit(t, false) }) })
+}
+
+func looksAtTheLimit(t *testing.T, asks bool) {
+	w := follows(said{status: 200, body: `{"data":{"n":1}}`})
+	c := w.client(t, func(o *Options) { o.Reserve = true })
+	const looks, workers = 400, 6
+	todo := make(chan int, looks)
+	for i := range looks {
+		todo <- i
+	}
+	close(todo)
+	var lost atomic.Int64 // writes that were held up
+	var wg sync.WaitGroup
+	for i := range uint64(workers) {
+		wg.Go(func() {
+			pause := rand.New(rand.NewPCG(i, 1))
+			for range todo {
+				for !lookOnce(t, c, asks, time.Duration(5+pause.IntN(200))*time.Millisecond, &lost) {
+				}
+			}
+		})
+	}
+	began := time.Now()
+	wg.Wait()
+	bounded(t, w.heard)
+	minutes := time.Since(began).Minutes()
+	if best := float64(looks*(8+writePoints)) / maxPoints; asks && minutes > best/0.98 || lost.Load() > 0 {
+		t.Errorf("%.2f minutes, %.2f are needed; %d writes were held up", minutes, best, lost.Load())
+	}
+}
+
+// lookOnce is eight reads, a query and a write, which take pause each. It may wait until there is room for it.
+func lookOnce(t *testing.T, c *Client, asks bool, pause time.Duration, lost *atomic.Int64) bool {
+	cost := Cost{Reads: 8, Queries: 1, Writes: 1}
+	for at := c.Ready(cost); asks && at.After(time.Now()); at = c.Ready(cost) {
+		<-time.After(time.Until(at))
+	}
+	var wave errgroup.Group
+	for i := range 8 {
+		wave.Go(func() error {
+			<-time.After(pause)
+			path := "repos/acme/shop/pulls/7"
+			if i > 0 {
+				path += "/reviews"
+			}
+			_, err := c.Get(t.Context(), path, nil)
+			return err
+		})
+	}
+	wave.Go(func() error { return c.GraphQL(t.Context(), "query{n}", nil, &number{}) })
+	var limit *LimitError
+	if err := wave.Wait(); err != nil {
+		if !errors.As(err, &limit) {
+			t.Error(err)
+			return true
+		}
+		<-time.After(time.Until(limit.Until))
+		return false
+	}
+	<-time.After(pause)
+	if _, err := c.Send(t.Context(), "PATCH", "repos/acme/shop/check-runs/1", number{}, nil); err != nil {
+		lost.Add(1)
+		return false
+	}
+	return true
+}
+
+// A server's request does not wait long: it is told when to come back. It leaves a fifth of the hour to others.
+func TestReserve(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := follows(fine)
+		c := w.client(t, func(o *Options) { o.Reserve = true })
+		for range maxPoints {
+			if _, _, err := get(t, c); err != nil {
+				t.Fatal(err)
+			}
+		}
+		full := time.Now().Add(time.Minute)
+		var limit *LimitError
+		if _, _, err := get(t, c); !errors.As(err, &limit) || !limit.Until.Equal(full) || limit.Primary {
+			t.Errorf("%v", err)
+		}
+		if at := c.Ready(Cost{}); !at.Equal(full) {
+			t.Errorf("ready %v", at)
+		}
+		<-time.After(58500 * time.Millisecond)
+		if _, _, err := get(t, c); err != nil || time.Now() != full {
+			t.Errorf("a turn that is near: %v", err)
+		}
+		if at := c.Ready(Cost{}); at.After(time.Now()) {
+			t.Errorf("ready %v", at)
+		}
+
+		reset := time.Now().Add(20 * time.Minute).Truncate(time.Second)
+		tell := func(left int) said {
+			return said{status: 200, body: `{}`, dated: true, header: []string{"X-RateLimit-Limit: 5000", "X-RateLimit-Resource: core", fmt.Sprintf("X-RateLimit-Remaining: %d", left), fmt.Sprintf("X-RateLimit-Reset: %d", reset.Unix())}}
+		}
+		for _, left := range []int{1001, 1000} {
+			w.mu.Lock()
+			w.script = []said{tell(left)}
+			w.mu.Unlock()
+			if _, _, err := get(t, c); err != nil {
+				t.Errorf("%d left: %v", left, err)
+			}
+		}
+		sent := w.count()
+		if _, _, err := get(t, c); !errors.As(err, &limit) || !limit.Primary || !limit.Until.Equal(reset) || w.count() != sent {
+			t.Errorf("the reserve: %v", err)
+		}
+		if at := c.Ready(Cost{}); !at.Equal(reset) {
+			t.Errorf("ready %v", at)
+		}
+		job := w.client(t)
+		for range 2 {
+			if _, _, err := get(t, job); err != nil {
+				t.Errorf("a job: %v", err)
+			}
+		}
+		<-time.After(time.Until(reset))
+		w.mu.Lock()
+		w.script = []said{{status: 200, body: `{}`, dated: true, header: []string{"X-RateLimit-Limit: 5000", "X-RateLimit-Resource: core", "X-RateLimit-Remaining: 4999", fmt.Sprintf("X-RateLimit-Reset: %d", reset.Add(time.Hour).Unix())}}}
+		w.mu.Unlock()
+		for range 2 {
+			if _, _, err := get(t, c); err != nil {
+				t.Errorf("after the reset: %v", err)
+			}
+		}
+	})
 }
 
 func TestWaitingForATurnEndsWithItsCaller(t *testing.T) {
@@ -176,17 +445,17 @@ func TestWaitingForATurnEndsWithItsCaller(t *testing.T) {
 		w := follows(fine)
 		c := w.client(t)
 		var wg sync.WaitGroup
-		for range 30 {
+		for range 200 {
 			wg.Go(func() {
 				ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 				defer cancel()
-				if _, err := c.Send(ctx, "POST", "x", nil, nil); err != nil && (!errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrTransport)) {
+				if _, err := c.Send(ctx, "PATCH", "x", nil, nil); err != nil && (!errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrTransport)) {
 					t.Error(err)
 				}
 			})
 		}
 		wg.Wait()
-		if len(w.heard) < 20 || len(w.heard) > 23 {
+		if len(w.heard) != maxWrites {
 			t.Errorf("%d requests", len(w.heard))
 		}
 	})

@@ -2,6 +2,7 @@ package github
 
 import (
 	"context"
+	"crypto/sha256"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,12 +12,22 @@ import (
 )
 
 // One GraphQL query tells what REST does not: threads and who resolved them, who edited a text last, the timeline in one
-// list, when the head's check suites were created, and on which earlier commits a check of ours stands.
+// list, when the head's check suites were created, and on which earlier commits a check of ours stands. It also says what
+// REST says, bodies included, so that answers of the two that were read side by side can be told to belong together.
+// Reviews stand before their threads: of a review that is shown no thread must be missing.
 
-const conversationQuery = `query($owner: String!, $name: String!, $number: Int!, $check: String!, $threads: String, $comments: String, $reviews: String, $timeline: String) {
+const conversationQuery = `query($owner: String!, $name: String!, $number: Int!, $check: String!, $head: GitObjectID!, $threads: String, $comments: String, $reviews: String, $timeline: String) {
   repository(owner: $owner, name: $name) {
+    object(oid: $head) { ... on Commit { associatedPullRequests(first: 50) {
+      pageInfo { hasNextPage endCursor }
+      nodes { number state headRefOid }
+    } } }
     pullRequest(number: $number) {
-      headRefOid
+      headRefOid baseRefName state isDraft
+      reviews(first: 100, after: $reviews) {
+        pageInfo { hasNextPage endCursor }
+        nodes { fullDatabaseId body lastEditedAt editor { ...who } }
+      }
       reviewThreads(first: 100, after: $threads) {
         pageInfo { hasNextPage endCursor }
         nodes {
@@ -32,11 +43,7 @@ const conversationQuery = `query($owner: String!, $name: String!, $number: Int!,
       }
       comments(first: 100, after: $comments) {
         pageInfo { hasNextPage endCursor }
-        nodes { fullDatabaseId updatedAt lastEditedAt editor { ...who } }
-      }
-      reviews(first: 100, after: $reviews) {
-        pageInfo { hasNextPage endCursor }
-        nodes { fullDatabaseId body lastEditedAt editor { ...who } }
+        nodes { fullDatabaseId body updatedAt lastEditedAt editor { ...who } }
       }
       timelineItems(first: 100, after: $timeline, itemTypes: [BASE_REF_CHANGED_EVENT, HEAD_REF_FORCE_PUSHED_EVENT, REOPENED_EVENT, CLOSED_EVENT, AUTOMATIC_BASE_CHANGE_SUCCEEDED_EVENT, READY_FOR_REVIEW_EVENT, CONVERT_TO_DRAFT_EVENT, REVIEW_REQUESTED_EVENT, REVIEW_DISMISSED_EVENT]) {
         pageInfo { hasNextPage endCursor }
@@ -122,7 +129,7 @@ type graphEdit struct {
 	Updated time.Time   `json:"updatedAt"`
 	Edited  time.Time   `json:"lastEditedAt"`
 	Editor  *graphActor `json:"editor"`
-	Body    string      `json:"body"` // of a review
+	Body    string      `json:"body"`
 }
 
 type graphThread struct {
@@ -200,6 +207,9 @@ type connection[T any] struct {
 
 type graphPull struct {
 	Head     string                  `json:"headRefOid"`
+	Base     string                  `json:"baseRefName"`
+	State    string                  `json:"state"`
+	Draft    bool                    `json:"isDraft"`
 	Threads  connection[graphThread] `json:"reviewThreads"`
 	Comments connection[graphEdit]   `json:"comments"`
 	Reviews  connection[graphEdit]   `json:"reviews"`
@@ -208,31 +218,85 @@ type graphPull struct {
 }
 
 type graphAnswer struct {
-	Repository *struct {
-		Pull *graphPull `json:"pullRequest"`
-	} `json:"repository"`
+	Repository *graphRepo `json:"repository"`
+}
+
+type graphRepo struct {
+	Commit *struct {
+		Pulls connection[graphSibling] `json:"associatedPullRequests"`
+	} `json:"object"`
+	Pull *graphPull `json:"pullRequest"`
+}
+
+// graphSibling is a pull request of which the head is a commit.
+type graphSibling struct {
+	Number int    `json:"number"`
+	State  string `json:"state"`
+	Head   string `json:"headRefOid"`
 }
 
 // conversation is what the query tells.
 type conversation struct {
+	head     string // that was asked for, and is the pull request's
+	check    string // the name of ours that was asked for
+	external string // by which ours are told
+	base     string
+	draft    bool
+	closed   bool
 	threads  []quorum.Thread
-	edits    map[int64]graphEdit // of comments and reviews: their ids are of different sequences, and so are the maps
-	amended  map[int64]graphEdit
+	edits    map[int64]edit // of comments and reviews: their ids are of different sequences, and so are the maps
+	amended  map[int64]edit
 	timeline []quorum.Event
 	arrived  time.Time // creation of the head's first check suite; zero without one
-	earlier  []string  // earlier commits that carry a check suite
-	stale    []string  // earlier commits with an open check of ours
+	commits  []carrier // the newest ones, the head not among them
+	siblings []int     // other open pull requests with this head
+	related  bool      // siblings is an answer
+}
+
+// edit is who changed a text last.
+type edit struct {
+	updated, edited time.Time
+	editor          quorum.Account
+	body            sum
+}
+
+// carrier is an earlier commit with what it carries.
+type carrier struct {
+	sha    string
+	suites bool // any check suite
+	open   int  // checks of ours that are not completed
+	sure   bool // none of them is left out
+}
+
+// of finds a commit; zero if it is not listed.
+func (c conversation) of(sha string) carrier {
+	for _, k := range c.commits {
+		if k.sha == sha {
+			return k
+		}
+	}
+	return carrier{}
+}
+
+// sum stands for a body: two texts with the same one say the same.
+type sum [sha256.Size]byte
+
+func sumOf(body string) sum { return sha256.Sum256([]byte(normal(body))) }
+
+func (e graphEdit) edit() edit {
+	return edit{updated: e.Updated, edited: e.Edited, editor: e.Editor.account(), body: sumOf(e.Body)}
 }
 
 // converse asks the query, page by page.
 func (f *Forge) converse(ctx context.Context, pr quorum.PR, head, check, external string) (conversation, error) {
-	c := conversation{edits: map[int64]graphEdit{}, amended: map[int64]graphEdit{}}
-	vars := map[string]any{"owner": pr.Owner, "name": pr.Repo, "number": pr.Number, "check": check}
+	c := conversation{head: head, check: check, external: external, edits: map[int64]edit{}, amended: map[int64]edit{}}
+	vars := map[string]any{"owner": pr.Owner, "name": pr.Repo, "number": pr.Number, "check": check, "head": head}
 	for page := range maxPages {
-		p, err := f.ask(ctx, conversationQuery, vars)
+		r, err := f.ask(ctx, conversationQuery, vars)
 		if err != nil {
 			return c, err
 		}
+		p := r.Pull
 		if p.Head != head {
 			return c, moved{"the head of " + pr.String() + " moved"}
 		}
@@ -242,10 +306,10 @@ func (f *Forge) converse(ctx context.Context, pr quorum.PR, head, check, externa
 			}
 		}
 		for _, e := range p.Comments.Nodes {
-			c.edits[int64(e.ID)] = e
+			c.edits[int64(e.ID)] = e.edit()
 		}
 		for _, e := range p.Reviews.Nodes {
-			c.amended[int64(e.ID)] = e
+			c.amended[int64(e.ID)] = e.edit()
 		}
 		for _, e := range p.Timeline.Nodes {
 			if kind, known := eventKinds[e.Type]; known {
@@ -256,7 +320,9 @@ func (f *Forge) converse(ctx context.Context, pr quorum.PR, head, check, externa
 			}
 		}
 		if page == 0 {
-			c.commits(p.Commits.Nodes, head, external)
+			c.base, c.draft, c.closed = p.Base, p.Draft, p.State != "OPEN"
+			c.carried(p.Commits.Nodes, head, external)
+			c.relate(r, pr)
 		}
 		more := next(vars, "threads", p.Threads.Page)
 		more = next(vars, "comments", p.Comments.Page) || more
@@ -270,6 +336,23 @@ func (f *Forge) converse(ctx context.Context, pr quorum.PR, head, check, externa
 	return c, moved{"the conversation of " + pr.String() + " has no end"}
 }
 
+// relate reads which other open pull requests have this head. An answer that does not show pr itself knows too little of
+// the commit to say that there is no other.
+func (c *conversation) relate(r *graphRepo, pr quorum.PR) {
+	if r.Commit == nil || r.Commit.Pulls.Page.HasNext {
+		return
+	}
+	for _, p := range r.Commit.Pulls.Nodes {
+		switch {
+		case p.State != "OPEN" || p.Head != c.head:
+		case p.Number == pr.Number:
+			c.related = true
+		default:
+			c.siblings = append(c.siblings, p.Number)
+		}
+	}
+}
+
 // next sets the cursor of one connection to its end, so that the next page of the query holds only what is new.
 func next(vars map[string]any, name string, p graphPage) bool {
 	if p.End != "" {
@@ -278,7 +361,7 @@ func next(vars map[string]any, name string, p graphPage) bool {
 	return p.HasNext
 }
 
-func (f *Forge) ask(ctx context.Context, query string, vars map[string]any) (*graphPull, error) {
+func (f *Forge) ask(ctx context.Context, query string, vars map[string]any) (*graphRepo, error) {
 	var answer graphAnswer
 	if err := f.client.GraphQL(ctx, query, vars, &answer); err != nil {
 		return nil, err
@@ -286,7 +369,7 @@ func (f *Forge) ask(ctx context.Context, query string, vars map[string]any) (*gr
 	if answer.Repository == nil || answer.Repository.Pull == nil {
 		return nil, moved{"the pull request vanished"}
 	}
-	return answer.Repository.Pull, nil
+	return answer.Repository, nil
 }
 
 func (t graphThread) thread() quorum.Thread {
@@ -306,26 +389,29 @@ var eventKinds = map[string]quorum.EventKind{
 	"ReadyForReviewEvent": quorum.ReadyForReview, "ConvertToDraftEvent": quorum.ConvertedDraft, "ReviewRequestedEvent": quorum.ReviewRequested, "ReviewDismissedEvent": quorum.ReviewDismissed,
 }
 
-// commits reads what the newest commits carry.
-func (c *conversation) commits(nodes []graphCommit, head, external string) {
+// How many suites of a commit the query lists, and how many checks of our name in each.
+const (
+	listedSuites = 30
+	listedChecks = 5
+)
+
+// carried reads what the newest commits carry.
+func (c *conversation) carried(nodes []graphCommit, head, external string) {
 	for _, n := range nodes {
-		open := false
+		k := carrier{sha: n.Commit.OID, suites: len(n.Commit.Suites.Nodes) > 0, sure: len(n.Commit.Suites.Nodes) < listedSuites}
 		for _, s := range n.Commit.Suites.Nodes {
-			if n.Commit.OID == head && (c.arrived.IsZero() || s.Created.Before(c.arrived)) {
+			if k.sha == head && (c.arrived.IsZero() || s.Created.Before(c.arrived)) {
 				c.arrived = s.Created
 			}
+			k.sure = k.sure && len(s.Checks.Nodes) < listedChecks
 			for _, check := range s.Checks.Nodes {
-				open = open || check.ExternalID == external && check.Status != "COMPLETED"
+				if check.ExternalID == external && check.Status != "COMPLETED" {
+					k.open++
+				}
 			}
 		}
-		if n.Commit.OID == head {
-			continue
-		}
-		if len(n.Commit.Suites.Nodes) > 0 {
-			c.earlier = append(c.earlier, n.Commit.OID)
-		}
-		if open {
-			c.stale = append(c.stale, n.Commit.OID)
+		if k.sha != head {
+			c.commits = append(c.commits, k)
 		}
 	}
 }
@@ -334,10 +420,11 @@ func (c *conversation) commits(nodes []graphCommit, head, external string) {
 func (f *Forge) authors(ctx context.Context, pr quorum.PR, head string) (commits []quorum.Commit, err error) {
 	vars := map[string]any{"owner": pr.Owner, "name": pr.Repo, "number": pr.Number}
 	for range maxPages {
-		p, err := f.ask(ctx, authorsQuery, vars)
+		r, err := f.ask(ctx, authorsQuery, vars)
 		if err != nil {
 			return nil, err
 		}
+		p := r.Pull
 		if p.Head != head {
 			return nil, moved{"the head of " + pr.String() + " moved"}
 		}

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"slices"
 	"strconv"
@@ -35,28 +37,54 @@ type look struct {
 	pr        quorum.PR
 	m         *memory
 	seen      *changes
+	told      bool   // an event came since the last look
+	expects   string // the head that it named
 	p         quorum.Policy
 	src       []byte // of the policy
 	s         quorum.Snapshot
-	runs      []restRun
+	listed    int // changed_files
+	have      parts
+	raw       raw
+	runs      []restRun    // raw.runs, and those that were read by their ids
+	talked    conversation // that was read beside the texts
+	related   bool         // it tells of siblings
 	conversed bool
 }
 
-// Observe reads everything that a decision about pr depends on, or fails. Reads go side by side, in waves:
-// the pull request and the policy; what they name; what only those answers show to be missing.
+// raw are REST's answers about one head.
+type raw struct {
+	checks   []restCheck
+	files    []restFile
+	runs     []restRun
+	reviews  []restReview
+	comments []restComment
+	siblings []restPull
+	others   []restRun
+	statuses []restStatus
+	gated    bool
+}
+
+// Observe reads everything that a decision about pr depends on, or fails. Reads go side by side, in waves: the pull request
+// and the policy, with what is expected of them; what they name and was not read yet; what only those answers show to be
+// missing.
 func (f *Forge) Observe(ctx context.Context, pr quorum.PR) (quorum.Policy, quorum.Snapshot, error) {
-	l := &look{f: f, pr: pr, m: f.remember(pr), seen: &changes{}}
+	m, release := f.hold(pr)
+	defer release()
+	l := &look{f: f, pr: pr, m: m, seen: &changes{}}
+	l.told, l.expects = m.listen()
 	began := f.now()
 	for _, step := range []func(context.Context) error{l.first, l.second, l.third, l.fourth} {
 		if err := step(ctx); err != nil {
+			m.repeat(l.told, l.expects)
 			return quorum.Policy{}, quorum.Snapshot{}, fmt.Errorf("observe %s: %w", pr, err)
 		}
 	}
+	m.last = l.scene()
 	l.s.Began = began.Add(l.s.Skew)
 	return l.p, l.s, nil
 }
 
-// first reads the pull request and the policy.
+// first reads the pull request and the policy, and beside them what is expected to be needed.
 func (l *look) first(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return l.pull(ctx) })
@@ -66,47 +94,34 @@ func (l *look) first(ctx context.Context) error {
 	} else {
 		l.s.Ours = quorum.Account{Login: l.f.app + "[bot]", Bot: true}
 	}
+	sc := l.expected()
+	if sc.head != "" {
+		l.parts(ctx, g, sc, true)
+	}
 	if err := g.Wait(); err != nil {
 		return err
 	}
 	l.s.NoRecord = l.f.client.Personal()
 	l.s.Skew = l.f.client.Skew()
-	if l.m.head != l.s.PR.Head {
-		l.m.head, l.m.own, l.m.asked, l.m.threads = l.s.PR.Head, nil, false, conversation{}
-	}
+	l.m.turn(l.s.PR.Head)
+	l.settle(sc)
 	return nil
 }
 
-// second reads what stands on the head and in the pull request.
+// second reads what stands on the head and in the pull request, as far as that was not done.
 func (l *look) second(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return l.checks(ctx) })
-	if l.f.client.Personal() || slices.ContainsFunc(l.p.Reviewers, func(r quorum.Reviewer) bool { return r.Status != "" }) {
-		g.Go(func() error { return l.statuses(ctx) })
-	}
-	if l.s.File.State != quorum.FileMissing {
-		g.Go(func() error { return l.gated(ctx) })
-	}
-	if !l.judges() {
-		return g.Wait()
-	}
-	g.Go(func() error { return l.files(ctx) })
-	g.Go(func() (err error) {
-		l.runs, err = pages[restRun](ctx, l.f, l.seen, l.f.path(l.pr, "actions", "runs")+"?per_page=100&exclude_pull_requests=true&head_sha="+l.s.PR.Head, "workflow_runs")
-		return err
-	})
-	g.Go(func() error { return l.reviews(ctx) })
-	g.Go(func() error { return l.comments(ctx) })
-	g.Go(func() error { return l.siblings(ctx) })
-	if l.s.PR.Commits > 1 {
-		g.Go(func() error { return l.others(ctx) })
-	}
+	l.parts(ctx, g, l.scene(), false)
 	return g.Wait()
 }
 
 // judges reports whether anything will be judged: else all that is needed is whether a check of ours is open.
 func (l *look) judges() bool {
-	return !l.s.PR.Closed && l.s.File.State == quorum.FileValid && l.p.Mode != quorum.Off
+	return !l.s.PR.Closed && judged(l.s.File, l.p)
+}
+
+func judged(file quorum.PolicyFile, p quorum.Policy) bool {
+	return file.State == quorum.FileValid && p.Mode != quorum.Off
 }
 
 // fresh reports whether the conversation must be asked for anew, whatever REST answers: at first, when the clock is about
@@ -114,36 +129,45 @@ func (l *look) judges() bool {
 // check suite: our own check brings one, and clocks count from it.
 func (l *look) fresh() bool {
 	now := l.f.now().Add(l.s.Skew)
-	return !l.m.asked || l.m.byThreads || !l.m.wake.IsZero() && !now.Before(l.m.wake) || l.m.threads.arrived.IsZero() && !l.f.client.Personal()
+	return !l.m.asked || l.m.early || l.m.byThreads || !l.m.wake.IsZero() && !now.Before(l.m.wake) || l.m.threads.arrived.IsZero() && !l.f.client.Personal()
 }
 
-// third reads by its id what lists did not show, and the conversation if anything in it may be new. It comes after the
-// texts: who edited one must never be older than the words.
+// third reads by its id what lists did not show, and the conversation if anything in it may be new and it was not read
+// beside the texts. It comes after the texts: who edited one must never be older than the words.
 func (l *look) third(ctx context.Context) error {
+	l.checked()
 	l.record()
+	l.s.Gated = l.s.File.State != quorum.FileMissing && l.raw.gated
+	if l.scene().statuses {
+		l.states()
+	}
 	if !l.judges() {
 		return nil
 	}
+	if err := l.agree(ctx); err != nil {
+		return err
+	}
+	l.changed()
+	l.texts()
+	l.alike()
+	if l.s.PR.Commits > 1 {
+		l.before()
+	}
+	l.runs = slices.Clone(l.raw.runs)
 	g, ctx := errgroup.WithContext(ctx)
-	if l.fresh() || l.seen.any {
+	serially := !l.conversed && (l.fresh() || l.seen.any)
+	if serially {
 		g.Go(func() error { return l.converse(ctx) })
 	}
-	var missing []int64
-	ids := slices.Clone(l.m.hints)
-	for _, r := range l.s.Record.Runs {
-		ids = append(ids, r.ID)
+	if l.s.File.Changed {
+		g.Go(func() error { return l.proposed(ctx) })
 	}
-	for _, id := range ids {
-		if !slices.ContainsFunc(l.runs, func(r restRun) bool { return r.ID == id }) && !slices.Contains(missing, id) {
-			missing = append(missing, id)
-		}
-	}
+	missing := l.unlisted()
 	found := make([]*restRun, len(missing))
 	for i, id := range missing {
 		g.Go(func() error { return l.byID(ctx, &found[i], "actions", "runs", strconv.FormatInt(id, 10)) })
 	}
-	texts := l.absent()
-	for _, ref := range texts {
+	for _, ref := range l.absent() {
 		g.Go(func() error { return l.text(ctx, ref) })
 	}
 	if err := g.Wait(); err != nil {
@@ -154,8 +178,37 @@ func (l *look) third(ctx context.Context) error {
 			l.runs = append(l.runs, *r)
 		}
 	}
+	l.m.place(l.s.PR.Head, l.runs, found)
 	l.m.asked = !slices.ContainsFunc(slices.Concat(l.s.Comments, l.s.Reviews), l.m.threads.behind)
+	switch {
+	case serially:
+		l.m.early = false
+		l.m.serially = !l.m.threads.covers(l.s.PR, l.raw)
+	case l.conversed:
+		l.m.early = l.seen.any
+	}
 	return nil
+}
+
+// unlisted are runs of which an event or the record tells, and the list does not.
+func (l *look) unlisted() (ids []int64) {
+	l.m.mu.Lock()
+	defer l.m.mu.Unlock()
+	all := make([]int64, 0, len(l.m.hints)+len(l.s.Record.Runs))
+	for _, h := range l.m.hints {
+		if h.head == "" || h.head == l.s.PR.Head {
+			all = append(all, h.run)
+		}
+	}
+	for _, r := range l.s.Record.Runs {
+		all = append(all, r.ID)
+	}
+	for _, id := range all {
+		if !slices.ContainsFunc(l.runs, func(r restRun) bool { return r.ID == id }) && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 // fourth puts the snapshot together and reads what it then turns out to lack.
@@ -167,10 +220,13 @@ func (l *look) fourth(ctx context.Context) error {
 		return err
 	}
 	l.assemble()
-	if len(l.s.Others) == 0 && l.s.PR.Commits <= 1 && slices.ContainsFunc(l.s.Timeline, func(e quorum.Event) bool { return e.Kind == quorum.ForcePushed }) {
-		if err := l.others(ctx); err != nil {
-			return err
+	if l.s.PR.Commits <= 1 && slices.ContainsFunc(l.s.Timeline, func(e quorum.Event) bool { return e.Kind == quorum.ForcePushed }) {
+		if !l.have.has(partOthers) {
+			if err := l.others(ctx, l.scene()); err != nil {
+				return err
+			}
 		}
+		l.before()
 	}
 	wants := evidence.Missing(l.p, l.s)
 	g, ctx := errgroup.WithContext(ctx)
@@ -234,8 +290,7 @@ func (l *look) pull(ctx context.Context) error {
 	}
 	l.s.PR = p.pull(l.pr)
 	l.s.PR.FilesMissing = p.ChangedFiles > maxFiles
-	l.s.PR.Files = make([]quorum.File, 0, min(p.ChangedFiles, maxFiles))
-	l.m.changed = p.ChangedFiles
+	l.listed = p.ChangedFiles
 	return nil
 }
 
@@ -245,6 +300,7 @@ func (l *look) policy(ctx context.Context) error {
 	if l.f.config != "" {
 		paths = []string{l.f.config}
 	}
+	was, known := l.f.sight(l.pr)
 	for _, path := range paths {
 		src, sha, err := l.f.policy, "", error(nil)
 		if src == nil {
@@ -256,14 +312,22 @@ func (l *look) policy(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		l.s.File = quorum.PolicyFile{State: quorum.FileValid, Path: path, SHA: sha}
 		l.src = src
-		if l.p, err = config.Parse(path, src); err != nil {
-			l.s.File.State, l.s.File.Problem = quorum.FileBroken, err.Error()
+		now := sight{file: quorum.PolicyFile{State: quorum.FileValid, Path: path, SHA: sha}, src: sha256.Sum256(src)}
+		if known && was.src == now.src && was.file.Path == path && was.file.State != quorum.FileMissing {
+			was.file.SHA = sha // it reads as before
+			l.s.File, l.p = was.file, was.policy
+			return nil
 		}
+		if now.policy, err = config.Parse(path, src); err != nil {
+			now.file.State, now.file.Problem = quorum.FileBroken, err.Error()
+		}
+		l.s.File, l.p = now.file, now.policy
+		l.f.saw(l.pr, now)
 		return nil
 	}
 	l.s.File = quorum.PolicyFile{State: quorum.FileMissing, Path: paths[0]}
+	l.f.saw(l.pr, sight{file: l.s.File})
 	return nil
 }
 
@@ -305,58 +369,76 @@ func (l *look) file(ctx context.Context, path, ref string) (src []byte, sha stri
 }
 
 // checks reads all check runs of the head: jobs, other Apps', and our own with the record.
-func (l *look) checks(ctx context.Context) error {
-	all, err := pages[restCheck](ctx, l.f, nil, l.f.path(l.pr, "commits", l.s.PR.Head, "check-runs")+"?filter=all&per_page=100", "check_runs")
-	if err != nil {
-		return err
-	}
-	l.m.own = nil
-	var others []quorum.CheckRun
-	for _, c := range all {
+func (l *look) checks(ctx context.Context, sc scene) (err error) {
+	l.raw.checks, err = pages[restCheck](ctx, l.f, nil, l.f.path(l.pr, "commits", sc.head, "check-runs")+"?filter=all&per_page=100", "check_runs")
+	return err
+}
+
+// checked tells our own checks from those of others.
+func (l *look) checked() {
+	l.m.own, l.m.beside = nil, false
+	for _, c := range l.raw.checks {
 		check := c.check()
 		if !l.f.client.Personal() && l.f.ours(l.pr, check.CheckRun) {
 			l.m.own = append(l.m.own, check)
 			continue
 		}
-		others = append(others, check.CheckRun)
+		l.s.Checks = append(l.s.Checks, check.CheckRun)
 		if l.p.Check != "" && check.Name == l.p.Check {
 			l.s.Foreign = append(l.s.Foreign, check.CheckRun)
+			l.m.beside = l.f.client.Personal()
 		}
 	}
-	l.m.beside = l.f.client.Personal() && slices.ContainsFunc(all, func(c restCheck) bool { return l.p.Check != "" && c.Name == l.p.Check })
 	// Our own writes change this list too; only what others wrote is news.
-	key := fmt.Sprint(others)
+	key := digest(l.s.Checks)
 	l.seen.note(l.m.checks != key)
 	l.m.checks = key
-	l.s.Checks = others
 	slices.SortFunc(l.m.own, func(a, b ownCheck) int { return cmp.Compare(b.ID, a.ID) })
-	return nil
 }
 
-func (l *look) statuses(ctx context.Context) error {
-	all, err := pages[restStatus](ctx, l.f, l.seen, l.f.path(l.pr, "commits", l.s.PR.Head, "statuses")+"?per_page=100", "")
-	for _, st := range all {
+// digest stands for what check runs say.
+func digest(all []quorum.CheckRun) sum {
+	h := sha256.New()
+	for _, c := range all {
+		fmt.Fprintf(h, "%d %d %d %d %d", c.ID, c.AppID, c.Suite, c.Started.UnixNano(), c.Completed.UnixNano())
+		for _, text := range []string{c.Name, c.App, c.Status, c.Conclusion, c.ExternalID, c.Title, c.Summary, c.Text, c.URL} {
+			fmt.Fprintf(h, " %d:", len(text))
+			_, _ = io.WriteString(h, text) // a hash takes everything
+		}
+	}
+	return sum(h.Sum(nil))
+}
+
+func (l *look) statuses(ctx context.Context, sc scene) (err error) {
+	l.raw.statuses, err = pages[restStatus](ctx, l.f, l.seen, l.f.path(l.pr, "commits", sc.head, "statuses")+"?per_page=100", "")
+	return err
+}
+
+func (l *look) states() {
+	for _, st := range l.raw.statuses {
 		l.s.Statuses = append(l.s.Statuses, quorum.Status{ID: st.ID, Context: st.Context, State: st.State, Description: st.Description, Creator: st.Creator.account(), At: st.Created, URL: st.URL})
 	}
 	slices.SortStableFunc(l.s.Statuses, func(a, b quorum.Status) int { return cmp.Compare(b.ID, a.ID) })
 	l.m.statuses = l.s.Statuses
+}
+
+func (l *look) files(ctx context.Context, _ scene) (err error) {
+	l.raw.files, err = pages[restFile](ctx, l.f, l.seen, l.f.path(l.pr, "pulls", strconv.Itoa(l.pr.Number), "files")+"?per_page=100", "")
 	return err
 }
 
-func (l *look) files(ctx context.Context) error {
-	all, err := pages[restFile](ctx, l.f, l.seen, l.f.path(l.pr, "pulls", strconv.Itoa(l.pr.Number), "files")+"?per_page=100", "")
-	if err != nil {
-		return err
-	}
-	for _, file := range all {
+func (l *look) changed() {
+	l.s.PR.Files = make([]quorum.File, 0, len(l.raw.files))
+	for _, file := range l.raw.files {
 		l.s.PR.Files = append(l.s.PR.Files, quorum.File{Path: file.Filename, Previous: file.Previous})
 	}
-	l.s.PR.FilesMissing = l.s.PR.FilesMissing || len(all) >= maxFiles || len(all) < l.m.changed
-	at := slices.IndexFunc(l.s.PR.Files, func(file quorum.File) bool { return file.Path == l.s.File.Path || file.Previous == l.s.File.Path })
-	if at < 0 {
-		return nil
-	}
-	l.s.File.Changed = true
+	n := len(l.raw.files)
+	l.s.PR.FilesMissing = l.s.PR.FilesMissing || n >= maxFiles || n < l.listed
+	l.s.File.Changed = slices.ContainsFunc(l.s.PR.Files, func(file quorum.File) bool { return file.Path == l.s.File.Path || file.Previous == l.s.File.Path })
+}
+
+// proposed reads what the pull request makes of the policy.
+func (l *look) proposed(ctx context.Context) error {
 	src, _, err := l.file(ctx, l.s.File.Path, l.s.PR.Head)
 	switch {
 	case IsNotFound(err):
@@ -373,38 +455,47 @@ func (l *look) files(ctx context.Context) error {
 	return nil
 }
 
+func (l *look) workflows(ctx context.Context, sc scene) (err error) {
+	l.raw.runs, err = pages[restRun](ctx, l.f, l.seen, l.f.path(l.pr, "actions", "runs")+"?per_page=100&exclude_pull_requests=true&head_sha="+sc.head, "workflow_runs")
+	return err
+}
+
 // others reads the runs of earlier heads of the branch, back to the pull request's creation.
-func (l *look) others(ctx context.Context) error {
-	q := url.Values{"per_page": {"100"}, "exclude_pull_requests": {"true"}, "branch": {l.s.PR.HeadRef}, "created": {">=" + l.s.PR.Created.UTC().Format(time.RFC3339)}}
-	runs, err := pages[restRun](ctx, l.f, l.seen, l.f.path(l.pr, "actions", "runs")+"?"+q.Encode(), "workflow_runs")
-	if err != nil {
-		return err
-	}
-	for _, r := range runs {
+func (l *look) others(ctx context.Context, sc scene) (err error) {
+	q := url.Values{"per_page": {"100"}, "exclude_pull_requests": {"true"}, "branch": {sc.headRef}, "created": {">=" + sc.created.UTC().Format(time.RFC3339)}}
+	l.raw.others, err = pages[restRun](ctx, l.f, l.seen, l.f.path(l.pr, "actions", "runs")+"?"+q.Encode(), "workflow_runs")
+	return err
+}
+
+func (l *look) before() {
+	for _, r := range l.raw.others {
 		if r.Head != l.s.PR.Head && (r.HeadRepo == nil && l.s.PR.HeadRepo == "" || r.HeadRepo != nil && strings.EqualFold(r.HeadRepo.FullName, l.s.PR.HeadRepo)) {
 			l.s.Others = append(l.s.Others, r.run())
 		}
 	}
-	return nil
 }
 
-func (l *look) reviews(ctx context.Context) error {
-	all, err := pages[restReview](ctx, l.f, l.seen, l.f.path(l.pr, "pulls", strconv.Itoa(l.pr.Number), "reviews")+"?per_page=100", "")
-	for _, r := range all {
+func (l *look) reviews(ctx context.Context, _ scene) (err error) {
+	l.raw.reviews, err = pages[restReview](ctx, l.f, l.seen, l.f.path(l.pr, "pulls", strconv.Itoa(l.pr.Number), "reviews")+"?per_page=100", "")
+	return err
+}
+
+// texts are the reviews and comments that the lists show.
+func (l *look) texts() {
+	for _, r := range l.raw.reviews {
 		l.s.Reviews = append(l.s.Reviews, r.text())
 	}
-	return err
+	for _, c := range l.raw.comments {
+		l.s.Comments = append(l.s.Comments, c.text())
+	}
 }
 
 func (r restReview) text() quorum.Text {
 	return quorum.Text{TextRef: quorum.TextRef{Kind: quorum.TextReview, ID: r.ID}, Author: r.User.account(), Body: r.Body, At: r.Submitted, Commit: r.Commit, State: r.State, URL: r.URL}
 }
 
-func (l *look) comments(ctx context.Context) error {
-	all, err := pages[restComment](ctx, l.f, l.seen, l.f.path(l.pr, "issues", strconv.Itoa(l.pr.Number), "comments")+"?per_page=100", "")
-	for _, c := range all {
-		l.s.Comments = append(l.s.Comments, c.text())
-	}
+func (l *look) comments(ctx context.Context, _ scene) (err error) {
+	l.raw.comments, err = pages[restComment](ctx, l.f, l.seen, l.f.path(l.pr, "issues", strconv.Itoa(l.pr.Number), "comments")+"?per_page=100", "")
 	return err
 }
 
@@ -416,21 +507,35 @@ func (c restComment) text() quorum.Text {
 	return t
 }
 
-func (l *look) siblings(ctx context.Context) error {
-	all, err := pages[restPull](ctx, l.f, l.seen, l.f.path(l.pr, "commits", l.s.PR.Head, "pulls")+"?per_page=100", "")
-	for _, p := range all {
-		if p.Number != l.pr.Number && p.State == "open" && p.Head.SHA == l.s.PR.Head {
-			l.s.Siblings = append(l.s.Siblings, p.pull(l.pr))
-		}
-	}
+func (l *look) siblings(ctx context.Context, sc scene) (err error) {
+	l.raw.siblings, err = pages[restPull](ctx, l.f, nil, l.f.path(l.pr, "commits", sc.head, "pulls")+"?per_page=100", "")
 	return err
 }
 
+// alike lists the other open pull requests with this head, as the conversation or REST shows them.
+func (l *look) alike() {
+	numbers := l.talked.siblings
+	if !l.related {
+		numbers = nil
+		for _, p := range l.raw.siblings {
+			if p.Number != l.pr.Number && p.State == "open" && p.Head.SHA == l.s.PR.Head {
+				numbers = append(numbers, p.Number)
+			}
+		}
+	}
+	slices.Sort(numbers)
+	for _, n := range numbers {
+		l.s.Siblings = append(l.s.Siblings, quorum.PullRequest{PR: quorum.PR{Owner: l.pr.Owner, Repo: l.pr.Repo, Number: n}, Head: l.s.PR.Head})
+	}
+	l.seen.note(!slices.Equal(l.m.siblings, numbers))
+	l.m.siblings = numbers
+}
+
 // gated reads whether the base is one that matters: the default branch, a protected one, or one with rules.
-func (l *look) gated(ctx context.Context) error {
-	base := l.s.PR.BaseRef
-	if base == l.s.PR.DefaultBranch {
-		l.s.Gated = true
+func (l *look) gated(ctx context.Context, sc scene) error {
+	base := sc.base
+	l.raw.gated = base == sc.main
+	if l.raw.gated {
 		return nil
 	}
 	var branch struct {
@@ -439,7 +544,7 @@ func (l *look) gated(ctx context.Context) error {
 	if _, err := l.f.client.Get(ctx, l.f.path(l.pr, "branches")+"/"+slashed(base), &branch); err != nil && !IsNotFound(err) {
 		return err
 	}
-	if l.s.Gated = branch.Protected; l.s.Gated {
+	if l.raw.gated = branch.Protected; l.raw.gated {
 		return nil
 	}
 	var rules []struct {
@@ -448,17 +553,19 @@ func (l *look) gated(ctx context.Context) error {
 	if _, err := l.f.client.Get(ctx, l.f.path(l.pr, "rules", "branches")+"/"+slashed(base), &rules); err != nil && !IsNotFound(err) {
 		return err
 	}
-	l.s.Gated = len(rules) > 0
+	l.raw.gated = len(rules) > 0
 	return nil
 }
 
 func (l *look) converse(ctx context.Context) (err error) {
 	c, err := l.f.converse(ctx, l.pr, l.s.PR.Head, l.p.Check, report.ExternalID(l.pr))
 	if err == nil {
-		l.m.threads, l.m.stale, l.conversed = c, c.stale, true
+		l.take(c)
 	}
 	return err
 }
+
+func (l *look) take(c conversation) { l.m.threads, l.conversed = c, true }
 
 // record takes over what our own checks remember; of several the one that was written last.
 func (l *look) record() {
@@ -530,14 +637,14 @@ func (l *look) whole() error {
 	known := map[int64]bool{}
 	for _, t := range l.s.Comments {
 		known[t.ID] = true
-		if e, found := l.m.threads.edits[t.ID]; found && e.Updated.After(latest(t.At, t.Edited)) {
+		if e, found := l.m.threads.edits[t.ID]; found && e.updated.After(latest(t.At, t.Edited)) {
 			odd = append(odd, t.ID)
 		}
 	}
 	for _, t := range l.s.Reviews {
 		known[t.ID] = true
 	}
-	for _, edits := range []map[int64]graphEdit{l.m.threads.edits, l.m.threads.amended} {
+	for _, edits := range []map[int64]edit{l.m.threads.edits, l.m.threads.amended} {
 		for id := range edits {
 			if !known[id] && l.conversed {
 				odd = append(odd, id)
@@ -562,7 +669,12 @@ func latest(a, b time.Time) time.Time {
 // assemble joins what the answers say of the same things.
 func (l *look) assemble() {
 	c := l.m.threads
-	l.s.Threads, l.s.Timeline, l.s.Earlier, l.s.Arrived = c.threads, c.timeline, slices.Clone(c.earlier), c.arrived
+	l.s.Threads, l.s.Timeline, l.s.Arrived = c.threads, c.timeline, c.arrived
+	for _, k := range c.commits {
+		if k.suites {
+			l.s.Earlier = append(l.s.Earlier, k.sha)
+		}
+	}
 	for _, e := range c.timeline {
 		if e.Kind == quorum.ForcePushed && e.From != l.s.PR.Head && !slices.Contains(l.s.Earlier, e.From) && e.From != "" {
 			l.s.Earlier = append(l.s.Earlier, e.From)
@@ -606,14 +718,14 @@ func (l *look) assemble() {
 }
 
 // edited adds who edited t last. What REST shows as edited, and GraphQL not yet, was edited by nobody knows whom.
-func edited(t quorum.Text, edits map[int64]graphEdit) quorum.Text {
+func edited(t quorum.Text, edits map[int64]edit) quorum.Text {
 	e, found := edits[t.ID]
 	switch {
-	case !found || t.Edited.After(e.Updated):
-	case t.Kind == quorum.TextReview && normal(e.Body) != normal(t.Body): // REST does not say when a review was edited
+	case !found || t.Edited.After(e.updated):
+	case t.Kind == quorum.TextReview && e.body != sumOf(t.Body): // REST does not say when a review was edited
 		t.Edited, t.Editor = t.At, quorum.Account{}
 	default:
-		t.Edited, t.Editor = e.Edited, e.Editor.account()
+		t.Edited, t.Editor = e.edited, e.editor
 	}
 	return t
 }
@@ -622,10 +734,10 @@ func edited(t quorum.Text, edits map[int64]graphEdit) quorum.Text {
 func (c conversation) behind(t quorum.Text) bool {
 	if t.Kind == quorum.TextReview {
 		e, found := c.amended[t.ID]
-		return found && normal(e.Body) != normal(t.Body)
+		return found && e.body != sumOf(t.Body)
 	}
 	e, found := c.edits[t.ID]
-	return !t.Edited.IsZero() && (!found || t.Edited.After(e.Updated))
+	return !t.Edited.IsZero() && (!found || t.Edited.After(e.updated))
 }
 
 // jobsOf are the jobs of a run's newest attempt, found as check runs in the run's suite: a job's id is also its check

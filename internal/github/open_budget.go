@@ -27,6 +27,21 @@ func (c *Client) Budget() (least Budget) {
 	return least
 }
 
+// low reports whether of any budget only the reserve is left, and until when by the local clock.
+func (s *stats) low(now time.Time) (until time.Time, low bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, b := range s.budgets {
+		if end := b.Reset.Add(-s.skew); b.Left*reservePart <= b.Limit && end.After(now) && end.After(until) {
+			until, low = end, true
+		}
+	}
+	if longest := now.Add(longestLimit); until.After(longest) { // no hour is longer
+		until = longest
+	}
+	return until, low
+}
+
 // spent learns from an answer's headers; s.mu is held. Answers overtake one another: within an hour only less can be left.
 func (s *stats) spent(h http.Header) {
 	limit, err1 := strconv.Atoi(h.Get("X-RateLimit-Limit"))

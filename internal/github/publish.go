@@ -33,9 +33,13 @@ func (e *UnpublishableError) Error() string {
 func (e *UnpublishableError) Unwrap() error { return e.Err }
 
 // Publish makes our check on c.Head read as c, and writes nothing if it does. It must follow an Observe of the same pull
-// request by the same Forge. Of several checks of ours with that name all are made equal.
+// request by the same Forge: where that was forgotten meanwhile nothing is written, and a look must be taken again. Of several checks of ours with that name all are made equal.
 func (f *Forge) Publish(ctx context.Context, pr quorum.PR, c report.Check) error {
-	m := f.remember(pr)
+	m, release := f.hold(pr)
+	defer release()
+	if m.head != c.Head {
+		return moved{"what was known of " + pr.String() + " was forgotten, or its head moved,"}
+	}
 	m.wake, m.byThreads = c.Wake, c.Threads
 	if f.client.Personal() {
 		return f.publishStatus(ctx, pr, m, c)
@@ -322,9 +326,9 @@ func (f *Forge) retire(ctx context.Context, pr quorum.PR, m *memory, c report.Ch
 		}
 		// An earlier head is looked at if the conversation shows a check of ours open on it, or once, when the first check
 		// is about to be written on this head: a commit that was force-pushed away is not in the conversation any more.
-		if key := old.Name + "@" + old.Head; !m.done[key] && (first || slices.Contains(m.stale, old.Head)) {
+		if key := old.Name + "@" + old.Head; !m.done[key] && m.unended(old, first) {
 			m.done[key] = true
-			if err := f.supersede(ctx, pr, ended); err != nil {
+			if err := f.supersede(ctx, pr, m, ended); err != nil {
 				var limit *LimitError
 				if errors.As(err, &limit) || ctx.Err() != nil {
 					return err
@@ -337,16 +341,45 @@ func (f *Forge) retire(ctx context.Context, pr quorum.PR, m *memory, c report.Ch
 	return nil
 }
 
-// supersede ends our open check on an older head, unless that commit is another open pull request's head.
-func (f *Forge) supersede(ctx context.Context, pr quorum.PR, c report.Check) error {
-	mine, err := f.find(ctx, pr, c)
-	if err != nil {
+// unended reports whether a check of ours may be open on an earlier head.
+func (m *memory) unended(old report.Retired, first bool) bool {
+	shown := m.threads.of(old.Head)
+	switch {
+	case shown.open > 0:
+		return true
+	case !first:
+		return false
+	case shown.sha != "" && shown.sure && m.threads.check == old.Name: // it would be shown, unless it is all too new
+		return len(m.left(old.Head, old.Name, m.threads.external)) > 0
+	}
+	return true
+}
+
+// left are the open checks of ours that were known on an earlier head when the pull request left it.
+func (m *memory) left(head, name, external string) (open []ownCheck) {
+	if head != m.formerly {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(m.former), func(o ownCheck) bool {
+		return o.Name != name || o.Status == "completed" || o.ExternalID != external
+	})
+}
+
+// supersede ends our open check on an older head, unless that commit is another open pull request's head. What is known
+// of it need not be asked for, if GitHub shows the same.
+func (f *Forge) supersede(ctx context.Context, pr quorum.PR, m *memory, c report.Check) error {
+	external := report.ExternalID(pr)
+	mine := m.left(c.Head, c.Name, external)
+	if shown := m.threads.of(c.Head); len(mine) == 0 || shown.sha == "" || !shown.sure || m.threads.check != c.Name || shown.open != len(mine) {
+		found, err := f.find(ctx, pr, c)
 		if IsNotFound(err) || IsUnprocessable(err) {
 			return nil
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		mine = slices.DeleteFunc(found, func(o ownCheck) bool { return o.Status == "completed" || o.ExternalID != external })
 	}
-	mine = slices.DeleteFunc(mine, func(o ownCheck) bool { return o.Status == "completed" || o.ExternalID != report.ExternalID(pr) })
 	if len(mine) == 0 {
 		return nil
 	}

@@ -155,10 +155,15 @@ func TestPublishAnnotations(t *testing.T) {
 func TestPublishKeepsDuplicatesEqual(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t)
-		w.must(w.publish(check("a1")))
-		for range 2 { // replicas that did not see it
-			w.forge.Forget(w.pr)
-			w.must(w.forge.Publish(t.Context(), w.pr, check("a1")))
+		var replicas []*world
+		for range 3 { // none of which saw the others' check
+			other := *w
+			other.replica(setup{token: "ghs_x", now: time.Now})
+			other.observe()
+			replicas = append(replicas, &other)
+		}
+		for _, other := range replicas {
+			w.must(other.forge.Publish(t.Context(), w.pr, check("a1")))
 		}
 		w.must(w.publish(check("a1", func(c *report.Check) {
 			c.Status, c.Conclusion, c.Title, c.Annotations = "completed", "failure", "Changes requested", annotations(2)

@@ -20,48 +20,60 @@ const (
 	longest    = 10 * time.Second
 )
 
-type retrier struct {
-	next          http.RoundTripper
+// policies say what is tried again. All clients share them.
+type policies struct {
 	reads, writes failsafe.Executor[*http.Response]
-	log           *slog.Logger
 }
 
-func newRetrier(next http.RoundTripper, log *slog.Logger) *retrier {
-	policy := func(again func(*fault) bool) failsafe.Executor[*http.Response] {
+func newPolicies() policies {
+	policy := func(writes bool) failsafe.Executor[*http.Response] {
 		return failsafe.With(retrypolicy.NewBuilder[*http.Response]().
-			HandleIf(func(_ *http.Response, err error) bool {
-				var f *fault
-				return errors.As(err, &f) && again(f)
-			}).
+			HandleIf(func(_ *http.Response, err error) bool { return again(err, writes) }).
 			WithMaxAttempts(maxTries).
 			WithDelayFunc(delay).
 			ReturnLastFailure().
 			Build())
 	}
-	return &retrier{
-		next:   next,
-		reads:  policy(func(*fault) bool { return true }),
-		writes: policy(func(f *fault) bool { return f.unsent }),
-		log:    log,
-	}
+	return policies{reads: policy(false), writes: policy(true)}
+}
+
+func again(err error, write bool) bool {
+	var f *fault
+	return errors.As(err, &f) && (f.unsent || !write)
+}
+
+type retrier struct {
+	policies
+	next http.RoundTripper
+	log  *slog.Logger
+	all  bool // every request is tried again as a read is
 }
 
 func (r *retrier) RoundTrip(req *http.Request) (*http.Response, error) {
-	executor := r.writes
-	if repeatable(req) {
-		executor = r.reads
+	if err := req.Context().Err(); err != nil {
+		return nil, err
+	}
+	write := !r.all && !repeatable(req)
+	first, failed := r.next.RoundTrip(req)
+	if failed == nil || !again(failed, write) { // nearly always: the rest costs more than it
+		return first, failed
+	}
+	executor := r.reads
+	if write {
+		executor = r.writes
 	}
 	return executor.WithContext(req.Context()).GetWithExecution(func(e failsafe.Execution[*http.Response]) (*http.Response, error) {
+		if !e.IsRetry() {
+			return nil, failed
+		}
+		r.log.Debug("GitHub is asked again", "method", req.Method, "try", e.Attempts(), "why", e.LastError())
 		try := req.Clone(req.Context())
-		if e.IsRetry() {
-			r.log.Debug("GitHub is asked again", "method", req.Method, "try", e.Attempts(), "why", e.LastError())
-			if req.GetBody != nil { // the first try has read the body
-				body, err := req.GetBody()
-				if err != nil {
-					return nil, err
-				}
-				try.Body = body
+		if req.GetBody != nil { // the first try has read the body
+			body, err := req.GetBody()
+			if err != nil {
+				return nil, err
 			}
+			try.Body = body
 		}
 		return r.next.RoundTrip(try)
 	})

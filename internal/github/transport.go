@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -26,7 +27,7 @@ const (
 )
 
 // newTransport is an http.Transport with a limit to each thing it can wait for.
-func newTransport(dialer *net.Dialer) *http.Transport {
+func newTransport(dialer *net.Dialer, idle int) *http.Transport {
 	return &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
 		DialContext:           dialer.DialContext,
@@ -35,16 +36,21 @@ func newTransport(dialer *net.Dialer) *http.Transport {
 		ResponseHeaderTimeout: 20 * time.Second,
 		ExpectContinueTimeout: time.Second,
 		IdleConnTimeout:       90 * time.Second,
-		MaxIdleConns:          2 * maxParallel,
-		MaxIdleConnsPerHost:   maxParallel,
+		MaxIdleConns:          idle,
+		MaxIdleConnsPerHost:   (idle + 1) / 2,
 	}
 }
 
 // A call is what the layers know of a request beyond HTTP. It travels in the request's context; one goroutine has it.
 type call struct {
+	endpoint  string // its template
 	graphql   bool
 	tail      int64 // a text is wanted, and this many of its last bytes; 0: JSON
+	into      any   // what an answer is read into; nil: nothing
 	unchanged bool  // the newest attempt's answer was a 304
+	read      bool  // into holds the newest attempt's answer, unless wrong says that it cannot
+	wrong     error
+	said      graphqlAnswer // the newest attempt's, where graphql
 }
 
 type callKey struct{}
@@ -64,47 +70,64 @@ func repeatable(req *http.Request) bool {
 // whole sends one attempt and returns an answer that can be relied on, its body in memory; or a *fault, or the error of
 // the caller's own context.
 type whole struct {
-	next  http.RoundTripper
-	now   func() time.Time
-	token secret
-	log   *slog.Logger
-	stats *stats // nil where the host is not GitHub's API
+	next     http.RoundTripper
+	now      func() time.Time
+	token    secret
+	log      *slog.Logger
+	stats    *stats // nil where the host is not GitHub's API
+	observed Observer
+	reached  *atomic.Int64
 }
 
 func (w *whole) RoundTrip(req *http.Request) (*http.Response, error) {
 	c := callOf(req)
-	c.unchanged = false
+	c.unchanged, c.read, c.wrong = false, false, nil
 	ctx, cancel := context.WithTimeout(req.Context(), attemptTimeout)
 	defer cancel()
-	sent := w.now()
+	began, sent := time.Now(), w.now()
 	resp, err := w.next.RoundTrip(req.WithContext(ctx))
-	w.stats.sent(req)
+	w.stats.sent(req, c)
 	if err != nil {
-		return nil, w.lost(ctx, req, err)
+		return nil, w.lost(ctx, req, c, began, err)
 	}
 	defer resp.Body.Close()
-	keep, limit := int64(maxAnswer), int64(maxAnswer)
-	if c.tail > 0 && resp.StatusCode == http.StatusOK { // a refusal is read from its beginning
-		keep, limit = c.tail, maxLog
-	}
-	body, err := readTail(resp.Body, keep, limit)
+	body, err := readAnswer(resp, c)
 	switch {
 	case errors.Is(err, errTooLong):
+		w.observe(c, resp.StatusCode, began)
 		return nil, fmt.Errorf("read answer: %w", err) // no fault: it will be as long the next time
 	case err != nil:
-		return nil, w.lost(ctx, req, fmt.Errorf("answer cut off: %w", err))
+		return nil, w.lost(ctx, req, c, began, fmt.Errorf("answer cut off: %w", err))
 	}
-	w.log.Debug("GitHub answered", "method", req.Method, "path", w.path(req), "status", resp.StatusCode, "took", w.now().Sub(sent))
-	w.stats.answered(resp, sent, w.now())
-	if err := w.judge(req, resp, body); err != nil {
+	received := w.now()
+	if w.log.Enabled(ctx, slog.LevelDebug) {
+		w.log.Debug("GitHub answered", "method", req.Method, "path", w.path(req), "status", resp.StatusCode, "took", received.Sub(sent))
+	}
+	w.observe(c, resp.StatusCode, began)
+	if w.reached != nil && resp.StatusCode < 500 {
+		w.reached.Store(received.UnixNano())
+	}
+	w.stats.answered(resp, sent, received)
+	if err := w.judge(req, c, resp, body); err != nil {
 		return nil, err
 	}
 	c.unchanged = resp.StatusCode == http.StatusNotModified
-	resp.Body, resp.ContentLength, resp.Request = io.NopCloser(bytes.NewReader(body)), int64(len(body)), req
+	resp.Body, resp.ContentLength, resp.Request = held(body), int64(len(body)), req
 	if c.tail > 0 {
 		resp.Header.Del("Etag") // a log is not worth its place in the cache
 	}
 	return resp, nil
+}
+
+// observe tells of an attempt at GitHub's API. Time is the machine's, whatever the caller's clock says.
+func (w *whole) observe(c *call, status int, began time.Time) {
+	if w.observed != nil {
+		endpoint := c.endpoint
+		if endpoint == "" {
+			endpoint = otherEndpoint
+		}
+		w.observed(endpoint, status, time.Since(began))
+	}
 }
 
 // path is what a log may say of a request's URL. One outside the API is signed: whoever has it may read.
@@ -116,8 +139,8 @@ func (w *whole) path(req *http.Request) string {
 }
 
 // judge says why an answer cannot be relied on. What GitHub refuses (4xx) is an answer.
-func (w *whole) judge(req *http.Request, resp *http.Response, body []byte) error {
-	c, status := callOf(req), resp.StatusCode
+func (w *whole) judge(req *http.Request, c *call, resp *http.Response, body []byte) error {
+	status := resp.StatusCode
 	switch {
 	case status >= 500:
 		return &fault{what: w.token.clean(fmt.Sprintf("%d %s %s", status, http.StatusText(status), errorMessage(body))), wait: seconds(resp.Header.Get("Retry-After"))}
@@ -127,26 +150,72 @@ func (w *whole) judge(req *http.Request, resp *http.Response, body []byte) error
 		return nil
 	case len(body) == 0 && !repeatable(req):
 		return nil // a rerun is answered with 201 and nothing
-	case !json.Valid(body):
-		return &fault{what: "answer is no JSON"}
-	case bytes.Equal(bytes.TrimSpace(body), []byte("null")):
+	case len(body) < 16 && bytes.Equal(bytes.TrimSpace(body), []byte("null")):
 		return &fault{what: "answer is null"} // it would decode to an empty list
 	case c.graphql:
-		return graphqlFault(body)
+		return c.readGraphQL(body)
 	}
+	return c.decode(body)
+}
+
+// decode reads an answer to where it is wanted. That is done here, because to see that it is JSON is half of the work.
+func (c *call) decode(body []byte) error {
+	if c.into == nil {
+		if !json.Valid(body) {
+			return errNoJSON()
+		}
+		return nil
+	}
+	err := json.Unmarshal(body, c.into)
+	if err != nil && !json.Valid(body) {
+		return errNoJSON()
+	}
+	c.read, c.wrong = true, err
 	return nil
 }
 
+func errNoJSON() error { return &fault{what: "answer is no JSON"} }
+
 // lost turns a failed attempt into a fault, unless the caller herself ended it.
-func (w *whole) lost(attempt context.Context, req *http.Request, err error) error {
+func (w *whole) lost(attempt context.Context, req *http.Request, c *call, began time.Time, err error) error {
 	if own := req.Context().Err(); own != nil {
 		return own
 	}
+	w.observe(c, 0, began)
 	if attempt.Err() != nil {
 		return &fault{what: "no answer within " + attemptTimeout.String()}
 	}
 	var op *net.OpError
 	return &fault{what: w.token.clean(err.Error()), unsent: errors.As(err, &op) && op.Op == "dial"}
+}
+
+// readAnswer reads a body to its end. Of a text only the wanted end is kept; a refusal is read from its beginning.
+func readAnswer(resp *http.Response, c *call) ([]byte, error) {
+	if c.tail > 0 && resp.StatusCode == http.StatusOK {
+		return readTail(resp.Body, c.tail, maxLog)
+	}
+	size := resp.ContentLength
+	switch {
+	case size > maxAnswer:
+		return nil, errTooLong
+	case size < 0:
+		size = 8 << 10
+	}
+	body := make([]byte, 0, min(size, 1<<20)+1) // what is announced need not come; one more byte sees the end
+	for {
+		n, err := resp.Body.Read(body[len(body):cap(body)])
+		body = body[:len(body)+n]
+		switch {
+		case len(body) > maxAnswer:
+			return nil, errTooLong
+		case err == io.EOF:
+			return body, nil
+		case err != nil:
+			return nil, err
+		case len(body) == cap(body):
+			body = append(body, 0)[:len(body)]
+		}
+	}
 }
 
 var errTooLong = errors.New("answer longer than allowed")
@@ -193,14 +262,14 @@ type stats struct {
 	budgets map[string]Budget // by X-RateLimit-Resource
 }
 
-func (s *stats) sent(req *http.Request) {
+func (s *stats) sent(req *http.Request, c *call) {
 	if s == nil {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.counts.Sent++
-	if callOf(req).graphql {
+	if c.graphql {
 		s.counts.GraphQL++
 	}
 	if s.counts.Methods == nil {
@@ -211,6 +280,13 @@ func (s *stats) sent(req *http.Request) {
 
 // maxSkew is what GitHub's clock may differ from ours without a word.
 const maxSkew = 2 * time.Second
+
+// offset is [Client.Skew].
+func (s *stats) offset() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.skew
+}
 
 // answered learns from an answer's Date. It was stamped, in whole seconds, at some time between sent and received: only
 // an offset that no such time explains is one.

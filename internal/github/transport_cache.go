@@ -3,11 +3,9 @@ package github
 // What the conditional layer remembers: whole answers in memory, within a bound. Losing one costs a full read, no more.
 
 import (
-	"bytes"
 	queue "container/list"
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"sync"
 )
@@ -47,7 +45,7 @@ func (s *store) Get(_ context.Context, req *http.Request) (*http.Response, error
 		StatusCode:    e.status,
 		Status:        fmt.Sprintf("%d %s", e.status, http.StatusText(e.status)),
 		Header:        e.header.Clone(),
-		Body:          io.NopCloser(bytes.NewReader(e.body)),
+		Body:          held(e.body),
 		ContentLength: int64(len(e.body)),
 		Request:       req,
 	}, nil
@@ -55,11 +53,10 @@ func (s *store) Get(_ context.Context, req *http.Request) (*http.Response, error
 
 // Put remembers resp and gives it its body back.
 func (s *store) Put(_ context.Context, resp *http.Response) error {
-	body, err := io.ReadAll(resp.Body)
+	body, err := take(resp)
 	if err != nil {
 		return fmt.Errorf("read answer: %w", err) // unreachable unless a layer was put between us and whole
 	}
-	resp.Body = io.NopCloser(bytes.NewReader(body))
 	url := resp.Request.URL.String()
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -25,7 +25,7 @@ func (c *Client) Tail(ctx context.Context, path string, max int64) ([]byte, erro
 	if err != nil {
 		return nil, err
 	}
-	asked := r.path
+	asked := r.path()
 	for range maxHops {
 		if r.answer.Status < 300 {
 			return r.body, nil

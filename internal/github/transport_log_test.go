@@ -129,7 +129,7 @@ func TestPrivateAddresses(t *testing.T) {
 func TestTheGuardStandsAtTheDial(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("dialed") }))
 	defer server.Close()
-	guarded := newTransport(&net.Dialer{Timeout: time.Second, Control: refusePrivate})
+	guarded := newTransport(&net.Dialer{Timeout: time.Second, Control: refusePrivate}, 2)
 	guarded.Proxy = nil
 	resp, err := guarded.RoundTrip(httptest.NewRequest("GET", server.URL, nil))
 	if err == nil {

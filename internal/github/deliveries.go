@@ -1,0 +1,105 @@
+package github
+
+// Deliveries that did not reach us. GitHub never sends one again by itself, and keeps them for three days.
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// A Delivery is a webhook delivery of which GitHub knows no success.
+type Delivery struct {
+	ID           int64  // of its newest attempt: by which it is asked for again
+	GUID         string // X-GitHub-Delivery: the same with each attempt
+	Event        string
+	Action       string
+	Installation int64
+	At           time.Time // of the newest attempt
+	Status       string    // what came of it, in GitHub's words; hostile
+}
+
+const (
+	keptDeliveries   = 3 * 24 * time.Hour // later GitHub refuses to deliver one again
+	maxDeliveryPages = 200                // of 100: what is beyond them is left to looks that need no event
+)
+
+// Deliveries returns the deliveries since a moment of which no attempt succeeded, the newest first, each once; nil of a
+// personal token. An outage can be longer than GitHub's memory, and its list longer than we read: other ways must lead to
+// a look, too.
+func (f *Fleet) Deliveries(ctx context.Context, since time.Time) ([]Delivery, error) {
+	if f.signer == nil {
+		return nil, nil
+	}
+	signed := f.signer.signed
+	if oldest := f.ground.now().Add(signed.Skew() - keptDeliveries); since.Before(oldest) {
+		since = oldest
+	}
+	var tries attempts
+	path := "app/hook/deliveries?per_page=100"
+	for range maxDeliveryPages {
+		var page []attempt
+		answer, err := signed.Get(ctx, path, &page)
+		if err != nil {
+			return nil, fmt.Errorf("list deliveries of App %d: %w", f.signer.id, err)
+		}
+		past := false
+		for _, a := range page {
+			if past = a.At.Before(since); past { // the newest come first
+				break
+			}
+			tries.add(a)
+		}
+		if path = answer.Next; path == "" || past || len(page) == 0 {
+			return tries.failed(), nil
+		}
+	}
+	f.ground.log.Warn("GitHub lists more deliveries than are read", "pages", maxDeliveryPages)
+	return tries.failed(), nil
+}
+
+type attempt struct {
+	ID           int64     `json:"id"`
+	GUID         string    `json:"guid"`
+	At           time.Time `json:"delivered_at"`
+	Status       string    `json:"status"` // a time-out has no status code
+	Event        string    `json:"event"`
+	Action       string    `json:"action"`
+	Installation int64     `json:"installation_id"`
+}
+
+// attempts are those of each delivery together, in the order of GitHub's list.
+type attempts struct {
+	order   []string
+	newest  map[string]attempt
+	reached map[string]bool
+}
+
+func (s *attempts) add(a attempt) {
+	if a.ID <= 0 || a.GUID == "" {
+		return
+	}
+	if s.newest == nil {
+		s.newest, s.reached = map[string]attempt{}, map[string]bool{}
+	}
+	was, known := s.newest[a.GUID]
+	if !known {
+		s.order = append(s.order, a.GUID)
+	}
+	if !known || a.At.After(was.At) {
+		s.newest[a.GUID] = a
+	}
+	if a.Status == "OK" {
+		s.reached[a.GUID] = true
+	}
+}
+
+func (s *attempts) failed() []Delivery {
+	all := []Delivery{}
+	for _, guid := range s.order {
+		if a := s.newest[guid]; !s.reached[guid] {
+			all = append(all, Delivery{ID: a.ID, GUID: guid, Event: a.Event, Action: oneLine(a.Action, 50), Installation: a.Installation, At: a.At, Status: oneLine(a.Status, 100)})
+		}
+	}
+	return all
+}

@@ -1,0 +1,484 @@
+package github_test
+
+// What an event's look costs in requests that wait for each other, and that reading side by side is believed no more than
+// reading in order.
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/github"
+	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/report"
+	"github.com/review-coordinator/coordinator/internal/sandbox"
+)
+
+// trip is how long a request takes.
+const trip = 30 * time.Millisecond
+
+// slow is GitHub far away: half of the way lies before what it does, half of it behind. In virtual time, how long something
+// takes is how many requests of it waited for each other.
+type slow struct {
+	next http.RoundTripper
+
+	mu      sync.Mutex
+	written time.Time // when the last write of a check was answered
+}
+
+func (s *slow) RoundTrip(req *http.Request) (*http.Response, error) {
+	pass(trip / 2)
+	resp, err := s.next.RoundTrip(req)
+	pass(trip / 2)
+	if req.Method != http.MethodGet && strings.Contains(req.URL.Path, "/check-runs") {
+		s.mu.Lock()
+		s.written = time.Now()
+		s.mu.Unlock()
+	}
+	return resp, err
+}
+
+// far is a world at that distance.
+func far(t *testing.T, change ...func(*setup)) (*world, *slow) {
+	s := &slow{}
+	w := newWorld(t, append(change, func(x *setup) {
+		x.wire = func(next http.RoundTripper) http.RoundTripper { s.next = next; return s }
+	})...)
+	return w, s
+}
+
+// depth is how many requests in series lie between an event and our check.
+func (w *world) depth(s *slow, head string, runs ...int64) int {
+	w.t.Helper()
+	pass(10 * time.Second)
+	w.g.ForgetRequests()
+	from := time.Now()
+	w.forge.Expect(w.pr, sandbox.SHA(head), runs...)
+	w.look()
+	if s.written.Before(from) {
+		w.t.Fatalf("no check was written:\n%s", w.requests())
+	}
+	return int(s.written.Sub(from) / trip)
+}
+
+func TestAnEventIsThreeRequestsAway(t *testing.T) {
+	tracked := func(w *world) {
+		w.start(openaiFile)
+		w.start(geminiFile)
+		pass(5 * time.Second)
+		w.look()
+	}
+	for name, test := range map[string]struct {
+		change func(*setup)
+		before func(*world)
+		event  func(w *world) (head string, runs []int64)
+		most   int
+	}{
+		"opened": {event: func(*world) (string, []int64) { return "a1", nil }, most: 2},
+		"opened with several commits": {
+			before: func(w *world) { w.must(w.g.Push(7, "a2", sandbox.PushSpec{})) },
+			event:  func(*world) (string, []int64) { return "a2", nil }, most: 3,
+		},
+		"opened against another base": {
+			change: func(s *setup) { s.pull.Base = "dev" },
+			event:  func(*world) (string, []int64) { return "a1", nil }, most: 4, // its protection, then its rules: once
+		},
+		"a run began": {before: (*world).lookOnce, event: func(w *world) (string, []int64) { return "a1", []int64{w.start(openaiFile)} }, most: 2},
+		"a comment": {before: tracked, event: func(w *world) (string, []int64) {
+			w.comment(actionsBot, openaiYes)
+			return "", nil
+		}, most: 2},
+		"a review": {before: tracked, event: func(w *world) (string, []int64) {
+			do[int64](w.t)(w.g.Review(7, sandbox.ReviewSpec{By: copilotBot, State: "COMMENTED", Body: "x", Comments: []sandbox.Line{{Path: "cart.go", Line: 3, Body: "No."}}}))
+			return "a1", nil
+		}, most: 2},
+		"a push": {before: tracked, event: func(w *world) (string, []int64) {
+			w.must(w.g.Push(7, "a2", sandbox.PushSpec{}))
+			return "a2", nil
+		}, most: 4}, // the old head's check is ended first: whose head it is, and its end
+		"a run failed": {before: func(w *world) { tracked(w); w.comment(actionsBot, geminiYes) }, event: func(w *world) (string, []int64) {
+			run := w.start(openaiFile)
+			pass(time.Minute)
+			w.finish(run, sandbox.Finish{Conclusion: "failure", Log: "Error: 503 Service Unavailable\n"})
+			return "a1", []int64{run}
+		}, most: 4}, // its log, and where GitHub sends us for it
+		"a run that lists do not show": {before: tracked, event: func(w *world) (string, []int64) {
+			run := w.start(openaiFile)
+			w.must(w.g.Hide(run, true))
+			return "a1", []int64{run}
+		}, most: 3},
+		"the last approval": {
+			before: func(w *world) {
+				tracked(w)
+				w.comment(actionsBot, openaiYes)
+				do[int64](w.t)(w.g.Review(7, sandbox.ReviewSpec{By: copilotBot, State: "APPROVED", Body: "Copilot reviewed 1 out of 1 changed files in this pull request and generated no comments."}))
+				w.look()
+			},
+			event: func(w *world) (string, []int64) {
+				w.comment(actionsBot, geminiYes)
+				return "a1", nil
+			}, most: 3, // a pass makes sure that nobody else wrote meanwhile
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				w, s := far(t, func(x *setup) {
+					if test.change != nil {
+						test.change(x)
+					}
+				})
+				if test.before != nil {
+					test.before(w)
+				}
+				head, runs := test.event(w)
+				from := w.pr
+				if head == "" {
+					head = "a1"
+				}
+				if n := w.depth(s, head, runs...); n > test.most {
+					t.Errorf("%s: its check is %d requests away, want at most %d:\n%s", from, n, test.most, w.requests())
+				}
+			})
+		})
+	}
+}
+
+func (w *world) lookOnce() { w.look() }
+
+// A push with three reviewers: the old head's check is ended, runs of it are looked for, and nothing is asked twice.
+func TestRequestsOfAPush(t *testing.T) {
+	for _, force := range []bool{false, true} {
+		t.Run(fmt.Sprint("force ", force), func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.start(openaiFile)
+				w.start(geminiFile)
+				pass(5 * time.Second)
+				w.look()
+				w.must(w.g.Push(7, "a2", sandbox.PushSpec{}))
+				w.start(openaiFile)
+				w.look()
+				pass(time.Minute)
+				w.must(w.g.Push(7, "a3", sandbox.PushSpec{Force: force}))
+				w.start(openaiFile)
+				w.start(geminiFile)
+				pass(5 * time.Second)
+				w.g.ForgetRequests()
+				w.forge.Expect(w.pr, sandbox.SHA("a3"))
+				w.look()
+				if n := w.asked(); n.fresh > 10 || n.graphql != 1 || n.writes != 2 {
+					t.Errorf("it cost %+v:\n%s", n, w.requests())
+				}
+				if old := w.g.Own("a2"); len(old) != 1 || old[0].Conclusion != "cancelled" {
+					t.Errorf("the old head's checks are %+v", old)
+				}
+				w.reads("in_progress", "")
+			})
+		})
+	}
+}
+
+// A first look that an event calls for asks REST for nothing that the conversation tells.
+func TestRequestsOfAFirstSight(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.start(openaiFile)
+		w.start(geminiFile)
+		pass(5 * time.Second)
+		w.forge.Expect(w.pr, sandbox.SHA("a1"))
+		w.look()
+		if n := w.asked(); n.all != 9 || n.graphql != 1 || n.writes != 1 {
+			t.Errorf("it cost %+v:\n%s", n, w.requests())
+		}
+	})
+}
+
+// What is expected decides nothing: a wrong head, or none that GitHub knows, comes to the same observation.
+func TestExpectIsOnlyAdvice(t *testing.T) {
+	for _, head := range []string{"", "a1", "b9", "none"} {
+		t.Run(head, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				nowhere := sandbox.SHA("none")
+				w := newWorld(t, func(s *setup) {
+					s.pull.Base = "dev"
+					s.wire = func(next http.RoundTripper) http.RoundTripper { return without{next, nowhere} }
+				})
+				w.g.OpenPull(sandbox.PullSpec{Number: 8, Head: "b9"})
+				w.g.OpenPull(sandbox.PullSpec{Number: 9, Head: "a1"})
+				w.must(w.g.Push(7, "a2", sandbox.PushSpec{}))
+				w.g.OpenPull(sandbox.PullSpec{Number: 10, Head: "a2"})
+				w.start(openaiFile)
+				w.comment(actionsBot, openaiYes)
+				do[int64](t)(w.g.SetCheck(sandbox.CheckSpec{Name: "x", App: sandbox.App{Slug: "secbot"}, Head: "b9", Conclusion: "success"}))
+				_, want := w.observe()
+				w.forge.Forget(w.pr)
+				if head != "" {
+					head = sandbox.SHA(head)
+				}
+				w.forge.Expect(w.pr, head)
+				_, got := w.observe()
+				want.Began, want.Arrived = got.Began, got.Arrived
+				if fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
+					t.Errorf("observed\n%+v, want\n%+v", got, want)
+				}
+				if len(got.Siblings) != 1 || got.Siblings[0].Number != 10 {
+					t.Errorf("its siblings are %+v", got.Siblings)
+				}
+			})
+		})
+	}
+}
+
+// without is GitHub as it answers about a commit that it does not know.
+type without struct {
+	next http.RoundTripper
+	sha  string
+}
+
+func (o without) RoundTrip(req *http.Request) (*http.Response, error) {
+	if !strings.Contains(req.URL.Path, o.sha) {
+		return o.next.RoundTrip(req)
+	}
+	body := `{"message":"No commit found for SHA: ` + o.sha + `"}`
+	return &http.Response{StatusCode: http.StatusUnprocessableEntity, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body)), Request: req}, nil
+}
+
+// between lets something happen on GitHub after the conversation was answered, and before the texts are. It can hold them
+// back because they are asked for side by side.
+type between struct {
+	next http.RoundTripper
+	do   func()
+
+	once     sync.Once
+	answered chan struct{}
+}
+
+func (b *between) RoundTrip(req *http.Request) (*http.Response, error) {
+	text := strings.HasSuffix(req.URL.Path, "/pulls/7/reviews") || strings.HasSuffix(req.URL.Path, "/issues/7/comments") || strings.HasSuffix(req.URL.Path, "/pulls/7")
+	if text && b.do != nil {
+		<-b.answered
+	}
+	resp, err := b.next.RoundTrip(req)
+	if err == nil && strings.HasSuffix(req.URL.Path, "/graphql") && b.do != nil {
+		body, _ := io.ReadAll(resp.Body)
+		resp.Body = io.NopCloser(strings.NewReader(string(body)))
+		b.once.Do(func() {
+			b.do()
+			close(b.answered)
+		})
+	}
+	return resp, err
+}
+
+// Whatever happens between the conversation and the texts, no approval comes of it that reading in order would not show.
+func TestNothingSlipsBetweenConversationAndTexts(t *testing.T) {
+	const clean = "Copilot reviewed 1 out of 1 changed files in this pull request and generated no new comments."
+	for name, test := range map[string]struct {
+		before, between func(w *world)
+		then            func(w *world, s quorum.Snapshot) bool
+	}{
+		"a review with inline comments": {
+			between: func(w *world) {
+				do[int64](w.t)(w.g.Review(7, sandbox.ReviewSpec{By: copilotBot, State: "COMMENTED", Body: clean, Comments: []sandbox.Line{{Path: "cart.go", Line: 3, Body: "No."}}}))
+			},
+			then: func(_ *world, s quorum.Snapshot) bool {
+				return len(s.Reviews) == 0 || len(s.Threads) == 1 && s.Reviews[0].Threads == 1
+			},
+		},
+		"an edit of a comment within its second": {
+			before:  func(w *world) { w.comment(actionsBot, geminiNo) },
+			between: func(w *world) { w.must(w.g.EditComment(w.last7(), "mallory", geminiYes)) },
+			then: func(_ *world, s quorum.Snapshot) bool {
+				c := s.Comments[0]
+				return c.Body == strings.TrimSpace(geminiNo) || c.Body == geminiNo || c.Editor.Login == "mallory"
+			},
+		},
+		"an edit of a review": {
+			before: func(w *world) {
+				do[int64](w.t)(w.g.Review(7, sandbox.ReviewSpec{By: copilotBot, State: "COMMENTED", Body: "Two problems."}))
+			},
+			between: func(w *world) { w.must(w.g.EditReview(w.last7(), "mallory", clean)) },
+			then: func(_ *world, s quorum.Snapshot) bool {
+				return s.Reviews[0].Body == "Two problems." || s.Reviews[0].Editor.Login == "mallory"
+			},
+		},
+		"another base": {
+			before: func(w *world) {
+				w.comment(actionsBot, geminiYes)
+				w.comment(actionsBot, openaiYes)
+				pass(5 * time.Second)
+			},
+			between: func(w *world) { w.must(w.g.Retarget(7, "dev", "mallory")) },
+			then: func(_ *world, s quorum.Snapshot) bool {
+				return s.PR.BaseRef == "main" || len(s.Timeline) == 1 && s.Timeline[0].Kind == quorum.BaseChanged
+			},
+		},
+		"a dismissal": {
+			before: func(w *world) {
+				do[int64](w.t)(w.g.Review(7, sandbox.ReviewSpec{By: copilotBot, State: "CHANGES_REQUESTED", Body: "Two problems."}))
+			},
+			between: func(w *world) { w.must(w.g.Dismiss(w.last7(), "alice")) },
+			then: func(_ *world, s quorum.Snapshot) bool {
+				return s.Reviews[0].State != "DISMISSED" || len(s.Timeline) == 1
+			},
+		},
+	} {
+		for _, first := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s/first %v", name, first), func(t *testing.T) {
+				bubble(t, func(t *testing.T) {
+					b := &between{answered: make(chan struct{})}
+					w := newWorld(t, func(s *setup) {
+						s.wire = func(next http.RoundTripper) http.RoundTripper { b.next = next; return b }
+					})
+					w.start(openaiFile)
+					w.start(geminiFile)
+					if !first {
+						w.look()
+					}
+					if test.before != nil {
+						test.before(w)
+					}
+					b.do = func() { test.between(w) }
+					w.forge.Expect(w.pr, sandbox.SHA("a1"))
+					if _, s := w.observe(); !test.then(w, s) {
+						t.Errorf("observed: base %s, comments %+v, reviews %+v, threads %+v, timeline %+v", s.PR.BaseRef, s.Comments, s.Reviews, s.Threads, s.Timeline)
+					}
+					select {
+					case <-b.answered:
+					default:
+						t.Error("nothing happened between")
+					}
+				})
+			})
+		}
+	}
+}
+
+// last7 is the id of what was said last: ids count up.
+func (w *world) last7() int64 {
+	w.t.Helper()
+	probe := *w
+	client, err := github.NewClient(github.Options{Token: "ghs_x", Transport: w.g})
+	w.must(err)
+	probe.forge = github.NewForge(client, github.ActionsApp, "", nil)
+	_, s := probe.observe()
+	var id int64
+	for _, all := range [][]quorum.Text{s.Comments, s.Reviews} {
+		for _, text := range all {
+			id = max(id, text.ID)
+		}
+	}
+	return id
+}
+
+// Whatever part of a look in one wave cannot be read, nothing is observed.
+func TestExpectIsWholeOrNothing(t *testing.T) {
+	for _, path := range []string{"/pulls/7", "/contents/.github/review-coordinator.yml", "/commits/*/check-runs", "/pulls/7/files", "/actions/runs", "/pulls/7/reviews", "/issues/7/comments"} {
+		for _, fault := range []sandbox.Fault{{Kind: sandbox.FaultAnswer, Status: 502}, {Kind: sandbox.FaultTruncate}, {Kind: sandbox.FaultAnswer, Status: 403, Body: `{"message":"Resource not accessible by integration"}`}} {
+			bubble(t, func(t *testing.T) {
+				w := newWorld(t)
+				fault.Match = "GET /repos/acme/shop" + path
+				w.g.Fault(fault)
+				w.forge.Expect(w.pr, sandbox.SHA("a1"))
+				if _, _, err := w.forge.Observe(t.Context(), w.pr); err == nil {
+					t.Errorf("%s: it was observed all the same", fault.Match)
+				}
+				w.g.ClearFaults()
+				w.look()
+				w.reads("in_progress", "0 of 2")
+			})
+		}
+	}
+}
+
+// What an event told is not lost with a look that failed.
+func TestExpectOutlastsAFailure(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w, s := far(t)
+		w.start(openaiFile)
+		w.forge.Expect(w.pr, sandbox.SHA("a1"))
+		w.g.Fault(sandbox.Fault{Match: "GET /repos/acme/shop/pulls/7", Kind: sandbox.FaultAnswer, Status: 403, Times: 1, Body: `{"message":"no"}`})
+		if _, _, err := w.forge.Observe(t.Context(), w.pr); err == nil {
+			t.Fatal("it was observed all the same")
+		}
+		from := time.Now()
+		w.look()
+		if n := int(s.written.Sub(from) / trip); n > 2 {
+			t.Errorf("the next look's check is %d requests away:\n%s", n, w.requests())
+		}
+	})
+}
+
+// A pull request that was forgotten comes to the same, and one that is looked at is not forgotten.
+func TestMemoriesAreBounded(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t)
+		all := github.NewMemories(3)
+		w.forge.Share(all)
+		w.start(openaiFile)
+		w.look()
+		_, want := w.observe()
+		for n := 100; n < 120; n++ {
+			w.forge.Expect(quorum.PR{Owner: "acme", Repo: "shop", Number: n}, "")
+		}
+		if n := all.Len(); n != 3 {
+			t.Errorf("%d pull requests are remembered, want 3", n)
+		}
+		if err := w.forge.Publish(t.Context(), w.pr, check("a1")); err == nil || w.own().Writes != 1 {
+			t.Errorf("written without knowing what stands there: %v", err)
+		}
+		_, got := w.observe()
+		want.Began = got.Began
+		if fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
+			t.Errorf("observed\n%+v, want\n%+v", got, want)
+		}
+		w.g.Before(func(req *http.Request) {
+			if req.Method == http.MethodPost && strings.HasSuffix(req.URL.Path, "/check-runs") || req.Method == http.MethodPatch {
+				for n := 200; n < 220; n++ {
+					w.forge.Expect(quorum.PR{Owner: "acme", Repo: "shop", Number: n}, "")
+				}
+			}
+		})
+		w.must(w.forge.Publish(t.Context(), w.pr, check("a1", func(c *report.Check) { c.Title = "now" })))
+		if id, _ := w.forge.CheckID(w.pr); id == 0 {
+			t.Error("it was forgotten while it was written")
+		}
+	})
+}
+
+// A long log is what a pull request may fill memory with.
+func TestMemoriesAreBoundedInBytes(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t)
+		all := github.NewMemories(4)
+		w.forge.Share(all)
+		run := w.start(openaiFile)
+		pass(time.Minute)
+		w.finish(run, sandbox.Finish{Conclusion: "failure", Log: strings.Repeat("Error: 503 Service Unavailable\n", 20<<10)})
+		w.look()
+		w.forge.Expect(quorum.PR{Owner: "acme", Repo: "shop", Number: 8}, "")
+		if n := all.Len(); n != 1 {
+			t.Errorf("%d pull requests are remembered", n)
+		}
+	})
+}
+
+// Two installations may see a repository of one name, after it was given away.
+func TestMemoriesAreOfOneForge(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t)
+		all := github.NewMemories(10)
+		w.forge.Share(all)
+		w.look()
+		other := *w
+		other.replica(setup{token: "ghs_x", now: time.Now})
+		other.forge.Share(all)
+		if id, _ := other.forge.CheckID(w.pr); id != 0 {
+			t.Errorf("another forge knows check %d", id)
+		}
+	})
+}

@@ -1,0 +1,176 @@
+package github
+
+// Answers that are remembered outside this process: what they are stored as. Losing one costs a full read; taking one for
+// another would be a lie, so each carries a sum over itself and the key under which it belongs.
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+
+	ghtransport "github.com/bored-engineer/github-conditional-http-transport"
+)
+
+// Answers remember answers of GitHub by opaque keys, as long and as well as they like. They are used by several goroutines.
+type Answers interface {
+	Get(key string) ([]byte, bool) // the caller does not change what she gets
+	Put(key string, value []byte)  // value is not changed afterwards
+	Forget(key string)
+}
+
+// A shelf implements ghtransport.Storage on Answers. The tenant is in every key: what one may see is nothing for another.
+type shelf struct {
+	answers Answers
+	tenant  func() int64
+}
+
+func (s *shelf) key(url string) string { return strconv.FormatInt(s.tenant(), 10) + " " + url }
+
+// Get returns what is remembered of req's URL, or nil.
+func (s *shelf) Get(_ context.Context, req *http.Request) (*http.Response, error) {
+	key := s.key(req.URL.String())
+	value, found := s.answers.Get(key)
+	if !found {
+		return nil, nil // as the interface asks for
+	}
+	status, header, body, ok := unpackAnswer(key, value)
+	if !ok {
+		s.answers.Forget(key)
+		return nil, nil
+	}
+	return &http.Response{StatusCode: status, Header: header, Body: held(body), ContentLength: int64(len(body)), Request: req}, nil
+}
+
+// Put remembers resp and gives it its body back.
+func (s *shelf) Put(_ context.Context, resp *http.Response) error {
+	body, err := take(resp)
+	if err != nil {
+		return fmt.Errorf("read answer: %w", err) // unreachable unless a layer was put between us and whole
+	}
+	if len(body) > maxCached/8 {
+		return nil
+	}
+	key := s.key(resp.Request.URL.String())
+	s.answers.Put(key, packAnswer(key, resp.StatusCode, resp.Header, body))
+	return nil
+}
+
+func (s *shelf) forget(url string) { s.answers.Forget(s.key(url)) }
+
+// answerVersion is the first byte of a stored answer.
+const answerVersion = 1
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// kept says which headers of an answer outlive it. Its Date and its limits do not: they would pass for those of the 304.
+func kept(name string) bool {
+	switch name {
+	case "Etag", "Link", "Last-Modified", "Content-Type", "Vary":
+		return true
+	}
+	return strings.HasPrefix(name, ghtransport.VaryPrefix)
+}
+
+// packAnswer writes: version, sum over key and the rest, status, headers as counted pairs of counted strings, body.
+func packAnswer(key string, status int, header http.Header, body []byte) []byte {
+	size, pairs := 16+len(body), 0
+	for name, values := range header {
+		if !kept(name) {
+			continue
+		}
+		for _, v := range values {
+			size += len(name) + len(v) + 2*binary.MaxVarintLen32
+			pairs++
+		}
+	}
+	out := append(make([]byte, 0, size), answerVersion, 0, 0, 0, 0)
+	out = binary.AppendUvarint(out, uint64(status))
+	out = binary.AppendUvarint(out, uint64(pairs))
+	for name, values := range header {
+		if !kept(name) {
+			continue
+		}
+		for _, v := range values {
+			out = append(binary.AppendUvarint(out, uint64(len(name))), name...)
+			out = append(binary.AppendUvarint(out, uint64(len(v))), v...)
+		}
+	}
+	out = append(out, body...)
+	binary.LittleEndian.PutUint32(out[1:], answerSum(key, out[5:]))
+	return out
+}
+
+func answerSum(key string, rest []byte) uint32 {
+	return crc32.Update(crc32.Checksum([]byte(key), castagnoli), castagnoli, rest)
+}
+
+// unpackAnswer reads what packAnswer wrote for key; anything else is not ok.
+func unpackAnswer(key string, value []byte) (status int, header http.Header, body []byte, ok bool) {
+	if len(value) < 5 || value[0] != answerVersion || binary.LittleEndian.Uint32(value[1:]) != answerSum(key, value[5:]) {
+		return 0, nil, nil, false
+	}
+	rest := value[5:]
+	number := func() (n int) {
+		v, size := binary.Uvarint(rest)
+		if ok = ok && size > 0 && v <= maxAnswer; !ok {
+			return 0
+		}
+		rest = rest[size:]
+		return int(v)
+	}
+	text := func() (s string) {
+		n := number()
+		if ok = ok && n <= len(rest); !ok {
+			return ""
+		}
+		s, rest = string(rest[:n]), rest[n:]
+		return s
+	}
+	ok = true
+	status = number()
+	header = http.Header{}
+	for range number() {
+		name := text()
+		if v := text(); ok {
+			header[name] = append(header[name], v)
+		}
+		if !ok {
+			break
+		}
+	}
+	return status, header, rest, ok && status == http.StatusOK
+}
+
+// An inMemory is a body that is in memory, so that no layer need copy it to read it.
+type inMemory struct {
+	bytes.Reader
+	all []byte
+}
+
+func (*inMemory) Close() error { return nil }
+
+// held is a body in memory. Nobody changes it from now on.
+func held(body []byte) io.ReadCloser {
+	m := &inMemory{all: body}
+	m.Reset(body)
+	return m
+}
+
+// take reads resp's body, and leaves it readable.
+func take(resp *http.Response) ([]byte, error) {
+	if m, ok := resp.Body.(*inMemory); ok {
+		return m.all, nil
+	}
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, err
+	}
+	resp.Body = held(body)
+	return body, nil
+}

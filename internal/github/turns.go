@@ -1,0 +1,189 @@
+package github
+
+// Turns: how many requests GitHub takes in any minute. What is allowed is counted in windows that slide, exactly: a bucket
+// that refills must leave a third unused, or exceeds the bound in some minute.
+
+import (
+	"strings"
+	"time"
+)
+
+// What we use of GitHub's secondary limits: four fifths.
+const (
+	maxPoints  = 720  // a minute, of 900: a read costs 1, a write 5
+	maxQueries = 1600 // a minute, of 2,000 points of GraphQL: a query costs 1
+	maxWrites  = 144  // a minute, of 180: what 900 points allow
+	maxContent = 64   // a minute, of about 80: what notifies people
+	maxHourly  = 400  // content an hour, of 500
+
+	writePoints = 5
+)
+
+// A Cost is what somebody is about to ask of GitHub.
+type Cost struct {
+	Reads   int
+	Queries int // of GraphQL
+	Writes  int // of them all
+	Content int // those that notify people
+}
+
+// lookCost is a look at a pull request, and the write that it may lead to.
+var lookCost = Cost{Reads: 10, Queries: 1, Writes: 1}
+
+// A turn is something that was sent, as a time since the windows were made.
+type turn struct {
+	at   time.Duration
+	cost int
+}
+
+// A window counts what was sent during its span, which ends now.
+type window struct {
+	span  time.Duration
+	most  int
+	sum   int
+	turns []turn // oldest first, from head on
+	head  int
+}
+
+// slide forgets what has left the window.
+func (w *window) slide(now time.Duration) {
+	for w.head < len(w.turns) && w.turns[w.head].at <= now-w.span {
+		w.sum -= w.turns[w.head].cost
+		w.head++
+	}
+	switch {
+	case w.head == len(w.turns):
+		w.turns, w.head = w.turns[:0], 0
+	case w.head > 64 && w.head > len(w.turns)/2:
+		w.turns = w.turns[:copy(w.turns, w.turns[w.head:])]
+		w.head = 0
+	}
+	if len(w.turns) == 0 && cap(w.turns) > 64 {
+		w.turns = nil // an idle client is small
+	}
+}
+
+// when is the earliest moment from now on at which cost has room; slide comes first. More than there ever is asks for all.
+func (w *window) when(now time.Duration, cost int) time.Duration {
+	free := w.most - w.sum
+	cost = min(cost, w.most)
+	for _, t := range w.turns[w.head:] {
+		if free >= cost {
+			break
+		}
+		free += t.cost
+		now = t.at + w.span
+	}
+	return now
+}
+
+func (w *window) add(now time.Duration, cost int) {
+	if cost == 0 {
+		return
+	}
+	w.sum += cost
+	if n := len(w.turns); n > 0 && w.turns[n-1].at == now {
+		w.turns[n-1].cost += cost
+		return
+	}
+	w.turns = append(w.turns, turn{now, cost})
+}
+
+// windows are all bounds of one token.
+//
+// A look reads its pull request once, and what it found out would be lost if its reads had used up what its write needs:
+// so each such read holds a write back for a while, which other reads leave alone.
+type windows struct {
+	points, queries, writes, content, hourly window
+
+	held []time.Duration // when looks began that have not written yet, oldest first
+	last time.Duration
+}
+
+// heldFor is how long the write of a look is waited for: most looks need none.
+const heldFor = 10 * time.Second
+
+func newWindows() *windows {
+	return &windows{
+		points: window{span: time.Minute, most: maxPoints}, queries: window{span: time.Minute, most: maxQueries},
+		writes: window{span: time.Minute, most: maxWrites}, content: window{span: time.Minute, most: maxContent},
+		hourly: window{span: time.Hour, most: maxHourly},
+	}
+}
+
+func (w *windows) slide(now time.Duration) time.Duration {
+	now = max(now, w.last) // a clock that was put back frees nothing
+	w.last = now
+	for _, x := range []*window{&w.points, &w.queries, &w.writes, &w.content, &w.hourly} {
+		x.slide(now)
+	}
+	for len(w.held) > 0 && w.held[0] <= now-heldFor {
+		w.held = w.held[1:]
+	}
+	return now
+}
+
+// when is the earliest moment from now on at which all of c has room. looks is how many looks begin with it.
+func (w *windows) when(now time.Duration, c Cost, looks int) time.Duration {
+	now = w.slide(now)
+	at := max(
+		w.points.when(now, c.Reads+writePoints*c.Writes), w.queries.when(now, c.Queries), w.writes.when(now, c.Writes),
+		w.content.when(now, c.Content), w.hourly.when(now, c.Content),
+	)
+	if c.Reads == 0 || len(w.held)+looks == 0 {
+		return at // a write takes what was held for it
+	}
+	hold := len(w.held) + looks
+	with := max(at, w.points.when(now, c.Reads+writePoints*(c.Writes+hold)), w.writes.when(now, c.Writes+hold))
+	if with > at && looks == 0 { // or when nobody waits for those writes any more
+		with = min(with, max(at, w.held[len(w.held)-1]+heldFor))
+	}
+	return with
+}
+
+// take counts c as sent now, if there is room; else it says when there may be.
+func (w *windows) take(now time.Duration, c Cost, looks int) (at time.Duration, taken bool) {
+	now = max(now, w.last)
+	if at := w.when(now, c, looks); at > now {
+		return at, false
+	}
+	w.points.add(now, c.Reads+writePoints*c.Writes)
+	w.queries.add(now, c.Queries)
+	w.writes.add(now, c.Writes)
+	w.content.add(now, c.Content)
+	w.hourly.add(now, c.Content)
+	for range looks {
+		w.held = append(w.held, now)
+	}
+	if c.Writes > 0 && len(w.held) > 0 {
+		w.held = w.held[1:]
+	}
+	return now, true
+}
+
+// idle says that the windows hold nothing that would be missed.
+func (w *windows) idle(now time.Duration) bool {
+	w.slide(now)
+	return w.points.sum+w.queries.sum+w.hourly.sum == 0
+}
+
+// costOf says what a request to an endpoint takes, and whether a look begins with it.
+func costOf(method, endpoint string, query bool) (c Cost, looks int) {
+	_, path, _ := strings.Cut(endpoint, " ")
+	switch {
+	case query:
+		return Cost{Queries: 1}, 0
+	case method == "GET" && path == pullEndpoint:
+		return Cost{Reads: 1}, 1
+	case method == "GET", method == "HEAD":
+		return Cost{Reads: 1}, 0
+	case method == "POST" && notifies[path[strings.LastIndexByte(path, '/')+1:]]:
+		return Cost{Writes: 1, Content: 1}, 0
+	}
+	return Cost{Writes: 1}, 0
+}
+
+const pullEndpoint = "/repos/{owner}/{repo}/pulls/{number}"
+
+// notifies are the ends of paths to which a POST notifies people.
+var notifies = map[string]bool{"comments": true, "reviews": true, "requested_reviewers": true, "replies": true, "issues": true, "pulls": true}
