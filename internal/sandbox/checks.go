@@ -100,7 +100,9 @@ type suite struct {
 	branch  string
 	created time.Time
 	updated time.Time
-	run     *run // nil for other Apps
+	run     *run        // nil for other Apps
+	fresh   bool        // it was requested, and not yet announced
+	checks  []*CheckRun // made through the API, oldest first
 }
 
 // checkView is a check run as the API shows it: one that was made, or a job.
@@ -126,16 +128,20 @@ func (g *GitHub) SetCheck(s CheckSpec) (int64, error) {
 	}
 	var c *CheckRun
 	if !s.Another {
-		for _, old := range g.checks {
-			if !old.Mine && old.Name == s.Name && old.App == s.App && old.Head == head {
-				c = old
+		for _, in := range g.find.suitesAt[head] {
+			for _, old := range in.checks {
+				if !old.Mine && old.Name == s.Name && old.App == s.App && (c == nil || old.ID > c.ID) {
+					c = old
+				}
 			}
 		}
 	}
-	if c == nil {
+	isNew := c == nil
+	if isNew {
 		c = &CheckRun{ID: g.id(), Name: s.Name, Head: head, App: s.App, Created: now, Started: now}
 		c.suite = g.suiteFor(c, now)
 		g.checks = append(g.checks, c)
+		g.find.addCheck(c)
 	}
 	c.Status, c.Conclusion, c.ExternalID, c.DetailsURL = s.Status, s.Conclusion, s.ExternalID, s.DetailsURL
 	c.Title, c.Summary, c.Text, c.Annotations = s.Title, s.Summary, s.Text, slices.Clone(s.Annotations)
@@ -147,6 +153,7 @@ func (g *GitHub) SetCheck(s CheckSpec) (int64, error) {
 		c.Status = "in_progress"
 	}
 	c.shows(now)
+	g.checked(c, isNew, c.Status == "completed")
 	return c.ID, nil
 }
 
@@ -167,13 +174,13 @@ func (c *CheckRun) shows(now time.Time) {
 
 // suiteOf finds or makes the one suite that an App other than Actions has on a commit.
 func (g *GitHub) suiteOf(app App, head string, now time.Time) *suite {
-	for _, s := range g.suites {
-		if s.run == nil && s.app == app && s.head == head {
+	for _, s := range g.find.suitesAt[head] {
+		if s.run == nil && s.app == app {
 			return s
 		}
 	}
 	s := &suite{id: g.id(), app: app, head: head, created: now, updated: now}
-	g.suites = append(g.suites, s)
+	g.find.addSuite(s)
 	return s
 }
 
@@ -192,14 +199,17 @@ func (g *GitHub) suiteFor(c *CheckRun, now time.Time) *suite {
 
 // suitesOn are the suites of a commit, oldest first.
 func (g *GitHub) suitesOn(head string) []*suite {
-	var all []*suite
-	for _, s := range g.suites {
-		if s.head == head {
-			all = append(all, s)
-		}
-	}
+	all := slices.Clone(g.find.suitesAt[head])
 	slices.SortStableFunc(all, func(a, b *suite) int { return a.created.Compare(b.created) })
 	return all
+}
+
+// jobView is a job as a check run.
+func (g *GitHub) jobView(r *run, j *job) checkView {
+	return checkView{job: j, CheckRun: &CheckRun{
+		ID: j.id, Name: j.name, Head: r.head, App: actions, Status: j.status, Conclusion: j.conclusion, Started: j.started, Completed: j.completed,
+		Created: j.created, DetailsURL: fmt.Sprintf("%s/actions/runs/%d/job/%d", g.web(), r.id, j.id), suite: r.suite,
+	}}
 }
 
 // checksIn are the check runs of a suite, oldest first: jobs, then those made through the API. The latest are the newest
@@ -208,16 +218,11 @@ func (g *GitHub) checksIn(s *suite, latest bool, now time.Time) []checkView {
 	var all []checkView
 	if s.run != nil {
 		for _, j := range s.run.jobsOf(now, true) {
-			all = append(all, checkView{job: j, CheckRun: &CheckRun{
-				ID: j.id, Name: j.name, Head: s.head, App: actions, Status: j.status, Conclusion: j.conclusion, Started: j.started, Completed: j.completed,
-				Created: j.created, DetailsURL: fmt.Sprintf("%s/actions/runs/%d/job/%d", g.web(), s.run.id, j.id), suite: s,
-			}})
+			all = append(all, g.jobView(s.run, j))
 		}
 	}
-	for _, c := range g.checks {
-		if c.suite == s {
-			all = append(all, checkView{CheckRun: c})
-		}
+	for _, c := range s.checks {
+		all = append(all, checkView{CheckRun: c})
 	}
 	if !latest {
 		return all
@@ -231,12 +236,11 @@ func (g *GitHub) checksIn(s *suite, latest bool, now time.Time) []checkView {
 
 // check finds a check run by its id, be it a job.
 func (g *GitHub) check(id int64, now time.Time) (checkView, bool) {
-	for _, s := range g.suites {
-		for _, c := range g.checksIn(s, false, now) {
-			if c.ID == id {
-				return c, true
-			}
-		}
+	if c := g.find.checks[id]; c != nil {
+		return checkView{CheckRun: c}, true
+	}
+	if r, j := g.findJob(id, now); j != nil {
+		return g.jobView(r, j), true
 	}
 	return checkView{}, false
 }
@@ -273,8 +277,14 @@ func (g *GitHub) SetStatus(s Status) (int64, error) {
 		return 0, fmt.Errorf("set status %q: there is no commit %s", s.Context, s.Head)
 	}
 	s.ID, s.At, s.Context = g.id(), now, or(s.Context, "default")
-	g.statuses = append(g.statuses, &s)
+	g.addStatus(&s)
 	return s.ID, nil
+}
+
+func (g *GitHub) addStatus(s *Status) {
+	g.statuses = append(g.statuses, s)
+	g.find.statuses[s.Head] = append(g.find.statuses[s.Head], s)
+	g.statusEvent(s)
 }
 
 // Own lists the check runs on a commit that the program under test made, oldest first.
@@ -282,14 +292,17 @@ func (g *GitHub) Own(head string) []CheckRun {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	var own []CheckRun
-	for _, c := range g.checks {
-		if c.Mine && c.Head == SHA(head) {
-			copied := *c
-			copied.suite, copied.History = nil, slices.Clone(c.History)
-			copied.Annotations, copied.Actions = slices.Clone(c.Annotations), slices.Clone(c.Actions)
-			own = append(own, copied)
+	for _, s := range g.find.suitesAt[SHA(head)] {
+		for _, c := range s.checks {
+			if c.Mine {
+				copied := *c
+				copied.suite, copied.History = nil, slices.Clone(c.History)
+				copied.Annotations, copied.Actions = slices.Clone(c.Annotations), slices.Clone(c.Actions)
+				own = append(own, copied)
+			}
 		}
 	}
+	slices.SortFunc(own, func(a, b CheckRun) int { return cmp.Compare(a.ID, b.ID) })
 	return own
 }
 
@@ -328,10 +341,8 @@ func (g *GitHub) Statuses(head string) []Status {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	var all []Status
-	for _, s := range g.statuses {
-		if s.Head == SHA(head) {
-			all = append(all, *s)
-		}
+	for _, s := range g.find.statuses[SHA(head)] {
+		all = append(all, *s)
 	}
 	return all
 }
@@ -497,6 +508,8 @@ func (g *GitHub) createCheck(r *call) answer {
 		return problem(422, why)
 	}
 	g.checks = append(g.checks, c)
+	g.find.addCheck(c)
+	g.checked(c, true, c.Status == "completed")
 	return created(g.checkJSON(checkView{CheckRun: c}))
 }
 
@@ -518,6 +531,7 @@ func (g *GitHub) updateCheck(r *call) answer {
 	if why := c.apply(in, false, r.now); why != "" {
 		return problem(422, why)
 	}
+	g.checked(c.CheckRun, false, in.Conclusion != nil)
 	return ok(g.checkJSON(c))
 }
 
@@ -555,12 +569,7 @@ func zeroNull(n int) any {
 }
 
 func (g *GitHub) suite(id int64) *suite {
-	for _, s := range g.suites {
-		if s.id == id {
-			return s
-		}
-	}
-	return nil
+	return g.find.suites[id]
 }
 
 func (g *GitHub) getSuite(r *call) answer {
@@ -615,12 +624,8 @@ func (g *GitHub) listSuites(r *call) answer {
 
 // statusesOn are the statuses of a commit, newest first.
 func (g *GitHub) statusesOn(sha string) []*Status {
-	var all []*Status
-	for _, s := range slices.Backward(g.statuses) {
-		if s.Head == sha {
-			all = append(all, s)
-		}
-	}
+	all := slices.Clone(g.find.statuses[sha])
+	slices.Reverse(all)
 	return all
 }
 
@@ -694,6 +699,6 @@ func (g *GitHub) createStatus(r *call) answer {
 		return problem(422, "Validation Failed: This SHA and context has reached the maximum number of statuses.")
 	}
 	s.ID = g.id()
-	g.statuses = append(g.statuses, s)
+	g.addStatus(s)
 	return created(g.statusJSON(s))
 }

@@ -70,8 +70,8 @@ func (g *GitHub) Struck() int {
 }
 
 // strike finds the fault that a request meets, if any.
-func (g *GitHub) strike(method, path string, now time.Time) *Fault {
-	for _, f := range g.faults {
+func strike(faults []*Fault, method, path string, now time.Time) *Fault {
+	for _, f := range faults {
 		if !f.matches(method, path) {
 			continue
 		}

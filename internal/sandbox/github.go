@@ -10,6 +10,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -51,6 +52,7 @@ type GitHub struct {
 	person string
 
 	owner, repo   string
+	repoID        int64
 	defaultBranch string
 	created       time.Time
 	nextID        int64
@@ -60,15 +62,14 @@ type GitHub struct {
 	files         map[string]map[string]*string // by ref, then path; nil: the file was removed there
 	permissions   map[string]string
 	runs          []*run // oldest first
+	live          []*run // those that will change by themselves
 	numbers       map[string]int
+	find          index
 	checks        []*CheckRun // oldest first, jobs excluded
-	suites        []*suite    // oldest first
 	statuses      []*Status   // oldest first
 
-	limit   int
-	used    int
-	usedGQL int
-	reset   time.Time // when the hour ends
+	budget  *budget
+	hook    *hook // where its events go; nil: nobody hears of them
 	faults  []*Fault
 	log     []Request
 	wrote   Written
@@ -79,6 +80,7 @@ type GitHub struct {
 	onRerun func(run int64, attempt int)
 	onAsk   func(kind, body string)
 
+	graphs   *graphCache
 	accounts map[string]json.RawMessage // rendered once: they never change
 	repos    map[string]json.RawMessage
 }
@@ -86,10 +88,10 @@ type GitHub struct {
 // New makes a GitHub with an empty repository.
 func New(o Options) *GitHub {
 	g := &GitHub{
-		now: o.Now, lag: o.Lag, app: o.App, person: o.Person, owner: o.Owner, repo: o.Repo, defaultBranch: o.DefaultBranch, limit: o.Limit,
+		now: o.Now, lag: o.Lag, app: o.App, person: o.Person, owner: o.Owner, repo: o.Repo, defaultBranch: o.DefaultBranch, budget: &budget{of: "installation ID 77", limit: o.Limit},
 		nextID: 900_000,
 		pulls:  map[int]*pull{}, branches: map[string]*branch{}, commits: map[string]*commit{}, files: map[string]map[string]*string{},
-		permissions: map[string]string{}, numbers: map[string]int{},
+		find: newIndex(), graphs: &graphCache{}, permissions: map[string]string{}, numbers: map[string]int{},
 		accounts: map[string]json.RawMessage{}, repos: map[string]json.RawMessage{},
 	}
 	if g.now == nil {
@@ -104,16 +106,17 @@ func New(o Options) *GitHub {
 	if g.defaultBranch == "" {
 		g.defaultBranch = "main"
 	}
+	g.repoID = accountID(g.owner + "/" + g.repo)
 	if g.app == (App{}) {
 		g.app = actions
 	}
 	if g.app.ID == 0 {
 		g.app.ID = accountID(g.app.Slug)
 	}
-	if g.limit == 0 {
-		g.limit = 5000
+	if g.budget.limit == 0 {
+		g.budget.limit = 5000
 		if g.app == actions && g.person == "" {
-			g.limit = 1000
+			g.budget.limit = 1000
 		}
 	}
 	g.lag.Rerun = orDefault(g.lag.Rerun, 2*time.Second)
@@ -207,7 +210,7 @@ func (g *GitHub) Due() time.Time {
 	defer g.mu.Unlock()
 	now := g.settle()
 	var due time.Time
-	for _, r := range g.runs {
+	for _, r := range g.live {
 		for _, t := range r.last().due() {
 			if t.After(now) && (due.IsZero() || t.Before(due)) {
 				due = t
@@ -220,10 +223,27 @@ func (g *GitHub) Due() time.Time {
 // settle carries out what has become due, each at its own moment, and says what time it is.
 func (g *GitHub) settle() time.Time {
 	now := g.now()
-	for _, r := range g.runs {
-		r.last().settle(now)
+	for _, r := range g.live {
+		before := r.last().status
+		r.last().settle(now, func() {
+			g.moved(r, before)
+			before = r.last().status
+		})
 	}
+	g.live = slices.DeleteFunc(g.live, func(r *run) bool {
+		return !slices.ContainsFunc(r.last().due(), func(t time.Time) bool { return t.After(now) })
+	})
 	return now
+}
+
+// alive says that a run will change by itself.
+func (g *GitHub) alive(r *run) {
+	if !slices.Contains(g.live, r) {
+		g.live = append(g.live, r)
+	}
+	if g.hook != nil {
+		g.hook.hub.stir()
+	}
 }
 
 func (g *GitHub) id() int64 {
@@ -278,7 +298,7 @@ func (g *GitHub) arrive(c *commit) {
 	}
 	g.commits[c.sha] = c
 	if own := g.app != actions && g.person == ""; own && !c.pushed.IsZero() && len(c.parents) > 0 {
-		g.suiteOf(g.app, c.sha, c.pushed) // an App that may write checks gets a suite with every push
+		g.suiteOf(g.app, c.sha, c.pushed).fresh = true // an App that may write checks gets a suite with every push
 	}
 }
 
@@ -291,23 +311,26 @@ func (g *GitHub) resolve(ref string) string {
 	if b := g.branches[ref]; b != nil {
 		return b.tip
 	}
-	for _, p := range g.sorted() {
-		switch ref {
-		case fmt.Sprintf("pull/%d/head", p.number):
+	if rest, is := strings.CutPrefix(ref, "pull/"); is {
+		number, kind, _ := strings.Cut(rest, "/")
+		n, _ := strconv.Atoi(number)
+		switch p := g.pulls[n]; {
+		case p != nil && kind == "head":
 			return p.head
-		case fmt.Sprintf("pull/%d/merge", p.number):
+		case p != nil && kind == "merge":
 			return MergeSHA(p.head)
-		case p.branch:
-			if !p.fork {
-				return p.head
-			}
+		}
+	}
+	for _, p := range g.find.pullsFor(ref) {
+		if p.branch == ref && !p.fork {
+			return p.head
 		}
 	}
 	if g.commits[ref] != nil {
 		return ref
 	}
 	found := ""
-	if len(ref) >= 4 {
+	if len(ref) >= 4 && len(ref) < 40 {
 		for sha := range g.commits {
 			if strings.HasPrefix(sha, ref) {
 				if found != "" {
@@ -326,6 +349,14 @@ func (g *GitHub) SetFile(path, ref, content string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.file(ref)[path] = &content
+	g.filePushed(path, ref)
+}
+
+// filePushed announces that a branch of the repository itself has other files. Its tip stays what it is called.
+func (g *GitHub) filePushed(path, ref string) {
+	if ref = or(ref, g.defaultBranch); g.hook != nil && g.branches[ref] != nil {
+		g.pushEvent(ref, g.branches[ref].tip, SHA(fmt.Sprintf("push %d to %s", g.id(), ref)), g.owner, []string{path})
+	}
 }
 
 // RemoveFile takes a file out of a branch.
@@ -333,6 +364,7 @@ func (g *GitHub) RemoveFile(path, ref string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.file(ref)[path] = nil
+	g.filePushed(path, ref)
 }
 
 func (g *GitHub) file(ref string) map[string]*string {
@@ -357,7 +389,7 @@ func (g *GitHub) content(path, ref string) (string, bool) {
 			look = append(look, b.name)
 		}
 	}
-	for _, p := range g.sorted() {
+	for _, p := range g.find.pullsFor(ref) {
 		if slices.Contains(p.heads, ref) || ref == p.branch || ref == MergeSHA(p.head) {
 			look = append(look, p.head, p.branch, p.base)
 		}

@@ -51,11 +51,12 @@ func (g *GitHub) actor(login string) object {
 }
 
 func (g *GitHub) graphRoot(r *call) object {
+	limits := g.budget.state()
 	return object{
 		"__typename": "Query",
 		"viewer":     g.actor(g.me()),
 		"rateLimit": object{
-			"__typename": "RateLimit", "limit": g.limit, "cost": 1, "used": g.usedGQL, "remaining": max(g.limit-g.usedGQL, 0), "resetAt": stamp(g.reset), "nodeCount": 0,
+			"__typename": "RateLimit", "limit": limits.limit, "cost": 1, "used": limits.usedGQL, "remaining": max(limits.limit-limits.usedGQL, 0), "resetAt": stamp(limits.reset), "nodeCount": 0,
 		},
 		"repository": resolver(func(args object) (any, *graphError) {
 			owner, name := fmt.Sprint(args["owner"]), fmt.Sprint(args["name"])
@@ -68,7 +69,7 @@ func (g *GitHub) graphRoot(r *call) object {
 }
 
 func (g *GitHub) graphRepo(r *call) object {
-	id := accountID(g.owner + "/" + g.repo)
+	id := g.repoID
 	return object{
 		"__typename": "Repository", "id": nodeID("R", id), "databaseId": id, "name": g.repo, "nameWithOwner": g.owner + "/" + g.repo, "owner": g.actor(g.owner), "isFork": false,
 		"isPrivate": false, "isArchived": false, "url": g.web(), "mergeQueue": nil,
@@ -356,7 +357,7 @@ func (g *GitHub) graphCommit(c *commit, r *call) object {
 		}),
 		"parents": connection(func(object) []object { return each(c.parents, g.oid) }),
 		"associatedPullRequests": connection(func(object) []object {
-			all := slices.DeleteFunc(g.sorted(), func(p *pull) bool { return !slices.Contains(p.listed, c.sha) })
+			all := slices.DeleteFunc(g.find.pullsFor(c.sha), func(p *pull) bool { return !slices.Contains(p.listed, c.sha) })
 			return each(all, func(p *pull) object { return g.graphPull(p, r) })
 		}),
 		"checkSuites": connection(func(args object) []object {

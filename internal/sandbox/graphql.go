@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // A connection lists nodes; which of them is up to the arguments. The pages are cut by the executor.
@@ -33,10 +34,6 @@ const maxDepth = 40
 
 // graphql answers POST /graphql.
 func (g *GitHub) graphql(r *call) answer {
-	if g.usedGQL >= g.limit {
-		return ok(object{"errors": []graphError{{Type: "RATE_LIMITED", Message: "API rate limit exceeded for installation ID 77."}}})
-	}
-	g.usedGQL++
 	var in struct {
 		Query         string `json:"query"`
 		OperationName string `json:"operationName"`
@@ -45,17 +42,11 @@ func (g *GitHub) graphql(r *call) answer {
 	if err := r.decode(&in); err != nil || r.Method != "POST" {
 		return problem(400, "Problems parsing JSON")
 	}
-	doc, err := parseGraph(in.Query)
-	if err != nil {
-		return ok(object{"errors": []graphError{{Message: err.Error()}}})
+	q := g.graphs.read(in.Query, in.OperationName)
+	if q.problems != nil {
+		return ok(object{"errors": q.problems})
 	}
-	op := doc.operation(in.OperationName)
-	if op == nil || op.kind != "query" {
-		return ok(object{"errors": []graphError{{Message: "Only queries are known here."}}})
-	}
-	if problems := verify(doc, op); problems != nil {
-		return ok(object{"errors": problems})
-	}
+	doc, op := q.doc, q.op
 	e := &execution{doc: doc, vars: op.variables(in.Variables)}
 	if n := e.count(op.sels, 1, 0); n > maxNodes {
 		return ok(object{"errors": []graphError{{Type: "MAX_NODE_LIMIT_EXCEEDED", Message: fmt.Sprintf("This query requests up to %d possible nodes which exceeds the maximum limit of %d.", n, maxNodes)}}})
@@ -68,6 +59,49 @@ func (g *GitHub) graphql(r *call) answer {
 		return ok(object{"data": data, "errors": e.errors})
 	}
 	return ok(object{"data": data})
+}
+
+// graphCache keeps queries that were read and found right: programs ask the same ones again and again.
+type graphCache struct {
+	mu  sync.Mutex
+	all map[[2]string]graphQuery
+}
+
+// graphQuery is a query that was read.
+type graphQuery struct {
+	doc      *graphDoc
+	op       *graphOp
+	problems []graphError
+}
+
+// mostQueries are kept.
+const mostQueries = 100
+
+func (c *graphCache) read(query, operation string) graphQuery {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	key := [2]string{query, operation}
+	if q, known := c.all[key]; known {
+		return q
+	}
+	q := readGraph(query, operation)
+	if len(c.all) >= mostQueries || c.all == nil {
+		c.all = map[[2]string]graphQuery{}
+	}
+	c.all[key] = q
+	return q
+}
+
+func readGraph(query, operation string) graphQuery {
+	doc, err := parseGraph(query)
+	if err != nil {
+		return graphQuery{problems: []graphError{{Message: err.Error()}}}
+	}
+	op := doc.operation(operation)
+	if op == nil || op.kind != "query" {
+		return graphQuery{problems: []graphError{{Message: "Only queries are known here."}}}
+	}
+	return graphQuery{doc: doc, op: op, problems: verify(doc, op)}
 }
 
 type execution struct {

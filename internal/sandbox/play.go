@@ -32,6 +32,7 @@ type Audience struct {
 type world struct {
 	s        *Scenario
 	g        *GitHub
+	begin    time.Time
 	audience Audience
 	rec      *recorder
 	numbers  []int // of the pull requests, in the order in which they were opened
@@ -55,17 +56,33 @@ type due struct {
 }
 
 func (s *Scenario) world(now func() time.Time, a Audience) *world {
+	return s.worldOf(s.GitHub(Options{Now: now}), Begin, a)
+}
+
+// GitHub makes a GitHub on which the scenario can be played: with the person in it whose token it is about, if it is about
+// one, and with more requests an hour than it needs.
+func (s *Scenario) GitHub(o Options) *GitHub {
+	o.Person = s.person
+	// A player that begins every look anew has no use of ETags; what a story tells is not how many requests that costs.
+	o.Limit = 1_000_000
+	return New(o)
+}
+
+// Person is the login of the personal token that the scenario is told with; "" if it is told with an App's or a job's.
+func (s *Scenario) Person() string { return s.person }
+
+// worldOf prepares a play on g that begins at a moment.
+func (s *Scenario) worldOf(g *GitHub, begin time.Time, a Audience) *world {
 	w := &world{
+		g: g, begin: begin,
 		s: s, audience: a, runs: map[string]int64{}, comments: map[string]int64{}, reviews: map[string]int64{}, asks: map[string]int{}, stir: make(chan struct{}, 1),
 	}
-	// A player that begins every look anew has no use of ETags; what a story tells is not how many requests that costs.
-	w.g = New(Options{Now: now, Person: s.person, Limit: 1_000_000})
 	w.rec = newRecorder(w, a.Wrote)
 	if s.Policy != "" {
 		w.g.SetFile(policyPath, "", s.Policy)
 	}
 	for _, st := range slices.Concat(s.setup, s.timeline) {
-		w.queue = append(w.queue, due{step: st, when: Begin.Add(st.at)})
+		w.queue = append(w.queue, due{step: st, when: begin.Add(st.at)})
 	}
 	w.g.OnRerun(w.rerun)
 	w.g.OnAsk(w.asked)
@@ -162,7 +179,7 @@ func (w *world) happen() error {
 			return fmt.Errorf("%s:%d: %w", w.s.File, d.line, err)
 		}
 		if w.audience.Happened != nil {
-			w.audience.Happened(w.g.now().Sub(Begin), d.text)
+			w.audience.Happened(w.g.now().Sub(w.begin), d.text)
 		}
 	}
 }

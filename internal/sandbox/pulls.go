@@ -170,7 +170,10 @@ func (g *GitHub) OpenPull(s PullSpec) int {
 	}
 	p.baseSHA = g.branch(p.base).tip
 	g.pulls[p.number] = p
+	g.find.addPull(p)
 	g.head(p, SHA(or(s.Head, "a1")), s.Commit, p.baseSHA, now)
+	g.headPushed(p, strings.Repeat("0", 40), p.author)
+	g.pullEvent(p, "opened", p.author, nil)
 	return p.number
 }
 
@@ -186,7 +189,24 @@ func (g *GitHub) head(p *pull, sha string, by Commit, parent string, now time.Ti
 	author := or(by.Author, p.author)
 	g.arrive(&commit{sha: sha, parents: []string{parent}, author: author, committer: or(by.Committer, author), coauthors: by.CoAuthors, message: by.Message, pushed: now})
 	g.commits[MergeSHA(sha)] = &commit{sha: MergeSHA(sha), parents: []string{p.baseSHA, sha}, author: author, committer: "web-flow", message: "Merge", pushed: now}
+	g.find.addHead(p, sha)
 	p.head, p.heads, p.listed = sha, append(p.heads, sha), append(p.listed, sha)
+}
+
+// headPushed announces a head: to whom a branch was pushed, and to the App that may check it.
+func (g *GitHub) headPushed(p *pull, before, by string) {
+	if g.hook == nil {
+		return
+	}
+	if !p.fork {
+		g.pushEvent(p.branch, before, p.head, by, []string{})
+	}
+	for _, s := range g.suitesOn(p.head) {
+		if s.fresh && s.app == g.app {
+			s.fresh = false
+			g.suiteEvent(s, "requested")
+		}
+	}
 }
 
 // Push gives a pull request a new head.
@@ -207,6 +227,9 @@ func (g *GitHub) Push(number int, head string, s PushSpec) error {
 		if s.Force {
 			g.happened(p, happening{kind: "head_ref_force_pushed", by: by, old: before, new: p.head})
 		}
+		p.updated = now
+		g.headPushed(p, before, by)
+		g.pullEvent(p, "synchronize", by, object{"before": before, "after": p.head})
 		return nil
 	})
 }
@@ -232,12 +255,18 @@ func (g *GitHub) happened(p *pull, h happening) {
 	p.timeline = append(p.timeline, &h)
 }
 
+// baseEvent announces another base.
+func (g *GitHub) baseEvent(p *pull, ref, sha, by string) {
+	g.pullEvent(p, "edited", or(by, p.author), object{"changes": object{"base": object{"ref": object{"from": ref}, "sha": object{"from": sha}}}})
+}
+
 // Retarget gives a pull request another base.
 func (g *GitHub) Retarget(number int, base, by string) error {
 	return g.change(number, func(p *pull, _ time.Time) error {
-		old := p.base
+		old, tip := p.base, p.baseSHA
 		p.base, p.baseSHA = base, g.branch(base).tip
 		g.happened(p, happening{kind: "base_ref_changed", by: or(by, p.author), old: old, new: base})
+		g.baseEvent(p, old, tip, by)
 		return nil
 	})
 }
@@ -245,9 +274,10 @@ func (g *GitHub) Retarget(number int, base, by string) error {
 // BaseMerged gives a pull request the base of its base, as GitHub does when that was merged and deleted.
 func (g *GitHub) BaseMerged(number int, into, by string) error {
 	return g.change(number, func(p *pull, _ time.Time) error {
-		old := p.base
+		old, tip := p.base, p.baseSHA
 		p.base, p.baseSHA = into, g.branch(into).tip
 		g.happened(p, happening{kind: "automatic_base_change_succeeded", by: or(by, p.author), old: old, new: into})
+		g.baseEvent(p, old, tip, by)
 		return nil
 	})
 }
@@ -257,6 +287,8 @@ func (g *GitHub) Close(number int, by string) error {
 	return g.change(number, func(p *pull, now time.Time) error {
 		p.closed, p.closedAt = true, now
 		g.happened(p, happening{kind: "closed", by: or(by, p.author)})
+		p.updated = now
+		g.pullEvent(p, "closed", or(by, p.author), nil)
 		return nil
 	})
 }
@@ -266,6 +298,8 @@ func (g *GitHub) Merge(number int, by string) error {
 	return g.change(number, func(p *pull, now time.Time) error {
 		p.closed, p.merged, p.closedAt = true, true, now
 		g.happened(p, happening{kind: "closed", by: or(by, p.author)})
+		p.updated = now
+		g.pullEvent(p, "closed", or(by, p.author), nil)
 		return nil
 	})
 }
@@ -275,6 +309,7 @@ func (g *GitHub) Reopen(number int, by string) error {
 	return g.change(number, func(p *pull, _ time.Time) error {
 		p.closed, p.closedAt = false, time.Time{}
 		g.happened(p, happening{kind: "reopened", by: or(by, p.author)})
+		g.pullEvent(p, "reopened", or(by, p.author), nil)
 		return nil
 	})
 }
@@ -284,6 +319,7 @@ func (g *GitHub) Draft(number int, by string) error {
 	return g.change(number, func(p *pull, _ time.Time) error {
 		p.draft = true
 		g.happened(p, happening{kind: "convert_to_draft", by: or(by, p.author)})
+		g.pullEvent(p, "converted_to_draft", or(by, p.author), nil)
 		return nil
 	})
 }
@@ -293,6 +329,7 @@ func (g *GitHub) Ready(number int, by string) error {
 	return g.change(number, func(p *pull, _ time.Time) error {
 		p.draft = false
 		g.happened(p, happening{kind: "ready_for_review", by: or(by, p.author)})
+		g.pullEvent(p, "ready_for_review", or(by, p.author), nil)
 		return nil
 	})
 }
@@ -303,6 +340,7 @@ func (g *GitHub) Label(number int, label, by string) error {
 		if !slices.Contains(p.labels, label) {
 			p.labels = append(p.labels, label)
 			g.happened(p, happening{kind: "labeled", by: or(by, p.author), label: label})
+			g.pullEvent(p, "labeled", or(by, p.author), object{"label": g.labelJSON(label)})
 		}
 		return nil
 	})
@@ -314,6 +352,7 @@ func (g *GitHub) Unlabel(number int, label, by string) error {
 		if i := slices.Index(p.labels, label); i >= 0 {
 			p.labels = slices.Delete(slices.Clone(p.labels), i, i+1)
 			g.happened(p, happening{kind: "unlabeled", by: or(by, p.author), label: label})
+			g.pullEvent(p, "unlabeled", or(by, p.author), object{"label": g.labelJSON(label)})
 		}
 		return nil
 	})
@@ -333,7 +372,9 @@ func (g *GitHub) Head(number int) string {
 func (g *GitHub) Comment(number int, by, body string) (int64, error) {
 	var id int64
 	err := g.change(number, func(p *pull, now time.Time) error {
-		id = g.comment(p, by, body, now).id
+		c := g.comment(p, by, body, now)
+		id, p.updated = c.id, now
+		g.commentEvent(p, c, "created", by, nil)
 		return nil
 	})
 	return id, err
@@ -342,6 +383,7 @@ func (g *GitHub) Comment(number int, by, body string) (int64, error) {
 func (g *GitHub) comment(p *pull, by, body string, now time.Time) *comment {
 	c := &comment{id: g.id(), by: by, body: body, created: now, updated: now}
 	p.comments = append(p.comments, c)
+	g.find.comments[c.id] = p
 	return c
 }
 
@@ -354,7 +396,9 @@ func (g *GitHub) EditComment(id int64, editor, body string) error {
 	if c == nil {
 		return fmt.Errorf("edit comment %d: there is none", id)
 	}
+	from := c.body
 	c.body, c.editor, c.edited, c.updated, p.updated = body, or(editor, c.by), now, now, now
+	g.commentEvent(p, c, "edited", c.editor, bodyFrom(from))
 	return nil
 }
 
@@ -369,11 +413,15 @@ func (g *GitHub) DeleteComment(id int64) error {
 	}
 	p.comments = slices.DeleteFunc(slices.Clone(p.comments), func(x *comment) bool { return x == c })
 	p.updated = now
+	g.commentEvent(p, c, "deleted", c.by, nil)
 	return nil
 }
 
+// bodyFrom is how an event says what a text was.
+func bodyFrom(from string) object { return object{"body": object{"from": from}} }
+
 func (g *GitHub) findComment(id int64) (*pull, *comment) {
-	for _, p := range g.pulls {
+	if p := g.find.comments[id]; p != nil {
 		for _, c := range p.comments {
 			if c.id == id {
 				return p, c
@@ -422,12 +470,18 @@ func (g *GitHub) Review(number int, s ReviewSpec) (int64, error) {
 			r.commit = SHA(s.Commit)
 		}
 		id, p.reviews = r.id, append(p.reviews, r)
+		g.find.reviews[id] = p
 		for _, c := range s.Comments {
 			opened := &reviewComment{id: g.id(), review: r.id, by: s.By, body: c.Body, commit: r.commit, created: now}
 			p.threads = append(p.threads, &thread{comments: []*reviewComment{opened}, path: c.Path, line: c.Line})
 		}
 		for _, q := range p.requested { // a request stands until the review has come
 			q.done = q.done || strings.EqualFold(q.login, s.By)
+		}
+		p.updated = now
+		g.reviewEvent(p, r, "submitted", s.By, nil)
+		for _, t := range p.threads[len(p.threads)-len(s.Comments):] {
+			g.reviewCommentEvent(p, t, t.comments[0])
 		}
 		return nil
 	})
@@ -443,12 +497,14 @@ func (g *GitHub) EditReview(id int64, editor, body string) error {
 	if r == nil {
 		return fmt.Errorf("edit review %d: there is none", id)
 	}
+	from := r.body
 	r.body, r.editor, r.edited, p.updated = body, or(editor, r.by), now, now
+	g.reviewEvent(p, r, "edited", r.editor, bodyFrom(from))
 	return nil
 }
 
 func (g *GitHub) findReview(id int64) (*pull, *review) {
-	for _, p := range g.pulls {
+	if p := g.find.reviews[id]; p != nil {
 		for _, r := range p.reviews {
 			if r.id == id {
 				return p, r
@@ -483,6 +539,7 @@ func (g *GitHub) Dismiss(id int64, who string) error {
 	}
 	g.happened(p, happening{kind: "review_dismissed", by: who, review: r.id, state: strings.ToLower(r.state)})
 	r.state, r.dismissed, p.updated = "DISMISSED", who, now
+	g.reviewEvent(p, r, "dismissed", who, nil)
 	return nil
 }
 
@@ -497,8 +554,12 @@ func (g *GitHub) Reply(number int, opener, by, body string) (int64, error) {
 			}
 			r := &review{id: g.id(), by: by, state: "COMMENTED", commit: p.head, submitted: now}
 			p.reviews = append(p.reviews, r)
-			t.comments = append(t.comments, &reviewComment{id: g.id(), review: r.id, by: by, body: body, commit: t.comments[0].commit, created: now})
-			id = r.id
+			g.find.reviews[r.id] = p
+			reply := &reviewComment{id: g.id(), review: r.id, by: by, body: body, commit: t.comments[0].commit, created: now}
+			t.comments = append(t.comments, reply)
+			id, p.updated = r.id, now
+			g.reviewEvent(p, r, "submitted", by, nil)
+			g.reviewCommentEvent(p, t, reply)
 			return nil
 		}
 		return fmt.Errorf("answer %q: there is no thread", opener)
@@ -508,21 +569,28 @@ func (g *GitHub) Reply(number int, opener, by, body string) (int64, error) {
 
 // Resolve resolves all threads that opener began.
 func (g *GitHub) Resolve(number int, opener, who string) error {
-	return g.threads(number, opener, func(t *thread) { t.resolved = who })
+	return g.threads(number, opener, func(p *pull, t *thread) {
+		t.resolved = who
+		g.threadEvent(p, t, "resolved", who)
+	})
 }
 
 // Unresolve opens them again.
 func (g *GitHub) Unresolve(number int, opener string) error {
-	return g.threads(number, opener, func(t *thread) { t.resolved = "" })
+	return g.threads(number, opener, func(p *pull, t *thread) {
+		who := t.resolved
+		t.resolved = ""
+		g.threadEvent(p, t, "unresolved", who)
+	})
 }
 
 // Outdate says that the lines under all threads that opener began have changed.
 func (g *GitHub) Outdate(number int, opener string) error {
-	return g.threads(number, opener, func(t *thread) { t.outdated = true })
+	return g.threads(number, opener, func(_ *pull, t *thread) { t.outdated = true })
 }
 
 // threads changes threads. A resolved thread changes no pull request: its updated_at stays.
-func (g *GitHub) threads(number int, opener string, f func(*thread)) error {
+func (g *GitHub) threads(number int, opener string, f func(*pull, *thread)) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	p := g.pulls[number]
@@ -532,7 +600,7 @@ func (g *GitHub) threads(number int, opener string, f func(*thread)) error {
 	found := false
 	for _, t := range p.threads {
 		if strings.EqualFold(t.comments[0].by, opener) {
-			f(t)
+			f(p, t)
 			found = true
 		}
 	}
@@ -546,6 +614,7 @@ func (g *GitHub) threads(number int, opener string, f func(*thread)) error {
 func (g *GitHub) RequestReview(number int, login, by string) error {
 	return g.change(number, func(p *pull, _ time.Time) error {
 		g.requestReview(p, login, or(by, p.author))
+		g.requestEvent(p, login, or(by, p.author))
 		return nil
 	})
 }
@@ -555,12 +624,9 @@ func (g *GitHub) requestReview(p *pull, login, by string) {
 	g.happened(p, happening{kind: "review_requested", by: by, login: login})
 }
 
-// sorted are all pull requests by number.
-func (g *GitHub) sorted() []*pull {
-	all := make([]*pull, 0, len(g.pulls))
-	for _, p := range g.pulls {
-		all = append(all, p)
-	}
-	slices.SortFunc(all, func(a, b *pull) int { return a.number - b.number })
-	return all
+func (g *GitHub) requestEvent(p *pull, login, by string) {
+	g.pullEvent(p, "review_requested", by, object{"requested_reviewer": g.requestee(login)})
 }
+
+// sorted are all pull requests by number. The list must not be changed.
+func (g *GitHub) sorted() []*pull { return g.find.ordered }

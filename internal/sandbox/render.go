@@ -6,7 +6,6 @@ package sandbox
 import (
 	"bytes"
 	"encoding/json"
-	"maps"
 	"slices"
 	"strconv"
 )
@@ -55,8 +54,14 @@ func renderList[T any](b []byte, all []T) []byte {
 }
 
 func renderObject[T any](b []byte, o map[string]T) []byte {
+	var room [96]string
+	keys := room[:0]
+	for key := range o {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
 	b = append(b, '{')
-	for i, key := range slices.Sorted(maps.Keys(o)) {
+	for i, key := range keys {
 		if i > 0 {
 			b = append(b, ',')
 		}

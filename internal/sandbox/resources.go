@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
+	"net/url"
 	"path"
 	"slices"
 	"strings"
@@ -49,11 +50,12 @@ func onPull(f func(*GitHub, *call, *pull) answer) func(*GitHub, *call) answer {
 
 func (g *GitHub) listPulls(r *call) answer {
 	state, head, base := or(r.query("state"), "open"), r.query("head"), r.query("base")
-	all := slices.DeleteFunc(g.sorted(), func(p *pull) bool {
+	all := slices.DeleteFunc(slices.Clone(g.sorted()), func(p *pull) bool {
 		return state != "all" && (state == "closed") != p.closed || head != "" && head != p.owner+":"+p.branch || base != "" && base != p.base
 	})
+	byUpdate := r.query("sort") == "updated"
 	slices.SortStableFunc(all, func(a, b *pull) int {
-		if r.query("sort") == "updated" {
+		if byUpdate {
 			return a.updated.Compare(b.updated)
 		}
 		return a.created.Compare(b.created)
@@ -160,6 +162,7 @@ func (g *GitHub) requestReviewers(r *call, p *pull) answer {
 	}
 	for _, login := range in.Reviewers {
 		g.requestReview(p, login, g.me())
+		g.requestEvent(p, login, g.me())
 		g.wrote.Reviews = append(g.wrote.Reviews, login)
 		g.ask(r, "review_request", login)
 	}
@@ -207,6 +210,7 @@ func (g *GitHub) createComment(r *call, p *pull) answer {
 	p.updated = r.now
 	g.wrote.Comments = append(g.wrote.Comments, body)
 	g.ask(r, "comment", body)
+	g.commentEvent(p, c, "created", g.me(), nil)
 	return created(g.commentJSON(p, c))
 }
 
@@ -226,7 +230,9 @@ func (g *GitHub) updateComment(r *call) answer {
 	if why != "" {
 		return problem(422, why)
 	}
+	from := c.body
 	c.body, c.editor, c.edited, c.updated, p.updated = body, g.me(), r.now, r.now, r.now
+	g.commentEvent(p, c, "edited", g.me(), bodyFrom(from))
 	if g.wrote.Edited == nil {
 		g.wrote.Edited = map[int64]bool{}
 	}
@@ -241,6 +247,7 @@ func (g *GitHub) removeComment(r *call) answer {
 	}
 	p.comments = slices.DeleteFunc(slices.Clone(p.comments), func(x *comment) bool { return x == c })
 	p.updated = r.now
+	g.commentEvent(p, c, "deleted", g.me(), nil)
 	g.wrote.Deleted = append(g.wrote.Deleted, c.id)
 	return answer{status: 204}
 }
@@ -299,7 +306,14 @@ func (g *GitHub) listRuns(r *call) answer {
 		return problem(422, "Validation Failed: created")
 	}
 	var all []*run
-	for _, w := range slices.Backward(g.runs) {
+	from := g.runs
+	switch {
+	case head != "":
+		from = g.find.runsAt[head]
+	case branch != "":
+		from = g.find.runsOf[branch]
+	}
+	for _, w := range slices.Backward(from) {
 		a := w.shown(r.now)
 		switch {
 		case !w.is(r.params["workflow_id"]), head != "" && head != w.head, event != "" && event != w.event, branch != "" && branch != w.branch:
@@ -410,13 +424,14 @@ func (g *GitHub) cancel(r *call, w *run) answer {
 	if a.cancel.IsZero() {
 		a.cancel = r.now.Add(g.lag.Cancel)
 		g.wrote.Cancels[w.id]++
-		a.settle(r.now)
+		g.alive(w)
+		g.settle()
 	}
 	return answer{status: 202, body: object{}}
 }
 
 func (g *GitHub) findJob(id int64, now time.Time) (*run, *job) {
-	for _, w := range g.runs {
+	if w := g.find.jobs[id]; w != nil {
 		for _, j := range w.jobsOf(now, true) {
 			if j.id == id {
 				return w, j
@@ -454,7 +469,15 @@ func (g *GitHub) getLog(r *call) answer {
 	if r.wire {
 		host = strings.TrimSuffix(r.base, "/api/v3")
 	}
-	return answer{status: 302, header: map[string]string{"Location": fmt.Sprintf("%s/_logs/%d?se=%d", host, j.id, r.now.Add(time.Minute).Unix())}}
+	return answer{status: 302, header: map[string]string{"Location": fmt.Sprintf("%s/_logs/%d?se=%d", host, j.id, r.now.Add(time.Minute).Unix()) + g.logOf()}}
+}
+
+// logOf names the repository in the address of a log where there are several.
+func (g *GitHub) logOf() string {
+	if g.hook == nil {
+		return ""
+	}
+	return "&repository=" + url.QueryEscape(g.owner+"/"+g.repo)
 }
 
 func (g *GitHub) readLog(r *call) answer {
@@ -530,7 +553,7 @@ func (g *GitHub) listCommitPulls(r *call) answer {
 	if sha == "" {
 		return problem(422, "No commit found for SHA: "+r.params["commit_sha"])
 	}
-	all := slices.DeleteFunc(g.sorted(), func(p *pull) bool { return !slices.Contains(p.listed, sha) })
+	all := slices.DeleteFunc(g.find.pullsFor(sha), func(p *pull) bool { return !slices.Contains(p.listed, sha) })
 	return list(r, all, func(p *pull) any { return g.pullJSON(p) }, "")
 }
 
@@ -622,7 +645,7 @@ func (g *GitHub) getBranch(r *call) answer {
 	b := g.branches[name]
 	if b == nil {
 		tip := ""
-		for _, p := range g.sorted() {
+		for _, p := range g.find.pullsFor(name) {
 			if p.branch == name && !p.fork {
 				tip = p.head
 			}
@@ -674,7 +697,7 @@ func (g *GitHub) compare(r *call) answer {
 	for _, sha := range slices.Backward(between) {
 		commits = append(commits, g.commitJSON(g.commits[sha]))
 	}
-	for _, p := range g.sorted() {
+	for _, p := range g.find.pullsFor(head) {
 		if p.head == head {
 			for _, f := range p.files[:min(len(p.files), 300)] {
 				files = append(files, g.fileJSON(p, f))
@@ -691,11 +714,13 @@ func (g *GitHub) compare(r *call) answer {
 	})
 }
 
-func (g *GitHub) getRateLimit(*call) answer {
+func (g *GitHub) getRateLimit(*call) answer { return rateLimit(g.budget.state()) }
+
+func rateLimit(s budgetState) answer {
 	limit := func(used int) object {
-		return object{"limit": g.limit, "used": used, "remaining": max(g.limit-used, 0), "reset": g.reset.Unix()}
+		return object{"limit": s.limit, "used": used, "remaining": max(s.limit-used, 0), "reset": s.reset.Unix()}
 	}
-	return ok(object{"resources": object{"core": limit(g.used), "graphql": limit(g.usedGQL), "search": limit(0)}, "rate": limit(g.used)})
+	return ok(object{"resources": object{"core": limit(s.used), "graphql": limit(s.usedGQL), "search": limit(0)}, "rate": limit(s.used)})
 }
 
 func (g *GitHub) getUser(*call) answer {

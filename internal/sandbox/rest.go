@@ -69,8 +69,10 @@ func (g *GitHub) Invalid() []string {
 func (g *GitHub) Spend(requests int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.hour(g.now())
-	g.used += requests
+	g.budget.mu.Lock()
+	defer g.budget.mu.Unlock()
+	g.budget.hour(g.now())
+	g.budget.used += requests
 }
 
 type answer struct {
@@ -93,8 +95,11 @@ func notFound() answer { return problem(404, "Not Found") }
 type call struct {
 	*http.Request
 	path   string // without prefix
+	segs   []string
 	params map[string]string
 	body   []byte
+	failed error // the body could not be read
+	values url.Values
 	now    time.Time
 	base   string   // scheme and host, and the prefix of an Enterprise Server, for links
 	later  []func() // what must be called when the lock is gone
@@ -106,7 +111,23 @@ func (r *call) num(name string) int64 {
 	return n
 }
 
-func (r *call) query(name string) string { return r.URL.Query().Get(name) }
+func (r *call) query(name string) string {
+	if r.values == nil {
+		r.values = r.URL.Query()
+	}
+	return r.values.Get(name)
+}
+
+// newCall reads a request.
+func newCall(req *http.Request, wire bool) *call {
+	r := &call{Request: req, wire: wire, base: baseURL(req, wire)}
+	r.path, r.segs = split(req.URL)
+	if req.Body != nil {
+		r.body, r.failed = io.ReadAll(io.LimitReader(req.Body, maxBody+1))
+		req.Body.Close()
+	}
+	return r
+}
 
 // decode reads the body into a value.
 func (r *call) decode(into any) error {
@@ -195,9 +216,9 @@ func split(u *url.URL) (path string, segs []string) {
 }
 
 // carryOut finds the route and lets it answer.
-func (g *GitHub) carryOut(r *call, segs []string) answer {
+func (g *GitHub) carryOut(r *call) answer {
 	for i := range routes {
-		params, found := routes[i].match(r.Method, segs)
+		params, found := routes[i].match(r.Method, r.segs)
 		if !found {
 			continue
 		}
@@ -231,29 +252,30 @@ type outcome struct {
 
 // serve reads a request, lets a fault strike, carries it out, and keeps the books.
 func (g *GitHub) serve(req *http.Request, wire bool) outcome {
+	g.announce(req)
+	return g.handle(newCall(req, wire))
+}
+
+// announce says that a request comes, before it is looked at.
+func (g *GitHub) announce(req *http.Request) {
 	g.mu.Lock()
-	before, after := g.before, g.after
+	before := g.before
 	g.mu.Unlock()
 	if before != nil {
 		before(req)
 	}
-	r := &call{Request: req, wire: wire}
-	var segs []string
-	r.path, segs = split(req.URL)
-	r.base = g.baseURL(req, wire)
-	var readErr error
-	if req.Body != nil {
-		r.body, readErr = io.ReadAll(io.LimitReader(req.Body, maxBody+1))
-		req.Body.Close()
-	}
+}
 
+func (g *GitHub) handle(r *call) outcome {
+	req := r.Request
 	g.mu.Lock()
+	after := g.after
 	r.now = g.settle()
-	f := g.strike(req.Method, r.path, r.now)
+	f := strike(g.faults, req.Method, r.path, r.now)
 	entry := Request{At: r.now, Method: req.Method, Path: r.path, Query: req.URL.RawQuery, Fault: f != nil}
 	var a answer
 	if f == nil || f.carried() {
-		a = g.guarded(r, segs, readErr)
+		a = g.guarded(r)
 	}
 	arrives := f == nil || f.err() == nil && f.Kind != FaultHang
 	if f != nil && arrives {
@@ -280,7 +302,7 @@ func (g *GitHub) serve(req *http.Request, wire bool) outcome {
 	return outcome{answer: a, fault: f}
 }
 
-func (g *GitHub) baseURL(req *http.Request, wire bool) string {
+func baseURL(req *http.Request, wire bool) string {
 	host, scheme := req.URL.Host, req.URL.Scheme
 	if wire {
 		host, scheme = req.Host, "http"
@@ -296,41 +318,28 @@ func (g *GitHub) baseURL(req *http.Request, wire bool) string {
 }
 
 // guarded stands before every route: who asks, how often, and with what.
-func (g *GitHub) guarded(r *call, segs []string, readErr error) answer {
-	isLog := segs[0] == "_logs"
+func (g *GitHub) guarded(r *call) answer {
+	isLog := r.segs[0] == "_logs"
 	token := r.Header.Get("Authorization")
 	switch {
 	case isLog && !r.wire && token != "":
 		return answer{status: 401, raw: []byte("<?xml version=\"1.0\"?><Error><Code>InvalidAuthenticationInfo</Code></Error>"), header: map[string]string{"Content-Type": "application/xml"}}
 	case isLog:
-		return g.carryOut(r, segs)
-	case readErr != nil || len(r.body) > maxBody:
+		return g.carryOut(r)
+	case r.failed != nil || len(r.body) > maxBody:
 		return problem(400, "Problems reading the body")
 	case token == "":
 		return problem(401, "Requires authentication")
 	case len(bytes.TrimSpace(r.body)) > 0 && !json.Valid(r.body):
 		return problem(400, "Problems parsing JSON")
 	}
-	g.hour(r.now)
-	if segs[0] == "rate_limit" {
-		return g.carryOut(r, segs)
+	if a, fine := g.budget.spend(r.Method, r.path, r.now); !fine {
+		return a
 	}
 	if r.path == "/graphql" {
 		return g.graphql(r)
 	}
-	if g.used >= g.limit {
-		return problem(403, "API rate limit exceeded for installation ID 77.")
-	}
-	g.used++
-	return g.carryOut(r, segs)
-}
-
-// hour begins a new hour of the rate limit when the last is over.
-func (g *GitHub) hour(now time.Time) {
-	if now.Before(g.reset) {
-		return
-	}
-	g.used, g.usedGQL, g.reset = 0, 0, now.Add(time.Hour)
+	return g.carryOut(r)
 }
 
 // finish renders an answer and gives it the headers that GitHub gives to all.
@@ -346,8 +355,8 @@ func (g *GitHub) finish(r *call, a answer) answer {
 	if strings.HasPrefix(r.path, "/_logs/") {
 		return a
 	}
-	a = g.conditional(r, a)
-	g.limits(r, &a)
+	a = conditional(r, a, g.budget)
+	g.budget.limits(r, &a)
 	a.header = withDefault(a.header, "X-Github-Media-Type", "github.v3; format=json")
 	a.header = withDefault(a.header, "X-Github-Request-Id", fmt.Sprintf("5A4D:%04X", len(g.log)+1))
 	return a
@@ -363,7 +372,7 @@ func withDefault(h map[string]string, name, value string) map[string]string {
 // conditional gives an answer its ETag and turns it into a 304 if the caller has it. The tag depends on the token as well
 // as on the body, so that it is of no use to another token, and it can be worked out by who knows the rule: the values of
 // Accept, Authorization and Cookie, each with a colon, then the body, in SHA-256.
-func (g *GitHub) conditional(r *call, a answer) answer {
+func conditional(r *call, a answer, b *budget) answer {
 	if a.status != 200 || r.Method != http.MethodGet || r.path == "/rate_limit" {
 		return a
 	}
@@ -381,29 +390,32 @@ func (g *GitHub) conditional(r *call, a answer) answer {
 	if !strings.Contains(r.Header.Get("If-None-Match"), `"`+tag+`"`) {
 		return a
 	}
-	if g.used > 0 {
-		g.used-- // a 304 costs nothing
-	}
+	b.refund() // a 304 costs nothing
 	delete(a.header, "Content-Type")
 	a.status, a.raw = http.StatusNotModified, nil
 	return a
 }
 
-func (g *GitHub) limits(r *call, a *answer) {
-	resource, used := "core", g.used
+func (b *budget) limits(r *call, a *answer) {
+	s := b.state()
+	resource, used := "core", s.used
 	if r.path == "/graphql" {
-		resource, used = "graphql", g.usedGQL
+		resource, used = "graphql", s.usedGQL
 	}
 	a.header = withDefault(a.header, "X-Ratelimit-Resource", resource)
-	a.header = withDefault(a.header, "X-Ratelimit-Limit", strconv.Itoa(g.limit))
+	a.header = withDefault(a.header, "X-Ratelimit-Limit", strconv.Itoa(s.limit))
 	a.header = withDefault(a.header, "X-Ratelimit-Used", strconv.Itoa(used))
-	a.header = withDefault(a.header, "X-Ratelimit-Remaining", strconv.Itoa(max(g.limit-used, 0)))
-	a.header = withDefault(a.header, "X-Ratelimit-Reset", strconv.FormatInt(g.reset.Unix(), 10))
+	a.header = withDefault(a.header, "X-Ratelimit-Remaining", strconv.Itoa(max(s.limit-used, 0)))
+	a.header = withDefault(a.header, "X-Ratelimit-Reset", strconv.FormatInt(s.reset.Unix(), 10))
 }
 
 // ServeHTTP answers under / and under /api/v3/, as an Enterprise Server does.
 func (g *GitHub) ServeHTTP(w http.ResponseWriter, req *http.Request) {
-	o := g.serve(req, true)
+	g.serve(req, true).write(w)
+}
+
+// write sends the answer, or drops the connection.
+func (o outcome) write(w http.ResponseWriter) {
 	if o.err != nil || o.fault != nil && o.fault.err() != nil {
 		panic(http.ErrAbortHandler) // the server drops the connection
 	}
@@ -427,7 +439,11 @@ func (g *GitHub) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := req.Context().Err(); err != nil {
 		return nil, err
 	}
-	o := g.serve(req, false)
+	return g.serve(req, false).response(req)
+}
+
+// response is the answer as the caller of a RoundTripper has it.
+func (o outcome) response(req *http.Request) (*http.Response, error) {
 	if o.err != nil {
 		return nil, o.err
 	}
@@ -511,12 +527,16 @@ func orNull(s string) any {
 	return s
 }
 
-// Endpoints lists what this GitHub answers over REST, in the words of GitHub's OpenAPI description: "METHOD /path/{parameter}".
+func (r *route) endpoint() string {
+	return r.method + " " + strings.NewReplacer("{n:", "{", "...}", "}").Replace(r.pattern)
+}
+
+// Endpoints lists what a GitHub answers over REST, in the words of GitHub's OpenAPI description: "METHOD /path/{parameter}".
 func Endpoints() []string {
 	var all []string
 	for _, r := range routes {
 		if r.segs[0] != "_logs" { // another host's
-			all = append(all, r.method+" "+strings.NewReplacer("{n:", "{", "...}", "}").Replace(r.pattern))
+			all = append(all, r.endpoint())
 		}
 	}
 	return all

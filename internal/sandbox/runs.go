@@ -125,7 +125,7 @@ func (a *attempt) jobsAt(now time.Time) []*job {
 }
 
 // settle carries out what is due by now, in its order.
-func (a *attempt) settle(now time.Time) {
+func (a *attempt) settle(now time.Time, moved func()) {
 	if a.status == "completed" {
 		return
 	}
@@ -133,9 +133,11 @@ func (a *attempt) settle(now time.Time) {
 	ends := !a.cancel.IsZero() && !now.Before(a.cancel)
 	if starts && !(ends && a.cancel.Before(a.runner)) {
 		a.take(a.runner)
+		moved()
 	}
 	if ends {
 		a.end("cancelled", a.cancel, func(*job) string { return "cancelled" })
+		moved()
 	}
 }
 
@@ -185,8 +187,8 @@ func (g *GitHub) StartRun(s RunSpec) (int64, error) {
 	g.numbers[r.file()]++
 	r.id, r.number = g.id(), g.numbers[r.file()]
 	r.suite = &suite{id: g.id(), app: actions, head: r.head, branch: r.branch, created: r.created, updated: r.created, run: r}
-	g.suites = append(g.suites, r.suite)
 	g.runs = append(g.runs, r)
+	g.find.addRun(r)
 
 	a := &attempt{number: 1, by: r.by, status: or(s.Status, "in_progress"), started: r.created, updated: r.created}
 	r.attempts = []*attempt{a}
@@ -199,6 +201,7 @@ func (g *GitHub) StartRun(s RunSpec) (int64, error) {
 			a.jobs = append(a.jobs, &job{id: g.id(), attempt: 1, name: name, status: "queued", created: r.created, log: s.Log})
 		}
 	}
+	g.find.addJobs(r)
 	switch {
 	case s.Conclusion != "" || a.status == "completed":
 		if a.jobs != nil && s.Conclusion != "skipped" {
@@ -208,7 +211,15 @@ func (g *GitHub) StartRun(s RunSpec) (int64, error) {
 	case a.status == "in_progress":
 		a.take(r.created)
 	}
+	g.began(r)
 	return r.id, nil
+}
+
+// began announces a new run. Where it is completed or in progress already, GitHub says that too.
+func (g *GitHub) began(r *run) {
+	g.runEvent(r, "requested")
+	g.jobEvents(r, "created", everyJob)
+	g.moved(r, "queued")
 }
 
 // place says on which commit and branch a run appears.
@@ -241,7 +252,9 @@ func (g *GitHub) JobStarts(id int64) error {
 		if a := r.last(); a.status == "completed" {
 			return fmt.Errorf("its attempt %d has ended", a.number)
 		}
+		before := r.last().status
 		r.last().take(now)
+		g.moved(r, before)
 		return nil
 	})
 }
@@ -255,7 +268,10 @@ func (g *GitHub) FinishRun(id int64, f Finish) (bool, error) {
 		if a.status == "completed" || f.Attempt != 0 && f.Attempt != a.number {
 			return nil
 		}
-		return a.finish(f, now, &ended)
+		before := a.status
+		err := a.finish(f, now, &ended)
+		g.moved(r, before)
+		return err
 	})
 	return ended, err
 }
@@ -338,6 +354,9 @@ func (g *GitHub) again(r *run, who string, runs func(*job) bool, now time.Time) 
 		next.jobs = append(next.jobs, &job{id: g.id(), attempt: next.number, name: name, status: "queued", created: now})
 	}
 	r.attempts = append(r.attempts, next)
+	g.find.addJobs(r)
+	g.alive(r)
+	g.jobEvents(r, "created", everyJob)
 	number, f := next.number, g.onRerun
 	return func() {
 		if f != nil {
@@ -369,6 +388,9 @@ func (g *GitHub) Restart(id int64) error {
 		for _, name := range names {
 			a.jobs = append(a.jobs, &job{id: g.id(), attempt: a.number, name: name, status: "queued", created: now})
 		}
+		g.find.addJobs(r)
+		g.alive(r)
+		g.jobEvents(r, "created", everyJob)
 		return nil
 	})
 }
@@ -401,7 +423,9 @@ func (g *GitHub) Hide(id int64, hidden bool) error {
 func (g *GitHub) DeleteRun(id int64) error {
 	return g.withRun("delete", id, func(r *run, _ time.Time) error {
 		g.runs = slices.DeleteFunc(g.runs, func(x *run) bool { return x == r })
-		g.suites = slices.DeleteFunc(g.suites, func(s *suite) bool { return s.run == r })
+		g.live = slices.DeleteFunc(g.live, func(x *run) bool { return x == r })
+		g.checks = slices.DeleteFunc(g.checks, func(c *CheckRun) bool { return c.suite == r.suite })
+		g.find.removeRun(r)
 		return nil
 	})
 }
@@ -439,12 +463,7 @@ func (g *GitHub) withRun(verb string, id int64, f func(*run, time.Time) error) e
 }
 
 func (g *GitHub) run(id int64) *run {
-	for _, r := range g.runs {
-		if r.id == id {
-			return r
-		}
-	}
-	return nil
+	return g.find.runs[id]
 }
 
 // jobsOf are the jobs that GitHub shows for a run: of the newest attempt, or of all. A job that was not run again keeps

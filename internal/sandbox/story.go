@@ -198,7 +198,7 @@ func newRecorder(w *world, wrote func(Entry)) *recorder {
 }
 
 func (r *recorder) add(e Entry) {
-	e.At = r.w.g.now().Sub(Begin)
+	e.At = r.w.g.now().Sub(r.w.begin)
 	r.story.Entries = append(r.story.Entries, e)
 	if r.wrote != nil {
 		r.wrote(e)

@@ -35,24 +35,26 @@ func (g *GitHub) user(login string) any {
 	if login == "" {
 		return nil
 	}
-	return keep(g.accounts, login, func() object {
-		u := object{
-			"login": login, "id": accountID(login), "node_id": nodeID("U", accountID(login)), "type": "User", "site_admin": false, "gravatar_id": "",
-			"avatar_url": fmt.Sprintf("https://avatars.githubusercontent.com/u/%d?v=4", accountID(login)), "html_url": "https://github.com/" + login,
-		}
-		if slug, bot := strings.CutSuffix(login, "[bot]"); bot {
-			u["type"], u["html_url"] = "Bot", "https://github.com/apps/"+slug
-		}
-		base := apiRoot + "/users/" + strings.NewReplacer("[", "%5B", "]", "%5D").Replace(login)
-		u["url"] = base
-		for field, tail := range map[string]string{
-			"followers_url": "/followers", "following_url": "/following{/other_user}", "gists_url": "/gists{/gist_id}", "starred_url": "/starred{/owner}{/repo}",
-			"subscriptions_url": "/subscriptions", "organizations_url": "/orgs", "repos_url": "/repos", "events_url": "/events{/privacy}", "received_events_url": "/received_events",
-		} {
-			u[field] = base + tail
-		}
-		return u
-	})
+	return keep(g.accounts, login, func() object { return accountJSON(login) })
+}
+
+func accountJSON(login string) object {
+	u := object{
+		"login": login, "id": accountID(login), "node_id": nodeID("U", accountID(login)), "type": "User", "site_admin": false, "gravatar_id": "",
+		"avatar_url": fmt.Sprintf("https://avatars.githubusercontent.com/u/%d?v=4", accountID(login)), "html_url": "https://github.com/" + login,
+	}
+	if slug, bot := strings.CutSuffix(login, "[bot]"); bot {
+		u["type"], u["html_url"] = "Bot", "https://github.com/apps/"+slug
+	}
+	base := apiRoot + "/users/" + strings.NewReplacer("[", "%5B", "]", "%5D").Replace(login)
+	u["url"] = base
+	for field, tail := range map[string]string{
+		"followers_url": "/followers", "following_url": "/following{/other_user}", "gists_url": "/gists{/gist_id}", "starred_url": "/starred{/owner}{/repo}",
+		"subscriptions_url": "/subscriptions", "organizations_url": "/orgs", "repos_url": "/repos", "events_url": "/events{/privacy}", "received_events_url": "/received_events",
+	} {
+		u[field] = base + tail
+	}
+	return u
 }
 
 // userWith is an account with more about it.
@@ -78,6 +80,9 @@ func (g *GitHub) repoJSON(owner string) json.RawMessage {
 	return keep(g.repos, owner, func() object {
 		full := owner + "/" + g.repo
 		id := accountID(full)
+		if owner == g.owner {
+			id = g.repoID
+		}
 		base := apiRoot + "/repos/" + full
 		r := object{
 			"id": id, "node_id": nodeID("R", id), "name": g.repo, "full_name": full, "private": false, "owner": g.user(owner), "description": nil, "fork": owner != g.owner,
@@ -85,7 +90,7 @@ func (g *GitHub) repoJSON(owner string) json.RawMessage {
 			"clone_url": "https://github.com/" + full + ".git", "svn_url": "https://github.com/" + full, "homepage": nil, "mirror_url": nil, "language": "Go", "license": nil,
 			"forks": 0, "forks_count": 0, "open_issues": 0, "open_issues_count": 0, "size": 1, "stargazers_count": 0, "watchers": 0, "watchers_count": 0,
 			"network_count": 0, "subscribers_count": 0, "has_issues": true, "has_projects": true, "has_wiki": false, "has_pages": false, "has_downloads": true, "has_discussions": false,
-			"archived": false, "disabled": false, "allow_forking": true, "is_template": false, "visibility": "public", "topics": []string{}, "default_branch": g.defaultBranch,
+			"archived": false, "disabled": false, "allow_forking": true, "web_commit_signoff_required": false, "custom_properties": object{}, "is_template": false, "visibility": "public", "topics": []string{}, "default_branch": g.defaultBranch,
 			"pushed_at": stamp(g.created), "created_at": stamp(g.created), "updated_at": stamp(g.created),
 		}
 		for _, name := range []string{
@@ -323,7 +328,7 @@ func (g *GitHub) pullsOf(r *run) []any {
 	if r.pull == 0 && r.event != "push" || r.fork != "" {
 		return out
 	}
-	for _, p := range g.sorted() {
+	for _, p := range g.find.pullsFor(r.head, r.branch) {
 		if !p.closed && !p.fork && (p.head == r.head || p.branch == r.branch) {
 			out = append(out, g.minimalPull(p))
 		}
@@ -332,7 +337,7 @@ func (g *GitHub) pullsOf(r *run) []any {
 }
 
 func (g *GitHub) minimalPull(p *pull) object {
-	repo := object{"id": accountID(g.owner + "/" + g.repo), "url": g.api(), "name": g.repo}
+	repo := object{"id": g.repoID, "url": g.api(), "name": g.repo}
 	return object{
 		"id": pullID(p), "number": p.number, "url": fmt.Sprintf("%s/pulls/%d", g.api(), p.number),
 		"head": object{"ref": p.branch, "sha": p.head, "repo": repo}, "base": object{"ref": p.base, "sha": p.baseSHA, "repo": repo},
@@ -409,7 +414,7 @@ func (g *GitHub) checkJSON(c checkView) object {
 // pullsAt are the open pull requests with that head, those of forks excluded.
 func (g *GitHub) pullsAt(head string) []any {
 	out := []any{}
-	for _, p := range g.sorted() {
+	for _, p := range g.find.pullsFor(head) {
 		if !p.closed && !p.fork && p.head == head {
 			out = append(out, g.minimalPull(p))
 		}

@@ -1,0 +1,271 @@
+package sandbox
+
+// What requests cost, by GitHub's rules: the hour's limit, which all repositories of an installation share, and the
+// secondary limits of a minute, of which GitHub says nothing in its headers.
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// What GitHub allows an installation in any minute.
+const (
+	MostPoints     = 900  // of REST: a read is one point, a write five
+	MostGraphQL    = 2000 // points of GraphQL: a query is one
+	MostContent    = 80   // comments and review requests
+	MostConcurrent = 100  // requests at a time
+)
+
+// Usage is what requests came to.
+type Usage struct {
+	Requests    int // answered ones, those of GraphQL and 304s included
+	NotModified int // answered 304
+	Points      int // of REST
+	Writes      int // over REST
+	Content     int // writes that notify people
+	GraphQL     int // points of GraphQL
+}
+
+func (u *Usage) add(v Usage, sign int) {
+	u.Requests += sign * v.Requests
+	u.NotModified += sign * v.NotModified
+	u.Points += sign * v.Points
+	u.Writes += sign * v.Writes
+	u.Content += sign * v.Content
+	u.GraphQL += sign * v.GraphQL
+}
+
+// most is the larger of each.
+func (u Usage) most(v Usage) Usage {
+	return Usage{
+		Requests: max(u.Requests, v.Requests), NotModified: max(u.NotModified, v.NotModified), Points: max(u.Points, v.Points),
+		Writes: max(u.Writes, v.Writes), Content: max(u.Content, v.Content), GraphQL: max(u.GraphQL, v.GraphQL),
+	}
+}
+
+// spending is one request in the books.
+type spending struct {
+	at   int64 // nanoseconds
+	kind spendingKind
+}
+
+type spendingKind uint8
+
+const (
+	spentRead spendingKind = 1 + iota
+	spentNothing
+	spentWrite
+	spentContent
+	spentQuery
+)
+
+func (k spendingKind) usage() Usage {
+	switch k {
+	case spentRead:
+		return Usage{Requests: 1, Points: 1}
+	case spentNothing: // the secondary limits count it all the same
+		return Usage{Requests: 1, Points: 1, NotModified: 1}
+	case spentWrite:
+		return Usage{Requests: 1, Points: 5, Writes: 1}
+	case spentContent:
+		return Usage{Requests: 1, Points: 5, Writes: 1, Content: 1}
+	case spentQuery:
+		return Usage{Requests: 1, GraphQL: 1}
+	default:
+		return Usage{}
+	}
+}
+
+func kindOf(method, path string) spendingKind {
+	switch {
+	case path == "/graphql":
+		return spentQuery
+	case method == http.MethodGet || method == http.MethodHead:
+		return spentRead
+	case strings.HasSuffix(path, "/comments"), strings.HasSuffix(path, "/requested_reviewers"), strings.HasSuffix(path, "/reviews"), strings.Contains(path, "/issues/comments/"):
+		return spentContent
+	default:
+		return spentWrite
+	}
+}
+
+// budget is what one token, or one installation, may ask. A GitHub alone has one of its own; in a Hub all repositories of
+// an installation have the same.
+type budget struct {
+	mu      sync.Mutex
+	of      string // as GitHub names it when it is used up
+	limit   int
+	used    int
+	usedGQL int
+	reset   time.Time // when the hour ends
+
+	books    bool // keep what follows
+	enforce  bool // refuse what is more than a minute allows
+	all      []spending
+	first    int // index of the oldest one of the last minute
+	minute   Usage
+	peak     Usage
+	under    int // requests under way
+	peakAt   int // most of them
+	refusals int
+}
+
+// hour begins a new hour when the last is over.
+func (b *budget) hour(now time.Time) {
+	if now.Before(b.reset) {
+		return
+	}
+	b.used, b.usedGQL, b.reset = 0, 0, now.Add(time.Hour)
+}
+
+// spend takes a request out of the budget. Where it may not be spent it returns the answer instead.
+func (b *budget) spend(method, path string, now time.Time) (answer, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.hour(now)
+	if path == "/rate_limit" {
+		return answer{}, true
+	}
+	graph := path == "/graphql"
+	exceeded := "API rate limit exceeded for " + b.of + "."
+	switch {
+	case graph && b.usedGQL >= b.limit:
+		return ok(object{"errors": []graphError{{Type: "RATE_LIMITED", Message: exceeded}}}), false
+	case !graph && b.used >= b.limit:
+		return problem(403, exceeded), false
+	}
+	if a, fine := b.book(kindOf(method, path), now); !fine {
+		return a, false
+	}
+	if graph {
+		b.usedGQL++
+	} else {
+		b.used++
+	}
+	return answer{}, true
+}
+
+// book keeps the minute's books.
+func (b *budget) book(kind spendingKind, now time.Time) (answer, bool) {
+	if !b.books {
+		return answer{}, true
+	}
+	at := now.UnixNano()
+	for b.first < len(b.all) && b.all[b.first].at <= at-int64(time.Minute) {
+		b.minute.add(b.all[b.first].kind.usage(), -1)
+		b.first++
+	}
+	cost := kind.usage()
+	if b.enforce {
+		then := b.minute
+		then.add(cost, 1)
+		if then.Points > MostPoints || then.GraphQL > MostGraphQL || then.Content > MostContent || b.under > MostConcurrent {
+			b.refusals++
+			wait := time.Second
+			if b.first < len(b.all) {
+				wait = time.Duration(b.all[b.first].at + int64(time.Minute) - at)
+			}
+			a := problem(403, "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.")
+			return answer{status: a.status, body: a.body, header: map[string]string{"Retry-After": strconv.Itoa(max(int((wait+time.Second-1)/time.Second), 1))}}, false
+		}
+	}
+	b.all = append(b.all, spending{at, kind})
+	b.minute.add(cost, 1)
+	b.peak = b.peak.most(b.minute)
+	return answer{}, true
+}
+
+// refund gives back what a 304 has cost.
+func (b *budget) refund() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.used > 0 {
+		b.used--
+	}
+	if n := len(b.all); b.books && n > 0 && b.all[n-1].kind == spentRead {
+		b.all[n-1].kind = spentNothing
+		b.minute.NotModified++
+		b.peak = b.peak.most(b.minute)
+	}
+}
+
+// enter counts the requests that are under way.
+func (b *budget) enter(by int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.under += by
+	b.peakAt = max(b.peakAt, b.under)
+}
+
+type budgetState struct {
+	limit, used, usedGQL int
+	reset                time.Time
+}
+
+func (b *budget) state() budgetState {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return budgetState{limit: b.limit, used: b.used, usedGQL: b.usedGQL, reset: b.reset}
+}
+
+// Peak is the most of each that an installation used in any minute so far.
+func (h *Hub) Peak(installation int64) Usage {
+	if in := h.installation(installation); in != nil {
+		in.budget.mu.Lock()
+		defer in.budget.mu.Unlock()
+		return in.budget.peak
+	}
+	return Usage{}
+}
+
+// PeakConcurrent is the most requests of an installation that were under way at a time.
+func (h *Hub) PeakConcurrent(installation int64) int {
+	if in := h.installation(installation); in != nil {
+		in.budget.mu.Lock()
+		defer in.budget.mu.Unlock()
+		return in.budget.peakAt
+	}
+	return 0
+}
+
+// Refused says how many requests of an installation met a secondary limit.
+func (h *Hub) Refused(installation int64) int {
+	if in := h.installation(installation); in != nil {
+		in.budget.mu.Lock()
+		defer in.budget.mu.Unlock()
+		return in.budget.refusals
+	}
+	return 0
+}
+
+// Usage is what an installation used from a moment on, and before another. A zero moment is no bound.
+func (h *Hub) Usage(installation int64, from, to time.Time) Usage {
+	var u Usage
+	in := h.installation(installation)
+	if in == nil {
+		return u
+	}
+	b := in.budget
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	start := 0
+	if !from.IsZero() {
+		start, _ = slices.BinarySearchFunc(b.all, from.UnixNano(), func(s spending, at int64) int {
+			if s.at < at {
+				return -1
+			}
+			return 1
+		})
+	}
+	for _, s := range b.all[start:] {
+		if !to.IsZero() && s.at >= to.UnixNano() {
+			break
+		}
+		u.add(s.kind.usage(), 1)
+	}
+	return u
+}

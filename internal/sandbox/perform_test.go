@@ -1,0 +1,169 @@
+package sandbox
+
+// The stories, played to a coordinator that hears of webhooks and wakes by itself.
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/review-coordinator/coordinator/internal/github"
+	"github.com/review-coordinator/coordinator/internal/loop"
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// listener is the least coordinator that lives by webhooks: each names all open pull requests, and a decision says when to
+// look again.
+type listener struct {
+	t    *testing.T
+	play Performance
+
+	mu    sync.Mutex
+	wakes map[int]time.Time
+	poked chan struct{}
+}
+
+func (l *listener) hear(event, _ string, payload []byte) error {
+	if _, err := github.ParseEvent(event, payload); err != nil {
+		l.t.Error(err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.play.GitHub.mu.Lock()
+	defer l.play.GitHub.mu.Unlock()
+	for _, p := range l.play.GitHub.sorted() {
+		l.wakes[p.number] = l.play.GitHub.now()
+	}
+	select {
+	case l.poked <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+// next is the earliest wake, and of which pull request it is.
+func (l *listener) next() (number int, at time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for n, t := range l.wakes {
+		if at.IsZero() || t.Before(at) || t.Equal(at) && n < number {
+			number, at = n, t
+		}
+	}
+	return number, at
+}
+
+func (l *listener) work(ctx context.Context) {
+	for ctx.Err() == nil {
+		n, at := l.next()
+		if n == 0 || at.After(time.Now()) {
+			sleeping, wake := context.WithCancel(ctx)
+			if n != 0 {
+				sleeping, wake = context.WithDeadline(ctx, at)
+			}
+			select {
+			case <-sleeping.Done():
+			case <-l.poked:
+			}
+			wake()
+			continue
+		}
+		l.mu.Lock()
+		delete(l.wakes, n)
+		l.mu.Unlock()
+		wake, err := l.look(ctx, n)
+		if err != nil && ctx.Err() == nil {
+			wake = time.Now().Add(10 * time.Second)
+		}
+		if !wake.IsZero() && !wake.After(time.Now()) { // as the stepped player does
+			wake = time.Now().Add(time.Second)
+		}
+		l.mu.Lock()
+		if old, poked := l.wakes[n]; !wake.IsZero() && (!poked || wake.Before(old)) {
+			l.wakes[n] = wake
+		}
+		l.mu.Unlock()
+	}
+}
+
+func (l *listener) look(ctx context.Context, n int) (time.Time, error) {
+	client, err := github.NewClient(github.Options{Token: l.play.Hub.Mint(77), Actions: true, Transport: l.play.Hub, Now: time.Now})
+	if err != nil {
+		return time.Time{}, err
+	}
+	forge := github.NewForge(client, l.play.GitHub.app.Slug, "", nil)
+	forge.SetClock(time.Now)
+	r := &loop.Reconciler{Forge: forge, Now: time.Now, Sleep: l.play.Clock.Sleep}
+	return r.Reconcile(ctx, quorum.PR{Owner: "acme", Repo: "shop", Number: n})
+}
+
+// perform plays a story to a listener.
+func perform(t *testing.T, s *Scenario, withRest bool) (story Story) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		clock := bubble(t)
+		h := NewHub(HubOptions{Limit: 1_000_000})
+		g := s.GitHub(Options{Now: time.Now})
+		l := &listener{t: t, play: Performance{Hub: h, GitHub: g, Clock: clock}, wakes: map[int]time.Time{}, poked: make(chan struct{}, 1)}
+		h.Add(77, g)
+		if s.Person() != "" {
+			t.Fatal("a personal token has no installation")
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		var wg sync.WaitGroup
+		wg.Go(func() { h.DeliverFunc(ctx, l.hear) })
+		wg.Go(func() { l.work(ctx) })
+		if withRest {
+			l.play.Rest = func(context.Context) (time.Time, error) {
+				synctest.Wait()
+				_, at := l.next()
+				return at, nil
+			}
+		}
+		var err error
+		story, err = s.Perform(ctx, l.play)
+		if err != nil {
+			t.Error(err)
+		}
+		stop()
+		wg.Wait()
+	})
+	return story
+}
+
+func TestStoriesArePerformed(t *testing.T) {
+	few := []string{"a-new-base", "all-approve", "attempt-two-dies", "both-heads-under-way", "closed-and-reopened", "copilot-is-asked-again", "hung-then-approves"}
+	for _, s := range stories(t) {
+		if s.Person() != "" || s.faulty || !slices.Contains(few, s.base()) {
+			continue
+		}
+		t.Run(s.base(), func(t *testing.T) {
+			stepped, err := s.Step(t.Context(), Audience{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			story := perform(t, s, true)
+			if diff := cmp.Diff(stepped.Turns(), story.Turns()); diff != "" {
+				t.Errorf("the story is another (-stepped +performed):\n%s\n%s", diff, story)
+			}
+		})
+	}
+}
+
+func TestAPerformanceEndsWithoutRest(t *testing.T) {
+	for _, s := range stories(t) {
+		if s.base() != "a-new-base" {
+			continue
+		}
+		story := perform(t, s, false)
+		if n := len(story.Entries); n == 0 || !strings.Contains(story.Entries[n-1].String(), "success") {
+			t.Errorf("it ended with\n%s", story)
+		}
+	}
+}
