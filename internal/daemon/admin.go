@@ -1,0 +1,225 @@
+package daemon
+
+// The admin listener: health, figures, the API and the dashboard. It changes nothing and asks for no password: it listens on
+// a loopback address unless somebody decides otherwise. A page on the web can make a browser ask it all the same, by a name
+// that leads to 127.0.0.1: so a name that is not ours is refused.
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/store"
+)
+
+const (
+	githubSilent = 15 * time.Minute // the resync asks more often
+	justStarted  = 2 * time.Minute
+	queueLate    = 5 * time.Minute
+	readWithin   = 3 * time.Second // the table answers in milliseconds
+)
+
+// contentPolicy lets pages load what this listener serves, and nothing else.
+const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+
+// Admin is what the admin listener serves.
+type Admin struct {
+	Store    store.Store
+	Metrics  *Metrics
+	Board    http.Handler     // everything that is not health, figures or the API; nil: there is none
+	Reached  func() time.Time // when GitHub last answered; zero: never
+	Limited  func() time.Time // until when GitHub's limits keep us from asking at all; nil or zero: they do not
+	Wrote    func() error     // what became of the last write to the table; nil: not known
+	Draining func() bool
+	Now      func() time.Time // nil: time.Now
+	Log      *slog.Logger     // nil: nothing is logged
+	Addr     string           // where it listens, as configured
+	Started  time.Time
+}
+
+// Handler serves. Callers that can reach the listener see titles and reviewers' words of every repository.
+func (a Admin) Handler() http.Handler {
+	if a.Now == nil {
+		a.Now = time.Now
+	}
+	a.Log = logger(a.Log)
+	mux := http.NewServeMux()
+	mux.HandleFunc("/healthz", a.healthz)
+	mux.HandleFunc("/readyz", a.readyz)
+	if a.Metrics != nil {
+		mux.Handle("/metrics", a.Metrics.Handler())
+	}
+	api{store: a.Store, now: a.Now, log: a.Log}.routes(mux)
+	if a.Board != nil {
+		mux.Handle("/", a.Board)
+	} else {
+		mux.HandleFunc("/", notFound)
+	}
+	return guarded(mux, a.Addr)
+}
+
+// guarded refuses what could change something, and names that are not ours.
+func guarded(next http.Handler, addr string) http.Handler {
+	loopback := isLoopback(addr)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", contentPolicy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("X-Frame-Options", "DENY")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Cache-Control", "no-store")
+		switch {
+		case loopback && !isLoopback(r.Host):
+			writeJSON(w, http.StatusForbidden, apiError{Error: "this listener is asked by another name than its own", Hint: "ask by localhost or 127.0.0.1, or configure an address that is not a loopback one"})
+		case r.Method != http.MethodGet && r.Method != http.MethodHead:
+			h.Set("Allow", "GET, HEAD")
+			writeJSON(w, http.StatusMethodNotAllowed, apiError{Error: "this listener only shows", Hint: "use GET"})
+		default:
+			next.ServeHTTP(w, r)
+		}
+	})
+}
+
+// isLoopback reads host or host:port. It asks no resolver: the answer could be another a moment later.
+func isLoopback(addr string) bool {
+	host := addr
+	if h, _, err := net.SplitHostPort(addr); err == nil {
+		host = h
+	}
+	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.Unmap().IsLoopback()
+}
+
+// healthAnswer is the JSON of /healthz.
+type healthAnswer struct {
+	OK       bool      `json:"ok"` // the process serves
+	Started  time.Time `json:"started"`
+	Draining bool      `json:"draining"`
+}
+
+func (a Admin) healthz(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusOK, healthAnswer{OK: true, Started: a.Started.UTC(), Draining: a.draining()})
+}
+
+func (a Admin) draining() bool { return a.Draining != nil && a.Draining() }
+
+// readyAnswer is the JSON of /readyz. Its status is 503 unless everything is as it should be.
+type readyAnswer struct {
+	Ready  bool         `json:"ready"`
+	Checks []readyCheck `json:"checks"`
+}
+
+type readyCheck struct {
+	Name string `json:"name"` // database, github, queue, serving
+	OK   bool   `json:"ok"`
+	Says string `json:"says"`
+}
+
+func (a Admin) readyz(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), readWithin)
+	defer cancel()
+	now := a.Now()
+	h, err := a.Store.Health(ctx, now)
+	answer := readyAnswer{Ready: true, Checks: []readyCheck{a.database(ctx, err), a.github(now), a.queue(h, err, now), a.serving()}}
+	status := http.StatusOK
+	for _, c := range answer.Checks {
+		if !c.OK {
+			answer.Ready, status = false, http.StatusServiceUnavailable
+		}
+	}
+	writeJSON(w, status, answer)
+}
+
+// database asks whether the table is read and written. A prune of nothing takes the way of every write.
+func (a Admin) database(ctx context.Context, read error) readyCheck {
+	c := readyCheck{Name: "database", OK: true, Says: "reads and writes work"}
+	fail := func(says string, err error) readyCheck {
+		a.Log.WarnContext(ctx, "not ready: "+says, "error", err)
+		return readyCheck{Name: c.Name, Says: says} // the error may name files: the log says more
+	}
+	if read != nil {
+		return fail("it cannot be read", read)
+	}
+	if _, err := a.Store.Prune(ctx, time.Unix(0, 0), 1); err != nil {
+		return fail("it cannot be written", err)
+	}
+	if a.Wrote != nil {
+		if err := a.Wrote(); err != nil {
+			return fail("the last write failed", err)
+		}
+	}
+	return c
+}
+
+// github asks whether GitHub answers.
+func (a Admin) github(now time.Time) readyCheck {
+	c := readyCheck{Name: "github", OK: true}
+	var reached time.Time
+	if a.Reached != nil {
+		reached = a.Reached()
+	}
+	until := a.limitedUntil()
+	switch {
+	case !reached.IsZero() && now.Sub(reached) < githubSilent:
+		c.Says = fmt.Sprintf("answered %s ago", ago(now, reached))
+	case now.Before(until):
+		c.Says = fmt.Sprintf("its rate limit ends in %s", ago(until, now))
+	case now.Sub(a.Started) < justStarted:
+		c.Says = "not asked yet: just started"
+	case reached.IsZero():
+		c.OK, c.Says = false, "has not answered since the start"
+	default:
+		c.OK, c.Says = false, fmt.Sprintf("has not answered for %s", ago(now, reached))
+	}
+	return c
+}
+
+// queue asks whether what is due is looked at.
+func (a Admin) queue(h store.Health, err error, now time.Time) readyCheck {
+	c := readyCheck{Name: "queue", OK: true}
+	late := h.Oldest >= queueLate
+	switch {
+	case err != nil:
+		c.OK, c.Says = false, "not known: the database cannot be read"
+	case h.Due == 0:
+		c.Says = "nothing is due"
+	case late && now.Before(a.limitedUntil()):
+		c.Says = fmt.Sprintf("%d due, the oldest for %s: GitHub's rate limit is waited for", h.Due, h.Oldest.Round(time.Second))
+	case late && now.Sub(a.Started) < justStarted:
+		c.Says = fmt.Sprintf("%d due, the oldest for %s: just started", h.Due, h.Oldest.Round(time.Second))
+	default:
+		c.OK, c.Says = !late, fmt.Sprintf("%d due, the oldest for %s", h.Due, h.Oldest.Round(time.Second))
+	}
+	return c
+}
+
+func (a Admin) serving() readyCheck {
+	if a.draining() {
+		return readyCheck{Name: "serving", Says: "stopping: new deliveries are refused"}
+	}
+	return readyCheck{Name: "serving", OK: true, Says: "deliveries are accepted"}
+}
+
+func (a Admin) limitedUntil() time.Time {
+	if a.Limited == nil {
+		return time.Time{}
+	}
+	return a.Limited()
+}
+
+// ago is a time span as people read it.
+func ago(now, then time.Time) time.Duration {
+	return max(now.Sub(then), 0).Round(time.Second)
+}

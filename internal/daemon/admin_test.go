@@ -1,0 +1,189 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/store"
+)
+
+// shownTable is a table as the admin listener sees it.
+type shownTable struct {
+	store.Store
+	health  store.Health
+	rows    []store.Row
+	read    error
+	written error
+}
+
+func (s *shownTable) Health(context.Context, time.Time) (store.Health, error) {
+	return s.health, s.read
+}
+
+func (s *shownTable) Prune(context.Context, time.Time, int) (int, error) { return 0, s.written }
+
+func (s *shownTable) Get(_ context.Context, key string) (store.Row, error) {
+	for _, row := range s.rows {
+		if row.Key == key && s.read == nil {
+			return row, nil
+		}
+	}
+	return store.Row{}, errors.Join(s.read, store.ErrNoRow)
+}
+
+// List has the rows in the order that the table promises.
+func (s *shownTable) List(_ context.Context, q store.Query) (out []store.Row, err error) {
+	for _, row := range s.rows {
+		switch {
+		case q.Kind != "" && q.Kind != row.Kind, q.Group != "" && q.Group != row.Group, q.Open != nil && *q.Open != row.Open,
+			!q.Before.IsZero() && !row.Seen.Before(q.Before), len(out) == q.Limit:
+		default:
+			out = append(out, row)
+		}
+	}
+	return out, s.read
+}
+
+var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+
+func newAdmin(table *shownTable) *Admin {
+	return &Admin{
+		Store: table, Metrics: NewMetrics(MetricsOptions{}), Addr: "127.0.0.1:9090", Started: noon.Add(-time.Hour),
+		Now: func() time.Time { return noon }, Reached: func() time.Time { return noon.Add(-time.Minute) },
+		Board: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "the dashboard") }),
+	}
+}
+
+func ask(a *Admin, method, path, host string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, path, nil)
+	r.Host = host
+	w := httptest.NewRecorder()
+	a.Handler().ServeHTTP(w, r)
+	return w
+}
+
+func TestReadinessSaysWhatIsWrong(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Admin, *shownTable)
+		wrong  string // the check that fails; "": none
+		says   string
+	}{
+		"all is well":         {func(*Admin, *shownTable) {}, "", "answered 1m0s ago"},
+		"unreadable":          {func(_ *Admin, s *shownTable) { s.read = errors.New("/var/lib/secret is gone") }, "database", "it cannot be read"},
+		"unwritable":          {func(_ *Admin, s *shownTable) { s.written = errors.New("/var/lib/secret is full") }, "database", "it cannot be written"},
+		"the last write":      {func(a *Admin, _ *shownTable) { a.Wrote = func() error { return errors.New("full") } }, "database", "the last write failed"},
+		"GitHub is silent":    {func(a *Admin, _ *shownTable) { a.Reached = func() time.Time { return noon.Add(-15 * time.Minute) } }, "github", "has not answered for 15m0s"},
+		"GitHub never spoke":  {func(a *Admin, _ *shownTable) { a.Reached = nil }, "github", "has not answered since the start"},
+		"just started":        {func(a *Admin, _ *shownTable) { a.Reached, a.Started = nil, noon.Add(-119*time.Second) }, "", "just started"},
+		"started a while ago": {func(a *Admin, _ *shownTable) { a.Reached, a.Started = nil, noon.Add(-120*time.Second) }, "github", "since the start"},
+		"a limit explains it": {func(a *Admin, _ *shownTable) {
+			a.Reached, a.Limited = nil, func() time.Time { return noon.Add(10 * time.Minute) }
+		}, "", "its rate limit ends in 10m0s"},
+		"the queue is late": {func(_ *Admin, s *shownTable) { s.health = store.Health{Due: 3, Oldest: 5 * time.Minute} }, "queue", "3 due, the oldest for 5m0s"},
+		"the queue is long": {func(_ *Admin, s *shownTable) { s.health = store.Health{Due: 3000, Oldest: 299 * time.Second} }, "", "3000 due, the oldest for 4m59s"},
+		"late for a limit": {func(a *Admin, s *shownTable) {
+			s.health = store.Health{Due: 3, Oldest: time.Hour}
+			a.Limited = func() time.Time { return noon.Add(time.Second) }
+		}, "", "GitHub's rate limit is waited for"},
+		"draining": {func(a *Admin, _ *shownTable) { a.Draining = func() bool { return true } }, "serving", "stopping"},
+	} {
+		table := &shownTable{}
+		a := newAdmin(table)
+		c.change(a, table)
+		w := ask(a, http.MethodGet, "/readyz", "localhost")
+		var got readyAnswer
+		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil {
+			t.Fatalf("%s: %v in %s", name, err, w.Body)
+		}
+		if got.Ready != (c.wrong == "") || (w.Code == http.StatusOK) != got.Ready || w.Code != http.StatusOK && w.Code != http.StatusServiceUnavailable {
+			t.Errorf("%s: %d %s", name, w.Code, w.Body)
+		}
+		for _, check := range got.Checks {
+			if check.Name == c.wrong && (check.OK || !strings.Contains(check.Says, c.says)) {
+				t.Errorf("%s: %+v, want %s", name, check, c.says)
+			}
+		}
+		if !strings.Contains(w.Body.String(), c.says) || strings.Contains(w.Body.String(), "/var/lib") {
+			t.Errorf("%s: %s, want %s", name, w.Body, c.says)
+		}
+	}
+}
+
+func TestHealthIsThatTheProcessServes(t *testing.T) {
+	a := newAdmin(&shownTable{read: errors.New("the disk is gone")})
+	a.Draining = func() bool { return true }
+	w := ask(a, http.MethodGet, "/healthz", "localhost:9090")
+	if w.Code != http.StatusOK || strings.TrimSpace(w.Body.String()) != `{"ok":true,"started":"2026-01-02T11:00:00Z","draining":true}` {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
+
+func TestTheAdminListenerOnlyShows(t *testing.T) {
+	a := newAdmin(&shownTable{})
+	for _, method := range []string{"POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"} {
+		for _, path := range []string{"/", "/healthz", "/readyz", "/metrics", "/api/v1/pulls", "/nothing"} {
+			if w := ask(a, method, path, "localhost"); w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != "GET, HEAD" {
+				t.Errorf("%s %s: %d", method, path, w.Code)
+			}
+		}
+	}
+}
+
+func TestEveryAnswerIsGuarded(t *testing.T) {
+	a := newAdmin(&shownTable{})
+	for _, path := range []string{"/", "/healthz", "/readyz", "/metrics", "/api/v1/", "/api/v1/pulls", "/api/v1/pulls/a/b/1", "/api/v1/queue", "/api/v9", "/nothing"} {
+		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
+			w := ask(a, method, path, "localhost")
+			for name, want := range map[string]string{
+				"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store", "X-Frame-Options": "DENY",
+				"Access-Control-Allow-Origin": "", "Cross-Origin-Resource-Policy": "same-origin", "Content-Security-Policy": contentPolicy,
+			} {
+				if got := w.Header().Get(name); got != want {
+					t.Errorf("%s %s: %s is %q, want %q", method, path, name, got, want)
+				}
+			}
+		}
+	}
+	if w := ask(a, http.MethodGet, "/anything", "localhost"); w.Body.String() != "the dashboard" {
+		t.Errorf("the dashboard is not reached: %s", w.Body)
+	}
+	if w := ask(a, http.MethodGet, "/metrics", "localhost"); !strings.Contains(w.Body.String(), "coordinator_build_info") {
+		t.Error("the figures are not reached")
+	}
+}
+
+func TestANameThatLeadsToLoopbackIsRefused(t *testing.T) {
+	for _, c := range []struct {
+		addr, host string
+		want       int
+	}{
+		{"127.0.0.1:9090", "127.0.0.1:9090", 200},
+		{"127.0.0.1:9090", "localhost", 200},
+		{"127.0.0.1:9090", "LOCALHOST:8080", 200}, // through a tunnel
+		{"127.0.0.1:9090", "[::1]:9090", 200},
+		{"127.0.0.1:9090", "[::1]", 200},
+		{"127.0.0.1:9090", "127.8.8.8", 200},
+		{"localhost:9090", "evil.example", 403},
+		{"127.0.0.1:9090", "evil.example:9090", 403},
+		{"[::1]:9090", "localhost.evil.example", 403},
+		{"127.0.0.1:9090", "127.0.0.1.evil.example", 403},
+		{"127.0.0.1:9090", "192.0.2.1", 403},
+		{"127.0.0.1:9090", "0.0.0.0", 403},
+		{"127.0.0.1:9090", "", 403},
+		{":9090", "coordinator.example", 200},
+		{"0.0.0.0:9090", "coordinator.example", 200},
+	} {
+		a := newAdmin(&shownTable{})
+		a.Addr = c.addr
+		if w := ask(a, http.MethodGet, "/healthz", c.host); w.Code != c.want {
+			t.Errorf("%s asked as %q: %d, want %d", c.addr, c.host, w.Code, c.want)
+		}
+	}
+}

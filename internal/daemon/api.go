@@ -1,0 +1,328 @@
+package daemon
+
+// The admin listener's JSON, /api/v1. Names and meanings stay as they are; fields may be added.
+//
+//	GET /api/v1/                                what there is
+//	GET /api/v1/pulls                           {"pulls": [pull …], "next": "…"}: the last looked at first
+//	    ?open=true|false                        only the undecided, only the decided
+//	    &repo=owner/name                        only of this repository
+//	    &limit=100                              at most 1000
+//	    &before=2026-01-02T15:04:05.123Z        only those looked at before; "next" is the value for the next page
+//	GET /api/v1/pulls/{owner}/{repo}/{number}   pull
+//	GET /api/v1/queue                           how the table stands
+//
+// A pull is
+//
+//	key       "77/acme/shop#7": installation, repository and number
+//	tenant    the installation; 0 with a personal token
+//	open      whether it is undecided
+//	looking   whether a worker looks at it now
+//	due       when it is looked at next, at the latest; missing: only when something happens
+//	seen      when it was last looked at; missing: never
+//	failures  of looks in a row
+//	failed    why the last look failed
+//	sight     a [Sight]: what the last look that did not fail showed; null: there was none
+//
+// Errors are {"error": "…", "hint": "…"} with a status of 4xx or 5xx.
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/store"
+)
+
+const (
+	listedPulls = 100  // on a page, unless asked otherwise
+	mostPulls   = 1000 // on a page
+	mostRepos   = 10_000
+)
+
+type api struct {
+	store store.Store
+	now   func() time.Time
+	log   *slog.Logger
+}
+
+type apiError struct {
+	Error string `json:"error"`
+	Hint  string `json:"hint,omitempty"`
+}
+
+type apiIndex struct {
+	Version   int           `json:"version"`
+	Endpoints []apiEndpoint `json:"endpoints"`
+}
+
+type apiEndpoint struct {
+	Path  string `json:"path"`
+	Shows string `json:"shows"`
+}
+
+type apiPulls struct {
+	Pulls []apiPull `json:"pulls"`
+	Next  string    `json:"next,omitempty"` // value of before for the next page
+}
+
+type apiPull struct {
+	Key      string    `json:"key"`
+	Tenant   int64     `json:"tenant"`
+	Open     bool      `json:"open"`
+	Looking  bool      `json:"looking"`
+	Due      time.Time `json:"due,omitzero"`
+	Seen     time.Time `json:"seen,omitzero"`
+	Failures int       `json:"failures"`
+	Failed   string    `json:"failed,omitempty"` // may quote what strangers wrote
+	Sight    *Sight    `json:"sight"`
+}
+
+type apiQueue struct {
+	At            time.Time `json:"at"`
+	Keys          int       `json:"keys"`
+	Open          int       `json:"open"`
+	Due           int       `json:"due"`
+	Leased        int       `json:"leased"`
+	Failing       int       `json:"failing"`
+	Tenants       int       `json:"tenants"`
+	Deliveries    int64     `json:"deliveries"`     // that are remembered
+	OldestSeconds float64   `json:"oldest_seconds"` // how long the key that has waited longest has been due
+}
+
+func (a api) routes(mux *http.ServeMux) {
+	mux.HandleFunc("/api/v1/{$}", a.index)
+	mux.HandleFunc("/api/v1/pulls", a.pulls)
+	mux.HandleFunc("/api/v1/pulls/{owner}/{repo}/{number}", a.pull)
+	mux.HandleFunc("/api/v1/queue", a.queue)
+	mux.HandleFunc("/api/", notFound)
+}
+
+func notFound(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusNotFound, apiError{Error: "there is nothing here", Hint: "/api/v1/ lists what there is"})
+}
+
+func (a api) index(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusOK, apiIndex{Version: 1, Endpoints: []apiEndpoint{
+		{"/api/v1/pulls", "pull requests, the last looked at first; ?open=true|false &repo=owner/name &limit=100 &before=<next of the page before>"},
+		{"/api/v1/pulls/{owner}/{repo}/{number}", "one pull request"},
+		{"/api/v1/queue", "how the table stands"},
+		{"/healthz", "200 while the process serves"},
+		{"/readyz", "200 while it works, else 503 and why not"},
+		{"/metrics", "figures for Prometheus"},
+	}})
+}
+
+func (a api) queue(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), readWithin)
+	defer cancel()
+	now := a.now()
+	h, err := a.store.Health(ctx, now)
+	if err != nil {
+		a.unreadable(w, r, err)
+		return
+	}
+	writeJSON(w, http.StatusOK, apiQueue{
+		At: now.UTC(), Keys: h.Keys, Open: h.Open, Due: h.Due, Leased: h.Leased, Failing: h.Failing, Tenants: h.Tenants,
+		Deliveries: h.Accepted, OldestSeconds: seconds(h.Oldest),
+	})
+}
+
+func (a api) pulls(w http.ResponseWriter, r *http.Request) {
+	q, repo, err := readQuery(r.URL.RawQuery)
+	if err != nil {
+		writeJSON(w, http.StatusBadRequest, apiError{Error: err.Error(), Hint: "for example /api/v1/pulls?open=true&repo=acme/shop&limit=20"})
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), readWithin)
+	defer cancel()
+	rows, err := a.list(ctx, q, repo)
+	if err != nil {
+		a.unreadable(w, r, err)
+		return
+	}
+	rows, next := page(rows, q.Limit)
+	answer := apiPulls{Pulls: make([]apiPull, 0, len(rows)), Next: next}
+	for _, row := range rows {
+		answer.Pulls = append(answer.Pulls, pullOf(row))
+	}
+	writeJSON(w, http.StatusOK, answer)
+}
+
+// list reads one row more than a page has.
+func (a api) list(ctx context.Context, q store.Query, repo string) ([]store.Row, error) {
+	q.Limit++
+	if repo == "" {
+		return a.store.List(ctx, q)
+	}
+	groups, err := a.groups(ctx, repo)
+	if err != nil {
+		return nil, err
+	}
+	var all []store.Row
+	for _, group := range groups {
+		q.Group = group
+		rows, err := a.store.List(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, rows...)
+	}
+	slices.SortStableFunc(all, func(x, y store.Row) int { return y.Seen.Compare(x.Seen) })
+	return all[:min(len(all), q.Limit)], nil
+}
+
+// groups are the keys of a repository: it has one for each tenant that shows it to us, after a transfer two for a while.
+func (a api) groups(ctx context.Context, repo string) (groups []string, err error) {
+	rows, err := a.store.List(ctx, store.Query{Kind: kindRepo, Limit: mostRepos, Thin: true})
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range rows {
+		if _, name, _ := strings.Cut(row.Key, "/"); strings.EqualFold(name, repo) { // GitHub compares them without case, and people write them as they like
+			groups = append(groups, row.Key)
+		}
+	}
+	return groups, nil
+}
+
+func (a api) pull(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), readWithin)
+	defer cancel()
+	row, err := a.find(ctx, r.PathValue("owner"), r.PathValue("repo"), r.PathValue("number"))
+	switch {
+	case errors.Is(err, store.ErrNoRow):
+		writeJSON(w, http.StatusNotFound, apiError{
+			Error: "this pull request is not known",
+			Hint:  "it becomes known by its first event, or by the next resync if its repository has a policy",
+		})
+	case err != nil:
+		a.unreadable(w, r, err)
+	default:
+		writeJSON(w, http.StatusOK, pullOf(row))
+	}
+}
+
+// find returns a pull request's row; of several that which was looked at last.
+func (a api) find(ctx context.Context, owner, repo, number string) (found store.Row, err error) {
+	n, err := strconv.Atoi(number)
+	if err != nil || n <= 0 || !repoShape.MatchString(owner+"/"+repo) {
+		return store.Row{}, store.ErrNoRow
+	}
+	groups, err := a.groups(ctx, owner+"/"+repo)
+	if err != nil {
+		return store.Row{}, err
+	}
+	for _, group := range groups {
+		at, ok := parseKey(group)
+		if !ok {
+			continue
+		}
+		row, err := a.store.Get(ctx, pullKey(at.tenant, quorum.PR{Owner: at.owner, Repo: at.repo, Number: n}))
+		switch {
+		case errors.Is(err, store.ErrNoRow):
+		case err != nil:
+			return store.Row{}, err
+		case found.Key == "" || row.Seen.After(found.Seen):
+			found = row
+		}
+	}
+	if found.Key == "" {
+		return store.Row{}, store.ErrNoRow
+	}
+	return found, nil
+}
+
+// unreadable hides what the table said: it may name files.
+func (a api) unreadable(w http.ResponseWriter, r *http.Request, err error) {
+	a.log.ErrorContext(r.Context(), "the table cannot be read for the API", "error", err)
+	writeJSON(w, http.StatusServiceUnavailable, apiError{Error: "the table cannot be read", Hint: "/readyz and the log say more"})
+}
+
+// repoShape is of names as GitHub allows them, and of a few that it does not.
+var repoShape = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}/[A-Za-z0-9._-]{1,100}$`)
+
+// readQuery reads what a list is asked for. What it does not know is an error: a filter with a slip in its name would show
+// everything.
+func readQuery(raw string) (q store.Query, repo string, err error) {
+	q = store.Query{Kind: kindPull, Limit: listedPulls}
+	values, err := url.ParseQuery(raw)
+	if err != nil {
+		return q, "", errors.New("the query cannot be read")
+	}
+	for name, all := range values {
+		value := all[len(all)-1]
+		switch name {
+		case "open":
+			open := value == "true"
+			if !open && value != "false" {
+				return q, "", errors.New("open is neither true nor false")
+			}
+			q.Open = &open
+		case "repo":
+			if !repoShape.MatchString(value) {
+				return q, "", errors.New("repo is not owner/name")
+			}
+			repo = value
+		case "before":
+			if q.Before, err = time.Parse(time.RFC3339Nano, value); err != nil {
+				return q, "", errors.New("before is no time like 2026-01-02T15:04:05Z")
+			}
+		case "limit":
+			if q.Limit, err = strconv.Atoi(value); err != nil || q.Limit < 1 || q.Limit > mostPulls {
+				return q, "", fmt.Errorf("limit is no number from 1 to %d", mostPulls)
+			}
+		default:
+			return q, "", errors.New("the query has a parameter that is not known")
+		}
+	}
+	return q, repo, nil
+}
+
+// page cuts rows down to a page, and says where the next one begins. Rows that were looked at in one moment stay together,
+// as the next page begins before a moment.
+func page(rows []store.Row, limit int) (cut []store.Row, next string) {
+	if len(rows) <= limit {
+		return rows, ""
+	}
+	n, over := limit, rows[limit].Seen
+	for n > 0 && rows[n-1].Seen.Equal(over) {
+		n--
+	}
+	n = cmp.Or(n, limit)
+	last := rows[n-1].Seen
+	if last.IsZero() {
+		return rows[:limit], ""
+	}
+	return rows[:n], last.UTC().Format(time.RFC3339Nano)
+}
+
+func pullOf(row store.Row) apiPull {
+	p := apiPull{
+		Key: row.Key, Tenant: row.Tenant, Open: row.Open, Looking: row.Leased, Due: utc(row.Due), Seen: utc(row.Seen),
+		Failures: row.Attempts, Failed: row.Failed,
+	}
+	var s Sight
+	if len(row.Sight) > 0 && json.Unmarshal(row.Sight, &s) == nil {
+		p.Sight = &s
+	}
+	return p
+}
+
+// utc leaves the zero time zero.
+func utc(t time.Time) time.Time {
+	if t.IsZero() {
+		return t
+	}
+	return t.UTC()
+}

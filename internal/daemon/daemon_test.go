@@ -1,0 +1,892 @@
+package daemon
+
+// The daemon against a host of its own: what becomes of deliveries, limits, refusals, faults, restarts and lost events. All of
+// it in virtual time, on a real table.
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/report"
+	"github.com/review-coordinator/coordinator/internal/store"
+)
+
+const sha = "a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1"
+
+// land is a host with tenants. Its pull requests wait for a reviewer who never comes, so that each look has a wake.
+type land struct {
+	mu       sync.Mutex
+	policy   quorum.Policy
+	file     quorum.PolicyFile
+	takes    time.Duration            // of each observation
+	fails    func(tenant int64) error // before each request to the tenant
+	panics   bool
+	ready    map[int64]time.Time
+	pulls    map[int64]map[quorum.PR]time.Time // open ones with their last change
+	gone     map[int64]bool
+	heads    map[string][]quorum.PR
+	missed   []Missed
+	asked    []string
+	looked   []string // pull requests, in the order of their looks
+	requests map[int64]int
+	begun    map[quorum.PR]time.Time
+	within   map[string]bool // pull requests that are looked at right now
+	twice    []string        // those that were looked at twice at once
+}
+
+func newLand() *land {
+	return &land{
+		policy: quorum.Policy{
+			Check: "Review quorum", Mode: quorum.Enforce, Need: 1, Grace: 3 * time.Minute, Deadline: 45 * time.Minute, EarlyStart: true, DraftsWait: true, Threads: quorum.ByOthers,
+			Retry: quorum.Retry{Max: 1, FastFail: 30 * time.Second, Backoff: time.Minute},
+			Reviewers: []quorum.Reviewer{{
+				Name: "openai", Workflow: ".github/workflows/openai.yml", Events: []string{"pull_request"}, Author: "github-actions[bot]", Heading: "## OpenAI Review",
+				Verdict: quorum.Format{Kind: quorum.Auto}, FailureMeans: quorum.MeansUnavailable, Timeout: 10 * time.Minute,
+			}},
+		},
+		file:  quorum.PolicyFile{State: quorum.FileValid, SHA: "p1", Path: ".github/review-coordinator.yml"},
+		ready: map[int64]time.Time{}, pulls: map[int64]map[quorum.PR]time.Time{}, gone: map[int64]bool{}, heads: map[string][]quorum.PR{}, requests: map[int64]int{},
+		begun: map[quorum.PR]time.Time{}, within: map[string]bool{},
+	}
+}
+
+func (l *land) open(tenant int64, prs ...quorum.PR) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.pulls[tenant] == nil {
+		l.pulls[tenant] = map[quorum.PR]time.Time{}
+	}
+	for _, pr := range prs {
+		l.pulls[tenant][pr], l.begun[pr] = time.Now(), time.Now()
+	}
+}
+
+// Payloads are notices.
+func (l *land) Read(event string, payload []byte) (n Notice, err error) {
+	if err := json.Unmarshal(payload, &n); err != nil {
+		return n, err
+	}
+	n.Event = event
+	return n, nil
+}
+
+func (l *land) Enter(tenant int64) (Site, error) { return place2{l, tenant}, nil }
+func (l *land) Leave(int64)                      {}
+func (l *land) Reached() time.Time               { return time.Now() }
+
+func (l *land) Tenants(context.Context) (all []Tenant, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for id := range l.pulls {
+		if !l.gone[id] {
+			all = append(all, Tenant{ID: id})
+		}
+	}
+	return all, l.ask(0)
+}
+
+func (l *land) Missed(context.Context, time.Time) ([]Missed, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.missed), nil
+}
+
+func (l *land) Redeliver(_ context.Context, m Missed) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.asked = append(l.asked, m.ID)
+	return nil
+}
+
+// ask is a request; l.mu is held.
+func (l *land) ask(tenant int64) error {
+	l.requests[tenant]++
+	if l.fails != nil {
+		return l.fails(tenant)
+	}
+	return nil
+}
+
+func (l *land) sent(tenant int64) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.requests[tenant]
+}
+
+func (l *land) looks() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.looked)
+}
+
+// place2 is a tenant's side of the land.
+type place2 struct {
+	*land
+	tenant int64
+}
+
+func (p place2) Observe(ctx context.Context, pr quorum.PR) (quorum.Policy, quorum.Snapshot, error) {
+	p.mu.Lock()
+	if p.panics {
+		p.mu.Unlock()
+		panic("a mistake")
+	}
+	key := fmt.Sprint(p.tenant, pr)
+	if p.within[key] {
+		p.twice = append(p.twice, key)
+	}
+	p.within[key] = true
+	p.looked = append(p.looked, pr.String())
+	err := p.ask(p.tenant)
+	changed, open := p.pulls[p.tenant][pr]
+	policy, file, takes, begun := p.policy, p.file, p.takes, p.begun[pr]
+	p.mu.Unlock()
+	defer func() {
+		p.mu.Lock()
+		p.within[key] = false
+		p.mu.Unlock()
+	}()
+	if takes > 0 {
+		timer := time.NewTimer(takes)
+		defer timer.Stop()
+		select {
+		case <-ctx.Done():
+			return policy, quorum.Snapshot{}, ctx.Err()
+		case <-timer.C:
+		}
+	}
+	_ = changed
+	return policy, quorum.Snapshot{
+		PR:   quorum.PullRequest{PR: pr, Title: "Change", Head: sha, BaseRef: "main", DefaultBranch: "main", Author: quorum.Account{Login: "alice"}, Created: begun, Commits: 1, Closed: !open},
+		File: file, Gated: true, Arrived: begun, Ours: quorum.Account{Login: "app[bot]", Bot: true},
+	}, err
+}
+
+func (p place2) Apply(context.Context, quorum.PR, quorum.Effects) (quorum.Receipt, error) {
+	return quorum.Receipt{}, nil
+}
+
+func (p place2) Publish(context.Context, quorum.PR, report.Check) error { return nil }
+
+func (p place2) Expect(quorum.PR, string, ...int64) {}
+
+func (p place2) Ready(now time.Time, _ int) time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if at := p.ready[p.tenant]; at.After(now) {
+		return at
+	}
+	return now
+}
+
+func (p place2) PullsOf(_ context.Context, owner, repo, sha string) ([]quorum.PR, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.heads[owner+"/"+repo+"@"+sha], p.ask(p.tenant)
+}
+
+func (p place2) Repositories(context.Context) (all []string, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	seen := map[string]bool{}
+	for pr := range p.pulls[p.tenant] {
+		if full := pr.Owner + "/" + pr.Repo; !seen[full] {
+			seen[full] = true
+			all = append(all, full)
+		}
+	}
+	return all, p.ask(p.tenant)
+}
+
+func (p place2) Changed(_ context.Context, owner, repo string, since time.Time) (c Changed, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c.File, c.Policy = p.file, p.policy
+	for pr, at := range p.pulls[p.tenant] {
+		if pr.Owner == owner && pr.Repo == repo && !at.Before(since) && c.File.State != quorum.FileMissing {
+			c.Pulls = append(c.Pulls, ChangedPull{PR: pr, Updated: at})
+			c.Latest = latest(c.Latest, at)
+		}
+	}
+	slices.SortFunc(c.Pulls, func(a, b ChangedPull) int { return b.Updated.Compare(a.Updated) })
+	return c, p.ask(p.tenant)
+}
+
+// A limitError is a limit of the host's.
+type limitError struct{ until time.Time }
+
+func (e limitError) Error() string      { return "limited" }
+func (e limitError) RetryAt() time.Time { return e.until }
+func (e limitError) Temporary() bool    { return true }
+
+type faultError struct{}
+
+func (faultError) Error() string   { return "fault" }
+func (faultError) Temporary() bool { return true }
+
+// A house is a daemon at work.
+type house struct {
+	*Daemon
+	t    *testing.T
+	stop func()
+}
+
+// build starts a daemon on the table in dir.
+func build(t *testing.T, l *land, dir string, tune ...func(*Config)) *house {
+	t.Helper()
+	s, err := store.OpenSQLite(filepath.Join(dir, "c.db"), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := Config{
+		Store: s, Host: l, Metrics: NewMetrics(MetricsOptions{}), Feed: NewFeed(), Log: slog.New(slog.DiscardHandler), Resync: 5 * time.Minute,
+		Jitter: func(most time.Duration) time.Duration { return most },
+	}
+	for _, f := range tune {
+		f(&c)
+	}
+	h := &house{Daemon: New(c), t: t}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- h.Run(ctx) }()
+	var once sync.Once
+	h.stop = func() {
+		once.Do(func() {
+			cancel()
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+			c.Feed.Close()
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	t.Cleanup(h.stop)
+	return h
+}
+
+var deliveries struct {
+	sync.Mutex
+	n int
+}
+
+// deliver hands the daemon a notice under a new id, and wants it accepted.
+func (h *house) deliver(n Notice) {
+	h.t.Helper()
+	deliveries.Lock()
+	deliveries.n++
+	id := fmt.Sprintf("d-%d", deliveries.n)
+	deliveries.Unlock()
+	if got := h.deliverAs(id, n); got != accepted {
+		h.t.Errorf("a delivery was %s", got)
+	}
+}
+
+func (h *house) deliverAs(id string, n Notice) string {
+	h.t.Helper()
+	payload, err := json.Marshal(n)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	got, err := h.Receive(h.t.Context(), Received{ID: id, Event: "pull_request", Payload: payload, At: h.Now()})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return got
+}
+
+// about is an event of a pull request that concerns its reviewer.
+func about(tenant int64, pr quorum.PR) Notice {
+	return Notice{Action: "synchronize", Kind: AboutPulls, Tenant: tenant, Owner: pr.Owner, Repo: pr.Repo, Pulls: []int{pr.Number}, Touch: quorum.Touch{Event: "pull_request", Action: "synchronize"}}
+}
+
+func pull(n int) quorum.PR { return quorum.PR{Owner: "acme", Repo: "shop", Number: n} }
+
+// settle waits in virtual time until nothing moves any more, and then d.
+func settle(d time.Duration) {
+	timer := time.NewTimer(d)
+	<-timer.C
+	synctest.Wait()
+}
+
+func count(all []string, of string) (n int) {
+	for _, s := range all {
+		if s == of {
+			n++
+		}
+	}
+	return n
+}
+
+func TestADeliveryLeadsToOneLook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand()
+		h := build(t, l, t.TempDir())
+		settle(time.Second)
+		l.open(1, pull(7))
+		h.deliver(about(1, pull(7)))
+		settle(time.Second)
+		if got := l.looks(); len(got) != 1 || got[0] != "acme/shop#7" {
+			t.Errorf("looked at %v", got)
+		}
+		row, err := h.Store.Get(t.Context(), "1/acme/shop#7")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var s Sight
+		if err := json.Unmarshal(row.Sight, &s); err != nil {
+			t.Fatal(err)
+		}
+		if s.Verdict != "waiting" || len(s.Lanes) != 1 || s.Wake.IsZero() || !row.Open || row.Wake.IsZero() {
+			t.Errorf("the table holds %+v, seen %+v", row, s)
+		}
+		h.stop()
+	})
+}
+
+func TestADuplicateIsNoLook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand()
+		l.open(1, pull(7))
+		h := build(t, l, t.TempDir())
+		settle(time.Second)
+		before := len(l.looks())
+		if got := h.deliverAs("one", about(1, pull(7))); got != accepted {
+			t.Error(got)
+		}
+		settle(time.Second)
+		for range 5 {
+			if got := h.deliverAs("one", about(1, pull(7))); got != duplicate {
+				t.Error(got)
+			}
+			settle(time.Second)
+		}
+		if n := len(l.looks()) - before; n != 1 {
+			t.Errorf("%d looks", n)
+		}
+		h.stop()
+	})
+}
+
+func TestABurstComesToTwoLooksAtMost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand()
+		l.takes = 100 * time.Millisecond
+		h := build(t, l, t.TempDir())
+		settle(time.Second)
+		for n := range 100 {
+			l.open(1, pull(n+1))
+		}
+		for range 10 {
+			for n := range 100 {
+				h.deliver(about(1, pull(n+1)))
+			}
+		}
+		settle(time.Minute)
+		looks := l.looks()
+		for n := range 100 {
+			if got := count(looks, pull(n+1).String()); got < 1 || got > 2 {
+				t.Errorf("%s: %d looks", pull(n+1), got)
+			}
+		}
+		if len(l.twice) > 0 {
+			t.Errorf("looked at twice at once: %v", l.twice)
+		}
+		h.stop()
+	})
+}
+
+func TestWhatHappensDuringALookIsLookedAtAfterIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand()
+		l.takes = 10 * time.Second
+		l.open(1, pull(7))
+		h := build(t, l, t.TempDir())
+		settle(5 * time.Second) // the resync's look is under way
+		h.deliver(about(1, pull(7)))
+		settle(time.Minute)
+		if got := len(l.looks()); got != 2 || len(l.twice) > 0 {
+			t.Errorf("%d looks, at once %v", got, l.twice)
+		}
+		h.stop()
+	})
+}
+
+// The other tenant's single event is looked at among the first, however many a tenant has.
+func TestAStormHoldsUpNobodyElse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand()
+		l.takes = time.Second
+		h := build(t, l, t.TempDir(), func(c *Config) { c.Workers, c.PerTenant = 8, 6 })
+		settle(time.Second)
+		for n := range 500 {
+			l.open(1, pull(n+1))
+			h.deliver(about(1, pull(n+1)))
+		}
+		other := quorum.PR{Owner: "other", Repo: "tool", Number: 1}
+		l.open(2, other)
+		settle(2 * time.Second)
+		h.deliver(about(2, other))
+		settle(1500 * time.Millisecond)
+		looks := l.looks()
+		at := slices.Index(looks, other.String())
+		if at < 0 || len(looks) > 100 {
+			t.Errorf("of %d looks the other tenant's is at %d", len(looks), at)
+		}
+		h.stop()
+	})
+}
+
+func TestALimitIsADueTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand()
+		h := build(t, l, t.TempDir())
+		settle(time.Second)
+		until := time.Now().Add(20 * time.Minute)
+		l.mu.Lock()
+		l.fails = func(tenant int64) error {
+			if tenant == 1 && time.Now().Before(until) {
+				return limitError{until}
+			}
+			return nil
+		}
+		l.mu.Unlock()
+		for n := range 50 {
+			l.open(1, pull(n+1))
+			h.deliver(about(1, pull(n+1)))
+		}
+		settle(time.Minute)
+		sent := l.sent(1)
+		if sent > h.PerTenant {
+			t.Errorf("%d requests met the limit", sent)
+		}
+		settle(18 * time.Minute)
+		if now := l.sent(1); now != sent {
+			t.Errorf("%d requests while the limit lasted", now-sent)
+		}
+		settle(2 * time.Minute)
+		seen := map[string]bool{}
+		for _, pr := range l.looks() {
+			seen[pr] = true
+		}
+		if len(seen) != 50 || l.sent(1) <= sent {
+			t.Errorf("%d of 50 were looked at after it", len(seen))
+		}
+		h.stop()
+	})
+}
+
+func TestABudgetIsKeptWithoutARequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand()
+		l.ready[1] = time.Now().Add(10 * time.Minute)
+		h := build(t, l, t.TempDir())
+		settle(time.Second)
+		l.open(1, pull(1))
+		h.deliver(about(1, pull(1)))
+		settle(9 * time.Minute)
+		if n := len(l.looks()); n != 0 {
+			t.Errorf("%d looks before the budget allows one", n)
+		}
+		settle(2 * time.Minute)
+		if n := len(l.looks()); n == 0 {
+			t.Error("no look after it")
+		}
+		h.stop()
+	})
+}
+
+func TestRefusedCredentialsParkTheTenant(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand()
+		h := build(t, l, t.TempDir())
+		settle(time.Second)
+		renewed := false
+		l.mu.Lock()
+		l.fails = func(tenant int64) error {
+			if tenant == 1 && !renewed {
+				return fmt.Errorf("token: %w", ErrUnauthorized)
+			}
+			return nil
+		}
+		l.mu.Unlock()
+		l.open(1, pull(1), pull(2), pull(3))
+		for n := range 3 {
+			h.deliver(about(1, pull(n+1)))
+		}
+		settle(3 * time.Hour)
+		if n := l.sent(1); n > 30 {
+			t.Errorf("%d requests in three hours", n)
+		}
+		l.mu.Lock()
+		renewed = true
+		l.looked = nil
+		l.mu.Unlock()
+		settle(2 * time.Hour)
+		for n := range 3 {
+			if !slices.Contains(l.looks(), pull(n+1).String()) {
+				t.Errorf("%s was not looked at after the key was renewed", pull(n+1))
+			}
+		}
+		h.stop()
+	})
+}
+
+func TestATenantThatIsGoneTakesItsWorkAlong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand()
+		l.open(1, pull(1), pull(2))
+		h := build(t, l, t.TempDir())
+		settle(time.Second)
+		l.mu.Lock()
+		l.gone[1] = true
+		l.fails = func(tenant int64) error {
+			if tenant == 1 {
+				return fmt.Errorf("token: %w", ErrNoTenant)
+			}
+			return nil
+		}
+		l.mu.Unlock()
+		h.deliver(Notice{Action: "deleted", Kind: TenantGone, Tenant: 1})
+		settle(time.Second)
+		sent := l.sent(1)
+		settle(24 * time.Hour)
+		if n := l.sent(1) - sent; n > 0 {
+			t.Errorf("%d requests for an installation that is gone", n)
+		}
+		one := int64(1)
+		rows, err := h.Store.List(t.Context(), store.Query{Tenant: &one})
+		if err != nil || len(rows) > 0 {
+			t.Errorf("the table still holds %v, %v", rows, err)
+		}
+		h.stop()
+	})
+}
+
+func TestAPullRequestThatIsGoneEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand()
+		h := build(t, l, t.TempDir())
+		settle(time.Second)
+		l.mu.Lock()
+		l.fails = func(int64) error { return fmt.Errorf("read: %w", ErrGone) }
+		l.mu.Unlock()
+		h.deliver(about(1, pull(9)))
+		settle(time.Hour)
+		if n := count(l.looks(), pull(9).String()); n != 1 {
+			t.Errorf("%d looks at what is gone", n)
+		}
+		h.stop()
+	})
+}
+
+func TestAnOutageHealsByItself(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand()
+		h := build(t, l, t.TempDir())
+		settle(time.Second)
+		down := true
+		l.mu.Lock()
+		l.fails = func(int64) error {
+			if down {
+				return faultError{}
+			}
+			return nil
+		}
+		l.mu.Unlock()
+		for n := range 200 {
+			l.open(1, pull(n+1))
+			h.deliver(about(1, pull(n+1)))
+		}
+		settle(10 * time.Minute)
+		if n := l.sent(1); n > 600 {
+			t.Errorf("%d requests in ten minutes of an outage", n)
+		}
+		l.mu.Lock()
+		down, l.looked = false, nil
+		l.mu.Unlock()
+		settle(10 * time.Minute)
+		seen := map[string]bool{}
+		for _, pr := range l.looks() {
+			seen[pr] = true
+		}
+		if len(seen) != 200 {
+			t.Errorf("%d of 200 were looked at after the outage", len(seen))
+		}
+		health, err := h.Store.Health(t.Context(), time.Now())
+		if err != nil || health.Failing > 0 {
+			t.Errorf("%+v, %v", health, err)
+		}
+		h.stop()
+	})
+}
+
+func TestAMistakeOfOursStopsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand()
+		l.panics = true
+		h := build(t, l, t.TempDir())
+		settle(time.Second)
+		l.open(1, pull(1))
+		h.deliver(about(1, pull(1)))
+		settle(time.Minute)
+		l.mu.Lock()
+		l.panics = false
+		l.mu.Unlock()
+		settle(10 * time.Minute)
+		if len(l.looks()) == 0 {
+			t.Error("never looked at after it")
+		}
+		h.stop()
+	})
+}
+
+func TestWhatConcernsNoReviewerCostsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand()
+		l.open(1, pull(7))
+		h := build(t, l, t.TempDir())
+		settle(time.Minute)
+		sent, row := l.sent(1), h.row(1, pull(7))
+		n := about(1, pull(7))
+		n.Touch = quorum.Touch{Event: "workflow_run", Workflow: ".github/workflows/tests.yml", Run: 4}
+		h.deliver(n)
+		n.Touch = quorum.Touch{Event: "issue_comment", Author: "alice"}
+		h.deliver(n)
+		n = Notice{Action: "completed", Kind: AboutHead, Tenant: 1, Owner: "acme", Repo: "shop", Head: sha, Touch: quorum.Touch{Event: "check_run", App: "lint-app", Name: "lint"}}
+		h.deliver(n)
+		settle(time.Minute)
+		if got := l.sent(1); got != sent {
+			t.Errorf("%d requests", got-sent)
+		}
+		after := h.row(1, pull(7))
+		if !after.Wake.Equal(row.Wake) || !after.Due.Equal(row.Due) || after.Due.IsZero() {
+			t.Errorf("due %s and wake %s before, %s and %s after", row.Due, row.Wake, after.Due, after.Wake)
+		}
+		n = about(1, pull(7))
+		n.Touch = quorum.Touch{Event: "workflow_run", Workflow: ".github/workflows/openai.yml", Run: 5}
+		h.deliver(n)
+		settle(time.Second)
+		if got := l.sent(1); got == sent {
+			t.Error("the reviewer's own run was spared too")
+		}
+		h.stop()
+	})
+}
+
+func (h *house) row(tenant int64, pr quorum.PR) store.Row {
+	h.t.Helper()
+	row, err := h.Store.Get(h.t.Context(), pullKey(tenant, pr))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return row
+}
+
+func TestACommitsPullRequestsAreFound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand()
+		l.open(1, pull(7), pull(8))
+		h := build(t, l, t.TempDir())
+		settle(time.Minute)
+		l.mu.Lock()
+		l.heads["acme/shop@"+sha] = []quorum.PR{pull(7), pull(8)}
+		l.looked = nil
+		l.mu.Unlock()
+		h.deliver(Notice{Action: "completed", Kind: AboutHead, Tenant: 1, Owner: "acme", Repo: "shop", Head: sha, Touch: quorum.Touch{Event: "workflow_run", Workflow: ".github/workflows/openai.yml"}})
+		settle(time.Second)
+		looks := l.looks()
+		slices.Sort(looks)
+		if strings.Join(looks, " ") != "acme/shop#7 acme/shop#8" {
+			t.Errorf("looked at %v", looks)
+		}
+		if _, err := h.Store.Get(t.Context(), headKey(1, "acme", "shop", sha)); !errors.Is(err, store.ErrNoRow) {
+			t.Errorf("the commit is still there: %v", err)
+		}
+		h.stop()
+	})
+}
+
+func TestWakesSurviveARestart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		l := newLand()
+		l.open(1, pull(7))
+		h := build(t, l, dir)
+		settle(time.Minute)
+		wake := h.row(1, pull(7)).Wake
+		h.stop()
+		settle(time.Hour) // longer than its wake: a wake that has passed means now
+		if !wake.Before(time.Now()) {
+			t.Fatalf("the wake is %s", wake)
+		}
+		l.mu.Lock()
+		l.looked = nil
+		l.mu.Unlock()
+		h = build(t, l, dir)
+		settle(time.Second)
+		if count(l.looks(), pull(7).String()) == 0 {
+			t.Error("not looked at after the restart")
+		}
+		h.stop()
+	})
+}
+
+func TestAStopFinishesWhatIsUnderWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		l := newLand()
+		l.takes = 3 * time.Second
+		h := build(t, l, dir, func(c *Config) { c.Workers = 4 })
+		settle(time.Second)
+		for n := range 100 {
+			l.open(1, pull(n+1))
+			h.deliver(about(1, pull(n+1)))
+		}
+		settle(time.Second)
+		began := time.Now()
+		h.stop()
+		if took := time.Since(began); took > 10*time.Second {
+			t.Errorf("the stop took %s", took)
+		}
+		if _, err := h.Receive(t.Context(), Received{ID: "late", Event: "ping", Payload: []byte("{}")}); !errors.Is(err, ErrDraining) {
+			t.Errorf("a delivery after the stop: %v", err)
+		}
+		l.mu.Lock()
+		l.takes = 0
+		l.mu.Unlock()
+		h = build(t, l, dir)
+		settle(time.Minute)
+		seen := map[string]bool{}
+		for _, pr := range l.looks() {
+			seen[pr] = true
+		}
+		if len(seen) != 100 {
+			t.Errorf("%d of 100 were looked at", len(seen))
+		}
+		h.stop()
+	})
+}
+
+func TestALookThatWillNotEndIsCutOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		l := newLand()
+		l.takes = time.Hour
+		l.open(1, pull(1))
+		h := build(t, l, dir)
+		settle(time.Minute)
+		began := time.Now()
+		h.stop()
+		if took := time.Since(began); took > 10*time.Second {
+			t.Errorf("the stop took %s", took)
+		}
+		l.mu.Lock()
+		l.takes, l.looked = 0, nil
+		l.mu.Unlock()
+		h = build(t, l, dir)
+		settle(time.Second)
+		if len(l.looks()) == 0 {
+			t.Error("not looked at after the restart")
+		}
+		h.stop()
+	})
+}
+
+func TestALongLookKeepsItsLease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand()
+		l.takes = 5 * time.Minute
+		l.open(1, pull(1))
+		h := build(t, l, t.TempDir())
+		settle(6 * time.Minute)
+		if len(l.twice) > 0 {
+			t.Errorf("looked at twice at once: %v", l.twice)
+		}
+		if row := h.row(1, pull(1)); row.Seen.IsZero() {
+			t.Errorf("its outcome was not kept: %+v", row)
+		}
+		h.stop()
+	})
+}
+
+func TestFailedDeliveriesAreAskedForAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand()
+		l.open(1, pull(1))
+		h := build(t, l, t.TempDir())
+		settle(time.Second)
+		h.deliverAs("arrived", about(1, pull(1)))
+		l.mu.Lock()
+		l.missed = []Missed{{ID: "lost", Hook: 1}, {ID: "arrived", Hook: 2}}
+		l.mu.Unlock()
+		settle(time.Hour)
+		l.mu.Lock()
+		asked := slices.Clone(l.asked)
+		l.mu.Unlock()
+		if count(asked, "arrived") > 0 || count(asked, "lost") < 1 || count(asked, "lost") > maxAsks {
+			t.Errorf("asked for %v", asked)
+		}
+		h.stop()
+	})
+}
+
+func TestTheResyncFindsWhatNoEventTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand()
+		h := build(t, l, t.TempDir())
+		settle(time.Second)
+		l.open(1, pull(7)) // and nobody tells
+		settle(11 * time.Minute)
+		if count(l.looks(), pull(7).String()) == 0 {
+			t.Fatal("a new pull request was not found")
+		}
+		l.mu.Lock()
+		l.policy.DraftsWait, l.looked = true, nil
+		l.file.SHA = "p2"
+		l.mu.Unlock()
+		settle(6 * time.Minute)
+		if count(l.looks(), pull(7).String()) == 0 {
+			t.Error("a new policy was not found")
+		}
+		l.mu.Lock()
+		delete(l.pulls[1], pull(7))
+		l.pulls[1][pull(8)] = time.Now() // or the repository would be gone
+		l.mu.Unlock()
+		settle(2 * time.Hour)
+		if _, err := h.Store.Get(t.Context(), pullKey(1, pull(7))); !errors.Is(err, store.ErrNoRow) {
+			t.Errorf("a closed pull request is still tracked: %v", err)
+		}
+		h.stop()
+	})
+}
+
+func TestAPushOfTheDefaultBranchReadsThePolicyAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand()
+		l.open(1, pull(7))
+		h := build(t, l, t.TempDir())
+		settle(time.Minute)
+		l.mu.Lock()
+		l.file.SHA, l.looked = "p2", nil
+		l.mu.Unlock()
+		h.deliver(Notice{Event: "push", Kind: AboutRepo, Tenant: 1, Owner: "acme", Repo: "shop"})
+		settle(time.Second)
+		if count(l.looks(), pull(7).String()) != 1 {
+			t.Errorf("looked at %v", l.looks())
+		}
+		h.stop()
+	})
+}

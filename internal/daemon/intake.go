@@ -1,0 +1,422 @@
+package daemon
+
+// The webhook's door. It stands open to the world: nothing that a caller without the secret sends is parsed, logged word by
+// word, kept, or answered with more than a status; and all such callers together cannot make us hold more than a bound.
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"log/slog"
+	"mime"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+)
+
+// WebhookPath is where GitHub sends to.
+const WebhookPath = "/webhook"
+
+const (
+	maxPayload  = 25 << 20        // GitHub sends nothing larger: https://docs.github.com/webhooks/webhook-events-and-payloads
+	pieceSize   = 32 << 10        // of which a body is read; nearly all fit into one
+	freePieces  = 2               // of each body: at most 64 KB for each connection
+	sharedMost  = 32 << 20        // of all bodies together beyond those, so that the largest fits in
+	sharedWait  = 3 * time.Second // for a share: then 503, before GitHub's 10 seconds are over
+	acceptMost  = 9 * time.Second // GitHub counts what takes 10 seconds as failed
+	quietFor    = time.Minute     // between two lines about what anybody can cause
+	maxHeaderID = 100             // characters of a delivery's or an event's name
+	minSecret   = 16              // bytes
+	maxSecrets  = 8               // each costs a hash of every body
+	signedWith  = "sha256="       // the older sha1= is never enough
+	jsonType    = "application/json"
+)
+
+// Received is a delivery whose signature was right. Everything in it is still hostile: who may write to a repository may
+// choose what is in its events.
+type Received struct {
+	ID      string // X-GitHub-Delivery
+	Event   string // X-GitHub-Event
+	Payload []byte // valid until Receive returns
+	At      time.Time
+}
+
+// Intake answers POST /webhook. It answers 202 only after Receive returned without an error.
+type Intake struct {
+	Secrets []string // see [ParseSecrets]; without one, nothing is accepted
+	Receive func(ctx context.Context, d Received) (result string, err error)
+	Metrics *Metrics         // nil: nothing is counted
+	Log     *slog.Logger     // nil: nothing is logged
+	Now     func() time.Time // nil: time.Now
+
+	once    sync.Once
+	shared  *semaphore.Weighted
+	pieces  sync.Pool // of *[pieceSize]byte
+	refused quiet
+	failed  quiet
+}
+
+// ParseSecrets reads secrets that are separated by commas. More than one are for rotation: each of them is enough.
+func ParseSecrets(text string) ([]string, error) {
+	parts := strings.Split(text, ",")
+	if len(parts) > maxSecrets {
+		return nil, fmt.Errorf("read webhook secrets: there are %d of them, at most %d are allowed", len(parts), maxSecrets)
+	}
+	secrets := make([]string, len(parts))
+	for i, part := range parts {
+		secrets[i] = strings.TrimSpace(part)
+		if n := len(secrets[i]); n < minSecret {
+			return nil, fmt.Errorf("read webhook secrets: secret %d of %d has %d bytes, at least %d are needed", i+1, len(parts), n, minSecret)
+		}
+	}
+	return secrets, nil
+}
+
+func (in *Intake) start() {
+	in.shared = semaphore.NewWeighted(sharedMost)
+	in.pieces.New = func() any { return new([pieceSize]byte) }
+	in.Log = logger(in.Log)
+	if in.Now == nil {
+		in.Now = time.Now
+	}
+	if in.Metrics == nil {
+		in.Metrics = NewMetrics(MetricsOptions{})
+	}
+}
+
+// refusal is an answer that accepts nothing.
+type refusal struct {
+	status int
+	result string // for the metric
+	say    string // for the caller; "": the status says it
+	hint   string
+	err    error // for the log
+}
+
+func (r *refusal) Error() string { return cmp.Or(r.say, http.StatusText(r.status)) }
+func (r *refusal) Unwrap() error { return r.err }
+
+// ServeHTTP implements [http.Handler].
+func (in *Intake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	in.once.Do(in.start)
+	event, result, err := in.serve(w, r)
+	if err == nil {
+		in.Metrics.Delivered(event, result)
+		writeJSON(w, http.StatusAccepted, intakeAnswer{Result: result})
+		return
+	}
+	no := &refusal{status: http.StatusServiceUnavailable, result: "failed", say: "the delivery was not accepted"}
+	errors.As(err, &no)
+	in.Metrics.Delivered(event, no.result)
+	switch no.status {
+	case http.StatusUnauthorized: // no detail: whoever guesses learns nothing
+		w.WriteHeader(no.status)
+	case http.StatusMethodNotAllowed:
+		w.Header().Set("Allow", http.MethodPost)
+		writeJSON(w, no.status, apiError{Error: no.Error(), Hint: no.hint})
+	default:
+		writeJSON(w, no.status, apiError{Error: no.Error(), Hint: no.hint})
+	}
+	in.note(r, no, err)
+}
+
+type intakeAnswer struct {
+	Result string `json:"result"`
+}
+
+// note logs what was not accepted: what anybody can cause at most once a minute, with how often it was.
+func (in *Intake) note(r *http.Request, no *refusal, err error) {
+	line, level, text := &in.refused, slog.LevelWarn, "webhook requests refused"
+	if no.result == "failed" {
+		line, level, text = &in.failed, slog.LevelError, "webhook deliveries not accepted; the resync asks for them again"
+	}
+	if n, say := line.count(in.Now()); say {
+		in.Log.LogAttrs(r.Context(), level, text, slog.Int("count", n), slog.Int("status", no.status), slog.String("last", quoted(err.Error())), slog.String("from", r.RemoteAddr))
+	}
+}
+
+// serve accepts a delivery, or says why not. The event is named only if the signature was right.
+func (in *Intake) serve(w http.ResponseWriter, r *http.Request) (event, result string, err error) {
+	want, err := in.precheck(r)
+	if err != nil {
+		return "", "", err
+	}
+	body := &body{in: in, announced: r.ContentLength}
+	defer body.release()
+	ok, err := body.read(r.Context(), http.MaxBytesReader(w, r.Body, maxPayload), newVerifier(in.Secrets, want))
+	switch {
+	case err != nil:
+		return "", "", err
+	case !ok:
+		return "", "", &refusal{status: http.StatusUnauthorized, result: "refused", say: "the signature is wrong"}
+	}
+	d, err := in.delivery(r)
+	if err != nil {
+		return d.Event, "", err
+	}
+	d.Payload = body.bytes()
+	return in.receive(r.Context(), d)
+}
+
+// precheck refuses what needs no reading. It returns the signature that the body must have.
+func (in *Intake) precheck(r *http.Request) (want [sha256.Size]byte, err error) {
+	switch {
+	case r.URL.Path != WebhookPath:
+		return want, &refusal{status: http.StatusNotFound, result: "refused", say: "there is nothing here", hint: "webhooks are sent to " + WebhookPath}
+	case r.Method != http.MethodPost:
+		return want, &refusal{status: http.StatusMethodNotAllowed, result: "refused", say: "a webhook is sent with POST"}
+	case r.ContentLength > maxPayload:
+		return want, &refusal{status: http.StatusRequestEntityTooLarge, result: "refused", say: "the body is larger than 25 MB"}
+	}
+	want, ok := signature(r.Header)
+	if !ok {
+		return want, &refusal{status: http.StatusUnauthorized, result: "refused", say: "there is no signature X-Hub-Signature-256"}
+	}
+	return want, nil
+}
+
+// delivery reads the headers of a request that is signed. GitHub does not sign headers: they decide nothing but names.
+func (in *Intake) delivery(r *http.Request) (Received, error) {
+	d := Received{ID: r.Header.Get("X-GitHub-Delivery"), Event: r.Header.Get("X-GitHub-Event"), At: in.Now()}
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	switch {
+	case err != nil || kind != jsonType:
+		return d, &refusal{
+			status: http.StatusUnsupportedMediaType, result: "malformed", say: "the body is not " + jsonType,
+			hint: "set the webhook's content type to " + jsonType,
+		}
+	case !plausible(d.Event):
+		return d, &refusal{status: http.StatusBadRequest, result: "malformed", say: "X-GitHub-Event names no event"}
+	case !plausible(d.ID):
+		return d, &refusal{status: http.StatusBadRequest, result: "malformed", say: "X-GitHub-Delivery names no delivery"}
+	}
+	return d, nil
+}
+
+// receive hands a delivery on.
+func (in *Intake) receive(ctx context.Context, d Received) (event, result string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, acceptMost)
+	defer cancel()
+	began := in.Now()
+	result, err = in.Receive(ctx, d)
+	in.Metrics.AcceptTook(in.Now().Sub(began))
+	switch {
+	case errors.Is(err, ErrMalformed):
+		return d.Event, "", &refusal{status: http.StatusBadRequest, result: "malformed", say: "the payload is not what GitHub sends for this event", err: err}
+	case err != nil:
+		return d.Event, "", fmt.Errorf("receive delivery %s: %w", d.ID, err)
+	}
+	return d.Event, result, nil
+}
+
+// signature reads X-Hub-Signature-256.
+func signature(h http.Header) (sum [sha256.Size]byte, ok bool) {
+	values := h.Values("X-Hub-Signature-256")
+	if len(values) != 1 {
+		return sum, false
+	}
+	text, ok := strings.CutPrefix(values[0], signedWith)
+	if !ok || len(text) != hex.EncodedLen(len(sum)) {
+		return sum, false
+	}
+	_, err := hex.Decode(sum[:], []byte(text))
+	return sum, err == nil && hex.EncodeToString(sum[:]) == text // GitHub writes it in lower case
+}
+
+// plausible keeps names that come in headers to a safe alphabet.
+func plausible(name string) bool {
+	if name == "" || len(name) > maxHeaderID {
+		return false
+	}
+	for _, c := range []byte(name) {
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '_', c == '.':
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// A verifier hashes a body as it comes, once for each secret.
+type verifier struct {
+	want [sha256.Size]byte
+	macs []hash.Hash
+}
+
+func newVerifier(secrets []string, want [sha256.Size]byte) *verifier {
+	v := &verifier{want: want}
+	for _, secret := range secrets {
+		if len(secret) >= minSecret { // a secret that was left empty must not let everybody in
+			v.macs = append(v.macs, hmac.New(sha256.New, []byte(secret)))
+		}
+	}
+	return v
+}
+
+func (v *verifier) write(p []byte) {
+	for _, mac := range v.macs {
+		mac.Write(p)
+	}
+}
+
+// ok compares with all of them, so that its time does not tell which one was right.
+func (v *verifier) ok() bool {
+	right := 0
+	for _, mac := range v.macs {
+		if hmac.Equal(mac.Sum(nil), v.want[:]) {
+			right++
+		}
+	}
+	return right > 0
+}
+
+// A body is read in pieces that are used again: a large one that is announced and does not come costs one piece. What it
+// needs beyond the first few it reserves at once, before it reads on, from a bound for all bodies: so none waits for another
+// that waits for it.
+type body struct {
+	in        *Intake
+	announced int64 // Content-Length; -1: not told
+	pieces    []*[pieceSize]byte
+	size      int
+	reserved  int64
+}
+
+// read reads and hashes everything, and reports whether the signature is right.
+func (b *body) read(ctx context.Context, from io.Reader, v *verifier) (bool, error) {
+	for {
+		if b.size == len(b.pieces)*pieceSize {
+			if err := b.grow(ctx); err != nil {
+				return false, err
+			}
+		}
+		free := b.pieces[len(b.pieces)-1][b.size%pieceSize:]
+		n, err := from.Read(free)
+		v.write(free[:n])
+		b.size += n
+		switch {
+		case errors.Is(err, io.EOF):
+			return v.ok(), nil
+		case err != nil:
+			return false, unreadable(err)
+		}
+	}
+}
+
+// grow adds a piece.
+func (b *body) grow(ctx context.Context) error {
+	if len(b.pieces) == freePieces {
+		if err := b.reserve(ctx); err != nil {
+			return err
+		}
+	}
+	piece, ok := b.in.pieces.Get().(*[pieceSize]byte)
+	if !ok {
+		return errors.New("unreachable: the pool holds nothing else")
+	}
+	b.pieces = append(b.pieces, piece)
+	return nil
+}
+
+// reserve waits for what the rest of the body needs at most. GitHub announces a body's length: one that does not counts as
+// the largest.
+func (b *body) reserve(ctx context.Context) error {
+	rest := int64(maxPayload)
+	if b.announced >= 0 {
+		rest = b.announced - int64(b.size) + pieceSize // and a last piece, in which the end is found
+	}
+	ctx, cancel := context.WithTimeout(ctx, sharedWait)
+	defer cancel()
+	if b.in.shared.Acquire(ctx, rest) != nil {
+		return &refusal{status: http.StatusServiceUnavailable, result: "failed", say: "too many large bodies come at once"}
+	}
+	b.reserved = rest
+	return nil
+}
+
+// bytes are valid until release. Only what is signed is ever copied into one piece.
+func (b *body) bytes() []byte {
+	if len(b.pieces) == 1 {
+		return b.pieces[0][:b.size]
+	}
+	whole := bytes.NewBuffer(make([]byte, 0, b.size))
+	for i, piece := range b.pieces {
+		whole.Write(piece[:min(pieceSize, b.size-i*pieceSize)])
+	}
+	return whole.Bytes()
+}
+
+func (b *body) release() {
+	for _, piece := range b.pieces {
+		b.in.pieces.Put(piece)
+	}
+	b.in.shared.Release(b.reserved)
+	b.pieces, b.size, b.reserved = nil, 0, 0
+}
+
+// unreadable says why a body did not come whole.
+func unreadable(err error) error {
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return &refusal{status: http.StatusRequestEntityTooLarge, result: "refused", say: "the body is larger than 25 MB", err: err}
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return &refusal{status: http.StatusRequestTimeout, result: "refused", say: "the body did not come in time", err: err}
+	default:
+		return &refusal{status: http.StatusBadRequest, result: "refused", say: "the body did not come whole", err: err}
+	}
+}
+
+// quiet counts what would flood a log.
+type quiet struct {
+	mu    sync.Mutex
+	n     int // since the last line
+	until time.Time
+}
+
+// count reports whether it is time for a line, and how much it stands for.
+func (q *quiet) count(now time.Time) (n int, say bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.n++
+	if now.Before(q.until) {
+		return 0, false
+	}
+	n, q.n, q.until = q.n, 0, now.Add(quietFor)
+	return n, true
+}
+
+// quoted is an error's text on one line, of bounded length: it may hold what a stranger wrote.
+func quoted(text string) string {
+	const most = 300
+	if len(text) > most {
+		text = text[:most] + "…"
+	}
+	return strings.ToValidUTF8(strings.Join(strings.Fields(text), " "), "?")
+}
+
+// writeJSON answers. Whoever has gone needs no answer.
+func writeJSON[T any](w http.ResponseWriter, status int, v T) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		status, text = http.StatusInternalServerError, []byte(`{"error":"the answer cannot be written"}`)
+	}
+	h := w.Header()
+	h.Set("Content-Type", jsonType)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(text, '\n'))
+}

@@ -1,0 +1,364 @@
+package daemon
+
+// What the daemon counts, for Prometheus. Every series whose labels are known beforehand is there from the start, at zero: an
+// alert on a series that is not there never fires. No label holds what a stranger wrote: what is not on a list is "other".
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"net/http"
+	"runtime"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/review-coordinator/coordinator/internal/store"
+)
+
+// The values that labels take. A value that is on no list becomes otherLabel.
+var (
+	metricEvents = []string{
+		"check_run", "check_suite", "installation", "installation_repositories", "installation_target", "issue_comment", "issues", "merge_group",
+		"ping", "pull_request", "pull_request_review", "pull_request_review_comment", "pull_request_review_thread", "push", "repository",
+		"status", "workflow_job", "workflow_run", otherLabel,
+	}
+	metricResults  = []string{"accepted", "duplicate", "ignored", "refused", "malformed", "failed"}
+	metricVerdicts = []string{"waiting", "passed", "blocked", "unverified", "ended"}
+	metricReruns   = []string{"done", "void", "refused", "failed"}
+	metricLooks    = []string{"ok", "spared", "limited", "failed", "gone", "panicked", "deferred"}
+	metricStatuses = []string{"2xx", "3xx", "304", "4xx", "401", "403", "404", "422", "429", "5xx", "fault"}
+
+	// metricEndpoints are what the daemon asks GitHub for, as internal/github names it.
+	metricEndpoints = []string{
+		"GET /app", "GET /app/installations", "GET /app/installations/{installation_id}", "POST /app/installations/{installation_id}/access_tokens",
+		"GET /app/hook/deliveries", "GET /app/hook/deliveries/{delivery_id}", "POST /app/hook/deliveries/{delivery_id}/attempts",
+		"GET /installation/repositories", "GET /rate_limit", "GET /user", "POST /graphql",
+		"GET /repos/{owner}/{repo}", "GET /repos/{owner}/{repo}/installation",
+		"GET /repos/{owner}/{repo}/actions/jobs/{job_id}", "GET /repos/{owner}/{repo}/actions/jobs/{job_id}/logs",
+		"GET /repos/{owner}/{repo}/actions/runs", "GET /repos/{owner}/{repo}/actions/runs/{run_id}",
+		"GET /repos/{owner}/{repo}/actions/runs/{run_id}/jobs", "GET /repos/{owner}/{repo}/actions/runs/{run_id}/attempts/{attempt_number}",
+		"GET /repos/{owner}/{repo}/actions/runs/{run_id}/attempts/{attempt_number}/jobs",
+		"POST /repos/{owner}/{repo}/actions/runs/{run_id}/cancel", "POST /repos/{owner}/{repo}/actions/runs/{run_id}/force-cancel",
+		"POST /repos/{owner}/{repo}/actions/runs/{run_id}/rerun", "POST /repos/{owner}/{repo}/actions/runs/{run_id}/rerun-failed-jobs",
+		"GET /repos/{owner}/{repo}/actions/workflows", "GET /repos/{owner}/{repo}/actions/workflows/{workflow_id}/runs",
+		"GET /repos/{owner}/{repo}/branches/{branch}", "GET /repos/{owner}/{repo}/rules/branches/{branch...}",
+		"POST /repos/{owner}/{repo}/check-runs", "GET /repos/{owner}/{repo}/check-runs/{check_run_id}", "PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}",
+		"GET /repos/{owner}/{repo}/check-runs/{check_run_id}/annotations", "GET /repos/{owner}/{repo}/check-suites/{check_suite_id}/check-runs",
+		"GET /repos/{owner}/{repo}/collaborators/{username}/permission",
+		"GET /repos/{owner}/{repo}/commits/{ref}", "GET /repos/{owner}/{repo}/commits/{ref}/check-runs", "GET /repos/{owner}/{repo}/commits/{ref}/check-suites",
+		"GET /repos/{owner}/{repo}/commits/{ref}/pulls", "GET /repos/{owner}/{repo}/commits/{ref}/status", "GET /repos/{owner}/{repo}/commits/{ref}/statuses",
+		"GET /repos/{owner}/{repo}/contents/{path...}", "GET /repos/{owner}/{repo}/issues/{issue_number}", "GET /repos/{owner}/{repo}/issues/{issue_number}/comments",
+		"POST /repos/{owner}/{repo}/issues/{issue_number}/comments", "GET /repos/{owner}/{repo}/issues/{issue_number}/timeline",
+		"GET /repos/{owner}/{repo}/issues/comments/{comment_id}",
+		"GET /repos/{owner}/{repo}/pulls", "GET /repos/{owner}/{repo}/pulls/{number}", "GET /repos/{owner}/{repo}/pulls/{number}/comments",
+		"GET /repos/{owner}/{repo}/pulls/{number}/commits", "GET /repos/{owner}/{repo}/pulls/{number}/files", "GET /repos/{owner}/{repo}/pulls/{number}/reviews",
+		"GET /repos/{owner}/{repo}/pulls/{number}/reviews/{review_id}", "POST /repos/{owner}/{repo}/pulls/{number}/requested_reviewers",
+		"POST /repos/{owner}/{repo}/statuses/{sha}",
+		otherLabel,
+	}
+)
+
+const (
+	otherLabel   = "other"
+	mostBudgets  = 100             // installations that are shown: those that have the least left
+	scrapeReads  = 3 * time.Second // a table that does not answer must not hold a scrape
+	scrapeMost   = 4               // scrapes at once
+	scrapeWithin = 10 * time.Second
+)
+
+// MetricsOptions say where the figures come from that are read when somebody asks. All of them may be nil.
+type MetricsOptions struct {
+	Version string                                      // of the build
+	Health  func(context.Context) (store.Health, error) // how the table stands
+	Budgets func() map[int64]Budget                     // what is left of the hour's requests, by installation
+	Reached func() time.Time                            // when GitHub last answered; zero: never
+	Log     *slog.Logger                                // nil: nothing is logged
+}
+
+// Metrics are the daemon's counters, on a registry of their own. They may be used by several goroutines.
+type Metrics struct {
+	registry    *prometheus.Registry
+	log         *slog.Logger
+	deliveries  *prometheus.CounterVec
+	accepts     prometheus.Histogram
+	decisions   *prometheus.CounterVec
+	reruns      *prometheus.CounterVec
+	looks       *prometheus.HistogramVec
+	lateness    prometheus.Histogram
+	requests    *prometheus.CounterVec
+	answers     *prometheus.HistogramVec
+	redelivered prometheus.Counter
+	healed      prometheus.Counter
+	panics      prometheus.Counter
+}
+
+// NewMetrics makes the counters, all at zero.
+func NewMetrics(o MetricsOptions) *Metrics {
+	m := &Metrics{
+		registry: prometheus.NewPedanticRegistry(),
+		log:      logger(o.Log),
+		deliveries: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "coordinator_deliveries_total", Help: "Webhook deliveries, by event and by what became of them.",
+		}, []string{"event", "result"}),
+		accepts: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "coordinator_accept_duration_seconds", Help: "Time from a delivery's signature to its durable acceptance.",
+			Buckets: []float64{.0005, .001, .0025, .005, .01, .015, .025, .05, .1, .25, .5, 1, 5, 10},
+		}),
+		decisions: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "coordinator_decisions_total", Help: "Decisions that changed, by the verdict that they changed to.",
+		}, []string{"verdict"}),
+		reruns: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "coordinator_reruns_total", Help: "Reruns of reviewers that were due, by what became of them.",
+		}, []string{"outcome"}),
+		looks: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "coordinator_look_duration_seconds", Help: "Time that a look at a key took, by what it came to.",
+			Buckets: []float64{.001, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
+		}, []string{"result"}),
+		lateness: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "coordinator_wake_lateness_seconds", Help: "How long after it was due a key was looked at.",
+			Buckets: []float64{.01, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600},
+		}),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "coordinator_github_requests_total", Help: "Requests to GitHub, by endpoint and by status; fault: there was no answer.",
+		}, []string{"endpoint", "status"}),
+		answers: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "coordinator_github_request_duration_seconds", Help: "Time that GitHub took to answer, by endpoint.",
+			Buckets: []float64{.025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
+		}, []string{"endpoint"}),
+		redelivered: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "coordinator_redeliveries_total", Help: "Failed deliveries that GitHub was asked to send again.",
+		}),
+		healed: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "coordinator_healed_pull_requests_total", Help: "Pull requests that the resync found to be looked at.",
+		}),
+		panics: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "coordinator_http_panics_total", Help: "HTTP requests whose handler panicked.",
+		}),
+	}
+	build := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "coordinator_build_info", Help: "The build that runs.",
+		ConstLabels: prometheus.Labels{"version": cmp.Or(o.Version, "unknown"), "goversion": runtime.Version()},
+	})
+	build.Set(1)
+	m.registry.MustRegister(m.deliveries, m.accepts, m.decisions, m.reruns, m.looks, m.lateness, m.requests, m.answers, m.redelivered, m.healed,
+		m.panics, build, newStanding(o), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.begin()
+	return m
+}
+
+// begin makes every series whose labels are known.
+func (m *Metrics) begin() {
+	for _, event := range metricEvents {
+		for _, result := range metricResults {
+			m.deliveries.WithLabelValues(event, result)
+		}
+	}
+	for _, verdict := range metricVerdicts {
+		m.decisions.WithLabelValues(verdict)
+	}
+	for _, outcome := range metricReruns {
+		m.reruns.WithLabelValues(outcome)
+	}
+	for _, result := range metricLooks {
+		m.looks.WithLabelValues(result)
+	}
+	for _, endpoint := range metricEndpoints {
+		m.answers.WithLabelValues(endpoint)
+		for _, status := range metricStatuses {
+			m.requests.WithLabelValues(endpoint, status)
+		}
+	}
+}
+
+// Delivered counts a delivery: accepted, duplicate, ignored, refused, malformed or failed. The event may be anything.
+func (m *Metrics) Delivered(event, result string) {
+	m.deliveries.WithLabelValues(known(metricEvents, event), known(metricResults, result)).Inc()
+}
+
+// AcceptTook tells how long a delivery took to become durable.
+func (m *Metrics) AcceptTook(d time.Duration) { m.accepts.Observe(seconds(d)) }
+
+// Decided counts a decision that changed: waiting, passed, blocked, unverified or ended.
+func (m *Metrics) Decided(verdict string) {
+	m.decisions.WithLabelValues(known(metricVerdicts, verdict)).Inc()
+}
+
+// Reran counts a rerun that was due: done, void, refused or failed.
+func (m *Metrics) Reran(outcome string) {
+	m.reruns.WithLabelValues(known(metricReruns, outcome)).Inc()
+}
+
+// Looked counts a look: ok, spared, limited, failed, gone, panicked or deferred.
+func (m *Metrics) Looked(result string, took time.Duration) {
+	m.looks.WithLabelValues(known(metricLooks, result)).Observe(seconds(took))
+}
+
+// WokeLate tells how long after it was due a key was looked at.
+func (m *Metrics) WokeLate(d time.Duration) { m.lateness.Observe(seconds(d)) }
+
+// Asked counts a request to GitHub, by the endpoint as a template. Status 0 says that there was no answer.
+func (m *Metrics) Asked(endpoint string, status int, took time.Duration) {
+	endpoint = known(metricEndpoints, endpoint)
+	m.requests.WithLabelValues(endpoint, statusLabel(status)).Inc()
+	m.answers.WithLabelValues(endpoint).Observe(seconds(took))
+}
+
+// Redelivered counts deliveries that GitHub was asked to send again.
+func (m *Metrics) Redelivered(n int) { m.redelivered.Add(float64(max(n, 0))) }
+
+// Healed counts pull requests that the resync found.
+func (m *Metrics) Healed(n int) { m.healed.Add(float64(max(n, 0))) }
+
+// Panicked counts an HTTP request whose handler panicked.
+func (m *Metrics) Panicked() { m.panics.Inc() }
+
+// Handler answers a scrape.
+func (m *Metrics) Handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
+		ErrorLog:            slog.NewLogLogger(m.log.Handler(), slog.LevelWarn),
+		ErrorHandling:       promhttp.ContinueOnError, // half of the figures are better than none
+		MaxRequestsInFlight: scrapeMost,
+		Timeout:             scrapeWithin,
+	})
+}
+
+// known keeps a label to its list.
+func known(list []string, value string) string {
+	if slices.Contains(list, value) {
+		return value
+	}
+	return otherLabel
+}
+
+func statusLabel(status int) string {
+	if text := strconv.Itoa(status); slices.Contains(metricStatuses, text) {
+		return text
+	}
+	switch status / 100 {
+	case 2:
+		return "2xx"
+	case 3:
+		return "3xx"
+	case 4:
+		return "4xx"
+	case 5:
+		return "5xx"
+	default:
+		return "fault"
+	}
+}
+
+// seconds is no less than zero: a clock that was set back must not make a sum fall.
+func seconds(d time.Duration) float64 { return max(d, 0).Seconds() }
+
+// logger is a logger that may be used, whether or not one was given.
+func logger(l *slog.Logger) *slog.Logger {
+	if l == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return l
+}
+
+// standing are the figures that are read at a scrape: how the table stands, and how we stand with GitHub.
+type standing struct {
+	o                                         MetricsOptions
+	readable, oldest, remembered              *prometheus.Desc
+	keys, open, due, leased, failing, tenants *prometheus.Desc
+	left, limit, reached                      *prometheus.Desc
+}
+
+func newStanding(o MetricsOptions) *standing {
+	desc := func(name, help string, labels ...string) *prometheus.Desc {
+		return prometheus.NewDesc("coordinator_"+name, help, labels, nil)
+	}
+	return &standing{
+		o:          o,
+		readable:   desc("queue_readable", "Whether the table could be read for this scrape: the other figures of the queue are missing if it is 0."),
+		keys:       desc("queue_keys", "Keys in the table."),
+		open:       desc("queue_open", "Pull requests that are undecided."),
+		due:        desc("queue_due", "Keys that are due and wait for a worker."),
+		leased:     desc("queue_leased", "Keys that a worker looks at."),
+		failing:    desc("queue_failing", "Keys whose last look failed."),
+		oldest:     desc("queue_oldest_seconds", "How long the key that has waited longest has been due."),
+		tenants:    desc("queue_tenants", "Installations that have keys in the table."),
+		remembered: desc("deliveries_remembered", "Deliveries that would be known if they came again."),
+		left:       desc("github_budget_remaining", "Requests that are left of the hour; of the 100 installations that have the fewest.", "installation"),
+		limit:      desc("github_budget_limit", "Requests that an hour has; of the same installations.", "installation"),
+		reached:    desc("github_reached_timestamp_seconds", "When GitHub last answered; 0: not yet."),
+	}
+}
+
+// Describe implements [prometheus.Collector].
+func (s *standing) Describe(out chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{
+		s.readable, s.oldest, s.remembered, s.keys, s.open, s.due, s.leased, s.failing, s.tenants, s.left, s.limit, s.reached,
+	} {
+		out <- d
+	}
+}
+
+// Collect implements [prometheus.Collector].
+func (s *standing) Collect(out chan<- prometheus.Metric) {
+	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	}
+	s.queue(gauge)
+	var reached float64
+	if s.o.Reached != nil {
+		if at := s.o.Reached(); !at.IsZero() {
+			reached = float64(at.UnixMilli()) / 1000
+		}
+	}
+	gauge(s.reached, reached)
+	if s.o.Budgets == nil {
+		return
+	}
+	budgets := s.o.Budgets()
+	for _, tenant := range lowest(budgets) {
+		label := strconv.FormatInt(tenant, 10)
+		gauge(s.left, float64(budgets[tenant].Left), label)
+		gauge(s.limit, float64(budgets[tenant].Limit), label)
+	}
+}
+
+// queue shows how the table stands. Figures that could not be read are missing: a zero would say that all is well.
+func (s *standing) queue(gauge func(*prometheus.Desc, float64, ...string)) {
+	var h store.Health
+	if s.o.Health != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), scrapeReads)
+		defer cancel()
+		var err error
+		if h, err = s.o.Health(ctx); err != nil {
+			gauge(s.readable, 0)
+			return
+		}
+	}
+	gauge(s.readable, 1)
+	gauge(s.keys, float64(h.Keys))
+	gauge(s.open, float64(h.Open))
+	gauge(s.due, float64(h.Due))
+	gauge(s.leased, float64(h.Leased))
+	gauge(s.failing, float64(h.Failing))
+	gauge(s.oldest, seconds(h.Oldest))
+	gauge(s.tenants, float64(h.Tenants))
+	gauge(s.remembered, float64(h.Accepted))
+}
+
+// lowest are the installations that have the fewest requests left, of those of which GitHub has said it.
+func lowest(budgets map[int64]Budget) []int64 {
+	tenants := make([]int64, 0, len(budgets))
+	for tenant, b := range budgets {
+		if b != (Budget{}) {
+			tenants = append(tenants, tenant)
+		}
+	}
+	slices.SortFunc(tenants, func(a, b int64) int {
+		return cmp.Or(cmp.Compare(budgets[a].Left, budgets[b].Left), cmp.Compare(a, b))
+	})
+	return tenants[:min(len(tenants), mostBudgets)]
+}

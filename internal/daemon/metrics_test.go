@@ -1,0 +1,174 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/review-coordinator/coordinator/internal/store"
+)
+
+// scrape returns what Prometheus would read, by series.
+func scrape(t *testing.T, m *Metrics) map[string]string {
+	t.Helper()
+	w := httptest.NewRecorder()
+	m.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	if w.Code != http.StatusOK {
+		t.Fatalf("scrape: %d %s", w.Code, w.Body)
+	}
+	series := map[string]string{}
+	for line := range strings.Lines(w.Body.String()) {
+		line = strings.TrimSpace(line)
+		if i := strings.LastIndexByte(line, ' '); i > 0 && !strings.HasPrefix(line, "#") {
+			series[line[:i]] = line[i+1:]
+		}
+	}
+	return series
+}
+
+func TestEverySeriesIsThereFromTheStart(t *testing.T) {
+	m := NewMetrics(MetricsOptions{Version: "v1.2.3"})
+	want := []string{
+		"coordinator_accept_duration_seconds_count", "coordinator_wake_lateness_seconds_count", "coordinator_redeliveries_total",
+		"coordinator_healed_pull_requests_total", "coordinator_http_panics_total", "coordinator_queue_keys", "coordinator_queue_open", "coordinator_queue_due",
+		"coordinator_queue_leased", "coordinator_queue_failing", "coordinator_queue_oldest_seconds", "coordinator_queue_tenants",
+		"coordinator_deliveries_remembered", "coordinator_github_reached_timestamp_seconds",
+	}
+	for _, event := range []string{"pull_request", "workflow_run", "check_run", "status", "push", "installation", "ping", "merge_group", "other"} {
+		for _, result := range []string{"accepted", "duplicate", "ignored", "refused", "malformed", "failed"} {
+			want = append(want, fmt.Sprintf("coordinator_deliveries_total{event=%q,result=%q}", event, result))
+		}
+	}
+	for _, verdict := range []string{"waiting", "passed", "blocked", "unverified", "ended"} {
+		want = append(want, fmt.Sprintf("coordinator_decisions_total{verdict=%q}", verdict))
+	}
+	for _, outcome := range []string{"done", "void", "refused", "failed"} {
+		want = append(want, fmt.Sprintf("coordinator_reruns_total{outcome=%q}", outcome))
+	}
+	for _, result := range []string{"ok", "spared", "limited", "failed", "gone", "panicked", "deferred"} {
+		want = append(want, fmt.Sprintf("coordinator_look_duration_seconds_count{result=%q}", result))
+	}
+	for _, endpoint := range metricEndpoints {
+		want = append(want, fmt.Sprintf("coordinator_github_request_duration_seconds_count{endpoint=%q}", endpoint))
+		for _, status := range []string{"2xx", "304", "401", "403", "404", "429", "5xx", "fault"} {
+			want = append(want, fmt.Sprintf("coordinator_github_requests_total{endpoint=%q,status=%q}", endpoint, status))
+		}
+	}
+	series := scrape(t, m)
+	for _, name := range want {
+		if series[name] != "0" {
+			t.Errorf("%s is %q, want 0", name, series[name])
+		}
+	}
+	if series["coordinator_queue_readable"] != "1" || series["go_goroutines"] == "" || series["process_start_time_seconds"] == "" {
+		t.Error("the table's, Go's or the process's figures are missing")
+	}
+	for name := range series {
+		if strings.HasPrefix(name, "coordinator_build_info{") && strings.Contains(name, `version="v1.2.3"`) {
+			return
+		}
+	}
+	t.Error("coordinator_build_info is missing")
+}
+
+func TestMetricsAreWellNamed(t *testing.T) {
+	m := NewMetrics(MetricsOptions{Budgets: func() map[int64]Budget { return map[int64]Budget{77: {Left: 1, Limit: 2}} }})
+	problems, err := testutil.GatherAndLint(m.registry)
+	if err != nil || len(problems) > 0 {
+		t.Errorf("%v %v", problems, err)
+	}
+}
+
+func TestWhatHappensIsCounted(t *testing.T) {
+	m := NewMetrics(MetricsOptions{})
+	m.Delivered("push", "accepted")
+	m.Decided("passed")
+	m.Reran("void")
+	m.Looked("spared", time.Millisecond)
+	m.WokeLate(-time.Second) // a clock that was set back
+	m.AcceptTook(2 * time.Millisecond)
+	m.Redelivered(3)
+	m.Healed(4)
+	m.Panicked()
+	m.Asked("GET /repos/{owner}/{repo}/pulls", 200, time.Second)
+	m.Asked("GET /repos/{owner}/{repo}/pulls", 304, time.Second)
+	m.Asked("GET /repos/{owner}/{repo}/pulls", 418, time.Second)
+	m.Asked("GET /repos/{owner}/{repo}/pulls", 0, time.Second)
+	series := scrape(t, m)
+	for name, want := range map[string]string{
+		`coordinator_deliveries_total{event="push",result="accepted"}`:                                  "1",
+		`coordinator_decisions_total{verdict="passed"}`:                                                 "1",
+		`coordinator_reruns_total{outcome="void"}`:                                                      "1",
+		`coordinator_look_duration_seconds_count{result="spared"}`:                                      "1",
+		`coordinator_wake_lateness_seconds_sum`:                                                         "0",
+		`coordinator_accept_duration_seconds_sum`:                                                       "0.002",
+		`coordinator_redeliveries_total`:                                                                "3",
+		`coordinator_healed_pull_requests_total`:                                                        "4",
+		`coordinator_http_panics_total`:                                                                 "1",
+		`coordinator_github_requests_total{endpoint="GET /repos/{owner}/{repo}/pulls",status="2xx"}`:    "1",
+		`coordinator_github_requests_total{endpoint="GET /repos/{owner}/{repo}/pulls",status="304"}`:    "1",
+		`coordinator_github_requests_total{endpoint="GET /repos/{owner}/{repo}/pulls",status="4xx"}`:    "1",
+		`coordinator_github_requests_total{endpoint="GET /repos/{owner}/{repo}/pulls",status="fault"}`:  "1",
+		`coordinator_github_request_duration_seconds_count{endpoint="GET /repos/{owner}/{repo}/pulls"}`: "4",
+	} {
+		if series[name] != want {
+			t.Errorf("%s is %q, want %s", name, series[name], want)
+		}
+	}
+}
+
+func TestNoLabelIsAStrangers(t *testing.T) {
+	m := NewMetrics(MetricsOptions{})
+	before := len(scrape(t, m))
+	for _, evil := range []string{"", "evil", "push\n", "PUSH", strings.Repeat("x", 1<<16), "\xff"} {
+		m.Delivered(evil, "refused")
+		m.Asked(evil, 200, 0)
+		m.Asked("other", len(evil)*1000, 0)
+	}
+	series := scrape(t, m)
+	if len(series) != before {
+		t.Errorf("%d series became %d", before, len(series))
+	}
+	if got := series[`coordinator_deliveries_total{event="other",result="refused"}`]; got != "6" {
+		t.Errorf("%s refused deliveries of other events, want 6", got)
+	}
+}
+
+func TestTheQueueAndTheBudgetsAreReadAtAScrape(t *testing.T) {
+	fault := error(nil)
+	budgets := map[int64]Budget{5: {}} // GitHub has not said it
+	for tenant := range int64(150) {
+		budgets[1000+tenant] = Budget{Left: int(tenant), Limit: 5000}
+	}
+	m := NewMetrics(MetricsOptions{
+		Health: func(context.Context) (store.Health, error) {
+			return store.Health{Keys: 9, Open: 8, Due: 7, Leased: 6, Failing: 5, Oldest: 1500 * time.Millisecond, Tenants: 4, Accepted: 3}, fault
+		},
+		Budgets: func() map[int64]Budget { return budgets },
+		Reached: func() time.Time { return time.UnixMilli(1_700_000_000_250) },
+	})
+	series := scrape(t, m)
+	for name, want := range map[string]string{
+		"coordinator_queue_keys": "9", "coordinator_queue_open": "8", "coordinator_queue_due": "7", "coordinator_queue_leased": "6", "coordinator_queue_failing": "5",
+		"coordinator_queue_oldest_seconds": "1.5", "coordinator_queue_tenants": "4", "coordinator_deliveries_remembered": "3",
+		"coordinator_github_reached_timestamp_seconds":             "1.70000000025e+09",
+		`coordinator_github_budget_remaining{installation="1099"}`: "99", `coordinator_github_budget_limit{installation="1000"}`: "5000",
+		`coordinator_github_budget_remaining{installation="1100"}`: "", `coordinator_github_budget_remaining{installation="5"}`: "",
+	} {
+		if series[name] != want {
+			t.Errorf("%s is %q, want %q", name, series[name], want)
+		}
+	}
+	fault = errors.New("the disk is gone")
+	series = scrape(t, m)
+	if series["coordinator_queue_readable"] != "0" || series["coordinator_queue_due"] != "" {
+		t.Errorf("a table that cannot be read looks as if nothing were due: %q", series["coordinator_queue_due"])
+	}
+}

@@ -1,0 +1,103 @@
+package daemon
+
+// The HTTP servers. net/http waits for ever by default: every wait here has an end, and every caller a bound.
+
+import (
+	"cmp"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"golang.org/x/net/netutil"
+)
+
+// ServerOptions are the bounds of a server. Zero durations are the defaults.
+type ServerOptions struct {
+	ReadHeader time.Duration // for a request's headers; default 5s
+	Read       time.Duration // for a request, its body included; default 15s
+	Write      time.Duration // from the end of the headers to the end of the answer; default 30s
+	Idle       time.Duration // between two requests on a connection; default 60s
+	Metrics    *Metrics      // nil: nothing is counted
+	Log        *slog.Logger  // nil: nothing is logged
+}
+
+const (
+	maxHeaderBytes = 32 << 10 // to which net/http adds 4 KB
+	maxConns       = 1024
+)
+
+// NewServer returns a server for a listener that the caller has. A stream that is to last longer than Write moves its
+// deadline with [http.ResponseController].
+func NewServer(handler http.Handler, o ServerOptions) *http.Server {
+	log := logger(o.Log)
+	return &http.Server{
+		Handler:           recovered(handler, o.Metrics, log),
+		ReadHeaderTimeout: cmp.Or(o.ReadHeader, 5*time.Second),
+		ReadTimeout:       cmp.Or(o.Read, 15*time.Second),
+		WriteTimeout:      cmp.Or(o.Write, 30*time.Second),
+		IdleTimeout:       cmp.Or(o.Idle, time.Minute),
+		MaxHeaderBytes:    maxHeaderBytes,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug), // what callers do wrong: not worth a line each
+	}
+}
+
+// Limit accepts at most n connections at once, by default 1,024. Further ones wait in the kernel.
+func Limit(l net.Listener, n int) net.Listener {
+	if n <= 0 {
+		n = maxConns
+	}
+	return netutil.LimitListener(l, n)
+}
+
+// recovered answers 500 when a handler panics. If the answer has begun it is cut off: it must not look whole.
+func recovered(next http.Handler, m *Metrics, log *slog.Logger) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		t := &tracked{ResponseWriter: w}
+		defer func() {
+			what := recover()
+			if what == nil {
+				return
+			}
+			if what == http.ErrAbortHandler { //nolint:errorlint // a panic's value, compared as net/http does
+				panic(what)
+			}
+			if m != nil {
+				m.Panicked()
+			}
+			log.Error("an HTTP handler panicked", "panic", quoted(fmt.Sprint(what)), "stack", string(debug.Stack()))
+			if t.began {
+				panic(http.ErrAbortHandler)
+			}
+			writeJSON(w, http.StatusInternalServerError, apiError{Error: "this is a fault of the coordinator", Hint: "its log says more"})
+		}()
+		next.ServeHTTP(t, r)
+	})
+}
+
+// tracked knows whether an answer has begun.
+type tracked struct {
+	http.ResponseWriter
+	began bool
+}
+
+func (t *tracked) WriteHeader(status int) {
+	t.began = t.began || status >= http.StatusOK
+	t.ResponseWriter.WriteHeader(status)
+}
+
+func (t *tracked) Write(p []byte) (int, error) {
+	t.began = true
+	return t.ResponseWriter.Write(p)
+}
+
+// Flush is for handlers that ask for an [http.Flusher] rather than for an [http.ResponseController].
+func (t *tracked) Flush() {
+	t.began = true
+	_ = http.NewResponseController(t.ResponseWriter).Flush() // whoever has gone needs nothing
+}
+
+// Unwrap is for [http.ResponseController].
+func (t *tracked) Unwrap() http.ResponseWriter { return t.ResponseWriter }

@@ -1,0 +1,208 @@
+package daemon
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// pipes is a listener without a network: its connections know virtual time.
+type pipes struct {
+	conns  chan net.Conn
+	closed chan struct{}
+}
+
+func newPipes() *pipes { return &pipes{make(chan net.Conn), make(chan struct{})} }
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.conns:
+		return c, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Close() error {
+	select {
+	case <-p.closed:
+	default:
+		close(p.closed)
+	}
+	return nil
+}
+func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
+
+func (p *pipes) dial() net.Conn {
+	ours, theirs := net.Pipe()
+	p.conns <- theirs
+	return ours
+}
+
+func TestAHeaderThatNeverEndsIsCut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, l := newDoor(), newPipes()
+		server := NewServer(d, ServerOptions{})
+		go server.Serve(l)
+		defer server.Close()
+		c, began := l.dial(), time.Now()
+		done := drip(c, "POST /webhook HTTP/1.1\r\nHost: x\r\nX-Slow: ", "a")
+		_, _ = io.Copy(io.Discard, c)
+		if took := time.Since(began); took != 5*time.Second {
+			t.Errorf("cut after %s, want 5s", took)
+		}
+		<-done
+	})
+}
+
+func TestABodyThatDripsIsCut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, l := newDoor(), newPipes()
+		server := NewServer(d, ServerOptions{})
+		go server.Serve(l)
+		defer server.Close()
+		c, began := l.dial(), time.Now()
+		done := drip(c, fmt.Sprintf("POST /webhook HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\nX-Hub-Signature-256: sha256=%064d\r\n\r\n", 0), "a")
+		r, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err != nil || r.StatusCode != http.StatusRequestTimeout {
+			t.Errorf("%v %v, want 408", r, err)
+		}
+		_, _ = io.Copy(io.Discard, c)
+		if took := time.Since(began); took < 15*time.Second || took > 16*time.Second {
+			t.Errorf("cut after %s, want 15s", took)
+		}
+		if len(d.got) > 0 {
+			t.Error("half a body was received")
+		}
+		<-done
+	})
+}
+
+// drip sends a start, and then a little each second until the other side has enough.
+func drip(c net.Conn, start, little string) (done chan struct{}) {
+	done = make(chan struct{})
+	go func() {
+		defer close(done)
+		_, err := io.WriteString(c, start)
+		for err == nil {
+			time.Sleep(time.Second)
+			_, err = io.WriteString(c, little)
+		}
+	}()
+	return done
+}
+
+func TestAnIdleConnectionIsClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newPipes()
+		server := NewServer(http.NotFoundHandler(), ServerOptions{Idle: 7 * time.Second})
+		go server.Serve(l)
+		defer server.Close()
+		c := l.dial()
+		go io.WriteString(c, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+		began := time.Now()
+		_, _ = io.Copy(io.Discard, c)
+		if took := time.Since(began); took != 7*time.Second {
+			t.Errorf("closed after %s, want 7s", took)
+		}
+	})
+}
+
+func TestHeadersAreBounded(t *testing.T) {
+	l := newPipes()
+	server := NewServer(http.NotFoundHandler(), ServerOptions{})
+	go server.Serve(l)
+	defer server.Close()
+	c := l.dial()
+	go io.WriteString(c, "GET / HTTP/1.1\r\nHost: x\r\nX-Long: "+strings.Repeat("a", 64<<10)+"\r\n\r\n")
+	r, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil || r.StatusCode != http.StatusRequestHeaderFieldsTooLarge {
+		t.Errorf("%v %v, want 431", r, err)
+	}
+}
+
+func TestConnectionsAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		inner := newPipes()
+		l := Limit(inner, 2)
+		accepted := make(chan net.Conn)
+		go func() {
+			for {
+				c, err := l.Accept()
+				if err != nil {
+					return
+				}
+				accepted <- c
+			}
+		}()
+		defer l.Close()
+		go func() {
+			for range 3 {
+				inner.dial()
+			}
+		}()
+		first := <-accepted
+		<-accepted
+		synctest.Wait()
+		select {
+		case <-accepted:
+			t.Error("a third connection was accepted")
+		default:
+		}
+		first.Close()
+		<-accepted // or the test ends as a deadlock
+	})
+}
+
+func TestAPanicIsNoEnd(t *testing.T) {
+	var log bytes.Buffer
+	m := NewMetrics(MetricsOptions{})
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/early":
+			panic("early\nfault")
+		case "/late":
+			io.WriteString(w, "half an answer")
+			_ = http.NewResponseController(w).Flush()
+			panic("late fault")
+		default:
+			io.WriteString(w, "fine")
+		}
+	})
+	server := httptest.NewUnstartedServer(nil)
+	server.Config = NewServer(handler, ServerOptions{Metrics: m, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	server.Start()
+	defer server.Close()
+	get := func(path string) (int, string, error) {
+		r, err := http.Get(server.URL + path)
+		if err != nil {
+			return 0, "", err
+		}
+		defer r.Body.Close()
+		text, err := io.ReadAll(r.Body)
+		return r.StatusCode, string(text), err
+	}
+	if status, text, err := get("/early"); status != http.StatusInternalServerError || err != nil || strings.Contains(text, "early") {
+		t.Errorf("a panic: %d %s %v", status, text, err)
+	}
+	if _, text, err := get("/late"); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("half an answer looks whole: %s %v", text, err)
+	}
+	if status, text, _ := get("/"); status != http.StatusOK || text != "fine" {
+		t.Errorf("afterwards: %d %s", status, text)
+	}
+	server.Close()
+	if got := scrape(t, m)["coordinator_http_panics_total"]; got != "2" || !strings.Contains(log.String(), "early fault") || !strings.Contains(log.String(), "serve_test.go") {
+		t.Errorf("%s panics were counted; the log: %s", got, &log)
+	}
+}

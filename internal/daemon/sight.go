@@ -1,0 +1,66 @@
+package daemon
+
+// What the last look at a pull request showed, as the table keeps it and the dashboard and the API show it.
+
+import (
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// A Sight is what the last look at a pull request came to: the decision and its cycle as a timeline. Names in its JSON are
+// an interface: /api/v1 shows it.
+type Sight struct {
+	PR         string    `json:"pull_request"` // owner/repo#number
+	URL        string    `json:"url"`
+	Title      string    `json:"title"` // of the pull request; hostile
+	Head       string    `json:"head"`  // SHA
+	Base       string    `json:"base"`  // branch
+	Draft      bool      `json:"draft,omitempty"`
+	At         time.Time `json:"at"` // when the look began, by GitHub's clock
+	Check      string    `json:"check"`
+	Says       string    `json:"says"`               // the check's title: why it is so
+	Status     string    `json:"status"`             // of the check run
+	Conclusion string    `json:"conclusion"`         // of the check run; "" while it is in progress
+	Verdict    string    `json:"verdict"`            // waiting, passed, blocked, unverified, ended
+	Reason     string    `json:"reason"`             //
+	Need       int       `json:"need"`               //
+	Approvals  int       `json:"approvals"`          //
+	Start      time.Time `json:"start,omitzero"`     // of the cycle: all clocks count from it
+	GraceEnd   time.Time `json:"grace_end,omitzero"` // it passes then
+	GraceFrom  time.Time `json:"grace_from,omitzero"`
+	Deadline   time.Time `json:"deadline,omitzero"` // what is pending then is unavailable
+	Wake       time.Time `json:"wake,omitzero"`     // when the decision can next change by itself
+	Threads    bool      `json:"threads,omitempty"` // resolving a thread may change it
+	Lanes      []Lane    `json:"reviewers"`
+}
+
+// A Lane is one reviewer in the cycle.
+type Lane struct {
+	Name     string       `json:"name"`
+	Vote     string       `json:"vote"` // pending, approve, object, unavailable
+	Why      string       `json:"why"`  // one sentence; hostile parts of it are quoted
+	Required bool         `json:"required,omitempty"`
+	Shadow   bool         `json:"shadow,omitempty"`
+	URL      string       `json:"url,omitempty"`      // of the evidence, else of the run
+	Deadline time.Time    `json:"deadline,omitzero"`  // pending: unavailable from then on
+	VotedAt  time.Time    `json:"voted_at,omitzero"`  // when the vote was cast
+	RerunAt  time.Time    `json:"rerun_at,omitzero"`  // when it will be run again
+	Attempts []AttemptBar `json:"attempts,omitempty"` // oldest first
+}
+
+// An AttemptBar is one attempt of a reviewer.
+type AttemptBar struct {
+	Run    int64     `json:"run,omitempty"` // 0: it has no workflow run
+	Number int       `json:"number"`
+	Start  time.Time `json:"start"`
+	End    time.Time `json:"end,omitzero"` // zero: it runs
+	Came   string    `json:"came"`         // what it came to: running, approved, findings, empty, overloaded …
+	URL    string    `json:"url,omitempty"`
+}
+
+// Open reports whether the sight must be looked at again even if nothing announces a change: nothing is decided, or a
+// resolved thread, of which GitHub's lists do not tell, may change it.
+func (s Sight) Open() bool {
+	return s.Verdict == quorum.Waiting.String() && !s.Draft || s.Verdict == quorum.Unverified.String() || s.Threads
+}

@@ -1,0 +1,120 @@
+package daemon
+
+// How a look becomes a sight. GitHub shows the newest attempt of a run only: earlier ones are taken over from the sight
+// before, so that the timeline tells the whole cycle.
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/loop"
+	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/report"
+)
+
+// maxBars bounds the attempts that are kept of one reviewer.
+const maxBars = 8
+
+// readSight reads a sight as the table keeps it. One that is not there, or that an older program wrote, shows nothing.
+func readSight(text []byte) (s Sight) {
+	if json.Unmarshal(text, &s) != nil {
+		return Sight{}
+	}
+	return s
+}
+
+func (d *Daemon) sight(l loop.Look, was Sight) *Sight {
+	pr, dec := l.Snapshot.PR, l.Decision
+	s := &Sight{
+		PR: pr.String(), URL: fmt.Sprintf("%s/%s/%s/pull/%d", d.Web, pr.Owner, pr.Repo, pr.Number), Title: pr.Title, Head: pr.Head, Base: pr.BaseRef, Draft: pr.Draft, At: l.Snapshot.Began, Check: l.Check.Name, Says: l.Check.Title,
+		Status: l.Check.Status, Conclusion: l.Check.Conclusion, Verdict: dec.Verdict.String(), Reason: string(dec.Reason), Need: dec.Need, Approvals: dec.Approvals,
+		Start: dec.Start, GraceEnd: dec.GraceEnd, Wake: dec.Wake, Threads: l.Check.Threads,
+	}
+	if !dec.GraceEnd.IsZero() {
+		s.GraceFrom = dec.GraceEnd.Add(-l.Policy.Grace)
+	}
+	if !dec.Start.IsZero() && l.Policy.Deadline > 0 {
+		s.Deadline = dec.Start.Add(l.Policy.Deadline)
+	}
+	same := was.Head == s.Head && was.Base == s.Base
+	for _, b := range dec.Ballots {
+		lane := Lane{Name: b.Reviewer, Vote: b.Vote.String(), Why: why(b), Required: b.Required, Shadow: b.Shadow, URL: b.URL, Deadline: b.Deadline, VotedAt: b.At}
+		for _, a := range b.Next {
+			if a.Kind == quorum.Rerun && lane.RerunAt.IsZero() {
+				lane.RerunAt = a.Due
+			}
+		}
+		if same {
+			lane.Attempts = earlier(was, b.Reviewer)
+		}
+		lane.Attempts = add(lane.Attempts, bar(b, l, s.Start))
+		s.Lanes = append(s.Lanes, lane)
+	}
+	return s
+}
+
+// why is a ballot's reason in one sentence.
+func why(b quorum.Ballot) string {
+	text := report.Sentence(b.Reason)
+	if b.Retrying {
+		text += " — retrying once"
+	}
+	if b.Retried && b.Vote == quorum.Approve {
+		text += " (retry succeeded)"
+	}
+	if b.Detail != "" {
+		text += ": " + b.Detail
+	}
+	return text
+}
+
+func earlier(was Sight, reviewer string) []AttemptBar {
+	i := slices.IndexFunc(was.Lanes, func(l Lane) bool { return l.Name == reviewer })
+	if i < 0 {
+		return nil
+	}
+	return slices.Clone(was.Lanes[i].Attempts)
+}
+
+// bar is the attempt that a ballot speaks of; zero if there is none.
+func bar(b quorum.Ballot, l loop.Look, start time.Time) AttemptBar {
+	for _, r := range l.Snapshot.Runs {
+		if b.Run == 0 || r.ID != b.Run {
+			continue
+		}
+		a := AttemptBar{Run: r.ID, Number: max(r.Attempt, 1), Start: r.Started, Came: b.Outcome.String(), URL: r.URL}
+		for _, job := range r.Jobs {
+			if !job.Started.IsZero() && (a.Start.IsZero() || job.Started.Before(a.Start)) {
+				a.Start = job.Started
+			}
+		}
+		if r.Completed() {
+			a.End = r.Updated
+		}
+		return a
+	}
+	if b.At.IsZero() || b.Vote == quorum.Pending { // a reviewer without a run shows itself by its answer
+		return AttemptBar{}
+	}
+	return AttemptBar{Number: max(b.Attempt, 1), Start: start, End: b.At, Came: b.Outcome.String(), URL: b.URL}
+}
+
+// add puts a bar in its place: an attempt that was known is replaced.
+func add(bars []AttemptBar, a AttemptBar) []AttemptBar {
+	if a.Start.IsZero() {
+		return bars
+	}
+	if i := slices.IndexFunc(bars, func(o AttemptBar) bool { return o.Run == a.Run && o.Number == a.Number }); i >= 0 {
+		bars[i] = a
+		return bars
+	}
+	for i := range bars { // an older attempt that we last saw running has ended since
+		if bars[i].End.IsZero() {
+			bars[i].End = a.Start
+		}
+	}
+	bars = append(bars, a)
+	return bars[max(len(bars)-maxBars, 0):]
+}
