@@ -2,14 +2,18 @@
 
 GO ?= go
 
-.PHONY: all build test race properties lint fuzz bench clean
+.PHONY: all build action test race properties lint fuzz bench clean
 all: build test lint
 
 build: ## the program, the same bytes on every machine
 	$(GO) build -trimpath -buildvcs=false -o coordinator ./cmd/coordinator
 
+action: ## the action's program: the same without the daemon
+	$(GO) build -tags action -trimpath -buildvcs=false -o coordinator ./cmd/coordinator
+
 test: ## under two minutes
 	$(GO) test ./...
+	$(GO) test -tags action ./cmd/coordinator
 
 race: ## needs a C compiler
 	$(GO) test -race ./...
@@ -20,6 +24,7 @@ properties: ## what holds of every decision, in 10,000 worlds each
 lint: ## golangci-lint v2, configured in .golangci.yml
 	$(GO) vet ./...
 	golangci-lint run
+	golangci-lint run --build-tags action ./cmd/coordinator
 
 FUZZTIME ?= 20s
 fuzz: ## every fuzz target for FUZZTIME

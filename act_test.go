@@ -247,7 +247,7 @@ var build = sync.OnceValues(func() ([]byte, error) {
 	}
 	defer os.RemoveAll(dir)
 	out := filepath.Join(dir, "coordinator")
-	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -X main.release=v9.9.9", "-o", out, "./cmd/coordinator")
+	cmd := exec.Command("go", "build", "-tags", "action", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -X main.release=v9.9.9", "-o", out, "./cmd/coordinator")
 	if said, err := cmd.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("build: %w: %s", err, said)
 	}
@@ -259,7 +259,7 @@ func newRelease(t *testing.T, hand func([]byte) []byte) release {
 	t.Helper()
 	program, err := build()
 	must(t, err)
-	name := "coordinator_v9.9.9_linux_" + runtime.GOARCH
+	name := "coordinator-action_v9.9.9_linux_" + runtime.GOARCH
 	handed := &atomic.Int32{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if req.URL.Path != "/v9.9.9/"+name || req.Header.Get("Authorization") != "" {

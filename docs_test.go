@@ -7,6 +7,7 @@ package coordinator_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"go/ast"
@@ -189,6 +190,8 @@ func TestDocs(t *testing.T) {
 	t.Run("answers", h.answers)
 	t.Run("commands", h.table)
 	t.Run("story", h.story)
+	t.Run("manifest", h.manifest)
+	t.Run("flags of serve", h.flagsOfServe)
 }
 
 // wrongs are the reasons for which a reader would not succeed with s.
@@ -251,6 +254,8 @@ func (s snippet) yaml() (found []string) {
 		return policyWrong("reviewers:\n" + s.body)
 	case has("reviewers"):
 		return policyWrong(s.body)
+	case has("groups"): // alerts of Prometheus: TestDocsMetrics knows their names
+		return nil
 	case has("on", "permissions", "concurrency", "steps", "uses", "with"):
 		for _, k := range keys {
 			if !slices.Contains(workflowKeys, fmt.Sprint(k.Key)) {
@@ -284,7 +289,10 @@ func stepsWrong(text string) (found []string) {
 }
 
 // others are the programs that a reader of a document has.
-var others = []string{"go", "make", "git", "gh", "export", "cd", "bash", "sh", "sha256sum", "shasum", "act", "curl", "tar", "cmp", "cat", "chmod", "docker"}
+var others = []string{
+	"go", "make", "git", "gh", "export", "cd", "bash", "sh", "sha256sum", "shasum", "act", "curl", "tar", "cmp", "cat", "chmod", "docker",
+	"install", "journalctl", "jq", "openssl", "sqlite3", "ssh", "systemctl", "umask",
+}
 
 func (s snippet) shell(h handbook) (found []string) {
 	for line := range strings.Lines(strings.ReplaceAll(s.body, "\\\n", " ")) {
@@ -704,5 +712,92 @@ func TestDocsRejections(t *testing.T) {
 	}
 	if found < 8 {
 		t.Errorf("only %d reasons were found", found)
+	}
+}
+
+// TestDocsMetrics: each figure of the daemon is explained, and no other is named.
+func TestDocsMetrics(t *testing.T) {
+	const file, source = "docs/daemon.md", "internal/daemon/metrics.go"
+	page, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var known []string
+	for _, m := range regexp.MustCompile(`(?:Name: "coordinator_|desc\(")([a-z_]+)"`).FindAllSubmatch(text, -1) {
+		known = append(known, "coordinator_"+string(m[1]))
+	}
+	if len(known) < 15 {
+		t.Fatalf("%s names only %q", source, known)
+	}
+	for _, name := range known {
+		if !bytes.Contains(page, []byte("\n| `"+name+"` | ")) {
+			t.Errorf("%s does not explain %s", file, name)
+		}
+	}
+	for _, name := range regexp.MustCompile(`\bcoordinator_[a-z_]+[a-z]\b`).FindAllString(string(page), -1) {
+		if !slices.Contains(known, name) && name != "coordinator_VERSION_linux_amd64" {
+			t.Errorf("%s: there is no figure %s", file, name)
+		}
+	}
+	for _, m := range regexp.MustCompile(`\{(result|status|outcome|verdict)="([^"]+)"\}`).FindAllStringSubmatch(string(page), -1) {
+		if !bytes.Contains(text, []byte(`"`+m[2]+`"`)) {
+			t.Errorf("%s: no %s is %q", file, m[1], m[2])
+		}
+	}
+}
+
+// manifest: docs/daemon.md names what the App may do, and what it is told.
+func (h handbook) manifest(t *testing.T) {
+	const file = "docs/daemon.md"
+	page, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := exec.Command(h.program, "app-manifest", "--webhook", "https://quorum.example.com/webhook").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m struct {
+		Events      []string          `json:"default_events"`
+		Permissions map[string]string `json:"default_permissions"`
+	}
+	if err := json.Unmarshal(made, &m); err != nil {
+		t.Fatal(err)
+	}
+	for name, level := range m.Permissions {
+		if !bytes.Contains(page, []byte("\n| `"+name+"` | "+level+" | ")) {
+			t.Errorf("%s does not say what for %s: %s is", file, name, level)
+		}
+	}
+	for _, event := range m.Events {
+		if !bytes.Contains(page, []byte("`"+event+"`")) {
+			t.Errorf("%s does not name the event %s", file, event)
+		}
+	}
+	if len(m.Permissions) == 0 || len(m.Events) == 0 {
+		t.Errorf("the manifest asks for nothing: %s", made)
+	}
+}
+
+// flagsOfServe: docs/daemon.md has a row for each flag of serve, with its default.
+func (h handbook) flagsOfServe(t *testing.T) {
+	const file = "docs/daemon.md"
+	page, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, flag := range h.flags["serve"] {
+		if !bytes.Contains(page, []byte("\n| `"+flag+"` | ")) {
+			t.Errorf("%s does not explain %s", file, flag)
+		}
+	}
+	for _, m := range regexp.MustCompile(`(?m)^\| `+"`(--[a-z-]+)`"+` \| (?:`+"`([^`]*)`"+`)? \|`).FindAllStringSubmatch(string(page), -1) {
+		if !slices.Contains(h.flags["serve"], m[1]) || m[2] != "" && !strings.Contains(h.help("serve"), m[2]) {
+			t.Errorf("%s: serve has no flag %s with the default %q", file, m[1], m[2])
+		}
 	}
 }

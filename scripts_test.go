@@ -23,7 +23,7 @@ import (
 const released = "#!/bin/sh\necho released\n"
 
 // file is its name.
-const file = "coordinator_v1.2.3_linux_amd64"
+const file = "coordinator-action_v1.2.3_linux_amd64"
 
 func sum(text string) string {
 	digest := sha256.Sum256([]byte(text))
@@ -142,6 +142,7 @@ func TestInstall(t *testing.T) {
 	}{
 		{"the release's bytes", checkout{version: "v1.2.3", table: row}, text(released), released, "SHA-256 " + sum(released), 1},
 		{"of several rows the one", checkout{version: "v1.2.3", table: sum("x") + "  " + file + ".exe\n" + row}, text(released), released, "", 1},
+		{"the full program is not the action's", checkout{version: "v1.2.3", table: sum(released) + "  coordinator_v1.2.3_linux_amd64\n"}, text(released), "built", "from source", 0},
 		{"another program", checkout{version: "v1.2.3", table: row}, text("#!/bin/sh\necho evil\n"), "", "wrong checksum", 1},
 		{"a byte more", checkout{version: "v1.2.3", table: row}, text(released + "\n"), "", "wrong checksum", 1},
 		{"nothing", checkout{version: "v1.2.3", table: row}, text(""), "", "wrong checksum", 1},
@@ -183,7 +184,7 @@ func TestInstall(t *testing.T) {
 			if n := s.asked.Load(); n != c.asked {
 				t.Errorf("%d downloads", n)
 			}
-			if strings.HasPrefix(program, "built") && (!strings.Contains(program, "an action's place: GOFLAGS=-trimpath GOOS= build -trimpath -buildvcs=false") || !strings.HasSuffix(program, "./cmd/coordinator\n")) {
+			if strings.HasPrefix(program, "built") && (!strings.Contains(program, "an action's place: GOFLAGS=-trimpath GOOS= build -tags action -trimpath -buildvcs=false") || !strings.HasSuffix(program, "./cmd/coordinator\n")) {
 				t.Errorf("%s", program)
 			}
 		})
@@ -268,7 +269,7 @@ func mustAbs(t *testing.T, path string) string {
 	return abs
 }
 
-// TestTheTableFitsTheVersion: a release's commit says what each of its six programs is; any other says nothing, so that
+// TestTheTableFitsTheVersion: a release's commit says what each of its twelve programs is; any other says nothing, so that
 // it is built and nobody takes an older release for it.
 func TestTheTableFitsTheVersion(t *testing.T) {
 	version, err := os.ReadFile("VERSION")
@@ -289,8 +290,10 @@ func TestTheTableFitsTheVersion(t *testing.T) {
 		return
 	}
 	var want []string
-	for _, platform := range []string{"darwin_amd64", "darwin_arm64", "linux_amd64", "linux_arm64", "windows_amd64.exe", "windows_arm64.exe"} {
-		want = append(want, "coordinator_"+v+"_"+platform)
+	for _, program := range []string{"coordinator-action_", "coordinator_"} {
+		for _, platform := range []string{"darwin_amd64", "darwin_arm64", "linux_amd64", "linux_arm64", "windows_amd64.exe", "windows_arm64.exe"} {
+			want = append(want, program+v+"_"+platform)
+		}
 	}
 	for i, row := range rows {
 		if digest, name, _ := strings.Cut(row, "  "); len(digest) != 64 || i >= len(want) || name != want[i] {

@@ -150,7 +150,7 @@ func (w workflow) breaches() (found []string) {
 	}
 	for _, word := range []string{
 		"write-all", "read-all", "toJSON(secrets)", "toJson(secrets)", "GITHUB_ENV", "GITHUB_PATH", "ACTIONS_ALLOW_UNSECURE_COMMANDS",
-		"github.actor", "triggering_actor", "allow-unsafe-pr-checkout", "self-hosted", "continue-on-error", "docker://", "set-output", "add-path",
+		"github.actor", "triggering_actor", "allow-unsafe-pr-checkout", "self-hosted", "continue-on-error", "uses: docker://", "set-output", "add-path",
 	} {
 		if strings.Contains(w.text, word) {
 			says("it says %s", word)

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Gets the program of this very version for this runner and writes its path to GITHUB_OUTPUT as "coordinator".
 #
-# What may run is decided by scripts/checksums.txt, which is part of the commit that the workflow names: a release file is
+# It is the program that release.sh calls coordinator-action: without the daemon (-tags action), as a job starts it for
+# every event. What may run is decided by scripts/checksums.txt, which is part of the commit that the workflow names: a release file is
 # only a way to spare the build. If the table has a row for this runner, exactly these bytes will do, and everything
 # else ends here: there is no way from a wrong checksum, or from a download that fails, to another program. If it has none
 # (a commit between releases, a rare architecture), the program is built from the source of that same commit.
@@ -35,7 +36,7 @@ case ${RUNNER_ARCH:-} in
 esac
 exe=
 [ "$os" != windows ] || exe=.exe
-file=coordinator_${version}_${os}_${arch}${exe}
+file=coordinator-action_${version}_${os}_${arch}${exe}
 
 # Tests serve a release of their own, and only on this machine.
 if [ -n "${REVIEW_COORDINATOR_RELEASES:-}" ]; then
@@ -81,7 +82,7 @@ build() {
   (
     CDPATH='' cd -- "$root"
     unset GOOS GOARCH
-    GOFLAGS=-trimpath GOWORK=off CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w -X main.release=$version" -o "$path" ./cmd/coordinator
+    GOFLAGS=-trimpath GOWORK=off CGO_ENABLED=0 go build -tags action -trimpath -buildvcs=false -ldflags "-s -w -X main.release=$version" -o "$path" ./cmd/coordinator
   ) || fail 'the program could not be built'
 }
 

@@ -1,5 +1,7 @@
 #!/bin/sh
 # Builds the programs of a release, the same bytes on every machine, and the table that says which bytes these are.
+# There are two for each platform: coordinator has every command, coordinator-action is what the action downloads and
+# starts for every event, without the daemon (-tags action).
 #
 #   scripts/release.sh table v1.2.3   writes VERSION and scripts/checksums.txt: the last commit before the tag
 #   scripts/release.sh build DIR      builds the programs of VERSION into DIR
@@ -22,7 +24,7 @@ table=$root/scripts/checksums.txt
 digests() { # of the programs in the folder
   (
     CDPATH='' cd -- "$1"
-    if command -v sha256sum >/dev/null; then sha256sum -- coordinator_*; else shasum -a 256 -- coordinator_*; fi
+    if command -v sha256sum >/dev/null; then sha256sum -- coordinator[_-]*; else shasum -a 256 -- coordinator[_-]*; fi
   ) | sed 's/ \*/  /' | LC_ALL=C sort -k 2
 }
 
@@ -41,9 +43,11 @@ build() { # into the folder, the platforms that are named after it, or all
   for platform; do
     os=${platform%/*} arch=${platform#*/} exe=
     [ "$os" != windows ] || exe=.exe
-    GOOS=$os GOARCH=$arch GOTOOLCHAIN=$toolchain GOENV=off GOFLAGS='' GOWORK=off GOEXPERIMENT='' GOAMD64=v1 GOARM64=v8.0 GOFIPS140=off CGO_ENABLED=0 \
-      go build -trimpath -buildvcs=false -ldflags "-s -w -X main.release=$version" \
-      -o "$out/coordinator_${version}_${os}_${arch}${exe}" ./cmd/coordinator
+    for tags in '' action; do
+      GOOS=$os GOARCH=$arch GOTOOLCHAIN=$toolchain GOENV=off GOFLAGS='' GOWORK=off GOEXPERIMENT='' GOAMD64=v1 GOARM64=v8.0 GOFIPS140=off CGO_ENABLED=0 \
+        go build -tags "$tags" -trimpath -buildvcs=false -ldflags "-s -w -X main.release=$version" \
+        -o "$out/coordinator${tags:+-$tags}_${version}_${os}_${arch}${exe}" ./cmd/coordinator
+    done
   done
 }
 

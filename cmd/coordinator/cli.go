@@ -1,7 +1,7 @@
 package main
 
-// The command line. A command is a struct in a file of its own, and one line here; its Run method may take the context
-// and the command.
+// The command line. A command is a struct in a file of its own, and one line here or, if the action has no use for it, in
+// cli_daemon.go; its Run method may take the context and the command.
 
 import (
 	"context"
@@ -22,8 +22,10 @@ type cli struct {
 	Classify classifyCmd `cmd:"" help:"Say how a reviewer's text is read."`
 	Config   configCmd   `cmd:"" help:"Check a policy file, write a first one, or print its JSON Schema."`
 	Simulate simulateCmd `cmd:"" help:"Play scenario files and print what the check would have said."`
-	Demo     demoCmd     `cmd:"" help:"Watch a check grow: a story told live, without an account."`
-	Version  versionCmd  `cmd:"" help:"Print the version."`
+
+	daemonCommands `embed:""`
+
+	Version versionCmd `cmd:"" help:"Print the version."`
 }
 
 const description = `One trustworthy check on a pull request that several AI reviewers (and people) review.

@@ -1,3 +1,5 @@
+//go:build !action
+
 package main
 
 // The first thing that a maintainer sees. One story, told live: line by line what happens, below it the check as it stands.
@@ -18,9 +20,8 @@ import (
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/term"
 
-	"github.com/review-coordinator/coordinator/internal/loop"
+	"github.com/review-coordinator/coordinator/internal/daemon"
 	"github.com/review-coordinator/coordinator/internal/quorum"
-	"github.com/review-coordinator/coordinator/internal/report"
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
 
@@ -28,14 +29,18 @@ import (
 var demoScenario []byte
 
 type demoCmd struct {
-	Once  bool   `help:"End with the story, as it does without this too."`
+	Once  bool   `help:"End with the story. Without this the dashboard stays until Ctrl-C."`
 	Speed string `default:"16" help:"Story seconds per second: ${default} tells it in about forty seconds; max waits for nothing." placeholder:"N"`
 }
 
 // Help is shown by coordinator demo --help.
 func (demoCmd) Help() string {
 	return `A pull request on a bad day, told live: an outage, a rerun, a late reviewer, an objection, and the push that mends it.
-The coordinator that you see is the real one; only its GitHub is in memory. It needs no account and no network.
+The coordinator that you see is the daemon of coordinator serve, with its webhooks and its dashboard; only its GitHub is in
+memory. It needs no account and no network.
+
+It prints where the dashboard is: open it while the story is told. The time there is the story's; after the story it goes on
+as fast as yours, until Ctrl-C.
 
 Examples:
 
@@ -43,47 +48,64 @@ Examples:
   coordinator demo --once --speed max`
 }
 
-// Run tells the story.
+// Run tells the story, and stays.
 func (cmd demoCmd) Run(ctx context.Context, c *command) error {
 	speed, err := strconv.ParseFloat(cmd.Speed, 64)
 	switch {
 	case cmd.Speed == "max":
 		speed = 0
-	case err != nil || speed < 0 || speed > 10_000:
-		return usage(fmt.Errorf("--speed %s: it is a number of story seconds per second, or max", cmd.Speed), "coordinator demo --speed 16")
+	case err != nil || !(speed >= 0 && speed <= 10_000):
+		return usage(fmt.Errorf("--speed %s: it is a number of story seconds per second, or max", oneLine(cmd.Speed)), "coordinator demo --speed 16")
 	}
 	s, err := sandbox.Parse("demo.txt", demoScenario)
 	if err != nil {
 		return fmt.Errorf("read the demo's story: %w", err) // unreachable: a test plays it
 	}
+	clock := newStoryClock(sandbox.Begin, speed)
 	st := newStage(c, speed > 0)
-	st.open(s.Title)
-	defer st.close()
-	audience := sandbox.Audience{Happened: st.happened, Wrote: st.wrote, Looked: st.looked}
-	if speed == 0 {
-		_, err = s.Step(ctx, audience)
-	} else {
-		began := time.Now()
-		st.now = func() time.Time {
-			return sandbox.Begin.Add(time.Duration(float64(time.Since(began)) * speed))
-		}
-		stop := st.animate(ctx)
-		_, err = s.Live(ctx, sandbox.Clock{Now: st.now, Sleep: func(ctx context.Context, d time.Duration) error {
-			return pause(ctx, time.Duration(float64(d)/speed))
-		}}, audience)
-		if err == nil {
-			err = pause(ctx, time.Second) // the last line wants to be seen
-		}
-		stop()
+	st.now = clock.Now
+	admin := anyPort
+	if !cmd.Once {
+		admin = usualPort(ctx)
 	}
+	d, err := openDemo(ctx, c, s, clock, admin, st.looked)
+	defer d.close()
 	if err != nil {
-		if ctx.Err() != nil {
-			return context.Canceled
-		}
 		return err
 	}
-	st.end()
-	return nil
+	st.finding = d.finding
+	address := ""
+	if !cmd.Once {
+		address = d.dashboard()
+	}
+	st.open(s.Title, address)
+	defer st.close()
+	err = d.live(ctx, func(ctx context.Context) error {
+		if err := st.tell(ctx, d); err != nil {
+			return err
+		}
+		st.end(address)
+		if address != "" {
+			d.stay(ctx)
+		}
+		return nil
+	})
+	if err != nil && ctx.Err() != nil {
+		return context.Canceled
+	}
+	return err
+}
+
+// tell tells the story live.
+func (st *stage) tell(ctx context.Context, d *demo) error {
+	if st.draws {
+		defer st.animate(ctx)()
+	}
+	err := d.play(ctx, sandbox.Audience{Happened: st.happened, Wrote: st.wrote})
+	if err == nil && st.draws {
+		err = pause(ctx, time.Second) // the last line wants to be seen
+	}
+	return err
 }
 
 func pause(ctx context.Context, d time.Duration) error {
@@ -105,8 +127,11 @@ type stage struct {
 	width int
 	now   func() time.Time
 
+	finding func(head, reviewer string) string // what a reviewer objects to; may be nil
+
 	mu    sync.Mutex
-	look  loop.Look
+	sight daemon.Sight
+	says  map[string]string // what its reviewers object to
 	seen  bool
 	drawn int // lines of the check on the screen
 	last  string
@@ -143,10 +168,13 @@ func (st *stage) paint(style lipgloss.Style, text string) string {
 	return style.Render(text)
 }
 
-func (st *stage) open(title string) {
+func (st *stage) open(title, dashboard string) {
 	fmt.Fprintf(st.w, "\n%s\n", st.paint(st.style().Bold(true), "Review coordinator"))
 	for _, line := range wrapped(title, st.width) {
 		fmt.Fprintln(st.w, st.paint(st.style().Foreground(grey), line))
+	}
+	if dashboard != "" {
+		fmt.Fprintf(st.w, "\nThe dashboard is at %s\n", st.paint(st.style().Bold(true), dashboard))
 	}
 	fmt.Fprintln(st.w)
 	if st.draws {
@@ -202,10 +230,16 @@ func (st *stage) fresh(title string) bool {
 	return title != old
 }
 
-func (st *stage) looked(l loop.Look) {
+func (st *stage) looked(s daemon.Sight) {
+	says := map[string]string{}
+	for _, l := range s.Lanes {
+		if l.Vote == quorum.Object.String() && st.finding != nil {
+			says[l.Name] = st.finding(s.Head, l.Name)
+		}
+	}
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	st.look, st.seen = l, true
+	st.sight, st.says, st.seen = s, says, true
 	st.draw()
 }
 
@@ -283,9 +317,9 @@ func (st *stage) animate(ctx context.Context) (stop func()) {
 
 // box is the check as it stands: its title, a line for each reviewer, and what comes next.
 func (st *stage) box() string {
-	d, c := st.look.Decision, st.look.Check
+	s := st.sight
 	sign, tint := "●", yellow
-	switch c.Conclusion {
+	switch s.Conclusion {
 	case "success":
 		sign, tint = "✓", green
 	case "failure":
@@ -297,10 +331,10 @@ func (st *stage) box() string {
 	}
 	inner := st.width - 6
 	lines := []string{
-		st.paint(st.style().Bold(true), c.Name) + st.paint(st.style().Foreground(grey), "   #"+strconv.Itoa(d.PR.Number)+" at "+d.Head[:min(len(d.Head), 7)]),
+		st.paint(st.style().Bold(true), s.Check) + st.paint(st.style().Foreground(grey), "   "+s.PR+" at "+s.Head[:min(len(s.Head), 7)]),
 		"",
 	}
-	for i, line := range wrapped(c.Title, inner-2) {
+	for i, line := range wrapped(s.Says, inner-2) {
 		lead := sign + " "
 		if i > 0 {
 			lead = "  "
@@ -308,8 +342,8 @@ func (st *stage) box() string {
 		lines = append(lines, st.paint(st.style().Foreground(tint).Bold(true), clipped(lead+line, inner)))
 	}
 	lines = append(lines, "")
-	for _, b := range d.Ballots {
-		lines = append(lines, st.row(b, inner))
+	for _, l := range s.Lanes {
+		lines = append(lines, st.row(l, inner))
 	}
 	lines = append(lines, "", st.paint(st.style().Foreground(grey), clipped(st.next(), inner)))
 	border := st.style().Border(lipgloss.RoundedBorder()).Padding(0, 2).Width(st.width)
@@ -320,52 +354,44 @@ func (st *stage) box() string {
 }
 
 // row is a reviewer with its vote.
-func (st *stage) row(b quorum.Ballot, width int) string {
+func (st *stage) row(l daemon.Lane, width int) string {
 	sign, tint, word := "…", grey, "pending"
-	switch b.Vote {
-	case quorum.Approve:
+	switch l.Vote {
+	case quorum.Approve.String():
 		sign, tint, word = "✓", green, "approves"
-	case quorum.Object:
+	case quorum.Object.String():
 		sign, tint, word = "✗", red, "objects"
-	case quorum.Unavailable:
+	case quorum.Unavailable.String():
 		sign, tint, word = "–", yellow, "unavailable"
-	case quorum.Pending:
 	}
-	why := report.Sentence(b.Reason)
-	switch {
-	case b.Vote == quorum.Object && len(b.Findings) > 0:
-		why = b.Findings[0].Body
-	case b.Retrying:
-		why += " — retrying once"
-	case b.Vote == quorum.Approve && b.Retried:
-		why = "it approves (retry succeeded)"
+	why := l.Why
+	if said := st.says[l.Name]; said != "" {
+		why = said
 	}
-	return fmt.Sprintf("%-10s%s  %s", b.Reviewer, st.paint(st.style().Foreground(tint), fmt.Sprintf("%s %-11s", sign, word)),
+	return fmt.Sprintf("%-10s%s  %s", l.Name, st.paint(st.style().Foreground(tint), fmt.Sprintf("%s %-11s", sign, word)),
 		st.paint(st.style().Foreground(grey), clipped(why, width-26)))
 }
 
 // next is what comes next, and when.
 func (st *stage) next() string {
-	d, now := st.look.Decision, st.now()
+	s, now := st.sight, st.now()
 	clock := now.Format("15:04:05")
 	left := func(t time.Time) string { return max(t.Sub(now), 0).Truncate(time.Second).String() }
 	switch {
-	case !d.GraceEnd.IsZero():
-		return fmt.Sprintf("%s  the quorum stands; it passes in %s unless somebody objects", clock, left(d.GraceEnd))
-	case d.Verdict == quorum.Passed:
+	case !s.GraceEnd.IsZero():
+		return fmt.Sprintf("%s  the quorum stands; it passes in %s unless somebody objects", clock, left(s.GraceEnd))
+	case s.Verdict == quorum.Passed.String():
 		return clock + "  until something new speaks against it"
-	case d.Verdict == quorum.Blocked:
+	case s.Verdict == quorum.Blocked.String():
 		return clock + "  until the objection is answered"
 	}
-	for _, b := range d.Ballots {
-		for _, a := range b.Next {
-			if b.Vote == quorum.Pending && a.Kind == quorum.Rerun && a.Due.After(now) {
-				return fmt.Sprintf("%s  %s is run again in %s", clock, b.Reviewer, left(a.Due))
-			}
+	for _, l := range s.Lanes {
+		if l.Vote == quorum.Pending.String() && l.RerunAt.After(now) {
+			return fmt.Sprintf("%s  %s is run again in %s", clock, l.Name, left(l.RerunAt))
 		}
 	}
-	if !d.Wake.IsZero() {
-		return fmt.Sprintf("%s  it always ends: the next deadline is in %s", clock, left(d.Wake))
+	if !s.Wake.IsZero() {
+		return fmt.Sprintf("%s  it always ends: the next deadline is in %s", clock, left(s.Wake))
 	}
 	return clock
 }
@@ -377,10 +403,12 @@ func clipped(text string, width int) string {
 	return text
 }
 
-// end says what to do next.
-func (st *stage) end() {
+// end says what to do next, and where the dashboard stays. What comes later is seen there.
+func (st *stage) end(dashboard string) {
+	st.close()
 	st.mu.Lock()
 	defer st.mu.Unlock()
+	st.draws = false
 	fmt.Fprintln(st.w)
 	for _, line := range wrapped("A green run was not taken for a review. An outage cost one rerun and no merge. A late objection was heard, "+
 		"and a new commit had to earn its own pass.", st.width) {
@@ -396,4 +424,7 @@ func (st *stage) end() {
 		fmt.Fprintf(st.w, "  %s  %s\n", st.paint(st.style().Bold(true), fmt.Sprintf("%-25s", step[0])), step[1])
 	}
 	fmt.Fprintln(st.w)
+	if dashboard != "" {
+		fmt.Fprintf(st.w, "The dashboard stays at %s until you press Ctrl-C.\n", st.paint(st.style().Bold(true), dashboard))
+	}
 }

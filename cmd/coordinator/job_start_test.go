@@ -1,9 +1,10 @@
 package main
 
-// What starting costs: a job starts the program for every event, and downloads it first. Measured on the real binary, so
-// only where -binary asks for it: building it takes a minute.
+// What starting costs: a job starts the program for every event, and downloads it first. So the action has a build of its
+// own (-tags action). Measured on the real binary, only where -binary asks for it: building it takes a minute.
 
 import (
+	"errors"
 	"flag"
 	"net/http"
 	"net/http/httptest"
@@ -11,32 +12,34 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
 
 var binary = flag.Bool("binary", false, "build the program as a release does, and measure its size and its start")
 
-// maxBinary is what the stripped program for linux/amd64 may weigh.
+// maxBinary is what the action's stripped program for linux/amd64 may weigh.
 const maxBinary = 15_000_000
 
 func TestBinary(t *testing.T) {
 	if !*binary {
 		t.Skip("go test ./cmd/coordinator -run TestBinary -v -args -binary measures it")
 	}
-	file := filepath.Join(t.TempDir(), "coordinator")
-	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", file, ".")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH=amd64")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	full, size := stripped(t, "")
+	t.Logf("size of the full program: %.2f MB", float64(size)/1e6)
+	if out, err := exec.Command(full, "--help").CombinedOutput(); err != nil || !strings.Contains(string(out), "\n  serve ") {
+		t.Errorf("the full program has no serve: %v: %s", err, out)
 	}
-	info, err := os.Stat(file)
-	if err != nil {
-		t.Fatal(err)
+	file, size := stripped(t, "action")
+	t.Logf("size of the action's program: %.2f MB of %d MB", float64(size)/1e6, maxBinary/1_000_000)
+	if size > maxBinary {
+		t.Errorf("the action's program weighs %d bytes, %d too many", size, size-maxBinary)
 	}
-	t.Logf("size: %.2f MB of %d MB", float64(info.Size())/1e6, maxBinary/1_000_000)
-	if info.Size() > maxBinary {
-		t.Errorf("the program weighs %d bytes, %d too many", info.Size(), info.Size()-maxBinary)
+	out, err := exec.Command(file, "serve").CombinedOutput()
+	var ended *exec.ExitError
+	if !errors.As(err, &ended) || ended.ExitCode() != exitUsage || !strings.Contains(string(out), "it has no serve") {
+		t.Errorf("the action's program serves: %v: %s", err, out)
 	}
 
 	first := make(chan time.Time, 100)
@@ -60,4 +63,55 @@ func TestBinary(t *testing.T) {
 	}
 	slices.Sort(took)
 	t.Logf("first request after its start: median %s, fastest %s, slowest %s", took[len(took)/2], took[0], took[len(took)-1])
+}
+
+// stripped builds the program as a release does.
+func stripped(t *testing.T, tags string) (file string, size int64) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), "coordinator")
+	build := exec.Command("go", "build", "-tags", tags, "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", file, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH=amd64")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file, info.Size()
+}
+
+// daemonOnly are what the action's program must not contain: the daemon, and what only it imports.
+var daemonOnly = []string{
+	"github.com/review-coordinator/coordinator/internal/daemon", "github.com/review-coordinator/coordinator/internal/store",
+	"modernc.org", "github.com/pressly/goose", "github.com/prometheus", "github.com/gofrs/flock", "github.com/chromedp",
+}
+
+// TestTheActionsProgramHasNoDaemon: a job downloads and starts what its event needs, and nothing else.
+func TestTheActionsProgramHasNoDaemon(t *testing.T) {
+	for _, heavy := range contains(t, "action") {
+		t.Errorf("the action's program contains %s", heavy)
+	}
+	// The full one does, or this test would see nothing.
+	if all := contains(t, ""); len(all) == 0 {
+		t.Error("neither does the full program")
+	}
+}
+
+// contains are the packages of a build that the action must not have.
+func contains(t *testing.T, tags string) (found []string) {
+	t.Helper()
+	list := exec.Command("go", "list", "-deps", "-tags", tags, ".")
+	var said strings.Builder
+	list.Stderr = &said
+	out, err := list.Output()
+	if err != nil {
+		t.Fatalf("list packages: %v: %s", err, said.String())
+	}
+	for pkg := range strings.FieldsSeq(string(out)) {
+		if slices.ContainsFunc(daemonOnly, func(heavy string) bool { return pkg == heavy || strings.HasPrefix(pkg, heavy+"/") }) {
+			found = append(found, pkg)
+		}
+	}
+	return found
 }

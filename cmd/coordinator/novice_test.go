@@ -8,12 +8,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/review-coordinator/coordinator/internal/github"
-	"github.com/review-coordinator/coordinator/internal/loop"
 )
 
 // TestInterrupted: whoever waits for standard input is ended by a signal, though nobody writes there.
@@ -124,23 +121,5 @@ func TestRefused(t *testing.T) {
 		if hint != test.hint {
 			t.Errorf("%v: hint %q, want %q", test.err, hint, test.hint)
 		}
-	}
-}
-
-// The title is the message of the check: a narrow terminal breaks it, and loses none of it.
-func TestNarrowDemo(t *testing.T) {
-	title := "Unverified: 1 of 2 approvals; gemini unavailable; copilot: review not received; openai approves"
-	st := &stage{width: 60, now: func() time.Time { return time.Unix(0, 0).UTC() }}
-	st.look = loop.Look{}
-	st.look.Check.Title = title
-	var words []string
-	for line := range strings.Lines(st.box()) {
-		if n := len([]rune(strings.TrimRight(line, "\n"))); n > 60 {
-			t.Errorf("a line is %d wide: %s", n, line)
-		}
-		words = append(words, strings.Fields(strings.Trim(line, "│╭╮╰╯─ \n"))...)
-	}
-	if !strings.Contains(strings.Join(words, " "), title) {
-		t.Errorf("the title is cut:\n%s", st.box())
 	}
 }

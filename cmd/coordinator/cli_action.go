@@ -1,0 +1,24 @@
+//go:build action
+
+package main
+
+// The action's program has no daemon. Whoever asks this build for one is told where it is.
+
+import "errors"
+
+type daemonCommands struct {
+	Serve       absentCmd `cmd:"" hidden:"" passthrough:""`
+	AppManifest absentCmd `cmd:"" hidden:"" passthrough:""`
+	Demo        absentCmd `cmd:"" hidden:"" passthrough:""`
+}
+
+// absentCmd stands for a command that this build does not have.
+type absentCmd struct {
+	Arguments []string `arg:"" optional:""`
+}
+
+// Run says where the command is.
+func (absentCmd) Run() error {
+	return usage(errors.New("this build is the action's: it has no serve, no app-manifest and no demo"),
+		"download coordinator_"+version()+"_… from the release, or build it without -tags action")
+}

@@ -1,0 +1,292 @@
+//go:build !action
+
+package main
+
+// The demo's world: the server that coordinator serve runs, with its table, its webhooks over HTTP and its dashboard, and a
+// GitHub in memory in front of it.
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/review-coordinator/coordinator/internal/daemon"
+	"github.com/review-coordinator/coordinator/internal/github"
+	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/sandbox"
+	"github.com/review-coordinator/coordinator/internal/store"
+)
+
+// demoInstallation is that of the App on the demo's repository.
+const demoInstallation = 77
+
+// demo is a story with the daemon that lives through it.
+type demo struct {
+	story  *sandbox.Scenario
+	clock  *storyClock
+	hub    *sandbox.Hub
+	github *sandbox.GitHub
+	server *server
+	folder string
+	posted atomic.Int64 // webhooks
+	done   <-chan struct{}
+}
+
+// openDemo opens everything and begins nothing. The dashboard is at admin. What it returns must be closed, with an
+// error too.
+func openDemo(ctx context.Context, c *command, s *sandbox.Scenario, clock *storyClock, admin string, looked func(daemon.Sight)) (*demo, error) {
+	d := &demo{story: s, clock: clock}
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		return d, fmt.Errorf("make the App's key: %w", err)
+	}
+	secret := rand.Text()
+	app := sandbox.App{Slug: "review-coordinator", ID: 4711}
+	d.hub = sandbox.NewHub(sandbox.HubOptions{App: app, Secret: secret, Now: clock.Now}) // without Key: JWTs are signed by the machine's clock
+	d.hub.Disturb(func(sandbox.Delivery) sandbox.Fate {
+		d.posted.Add(1)
+		return sandbox.Fate{}
+	})
+	d.github = s.GitHub(sandbox.Options{Now: clock.Now})
+	d.github.SetFile(".github/review-coordinator.yml", "", s.Policy)
+	d.hub.Add(demoInstallation, d.github)
+	if d.folder, err = os.MkdirTemp("", "review-coordinator-demo-"); err != nil {
+		return d, fmt.Errorf("make the demo's folder: %w", err)
+	}
+	d.server, err = openServer(ctx, serverConfig{
+		Listen: anyPort, AdminListen: admin, Database: filepath.Join(d.folder, "demo.db"), Secrets: []string{secret}, Resync: 5 * time.Minute, Log: c.demoLog(), Now: clock.Now,
+		GitHub: github.Options{
+			App:       &github.App{ID: app.ID, Key: pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})},
+			Transport: storyTokens{d.hub}, UserAgent: "review-coordinator",
+		},
+		Tune: func(config *daemon.Config) {
+			config.Alarm = clock.Alarm
+			config.Looked = func(_ quorum.PR, s daemon.Sight) { looked(s) }
+		},
+	})
+	return d, err
+}
+
+// anyPort is an address that is always free.
+const anyPort = "127.0.0.1:0"
+
+// usualPort is where serve has its dashboard, if nobody else is there.
+func usualPort(ctx context.Context) string {
+	const usual = "127.0.0.1:9090"
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", usual)
+	if err != nil {
+		return anyPort
+	}
+	l.Close()
+	return usual
+}
+
+// storyTokens brings the Hub's answers. A token's end is told by the story's clock, and what asks for tokens goes by the
+// machine's: by that one it is told an end that comes earlier.
+type storyTokens struct{ hub *sandbox.Hub }
+
+// tokensLast is less than the hour that a token is good for, by more than a story takes.
+const tokensLast = 30 * time.Minute
+
+func (s storyTokens) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := s.hub.RoundTrip(req)
+	if err != nil || resp.StatusCode != http.StatusCreated || !strings.HasSuffix(req.URL.Path, "/access_tokens") {
+		return resp, err
+	}
+	defer resp.Body.Close()
+	var token map[string]json.RawMessage
+	if err := json.NewDecoder(resp.Body).Decode(&token); err != nil {
+		return nil, fmt.Errorf("read a token: %w", err)
+	}
+	token["expires_at"] = json.RawMessage(time.Now().Add(tokensLast).UTC().Format(`"` + time.RFC3339 + `"`))
+	text, err := json.Marshal(token)
+	if err != nil {
+		return nil, fmt.Errorf("write a token: %w", err) // unreachable: it was read
+	}
+	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
+	resp.Header.Del("Content-Length")
+	return resp, nil
+}
+
+// demoLog says what goes wrong; with -v everything, as serve does. What is decided, the stage tells.
+func (c *command) demoLog() *slog.Logger {
+	if c.Verbose {
+		return c.serverLog()
+	}
+	return slog.New(slog.NewTextHandler(c.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+}
+
+// close leaves nothing behind.
+func (d *demo) close() {
+	if d.server != nil {
+		d.server.close()
+	}
+	if d.folder != "" {
+		_ = os.RemoveAll(d.folder) // a folder for such things: the system clears it
+	}
+}
+
+// dashboard is where it is.
+func (d *demo) dashboard() string { return "http://" + d.server.admin.Addr().String() + "/" }
+
+// live lets the daemon work, and GitHub tell it what happens, while tell does.
+func (d *demo) live(ctx context.Context, tell func(context.Context) error) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	group, ctx := errgroup.WithContext(ctx)
+	done, ok := d.server.feed.Subscribe(ctx, "")
+	if !ok {
+		return errors.New("hear of the daemon's work: too many listen") // unreachable: nobody else does yet
+	}
+	d.done = done
+	group.Go(func() error { return d.server.serve(ctx) })
+	group.Go(func() error {
+		wire := &http.Transport{}
+		defer wire.CloseIdleConnections()
+		d.hub.DeliverTo(ctx, "http://"+d.server.hooks.Addr().String()+daemon.WebhookPath, &http.Client{Transport: wire})
+		return nil
+	})
+	group.Go(func() error {
+		defer stop()
+		return tell(ctx)
+	})
+	return group.Wait()
+}
+
+// play tells the story, once the daemon has found the repository.
+func (d *demo) play(ctx context.Context, a sandbox.Audience) error {
+	if err := d.worked(ctx); err != nil {
+		return err
+	}
+	if err := d.settled(ctx); err != nil {
+		return err
+	}
+	_, err := d.story.Perform(ctx, sandbox.Performance{
+		Hub: d.hub, GitHub: d.github, Clock: sandbox.Clock{Now: d.clock.Now, Sleep: d.sleep}, Rest: d.rest, Audience: a,
+	})
+	return err
+}
+
+// stay lets the time go on as it does elsewhere, until ctx ends.
+func (d *demo) stay(ctx context.Context) {
+	_ = d.clock.run(ctx, d.clock.Now().AddDate(100, 0, 0), 1) // it ends by ctx
+}
+
+// sleep lets the time pass. What the daemon does by itself meanwhile it does in its moment.
+func (d *demo) sleep(ctx context.Context, duration time.Duration) error {
+	until := d.clock.Now().Add(duration)
+	for {
+		due, err := d.server.store.Next(ctx, nil)
+		if err != nil {
+			return fmt.Errorf("ask when the daemon acts: %w", err)
+		}
+		own := due.After(d.clock.Now()) && due.Before(until)
+		if !own {
+			return d.clock.goTo(ctx, until)
+		}
+		if err := d.clock.goTo(ctx, due); err != nil {
+			return err
+		}
+		if err := d.settled(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// rest waits until the daemon has dealt with all that it was told, and returns when a pull request is looked at by itself:
+// looking over the repositories goes on for ever.
+func (d *demo) rest(ctx context.Context) (next time.Time, err error) {
+	if err := d.settled(ctx); err != nil {
+		return time.Time{}, err
+	}
+	rows, err := d.server.store.List(ctx, store.Query{Thin: true})
+	if err != nil {
+		return time.Time{}, fmt.Errorf("ask what is due: %w", err)
+	}
+	for _, row := range rows {
+		if strings.Contains(row.Key, "#") && !row.Due.IsZero() && (next.IsZero() || row.Due.Before(next)) {
+			next = row.Due
+		}
+	}
+	return next, nil
+}
+
+// settled waits until all webhooks have come in and all work is done: what is done may cause webhooks, and these work.
+func (d *demo) settled(ctx context.Context) error {
+	for {
+		posted := d.posted.Load()
+		if err := d.hub.Delivered(ctx); err != nil {
+			return fmt.Errorf("deliver webhooks: %w", err)
+		}
+		for {
+			busy, err := d.busy(ctx)
+			if err != nil {
+				return err
+			}
+			if !busy {
+				break
+			}
+			if err := d.worked(ctx); err != nil {
+				return err
+			}
+		}
+		if d.posted.Load() == posted {
+			return nil
+		}
+	}
+}
+
+// busy reports whether anything is due or worked on. It reads the table once: between two reads a work could end, of which
+// the first sees no due time and the second no lease.
+func (d *demo) busy(ctx context.Context) (bool, error) {
+	rows, err := d.server.store.List(ctx, store.Query{Thin: true})
+	if err != nil {
+		return false, fmt.Errorf("ask what is due: %w", err)
+	}
+	now := d.clock.Now()
+	return slices.ContainsFunc(rows, func(r store.Row) bool { return r.Leased || !r.Due.IsZero() && !r.Due.After(now) }), nil
+}
+
+// worked waits for the end of a work.
+func (d *demo) worked(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case _, ok := <-d.done:
+		if !ok {
+			return fmt.Errorf("wait for the daemon: %w", context.Canceled)
+		}
+		return nil
+	}
+}
+
+// finding is what a reviewer objects to first, as the text of the check quotes it; "" if it quotes nothing.
+func (d *demo) finding(head, reviewer string) string {
+	for _, run := range d.github.Own(head) {
+		_, quoted, _ := strings.Cut(run.Text, "\n**"+reviewer+"**")
+		if _, body, found := strings.Cut(quoted, "\n```"); found {
+			_, body, _ = strings.Cut(body, "\n") // the rest of the fence
+			line, _, _ := strings.Cut(body, "\n")
+			return line
+		}
+	}
+	return ""
+}

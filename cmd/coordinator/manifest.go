@@ -1,0 +1,271 @@
+//go:build !action
+
+package main
+
+// The manifest of a GitHub App for the daemon. Each permission and each event stands here once, with its reason: what has
+// none is not asked for. GitHub refuses a manifest whose webhook has no address, that subscribes to an event without the
+// permission that the event needs, or that subscribes to one which every App is sent (installation, ping).
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html/template"
+	"net"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"github.com/review-coordinator/coordinator/internal/github"
+)
+
+type manifestCmd struct {
+	Webhook string `placeholder:"URL" help:"Where GitHub reaches the daemon: https://HOST/webhook."`
+	Name    string `default:"Review coordinator" placeholder:"NAME" help:"Name of the App, one that no other App on GitHub has. Default: ${default}. GitHub lets you change it before it is created."`
+	URL     string `name:"url" default:"https://github.com/review-coordinator/coordinator" placeholder:"URL" help:"Homepage of the App, to which its checks link."`
+	Org     string `placeholder:"ORG" help:"Organisation that will own the App. Default: you."`
+	HTML    bool   `name:"html" help:"Print a page with one button that hands the manifest to GitHub."`
+}
+
+// A permission is one that the App asks for.
+type permission struct {
+	github.Grant
+	why string
+}
+
+// permissions are the least with which the daemon does all that it does.
+var permissions = []permission{
+	{github.Grant{Name: "actions", Level: "write"}, "read reviewers' runs and logs; run a failed one again, once; cancel one that hangs"},
+	{github.Grant{Name: "checks", Level: "write"}, "write the check; read the checks of other Apps"},
+	{github.Grant{Name: "contents", Level: "read"}, "read the policy on the default branch, and the commits"},
+	{github.Grant{Name: "issues", Level: "read"}, "be told of comments on pull requests"},
+	{github.Grant{Name: "merge_queues", Level: "read"}, "be told of merge groups: not answered yet, and here so that nobody has to accept it later"},
+	{github.Grant{Name: "metadata", Level: "read"}, "every App has it: the repository, its branches and who may push"},
+	{github.Grant{Name: "pull_requests", Level: "write"}, "read pull requests, files, reviews and threads; ask a reviewer, by a comment too"},
+	{github.Grant{Name: "statuses", Level: "read"}, "read reviewers that set a commit status"},
+}
+
+// A subscription is an event that the App is sent.
+type subscription struct {
+	event, needs, why string // needs: the permission without which GitHub refuses it
+}
+
+// subscriptions are the events that can change a check. GitHub sends ping, installation and installation_repositories to
+// every App, and refuses a manifest that names them.
+var subscriptions = []subscription{
+	{"check_run", "checks", "another App's check as a reviewer; Re-run on our own check"},
+	{"check_suite", "checks", "all checks of an App on a commit have ended"},
+	{"issue_comment", "issues", "a reviewer's answer as a comment: new, edited or deleted"},
+	{"merge_group", "merge_queues", "a merge queue's commit: counted, not answered yet"},
+	{"pull_request", "pull_requests", "opened, pushed to, retargeted, labelled, ready, closed"},
+	{"pull_request_review", "pull_requests", "a review, or its dismissal"},
+	{"pull_request_review_comment", "pull_requests", "a finding beside a line: new, edited or deleted"},
+	{"pull_request_review_thread", "pull_requests", "a thread is resolved or opened again; no job is ever told of that"},
+	{"push", "contents", "a new policy on the default branch"},
+	{"repository", "metadata", "renamed, moved or deleted"},
+	{"status", "statuses", "a reviewer that sets a commit status"},
+	{"workflow_run", "actions", "a reviewer's run begins or ends"},
+}
+
+// Help is shown by coordinator app-manifest --help.
+func (manifestCmd) Help() string {
+	var all strings.Builder
+	all.WriteString("The App asks for these permissions, and for no others:\n\n")
+	for _, p := range permissions {
+		fmt.Fprintf(&all, "  %-22s %s\n", p.Name+": "+p.Level, p.why)
+	}
+	all.WriteString("\nIt is sent these events:\n\n")
+	for _, s := range subscriptions {
+		fmt.Fprintf(&all, "  %-28s %s\n", s.event, s.why)
+	}
+	return all.String() + `
+installation, installation_repositories and ping come to every App by themselves.
+
+Examples:
+
+  coordinator app-manifest --webhook https://quorum.example.com/webhook --org octo --html >app.html
+  coordinator app-manifest --webhook https://quorum.example.com/webhook
+
+Open app.html in a browser that is signed in to GitHub and press its button.`
+}
+
+// A manifest is what GitHub reads. https://docs.github.com/apps/sharing-github-apps/registering-a-github-app-from-a-manifest
+type manifest struct {
+	Name        string            `json:"name"`
+	URL         string            `json:"url"`
+	Hook        manifestHook      `json:"hook_attributes"`
+	Redirect    string            `json:"redirect_url"`
+	Description string            `json:"description"`
+	Public      bool              `json:"public"`
+	Events      []string          `json:"default_events"`
+	Permissions map[string]string `json:"default_permissions"`
+}
+
+type manifestHook struct {
+	URL    string `json:"url"`
+	Active bool   `json:"active"`
+}
+
+// handBack is where GitHub sends the browser with the code for the App's key. It is the person's own machine, and a port of
+// no known program: the code opens the key, and must reach nobody else. Nothing needs to answer there.
+const handBack = "http://localhost:47110/"
+
+// Run prints the manifest, or the page.
+func (cmd manifestCmd) Run(c *command) error {
+	m, err := cmd.manifest()
+	if err != nil {
+		return err
+	}
+	site := siteOf(c.Getenv("GITHUB_API_URL"))
+	steps := cmd.steps(site)
+	if cmd.HTML {
+		text, err := json.Marshal(m)
+		if err != nil {
+			return fmt.Errorf("write manifest: %w", err)
+		}
+		v := manifestView{Name: m.Name, Form: steps.form, Manifest: string(text), Convert: steps.convert}
+		for _, p := range permissions {
+			v.Permissions = append(v.Permissions, manifestRow{p.String(), p.why})
+		}
+		for _, s := range subscriptions {
+			v.Events = append(v.Events, manifestRow{s.event, s.why})
+		}
+		return manifestPage.Execute(c.Stdout, v)
+	}
+	enc := json.NewEncoder(c.Stdout)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(m); err != nil {
+		return fmt.Errorf("write manifest: %w", err)
+	}
+	fmt.Fprintf(c.Stderr, `
+Next: coordinator app-manifest --html >app.html, with the same flags, makes a page whose button sends this manifest to
+  %s
+Your browser then comes to %s?code=CODE, where nothing needs to answer. Within an hour,
+  %s
+writes the App's id, its private key (pem) and its webhook_secret. Keep that file to yourself.
+`, steps.form, handBack, steps.convert)
+	return nil
+}
+
+// manifestSteps are where the manifest goes, and how the key comes back.
+type manifestSteps struct{ form, convert string }
+
+func (cmd manifestCmd) steps(site manifestSite) manifestSteps {
+	s := manifestSteps{form: site.web + "/settings/apps/new", convert: "curl -sS -X POST " + site.api + "/app-manifests/CODE/conversions >app.json"}
+	if cmd.Org != "" {
+		s.form = site.web + "/organizations/" + cmd.Org + "/settings/apps/new"
+	}
+	return s
+}
+
+// orgName is what GitHub lets accounts be called.
+var orgName = regexp.MustCompile(`^[A-Za-z0-9](?:-?[A-Za-z0-9_])*$`)
+
+// maxAppName is GitHub's bound on an App's name, in characters.
+const maxAppName = 34
+
+// manifest is the manifest that the flags ask for.
+func (cmd manifestCmd) manifest() (manifest, error) {
+	if err := reachable(cmd.Webhook); err != nil {
+		return manifest{}, usage(err, "coordinator app-manifest --webhook https://HOST/webhook, as GitHub reaches it from outside")
+	}
+	home, err := url.Parse(cmd.URL)
+	switch n := len([]rune(cmd.Name)); {
+	case err != nil, home.Scheme != "https" && home.Scheme != "http", home.Hostname() == "", home.User != nil:
+		return manifest{}, usage(fmt.Errorf("--url %q is no address of a homepage", cmd.URL), "")
+	case strings.TrimSpace(cmd.Name) == "" || n > maxAppName || oneLine(cmd.Name) != cmd.Name:
+		return manifest{}, usage(fmt.Errorf("--name has %d characters: GitHub takes 1 to %d, in one line", n, maxAppName), "")
+	case cmd.Org != "" && !orgName.MatchString(cmd.Org):
+		return manifest{}, usage(fmt.Errorf("--org %q is no name of an organisation", cmd.Org), "it is the last part of https://github.com/ORG")
+	}
+	m := manifest{
+		Name: cmd.Name, URL: cmd.URL, Hook: manifestHook{URL: cmd.Webhook, Active: true}, Redirect: handBack,
+		Description: "One check that says whether enough reviewers really approved this commit.", Permissions: map[string]string{},
+	}
+	for _, s := range subscriptions {
+		m.Events = append(m.Events, s.event)
+	}
+	for _, p := range permissions {
+		m.Permissions[p.Name] = p.Level
+	}
+	return m, nil
+}
+
+// reachable says why GitHub could not deliver to a webhook's address.
+func reachable(webhook string) error {
+	if webhook == "" {
+		return errors.New("--webhook is missing: the address at which GitHub reaches the daemon")
+	}
+	u, err := url.Parse(webhook)
+	switch {
+	case err != nil || u.Hostname() == "" || u.Fragment != "":
+		return errors.New("--webhook is no address")
+	case u.User != nil:
+		return errors.New("--webhook holds a password: whoever sees the App's settings would read it")
+	case u.Scheme != "https":
+		return fmt.Errorf("--webhook %s is not https: payloads would cross the network readable", webhook)
+	case u.Path == "" || u.Path == "/":
+		return fmt.Errorf("--webhook %s has no path: the daemon takes webhooks at /webhook", webhook)
+	}
+	if ip := net.ParseIP(u.Hostname()); u.Hostname() == "localhost" || ip != nil && (ip.IsLoopback() || ip.IsUnspecified()) {
+		return fmt.Errorf("--webhook %s is this machine: GitHub does not reach it", webhook)
+	}
+	return nil
+}
+
+// A manifestSite is GitHub's website and its API.
+type manifestSite struct{ web, api string }
+
+// siteOf is the website that belongs to an API: a GitHub Enterprise Server has it below /api/v3, ghe.com at api.NAME.
+func siteOf(api string) manifestSite {
+	api = strings.TrimRight(strings.TrimSpace(api), "/")
+	u, err := url.Parse(api)
+	if api == "" || err != nil || u.Host == "" || u.Host == "api.github.com" {
+		return manifestSite{web: "https://github.com", api: "https://api.github.com"}
+	}
+	return manifestSite{web: u.Scheme + "://" + strings.TrimPrefix(u.Host, "api."), api: api}
+}
+
+// A manifestView is what the page shows.
+type manifestView struct {
+	Name, Form, Manifest, Convert string
+	Permissions, Events           []manifestRow
+}
+
+type manifestRow struct{ What, Why string }
+
+// manifestPage sends nothing by itself: a person presses the button. It runs no script and loads nothing.
+var manifestPage = template.Must(template.New("page").Parse(`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Create {{.Name}}</title>
+<style>
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 3rem auto; padding: 0 1rem }
+button { font: inherit; font-weight: 600; padding: .6rem 1.2rem; border: 0; border-radius: .4rem; background: #1f883d; color: #fff; cursor: pointer }
+td { padding: .15rem 1rem .15rem 0; vertical-align: top }
+code, pre { font: 14px/1.5 ui-monospace, monospace; overflow-x: auto }
+</style>
+</head>
+<body>
+<h1>Create {{.Name}}</h1>
+<form action="{{.Form}}" method="post">
+<input type="hidden" name="manifest" value="{{.Manifest}}">
+<p><button>Create the App on GitHub</button></p>
+</form>
+<p>GitHub asks once more, and lets you change the name. Then your browser comes to an address on your own machine that ends in
+<code>?code=CODE</code>. Nothing needs to answer there. Within an hour, with that code:</p>
+<pre>{{.Convert}}</pre>
+<p>The file holds the App's <code>id</code>, its private key (<code>pem</code>) and its <code>webhook_secret</code>. Keep it to yourself.</p>
+<h2>What it may do, and why</h2>
+<table>{{range .Permissions}}<tr><td><code>{{.What}}</code></td><td>{{.Why}}</td></tr>
+{{end}}</table>
+<h2>What it is told</h2>
+<table>{{range .Events}}<tr><td><code>{{.What}}</code></td><td>{{.Why}}</td></tr>
+{{end}}</table>
+</body>
+</html>
+`))

@@ -1,0 +1,329 @@
+//go:build !action
+
+package main
+
+// coordinator serve: the daemon with its two listeners. One is open to GitHub and takes webhooks; the other is for the people
+// who run it. Everything that can be wrong with the settings is found before anything listens.
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/lmittmann/tint"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/review-coordinator/coordinator/internal/daemon"
+	"github.com/review-coordinator/coordinator/internal/github"
+	"github.com/review-coordinator/coordinator/internal/store"
+)
+
+type serveCmd struct {
+	Listen      string        `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Where GitHub's webhooks come in, as POST /webhook. Default ${default}; put a proxy with TLS before it."`
+	AdminListen string        `default:"127.0.0.1:9090" placeholder:"HOST:PORT" help:"Where the dashboard, health, metrics and API are. Default ${default}; keep it private."`
+	Database    string        `placeholder:"URL" help:"Where the daemon keeps what it must not lose: sqlite://PATH. Default DATABASE_URL, else sqlite://review-coordinator.db."`
+	Resync      time.Duration `default:"5m" help:"How often failed deliveries are asked for again and changed pull requests looked at. Default ${default}."`
+	Check       bool          `help:"Only check the settings, the database and the access to GitHub, and say so."`
+}
+
+// Help is shown by coordinator serve --help.
+func (serveCmd) Help() string {
+	return `Runs until it is told to stop: webhooks in, checks out. What it answered with 202 survives a crash.
+
+It needs a webhook secret and an identity, from the environment:
+
+  GITHUB_WEBHOOK_SECRET        at least 16 bytes; several, separated by commas, while one is replaced
+  GITHUB_APP_ID                with GITHUB_APP_PRIVATE_KEY or GITHUB_APP_PRIVATE_KEY_FILE: a GitHub App
+  GITHUB_TOKEN                 or a personal token: commit statuses instead of checks, and no deliveries are asked for again
+  GITHUB_API_URL               of a GitHub Enterprise Server: https://HOST/api/v3
+
+docs/daemon.md shows how to make the App, in ten minutes; coordinator app-manifest prints what it needs.
+SIGTERM stops it within ten seconds, and nothing is lost.
+
+Examples:
+
+  coordinator serve --check
+  coordinator serve --listen 0.0.0.0:8080 --database sqlite:///var/lib/review-coordinator/coordinator.db`
+}
+
+// Run serves until ctx ends.
+func (cmd serveCmd) Run(ctx context.Context, c *command) error {
+	secrets, err := cmd.secrets(c)
+	if err != nil {
+		return err
+	}
+	if cmd.Resync < time.Second || cmd.Resync > 24*time.Hour {
+		return usage(fmt.Errorf("--resync %s is not between 1s and 24h", cmd.Resync), "--resync 5m is the default")
+	}
+	file, err := databaseFile(cmp.Or(cmd.Database, c.Getenv("DATABASE_URL"), "sqlite://review-coordinator.db"))
+	if err != nil {
+		return err
+	}
+	identity, err := cmd.identity(c)
+	if err != nil {
+		return err
+	}
+	log := c.serverLog()
+	s, err := openServer(ctx, serverConfig{
+		Listen: cmd.Listen, AdminListen: cmd.AdminListen, Database: file, Secrets: secrets, GitHub: identity, Resync: cmd.Resync, Log: log, Now: time.Now,
+	})
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	if cmd.Check {
+		return cmd.check(ctx, c, s)
+	}
+	return s.serve(ctx)
+}
+
+// secrets are the webhook's. Without one anybody could say anything.
+func (cmd serveCmd) secrets(c *command) ([]string, error) {
+	text := c.Getenv("GITHUB_WEBHOOK_SECRET")
+	if text == "" {
+		return nil, usage(errors.New("there is no webhook secret"), "set GITHUB_WEBHOOK_SECRET to what the App's settings hold; openssl rand -hex 32 makes a new one")
+	}
+	secrets, err := daemon.ParseSecrets(text)
+	if err != nil {
+		return nil, usage(err, "openssl rand -hex 32 makes one; set it here and in the App's settings")
+	}
+	return secrets, nil
+}
+
+// identity is as whom the daemon works.
+func (cmd serveCmd) identity(c *command) (github.Options, error) {
+	o := github.Options{BaseURL: c.Getenv("GITHUB_API_URL"), UserAgent: "review-coordinator"}
+	app, err := c.appKey()
+	switch {
+	case err != nil:
+		return o, err
+	case app != nil:
+		app.Mint = nil // there is no job whose log would show it
+		o.App = app
+		return o, nil
+	}
+	if o.Token = c.Getenv("GITHUB_TOKEN"); o.Token == "" {
+		return o, usage(errors.New("there is neither an App nor a token"), "set GITHUB_APP_ID and GITHUB_APP_PRIVATE_KEY_FILE (coordinator app-manifest helps to make an App), or GITHUB_TOKEN")
+	}
+	return o, nil
+}
+
+// databaseFile reads sqlite://PATH.
+func databaseFile(address string) (string, error) {
+	path, ok := strings.CutPrefix(address, "sqlite://")
+	switch {
+	case strings.HasPrefix(address, "postgres://"), strings.HasPrefix(address, "postgresql://"):
+		return "", usage(errors.New("PostgreSQL is not built yet"), "use sqlite://PATH: one daemon with its own file")
+	case !ok: // it may hold a password: it is not quoted
+		return "", usage(errors.New("the database is no address that is known"), "write it as sqlite://PATH, for example sqlite:///var/lib/review-coordinator/coordinator.db")
+	case path == "" || strings.HasSuffix(path, "/") || strings.ContainsAny(path, "?#\x00"):
+		return "", usage(fmt.Errorf("sqlite://%s names no file", oneLine(path)), "write it as sqlite://PATH, for example sqlite:///var/lib/review-coordinator/coordinator.db")
+	}
+	dir := filepath.Dir(path)
+	switch info, err := os.Stat(dir); {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", usage(fmt.Errorf("the folder of the database, %s, is not there", dir), "make it, and let only the daemon's user read it")
+	case err != nil:
+		return "", usage(fmt.Errorf("look at the folder of the database: %w", err), "")
+	case !info.IsDir():
+		return "", usage(fmt.Errorf("%s is no folder", dir), "the database's address names a file in a folder")
+	}
+	return path, nil
+}
+
+// serverLog logs to standard error: what is decided, and what is wrong; with -v what is asked and answered too.
+func (c *command) serverLog() *slog.Logger {
+	level := slog.LevelInfo
+	if c.Verbose {
+		level = slog.LevelDebug
+	}
+	if c.Color {
+		return slog.New(tint.NewTextHandler(c.Stderr, &tint.Options{Level: level, TimeFormat: time.DateTime}))
+	}
+	return slog.New(slog.NewTextHandler(c.Stderr, &slog.HandlerOptions{Level: level}))
+}
+
+// serverConfig is what a server is made of.
+type serverConfig struct {
+	Listen, AdminListen string
+	Database            string // file
+	Secrets             []string
+	GitHub              github.Options
+	Web                 string // where people see GitHub; "": from the API's address
+	Resync              time.Duration
+	Log                 *slog.Logger
+	Now                 func() time.Time
+	Tune                func(*daemon.Config) // of a demo or a test; may be nil
+}
+
+// A server is the daemon with its listeners open.
+type server struct {
+	config  serverConfig
+	store   *store.SQLite
+	answers *store.Answers
+	host    *host
+	daemon  *daemon.Daemon
+	feed    *daemon.Feed
+	hooks   net.Listener
+	admin   net.Listener
+	intake  *http.Server
+	office  *http.Server
+}
+
+// openServer opens everything and serves nothing yet.
+func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
+	s := &server{config: o, feed: daemon.NewFeed()}
+	defer func() {
+		if err != nil {
+			s.close()
+		}
+	}()
+	if s.store, err = store.OpenSQLite(o.Database, store.Options{Log: o.Log}); err != nil {
+		return nil, usage(err, "is the folder the daemon's own, and no other daemon at work in it?")
+	}
+	if s.answers, err = store.OpenAnswers(strings.TrimSuffix(o.Database, ".db")+"-answers.db", store.AnswersOptions{Log: o.Log}); err != nil {
+		return nil, usage(err, "it holds nothing but answers of GitHub's: it may be deleted")
+	}
+	metrics := daemon.NewMetrics(daemon.MetricsOptions{
+		Health:  func(ctx context.Context) (store.Health, error) { return s.store.Health(ctx, o.Now()) },
+		Budgets: func() map[int64]daemon.Budget { return s.host.budgets() },
+		Reached: func() time.Time { return s.host.Reached() },
+		Version: version(),
+		Log:     o.Log,
+	})
+	o.GitHub.Log, o.GitHub.Now, o.GitHub.Answers, o.GitHub.Reserve, o.GitHub.Observed = o.Log, o.Now, s.answers, true, metrics.Asked
+	if s.host, err = newHost(o.GitHub, o.Log); err != nil {
+		return nil, usage(err, "")
+	}
+	config := daemon.Config{
+		Store: s.store, Host: s.host, Metrics: metrics, Feed: s.feed, Log: o.Log, Now: o.Now, Resync: o.Resync, Web: cmp.Or(o.Web, siteOf(o.GitHub.BaseURL).web),
+	}
+	if o.Tune != nil {
+		o.Tune(&config)
+	}
+	s.daemon = daemon.New(config)
+	if s.hooks, err = listen(ctx, "--listen", o.Listen); err != nil {
+		return nil, err
+	}
+	if s.admin, err = listen(ctx, "--admin-listen", o.AdminListen); err != nil {
+		return nil, err
+	}
+	hooks := http.NewServeMux()
+	hooks.Handle(daemon.WebhookPath, &daemon.Intake{Secrets: o.Secrets, Receive: s.daemon.Receive, Metrics: metrics, Log: o.Log, Now: o.Now})
+	s.intake = daemon.NewServer(hooks, daemon.ServerOptions{Log: o.Log, Metrics: metrics})
+	board := &daemon.Board{Store: s.store, Feed: s.feed, Now: o.Now, Reached: s.host.Reached, Version: version()}
+	office := daemon.Admin{
+		Store: s.store, Metrics: metrics, Board: board.Handler(), Reached: s.host.Reached, Draining: s.daemon.Draining, Now: o.Now, Log: o.Log, Addr: s.admin.Addr().String(), Started: o.Now(),
+	}
+	s.office = daemon.NewServer(office.Handler(), daemon.ServerOptions{Log: o.Log, Metrics: metrics})
+	return s, nil
+}
+
+func listen(ctx context.Context, flag, address string) (net.Listener, error) {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, usage(fmt.Errorf("%s %s: %w", flag, oneLine(address), err), "another program may have that port; 127.0.0.1:0 takes any that is free")
+	}
+	return daemon.Limit(l, 1024), nil
+}
+
+// close gives everything back. It may be called after serve.
+func (s *server) close() {
+	for _, l := range []net.Listener{s.hooks, s.admin} {
+		if l != nil {
+			l.Close()
+		}
+	}
+	if s.host != nil {
+		s.host.close()
+	}
+	var closing []io.Closer
+	if s.answers != nil {
+		closing = append(closing, s.answers)
+	}
+	if s.store != nil {
+		closing = append(closing, s.store)
+	}
+	for _, c := range closing {
+		if err := c.Close(); err != nil {
+			s.config.Log.Error("the database could not be closed", "err", err)
+		}
+	}
+}
+
+// stopWithin is how long the listeners may take to end their requests.
+const stopWithin = 3 * time.Second
+
+// serve works until ctx ends, or a listener fails.
+func (s *server) serve(ctx context.Context) error {
+	log := s.config.Log
+	log.Info("review coordinator", "version", version(), "webhook", "http://"+s.hooks.Addr().String()+daemon.WebhookPath, "dashboard", "http://"+s.admin.Addr().String()+"/", "database", s.config.Database)
+	group, working := errgroup.WithContext(ctx)
+	for name, part := range map[string]struct {
+		server   *http.Server
+		listener net.Listener
+	}{"webhook": {s.intake, s.hooks}, "admin": {s.office, s.admin}} {
+		group.Go(func() error {
+			if err := part.server.Serve(part.listener); !errors.Is(err, http.ErrServerClosed) {
+				return fmt.Errorf("serve %s: %w", name, err)
+			}
+			return nil
+		})
+	}
+	group.Go(func() error {
+		err := s.daemon.Run(working)
+		return err
+	})
+	group.Go(func() error {
+		<-working.Done()
+		log.Info("stopping: nothing new is accepted, looks under way are finished")
+		s.daemon.Stop()
+		s.feed.Close()
+		ending, done := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)
+		defer done()
+		err := s.intake.Shutdown(ending)
+		return errors.Join(ignoreDeadline(err), s.shutOffice(ending))
+	})
+	err := group.Wait()
+	log.Info("stopped")
+	return err
+}
+
+// shutOffice ends the admin listener; a browser that holds its stream open is cut off.
+func (s *server) shutOffice(ctx context.Context) error {
+	if err := s.office.Shutdown(ctx); err != nil {
+		return s.office.Close()
+	}
+	return nil
+}
+
+// ignoreDeadline: a caller that does not end its request in time is none of ours.
+func ignoreDeadline(err error) error {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return nil
+	}
+	return err
+}
+
+// check says what there is, or what is wrong.
+func (cmd serveCmd) check(ctx context.Context, c *command, s *server) error {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	fmt.Fprintf(c.Stdout, "ok  webhooks   http://%s%s, %s\n", s.hooks.Addr(), daemon.WebhookPath, count(len(s.config.Secrets), "secret"))
+	fmt.Fprintf(c.Stdout, "ok  admin      http://%s/\n", s.admin.Addr())
+	if _, err := s.store.Health(ctx, time.Now()); err != nil {
+		return fmt.Errorf("read the database: %w", err)
+	}
+	fmt.Fprintf(c.Stdout, "ok  database   %s\n", s.config.Database)
+	return s.host.check(ctx, c)
+}

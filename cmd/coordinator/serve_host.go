@@ -1,0 +1,275 @@
+//go:build !action
+
+package main
+
+// GitHub as the daemon needs it: the adapter between its seams and the package that talks to GitHub. What it adds is only
+// which of the daemon's kinds an error is.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/daemon"
+	"github.com/review-coordinator/coordinator/internal/github"
+	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/report"
+)
+
+// host implements [daemon.Host].
+type host struct {
+	fleet *github.Fleet
+	app   bool
+	log   *slog.Logger
+}
+
+func newHost(o github.Options, log *slog.Logger) (*host, error) {
+	fleet, err := github.NewFleet(github.FleetOptions{Options: o})
+	if err != nil {
+		return nil, err
+	}
+	return &host{fleet: fleet, app: o.App != nil, log: log}, nil
+}
+
+func (h *host) close() {}
+
+func (h *host) Reached() time.Time { return h.fleet.Reached() }
+
+func (h *host) Leave(tenant int64) { h.fleet.Leave(tenant) }
+
+// Read says what a delivery is about. Which installation it is of matters only to an App: a personal token is one tenant.
+func (h *host) Read(event string, payload []byte) (daemon.Notice, error) {
+	e, err := github.ParseEvent(event, payload)
+	if err != nil {
+		return daemon.Notice{}, err
+	}
+	n := daemon.Notice{
+		Event: e.Name, Action: e.Action, Kind: daemon.AboutNothing, Owner: e.Owner, Repo: e.Repo, Pulls: e.PRs, Head: e.Head, Touch: e.Touch, Repos: e.Repos, Why: e.Idle,
+	}
+	if h.app {
+		n.Tenant = e.Installation
+	}
+	kind := kindOf(e.Concern)
+	switch own := e.App != "" && e.App == h.fleet.Named(); {
+	case h.app && n.Tenant <= 0 && kind != daemon.AboutNothing:
+		n.Why = "the event is of no installation of the App"
+	case own && e.Touch != (quorum.Touch{}):
+		n.Why = "the check is our own"
+	case !h.app && (kind == daemon.AboutTenant || kind == daemon.TenantGone || kind == daemon.TenantSuspended):
+		n.Why = "a personal token has no installations"
+	default:
+		n.Kind = kind
+	}
+	return n, nil
+}
+
+func kindOf(c github.Concern) daemon.NoticeKind {
+	switch c {
+	case github.ConcernPulls:
+		return daemon.AboutPulls
+	case github.ConcernHead:
+		return daemon.AboutHead
+	case github.ConcernRepo:
+		return daemon.AboutRepo
+	case github.ConcernInstallation:
+		return daemon.AboutTenant
+	case github.ConcernGone:
+		return daemon.TenantGone
+	case github.ConcernSuspended:
+		return daemon.TenantSuspended
+	case github.ConcernNothing:
+	}
+	return daemon.AboutNothing
+}
+
+func (h *host) Enter(tenant int64) (daemon.Site, error) {
+	if h.app == (tenant == 0) {
+		return nil, fmt.Errorf("enter installation %d: %w", tenant, daemon.ErrNoTenant)
+	}
+	return site{h, tenant}, nil
+}
+
+// budgets are those of the installations at work.
+func (h *host) budgets() map[int64]daemon.Budget {
+	all := map[int64]daemon.Budget{}
+	for id, b := range h.fleet.Budgets() {
+		all[id] = daemon.Budget{Left: b.Left, Limit: b.Limit, Reset: b.Reset}
+	}
+	return all
+}
+
+func (h *host) Tenants(ctx context.Context) (all []daemon.Tenant, err error) {
+	found, err := h.fleet.Installations(ctx)
+	for _, in := range found {
+		all = append(all, daemon.Tenant{ID: in.ID, Account: in.Account, Suspended: !in.Suspended.IsZero()})
+	}
+	return all, classed(err)
+}
+
+func (h *host) Missed(ctx context.Context, since time.Time) (all []daemon.Missed, err error) {
+	found, err := h.fleet.Deliveries(ctx, since)
+	for _, d := range found {
+		all = append(all, daemon.Missed{ID: d.GUID, Hook: d.ID})
+	}
+	return all, classed(err)
+}
+
+func (h *host) Redeliver(ctx context.Context, m daemon.Missed) error {
+	return classed(h.fleet.Redeliver(ctx, m.Hook))
+}
+
+// site implements [daemon.Site]. It is a name: the fleet holds what is behind it.
+type site struct {
+	host   *host
+	tenant int64
+}
+
+// forge is the installation's. Before the App's name is known, it is asked for.
+func (s site) forge(ctx context.Context) (*github.Forge, error) {
+	if _, err := s.host.fleet.Slug(ctx); err != nil {
+		return nil, classed(err)
+	}
+	f, err := s.host.fleet.Enter(s.tenant)
+	return f, classed(err)
+}
+
+func (s site) Observe(ctx context.Context, pr quorum.PR) (quorum.Policy, quorum.Snapshot, error) {
+	f, err := s.forge(ctx)
+	if err != nil {
+		return quorum.Policy{}, quorum.Snapshot{}, err
+	}
+	p, snap, err := f.Observe(ctx, pr)
+	return p, snap, classed(err)
+}
+
+func (s site) Apply(ctx context.Context, pr quorum.PR, e quorum.Effects) (quorum.Receipt, error) {
+	f, err := s.forge(ctx)
+	if err != nil {
+		return quorum.Receipt{}, err
+	}
+	r, err := f.Apply(ctx, pr, e)
+	return r, classed(err)
+}
+
+func (s site) Publish(ctx context.Context, pr quorum.PR, c report.Check) error {
+	f, err := s.forge(ctx)
+	if err != nil {
+		return err
+	}
+	return classed(f.Publish(ctx, pr, c))
+}
+
+func (s site) Expect(pr quorum.PR, head string, runs ...int64) {
+	if f, err := s.host.fleet.Enter(s.tenant); err == nil {
+		f.Expect(pr, head, runs...)
+	}
+}
+
+func (s site) PullsOf(ctx context.Context, owner, repo, sha string) ([]quorum.PR, error) {
+	f, err := s.forge(ctx)
+	if err != nil {
+		return nil, err
+	}
+	prs, err := f.PullsOf(ctx, owner, repo, sha)
+	if github.IsUnprocessable(err) { // no such commit
+		return nil, nil
+	}
+	return prs, classed(err)
+}
+
+func (s site) Repositories(ctx context.Context) ([]string, error) {
+	if _, err := s.host.fleet.Slug(ctx); err != nil {
+		return nil, classed(err)
+	}
+	all, err := s.host.fleet.Repositories(ctx, s.tenant)
+	return all, classed(err)
+}
+
+func (s site) Changed(ctx context.Context, owner, repo string, since time.Time) (daemon.Changed, error) {
+	f, err := s.forge(ctx)
+	if err != nil {
+		return daemon.Changed{}, err
+	}
+	found, err := f.Changed(ctx, owner, repo, since)
+	c := daemon.Changed{File: found.File, Policy: found.Policy, Latest: found.Latest}
+	for _, p := range found.Pulls {
+		c.Pulls = append(c.Pulls, daemon.ChangedPull{PR: p.PR, Updated: p.Updated})
+	}
+	return c, classed(err)
+}
+
+func (s site) Ready(now time.Time, looks int) time.Time {
+	if f, err := s.host.fleet.Enter(s.tenant); err == nil {
+		return f.Ready(looks)
+	}
+	return now
+}
+
+// An error with the kind that it is to the daemon.
+type classedError struct {
+	error
+	class error
+}
+
+func (e classedError) Unwrap() []error { return []error{e.error, e.class} }
+
+// classed adds to err what becomes of the key.
+func classed(err error) error {
+	var class error
+	var unpublishable *github.UnpublishableError
+	var api *github.APIError
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, github.ErrNotInstalled):
+		class = daemon.ErrNoTenant
+	case errors.Is(err, github.ErrSuspended):
+		class = daemon.ErrSuspended
+	case github.IsUnauthorized(err):
+		class = daemon.ErrUnauthorized
+	case errors.As(err, &unpublishable), github.IsNotFound(err), github.IsGone(err):
+		class = daemon.ErrGone
+	case errors.As(err, &api) && api.Status == http.StatusMovedPermanently: // it has another name now, and another key
+		class = daemon.ErrGone
+	case github.IsForbidden(err):
+		class = daemon.ErrForbidden
+	default:
+		return err
+	}
+	return classedError{err, class}
+}
+
+// check says whether GitHub takes us, and what is missing.
+func (h *host) check(ctx context.Context, c *command) error {
+	if !h.app {
+		fmt.Fprintf(c.Stdout, "ok  identity   a personal token: commit statuses instead of checks, and failed deliveries are not asked for again\n")
+		return nil
+	}
+	slug, err := h.fleet.Slug(ctx)
+	if err != nil {
+		return c.notInstalled(err, "", "")
+	}
+	all, err := h.fleet.Installations(ctx)
+	if err != nil {
+		return describe(err)
+	}
+	must, should := writes.needs()
+	lame := 0
+	for _, in := range all {
+		switch lacks := append(in.Lacks(must...), in.Lacks(should...)...); {
+		case !in.Suspended.IsZero():
+			c.warn(fmt.Sprintf("the installation on %s is suspended", in.Account))
+		case len(lacks) > 0:
+			lame++
+			c.warn(fmt.Sprintf("the installation on %s lacks %s", in.Account, grants(lacks)))
+		}
+	}
+	fmt.Fprintf(c.Stdout, "ok  identity   the App %s, %s\n", oneLine(slug), count(len(all), "installation"))
+	if lame > 0 {
+		return hinted(fmt.Errorf("%s cannot be worked on as it should", count(lame, "installation")), "add the permissions in the App's settings, and accept them in each installation's")
+	}
+	return nil
+}

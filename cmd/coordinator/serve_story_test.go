@@ -1,0 +1,186 @@
+//go:build !action
+
+package main
+
+// One story, every shell: each story of the sandbox is told to the whole daemon, by webhooks and in virtual time, and must
+// take the same turns as when it is stepped through without a daemon.
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/review-coordinator/coordinator/internal/daemon"
+	"github.com/review-coordinator/coordinator/internal/github"
+	"github.com/review-coordinator/coordinator/internal/sandbox"
+	"github.com/review-coordinator/coordinator/internal/store"
+)
+
+// testKey is an App's key. Making one takes a while.
+var testKey = sync.OnceValue(func() []byte {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		panic(err) // unreachable unless the machine has no randomness
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
+})
+
+// bubbled is a daemon in a bubble of virtual time: all of it but the listeners, for a network has no virtual time.
+type bubbled struct {
+	*daemon.Daemon
+	store *store.SQLite
+	stop  func()
+	heard *atomic.Int64 // when the last event was, in nanoseconds
+}
+
+// inBubble starts a daemon that works on hub.
+func inBubble(t *testing.T, hub *sandbox.Hub, dir, token string) *bubbled {
+	t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	table, err := store.OpenSQLite(filepath.Join(dir, "c.db"), store.Options{Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	metrics := daemon.NewMetrics(daemon.MetricsOptions{})
+	o := github.Options{BaseURL: "https://api.github.com", Transport: hub, Reserve: true, Now: time.Now, Observed: metrics.Asked}
+	if token != "" {
+		o.Token = token
+	} else {
+		o.App = &github.App{ID: hub.App().ID, Key: testKey()}
+	}
+	h, err := newHost(o, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := daemon.New(daemon.Config{
+		Store: table, Host: h, Metrics: metrics, Feed: daemon.NewFeed(), Log: log, Now: time.Now, Resync: 5 * time.Minute,
+		Jitter: func(most time.Duration) time.Duration { return most },
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	var heard atomic.Int64
+	all.Go(func() {
+		if err := d.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	all.Go(func() {
+		hub.DeliverFunc(ctx, func(event, guid string, payload []byte) error {
+			heard.Store(time.Now().UnixNano())
+			_, err := d.Receive(ctx, daemon.Received{ID: guid, Event: event, Payload: payload, At: time.Now()})
+			return err
+		})
+	})
+	stop := func() {
+		cancel()
+		all.Wait()
+		if err := table.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	return &bubbled{d, table, stop, &heard}
+}
+
+// rest waits until the daemon has nothing to do, and says when it will look at a pull request again by itself.
+func (b *bubbled) rest(ctx context.Context) (next time.Time, err error) {
+	synctest.Wait()
+	health, err := b.store.Health(ctx, time.Now())
+	if err != nil || health.Leased > 0 || health.Due > 0 { // it waits within a look
+		return time.Now().Add(100 * time.Millisecond), err
+	}
+	// Resyncs, and what cannot be done, have no end: the story waits for them as long as three resyncs after the last event.
+	heard := time.Unix(0, b.heard.Load()).Add(16 * time.Minute)
+	rows, err := b.store.List(ctx, store.Query{Limit: 100, Thin: true})
+	for _, row := range rows {
+		if (row.Kind != "pull" || row.Attempts > 5) && row.Due.After(heard) {
+			continue
+		}
+		if !row.Due.IsZero() && (next.IsZero() || row.Due.Before(next)) {
+			next = row.Due
+		}
+	}
+	return next, err
+}
+
+func TestTheDaemonTellsTheSameStories(t *testing.T) {
+	files, err := filepath.Glob("../../internal/sandbox/testdata/stories/*.txt")
+	if err != nil || len(files) < 100 {
+		t.Fatalf("%d stories, %v", len(files), err)
+	}
+	testKey()
+	for _, file := range files {
+		src, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			t.Parallel()
+			s, err := sandbox.Parse(file, src)
+			if err != nil {
+				t.Fatal(err)
+			}
+			stepped, err := s.Step(t.Context(), sandbox.Audience{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			synctest.Test(t, func(t *testing.T) {
+				performed := perform(t, s)
+				if diff := cmp.Diff(stepped.Final(), performed.Final()); diff != "" {
+					t.Errorf("it ends otherwise (-stepped +daemon):\n%s", diff)
+				}
+				if diff := cmp.Diff(stepped.Turns(), performed.Turns()); diff != "" {
+					t.Errorf("it takes other turns (-stepped +daemon):\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
+// perform plays a story to a daemon, from [sandbox.Begin] on.
+func perform(t *testing.T, s *sandbox.Scenario) sandbox.Story {
+	t.Helper()
+	wait := func(ctx context.Context, d time.Duration) error {
+		timer := time.NewTimer(max(d, 0))
+		defer timer.Stop()
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-timer.C:
+			return nil
+		}
+	}
+	if err := wait(t.Context(), time.Until(sandbox.Begin)); err != nil {
+		t.Fatal(err)
+	}
+	hub := sandbox.NewHub(sandbox.HubOptions{App: sandbox.App{Slug: "quorum-app", ID: 4711}, Secret: "a secret of many words", Now: time.Now})
+	g := s.GitHub(sandbox.Options{Now: time.Now})
+	installation, token := int64(77), ""
+	if who := s.Person(); who != "" {
+		installation, token = 0, fmt.Sprintf("ghp_%s", who)
+	}
+	hub.Add(installation, g)
+	b := inBubble(t, hub, t.TempDir(), token)
+	defer b.stop()
+	story, err := s.Perform(t.Context(), sandbox.Performance{Hub: hub, GitHub: g, Clock: sandbox.Clock{Now: time.Now, Sleep: wait}, Rest: b.rest})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if crossed := hub.Crossed(); len(crossed) > 0 {
+		t.Errorf("requests crossed from one installation to another: %v", crossed)
+	}
+	return story
+}
