@@ -57,7 +57,7 @@ var subscriptions = []subscription{
 	{"check_suite", "checks", "all checks of an App on a commit have ended"},
 	{"issue_comment", "issues", "a reviewer's answer as a comment: new, edited or deleted"},
 	{"merge_group", "merge_queues", "a merge queue's commit: counted, not answered yet"},
-	{"pull_request", "pull_requests", "opened, pushed to, retargeted, labelled, ready, closed"},
+	{"pull_request", "pull_requests", "opened, pushed to, retargeted, ready, closed"},
 	{"pull_request_review", "pull_requests", "a review, or its dismissal"},
 	{"pull_request_review_comment", "pull_requests", "a finding beside a line: new, edited or deleted"},
 	{"pull_request_review_thread", "pull_requests", "a thread is resolved or opened again; no job is ever told of that"},
@@ -125,7 +125,7 @@ func (cmd manifestCmd) Run(c *command) error {
 		}
 		v := manifestView{Name: m.Name, Form: steps.form, Manifest: string(text), Convert: steps.convert}
 		for _, p := range permissions {
-			v.Permissions = append(v.Permissions, manifestRow{p.String(), p.why})
+			v.Permissions = append(v.Permissions, manifestRow{p.Name + ": " + p.Level, p.why})
 		}
 		for _, s := range subscriptions {
 			v.Events = append(v.Events, manifestRow{s.event, s.why})

@@ -18,6 +18,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/lmittmann/tint"
@@ -118,6 +119,14 @@ func (cmd serveCmd) identity(c *command) (github.Options, error) {
 	return o, nil
 }
 
+// identityHint is for who gave an App or an address that cannot be used.
+func identityHint(o github.Options) string {
+	if o.App != nil {
+		return "the key is the .pem file that GitHub hands out; GITHUB_API_URL, if it is set, is https://HOST/api/v3"
+	}
+	return "GITHUB_API_URL, if it is set, is https://HOST/api/v3"
+}
+
 // databaseFile reads sqlite://PATH.
 func databaseFile(address string) (string, error) {
 	path, ok := strings.CutPrefix(address, "sqlite://")
@@ -189,13 +198,13 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 		}
 	}()
 	if s.store, err = store.OpenSQLite(o.Database, store.Options{Log: o.Log}); err != nil {
-		return nil, usage(err, "is the folder the daemon's own, and no other daemon at work in it?")
+		return nil, usage(err, "its folder must be the daemon's own, and writable; a file that cannot be read may be moved away: only time is lost")
 	}
 	if s.answers, err = store.OpenAnswers(strings.TrimSuffix(o.Database, ".db")+"-answers.db", store.AnswersOptions{Log: o.Log}); err != nil {
-		return nil, usage(err, "it holds nothing but answers of GitHub's: it may be deleted")
+		return nil, usage(err, "it holds nothing but answers of GitHub's: it may be deleted, and its folder must be writable")
 	}
 	metrics := daemon.NewMetrics(daemon.MetricsOptions{
-		Health:  func(ctx context.Context) (store.Health, error) { return s.store.Health(ctx, o.Now()) },
+		Health:  func(ctx context.Context) (store.Health, error) { return s.daemon.View().Health(ctx, o.Now()) },
 		Budgets: func() map[int64]daemon.Budget { return s.host.budgets() },
 		Reached: func() time.Time { return s.host.Reached() },
 		Version: version(),
@@ -203,7 +212,7 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 	})
 	o.GitHub.Log, o.GitHub.Now, o.GitHub.Answers, o.GitHub.Reserve, o.GitHub.Observed = o.Log, o.Now, s.answers, true, metrics.Asked
 	if s.host, err = newHost(o.GitHub, o.Log); err != nil {
-		return nil, usage(err, "")
+		return nil, usage(err, identityHint(o.GitHub))
 	}
 	config := daemon.Config{
 		Store: s.store, Host: s.host, Metrics: metrics, Feed: s.feed, Log: o.Log, Now: o.Now, Resync: o.Resync, Web: cmp.Or(o.Web, siteOf(o.GitHub.BaseURL).web),
@@ -221,9 +230,9 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 	hooks := http.NewServeMux()
 	hooks.Handle(daemon.WebhookPath, &daemon.Intake{Secrets: o.Secrets, Receive: s.daemon.Receive, Metrics: metrics, Log: o.Log, Now: o.Now})
 	s.intake = daemon.NewServer(hooks, daemon.ServerOptions{Log: o.Log, Metrics: metrics})
-	board := &daemon.Board{Store: s.store, Feed: s.feed, Now: o.Now, Reached: s.host.Reached, Version: version()}
+	board := &daemon.Board{Store: s.daemon.View(), Feed: s.feed, Now: o.Now, Reached: s.host.Reached, Version: version()}
 	office := daemon.Admin{
-		Store: s.store, Metrics: metrics, Board: board.Handler(), Reached: s.host.Reached, Draining: s.daemon.Draining, Now: o.Now, Log: o.Log, Addr: s.admin.Addr().String(), Started: o.Now(),
+		Store: s.daemon.View(), Metrics: metrics, Board: board.Handler(), Limited: s.daemon.Limited, Reached: s.host.Reached, Wrote: s.store.Wrote, Draining: s.daemon.Draining, Now: o.Now, Log: o.Log, Addr: s.admin.Addr().String(), Started: o.Now(),
 	}
 	s.office = daemon.NewServer(office.Handler(), daemon.ServerOptions{Log: o.Log, Metrics: metrics})
 	return s, nil
@@ -231,10 +240,13 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 
 func listen(ctx context.Context, flag, address string) (net.Listener, error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
-	if err != nil {
-		return nil, usage(fmt.Errorf("%s %s: %w", flag, oneLine(address), err), "another program may have that port; 127.0.0.1:0 takes any that is free")
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, usage(fmt.Errorf("%s %s: %w", flag, oneLine(address), err), "another program has that port, perhaps another coordinator; port 0 takes any that is free")
+	case err != nil:
+		return nil, usage(fmt.Errorf("%s %s: %w", flag, oneLine(address), err), "write it as HOST:PORT, with an address of this machine: 127.0.0.1:8080, or 0.0.0.0:8080 for all that it has")
 	}
-	return daemon.Limit(l, 1024), nil
+	return daemon.Limit(l), nil
 }
 
 // close gives everything back. It may be called after serve.
@@ -243,9 +255,6 @@ func (s *server) close() {
 		if l != nil {
 			l.Close()
 		}
-	}
-	if s.host != nil {
-		s.host.close()
 	}
 	var closing []io.Closer
 	if s.answers != nil {
@@ -280,10 +289,7 @@ func (s *server) serve(ctx context.Context) error {
 			return nil
 		})
 	}
-	group.Go(func() error {
-		err := s.daemon.Run(working)
-		return err
-	})
+	group.Go(func() error { return s.daemon.Run(working) })
 	group.Go(func() error {
 		<-working.Done()
 		log.Info("stopping: nothing new is accepted, looks under way are finished")

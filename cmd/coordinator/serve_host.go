@@ -10,7 +10,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/daemon"
@@ -24,6 +26,16 @@ type host struct {
 	fleet *github.Fleet
 	app   bool
 	log   *slog.Logger
+
+	mu     sync.Mutex
+	writes map[string]headWrite // the last ones on commits that pull requests may share
+	most   int                  // writes: beyond it those are forgotten that no look under way can have missed
+}
+
+// headWrite is which pull request's look wrote on a commit last, or is about to.
+type headWrite struct {
+	number int
+	at     time.Time
 }
 
 func newHost(o github.Options, log *slog.Logger) (*host, error) {
@@ -31,10 +43,8 @@ func newHost(o github.Options, log *slog.Logger) (*host, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &host{fleet: fleet, app: o.App != nil, log: log}, nil
+	return &host{fleet: fleet, app: o.App != nil, log: log, writes: map[string]headWrite{}}, nil
 }
-
-func (h *host) close() {}
 
 func (h *host) Reached() time.Time { return h.fleet.Reached() }
 
@@ -47,7 +57,7 @@ func (h *host) Read(event string, payload []byte) (daemon.Notice, error) {
 		return daemon.Notice{}, err
 	}
 	n := daemon.Notice{
-		Event: e.Name, Action: e.Action, Kind: daemon.AboutNothing, Owner: e.Owner, Repo: e.Repo, Pulls: e.PRs, Head: e.Head, Touch: e.Touch, Repos: e.Repos, Why: e.Idle,
+		Event: e.Name, Action: e.Action, Kind: daemon.AboutNothing, Owner: e.Owner, Repo: e.Repo, Pulls: e.PRs, Head: e.Head, Touch: e.Touch, Why: e.Idle,
 	}
 	if h.app {
 		n.Tenant = e.Installation
@@ -89,7 +99,30 @@ func (h *host) Enter(tenant int64) (daemon.Site, error) {
 	if h.app == (tenant == 0) {
 		return nil, fmt.Errorf("enter installation %d: %w", tenant, daemon.ErrNoTenant)
 	}
-	return site{h, tenant}, nil
+	return &site{host: h, tenant: tenant}, nil
+}
+
+const (
+	mostWrites = 4096
+	oldWrite   = 10 * time.Minute // longer than any look
+)
+
+// write notes that a pull request's look, which observed since a moment, is about to write on a commit. Two pull requests may
+// have one head: where another's look has written meanwhile, what was observed does not show it, and the check would stand
+// twice. Then it is an error, and a look must be taken again.
+func (h *host) write(commit string, number int, observed time.Time) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now := time.Now()
+	if was, known := h.writes[commit]; known && was.number != number && !was.at.Before(observed) {
+		return fmt.Errorf("publish on %s: #%d, which has the same head, is written at the same time", commit, was.number)
+	}
+	if len(h.writes) > h.most {
+		maps.DeleteFunc(h.writes, func(_ string, w headWrite) bool { return now.Sub(w.at) > oldWrite })
+		h.most = max(2*len(h.writes), mostWrites)
+	}
+	h.writes[commit] = headWrite{number, now}
+	return nil
 }
 
 // budgets are those of the installations at work.
@@ -106,7 +139,7 @@ func (h *host) Tenants(ctx context.Context) (all []daemon.Tenant, err error) {
 	for _, in := range found {
 		all = append(all, daemon.Tenant{ID: in.ID, Account: in.Account, Suspended: !in.Suspended.IsZero()})
 	}
-	return all, classed(err)
+	return all, signedIn(err)
 }
 
 func (h *host) Missed(ctx context.Context, since time.Time) (all []daemon.Missed, err error) {
@@ -114,38 +147,40 @@ func (h *host) Missed(ctx context.Context, since time.Time) (all []daemon.Missed
 	for _, d := range found {
 		all = append(all, daemon.Missed{ID: d.GUID, Hook: d.ID})
 	}
-	return all, classed(err)
+	return all, signedIn(err)
 }
 
 func (h *host) Redeliver(ctx context.Context, m daemon.Missed) error {
 	return classed(h.fleet.Redeliver(ctx, m.Hook))
 }
 
-// site implements [daemon.Site]. It is a name: the fleet holds what is behind it.
+// site implements [daemon.Site], for one look. It is a name: the fleet holds what is behind it.
 type site struct {
-	host   *host
-	tenant int64
+	host     *host
+	tenant   int64
+	observed time.Time // when the last observation began
 }
 
 // forge is the installation's. Before the App's name is known, it is asked for.
-func (s site) forge(ctx context.Context) (*github.Forge, error) {
+func (s *site) forge(ctx context.Context) (*github.Forge, error) {
 	if _, err := s.host.fleet.Slug(ctx); err != nil {
-		return nil, classed(err)
+		return nil, signedIn(err)
 	}
 	f, err := s.host.fleet.Enter(s.tenant)
 	return f, classed(err)
 }
 
-func (s site) Observe(ctx context.Context, pr quorum.PR) (quorum.Policy, quorum.Snapshot, error) {
+func (s *site) Observe(ctx context.Context, pr quorum.PR) (quorum.Policy, quorum.Snapshot, error) {
 	f, err := s.forge(ctx)
 	if err != nil {
 		return quorum.Policy{}, quorum.Snapshot{}, err
 	}
+	s.observed = time.Now()
 	p, snap, err := f.Observe(ctx, pr)
 	return p, snap, classed(err)
 }
 
-func (s site) Apply(ctx context.Context, pr quorum.PR, e quorum.Effects) (quorum.Receipt, error) {
+func (s *site) Apply(ctx context.Context, pr quorum.PR, e quorum.Effects) (quorum.Receipt, error) {
 	f, err := s.forge(ctx)
 	if err != nil {
 		return quorum.Receipt{}, err
@@ -154,21 +189,24 @@ func (s site) Apply(ctx context.Context, pr quorum.PR, e quorum.Effects) (quorum
 	return r, classed(err)
 }
 
-func (s site) Publish(ctx context.Context, pr quorum.PR, c report.Check) error {
+func (s *site) Publish(ctx context.Context, pr quorum.PR, c report.Check) error {
 	f, err := s.forge(ctx)
 	if err != nil {
+		return err
+	}
+	if err := s.host.write(fmt.Sprintf("%d/%s/%s@%s %s", s.tenant, pr.Owner, pr.Repo, c.Head, c.Name), pr.Number, s.observed); err != nil {
 		return err
 	}
 	return classed(f.Publish(ctx, pr, c))
 }
 
-func (s site) Expect(pr quorum.PR, head string, runs ...int64) {
+func (s *site) Expect(pr quorum.PR, head string, runs ...int64) {
 	if f, err := s.host.fleet.Enter(s.tenant); err == nil {
 		f.Expect(pr, head, runs...)
 	}
 }
 
-func (s site) PullsOf(ctx context.Context, owner, repo, sha string) ([]quorum.PR, error) {
+func (s *site) PullsOf(ctx context.Context, owner, repo, sha string) ([]quorum.PR, error) {
 	f, err := s.forge(ctx)
 	if err != nil {
 		return nil, err
@@ -180,15 +218,15 @@ func (s site) PullsOf(ctx context.Context, owner, repo, sha string) ([]quorum.PR
 	return prs, classed(err)
 }
 
-func (s site) Repositories(ctx context.Context) ([]string, error) {
+func (s *site) Repositories(ctx context.Context) ([]string, error) {
 	if _, err := s.host.fleet.Slug(ctx); err != nil {
-		return nil, classed(err)
+		return nil, signedIn(err)
 	}
 	all, err := s.host.fleet.Repositories(ctx, s.tenant)
 	return all, classed(err)
 }
 
-func (s site) Changed(ctx context.Context, owner, repo string, since time.Time) (daemon.Changed, error) {
+func (s *site) Changed(ctx context.Context, owner, repo string, since time.Time) (daemon.Changed, error) {
 	f, err := s.forge(ctx)
 	if err != nil {
 		return daemon.Changed{}, err
@@ -201,11 +239,11 @@ func (s site) Changed(ctx context.Context, owner, repo string, since time.Time) 
 	return c, classed(err)
 }
 
-func (s site) Ready(now time.Time, looks int) time.Time {
+func (s *site) Ready(now time.Time, looks int) time.Time {
 	if f, err := s.host.fleet.Enter(s.tenant); err == nil {
 		return f.Ready(looks)
 	}
-	return now
+	return time.Time{}
 }
 
 // An error with the kind that it is to the daemon.
@@ -242,19 +280,32 @@ func classed(err error) error {
 	return classedError{err, class}
 }
 
+// signedIn classes an error of the App's own endpoints. There 404 says that GitHub does not know the App, not that what a key
+// names is gone.
+func signedIn(err error) error {
+	if github.IsNotFound(err) {
+		return classedError{err, daemon.ErrUnauthorized}
+	}
+	return classed(err)
+}
+
 // check says whether GitHub takes us, and what is missing.
 func (h *host) check(ctx context.Context, c *command) error {
 	if !h.app {
-		fmt.Fprintf(c.Stdout, "ok  identity   a personal token: commit statuses instead of checks, and failed deliveries are not asked for again\n")
+		login, err := h.fleet.Login(ctx)
+		if err != nil {
+			return c.unreached(err)
+		}
+		fmt.Fprintf(c.Stdout, "ok  identity   a personal token of %s: commit statuses instead of checks, and failed deliveries are not asked for again\n", oneLine(login))
 		return nil
 	}
 	slug, err := h.fleet.Slug(ctx)
 	if err != nil {
-		return c.notInstalled(err, "", "")
+		return c.unreached(err)
 	}
 	all, err := h.fleet.Installations(ctx)
 	if err != nil {
-		return describe(err)
+		return c.unreached(err)
 	}
 	must, should := writes.needs()
 	lame := 0
@@ -272,4 +323,12 @@ func (h *host) check(ctx context.Context, c *command) error {
 		return hinted(fmt.Errorf("%s cannot be worked on as it should", count(lame, "installation")), "add the permissions in the App's settings, and accept them in each installation's")
 	}
 	return nil
+}
+
+// unreached says what to do when GitHub did not answer, or refused us.
+func (c *command) unreached(err error) error {
+	if errors.Is(err, github.ErrTransport) {
+		return hinted(err, "may this machine reach GitHub's API, and is GITHUB_API_URL right? serve starts all the same, and waits for GitHub")
+	}
+	return c.notInstalled(err, "", "")
 }

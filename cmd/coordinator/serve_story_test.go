@@ -13,6 +13,7 @@ import (
 	"encoding/pem"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -183,4 +184,26 @@ func perform(t *testing.T, s *sandbox.Scenario) sandbox.Story {
 		t.Errorf("requests crossed from one installation to another: %v", crossed)
 	}
 	return story
+}
+
+// By the machine's clock, which unlike that of a bubble moves on between two readings: an event leads to a check at once.
+func TestAnEventLeadsToACheckByTheMachinesClock(t *testing.T) {
+	hub := sandbox.NewHub(sandbox.HubOptions{App: sandbox.App{Slug: "quorum-app", ID: 4711}, Secret: "a secret of many words"})
+	g := sandbox.New(sandbox.Options{Owner: "acme", Repo: "shop", App: hub.App()})
+	g.SetFile(".github/review-coordinator.yml", "", loadPolicy)
+	hub.Add(77, g)
+	written := make(chan struct{}, 1)
+	hub.After(func(r *http.Request, status int) {
+		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/check-runs") && status == http.StatusCreated {
+			written <- struct{}{}
+		}
+	})
+	b := inBubble(t, hub, t.TempDir(), "")
+	defer b.stop()
+	g.OpenPull(sandbox.PullSpec{Number: 7, Head: "a1", Author: "alice", Files: []sandbox.File{{Path: "cart.go"}}})
+	select {
+	case <-written:
+	case <-time.After(30 * time.Second):
+		t.Fatal("no check was written")
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"strconv"
 	"strings"
 	"time"
 
@@ -91,7 +92,10 @@ func guarded(next http.Handler, addr string) http.Handler {
 // isLoopback reads host or host:port. It asks no resolver: the answer could be another a moment later.
 func isLoopback(addr string) bool {
 	host := addr
-	if h, _, err := net.SplitHostPort(addr); err == nil {
+	if h, port, err := net.SplitHostPort(addr); err == nil {
+		if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+			return false
+		}
 		host = h
 	}
 	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
@@ -146,7 +150,7 @@ func (a Admin) readyz(w http.ResponseWriter, r *http.Request) {
 func (a Admin) database(ctx context.Context, read error) readyCheck {
 	c := readyCheck{Name: "database", OK: true, Says: "reads and writes work"}
 	fail := func(says string, err error) readyCheck {
-		a.Log.WarnContext(ctx, "not ready: "+says, "error", err)
+		a.Log.WarnContext(ctx, "not ready: "+says, "err", err)
 		return readyCheck{Name: c.Name, Says: says} // the error may name files: the log says more
 	}
 	if read != nil {
@@ -155,7 +159,7 @@ func (a Admin) database(ctx context.Context, read error) readyCheck {
 	if _, err := a.Store.Prune(ctx, time.Unix(0, 0), 1); err != nil {
 		return fail("it cannot be written", err)
 	}
-	if a.Wrote != nil {
+	if a.Wrote != nil { // on a full disk what writes nothing still works
 		if err := a.Wrote(); err != nil {
 			return fail("the last write failed", err)
 		}

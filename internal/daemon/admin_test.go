@@ -78,7 +78,6 @@ func TestReadinessSaysWhatIsWrong(t *testing.T) {
 		"all is well":         {func(*Admin, *shownTable) {}, "", "answered 1m0s ago"},
 		"unreadable":          {func(_ *Admin, s *shownTable) { s.read = errors.New("/var/lib/secret is gone") }, "database", "it cannot be read"},
 		"unwritable":          {func(_ *Admin, s *shownTable) { s.written = errors.New("/var/lib/secret is full") }, "database", "it cannot be written"},
-		"the last write":      {func(a *Admin, _ *shownTable) { a.Wrote = func() error { return errors.New("full") } }, "database", "the last write failed"},
 		"GitHub is silent":    {func(a *Admin, _ *shownTable) { a.Reached = func() time.Time { return noon.Add(-15 * time.Minute) } }, "github", "has not answered for 15m0s"},
 		"GitHub never spoke":  {func(a *Admin, _ *shownTable) { a.Reached = nil }, "github", "has not answered since the start"},
 		"just started":        {func(a *Admin, _ *shownTable) { a.Reached, a.Started = nil, noon.Add(-119*time.Second) }, "", "just started"},

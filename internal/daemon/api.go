@@ -245,7 +245,7 @@ func (a api) find(ctx context.Context, owner, repo, number string) (found store.
 
 // unreadable hides what the table said: it may name files.
 func (a api) unreadable(w http.ResponseWriter, r *http.Request, err error) {
-	a.log.ErrorContext(r.Context(), "the table cannot be read for the API", "error", err)
+	a.log.ErrorContext(r.Context(), "the table cannot be read for the API", "err", err)
 	writeJSON(w, http.StatusServiceUnavailable, apiError{Error: "the table cannot be read", Hint: "/readyz and the log say more"})
 }
 

@@ -33,7 +33,7 @@ type Config struct {
 	Workers   int                                    // looks at once; default 32
 	PerTenant int                                    // of them for one tenant; default 12
 	Lease     time.Duration                          // how long a worker may be silent; default 30s
-	Drain     time.Duration                          // how long a stop waits for looks under way; default 6s
+	Drain     time.Duration                          // how long a stop waits for looks under way; default 5s
 	Jitter    func(most time.Duration) time.Duration // nil: random
 	Looked    func(pr quorum.PR, sight Sight)        // called after each look that was kept; may be nil
 	Web       string                                 // where people see the host; default https://github.com
@@ -52,15 +52,19 @@ type Daemon struct {
 	leases   map[store.Lease]context.CancelCauseFunc
 	tenants  map[int64]*tenant // those that are not simply well
 	known    map[string]bool   // repositories and tenants that were poked since the start
+	clock    time.Time         // as the dispatcher last read it
 	policies *policies
 	asked    map[string]int          // redeliveries that were asked for, by delivery
 	pace     map[int64]time.Duration // how often a tenant's repositories are looked over
 	draining bool
+
+	rush rush
 }
 
 // tenant is what is remembered of one that is limited or failing.
 type tenant struct {
 	until  time.Time // nothing of it is claimed before
+	parked time.Time // nor before this: it is suspended
 	faults int       // in a row: on the way to the host
 	denied int       // in a row: the host did not take our credentials
 	short  bool      // its budget did not allow what was under way
@@ -74,7 +78,7 @@ func New(c Config) *Daemon {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	c.Resync, c.Lease, c.Drain = cmp.Or(c.Resync, 5*time.Minute), cmp.Or(c.Lease, 30*time.Second), cmp.Or(c.Drain, 6*time.Second)
+	c.Resync, c.Lease, c.Drain = cmp.Or(c.Resync, 5*time.Minute), cmp.Or(c.Lease, 30*time.Second), cmp.Or(c.Drain, 5*time.Second)
 	c.Workers, c.PerTenant, c.Policies = cmp.Or(c.Workers, 32), cmp.Or(c.PerTenant, 12), cmp.Or(c.Policies, 4096)
 	c.Web = cmp.Or(c.Web, "https://github.com")
 	if c.Jitter == nil {
@@ -93,13 +97,6 @@ func New(c Config) *Daemon {
 	}
 }
 
-// Results of [Daemon.Receive].
-const (
-	accepted  = "accepted"
-	duplicate = "duplicate"
-	ignored   = "ignored"
-)
-
 // Receive makes a delivery durable and returns what became of it. After an error nothing was accepted: [ErrMalformed] if
 // it never will be.
 func (d *Daemon) Receive(ctx context.Context, r Received) (result string, err error) {
@@ -110,16 +107,21 @@ func (d *Daemon) Receive(ctx context.Context, r Received) (result string, err er
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
-	pokes := d.pokes(n, d.Now())
+	pokes := d.pokes(n, d.rush.settled(n.Tenant, d.Now()))
 	if len(pokes) == 0 {
 		return ignored, nil
 	}
 	fresh, err := d.Store.Accept(ctx, store.Delivery{ID: r.ID, Event: n.Event, Action: n.Action, At: r.At}, pokes...)
 	switch {
 	case err != nil:
+		d.forget(keysOf(pokes)...)
 		return "", fmt.Errorf("accept delivery: %w", err)
 	case !fresh:
+		d.forget(keysOf(pokes)...)
 		return duplicate, nil
+	}
+	if n.Kind == AboutTenant {
+		d.unpark(n.Tenant)
 	}
 	d.wake()
 	return accepted, nil
@@ -174,6 +176,23 @@ func (d *Daemon) first(key string) bool {
 	}
 	d.known[key] = true
 	return true
+}
+
+// forget says that keys may not have been poked after all, or are no more: the next who names them pokes them.
+func (d *Daemon) forget(keys ...string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, key := range keys {
+		delete(d.known, key)
+	}
+}
+
+func keysOf(pokes []store.Poke) []string {
+	keys := make([]string, len(pokes))
+	for i, p := range pokes {
+		keys[i] = p.Key
+	}
+	return keys
 }
 
 // touchText is a touch as the table keeps it. The zero one asks for a look, whatever happened.
@@ -233,20 +252,27 @@ type policies struct {
 type policy struct {
 	state  quorum.FileState
 	policy quorum.Policy
+	at     time.Time // when it began to be read
 }
 
 func newPolicies(most int) *policies { return &policies{most: most, by: map[string]policy{}} }
 
-func (p *policies) put(repo string, f quorum.PolicyFile, q quorum.Policy) {
+// put remembers a policy that began to be read at a time. One that was read later stays: a slow look must not bring back
+// what a push has changed.
+func (p *policies) put(repo string, f quorum.PolicyFile, q quorum.Policy, at time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if _, known := p.by[repo]; !known && len(p.by) >= p.most {
+	old, known := p.by[repo]
+	if known && at.Before(old.at) {
+		return
+	}
+	if !known && len(p.by) >= p.most {
 		for old := range p.by { // any of them: it is read again when it is needed
 			delete(p.by, old)
 			break
 		}
 	}
-	p.by[repo] = policy{f.State, q}
+	p.by[repo] = policy{f.State, q, at}
 }
 
 func (p *policies) get(repo string) (policy, bool) {

@@ -187,7 +187,7 @@ func (p place2) Ready(now time.Time, _ int) time.Time {
 	if at := p.ready[p.tenant]; at.After(now) {
 		return at
 	}
-	return now
+	return time.Time{}
 }
 
 func (p place2) PullsOf(_ context.Context, owner, repo, sha string) ([]quorum.PR, error) {

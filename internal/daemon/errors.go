@@ -10,13 +10,13 @@ import (
 // Errors of a [Host] and its [Site]s are in the chain of what they return where it applies. Beside them a limit has a method
 // RetryAt() time.Time, and what may go better the next time one Temporary() bool that is true.
 var (
-	ErrGone         = errors.New("it is not there, or we may not see it")          // the pull request, the repository, the commit
-	ErrNoTenant     = errors.New("the App is not installed there")                 //
-	ErrSuspended    = errors.New("the installation is suspended")                  //
-	ErrUnauthorized = errors.New("the host does not take our credentials")         // and a new token did not help
-	ErrForbidden    = errors.New("a permission is missing")                        //
-	ErrMalformed    = errors.New("the payload is not what the host sends")         // of [Host.Read]
-	ErrDraining     = errors.New("the daemon is stopping and accepts nothing new") //
+	ErrGone         = errors.New("it is not there, or we may not see it") // the pull request, the repository, the commit
+	ErrNoTenant     = errors.New("the App is not installed there")
+	ErrSuspended    = errors.New("the installation is suspended")
+	ErrUnauthorized = errors.New("the host does not take our credentials") // and a new token did not help
+	ErrForbidden    = errors.New("a permission is missing")
+	ErrMalformed    = errors.New("the payload is not what the host sends") // of [Host.Read]
+	ErrDraining     = errors.New("the daemon is stopping and accepts nothing new")
 )
 
 // retryAt is when a limit of the host's ends, if err is one.

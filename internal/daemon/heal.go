@@ -35,40 +35,88 @@ type appSight struct {
 // lookOver finds installations and failed deliveries.
 func (d *Daemon) lookOver(ctx context.Context, w store.Work) (result, error) {
 	now := d.Now()
-	r := result{result: resultOK}
 	tenants, err := d.Host.Tenants(ctx)
 	if err != nil {
 		return result{}, err
 	}
-	for _, t := range tenants {
-		if t.Suspended {
-			d.hold(t.ID, now.Add(d.Resync+d.Resync/2))
-			continue
-		}
-		if d.first(tenantKey(t.ID)) {
-			r.pokes = append(r.pokes, store.Poke{Key: tenantKey(t.ID), Tenant: t.ID, Kind: kindTenant, Due: now})
-		}
+	if err := d.enter(ctx, tenants, now); err != nil {
+		return result{}, err
 	}
 	var was appSight
 	_ = json.Unmarshal(w.Sight, &was) // without one all that can be asked for is looked at
 	since := was.Asked.Add(-d.Resync - time.Minute)
-	if oldest := now.Add(-maxMissedAge); since.Before(oldest) {
+	if oldest := now.Add(-maxMissedAge); since.Before(oldest) || was.Asked.After(now) { // after: the clock was set back
 		since = oldest
+	}
+	if err := d.prune(ctx, now); err != nil {
+		return result{}, err
 	}
 	if err := d.redeliver(ctx, since); err != nil {
 		return result{}, err
-	}
-	if n, err := d.Store.Prune(ctx, now.Add(-remembered), pruned); err != nil {
-		return result{}, fmt.Errorf("forget old deliveries: %w", err)
-	} else if n > 0 {
-		d.Log.Debug("forgot old deliveries", "n", n)
 	}
 	text, err := json.Marshal(appSight{Asked: now})
 	if err != nil {
 		return result{}, fmt.Errorf("keep sight: %w", err) // unreachable: it holds a time
 	}
-	r.outcome = store.Outcome{Wake: now.Add(d.Resync), Sight: text}
-	return r, nil
+	return result{result: resultOK, outcome: store.Outcome{Wake: now.Add(d.Resync), Sight: text}}, nil
+}
+
+// enter has tenants looked over that were not yet, whatever becomes of the rest of the round.
+func (d *Daemon) enter(ctx context.Context, tenants []Tenant, now time.Time) error {
+	var pokes []store.Poke
+	for _, t := range tenants {
+		if t.Suspended {
+			d.park(t.ID, now.Add(d.Resync+d.Resync/2))
+			continue
+		}
+		d.unpark(t.ID)
+		if d.first(tenantKey(t.ID)) {
+			pokes = append(pokes, store.Poke{Key: tenantKey(t.ID), Tenant: t.ID, Kind: kindTenant, Due: now})
+		}
+	}
+	if len(pokes) == 0 {
+		return nil
+	}
+	if err := d.Store.Poke(ctx, pokes...); err != nil {
+		d.forget(keysOf(pokes)...)
+		return fmt.Errorf("look over tenants: %w", err)
+	}
+	return nil
+}
+
+// prune forgets old deliveries, in steps between which others may write.
+func (d *Daemon) prune(ctx context.Context, now time.Time) error {
+	for {
+		n, err := d.Store.Prune(ctx, now.Add(-remembered), pruned)
+		if err != nil {
+			return fmt.Errorf("forget old deliveries: %w", err)
+		}
+		if n < pruned {
+			return nil
+		}
+	}
+}
+
+// setBack is how far a clock may go back before what was to happen in that time is looked for at once.
+const setBack = time.Minute
+
+// steady notices a clock that was set back: what was due a moment ago would seem not to be for as long.
+func (d *Daemon) steady(ctx context.Context, now time.Time) {
+	now = now.Round(0) // the machine's own count of time goes on
+	d.mu.Lock()
+	back := d.clock.Sub(now)
+	d.clock = now
+	if back > setBack {
+		clear(d.known) // as at a start
+	}
+	d.mu.Unlock()
+	if back <= setBack {
+		return
+	}
+	d.Log.Warn("the clock was set back: everything is looked over", "by", back)
+	if err := d.Store.Poke(ctx, store.Poke{Key: appKey, Kind: kindApp, Due: now}); err != nil {
+		d.Log.Error("the table cannot be written", "err", err)
+	}
 }
 
 // redeliver asks for deliveries that failed and were not accepted after all. One that fails every time is asked for a few
@@ -87,23 +135,30 @@ func (d *Daemon) redeliver(ctx context.Context, since time.Time) error {
 		return fmt.Errorf("look for deliveries: %w", err)
 	}
 	asked, next := d.asked, map[string]int{}
+	for _, m := range missed { // those that this round does not come to keep their count
+		next[m.ID] = asked[m.ID]
+	}
+	d.asked = next
 	n := 0
 	for _, m := range missed {
 		if known[m.ID] {
 			continue
 		}
-		if next[m.ID] = asked[m.ID] + 1; next[m.ID] > maxAsks {
+		if next[m.ID]++; next[m.ID] > maxAsks {
 			continue
 		}
-		if err := d.Host.Redeliver(ctx, m); err != nil {
-			if errors.Is(err, ErrGone) { // too old by now
-				continue
-			}
+		err := d.Host.Redeliver(ctx, m)
+		_, limited := retryAt(err)
+		switch {
+		case err == nil:
+			n++
+		case ctx.Err() != nil, limited, temporary(err), errors.Is(err, ErrUnauthorized):
 			return err
+		case errors.Is(err, ErrGone): // too old by now
+		default:
+			d.Log.Warn("a delivery cannot be asked for again", "delivery", m.ID, "err", err)
 		}
-		n++
 	}
-	d.asked = next
 	if n > 0 {
 		d.Metrics.Redelivered(n)
 		d.Log.Info("asked for deliveries that failed", "n", n)
@@ -145,7 +200,7 @@ func (d *Daemon) resync(ctx context.Context, w store.Work, p place, site Site) (
 	_ = json.Unmarshal(w.Sight, &was)
 	key := repoKey(p.tenant, p.owner, p.repo)
 	since := was.Latest.Add(-slack)
-	whole := was.Latest.IsZero() || d.first("resynced "+key)
+	whole := was.Latest.IsZero() || !d.knows(resynced+key)
 	if whole {
 		since = time.Time{}
 	}
@@ -160,7 +215,7 @@ func (d *Daemon) resync(ctx context.Context, w store.Work, p place, site Site) (
 			return result{}, err
 		}
 	}
-	d.policies.put(key, c.File, c.Policy)
+	d.policies.put(key, c.File, c.Policy, now)
 	pokes, err := d.due(ctx, p, c, changed, whole)
 	if err != nil {
 		return result{}, err
@@ -176,8 +231,18 @@ func (d *Daemon) resync(ctx context.Context, w store.Work, p place, site Site) (
 	if c.File.State == quorum.FileMissing {
 		wait = max(wait, withoutPolicy)
 	}
+	d.first(resynced + key)
 	d.Metrics.Healed(len(pokes))
 	return result{result: resultOK, pokes: pokes, outcome: store.Outcome{Wake: now.Add(wait), Sight: text}}, nil
+}
+
+// resynced stands before the key of a repository all of whose pull requests were looked over since the start.
+const resynced = "resynced "
+
+func (d *Daemon) knows(key string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.known[key]
 }
 
 func latest(a, b time.Time) time.Time {

@@ -54,7 +54,7 @@ type Site interface {
 	// Changed returns the repository's policy and those of its open pull requests that were changed at or after since; a
 	// zero since asks for all. A repository that has no policy returns none.
 	Changed(ctx context.Context, owner, repo string, since time.Time) (Changed, error)
-	// Ready is when the tenant's budget allows that many looks side by side: now or earlier if it does at once.
+	// Ready is when the tenant's budget allows that many looks side by side; zero if it does at once.
 	Ready(now time.Time, looks int) time.Time
 }
 
@@ -87,7 +87,6 @@ type Notice struct {
 	Pulls         []int        // of AboutPulls
 	Head          string       // of AboutHead: by which to find the pull requests
 	Touch         quorum.Touch // of AboutPulls and AboutHead
-	Repos         []string     // of AboutTenant: repositories that were added or removed, as owner/name
 	Why           string       // of AboutNothing: a sentence
 }
 

@@ -117,7 +117,7 @@ func (in *Intake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		writeJSON(w, http.StatusAccepted, intakeAnswer{Result: result})
 		return
 	}
-	no := &refusal{status: http.StatusServiceUnavailable, result: "failed", say: "the delivery was not accepted"}
+	no := &refusal{status: http.StatusServiceUnavailable, result: failed, say: "the delivery was not accepted"}
 	errors.As(err, &no)
 	in.Metrics.Delivered(event, no.result)
 	switch no.status {
@@ -139,7 +139,7 @@ type intakeAnswer struct {
 // note logs what was not accepted: what anybody can cause at most once a minute, with how often it was.
 func (in *Intake) note(r *http.Request, no *refusal, err error) {
 	line, level, text := &in.refused, slog.LevelWarn, "webhook requests refused"
-	if no.result == "failed" {
+	if no.result == failed {
 		line, level, text = &in.failed, slog.LevelError, "webhook deliveries not accepted; the resync asks for them again"
 	}
 	if n, say := line.count(in.Now()); say {
@@ -160,7 +160,7 @@ func (in *Intake) serve(w http.ResponseWriter, r *http.Request) (event, result s
 	case err != nil:
 		return "", "", err
 	case !ok:
-		return "", "", &refusal{status: http.StatusUnauthorized, result: "refused", say: "the signature is wrong"}
+		return "", "", &refusal{status: http.StatusUnauthorized, result: refused, say: "the signature is wrong"}
 	}
 	d, err := in.delivery(r)
 	if err != nil {
@@ -174,15 +174,15 @@ func (in *Intake) serve(w http.ResponseWriter, r *http.Request) (event, result s
 func (in *Intake) precheck(r *http.Request) (want [sha256.Size]byte, err error) {
 	switch {
 	case r.URL.Path != WebhookPath:
-		return want, &refusal{status: http.StatusNotFound, result: "refused", say: "there is nothing here", hint: "webhooks are sent to " + WebhookPath}
+		return want, &refusal{status: http.StatusNotFound, result: refused, say: "there is nothing here", hint: "webhooks are sent to " + WebhookPath}
 	case r.Method != http.MethodPost:
-		return want, &refusal{status: http.StatusMethodNotAllowed, result: "refused", say: "a webhook is sent with POST"}
+		return want, &refusal{status: http.StatusMethodNotAllowed, result: refused, say: "a webhook is sent with POST"}
 	case r.ContentLength > maxPayload:
-		return want, &refusal{status: http.StatusRequestEntityTooLarge, result: "refused", say: "the body is larger than 25 MB"}
+		return want, &refusal{status: http.StatusRequestEntityTooLarge, result: refused, say: "the body is larger than 25 MB"}
 	}
 	want, ok := signature(r.Header)
 	if !ok {
-		return want, &refusal{status: http.StatusUnauthorized, result: "refused", say: "there is no signature X-Hub-Signature-256"}
+		return want, &refusal{status: http.StatusUnauthorized, result: refused, say: "there is no signature X-Hub-Signature-256"}
 	}
 	return want, nil
 }
@@ -194,13 +194,13 @@ func (in *Intake) delivery(r *http.Request) (Received, error) {
 	switch {
 	case err != nil || kind != jsonType:
 		return d, &refusal{
-			status: http.StatusUnsupportedMediaType, result: "malformed", say: "the body is not " + jsonType,
+			status: http.StatusUnsupportedMediaType, result: malformed, say: "the body is not " + jsonType,
 			hint: "set the webhook's content type to " + jsonType,
 		}
 	case !plausible(d.Event):
-		return d, &refusal{status: http.StatusBadRequest, result: "malformed", say: "X-GitHub-Event names no event"}
+		return d, &refusal{status: http.StatusBadRequest, result: malformed, say: "X-GitHub-Event names no event"}
 	case !plausible(d.ID):
-		return d, &refusal{status: http.StatusBadRequest, result: "malformed", say: "X-GitHub-Delivery names no delivery"}
+		return d, &refusal{status: http.StatusBadRequest, result: malformed, say: "X-GitHub-Delivery names no delivery"}
 	}
 	return d, nil
 }
@@ -214,7 +214,7 @@ func (in *Intake) receive(ctx context.Context, d Received) (event, result string
 	in.Metrics.AcceptTook(in.Now().Sub(began))
 	switch {
 	case errors.Is(err, ErrMalformed):
-		return d.Event, "", &refusal{status: http.StatusBadRequest, result: "malformed", say: "the payload is not what GitHub sends for this event", err: err}
+		return d.Event, "", &refusal{status: http.StatusBadRequest, result: malformed, say: "the payload is not what GitHub sends for this event", err: err}
 	case err != nil:
 		return d.Event, "", fmt.Errorf("receive delivery %s: %w", d.ID, err)
 	}
@@ -340,7 +340,7 @@ func (b *body) reserve(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, sharedWait)
 	defer cancel()
 	if b.in.shared.Acquire(ctx, rest) != nil {
-		return &refusal{status: http.StatusServiceUnavailable, result: "failed", say: "too many large bodies come at once"}
+		return &refusal{status: http.StatusServiceUnavailable, result: failed, say: "too many large bodies come at once"}
 	}
 	b.reserved = rest
 	return nil
@@ -371,11 +371,11 @@ func unreadable(err error) error {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return &refusal{status: http.StatusRequestEntityTooLarge, result: "refused", say: "the body is larger than 25 MB", err: err}
+		return &refusal{status: http.StatusRequestEntityTooLarge, result: refused, say: "the body is larger than 25 MB", err: err}
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return &refusal{status: http.StatusRequestTimeout, result: "refused", say: "the body did not come in time", err: err}
+		return &refusal{status: http.StatusRequestTimeout, result: refused, say: "the body did not come in time", err: err}
 	default:
-		return &refusal{status: http.StatusBadRequest, result: "refused", say: "the body did not come whole", err: err}
+		return &refusal{status: http.StatusBadRequest, result: refused, say: "the body did not come whole", err: err}
 	}
 }
 

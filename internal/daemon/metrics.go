@@ -20,6 +20,16 @@ import (
 	"github.com/review-coordinator/coordinator/internal/store"
 )
 
+// What became of a delivery. [Daemon.Receive] returns one of the first three.
+const (
+	accepted  = "accepted"
+	duplicate = "duplicate"
+	ignored   = "ignored"   // there is nothing to do
+	refused   = "refused"   // no webhook of ours
+	malformed = "malformed" // signed, and not what GitHub sends
+	failed    = "failed"    // it is not durable
+)
+
 // The values that labels take. A value that is on no list becomes otherLabel.
 var (
 	metricEvents = []string{
@@ -27,10 +37,10 @@ var (
 		"ping", "pull_request", "pull_request_review", "pull_request_review_comment", "pull_request_review_thread", "push", "repository",
 		"status", "workflow_job", "workflow_run", otherLabel,
 	}
-	metricResults  = []string{"accepted", "duplicate", "ignored", "refused", "malformed", "failed"}
+	metricResults  = []string{accepted, duplicate, ignored, refused, malformed, failed}
 	metricVerdicts = []string{"waiting", "passed", "blocked", "unverified", "ended"}
 	metricReruns   = []string{"done", "void", "refused", "failed"}
-	metricLooks    = []string{"ok", "spared", "limited", "failed", "gone", "panicked", "deferred"}
+	metricLooks    = []string{resultOK, resultSpared, resultLimited, resultFailed, resultGone, resultPanicked, resultDeferred}
 	metricStatuses = []string{"2xx", "3xx", "304", "4xx", "401", "403", "404", "422", "429", "5xx", "fault"}
 
 	// metricEndpoints are what the daemon asks GitHub for, as internal/github names it.

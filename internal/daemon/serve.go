@@ -26,7 +26,7 @@ type ServerOptions struct {
 
 const (
 	maxHeaderBytes = 32 << 10 // to which net/http adds 4 KB
-	maxConns       = 1024
+	maxConns       = 1024     // of each listener
 )
 
 // NewServer returns a server for a listener that the caller has. A stream that is to last longer than Write moves its
@@ -44,13 +44,8 @@ func NewServer(handler http.Handler, o ServerOptions) *http.Server {
 	}
 }
 
-// Limit accepts at most n connections at once, by default 1,024. Further ones wait in the kernel.
-func Limit(l net.Listener, n int) net.Listener {
-	if n <= 0 {
-		n = maxConns
-	}
-	return netutil.LimitListener(l, n)
-}
+// Limit accepts a bounded number of connections at once. Further ones wait in the kernel.
+func Limit(l net.Listener) net.Listener { return netutil.LimitListener(l, maxConns) }
 
 // recovered answers 500 when a handler panics. If the answer has begun it is cut off: it must not look whole.
 func recovered(next http.Handler, m *Metrics, log *slog.Logger) http.Handler {

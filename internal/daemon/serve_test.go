@@ -134,7 +134,7 @@ func TestHeadersAreBounded(t *testing.T) {
 func TestConnectionsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		inner := newPipes()
-		l := Limit(inner, 2)
+		l := Limit(inner)
 		accepted := make(chan net.Conn)
 		go func() {
 			for {
@@ -147,16 +147,18 @@ func TestConnectionsAreBounded(t *testing.T) {
 		}()
 		defer l.Close()
 		go func() {
-			for range 3 {
+			for range maxConns + 1 {
 				inner.dial()
 			}
 		}()
 		first := <-accepted
-		<-accepted
+		for range maxConns - 1 {
+			<-accepted
+		}
 		synctest.Wait()
 		select {
 		case <-accepted:
-			t.Error("a third connection was accepted")
+			t.Error("a connection too many was accepted")
 		default:
 		}
 		first.Close()

@@ -19,13 +19,13 @@ type Sight struct {
 	Draft      bool      `json:"draft,omitempty"`
 	At         time.Time `json:"at"` // when the look began, by GitHub's clock
 	Check      string    `json:"check"`
-	Says       string    `json:"says"`               // the check's title: why it is so
-	Status     string    `json:"status"`             // of the check run
-	Conclusion string    `json:"conclusion"`         // of the check run; "" while it is in progress
-	Verdict    string    `json:"verdict"`            // waiting, passed, blocked, unverified, ended
-	Reason     string    `json:"reason"`             //
-	Need       int       `json:"need"`               //
-	Approvals  int       `json:"approvals"`          //
+	Says       string    `json:"says"`       // the check's title: why it is so
+	Status     string    `json:"status"`     // of the check run
+	Conclusion string    `json:"conclusion"` // of the check run; "" while it is in progress
+	Verdict    string    `json:"verdict"`    // waiting, passed, blocked, unverified, ended
+	Reason     string    `json:"reason"`
+	Need       int       `json:"need"`
+	Approvals  int       `json:"approvals"`
 	Start      time.Time `json:"start,omitzero"`     // of the cycle: all clocks count from it
 	GraceEnd   time.Time `json:"grace_end,omitzero"` // it passes then
 	GraceFrom  time.Time `json:"grace_from,omitzero"`

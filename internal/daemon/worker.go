@@ -10,6 +10,8 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -22,14 +24,19 @@ import (
 const (
 	shortBackoff = 2 * time.Second // after the first failure of a key; doubles
 	longBackoff  = 2 * time.Minute
-	shortDenied  = time.Minute // after the first refusal of our credentials; doubles
+	forbidden    = 15 * time.Minute // in place of it, if a permission is missing
+	shortDenied  = time.Minute      // after the first refusal of our credentials; doubles
 	longDenied   = time.Hour
 	faultsInARow = 5               // on the way to the host, of one tenant: then all of it waits
 	restFault    = 5 * time.Second // doubles
 	longRest     = time.Minute
+	pokesAtOnce  = 500              // in one transaction: deliveries wait for it
 	idle         = 10 * time.Second // the longest the dispatcher trusts what it knows of the table
-	storeFault   = time.Second      // before the table is asked again after a fault of its own
-	late         = 5 * time.Second  // how long the end of a lease may take when all else has ended
+	breath       = 5 * time.Millisecond
+	calm         = 8 * time.Second // without work: then memory is given back
+	storeFault   = time.Second     // before the table is asked again after a fault of its own
+	again        = 2 * time.Second // until a key is looked at of which a lost look is not yet at its end
+	late         = 2 * time.Second // how long the end of a lease may take when all else has ended
 )
 
 // errLost says that another worker may have the key by now.
@@ -54,6 +61,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	renewing, renewed := context.WithCancel(working)
 	var renewer sync.WaitGroup
 	renewer.Go(func() { d.renew(renewing) })
+	var quiet time.Time // since when nothing was claimed; zero: memory was given back since then
 	for ctx.Err() == nil {
 		n := 1
 		select {
@@ -74,6 +82,12 @@ func (d *Daemon) Run(ctx context.Context) error {
 				defer func() { free <- struct{}{}; d.wake() }()
 				d.work(working, w)
 			})
+		}
+		if now := d.Now(); len(works) > 0 {
+			quiet = now
+		} else if !quiet.IsZero() && now.Sub(quiet) > calm && d.underWay() == 0 {
+			debug.FreeOSMemory() // what a rush took would be kept for the next one
+			quiet = time.Time{}
 		}
 		if len(works) < n {
 			d.rest(ctx, next)
@@ -113,8 +127,17 @@ func (d *Daemon) rest(ctx context.Context, next time.Time) {
 // claim leases up to n keys. If there are fewer it says when there will be more.
 func (d *Daemon) claim(ctx context.Context, n int) (works []store.Work, next time.Time) {
 	now := d.Now()
+	d.steady(ctx, now)
 	except, most, until := d.held(now)
+	if n = min(n, d.rush.looks(now, d.Workers)-d.underWay()); n <= 0 {
+		return nil, now.Add(rushPause)
+	}
 	works, err := d.Store.Claim(ctx, store.Claim{Now: now, Until: now.Add(d.Lease), Limit: n, Except: except, Most: most})
+	d.mu.Lock()
+	for _, w := range works {
+		d.busy[w.Tenant]++
+	}
+	d.mu.Unlock()
 	if err == nil && len(works) < n {
 		next, err = d.Store.Next(ctx, except)
 	}
@@ -127,12 +150,20 @@ func (d *Daemon) claim(ctx context.Context, n int) (works []store.Work, next tim
 	if next.IsZero() || !until.IsZero() && until.Before(next) {
 		next = until
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, w := range works {
-		d.busy[w.Tenant]++
+	if len(works) == 0 && !next.IsZero() && !next.After(now) { // whatever a clock or a budget says: no two vain claims without a pause
+		next = now.Add(breath)
 	}
 	return works, next
+}
+
+// underWay is how many looks there are.
+func (d *Daemon) underWay() (n int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, busy := range d.busy {
+		n += busy
+	}
+	return n
 }
 
 // held are the tenants that get nothing now, with the first moment at which one of them may, and how much others may get.
@@ -144,7 +175,7 @@ func (d *Daemon) held(now time.Time) (except []int64, most map[int64]int, until 
 		most[id] = d.PerTenant - n
 	}
 	for id, t := range d.tenants {
-		at := t.until
+		at := latest(t.until, t.parked)
 		if t.short {
 			at = latest(at, d.budget(id, t, now))
 			most[id] = min(1, d.PerTenant-d.busy[id])
@@ -229,14 +260,18 @@ func (d *Daemon) renew(ctx context.Context) {
 func (d *Daemon) work(ctx context.Context, w store.Work) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	d.mu.Lock()
-	d.leases[w.Lease] = cancel
-	d.mu.Unlock()
+	alone := d.begin(w.Lease, cancel)
 	began := d.Now()
 	if w.Wake.Equal(w.Due) && !w.Wake.IsZero() {
 		d.Metrics.WokeLate(max(began.Sub(w.Due), 0))
 	}
-	r := d.once(ctx, w)
+	var r result
+	if alone {
+		r = d.once(ctx, w)
+	} else {
+		r = deferred(w)
+		r.outcome.Wake = began.Add(again)
+	}
 	now := d.Now()
 	d.Metrics.Looked(r.result, now.Sub(began))
 	r.outcome.Now = now
@@ -244,8 +279,10 @@ func (d *Daemon) work(ctx context.Context, w store.Work) {
 	var err error
 	if !errors.Is(context.Cause(ctx), errLost) {
 		ending, done := context.WithTimeout(context.WithoutCancel(ctx), late)
-		if len(r.pokes) > 0 { // before the key ends: what it leads to must not be lost between the two
-			err = d.Store.Poke(ending, r.pokes...)
+		for few := range slices.Chunk(r.pokes, pokesAtOnce) { // before the key ends: what it leads to must not be lost between the two
+			if err = d.Store.Poke(ending, few...); err != nil {
+				break
+			}
 		}
 		if err == nil {
 			ours, err = d.Store.Complete(ending, w.Lease, r.outcome)
@@ -258,6 +295,12 @@ func (d *Daemon) work(ctx context.Context, w store.Work) {
 		delete(d.busy, w.Tenant)
 	}
 	d.mu.Unlock()
+	if !ours { // what was found may not have been kept
+		d.forget(keysOf(r.pokes)...)
+	}
+	if ours && r.outcome.Gone {
+		d.forget(w.Key, resynced+w.Key)
+	}
 	switch {
 	case err != nil: // the lease runs out, and the key is due again
 		d.Log.Error("the outcome of a look cannot be kept", "key", w.Key, "err", err)
@@ -265,6 +308,22 @@ func (d *Daemon) work(ctx context.Context, w store.Work) {
 		d.told(w, r)
 	}
 	d.Feed.Publish(w.Key)
+}
+
+// begin notes a lease, and reports whether its key is looked at by nobody else here. A lease can run out under a look whose
+// process lives: its clock was set forward, or the machine slept. Such a look ends before the next one begins.
+func (d *Daemon) begin(l store.Lease, end context.CancelCauseFunc) (alone bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	alone = true
+	for other, stop := range d.leases {
+		if other.Key == l.Key {
+			stop(errLost)
+			alone = false
+		}
+	}
+	d.leases[l] = end
+	return alone
 }
 
 // told is what others are told of a look that was kept.
@@ -325,7 +384,9 @@ func (d *Daemon) once(ctx context.Context, w store.Work) (r result) {
 	if err != nil {
 		return d.after(ctx, w, err)
 	}
-	d.well(w.Tenant)
+	if r.result != resultSpared && r.result != resultDeferred { // which ask the host nothing
+		d.well(w.Tenant)
+	}
 	return r
 }
 
@@ -413,14 +474,15 @@ func (d *Daemon) look(ctx context.Context, w store.Work, p place, site Site) (re
 		site.Expect(pr, head, runs...)
 	}
 	var last loop.Look
+	began := d.Now()
 	r := loop.Reconciler{
-		Forge: counted{site, d.Metrics}, Now: d.Now, Seen: func(l loop.Look) { last = l },
+		Forge: counted{site, d.Metrics}, Now: d.Now, Told: true, Seen: func(l loop.Look) { last = l },
 	}
 	wake, err := r.Reconcile(ctx, pr)
 	if err != nil {
 		return result{}, err
 	}
-	d.policies.put(repoKey(p.tenant, p.owner, p.repo), last.Snapshot.File, last.Policy)
+	d.policies.put(repoKey(p.tenant, p.owner, p.repo), last.Snapshot.File, last.Policy, began)
 	if last.Decision.Verdict == quorum.Ended { // closed, or without a policy: a new event brings it back
 		r := gone()
 		r.result, r.pr, r.sight = resultOK, pr, d.sight(last, was)
@@ -497,22 +559,29 @@ func (d *Daemon) after(ctx context.Context, w store.Work, err error) result {
 	if ctx.Err() != nil { // we are stopping, or the lease is lost: nobody's fault
 		return deferred(w)
 	}
+	var mistake interface{ Stack() string }
+	if errors.As(err, &mistake) {
+		d.Log.Error("a look panicked", "key", w.Key, "err", err, "stack", mistake.Stack())
+	}
 	until, limited := retryAt(err)
 	switch {
 	case limited:
-		d.hold(w.Tenant, until)
+		d.hold(w.Tenant, latest(until, d.Now().Add(time.Second))) // one that has passed must not make us ask at once
 		return result{result: resultLimited, outcome: store.Outcome{Keep: true, Wake: w.Due}}
+	case w.Key == appKey && !errors.Is(err, ErrUnauthorized): // the host itself is never gone
 	case errors.Is(err, ErrNoTenant):
 		return d.leave(ctx, w, err)
 	case errors.Is(err, ErrSuspended):
-		d.hold(w.Tenant, d.Now().Add(longDenied)) // its return is announced, and looked for
+		d.park(w.Tenant, d.Now().Add(longDenied)) // its return is announced, and looked for
 		d.Log.Warn("an installation is suspended", "tenant", w.Tenant)
 		return deferred(w)
 	case errors.Is(err, ErrUnauthorized):
 		return d.denied(w, err)
 	case errors.Is(err, ErrGone):
 		d.Log.Info("it is gone", "key", w.Key, "err", err)
-		return gone()
+		r := gone()
+		r.pokes = d.within(ctx, w)
+		return r
 	case temporary(err):
 		d.fault(w.Tenant)
 	}
@@ -520,9 +589,30 @@ func (d *Daemon) after(ctx context.Context, w store.Work, err error) result {
 	return d.failed(w, err)
 }
 
+// within are the pull requests that are tracked of a repository: with it they may be gone, or have another name.
+func (d *Daemon) within(ctx context.Context, w store.Work) (pokes []store.Poke) {
+	if w.Kind != kindRepo {
+		return nil
+	}
+	rows, err := d.Store.List(ctx, store.Query{Tenant: &w.Tenant, Kind: kindPull, Group: w.Key, Limit: maxTracked, Thin: true})
+	if err != nil {
+		d.Log.Error("the table cannot be read", "err", err)
+	}
+	for _, row := range rows {
+		if at, ok := parseKey(row.Key); ok {
+			pokes = append(pokes, d.pullPoke(w.Tenant, at.pr(), d.Now(), ""))
+		}
+	}
+	return pokes
+}
+
 // failed has a key looked at again after a while that doubles with each failure.
 func (d *Daemon) failed(w store.Work, err error) result {
-	wait := min(shortBackoff<<min(w.Attempts, 10), longBackoff)
+	longest := longBackoff
+	if errors.Is(err, ErrForbidden) { // people must act first; GitHub bans who goes on asking
+		longest = forbidden
+	}
+	wait := min(shortBackoff<<min(w.Attempts, 10), longest)
 	return result{result: resultFailed, outcome: store.Outcome{Failed: err.Error(), Wake: d.Now().Add(wait/2 + d.Jitter(wait/2))}}
 }
 
@@ -535,7 +625,13 @@ func (d *Daemon) leave(ctx context.Context, w store.Work, err error) result {
 	d.Host.Leave(w.Tenant)
 	d.mu.Lock()
 	delete(d.tenants, w.Tenant)
-	delete(d.known, tenantKey(w.Tenant))
+	delete(d.pace, w.Tenant)
+	own := tenantKey(w.Tenant)
+	for key := range d.known { // if it comes back, or was never gone, it is looked over as a new one is
+		if bare := strings.TrimPrefix(key, resynced); bare == own || strings.HasPrefix(bare, own+"/") {
+			delete(d.known, key)
+		}
+	}
 	d.mu.Unlock()
 	return gone()
 }
@@ -576,6 +672,22 @@ func (d *Daemon) hold(id int64, until time.Time) {
 	}
 }
 
+// park keeps a suspended tenant back until it returns, or at most until a time: then it is asked again.
+func (d *Daemon) park(id int64, until time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.tenant(id).parked = until
+}
+
+// unpark says that a tenant may be back.
+func (d *Daemon) unpark(id int64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if t := d.tenants[id]; t != nil {
+		t.parked = time.Time{}
+	}
+}
+
 // fault notes that a tenant's host could not be reached. After some in a row all of the tenant waits a little: during an
 // outage each key would find it out for itself.
 func (d *Daemon) fault(id int64) {
@@ -600,7 +712,7 @@ func (d *Daemon) well(id int64) {
 		return
 	}
 	t.faults, t.denied = 0, 0
-	if !t.short && !d.Now().Before(t.until) {
+	if now := d.Now(); !t.short && !now.Before(t.until) && !now.Before(t.parked) {
 		delete(d.tenants, id)
 	}
 }

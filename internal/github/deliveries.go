@@ -24,7 +24,7 @@ const (
 	maxDeliveryPages = 200                // of 100: what is beyond them is left to looks that need no event
 )
 
-// Deliveries returns the deliveries since a moment of which no attempt succeeded, the newest first, each once; nil of a
+// Deliveries returns the deliveries since a moment, by our clock, of which no attempt succeeded, the newest first, each once; nil of a
 // personal token. An outage can be longer than GitHub's memory, and its list longer than we read: other ways must lead to
 // a look, too.
 func (f *Fleet) Deliveries(ctx context.Context, since time.Time) ([]Delivery, error) {
@@ -32,9 +32,11 @@ func (f *Fleet) Deliveries(ctx context.Context, since time.Time) ([]Delivery, er
 		return nil, nil
 	}
 	signed := f.signer.signed
-	if oldest := f.ground.now().Add(signed.Skew() - keptDeliveries); since.Before(oldest) {
+	skew := signed.Skew() // since is by our clock, the list by GitHub's
+	if oldest := f.ground.now().Add(-keptDeliveries); since.Before(oldest) {
 		since = oldest
 	}
+	since = since.Add(skew)
 	var tries attempts
 	path := "app/hook/deliveries?per_page=100"
 	for range maxDeliveryPages {

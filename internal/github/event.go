@@ -36,11 +36,10 @@ type Event struct {
 	NotYet      bool   // the event is known, what it asks for is not built
 
 	// What a server needs beyond that.
-	Installation int64    // 0: the payload names none
-	Concern      Concern  // what must be done
-	Idle         string   // of ConcernNothing: why, as a sentence
-	Repos        []string // of ConcernInstallation: repositories that it names, as owner/name
-	App          string   // slug of the App whose check run or check suite it is
+	Installation int64   // 0: the payload names none
+	Concern      Concern // what must be done
+	Idle         string  // of ConcernNothing: why, as a sentence
+	App          string  // slug of the App whose check run or check suite it is
 	// Touch is what was touched, for ConcernPulls and ConcernHead. The zero Touch is for all: somebody asks for a look, or
 	// what was touched cannot be said in few and plain words.
 	Touch quorum.Touch
@@ -283,7 +282,7 @@ func (e *Event) concerns(p *eventPayload) (Concern, string) {
 		}
 		return ConcernRepo, ""
 	case "installation", "installation_repositories":
-		return e.installation(p)
+		return e.installation()
 	case "workflow_dispatch", "schedule":
 		return ConcernNothing, "it is for workflows"
 	}
@@ -329,7 +328,7 @@ func (e *Event) push(p *eventPayload) (Concern, string) {
 	return ConcernRepo, ""
 }
 
-func (e *Event) installation(p *eventPayload) (Concern, string) {
+func (e *Event) installation() (Concern, string) {
 	if e.Installation == 0 {
 		return ConcernNothing, "the payload names no installation"
 	}
@@ -339,13 +338,6 @@ func (e *Event) installation(p *eventPayload) (Concern, string) {
 	case "installation.suspend":
 		return ConcernSuspended, ""
 	case "installation.created", "installation.unsuspend", "installation.new_permissions_accepted", "installation_repositories.added", "installation_repositories.removed":
-		for _, list := range [][]eventRepository{p.Repositories, p.Added, p.Removed} {
-			for _, r := range list {
-				if _, _, ok := fullName(r.FullName); ok {
-					e.Repos = append(e.Repos, r.FullName)
-				}
-			}
-		}
 		return ConcernInstallation, ""
 	}
 	return ConcernNothing, "nothing is known of that action"
@@ -417,9 +409,6 @@ type eventPayload struct {
 	Changes      eventChanges       `json:"changes"`
 	Sender       eventUser          `json:"sender"`
 	Installation *eventInstallation `json:"installation"`
-	Repositories []eventRepository  `json:"repositories"`
-	Added        []eventRepository  `json:"repositories_added"`
-	Removed      []eventRepository  `json:"repositories_removed"`
 }
 
 // decode reads what of a payload is needed. What is wrong with one is said about all of it.

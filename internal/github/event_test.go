@@ -101,14 +101,14 @@ func TestEventsConcern(t *testing.T) {
 		{"a tag called main", "push", `{"ref":"refs/tags/main",` + main + `}`, Event{Concern: ConcernNothing, Idle: "the push is to another branch than the default one"}},
 		{"a push to nowhere", "push", `{"ref":"refs/heads/",` + ours + `}`, Event{Concern: ConcernNothing, Idle: "the push is to another branch than the default one"}},
 		{"a new name", "repository", `{"action":"renamed","changes":{"repository":{"name":{"from":"x"}}},` + main + `}`, Event{Concern: ConcernRepo}},
-		{"installed", "installation", `{"action":"created","installation":{"id":77},"repositories":[{"full_name":"acme/shop"},{"full_name":"../evil"}]}`, Event{Concern: ConcernInstallation, Repos: []string{"acme/shop"}}},
+		{"installed", "installation", `{"action":"created","installation":{"id":77},"repositories":[{"full_name":"acme/shop"}]}`, Event{Concern: ConcernInstallation}},
 		{"more permissions", "installation", `{"action":"new_permissions_accepted","installation":{"id":77}}`, Event{Concern: ConcernInstallation}},
 		{"back", "installation", `{"action":"unsuspend","installation":{"id":77}}`, Event{Concern: ConcernInstallation}},
 		{"suspended", "installation", `{"action":"suspend","installation":{"id":77}}`, Event{Concern: ConcernSuspended}},
 		{"gone", "installation", `{"action":"deleted","installation":{"id":77},"repositories":[{"full_name":"acme/shop"}]}`, Event{Concern: ConcernGone}},
 		{"deleted, it does not say what", "installation", `{"action":"deleted"}`, Event{Concern: ConcernNothing, Idle: "the payload names no installation"}},
 		{"a strange action", "installation", `{"action":"blessed","installation":{"id":77}}`, Event{Concern: ConcernNothing, Idle: "nothing is known of that action"}},
-		{"other repositories", "installation_repositories", `{"action":"added","installation":{"id":77},"repositories_added":[{"full_name":"acme/a"}],"repositories_removed":[{"full_name":"acme/b"}]}`, Event{Concern: ConcernInstallation, Repos: []string{"acme/a", "acme/b"}}},
+		{"other repositories", "installation_repositories", `{"action":"added","installation":{"id":77},"repositories_added":[{"full_name":"acme/a"}],"repositories_removed":[{"full_name":"acme/b"}]}`, Event{Concern: ConcernInstallation}},
 		{"a ping", "ping", `{"zen":"x","hook":{}}`, Event{Concern: ConcernNothing, Idle: "a ping asks for nothing"}},
 		{"a dispatch, whose workflow is a path", "workflow_dispatch", `{"workflow":".github/workflows/a.yml","ref":"refs/heads/main","inputs":{"pr":"7"},` + ours + `}`, Event{Concern: ConcernNothing, Idle: "it is for workflows"}},
 		{"a merge group", "merge_group", `{"action":"checks_requested",` + ours + `}`, Event{Concern: ConcernNothing, Idle: "merge groups are not built yet"}},
@@ -123,7 +123,7 @@ func TestEventsConcern(t *testing.T) {
 			if strings.Contains(test.payload, `"installation"`) {
 				test.want.Installation = 77
 			}
-			got = Event{Installation: got.Installation, Concern: got.Concern, Idle: got.Idle, Repos: got.Repos, App: got.App, Touch: got.Touch}
+			got = Event{Installation: got.Installation, Concern: got.Concern, Idle: got.Idle, App: got.App, Touch: got.Touch}
 			if d := cmp.Diff(test.want, got); d != "" {
 				t.Error(d)
 			}
@@ -165,13 +165,13 @@ func TestShortPayloads(t *testing.T) {
 	}
 	for _, payload := range []string{
 		`{}`, ` { } `, `{"x":"\\","action":"a\"b\\"}`, `{"x":"\\\"}","action":"b"}`, `{"action":null,"issue":{"pull_request":{"url":"x"}}}`,
-		`{"repositories":[],"repositories_added":[ {"id":1,"x":[{}]} , {"full_name":"a/b"} ],"check_run":{"pull_requests":[{"number":1,"head":{"sha":"x","y":{}}}]}}`,
+		`{"repositories":[],"check_suite":{"pull_requests":[ {"number":1,"x":[{}]} , {"number":2} ]},"check_run":{"pull_requests":[{"number":1,"head":{"sha":"x","y":{}}}]}}`,
 		`{"workflow":"a.yml","comment":[{"user":1}],"review":null}`, `{"action":"a","action":"b"}`, `{"x":-1.5e+3,"y":true,"z":null}`,
-		``, `{`, `{}}`, `{"a"}`, `{"a":}`, `{"a":1,}`, `{,}`, `{"a":1 "b":2}`, `{"a":"`, `{"a":"\"`, `{"a":[}`, `[]`, `"x"`, `{"action":"a"`, `{"repositories":[1,]}`, `{"repositories":[{}`,
+		``, `{`, `{}}`, `{"a"}`, `{"a":}`, `{"a":1,}`, `{,}`, `{"a":1 "b":2}`, `{"a":"`, `{"a":"\"`, `{"a":[}`, `[]`, `"x"`, `{"action":"a"`, `{"check_suite":{"pull_requests":[1,]}}`, `{"check_suite":{"pull_requests":[{}`,
 	} {
 		check([]byte(payload))
 	}
-	deep := []byte(`{"repositories":` + strings.Repeat("[", 1<<20))
+	deep := []byte(`{"check_suite":{"pull_requests":` + strings.Repeat("[", 1<<20))
 	if _, ok := short(deep); ok {
 		t.Error("a list without an end")
 	}

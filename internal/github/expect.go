@@ -12,8 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/report"
 )
@@ -114,7 +112,7 @@ func (p *parts) drop(x part) {
 }
 
 // parts starts to read what sc calls for and was not read yet. Early, GitHub may not know the head: then it is asked again.
-func (l *look) parts(ctx context.Context, g *errgroup.Group, sc scene, early bool) {
+func (l *look) parts(ctx context.Context, g group, sc scene, early bool) {
 	read := func(x part, needed bool, f func(context.Context, scene) error) {
 		if !needed || l.have.has(x) {
 			return
@@ -186,7 +184,7 @@ func (l *look) agree(ctx context.Context) error {
 		return nil
 	}
 	if l.talked.ahead(l.raw) { // REST was asked first
-		g, ctx := errgroup.WithContext(ctx)
+		g, ctx := together(ctx)
 		g.Go(func() error { return l.reviews(ctx, l.scene()) })
 		g.Go(func() error { return l.comments(ctx, l.scene()) })
 		if err := g.Wait(); err != nil {

@@ -8,27 +8,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// FleetOptions say which App, and where.
+// FleetOptions say which App, and where. They show no token and no key, as [Options] does not.
 type FleetOptions struct {
 	Options        // App, or Token: then the one tenant is 0
 	Slug    string // of the App as which check runs are written; "": [Fleet.Slug] asks GitHub
 	Config  string // path of the policy file; "": the two default ones
 	Most    int    // installations that are kept alive; 0: 512
 }
-
-// Format keeps the token and the key out of every verb.
-func (o FleetOptions) Format(f fmt.State, verb rune) { o.Options.Format(f, verb) }
-
-// LogValue keeps the token and the key out of every handler.
-func (o FleetOptions) LogValue() slog.Value { return o.Options.LogValue() }
 
 // mostAlive is enough for the installations that are busy at a time.
 const mostAlive = 512
@@ -157,6 +152,18 @@ func (f *Fleet) Leave(installation int64) {
 		delete(f.alive, installation)
 	}
 	delete(f.limits, installation)
+}
+
+// Login is whose personal token it is; "" of an App.
+func (f *Fleet) Login(ctx context.Context) (string, error) {
+	if f.own == nil {
+		return "", nil
+	}
+	var who quorum.Account
+	if err := f.own.whoami(ctx, &who); err != nil {
+		return "", fmt.Errorf("sign in with the token: %w", err)
+	}
+	return who.Login, nil
 }
 
 // Slug is the App's name, as which it writes check runs. GitHub is asked once; a personal token writes none.

@@ -203,8 +203,7 @@ func onePage[T any](ctx context.Context, f *Forge, path, key string) (page []T, 
 	return *found, answer, nil
 }
 
-// ours reports whether a check run is one of ours for that repository, whatever its name.
+// ours reports whether a check run is one of ours, whatever its name. The repository may have had another one, too.
 func (f *Forge) ours(pr quorum.PR, c quorum.CheckRun) bool {
-	prefix := strings.TrimSuffix(report.ExternalID(pr), fmt.Sprint(pr.Number))
-	return c.App == f.app && strings.HasPrefix(c.ExternalID, prefix)
+	return c.App == f.app && strings.HasPrefix(c.ExternalID, strings.TrimSuffix(report.ExternalID(pr), pr.String()))
 }

@@ -69,6 +69,9 @@ func (g *gate) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	if g.reserve && elsewhere(req, resp) {
+		resp.StatusCode, resp.Status = http.StatusGone, "" // what is left of the answer is not read
+	}
 	limit, err := readLimit(req, resp, g.now().Add(g.stats.offset()))
 	if err != nil {
 		return nil, err
@@ -78,6 +81,16 @@ func (g *gate) RoundTrip(req *http.Request) (*http.Response, error) {
 		return resp, nil
 	}
 	return nil, g.close(limit, sent)
+}
+
+// elsewhere says that a repository has another name. A server does not follow it there: it works on that name by itself, and
+// two who look at one pull request would write two checks.
+func elsewhere(req *http.Request, resp *http.Response) bool {
+	switch resp.StatusCode {
+	case http.StatusMovedPermanently, http.StatusPermanentRedirect:
+		return strings.HasPrefix(callOf(req).endpoint, req.Method+" /repos/")
+	}
+	return false
 }
 
 // enter waits for a turn and a slot. What a request waits for, it does not hold back from others: it takes both at once.
@@ -156,8 +169,8 @@ func (l *limits) closed() error {
 	return nil
 }
 
-// Ready is the earliest moment at which what c asks for would not be held up, by what is known now; not after now: at once.
-// The zero Cost is that of a look at a pull request.
+// Ready is the earliest moment at which what c asks for would not be held up, by what is known now; zero: at once. The zero
+// Cost is that of a look at a pull request.
 func (c *Client) Ready(cost Cost) time.Time {
 	if cost == (Cost{}) {
 		cost = lookCost
@@ -165,18 +178,20 @@ func (c *Client) Ready(cost Cost) time.Time {
 	return c.limits.ready(cost)
 }
 
-func (l *limits) ready(c Cost) time.Time {
+func (l *limits) ready(c Cost) (at time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now, at := l.now(), max(l.clock().Sub(l.born), l.windows.last)
-	ready := now.Add(max(l.windows.when(at, c, 0)-at, 0))
-	if l.until.After(ready) {
-		ready = l.until
+	now, since := l.now(), max(l.clock().Sub(l.born), l.windows.last)
+	if wait := l.windows.when(since, c, 0) - since; wait > 0 {
+		at = now.Add(wait)
 	}
-	if end, low := l.stats.low(now); l.reserve && low && end.After(ready) {
-		ready = end
+	if l.until.After(now) && l.until.After(at) {
+		at = l.until
 	}
-	return ready
+	if end, low := l.stats.low(now); l.reserve && low && end.After(at) {
+		at = end
+	}
+	return at
 }
 
 // idle says that nothing would be lost with l.

@@ -16,8 +16,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/review-coordinator/coordinator/internal/config"
 	"github.com/review-coordinator/coordinator/internal/evidence"
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -86,7 +84,7 @@ func (f *Forge) Observe(ctx context.Context, pr quorum.PR) (quorum.Policy, quoru
 
 // first reads the pull request and the policy, and beside them what is expected to be needed.
 func (l *look) first(ctx context.Context) error {
-	g, ctx := errgroup.WithContext(ctx)
+	g, ctx := together(ctx)
 	g.Go(func() error { return l.pull(ctx) })
 	g.Go(func() error { return l.policy(ctx) })
 	if l.f.client.Personal() {
@@ -110,7 +108,7 @@ func (l *look) first(ctx context.Context) error {
 
 // second reads what stands on the head and in the pull request, as far as that was not done.
 func (l *look) second(ctx context.Context) error {
-	g, ctx := errgroup.WithContext(ctx)
+	g, ctx := together(ctx)
 	l.parts(ctx, g, l.scene(), false)
 	return g.Wait()
 }
@@ -154,7 +152,7 @@ func (l *look) third(ctx context.Context) error {
 		l.before()
 	}
 	l.runs = slices.Clone(l.raw.runs)
-	g, ctx := errgroup.WithContext(ctx)
+	g, ctx := together(ctx)
 	serially := !l.conversed && (l.fresh() || l.seen.any)
 	if serially {
 		g.Go(func() error { return l.converse(ctx) })
@@ -229,7 +227,7 @@ func (l *look) fourth(ctx context.Context) error {
 		l.before()
 	}
 	wants := evidence.Missing(l.p, l.s)
-	g, ctx := errgroup.WithContext(ctx)
+	g, ctx := together(ctx)
 	jobs := make([]quorum.Job, len(wants.Logs))
 	for i, id := range wants.Logs {
 		g.Go(func() error { return l.log(ctx, id, &jobs[i]) })

@@ -4,8 +4,7 @@ package github
 
 import "time"
 
-// Ready is the earliest moment at which that many looks would not be held up by a limit, as far as is known; not after now:
-// at once.
+// Ready is the earliest moment at which that many looks would not be held up by a limit, as far as is known; zero: at once.
 func (f *Forge) Ready(looks int) time.Time {
 	n := max(looks, 1)
 	return f.client.Ready(Cost{Reads: n * lookCost.Reads, Queries: n * lookCost.Queries, Writes: n * lookCost.Writes})

@@ -32,6 +32,7 @@ type Reconciler struct {
 	Sleep   func(context.Context, time.Duration) error // how [Reconciler.Stay] waits by that clock; nil: a timer
 	Restamp bool                                       // a completed check that reads right is marked as looked at, so that the next sweep passes it by
 	DryRun  bool                                       // nothing is written and nothing carried out
+	Told    bool                                       // what happens during a look brings another one: a pass is not looked at once more
 	Seen    func(Look)                                 // called with the outcome of each look; may be nil
 	Fault   func(err error, next time.Time)            // Stay: a look failed and will be tried again then; may be nil
 }
@@ -52,7 +53,7 @@ const again = 2 * time.Second
 // with an error that is the moment a limit ends, or zero: then the caller backs off.
 func (r *Reconciler) Reconcile(ctx context.Context, pr quorum.PR) (wake time.Time, err error) {
 	wake, passed, err := r.reconcile(ctx, pr)
-	if passed && err == nil {
+	if passed && err == nil && !r.Told {
 		// A pass has no wake. What somebody else saw and wrote while it was on its way would stay overwritten, so it is
 		// looked at once more.
 		wake, _, err = r.reconcile(ctx, pr)

@@ -110,7 +110,7 @@ func NewHub(o HubOptions) *Hub {
 	}
 	if o.Grants == nil {
 		o.Grants = map[string]string{
-			"actions": "write", "checks": "write", "contents": "read", "issues": "write", "metadata": "read", "pull_requests": "write", "statuses": "write",
+			"actions": "write", "checks": "write", "contents": "read", "issues": "read", "merge_queues": "read", "metadata": "read", "pull_requests": "write", "statuses": "read",
 		}
 	}
 	h := &Hub{

@@ -81,7 +81,7 @@ func OpenAnswers(path string, o AnswersOptions) (*Answers, error) {
 		a.max = 1 << 30
 	}
 	if err := a.open(); err != nil {
-		a.log.Warn("the cache of answers cannot be read and is begun anew", "file", path, "error", err)
+		a.log.Warn("the cache of answers cannot be read and is begun anew", "file", path, "err", err)
 		if err := a.anew(); err != nil {
 			return nil, fmt.Errorf("open cache %s: %w", path, err)
 		}
@@ -258,7 +258,7 @@ func (a *Answers) fault(what string, err error) {
 	a.nudge()
 	if now := time.Now(); now.Sub(a.told) >= tellAgain {
 		a.told = now
-		a.log.Warn("the cache of answers cannot be used and is begun anew", "to", what, "file", a.path, "error", err)
+		a.log.Warn("the cache of answers cannot be used and is begun anew", "to", what, "file", a.path, "err", err)
 	}
 }
 

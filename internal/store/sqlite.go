@@ -55,6 +55,17 @@ type SQLite struct {
 
 	mu     sync.Mutex
 	totals totals // as of the last commit
+	broken error  // why the last transaction that had something to write was not written; nil: it was
+
+	files []openFile // of the writing goroutine alone
+	mute  time.Time  // until when it logs no fault
+	muted int        // faults that it has not logged
+}
+
+// openFile is a file of the database as it was opened.
+type openFile struct {
+	path string
+	info os.FileInfo
 }
 
 var _ Store = (*SQLite)(nil)
@@ -112,8 +123,33 @@ func openSQLite(path string, o Options) (_ *SQLite, err error) {
 	if s.reads, err = prepareReads(s.readers); err != nil {
 		return nil, err
 	}
+	for _, p := range []string{path, path + "-wal", path + ".lock"} {
+		info, err := os.Stat(p)
+		if err != nil {
+			return nil, err
+		}
+		s.files = append(s.files, openFile{p, info})
+	}
 	go s.write()
 	return s, nil
+}
+
+// Wrote is nil unless what was last to be written was not.
+func (s *SQLite) Wrote() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.broken
+}
+
+// there checks that the files which are written are those that the next process will read: a deleted one takes everything
+// without an error.
+func (s *SQLite) there() error {
+	for _, f := range s.files {
+		if info, err := os.Stat(f.path); err != nil || !os.SameFile(info, f.info) {
+			return fmt.Errorf("%s was deleted or replaced while it was in use: what is accepted now would be lost; restart the coordinator", f.path)
+		}
+	}
+	return nil
 }
 
 // lockFile locks a file for as long as the process lives. The operating system lets go of it, however the process ends.

@@ -146,18 +146,18 @@ type Query struct {
 	Kind   string // "": of any
 	Group  string // "": of any
 	Open   *bool  // nil: whether or not
-	Before time.Time
 	// Before asks for rows that were completed before it, for the next page; zero: the first page.
-	Limit int  // rows at most; 0: 100
-	Thin  bool // without Sight
+	Before time.Time
+	Limit  int  // rows at most; 0: 100
+	Thin   bool // without Sight
 }
 
 // Health is how the table stands at a moment.
 type Health struct {
-	Keys     int           // known keys
-	Open     int           // undecided
-	Due      int           // due and not leased
-	Leased   int           //
+	Keys     int // known keys
+	Open     int // undecided
+	Due      int // due and not leased
+	Leased   int
 	Failing  int           // with failures in a row
 	Oldest   time.Duration // how long the key that has waited longest has been due
 	Tenants  int

@@ -104,12 +104,11 @@ func (s *SQLite) commit(batch []*op) {
 	err := s.transact(batch)
 	switch {
 	case err != nil && len(batch) > 1:
-		s.log.Warn("a batch was not written, trying one by one", "operations", len(batch), "error", err)
 		for _, o := range batch {
 			s.commit([]*op{o})
 		}
 	case err != nil:
-		s.log.Error("an operation was not written", "error", err)
+		s.complain(err)
 		batch[0].done <- err
 	default:
 		for _, o := range batch {
@@ -118,10 +117,40 @@ func (s *SQLite) commit(batch []*op) {
 	}
 }
 
+// quiet is how long a fault of the disk, which strikes everything, is not logged again.
+const quiet = 10 * time.Second
+
+// complain logs a fault, and how many there were since the line before.
+func (s *SQLite) complain(err error) {
+	s.mu.Lock()
+	s.broken = err
+	s.mu.Unlock()
+	s.muted++
+	if now := time.Now(); !now.Before(s.mute) {
+		s.log.Error("the table cannot be written", "operations", s.muted, "err", err)
+		s.muted, s.mute = 0, now.Add(quiet)
+	}
+}
+
+// changes counts what was ever written on the connection.
+func (t *table) changes() (n int64, err error) {
+	return n, t.row("SELECT total_changes()").Scan(&n)
+}
+
 // transact does operations in one transaction, all or none.
 func (s *SQLite) transact(batch []*op) (err error) {
 	if err := s.fault("begin"); err != nil {
 		return err
+	}
+	if err := s.there(); err != nil {
+		return err
+	}
+	ailing := s.Wrote() != nil // then only what writes shows that it works again: not every operation does
+	var before, after int64
+	if ailing {
+		if before, err = s.table.changes(); err != nil {
+			return err
+		}
 	}
 	if err := s.table.exec("BEGIN IMMEDIATE"); err != nil {
 		return err
@@ -136,6 +165,11 @@ func (s *SQLite) transact(batch []*op) (err error) {
 			return err
 		}
 	}
+	if ailing {
+		if after, err = s.table.changes(); err != nil {
+			return err
+		}
+	}
 	if err := s.fault("commit"); err != nil {
 		return err
 	}
@@ -145,6 +179,9 @@ func (s *SQLite) transact(batch []*op) (err error) {
 	s.table.keep()
 	s.mu.Lock()
 	s.totals = s.table.totals
+	if after != before {
+		s.broken = nil
+	}
 	s.mu.Unlock()
 	return nil
 }

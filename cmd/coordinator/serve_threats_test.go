@@ -1,0 +1,256 @@
+//go:build !action
+
+package main
+
+// What an attacker, or bad luck, may do to the whole daemon: THREATS.md, the rows of the daemon, in virtual time.
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/github"
+	"github.com/review-coordinator/coordinator/internal/sandbox"
+	"github.com/review-coordinator/coordinator/internal/store"
+)
+
+// approve has all reviewers look at a pull request, and approve it.
+func (r *loadPull) approve(t *testing.T) {
+	t.Helper()
+	for n := 1; n < loadSteps; n++ {
+		if err := r.step(n); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Fault 22: requests to a repository's old name are sent on by GitHub, so that its old keys would work for ever beside the new
+// ones, and two would look at one pull request.
+func TestARenamedRepositoryIsLookedAtByOneName(t *testing.T) {
+	testKey()
+	synctest.Test(t, func(t *testing.T) {
+		l := startUnderLoad(t, 1, 1)
+		defer l.stop()
+		l.after(time.Minute)
+		r := &loadPull{g: l.repos[0], number: 7}
+		if err := r.step(0); err != nil {
+			t.Fatal(err)
+		}
+		l.after(time.Minute)
+		l.hub.Rename(l.repos[0], "store")
+		l.after(time.Minute)
+		r.approve(t)
+		l.after(time.Hour)
+		own := r.g.Own(r.g.Head(r.number))
+		if newest := own[len(own)-1]; newest.Conclusion != "success" {
+			t.Errorf("its newest check is %+v", newest)
+		}
+		rows, err := l.server.store.List(t.Context(), store.Query{Kind: "pull"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(rows) > 1 {
+			t.Errorf("%d keys for one pull request: %s, %s", len(rows), rows[0].Key, rows[1].Key)
+		}
+	})
+}
+
+// Two pull requests with one head share a check: whoever of them is looked at first writes it, and the other finds it.
+func TestSiblingsHaveOneCheck(t *testing.T) {
+	testKey()
+	synctest.Test(t, func(t *testing.T) {
+		l := startUnderLoad(t, 1, 1)
+		defer l.stop()
+		l.after(time.Minute)
+		for n := range 20 {
+			head := fmt.Sprintf("shared %d", n)
+			a, b := &loadPull{g: l.repos[0], number: 100 + n}, &loadPull{g: l.repos[0], number: 200 + n}
+			l.repos[0].OpenPull(sandbox.PullSpec{Number: a.number, Head: head})
+			l.repos[0].OpenPull(sandbox.PullSpec{Number: b.number, Head: head})
+			l.after(time.Minute)
+			if got := l.conclusion(a); got == "success" {
+				t.Errorf("its check is %s", got)
+			}
+		}
+	})
+}
+
+// A key that GitHub does not know, or an outage that looks like one, ends no work: GitHub's 404 is about the App.
+func TestAnAppThatIsNotFoundLosesNoWork(t *testing.T) {
+	testKey()
+	synctest.Test(t, func(t *testing.T) {
+		l := startUnderLoad(t, 1, 1)
+		defer l.stop()
+		l.hub.Fault(sandbox.Fault{Match: "GET /app", Status: 404})
+		l.hub.Fault(sandbox.Fault{Match: "GET /app/**", Status: 404})
+		r := &loadPull{g: l.repos[0], number: 7}
+		if err := r.step(0); err != nil {
+			t.Fatal(err)
+		}
+		l.after(10 * time.Minute)
+		if _, err := l.server.store.Get(t.Context(), "77/org-0/shop-0#7"); err != nil {
+			t.Errorf("an accepted delivery's key: %v", err)
+		}
+		l.hub.ClearFaults()
+		l.after(time.Hour)
+		if got := l.conclusion(r); got == "no check" {
+			t.Error("never looked at")
+		}
+	})
+}
+
+// Faults 19 and 47: failed deliveries are found whatever the difference between our clock and GitHub's.
+func TestFailedDeliveriesAreFoundByAWrongClock(t *testing.T) {
+	testKey()
+	for _, off := range []time.Duration{-time.Hour, time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			hub := sandbox.NewHub(sandbox.HubOptions{App: sandbox.App{Slug: "quorum-app", ID: 4711}, Secret: loadSecret})
+			g := sandbox.New(sandbox.Options{Owner: "acme", Repo: "shop", App: hub.App()})
+			hub.Add(77, g)
+			now := func() time.Time { return time.Now().Add(off) }
+			h, err := newHost(github.Options{BaseURL: "https://api.github.com", Transport: hub, App: &github.App{ID: 4711, Key: testKey()}, Now: now, Reserve: true}, slog.New(slog.DiscardHandler))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := h.Tenants(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			go hub.DeliverFunc(ctx, func(string, string, []byte) error { return http.ErrServerClosed })
+			g.OpenPull(sandbox.PullSpec{Number: 7, Head: "of 7"})
+			if err := hub.Delivered(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := pause(t.Context(), 2*time.Minute); err != nil {
+				t.Fatal(err)
+			}
+			missed, err := h.Missed(t.Context(), now().Add(-6*time.Minute))
+			if err != nil || len(missed) == 0 {
+				t.Errorf("our clock is off by %s: %d failed deliveries are found, %v", off, len(missed), err)
+			}
+		})
+	}
+}
+
+// T30: nothing secret is in what the daemon says, however much it is asked to say and whatever goes wrong.
+func TestTheDaemonTellsNoSecret(t *testing.T) {
+	testKey()
+	synctest.Test(t, func(t *testing.T) {
+		var said syncBuffer
+		hub := sandbox.NewHub(sandbox.HubOptions{App: sandbox.App{Slug: "quorum-app", ID: 4711}, Secret: loadSecret})
+		g := sandbox.New(sandbox.Options{Owner: "acme", Repo: "shop", App: hub.App()})
+		g.SetFile(".github/review-coordinator.yml", "", loadPolicy)
+		hub.Add(77, g)
+		secrets := []string{loadSecret, strings.Split(string(testKey()), "\n")[1], "ghs_canary00000000000000000000000000"}
+		talk := echoing{hub: hub, add: func(s string) { said.mu.Lock(); defer said.mu.Unlock(); said.tokens = append(said.tokens, s) }}
+		s, err := openServer(t.Context(), serverConfig{
+			Listen: "127.0.0.1:0", AdminListen: "127.0.0.1:0", Database: filepath.Join(t.TempDir(), "c.db"), Secrets: []string{loadSecret},
+			GitHub: github.Options{BaseURL: "https://api.github.com", Transport: talk, App: &github.App{ID: 4711, Key: testKey()}},
+			Resync: 5 * time.Minute, Log: slog.New(slog.NewTextHandler(&said, &slog.HandlerOptions{Level: slog.LevelDebug})), Now: time.Now,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := &underLoad{t: t, hub: hub, server: s, repos: []*sandbox.GitHub{g}}
+		ctx, cancel := context.WithCancel(t.Context())
+		var all sync.WaitGroup
+		all.Go(func() { _ = s.daemon.Run(ctx) })
+		all.Go(func() {
+			hub.DeliverFunc(ctx, func(event, guid string, payload []byte) error { return receive(ctx, s, event, guid, payload) })
+		})
+		l.after(time.Minute)
+		r := &loadPull{g: g, number: 7}
+		if err := r.step(0); err != nil {
+			t.Fatal(err)
+		}
+		r.approve(t)
+		for _, f := range []sandbox.Fault{{Status: 401, Times: 9}, {Status: 500, Times: 40}, {Kind: sandbox.FaultGarbage, Times: 40}, {Status: 403, Times: 9}, {Match: "POST /app/installations/*/access_tokens", Status: 422, Times: 5}} {
+			f.Body = `{"message":"bad credentials: Authorization: token ghs_canary00000000000000000000000000"}`
+			hub.Fault(f)
+			if _, err := g.Comment(7, "github-actions[bot]", "## openai\n\nMore."); err != nil {
+				t.Fatal(err)
+			}
+			l.after(5 * time.Minute)
+			hub.ClearFaults()
+		}
+		for _, path := range []string{"/", "/metrics", "/readyz", "/api/v1/pulls", "/api/v1/queue", "/pulls/acme/shop/7"} {
+			req := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://127.0.0.1:9090"+path, nil)
+			w := httptest.NewRecorder()
+			s.office.Handler.ServeHTTP(w, req)
+			fmt.Fprintln(&said, w.Body)
+		}
+		cancel()
+		all.Wait()
+		s.close()
+		text := said.String()
+		if len(said.tokens) == 0 || len(text) < 10_000 {
+			t.Fatalf("%d tokens, %d bytes said: nothing was tried", len(said.tokens), len(text))
+		}
+		for _, secret := range append(secrets, said.tokens...) {
+			if at := strings.Index(text, secret); at >= 0 {
+				t.Errorf("a secret was said: %s", text[max(0, at-200):at])
+			}
+		}
+	})
+}
+
+// echoing notes the tokens with which the daemon signs in.
+type echoing struct {
+	hub *sandbox.Hub
+	add func(string)
+}
+
+func (e echoing) RoundTrip(req *http.Request) (*http.Response, error) {
+	if _, token, ok := strings.Cut(req.Header.Get("Authorization"), " "); ok {
+		e.add(token)
+	}
+	return e.hub.RoundTrip(req)
+}
+
+type syncBuffer struct {
+	mu     sync.Mutex
+	text   bytes.Buffer
+	tokens []string
+}
+
+func (b *syncBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *syncBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+// A suspended installation that comes back is looked at when GitHub says so.
+func TestASuspendedInstallationComesBack(t *testing.T) {
+	testKey()
+	synctest.Test(t, func(t *testing.T) {
+		l := startUnderLoad(t, 1, 1)
+		defer l.stop()
+		l.after(time.Minute)
+		r := &loadPull{g: l.repos[0], number: 7}
+		if err := r.step(0); err != nil {
+			t.Fatal(err)
+		}
+		l.after(time.Minute)
+		l.hub.Suspend(77)
+		l.after(30 * time.Minute)
+		r.approve(t) // unheard
+		l.hub.Unsuspend(77)
+		l.passed([]*loadPull{r}, 8*time.Minute)
+	})
+}

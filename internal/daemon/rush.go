@@ -1,0 +1,69 @@
+package daemon
+
+// A rush: more deliveries than can be looked at one by one. They are let in first, so that each is acknowledged in time and
+// those of one pull request are looked at together; what trickles in beside a rush is looked at as always.
+
+import (
+	"sync"
+	"time"
+)
+
+const (
+	rushAll    = 300         // deliveries within a second, of all tenants
+	rushTenant = 10          // and of one of them, for it to have a part in the rush
+	settles    = time.Second // how long what a rush asks for waits
+	rushLooks  = 4           // looks at once during a rush
+	rushPause  = 50 * time.Millisecond
+)
+
+// A rush counts the deliveries of the second that runs and of the one before. The zero value has seen none.
+type rush struct {
+	mu          sync.Mutex
+	second      int64 // of the clock
+	now, before flood
+}
+
+// A flood is what came in a second.
+type flood struct {
+	all int
+	of  map[int64]int // by tenant
+}
+
+// turn begins a new second if it is time; r.mu is held.
+func (r *rush) turn(now time.Time) {
+	second := now.Unix()
+	switch {
+	case second == r.second:
+		return
+	case second == r.second+1:
+		r.before = r.now
+	default:
+		r.before = flood{}
+	}
+	r.second, r.now = second, flood{of: map[int64]int{}}
+}
+
+// settled counts a delivery and returns when what it asks for is due: at once, unless its tenant has a part in a rush.
+func (r *rush) settled(tenant int64, now time.Time) time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.turn(now)
+	r.now.all++
+	r.now.of[tenant]++
+	if r.on() && max(r.now.of[tenant], r.before.of[tenant]) > rushTenant {
+		return now.Add(settles)
+	}
+	return now
+}
+
+// looks is how many may be under way now.
+func (r *rush) looks(now time.Time, workers int) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.turn(now); r.on() {
+		return min(rushLooks, workers)
+	}
+	return workers
+}
+
+func (r *rush) on() bool { return max(r.now.all, r.before.all) > rushAll }

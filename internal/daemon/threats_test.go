@@ -1,0 +1,388 @@
+package daemon
+
+// What an attacker, or bad luck, may do to the daemon between two of its steps: THREATS.md, the rows of the daemon. All of it
+// in virtual time.
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// failing makes the land fail for a tenant until it is told otherwise.
+func (l *land) failing(tenant int64, err error) (mend func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.fails = func(of int64) error {
+		if of == tenant {
+			return err
+		}
+		return nil
+	}
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.fails, l.looked = nil, nil
+	}
+}
+
+// Fault 21: GitHub answers 404 for a while to what is there. What was dropped for it comes back without an event.
+func TestWhatSeemedGoneIsFoundAgain(t *testing.T) {
+	for name, is := range map[string]error{"repository": ErrGone, "installation": ErrNoTenant} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := newLand()
+				l.open(1, pull(7))
+				h := build(t, l, t.TempDir())
+				settle(time.Minute)
+				mend := l.failing(1, fmt.Errorf("not found: %w", is))
+				settle(16 * time.Minute)
+				mend()
+				l.open(1, pull(8)) // and nobody tells
+				settle(16 * time.Minute)
+				for _, pr := range []quorum.PR{pull(7), pull(8)} {
+					if count(l.looks(), pr.String()) == 0 {
+						t.Errorf("%s was never looked at again", pr)
+					}
+				}
+				h.stop()
+			})
+		})
+	}
+}
+
+// The host itself cannot be gone: a 404 of the App's own endpoints is a fault.
+func TestTheHostIsNeverGone(t *testing.T) {
+	for _, is := range []error{ErrGone, ErrNoTenant} {
+		synctest.Test(t, func(t *testing.T) {
+			l := newLand()
+			mend := l.failing(0, fmt.Errorf("app: %w", is))
+			h := build(t, l, t.TempDir())
+			settle(10 * time.Minute)
+			mend()
+			l.open(1, pull(7)) // and nobody tells
+			settle(10 * time.Minute)
+			if count(l.looks(), pull(7).String()) == 0 {
+				t.Errorf("%v: nothing is looked over any more", is)
+			}
+			h.stop()
+		})
+	}
+}
+
+// A round that fails half way is made whole by the next one.
+func TestAFaultHalfWayLosesNoTenant(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand()
+		l.open(1, pull(7))
+		fails := 1
+		host := hooked{land: l, missed: func() error {
+			if fails--; fails >= 0 {
+				return faultError{}
+			}
+			return nil
+		}}
+		h := build(t, l, t.TempDir(), func(c *Config) { c.Host = host })
+		settle(11 * time.Minute)
+		if count(l.looks(), pull(7).String()) == 0 {
+			t.Error("the tenant was never looked over")
+		}
+		h.stop()
+	})
+}
+
+// hooked is a land whose App endpoints can be made to fail.
+type hooked struct {
+	*land
+	missed    func() error
+	redeliver func(m Missed) error
+}
+
+func (h hooked) Missed(ctx context.Context, since time.Time) ([]Missed, error) {
+	if h.missed != nil {
+		if err := h.missed(); err != nil {
+			return nil, err
+		}
+	}
+	return h.land.Missed(ctx, since)
+}
+
+func (h hooked) Redeliver(ctx context.Context, m Missed) error {
+	_ = h.land.Redeliver(ctx, m)
+	if h.redeliver != nil {
+		return h.redeliver(m)
+	}
+	return nil
+}
+
+// One delivery that cannot be asked for again holds up no other, and none is asked for endlessly.
+func TestADeliveryThatCannotBeAskedForHoldsUpNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand()
+		l.missed = []Missed{{ID: "a", Hook: 1}, {ID: "bad", Hook: 2}, {ID: "c", Hook: 3}}
+		host := hooked{land: l, redeliver: func(m Missed) error {
+			if m.ID == "bad" {
+				return errors.New("422 cannot be redelivered")
+			}
+			return nil
+		}}
+		h := build(t, l, t.TempDir(), func(c *Config) { c.Host = host })
+		settle(2 * time.Hour)
+		l.mu.Lock()
+		asked := slices.Clone(l.asked)
+		l.mu.Unlock()
+		for _, id := range []string{"a", "bad", "c"} {
+			if n := count(asked, id); n < 1 || n > maxAsks {
+				t.Errorf("%s was asked for %d times", id, n)
+			}
+		}
+		h.stop()
+	})
+}
+
+// Fault 68: an installation that comes back works at once, not when its hold ends.
+func TestASuspensionEndsWhenItsEndIsAnnounced(t *testing.T) {
+	for _, announced := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			l := newLand()
+			l.open(1, pull(7))
+			h := build(t, l, t.TempDir())
+			settle(time.Minute)
+			mend := l.failing(1, fmt.Errorf("token: %w", ErrSuspended))
+			h.deliver(about(1, pull(7)))
+			settle(10 * time.Minute)
+			sent := l.sent(1)
+			if sent > 20 {
+				t.Errorf("%d requests to a suspended installation", sent)
+			}
+			mend()
+			within := 11 * time.Minute
+			if announced {
+				h.deliver(Notice{Action: "unsuspend", Kind: AboutTenant, Tenant: 1})
+				within = time.Second
+			}
+			settle(within)
+			if count(l.looks(), pull(7).String()) == 0 {
+				t.Errorf("announced %v: not looked at within %s of its return", announced, within)
+			}
+			h.stop()
+		})
+	}
+}
+
+// Fault 47: the machine's clock jumps forward while looks are under way. Their leases have run out by the table's reckoning;
+// no pull request is looked at twice at once for it.
+func TestAClockThatJumpsDoublesNoLook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand()
+		l.takes = 20 * time.Second
+		for n := range 5 {
+			l.open(1, pull(n+1))
+		}
+		jump := &shift{}
+		h := build(t, l, t.TempDir(), func(c *Config) { c.Now = jump.now })
+		settle(5 * time.Second)
+		jump.set(time.Hour)
+		h.deliver(about(1, pull(1)))
+		settle(2 * time.Minute)
+		if len(l.twice) > 0 {
+			t.Errorf("looked at twice at once: %v", l.twice)
+		}
+		for n := range 5 {
+			if count(l.looks(), pull(n+1).String()) == 0 {
+				t.Errorf("%s was never looked at", pull(n+1))
+			}
+		}
+		h.stop()
+	})
+}
+
+// And back: what was due in an hour that comes twice is found all the same.
+func TestAClockThatIsSetBackDelaysNoResync(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand()
+		l.open(1, pull(7))
+		jump := &shift{}
+		h := build(t, l, t.TempDir(), func(c *Config) { c.Now = jump.now })
+		jump.set(time.Hour)
+		settle(12 * time.Minute)
+		jump.set(0)
+		l.mu.Lock()
+		l.looked = nil
+		l.missed = []Missed{{ID: "lost", Hook: 1}}
+		l.mu.Unlock()
+		l.open(1, pull(8)) // and nobody tells
+		settle(7 * time.Minute)
+		if count(l.looks(), pull(8).String()) == 0 {
+			t.Error("a new pull request was not found within a resync")
+		}
+		if count(l.looks(), pull(7).String()) == 0 {
+			t.Error("a waiting pull request was not looked at within a resync")
+		}
+		h.stop()
+	})
+}
+
+// shift is a clock that can be set.
+type shift struct {
+	mu sync.Mutex
+	by time.Duration
+}
+
+func (s *shift) now() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return time.Now().Add(s.by)
+}
+
+func (s *shift) set(by time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.by = by
+}
+
+// Fault 43: a delivery that could not be kept leaves nothing behind, not even that its repository was named.
+func TestADeliveryThatWasNotKeptIsAsNew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand()
+		h := build(t, l, t.TempDir())
+		settle(time.Second)
+		l.open(1, pull(7), pull(8))
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
+		n := about(1, pull(7))
+		payload, err := json.Marshal(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.Receive(gone, Received{ID: "x", Event: "pull_request", Payload: payload, At: h.Now()}); err == nil {
+			t.Fatal("it was kept")
+		}
+		h.deliverAs("y", n)
+		if _, err := h.Store.Get(t.Context(), repoKey(1, "acme", "shop")); err != nil {
+			t.Errorf("the repository has no resync: %v", err)
+		}
+		h.stop()
+	})
+}
+
+// T35: a look that began before the policy changed must not bring the old one back: events are spared by it.
+func TestASlowLookBringsNoOldPolicyBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand()
+		l.open(1, pull(7))
+		h := build(t, l, t.TempDir())
+		settle(time.Minute)
+		l.mu.Lock()
+		l.takes = 20 * time.Second
+		l.mu.Unlock()
+		h.deliver(about(1, pull(7)))
+		settle(time.Second)
+		l.mu.Lock()
+		l.takes = 0
+		l.file.SHA = "p2"
+		added := l.policy.Reviewers[0]
+		added.Name, added.Workflow = "second", ".github/workflows/second.yml"
+		l.policy.Reviewers = append(slices.Clone(l.policy.Reviewers), added)
+		l.mu.Unlock()
+		h.deliver(Notice{Event: "push", Kind: AboutRepo, Tenant: 1, Owner: "acme", Repo: "shop"})
+		settle(18*time.Second + 500*time.Millisecond)
+		h.policies.mu.Lock() // the pull request's own second look would mend it
+		n := len(h.policies.by[repoKey(1, "acme", "shop")].policy.Reviewers)
+		h.policies.mu.Unlock()
+		if n != 2 {
+			t.Fatalf("the resync left a policy of %d reviewers", n)
+		}
+		h.policies.put(repoKey(1, "acme", "shop"), quorum.PolicyFile{State: quorum.FileValid, SHA: "p1"}, quorum.Policy{}, time.Now().Add(-time.Minute))
+		if got, _ := h.policies.get(repoKey(1, "acme", "shop")); len(got.policy.Reviewers) != 2 {
+			t.Error("an older reading replaced a newer one")
+		}
+		h.stop()
+	})
+}
+
+// A page on the web makes a browser ask by a name of its own; no spelling of one passes for ours.
+func TestNoOtherNamePassesForOurs(t *testing.T) {
+	for _, host := range []string{
+		"", "evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "127.0.0.1:9090.evil.example", "127.1", "0x7f000001", "2130706433", "0.0.0.0", "[::]", "localhost:",
+	} {
+		if isLoopback(host) {
+			t.Errorf("%q passes", host)
+		}
+	}
+	for _, host := range []string{"localhost", "LocalHost:9090", "127.0.0.1", "127.0.0.1:9090", "[::1]:9090", "[::1]", "127.8.8.8:1"} {
+		if !isLoopback(host) {
+			t.Errorf("%q is refused", host)
+		}
+	}
+}
+
+// Fault 68: where a permission is missing, asking does not bring it. It is asked for seldom, and found soon once it is there.
+func TestAMissingPermissionIsAskedForSeldom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand()
+		h := build(t, l, t.TempDir(), func(c *Config) { c.Resync = 24 * time.Hour })
+		settle(time.Second)
+		mend := l.failing(1, fmt.Errorf("checks: %w", ErrForbidden))
+		for n := range 20 {
+			l.open(1, pull(n+1))
+			h.deliver(about(1, pull(n+1)))
+		}
+		settle(time.Hour)
+		sent := l.sent(1)
+		settle(5 * time.Hour)
+		if n := l.sent(1) - sent; n > 20*5*8+50 {
+			t.Errorf("%d requests in five hours for 20 pull requests", n)
+		}
+		mend()
+		settle(16 * time.Minute)
+		for n := range 20 {
+			if count(l.looks(), pull(n+1).String()) == 0 {
+				t.Errorf("%s was not looked at after it", pull(n+1))
+			}
+		}
+		h.stop()
+	})
+}
+
+// A burst of pull requests of a tenant whose every look panics holds up no other tenant, whichever comes first.
+func TestAlwaysPanickingKeysHoldUpNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand()
+		h := build(t, l, t.TempDir(), func(c *Config) {
+			c.Workers, c.PerTenant = 4, 3
+			c.Host = panicking{l}
+		})
+		settle(time.Second)
+		for n := range 100 {
+			l.open(1, pull(n+1))
+			h.deliver(about(1, pull(n+1)))
+		}
+		other := quorum.PR{Owner: "other", Repo: "tool", Number: 1}
+		l.open(2, other)
+		h.deliver(about(2, other))
+		settle(time.Second)
+		if count(l.looks(), other.String()) == 0 {
+			t.Error("the other tenant waits")
+		}
+		h.stop()
+	})
+}
+
+// panicking is a land in which nothing of tenant 1 can be looked at.
+type panicking struct{ *land }
+
+func (p panicking) Enter(tenant int64) (Site, error) {
+	if tenant == 1 {
+		panic("a mistake")
+	}
+	return p.land.Enter(tenant)
+}

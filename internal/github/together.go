@@ -1,0 +1,43 @@
+package github
+
+// Reads side by side. A mistake of ours in one of them ends the look, and not the program: what one pull request holds must
+// not stop a server for all.
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// A group is an errgroup whose goroutines do not take the program along when they panic.
+type group struct{ all *errgroup.Group }
+
+func together(ctx context.Context) (group, context.Context) {
+	g, ctx := errgroup.WithContext(ctx)
+	return group{g}, ctx
+}
+
+// Go calls f beside the others. A panic is an error.
+func (g group) Go(f func() error) {
+	g.all.Go(func() (err error) {
+		defer func() {
+			if v := recover(); v != nil {
+				err = &panicked{value: fmt.Sprint(v), stack: string(debug.Stack())}
+			}
+		}()
+		return f()
+	})
+}
+
+// Wait waits for all of them and returns the first error.
+func (g group) Wait() error { return g.all.Wait() }
+
+// panicked is a mistake of ours.
+type panicked struct{ value, stack string }
+
+func (p *panicked) Error() string { return "a mistake of the coordinator's own: panic: " + p.value }
+
+// Stack is where it was made.
+func (p *panicked) Stack() string { return p.stack }
