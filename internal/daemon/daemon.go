@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -59,6 +60,7 @@ type Daemon struct {
 	draining bool
 
 	rush rush
+	deep atomic.Bool // the last claim found as much as there were workers: more is due
 }
 
 // tenant is what is remembered of one that is limited or failing.

@@ -263,6 +263,10 @@ func (d *Daemon) due(ctx context.Context, p place, c Changed, changed, whole boo
 			pokes = append(pokes, d.pullPoke(p.tenant, pr, now, ""))
 		}
 	}
+	margin := slack
+	if whole { // as at a start: what was looked at right after its last change need not be looked at again because of that
+		margin = 0
+	}
 	listed := map[string]bool{}
 	for _, pull := range c.Pulls {
 		key := pullKey(p.tenant, pull.PR)
@@ -273,7 +277,7 @@ func (d *Daemon) due(ctx context.Context, p place, c Changed, changed, whole boo
 			add(pull.PR)
 		case err != nil:
 			return nil, fmt.Errorf("read %s: %w", key, err)
-		case changed, readSight(row.Sight).At.Before(pull.Updated.Add(slack)):
+		case changed, readSight(row.Sight).At.Before(pull.Updated.Add(margin)):
 			add(pull.PR)
 		}
 	}

@@ -9,38 +9,39 @@ import (
 )
 
 const (
-	rushAll    = 300         // deliveries within a second, of all tenants
-	rushTenant = 10          // and of one of them, for it to have a part in the rush
-	settles    = time.Second // how long what a rush asks for waits
-	rushLooks  = 4           // looks at once during a rush
+	rushSlot   = 200 * time.Millisecond // deliveries are counted in slots
+	rushAll    = 60                     // deliveries in one of them, of all tenants
+	rushTenant = 3                      // and of one of them, for it to have a part in the rush
+	settles    = 500 * time.Millisecond // how long what a rush asks for waits
+	rushLooks  = 4                      // looks at once during a rush
 	rushPause  = 50 * time.Millisecond
 )
 
-// A rush counts the deliveries of the second that runs and of the one before. The zero value has seen none.
+// A rush counts the deliveries of the slot that runs and of the one before. The zero value has seen none.
 type rush struct {
 	mu          sync.Mutex
-	second      int64 // of the clock
+	slot        int64 // of the clock
 	now, before flood
 }
 
-// A flood is what came in a second.
+// A flood is what came in a slot.
 type flood struct {
 	all int
 	of  map[int64]int // by tenant
 }
 
-// turn begins a new second if it is time; r.mu is held.
+// turn begins a new slot if it is time; r.mu is held.
 func (r *rush) turn(now time.Time) {
-	second := now.Unix()
+	slot := now.UnixNano() / int64(rushSlot)
 	switch {
-	case second == r.second:
+	case slot == r.slot:
 		return
-	case second == r.second+1:
+	case slot == r.slot+1:
 		r.before = r.now
 	default:
 		r.before = flood{}
 	}
-	r.second, r.now = second, flood{of: map[int64]int{}}
+	r.slot, r.now = slot, flood{of: map[int64]int{}}
 }
 
 // settled counts a delivery and returns when what it asks for is due: at once, unless its tenant has a part in a rush.

@@ -69,6 +69,9 @@ func (d *Daemon) Run(ctx context.Context) error {
 			continue
 		case <-free:
 		}
+		if len(free) == 0 && d.deep.Load() { // a claim is a commit: where much is due, a few workers share one
+			d.gather(ctx)
+		}
 		for len(free) > 0 {
 			<-free
 			n++
@@ -109,6 +112,16 @@ func (d *Daemon) Run(ctx context.Context) error {
 	return nil
 }
 
+// gather waits a moment for more workers to be free.
+func (d *Daemon) gather(ctx context.Context) {
+	ring, stop := d.Alarm(d.Now().Add(breath))
+	defer stop()
+	select {
+	case <-ctx.Done():
+	case <-ring:
+	}
+}
+
 // rest waits until something may have become due.
 func (d *Daemon) rest(ctx context.Context, next time.Time) {
 	at := d.Now().Add(idle)
@@ -138,6 +151,7 @@ func (d *Daemon) claim(ctx context.Context, n int) (works []store.Work, next tim
 		d.busy[w.Tenant]++
 	}
 	d.mu.Unlock()
+	d.deep.Store(len(works) == n)
 	if err == nil && len(works) < n {
 		next, err = d.Store.Next(ctx, except)
 	}

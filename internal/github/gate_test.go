@@ -407,7 +407,7 @@ func TestReserve(t *testing.T) {
 		tell := func(left int) said {
 			return said{status: 200, body: `{}`, dated: true, header: []string{"X-RateLimit-Limit: 5000", "X-RateLimit-Resource: core", fmt.Sprintf("X-RateLimit-Remaining: %d", left), fmt.Sprintf("X-RateLimit-Reset: %d", reset.Unix())}}
 		}
-		for _, left := range []int{1001, 1000} {
+		for _, left := range []int{1100, 1016} {
 			w.mu.Lock()
 			w.script = []said{tell(left)}
 			w.mu.Unlock()

@@ -32,7 +32,8 @@ func (s *stats) low(now time.Time) (until time.Time, low bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, b := range s.budgets {
-		if end := b.Reset.Add(-s.skew); b.Left*reservePart <= b.Limit && end.After(now) && end.After(until) {
+		kept := b.Limit/reservePart + min(maxParallel, b.Limit/reservePart/8) // as many requests may be under way
+		if end := b.Reset.Add(-s.skew); b.Left <= kept && end.After(now) && end.After(until) {
 			until, low = end, true
 		}
 	}

@@ -55,7 +55,7 @@ const (
 	maxRead       = 4096                   // ids that wait to be marked as read
 	eras          = 16                     // in so many steps the whole file grows old
 	pruned        = 256                    // answers that are forgotten in one step
-	gatherAnswers = 100 * time.Millisecond // answers come in waves: one transaction for each
+	gatherAnswers = 400 * time.Millisecond // answers come in waves: one transaction for several
 	tellAgain     = time.Minute
 )
 
@@ -95,7 +95,7 @@ func (a *Answers) open() (err error) {
 	if err := createFile(a.path); err != nil {
 		return err
 	}
-	db, err := openDB(a.path, 3, "cache_size(-1000)", "synchronous(OFF)", "journal_size_limit(16777216)")
+	db, err := openDB(a.path, 3, "cache_size(-700)", "synchronous(OFF)", "journal_size_limit(16777216)")
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,273 @@
+package main
+
+// What grows with the number of pull requests: memory, and the time to acknowledge and to claim.
+//
+// 100,000 are not tracked one by one: GitHub's limits alone would make that take an hour. 1,000 are, and are decided; the
+// others are their copies in the daemon's table, each under its own name and with the same sight, and they exist on GitHub.
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	_ "modernc.org/sqlite" // the driver that the daemon has
+
+	"github.com/review-coordinator/coordinator/internal/sandbox"
+)
+
+type memoryCmd struct {
+	Many int           `default:"100000" help:"Tracked pull requests in the second part. Default ${default}."`
+	Load time.Duration `default:"15s" help:"How long the load of 200 events a second lasts. Default ${default}."`
+}
+
+// Help is shown by bench memory --help.
+func (memoryCmd) Help() string {
+	return `1,000 pull requests are tracked and decided; then the daemon runs again with copies of them in its table. Each time its memory
+is read after a pause, and at its peak under 200 events a second: builds on any of them, and one reviewer in twenty.`
+}
+
+// Run measures.
+func (cmd memoryCmd) Run(b *bench) error {
+	return b.grown(cmd.Many, func(t *town, d *daemon, tracked int) error {
+		if err := pause(b.ctx, 5*time.Second); err != nil {
+			return err
+		}
+		target := 40.0
+		if tracked > 1000 {
+			target = 150
+		}
+		b.report.add("tracked pull requests", float64(tracked), "")
+		b.report.most("  idle: RSS", d.use().rss, "MB", target)
+		d.forgetPeak()
+		wires, err := t.mixed(b.ctx, 4000)
+		if err != nil {
+			return err
+		}
+		if _, err := (load{daemon: d, wires: wires, connections: 8}).open(b.ctx, 200, cmd.Load); err != nil {
+			return err
+		}
+		u := d.use()
+		b.report.most("  under 200 events/s: RSS", u.rss, "MB", target)
+		b.report.most("  under 200 events/s: peak RSS", u.peak, "MB", target)
+		return nil
+	})
+}
+
+type growthCmd struct {
+	Many   int `default:"100000" help:"Tracked pull requests in the second part. Default ${default}."`
+	Events int `default:"10000" help:"Deliveries at 1,000/s of which the p99 is taken. Default ${default}."`
+	Rounds int `default:"3" help:"Rounds, of which the best p99 is taken: what else the machine does is not the daemon's growth. Default ${default}."`
+}
+
+// Run measures.
+func (cmd growthCmd) Run(b *bench) error {
+	var acks, claims []float64
+	err := b.grown(cmd.Many, func(t *town, d *daemon, tracked int) error {
+		wires, err := t.mixed(b.ctx, 0)
+		if err != nil {
+			return err
+		}
+		l := load{daemon: d, wires: wires, connections: 32}
+		if _, err := l.open(b.ctx, 1000, 3*time.Second); err != nil { // it warms up
+			return err
+		}
+		best := 0.0
+		for range max(cmd.Rounds, 1) {
+			took, err := l.open(b.ctx, 1000, time.Duration(cmd.Events)*time.Millisecond)
+			if err != nil {
+				return err
+			}
+			if p := took.at(0.99); best == 0 || p < best {
+				best = p
+			}
+		}
+		claimed, err := b.claims(t, d)
+		if err != nil {
+			return err
+		}
+		acks, claims = append(acks, best), append(claims, claimed.at(0.99))
+		b.report.add(fmt.Sprintf("%d tracked: p99 of an acknowledgement at 1,000/s", tracked), best, "ms")
+		b.report.add(fmt.Sprintf("%d tracked: delivery → first request to GitHub, p50", tracked), claimed.at(0.5), "ms")
+		b.report.add(fmt.Sprintf("%d tracked: delivery → first request to GitHub, p99", tracked), claimed.at(0.99), "ms")
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	b.report.most("acknowledging: p99 grows by", acks[1]/acks[0], "×", 1.3)
+	b.report.most("claiming: p99 grows by", claims[1]/claims[0], "×", 1.3)
+	return nil
+}
+
+// claims measures how long it takes from a delivery to the look's first request, with nothing else going on. The look
+// finds nothing new: a reviewer wrote once more what it wrote before.
+func (b *bench) claims(t *town, d *daemon) (took times, err error) {
+	c, err := dial(b.ctx, d.hooks)
+	if err != nil {
+		return nil, err
+	}
+	defer c.close()
+	if err := d.rest(b.ctx, time.Second, time.Minute); err != nil {
+		return nil, err
+	}
+	first := make(chan request, 64)
+	t.onAnswer(func(q request) {
+		select {
+		case first <- q:
+		default:
+		}
+	})
+	defer t.onAnswer(nil)
+	for i := range 200 {
+		r := t.repos[i%baseInstallations]
+		p := pull{r, 1 + i%r.pulls}
+		told, err := t.told(func() error { return p.approves(0) })
+		if err != nil {
+			return nil, err
+		}
+		t.asked()
+		for len(first) > 0 {
+			<-first
+		}
+		w := t.wired(told[0])
+		began := time.Now()
+		if err := accept(c, w); err != nil {
+			return nil, err
+		}
+		select {
+		case q := <-first:
+			took = append(took, q.began.Sub(began))
+		case <-time.After(10 * time.Second):
+			return nil, fmt.Errorf("%s was not looked at within 10s", p)
+		}
+		if err := d.rest(b.ctx, 100*time.Millisecond, 10*time.Second); err != nil {
+			return nil, err
+		}
+	}
+	return took, nil
+}
+
+const (
+	baseInstallations = 50
+	basePulls         = 20 // of each
+)
+
+// grown runs measure with 1,000 tracked pull requests, and again with many.
+func (b *bench) grown(many int, measure func(t *town, d *daemon, tracked int) error) error {
+	base := baseInstallations * basePulls
+	t, d, err := b.prepared(townOptions{installations: baseInstallations, repositories: 1, pulls: basePulls, play: allApprove}, nil)
+	if err != nil {
+		return err
+	}
+	defer t.close()
+	if err := checked(b.ctx, t.pulls(), time.Minute, passed); err != nil {
+		return err
+	}
+	if err := measure(t, d, base); err != nil {
+		return err
+	}
+	if _, err := d.terminate(20 * time.Second); err != nil {
+		return err
+	}
+	b.say("making %d copies", many-base)
+	for n := 1; n < many/base; n++ {
+		for in := range baseInstallations {
+			if err := t.found(in, n, allApprove); err != nil {
+				return err
+			}
+		}
+	}
+	if err := b.copyRows(many / base); err != nil {
+		return err
+	}
+	t.asked()
+	d, err = b.start(t, b.dir+"/coordinator.db", nil)
+	if err != nil {
+		return err
+	}
+	b.say("the daemon looks over %d repositories", len(t.repos))
+	if err := d.rest(b.ctx, 3*time.Second, 2*time.Minute); err != nil {
+		b.report.note("the start's resync of %d repositories was not over: %v", len(t.repos), err)
+	}
+	m, err := d.metrics(b.ctx)
+	if err != nil {
+		return err
+	}
+	asked := t.asked()
+	b.report.note("with %d tracked: %s keys in the table; the start cost %d requests", many, number(m["coordinator_queue_keys"]), len(asked))
+	b.report.noteEndpoints(asked, len(t.repos))
+	return measure(t, d, many)
+}
+
+func allApprove(p pull) error {
+	for r := range reviewers {
+		if err := p.reviewed(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copyRows copies every row of shop-0000 to the other repositories of its installation.
+func (b *bench) copyRows(times int) error {
+	db, err := sql.Open("sqlite", "file:"+b.dir+"/coordinator.db?_pragma=journal_mode(WAL)&_pragma=busy_timeout(10000)")
+	if err != nil {
+		return fmt.Errorf("open the table: %w", err)
+	}
+	defer db.Close()
+	const with = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i+1 < ?1) `
+	for _, statement := range []string{
+		`CREATE TEMP TABLE base AS SELECT row_number() OVER (ORDER BY id) AS nth, (SELECT max(id) FROM work) AS top, (SELECT max(seen_at) FROM work) AS seen, * FROM work WHERE kind IN ('pull', 'repo') AND grp LIKE '%/shop-0000'`,
+		`INSERT INTO work (id, key, tenant, kind, grp, gen, claimed, due_at, since, token, wake_at, seen_at, open)
+			` + with + `SELECT base.top + n.i * 1000000 + base.id, replace(key, 'shop-0000', printf('shop-%04d', n.i)), tenant, kind, replace(grp, 'shop-0000', printf('shop-%04d', n.i)), gen, claimed, due_at, since, token, wake_at, base.seen + 3600000000 + n.i * 10000 + base.nth, open FROM base, n`,
+		`INSERT INTO sights (id, sight)
+			` + with + `SELECT base.top + n.i * 1000000 + base.id, CAST(replace(CAST(sight AS TEXT), 'shop-0000', printf('shop-%04d', n.i)) AS BLOB) FROM base JOIN sights ON sights.id = base.id, n`,
+		`DROP TABLE base`,
+	} {
+		var args []any
+		if len(statement) > 0 && statement[0] == 'I' {
+			args = append(args, times)
+		}
+		db.SetMaxOpenConns(1) // the temporary table is the connection's
+		if _, err := db.ExecContext(b.ctx, statement, args...); err != nil {
+			return fmt.Errorf("copy rows: %w", err)
+		}
+	}
+	return nil
+}
+
+// mixed are deliveries about pull requests of all repositories: builds, and one reviewer's comment in twenty if there are
+// so many.
+func (t *town) mixed(ctx context.Context, n int) ([]wire, error) {
+	pulls := t.pulls()
+	comments := n / 20
+	if n == 0 {
+		n = 2000
+	}
+	t.hub.Disturb(func(d sandbox.Delivery) sandbox.Fate { // the rest would only lengthen GitHub's list of deliveries
+		return sandbox.Fate{Lost: d.Event+"."+d.Action != "workflow_run.completed" && d.Event != "issue_comment"}
+	})
+	defer t.hub.Disturb(nil)
+	var wires []wire
+	for i := range n {
+		p := pulls[i*7919%len(pulls)]
+		if comments > 0 && i%20 == 0 {
+			told, err := t.told(func() error { return p.approves(0) })
+			if err != nil {
+				return nil, err
+			}
+			wires = append(wires, t.wired(told[0]))
+			continue
+		}
+		d, err := t.stranger(p)
+		if err != nil {
+			return nil, err
+		}
+		wires = append(wires, t.wired(d))
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+	return wires, nil
+}

@@ -1,0 +1,84 @@
+// Command bench measures and tortures the real daemon: it starts `coordinator serve` as a process of its own against the
+// sandbox's GitHub, which runs in this one, and promises that every figure it prints was measured on the machine that it
+// names. What it says of time and memory is the daemon's alone; what it says of requests is what GitHub saw.
+package main
+
+// The commands and their flags. Rules: every command measures one thing, prints it as a table or as JSON, and ends with 1
+// only if something that must never happen has happened, or with --strict if a target was missed.
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+)
+
+type cli struct {
+	Acks       acksCmd       `cmd:"" help:"How many deliveries a second are durably acknowledged, and how fast at a fixed rate."`
+	Burst      burstCmd      `cmd:"" help:"10,000 events for 1,000 pull requests, as fast as they are acknowledged."`
+	Latency    latencyCmd    `cmd:"" help:"One event at a time: how long until the check is written."`
+	Irrelevant irrelevantCmd `cmd:"" help:"Events that concern no reviewer: how many requests they cost."`
+	Push       pushCmd       `cmd:"" help:"A push to a pull request with three reviewers: which requests it costs."`
+	Memory     memoryCmd     `cmd:"" help:"Resident memory by tracked pull requests, idle and under load."`
+	Growth     growthCmd     `cmd:"" help:"How much slower acknowledging and claiming become with 100 times as many tracked."`
+	Idle       idleCmd       `cmd:"" help:"What a daemon costs that has nothing to do."`
+	Crash      crashCmd      `cmd:"" help:"kill -9 at random points under load: nothing lost, nothing done twice."`
+	Sigterm    sigtermCmd    `cmd:"" help:"SIGTERM with accepted events that are not looked at yet."`
+	Faults     faultsCmd     `cmd:"" help:"Failing writes, lost answers, duplicates and any order, under the same rules as crash."`
+
+	Bin     string        `placeholder:"PATH" help:"The daemon's program. Default: it is built from this tree."`
+	JSON    bool          `name:"json" help:"Print JSON."`
+	Strict  bool          `help:"End with 1 if a target is missed."`
+	Keep    bool          `help:"Keep the folder with the database and the daemon's log."`
+	GitHub  time.Duration `name:"github" default:"30ms" help:"How long GitHub takes for a request. Default ${default}."`
+	Dir     string        `placeholder:"DIR" help:"Where the database is put. Default: the system's folder for temporary files; a disk, or fsync costs nothing."`
+	Verbose bool          `short:"v" help:"Show the daemon's log."`
+}
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+func run(args []string, stdout, stderr io.Writer) int {
+	var c cli
+	code := -1
+	parser, err := kong.New(&c,
+		kong.Name("bench"),
+		kong.Description("Measures the daemon as a process, against the sandbox's GitHub.\n\nExamples:\n\n  go run ./bench acks\n  go run ./bench burst --installations 50\n  go run ./bench crash --points 100 --seed 1"),
+		kong.Writers(stdout, stderr), kong.Exit(func(n int) { code = n }), kong.UsageOnError())
+	if err != nil {
+		fmt.Fprintln(stderr, "bench:", err)
+		return 2
+	}
+	command, err := parser.Parse(args)
+	switch {
+	case code >= 0:
+		return code
+	case err != nil:
+		parser.FatalIfErrorf(err)
+		return max(code, 2)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	b, err := newBench(ctx, &c, stderr)
+	if err != nil {
+		fmt.Fprintln(stderr, "bench:", err)
+		return 2
+	}
+	defer b.close()
+	b.report.What = strings.Fields(command.Command())[0]
+	command.BindTo(ctx, (*context.Context)(nil))
+	err = command.Run(b)
+	b.report.show(stdout, c.JSON)
+	switch {
+	case err != nil:
+		fmt.Fprintln(stderr, "bench:", err)
+		return 1
+	case len(b.report.Violations) > 0, c.Strict && b.report.missed():
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,298 @@
+package main
+
+// The daemon as a process: how it is built, started, watched, stopped and killed.
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// bench is what all commands share.
+type bench struct {
+	*cli
+	ctx    context.Context
+	dir    string
+	stderr io.Writer
+	report report
+
+	mu      sync.Mutex
+	running []*daemon
+}
+
+func newBench(ctx context.Context, c *cli, stderr io.Writer) (*bench, error) {
+	if _, err := os.Stat("/proc/self/stat"); err != nil {
+		return nil, errors.New("the daemon is watched through /proc: run this on Linux")
+	}
+	dir, err := os.MkdirTemp(c.Dir, "coordinator-bench-")
+	if err != nil {
+		return nil, fmt.Errorf("make a folder: %w", err)
+	}
+	b := &bench{cli: c, ctx: ctx, dir: dir, stderr: stderr}
+	b.report.GitHub = c.GitHub.String()
+	if b.report.Machine, err = thisMachine(dir); err != nil {
+		return nil, err
+	}
+	if b.Bin == "" {
+		b.Bin = filepath.Join(dir, "coordinator")
+		out, err := exec.CommandContext(ctx, "go", "build", "-o", b.Bin, "github.com/review-coordinator/coordinator/cmd/coordinator").CombinedOutput() //nolint:gosec // the folder is our own
+		if err != nil {
+			return nil, fmt.Errorf("build the daemon: %w\n%s", err, out)
+		}
+	}
+	return b, nil
+}
+
+// close ends every daemon that still runs.
+func (b *bench) close() {
+	b.mu.Lock()
+	running := b.running
+	b.mu.Unlock()
+	for _, d := range running {
+		d.kill()
+	}
+	if b.Keep {
+		fmt.Fprintln(b.stderr, "kept:", b.dir)
+		return
+	}
+	_ = os.RemoveAll(b.dir) // what is left of it is only large
+}
+
+// say tells what is under way.
+func (b *bench) say(format string, args ...any) { fmt.Fprintf(b.stderr, format+"\n", args...) }
+
+// A daemon is a process of coordinator serve.
+type daemon struct {
+	process *os.Process
+	pid     int
+	hooks   string // host:port of its webhook
+	admin   string
+	began   time.Time
+	ended   chan struct{} // closed when the process is gone
+	log     string        // file
+}
+
+// start starts the daemon on a database and waits until it listens. ready may be nil; it is called once the process is
+// there, before it listens.
+func (b *bench) start(t *town, database string, begun func(*daemon)) (*daemon, error) {
+	return b.startWith(t, database, 24*time.Hour, begun)
+}
+
+func (b *bench) startWith(t *town, database string, resync time.Duration, begun func(*daemon)) (*daemon, error) {
+	cmd := exec.CommandContext(b.ctx, b.Bin, "serve", //nolint:gosec // the program that the user names
+		"--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0",
+		"--database", "sqlite://"+database, "--resync", resync.String())
+	cmd.Env = append(os.Environ(), "GITHUB_APP_ID="+strconv.FormatInt(t.hub.App().ID, 10), "GITHUB_APP_PRIVATE_KEY_FILE="+t.key,
+		"GITHUB_WEBHOOK_SECRET="+t.secret, "GITHUB_API_URL="+t.url, "NO_COLOR=1", "GITHUB_TOKEN=", "GITHUB_ACTIONS=")
+	out, err := cmd.StderrPipe()
+	if err != nil {
+		return nil, fmt.Errorf("start the daemon: %w", err)
+	}
+	log, err := os.OpenFile(filepath.Join(b.dir, "daemon.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("start the daemon: %w", err)
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start the daemon: %w", err)
+	}
+	d := &daemon{process: cmd.Process, pid: cmd.Process.Pid, began: time.Now(), ended: make(chan struct{}), log: log.Name()}
+	b.mu.Lock()
+	b.running = append(b.running, d)
+	b.mu.Unlock()
+	if begun != nil {
+		begun(d)
+	}
+	listens := make(chan [2]string, 1)
+	go func() {
+		defer close(d.ended)
+		defer log.Close()
+		b.follow(out, log, listens)
+		_ = cmd.Wait() // how it ended does not matter: what it left does
+	}()
+	timer := time.NewTimer(30 * time.Second)
+	defer timer.Stop()
+	select {
+	case at := <-listens:
+		d.hooks, d.admin = at[0], at[1]
+		return d, nil
+	case <-d.ended:
+		return d, errEnded
+	case <-timer.C:
+		d.kill()
+		return d, fmt.Errorf("start the daemon: it does not listen after 30s; %s tells more", d.log)
+	}
+}
+
+// errEnded says that the daemon ended before it listened.
+var errEnded = errors.New("the daemon ended before it listened")
+
+var address = regexp.MustCompile(`webhook=http://([^/\s]+)/\S* dashboard=http://([^/\s]+)/`)
+
+// follow keeps the daemon's log and finds in it where it listens.
+func (b *bench) follow(from io.Reader, log io.Writer, listens chan<- [2]string) {
+	lines := bufio.NewScanner(from)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		if m := address.FindStringSubmatch(lines.Text()); m != nil {
+			select {
+			case listens <- [2]string{m[1], m[2]}:
+			default:
+			}
+		}
+		fmt.Fprintln(log, lines.Text())
+		if b.Verbose {
+			fmt.Fprintln(b.stderr, lines.Text())
+		}
+	}
+}
+
+// kill ends the process as a loss of power would, and waits until it is gone.
+func (d *daemon) kill() {
+	_ = d.process.Kill() // it may be gone
+	<-d.ended
+}
+
+// terminate asks the process to end, and says how long it took.
+func (d *daemon) terminate(most time.Duration) (took time.Duration, err error) {
+	began := time.Now()
+	if err := d.process.Signal(syscall.SIGTERM); err != nil {
+		return 0, fmt.Errorf("send SIGTERM: %w", err)
+	}
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	select {
+	case <-d.ended:
+		return time.Since(began), nil
+	case <-timer.C:
+		d.kill()
+		return time.Since(began), fmt.Errorf("the daemon did not end within %s of SIGTERM", most)
+	}
+}
+
+// A usage is what the process used so far.
+type usage struct {
+	cpu       time.Duration // user and system
+	rss, peak float64       // MB
+}
+
+// use reads the process's books.
+func (d *daemon) use() (u usage) {
+	const tick = 10 * time.Millisecond // Linux counts in hundredths of a second wherever Go runs
+	if text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", d.pid)); err == nil {
+		_, rest, _ := strings.Cut(string(text), ") ") // the name may hold spaces
+		if f := strings.Fields(rest); len(f) > 12 {
+			user, _ := strconv.Atoi(f[11])
+			system, _ := strconv.Atoi(f[12])
+			u.cpu = time.Duration(user+system) * tick
+		}
+	}
+	if text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", d.pid)); err == nil {
+		for line := range strings.Lines(string(text)) {
+			f := strings.Fields(line)
+			if len(f) < 2 {
+				continue
+			}
+			kb, _ := strconv.ParseFloat(f[1], 64)
+			switch f[0] {
+			case "VmRSS:":
+				u.rss = kb / 1024
+			case "VmHWM:":
+				u.peak = kb / 1024
+			}
+		}
+	}
+	return u
+}
+
+// forgetPeak makes the peak begin anew.
+func (d *daemon) forgetPeak() {
+	_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", d.pid), []byte("5"), 0o600) // without it the peak is since the start
+}
+
+// metrics reads the daemon's figures: the sum of each name's series, and each series by itself.
+func (d *daemon) metrics(ctx context.Context) (map[string]float64, error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+d.admin+"/metrics", nil)
+	if err != nil {
+		return nil, fmt.Errorf("read metrics: %w", err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("read metrics: %w", err)
+	}
+	defer resp.Body.Close()
+	all := map[string]float64{}
+	lines := bufio.NewScanner(resp.Body)
+	for lines.Scan() {
+		line := lines.Text()
+		i := strings.LastIndexByte(line, ' ')
+		if i < 0 || strings.HasPrefix(line, "#") {
+			continue
+		}
+		v, err := strconv.ParseFloat(line[i+1:], 64)
+		if err != nil {
+			continue
+		}
+		all[line[:i]] += v
+		if name, _, labelled := strings.Cut(line[:i], "{"); labelled {
+			all[name] += v
+		}
+	}
+	return all, lines.Err()
+}
+
+// looks is how many looks were made, of whatever result; spared ones sent no request.
+const (
+	looks  = "coordinator_look_duration_seconds_count"
+	spared = looks + `{result="spared"}`
+)
+
+// rest waits until the daemon has nothing due, and nothing came for a while.
+func (d *daemon) rest(ctx context.Context, quiet, most time.Duration) error {
+	end := time.Now().Add(most)
+	last, since := -1.0, time.Now()
+	for {
+		m, err := d.metrics(ctx)
+		if err != nil {
+			return err
+		}
+		now := time.Now()
+		if m["coordinator_queue_due"]+m["coordinator_queue_leased"] > 0 || m[looks] != last {
+			last, since = m[looks], now
+		}
+		if now.Sub(since) >= quiet {
+			return nil
+		}
+		if now.After(end) {
+			return fmt.Errorf("the daemon still works after %s: %v due, %v leased", most, m["coordinator_queue_due"], m["coordinator_queue_leased"])
+		}
+		if err := pause(ctx, 50*time.Millisecond); err != nil {
+			return err
+		}
+	}
+}
+
+// pause waits.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return nil
+	}
+}

@@ -1,0 +1,95 @@
+package main
+
+// What happens to a pull request in a measurement.
+
+import (
+	"fmt"
+
+	"github.com/review-coordinator/coordinator/internal/sandbox"
+)
+
+// starts begins a reviewer's run.
+func (p pull) starts(reviewer int) (int64, error) {
+	return p.StartRun(sandbox.RunSpec{Workflow: reviewers[reviewer].workflow, Name: reviewers[reviewer].name, PR: p.number, Jobs: []string{"review"}})
+}
+
+// approves writes a reviewer's answer.
+func (p pull) approves(reviewer int) error {
+	_, err := p.Comment(p.number, "github-actions[bot]", reviewers[reviewer].heading+approval)
+	return err
+}
+
+// reviewed plays a reviewer to its end: it approves.
+func (p pull) reviewed(reviewer int) error {
+	run, err := p.starts(reviewer)
+	if err != nil {
+		return err
+	}
+	if err := p.approves(reviewer); err != nil {
+		return err
+	}
+	_, err = p.FinishRun(run, sandbox.Finish{})
+	return err
+}
+
+// A story is what happened, as the deliveries that tell of it.
+func (t *town) told(what func() error) ([]sandbox.Delivery, error) {
+	if err := what(); err != nil {
+		return nil, fmt.Errorf("play: %w", err)
+	}
+	return t.hub.Take(), nil
+}
+
+// only keeps the deliveries of an event, or of an event's action as "event.action".
+func only(all []sandbox.Delivery, events ...string) (kept []sandbox.Delivery) {
+	for _, d := range all {
+		for _, e := range events {
+			if d.Event == e || d.Event+"."+d.Action == e {
+				kept = append(kept, d)
+			}
+		}
+	}
+	return kept
+}
+
+// stranger is a delivery about a workflow that is no reviewer's, on a pull request.
+func (t *town) stranger(p pull) (sandbox.Delivery, error) {
+	all, err := t.told(func() error {
+		run, err := p.StartRun(sandbox.RunSpec{Workflow: ".github/workflows/build.yml", Name: "build", PR: p.number, Jobs: []string{"build"}})
+		if err != nil {
+			return err
+		}
+		_, err = p.FinishRun(run, sandbox.Finish{})
+		return err
+	})
+	if all = only(all, "workflow_run.completed"); err == nil && len(all) != 1 {
+		err = fmt.Errorf("play: a run ended with %d deliveries", len(all))
+	}
+	if err != nil {
+		return sandbox.Delivery{}, err
+	}
+	return all[0], nil
+}
+
+// prepared is a town with a daemon that tracks all of it and has nothing to do.
+func (b *bench) prepared(o townOptions, before func(*town) error) (*town, *daemon, error) {
+	o.latency = b.GitHub
+	t, err := newTown(b.dir, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	if before != nil {
+		if err := before(t); err != nil {
+			return nil, nil, err
+		}
+		t.hub.Take()
+	}
+	d, err := b.start(t, b.dir+"/coordinator.db", nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := b.tracked(t, d); err != nil {
+		return nil, nil, err
+	}
+	return t, d, nil
+}

@@ -1,0 +1,337 @@
+package main
+
+// The GitHub of a measurement: installations, repositories, pull requests, what happens to them, and what was asked.
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/sandbox"
+)
+
+// reviewers of every repository. All of them must approve.
+var reviewers = []struct{ name, workflow, heading string }{
+	{"openai", ".github/workflows/openai-review.yml", "## OpenAI Review"},
+	{"gemini", ".github/workflows/gemini-review.yml", "## Gemini Review"},
+	{"claude", ".github/workflows/claude-review.yml", "## Claude Review"},
+}
+
+// policy is that of every repository. No deadline of its comes while something is measured.
+func policy(of int, backoff time.Duration) string {
+	var p strings.Builder
+	fmt.Fprintf(&p, "version: 1\nquorum: all\ntimeout: 2h\ndeadline: 4h\nretry:\n  backoff: %s\ncircuit_breaker:\n  enabled: false\nreviewers:\n", backoff)
+	for _, r := range reviewers[:of] {
+		fmt.Fprintf(&p, "  - name: %s\n    workflow: %s\n    heading: %q\n", r.name, r.workflow, r.heading)
+	}
+	return p.String()
+}
+
+const approval = "\n\nI have read all of it, and every file that it touches.\n\n**Ready to merge?** Yes"
+
+// townOptions say how large a town is.
+type townOptions struct {
+	installations int
+	repositories  int // of each installation
+	pulls         int // of each repository
+	reviewers     int // 0: all three
+	backoff       time.Duration
+	latency       time.Duration
+	enforce       bool // the secondary limits are enforced
+	limit         int  // requests an hour; 0: 5,000
+	parallel      int
+	play          func(pull) error // what happened to each pull request before; no webhook tells of it
+}
+
+// A town is a GitHub that listens on this machine.
+type town struct {
+	hub    *sandbox.Hub
+	o      townOptions
+	url    string
+	key    string // file of the App's private key
+	secret string
+	repos  []*repository
+	server *http.Server
+
+	mu       sync.Mutex
+	requests []request
+	answered func(request) // told of each, once its answer is on its way
+}
+
+// A repository with its installation.
+type repository struct {
+	*sandbox.GitHub
+	installation int64
+	name         string // owner/name
+	pulls        int
+}
+
+// A pull is a pull request of a repository.
+type pull struct {
+	*repository
+	number int
+}
+
+func (p pull) String() string { return p.name + "#" + strconv.Itoa(p.number) }
+
+// A request as GitHub saw it.
+type request struct {
+	began, ended time.Time
+	method, path string
+	status       int
+}
+
+func newTown(dir string, o townOptions) (*town, error) {
+	private, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		return nil, fmt.Errorf("make the App's key: %w", err)
+	}
+	t := &town{o: o, key: filepath.Join(dir, "app.pem"), secret: rand.Text()}
+	text := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(private)})
+	if err := os.WriteFile(t.key, text, 0o600); err != nil {
+		return nil, fmt.Errorf("write the App's key: %w", err)
+	}
+	t.hub = sandbox.NewHub(sandbox.HubOptions{
+		App: sandbox.App{Slug: "quorum-app", ID: 4711}, Secret: t.secret, Latency: o.latency, Key: &private.PublicKey, Limit: o.limit, Enforce: o.enforce, Parallel: o.parallel,
+	})
+	for in := range o.installations {
+		for n := range o.repositories {
+			if err := t.found(in, n, o.play); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := t.listen(); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// found makes a repository with its open pull requests, silently. What play does to each of them costs no webhook.
+func (t *town) found(installation, n int, play func(pull) error) error {
+	r := &repository{installation: int64(1000 + installation), pulls: t.o.pulls}
+	owner, repo := fmt.Sprintf("org-%04d", installation), fmt.Sprintf("shop-%04d", n)
+	r.name = owner + "/" + repo
+	r.GitHub = sandbox.New(sandbox.Options{Owner: owner, Repo: repo, App: t.hub.App(), Lag: sandbox.Lag{Rerun: -1, Runner: -1, Cancel: -1}})
+	of := t.o.reviewers
+	if of == 0 {
+		of = len(reviewers)
+	}
+	r.SetFile(".github/review-coordinator.yml", "", policy(of, max(t.o.backoff, time.Second)))
+	for number := 1; number <= t.o.pulls; number++ {
+		r.OpenPull(sandbox.PullSpec{Number: number, Head: head(number, 1)})
+		if play != nil {
+			if err := play(pull{r, number}); err != nil {
+				return fmt.Errorf("play: %w", err)
+			}
+		}
+	}
+	t.hub.Add(r.installation, r.GitHub)
+	t.repos = append(t.repos, r)
+	return nil
+}
+
+// head names a commit: the same in every repository.
+func head(number, cycle int) string { return fmt.Sprintf("pull %d, push %d", number, cycle) }
+
+func (t *town) pulls() (all []pull) {
+	for _, r := range t.repos {
+		for n := 1; n <= r.pulls; n++ {
+			all = append(all, pull{r, n})
+		}
+	}
+	return all
+}
+
+func (t *town) listen() error {
+	l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		return fmt.Errorf("listen as GitHub: %w", err)
+	}
+	t.url = "http://" + l.Addr().String() + "/api/v3"
+	t.server = &http.Server{Handler: t, ReadHeaderTimeout: time.Minute}
+	go func() { _ = t.server.Serve(l) }() // ends with close
+	return nil
+}
+
+func (t *town) close() {
+	if err := t.server.Close(); err != nil && !errors.Is(err, http.ErrServerClosed) {
+		return // a listener that is gone is what was wanted
+	}
+}
+
+// ServeHTTP answers as GitHub and keeps what was asked.
+func (t *town) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	q := request{began: time.Now(), method: r.Method, path: strings.TrimPrefix(r.URL.Path, "/api/v3")}
+	if q.path == "/api/graphql" {
+		q.path = "/graphql"
+	}
+	s := &statusWriter{ResponseWriter: w}
+	t.hub.ServeHTTP(s, r)
+	if f, ok := w.(http.Flusher); ok && t.answered != nil {
+		f.Flush()
+	}
+	q.ended, q.status = time.Now(), s.status
+	t.mu.Lock()
+	t.requests = append(t.requests, q)
+	told := t.answered
+	t.mu.Unlock()
+	if told != nil {
+		told(q)
+	}
+}
+
+// statusWriter remembers the status.
+type statusWriter struct {
+	http.ResponseWriter
+	status int
+}
+
+func (w *statusWriter) WriteHeader(status int) {
+	w.status = status
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *statusWriter) Write(b []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	return w.ResponseWriter.Write(b)
+}
+
+// Unwrap lets a fault of the sandbox hijack the connection.
+func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// onAnswer sets what is told of each answer.
+func (t *town) onAnswer(f func(request)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.answered = f
+}
+
+// asked returns what was asked since the last call.
+func (t *town) asked() []request {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	all := t.requests
+	t.requests = nil
+	for _, r := range t.repos {
+		r.ForgetRequests()
+	}
+	return all
+}
+
+var (
+	digits = regexp.MustCompile(`^\d+$`)
+	commit = regexp.MustCompile(`^[0-9a-f]{40}$`)
+	looked = regexp.MustCompile(`^/repos/([^/]+/[^/]+)/pulls/(\d+)$`)
+)
+
+// endpoint names what a request asks, whatever it asks it of.
+func (q request) endpoint() string {
+	parts := strings.Split(strings.TrimPrefix(q.path, "/"), "/")
+	for i, p := range parts {
+		switch {
+		case parts[0] == "repos" && i == 1:
+			parts[i] = "{owner}"
+		case parts[0] == "repos" && i == 2:
+			parts[i] = "{repo}"
+		case digits.MatchString(p):
+			parts[i] = "{n}"
+		case commit.MatchString(p):
+			parts[i] = "{sha}"
+		case i == 4 && parts[3] == "contents":
+			return q.method + " /" + strings.Join(parts[:i], "/") + "/{path}"
+		case i > 0 && (parts[i-1] == "branches" || parts[i-1] == "workflows"):
+			parts[i] = "{name}"
+		}
+	}
+	return q.method + " /" + strings.Join(parts, "/")
+}
+
+func (q request) write() bool {
+	return q.method != http.MethodGet && q.path != "/graphql" && !strings.HasSuffix(q.path, "/access_tokens")
+}
+
+// evaluations are how often each pull request was read: every look does it, and does it again if what it read had changed.
+func evaluations(all []request) map[string]int {
+	n := map[string]int{}
+	for _, q := range all {
+		if m := looked.FindStringSubmatch(q.path); m != nil && q.method == http.MethodGet {
+			n[m[1]+"#"+m[2]]++
+		}
+	}
+	return n
+}
+
+// noteEndpoints adds what was asked, by endpoint and status, per so many pull requests.
+func (r *report) noteEndpoints(all []request, per int) {
+	counts := map[string]int{}
+	for _, q := range all {
+		counts[fmt.Sprintf("%d  %s", q.status, q.endpoint())]++
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "requests by status and endpoint, per pull request (%d):", per)
+	for _, name := range sortedKeys(counts) {
+		fmt.Fprintf(&text, "\n  %6s  %s", number(float64(counts[name])/float64(per)), name)
+	}
+	r.note("%s", text.String())
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// waves is how many of the requests came one after another: each began after the one before it had ended.
+func waves(all []request) int {
+	slices.SortFunc(all, func(a, b request) int { return a.ended.Compare(b.ended) })
+	n, end := 0, time.Time{}
+	for _, q := range all {
+		if !q.began.Before(end) {
+			n, end = n+1, q.ended
+		}
+	}
+	return n
+}
+
+// checked waits until the check of every pull request's head is as it should be.
+func checked(ctx context.Context, pulls []pull, most time.Duration, is func(sandbox.CheckRun) bool) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, most, fmt.Errorf("after %s", most))
+	defer cancel()
+	left := slices.Clone(pulls)
+	for {
+		left = slices.DeleteFunc(left, func(p pull) bool {
+			own := p.Own(p.Head(p.number))
+			return len(own) > 0 && is(own[len(own)-1])
+		})
+		if len(left) == 0 {
+			return nil
+		}
+		if err := pause(ctx, 10*time.Millisecond); err != nil {
+			return fmt.Errorf("wait for checks: %d of %d are missing, for example %s: %w", len(left), len(pulls), left[0], err)
+		}
+	}
+}
+
+func anyCheck(sandbox.CheckRun) bool { return true }
+
+func passed(c sandbox.CheckRun) bool { return c.Status == "completed" && c.Conclusion == "success" }
