@@ -148,8 +148,8 @@ func (l *life) strike(ctx context.Context, w blow, rng *rand.Rand) (blow, error)
 	kill := func(how blow) {
 		once.Do(func() {
 			came = how
+			close(dead) // first: who sees that it has ended must see why
 			_ = victim.process.Kill()
-			close(dead)
 		})
 	}
 	begun := func(d *daemon) {
