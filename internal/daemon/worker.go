@@ -22,7 +22,7 @@ import (
 )
 
 const (
-	shortBackoff = 2 * time.Second // after the first failure of a key; doubles
+	shortBackoff = 500 * time.Millisecond // after the first failure of a key; doubles
 	longBackoff  = 2 * time.Minute
 	forbidden    = 15 * time.Minute // in place of it, if a permission is missing
 	shortDenied  = time.Minute      // after the first refusal of our credentials; doubles
