@@ -97,7 +97,7 @@ func (cmd crashCmd) Run(b *bench) error {
 	playing()
 	ends := <-want
 	told := time.Now()
-	l.settle(ctx, ends, 90*time.Second)
+	l.settle(ctx, ends, mostRerun)
 	b.report.add("settled after the last story's end within", time.Since(told).Seconds(), "s")
 	if err := d.rest(ctx, time.Second, 5*time.Second); err != nil {
 		b.report.note("%v: redeliveries have their limit too", err)

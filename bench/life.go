@@ -206,8 +206,9 @@ func (l *life) waits(repo string, run int64, rerun chan int) {
 	l.again[repo][run] = rerun
 }
 
-// mostRerun is how long a rerun may take: half a minute after an outage, and whatever the kills cost.
-const mostRerun = 2 * time.Minute
+// mostRerun is how long a rerun may take. One whose intent was written before a kill, and that was not asked for, is repeated
+// half a minute later at the earliest, and a kill may hit it there again.
+const mostRerun = 4 * time.Minute
 
 // awaitRerun waits until the daemon has run a run again.
 func (l *life) awaitRerun(rerun <-chan int) error {
