@@ -286,6 +286,22 @@ func TestNothingHappensBeforeMain(t *testing.T) {
 	}
 }
 
+// Tests wait for what happens, or in virtual time for a timer: none sleeps.
+func TestNoTestSleeps(t *testing.T) {
+	for _, name := range files(t) {
+		if !strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(name)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
+		if at := bytes.Index(text, []byte("time."+"Sleep(")); at >= 0 {
+			t.Errorf("%s:%d sleeps", name, 1+bytes.Count(text[:at], []byte("\n")))
+		}
+	}
+}
+
 // A package variable is a table, an error or a compiled pattern: it gets its value where it is declared, and keeps it.
 func TestPackageVariablesAreNeverChanged(t *testing.T) {
 	for _, p := range list(t) {

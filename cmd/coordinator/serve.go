@@ -211,7 +211,7 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 		Log:     o.Log,
 	})
 	o.GitHub.Log, o.GitHub.Now, o.GitHub.Answers, o.GitHub.Reserve, o.GitHub.Observed = o.Log, o.Now, s.answers, true, metrics.Asked
-	if s.host, err = newHost(o.GitHub, o.Log); err != nil {
+	if s.host, err = newHost(o.GitHub); err != nil {
 		return nil, usage(err, identityHint(o.GitHub))
 	}
 	config := daemon.Config{

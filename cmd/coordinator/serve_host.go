@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"maps"
 	"net/http"
 	"sync"
@@ -25,7 +24,6 @@ import (
 type host struct {
 	fleet *github.Fleet
 	app   bool
-	log   *slog.Logger
 
 	mu     sync.Mutex
 	writes map[string]headWrite // the last ones on commits that pull requests may share
@@ -38,12 +36,12 @@ type headWrite struct {
 	at     time.Time
 }
 
-func newHost(o github.Options, log *slog.Logger) (*host, error) {
+func newHost(o github.Options) (*host, error) {
 	fleet, err := github.NewFleet(github.FleetOptions{Options: o})
 	if err != nil {
 		return nil, err
 	}
-	return &host{fleet: fleet, app: o.App != nil, log: log, writes: map[string]headWrite{}}, nil
+	return &host{fleet: fleet, app: o.App != nil, writes: map[string]headWrite{}}, nil
 }
 
 func (h *host) Reached() time.Time { return h.fleet.Reached() }

@@ -63,7 +63,7 @@ func inBubble(t *testing.T, hub *sandbox.Hub, dir, token string) *bubbled {
 	} else {
 		o.App = &github.App{ID: hub.App().ID, Key: testKey()}
 	}
-	h, err := newHost(o, log)
+	h, err := newHost(o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,8 +45,7 @@ type Config struct {
 // [Daemon.Receive].
 type Daemon struct {
 	Config
-	began time.Time
-	kick  chan struct{} // something may have become due
+	kick chan struct{} // something may have become due
 
 	mu       sync.Mutex
 	busy     map[int64]int // looks under way, by tenant
@@ -93,7 +92,7 @@ func New(c Config) *Daemon {
 		}
 	}
 	return &Daemon{
-		Config: c, began: c.Now(), kick: make(chan struct{}, 1),
+		Config: c, kick: make(chan struct{}, 1),
 		busy: map[int64]int{}, leases: map[store.Lease]context.CancelCauseFunc{}, tenants: map[int64]*tenant{}, known: map[string]bool{},
 		policies: newPolicies(c.Policies), asked: map[string]int{}, pace: map[int64]time.Duration{},
 	}

@@ -854,8 +854,7 @@ func TestTheResyncFindsWhatNoEventTold(t *testing.T) {
 			t.Fatal("a new pull request was not found")
 		}
 		l.mu.Lock()
-		l.policy.DraftsWait, l.looked = true, nil
-		l.file.SHA = "p2"
+		l.file.SHA, l.looked = "p2", nil
 		l.mu.Unlock()
 		settle(6 * time.Minute)
 		if count(l.looks(), pull(7).String()) == 0 {

@@ -95,7 +95,7 @@ func drip(c net.Conn, start, little string) (done chan struct{}) {
 		defer close(done)
 		_, err := io.WriteString(c, start)
 		for err == nil {
-			time.Sleep(time.Second)
+			<-time.After(time.Second)
 			_, err = io.WriteString(c, little)
 		}
 	}()

@@ -246,6 +246,7 @@ func (d *Daemon) renew(ctx context.Context) {
 			stop()
 			return
 		case <-ring:
+			stop()
 		}
 		d.mu.Lock()
 		var leases []store.Lease

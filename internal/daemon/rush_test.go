@@ -1,0 +1,59 @@
+package daemon
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestARushIsLetInFirst(t *testing.T) {
+	var r rush
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	if at := r.settled(1, now); !at.Equal(now) || r.looks(now, 32) != 32 {
+		t.Errorf("a single delivery is due at %s", at)
+	}
+	for range 2 * rushAll {
+		r.settled(1, now)
+	}
+	if at := r.settled(1, now); !at.Equal(now.Add(settles)) || r.looks(now, 32) != rushLooks || r.looks(now, 2) != 2 {
+		t.Errorf("in a rush a delivery is due at %s", at)
+	}
+	if at := r.settled(2, now); !at.Equal(now) {
+		t.Errorf("who has no part in it waits until %s", at)
+	}
+	if later := now.Add(2 * rushSlot); r.looks(later, 32) != 32 {
+		t.Error("it has no end")
+	}
+}
+
+// A tenant that waits for a limit is not late, and the queue tells so.
+func TestWhatWaitsForALimitIsNotLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand()
+		h := build(t, l, t.TempDir())
+		settle(time.Second)
+		until := time.Now().Add(time.Hour)
+		l.mu.Lock()
+		l.fails = func(tenant int64) error {
+			if tenant == 1 {
+				return limitError{until}
+			}
+			return nil
+		}
+		l.mu.Unlock()
+		h.deliver(about(1, pull(7)))
+		settle(20 * time.Minute)
+		table, err := h.Store.Health(t.Context(), time.Now())
+		if err != nil || table.Oldest < 15*time.Minute {
+			t.Fatalf("the table says %+v, %v", table, err)
+		}
+		seen, err := h.View().Health(t.Context(), time.Now())
+		if err != nil || seen.Oldest != 0 || seen.Due == 0 {
+			t.Errorf("it is seen as %+v, %v", seen, err)
+		}
+		if at := h.Limited(); !at.Equal(until) {
+			t.Errorf("limited until %s, want %s", at, until)
+		}
+		h.stop()
+	})
+}
