@@ -309,7 +309,7 @@ func (c *Client) send(ctx context.Context, method, path string, body, into any) 
 	}
 	err, k.wrong = k.wrong, nil
 	if !k.read {
-		err = json.Unmarshal(r.body, into) // a 304: what was remembered, and seen to be JSON
+		err = decode(r.body, into) // a 304: what was remembered, and seen to be JSON
 	}
 	if err != nil {
 		c.forget(r.req.URL.String())

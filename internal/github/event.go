@@ -67,7 +67,7 @@ func ParseEvent(name string, payload []byte) (Event, error) {
 		return Event{}, fmt.Errorf("read event %s: payload of more than 25 MB", e.Name)
 	}
 	var p eventPayload
-	if err := p.decode(payload); err != nil {
+	if err := decode(payload, &p); err != nil {
 		return Event{}, fmt.Errorf("read event %s: %w", e.Name, payloadError(err))
 	}
 	if bytes.Equal(bytes.TrimSpace(payload), []byte("null")) {
@@ -409,15 +409,6 @@ type eventPayload struct {
 	Changes      eventChanges       `json:"changes"`
 	Sender       eventUser          `json:"sender"`
 	Installation *eventInstallation `json:"installation"`
-}
-
-// decode reads what of a payload is needed. What is wrong with one is said about all of it.
-func (p *eventPayload) decode(payload []byte) error {
-	if needed, ok := short(payload); ok && json.Unmarshal(needed, p) == nil {
-		return nil
-	}
-	*p = eventPayload{}
-	return json.Unmarshal(payload, p)
 }
 
 // A maybe is a field that other events spell otherwise: workflow is an object, and in workflow_dispatch a path.

@@ -166,7 +166,7 @@ func (c *call) decode(body []byte) error {
 		}
 		return nil
 	}
-	err := json.Unmarshal(body, c.into)
+	err := decode(body, c.into)
 	if err != nil && !json.Valid(body) {
 		return errNoJSON()
 	}
