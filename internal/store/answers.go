@@ -4,6 +4,7 @@ package store
 // costs the hour's budget. Losing it costs nothing else, so nothing here waits for the disk and nothing is an error.
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -13,6 +14,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"github.com/klauspost/compress/s2"
 )
 
 // AnswersOptions are options of OpenAnswers.
@@ -60,12 +63,13 @@ const (
 )
 
 // The schema's number stands in the file. Another one begins the file anew: a cache is not migrated. Nothing here waits for
-// the disk, so that after a loss of power a page may be an older one: sum tells, over the key and the value.
+// the disk, so that after a loss of power a page may be an older one: sum tells, over the key and the value. Values are
+// compressed: JSON of GitHub's shrinks to a fifth, and writing it takes longer than shrinking it.
 const answersSchema = `
 CREATE TABLE answers (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, era INTEGER NOT NULL, size INTEGER NOT NULL, sum INTEGER NOT NULL);
 CREATE INDEX answers_era ON answers (era);
 CREATE TABLE bodies (id INTEGER PRIMARY KEY, value BLOB NOT NULL);
-PRAGMA user_version = 1`
+PRAGMA user_version = 2`
 
 // OpenAnswers opens the cache in a file, which it creates if it is not there or cannot be read.
 func OpenAnswers(path string, o AnswersOptions) (*Answers, error) {
@@ -114,9 +118,9 @@ func (a *Answers) open() (err error) {
 		if _, err := db.ExecContext(ctx, answersSchema); err != nil {
 			return err
 		}
-	case 1:
+	case 2:
 	default:
-		return fmt.Errorf("its schema is %d, want 1", schema)
+		return fmt.Errorf("its schema is %d, want 2", schema)
 	}
 	var era int64
 	if err := db.QueryRowContext(ctx, `SELECT coalesce(sum(size), 0), coalesce(max(era), 0) + 1 FROM answers`).Scan(&a.bytes, &era); err != nil {
@@ -191,16 +195,23 @@ func (a *Answers) find(key string) (id, era int64, value []byte, err error) {
 		return 0, 0, nil, errNoFile
 	}
 	var sum uint32
-	if err := a.get.QueryRowContext(context.Background(), key).Scan(&id, &era, &sum, &value); err != nil {
+	var kept sql.RawBytes
+	rows, err := a.get.QueryContext(context.Background(), key)
+	if err != nil {
 		return 0, 0, nil, err
 	}
-	if value == nil {
-		value = []byte{}
+	defer rows.Close()
+	if !rows.Next() {
+		return 0, 0, nil, cmp.Or(rows.Err(), sql.ErrNoRows)
 	}
-	if sum != sumOf(key, value) {
+	if err := rows.Scan(&id, &era, &sum, &kept); err != nil {
+		return 0, 0, nil, err
+	}
+	if sum != sumOf(key, kept) {
 		return 0, 0, nil, errors.New("an answer is not what was written")
 	}
-	return id, era, value, nil
+	value, err = s2.Decode(nil, kept)
+	return id, era, value, err
 }
 
 func sumOf(key string, value []byte) uint32 {
@@ -351,6 +362,9 @@ func (a *Answers) store(values map[string][]byte, read map[int64]bool) error {
 	defer w.close()
 	bytes, turn := a.bytes, a.turn
 	for key, value := range values {
+		if value != nil {
+			value = s2.Encode(nil, value)
+		}
 		delta, err := w.put(key, value, a.era)
 		if err != nil {
 			return err
