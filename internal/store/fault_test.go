@@ -232,3 +232,36 @@ func TestContextEndsWhileTheDiskHangs(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// What was accepted has reached the disk when Accept returns; what a look takes and leaves need not.
+func TestOnlyWhatIsAskedForWaitsForTheDisk(t *testing.T) {
+	var s *SQLite
+	var level int // as of the last commit: 2 waits for the disk
+	s = openFaulty(t, func(step string) error {
+		if step == "commit" {
+			return s.table.row("PRAGMA synchronous").Scan(&level)
+		}
+		return nil
+	})
+	ctx, n := t.Context(), 0
+	accepted := func() {
+		n++
+		if _, err := s.Accept(ctx, Delivery{ID: fmt.Sprint(n), At: testNow}, testPoke("a")); err != nil || level != 2 {
+			t.Fatalf("accepted at level %d: %v", level, err)
+		}
+	}
+	for range 2 {
+		accepted()
+		works, err := s.Claim(ctx, Claim{Now: testNow, Until: testNow.Add(time.Minute), Limit: 1})
+		if err != nil || len(works) != 1 || level != 1 {
+			t.Fatalf("claimed %d at level %d: %v", len(works), level, err)
+		}
+		accepted()
+		if ours, err := s.Complete(ctx, works[0].Lease, Outcome{Now: testNow, Wake: testNow}); err != nil || !ours || level != 1 {
+			t.Fatalf("completed at level %d: %v", level, err)
+		}
+		if err := s.Poke(ctx, testPoke("b")); err != nil || level != 2 {
+			t.Fatalf("poked at level %d: %v", level, err)
+		}
+	}
+}

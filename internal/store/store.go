@@ -1,6 +1,7 @@
 // Package store keeps what the daemon must not lose: which deliveries were accepted, and which keys are to be looked at
 // and when. It promises that what [Store.Accept] returned without an error survives any end of the process and a loss of
-// power, that a key is leased to one worker at a time, and that no poke is lost, whenever it comes.
+// power, that a key is leased to one worker at a time, and that no poke is lost, whenever it comes. What a look took and left
+// may be undone by a loss of power: then it is made again.
 //
 // It holds no truth about a pull request: losing all of it costs time, never a decision. Keys are opaque here.
 package store

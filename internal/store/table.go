@@ -18,6 +18,7 @@ type table struct {
 	totals   totals
 	kept     totals // as of the last commit
 	token    int64  // the last one
+	synced   bool   // commits wait for the disk
 	lastSeen int64  // the latest seen_at
 }
 
@@ -29,6 +30,7 @@ type totals struct {
 
 // statements are prepared once: compiling one takes longer than most of them take.
 type statements struct {
+	begin, commit                                       *sql.Stmt
 	insertDelivery, pruneDeliveries                     *sql.Stmt
 	find, insert, poke, poked                           *sql.Stmt
 	first, earliest, lease, renewLease                  *sql.Stmt
@@ -40,7 +42,7 @@ func newTable(db *sql.DB) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &table{conn: conn, turns: turns{where: map[int64]int{}}}
+	t := &table{conn: conn, turns: turns{where: map[int64]int{}}, synced: true}
 	if err := errors.Join(t.release(), t.load(), t.prepare()); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
@@ -93,6 +95,9 @@ func (t *table) prepare() error {
 		stmt  **sql.Stmt
 		query string
 	}{
+		{&t.begin, `BEGIN IMMEDIATE`},
+		{&t.commit, `COMMIT`},
+
 		{&t.insertDelivery, `INSERT INTO deliveries (id, event, action, received_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`},
 		{&t.pruneDeliveries, `DELETE FROM deliveries WHERE id IN (SELECT id FROM deliveries WHERE received_at < ? ORDER BY received_at LIMIT ?)`},
 
@@ -124,6 +129,29 @@ func (t *table) prepare() error {
 func (t *table) exec(query string, args ...any) error {
 	_, err := t.conn.ExecContext(context.Background(), query, args...)
 	return err
+}
+
+// do executes a statement without parameters.
+func (t *table) do(stmt *sql.Stmt) error {
+	_, err := stmt.ExecContext(context.Background())
+	return err
+}
+
+// sync says whether the commits from now on wait for the disk. One that does makes those before it durable, too: all stand
+// in one log (https://www.sqlite.org/pragma.html#pragma_synchronous).
+func (t *table) sync(yes bool) error {
+	if yes == t.synced {
+		return nil
+	}
+	level := "NORMAL"
+	if yes {
+		level = "FULL"
+	}
+	if err := t.exec("PRAGMA synchronous(" + level + ")"); err != nil {
+		return err
+	}
+	t.synced = yes
+	return nil
 }
 
 func (t *table) row(query string, args ...any) *sql.Row {

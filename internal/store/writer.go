@@ -18,15 +18,26 @@ const (
 
 // An op is an operation on the table. It may be done twice, if the first time was taken back.
 type op struct {
-	ctx  context.Context
-	do   func(*table) error
-	done chan error
+	ctx     context.Context
+	durable bool
+	do      func(*table) error
+	done    chan error
 }
 
-// ask has an operation done and returns when it is durable. Unless it returns nil, do may still be running: nothing that it
-// writes may be read.
+// ask has an operation done and returns when it is committed, and durable: a loss of power does not undo it. Unless it
+// returns nil, do may still be running: nothing that it writes may be read.
 func (s *SQLite) ask(ctx context.Context, what string, do func(*table) error) error {
-	o := &op{ctx: ctx, do: do, done: make(chan error, 1)}
+	return s.have(&op{ctx: ctx, durable: true, do: do, done: make(chan error, 1)}, what)
+}
+
+// note has an operation done that a loss of power may undo, with all that were noted after it: no end of the process does,
+// and it is durable as soon as anything later is. It is for what a look takes and leaves: undone, the look is made again.
+func (s *SQLite) note(ctx context.Context, what string, do func(*table) error) error {
+	return s.have(&op{ctx: ctx, do: do, done: make(chan error, 1)}, what)
+}
+
+func (s *SQLite) have(o *op, what string) error {
+	ctx := o.ctx
 	select {
 	case <-s.quit:
 		return fmt.Errorf("%s: %w", what, ErrClosed)
@@ -142,7 +153,13 @@ func (s *SQLite) transact(batch []*op) (err error) {
 	if err := s.fault("begin"); err != nil {
 		return err
 	}
-	if err := s.there(); err != nil {
+	durable := slices.ContainsFunc(batch, func(o *op) bool { return o.durable })
+	if durable {
+		if err := s.there(); err != nil {
+			return err
+		}
+	}
+	if err := s.table.sync(durable); err != nil {
 		return err
 	}
 	ailing := s.Wrote() != nil // then only what writes shows that it works again: not every operation does
@@ -152,7 +169,7 @@ func (s *SQLite) transact(batch []*op) (err error) {
 			return err
 		}
 	}
-	if err := s.table.exec("BEGIN IMMEDIATE"); err != nil {
+	if err := s.table.do(s.table.begin); err != nil {
 		return err
 	}
 	defer func() {
@@ -173,7 +190,7 @@ func (s *SQLite) transact(batch []*op) (err error) {
 	if err := s.fault("commit"); err != nil {
 		return err
 	}
-	if err := s.table.exec("COMMIT"); err != nil {
+	if err := s.table.do(s.table.commit); err != nil {
 		return err
 	}
 	s.table.keep()
@@ -234,7 +251,7 @@ func (s *SQLite) Claim(ctx context.Context, c Claim) ([]Work, error) {
 	}
 	c.Except, c.Most = slices.Clone(c.Except), maps.Clone(c.Most)
 	var work []Work
-	err := s.ask(ctx, "claim", func(t *table) (err error) {
+	err := s.note(ctx, "claim", func(t *table) (err error) {
 		work, err = t.claim(c)
 		return err
 	})
@@ -248,7 +265,7 @@ func (s *SQLite) Claim(ctx context.Context, c Claim) ([]Work, error) {
 func (s *SQLite) Next(ctx context.Context, except []int64) (time.Time, error) {
 	not := setOf(except)
 	var next time.Time
-	err := s.ask(ctx, "find next", func(t *table) (err error) {
+	err := s.note(ctx, "find next", func(t *table) (err error) {
 		next, err = t.next(not)
 		return err
 	})
@@ -270,7 +287,7 @@ func setOf(tenants []int64) map[int64]bool {
 func (s *SQLite) Renew(ctx context.Context, until time.Time, leases ...Lease) ([]Lease, error) {
 	leases = slices.Clone(leases)
 	var lost []Lease
-	err := s.ask(ctx, "renew leases", func(t *table) (err error) {
+	err := s.note(ctx, "renew leases", func(t *table) (err error) {
 		lost, err = t.renew(ceil(until), leases)
 		return err
 	})
@@ -283,7 +300,7 @@ func (s *SQLite) Renew(ctx context.Context, until time.Time, leases ...Lease) ([
 // Complete ends a lease.
 func (s *SQLite) Complete(ctx context.Context, l Lease, o Outcome) (bool, error) {
 	var ours bool
-	err := s.ask(ctx, "complete", func(t *table) (err error) {
+	err := s.note(ctx, "complete", func(t *table) (err error) {
 		ours, err = t.completeOne(l, o)
 		return err
 	})
@@ -301,7 +318,7 @@ func (s *SQLite) Drop(ctx context.Context, tenant int64) error {
 // Prune forgets deliveries.
 func (s *SQLite) Prune(ctx context.Context, before time.Time, limit int) (int, error) {
 	var pruned int
-	err := s.ask(ctx, "prune deliveries", func(t *table) (err error) {
+	err := s.note(ctx, "prune deliveries", func(t *table) (err error) {
 		pruned, err = t.prune(floor(before), limit)
 		return err
 	})
