@@ -14,7 +14,10 @@ import (
 // A Filter is a compiled filter pattern. Matching takes time in proportion to the path, whatever the pattern.
 type Filter struct {
 	negated bool
-	re      *regexp.Regexp
+	re      *regexp.Regexp // nil: the pattern is a name, a folder/** or a **/name, which are most, and need no compiling
+	below   string         // of folder/**: the folder with its slash
+	within  bool           // **/name
+	name    string
 }
 
 // maxPattern bounds a pattern: GitHub's longest path component has 255 bytes, and compiling costs memory.
@@ -29,6 +32,10 @@ func CompileFilter(pattern string) (Filter, error) {
 	case len(pattern) > maxPattern:
 		return Filter{}, fmt.Errorf("it is longer than %d bytes", maxPattern)
 	}
+	if p, ok := simple(body); ok {
+		p.negated = negated
+		return p, nil
+	}
 	expr, err := translate(body)
 	if err != nil {
 		return Filter{}, err
@@ -38,6 +45,31 @@ func CompileFilter(pattern string) (Filter, error) {
 		return Filter{}, fmt.Errorf("it cannot be compiled: %w", err)
 	}
 	return Filter{negated: negated, re: re}, nil
+}
+
+// simple reads a pattern that needs no regular expression.
+func simple(body string) (Filter, bool) {
+	var p Filter
+	name, within := strings.CutPrefix(body, "**/")
+	folder, below := strings.CutSuffix(body, "/**")
+	switch {
+	case below:
+		p.below, name = folder+"/", folder
+	default:
+		p.name, p.within = name, within
+	}
+	return p, !strings.ContainsAny(name, `*?+[\`) && utf8.ValidString(name)
+}
+
+func (p Filter) match(path string) bool {
+	switch {
+	case p.re != nil:
+		return p.re.MatchString(path)
+	case p.below != "":
+		return strings.HasPrefix(path, p.below)
+	}
+	folder, found := strings.CutSuffix(path, p.name)
+	return found && (folder == "" || p.within && strings.HasSuffix(folder, "/"))
 }
 
 // Match reports whether path matches pattern. A pattern that cannot be compiled, or that is negated ("!…" only takes
@@ -76,7 +108,7 @@ func CompileFilters(patterns []string) (Filters, error) {
 // with "!" excludes.
 func (ps Filters) Match(path string) bool {
 	for i := len(ps) - 1; i >= 0; i-- {
-		if ps[i].re.MatchString(path) {
+		if ps[i].match(path) {
 			return !ps[i].negated
 		}
 	}
