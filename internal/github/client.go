@@ -19,6 +19,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"reflect"
 	"regexp"
 	"strings"
 	"sync/atomic"
@@ -82,6 +83,7 @@ type ground struct {
 	answers  Answers
 	reserve  bool
 	observed Observer
+	shapes   *shapes
 	reached  *atomic.Int64 // when GitHub last answered, in nanoseconds; 0: never yet
 	now      func() time.Time
 	log      *slog.Logger
@@ -133,7 +135,7 @@ func newGround(o Options, idle int) (*ground, error) {
 	g := &ground{
 		base: base, graphql: base.String() + "graphql", agent: cmp.Or(o.UserAgent, "review-coordinator"),
 		wire: o.Transport, private: o.Transport, policies: newPolicies(), answers: o.Answers, reserve: o.Reserve,
-		observed: o.Observed, reached: new(atomic.Int64), now: o.Now, log: o.Log,
+		observed: o.Observed, shapes: &shapes{}, reached: new(atomic.Int64), now: o.Now, log: o.Log,
 	}
 	if enterprise, ok := strings.CutSuffix(base.String(), "/api/v3/"); ok {
 		g.graphql = enterprise + "/api/graphql"
@@ -191,7 +193,7 @@ func (g *ground) stack(auth http.RoundTripper, l *limits) *retrier {
 
 // direct is what stands below authorization and conditions.
 func (g *ground) direct(token secret, counted *stats) *whole {
-	return &whole{next: g.wire, now: g.now, token: token, log: g.log, stats: counted, observed: g.observed, reached: g.reached}
+	return &whole{next: g.wire, now: g.now, token: token, log: g.log, stats: counted, shapes: g.shapes, observed: g.observed, reached: g.reached}
 }
 
 // remembered is the same behind a memory of answers, which is the tenant's own.
@@ -309,7 +311,7 @@ func (c *Client) send(ctx context.Context, method, path string, body, into any) 
 	}
 	err, k.wrong = k.wrong, nil
 	if !k.read {
-		err = decode(r.body, into) // a 304: what was remembered, and seen to be JSON
+		err = decode(r.body, c.shapes.of(reflect.TypeOf(into)), into) // a 304: what was remembered, and seen to be JSON
 	}
 	if err != nil {
 		c.forget(r.req.URL.String())

@@ -67,7 +67,7 @@ func ParseEvent(name string, payload []byte) (Event, error) {
 		return Event{}, fmt.Errorf("read event %s: payload of more than 25 MB", e.Name)
 	}
 	var p eventPayload
-	if err := decode(payload, &p); err != nil {
+	if err := decode(payload, payloadFields, &p); err != nil {
 		return Event{}, fmt.Errorf("read event %s: %w", e.Name, payloadError(err))
 	}
 	if bytes.Equal(bytes.TrimSpace(payload), []byte("null")) {

@@ -18,17 +18,22 @@ type field struct {
 	fields map[string]*field // of an object, or of the objects of a list; nil: all of it
 }
 
-// shapes are the fields of the types that were decoded into, by reflect.Type: a few dozen.
-var shapes sync.Map
+// shapes are the fields of the types that answers were decoded into: a few dozen. A nil one remembers none.
+type shapes struct{ byType sync.Map }
 
-func shapeOf(t reflect.Type) *field {
-	if f, known := shapes.Load(t); known {
+func (all *shapes) of(t reflect.Type) *field {
+	if all == nil {
+		return fieldsOf(t)
+	}
+	if f, known := all.byType.Load(t); known {
 		return f.(*field)
 	}
 	f := fieldsOf(t)
-	shapes.Store(t, f)
+	all.byType.Store(t, f)
 	return f
 }
+
+var payloadFields = fieldsOf(reflect.TypeFor[eventPayload]())
 
 var ownReader = reflect.TypeFor[json.Unmarshaler]()
 
@@ -60,8 +65,9 @@ func fieldsOf(t reflect.Type) *field {
 }
 
 // decode reads JSON into what into points to, as json.Unmarshal does but for what is wrong with parts that are not read.
-func decode(text []byte, into any) error {
-	if needed, ok := short(text, shapeOf(reflect.TypeOf(into))); ok && json.Unmarshal(needed, into) == nil {
+// f are the fields of its type.
+func decode(text []byte, f *field, into any) error {
+	if needed, ok := short(text, f); ok && json.Unmarshal(needed, into) == nil {
 		return nil
 	}
 	return json.Unmarshal(text, into) // what is wrong with a text is said about all of it

@@ -13,6 +13,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"reflect"
 	"strconv"
 	"strings"
 	"sync"
@@ -75,6 +76,7 @@ type whole struct {
 	token    secret
 	log      *slog.Logger
 	stats    *stats // nil where the host is not GitHub's API
+	shapes   *shapes
 	observed Observer
 	reached  *atomic.Int64
 }
@@ -155,18 +157,18 @@ func (w *whole) judge(req *http.Request, c *call, resp *http.Response, body []by
 	case c.graphql:
 		return c.readGraphQL(body)
 	}
-	return c.decode(body)
+	return c.decode(body, w.shapes)
 }
 
 // decode reads an answer to where it is wanted. That is done here, because to see that it is JSON is half of the work.
-func (c *call) decode(body []byte) error {
+func (c *call) decode(body []byte, known *shapes) error {
 	if c.into == nil {
 		if !json.Valid(body) {
 			return errNoJSON()
 		}
 		return nil
 	}
-	err := decode(body, c.into)
+	err := decode(body, known.of(reflect.TypeOf(c.into)), c.into)
 	if err != nil && !json.Valid(body) {
 		return errNoJSON()
 	}
