@@ -40,3 +40,67 @@ func BenchmarkJudge(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkOrdinary reads an approving review of the usual length: the daemon reads some of them at each look.
+func BenchmarkOrdinary(b *testing.B) {
+	coderabbit, _ := Preset("coderabbit")
+	owl := quorum.Reviewer{Name: "owl", Heading: "## Owl Review", Verdict: quorum.Format{Kind: quorum.Auto}}
+	for what, r := range map[string]quorum.Reviewer{"auto": owl, "coderabbit": coderabbit} {
+		b.Run(what+"/read", func(b *testing.B) {
+			for b.Loop() {
+				Read(r, Material{Kind: Comment, Body: ordinary})
+			}
+		})
+		b.Run(what+"/bind", func(b *testing.B) {
+			for b.Loop() {
+				HasHeading(ordinary, owl.Heading)
+				NamedCommit(r, ordinary)
+			}
+		})
+	}
+}
+
+const ordinary = "## Owl Review\n\nReviewed commit: `1a2b3c4d5e6f`\n\n" + `### Summary
+
+This pull request moves the totals of the cart into a type of their own and adds a cache in front of the price list.
+I read all 14 changed files, and ran the tests of ` + "`pkg/cart` and `pkg/price`" + `. The new code follows the
+conventions of the package around it, and each of its branches has a test.
+
+### What I checked
+
+- **Rounding:** ` + "`Total.Add`" + ` keeps cents as integers, so nothing is lost when many small amounts are added.
+- **Concurrency:** the cache holds its lock only while it reads or writes the map, never while it asks the server.
+- **Errors:** a price that cannot be fetched is reported to the caller with the name of the article.
+- **Limits:** the retry loop in ` + "`fetch.go`" + ` waits for the time that the server names, at most 30 seconds.
+- **Tests:** the table in ` + "`total_test.go`" + ` covers negative amounts, overflow, and currencies without cents.
+
+| File | Change | Risk |
+|------|--------|------|
+| pkg/cart/total.go | new type for totals | none |
+| pkg/price/cache.go | cache with a lock | none |
+| pkg/price/fetch.go | waits between attempts | none |
+| docs/prices.md | describes the cache | none |
+
+### Strengths
+
+1. The change is small for what it does, and the commit messages say why.
+2. The old function stays as a wrapper, so no caller has to change at once.
+3. The documentation was updated together with the code.
+
+<details>
+<summary>Files that were read</summary>
+
+pkg/cart/total.go, pkg/cart/total_test.go, pkg/cart/cart.go, pkg/price/cache.go, pkg/price/cache_test.go
+
+` + "```go\nfunc (t Total) Add(other Total) Total {\n\treturn Total{cents: t.cents + other.cents}\n}\n```" + `
+
+</details>
+
+### Assessment
+
+Everything that the description promises is there, and I found nothing that stands in the way.
+
+**Ready to merge?** Yes
+
+**Reasoning:** the arithmetic is exact, the lock is held for a short time only, and the tests would notice a regression.
+`

@@ -3,14 +3,13 @@ package evidence
 // This file reads what binds a text to a commit and to a reviewer: the commit that it names and its heading.
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
 // The shapes in which a line names a commit; the commit may be the text or the address of a link.
-var namesCommit = regexp.MustCompile(`(?:\breviewed commits?|\bfor commit|\bup to commit)(?: ?: ?| )(?:\[[^\[\]]{0,80}\]\(https?://[^ ()]{1,200}/commits?/([0-9a-f]{7,64})[^ ()]{0,100}\)|\[?\(?([0-9a-f]{7,64}))([^0-9a-z]|$)`)
+var namesCommit = rx(`(?:\breviewed commits?|\bfor commit|\bup to commit)(?: ?: ?| )(?:\[[^\[\]]{0,80}\]\(https?://[^ ()]{1,200}/commits?/([0-9a-f]{7,64})[^ ()]{0,100}\)|\[?\(?([0-9a-f]{7,64}))([^0-9a-z]|$)`, "reviewed commit", "for commit", "up to commit")
 
 // emphasis takes away the marks that may stand around and within such a line.
 var emphasis = strings.NewReplacer("*", "", "`", "", "_", "")
@@ -18,13 +17,13 @@ var emphasis = strings.NewReplacer("*", "", "`", "", "_", "")
 // NamedCommit is the commit that body says it is about, in small letters; "" if it names none. Other hexadecimal digits
 // mean nothing. If it names several it is about none of them that could be told: then what is returned is no commit's id.
 func NamedCommit(r quorum.Reviewer, body string) string {
-	shapes := []*regexp.Regexp{namesCommit}
+	return readPage(body).namedCommit(r)
+}
+
+func (p page) namedCommit(r quorum.Reviewer) string {
 	pre, _ := presetOf(r.Preset)
-	if pre.commit != nil {
-		shapes = append(shapes, pre.commit)
-	}
 	named := ""
-	for _, l := range readPage(body).lines {
+	for _, l := range p.lines {
 		if len(l.text) < 10 || l.sight != inView && !(pre.quoted && l.sight == quoted) {
 			continue
 		}
@@ -33,8 +32,8 @@ func NamedCommit(r quorum.Reviewer, body string) string {
 			continue
 		}
 		words = emphasis.Replace(words)
-		for _, shape := range shapes {
-			for _, m := range shape.FindAllStringSubmatch(words, 4) {
+		for _, shape := range [...]pattern{namesCommit, pre.commit} {
+			for _, m := range shape.findAll(words, 4) {
 				for _, sha := range m[1:] {
 					switch {
 					case len(sha) < 7 || len(sha) > 64 || !hex(sha):
@@ -54,13 +53,15 @@ func hex(s string) bool { return strings.Trim(s, "0123456789abcdef") == "" }
 
 // HasHeading reports whether body opens with heading: its first heading equals it, case ignored; more words may follow.
 // A heading in a quote, a fence or a comment is none. No text has the heading "".
-func HasHeading(body, heading string) bool {
+func HasHeading(body, heading string) bool { return readPage(body).hasHeading(heading) }
+
+func (p page) hasHeading(heading string) bool {
 	want := strings.Join(strings.Fields(lower(headingText(heading))), " ")
 	if want == "" {
 		return false
 	}
 	level := headingLevel(heading)
-	for _, l := range readPage(body).lines {
+	for _, l := range p.lines {
 		if l.level == 0 || l.sight != inView {
 			continue
 		}

@@ -104,7 +104,9 @@ func fuzz(f *testing.F, rs ...quorum.Reviewer) {
 	for _, s := range seeds {
 		f.Add(s)
 	}
+	all := written(f)
 	f.Fuzz(func(t *testing.T, body string) {
+		agree(t, all, body)
 		for _, r := range rs {
 			hold(t, r, body)
 		}

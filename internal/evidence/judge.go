@@ -60,12 +60,13 @@ type judge struct {
 	p    quorum.Policy
 	s    quorum.Snapshot
 	c    cycle
-	seen map[material]*gist    // each text is read once, however many runs it may belong to
-	sort map[string]ofWorkflow // and the runs are sorted once; by reviewer
+	page map[quorum.TextRef]page // each text is sorted into lines once, whoever is asked about
+	seen map[material]*gist      // and read once for each, however many runs it may belong to
+	sort map[string]ofWorkflow   // and the runs are sorted once; by reviewer
 }
 
 func newJudge(p quorum.Policy, s quorum.Snapshot) judge {
-	return judge{p: p, s: s, c: cycleOf(s), seen: map[material]*gist{}, sort: map[string]ofWorkflow{}}
+	return judge{p: p, s: s, c: cycleOf(s), page: map[quorum.TextRef]page{}, seen: map[material]*gist{}, sort: map[string]ofWorkflow{}}
 }
 
 // material is a text as a reviewer's.
@@ -89,11 +90,21 @@ func (j judge) gist(r quorum.Reviewer, t quorum.Text) *gist {
 	return j.seen[m]
 }
 
+// pageOf is t as it is seen.
+func (j judge) pageOf(t quorum.Text) page {
+	p, found := j.page[t.TextRef]
+	if !found {
+		p = readPage(t.Body)
+		j.page[t.TextRef] = p
+	}
+	return p
+}
+
 // headed reports whether t opens with r's heading.
 func (j judge) headed(r quorum.Reviewer, t quorum.Text) bool {
 	k := j.gist(r, t)
 	if k.headed == nil {
-		yes := HasHeading(t.Body, r.Heading)
+		yes := j.pageOf(t).hasHeading(r.Heading)
 		k.headed = &yes
 	}
 	return *k.headed
@@ -103,7 +114,7 @@ func (j judge) headed(r quorum.Reviewer, t quorum.Text) bool {
 func (j judge) naming(r quorum.Reviewer, t quorum.Text) string {
 	k := j.gist(r, t)
 	if k.named == nil {
-		k.commit, k.named = NamedCommit(r, t.Body), new(bool)
+		k.commit, k.named = j.pageOf(t).namedCommit(r), new(bool)
 	}
 	return k.commit
 }
@@ -114,7 +125,8 @@ func (j judge) reading(r quorum.Reviewer, t quorum.Text, state string, threads i
 	as := fmt.Sprint(state, " ", threads)
 	got, found := k.readings[as]
 	if !found {
-		got = Read(r, Material{Kind: kindOf(t), Body: t.Body, State: state, Threads: threads})
+		m := Material{Kind: kindOf(t), Body: t.Body, State: state, Threads: threads}
+		got = read(r, m, func() page { return j.pageOf(t) })
 		k.readings[as] = got
 	}
 	return got

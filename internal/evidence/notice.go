@@ -16,7 +16,7 @@ import (
 
 // a shape is a line that means an outcome.
 type shape struct {
-	line    *regexp.Regexp
+	line    pattern
 	outcome quorum.Outcome
 	reason  quorum.Reason
 }
@@ -29,38 +29,38 @@ type marker struct {
 }
 
 // An error with its HTTP code, wherever it stands: "## ⚠️ Gemini API Error (HTTP 503)".
-var httpError = regexp.MustCompile(`^(?:[\w.'-]+ ){0,6}[\w.'-]+ ?\(http(?: status)?(?: code)?:? (\d{3})\)[.:]?(?: .{0,200})?$|^(?:[\w.'-]+ ){0,4}(?:error|failed|failure):? (?:http |status |status code )?(\d{3})[.:]?(?: .{0,200})?$`)
+var httpError = rx(`^(?:[\w.'-]+ ){0,6}[\w.'-]+ ?\(http(?: status)?(?: code)?:? (\d{3})\)[.:]?(?: .{0,200})?$|^(?:[\w.'-]+ ){0,4}(?:error|failed|failure):? (?:http |status |status code )?(\d{3})[.:]?(?: .{0,200})?$`, "(http", "error", "failed", "failure")
 
 // notices of reviewers without a preset. The first group are headlines that hardly occur otherwise.
 var notices = []shape{
-	{regexp.MustCompile(`^(?:[\w.'-]+ ){0,4}(?:api )?(?:timeout|timed out)[.!]?$`), quorum.Overloaded, quorum.ReasonOverloaded},
-	{regexp.MustCompile(`^(?:the )?(?:[\w.'-]+ ){0,4}(?:service|api|model|server) is (?:temporarily |currently )?(?:unavailable|overloaded|down)\b.*$`), quorum.Overloaded, quorum.ReasonOverloaded},
-	{regexp.MustCompile(`^api error: .{0,60}(?:overloaded|temporarily limiting requests|connection .{0,20}closed|timed? ?out).*$`), quorum.Overloaded, quorum.ReasonOverloaded},
-	{regexp.MustCompile(`^(?:[\w.'-]+ ){0,3}(?:api )?rate limit (?:was |has been |is )?(?:exceeded|reached|hit)(?:$|[.!:,;].*$| for .*$)`), quorum.Limited, quorum.ReasonRateLimit},
-	{regexp.MustCompile(`^review (?:rate )?limit(?:ed| reached| exceeded)\b.*$`), quorum.Limited, quorum.ReasonRateLimit},
-	{regexp.MustCompile(`^(?:sorry,? )?(?:@?[\w.\[\]-]+,? )?(?:you have|you've|has) (?:reached|exceeded|hit|used up) (?:your|the|its) .{0,80}\b(?:rate limit|usage limits?|quota|limit|budget)\b.*$`), quorum.Limited, quorum.ReasonQuota},
-	{regexp.MustCompile(`^(?:[\w.'-]+ ){0,3}(?:quota|usage limits?) (?:was |has been |have been |is )?(?:exceeded|exhausted|reached)(?:$|[.!:,;].*$| for .*$)`), quorum.Limited, quorum.ReasonQuota},
-	{regexp.MustCompile(`^(?:your )?credit balance is too low\b.*$`), quorum.Failed, quorum.ReasonBilling},
-	{regexp.MustCompile(`^(?:[\w.'-]+ ){0,3}(?:authentication|authorization) failed[.:!]?(?: .{0,200})?$`), quorum.Failed, quorum.ReasonCredentials},
-	{regexp.MustCompile(`^(?:the )?(?:[\w.'-]+ ){0,2}api key (?:is |was )?(?:invalid|not valid|expired|revoked|rejected)\b.*$|^(?:invalid|incorrect) api key\b.*$`), quorum.Failed, quorum.ReasonCredentials},
-	{regexp.MustCompile(`^(?:[\w.'-]+ ){0,3}(?:budget|max(?:imum)? turns|turn limit) (?:was |is )?(?:exhausted|exceeded|reached)\b.*$`), quorum.Failed, quorum.ReasonBudget},
-	{regexp.MustCompile(`^(?:[\w.'-]+ ){0,3}review (?:was |is )?skipped\b.{0,40}\b(?:no (?:api )?key|no secrets?|fork|secret).*$|^no (?:[\w-]+ )?(?:api key|secrets?) (?:is |are )?(?:available|configured|set)\b.*$|^pr is from a fork\b.*$|^cannot review fork\b.*$`), quorum.Declined, quorum.ReasonNoSecrets},
-	{regexp.MustCompile(`^(?:sorry,? )?(?:too many files|(?:this )?(?:pull request|pr|diff|change) is too (?:large|big)|we are unable to review this pull request)\b.*$`), quorum.Declined, quorum.ReasonTooLarge},
-	{regexp.MustCompile(`^(?:[\w.'-]+ ){0,3}review (?:was |is )?skipped[.!]?$|^(?:[\w.'-]+ ){0,3}review (?:was |is )?skipped ?(?::|-|–|—|because|as|since)(?: .{0,300})?$|^skipp(?:ing|ed) (?:the |this |code )*(?:review|pull request|pr)\b.*$`), quorum.Declined, quorum.ReasonDeclined},
-	{regexp.MustCompile(`^(?:the )?(?:[\w.'-]+ ){0,2}(?:review(?: file)?|response|answer|output) (?:is|was|came back) empty\b.*$|^(?:the )?(?:[\w.'-]+ ){0,2}(?:model|api) returned (?:no content|an empty (?:response|answer))\b.*$`), quorum.Empty, quorum.ReasonEmpty},
-	{regexp.MustCompile(`^(?:sorry,? )?i (?:was unable to|am unable to|couldn't|could not|can't|cannot|was not able to|wasn't able to) (?:fetch|access|read|retrieve|load|see|open|find) (?:the |any |this |your )?(?:\w+ )?(?:diff|changes?|files|pull request|pr|code|patch)\b.*$`), quorum.Empty, quorum.ReasonEmpty},
-	{regexp.MustCompile(`^(?:the )?(?:diff|patch) (?:was|is) (?:empty|missing|unavailable|not available)\b.*$`), quorum.Empty, quorum.ReasonEmpty},
-	{regexp.MustCompile(`^error: (?:[\w.'-]+ ){0,3}rate limit\b.*$`), quorum.Limited, quorum.ReasonRateLimit},
-	{regexp.MustCompile(`^(?:reviewed )?0 (?:of \d+ )?files (?:were )?reviewed\b.*$|^reviewed 0 (?:of \d+ )?files\b.*$|^.{0,80}\(0 tool uses\b.*$`), quorum.Empty, quorum.ReasonEmpty},
+	{rx(`^(?:[\w.'-]+ ){0,4}(?:api )?(?:timeout|timed out)[.!]?$`, "timeout", "timed out"), quorum.Overloaded, quorum.ReasonOverloaded},
+	{rx(`^(?:the )?(?:[\w.'-]+ ){0,4}(?:service|api|model|server) is (?:temporarily |currently )?(?:unavailable|overloaded|down)\b.*$`, "unavailable", "overloaded", "down"), quorum.Overloaded, quorum.ReasonOverloaded},
+	{rx(`^api error: .{0,60}(?:overloaded|temporarily limiting requests|connection .{0,20}closed|timed? ?out).*$`, "api error: "), quorum.Overloaded, quorum.ReasonOverloaded},
+	{rx(`^(?:[\w.'-]+ ){0,3}(?:api )?rate limit (?:was |has been |is )?(?:exceeded|reached|hit)(?:$|[.!:,;].*$| for .*$)`, "rate limit "), quorum.Limited, quorum.ReasonRateLimit},
+	{rx(`^review (?:rate )?limit(?:ed| reached| exceeded)\b.*$`, "review limit", "review rate limit"), quorum.Limited, quorum.ReasonRateLimit},
+	{rx(`^(?:sorry,? )?(?:@?[\w.\[\]-]+,? )?(?:you have|you've|has) (?:reached|exceeded|hit|used up) (?:your|the|its) .{0,80}\b(?:rate limit|usage limits?|quota|limit|budget)\b.*$`, "limit", "quota", "budget"), quorum.Limited, quorum.ReasonQuota},
+	{rx(`^(?:[\w.'-]+ ){0,3}(?:quota|usage limits?) (?:was |has been |have been |is )?(?:exceeded|exhausted|reached)(?:$|[.!:,;].*$| for .*$)`, "quota ", "usage limit"), quorum.Limited, quorum.ReasonQuota},
+	{rx(`^(?:your )?credit balance is too low\b.*$`, "credit balance is too low"), quorum.Failed, quorum.ReasonBilling},
+	{rx(`^(?:[\w.'-]+ ){0,3}(?:authentication|authorization) failed[.:!]?(?: .{0,200})?$`, "authentication failed", "authorization failed"), quorum.Failed, quorum.ReasonCredentials},
+	{rx(`^(?:the )?(?:[\w.'-]+ ){0,2}api key (?:is |was )?(?:invalid|not valid|expired|revoked|rejected)\b.*$|^(?:invalid|incorrect) api key\b.*$`, "api key"), quorum.Failed, quorum.ReasonCredentials},
+	{rx(`^(?:[\w.'-]+ ){0,3}(?:budget|max(?:imum)? turns|turn limit) (?:was |is )?(?:exhausted|exceeded|reached)\b.*$`, "budget ", "turns ", "turn limit "), quorum.Failed, quorum.ReasonBudget},
+	{rx(`^(?:[\w.'-]+ ){0,3}review (?:was |is )?skipped\b.{0,40}\b(?:no (?:api )?key|no secrets?|fork|secret).*$|^no (?:[\w-]+ )?(?:api key|secrets?) (?:is |are )?(?:available|configured|set)\b.*$|^pr is from a fork\b.*$|^cannot review fork\b.*$`, "skipped", "api key", "secret", "from a fork", "review fork"), quorum.Declined, quorum.ReasonNoSecrets},
+	{rx(`^(?:sorry,? )?(?:too many files|(?:this )?(?:pull request|pr|diff|change) is too (?:large|big)|we are unable to review this pull request)\b.*$`, "too many files", "is too large", "is too big", "unable to review"), quorum.Declined, quorum.ReasonTooLarge},
+	{rx(`^(?:[\w.'-]+ ){0,3}review (?:was |is )?skipped[.!]?$|^(?:[\w.'-]+ ){0,3}review (?:was |is )?skipped ?(?::|-|–|—|because|as|since)(?: .{0,300})?$|^skipp(?:ing|ed) (?:the |this |code )*(?:review|pull request|pr)\b.*$`, "skipped", "skipping"), quorum.Declined, quorum.ReasonDeclined},
+	{rx(`^(?:the )?(?:[\w.'-]+ ){0,2}(?:review(?: file)?|response|answer|output) (?:is|was|came back) empty\b.*$|^(?:the )?(?:[\w.'-]+ ){0,2}(?:model|api) returned (?:no content|an empty (?:response|answer))\b.*$`, "empty", "returned no content"), quorum.Empty, quorum.ReasonEmpty},
+	{rx(`^(?:sorry,? )?i (?:was unable to|am unable to|couldn't|could not|can't|cannot|was not able to|wasn't able to) (?:fetch|access|read|retrieve|load|see|open|find) (?:the |any |this |your )?(?:\w+ )?(?:diff|changes?|files|pull request|pr|code|patch)\b.*$`, "able to", "couldn't", "could not", "can't", "cannot"), quorum.Empty, quorum.ReasonEmpty},
+	{rx(`^(?:the )?(?:diff|patch) (?:was|is) (?:empty|missing|unavailable|not available)\b.*$`, "diff ", "patch "), quorum.Empty, quorum.ReasonEmpty},
+	{rx(`^error: (?:[\w.'-]+ ){0,3}rate limit\b.*$`, "rate limit"), quorum.Limited, quorum.ReasonRateLimit},
+	{rx(`^(?:reviewed )?0 (?:of \d+ )?files (?:were )?reviewed\b.*$|^reviewed 0 (?:of \d+ )?files\b.*$|^.{0,80}\(0 tool uses\b.*$`, "0 of ", "0 files", "0 tool uses"), quorum.Empty, quorum.ReasonEmpty},
 }
 
 // What a reviewer says while it works.
-var working = []*regexp.Regexp{
-	regexp.MustCompile(`^(?:i'm|i am) (?:currently |now )?(?:working on|reviewing|looking at) (?:it|this|your|the)\b.*$`),
-	regexp.MustCompile(`^(?:hi @?[\w.\[\]-]+,? )?i've received your request\b.*$`),
-	regexp.MustCompile(`^preparing (?:the )?review(?:\.\.\.|…)?$`),
-	regexp.MustCompile(`^(?:code )?review (?:is )?(?:in progress|queued|started|pending|running)\b.*$`),
-	regexp.MustCompile(`^[\w .]{1,40} is (?:working|reviewing)\b.{0,40}(?:…|\.\.\.)$`),
+var working = []pattern{
+	rx(`^(?:i'm|i am) (?:currently |now )?(?:working on|reviewing|looking at) (?:it|this|your|the)\b.*$`, "working on", "reviewing", "looking at"),
+	rx(`^(?:hi @?[\w.\[\]-]+,? )?i've received your request\b.*$`, "i've received your request"),
+	rx(`^preparing (?:the )?review(?:\.\.\.|…)?$`, "preparing "),
+	rx(`^(?:code )?review (?:is )?(?:in progress|queued|started|pending|running)\b.*$`, "in progress", "queued", "started", "pending", "running"),
+	rx(`^[\w .]{1,40} is (?:working|reviewing)\b.{0,40}(?:…|\.\.\.)$`, "is working", "is reviewing"),
 }
 
 // A notice may be long where it explains itself, but it stands at the top or at the end.
@@ -121,7 +121,7 @@ func noticeLine(pre preset, l pageLine) (Reading, bool) {
 		return Reading{}, false
 	}
 	for _, s := range pre.notices {
-		if s.line.MatchString(words) {
+		if s.line.matches(words) {
 			return Reading{Outcome: s.outcome, Reason: s.reason, Detail: quote(l.text)}, true
 		}
 	}
@@ -132,7 +132,7 @@ func noticeLine(pre preset, l pageLine) (Reading, bool) {
 		return got, true
 	}
 	for _, s := range notices {
-		if s.line.MatchString(words) {
+		if s.line.matches(words) {
 			return Reading{Outcome: s.outcome, Reason: s.reason, Detail: quote(l.text)}, true
 		}
 	}
@@ -144,7 +144,7 @@ func coded(l pageLine) (Reading, bool) {
 	if !hasCode(l.text) {
 		return Reading{}, false
 	}
-	m := httpError.FindStringSubmatch(plain(strings.TrimSpace(l.text)))
+	m := httpError.find(plain(strings.TrimSpace(l.text)))
 	if m == nil {
 		return Reading{}, false
 	}
@@ -180,12 +180,12 @@ func works(r quorum.Reviewer, p page) (detail string, yes bool) {
 	for _, l := range lines[:min(len(lines), 12)] {
 		words := plain(strings.TrimSpace(l.text))
 		for _, s := range pre.working {
-			if s.MatchString(words) {
+			if s.matches(words) {
 				return quote(l.text), true
 			}
 		}
 		for _, s := range working {
-			if s.MatchString(words) {
+			if s.matches(words) {
 				return quote(l.text), true
 			}
 		}

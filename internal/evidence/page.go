@@ -242,14 +242,20 @@ func (s *scan) withoutComments(raw string, lead *bool) (text string, unclosed bo
 	if !strings.ContainsAny(raw, "`<") {
 		return raw, false
 	}
-	ends, unclosed := codeSpans(raw)
+	spans, unclosed := codeSpans(raw)
+	if !strings.Contains(raw, "<!--") {
+		return raw, unclosed
+	}
 	var b strings.Builder
 	from := 0
 	for i := 0; i < len(raw); {
+		for len(spans) > 0 && spans[0].from < i { // within a comment
+			spans = spans[1:]
+		}
 		switch {
 		case raw[i] == '`':
-			if end, ok := ends[i]; ok {
-				i = end
+			if len(spans) > 0 && spans[0].from == i {
+				i = spans[0].end
 			} else {
 				i += repeats(raw[i:], '`')
 			}
@@ -281,8 +287,11 @@ func (s *scan) withoutComments(raw string, lead *bool) (text string, unclosed bo
 	return b.String(), unclosed
 }
 
-// codeSpans finds the code spans of a line: where each begins and ends. Every run of backticks is looked at once.
-func codeSpans(raw string) (ends map[int]int, unclosed bool) {
+// span is a part of a line.
+type span struct{ from, end int }
+
+// codeSpans finds the code spans of a line, in order. Every run of backticks is looked at once.
+func codeSpans(raw string) (spans []span, unclosed bool) {
 	if strings.IndexByte(raw, '`') < 0 {
 		return nil, false
 	}
@@ -299,7 +308,6 @@ func codeSpans(raw string) (ends map[int]int, unclosed bool) {
 		all = append(all, ticks{i, n})
 		i += n
 	}
-	ends = make(map[int]int, len(all)/2)
 	for i := 0; i < len(all); {
 		same := later[all[i].n]
 		for len(same) > 0 && same[0] <= i {
@@ -312,25 +320,23 @@ func codeSpans(raw string) (ends map[int]int, unclosed bool) {
 			continue
 		}
 		end := all[same[0]]
-		ends[all[i].at] = end.at + end.n
+		spans = append(spans, span{all[i].at, end.at + end.n})
 		i = same[0] + 1
 	}
-	return ends, unclosed
+	return spans, unclosed
 }
 
 // withoutSpans cuts the code spans out of a line.
 func withoutSpans(text string) string {
-	ends, _ := codeSpans(text)
-	if len(ends) == 0 {
+	spans, _ := codeSpans(text)
+	if len(spans) == 0 {
 		return text
 	}
 	var b strings.Builder
 	from := 0
-	for i := 0; i < len(text); i++ {
-		if end, ok := ends[i]; ok {
-			b.WriteString(text[from:i])
-			from, i = end, end-1
-		}
+	for _, s := range spans {
+		b.WriteString(text[from:s.from])
+		from = s.end
 	}
 	b.WriteString(text[from:])
 	return b.String()

@@ -3,7 +3,6 @@ package evidence
 // This file is what a preset can say about a reviewer, and how its sentences are read.
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,22 +13,22 @@ import (
 // a preset is a reviewer that the coordinator knows. It is data: reading it is the same for all.
 type preset struct {
 	reviewer quorum.Reviewer
-	note     string           // its verdict format and what it posts, for the policy reference
-	workflow bool             // it is a workflow whose path only the user knows
-	marks    []string         // in small letters: each of its reviews holds one of them
-	quoted   bool             // its notices stand in block quotes
-	markers  []marker         // its HTML comments that mean an outcome
-	notices  []shape          // its lines that mean an outcome
-	working  []*regexp.Regexp // what it says while it works
-	other    []*regexp.Regexp // texts of it that are no review
-	replies  string           // what marks its answers in a conversation, in an HTML comment: they are no reviews
-	clean    []*regexp.Regexp // lines that approve
-	counts   []*regexp.Regexp // lines that count: none approves, more object. Group 1 is the number, or "no"
-	inline   bool             // what it counts are its inline comments
-	hidden   []*regexp.Regexp // lines that count, too, what has no thread: more than none objects
-	score    bool             // "Confidence Score: n/5"
-	lists    bool             // its clean texts list places, too: what it suppressed, or a walk through the files
-	commit   *regexp.Regexp   // its own way to name the commit, in small letters
+	note     string    // its verdict format and what it posts, for the policy reference
+	workflow bool      // it is a workflow whose path only the user knows
+	marks    []string  // in small letters: each of its reviews holds one of them
+	quoted   bool      // its notices stand in block quotes
+	markers  []marker  // its HTML comments that mean an outcome
+	notices  []shape   // its lines that mean an outcome
+	working  []pattern // what it says while it works
+	other    []pattern // texts of it that are no review
+	replies  string    // what marks its answers in a conversation, in an HTML comment: they are no reviews
+	clean    []pattern // lines that approve
+	counts   []pattern // lines that count: none approves, more object. Group 1 is the number, or "no"
+	inline   bool      // what it counts are its inline comments
+	hidden   []pattern // lines that count, too, what has no thread: more than none objects
+	score    bool      // "Confidence Score: n/5"
+	lists    bool      // its clean texts list places, too: what it suppressed, or a walk through the files
+	commit   pattern   // its own way to name the commit, in small letters
 }
 
 func presetOf(name string) (preset, bool) {
@@ -119,14 +118,14 @@ func (pre preset) sentence(l pageLine) sentence {
 	if words == "" {
 		return sentence{}
 	}
-	detail := quote(l.text)
 	if pre.score {
-		if m := score.FindStringSubmatch(words); m != nil {
-			return scored(m[1], detail)
+		if m := score.find(words); m != nil {
+			return scored(m[1], quote(l.text))
 		}
 	}
 	for _, c := range pre.counts {
-		if m := c.FindStringSubmatch(words); m != nil {
+		if m := c.find(words); m != nil {
+			detail := quote(l.text)
 			n, err := strconv.Atoi(m[1])
 			switch {
 			case m[1] == "no" || err == nil && n == 0:
@@ -138,19 +137,19 @@ func (pre preset) sentence(l pageLine) sentence {
 		}
 	}
 	for _, c := range pre.hidden {
-		if m := c.FindStringSubmatch(words); m != nil && strings.Trim(m[1], "0") != "" {
-			return sentence{ruling: ruling{vote: objects, detail: detail}}
+		if m := c.find(words); m != nil && strings.Trim(m[1], "0") != "" {
+			return sentence{ruling: ruling{vote: objects, detail: quote(l.text)}}
 		}
 	}
 	for _, c := range pre.clean {
-		if c.MatchString(words) && !conditional.MatchString(words) && !tricky(l.text) {
-			return sentence{ruling: ruling{vote: approves, detail: detail}}
+		if c.matches(words) && !conditional.MatchString(words) && !tricky(l.text) {
+			return sentence{ruling: ruling{vote: approves, detail: quote(l.text)}}
 		}
 	}
 	return sentence{}
 }
 
-var score = regexp.MustCompile(`^confidence score: ?(\d{1,2}) ?/ ?5\.?$`)
+var score = rx(`^confidence score: ?(\d{1,2}) ?/ ?5\.?$`, "confidence score")
 
 // scored reads Greptile's score: five approves, four too if none of its threads is open, less objects.
 func scored(n, detail string) sentence {
@@ -179,7 +178,7 @@ func (pre preset) isOther(p page) bool {
 	for _, l := range lines[:min(len(lines), 12)] {
 		words := plain(strings.TrimSpace(l.text))
 		for _, o := range pre.other {
-			if o.MatchString(words) {
+			if o.matches(words) {
 				return true
 			}
 		}

@@ -13,6 +13,11 @@ import (
 
 // Read reads one text of r. It is pure and takes time linear in the text's length.
 func Read(r quorum.Reviewer, m Material) Reading {
+	return read(r, m, func() page { return readPage(m.Body) })
+}
+
+// read is [Read] for who may have the page of m's body already.
+func read(r quorum.Reviewer, m Material, pageOf func() page) Reading {
 	if m.Kind == Log {
 		return readLog(m)
 	}
@@ -23,7 +28,7 @@ func Read(r quorum.Reviewer, m Material) Reading {
 	if len(m.Body) > MaxText {
 		return Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed, Detail: quote(m.Body[:4*maxDetail])}
 	}
-	p := readPage(m.Body)
+	p := pageOf()
 	instead, refused := notice(r, p)
 	var got Reading
 	switch m.Kind {

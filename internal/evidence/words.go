@@ -43,20 +43,24 @@ func unmarked(text string) string {
 			r, n = utf8.DecodeRuneInString(text[i:])
 		}
 		i += n
-		switch {
-		case unicode.IsSpace(r):
+		if (c <= ' ' || c >= utf8.RuneSelf) && unicode.IsSpace(r) {
 			space = b.Len() > 0
 			continue
-		case r == '’' || r == '‘':
-			r = '\''
-		case r >= 'A' && r <= 'Z':
-			r += 'a' - 'A'
 		}
 		if space {
 			b.WriteByte(' ')
 			space = false
 		}
-		b.WriteRune(r)
+		switch {
+		case r == '’' || r == '‘':
+			b.WriteByte('\'')
+		case r >= utf8.RuneSelf:
+			b.WriteRune(r)
+		case c >= 'A' && c <= 'Z':
+			b.WriteByte(c + 'a' - 'A')
+		default:
+			b.WriteByte(c)
+		}
 	}
 	return strings.ReplaceAll(b.String(), "&nbsp;", " ")
 }
