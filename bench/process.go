@@ -279,7 +279,7 @@ func (d *daemon) rest(ctx context.Context, quiet, most time.Duration) error {
 		if now.After(end) {
 			return fmt.Errorf("the daemon still works after %s: %v due, %v leased", most, m["coordinator_queue_due"], m["coordinator_queue_leased"])
 		}
-		if err := pause(ctx, 500*time.Millisecond); err != nil { // asking costs the daemon some milliseconds
+		if err := pause(ctx, min(quiet/2, 500*time.Millisecond)); err != nil { // asking costs the daemon some milliseconds
 			return err
 		}
 	}

@@ -34,6 +34,7 @@ const (
 	idle         = 10 * time.Second // the longest the dispatcher trusts what it knows of the table
 	breath       = 5 * time.Millisecond
 	calm         = 8 * time.Second // without work: then memory is given back
+	rushGC       = 200             // percent of the live heap that may be added before it is collected, while there is work
 	storeFault   = time.Second     // before the table is asked again after a fault of its own
 	again        = 2 * time.Second // until a key is looked at of which a lost look is not yet at its end
 	late         = 2 * time.Second // how long the end of a lease may take when all else has ended
@@ -62,6 +63,8 @@ func (d *Daemon) Run(ctx context.Context) error {
 	var renewer sync.WaitGroup
 	renewer.Go(func() { d.renew(renewing) })
 	var quiet time.Time // since when nothing was claimed; zero: memory was given back since then
+	idleGC := debug.SetGCPercent(rushGC)
+	defer debug.SetGCPercent(idleGC)
 	for ctx.Err() == nil {
 		n := 1
 		select {
@@ -87,8 +90,12 @@ func (d *Daemon) Run(ctx context.Context) error {
 			})
 		}
 		if now := d.Now(); len(works) > 0 {
+			if quiet.IsZero() {
+				debug.SetGCPercent(rushGC)
+			}
 			quiet = now
 		} else if !quiet.IsZero() && now.Sub(quiet) > calm && d.underWay() == 0 {
+			debug.SetGCPercent(idleGC)
 			debug.FreeOSMemory() // what a rush took would be kept for the next one
 			quiet = time.Time{}
 		}
