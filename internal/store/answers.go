@@ -4,6 +4,7 @@ package store
 // costs the hour's budget. Losing it costs nothing else, so nothing here waits for the disk and nothing is an error.
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"database/sql"
@@ -32,10 +33,10 @@ type Answers struct {
 	max  int64
 
 	mu      sync.Mutex
-	fresh   map[string][]byte // put since the writer last looked; nil: forgotten
+	fresh   map[string][]byte // put since the writer last looked, compressed; nil: forgotten
 	writing map[string][]byte // what the writer is writing
 	waiting int64             // bytes of both
-	read    map[int64]bool    // ids that were got of an era before
+	marked  map[int64]bool    // ids that were got of an era before
 	era     int64             // of the file: what is read or written now belongs to it
 	broken  bool              // the file is to be begun anew
 	told    time.Time         // when a fault was last logged
@@ -45,16 +46,20 @@ type Answers struct {
 	db    *sql.DB
 	get   *sql.Stmt
 
-	wake chan struct{}
-	quit chan struct{}
-	gone chan struct{}
+	buffers sync.Pool // of *[]byte, to compress into
+	wanted  chan wanted
+	readers sync.WaitGroup
+	wake    chan struct{}
+	quit    chan struct{}
+	gone    chan struct{}
 
 	bytes int64 // in the file; of the writer alone
 	turn  int64 // bytes written in this era; of the writer alone
 }
 
 const (
-	maxWaiting    = 16 << 20               // bytes that wait to be written: beyond it a Put only forgets
+	maxWaiting    = 8 << 20                // bytes that wait to be written: beyond it a Put only forgets
+	readAtOnce    = 2                      // answers that are read from the file at a time
 	maxRead       = 4096                   // ids that wait to be marked as read
 	eras          = 16                     // in so many steps the whole file grows old
 	pruned        = 256                    // answers that are forgotten in one step
@@ -75,9 +80,10 @@ PRAGMA user_version = 2`
 func OpenAnswers(path string, o AnswersOptions) (*Answers, error) {
 	a := &Answers{
 		path: path, log: o.Log, max: o.MaxBytes,
-		fresh: map[string][]byte{}, read: map[int64]bool{},
-		wake: make(chan struct{}, 1), quit: make(chan struct{}), gone: make(chan struct{}),
+		fresh: map[string][]byte{}, marked: map[int64]bool{},
+		wanted: make(chan wanted), wake: make(chan struct{}, 1), quit: make(chan struct{}), gone: make(chan struct{}),
 	}
+	a.buffers.New = func() any { return new([]byte) }
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
 	}
@@ -91,6 +97,9 @@ func OpenAnswers(path string, o AnswersOptions) (*Answers, error) {
 		}
 	}
 	go a.write()
+	for range readAtOnce {
+		a.readers.Go(a.serve)
+	}
 	return a, nil
 }
 
@@ -99,7 +108,7 @@ func (a *Answers) open() (err error) {
 	if err := createFile(a.path); err != nil {
 		return err
 	}
-	db, err := openDB(a.path, 3, "cache_size(-700)", "synchronous(OFF)", "journal_size_limit(16777216)")
+	db, err := openDB(a.path, readAtOnce+1, "cache_size(-700)", "synchronous(OFF)", "journal_size_limit(16777216)")
 	if err != nil {
 		return err
 	}
@@ -154,35 +163,71 @@ func (a *Answers) anew() error {
 	return a.open()
 }
 
+// wanted is an answer that somebody waits for.
+type wanted struct {
+	key   string
+	found chan<- []byte // nil: there is none
+}
+
 // Get returns an answer; false if there is none.
 func (a *Answers) Get(key string) ([]byte, bool) {
 	a.mu.Lock()
-	value, ok := a.fresh[key]
+	packed, ok := a.fresh[key]
 	if !ok {
-		value, ok = a.writing[key]
+		packed, ok = a.writing[key]
 	}
 	broken := a.broken
 	a.mu.Unlock()
-	if ok || broken {
-		return value, value != nil
+	var value []byte
+	switch {
+	case ok && packed != nil:
+		var err error
+		if value, err = unpack(packed); err != nil {
+			return nil, false // unreachable: it was compressed here
+		}
+	case ok, broken:
+	default:
+		found := make(chan []byte, 1)
+		select {
+		case a.wanted <- wanted{key, found}:
+			value = <-found
+		case <-a.quit:
+		}
 	}
+	return value, value != nil
+}
+
+// serve reads answers for others: whoever has a small stack would grow it for SQLite each time.
+func (a *Answers) serve() {
+	for {
+		select {
+		case w := <-a.wanted:
+			w.found <- a.read(w.key)
+		case <-a.quit:
+			return
+		}
+	}
+}
+
+// read returns an answer from the file; nil if there is none.
+func (a *Answers) read(key string) []byte {
 	id, era, value, err := a.find(key)
 	switch {
 	case errors.Is(err, sql.ErrNoRows), errors.Is(err, errNoFile):
-		return nil, false
+		return nil
 	case err != nil:
 		a.fault("read", err)
-		return nil, false
+		return nil
 	}
 	a.mu.Lock()
-	if era < a.era && len(a.read) < maxRead {
-		a.read[id] = true
-		if len(a.read) == maxRead {
+	defer a.mu.Unlock()
+	if era < a.era && len(a.marked) < maxRead {
+		a.marked[id] = true
+		if len(a.marked) == maxRead {
 			a.nudge()
 		}
 	}
-	a.mu.Unlock()
-	return value, true
+	return value
 }
 
 // errNoFile says that there is no file: it is being replaced, cannot be, or was closed.
@@ -195,7 +240,7 @@ func (a *Answers) find(key string) (id, era int64, value []byte, err error) {
 		return 0, 0, nil, errNoFile
 	}
 	var sum uint32
-	var kept sql.RawBytes
+	var packed sql.RawBytes
 	rows, err := a.get.QueryContext(context.Background(), key)
 	if err != nil {
 		return 0, 0, nil, err
@@ -204,14 +249,31 @@ func (a *Answers) find(key string) (id, era int64, value []byte, err error) {
 	if !rows.Next() {
 		return 0, 0, nil, cmp.Or(rows.Err(), sql.ErrNoRows)
 	}
-	if err := rows.Scan(&id, &era, &sum, &kept); err != nil {
+	if err := rows.Scan(&id, &era, &sum, &packed); err != nil {
 		return 0, 0, nil, err
 	}
-	if sum != sumOf(key, kept) {
+	if sum != sumOf(key, packed) {
 		return 0, 0, nil, errors.New("an answer is not what was written")
 	}
-	value, err = s2.Decode(nil, kept)
+	value, err = unpack(packed)
 	return id, era, value, err
+}
+
+// pack compresses a value.
+func (a *Answers) pack(value []byte) []byte {
+	buffer := a.buffers.Get().(*[]byte)
+	defer a.buffers.Put(buffer)
+	*buffer = s2.Encode((*buffer)[:cap(*buffer)], value)
+	return bytes.Clone(*buffer)
+}
+
+// unpack returns the value of what pack returned; never nil without an error.
+func unpack(packed []byte) ([]byte, error) {
+	value, err := s2.Decode([]byte{}, packed)
+	if err != nil {
+		return nil, fmt.Errorf("read answer: %w", err)
+	}
+	return value, nil
 }
 
 func sumOf(key string, value []byte) uint32 {
@@ -220,12 +282,7 @@ func sumOf(key string, value []byte) uint32 {
 }
 
 // Put keeps an answer.
-func (a *Answers) Put(key string, value []byte) {
-	if value == nil {
-		value = []byte{}
-	}
-	a.later(key, value)
-}
+func (a *Answers) Put(key string, value []byte) { a.later(key, a.pack(value)) }
 
 // Forget removes an answer.
 func (a *Answers) Forget(key string) { a.later(key, nil) }
@@ -285,6 +342,7 @@ func (a *Answers) Close() error {
 	a.mu.Unlock()
 	close(a.quit)
 	<-a.gone
+	a.readers.Wait()
 	a.files.Lock()
 	defer a.files.Unlock()
 	if a.db == nil {
@@ -322,8 +380,8 @@ func (a *Answers) flush() {
 	broken := a.broken
 	a.broken = false
 	a.writing, a.fresh = a.fresh, map[string][]byte{}
-	read := a.read
-	a.read = map[int64]bool{}
+	read := a.marked
+	a.marked = map[int64]bool{}
 	a.mu.Unlock()
 	if broken || a.db == nil {
 		a.files.Lock()
@@ -362,9 +420,6 @@ func (a *Answers) store(values map[string][]byte, read map[int64]bool) error {
 	defer w.close()
 	bytes, turn := a.bytes, a.turn
 	for key, value := range values {
-		if value != nil {
-			value = s2.Encode(nil, value)
-		}
 		delta, err := w.put(key, value, a.era)
 		if err != nil {
 			return err

@@ -185,7 +185,7 @@ func TestAnswersBeginACorruptFileAnew(t *testing.T) {
 func TestAnswersForgetWhatIsTooMuch(t *testing.T) {
 	a := openAnswers(t, filepath.Join(t.TempDir(), "answers.db"), store.AnswersOptions{MaxBytes: 1 << 20})
 	a.Put("a", []byte("old"))
-	a.Put("a", make([]byte, 1<<19))
+	a.Put("a", noise(1<<19))
 	wantMiss(t, a, "a")
 }
 

@@ -177,13 +177,14 @@ func createFile(path string) error {
 	return f.Close()
 }
 
-// openDB opens a database with pragmas that each connection sets.
+// openDB opens a database with pragmas that each connection sets. Pages are small, because each one that changes is written
+// whole; the file of an earlier program keeps its own.
 func openDB(path string, conns int, pragmas ...string) (*sql.DB, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
 	}
-	pragmas = append([]string{"busy_timeout(10000)", "journal_mode(WAL)", "temp_store(MEMORY)", "foreign_keys(1)"}, pragmas...)
+	pragmas = append([]string{"busy_timeout(10000)", "page_size(2048)", "journal_mode(WAL)", "temp_store(MEMORY)", "foreign_keys(1)"}, pragmas...)
 	dsn := url.URL{Scheme: "file", Path: filepath.ToSlash(abs), RawQuery: url.Values{"_pragma": pragmas}.Encode()}
 	var c driver.Connector
 	if c, err = sqlite.NewConnector(dsn.String()); err != nil {
