@@ -326,7 +326,7 @@ func checked(ctx context.Context, pulls []pull, most time.Duration, is func(sand
 		if len(left) == 0 {
 			return nil
 		}
-		if err := pause(ctx, 25*time.Millisecond); err != nil { // looking takes the cores that the daemon needs
+		if err := pause(ctx, 50*time.Millisecond); err != nil { // looking takes the cores that the daemon needs
 			return fmt.Errorf("wait for checks: %d of %d are missing, for example %s: %w", len(left), len(pulls), left[0], err)
 		}
 	}

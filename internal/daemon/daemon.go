@@ -31,12 +31,13 @@ type Config struct {
 	Alarm func(at time.Time) (ring <-chan time.Time, stop func())
 
 	Resync    time.Duration                          // how often everything is looked over; default 5m
-	Workers   int                                    // looks at once; default 32
+	Workers   int                                    // looks at once; default 64
 	PerTenant int                                    // of them for one tenant; default 12
 	Lease     time.Duration                          // how long a worker may be silent; default 30s
 	Drain     time.Duration                          // how long a stop waits for looks under way; default 5s
 	Jitter    func(most time.Duration) time.Duration // nil: random
 	Looked    func(pr quorum.PR, sight Sight)        // called after each look that was kept; may be nil
+	Calm      func()                                 // called some seconds after many looks: what was kept for them may go; may be nil
 	Web       string                                 // where people see the host; default https://github.com
 	Policies  int                                    // policies that are remembered; default 4096
 }
@@ -80,7 +81,7 @@ func New(c Config) *Daemon {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	c.Resync, c.Lease, c.Drain = cmp.Or(c.Resync, 5*time.Minute), cmp.Or(c.Lease, 30*time.Second), cmp.Or(c.Drain, 5*time.Second)
-	c.Workers, c.PerTenant, c.Policies = cmp.Or(c.Workers, 32), cmp.Or(c.PerTenant, 12), cmp.Or(c.Policies, 4096)
+	c.Workers, c.PerTenant, c.Policies = cmp.Or(c.Workers, 64), cmp.Or(c.PerTenant, 12), cmp.Or(c.Policies, 4096)
 	c.Web = cmp.Or(c.Web, "https://github.com")
 	if c.Jitter == nil {
 		c.Jitter = func(most time.Duration) time.Duration { return rand.N(max(most, 1)) }

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -24,6 +25,38 @@ func TestARushIsLetInFirst(t *testing.T) {
 	if later := now.Add(2 * rushSlot); r.looks(later, 32) != 32 {
 		t.Error("it has no end")
 	}
+}
+
+// What was kept for many looks goes when they are over, and not before; a single one is no reason.
+func TestWhatARushTookIsGivenBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand()
+		l.takes = 100 * time.Millisecond
+		var calms atomic.Int32
+		h := build(t, l, t.TempDir(), func(c *Config) { c.Calm, c.Resync = func() { calms.Add(1) }, 24*time.Hour })
+		for n := range 50 {
+			l.open(1, pull(n+1))
+		}
+		settle(time.Minute)
+		calms.Store(0) // the start has looked at them all
+		h.deliver(about(1, pull(1)))
+		settle(time.Minute)
+		if n := calms.Load(); n != 0 {
+			t.Errorf("after a single look %d times", n)
+		}
+		for n := range 50 {
+			h.deliver(about(1, pull(n+1)))
+		}
+		settle(calm - time.Second)
+		if n := calms.Load(); n != 0 {
+			t.Error("too early")
+		}
+		settle(5 * time.Minute)
+		if n := calms.Load(); n != 1 {
+			t.Errorf("after many looks %d times, want once", n)
+		}
+		h.stop()
+	})
 }
 
 // A tenant that waits for a limit is not late, and the queue tells so.

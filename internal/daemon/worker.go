@@ -35,6 +35,7 @@ const (
 	breath       = 5 * time.Millisecond
 	calm         = 8 * time.Second // without work: then memory is given back
 	rushGC       = 200             // percent of the live heap that may be added before it is collected, while there is work
+	few          = 4               // looks at a time
 	storeFault   = time.Second     // before the table is asked again after a fault of its own
 	again        = 2 * time.Second // until a key is looked at of which a lost look is not yet at its end
 	late         = 2 * time.Second // how long the end of a lease may take when all else has ended
@@ -63,6 +64,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	var renewer sync.WaitGroup
 	renewer.Go(func() { d.renew(renewing) })
 	var quiet time.Time // since when nothing was claimed; zero: memory was given back since then
+	crowded := false    // there were more than a few looks at a time since then
 	idleGC := debug.SetGCPercent(rushGC)
 	defer debug.SetGCPercent(idleGC)
 	for ctx.Err() == nil {
@@ -93,10 +95,16 @@ func (d *Daemon) Run(ctx context.Context) error {
 			if quiet.IsZero() {
 				debug.SetGCPercent(rushGC)
 			}
-			quiet = now
+			quiet, crowded = now, crowded || d.underWay() > few
 		} else if !quiet.IsZero() && now.Sub(quiet) > calm && d.underWay() == 0 {
 			debug.SetGCPercent(idleGC)
-			debug.FreeOSMemory() // what a rush took would be kept for the next one
+			if crowded && d.Calm != nil {
+				d.Calm()
+			}
+			crowded = false
+			for range 3 { // a pool lets go at the second, a stack shrinks by half at each
+				debug.FreeOSMemory() // what a rush took would be kept for the next one
+			}
 			quiet = time.Time{}
 		}
 		if len(works) < n {

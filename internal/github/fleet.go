@@ -76,8 +76,16 @@ func NewFleet(o FleetOptions) (*Fleet, error) {
 	return f, err
 }
 
-// fleetConnections is how many connections to GitHub are kept for all installations.
-const fleetConnections = 64
+// fleetConnections is how many connections to GitHub are kept for all installations, where it does not speak HTTP/2: in a
+// rush there are about as many requests at a time, and to connect anew costs more than most of them.
+const fleetConnections = 160
+
+// CloseIdleConnections closes those connections to GitHub that wait for a next request.
+func (f *Fleet) CloseIdleConnections() {
+	if t, ok := f.ground.wire.(interface{ CloseIdleConnections() }); ok {
+		t.CloseIdleConnections()
+	}
+}
 
 // Format keeps the token and the key out of every verb.
 func (f *Fleet) Format(s fmt.State, _ rune) { fmt.Fprintf(s, "github.Fleet(%s)", f.ground.base) }

@@ -108,7 +108,7 @@ func (a *Answers) open() (err error) {
 	if err := createFile(a.path); err != nil {
 		return err
 	}
-	db, err := openDB(a.path, readAtOnce+1, "cache_size(-700)", "synchronous(OFF)", "journal_size_limit(16777216)")
+	db, err := openDB(a.path, readAtOnce+1, "cache_size(-300)", "synchronous(OFF)", "journal_size_limit(16777216)")
 	if err != nil {
 		return err
 	}

@@ -110,14 +110,14 @@ func openSQLite(path string, o Options) (_ *SQLite, err error) {
 	if err := migrate(path); err != nil {
 		return nil, err
 	}
-	if s.writer, err = openDB(path, 1, "cache_size(-2000)", "synchronous(FULL)", "wal_autocheckpoint(4000)", "journal_size_limit(33554432)"); err != nil {
+	if s.writer, err = openDB(path, 1, "cache_size(-800)", "synchronous(FULL)", "wal_autocheckpoint(4000)", "journal_size_limit(33554432)"); err != nil {
 		return nil, err
 	}
 	if s.table, err = newTable(s.writer); err != nil {
 		return nil, err
 	}
 	s.totals = s.table.totals
-	if s.readers, err = openDB(path, 2, "cache_size(-500)", "query_only(1)"); err != nil {
+	if s.readers, err = openDB(path, 2, "cache_size(-200)", "query_only(1)"); err != nil {
 		return nil, err
 	}
 	if s.reads, err = prepareReads(s.readers); err != nil {
