@@ -34,7 +34,6 @@ const (
 	idle         = 10 * time.Second // the longest the dispatcher trusts what it knows of the table
 	breath       = 5 * time.Millisecond
 	calm         = 8 * time.Second // without work: then memory is given back
-	rushGC       = 200             // percent of the live heap that may be added before it is collected, while there is work
 	few          = 4               // looks at a time
 	storeFault   = time.Second     // before the table is asked again after a fault of its own
 	again        = 2 * time.Second // until a key is looked at of which a lost look is not yet at its end
@@ -65,8 +64,6 @@ func (d *Daemon) Run(ctx context.Context) error {
 	renewer.Go(func() { d.renew(renewing) })
 	var quiet time.Time // since when nothing was claimed; zero: memory was given back since then
 	crowded := false    // there were more than a few looks at a time since then
-	idleGC := debug.SetGCPercent(rushGC)
-	defer debug.SetGCPercent(idleGC)
 	for ctx.Err() == nil {
 		n := 1
 		select {
@@ -92,20 +89,10 @@ func (d *Daemon) Run(ctx context.Context) error {
 			})
 		}
 		if now := d.Now(); len(works) > 0 {
-			if quiet.IsZero() {
-				debug.SetGCPercent(rushGC)
-			}
 			quiet, crowded = now, crowded || d.underWay() > few
 		} else if !quiet.IsZero() && now.Sub(quiet) > calm && d.underWay() == 0 {
-			debug.SetGCPercent(idleGC)
-			if crowded && d.Calm != nil {
-				d.Calm()
-			}
-			crowded = false
-			for range 3 { // a pool lets go at the second, a stack shrinks by half at each
-				debug.FreeOSMemory() // what a rush took would be kept for the next one
-			}
-			quiet = time.Time{}
+			d.ease(crowded)
+			quiet, crowded = time.Time{}, false
 		}
 		if len(works) < n {
 			d.rest(ctx, next)
@@ -125,6 +112,20 @@ func (d *Daemon) Run(ctx context.Context) error {
 	renewed()
 	renewer.Wait()
 	return nil
+}
+
+// ease gives memory back: what a rush took would be kept for the next one.
+func (d *Daemon) ease(crowded bool) {
+	times := 1
+	if crowded {
+		times = 3 // a pool lets go at the second, a stack shrinks by half at each
+		if d.Calm != nil {
+			d.Calm()
+		}
+	}
+	for range times {
+		debug.FreeOSMemory()
+	}
 }
 
 // gather waits a moment for more workers to be free.

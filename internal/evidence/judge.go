@@ -60,13 +60,14 @@ type judge struct {
 	p    quorum.Policy
 	s    quorum.Snapshot
 	c    cycle
-	page map[quorum.TextRef]page // each text is sorted into lines once, whoever is asked about
+	page map[quorum.TextRef]page // each text is sorted into lines once, whoever is asked about, as long as that is not too much
+	kept *int                    // lines of them all
 	seen map[material]*gist      // and read once for each, however many runs it may belong to
 	sort map[string]ofWorkflow   // and the runs are sorted once; by reviewer
 }
 
 func newJudge(p quorum.Policy, s quorum.Snapshot) judge {
-	return judge{p: p, s: s, c: cycleOf(s), page: map[quorum.TextRef]page{}, seen: map[material]*gist{}, sort: map[string]ofWorkflow{}}
+	return judge{p: p, s: s, c: cycleOf(s), page: map[quorum.TextRef]page{}, kept: new(int), seen: map[material]*gist{}, sort: map[string]ofWorkflow{}}
 }
 
 // material is a text as a reviewer's.
@@ -90,12 +91,17 @@ func (j judge) gist(r quorum.Reviewer, t quorum.Text) *gist {
 	return j.seen[m]
 }
 
+// mostLines bounds what is kept of texts: strangers write as many as they like, of empty lines if they like.
+const mostLines = 16 << 10
+
 // pageOf is t as it is seen.
 func (j judge) pageOf(t quorum.Text) page {
 	p, found := j.page[t.TextRef]
 	if !found {
 		p = readPage(t.Body)
-		j.page[t.TextRef] = p
+		if *j.kept += len(p.lines); *j.kept <= mostLines {
+			j.page[t.TextRef] = p
+		}
 	}
 	return p
 }

@@ -119,42 +119,6 @@ func TestWrongWordsAreFound(t *testing.T) {
 	}
 }
 
-// agree holds all patterns to what they would match if they were always tried.
-func agree(t *testing.T, all []pattern, body string) {
-	t.Helper()
-	for line := range strings.SplitSeq(body, "\n") {
-		if len(line) > maxShape {
-			continue
-		}
-		for _, words := range []string{plain(line), emphasis.Replace(lower(line))} {
-			for _, p := range all {
-				if always := p.expr.MatchString(words); p.matches(words) != always {
-					t.Fatalf("%v on %q: %v, and %v if it is always tried", p.expr, words, !always, always)
-				}
-			}
-		}
-	}
-}
-
-// Every text in the package's tests, and the costly ones.
-func TestPatternsMatchAsIfAlwaysTried(t *testing.T) {
-	all := written(t)
-	n := 0
-	inspect(t, true, func(node ast.Node) bool {
-		if lit, ok := node.(*ast.BasicLit); ok && lit.Kind == token.STRING {
-			n++
-			agree(t, all, literal(t, lit))
-		}
-		return true
-	})
-	for _, body := range costly() {
-		agree(t, all, body[:4<<10])
-	}
-	if n < 1000 {
-		t.Fatalf("only %d texts", n)
-	}
-}
-
 // without finds a text that expr matches and that holds none of words; ok is false if there is none. It walks through
 // the program of expr and notes beside each instruction how much of a word has just been read. What asks for a border
 // of a word or a line is taken as given: so it may find a text that is none, and overlooks none.

@@ -181,7 +181,7 @@ func (g *ground) appClient(a *appAuth, l *limits) *Client {
 
 func (g *ground) client(token secret, l *limits) *Client {
 	outside := func(next http.RoundTripper) http.RoundTripper {
-		return &retrier{policies: g.policies, log: g.log, next: &whole{next: next, now: g.now, token: token, log: g.log}}
+		return &retrier{policies: g.policies, log: g.log, next: &whole{next: next, now: g.now, token: token, log: g.log, shapes: g.shapes}}
 	}
 	return &Client{ground: g, logs: outside(g.wire), guarded: outside(g.private), limits: l, stats: l.stats, token: token}
 }
@@ -311,7 +311,7 @@ func (c *Client) send(ctx context.Context, method, path string, body, into any) 
 	}
 	err, k.wrong = k.wrong, nil
 	if !k.read {
-		err = decode(r.body, c.shapes.of(reflect.TypeOf(into)), into) // a 304: what was remembered, and seen to be JSON
+		err = decode(r.body, c.shapes.of(reflect.TypeOf(into)), into) // a 304: what was remembered
 	}
 	if err != nil {
 		c.forget(r.req.URL.String())

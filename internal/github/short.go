@@ -18,13 +18,10 @@ type field struct {
 	fields map[string]*field // of an object, or of the objects of a list; nil: all of it
 }
 
-// shapes are the fields of the types that answers were decoded into: a few dozen. A nil one remembers none.
+// shapes are the fields of the types that answers were decoded into: a few dozen.
 type shapes struct{ byType sync.Map }
 
 func (all *shapes) of(t reflect.Type) *field {
-	if all == nil {
-		return fieldsOf(t)
-	}
 	if f, known := all.byType.Load(t); known {
 		return f.(*field)
 	}
@@ -37,18 +34,18 @@ var payloadFields = fieldsOf(reflect.TypeFor[eventPayload]())
 
 var ownReader = reflect.TypeFor[json.Unmarshaler]()
 
-// fieldsOf is what encoding/json reads into a t. Of a type that is not plain it is everything.
+// fieldsOf is what encoding/json reads into a t. Of a type that is not plain it is everything. No type here holds itself.
 func fieldsOf(t reflect.Type) *field {
-	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
-		t = t.Elem()
-	}
-	if t.Kind() != reflect.Struct {
+	switch {
+	case t.Kind() == reflect.Pointer:
+		return fieldsOf(t.Elem())
+	case t.Kind() == reflect.Struct && t.NumField() == 1 && t.Field(0).Name == "is": // a maybe
+		return fieldsOf(t.Field(0).Type)
+	case reflect.PointerTo(t).Implements(ownReader):
 		return &field{}
-	}
-	if is, ok := t.FieldByName("is"); ok { // a maybe
-		return fieldsOf(is.Type)
-	}
-	if reflect.PointerTo(t).Implements(ownReader) {
+	case t.Kind() == reflect.Slice:
+		return fieldsOf(t.Elem())
+	case t.Kind() != reflect.Struct:
 		return &field{}
 	}
 	f := &field{fields: map[string]*field{}}
@@ -64,8 +61,9 @@ func fieldsOf(t reflect.Type) *field {
 	return f
 }
 
-// decode reads JSON into what into points to, as json.Unmarshal does but for what is wrong with parts that are not read.
-// f are the fields of its type.
+// decode reads JSON into what into points to, as json.Unmarshal does, but does not see what is wrong with parts that are not
+// read, and finds names only as GitHub spells them. f are the fields of into's type. What the short text leaves in into
+// before it fails, the whole one writes again.
 func decode(text []byte, f *field, into any) error {
 	if needed, ok := short(text, f); ok && json.Unmarshal(needed, into) == nil {
 		return nil
@@ -121,9 +119,9 @@ func (s *shortener) copy() bool {
 func (s *shortener) object(f *field) bool {
 	s.at++
 	s.out = append(s.out, '{')
-	for some := false; ; {
+	for first, some := true, false; ; first = false {
 		c := s.next()
-		if c == '}' && s.in[s.at-1] != ',' {
+		if c == '}' && first {
 			break
 		}
 		from := s.at

@@ -160,7 +160,7 @@ func (w *whole) judge(req *http.Request, c *call, resp *http.Response, body []by
 	return c.decode(body, w.shapes)
 }
 
-// decode reads an answer to where it is wanted. That is done here, because to see that it is JSON is half of the work.
+// decode reads an answer to where it is wanted. That is done here, because to see that it is what was asked for takes reading it.
 func (c *call) decode(body []byte, known *shapes) error {
 	if c.into == nil {
 		if !json.Valid(body) {

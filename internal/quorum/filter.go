@@ -58,7 +58,7 @@ func simple(body string) (Filter, bool) {
 	default:
 		p.name, p.within = name, within
 	}
-	return p, !strings.ContainsAny(name, `*?+[\`) && utf8.ValidString(name)
+	return p, !strings.ContainsAny(name, `*?+[\`+"\ufffd") && utf8.ValidString(name) // an expression takes any invalid byte for a �
 }
 
 func (p Filter) match(path string) bool {

@@ -22,11 +22,10 @@ import (
 // AnswersOptions are options of OpenAnswers.
 type AnswersOptions struct {
 	Log      *slog.Logger // nil: nothing is logged
-	MaxBytes int64        // of keys and values; 0: 1 GiB. Beyond it, what was not read for longest is forgotten
+	MaxBytes int64        // of keys and compressed values; 0: 1 GiB. Beyond it, what was not read for longest is forgotten
 }
 
-// Answers is a cache in a file. It may be used by several goroutines. What is put can be got at once; what is got must not
-// be changed, nor what was put. A fault of the file is a miss, and the file is begun anew.
+// Answers is a cache in a file. It may be used by several goroutines. What is put can be got at once. A fault of the file is a miss, and the file is begun anew.
 type Answers struct {
 	path string
 	log  *slog.Logger
@@ -59,6 +58,7 @@ type Answers struct {
 
 const (
 	maxWaiting    = 8 << 20                // bytes that wait to be written: beyond it a Put only forgets
+	maxValue      = 64 << 20               // bytes of an answer: longer ones are never put
 	readAtOnce    = 2                      // answers that are read from the file at a time
 	maxRead       = 4096                   // ids that wait to be marked as read
 	eras          = 16                     // in so many steps the whole file grows old
@@ -259,6 +259,8 @@ func (a *Answers) find(key string) (id, era int64, value []byte, err error) {
 	return id, era, value, err
 }
 
+var errTooLong = errors.New("longer than any that was put")
+
 // pack compresses a value.
 func (a *Answers) pack(value []byte) []byte {
 	buffer := a.buffers.Get().(*[]byte)
@@ -269,6 +271,9 @@ func (a *Answers) pack(value []byte) []byte {
 
 // unpack returns the value of what pack returned; never nil without an error.
 func unpack(packed []byte) ([]byte, error) {
+	if n, err := s2.DecodedLen(packed); err != nil || n > maxValue {
+		return nil, fmt.Errorf("read answer: %d bytes: %w", n, cmp.Or(err, errTooLong))
+	}
 	value, err := s2.Decode([]byte{}, packed)
 	if err != nil {
 		return nil, fmt.Errorf("read answer: %w", err)
@@ -282,7 +287,13 @@ func sumOf(key string, value []byte) uint32 {
 }
 
 // Put keeps an answer.
-func (a *Answers) Put(key string, value []byte) { a.later(key, a.pack(value)) }
+func (a *Answers) Put(key string, value []byte) {
+	if len(value) > maxValue {
+		a.Forget(key)
+		return
+	}
+	a.later(key, a.pack(value))
+}
 
 // Forget removes an answer.
 func (a *Answers) Forget(key string) { a.later(key, nil) }

@@ -189,6 +189,20 @@ func TestAnswersForgetWhatIsTooMuch(t *testing.T) {
 	wantMiss(t, a, "a")
 }
 
+// JSON takes a fraction of its length.
+func TestAnswersAreCompressed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "answers.db")
+	a := openAnswers(t, path, store.AnswersOptions{MaxBytes: 1 << 20})
+	want := bytes.Repeat([]byte(`{"login":"somebody","id":1}`), 10_000)
+	a.Put("a", want)
+	wantAnswer(t, a, "a", string(want))
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	a = openAnswers(t, path, store.AnswersOptions{MaxBytes: 1 << 20})
+	wantAnswer(t, a, "a", string(want))
+}
+
 func TestAnswersByManyAtOnce(t *testing.T) {
 	a := openAnswers(t, filepath.Join(t.TempDir(), "answers.db"), store.AnswersOptions{MaxBytes: 1 << 20})
 	var wg sync.WaitGroup

@@ -4,9 +4,12 @@ package store
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -115,7 +118,7 @@ func TestFailingDisk(t *testing.T) {
 		return nil
 	})
 	var wg sync.WaitGroup
-	var failed atomic.Int64
+	var failed, forgotten atomic.Int64
 	for g := range 8 {
 		wg.Go(func() {
 			for n := range 40 {
@@ -135,7 +138,10 @@ func TestFailingDisk(t *testing.T) {
 					continue
 				}
 				gone := n%2 == 0 && work[0].Key == key // nobody else looks for it any more
-				_, err = s.Complete(t.Context(), work[0].Lease, Outcome{Now: testNow, Failed: "no", Gone: gone, Sight: []byte("s"), Open: true})
+				ours, err := s.Complete(t.Context(), work[0].Lease, Outcome{Now: testNow, Failed: "no", Gone: gone, Sight: []byte("s"), Open: true})
+				if ours && gone {
+					forgotten.Add(1)
+				}
 				if err != nil && !errors.Is(err, errDisk) {
 					t.Error(err)
 				}
@@ -143,8 +149,8 @@ func TestFailingDisk(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if failed.Load() == 0 {
-		t.Error("the disk never failed")
+	if failed.Load() == 0 || forgotten.Load() == 0 {
+		t.Errorf("the disk failed %d times, and %d keys were forgotten", failed.Load(), forgotten.Load())
 	}
 	for s.Drop(t.Context(), 1) != nil {
 		continue // until the disk works
@@ -245,6 +251,30 @@ func TestOnlyWhatIsAskedForWaitsForTheDisk(t *testing.T) {
 		return nil
 	})
 	ctx, n := t.Context(), 0
+	together := func(first, second func() error) { // in one transaction, in this order
+		hold, held := make(chan struct{}), make(chan struct{})
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			_ = s.note(ctx, "hold", func(*table) error {
+				held <- struct{}{}
+				<-hold
+				return nil
+			})
+		})
+		<-held
+		for i, do := range []func() error{first, second} {
+			wg.Go(func() {
+				if err := do(); err != nil {
+					t.Error(err)
+				}
+			})
+			for len(s.ops) <= i {
+				runtime.Gosched()
+			}
+		}
+		close(hold)
+		wg.Wait()
+	}
 	accepted := func() {
 		n++
 		if _, err := s.Accept(ctx, Delivery{ID: fmt.Sprint(n), At: testNow}, testPoke("a")); err != nil || level != 2 {
@@ -264,5 +294,73 @@ func TestOnlyWhatIsAskedForWaitsForTheDisk(t *testing.T) {
 		if err := s.Poke(ctx, testPoke("b")); err != nil || level != 2 {
 			t.Fatalf("poked at level %d: %v", level, err)
 		}
+		together(func() error { return s.note(ctx, "note", func(*table) error { return nil }) }, func() error { return s.Poke(ctx, testPoke("c")) })
+		if level != 2 {
+			t.Fatalf("poked beside something else at level %d", level)
+		}
+	}
+}
+
+// After a commit that failed, nothing is accepted on a log of which nobody knows what is on the disk.
+func TestAFailedCommitBeginsTheLogAnew(t *testing.T) {
+	var fails atomic.Bool
+	s := openFaulty(t, func(step string) error {
+		if step == "commit" && fails.Load() {
+			return errors.New("input/output error")
+		}
+		return nil
+	})
+	ctx := t.Context()
+	size := func() int64 {
+		info, err := os.Stat(s.files[1].path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Size()
+	}
+	if err := s.Poke(ctx, testPoke("a")); err != nil || size() == 0 {
+		t.Fatal(err, size())
+	}
+	fails.Store(true)
+	if err := s.Poke(ctx, testPoke("b")); err == nil {
+		t.Fatal("the commit did not fail")
+	}
+	fails.Store(false)
+	before := size()
+	if err := s.Poke(ctx, testPoke("c")); err != nil || size() >= before || s.Wrote() != nil {
+		t.Errorf("%v: the log had %d bytes and has %d", err, before, size())
+	}
+	for key, want := range map[string]bool{"a": true, "b": false, "c": true} {
+		if _, err := s.Get(ctx, key); (err == nil) != want {
+			t.Errorf("%s: %v", key, err)
+		}
+	}
+}
+
+// The log is folded into the file now and then, so that it does not grow for ever.
+func TestTheLogIsFolded(t *testing.T) {
+	s := openFaulty(t, nil)
+	for n := range 10 * folded {
+		if err := s.Poke(t.Context(), testPoke(fmt.Sprint(n))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var sizes [2]int64
+	for i := range sizes {
+		info, err := os.Stat(s.files[i].path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sizes[i] = info.Size()
+	}
+	if sizes[0] < 50<<10 || sizes[1] > 4<<20 {
+		t.Errorf("the file has %d bytes, its log %d", sizes[0], sizes[1])
+	}
+}
+
+// What claims to be long is not believed.
+func TestAnAnswerIsNoBomb(t *testing.T) {
+	if value, err := unpack(binary.AppendUvarint(nil, 3<<30)); err == nil {
+		t.Errorf("%d bytes were unpacked", len(value))
 	}
 }

@@ -110,7 +110,7 @@ func openSQLite(path string, o Options) (_ *SQLite, err error) {
 	if err := migrate(path); err != nil {
 		return nil, err
 	}
-	if s.writer, err = openDB(path, 1, "cache_size(-800)", "synchronous(FULL)", "wal_autocheckpoint(4000)", "journal_size_limit(33554432)"); err != nil {
+	if s.writer, err = openDB(path, 1, "cache_size(-800)", "synchronous(FULL)", "wal_autocheckpoint(0)", "journal_size_limit(33554432)"); err != nil {
 		return nil, err
 	}
 	if s.table, err = newTable(s.writer); err != nil {
@@ -177,14 +177,13 @@ func createFile(path string) error {
 	return f.Close()
 }
 
-// openDB opens a database with pragmas that each connection sets. Pages are small, because each one that changes is written
-// whole; the file of an earlier program keeps its own.
+// openDB opens a database with pragmas that each connection sets.
 func openDB(path string, conns int, pragmas ...string) (*sql.DB, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
 	}
-	pragmas = append([]string{"busy_timeout(10000)", "page_size(2048)", "journal_mode(WAL)", "temp_store(MEMORY)", "foreign_keys(1)"}, pragmas...)
+	pragmas = append([]string{"busy_timeout(10000)", "journal_mode(WAL)", "temp_store(MEMORY)", "foreign_keys(1)"}, pragmas...)
 	dsn := url.URL{Scheme: "file", Path: filepath.ToSlash(abs), RawQuery: url.Values{"_pragma": pragmas}.Encode()}
 	var c driver.Connector
 	if c, err = sqlite.NewConnector(dsn.String()); err != nil {

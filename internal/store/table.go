@@ -19,6 +19,8 @@ type table struct {
 	kept     totals // as of the last commit
 	token    int64  // the last one
 	synced   bool   // commits wait for the disk
+	torn     bool   // one failed: what of the log has reached the disk is not known
+	unfolded int    // commits since the log was last folded into the file
 	lastSeen int64  // the latest seen_at
 }
 
@@ -147,11 +149,44 @@ func (t *table) sync(yes bool) error {
 	if yes {
 		level = "FULL"
 	}
+	t.synced = false // an error does not tell whether it was done
 	if err := t.exec("PRAGMA synchronous(" + level + ")"); err != nil {
 		return err
 	}
 	t.synced = yes
 	return nil
+}
+
+// whole makes sure, after a commit that failed, that the next one stands on what is on the disk: Linux tells of a failed
+// fsync once, and forgets what was not written. So the log is folded into the file, and begun anew.
+func (t *table) whole() error {
+	if !t.torn {
+		return nil
+	}
+	var busy bool
+	var log, moved int
+	if err := t.row("PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &log, &moved); err != nil {
+		return err
+	}
+	if busy {
+		return errors.New("after a fault, the log cannot be folded into the file: somebody reads it")
+	}
+	t.torn = false
+	return nil
+}
+
+// folded is how many commits stand in the log until it is folded into the file.
+const folded = 64
+
+// fold folds the log into the file now and then. SQLite does so by itself, but tells nobody if it fails.
+func (t *table) fold() {
+	if t.unfolded++; t.unfolded < folded {
+		return
+	}
+	t.unfolded = 0
+	if err := t.exec("PRAGMA wal_checkpoint(PASSIVE)"); err != nil {
+		t.torn = true
+	}
 }
 
 func (t *table) row(query string, args ...any) *sql.Row {

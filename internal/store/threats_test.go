@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // Faults 43 and 45: into a file that was deleted everything can be written, and nothing of it is there after a restart; and
@@ -32,6 +33,12 @@ func TestADeletedFileAcceptsNothing(t *testing.T) {
 		for range 2 {
 			if _, err := s.Accept(t.Context(), Delivery{ID: "after", At: testNow}, testPoke("k")); err == nil || s.Wrote() == nil {
 				t.Errorf("without %q a delivery was accepted: %v, %v", suffix, err, s.Wrote())
+			}
+			if _, err := s.Prune(t.Context(), testNow, 0); err == nil { // readiness asks so
+				t.Errorf("without %q it seems to work", suffix)
+			}
+			if _, err := s.Claim(t.Context(), Claim{Now: testNow, Until: testNow.Add(time.Minute), Limit: 1}); err == nil || s.Wrote() == nil {
+				t.Errorf("without %q a key was claimed: %v, %v", suffix, err, s.Wrote())
 			}
 		}
 		_ = s.Close() // whatever it says of the file

@@ -112,6 +112,13 @@ func (s *SQLite) commit(batch []*op) {
 	if len(batch) == 0 {
 		return
 	}
+	if err := s.ready(); err != nil {
+		s.complain(err)
+		for _, o := range batch {
+			o.done <- err
+		}
+		return
+	}
 	err := s.transact(batch)
 	switch {
 	case err != nil && len(batch) > 1:
@@ -125,6 +132,7 @@ func (s *SQLite) commit(batch []*op) {
 		for _, o := range batch {
 			o.done <- nil
 		}
+		s.table.fold()
 	}
 }
 
@@ -148,18 +156,20 @@ func (t *table) changes() (n int64, err error) {
 	return n, t.row("SELECT total_changes()").Scan(&n)
 }
 
+// ready makes sure that what will be written can be read again.
+func (s *SQLite) ready() error {
+	if err := s.there(); err != nil {
+		return err
+	}
+	return s.table.whole()
+}
+
 // transact does operations in one transaction, all or none.
 func (s *SQLite) transact(batch []*op) (err error) {
 	if err := s.fault("begin"); err != nil {
 		return err
 	}
-	durable := slices.ContainsFunc(batch, func(o *op) bool { return o.durable })
-	if durable {
-		if err := s.there(); err != nil {
-			return err
-		}
-	}
-	if err := s.table.sync(durable); err != nil {
+	if err := s.table.sync(slices.ContainsFunc(batch, func(o *op) bool { return o.durable })); err != nil {
 		return err
 	}
 	ailing := s.Wrote() != nil // then only what writes shows that it works again: not every operation does
@@ -188,9 +198,11 @@ func (s *SQLite) transact(batch []*op) (err error) {
 		}
 	}
 	if err := s.fault("commit"); err != nil {
+		s.table.torn = true
 		return err
 	}
 	if err := s.table.do(s.table.commit); err != nil {
+		s.table.torn = true
 		return err
 	}
 	s.table.keep()
