@@ -14,6 +14,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/quorum"
+	rendered "github.com/review-coordinator/coordinator/internal/report"
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
 
@@ -26,6 +28,7 @@ const (
 	recovered                 // one says nothing, is run again at once, and approves
 	silent                    // one says nothing, twice
 	outaged                   // one answers 503, is run again later, and approves
+	givenUp                   // it should have been run again, and a kill cut off each of the three tries
 )
 
 // fates are how often each comes.
@@ -48,6 +51,8 @@ func (f fate) conclusion() string {
 		return "failure"
 	case silent:
 		return "action_required"
+	case givenUp: // it waits for the reviewer's timeout
+		return ""
 	default:
 		return "unreachable"
 	}
@@ -74,6 +79,7 @@ type life struct {
 	acks     int
 	pushes   int
 	reruns   int
+	givenUp  int
 	errs     []error
 }
 
@@ -122,7 +128,11 @@ func (l *life) play(ctx context.Context) (want map[string]fate) {
 				if last && f == outaged { // its rerun is due in half a minute
 					f = recovered
 				}
-				if err := l.cycle(p, cycle, f, last, rng); err != nil {
+				err := l.cycle(p, cycle, f, last, rng)
+				if errors.Is(err, errGivenUp) {
+					f, err = givenUp, nil
+				}
+				if err != nil {
 					l.fail(fmt.Errorf("play %s: %w", p, err))
 					return
 				}
@@ -185,7 +195,7 @@ func (l *life) cycle(p pull, n int, f fate, last bool, rng *rand.Rand) error {
 		return err
 	}
 	if f != approved && f != objected {
-		if err := errors.Join(l.awaitRerun(rerun), soon()); err != nil {
+		if err := errors.Join(l.awaitRerun(p, runs[1], rerun), soon()); err != nil {
 			return err
 		}
 		if err := l.answer(p, runs[1], f.second(), soon); err != nil {
@@ -210,18 +220,45 @@ func (l *life) waits(repo string, run int64, rerun chan int) {
 // half a minute later at the earliest, and a kill may hit it there again.
 const mostRerun = 4 * time.Minute
 
-// awaitRerun waits until the daemon has run a run again.
-func (l *life) awaitRerun(rerun <-chan int) error {
-	timer := time.NewTimer(mostRerun)
-	defer timer.Stop()
-	select {
-	case <-rerun:
-		return nil
-	case <-timer.C:
-		return fmt.Errorf("its reviewer was not run again within %s", mostRerun)
-	case <-l.from.Done():
-		return context.Cause(l.from)
+// errGivenUp says that a rerun was tried as often as it may be, and each try was cut off: GitHub would not tell a fourth one
+// from a second rerun.
+var errGivenUp = errors.New("the rerun was given up")
+
+// awaitRerun waits until the daemon has run a run again, or has given it up.
+func (l *life) awaitRerun(p pull, run int64, rerun <-chan int) error {
+	end := time.Now().Add(mostRerun)
+	for time.Now().Before(end) {
+		timer := time.NewTimer(5 * time.Second)
+		select {
+		case <-rerun:
+			timer.Stop()
+			return nil
+		case <-timer.C:
+		case <-l.from.Done():
+			timer.Stop()
+			return context.Cause(l.from)
+		}
+		if l.gaveUp(p, run) {
+			l.mu.Lock()
+			l.givenUp++
+			l.mu.Unlock()
+			return errGivenUp
+		}
 	}
+	return fmt.Errorf("its reviewer was not run again within %s", mostRerun)
+}
+
+// gaveUp reports whether the check says that a run was to be run again three times, the last time more than a minute ago.
+func (l *life) gaveUp(p pull, run int64) bool {
+	for _, c := range p.Own(p.Head(p.number)) {
+		record, ok := rendered.ParseRecord(c.Text)
+		if ok && slices.ContainsFunc(record.Intents, func(in quorum.Intent) bool {
+			return in.Kind == quorum.Rerun && in.Run == run && in.Tries >= 3 && time.Since(in.At) > time.Minute
+		}) {
+			return true
+		}
+	}
+	return false
 }
 
 func (l *life) answer(p pull, run int64, text string, soon func() error) error {
@@ -394,6 +431,7 @@ func (l *life) judge() {
 	r.add("deliveries accepted", float64(len(l.accepted)), "")
 	r.add("heads with a check of ours", float64(heads), "")
 	r.add("reruns", float64(l.reruns), "")
+	r.add("reruns given up after three tries, each cut off", float64(l.givenUp), "")
 	r.most("reruns done twice", float64(twice), "", 0)
 	r.most("pull requests not looked at after an accepted delivery", float64(unseen), "", 0)
 }

@@ -27,11 +27,11 @@ type Store interface {
 	// Accept makes a delivery and the pokes that it causes durable, all or nothing. A delivery whose ID is known changes
 	// nothing and is not fresh.
 	Accept(ctx context.Context, d Delivery, pokes ...Poke) (fresh bool, err error)
-	// Poke asks for looks, all or none.
+	// Poke asks for looks, all or none, and durably.
 	Poke(ctx context.Context, pokes ...Poke) error
 	// Claim leases what is due. No tenant gets a second key before each other tenant that has something due got its first,
 	// and of a tenant's keys the one that has been due longest comes first. That holds from one Claim to the next, too: the
-	// tenant that was served last waits for the others.
+	// tenant that was served last waits for the others. A loss of power may undo it, as it may undo Renew, Complete and Prune.
 	Claim(ctx context.Context, c Claim) ([]Work, error)
 	// Next is the earliest moment at which Claim would have something; zero if there is none. The end of a lease is one.
 	Next(ctx context.Context, except []int64) (time.Time, error)
@@ -39,7 +39,7 @@ type Store interface {
 	Renew(ctx context.Context, until time.Time, leases ...Lease) (lost []Lease, err error)
 	// Complete ends a lease. It reports false, and changes nothing, if the lease was lost.
 	Complete(ctx context.Context, l Lease, o Outcome) (ours bool, err error)
-	// Drop forgets all keys of a tenant, leased ones included.
+	// Drop forgets all keys of a tenant, leased ones included, durably.
 	Drop(ctx context.Context, tenant int64) error
 
 	// Known says which of these deliveries were accepted.
