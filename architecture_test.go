@@ -44,7 +44,7 @@ var rules = map[string][]string{
 		"internal/quorum", "internal/evidence", "internal/report", "internal/config", "internal/github", "internal/loop", "internal/sandbox", "internal/store", "internal/daemon",
 	},
 	// Load, crashes and growth of the real program, against the sandbox.
-	"bench": {"internal/quorum", "internal/sandbox"},
+	"bench": {"internal/quorum", "internal/report", "internal/sandbox"},
 }
 
 // pure are the packages that judge, decide and word. Equal inputs give equal outputs, wherever and whenever.

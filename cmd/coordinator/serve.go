@@ -17,6 +17,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"syscall"
 	"time"
@@ -84,6 +85,9 @@ func (cmd serveCmd) Run(ctx context.Context, c *command) error {
 	defer s.close()
 	if cmd.Check {
 		return cmd.check(ctx, c, s)
+	}
+	if c.Getenv("GOGC") == "" { // what a rush takes is given back after it, so it may take more to be collected less
+		debug.SetGCPercent(200)
 	}
 	return s.serve(ctx)
 }
