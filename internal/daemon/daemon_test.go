@@ -408,6 +408,35 @@ func TestABurstComesToTwoLooksAtMost(t *testing.T) {
 	})
 }
 
+// One tenant's looks at a time are bounded, however many workers are free when it comes.
+func TestATenantGetsNotAllWorkers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand()
+		h := build(t, l, t.TempDir(), func(c *Config) { c.PerTenant = 5 })
+		settle(time.Minute)
+		l.mu.Lock()
+		l.takes = time.Second
+		l.mu.Unlock()
+		for n := range 40 {
+			l.open(1, pull(n+1))
+			h.deliver(about(1, pull(n+1)))
+		}
+		settle(500 * time.Millisecond)
+		l.mu.Lock()
+		at := 0
+		for _, within := range l.within {
+			if within {
+				at++
+			}
+		}
+		l.mu.Unlock()
+		if at != 5 {
+			t.Errorf("%d looks at a time, want 5", at)
+		}
+		h.stop()
+	})
+}
+
 func TestWhatHappensDuringALookIsLookedAtAfterIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()

@@ -161,7 +161,7 @@ func (d *Daemon) claim(ctx context.Context, n int) (works []store.Work, next tim
 	if n = min(n, d.rush.looks(now, d.Workers)-d.underWay()); n <= 0 {
 		return nil, now.Add(rushPause)
 	}
-	works, err := d.Store.Claim(ctx, store.Claim{Now: now, Until: now.Add(d.Lease), Limit: n, Except: except, Most: most})
+	works, err := d.Store.Claim(ctx, store.Claim{Now: now, Until: now.Add(d.Lease), Limit: n, Except: except, Most: most, Each: d.PerTenant})
 	d.mu.Lock()
 	for _, w := range works {
 		d.busy[w.Tenant]++

@@ -93,7 +93,8 @@ type Claim struct {
 	Until  time.Time     // when the leases run out
 	Limit  int           // keys at most
 	Except []int64       // tenants that get none: they are limited, or have enough at once
-	Most   map[int64]int // of a tenant at most so many keys; a tenant that is not in it gets any number
+	Most   map[int64]int // of a tenant at most so many keys
+	Each   int           // of a tenant that is not in Most at most so many; 0: any number
 }
 
 // A Lease is the right to complete a key.

@@ -300,7 +300,11 @@ func (t *table) claim(c Claim) ([]Work, error) {
 				continue
 			}
 			work = append(work, w)
-			if most, ok := c.Most[tenant]; !ok || round < most {
+			most, ok := c.Most[tenant]
+			if !ok {
+				most = c.Each
+			}
+			if !ok && most == 0 || round < most {
 				still = append(still, tenant)
 			}
 		}

@@ -155,6 +155,9 @@ func most(c store.Claim, tenant int64, due []*modelKey) int {
 	if n, ok := c.Most[tenant]; ok {
 		return min(n, len(due))
 	}
+	if c.Each > 0 {
+		return min(c.Each, len(due))
+	}
 	return len(due)
 }
 
@@ -166,6 +169,9 @@ func (d *drive) claim(*rapid.T) {
 	}
 	if rapid.IntRange(0, 3).Draw(d.T, "most") == 0 {
 		c.Most = map[int64]int{rapid.Int64Range(1, 3).Draw(d.T, "of whom"): rapid.IntRange(0, 2).Draw(d.T, "how many")}
+	}
+	if rapid.IntRange(0, 3).Draw(d.T, "each") == 0 {
+		c.Each = rapid.IntRange(1, 2).Draw(d.T, "at most")
 	}
 	work, err := d.s.Claim(d.t.Context(), c)
 	d.must(err)

@@ -522,7 +522,8 @@ func excepts(b *bench) {
 	b.same("most", count(store.Claim{Limit: 100, Except: []int64{0}, Most: map[int64]int{0: 9, 1: 2, 2: 0}}), map[int64]int{1: 2, 3: 4})
 	b.same("next", b.next(0, 1, 2), b.now.Add(lease))
 	b.same("next of none", b.next(0, 1, 2, 3), time.Time{})
-	b.same("the rest", count(store.Claim{Limit: 100}), map[int64]int{0: 4, 1: 2, 2: 3})
+	b.same("each", count(store.Claim{Limit: 100, Each: 1, Most: map[int64]int{2: 2}}), map[int64]int{0: 1, 1: 1, 2: 2})
+	b.same("the rest", count(store.Claim{Limit: 100}), map[int64]int{0: 3, 1: 1, 2: 1})
 }
 
 func nexts(b *bench) {
