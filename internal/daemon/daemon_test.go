@@ -417,11 +417,16 @@ func TestATenantGetsNotAllWorkers(t *testing.T) {
 		l.mu.Lock()
 		l.takes = time.Second
 		l.mu.Unlock()
+		var pokes []store.Poke // all due at once
 		for n := range 40 {
 			l.open(1, pull(n+1))
-			h.deliver(about(1, pull(n+1)))
+			pokes = append(pokes, h.pullPoke(1, pull(n+1), time.Now().Add(time.Second), store.Any))
 		}
-		settle(500 * time.Millisecond)
+		if err := h.Store.Poke(t.Context(), pokes...); err != nil {
+			t.Fatal(err)
+		}
+		h.wake()
+		settle(1500 * time.Millisecond)
 		l.mu.Lock()
 		at := 0
 		for _, within := range l.within {
