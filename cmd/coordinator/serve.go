@@ -87,7 +87,7 @@ func (cmd serveCmd) Run(ctx context.Context, c *command) error {
 		return cmd.check(ctx, c, s)
 	}
 	if c.Getenv("GOGC") == "" { // what a rush takes is given back after it, so it may take more to be collected less
-		debug.SetGCPercent(200)
+		debug.SetGCPercent(150)
 	}
 	return s.serve(ctx)
 }
