@@ -110,7 +110,7 @@ func (cmd crashCmd) Run(b *bench) error {
 	b.report.add("seed", float64(cmd.Seed), "")
 	b.report.add("took", took.Seconds(), "s")
 	b.report.most("accepted deliveries lost", float64(lost), "", 0)
-	l.judge()
+	l.judge(cmd.Points)
 	return nil
 }
 
@@ -446,7 +446,7 @@ func (cmd faultsCmd) Run(b *bench) error {
 	delivering()
 	b.report.add("faults", float64(struck), "")
 	b.report.add("seed", float64(cmd.Seed), "")
-	l.judge()
+	l.judge(0)
 	return nil
 }
 

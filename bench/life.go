@@ -383,8 +383,8 @@ func (l *life) wrong(want map[string]fate) (wrong []string) {
 	return wrong
 }
 
-// judge says what must never have happened, once all is settled.
-func (l *life) judge() {
+// judge says what must never have happened, once all is settled. It takes three kills to cut a rerun off for good.
+func (l *life) judge(kills int) {
 	r := &l.b.report
 	for _, err := range l.errs {
 		r.violated("%v", err)
@@ -431,7 +431,7 @@ func (l *life) judge() {
 	r.add("deliveries accepted", float64(len(l.accepted)), "")
 	r.add("heads with a check of ours", float64(heads), "")
 	r.add("reruns", float64(l.reruns), "")
-	r.add("reruns given up after three tries, each cut off", float64(l.givenUp), "")
+	r.most("reruns given up after three tries, each cut off", float64(l.givenUp), "", float64(kills/3))
 	r.most("reruns done twice", float64(twice), "", 0)
 	r.most("pull requests not looked at after an accepted delivery", float64(unseen), "", 0)
 }

@@ -25,7 +25,8 @@ type AnswersOptions struct {
 	MaxBytes int64        // of keys and compressed values; 0: 1 GiB. Beyond it, what was not read for longest is forgotten
 }
 
-// Answers is a cache in a file. It may be used by several goroutines. What is put can be got at once. A fault of the file is a miss, and the file is begun anew.
+// Answers is a cache in a file. It may be used by several goroutines. What is put can be got at once. A fault of the file is
+// a miss, and the file is begun anew.
 type Answers struct {
 	path string
 	log  *slog.Logger
@@ -69,7 +70,7 @@ const (
 
 // The schema's number stands in the file. Another one begins the file anew: a cache is not migrated. Nothing here waits for
 // the disk, so that after a loss of power a page may be an older one: sum tells, over the key and the value. Values are
-// compressed: JSON of GitHub's shrinks to a fifth, and writing it takes longer than shrinking it.
+// compressed: they are JSON, and writing it takes longer than shrinking it.
 const answersSchema = `
 CREATE TABLE answers (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, era INTEGER NOT NULL, size INTEGER NOT NULL, sum INTEGER NOT NULL);
 CREATE INDEX answers_era ON answers (era);

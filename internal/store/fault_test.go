@@ -345,22 +345,42 @@ func TestTheLogIsFolded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var sizes [2]int64
-	for i := range sizes {
-		info, err := os.Stat(s.files[i].path)
+	info, err := os.Stat(s.files[1].path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Size() > 4<<20 {
+		t.Errorf("the log has %d bytes", info.Size())
+	}
+}
+
+// A log that could not be folded is begun anew before anything else is accepted on it.
+func TestAFailedFoldIsAFault(t *testing.T) {
+	s := openFaulty(t, func(step string) error {
+		if step == "fold" {
+			return errors.New("input/output error")
+		}
+		return nil
+	})
+	var last int64 // bytes of the log
+	for n := range folded + 1 {
+		if err := s.Poke(t.Context(), testPoke(fmt.Sprint(n))); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(s.files[1].path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		sizes[i] = info.Size()
-	}
-	if sizes[0] < 50<<10 || sizes[1] > 4<<20 {
-		t.Errorf("the file has %d bytes, its log %d", sizes[0], sizes[1])
+		if n == folded && info.Size() >= last {
+			t.Errorf("the log had %d bytes and has %d", last, info.Size())
+		}
+		last = info.Size()
 	}
 }
 
 // What claims to be long is not believed.
 func TestAnAnswerIsNoBomb(t *testing.T) {
-	if value, err := unpack(binary.AppendUvarint(nil, 3<<30)); err == nil {
-		t.Errorf("%d bytes were unpacked", len(value))
+	if value, err := unpack(binary.AppendUvarint(nil, 3<<30)); !errors.Is(err, errTooLong) { // s2 would make room first
+		t.Errorf("%d bytes were unpacked: %v", len(value), err)
 	}
 }

@@ -31,7 +31,7 @@ var migrations embed.FS
 type Options struct {
 	Log *slog.Logger // nil: nothing is logged
 
-	fault func(step string) error // of tests: what goes wrong at "begin", "commit"
+	fault func(step string) error // of tests: what goes wrong at "begin", "commit", "fold"
 }
 
 // SQLite is a [Store] in one file, which one process uses at a time.

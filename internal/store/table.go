@@ -175,20 +175,6 @@ func (t *table) whole() error {
 	return nil
 }
 
-// folded is how many commits stand in the log until it is folded into the file.
-const folded = 64
-
-// fold folds the log into the file now and then. SQLite does so by itself, but tells nobody if it fails.
-func (t *table) fold() {
-	if t.unfolded++; t.unfolded < folded {
-		return
-	}
-	t.unfolded = 0
-	if err := t.exec("PRAGMA wal_checkpoint(PASSIVE)"); err != nil {
-		t.torn = true
-	}
-}
-
 func (t *table) row(query string, args ...any) *sql.Row {
 	return t.conn.QueryRowContext(context.Background(), query, args...)
 }

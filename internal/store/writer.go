@@ -132,7 +132,7 @@ func (s *SQLite) commit(batch []*op) {
 		for _, o := range batch {
 			o.done <- nil
 		}
-		s.table.fold()
+		s.fold()
 	}
 }
 
@@ -162,6 +162,23 @@ func (s *SQLite) ready() error {
 		return err
 	}
 	return s.table.whole()
+}
+
+// folded is how many commits stand in the log until it is folded into the file.
+const folded = 64
+
+// fold folds the log into the file now and then. SQLite would do so by itself, but tell nobody if it fails.
+func (s *SQLite) fold() {
+	t := s.table
+	if t.unfolded++; t.unfolded < folded {
+		return
+	}
+	t.unfolded = 0
+	err := s.fault("fold")
+	if err == nil {
+		err = t.exec("PRAGMA wal_checkpoint(PASSIVE)")
+	}
+	t.torn = t.torn || err != nil
 }
 
 // transact does operations in one transaction, all or none.
@@ -197,11 +214,10 @@ func (s *SQLite) transact(batch []*op) (err error) {
 			return err
 		}
 	}
-	if err := s.fault("commit"); err != nil {
-		s.table.torn = true
-		return err
+	if err = s.fault("commit"); err == nil {
+		err = s.table.do(s.table.commit)
 	}
-	if err := s.table.do(s.table.commit); err != nil {
+	if err != nil {
 		s.table.torn = true
 		return err
 	}
