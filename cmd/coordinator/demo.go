@@ -66,7 +66,7 @@ func (cmd demoCmd) Run(ctx context.Context, c *command) error {
 	st.now = clock.Now
 	admin := anyPort
 	if !cmd.Once {
-		admin = usualPort(ctx)
+		admin = usualPort
 	}
 	d, err := openDemo(ctx, c, s, clock, admin, st.looked)
 	defer d.close()

@@ -17,7 +17,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -72,7 +71,7 @@ func openDemo(ctx context.Context, c *command, s *sandbox.Scenario, clock *story
 		return d, fmt.Errorf("make the demo's folder: %w", err)
 	}
 	d.server, err = openServer(ctx, serverConfig{
-		Listen: anyPort, AdminListen: admin, Database: filepath.Join(d.folder, "demo.db"), Secrets: []string{secret}, Resync: 5 * time.Minute, Log: c.demoLog(), Now: clock.Now,
+		Listen: anyPort, AdminListen: admin, AdminElse: anyPort, Database: filepath.Join(d.folder, "demo.db"), Secrets: []string{secret}, Resync: 5 * time.Minute, Log: c.demoLog(), Now: clock.Now,
 		GitHub: github.Options{
 			App:       &github.App{ID: app.ID, Key: pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})},
 			Transport: storyTokens{d.hub}, UserAgent: "review-coordinator",
@@ -85,19 +84,8 @@ func openDemo(ctx context.Context, c *command, s *sandbox.Scenario, clock *story
 	return d, err
 }
 
-// anyPort is an address that is always free.
-const anyPort = "127.0.0.1:0"
-
-// usualPort is where serve has its dashboard, if nobody else is there.
-func usualPort(ctx context.Context) string {
-	const usual = "127.0.0.1:9090"
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", usual)
-	if err != nil {
-		return anyPort
-	}
-	l.Close()
-	return usual
-}
+// The dashboard is where serve has it, or, if another program is there, anywhere.
+const usualPort, anyPort = "127.0.0.1:9090", "127.0.0.1:0"
 
 // storyTokens brings the Hub's answers. A token's end is told by the story's clock, and what asks for tokens goes by the
 // machine's: by that one it is told an end that comes earlier.
@@ -157,8 +145,11 @@ func (d *demo) live(ctx context.Context, tell func(context.Context) error) error
 		return errors.New("hear of the daemon's work: too many listen") // unreachable: nobody else does yet
 	}
 	d.done = done
-	group.Go(func() error { return d.server.serve(ctx) })
+	serving, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	group.Go(func() error { return d.server.serve(serving) })
 	group.Go(func() error {
+		defer end() // what is on its way arrives: the server must not complain of a caller that hung up
 		wire := &http.Transport{}
 		defer wire.CloseIdleConnections()
 		d.hub.DeliverTo(ctx, "http://"+d.server.hooks.Addr().String()+daemon.WebhookPath, &http.Client{Transport: wire})

@@ -169,6 +169,7 @@ func (c *command) serverLog() *slog.Logger {
 // serverConfig is what a server is made of.
 type serverConfig struct {
 	Listen, AdminListen string
+	AdminElse           string // where the admin listener is if another program has AdminListen; "": that is an error
 	Database            string // file
 	Secrets             []string
 	GitHub              github.Options
@@ -229,7 +230,11 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 	if s.hooks, err = listen(ctx, "--listen", o.Listen); err != nil {
 		return nil, err
 	}
-	if s.admin, err = listen(ctx, "--admin-listen", o.AdminListen); err != nil {
+	s.admin, err = listen(ctx, "--admin-listen", o.AdminListen)
+	if o.AdminElse != "" && errors.Is(err, syscall.EADDRINUSE) {
+		s.admin, err = listen(ctx, "--admin-listen", o.AdminElse)
+	}
+	if err != nil {
 		return nil, err
 	}
 	hooks := http.NewServeMux()

@@ -139,7 +139,10 @@ type intakeAnswer struct {
 // note logs what was not accepted: what anybody can cause at most once a minute, with how often it was.
 func (in *Intake) note(r *http.Request, no *refusal, err error) {
 	line, level, text := &in.refused, slog.LevelWarn, "webhook requests refused"
-	if no.result == failed {
+	switch {
+	case errors.Is(err, ErrDraining):
+		line, level, text = &in.failed, slog.LevelInfo, "webhook deliveries not accepted while stopping; the resync asks for them again"
+	case no.result == failed:
 		line, level, text = &in.failed, slog.LevelError, "webhook deliveries not accepted; the resync asks for them again"
 	}
 	if n, say := line.count(in.Now()); say {
@@ -205,9 +208,9 @@ func (in *Intake) delivery(r *http.Request) (Received, error) {
 	return d, nil
 }
 
-// receive hands a delivery on.
+// receive hands a delivery on. It came whole and is signed: that its sender hangs up now is no reason to lose it.
 func (in *Intake) receive(ctx context.Context, d Received) (event, result string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, acceptMost)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), acceptMost)
 	defer cancel()
 	began := in.Now()
 	result, err = in.Receive(ctx, d)

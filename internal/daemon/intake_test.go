@@ -270,6 +270,30 @@ func TestNothingIsAcceptedUnlessItWasReceived(t *testing.T) {
 	}
 }
 
+func TestWhatCameWholeIsReceivedThoughTheSenderHangsUp(t *testing.T) {
+	d := newDoor()
+	receive := d.Receive
+	d.Receive = func(ctx context.Context, r Received) (string, error) {
+		if err := ctx.Err(); err != nil {
+			return "", err
+		}
+		return receive(ctx, r)
+	}
+	ctx, hangUp := context.WithCancel(t.Context())
+	hangUp()
+	if d.send(post([]byte("{}"), nil).WithContext(ctx)); len(d.got) != 1 || d.log.Len() > 0 {
+		t.Errorf("%d received, the log says %q", len(d.got), &d.log)
+	}
+}
+
+func TestAStopIsNoError(t *testing.T) {
+	d := newDoor()
+	d.err = fmt.Errorf("receive: %w", ErrDraining)
+	if w := d.send(post([]byte("{}"), nil)); w.Code != http.StatusServiceUnavailable || !strings.Contains(d.log.String(), "level=INFO") {
+		t.Errorf("%d, the log says %q", w.Code, &d.log)
+	}
+}
+
 func TestGuessersDoNotFloodTheLog(t *testing.T) {
 	d := newDoor()
 	guess := func(n int) {

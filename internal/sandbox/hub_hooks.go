@@ -285,8 +285,8 @@ func (h *Hub) Request(ctx context.Context, url string, d Delivery) (*http.Reques
 	return req, nil
 }
 
-// DeliverTo sends what happens to a webhook's address until ctx ends. It follows no redirect, waits ten seconds for an
-// answer and tries nothing twice. A nil client is the default one.
+// DeliverTo sends what happens to a webhook's address until ctx ends, and returns when what is on its way was answered.
+// It follows no redirect, waits ten seconds for an answer and tries nothing twice. A nil client is the default one.
 func (h *Hub) DeliverTo(ctx context.Context, url string, client *http.Client) {
 	if client == nil {
 		client = http.DefaultClient
@@ -376,7 +376,7 @@ func (h *Hub) try(ctx context.Context, url string, d *Delivery, send func(contex
 	if d.fate.Drop {
 		err = errors.New("dropped")
 	} else {
-		waiting, stop := context.WithTimeout(ctx, deliveryPatience)
+		waiting, stop := context.WithTimeout(context.WithoutCancel(ctx), deliveryPatience) // GitHub does not hang up early
 		code, err = send(waiting, *d)
 		stop()
 	}
