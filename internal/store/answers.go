@@ -7,12 +7,16 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"database/sql"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"log/slog"
+	"maps"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -70,12 +74,24 @@ const (
 
 // The schema's number stands in the file. Another one begins the file anew: a cache is not migrated. Nothing here waits for
 // the disk, so that after a loss of power a page may be an older one: sum tells, over the key and the value. Values are
-// compressed: they are JSON, and writing it takes longer than shrinking it.
+// compressed: they are JSON, and writing it takes longer than shrinking it. Of a key there is its hash alone, id and rest:
+// keys are long, and what is looked up would be several times as large with them. Values stand apart, in the order in which
+// they came: among hashes, each new one would move its neighbours.
 const answersSchema = `
-CREATE TABLE answers (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, era INTEGER NOT NULL, size INTEGER NOT NULL, sum INTEGER NOT NULL);
+CREATE TABLE answers (id INTEGER PRIMARY KEY, rest INTEGER NOT NULL, body INTEGER NOT NULL, era INTEGER NOT NULL, size INTEGER NOT NULL, sum INTEGER NOT NULL);
 CREATE INDEX answers_era ON answers (era);
 CREATE TABLE bodies (id INTEGER PRIMARY KEY, value BLOB NOT NULL);
-PRAGMA user_version = 2`
+PRAGMA user_version = 3`
+
+// A hash stands for a key in the file: so much of SHA-256 that nobody finds two keys with the same.
+type hash struct{ id, rest int64 }
+
+func hashOf(key string) hash {
+	sum := sha256.Sum256([]byte(key))
+	return hash{int64(binary.BigEndian.Uint64(sum[:])), int64(binary.BigEndian.Uint64(sum[8:]))}
+}
+
+func byID(a, b hash) int { return cmp.Compare(a.id, b.id) }
 
 // OpenAnswers opens the cache in a file, which it creates if it is not there or cannot be read.
 func OpenAnswers(path string, o AnswersOptions) (*Answers, error) {
@@ -128,15 +144,15 @@ func (a *Answers) open() (err error) {
 		if _, err := db.ExecContext(ctx, answersSchema); err != nil {
 			return err
 		}
-	case 2:
+	case 3:
 	default:
-		return fmt.Errorf("its schema is %d, want 2", schema)
+		return fmt.Errorf("its schema is %d, want 3", schema)
 	}
 	var era int64
 	if err := db.QueryRowContext(ctx, `SELECT coalesce(sum(size), 0), coalesce(max(era), 0) + 1 FROM answers`).Scan(&a.bytes, &era); err != nil {
 		return err
 	}
-	if a.get, err = db.PrepareContext(ctx, `SELECT a.id, a.era, a.sum, b.value FROM answers a JOIN bodies b ON b.id = a.id WHERE a.key = ?`); err != nil {
+	if a.get, err = db.PrepareContext(ctx, `SELECT a.era, a.sum, b.value FROM answers a JOIN bodies b ON b.id = a.body WHERE a.id = ? AND a.rest = ?`); err != nil {
 		return err
 	}
 	a.mu.Lock()
@@ -212,7 +228,8 @@ func (a *Answers) serve() {
 
 // read returns an answer from the file; nil if there is none.
 func (a *Answers) read(key string) []byte {
-	id, era, value, err := a.find(key)
+	h := hashOf(key)
+	era, value, err := a.find(key, h)
 	switch {
 	case errors.Is(err, sql.ErrNoRows), errors.Is(err, errNoFile):
 		return nil
@@ -223,7 +240,7 @@ func (a *Answers) read(key string) []byte {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if era < a.era && len(a.marked) < maxRead {
-		a.marked[id] = true
+		a.marked[h.id] = true
 		if len(a.marked) == maxRead {
 			a.nudge()
 		}
@@ -234,30 +251,30 @@ func (a *Answers) read(key string) []byte {
 // errNoFile says that there is no file: it is being replaced, cannot be, or was closed.
 var errNoFile = errors.New("no file")
 
-func (a *Answers) find(key string) (id, era int64, value []byte, err error) {
+func (a *Answers) find(key string, h hash) (era int64, value []byte, err error) {
 	a.files.RLock()
 	defer a.files.RUnlock()
 	if a.db == nil {
-		return 0, 0, nil, errNoFile
+		return 0, nil, errNoFile
 	}
 	var sum uint32
 	var packed sql.RawBytes
-	rows, err := a.get.QueryContext(context.Background(), key)
+	rows, err := a.get.QueryContext(context.Background(), h.id, h.rest)
 	if err != nil {
-		return 0, 0, nil, err
+		return 0, nil, err
 	}
 	defer rows.Close()
 	if !rows.Next() {
-		return 0, 0, nil, cmp.Or(rows.Err(), sql.ErrNoRows)
+		return 0, nil, cmp.Or(rows.Err(), sql.ErrNoRows)
 	}
-	if err := rows.Scan(&id, &era, &sum, &packed); err != nil {
-		return 0, 0, nil, err
+	if err := rows.Scan(&era, &sum, &packed); err != nil {
+		return 0, nil, err
 	}
 	if sum != sumOf(key, packed) {
-		return 0, 0, nil, errors.New("an answer is not what was written")
+		return 0, nil, errors.New("an answer is not what was written")
 	}
 	value, err = unpack(packed)
-	return id, era, value, err
+	return era, value, err
 }
 
 var errTooLong = errors.New("longer than any that was put")
@@ -287,7 +304,7 @@ func sumOf(key string, value []byte) uint32 {
 	return crc32.Update(crc32.Checksum([]byte(key), table), table, value)
 }
 
-// Put keeps an answer.
+// Put keeps an answer. value is not needed after it.
 func (a *Answers) Put(key string, value []byte) {
 	if len(value) > maxValue {
 		a.Forget(key)
@@ -431,13 +448,18 @@ func (a *Answers) store(values map[string][]byte, read map[int64]bool) error {
 	}
 	defer w.close()
 	bytes, turn := a.bytes, a.turn
-	for key, value := range values {
-		delta, err := w.put(key, value, a.era)
+	hashes := make(map[hash]string, len(values))
+	for key := range values {
+		hashes[hashOf(key)] = key
+	}
+	for _, h := range slices.SortedFunc(maps.Keys(hashes), byID) { // page by page
+		key := hashes[h]
+		delta, err := w.put(h, key, values[key], a.era)
 		if err != nil {
 			return err
 		}
 		bytes += delta
-		turn += sizeOf("", value)
+		turn += sizeOf("", values[key])
 	}
 	for id := range read {
 		if _, err := w.mark.ExecContext(context.Background(), a.era, id); err != nil {
@@ -469,7 +491,7 @@ func (a *Answers) store(values map[string][]byte, read map[int64]bool) error {
 
 // An answersWriter holds the statements of one transaction.
 type answersWriter struct {
-	find, insert, resize, body, mark, oldest, remove, removeBody *sql.Stmt
+	find, insert, insertBody, replace, replaceBody, mark, oldest, remove, removeBody *sql.Stmt
 }
 
 func prepareAnswers(tx *sql.Tx) (w answersWriter, err error) {
@@ -477,12 +499,13 @@ func prepareAnswers(tx *sql.Tx) (w answersWriter, err error) {
 		stmt  **sql.Stmt
 		query string
 	}{
-		{&w.find, `SELECT id, size FROM answers WHERE key = ?`},
-		{&w.insert, `INSERT INTO answers (key, era, size, sum) VALUES (?, ?, ?, ?) RETURNING id`},
-		{&w.resize, `UPDATE answers SET era = ?, size = ?, sum = ? WHERE id = ?`},
-		{&w.body, `INSERT INTO bodies (id, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value`},
+		{&w.find, `SELECT body, era, size FROM answers WHERE id = ?`},
+		{&w.insert, `INSERT INTO answers (id, rest, body, era, size, sum) VALUES (?, ?, ?, ?, ?, ?)`},
+		{&w.insertBody, `INSERT INTO bodies (value) VALUES (?)`},
+		{&w.replace, `UPDATE answers SET rest = ?, size = ?, sum = ? WHERE id = ?`},
+		{&w.replaceBody, `INSERT INTO bodies (id, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value`},
 		{&w.mark, `UPDATE answers SET era = ? WHERE id = ?`},
-		{&w.oldest, `SELECT id, size FROM answers ORDER BY era, id LIMIT ?`},
+		{&w.oldest, `SELECT id, body, size FROM answers ORDER BY era, id LIMIT ?`},
 		{&w.remove, `DELETE FROM answers WHERE id = ?`},
 		{&w.removeBody, `DELETE FROM bodies WHERE id = ?`},
 	} {
@@ -495,7 +518,7 @@ func prepareAnswers(tx *sql.Tx) (w answersWriter, err error) {
 }
 
 func (w answersWriter) close() {
-	for _, s := range []*sql.Stmt{w.find, w.insert, w.resize, w.body, w.mark, w.oldest, w.remove, w.removeBody} {
+	for _, s := range []*sql.Stmt{w.find, w.insert, w.insertBody, w.replace, w.replaceBody, w.mark, w.oldest, w.remove, w.removeBody} {
 		if s != nil {
 			_ = s.Close() // it ends with its transaction anyway
 		}
@@ -503,32 +526,51 @@ func (w answersWriter) close() {
 }
 
 // put writes a value, or removes it if it is nil, and says by how much the file's content grew.
-func (w answersWriter) put(key string, value []byte, era int64) (grown int64, err error) {
-	var id, before int64
-	err = w.find.QueryRowContext(context.Background(), key).Scan(&id, &before)
+func (w answersWriter) put(h hash, key string, value []byte, era int64) (grown int64, err error) {
+	ctx := context.Background()
+	var body, eraBefore, before int64
+	err = w.find.QueryRowContext(ctx, h.id).Scan(&body, &eraBefore, &before)
 	size := sizeOf(key, value)
 	switch {
 	case errors.Is(err, sql.ErrNoRows) && value == nil:
 		return 0, nil
 	case errors.Is(err, sql.ErrNoRows):
-		err = w.insert.QueryRowContext(context.Background(), key, era, size, sumOf(key, value)).Scan(&id)
-	case err == nil && value == nil:
-		return -before, w.forget(id)
-	case err == nil:
-		_, err = w.resize.ExecContext(context.Background(), era, size, sumOf(key, value), id)
+		return size, w.add(h, value, era, size, sumOf(key, value))
+	case err != nil:
+		return 0, err
+	case value == nil:
+		return -before, w.forget(h.id, body)
 	}
-	if err != nil {
+	if _, err := w.replace.ExecContext(ctx, h.rest, size, sumOf(key, value), h.id); err != nil {
 		return 0, err
 	}
-	_, err = w.body.ExecContext(context.Background(), id, value)
+	if era != eraBefore { // or an index would be written for nothing
+		if _, err := w.mark.ExecContext(ctx, era, h.id); err != nil {
+			return 0, err
+		}
+	}
+	_, err = w.replaceBody.ExecContext(ctx, body, value)
 	return size - before, err
 }
 
-func (w answersWriter) forget(id int64) error {
+func (w answersWriter) add(h hash, value []byte, era, size int64, sum uint32) error {
+	r, err := w.insertBody.ExecContext(context.Background(), value)
+	if err != nil {
+		return err
+	}
+	body, err := r.LastInsertId()
+	if err != nil {
+		return err
+	}
+	_, err = w.insert.ExecContext(context.Background(), h.id, h.rest, body, era, size, sum)
+	return err
+}
+
+func (w answersWriter) forget(id, body int64) error {
 	if _, err := w.remove.ExecContext(context.Background(), id); err != nil {
 		return err
 	}
-	_, err := w.removeBody.ExecContext(context.Background(), id)
+	_, err := w.removeBody.ExecContext(context.Background(), body)
 	return err
 }
 
@@ -539,20 +581,20 @@ func (w answersWriter) prune() (freed int64, err error) {
 		return 0, err
 	}
 	defer rows.Close()
-	var old []int64
+	var old [][2]int64 // ids of answers and of their bodies
 	for rows.Next() {
-		var id, size int64
-		if err := rows.Scan(&id, &size); err != nil {
+		var id, body, size int64
+		if err := rows.Scan(&id, &body, &size); err != nil {
 			return 0, err
 		}
-		old = append(old, id)
+		old = append(old, [2]int64{id, body})
 		freed += size
 	}
 	if err := rows.Err(); err != nil {
 		return 0, err
 	}
-	for _, id := range old {
-		if err := w.forget(id); err != nil {
+	for _, o := range old {
+		if err := w.forget(o[0], o[1]); err != nil {
 			return 0, err
 		}
 	}

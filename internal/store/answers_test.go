@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"bytes"
+	"database/sql"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -74,6 +75,93 @@ func TestAnswersAreThereAtOnceAndAfterARestart(t *testing.T) {
 	}
 	a = openAnswers(t, path, store.AnswersOptions{})
 	wantMiss(t, a, "a")
+}
+
+// A file of another schema is no fault: what it held is asked for again.
+func TestAnswersOfAnOlderProgramAreForgotten(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "answers.db")
+	fixture(t, path, `CREATE TABLE answers (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, era INTEGER NOT NULL, size INTEGER NOT NULL, sum INTEGER NOT NULL);
+		CREATE TABLE bodies (id INTEGER PRIMARY KEY, value BLOB NOT NULL); INSERT INTO answers VALUES (1, 'a', 1, 2, 3); INSERT INTO bodies VALUES (1, 'x'); PRAGMA user_version = 2`)
+	a := openAnswers(t, path, store.AnswersOptions{})
+	wantMiss(t, a, "a")
+	a.Put("a", []byte("1"))
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	wantAnswer(t, openAnswers(t, path, store.AnswersOptions{}), "a", "1")
+}
+
+// An answer that stands in the file is replaced there, of whatever length the next one is, and nothing of it is left.
+func TestAnswersAreReplaced(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "answers.db")
+	for _, want := range []string{"1", string(noise(20_000)), "3", ""} {
+		a := openAnswers(t, path, store.AnswersOptions{})
+		a.Put("a", []byte(want))
+		a.Put("gone", []byte(want))
+		if err := a.Close(); err != nil {
+			t.Fatal(err)
+		}
+		a = openAnswers(t, path, store.AnswersOptions{})
+		wantAnswer(t, a, "a", want)
+		a.Forget("gone")
+		if err := a.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if rows := count(t, path, `SELECT (SELECT count(*) FROM answers) * 10 + (SELECT count(*) FROM bodies)`); rows != 11 {
+			t.Errorf("there are %d answers and %d bodies, want one of each", rows/10, rows%10)
+		}
+	}
+}
+
+// A loss of power may take an answer's body alone: that is a miss, and only until it is put again.
+func TestAnswersWithoutABody(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "answers.db")
+	for range 2 {
+		a := openAnswers(t, path, store.AnswersOptions{})
+		wantMiss(t, a, "a")
+		a.Put("a", []byte("1"))
+		if err := a.Close(); err != nil {
+			t.Fatal(err)
+		}
+		a = openAnswers(t, path, store.AnswersOptions{})
+		wantAnswer(t, a, "a", "1")
+		if err := a.Close(); err != nil {
+			t.Fatal(err)
+		}
+		fixture(t, path, `DELETE FROM bodies`)
+	}
+}
+
+// A key whose hash begins like another's never gets the other's answer.
+func TestAnswersOfAnotherKeyAreMisses(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "answers.db")
+	for _, want := range []string{"1", "2"} {
+		a := openAnswers(t, path, store.AnswersOptions{})
+		wantMiss(t, a, "a")
+		a.Put("a", []byte(want))
+		if err := a.Close(); err != nil {
+			t.Fatal(err)
+		}
+		a = openAnswers(t, path, store.AnswersOptions{})
+		wantAnswer(t, a, "a", want)
+		if err := a.Close(); err != nil {
+			t.Fatal(err)
+		}
+		fixture(t, path, `UPDATE answers SET rest = rest + 1`) // as if it were another key's
+	}
+}
+
+func count(t *testing.T, path, query string) (n int) {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if err := db.QueryRowContext(t.Context(), query).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 // noise is what cannot be compressed, always the same.

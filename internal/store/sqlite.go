@@ -185,6 +185,7 @@ func openDB(path string, conns int, pragmas ...string) (*sql.DB, error) {
 	}
 	pragmas = append([]string{"busy_timeout(10000)", "journal_mode(WAL)", "temp_store(MEMORY)", "foreign_keys(1)"}, pragmas...)
 	dsn := url.URL{Scheme: "file", Path: filepath.ToSlash(abs), RawQuery: url.Values{"_pragma": pragmas}.Encode()}
+	poolPages()
 	var c driver.Connector
 	if c, err = sqlite.NewConnector(dsn.String()); err != nil {
 		return nil, err

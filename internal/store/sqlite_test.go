@@ -20,7 +20,10 @@ import (
 	"github.com/review-coordinator/coordinator/internal/store/storetest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	store.PoolPages()
+	goleak.VerifyTestMain(m)
+}
 
 var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 

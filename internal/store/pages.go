@@ -1,0 +1,33 @@
+package store
+
+// The memory that SQLite keeps pages in.
+
+import (
+	"sync"
+
+	"modernc.org/libc"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+const (
+	pooled   = 320        // pages in memory, of all files of the process together
+	pageSlot = 4096 + 280 // bytes of a page, and of what SQLite notes about it
+)
+
+// poolPages gives SQLite one piece of memory for its pages, before the first file is opened. Otherwise each of them would be
+// allocated by itself, and libc rounds 4.3 KB up to 9. Pages beyond it still are; a pool that is refused costs only memory.
+var poolPages = sync.OnceValue(func() (pooledAt uintptr) {
+	tls := libc.NewTLS()
+	defer tls.Close()
+	memory := libc.Xmalloc(tls, pooled*pageSlot)
+	if memory == 0 {
+		return 0
+	}
+	args := libc.NewVaList(memory, int32(pageSlot), int32(pooled))
+	defer libc.Xfree(tls, args)
+	if sqlite3.Xsqlite3_config(tls, sqlite3.SQLITE_CONFIG_PAGECACHE, args) != sqlite3.SQLITE_OK {
+		libc.Xfree(tls, memory)
+		return 0
+	}
+	return memory
+})
