@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
@@ -55,10 +56,11 @@ var (
 
 	nothingFound = regexp.MustCompile(`^(?:no|0|zero) (?:new )?(?:issues|findings|problems|bugs)(?: (?:were )?(?:found|detected|identified))?[.!]?$`)
 	someFound    = regexp.MustCompile(`^(?:found |total:? )?(\d{1,6}) (?:new |potential |open )?((?:critical|high|medium|low|major|minor|important)(?:[ -]severity)? )?(?:issues?|findings?|problems?|bugs?)(?: (?:were )?(?:found|detected|identified|remain|remaining))?[.!:]?$`)
-	countLine    = regexp.MustCompile(`^([\pL][\pL -]{0,40}?(?: \([^()]{0,40}\))?) ?: ?(\d{1,6}|n|x|\{[^{}]{0,20}\}|\[[^\[\]]{0,20}\]|<[^<>]{0,20}>)$`)
-	countWord    = regexp.MustCompile(`^(\d{1,6}) ([\pL][\pL -]{0,30})$`)
-	placeholder  = regexp.MustCompile(`^(?:n|x|y|\{.*\}|\[.*\]|<.*>|\.\.\.|…|tbd|count|number)$`)
-	issueLabel   = regexp.MustCompile(`^(?:total |open |new |potential )?(?:issues?|findings?|problems?|bugs?|total)(?: found)?$`)
+	// How long a label may be is not said here: each repetition of \pL would be the table of all letters once more.
+	countLine   = regexp.MustCompile(`^(([\pL][\pL -]*?)(?: \([^()]{0,40}\))?) ?: ?(\d{1,6}|n|x|\{[^{}]{0,20}\}|\[[^\[\]]{0,20}\]|<[^<>]{0,20}>)$`)
+	countWord   = regexp.MustCompile(`^(\d{1,6}) ([\pL][\pL -]*)$`)
+	placeholder = regexp.MustCompile(`^(?:n|x|y|\{.*\}|\[.*\]|<.*>|\.\.\.|…|tbd|count|number)$`)
+	issueLabel  = regexp.MustCompile(`^(?:total |open |new |potential )?(?:issues?|findings?|problems?|bugs?|total)(?: found)?$`)
 
 	nothingHere = regexp.MustCompile(`^(?:none|n/?a|nil|nothing|-|—|no(?: (?:critical|blocking|major|minor|high|medium|low|important|new|other|further|significant|open|remaining|severity|priority|known))* (?:issues?|findings?|problems?|concerns?|blockers?|suggestions?|bugs?|vulnerabilities|nits|warnings|items|changes))\b`)
 	yetSome     = regexp.MustCompile(`\b(?:but|except|however|although|though|besides|apart from|other than)\b`)
@@ -297,9 +299,9 @@ func (t *tally) counts(words, item string, sure bool) bool {
 	for _, part := range strings.FieldsFunc(words, func(r rune) bool { return r == '·' || r == ',' || r == ';' || r == '|' || r == '•' }) {
 		part = trimSymbols(part)
 		label, number := "", ""
-		if m := countLine.FindStringSubmatch(part); m != nil {
-			label, number = m[1], m[2]
-		} else if m := countWord.FindStringSubmatch(part); m != nil {
+		if m := countLine.FindStringSubmatch(part); m != nil && utf8.RuneCountInString(m[2]) <= 41 {
+			label, number = m[1], m[3]
+		} else if m := countWord.FindStringSubmatch(part); m != nil && utf8.RuneCountInString(m[2]) <= 31 {
 			label, number = m[2], m[1]
 		} else {
 			return false

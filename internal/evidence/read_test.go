@@ -491,3 +491,15 @@ func TestPattern(t *testing.T) {
 		t.Errorf("no kind: %v", got.Outcome)
 	}
 }
+
+func TestALabelIsNoSentence(t *testing.T) {
+	long := func(n int) string { return "fixed high " + strings.Repeat("é", n-len("fixed high ")) }
+	for line, want := range map[string]bool{
+		long(41) + ": 3": true, long(42) + ": 3": false, long(41) + " (two words): 3": true, long(42) + " (two words): 3": false,
+		"3 " + long(31): true, "3 " + long(32): false,
+	} {
+		if got := new(tally).counts(line, line, true); got != want {
+			t.Errorf("%q is read as a count: %v, want %v", line, got, want)
+		}
+	}
+}
