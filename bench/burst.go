@@ -36,10 +36,12 @@ func (cmd burstCmd) Run(b *bench) error {
 	if err != nil {
 		return err
 	}
+	t.hub.Mute()
 	b.say("waiting %s for GitHub's minute to pass", cmd.Rest)
 	if err := pause(b.ctx, cmd.Rest); err != nil {
 		return err
 	}
+	b.report.Machine.Rounds = rounds()
 	t.asked()
 	d.forgetPeak()
 	m1, err := d.metrics(b.ctx)

@@ -64,7 +64,7 @@ func (r *report) show(w io.Writer, asJSON bool) {
 		_ = e.Encode(r) // to a pipe that is gone: nobody is left to be told
 		return
 	}
-	fmt.Fprintf(w, "%s   %s; GitHub takes %s a request\n\n", r.What, r.Machine, r.GitHub)
+	fmt.Fprintf(w, "%s   %s; GitHub takes %s a request\nmachine: %s rounds/s\n\n", r.What, r.Machine, r.GitHub, number(r.Machine.Rounds))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, f := range r.Figures {
 		verdict := ""

@@ -91,5 +91,6 @@ func (b *bench) prepared(o townOptions, before func(*town) error) (*town, *daemo
 	if err := b.tracked(t, d); err != nil {
 		return nil, nil, err
 	}
+	b.report.Machine.Rounds = rounds()
 	return t, d, nil
 }

@@ -317,16 +317,20 @@ func waves(all []request) int {
 func checked(ctx context.Context, pulls []pull, most time.Duration, is func(sandbox.CheckRun) bool) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, most, fmt.Errorf("after %s", most))
 	defer cancel()
-	left := slices.Clone(pulls)
+	missing := func(p pull) bool {
+		own := p.Own(p.Head(p.number))
+		return len(own) == 0 || !is(own[len(own)-1])
+	}
+	left := pulls
 	for {
-		left = slices.DeleteFunc(left, func(p pull) bool {
-			own := p.Own(p.Head(p.number))
-			return len(own) > 0 && is(own[len(own)-1])
-		})
+		for len(left) > 0 && !missing(left[0]) { // no further than to the first: looking takes the cores that the daemon needs
+			left = left[1:]
+		}
 		if len(left) == 0 {
 			return nil
 		}
-		if err := pause(ctx, 50*time.Millisecond); err != nil { // looking takes the cores that the daemon needs
+		if err := pause(ctx, 50*time.Millisecond); err != nil {
+			left = append(left[:1:1], slices.DeleteFunc(slices.Clone(left[1:]), func(p pull) bool { return !missing(p) })...)
 			return fmt.Errorf("wait for checks: %d of %d are missing, for example %s: %w", len(left), len(pulls), left[0], err)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 // emit sends an event. The caller holds the lock.
 func (g *GitHub) emit(event, action, sender string, fields func() object) {
-	if g.hook == nil {
+	if g.hook == nil || g.hook.hub.muted.Load() {
 		return
 	}
 	o := fields()
@@ -26,7 +26,7 @@ func (g *GitHub) emit(event, action, sender string, fields func() object) {
 		o["installation"] = object{"id": id, "node_id": nodeID("MDIz", id)}
 	}
 	g.hook.hub.post(&Delivery{
-		Event: event, Action: action, Installation: g.hook.installation, Repository: g.hook.repository, Name: g.owner + "/" + g.repo, Emitted: g.now(), Payload: render(make([]byte, 0, 16<<10), o),
+		Event: event, Action: action, Installation: g.hook.installation, Repository: g.hook.repository, Name: g.owner + "/" + g.repo, Emitted: g.now(), Payload: render(o),
 	})
 }
 

@@ -82,7 +82,9 @@ type GitHub struct {
 
 	graphs   *graphCache
 	accounts map[string]json.RawMessage // rendered once: they never change
+	apps     map[App]json.RawMessage
 	repos    map[string]json.RawMessage
+	actors   map[string]object // accounts as GraphQL has them; never written to
 }
 
 // New makes a GitHub with an empty repository.
@@ -92,7 +94,7 @@ func New(o Options) *GitHub {
 		nextID: 900_000,
 		pulls:  map[int]*pull{}, branches: map[string]*branch{}, commits: map[string]*commit{}, files: map[string]map[string]*string{},
 		find: newIndex(), graphs: &graphCache{}, permissions: map[string]string{}, numbers: map[string]int{},
-		accounts: map[string]json.RawMessage{}, repos: map[string]json.RawMessage{},
+		accounts: map[string]json.RawMessage{}, apps: map[App]json.RawMessage{}, repos: map[string]json.RawMessage{}, actors: map[string]object{},
 	}
 	if g.now == nil {
 		g.now = time.Now
@@ -286,6 +288,7 @@ type commit struct {
 	coauthors []string
 	message   string
 	pushed    time.Time
+	simple    json.RawMessage // as runs and suites show it
 }
 
 // arrive makes a commit known. A commit that was there before keeps the time of its first push.

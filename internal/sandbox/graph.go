@@ -4,6 +4,7 @@ package sandbox
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -36,18 +37,19 @@ var typenames = map[string]string{
 
 // actor is an account: a bot's login has no "[bot]" here.
 func (g *GitHub) actor(login string) object {
-	if login == "" {
-		return nil
+	if login == "" || g.actors[login] != nil {
+		return g.actors[login]
 	}
 	typename, short := "User", login
 	if slug, bot := strings.CutSuffix(login, "[bot]"); bot {
 		typename, short = "Bot", slug
 	}
 	kind := string(typename[0])
-	return object{
+	g.actors[login] = object{
 		"__typename": typename, "login": short, "id": nodeID(kind, accountID(login)), "databaseId": accountID(login), "url": "https://github.com/" + short,
 		"resourcePath": "/" + short, "avatarUrl": fmt.Sprintf("https://avatars.githubusercontent.com/u/%d", accountID(login)), "name": short,
 	}
+	return g.actors[login]
 }
 
 func (g *GitHub) graphRoot(r *call) object {
@@ -282,26 +284,29 @@ func (g *GitHub) graphTimeline(p *pull, args object, r *call) []object {
 		o  object
 	}
 	var all []item
+	asked := func(typename string) bool { return wanted(args["itemTypes"], itemType(typename)) }
 	for _, h := range p.timeline {
-		all = append(all, item{h.at, g.graphHappening(p, h)})
-	}
-	for _, c := range p.comments {
-		all = append(all, item{c.created, g.graphComment(p, c)})
-	}
-	for _, v := range p.reviews {
-		all = append(all, item{v.submitted, g.graphReview(p, v)})
-	}
-	for _, sha := range p.listed {
-		all = append(all, item{g.commits[sha].pushed, object{"__typename": "PullRequestCommit", "id": "PURC_" + sha, "commit": func() object { return g.graphCommit(g.commits[sha], r) }}})
-	}
-	slices.SortStableFunc(all, func(a, b item) int { return a.at.Compare(b.at) })
-	out := []object{}
-	for _, i := range all {
-		if wanted(args["itemTypes"], itemType(i.o["__typename"].(string))) {
-			out = append(out, i.o)
+		if asked(typenames[h.kind]) {
+			all = append(all, item{h.at, g.graphHappening(p, h)})
 		}
 	}
-	return out
+	if asked("IssueComment") {
+		for _, c := range p.comments {
+			all = append(all, item{c.created, g.graphComment(p, c)})
+		}
+	}
+	if asked("PullRequestReview") {
+		for _, v := range p.reviews {
+			all = append(all, item{v.submitted, g.graphReview(p, v)})
+		}
+	}
+	if asked("PullRequestCommit") {
+		for _, sha := range p.listed {
+			all = append(all, item{g.commits[sha].pushed, object{"__typename": "PullRequestCommit", "id": "PURC_" + sha, "commit": func() object { return g.graphCommit(g.commits[sha], r) }}})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b item) int { return a.at.Compare(b.at) })
+	return each(all, func(i item) object { return i.o })
 }
 
 // itemType is a type's name as itemTypes has it: BaseRefChangedEvent is BASE_REF_CHANGED_EVENT.
@@ -347,8 +352,7 @@ func (g *GitHub) graphCommit(c *commit, r *call) object {
 	who := func(login string) object {
 		return object{"__typename": "GitActor", "name": login, "email": login + "@users.noreply.github.com", "date": stamp(c.pushed), "user": g.graphUser(login)}
 	}
-	o := g.oid(c.sha)
-	for name, value := range (object{
+	o := object{
 		"message": c.text(), "messageHeadline": c.message, "committedDate": stamp(c.pushed), "authoredDate": stamp(c.pushed), "pushedDate": nil,
 		"author": who(c.author), "committer": who(c.committer), "committedViaWeb": false, "authoredByCommitter": c.author == c.committer,
 		"statusCheckRollup": func() object { return g.graphRollup(c.sha, r) },
@@ -370,9 +374,8 @@ func (g *GitHub) graphCommit(c *commit, r *call) object {
 			})
 			return each(all, func(s *suite) object { return g.graphSuite(s, r) })
 		}),
-	}) {
-		o[name] = value
 	}
+	maps.Copy(o, g.oid(c.sha))
 	return o
 }
 
@@ -381,6 +384,7 @@ func (g *GitHub) graphCommit(c *commit, r *call) object {
 func (g *GitHub) graphUser(login string) object {
 	o := g.actor(login)
 	if strings.HasSuffix(login, "[bot]") {
+		o = maps.Clone(o)
 		o["__typename"], o["login"] = "User", login
 	}
 	return o

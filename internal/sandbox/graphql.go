@@ -32,14 +32,28 @@ const maxNodes = 500_000
 // maxDepth is deeper than any query needs.
 const maxDepth = 40
 
+// graphRequest is the body of POST /graphql.
+type graphRequest struct {
+	Query         string `json:"query"`
+	OperationName string `json:"operationName"`
+	Variables     object `json:"variables"`
+
+	err error
+}
+
+// graphRequest reads the body once: whose repository it is about is asked before what it asks.
+func (r *call) graphRequest() (*graphRequest, error) {
+	if r.graph == nil {
+		r.graph = &graphRequest{}
+		r.graph.err = r.decode(r.graph)
+	}
+	return r.graph, r.graph.err
+}
+
 // graphql answers POST /graphql.
 func (g *GitHub) graphql(r *call) answer {
-	var in struct {
-		Query         string `json:"query"`
-		OperationName string `json:"operationName"`
-		Variables     object `json:"variables"`
-	}
-	if err := r.decode(&in); err != nil || r.Method != "POST" {
+	in, err := r.graphRequest()
+	if err != nil || r.Method != "POST" {
 		return problem(400, "Problems parsing JSON")
 	}
 	q := g.graphs.read(in.Query, in.OperationName)
@@ -51,7 +65,7 @@ func (g *GitHub) graphql(r *call) answer {
 	if n := e.count(op.sels, 1, 0); n > maxNodes {
 		return ok(object{"errors": []graphError{{Type: "MAX_NODE_LIMIT_EXCEEDED", Message: fmt.Sprintf("This query requests up to %d possible nodes which exceeds the maximum limit of %d.", n, maxNodes)}}})
 	}
-	data := e.fields(op.sels, g.graphRoot(r), nil)
+	data := e.fields(op.sels, g.graphRoot(r), make([]string, 0, maxDepth+1))
 	switch {
 	case e.invalid:
 		return ok(object{"errors": e.errors})
@@ -113,7 +127,7 @@ type execution struct {
 
 func (e *execution) wrong(path []string, format string, args ...any) any {
 	e.invalid = true
-	e.errors = append(e.errors, graphError{Path: path, Message: fmt.Sprintf(format, args...)})
+	e.errors = append(e.errors, graphError{Path: slices.Clone(path), Message: fmt.Sprintf(format, args...)})
 	return nil
 }
 
@@ -185,8 +199,10 @@ func (e *execution) skipped(s graphSel) bool {
 	return given && e.value(v["if"]) == true
 }
 
+// fields works out what is selected of an object. What is under one field overwrites the path of the one before: who keeps
+// a path clones it.
 func (e *execution) fields(sels []graphSel, of object, path []string) object {
-	out := object{}
+	out := make(object, len(sels))
 	for _, s := range sels {
 		switch {
 		case e.skipped(s):
@@ -203,7 +219,7 @@ func (e *execution) fields(sels []graphSel, of object, path []string) object {
 		default:
 			key := or(s.alias, s.name)
 			was, twice := out[key].(object)
-			out[key] = e.field(s, of, append(slices.Clip(path), key))
+			out[key] = e.field(s, of, append(path, key))
 			if now, isObject := out[key].(object); twice && isObject { // asked for in two places
 				maps.Copy(was, now)
 				out[key] = was
@@ -218,7 +234,10 @@ func (e *execution) field(s graphSel, of object, path []string) any {
 	if !known {
 		return e.wrong(path, "the sandbox does not imitate %v.%s", of["__typename"], s.name)
 	}
-	args, _ := e.value(s.args).(object)
+	var args object
+	if len(s.args) > 0 {
+		args, _ = e.value(s.args).(object)
+	}
 	if f, isResolver := v.(resolver); isResolver {
 		var err *graphError
 		if v, err = f(args); err != nil {
@@ -234,18 +253,24 @@ func (e *execution) field(s graphSel, of object, path []string) any {
 		return e.under(s, v, path)
 	case connection:
 		return e.page(s, v(args), args, path)
+	case func() []object: // likewise
+		return e.all(s, v(), path)
 	case []object:
-		out := make([]any, len(v))
-		for i, o := range v {
-			out[i] = e.under(s, o, path)
-		}
-		return out
+		return e.all(s, v, path)
 	default:
 		if s.sels != nil && v != nil {
 			return e.wrong(path, "Selections can't be made on scalars (field '%s')", s.name)
 		}
 		return v
 	}
+}
+
+func (e *execution) all(s graphSel, of []object, path []string) []any {
+	out := make([]any, len(of))
+	for i, o := range of {
+		out[i] = e.under(s, o, path)
+	}
+	return out
 }
 
 func (e *execution) under(s graphSel, o object, path []string) any {
@@ -264,17 +289,17 @@ func (e *execution) page(s graphSel, all []object, args object, path []string) a
 	last, hasLast := args["last"].(float64)
 	switch {
 	case !hasFirst && !hasLast:
-		e.errors = append(e.errors, graphError{Type: "MISSING_PAGINATION_BOUNDARIES", Path: path, Message: fmt.Sprintf("You must provide a `first` or `last` value to properly paginate the `%s` connection.", s.name)})
+		e.errors = append(e.errors, graphError{Type: "MISSING_PAGINATION_BOUNDARIES", Path: slices.Clone(path), Message: fmt.Sprintf("You must provide a `first` or `last` value to properly paginate the `%s` connection.", s.name)})
 		return nil
 	case first > 100 || last > 100 || first < 0 || last < 0:
-		e.errors = append(e.errors, graphError{Type: "EXCESSIVE_PAGINATION", Path: path, Message: fmt.Sprintf("Requesting %v records on the `%s` connection exceeds the `first` limit of 100 records.", max(first, last), s.name)})
+		e.errors = append(e.errors, graphError{Type: "EXCESSIVE_PAGINATION", Path: slices.Clone(path), Message: fmt.Sprintf("Requesting %v records on the `%s` connection exceeds the `first` limit of 100 records.", max(first, last), s.name)})
 		return nil
 	}
 	from, to := 0, len(all)
 	if after, given := args["after"].(string); given {
 		n, valid := place(after)
 		if !valid {
-			e.errors = append(e.errors, graphError{Type: "INVALID_CURSOR_ARGUMENTS", Path: path, Message: fmt.Sprintf("`%s` does not appear to be a valid cursor.", after)})
+			e.errors = append(e.errors, graphError{Type: "INVALID_CURSOR_ARGUMENTS", Path: slices.Clone(path), Message: fmt.Sprintf("`%s` does not appear to be a valid cursor.", after)})
 			return nil
 		}
 		from = min(n, len(all))
@@ -293,9 +318,12 @@ func (e *execution) page(s graphSel, all []object, args object, path []string) a
 	if to > from {
 		info["startCursor"], info["endCursor"] = cursor(from+1), cursor(to)
 	}
-	edges := []object{}
-	for i, o := range all[from:to] {
-		edges = append(edges, object{"__typename": "Edge", "cursor": cursor(from + i + 1), "node": o})
+	edges := func() []object {
+		edges := []object{}
+		for i, o := range all[from:to] {
+			edges = append(edges, object{"__typename": "Edge", "cursor": cursor(from + i + 1), "node": o})
+		}
+		return edges
 	}
 	return e.under(s, object{"__typename": "Connection", "totalCount": len(all), "pageInfo": info, "nodes": all[from:to], "edges": edges}, path)
 }

@@ -17,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -62,6 +63,7 @@ type Hub struct {
 	stirred  chan struct{} // closed when something may have become due
 
 	hooks hooks
+	muted atomic.Bool
 }
 
 // installation is the App on an account.
@@ -514,15 +516,9 @@ func (h *Hub) find(r *call) (*site, answer) {
 	case r.segs[0] == "_logs":
 		return h.named(r.query("repository")), answer{}
 	case r.path == "/graphql":
-		var in struct {
-			Variables struct {
-				Owner string `json:"owner"`
-				Name  string `json:"name"`
-				Repo  string `json:"repo"`
-			} `json:"variables"`
-		}
-		_ = json.Unmarshal(r.body, &in) // who reads the query says what is wrong with it
-		name = in.Variables.Owner + "/" + or(in.Variables.Name, in.Variables.Repo)
+		in, _ := r.graphRequest() // who reads the query says what is wrong with it
+		text := func(name string) string { s, _ := in.Variables[name].(string); return s }
+		name = text("owner") + "/" + or(text("name"), text("repo"))
 	case len(r.segs) == 4 && r.segs[0] == "repos" && r.segs[3] == "installation":
 		return nil, answer{}
 	case len(r.segs) >= 3 && r.segs[0] == "repos":
@@ -616,8 +612,9 @@ func cutSegments(path string, n int) (before, after string, found bool) {
 
 // finish renders an answer of the Hub's own.
 func (h *Hub) finish(r *call, a answer) answer {
+	a.header = roomy(a.header)
 	if a.raw == nil && a.body != nil {
-		a.raw = render(make([]byte, 0, 4096), a.body)
+		a.raw = render(a.body)
 		a.header = withDefault(a.header, "Content-Type", "application/json; charset=utf-8")
 	}
 	a.header = withDefault(a.header, "Date", r.now.UTC().Format(http.TimeFormat))

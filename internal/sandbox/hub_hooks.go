@@ -88,6 +88,10 @@ func (h *Hub) Disturb(f func(Delivery) Fate) {
 	h.hooks.fate = f
 }
 
+// Mute makes the repositories announce nothing any more: for who has all the deliveries that he wants, and would pay for
+// payloads that nobody reads.
+func (h *Hub) Mute() { h.muted.Store(true) }
+
 // post puts a delivery into the queue.
 func (h *Hub) post(d *Delivery) {
 	h.mu.Lock()
@@ -216,7 +220,7 @@ func (h *Hub) Redeliver(id int64) error {
 
 // Ping sends the event by which GitHub tries out a webhook.
 func (h *Hub) Ping() {
-	payload := render(nil, object{
+	payload := render(object{
 		"zen": "Keep it logically awesome.", "hook_id": 4711,
 		"hook": object{
 			"type": "App", "id": 4711, "name": "web", "active": true, "events": h.events(), "app_id": h.o.App.ID, "config": object{"content_type": "json", "insecure_ssl": "0", "secret": "********", "url": "https://coordinator.invalid/webhook"},
@@ -236,7 +240,7 @@ func (h *Hub) announce(installation int64, event, action string, fields object) 
 	for name, value := range fields {
 		o[name] = value
 	}
-	h.post(&Delivery{Event: event, Action: action, Installation: installation, Emitted: h.o.Now(), Payload: render(nil, o)})
+	h.post(&Delivery{Event: event, Action: action, Installation: installation, Emitted: h.o.Now(), Payload: render(o)})
 	h.stir()
 }
 

@@ -405,3 +405,22 @@ func TestWhatComesDueIsAnnounced(t *testing.T) {
 		synctest.Wait()
 	})
 }
+
+// TestMute: a muted Hub announces nothing of what happens, which happens all the same.
+func TestMute(t *testing.T) {
+	h := sandbox.NewHub(sandbox.HubOptions{})
+	g := sandbox.New(sandbox.Options{})
+	h.Add(77, g)
+	g.OpenPull(sandbox.PullSpec{})
+	if len(h.Take()) == 0 {
+		t.Fatal("nothing was announced")
+	}
+	h.Mute()
+	number := g.OpenPull(sandbox.PullSpec{Head: "b1"})
+	if told := h.Take(); len(told) > 0 {
+		t.Errorf("it announced %d events", len(told))
+	}
+	if g.Head(number) != sandbox.SHA("b1") {
+		t.Error("nothing happened")
+	}
+}

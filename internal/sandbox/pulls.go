@@ -77,6 +77,7 @@ type pull struct {
 	threads   []*thread
 	timeline  []*happening
 	requested []*request
+	minimal   minimal
 }
 
 type comment struct {

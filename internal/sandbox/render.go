@@ -8,86 +8,126 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
+	"sync"
+	"unicode/utf8"
 )
 
+// renderer is where a value is written: room that grew once serves for all that comes later.
+type renderer struct {
+	b    []byte
+	keys []string // of the objects around and of this one
+}
+
+var renderers = sync.Pool{New: func() any { return &renderer{} }}
+
 // render writes a value as JSON, the keys of objects in order.
-func render(b []byte, v any) []byte {
+func render(v any) []byte {
+	r := renderers.Get().(*renderer)
+	defer renderers.Put(r)
+	r.b, r.keys = r.b[:0], r.keys[:0]
+	r.value(v)
+	return bytes.Clone(r.b)
+}
+
+func (r *renderer) value(v any) {
 	switch v := v.(type) {
 	case nil:
-		return append(b, "null"...)
+		r.b = append(r.b, "null"...)
 	case json.RawMessage:
-		return append(b, v...)
+		r.b = append(r.b, v...)
 	case string:
-		return renderString(b, v)
+		r.text(v)
 	case bool:
-		return strconv.AppendBool(b, v)
+		r.b = strconv.AppendBool(r.b, v)
 	case int:
-		return strconv.AppendInt(b, int64(v), 10)
+		r.b = strconv.AppendInt(r.b, int64(v), 10)
 	case int64:
-		return strconv.AppendInt(b, v, 10)
+		r.b = strconv.AppendInt(r.b, v, 10)
 	case []any:
-		return renderList(b, v)
+		renderList(r, v)
 	case []object:
-		return renderList(b, v)
+		renderList(r, v)
 	case []string:
-		return renderList(b, v)
+		renderList(r, v)
 	case object:
 		if v == nil {
-			return append(b, "null"...)
+			r.b = append(r.b, "null"...)
+			return
 		}
-		return renderObject(b, v)
+		renderObject(r, v)
 	case map[string]string:
-		return renderObject(b, v)
+		renderObject(r, v)
+	default:
+		r.other(v)
 	}
-	return renderOther(b, v)
 }
 
-func renderList[T any](b []byte, all []T) []byte {
-	b = append(b, '[')
+func renderList[T any](r *renderer, all []T) {
+	r.b = append(r.b, '[')
 	for i, x := range all {
 		if i > 0 {
-			b = append(b, ',')
+			r.b = append(r.b, ',')
 		}
-		b = render(b, x)
+		r.value(x)
 	}
-	return append(b, ']')
+	r.b = append(r.b, ']')
 }
 
-func renderObject[T any](b []byte, o map[string]T) []byte {
-	var room [96]string
-	keys := room[:0]
+func renderObject[T any](r *renderer, o map[string]T) {
+	from := len(r.keys)
 	for key := range o {
-		keys = append(keys, key)
+		r.keys = append(r.keys, key)
 	}
+	keys := r.keys[from:] // what is under a key appends behind them, and moves them nowhere that is read
 	slices.Sort(keys)
-	b = append(b, '{')
+	r.b = append(r.b, '{')
 	for i, key := range keys {
 		if i > 0 {
-			b = append(b, ',')
+			r.b = append(r.b, ',')
 		}
-		b = append(renderString(b, key), ':')
-		b = render(b, o[key])
+		r.text(key)
+		r.b = append(r.b, ':')
+		r.value(o[key])
 	}
-	return append(b, '}')
+	r.b = append(r.b, '}')
+	r.keys = r.keys[:from]
 }
 
-func renderString(b []byte, s string) []byte {
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
-			return renderOther(b, s)
+// text writes a string as encoding/json does: what needs more than a backslash is left to that.
+func (r *renderer) text(s string) {
+	from := len(r.b)
+	r.b = append(r.b, '"')
+	plain := 0 // what comes before is written
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c >= ' ' && c <= '~' && c != '"' && c != '\\' {
+			continue
 		}
+		switch c {
+		case '"', '\\':
+			r.b = append(append(r.b, s[plain:i]...), '\\', c)
+		case '\n':
+			r.b = append(append(r.b, s[plain:i]...), '\\', 'n')
+		default:
+			if c, size := utf8.DecodeRuneInString(s[i:]); size > 1 && c != '\u2028' && c != '\u2029' {
+				i += size - 1
+				continue
+			}
+			r.b = r.b[:from]
+			r.other(s)
+			return
+		}
+		plain = i + 1
 	}
-	b = append(b, '"')
-	b = append(b, s...)
-	return append(b, '"')
+	r.b = append(append(r.b, s[plain:]...), '"')
 }
 
-func renderOther(b []byte, v any) []byte {
+func (r *renderer) other(v any) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
 		panic(err) // unreachable unless a value is put into an answer that JSON does not know
 	}
-	return append(b, bytes.TrimSuffix(buf.Bytes(), []byte("\n"))...)
+	r.b = append(r.b, bytes.TrimSuffix(buf.Bytes(), []byte("\n"))...)
 }

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -104,6 +105,7 @@ type call struct {
 	base   string   // scheme and host, and the prefix of an Enterprise Server, for links
 	later  []func() // what must be called when the lock is gone
 	wire   bool     // it came through a server, not through RoundTrip
+	graph  *graphRequest
 }
 
 func (r *call) num(name string) int64 {
@@ -135,6 +137,16 @@ func (r *call) decode(into any) error {
 		return nil
 	}
 	return json.Unmarshal(r.body, into)
+}
+
+// valid says whether the body, if there is one, is JSON.
+func (r *call) valid() bool {
+	if r.path == "/graphql" {
+		if _, err := r.graphRequest(); err == nil {
+			return true
+		}
+	}
+	return len(bytes.TrimSpace(r.body)) == 0 || json.Valid(r.body)
 }
 
 // A route answers what has its method and pattern. {x} is one segment, {n:x} one of digits only, {x...} the rest.
@@ -330,7 +342,7 @@ func (g *GitHub) guarded(r *call) answer {
 		return problem(400, "Problems reading the body")
 	case token == "":
 		return problem(401, "Requires authentication")
-	case len(bytes.TrimSpace(r.body)) > 0 && !json.Valid(r.body):
+	case !r.valid():
 		return problem(400, "Problems parsing JSON")
 	}
 	if a, fine := g.budget.spend(r.Method, r.path, r.now); !fine {
@@ -347,8 +359,9 @@ func (g *GitHub) finish(r *call, a answer) answer {
 	if a.status == 0 {
 		return a
 	}
+	a.header = roomy(a.header)
 	if a.raw == nil && a.body != nil {
-		a.raw = render(make([]byte, 0, 4096), a.body)
+		a.raw = render(a.body)
 		a.header = withDefault(a.header, "Content-Type", "application/json; charset=utf-8")
 	}
 	a.header = withDefault(a.header, "Date", r.now.UTC().Format(http.TimeFormat))
@@ -360,6 +373,16 @@ func (g *GitHub) finish(r *call, a answer) answer {
 	a.header = withDefault(a.header, "X-Github-Media-Type", "github.v3; format=json")
 	a.header = withDefault(a.header, "X-Github-Request-Id", fmt.Sprintf("5A4D:%04X", len(g.log)+1))
 	return a
+}
+
+// mostHeaders is more than an answer has.
+const mostHeaders = 14
+
+// roomy has room for what every answer gets.
+func roomy(h map[string]string) map[string]string {
+	room := make(map[string]string, mostHeaders)
+	maps.Copy(room, h)
+	return room
 }
 
 func withDefault(h map[string]string, name, value string) map[string]string {
@@ -419,9 +442,7 @@ func (o outcome) write(w http.ResponseWriter) {
 	if o.err != nil || o.fault != nil && o.fault.err() != nil {
 		panic(http.ErrAbortHandler) // the server drops the connection
 	}
-	for name, value := range o.header {
-		w.Header().Set(name, value)
-	}
+	o.fill(w.Header())
 	w.Header().Set("Content-Length", strconv.Itoa(len(o.raw)))
 	if o.status == http.StatusNotModified || o.status == http.StatusNoContent {
 		w.Header().Del("Content-Length")
@@ -442,6 +463,16 @@ func (g *GitHub) RoundTrip(req *http.Request) (*http.Response, error) {
 	return g.serve(req, false).response(req)
 }
 
+// fill sets the answer's headers, whose values share one array.
+func (o outcome) fill(h http.Header) {
+	values := make([]string, 0, len(o.header))
+	for name, value := range o.header {
+		values = append(values, value)
+		n := len(values)
+		h[http.CanonicalHeaderKey(name)] = values[n-1 : n : n]
+	}
+}
+
 // response is the answer as the caller of a RoundTripper has it.
 func (o outcome) response(req *http.Request) (*http.Response, error) {
 	if o.err != nil {
@@ -452,11 +483,9 @@ func (o outcome) response(req *http.Request) (*http.Response, error) {
 	}
 	res := &http.Response{
 		Status: fmt.Sprintf("%d %s", o.status, http.StatusText(o.status)), StatusCode: o.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: http.Header{}, ContentLength: int64(len(o.raw)), Request: req,
+		Header: make(http.Header, len(o.header)), ContentLength: int64(len(o.raw)), Request: req,
 	}
-	for name, value := range o.header {
-		res.Header.Set(name, value)
-	}
+	o.fill(res.Header)
 	var body io.Reader = bytes.NewReader(o.raw)
 	if o.fault != nil && o.fault.Kind == FaultTruncate {
 		body = io.MultiReader(bytes.NewReader(o.raw[:len(o.raw)/2]), broken{})

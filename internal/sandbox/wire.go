@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"path"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -19,13 +20,14 @@ func (g *GitHub) api() string { return apiRoot + "/repos/" + g.owner + "/" + g.r
 func (g *GitHub) web() string { return "https://github.com/" + g.owner + "/" + g.repo }
 
 func nodeID(kind string, id int64) string {
-	return kind + "_" + base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%s:%d", kind, id))
+	var room [40]byte
+	return kind + "_" + base64.RawURLEncoding.EncodeToString(strconv.AppendInt(append(append(room[:0], kind...), ':'), id, 10))
 }
 
 // keep renders something that never changes only once.
 func keep(in map[string]json.RawMessage, key string, make func() object) json.RawMessage {
 	if in[key] == nil {
-		in[key] = render(nil, make())
+		in[key] = render(make())
 	}
 	return in[key]
 }
@@ -314,11 +316,16 @@ func (g *GitHub) runJSON(r *run, a *attempt, withPulls bool) object {
 	}
 }
 
-func (g *GitHub) simpleCommit(c *commit) object {
+// simpleCommit is rendered once: a commit never changes.
+func (g *GitHub) simpleCommit(c *commit) json.RawMessage {
+	if c.simple != nil {
+		return c.simple
+	}
 	who := func(login string) object {
 		return object{"name": login, "email": login + "@users.noreply.github.com"}
 	}
-	return object{"id": c.sha, "tree_id": SHA("tree " + c.sha), "message": c.text(), "timestamp": stamp(c.pushed), "author": who(c.author), "committer": who(c.committer)}
+	c.simple = render(object{"id": c.sha, "tree_id": SHA("tree " + c.sha), "message": c.text(), "timestamp": stamp(c.pushed), "author": who(c.author), "committer": who(c.committer)})
+	return c.simple
 }
 
 // pullsOf are the open pull requests with a run's head or branch, whichever of them started it. Those of forks are never
@@ -336,12 +343,23 @@ func (g *GitHub) pullsOf(r *run) []any {
 	return out
 }
 
-func (g *GitHub) minimalPull(p *pull) object {
+// minimal is a pull request as all that hangs on its head names it, and what that was made of.
+type minimal struct {
+	repo, branch, head, base, baseSHA string
+	json                              json.RawMessage
+}
+
+func (g *GitHub) minimalPull(p *pull) json.RawMessage {
+	m := &p.minimal
+	if m.json != nil && m.repo == g.repo && m.branch == p.branch && m.head == p.head && m.base == p.base && m.baseSHA == p.baseSHA {
+		return m.json
+	}
 	repo := object{"id": g.repoID, "url": g.api(), "name": g.repo}
-	return object{
+	*m = minimal{g.repo, p.branch, p.head, p.base, p.baseSHA, render(object{
 		"id": pullID(p), "number": p.number, "url": fmt.Sprintf("%s/pulls/%d", g.api(), p.number),
 		"head": object{"ref": p.branch, "sha": p.head, "repo": repo}, "base": object{"ref": p.base, "sha": p.baseSHA, "repo": repo},
-	}
+	})}
+	return m.json
 }
 
 func (g *GitHub) workflowJSON(r *run) object {
@@ -384,7 +402,10 @@ func (g *GitHub) jobJSON(r *run, j *job) object {
 	return out
 }
 
-func (g *GitHub) appJSON(a App) object {
+func (g *GitHub) appJSON(a App) json.RawMessage {
+	if g.apps[a] != nil {
+		return g.apps[a]
+	}
 	out := object{
 		"id": a.ID, "slug": a.Slug, "client_id": "Iv1." + a.Slug, "node_id": nodeID("A", a.ID), "owner": g.user(g.owner), "name": a.Slug, "description": "",
 		"external_url": "https://example.com/" + a.Slug, "html_url": "https://github.com/apps/" + a.Slug, "created_at": stamp(g.created), "updated_at": stamp(g.created),
@@ -393,7 +414,8 @@ func (g *GitHub) appJSON(a App) object {
 	if a == actions {
 		out["name"], out["owner"] = "GitHub Actions", g.user("github")
 	}
-	return out
+	g.apps[a] = render(out)
+	return g.apps[a]
 }
 
 func (g *GitHub) checkJSON(c checkView) object {
