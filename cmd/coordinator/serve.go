@@ -221,7 +221,7 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 	}
 	config := daemon.Config{
 		Store: s.store, Host: s.host, Metrics: metrics, Feed: s.feed, Log: o.Log, Now: o.Now, Resync: o.Resync, Web: cmp.Or(o.Web, siteOf(o.GitHub.BaseURL).web),
-		Calm: s.host.fleet.CloseIdleConnections,
+		Calm: s.host.fleet.Calm,
 	}
 	if o.Tune != nil {
 		o.Tune(&config)

@@ -7,6 +7,7 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"maps"
@@ -26,8 +27,8 @@ type host struct {
 	app   bool
 
 	mu     sync.Mutex
-	writes map[string]headWrite // the last ones on commits that pull requests may share
-	most   int                  // writes: beyond it those are forgotten that no look under way can have missed
+	writes map[[sha256.Size]byte]headWrite // the last ones on commits that pull requests may share
+	most   int                             // writes: beyond it those are forgotten that no look under way can have missed
 }
 
 // headWrite is which pull request's look wrote on a commit last, or is about to.
@@ -41,7 +42,7 @@ func newHost(o github.Options) (*host, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &host{fleet: fleet, app: o.App != nil, writes: map[string]headWrite{}}, nil
+	return &host{fleet: fleet, app: o.App != nil, writes: map[[sha256.Size]byte]headWrite{}}, nil
 }
 
 func (h *host) Reached() time.Time { return h.fleet.Reached() }
@@ -111,15 +112,15 @@ const (
 func (h *host) write(commit string, number int, observed time.Time) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	now := time.Now()
-	if was, known := h.writes[commit]; known && was.number != number && !was.at.Before(observed) {
+	now, sum := time.Now(), sha256.Sum256([]byte(commit)) // of so many commits the names would be memory
+	if was, known := h.writes[sum]; known && was.number != number && !was.at.Before(observed) {
 		return fmt.Errorf("publish on %s: #%d, which has the same head, is written at the same time", commit, was.number)
 	}
 	if len(h.writes) > h.most {
-		maps.DeleteFunc(h.writes, func(_ string, w headWrite) bool { return now.Sub(w.at) > oldWrite })
+		maps.DeleteFunc(h.writes, func(_ [sha256.Size]byte, w headWrite) bool { return now.Sub(w.at) > oldWrite })
 		h.most = max(2*len(h.writes), mostWrites)
 	}
-	h.writes[commit] = headWrite{number, now}
+	h.writes[sum] = headWrite{number, now}
 	return nil
 }
 

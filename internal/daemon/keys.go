@@ -4,7 +4,6 @@ package daemon
 // payload once.
 
 import (
-	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -28,7 +27,7 @@ func tenantKey(tenant int64) string { return strconv.FormatInt(tenant, 10) }
 
 // repoKey is also the group of everything in the repository. Names come from GitHub alone, which spells them one way.
 func repoKey(tenant int64, owner, repo string) string {
-	return fmt.Sprintf("%d/%s/%s", tenant, owner, repo)
+	return strconv.FormatInt(tenant, 10) + "/" + owner + "/" + repo
 }
 
 func headKey(tenant int64, owner, repo, sha string) string {

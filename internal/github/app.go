@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -296,7 +297,8 @@ func (a *appAuth) RoundTrip(req *http.Request) (*http.Response, error) {
 		if err != nil {
 			return nil, err
 		}
-		out := req.Clone(req.Context())
+		out := req.WithContext(req.Context())
+		out.Header = maps.Clone(req.Header)
 		if try > 0 && req.GetBody != nil {
 			if out.Body, err = req.GetBody(); err != nil {
 				return nil, err

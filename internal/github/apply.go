@@ -71,10 +71,10 @@ func (f *Forge) Apply(ctx context.Context, pr quorum.PR, e quorum.Effects) (rece
 // beaten reports whether another process wrote our check meanwhile: then its record holds the intents that count. Of two
 // that made a check at once the older one goes on.
 func (f *Forge) beaten(ctx context.Context, pr quorum.PR, m *memory, head string) (bool, error) {
-	found, err := f.find(ctx, pr, report.Check{Name: m.own[0].Name, Head: head})
-	return slices.ContainsFunc(found, func(now ownCheck) bool {
-		i := slices.IndexFunc(m.own, func(o ownCheck) bool { return o.ID == now.ID })
-		return i < 0 && now.ID < m.own[0].ID || i >= 0 && normal(m.own[i].Text) != normal(now.Text)
+	found, err := f.find(ctx, pr, report.Check{Name: m.own[0].name, Head: head})
+	return slices.ContainsFunc(found, func(now written) bool {
+		i := slices.IndexFunc(m.own, func(o written) bool { return o.id == now.id })
+		return i < 0 && now.id < m.own[0].id || i >= 0 && !m.own[i].words.sameText(now.words)
 	}), err
 }
 

@@ -13,6 +13,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"maps"
 	"net"
@@ -22,6 +23,7 @@ import (
 	"reflect"
 	"regexp"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -74,13 +76,14 @@ type Client struct {
 // A ground is what all clients of one GitHub share.
 type ground struct {
 	base     *url.URL // ends in a slash
-	graphql  string
-	build    func(method, path string, body any) (*http.Request, error)
+	graphql  *url.URL
+	header   http.Header // of each request; shared, so that no value in it is changed
 	agent    string
 	wire     http.RoundTripper // to GitHub
 	private  http.RoundTripper // the same, but dials no private address
 	policies policies
 	answers  Answers
+	room     *sync.Pool // of what answers are packed in
 	reserve  bool
 	observed Observer
 	shapes   *shapes
@@ -133,14 +136,14 @@ func newGround(o Options, idle int) (*ground, error) {
 		return nil, err
 	}
 	g := &ground{
-		base: base, graphql: base.String() + "graphql", agent: cmp.Or(o.UserAgent, "review-coordinator"),
+		base: base, graphql: base.JoinPath("graphql"), agent: cmp.Or(o.UserAgent, "review-coordinator"),
 		wire: o.Transport, private: o.Transport, policies: newPolicies(), answers: o.Answers, reserve: o.Reserve,
-		observed: o.Observed, shapes: &shapes{}, reached: new(atomic.Int64), now: o.Now, log: o.Log,
+		observed: o.Observed, shapes: &shapes{}, room: &sync.Pool{New: func() any { return new([]byte) }}, reached: new(atomic.Int64), now: o.Now, log: o.Log,
 	}
-	if enterprise, ok := strings.CutSuffix(base.String(), "/api/v3/"); ok {
-		g.graphql = enterprise + "/api/graphql"
+	if strings.HasSuffix(base.Path, "/api/v3/") {
+		g.graphql = base.JoinPath("../graphql")
 	}
-	g.build = builder(base, g.agent)
+	g.header = http.Header{"Accept": {"application/vnd.github.v3+json"}, "X-Github-Api-Version": {"2022-11-28"}, "User-Agent": {g.agent}}
 	if g.now == nil {
 		g.now = time.Now
 	}
@@ -200,7 +203,7 @@ func (g *ground) direct(token secret, counted *stats) *whole {
 func (c *Client) remembered(tenant func() int64) http.RoundTripper {
 	wire := c.direct(c.token, c.stats)
 	if c.answers != nil {
-		s := &shelf{answers: c.answers, tenant: tenant}
+		s := &shelf{answers: c.answers, tenant: tenant, room: c.room}
 		c.forget = s.forget
 		return ghtransport.NewTransport(s, wire)
 	}
@@ -219,14 +222,25 @@ func (g *ground) lastReached() time.Time {
 	return time.Time{}
 }
 
-// builder makes requests with go-github's client. It never sends one: its own reading of limits and statuses is not ours.
-// It stands behind a func, because a type that holds it would keep all its 4,000 methods in the program: 2 MB.
-func builder(base *url.URL, agent string) func(method, path string, body any) (*http.Request, error) {
-	requests := gogithub.NewClient(nil)
-	requests.BaseURL, requests.UserAgent = base, agent
-	return func(method, path string, body any) (*http.Request, error) {
-		return requests.NewRequest(method, path, body)
+// request is one to to. No text is read for its URL a second time.
+func (g *ground) request(ctx context.Context, method string, to *url.URL, body any) (*http.Request, error) {
+	header := maps.Clone(g.header)
+	var text io.Reader
+	if body != nil {
+		var buffer bytes.Buffer
+		e := json.NewEncoder(&buffer)
+		e.SetEscapeHTML(false) // a < stays one byte
+		if err := e.Encode(body); err != nil {
+			return nil, err
+		}
+		header["Content-Type"], text = []string{"application/json"}, &buffer
 	}
+	req, err := http.NewRequestWithContext(ctx, method, "", text)
+	if err != nil {
+		return nil, err
+	}
+	req.URL, req.Host, req.Header = to, to.Host, header
+	return req, nil
 }
 
 const dialTimeout = 10 * time.Second
@@ -295,11 +309,12 @@ func (c *Client) Send(ctx context.Context, method, path string, body, into any) 
 }
 
 func (c *Client) send(ctx context.Context, method, path string, body, into any) (Answer, error) {
-	if err := relative(path); err != nil {
+	to, err := relative(path)
+	if err != nil {
 		return Answer{}, fmt.Errorf("%s %s: %w", method, redactURL(path), err)
 	}
 	k := &call{into: into}
-	r, err := c.do(ctx, k, method, strings.TrimPrefix(path, "/"), body)
+	r, err := c.do(ctx, k, method, c.base.ResolveReference(to), body)
 	if err != nil {
 		return r.answer, err
 	}
@@ -326,7 +341,7 @@ func (c *Client) GraphQL(ctx context.Context, query string, vars map[string]any,
 	if !strings.HasPrefix(strings.TrimSpace(query), "query") && !strings.HasPrefix(strings.TrimSpace(query), "{") {
 		return errors.New("ask GraphQL: only queries may be repeated")
 	}
-	k := &call{graphql: true}
+	k := &call{graphql: true, into: into}
 	r, err := c.do(ctx, k, http.MethodPost, c.graphql, graphqlQuery{query, vars})
 	if err != nil {
 		return err
@@ -334,8 +349,8 @@ func (c *Client) GraphQL(ctx context.Context, query string, vars map[string]any,
 	if len(k.said.Errors) > 0 {
 		return k.said.refusal(c.token)
 	}
-	if err := json.Unmarshal(k.said.Data, into); err != nil {
-		return r.wrap(&fault{what: c.token.clean("answer is not what was asked for: " + err.Error())})
+	if k.wrong != nil {
+		return r.wrap(&fault{what: c.token.clean("answer is not what was asked for: " + k.wrong.Error())})
 	}
 	return nil
 }
@@ -352,39 +367,40 @@ type reply struct {
 }
 
 // path is that of the request below the API's, for errors.
-func (r reply) path() string {
-	return r.via.token.clean(strings.TrimPrefix(r.req.URL.Path, r.via.base.Path))
-}
+func (r reply) path() string { return r.via.below(r.req.URL) }
 
 func (r reply) wrap(err error) error { return fmt.Errorf("%s %s: %w", r.req.Method, r.path(), err) }
 
 // do carries out a request to the API and follows its redirects within the API's host. A 2xx is a reply, and so is a
 // redirect that k's caller will follow herself (k.tail); all else is an error.
-func (c *Client) do(ctx context.Context, k *call, method, path string, body any) (reply, error) {
+func (c *Client) do(ctx context.Context, k *call, method string, to *url.URL, body any) (reply, error) {
 	ctx = context.WithValue(ctx, callKey{}, k)
 	k.endpoint = endpoint(method, "", k.graphql)
 	for range maxHops {
-		req, err := c.build(method, path, body)
+		req, err := c.request(ctx, method, to, body)
 		if err != nil {
-			return reply{}, fmt.Errorf("%s %s: build request: %s", method, redactURL(path), c.token.clean(err.Error()))
+			return reply{}, fmt.Errorf("%s %s: build request: %s", method, c.below(to), c.token.clean(err.Error()))
 		}
 		if !k.graphql {
 			k.endpoint = endpoint(method, strings.TrimPrefix(req.URL.Path, c.base.Path), false)
 		}
-		r, err := c.once(c.api, req.WithContext(ctx), k)
+		r, err := c.once(c.api, req, k)
 		if err != nil {
 			return r, err
 		}
 		if r.answer.Status < 300 || k.tail > 0 && r.answer.Status == http.StatusFound {
 			return r, nil
 		}
-		to, err := c.redirect(r)
-		if err != nil {
+		if to, err = c.redirect(r); err != nil {
 			return r, err
 		}
-		path = to.String()
 	}
-	return reply{}, fmt.Errorf("%s %s: more than %d redirects", method, redactURL(path), maxHops)
+	return reply{}, fmt.Errorf("%s %s: more than %d redirects", method, c.below(to), maxHops)
+}
+
+// below is a URL's path below the API's, for errors.
+func (c *Client) below(u *url.URL) string {
+	return c.token.clean(strings.TrimPrefix(u.Path, c.base.Path))
 }
 
 // once carries out one request, redirects not followed.
@@ -491,18 +507,18 @@ func (o *only) RoundTrip(req *http.Request) (*http.Response, error) {
 	return o.next.RoundTrip(req)
 }
 
-// relative refuses paths that would leave the API: names in them come from events and policies.
-func relative(path string) error {
-	u, err := url.Parse(path)
-	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || u.Path == "" {
-		return errors.New("build request: not a path of the API")
+// relative reads a path below the API's. It refuses those that would leave it: names in them come from events and policies.
+func relative(path string) (*url.URL, error) {
+	u, err := url.Parse(strings.TrimPrefix(path, "/"))
+	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || u.Path == "" || u.Path[0] == '/' {
+		return nil, errors.New("build request: not a path of the API")
 	}
 	for part := range strings.SplitSeq(u.Path, "/") {
 		if part == ".." || part == "." {
-			return errors.New("build request: a path of the API goes nowhere but down")
+			return nil, errors.New("build request: a path of the API goes nowhere but down")
 		}
 	}
-	return nil
+	return u, nil
 }
 
 var link = regexp.MustCompile(`<([^<>]*)>([^<]*)`)
@@ -532,8 +548,8 @@ type graphqlQuery struct {
 }
 
 type graphqlAnswer struct {
-	Data   json.RawMessage `json:"data"`
-	Errors []graphqlError  `json:"errors"`
+	Data   loose          `json:"data"`
+	Errors []graphqlError `json:"errors"`
 }
 
 type graphqlError struct {
@@ -541,11 +557,11 @@ type graphqlError struct {
 	Message string `json:"message"`
 }
 
-// readGraphQL tells an answer that GitHub failed to give in time, or at all, from one that says no.
-func (c *call) readGraphQL(body []byte) error {
+// readGraphQL tells an answer that GitHub failed to give in time, or at all, from one that says no, and reads what is neither.
+func (c *call) readGraphQL(body []byte, known *shapes) error {
 	c.said = graphqlAnswer{}
 	a := &c.said
-	if err := json.Unmarshal(body, a); err != nil {
+	if err := decode(body, known.of(reflect.TypeOf(a)), a); err != nil {
 		return &fault{what: "answer is not GraphQL's"}
 	}
 	if len(a.Errors) == 0 && (len(a.Data) == 0 || bytes.Equal(a.Data, []byte("null"))) {
@@ -556,6 +572,12 @@ func (c *call) readGraphQL(body []byte) error {
 		if strings.HasPrefix(words, "something went wrong while executing your query") || strings.HasPrefix(words, "we couldn't respond to your request in time") {
 			return &fault{what: "GraphQL gave no answer in time"}
 		}
+	}
+	if len(a.Errors) > 0 {
+		return nil
+	}
+	if c.wrong = decode(a.Data, known.of(reflect.TypeOf(c.into)), c.into); c.wrong != nil && !json.Valid(a.Data) {
+		return &fault{what: "answer is not GraphQL's"}
 	}
 	return nil
 }

@@ -85,10 +85,39 @@ func TestURLs(t *testing.T) {
 	}
 }
 
+// What a request says of itself, whatever a layer did to the one before.
+func TestHeaders(t *testing.T) {
+	var heard []http.Header
+	c := follows().client(t, func(o *Options) {
+		o.UserAgent = "quorum/1"
+		o.Transport = tripper(func(req *http.Request) (*http.Response, error) {
+			heard = append(heard, req.Header.Clone())
+			for name := range req.Header {
+				req.Header.Set(name, "changed")
+			}
+			return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(`{}`))}, nil
+		})
+	})
+	for range 2 {
+		if _, err := c.Send(t.Context(), "POST", "x", number{1}, nil); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Get(t.Context(), "x", nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read := http.Header{"Accept": {"application/vnd.github.v3+json"}, "Authorization": {"Bearer " + canary}, "User-Agent": {"quorum/1"}, "X-Github-Api-Version": {"2022-11-28"}}
+	write := read.Clone()
+	write.Set("Content-Type", "application/json")
+	if d := cmp.Diff([]http.Header{write, read, write, read}, heard); d != "" {
+		t.Error(d)
+	}
+}
+
 func TestPathsStayInTheAPI(t *testing.T) {
 	w := follows(fine)
 	c := w.client(t, func(o *Options) { o.BaseURL = "https://ghe.example/api/v3" })
-	for _, path := range []string{"", "https://evil.example/x", "//evil.example/x", "repos/acme/../../x", "repos/%2e%2e/x", "mailto:x", "repos/\n", "?x=1"} {
+	for _, path := range []string{"", "https://evil.example/x", "//evil.example/x", "///evil.example/x", "//", "repos/acme/../../x", "repos/%2e%2e/x", "mailto:x", "repos/\n", "?x=1"} {
 		if _, err := c.Get(t.Context(), path, nil); err == nil || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%q: %v", path, err)
 		}
@@ -434,6 +463,8 @@ func TestGraphQL(t *testing.T) {
 		{"no permission", `{"errors":[{"type":"FORBIDDEN","message":"Resource not accessible by integration"}]}`, 1, "POST graphql: 403 Resource not accessible by integration", IsForbidden},
 		{"too slow", `{"data":null,"errors":[{"message":"Something went wrong while executing your query. This may be the result of a timeout"}]}`, maxTries, "POST graphql: GraphQL gave no answer in time", func(err error) bool { return errors.Is(err, ErrTransport) }},
 		{"no data", `{"data":null}`, maxTries, "POST graphql: answer holds no data", func(err error) bool { return errors.Is(err, ErrTransport) }},
+		{"data that is cut off", `{"data":{"n":1}`, maxTries, "POST graphql: answer is not GraphQL's", func(err error) bool { return errors.Is(err, ErrTransport) }},
+		{"data that is no JSON", `{"data":{"n":01}}`, maxTries, "POST graphql: answer is not GraphQL's", func(err error) bool { return errors.Is(err, ErrTransport) }},
 		{"another shape", `{"data":[]}`, 1, "", func(err error) bool { return errors.Is(err, ErrTransport) }},
 	} {
 		t.Run(test.title, func(t *testing.T) {
@@ -441,8 +472,8 @@ func TestGraphQL(t *testing.T) {
 				w := follows(said{status: 200, body: test.body})
 				var n number
 				err := w.client(t).GraphQL(t.Context(), "query{n}", nil, &n)
-				if len(w.heard) != test.sent || test.want != "" && (err == nil || err.Error() != test.want) || test.is != nil && !test.is(err) || test.is == nil && test.want == "" && n.N != 1 {
-					t.Errorf("%d requests, %v", len(w.heard), err)
+				if len(w.heard) != test.sent || test.want != "" && (err == nil || err.Error() != test.want) || test.is != nil && !test.is(err) || (n.N == 1) != (err == nil) {
+					t.Errorf("%d requests, %v, read %d", len(w.heard), err, n.N)
 				}
 				for _, h := range w.heard {
 					if h.body != "{\"query\":\"query{n}\"}\n" {

@@ -74,14 +74,14 @@ func ParseEvent(name string, payload []byte) (Event, error) {
 		return Event{}, fmt.Errorf("read event %s: payload is null", e.Name)
 	}
 	e.Action = oneLine(p.Action, 50)
-	if err := e.read(p); err != nil {
+	if err := e.read(&p); err != nil {
 		return Event{}, fmt.Errorf("read event %s: %w", e.Name, err)
 	}
 	e.regard(&p)
 	return e, nil
 }
 
-func (e *Event) read(p eventPayload) error {
+func (e *Event) read(p *eventPayload) error {
 	if err := e.repository(p.Repository); err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (e *Event) repository(r *eventRepository) error {
 	return nil
 }
 
-func (e *Event) pullRequest(p eventPayload) error {
+func (e *Event) pullRequest(p *eventPayload) error {
 	if p.PullRequest == nil || p.PullRequest.Number <= 0 {
 		return errors.New("pull_request.number is missing")
 	}
@@ -134,7 +134,7 @@ func (e *Event) pullRequest(p eventPayload) error {
 	return nil
 }
 
-func (e *Event) issueComment(p eventPayload) error {
+func (e *Event) issueComment(p *eventPayload) error {
 	if p.Issue == nil || p.Issue.Number <= 0 {
 		return errors.New("issue.number is missing")
 	}
@@ -148,7 +148,7 @@ func (e *Event) issueComment(p eventPayload) error {
 
 // workflowRun: a run of a fork names no pull request, and one that a comment or a schedule started is on the default
 // branch: its head would find the wrong one.
-func (e *Event) workflowRun(p eventPayload) error {
+func (e *Event) workflowRun(p *eventPayload) error {
 	run := p.WorkflowRun
 	if run == nil || run.ID <= 0 {
 		return errors.New("workflow_run.id is missing")
@@ -166,7 +166,7 @@ func (e *Event) workflowRun(p eventPayload) error {
 	return e.head(run.HeadSHA, "workflow_run.head_sha")
 }
 
-func (e *Event) checkRun(p eventPayload) error {
+func (e *Event) checkRun(p *eventPayload) error {
 	if p.CheckRun == nil {
 		return errors.New("check_run is missing")
 	}
@@ -177,7 +177,7 @@ func (e *Event) checkRun(p eventPayload) error {
 	return e.head(p.CheckRun.HeadSHA, "check_run.head_sha")
 }
 
-func (e *Event) checkSuite(p eventPayload) error {
+func (e *Event) checkSuite(p *eventPayload) error {
 	if p.CheckSuite == nil {
 		return errors.New("check_suite is missing")
 	}
@@ -205,7 +205,7 @@ func (e *Event) named(prs []eventPull, repo *eventRepository) error {
 }
 
 // dispatch: a person types the inputs, so that a slip of hers is told.
-func (e *Event) dispatch(p eventPayload) error {
+func (e *Event) dispatch(p *eventPayload) error {
 	if pr := strings.TrimPrefix(strings.TrimSpace(string(p.Inputs.PR)), "#"); pr != "" {
 		n, err := strconv.Atoi(pr)
 		if err != nil || n <= 0 {
@@ -351,7 +351,7 @@ func (e *Event) touched(p *eventPayload) {
 	case "workflow_run":
 		t.Workflow, t.Run, t.Head = p.WorkflowRun.Path, p.WorkflowRun.ID, sha(p.WorkflowRun.HeadSHA)
 		if t.Workflow == "" {
-			t.Workflow = p.Workflow.is.Path
+			t.Workflow = p.Workflow.Is.Path
 		}
 	case "check_run":
 		t.App, t.Name, t.Head = p.CheckRun.App.Slug, p.CheckRun.Name, sha(p.CheckRun.HeadSHA)
@@ -360,9 +360,9 @@ func (e *Event) touched(p *eventPayload) {
 	case "status":
 		t.Name, t.Author, t.Head = p.Context, p.Sender.Login, sha(p.SHA)
 	case "issue_comment", "pull_request_review_comment":
-		t.Author = p.Comment.is.User.Login
+		t.Author = p.Comment.Is.User.Login
 	case "pull_request_review":
-		t.Author = p.Review.is.User.Login
+		t.Author = p.Review.Is.User.Login
 	}
 	if p.PullRequest != nil {
 		t.Head = sha(p.PullRequest.Head.SHA)
@@ -412,12 +412,12 @@ type eventPayload struct {
 }
 
 // A maybe is a field that other events spell otherwise: workflow is an object, and in workflow_dispatch a path.
-type maybe[T any] struct{ is T }
+type maybe[T any] struct{ Is T }
 
 func (m *maybe[T]) UnmarshalJSON(b []byte) error {
-	if len(b) > 0 && b[0] == '{' && json.Unmarshal(b, &m.is) != nil {
+	if len(b) > 0 && b[0] == '{' && json.Unmarshal(b, &m.Is) != nil {
 		var none T
-		m.is = none
+		m.Is = none
 	}
 	return nil
 }

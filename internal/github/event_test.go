@@ -242,6 +242,7 @@ func collected(t testing.TB) map[string][]json.RawMessage {
 // holds is what is true of every event, whoever wrote it.
 func holds(t testing.TB, e Event) {
 	t.Helper()
+	_, odd := relative("repos/" + e.Owner + "/" + e.Repo)
 	switch {
 	case (len(e.PRs) == 0) != (e.Why != ""):
 		t.Errorf("%+v: a pull request, or the reason why not", e)
@@ -251,7 +252,7 @@ func holds(t testing.TB, e Event) {
 		t.Errorf("%+v: a number twice", e)
 	case e.Head != sha(e.Head) || e.Before != sha(e.Before):
 		t.Errorf("%+v: no SHA", e)
-	case (e.Owner == "") != (e.Repo == "") || relative("repos/"+e.Owner+"/"+e.Repo) != nil:
+	case (e.Owner == "") != (e.Repo == "") || odd != nil:
 		t.Errorf("%+v: no repository", e)
 	case e.Concern < ConcernNothing || e.Concern > ConcernSuspended || (e.Concern == ConcernNothing) != (e.Idle != ""):
 		t.Errorf("%+v: something to do, or the reason why not", e)

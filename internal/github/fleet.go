@@ -87,6 +87,12 @@ func (f *Fleet) CloseIdleConnections() {
 	}
 }
 
+// Calm gives back what a rush took: connections that wait for a next request, and memory.
+func (f *Fleet) Calm() {
+	f.CloseIdleConnections()
+	f.memories.Compact()
+}
+
 // Format keeps the token and the key out of every verb.
 func (f *Fleet) Format(s fmt.State, _ rune) { fmt.Fprintf(s, "github.Fleet(%s)", f.ground.base) }
 

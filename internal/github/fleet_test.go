@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
 // A hubWire is a GitHub with one App, 42, and many installations. Whatever a token reads says whose it is.
@@ -369,4 +371,38 @@ func TestFleetKeepsItsSecrets(t *testing.T) {
 			t.Errorf("%s is shown:\n%s", secret[:3], shown.String())
 		}
 	}
+}
+
+// resting counts how often it was told to close what is idle.
+type resting struct {
+	*hubWire
+	closed int
+}
+
+func (w *resting) CloseIdleConnections() { w.closed++ }
+
+// At calm connections and memory are given back; what is remembered stays so.
+func TestFleetCalm(t *testing.T) {
+	wire := &resting{hubWire: newHubWire(t)}
+	f := wire.fleet(t, func(o *FleetOptions) { o.Transport = wire })
+	forge, err := f.Enter(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pr := quorum.PR{Owner: "acme", Repo: "shop", Number: 7}
+	was, release := forge.hold(pr)
+	was.own = []written{{id: 9}}
+	release()
+	f.Calm()
+	is, release := forge.hold(pr)
+	defer release()
+	if id, _ := forge.CheckID(pr); wire.closed != 1 || is == was || id != 9 {
+		t.Errorf("connections were closed %d times, the memory moved: %v, the check is %d", wire.closed, is != was, id)
+	}
+	f.Calm()
+	forge.recall(pr, func(still *memory) {
+		if still != is {
+			t.Error("a memory was moved while it was looked at")
+		}
+	})
 }

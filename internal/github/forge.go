@@ -70,17 +70,21 @@ func (f *Forge) Hint(pr quorum.PR, runs ...int64) { f.Expect(pr, "", runs...) }
 
 // Expect tells of an event, the head that it named ("" if none), and runs that it has shown. The next look then reads all
 // it can at once. It is advice: what GitHub shows counts, whatever was told.
-func (f *Forge) Expect(pr quorum.PR, head string, runs ...int64) { f.recall(pr).tell(head, runs) }
+func (f *Forge) Expect(pr quorum.PR, head string, runs ...int64) {
+	f.recall(pr, func(m *memory) { m.tell(head, runs) })
+}
 
 // Forget drops what is remembered of pr.
 func (f *Forge) Forget(pr quorum.PR) { f.memories.forget(memoryKey{f.id, pr}) }
 
 // CheckID returns the id and page of our check on the head of pr as of the last look or write; 0 without one.
 func (f *Forge) CheckID(pr quorum.PR) (id int64, page string) {
-	if m := f.recall(pr); len(m.own) > 0 {
-		return m.own[0].ID, m.own[0].URL
-	}
-	return 0, ""
+	f.recall(pr, func(m *memory) {
+		if len(m.own) > 0 {
+			id, page = m.own[0].id, m.own[0].url
+		}
+	})
+	return id, page
 }
 
 // PullsOf returns the open pull requests whose head is sha; a fork's too, which events do not name.

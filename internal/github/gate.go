@@ -254,8 +254,12 @@ func readLimit(req *http.Request, resp *http.Response, now time.Time) (limit, er
 		return limit{}, fmt.Errorf("read answer: %w", err)
 	}
 	var l limit
-	spent := resp.Header.Get("X-RateLimit-Remaining") == "0"
-	switch words := limitWords(body); {
+	spent := resp.Header.Get("X-Ratelimit-Remaining") == "0"
+	words := ""
+	if !graphql { // whose answer was read, and is long
+		words = limitWords(body)
+	}
+	switch {
 	case graphql:
 		l.primary, l.secondary = callOf(req).said.limit()
 	case strings.Contains(words, "secondary rate limit"), strings.Contains(words, "abuse detection"), strings.Contains(words, "abuse-rate-limit"):
@@ -301,7 +305,7 @@ func limitEnd(h http.Header, spent bool, now time.Time) (time.Duration, bool) {
 			return at.Sub(now), true
 		}
 	}
-	if reset, err := strconv.ParseInt(h.Get("X-RateLimit-Reset"), 10, 64); spent && err == nil {
+	if reset, err := strconv.ParseInt(h.Get("X-Ratelimit-Reset"), 10, 64); spent && err == nil {
 		return time.Unix(reset, 0).Sub(now), true
 	}
 	return 0, false

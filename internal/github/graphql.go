@@ -119,6 +119,10 @@ func (id *bigID) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+type graphOID struct {
+	OID string `json:"oid"`
+}
+
 type graphPage struct {
 	HasNext bool   `json:"hasNextPage"`
 	End     string `json:"endCursor"`
@@ -141,14 +145,14 @@ type graphThread struct {
 	ResolvedBy   *graphActor `json:"resolvedBy"`
 	Comments     struct {
 		Nodes []struct {
-			ID       bigID                `json:"fullDatabaseId"`
-			Body     string               `json:"body"`
-			Created  time.Time            `json:"createdAt"`
-			Edited   time.Time            `json:"lastEditedAt"`
-			URL      string               `json:"url"`
-			Author   *graphActor          `json:"author"`
-			Editor   *graphActor          `json:"editor"`
-			Original struct{ OID string } `json:"originalCommit"`
+			ID       bigID       `json:"fullDatabaseId"`
+			Body     string      `json:"body"`
+			Created  time.Time   `json:"createdAt"`
+			Edited   time.Time   `json:"lastEditedAt"`
+			URL      string      `json:"url"`
+			Author   *graphActor `json:"author"`
+			Editor   *graphActor `json:"editor"`
+			Original graphOID    `json:"originalCommit"`
 			Review   struct {
 				ID bigID `json:"fullDatabaseId"`
 			} `json:"pullRequestReview"`
@@ -157,17 +161,17 @@ type graphThread struct {
 }
 
 type graphEvent struct {
-	Type     string               `json:"__typename"`
-	At       time.Time            `json:"createdAt"`
-	Actor    *graphActor          `json:"actor"`
-	Previous string               `json:"previousRefName"`
-	Current  string               `json:"currentRefName"`
-	Old      string               `json:"oldBase"` // the base was merged and deleted
-	New      string               `json:"newBase"`
-	State    string               `json:"previousReviewState"`
-	Before   struct{ OID string } `json:"beforeCommit"`
-	After    struct{ OID string } `json:"afterCommit"`
-	Target   *graphActor          `json:"requestedReviewer"`
+	Type     string      `json:"__typename"`
+	At       time.Time   `json:"createdAt"`
+	Actor    *graphActor `json:"actor"`
+	Previous string      `json:"previousRefName"`
+	Current  string      `json:"currentRefName"`
+	Old      string      `json:"oldBase"` // the base was merged and deleted
+	New      string      `json:"newBase"`
+	State    string      `json:"previousReviewState"`
+	Before   graphOID    `json:"beforeCommit"`
+	After    graphOID    `json:"afterCommit"`
+	Target   *graphActor `json:"requestedReviewer"`
 	Review   struct {
 		ID bigID `json:"fullDatabaseId"`
 	} `json:"review"`

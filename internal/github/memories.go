@@ -4,9 +4,13 @@ package github
 
 import (
 	"container/list"
+	"crypto/sha256"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/config"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
@@ -27,6 +31,14 @@ type Memories struct {
 	forges int
 	pulls  map[memoryKey]*list.Element
 	order  list.List // of *memory, the one used last in front
+
+	policies map[policyKey]quorum.Policy // that were read last
+}
+
+// policyKey is what a policy depends on: many repositories have the same file.
+type policyKey struct {
+	path string
+	src  sum
 }
 
 // memoryKey tells the same pull request apart as two Forges see it.
@@ -37,7 +49,7 @@ type memoryKey struct {
 
 // NewMemories returns memories of at most that many pull requests.
 func NewMemories(most int) *Memories {
-	return &Memories{most: max(most, 1), pulls: map[memoryKey]*list.Element{}}
+	return &Memories{most: max(most, 1), pulls: map[memoryKey]*list.Element{}, policies: map[policyKey]quorum.Policy{}}
 }
 
 // Len says how many pull requests are remembered.
@@ -53,18 +65,27 @@ type memory struct {
 	held int // looks and writes that are under way
 	size int // bytes, about, as of the last one
 
-	mu       sync.Mutex // of what the reads of one look write side by side, and of what events tell
-	hints    []hint     // runs that an event named
-	told     bool       // an event came since the last look
-	expected string     // the head that it named
+	mu sync.Mutex // of what the reads of one look write side by side, and of what events tell
+	news
+	known
+}
 
-	last      scene      // as of the last look
-	head      string     // of what follows
-	checks    sum        // the check runs of others, as of the last look
-	siblings  []int      // the other pull requests of the head, as of the last look
-	own       []ownCheck // our checks on the head, as of the last look or write
-	former    []ownCheck // our checks on the head before, as of the last look or write there
-	formerly  string     // that head
+// news are what events told.
+type news struct {
+	hints    []hint // runs that an event named
+	told     bool   // an event came since the last look
+	expected string // the head that it named
+}
+
+// known is what looks and writes have shown.
+type known struct {
+	last      scene     // as of the last look
+	head      string    // of what follows
+	checks    sum       // the check runs of others, as of the last look
+	siblings  []int     // the other pull requests of the head, as of the last look
+	own       []written // our checks on the head, as of the last look or write
+	former    []written // our open checks on the head before, as of the last look or write there
+	formerly  string    // that head
 	statuses  []quorum.Status
 	beside    bool // a check run of our name stands on the head, though we write a status
 	threads   conversation
@@ -93,11 +114,41 @@ type ownCheck struct {
 	annotations int
 }
 
-// recall returns what is remembered of pr, for now.
-func (f *Forge) recall(pr quorum.PR) *memory {
+// written is a check run of ours as it is remembered: of its words, which are long, only whether others are the same.
+type written struct {
+	id          int64
+	name        string
+	external    string
+	status      string
+	conclusion  string
+	url         string
+	annotations int
+	words       words
+}
+
+// words stand for what a check says, as it comes back from GitHub.
+type words struct {
+	title, summary sum
+	text, stamp    sum // stamp is which look the text is of, and where it says so
+}
+
+func wordsOf(title, summary, text string) words {
+	rest, stamp := unstamped(text)
+	return words{title: sha256.Sum256([]byte(title)), summary: sumOf(summary), text: sumOf(rest), stamp: sha256.Sum256([]byte(stamp))}
+}
+
+func (o ownCheck) written() written {
+	return written{
+		id: o.ID, name: o.Name, external: o.ExternalID, status: o.Status, conclusion: o.Conclusion, url: o.URL,
+		annotations: o.annotations, words: wordsOf(o.Title, o.Summary, o.Text),
+	}
+}
+
+// recall hands over what is remembered of pr.
+func (f *Forge) recall(pr quorum.PR, to func(*memory)) {
 	f.memories.mu.Lock()
 	defer f.memories.mu.Unlock()
-	return f.memories.recall(memoryKey{f.id, pr})
+	to(f.memories.recall(memoryKey{f.id, pr}))
 }
 
 // hold returns what is remembered of pr, and keeps it until the func is called.
@@ -125,7 +176,7 @@ func (all *Memories) recall(key memoryKey) *memory {
 		all.order.MoveToFront(at)
 		return at.Value.(*memory)
 	}
-	m := &memory{key: key, logs: map[int64]quorum.Job{}, commits: map[string]quorum.Commit{}, done: map[string]bool{}}
+	m := &memory{key: key}
 	all.pulls[key] = all.order.PushFront(m)
 	all.shrink()
 	return m
@@ -156,12 +207,123 @@ func (all *Memories) drop(at *list.Element) {
 	delete(all.pulls, m.key)
 }
 
+// Compact moves what is remembered together. Of what a rush leaves behind, little is kept, but that lies scattered among
+// what has gone, and Go gives no page back on which anything is left. What is under way stays where it is.
+func (all *Memories) Compact() {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	kept := make([]*memory, 0, len(all.pulls))
+	same := texts{}
+	for at := all.order.Front(); at != nil; at = at.Next() {
+		m := at.Value.(*memory)
+		if m.held == 0 {
+			m = m.moved(same)
+		}
+		kept = append(kept, m)
+	}
+	all.order.Init()
+	all.pulls = make(map[memoryKey]*list.Element, len(kept))
+	for _, m := range kept {
+		all.pulls[m.key] = all.order.PushBack(m)
+	}
+}
+
+// moved is a copy of m, nothing of which lies where it lay, but for what few pull requests have. What m points to is shared
+// with the snapshots that were taken, and stays as it is.
+func (m *memory) moved(same texts) *memory {
+	n := &memory{key: m.key, size: m.size, news: m.news, known: m.known}
+	t := &n.threads
+	n.hints, n.siblings, n.odd = slices.Clone(n.hints), slices.Clone(n.siblings), slices.Clone(n.odd)
+	t.siblings, t.commits = slices.Clone(t.siblings), slices.Clone(t.commits)
+	same.keep(
+		&n.key.pr.Owner, &n.key.pr.Repo, &n.expected, &n.head, &n.formerly, &n.authorsOf,
+		&n.last.head, &n.last.headRef, &n.last.base, &n.last.main, &n.last.check, &t.head, &t.check, &t.external, &t.base,
+	)
+	for i := range n.hints {
+		same.keep(&n.hints[i].head)
+	}
+	for i := range t.commits {
+		same.keep(&t.commits[i].sha)
+	}
+	n.own, n.former = slices.Clone(n.own), slices.Clone(n.former)
+	for _, checks := range [][]written{n.own, n.former} {
+		for i := range checks {
+			c := &checks[i]
+			same.keep(&c.name, &c.external, &c.status, &c.conclusion, &c.url)
+		}
+	}
+	t.threads, t.timeline = slices.Clone(t.threads), slices.Clone(t.timeline)
+	for i := range t.threads {
+		x := &t.threads[i]
+		same.keep(&x.Author.Login, &x.Body, &x.Path, &x.Commit, &x.Editor.Login, &x.ResolvedBy.Login, &x.URL)
+	}
+	for i := range t.timeline {
+		x := &t.timeline[i]
+		same.keep(&x.Actor.Login, &x.From, &x.To, &x.Target.Login)
+	}
+	t.edits, t.amended = same.edits(t.edits), same.edits(t.amended)
+	return n
+}
+
+// texts are the strings that were moved: many pull requests have the same ones.
+type texts map[string]string
+
+// long is what a text has, about, that lies on pages of its own.
+const long = 4 << 10
+
+func (same texts) keep(all ...*string) {
+	for _, s := range all {
+		if len(*s) > long {
+			continue
+		}
+		known, found := same[*s]
+		if !found {
+			known = strings.Clone(*s)
+			same[known] = known
+		}
+		*s = known
+	}
+}
+
+func (same texts) edits(all map[int64]edit) map[int64]edit {
+	if len(all) == 0 {
+		return nil
+	}
+	moved := make(map[int64]edit, len(all))
+	for id, e := range all {
+		same.keep(&e.editor.Login)
+		moved[id] = e
+	}
+	return moved
+}
+
+// parse reads a policy file, one that reads the same only once.
+func (all *Memories) parse(path string, src []byte, is sum) (quorum.Policy, error) {
+	key := policyKey{path, is}
+	all.mu.Lock()
+	p, known := all.policies[key]
+	all.mu.Unlock()
+	if known {
+		return p, nil
+	}
+	p, err := config.Parse(path, src)
+	if err == nil {
+		all.mu.Lock()
+		defer all.mu.Unlock()
+		if len(all.policies) >= mostRepos {
+			clear(all.policies)
+		}
+		all.policies[key] = p
+	}
+	return p, err
+}
+
 // weigh says about how many bytes m takes: what strangers can make long.
 func (m *memory) weigh() int {
 	n := 2<<10 + 8*len(m.siblings)
-	for _, all := range [][]ownCheck{m.own, m.former} {
+	for _, all := range [][]written{m.own, m.former} {
 		for _, c := range all {
-			n += 256 + len(c.Title) + len(c.Summary) + len(c.Text)
+			n += 512 + len(c.name) + len(c.external) + len(c.url)
 		}
 	}
 	for _, t := range m.threads.threads {
@@ -182,10 +344,10 @@ func (m *memory) turn(head string) {
 	if m.head == head {
 		return
 	}
-	m.former, m.formerly = m.own, m.head
+	m.former, m.formerly = slices.DeleteFunc(m.own, func(o written) bool { return o.status == "completed" }), m.head
 	m.head, m.own, m.asked, m.early, m.serially, m.threads = head, nil, false, false, false, conversation{}
 	m.checks, m.siblings, m.statuses, m.odd, m.authors, m.authorsOf = sum{}, nil, nil, nil, nil, ""
-	m.logs, m.commits = map[int64]quorum.Job{}, map[string]quorum.Commit{}
+	m.logs, m.commits = nil, nil
 }
 
 // tell takes over what an event has shown.
@@ -256,4 +418,13 @@ func containsRun(hints []hint, id int64) bool {
 		}
 	}
 	return false
+}
+
+// with is a map with one entry more: most pull requests need none of these maps.
+func with[K comparable, V any](m map[K]V, k K, v V) map[K]V {
+	if m == nil {
+		m = map[K]V{}
+	}
+	m[k] = v
+	return m
 }

@@ -44,6 +44,7 @@ type look struct {
 	have      parts
 	raw       raw
 	runs      []restRun    // raw.runs, and those that were read by their ids
+	own       []ownCheck   // our checks on the head
 	talked    conversation // that was read beside the texts
 	related   bool         // it tells of siblings
 	conversed bool
@@ -250,11 +251,12 @@ func (l *look) fourth(ctx context.Context) error {
 		return err
 	}
 	for i, id := range wants.Logs {
-		l.m.logs[id] = jobs[i]
+		l.m.logs = with(l.m.logs, id, jobs[i])
 	}
 	for i, id := range wants.Commits {
-		l.m.commits[id] = commits[i]
+		l.m.commits = with(l.m.commits, id, commits[i])
 	}
+	l.s.Resolved = l.m.commits
 	l.s.Permissions = map[string]quorum.Permission{}
 	for i, login := range wants.People {
 		l.s.Permissions[strings.ToLower(login)] = may[i]
@@ -317,7 +319,7 @@ func (l *look) policy(ctx context.Context) error {
 			l.s.File, l.p = was.file, was.policy
 			return nil
 		}
-		if now.policy, err = config.Parse(path, src); err != nil {
+		if now.policy, err = l.f.memories.parse(path, src, now.src); err != nil {
 			now.file.State, now.file.Problem = quorum.FileBroken, err.Error()
 		}
 		l.s.File, l.p = now.file, now.policy
@@ -374,11 +376,11 @@ func (l *look) checks(ctx context.Context, sc scene) (err error) {
 
 // checked tells our own checks from those of others.
 func (l *look) checked() {
-	l.m.own, l.m.beside = nil, false
+	l.m.own, l.m.beside, l.own = nil, false, nil
 	for _, c := range l.raw.checks {
 		check := c.check()
 		if !l.f.client.Personal() && l.f.ours(l.pr, check.CheckRun) {
-			l.m.own = append(l.m.own, check)
+			l.own = append(l.own, check)
 			continue
 		}
 		l.s.Checks = append(l.s.Checks, check.CheckRun)
@@ -391,7 +393,10 @@ func (l *look) checked() {
 	key := digest(l.s.Checks)
 	l.seen.note(l.m.checks != key)
 	l.m.checks = key
-	slices.SortFunc(l.m.own, func(a, b ownCheck) int { return cmp.Compare(b.ID, a.ID) })
+	slices.SortFunc(l.own, func(a, b ownCheck) int { return cmp.Compare(b.ID, a.ID) })
+	for _, o := range l.own {
+		l.m.own = append(l.m.own, o.written())
+	}
 }
 
 // digest stands for what check runs say.
@@ -567,7 +572,7 @@ func (l *look) take(c conversation) { l.m.threads, l.conversed = c, true }
 
 // record takes over what our own checks remember; of several the one that was written last.
 func (l *look) record() {
-	for _, c := range l.m.own {
+	for _, c := range l.own {
 		if rec, found := report.ParseRecord(c.Text); found && rec.Seq > l.s.Record.Seq && rec.Head == l.s.PR.Head {
 			l.s.Record = rec
 		}

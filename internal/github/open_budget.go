@@ -45,14 +45,14 @@ func (s *stats) low(now time.Time) (until time.Time, low bool) {
 
 // spent learns from an answer's headers; s.mu is held. Answers overtake one another: within an hour only less can be left.
 func (s *stats) spent(h http.Header) {
-	limit, err1 := strconv.Atoi(h.Get("X-RateLimit-Limit"))
-	left, err2 := strconv.Atoi(h.Get("X-RateLimit-Remaining"))
-	reset, err3 := strconv.ParseInt(h.Get("X-RateLimit-Reset"), 10, 64)
+	limit, err1 := strconv.Atoi(h.Get("X-Ratelimit-Limit"))
+	left, err2 := strconv.Atoi(h.Get("X-Ratelimit-Remaining"))
+	reset, err3 := strconv.ParseInt(h.Get("X-Ratelimit-Reset"), 10, 64)
 	if err1 != nil || err2 != nil || err3 != nil || limit <= 0 {
 		return
 	}
 	now := Budget{Left: max(left, 0), Limit: limit, Reset: time.Unix(reset, 0)}
-	name := h.Get("X-RateLimit-Resource")
+	name := h.Get("X-Ratelimit-Resource")
 	if was, known := s.budgets[name]; known && (was.Reset.After(now.Reset) || was.Reset.Equal(now.Reset) && was.Limit == limit && was.Left < now.Left) {
 		return
 	}

@@ -47,7 +47,7 @@ func (f *Forge) Publish(ctx context.Context, pr quorum.PR, c report.Check) error
 	if err := f.retire(ctx, pr, m, c); err != nil {
 		return err
 	}
-	mine := slices.DeleteFunc(slices.Clone(m.own), func(o ownCheck) bool { return o.Name != c.Name })
+	mine := slices.DeleteFunc(slices.Clone(m.own), func(o written) bool { return o.name != c.Name })
 	if c.OnlyOpen {
 		return f.end(ctx, pr, m, c)
 	}
@@ -57,7 +57,7 @@ func (f *Forge) Publish(ctx context.Context, pr quorum.PR, c report.Check) error
 		}
 		return f.alone(ctx, pr, m, c)
 	}
-	if c.Conclusion == "success" && (c.Restamp || !slices.ContainsFunc(mine, func(o ownCheck) bool { return o.reads(c) })) {
+	if c.Conclusion == "success" && (c.Restamp || !slices.ContainsFunc(mine, func(o written) bool { return o.reads(c, false) })) {
 		if err := f.alone(ctx, pr, m, c); err != nil {
 			return err
 		}
@@ -76,7 +76,7 @@ func (f *Forge) Publish(ctx context.Context, pr quorum.PR, c report.Check) error
 // end completes what is open of ours, under whatever name, and touches nothing else. A head that another open pull request
 // has too keeps its check.
 func (f *Forge) end(ctx context.Context, pr quorum.PR, m *memory, c report.Check) error {
-	open := slices.DeleteFunc(slices.Clone(m.own), func(o ownCheck) bool { return o.Status == "completed" || o.ExternalID != c.ExternalID })
+	open := slices.DeleteFunc(slices.Clone(m.own), func(o written) bool { return o.status == "completed" || o.external != c.ExternalID })
 	if len(open) == 0 {
 		return nil
 	}
@@ -105,8 +105,8 @@ func (f *Forge) alone(ctx context.Context, pr quorum.PR, m *memory, c report.Che
 		return err
 	}
 	for _, now := range found {
-		i := slices.IndexFunc(m.own, func(o ownCheck) bool { return o.ID == now.ID })
-		if i < 0 || m.own[i].Status != now.Status || m.own[i].Conclusion != now.Conclusion || m.own[i].Title != now.Title || normal(m.own[i].Text) != normal(now.Text) {
+		i := slices.IndexFunc(m.own, func(o written) bool { return o.id == now.id })
+		if i < 0 || m.own[i].status != now.status || m.own[i].conclusion != now.conclusion || m.own[i].words.title != now.words.title || !m.own[i].words.sameText(now.words) {
 			return moved{"the check of " + pr.String() + " was written by another process"}
 		}
 	}
@@ -156,21 +156,29 @@ func batches(all []report.Annotation) (out [][]report.Annotation) {
 	return append(out, all)
 }
 
-// reads reports whether a check of ours reads as c already.
-func (o ownCheck) reads(c report.Check) bool {
-	return o.Status == c.Status && o.Conclusion == c.Conclusion && o.Title == c.Title && normal(o.Summary) == normal(c.Summary) && unstamped(o.Text) == unstamped(c.Text)
+// reads reports whether a check of ours reads as c already; stamped: as of the same look, too.
+func (o written) reads(c report.Check, stamped bool) bool {
+	says := wordsOf(c.Title, c.Summary, c.Text)
+	if !stamped {
+		says.stamp = o.words.stamp
+	}
+	return o.status == c.Status && o.conclusion == c.Conclusion && o.words == says
 }
+
+// sameText reports whether two texts are the same, and of the same look.
+func (w words) sameText(x words) bool { return w.text == x.text && w.stamp == x.stamp }
 
 // stamp is which look a text is of: the one thing in it that nobody reads. Only the record, which stands first, has it.
 var stamp = regexp.MustCompile(`"seen":\{"at":"[^"]*"(?:,"threads":"[01]*")?\},`)
 
-// unstamped is what a text says, whichever look it is of.
-func unstamped(s string) string {
+// unstamped is what a text says, whichever look it is of, and the stamp with its place: both tell texts apart as the whole
+// does.
+func unstamped(s string) (rest, seen string) {
 	s = normal(s)
 	if at := stamp.FindStringIndex(s); at != nil {
-		return s[:at[0]] + s[at[1]:]
+		return s[:at[0]] + s[at[1]:], strconv.Itoa(at[0]) + " " + s[at[0]:at[1]]
 	}
-	return s
+	return s, ""
 }
 
 // normal is a text as it comes back from GitHub.
@@ -201,9 +209,9 @@ func (f *Forge) create(ctx context.Context, pr quorum.PR, m *memory, c report.Ch
 		_, err := f.client.Send(ctx, http.MethodPost, f.path(pr, "check-runs"), b, &made)
 		switch {
 		case err == nil:
-			o := made.check()
-			o.Name, o.ExternalID, o.App = c.Name, c.ExternalID, f.app
-			m.own = append([]ownCheck{o}, m.own...)
+			o := made.check().written()
+			o.name, o.external = c.Name, c.ExternalID
+			m.own = append([]written{o}, m.own...)
 			return f.annotate(ctx, pr, m, o, c, parts[1:])
 		case IsUnprocessable(err) || IsNotFound(err):
 			return &UnpublishableError{c.Head, err}
@@ -216,20 +224,20 @@ func (f *Forge) create(ctx context.Context, pr quorum.PR, m *memory, c report.Ch
 }
 
 // find looks for our check on the head.
-func (f *Forge) find(ctx context.Context, pr quorum.PR, c report.Check) (mine []ownCheck, err error) {
+func (f *Forge) find(ctx context.Context, pr quorum.PR, c report.Check) (mine []written, err error) {
 	all, err := pages[restCheck](ctx, f, nil, f.path(pr, "commits", c.Head, "check-runs")+"?filter=all&per_page=100", "check_runs")
 	for _, r := range all {
 		if o := r.check(); o.Name == c.Name && f.ours(pr, o.CheckRun) {
-			mine = append(mine, o)
+			mine = append(mine, o.written())
 		}
 	}
-	slices.SortFunc(mine, func(a, b ownCheck) int { return cmp.Compare(b.ID, a.ID) })
+	slices.SortFunc(mine, func(a, b written) int { return cmp.Compare(b.id, a.id) })
 	return mine, err
 }
 
 // update makes a check of ours read as c.
-func (f *Forge) update(ctx context.Context, pr quorum.PR, m *memory, o ownCheck, c report.Check) error {
-	if o.reads(c) && (!c.Restamp || c.Status != "completed" || normal(o.Text) == normal(c.Text)) {
+func (f *Forge) update(ctx context.Context, pr quorum.PR, m *memory, o written, c report.Check) error {
+	if o.reads(c, c.Restamp && c.Status == "completed") {
 		return nil
 	}
 	parts := batches(c.Annotations)
@@ -240,7 +248,7 @@ func (f *Forge) update(ctx context.Context, pr quorum.PR, m *memory, o ownCheck,
 }
 
 // annotate sends the batches that are left.
-func (f *Forge) annotate(ctx context.Context, pr quorum.PR, m *memory, o ownCheck, c report.Check, parts [][]report.Annotation) error {
+func (f *Forge) annotate(ctx context.Context, pr quorum.PR, m *memory, o written, c report.Check, parts [][]report.Annotation) error {
 	for _, part := range parts {
 		if err := f.patch(ctx, pr, m, o, c, part); err != nil {
 			return err
@@ -251,10 +259,10 @@ func (f *Forge) annotate(ctx context.Context, pr quorum.PR, m *memory, o ownChec
 
 // patch updates a check once. If the answer is lost the check is read: annotations are appended, so that sending them
 // again would show them twice.
-func (f *Forge) patch(ctx context.Context, pr quorum.PR, m *memory, o ownCheck, c report.Check, annotations []report.Annotation) error {
-	path := f.path(pr, "check-runs", strconv.FormatInt(o.ID, 10))
+func (f *Forge) patch(ctx context.Context, pr quorum.PR, m *memory, o written, c report.Check, annotations []report.Annotation) error {
+	path := f.path(pr, "check-runs", strconv.FormatInt(o.id, 10))
 	had := o.annotations
-	if i := slices.IndexFunc(m.own, func(x ownCheck) bool { return x.ID == o.ID }); i >= 0 {
+	if i := slices.IndexFunc(m.own, func(x written) bool { return x.id == o.id }); i >= 0 {
 		had = m.own[i].annotations
 	}
 	var lost error
@@ -268,7 +276,7 @@ func (f *Forge) patch(ctx context.Context, pr quorum.PR, m *memory, o ownCheck, 
 				lost = err
 				continue
 			}
-			if r := now.check(); r.reads(c) && r.annotations >= had+len(annotations) {
+			if r := now.check().written(); r.reads(c, false) && r.annotations >= had+len(annotations) {
 				m.wrote(r)
 				return nil
 			}
@@ -277,7 +285,7 @@ func (f *Forge) patch(ctx context.Context, pr quorum.PR, m *memory, o ownCheck, 
 		_, err := f.client.Send(ctx, http.MethodPatch, path, body(c, annotations), &made)
 		switch {
 		case err == nil:
-			o.Status, o.Conclusion, o.Title, o.Summary, o.Text = c.Status, c.Conclusion, c.Title, c.Summary, c.Text
+			o.status, o.conclusion, o.words = c.Status, c.Conclusion, wordsOf(c.Title, c.Summary, c.Text)
 			o.annotations = had + len(annotations)
 			m.wrote(o)
 			return nil
@@ -290,8 +298,8 @@ func (f *Forge) patch(ctx context.Context, pr quorum.PR, m *memory, o ownCheck, 
 }
 
 // wrote remembers what a check of ours says now.
-func (m *memory) wrote(o ownCheck) {
-	if i := slices.IndexFunc(m.own, func(x ownCheck) bool { return x.ID == o.ID }); i >= 0 {
+func (m *memory) wrote(o written) {
+	if i := slices.IndexFunc(m.own, func(x written) bool { return x.id == o.id }); i >= 0 {
 		m.own[i] = o
 	}
 }
@@ -302,10 +310,10 @@ func (f *Forge) retire(ctx context.Context, pr quorum.PR, m *memory, c report.Ch
 	first := len(m.own) == 0
 	if !c.OnlyOpen {
 		for _, o := range slices.Clone(m.own) { // under another name, which a policy has since changed
-			known := slices.ContainsFunc(c.Retire, func(old report.Retired) bool { return old.Head == c.Head && old.Name == o.Name })
-			if o.Name != c.Name && o.ExternalID == c.ExternalID && !known && (o.Status != "completed" || o.Conclusion == "success") {
+			known := slices.ContainsFunc(c.Retire, func(old report.Retired) bool { return old.Head == c.Head && old.Name == o.name })
+			if o.name != c.Name && o.external == c.ExternalID && !known && (o.status != "completed" || o.conclusion == "success") {
 				title := "the check is called " + report.Quote(c.Name) + " now"
-				if err := f.update(ctx, pr, m, o, report.Check{Status: "completed", Conclusion: "cancelled", Title: title, Summary: title + ".", Text: o.Text}); err != nil {
+				if err := f.replace(ctx, pr, m, o, report.Check{Status: "completed", Conclusion: "cancelled", Title: title, Summary: title + "."}); err != nil {
 					return err
 				}
 			}
@@ -315,9 +323,8 @@ func (f *Forge) retire(ctx context.Context, pr quorum.PR, m *memory, c report.Ch
 		ended := report.Check{Status: "completed", Conclusion: "cancelled", Title: old.Title, Summary: old.Title + ".", Name: old.Name, Head: old.Head}
 		if old.Head == c.Head {
 			for _, o := range slices.Clone(m.own) {
-				ended.Text = o.Text // its record: the check that replaces it may never be written
-				if o.Name == old.Name && o.ExternalID == c.ExternalID && (o.Status != "completed" || old.Green && o.Conclusion == "success") {
-					if err := f.update(ctx, pr, m, o, ended); err != nil {
+				if o.name == old.Name && o.external == c.ExternalID && (o.status != "completed" || old.Green && o.conclusion == "success") {
+					if err := f.replace(ctx, pr, m, o, ended); err != nil {
 						return err
 					}
 				}
@@ -327,7 +334,7 @@ func (f *Forge) retire(ctx context.Context, pr quorum.PR, m *memory, c report.Ch
 		// An earlier head is looked at if the conversation shows a check of ours open on it, or once, when the first check
 		// is about to be written on this head: a commit that was force-pushed away is not in the conversation any more.
 		if key := old.Name + "@" + old.Head; !m.done[key] && m.unended(old, first) {
-			m.done[key] = true
+			m.done = with(m.done, key, true)
 			if err := f.supersede(ctx, pr, m, ended); err != nil {
 				var limit *LimitError
 				if errors.As(err, &limit) || ctx.Err() != nil {
@@ -339,6 +346,20 @@ func (f *Forge) retire(ctx context.Context, pr quorum.PR, m *memory, c report.Ch
 		}
 	}
 	return nil
+}
+
+// replace ends a check of ours on the same head as another one, which may never be written: its text, with the record, stays
+// as it is read now.
+func (f *Forge) replace(ctx context.Context, pr quorum.PR, m *memory, o written, ended report.Check) error {
+	var now restCheck
+	if _, err := f.client.Get(ctx, f.path(pr, "check-runs", strconv.FormatInt(o.id, 10)), &now); err != nil {
+		return fmt.Errorf("read check: %w", err)
+	}
+	if now.ID != o.id { // its text would be none
+		return fmt.Errorf("read check: the answer is no such check: %w", ErrTransport)
+	}
+	ended.Text = now.Output.Text
+	return f.update(ctx, pr, m, o, ended)
 }
 
 // unended reports whether a check of ours may be open on an earlier head.
@@ -356,13 +377,11 @@ func (m *memory) unended(old report.Retired, first bool) bool {
 }
 
 // left are the open checks of ours that were known on an earlier head when the pull request left it.
-func (m *memory) left(head, name, external string) (open []ownCheck) {
+func (m *memory) left(head, name, external string) (open []written) {
 	if head != m.formerly {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(m.former), func(o ownCheck) bool {
-		return o.Name != name || o.Status == "completed" || o.ExternalID != external
-	})
+	return slices.DeleteFunc(slices.Clone(m.former), func(o written) bool { return o.name != name || o.external != external })
 }
 
 // supersede ends our open check on an older head, unless that commit is another open pull request's head. What is known
@@ -378,7 +397,7 @@ func (f *Forge) supersede(ctx context.Context, pr quorum.PR, m *memory, c report
 		if err != nil {
 			return err
 		}
-		mine = slices.DeleteFunc(found, func(o ownCheck) bool { return o.Status == "completed" || o.ExternalID != external })
+		mine = slices.DeleteFunc(found, func(o written) bool { return o.status == "completed" || o.external != external })
 	}
 	if len(mine) == 0 {
 		return nil

@@ -5,6 +5,7 @@ package github_test
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -253,6 +254,57 @@ func TestPublishRetires(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A check that ends because another one replaces it keeps the record that stands in it then, whoever wrote that.
+func TestPublishKeepsTheRecordThatStands(t *testing.T) {
+	for name, retire := range map[string][]report.Retired{
+		"renamed": nil, "another base": {{Name: "Review quorum", Head: sandbox.SHA("a1"), Title: "now against dev", Green: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.must(w.publish(check("a1")))
+				w.observe()
+				other := *w
+				other.replica(setup{token: "ghs_y", now: time.Now})
+				other.must(other.publish(check("a1", func(c *report.Check) { c.Text = "Another record." })))
+				w.must(w.forge.Publish(t.Context(), w.pr, check("a1", func(c *report.Check) { c.Name, c.Retire = "Another name", retire })))
+				if all := w.g.Own("a1"); len(all) != 2 || all[0].Conclusion != "cancelled" || all[0].Text != "Another record." {
+					t.Errorf("the first of %d checks reads %s with %q", len(all), all[0].Conclusion, all[0].Text)
+				}
+			})
+		})
+	}
+}
+
+// blank shows nothing of a check that is asked for by its id.
+type blank struct {
+	next http.RoundTripper
+	on   bool
+}
+
+func (b *blank) RoundTrip(req *http.Request) (*http.Response, error) {
+	if b.on && req.Method == http.MethodGet && strings.Contains(req.URL.Path, "/check-runs/") {
+		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("{}")), Request: req}, nil
+	}
+	return b.next.RoundTrip(req)
+}
+
+// An answer that shows no check does not empty its record.
+func TestPublishKeepsARecordThatCannotBeRead(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		wire := &blank{}
+		w := newWorld(t, func(s *setup) {
+			s.wire = func(next http.RoundTripper) http.RoundTripper { wire.next = next; return wire }
+		})
+		w.must(w.publish(check("a1")))
+		w.observe()
+		wire.on = true
+		if err := w.forge.Publish(t.Context(), w.pr, check("a1", func(c *report.Check) { c.Name = "Another name" })); !errors.Is(err, github.ErrTransport) || w.own().Text != "A record." {
+			t.Errorf("published with %v", err)
+		}
+	})
 }
 
 func TestPublishSupersedesOlderHeads(t *testing.T) {

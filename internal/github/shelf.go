@@ -11,8 +11,10 @@ import (
 	"hash/crc32"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	ghtransport "github.com/bored-engineer/github-conditional-http-transport"
 )
@@ -20,7 +22,7 @@ import (
 // Answers remember answers of GitHub by opaque keys, as long and as well as they like. They are used by several goroutines.
 type Answers interface {
 	Get(key string) ([]byte, bool) // the caller does not change what she gets
-	Put(key string, value []byte)  // value is not changed afterwards
+	Put(key string, value []byte)  // value is the caller's again afterwards
 	Forget(key string)
 }
 
@@ -28,6 +30,7 @@ type Answers interface {
 type shelf struct {
 	answers Answers
 	tenant  func() int64
+	room    *sync.Pool // of *[]byte, to pack answers in
 }
 
 func (s *shelf) key(url string) string { return strconv.FormatInt(s.tenant(), 10) + " " + url }
@@ -57,7 +60,10 @@ func (s *shelf) Put(_ context.Context, resp *http.Response) error {
 		return nil
 	}
 	key := s.key(resp.Request.URL.String())
-	s.answers.Put(key, packAnswer(key, resp.StatusCode, resp.Header, body))
+	room := s.room.Get().(*[]byte)
+	defer s.room.Put(room)
+	*room = packAnswer((*room)[:0], key, resp.StatusCode, resp.Header, body)
+	s.answers.Put(key, *room)
 	return nil
 }
 
@@ -77,8 +83,9 @@ func kept(name string) bool {
 	return strings.HasPrefix(name, ghtransport.VaryPrefix)
 }
 
-// packAnswer writes: version, sum over key and the rest, status, headers as counted pairs of counted strings, body.
-func packAnswer(key string, status int, header http.Header, body []byte) []byte {
+// packAnswer writes into out, which is empty: version, sum over key and the rest, status, headers as counted pairs of
+// counted strings, body.
+func packAnswer(out []byte, key string, status int, header http.Header, body []byte) []byte {
 	size, pairs := 16+len(body), 0
 	for name, values := range header {
 		if !kept(name) {
@@ -89,7 +96,7 @@ func packAnswer(key string, status int, header http.Header, body []byte) []byte 
 			pairs++
 		}
 	}
-	out := append(make([]byte, 0, size), answerVersion, 0, 0, 0, 0)
+	out = append(slices.Grow(out, size), answerVersion, 0, 0, 0, 0)
 	out = binary.AppendUvarint(out, uint64(status))
 	out = binary.AppendUvarint(out, uint64(pairs))
 	for name, values := range header {

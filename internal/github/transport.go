@@ -47,7 +47,7 @@ type call struct {
 	endpoint  string // its template
 	graphql   bool
 	tail      int64 // a text is wanted, and this many of its last bytes; 0: JSON
-	into      any   // what an answer is read into; nil: nothing
+	into      any   // what an answer is read into; nil: nothing, which GraphQL does not know
 	unchanged bool  // the newest attempt's answer was a 304
 	read      bool  // into holds the newest attempt's answer, unless wrong says that it cannot
 	wrong     error
@@ -155,7 +155,7 @@ func (w *whole) judge(req *http.Request, c *call, resp *http.Response, body []by
 	case len(body) < 16 && bytes.Equal(bytes.TrimSpace(body), []byte("null")):
 		return &fault{what: "answer is null"} // it would decode to an empty list
 	case c.graphql:
-		return c.readGraphQL(body)
+		return c.readGraphQL(body, w.shapes)
 	}
 	return c.decode(body, w.shapes)
 }

@@ -17,11 +17,12 @@ import (
 
 // Tail reads a job's log and returns its last max bytes. A log of more than 50 MB is an error.
 func (c *Client) Tail(ctx context.Context, path string, max int64) ([]byte, error) {
-	if err := relative(path); err != nil {
+	to, err := relative(path)
+	if err != nil {
 		return nil, fmt.Errorf("GET %s: %w", redactURL(path), err)
 	}
 	k := &call{tail: max}
-	r, err := c.do(ctx, k, http.MethodGet, strings.TrimPrefix(path, "/"), nil)
+	r, err := c.do(ctx, k, http.MethodGet, c.base.ResolveReference(to), nil)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,7 @@
 package github
 
-// Turns: how many requests GitHub takes in any minute. What is allowed is counted in windows that slide, exactly: a bucket
-// that refills must leave a third unused, or exceeds the bound in some minute.
+// Turns: how many requests GitHub takes in any minute. What is allowed is counted in windows that slide: a bucket that
+// refills must leave a third unused, or exceeds the bound in some minute.
 
 import (
 	"strings"
@@ -35,6 +35,10 @@ type turn struct {
 	at   time.Duration
 	cost int
 }
+
+// grains are the parts of a window in which what was sent is counted together, as if it were sent at the part's end: no
+// more is let through for that, and a busy client's windows stay small.
+const grains = 256
 
 // A window counts what was sent during its span, which ends now.
 type window struct {
@@ -82,6 +86,8 @@ func (w *window) add(now time.Duration, cost int) {
 		return
 	}
 	w.sum += cost
+	grain := w.span / grains
+	now = (now + grain - 1) / grain * grain
 	if n := len(w.turns); n > 0 && w.turns[n-1].at == now {
 		w.turns[n-1].cost += cost
 		return
