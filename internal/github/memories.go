@@ -134,7 +134,7 @@ type words struct {
 
 func wordsOf(title, summary, text string) words {
 	rest, stamp := unstamped(text)
-	return words{title: sha256.Sum256([]byte(title)), summary: sumOf(summary), text: sumOf(rest), stamp: sha256.Sum256([]byte(stamp))}
+	return words{title: sha256.Sum256([]byte(title)), summary: sumOf(summary), text: sha256.Sum256([]byte(rest)), stamp: sha256.Sum256([]byte(stamp))}
 }
 
 func (o ownCheck) written() written {

@@ -1,11 +1,13 @@
 package github
 
 import (
+	"bytes"
 	"encoding/json"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -133,4 +135,38 @@ func TestPlainOrNot(t *testing.T) {
 	if got := (all{Text: "before"}); decode([]byte(`{"int":7}`), f, &got) != nil || got.Text != "before" || got.Int != 7 {
 		t.Errorf("%+v", got)
 	}
+}
+
+// FuzzPlain reads what is JSON as encoding/json does. Names in other letters than GitHub's are the known difference.
+func FuzzPlain(f *testing.F) {
+	for _, payloads := range collected(f) {
+		for _, payload := range payloads {
+			f.Add(bytes.ToLower(payload))
+		}
+	}
+	f.Add([]byte(`{"action":"a\/\t\u0041","action":null,"issue":{"pull_request":{}},"repository":{"full_name":"a/b","owner":null},"installation":{"id":7}}`))
+	f.Add([]byte(`{"workflow_runs":[{"id":1,"actor":{"login":"u"},"created_at":"2026-01-05t09:00:00z","run_attempt":null},{"id":-12}],"total_count":1}`))
+	f.Add([]byte(`{"check_runs":[{"id":1,"output":{"title":"\"","annotations_count":3},"app":{"slug":"x"}}]}`))
+	shapes := []reflect.Type{
+		reflect.TypeFor[eventPayload](), reflect.TypeFor[restPull](), reflect.TypeFor[restCheck](), reflect.TypeFor[restRun](),
+		reflect.TypeFor[struct {
+			Runs   []restRun   `json:"workflow_runs"`
+			Checks []restCheck `json:"check_runs"`
+		}](),
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if !json.Valid(text) || strings.ContainsFunc(string(text), func(r rune) bool { return r != unicode.ToLower(r) || r == 'ſ' }) {
+			return
+		}
+		for _, shape := range shapes {
+			part, whole := reflect.New(shape), reflect.New(shape)
+			err, wrong := decode(text, fieldsOf(shape), part.Interface()), json.Unmarshal(text, whole.Interface())
+			if (err == nil) != (wrong == nil) {
+				t.Fatalf("%s: %v, want %v", shape, err, wrong)
+			}
+			if d := cmp.Diff(whole.Interface(), part.Interface(), cmp.Exporter(func(reflect.Type) bool { return true })); err == nil && d != "" {
+				t.Fatalf("%s: %s", shape, d)
+			}
+		}
+	})
 }

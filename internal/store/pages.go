@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	pooled   = 320        // pages in memory, of all files of the process together
+	pooled   = 256        // pages in memory, of all files of the process together
 	pageSlot = 4096 + 280 // bytes of a page, and of what SQLite notes about it
 )
 
