@@ -169,7 +169,7 @@ func (c *command) serverLog() *slog.Logger {
 // serverConfig is what a server is made of.
 type serverConfig struct {
 	Listen, AdminListen string
-	AdminElse           string // where the admin listener is if another program has AdminListen; "": that is an error
+	AdminElse           string // where the admin listener is if AdminListen cannot be had; "": that is an error
 	Database            string // file
 	Secrets             []string
 	GitHub              github.Options
@@ -231,7 +231,7 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 		return nil, err
 	}
 	s.admin, err = listen(ctx, "--admin-listen", o.AdminListen)
-	if o.AdminElse != "" && errors.Is(err, syscall.EADDRINUSE) {
+	if err != nil && o.AdminElse != "" {
 		s.admin, err = listen(ctx, "--admin-listen", o.AdminElse)
 	}
 	if err != nil {

@@ -66,6 +66,7 @@ type Intake struct {
 	pieces  sync.Pool // of *[pieceSize]byte
 	refused quiet
 	failed  quiet
+	late    quiet
 }
 
 // ParseSecrets reads secrets that are separated by commas. More than one are for rotation: each of them is enough.
@@ -141,7 +142,7 @@ func (in *Intake) note(r *http.Request, no *refusal, err error) {
 	line, level, text := &in.refused, slog.LevelWarn, "webhook requests refused"
 	switch {
 	case errors.Is(err, ErrDraining):
-		line, level, text = &in.failed, slog.LevelInfo, "webhook deliveries not accepted while stopping; the resync asks for them again"
+		line, level, text = &in.late, slog.LevelInfo, "webhook deliveries not accepted while stopping; the resync asks for them again"
 	case no.result == failed:
 		line, level, text = &in.failed, slog.LevelError, "webhook deliveries not accepted; the resync asks for them again"
 	}

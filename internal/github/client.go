@@ -1,5 +1,5 @@
 // Package github is the only package that talks to GitHub. It promises that what it hands on is what GitHub said: an
-// answer that is cut off, no JSON, or a page short of a list is an error and never a smaller truth; a limit is an error
+// answer that is cut off, no JSON where it is read, or a page short of a list is an error and never a smaller truth; a limit is an error
 // with the moment at which it ends; a write is sent once. No token leaves it but in a request to GitHub's own API.
 package github
 
@@ -75,8 +75,8 @@ type Client struct {
 
 // A ground is what all clients of one GitHub share.
 type ground struct {
-	base     *url.URL // ends in a slash
-	graphql  *url.URL
+	base     *url.URL    // ends in a slash
+	graphql  *url.URL    // of all queries; shared, so that nobody changes it
 	header   http.Header // of each request; shared, so that no value in it is changed
 	agent    string
 	wire     http.RoundTripper // to GitHub

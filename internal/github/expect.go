@@ -261,7 +261,7 @@ type sight struct {
 	src    sum
 }
 
-// mostRepos bounds how many sights are kept.
+// mostRepos bounds how many sights are kept, and how many policies.
 const mostRepos = 64
 
 func sightKey(pr quorum.PR) string { return strings.ToLower(pr.Owner + "/" + pr.Repo) }

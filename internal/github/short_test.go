@@ -1,13 +1,12 @@
 package github
 
 import (
-	"bytes"
 	"encoding/json"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
-	"unicode"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -107,8 +106,8 @@ func TestPlainOrNot(t *testing.T) {
 	values := []string{
 		`null`, `nul`, `nulll`, `true`, `false`, `truefalse`, `tru`, `0`, `-0`, `7`, `-7`, `-`, `+7`, `07`, `-07`, `7.0`, `7.`, `7e1`, `7e`, `7_0`, `0x7`, `--7`, `7 7`, `99`, `300`,
 		`999999999999999999`, `-999999999999999999`, `9223372036854775807`, `-9223372036854775808`, `9223372036854775808`, `99999999999999999999`,
-		`""`, `"a"`, `"7"`, `"null"`, `"\\n\\"\\u00e9"`, `"\\ud800"`, `"\\q"`, `"\\u12"`, `"é"`, "\"\xff\"", "\"\x01\"", "\"\n\"", "\"\x7f\"", `"a`, `"\\"`, `'a'`,
-		`"2026-01-05T09:00:00Z"`, `"2026-01-05T09:00:00.5+01:00"`, `"2026-01-05"`, `"2026-01-05T09:00:00Z\\u0020"`, `[]`, `[ ]`, `[,]`, `[7]`, `[7,]`, `[7,8,9]`, `["a", "b"]`, `["a" "b"]`, `[null]`, `[[]]`, `[`, `]`,
+		`""`, `"a"`, `"7"`, `"null"`, `"\n\"\u00e9"`, `"\b\f\r\t\/\\"`, `"\ud800"`, `"\q"`, `"\u12"`, `"é"`, "\"\xff\"", "\"\x01\"", "\"\n\"", "\"\x7f\"", `"a`, `"\"`, `'a'`,
+		`"2026-01-05T09:00:00Z"`, `"2026-01-05T09:00:00.5+01:00"`, `"2026-01-05"`, `"2026-01-05T09:00:00Z\u0020"`, `[]`, `[ ]`, `[,]`, `[7]`, `[7,]`, `[7,8,9]`, `["a", "b"]`, `["a" "b"]`, `[null]`, `[[]]`, `[`, `]`,
 		`{}`, `{ }`, `{,}`, `{"login":"a"}`, `{"login":"b","id":7,"type":null}`, `{"id":"7"}`, `{"login":"a",}`, `{"login"}`, `{"login":}`, `{login:"a"}`, `{"id":7]`, `{`, `}`,
 		`[{"login":"a","id":1},{"id":2}]`, `[{"login":"a"},null]`, `[{}`, `[{]`, ``, ` `, `,`, `:`, `x`,
 	}
@@ -137,15 +136,19 @@ func TestPlainOrNot(t *testing.T) {
 	}
 }
 
-// FuzzPlain reads what is JSON as encoding/json does. Names in other letters than GitHub's are the known difference.
+// otherName is a name, or what looks like one, of other characters than those of GitHub's names.
+var otherName = regexp.MustCompile(`"(?:[^"\\]|\\.)*[^"a-z0-9_](?:[^"\\]|\\.)*"\s*:`)
+
+// FuzzPlain reads what is JSON as encoding/json does. Names in other letters than GitHub's, or with escapes, are the known
+// difference.
 func FuzzPlain(f *testing.F) {
 	for _, payloads := range collected(f) {
 		for _, payload := range payloads {
-			f.Add(bytes.ToLower(payload))
+			f.Add([]byte(payload))
 		}
 	}
 	f.Add([]byte(`{"action":"a\/\t\u0041","action":null,"issue":{"pull_request":{}},"repository":{"full_name":"a/b","owner":null},"installation":{"id":7}}`))
-	f.Add([]byte(`{"workflow_runs":[{"id":1,"actor":{"login":"u"},"created_at":"2026-01-05t09:00:00z","run_attempt":null},{"id":-12}],"total_count":1}`))
+	f.Add([]byte(`{"workflow_runs":[{"id":1,"actor":{"login":"u"},"created_at":"2026-01-05T09:00:00Z","run_attempt":null},{"id":-12}],"total_count":1}`))
 	f.Add([]byte(`{"check_runs":[{"id":1,"output":{"title":"\"","annotations_count":3},"app":{"slug":"x"}}]}`))
 	shapes := []reflect.Type{
 		reflect.TypeFor[eventPayload](), reflect.TypeFor[restPull](), reflect.TypeFor[restCheck](), reflect.TypeFor[restRun](),
@@ -155,7 +158,7 @@ func FuzzPlain(f *testing.F) {
 		}](),
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		if !json.Valid(text) || strings.ContainsFunc(string(text), func(r rune) bool { return r != unicode.ToLower(r) || r == 'ſ' }) {
+		if !json.Valid(text) || otherName.Match(text) {
 			return
 		}
 		for _, shape := range shapes {

@@ -76,7 +76,8 @@ const (
 // the disk, so that after a loss of power a page may be an older one: sum tells, over the key and the value. Values are
 // compressed: they are JSON, and writing it takes longer than shrinking it. Of a key there is its hash alone, id and rest:
 // keys are long, and what is looked up would be several times as large with them. Values stand apart, in the order in which
-// they came: among hashes, each new one would move its neighbours.
+// they came: among hashes, each new one would move its neighbours. After a loss of power two answers may share a body: the
+// sum tells that, too, and the cache is begun anew.
 const answersSchema = `
 CREATE TABLE answers (id INTEGER PRIMARY KEY, rest INTEGER NOT NULL, body INTEGER NOT NULL, era INTEGER NOT NULL, size INTEGER NOT NULL, sum INTEGER NOT NULL);
 CREATE INDEX answers_era ON answers (era);
@@ -108,7 +109,11 @@ func OpenAnswers(path string, o AnswersOptions) (*Answers, error) {
 		a.max = 1 << 30
 	}
 	if err := a.open(); err != nil {
-		a.log.Warn("the cache of answers cannot be read and is begun anew", "file", path, "err", err)
+		if errors.Is(err, errOtherSchema) {
+			a.log.Info("another version of this program wrote the cache of answers: it is begun anew", "file", path, "err", err)
+		} else {
+			a.log.Warn("the cache of answers cannot be read and is begun anew", "file", path, "err", err)
+		}
 		if err := a.anew(); err != nil {
 			return nil, fmt.Errorf("open cache %s: %w", path, err)
 		}
@@ -119,6 +124,8 @@ func OpenAnswers(path string, o AnswersOptions) (*Answers, error) {
 	}
 	return a, nil
 }
+
+var errOtherSchema = errors.New("it has another schema")
 
 // open opens the file and reads what there is to know about it.
 func (a *Answers) open() (err error) {
@@ -146,7 +153,7 @@ func (a *Answers) open() (err error) {
 		}
 	case 3:
 	default:
-		return fmt.Errorf("its schema is %d, want 3", schema)
+		return fmt.Errorf("%w: %d, want 3", errOtherSchema, schema)
 	}
 	var era int64
 	if err := db.QueryRowContext(ctx, `SELECT coalesce(sum(size), 0), coalesce(max(era), 0) + 1 FROM answers`).Scan(&a.bytes, &era); err != nil {
