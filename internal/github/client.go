@@ -1,6 +1,7 @@
 // Package github is the only package that talks to GitHub. It promises that what it hands on is what GitHub said: an
-// answer that is cut off, no JSON where it is read, or a page short of a list is an error and never a smaller truth; a limit is an error
-// with the moment at which it ends; a write is sent once. No token leaves it but in a request to GitHub's own API.
+// answer that is cut off, no JSON where it is read, or a page short of a list is an error and never a smaller truth; a
+// limit is an error with the moment at which it ends; a write is sent once. No token leaves it but in a request to
+// GitHub's own API.
 package github
 
 // The client: one token at one GitHub. Its layers, outermost first: retry → rate gate → authorization → conditional

@@ -80,16 +80,11 @@ func NewFleet(o FleetOptions) (*Fleet, error) {
 // rush there are about as many requests at a time, and to connect anew costs more than most of them.
 const fleetConnections = 160
 
-// CloseIdleConnections closes those connections to GitHub that wait for a next request.
-func (f *Fleet) CloseIdleConnections() {
+// Calm gives back what a rush took: connections that wait for a next request, and memory.
+func (f *Fleet) Calm() {
 	if t, ok := f.ground.wire.(interface{ CloseIdleConnections() }); ok {
 		t.CloseIdleConnections()
 	}
-}
-
-// Calm gives back what a rush took: connections that wait for a next request, and memory.
-func (f *Fleet) Calm() {
-	f.CloseIdleConnections()
 	f.memories.Compact()
 }
 

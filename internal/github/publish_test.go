@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -272,6 +273,31 @@ func TestPublishKeepsTheRecordThatStands(t *testing.T) {
 				w.must(w.forge.Publish(t.Context(), w.pr, check("a1", func(c *report.Check) { c.Name, c.Retire = "Another name", retire })))
 				if all := w.g.Own("a1"); len(all) != 2 || all[0].Conclusion != "cancelled" || all[0].Text != "Another record." {
 					t.Errorf("the first of %d checks reads %s with %q", len(all), all[0].Conclusion, all[0].Text)
+				}
+			})
+		})
+	}
+}
+
+// A pass is not written over what another process has written since, however little of it is new.
+func TestPublishPassesOverNothingNew(t *testing.T) {
+	for name, wrote := range map[string]func(*report.Check){
+		"title": func(c *report.Check) { c.Title = "Another title" },
+		"text":  func(c *report.Check) { c.Text = "Another record." },
+		"end":   func(c *report.Check) { c.Status, c.Conclusion = "completed", "failure" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				w := newWorld(t)
+				pending := func(c *report.Check) { c.Status, c.Conclusion = "in_progress", "" }
+				w.must(w.publish(check("a1", pending)))
+				w.observe()
+				other := *w
+				other.replica(setup{token: "ghs_y", now: time.Now})
+				other.must(other.publish(check("a1", pending, wrote)))
+				stands := w.own()
+				if err := w.forge.Publish(t.Context(), w.pr, check("a1", func(c *report.Check) { c.Status, c.Conclusion = "completed", "success" })); err == nil || !reflect.DeepEqual(w.own(), stands) {
+					t.Errorf("published with %v: %+v", err, w.own())
 				}
 			})
 		})

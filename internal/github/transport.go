@@ -160,8 +160,8 @@ func (w *whole) judge(req *http.Request, c *call, resp *http.Response, body []by
 	return c.decode(body, w.shapes)
 }
 
-// decode reads an answer to where it is wanted. That is done here, because to see that it is
-// what was asked for takes reading it; what nobody reads is not checked.
+// decode reads an answer to where it is wanted. That is done here, because to see that it is what was asked for takes
+// reading it; what nobody reads is not checked.
 func (c *call) decode(body []byte, known *shapes) error {
 	if c.into == nil {
 		if !json.Valid(body) {
