@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/store"
 )
 
 // failing makes the land fail for a tenant until it is told otherwise.
@@ -203,6 +204,35 @@ func TestAClockThatJumpsDoublesNoLook(t *testing.T) {
 		}
 		h.stop()
 	})
+}
+
+// A key that is claimed anew as soon as its look was kept is looked at then: the look before is at its end.
+func TestALookThatWasKeptHoldsUpNoNext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand()
+		h := build(t, l, t.TempDir(), func(c *Config) { c.Store = slowToReturn{c.Store} })
+		settle(time.Minute)
+		l.open(1, pull(7))
+		h.deliver(about(1, pull(7)))
+		settle(again / 4) // it is looked at, and kept; who looked has not heard of it yet
+		h.deliver(about(1, pull(7)))
+		settle(again / 4)
+		if got := len(l.looks()); got != 2 || len(l.twice) > 0 {
+			t.Errorf("%d looks, at once %v", got, l.twice)
+		}
+		h.stop()
+	})
+}
+
+// slowToReturn is a table that tells a while later that a look was kept.
+type slowToReturn struct{ store.Store }
+
+func (s slowToReturn) Complete(ctx context.Context, l store.Lease, o store.Outcome) (bool, error) {
+	ours, err := s.Store.Complete(ctx, l, o)
+	timer := time.NewTimer(again)
+	defer timer.Stop()
+	<-timer.C
+	return ours, err
 }
 
 // And back: what was due in an hour that comes twice is found all the same.

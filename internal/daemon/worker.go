@@ -303,6 +303,7 @@ func (d *Daemon) work(ctx context.Context, w store.Work) {
 		r = deferred(w)
 		r.outcome.Wake = began.Add(again)
 	}
+	d.end(w.Lease) // before the table does: it may be claimed anew at once
 	now := d.Now()
 	d.Metrics.Looked(r.result, now.Sub(began))
 	r.outcome.Now = now
@@ -321,7 +322,6 @@ func (d *Daemon) work(ctx context.Context, w store.Work) {
 		done()
 	}
 	d.mu.Lock()
-	delete(d.leases, w.Lease)
 	if d.busy[w.Tenant]--; d.busy[w.Tenant] <= 0 {
 		delete(d.busy, w.Tenant)
 	}
@@ -355,6 +355,13 @@ func (d *Daemon) begin(l store.Lease, end context.CancelCauseFunc) (alone bool) 
 	}
 	d.leases[l] = end
 	return alone
+}
+
+// end says that nobody looks under a lease any more.
+func (d *Daemon) end(l store.Lease) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.leases, l)
 }
 
 // told is what others are told of a look that was kept.
