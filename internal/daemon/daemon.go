@@ -36,7 +36,7 @@ type Config struct {
 	Lease     time.Duration                          // how long a worker may be silent; default 30s
 	Drain     time.Duration                          // how long a stop waits for looks under way; default 5s
 	Jitter    func(most time.Duration) time.Duration // nil: random
-	Looked    func(pr quorum.PR, sight Sight)        // called after each look that was kept; may be nil
+	Looked    func(pr quorum.PR, sight Sight)        // called after each look that was kept, those of one pull request in any order; may be nil
 	Calm      func()                                 // called some seconds after many looks: what was kept for them may go; may be nil
 	Web       string                                 // where people see the host; default https://github.com
 	Policies  int                                    // policies that are remembered; default 4096

@@ -229,9 +229,7 @@ type slowToReturn struct{ store.Store }
 
 func (s slowToReturn) Complete(ctx context.Context, l store.Lease, o store.Outcome) (bool, error) {
 	ours, err := s.Store.Complete(ctx, l, o)
-	timer := time.NewTimer(again)
-	defer timer.Stop()
-	<-timer.C
+	<-time.After(again)
 	return ours, err
 }
 
