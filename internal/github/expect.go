@@ -1,8 +1,9 @@
 package github
 
 // A look in one wave. Where a look is expected to find the head that it finds, everything that is read of it is read
-// beside the pull request and the policy, and so is the conversation. Nothing is believed for having been expected: what
-// was read for another head, base or policy than GitHub then shows is read again, in order.
+// beside the pull request and the policy, and so is the conversation, which also tells whether the policy is the one that
+// was read last. Nothing is believed for having been expected: what was read for another head, base or policy than GitHub
+// then shows is read again, in order.
 
 import (
 	"context"
@@ -154,7 +155,7 @@ func (l *look) talks(sc scene) bool {
 
 // talk reads the conversation beside the texts that it must agree with.
 func (l *look) talk(ctx context.Context, sc scene) (err error) {
-	l.talked, err = l.f.converse(ctx, l.pr, sc.head, sc.check, report.ExternalID(l.pr))
+	l.talked, l.blob, err = l.f.converse(ctx, l.pr, sc.head, sc.check, report.ExternalID(l.pr), l.asked())
 	return err
 }
 
@@ -253,12 +254,13 @@ func (c conversation) dismissed(review int64) bool {
 	return slices.ContainsFunc(c.timeline, func(e quorum.Event) bool { return e.Kind == quorum.ReviewDismissed && e.Review == review })
 }
 
-// sight is a repository's policy as it was read last. It decides nothing but what is read beside it, and spares parsing the
-// same file again.
+// sight is a repository's policy as it was read last. It decides what is read beside it, spares parsing the same file again,
+// and stands for the file where GitHub says that it is still that one.
 type sight struct {
 	file   quorum.PolicyFile
 	policy quorum.Policy
 	src    sum
+	hashed bool // the file's SHA is its content's own: it is no link to another one, nor too large
 }
 
 // mostRepos bounds how many sights are kept, and how many policies.

@@ -4,6 +4,9 @@ package github_test
 // reading in order.
 
 import (
+	"bytes"
+	"crypto/sha1"
+	"encoding/base64"
 	"fmt"
 	"io"
 	"net/http"
@@ -16,6 +19,12 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/report"
 	"github.com/review-coordinator/coordinator/internal/sandbox"
+)
+
+// Where a policy stands.
+const (
+	policyPath  = ".github/review-coordinator.yml"
+	policyPath2 = ".github/review-coordinator.yaml"
 )
 
 // trip is how long a request takes.
@@ -100,6 +109,22 @@ func TestAnEventIsThreeRequestsAway(t *testing.T) {
 			w.must(w.g.Push(7, "a2", sandbox.PushSpec{}))
 			return "a2", nil
 		}, most: 4}, // the old head's check is ended first: whose head it is, and its end
+		"a push that no event told": {before: tracked, event: func(w *world) (string, []int64) {
+			w.must(w.g.Push(7, "a2", sandbox.PushSpec{}))
+			return "a1", nil
+		}, most: 6},
+		"another policy": {before: tracked, event: func(w *world) (string, []int64) {
+			w.g.SetFile(policyPath, "", strings.Replace(threeReviewers, "quorum: 2", "quorum: 3", 1))
+			return "a1", nil
+		}, most: 3},
+		"a comment, with the policy at its second path": {before: func(w *world) {
+			w.g.RemoveFile(policyPath, "")
+			w.g.SetFile(policyPath2, "", threeReviewers)
+			tracked(w)
+		}, event: func(w *world) (string, []int64) {
+			w.comment(actionsBot, openaiYes)
+			return "a1", nil
+		}, most: 3},
 		"a run failed": {before: func(w *world) { tracked(w); w.comment(actionsBot, geminiYes) }, event: func(w *world) (string, []int64) {
 			run := w.start(openaiFile)
 			pass(time.Minute)
@@ -392,6 +417,210 @@ func TestExpectIsWholeOrNothing(t *testing.T) {
 				w.reads("in_progress", "0 of 2")
 			})
 		}
+	}
+}
+
+// The conversation tells which file the policy is, so that it is asked for only where it may be another one. What stands on
+// the default branch counts all the same, from the next look on, and nothing that stands elsewhere.
+func TestThePolicyIsAskedForWhereItMayBeAnother(t *testing.T) {
+	const first, second = policyPath, policyPath2
+	need := func(n int) string { return strings.Replace(threeReviewers, "quorum: 2", fmt.Sprint("quorum: ", n), 1) }
+	for name, test := range map[string]struct {
+		at     string // where it stands at first
+		base   string // of the pull request
+		change func(*world)
+		reads  int // of contents
+		state  quorum.FileState
+		need   int
+	}{
+		"the same":         {at: first, change: func(*world) {}, reads: 0, state: quorum.FileValid, need: 2},
+		"another":          {at: first, change: func(w *world) { w.g.SetFile(first, "", need(3)) }, reads: 1, state: quorum.FileValid, need: 3},
+		"a broken one":     {at: first, change: func(w *world) { w.g.SetFile(first, "", "quorum: no") }, reads: 1, state: quorum.FileBroken},
+		"gone":             {at: first, change: func(w *world) { w.g.RemoveFile(first, "") }, reads: 2, state: quorum.FileMissing},
+		"moved":            {at: first, change: func(w *world) { w.g.RemoveFile(first, ""); w.g.SetFile(second, "", need(1)) }, reads: 2, state: quorum.FileValid, need: 1},
+		"the second":       {at: second, change: func(*world) {}, reads: 2, state: quorum.FileValid, need: 2},
+		"one before it":    {at: second, change: func(w *world) { w.g.SetFile(first, "", need(1)) }, reads: 1, state: quorum.FileValid, need: 1},
+		"on a branch only": {at: first, change: func(w *world) { w.g.SetFile(first, "other", need(1)) }, reads: 0, state: quorum.FileValid, need: 2},
+		"the old one stays on the head": {at: first, change: func(w *world) {
+			w.g.SetFile(first, sandbox.SHA("a1"), need(2))
+			w.g.SetFile(first, "", need(3))
+		}, reads: 1, state: quorum.FileValid, need: 3},
+		"the old one stays on the base": {at: first, base: "dev", change: func(w *world) {
+			w.g.SetFile(first, "dev", need(2))
+			w.g.SetFile(first, "", need(3))
+		}, reads: 1, state: quorum.FileValid, need: 3},
+		"the head moved": {at: first, change: func(w *world) { w.must(w.g.Push(7, "a2", sandbox.PushSpec{})) }, reads: 0, state: quorum.FileValid, need: 2},
+		"the head and the file moved": {at: first, change: func(w *world) {
+			w.must(w.g.Push(7, "a2", sandbox.PushSpec{}))
+			w.g.SetFile(first, "", need(3))
+		}, reads: 1, state: quorum.FileValid, need: 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				w := newWorld(t, func(s *setup) { s.pull.Base = test.base })
+				w.g.RemoveFile(first, "")
+				w.g.SetFile(test.at, "", need(2))
+				w.look()
+				pass(time.Minute)
+				w.comment(actionsBot, openaiYes)
+				test.change(w)
+				w.g.ForgetRequests()
+				w.forge.Expect(w.pr, sandbox.SHA("a1"))
+				p, s := w.observe()
+				if n := strings.Count(w.requests(), "/contents/"); n != test.reads || s.File.State != test.state || p.Need != test.need {
+					t.Errorf("%d reads, %v, %d needed; want %d, %v, %d:\n%s", n, s.File.State, p.Need, test.reads, test.state, test.need, w.requests())
+				}
+			})
+		})
+	}
+}
+
+// A policy that is another one and cannot be read is no reason to go by the old one.
+func TestAnUnreadablePolicyIsNotTheOldOne(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.look()
+		w.g.SetFile(policyPath, "", strings.Replace(threeReviewers, "quorum: 2", "quorum: 3", 1))
+		w.g.Fault(sandbox.Fault{Match: "GET /repos/acme/shop/contents/" + policyPath, Kind: sandbox.FaultAnswer, Status: 502})
+		w.forge.Expect(w.pr, sandbox.SHA("a1"))
+		if p, _, err := w.forge.Observe(t.Context(), w.pr); err == nil {
+			t.Errorf("it was observed with %d needed", p.Need)
+		}
+		w.g.ClearFaults()
+		if p, _ := w.observe(); p.Need != 3 {
+			t.Errorf("%d approvals are needed, want 3", p.Need)
+		}
+	})
+}
+
+// A link has a name of its own, whatever the file that it leads to has become. GitHub may tell that name in both places, or
+// that of the file in one of them; and what is a link now may have been a file that read the same.
+func TestAPolicyBehindALinkIsAskedForEachTime(t *testing.T) {
+	const target = "policy.yml"
+	changed := strings.Replace(threeReviewers, "quorum: 2", "quorum: 3", 1)
+	blob := func(src string) string {
+		return fmt.Sprintf("%x", sha1.Sum(fmt.Appendf(nil, "blob %d\x00%s", len(src), src)))
+	}
+	for name, test := range map[string]struct{ file, target bool }{
+		"its own name":      {},
+		"the target's name": {target: true},
+		"once a file":       {file: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				w, s := far(t)
+				event := func() quorum.Policy {
+					w.forge.Expect(w.pr, sandbox.SHA("a1"))
+					p, _ := w.observe()
+					return p
+				}
+				leads := func(policy string) {
+					w.g.SetFile(policyPath, "", target)
+					w.g.ClearFaults()
+					sha := blob(target)
+					if test.target {
+						sha = blob(policy)
+					}
+					w.g.Fault(sandbox.Fault{
+						Match: "GET /repos/acme/shop/contents/" + policyPath, Kind: sandbox.FaultAnswer, Status: 200,
+						Body: fmt.Sprintf(`{"type":"file","encoding":"base64","sha":%q,"content":%q}`, sha, base64.StdEncoding.EncodeToString([]byte(policy))),
+					})
+				}
+				if !test.file {
+					leads(threeReviewers)
+				}
+				w.look()
+				leads(threeReviewers)
+				event()
+				leads(changed)
+				for range 3 {
+					if p := event(); p.Need != 3 {
+						t.Errorf("%d approvals are needed, want 3", p.Need)
+					}
+				}
+				w.comment(actionsBot, openaiYes)
+				if n := w.depth(s, "a1"); n != 2 { // beside all else
+					t.Errorf("%d requests in series, want 2:\n%s", n, w.requests())
+				}
+			})
+		})
+	}
+}
+
+// A conversation that could not be read once says nothing of the policy, nor of the looks to come.
+func TestAConversationThatFailedSaysNothingOfThePolicy(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.look()
+		w.g.Fault(sandbox.Fault{Match: "POST /graphql", Kind: sandbox.FaultAnswer, Status: 200, Times: 1, Body: `{"data":{"repository":null}}`})
+		for i, reads := range []int{1, 0} {
+			w.g.ForgetRequests()
+			w.forge.Expect(w.pr, sandbox.SHA("a1"))
+			w.observe()
+			if n := strings.Count(w.requests(), "/contents/"); n != reads {
+				t.Errorf("look %d: %d reads, want %d:\n%s", i, n, reads, w.requests())
+			}
+		}
+	})
+}
+
+// overheard keeps what was asked by GraphQL.
+type overheard struct {
+	next    http.RoundTripper
+	queries []string
+}
+
+func (o *overheard) RoundTrip(req *http.Request) (*http.Response, error) {
+	if req.Method == http.MethodPost && strings.HasSuffix(req.URL.Path, "/graphql") {
+		body, err := io.ReadAll(req.Body)
+		if err != nil {
+			return nil, err
+		}
+		o.queries = append(o.queries, string(body))
+		req.Body = io.NopCloser(bytes.NewReader(body))
+	}
+	return o.next.RoundTrip(req)
+}
+
+// A path that Git does not take is not put into the conversation's query, nor is one of this machine.
+func TestAnOddPathIsAskedForByItself(t *testing.T) {
+	for _, test := range []struct {
+		path    string
+		suppose bool
+		asked   string
+		reads   int
+	}{
+		{path: "policy.yml", asked: "policy.yml"},
+		{path: "a/b c.yml", asked: "a/b c.yml"},
+		{path: "/policy.yml", asked: policyPath, reads: 1},
+		{path: "../policy.yml", suppose: true, asked: policyPath},
+		{path: "policy.yml", suppose: true, asked: policyPath},
+	} {
+		t.Run(fmt.Sprint(test.path, " ", test.suppose), func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				heard := &overheard{}
+				w := newWorld(t, func(s *setup) {
+					s.wire = func(next http.RoundTripper) http.RoundTripper { heard.next = next; return heard }
+				})
+				w.g.SetFile(test.path, "", threeReviewers)
+				w.forge = github.NewForge(w.client, github.ActionsApp, test.path, nil)
+				if test.suppose {
+					w.forge.Suppose(test.path, []byte(threeReviewers))
+				}
+				w.observe()
+				w.g.ForgetRequests()
+				w.forge.Expect(w.pr, sandbox.SHA("a1"))
+				w.observe()
+				if n := strings.Count(w.requests(), "/contents/"); n != test.reads {
+					t.Errorf("%d reads, want %d:\n%s", n, test.reads, w.requests())
+				}
+				for i := range 2 {
+					if want := `"policy":"HEAD:` + test.asked + `"`; i >= len(heard.queries) || !strings.Contains(heard.queries[i], want) {
+						t.Errorf("query %d does not ask for %s: %q", i, want, heard.queries)
+					}
+				}
+			})
+		})
 	}
 }
 

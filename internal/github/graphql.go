@@ -12,12 +12,13 @@ import (
 )
 
 // One GraphQL query tells what REST does not: threads and who resolved them, who edited a text last, the timeline in one
-// list, when the head's check suites were created, and on which earlier commits a check of ours stands. It also says what
-// REST says, bodies included, so that answers of the two that were read side by side can be told to belong together.
-// Reviews stand before their threads: of a review that is shown no thread must be missing.
+// list, when the head's check suites were created, on which earlier commits a check of ours stands, and which blob the
+// policy file is. It also says what REST says, bodies included, so that answers of the two that were read side by side can
+// be told to belong together. Reviews stand before their threads: of a review that is shown no thread must be missing.
 
-const conversationQuery = `query($owner: String!, $name: String!, $number: Int!, $check: String!, $head: GitObjectID!, $threads: String, $comments: String, $reviews: String, $timeline: String) {
+const conversationQuery = `query($owner: String!, $name: String!, $number: Int!, $check: String!, $head: GitObjectID!, $policy: String!, $threads: String, $comments: String, $reviews: String, $timeline: String) {
   repository(owner: $owner, name: $name) {
+    policy: object(expression: $policy) { oid }
     object(oid: $head) { ... on Commit { associatedPullRequests(first: 50) {
       pageInfo { hasNextPage endCursor }
       nodes { number state headRefOid }
@@ -226,6 +227,7 @@ type graphAnswer struct {
 }
 
 type graphRepo struct {
+	Policy *graphOID `json:"policy"`
 	Commit *struct {
 		Pulls connection[graphSibling] `json:"associatedPullRequests"`
 	} `json:"object"`
@@ -291,18 +293,22 @@ func (e graphEdit) edit() edit {
 	return edit{updated: e.Updated, edited: e.Edited, editor: e.Editor.account(), body: sumOf(e.Body)}
 }
 
-// converse asks the query, page by page.
-func (f *Forge) converse(ctx context.Context, pr quorum.PR, head, check, external string) (conversation, error) {
-	c := conversation{head: head, check: check, external: external, edits: map[int64]edit{}, amended: map[int64]edit{}}
-	vars := map[string]any{"owner": pr.Owner, "name": pr.Repo, "number": pr.Number, "check": check, "head": head}
+// converse asks the query, page by page. Which blob stands at policy on the default branch it tells even if the head is
+// another one; "" if that is not known.
+func (f *Forge) converse(ctx context.Context, pr quorum.PR, head, check, external, policy string) (c conversation, blob string, err error) {
+	c = conversation{head: head, check: check, external: external, edits: map[int64]edit{}, amended: map[int64]edit{}}
+	vars := map[string]any{"owner": pr.Owner, "name": pr.Repo, "number": pr.Number, "check": check, "head": head, "policy": "HEAD:" + policy}
 	for page := range maxPages {
 		r, err := f.ask(ctx, conversationQuery, vars)
 		if err != nil {
-			return c, err
+			return c, blob, err
 		}
 		p := r.Pull
+		if page == 0 && r.Policy != nil { // which is not of the head
+			blob = r.Policy.OID
+		}
 		if p.Head != head {
-			return c, moved{"the head of " + pr.String() + " moved"}
+			return c, blob, moved{"the head of " + pr.String() + " moved"}
 		}
 		for _, t := range p.Threads.Nodes {
 			if len(t.Comments.Nodes) > 0 {
@@ -334,10 +340,10 @@ func (f *Forge) converse(ctx context.Context, pr quorum.PR, head, check, externa
 		more = next(vars, "timeline", p.Timeline.Page) || more
 		if !more {
 			slices.SortStableFunc(c.timeline, func(a, b quorum.Event) int { return a.At.Compare(b.At) })
-			return c, nil
+			return c, blob, nil
 		}
 	}
-	return c, moved{"the conversation of " + pr.String() + " has no end"}
+	return c, blob, moved{"the conversation of " + pr.String() + " has no end"}
 }
 
 // relate reads which other open pull requests have this head. An answer that does not show pr itself knows too little of

@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha1" //nolint:gosec // Git names files by it
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/url"
 	"slices"
 	"strconv"
@@ -46,6 +49,7 @@ type look struct {
 	runs      []restRun    // raw.runs, and those that were read by their ids
 	own       []ownCheck   // our checks on the head
 	talked    conversation // that was read beside the texts
+	blob      string       // which the policy is, by that conversation
 	related   bool         // it tells of siblings
 	conversed bool
 }
@@ -85,20 +89,35 @@ func (f *Forge) Observe(ctx context.Context, pr quorum.PR) (quorum.Policy, quoru
 
 // first reads the pull request and the policy, and beside them what is expected to be needed.
 func (l *look) first(ctx context.Context) error {
-	g, ctx := together(ctx)
-	g.Go(func() error { return l.pull(ctx) })
-	g.Go(func() error { return l.policy(ctx) })
+	g, beside := together(ctx)
+	g.Go(func() error { return l.pull(beside) })
+	sc := l.expected()
+	was, told := l.toldPolicy(sc)
+	if !told {
+		g.Go(func() error { return l.policy(beside) })
+	}
 	if l.f.client.Personal() {
-		g.Go(func() error { return l.f.whoami(ctx, &l.s.Ours) })
+		g.Go(func() error { return l.f.whoami(beside, &l.s.Ours) })
 	} else {
 		l.s.Ours = quorum.Account{Login: l.f.app + "[bot]", Bot: true}
 	}
-	sc := l.expected()
 	if sc.head != "" {
-		l.parts(ctx, g, sc, true)
+		l.parts(beside, g, sc, true)
 	}
 	if err := g.Wait(); err != nil {
 		return err
+	}
+	switch {
+	case told && l.blob == was.file.SHA:
+		l.s.File, l.p = was.file, was.policy
+	case told:
+		if err := l.policy(ctx); err != nil {
+			return err
+		}
+		if l.blob != "" && l.s.File.SHA == was.file.SHA { // GitHub names it in two ways
+			was.hashed = false
+			l.f.saw(l.pr, was)
+		}
 	}
 	l.s.NoRecord = l.f.client.Personal()
 	l.s.Skew = l.f.client.Skew()
@@ -294,12 +313,32 @@ func (l *look) pull(ctx context.Context) error {
 	return nil
 }
 
+// paths are where a policy may stand; the first that is there counts.
+func (l *look) paths() []string {
+	if l.f.config != "" {
+		return []string{l.f.config}
+	}
+	return config.Paths()
+}
+
+// asked is the path of which the conversation tells what stands there: one that Git takes.
+func (l *look) asked() string {
+	if path := l.paths()[0]; fs.ValidPath(path) && l.f.policy == nil {
+		return path
+	}
+	return config.Paths()[0]
+}
+
+// toldPolicy returns the policy that was read last, if the conversation, which is read beside all else, will tell whether it
+// still stands: then the file is asked for only if it does not.
+func (l *look) toldPolicy(sc scene) (was sight, told bool) {
+	was, known := l.f.sight(l.pr)
+	return was, known && was.hashed && was.file.Path == l.asked() && l.f.policy == nil && sc.head != "" && sc.judged && l.talks(sc)
+}
+
 // policy reads the policy file of the default branch: never of the pull request, nor of a base that a contributor chose.
 func (l *look) policy(ctx context.Context) error {
-	paths := config.Paths()
-	if l.f.config != "" {
-		paths = []string{l.f.config}
-	}
+	paths := l.paths()
 	was, known := l.f.sight(l.pr)
 	for _, path := range paths {
 		src, sha, err := l.f.policy, "", error(nil)
@@ -313,9 +352,12 @@ func (l *look) policy(ctx context.Context) error {
 			return err
 		}
 		l.src = src
-		now := sight{file: quorum.PolicyFile{State: quorum.FileValid, Path: path, SHA: sha}, src: sha256.Sum256(src)}
+		now := sight{file: quorum.PolicyFile{State: quorum.FileValid, Path: path, SHA: sha}, src: sha256.Sum256(src), hashed: blobID(src) == sha}
 		if known && was.src == now.src && was.file.Path == path && was.file.State != quorum.FileMissing {
-			was.file.SHA = sha // it reads as before
+			if was.file.SHA != sha { // it reads as before
+				was.file.SHA, was.hashed = sha, now.hashed
+				l.f.saw(l.pr, was)
+			}
 			l.s.File, l.p = was.file, was.policy
 			return nil
 		}
@@ -329,6 +371,12 @@ func (l *look) policy(ctx context.Context) error {
 	l.s.File = quorum.PolicyFile{State: quorum.FileMissing, Path: paths[0]}
 	l.f.saw(l.pr, sight{file: l.s.File})
 	return nil
+}
+
+// blobID is the name that Git gives to a file that holds src.
+func blobID(src []byte) string {
+	sum := sha1.Sum(slices.Concat(fmt.Appendf(nil, "blob %d\x00", len(src)), src)) //nolint:gosec // as Git does
+	return hex.EncodeToString(sum[:])
 }
 
 var errNoFile = errors.New("it is no file")
@@ -561,7 +609,7 @@ func (l *look) gated(ctx context.Context, sc scene) error {
 }
 
 func (l *look) converse(ctx context.Context) (err error) {
-	c, err := l.f.converse(ctx, l.pr, l.s.PR.Head, l.p.Check, report.ExternalID(l.pr))
+	c, _, err := l.f.converse(ctx, l.pr, l.s.PR.Head, l.p.Check, report.ExternalID(l.pr), l.asked())
 	if err == nil {
 		l.take(c)
 	}

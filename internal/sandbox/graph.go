@@ -91,6 +91,14 @@ func (g *GitHub) graphRepo(r *call) object {
 			if c := g.commits[g.resolve(ref)]; c != nil {
 				return g.graphCommit(c, r), nil
 			}
+			if at, file, found := strings.Cut(ref, ":"); found {
+				if at == "HEAD" {
+					at = ""
+				}
+				if content, there := g.content(file, at); there {
+					return object{"__typename": "Blob", "oid": blobID(content)}, nil
+				}
+			}
 			return nil, nil
 		}),
 		"pullRequest": resolver(func(args object) (any, *graphError) {

@@ -591,14 +591,19 @@ func (g *GitHub) getContent(r *call) answer {
 	case strings.Contains(r.Header.Get("Accept"), "raw"):
 		return answer{status: 200, raw: []byte(content), header: map[string]string{"Content-Type": "application/vnd.github.raw+json; charset=utf-8"}}
 	}
-	sum := sha1.Sum(fmt.Appendf(nil, "blob %d\x00%s", len(content), content))
-	sha := hex.EncodeToString(sum[:])
+	sha := blobID(content)
 	url, git := g.api()+"/contents/"+name+"?ref="+or(ref, g.defaultBranch), g.api()+"/git/blobs/"+sha
 	html := g.web() + "/blob/" + or(ref, g.defaultBranch) + "/" + name
 	return ok(object{
 		"type": "file", "encoding": "base64", "size": len(content), "name": path.Base(name), "path": name, "sha": sha, "content": lines(base64.StdEncoding.EncodeToString([]byte(content))),
 		"url": url, "git_url": git, "html_url": html, "download_url": html + "?raw=true", "_links": object{"self": url, "git": git, "html": html},
 	})
+}
+
+// blobID is the name that Git gives to a file's content.
+func blobID(content string) string {
+	sum := sha1.Sum(fmt.Appendf(nil, "blob %d\x00%s", len(content), content))
+	return hex.EncodeToString(sum[:])
 }
 
 // lines breaks base64 as GitHub does: after 60 characters.
