@@ -32,6 +32,7 @@ type scene struct {
 	statuses bool   // commit statuses are needed
 	ruled    bool   // there is a policy file
 	judged   bool   // anything will be judged
+	talk     bool   // the conversation is read beside all else
 }
 
 // scene is the true one, once the pull request and the policy are read.
@@ -63,6 +64,7 @@ func (l *look) expected() scene {
 		sc.check, sc.statuses, sc.ruled = seen.policy.Check, l.named(seen.policy), seen.file.State != quorum.FileMissing
 		sc.judged = sc.judged && judged(seen.file, seen.policy)
 	}
+	sc.talk = sc.judged && l.talks(sc)
 	return sc
 }
 
@@ -137,9 +139,8 @@ func (l *look) parts(ctx context.Context, g group, sc scene, early bool) {
 	read(partReviews, sc.judged, l.reviews)
 	read(partComments, sc.judged, l.comments)
 	read(partOthers, sc.judged && sc.commits > 1 && sc.headRef != "", l.others)
-	talk := early && sc.judged && l.talks(sc)
-	read(partConversation, talk, l.talk)
-	read(partSiblings, sc.judged && !talk && !l.related, l.siblings)
+	read(partConversation, sc.talk, l.talk)
+	read(partSiblings, sc.judged && !sc.talk && !l.related, l.siblings)
 }
 
 // unknown reports whether GitHub does not know a head, or has another.
@@ -260,7 +261,7 @@ type sight struct {
 	file   quorum.PolicyFile
 	policy quorum.Policy
 	src    sum
-	hashed bool // the file's SHA is its content's own: it is no link to another one, nor too large
+	named  bool // the conversation names the file as REST does, by its content's own hash: it is no link, nor too large
 }
 
 // mostRepos bounds how many sights are kept, and how many policies.
@@ -273,6 +274,16 @@ func (f *Forge) sight(pr quorum.PR) (sight, bool) {
 	defer f.mu.Unlock()
 	s, known := f.repos[sightKey(pr)]
 	return s, known
+}
+
+// named notes whether the conversation names what was read last, if that is still sha, as REST does.
+func (f *Forge) named(pr quorum.PR, sha string, yes bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if s, known := f.repos[sightKey(pr)]; known && s.file.SHA == sha {
+		s.named = yes
+		f.repos[sightKey(pr)] = s
+	}
 }
 
 func (f *Forge) saw(pr quorum.PR, s sight) {

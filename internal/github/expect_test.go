@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -23,8 +24,8 @@ import (
 
 // Where a policy stands.
 const (
-	policyPath  = ".github/review-coordinator.yml"
-	policyPath2 = ".github/review-coordinator.yaml"
+	policyPath = ".github/review-coordinator.yml"
+	otherPath  = ".github/review-coordinator.yaml"
 )
 
 // trip is how long a request takes.
@@ -74,6 +75,14 @@ func (w *world) depth(s *slow, head string, runs ...int64) int {
 	return int(s.written.Sub(from) / trip)
 }
 
+// told observes what an event tells to look at.
+func (w *world) told() quorum.Policy {
+	w.t.Helper()
+	w.forge.Expect(w.pr, sandbox.SHA("a1"))
+	p, _ := w.observe()
+	return p
+}
+
 func TestAnEventIsThreeRequestsAway(t *testing.T) {
 	tracked := func(w *world) {
 		w.start(openaiFile)
@@ -113,13 +122,13 @@ func TestAnEventIsThreeRequestsAway(t *testing.T) {
 			w.must(w.g.Push(7, "a2", sandbox.PushSpec{}))
 			return "a1", nil
 		}, most: 6},
-		"another policy": {before: tracked, event: func(w *world) (string, []int64) {
+		"another policy": {before: func(w *world) { tracked(w); w.told() }, event: func(w *world) (string, []int64) {
 			w.g.SetFile(policyPath, "", strings.Replace(threeReviewers, "quorum: 2", "quorum: 3", 1))
 			return "a1", nil
 		}, most: 3},
 		"a comment, with the policy at its second path": {before: func(w *world) {
 			w.g.RemoveFile(policyPath, "")
-			w.g.SetFile(policyPath2, "", threeReviewers)
+			w.g.SetFile(otherPath, "", threeReviewers)
 			tracked(w)
 		}, event: func(w *world) (string, []int64) {
 			w.comment(actionsBot, openaiYes)
@@ -423,7 +432,6 @@ func TestExpectIsWholeOrNothing(t *testing.T) {
 // The conversation tells which file the policy is, so that it is asked for only where it may be another one. What stands on
 // the default branch counts all the same, from the next look on, and nothing that stands elsewhere.
 func TestThePolicyIsAskedForWhereItMayBeAnother(t *testing.T) {
-	const first, second = policyPath, policyPath2
 	need := func(n int) string { return strings.Replace(threeReviewers, "quorum: 2", fmt.Sprint("quorum: ", n), 1) }
 	for name, test := range map[string]struct {
 		at     string // where it stands at first
@@ -433,34 +441,35 @@ func TestThePolicyIsAskedForWhereItMayBeAnother(t *testing.T) {
 		state  quorum.FileState
 		need   int
 	}{
-		"the same":         {at: first, change: func(*world) {}, reads: 0, state: quorum.FileValid, need: 2},
-		"another":          {at: first, change: func(w *world) { w.g.SetFile(first, "", need(3)) }, reads: 1, state: quorum.FileValid, need: 3},
-		"a broken one":     {at: first, change: func(w *world) { w.g.SetFile(first, "", "quorum: no") }, reads: 1, state: quorum.FileBroken},
-		"gone":             {at: first, change: func(w *world) { w.g.RemoveFile(first, "") }, reads: 2, state: quorum.FileMissing},
-		"moved":            {at: first, change: func(w *world) { w.g.RemoveFile(first, ""); w.g.SetFile(second, "", need(1)) }, reads: 2, state: quorum.FileValid, need: 1},
-		"the second":       {at: second, change: func(*world) {}, reads: 2, state: quorum.FileValid, need: 2},
-		"one before it":    {at: second, change: func(w *world) { w.g.SetFile(first, "", need(1)) }, reads: 1, state: quorum.FileValid, need: 1},
-		"on a branch only": {at: first, change: func(w *world) { w.g.SetFile(first, "other", need(1)) }, reads: 0, state: quorum.FileValid, need: 2},
-		"the old one stays on the head": {at: first, change: func(w *world) {
-			w.g.SetFile(first, sandbox.SHA("a1"), need(2))
-			w.g.SetFile(first, "", need(3))
+		"the same":         {at: policyPath, change: func(*world) {}, reads: 0, state: quorum.FileValid, need: 2},
+		"another":          {at: policyPath, change: func(w *world) { w.g.SetFile(policyPath, "", need(3)) }, reads: 1, state: quorum.FileValid, need: 3},
+		"a broken one":     {at: policyPath, change: func(w *world) { w.g.SetFile(policyPath, "", "quorum: no") }, reads: 1, state: quorum.FileBroken},
+		"gone":             {at: policyPath, change: func(w *world) { w.g.RemoveFile(policyPath, "") }, reads: 2, state: quorum.FileMissing},
+		"moved":            {at: policyPath, change: func(w *world) { w.g.RemoveFile(policyPath, ""); w.g.SetFile(otherPath, "", need(1)) }, reads: 2, state: quorum.FileValid, need: 1},
+		"the second":       {at: otherPath, change: func(*world) {}, reads: 2, state: quorum.FileValid, need: 2},
+		"one before it":    {at: otherPath, change: func(w *world) { w.g.SetFile(policyPath, "", need(1)) }, reads: 1, state: quorum.FileValid, need: 1},
+		"on a branch only": {at: policyPath, change: func(w *world) { w.g.SetFile(policyPath, "other", need(1)) }, reads: 0, state: quorum.FileValid, need: 2},
+		"the old one stays on the head": {at: policyPath, change: func(w *world) {
+			w.g.SetFile(policyPath, sandbox.SHA("a1"), need(2))
+			w.g.SetFile(policyPath, "", need(3))
 		}, reads: 1, state: quorum.FileValid, need: 3},
-		"the old one stays on the base": {at: first, base: "dev", change: func(w *world) {
-			w.g.SetFile(first, "dev", need(2))
-			w.g.SetFile(first, "", need(3))
+		"the old one stays on the base": {at: policyPath, base: "dev", change: func(w *world) {
+			w.g.SetFile(policyPath, "dev", need(2))
+			w.g.SetFile(policyPath, "", need(3))
 		}, reads: 1, state: quorum.FileValid, need: 3},
-		"the head moved": {at: first, change: func(w *world) { w.must(w.g.Push(7, "a2", sandbox.PushSpec{})) }, reads: 0, state: quorum.FileValid, need: 2},
-		"the head and the file moved": {at: first, change: func(w *world) {
+		"the head moved": {at: policyPath, change: func(w *world) { w.must(w.g.Push(7, "a2", sandbox.PushSpec{})) }, reads: 0, state: quorum.FileValid, need: 2},
+		"the head and the file moved": {at: policyPath, change: func(w *world) {
 			w.must(w.g.Push(7, "a2", sandbox.PushSpec{}))
-			w.g.SetFile(first, "", need(3))
+			w.g.SetFile(policyPath, "", need(3))
 		}, reads: 1, state: quorum.FileValid, need: 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				w := newWorld(t, func(s *setup) { s.pull.Base = test.base })
-				w.g.RemoveFile(first, "")
+				w.g.RemoveFile(policyPath, "")
 				w.g.SetFile(test.at, "", need(2))
 				w.look()
+				w.told()
 				pass(time.Minute)
 				w.comment(actionsBot, openaiYes)
 				test.change(w)
@@ -480,6 +489,7 @@ func TestAnUnreadablePolicyIsNotTheOldOne(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.look()
+		w.told()
 		w.g.SetFile(policyPath, "", strings.Replace(threeReviewers, "quorum: 2", "quorum: 3", 1))
 		w.g.Fault(sandbox.Fault{Match: "GET /repos/acme/shop/contents/" + policyPath, Kind: sandbox.FaultAnswer, Status: 502})
 		w.forge.Expect(w.pr, sandbox.SHA("a1"))
@@ -509,11 +519,6 @@ func TestAPolicyBehindALinkIsAskedForEachTime(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				w, s := far(t)
-				event := func() quorum.Policy {
-					w.forge.Expect(w.pr, sandbox.SHA("a1"))
-					p, _ := w.observe()
-					return p
-				}
 				leads := func(policy string) {
 					w.g.SetFile(policyPath, "", target)
 					w.g.ClearFaults()
@@ -530,56 +535,126 @@ func TestAPolicyBehindALinkIsAskedForEachTime(t *testing.T) {
 					leads(threeReviewers)
 				}
 				w.look()
+				w.told()
 				leads(threeReviewers)
-				event()
+				w.told()
+				w.comment(actionsBot, openaiYes)
+				if n := w.depth(s, "a1"); n != 2 { // it is asked for beside all else
+					t.Errorf("%d requests in series, want 2:\n%s", n, w.requests())
+				}
 				leads(changed)
 				for range 3 {
-					if p := event(); p.Need != 3 {
+					if p := w.told(); p.Need != 3 {
 						t.Errorf("%d approvals are needed, want 3", p.Need)
 					}
-				}
-				w.comment(actionsBot, openaiYes)
-				if n := w.depth(s, "a1"); n != 2 { // beside all else
-					t.Errorf("%d requests in series, want 2:\n%s", n, w.requests())
 				}
 			})
 		})
 	}
 }
 
-// A conversation that could not be read once says nothing of the policy, nor of the looks to come.
-func TestAConversationThatFailedSaysNothingOfThePolicy(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := newWorld(t)
-		w.look()
-		w.g.Fault(sandbox.Fault{Match: "POST /graphql", Kind: sandbox.FaultAnswer, Status: 200, Times: 1, Body: `{"data":{"repository":null}}`})
-		for i, reads := range []int{1, 0} {
-			w.g.ForgetRequests()
-			w.forge.Expect(w.pr, sandbox.SHA("a1"))
-			w.observe()
-			if n := strings.Count(w.requests(), "/contents/"); n != reads {
-				t.Errorf("look %d: %d reads, want %d:\n%s", i, n, reads, w.requests())
-			}
-		}
-	})
+// What a conversation says of the policy once, because it failed or lags, says nothing of the looks to come: neither that
+// the file need not be asked for, nor that it must be, after all else.
+func TestTheConversationMayErrAboutThePolicy(t *testing.T) {
+	const lag, none = `"policy":{"oid":"e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1"}`, `"policy":null`
+	for name, test := range map[string]struct {
+		says  []string // in each look
+		reads []int    // of contents
+		deep  []int    // requests in series
+	}{
+		"true":     {says: []string{"", ""}, reads: []int{0, 0}, deep: []int{1, 1}},
+		"not read": {says: []string{nothing, ""}, reads: []int{1, 0}, deep: []int{3, 1}},
+		"a lag":    {says: []string{lag, "", ""}, reads: []int{1, 1, 0}, deep: []int{2, 1, 1}},
+		"a gap":    {says: []string{none, "", ""}, reads: []int{1, 1, 0}, deep: []int{2, 1, 1}},
+		"never":    {says: []string{none, none, none}, reads: []int{1, 1, 1}, deep: []int{2, 1, 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				o, s := &overheard{}, &slow{}
+				w := newWorld(t, func(x *setup) {
+					x.wire = func(next http.RoundTripper) http.RoundTripper { o.next, s.next = next, o; return s }
+				})
+				w.look()
+				w.told()
+				for i, says := range test.says {
+					w.g.ForgetRequests()
+					o.says = says
+					from := time.Now()
+					if p := w.told(); p.Need != 2 {
+						t.Errorf("look %d: %d approvals are needed, want 2", i, p.Need)
+					}
+					deep := int(time.Since(from) / trip)
+					if n := strings.Count(w.requests(), "/contents/"); n != test.reads[i] || deep != test.deep[i] {
+						t.Errorf("look %d: %d reads, %d requests in series; want %d, %d:\n%s", i, n, deep, test.reads[i], test.deep[i], w.requests())
+					}
+				}
+			})
+		})
+	}
 }
 
-// overheard keeps what was asked by GraphQL.
+// Where the conversation is not asked beside all else, the policy is: nothing waits for it.
+func TestThePolicyIsReadBesideAllElse(t *testing.T) {
+	for name, test := range map[string]struct {
+		policy string
+		look   func(*world)
+	}{
+		"nothing happened": {policy: threeReviewers, look: func(w *world) { w.observe() }},
+		"off":              {policy: "mode: off\n" + threeReviewers, look: func(w *world) { w.told() }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				w, _ := far(t, func(s *setup) { s.policy = test.policy })
+				w.look()
+				w.told()
+				w.g.ForgetRequests()
+				from := time.Now()
+				test.look(w)
+				if n := int(time.Since(from) / trip); n != 1 || !strings.Contains(w.requests(), "/contents/") {
+					t.Errorf("%d requests in series, want 1:\n%s", n, w.requests())
+				}
+			})
+		})
+	}
+}
+
+// nothing is an answer that knows no pull request.
+const nothing = `{"data":{"repository":null}}`
+
+// overheard keeps what is asked by GraphQL, and may say something else of the policy than GitHub.
 type overheard struct {
 	next    http.RoundTripper
 	queries []string
+	says    string
 }
 
+var ofPolicy = regexp.MustCompile(`"policy":(null|\{[^}]*\})`)
+
 func (o *overheard) RoundTrip(req *http.Request) (*http.Response, error) {
-	if req.Method == http.MethodPost && strings.HasSuffix(req.URL.Path, "/graphql") {
-		body, err := io.ReadAll(req.Body)
-		if err != nil {
-			return nil, err
-		}
-		o.queries = append(o.queries, string(body))
-		req.Body = io.NopCloser(bytes.NewReader(body))
+	if !strings.HasSuffix(req.URL.Path, "/graphql") {
+		return o.next.RoundTrip(req)
 	}
-	return o.next.RoundTrip(req)
+	query, err := io.ReadAll(req.Body)
+	if err != nil {
+		return nil, err
+	}
+	o.queries = append(o.queries, string(query))
+	req.Body = io.NopCloser(bytes.NewReader(query))
+	resp, err := o.next.RoundTrip(req)
+	if err != nil || o.says == "" {
+		return resp, err
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, err
+	}
+	said := ofPolicy.ReplaceAll(answer, []byte(o.says))
+	if o.says == nothing {
+		said = []byte(nothing)
+	}
+	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(said)), int64(len(said))
+	return resp, nil
 }
 
 // A path that Git does not take is not put into the conversation's query, nor is one of this machine.
@@ -608,13 +683,13 @@ func TestAnOddPathIsAskedForByItself(t *testing.T) {
 					w.forge.Suppose(test.path, []byte(threeReviewers))
 				}
 				w.observe()
+				w.told()
 				w.g.ForgetRequests()
-				w.forge.Expect(w.pr, sandbox.SHA("a1"))
-				w.observe()
+				w.told()
 				if n := strings.Count(w.requests(), "/contents/"); n != test.reads {
 					t.Errorf("%d reads, want %d:\n%s", n, test.reads, w.requests())
 				}
-				for i := range 2 {
+				for i := range 3 {
 					if want := `"policy":"HEAD:` + test.asked + `"`; i >= len(heard.queries) || !strings.Contains(heard.queries[i], want) {
 						t.Errorf("query %d does not ask for %s: %q", i, want, heard.queries)
 					}
@@ -622,6 +697,19 @@ func TestAnOddPathIsAskedForByItself(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A policy that is supposed counts, whatever was read before.
+func TestASupposedPolicyCounts(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.look()
+		w.told()
+		w.forge.Suppose(policyPath, []byte(strings.Replace(threeReviewers, "quorum: 2", "quorum: 3", 1)))
+		if p := w.told(); p.Need != 3 {
+			t.Errorf("%d approvals are needed, want 3", p.Need)
+		}
+	})
 }
 
 // What an event told is not lost with a look that failed.

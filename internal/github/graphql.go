@@ -227,7 +227,7 @@ type graphAnswer struct {
 }
 
 type graphRepo struct {
-	Policy *graphOID `json:"policy"`
+	Policy graphOID `json:"policy"`
 	Commit *struct {
 		Pulls connection[graphSibling] `json:"associatedPullRequests"`
 	} `json:"object"`
@@ -293,8 +293,8 @@ func (e graphEdit) edit() edit {
 	return edit{updated: e.Updated, edited: e.Edited, editor: e.Editor.account(), body: sumOf(e.Body)}
 }
 
-// converse asks the query, page by page. Which blob stands at policy on the default branch it tells even if the head is
-// another one; "" if that is not known.
+// converse asks the query, page by page. Even if the head is another one it tells which blob stands at policy on the default
+// branch; "" if none does, or that is not known. HEAD is that branch, whatever else is called so (gitrevisions(7)).
 func (f *Forge) converse(ctx context.Context, pr quorum.PR, head, check, external, policy string) (c conversation, blob string, err error) {
 	c = conversation{head: head, check: check, external: external, edits: map[int64]edit{}, amended: map[int64]edit{}}
 	vars := map[string]any{"owner": pr.Owner, "name": pr.Repo, "number": pr.Number, "check": check, "head": head, "policy": "HEAD:" + policy}
@@ -304,9 +304,7 @@ func (f *Forge) converse(ctx context.Context, pr quorum.PR, head, check, externa
 			return c, blob, err
 		}
 		p := r.Pull
-		if page == 0 && r.Policy != nil { // which is not of the head
-			blob = r.Policy.OID
-		}
+		blob = r.Policy.OID // the newest page counts, for this head or another
 		if p.Head != head {
 			return c, blob, moved{"the head of " + pr.String() + " moved"}
 		}

@@ -89,10 +89,10 @@ func (f *Forge) Observe(ctx context.Context, pr quorum.PR) (quorum.Policy, quoru
 
 // first reads the pull request and the policy, and beside them what is expected to be needed.
 func (l *look) first(ctx context.Context) error {
-	g, beside := together(ctx)
-	g.Go(func() error { return l.pull(beside) })
 	sc := l.expected()
 	was, told := l.toldPolicy(sc)
+	g, beside := together(ctx)
+	g.Go(func() error { return l.pull(beside) })
 	if !told {
 		g.Go(func() error { return l.policy(beside) })
 	}
@@ -111,13 +111,14 @@ func (l *look) first(ctx context.Context) error {
 	case told && l.blob == was.file.SHA:
 		l.s.File, l.p = was.file, was.policy
 	case told:
-		if err := l.policy(ctx); err != nil {
+		g, ctx := together(ctx)
+		g.Go(func() error { return l.policy(ctx) })
+		if err := g.Wait(); err != nil {
 			return err
 		}
-		if l.blob != "" && l.s.File.SHA == was.file.SHA { // GitHub names it in two ways
-			was.hashed = false
-			l.f.saw(l.pr, was)
-		}
+	}
+	if l.src != nil && (l.blob != "" || l.have.has(partConversation)) { // both have named it
+		l.f.named(l.pr, l.s.File.SHA, l.blob == blobID(l.src))
 	}
 	l.s.NoRecord = l.f.client.Personal()
 	l.s.Skew = l.f.client.Skew()
@@ -333,7 +334,7 @@ func (l *look) asked() string {
 // still stands: then the file is asked for only if it does not.
 func (l *look) toldPolicy(sc scene) (was sight, told bool) {
 	was, known := l.f.sight(l.pr)
-	return was, known && was.hashed && was.file.Path == l.asked() && l.f.policy == nil && sc.head != "" && sc.judged && l.talks(sc)
+	return was, known && was.named && was.file.Path == l.asked() && l.f.policy == nil && sc.talk
 }
 
 // policy reads the policy file of the default branch: never of the pull request, nor of a base that a contributor chose.
@@ -352,12 +353,8 @@ func (l *look) policy(ctx context.Context) error {
 			return err
 		}
 		l.src = src
-		now := sight{file: quorum.PolicyFile{State: quorum.FileValid, Path: path, SHA: sha}, src: sha256.Sum256(src), hashed: blobID(src) == sha}
-		if known && was.src == now.src && was.file.Path == path && was.file.State != quorum.FileMissing {
-			if was.file.SHA != sha { // it reads as before
-				was.file.SHA, was.hashed = sha, now.hashed
-				l.f.saw(l.pr, was)
-			}
+		now := sight{file: quorum.PolicyFile{State: quorum.FileValid, Path: path, SHA: sha}, src: sha256.Sum256(src)}
+		if known && was.src == now.src && was.file.Path == path && was.file.SHA == sha && was.file.State != quorum.FileMissing {
 			l.s.File, l.p = was.file, was.policy
 			return nil
 		}

@@ -18,6 +18,7 @@ var interfaces = map[string][]string{
 	"PullRequest": {"Node", "Closable", "Comment", "Labelable", "IssueOrPullRequest"},
 	"Repository":  {"Node", "RepositoryInfo"},
 	"Commit":      {"Node", "GitObject"},
+	"Blob":        {"Node", "GitObject"},
 
 	"IssueComment":             {"Node", "Comment", "PullRequestTimelineItems"},
 	"PullRequestReview":        {"Node", "Comment", "PullRequestTimelineItems"},
@@ -84,18 +85,15 @@ func (g *GitHub) graphRepo(r *call) object {
 			return g.graphRef(name, g.branches[name].tip, r), nil
 		}),
 		"object": resolver(func(args object) (any, *graphError) {
-			ref, _ := args["oid"].(string)
-			if ref == "" {
+			ref, byID := args["oid"].(string)
+			if !byID {
 				ref, _ = args["expression"].(string)
 			}
 			if c := g.commits[g.resolve(ref)]; c != nil {
 				return g.graphCommit(c, r), nil
 			}
-			if at, file, found := strings.Cut(ref, ":"); found {
-				if at == "HEAD" {
-					at = ""
-				}
-				if content, there := g.content(file, at); there {
+			if file, found := strings.CutPrefix(ref, "HEAD:"); found && !byID {
+				if content, there := g.content(file, ""); there {
 					return object{"__typename": "Blob", "oid": blobID(content)}, nil
 				}
 			}
