@@ -32,6 +32,7 @@ type land struct {
 	takes    time.Duration            // of each observation
 	fails    func(tenant int64) error // before each request to the tenant
 	panics   bool
+	mute     bool // its lists fail: nothing is healed
 	ready    map[int64]time.Time
 	pulls    map[int64]map[quorum.PR]time.Time // open ones with their last change
 	gone     map[int64]bool
@@ -93,7 +94,22 @@ func (l *land) Tenants(context.Context) (all []Tenant, err error) {
 			all = append(all, Tenant{ID: id})
 		}
 	}
-	return all, l.ask(0)
+	return all, l.lists(0)
+}
+
+// lists is a request for what would heal; l.mu is held.
+func (l *land) lists(tenant int64) error {
+	if err := l.ask(tenant); err != nil || !l.mute {
+		return err
+	}
+	return errors.New("no list") // no fault: those hold up the tenant's looks, too
+}
+
+// tellsNothing makes the land list nothing from now on: what is looked at then stood in the table.
+func (l *land) tellsNothing() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.mute, l.takes, l.looked = true, 0, nil
 }
 
 func (l *land) Missed(context.Context, time.Time) ([]Missed, error) {
@@ -206,7 +222,7 @@ func (p place2) Repositories(context.Context) (all []string, err error) {
 			all = append(all, full)
 		}
 	}
-	return all, p.ask(p.tenant)
+	return all, p.lists(p.tenant)
 }
 
 func (p place2) Changed(_ context.Context, owner, repo string, since time.Time) (c Changed, err error) {
@@ -220,7 +236,7 @@ func (p place2) Changed(_ context.Context, owner, repo string, since time.Time) 
 		}
 	}
 	slices.SortFunc(c.Pulls, func(a, b ChangedPull) int { return b.Updated.Compare(a.Updated) })
-	return c, p.ask(p.tenant)
+	return c, p.lists(p.tenant)
 }
 
 // A limitError is a limit of the host's.
@@ -754,28 +770,39 @@ func TestACommitsPullRequestsAreFound(t *testing.T) {
 }
 
 func TestWakesSurviveARestart(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		dir := t.TempDir()
-		l := newLand()
-		l.open(1, pull(7))
-		h := build(t, l, dir)
-		settle(time.Minute)
-		wake := h.row(1, pull(7)).Wake
-		h.stop()
-		settle(time.Hour) // longer than its wake: a wake that has passed means now
-		if !wake.Before(time.Now()) {
-			t.Fatalf("the wake is %s", wake)
-		}
-		l.mu.Lock()
-		l.looked = nil
-		l.mu.Unlock()
-		h = build(t, l, dir)
-		settle(time.Second)
-		if count(l.looks(), pull(7).String()) == 0 {
-			t.Error("not looked at after the restart")
-		}
-		h.stop()
-	})
+	for name, away := range map[string]time.Duration{
+		"that passed meanwhile": time.Hour, // it means now
+		"that is to come":       time.Minute,
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				dir := t.TempDir()
+				l := newLand()
+				l.open(1, pull(7))
+				h := build(t, l, dir)
+				settle(time.Minute)
+				due := h.row(1, pull(7)).Wake
+				h.stop()
+				settle(away)
+				l.tellsNothing()
+				due = latest(due, time.Now())
+				h = build(t, l, dir)
+				settle(time.Until(due) - time.Millisecond)
+				if n := len(l.looks()); n > 0 && due.After(time.Now()) {
+					t.Errorf("%d looks before the wake", n)
+				}
+				settle(time.Second)
+				if n := count(l.looks(), pull(7).String()); n != 1 {
+					t.Errorf("%d looks after the restart", n)
+				}
+				late := scrape(t, h.Metrics)["coordinator_wake_lateness_seconds_sum"]
+				if passed := away == time.Hour; passed == (late == "0") {
+					t.Errorf("it woke %s s late", late)
+				}
+				h.stop()
+			})
+		})
+	}
 }
 
 func TestAStopFinishesWhatIsUnderWay(t *testing.T) {
@@ -798,17 +825,23 @@ func TestAStopFinishesWhatIsUnderWay(t *testing.T) {
 		if _, err := h.Receive(t.Context(), Received{ID: "late", Event: "ping", Payload: []byte("{}")}); !errors.Is(err, ErrDraining) {
 			t.Errorf("a delivery after the stop: %v", err)
 		}
-		l.mu.Lock()
-		l.takes = 0
-		l.mu.Unlock()
-		h = build(t, l, dir)
-		settle(time.Minute)
-		seen := map[string]bool{}
-		for _, pr := range l.looks() {
-			seen[pr] = true
+		finished := len(l.looks())
+		if finished == 0 || finished > 50 {
+			t.Fatalf("%d of 100 were looked at before the stop", finished)
 		}
-		if len(seen) != 100 {
-			t.Errorf("%d of 100 were looked at", len(seen))
+		l.tellsNothing()
+		h = build(t, l, dir)
+		if health, err := h.Store.Health(t.Context(), time.Now()); err != nil || health.Accepted != 100 {
+			t.Errorf("%d deliveries of 100 are known, %v", health.Accepted, err)
+		}
+		settle(time.Minute)
+		if looks := l.looks(); len(looks) != 100-finished {
+			t.Errorf("%d were looked at before the stop, and %d after it", finished, len(looks))
+		}
+		for n := range 100 { // each of them by now
+			if h.row(1, pull(n+1)).Seen.IsZero() {
+				t.Errorf("%s was never looked at", pull(n+1))
+			}
 		}
 		h.stop()
 	})
@@ -827,9 +860,7 @@ func TestALookThatWillNotEndIsCutOff(t *testing.T) {
 		if took := time.Since(began); took > 10*time.Second {
 			t.Errorf("the stop took %s", took)
 		}
-		l.mu.Lock()
-		l.takes, l.looked = 0, nil
-		l.mu.Unlock()
+		l.tellsNothing()
 		h = build(t, l, dir)
 		settle(time.Second)
 		if len(l.looks()) == 0 {
@@ -837,6 +868,43 @@ func TestALookThatWillNotEndIsCutOff(t *testing.T) {
 		}
 		h.stop()
 	})
+}
+
+// Everything that waits is there after a restart, each key as it was: a resync that is due in an hour, too.
+func TestWhatWaitsIsThereAfterARestart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		l := newLand()
+		l.open(1, pull(7))
+		h := build(t, l, dir)
+		settle(time.Minute)
+		before := h.dues()
+		h.stop()
+		l.tellsNothing()
+		h = build(t, l, dir)
+		settle(time.Second) // the host itself is looked over at a start
+		after := h.dues()
+		for _, key := range []string{"1", "1/acme/shop", "1/acme/shop#7"} {
+			if before[key].IsZero() || !after[key].Equal(before[key]) {
+				t.Errorf("%s was due %s, and is due %s", key, before[key], after[key])
+			}
+		}
+		h.stop()
+	})
+}
+
+// dues is when each key of the table is due.
+func (h *house) dues() map[string]time.Time {
+	h.t.Helper()
+	rows, err := h.Store.List(h.t.Context(), store.Query{})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	due := map[string]time.Time{}
+	for _, row := range rows {
+		due[row.Key] = row.Due
+	}
+	return due
 }
 
 func TestALongLookKeepsItsLease(t *testing.T) {
@@ -923,3 +991,45 @@ func TestAPushOfTheDefaultBranchReadsThePolicyAgain(t *testing.T) {
 		h.stop()
 	})
 }
+
+// A personal token has no list of repositories: what a webhook has named is looked over from then on, a restart or not, and
+// nothing else is.
+func TestATokensResyncCoversWhatWebhooksNamed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		l := newLand()
+		h := build(t, l, dir, func(c *Config) { c.Host = tokened{l} })
+		settle(time.Minute)
+		other := quorum.PR{Owner: "acme", Repo: "blog", Number: 1}
+		l.open(0, pull(7), other)
+		h.deliver(about(0, pull(7)))
+		settle(time.Minute)
+		l.open(0, pull(8)) // and nobody tells
+		settle(6 * time.Minute)
+		if count(l.looks(), pull(8).String()) == 0 {
+			t.Error("a new pull request of a repository that a webhook has named was not found")
+		}
+		h.stop()
+		l.open(0, pull(9)) // nor of this
+		h = build(t, l, dir, func(c *Config) { c.Host = tokened{l} })
+		settle(6 * time.Minute)
+		if count(l.looks(), pull(9).String()) == 0 {
+			t.Error("after a restart it is looked over no more")
+		}
+		if count(l.looks(), other.String()) > 0 {
+			t.Error("a repository that no webhook has named was looked over")
+		}
+		h.stop()
+	})
+}
+
+// tokened is a land as a personal token sees it.
+type tokened struct{ *land }
+
+func (tokened) Tenants(context.Context) ([]Tenant, error)           { return nil, nil }
+func (tokened) Missed(context.Context, time.Time) ([]Missed, error) { return nil, nil }
+func (h tokened) Enter(tenant int64) (Site, error)                  { return listless{place2{h.land, tenant}}, nil }
+
+type listless struct{ place2 }
+
+func (listless) Repositories(context.Context) ([]string, error) { return nil, nil }

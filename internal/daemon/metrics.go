@@ -76,6 +76,7 @@ var (
 const (
 	otherLabel   = "other"
 	mostBudgets  = 100             // installations that are shown: those that have the least left
+	lowPart      = 4               // of an hour's requests: before a fifth and a little, which is left to others, is reached
 	scrapeReads  = 3 * time.Second // a table that does not answer must not hold a scrape
 	scrapeMost   = 4               // scrapes at once
 	scrapeWithin = 10 * time.Second
@@ -85,8 +86,9 @@ const (
 type MetricsOptions struct {
 	Version string                                      // of the build
 	Health  func(context.Context) (store.Health, error) // how the table stands
-	Budgets func() map[int64]Budget                     // what is left of the hour's requests, by installation
+	Budgets func() map[int64]Budget                     // what is left of the hour's requests, by installation; zero: GitHub has not said it
 	Reached func() time.Time                            // when GitHub last answered; zero: never
+	Now     func() time.Time                            // nil: time.Now
 	Log     *slog.Logger                                // nil: nothing is logged
 }
 
@@ -279,12 +281,15 @@ type standing struct {
 	o                                         MetricsOptions
 	readable, oldest, remembered              *prometheus.Desc
 	keys, open, due, leased, failing, tenants *prometheus.Desc
-	left, limit, reached                      *prometheus.Desc
+	left, limit, low, reached                 *prometheus.Desc
 }
 
 func newStanding(o MetricsOptions) *standing {
 	desc := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc("coordinator_"+name, help, labels, nil)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
 	}
 	return &standing{
 		o:          o,
@@ -298,7 +303,8 @@ func newStanding(o MetricsOptions) *standing {
 		tenants:    desc("queue_tenants", "Installations that have keys in the table."),
 		remembered: desc("deliveries_remembered", "Deliveries that would be known if they came again."),
 		left:       desc("github_budget_remaining", "Requests that are left of the hour; of the 100 installations that have the fewest.", "installation"),
-		limit:      desc("github_budget_limit", "Requests that an hour has; of the same installations.", "installation"),
+		limit:      desc("github_budget_limit", "Requests that an hour has; of the same installations. 0: GitHub has not said it yet.", "installation"),
+		low:        desc("github_budgets_low", "Installations that have a quarter or less left of an hour that has not ended: at about a fifth they wait for its end."),
 		reached:    desc("github_reached_timestamp_seconds", "When GitHub last answered; 0: not yet."),
 	}
 }
@@ -306,7 +312,7 @@ func newStanding(o MetricsOptions) *standing {
 // Describe implements [prometheus.Collector].
 func (s *standing) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		s.readable, s.oldest, s.remembered, s.keys, s.open, s.due, s.leased, s.failing, s.tenants, s.left, s.limit, s.reached,
+		s.readable, s.oldest, s.remembered, s.keys, s.open, s.due, s.leased, s.failing, s.tenants, s.left, s.limit, s.low, s.reached,
 	} {
 		out <- d
 	}
@@ -325,10 +331,11 @@ func (s *standing) Collect(out chan<- prometheus.Metric) {
 		}
 	}
 	gauge(s.reached, reached)
-	if s.o.Budgets == nil {
-		return
+	var budgets map[int64]Budget
+	if s.o.Budgets != nil {
+		budgets = s.o.Budgets()
 	}
-	budgets := s.o.Budgets()
+	gauge(s.low, float64(low(budgets, s.o.Now())))
 	for _, tenant := range lowest(budgets) {
 		label := strconv.FormatInt(tenant, 10)
 		gauge(s.left, float64(budgets[tenant].Left), label)
@@ -359,11 +366,12 @@ func (s *standing) queue(gauge func(*prometheus.Desc, float64, ...string)) {
 	gauge(s.remembered, float64(h.Accepted))
 }
 
-// lowest are the installations that have the fewest requests left, of those of which GitHub has said it.
+// lowest are the installations that have the fewest requests left. A personal token's is there before GitHub has said it: its
+// label is known.
 func lowest(budgets map[int64]Budget) []int64 {
 	tenants := make([]int64, 0, len(budgets))
 	for tenant, b := range budgets {
-		if b != (Budget{}) {
+		if b != (Budget{}) || tenant == 0 {
 			tenants = append(tenants, tenant)
 		}
 	}
@@ -371,4 +379,14 @@ func lowest(budgets map[int64]Budget) []int64 {
 		return cmp.Or(cmp.Compare(budgets[a].Left, budgets[b].Left), cmp.Compare(a, b))
 	})
 	return tenants[:min(len(tenants), mostBudgets)]
+}
+
+// low is how many installations have little left. An hour that has ended limits nobody, though GitHub's last word was of it.
+func low(budgets map[int64]Budget, now time.Time) (n int) {
+	for _, b := range budgets {
+		if b.Left*lowPart <= b.Limit && b.Reset.After(now) {
+			n++
+		}
+	}
+	return n
 }

@@ -39,7 +39,7 @@ func TestEverySeriesIsThereFromTheStart(t *testing.T) {
 		"coordinator_accept_duration_seconds_count", "coordinator_wake_lateness_seconds_count", "coordinator_redeliveries_total",
 		"coordinator_healed_pull_requests_total", "coordinator_http_panics_total", "coordinator_queue_keys", "coordinator_queue_open", "coordinator_queue_due",
 		"coordinator_queue_leased", "coordinator_queue_failing", "coordinator_queue_oldest_seconds", "coordinator_queue_tenants",
-		"coordinator_deliveries_remembered", "coordinator_github_reached_timestamp_seconds",
+		"coordinator_deliveries_remembered", "coordinator_github_reached_timestamp_seconds", "coordinator_github_budgets_low",
 	}
 	for _, event := range []string{"pull_request", "workflow_run", "check_run", "status", "push", "installation", "ping", "merge_group", "other"} {
 		for _, result := range []string{"accepted", "duplicate", "ignored", "refused", "malformed", "failed"} {
@@ -138,6 +138,44 @@ func TestNoLabelIsAStrangers(t *testing.T) {
 	}
 	if got := series[`coordinator_deliveries_total{event="other",result="refused"}`]; got != "6" {
 		t.Errorf("%s refused deliveries of other events, want 6", got)
+	}
+}
+
+// A personal token's label is known before GitHub has answered, and an installation's is not. Who asks for both finds how
+// many are low.
+func TestABudgetIsThereFromTheStart(t *testing.T) {
+	said := map[int64]Budget{0: {}}
+	m := NewMetrics(MetricsOptions{Budgets: func() map[int64]Budget { return said }})
+	for name, want := range map[string]string{
+		`coordinator_github_budget_remaining{installation="0"}`: "0", `coordinator_github_budget_limit{installation="0"}`: "0", "coordinator_github_budgets_low": "0",
+	} {
+		if got := scrape(t, m)[name]; got != want {
+			t.Errorf("of a token %s is %q, want %s", name, got, want)
+		}
+	}
+	said = nil
+	if got := scrape(t, m)["coordinator_github_budgets_low"]; got != "0" {
+		t.Errorf("of an App without installations %q are low", got)
+	}
+}
+
+func TestLowBudgetsAreCounted(t *testing.T) {
+	now := time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC)
+	said := map[int64]Budget{
+		1: {Left: 1250, Limit: 5000, Reset: now.Add(time.Second)},
+		2: {Left: 1251, Limit: 5000, Reset: now.Add(time.Hour)},
+		3: {Left: 0, Limit: 5000, Reset: now}, // its hour has ended
+		4: {},
+	}
+	m := NewMetrics(MetricsOptions{Now: func() time.Time { return now }, Budgets: func() map[int64]Budget { return said }})
+	if got := scrape(t, m)["coordinator_github_budgets_low"]; got != "1" {
+		t.Errorf("%s are low, want 1", got)
+	}
+	for tenant := range int64(2 * mostBudgets) { // and more than are shown one by one
+		said[1000+tenant] = Budget{Limit: 60, Reset: now.Add(time.Minute)}
+	}
+	if got := scrape(t, m)["coordinator_github_budgets_low"]; got != "201" {
+		t.Errorf("%s are low, want 201", got)
 	}
 }
 

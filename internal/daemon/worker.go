@@ -364,10 +364,12 @@ func (d *Daemon) end(l store.Lease) {
 	delete(d.leases, l)
 }
 
-// told is what others are told of a look that was kept.
+// told is what others are told of a look that was kept. The end of what nobody knew is no news: what has ended is not kept,
+// so each later event finds its end anew.
 func (d *Daemon) told(w store.Work, r result) {
 	was, s := readSight(w.Sight), *r.sight
-	if was.Head != s.Head || was.Status != s.Status || was.Conclusion != s.Conclusion || was.Says != s.Says {
+	changed := was.Head != s.Head || was.Status != s.Status || was.Conclusion != s.Conclusion || was.Says != s.Says
+	if changed && (was.Head != "" || s.Verdict != quorum.Ended.String()) {
 		if was.Head != s.Head || was.Verdict != s.Verdict {
 			d.Metrics.Decided(s.Verdict)
 		}
@@ -487,7 +489,7 @@ func (d *Daemon) spare(w store.Work, p place) (result, bool) {
 		}
 	}
 	r := result{result: resultSpared, outcome: store.Outcome{Wake: w.Wake}}
-	if w.Kind == kindHead || w.Sight == nil { // nothing is known of it, and nothing need be
+	if w.Kind == kindHead || w.Sight == nil || readSight(w.Sight).Verdict == quorum.Ended.String() { // nothing need be known of it
 		r.outcome = store.Outcome{Gone: true}
 	}
 	return r, true
@@ -521,15 +523,14 @@ func (d *Daemon) look(ctx context.Context, w store.Work, p place, site Site) (re
 		return result{}, err
 	}
 	d.policies.put(repoKey(p.tenant, p.owner, p.repo), last.Snapshot.File, last.Policy, began)
-	if last.Decision.Verdict == quorum.Ended { // closed, or without a policy: a new event brings it back
-		r := gone()
-		r.result, r.pr, r.sight = resultOK, pr, d.sight(last, was)
-		return r, nil
-	}
 	s := d.sight(last, was)
 	text, err := json.Marshal(s)
 	if err != nil {
 		return result{}, fmt.Errorf("keep sight: %w", err) // unreachable: it holds strings, numbers and times
+	}
+	if last.Decision.Verdict == quorum.Ended { // closed, or without a policy: a new event brings it back
+		// The sight is for a look that was asked for meanwhile, so that it tells of no second end.
+		return result{result: resultOK, pr: pr, sight: s, outcome: store.Outcome{Gone: true, Sight: text}}, nil
 	}
 	if !wake.IsZero() { // it is by GitHub's clock
 		wake = wake.Add(-last.Snapshot.Skew)
