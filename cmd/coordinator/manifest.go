@@ -39,7 +39,7 @@ var permissions = []permission{
 	{github.Grant{Name: "checks", Level: "write"}, "write the check; read the checks of other Apps"},
 	{github.Grant{Name: "contents", Level: "read"}, "read the policy on the default branch, and the commits"},
 	{github.Grant{Name: "issues", Level: "read"}, "be told of comments on pull requests"},
-	{github.Grant{Name: "merge_queues", Level: "read"}, "be told of merge groups: not answered yet, and here so that nobody has to accept it later"},
+	{github.Grant{Name: mergeQueues, Level: "read"}, "be told of merge groups: not answered yet, and here so that nobody has to accept it later"},
 	{github.Grant{Name: "metadata", Level: "read"}, "every App has it: the repository, its branches and who may push"},
 	{github.Grant{Name: "pull_requests", Level: "write"}, "read pull requests, files, reviews and threads; ask a reviewer, by a comment too"},
 	{github.Grant{Name: "statuses", Level: "read"}, "read reviewers that set a commit status"},
@@ -50,13 +50,16 @@ type subscription struct {
 	event, needs, why string // needs: the permission without which GitHub refuses it
 }
 
+// mergeQueues is what only merge queues need, which are not answered yet.
+const mergeQueues = "merge_queues"
+
 // subscriptions are the events that can change a check. GitHub sends ping, installation and installation_repositories to
 // every App, and refuses a manifest that names them.
 var subscriptions = []subscription{
 	{"check_run", "checks", "another App's check as a reviewer; Re-run on our own check"},
 	{"check_suite", "checks", "all checks of an App on a commit have ended"},
 	{"issue_comment", "issues", "a reviewer's answer as a comment: new, edited or deleted"},
-	{"merge_group", "merge_queues", "a merge queue's commit: counted, not answered yet"},
+	{"merge_group", mergeQueues, "a merge queue's commit: counted, not answered yet"},
 	{"pull_request", "pull_requests", "opened, pushed to, retargeted, ready, closed"},
 	{"pull_request_review", "pull_requests", "a review, or its dismissal"},
 	{"pull_request_review_comment", "pull_requests", "a finding beside a line: new, edited or deleted"},

@@ -46,7 +46,8 @@ It needs a webhook secret and an identity, from the environment:
 
   GITHUB_WEBHOOK_SECRET        at least 16 bytes; several, separated by commas, while one is replaced
   GITHUB_APP_ID                with GITHUB_APP_PRIVATE_KEY or GITHUB_APP_PRIVATE_KEY_FILE: a GitHub App
-  GITHUB_TOKEN                 or a personal token: commit statuses instead of checks, and no deliveries are asked for again
+  GITHUB_TOKEN                 or, without an App, a personal token: commit statuses instead of checks,
+                               and no deliveries are asked for again
   GITHUB_API_URL               of a GitHub Enterprise Server: https://HOST/api/v3
 
 docs/daemon.md shows how to make the App, in ten minutes; coordinator app-manifest prints what it needs.
@@ -100,7 +101,7 @@ func (cmd serveCmd) secrets(c *command) ([]string, error) {
 	}
 	secrets, err := daemon.ParseSecrets(text)
 	if err != nil {
-		return nil, usage(err, "openssl rand -hex 32 makes one; set it here and in the App's settings")
+		return nil, usage(err, "openssl rand -hex 32 makes one, for here and for the App's settings; several, separated by commas, are for the time in which one is replaced")
 	}
 	return secrets, nil
 }
@@ -178,6 +179,14 @@ type serverConfig struct {
 	Log                 *slog.Logger
 	Now                 func() time.Time
 	Tune                func(*daemon.Config) // of a demo or a test; may be nil
+	Bind                bind                 // of a test; nil: TCP
+}
+
+// bind opens a listener, without any bound.
+type bind func(ctx context.Context, address string) (net.Listener, error)
+
+func bindTCP(ctx context.Context, address string) (net.Listener, error) {
+	return (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 }
 
 // A server is the daemon with its listeners open.
@@ -196,6 +205,9 @@ type server struct {
 
 // openServer opens everything and serves nothing yet.
 func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
+	if o.Bind == nil {
+		o.Bind = bindTCP
+	}
 	s := &server{config: o, feed: daemon.NewFeed()}
 	defer func() {
 		if err != nil {
@@ -213,6 +225,7 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 		Budgets: func() map[int64]daemon.Budget { return s.host.budgets() },
 		Reached: func() time.Time { return s.host.Reached() },
 		Version: version(),
+		Now:     o.Now,
 		Log:     o.Log,
 	})
 	o.GitHub.Log, o.GitHub.Now, o.GitHub.Answers, o.GitHub.Reserve, o.GitHub.Observed = o.Log, o.Now, s.answers, true, metrics.Asked
@@ -227,12 +240,12 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 		o.Tune(&config)
 	}
 	s.daemon = daemon.New(config)
-	if s.hooks, err = listen(ctx, "--listen", o.Listen); err != nil {
+	if s.hooks, err = listen(ctx, o.Bind, "--listen", o.Listen); err != nil {
 		return nil, err
 	}
-	s.admin, err = listen(ctx, "--admin-listen", o.AdminListen)
+	s.admin, err = listen(ctx, o.Bind, "--admin-listen", o.AdminListen)
 	if err != nil && o.AdminElse != "" {
-		s.admin, err = listen(ctx, "--admin-listen", o.AdminElse)
+		s.admin, err = listen(ctx, o.Bind, "--admin-listen", o.AdminElse)
 	}
 	if err != nil {
 		return nil, err
@@ -248,13 +261,20 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 	return s, nil
 }
 
-func listen(ctx context.Context, flag, address string) (net.Listener, error) {
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+const listenHint = "write it as HOST:PORT, with an address of this machine: 127.0.0.1:8080, or 0.0.0.0:8080 for all that it has"
+
+// listen opens a listener with a bound. An address without a port would be any port: a variable that is not set would open the
+// dashboard to everybody, at a place that nobody knows.
+func listen(ctx context.Context, open bind, flag, address string) (net.Listener, error) {
+	if _, port, err := net.SplitHostPort(address); address == "" || err == nil && port == "" {
+		return nil, usage(fmt.Errorf("%s %q has no port", flag, address), listenHint)
+	}
+	l, err := open(ctx, address)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return nil, usage(fmt.Errorf("%s %s: %w", flag, oneLine(address), err), "another program has that port, perhaps another coordinator; port 0 takes any that is free")
 	case err != nil:
-		return nil, usage(fmt.Errorf("%s %s: %w", flag, oneLine(address), err), "write it as HOST:PORT, with an address of this machine: 127.0.0.1:8080, or 0.0.0.0:8080 for all that it has")
+		return nil, usage(fmt.Errorf("%s %s: %w", flag, oneLine(address), err), listenHint)
 	}
 	return daemon.Limit(l), nil
 }

@@ -12,6 +12,8 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -62,7 +64,7 @@ func (h *host) Read(event string, payload []byte) (daemon.Notice, error) {
 		n.Tenant = e.Installation
 	}
 	kind := kindOf(e.Concern)
-	switch own := e.App != "" && e.App == h.fleet.Named(); {
+	switch own := h.app && e.App != "" && e.App == h.fleet.Named(); { // a personal token writes no checks
 	case h.app && n.Tenant <= 0 && kind != daemon.AboutNothing:
 		n.Why = "the event is of no installation of the App"
 	case own && e.Touch != (quorum.Touch{}):
@@ -293,41 +295,67 @@ func (h *host) check(ctx context.Context, c *command) error {
 	if !h.app {
 		login, err := h.fleet.Login(ctx)
 		if err != nil {
-			return c.unreached(err)
+			return h.unreached(c, err)
 		}
 		fmt.Fprintf(c.Stdout, "ok  identity   a personal token of %s: commit statuses instead of checks, and failed deliveries are not asked for again\n", oneLine(login))
 		return nil
 	}
 	slug, err := h.fleet.Slug(ctx)
 	if err != nil {
-		return c.unreached(err)
+		return h.unreached(c, err)
 	}
 	all, err := h.fleet.Installations(ctx)
 	if err != nil {
-		return c.unreached(err)
+		return h.unreached(c, err)
 	}
-	must, should := writes.needs()
+	var need []github.Grant // without issues, for one, GitHub sends no comments
+	for _, p := range permissions {
+		if p.Name != mergeQueues {
+			need = append(need, p.Grant)
+		}
+	}
 	lame := 0
 	for _, in := range all {
-		switch lacks := append(in.Lacks(must...), in.Lacks(should...)...); {
+		lacks, deaf := in.Lacks(need...), untold(in.Events)
+		switch {
 		case !in.Suspended.IsZero():
 			c.warn(fmt.Sprintf("the installation on %s is suspended", in.Account))
-		case len(lacks) > 0:
-			lame++
+			continue
+		case len(lacks) > 0: // GitHub sends no event that needs one of them
 			c.warn(fmt.Sprintf("the installation on %s lacks %s", in.Account, grants(lacks)))
+		case len(deaf) > 0:
+			c.warn(fmt.Sprintf("the installation on %s is not subscribed to %s", in.Account, strings.Join(deaf, ", ")))
+		default:
+			continue
 		}
+		lame++
 	}
 	fmt.Fprintf(c.Stdout, "ok  identity   the App %s, %s\n", oneLine(slug), count(len(all), "installation"))
 	if lame > 0 {
-		return hinted(fmt.Errorf("%s cannot be worked on as it should", count(lame, "installation")), "add the permissions in the App's settings, and accept them in each installation's")
+		return hinted(fmt.Errorf("%s cannot be worked on as it should", count(lame, "installation")), "add the permissions and events in the App's settings, and accept them in each installation's")
 	}
 	return nil
 }
 
+// untold are the events that we need and an installation does not send.
+func untold(events []string) (missing []string) {
+	for _, s := range subscriptions {
+		if s.needs != mergeQueues && !slices.Contains(events, s.event) {
+			missing = append(missing, s.event)
+		}
+	}
+	return missing
+}
+
 // unreached says what to do when GitHub did not answer, or refused us.
-func (c *command) unreached(err error) error {
-	if errors.Is(err, github.ErrTransport) {
+func (h *host) unreached(c *command, err error) error {
+	switch {
+	case errors.Is(err, github.ErrTransport):
 		return hinted(err, "may this machine reach GitHub's API, and is GITHUB_API_URL right? serve starts all the same, and waits for GitHub")
+	case github.IsNotFound(err):
+		return hinted(err, "is GITHUB_API_URL the API of the GitHub that the App or the token is of?")
+	case !h.app:
+		return describe(err)
 	}
 	return c.notInstalled(err, "", "")
 }

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -92,8 +93,31 @@ func inBubble(t *testing.T, hub *sandbox.Hub, dir, token string) *bubbled {
 		if err := table.Close(); err != nil {
 			t.Error(err)
 		}
+		namesAllRequests(t, metrics)
 	}
 	return &bubbled{d, table, stop, &heard}
+}
+
+// namesAllRequests wants each request that was made under its own name: what the daemon asks for and its figures do not list
+// would be counted with all that is foreign.
+func namesAllRequests(t *testing.T, m *daemon.Metrics) {
+	t.Helper()
+	w := httptest.NewRecorder()
+	m.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	asked := 0
+	for line := range strings.Lines(w.Body.String()) {
+		n, counts := strings.CutPrefix(line, "coordinator_github_requests_total{")
+		if !counts || strings.HasSuffix(n, " 0\n") {
+			continue
+		}
+		asked++
+		if strings.HasPrefix(n, `endpoint="other"`) {
+			t.Errorf("requests without a name: %s", line)
+		}
+	}
+	if asked == 0 {
+		t.Error("no request was counted")
+	}
 }
 
 // rest waits until the daemon has nothing to do, and says when it will look at a pull request again by itself.

@@ -44,6 +44,7 @@ type Installation struct {
 	ID        int64
 	Slug      string            // of the App
 	Grants    map[string]string // what its token may do: name to level
+	Events    []string          // of which GitHub tells the App; nil from [Client.Install]
 	Account   string            // whose repositories they are; hostile. "" from [Client.Install]
 	Suspended time.Time         // zero: it is not
 }

@@ -251,18 +251,22 @@ func baseURL(text string) (*url.URL, error) {
 	if text == "" {
 		text = "https://api.github.com"
 	}
+	shown := redactURL(text)
+	if end := strings.IndexAny(shown, "?#"); end >= 0 {
+		shown = shown[:end+1] + "..." // a secret, perhaps
+	}
 	u, err := url.Parse(text)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("read API URL: %s is no URL", redactURL(text)) // url.Parse would quote a password
+		return nil, fmt.Errorf("read API URL: %s is no URL", shown) // url.Parse would quote a password
 	case u.User != nil:
 		return nil, errors.New("read API URL: it must hold no user or password")
 	case u.Host == "" || u.RawQuery != "" || u.Fragment != "":
-		return nil, fmt.Errorf("read API URL: %s is not of the form https://host/path", redactURL(text))
+		return nil, fmt.Errorf("read API URL: %s is not of the form https://host/path", shown)
 	case u.Scheme == "https", u.Scheme == "http" && loopback(u.Hostname()):
 		return u.JoinPath("/"), nil
 	}
-	return nil, fmt.Errorf("read API URL: %s must be https: the token would travel in the clear", redactURL(text))
+	return nil, fmt.Errorf("read API URL: %s must be https: the token would travel in the clear", shown)
 }
 
 func redactURL(text string) string { return secret("").clean(text) }

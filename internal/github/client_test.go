@@ -32,7 +32,7 @@ func TestClientIsRefused(t *testing.T) {
 		{"https://user:hunter2@ghe.example", canary, "read API URL: it must hold no user or password"},
 		{"https://user:hunter2@ghe.example:x", canary, "read API URL: https://***@ghe.example:x is no URL"},
 		{"ghe.example/api/v3", canary, "read API URL: ghe.example/api/v3 is not of the form https://host/path"},
-		{"https://ghe.example?x", canary, "read API URL: https://ghe.example?x is not of the form https://host/path"},
+		{"https://ghe.example?x", canary, "read API URL: https://ghe.example?... is not of the form https://host/path"},
 	} {
 		if _, err := NewClient(Options{BaseURL: test.url, Token: test.token}); err == nil || err.Error() != test.want {
 			t.Errorf("%s: got %v, want %s", test.url, err, test.want)

@@ -219,6 +219,7 @@ func (f *Fleet) Installations(ctx context.Context) ([]Installation, error) {
 		} `json:"account"`
 		Suspended *time.Time        `json:"suspended_at"`
 		Grants    map[string]string `json:"permissions"`
+		Events    []string          `json:"events"`
 		Slug      string            `json:"app_slug"`
 	}
 	var all []Installation
@@ -233,7 +234,7 @@ func (f *Fleet) Installations(ctx context.Context) ([]Installation, error) {
 			if e.ID <= 0 || e.App != f.signer.id {
 				return nil, fmt.Errorf("list installations of App %d: the answer names another App: %w", f.signer.id, ErrTransport)
 			}
-			in := Installation{ID: e.ID, Slug: e.Slug, Grants: e.Grants, Account: e.Account.Login}
+			in := Installation{ID: e.ID, Slug: e.Slug, Grants: e.Grants, Events: e.Events, Account: e.Account.Login}
 			if in.Account == "" {
 				in.Account = e.Account.Slug
 			}

@@ -32,6 +32,7 @@ type HubOptions struct {
 	Limit    int                                              // requests an hour of an installation; default 5,000
 	Enforce  bool                                             // refuse what is more than the secondary limits of a minute allow
 	Grants   map[string]string                                // what an installation's token may do; default: what the coordinator needs
+	Events   []string                                         // of which an installation tells the App; default: what the coordinator needs
 	Parallel int                                              // deliveries at a time; default 1
 	Personal string                                           // the one personal token; "": any, where a GitHub was added to installation 0
 }

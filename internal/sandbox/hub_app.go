@@ -80,6 +80,9 @@ func (h *Hub) appJSON() object {
 }
 
 func (h *Hub) events() []string {
+	if h.o.Events != nil {
+		return h.o.Events
+	}
 	return []string{
 		"check_run", "check_suite", "issue_comment", "pull_request", "pull_request_review", "pull_request_review_comment", "pull_request_review_thread", "push", "repository", "status", "workflow_run",
 	}

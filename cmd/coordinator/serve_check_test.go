@@ -1,0 +1,234 @@
+//go:build !action
+
+package main
+
+// coordinator serve --check: it says what is there and what is missing, and writes nothing on GitHub.
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/review-coordinator/coordinator/internal/sandbox"
+	"github.com/review-coordinator/coordinator/internal/store"
+)
+
+// checked is a GitHub on loopback, and the settings of a daemon for it.
+type checked struct {
+	t    *testing.T
+	hub  *sandbox.Hub
+	file string // the database
+	env  map[string]string
+
+	hooks, admin string // where it listens
+}
+
+const (
+	checkSecret = "canary of a webhook"
+	checkToken  = "ghp_canary"
+)
+
+// newChecked has an App that is installed on acme's repositories.
+func newChecked(t *testing.T, o sandbox.HubOptions) *checked {
+	t.Helper()
+	o.App, o.Personal = sandbox.App{Slug: "quorum-app", ID: 4711}, checkToken
+	hub := sandbox.NewHub(o)
+	hub.Add(77, sandbox.New(sandbox.Options{Owner: "acme", Repo: "shop", App: hub.App()}))
+	hub.After(func(r *http.Request, _ int) {
+		if r.Method != http.MethodGet {
+			t.Errorf("it sends %s %s", r.Method, r.URL.Path)
+		}
+	})
+	server := httptest.NewServer(hub)
+	t.Cleanup(server.Close)
+	k := settings(t, server.URL)
+	k.hub = hub
+	return k
+}
+
+// settings are right for the App at an address.
+func settings(t *testing.T, api string) *checked {
+	t.Helper()
+	return &checked{
+		t: t, file: filepath.Join(t.TempDir(), "c.db"), hooks: "127.0.0.1:0", admin: "127.0.0.1:0",
+		env: map[string]string{"GITHUB_API_URL": api, "GITHUB_APP_ID": "4711", "GITHUB_APP_PRIVATE_KEY": string(testKey()), "GITHUB_WEBHOOK_SECRET": checkSecret},
+	}
+}
+
+// person gives it a personal token instead of the App.
+func (k *checked) person(token string) {
+	k.hub.Add(0, sandbox.New(sandbox.Options{Owner: "alice", Repo: "shop", Person: "alice"}))
+	k.env["GITHUB_APP_ID"], k.env["GITHUB_APP_PRIVATE_KEY"], k.env["GITHUB_TOKEN"] = "", "", token
+}
+
+// want runs the program, which must end by itself, print what out and say what said matches, and no secret.
+func (k *checked) want(code int, out, said string) {
+	k.t.Helper()
+	var stdout, stderr bytes.Buffer
+	c := &command{Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Getenv: func(name string) string { return k.env[name] }}
+	got := c.Main(k.t.Context(), []string{"serve", "--check", "--listen", k.hooks, "--admin-listen", k.admin, "--database", "sqlite://" + k.file})
+	for _, secret := range []string{"canary", "PRIVATE KEY", strings.Split(string(testKey()), "\n")[1]} {
+		if strings.Contains(stdout.String()+stderr.String(), secret) {
+			k.t.Errorf("a secret is printed:\n%s%s", &stdout, &stderr)
+		}
+	}
+	if got != code {
+		k.t.Errorf("exit code %d, want %d", got, code)
+	}
+	if !regexp.MustCompile("^" + out + "$").MatchString(stdout.String()) {
+		k.t.Errorf("it prints\n%s\nwant\n%s", &stdout, out)
+	}
+	if !regexp.MustCompile("^" + said + "$").MatchString(stderr.String()) {
+		k.t.Errorf("it says\n%s\nwant\n%s", &stderr, said)
+	}
+}
+
+// settled is what is said of settings that are right.
+const settled = `ok  webhooks   http://127\.0\.0\.1:\d+/webhook, 1 secret
+ok  admin      http://127\.0\.0\.1:\d+/
+ok  database   .*/c\.db
+`
+
+const goodApp = settled + `ok  identity   the App quorum-app, 1 installation
+`
+
+const lame = `coordinator: 1 installation cannot be worked on as it should
+hint: add the permissions and events in the App's settings, and accept them in each installation's
+`
+
+// An App that is not told of something would wait for the resync.
+func TestServeCheckNamesMissingEvents(t *testing.T) {
+	var most []string
+	for _, s := range subscriptions {
+		if s.event != "status" && s.event != "issue_comment" && s.event != "merge_group" {
+			most = append(most, s.event)
+		}
+	}
+	k := newChecked(t, sandbox.HubOptions{Events: most})
+	k.want(1, goodApp, "warning: the installation on acme is not subscribed to issue_comment, status\n"+lame)
+}
+
+func TestServeCheck(t *testing.T) {
+	full := map[string]string{}
+	for _, p := range permissions {
+		full[p.Name] = p.Level
+	}
+	with := func(name, level string) map[string]string {
+		grants := map[string]string{name: level}
+		for other, level := range full {
+			if other != name {
+				grants[other] = level
+			}
+		}
+		return grants
+	}
+	for _, test := range []struct {
+		name   string
+		grants map[string]string
+		set    func(k *checked)
+		code   int
+		out    string // regexps of all that is printed
+		said   string
+	}{
+		{"an App", full, nil, 0, goodApp, ""},
+		{"an App that may do more", with("contents", "write"), nil, 0, goodApp, ""},
+		{"an App that would not be told of merge queues", with("merge_queues", ""), nil, 0, goodApp, ""},
+		{"an App beside a token: the job's, or a leftover", full, func(k *checked) { k.env["GITHUB_TOKEN"] = checkToken }, 0, goodApp, ""},
+		{"two secrets, of which one is on its way out", full, func(k *checked) { k.env["GITHUB_WEBHOOK_SECRET"] += ", another canary of it" }, 0, strings.Replace(goodApp, "1 secret", "2 secrets", 1), ""},
+		{"an App that is installed nowhere yet", full, func(k *checked) { k.hub.Uninstall(77) }, 0, settled + "ok  identity   the App quorum-app, 0 installations\n", ""},
+		{"a suspended installation", full, func(k *checked) { k.hub.Suspend(77) }, 0, goodApp, "warning: the installation on acme is suspended\n"},
+		{"no permission to write checks", with("checks", "read"), nil, 1, goodApp, "warning: the installation on acme lacks checks: write\n" + lame},
+		{"no permission to run again, or for reviews", with("actions", "read"), nil, 1, goodApp, "warning: the installation on acme lacks actions: write\n" + lame},
+		{"no permission for comments: GitHub sends none of their events", with("issues", ""), nil, 1, goodApp, "warning: the installation on acme lacks issues: read\n" + lame},
+		{"no permission for statuses: the same", with("statuses", ""), nil, 1, goodApp, "warning: the installation on acme lacks statuses: read\n" + lame},
+		{"another App's key", full, func(k *checked) { k.env["GITHUB_APP_ID"] = "4712" }, 1, settled, `coordinator: sign in as App 4712: GET app: 401 .*
+hint: GITHUB_APP_ID and the private key must be of the same App, and this machine's clock right
+`},
+		{"an App of another GitHub", full, func(k *checked) { k.hub.Fault(sandbox.Fault{Match: "GET /app", Status: 404}) }, 1, settled, `coordinator: sign in as App 4711: GET app: 404 .*
+hint: is GITHUB_API_URL the API of the GitHub that the App or the token is of\?
+`},
+		{"a token", full, func(k *checked) { k.person(checkToken) }, 0, settled + "ok  identity   a personal token of alice: commit statuses instead of checks, and failed deliveries are not asked for again\n", ""},
+		{"a token that was revoked", full, func(k *checked) { k.person("ghp_old_canary") }, 1, settled, `coordinator: sign in with the token: GET user: 401 .*
+hint: GitHub does not take the token: it is expired, revoked or mistyped
+`},
+		{"a key of another kind", full, func(k *checked) { k.env["GITHUB_APP_PRIVATE_KEY"] = ecKey(k.t) }, 2, "", `coordinator: open GitHub: the App's private key is no RSA key in PEM
+hint: the key is the \.pem file that GitHub hands out; .*
+`},
+		{"a key that went through an .env file", full, func(k *checked) {
+			k.env["GITHUB_APP_PRIVATE_KEY"] = strings.ReplaceAll(string(testKey()), "\n", `\n`)
+		}, 0, goodApp, ""},
+		{"a port that another program has", full, func(k *checked) { k.hooks = openPort(k.t) }, 2, "", `coordinator: --listen 127\.0\.0\.1:\d+: .*address already in use
+hint: another program has that port, perhaps another coordinator; port 0 takes any that is free
+`},
+		{"the same of the admin listener", full, func(k *checked) { k.admin = openPort(k.t) }, 2, "", `coordinator: --admin-listen 127\.0\.0\.1:\d+: .*address already in use
+hint: another program has that port, perhaps another coordinator; port 0 takes any that is free
+`},
+		{"a database that a daemon has", full, func(k *checked) { openTable(k.t, k.file) }, 2, "", `coordinator: open table .*/c\.db: .*another coordinator uses it.*
+hint: its folder must be the daemon's own, .*
+`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			k := newChecked(t, sandbox.HubOptions{Grants: test.grants})
+			if test.set != nil {
+				test.set(k)
+			}
+			k.want(test.code, test.out, test.said)
+		})
+	}
+}
+
+// What is asked again and again is asked in virtual time.
+func TestServeCheckWithoutGitHub(t *testing.T) {
+	testKey()
+	synctest.Test(t, func(t *testing.T) {
+		settings(t, "http://127.0.0.1:1").want(1, settled, `coordinator: sign in as App 4711: GET app: .*refused.*
+hint: may this machine reach GitHub's API, and is GITHUB_API_URL right\? serve starts all the same, and waits for GitHub
+`)
+	})
+}
+
+// openPort is the address of a listener that stays open.
+func openPort(t *testing.T) string {
+	t.Helper()
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l.Addr().String()
+}
+
+// openTable is a daemon that has its database open.
+func openTable(t *testing.T, file string) {
+	t.Helper()
+	table, err := store.OpenSQLite(file, store.Options{Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { table.Close() })
+}
+
+func ecKey(t *testing.T) string {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalECPrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}))
+}
