@@ -97,6 +97,31 @@ func TestADeliveryIsReceivedAndAnswered(t *testing.T) {
 	}
 }
 
+// Events, actions and fields that nobody knows yet are answered as what is understood is: GitHub counts all else as a failure,
+// and is asked for it again.
+func TestWhatIsIgnoredIsAcceptedAndCounted(t *testing.T) {
+	d := newDoor()
+	d.Receive = New(Config{Host: newLand()}).Receive // without a table: there is nothing to keep
+	for i, event := range []string{"moon_phase", "ruleset", "pull_request"} {
+		w := d.send(post([]byte(`{"Action":"blessed","Kind":1}`), func(r *http.Request) {
+			r.Header.Set("X-GitHub-Event", event)
+			r.Header.Set("X-GitHub-Delivery", strconv.Itoa(i))
+		}))
+		if w.Code != http.StatusAccepted || strings.TrimSpace(w.Body.String()) != `{"result":"ignored"}` {
+			t.Errorf("%s: %d %s", event, w.Code, w.Body)
+		}
+	}
+	series := scrape(t, d.Metrics)
+	for name, want := range map[string]string{`event="other",result="ignored"`: "2", `event="pull_request",result="ignored"`: "1", `event="other",result="malformed"`: "0"} {
+		if got := series["coordinator_deliveries_total{"+name+"}"]; got != want {
+			t.Errorf("%s deliveries of %s, want %s", got, name, want)
+		}
+	}
+	if d.log.Len() > 0 {
+		t.Errorf("the log says %s", &d.log)
+	}
+}
+
 func TestGitHubsOwnExampleOfASignature(t *testing.T) { // docs.github.com, "Validating webhook deliveries"
 	want, ok := signature(http.Header{"X-Hub-Signature-256": {"sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17"}})
 	v := newVerifier([]string{"It's a Secret to Everybody"}, want)

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -60,25 +61,57 @@ const (
 )
 
 // ParseEvent reads the payload of the event called name. An event that concerns no pull request is no error; a payload
-// that is not what GitHub sends is one.
+// that is not what GitHub sends is one, so far as anything is known of what GitHub sends for that event.
 func ParseEvent(name string, payload []byte) (Event, error) {
 	e := Event{Name: oneLine(name, 50)}
 	if len(payload) > MaxPayload {
 		return Event{}, fmt.Errorf("read event %s: payload of more than 25 MB", e.Name)
 	}
-	var p eventPayload
-	if err := decode(payload, payloadFields, &p); err != nil {
+	p, err := readPayload(e.Name, payload)
+	if err != nil {
 		return Event{}, fmt.Errorf("read event %s: %w", e.Name, payloadError(err))
 	}
 	if bytes.Equal(bytes.TrimSpace(payload), []byte("null")) {
 		return Event{}, fmt.Errorf("read event %s: payload is null", e.Name)
 	}
 	e.Action = oneLine(p.Action, 50)
-	if err := e.read(&p); err != nil {
+	if err := e.read(p); err != nil {
 		return Event{}, fmt.Errorf("read event %s: %w", e.Name, err)
 	}
-	e.regard(&p)
+	e.regard(p)
 	return e, nil
+}
+
+// understood reports whether it is known what is in an event.
+func understood(name string) bool {
+	switch name {
+	case "pull_request", "pull_request_target", "pull_request_review", "pull_request_review_comment", "pull_request_review_thread", "issue_comment",
+		"workflow_run", "check_run", "check_suite", "status", "workflow_dispatch", "schedule", "merge_group",
+		"ping", "push", "repository", "installation", "installation_repositories":
+		return true
+	}
+	return false
+}
+
+// readPayload reads what is needed of a payload. Another event may have a field that only shares its name with one of ours:
+// of such an event little is read, and what is unlike is left out. It must not be refused, for GitHub would be asked for it
+// again and again.
+func readPayload(name string, payload []byte) (*eventPayload, error) {
+	if understood(name) {
+		p := new(eventPayload)
+		return p, decode(payload, payloadFields, p)
+	}
+	var s strangePayload
+	err := decode(payload, strangeFields, &s)
+	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) && wrong.Field != "" { // all else was read nevertheless
+		err = nil
+	}
+	if s.Repository != nil {
+		if _, _, ok := fullName(s.Repository.FullName); !ok {
+			s.Repository = nil
+		}
+	}
+	return &eventPayload{Action: s.Action, Repository: s.Repository, Installation: s.Installation}, err
 }
 
 func (e *Event) read(p *eventPayload) error {
@@ -410,6 +443,15 @@ type eventPayload struct {
 	Sender       eventUser          `json:"sender"`
 	Installation *eventInstallation `json:"installation"`
 }
+
+// The fields of an event that is not understood.
+type strangePayload struct {
+	Action       string             `json:"action"`
+	Repository   *eventRepository   `json:"repository"`
+	Installation *eventInstallation `json:"installation"`
+}
+
+var strangeFields = fieldsOf(reflect.TypeFor[strangePayload]())
 
 // A maybe is a field that other events spell otherwise: workflow is an object, and in workflow_dispatch a path.
 type maybe[T any] struct{ Is T }

@@ -1,6 +1,7 @@
 package github
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -130,6 +131,64 @@ func TestEventsConcern(t *testing.T) {
 	}
 }
 
+// What GitHub will say in an event of tomorrow nobody knows. Refused, it would be a failure in GitHub's books, and be asked for
+// again and again.
+func TestNothingOfAStrangeEventIsWrong(t *testing.T) {
+	for _, test := range []struct {
+		name, payload string
+		want          Event // beside what all have in common
+	}{
+		{"moon_phase", `{}`, Event{}},
+		{"moon_phase", `{"sender":"x"}`, Event{}},
+		{"moon_phase", `{"ref":{}}`, Event{}},
+		{"moon_phase", `{"sha":1,"before":[],"context":{}}`, Event{}},
+		{"moon_phase", `{"pull_request":7,"issue":"x","workflow_run":[],"check_suite":true}`, Event{}},
+		{"moon_phase", `{"check_run":"x","action":"waning","installation":{"id":77},` + shop + `}`, Event{Action: "waning", Owner: "acme", Repo: "shop", Installation: 77}},
+		{"moon_phase", `{"inputs":{"pr":true}}`, Event{}},
+		{"moon_phase", `{"changes":{"base":"main"}}`, Event{}},
+		{"ruleset", `{"changes":[1],"action":"edited"}`, Event{Action: "edited"}},
+		{"moon_phase", `{"action":{"of":"the moon"},"installation":{"id":77},` + shop + `}`, Event{Owner: "acme", Repo: "shop", Installation: 77}},
+		{"moon_phase", `{"action":"waning","installation":"x",` + shop + `}`, Event{Action: "waning", Owner: "acme", Repo: "shop"}},
+		{"moon_phase", `{"action":"waning","installation":{"id":"77"},` + shop + `}`, Event{Action: "waning", Owner: "acme", Repo: "shop"}},
+		{"moon_phase", `{"repository":"acme/shop","action":"waning","installation":{"id":77}}`, Event{Action: "waning", Installation: 77}},
+		{"moon_phase", `{"repository":{"id":"x","full_name":"acme/shop"}}`, Event{Owner: "acme", Repo: "shop"}},
+		{"moon_phase", `{"repository":{"full_name":7},"installation":{"id":77}}`, Event{Installation: 77}},
+		{"moon_phase", `{"repository":{"full_name":"acme/../evil"},"action":"waning"}`, Event{Action: "waning"}},
+		{"moon_phase", `{"repository":[],"installation":[],"action":[]}`, Event{}},
+		{"moon_phase", `{"repository":null,"installation":null,"action":null}`, Event{}},
+	} {
+		t.Run(test.name+" "+test.payload, func(t *testing.T) {
+			got, err := ParseEvent(test.name, []byte(test.payload))
+			if err != nil {
+				t.Fatal(err)
+			}
+			holds(t, got)
+			test.want.Name, test.want.Concern = test.name, ConcernNothing
+			test.want.Why = `the event "` + test.name + `" names no pull request that we know of`
+			test.want.Idle = test.want.Why
+			if d := cmp.Diff(test.want, got); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+// What is known is read in full, so that a field of another type is seen: whatever of it the event needs.
+func TestUnderstoodEventsAreReadInFull(t *testing.T) {
+	for _, name := range []string{
+		"pull_request", "pull_request_target", "pull_request_review", "pull_request_review_comment", "pull_request_review_thread", "issue_comment", "workflow_run", "check_run",
+		"check_suite", "status", "workflow_dispatch", "schedule", "merge_group", "ping", "push", "repository", "installation", "installation_repositories",
+	} {
+		for payload, want := range map[string]string{
+			`{"sender":"x"}`: "sender is of the wrong type (string)", `{"repository":{"full_name":"acme"}}`: "repository.full_name is no owner/name",
+		} {
+			if e, err := ParseEvent(name, []byte(payload)); err == nil || err.Error() != "read event "+name+": "+want {
+				t.Errorf("%s %s: %v, %+v", name, payload, err, e)
+			}
+		}
+	}
+}
+
 // BenchmarkParseEvent reads a payload of the size that GitHub's have.
 func BenchmarkParseEvent(b *testing.B) {
 	urls := strings.Repeat(`"archive_url":"https://api.github.com/repos/acme/shop/{archive_format}{/ref}","size":12345,"license":null,`, 95)
@@ -150,6 +209,10 @@ func TestPayloadsThatAreNotGitHubs(t *testing.T) {
 		{"pull_request", `[]`, "payload is no JSON object"},
 		{"pull_request", `null`, "payload is null"},
 		{"pull_request", `"{}"`, "payload is no JSON object"},
+		{"moon_phase", ``, "payload is no JSON (at byte 0)"},
+		{"moon_phase", `{"action":"waning"`, "payload is no JSON (at byte 18)"},
+		{"moon_phase", `[]`, "payload is no JSON object"},
+		{"moon_phase", `null`, "payload is null"},
 		{"pull_request", `{}`, "pull_request.number is missing"},
 		{"pull_request", `{"pull_request":{"number":-1}}`, "pull_request.number is missing"},
 		{"pull_request", `{"pull_request":{"number":"7"}}`, "pull_request.number is of the wrong type (string)"},
@@ -279,9 +342,13 @@ func FuzzParseEvent(f *testing.F) {
 	f.Add("repository", []byte(`{"action":"transferred","changes":{"owner":{}},`+shop+`}`))
 	f.Add("check_run", []byte(`{"action":"rerequested","check_run":{"name":"x","head_sha":"`+commit+`","app":{"slug":"y"}},`+shop+`}`))
 	f.Add("pull_request", []byte(`{"action":"edited","changes":{"base":{}},"pull_request":{"number":7,"head":{"sha":"`+commit+`"}},`+shop+`}`))
+	f.Add("moon_phase", []byte(`{"action":7,"sender":"x","inputs":{"pr":true},"repository":{"full_name":"acme"},"installation":{"id":"x"}}`))
 	f.Fuzz(func(t *testing.T, name string, payload []byte) {
 		e, err := ParseEvent(name, payload)
 		if err != nil {
+			if text := bytes.TrimSpace(payload); !understood(oneLine(name, 50)) && json.Valid(text) && text[0] == '{' {
+				t.Errorf("%q, of which nothing is known, is refused: %v", name, err)
+			}
 			if strings.ContainsAny(err.Error(), "\n\r\x1b") {
 				t.Errorf("more than a line: %q", err)
 			}
