@@ -12,11 +12,16 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/review-coordinator/coordinator/internal/github"
 	"github.com/review-coordinator/coordinator/internal/sandbox"
@@ -31,6 +36,218 @@ func (r *loadPull) approve(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// written counts the requests that changed something on GitHub, and all.
+func (l *underLoad) written() (writes, all int) {
+	for _, g := range l.repos {
+		requests := g.Requests()
+		all += len(requests)
+		for _, r := range requests {
+			if r.Method != http.MethodGet && r.Path != "/graphql" {
+				writes++
+			}
+		}
+	}
+	return writes, all
+}
+
+// looked counts the looks that were kept.
+func (l *underLoad) looked() (n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, looks := range l.looks {
+		n += looks
+	}
+	return n
+}
+
+// answered counts the deliveries that had a result, as the daemon's metrics tell it.
+func (l *underLoad) answered(result string) (n int) {
+	l.t.Helper()
+	w := httptest.NewRecorder()
+	l.server.office.Handler.ServeHTTP(w, httptest.NewRequestWithContext(l.t.Context(), http.MethodGet, "http://127.0.0.1:9090/metrics", nil))
+	for line := range strings.Lines(w.Body.String()) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if strings.HasPrefix(name, "coordinator_deliveries_total{") && strings.Contains(name, fmt.Sprintf("result=%q", result)) {
+			count, err := strconv.Atoi(value)
+			if err != nil {
+				l.t.Error(err)
+			}
+			n += count
+		}
+	}
+	return n
+}
+
+// T3: whoever sees a delivery can send it again, with its signature and its id.
+func TestReplaysOfDeliveriesDoNothing(t *testing.T) {
+	testKey()
+	synctest.Test(t, func(t *testing.T) {
+		l := startUnderLoad(t, 1, 2)
+		defer l.stop()
+		l.after(time.Minute)
+		for n := range 6 {
+			r := &loadPull{g: l.repos[n%2], number: n + 1}
+			if err := r.step(0); err != nil {
+				t.Fatal(err)
+			}
+			l.after(10 * time.Second)
+			if n < 4 { // the others wait for their reviewers
+				r.approve(t)
+			}
+		}
+		l.after(15*time.Minute + 30*time.Second) // between two rounds of the resync
+		handled, fresh := l.hub.Deliveries(), l.answered("accepted")
+		if fresh < 40 {
+			t.Fatalf("only %d deliveries were accepted", fresh)
+		}
+		writes, requests := l.written()
+		looks := l.looked()
+		want := 10 * (*loadOf) // 10,000 where CI asks for a thousand
+		for n := range want {
+			d := handled[n%len(handled)]
+			if err := receive(t.Context(), l.server, d.Event, d.GUID, d.Payload); err != nil {
+				t.Fatal(err)
+			}
+		}
+		l.after(5 * time.Second)
+		if _, now := l.written(); now != requests || l.looked() != looks {
+			t.Errorf("replays led to %d requests and %d looks", now-requests, l.looked()-looks)
+		}
+		l.after(time.Hour)
+		if now, _ := l.written(); now != writes {
+			t.Errorf("replays led to %d writes", now-writes)
+		}
+		if now, again := l.answered("accepted"), l.answered("duplicate"); now != fresh || again < want/2 {
+			t.Errorf("of %d replays %d were accepted, and %d were known", want, now-fresh, again)
+		}
+	})
+}
+
+// Fault 30: GitHub announces one thing twice, under two names, so that nobody can tell by them.
+func TestAnEventUnderTwoIDsIsOneDecision(t *testing.T) {
+	testKey()
+	story := func(t *testing.T, twice func(l *underLoad, d sandbox.Delivery)) (c sandbox.CheckRun) {
+		synctest.Test(t, func(t *testing.T) {
+			l := startUnderLoad(t, 1, 1)
+			defer l.stop()
+			l.after(time.Minute)
+			l.hub.Disturb(func(d sandbox.Delivery) sandbox.Fate { twice(l, d); return sandbox.Fate{} })
+			r := &loadPull{g: l.repos[0], number: 7}
+			for n := range loadSteps {
+				if err := r.step(n); err != nil {
+					t.Fatal(err)
+				}
+				l.after(20 * time.Second)
+			}
+			l.passed([]*loadPull{r}, time.Minute) // and there is one check only
+			l.after(time.Hour)
+			own := r.g.Own(r.g.Head(r.number))
+			c = own[len(own)-1]
+		})
+		return c
+	}
+	once := story(t, func(*underLoad, sandbox.Delivery) {})
+	for _, later := range []time.Duration{0, 50 * time.Millisecond, 5 * time.Second} {
+		copies := 0
+		twice := story(t, func(l *underLoad, d sandbox.Delivery) {
+			copies++
+			go func() {
+				l.after(later)
+				if err := receive(l.ctx, l.server, d.Event, "again-"+d.GUID, d.Payload); err != nil {
+					l.t.Errorf("%s was not accepted: %v", d.Event, err)
+				}
+			}()
+		})
+		verdicts := 0
+		for _, s := range twice.History {
+			if s.Conclusion != "" {
+				verdicts++
+			}
+		}
+		if copies < loadSteps || verdicts != 1 || twice.Writes != once.Writes {
+			t.Errorf("%d events came again after %s: the check shows %d verdicts, and was written %d times; without them it was %d times", copies, later, verdicts, twice.Writes, once.Writes)
+		}
+	}
+}
+
+// Fault 34: what happened on a head is told 40 minutes later, when there is another one.
+func TestALateEventOfAnOldHeadTouchesNoHead(t *testing.T) {
+	testKey()
+	for name, reviewed := range map[string]bool{"the new head is decided": true, "the new head is not": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := startUnderLoad(t, 1, 1)
+				defer l.stop()
+				l.after(time.Minute)
+				r := &loadPull{g: l.repos[0], number: 7}
+				if err := r.step(0); err != nil {
+					t.Fatal(err)
+				}
+				l.after(time.Minute)
+				pushed := time.Now().Add(time.Minute)
+				var late atomic.Int64
+				l.hub.Disturb(func(d sandbox.Delivery) sandbox.Fate {
+					if !time.Now().Before(pushed) {
+						return sandbox.Fate{}
+					}
+					late.Add(1)
+					return sandbox.Fate{Delay: 40 * time.Minute}
+				})
+				r.approve(t) // and nobody tells
+				l.after(time.Minute)
+				before := r.g.Head(r.number)
+				if err := r.g.Push(r.number, "second", sandbox.PushSpec{}); err != nil {
+					t.Fatal(err)
+				}
+				l.after(time.Minute)
+				if reviewed {
+					r.approve(t)
+				}
+				l.after(10 * time.Minute)
+				was, is := r.g.Own(before), r.g.Own("second")
+				told := l.answered("accepted")
+				want := "in_progress"
+				if reviewed {
+					want = "success"
+				}
+				if got := l.conclusion(r); got != want || late.Load() < loadSteps {
+					t.Fatalf("before %d late events the new head's check is %s, want %s", late.Load(), got, want)
+				}
+				l.after(40 * time.Minute)
+				if l.answered("accepted")-told < 9 {
+					t.Errorf("only %d late events were accepted", l.answered("accepted")-told)
+				}
+				if diff := cmp.Diff(was, r.g.Own(before), cmpopts.IgnoreUnexported(sandbox.CheckRun{})); diff != "" {
+					t.Errorf("the old head's check changed: %s", diff)
+				}
+				if diff := cmp.Diff(is, r.g.Own("second"), cmpopts.IgnoreUnexported(sandbox.CheckRun{})); diff != "" {
+					t.Errorf("the new head's check changed: %s", diff)
+				}
+			})
+		})
+	}
+}
+
+// An event of which nothing is known may hold anything: it is answered like any other, or GitHub would count a failure and be
+// asked for it again.
+func TestStrangeEventsAreIgnored(t *testing.T) {
+	testKey()
+	synctest.Test(t, func(t *testing.T) {
+		l := startUnderLoad(t, 1, 1)
+		defer l.stop()
+		l.after(time.Minute)
+		all, before := []string{`{}`, `{"sender":"x"}`, `{"ref":{}}`, `{"check_run":"x"}`, `{"inputs":{"pr":true}}`, `{"changes":{"base":"main"}}`, `{"changes":[1]}`, `{"repository":"x","installation":[],"action":7}`}, l.answered("ignored")
+		for n, payload := range all {
+			if err := receive(t.Context(), l.server, "moon_phase", fmt.Sprintf("strange-%d", n), []byte(payload)); err != nil {
+				t.Errorf("%s: %v", payload, err)
+			}
+		}
+		if got := l.answered("ignored") - before; got != len(all) {
+			t.Errorf("%d of %d are counted as ignored", got, len(all))
+		}
+	})
 }
 
 // Fault 22: requests to a repository's old name are sent on by GitHub, so that its old keys would work for ever beside the new

@@ -125,6 +125,7 @@ func (d *Daemon) Receive(ctx context.Context, r Received) (result string, err er
 	if n.Kind == AboutTenant {
 		d.unpark(n.Tenant)
 	}
+	d.rush.kept(n.Tenant)
 	d.wake()
 	return accepted, nil
 }

@@ -22,6 +22,7 @@ type rush struct {
 	mu          sync.Mutex
 	slot        int64 // of the clock
 	now, before flood
+	aside       bool // who has no part in it has asked for something since [rush.bystanders]
 }
 
 // A flood is what came in a slot.
@@ -51,10 +52,38 @@ func (r *rush) settled(tenant int64, now time.Time) time.Time {
 	r.turn(now)
 	r.now.all++
 	r.now.of[tenant]++
-	if r.on() && max(r.now.of[tenant], r.before.of[tenant]) > rushTenant {
+	if r.on() && r.part(tenant) {
 		return now.Add(settles)
 	}
 	return now
+}
+
+// part reports whether a tenant has a part in it.
+func (r *rush) part(tenant int64) bool {
+	return max(r.now.of[tenant], r.before.of[tenant]) > rushTenant
+}
+
+// kept notes that what a tenant asks for stands in the table.
+func (r *rush) kept(tenant int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.aside = r.aside || r.on() && !r.part(tenant)
+}
+
+// bystanders reports whether somebody who has no part in a rush has asked for something since it was last called, and who has
+// one.
+func (r *rush) bystanders() (parts []int64, asked bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	asked, r.aside = r.aside, false
+	for _, of := range []map[int64]int{r.now.of, r.before.of} {
+		for tenant := range of {
+			if r.part(tenant) {
+				parts = append(parts, tenant)
+			}
+		}
+	}
+	return parts, asked
 }
 
 // looks is how many may be under way now.

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"slices"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -24,6 +25,39 @@ func TestARushIsLetInFirst(t *testing.T) {
 	}
 	if later := now.Add(2 * rushSlot); r.looks(later, 32) != 32 {
 		t.Error("it has no end")
+	}
+}
+
+// Who has no part in a rush does not wait until its looks end, from the moment at which what they ask for stands in the table.
+func TestARushHoldsUpNobodyElse(t *testing.T) {
+	var r rush
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	r.settled(2, now)
+	r.kept(2)
+	if _, asked := r.bystanders(); asked {
+		t.Error("without a rush nobody stands beside it")
+	}
+	for range 2 * rushAll {
+		r.settled(1, now)
+		r.kept(1)
+	}
+	if _, asked := r.bystanders(); asked {
+		t.Error("who has a part in it does not stand beside it")
+	}
+	r.settled(2, now)
+	if _, asked := r.bystanders(); asked {
+		t.Error("it is not in the table yet")
+	}
+	r.kept(2)
+	if parts, asked := r.bystanders(); !asked || !slices.Equal(parts, []int64{1}) {
+		t.Errorf("asked %v, besides %v", asked, parts)
+	}
+	if _, asked := r.bystanders(); asked {
+		t.Error("it was told twice")
+	}
+	r.settled(2, now.Add(rushSlot))
+	if parts, _ := r.bystanders(); !slices.Equal(parts, []int64{1}) {
+		t.Errorf("in the next slot besides %v", parts)
 	}
 }
 
