@@ -27,13 +27,17 @@ func (c *Client) Budget() (least Budget) {
 	return least
 }
 
+// wholeSecond is how much later than in its header a moment may be: GitHub writes it without a fraction. Who begins a new hour
+// by the header alone sends the first requests of it in the old one.
+const wholeSecond = time.Second
+
 // low reports whether of any budget only the reserve is left, and until when by the local clock.
 func (s *stats) low(now time.Time) (until time.Time, low bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, b := range s.budgets {
 		kept := b.Limit/reservePart + min(maxParallel, b.Limit/reservePart/8) // as many requests may be under way
-		if end := b.Reset.Add(-s.skew); b.Left <= kept && end.After(now) && end.After(until) {
+		if end := b.Reset.Add(wholeSecond - s.skew); b.Left <= kept && end.After(now) && end.After(until) {
 			until, low = end, true
 		}
 	}
