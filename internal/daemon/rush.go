@@ -13,7 +13,7 @@ const (
 	rushAll    = 60                     // deliveries in one of them, of all tenants
 	rushTenant = 3                      // and of one of them, for it to have a part in the rush
 	settles    = 500 * time.Millisecond // how long what a rush asks for waits
-	rushLooks  = 4                      // looks at once during a rush
+	rushLooks  = 4                      // looks at once during a rush, and as many more for who has no part in it
 	rushPause  = 50 * time.Millisecond
 )
 
@@ -22,7 +22,7 @@ type rush struct {
 	mu          sync.Mutex
 	slot        int64 // of the clock
 	now, before flood
-	aside       bool // who has no part in it has asked for something since [rush.bystanders]
+	aside       bool // who has no part in it has asked for something since [rush.room] has let them in
 }
 
 // A flood is what came in a slot.
@@ -70,30 +70,38 @@ func (r *rush) kept(tenant int64) {
 	r.aside = r.aside || r.on() && !r.part(tenant)
 }
 
-// bystanders reports whether somebody who has no part in a rush has asked for something since it was last called, and who has
-// one.
-func (r *rush) bystanders() (parts []int64, asked bool) {
+// room is how many looks may begin beside those that are under way by tenant, and whose may not be among them. Who has no part
+// in a rush has places of their own, and not as many as there are workers: in a burst of many tenants each has had no part in it
+// at first.
+func (r *rush) room(now time.Time, workers int, busy map[int64]int) (n int, except []int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	asked, r.aside = r.aside, false
+	r.turn(now)
+	all, aside := 0, 0
+	for tenant, looks := range busy {
+		all += looks
+		if !r.part(tenant) {
+			aside += looks
+		}
+	}
+	if !r.on() {
+		return workers - all, nil
+	}
+	if n := min(rushLooks, workers) - all; n > 0 {
+		return n, nil
+	}
+	if n = min(rushLooks-aside, workers-all); n <= 0 || !r.aside {
+		return 0, nil
+	}
+	r.aside = false
 	for _, of := range []map[int64]int{r.now.of, r.before.of} {
 		for tenant := range of {
 			if r.part(tenant) {
-				parts = append(parts, tenant)
+				except = append(except, tenant)
 			}
 		}
 	}
-	return parts, asked
-}
-
-// looks is how many may be under way now.
-func (r *rush) looks(now time.Time, workers int) int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.turn(now); r.on() {
-		return min(rushLooks, workers)
-	}
-	return workers
+	return n, except
 }
 
 func (r *rush) on() bool { return max(r.now.all, r.before.all) > rushAll }

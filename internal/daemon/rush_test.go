@@ -11,19 +11,23 @@ import (
 func TestARushIsLetInFirst(t *testing.T) {
 	var r rush
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	if at := r.settled(1, now); !at.Equal(now) || r.looks(now, 32) != 32 {
+	room := func(at time.Time, workers, busy int) int {
+		n, _ := r.room(at, workers, map[int64]int{1: busy})
+		return n
+	}
+	if at := r.settled(1, now); !at.Equal(now) || room(now, 32, 1) != 31 {
 		t.Errorf("a single delivery is due at %s", at)
 	}
 	for range 2 * rushAll {
 		r.settled(1, now)
 	}
-	if at := r.settled(1, now); !at.Equal(now.Add(settles)) || r.looks(now, 32) != rushLooks || r.looks(now, 2) != 2 {
+	if at := r.settled(1, now); !at.Equal(now.Add(settles)) || room(now, 32, 1) != rushLooks-1 || room(now, 32, rushLooks) != 0 || room(now, 2, 0) != 2 {
 		t.Errorf("in a rush a delivery is due at %s", at)
 	}
 	if at := r.settled(2, now); !at.Equal(now) {
 		t.Errorf("who has no part in it waits until %s", at)
 	}
-	if later := now.Add(2 * rushSlot); r.looks(later, 32) != 32 {
+	if later := now.Add(2 * rushSlot); room(later, 32, rushLooks) != 32-rushLooks {
 		t.Error("it has no end")
 	}
 }
@@ -34,31 +38,28 @@ func TestARushHoldsUpNobodyElse(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	r.settled(2, now)
 	r.kept(2)
-	if _, asked := r.bystanders(); asked {
-		t.Error("without a rush nobody stands beside it")
-	}
 	for range 2 * rushAll {
 		r.settled(1, now)
 		r.kept(1)
 	}
-	if _, asked := r.bystanders(); asked {
-		t.Error("who has a part in it does not stand beside it")
+	aside := func(when string, of1, of2, want int, besides ...int64) {
+		t.Helper()
+		if n, except := r.room(now, 32, map[int64]int{1: of1, 2: of2}); n != want || !slices.Equal(except, besides) {
+			t.Errorf("%s: room for %d beside %v, want %d beside %v", when, n, except, want, besides)
+		}
 	}
+	aside("who has a part in it", rushLooks, 0, 0)
 	r.settled(2, now)
-	if _, asked := r.bystanders(); asked {
-		t.Error("it is not in the table yet")
-	}
+	aside("it is not in the table yet", rushLooks, 0, 0)
 	r.kept(2)
-	if parts, asked := r.bystanders(); !asked || !slices.Equal(parts, []int64{1}) {
-		t.Errorf("asked %v, besides %v", asked, parts)
-	}
-	if _, asked := r.bystanders(); asked {
-		t.Error("it was told twice")
-	}
-	r.settled(2, now.Add(rushSlot))
-	if parts, _ := r.bystanders(); !slices.Equal(parts, []int64{1}) {
-		t.Errorf("in the next slot besides %v", parts)
-	}
+	aside("there is no place", rushLooks, rushLooks, 0)
+	aside("there is no worker", 31, 1, 0)
+	aside("there is one", 2*rushLooks, rushLooks-1, 1, 1)
+	aside("a second time", rushLooks, 0, 0)
+	r.settled(2, now)
+	r.kept(2)
+	now = now.Add(rushSlot)
+	aside("in the next slot", rushLooks, 0, rushLooks, 1)
 }
 
 // What was kept for many looks goes when they are over, and not before; a single one is no reason.

@@ -158,14 +158,14 @@ func (d *Daemon) claim(ctx context.Context, n int) (works []store.Work, next tim
 	now := d.Now()
 	d.steady(ctx, now)
 	except, most, until := d.held(now)
-	if room := d.rush.looks(now, d.Workers) - d.underWay(); room > 0 {
-		n = min(n, room)
-	} else {
-		parts, asked := d.rush.bystanders()
-		if !asked {
-			return nil, now.Add(rushPause)
-		}
-		except, until = append(except, parts...), now.Add(rushPause) // who has no part in a rush does not wait for it
+	d.mu.Lock()
+	room, rushing := d.rush.room(now, d.Workers, d.busy)
+	d.mu.Unlock()
+	if room <= 0 {
+		return nil, now.Add(rushPause)
+	}
+	if n = min(n, room); len(rushing) > 0 {
+		except, until = append(except, rushing...), now.Add(rushPause)
 	}
 	works, err := d.Store.Claim(ctx, store.Claim{Now: now, Until: now.Add(d.Lease), Limit: n, Except: except, Most: most, Each: d.PerTenant})
 	d.mu.Lock()
