@@ -50,7 +50,7 @@ type Daemon struct {
 
 	mu       sync.Mutex
 	busy     map[int64]int // looks under way, by tenant
-	leases   map[store.Lease]context.CancelCauseFunc
+	leases   map[store.Lease]looking
 	tenants  map[int64]*tenant // those that are not simply well
 	known    map[string]bool   // repositories and tenants that were poked since the start
 	clock    time.Time         // as the dispatcher last read it
@@ -94,7 +94,7 @@ func New(c Config) *Daemon {
 	}
 	return &Daemon{
 		Config: c, kick: make(chan struct{}, 1),
-		busy: map[int64]int{}, leases: map[store.Lease]context.CancelCauseFunc{}, tenants: map[int64]*tenant{}, known: map[string]bool{},
+		busy: map[int64]int{}, leases: map[store.Lease]looking{}, tenants: map[int64]*tenant{}, known: map[string]bool{},
 		policies: newPolicies(c.Policies), asked: map[string]int{}, pace: map[int64]time.Duration{},
 	}
 }

@@ -474,6 +474,40 @@ func TestWhatHappensDuringALookIsLookedAtAfterIt(t *testing.T) {
 	})
 }
 
+// A resync wakes nobody who is being looked at, unless that look may have missed a change.
+func TestAResyncTrustsALookThatIsUnderWay(t *testing.T) {
+	for _, test := range []struct {
+		title   string
+		changed time.Duration // from the look's begin on
+		looks   int
+	}{
+		{"what changed before it began", -2 * slack, 1},
+		{"what changed after it began", time.Second, 2},
+	} {
+		t.Run(test.title, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := newLand()
+				l.open(1, pull(7))
+				h := build(t, l, t.TempDir())
+				settle(5*time.Minute - 20*time.Second) // until the next resync, from the first look on
+				l.mu.Lock()
+				l.looked, l.takes = nil, time.Minute
+				l.mu.Unlock()
+				settle(15 * time.Second)
+				h.deliver(about(1, pull(7)))
+				l.mu.Lock()
+				l.pulls[1][pull(7)] = time.Now().Add(test.changed)
+				l.mu.Unlock()
+				settle(3 * time.Minute)
+				if got := len(l.looks()); got != test.looks || len(l.twice) > 0 {
+					t.Errorf("%d looks, at once %v, want %d", got, l.twice, test.looks)
+				}
+				h.stop()
+			})
+		})
+	}
+}
+
 // The other tenant's single event is looked at among the first, however many a tenant has.
 func TestAStormHoldsUpNobodyElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

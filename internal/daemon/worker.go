@@ -285,8 +285,8 @@ func (d *Daemon) renew(ctx context.Context) {
 		}
 		d.mu.Lock()
 		for _, l := range lost {
-			if end := d.leases[l]; end != nil {
-				end(errLost)
+			if at, ok := d.leases[l]; ok {
+				at.end(errLost)
 			}
 		}
 		d.mu.Unlock()
@@ -347,19 +347,25 @@ func (d *Daemon) work(ctx context.Context, w store.Work) {
 	d.Feed.Publish(w.Key)
 }
 
+// looking is a look that is under way.
+type looking struct {
+	began time.Time
+	end   context.CancelCauseFunc
+}
+
 // begin notes a lease, and reports whether its key is looked at by nobody else here. A lease can run out under a look whose
 // process lives: its clock was set forward, or the machine slept. Such a look ends before the next one begins.
 func (d *Daemon) begin(l store.Lease, end context.CancelCauseFunc) (alone bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	alone = true
-	for other, stop := range d.leases {
+	for other, at := range d.leases {
 		if other.Key == l.Key {
-			stop(errLost)
+			at.end(errLost)
 			alone = false
 		}
 	}
-	d.leases[l] = end
+	d.leases[l] = looking{d.Now(), end}
 	return alone
 }
 
@@ -368,6 +374,18 @@ func (d *Daemon) end(l store.Lease) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.leases, l)
+}
+
+// looks returns since when a key is being looked at; zero: it is not.
+func (d *Daemon) looks(key string) (since time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for l, at := range d.leases {
+		if l.Key == key {
+			since = at.began
+		}
+	}
+	return since
 }
 
 // told is what others are told of a look that was kept. The end of what nobody knew is no news: what has ended is not kept,
