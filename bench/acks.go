@@ -97,6 +97,7 @@ type load struct {
 	daemon      *daemon
 	wires       []wire
 	connections int
+	ids         []string // of the deliveries, where each is sent once and must be known; nil: new ones
 }
 
 // closed sends the next as soon as the last is answered.
@@ -138,7 +139,7 @@ func (l load) each(ctx context.Context, do func(send func(i int) error) error) (
 			failed := l.connected(ctx, func(c *line) error {
 				return do(func(i int) error {
 					began := time.Now()
-					err := accept(c, l.wires[i%len(l.wires)])
+					err := accept(c, l.wires[i%len(l.wires)], l.id(i))
 					took = append(took, time.Since(began))
 					return errors.Join(err, ctx.Err())
 				})
@@ -161,8 +162,15 @@ func (l load) connected(ctx context.Context, do func(*line) error) error {
 	return do(c)
 }
 
-func accept(c *line, w wire) error {
-	status, body, err := c.send(w, newID())
+func (l load) id(i int) string {
+	if l.ids == nil {
+		return newID()
+	}
+	return l.ids[i]
+}
+
+func accept(c *line, w wire, id string) error {
+	status, body, err := c.send(w, id)
 	if err == nil && status != http.StatusAccepted {
 		err = fmt.Errorf("the daemon answered %d: %s", status, body)
 	}
@@ -198,7 +206,7 @@ func (l load) open(ctx context.Context, rate int, most time.Duration) (all times
 			failed := l.connected(ctx, func(c *line) error {
 				i := rand.IntN(len(l.wires))
 				for at := range due {
-					if err := accept(c, l.wires[i%len(l.wires)]); err != nil {
+					if err := accept(c, l.wires[i%len(l.wires)], newID()); err != nil {
 						return err
 					}
 					took = append(took, time.Since(at))

@@ -1,17 +1,14 @@
 package main
 
-// kill -9, SIGTERM and failing writes.
+// kill -9 and failing writes.
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -33,7 +30,8 @@ pause, while the daemon is killed with SIGKILL: at any moment of its start and o
 carried out a rerun whose answer never comes, right after that answer, and in the middle of writing checks. It starts again
 at once on the same database. Nothing that it accepted is sent again.
 
-After each kill the database is read: every delivery that was answered 202 must be in it. In the end every pull request must
+After each kill the table is read: every delivery that was answered 202 must be in it, the key of each pull request that one of
+them named, each key that was in it at the kill before, and each wake that no look has moved since. In the end every pull request must
 have the one check that its story asks for, and no run may have been run again twice.`
 }
 
@@ -68,7 +66,7 @@ func (cmd crashCmd) Run(b *bench) error {
 	delivering, playing, want := l.begin(ctx)
 	rng := rand.New(rand.NewPCG(cmd.Seed, 11))
 	began, hit := time.Now(), map[blow]int{}
-	lost := 0
+	lost, stood, before := 0, 0, table{}
 	for n := range cmd.Points {
 		w := blow(1 + rng.IntN(blows))
 		came, err := l.strike(ctx, w, rng)
@@ -76,14 +74,12 @@ func (cmd crashCmd) Run(b *bench) error {
 			return fmt.Errorf("point %d (%s), seed %d: %w", n+1, w, cmd.Seed, err)
 		}
 		hit[came]++
-		missing, err := l.missing(ctx)
+		now, err := b.left(ctx)
 		if err != nil {
 			return fmt.Errorf("point %d (%s), seed %d: %w", n+1, w, cmd.Seed, err)
 		}
-		if len(missing) > 0 {
-			lost += len(missing)
-			b.report.violated("point %d (%s): %d accepted deliveries are not in the database, for example %s", n+1, w, len(missing), missing[0])
-		}
+		lost += l.kept(fmt.Sprintf("point %d (%s)", n+1, w), before, now)
+		before, stood = now, stood+now.waiting(time.Now())
 		if (n+1)%25 == 0 {
 			b.say("killed %d times, %d deliveries accepted, %d reruns", n+1, len(l.accepted), l.reruns)
 		}
@@ -109,7 +105,8 @@ func (cmd crashCmd) Run(b *bench) error {
 	}
 	b.report.add("seed", float64(cmd.Seed), "")
 	b.report.add("took", took.Seconds(), "s")
-	b.report.most("accepted deliveries lost", float64(lost), "", 0)
+	b.report.add("wakes that were to come, at all kills", float64(stood), "")
+	b.report.most("accepted deliveries, keys and wakes lost", float64(lost), "", 0)
 	l.judge(cmd.Points)
 	return nil
 }
@@ -257,67 +254,38 @@ func (l *life) arm(w blow, nth int, kill func(blow)) {
 	}
 }
 
-// missing are the accepted deliveries that the database does not know. It is read from a copy: reading the file itself
-// would do some of the work that the daemon must be able to do by itself.
-func (l *life) missing(ctx context.Context) (ids []string, err error) {
-	copied, err := os.MkdirTemp(l.b.dir, "after-a-kill-")
-	if err != nil {
-		return nil, fmt.Errorf("copy the database: %w", err)
-	}
-	defer os.RemoveAll(copied)
-	for _, name := range []string{"coordinator.db", "coordinator.db-wal"} {
-		if err := copyFile(filepath.Join(l.b.dir, name), filepath.Join(copied, name)); err != nil {
-			return nil, err
-		}
-	}
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(copied, "coordinator.db"))
-	if err != nil {
-		return nil, fmt.Errorf("open the copy: %w", err)
-	}
-	defer db.Close()
-	known := map[string]bool{}
-	rows, err := db.QueryContext(ctx, "SELECT id FROM deliveries")
-	if err != nil {
-		if strings.Contains(err.Error(), "no such table") && len(l.accepted) == 0 { // it was killed before it had made it
-			return nil, nil
-		}
-		return nil, fmt.Errorf("read the copy: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var id string
-		if err := rows.Scan(&id); err != nil {
-			return nil, fmt.Errorf("read the copy: %w", err)
-		}
-		known[id] = true
-	}
+// kept compares the table with what was accepted, and with what was in it at the kill before.
+func (l *life) kept(point string, before, now table) (lost int) {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	for id := range l.accepted {
-		if !known[id] {
-			ids = append(ids, id)
+	ids, last := make([]string, 0, len(l.accepted)), map[string]accepted{}
+	for id, a := range l.accepted {
+		ids = append(ids, id)
+		if a.sent.After(last[a.pull].sent) {
+			last[a.pull] = a
 		}
 	}
-	return ids, rows.Err()
-}
-
-func copyFile(from, to string) error {
-	in, err := os.Open(from)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil // a database without a log, or none yet
+	l.mu.Unlock()
+	var keys, unheard []string
+	for _, p := range l.t.pulls() {
+		a, ok := last[p.String()]
+		if !ok {
+			continue
+		}
+		keys = append(keys, p.key())
+		if r := now.rows[p.key()]; r.seen < a.sent.UnixMicro() && !r.leased && r.due > a.at.Add(soonDue).UnixMicro() {
+			unheard = append(unheard, p.key())
+		}
 	}
-	if err != nil {
-		return fmt.Errorf("copy the database: %w", err)
+	for what, all := range map[string][]string{
+		"keys are not due though no look ended after an accepted delivery": unheard,
+		"things are not in the table":                                      now.missing(ids, keys),
+		"keys were not kept":                                               now.broken(before),
+		"wakes are lost":                                                   now.asleep(),
+	} {
+		l.b.report.violations(point, what, all)
+		lost += len(all)
 	}
-	defer in.Close()
-	out, err := os.Create(to)
-	if err != nil {
-		return fmt.Errorf("copy the database: %w", err)
-	}
-	if _, err := io.Copy(out, in); err != nil {
-		return errors.Join(fmt.Errorf("copy the database: %w", err), out.Close())
-	}
-	return out.Close()
+	return lost
 }
 
 func lastLines(file string) string {
@@ -326,60 +294,6 @@ func lastLines(file string) string {
 		return err.Error()
 	}
 	return string(text[max(0, len(text)-500):])
-}
-
-type sigtermCmd struct {
-	Events int `default:"100" help:"Accepted events that are not looked at yet. Default ${default}."`
-}
-
-// Run stops.
-func (cmd sigtermCmd) Run(b *bench) error {
-	runs := map[string]int64{}
-	t, d, err := b.prepared(townOptions{installations: 10, repositories: 1, pulls: (cmd.Events + 9) / 10}, func(t *town) error { return almost(t, runs) })
-	if err != nil {
-		return err
-	}
-	defer t.close()
-	var wires []wire
-	for _, p := range t.pulls() {
-		told, err := t.told(func() error { _, err := p.FinishRun(runs[p.String()], sandbox.Finish{}); return err })
-		if err != nil {
-			return err
-		}
-		for _, d := range only(told, "workflow_run.completed") {
-			wires = append(wires, t.wired(d))
-		}
-	}
-	if _, err := (load{daemon: d, wires: wires[:cmd.Events], connections: 16}).all(b.ctx); err != nil {
-		return err
-	}
-	took, err := d.terminate(30 * time.Second)
-	if err != nil {
-		b.report.violated("%v", err)
-	}
-	before := 0
-	for _, p := range t.pulls() {
-		if own := p.Own(p.Head(p.number)); len(own) == 1 && passed(own[0]) {
-			before++
-		}
-	}
-	b.report.add("accepted events", float64(cmd.Events), "")
-	b.report.most("SIGTERM → gone", took.Seconds(), "s", 10)
-	b.report.add("decided before it went", float64(before), "")
-	if d, err = b.start(t, b.dir+"/coordinator.db", nil); err != nil {
-		return err
-	}
-	began := time.Now()
-	if err := checked(b.ctx, t.pulls()[:cmd.Events], time.Minute, passed); err != nil {
-		b.report.violated("%v", err)
-	}
-	b.report.add("all decided after the next start within", time.Since(began).Seconds(), "s")
-	for _, p := range t.pulls() {
-		if n := len(p.Own(p.Head(p.number))); n != 1 {
-			b.report.violated("%s has %d checks of ours", p, n)
-		}
-	}
-	return d.rest(b.ctx, time.Second, time.Minute)
 }
 
 type faultsCmd struct {

@@ -132,7 +132,7 @@ func (b *bench) claims(t *town, d *daemon) (took times, err error) {
 		}
 		w := t.wired(told[0])
 		began := time.Now()
-		if err := accept(c, w); err != nil {
+		if err := accept(c, w, newID()); err != nil {
 			return nil, err
 		}
 		select {
@@ -170,19 +170,11 @@ func (b *bench) grown(many int, measure func(t *town, d *daemon, tracked int) er
 	if _, err := d.terminate(20 * time.Second); err != nil {
 		return err
 	}
-	b.say("making %d copies", many-base)
-	for n := 1; n < many/base; n++ {
-		for in := range baseInstallations {
-			if err := t.found(in, n, allApprove); err != nil {
-				return err
-			}
-		}
-	}
-	if err := b.copyRows(many / base); err != nil {
+	if err := b.multiply(t, many/base, allApprove); err != nil {
 		return err
 	}
 	t.asked()
-	d, err = b.start(t, b.dir+"/coordinator.db", nil)
+	d, err = b.start(t, b.dir+"/coordinator.db")
 	if err != nil {
 		return err
 	}
@@ -198,6 +190,19 @@ func (b *bench) grown(many int, measure func(t *town, d *daemon, tracked int) er
 	b.report.note("with %d tracked: %s keys in the table; the start cost %d requests", many, number(m["coordinator_queue_keys"]), len(asked))
 	b.report.noteEndpoints(asked, len(t.repos))
 	return measure(t, d, many)
+}
+
+// multiply copies a town so many times, on GitHub and in the table of a daemon that is gone.
+func (b *bench) multiply(t *town, times int, play func(pull) error) error {
+	b.say("making %d copies", (times-1)*len(t.pulls()))
+	for n := 1; n < times; n++ {
+		for in := range baseInstallations {
+			if err := t.found(in, n, play); err != nil {
+				return err
+			}
+		}
+	}
+	return b.copyRows(times)
 }
 
 func allApprove(p pull) error {

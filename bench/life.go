@@ -84,8 +84,8 @@ type life struct {
 }
 
 type accepted struct {
-	at    time.Time
-	about string // pull request
+	sent, at time.Time
+	pull     string // which it names by itself; "" if none
 }
 
 func (b *bench) live(ctx context.Context, seed uint64, repos, pulls int) (*life, error) {
@@ -289,6 +289,7 @@ func (l *life) deliver(ctx context.Context) {
 			return err
 		}
 		defer c.close()
+		sent := time.Now()
 		status, body, err := c.send(l.t.wired(sandbox.Delivery{Event: event, Payload: payload}), guid)
 		switch {
 		case err != nil:
@@ -302,18 +303,18 @@ func (l *life) deliver(ctx context.Context) {
 		if err := json.Unmarshal(body, &answer); err != nil {
 			return fmt.Errorf("read the answer: %w", err)
 		}
-		l.acknowledged(d, guid, answer.Result, about(payload))
+		l.acknowledged(d, guid, sent, answer.Result, about(payload))
 		return nil
 	})
 }
 
-func (l *life) acknowledged(by *daemon, guid, result, about string) {
+func (l *life) acknowledged(by *daemon, guid string, sent time.Time, result string, about subject) {
 	l.mu.Lock()
 	if result == "accepted" {
 		now := time.Now()
-		l.accepted[guid] = accepted{now, about}
-		if about != "" {
-			l.byPull[about] = now
+		l.accepted[guid] = accepted{sent, now, about.pull}
+		if about.pull != "" && about.looked {
+			l.byPull[about.pull] = now
 		}
 	}
 	var told func(int)
@@ -328,26 +329,38 @@ func (l *life) acknowledged(by *daemon, guid, result, about string) {
 	}
 }
 
-// about is the pull request that a payload names by itself; "" if it names none, or several.
-func about(payload []byte) string {
+// A subject is what a delivery is about.
+type subject struct {
+	pull   string // the pull request that it names by itself; "" if it names none, or several
+	looked bool   // it is always looked at
+}
+
+func about(payload []byte) (s subject) {
+	type pull struct {
+		Number int `json:"number"`
+	}
 	var p struct {
 		Repository struct {
 			Name string `json:"full_name"`
 		} `json:"repository"`
-		PullRequest struct {
-			Number int `json:"number"`
-		} `json:"pull_request"`
-		Issue struct {
-			Number int `json:"number"`
-		} `json:"issue"`
+		PullRequest pull `json:"pull_request"`
+		Issue       pull `json:"issue"`
+		Run         struct {
+			Pulls []pull `json:"pull_requests"`
+		} `json:"workflow_run"`
 	}
 	if json.Unmarshal(payload, &p) != nil {
-		return ""
+		return s
 	}
-	if n := max(p.PullRequest.Number, p.Issue.Number); n > 0 {
-		return fmt.Sprintf("%s#%d", p.Repository.Name, n)
+	n := max(p.PullRequest.Number, p.Issue.Number)
+	s.looked = n > 0
+	if len(p.Run.Pulls) == 1 {
+		n = p.Run.Pulls[0].Number
 	}
-	return ""
+	if n > 0 {
+		s.pull = fmt.Sprintf("%s#%d", p.Repository.Name, n)
+	}
+	return s
 }
 
 // settle waits until every pull request's head has the check that it must have, and says where it has not.

@@ -26,6 +26,7 @@ type bench struct {
 	ctx    context.Context
 	dir    string
 	stderr io.Writer
+	env    []string // of the daemon, besides
 	report report
 
 	mu      sync.Mutex
@@ -84,18 +85,19 @@ type daemon struct {
 	log     string        // file
 }
 
-// start starts the daemon on a database and waits until it listens. ready may be nil; it is called once the process is
-// there, before it listens.
-func (b *bench) start(t *town, database string, begun func(*daemon)) (*daemon, error) {
-	return b.startWith(t, database, 24*time.Hour, begun)
+// start starts the daemon on a database and waits until it listens.
+func (b *bench) start(t *town, database string) (*daemon, error) {
+	return b.startWith(t, database, 24*time.Hour, nil)
 }
 
+// startWith calls begun, if there is one, once the process is there, before it listens.
 func (b *bench) startWith(t *town, database string, resync time.Duration, begun func(*daemon)) (*daemon, error) {
 	cmd := exec.CommandContext(b.ctx, b.Bin, "serve", //nolint:gosec // the program that the user names
 		"--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0",
 		"--database", "sqlite://"+database, "--resync", resync.String())
 	cmd.Env = append(os.Environ(), "GITHUB_APP_ID="+strconv.FormatInt(t.hub.App().ID, 10), "GITHUB_APP_PRIVATE_KEY_FILE="+t.key,
 		"GITHUB_WEBHOOK_SECRET="+t.secret, "GITHUB_API_URL="+t.url, "NO_COLOR=1", "GITHUB_TOKEN=", "GITHUB_ACTIONS=")
+	cmd.Env = append(cmd.Env, b.env...)
 	out, err := cmd.StderrPipe()
 	if err != nil {
 		return nil, fmt.Errorf("start the daemon: %w", err)
@@ -295,4 +297,14 @@ func pause(ctx context.Context, d time.Duration) error {
 	case <-timer.C:
 		return nil
 	}
+}
+
+// listens reports whether the webhook's door is open.
+func (d *daemon) listens(ctx context.Context) bool {
+	c, err := dial(ctx, d.hooks)
+	if err != nil {
+		return false
+	}
+	c.close()
+	return true
 }

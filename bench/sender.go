@@ -7,9 +7,11 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strconv"
 	"time"
 
@@ -54,10 +56,40 @@ func (l *line) close() { _ = l.conn.Close() }
 // send delivers w and returns the answer's status and body.
 func (l *line) send(w wire, id string) (status int, body []byte, err error) {
 	l.out = append(append(append(append(l.out[:0], w.head...), id...), "\r\n\r\n"...), w.body...)
-	_ = l.conn.SetDeadline(time.Now().Add(10 * time.Second)) // a connection that is gone says so when it is written to
+	_ = l.conn.SetDeadline(time.Now().Add(sendMost)) // a connection that is gone says so when it is written to
 	if _, err := l.conn.Write(l.out); err != nil {
 		return 0, nil, fmt.Errorf("send: %w", err)
 	}
+	return l.answer()
+}
+
+const (
+	sendMost = 10 * time.Second // GitHub waits no longer
+	portions = 24               // of a body that is sent slowly
+)
+
+// slowly delivers w, its body in portions over a while. Who is refused is told so before everything was read: the answer is
+// there even if nothing more can be written.
+func (l *line) slowly(ctx context.Context, w wire, id string, over time.Duration) (status int, body []byte, err error) {
+	_ = l.conn.SetDeadline(time.Now().Add(sendMost))
+	_, err = l.conn.Write(append(append(slices.Clip(w.head), id...), "\r\n\r\n"...))
+	for portion := range slices.Chunk(w.body, (len(w.body)+portions-1)/portions) {
+		if err == nil {
+			err = pause(ctx, over/portions)
+		}
+		if err != nil {
+			break
+		}
+		_, err = l.conn.Write(portion)
+	}
+	status, body, unanswered := l.answer()
+	if unanswered != nil {
+		return 0, nil, errors.Join(err, unanswered)
+	}
+	return status, body, nil
+}
+
+func (l *line) answer() (status int, body []byte, err error) {
 	first, err := l.in.ReadSlice('\n')
 	if err != nil {
 		return 0, nil, fmt.Errorf("read the answer: %w", err)

@@ -123,7 +123,7 @@ func (b *bench) one(t *town, c *line, p pull, run int64, m *measured) error {
 	t.asked()
 	w := t.wired(told[0])
 	began := time.Now()
-	if err := accept(c, w); err != nil {
+	if err := accept(c, w, newID()); err != nil {
 		return err
 	}
 	acked := time.Since(began)
@@ -269,7 +269,7 @@ func (cmd pushCmd) Run(b *bench) error {
 			return nil, err
 		}
 		for _, d := range told {
-			if err := accept(c, t.wired(d)); err != nil {
+			if err := accept(c, t.wired(d), newID()); err != nil {
 				return nil, err
 			}
 		}

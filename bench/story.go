@@ -84,7 +84,7 @@ func (b *bench) prepared(o townOptions, before func(*town) error) (*town, *daemo
 		}
 		t.hub.Take()
 	}
-	d, err := b.start(t, b.dir+"/coordinator.db", nil)
+	d, err := b.start(t, b.dir+"/coordinator.db")
 	if err != nil {
 		return nil, nil, err
 	}

@@ -70,6 +70,7 @@ type town struct {
 	mu       sync.Mutex
 	requests []request
 	answered func(request) // told of each, once its answer is on its way
+	held     chan struct{} // closed once GitHub answers again; nil: it answers
 }
 
 // A repository with its installation.
@@ -180,6 +181,15 @@ func (t *town) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if q.path == "/api/graphql" {
 		q.path = "/graphql"
 	}
+	t.mu.Lock()
+	held := t.held
+	t.mu.Unlock()
+	if held != nil {
+		select {
+		case <-held:
+		case <-r.Context().Done():
+		}
+	}
 	s := &statusWriter{ResponseWriter: w}
 	t.hub.ServeHTTP(s, r)
 	if f, ok := w.(http.Flusher); ok && t.answered != nil {
@@ -192,6 +202,20 @@ func (t *town) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	t.mu.Unlock()
 	if told != nil {
 		told(q)
+	}
+}
+
+// hold lets every request wait until release is called.
+func (t *town) hold() (release func()) {
+	held := make(chan struct{})
+	t.mu.Lock()
+	t.held = held
+	t.mu.Unlock()
+	return func() {
+		t.mu.Lock()
+		t.held = nil
+		t.mu.Unlock()
+		close(held)
 	}
 }
 

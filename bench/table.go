@@ -1,0 +1,179 @@
+package main
+
+// What a daemon that is gone has left in its table. A start heals much: whether something was lost can only be seen before it,
+// or by what a start cannot make again.
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// never is how the table writes the time of what does not come.
+const never = math.MaxInt64
+
+// A row is a key of the table, with its times as they stand there: microseconds since 1970.
+type row struct {
+	id, gen, due, wake, seen int64
+	kind                     string
+	leased, waits            bool // waits: nothing is decided
+	attempts                 int
+}
+
+// A table is what was in a database at one moment.
+type table struct {
+	deliveries map[string]bool
+	rows       map[string]row // by key
+}
+
+// key is how the table names a pull request.
+func (p pull) key() string { return fmt.Sprintf("%d/%s", p.installation, p) }
+
+// left reads the table of a daemon that is gone, from a copy: reading the file itself would do some of the work that the
+// daemon must be able to do by itself.
+func (b *bench) left(ctx context.Context) (t table, err error) {
+	copied, err := os.MkdirTemp(b.dir, "left-")
+	if err != nil {
+		return t, fmt.Errorf("copy the database: %w", err)
+	}
+	defer os.RemoveAll(copied)
+	for _, name := range []string{"coordinator.db", "coordinator.db-wal"} {
+		if err := copyFile(filepath.Join(b.dir, name), filepath.Join(copied, name)); err != nil {
+			return t, err
+		}
+	}
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(copied, "coordinator.db"))
+	if err != nil {
+		return t, fmt.Errorf("open the copy: %w", err)
+	}
+	defer db.Close()
+	t = table{deliveries: map[string]bool{}, rows: map[string]row{}}
+	err = errors.Join(
+		each(ctx, db, `SELECT id FROM deliveries`, func(rows *sql.Rows) error {
+			var id string
+			err := rows.Scan(&id)
+			t.deliveries[id] = true
+			return err
+		}),
+		each(ctx, db, `SELECT key, kind, id, gen, due_at, wake_at, seen_at, leased, attempts,
+			coalesce(CAST(sight AS TEXT) ->> '$.verdict' = 'waiting', 0) FROM work LEFT JOIN sights USING (id)`, func(rows *sql.Rows) error {
+			var key string
+			var r row
+			err := rows.Scan(&key, &r.kind, &r.id, &r.gen, &r.due, &r.wake, &r.seen, &r.leased, &r.attempts, &r.waits)
+			t.rows[key] = r
+			return err
+		}))
+	return t, err
+}
+
+// each reads rows. A table that is not there is empty: the daemon was killed before it had made it.
+func each(ctx context.Context, db *sql.DB, query string, scan func(*sql.Rows) error) error {
+	rows, err := db.QueryContext(ctx, query)
+	if err != nil {
+		if strings.Contains(err.Error(), "no such table") {
+			return nil
+		}
+		return fmt.Errorf("read the copy: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return fmt.Errorf("read the copy: %w", err)
+		}
+	}
+	return rows.Err()
+}
+
+// broken says which keys of pull requests and repositories are no longer what they were at a moment before. None may be
+// gone: none of the pull requests was closed, and no repository. One that a start has found again has another id, or was
+// poked and seen less. And a wake moves with a look alone.
+func (t table) broken(before table) (all []string) {
+	for key, was := range before.rows {
+		if was.kind != "pull" && was.kind != "repo" {
+			continue
+		}
+		is, ok := t.rows[key]
+		switch {
+		case !ok:
+			all = append(all, key+" is not in the table any more")
+		case is.id != was.id, is.gen < was.gen, is.seen < was.seen:
+			all = append(all, key+" was lost, and found again")
+		case is.seen == was.seen && (is.wake != was.wake || is.waits != was.waits):
+			all = append(all, fmt.Sprintf("%s was not looked at, and wakes at %d and not at %d", key, is.wake, was.wake))
+		}
+	}
+	return all
+}
+
+// asleep says which pull requests would miss their time: one that waits has a time at which it does so no longer. One that
+// failed comes again by itself, its wake or not.
+func (t table) asleep() (all []string) {
+	for key, r := range t.rows {
+		switch {
+		case r.kind != "pull", r.leased, r.attempts > 0:
+		case r.due > r.wake:
+			all = append(all, fmt.Sprintf("%s is due at %d, after its wake at %d", key, r.due, r.wake))
+		case r.waits && r.due == never:
+			all = append(all, key+" waits, and is never looked at again")
+		}
+	}
+	return all
+}
+
+// waiting is how many pull requests are to be looked at later, if nothing happens.
+func (t table) waiting(now time.Time) (n int) {
+	for _, r := range t.rows {
+		if r.kind == "pull" && !r.leased && r.due > now.UnixMicro() && r.due != never {
+			n++
+		}
+	}
+	return n
+}
+
+// missing says which deliveries and which keys are not in the table.
+func (t table) missing(ids, keys []string) (all []string) {
+	for _, id := range ids {
+		if !t.deliveries[id] {
+			all = append(all, "the accepted delivery "+id)
+		}
+	}
+	for _, key := range keys {
+		if _, ok := t.rows[key]; !ok {
+			all = append(all, "the key "+key)
+		}
+	}
+	return all
+}
+
+// violations reports what must not be in the table, or must be.
+func (r *report) violations(when, what string, all []string) {
+	if len(all) > 0 {
+		r.violated("%s: %d %s, for example %s", when, len(all), what, all[0])
+	}
+}
+
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil // a database without a log, or none yet
+	}
+	if err != nil {
+		return fmt.Errorf("copy the database: %w", err)
+	}
+	defer in.Close()
+	out, err := os.Create(to)
+	if err != nil {
+		return fmt.Errorf("copy the database: %w", err)
+	}
+	if _, err := io.Copy(out, in); err != nil {
+		return errors.Join(fmt.Errorf("copy the database: %w", err), out.Close())
+	}
+	return out.Close()
+}
