@@ -251,10 +251,17 @@ func baseURL(text string) (*url.URL, error) {
 	if text == "" {
 		text = "https://api.github.com"
 	}
-	shown := redactURL(text)
+	shown := text
+	if at := strings.LastIndex(shown, "@"); at >= 0 { // however odd the rest, a password stands before it
+		shown = "***" + shown[at:]
+		if strings.ContainsAny(text[:at], "?#") {
+			shown = "***"
+		}
+	}
 	if end := strings.IndexAny(shown, "?#"); end >= 0 {
 		shown = shown[:end+1] + "..." // a secret, perhaps
 	}
+	shown = redactURL(shown)
 	u, err := url.Parse(text)
 	switch {
 	case err != nil:

@@ -30,7 +30,12 @@ func TestClientIsRefused(t *testing.T) {
 		{"http://localhost.evil.example", canary, "read API URL: http://localhost.evil.example must be https: the token would travel in the clear"},
 		{"ftp://127.0.0.1", canary, "read API URL: ftp://127.0.0.1 must be https: the token would travel in the clear"},
 		{"https://user:hunter2@ghe.example", canary, "read API URL: it must hold no user or password"},
-		{"https://user:hunter2@ghe.example:x", canary, "read API URL: https://***@ghe.example:x is no URL"},
+		{"https://user:hunter2@ghe.example:x", canary, "read API URL: ***@ghe.example:x is no URL"},
+		{"user:hunter2@ghe.example/api/v3", canary, "read API URL: ***@ghe.example/api/v3 is not of the form https://host/path"},
+		{"https:/user:hunter2@ghe.example/", canary, "read API URL: ***@ghe.example/ is not of the form https://host/path"},
+		{"https://us er:hun/ter2@ghe.example/", canary, "read API URL: ***@ghe.example/ is no URL"},
+		{"https://user:hunter@2@ghe.example:x", canary, "read API URL: ***@ghe.example:x is no URL"},
+		{"https://ghe.example?key=hun@ter2", canary, "read API URL: *** is not of the form https://host/path"},
 		{"ghe.example/api/v3", canary, "read API URL: ghe.example/api/v3 is not of the form https://host/path"},
 		{"https://ghe.example?x", canary, "read API URL: https://ghe.example?... is not of the form https://host/path"},
 	} {
