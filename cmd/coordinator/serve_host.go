@@ -233,7 +233,7 @@ func (s *site) Changed(ctx context.Context, owner, repo string, since time.Time)
 		return daemon.Changed{}, err
 	}
 	found, err := f.Changed(ctx, owner, repo, since)
-	c := daemon.Changed{File: found.File, Policy: found.Policy, Latest: found.Latest}
+	c := daemon.Changed{File: found.File, Policy: found.Policy, Latest: found.Latest, Skew: found.Skew}
 	for _, p := range found.Pulls {
 		c.Pulls = append(c.Pulls, daemon.ChangedPull{PR: p.PR, Updated: p.Updated})
 	}

@@ -109,7 +109,11 @@ func (d *Daemon) Receive(ctx context.Context, r Received) (result string, err er
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
-	pokes := d.pokes(n, d.rush.settled(n.Tenant, d.Now()))
+	due := d.Now()
+	if n.Kind != AboutNothing { // which costs no look, and is no rush
+		due = d.rush.settled(n.Tenant, due)
+	}
+	pokes := d.pokes(n, due)
 	if len(pokes) == 0 {
 		return ignored, nil
 	}
@@ -125,7 +129,6 @@ func (d *Daemon) Receive(ctx context.Context, r Received) (result string, err er
 	if n.Kind == AboutTenant {
 		d.unpark(n.Tenant)
 	}
-	d.rush.kept(n.Tenant)
 	d.wake()
 	return accepted, nil
 }

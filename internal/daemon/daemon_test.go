@@ -42,8 +42,10 @@ type land struct {
 	looked   []string // pull requests, in the order of their looks
 	requests map[int64]int
 	begun    map[quorum.PR]time.Time
-	within   map[string]bool // pull requests that are looked at right now
-	twice    []string        // those that were looked at twice at once
+	within   map[string]bool         // pull requests that are looked at right now
+	skew     time.Duration           // of the land's clock
+	twice    []string                // those that were looked at twice at once
+	slow     map[int64]time.Duration // how long a tenant's looks take instead
 }
 
 func newLand() *land {
@@ -167,6 +169,9 @@ func (p place2) Observe(ctx context.Context, pr quorum.PR) (quorum.Policy, quoru
 	err := p.ask(p.tenant)
 	changed, open := p.pulls[p.tenant][pr]
 	policy, file, takes, begun := p.policy, p.file, p.takes, p.begun[pr]
+	if slow := p.slow[p.tenant]; slow > 0 {
+		takes = slow
+	}
 	p.mu.Unlock()
 	defer func() {
 		p.mu.Lock()
@@ -228,7 +233,7 @@ func (p place2) Repositories(context.Context) (all []string, err error) {
 func (p place2) Changed(_ context.Context, owner, repo string, since time.Time) (c Changed, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	c.File, c.Policy = p.file, p.policy
+	c.File, c.Policy, c.Skew = p.file, p.policy, p.skew
 	for pr, at := range p.pulls[p.tenant] {
 		if pr.Owner == owner && pr.Repo == repo && !at.Before(since) && c.File.State != quorum.FileMissing {
 			c.Pulls = append(c.Pulls, ChangedPull{PR: pr, Updated: at})
@@ -474,29 +479,81 @@ func TestWhatHappensDuringALookIsLookedAtAfterIt(t *testing.T) {
 	})
 }
 
+// Who has no part in a rush is looked at soon, however long the looks of those who have: several at once, one that is asked for
+// again during its look, and one of which an event names only the commit.
+func TestARushHoldsUpNobodyElsesLooks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand()
+		l.slow = map[int64]time.Duration{1: time.Minute}
+		h := build(t, l, t.TempDir())
+		settle(time.Second)
+		n := 0
+		storm := func(d time.Duration) {
+			for end := time.Now().Add(d); time.Now().Before(end); n++ {
+				if n < 500 {
+					l.open(1, pull(n+1))
+				}
+				h.deliver(about(1, pull(n%500+1)))
+				settle(2 * time.Millisecond)
+			}
+		}
+		storm(2 * time.Second)
+		others := make([]quorum.PR, 8)
+		l.mu.Lock()
+		l.takes = 200 * time.Millisecond
+		l.mu.Unlock()
+		for n := range others {
+			others[n] = quorum.PR{Owner: "other", Repo: fmt.Sprint("tool-", n), Number: n + 1}
+			l.open(int64(n+2), others[n])
+			h.deliver(about(int64(n+2), others[n]))
+		}
+		storm(100 * time.Millisecond)
+		h.deliver(about(2, others[0])) // while it is looked at
+		l.mu.Lock()
+		l.heads["other/tool-7@"+sha] = []quorum.PR{{Owner: "other", Repo: "tool-7", Number: 99}}
+		l.mu.Unlock()
+		h.deliver(Notice{Action: "completed", Kind: AboutHead, Tenant: 9, Owner: "other", Repo: "tool-7", Head: sha, Touch: quorum.Touch{Event: "workflow_run", Workflow: ".github/workflows/openai.yml"}})
+		storm(1500 * time.Millisecond)
+		looks := l.looks()
+		for n, pr := range append(slices.Clone(others), quorum.PR{Owner: "other", Repo: "tool-7", Number: 99}) {
+			want := 1
+			if n == 0 {
+				want = 2
+			}
+			if got := count(looks, pr.String()); got != want {
+				t.Errorf("%s was looked at %d times, want %d", pr, got, want)
+			}
+		}
+		h.stop()
+	})
+}
+
 // A resync wakes nobody who is being looked at, unless that look may have missed a change.
 func TestAResyncTrustsALookThatIsUnderWay(t *testing.T) {
 	for _, test := range []struct {
 		title   string
+		began   time.Duration // before the resync
 		changed time.Duration // from the look's begin on
+		skew    time.Duration
 		looks   int
 	}{
-		{"what changed before it began", -2 * slack, 1},
-		{"what changed after it began", time.Second, 2},
+		{"what changed before it began", slack / 2, -2 * slack, 0, 1},
+		{"what changed after it began", slack / 2, time.Second, 0, 2},
+		{"what changed after it began, and our clock is ahead", slack / 2, time.Second, -time.Minute, 2},
+		{"what is undecided, and the look is old", 2 * slack, -2 * slack, 0, 2},
 	} {
 		t.Run(test.title, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l := newLand()
 				l.open(1, pull(7))
 				h := build(t, l, t.TempDir())
-				settle(5*time.Minute - 20*time.Second) // until the next resync, from the first look on
+				settle(5*time.Minute - time.Second - test.began)
 				l.mu.Lock()
-				l.looked, l.takes = nil, time.Minute
+				l.looked, l.takes, l.skew = nil, time.Minute, test.skew
 				l.mu.Unlock()
-				settle(15 * time.Second)
 				h.deliver(about(1, pull(7)))
 				l.mu.Lock()
-				l.pulls[1][pull(7)] = time.Now().Add(test.changed)
+				l.pulls[1][pull(7)] = time.Now().Add(test.skew + test.changed)
 				l.mu.Unlock()
 				settle(3 * time.Minute)
 				if got := len(l.looks()); got != test.looks || len(l.twice) > 0 {

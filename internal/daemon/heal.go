@@ -253,7 +253,7 @@ func latest(a, b time.Time) time.Time {
 }
 
 // due are the pull requests of a repository that need a look: those that GitHub changed after ours began, those that are
-// undecided and not being looked at, and if the policy is another, or all were listed, those that we know and the list does not.
+// undecided and not just being looked at, and if the policy is another, or all were listed, those that we know and the list does not.
 func (d *Daemon) due(ctx context.Context, p place, c Changed, changed, whole bool) (pokes []store.Poke, err error) {
 	now := d.Now()
 	poked := map[string]bool{}
@@ -271,14 +271,14 @@ func (d *Daemon) due(ctx context.Context, p place, c Changed, changed, whole boo
 	for _, pull := range c.Pulls {
 		key := pullKey(p.tenant, pull.PR)
 		listed[key] = true
-		looks := d.looks(key) // before the row is read: in between, that look may end
+		began := d.looks(key).Add(c.Skew) // before the row is read: in between, that look may end
 		row, err := d.Store.Get(ctx, key)
 		switch {
 		case errors.Is(err, store.ErrNoRow):
 			add(pull.PR)
 		case err != nil:
 			return nil, fmt.Errorf("read %s: %w", key, err)
-		case changed, latest(readSight(row.Sight).At, looks).Before(pull.Updated.Add(margin)):
+		case changed, latest(readSight(row.Sight).At, began).Before(pull.Updated.Add(margin)):
 			add(pull.PR)
 		}
 	}
@@ -292,7 +292,7 @@ func (d *Daemon) due(ctx context.Context, p place, c Changed, changed, whole boo
 	}
 	for _, row := range rows {
 		at, ok := parseKey(row.Key)
-		if ok && (row.Open && d.looks(row.Key).IsZero() || changed || whole && !listed[row.Key]) {
+		if ok && (row.Open && now.Sub(d.looks(row.Key)) > slack || changed || whole && !listed[row.Key]) {
 			add(at.pr())
 		}
 	}

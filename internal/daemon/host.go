@@ -64,6 +64,7 @@ type Changed struct {
 	Policy quorum.Policy // zero unless File is valid
 	Pulls  []ChangedPull // the most recently changed first
 	Latest time.Time     // of the last change of any of its open pull requests, by the host's clock
+	Skew   time.Duration // by which the host's clock is ahead of ours
 }
 
 // ChangedPull is an open pull request that was changed.

@@ -14,7 +14,7 @@ const (
 	rushTenant = 3                      // and of one of them, for it to have a part in the rush
 	settles    = 500 * time.Millisecond // how long what a rush asks for waits
 	rushLooks  = 4                      // looks at once during a rush, and as many more for who has no part in it
-	rushPause  = 50 * time.Millisecond
+	rushPause  = 20 * time.Millisecond  // until there may be room for a look
 )
 
 // A rush counts the deliveries of the slot that runs and of the one before. The zero value has seen none.
@@ -22,7 +22,7 @@ type rush struct {
 	mu          sync.Mutex
 	slot        int64 // of the clock
 	now, before flood
-	aside       bool // who has no part in it has asked for something since [rush.room] has let them in
+	let         time.Time // when those who have no part in it were let in last
 }
 
 // A flood is what came in a slot.
@@ -63,16 +63,9 @@ func (r *rush) part(tenant int64) bool {
 	return max(r.now.of[tenant], r.before.of[tenant]) > rushTenant
 }
 
-// kept notes that what a tenant asks for stands in the table.
-func (r *rush) kept(tenant int64) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.aside = r.aside || r.on() && !r.part(tenant)
-}
-
 // room is how many looks may begin beside those that are under way by tenant, and whose may not be among them. Who has no part
 // in a rush has places of their own, and not as many as there are workers: in a burst of many tenants each has had no part in it
-// at first.
+// at first. They are let in every now and then, as nobody tells when something of theirs becomes due, and to ask the table costs.
 func (r *rush) room(now time.Time, workers int, busy map[int64]int) (n int, except []int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -90,10 +83,11 @@ func (r *rush) room(now time.Time, workers int, busy map[int64]int) (n int, exce
 	if n := min(rushLooks, workers) - all; n > 0 {
 		return n, nil
 	}
-	if n = min(rushLooks-aside, workers-all); n <= 0 || !r.aside {
+	since := now.Sub(r.let)
+	if n = min(rushLooks-aside, workers-all); n <= 0 || 0 <= since && since < rushPause {
 		return 0, nil
 	}
-	r.aside = false
+	r.let = now
 	for _, of := range []map[int64]int{r.now.of, r.before.of} {
 		for tenant := range of {
 			if r.part(tenant) {

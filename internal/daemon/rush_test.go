@@ -21,7 +21,7 @@ func TestARushIsLetInFirst(t *testing.T) {
 	for range 2 * rushAll {
 		r.settled(1, now)
 	}
-	if at := r.settled(1, now); !at.Equal(now.Add(settles)) || room(now, 32, 1) != rushLooks-1 || room(now, 32, rushLooks) != 0 || room(now, 2, 0) != 2 {
+	if at := r.settled(1, now); !at.Equal(now.Add(settles)) || room(now, 32, 1) != rushLooks-1 || room(now, 2, 0) != 2 {
 		t.Errorf("in a rush a delivery is due at %s", at)
 	}
 	if at := r.settled(2, now); !at.Equal(now) {
@@ -32,34 +32,46 @@ func TestARushIsLetInFirst(t *testing.T) {
 	}
 }
 
-// Who has no part in a rush does not wait until its looks end, from the moment at which what they ask for stands in the table.
+// Who has no part in a rush does not wait until its looks end.
 func TestARushHoldsUpNobodyElse(t *testing.T) {
 	var r rush
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	r.settled(2, now)
-	r.kept(2)
 	for range 2 * rushAll {
 		r.settled(1, now)
-		r.kept(1)
 	}
+	r.settled(2, now)
 	aside := func(when string, of1, of2, want int, besides ...int64) {
 		t.Helper()
 		if n, except := r.room(now, 32, map[int64]int{1: of1, 2: of2}); n != want || !slices.Equal(except, besides) {
 			t.Errorf("%s: room for %d beside %v, want %d beside %v", when, n, except, want, besides)
 		}
 	}
-	aside("who has a part in it", rushLooks, 0, 0)
-	r.settled(2, now)
-	aside("it is not in the table yet", rushLooks, 0, 0)
-	r.kept(2)
 	aside("there is no place", rushLooks, rushLooks, 0)
 	aside("there is no worker", 31, 1, 0)
 	aside("there is one", 2*rushLooks, rushLooks-1, 1, 1)
-	aside("a second time", rushLooks, 0, 0)
-	r.settled(2, now)
-	r.kept(2)
+	aside("at once again", rushLooks, 0, 0)
+	now = now.Add(rushPause)
+	aside("a moment later", rushLooks, 0, rushLooks, 1)
 	now = now.Add(rushSlot)
 	aside("in the next slot", rushLooks, 0, rushLooks, 1)
+	r.let = now.Add(time.Hour)
+	aside("the clock was put back", rushLooks, 0, rushLooks, 1)
+}
+
+// What concerns nobody costs no look, and so it is no rush.
+func TestWhatConcernsNobodyIsNoRush(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := build(t, newLand(), t.TempDir())
+		for range 2 * rushAll {
+			if got := h.deliverAs("the same", Notice{Kind: AboutNothing, Tenant: 1}); got != ignored {
+				t.Fatalf("it was %s", got)
+			}
+		}
+		if h.rush.on() {
+			t.Error("there is a rush")
+		}
+		h.stop()
+	})
 }
 
 // What was kept for many looks goes when they are over, and not before; a single one is no reason.

@@ -347,9 +347,9 @@ func (d *Daemon) work(ctx context.Context, w store.Work) {
 	d.Feed.Publish(w.Key)
 }
 
-// looking is a look that is under way.
+// looking is what is done under a lease.
 type looking struct {
-	began time.Time
+	began time.Time // when GitHub was first asked about a pull request; zero: it is not
 	end   context.CancelCauseFunc
 }
 
@@ -365,7 +365,7 @@ func (d *Daemon) begin(l store.Lease, end context.CancelCauseFunc) (alone bool) 
 			alone = false
 		}
 	}
-	d.leases[l] = looking{d.Now(), end}
+	d.leases[l] = looking{end: end}
 	return alone
 }
 
@@ -376,7 +376,7 @@ func (d *Daemon) end(l store.Lease) {
 	delete(d.leases, l)
 }
 
-// looks returns since when a key is being looked at; zero: it is not.
+// looks returns since when, by our clock, a pull request is being looked at; zero: it is not.
 func (d *Daemon) looks(key string) (since time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -539,6 +539,12 @@ func (d *Daemon) look(ctx context.Context, w store.Work, p place, site Site) (re
 	}
 	var last loop.Look
 	began := d.Now()
+	d.mu.Lock()
+	if at, ok := d.leases[w.Lease]; ok {
+		at.began = began
+		d.leases[w.Lease] = at
+	}
+	d.mu.Unlock()
 	r := loop.Reconciler{
 		Forge: counted{site, d.Metrics}, Now: d.Now, Told: true, Seen: func(l loop.Look) { last = l },
 	}

@@ -17,6 +17,7 @@ type Recent struct {
 	Policy quorum.Policy // zero unless File is valid
 	Pulls  []RecentPull  // the one changed last first; none where there is no policy
 	Latest time.Time     // of the last change of any open pull request, by GitHub's clock
+	Skew   time.Duration // by which that is ahead of ours, as far as it is known
 }
 
 // RecentPull is an open pull request that was changed.
@@ -37,7 +38,7 @@ func (f *Forge) Changed(ctx context.Context, owner, repo string, since time.Time
 	if err := l.policy(ctx); err != nil { // as a look reads it
 		return fail(err)
 	}
-	r := Recent{File: l.s.File, Policy: l.p}
+	r := Recent{File: l.s.File, Policy: l.p, Skew: f.client.Skew()}
 	if r.File.State == quorum.FileMissing {
 		return r, nil
 	}

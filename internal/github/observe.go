@@ -90,10 +90,10 @@ func (f *Forge) Observe(ctx context.Context, pr quorum.PR) (quorum.Policy, quoru
 // first reads the pull request and the policy, and beside them what is expected to be needed.
 func (l *look) first(ctx context.Context) error {
 	sc := l.expected()
-	was, told := l.toldPolicy(sc)
+	was, spared := l.sparedPolicy(sc)
 	g, beside := together(ctx)
 	g.Go(func() error { return l.pull(beside) })
-	if !told {
+	if !spared {
 		g.Go(func() error { return l.policy(beside) })
 	}
 	if l.f.client.Personal() {
@@ -108,9 +108,9 @@ func (l *look) first(ctx context.Context) error {
 		return err
 	}
 	switch {
-	case told && l.blob == was.file.SHA:
+	case spared && l.blob == was.file.SHA:
 		l.s.File, l.p = was.file, was.policy
-	case told:
+	case spared:
 		g, ctx := together(ctx)
 		g.Go(func() error { return l.policy(ctx) })
 		if err := g.Wait(); err != nil {
@@ -118,7 +118,7 @@ func (l *look) first(ctx context.Context) error {
 		}
 	}
 	if l.src != nil && (l.blob != "" || l.have.has(partConversation)) { // both have named it
-		l.f.named(l.pr, l.s.File.SHA, l.blob == blobID(l.src))
+		l.f.named(l.pr, l.s.File.SHA, l.blob == blobID(l.src) && l.blob == l.s.File.SHA)
 	}
 	l.s.NoRecord = l.f.client.Personal()
 	l.s.Skew = l.f.client.Skew()
@@ -330,9 +330,9 @@ func (l *look) asked() string {
 	return config.Paths()[0]
 }
 
-// toldPolicy returns the policy that was read last, if the conversation, which is read beside all else, will tell whether it
+// sparedPolicy returns the policy that was read last, if the conversation, which is read beside all else, will tell whether it
 // still stands: then the file is asked for only if it does not.
-func (l *look) toldPolicy(sc scene) (was sight, told bool) {
+func (l *look) sparedPolicy(sc scene) (was sight, spared bool) {
 	was, known := l.f.sight(l.pr)
 	return was, known && was.named && was.file.Path == l.asked() && l.f.policy == nil && sc.talk
 }

@@ -12,7 +12,7 @@ import (
 type Budget struct {
 	Left  int
 	Limit int
-	Reset time.Time
+	Reset time.Time // when the next hour has begun for sure, by our clock
 }
 
 // Budget returns the budget of which the smallest part is left: GitHub has one for REST and one for GraphQL.
@@ -24,6 +24,9 @@ func (c *Client) Budget() (least Budget) {
 			least = b
 		}
 	}
+	if least.Limit > 0 {
+		least.Reset = c.stats.over(least)
+	}
 	return least
 }
 
@@ -31,13 +34,16 @@ func (c *Client) Budget() (least Budget) {
 // by the header alone sends the first requests of it in the old one.
 const wholeSecond = time.Second
 
+// over is when the hour of a budget has ended for sure, by our clock; s.mu is held.
+func (s *stats) over(b Budget) time.Time { return b.Reset.Add(wholeSecond - s.skew) }
+
 // low reports whether of any budget only the reserve is left, and until when by the local clock.
 func (s *stats) low(now time.Time) (until time.Time, low bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, b := range s.budgets {
 		kept := b.Limit/reservePart + min(maxParallel, b.Limit/reservePart/8) // as many requests may be under way
-		if end := b.Reset.Add(wholeSecond - s.skew); b.Left <= kept && end.After(now) && end.After(until) {
+		if end := s.over(b); b.Left <= kept && end.After(now) && end.After(until) {
 			until, low = end, true
 		}
 	}
