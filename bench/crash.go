@@ -272,12 +272,15 @@ func (l *life) kept(point string, before, now table) (lost int) {
 			continue
 		}
 		keys = append(keys, p.key())
-		if r := now.rows[p.key()]; r.seen < a.sent.UnixMicro() && !r.leased && r.due > a.at.Add(soonDue).UnixMicro() {
+		r := now.rows[p.key()]
+		later := r.due > a.at.Add(soonDue).UnixMicro() && r.seen < a.sent.UnixMicro() ||
+			r.due > time.Now().Add(soonDue).UnixMicro() && r.gen > r.claimed && r.attempts == 0
+		if later && !r.leased {
 			unheard = append(unheard, p.key())
 		}
 	}
 	for what, all := range map[string][]string{
-		"keys are not due though no look ended after an accepted delivery": unheard,
+		"keys are not due though no look began after an accepted delivery": unheard,
 		"things are not in the table":                                      now.missing(ids, keys),
 		"keys were not kept":                                               now.broken(before),
 		"wakes are lost":                                                   now.asleep(),

@@ -310,12 +310,16 @@ func (l *life) deliver(ctx context.Context) {
 
 func (l *life) acknowledged(by *daemon, guid string, sent time.Time, result string, about subject) {
 	l.mu.Lock()
-	if result == "accepted" {
-		now := time.Now()
+	now := time.Now()
+	_, known := l.accepted[guid]
+	switch {
+	case result == "accepted":
 		l.accepted[guid] = accepted{sent, now, about.pull}
 		if about.pull != "" && about.looked {
 			l.byPull[about.pull] = now
 		}
+	case result == "duplicate" && !known: // it was accepted, and the answer lost
+		l.accepted[guid] = accepted{sent, now, ""}
 	}
 	var told func(int)
 	if l.daemon == by {

@@ -26,7 +26,7 @@ type cli struct {
 	Irrelevant irrelevantCmd `cmd:"" help:"Events that concern no reviewer: how many requests they cost."`
 	Push       pushCmd       `cmd:"" help:"A push to a pull request with three reviewers: which requests it costs."`
 	Memory     memoryCmd     `cmd:"" help:"Resident memory by tracked pull requests, idle and under load."`
-	Pressure   pressureCmd   `cmd:"" help:"10,000 pull requests, a burst and large bodies with 64 MB of memory: nothing lost, and the process stays."`
+	Pressure   pressureCmd   `cmd:"" help:"10,000 pull requests, a burst and large bodies with a soft limit of 64 MiB: nothing lost, and the process stays."`
 	Growth     growthCmd     `cmd:"" help:"How much slower acknowledging and claiming become with 100 times as many tracked."`
 	Idle       idleCmd       `cmd:"" help:"What a daemon costs that has nothing to do."`
 	Crash      crashCmd      `cmd:"" help:"kill -9 at random points under load: nothing lost, nothing done twice."`

@@ -28,9 +28,9 @@ type pressureCmd struct {
 // Help is shown by bench pressure --help.
 func (pressureCmd) Help() string {
 	return `1,000 pull requests are tracked, each of which needs one event more to be decided. The daemon starts again with copies of them
-in its table, and so little memory that it must collect all the time. Then a burst of these events comes, beside signed bodies of
+in its table, and a soft limit that makes it collect all the time. Then a burst of these events comes, beside signed bodies of
 24 MB; one of those comes so slowly that there is no room for others as large, which must be told so. The daemon may answer 202 or
-503 and nothing else, the process must stay, and what was refused is sent again as the resync would ask for it. In the end the
+503 and nothing else, the process must stay, and what was refused is sent again under its id, as GitHub would if it was asked to. In the end the
 burst is decided, the daemon is killed, and every delivery that it accepted must be in its table, with every pull request and its
 wake.`
 }
@@ -42,6 +42,10 @@ const (
 
 // Run presses.
 func (cmd pressureCmd) Run(b *bench) error {
+	const base = baseInstallations * basePulls
+	if cmd.Pulls < base || cmd.Pulls%base != 0 {
+		return fmt.Errorf("read --pulls: %d is no multiple of %d", cmd.Pulls, base)
+	}
 	runs := map[string]int64{}
 	play := func(p pull) (err error) {
 		runs[p.String()], err = p.starts(0)
@@ -55,7 +59,7 @@ func (cmd pressureCmd) Run(b *bench) error {
 	if _, err := d.terminate(20 * time.Second); err != nil {
 		return err
 	}
-	if err := b.multiply(t, cmd.Pulls/(baseInstallations*basePulls), play); err != nil {
+	if err := b.multiply(t, cmd.Pulls/base, play); err != nil {
 		return err
 	}
 	t.hub.Fault(sandbox.Fault{Match: "GET /app/installations", Status: 502}) // looking over the copies would take GitHub's limits minutes
@@ -69,7 +73,7 @@ func (cmd pressureCmd) Run(b *bench) error {
 		return err
 	}
 	d.forgetPeak()
-	got := tally{statuses: map[int]int{}, accepted: map[string]bool{}}
+	got := tally{statuses: map[int]int{}, accepted: map[string]bool{}, refused: map[int]string{}}
 	began := time.Now()
 	cmd.burst(b.ctx, d, small, large, &got)
 	b.report.add("burst of events", float64(len(small)), "")
@@ -81,7 +85,7 @@ func (cmd pressureCmd) Run(b *bench) error {
 		b.report.violated("%v", err)
 	}
 	b.report.add("  all decided after", time.Since(began).Seconds(), "s")
-	b.report.add("  peak RSS", d.use().peak, "MB")
+	b.report.most("  peak RSS", d.use().peak, "MB", 192)
 	select {
 	case <-d.ended:
 		b.report.violated("the daemon ended: %s", lastLines(d.log))
@@ -138,12 +142,17 @@ func (cmd pressureCmd) deliveries(t *town, runs map[string]int64) (small, large 
 func (cmd pressureCmd) burst(ctx context.Context, d *daemon, small, large []wire, got *tally) {
 	var pressing, bursting sync.WaitGroup
 	var over atomic.Bool
-	pressing.Go(func() { got.post(ctx, d, large[0], slowBody) })
-	_ = pause(ctx, 100*time.Millisecond) // the slow one has its room
+	begun, first := context.WithCancel(ctx)
+	pressing.Go(func() {
+		defer first() // it was refused
+		got.post(ctx, d, large[0], newID(), slowBody, first)
+	})
+	<-begun.Done()
+	_ = pause(ctx, 100*time.Millisecond) // the slow one has its room: what was written was read
 	for _, w := range large[1:] {
 		bursting.Go(func() {
 			for !over.Load() && ctx.Err() == nil {
-				got.post(ctx, d, w, 0)
+				got.post(ctx, d, w, newID(), 0, func() {})
 			}
 		})
 	}
@@ -151,8 +160,8 @@ func (cmd pressureCmd) burst(ctx context.Context, d *daemon, small, large []wire
 	for range 16 {
 		pressing.Go(func() {
 			for i := int(next.Add(1)) - 1; i < len(small) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
-				if !got.post(ctx, d, small[i], 0) {
-					got.refuse(i)
+				if id := newID(); !got.post(ctx, d, small[i], id, 0, func() {}) {
+					got.refuse(i, id)
 				}
 			}
 		})
@@ -167,19 +176,20 @@ type tally struct {
 	mu       sync.Mutex
 	statuses map[int]int // 0: nothing
 	accepted map[string]bool
-	refused  []int // of the burst
+	refused  map[int]string // of the burst, with its id
 	largest  time.Duration
-	errs     []error
+	unsaid   []error // of those that had no answer
+	odd      []string
 }
 
 // post sends one delivery on a connection of its own, and reports whether it was accepted.
-func (g *tally) post(ctx context.Context, d *daemon, w wire, slow time.Duration) bool {
-	id, began := newID(), time.Now()
+func (g *tally) post(ctx context.Context, d *daemon, w wire, id string, slow time.Duration, begun func()) bool {
+	began := time.Now()
 	c, err := dial(ctx, d.hooks)
 	status, body := 0, []byte(nil)
 	if err == nil {
 		defer c.close()
-		status, body, err = c.slowly(ctx, w, id, slow)
+		status, body, err = c.slowly(ctx, w, id, slow, begun)
 	}
 	var answer struct {
 		Result string `json:"result"`
@@ -189,29 +199,29 @@ func (g *tally) post(ctx context.Context, d *daemon, w wire, slow time.Duration)
 	g.statuses[status]++
 	g.largest = max(g.largest, time.Since(began)-slow)
 	if err != nil {
-		g.errs = append(g.errs, err)
+		g.unsaid = append(g.unsaid, err)
 	}
 	if status != http.StatusAccepted {
 		return false
 	}
 	if err := json.Unmarshal(body, &answer); err != nil || answer.Result != "accepted" {
-		g.errs = append(g.errs, fmt.Errorf("the answer to %s is %q", id, body))
+		g.odd = append(g.odd, fmt.Sprintf("%s: %q", id, body))
 		return false
 	}
 	g.accepted[id] = true
 	return true
 }
 
-func (g *tally) refuse(i int) {
+func (g *tally) refuse(i int, id string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.refused = append(g.refused, i)
+	g.refused[i] = id
 }
 
 // again sends once more what was refused of the burst.
 func (g *tally) again(ctx context.Context, d *daemon, small []wire) (err error) {
-	for _, i := range g.refused {
-		if !g.post(ctx, d, small[i], 0) {
+	for i, id := range g.refused {
+		if !g.post(ctx, d, small[i], id, 0, func() {}) {
 			err = errors.New("a delivery was refused twice")
 		}
 	}
@@ -224,11 +234,12 @@ func (g *tally) judge(b *bench) {
 		switch status {
 		case http.StatusAccepted, http.StatusServiceUnavailable:
 		case 0:
-			b.report.violated("%d deliveries had no answer, for example: %v", n, g.errs[0])
+			b.report.violated("%d deliveries had no answer, for example: %v", n, g.unsaid[0])
 		default:
 			b.report.violated("%d deliveries were answered %d", n, status)
 		}
 	}
+	b.report.violations("in the burst", "deliveries were answered 202 and not accepted", g.odd)
 	b.report.add("  answered 202", float64(g.statuses[http.StatusAccepted]), "")
 	b.report.least("  answered 503", float64(g.statuses[http.StatusServiceUnavailable]), "", 1)
 	b.report.add("  of the burst refused at first", float64(len(g.refused)), "")

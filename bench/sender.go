@@ -68,19 +68,19 @@ const (
 	portions = 24               // of a body that is sent slowly
 )
 
-// slowly delivers w, its body in portions over a while. Who is refused is told so before everything was read: the answer is
-// there even if nothing more can be written.
-func (l *line) slowly(ctx context.Context, w wire, id string, over time.Duration) (status int, body []byte, err error) {
-	_ = l.conn.SetDeadline(time.Now().Add(sendMost))
+// slowly delivers w, its body in portions over a while, and calls begun after the first. Who is refused is told so before
+// everything was read: the answer is there even if nothing more can be written.
+func (l *line) slowly(ctx context.Context, w wire, id string, over time.Duration, begun func()) (status int, body []byte, err error) {
+	_ = l.conn.SetDeadline(time.Now().Add(sendMost + over))
 	_, err = l.conn.Write(append(append(slices.Clip(w.head), id...), "\r\n\r\n"...))
 	for portion := range slices.Chunk(w.body, (len(w.body)+portions-1)/portions) {
-		if err == nil {
-			err = pause(ctx, over/portions)
-		}
 		if err != nil {
 			break
 		}
-		_, err = l.conn.Write(portion)
+		if _, err = l.conn.Write(portion); err == nil {
+			begun()
+			err = pause(ctx, over/portions)
+		}
 	}
 	status, body, unanswered := l.answer()
 	if unanswered != nil {

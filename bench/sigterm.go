@@ -83,17 +83,23 @@ func (cmd sigtermCmd) Run(b *bench) error {
 
 // judge says what is not in the table and should be, and returns how many pull requests are not decided.
 func (cmd sigtermCmd) judge(b *bench, left table, ids []string, pulls []pull, due time.Time) (undecided int) {
-	var keys, late []string
+	var keys, late, leased []string
 	for _, p := range pulls {
 		keys = append(keys, p.key())
 		if own := p.Own(p.Head(p.number)); len(own) == 1 && passed(own[0]) {
 			continue
 		}
 		undecided++
-		if r, ok := left.rows[p.key()]; ok && !r.leased && r.due > due.UnixMicro() {
+		if r, ok := left.rows[p.key()]; ok && r.due > due.UnixMicro() {
 			late = append(late, fmt.Sprintf("%s, due at %d", p.key(), r.due))
 		}
 	}
+	for key, r := range left.rows {
+		if r.leased {
+			leased = append(leased, key)
+		}
+	}
+	b.report.violations("after the stop", "keys are still leased", leased)
 	b.report.violations("after the stop", "things are not in the table", left.missing(ids, keys))
 	b.report.violations("after the stop", "pull requests that are not decided are not due", late)
 	return undecided

@@ -21,10 +21,10 @@ const never = math.MaxInt64
 
 // A row is a key of the table, with its times as they stand there: microseconds since 1970.
 type row struct {
-	id, gen, due, wake, seen int64
-	kind                     string
-	leased, waits            bool // waits: nothing is decided
-	attempts                 int
+	id, gen, claimed, due, wake, seen int64 // claimed: the gen that was looked at last
+	kind                              string
+	leased, waits                     bool // waits: nothing is decided
+	attempts                          int
 }
 
 // A table is what was in a database at one moment.
@@ -62,11 +62,11 @@ func (b *bench) left(ctx context.Context) (t table, err error) {
 			t.deliveries[id] = true
 			return err
 		}),
-		each(ctx, db, `SELECT key, kind, id, gen, due_at, wake_at, seen_at, leased, attempts,
+		each(ctx, db, `SELECT key, kind, id, gen, claimed, due_at, wake_at, seen_at, leased, attempts,
 			coalesce(CAST(sight AS TEXT) ->> '$.verdict' = 'waiting', 0) FROM work LEFT JOIN sights USING (id)`, func(rows *sql.Rows) error {
 			var key string
 			var r row
-			err := rows.Scan(&key, &r.kind, &r.id, &r.gen, &r.due, &r.wake, &r.seen, &r.leased, &r.attempts, &r.waits)
+			err := rows.Scan(&key, &r.kind, &r.id, &r.gen, &r.claimed, &r.due, &r.wake, &r.seen, &r.leased, &r.attempts, &r.waits)
 			t.rows[key] = r
 			return err
 		}))

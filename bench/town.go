@@ -187,7 +187,7 @@ func (t *town) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if held != nil {
 		select {
 		case <-held:
-		case <-r.Context().Done():
+		case <-r.Context().Done(): // GitHub carries it out all the same
 		}
 	}
 	s := &statusWriter{ResponseWriter: w}
