@@ -62,6 +62,7 @@ func TestARushHoldsUpNobodyElse(t *testing.T) {
 func TestWhatConcernsNobodyIsNoRush(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := build(t, newLand(), t.TempDir())
+		settle(time.Second)
 		for range 2 * rushAll {
 			if got := h.deliverAs("the same", Notice{Kind: AboutNothing, Tenant: 1}); got != ignored {
 				t.Fatalf("it was %s", got)
