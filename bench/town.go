@@ -205,6 +205,18 @@ func (t *town) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// ends is the one delivery that tells of a run's end.
+func (t *town) ends(p pull, run int64) (w wire, err error) {
+	told, err := t.told(func() error { _, err := p.FinishRun(run, sandbox.Finish{}); return err })
+	if err != nil {
+		return w, err
+	}
+	if told = only(told, "workflow_run.completed"); len(told) != 1 {
+		return w, fmt.Errorf("%s: its run ended with %d deliveries", p, len(told))
+	}
+	return t.wired(told[0]), nil
+}
+
 // hold lets every request wait until release is called.
 func (t *town) hold() (release func()) {
 	held := make(chan struct{})

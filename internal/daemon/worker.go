@@ -376,6 +376,16 @@ func (d *Daemon) end(l store.Lease) {
 	delete(d.leases, l)
 }
 
+// reads says that a pull request is being looked at under a lease.
+func (d *Daemon) reads(l store.Lease, began time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if at, ok := d.leases[l]; ok {
+		at.began = began
+		d.leases[l] = at
+	}
+}
+
 // looks returns since when, by our clock, a pull request is being looked at; zero: it is not.
 func (d *Daemon) looks(key string) (since time.Time) {
 	d.mu.Lock()
@@ -539,12 +549,7 @@ func (d *Daemon) look(ctx context.Context, w store.Work, p place, site Site) (re
 	}
 	var last loop.Look
 	began := d.Now()
-	d.mu.Lock()
-	if at, ok := d.leases[w.Lease]; ok {
-		at.began = began
-		d.leases[w.Lease] = at
-	}
-	d.mu.Unlock()
+	d.reads(w.Lease, began)
 	r := loop.Reconciler{
 		Forge: counted{site, d.Metrics}, Now: d.Now, Told: true, Seen: func(l loop.Look) { last = l },
 	}

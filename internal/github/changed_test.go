@@ -59,6 +59,21 @@ func TestChangedWithoutAPolicy(t *testing.T) {
 	}
 }
 
+// Who compares the changes' times with times of its own must know how far the clocks are apart.
+func TestChangedTellsTheSkew(t *testing.T) {
+	for _, ahead := range []time.Duration{0, time.Minute} {
+		bubble(t, func(t *testing.T) {
+			w := newWorld(t)
+			w.replica(setup{token: "ghs_x", now: func() time.Time { return time.Now().Add(ahead) }})
+			r, err := w.forge.Changed(t.Context(), "acme", "shop", time.Time{})
+			w.must(err)
+			if off := (r.Skew + ahead).Abs(); off > time.Second {
+				t.Errorf("our clock is %s ahead, and GitHub's %s", ahead, r.Skew)
+			}
+		})
+	}
+}
+
 func TestChangedFails(t *testing.T) {
 	for _, match := range []string{"GET /repos/acme/shop/pulls", "GET /repos/acme/shop/contents/**"} {
 		bubble(t, func(t *testing.T) {

@@ -423,6 +423,9 @@ func TestReserve(t *testing.T) {
 		if at := c.Ready(Cost{}); !at.Equal(over) {
 			t.Errorf("ready %v", at)
 		}
+		if b := c.Budget(); !b.Reset.Equal(over) {
+			t.Errorf("the hour ends at %v", b.Reset)
+		}
 		job := w.client(t)
 		for range 2 {
 			if _, _, err := get(t, job); err != nil {
