@@ -9,40 +9,55 @@ import (
 )
 
 const (
-	rushSlot   = 200 * time.Millisecond // deliveries are counted in slots
-	rushAll    = 60                     // deliveries in one of them, of all tenants
-	rushTenant = 3                      // and of one of them, for it to have a part in the rush
+	rushSlot   = 100 * time.Millisecond // deliveries are counted in slots, for whether there is a rush
+	rushAll    = 50                     // deliveries in two of them, of all tenants
+	rushPart   = time.Second            // and in longer ones by tenant, for who has a part in it: a part is one for some time
+	rushTenant = 3                      // deliveries in two of those
 	settles    = 500 * time.Millisecond // how long what a rush asks for waits
-	rushLooks  = 4                      // looks at once during a rush, and as many more for who has no part in it
+	rushLooks  = 1                      // looks at once that a rush asks for: most would be made again, as more is to come
+	rushAside  = 4                      // and of those who have no part in it
+	rushBurst  = 5 * time.Second        // what goes on for longer is no burst: then every second worker looks
 	rushPause  = 20 * time.Millisecond  // until there may be room for a look
 )
 
-// A rush counts the deliveries of the slot that runs and of the one before. The zero value has seen none.
+// A rush counts the deliveries of late. The zero value has seen none.
 type rush struct {
-	mu          sync.Mutex
-	slot        int64 // of the clock
-	now, before flood
-	let         time.Time // when those who have no part in it were let in last
+	mu      sync.Mutex
+	all     flood
+	tenants flood
+	began   time.Time // when there was none before
+	let     time.Time // when those who have no part in it were let in last
 }
 
-// A flood is what came in a slot.
+// A flood is what came in the slot of the clock that runs, and in the one before, by tenant.
 type flood struct {
-	all int
-	of  map[int64]int // by tenant
+	slot        int64
+	now, before map[int64]int
 }
 
-// turn begins a new slot if it is time; r.mu is held.
-func (r *rush) turn(now time.Time) {
-	slot := now.UnixNano() / int64(rushSlot)
+// turn begins a new slot if it is time.
+func (f *flood) turn(now time.Time, length time.Duration) {
+	slot := now.UnixNano() / int64(length)
 	switch {
-	case slot == r.slot:
+	case slot == f.slot:
 		return
-	case slot == r.slot+1:
-		r.before = r.now
+	case slot == f.slot+1:
+		f.before = f.now
 	default:
-		r.before = flood{}
+		f.before = nil
 	}
-	r.slot, r.now = slot, flood{of: map[int64]int{}}
+	f.slot, f.now = slot, map[int64]int{}
+}
+
+func (f *flood) of(tenant int64) int { return f.now[tenant] + f.before[tenant] }
+
+// turn brings the counts to a moment; r.mu is held.
+func (r *rush) turn(now time.Time) {
+	r.all.turn(now, rushSlot)
+	r.tenants.turn(now, rushPart)
+	if !r.on() {
+		r.began = now
+	}
 }
 
 // settled counts a delivery and returns when what it asks for is due: at once, unless its tenant has a part in a rush.
@@ -50,18 +65,18 @@ func (r *rush) settled(tenant int64, now time.Time) time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.turn(now)
-	r.now.all++
-	r.now.of[tenant]++
+	r.all.now[0]++
+	r.tenants.now[tenant]++
 	if r.on() && r.part(tenant) {
 		return now.Add(settles)
 	}
 	return now
 }
 
+func (r *rush) on() bool { return r.all.of(0) > rushAll }
+
 // part reports whether a tenant has a part in it.
-func (r *rush) part(tenant int64) bool {
-	return max(r.now.of[tenant], r.before.of[tenant]) > rushTenant
-}
+func (r *rush) part(tenant int64) bool { return r.tenants.of(tenant) > rushTenant }
 
 // room is how many looks may begin beside those that are under way by tenant, and whose may not be among them. Who has no part
 // in a rush has places of their own, and not as many as there are workers: in a burst of many tenants each has had no part in it
@@ -77,18 +92,22 @@ func (r *rush) room(now time.Time, workers int, busy map[int64]int) (n int, exce
 			aside += looks
 		}
 	}
-	if !r.on() {
+	looks := rushLooks
+	switch {
+	case !r.on():
 		return workers - all, nil
+	case now.Sub(r.began) > rushBurst:
+		looks = max(workers/2, looks)
 	}
-	if n := min(rushLooks, workers) - all; n > 0 {
+	if n := min(looks, workers) - all; n > 0 {
 		return n, nil
 	}
 	since := now.Sub(r.let)
-	if n = min(rushLooks-aside, workers-all); n <= 0 || 0 <= since && since < rushPause {
+	if n = min(rushAside-aside, workers-all); n <= 0 || 0 <= since && since < rushPause {
 		return 0, nil
 	}
 	r.let = now
-	for _, of := range []map[int64]int{r.now.of, r.before.of} {
+	for _, of := range []map[int64]int{r.tenants.now, r.tenants.before} {
 		for tenant := range of {
 			if r.part(tenant) {
 				except = append(except, tenant)
@@ -97,5 +116,3 @@ func (r *rush) room(now time.Time, workers int, busy map[int64]int) (n int, exce
 	}
 	return n, except
 }
-
-func (r *rush) on() bool { return max(r.now.all, r.before.all) > rushAll }

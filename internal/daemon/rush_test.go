@@ -10,9 +10,12 @@ import (
 
 func TestARushIsLetInFirst(t *testing.T) {
 	var r rush
-	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	room := func(at time.Time, workers, busy int) int {
-		n, _ := r.room(at, workers, map[int64]int{1: busy})
+	now := noon
+	room := func(at time.Time, workers, busy int) int { // for who has a part in it
+		n, except := r.room(at, workers, map[int64]int{1: busy})
+		if slices.Contains(except, 1) {
+			return 0
+		}
 		return n
 	}
 	if at := r.settled(1, now); !at.Equal(now) || room(now, 32, 1) != 31 {
@@ -21,7 +24,7 @@ func TestARushIsLetInFirst(t *testing.T) {
 	for range 2 * rushAll {
 		r.settled(1, now)
 	}
-	if at := r.settled(1, now); !at.Equal(now.Add(settles)) || room(now, 32, 1) != rushLooks-1 || room(now, 2, 0) != 2 {
+	if at := r.settled(1, now); !at.Equal(now.Add(settles)) || room(now, 32, 0) != rushLooks || room(now, 32, rushLooks) != 0 {
 		t.Errorf("in a rush a delivery is due at %s", at)
 	}
 	if at := r.settled(2, now); !at.Equal(now) {
@@ -32,10 +35,33 @@ func TestARushIsLetInFirst(t *testing.T) {
 	}
 }
 
+// What goes on for long is no burst, of which more is better waited for.
+func TestALongRushIsWorkedOn(t *testing.T) {
+	var r rush
+	room := func(at time.Time) int {
+		n, _ := r.room(at, 32, nil)
+		return n
+	}
+	now := noon
+	for end := now.Add(rushBurst + time.Second); now.Before(end); now = now.Add(time.Millisecond) {
+		r.settled(1, now)
+	}
+	if n := room(now); n != 16 {
+		t.Errorf("there is room for %d looks, want half of the workers", n)
+	}
+	now = now.Add(time.Second) // none comes
+	for range 2 * rushAll {
+		r.settled(1, now)
+	}
+	if n := room(now); n != rushLooks {
+		t.Errorf("in the next one there is room for %d looks, want %d", n, rushLooks)
+	}
+}
+
 // Who has no part in a rush does not wait until its looks end.
 func TestARushHoldsUpNobodyElse(t *testing.T) {
 	var r rush
-	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	now := noon
 	for range 2 * rushAll {
 		r.settled(1, now)
 	}
@@ -46,16 +72,35 @@ func TestARushHoldsUpNobodyElse(t *testing.T) {
 			t.Errorf("%s: room for %d beside %v, want %d beside %v", when, n, except, want, besides)
 		}
 	}
-	aside("there is no place", rushLooks, rushLooks, 0)
+	aside("there is no place", rushLooks, rushAside, 0)
 	aside("there is no worker", 31, 1, 0)
-	aside("there is one", 2*rushLooks, rushLooks-1, 1, 1)
+	aside("there is one", 2*rushLooks, rushAside-1, 1, 1)
 	aside("at once again", rushLooks, 0, 0)
 	now = now.Add(rushPause)
-	aside("a moment later", rushLooks, 0, rushLooks, 1)
+	aside("a moment later", rushLooks, 0, rushAside, 1)
 	now = now.Add(rushSlot)
-	aside("in the next slot", rushLooks, 0, rushLooks, 1)
+	aside("in the next slot", rushLooks, 0, rushAside, 1)
 	r.let = now.Add(time.Hour)
-	aside("the clock was put back", rushLooks, 0, rushLooks, 1)
+	aside("the clock was put back", rushLooks, 0, rushAside, 1)
+}
+
+// In a burst of many tenants each has a part, though in one slot little of it is a tenant's: else all of them would be let in
+// as bystanders, and looked at again.
+func TestARushOfManyHasNoBystanders(t *testing.T) {
+	var r rush
+	now := noon
+	for n := range int64(3000) {
+		now = now.Add(time.Millisecond)
+		r.settled(n%100, now) // ten a second of each
+		if n < 400 {
+			continue
+		}
+		for tenant := range int64(100) {
+			if !r.part(tenant) {
+				t.Fatalf("after %s %d has no part", now.Sub(noon), tenant)
+			}
+		}
+	}
 }
 
 // What concerns nobody costs no look, and so it is no rush.
