@@ -342,7 +342,7 @@ func (d *Daemon) work(ctx context.Context, w store.Work) {
 	case err != nil: // the lease runs out, and the key is due again
 		d.Log.Error("the outcome of a look cannot be kept", "key", w.Key, "err", err)
 	case ours && r.sight != nil:
-		d.told(w, r)
+		d.told(r)
 	}
 	d.Feed.Publish(w.Key)
 }
@@ -400,8 +400,8 @@ func (d *Daemon) looks(key string) (since time.Time) {
 
 // told is what others are told of a look that was kept. The end of what nobody knew is no news: what has ended is not kept,
 // so each later event finds its end anew.
-func (d *Daemon) told(w store.Work, r result) {
-	was, s := readSight(w.Sight), *r.sight
+func (d *Daemon) told(r result) {
+	was, s := r.was, *r.sight
 	changed := was.Head != s.Head || was.Status != s.Status || was.Conclusion != s.Conclusion || was.Says != s.Says
 	if changed && (was.Head != "" || s.Verdict != quorum.Ended.String()) {
 		if was.Head != s.Head || was.Verdict != s.Verdict {
@@ -430,6 +430,7 @@ type result struct {
 	outcome store.Outcome
 	pokes   []store.Poke // what else must be looked at because of it
 	pr      quorum.PR
+	was     Sight  // before
 	sight   *Sight // of a look that was made
 }
 
@@ -474,8 +475,9 @@ func (d *Daemon) dispatch(ctx context.Context, w store.Work) (result, error) {
 		d.Log.Error("the table holds a key that means nothing", "key", w.Key)
 		return gone(), nil
 	}
-	if w.Kind == kindHead || w.Kind == kindPull {
-		if r, spared := d.spare(w, p); spared {
+	touches, filterable := readTouches(w.Touches)
+	if filterable && (w.Kind == kindHead || w.Kind == kindPull) {
+		if r, spared := d.spare(w, p, touches); spared {
 			return r, nil
 		}
 	}
@@ -488,7 +490,7 @@ func (d *Daemon) dispatch(ctx context.Context, w store.Work) (result, error) {
 	}
 	switch w.Kind {
 	case kindPull:
-		return d.look(ctx, w, p, site)
+		return d.look(ctx, w, p, site, touches)
 	case kindHead:
 		return d.find(ctx, w, p, site)
 	case kindRepo:
@@ -508,9 +510,8 @@ func deferred(w store.Work) result {
 }
 
 // spare ends work without a request if nothing that happened concerns a reviewer.
-func (d *Daemon) spare(w store.Work, p place) (result, bool) {
-	touches, filterable := readTouches(w.Touches)
-	if !filterable || len(touches) == 0 || w.Attempts > 0 || !w.Wake.IsZero() && !d.Now().Before(w.Wake) {
+func (d *Daemon) spare(w store.Work, p place, touches []quorum.Touch) (result, bool) {
+	if len(touches) == 0 || w.Attempts > 0 || !w.Wake.IsZero() && !d.Now().Before(w.Wake) {
 		return result{}, false
 	}
 	known, ok := d.policies.get(repoKey(p.tenant, p.owner, p.repo))
@@ -530,10 +531,9 @@ func (d *Daemon) spare(w store.Work, p place) (result, bool) {
 }
 
 // look reconciles a pull request.
-func (d *Daemon) look(ctx context.Context, w store.Work, p place, site Site) (result, error) {
+func (d *Daemon) look(ctx context.Context, w store.Work, p place, site Site, touches []quorum.Touch) (result, error) {
 	pr := p.pr()
 	was := readSight(w.Sight) // it spares requests, no more
-	touches, _ := readTouches(w.Touches)
 	head := was.Head
 	var runs []int64
 	for _, t := range touches {
@@ -565,12 +565,12 @@ func (d *Daemon) look(ctx context.Context, w store.Work, p place, site Site) (re
 	}
 	if last.Decision.Verdict == quorum.Ended { // closed, or without a policy: a new event brings it back
 		// The sight is for a look that was asked for meanwhile, so that it tells of no second end.
-		return result{result: resultOK, pr: pr, sight: s, outcome: store.Outcome{Gone: true, Sight: text}}, nil
+		return result{result: resultOK, pr: pr, was: was, sight: s, outcome: store.Outcome{Gone: true, Sight: text}}, nil
 	}
 	if !wake.IsZero() { // it is by GitHub's clock
 		wake = wake.Add(-last.Snapshot.Skew)
 	}
-	return result{result: resultOK, pr: pr, sight: s, outcome: store.Outcome{Wake: wake, Sight: text, Open: s.Open()}}, nil
+	return result{result: resultOK, pr: pr, was: was, sight: s, outcome: store.Outcome{Wake: wake, Sight: text, Open: s.Open()}}, nil
 }
 
 // counted counts what becomes of effects.
