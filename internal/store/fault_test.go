@@ -384,3 +384,46 @@ func TestAnAnswerIsNoBomb(t *testing.T) {
 		t.Errorf("%d bytes were unpacked: %v", len(value), err)
 	}
 }
+
+// What a poke asks for in vain costs no write: the key is due as early already, and knows of the touch. While it is looked at
+// the same poke asks for another look.
+func TestAPokeThatChangesNothingWritesNothing(t *testing.T) {
+	s := openFaulty(t, nil)
+	writes := func(what string, want int64, f func() error) {
+		t.Helper()
+		var before, after int64
+		count := func(n *int64) {
+			if err := s.ask(t.Context(), "count", func(tab *table) (err error) { *n, err = tab.changes(); return err }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		count(&before)
+		if err := f(); err != nil {
+			t.Fatal(err)
+		}
+		count(&after)
+		if after-before != want {
+			t.Errorf("%s wrote %d rows, want %d", what, after-before, want)
+		}
+	}
+	accept := func(id string) func() error {
+		return func() error {
+			_, err := s.Accept(t.Context(), Delivery{ID: id, At: testNow}, testPoke("a"))
+			return err
+		}
+	}
+	writes("the first delivery", 2, accept("1"))
+	writes("the same again", 1, accept("2")) // that it came
+	work, err := s.Claim(t.Context(), Claim{Now: testNow, Until: testNow.Add(time.Minute), Limit: 1})
+	if err != nil || len(work) != 1 {
+		t.Fatalf("claimed %v, %v", work, err)
+	}
+	writes("the same during a look", 2, accept("3"))
+	writes("and again", 2, accept("4"))
+	if ours, err := s.Complete(t.Context(), work[0].Lease, Outcome{Now: testNow}); err != nil || !ours {
+		t.Fatalf("complete: %v, %v", ours, err)
+	}
+	if work, err = s.Claim(t.Context(), Claim{Now: testNow, Until: testNow.Add(time.Minute), Limit: 1}); err != nil || len(work) != 1 {
+		t.Errorf("then claimed %v, %v", work, err)
+	}
+}

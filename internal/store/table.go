@@ -234,11 +234,12 @@ func (t *table) pokeOne(p Poke) error {
 	if leased || due > dueBefore {
 		due = dueBefore
 	}
-	if with := addTouch(touches, p.Touch); due != dueBefore || with != touches {
+	switch with := addTouch(touches, p.Touch); {
+	case due != dueBefore || with != touches:
 		_, err = t.poke.ExecContext(context.Background(), due, with, id)
-	} else {
-		_, err = t.poked.ExecContext(context.Background(), id) // no index and no text is written anew in a burst
-	}
+	case leased:
+		_, err = t.poked.ExecContext(context.Background(), id)
+	} // else its next lease begins with all that is known: in a burst nothing is written anew
 	if err != nil {
 		return err
 	}

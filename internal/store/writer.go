@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 	"time"
 )
@@ -88,12 +89,16 @@ func (s *SQLite) write() {
 // gather takes what waits together with the first.
 func (s *SQLite) gather(first *op) []*op {
 	batch := []*op{first}
-	for len(batch) < batched {
+	for waited := 0; len(batch) < batched; {
 		select {
 		case o := <-s.ops:
 			batch = append(batch, o)
+			waited = 0
 		default:
-			return batch
+			if waited++; waited > 2 {
+				return batch
+			}
+			runtime.Gosched() // whoever can ask now does so first: one commit for all of them
 		}
 	}
 	return batch
