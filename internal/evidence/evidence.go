@@ -90,7 +90,9 @@ var keys = regexp.MustCompile(`\b(?:sk|pk|rk)-[A-Za-z0-9_-]{8,}|\bgh[a-z]_[A-Za-
 
 // quote makes one short line of s.
 func quote(s string) string {
-	s = keys.ReplaceAllString(s[:min(len(s), 4<<10)], "***")
+	if s = s[:min(len(s), 4<<10)]; longWord(s) {
+		s = keys.ReplaceAllString(s, "***")
+	}
 	var b strings.Builder
 	n, gap := 0, false
 	for _, r := range s {
@@ -117,6 +119,21 @@ func quote(s string) string {
 		n += more
 	}
 	return b.String()
+}
+
+// longWord reports whether s holds a word that is long enough for a key: most of what is quoted does not.
+func longWord(s string) bool {
+	const shortest = len("sk-12345678")
+	n := 0
+	for i := range len(s) {
+		if n++; s[i] <= ' ' {
+			n = 0
+		}
+		if n == shortest {
+			return true
+		}
+	}
+	return false
 }
 
 // invisible reports whether r shows nothing and can therefore hide or split a word. The variation selector that

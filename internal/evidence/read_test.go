@@ -503,3 +503,20 @@ func TestALabelIsNoSentence(t *testing.T) {
 		}
 	}
 }
+
+// Keys are looked for only where a word is long enough to be one: the shortest ones still are.
+func TestAQuoteShowsNoKey(t *testing.T) {
+	for _, key := range []string{
+		"sk-12345678", "pk-abcdefgh", "ghp_" + strings.Repeat("a", 16), "github_pat_" + strings.Repeat("b", 16), "AKIA" + strings.Repeat("C", 12), "AIza" + strings.Repeat("d", 16), "xoxb-12345678",
+		"eyJ12345678.12345678", "Bearer " + strings.Repeat("e", 16),
+	} {
+		for _, text := range []string{key, "a key: " + key + " in it", "\t" + key + "\n"} {
+			if got := quote(text); strings.Contains(got, key[3:]) || !strings.Contains(got, "***") {
+				t.Errorf("%q is quoted as %q", text, got)
+			}
+		}
+	}
+	if got := quote("No findings. Ready to merge?"); got != "No findings. Ready to merge?" {
+		t.Errorf("got %q", got)
+	}
+}
