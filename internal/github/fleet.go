@@ -78,7 +78,7 @@ func NewFleet(o FleetOptions) (*Fleet, error) {
 
 // fleetConnections is how many connections to GitHub are kept for all installations, where it does not speak HTTP/2: in a
 // rush there are about as many requests at a time, and to connect anew costs more than most of them.
-const fleetConnections = 160
+const fleetConnections = 512
 
 // Calm gives back what a rush took: connections that wait for a next request, and memory.
 func (f *Fleet) Calm() {

@@ -6,6 +6,7 @@ package github
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 
 	"golang.org/x/sync/errgroup"
@@ -27,8 +28,18 @@ func (g group) Go(f func() error) {
 				err = &panicked{value: fmt.Sprint(v), stack: string(debug.Stack())}
 			}
 		}()
+		grow()
 		return f()
 	})
+}
+
+// grow makes room on a new goroutine's stack for a request and its answer, at once: each of the steps in which it would grow
+// by itself copies all that stands on it.
+//
+//go:noinline
+func grow() {
+	var room [12 << 10]byte
+	runtime.KeepAlive(&room)
 }
 
 // Wait waits for all of them and returns the first error.
