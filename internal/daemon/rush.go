@@ -1,7 +1,7 @@
 package daemon
 
 // A rush: more deliveries than can be looked at one by one. They are let in first, so that each is acknowledged in time and
-// those of one pull request are looked at together; what trickles in beside a rush is looked at as always.
+// those of one pull request are looked at together; who sends much less than the others beside a rush is looked at as always.
 
 import (
 	"sync"
@@ -12,11 +12,11 @@ const (
 	rushSlot   = 100 * time.Millisecond // deliveries are counted in slots, for whether there is a rush
 	rushAll    = 50                     // deliveries in two of them, of all tenants
 	rushPart   = time.Second            // and in longer ones by tenant, for who has a part in it: a part is one for some time
-	rushTenant = 3                      // deliveries in two of those
+	rushTenant = 3                      // deliveries of a tenant in two of those: so few are no part
 	settles    = 500 * time.Millisecond // how long what a rush asks for waits
 	rushLooks  = 1                      // looks at once that a rush asks for: most would be made again, as more is to come
 	rushAside  = 4                      // and of those who have no part in it
-	rushBurst  = 5 * time.Second        // what goes on for longer is no burst: then every second worker looks
+	rushBurst  = 10 * time.Second       // what goes on for longer is no burst: then every second worker looks
 	rushPause  = 20 * time.Millisecond  // until there may be room for a look
 )
 
@@ -26,6 +26,7 @@ type rush struct {
 	all     flood
 	tenants flood
 	began   time.Time // when there was none before
+	last    time.Time // when there was one
 	let     time.Time // when those who have no part in it were let in last
 }
 
@@ -33,29 +34,39 @@ type rush struct {
 type flood struct {
 	slot        int64
 	now, before map[int64]int
+	n, was      int // of all tenants
 }
 
 // turn begins a new slot if it is time.
 func (f *flood) turn(now time.Time, length time.Duration) {
 	slot := now.UnixNano() / int64(length)
 	switch {
-	case slot == f.slot:
+	case slot == f.slot, slot == f.slot-1: // who read the clock first may come last
 		return
 	case slot == f.slot+1:
-		f.before = f.now
+		f.before, f.was = f.now, f.n
 	default:
-		f.before = nil
+		f.before, f.was = nil, 0
 	}
-	f.slot, f.now = slot, map[int64]int{}
+	f.slot, f.now, f.n = slot, map[int64]int{}, 0
+}
+
+func (f *flood) count(tenant int64) {
+	f.now[tenant]++
+	f.n++
 }
 
 func (f *flood) of(tenant int64) int { return f.now[tenant] + f.before[tenant] }
+
+func (f *flood) total() int { return f.n + f.was }
 
 // turn brings the counts to a moment; r.mu is held.
 func (r *rush) turn(now time.Time) {
 	r.all.turn(now, rushSlot)
 	r.tenants.turn(now, rushPart)
-	if !r.on() {
+	if r.on() {
+		r.last = now
+	} else if since := now.Sub(r.last); since < 0 || since > settles { // a moment without one is not its end
 		r.began = now
 	}
 }
@@ -65,18 +76,22 @@ func (r *rush) settled(tenant int64, now time.Time) time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.turn(now)
-	r.all.now[0]++
-	r.tenants.now[tenant]++
+	r.all.count(tenant)
+	r.tenants.count(tenant)
 	if r.on() && r.part(tenant) {
 		return now.Add(settles)
 	}
 	return now
 }
 
-func (r *rush) on() bool { return r.all.of(0) > rushAll }
+func (r *rush) on() bool { return r.all.total() > rushAll }
 
-// part reports whether a tenant has a part in it.
-func (r *rush) part(tenant int64) bool { return r.tenants.of(tenant) > rushTenant }
+// part reports whether a tenant has a part in it: it sends more than a few, and not much less than others do, a quarter to a
+// half of their mean.
+func (r *rush) part(tenant int64) bool {
+	n, senders := r.tenants.of(tenant), len(r.tenants.now)+len(r.tenants.before) // most of them twice
+	return n > rushTenant && 2*n*senders >= r.tenants.total()
+}
 
 // room is how many looks may begin beside those that are under way by tenant, and whose may not be among them. Who has no part
 // in a rush has places of their own, and not as many as there are workers: in a burst of many tenants each has had no part in it
@@ -99,7 +114,7 @@ func (r *rush) room(now time.Time, workers int, busy map[int64]int) (n int, exce
 	case now.Sub(r.began) > rushBurst:
 		looks = max(workers/2, looks)
 	}
-	if n := min(looks, workers) - all; n > 0 {
+	if n := min(looks-(all-aside), looks+rushAside-all, workers-all); n > 0 {
 		return n, nil
 	}
 	since := now.Sub(r.let)

@@ -49,12 +49,55 @@ func TestALongRushIsWorkedOn(t *testing.T) {
 	if n := room(now); n != 16 {
 		t.Errorf("there is room for %d looks, want half of the workers", n)
 	}
+	if n, _ := r.room(now, 1, nil); n != 1 {
+		t.Errorf("one worker looks at %d", n)
+	}
 	now = now.Add(time.Second) // none comes
 	for range 2 * rushAll {
 		r.settled(1, now)
 	}
 	if n := room(now); n != rushLooks {
 		t.Errorf("in the next one there is room for %d looks, want %d", n, rushLooks)
+	}
+}
+
+// When a slot has just begun there seems to be no rush, if it is a small one: that is not its end.
+func TestARushDoesNotEndWithASlot(t *testing.T) {
+	var r rush
+	now := noon
+	every := rushSlot / rushAll
+	for range 2 * rushBurst / every {
+		now = now.Add(every)
+		r.settled(1, now)
+	}
+	if n, _ := r.room(now, 32, nil); n != 16 {
+		t.Errorf("there is room for %d looks, want half of the workers", n)
+	}
+	late := now.Truncate(rushPart).Add(rushPart)
+	r.settled(1, late)
+	before := r.all
+	r.room(late.Add(-time.Microsecond), 32, nil) // it read the clock before the slot began
+	if r.all.slot != before.slot || r.all.total() != before.total() {
+		t.Errorf("%d deliveries are counted in slot %d, want %d in %d", r.all.total(), r.all.slot, before.total(), before.slot)
+	}
+}
+
+// Whoever sends a few deliveries while others send very many is a bystander.
+func TestAFewDeliveriesAreNoPart(t *testing.T) {
+	var r rush
+	now := noon
+	for n := range 3000 {
+		now = now.Add(time.Millisecond)
+		r.settled(1, now)
+		if n%200 != 0 { // five a second
+			continue
+		}
+		if at := r.settled(2, now); !at.Equal(now) || r.part(2) {
+			t.Fatalf("after %s it waits until %s", now.Sub(noon), at)
+		}
+	}
+	if !r.on() || !r.part(1) {
+		t.Error("there is no rush")
 	}
 }
 
@@ -80,6 +123,13 @@ func TestARushHoldsUpNobodyElse(t *testing.T) {
 	aside("a moment later", rushLooks, 0, rushAside, 1)
 	now = now.Add(rushSlot)
 	aside("in the next slot", rushLooks, 0, rushAside, 1)
+	next := now.Truncate(rushPart).Add(rushPart)
+	for range 2 * rushAll {
+		r.settled(1, next.Add(-time.Millisecond))
+	}
+	now = next
+	aside("in the next second", rushLooks, 0, rushAside, 1)
+	aside("whose looks are many", 0, rushAside, rushLooks)
 	r.let = now.Add(time.Hour)
 	aside("the clock was put back", rushLooks, 0, rushAside, 1)
 }

@@ -15,7 +15,8 @@ import (
 // A Store is the durable keyed work table. It may be used by several goroutines. All its times are the caller's: it has no
 // clock. They are kept to the microsecond, and no look comes early for it. Every implementation passes the suite in storetest.
 //
-//	Accept, Poke   gen+1, due = the earlier of due and the poke's; while the key is leased: gen+1, and due when it is completed
+//	Accept, Poke   gen+1, due = the earlier of due and the poke's; while the key is leased: gen+1, and due when it is completed.
+//	               What changes neither due nor touches of a key that is not leased may be left out
 //	Claim          due → leased until a time, with a new token
 //	Complete       only with the newest token: due = what the worker says, or at once if gen moved on meanwhile
 //

@@ -239,7 +239,7 @@ func (t *table) pokeOne(p Poke) error {
 		_, err = t.poke.ExecContext(context.Background(), due, with, id)
 	case leased:
 		_, err = t.poked.ExecContext(context.Background(), id)
-	} // else its next lease begins with all that is known: in a burst nothing is written anew
+	} // else a look is due that will know of it: in a burst nothing is written anew
 	if err != nil {
 		return err
 	}

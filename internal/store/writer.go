@@ -86,19 +86,21 @@ func (s *SQLite) write() {
 	}
 }
 
-// gather takes what waits together with the first.
+// gathers is how long at most others may ask first, a turn of theirs more or less.
+const gathers = time.Millisecond
+
+// gather takes what waits together with the first. Whoever can ask now does so first: one commit serves them all.
 func (s *SQLite) gather(first *op) []*op {
-	batch := []*op{first}
-	for waited := 0; len(batch) < batched; {
+	batch, began := []*op{first}, time.Now()
+	for yielded := 0; len(batch) < batched; {
 		select {
 		case o := <-s.ops:
-			batch = append(batch, o)
-			waited = 0
+			batch, yielded = append(batch, o), 0
 		default:
-			if waited++; waited > 2 {
+			if yielded++; yielded > 2 || time.Since(began) > gathers {
 				return batch
 			}
-			runtime.Gosched() // whoever can ask now does so first: one commit for all of them
+			runtime.Gosched()
 		}
 	}
 	return batch
