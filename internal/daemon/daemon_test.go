@@ -528,6 +528,33 @@ func TestARushHoldsUpNobodyElsesLooks(t *testing.T) {
 	})
 }
 
+// When a rush is over its looks begin, though nothing else happens, and though the one that it was given hangs.
+func TestARushIsOverWhenItIsOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand()
+		h := build(t, l, t.TempDir())
+		settle(time.Second)
+		takes := func(d time.Duration) {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			l.slow = map[int64]time.Duration{1: d}
+		}
+		takes(rushSlot * 3 / 4)
+		for n := range 1000 {
+			l.open(1, pull(n+1))
+			h.deliver(about(1, pull(n+1)))
+			settle(time.Millisecond)
+		}
+		takes(time.Minute) // the next one: it begins when no delivery will come, and before the rush is over
+		during := len(l.looks())
+		settle(2*rushSlot + settles)
+		if began := len(l.looks()) - during; began != h.PerTenant {
+			t.Errorf("%d looks began after the last delivery, want %d", began, h.PerTenant)
+		}
+		h.stop()
+	})
+}
+
 // A resync wakes nobody who is being looked at, unless that look may have missed a change.
 func TestAResyncTrustsALookThatIsUnderWay(t *testing.T) {
 	for _, test := range []struct {

@@ -1,7 +1,7 @@
 package daemon
 
 // A rush: more deliveries than can be looked at one by one. They are let in first, so that each is acknowledged in time and
-// those of one pull request are looked at together; who sends much less than the others beside a rush is looked at as always.
+// those of one pull request are looked at together; who sends much less than senders do on the mean is looked at as always.
 
 import (
 	"sync"
@@ -10,13 +10,13 @@ import (
 
 const (
 	rushSlot   = 100 * time.Millisecond // deliveries are counted in slots, for whether there is a rush
-	rushAll    = 50                     // deliveries in two of them, of all tenants
+	rushAll    = 60                     // deliveries in two of them, of all tenants
 	rushPart   = time.Second            // and in longer ones by tenant, for who has a part in it: a part is one for some time
 	rushTenant = 3                      // deliveries of a tenant in two of those: so few are no part
 	settles    = 500 * time.Millisecond // how long what a rush asks for waits
 	rushLooks  = 1                      // looks at once that a rush asks for: most would be made again, as more is to come
-	rushAside  = 4                      // and of those who have no part in it
-	rushBurst  = 10 * time.Second       // what goes on for longer is no burst: then every second worker looks
+	rushAside  = 4                      // and how many tenants that have no part in it are looked at beside them
+	rushBurst  = 10 * time.Second       // what goes on for longer is no burst: then every second worker looks, and the others are for the rest
 	rushPause  = 20 * time.Millisecond  // until there may be room for a look
 )
 
@@ -41,7 +41,7 @@ type flood struct {
 func (f *flood) turn(now time.Time, length time.Duration) {
 	slot := now.UnixNano() / int64(length)
 	switch {
-	case slot == f.slot, slot == f.slot-1: // who read the clock first may come last
+	case f.now != nil && slot <= f.slot && slot > f.slot-5: // who read the clock first may come last
 		return
 	case slot == f.slot+1:
 		f.before, f.was = f.now, f.n
@@ -66,7 +66,7 @@ func (r *rush) turn(now time.Time) {
 	r.tenants.turn(now, rushPart)
 	if r.on() {
 		r.last = now
-	} else if since := now.Sub(r.last); since < 0 || since > settles { // a moment without one is not its end
+	} else if since := now.Sub(r.last); since < -settles || since > settles { // a moment without one is not its end
 		r.began = now
 	}
 }
@@ -100,25 +100,28 @@ func (r *rush) room(now time.Time, workers int, busy map[int64]int) (n int, exce
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.turn(now)
-	all, aside := 0, 0
+	free, looking, aside := workers, 0, 0
 	for tenant, looks := range busy {
-		all += looks
-		if !r.part(tenant) {
-			aside += looks
+		free -= looks
+		if r.part(tenant) {
+			looking += looks
+		} else {
+			aside++ // however many: they may have begun before the rush, and hang
 		}
 	}
-	looks := rushLooks
+	looks, besides := rushLooks, rushAside
 	switch {
 	case !r.on():
-		return workers - all, nil
+		return free, nil
 	case now.Sub(r.began) > rushBurst:
 		looks = max(workers/2, looks)
+		besides = workers - looks
 	}
-	if n := min(looks-(all-aside), looks+rushAside-all, workers-all); n > 0 {
+	if n := min(looks-looking, looks+besides-looking-aside, free); n > 0 {
 		return n, nil
 	}
 	since := now.Sub(r.let)
-	if n = min(rushAside-aside, workers-all); n <= 0 || 0 <= since && since < rushPause {
+	if n = min(besides-aside, free); n <= 0 || 0 <= since && since < rushPause {
 		return 0, nil
 	}
 	r.let = now

@@ -49,8 +49,8 @@ func TestALongRushIsWorkedOn(t *testing.T) {
 	if n := room(now); n != 16 {
 		t.Errorf("there is room for %d looks, want half of the workers", n)
 	}
-	if n, _ := r.room(now, 1, nil); n != 1 {
-		t.Errorf("one worker looks at %d", n)
+	if n, except := r.room(now, 1, nil); n != 1 || except != nil {
+		t.Errorf("one worker looks at %d beside %v", n, except)
 	}
 	now = now.Add(time.Second) // none comes
 	for range 2 * rushAll {
@@ -109,9 +109,13 @@ func TestARushHoldsUpNobodyElse(t *testing.T) {
 		r.settled(1, now)
 	}
 	r.settled(2, now)
-	aside := func(when string, of1, of2, want int, besides ...int64) {
+	aside := func(when string, of1, tenants, want int, besides ...int64) {
 		t.Helper()
-		if n, except := r.room(now, 32, map[int64]int{1: of1, 2: of2}); n != want || !slices.Equal(except, besides) {
+		busy := map[int64]int{1: of1}
+		for tenant := range int64(tenants) {
+			busy[2+tenant] = 1
+		}
+		if n, except := r.room(now, 32, busy); n != want || !slices.Equal(except, besides) {
 			t.Errorf("%s: room for %d beside %v, want %d beside %v", when, n, except, want, besides)
 		}
 	}
@@ -129,7 +133,10 @@ func TestARushHoldsUpNobodyElse(t *testing.T) {
 	}
 	now = next
 	aside("in the next second", rushLooks, 0, rushAside, 1)
-	aside("whose looks are many", 0, rushAside, rushLooks)
+	aside("it has its own place", 0, rushAside, rushLooks)
+	if n, _ := r.room(now, 32, map[int64]int{2: 12}); n != rushLooks {
+		t.Errorf("beside many looks that began before there is room for %d, want %d", n, rushLooks)
+	}
 	r.let = now.Add(time.Hour)
 	aside("the clock was put back", rushLooks, 0, rushAside, 1)
 }

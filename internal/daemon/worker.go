@@ -164,8 +164,8 @@ func (d *Daemon) claim(ctx context.Context, n int) (works []store.Work, next tim
 	if room <= 0 {
 		return nil, now.Add(rushPause)
 	}
-	if n = min(n, room); len(rushing) > 0 {
-		except, until = append(except, rushing...), now.Add(rushPause)
+	if except = append(except, rushing...); room < n || len(rushing) > 0 { // nothing else wakes us when there is more of it
+		n, until = min(n, room), now.Add(rushPause)
 	}
 	works, err := d.Store.Claim(ctx, store.Claim{Now: now, Until: now.Add(d.Lease), Limit: n, Except: except, Most: most, Each: d.PerTenant})
 	d.mu.Lock()
