@@ -90,17 +90,17 @@ var keys = regexp.MustCompile(`\b(?:sk|pk|rk)-[A-Za-z0-9_-]{8,}|\bgh[a-z]_[A-Za-
 
 // quote makes one short line of s.
 func quote(s string) string {
-	if s = s[:min(len(s), 4<<10)]; longWord(s) {
-		s = keys.ReplaceAllString(s, "***")
+	if s = uncoloured(s[:min(len(s), 4<<10)]); longWord(s) {
+		s = keys.ReplaceAllString(strings.Map(shown, s), "***")
 	}
 	var b strings.Builder
 	n, gap := 0, false
 	for _, r := range s {
-		switch {
-		case r == utf8.RuneError, unicode.IsSpace(r):
+		if r == utf8.RuneError || unicode.IsSpace(r) {
 			gap = b.Len() > 0
 			continue
-		case unicode.IsControl(r), invisible(r):
+		}
+		if shown(r) < 0 {
 			continue
 		}
 		more := 1
@@ -121,12 +121,20 @@ func quote(s string) string {
 	return b.String()
 }
 
+// shown is r, or negative if a quote leaves it out: it shows nothing, and can split a key.
+func shown(r rune) rune {
+	if unicode.IsControl(r) && !unicode.IsSpace(r) || invisible(r) {
+		return -1
+	}
+	return r
+}
+
 // longWord reports whether s holds a word that is long enough for a key: most of what is quoted does not.
 func longWord(s string) bool {
 	const shortest = len("sk-12345678")
 	n := 0
 	for i := range len(s) {
-		if n++; s[i] <= ' ' {
+		if n++; s[i] == ' ' || s[i] >= '\t' && s[i] <= '\r' {
 			n = 0
 		}
 		if n == shortest {

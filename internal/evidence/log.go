@@ -152,6 +152,14 @@ var jsonParts = regexp.MustCompile(`"(?:type|code|message|status|reason|error|su
 // maxLogLine is how much of a line is looked at.
 const maxLogLine = 2000
 
+// uncoloured is s without a terminal's sequences.
+func uncoloured(s string) string {
+	if strings.IndexByte(s, 0x1b) < 0 {
+		return s
+	}
+	return ansi.ReplaceAllString(s, "")
+}
+
 // readLog reads the end of a log. What will not go away beats what may.
 func readLog(m Material) Reading {
 	body := m.Body
@@ -161,9 +169,7 @@ func readLog(m Material) Reading {
 			body = body[i+1:]
 		}
 	}
-	if strings.IndexByte(body, 0x1b) >= 0 {
-		body = ansi.ReplaceAllString(body, "")
-	}
+	body = uncoloured(body)
 	var best Reading
 	var wait Reading // a stated wait may stand in a line of its own
 	for line := range strings.FieldsFuncSeq(body, func(r rune) bool { return r == '\n' || r == '\r' }) {

@@ -510,7 +510,7 @@ func TestAQuoteShowsNoKey(t *testing.T) {
 		"sk-12345678", "pk-abcdefgh", "ghp_" + strings.Repeat("a", 16), "github_pat_" + strings.Repeat("b", 16), "AKIA" + strings.Repeat("C", 12), "AIza" + strings.Repeat("d", 16), "xoxb-12345678",
 		"eyJ12345678.12345678", "Bearer " + strings.Repeat("e", 16),
 	} {
-		for _, text := range []string{key, "a key: " + key + " in it", "\t" + key + "\n"} {
+		for _, text := range []string{key, "a key: " + key + " in it", "\t" + key + "\n", key[:5] + "\u200b" + key[5:], key[:9] + "\x01" + key[9:], "\x1b[31m" + key + "\x1b[0m"} {
 			if got := quote(text); strings.Contains(got, key[3:]) || !strings.Contains(got, "***") {
 				t.Errorf("%q is quoted as %q", text, got)
 			}
