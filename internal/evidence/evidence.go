@@ -85,13 +85,18 @@ const MaxLog = 1 << 20
 // maxDetail is the length of a quote in runes.
 const maxDetail = 120
 
-// keys are the shapes of secrets that logs and answers sometimes quote; GitHub masks only those that it knows.
-var keys = regexp.MustCompile(`\b(?:sk|pk|rk)-[A-Za-z0-9_-]{8,}|\bgh[a-z]_[A-Za-z0-9]{16,}|\bgithub_pat_[A-Za-z0-9_]{16,}|\b(?:AKIA|ASIA)[A-Z0-9]{12,}|\bAIza[A-Za-z0-9_-]{16,}|\bxox[a-z]-[A-Za-z0-9-]{8,}|\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_.-]{8,}|(?i:bearer) [A-Za-z0-9._~+/-]{16,}`)
+// keys are the shapes of secrets that logs and answers sometimes quote; GitHub masks only those that it knows. Before one may
+// stand what JSON and URLs write for a line break or a colon, and in it a NUL, which quote writes for what shows nothing.
+var keys = regexp.MustCompile(`(?:\b|_|\\[nrt]|%[0-9A-Fa-f]{2})(?:(?:sk|pk|rk)-[A-Za-z0-9_\x00-]{8,}|gh[a-z]_[A-Za-z0-9\x00]{16,}|github_pat_[A-Za-z0-9_\x00]{16,}|(?:AKIA|ASIA)[A-Z0-9\x00]{12,}|AIza[A-Za-z0-9_\x00-]{16,}|xox[a-z]-[A-Za-z0-9\x00-]{8,}|eyJ[A-Za-z0-9_\x00-]{8,}\.[A-Za-z0-9_.\x00-]{8,})|(?i:bearer)[\s\p{Z}]+[A-Za-z0-9._~+/\x00-]{16,}`)
 
 // quote makes one short line of s.
 func quote(s string) string {
-	if s = uncoloured(s[:min(len(s), 4<<10)]); longWord(s) {
-		s = keys.ReplaceAllString(strings.Map(shown, s), "***")
+	if s = s[:min(len(s), 4<<10)]; longWord(s) {
+		s = strings.Map(shown, ansi.ReplaceAllString(s, "\x00"))
+		s = keys.ReplaceAllString(s, "***") // while what shows nothing still parts a key from the word before it
+		if strings.IndexByte(s, 0) >= 0 {
+			s = keys.ReplaceAllString(strings.ReplaceAll(s, "\x00", ""), "***")
+		}
 	}
 	var b strings.Builder
 	n, gap := 0, false
@@ -100,7 +105,7 @@ func quote(s string) string {
 			gap = b.Len() > 0
 			continue
 		}
-		if shown(r) < 0 {
+		if shown(r) == 0 {
 			continue
 		}
 		more := 1
@@ -121,10 +126,10 @@ func quote(s string) string {
 	return b.String()
 }
 
-// shown is r, or negative if a quote leaves it out: it shows nothing, and can split a key.
+// shown is r, or NUL if a quote leaves it out: it shows nothing, and can split a key.
 func shown(r rune) rune {
 	if unicode.IsControl(r) && !unicode.IsSpace(r) || invisible(r) {
-		return -1
+		return 0
 	}
 	return r
 }

@@ -143,7 +143,7 @@ var (
 	logCode = regexp.MustCompile(`^(?:(?:http(?:/[\d.]+)?|(?:http )?status(?: code)?|error code|code|response|server returned|got|received|api error|unexpected status|request failed with status(?: code)?)["']?(?: status)?[ :=]{1,3}["'(]?([45]\d\d)\b|([45]\d\d)[ :,-]{1,3}(?:service|too many|internal|bad|gateway|unauthorized|forbidden|payment|request|server|unprocessable|not found|overloaded|{|\{)|(?:[\w.':-]+ ){0,6}[\w.'-]+ ?\(http (?:status )?([45]\d\d)\))`)
 	logName = regexp.MustCompile(`^[\w.$/-]{1,80}(?:error|exception|failure)(?:: | \[[^\]]{0,40}\]: )`)
 	logWord = regexp.MustCompile(`^(?:error|err|fatal|failed|failure|warning|warn|critical|panic|uncaught|caused by|exception|reason|remote|e|npm err!|npm error|api error|detail|details|cause|message|msg|error message|(?:http )?[45]\d\d|http [45]\d\d|codex|claude|gemini)(?:"?: ?| - |\] ?| +)`)
-	ansi    = regexp.MustCompile("\x1b(?:\\[[0-9;?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|[@-Z\\\\^_])")
+	ansi    = regexp.MustCompile("\x1b(?:\\[[0-9;?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|[()][0-9A-Z]|[@-Z\\\\^_])")
 )
 
 // Where in a line of JSON a message begins.
@@ -151,14 +151,6 @@ var jsonParts = regexp.MustCompile(`"(?:type|code|message|status|reason|error|su
 
 // maxLogLine is how much of a line is looked at.
 const maxLogLine = 2000
-
-// uncoloured is s without a terminal's sequences.
-func uncoloured(s string) string {
-	if strings.IndexByte(s, 0x1b) < 0 {
-		return s
-	}
-	return ansi.ReplaceAllString(s, "")
-}
 
 // readLog reads the end of a log. What will not go away beats what may.
 func readLog(m Material) Reading {
@@ -169,7 +161,9 @@ func readLog(m Material) Reading {
 			body = body[i+1:]
 		}
 	}
-	body = uncoloured(body)
+	if strings.IndexByte(body, 0x1b) >= 0 {
+		body = ansi.ReplaceAllString(body, "")
+	}
 	var best Reading
 	var wait Reading // a stated wait may stand in a line of its own
 	for line := range strings.FieldsFuncSeq(body, func(r rune) bool { return r == '\n' || r == '\r' }) {
