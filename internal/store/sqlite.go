@@ -57,9 +57,10 @@ type SQLite struct {
 	totals totals // as of the last commit
 	broken error  // why the last transaction that had something to write was not written; nil: it was
 
-	files []openFile // of the writing goroutine alone
-	mute  time.Time  // until when it logs no fault
-	muted int        // faults that it has not logged
+	files   []openFile // of the writing goroutine alone
+	mute    time.Time  // until when it logs no fault
+	muted   int        // faults that it has not logged
+	hurried time.Time  // until when it lets nobody go first
 }
 
 // openFile is a file of the database as it was opened.

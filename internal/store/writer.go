@@ -86,21 +86,31 @@ func (s *SQLite) write() {
 	}
 }
 
-// gathers is how long at most others may ask first, a turn of theirs more or less.
-const gathers = time.Millisecond
+// How long others may ask first: a turn of all who can run, or several that are short. If a turn is long somebody computes,
+// and for some time nobody is waited for.
+const (
+	gathers  = time.Millisecond
+	longTurn = 4 * time.Millisecond
+	hurry    = 500 * time.Millisecond
+)
 
 // gather takes what waits together with the first. Whoever can ask now does so first: one commit serves them all.
 func (s *SQLite) gather(first *op) []*op {
 	batch, began := []*op{first}, time.Now()
+	now := began
 	for yielded := 0; len(batch) < batched; {
 		select {
 		case o := <-s.ops:
 			batch, yielded = append(batch, o), 0
 		default:
-			if yielded++; yielded > 2 || time.Since(began) > gathers {
+			if yielded++; yielded > 2 || now.Sub(began) > gathers || now.Before(s.hurried) {
 				return batch
 			}
+			before := now
 			runtime.Gosched()
+			if now = time.Now(); now.Sub(before) > longTurn {
+				s.hurried = now.Add(hurry)
+			}
 		}
 	}
 	return batch

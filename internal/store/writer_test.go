@@ -1,0 +1,31 @@
+package store
+
+import (
+	"runtime"
+	"sync/atomic"
+	"testing"
+)
+
+// Whoever computes for long holds up no commit: the writer lets nobody go first for some time.
+func TestTheWriterDoesNotWaitForOneWhoComputes(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	var enough atomic.Bool
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for !enough.Load() { // until the scheduler takes it off, after 10 ms
+		}
+	}()
+	s := &SQLite{ops: make(chan *op, queued)}
+	s.gather(&op{})
+	until := s.hurried
+	if until.IsZero() {
+		t.Error("it would wait again")
+	}
+	s.ops <- &op{}
+	if batch := s.gather(&op{}); len(batch) != 2 || !s.hurried.Equal(until) {
+		t.Errorf("it gathered %d, and waited", len(batch))
+	}
+	enough.Store(true)
+	<-ended
+}
