@@ -1,7 +1,7 @@
 package daemon
 
 // A rush: more deliveries than can be looked at one by one. They are let in first, so that each is acknowledged in time and
-// those of one pull request are looked at together; who sends much less than senders do on the mean is looked at as always.
+// those of one pull request are looked at together; who sends much less than senders do on the mean is looked at beside them.
 
 import (
 	"sync"

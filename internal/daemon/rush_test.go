@@ -52,6 +52,9 @@ func TestALongRushIsWorkedOn(t *testing.T) {
 	if n, except := r.room(now, 1, nil); n != 1 || except != nil {
 		t.Errorf("one worker looks at %d beside %v", n, except)
 	}
+	if n, except := r.room(now, 32, map[int64]int{1: 16}); n != 16 || !slices.Equal(except, []int64{1}) {
+		t.Errorf("beside them there is room for %d but of %v, want the other half of the workers", n, except)
+	}
 	now = now.Add(time.Second) // none comes
 	for range 2 * rushAll {
 		r.settled(1, now)
@@ -79,6 +82,24 @@ func TestARushDoesNotEndWithASlot(t *testing.T) {
 	r.room(late.Add(-time.Microsecond), 32, nil) // it read the clock before the slot began
 	if r.all.slot != before.slot || r.all.total() != before.total() {
 		t.Errorf("%d deliveries are counted in slot %d, want %d in %d", r.all.total(), r.all.slot, before.total(), before.slot)
+	}
+}
+
+// A clock that is put back by an hour neither prolongs a rush by it nor takes the next one for a new one all the time.
+func TestARushEndsThoughTheClockIsPutBack(t *testing.T) {
+	var r rush
+	for range 2 * rushAll {
+		r.settled(1, noon)
+	}
+	now := noon.Add(-time.Hour)
+	if n, except := r.room(now, 32, nil); n != 32 || except != nil {
+		t.Errorf("there is room for %d beside %v, want all workers", n, except)
+	}
+	for end := now.Add(rushBurst + time.Second); now.Before(end); now = now.Add(time.Millisecond) {
+		r.settled(1, now)
+	}
+	if n, _ := r.room(now, 32, nil); n != 16 {
+		t.Errorf("there is room for %d looks, want half of the workers", n)
 	}
 }
 
@@ -120,6 +141,7 @@ func TestARushHoldsUpNobodyElse(t *testing.T) {
 		}
 	}
 	aside("there is no place", rushLooks, rushAside, 0)
+	aside("there is no place, not even its own", 0, rushAside+1, 0)
 	aside("there is no worker", 31, 1, 0)
 	aside("there is one", 2*rushLooks, rushAside-1, 1, 1)
 	aside("at once again", rushLooks, 0, 0)
