@@ -90,8 +90,8 @@ func (s *SQLite) write() {
 // and for some time nobody is waited for.
 const (
 	gathers  = time.Millisecond
-	longTurn = 4 * time.Millisecond
-	hurry    = 500 * time.Millisecond
+	longTurn = 8 * time.Millisecond
+	hurry    = 200 * time.Millisecond
 )
 
 // gather takes what waits together with the first. Whoever can ask now does so first: one commit serves them all.
