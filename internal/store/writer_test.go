@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // Whoever computes for long holds up no commit: the writer lets nobody go first for some time.
@@ -17,11 +18,14 @@ func TestTheWriterDoesNotWaitForOneWhoComputes(t *testing.T) {
 		}
 	}()
 	s := &SQLite{ops: make(chan *op, queued)}
-	s.gather(&op{})
-	until := s.hurried
-	if until.IsZero() {
+	for n := 0; n < 100 && s.hurried.IsZero(); n++ { // once does, unless something else takes the other off
+		s.gather(&op{})
+	}
+	if s.hurried.IsZero() {
 		t.Error("it would wait again")
 	}
+	until := time.Now().Add(time.Hour)
+	s.hurried = until
 	s.ops <- &op{}
 	if batch := s.gather(&op{}); len(batch) != 2 || !s.hurried.Equal(until) {
 		t.Errorf("it gathered %d, and waited", len(batch))
