@@ -86,17 +86,13 @@ const MaxLog = 1 << 20
 const maxDetail = 120
 
 // keys are the shapes of secrets that logs and answers sometimes quote; GitHub masks only those that it knows. Before one may
-// stand what JSON and URLs write for a line break or a colon, and in it a NUL, which quote writes for what shows nothing.
+// stand what JSON and URLs write for a line break or a colon, and in it a NUL, which masked writes for what shows nothing.
 var keys = regexp.MustCompile(`(?:\b|_|\\[nrt]|%[0-9A-Fa-f]{2})(?:(?:sk|pk|rk)-[A-Za-z0-9_\x00-]{8,}|gh[a-z]_[A-Za-z0-9\x00]{16,}|github_pat_[A-Za-z0-9_\x00]{16,}|(?:AKIA|ASIA)[A-Z0-9\x00]{12,}|AIza[A-Za-z0-9_\x00-]{16,}|xox[a-z]-[A-Za-z0-9\x00-]{8,}|eyJ[A-Za-z0-9_\x00-]{8,}\.[A-Za-z0-9_.\x00-]{8,})|(?i:bearer)[\s\p{Z}]+[A-Za-z0-9._~+/\x00-]{16,}`)
 
 // quote makes one short line of s.
 func quote(s string) string {
 	if s = s[:min(len(s), 4<<10)]; longWord(s) {
-		s = strings.Map(shown, ansi.ReplaceAllString(s, "\x00"))
-		s = keys.ReplaceAllString(s, "***") // while what shows nothing still parts a key from the word before it
-		if strings.IndexByte(s, 0) >= 0 {
-			s = keys.ReplaceAllString(strings.ReplaceAll(s, "\x00", ""), "***")
-		}
+		s = masked(s)
 	}
 	var b strings.Builder
 	n, gap := 0, false
@@ -105,7 +101,7 @@ func quote(s string) string {
 			gap = b.Len() > 0
 			continue
 		}
-		if shown(r) == 0 {
+		if unseen(r) {
 			continue
 		}
 		more := 1
@@ -126,13 +122,47 @@ func quote(s string) string {
 	return b.String()
 }
 
-// shown is r, or NUL if a quote leaves it out: it shows nothing, and can split a key.
-func shown(r rune) rune {
-	if unicode.IsControl(r) && !unicode.IsSpace(r) || invisible(r) {
-		return 0
+// masked is s without its keys, and without what shows nothing if that may split one, or part it from the word before it.
+func masked(s string) string {
+	joined := hide(ansi.ReplaceAllStringFunc(s, func(code string) string { return strings.Repeat("\x00", len(code)) }), 0)
+	if strings.IndexByte(joined, 0) < 0 {
+		return keys.ReplaceAllString(s, "***")
 	}
-	return r
+	covered := make([]bool, len(s))
+	for _, form := range []string{joined, hide(s, 1)} { // the second tells a key from the next
+		for _, at := range keys.FindAllStringIndex(form, -1) {
+			for i := at[0]; i < at[1]; i++ {
+				covered[i] = true
+			}
+		}
+	}
+	var b strings.Builder
+	for i := range len(s) {
+		switch {
+		case covered[i] && (i == 0 || !covered[i-1]):
+			b.WriteString("***")
+		case !covered[i] && joined[i] != 0:
+			b.WriteByte(s[i])
+		}
+	}
+	return keys.ReplaceAllString(b.String(), "***") // one that is split in its first letters
 }
+
+// hide writes a byte in place of each byte of what shows nothing.
+func hide(s string, with byte) string {
+	b := []byte(s)
+	for i, r := range s {
+		if unseen(r) {
+			for n := range utf8.RuneLen(r) {
+				b[i+n] = with
+			}
+		}
+	}
+	return string(b)
+}
+
+// unseen reports whether a quote leaves r out, because it shows nothing.
+func unseen(r rune) bool { return unicode.IsControl(r) && !unicode.IsSpace(r) || invisible(r) }
 
 // longWord reports whether s holds a word that is long enough for a key: most of what is quoted does not.
 func longWord(s string) bool {

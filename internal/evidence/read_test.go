@@ -506,16 +506,27 @@ func TestALabelIsNoSentence(t *testing.T) {
 
 // Keys are looked for only where a word is long enough to be one: the shortest ones still are.
 func TestAQuoteShowsNoKey(t *testing.T) {
-	for _, key := range []string{
+	keys := []string{
 		"sk-12345678", "pk-abcdefgh", "ghp_" + strings.Repeat("a", 16), "github_pat_" + strings.Repeat("b", 16), "AKIA" + strings.Repeat("C", 12), "AIza" + strings.Repeat("d", 16), "xoxb-12345678",
 		"eyJ12345678.12345678", "Bearer " + strings.Repeat("e", 16), "bearer \u00a0\t" + strings.Repeat("e", 16),
-	} {
-		for _, text := range []string{
-			key, "a key: " + key + " in it", "\t" + key + "\n", "\x1b[31m" + key + "\x1b[0m", "a\x1b[1m" + key, "\x1b(B\x1b[m" + key,
+	}
+	for _, key := range keys {
+		texts := []string{
+			key, "a key: " + key + " in it", "\t" + key + "\n", "\x1b[31m" + key + "\x1b[0m", "a\x1b[1m" + key, "\x1b(B\x1b[m" + key, "\x1b[" + key, "\x1b" + key,
 			key[:3] + "\u200b" + key[3:], key[:6] + "\x01" + key[6:], key[:len(key)-2] + "\u2060" + key[len(key)-2:],
 			"token\u200b" + key, "token\x00" + key, "from_" + key, `{"message":"denied\n` + key + `"}`, "url=https%3A" + key,
-		} {
-			if got := quote(text); strings.Contains(got, key[len(key)-8:]) || !strings.Contains(got, "***") {
+		}
+		for _, next := range keys {
+			texts = append(texts, key+"\x00"+next, key+"\u200b"+next, next+"\x01"+key)
+		}
+		for _, text := range texts {
+			got := quote(text)
+			for _, key := range keys {
+				if strings.Contains(got, key[len(key)-8:]) {
+					t.Errorf("%q is quoted as %q", text, got)
+				}
+			}
+			if !strings.Contains(got, "***") {
 				t.Errorf("%q is quoted as %q", text, got)
 			}
 		}
