@@ -86,7 +86,8 @@ const MaxLog = 1 << 20
 const maxDetail = 120
 
 // keys are the shapes of secrets that logs and answers sometimes quote; GitHub masks only those that it knows. Before one may
-// stand what JSON and URLs write for a line break or a colon, and in it a NUL, which masked writes for what shows nothing.
+// stand an underscore, or what JSON and URLs write for a line break or a colon; in it a NUL, which masked writes for what
+// shows nothing.
 var keys = regexp.MustCompile(`(?:\b|_|\\[nrt]|%[0-9A-Fa-f]{2})(?:(?:sk|pk|rk)-[A-Za-z0-9_\x00-]{8,}|gh[a-z]_[A-Za-z0-9\x00]{16,}|github_pat_[A-Za-z0-9_\x00]{16,}|(?:AKIA|ASIA)[A-Z0-9\x00]{12,}|AIza[A-Za-z0-9_\x00-]{16,}|xox[a-z]-[A-Za-z0-9\x00-]{8,}|eyJ[A-Za-z0-9_\x00-]{8,}\.[A-Za-z0-9_.\x00-]{8,})|(?i:bearer)[\s\p{Z}]+[A-Za-z0-9._~+/\x00-]{16,}`)
 
 // quote makes one short line of s.

@@ -504,7 +504,7 @@ func TestALabelIsNoSentence(t *testing.T) {
 	}
 }
 
-// Keys are looked for only where a word is long enough to be one: the shortest ones still are.
+// No key is shown: not the shortest one, not behind or split by what shows nothing, and not beside another.
 func TestAQuoteShowsNoKey(t *testing.T) {
 	keys := []string{
 		"sk-12345678", "pk-abcdefgh", "ghp_" + strings.Repeat("a", 16), "github_pat_" + strings.Repeat("b", 16), "AKIA" + strings.Repeat("C", 12), "AIza" + strings.Repeat("d", 16), "xoxb-12345678",
