@@ -553,6 +553,9 @@ func (j judge) vague(named string) bool {
 
 // collides reports whether a short id is also another head's: ids that begin alike are cheap to make.
 func (j judge) collides(named string) bool {
+	if len(named) < len(j.s.PR.Head) && j.s.PR.Commits > listed && len(j.s.Commits) < j.s.PR.Commits {
+		return true // not all heads before are known
+	}
 	other := func(sha string) bool { return sha != j.s.PR.Head && strings.HasPrefix(sha, named) }
 	return slices.ContainsFunc(j.s.Earlier, other) || slices.ContainsFunc(j.s.Others, func(o quorum.Run) bool { return other(o.Head) }) ||
 		slices.ContainsFunc(j.s.Commits, func(c quorum.Commit) bool { return other(c.SHA) }) ||

@@ -15,7 +15,7 @@ const (
 )
 
 // Missing says what s lacks for a full judgement and what would cost requests of its own: the logs of runs that ended
-// without a word, the commits that texts name, and what people may.
+// without a word, the commits that texts name, those of the pull request, and what people may.
 func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 	j := newJudge(p, s)
 	if s.PR.Closed || s.File.State != quorum.FileValid || p.Mode == quorum.Off || s.PR.Draft && p.DraftsWait {
@@ -25,6 +25,7 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 		if r.Retired {
 			continue
 		}
+		w.Authors = w.Authors || j.abbreviated(r)
 		a := j.attempt(r)
 		for _, named := range j.named(r, a) {
 			if len(w.Commits) < mostCommits && !slices.Contains(w.Commits, named) {
@@ -46,6 +47,18 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 		w.People = append(w.People, t.Author.Login)
 	}
 	return w
+}
+
+// abbreviated reports whether a text of r's names the head by a short id and not all commits before it are listed: one of them
+// may begin alike.
+func (j judge) abbreviated(r quorum.Reviewer) bool {
+	return j.s.PR.Commits > listed && slices.ContainsFunc(slices.Concat(j.s.Comments, j.s.Reviews), func(t quorum.Text) bool {
+		if !t.Author.Is(r.Author) || r.Heading != "" && !j.headed(r, t) {
+			return false
+		}
+		id := j.naming(r, t)
+		return id != "" && len(id) < len(j.s.PR.Head) && strings.HasPrefix(j.s.PR.Head, id)
+	})
 }
 
 // named are the commits that r's texts name and that may be merges of the head.

@@ -66,8 +66,11 @@ func (e *APIError) Hint() string {
 	return ""
 }
 
-// IsUnauthorized says that GitHub does not take the token.
-func IsUnauthorized(err error) bool { return hasStatus(err, http.StatusUnauthorized) }
+// IsUnauthorized says that GitHub does not take the token, or the App's signature for one.
+func IsUnauthorized(err error) bool {
+	var untaken *noToken
+	return hasStatus(err, http.StatusUnauthorized) || errors.As(err, &untaken) && untaken.why.Status == http.StatusUnauthorized
+}
 
 // IsForbidden says that GitHub refused for a reason that is no limit.
 func IsForbidden(err error) bool { return hasStatus(err, http.StatusForbidden) }

@@ -93,6 +93,7 @@ type known struct {
 	early     bool    // threads was asked for beside what turned out to be news
 	serially  bool    // REST and GraphQL show the texts differently: they cannot be read side by side
 	odd       []int64 // texts of which REST and GraphQL told different things at the last look
+	oddSince  time.Time
 	wake      time.Time
 	byThreads bool // resolving a thread may change the decision
 	logs      map[int64]quorum.Job

@@ -52,6 +52,7 @@ type look struct {
 	blob      string       // which the policy is, by that conversation
 	related   bool         // it tells of siblings
 	conversed bool
+	gone      bool // the pull request itself answers 404
 }
 
 // raw are REST's answers about one head.
@@ -77,7 +78,15 @@ func (f *Forge) Observe(ctx context.Context, pr quorum.PR) (quorum.Policy, quoru
 	l.told, l.expects = m.listen()
 	began := f.now()
 	for _, step := range []func(context.Context) error{l.first, l.second, l.third, l.fourth} {
-		if err := step(ctx); err != nil {
+		err := step(ctx)
+		if IsNotFound(err) && !l.gone { // a replica may lack a part of what is there
+			if gone := l.pull(ctx); gone != nil {
+				err = gone
+			} else {
+				err = moved{"something of it was not found (" + err.Error() + ")"}
+			}
+		}
+		if err != nil {
 			m.repeat(l.told, l.expects)
 			return quorum.Policy{}, quorum.Snapshot{}, fmt.Errorf("observe %s: %w", pr, err)
 		}
@@ -300,6 +309,7 @@ func (l *look) pull(ctx context.Context) error {
 			continue
 		}
 		if err != nil {
+			l.gone = IsNotFound(err)
 			return err
 		}
 		l.seen.note(answer.Changed)
@@ -678,19 +688,21 @@ func (l *look) text(ctx context.Context, ref quorum.TextRef) (err error) {
 	return nil
 }
 
-// whole refuses a look whose words are older than what the conversation knows of them, or that misses one of them: a
-// text was edited between the two reads, or fell between two pages.
+// apart is how long REST and GraphQL may show a text differently before that is taken for GitHub's way of showing it: a
+// replica lags for seconds, and a wait must end.
+const apart = 30 * time.Second
+
+// whole refuses a look that shows a text otherwise than the conversation does, or that misses one of them: a text was edited
+// between the two reads, fell between two pages, or one of the two comes from a replica that lags.
 func (l *look) whole() error {
 	var odd []int64
 	known := map[int64]bool{}
-	for _, t := range l.s.Comments {
+	for _, t := range slices.Concat(l.s.Comments, l.s.Reviews) {
 		known[t.ID] = true
-		if e, found := l.m.threads.edits[t.ID]; found && e.updated.After(latest(t.At, t.Edited)) {
+		later := t.Kind != quorum.TextReview && l.m.threads.edits[t.ID].updated.After(latest(t.At, t.Edited))
+		if later || l.m.threads.behind(t) {
 			odd = append(odd, t.ID)
 		}
-	}
-	for _, t := range l.s.Reviews {
-		known[t.ID] = true
 	}
 	for _, edits := range []map[int64]edit{l.m.threads.edits, l.m.threads.amended} {
 		for id := range edits {
@@ -700,11 +712,15 @@ func (l *look) whole() error {
 		}
 	}
 	slices.Sort(odd)
-	was := l.m.odd
-	if l.m.odd = odd; len(odd) > 0 && !slices.Equal(odd, was) {
+	now := l.f.now()
+	if !slices.Equal(odd, l.m.odd) {
+		l.m.odd, l.m.oddSince = odd, now
+	}
+	if len(odd) > 0 && now.Sub(l.m.oddSince) < apart {
+		l.m.asked = false
 		return moved{"a text was edited, or the list of texts changed,"}
 	}
-	return nil // what is odd twice is GitHub's way of showing it: a wait must end
+	return nil
 }
 
 func latest(a, b time.Time) time.Time {
@@ -765,27 +781,27 @@ func (l *look) assemble() {
 	l.advise()
 }
 
-// edited adds who edited t last. What REST shows as edited, and GraphQL not yet, was edited by nobody knows whom.
+// edited adds who edited t last. What REST shows, and GraphQL not yet or otherwise, was edited by nobody knows whom.
 func edited(t quorum.Text, edits map[int64]edit) quorum.Text {
 	e, found := edits[t.ID]
 	switch {
-	case !found || t.Edited.After(e.updated):
-	case t.Kind == quorum.TextReview && e.body != sumOf(t.Body): // REST does not say when a review was edited
-		t.Edited, t.Editor = t.At, quorum.Account{}
+	case !found || e.body != sumOf(t.Body):
+		t.Edited, t.Editor = latest(latest(t.At, t.Edited), e.edited), quorum.Account{}
+	case t.Edited.After(e.updated):
 	default:
 		t.Edited, t.Editor = e.edited, e.editor
 	}
 	return t
 }
 
-// behind reports whether the conversation does not know of an edit of t that REST shows: then it is asked again.
+// behind reports whether the conversation does not know t, or not as REST shows it: then it is asked again.
 func (c conversation) behind(t quorum.Text) bool {
 	if t.Kind == quorum.TextReview {
 		e, found := c.amended[t.ID]
-		return found && e.body != sumOf(t.Body)
+		return !found || e.body != sumOf(t.Body)
 	}
 	e, found := c.edits[t.ID]
-	return !t.Edited.IsZero() && (!found || t.Edited.After(e.updated))
+	return !found || e.body != sumOf(t.Body) || t.Edited.After(e.updated)
 }
 
 // jobsOf are the jobs of a run's newest attempt, found as check runs in the run's suite: a job's id is also its check

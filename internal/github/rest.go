@@ -111,11 +111,17 @@ func (r restRun) run() quorum.Run {
 // workflowPath is the path of a workflow file within its repository: GitHub documents "@ref" behind it and "owner/repo/"
 // before it, and shows neither most of the time.
 func workflowPath(path string) string {
-	path, _, _ = strings.Cut(path, "@")
+	for at := strings.LastIndex(path, "@"); at >= 0 && !isWorkflowFile(path); at = strings.LastIndex(path, "@") {
+		path = path[:at] // a ref may hold another one, and so may a file's name
+	}
 	if i := strings.Index(path, "/.github/"); i > 0 {
 		path = path[i+1:]
 	}
 	return path
+}
+
+func isWorkflowFile(path string) bool {
+	return strings.HasSuffix(path, ".yml") || strings.HasSuffix(path, ".yaml")
 }
 
 type restCheck struct {

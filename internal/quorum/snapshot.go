@@ -25,7 +25,7 @@ type Snapshot struct {
 	Threads  []Thread      // review threads, of any head
 	Checks   []CheckRun    // check runs of the head that are not ours; jobs included
 	Statuses []Status      // newest first; only if the policy names a status
-	Commits  []Commit      // of the pull request; only if a person approved it
+	Commits  []Commit      // of the pull request; only if a person approved it, or a text names the head by a short id
 	Resolved map[string]Commit
 	// Resolved holds the commits that a text named and that had to be looked up: the named (short) id is the key; a commit
 	// that does not exist is there with an empty SHA.
@@ -244,5 +244,5 @@ type Wants struct {
 	Logs    []int64  // jobs whose log may explain how their run ended
 	Commits []string // (short) ids that texts name and that are neither the head nor its test merge
 	People  []string // logins whose permission matters
-	Authors bool     // who made the pull request's commits
+	Authors bool     // the pull request's commits, and who made them
 }

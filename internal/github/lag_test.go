@@ -1,0 +1,270 @@
+package github_test
+
+// REST and GraphQL are answered by replicas of which one may lag. What one shows and the other does not know yet must not
+// pass for what it was before.
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/github"
+	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/sandbox"
+)
+
+// lagging answers a path as it was answered before it lagged.
+type lagging struct {
+	next http.RoundTripper
+	path string
+	kept []byte
+	lags bool
+}
+
+func (g *lagging) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := g.next.RoundTrip(req)
+	if err != nil || !strings.HasSuffix(req.URL.Path, g.path) {
+		return resp, err
+	}
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case g.lags && g.kept != nil:
+		body, resp.StatusCode = g.kept, http.StatusOK
+		resp.Header.Del("ETag")
+	case !g.lags && resp.StatusCode == http.StatusOK:
+		g.kept = body
+	}
+	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	return resp, nil
+}
+
+// laggingWorld is a world of which one path can lag.
+func laggingWorld(t *testing.T, policy, path string) (*world, *lagging) {
+	lag := &lagging{path: path}
+	return newWorld(t, func(s *setup) {
+		s.policy = policy
+		s.wire = func(next http.RoundTripper) http.RoundTripper { lag.next = next; return lag }
+	}), lag
+}
+
+// through looks while one path lags for some time, and after it, as if an event had come each time.
+func (w *world) through(lag *lagging, d time.Duration) (passed bool) {
+	w.t.Helper()
+	lag.lags = true
+	for began := time.Now(); time.Since(began) < d+time.Minute; pass(400 * time.Millisecond) {
+		lag.lags = lag.lags && time.Since(began) < d
+		w.forge.Expect(w.pr, w.g.Head(7))
+		_, _ = w.loop.Reconcile(w.t.Context(), w.pr) // moved, as long as the two differ
+		passed = passed || w.own().Conclusion == "success"
+	}
+	return passed
+}
+
+const (
+	bySage   = "version: 1\nquorum: 1\ngrace: 0s\nreviewers:\n  - {name: sage, author: \"sage[bot]\"}\n"
+	oneGemini = "version: 1\nquorum: 1\ngrace: 0s\nreviewers:\n  - {name: gemini, workflow: .github/workflows/gemini.yml, heading: \"## Gemini Review\"}\n"
+)
+
+func TestGraphQLBehindREST(t *testing.T) {
+	yes, no := "**Ready to merge?** Yes", "**Ready to merge?** No"
+	for name, does := range map[string]func(w *world){
+		"a review edited by somebody else": func(w *world) {
+			id := do[int64](w.t)(w.g.Review(7, sandbox.ReviewSpec{By: "sage[bot]", State: "COMMENTED", Body: no}))
+			pass(3 * time.Second)
+			w.must(w.g.EditReview(id, "mallory", yes))
+		},
+		"a review with a thread": func(w *world) {
+			do[int64](w.t)(w.g.Review(7, sandbox.ReviewSpec{By: "sage[bot]", State: "COMMENTED", Body: yes, Comments: []sandbox.Line{{Path: "cart.go", Line: 3, Body: "It is emptied twice."}}}))
+		},
+		"a comment edited by somebody else in its own second": func(w *world) {
+			id := w.comment("sage[bot]", no)
+			w.must(w.g.EditComment(id, "mallory", yes))
+		},
+	} {
+		for _, d := range []time.Duration{1500 * time.Millisecond, 20 * time.Second} {
+			t.Run(fmt.Sprint(name, " ", d), func(t *testing.T) {
+				bubble(t, func(t *testing.T) {
+					w, lag := laggingWorld(t, bySage, "/graphql")
+					w.look()
+					w.look()
+					pass(time.Minute)
+					does(w)
+					pass(time.Second)
+					if w.through(lag, d) {
+						t.Error("it passed")
+					}
+				})
+			})
+		}
+	}
+}
+
+// A text that GraphQL knows at once passes at once.
+func TestNothingLags(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w, _ := laggingWorld(t, bySage, "/graphql")
+		w.look()
+		pass(time.Minute)
+		w.comment("sage[bot]", "**Ready to merge?** Yes")
+		w.look()
+		w.reads("success", "")
+	})
+}
+
+// A text that GraphQL never shows counts for nothing, and holds nothing up for ever.
+func TestATextThatGraphQLNeverShows(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w, lag := laggingWorld(t, bySage, "/graphql")
+		w.look()
+		w.look()
+		pass(time.Minute)
+		w.comment("mallory", "Hello")
+		lag.lags = true
+		ended := false
+		for began := time.Now(); time.Since(began) < time.Minute; pass(time.Second) {
+			w.forge.Expect(w.pr, w.g.Head(7))
+			_, s, err := w.forge.Observe(t.Context(), w.pr)
+			if ended = err == nil; ended && time.Since(began) < 20*time.Second {
+				t.Errorf("it is taken for granted after %s", time.Since(began))
+			}
+			if ended && (len(s.Comments) != 1 || s.Comments[0].Editor.Login != "" || s.Comments[0].Edited.IsZero()) {
+				t.Errorf("%+v", s.Comments)
+			}
+		}
+		if !ended {
+			t.Error("no look came to an end")
+		}
+	})
+}
+
+func TestRESTBehindGraphQL(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w, lag := laggingWorld(t, oneGemini, "/issues/7/comments")
+		run := w.start(geminiFile)
+		pass(10 * time.Second)
+		id := w.comment(actionsBot, geminiYes)
+		pass(5 * time.Second)
+		w.finish(run, sandbox.Finish{Conclusion: "success"})
+		pass(2 * time.Minute)
+		w.look()
+		w.look()
+		w.reads("success", "")
+		w.must(w.g.Push(7, "a2", sandbox.PushSpec{}))
+		pass(time.Second)
+		w.look()
+		run = w.start(geminiFile)
+		pass(20 * time.Second)
+		lag.lags = true
+		w.must(w.g.EditComment(id, actionsBot, geminiNo)) // its sticky comment
+		pass(time.Second)
+		w.finish(run, sandbox.Finish{Conclusion: "success"})
+		if w.through(lag, 1200*time.Millisecond) {
+			t.Error("the words of the old head passed the new one")
+		}
+		w.reads("failure", "")
+	})
+}
+
+// A 404 of one part of what is there is a replica's, and no end.
+func TestA404OfAPart(t *testing.T) {
+	for _, part := range []string{"GET /repos/acme/shop/pulls/7/reviews", "GET /repos/acme/shop/issues/7/comments", "GET /repos/acme/shop/pulls/7/files", "GET /repos/acme/shop/actions/runs", "GET /repos/acme/shop/commits/**", "POST /graphql"} {
+		bubble(t, func(t *testing.T) {
+			w := newWorld(t)
+			w.start(openaiFile)
+			w.look()
+			fault := sandbox.Fault{Kind: sandbox.FaultAnswer, Match: part, Status: http.StatusNotFound, Body: `{"message":"Not Found"}`, Times: 1}
+			if part == "POST /graphql" {
+				fault.Status, fault.Body = http.StatusOK, `{"data":{"repository":{"pullRequest":null}},"errors":[{"type":"NOT_FOUND","path":["repository","pullRequest"],"message":"Could not resolve to a PullRequest with the number of 7."}]}`
+			}
+			w.forge.Forget(w.pr)
+			w.g.Fault(fault)
+			_, _, err := w.forge.Observe(t.Context(), w.pr)
+			var again interface{ Temporary() bool }
+			if github.IsNotFound(err) || !errors.As(err, &again) {
+				t.Errorf("%s: %v", part, err)
+			}
+		})
+	}
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.look()
+		if _, _, err := w.forge.Observe(t.Context(), quorum.PR{Owner: "acme", Repo: "shop", Number: 99}); !github.IsNotFound(err) {
+			t.Errorf("one that is not there: %v", err)
+		}
+	})
+}
+
+// A workflow file whose name begins like the reviewer's is another file.
+func TestAFileNameThatHoldsAnAt(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		other := ".github/workflows/gemini.yml@x.yml"
+		w := newWorld(t, func(s *setup) {
+			s.policy = "version: 1\nquorum: 1\ngrace: 0s\nreviewers:\n  - {name: gemini, workflow: .github/workflows/gemini.yml, verdict: conclusion, failure_means: findings}\nguard: [\".github/workflows/gemini.yml\"]\n"
+			s.pull.Files = []sandbox.File{{Path: "cart.go"}, {Path: other}}
+		})
+		for file, conclusion := range map[string]string{geminiFile: "failure", other: "success"} {
+			run := w.start(file)
+			pass(time.Minute)
+			w.finish(run, sandbox.Finish{Conclusion: conclusion})
+		}
+		pass(time.Second)
+		w.look()
+		w.reads("failure", "")
+	})
+}
+
+// The first head was approved by its short id. The head now, many commits on, was made to begin alike.
+func TestAShortIDOfAnOldHead(t *testing.T) {
+	for _, more := range []int{5, 25} {
+		bubble(t, func(t *testing.T) {
+			old, crafted := "abcdef1234"+strings.Repeat("0", 30), "abcdef1234"+strings.Repeat("1", 30)
+			w := newWorld(t, func(s *setup) {
+				s.policy = "version: 1\nquorum: 1\nreviewers:\n  - {name: sage, author: \"sage[bot]\"}\n"
+				s.pull.Head = old
+			})
+			w.look()
+			pass(time.Minute)
+			w.comment("sage[bot]", "## Review\n\nReviewed commit: `abcdef1234`\n\n**Ready to merge?** Yes\n")
+			pass(time.Minute)
+			w.look()
+			w.reads("success", "")
+			for n := range more {
+				w.must(w.g.Push(7, fmt.Sprintf("c%d", n), sandbox.PushSpec{}))
+			}
+			w.must(w.g.Push(7, crafted, sandbox.PushSpec{}))
+			pass(time.Minute)
+			w.look()
+			if c := w.own(); c.Status == "completed" {
+				t.Errorf("%d commits on: %s %q", more+1, c.Conclusion, c.Title)
+			}
+		})
+	}
+}
+
+// A reviewer that names the head by a short id is heard in a long pull request, too.
+func TestAShortIDInALongPullRequest(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, func(s *setup) {
+			s.policy = "version: 1\nquorum: 1\nreviewers:\n  - {name: sage, author: \"sage[bot]\"}\n"
+		})
+		for n := range 25 {
+			w.must(w.g.Push(7, fmt.Sprintf("c%d", n), sandbox.PushSpec{}))
+		}
+		head := "abcdef1234" + strings.Repeat("1", 30)
+		w.must(w.g.Push(7, head, sandbox.PushSpec{}))
+		w.look()
+		pass(time.Minute)
+		w.comment("sage[bot]", "## Review\n\nReviewed commit: `abcdef1234`\n\n**Ready to merge?** Yes\n")
+		pass(time.Minute)
+		w.look()
+		w.reads("success", "")
+	})
+}
