@@ -173,7 +173,7 @@ func (a *Answers) open() (err error) {
 func (a *Answers) anew() error {
 	var errs []error
 	if a.db != nil {
-		_ = a.db.Close() // whatever it says: the file goes
+		_ = errors.Join(a.get.Close(), a.db.Close()) // whatever they say: the file goes
 		a.db, a.get = nil, nil
 	}
 	for _, suffix := range []string{"", "-wal", "-shm"} {
@@ -384,7 +384,7 @@ func (a *Answers) Close() error {
 	if a.db == nil {
 		return nil
 	}
-	err := a.db.Close()
+	err := errors.Join(a.get.Close(), a.db.Close())
 	a.db, a.get = nil, nil
 	return err
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/gofrs/flock"
 	"github.com/pressly/goose/v3"
 	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 //go:embed migrations/sqlite/*.sql
@@ -74,12 +75,29 @@ var _ Store = (*SQLite)(nil)
 // reads are the statements that only read.
 type reads struct {
 	known, get, queue *sql.Stmt
+	prepared
+}
+
+// prepared are statements: a file is closed, and its log folded into it, only if none of it is open any more.
+type prepared []*sql.Stmt
+
+// Close closes them all.
+func (p prepared) Close() error {
+	var errs []error
+	for _, stmt := range p {
+		errs = append(errs, stmt.Close())
+	}
+	return errors.Join(errs...)
 }
 
 // OpenSQLite opens the table in a file, which it creates if it is not there, and ends all leases of the process that had it
 // before. A file that another process has open, or that a newer program wrote, is an error.
 func OpenSQLite(path string, o Options) (*SQLite, error) {
 	s, err := openSQLite(path, o)
+	var said *sqlite.Error
+	if errors.As(err, &said) && (said.Code()&0xff == sqlite3.SQLITE_NOTADB || said.Code()&0xff == sqlite3.SQLITE_CORRUPT) {
+		err = fmt.Errorf("%w: %w", ErrNoDatabase, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open table %s: %w", path, err)
 	}
@@ -164,7 +182,7 @@ func lockFile(path string) (*flock.Flock, error) {
 		return nil, fmt.Errorf("lock %s: %w", path, err)
 	}
 	if !ok {
-		return nil, fmt.Errorf("another coordinator uses it and holds %s: stop that one, or give this one a data directory of its own", path)
+		return nil, fmt.Errorf("%w and holds %s: stop that one, or give this one a data directory of its own", ErrInUse, path)
 	}
 	return l, nil
 }
@@ -218,7 +236,7 @@ func migrate(path string) (err error) {
 		return fmt.Errorf("read its schema: %w", err)
 	}
 	if have > know {
-		return fmt.Errorf("a newer coordinator wrote it: its schema is %d, and this program knows %d at most; run the newer program, or go back to a backup from before the upgrade", have, know)
+		return fmt.Errorf("%w: its schema is %d, and this program knows %d at most; run the newer program, or go back to a backup from before the upgrade", ErrNewer, have, know)
 	}
 	if _, err := p.Up(ctx); err != nil {
 		return fmt.Errorf("migrate: %w", err)
@@ -238,12 +256,12 @@ func (s *SQLite) Close() error {
 
 // release closes what was opened. The writer comes last: the last connection folds the log into the file.
 func (s *SQLite) release() error {
-	var errs []error
+	errs := []error{s.reads.Close()}
 	if s.readers != nil {
 		errs = append(errs, s.readers.Close())
 	}
 	if s.table != nil {
-		errs = append(errs, s.table.conn.Close())
+		errs = append(errs, s.table.prepared.Close(), s.table.conn.Close())
 	}
 	if s.writer != nil {
 		errs = append(errs, s.writer.Close())
@@ -268,6 +286,7 @@ func prepareReads(db *sql.DB) (r reads, err error) {
 		if *p.stmt, err = db.PrepareContext(context.Background(), p.query); err != nil {
 			return r, err
 		}
+		r.prepared = append(r.prepared, *p.stmt)
 	}
 	return r, nil
 }

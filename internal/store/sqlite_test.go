@@ -107,6 +107,36 @@ func TestASecondProcessIsRefused(t *testing.T) {
 	openTable(t, path)
 }
 
+// After a clean stop the file alone is a backup.
+func TestACleanStopLeavesOneFile(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "table.db")
+	s := openTable(t, path)
+	accept(t, s, "d")
+	if _, err := s.Health(t.Context(), time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, suffix := range []string{"-wal", "-shm"} {
+		if _, err := os.Stat(path + suffix); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s is left: %v", suffix, err)
+		}
+	}
+	alone := filepath.Join(t.TempDir(), "copy.db")
+	data, err := os.ReadFile(path)
+	if err == nil {
+		err = os.WriteFile(alone, data, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h, err := openTable(t, alone).Health(t.Context(), time.Now()); err != nil || h.Accepted != 1 {
+		t.Errorf("the copy holds %d deliveries, %v", h.Accepted, err)
+	}
+}
+
 func TestTheFileIsPrivate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "data", "table 100%?#.db")
 	s := openTable(t, path)

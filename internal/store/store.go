@@ -64,6 +64,13 @@ var ErrClosed = errors.New("the store is closed")
 // ErrNoRow says that there is no such key.
 var ErrNoRow = errors.New("no such key")
 
+// Errors of [OpenSQLite] that say what the caller does next are in the chain of what it returns.
+var (
+	ErrInUse      = errors.New("another coordinator uses it")
+	ErrNewer      = errors.New("a newer coordinator wrote it")
+	ErrNoDatabase = errors.New("it is no SQLite database, or a damaged one")
+)
+
 // A Delivery is a webhook delivery as it was accepted; its body is not kept.
 type Delivery struct {
 	ID     string // X-GitHub-Delivery
@@ -126,7 +133,7 @@ type Outcome struct {
 	Keep   bool      // the touches are kept without a failure: nothing was looked at; failures in a row stay as they are
 	Gone   bool      // forget the key, unless it was poked meanwhile: then the rest of the outcome counts
 	Sight  []byte    // what was seen, opaque; nil: as before
-	Open   bool      // with Sight: it is undecided
+	Open   bool      // it is undecided; without Sight, false leaves that as it was
 }
 
 // A Row is a key as it stands.

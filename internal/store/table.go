@@ -37,6 +37,7 @@ type statements struct {
 	find, insert, poke, poked                           *sql.Stmt
 	first, earliest, lease, renewLease                  *sql.Stmt
 	leased, complete, remove, removeSight, replaceSight *sql.Stmt
+	prepared
 }
 
 func newTable(db *sql.DB) (*table, error) {
@@ -46,7 +47,7 @@ func newTable(db *sql.DB) (*table, error) {
 	}
 	t := &table{conn: conn, turns: turns{where: map[int64]int{}}, synced: true}
 	if err := errors.Join(t.release(), t.load(), t.prepare()); err != nil {
-		return nil, errors.Join(err, conn.Close())
+		return nil, errors.Join(err, t.prepared.Close(), conn.Close())
 	}
 	return t, nil
 }
@@ -124,6 +125,7 @@ func (t *table) prepare() error {
 		if *p.stmt, err = t.conn.PrepareContext(context.Background(), p.query); err != nil {
 			return fmt.Errorf("prepare %q: %w", p.query, err)
 		}
+		t.prepared = append(t.prepared, *p.stmt)
 	}
 	return nil
 }
@@ -415,8 +417,8 @@ func (t *table) completeOne(l Lease, o Outcome) (ours bool, err error) {
 	case !o.Keep:
 		after.attempts, after.failed, after.taken, after.wake = 0, "", "", ceil(o.Wake)
 	}
+	after.open = o.Open || h.open && o.Sight == nil
 	if o.Sight != nil {
-		after.open = o.Open
 		if _, err := t.replaceSight.ExecContext(context.Background(), h.id, o.Sight); err != nil {
 			return false, err
 		}

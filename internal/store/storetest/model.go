@@ -253,8 +253,9 @@ func (d *drive) complete(*rapid.T) {
 		o.Failed = "why"
 	}
 	if rapid.Bool().Draw(d.T, "sees") {
-		o.Sight, o.Open = []byte(fmt.Sprint("sight ", d.m.done)), rapid.Bool().Draw(d.T, "open")
+		o.Sight = []byte(fmt.Sprint("sight ", d.m.done))
 	}
+	o.Open = rapid.Bool().Draw(d.T, "open")
 	ours, err := d.s.Complete(d.t.Context(), l, o)
 	d.must(err)
 	k := d.m.held(l)
@@ -282,6 +283,7 @@ func (k *modelKey) finish(o store.Outcome) {
 	if k.gen > k.claimed {
 		k.row.Due = o.Now
 	}
+	k.row.Open = k.row.Open || o.Open
 	if o.Sight != nil {
 		k.row.Sight, k.row.Open = o.Sight, o.Open
 	}

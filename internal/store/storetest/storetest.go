@@ -52,6 +52,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		"many poke":   manyPoke,
 		"precise":     precise,
 		"sight":       sights,
+		"unseen":      unseen,
 		"large touch": largeTouches,
 	} {
 		t.Run(name, func(t *testing.T) { test(&bench{T: t, Store: open(t), now: start}) })
@@ -849,4 +850,29 @@ func sights(b *bench) {
 	b.done(b.claimOnly("a"), store.Outcome{Sight: large, Wake: b.now})
 	b.same("large", b.claimOnly("a").Sight, large)
 	b.same("decided", b.row("a").Open, false)
+}
+
+// A key that was never seen may be undecided all the same, until it is seen or gone.
+func unseen(b *bench) {
+	open := func() int {
+		h, err := b.Health(b.Context(), b.now)
+		b.must(err)
+		yes := true
+		b.same("listed as open", len(b.list(store.Query{Open: &yes})), h.Open)
+		return h.Open
+	}
+	b.poke("a")
+	b.done(b.claimOnly("a"), store.Outcome{Failed: "why", Open: true, Wake: b.now})
+	b.same("after a failure", b.row("a").Open, true)
+	b.same("how many after a failure", open(), 1)
+	b.done(b.claimOnly("a"), store.Outcome{Keep: true, Wake: b.now})
+	b.same("how many after nothing was looked at", open(), 1)
+	b.done(b.claimOnly("a"), store.Outcome{Sight: []byte("s"), Wake: b.now})
+	b.same("how many when it is decided", open(), 0)
+	b.done(b.claimOnly("a"), store.Outcome{Failed: "why", Wake: b.now})
+	b.same("how many after a failure of what was decided", open(), 0)
+	b.done(b.claimOnly("a"), store.Outcome{Keep: true, Open: true, Wake: b.now})
+	b.same("how many", open(), 1)
+	b.done(b.claimOnly("a"), store.Outcome{Gone: true})
+	b.same("how many when it is gone", open(), 0)
 }
