@@ -207,6 +207,12 @@ func (s *site) Expect(pr quorum.PR, head string, runs ...int64) {
 	}
 }
 
+func (s *site) Hear(pr quorum.PR, touches ...quorum.Touch) {
+	if f, err := s.host.fleet.Enter(s.tenant); err == nil {
+		f.Hear(pr, touches...)
+	}
+}
+
 func (s *site) PullsOf(ctx context.Context, owner, repo, sha string) ([]quorum.PR, error) {
 	f, err := s.forge(ctx)
 	if err != nil {

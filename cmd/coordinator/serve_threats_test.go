@@ -8,10 +8,12 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -469,5 +471,153 @@ func TestASuspendedInstallationComesBack(t *testing.T) {
 		r.approve(t) // unheard
 		l.hub.Unsuspend(77)
 		l.passed([]*loadPull{r}, 8*time.Minute)
+	})
+}
+
+// lagging answers some paths as they were answered before it lagged.
+type lagging struct {
+	of func(path string) bool
+
+	mu   sync.Mutex
+	kept map[string][]byte
+	lags bool
+}
+
+func (g *lagging) alter(req *http.Request, resp *http.Response) {
+	if !g.of(req.URL.Path) {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	body, err := io.ReadAll(resp.Body)
+	switch {
+	case err != nil:
+	case g.lags && g.kept[req.URL.Path] != nil:
+		body, resp.StatusCode = g.kept[req.URL.Path], http.StatusOK
+		resp.Header.Del("ETag")
+	case !g.lags && resp.StatusCode == http.StatusOK:
+		g.kept[req.URL.Path] = body
+	}
+	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+}
+
+func (g *lagging) set(yes bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.lags = yes
+}
+
+// Fault 26: a replica that lags behind an event neither makes a check pass nor keeps an objection from it.
+func TestAReplicaThatLagsBehindAnEvent(t *testing.T) {
+	testKey()
+	for name, c := range map[string]struct {
+		lag    []string // suffixes of paths
+		before []sandbox.ReviewSpec
+		then   sandbox.ReviewSpec
+		edit   string // what somebody else makes of it
+	}{
+		"GraphQL does not know of a thread": {
+			lag:  []string{"/graphql"},
+			then: sandbox.ReviewSpec{By: "sage[bot]", State: "COMMENTED", Body: "**Ready to merge?** Yes", Comments: []sandbox.Line{{Path: "cart.go", Line: 3, Body: "It is emptied twice."}}},
+		},
+		"GraphQL does not know of an edit": {
+			lag:  []string{"/graphql"},
+			then: sandbox.ReviewSpec{By: "sage[bot]", State: "COMMENTED", Body: "**Ready to merge?** No"}, edit: "**Ready to merge?** Yes",
+		},
+		"nothing knows of an objection": {
+			lag:    []string{"/graphql", "/pulls/7/reviews"},
+			before: []sandbox.ReviewSpec{{By: "sage[bot]", State: "APPROVED"}},
+			then:   sandbox.ReviewSpec{By: "sage[bot]", State: "CHANGES_REQUESTED", Body: "No."},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := startUnderLoad(t, 1, 1)
+				defer l.stop()
+				lag := &lagging{kept: map[string][]byte{}, of: func(path string) bool {
+					return slices.ContainsFunc(c.lag, func(suffix string) bool { return strings.HasSuffix(path, suffix) })
+				}}
+				l.github.alter = lag.alter
+				g := l.repos[0]
+				g.SetFile(".github/review-coordinator.yml", "", "version: 1\nquorum: 1\ngrace: 0s\nreviewers:\n  - {name: sage, author: \"sage[bot]\"}\n")
+				l.after(time.Minute)
+				r := &loadPull{g: g, number: 7}
+				g.OpenPull(sandbox.PullSpec{Number: 7, Head: "a1"})
+				l.after(time.Minute)
+				for _, review := range c.before {
+					if _, err := g.Review(7, review); err != nil {
+						t.Fatal(err)
+					}
+					l.after(time.Minute)
+				}
+				lag.set(true)
+				id, err := g.Review(7, c.then)
+				if err != nil {
+					t.Fatal(err)
+				}
+				l.after(800 * time.Millisecond)
+				if c.edit != "" {
+					if err := g.EditReview(id, "mallory", c.edit); err != nil {
+						t.Fatal(err)
+					}
+				}
+				l.after(1200 * time.Millisecond)
+				lag.set(false)
+				l.after(8 * time.Second)
+				for range 600 {
+					if l.conclusion(r) == "success" {
+						t.Fatal("it passes")
+					}
+					l.after(time.Second)
+				}
+			})
+		})
+	}
+}
+
+// Fault 14: a key that GitHub does not take any more leaves each installation alone, and shows.
+func TestARefusedKeyIsNoLoop(t *testing.T) {
+	testKey()
+	synctest.Test(t, func(t *testing.T) {
+		l := startUnderLoad(t, 1, 1)
+		defer l.stop()
+		l.after(time.Minute)
+		pulls := []*loadPull{{g: l.repos[0], number: 7}, {g: l.repos[0], number: 8}, {g: l.repos[0], number: 9}}
+		for _, r := range pulls {
+			if err := r.step(0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		l.after(time.Minute)
+		var refused atomic.Int64
+		var renewed atomic.Bool
+		l.github.alter = func(_ *http.Request, resp *http.Response) {
+			if !renewed.Load() {
+				refused.Add(1)
+				resp.StatusCode, resp.Body = http.StatusUnauthorized, io.NopCloser(strings.NewReader(`{"message":"Bad credentials"}`))
+			}
+		}
+		ready := func() int {
+			w := httptest.NewRecorder()
+			l.server.office.Handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://127.0.0.1:9090/readyz", nil))
+			return w.Code
+		}
+		for _, r := range pulls {
+			r.approve(t)
+		}
+		l.after(10 * time.Minute)
+		if code := ready(); code != http.StatusServiceUnavailable {
+			t.Errorf("/readyz says %d after ten minutes", code)
+		}
+		l.after(3 * time.Hour)
+		if n := refused.Load(); n > 100 {
+			t.Errorf("%d requests in three hours", n)
+		}
+		renewed.Store(true)
+		l.passed(pulls, 70*time.Minute)
+		l.after(time.Hour) // the App itself is asked for once in that time
+		if code := ready(); code != http.StatusOK {
+			t.Errorf("/readyz says %d after the key was renewed", code)
+		}
 	})
 }

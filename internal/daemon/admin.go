@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	githubSilent = 15 * time.Minute // the resync asks more often
+	githubSilent = 15 * time.Minute // what failed is asked for again more often
 	justStarted  = 2 * time.Minute
 	queueLate    = 5 * time.Minute
 	readWithin   = 3 * time.Second // the table answers in milliseconds
@@ -32,7 +32,7 @@ const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; 
 // Admin is what the admin listener serves.
 type Admin struct {
 	Store    store.Store
-	Metrics  *Metrics
+	Metrics  *Metrics         // it also knows since when GitHub has not answered what it was asked; nil: that counts from its last answer
 	Board    http.Handler     // everything that is not health, figures or the API; nil: there is none
 	Reached  func() time.Time // when GitHub last answered; zero: never
 	Limited  func() time.Time // until when GitHub's limits keep us from asking at all; nil or zero: they do not
@@ -167,21 +167,29 @@ func (a Admin) database(ctx context.Context, read error) readyCheck {
 	return c
 }
 
-// github asks whether GitHub answers.
+// github asks whether GitHub answers. A quiet daemon asks nothing: GitHub is silent only if it was asked.
 func (a Admin) github(now time.Time) readyCheck {
 	c := readyCheck{Name: "github", OK: true}
 	var reached time.Time
 	if a.Reached != nil {
 		reached = a.Reached()
 	}
+	silent := latest(reached, a.Started)
+	if a.Metrics != nil {
+		silent = a.Metrics.Unanswered()
+	}
 	until := a.limitedUntil()
 	switch {
-	case !reached.IsZero() && now.Sub(reached) < githubSilent:
+	case !reached.IsZero() && (silent.IsZero() || now.Sub(latest(reached, silent)) < githubSilent):
 		c.Says = fmt.Sprintf("answered %s ago", ago(now, reached))
 	case now.Before(until):
 		c.Says = fmt.Sprintf("its rate limit ends in %s", ago(until, now))
-	case now.Sub(a.Started) < justStarted:
-		c.Says = "not asked yet: just started"
+	case silent.IsZero():
+		c.Says = "not asked yet"
+	case reached.IsZero() && now.Sub(a.Started) < justStarted:
+		c.Says = "has not answered yet: just started"
+	case reached.IsZero() && now.Sub(silent) < justStarted:
+		c.Says = fmt.Sprintf("has not answered yet: asked first %s ago", ago(now, silent))
 	case reached.IsZero():
 		c.OK, c.Says = false, "has not answered since the start"
 	default:
@@ -190,7 +198,7 @@ func (a Admin) github(now time.Time) readyCheck {
 	return c
 }
 
-// queue asks whether what is due is looked at.
+// queue asks whether what is due is looked at. What waits for a limit is not in Oldest: see [Daemon.View].
 func (a Admin) queue(h store.Health, err error, now time.Time) readyCheck {
 	c := readyCheck{Name: "queue", OK: true}
 	late := h.Oldest >= queueLate
@@ -199,8 +207,6 @@ func (a Admin) queue(h store.Health, err error, now time.Time) readyCheck {
 		c.OK, c.Says = false, "not known: the database cannot be read"
 	case h.Due == 0:
 		c.Says = "nothing is due"
-	case late && now.Before(a.limitedUntil()):
-		c.Says = fmt.Sprintf("%d due, the oldest for %s: GitHub's rate limit is waited for", h.Due, h.Oldest.Round(time.Second))
 	case late && now.Sub(a.Started) < justStarted:
 		c.Says = fmt.Sprintf("%d due, the oldest for %s: just started", h.Due, h.Oldest.Round(time.Second))
 	default:

@@ -61,6 +61,14 @@ func newAdmin(table *shownTable) *Admin {
 	}
 }
 
+// unanswered makes GitHub not answer what it has been asked for a while.
+func (a *Admin) unanswered(since time.Duration) {
+	a.Metrics = NewMetrics(MetricsOptions{Now: func() time.Time { return noon.Add(-since) }})
+	a.Metrics.Asked("GET /app", 0, time.Second)
+	a.Metrics.now = a.Now
+	a.Metrics.Asked("GET /app", 502, time.Second)
+}
+
 func ask(a *Admin, method, path, host string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, path, nil)
 	r.Host = host
@@ -75,22 +83,48 @@ func TestReadinessSaysWhatIsWrong(t *testing.T) {
 		wrong  string // the check that fails; "": none
 		says   string
 	}{
-		"all is well":         {func(*Admin, *shownTable) {}, "", "answered 1m0s ago"},
-		"unreadable":          {func(_ *Admin, s *shownTable) { s.read = errors.New("/var/lib/secret is gone") }, "database", "it cannot be read"},
-		"unwritable":          {func(_ *Admin, s *shownTable) { s.written = errors.New("/var/lib/secret is full") }, "database", "it cannot be written"},
-		"GitHub is silent":    {func(a *Admin, _ *shownTable) { a.Reached = func() time.Time { return noon.Add(-15 * time.Minute) } }, "github", "has not answered for 15m0s"},
-		"GitHub never spoke":  {func(a *Admin, _ *shownTable) { a.Reached = nil }, "github", "has not answered since the start"},
-		"just started":        {func(a *Admin, _ *shownTable) { a.Reached, a.Started = nil, noon.Add(-119*time.Second) }, "", "just started"},
-		"started a while ago": {func(a *Admin, _ *shownTable) { a.Reached, a.Started = nil, noon.Add(-120*time.Second) }, "github", "since the start"},
+		"all is well": {func(*Admin, *shownTable) {}, "", "answered 1m0s ago"},
+		"unreadable":  {func(_ *Admin, s *shownTable) { s.read = errors.New("/var/lib/secret is gone") }, "database", "it cannot be read"},
+		"unwritable":  {func(_ *Admin, s *shownTable) { s.written = errors.New("/var/lib/secret is full") }, "database", "it cannot be written"},
+		"GitHub is silent": {func(a *Admin, _ *shownTable) {
+			a.Reached = func() time.Time { return noon.Add(-16 * time.Minute) }
+			a.unanswered(15 * time.Minute)
+		}, "github", "has not answered for 16m0s"},
+		"GitHub is silent since a moment": {func(a *Admin, _ *shownTable) { // until then nothing was asked
+			a.Reached = func() time.Time { return noon.Add(-16 * time.Minute) }
+			a.unanswered(15*time.Minute - time.Second)
+		}, "", "answered 16m0s ago"},
+		"nothing was asked": {func(a *Admin, _ *shownTable) { a.Reached = func() time.Time { return noon.Add(-time.Hour) } }, "", "answered 1h0m0s ago"},
+		"GitHub is silent, and nobody counts": {func(a *Admin, _ *shownTable) {
+			a.Metrics, a.Reached = nil, func() time.Time { return noon.Add(-15 * time.Minute) }
+		}, "github", "has not answered for 15m0s"},
+		"GitHub never spoke": {func(a *Admin, _ *shownTable) {
+			a.Reached = nil
+			a.unanswered(time.Hour)
+		}, "github", "has not answered since the start"},
+		"nothing was ever asked": {func(a *Admin, _ *shownTable) { a.Reached = nil }, "", "not asked yet"},
+		"just started": {func(a *Admin, _ *shownTable) {
+			a.Reached, a.Started = nil, noon.Add(-119*time.Second)
+			a.unanswered(119 * time.Second)
+		}, "", "has not answered yet: just started"},
+		"just asked": {func(a *Admin, _ *shownTable) {
+			a.Reached = nil
+			a.unanswered(119 * time.Second)
+		}, "", "has not answered yet: asked first 1m59s ago"},
+		"started a while ago": {func(a *Admin, _ *shownTable) {
+			a.Reached, a.Started = nil, noon.Add(-120*time.Second)
+			a.unanswered(120 * time.Second)
+		}, "github", "since the start"},
 		"a limit explains it": {func(a *Admin, _ *shownTable) {
+			a.unanswered(time.Hour)
 			a.Reached, a.Limited = nil, func() time.Time { return noon.Add(10 * time.Minute) }
 		}, "", "its rate limit ends in 10m0s"},
 		"the queue is late": {func(_ *Admin, s *shownTable) { s.health = store.Health{Due: 3, Oldest: 5 * time.Minute} }, "queue", "3 due, the oldest for 5m0s"},
 		"the queue is long": {func(_ *Admin, s *shownTable) { s.health = store.Health{Due: 3000, Oldest: 299 * time.Second} }, "", "3000 due, the oldest for 4m59s"},
-		"late for a limit": {func(a *Admin, s *shownTable) {
+		"late, and somebody is limited": {func(a *Admin, s *shownTable) {
 			s.health = store.Health{Due: 3, Oldest: time.Hour}
 			a.Limited = func() time.Time { return noon.Add(time.Second) }
-		}, "", "GitHub's rate limit is waited for"},
+		}, "queue", "3 due, the oldest for 1h0m0s"},
 		"draining": {func(a *Admin, _ *shownTable) { a.Draining = func() bool { return true } }, "serving", "stopping"},
 	} {
 		table := &shownTable{}

@@ -55,9 +55,10 @@ type Daemon struct {
 	known    map[string]bool   // repositories and tenants that were poked since the start
 	clock    time.Time         // as the dispatcher last read it
 	policies *policies
-	asked    map[string]int          // redeliveries that were asked for, by delivery
 	pace     map[int64]time.Duration // how often a tenant's repositories are looked over
 	draining bool
+
+	unsettled map[string]unsettled // deliveries that failed, by their ID; nil: those that were left are not read yet
 
 	rush rush
 	deep atomic.Bool // the last claim found as much as there were workers: more is due
@@ -95,7 +96,7 @@ func New(c Config) *Daemon {
 	return &Daemon{
 		Config: c, kick: make(chan struct{}, 1),
 		busy: map[int64]int{}, leases: map[store.Lease]looking{}, tenants: map[int64]*tenant{}, known: map[string]bool{},
-		policies: newPolicies(c.Policies), asked: map[string]int{}, pace: map[int64]time.Duration{},
+		policies: newPolicies(c.Policies), pace: map[int64]time.Duration{},
 	}
 }
 
@@ -115,6 +116,7 @@ func (d *Daemon) Receive(ctx context.Context, r Received) (result string, err er
 	}
 	pokes := d.pokes(n, due)
 	if len(pokes) == 0 {
+		d.settle(r.ID) // the table will never know it
 		return ignored, nil
 	}
 	fresh, err := d.Store.Accept(ctx, store.Delivery{ID: r.ID, Event: n.Event, Action: n.Action, At: r.At}, pokes...)

@@ -202,6 +202,8 @@ func (p place2) Publish(context.Context, quorum.PR, report.Check) error { return
 
 func (p place2) Expect(quorum.PR, string, ...int64) {}
 
+func (p place2) Hear(quorum.PR, ...quorum.Touch) {}
+
 func (p place2) Ready(now time.Time, _ int) time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -801,6 +803,39 @@ func TestAnOutageHealsByItself(t *testing.T) {
 	})
 }
 
+// What could not be looked at yet is undecided, and people see it as that; once it was looked at, it is what it is.
+func TestWhatWasNeverLookedAtIsOpen(t *testing.T) {
+	for name, err := range map[string]error{"fault": faultError{}, "limit": limitError{}, "refused": ErrUnauthorized} {
+		synctest.Test(t, func(t *testing.T) {
+			l := newLand()
+			h := build(t, l, t.TempDir())
+			settle(time.Second)
+			mend := l.failing(1, err)
+			l.open(1, pull(1))
+			h.deliver(about(1, pull(1)))
+			h.deliver(about(1, pull(2))) // it is closed
+			settle(10 * time.Minute)
+			health, _ := h.Store.Health(t.Context(), time.Now())
+			if !h.row(1, pull(1)).Open || !h.row(1, pull(2)).Open || health.Open != 2 {
+				t.Errorf("%s: %d of 2 are open", name, health.Open)
+			}
+			if health.Keys > 5 {
+				t.Errorf("%+v", health)
+			}
+			mend()
+			settle(10 * time.Minute)
+			health, _ = h.Store.Health(t.Context(), time.Now())
+			if row := h.row(1, pull(1)); !row.Open || row.Sight == nil || health.Open != 1 {
+				t.Errorf("%s: %+v is left, %d are open", name, row, health.Open)
+			}
+			if _, err := h.Store.Get(t.Context(), pullKey(1, pull(2))); !errors.Is(err, store.ErrNoRow) {
+				t.Errorf("%s: what is closed is still there: %v", name, err)
+			}
+			h.stop()
+		})
+	}
+}
+
 func TestAMistakeOfOursStopsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()
@@ -1056,11 +1091,246 @@ func TestFailedDeliveriesAreAskedForAgain(t *testing.T) {
 		l.mu.Lock()
 		asked := slices.Clone(l.asked)
 		l.mu.Unlock()
-		if count(asked, "arrived") > 0 || count(asked, "lost") < 1 || count(asked, "lost") > maxAsks {
+		if count(asked, "arrived") > 0 || count(asked, "lost") != 4 { // at once, and after 5, 10 and 20 minutes
 			t.Errorf("asked for %v", asked)
 		}
 		h.stop()
 	})
+}
+
+// courier is a land whose way to the daemon can be broken: it knows each attempt, as GitHub does.
+type courier struct {
+	*land
+	down    func() bool
+	answer  error // of each redelivery; nil: it is sent
+	receive func(id string)
+	trips   []trip
+}
+
+type trip struct {
+	id string
+	at time.Time
+	ok bool
+}
+
+// send is a delivery or a redelivery; of a first one that the way is broken is enough.
+func (p *courier) send(id string) {
+	p.mu.Lock()
+	up, receive := p.down == nil || !p.down(), p.receive
+	p.trips = append(p.trips, trip{id, time.Now(), up})
+	p.mu.Unlock()
+	if up {
+		receive(id)
+	}
+}
+
+func (p *courier) Missed(_ context.Context, since time.Time) (all []Missed, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	reached := map[string]bool{}
+	for hook, a := range slices.Backward(p.trips) {
+		if a.at.Before(since) {
+			break
+		}
+		if reached[a.id] = reached[a.id] || a.ok; !reached[a.id] && !slices.ContainsFunc(all, func(m Missed) bool { return m.ID == a.id }) {
+			all = append(all, Missed{ID: a.id, Hook: int64(hook)})
+		}
+	}
+	return all, nil
+}
+
+func (p *courier) Redeliver(_ context.Context, m Missed) error {
+	p.mu.Lock()
+	p.asked = append(p.asked, m.ID)
+	newest := p.trips[m.Hook].id == m.ID && !slices.ContainsFunc(p.trips[m.Hook+1:], func(a trip) bool { return a.id == m.ID && time.Since(a.at) < 4*time.Minute })
+	err := p.answer
+	p.mu.Unlock()
+	if !newest {
+		return errors.New("that is no attempt of it, or not the newest")
+	}
+	if err == nil {
+		p.send(m.ID)
+	}
+	return err
+}
+
+func (p *courier) asks(id string) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return count(p.asked, id)
+}
+
+// mail starts a daemon to which a land's post comes; it receives notices about pull 7.
+func mail(t *testing.T, p *courier, dir string, tune ...func(*Config)) *house {
+	h := build(t, p.land, dir, append(tune, func(c *Config) { c.Host = p })...)
+	p.mu.Lock()
+	p.receive = func(id string) { h.deliverAs(id, about(1, pull(7))) }
+	p.mu.Unlock()
+	settle(time.Second)
+	return h
+}
+
+// However long the way to us is broken, what failed meanwhile is asked for until it arrives, and then no more.
+func TestALongBreakLosesNoDelivery(t *testing.T) {
+	for _, broken := range []time.Duration{20 * time.Minute, time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			mended := time.Now().Add(broken)
+			p := &courier{land: newLand(), down: func() bool { return time.Now().Before(mended) }}
+			h := mail(t, p, t.TempDir())
+			p.send("lost") // nothing is listed: only the delivery tells
+			settle(broken + min(broken, longestPause) + 6*time.Minute)
+			known, err := h.Store.Known(t.Context(), []string{"lost"})
+			if err != nil || !known["lost"] || count(p.looks(), pull(7).String()) == 0 {
+				t.Errorf("broken for %s: it came: %v, %v, looked at %v, left is %+v", broken, known["lost"], err, p.looks(), h.missing())
+			}
+			asks := p.asks("lost")
+			settle(2 * time.Hour)
+			if more := p.asks("lost") - asks; more > 0 || len(h.missing()) > 0 {
+				t.Errorf("broken for %s: asked for %d times after it came, and left is %v", broken, more, h.missing())
+			}
+			h.stop()
+		})
+	}
+}
+
+// A delivery that does not come is asked for with pauses that grow to four hours, for three days, whatever a restart does.
+func TestADeliveryThatDoesNotComeIsAskedForEverLess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, err := store.OpenSQLite(filepath.Join(t.TempDir(), "c.db"), store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		p := &courier{land: newLand(), down: func() bool { return true }}
+		var d *Daemon
+		var sight []byte
+		start := func() { d = New(Config{Store: s, Host: p, Metrics: NewMetrics(MetricsOptions{})}) }
+		rounds := func(all time.Duration) { // the daemon's own would take as long as it looks at its table
+			for end := time.Now().Add(all); time.Now().Before(end); settle(d.Resync) {
+				r, err := d.lookOver(t.Context(), store.Work{Sight: sight})
+				if err != nil {
+					t.Fatal(err)
+				}
+				sight = r.outcome.Sight
+			}
+		}
+		start()
+		p.send("lost")
+		for _, c := range []struct {
+			after time.Duration
+			asks  int
+		}{{time.Minute, 1}, {10 * time.Minute, 2}, {55 * time.Minute, 4}, {5 * time.Minute, 4}, {9 * time.Hour, 8}, {24 * time.Hour, 14}, {48 * time.Hour, 23}} {
+			rounds(c.after)
+			if n := p.asks("lost"); n != c.asks {
+				t.Errorf("asked for %d times, want %d", n, c.asks)
+			}
+			start() // a restart asks for nothing anew
+		}
+		rounds(24 * time.Hour)
+		if n := p.asks("lost"); n != 23 || len(d.missing()) > 0 {
+			t.Errorf("asked for %d times after three days; left is %v", n-23, d.missing())
+		}
+		p.send("other")
+		rounds(30 * time.Hour)
+		p.down, p.receive = nil, func(id string) {
+			if _, err := s.Accept(t.Context(), store.Delivery{ID: id, At: time.Now()}); err != nil {
+				t.Error(err)
+			}
+		}
+		rounds(longestPause)
+		if asks := p.asks("other"); asks == 0 || len(d.missing()) > 0 {
+			t.Errorf("asked for %d times; when the way is mended, left is %v", asks, d.missing())
+		}
+	})
+}
+
+// What concerns nobody is known when it came, though the table holds nothing of it; and what the host has no more is given up.
+func TestADeliveryIsAskedForNoMore(t *testing.T) {
+	for name, p := range map[string]*courier{"ignored": {}, "gone": {answer: fmt.Errorf("redeliver: %w", ErrGone)}} {
+		synctest.Test(t, func(t *testing.T) {
+			p.land = newLand()
+			p.down = func() bool { return true }
+			h := mail(t, p, t.TempDir())
+			p.send("lost")
+			p.mu.Lock()
+			p.down, p.receive = nil, func(id string) { h.deliverAs(id, Notice{Kind: AboutNothing}) }
+			p.mu.Unlock()
+			settle(2 * time.Hour)
+			if n := p.asks("lost"); n != 1 || len(h.missing()) > 0 {
+				t.Errorf("%s: asked for %d times, left is %v", name, n, h.missing())
+			}
+			h.stop()
+		})
+	}
+}
+
+// A round that ends with an error half way is gone on with where it was, before a restart and after it.
+func TestARoundThatFailsHalfWayAsksForTheOthers(t *testing.T) {
+	for name, answer := range map[string]error{"fault": faultError{}, "limit": limitError{}} {
+		synctest.Test(t, func(t *testing.T) {
+			dir := t.TempDir()
+			l := newLand()
+			for n := range 6 {
+				l.missed = append(l.missed, Missed{ID: fmt.Sprint("d", n), Hook: int64(n)})
+			}
+			sent := map[string]int{}
+			host := hooked{land: l, redeliver: func(m Missed) error {
+				if len(l.asked)%2 == 0 { // each second time
+					return answer
+				}
+				sent[m.ID]++
+				return nil
+			}}
+			with := func(c *Config) { c.Host = host }
+			h := build(t, l, dir, with)
+			settle(700 * time.Millisecond)
+			h.stop()
+			h = build(t, l, dir, with)
+			settle(4 * time.Minute)
+			want := 1
+			for n := range 6 {
+				id := fmt.Sprint("d", n)
+				if name == "fault" {
+					want = (n + 1) % 2 // those that failed have their pause
+				}
+				if sent[id] != want {
+					t.Errorf("%s: %s was asked for %d times, want %d; in all %v", name, id, sent[id], want, l.asked)
+				}
+			}
+			h.stop()
+		})
+	}
+}
+
+// So many failed that not all are remembered: the oldest are dropped, and the log says so.
+func TestUnsettledDeliveriesAreBounded(t *testing.T) {
+	d := New(Config{})
+	d.remember(nil)
+	var missed []Missed
+	for n := range maxUnsettled + 7 {
+		missed = append(missed, Missed{ID: fmt.Sprint(n), Hook: int64(n)})
+	}
+	now := time.Now()
+	if n := d.unsettle(missed[:5], nil, now.Add(-time.Hour)); n != 0 {
+		t.Errorf("%d of 5 were dropped", n)
+	}
+	slices.Reverse(missed) // as the host lists them
+	if n := d.unsettle(missed, nil, now); n != 7 {
+		t.Errorf("%d were dropped, want 7", n)
+	}
+	if all := d.missing(); len(all) != maxUnsettled || all[0].ID != "7" {
+		t.Errorf("%d are left, the oldest is %+v", len(all), all[0])
+	}
+	now = now.Add(maxMissedAge + time.Second)
+	for range 3 { // what the host goes on naming is no new one when it is too old
+		d.unsettle(missed[:1], nil, now)
+		if all := d.missing(); len(all) != 1 || !all[0].Next.IsZero() {
+			t.Errorf("%d are left after three days", len(all))
+		}
+	}
+	if d.unsettle(nil, nil, now); len(d.missing()) > 0 {
+		t.Errorf("%d are left for good", len(d.missing()))
+	}
 }
 
 func TestTheResyncFindsWhatNoEventTold(t *testing.T) {

@@ -5,10 +5,13 @@ package daemon
 // the table, so that one that fails holds up no other, and a round that a restart cuts off goes on where it was.
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -17,7 +20,8 @@ import (
 
 const (
 	maxMissedAge = 72 * time.Hour // GitHub redelivers what is at most three days old
-	maxAsks      = 3              // how often one delivery is asked for again
+	longestPause = 4 * time.Hour  // before one delivery is asked for once more
+	maxUnsettled = 10_000         // deliveries that failed and are still asked for
 	remembered   = 30 * 24 * time.Hour
 	pruned       = 5000 // deliveries forgotten at once
 	slack        = 10 * time.Second
@@ -29,7 +33,18 @@ const (
 
 // appSight is what is kept of looking over the host.
 type appSight struct {
-	Asked time.Time `json:"asked"` // up to when failed deliveries were looked for
+	Asked     time.Time   `json:"asked"` // up to when failed deliveries were looked for
+	Unsettled []unsettled `json:"unsettled,omitempty"`
+}
+
+// An unsettled delivery failed, as far as the host knows, and the table does not know it. One that is too old by now stays
+// as long as the host names it, so that it is not taken for a new one.
+type unsettled struct {
+	ID    string    `json:"id"`
+	Hook  int64     `json:"hook"`           // of its newest attempt
+	Found time.Time `json:"found"`          // when the host first named it
+	Next  time.Time `json:"next,omitzero"`  // when it is asked for; zero: never again
+	Asks  int       `json:"asks,omitempty"` // how often it was
 }
 
 // lookOver finds installations and failed deliveries.
@@ -44,6 +59,7 @@ func (d *Daemon) lookOver(ctx context.Context, w store.Work) (result, error) {
 	}
 	var was appSight
 	_ = json.Unmarshal(w.Sight, &was) // without one all that can be asked for is looked at
+	d.remember(was.Unsettled)
 	since := was.Asked.Add(-d.Resync - time.Minute)
 	if oldest := now.Add(-maxMissedAge); since.Before(oldest) || was.Asked.After(now) { // after: the clock was set back
 		since = oldest
@@ -51,14 +67,16 @@ func (d *Daemon) lookOver(ctx context.Context, w store.Work) (result, error) {
 	if err := d.prune(ctx, now); err != nil {
 		return result{}, err
 	}
-	if err := d.redeliver(ctx, since); err != nil {
-		return result{}, err
+	failed := d.redeliver(ctx, since, now)
+	sight := appSight{Asked: now, Unsettled: d.missing()}
+	if failed != nil {
+		sight.Asked = was.Asked
 	}
-	text, err := json.Marshal(appSight{Asked: now})
+	text, err := json.Marshal(sight)
 	if err != nil {
-		return result{}, fmt.Errorf("keep sight: %w", err) // unreachable: it holds a time
+		return result{}, fmt.Errorf("keep sight: %w", err) // unreachable: it holds strings, numbers and times
 	}
-	return result{result: resultOK, outcome: store.Outcome{Wake: now.Add(d.Resync), Sight: text}}, nil
+	return result{result: resultOK, outcome: store.Outcome{Wake: now.Add(d.Resync), Sight: text}}, failed
 }
 
 // enter has tenants looked over that were not yet, whatever becomes of the rest of the round.
@@ -119,51 +137,136 @@ func (d *Daemon) steady(ctx context.Context, now time.Time) {
 	}
 }
 
-// redeliver asks for deliveries that failed and were not accepted after all. One that fails every time is asked for a few
-// times and then left: what it tells is found by the resync too.
-func (d *Daemon) redeliver(ctx context.Context, since time.Time) error {
+// redeliver asks for deliveries that failed and were not accepted after all: at once, and then again and again, for the way
+// to us may be broken for longer than a resync. Nothing else may ever tell what such a delivery tells.
+func (d *Daemon) redeliver(ctx context.Context, since, now time.Time) error {
 	missed, err := d.Host.Missed(ctx, since)
 	if err != nil {
 		return err
 	}
-	ids := make([]string, 0, len(missed))
+	ids := map[string]bool{}
 	for _, m := range missed {
-		ids = append(ids, m.ID)
+		ids[m.ID] = true
 	}
-	known, err := d.Store.Known(ctx, ids)
+	for _, u := range d.missing() {
+		ids[u.ID] = true
+	}
+	known, err := d.Store.Known(ctx, slices.Collect(maps.Keys(ids)))
 	if err != nil {
 		return fmt.Errorf("look for deliveries: %w", err)
 	}
-	asked, next := d.asked, map[string]int{}
-	for _, m := range missed { // those that this round does not come to keep their count
-		next[m.ID] = asked[m.ID]
+	if n := d.unsettle(missed, known, now); n > 0 {
+		d.Log.Warn("more deliveries failed than are remembered: the oldest are not asked for again", "most", maxUnsettled, "dropped", n)
 	}
-	d.asked = next
 	n := 0
-	for _, m := range missed {
-		if known[m.ID] {
+	defer func() {
+		if n > 0 {
+			d.Metrics.Redelivered(n)
+			d.Log.Info("asked for deliveries that failed", "n", n)
+		}
+	}()
+	for _, u := range d.missing() {
+		if u.Next.IsZero() || u.Next.After(now) {
 			continue
 		}
-		if next[m.ID]++; next[m.ID] > maxAsks {
-			continue
-		}
-		err := d.Host.Redeliver(ctx, m)
+		err := d.Host.Redeliver(ctx, Missed{ID: u.ID, Hook: u.Hook})
 		_, limited := retryAt(err)
+		if ctx.Err() != nil || limited || errors.Is(err, ErrUnauthorized) { // it says nothing of this one, which is asked for first the next time
+			return err
+		}
+		d.askedFor(u.ID, now, errors.Is(err, ErrGone))
 		switch {
 		case err == nil:
 			n++
-		case ctx.Err() != nil, limited, temporary(err), errors.Is(err, ErrUnauthorized):
+		case temporary(err):
 			return err
 		case errors.Is(err, ErrGone): // too old by now
 		default:
-			d.Log.Warn("a delivery cannot be asked for again", "delivery", m.ID, "err", err)
+			d.Log.Warn("a delivery cannot be asked for again", "delivery", u.ID, "err", err)
 		}
 	}
-	if n > 0 {
-		d.Metrics.Redelivered(n)
-		d.Log.Info("asked for deliveries that failed", "n", n)
-	}
 	return nil
+}
+
+// remember takes up the unsettled deliveries that an earlier process left.
+func (d *Daemon) remember(left []unsettled) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.unsettled != nil { // what this process knows is newer: a round that failed half way may not have been kept
+		return
+	}
+	d.unsettled = map[string]unsettled{}
+	for _, u := range left {
+		d.unsettled[u.ID] = u
+	}
+}
+
+// missing are the unsettled deliveries, the oldest first.
+func (d *Daemon) missing() []unsettled {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.SortedFunc(maps.Values(d.unsettled), func(a, b unsettled) int {
+		return cmp.Or(a.Found.Compare(b.Found), cmp.Compare(a.Hook, b.Hook), cmp.Compare(a.ID, b.ID))
+	})
+}
+
+// unsettle adds what the host named as missed, and forgets what the table knows, or what is too old. It says how many were
+// dropped because there are too many.
+func (d *Daemon) unsettle(missed []Missed, known map[string]bool, now time.Time) (dropped int) {
+	d.mu.Lock()
+	named := map[string]bool{}
+	for _, m := range missed {
+		named[m.ID] = true
+		u, old := d.unsettled[m.ID]
+		if !old {
+			u = unsettled{ID: m.ID, Found: now, Next: now}
+		}
+		u.Hook = m.Hook
+		d.unsettled[m.ID] = u
+	}
+	for id, u := range d.unsettled {
+		if u.Found.After(now) { // the clock was set back
+			u.Found, u.Next = now, now
+		}
+		if now.Sub(u.Found) > maxMissedAge {
+			u.Next = time.Time{}
+		}
+		d.unsettled[id] = u
+		if known[id] || u.Next.IsZero() && !named[id] {
+			delete(d.unsettled, id)
+		}
+	}
+	d.mu.Unlock()
+	if all := d.missing(); len(all) > maxUnsettled {
+		dropped = len(all) - maxUnsettled
+		for _, u := range all[:dropped] {
+			d.settle(u.ID)
+		}
+	}
+	return dropped
+}
+
+// askedFor notes that a delivery was asked for: the next time after a pause that doubles, or never again.
+func (d *Daemon) askedFor(id string, now time.Time, never bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	u, ok := d.unsettled[id]
+	if !ok { // it came meanwhile
+		return
+	}
+	u.Next = now.Add(min(d.Resync<<min(u.Asks, 14), longestPause))
+	u.Asks++
+	if never {
+		u.Next = time.Time{}
+	}
+	d.unsettled[id] = u
+}
+
+// settle says that a delivery need not be asked for.
+func (d *Daemon) settle(id string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.unsettled, id)
 }
 
 // list finds a tenant's repositories. Those that are gone end by themselves: GitHub does not know them any more.
@@ -253,7 +356,7 @@ func latest(a, b time.Time) time.Time {
 }
 
 // due are the pull requests of a repository that need a look: those that GitHub changed after ours began, those that are
-// undecided and not just being looked at, and if the policy is another, or all were listed, those that we know and the list does not.
+// undecided and not just being looked at, nor tried again anyway, and if the policy is another, or all were listed, those that we know and the list does not.
 func (d *Daemon) due(ctx context.Context, p place, c Changed, changed, whole bool) (pokes []store.Poke, err error) {
 	now := d.Now()
 	poked := map[string]bool{}
@@ -292,7 +395,7 @@ func (d *Daemon) due(ctx context.Context, p place, c Changed, changed, whole boo
 	}
 	for _, row := range rows {
 		at, ok := parseKey(row.Key)
-		if ok && (row.Open && now.Sub(d.looks(row.Key)) > slack || changed || whole && !listed[row.Key]) {
+		if ok && (row.Open && row.Attempts == 0 && now.Sub(d.looks(row.Key)) > slack || changed || whole && !listed[row.Key]) {
 			add(at.pr())
 		}
 	}

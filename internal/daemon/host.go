@@ -47,6 +47,8 @@ type Site interface {
 	loop.Forge
 	// Expect tells of a head and of runs that events have shown, before a look: they spare requests and decide nothing.
 	Expect(pr quorum.PR, head string, runs ...int64)
+	// Hear tells of what events have touched, before a look: one that does not show it yet fails, for a while.
+	Hear(pr quorum.PR, touches ...quorum.Touch)
 	// PullsOf returns the open pull requests whose head is sha.
 	PullsOf(ctx context.Context, owner, repo, sha string) ([]quorum.PR, error)
 	// Repositories are those that the tenant lets us see, as owner/name; nil, nil where the host cannot tell.

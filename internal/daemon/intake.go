@@ -34,7 +34,7 @@ const (
 	pieceSize   = 32 << 10        // of which a body is read; nearly all fit into one
 	freePieces  = 2               // of each body: at most 64 KB for each connection
 	sharedMost  = 32 << 20        // of all bodies together beyond those, so that the largest fits in
-	sharedWait  = 3 * time.Second // for a share: then 503, before GitHub's 10 seconds are over
+	sharedWait  = 3 * time.Second // for all of a body's shares: then 503, before GitHub's 10 seconds are over
 	acceptMost  = 9 * time.Second // GitHub counts what takes 10 seconds as failed
 	quietFor    = time.Minute     // between two lines about what anybody can cause
 	maxHeaderID = 100             // characters of a delivery's or an event's name
@@ -157,7 +157,7 @@ func (in *Intake) serve(w http.ResponseWriter, r *http.Request) (event, result s
 	if err != nil {
 		return "", "", err
 	}
-	body := &body{in: in, announced: r.ContentLength}
+	body := &body{in: in}
 	defer body.release()
 	ok, err := body.read(r.Context(), http.MaxBytesReader(w, r.Body, maxPayload), newVerifier(in.Secrets, want))
 	switch {
@@ -287,15 +287,15 @@ func (v *verifier) ok() bool {
 	return right > 0
 }
 
-// A body is read in pieces that are used again: a large one that is announced and does not come costs one piece. What it
-// needs beyond the first few it reserves at once, before it reads on, from a bound for all bodies: so none waits for another
-// that waits for it.
+// A body is read in pieces that are used again: a large one that is announced and does not come costs one piece. Each piece
+// beyond the first few is reserved when what came before it is full, from a bound for all bodies: nobody holds what he only
+// announces. Bodies may so come to wait for each other: none does for long.
 type body struct {
-	in        *Intake
-	announced int64 // Content-Length; -1: not told
-	pieces    []*[pieceSize]byte
-	size      int
-	reserved  int64
+	in       *Intake
+	pieces   []*[pieceSize]byte
+	size     int
+	reserved int64
+	waited   time.Duration
 }
 
 // read reads and hashes everything, and reports whether the signature is right.
@@ -321,7 +321,7 @@ func (b *body) read(ctx context.Context, from io.Reader, v *verifier) (bool, err
 
 // grow adds a piece.
 func (b *body) grow(ctx context.Context) error {
-	if len(b.pieces) == freePieces {
+	if len(b.pieces) >= freePieces {
 		if err := b.reserve(ctx); err != nil {
 			return err
 		}
@@ -334,19 +334,18 @@ func (b *body) grow(ctx context.Context) error {
 	return nil
 }
 
-// reserve waits for what the rest of the body needs at most. GitHub announces a body's length: one that does not counts as
-// the largest.
+// reserve waits for a share of one piece.
 func (b *body) reserve(ctx context.Context) error {
-	rest := int64(maxPayload)
-	if b.announced >= 0 {
-		rest = b.announced - int64(b.size) + pieceSize // and a last piece, in which the end is found
+	if !b.in.shared.TryAcquire(pieceSize) {
+		began := time.Now()
+		ctx, cancel := context.WithTimeout(ctx, sharedWait-b.waited)
+		defer cancel()
+		if b.in.shared.Acquire(ctx, pieceSize) != nil {
+			return &refusal{status: http.StatusServiceUnavailable, result: failed, say: "too many large bodies come at once"}
+		}
+		b.waited += time.Since(began)
 	}
-	ctx, cancel := context.WithTimeout(ctx, sharedWait)
-	defer cancel()
-	if b.in.shared.Acquire(ctx, rest) != nil {
-		return &refusal{status: http.StatusServiceUnavailable, result: failed, say: "too many large bodies come at once"}
-	}
-	b.reserved = rest
+	b.reserved += pieceSize
 	return nil
 }
 

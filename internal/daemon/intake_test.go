@@ -26,6 +26,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -453,6 +454,73 @@ func TestLargeBodiesWaitForEachOther(t *testing.T) {
 	if w := d.send(post(large, nil)); w.Code != http.StatusAccepted {
 		t.Errorf("a large body afterwards: %d", w.Code)
 	}
+}
+
+// Strangers who announce large bodies and let them drip hold what has come of them, and no more: what is signed comes in.
+func TestDrippingBodiesHoldUpNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDoor()
+		var drippers sync.WaitGroup
+		ends := make(chan struct{})
+		for range 2 {
+			from, to := io.Pipe()
+			drippers.Go(func() {
+				r := post(nil, nil)
+				r.Body, r.ContentLength = from, 16<<20
+				if w := d.send(r); w.Code < 400 {
+					t.Errorf("a stranger's body: %d", w.Code)
+				}
+			})
+			drippers.Go(func() {
+				_, _ = to.Write(make([]byte, freePieces*pieceSize+1))
+				<-ends
+				_ = to.CloseWithError(io.ErrUnexpectedEOF)
+			})
+		}
+		synctest.Wait()
+		began := time.Now()
+		if w := d.send(post(bytes.Repeat([]byte("x"), 100<<10), nil)); w.Code != http.StatusAccepted || time.Since(began) > 0 {
+			t.Errorf("a signed delivery of 100 KB: %d after %s", w.Code, time.Since(began))
+		}
+		close(ends)
+		drippers.Wait()
+		if !d.shared.TryAcquire(sharedMost) {
+			t.Error("memory was not given back")
+		}
+	})
+}
+
+// Bodies that hold what others wait for do not wait for ever.
+func TestBodiesThatWaitForEachOtherEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDoor()
+		d.Receive = func(context.Context, Received) (string, error) { return accepted, nil }
+		large := make([]byte, 24<<20)
+		var all sync.WaitGroup
+		for range 3 {
+			all.Go(func() {
+				r := post(large, nil)
+				r.Body = io.NopCloser(yielding{bytes.NewReader(large)})
+				d.send(r)
+			})
+		}
+		began := time.Now()
+		all.Wait()
+		if took := time.Since(began); took > acceptMost {
+			t.Errorf("they took %s", took)
+		}
+		if w := d.send(post(large, nil)); w.Code != http.StatusAccepted || !d.shared.TryAcquire(sharedMost) {
+			t.Errorf("a large body afterwards: %d", w.Code)
+		}
+	})
+}
+
+// yielding is read a little at a time, while others are read.
+type yielding struct{ io.Reader }
+
+func (y yielding) Read(p []byte) (int, error) {
+	<-time.After(time.Millisecond)
+	return y.Reader.Read(p)
 }
 
 var fullBodies = flag.Bool("bodies", false, "send 100 bodies of 200 MB at once, on Linux, and measure the memory that it takes")

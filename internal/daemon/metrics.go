@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -107,13 +108,19 @@ type Metrics struct {
 	redelivered prometheus.Counter
 	healed      prometheus.Counter
 	panics      prometheus.Counter
+	now         func() time.Time
+	silent      atomic.Int64 // since when what GitHub was asked has no answer, in nanoseconds; 0: it answered last, or was not asked
 }
 
 // NewMetrics makes the counters, all at zero.
 func NewMetrics(o MetricsOptions) *Metrics {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
 	m := &Metrics{
 		registry: prometheus.NewPedanticRegistry(),
 		log:      logger(o.Log),
+		now:      o.Now,
 		deliveries: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "coordinator_deliveries_total", Help: "Webhook deliveries, by event and by what became of them.",
 		}, []string{"event", "result"}),
@@ -218,6 +225,20 @@ func (m *Metrics) Asked(endpoint string, status int, took time.Duration) {
 	endpoint = known(metricEndpoints, endpoint)
 	m.requests.WithLabelValues(endpoint, statusLabel(status)).Inc()
 	m.answers.WithLabelValues(endpoint).Observe(seconds(took))
+	if status > 0 && status < 500 { // a failure of its own is no answer
+		m.silent.Store(0)
+	} else {
+		m.silent.CompareAndSwap(0, m.now().UnixNano())
+	}
+}
+
+// Unanswered is since when GitHub has answered nothing that it was asked; zero: it answered what it was asked last, or was not
+// asked.
+func (m *Metrics) Unanswered() time.Time {
+	if at := m.silent.Load(); at != 0 {
+		return time.Unix(0, at)
+	}
+	return time.Time{}
 }
 
 // Redelivered counts deliveries that GitHub was asked to send again.
@@ -287,9 +308,6 @@ type standing struct {
 func newStanding(o MetricsOptions) *standing {
 	desc := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc("coordinator_"+name, help, labels, nil)
-	}
-	if o.Now == nil {
-		o.Now = time.Now
 	}
 	return &standing{
 		o:          o,

@@ -1,7 +1,7 @@
 package daemon
 
-// How the queue stands, as people should see it: what waits for a limit of GitHub's, or for somebody to renew a key, is not
-// late, and no reason to call anybody.
+// How the queue stands, as people should see it: what waits for a limit of GitHub's, or for the end of a suspension, is not
+// late, and no reason to call anybody. What waits for somebody to renew a key is.
 
 import (
 	"context"
@@ -19,7 +19,8 @@ type view struct {
 	daemon *Daemon
 }
 
-// Health says how the table stands. Oldest is that of the keys whose tenants are held back by nothing.
+// Health says how the table stands. Oldest is that of the keys whose tenants are held back by no limit and
+// no suspension.
 func (v view) Health(ctx context.Context, now time.Time) (store.Health, error) {
 	h, err := v.Store.Health(ctx, now)
 	if err != nil || h.Oldest == 0 {
@@ -36,24 +37,31 @@ func (v view) Health(ctx context.Context, now time.Time) (store.Health, error) {
 	return h, nil
 }
 
-// waiting are the tenants that wait for something else than us.
+// waiting are the tenants that wait for something that comes by itself.
 func (d *Daemon) waiting(now time.Time) (ids []int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for id, t := range d.tenants {
-		if t.short || now.Before(t.until) || now.Before(t.parked) {
+		if now.Before(t.parked) || t.limited() && (t.short || now.Before(t.until)) {
 			ids = append(ids, id)
 		}
 	}
 	return ids
 }
 
-// Limited is until when GitHub's limits keep us from asking for any tenant; zero if they do not.
+// limited reports whether nothing but a limit holds a tenant back, if anything does.
+func (t *tenant) limited() bool { return t.denied == 0 && t.faults < faultsInARow }
+
+// Limited is until when GitHub's limits keep us from asking at all; zero if they do not. They do not if somebody was asked for
+// and got no answer: who is limited is not asked for.
 func (d *Daemon) Limited() (until time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, t := range d.tenants {
-		if t.faults == 0 && t.denied == 0 {
+		if t.faults > 0 {
+			return time.Time{}
+		}
+		if t.denied == 0 {
 			until = latest(until, t.until)
 		}
 	}

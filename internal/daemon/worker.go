@@ -212,6 +212,9 @@ func (d *Daemon) held(now time.Time) (except []int64, most map[int64]int, until 
 	}
 	for id, t := range d.tenants {
 		at := latest(t.until, t.parked)
+		if t.denied > 0 { // one is enough to find out whether the key was renewed
+			most[id] = 1 - d.busy[id]
+		}
 		if t.short {
 			at = latest(at, d.budget(id, t, now))
 			most[id] = min(1, d.PerTenant-d.busy[id])
@@ -308,6 +311,9 @@ func (d *Daemon) work(ctx context.Context, w store.Work) {
 	} else {
 		r = deferred(w)
 		r.outcome.Wake = began.Add(again)
+	}
+	if w.Kind == kindPull && w.Sight == nil && r.outcome.Sight == nil && !r.outcome.Gone {
+		r.outcome.Open = true // nobody knows yet what is decided
 	}
 	d.end(w.Lease) // before the table does: it may be claimed anew at once
 	now := d.Now()
@@ -457,7 +463,9 @@ func (d *Daemon) once(ctx context.Context, w store.Work) (r result) {
 	err := error(nil)
 	r, err = d.dispatch(ctx, w)
 	if err != nil {
-		return d.after(ctx, w, err)
+		failed := d.after(ctx, w, err)
+		failed.outcome.Sight = r.outcome.Sight // of a round that came half way
+		return failed
 	}
 	if r.result != resultSpared && r.result != resultDeferred { // which ask the host nothing
 		d.well(w.Tenant)
@@ -547,6 +555,7 @@ func (d *Daemon) look(ctx context.Context, w store.Work, p place, site Site, tou
 	if head != "" || len(runs) > 0 {
 		site.Expect(pr, head, runs...)
 	}
+	site.Hear(pr, touches...)
 	var last loop.Look
 	began := d.Now()
 	d.reads(w.Lease, began)
@@ -653,6 +662,9 @@ func (d *Daemon) after(ctx context.Context, w store.Work, err error) result {
 		return d.denied(w, err)
 	case errors.Is(err, ErrGone):
 		d.Log.Info("it is gone", "key", w.Key, "err", err)
+		if at, ok := parseKey(w.Key); ok && w.Kind == kindPull { // if only it seemed so, the next resync's whole list shows it
+			d.forget(resynced + repoKey(at.tenant, at.owner, at.repo))
+		}
 		r := gone()
 		r.pokes = d.within(ctx, w)
 		return r
@@ -714,13 +726,15 @@ func (d *Daemon) leave(ctx context.Context, w store.Work, err error) result {
 func (d *Daemon) denied(w store.Work, err error) result {
 	d.mu.Lock()
 	t := d.tenant(w.Tenant)
-	wait := min(shortDenied<<min(t.denied, 10), longDenied)
-	t.denied++
-	t.until = d.Now().Add(wait)
-	first := t.denied == 1
+	first, now := t.denied == 0, d.Now()
+	if first || !now.Before(t.until) { // else another look of the same moment has said so
+		t.until = now.Add(min(shortDenied<<min(t.denied, 10), longDenied))
+		t.denied++
+	}
+	next := t.until
 	d.mu.Unlock()
 	if first {
-		d.Log.Error("the host does not take our credentials: the App's key, or the token, must be renewed", "tenant", w.Tenant, "next", d.Now().Add(wait), "err", err)
+		d.Log.Error("the host does not take our credentials: the App's key, or the token, must be renewed", "tenant", w.Tenant, "next", next, "err", err)
 	}
 	r := deferred(w)
 	r.result = resultFailed
@@ -741,7 +755,9 @@ func (d *Daemon) tenant(id int64) *tenant {
 func (d *Daemon) hold(id int64, until time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if t := d.tenant(id); until.After(t.until) {
+	t := d.tenant(id)
+	t.faults = 0 // a limit is an answer
+	if until.After(t.until) {
 		t.until = until
 	}
 }
@@ -779,14 +795,23 @@ func (d *Daemon) fault(id int64) {
 
 // well forgets what was wrong with a tenant, but not until when it is held.
 func (d *Daemon) well(id int64) {
+	if d.recovered(id) {
+		d.Log.Info("the host takes our credentials again", "tenant", id)
+	}
+}
+
+// recovered reports whether our credentials were not taken before.
+func (d *Daemon) recovered(id int64) (renewed bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	t := d.tenants[id]
 	if t == nil {
-		return
+		return false
 	}
+	renewed = t.denied > 0
 	t.faults, t.denied = 0, 0
 	if now := d.Now(); !t.short && !now.Before(t.until) && !now.Before(t.parked) {
 		delete(d.tenants, id)
 	}
+	return renewed
 }

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -392,10 +393,15 @@ func (e *Event) touched(p *eventPayload) {
 		t.App, t.Head = p.CheckSuite.App.Slug, sha(p.CheckSuite.HeadSHA)
 	case "status":
 		t.Name, t.Author, t.Head = p.Context, p.Sender.Login, sha(p.SHA)
-	case "issue_comment", "pull_request_review_comment":
+	case "issue_comment":
+		t.Author, t.Text = p.Comment.Is.User.Login, p.Comment.Is.ID
+		if at := p.Comment.Is.Updated; !at.IsZero() {
+			t.At = at.Unix()
+		}
+	case "pull_request_review_comment":
 		t.Author = p.Comment.Is.User.Login
 	case "pull_request_review":
-		t.Author = p.Review.Is.User.Login
+		t.Author, t.Text = p.Review.Is.User.Login, p.Review.Is.ID
 	}
 	if p.PullRequest != nil {
 		t.Head = sha(p.PullRequest.Head.SHA)
@@ -473,7 +479,9 @@ type eventUser struct {
 }
 
 type eventText struct {
-	User eventUser `json:"user"`
+	ID      int64     `json:"id"`
+	User    eventUser `json:"user"`
+	Updated time.Time `json:"updated_at"`
 }
 
 type eventPath struct {

@@ -74,6 +74,12 @@ func (f *Forge) Expect(pr quorum.PR, head string, runs ...int64) {
 	f.recall(pr, func(m *memory) { m.tell(head, runs) })
 }
 
+// Hear tells of what events have touched. A look that shows a reviewer's text of which one told as it was before, or not at
+// all, comes from a replica that lags: it fails for as long as [Forge.Observe] takes such a thing for a lag.
+func (f *Forge) Hear(pr quorum.PR, touches ...quorum.Touch) {
+	f.recall(pr, func(m *memory) { m.hear(touches, f.now()) })
+}
+
 // Forget drops what is remembered of pr.
 func (f *Forge) Forget(pr quorum.PR) { f.memories.forget(memoryKey{f.id, pr}) }
 

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -69,7 +70,7 @@ func (w *world) through(lag *lagging, d time.Duration) (passed bool) {
 }
 
 const (
-	bySage   = "version: 1\nquorum: 1\ngrace: 0s\nreviewers:\n  - {name: sage, author: \"sage[bot]\"}\n"
+	bySage    = "version: 1\nquorum: 1\ngrace: 0s\nreviewers:\n  - {name: sage, author: \"sage[bot]\"}\n"
 	oneGemini = "version: 1\nquorum: 1\ngrace: 0s\nreviewers:\n  - {name: gemini, workflow: .github/workflows/gemini.yml, heading: \"## Gemini Review\"}\n"
 )
 
@@ -170,6 +171,68 @@ func TestRESTBehindGraphQL(t *testing.T) {
 			t.Error("the words of the old head passed the new one")
 		}
 		w.reads("failure", "")
+	})
+}
+
+// What an event told of is waited for: a list that lags must not use the event up. What a stranger wrote is not, and nothing
+// for ever.
+func TestWhatAnEventToldIsWaitedFor(t *testing.T) {
+	no := sandbox.ReviewSpec{By: "sage[bot]", State: "CHANGES_REQUESTED", Body: "No."}
+	for name, c := range map[string]struct {
+		path  string
+		does  func(w *world) quorum.Touch
+		waits bool
+	}{
+		"a review": {"/pulls/7/reviews", func(w *world) quorum.Touch {
+			return quorum.Touch{Event: "pull_request_review", Action: "submitted", Author: "Sage[bot]", Text: do[int64](w.t)(w.g.Review(7, no))}
+		}, false}, // it is read by its id
+		"an edited comment": {"/issues/7/comments", func(w *world) quorum.Touch {
+			pass(time.Minute)
+			w.must(w.g.EditComment(w.last7(), "sage[bot]", "**Ready to merge?** No"))
+			return quorum.Touch{Event: "issue_comment", Action: "edited", Author: "sage[bot]", Text: w.last7(), At: time.Now().Unix()}
+		}, false},
+		"a review that is nowhere": {"/nothing", func(*world) quorum.Touch {
+			return quorum.Touch{Event: "pull_request_review", Action: "submitted", Author: "sage[bot]", Text: 4242}
+		}, true},
+		"a stranger's that is nowhere": {"/nothing", func(*world) quorum.Touch {
+			return quorum.Touch{Event: "issue_comment", Action: "created", Author: "mallory", Text: 4242}
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				w, lag := laggingWorld(t, bySage, c.path)
+				w.comment("sage[bot]", "**Ready to merge?** Yes")
+				w.look()
+				w.look()
+				w.reads("success", "")
+				touch := c.does(w)
+				lag.lags = true
+				w.forge.Expect(w.pr, "")
+				w.forge.Hear(w.pr, touch)
+				_, s, err := w.forge.Observe(t.Context(), w.pr)
+				if (err != nil) != c.waits {
+					t.Errorf("the first look: %v", err)
+				}
+				if told := slices.ContainsFunc(slices.Concat(s.Comments, s.Reviews), func(o quorum.Text) bool { return o.ID == touch.Text && !strings.Contains(o.Body, "Yes") }); !c.waits && told != (touch.Text != 4242) {
+					t.Errorf("it shows %+v %+v", s.Comments, s.Reviews)
+				}
+				lag.lags = false
+				pass(30 * time.Second)
+				if _, _, err := w.forge.Observe(t.Context(), w.pr); err != nil {
+					t.Errorf("half a minute later: %v", err)
+				}
+			})
+		})
+	}
+	bubble(t, func(t *testing.T) {
+		w, _ := laggingWorld(t, bySage, "/nothing")
+		w.look()
+		for _, action := range []string{"created", "deleted"} {
+			w.forge.Hear(w.pr, quorum.Touch{Event: "issue_comment", Action: action, Author: "sage[bot]", Text: 4242})
+		}
+		if _, _, err := w.forge.Observe(t.Context(), w.pr); err != nil {
+			t.Errorf("a comment that was deleted is waited for: %v", err)
+		}
 	})
 }
 

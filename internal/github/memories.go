@@ -72,9 +72,10 @@ type memory struct {
 
 // news are what events told.
 type news struct {
-	hints    []hint // runs that an event named
-	told     bool   // an event came since the last look
-	expected string // the head that it named
+	hints    []hint     // runs that an event named
+	heard    []toldText // texts that an event told of, until a look shows them
+	told     bool       // an event came since the last look
+	expected string     // the head that it named
 }
 
 // known is what looks and writes have shown.
@@ -107,6 +108,20 @@ type known struct {
 type hint struct {
 	run  int64
 	head string // once it was seen
+}
+
+// toldText is a text that an event told of.
+type toldText struct {
+	ref       quorum.TextRef
+	author    string    // login
+	at        time.Time // when it was edited last; zero: not known
+	dismissed bool
+	since     time.Time // when it was told
+}
+
+// shown reports whether t, as it is shown, is what was told.
+func (h toldText) shown(t quorum.Text) bool {
+	return t.TextRef == h.ref && !latest(t.At, t.Edited).Before(h.at) && (!h.dismissed || t.State == "DISMISSED")
 }
 
 // ownCheck is a check run of ours with what it says.
@@ -234,7 +249,7 @@ func (all *Memories) Compact() {
 func (m *memory) moved(same texts) *memory {
 	n := &memory{key: m.key, size: m.size, news: m.news, known: m.known}
 	t := &n.threads
-	n.hints, n.siblings, n.odd = slices.Clone(n.hints), slices.Clone(n.siblings), slices.Clone(n.odd)
+	n.hints, n.heard, n.siblings, n.odd = slices.Clone(n.hints), slices.Clone(n.heard), slices.Clone(n.siblings), slices.Clone(n.odd)
 	t.siblings, t.commits = slices.Clone(t.siblings), slices.Clone(t.commits)
 	same.keep(
 		&n.key.pr.Owner, &n.key.pr.Repo, &n.expected, &n.head, &n.formerly, &n.authorsOf,
@@ -242,6 +257,9 @@ func (m *memory) moved(same texts) *memory {
 	)
 	for i := range n.hints {
 		same.keep(&n.hints[i].head)
+	}
+	for i := range n.heard {
+		same.keep(&n.heard[i].author)
 	}
 	for i := range t.commits {
 		same.keep(&t.commits[i].sha)
@@ -365,6 +383,32 @@ func (m *memory) tell(head string, runs []int64) {
 		}
 	}
 	m.hints = m.hints[max(0, len(m.hints)-mostHints):]
+}
+
+// hear takes over which texts events told of.
+func (m *memory) hear(touches []quorum.Touch, now time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, t := range touches {
+		h := toldText{ref: quorum.TextRef{Kind: quorum.TextComment, ID: t.Text}, author: t.Author, dismissed: t.Action == "dismissed", since: now}
+		if t.Event == "pull_request_review" {
+			h.ref.Kind = quorum.TextReview
+		}
+		if t.At != 0 {
+			h.at = time.Unix(t.At, 0)
+		}
+		if t.Text == 0 {
+			continue
+		}
+		if i := slices.IndexFunc(m.heard, func(o toldText) bool { return o.ref == h.ref }); i >= 0 {
+			h.at, h.since = latest(h.at, m.heard[i].at), m.heard[i].since
+			m.heard = slices.Delete(m.heard, i, i+1)
+		}
+		if t.Action != "deleted" {
+			m.heard = append(m.heard, h)
+		}
+	}
+	m.heard = m.heard[max(0, len(m.heard)-mostHints):]
 }
 
 // listen hands over what events told since the last look.

@@ -201,6 +201,9 @@ func (l *look) third(ctx context.Context) error {
 	if err := g.Wait(); err != nil {
 		return err
 	}
+	if len(l.unheard()) > 0 {
+		return moved{"a text of which an event told was not shown, or not as it told,"}
+	}
 	for _, r := range found {
 		if r != nil && r.Head == l.s.PR.Head {
 			l.runs = append(l.runs, *r)
@@ -634,18 +637,41 @@ func (l *look) record() {
 	}
 }
 
-// absent are the texts of the record that the lists do not show.
+// absent are the texts of the record, and those of which an event told, that the lists do not show.
 func (l *look) absent() (out []quorum.TextRef) {
 	for _, seen := range l.s.Record.Texts {
-		all := l.s.Comments
-		if seen.Kind == quorum.TextReview {
-			all = l.s.Reviews
-		}
+		all := *l.listOf(seen.Kind)
 		if !slices.ContainsFunc(all, func(t quorum.Text) bool { return t.TextRef == seen.TextRef }) && !slices.Contains(out, seen.TextRef) {
 			out = append(out, seen.TextRef)
 		}
 	}
+	for _, h := range l.unheard() {
+		if !slices.Contains(out, h.ref) {
+			out = append(out, h.ref)
+		}
+	}
 	return out
+}
+
+// listOf is where the texts of a kind stand.
+func (l *look) listOf(kind quorum.TextKind) *[]quorum.Text {
+	if kind == quorum.TextReview {
+		return &l.s.Reviews
+	}
+	return &l.s.Comments
+}
+
+// unheard are the reviewers' texts of which an event told and that are not shown as it told. What is no reviewer's is
+// forgotten, and what was shown, or was not for too long: anybody can write a text and delete it.
+func (l *look) unheard() []toldText {
+	l.m.mu.Lock()
+	defer l.m.mu.Unlock()
+	now := l.f.now()
+	l.m.heard = slices.DeleteFunc(l.m.heard, func(h toldText) bool {
+		reviewers := slices.ContainsFunc(l.p.Reviewers, func(r quorum.Reviewer) bool { return strings.EqualFold(r.Author, h.author) })
+		return !reviewers || now.Sub(h.since) >= apart || slices.ContainsFunc(*l.listOf(h.ref.Kind), h.shown)
+	})
+	return slices.Clone(l.m.heard)
 }
 
 // byID reads one thing; what answers 404 stays nil.
@@ -680,10 +706,12 @@ func (l *look) text(ctx context.Context, ref quorum.TextRef) (err error) {
 		return nil // gone for good: what was remembered of it counts
 	case err != nil:
 		return err
-	case ref.Kind == quorum.TextReview:
-		l.s.Reviews = append(l.s.Reviews, t)
-	default:
-		l.s.Comments = append(l.s.Comments, t)
+	}
+	list := l.listOf(ref.Kind)
+	if i := slices.IndexFunc(*list, func(o quorum.Text) bool { return o.TextRef == ref }); i >= 0 {
+		(*list)[i] = t // it was listed as it had been before
+	} else {
+		*list = append(*list, t)
 	}
 	return nil
 }

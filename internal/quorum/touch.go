@@ -11,4 +11,6 @@ type Touch struct {
 	Author   string `json:"u,omitempty"` // login of who wrote the text or the status; "[bot]" included
 	Run      int64  `json:"r,omitempty"` // workflow_run: id
 	Head     string `json:"h,omitempty"` // SHA that the event names; pull_request: its head
+	Text     int64  `json:"t,omitempty"` // issue_comment, pull_request_review: id of the comment or the review
+	At       int64  `json:"s,omitempty"` // issue_comment: when it was updated, in seconds since 1970
 }
