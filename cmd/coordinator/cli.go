@@ -68,8 +68,12 @@ func (c *command) parse(ctx context.Context, args []string) (run func() error, c
 	return func() error { return parsed.Run() }, 0
 }
 
-// unitless is what the parser says of a duration that is a bare number.
-var unitless = regexp.MustCompile(`expected duration but got "?([0-9]{1,9})"?`)
+var (
+	// unitless is what the parser says of a duration that is a bare number.
+	unitless = regexp.MustCompile(`expected duration but got "?([0-9]{1,9})"?`)
+	// negative is what it says of a number below zero that stands by itself: it takes that for a flag.
+	negative = regexp.MustCompile(`^(--[a-z-]+): expected [a-z]+ value but got "(-[0-9][^"]{0,20})" \(short flag\)`)
+)
 
 // wrongUsage names the command whose help would have told.
 func wrongUsage(err error) error {
@@ -82,7 +86,10 @@ func wrongUsage(err error) error {
 	}
 	hint := help + " shows how it is used"
 	if number := unitless.FindStringSubmatch(err.Error()); number != nil {
-		hint = "write it with a unit: " + number[1] + "s"
+		hint = fmt.Sprintf("write it with a unit: %[1]ss or %[1]sm", number[1])
+	}
+	if value := negative.FindStringSubmatch(err.Error()); value != nil {
+		err = fmt.Errorf("%s %s is below zero", value[1], value[2])
 	}
 	return &exitError{code: exitUsage, err: err, hint: hint}
 }

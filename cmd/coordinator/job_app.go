@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strconv"
 	"strings"
@@ -120,8 +121,16 @@ func (c *command) appKey() (*github.App, error) {
 	if err != nil || number <= 0 {
 		return nil, usage(errors.New("GITHUB_APP_ID is no number"), "it stands in the App's settings, as App ID; the Client ID is another")
 	}
+	from, hint := "GITHUB_APP_PRIVATE_KEY", "GITHUB_APP_PRIVATE_KEY holds the text of the .pem file that GitHub hands out; where that file is, GITHUB_APP_PRIVATE_KEY_FILE says"
 	if file != "" {
+		if strings.Contains(file, "PRIVATE KEY-----") {
+			return nil, usage(errors.New("GITHUB_APP_PRIVATE_KEY_FILE holds a key, and not where its file is"), "GITHUB_APP_PRIVATE_KEY holds a key")
+		}
+		from, hint = "GITHUB_APP_PRIVATE_KEY_FILE "+file, "the key is the .pem file that GitHub hands out"
 		f, err := os.Open(file)
+		if errors.Is(err, fs.ErrPermission) {
+			return nil, usage(fmt.Errorf("read the App's private key: %w", err), "the user who runs the coordinator must be able to read the file that GITHUB_APP_PRIVATE_KEY_FILE names")
+		}
 		if err != nil {
 			return nil, usage(fmt.Errorf("read the App's private key: %w", err), "GITHUB_APP_PRIVATE_KEY_FILE names the file")
 		}
@@ -135,7 +144,11 @@ func (c *command) appKey() (*github.App, error) {
 	if !strings.Contains(key, "\n") { // as it looks after a round through a shell or an .env file
 		key = strings.ReplaceAll(key, `\n`, "\n")
 	}
-	return &github.App{ID: number, Key: []byte(key), Mint: c.mask}, nil
+	app := &github.App{ID: number, Key: []byte(key), Mint: c.mask}
+	if _, err := github.NewClient(github.Options{App: app}); err != nil { // it sends nothing
+		return nil, usage(fmt.Errorf("%w (%s)", err, from), hint)
+	}
+	return app, nil
 }
 
 // lacking says which permission GitHub refused for want of; "" if that was not why.

@@ -179,17 +179,18 @@ func TestAppLacksAPermission(t *testing.T) {
 }
 
 func TestAppIsMisconfigured(t *testing.T) {
+	_, key := appServer(t, nil, "")
 	for _, test := range []struct {
 		env  map[string]string
 		want string
 	}{
 		{map[string]string{"GITHUB_APP_ID": "42"}, "there is an App's id without its private key"},
 		{map[string]string{"GITHUB_APP_PRIVATE_KEY": "canary"}, "there is an App's private key without the App's id"},
-		{map[string]string{"GITHUB_APP_ID": "42", "GITHUB_APP_PRIVATE_KEY": "canary"}, "the App's private key is no RSA key in PEM"},
+		{map[string]string{"GITHUB_APP_ID": "42", "GITHUB_APP_PRIVATE_KEY": "canary"}, "the App's private key is no RSA key in PEM (GITHUB_APP_PRIVATE_KEY)"},
 		{map[string]string{"GITHUB_APP_ID": "Iv1.abc", "GITHUB_APP_PRIVATE_KEY": "canary"}, "GITHUB_APP_ID is no number"},
 		{map[string]string{"GITHUB_APP_ID": "42", "GITHUB_APP_PRIVATE_KEY": "canary", "GITHUB_APP_PRIVATE_KEY_FILE": "x"}, "are both set"},
 		{map[string]string{"GITHUB_APP_ID": "42", "GITHUB_APP_PRIVATE_KEY_FILE": "no such file"}, "read the App's private key: open no such file"},
-		{map[string]string{"GITHUB_APP_ID": "42", "GITHUB_APP_PRIVATE_KEY": "canary", "GITHUB_REPOSITORY": ""}, "no repository"},
+		{map[string]string{"GITHUB_APP_ID": "42", "GITHUB_APP_PRIVATE_KEY": string(key), "GITHUB_REPOSITORY": ""}, "no repository"},
 		{map[string]string{}, "there is no token"},
 	} {
 		code, out, said := runAt(t, "http://127.0.0.1:1", test.env, "run", "--pr", "1")

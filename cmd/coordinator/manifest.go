@@ -16,6 +16,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/review-coordinator/coordinator/internal/daemon"
 	"github.com/review-coordinator/coordinator/internal/github"
 )
 
@@ -119,8 +120,14 @@ func (cmd manifestCmd) Run(c *command) error {
 	if err != nil {
 		return err
 	}
-	site := siteOf(c.Getenv("GITHUB_API_URL"))
-	steps := cmd.steps(site)
+	api, err := c.apiURL()
+	if err == nil {
+		err = hasSite(api)
+	}
+	if err != nil {
+		return err
+	}
+	steps := cmd.steps(siteOf(api))
 	if cmd.HTML {
 		text, err := json.Marshal(m)
 		if err != nil {
@@ -202,14 +209,20 @@ func reachable(webhook string) error {
 	}
 	u, err := url.Parse(webhook)
 	switch {
-	case err != nil || u.Hostname() == "" || u.Fragment != "":
+	case err != nil || u.Hostname() == "":
 		return errors.New("--webhook is no address")
 	case u.User != nil:
-		return errors.New("--webhook holds a password: whoever sees the App's settings would read it")
+		return errors.New("--webhook holds a user or a password: whoever sees the App's settings would read it")
+	case u.RawQuery != "" || u.ForceQuery:
+		return errors.New("--webhook has a query (?…): the daemon reads none")
+	case u.Fragment != "":
+		return errors.New("--webhook has a fragment (#…): GitHub would not send it")
 	case u.Scheme != "https":
 		return fmt.Errorf("--webhook %s is not https: payloads would cross the network readable", webhook)
 	case u.Path == "" || u.Path == "/":
-		return fmt.Errorf("--webhook %s has no path: the daemon takes webhooks at /webhook", webhook)
+		return fmt.Errorf("--webhook %s has no path: the daemon takes webhooks at %s", webhook, daemon.WebhookPath)
+	case !strings.HasSuffix(u.Path, daemon.WebhookPath):
+		return fmt.Errorf("--webhook %s does not end with %s, where the daemon takes webhooks: a proxy may want a prefix before that, https://HOST/PREFIX/webhook", webhook, daemon.WebhookPath)
 	}
 	if ip := net.ParseIP(u.Hostname()); u.Hostname() == "localhost" || ip != nil && (ip.IsLoopback() || ip.IsUnspecified()) {
 		return fmt.Errorf("--webhook %s is this machine: GitHub does not reach it", webhook)
@@ -228,6 +241,28 @@ func siteOf(api string) manifestSite {
 		return manifestSite{web: "https://github.com", api: "https://api.github.com"}
 	}
 	return manifestSite{web: u.Scheme + "://" + strings.TrimPrefix(u.Host, "api."), api: api}
+}
+
+// hasSite says what is wrong with the address of an API whose website cannot be told.
+func hasSite(api string) error {
+	u, err := url.Parse(strings.TrimRight(api, "/"))
+	if api == "" || err != nil {
+		return nil // unreachable with an error: it was read
+	}
+	own := ""
+	switch name := strings.TrimPrefix(u.Hostname(), "www."); {
+	case u.Host == "api.github.com" || strings.HasSuffix(u.Path, "/api/v3"):
+		return nil
+	case name == "github.com":
+		own = "it is https://api.github.com"
+	case strings.HasPrefix(name, "api.") && strings.HasSuffix(name, ".ghe.com"):
+		return nil
+	case strings.HasSuffix(name, ".ghe.com"):
+		own = "it is https://api." + name
+	default:
+		own = "of a GitHub Enterprise Server it is " + u.Scheme + "://" + u.Host + "/api/v3"
+	}
+	return usage(fmt.Errorf("GITHUB_API_URL %s is no address of GitHub's API", api), own)
 }
 
 // A manifestView is what the page shows.

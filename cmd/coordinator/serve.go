@@ -17,7 +17,9 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -108,7 +110,11 @@ func (cmd serveCmd) secrets(c *command) ([]string, error) {
 
 // identity is as whom the daemon works.
 func (cmd serveCmd) identity(c *command) (github.Options, error) {
-	o := github.Options{BaseURL: c.Getenv("GITHUB_API_URL"), UserAgent: "review-coordinator"}
+	o := github.Options{UserAgent: "review-coordinator"}
+	var err error
+	if o.BaseURL, err = c.apiURL(); err != nil {
+		return o, err
+	}
 	app, err := c.appKey()
 	switch {
 	case err != nil:
@@ -124,12 +130,28 @@ func (cmd serveCmd) identity(c *command) (github.Options, error) {
 	return o, nil
 }
 
-// identityHint is for who gave an App or an address that cannot be used.
-func identityHint(o github.Options) string {
-	if o.App != nil {
-		return "the key is the .pem file that GitHub hands out; GITHUB_API_URL, if it is set, is https://HOST/api/v3"
+// apiURL is GitHub's address, which a token may be sent to; "" if none is set.
+func (c *command) apiURL() (string, error) {
+	api := c.Getenv("GITHUB_API_URL")
+	if _, err := github.NewClient(github.Options{BaseURL: api, Token: "none"}); err != nil { // it sends nothing
+		return "", usage(err, "GITHUB_API_URL, if it is set, is https://HOST/api/v3")
 	}
-	return "GITHUB_API_URL, if it is set, is https://HOST/api/v3"
+	return api, nil
+}
+
+// databaseHint is for who gave a database that cannot be opened. Nobody is told to move a file away that may be another's.
+func databaseHint(err error) string {
+	switch {
+	case errors.Is(err, store.ErrInUse), errors.Is(err, store.ErrNewer): // they say it themselves
+		return ""
+	case errors.Is(err, store.ErrNoDatabase):
+		return "does --database or DATABASE_URL name the right file? One that was the daemon's own may be moved away: only time is lost"
+	case errors.Is(err, fs.ErrPermission):
+		return "the user who runs the daemon must be able to write the file and its folder"
+	case errors.Is(err, syscall.EROFS):
+		return "put it on a file system that is writable: a folder that systemd or the container lets the daemon write to"
+	}
+	return "its folder must be the daemon's own, and writable"
 }
 
 // databaseFile reads sqlite://PATH.
@@ -215,7 +237,7 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 		}
 	}()
 	if s.store, err = store.OpenSQLite(o.Database, store.Options{Log: o.Log}); err != nil {
-		return nil, usage(err, "its folder must be the daemon's own, and writable; a file that cannot be read may be moved away: only time is lost")
+		return nil, usage(err, databaseHint(err))
 	}
 	if s.answers, err = store.OpenAnswers(strings.TrimSuffix(o.Database, ".db")+"-answers.db", store.AnswersOptions{Log: o.Log}); err != nil {
 		return nil, usage(err, "it holds nothing but answers of GitHub's: it may be deleted, and its folder must be writable")
@@ -230,7 +252,7 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 	})
 	o.GitHub.Log, o.GitHub.Now, o.GitHub.Answers, o.GitHub.Reserve, o.GitHub.Observed = o.Log, o.Now, s.answers, true, metrics.Asked
 	if s.host, err = newHost(o.GitHub); err != nil {
-		return nil, usage(err, identityHint(o.GitHub))
+		return nil, usage(err, "GITHUB_TOKEN holds the token and nothing else")
 	}
 	config := daemon.Config{
 		Store: s.store, Host: s.host, Metrics: metrics, Feed: s.feed, Log: o.Log, Now: o.Now, Resync: o.Resync, Web: cmp.Or(o.Web, siteOf(o.GitHub.BaseURL).web),
@@ -262,6 +284,14 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 }
 
 const listenHint = "write it as HOST:PORT, with an address of this machine: 127.0.0.1:8080, or 0.0.0.0:8080 for all that it has"
+
+// identityName is as whom the daemon works, in words.
+func identityName(o github.Options) string {
+	if o.App != nil {
+		return "App " + strconv.FormatInt(o.App.ID, 10)
+	}
+	return "a personal token"
+}
 
 // listen opens a listener with a bound. An address without a port would be any port: a variable that is not set would open the
 // dashboard to everybody, at a place that nobody knows.
@@ -306,7 +336,8 @@ const stopWithin = 3 * time.Second
 // serve works until ctx ends, or a listener fails.
 func (s *server) serve(ctx context.Context) error {
 	log := s.config.Log
-	log.Info("review coordinator", "version", version(), "webhook", "http://"+s.hooks.Addr().String()+daemon.WebhookPath, "dashboard", "http://"+s.admin.Addr().String()+"/", "database", s.config.Database)
+	log.Info("review coordinator", "version", version(), "webhook", "http://"+s.hooks.Addr().String()+daemon.WebhookPath, "dashboard", "http://"+s.admin.Addr().String()+"/", "database", s.config.Database,
+		"identity", identityName(s.config.GitHub), "api", siteOf(s.config.GitHub.BaseURL).api, "resync", s.config.Resync)
 	group, working := errgroup.WithContext(ctx)
 	for name, part := range map[string]struct {
 		server   *http.Server
@@ -357,9 +388,28 @@ func (cmd serveCmd) check(ctx context.Context, c *command, s *server) error {
 	defer cancel()
 	fmt.Fprintf(c.Stdout, "ok  webhooks   http://%s%s, %s\n", s.hooks.Addr(), daemon.WebhookPath, count(len(s.config.Secrets), "secret"))
 	fmt.Fprintf(c.Stdout, "ok  admin      http://%s/\n", s.admin.Addr())
+	if at, ok := s.admin.Addr().(*net.TCPAddr); ok && !at.IP.IsLoopback() {
+		c.warn(fmt.Sprintf("the admin listener is at %s, which other machines may reach, and asks nobody who they are: let nothing come to it but a proxy that does; of a container, publish its port on 127.0.0.1 alone", at))
+	}
 	if _, err := s.store.Health(ctx, time.Now()); err != nil {
 		return fmt.Errorf("read the database: %w", err)
 	}
 	fmt.Fprintf(c.Stdout, "ok  database   %s\n", s.config.Database)
-	return s.host.check(ctx, c)
+	dir := filepath.Dir(s.config.Database)
+	if info, err := os.Stat(dir); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+		c.warn(fmt.Sprintf("the folder of the database, %s, is open to others (mode %04o): it must be the daemon's own, with mode 0700", dir, info.Mode().Perm()))
+	}
+	return notGitHub(s.host.check(ctx, c))
+}
+
+// notGitHub adds what to do where something between us and GitHub seems to have answered.
+func notGitHub(err error) error {
+	var said *exitError
+	switch {
+	case errors.Is(err, github.ErrTransport) && strings.Contains(err.Error(), "answer is no JSON"):
+		return hinted(err, "something else answered: a proxy's page, or GITHUB_API_URL is GitHub's website; of a GitHub Enterprise Server the API is https://HOST/api/v3")
+	case github.IsForbidden(err) && !errors.As(err, &said):
+		return hinted(err, "a proxy or a firewall may have answered, or GitHub takes no requests from this machine's address: look at the organisation's or the server's list of allowed addresses")
+	}
+	return err
 }

@@ -10,11 +10,14 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/x509"
+	"database/sql"
 	"encoding/pem"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -62,9 +65,19 @@ func newChecked(t *testing.T, o sandbox.HubOptions) *checked {
 func settings(t *testing.T, api string) *checked {
 	t.Helper()
 	return &checked{
-		t: t, file: filepath.Join(t.TempDir(), "c.db"), hooks: "127.0.0.1:0", admin: "127.0.0.1:0",
+		t: t, file: filepath.Join(ownFolder(t), "c.db"), hooks: "127.0.0.1:0", admin: "127.0.0.1:0",
 		env: map[string]string{"GITHUB_API_URL": api, "GITHUB_APP_ID": "4711", "GITHUB_APP_PRIVATE_KEY": string(testKey()), "GITHUB_WEBHOOK_SECRET": checkSecret},
 	}
+}
+
+// ownFolder is one that nobody else may read.
+func ownFolder(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "own")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
 
 // person gives it a personal token instead of the App.
@@ -163,8 +176,8 @@ hint: is GITHUB_API_URL the API of the GitHub that the App or the token is of\?
 		{"a token that was revoked", full, func(k *checked) { k.person("ghp_old_canary") }, 1, settled, `coordinator: sign in with the token: GET user: 401 .*
 hint: GitHub does not take the token: it is expired, revoked or mistyped
 `},
-		{"a key of another kind", full, func(k *checked) { k.env["GITHUB_APP_PRIVATE_KEY"] = ecKey(k.t) }, 2, "", `coordinator: open GitHub: the App's private key is no RSA key in PEM
-hint: the key is the \.pem file that GitHub hands out; .*
+		{"a key of another kind", full, func(k *checked) { k.env["GITHUB_APP_PRIVATE_KEY"] = ecKey(k.t) }, 2, "", `coordinator: open GitHub: the App's private key is no RSA key in PEM \(GITHUB_APP_PRIVATE_KEY\)
+hint: GITHUB_APP_PRIVATE_KEY holds the text of the \.pem file that GitHub hands out; .*
 `},
 		{"a key that went through an .env file", full, func(k *checked) {
 			k.env["GITHUB_APP_PRIVATE_KEY"] = strings.ReplaceAll(string(testKey()), "\n", `\n`)
@@ -175,8 +188,27 @@ hint: another program has that port, perhaps another coordinator; port 0 takes a
 		{"the same of the admin listener", full, func(k *checked) { k.admin = openPort(k.t) }, 2, "", `coordinator: --admin-listen 127\.0\.0\.1:\d+: .*address already in use
 hint: another program has that port, perhaps another coordinator; port 0 takes any that is free
 `},
-		{"a database that a daemon has", full, func(k *checked) { openTable(k.t, k.file) }, 2, "", `coordinator: open table .*/c\.db: .*another coordinator uses it.*
-hint: its folder must be the daemon's own, .*
+		{"a database that a daemon has", full, func(k *checked) { openTable(k.t, k.file) }, 2, "", `coordinator: open table .*/c\.db: .*another coordinator uses it.*: stop that one, .*
+`},
+		{"a database of a newer coordinator", full, func(k *checked) { newerTable(k.t, k.file) }, 2, "", `coordinator: open table .*/c\.db: a newer coordinator wrote it: its schema is 99, .*; run the newer program, .*
+`},
+		{"another program's file", full, func(k *checked) {
+			if err := os.WriteFile(k.file, []byte("no database"), 0o600); err != nil {
+				k.t.Fatal(err)
+			}
+		}, 2, "", `coordinator: open table .*/c\.db: it is no SQLite database, or a damaged one: .*
+hint: does --database or DATABASE_URL name the right file\? One that was the daemon's own may be moved away: only time is lost
+`},
+		{"a folder that others may read", full, func(k *checked) {
+			if err := os.Chmod(filepath.Dir(k.file), 0o755); err != nil {
+				k.t.Fatal(err)
+			}
+		}, 0, goodApp, `warning: the folder of the database, .*, is open to others \(mode 0755\): it must be the daemon's own, with mode 0700
+`},
+		{"an admin listener for everybody", full, func(k *checked) { k.admin = "0.0.0.0:0" }, 0, strings.Replace(goodApp, `admin      http://127\.0\.0\.1`, `admin      http://\S+`, 1), `warning: the admin listener is at \S+:\d+, which other machines may reach, and asks nobody who they are: .*
+`},
+		{"an App that is refused without a permission being missed", full, func(k *checked) { k.hub.Fault(sandbox.Fault{Match: "GET /app", Status: 403}) }, 1, settled, `coordinator: sign in as App 4711: GET app: 403 .*
+hint: a proxy or a firewall may have answered, .*
 `},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -195,6 +227,21 @@ func TestServeCheckWithoutGitHub(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		settings(t, "http://127.0.0.1:1").want(1, settled, `coordinator: sign in as App 4711: GET app: .*refused.*
 hint: may this machine reach GitHub's API, and is GITHUB_API_URL right\? serve starts all the same, and waits for GitHub
+`)
+	})
+}
+
+// A proxy's page is asked for again and again, too.
+func TestServeCheckBehindAProxy(t *testing.T) {
+	testKey()
+	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Connection", "close") // a connection that waits would hold virtual time up
+		io.WriteString(w, "<html>Sign in</html>")
+	}))
+	defer page.Close()
+	synctest.Test(t, func(t *testing.T) {
+		settings(t, page.URL).want(1, settled, `coordinator: sign in as App 4711: GET app: answer is no JSON
+hint: something else answered: a proxy's page, or GITHUB_API_URL is GitHub's website; .*
 `)
 	})
 }
@@ -218,6 +265,26 @@ func openTable(t *testing.T, file string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { table.Close() })
+}
+
+// newerTable is a database of a program that is to come.
+func newerTable(t *testing.T, file string) {
+	t.Helper()
+	table, err := store.OpenSQLite(file, store.Options{})
+	if err == nil {
+		err = table.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, 1)"); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func ecKey(t *testing.T) string {

@@ -6,6 +6,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -94,6 +96,40 @@ func piping(t *testing.T) (hooks, admin *piped, stop func()) {
 			t.Error(err)
 		}
 		s.close()
+	}
+}
+
+// The first line of the log says as whom it works, where GitHub is, and how often it asks.
+func TestServeSaysWhatItIs(t *testing.T) {
+	testKey()
+	for want, o := range map[string]github.Options{
+		`identity="App 4711" api=https://ghe.example/api/v3 resync=5m0s`:     {BaseURL: "https://ghe.example/api/v3", App: &github.App{ID: 4711, Key: testKey()}},
+		`identity="a personal token" api=https://api.github.com resync=5m0s`: {Token: checkToken},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var log bytes.Buffer
+			o.Transport = sandbox.NewHub(sandbox.HubOptions{App: sandbox.App{Slug: "quorum-app", ID: 4711}, Personal: checkToken})
+			s, err := openServer(t.Context(), serverConfig{
+				Listen: "hooks:80", AdminListen: "admin:80", Database: filepath.Join(t.TempDir(), "c.db"), Secrets: []string{loadSecret},
+				GitHub: o, Resync: 5 * time.Minute, Log: slog.New(slog.NewTextHandler(&log, nil)), Now: time.Now,
+				Bind: func(context.Context, string) (net.Listener, error) { return newPiped(t), nil },
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			ended := make(chan error)
+			go func() { ended <- s.serve(ctx) }()
+			synctest.Wait()
+			cancel()
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+			s.close()
+			if first, _, _ := strings.Cut(log.String(), "\n"); !strings.HasSuffix(first, want) || strings.Contains(log.String(), checkToken) {
+				t.Errorf("it says %s, want %s", &log, want)
+			}
+		})
 	}
 }
 

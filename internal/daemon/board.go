@@ -71,7 +71,7 @@ type boardView struct {
 	Page    string // overview, pull, missing
 	Title   string
 	Version string
-	Self    string // where the page refreshes itself from
+	Self    string // where the page refreshes itself from; "": it stays as it is
 	Events  string // where it learns that it should
 	Every   int    // milliseconds between two refreshes, at least
 	Now     int64  // milliseconds since 1970, from which the browser's clock is corrected
@@ -258,7 +258,7 @@ func (s *boardSite) missing(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the dashboard only shows", http.StatusMethodNotAllowed)
 		return
 	}
-	s.show(w, r, http.StatusNotFound, boardView{Page: "missing", Title: "Not here · Review coordinator", Self: "/", Events: "/events", Every: 1000, Lost: boardClip(r.URL.Path, 120)})
+	s.show(w, r, http.StatusNotFound, boardView{Page: "missing", Title: "Not here · Review coordinator", Lost: boardClip(r.URL.Path, 120)})
 }
 
 // broken says that the table cannot be read. Why stands in the log of whoever reads it, not on a page.

@@ -81,6 +81,7 @@ type boardFact struct {
 	Name, Text string
 	Moment     *boardMoment
 	Code       bool
+	First      bool // its name is read before what it is, as with a moment
 }
 
 type boardSize uint8
@@ -306,10 +307,10 @@ func showBoardHealth(h store.Health, reached func() time.Time, now time.Time) bo
 	if reached == nil {
 		return v
 	}
-	fact := boardFact{Name: "GitHub answered", Text: "not yet"}
+	fact := boardFact{Name: "GitHub has", Text: "not answered yet", First: true}
 	if at := reached(); !at.IsZero() {
 		m := momentAt(at, now)
-		fact.Moment = &m
+		fact = boardFact{Name: "GitHub answered", Moment: &m}
 	}
 	v.Figures = append(v.Figures, fact)
 	return v

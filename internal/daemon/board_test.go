@@ -255,6 +255,53 @@ func TestBoardShowsFailures(t *testing.T) {
 	}
 }
 
+// A page of what is not there asks for nothing and listens to nothing: an answer would put another page under its address.
+func TestBoardMissingStaysAsItIs(t *testing.T) {
+	h := boardOf(openTable(t))
+	main := regexp.MustCompile(`<main [^>]*>`)
+	for _, path := range []string{"/nothing", "/pulls/acme/shop/9999"} {
+		for _, headers := range [][]string{nil, {"HX-Request", "true"}} {
+			if got := main.FindString(askBoard(t, h, path, headers...).Body.String()); got == "" || strings.Contains(got, "hx-") || strings.Contains(got, "data-events") || !strings.Contains(got, "data-now=") {
+				t.Errorf("%s is %s", path, got)
+			}
+		}
+	}
+	if got := main.FindString(askBoard(t, h, "/").Body.String()); !strings.Contains(got, `hx-get="/" hx-trigger="refresh"`) || !strings.Contains(got, `data-events="/events"`) {
+		t.Errorf("the overview is %s", got)
+	}
+}
+
+// What was never looked at has no title and no votes: its name stands once, and nothing is said that nobody knows yet.
+func TestBoardBeforeTheFirstLook(t *testing.T) {
+	s := openTable(t)
+	untitled := scenePassed()
+	untitled.PR, untitled.Title = "octo/shop#8", ""
+	waiting := sceneWaiting()
+	waiting.PR, waiting.Title = "octo/shop#9", ""
+	layMany(t, s, []Sight{untitled, waiting}, sceneNow)
+	if err := s.Poke(t.Context(),
+		store.Poke{Key: "77/octo/shop", Tenant: 77, Kind: kindRepo, Group: "77/octo/shop", Due: sceneNow},
+		store.Poke{Key: "77/octo/shop#7", Tenant: 77, Kind: kindPull, Group: "77/octo/shop", Due: sceneNow},
+	); err != nil {
+		t.Fatal(err)
+	}
+	h := Board{Store: s, Feed: NewFeed(), Now: func() time.Time { return sceneNow }, Reached: func() time.Time { return time.Time{} }}.Handler()
+	page := askBoard(t, h, "/").Body.String()
+	if got := texts(t, page, "about"); len(got) != 3 || got[0] != "waiting octo/shop#9 "+waiting.Says+" decided at the latest in 34m 20s" || got[1] != "octo/shop#8 "+untitled.Says || got[2] != "octo/shop#7 Not looked at yet" {
+		t.Errorf("the overview says %q", got)
+	}
+	if got := texts(t, page, "moment"); len(got) != 1 || got[0] != "GitHub hasnot answered yet" {
+		t.Errorf("of GitHub it says %q", got)
+	}
+	page = askBoard(t, h, "/pulls/octo/shop/7").Body.String()
+	if got := texts(t, page, "about"); len(got) != 1 || got[0] != "queued octo/shop #7 Not looked at yet" {
+		t.Errorf("its page says %q", got)
+	}
+	if got := texts(t, page, "split"); len(got) != 0 {
+		t.Errorf("its page says what is not known yet: %q", got)
+	}
+}
+
 func TestBoardFilesAreKept(t *testing.T) {
 	h := boardOf(openTable(t))
 	page := askBoard(t, h, "/").Body.String()

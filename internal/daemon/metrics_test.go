@@ -210,3 +210,18 @@ func TestTheQueueAndTheBudgetsAreReadAtAScrape(t *testing.T) {
 		t.Errorf("a table that cannot be read looks as if nothing were due: %q", series["coordinator_queue_due"])
 	}
 }
+
+func TestSilenceBeginsWithWhatIsNotAnswered(t *testing.T) {
+	now := noon
+	m := NewMetrics(MetricsOptions{Now: func() time.Time { return now }})
+	for _, c := range []struct {
+		status int
+		since  time.Time
+	}{{404, time.Time{}}, {0, noon.Add(2 * time.Minute)}, {502, noon.Add(2 * time.Minute)}, {401, time.Time{}}, {500, noon.Add(5 * time.Minute)}} {
+		now = now.Add(time.Minute)
+		m.Asked("GET /app", c.status, time.Second)
+		if got := m.Unanswered(); !got.Equal(c.since) {
+			t.Errorf("after status %d at %s: since %s, want %s", c.status, now, got, c.since)
+		}
+	}
+}

@@ -46,6 +46,7 @@
   // At most one question at a time, and no more than the page bears. An earlier one takes the place of a later one.
   let asked = 0, due = 0, timer = 0;
   function refresh(every) {
+    if (!board().dataset.events) return;
     const at = Math.max(Date.now(), asked + Math.max(every, Number(board().dataset.every)));
     if (document.hidden || (timer && due <= at)) return;
     clearTimeout(timer);
@@ -64,10 +65,13 @@
     link.querySelector(".words").textContent = words;
   }
 
-  let stream = null, retry = 0;
+  let stream = null, retry = 0, heard = "";
   function listen() {
     clearTimeout(retry);
-    stream = new EventSource(board().dataset.events);
+    stream?.close();
+    heard = board().dataset.events ?? "";
+    if (!heard) return say("off", "Not live"); // what is not there stays as it is
+    stream = new EventSource(heard);
     stream.onopen = () => {
       say("live", "Live");
       refresh(0); // what happened since the page was made, or while we were away
@@ -91,9 +95,9 @@
   function sync() {
     ahead = Number(board().dataset.now) - Date.now();
     tick();
+    if (!document.hidden && (board().dataset.events ?? "") !== heard) listen(); // another page took the place
   }
   document.body.addEventListener("htmx:afterSettle", sync);
   sync();
   setInterval(tick, 1000);
-  if (!document.hidden) listen();
 })();
