@@ -291,7 +291,7 @@ func stepsWrong(text string) (found []string) {
 // others are the programs that a reader of a document has.
 var others = []string{
 	"go", "make", "git", "gh", "export", "cd", "bash", "sh", "sha256sum", "shasum", "act", "curl", "tar", "cmp", "cat", "chmod", "docker",
-	"install", "journalctl", "jq", "openssl", "sqlite3", "ssh", "systemctl", "umask",
+	".", "chown", "install", "journalctl", "jq", "openssl", "rm", "set", "sqlite3", "ssh", "systemctl", "umask",
 }
 
 func (s snippet) shell(h handbook) (found []string) {
@@ -748,6 +748,37 @@ func TestDocsMetrics(t *testing.T) {
 			t.Errorf("%s: no %s is %q", file, m[1], m[2])
 		}
 	}
+	alerts := regexp.MustCompile(`expr: '([^']+)'`).FindAllStringSubmatch(string(page), -1)
+	if len(alerts) < 5 || strings.Count(string(page), "{alert: ") != len(alerts) {
+		t.Errorf("%s: %d alerts have an expression that can be read", file, len(alerts))
+	}
+	for _, m := range alerts {
+		if !joinable(m[1]) {
+			t.Errorf("%s: an alert that joins series of different labels never fires: %s", file, m[1])
+		}
+	}
+	for _, expr := range []string{`a{x="1"} > 0 and b{x="2"} == 0`, `sum(a) > 0 and b == 0`, `a or sum(b)`, `sum(a) unless b`, `sum(a) or sum(b) and c`} {
+		if joinable(expr) {
+			t.Errorf("an alert may join what has no labels in common: %s", expr)
+		}
+	}
+}
+
+var (
+	joins      = regexp.MustCompile(` (?:and|or|unless) `)
+	aggregated = regexp.MustCompile(`^(?:sum|max|min)\(`)
+	matched    = regexp.MustCompile(`^(?:on|ignoring)\(`)
+)
+
+// joinable reports whether both sides of each and, or and unless can meet: Prometheus joins series whose labels are equal.
+func joinable(expr string) bool {
+	sides := joins.Split(expr, -1)
+	for i := range sides[1:] {
+		if !matched.MatchString(sides[i+1]) && !(aggregated.MatchString(sides[i]) && aggregated.MatchString(sides[i+1])) {
+			return false
+		}
+	}
+	return true
 }
 
 // manifest: docs/daemon.md names what the App may do, and what it is told.
