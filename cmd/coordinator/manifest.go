@@ -245,9 +245,12 @@ func siteOf(api string) manifestSite {
 
 // hasSite says what is wrong with the address of an API whose website cannot be told.
 func hasSite(api string) error {
+	if api == "" {
+		return nil
+	}
 	u, err := url.Parse(strings.TrimRight(api, "/"))
-	if api == "" || err != nil {
-		return nil // unreachable with an error: it was read
+	if err != nil {
+		return err // unreachable: it was read before
 	}
 	own := ""
 	switch name := strings.TrimPrefix(u.Hostname(), "www."); {

@@ -261,7 +261,7 @@ func (s *SQLite) release() error {
 		errs = append(errs, s.readers.Close())
 	}
 	if s.table != nil {
-		errs = append(errs, s.table.prepared.Close(), s.table.conn.Close())
+		errs = append(errs, s.table.Close(), s.table.conn.Close())
 	}
 	if s.writer != nil {
 		errs = append(errs, s.writer.Close())

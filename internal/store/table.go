@@ -47,7 +47,7 @@ func newTable(db *sql.DB) (*table, error) {
 	}
 	t := &table{conn: conn, turns: turns{where: map[int64]int{}}, synced: true}
 	if err := errors.Join(t.release(), t.load(), t.prepare()); err != nil {
-		return nil, errors.Join(err, t.prepared.Close(), conn.Close())
+		return nil, errors.Join(err, t.Close(), conn.Close())
 	}
 	return t, nil
 }
