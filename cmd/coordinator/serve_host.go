@@ -269,6 +269,8 @@ func classed(err error) error {
 	switch {
 	case err == nil:
 		return nil
+	case github.IsMoved(err):
+		class = daemon.ErrMoved
 	case errors.Is(err, github.ErrNotInstalled):
 		class = daemon.ErrNoTenant
 	case errors.Is(err, github.ErrSuspended):

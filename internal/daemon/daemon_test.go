@@ -714,6 +714,39 @@ func TestRefusedCredentialsParkTheTenant(t *testing.T) {
 	})
 }
 
+// What moved while it was read is no outage: one such pull request holds up no other of its tenant.
+func TestWhatMovesRestsNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand()
+		l.open(1, pull(1), pull(2))
+		h := build(t, l, t.TempDir())
+		settle(time.Minute)
+		l.mu.Lock()
+		l.fails = func(int64) error { return fmt.Errorf("observe: %w", errMoved{}) }
+		l.mu.Unlock()
+		for range 60 {
+			h.deliver(about(1, pull(1)))
+			settle(time.Second)
+		}
+		l.mu.Lock()
+		l.fails, l.looked = nil, nil
+		l.mu.Unlock()
+		h.deliver(about(1, pull(2)))
+		settle(time.Second)
+		if n := count(l.looks(), pull(2).String()); n == 0 {
+			t.Error("another pull request of the tenant is not looked at")
+		}
+		h.stop()
+	})
+}
+
+// errMoved is as the host tells it.
+type errMoved struct{}
+
+func (errMoved) Error() string   { return "it changed" }
+func (errMoved) Unwrap() error   { return ErrMoved }
+func (errMoved) Temporary() bool { return true }
+
 func TestATenantThatIsGoneTakesItsWorkAlong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()
@@ -1324,9 +1357,13 @@ func TestUnsettledDeliveriesAreBounded(t *testing.T) {
 	now = now.Add(maxMissedAge + time.Second)
 	for range 3 { // what the host goes on naming is no new one when it is too old
 		d.unsettle(missed[:1], nil, now)
-		if all := d.missing(); len(all) != 1 || !all[0].Next.IsZero() {
+		if all := d.missing(); len(all) != 1 || !all[0].tooOld(now) {
 			t.Errorf("%d are left after three days", len(all))
 		}
+	}
+	d.unsettle(missed[:1], nil, now.Add(-maxMissedAge)) // the clock had been wrong
+	if all := d.missing(); len(all) != 1 || all[0].tooOld(now.Add(-maxMissedAge)) || all[0].Next.IsZero() {
+		t.Errorf("given up by a wrong clock: %+v", all)
 	}
 	if d.unsettle(nil, nil, now); len(d.missing()) > 0 {
 		t.Errorf("%d are left for good", len(d.missing()))

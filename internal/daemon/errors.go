@@ -15,6 +15,7 @@ var (
 	ErrSuspended    = errors.New("the installation is suspended")
 	ErrUnauthorized = errors.New("the host does not take our credentials") // and a new token did not help
 	ErrForbidden    = errors.New("a permission is missing")
+	ErrMoved        = errors.New("it changed while it was read")
 	ErrMalformed    = errors.New("the payload is not what the host sends") // of [Host.Read]
 	ErrDraining     = errors.New("the daemon is stopping and accepts nothing new")
 )

@@ -47,6 +47,8 @@ type unsettled struct {
 	Asks  int       `json:"asks,omitempty"` // how often it was
 }
 
+func (u unsettled) tooOld(now time.Time) bool { return now.Sub(u.Found) > maxMissedAge }
+
 // lookOver finds installations and failed deliveries.
 func (d *Daemon) lookOver(ctx context.Context, w store.Work) (result, error) {
 	now := d.Now()
@@ -166,7 +168,7 @@ func (d *Daemon) redeliver(ctx context.Context, since, now time.Time) error {
 		}
 	}()
 	for _, u := range d.missing() {
-		if u.Next.IsZero() || u.Next.After(now) {
+		if u.Next.IsZero() || u.Next.After(now) || u.tooOld(now) {
 			continue
 		}
 		err := d.Host.Redeliver(ctx, Missed{ID: u.ID, Hook: u.Hook})
@@ -228,11 +230,8 @@ func (d *Daemon) unsettle(missed []Missed, known map[string]bool, now time.Time)
 		if u.Found.After(now) { // the clock was set back
 			u.Found, u.Next = now, now
 		}
-		if now.Sub(u.Found) > maxMissedAge {
-			u.Next = time.Time{}
-		}
 		d.unsettled[id] = u
-		if known[id] || u.Next.IsZero() && !named[id] {
+		if known[id] || (u.Next.IsZero() || u.tooOld(now)) && !named[id] {
 			delete(d.unsettled, id)
 		}
 	}

@@ -668,6 +668,8 @@ func (d *Daemon) after(ctx context.Context, w store.Work, err error) result {
 		r := gone()
 		r.pokes = d.within(ctx, w)
 		return r
+	case errors.Is(err, ErrMoved): // the host has answered
+		d.well(w.Tenant)
 	case temporary(err):
 		d.fault(w.Tenant)
 	}

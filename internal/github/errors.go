@@ -72,6 +72,12 @@ func IsUnauthorized(err error) bool {
 	return hasStatus(err, http.StatusUnauthorized) || errors.As(err, &untaken) && untaken.why.Status == http.StatusUnauthorized
 }
 
+// IsMoved says that GitHub changed while it was read, or that its replicas do not agree yet.
+func IsMoved(err error) bool {
+	var m moved
+	return errors.As(err, &m)
+}
+
 // IsForbidden says that GitHub refused for a reason that is no limit.
 func IsForbidden(err error) bool { return hasStatus(err, http.StatusForbidden) }
 

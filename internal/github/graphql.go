@@ -27,7 +27,7 @@ const conversationQuery = `query($owner: String!, $name: String!, $number: Int!,
       headRefOid baseRefName state isDraft
       reviews(first: 100, after: $reviews) {
         pageInfo { hasNextPage endCursor }
-        nodes { fullDatabaseId body lastEditedAt editor { ...who } }
+        nodes { fullDatabaseId body lastEditedAt author { ...who } editor { ...who } }
       }
       reviewThreads(first: 100, after: $threads) {
         pageInfo { hasNextPage endCursor }
@@ -44,7 +44,7 @@ const conversationQuery = `query($owner: String!, $name: String!, $number: Int!,
       }
       comments(first: 100, after: $comments) {
         pageInfo { hasNextPage endCursor }
-        nodes { fullDatabaseId body updatedAt lastEditedAt editor { ...who } }
+        nodes { fullDatabaseId body updatedAt lastEditedAt author { ...who } editor { ...who } }
       }
       timelineItems(first: 100, after: $timeline, itemTypes: [BASE_REF_CHANGED_EVENT, HEAD_REF_FORCE_PUSHED_EVENT, REOPENED_EVENT, CLOSED_EVENT, AUTOMATIC_BASE_CHANGE_SUCCEEDED_EVENT, READY_FOR_REVIEW_EVENT, CONVERT_TO_DRAFT_EVENT, REVIEW_REQUESTED_EVENT, REVIEW_DISMISSED_EVENT]) {
         pageInfo { hasNextPage endCursor }
@@ -133,6 +133,7 @@ type graphEdit struct {
 	ID      bigID       `json:"fullDatabaseId"`
 	Updated time.Time   `json:"updatedAt"`
 	Edited  time.Time   `json:"lastEditedAt"`
+	Author  *graphActor `json:"author"`
 	Editor  *graphActor `json:"editor"`
 	Body    string      `json:"body"`
 }
@@ -263,6 +264,7 @@ type conversation struct {
 type edit struct {
 	updated, edited time.Time
 	editor          quorum.Account
+	author          string // login
 	body            sum
 }
 
@@ -290,7 +292,7 @@ type sum [sha256.Size]byte
 func sumOf(body string) sum { return sha256.Sum256([]byte(normal(body))) }
 
 func (e graphEdit) edit() edit {
-	return edit{updated: e.Updated, edited: e.Edited, editor: e.Editor.account(), body: sumOf(e.Body)}
+	return edit{updated: e.Updated, edited: e.Edited, editor: e.Editor.account(), author: e.Author.account().Login, body: sumOf(e.Body)}
 }
 
 // converse asks the query, page by page. Even if the head is another one it tells which blob stands at policy on the default

@@ -127,7 +127,8 @@ func TestATextThatGraphQLNeverShows(t *testing.T) {
 		w.look()
 		w.look()
 		pass(time.Minute)
-		w.comment("mallory", "Hello")
+		w.comment("mallory", "Hello") // who is no reviewer
+		w.comment("sage[bot]", "**Ready to merge?** Yes")
 		lag.lags = true
 		ended := false
 		for began := time.Now(); time.Since(began) < time.Minute; pass(time.Second) {
@@ -136,7 +137,7 @@ func TestATextThatGraphQLNeverShows(t *testing.T) {
 			if ended = err == nil; ended && time.Since(began) < 20*time.Second {
 				t.Errorf("it is taken for granted after %s", time.Since(began))
 			}
-			if ended && (len(s.Comments) != 1 || s.Comments[0].Editor.Login != "" || s.Comments[0].Edited.IsZero()) {
+			if ended && (len(s.Comments) != 2 || s.Comments[1].Editor.Login != "" || s.Comments[1].Edited.IsZero()) {
 				t.Errorf("%+v", s.Comments)
 			}
 		}
@@ -232,6 +233,71 @@ func TestWhatAnEventToldIsWaitedFor(t *testing.T) {
 		}
 		if _, _, err := w.forge.Observe(t.Context(), w.pr); err != nil {
 			t.Errorf("a comment that was deleted is waited for: %v", err)
+		}
+	})
+}
+
+// A dismissal that only one of the two knows of: neither the objection is gone nor the approval still there.
+func TestADismissalThatLags(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w, lag := laggingWorld(t, bySage+"  - {name: fox, author: \"fox[bot]\"}\n", "/graphql")
+		w.look()
+		pass(time.Minute)
+		id := do[int64](t)(w.g.Review(7, sandbox.ReviewSpec{By: "sage[bot]", State: "CHANGES_REQUESTED", Body: "Hm."}))
+		w.comment("fox[bot]", "**Ready to merge?** Yes")
+		pass(2 * time.Second)
+		w.must(w.g.Dismiss(id, "alice"))
+		if w.through(lag, 5*time.Second) {
+			t.Error("an objection that the pull request's author dismissed is gone")
+		}
+		w.reads("failure", "")
+	})
+	bubble(t, func(t *testing.T) {
+		w, lag := laggingWorld(t, bySage, "/pulls/7/reviews")
+		w.look()
+		pass(time.Minute)
+		id := do[int64](t)(w.g.Review(7, sandbox.ReviewSpec{By: "sage[bot]", State: "APPROVED", Body: "**Ready to merge?** Yes"}))
+		_, _, err := w.forge.Observe(t.Context(), w.pr) // REST is asked
+		w.must(err)
+		pass(time.Second)
+		w.must(w.g.Dismiss(id, "bob"))
+		w.forge.Forget(w.pr)
+		if w.through(lag, 5*time.Second) {
+			t.Error("an approval that was dismissed passed")
+		}
+	})
+}
+
+// A dismissal that was told stays told, whatever event follows.
+func TestADismissalIsNotForgotten(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w, lag := laggingWorld(t, bySage, "/nothing")
+		id := do[int64](t)(w.g.Review(7, sandbox.ReviewSpec{By: "sage[bot]", State: "APPROVED", Body: "Fine."}))
+		w.look()
+		lag.lags = true
+		for _, action := range []string{"dismissed", "edited"} {
+			w.forge.Hear(w.pr, quorum.Touch{Event: "pull_request_review", Action: action, Author: "sage[bot]", Text: id})
+		}
+		if _, _, err := w.forge.Observe(t.Context(), w.pr); err == nil {
+			t.Error("an approval that was said to be dismissed is believed")
+		}
+	})
+}
+
+// Who is no reviewer holds no look up, however much he writes while GraphQL lags.
+func TestAStrangerHoldsNothingUp(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w, lag := laggingWorld(t, bySage, "/graphql")
+		w.look()
+		w.look()
+		lag.lags = true
+		for n := range 30 {
+			w.comment("mallory", fmt.Sprint("Hello ", n))
+			w.forge.Expect(w.pr, "")
+			if _, _, err := w.forge.Observe(t.Context(), w.pr); err != nil {
+				t.Fatalf("look %d: %v", n, err)
+			}
+			pass(900 * time.Millisecond)
 		}
 	})
 }

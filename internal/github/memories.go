@@ -310,7 +310,7 @@ func (same texts) edits(all map[int64]edit) map[int64]edit {
 	}
 	moved := make(map[int64]edit, len(all))
 	for id, e := range all {
-		same.keep(&e.editor.Login)
+		same.keep(&e.editor.Login, &e.author)
 		moved[id] = e
 	}
 	return moved
@@ -401,7 +401,7 @@ func (m *memory) hear(touches []quorum.Touch, now time.Time) {
 			continue
 		}
 		if i := slices.IndexFunc(m.heard, func(o toldText) bool { return o.ref == h.ref }); i >= 0 {
-			h.at, h.since = latest(h.at, m.heard[i].at), m.heard[i].since
+			h.at, h.since, h.dismissed = latest(h.at, m.heard[i].at), m.heard[i].since, h.dismissed || m.heard[i].dismissed
 			m.heard = slices.Delete(m.heard, i, i+1)
 		}
 		if t.Action != "deleted" {

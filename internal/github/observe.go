@@ -668,8 +668,7 @@ func (l *look) unheard() []toldText {
 	defer l.m.mu.Unlock()
 	now := l.f.now()
 	l.m.heard = slices.DeleteFunc(l.m.heard, func(h toldText) bool {
-		reviewers := slices.ContainsFunc(l.p.Reviewers, func(r quorum.Reviewer) bool { return strings.EqualFold(r.Author, h.author) })
-		return !reviewers || now.Sub(h.since) >= apart || slices.ContainsFunc(*l.listOf(h.ref.Kind), h.shown)
+		return !l.minds(h.author) || now.Sub(h.since) >= apart || slices.ContainsFunc(*l.listOf(h.ref.Kind), h.shown)
 	})
 	return slices.Clone(l.m.heard)
 }
@@ -727,6 +726,9 @@ func (l *look) whole() error {
 	known := map[int64]bool{}
 	for _, t := range slices.Concat(l.s.Comments, l.s.Reviews) {
 		known[t.ID] = true
+		if !l.minds(t.Author.Login) {
+			continue
+		}
 		later := t.Kind != quorum.TextReview && l.m.threads.edits[t.ID].updated.After(latest(t.At, t.Edited))
 		if later || l.m.threads.behind(t) {
 			odd = append(odd, t.ID)
@@ -734,21 +736,27 @@ func (l *look) whole() error {
 	}
 	for _, edits := range []map[int64]edit{l.m.threads.edits, l.m.threads.amended} {
 		for id := range edits {
-			if !known[id] && l.conversed {
+			if !known[id] && l.conversed && l.minds(edits[id].author) {
 				odd = append(odd, id)
 			}
 		}
 	}
 	slices.Sort(odd)
 	now := l.f.now()
-	if !slices.Equal(odd, l.m.odd) {
-		l.m.odd, l.m.oddSince = odd, now
+	if slices.ContainsFunc(odd, func(id int64) bool { return !slices.Contains(l.m.odd, id) }) {
+		l.m.oddSince = now
 	}
+	l.m.odd = odd
 	if len(odd) > 0 && now.Sub(l.m.oddSince) < apart {
 		l.m.asked = false
 		return moved{"a text was edited, or the list of texts changed,"}
 	}
 	return nil
+}
+
+// minds reports whether login is a reviewer, or not known: whoever else writes and deletes all day must hold nothing up.
+func (l *look) minds(login string) bool {
+	return login == "" || slices.ContainsFunc(l.p.Reviewers, func(r quorum.Reviewer) bool { return strings.EqualFold(r.Author, login) })
 }
 
 func latest(a, b time.Time) time.Time {
@@ -826,7 +834,7 @@ func edited(t quorum.Text, edits map[int64]edit) quorum.Text {
 func (c conversation) behind(t quorum.Text) bool {
 	if t.Kind == quorum.TextReview {
 		e, found := c.amended[t.ID]
-		return !found || e.body != sumOf(t.Body)
+		return !found || e.body != sumOf(t.Body) || (t.State == "DISMISSED") != c.dismissed(t.ID)
 	}
 	e, found := c.edits[t.ID]
 	return !found || e.body != sumOf(t.Body) || t.Edited.After(e.updated)
