@@ -212,12 +212,12 @@ func (d *Daemon) held(now time.Time) (except []int64, most map[int64]int, until 
 	}
 	for id, t := range d.tenants {
 		at := latest(t.until, t.parked)
-		if t.denied > 0 { // one is enough to find out whether the key was renewed
-			most[id] = 1 - d.busy[id]
-		}
 		if t.short {
 			at = latest(at, d.budget(id, t, now))
 			most[id] = min(1, d.PerTenant-d.busy[id])
+		}
+		if t.denied > 0 { // one is enough to find out whether the key was renewed
+			most[id] = 1 - d.busy[id]
 		}
 		if now.Before(at) {
 			most[id] = 0
@@ -797,23 +797,17 @@ func (d *Daemon) fault(id int64) {
 
 // well forgets what was wrong with a tenant, but not until when it is held.
 func (d *Daemon) well(id int64) {
-	if d.recovered(id) {
+	d.mu.Lock()
+	renewed := false
+	if t := d.tenants[id]; t != nil {
+		renewed = t.denied > 0
+		t.faults, t.denied = 0, 0
+		if now := d.Now(); !t.short && !now.Before(t.until) && !now.Before(t.parked) {
+			delete(d.tenants, id)
+		}
+	}
+	d.mu.Unlock()
+	if renewed {
 		d.Log.Info("the host takes our credentials again", "tenant", id)
 	}
-}
-
-// recovered reports whether our credentials were not taken before.
-func (d *Daemon) recovered(id int64) (renewed bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	t := d.tenants[id]
-	if t == nil {
-		return false
-	}
-	renewed = t.denied > 0
-	t.faults, t.denied = 0, 0
-	if now := d.Now(); !t.short && !now.Before(t.until) && !now.Before(t.parked) {
-		delete(d.tenants, id)
-	}
-	return renewed
 }

@@ -236,19 +236,8 @@ func (c conversation) covers(pr quorum.PullRequest, raw raw) bool {
 	if c.base != pr.BaseRef || c.draft != pr.Draft || c.closed != pr.Closed {
 		return false
 	}
-	for _, r := range raw.reviews {
-		e, found := c.amended[r.ID]
-		if !found || e.body != sumOf(r.Body) || r.State == "DISMISSED" && !c.dismissed(r.ID) {
-			return false
-		}
-	}
-	for _, r := range raw.comments {
-		e, found := c.edits[r.ID]
-		if !found || e.body != sumOf(r.Body) || r.Updated.After(r.Created) && r.Updated.After(e.updated) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(raw.reviews, func(r restReview) bool { return c.behind(r.text()) }) &&
+		!slices.ContainsFunc(raw.comments, func(r restComment) bool { return c.behind(r.text()) })
 }
 
 func (c conversation) dismissed(review int64) bool {

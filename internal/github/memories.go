@@ -90,11 +90,11 @@ type known struct {
 	statuses  []quorum.Status
 	beside    bool // a check run of our name stands on the head, though we write a status
 	threads   conversation
-	asked     bool    // threads holds an answer for head
-	early     bool    // threads was asked for beside what turned out to be news
-	serially  bool    // REST and GraphQL show the texts differently: they cannot be read side by side
-	odd       []int64 // texts of which REST and GraphQL told different things at the last look
-	oddSince  time.Time
+	asked     bool      // threads holds an answer for head
+	early     bool      // threads was asked for beside what turned out to be news
+	serially  bool      // REST and GraphQL show the texts differently: they cannot be read side by side
+	odd       []int64   // texts of which REST and GraphQL told different things at the last look
+	oddSince  time.Time // when the newest of them was first found
 	wake      time.Time
 	byThreads bool // resolving a thread may change the decision
 	logs      map[int64]quorum.Job
