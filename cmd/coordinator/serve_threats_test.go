@@ -576,6 +576,44 @@ func TestAReplicaThatLagsBehindAnEvent(t *testing.T) {
 	}
 }
 
+// Fault 26: an approval that its author takes back takes the pass back, though nothing that is listed knows of the edit when
+// the event comes, and REST does not date it.
+func TestAReplicaThatLagsBehindAnEdit(t *testing.T) {
+	testKey()
+	synctest.Test(t, func(t *testing.T) {
+		l := startUnderLoad(t, 1, 1)
+		defer l.stop()
+		lag := &lagging{kept: map[string][]byte{}, of: func(path string) bool {
+			return strings.HasSuffix(path, "/graphql") || strings.HasSuffix(path, "/pulls/7/reviews")
+		}}
+		l.github.alter = lag.alter
+		g := l.repos[0]
+		g.SetFile(".github/review-coordinator.yml", "", "version: 1\nquorum: 1\ngrace: 0s\nreviewers:\n  - {name: sage, author: \"sage[bot]\"}\n")
+		l.after(time.Minute)
+		r := &loadPull{g: g, number: 7}
+		g.OpenPull(sandbox.PullSpec{Number: 7, Head: "a1"})
+		l.after(time.Minute)
+		id, err := g.Review(7, sandbox.ReviewSpec{By: "sage[bot]", State: "COMMENTED", Body: "**Ready to merge?** Yes"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.after(time.Minute)
+		if got := l.conclusion(r); got != "success" {
+			t.Fatalf("before the edit it is %s", got)
+		}
+		lag.set(true)
+		if err := g.EditReview(id, "sage[bot]", "**Ready to merge?** No"); err != nil {
+			t.Fatal(err)
+		}
+		l.after(3 * time.Second)
+		lag.set(false)
+		l.after(20 * time.Second)
+		if got := l.conclusion(r); got != "failure" {
+			t.Errorf("after it is %s", got)
+		}
+	})
+}
+
 // Fault 14: a key that GitHub does not take any more leaves each installation alone, and shows.
 func TestARefusedKeyIsNoLoop(t *testing.T) {
 	testKey()

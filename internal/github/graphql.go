@@ -3,6 +3,7 @@ package github
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"slices"
 	"strconv"
 	"strings"
@@ -290,6 +291,12 @@ func (c conversation) of(sha string) carrier {
 type sum [sha256.Size]byte
 
 func sumOf(body string) sum { return sha256.Sum256([]byte(normal(body))) }
+
+// shortSum is the beginning of sumOf, as text: an event's words are kept by it.
+func shortSum(body string) string {
+	s := sumOf(body)
+	return hex.EncodeToString(s[:8])
+}
 
 func (e graphEdit) edit() edit {
 	return edit{updated: e.Updated, edited: e.Edited, editor: e.Editor.account(), author: e.Author.account().Login, body: sumOf(e.Body)}

@@ -195,6 +195,25 @@ func TestWhatAnEventToldIsWaitedFor(t *testing.T) {
 		"a review that is nowhere": {"/nothing", func(*world) quorum.Touch {
 			return quorum.Touch{Event: "pull_request_review", Action: "submitted", Author: "sage[bot]", Text: 4242}
 		}, true},
+		"an edited review": {"/pulls/7/reviews", func(w *world) quorum.Touch {
+			id := do[int64](w.t)(w.g.Review(7, sandbox.ReviewSpec{By: "sage[bot]", State: "COMMENTED", Body: "**Ready to merge?** Yes"}))
+			w.look()
+			w.must(w.g.EditReview(id, "sage[bot]", "**Ready to merge?** No"))
+			return w.touch("pull_request_review", "edited", fmt.Sprintf(`"review":{"id":%d,"body":"**Ready to merge?** No\r\n","user":{"login":"sage[bot]"}}`, id))
+		}, false},
+		"a review of which an edit is shown nowhere": {"/nothing", func(w *world) quorum.Touch {
+			id := do[int64](w.t)(w.g.Review(7, sandbox.ReviewSpec{By: "sage[bot]", State: "COMMENTED", Body: "**Ready to merge?** No"}))
+			return w.touch("pull_request_review", "edited", fmt.Sprintf(`"review":{"id":%d,"body":"**Ready to merge?** No, never","user":{"login":"sage[bot]"}}`, id))
+		}, true},
+		"a comment that was edited twice within a second": {"/nothing", func(w *world) quorum.Touch {
+			return w.touch("issue_comment", "edited", fmt.Sprintf(`"comment":{"id":%d,"body":"**Ready to merge?** No","updated_at":%q,"user":{"login":"sage[bot]"}}`, w.last7(), time.Now().UTC().Format(time.RFC3339)))
+		}, true},
+		"a comment that was edited since": {"/nothing", func(w *world) quorum.Touch {
+			touch := w.touch("issue_comment", "edited", fmt.Sprintf(`"comment":{"id":%d,"body":"**Ready to merge?** Hm","updated_at":%q,"user":{"login":"sage[bot]"}}`, w.last7(), time.Now().UTC().Format(time.RFC3339)))
+			pass(time.Second)
+			w.must(w.g.EditComment(w.last7(), "sage[bot]", "**Ready to merge?** No"))
+			return touch
+		}, false},
 		"a stranger's that is nowhere": {"/nothing", func(*world) quorum.Touch {
 			return quorum.Touch{Event: "issue_comment", Action: "created", Author: "mallory", Text: 4242}
 		}, false},
@@ -235,6 +254,51 @@ func TestWhatAnEventToldIsWaitedFor(t *testing.T) {
 			t.Errorf("a comment that was deleted is waited for: %v", err)
 		}
 	})
+}
+
+// touch is what the event called name says of pull request 7.
+func (w *world) touch(name, action, what string) quorum.Touch {
+	w.t.Helper()
+	e, err := github.ParseEvent(name, fmt.Appendf(nil, `{"action":%q,%s,"pull_request":{"number":7},"issue":{"number":7,"pull_request":{}},"repository":{"full_name":"acme/shop"}}`, action, what))
+	w.must(err)
+	return e.Touch
+}
+
+// Of several edits the last one is waited for, in whatever order they are told if GitHub dates them.
+func TestTheLastOfSeveralEditsIsWaitedFor(t *testing.T) {
+	for name, c := range map[string]struct {
+		told  []string
+		at    []int // seconds; none: a review
+		waits bool
+	}{
+		"of a review":                 {told: []string{"Once", "Twice"}, waits: false},
+		"of a review, the first only": {told: []string{"Once"}, waits: true},
+		"of a comment":                {told: []string{"Once", "Twice"}, at: []int{-1, 0}, waits: false},
+		"of a comment, out of order":  {told: []string{"Twice", "Once"}, at: []int{0, -1}, waits: false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				w, _ := laggingWorld(t, bySage, "/nothing")
+				id := do[int64](t)(w.g.Review(7, sandbox.ReviewSpec{By: "sage[bot]", State: "COMMENTED", Body: "Twice"}))
+				comment := w.comment("sage[bot]", "Hello")
+				pass(time.Minute)
+				w.must(w.g.EditComment(comment, "sage[bot]", "Twice"))
+				edited := time.Now().UTC()
+				pass(time.Minute)
+				for n, body := range c.told {
+					event, what := "pull_request_review", fmt.Sprintf(`"review":{"id":%d,"body":%q,"user":{"login":"sage[bot]"}}`, id, body)
+					if c.at != nil {
+						at := edited.Add(time.Duration(c.at[n]) * time.Second).Format(time.RFC3339)
+						event, what = "issue_comment", fmt.Sprintf(`"comment":{"id":%d,"body":%q,"updated_at":%q,"user":{"login":"sage[bot]"}}`, comment, body, at)
+					}
+					w.forge.Hear(w.pr, w.touch(event, "edited", what))
+				}
+				if _, _, err := w.forge.Observe(t.Context(), w.pr); (err != nil) != c.waits {
+					t.Errorf("%v", err)
+				}
+			})
+		})
+	}
 }
 
 // A dismissal that only one of the two knows of: neither the objection is gone nor the approval still there.

@@ -114,14 +114,20 @@ type hint struct {
 type toldText struct {
 	ref       quorum.TextRef
 	author    string    // login
-	at        time.Time // when it was edited last; zero: not known
+	at        time.Time // when it was edited last; zero: not known, as of a review, whose edits REST does not date
+	body      string    // what it says then, as shortSum; "": not known
 	dismissed bool
 	since     time.Time // when it was told
 }
 
-// shown reports whether t, as it is shown, is what was told.
+// shown reports whether t, as it is shown, is what was told, or newer.
 func (h toldText) shown(t quorum.Text) bool {
-	return t.TextRef == h.ref && !latest(t.At, t.Edited).Before(h.at) && (!h.dismissed || t.State == "DISMISSED")
+	at := latest(t.At, t.Edited)
+	if t.TextRef != h.ref || at.Before(h.at) || h.dismissed && t.State != "DISMISSED" {
+		return false
+	}
+	newer := !h.at.IsZero() && at.After(h.at)
+	return newer || h.body == "" || h.body == shortSum(t.Body)
 }
 
 // ownCheck is a check run of ours with what it says.
@@ -259,7 +265,7 @@ func (m *memory) moved(same texts) *memory {
 		same.keep(&n.hints[i].head)
 	}
 	for i := range n.heard {
-		same.keep(&n.heard[i].author)
+		same.keep(&n.heard[i].author, &n.heard[i].body)
 	}
 	for i := range t.commits {
 		same.keep(&t.commits[i].sha)
@@ -390,7 +396,7 @@ func (m *memory) hear(touches []quorum.Touch, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, t := range touches {
-		h := toldText{ref: quorum.TextRef{Kind: quorum.TextComment, ID: t.Text}, author: t.Author, dismissed: t.Action == "dismissed", since: now}
+		h := toldText{ref: quorum.TextRef{Kind: quorum.TextComment, ID: t.Text}, author: t.Author, body: t.Body, dismissed: t.Action == "dismissed", since: now}
 		if t.Event == "pull_request_review" {
 			h.ref.Kind = quorum.TextReview
 		}
@@ -401,7 +407,11 @@ func (m *memory) hear(touches []quorum.Touch, now time.Time) {
 			continue
 		}
 		if i := slices.IndexFunc(m.heard, func(o toldText) bool { return o.ref == h.ref }); i >= 0 {
-			h.at, h.since, h.dismissed = latest(h.at, m.heard[i].at), m.heard[i].since, h.dismissed || m.heard[i].dismissed
+			was := m.heard[i]
+			if h.at.Before(was.at) { // it came late
+				h.at, h.body = was.at, was.body
+			}
+			h.since, h.dismissed = was.since, h.dismissed || was.dismissed
 			m.heard = slices.Delete(m.heard, i, i+1)
 		}
 		if t.Action != "deleted" {
