@@ -184,7 +184,7 @@ func (j judge) attempt(r quorum.Reviewer) attempt {
 	runs := j.runs(r)
 	var a attempt
 	for _, run := range j.s.Runs { // those of another base too: coming back to a base refills nothing
-		if run.Path != r.Workflow || run.Head != j.s.PR.Head {
+		if run.Path != r.Workflow || run.Head != j.s.PR.Head || run.Foreign {
 			continue
 		}
 		a.spent += run.Attempt - 1
@@ -302,7 +302,7 @@ func (j judge) sorted(r quorum.Reviewer) ofWorkflow {
 	for _, run := range slices.Concat(j.s.Runs, j.s.Others) {
 		old := j.c.past(run.Created) || strings.HasPrefix(run.Event, "pull_request") && run.Created.Before(j.s.PR.Created)
 		switch {
-		case run.Path != r.Workflow:
+		case run.Path != r.Workflow || run.Foreign:
 		case !old && slices.Contains(r.Events, run.Event) && run.Head == j.s.PR.Head:
 			of.count = append(of.count, run)
 		case !run.Completed() || run.Conclusion != "skipped" && run.Conclusion != "action_required":

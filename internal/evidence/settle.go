@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -28,12 +29,41 @@ type answer struct {
 func (j judge) read(r quorum.Reviewer, a attempt) answer {
 	if r.Verdict.Kind == quorum.Conclusion {
 		if got, seen := j.concluded(r, a); seen {
-			return j.remembered(r, a, got, nil)
+			return j.remembered(r, a, j.here(a, got), nil)
 		}
 		return j.unseen(a)
 	}
 	words := j.words(r, a)
-	return j.remembered(r, a, j.heard(r, a, words), words)
+	return j.remembered(r, a, j.here(a, j.heard(r, a, words)), words)
+}
+
+// bare reports whether an answer is an approval that GitHub shows on the commit, and in no pull request.
+func bare(got answer) bool {
+	return got.outcome == quorum.Approved && (got.ref.Kind == quorum.TextRun || got.ref.Kind == quorum.TextCheck || got.ref.Kind == quorum.TextStatus)
+}
+
+// here takes a bare approval back that may be about another pull request of the same branch: one that was open then, or has
+// this head, for a label starts runs of a closed one, too. Its base may have a workflow that says yes to everything.
+func (j judge) here(a attempt, got answer) answer {
+	if !bare(got) {
+		return got
+	}
+	at := got.at
+	if got.ref.Kind == quorum.TextRun {
+		if at = a.run.Created; a.run.Event == "push" { // of no pull request
+			return got
+		}
+	}
+	for _, t := range j.s.Twins {
+		if !at.Before(t.Created) && (t.Head == j.s.PR.Head || t.Closed.IsZero() || !at.After(t.Closed)) {
+			got = answer{outcome: quorum.Declined, reason: quorum.ReasonElsewhere, at: got.at, ref: got.ref, url: got.url}
+			if t.Number != 0 {
+				got.detail = fmt.Sprintf("#%d", t.Number)
+			}
+			return got
+		}
+	}
+	return got
 }
 
 // words are all of r's evidence in texts, checks and statuses, oldest first.
@@ -74,11 +104,16 @@ func readStatus(r quorum.Reviewer, st quorum.Status) Reading {
 // check is r's newest check run on this head and base, by name and App: never a status of that name, never another App's.
 func (j judge) check(r quorum.Reviewer) (newest quorum.CheckRun, found bool) {
 	for _, c := range j.s.Checks {
-		if c.Name == r.Check && strings.EqualFold(c.App, r.App) && c.ID >= newest.ID && !j.c.past(latest(c.Started, c.Completed)) {
+		if c.Name == r.Check && strings.EqualFold(c.App, r.App) && c.ID >= newest.ID && !j.c.past(latest(c.Started, c.Completed)) && !j.foreign(c) {
 			newest, found = c, true
 		}
 	}
 	return newest, found
+}
+
+// foreign reports whether c is a job of a run of another branch's pull request.
+func (j judge) foreign(c quorum.CheckRun) bool {
+	return slices.ContainsFunc(j.s.Runs, func(run quorum.Run) bool { return run.Foreign && run.Suite == c.Suite })
 }
 
 // status is r's newest commit status on this head and base, by context and creator.

@@ -15,7 +15,8 @@ const (
 )
 
 // Missing says what s lacks for a full judgement and what would cost requests of its own: the logs of runs that ended
-// without a word, the commits that texts name, those of the pull request, and what people may.
+// without a word, the commits that texts name, those of the pull request, the other pull requests of its branch, and what people
+// may.
 func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 	j := newJudge(p, s)
 	if s.PR.Closed || s.File.State != quorum.FileValid || p.Mode == quorum.Off || s.PR.Draft && p.DraftsWait {
@@ -32,6 +33,7 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 				w.Commits = append(w.Commits, named)
 			}
 		}
+		w.Twins = w.Twins || (r.Verdict.Kind == quorum.Conclusion || r.Check != "" || r.Status != "") && bare(j.read(r, a))
 		if job, wanted := j.unexplained(r, a); wanted && !slices.Contains(w.Logs, job) {
 			w.Logs = append(w.Logs, job)
 		}

@@ -279,6 +279,9 @@ func (l *look) fourth(ctx context.Context) error {
 			return err
 		})
 	}
+	if wants.Twins {
+		g.Go(func() error { return l.twins(ctx) })
+	}
 	if err := g.Wait(); err != nil {
 		return err
 	}
@@ -530,10 +533,40 @@ func (l *look) others(ctx context.Context, sc scene) (err error) {
 
 func (l *look) before() {
 	for _, r := range l.raw.others {
-		if r.Head != l.s.PR.Head && (r.HeadRepo == nil && l.s.PR.HeadRepo == "" || r.HeadRepo != nil && strings.EqualFold(r.HeadRepo.FullName, l.s.PR.HeadRepo)) {
+		if r.Head != l.s.PR.Head && l.within(r.HeadRepo) {
 			l.s.Others = append(l.s.Others, r.run())
 		}
 	}
+}
+
+// within reports whether r is the repository of the pull request's head.
+func (l *look) within(r *restRepo) bool {
+	if r == nil { // it is gone
+		return l.s.PR.HeadRepo == ""
+	}
+	return strings.EqualFold(r.FullName, l.s.PR.HeadRepo)
+}
+
+// foreign reports whether r was made for a pull request of another branch or repository.
+func (l *look) foreign(r restRun) bool {
+	return strings.HasPrefix(r.Event, "pull_request") && (!l.within(r.HeadRepo) || r.Branch != "" && r.Branch != l.s.PR.HeadRef)
+}
+
+// twins reads the other pull requests of the head branch, closed ones as well.
+func (l *look) twins(ctx context.Context) error {
+	owner, _, known := strings.Cut(l.s.PR.HeadRepo, "/")
+	if !known {
+		l.s.Twins = []quorum.Twin{{Head: l.s.PR.Head}}
+		return nil
+	}
+	q := url.Values{"per_page": {"100"}, "state": {"all"}, "head": {owner + ":" + l.s.PR.HeadRef}}
+	all, err := pages[restPull](ctx, l.f, nil, l.f.path(l.pr, "pulls")+"?"+q.Encode(), "")
+	for _, p := range all {
+		if p.Number != l.pr.Number && (p.Head.Repo == nil || l.within(p.Head.Repo)) {
+			l.s.Twins = append(l.s.Twins, quorum.Twin{Number: p.Number, Head: p.Head.SHA, Created: p.Created, Closed: p.Closed})
+		}
+	}
+	return err
 }
 
 func (l *look) reviews(ctx context.Context, _ scene) (err error) {
@@ -810,6 +843,7 @@ func (l *look) assemble() {
 			continue
 		}
 		run := r.run()
+		run.Foreign = l.foreign(r)
 		run.Jobs = jobsOf(run, l.s.Checks)
 		l.s.Runs = append(l.s.Runs, run)
 	}

@@ -36,6 +36,7 @@ type restPull struct {
 	Draft   bool      `json:"draft"`
 	User    *restUser `json:"user"`
 	Created time.Time `json:"created_at"`
+	Closed  time.Time `json:"closed_at"`
 	Head    struct {
 		Ref  string    `json:"ref"`
 		SHA  string    `json:"sha"`

@@ -16,6 +16,7 @@ type Snapshot struct {
 	Began    time.Time     // when this look began, by GitHub's clock
 	Skew     time.Duration // GitHub's clock minus the local one, where that exceeds two seconds
 	Siblings []PullRequest // other open pull requests with the same head
+	Twins    []Twin        // other pull requests of the same head branch, open or not; only where an approval belongs to none of them
 	Timeline []Event       // oldest first
 	Runs     []Run         // workflow runs of the head, any workflow
 	Others   []Run         // runs of earlier heads of this pull request, as far as GitHub lists them
@@ -57,6 +58,14 @@ type PullRequest struct {
 	Commits       int
 	Files         []File
 	FilesMissing  bool // the list of files is incomplete: it trips every guard
+}
+
+// Twin is another pull request of the same head branch: a run of that branch may be one of its runs.
+type Twin struct {
+	Number  int    // 0: nobody knows which, for the branch's repository is gone
+	Head    string // its last one, once it is closed
+	Created time.Time
+	Closed  time.Time // zero while it is open
 }
 
 // File is a changed file. A rename has both names.
@@ -125,6 +134,7 @@ type Run struct {
 	Path       string // normalised: without @ref and owner/repo/ prefix
 	Event      string
 	Head       string
+	Foreign    bool // its branch or repository is not the pull request's: it is of another one
 	Suite      int64
 	Attempt    int
 	Status     string    // queued, in_progress, completed, …
@@ -245,4 +255,5 @@ type Wants struct {
 	Commits []string // (short) ids that texts name and that are neither the head nor its test merge
 	People  []string // logins whose permission matters
 	Authors bool     // the pull request's commits, and who made them
+	Twins   bool     // the other pull requests of its branch
 }
