@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -170,6 +171,85 @@ func TestAnEventUnderTwoIDsIsOneDecision(t *testing.T) {
 		}
 		if copies < loadSteps || verdicts != 1 || twice.Writes != once.Writes {
 			t.Errorf("%d events came again after %s: the check shows %d verdicts, and was written %d times; without them it was %d times", copies, later, verdicts, twice.Writes, once.Writes)
+		}
+	}
+}
+
+// Fault 31: events come in any order, and no resync mends what they leave behind.
+func TestEventsInAnyOrder(t *testing.T) {
+	testKey()
+	const most = time.Minute // that an event is late
+	ends := []func(r *loadPull) error{
+		func(*loadPull) error { return nil },
+		func(r *loadPull) error {
+			return r.g.Push(r.number, fmt.Sprintf("second of %d", r.number), sandbox.PushSpec{})
+		},
+		func(r *loadPull) error {
+			return r.g.EditComment(r.g.NewestComment(r.number, "github-actions[bot]"), "github-actions[bot]", "## claude\n\nRead.\n\n**Ready to merge?** No")
+		},
+		func(r *loadPull) error { return r.g.Retarget(r.number, "release", "alice") },
+		func(r *loadPull) error { return r.g.RerunByPerson(r.runs[1], "alice") },
+		func(r *loadPull) error { return r.g.Draft(r.number, "alice") },
+	}
+	story := func(t *testing.T, fate func() sandbox.Fate) (says []string) {
+		synctest.Test(t, func(t *testing.T) {
+			l := startUnderLoad(t, 6, 1)
+			defer l.stop()
+			for _, g := range l.repos {
+				g.Protect("release") // so that the check keeps its name there
+			}
+			l.after(10 * time.Second)
+			began := time.Now()
+			l.hub.Disturb(func(sandbox.Delivery) sandbox.Fate { return fate() })
+			var pulls []*loadPull
+			for n := range 30 {
+				pulls = append(pulls, &loadPull{g: l.repos[n%len(l.repos)], number: n + 1})
+			}
+			for step := range loadSteps + 1 {
+				for n, r := range pulls {
+					play := func(r *loadPull) error { return r.step(step) }
+					if step == loadSteps {
+						play = ends[(n+n/6)%len(ends)] // each kind in each repository
+					}
+					if err := play(r); err != nil {
+						t.Fatal(err)
+					}
+				}
+				l.after(5 * time.Second)
+			}
+			l.after(15 * time.Second)
+			for _, r := range pulls { // the sandbox notices only when it is asked that a runner took something up
+				if _, err := r.g.Run(r.runs[1]); err != nil {
+					t.Fatal(err)
+				}
+			}
+			l.after(most + 30*time.Second)
+			if took := time.Since(began); took > 4*time.Minute {
+				t.Fatalf("after %s a resync may have mended it", took)
+			}
+			for _, r := range pulls {
+				own := r.g.Own(r.g.Head(r.number))
+				says = append(says, fmt.Sprintf("#%d: %s, %d checks: %s", r.number, l.conclusion(r), len(own), own[len(own)-1].Title))
+			}
+		})
+		return says
+	}
+	orderly := story(t, func() sandbox.Fate { return sandbox.Fate{} })
+	for n, end := range []string{"success", "in_progress", "failure", "in_progress", "in_progress", "in_progress"} {
+		if !strings.Contains(orderly[n], ": "+end) {
+			t.Errorf("in order it ends with %s", orderly[n])
+		}
+	}
+	for seed := range uint64(3) {
+		var mu sync.Mutex
+		random := rand.New(rand.NewPCG(seed, 31)) //nolint:gosec // it is no secret
+		mixed := story(t, func() sandbox.Fate {
+			mu.Lock()
+			defer mu.Unlock()
+			return sandbox.Fate{Delay: time.Duration(random.Int64N(int64(most)))}
+		})
+		if diff := cmp.Diff(orderly, mixed); diff != "" {
+			t.Errorf("seed %d (- in order, + mixed):\n%s", seed, diff)
 		}
 	}
 }
