@@ -144,6 +144,8 @@ func databaseHint(err error) string {
 	switch {
 	case errors.Is(err, store.ErrInUse), errors.Is(err, store.ErrNewer): // they say it themselves
 		return ""
+	case errors.Is(err, store.ErrAnothers):
+		return "give the daemon a file of its own; this one was left as it is"
 	case errors.Is(err, store.ErrNoDatabase):
 		return "does --database or DATABASE_URL name the right file? One that was the daemon's own may be moved away: only time is lost"
 	case errors.Is(err, fs.ErrPermission):

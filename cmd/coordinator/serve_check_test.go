@@ -199,6 +199,11 @@ hint: another program has that port, perhaps another coordinator; port 0 takes a
 		}, 2, "", `coordinator: open table .*/c\.db: it is no SQLite database, or a damaged one: .*
 hint: does --database or DATABASE_URL name the right file\? One that was the daemon's own may be moved away: only time is lost
 `},
+		{"another program's database", full, func(k *checked) {
+			alter(k.t, k.file, `CREATE TABLE pages (title TEXT)`)
+		}, 2, "", `coordinator: open table .*/c\.db: another program's tables are in it
+hint: give the daemon a file of its own; this one was left as it is
+`},
 		{"a folder that others may read", full, func(k *checked) {
 			if err := os.Chmod(filepath.Dir(k.file), 0o755); err != nil {
 				k.t.Fatal(err)
@@ -277,12 +282,18 @@ func newerTable(t *testing.T, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	alter(t, file, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, 1)")
+}
+
+// alter does something to a database that nobody has open.
+func alter(t *testing.T, file, script string) {
+	t.Helper()
 	db, err := sql.Open("sqlite", file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if _, err := db.ExecContext(t.Context(), "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, 1)"); err != nil {
+	if _, err := db.ExecContext(t.Context(), script); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -126,6 +126,9 @@ func openSQLite(path string, o Options) (_ *SQLite, err error) {
 	if err := createFile(path); err != nil {
 		return nil, err
 	}
+	if err := ours(path); err != nil {
+		return nil, err
+	}
 	if err := migrate(path); err != nil {
 		return nil, err
 	}
@@ -196,13 +199,16 @@ func createFile(path string) error {
 	return f.Close()
 }
 
-// openDB opens a database with pragmas that each connection sets.
+// openDB opens a database of ours with pragmas that each connection sets.
 func openDB(path string, conns int, pragmas ...string) (*sql.DB, error) {
+	return connect(path, conns, append([]string{"busy_timeout(10000)", "journal_mode(WAL)", "temp_store(MEMORY)", "foreign_keys(1)"}, pragmas...)...)
+}
+
+func connect(path string, conns int, pragmas ...string) (*sql.DB, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
 	}
-	pragmas = append([]string{"busy_timeout(10000)", "journal_mode(WAL)", "temp_store(MEMORY)", "foreign_keys(1)"}, pragmas...)
 	dsn := url.URL{Scheme: "file", Path: filepath.ToSlash(abs), RawQuery: url.Values{"_pragma": pragmas}.Encode()}
 	poolPages()
 	var c driver.Connector
@@ -213,6 +219,24 @@ func openDB(path string, conns int, pragmas ...string) (*sql.DB, error) {
 	db.SetMaxOpenConns(conns)
 	db.SetMaxIdleConns(conns)
 	return db, nil
+}
+
+// ours refuses the database of another program, and leaves it as it is. An empty file is nobody's.
+func ours(path string) (err error) {
+	db, err := connect(path, 1, "busy_timeout(10000)")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	var tables, versions int
+	row := db.QueryRowContext(context.Background(), `SELECT count(*), count(*) FILTER (WHERE name = 'goose_db_version') FROM sqlite_schema`)
+	if err := row.Scan(&tables, &versions); err != nil {
+		return fmt.Errorf("read its tables: %w", err)
+	}
+	if tables > 0 && versions == 0 {
+		return ErrAnothers
+	}
+	return nil
 }
 
 // migrate brings the file to the schema that this program knows.

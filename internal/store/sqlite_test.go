@@ -236,6 +236,24 @@ func TestNoDatabaseIsRefused(t *testing.T) {
 	}
 }
 
+func TestAnotherProgramsDatabaseIsLeftAlone(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "wiki.db")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	fixture(t, path, `CREATE TABLE pages (title TEXT)`)
+	was, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.OpenSQLite(path, store.Options{}); !errors.Is(err, store.ErrAnothers) || !strings.Contains(err.Error(), path) {
+		t.Errorf("opened: %v", err)
+	}
+	if is, err := os.ReadFile(path); err != nil || !bytes.Equal(is, was) {
+		t.Errorf("it was changed (%v)", err)
+	}
+}
+
 // A loss of power may cut the log anywhere, or leave anything in its last part. What is found is what was accepted up to
 // some moment, and all that was durable before the damage.
 func TestATornLog(t *testing.T) {

@@ -69,6 +69,7 @@ var (
 	ErrInUse      = errors.New("another coordinator uses it")
 	ErrNewer      = errors.New("a newer coordinator wrote it")
 	ErrNoDatabase = errors.New("it is no SQLite database, or a damaged one")
+	ErrAnothers   = errors.New("another program's tables are in it")
 )
 
 // A Delivery is a webhook delivery as it was accepted; its body is not kept.
