@@ -4,7 +4,7 @@ package daemon
 //
 //	GET /api/v1/                                what there is
 //	GET /api/v1/pulls                           {"pulls": [pull …], "next": "…"}: the last looked at first
-//	    ?open=true|false                        only the undecided, only the decided
+//	    ?open=true|false                        only the open, only the others
 //	    &repo=owner/name                        only of this repository
 //	    &limit=100                              at most 1000
 //	    &before=2026-01-02T15:04:05.123Z        only those looked at before; "next" is the value for the next page
@@ -15,7 +15,7 @@ package daemon
 //
 //	key       "77/acme/shop#7": installation, repository and number
 //	tenant    the installation; 0 with a personal token
-//	open      whether it is undecided
+//	open      whether it is undecided, or a resolved thread may still change it
 //	looking   whether a worker looks at it now
 //	due       when it is looked at next, at the latest; missing: only when something happens
 //	seen      when it was last looked at; missing: never

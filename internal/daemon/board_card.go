@@ -294,7 +294,7 @@ func showBoardHealth(h store.Health, reached func() time.Time, now time.Time) bo
 		v.Mark = boardMark{"late", "clock", "warn"}
 	}
 	v.Figures = []boardFact{
-		{Name: "undecided", Text: grouped(int64(h.Open))},
+		{Name: "open", Text: grouped(int64(h.Open))},
 		{Name: "due", Text: grouped(int64(h.Due))},
 		{Name: "looked at now", Text: grouped(int64(h.Leased))},
 		{Name: "failing", Text: grouped(int64(h.Failing))},

@@ -87,7 +87,7 @@ func TestBoardOverview(t *testing.T) {
 	if got := texts(t, page, "about"); strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("the overview says\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if got, want := texts(t, page, "health"), "keeping up undecided4due0looked at now0failing0keys tracked10deliveries kept0GitHub answered2s ago"; len(got) != 1 || got[0] != want {
+	if got, want := texts(t, page, "health"), "keeping up open4due0looked at now0failing0keys tracked10deliveries kept0GitHub answered2s ago"; len(got) != 1 || got[0] != want {
 		t.Errorf("the queue is said to be %q, want %q", got, want)
 	}
 }

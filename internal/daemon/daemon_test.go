@@ -4,6 +4,7 @@ package daemon
 // it in virtual time, on a real table.
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -798,7 +799,8 @@ func TestAPullRequestThatIsGoneEnds(t *testing.T) {
 func TestAnOutageHealsByItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()
-		h := build(t, l, t.TempDir())
+		var log bytes.Buffer
+		h := build(t, l, t.TempDir(), func(c *Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
 		settle(time.Second)
 		down := true
 		l.mu.Lock()
@@ -833,6 +835,10 @@ func TestAnOutageHealsByItself(t *testing.T) {
 			t.Errorf("%+v, %v", health, err)
 		}
 		h.stop()
+		begins, ends := strings.Count(log.String(), "the host cannot be reached"), strings.Count(log.String(), "the host can be reached again")
+		if begins != 1 || ends != 1 {
+			t.Errorf("the log tells %d times that the outage begins, and %d times that it ends", begins, ends)
+		}
 	})
 }
 

@@ -313,7 +313,7 @@ func newStanding(o MetricsOptions) *standing {
 		o:          o,
 		readable:   desc("queue_readable", "Whether the table could be read for this scrape: the other figures of the queue are missing if it is 0."),
 		keys:       desc("queue_keys", "Keys in the table."),
-		open:       desc("queue_open", "Pull requests that are undecided."),
+		open:       desc("queue_open", "Pull requests that are undecided, or that a resolved thread may still change."),
 		due:        desc("queue_due", "Keys that are due and wait for a worker."),
 		leased:     desc("queue_leased", "Keys that a worker looks at."),
 		failing:    desc("queue_failing", "Keys whose last look failed."),

@@ -758,10 +758,18 @@ func (d *Daemon) hold(id int64, until time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	t := d.tenant(id)
-	t.faults = 0 // a limit is an answer
+	d.answered(id, t) // a limit is an answer
 	if until.After(t.until) {
 		t.until = until
 	}
+}
+
+// answered notes that a tenant's host can be reached; d.mu is held.
+func (d *Daemon) answered(id int64, t *tenant) {
+	if t.faults >= faultsInARow {
+		d.Log.Info("the host can be reached again", "tenant", id)
+	}
+	t.faults = 0
 }
 
 // park keeps a suspended tenant back until it returns, or at most until a time: then it is asked again.
@@ -789,6 +797,9 @@ func (d *Daemon) fault(id int64) {
 	if t.faults++; t.faults < faultsInARow {
 		return
 	}
+	if t.faults == faultsInARow {
+		d.Log.Warn("the host cannot be reached: its pull requests are looked at as soon as it can", "tenant", id)
+	}
 	rest := min(restFault<<min(t.faults-faultsInARow, 10), longRest)
 	if until := d.Now().Add(rest/2 + d.Jitter(rest/2)); until.After(t.until) {
 		t.until = until
@@ -801,7 +812,8 @@ func (d *Daemon) well(id int64) {
 	renewed := false
 	if t := d.tenants[id]; t != nil {
 		renewed = t.denied > 0
-		t.faults, t.denied = 0, 0
+		d.answered(id, t)
+		t.denied = 0
 		if now := d.Now(); !t.short && !now.Before(t.until) && !now.Before(t.parked) {
 			delete(d.tenants, id)
 		}
