@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
-	"github.com/review-coordinator/coordinator/internal/report"
 )
 
 // usualCheck is the name of our check where no policy has been read yet that gives another.
@@ -61,6 +60,7 @@ func (l *look) expected() scene {
 		sc.head, sc.commits = told, max(sc.commits, 1)+1
 	}
 	if seen, known := l.f.sight(l.pr); known {
+		l.asIf = seen.policy.Reviewers
 		sc.check, sc.statuses, sc.ruled = seen.policy.Check, l.named(seen.policy), seen.file.State != quorum.FileMissing
 		sc.judged = sc.judged && judged(seen.file, seen.policy)
 	}
@@ -156,7 +156,7 @@ func (l *look) talks(sc scene) bool {
 
 // talk reads the conversation beside the texts that it must agree with.
 func (l *look) talk(ctx context.Context, sc scene) (err error) {
-	l.talked, l.blob, err = l.f.converse(ctx, l.pr, sc.head, sc.check, report.ExternalID(l.pr), l.asked())
+	l.talked, l.blob, err = l.f.converse(ctx, l.pr, sc, l.asked(), l.kept)
 	return err
 }
 
@@ -176,6 +176,9 @@ func (l *look) settle(was scene) {
 	if was.check != now.check || !now.judged {
 		l.have.drop(partConversation)
 	}
+	if l.asIf != nil && !slices.EqualFunc(l.asIf, l.p.Reviewers, func(a, b quorum.Reviewer) bool { return strings.EqualFold(a.Author, b.Author) }) {
+		l.have.drop(partReviews | partComments | partConversation) // words of a new one may be missing
+	}
 	l.related = l.have.has(partConversation) && l.talked.related
 }
 
@@ -193,7 +196,7 @@ func (l *look) agree(ctx context.Context) error {
 			return err
 		}
 	}
-	if l.talked.covers(l.s.PR, l.raw) {
+	if l.covers(l.talked) {
 		l.take(l.talked)
 		return nil
 	}
@@ -232,12 +235,12 @@ func (c conversation) ahead(raw raw) bool {
 }
 
 // covers reports whether c knows all that REST shows: every text as it reads, and what became of the pull request.
-func (c conversation) covers(pr quorum.PullRequest, raw raw) bool {
-	if c.base != pr.BaseRef || c.draft != pr.Draft || c.closed != pr.Closed {
+func (l *look) covers(c conversation) bool {
+	if c.base != l.s.PR.BaseRef || c.draft != l.s.PR.Draft || c.closed != l.s.PR.Closed {
 		return false
 	}
-	return !slices.ContainsFunc(raw.reviews, func(r restReview) bool { return c.behind(r.text()) }) &&
-		!slices.ContainsFunc(raw.comments, func(r restComment) bool { return c.behind(r.text()) })
+	return !slices.ContainsFunc(l.raw.reviews, func(r restReview) bool { return c.behind(r.text(), r.sum) }) &&
+		!slices.ContainsFunc(l.raw.comments, func(r restComment) bool { return c.behind(r.text(), r.sum) })
 }
 
 func (c conversation) dismissed(review int64) bool {

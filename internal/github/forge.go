@@ -161,13 +161,18 @@ func (c *changes) note(changed bool) {
 const maxPages = 100
 
 // pages reads all pages of a list. key names the array within an object; "" is a bare array.
-func pages[T any](ctx context.Context, f *Forge, seen *changes, path, key string) (all []T, err error) {
+func pages[T any](ctx context.Context, f *Forge, seen *changes, path, key string, each ...func(*T)) (all []T, err error) {
 	for range maxPages {
 		page, answer, err := onePage[T](ctx, f, path, key)
 		if err != nil {
 			return nil, err
 		}
 		seen.note(answer.Changed)
+		for i := range page {
+			for _, f := range each {
+				f(&page[i])
+			}
+		}
 		all = append(all, page...)
 		if answer.Next == "" {
 			return all, nil

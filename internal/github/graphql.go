@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/report"
 )
 
 // One GraphQL query tells what REST does not: threads and who resolved them, who edited a text last, the timeline in one
@@ -303,10 +304,10 @@ func (e graphEdit) edit() edit {
 }
 
 // converse asks the query, page by page. Even if the head is another one it tells which blob stands at policy on the default
-// branch; "" if none does, or that is not known. HEAD is that branch, whatever else is called so (gitrevisions(7)).
-func (f *Forge) converse(ctx context.Context, pr quorum.PR, head, check, external, policy string) (c conversation, blob string, err error) {
-	c = conversation{head: head, check: check, external: external, edits: map[int64]edit{}, amended: map[int64]edit{}}
-	vars := map[string]any{"owner": pr.Owner, "name": pr.Repo, "number": pr.Number, "check": check, "head": head, "policy": "HEAD:" + policy}
+// branch; "" if none does, or that is not known. Of threads it keeps what kept makes of their words. HEAD is that branch, whatever else is called so (gitrevisions(7)).
+func (f *Forge) converse(ctx context.Context, pr quorum.PR, sc scene, policy string, kept func(login, body string) string) (c conversation, blob string, err error) {
+	c = conversation{head: sc.head, check: sc.check, external: report.ExternalID(pr), edits: map[int64]edit{}, amended: map[int64]edit{}}
+	vars := map[string]any{"owner": pr.Owner, "name": pr.Repo, "number": pr.Number, "check": sc.check, "head": sc.head, "policy": "HEAD:" + policy}
 	for page := range maxPages {
 		r, err := f.ask(ctx, conversationQuery, vars)
 		if err != nil {
@@ -314,12 +315,14 @@ func (f *Forge) converse(ctx context.Context, pr quorum.PR, head, check, externa
 		}
 		p := r.Pull
 		blob = r.Policy.OID // the newest page counts, for this head or another
-		if p.Head != head {
+		if p.Head != sc.head {
 			return c, blob, moved{"the head of " + pr.String() + " moved"}
 		}
 		for _, t := range p.Threads.Nodes {
 			if len(t.Comments.Nodes) > 0 {
-				c.threads = append(c.threads, t.thread())
+				t := t.thread()
+				t.Body = kept(t.Author.Login, t.Body)
+				c.threads = append(c.threads, t)
 			}
 		}
 		for _, e := range p.Comments.Nodes {
@@ -338,7 +341,7 @@ func (f *Forge) converse(ctx context.Context, pr quorum.PR, head, check, externa
 		}
 		if page == 0 {
 			c.base, c.draft, c.closed = p.Base, p.Draft, p.State != "OPEN"
-			c.carried(p.Commits.Nodes, head, external)
+			c.carried(p.Commits.Nodes, sc.head, c.external)
 			c.relate(r, pr)
 		}
 		more := next(vars, "threads", p.Threads.Page)

@@ -41,7 +41,8 @@ type look struct {
 	told      bool   // an event came since the last look
 	expects   string // the head that it named
 	p         quorum.Policy
-	src       []byte // of the policy
+	asIf      []quorum.Reviewer // p's, or until that was read those that are expected; nil: nobody knows
+	src       []byte            // of the policy
 	s         quorum.Snapshot
 	listed    int // changed_files
 	have      parts
@@ -49,8 +50,9 @@ type look struct {
 	runs      []restRun    // raw.runs, and those that were read by their ids
 	own       []ownCheck   // our checks on the head
 	talked    conversation // that was read beside the texts
-	blob      string       // which the policy is, by that conversation
-	related   bool         // it tells of siblings
+	sums      map[quorum.TextRef]sum
+	blob      string // which the policy is, by that conversation
+	related   bool   // it tells of siblings
 	conversed bool
 	gone      bool // the pull request itself answers 404
 }
@@ -133,6 +135,7 @@ func (l *look) first(ctx context.Context) error {
 	l.s.Skew = l.f.client.Skew()
 	l.m.turn(l.s.PR.Head)
 	l.settle(sc)
+	l.asIf = l.p.Reviewers
 	return nil
 }
 
@@ -210,11 +213,11 @@ func (l *look) third(ctx context.Context) error {
 		}
 	}
 	l.m.place(l.s.PR.Head, l.runs, found)
-	l.m.asked = !slices.ContainsFunc(slices.Concat(l.s.Comments, l.s.Reviews), l.m.threads.behind)
+	l.m.asked = !slices.ContainsFunc(slices.Concat(l.s.Comments, l.s.Reviews), l.behind)
 	switch {
 	case serially:
 		l.m.early = false
-		l.m.serially = !l.m.threads.covers(l.s.PR, l.raw)
+		l.m.serially = !l.covers(l.m.threads)
 	case l.conversed:
 		l.m.early = l.seen.any
 	}
@@ -570,17 +573,22 @@ func (l *look) twins(ctx context.Context) error {
 }
 
 func (l *look) reviews(ctx context.Context, _ scene) (err error) {
-	l.raw.reviews, err = pages[restReview](ctx, l.f, l.seen, l.f.path(l.pr, "pulls", strconv.Itoa(l.pr.Number), "reviews")+"?per_page=100", "")
+	l.raw.reviews, err = pages[restReview](ctx, l.f, l.seen, l.f.path(l.pr, "pulls", strconv.Itoa(l.pr.Number), "reviews")+"?per_page=100", "", func(r *restReview) {
+		r.sum, r.Body = sumOf(r.Body), l.kept(r.User.account().Login, r.Body)
+	})
 	return err
 }
 
 // texts are the reviews and comments that the lists show.
 func (l *look) texts() {
+	l.sums = make(map[quorum.TextRef]sum, len(l.raw.reviews)+len(l.raw.comments))
 	for _, r := range l.raw.reviews {
-		l.s.Reviews = append(l.s.Reviews, r.text())
+		t := r.text()
+		l.s.Reviews, l.sums[t.TextRef] = append(l.s.Reviews, t), r.sum
 	}
 	for _, c := range l.raw.comments {
-		l.s.Comments = append(l.s.Comments, c.text())
+		t := c.text()
+		l.s.Comments, l.sums[t.TextRef] = append(l.s.Comments, t), c.sum
 	}
 }
 
@@ -589,7 +597,9 @@ func (r restReview) text() quorum.Text {
 }
 
 func (l *look) comments(ctx context.Context, _ scene) (err error) {
-	l.raw.comments, err = pages[restComment](ctx, l.f, l.seen, l.f.path(l.pr, "issues", strconv.Itoa(l.pr.Number), "comments")+"?per_page=100", "")
+	l.raw.comments, err = pages[restComment](ctx, l.f, l.seen, l.f.path(l.pr, "issues", strconv.Itoa(l.pr.Number), "comments")+"?per_page=100", "", func(c *restComment) {
+		c.sum, c.Body = sumOf(c.Body), l.kept(c.User.account().Login, c.Body)
+	})
 	return err
 }
 
@@ -652,7 +662,7 @@ func (l *look) gated(ctx context.Context, sc scene) error {
 }
 
 func (l *look) converse(ctx context.Context) (err error) {
-	c, _, err := l.f.converse(ctx, l.pr, l.s.PR.Head, l.p.Check, report.ExternalID(l.pr), l.asked())
+	c, _, err := l.f.converse(ctx, l.pr, l.scene(), l.asked(), l.kept)
 	if err == nil {
 		l.take(c)
 	}
@@ -739,6 +749,7 @@ func (l *look) text(ctx context.Context, ref quorum.TextRef) (err error) {
 	case err != nil:
 		return err
 	}
+	l.sums[ref] = sumOf(t.Body)
 	list := l.listOf(ref.Kind)
 	if i := slices.IndexFunc(*list, func(o quorum.Text) bool { return o.TextRef == ref }); i >= 0 {
 		(*list)[i] = t // it was listed as it had been before
@@ -763,7 +774,7 @@ func (l *look) whole() error {
 			continue
 		}
 		later := t.Kind != quorum.TextReview && l.m.threads.edits[t.ID].updated.After(latest(t.At, t.Edited))
-		if later || l.m.threads.behind(t) {
+		if later || l.behind(t) {
 			odd = append(odd, t.ID)
 		}
 	}
@@ -789,7 +800,19 @@ func (l *look) whole() error {
 
 // minds reports whether login is a reviewer, or not known: whoever else writes and deletes all day must hold nothing up.
 func (l *look) minds(login string) bool {
-	return login == "" || slices.ContainsFunc(l.p.Reviewers, func(r quorum.Reviewer) bool { return strings.EqualFold(r.Author, login) })
+	return login == "" || slices.ContainsFunc(l.asIf, func(r quorum.Reviewer) bool { return strings.EqualFold(r.Author, login) })
+}
+
+// shortText is how long a text may be, in bytes, to be kept whoever wrote it. It may ask for a review; the long ones of who is
+// no reviewer say nothing that counts, and may be thousands.
+const shortText = 1 << 10
+
+// kept is as much of a text as may be needed.
+func (l *look) kept(login, body string) string {
+	if len(body) > shortText && l.asIf != nil && !l.minds(login) {
+		return ""
+	}
+	return body
 }
 
 func latest(a, b time.Time) time.Time {
@@ -824,10 +847,10 @@ func (l *look) assemble() {
 		l.s.Arrived = l.f.now().Add(l.s.Skew)
 	}
 	for i, t := range l.s.Comments {
-		l.s.Comments[i] = edited(t, c.edits)
+		l.s.Comments[i] = edited(t, l.sums[t.TextRef], c.edits)
 	}
 	for i, t := range l.s.Reviews {
-		t = edited(t, c.amended)
+		t = edited(t, l.sums[t.TextRef], c.amended)
 		for _, th := range c.threads {
 			if th.Review == t.ID {
 				t.Threads++
@@ -852,10 +875,10 @@ func (l *look) assemble() {
 }
 
 // edited adds who edited t last. What REST shows, and GraphQL not yet or otherwise, was edited by nobody knows whom.
-func edited(t quorum.Text, edits map[int64]edit) quorum.Text {
+func edited(t quorum.Text, body sum, edits map[int64]edit) quorum.Text {
 	e, found := edits[t.ID]
 	switch {
-	case !found || e.body != sumOf(t.Body):
+	case !found || e.body != body:
 		t.Edited, t.Editor = latest(latest(t.At, t.Edited), e.edited), quorum.Account{}
 	case t.Edited.After(e.updated):
 	default:
@@ -865,13 +888,15 @@ func edited(t quorum.Text, edits map[int64]edit) quorum.Text {
 }
 
 // behind reports whether the conversation does not know t, or not as REST shows it: then it is asked again.
-func (c conversation) behind(t quorum.Text) bool {
+func (l *look) behind(t quorum.Text) bool { return l.m.threads.behind(t, l.sums[t.TextRef]) }
+
+func (c conversation) behind(t quorum.Text, body sum) bool {
 	if t.Kind == quorum.TextReview {
 		e, found := c.amended[t.ID]
-		return !found || e.body != sumOf(t.Body) || (t.State == "DISMISSED") != c.dismissed(t.ID)
+		return !found || e.body != body || (t.State == "DISMISSED") != c.dismissed(t.ID)
 	}
 	e, found := c.edits[t.ID]
-	return !found || e.body != sumOf(t.Body) || t.Edited.After(e.updated)
+	return !found || e.body != body || t.Edited.After(e.updated)
 }
 
 // jobsOf are the jobs of a run's newest attempt, found as check runs in the run's suite: a job's id is also its check

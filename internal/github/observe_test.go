@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/review-coordinator/coordinator/internal/github"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/report"
@@ -481,6 +483,56 @@ func TestObserveTellsOurCheckFromOthers(t *testing.T) {
 		w.look()
 		if _, s := w.observe(); len(s.Foreign) != 3 || s.Record.Seq == 0 || len(s.Checks) != 4 {
 			t.Errorf("beside ours %d are foreign of %d, record %d", len(s.Foreign), len(s.Checks), s.Record.Seq)
+		}
+	})
+}
+
+// What strangers write may be long, and much: a look keeps none of it, unless it may ask for a review. Who becomes a reviewer
+// is read whole at once.
+func TestObserveKeepsNoLongTextsOfStrangers(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		policy := "version: 1\nquorum: 1\ngrace: 0s\nstand_in: write\nreviewers:\n  - {name: sage, author: \"sage[bot]\"}\n"
+		long := strings.Repeat("Well, well. ", 500)
+		w := newWorld(t, func(s *setup) { s.policy = policy })
+		w.g.Permission("bob", "write")
+		for n := range 150 {
+			w.comment("mallory", fmt.Sprint(n, " ", long))
+		}
+		w.comment("Sage[bot]", long)
+		w.comment("mallory", "@sage review")
+		do[int64](t)(w.g.Review(7, sandbox.ReviewSpec{By: "mallory", State: "COMMENTED", Comments: []sandbox.Line{{Path: "cart.go", Line: 3, Body: long}}}))
+		do[int64](t)(w.g.Review(7, sandbox.ReviewSpec{By: "bob", State: "APPROVED", Body: long}))
+		w.look()
+		pass(2 * time.Hour)
+		w.look()
+		w.reads("success", "") // bob stands in: what is not kept of his words was not edited
+		kept := func(s quorum.Snapshot) (of map[string]int) {
+			of = map[string]int{}
+			for _, c := range slices.Concat(s.Comments, s.Reviews) {
+				of[strings.ToLower(c.Author.Login)] += len(c.Body)
+				if !c.Edited.IsZero() {
+					t.Errorf("%s edited one of %s", c.Editor.Login, c.Author.Login)
+				}
+			}
+			for _, th := range s.Threads {
+				of[th.Author.Login] += len(th.Body)
+			}
+			return of
+		}
+		for range 2 { // the conversation beside all else, and not
+			w.forge.Expect(w.pr, "")
+			_, s, err := w.forge.Observe(t.Context(), w.pr)
+			w.must(err)
+			if diff := cmp.Diff(map[string]int{"mallory": len("@sage review"), "sage[bot]": len(long), "bob": 0}, kept(s)); diff != "" {
+				t.Errorf("bytes of words that are kept (- want, + got):\n%s", diff)
+			}
+		}
+		w.g.SetFile(".github/review-coordinator.yml", "", policy+"  - {name: mallory, author: mallory}\n")
+		w.forge.Expect(w.pr, "")
+		_, s, err := w.forge.Observe(t.Context(), w.pr)
+		w.must(err)
+		if got := kept(s)["mallory"]; got < 151*len(long) {
+			t.Errorf("of a new reviewer's words %d bytes are kept", got)
 		}
 	})
 }

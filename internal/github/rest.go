@@ -165,6 +165,8 @@ type restReview struct {
 	Commit    string    `json:"commit_id"`
 	Submitted time.Time `json:"submitted_at"`
 	URL       string    `json:"html_url"`
+
+	sum sum // of the body as it came
 }
 
 type restComment struct {
@@ -174,6 +176,8 @@ type restComment struct {
 	Created time.Time `json:"created_at"`
 	Updated time.Time `json:"updated_at"`
 	URL     string    `json:"html_url"`
+
+	sum sum // of the body as it came
 }
 
 type restStatus struct {
