@@ -7,6 +7,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -189,9 +190,14 @@ func TestEventsInAnyOrder(t *testing.T) {
 		},
 		func(r *loadPull) error { return r.g.Retarget(r.number, "release", "alice") },
 		func(r *loadPull) error { return r.g.RerunByPerson(r.runs[1], "alice") },
-		func(r *loadPull) error { return r.g.Draft(r.number, "alice") },
+		func(r *loadPull) error {
+			return errors.Join(r.g.Draft(r.number, "alice"), r.g.Ready(r.number, "alice"), r.g.Draft(r.number, "alice"))
+		},
+		func(r *loadPull) error {
+			return errors.Join(r.g.Close(r.number, "alice"), r.g.Reopen(r.number, "alice"))
+		},
 	}
-	story := func(t *testing.T, fate func() sandbox.Fate) (says []string) {
+	story := func(t *testing.T, fate func(began time.Time) sandbox.Fate) (says []string) {
 		synctest.Test(t, func(t *testing.T) {
 			l := startUnderLoad(t, 6, 1)
 			defer l.stop()
@@ -200,16 +206,16 @@ func TestEventsInAnyOrder(t *testing.T) {
 			}
 			l.after(10 * time.Second)
 			began := time.Now()
-			l.hub.Disturb(func(sandbox.Delivery) sandbox.Fate { return fate() })
+			l.hub.Disturb(func(sandbox.Delivery) sandbox.Fate { return fate(began) })
 			var pulls []*loadPull
-			for n := range 30 {
+			for n := range 35 {
 				pulls = append(pulls, &loadPull{g: l.repos[n%len(l.repos)], number: n + 1})
 			}
 			for step := range loadSteps + 1 {
 				for n, r := range pulls {
 					play := func(r *loadPull) error { return r.step(step) }
 					if step == loadSteps {
-						play = ends[(n+n/6)%len(ends)] // each kind in each repository
+						play = ends[n%len(ends)]
 					}
 					if err := play(r); err != nil {
 						t.Fatal(err)
@@ -223,27 +229,36 @@ func TestEventsInAnyOrder(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			l.after(most + 30*time.Second)
+			l.after(most + 60*time.Second)
 			if took := time.Since(began); took > 4*time.Minute {
 				t.Fatalf("after %s a resync may have mended it", took)
 			}
 			for _, r := range pulls {
-				own := r.g.Own(r.g.Head(r.number))
-				says = append(says, fmt.Sprintf("#%d: %s, %d checks: %s", r.number, l.conclusion(r), len(own), own[len(own)-1].Title))
+				line := fmt.Sprintf("#%d: %s", r.number, l.conclusion(r))
+				for _, c := range r.g.Own(r.g.Head(r.number)) {
+					line += ", " + c.Title
+				}
+				says = append(says, line)
 			}
 		})
 		return says
 	}
-	orderly := story(t, func() sandbox.Fate { return sandbox.Fate{} })
-	for n, end := range []string{"success", "in_progress", "failure", "in_progress", "in_progress", "in_progress"} {
+	orderly := story(t, func(time.Time) sandbox.Fate { return sandbox.Fate{} })
+	for n, end := range []string{"success", "in_progress", "failure", "in_progress", "in_progress", "in_progress", "success"} {
 		if !strings.Contains(orderly[n], ": "+end) {
 			t.Errorf("in order it ends with %s", orderly[n])
 		}
 	}
-	for seed := range uint64(3) {
+	reversed := story(t, func(began time.Time) sandbox.Fate { // the newest comes first, and the opening last
+		return sandbox.Fate{Delay: max(0, 2*time.Until(began.Add(70*time.Second)))}
+	})
+	if diff := cmp.Diff(orderly, reversed); diff != "" {
+		t.Errorf("(- in order, + in reverse):\n%s", diff)
+	}
+	for seed := range uint64(2) {
 		var mu sync.Mutex
 		random := rand.New(rand.NewPCG(seed, 31)) //nolint:gosec // it is no secret
-		mixed := story(t, func() sandbox.Fate {
+		mixed := story(t, func(time.Time) sandbox.Fate {
 			mu.Lock()
 			defer mu.Unlock()
 			return sandbox.Fate{Delay: time.Duration(random.Int64N(int64(most)))}

@@ -538,6 +538,17 @@ func (d *Daemon) spare(w store.Work, p place, touches []quorum.Touch) (result, b
 	return r, true
 }
 
+// reviewers are the touches of reviewers' texts, as far as the policy is known: strangers' may be many, and few are kept.
+func (d *Daemon) reviewers(p place, touches []quorum.Touch) []quorum.Touch {
+	known, ok := d.policies.get(repoKey(p.tenant, p.owner, p.repo))
+	if !ok || known.state != quorum.FileValid {
+		return touches
+	}
+	return slices.DeleteFunc(slices.Clone(touches), func(t quorum.Touch) bool {
+		return t.Author != "" && !slices.ContainsFunc(known.policy.Reviewers, func(r quorum.Reviewer) bool { return strings.EqualFold(r.Author, t.Author) })
+	})
+}
+
 // look reconciles a pull request.
 func (d *Daemon) look(ctx context.Context, w store.Work, p place, site Site, touches []quorum.Touch) (result, error) {
 	pr := p.pr()
@@ -555,7 +566,7 @@ func (d *Daemon) look(ctx context.Context, w store.Work, p place, site Site, tou
 	if head != "" || len(runs) > 0 {
 		site.Expect(pr, head, runs...)
 	}
-	site.Hear(pr, touches...)
+	site.Hear(pr, d.reviewers(p, touches)...)
 	var last loop.Look
 	began := d.Now()
 	d.reads(w.Lease, began)

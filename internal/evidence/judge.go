@@ -184,7 +184,7 @@ func (j judge) attempt(r quorum.Reviewer) attempt {
 	runs := j.runs(r)
 	var a attempt
 	for _, run := range j.s.Runs { // those of another base too: coming back to a base refills nothing
-		if run.Path != r.Workflow || run.Head != j.s.PR.Head || run.Foreign {
+		if run.Path != r.Workflow || run.Head != j.s.PR.Head || j.elsewhere(run) {
 			continue
 		}
 		a.spent += run.Attempt - 1
@@ -284,7 +284,7 @@ func (j judge) mayAsk(r quorum.Reviewer) bool {
 	return !r.Shadow && r.Request.Set() && !j.s.NoRecord
 }
 
-// runs are r's runs on this head that count: of its workflow, of one of its events, and of this base. A rerun replays the
+// runs are r's runs on this head that count: of its workflow, of one of its events, of this branch, and of this base. A rerun replays the
 // base that the run was created for.
 func (j judge) runs(r quorum.Reviewer) []quorum.Run { return j.sorted(r).count }
 
@@ -302,7 +302,7 @@ func (j judge) sorted(r quorum.Reviewer) ofWorkflow {
 	for _, run := range slices.Concat(j.s.Runs, j.s.Others) {
 		old := j.c.past(run.Created) || strings.HasPrefix(run.Event, "pull_request") && run.Created.Before(j.s.PR.Created)
 		switch {
-		case run.Path != r.Workflow || run.Foreign:
+		case run.Path != r.Workflow || j.elsewhere(run):
 		case !old && slices.Contains(r.Events, run.Event) && run.Head == j.s.PR.Head:
 			of.count = append(of.count, run)
 		case !run.Completed() || run.Conclusion != "skipped" && run.Conclusion != "action_required":
@@ -319,15 +319,23 @@ func (j judge) sorted(r quorum.Reviewer) ofWorkflow {
 	return of
 }
 
-// speaks is the newest run that really ran; if none did, the newest.
+// speaks is the newest run that really ran; if none did, the newest. One that would approve by itself, but may be another
+// pull request's, leaves the word to those before it.
 func (j judge) speaks(r quorum.Reviewer, runs []quorum.Run) *quorum.Run {
+	var doubtful *quorum.Run
 	for i := range slices.Backward(runs) {
-		if j.ran(r, runs[i]) {
+		if !j.ran(r, runs[i]) {
+			continue
+		}
+		if _, doubt := j.runOfAnother(runs[i]); !doubt || !byRun(r) || runs[i].Conclusion != "success" {
 			return &runs[i]
 		}
+		if doubtful == nil {
+			doubtful = &runs[i]
+		}
 	}
-	if len(runs) == 0 {
-		return nil
+	if doubtful != nil || len(runs) == 0 {
+		return doubtful
 	}
 	return &runs[len(runs)-1]
 }

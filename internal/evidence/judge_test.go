@@ -66,13 +66,14 @@ func onHead(r ...quorum.Reviewer) *scene {
 			PR: quorum.PR{Owner: "acme", Repo: "shop", Number: 7}, Head: head, HeadRef: "feature", HeadRepo: "acme/shop", BaseRef: "main", DefaultBranch: "main", Merge: merged,
 			Author: who("alice"), Created: at(-60), Commits: 1, Files: []quorum.File{{Path: "cart.go"}},
 		},
-		File: quorum.PolicyFile{State: quorum.FileValid, SHA: "p1"}, Gated: true, Arrived: at(0), Ours: who(bot), Record: quorum.Record{Version: 1, Head: head, Base: "main"},
+		SameBranch: []quorum.PullRequest{{PR: quorum.PR{Owner: "acme", Repo: "shop", Number: 7}}},
+		File:       quorum.PolicyFile{State: quorum.FileValid, SHA: "p1"}, Gated: true, Arrived: at(0), Ours: who(bot), Record: quorum.Record{Version: 1, Head: head, Base: "main"},
 	}}
 }
 
 // run adds a run that began at from and, unless to is negative, ended at to; change may say more.
 func (x *scene) run(id int64, from, to int, change ...func(*quorum.Run)) *scene {
-	r := quorum.Run{ID: id, Number: len(x.s.Runs) + 1, Path: file, Event: "pull_request", Head: head, Suite: id + 1000, Attempt: 1, Status: "in_progress", Created: at(from), Started: at(from), Updated: at(from), Actor: who("alice")}
+	r := quorum.Run{ID: id, Number: len(x.s.Runs) + 1, Path: file, Event: "pull_request", Head: head, Branch: "feature", Repo: "acme/shop", Suite: id + 1000, Attempt: 1, Status: "in_progress", Created: at(from), Started: at(from), Updated: at(from), Actor: who("alice")}
 	job := quorum.Job{ID: id + 2000, Name: "review", Status: "in_progress", Started: at(from)}
 	if to >= 0 {
 		r.Status, r.Conclusion, r.Updated = "completed", "success", at(to)
@@ -590,59 +591,6 @@ func TestChecksAndStatuses(t *testing.T) {
 		{"a run that is neutral", onHead(run).run(1, 10, 100, ended("neutral")), declined},
 		{"a run that is under way", onHead(run).run(1, 10, -1), atWork},
 	})
-}
-
-// What GitHub shows on a commit alone may be about another pull request of the same branch, which nobody need see any more.
-func TestTwins(t *testing.T) {
-	lint := openai()
-	lint.Verdict = format(quorum.Conclusion)
-	sec := quorum.Reviewer{Name: "sec", Check: "review", App: "secbot", Author: "secbot[bot]", Verdict: format(quorum.Conclusion), Timeout: 10 * time.Minute}
-	sonar := quorum.Reviewer{Name: "sonar", Status: "sonarqube", Author: "sonarbot[bot]", Verdict: format(quorum.Conclusion), Timeout: 10 * time.Minute}
-	twin := func(head string, created, closed int) func(*scene) {
-		return func(x *scene) {
-			x.s.Twins = append(x.s.Twins, quorum.Twin{Number: 8, Head: head, Created: at(created), Closed: at(closed)})
-		}
-	}
-	check := func(app string, suite int64) *scene {
-		r := sec
-		r.App = app
-		return onHead(r).with(func(x *scene) {
-			x.s.Checks = []quorum.CheckRun{{ID: 5, Name: "review", App: app, Suite: suite, Status: "completed", Conclusion: "success", Started: at(5), Completed: at(50)}}
-		})
-	}
-	status := onHead(sonar).with(func(x *scene) {
-		x.s.Statuses = []quorum.Status{{ID: 5, Context: "sonarqube", State: "success", Creator: who("sonarbot[bot]"), At: at(50)}}
-	})
-	foreign := func(r *quorum.Run) { r.Foreign = true }
-	elsewhere := wanted{quorum.Unavailable, quorum.Declined, quorum.ReasonElsewhere, ""}
-	judge(t, []row{
-		{"one that was open when the run was made", onHead(lint).run(1, 10, 100).with(twin(older, 0, 200)), elsewhere},
-		{"in the same second", onHead(lint).run(1, 10, 100).with(twin(older, 10, 10)), elsewhere},
-		{"one that was opened later", onHead(lint).run(1, 10, 100).with(twin(head, 11, 200)), approves},
-		{"and then the run was run again", onHead(lint).run(1, 10, 300, attempt(2, 100)).with(twin(head, 11, 200)), approves},
-		{"one that was closed before", onHead(lint).run(1, 10, 100).with(twin(older, 0, 9)), approves},
-		{"with this head: a label starts its runs", onHead(lint).run(1, 10, 100).with(twin(head, 0, 9)), elsewhere},
-		{"nobody knows of which repository", onHead(lint).run(1, 10, 100).with(func(x *scene) { x.s.Twins = []quorum.Twin{{Head: head}} }), elsewhere},
-		{"a push is of no pull request", onHead(lint).with(func(x *scene) { x.p.Reviewers[0].Events = []string{"push"} }).run(1, 10, 100, by("push")).with(twin(head, 0, 200)), approves},
-		{"a failure is not believed more", onHead(lint).run(1, 10, 100, ended("failure")).with(twin(head, 0, 200)), wanted{quorum.Pending, quorum.Unknown, quorum.ReasonUnknown, "rerun"}},
-		{"a text stands in its pull request", onHead(openai()).run(1, 10, 100).comment(1, 50, bot, yes).with(twin(head, 0, 200)), approves},
-		{"a check", check("secbot", 9).with(twin(head, 0, 20)), elsewhere},
-		{"a check from before", check("secbot", 9).with(twin(head, 51, 60)), approves},
-		{"a status", status.with(twin(head, 50, 60)), elsewhere},
-		{"another branch's run", onHead(lint).run(1, 10, 100, foreign), silent},
-		{"another branch's, newer", onHead(lint).run(1, 10, 100, ended("failure")).run(2, 110, 200, foreign), wanted{quorum.Pending, quorum.Unknown, quorum.ReasonUnknown, "rerun"}},
-		{"its job", check("github-actions", 1001).run(1, 10, 100, foreign), silent},
-		{"a job of this branch's", check("github-actions", 1001).run(1, 10, 100), approves},
-	})
-	x := onHead(lint).run(1, 10, 100)
-	if !evidence.Missing(x.p, x.s).Twins {
-		t.Error("the twins of a green run are not asked for")
-	}
-	for name, x := range map[string]*scene{"a red run": onHead(lint).run(1, 10, 100, ended("failure")), "a text": onHead(openai()).run(1, 10, 100).comment(1, 50, bot, yes)} {
-		if evidence.Missing(x.p, x.s).Twins {
-			t.Errorf("the twins of %s are asked for", name)
-		}
-	}
 }
 
 func TestWhatIsRunAgain(t *testing.T) {

@@ -1,7 +1,6 @@
 package evidence
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -29,59 +28,27 @@ type answer struct {
 func (j judge) read(r quorum.Reviewer, a attempt) answer {
 	if r.Verdict.Kind == quorum.Conclusion {
 		if got, seen := j.concluded(r, a); seen {
-			return j.remembered(r, a, j.here(a, got), nil)
+			return j.remembered(r, a, got, nil)
 		}
 		return j.unseen(a)
 	}
 	words := j.words(r, a)
-	return j.remembered(r, a, j.here(a, j.heard(r, a, words)), words)
-}
-
-// bare reports whether an answer is an approval that GitHub shows on the commit, and in no pull request.
-func bare(got answer) bool {
-	return got.outcome == quorum.Approved && (got.ref.Kind == quorum.TextRun || got.ref.Kind == quorum.TextCheck || got.ref.Kind == quorum.TextStatus)
-}
-
-// here takes a bare approval back that may be about another pull request of the same branch: one that was open then, or has
-// this head, for a label starts runs of a closed one, too. Its base may have a workflow that says yes to everything.
-func (j judge) here(a attempt, got answer) answer {
-	if !bare(got) {
-		return got
-	}
-	at := got.at
-	if got.ref.Kind == quorum.TextRun {
-		if at = a.run.Created; a.run.Event == "push" { // of no pull request
-			return got
-		}
-	}
-	for _, t := range j.s.Twins {
-		if !at.Before(t.Created) && (t.Head == j.s.PR.Head || t.Closed.IsZero() || !at.After(t.Closed)) {
-			got = answer{outcome: quorum.Declined, reason: quorum.ReasonElsewhere, at: got.at, ref: got.ref, url: got.url}
-			if t.Number != 0 {
-				got.detail = fmt.Sprintf("#%d", t.Number)
-			}
-			return got
-		}
-	}
-	return got
+	return j.remembered(r, a, j.heard(r, a, words), words)
 }
 
 // words are all of r's evidence in texts, checks and statuses, oldest first.
 func (j judge) words(r quorum.Reviewer, a attempt) []word {
 	words := j.texts(r, a)
-	if r.Check != "" {
-		if c, found := j.check(r); found {
-			w := word{Reading: readCheck(r, c), at: latest(c.Started, c.Completed), ref: quorum.TextRef{Kind: quorum.TextCheck, ID: c.ID}, url: c.URL, body: c.Summary}
-			if w.Inline { // it counts the comments that stand in its reviews
-				w.threads = j.opened(r, 0)
-			}
-			words = append(words, w)
+	if c, found := j.check(r); found {
+		w := word{Reading: readCheck(r, c), at: latest(c.Started, c.Completed), ref: quorum.TextRef{Kind: quorum.TextCheck, ID: c.ID}, url: c.URL, body: c.Summary}
+		if w.Inline { // it counts the comments that stand in its reviews
+			w.threads = j.opened(r, 0)
 		}
+		words = append(words, w.unless(j.checkOfAnother(c)))
 	}
-	if r.Status != "" {
-		if st, found := j.status(r); found {
-			words = append(words, word{Reading: readStatus(r, st), at: st.At, ref: quorum.TextRef{Kind: quorum.TextStatus, ID: st.ID}, url: st.URL, body: st.Description})
-		}
+	if st, found := j.status(r); found {
+		w := word{Reading: readStatus(r, st), at: st.At, ref: quorum.TextRef{Kind: quorum.TextStatus, ID: st.ID}, url: st.URL, body: st.Description}
+		words = append(words, w.unless(j.another(st.At)))
 	}
 	if a.run == nil && (a.number > 1 || a.byPerson) { // what was no verdict belongs to the attempt before
 		words = slices.DeleteFunc(words, func(w word) bool { return !w.verdict() && !w.void && w.at.Before(a.from) })
@@ -101,29 +68,68 @@ func readStatus(r quorum.Reviewer, st quorum.Status) Reading {
 	return Read(r, Material{Kind: Status, Body: st.Description, State: st.State})
 }
 
-// check is r's newest check run on this head and base, by name and App: never a status of that name, never another App's.
-func (j judge) check(r quorum.Reviewer) (newest quorum.CheckRun, found bool) {
+// check is r's newest check run on this head and base, by name and App: never a status of that name, never another App's. One
+// that approves, but may be another pull request's, leaves the word to those before it.
+func (j judge) check(r quorum.Reviewer) (c quorum.CheckRun, found bool) {
+	var newest, sure quorum.CheckRun
+	for _, c := range j.checks(r) {
+		if c.ID >= newest.ID {
+			newest = c
+		}
+		if _, doubt := j.checkOfAnother(c); c.ID >= sure.ID && !(doubt && readCheck(r, c).Outcome == quorum.Approved) {
+			sure = c
+		}
+	}
+	if sure.ID != 0 {
+		return sure, true
+	}
+	return newest, newest.ID != 0
+}
+
+// checks are r's check runs on this head and base. A job is as good as its run, which a list may not show yet.
+func (j judge) checks(r quorum.Reviewer) (out []quorum.CheckRun) {
+	if r.Check == "" {
+		return nil
+	}
 	for _, c := range j.s.Checks {
-		if c.Name == r.Check && strings.EqualFold(c.App, r.App) && c.ID >= newest.ID && !j.c.past(latest(c.Started, c.Completed)) && !j.foreign(c) {
-			newest, found = c, true
+		if c.Name != r.Check || !strings.EqualFold(c.App, r.App) || j.c.past(latest(c.Started, c.Completed)) {
+			continue
+		}
+		if run := j.runOf(c); !c.Job || run != nil && !j.elsewhere(*run) {
+			out = append(out, c)
 		}
 	}
-	return newest, found
+	return out
 }
 
-// foreign reports whether c is a job of a run of another branch's pull request.
-func (j judge) foreign(c quorum.CheckRun) bool {
-	return slices.ContainsFunc(j.s.Runs, func(run quorum.Run) bool { return run.Foreign && run.Suite == c.Suite })
+// status is r's newest commit status on this head and base, by context and creator. As of [judge.check], one in doubt leaves
+// the word to those before it.
+func (j judge) status(r quorum.Reviewer) (st quorum.Status, found bool) {
+	var newest, sure quorum.Status
+	for _, st := range j.statuses(r) {
+		if st.ID >= newest.ID {
+			newest = st
+		}
+		if _, doubt := j.another(st.At); st.ID >= sure.ID && !(doubt && readStatus(r, st).Outcome == quorum.Approved) {
+			sure = st
+		}
+	}
+	if sure.ID != 0 {
+		return sure, true
+	}
+	return newest, newest.ID != 0
 }
 
-// status is r's newest commit status on this head and base, by context and creator.
-func (j judge) status(r quorum.Reviewer) (newest quorum.Status, found bool) {
+func (j judge) statuses(r quorum.Reviewer) (out []quorum.Status) {
+	if r.Status == "" {
+		return nil
+	}
 	for _, st := range j.s.Statuses {
-		if strings.EqualFold(st.Context, r.Status) && st.Creator.Is(r.Author) && st.ID >= newest.ID && !j.c.past(st.At) {
-			newest, found = st, true
+		if strings.EqualFold(st.Context, r.Status) && st.Creator.Is(r.Author) && !j.c.past(st.At) {
+			out = append(out, st)
 		}
 	}
-	return newest, found
+	return out
 }
 
 // heard is what the words of an attempt say together.
@@ -166,6 +172,11 @@ func (j judge) heard(r quorum.Reviewer, a attempt, words []word) answer {
 		got.reason = quorum.ReasonAmbiguous
 	case got.outcome == quorum.Silent && slices.ContainsFunc(words, func(w word) bool { return w.why == quorum.ReasonUnnamed }):
 		got.reason = quorum.ReasonUnnamed
+	}
+	for _, w := range words {
+		if w.why == quorum.ReasonOtherPull {
+			return w.declined()
+		}
 	}
 	return got
 }
@@ -302,16 +313,17 @@ func (j judge) concluded(r quorum.Reviewer, a attempt) (answer, bool) {
 		if !found {
 			return answer{}, false
 		}
-		w = word{Reading: readCheck(r, c), at: latest(c.Started, c.Completed), ref: quorum.TextRef{Kind: quorum.TextCheck, ID: c.ID}, url: c.URL}
+		w = word{Reading: readCheck(r, c), at: latest(c.Started, c.Completed), ref: quorum.TextRef{Kind: quorum.TextCheck, ID: c.ID}, url: c.URL}.unless(j.checkOfAnother(c))
 	case r.Status != "":
 		st, found := j.status(r)
 		if !found {
 			return answer{}, false
 		}
-		w = word{Reading: readStatus(r, st), at: st.At, ref: quorum.TextRef{Kind: quorum.TextStatus, ID: st.ID}, url: st.URL}
+		w = word{Reading: readStatus(r, st), at: st.At, ref: quorum.TextRef{Kind: quorum.TextStatus, ID: st.ID}, url: st.URL}.unless(j.another(st.At))
 	case a.run != nil && a.run.Completed():
 		if a.run.Conclusion == "success" {
-			return answer{outcome: quorum.Approved, reason: quorum.ReasonApproved, at: a.ended, ref: quorum.TextRef{Kind: quorum.TextRun, ID: a.run.ID}, url: a.run.URL}, true
+			w = word{Reading: Reading{Outcome: quorum.Approved, Reason: quorum.ReasonApproved}, at: a.ended, ref: quorum.TextRef{Kind: quorum.TextRun, ID: a.run.ID}, url: a.run.URL}.unless(j.runOfAnother(*a.run))
+			break
 		}
 		run := j.unseen(a)
 		if run.outcome == quorum.Empty { // neutral
@@ -328,6 +340,9 @@ func (j judge) concluded(r quorum.Reviewer, a attempt) (answer, bool) {
 		return run, true
 	default:
 		return answer{}, false
+	}
+	if w.void {
+		return w.declined(), true
 	}
 	return answer{outcome: w.Outcome, reason: w.Reason, detail: w.Detail, at: w.at, ref: w.ref, url: w.url, findings: w.Findings}, true
 }

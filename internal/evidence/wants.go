@@ -22,6 +22,9 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 	if s.PR.Closed || s.File.State != quorum.FileValid || p.Mode == quorum.Off || s.PR.Draft && p.DraftsWait {
 		return w
 	}
+	if s.SameBranch == nil && len(s.Siblings) == 0 && slices.ContainsFunc(p.Reviewers, j.approvedBare) {
+		return quorum.Wants{SameBranch: true}
+	}
 	for _, r := range p.Reviewers {
 		if r.Retired {
 			continue
@@ -33,7 +36,6 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 				w.Commits = append(w.Commits, named)
 			}
 		}
-		w.Twins = w.Twins || (r.Verdict.Kind == quorum.Conclusion || r.Check != "" || r.Status != "") && bare(j.read(r, a))
 		if job, wanted := j.unexplained(r, a); wanted && !slices.Contains(w.Logs, job) {
 			w.Logs = append(w.Logs, job)
 		}

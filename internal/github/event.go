@@ -394,14 +394,14 @@ func (e *Event) touched(p *eventPayload) {
 	case "status":
 		t.Name, t.Author, t.Head = p.Context, p.Sender.Login, sha(p.SHA)
 	case "issue_comment":
-		t.Author, t.Text, t.Body = p.Comment.Is.User.Login, p.Comment.Is.ID, string(p.Comment.Is.Body)
+		t.Author, t.Text, t.Sum = p.Comment.Is.User.Login, p.Comment.Is.ID, p.Comment.Is.sum()
 		if at := p.Comment.Is.Updated; !at.IsZero() {
 			t.At = at.Unix()
 		}
 	case "pull_request_review_comment":
 		t.Author = p.Comment.Is.User.Login
 	case "pull_request_review":
-		t.Author, t.Text, t.Body = p.Review.Is.User.Login, p.Review.Is.ID, string(p.Review.Is.Body)
+		t.Author, t.Text, t.Sum = p.Review.Is.User.Login, p.Review.Is.ID, p.Review.Is.sum()
 	}
 	if p.PullRequest != nil {
 		t.Head = sha(p.PullRequest.Head.SHA)
@@ -481,20 +481,15 @@ type eventUser struct {
 type eventText struct {
 	ID      int64     `json:"id"`
 	User    eventUser `json:"user"`
-	Body    eventBody `json:"body"`
+	Body    string    `json:"body"`
 	Updated time.Time `json:"updated_at"`
 }
 
-// eventBody is shortSum of a text; null is a text of nothing.
-type eventBody string
-
-func (b *eventBody) UnmarshalJSON(raw []byte) error {
-	var text string
-	if err := json.Unmarshal(raw, &text); err != nil {
-		return err
+func (t eventText) sum() string {
+	if t.ID == 0 {
+		return ""
 	}
-	*b = eventBody(shortSum(text))
-	return nil
+	return shortSum(t.Body)
 }
 
 type eventPath struct {

@@ -115,7 +115,7 @@ type toldText struct {
 	ref       quorum.TextRef
 	author    string    // login
 	at        time.Time // when it was edited last; zero: not known, as of a review, whose edits REST does not date
-	body      string    // what it says then, as shortSum; "": not known
+	sum       string    // shortSum of what it says then; "": not known
 	dismissed bool
 	since     time.Time // when it was told
 }
@@ -126,8 +126,8 @@ func (h toldText) shown(t quorum.Text) bool {
 	if t.TextRef != h.ref || at.Before(h.at) || h.dismissed && t.State != "DISMISSED" {
 		return false
 	}
-	newer := !h.at.IsZero() && at.After(h.at)
-	return newer || h.body == "" || h.body == shortSum(t.Body)
+	newer := !h.at.IsZero() && at.After(h.at) // it was edited since, and may say something else
+	return newer || h.sum == "" || h.sum == shortSum(t.Body)
 }
 
 // ownCheck is a check run of ours with what it says.
@@ -265,7 +265,7 @@ func (m *memory) moved(same texts) *memory {
 		same.keep(&n.hints[i].head)
 	}
 	for i := range n.heard {
-		same.keep(&n.heard[i].author, &n.heard[i].body)
+		same.keep(&n.heard[i].author, &n.heard[i].sum)
 	}
 	for i := range t.commits {
 		same.keep(&t.commits[i].sha)
@@ -396,7 +396,7 @@ func (m *memory) hear(touches []quorum.Touch, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, t := range touches {
-		h := toldText{ref: quorum.TextRef{Kind: quorum.TextComment, ID: t.Text}, author: t.Author, body: t.Body, dismissed: t.Action == "dismissed", since: now}
+		h := toldText{ref: quorum.TextRef{Kind: quorum.TextComment, ID: t.Text}, author: t.Author, sum: t.Sum, dismissed: t.Action == "dismissed", since: now}
 		if t.Event == "pull_request_review" {
 			h.ref.Kind = quorum.TextReview
 		}
@@ -409,7 +409,7 @@ func (m *memory) hear(touches []quorum.Touch, now time.Time) {
 		if i := slices.IndexFunc(m.heard, func(o toldText) bool { return o.ref == h.ref }); i >= 0 {
 			was := m.heard[i]
 			if h.at.Before(was.at) { // it came late
-				h.at, h.body = was.at, was.body
+				h.at, h.sum = was.at, was.sum
 			}
 			h.since, h.dismissed = was.since, h.dismissed || was.dismissed
 			m.heard = slices.Delete(m.heard, i, i+1)

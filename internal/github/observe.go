@@ -44,7 +44,8 @@ type look struct {
 	asIf      []quorum.Reviewer // p's, or until that was read those that are expected; nil: nobody knows
 	src       []byte            // of the policy
 	s         quorum.Snapshot
-	listed    int // changed_files
+	listed    int    // changed_files
+	label     string // "owner:branch" of the head
 	have      parts
 	raw       raw
 	runs      []restRun    // raw.runs, and those that were read by their ids
@@ -263,6 +264,12 @@ func (l *look) fourth(ctx context.Context) error {
 		l.before()
 	}
 	wants := evidence.Missing(l.p, l.s)
+	if wants.SameBranch {
+		if err := l.sameBranch(ctx); err != nil {
+			return err
+		}
+		wants = evidence.Missing(l.p, l.s)
+	}
 	g, ctx := together(ctx)
 	jobs := make([]quorum.Job, len(wants.Logs))
 	for i, id := range wants.Logs {
@@ -281,9 +288,6 @@ func (l *look) fourth(ctx context.Context) error {
 			l.m.authors, err = l.f.authors(ctx, l.pr, l.s.PR.Head)
 			return err
 		})
-	}
-	if wants.Twins {
-		g.Go(func() error { return l.twins(ctx) })
 	}
 	if err := g.Wait(); err != nil {
 		return err
@@ -329,7 +333,7 @@ func (l *look) pull(ctx context.Context) error {
 	}
 	l.s.PR = p.pull(l.pr)
 	l.s.PR.FilesMissing = p.ChangedFiles > maxFiles
-	l.listed = p.ChangedFiles
+	l.listed, l.label = p.ChangedFiles, p.Head.Label
 	return nil
 }
 
@@ -536,40 +540,38 @@ func (l *look) others(ctx context.Context, sc scene) (err error) {
 
 func (l *look) before() {
 	for _, r := range l.raw.others {
-		if r.Head != l.s.PR.Head && l.within(r.HeadRepo) {
+		if r.Head != l.s.PR.Head && (r.HeadRepo == nil && l.s.PR.HeadRepo == "" || r.HeadRepo != nil && strings.EqualFold(r.HeadRepo.FullName, l.s.PR.HeadRepo)) {
 			l.s.Others = append(l.s.Others, r.run())
 		}
 	}
 }
 
-// within reports whether r is the repository of the pull request's head.
-func (l *look) within(r *restRepo) bool {
-	if r == nil { // it is gone
-		return l.s.PR.HeadRepo == ""
+// sameBranch reads the pull requests of the head branch, closed ones as well, the one that changed last first: as far back as
+// one may have had this head. Where GitHub refuses the list it is not whole, which costs an approval and no look.
+func (l *look) sameBranch(ctx context.Context) error {
+	l.s.SameBranch = []quorum.PullRequest{}
+	since := l.s.PR.Created
+	if l.s.Arrived.Before(since) {
+		since = l.s.Arrived
 	}
-	return strings.EqualFold(r.FullName, l.s.PR.HeadRepo)
-}
-
-// foreign reports whether r was made for a pull request of another branch or repository.
-func (l *look) foreign(r restRun) bool {
-	return strings.HasPrefix(r.Event, "pull_request") && (!l.within(r.HeadRepo) || r.Branch != "" && r.Branch != l.s.PR.HeadRef)
-}
-
-// twins reads the other pull requests of the head branch, closed ones as well.
-func (l *look) twins(ctx context.Context) error {
-	owner, _, known := strings.Cut(l.s.PR.HeadRepo, "/")
-	if !known {
-		l.s.Twins = []quorum.Twin{{Head: l.s.PR.Head}}
-		return nil
-	}
-	q := url.Values{"per_page": {"100"}, "state": {"all"}, "head": {owner + ":" + l.s.PR.HeadRef}}
-	all, err := pages[restPull](ctx, l.f, nil, l.f.path(l.pr, "pulls")+"?"+q.Encode(), "")
-	for _, p := range all {
-		if p.Number != l.pr.Number && (p.Head.Repo == nil || l.within(p.Head.Repo)) {
-			l.s.Twins = append(l.s.Twins, quorum.Twin{Number: p.Number, Head: p.Head.SHA, Created: p.Created, Closed: p.Closed})
+	q := url.Values{"per_page": {"100"}, "state": {"all"}, "head": {l.label}, "sort": {"updated"}, "direction": {"desc"}}
+	path := l.f.path(l.pr, "pulls") + "?" + q.Encode()
+	for range maxPages {
+		page, answer, err := onePage[restPull](ctx, l.f, path, "")
+		switch {
+		case IsNotFound(err), IsUnprocessable(err):
+			return nil
+		case err != nil:
+			return err
+		}
+		for _, p := range page {
+			l.s.SameBranch = append(l.s.SameBranch, p.pull(quorum.PR{Owner: l.pr.Owner, Repo: l.pr.Repo, Number: p.Number}))
+		}
+		if path = answer.Next; path == "" || len(page) == 0 || page[len(page)-1].Updated.Before(since) {
+			break
 		}
 	}
-	return err
+	return nil
 }
 
 func (l *look) reviews(ctx context.Context, _ scene) (err error) {
@@ -866,7 +868,6 @@ func (l *look) assemble() {
 			continue
 		}
 		run := r.run()
-		run.Foreign = l.foreign(r)
 		run.Jobs = jobsOf(run, l.s.Checks)
 		l.s.Runs = append(l.s.Runs, run)
 	}

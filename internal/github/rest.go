@@ -36,11 +36,13 @@ type restPull struct {
 	Draft   bool      `json:"draft"`
 	User    *restUser `json:"user"`
 	Created time.Time `json:"created_at"`
+	Updated time.Time `json:"updated_at"`
 	Closed  time.Time `json:"closed_at"`
 	Head    struct {
-		Ref  string    `json:"ref"`
-		SHA  string    `json:"sha"`
-		Repo *restRepo `json:"repo"`
+		Label string    `json:"label"` // "owner:branch"
+		Ref   string    `json:"ref"`
+		SHA   string    `json:"sha"`
+		Repo  *restRepo `json:"repo"`
 	} `json:"head"`
 	Base struct {
 		Ref  string   `json:"ref"`
@@ -59,7 +61,7 @@ func (p restPull) pull(pr quorum.PR) quorum.PullRequest {
 	out := quorum.PullRequest{
 		PR: quorum.PR{Owner: pr.Owner, Repo: pr.Repo, Number: p.Number}, Title: p.Title,
 		Head: p.Head.SHA, HeadRef: p.Head.Ref, Base: p.Base.SHA, BaseRef: p.Base.Ref, DefaultBranch: p.Base.Repo.DefaultBranch,
-		Merge: p.Merge, Author: p.User.account(), Draft: p.Draft, Closed: p.State != "open", Created: p.Created, Commits: p.Commits,
+		Merge: p.Merge, Author: p.User.account(), Draft: p.Draft, Closed: p.State != "open", Created: p.Created, ClosedAt: p.Closed, Commits: p.Commits,
 	}
 	if p.Head.Repo != nil {
 		out.HeadRepo = p.Head.Repo.FullName
@@ -97,8 +99,11 @@ type restRun struct {
 
 func (r restRun) run() quorum.Run {
 	out := quorum.Run{
-		ID: r.ID, Number: r.Number, Path: workflowPath(r.Path), Event: r.Event, Head: r.Head, Suite: r.Suite, Attempt: max(r.Attempt, 1),
+		ID: r.ID, Number: r.Number, Path: workflowPath(r.Path), Event: r.Event, Head: r.Head, Branch: r.Branch, Suite: r.Suite, Attempt: max(r.Attempt, 1),
 		Status: r.Status, Conclusion: r.Conclusion, Created: r.Created, Started: r.Started, Updated: r.Updated, Actor: r.Actor.account(), URL: r.URL,
+	}
+	if r.HeadRepo != nil {
+		out.Repo = r.HeadRepo.FullName
 	}
 	if out.Started.IsZero() {
 		out.Started = r.Created
@@ -152,7 +157,7 @@ type restCheck struct {
 
 func (c restCheck) check() ownCheck {
 	return ownCheck{annotations: c.Output.Annotations, CheckRun: quorum.CheckRun{
-		ID: c.ID, Name: c.Name, App: c.App.Slug, AppID: c.App.ID, Suite: c.Suite.ID, Status: c.Status, Conclusion: c.Conclusion, ExternalID: c.ExternalID,
+		ID: c.ID, Name: c.Name, App: c.App.Slug, AppID: c.App.ID, Job: c.App.Slug == ActionsApp && strings.Contains(c.URL, "/actions/runs/"), Suite: c.Suite.ID, Status: c.Status, Conclusion: c.Conclusion, ExternalID: c.ExternalID,
 		Title: c.Output.Title, Summary: c.Output.Summary, Text: c.Output.Text, Started: c.Started, Completed: c.Completed, URL: c.URL,
 	}}
 }

@@ -134,7 +134,7 @@ func opened() *host {
 		},
 		s: quorum.Snapshot{
 			PR:   quorum.PullRequest{PR: pr, Head: head, BaseRef: "main", DefaultBranch: "main", Author: quorum.Account{Login: "alice"}, Created: now, Commits: 1},
-			File: quorum.PolicyFile{State: quorum.FileValid, SHA: "p1"}, Gated: true, Arrived: now, Ours: actions,
+			File: quorum.PolicyFile{State: quorum.FileValid, SHA: "p1"}, Gated: true, Arrived: now, Ours: actions, SameBranch: []quorum.PullRequest{{PR: pr}},
 		},
 	}
 }

@@ -85,7 +85,7 @@ const (
 	ReasonUnknown      Reason = "unknown"       //
 	ReasonUnnamed      Reason = "unnamed"       // silent: its answer names no commit and the pull request had another head
 	ReasonSelf         Reason = "self"          // the pull request's author is its reviewer
-	ReasonElsewhere    Reason = "elsewhere"     // declined: it may be about another pull request of the same branch; Detail: which
+	ReasonOtherPull    Reason = "other_pull"    // declined: it may be about another pull request of the same branch; Detail: which
 
 	// Of decisions.
 	ReasonTally    Reason = "tally"    // the ballots decide

@@ -16,7 +16,6 @@ type Snapshot struct {
 	Began    time.Time     // when this look began, by GitHub's clock
 	Skew     time.Duration // GitHub's clock minus the local one, where that exceeds two seconds
 	Siblings []PullRequest // other open pull requests with the same head
-	Twins    []Twin        // other pull requests of the same head branch, open or not; only where an approval belongs to none of them
 	Timeline []Event       // oldest first
 	Runs     []Run         // workflow runs of the head, any workflow
 	Others   []Run         // runs of earlier heads of this pull request, as far as GitHub lists them
@@ -30,6 +29,10 @@ type Snapshot struct {
 	Resolved map[string]Commit
 	// Resolved holds the commits that a text named and that had to be looked up: the named (short) id is the key; a commit
 	// that does not exist is there with an empty SHA.
+
+	// SameBranch are the pull requests of the same head branch, open or not, as GitHub lists them: if this one is not among
+	// them, the list is not whole. Read only if an approval stands on the commit alone; nil if it was not read.
+	SameBranch []PullRequest
 
 	Permissions map[string]Permission // by login, of people who approved or requested changes
 	Ours        Account               // as whom we write; zero if unknown
@@ -54,18 +57,11 @@ type PullRequest struct {
 	Draft         bool
 	Closed        bool
 	Created       time.Time
+	ClosedAt      time.Time // zero while it is open
 	Labels        []string
 	Commits       int
 	Files         []File
 	FilesMissing  bool // the list of files is incomplete: it trips every guard
-}
-
-// Twin is another pull request of the same head branch: a run of that branch may be one of its runs.
-type Twin struct {
-	Number  int    // 0: nobody knows which, for the branch's repository is gone
-	Head    string // its last one, once it is closed
-	Created time.Time
-	Closed  time.Time // zero while it is open
 }
 
 // File is a changed file. A rename has both names.
@@ -134,7 +130,8 @@ type Run struct {
 	Path       string // normalised: without @ref and owner/repo/ prefix
 	Event      string
 	Head       string
-	Foreign    bool // its branch or repository is not the pull request's: it is of another one
+	Branch     string // of the head; "" where GitHub does not say
+	Repo       string // "owner/repo" of the head; "" if it was deleted
 	Suite      int64
 	Attempt    int
 	Status     string    // queued, in_progress, completed, …
@@ -219,6 +216,7 @@ type CheckRun struct {
 	Name       string // hostile
 	App        string // slug
 	AppID      int64
+	Job        bool // a job of a workflow run; a workflow can also write check runs, with its GITHUB_TOKEN
 	Suite      int64
 	Status     string
 	Conclusion string
@@ -255,5 +253,6 @@ type Wants struct {
 	Commits []string // (short) ids that texts name and that are neither the head nor its test merge
 	People  []string // logins whose permission matters
 	Authors bool     // the pull request's commits, and who made them
-	Twins   bool     // the other pull requests of its branch
+
+	SameBranch bool // all pull requests of its head branch; nothing else is told before they are known
 }

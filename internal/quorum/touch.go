@@ -13,5 +13,5 @@ type Touch struct {
 	Head     string `json:"h,omitempty"` // SHA that the event names; pull_request: its head
 	Text     int64  `json:"t,omitempty"` // issue_comment, pull_request_review: id of the comment or the review
 	At       int64  `json:"s,omitempty"` // issue_comment: when it was updated, in seconds since 1970
-	Body     string `json:"b,omitempty"` // a short hash of what the comment or the review says
+	Sum      string `json:"b,omitempty"` // a short hash of what the comment or the review says
 }

@@ -103,7 +103,7 @@ func Sentence(r quorum.Reason) string {
 		return "its answer names no commit, and the pull request had another one before"
 	case quorum.ReasonSelf:
 		return "it opened the pull request, and nobody reviews their own"
-	case quorum.ReasonElsewhere:
+	case quorum.ReasonOtherPull:
 		return "its result may be about another pull request of the same branch"
 
 	case quorum.ReasonTally:
@@ -200,8 +200,8 @@ func Advice(r quorum.Reason) string {
 		return "Let the reviewer name the commit that it reviewed (Reviewed commit: SHA)."
 	case quorum.ReasonSelf:
 		return "Another reviewer or a person must review this pull request."
-	case quorum.ReasonElsewhere:
-		return "Push a new commit: nothing about it can be the other pull request's."
+	case quorum.ReasonOtherPull:
+		return "Push a new commit, or have a person approve in its place: what comes then can be no other pull request's."
 
 	case quorum.ReasonDraft:
 		return "Mark the pull request as ready for review."

@@ -424,8 +424,12 @@ func (g *GitHub) checkJSON(c checkView) object {
 	if c.job != nil {
 		count = len(c.job.annotations)
 	}
+	web := fmt.Sprintf("%s/runs/%d", g.web(), c.ID)
+	if c.job != nil { // a job is shown in its run
+		web = c.DetailsURL
+	}
 	out := object{
-		"id": c.ID, "name": c.Name, "node_id": nodeID("CR", c.ID), "head_sha": c.Head, "external_id": c.ExternalID, "url": url, "html_url": fmt.Sprintf("%s/runs/%d", g.web(), c.ID),
+		"id": c.ID, "name": c.Name, "node_id": nodeID("CR", c.ID), "head_sha": c.Head, "external_id": c.ExternalID, "url": url, "html_url": web,
 		"details_url": or(c.DetailsURL, "https://github.com/apps/"+c.App.Slug), "status": c.Status, "conclusion": orNull(c.Conclusion), "started_at": stamp(c.Started),
 		"completed_at": stamp(c.Completed), "check_suite": object{"id": c.suite.id}, "app": g.appJSON(c.App), "pull_requests": g.pullsAt(c.Head),
 		"output": object{"title": orNull(c.Title), "summary": orNull(c.Summary), "text": orNull(c.Text), "annotations_count": count, "annotations_url": url + "/annotations"},
