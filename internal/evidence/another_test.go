@@ -62,6 +62,8 @@ func TestApprovalsOfAnotherPullRequest(t *testing.T) {
 	}
 	both := checked("secbot")
 	both.Verdict = format(quorum.Auto)
+	running := both
+	running.Workflow, running.Events = file, []string{"pull_request"}
 	text := func(id int64, from, to int) quorum.CheckRun {
 		return quorum.CheckRun{ID: id, App: "secbot", Suite: 9, Conclusion: "success", Summary: "**Ready to merge?** Yes", Started: at(from), Completed: at(to)}
 	}
@@ -112,6 +114,7 @@ func TestApprovalsOfAnotherPullRequest(t *testing.T) {
 		{"a newer objection", onHead(checked("secbot")).check(green("secbot", 5, 9, 5, 50)).check(red("secbot", 6, 9, 55, 58)).twin(head, 51, 60), objects},
 		{"a check in words", onHead(both).check(text(5, 5, 50)).twin(head, 0, 20), another},
 		{"a review beside it stands in the pull request", onHead(both).review(4, 40, "secbot[bot]", "COMMENTED", sageOK).check(text(5, 5, 50)).twin(head, 0, 20), approves},
+		{"a check in words, and its run is under way", onHead(running).run(1, 60, -1).check(text(5, 5, 50)).twin(head, 0, 20), atWork},
 		{"a status", onHead(sonar()).status(5, 50, "success").twin(head, 50, 60), another},
 		{"a status from before", onHead(sonar()).status(5, 49, "success").twin(head, 50, 60), approves},
 		{"a status from before speaks", onHead(sonar()).status(5, 49, "success").status(6, 55, "success").twin(head, 50, 60), approves},

@@ -173,6 +173,9 @@ func (j judge) heard(r quorum.Reviewer, a attempt, words []word) answer {
 	case got.outcome == quorum.Silent && slices.ContainsFunc(words, func(w word) bool { return w.why == quorum.ReasonUnnamed }):
 		got.reason = quorum.ReasonUnnamed
 	}
+	if got.outcome != quorum.Silent && got.outcome != quorum.Empty {
+		return got
+	}
 	for _, w := range words {
 		if w.why == quorum.ReasonOtherPull {
 			return w.declined()

@@ -805,13 +805,17 @@ func (l *look) minds(login string) bool {
 	return login == "" || slices.ContainsFunc(l.asIf, func(r quorum.Reviewer) bool { return strings.EqualFold(r.Author, login) })
 }
 
-// shortText is how long a text may be, in bytes, to be kept whoever wrote it. It may ask for a review; the long ones of who is
-// no reviewer say nothing that counts, and may be thousands.
-const shortText = 1 << 10
-
-// kept is as much of a text as may be needed.
+// kept is as much of a text as may be needed. What is longer than a request for a review, and of nobody who is a reviewer, says
+// nothing that counts, and there may be thousands of it.
 func (l *look) kept(login, body string) string {
-	if len(body) > shortText && l.asIf != nil && !l.minds(login) {
+	if l.asIf == nil || l.minds(login) {
+		return body
+	}
+	most := 1 << 10
+	for _, r := range l.asIf {
+		most = max(most, 2*len(r.Request.Comment)) // lines may come back with other ends
+	}
+	if len(body) > most {
 		return ""
 	}
 	return body

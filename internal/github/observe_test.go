@@ -491,7 +491,8 @@ func TestObserveTellsOurCheckFromOthers(t *testing.T) {
 // is read whole at once.
 func TestObserveKeepsNoLongTextsOfStrangers(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		policy := "version: 1\nquorum: 1\ngrace: 0s\nstand_in: write\nreviewers:\n  - {name: sage, author: \"sage[bot]\"}\n"
+		request := "@sage review" + strings.Repeat(", please", 200)
+		policy := "version: 1\nquorum: 1\ngrace: 0s\nstand_in: write\nreviewers:\n  - {name: sage, author: \"sage[bot]\", request: {comment: \"" + request + "\"}}\n"
 		long := strings.Repeat("Well, well. ", 500)
 		w := newWorld(t, func(s *setup) { s.policy = policy })
 		w.g.Permission("bob", "write")
@@ -499,7 +500,7 @@ func TestObserveKeepsNoLongTextsOfStrangers(t *testing.T) {
 			w.comment("mallory", fmt.Sprint(n, " ", long))
 		}
 		w.comment("Sage[bot]", long)
-		w.comment("mallory", "@sage review")
+		w.comment("mallory", request)
 		do[int64](t)(w.g.Review(7, sandbox.ReviewSpec{By: "mallory", State: "COMMENTED", Comments: []sandbox.Line{{Path: "cart.go", Line: 3, Body: long}}}))
 		do[int64](t)(w.g.Review(7, sandbox.ReviewSpec{By: "bob", State: "APPROVED", Body: long}))
 		w.look()
@@ -523,7 +524,7 @@ func TestObserveKeepsNoLongTextsOfStrangers(t *testing.T) {
 			w.forge.Expect(w.pr, "")
 			_, s, err := w.forge.Observe(t.Context(), w.pr)
 			w.must(err)
-			if diff := cmp.Diff(map[string]int{"mallory": len("@sage review"), "sage[bot]": len(long), "bob": 0}, kept(s)); diff != "" {
+			if diff := cmp.Diff(map[string]int{"mallory": len(request), "sage[bot]": len(long), "bob": 0}, kept(s)); diff != "" {
 				t.Errorf("bytes of words that are kept (- want, + got):\n%s", diff)
 			}
 		}
