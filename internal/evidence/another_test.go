@@ -12,7 +12,7 @@ import (
 
 const never = -1 << 20
 
-// other adds pull request 8 of the same branch.
+// twin adds pull request 8 of the same branch.
 func (x *scene) twin(head string, created, closed int, change ...func(*quorum.PullRequest)) *scene {
 	o := quorum.PullRequest{PR: quorum.PR{Owner: "acme", Repo: "shop", Number: 8}, Head: head, HeadRef: "feature", HeadRepo: "acme/shop", Created: at(created)}
 	if closed != never {
@@ -98,6 +98,9 @@ func TestApprovalsOfAnotherPullRequest(t *testing.T) {
 		{"a newer one that failed", onHead(lint()).run(1, 10, 100).run(2, 210, 300, ended("failure")).twin(head, 200, 400), again},
 		{"a text stands in its pull request", onHead(openai()).run(1, 10, 100).comment(1, 50, bot, yes).twin(head, 0, 200), approves},
 
+		{"a dynamic run of another's", onHead(lint()).run(1, 10, 100, by("dynamic"), of("refs/pull/8/merge", "acme/shop")), silent},
+		{"a dynamic run of its own", onHead(lint()).run(1, 10, 100, by("dynamic"), of("refs/pull/7/merge", "acme/shop")), approves},
+		{"of a repository that is gone, as the head's is", onHead(lint()).run(1, 10, 100, of("feature", "")).with(func(x *scene) { x.s.PR.HeadRepo = "" }), another},
 		{"another branch's run", onHead(lint()).run(1, 10, 100, of("evil", "acme/shop")), silent},
 		{"another repository's run", onHead(lint()).run(1, 10, 100, of("feature", "mallory/shop")), silent},
 		{"a run of a repository that is gone", onHead(lint()).run(1, 10, 100, of("feature", "")), silent},
@@ -117,12 +120,15 @@ func TestApprovalsOfAnotherPullRequest(t *testing.T) {
 		{"a check in words, and its run is under way", onHead(running).run(1, 60, -1).check(text(5, 5, 50)).twin(head, 0, 20), atWork},
 		{"a status", onHead(sonar()).status(5, 50, "success").twin(head, 50, 60), another},
 		{"a status from before", onHead(sonar()).status(5, 49, "success").twin(head, 50, 60), approves},
+		{"a status from when the other had this head", onHead(sonar()).status(5, -30, "success").twin(older, -50, -20), another},
+		{"a check without times", onHead(checked("secbot")).check(quorum.CheckRun{ID: 5, App: "secbot", Conclusion: "success"}).twin(head, 0, 20), another},
 		{"a status from before speaks", onHead(sonar()).status(5, 49, "success").status(6, 55, "success").twin(head, 50, 60), approves},
 
 		{"a job is as old as its run", onHead(checked(actions)).run(1, 10, 100).check(job(green(actions, 5, 1001, 60, 90))).twin(head, 11, 95), approves},
 		{"a rerun of a job is, too", onHead(checked(actions)).run(1, 10, 400, attempt(2, 300)).check(job(green(actions, 5, 1001, 300, 400))).twin(older, 0, 200), another},
 		{"another branch's job", onHead(checked(actions)).run(1, 10, 100, of("evil", "acme/shop")).check(job(green(actions, 5, 1001, 20, 30))), silent},
 		{"a job of a run that is not listed", onHead(checked(actions)).check(job(green(actions, 5, 1001, 20, 30))), silent},
+		{"one that failed", onHead(checked(actions)).run(1, 10, 100).check(job(green(actions, 5, 1001, 20, 30))).check(job(red(actions, 6, 1002, 40, 50))), objects},
 		{"a job of a push", onHead(checked(actions)).run(1, 10, 100, by("push")).check(job(green(actions, 5, 1001, 20, 30))).twin(head, 0, 200), approves},
 		{"written by a workflow, in whosever suite", onHead(checked(actions)).run(1, 10, 100, of("evil", "mallory/shop")).check(green(actions, 5, 1001, 20, 30)), approves},
 		{"an objection there is not lost", onHead(checked(actions)).run(1, 10, 100).run(2, 20, 100, of("evil", "acme/shop")).check(job(green(actions, 5, 1001, 20, 30))).check(red(actions, 6, 1002, 40, 50)), objects},

@@ -392,9 +392,9 @@ type word struct {
 	url         string
 	body        string
 	threads     []quorum.Thread // that it opened
-	void        bool            // it was edited by somebody else or dismissed: counts for nothing
-	why         quorum.Reason   // void: ReasonEdited, ReasonDismissed
-	by          string          // void: by whom
+	void        bool            // it counts for nothing
+	why         quorum.Reason   // void: ReasonEdited, ReasonDismissed, ReasonUnnamed, ReasonOtherPull
+	by          string          // void: who edited or dismissed it, or which pull request it may be about
 }
 
 func (w word) verdict() bool {

@@ -39,16 +39,10 @@ func (j judge) read(r quorum.Reviewer, a attempt) answer {
 // words are all of r's evidence in texts, checks and statuses, oldest first.
 func (j judge) words(r quorum.Reviewer, a attempt) []word {
 	words := j.texts(r, a)
-	if c, found := j.check(r); found {
-		w := word{Reading: readCheck(r, c), at: latest(c.Started, c.Completed), ref: quorum.TextRef{Kind: quorum.TextCheck, ID: c.ID}, url: c.URL, body: c.Summary}
-		if w.Inline { // it counts the comments that stand in its reviews
-			w.threads = j.opened(r, 0)
+	for _, all := range [][]word{j.checkWords(r), j.statusWords(r)} {
+		if w, found := clearest(all); found {
+			words = append(words, w)
 		}
-		words = append(words, w.unless(j.checkOfAnother(c)))
-	}
-	if st, found := j.status(r); found {
-		w := word{Reading: readStatus(r, st), at: st.At, ref: quorum.TextRef{Kind: quorum.TextStatus, ID: st.ID}, url: st.URL, body: st.Description}
-		words = append(words, w.unless(j.another(st.At)))
 	}
 	if a.run == nil && (a.number > 1 || a.byPerson) { // what was no verdict belongs to the attempt before
 		words = slices.DeleteFunc(words, func(w word) bool { return !w.verdict() && !w.void && w.at.Before(a.from) })
@@ -68,26 +62,9 @@ func readStatus(r quorum.Reviewer, st quorum.Status) Reading {
 	return Read(r, Material{Kind: Status, Body: st.Description, State: st.State})
 }
 
-// check is r's newest check run on this head and base, by name and App: never a status of that name, never another App's. One
-// that approves, but may be another pull request's, leaves the word to those before it.
-func (j judge) check(r quorum.Reviewer) (c quorum.CheckRun, found bool) {
-	var newest, sure quorum.CheckRun
-	for _, c := range j.checks(r) {
-		if c.ID >= newest.ID {
-			newest = c
-		}
-		if _, doubt := j.checkOfAnother(c); c.ID >= sure.ID && !(doubt && readCheck(r, c).Outcome == quorum.Approved) {
-			sure = c
-		}
-	}
-	if sure.ID != 0 {
-		return sure, true
-	}
-	return newest, newest.ID != 0
-}
-
-// checks are r's check runs on this head and base. A job is as good as its run, which a list may not show yet.
-func (j judge) checks(r quorum.Reviewer) (out []quorum.CheckRun) {
+// checkWords are r's check runs on this head and base, by name and App: never a status of that name, never another App's. A
+// job is as good as its run: of another branch it is nothing, and it approves once a list shows that run.
+func (j judge) checkWords(r quorum.Reviewer) (words []word) {
 	if r.Check == "" {
 		return nil
 	}
@@ -95,41 +72,41 @@ func (j judge) checks(r quorum.Reviewer) (out []quorum.CheckRun) {
 		if c.Name != r.Check || !strings.EqualFold(c.App, r.App) || j.c.past(latest(c.Started, c.Completed)) {
 			continue
 		}
-		if run := j.runOf(c); !c.Job || run != nil && !j.elsewhere(*run) {
-			out = append(out, c)
+		w := word{Reading: readCheck(r, c), at: latest(c.Started, c.Completed), ref: quorum.TextRef{Kind: quorum.TextCheck, ID: c.ID}, url: c.URL, body: c.Summary}
+		run, listed := j.runOf(c)
+		if c.Job && (listed && j.elsewhere(run) || !listed && w.Outcome == quorum.Approved) {
+			continue
 		}
+		if w.Inline { // it counts the comments that stand in its reviews
+			w.threads = j.opened(r, 0)
+		}
+		words = append(words, w.unless(j.checkOfAnother(c)))
 	}
-	return out
+	return words
 }
 
-// status is r's newest commit status on this head and base, by context and creator. As of [judge.check], one in doubt leaves
-// the word to those before it.
-func (j judge) status(r quorum.Reviewer) (st quorum.Status, found bool) {
-	var newest, sure quorum.Status
-	for _, st := range j.statuses(r) {
-		if st.ID >= newest.ID {
-			newest = st
-		}
-		if _, doubt := j.another(st.At); st.ID >= sure.ID && !(doubt && readStatus(r, st).Outcome == quorum.Approved) {
-			sure = st
-		}
-	}
-	if sure.ID != 0 {
-		return sure, true
-	}
-	return newest, newest.ID != 0
-}
-
-func (j judge) statuses(r quorum.Reviewer) (out []quorum.Status) {
+// statusWords are r's commit statuses on this head and base, by context and creator.
+func (j judge) statusWords(r quorum.Reviewer) (words []word) {
 	if r.Status == "" {
 		return nil
 	}
 	for _, st := range j.s.Statuses {
 		if strings.EqualFold(st.Context, r.Status) && st.Creator.Is(r.Author) && !j.c.past(st.At) {
-			out = append(out, st)
+			w := word{Reading: readStatus(r, st), at: st.At, ref: quorum.TextRef{Kind: quorum.TextStatus, ID: st.ID}, url: st.URL, body: st.Description}
+			words = append(words, w.unless(j.another(st.At)))
 		}
 	}
-	return out
+	return words
+}
+
+// clearest is the newest of checks or statuses; one that may be about another pull request leaves the word to the others.
+func clearest(words []word) (best word, found bool) {
+	for _, w := range words {
+		if !found || best.void && !w.void || best.void == w.void && w.ref.ID >= best.ref.ID {
+			best, found = w, true
+		}
+	}
+	return best, found
 }
 
 // heard is what the words of an attempt say together.
@@ -310,19 +287,12 @@ func (j judge) lost(r quorum.Reviewer, a attempt) bool {
 // concluded reads a verdict: conclusion.
 func (j judge) concluded(r quorum.Reviewer, a attempt) (answer, bool) {
 	var w word
+	seen := true
 	switch {
 	case r.Check != "":
-		c, found := j.check(r)
-		if !found {
-			return answer{}, false
-		}
-		w = word{Reading: readCheck(r, c), at: latest(c.Started, c.Completed), ref: quorum.TextRef{Kind: quorum.TextCheck, ID: c.ID}, url: c.URL}.unless(j.checkOfAnother(c))
+		w, seen = clearest(j.checkWords(r))
 	case r.Status != "":
-		st, found := j.status(r)
-		if !found {
-			return answer{}, false
-		}
-		w = word{Reading: readStatus(r, st), at: st.At, ref: quorum.TextRef{Kind: quorum.TextStatus, ID: st.ID}, url: st.URL}.unless(j.another(st.At))
+		w, seen = clearest(j.statusWords(r))
 	case a.run != nil && a.run.Completed():
 		if a.run.Conclusion == "success" {
 			w = word{Reading: Reading{Outcome: quorum.Approved, Reason: quorum.ReasonApproved}, at: a.ended, ref: quorum.TextRef{Kind: quorum.TextRun, ID: a.run.ID}, url: a.run.URL}.unless(j.runOfAnother(*a.run))
@@ -342,12 +312,12 @@ func (j judge) concluded(r quorum.Reviewer, a attempt) (answer, bool) {
 		}
 		return run, true
 	default:
-		return answer{}, false
+		seen = false
 	}
 	if w.void {
-		return w.declined(), true
+		return w.declined(), seen
 	}
-	return answer{outcome: w.Outcome, reason: w.Reason, detail: w.Detail, at: w.at, ref: w.ref, url: w.url, findings: w.Findings}, true
+	return answer{outcome: w.Outcome, reason: w.Reason, detail: w.Detail, at: w.at, ref: w.ref, url: w.url, findings: w.Findings}, seen
 }
 
 // unseen is what an attempt without a word came to, as its run shows.

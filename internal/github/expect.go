@@ -176,7 +176,7 @@ func (l *look) settle(was scene) {
 	if was.check != now.check || !now.judged {
 		l.have.drop(partConversation)
 	}
-	if l.asIf != nil && !slices.EqualFunc(l.asIf, l.p.Reviewers, func(a, b quorum.Reviewer) bool { return strings.EqualFold(a.Author, b.Author) }) {
+	if l.asIf != nil && authorsOf(l.asIf) != authorsOf(l.p.Reviewers) {
 		l.have.drop(partReviews | partComments | partConversation) // words of a new one may be missing
 	}
 	l.related = l.have.has(partConversation) && l.talked.related

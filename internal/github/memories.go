@@ -90,6 +90,7 @@ type known struct {
 	statuses  []quorum.Status
 	beside    bool // a check run of our name stands on the head, though we write a status
 	threads   conversation
+	keptFor   sum       // the reviewers whose long words threads holds
 	asked     bool      // threads holds an answer for head
 	early     bool      // threads was asked for beside what turned out to be news
 	serially  bool      // REST and GraphQL show the texts differently: they cannot be read side by side

@@ -156,12 +156,12 @@ func judged(file quorum.PolicyFile, p quorum.Policy) bool {
 	return file.State == quorum.FileValid && p.Mode != quorum.Off
 }
 
-// fresh reports whether the conversation must be asked for anew, whatever REST answers: at first, when the clock is about
+// fresh reports whether the conversation must be asked for anew, whatever REST answers: at first, for other reviewers, when the clock is about
 // to change the decision, while a thread can end an objection, for REST does not show that, and while the head has no
 // check suite: our own check brings one, and clocks count from it.
 func (l *look) fresh() bool {
 	now := l.f.now().Add(l.s.Skew)
-	return !l.m.asked || l.m.early || l.m.byThreads || !l.m.wake.IsZero() && !now.Before(l.m.wake) || l.m.threads.arrived.IsZero() && !l.f.client.Personal()
+	return !l.m.asked || l.m.keptFor != authorsOf(l.asIf) || l.m.early || l.m.byThreads || !l.m.wake.IsZero() && !now.Before(l.m.wake) || l.m.threads.arrived.IsZero() && !l.f.client.Personal()
 }
 
 // third reads by its id what lists did not show, and the conversation if anything in it may be new and it was not read
@@ -549,7 +549,10 @@ func (l *look) before() {
 // sameBranch reads the pull requests of the head branch, closed ones as well, the one that changed last first: as far back as
 // one may have had this head. Where GitHub refuses the list it is not whole, which costs an approval and no look.
 func (l *look) sameBranch(ctx context.Context) error {
-	l.s.SameBranch = []quorum.PullRequest{}
+	l.s.SameBranch = []quorum.PullRequest{} // not nil: it was asked for
+	if l.label == "" {
+		return nil
+	}
 	since := l.s.PR.Created
 	if l.s.Arrived.Before(since) {
 		since = l.s.Arrived
@@ -671,7 +674,19 @@ func (l *look) converse(ctx context.Context) (err error) {
 	return err
 }
 
-func (l *look) take(c conversation) { l.m.threads, l.conversed = c, true }
+func (l *look) take(c conversation) {
+	l.m.threads, l.conversed = c, true
+	l.m.keptFor = authorsOf(l.asIf)
+}
+
+// authorsOf stands for the accounts that reviewers have.
+func authorsOf(reviewers []quorum.Reviewer) sum {
+	var names strings.Builder
+	for _, r := range reviewers {
+		names.WriteString(strings.ToLower(r.Author) + "\n")
+	}
+	return sha256.Sum256([]byte(names.String()))
+}
 
 // record takes over what our own checks remember; of several the one that was written last.
 func (l *look) record() {

@@ -201,15 +201,15 @@ func createFile(path string) error {
 
 // openDB opens a database of ours with pragmas that each connection sets.
 func openDB(path string, conns int, pragmas ...string) (*sql.DB, error) {
-	return connect(path, conns, append([]string{"busy_timeout(10000)", "journal_mode(WAL)", "temp_store(MEMORY)", "foreign_keys(1)"}, pragmas...)...)
+	return connect(path, "rwc", conns, append([]string{"busy_timeout(10000)", "journal_mode(WAL)", "temp_store(MEMORY)", "foreign_keys(1)"}, pragmas...)...)
 }
 
-func connect(path string, conns int, pragmas ...string) (*sql.DB, error) {
+func connect(path, mode string, conns int, pragmas ...string) (*sql.DB, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
 	}
-	dsn := url.URL{Scheme: "file", Path: filepath.ToSlash(abs), RawQuery: url.Values{"_pragma": pragmas}.Encode()}
+	dsn := url.URL{Scheme: "file", Path: filepath.ToSlash(abs), RawQuery: url.Values{"mode": {mode}, "_pragma": pragmas}.Encode()}
 	poolPages()
 	var c driver.Connector
 	if c, err = sqlite.NewConnector(dsn.String()); err != nil {
@@ -221,19 +221,21 @@ func connect(path string, conns int, pragmas ...string) (*sql.DB, error) {
 	return db, nil
 }
 
-// ours refuses the database of another program, and leaves it as it is. An empty file is nobody's.
+// ours refuses the database of another program, and leaves it as it is. An empty file is nobody's; so is one in which nothing
+// but goose has begun.
 func ours(path string) (err error) {
-	db, err := connect(path, 1, "busy_timeout(10000)")
+	db, err := connect(path, "ro", 1, "busy_timeout(10000)")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	var tables, versions int
-	row := db.QueryRowContext(context.Background(), `SELECT count(*), count(*) FILTER (WHERE name = 'goose_db_version') FROM sqlite_schema`)
-	if err := row.Scan(&tables, &versions); err != nil {
+	var tables, known int
+	row := db.QueryRowContext(context.Background(), `SELECT count(*) FILTER (WHERE name NOT IN ('goose_db_version', 'sqlite_sequence')), count(*) FILTER (WHERE name IN ('deliveries', 'work', 'goose_db_version'))
+		FROM sqlite_schema WHERE type = 'table'`)
+	if err := row.Scan(&tables, &known); err != nil {
 		return fmt.Errorf("read its tables: %w", err)
 	}
-	if tables > 0 && versions == 0 {
+	if tables > 0 && known < 3 {
 		return ErrAnothers
 	}
 	return nil

@@ -237,20 +237,42 @@ func TestNoDatabaseIsRefused(t *testing.T) {
 }
 
 func TestAnotherProgramsDatabaseIsLeftAlone(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "wiki.db")
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	fixture(t, path, `CREATE TABLE pages (title TEXT)`)
-	was, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := store.OpenSQLite(path, store.Options{}); !errors.Is(err, store.ErrAnothers) || !strings.Contains(err.Error(), path) {
-		t.Errorf("opened: %v", err)
-	}
-	if is, err := os.ReadFile(path); err != nil || !bytes.Equal(is, was) {
-		t.Errorf("it was changed (%v)", err)
+	for name, script := range map[string]string{
+		"a wiki":       `CREATE TABLE pages (title TEXT)`,
+		"goose's, too": `CREATE TABLE goose_db_version (id INTEGER PRIMARY KEY, version_id INTEGER, is_applied INTEGER, tstamp TIMESTAMP); INSERT INTO goose_db_version (version_id, is_applied) VALUES (0, 1), (7, 1); CREATE TABLE pages (title TEXT)`,
+		"in a log":     `PRAGMA journal_mode = WAL; CREATE TABLE pages (title TEXT)`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			path := filepath.Join(dir, "wiki.db")
+			db, err := sql.Open("sqlite", path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer db.Close()
+			if _, err := db.ExecContext(t.Context(), script); err != nil {
+				t.Fatal(err)
+			}
+			copied := filepath.Join(t.TempDir(), "wiki.db") // as a program leaves it that was killed
+			was := map[string][]byte{}
+			for _, suffix := range []string{"", "-wal"} {
+				if was[suffix], err = os.ReadFile(path + suffix); err != nil {
+					delete(was, suffix)
+					continue
+				}
+				if err := os.WriteFile(copied+suffix, was[suffix], 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := store.OpenSQLite(copied, store.Options{}); !errors.Is(err, store.ErrAnothers) || !strings.Contains(err.Error(), copied) {
+				t.Errorf("opened: %v", err)
+			}
+			for suffix, bytesWere := range was {
+				if is, err := os.ReadFile(copied + suffix); err != nil || !bytes.Equal(is, bytesWere) {
+					t.Errorf("wiki.db%s was changed (%v)", suffix, err)
+				}
+			}
+		})
 	}
 }
 
