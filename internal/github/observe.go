@@ -189,7 +189,8 @@ func (l *look) third(ctx context.Context) error {
 	g, ctx := together(ctx)
 	serially := !l.conversed && (l.fresh() || l.seen.any)
 	if serially {
-		g.Go(func() error { return l.converse(ctx) })
+		sc := l.scene()
+		g.Go(func() error { return l.converse(ctx, sc) })
 	}
 	if l.s.File.Changed {
 		g.Go(func() error { return l.proposed(ctx) })
@@ -666,8 +667,8 @@ func (l *look) gated(ctx context.Context, sc scene) error {
 	return nil
 }
 
-func (l *look) converse(ctx context.Context) (err error) {
-	c, _, err := l.f.converse(ctx, l.pr, l.scene(), l.asked(), l.kept)
+func (l *look) converse(ctx context.Context, sc scene) (err error) {
+	c, _, err := l.f.converse(ctx, l.pr, sc, l.asked(), l.kept)
 	if err == nil {
 		l.take(c)
 	}
