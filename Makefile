@@ -19,7 +19,7 @@ race: ## needs a C compiler
 	$(GO) test -race ./...
 
 properties: ## what holds of every decision, in 10,000 worlds each
-	$(GO) test ./internal/quorum -rapid.checks=10000
+	$(GO) test ./internal/quorum ./internal/pathfilter -rapid.checks=10000
 
 lint: ## golangci-lint v2, configured in .golangci.yml
 	$(GO) vet ./...

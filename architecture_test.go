@@ -26,12 +26,13 @@ const module = "github.com/review-coordinator/coordinator"
 
 // rules says for every package which of ours it may import. A package without a rule fails: give it one.
 var rules = map[string][]string{
-	"internal/quorum":   {},
-	"internal/evidence": {"internal/quorum"},
-	"internal/report":   {"internal/quorum"},
-	"internal/config":   {"internal/quorum", "internal/evidence"},
-	"internal/github":   {"internal/quorum", "internal/evidence", "internal/config", "internal/report"},
-	"internal/loop":     {"internal/quorum", "internal/evidence", "internal/report"},
+	"internal/quorum":     {},
+	"internal/pathfilter": {},
+	"internal/evidence":   {"internal/quorum", "internal/pathfilter"},
+	"internal/report":     {"internal/quorum"},
+	"internal/config":     {"internal/quorum", "internal/evidence", "internal/pathfilter"},
+	"internal/github":     {"internal/quorum", "internal/evidence", "internal/config", "internal/report"},
+	"internal/loop":       {"internal/quorum", "internal/evidence", "internal/report"},
 	// The table knows keys and times and nothing of what they name.
 	"internal/store":           {},
 	"internal/store/storetest": {"internal/store"},
@@ -48,7 +49,7 @@ var rules = map[string][]string{
 }
 
 // pure are the packages that judge, decide and word. Equal inputs give equal outputs, wherever and whenever.
-var pure = []string{"internal/quorum", "internal/evidence", "internal/report"}
+var pure = []string{"internal/quorum", "internal/pathfilter", "internal/evidence", "internal/report"}
 
 // impure is what a pure package does not import: each of them knows a clock, an environment, chance, or shared state.
 var impure = []string{

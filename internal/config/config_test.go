@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/review-coordinator/coordinator/internal/pathfilter"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
@@ -364,7 +365,7 @@ func TestMatch(t *testing.T) {
 		{"!README.md", "", "README.md hello.md"},
 	} {
 		for _, path := range strings.Fields(test.yes + " " + test.no) {
-			if got, want := quorum.MatchAny(strings.Fields(test.patterns), path), slices.Contains(strings.Fields(test.yes), path); got != want {
+			if got, want := pathfilter.MatchAny(strings.Fields(test.patterns), path), slices.Contains(strings.Fields(test.yes), path); got != want {
 				t.Errorf("%q matches %q: %t, want %t", test.patterns, path, got, want)
 			}
 		}

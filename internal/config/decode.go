@@ -17,8 +17,7 @@ import (
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
-
-	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/pathfilter"
 )
 
 // Bounds that no honest file reaches. They keep the parser, which recurses and compares keys with keys, within
@@ -278,7 +277,7 @@ func (r *reader) mapping(key string, n ast.Node, into reflect.Value) {
 	for name, pair := range r.pairs(key, n) {
 		sub := key + "[" + strconv.Quote(name) + "]"
 		r.keys[sub] = r.keys[join(key, name)]
-		if _, err := quorum.CompileFilter(name); err != nil {
+		if _, err := pathfilter.Compile(name); err != nil {
 			r.fail(sub, fmt.Sprintf("%s is not a pattern: %v", quote(name), err), "patterns are those of GitHub's branch filters")
 		}
 		element := reflect.New(into.Type().Elem()).Elem()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
+	"github.com/review-coordinator/coordinator/internal/pathfilter"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
@@ -63,7 +64,7 @@ func (g *Glob) decode(r *reader, key string, n ast.Node) {
 	if !ok {
 		return
 	}
-	if _, err := quorum.CompileFilter(text); err != nil {
+	if _, err := pathfilter.Compile(text); err != nil {
 		r.fail(key, fmt.Sprintf("%s is not a pattern: %v", quote(text), err),
 			`patterns are those of GitHub's path filters: * within a folder, ** anything, [a-z] a set; a \ takes a character as it is`)
 		return

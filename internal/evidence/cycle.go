@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/pathfilter"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
@@ -157,7 +158,7 @@ func guarded(p quorum.Policy, r quorum.Reviewer, s quorum.Snapshot, event string
 	if s.PR.FilesMissing {
 		return "", true
 	}
-	list, err := quorum.CompileFilters(patterns)
+	list, err := pathfilter.CompileAll(patterns)
 	if err != nil { // unreachable: config has compiled them all
 		return "", true
 	}

@@ -1,4 +1,4 @@
-package quorum
+package pathfilter
 
 import (
 	"regexp"
@@ -34,9 +34,9 @@ func TestSimplePatternsMatchAsAllDo(t *testing.T) {
 	}
 }
 
-func BenchmarkCompileFilters(b *testing.B) {
+func BenchmarkCompileAll(b *testing.B) {
 	for b.Loop() {
-		if _, err := CompileFilters([]string{"AGENTS.md", "**/AGENTS.md", ".codex/**", ".github/workflows/**", ".github/actions/**"}); err != nil {
+		if _, err := CompileAll([]string{"AGENTS.md", "**/AGENTS.md", ".codex/**", ".github/workflows/**", ".github/actions/**"}); err != nil {
 			b.Fatal(err)
 		}
 	}

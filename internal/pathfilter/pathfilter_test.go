@@ -1,4 +1,4 @@
-package quorum
+package pathfilter
 
 // GitHub documents its filter patterns by example. These are the same rules, with paths and branches of our own.
 
@@ -85,7 +85,7 @@ func TestTheLastPatternWins(t *testing.T) {
 			t.Errorf("%q on %q: %v", test.patterns, test.path, got)
 		}
 	}
-	list, err := CompileFilters([]string{"**.md", "!docs/**"})
+	list, err := CompileAll([]string{"**.md", "!docs/**"})
 	if err != nil || !list.Match("a.md") || list.Match("docs/a.md") || len(list) != 2 {
 		t.Errorf("%v, %v", list, err)
 	}
@@ -109,7 +109,7 @@ func TestPatternsThatAreRefused(t *testing.T) {
 		strings.Repeat("a", 1025):   "longer than 1024 bytes",
 		strings.Repeat("a?", 20000): "longer than 1024 bytes",
 	} {
-		_, err := CompileFilter(pattern)
+		_, err := Compile(pattern)
 		if err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("%.20q: %v, want %q", pattern, err, why)
 		}
@@ -117,10 +117,10 @@ func TestPatternsThatAreRefused(t *testing.T) {
 			t.Errorf("%.20q matches", pattern)
 		}
 	}
-	if _, err := CompileFilters([]string{"a", "b["}); err == nil || !strings.HasPrefix(err.Error(), `read pattern "b["`) {
+	if _, err := CompileAll([]string{"a", "b["}); err == nil || !strings.HasPrefix(err.Error(), `read pattern "b["`) {
 		t.Errorf("the pattern is not named: %v", err)
 	}
-	if _, err := CompileFilter(strings.Repeat("a", 1024)); err != nil {
+	if _, err := Compile(strings.Repeat("a", 1024)); err != nil {
 		t.Error(err)
 	}
 }
@@ -140,22 +140,22 @@ func TestAHostilePatternTakesNoTime(t *testing.T) {
 	}
 }
 
-func FuzzCompileFilter(f *testing.F) {
+func FuzzCompile(f *testing.F) {
 	for _, pattern := range []string{"**.go", "docs/**/*.md", "!a", "[a-z]+x?", `\*`, "[", "a??", "\xff", "**/"} {
 		f.Add(pattern, "docs/a.md")
 	}
 	f.Fuzz(func(t *testing.T, pattern, path string) {
-		p, err := CompileFilter(pattern)
+		p, err := Compile(pattern)
 		if err != nil {
 			if Match(pattern, path) {
 				t.Fatalf("%q cannot be compiled and matches %q", pattern, path)
 			}
 			return
 		}
-		if got := (Filters{p}).Match(path); got != Match(pattern, path) || got && strings.HasPrefix(pattern, "!") {
+		if got := (Patterns{p}).Match(path); got != Match(pattern, path) || got && strings.HasPrefix(pattern, "!") {
 			t.Fatalf("%q on %q: %v", pattern, path, got)
 		}
-		if !strings.ContainsAny(pattern, `*?+[]\!`) && (Filters{p}).Match(path) != (pattern == path) {
+		if !strings.ContainsAny(pattern, `*?+[]\!`) && (Patterns{p}).Match(path) != (pattern == path) {
 			t.Fatalf("%q has no special character, and on %q it does not mean itself", pattern, path)
 		}
 	})

@@ -1,7 +1,8 @@
-package quorum
-
-// GitHub's filter patterns, as its documentation of `paths` and `branches` describes them. The usual glob libraries read
-// some of them differently: `**.go` matches in every folder here, `?` makes the character before it optional.
+// Package pathfilter reads and matches GitHub's filter patterns, as GitHub's documentation of `paths` and `branches`
+// describes them. It promises to match what GitHub matches, in time in proportion to the path, whatever the pattern: the
+// usual glob libraries read some of them differently (`**.go` matches in every folder here, `?` makes the character before
+// it optional).
+package pathfilter
 
 import (
 	"errors"
@@ -11,8 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// A Filter is a compiled filter pattern. Matching takes time in proportion to the path, whatever the pattern.
-type Filter struct {
+// A Pattern is a compiled filter pattern. Matching takes time in proportion to the path, whatever the pattern.
+type Pattern struct {
 	negated bool
 	re      *regexp.Regexp // nil: the pattern is a name, a folder/** or a **/name, which are most, and need no compiling
 	below   string         // of folder/**: the folder with its slash
@@ -23,14 +24,14 @@ type Filter struct {
 // maxPattern bounds a pattern: GitHub's longest path component has 255 bytes, and compiling costs memory.
 const maxPattern = 1024
 
-// CompileFilter reads a filter pattern.
-func CompileFilter(pattern string) (Filter, error) {
+// Compile reads a filter pattern.
+func Compile(pattern string) (Pattern, error) {
 	body, negated := strings.CutPrefix(pattern, "!")
 	switch {
 	case body == "":
-		return Filter{}, errors.New("it is empty")
+		return Pattern{}, errors.New("it is empty")
 	case len(pattern) > maxPattern:
-		return Filter{}, fmt.Errorf("it is longer than %d bytes", maxPattern)
+		return Pattern{}, fmt.Errorf("it is longer than %d bytes", maxPattern)
 	}
 	if p, ok := simple(body); ok {
 		p.negated = negated
@@ -38,18 +39,18 @@ func CompileFilter(pattern string) (Filter, error) {
 	}
 	expr, err := translate(body)
 	if err != nil {
-		return Filter{}, err
+		return Pattern{}, err
 	}
 	re, err := regexp.Compile(expr)
 	if err != nil {
-		return Filter{}, fmt.Errorf("it cannot be compiled: %w", err)
+		return Pattern{}, fmt.Errorf("it cannot be compiled: %w", err)
 	}
-	return Filter{negated: negated, re: re}, nil
+	return Pattern{negated: negated, re: re}, nil
 }
 
 // simple reads a pattern that needs no regular expression.
-func simple(body string) (Filter, bool) {
-	var p Filter
+func simple(body string) (Pattern, bool) {
+	var p Pattern
 	name, within := strings.CutPrefix(body, "**/")
 	folder, below := strings.CutSuffix(body, "/**")
 	switch {
@@ -61,7 +62,7 @@ func simple(body string) (Filter, bool) {
 	return p, !strings.ContainsAny(name, `*?+[\`+"\ufffd") && utf8.ValidString(name) // an expression takes any invalid byte for a �
 }
 
-func (p Filter) match(path string) bool {
+func (p Pattern) match(path string) bool {
 	switch {
 	case p.re != nil:
 		return p.re.MatchString(path)
@@ -76,26 +77,26 @@ func (p Filter) match(path string) bool {
 // away from the patterns before it), matches nothing.
 func Match(pattern, path string) bool { return MatchAny([]string{pattern}, path) }
 
-// MatchAny reports whether path matches a list of patterns as [Filters.Match] does; patterns that cannot be compiled
+// MatchAny reports whether path matches a list of patterns as [Patterns.Match] does; patterns that cannot be compiled
 // match nothing. For more than a few paths compile the list once.
 func MatchAny(patterns []string, path string) bool {
-	var list Filters
+	var list Patterns
 	for _, pattern := range patterns {
-		if p, err := CompileFilter(pattern); err == nil {
+		if p, err := Compile(pattern); err == nil {
 			list = append(list, p)
 		}
 	}
 	return list.Match(path)
 }
 
-// Filters is a list of filter patterns in the order of the file.
-type Filters []Filter
+// Patterns is a list of filter patterns in the order of the file.
+type Patterns []Pattern
 
-// CompileFilters reads a list of filter patterns.
-func CompileFilters(patterns []string) (Filters, error) {
-	list := make(Filters, 0, len(patterns))
+// CompileAll reads a list of filter patterns.
+func CompileAll(patterns []string) (Patterns, error) {
+	list := make(Patterns, 0, len(patterns))
 	for _, pattern := range patterns {
-		p, err := CompileFilter(pattern)
+		p, err := Compile(pattern)
 		if err != nil {
 			return nil, fmt.Errorf("read pattern %q: %w", pattern, err)
 		}
@@ -106,7 +107,7 @@ func CompileFilters(patterns []string) (Filters, error) {
 
 // Match reports whether path matches as GitHub reads a list: the last pattern that matches wins, and one that begins
 // with "!" excludes.
-func (ps Filters) Match(path string) bool {
+func (ps Patterns) Match(path string) bool {
 	for i := len(ps) - 1; i >= 0; i-- {
 		if ps[i].match(path) {
 			return !ps[i].negated
