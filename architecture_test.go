@@ -40,9 +40,11 @@ var rules = map[string][]string{
 	"internal/daemon": {"internal/quorum", "internal/evidence", "internal/report", "internal/loop", "internal/store"},
 	// What validates the sandbox against GitHub's description is for tests: nothing that is built imports it.
 	"internal/sandbox/openapi": {},
-	"internal/sandbox":         {"internal/quorum", "internal/evidence", "internal/report", "internal/config", "internal/github", "internal/loop"},
+	// The fake stands on the ground: it knows GitHub, and nothing of ours.
+	"internal/sandbox": {},
+	"internal/story":   {"internal/quorum", "internal/config", "internal/github", "internal/loop", "internal/sandbox"},
 	"cmd/coordinator": {
-		"internal/quorum", "internal/evidence", "internal/report", "internal/config", "internal/github", "internal/loop", "internal/sandbox", "internal/store", "internal/daemon",
+		"internal/quorum", "internal/evidence", "internal/report", "internal/config", "internal/github", "internal/loop", "internal/sandbox", "internal/story", "internal/store", "internal/daemon",
 	},
 	// Load, crashes and growth of the real program, against the sandbox.
 	"bench": {"internal/quorum", "internal/report", "internal/sandbox"},
@@ -70,6 +72,7 @@ var unwelcome = []string{"util", "utils", "common", "helper", "helpers", "types"
 type pkg struct {
 	ImportPath, Name, Doc, Dir string
 	Imports, Deps, GoFiles     []string
+	TestImports, XTestImports  []string
 	Error                      *struct{ Err string }
 }
 
@@ -84,7 +87,7 @@ func (p pkg) name() string {
 // list are the packages of the repository.
 func list(t *testing.T) (all []pkg) {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-e", "-json=ImportPath,Name,Doc,Dir,Imports,Deps,GoFiles,Error", "./...")
+	cmd := exec.Command("go", "list", "-e", "-json=ImportPath,Name,Doc,Dir,Imports,TestImports,XTestImports,Deps,GoFiles,Error", "./...")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
@@ -127,6 +130,20 @@ func TestImportsPointInwards(t *testing.T) {
 	for name := range rules {
 		if !seen[name] {
 			t.Errorf("%s has a rule and is not there", name)
+		}
+	}
+}
+
+// The fake could be published by itself: its tests, too, know nothing of ours but the fake.
+func TestTheFakeStandsAlone(t *testing.T) {
+	for _, p := range list(t) {
+		if p.name() != "internal/sandbox" && !strings.HasPrefix(p.name(), "internal/sandbox/") {
+			continue
+		}
+		for _, imp := range slices.Concat(p.Imports, p.TestImports, p.XTestImports) {
+			if ours, isOurs := strings.CutPrefix(imp, module+"/"); isOurs && ours != "internal/sandbox" && !strings.HasPrefix(ours, "internal/sandbox/") {
+				t.Errorf("%s, or a test of it, imports %s", p.name(), ours)
+			}
 		}
 	}
 }

@@ -21,7 +21,7 @@ import (
 
 	"github.com/review-coordinator/coordinator/internal/loop"
 	"github.com/review-coordinator/coordinator/internal/report"
-	"github.com/review-coordinator/coordinator/internal/sandbox"
+	"github.com/review-coordinator/coordinator/internal/story"
 )
 
 func TestThePicture(t *testing.T) {
@@ -35,11 +35,11 @@ func lastCheck(t *testing.T, file string) (last report.Check) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := sandbox.Parse(file, src)
+	s, err := story.Parse(file, src)
 	if err != nil {
 		t.Fatal(err)
 	}
-	story, err := s.Step(t.Context(), sandbox.Audience{Looked: func(l loop.Look) { last = l.Check }})
+	story, err := s.Step(t.Context(), story.Audience{Looked: func(l loop.Look) { last = l.Check }})
 	if err != nil {
 		t.Fatal(err)
 	}

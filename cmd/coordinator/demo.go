@@ -22,7 +22,7 @@ import (
 
 	"github.com/review-coordinator/coordinator/internal/daemon"
 	"github.com/review-coordinator/coordinator/internal/quorum"
-	"github.com/review-coordinator/coordinator/internal/sandbox"
+	"github.com/review-coordinator/coordinator/internal/story"
 )
 
 //go:embed demo.txt
@@ -57,11 +57,11 @@ func (cmd demoCmd) Run(ctx context.Context, c *command) error {
 	case err != nil || !(speed >= 0 && speed <= 10_000):
 		return usage(fmt.Errorf("--speed %s: it is a number of story seconds per second, or max", oneLine(cmd.Speed)), "coordinator demo --speed 16")
 	}
-	s, err := sandbox.Parse("demo.txt", demoScenario)
+	s, err := story.Parse("demo.txt", demoScenario)
 	if err != nil {
 		return fmt.Errorf("read the demo's story: %w", err) // unreachable: a test plays it
 	}
-	clock := newStoryClock(sandbox.Begin, speed)
+	clock := newStoryClock(story.Begin, speed)
 	st := newStage(c, speed > 0)
 	st.now = clock.Now
 	admin := anyPort
@@ -101,7 +101,7 @@ func (st *stage) tell(ctx context.Context, d *demo) error {
 	if st.draws {
 		defer st.animate(ctx)()
 	}
-	err := d.play(ctx, sandbox.Audience{Happened: st.happened, Wrote: st.wrote})
+	err := d.play(ctx, story.Audience{Happened: st.happened, Wrote: st.wrote})
 	if err == nil && st.draws {
 		err = pause(ctx, time.Second) // the last line wants to be seen
 	}
@@ -197,11 +197,11 @@ func (st *stage) happened(at time.Duration, what string) {
 }
 
 // wrote tells what the coordinator does.
-func (st *stage) wrote(e sandbox.Entry) {
+func (st *stage) wrote(e story.Entry) {
 	switch e.Kind {
-	case sandbox.Reran:
+	case story.Reran:
 		st.say(e.At, "↻ ", fmt.Sprintf("The coordinator runs %s again: once, and only because that can help.", e.Text), st.style().Foreground(cyan))
-	case sandbox.Checked:
+	case story.Checked:
 		state := e.Conclusion
 		switch {
 		case state == "success":
@@ -216,7 +216,7 @@ func (st *stage) wrote(e sandbox.Entry) {
 		case st.fresh(e.Text):
 			st.say(e.At, "● ", e.Text, st.style().Foreground(grey))
 		}
-	case sandbox.Asked, sandbox.Cancelled, sandbox.Annotated, sandbox.Stated, sandbox.GaveUp:
+	case story.Asked, story.Cancelled, story.Annotated, story.Stated, story.GaveUp:
 	}
 }
 
@@ -248,7 +248,7 @@ func (st *stage) say(at time.Duration, sign, words string, style lipgloss.Style)
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	st.erase()
-	clock := sandbox.Begin.Add(at).Format("15:04:05")
+	clock := story.Begin.Add(at).Format("15:04:05")
 	lines := wrapped(words, st.width-14)
 	for i, line := range lines {
 		lead := st.paint(st.style().Foreground(grey), clock) + "  " + st.paint(style, sign)

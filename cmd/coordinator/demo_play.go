@@ -32,6 +32,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 	"github.com/review-coordinator/coordinator/internal/store"
+	"github.com/review-coordinator/coordinator/internal/story"
 )
 
 // demoInstallation is that of the App on the demo's repository.
@@ -39,7 +40,7 @@ const demoInstallation = 77
 
 // demo is a story with the daemon that lives through it.
 type demo struct {
-	story  *sandbox.Scenario
+	story  *story.Scenario
 	clock  *storyClock
 	hub    *sandbox.Hub
 	github *sandbox.GitHub
@@ -51,7 +52,7 @@ type demo struct {
 
 // openDemo opens everything and begins nothing. The dashboard is at admin. What it returns must be closed, with an
 // error too.
-func openDemo(ctx context.Context, c *command, s *sandbox.Scenario, clock *storyClock, admin string, looked func(daemon.Sight)) (*demo, error) {
+func openDemo(ctx context.Context, c *command, s *story.Scenario, clock *storyClock, admin string, looked func(daemon.Sight)) (*demo, error) {
 	d := &demo{story: s, clock: clock}
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -163,14 +164,14 @@ func (d *demo) live(ctx context.Context, tell func(context.Context) error) error
 }
 
 // play tells the story, once the daemon has found the repository.
-func (d *demo) play(ctx context.Context, a sandbox.Audience) error {
+func (d *demo) play(ctx context.Context, a story.Audience) error {
 	if err := d.worked(ctx); err != nil {
 		return err
 	}
 	if err := d.settled(ctx); err != nil {
 		return err
 	}
-	_, err := d.story.Perform(ctx, sandbox.Performance{
+	_, err := d.story.Perform(ctx, story.Performance{
 		Hub: d.hub, GitHub: d.github, Clock: sandbox.Clock{Now: d.clock.Now, Sleep: d.sleep}, Rest: d.rest, Audience: a,
 	})
 	return err

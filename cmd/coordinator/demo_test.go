@@ -20,7 +20,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/review-coordinator/coordinator/internal/daemon"
-	"github.com/review-coordinator/coordinator/internal/sandbox"
+	"github.com/review-coordinator/coordinator/internal/story"
 )
 
 // The title is the message of the check: a narrow terminal breaks it, and loses none of it.
@@ -158,11 +158,11 @@ func TestDemoStays(t *testing.T) {
 
 // What a reviewer objects to is told in its own words, as the check quotes them.
 func TestDemoFinding(t *testing.T) {
-	s, err := sandbox.Parse("demo.txt", demoScenario)
+	s, err := story.Parse("demo.txt", demoScenario)
 	if err != nil {
 		t.Fatal(err)
 	}
-	clock := newStoryClock(sandbox.Begin, 0)
+	clock := newStoryClock(story.Begin, 0)
 	c := &command{Stdout: io.Discard, Stderr: io.Discard, Getenv: func(string) string { return "" }}
 	st := newStage(c, false)
 	st.now = clock.Now

@@ -30,6 +30,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/github"
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 	"github.com/review-coordinator/coordinator/internal/store"
+	"github.com/review-coordinator/coordinator/internal/story"
 )
 
 // testKey is an App's key. Making one takes a while.
@@ -142,7 +143,7 @@ func (b *bubbled) rest(ctx context.Context) (next time.Time, err error) {
 }
 
 func TestTheDaemonTellsTheSameStories(t *testing.T) {
-	files, err := filepath.Glob("../../internal/sandbox/testdata/stories/*.txt")
+	files, err := filepath.Glob("../../internal/story/testdata/stories/*.txt")
 	if err != nil || len(files) < 100 {
 		t.Fatalf("%d stories, %v", len(files), err)
 	}
@@ -154,11 +155,11 @@ func TestTheDaemonTellsTheSameStories(t *testing.T) {
 		}
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
 			t.Parallel()
-			s, err := sandbox.Parse(file, src)
+			s, err := story.Parse(file, src)
 			if err != nil {
 				t.Fatal(err)
 			}
-			stepped, err := s.Step(t.Context(), sandbox.Audience{})
+			stepped, err := s.Step(t.Context(), story.Audience{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -176,7 +177,7 @@ func TestTheDaemonTellsTheSameStories(t *testing.T) {
 }
 
 // perform plays a story to a daemon, from [sandbox.Begin] on.
-func perform(t *testing.T, s *sandbox.Scenario) sandbox.Story {
+func perform(t *testing.T, s *story.Scenario) story.Story {
 	t.Helper()
 	wait := func(ctx context.Context, d time.Duration) error {
 		timer := time.NewTimer(max(d, 0))
@@ -188,7 +189,7 @@ func perform(t *testing.T, s *sandbox.Scenario) sandbox.Story {
 			return nil
 		}
 	}
-	if err := wait(t.Context(), time.Until(sandbox.Begin)); err != nil {
+	if err := wait(t.Context(), time.Until(story.Begin)); err != nil {
 		t.Fatal(err)
 	}
 	hub := sandbox.NewHub(sandbox.HubOptions{App: sandbox.App{Slug: "quorum-app", ID: 4711}, Secret: "a secret of many words", Now: time.Now})
@@ -200,7 +201,7 @@ func perform(t *testing.T, s *sandbox.Scenario) sandbox.Story {
 	hub.Add(installation, g)
 	b := inBubble(t, hub, t.TempDir(), token)
 	defer b.stop()
-	story, err := s.Perform(t.Context(), sandbox.Performance{Hub: hub, GitHub: g, Clock: sandbox.Clock{Now: time.Now, Sleep: wait}, Rest: b.rest})
+	story, err := s.Perform(t.Context(), story.Performance{Hub: hub, GitHub: g, Clock: sandbox.Clock{Now: time.Now, Sleep: wait}, Rest: b.rest})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/review-coordinator/coordinator/internal/config"
 	"github.com/review-coordinator/coordinator/internal/loop"
-	"github.com/review-coordinator/coordinator/internal/sandbox"
+	"github.com/review-coordinator/coordinator/internal/story"
 )
 
 type simulateCmd struct {
@@ -59,7 +59,7 @@ With a story in the file the exit code is 1 if another one comes of it. -v shows
 
 These sentences are known; the reviewers of the policy may stand where an author or a run is meant:
 
-  ` + strings.Join(sandbox.Forms(), "\n  ")
+  ` + strings.Join(story.Forms(), "\n  ")
 }
 
 // Run plays the files.
@@ -88,11 +88,11 @@ func (cmd simulateCmd) play(ctx context.Context, c *command, file string) (same 
 	if len(cmd.Files) > 1 && !cmd.JSON {
 		fmt.Fprintf(c.Stdout, "%s: %s\n", file, s.Title)
 	}
-	audience, looks := sandbox.Audience{}, map[int]loop.Look{}
+	audience, looks := story.Audience{}, map[int]loop.Look{}
 	audience.Looked = func(l loop.Look) { looks[l.Snapshot.PR.Number] = l }
 	if c.Verbose {
 		audience.Happened = func(_ time.Duration, what string) { fmt.Fprintf(c.Stdout, "%12s%s\n", "", what) }
-		audience.Wrote = func(e sandbox.Entry) { fmt.Fprintln(c.Stdout, e) }
+		audience.Wrote = func(e story.Entry) { fmt.Fprintln(c.Stdout, e) }
 	}
 	story, err := s.Step(ctx, audience)
 	if err != nil {
@@ -121,7 +121,7 @@ func (cmd simulateCmd) play(ctx context.Context, c *command, file string) (same 
 }
 
 // compare holds a story against the one in the file, or writes it there.
-func (cmd simulateCmd) compare(c *command, file string, s *sandbox.Scenario, story string) (same bool, err error) {
+func (cmd simulateCmd) compare(c *command, file string, s *story.Scenario, story string) (same bool, err error) {
 	switch {
 	case cmd.Update && file != "-":
 		if err := os.WriteFile(file, s.Rewritten(story), 0o600); err != nil { // it exists, and keeps its own permissions
@@ -140,7 +140,7 @@ func (cmd simulateCmd) compare(c *command, file string, s *sandbox.Scenario, sto
 }
 
 // read parses a scenario, with another policy if that is asked for.
-func (cmd simulateCmd) read(ctx context.Context, c *command, file string) (*sandbox.Scenario, error) {
+func (cmd simulateCmd) read(ctx context.Context, c *command, file string) (*story.Scenario, error) {
 	var src []byte
 	var err error
 	if file == "-" {
@@ -151,7 +151,7 @@ func (cmd simulateCmd) read(ctx context.Context, c *command, file string) (*sand
 	if err != nil {
 		return nil, usage(err, "")
 	}
-	s, err := sandbox.Parse(file, src)
+	s, err := story.Parse(file, src)
 	if err == nil && cmd.Policy != "" {
 		var policy []byte
 		if policy, err = readFile(cmd.Policy); err != nil {

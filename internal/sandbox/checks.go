@@ -702,3 +702,36 @@ func (g *GitHub) createStatus(r *call) answer {
 	g.addStatus(s)
 	return created(g.statusJSON(s))
 }
+
+// Decided reports whether every open pull request that is no draft has a completed check of the program under test, or a
+// status of it that is not pending, and when the last of them changed; no earlier than begin.
+func Decided(g *GitHub, begin time.Time) (since time.Time, all bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	since = begin
+	for _, p := range g.find.ordered {
+		if p.closed || p.draft {
+			continue
+		}
+		done := false
+		for _, s := range g.find.suitesAt[p.head] {
+			for _, c := range s.checks {
+				if c.Mine {
+					done = c.Status == "completed"
+					since = later(since, c.History[len(c.History)-1].At)
+				}
+			}
+		}
+		for _, s := range slices.Backward(g.find.statuses[p.head]) {
+			if g.person != "" && s.By == g.me() {
+				done = s.State != "pending"
+				since = later(since, s.At)
+				break
+			}
+		}
+		if !done {
+			return since, false
+		}
+	}
+	return since, true
+}

@@ -261,6 +261,13 @@ func (g *GitHub) me() string {
 	return g.app.Slug + "[bot]"
 }
 
+// Repository returns the repository's owner and its name, which a rename changes.
+func (g *GitHub) Repository() (owner, name string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.owner, g.repo
+}
+
 // A branch of the repository itself.
 type branch struct {
 	name      string

@@ -108,7 +108,7 @@ func (g *GitHub) graphRepo(r *call) object {
 		}),
 		"pullRequests": connection(func(args object) []object {
 			var all []object
-			for _, p := range g.sorted() {
+			for _, p := range g.find.ordered {
 				state := strings.ToUpper(g.stateOf(p))
 				if head, given := args["headRefName"].(string); given && head != p.branch || !wanted(args["states"], state) {
 					continue

@@ -21,6 +21,12 @@ import (
 	"time"
 )
 
+// A Clock is the time in which GitHub lives: real, faster, or that of a synctest bubble.
+type Clock struct {
+	Now   func() time.Time
+	Sleep func(ctx context.Context, d time.Duration) error // ends early, with an error, when ctx does
+}
+
 // HubOptions say whose GitHub it is.
 type HubOptions struct {
 	App      App                                              // default: quorum-app. A GitHub that is added without an App of its own gets it

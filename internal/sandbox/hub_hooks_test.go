@@ -23,7 +23,6 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/review-coordinator/coordinator/internal/github"
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
 
@@ -191,12 +190,12 @@ func TestEveryChangeIsAnnounced(t *testing.T) {
 		if err := all[name].Validate(payload); err != nil {
 			t.Errorf("%s is not as GitHub's: %v", name, err)
 		}
-		e, err := github.ParseEvent(d.Event, d.Payload)
-		if err != nil {
-			t.Errorf("%s is not understood: %v", name, err)
+		var named struct {
+			Pull struct{ Number int } `json:"pull_request"`
 		}
-		if strings.HasPrefix(d.Event, "pull_request") && !slices.Equal(e.PRs, []int{7}) {
-			t.Errorf("%s names %v", name, e.PRs)
+		check(t, json.Unmarshal(d.Payload, &named))
+		if strings.HasPrefix(d.Event, "pull_request") && named.Pull.Number != 7 {
+			t.Errorf("%s names %d", name, named.Pull.Number)
 		}
 		if !bytes.Contains(d.Payload, []byte(`"id":77`)) && d.Event != "ping" {
 			t.Errorf("%s names no installation", name)
@@ -220,10 +219,15 @@ func TestARunOfAForkNamesNoPullRequest(t *testing.T) {
 	g.OpenPull(sandbox.PullSpec{Number: 7, Head: "a1", Fork: "mallory"})
 	must[int64](t)(g.StartRun(sandbox.RunSpec{Workflow: ".github/workflows/review.yml", PR: 7}))
 	for _, d := range h.Take() {
-		e, err := github.ParseEvent(d.Event, d.Payload)
-		check(t, err)
-		if d.Event == "workflow_run" && (len(e.PRs) != 0 || e.Head != sandbox.SHA("a1")) {
-			t.Errorf("the run names %v and %s", e.PRs, e.Head)
+		var named struct {
+			Run struct {
+				Pulls []json.RawMessage `json:"pull_requests"`
+				Head  string            `json:"head_sha"`
+			} `json:"workflow_run"`
+		}
+		check(t, json.Unmarshal(d.Payload, &named))
+		if d.Event == "workflow_run" && (len(named.Run.Pulls) != 0 || named.Run.Head != sandbox.SHA("a1")) {
+			t.Errorf("the run names %v and %s", named.Run.Pulls, named.Run.Head)
 		}
 		if d.Event == "push" {
 			t.Error("a push to a fork is announced")

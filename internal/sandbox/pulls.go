@@ -628,6 +628,3 @@ func (g *GitHub) requestReview(p *pull, login, by string) {
 func (g *GitHub) requestEvent(p *pull, login, by string) {
 	g.pullEvent(p, "review_requested", by, object{"requested_reviewer": g.requestee(login)})
 }
-
-// sorted are all pull requests by number. The list must not be changed.
-func (g *GitHub) sorted() []*pull { return g.find.ordered }

@@ -50,7 +50,7 @@ func onPull(f func(*GitHub, *call, *pull) answer) func(*GitHub, *call) answer {
 
 func (g *GitHub) listPulls(r *call) answer {
 	state, head, base := or(r.query("state"), "open"), r.query("head"), r.query("base")
-	all := slices.DeleteFunc(slices.Clone(g.sorted()), func(p *pull) bool {
+	all := slices.DeleteFunc(slices.Clone(g.find.ordered), func(p *pull) bool {
 		return state != "all" && (state == "closed") != p.closed || head != "" && head != p.owner+":"+p.branch || base != "" && base != p.base
 	})
 	byUpdate := r.query("sort") == "updated"
@@ -129,7 +129,7 @@ func (g *GitHub) listCommentsOfReview(r *call, p *pull) answer {
 }
 
 func (g *GitHub) getReviewComment(r *call) answer {
-	for _, p := range g.sorted() {
+	for _, p := range g.find.ordered {
 		for _, c := range p.reviewComments(0) {
 			if c.comment.id == r.num("comment_id") {
 				return ok(g.reviewCommentJSON(p, c.thread, c.comment))

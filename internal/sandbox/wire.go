@@ -267,6 +267,14 @@ func (p *pull) shownAt(t *thread, c *reviewComment) string {
 	return p.head
 }
 
+// sooner is the earlier of two moments, of which either may be none.
+func sooner(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
 func later(a, b time.Time) time.Time {
 	if b.After(a) {
 		return b

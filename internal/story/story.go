@@ -1,4 +1,4 @@
-package sandbox
+package story
 
 // What came of a scenario: all that the coordinator wrote, in order, and how each vote ended.
 
@@ -198,7 +198,7 @@ func newRecorder(w *world, wrote func(Entry)) *recorder {
 }
 
 func (r *recorder) add(e Entry) {
-	e.At = r.w.g.now().Sub(r.w.begin)
+	e.At = r.w.now().Sub(r.w.begin)
 	r.story.Entries = append(r.story.Entries, e)
 	if r.wrote != nil {
 		r.wrote(e)
@@ -224,7 +224,7 @@ func (r *recorder) see() {
 		}
 		mine := 0
 		for _, st := range g.Statuses(head) {
-			if st.By != g.me() || g.person == "" {
+			if r.w.s.person == "" || st.By != r.w.s.person {
 				continue
 			}
 			if mine++; mine > r.statuses[head] {

@@ -1,4 +1,4 @@
-package sandbox
+package story
 
 // The players that live through a story: the waiting loop, which is started anew by every event as a job is, and one that
 // hears of nothing and looks every few seconds.
@@ -12,13 +12,8 @@ import (
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/loop"
+	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
-
-// A Clock is the time of a story that is lived through: real, faster, or that of a synctest bubble.
-type Clock struct {
-	Now   func() time.Time
-	Sleep func(ctx context.Context, d time.Duration) error // ends early, with an error, when ctx does
-}
 
 // polls is how often a job looks while it stays, though nothing was announced: in a story that must change nothing.
 const polls = time.Minute
@@ -29,7 +24,7 @@ var errEvent = errors.New("an event has started a newer job")
 // stays are the jobs that stay with the pull requests of a story.
 type stays struct {
 	w     *world
-	clock Clock
+	clock sandbox.Clock
 	ended chan int // a job has ended
 
 	wg      sync.WaitGroup
@@ -45,7 +40,7 @@ type stay struct {
 
 // Live plays the scenario with the waiting loop. Every event starts a job that stays until the pull request is decided,
 // and ends the one before it. Where none stays, a sweep comes at the moment that the decision named.
-func (s *Scenario) Live(ctx context.Context, clock Clock, a Audience) (Story, error) {
+func (s *Scenario) Live(ctx context.Context, clock sandbox.Clock, a Audience) (Story, error) {
 	w := s.world(clock.Now, a)
 	js := &stays{w: w, clock: clock, ended: make(chan int, 16), running: map[int]*stay{}, sweeps: map[int]time.Time{}}
 	ctx, stop := context.WithCancelCause(ctx)
@@ -67,7 +62,7 @@ func (s *Scenario) Live(ctx context.Context, clock Clock, a Audience) (Story, er
 			}
 		}
 		happens = w.next()
-		if next := sooner(happens, js.sweep()); next.IsZero() && !js.any() {
+		if next := soonerOf(happens, js.sweep()); next.IsZero() && !js.any() {
 			return w.rec.told(), nil
 		} else if err := js.wait(ctx, next); err != nil {
 			return w.rec.told(), err
@@ -138,7 +133,7 @@ func (js *stays) sweep() (at time.Time) {
 	js.mu.Lock()
 	defer js.mu.Unlock()
 	for _, t := range js.sweeps {
-		at = sooner(at, t)
+		at = soonerOf(at, t)
 	}
 	return at
 }
@@ -179,7 +174,7 @@ func (js *stays) wait(ctx context.Context, next time.Time) error {
 }
 
 // Poll plays the scenario with one process that hears of no event and looks at every pull request every few seconds.
-func (s *Scenario) Poll(ctx context.Context, clock Clock, every time.Duration, a Audience) (Story, error) {
+func (s *Scenario) Poll(ctx context.Context, clock sandbox.Clock, every time.Duration, a Audience) (Story, error) {
 	w := s.world(clock.Now, a)
 	r, err := w.open(punctual{w}, clock.Now)
 	if err != nil {
@@ -207,7 +202,7 @@ func (s *Scenario) Poll(ctx context.Context, clock Clock, every time.Duration, a
 		if !next.IsZero() {
 			quiet = false
 		}
-		if err := clock.Sleep(ctx, sooner(next, tick).Sub(clock.Now())); err != nil {
+		if err := clock.Sleep(ctx, soonerOf(next, tick).Sub(clock.Now())); err != nil {
 			return w.rec.told(), err
 		}
 	}

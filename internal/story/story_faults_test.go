@@ -1,4 +1,4 @@
-package sandbox
+package story
 
 // Every story again, while GitHub fails: each request lost on its way, each answer lost on its way back, and another
 // replica between any two requests. Whatever happens, it ends with the same check, and nothing is run twice.
@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
 
 var faultsFlag = flag.String("faults", "sample", "how many faults are tried in the stories: sample or all")
@@ -42,7 +43,7 @@ func trials(t *testing.T) (all []trial) {
 		if s.faulty { // it has faults of its own
 			continue
 		}
-		var g *GitHub
+		var g *sandbox.GitHub
 		want, err := s.Step(t.Context(), Audience{world: func(w *world) { g = w.g }})
 		if err != nil {
 			t.Fatal(err)
@@ -62,15 +63,15 @@ func trials(t *testing.T) (all []trial) {
 func TestFaults(t *testing.T) {
 	all := trials(t)
 	t.Logf("%d plays of each kind", len(all))
-	for _, kind := range []FaultKind{FaultUnsent, FaultLost} {
+	for _, kind := range []sandbox.FaultKind{sandbox.FaultUnsent, sandbox.FaultLost} {
 		t.Run(string(kind), func(t *testing.T) {
 			for _, try := range all {
 				t.Run(fmt.Sprintf("%s/%d", try.s.base(), try.nth), func(t *testing.T) {
 					t.Parallel()
-					var g *GitHub
+					var g *sandbox.GitHub
 					got, err := try.s.Step(t.Context(), Audience{world: func(w *world) {
 						g = w.g
-						g.Fault(Fault{Kind: kind, Skip: try.nth, Times: 1})
+						g.Fault(sandbox.Fault{Kind: kind, Skip: try.nth, Times: 1})
 					}})
 					if err != nil {
 						t.Fatal(err)
@@ -118,7 +119,7 @@ func (r *replica) before(req *http.Request) {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(req.Context()), time.Minute)
 	defer stop()
 	for _, n := range r.w.numbers {
-		other, err := r.w.open(r.w.g, r.w.g.now)
+		other, err := r.w.open(r.w.g, r.w.now)
 		if err != nil {
 			panic(err) // unreachable: the first replica opened it as well
 		}
@@ -128,7 +129,7 @@ func (r *replica) before(req *http.Request) {
 }
 
 // unharmed checks what no fault may change. Two replicas may each create the check of a head: then both must say the same.
-func unharmed(t *testing.T, g *GitHub, want, got Story, checks int) {
+func unharmed(t *testing.T, g *sandbox.GitHub, want, got Story, checks int) {
 	t.Helper()
 	if diff := cmp.Diff(finally(want), finally(got)); diff != "" {
 		t.Errorf("it ends otherwise (-without the fault +with it):\n%s\n%s", diff, got)

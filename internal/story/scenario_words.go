@@ -1,10 +1,11 @@
-package sandbox
+package story
 
 // The sentences of a timeline. Each verb stands once in the list of verbs, with the form in which help shows it; what a
 // sentence does is a function of the world in which the story is played.
 
 import (
 	"fmt"
+	"github.com/review-coordinator/coordinator/internal/sandbox"
 	"maps"
 	"slices"
 	"strconv"
@@ -221,21 +222,21 @@ func verbs() []verb {
 		{"force-pushes", "LOGIN force-pushes COMMIT [to #N] [changing PATH…]", (*sentence).pushes},
 		{"pushes", "LOGIN pushes COMMIT [to #N] [changing PATH…] [written by LOGIN] [with LOGIN]", (*sentence).pushes},
 		{"retargets", "LOGIN retargets [#N] to BRANCH", (*sentence).retargets},
-		{"converts to draft", "LOGIN converts to draft [#N]", simple((*GitHub).Draft)},
-		{"marks ready", "LOGIN marks ready [#N]", simple((*GitHub).Ready)},
-		{"closes", "LOGIN closes [#N]", simple((*GitHub).Close)},
+		{"converts to draft", "LOGIN converts to draft [#N]", simple((*sandbox.GitHub).Draft)},
+		{"marks ready", "LOGIN marks ready [#N]", simple((*sandbox.GitHub).Ready)},
+		{"closes", "LOGIN closes [#N]", simple((*sandbox.GitHub).Close)},
 		{"reopens the threads of", "LOGIN reopens the threads of AUTHOR", (*sentence).unresolves},
-		{"reopens", "LOGIN reopens [#N]", simple((*GitHub).Reopen)},
-		{"merges", "LOGIN merges [#N]", simple((*GitHub).Merge)},
-		{"labels", "LOGIN labels LABEL", labels((*GitHub).Label)},
-		{"unlabels", "LOGIN unlabels LABEL", labels((*GitHub).Unlabel)},
+		{"reopens", "LOGIN reopens [#N]", simple((*sandbox.GitHub).Reopen)},
+		{"merges", "LOGIN merges [#N]", simple((*sandbox.GitHub).Merge)},
+		{"labels", "LOGIN labels LABEL", labels((*sandbox.GitHub).Label)},
+		{"unlabels", "LOGIN unlabels LABEL", labels((*sandbox.GitHub).Unlabel)},
 		{"asks", "LOGIN asks LOGIN", (*sentence).asks},
 
 		{"starts", "REVIEWER starts [queued|waiting|skipped|action_required|startup_failure] [as LABEL] [workflow PATH] [event EVENT] [on COMMIT] [of #N] [by LOGIN] [created DURATION ago] [jobs NAME…]", (*sentence).starts},
-		{"gets a runner", "RUN gets a runner", toRun((*GitHub).JobStarts)},
-		{"finds no runner", "RUN finds no runner", toRun((*GitHub).NoRunner)},
-		{"begins again", "RUN begins again", toRun((*GitHub).Restart)},
-		{"is deleted", "RUN is deleted", toRun((*GitHub).DeleteRun)},
+		{"gets a runner", "RUN gets a runner", toRun((*sandbox.GitHub).JobStarts)},
+		{"finds no runner", "RUN finds no runner", toRun((*sandbox.GitHub).NoRunner)},
+		{"begins again", "RUN begins again", toRun((*sandbox.GitHub).Restart)},
+		{"is deleted", "RUN is deleted", toRun((*sandbox.GitHub).DeleteRun)},
 		{"is hidden", "RUN is hidden", hides(true)},
 		{"is listed", "RUN is listed", hides(false)},
 		{"cannot be rerun", `RUN cannot be rerun "GitHub's words"`, (*sentence).refuses},
@@ -270,11 +271,11 @@ func verbs() []verb {
 		{"says", `narrator says "TEXT"`, (*sentence).says},
 
 		{"answers", `github answers STATUS ["body"] [header "NAME: VALUE"] to METHOD PATH [N times] [after N] [for DURATION]`, (*sentence).answers},
-		{"loses", "github loses METHOD PATH [N times] [after N] [for DURATION]", faults(FaultLost)},
-		{"drops", "github drops METHOD PATH [N times] [after N] [for DURATION]", faults(FaultUnsent)},
-		{"resets", "github resets METHOD PATH [N times] [after N] [for DURATION]", faults(FaultReset)},
-		{"truncates", "github truncates METHOD PATH [N times] [after N] [for DURATION]", faults(FaultTruncate)},
-		{"garbles", "github garbles METHOD PATH [N times] [after N] [for DURATION]", faults(FaultGarbage)},
+		{"loses", "github loses METHOD PATH [N times] [after N] [for DURATION]", faults(sandbox.FaultLost)},
+		{"drops", "github drops METHOD PATH [N times] [after N] [for DURATION]", faults(sandbox.FaultUnsent)},
+		{"resets", "github resets METHOD PATH [N times] [after N] [for DURATION]", faults(sandbox.FaultReset)},
+		{"truncates", "github truncates METHOD PATH [N times] [after N] [for DURATION]", faults(sandbox.FaultTruncate)},
+		{"garbles", "github garbles METHOD PATH [N times] [after N] [for DURATION]", faults(sandbox.FaultGarbage)},
 		{"recovers", "github recovers", (*sentence).recovers},
 	}
 }
@@ -359,7 +360,7 @@ func (l *sentence) hint(verb string, known []string) string {
 }
 
 // simple is what somebody does to a pull request as a whole.
-func simple(do func(*GitHub, int, string) error) func(*sentence) func(*world) error {
+func simple(do func(*sandbox.GitHub, int, string) error) func(*sentence) func(*world) error {
 	return func(l *sentence) func(*world) error {
 		n := 0
 		if strings.HasPrefix(l.here().text, "#") {
@@ -370,7 +371,7 @@ func simple(do func(*GitHub, int, string) error) func(*sentence) func(*world) er
 	}
 }
 
-func labels(do func(*GitHub, int, string, string) error) func(*sentence) func(*world) error {
+func labels(do func(*sandbox.GitHub, int, string, string) error) func(*sentence) func(*world) error {
 	return func(l *sentence) func(*world) error {
 		label, who := l.next("the label").text, l.subject.text
 		return func(w *world) error { return do(w.g, w.number(0), label, who) }
@@ -378,7 +379,7 @@ func labels(do func(*GitHub, int, string, string) error) func(*sentence) func(*w
 }
 
 func (l *sentence) opens() func(*world) error {
-	s := PullSpec{Author: l.subject.text, Number: l.number(), Head: "a1"}
+	s := sandbox.PullSpec{Author: l.subject.text, Number: l.number(), Head: "a1"}
 	age := time.Duration(0)
 	for l.here().text != "" && !l.failed {
 		switch {
@@ -394,11 +395,11 @@ func (l *sentence) opens() func(*world) error {
 			s.Draft = true
 		case l.accept("changing"):
 			for _, path := range l.paths() {
-				s.Files = append(s.Files, File{Path: path})
+				s.Files = append(s.Files, sandbox.File{Path: path})
 			}
 		case l.accept("renaming"):
 			old := l.next("the old path").text
-			s.Files = append(s.Files, File{Previous: old, Path: l.next("the new path").text})
+			s.Files = append(s.Files, sandbox.File{Previous: old, Path: l.next("the new path").text})
 		case l.accept("of"):
 			s.Changed = l.count("the number of files")
 			if !l.accept("files") {
@@ -420,7 +421,7 @@ func (l *sentence) opens() func(*world) error {
 	return func(w *world) error {
 		s := s
 		if age > 0 {
-			s.Opened = w.g.now().Add(-age)
+			s.Opened = w.now().Add(-age)
 		}
 		w.opened(w.g.OpenPull(s))
 		return nil
@@ -437,7 +438,7 @@ func (l *sentence) ago() time.Duration {
 }
 
 func (l *sentence) pushes() func(*world) error {
-	s := PushSpec{By: l.subject.text, Force: l.toks[l.i-1].text == "force-pushes"}
+	s := sandbox.PushSpec{By: l.subject.text, Force: l.toks[l.i-1].text == "force-pushes"}
 	head, n := l.commit(false), 0
 	for l.here().text != "" && !l.failed {
 		switch {
@@ -445,7 +446,7 @@ func (l *sentence) pushes() func(*world) error {
 			n = l.number()
 		case l.accept("changing"):
 			for _, path := range l.paths() {
-				s.Files = append(s.Files, File{Path: path})
+				s.Files = append(s.Files, sandbox.File{Path: path})
 			}
 		case l.accept("written", "by"):
 			s.Commit.Author = l.next("the author").text
@@ -476,7 +477,7 @@ func (l *sentence) asks() func(*world) error {
 }
 
 func (l *sentence) starts() func(*world) error {
-	label, s, age, n := l.subject.text, RunSpec{}, time.Duration(0), 0
+	label, s, age, n := l.subject.text, sandbox.RunSpec{}, time.Duration(0), 0
 	named := false
 	for l.here().text != "" && !l.failed {
 		switch word := l.here().text; {
@@ -526,7 +527,7 @@ func (l *sentence) starts() func(*world) error {
 			}
 		}
 		if age > 0 {
-			s.Created = w.g.now().Add(-age)
+			s.Created = w.now().Add(-age)
 		}
 		s.PR = w.number(n)
 		return w.started(label, s)
@@ -534,7 +535,7 @@ func (l *sentence) starts() func(*world) error {
 }
 
 // toRun is what happens to a run.
-func toRun(do func(*GitHub, int64) error) func(*sentence) func(*world) error {
+func toRun(do func(*sandbox.GitHub, int64) error) func(*sentence) func(*world) error {
 	return func(l *sentence) func(*world) error {
 		label := l.itself()
 		return func(w *world) error { return w.run(label, func(id int64) error { return do(w.g, id) }) }
@@ -563,7 +564,7 @@ var conclusions = []string{"success", "failure", "neutral", "cancelled", "skippe
 
 func ends(conclusion string) func(*sentence) func(*world) error {
 	return func(l *sentence) func(*world) error {
-		label, f := l.itself(), Finish{Conclusion: conclusion, Log: l.text()}
+		label, f := l.itself(), sandbox.Finish{Conclusion: conclusion, Log: l.text()}
 		if conclusion == "" {
 			t := l.next("the conclusion")
 			f.Conclusion = t.text
@@ -638,7 +639,7 @@ func (l *sentence) deletesComment() func(*world) error {
 
 func reviews(state string) func(*sentence) func(*world) error {
 	return func(l *sentence) func(*world) error {
-		s, n := ReviewSpec{State: state, Body: l.text()}, 0
+		s, n := sandbox.ReviewSpec{State: state, Body: l.text()}, 0
 		for l.here().text != "" && !l.failed {
 			if number, found := l.pull("on"); found {
 				n = number
@@ -655,7 +656,7 @@ func reviews(state string) func(*sentence) func(*world) error {
 			if number != "" && err != nil || body == "" {
 				l.p.fail(in.line, 1, len(l.p.lines[in.line-1]), "a comment on the diff needs its place and its text", "> cart.go:12 The price may be negative.")
 			}
-			s.Comments = append(s.Comments, Line{Path: path, Line: line, Body: body})
+			s.Comments = append(s.Comments, sandbox.Line{Path: path, Line: line, Body: body})
 		}
 		who := l.subject.text
 		return func(w *world) error {
@@ -739,7 +740,7 @@ func (l *sentence) setsStatus() func(*world) error {
 	context, state, words, head := l.settings([]string{"pending", "success", "failure", "error"})
 	who := l.subject.text
 	return func(w *world) error {
-		_, err := w.g.SetStatus(Status{Context: context, State: state, Description: words, Head: w.head(head), By: w.author(who)})
+		_, err := w.g.SetStatus(sandbox.Status{Context: context, State: state, Description: words, Head: w.head(head), By: w.author(who)})
 		return err
 	}
 }
@@ -747,7 +748,7 @@ func (l *sentence) setsStatus() func(*world) error {
 func (l *sentence) setsCheck() func(*world) error {
 	open := []string{"queued", "in_progress"}
 	name, state, words, head := l.settings(append(open, conclusions...))
-	s := CheckSpec{Name: name, Title: words, Summary: l.text(), App: App{Slug: l.subject.text}}
+	s := sandbox.CheckSpec{Name: name, Title: words, Summary: l.text(), App: sandbox.App{Slug: l.subject.text}}
 	if slices.Contains(open, state) {
 		s.Status = state
 	} else {
@@ -783,7 +784,7 @@ func (l *sentence) removesPolicy() func(*world) error {
 func (l *sentence) writes() func(*world) error {
 	path, ref := l.next("the path").text, ""
 	if l.accept("at") {
-		ref = SHA(l.commit(false))
+		ref = sandbox.SHA(l.commit(false))
 	}
 	content := l.text()
 	return func(w *world) error {
@@ -841,12 +842,12 @@ func (l *sentence) byGitHub() {
 	}
 }
 
-func faults(kind FaultKind) func(*sentence) func(*world) error {
-	return func(l *sentence) func(*world) error { return l.fault(Fault{Kind: kind}) }
+func faults(kind sandbox.FaultKind) func(*sentence) func(*world) error {
+	return func(l *sentence) func(*world) error { return l.fault(sandbox.Fault{Kind: kind}) }
 }
 
 func (l *sentence) answers() func(*world) error {
-	f := Fault{Status: l.count("the status")}
+	f := sandbox.Fault{Status: l.count("the status")}
 	if l.here().quoted {
 		f.Body = fmt.Sprintf(`{"message":%q}`, l.next("").text)
 	}
@@ -860,7 +861,7 @@ func (l *sentence) answers() func(*world) error {
 }
 
 // fault reads METHOD PATH [N times] [after N] [for DURATION].
-func (l *sentence) fault(f Fault) func(*world) error {
+func (l *sentence) fault(f sandbox.Fault) func(*world) error {
 	l.byGitHub()
 	method := l.next("the method")
 	if known := []string{"GET", "POST", "PATCH", "PUT", "DELETE", "*"}; !slices.Contains(known, method.text) && !l.failed {

@@ -1,4 +1,4 @@
-package sandbox
+package story
 
 // Every story, told by every player: they must tell the same.
 
@@ -19,6 +19,7 @@ import (
 
 	"github.com/review-coordinator/coordinator/internal/loop"
 	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
 
 var update = flag.Bool("update", false, "rewrite the stories in testdata/stories")
@@ -47,9 +48,9 @@ func stories(t *testing.T) (all []*Scenario) {
 func (s *Scenario) base() string { return strings.TrimSuffix(filepath.Base(s.File), ".txt") }
 
 // bubble is the clock of a synctest bubble, which has run until the story begins.
-func bubble(t *testing.T) Clock {
+func bubble(t *testing.T) sandbox.Clock {
 	t.Helper()
-	c := Clock{Now: time.Now, Sleep: func(ctx context.Context, d time.Duration) error {
+	c := sandbox.Clock{Now: time.Now, Sleep: func(ctx context.Context, d time.Duration) error {
 		timer := time.NewTimer(max(d, 0))
 		defer timer.Stop()
 		select {
@@ -121,7 +122,7 @@ func (o *outcomes) tell(t *testing.T) {
 		t.Run(s.base(), func(t *testing.T) {
 			o.told++
 			t.Parallel()
-			var g *GitHub
+			var g *sandbox.GitHub
 			stepped, err := s.Step(t.Context(), Audience{Looked: o.looked, world: func(w *world) { g = w.g }})
 			if err != nil {
 				t.Fatal(err)

@@ -1,4 +1,4 @@
-package sandbox
+package story
 
 // How a scenario is played: a world in which its sentences happen, and the player that jumps from one moment at which
 // anything can change to the next.
@@ -17,6 +17,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/github"
 	"github.com/review-coordinator/coordinator/internal/loop"
 	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
 
 // An Audience is told of what happens while a story is played. Each field may be nil.
@@ -31,7 +32,8 @@ type Audience struct {
 // world is GitHub as one play of a scenario has it.
 type world struct {
 	s        *Scenario
-	g        *GitHub
+	g        *sandbox.GitHub
+	now      func() time.Time // what GitHub's clock says
 	begin    time.Time
 	audience Audience
 	rec      *recorder
@@ -56,25 +58,25 @@ type due struct {
 }
 
 func (s *Scenario) world(now func() time.Time, a Audience) *world {
-	return s.worldOf(s.GitHub(Options{Now: now}), Begin, a)
+	return s.worldOf(s.GitHub(sandbox.Options{Now: now}), now, Begin, a)
 }
 
 // GitHub makes a GitHub on which the scenario can be played: with the person in it whose token it is about, if it is about
 // one, and with more requests an hour than it needs.
-func (s *Scenario) GitHub(o Options) *GitHub {
+func (s *Scenario) GitHub(o sandbox.Options) *sandbox.GitHub {
 	o.Person = s.person
 	// A player that begins every look anew has no use of ETags; what a story tells is not how many requests that costs.
 	o.Limit = 1_000_000
-	return New(o)
+	return sandbox.New(o)
 }
 
 // Person is the login of the personal token that the scenario is told with; "" if it is told with an App's or a job's.
 func (s *Scenario) Person() string { return s.person }
 
-// worldOf prepares a play on g that begins at a moment.
-func (s *Scenario) worldOf(g *GitHub, begin time.Time, a Audience) *world {
+// worldOf prepares a play on g, whose clock is now, that begins at a moment.
+func (s *Scenario) worldOf(g *sandbox.GitHub, now func() time.Time, begin time.Time, a Audience) *world {
 	w := &world{
-		g: g, begin: begin,
+		g: g, now: now, begin: begin,
 		s: s, audience: a, runs: map[string]int64{}, comments: map[string]int64{}, reviews: map[string]int64{}, asks: map[string]int{}, stir: make(chan struct{}, 1),
 	}
 	w.rec = newRecorder(w, a.Wrote)
@@ -135,7 +137,7 @@ func (w *world) asked(kind, text string) {
 func (w *world) later(steps []step, attempt int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	now := w.g.now()
+	now := w.now()
 	for _, st := range steps {
 		w.queue = append(w.queue, due{step: st, when: now.Add(st.at), attempt: attempt})
 	}
@@ -150,11 +152,11 @@ func (w *world) next() time.Time {
 		at = w.queue[0].when
 	}
 	w.mu.Unlock()
-	return sooner(at, w.g.Due())
+	return soonerOf(at, w.g.Due())
 }
 
-// sooner is the earlier of two moments, of which either may be none.
-func sooner(a, b time.Time) time.Time {
+// soonerOf is the earlier of two moments, of which either may be none.
+func soonerOf(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
 	}
@@ -167,7 +169,7 @@ func (w *world) happen() error {
 	defer w.doing.Unlock()
 	for {
 		w.mu.Lock()
-		if len(w.queue) == 0 || w.queue[0].when.After(w.g.now()) {
+		if len(w.queue) == 0 || w.queue[0].when.After(w.now()) {
 			w.mu.Unlock()
 			return nil
 		}
@@ -179,7 +181,7 @@ func (w *world) happen() error {
 			return fmt.Errorf("%s:%d: %w", w.s.File, d.line, err)
 		}
 		if w.audience.Happened != nil {
-			w.audience.Happened(w.g.now().Sub(w.begin), d.text)
+			w.audience.Happened(w.now().Sub(w.begin), d.text)
 		}
 	}
 }
@@ -199,7 +201,7 @@ func (w *world) head(name string) string {
 	if name == "" {
 		return w.g.Head(w.number(0))
 	}
-	return SHA(name)
+	return sandbox.SHA(name)
 }
 
 // author is the account as which a reviewer writes, or the login itself.
@@ -210,7 +212,7 @@ func (w *world) author(who string) string {
 	return who
 }
 
-func (w *world) started(label string, s RunSpec) error {
+func (w *world) started(label string, s sandbox.RunSpec) error {
 	id, err := w.g.StartRun(s)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -247,7 +249,7 @@ func (w *world) labelOf(id int64) string {
 // name is what the scenario calls a commit.
 func (w *world) name(sha string) string {
 	for _, name := range w.s.commits() {
-		if SHA(name) == sha {
+		if sandbox.SHA(name) == sha {
 			return name
 		}
 	}
@@ -265,8 +267,8 @@ func (w *world) unusual(name string) string {
 // expand puts in commits: {sha a1}, {short a1}, {merge a1}.
 func (w *world) expand(text string) string {
 	for _, name := range w.s.commits() {
-		sha := SHA(name)
-		text = strings.NewReplacer("{sha "+name+"}", sha, "{short "+name+"}", sha[:7], "{merge "+name+"}", MergeSHA(name)).Replace(text)
+		sha := sandbox.SHA(name)
+		text = strings.NewReplacer("{sha "+name+"}", sha, "{short "+name+"}", sha[:7], "{merge "+name+"}", sandbox.MergeSHA(name)).Replace(text)
 	}
 	return text
 }
@@ -292,7 +294,8 @@ func (w *world) open(transport http.RoundTripper, now func() time.Time) (*loop.R
 }
 
 func (w *world) pr(number int) quorum.PR {
-	return quorum.PR{Owner: w.g.owner, Repo: w.g.repo, Number: number}
+	owner, name := w.g.Repository()
+	return quorum.PR{Owner: owner, Repo: name, Number: number}
 }
 
 // How long faults are borne in a row, as the waiting loop bears them.
@@ -346,7 +349,7 @@ func (s *Scenario) Step(ctx context.Context, a Audience) (Story, error) {
 		happens = w.next()
 		next := happens
 		for _, t := range turns {
-			next = sooner(next, t.wake)
+			next = soonerOf(next, t.wake)
 		}
 		if next.IsZero() {
 			return w.rec.told(), nil
@@ -404,7 +407,7 @@ func (w *world) look(ctx context.Context, n int, t *turn, now func() time.Time) 
 
 // impatient ends a look at the first fault, where a client would wait and try again.
 type impatient struct {
-	g    *GitHub
+	g    *sandbox.GitHub
 	give context.CancelFunc
 }
 

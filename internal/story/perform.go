@@ -1,21 +1,21 @@
-package sandbox
+package story
 
 // The fourth player, for a coordinator that gets webhooks and wakes by itself: only GitHub's side of a scenario happens.
 
 import (
 	"context"
 	"fmt"
+	"github.com/review-coordinator/coordinator/internal/sandbox"
 	"net/http"
-	"slices"
 	"sync"
 	"time"
 )
 
 // A Performance is where a scenario is played, and for whom.
 type Performance struct {
-	Hub    *Hub
-	GitHub *GitHub // made by [Scenario.GitHub] and added to the Hub
-	Clock  Clock   // that of the Hub and the GitHub; the story begins when it is now
+	Hub    *sandbox.Hub
+	GitHub *sandbox.GitHub // made by [Scenario.GitHub] and added to the Hub
+	Clock  sandbox.Clock   // that of the Hub and the GitHub; the story begins when it is now
 
 	// Rest waits until the coordinator has dealt with all that it was told by now, and returns when it will act by itself;
 	// zero if it will not. With it a story ends when nothing more can come, and every story can be played. Without it, it
@@ -33,7 +33,7 @@ func (s *Scenario) Perform(ctx context.Context, p Performance) (Story, error) {
 	if p.Quiet == 0 {
 		p.Quiet = 5 * time.Second
 	}
-	w := s.worldOf(p.GitHub, p.Clock.Now(), p.Audience)
+	w := s.worldOf(p.GitHub, p.Clock.Now, p.Clock.Now(), p.Audience)
 	play := &performance{Performance: p, w: w}
 	w.g.Before(func(*http.Request) { play.failed(w.happen()) })
 	defer w.g.Before(nil)
@@ -90,14 +90,14 @@ func (p *performance) next(ctx context.Context) (next time.Time, over bool, err 
 		if err != nil {
 			return time.Time{}, false, err
 		}
-		next := sooner(p.w.next(), acts)
+		next := soonerOf(p.w.next(), acts)
 		return next, next.IsZero(), nil
 	}
 	next = p.w.next()
 	if !next.IsZero() {
 		return next, false, nil
 	}
-	since, decided := p.w.decided()
+	since, decided := sandbox.Decided(p.w.g, p.w.begin)
 	switch quiet := since.Add(p.Quiet); {
 	case !decided:
 		return time.Time{}, false, nil
@@ -106,40 +106,6 @@ func (p *performance) next(ctx context.Context) (next time.Time, over bool, err 
 	default:
 		return quiet, false, nil
 	}
-}
-
-// decided reports whether every open pull request that is no draft has a completed check of ours, or a status that is not
-// pending, and when the last of them changed.
-func (w *world) decided() (since time.Time, all bool) {
-	g := w.g
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	since = w.begin
-	for _, p := range g.sorted() {
-		if p.closed || p.draft {
-			continue
-		}
-		done := false
-		for _, s := range g.find.suitesAt[p.head] {
-			for _, c := range s.checks {
-				if c.Mine {
-					done = c.Status == "completed"
-					since = later(since, c.History[len(c.History)-1].At)
-				}
-			}
-		}
-		for _, s := range slices.Backward(g.find.statuses[p.head]) {
-			if g.person != "" && s.By == g.me() {
-				done = s.State != "pending"
-				since = later(since, s.At)
-				break
-			}
-		}
-		if !done {
-			return since, false
-		}
-	}
-	return since, true
 }
 
 // wait returns at next, or as soon as the coordinator has written.

@@ -1,4 +1,4 @@
-package sandbox
+package story
 
 // The stories, played to a coordinator that hears of webhooks and wakes by itself.
 
@@ -16,13 +16,15 @@ import (
 	"github.com/review-coordinator/coordinator/internal/github"
 	"github.com/review-coordinator/coordinator/internal/loop"
 	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
 
 // listener is the least coordinator that lives by webhooks: each names all open pull requests, and a decision says when to
 // look again.
 type listener struct {
-	t    *testing.T
-	play Performance
+	t     *testing.T
+	play  Performance
+	world *world
 
 	mu    sync.Mutex
 	wakes map[int]time.Time
@@ -35,10 +37,10 @@ func (l *listener) hear(event, _ string, payload []byte) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.play.GitHub.mu.Lock()
-	defer l.play.GitHub.mu.Unlock()
-	for _, p := range l.play.GitHub.sorted() {
-		l.wakes[p.number] = l.play.GitHub.now()
+	l.world.doing.Lock()
+	defer l.world.doing.Unlock()
+	for _, number := range l.world.numbers {
+		l.wakes[number] = l.world.now()
 	}
 	select {
 	case l.poked <- struct{}{}:
@@ -97,7 +99,7 @@ func (l *listener) look(ctx context.Context, n int) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, err
 	}
-	forge := github.NewForge(client, l.play.GitHub.app.Slug, "", nil)
+	forge := github.NewForge(client, l.play.Hub.App().Slug, "", nil)
 	forge.SetClock(time.Now)
 	r := &loop.Reconciler{Forge: forge, Now: time.Now, Sleep: l.play.Clock.Sleep}
 	return r.Reconcile(ctx, quorum.PR{Owner: "acme", Repo: "shop", Number: n})
@@ -108,10 +110,11 @@ func perform(t *testing.T, s *Scenario, withRest bool) (story Story) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		clock := bubble(t)
-		h := NewHub(HubOptions{Limit: 1_000_000})
-		g := s.GitHub(Options{Now: time.Now})
+		h := sandbox.NewHub(sandbox.HubOptions{Limit: 1_000_000})
+		g := s.GitHub(sandbox.Options{Now: time.Now})
 		l := &listener{t: t, play: Performance{Hub: h, GitHub: g, Clock: clock}, wakes: map[int]time.Time{}, poked: make(chan struct{}, 1)}
 		h.Add(77, g)
+		l.play.Audience.world = func(w *world) { l.world = w }
 		if s.Person() != "" {
 			t.Fatal("a personal token has no installation")
 		}
