@@ -36,15 +36,18 @@ var rules = map[string][]string{
 	// The table knows keys and times and nothing of what they name.
 	"internal/store":           {},
 	"internal/store/storetest": {"internal/store"},
+	// What the daemon's table holds work for, by name; and what people see of it.
+	"internal/workkey":   {"internal/quorum"},
+	"internal/dashboard": {"internal/quorum", "internal/store", "internal/workkey"},
 	// The daemon is a shell around the loop; what it needs of GitHub it is given.
-	"internal/daemon": {"internal/quorum", "internal/evidence", "internal/report", "internal/loop", "internal/store"},
+	"internal/daemon": {"internal/quorum", "internal/evidence", "internal/report", "internal/loop", "internal/store", "internal/workkey", "internal/dashboard"},
 	// What validates the sandbox against GitHub's description is for tests: nothing that is built imports it.
 	"internal/sandbox/openapi": {},
 	// The fake stands on the ground: it knows GitHub, and nothing of ours.
 	"internal/sandbox": {},
 	"internal/story":   {"internal/quorum", "internal/config", "internal/github", "internal/loop", "internal/sandbox"},
 	"cmd/coordinator": {
-		"internal/quorum", "internal/evidence", "internal/report", "internal/config", "internal/github", "internal/loop", "internal/sandbox", "internal/story", "internal/store", "internal/daemon",
+		"internal/quorum", "internal/evidence", "internal/report", "internal/config", "internal/github", "internal/loop", "internal/sandbox", "internal/story", "internal/store", "internal/daemon", "internal/dashboard",
 	},
 	// Load, crashes and growth of the real program, against the sandbox.
 	"bench": {"internal/quorum", "internal/report", "internal/sandbox"},

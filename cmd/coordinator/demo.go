@@ -20,7 +20,7 @@ import (
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/term"
 
-	"github.com/review-coordinator/coordinator/internal/daemon"
+	"github.com/review-coordinator/coordinator/internal/dashboard"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/story"
 )
@@ -130,7 +130,7 @@ type stage struct {
 	finding func(head, reviewer string) string // what a reviewer objects to; may be nil
 
 	mu    sync.Mutex
-	sight daemon.Sight
+	sight dashboard.Sight
 	says  map[string]string // what its reviewers object to
 	seen  bool
 	drawn int // lines of the check on the screen
@@ -230,7 +230,7 @@ func (st *stage) fresh(title string) bool {
 	return title != old
 }
 
-func (st *stage) looked(s daemon.Sight) {
+func (st *stage) looked(s dashboard.Sight) {
 	says := map[string]string{}
 	for _, l := range s.Lanes {
 		if l.Vote == quorum.Object.String() && st.finding != nil {
@@ -354,7 +354,7 @@ func (st *stage) box() string {
 }
 
 // row is a reviewer with its vote.
-func (st *stage) row(l daemon.Lane, width int) string {
+func (st *stage) row(l dashboard.Lane, width int) string {
 	sign, tint, word := "…", grey, "pending"
 	switch l.Vote {
 	case quorum.Approve.String():

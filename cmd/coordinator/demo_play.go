@@ -28,6 +28,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/review-coordinator/coordinator/internal/daemon"
+	"github.com/review-coordinator/coordinator/internal/dashboard"
 	"github.com/review-coordinator/coordinator/internal/github"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/sandbox"
@@ -52,7 +53,7 @@ type demo struct {
 
 // openDemo opens everything and begins nothing. The dashboard is at admin. What it returns must be closed, with an
 // error too.
-func openDemo(ctx context.Context, c *command, s *story.Scenario, clock *storyClock, admin string, looked func(daemon.Sight)) (*demo, error) {
+func openDemo(ctx context.Context, c *command, s *story.Scenario, clock *storyClock, admin string, looked func(dashboard.Sight)) (*demo, error) {
 	d := &demo{story: s, clock: clock}
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -79,7 +80,7 @@ func openDemo(ctx context.Context, c *command, s *story.Scenario, clock *storyCl
 		},
 		Tune: func(config *daemon.Config) {
 			config.Alarm = clock.Alarm
-			config.Looked = func(_ quorum.PR, s daemon.Sight) { looked(s) }
+			config.Looked = func(_ quorum.PR, s dashboard.Sight) { looked(s) }
 		},
 	})
 	return d, err

@@ -19,7 +19,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/review-coordinator/coordinator/internal/daemon"
+	"github.com/review-coordinator/coordinator/internal/dashboard"
 	"github.com/review-coordinator/coordinator/internal/story"
 )
 
@@ -27,7 +27,7 @@ import (
 func TestNarrowDemo(t *testing.T) {
 	title := "Unverified: 1 of 2 approvals; gemini unavailable; copilot: review not received; openai approves"
 	st := &stage{width: 60, now: func() time.Time { return time.Unix(0, 0).UTC() }}
-	st.sight = daemon.Sight{Says: title}
+	st.sight = dashboard.Sight{Says: title}
 	var words []string
 	for line := range strings.Lines(st.box()) {
 		if n := len([]rune(strings.TrimRight(line, "\n"))); n > 60 {
@@ -44,15 +44,15 @@ func TestNarrowDemo(t *testing.T) {
 func TestDemoBox(t *testing.T) {
 	now := time.Date(2026, 1, 5, 9, 2, 0, 0, time.UTC)
 	for _, test := range []struct {
-		sight daemon.Sight
+		sight dashboard.Sight
 		says  string
 	}{
-		{daemon.Sight{Verdict: "waiting", GraceEnd: now.Add(90 * time.Second)}, "it passes in 1m30s unless somebody objects"},
-		{daemon.Sight{Verdict: "waiting", Lanes: []daemon.Lane{{Name: "gemini", Vote: "pending", RerunAt: now.Add(7 * time.Second)}}}, "gemini is run again in 7s"},
-		{daemon.Sight{Verdict: "waiting", Wake: now.Add(time.Minute)}, "the next deadline is in 1m0s"},
-		{daemon.Sight{Verdict: "passed", Conclusion: "success", Says: "2 approvals"}, "✓ 2 approvals"},
-		{daemon.Sight{Verdict: "blocked", Lanes: []daemon.Lane{{Name: "copilot", Vote: "object", Why: "it objects"}}}, "copilot   ✗ objects      divides by zero"},
-		{daemon.Sight{Verdict: "unverified", Lanes: []daemon.Lane{{Name: "gemini", Vote: "unavailable", Why: "no review by its deadline"}}}, "– unavailable  no review by its deadline"},
+		{dashboard.Sight{Verdict: "waiting", GraceEnd: now.Add(90 * time.Second)}, "it passes in 1m30s unless somebody objects"},
+		{dashboard.Sight{Verdict: "waiting", Lanes: []dashboard.Lane{{Name: "gemini", Vote: "pending", RerunAt: now.Add(7 * time.Second)}}}, "gemini is run again in 7s"},
+		{dashboard.Sight{Verdict: "waiting", Wake: now.Add(time.Minute)}, "the next deadline is in 1m0s"},
+		{dashboard.Sight{Verdict: "passed", Conclusion: "success", Says: "2 approvals"}, "✓ 2 approvals"},
+		{dashboard.Sight{Verdict: "blocked", Lanes: []dashboard.Lane{{Name: "copilot", Vote: "object", Why: "it objects"}}}, "copilot   ✗ objects      divides by zero"},
+		{dashboard.Sight{Verdict: "unverified", Lanes: []dashboard.Lane{{Name: "gemini", Vote: "unavailable", Why: "no review by its deadline"}}}, "– unavailable  no review by its deadline"},
 	} {
 		st := &stage{width: 80, now: func() time.Time { return now }, finding: func(_, reviewer string) string {
 			if reviewer != "copilot" {
@@ -136,7 +136,7 @@ func TestDemoStays(t *testing.T) {
 		t.Errorf("the dashboard does not show the pull request:\n%s", page)
 	}
 	var pulls struct {
-		Pulls []daemon.Sight `json:"pulls"`
+		Pulls []dashboard.Sight `json:"pulls"`
 	}
 	text := fetch("api/v1/pulls")
 	if err := json.Unmarshal([]byte(text), &pulls); err != nil || len(pulls.Pulls) != 1 {
@@ -167,7 +167,7 @@ func TestDemoFinding(t *testing.T) {
 	st := newStage(c, false)
 	st.now = clock.Now
 	heard := map[string]bool{}
-	d, err := openDemo(t.Context(), c, s, clock, anyPort, func(s daemon.Sight) {
+	d, err := openDemo(t.Context(), c, s, clock, anyPort, func(s dashboard.Sight) {
 		st.looked(s)
 		heard[st.says["copilot"]] = true
 	})

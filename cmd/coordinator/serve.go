@@ -28,6 +28,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/review-coordinator/coordinator/internal/daemon"
+	"github.com/review-coordinator/coordinator/internal/dashboard"
 	"github.com/review-coordinator/coordinator/internal/github"
 	"github.com/review-coordinator/coordinator/internal/store"
 )
@@ -220,7 +221,7 @@ type server struct {
 	answers *store.Answers
 	host    *host
 	daemon  *daemon.Daemon
-	feed    *daemon.Feed
+	feed    *dashboard.Feed
 	hooks   net.Listener
 	admin   net.Listener
 	intake  *http.Server
@@ -232,7 +233,7 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 	if o.Bind == nil {
 		o.Bind = bindTCP
 	}
-	s := &server{config: o, feed: daemon.NewFeed()}
+	s := &server{config: o, feed: dashboard.NewFeed()}
 	defer func() {
 		if err != nil {
 			s.close()
@@ -277,7 +278,7 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 	hooks := http.NewServeMux()
 	hooks.Handle(daemon.WebhookPath, &daemon.Intake{Secrets: o.Secrets, Receive: s.daemon.Receive, Metrics: metrics, Log: o.Log, Now: o.Now})
 	s.intake = daemon.NewServer(hooks, daemon.ServerOptions{Log: o.Log, Metrics: metrics})
-	board := &daemon.Board{Store: s.daemon.View(), Feed: s.feed, Now: o.Now, Reached: s.host.Reached, Version: version()}
+	board := &dashboard.Board{Store: s.daemon.View(), Feed: s.feed, Now: o.Now, Reached: s.host.Reached, Version: version()}
 	office := daemon.Admin{
 		Store: s.daemon.View(), Metrics: metrics, Board: board.Handler(), Limited: s.daemon.Limited, Reached: s.host.Reached, Wrote: s.store.Wrote, Draining: s.daemon.Draining, Now: o.Now, Log: o.Log, Addr: s.admin.Addr().String(), Started: o.Now(),
 	}

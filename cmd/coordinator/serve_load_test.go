@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/daemon"
+	"github.com/review-coordinator/coordinator/internal/dashboard"
 	"github.com/review-coordinator/coordinator/internal/github"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/sandbox"
@@ -94,7 +95,7 @@ func startUnderLoad(t *testing.T, installations, repositories int) *underLoad {
 		GitHub: github.Options{BaseURL: "https://api.github.com", Transport: l.github, App: &github.App{ID: 4711, Key: testKey()}},
 		Resync: 5 * time.Minute, Log: slog.New(slog.DiscardHandler), Now: time.Now,
 		Tune: func(c *daemon.Config) {
-			c.Looked = func(pr quorum.PR, _ daemon.Sight) {
+			c.Looked = func(pr quorum.PR, _ dashboard.Sight) {
 				l.mu.Lock()
 				defer l.mu.Unlock()
 				l.looks[pr.String()]++

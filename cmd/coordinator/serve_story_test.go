@@ -27,6 +27,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/review-coordinator/coordinator/internal/daemon"
+	"github.com/review-coordinator/coordinator/internal/dashboard"
 	"github.com/review-coordinator/coordinator/internal/github"
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 	"github.com/review-coordinator/coordinator/internal/store"
@@ -70,7 +71,7 @@ func inBubble(t *testing.T, hub *sandbox.Hub, dir, token string) *bubbled {
 		t.Fatal(err)
 	}
 	d := daemon.New(daemon.Config{
-		Store: table, Host: h, Metrics: metrics, Feed: daemon.NewFeed(), Log: log, Now: time.Now, Resync: 5 * time.Minute,
+		Store: table, Host: h, Metrics: metrics, Feed: dashboard.NewFeed(), Log: log, Now: time.Now, Resync: 5 * time.Minute,
 		Jitter: func(most time.Duration) time.Duration { return most },
 	})
 	ctx, cancel := context.WithCancel(t.Context())

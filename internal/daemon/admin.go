@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/dashboard"
 	"github.com/review-coordinator/coordinator/internal/store"
 )
 
@@ -22,7 +23,6 @@ const (
 	githubSilent = 15 * time.Minute // what failed is asked for again more often
 	justStarted  = 2 * time.Minute
 	queueLate    = 5 * time.Minute
-	readWithin   = 3 * time.Second // the table answers in milliseconds
 )
 
 // contentPolicy lets pages load what this listener serves, and nothing else.
@@ -56,11 +56,11 @@ func (a Admin) Handler() http.Handler {
 	if a.Metrics != nil {
 		mux.Handle("/metrics", a.Metrics.Handler())
 	}
-	api{store: a.Store, now: a.Now, log: a.Log}.routes(mux)
+	dashboard.API{Store: a.Store, Now: a.Now, Log: a.Log}.Routes(mux)
 	if a.Board != nil {
 		mux.Handle("/", a.Board)
 	} else {
-		mux.HandleFunc("/", notFound)
+		mux.HandleFunc("/", dashboard.NotFound)
 	}
 	return guarded(mux, a.Addr)
 }
@@ -79,10 +79,10 @@ func guarded(next http.Handler, addr string) http.Handler {
 		h.Set("Cache-Control", "no-store")
 		switch {
 		case loopback && !isLoopback(r.Host):
-			writeJSON(w, http.StatusForbidden, apiError{Error: "this listener is asked by another name than its own", Hint: "ask by localhost or 127.0.0.1, or configure an address that is not a loopback one"})
+			dashboard.WriteJSON(w, http.StatusForbidden, dashboard.ErrorAnswer{Error: "this listener is asked by another name than its own", Hint: "ask by localhost or 127.0.0.1, or configure an address that is not a loopback one"})
 		case r.Method != http.MethodGet && r.Method != http.MethodHead:
 			h.Set("Allow", "GET, HEAD")
-			writeJSON(w, http.StatusMethodNotAllowed, apiError{Error: "this listener only shows", Hint: "use GET"})
+			dashboard.WriteJSON(w, http.StatusMethodNotAllowed, dashboard.ErrorAnswer{Error: "this listener only shows", Hint: "use GET"})
 		default:
 			next.ServeHTTP(w, r)
 		}
@@ -114,7 +114,7 @@ type healthAnswer struct {
 }
 
 func (a Admin) healthz(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, http.StatusOK, healthAnswer{OK: true, Started: a.Started.UTC(), Draining: a.draining()})
+	dashboard.WriteJSON(w, http.StatusOK, healthAnswer{OK: true, Started: a.Started.UTC(), Draining: a.draining()})
 }
 
 func (a Admin) draining() bool { return a.Draining != nil && a.Draining() }
@@ -132,7 +132,7 @@ type readyCheck struct {
 }
 
 func (a Admin) readyz(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := context.WithTimeout(r.Context(), readWithin)
+	ctx, cancel := context.WithTimeout(r.Context(), dashboard.ReadTimeout)
 	defer cancel()
 	now := a.Now()
 	h, err := a.Store.Health(ctx, now)
@@ -143,7 +143,7 @@ func (a Admin) readyz(w http.ResponseWriter, r *http.Request) {
 			answer.Ready, status = false, http.StatusServiceUnavailable
 		}
 	}
-	writeJSON(w, status, answer)
+	dashboard.WriteJSON(w, status, answer)
 }
 
 // database asks whether the table is read and written. A prune of nothing takes the way of every write.

@@ -13,7 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/dashboard"
 	"github.com/review-coordinator/coordinator/internal/store"
+	"github.com/review-coordinator/coordinator/internal/workkey"
 )
 
 var updateAPI = flag.Bool("update-api", false, "rewrite testdata/api.golden")
@@ -21,11 +23,11 @@ var updateAPI = flag.Bool("update-api", false, "rewrite testdata/api.golden")
 // apiTable has a few pull requests, one of them in a repository that two installations show.
 func apiTable(t *testing.T) *shownTable {
 	t.Helper()
-	sight, err := json.Marshal(Sight{
+	sight, err := json.Marshal(dashboard.Sight{
 		PR: "acme/shop#7", URL: "https://github.com/acme/shop/pull/7", Title: "<script>alert(1)</script>", Head: "a1", Base: "main", At: noon, Check: "AI review",
 		Says: "waiting for gemini", Status: "in_progress", Verdict: "waiting", Reason: "tally", Need: 2, Approvals: 1, Start: noon.Add(-time.Minute),
 		Deadline: noon.Add(time.Hour), Wake: noon.Add(time.Minute),
-		Lanes: []Lane{{Name: "gemini", Vote: "pending", Why: "it runs", Attempts: []AttemptBar{{Number: 1, Start: noon.Add(-time.Minute), Came: "running"}}}},
+		Lanes: []dashboard.Lane{{Name: "gemini", Vote: "pending", Why: "it runs", Attempts: []dashboard.AttemptBar{{Number: 1, Start: noon.Add(-time.Minute), Came: "running"}}}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -33,12 +35,12 @@ func apiTable(t *testing.T) *shownTable {
 	return &shownTable{
 		health: store.Health{Keys: 9, Open: 2, Due: 1, Leased: 1, Failing: 1, Oldest: 1500 * time.Millisecond, Tenants: 2, Accepted: 77},
 		rows: []store.Row{
-			{Key: "77/acme/shop#7", Kind: kindPull, Group: "77/acme/shop", Tenant: 77, Open: true, Due: noon.Add(time.Minute), Seen: noon.In(time.FixedZone("x", 3600)), Sight: sight},
-			{Key: "77/acme/shop#8", Kind: kindPull, Group: "77/acme/shop", Tenant: 77, Leased: true, Attempts: 3, Failed: "observe acme/shop#8: 502", Open: true, Seen: noon.Add(-time.Minute), Sight: []byte("{broken")},
-			{Key: "77/acme/shop", Kind: kindRepo, Group: "77/acme/shop", Tenant: 77, Seen: noon.Add(-time.Minute)},
-			{Key: "78/acme/shop", Kind: kindRepo, Group: "78/acme/shop", Tenant: 78, Seen: noon.Add(-2 * time.Minute)},
-			{Key: "78/acme/shop#7", Kind: kindPull, Group: "78/acme/shop", Tenant: 78, Seen: noon.Add(-3 * time.Minute), Sight: sight},
-			{Key: "77/acme/other#1", Kind: kindPull, Group: "77/acme/other", Tenant: 77, Due: noon},
+			{Key: "77/acme/shop#7", Kind: workkey.KindPull, Group: "77/acme/shop", Tenant: 77, Open: true, Due: noon.Add(time.Minute), Seen: noon.In(time.FixedZone("x", 3600)), Sight: sight},
+			{Key: "77/acme/shop#8", Kind: workkey.KindPull, Group: "77/acme/shop", Tenant: 77, Leased: true, Attempts: 3, Failed: "observe acme/shop#8: 502", Open: true, Seen: noon.Add(-time.Minute), Sight: []byte("{broken")},
+			{Key: "77/acme/shop", Kind: workkey.KindRepo, Group: "77/acme/shop", Tenant: 77, Seen: noon.Add(-time.Minute)},
+			{Key: "78/acme/shop", Kind: workkey.KindRepo, Group: "78/acme/shop", Tenant: 78, Seen: noon.Add(-2 * time.Minute)},
+			{Key: "78/acme/shop#7", Kind: workkey.KindPull, Group: "78/acme/shop", Tenant: 78, Seen: noon.Add(-3 * time.Minute), Sight: sight},
+			{Key: "77/acme/other#1", Kind: workkey.KindPull, Group: "77/acme/other", Tenant: 77, Due: noon},
 		},
 	}
 }
@@ -95,13 +97,16 @@ func TestATableThatCannotBeReadIsNoEmptyOne(t *testing.T) {
 func TestPagesHaveEveryPullRequestOnce(t *testing.T) {
 	table := &shownTable{}
 	for i := range 25 { // five at a time were looked at in one moment
-		table.rows = append(table.rows, store.Row{Key: fmt.Sprintf("1/acme/shop#%d", i), Kind: kindPull, Seen: noon.Add(-time.Duration(i/5) * time.Millisecond)})
+		table.rows = append(table.rows, store.Row{Key: fmt.Sprintf("1/acme/shop#%d", i), Kind: workkey.KindPull, Seen: noon.Add(-time.Duration(i/5) * time.Millisecond)})
 	}
 	seen := map[string]int{}
 	next, pages := "", 0
 	for {
 		w := ask(newAdmin(table), http.MethodGet, "/api/v1/pulls?limit=7"+next, "localhost")
-		var got apiPulls
+		var got struct {
+			Pulls []struct{ Key string }
+			Next  string
+		}
 		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || len(got.Pulls) == 0 || len(got.Pulls) > 7 {
 			t.Fatalf("%v: %s", err, w.Body)
 		}

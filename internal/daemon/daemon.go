@@ -13,8 +13,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/dashboard"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/store"
+	"github.com/review-coordinator/coordinator/internal/workkey"
 )
 
 // Config is what a daemon is made of. Zero durations and numbers are the defaults.
@@ -22,7 +24,7 @@ type Config struct {
 	Store   store.Store
 	Host    Host
 	Metrics *Metrics
-	Feed    *Feed
+	Feed    *dashboard.Feed
 	Log     *slog.Logger
 	Now     func() time.Time
 
@@ -30,16 +32,16 @@ type Config struct {
 	// that goes faster, or stands, needs its own.
 	Alarm func(at time.Time) (ring <-chan time.Time, stop func())
 
-	Resync    time.Duration                          // how often everything is looked over; default 5m
-	Workers   int                                    // looks at once; default 64
-	PerTenant int                                    // of them for one tenant; default 12
-	Lease     time.Duration                          // how long a worker may be silent; default 30s
-	Drain     time.Duration                          // how long a stop waits for looks under way; default 5s
-	Jitter    func(most time.Duration) time.Duration // nil: random
-	Looked    func(pr quorum.PR, sight Sight)        // called after each look that was kept, those of one pull request in any order; may be nil
-	Calm      func()                                 // called some seconds after many looks: what was kept for them may go; may be nil
-	Web       string                                 // where people see the host; default https://github.com
-	Policies  int                                    // policies that are remembered; default 4096
+	Resync    time.Duration                             // how often everything is looked over; default 5m
+	Workers   int                                       // looks at once; default 64
+	PerTenant int                                       // of them for one tenant; default 12
+	Lease     time.Duration                             // how long a worker may be silent; default 30s
+	Drain     time.Duration                             // how long a stop waits for looks under way; default 5s
+	Jitter    func(most time.Duration) time.Duration    // nil: random
+	Looked    func(pr quorum.PR, sight dashboard.Sight) // called after each look that was kept, those of one pull request in any order; may be nil
+	Calm      func()                                    // called some seconds after many looks: what was kept for them may go; may be nil
+	Web       string                                    // where people see the host; default https://github.com
+	Policies  int                                       // policies that are remembered; default 4096
 }
 
 // A Daemon turns deliveries into looks. Make it with [New], let [Daemon.Run] work, and hand it deliveries with
@@ -141,12 +143,12 @@ func (d *Daemon) pokes(n Notice, now time.Time) (out []store.Poke) {
 	case AboutNothing:
 		return nil
 	case AboutTenant, TenantGone, TenantSuspended: // what is so, the host tells
-		return []store.Poke{{Key: tenantKey(n.Tenant), Tenant: n.Tenant, Kind: kindTenant, Due: now}}
+		return []store.Poke{{Key: workkey.Tenant(n.Tenant), Tenant: n.Tenant, Kind: workkey.KindTenant, Due: now}}
 	case AboutRepo:
 		return []store.Poke{d.repoPoke(n.Tenant, n.Owner, n.Repo, now)}
 	case AboutHead:
 		out = append(out, store.Poke{
-			Key: headKey(n.Tenant, n.Owner, n.Repo, n.Head), Tenant: n.Tenant, Kind: kindHead, Group: repoKey(n.Tenant, n.Owner, n.Repo), Due: now, Touch: touchText(n.Touch),
+			Key: workkey.Head(n.Tenant, n.Owner, n.Repo, n.Head), Tenant: n.Tenant, Kind: workkey.KindHead, Group: workkey.Repo(n.Tenant, n.Owner, n.Repo), Due: now, Touch: touchText(n.Touch),
 		})
 	case AboutPulls:
 		for _, number := range n.Pulls {
@@ -155,7 +157,7 @@ func (d *Daemon) pokes(n Notice, now time.Time) (out []store.Poke) {
 	}
 	// A repository that no listing has shown yet gets its resync by its first event: a personal token has no other way, and
 	// an App's list is read every few minutes only.
-	if len(out) > 0 && d.first(repoKey(n.Tenant, n.Owner, n.Repo)) {
+	if len(out) > 0 && d.first(workkey.Repo(n.Tenant, n.Owner, n.Repo)) {
 		p := d.repoPoke(n.Tenant, n.Owner, n.Repo, now.Add(d.Resync))
 		p.Touch = firstSeen
 		out = append(out, p)
@@ -167,12 +169,12 @@ func (d *Daemon) pokes(n Notice, now time.Time) (out []store.Poke) {
 const firstSeen = "{}"
 
 func (d *Daemon) repoPoke(tenant int64, owner, repo string, due time.Time) store.Poke {
-	key := repoKey(tenant, owner, repo)
-	return store.Poke{Key: key, Tenant: tenant, Kind: kindRepo, Group: key, Due: due}
+	key := workkey.Repo(tenant, owner, repo)
+	return store.Poke{Key: key, Tenant: tenant, Kind: workkey.KindRepo, Group: key, Due: due}
 }
 
 func (d *Daemon) pullPoke(tenant int64, pr quorum.PR, due time.Time, touch string) store.Poke {
-	return store.Poke{Key: pullKey(tenant, pr), Tenant: tenant, Kind: kindPull, Group: repoKey(tenant, pr.Owner, pr.Repo), Due: due, Touch: touch}
+	return store.Poke{Key: workkey.Pull(tenant, pr), Tenant: tenant, Kind: workkey.KindPull, Group: workkey.Repo(tenant, pr.Owner, pr.Repo), Due: due, Touch: touch}
 }
 
 // first reports whether a key is named for the first time since the start.

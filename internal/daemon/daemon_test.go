@@ -18,9 +18,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/dashboard"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/report"
 	"github.com/review-coordinator/coordinator/internal/store"
+	"github.com/review-coordinator/coordinator/internal/workkey"
 )
 
 const sha = "a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1"
@@ -274,7 +276,7 @@ func build(t *testing.T, l *land, dir string, tune ...func(*Config)) *house {
 		t.Fatal(err)
 	}
 	c := Config{
-		Store: s, Host: l, Metrics: NewMetrics(MetricsOptions{}), Feed: NewFeed(), Log: slog.New(slog.DiscardHandler), Resync: 5 * time.Minute,
+		Store: s, Host: l, Metrics: NewMetrics(MetricsOptions{}), Feed: dashboard.NewFeed(), Log: slog.New(slog.DiscardHandler), Resync: 5 * time.Minute,
 		Jitter: func(most time.Duration) time.Duration { return most },
 	}
 	for _, f := range tune {
@@ -369,7 +371,7 @@ func TestADeliveryLeadsToOneLook(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var s Sight
+		var s dashboard.Sight
 		if err := json.Unmarshal(row.Sight, &s); err != nil {
 			t.Fatal(err)
 		}
@@ -871,7 +873,7 @@ func TestWhatWasNeverLookedAtIsOpen(t *testing.T) {
 			if row := h.row(1, pull(1)); !row.Open || row.Sight == nil || health.Open != 1 {
 				t.Errorf("%s: %+v is left, %d are open", name, row, health.Open)
 			}
-			if _, err := h.Store.Get(t.Context(), pullKey(1, pull(2))); !errors.Is(err, store.ErrNoRow) {
+			if _, err := h.Store.Get(t.Context(), workkey.Pull(1, pull(2))); !errors.Is(err, store.ErrNoRow) {
 				t.Errorf("%s: what is closed is still there: %v", name, err)
 			}
 			h.stop()
@@ -934,7 +936,7 @@ func TestWhatConcernsNoReviewerCostsNothing(t *testing.T) {
 
 func (h *house) row(tenant int64, pr quorum.PR) store.Row {
 	h.t.Helper()
-	row, err := h.Store.Get(h.t.Context(), pullKey(tenant, pr))
+	row, err := h.Store.Get(h.t.Context(), workkey.Pull(tenant, pr))
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -958,7 +960,7 @@ func TestACommitsPullRequestsAreFound(t *testing.T) {
 		if strings.Join(looks, " ") != "acme/shop#7 acme/shop#8" {
 			t.Errorf("looked at %v", looks)
 		}
-		if _, err := h.Store.Get(t.Context(), headKey(1, "acme", "shop", sha)); !errors.Is(err, store.ErrNoRow) {
+		if _, err := h.Store.Get(t.Context(), workkey.Head(1, "acme", "shop", sha)); !errors.Is(err, store.ErrNoRow) {
 			t.Errorf("the commit is still there: %v", err)
 		}
 		h.stop()
@@ -1402,7 +1404,7 @@ func TestTheResyncFindsWhatNoEventTold(t *testing.T) {
 		l.pulls[1][pull(8)] = time.Now() // or the repository would be gone
 		l.mu.Unlock()
 		settle(2 * time.Hour)
-		if _, err := h.Store.Get(t.Context(), pullKey(1, pull(7))); !errors.Is(err, store.ErrNoRow) {
+		if _, err := h.Store.Get(t.Context(), workkey.Pull(1, pull(7))); !errors.Is(err, store.ErrNoRow) {
 			t.Errorf("a closed pull request is still tracked: %v", err)
 		}
 		h.stop()

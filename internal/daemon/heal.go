@@ -16,6 +16,7 @@ import (
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/store"
+	"github.com/review-coordinator/coordinator/internal/workkey"
 )
 
 const (
@@ -90,8 +91,8 @@ func (d *Daemon) enter(ctx context.Context, tenants []Tenant, now time.Time) err
 			continue
 		}
 		d.unpark(t.ID)
-		if d.first(tenantKey(t.ID)) {
-			pokes = append(pokes, store.Poke{Key: tenantKey(t.ID), Tenant: t.ID, Kind: kindTenant, Due: now})
+		if d.first(workkey.Tenant(t.ID)) {
+			pokes = append(pokes, store.Poke{Key: workkey.Tenant(t.ID), Tenant: t.ID, Kind: workkey.KindTenant, Due: now})
 		}
 	}
 	if len(pokes) == 0 {
@@ -134,7 +135,7 @@ func (d *Daemon) steady(ctx context.Context, now time.Time) {
 		return
 	}
 	d.Log.Warn("the clock was set back: everything is looked over", "by", back)
-	if err := d.Store.Poke(ctx, store.Poke{Key: appKey, Kind: kindApp, Due: now}); err != nil {
+	if err := d.Store.Poke(ctx, store.Poke{Key: workkey.App, Kind: workkey.KindApp, Due: now}); err != nil {
 		d.Log.Error("the table cannot be written", "err", err)
 	}
 }
@@ -280,8 +281,8 @@ func (d *Daemon) list(ctx context.Context, w store.Work, site Site) (result, err
 	d.mu.Unlock()
 	r := result{result: resultOK, outcome: store.Outcome{Wake: now.Add(d.Resync)}}
 	for _, full := range repos {
-		owner, repo, ok := split(full)
-		if ok && d.first(repoKey(w.Tenant, owner, repo)) {
+		owner, repo, ok := workkey.SplitName(full)
+		if ok && d.first(workkey.Repo(w.Tenant, owner, repo)) {
 			r.pokes = append(r.pokes, d.repoPoke(w.Tenant, owner, repo, now))
 		}
 	}
@@ -296,24 +297,24 @@ type repoSight struct {
 }
 
 // resync looks a repository over: whether its policy is another, and which of its open pull requests need a look.
-func (d *Daemon) resync(ctx context.Context, w store.Work, p place, site Site) (result, error) {
+func (d *Daemon) resync(ctx context.Context, w store.Work, p workkey.Key, site Site) (result, error) {
 	now := d.Now()
 	var was repoSight
 	_ = json.Unmarshal(w.Sight, &was)
-	key := repoKey(p.tenant, p.owner, p.repo)
+	key := workkey.Repo(p.Tenant, p.Owner, p.Repo)
 	since := was.Latest.Add(-slack)
 	whole := was.Latest.IsZero() || !d.knows(resynced+key)
 	if whole {
 		since = time.Time{}
 	}
-	c, err := site.Changed(ctx, p.owner, p.repo, since)
+	c, err := site.Changed(ctx, p.Owner, p.Repo, since)
 	if err != nil {
 		return result{}, err
 	}
 	changed := was.State != c.File.State || was.Policy != c.File.SHA
 	if changed && !whole && c.File.State != quorum.FileMissing {
 		whole = true
-		if c, err = site.Changed(ctx, p.owner, p.repo, time.Time{}); err != nil {
+		if c, err = site.Changed(ctx, p.Owner, p.Repo, time.Time{}); err != nil {
 			return result{}, err
 		}
 	}
@@ -328,7 +329,7 @@ func (d *Daemon) resync(ctx context.Context, w store.Work, p place, site Site) (
 	}
 	wait := d.Resync
 	d.mu.Lock()
-	wait = max(wait, d.pace[p.tenant])
+	wait = max(wait, d.pace[p.Tenant])
 	d.mu.Unlock()
 	if c.File.State == quorum.FileMissing {
 		wait = max(wait, withoutPolicy)
@@ -356,13 +357,13 @@ func latest(a, b time.Time) time.Time {
 
 // due are the pull requests of a repository that need a look: those that GitHub changed after ours began, those that are
 // undecided and not just being looked at, nor tried again anyway, and if the policy is another, or all were listed, those that we know and the list does not.
-func (d *Daemon) due(ctx context.Context, p place, c Changed, changed, whole bool) (pokes []store.Poke, err error) {
+func (d *Daemon) due(ctx context.Context, p workkey.Key, c Changed, changed, whole bool) (pokes []store.Poke, err error) {
 	now := d.Now()
 	poked := map[string]bool{}
 	add := func(pr quorum.PR) {
-		if key := pullKey(p.tenant, pr); !poked[key] {
+		if key := workkey.Pull(p.Tenant, pr); !poked[key] {
 			poked[key] = true
-			pokes = append(pokes, d.pullPoke(p.tenant, pr, now, ""))
+			pokes = append(pokes, d.pullPoke(p.Tenant, pr, now, ""))
 		}
 	}
 	margin := slack
@@ -371,7 +372,7 @@ func (d *Daemon) due(ctx context.Context, p place, c Changed, changed, whole boo
 	}
 	listed := map[string]bool{}
 	for _, pull := range c.Pulls {
-		key := pullKey(p.tenant, pull.PR)
+		key := workkey.Pull(p.Tenant, pull.PR)
 		listed[key] = true
 		began := d.looks(key).Add(c.Skew) // before the row is read: in between, that look may end
 		row, err := d.Store.Get(ctx, key)
@@ -384,18 +385,18 @@ func (d *Daemon) due(ctx context.Context, p place, c Changed, changed, whole boo
 			add(pull.PR)
 		}
 	}
-	q := store.Query{Tenant: &p.tenant, Kind: kindPull, Group: repoKey(p.tenant, p.owner, p.repo), Limit: maxTracked, Thin: true}
+	q := store.Query{Tenant: &p.Tenant, Kind: workkey.KindPull, Group: workkey.Repo(p.Tenant, p.Owner, p.Repo), Limit: maxTracked, Thin: true}
 	if open := true; !whole {
 		q.Open = &open
 	}
 	rows, err := d.Store.List(ctx, q)
 	if err != nil {
-		return nil, fmt.Errorf("list %s/%s: %w", p.owner, p.repo, err)
+		return nil, fmt.Errorf("list %s/%s: %w", p.Owner, p.Repo, err)
 	}
 	for _, row := range rows {
-		at, ok := parseKey(row.Key)
+		at, ok := workkey.Parse(row.Key)
 		if ok && (row.Open && row.Attempts == 0 && now.Sub(d.looks(row.Key)) > slack || changed || whole && !listed[row.Key]) {
-			add(at.pr())
+			add(at.PR())
 		}
 	}
 	return pokes, nil

@@ -10,7 +10,6 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash"
@@ -24,6 +23,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/semaphore"
+
+	"github.com/review-coordinator/coordinator/internal/dashboard"
 )
 
 // WebhookPath is where GitHub sends to.
@@ -115,7 +116,7 @@ func (in *Intake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	event, result, err := in.serve(w, r)
 	if err == nil {
 		in.Metrics.Delivered(event, result)
-		writeJSON(w, http.StatusAccepted, intakeAnswer{Result: result})
+		dashboard.WriteJSON(w, http.StatusAccepted, intakeAnswer{Result: result})
 		return
 	}
 	no := &refusal{status: http.StatusServiceUnavailable, result: failed, say: "the delivery was not accepted"}
@@ -126,9 +127,9 @@ func (in *Intake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(no.status)
 	case http.StatusMethodNotAllowed:
 		w.Header().Set("Allow", http.MethodPost)
-		writeJSON(w, no.status, apiError{Error: no.Error(), Hint: no.hint})
+		dashboard.WriteJSON(w, no.status, dashboard.ErrorAnswer{Error: no.Error(), Hint: no.hint})
 	default:
-		writeJSON(w, no.status, apiError{Error: no.Error(), Hint: no.hint})
+		dashboard.WriteJSON(w, no.status, dashboard.ErrorAnswer{Error: no.Error(), Hint: no.hint})
 	}
 	in.note(r, no, err)
 }
@@ -408,18 +409,4 @@ func quoted(text string) string {
 		text = text[:most] + "…"
 	}
 	return strings.ToValidUTF8(strings.Join(strings.Fields(text), " "), "?")
-}
-
-// writeJSON answers. Whoever has gone needs no answer.
-func writeJSON[T any](w http.ResponseWriter, status int, v T) {
-	text, err := json.Marshal(v)
-	if err != nil {
-		status, text = http.StatusInternalServerError, []byte(`{"error":"the answer cannot be written"}`)
-	}
-	h := w.Header()
-	h.Set("Content-Type", jsonType)
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	_, _ = w.Write(append(text, '\n'))
 }

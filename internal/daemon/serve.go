@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/net/netutil"
+
+	"github.com/review-coordinator/coordinator/internal/dashboard"
 )
 
 // ServerOptions are the bounds of a server. Zero durations are the defaults.
@@ -66,7 +68,7 @@ func recovered(next http.Handler, m *Metrics, log *slog.Logger) http.Handler {
 			if t.began {
 				panic(http.ErrAbortHandler)
 			}
-			writeJSON(w, http.StatusInternalServerError, apiError{Error: "this is a fault of the coordinator", Hint: "its log says more"})
+			dashboard.WriteJSON(w, http.StatusInternalServerError, dashboard.ErrorAnswer{Error: "this is a fault of the coordinator", Hint: "its log says more"})
 		}()
 		next.ServeHTTP(t, r)
 	})

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/review-coordinator/coordinator/internal/dashboard"
 )
 
 // pipes is a listener without a network: its connections know virtual time.
@@ -207,4 +209,60 @@ func TestAPanicIsNoEnd(t *testing.T) {
 	if got := scrape(t, m)["coordinator_http_panics_total"]; got != "2" || !strings.Contains(log.String(), "early fault") || !strings.Contains(log.String(), "serve_test.go") {
 		t.Errorf("%s panics were counted; the log: %s", got, &log)
 	}
+}
+
+// oneConn is a listener to which one caller comes.
+type oneConn struct{ conns chan net.Conn }
+
+func (l oneConn) Accept() (net.Conn, error) {
+	c, more := <-l.conns
+	if !more {
+		return nil, net.ErrClosed
+	}
+	return c, nil
+}
+func (l oneConn) Close() error   { return nil }
+func (l oneConn) Addr() net.Addr { return &net.IPAddr{} }
+
+// A server with deadlines for requests and answers does not cut the stream.
+func TestTheDashboardsEventsOutliveTheServersDeadlines(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		feed := dashboard.NewFeed()
+		srv := NewServer(dashboard.Board{Feed: feed, Now: time.Now}.Handler(), ServerOptions{})
+		l := oneConn{conns: make(chan net.Conn, 1)}
+		browser, ours := net.Pipe()
+		l.conns <- ours
+		go srv.Serve(l)
+		if _, err := browser.Write([]byte("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")); err != nil {
+			t.Fatal(err)
+		}
+		answer, err := http.ReadResponse(bufio.NewReader(browser), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		heard := make(chan string, 100)
+		go func() {
+			defer close(heard)
+			for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
+				heard <- lines.Text()
+			}
+		}()
+		<-time.After(10 * time.Minute)
+		synctest.Wait()
+		for len(heard) > 0 {
+			<-heard
+		}
+		feed.Publish("")
+		if got := <-heard; got != "event: changed" {
+			t.Errorf("after ten minutes: %q", got)
+		}
+		feed.Close()
+		close(l.conns)
+		if err := srv.Close(); err != nil {
+			t.Error(err)
+		}
+		for range heard { // until the stream ends
+			continue
+		}
+	})
 }

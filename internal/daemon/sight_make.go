@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/dashboard"
 	"github.com/review-coordinator/coordinator/internal/loop"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/report"
@@ -18,16 +19,16 @@ import (
 const maxBars = 8
 
 // readSight reads a sight as the table keeps it. One that is not there, or that an older program wrote, shows nothing.
-func readSight(text []byte) (s Sight) {
+func readSight(text []byte) (s dashboard.Sight) {
 	if json.Unmarshal(text, &s) != nil {
-		return Sight{}
+		return dashboard.Sight{}
 	}
 	return s
 }
 
-func (d *Daemon) sight(l loop.Look, was Sight) *Sight {
+func (d *Daemon) sight(l loop.Look, was dashboard.Sight) *dashboard.Sight {
 	pr, dec := l.Snapshot.PR, l.Decision
-	s := &Sight{
+	s := &dashboard.Sight{
 		PR: pr.String(), URL: fmt.Sprintf("%s/%s/%s/pull/%d", d.Web, pr.Owner, pr.Repo, pr.Number), Title: pr.Title, Head: pr.Head, Base: pr.BaseRef, Draft: pr.Draft, At: l.Snapshot.Began, Check: l.Check.Name, Says: l.Check.Title,
 		Status: l.Check.Status, Conclusion: l.Check.Conclusion, Verdict: dec.Verdict.String(), Reason: string(dec.Reason), Need: dec.Need, Approvals: dec.Approvals,
 		Start: dec.Start, GraceEnd: dec.GraceEnd, Wake: dec.Wake, Threads: l.Check.Threads,
@@ -40,7 +41,7 @@ func (d *Daemon) sight(l loop.Look, was Sight) *Sight {
 	}
 	same := was.Head == s.Head && was.Base == s.Base
 	for _, b := range dec.Ballots {
-		lane := Lane{Name: b.Reviewer, Vote: b.Vote.String(), Why: why(b), Required: b.Required, Shadow: b.Shadow, URL: b.URL, Deadline: b.Deadline, VotedAt: b.At}
+		lane := dashboard.Lane{Name: b.Reviewer, Vote: b.Vote.String(), Why: why(b), Required: b.Required, Shadow: b.Shadow, URL: b.URL, Deadline: b.Deadline, VotedAt: b.At}
 		for _, a := range b.Next {
 			if a.Kind == quorum.Rerun && lane.RerunAt.IsZero() {
 				lane.RerunAt = a.Due
@@ -70,8 +71,8 @@ func why(b quorum.Ballot) string {
 	return text
 }
 
-func earlier(was Sight, reviewer string) []AttemptBar {
-	i := slices.IndexFunc(was.Lanes, func(l Lane) bool { return l.Name == reviewer })
+func earlier(was dashboard.Sight, reviewer string) []dashboard.AttemptBar {
+	i := slices.IndexFunc(was.Lanes, func(l dashboard.Lane) bool { return l.Name == reviewer })
 	if i < 0 {
 		return nil
 	}
@@ -79,12 +80,12 @@ func earlier(was Sight, reviewer string) []AttemptBar {
 }
 
 // bar is the attempt that a ballot speaks of; zero if there is none.
-func bar(b quorum.Ballot, l loop.Look, start time.Time) AttemptBar {
+func bar(b quorum.Ballot, l loop.Look, start time.Time) dashboard.AttemptBar {
 	for _, r := range l.Snapshot.Runs {
 		if b.Run == 0 || r.ID != b.Run {
 			continue
 		}
-		a := AttemptBar{Run: r.ID, Number: max(r.Attempt, 1), Start: r.Started, Came: b.Outcome.String(), URL: r.URL}
+		a := dashboard.AttemptBar{Run: r.ID, Number: max(r.Attempt, 1), Start: r.Started, Came: b.Outcome.String(), URL: r.URL}
 		for _, job := range r.Jobs {
 			if !job.Started.IsZero() && (a.Start.IsZero() || job.Started.Before(a.Start)) {
 				a.Start = job.Started
@@ -96,17 +97,17 @@ func bar(b quorum.Ballot, l loop.Look, start time.Time) AttemptBar {
 		return a
 	}
 	if b.At.IsZero() || b.Vote == quorum.Pending { // a reviewer without a run shows itself by its answer
-		return AttemptBar{}
+		return dashboard.AttemptBar{}
 	}
-	return AttemptBar{Number: max(b.Attempt, 1), Start: start, End: b.At, Came: b.Outcome.String(), URL: b.URL}
+	return dashboard.AttemptBar{Number: max(b.Attempt, 1), Start: start, End: b.At, Came: b.Outcome.String(), URL: b.URL}
 }
 
 // add puts a bar in its place: an attempt that was known is replaced.
-func add(bars []AttemptBar, a AttemptBar) []AttemptBar {
+func add(bars []dashboard.AttemptBar, a dashboard.AttemptBar) []dashboard.AttemptBar {
 	if a.Start.IsZero() {
 		return bars
 	}
-	if i := slices.IndexFunc(bars, func(o AttemptBar) bool { return o.Run == a.Run && o.Number == a.Number }); i >= 0 {
+	if i := slices.IndexFunc(bars, func(o dashboard.AttemptBar) bool { return o.Run == a.Run && o.Number == a.Number }); i >= 0 {
 		bars[i] = a
 		return bars
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/store"
+	"github.com/review-coordinator/coordinator/internal/workkey"
 )
 
 // failing makes the land fail for a tenant until it is told otherwise.
@@ -81,7 +82,7 @@ func TestAPullRequestThatSeemedGoneIsLookedAtAgain(t *testing.T) {
 		l.mu.Unlock()
 		h.deliver(about(1, pull(7)))
 		settle(time.Second)
-		if _, err := h.Store.Get(t.Context(), pullKey(1, pull(7))); !errors.Is(err, store.ErrNoRow) {
+		if _, err := h.Store.Get(t.Context(), workkey.Pull(1, pull(7))); !errors.Is(err, store.ErrNoRow) {
 			t.Fatalf("it is still there: %v", err)
 		}
 		settle(2 * h.Resync)
@@ -327,7 +328,7 @@ func TestADeliveryThatWasNotKeptIsAsNew(t *testing.T) {
 			t.Fatal("it was kept")
 		}
 		h.deliverAs("y", n)
-		if _, err := h.Store.Get(t.Context(), repoKey(1, "acme", "shop")); err != nil {
+		if _, err := h.Store.Get(t.Context(), workkey.Repo(1, "acme", "shop")); err != nil {
 			t.Errorf("the repository has no resync: %v", err)
 		}
 		h.stop()
@@ -356,13 +357,13 @@ func TestASlowLookBringsNoOldPolicyBack(t *testing.T) {
 		h.deliver(Notice{Event: "push", Kind: AboutRepo, Tenant: 1, Owner: "acme", Repo: "shop"})
 		settle(18*time.Second + 500*time.Millisecond)
 		h.policies.mu.Lock() // the pull request's own second look would mend it
-		n := len(h.policies.by[repoKey(1, "acme", "shop")].policy.Reviewers)
+		n := len(h.policies.by[workkey.Repo(1, "acme", "shop")].policy.Reviewers)
 		h.policies.mu.Unlock()
 		if n != 2 {
 			t.Fatalf("the resync left a policy of %d reviewers", n)
 		}
-		h.policies.put(repoKey(1, "acme", "shop"), quorum.PolicyFile{State: quorum.FileValid, SHA: "p1"}, quorum.Policy{}, time.Now().Add(-time.Minute))
-		if got, _ := h.policies.get(repoKey(1, "acme", "shop")); len(got.policy.Reviewers) != 2 {
+		h.policies.put(workkey.Repo(1, "acme", "shop"), quorum.PolicyFile{State: quorum.FileValid, SHA: "p1"}, quorum.Policy{}, time.Now().Add(-time.Minute))
+		if got, _ := h.policies.get(workkey.Repo(1, "acme", "shop")); len(got.policy.Reviewers) != 2 {
 			t.Error("an older reading replaced a newer one")
 		}
 		h.stop()

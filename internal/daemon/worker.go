@@ -15,10 +15,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/dashboard"
 	"github.com/review-coordinator/coordinator/internal/evidence"
 	"github.com/review-coordinator/coordinator/internal/loop"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/store"
+	"github.com/review-coordinator/coordinator/internal/workkey"
 )
 
 const (
@@ -49,7 +51,7 @@ var errStopped = errors.New("the daemon is stopping")
 // Run works until ctx ends, and then drains: looks under way are given [Config.Drain] to end, nothing new is begun, and
 // what is left over stays in the table. It returns the error of the table if that cannot be used at all.
 func (d *Daemon) Run(ctx context.Context) error {
-	if err := d.Store.Poke(ctx, store.Poke{Key: appKey, Kind: kindApp, Due: d.Now()}); err != nil {
+	if err := d.Store.Poke(ctx, store.Poke{Key: workkey.App, Kind: workkey.KindApp, Due: d.Now()}); err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
 	working, stop := context.WithCancelCause(context.WithoutCancel(ctx))
@@ -312,7 +314,7 @@ func (d *Daemon) work(ctx context.Context, w store.Work) {
 		r = deferred(w)
 		r.outcome.Wake = began.Add(again)
 	}
-	if w.Kind == kindPull && w.Sight == nil && r.outcome.Sight == nil && !r.outcome.Gone {
+	if w.Kind == workkey.KindPull && w.Sight == nil && r.outcome.Sight == nil && !r.outcome.Gone {
 		r.outcome.Open = true // nobody knows yet what is decided
 	}
 	d.end(w.Lease) // before the table does: it may be claimed anew at once
@@ -423,7 +425,7 @@ func (d *Daemon) told(r result) {
 func short(sha string) string { return sha[:min(len(sha), 7)] }
 
 // state is what the check run shows in one word.
-func state(s Sight) string {
+func state(s dashboard.Sight) string {
 	if s.Conclusion != "" {
 		return s.Conclusion
 	}
@@ -436,8 +438,8 @@ type result struct {
 	outcome store.Outcome
 	pokes   []store.Poke // what else must be looked at because of it
 	pr      quorum.PR
-	was     Sight  // before
-	sight   *Sight // of a look that was made
+	was     dashboard.Sight  // before
+	sight   *dashboard.Sight // of a look that was made
 }
 
 // Results of a look, as the metric names them.
@@ -475,16 +477,16 @@ func (d *Daemon) once(ctx context.Context, w store.Work) (r result) {
 
 // dispatch does what the key's kind asks for.
 func (d *Daemon) dispatch(ctx context.Context, w store.Work) (result, error) {
-	if w.Key == appKey {
+	if w.Key == workkey.App {
 		return d.lookOver(ctx, w)
 	}
-	p, ok := parseKey(w.Key)
-	if !ok || p.tenant != w.Tenant {
+	p, ok := workkey.Parse(w.Key)
+	if !ok || p.Tenant != w.Tenant {
 		d.Log.Error("the table holds a key that means nothing", "key", w.Key)
 		return gone(), nil
 	}
 	touches, filterable := readTouches(w.Touches)
-	if filterable && (w.Kind == kindHead || w.Kind == kindPull) {
+	if filterable && (w.Kind == workkey.KindHead || w.Kind == workkey.KindPull) {
 		if r, spared := d.spare(w, p, touches); spared {
 			return r, nil
 		}
@@ -497,13 +499,13 @@ func (d *Daemon) dispatch(ctx context.Context, w store.Work) (result, error) {
 		return deferred(w), nil
 	}
 	switch w.Kind {
-	case kindPull:
+	case workkey.KindPull:
 		return d.look(ctx, w, p, site, touches)
-	case kindHead:
+	case workkey.KindHead:
 		return d.find(ctx, w, p, site)
-	case kindRepo:
+	case workkey.KindRepo:
 		return d.resync(ctx, w, p, site)
-	case kindTenant:
+	case workkey.KindTenant:
 		return d.list(ctx, w, site)
 	}
 	d.Log.Error("the table holds a kind of key that means nothing", "key", w.Key, "kind", w.Kind)
@@ -518,11 +520,11 @@ func deferred(w store.Work) result {
 }
 
 // spare ends work without a request if nothing that happened concerns a reviewer.
-func (d *Daemon) spare(w store.Work, p place, touches []quorum.Touch) (result, bool) {
+func (d *Daemon) spare(w store.Work, p workkey.Key, touches []quorum.Touch) (result, bool) {
 	if len(touches) == 0 || w.Attempts > 0 || !w.Wake.IsZero() && !d.Now().Before(w.Wake) {
 		return result{}, false
 	}
-	known, ok := d.policies.get(repoKey(p.tenant, p.owner, p.repo))
+	known, ok := d.policies.get(workkey.Repo(p.Tenant, p.Owner, p.Repo))
 	if !ok {
 		return result{}, false
 	}
@@ -532,15 +534,15 @@ func (d *Daemon) spare(w store.Work, p place, touches []quorum.Touch) (result, b
 		}
 	}
 	r := result{result: resultSpared, outcome: store.Outcome{Wake: w.Wake}}
-	if w.Kind == kindHead || w.Sight == nil || readSight(w.Sight).Verdict == quorum.Ended.String() { // nothing need be known of it
+	if w.Kind == workkey.KindHead || w.Sight == nil || readSight(w.Sight).Verdict == quorum.Ended.String() { // nothing need be known of it
 		r.outcome = store.Outcome{Gone: true}
 	}
 	return r, true
 }
 
 // reviewers are the touches of reviewers' texts, as far as the policy is known: strangers' may be many, and few are kept.
-func (d *Daemon) reviewers(p place, touches []quorum.Touch) []quorum.Touch {
-	known, ok := d.policies.get(repoKey(p.tenant, p.owner, p.repo))
+func (d *Daemon) reviewers(p workkey.Key, touches []quorum.Touch) []quorum.Touch {
+	known, ok := d.policies.get(workkey.Repo(p.Tenant, p.Owner, p.Repo))
 	if !ok || known.state != quorum.FileValid {
 		return touches
 	}
@@ -550,8 +552,8 @@ func (d *Daemon) reviewers(p place, touches []quorum.Touch) []quorum.Touch {
 }
 
 // look reconciles a pull request.
-func (d *Daemon) look(ctx context.Context, w store.Work, p place, site Site, touches []quorum.Touch) (result, error) {
-	pr := p.pr()
+func (d *Daemon) look(ctx context.Context, w store.Work, p workkey.Key, site Site, touches []quorum.Touch) (result, error) {
+	pr := p.PR()
 	was := readSight(w.Sight) // it spares requests, no more
 	head := was.Head
 	var runs []int64
@@ -577,7 +579,7 @@ func (d *Daemon) look(ctx context.Context, w store.Work, p place, site Site, tou
 	if err != nil {
 		return result{}, err
 	}
-	d.policies.put(repoKey(p.tenant, p.owner, p.repo), last.Snapshot.File, last.Policy, began)
+	d.policies.put(workkey.Repo(p.Tenant, p.Owner, p.Repo), last.Snapshot.File, last.Policy, began)
 	s := d.sight(last, was)
 	text, err := json.Marshal(s)
 	if err != nil {
@@ -626,8 +628,8 @@ func became(s quorum.ResultState) string {
 }
 
 // find looks for the pull requests of a commit, which events of forks, statuses and other Apps' checks do not name.
-func (d *Daemon) find(ctx context.Context, w store.Work, p place, site Site) (result, error) {
-	prs, err := site.PullsOf(ctx, p.owner, p.repo, p.head)
+func (d *Daemon) find(ctx context.Context, w store.Work, p workkey.Key, site Site) (result, error) {
+	prs, err := site.PullsOf(ctx, p.Owner, p.Repo, p.Head)
 	if err != nil {
 		return result{}, err
 	}
@@ -642,7 +644,7 @@ func (d *Daemon) find(ctx context.Context, w store.Work, p place, site Site) (re
 			if t == store.Any {
 				t = ""
 			}
-			r.pokes = append(r.pokes, d.pullPoke(p.tenant, pr, d.Now(), t))
+			r.pokes = append(r.pokes, d.pullPoke(p.Tenant, pr, d.Now(), t))
 		}
 	}
 	return r, nil
@@ -662,7 +664,7 @@ func (d *Daemon) after(ctx context.Context, w store.Work, err error) result {
 	case limited:
 		d.hold(w.Tenant, latest(until, d.Now().Add(time.Second))) // one that has passed must not make us ask at once
 		return result{result: resultLimited, outcome: store.Outcome{Keep: true, Wake: w.Due}}
-	case w.Key == appKey && !errors.Is(err, ErrUnauthorized): // the host itself is never gone
+	case w.Key == workkey.App && !errors.Is(err, ErrUnauthorized): // the host itself is never gone
 	case errors.Is(err, ErrNoTenant):
 		return d.leave(ctx, w, err)
 	case errors.Is(err, ErrSuspended):
@@ -673,8 +675,8 @@ func (d *Daemon) after(ctx context.Context, w store.Work, err error) result {
 		return d.denied(w, err)
 	case errors.Is(err, ErrGone):
 		d.Log.Info("it is gone", "key", w.Key, "err", err)
-		if at, ok := parseKey(w.Key); ok && w.Kind == kindPull { // if only it seemed so, the next resync's whole list shows it
-			d.forget(resynced + repoKey(at.tenant, at.owner, at.repo))
+		if at, ok := workkey.Parse(w.Key); ok && w.Kind == workkey.KindPull { // if only it seemed so, the next resync's whole list shows it
+			d.forget(resynced + workkey.Repo(at.Tenant, at.Owner, at.Repo))
 		}
 		r := gone()
 		r.pokes = d.within(ctx, w)
@@ -690,16 +692,16 @@ func (d *Daemon) after(ctx context.Context, w store.Work, err error) result {
 
 // within are the pull requests that are tracked of a repository: with it they may be gone, or have another name.
 func (d *Daemon) within(ctx context.Context, w store.Work) (pokes []store.Poke) {
-	if w.Kind != kindRepo {
+	if w.Kind != workkey.KindRepo {
 		return nil
 	}
-	rows, err := d.Store.List(ctx, store.Query{Tenant: &w.Tenant, Kind: kindPull, Group: w.Key, Limit: maxTracked, Thin: true})
+	rows, err := d.Store.List(ctx, store.Query{Tenant: &w.Tenant, Kind: workkey.KindPull, Group: w.Key, Limit: maxTracked, Thin: true})
 	if err != nil {
 		d.Log.Error("the table cannot be read", "err", err)
 	}
 	for _, row := range rows {
-		if at, ok := parseKey(row.Key); ok {
-			pokes = append(pokes, d.pullPoke(w.Tenant, at.pr(), d.Now(), ""))
+		if at, ok := workkey.Parse(row.Key); ok {
+			pokes = append(pokes, d.pullPoke(w.Tenant, at.PR(), d.Now(), ""))
 		}
 	}
 	return pokes
@@ -725,7 +727,7 @@ func (d *Daemon) leave(ctx context.Context, w store.Work, err error) result {
 	d.mu.Lock()
 	delete(d.tenants, w.Tenant)
 	delete(d.pace, w.Tenant)
-	own := tenantKey(w.Tenant)
+	own := workkey.Tenant(w.Tenant)
 	for key := range d.known { // if it comes back, or was never gone, it is looked over as a new one is
 		if bare := strings.TrimPrefix(key, resynced); bare == own || strings.HasPrefix(bare, own+"/") {
 			delete(d.known, key)

@@ -1,4 +1,4 @@
-package daemon
+package dashboard
 
 // What is said of a pull request: a sight in the words and marks of the dashboard.
 
@@ -14,6 +14,7 @@ import (
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/store"
+	"github.com/review-coordinator/coordinator/internal/workkey"
 )
 
 // A boardMark is a state in three ways: a word, a sign and a colour. The colour alone never says anything.
@@ -125,14 +126,14 @@ func showBoardCard(row store.Row, now time.Time, size boardSize) boardCard {
 
 // locate reads where a pull request is off its key: only what has the shape of a name becomes a part of an address of ours.
 func (c *boardCard) locate(key string) {
-	at, ok := parseKey(key)
-	if !ok || at.number == 0 {
+	at, ok := workkey.Parse(key)
+	if !ok || at.Number == 0 {
 		c.PR = boardClip(key, 120)
 		return
 	}
-	c.PR, c.Repo, c.Number = at.pr().String(), at.owner+"/"+at.repo, "#"+strconv.Itoa(at.number)
-	c.Page = "/pulls/" + c.Repo + "/" + strconv.Itoa(at.number) + "?in=" + strconv.FormatInt(at.tenant, 10)
-	c.Filter = boardFilter{Group: repoKey(at.tenant, at.owner, at.repo)}.at("", time.Time{})
+	c.PR, c.Repo, c.Number = at.PR().String(), at.Owner+"/"+at.Repo, "#"+strconv.Itoa(at.Number)
+	c.Page = "/pulls/" + c.Repo + "/" + strconv.Itoa(at.Number) + "?in=" + strconv.FormatInt(at.Tenant, 10)
+	c.Filter = boardFilter{Group: workkey.Repo(at.Tenant, at.Owner, at.Repo)}.at("", time.Time{})
 }
 
 // verdictMark is a sight's verdict, and how much it needs somebody.

@@ -1,17 +1,15 @@
-package daemon
+package dashboard
 
 // What the dashboard says, and what it never does. How it looks and moves is in board_browser_test.go.
 //
-//	go test ./internal/daemon -run TestBoardTimeline -args -board    writes its golden fragments anew
+//	go test ./internal/dashboard -run TestBoardTimeline -args -board    writes its golden fragments anew
 
 import (
-	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"errors"
 	"flag"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -26,6 +24,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/review-coordinator/coordinator/internal/store"
+	"github.com/review-coordinator/coordinator/internal/workkey"
 )
 
 var writeBoard = flag.Bool("board", false, "write the golden fragments of the dashboard")
@@ -240,7 +239,7 @@ func TestBoardPull(t *testing.T) {
 func TestBoardShowsFailures(t *testing.T) {
 	s := openTable(t)
 	lay(t, s, sceneWaiting(), sceneNow.Add(-time.Minute), "GitHub answered 502")
-	if err := s.Poke(t.Context(), store.Poke{Key: "77/acme/shop#5", Tenant: 77, Kind: kindPull, Group: "77/acme/shop", Due: sceneNow.Add(-time.Second)}); err != nil {
+	if err := s.Poke(t.Context(), store.Poke{Key: "77/acme/shop#5", Tenant: 77, Kind: workkey.KindPull, Group: "77/acme/shop", Due: sceneNow.Add(-time.Second)}); err != nil {
 		t.Fatal(err)
 	}
 	page := askBoard(t, boardOf(s), "/").Body.String()
@@ -280,8 +279,8 @@ func TestBoardBeforeTheFirstLook(t *testing.T) {
 	waiting.PR, waiting.Title = "octo/shop#9", ""
 	layMany(t, s, []Sight{untitled, waiting}, sceneNow)
 	if err := s.Poke(t.Context(),
-		store.Poke{Key: "77/octo/shop", Tenant: 77, Kind: kindRepo, Group: "77/octo/shop", Due: sceneNow},
-		store.Poke{Key: "77/octo/shop#7", Tenant: 77, Kind: kindPull, Group: "77/octo/shop", Due: sceneNow},
+		store.Poke{Key: "77/octo/shop", Tenant: 77, Kind: workkey.KindRepo, Group: "77/octo/shop", Due: sceneNow},
+		store.Poke{Key: "77/octo/shop#7", Tenant: 77, Kind: workkey.KindPull, Group: "77/octo/shop", Due: sceneNow},
 	); err != nil {
 		t.Fatal(err)
 	}
@@ -478,62 +477,6 @@ func TestBoardEvents(t *testing.T) {
 		s.breaks = true
 		feed.Publish("")
 		<-done // a browser that is gone ends it
-	})
-}
-
-// oneConn is a listener to which one caller comes.
-type oneConn struct{ conns chan net.Conn }
-
-func (l oneConn) Accept() (net.Conn, error) {
-	c, more := <-l.conns
-	if !more {
-		return nil, net.ErrClosed
-	}
-	return c, nil
-}
-func (l oneConn) Close() error   { return nil }
-func (l oneConn) Addr() net.Addr { return &net.IPAddr{} }
-
-// A server with deadlines for requests and answers does not cut the stream.
-func TestBoardEventsOutliveTheServersDeadlines(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		feed := NewFeed()
-		srv := NewServer(Board{Feed: feed, Now: time.Now}.Handler(), ServerOptions{})
-		l := oneConn{conns: make(chan net.Conn, 1)}
-		browser, ours := net.Pipe()
-		l.conns <- ours
-		go srv.Serve(l)
-		if _, err := browser.Write([]byte("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")); err != nil {
-			t.Fatal(err)
-		}
-		answer, err := http.ReadResponse(bufio.NewReader(browser), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		heard := make(chan string, 100)
-		go func() {
-			defer close(heard)
-			for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
-				heard <- lines.Text()
-			}
-		}()
-		<-time.After(10 * time.Minute)
-		synctest.Wait()
-		for len(heard) > 0 {
-			<-heard
-		}
-		feed.Publish("")
-		if got := <-heard; got != "event: changed" {
-			t.Errorf("after ten minutes: %q", got)
-		}
-		feed.Close()
-		close(l.conns)
-		if err := srv.Close(); err != nil {
-			t.Error(err)
-		}
-		for range heard { // until the stream ends
-			continue
-		}
 	})
 }
 

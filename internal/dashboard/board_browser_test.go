@@ -1,9 +1,9 @@
-package daemon
+package dashboard
 
 // The dashboard in a browser: what no reading of its HTML can tell. That nothing in it offends its own policy, that the line
 // of now moves, that a change appears by itself, that it fits a telephone and a wide screen.
 //
-//	go test ./internal/daemon -run TestBrowserScreenshots -args -screenshots    writes docs/dashboard-*.png
+//	go test ./internal/dashboard -run TestBrowserScreenshots -args -screenshots    writes docs/dashboard-*.png
 
 import (
 	"bytes"
@@ -170,7 +170,7 @@ func (s *sceneServer) start(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.addr, s.Feed = l.Addr().String(), NewFeed()
-	s.http = NewServer(s.Handler(), ServerOptions{})
+	s.http = &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 5 * time.Second}
 	go s.http.Serve(l)
 }
 

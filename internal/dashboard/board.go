@@ -1,8 +1,9 @@
-package daemon
-
-// The dashboard: what is undecided and why, each cycle as a timeline, and how the queue stands. It reads the table and asks
-// GitHub nothing. Everything that it shows is hostile: html/template escapes it, and the policy in [boardPolicy] lets nothing
-// run that is not a file of ours.
+// Package dashboard shows what is undecided and why, each cycle as a timeline, and how the queue stands: as pages, and as
+// the JSON of /api/v1.
+//
+// It promises to show what stands in the table and to ask GitHub nothing. Everything that it shows is hostile:
+// html/template escapes it, and a content security policy lets nothing run that is not a file of ours.
+package dashboard
 
 import (
 	"bytes"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/store"
+	"github.com/review-coordinator/coordinator/internal/workkey"
 )
 
 const (
@@ -86,7 +88,7 @@ type boardView struct {
 
 // A boardFilter is what the reader asked for.
 type boardFilter struct {
-	Group       string // the key of a repository, see [repoKey]
+	Group       string // the key of a repository, see [Repo]
 	Repo        string // its name
 	Query, View string
 	Before      time.Time
@@ -144,7 +146,7 @@ func (s *boardSite) list(ctx context.Context, f boardFilter, open bool, limit in
 	if open {
 		view = "open"
 	}
-	q := store.Query{Kind: kindPull, Group: f.Group, Open: &open, Before: f.Before, Limit: limit + 1}
+	q := store.Query{Kind: workkey.KindPull, Group: f.Group, Open: &open, Before: f.Before, Limit: limit + 1}
 	if f.Query != "" {
 		q.Limit = 200
 	}
@@ -205,13 +207,13 @@ func (s *boardSite) find(r *http.Request) (store.Row, error) {
 	owner, repo, number := r.PathValue("owner"), r.PathValue("repo"), r.PathValue("number")
 	tenant := r.URL.Query().Get("in")
 	if tenant == "" {
-		return api{store: s.Store}.find(r.Context(), owner, repo, number)
+		return API{Store: s.Store}.find(r.Context(), owner, repo, number)
 	}
-	at, ok := parseKey(tenant + "/" + owner + "/" + repo + "#" + number)
-	if !ok || at.number == 0 {
+	at, ok := workkey.Parse(tenant + "/" + owner + "/" + repo + "#" + number)
+	if !ok || at.Number == 0 {
 		return store.Row{}, store.ErrNoRow
 	}
-	return s.Store.Get(r.Context(), pullKey(at.tenant, at.pr()))
+	return s.Store.Get(r.Context(), workkey.Pull(at.Tenant, at.PR()))
 }
 
 // events nudges the page, which then asks for what it shows. A comment now and then keeps proxies from cutting the line, and
@@ -291,8 +293,8 @@ func (s *boardSite) show(w http.ResponseWriter, r *http.Request, status int, v b
 // readBoardFilter reads what was asked for. What makes no sense is left out.
 func readBoardFilter(q url.Values) boardFilter {
 	f := boardFilter{Query: boardClip(strings.TrimSpace(q.Get("q")), 200)}
-	if at, ok := parseKey(q.Get("repo")); ok && at.repo != "" {
-		f.Group, f.Repo = repoKey(at.tenant, at.owner, at.repo), at.owner+"/"+at.repo
+	if at, ok := workkey.Parse(q.Get("repo")); ok && at.Repo != "" {
+		f.Group, f.Repo = workkey.Repo(at.Tenant, at.Owner, at.Repo), at.Owner+"/"+at.Repo
 	}
 	switch v := q.Get("view"); v {
 	case "open", "settled":

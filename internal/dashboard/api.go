@@ -1,4 +1,4 @@
-package daemon
+package dashboard
 
 // The admin listener's JSON, /api/v1. Names and meanings stay as they are; fields may be added.
 //
@@ -42,21 +42,24 @@ import (
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/store"
+	"github.com/review-coordinator/coordinator/internal/workkey"
 )
 
 const (
 	listedPulls = 100  // on a page, unless asked otherwise
 	mostPulls   = 1000 // on a page
 	mostRepos   = 10_000
+
+	ReadTimeout = 3 * time.Second // the table answers in milliseconds
 )
 
-type api struct {
-	store store.Store
-	now   func() time.Time
-	log   *slog.Logger
+type API struct {
+	Store store.Store
+	Now   func() time.Time
+	Log   *slog.Logger
 }
 
-type apiError struct {
+type ErrorAnswer struct {
 	Error string `json:"error"`
 	Hint  string `json:"hint,omitempty"`
 }
@@ -100,20 +103,20 @@ type apiQueue struct {
 	OldestSeconds float64   `json:"oldest_seconds"` // how long the key that has waited longest has been due
 }
 
-func (a api) routes(mux *http.ServeMux) {
+func (a API) Routes(mux *http.ServeMux) {
 	mux.HandleFunc("/api/v1/{$}", a.index)
 	mux.HandleFunc("/api/v1/pulls", a.pulls)
 	mux.HandleFunc("/api/v1/pulls/{owner}/{repo}/{number}", a.pull)
 	mux.HandleFunc("/api/v1/queue", a.queue)
-	mux.HandleFunc("/api/", notFound)
+	mux.HandleFunc("/api/", NotFound)
 }
 
-func notFound(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, http.StatusNotFound, apiError{Error: "there is nothing here", Hint: "/api/v1/ lists what there is"})
+func NotFound(w http.ResponseWriter, _ *http.Request) {
+	WriteJSON(w, http.StatusNotFound, ErrorAnswer{Error: "there is nothing here", Hint: "/api/v1/ lists what there is"})
 }
 
-func (a api) index(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, http.StatusOK, apiIndex{Version: 1, Endpoints: []apiEndpoint{
+func (a API) index(w http.ResponseWriter, _ *http.Request) {
+	WriteJSON(w, http.StatusOK, apiIndex{Version: 1, Endpoints: []apiEndpoint{
 		{"/api/v1/pulls", "pull requests, the last looked at first; ?open=true|false &repo=owner/name &limit=100 &before=<next of the page before>"},
 		{"/api/v1/pulls/{owner}/{repo}/{number}", "one pull request"},
 		{"/api/v1/queue", "how the table stands"},
@@ -123,28 +126,28 @@ func (a api) index(w http.ResponseWriter, _ *http.Request) {
 	}})
 }
 
-func (a api) queue(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := context.WithTimeout(r.Context(), readWithin)
+func (a API) queue(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), ReadTimeout)
 	defer cancel()
-	now := a.now()
-	h, err := a.store.Health(ctx, now)
+	now := a.Now()
+	h, err := a.Store.Health(ctx, now)
 	if err != nil {
 		a.unreadable(w, r, err)
 		return
 	}
-	writeJSON(w, http.StatusOK, apiQueue{
+	WriteJSON(w, http.StatusOK, apiQueue{
 		At: now.UTC(), Keys: h.Keys, Open: h.Open, Due: h.Due, Leased: h.Leased, Failing: h.Failing, Tenants: h.Tenants,
-		Deliveries: h.Accepted, OldestSeconds: seconds(h.Oldest),
+		Deliveries: h.Accepted, OldestSeconds: max(h.Oldest, 0).Seconds(),
 	})
 }
 
-func (a api) pulls(w http.ResponseWriter, r *http.Request) {
+func (a API) pulls(w http.ResponseWriter, r *http.Request) {
 	q, repo, err := readQuery(r.URL.RawQuery)
 	if err != nil {
-		writeJSON(w, http.StatusBadRequest, apiError{Error: err.Error(), Hint: "for example /api/v1/pulls?open=true&repo=acme/shop&limit=20"})
+		WriteJSON(w, http.StatusBadRequest, ErrorAnswer{Error: err.Error(), Hint: "for example /api/v1/pulls?open=true&repo=acme/shop&limit=20"})
 		return
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), readWithin)
+	ctx, cancel := context.WithTimeout(r.Context(), ReadTimeout)
 	defer cancel()
 	rows, err := a.list(ctx, q, repo)
 	if err != nil {
@@ -156,14 +159,14 @@ func (a api) pulls(w http.ResponseWriter, r *http.Request) {
 	for _, row := range rows {
 		answer.Pulls = append(answer.Pulls, pullOf(row))
 	}
-	writeJSON(w, http.StatusOK, answer)
+	WriteJSON(w, http.StatusOK, answer)
 }
 
 // list reads one row more than a page has.
-func (a api) list(ctx context.Context, q store.Query, repo string) ([]store.Row, error) {
+func (a API) list(ctx context.Context, q store.Query, repo string) ([]store.Row, error) {
 	q.Limit++
 	if repo == "" {
-		return a.store.List(ctx, q)
+		return a.Store.List(ctx, q)
 	}
 	groups, err := a.groups(ctx, repo)
 	if err != nil {
@@ -172,7 +175,7 @@ func (a api) list(ctx context.Context, q store.Query, repo string) ([]store.Row,
 	var all []store.Row
 	for _, group := range groups {
 		q.Group = group
-		rows, err := a.store.List(ctx, q)
+		rows, err := a.Store.List(ctx, q)
 		if err != nil {
 			return nil, err
 		}
@@ -183,8 +186,8 @@ func (a api) list(ctx context.Context, q store.Query, repo string) ([]store.Row,
 }
 
 // groups are the keys of a repository: it has one for each tenant that shows it to us, after a transfer two for a while.
-func (a api) groups(ctx context.Context, repo string) (groups []string, err error) {
-	rows, err := a.store.List(ctx, store.Query{Kind: kindRepo, Limit: mostRepos, Thin: true})
+func (a API) groups(ctx context.Context, repo string) (groups []string, err error) {
+	rows, err := a.Store.List(ctx, store.Query{Kind: workkey.KindRepo, Limit: mostRepos, Thin: true})
 	if err != nil {
 		return nil, err
 	}
@@ -196,25 +199,25 @@ func (a api) groups(ctx context.Context, repo string) (groups []string, err erro
 	return groups, nil
 }
 
-func (a api) pull(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := context.WithTimeout(r.Context(), readWithin)
+func (a API) pull(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), ReadTimeout)
 	defer cancel()
 	row, err := a.find(ctx, r.PathValue("owner"), r.PathValue("repo"), r.PathValue("number"))
 	switch {
 	case errors.Is(err, store.ErrNoRow):
-		writeJSON(w, http.StatusNotFound, apiError{
+		WriteJSON(w, http.StatusNotFound, ErrorAnswer{
 			Error: "this pull request is not known",
 			Hint:  "it becomes known by its first event, or by the next resync if its repository has a policy",
 		})
 	case err != nil:
 		a.unreadable(w, r, err)
 	default:
-		writeJSON(w, http.StatusOK, pullOf(row))
+		WriteJSON(w, http.StatusOK, pullOf(row))
 	}
 }
 
 // find returns a pull request's row; of several that which was looked at last.
-func (a api) find(ctx context.Context, owner, repo, number string) (found store.Row, err error) {
+func (a API) find(ctx context.Context, owner, repo, number string) (found store.Row, err error) {
 	n, err := strconv.Atoi(number)
 	if err != nil || n <= 0 || !repoShape.MatchString(owner+"/"+repo) {
 		return store.Row{}, store.ErrNoRow
@@ -224,11 +227,11 @@ func (a api) find(ctx context.Context, owner, repo, number string) (found store.
 		return store.Row{}, err
 	}
 	for _, group := range groups {
-		at, ok := parseKey(group)
+		at, ok := workkey.Parse(group)
 		if !ok {
 			continue
 		}
-		row, err := a.store.Get(ctx, pullKey(at.tenant, quorum.PR{Owner: at.owner, Repo: at.repo, Number: n}))
+		row, err := a.Store.Get(ctx, workkey.Pull(at.Tenant, quorum.PR{Owner: at.Owner, Repo: at.Repo, Number: n}))
 		switch {
 		case errors.Is(err, store.ErrNoRow):
 		case err != nil:
@@ -244,9 +247,9 @@ func (a api) find(ctx context.Context, owner, repo, number string) (found store.
 }
 
 // unreadable hides what the table said: it may name files.
-func (a api) unreadable(w http.ResponseWriter, r *http.Request, err error) {
-	a.log.ErrorContext(r.Context(), "the table cannot be read for the API", "err", err)
-	writeJSON(w, http.StatusServiceUnavailable, apiError{Error: "the table cannot be read", Hint: "/readyz and the log say more"})
+func (a API) unreadable(w http.ResponseWriter, r *http.Request, err error) {
+	a.Log.ErrorContext(r.Context(), "the table cannot be read for the API", "err", err)
+	WriteJSON(w, http.StatusServiceUnavailable, ErrorAnswer{Error: "the table cannot be read", Hint: "/readyz and the log say more"})
 }
 
 // repoShape is of names as GitHub allows them, and of a few that it does not.
@@ -255,7 +258,7 @@ var repoShape = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}/[A-Za-z0-9._-]{1,100}
 // readQuery reads what a list is asked for. What it does not know is an error: a filter with a slip in its name would show
 // everything.
 func readQuery(raw string) (q store.Query, repo string, err error) {
-	q = store.Query{Kind: kindPull, Limit: listedPulls}
+	q = store.Query{Kind: workkey.KindPull, Limit: listedPulls}
 	values, err := url.ParseQuery(raw)
 	if err != nil {
 		return q, "", errors.New("the query cannot be read")
@@ -325,4 +328,18 @@ func utc(t time.Time) time.Time {
 		return t
 	}
 	return t.UTC()
+}
+
+// WriteJSON answers. Whoever has gone needs no answer.
+func WriteJSON[T any](w http.ResponseWriter, status int, v T) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		status, text = http.StatusInternalServerError, []byte(`{"error":"the answer cannot be written"}`)
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(text, '\n'))
 }

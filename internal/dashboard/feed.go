@@ -1,4 +1,4 @@
-package daemon
+package dashboard
 
 // How an open dashboard learns that something changed: a nudge without content. What is shown is read from the table when
 // the page asks for it, so that a nudge that is lost or merged with others costs nothing.

@@ -1,4 +1,4 @@
-package daemon
+package dashboard
 
 // The timeline of a cycle as SVG. Places along the time are percentages, so that it fits any width while its text keeps its
 // size, and no style attribute is needed, which the page's policy would refuse.

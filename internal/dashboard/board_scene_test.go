@@ -1,4 +1,4 @@
-package daemon
+package dashboard
 
 // A scene for the dashboard: one cycle of each kind, on a real table.
 
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/store"
+	"github.com/review-coordinator/coordinator/internal/workkey"
 )
 
 // sceneNow is when the scene is looked at.
@@ -41,8 +42,8 @@ func lay(t *testing.T, s store.Store, sight Sight, at time.Time, failed string) 
 	name, number, _ := strings.Cut(sight.PR, "#")
 	key := "77/" + name + "#" + number
 	if err := s.Poke(t.Context(),
-		store.Poke{Key: "77/" + name, Tenant: 77, Kind: kindRepo, Group: "77/" + name, Due: at.Add(time.Hour)},
-		store.Poke{Key: key, Tenant: 77, Kind: kindPull, Group: "77/" + name, Due: at},
+		store.Poke{Key: "77/" + name, Tenant: 77, Kind: workkey.KindRepo, Group: "77/" + name, Due: at.Add(time.Hour)},
+		store.Poke{Key: key, Tenant: 77, Kind: workkey.KindPull, Group: "77/" + name, Due: at},
 	); err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +63,7 @@ func layMany(t testing.TB, s store.Store, sights []Sight, first time.Time) {
 	pokes, numbers := make([]store.Poke, len(sights)), make(map[string]int, len(sights))
 	for i, sight := range sights {
 		name, _, _ := strings.Cut(sight.PR, "#")
-		pokes[i] = store.Poke{Key: "77/" + sight.PR, Tenant: 77, Kind: kindPull, Group: "77/" + name, Due: first}
+		pokes[i] = store.Poke{Key: "77/" + sight.PR, Tenant: 77, Kind: workkey.KindPull, Group: "77/" + name, Due: first}
 		numbers["77/"+sight.PR] = i
 	}
 	if err := s.Poke(t.Context(), pokes...); err != nil {

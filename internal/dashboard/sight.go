@@ -1,4 +1,4 @@
-package daemon
+package dashboard
 
 // What the last look at a pull request showed, as the table keeps it and the dashboard and the API show it.
 
