@@ -28,9 +28,10 @@ const module = "github.com/review-coordinator/coordinator"
 var rules = map[string][]string{
 	"internal/quorum":     {},
 	"internal/pathfilter": {},
-	"internal/evidence":   {"internal/quorum", "internal/pathfilter"},
+	"internal/review":     {"internal/quorum"},
+	"internal/evidence":   {"internal/quorum", "internal/pathfilter", "internal/review"},
 	"internal/report":     {"internal/quorum"},
-	"internal/config":     {"internal/quorum", "internal/evidence", "internal/pathfilter"},
+	"internal/config":     {"internal/quorum", "internal/review", "internal/pathfilter"},
 	"internal/github":     {"internal/quorum", "internal/evidence", "internal/config", "internal/report"},
 	"internal/loop":       {"internal/quorum", "internal/evidence", "internal/report"},
 	// The table knows keys and times and nothing of what they name.
@@ -47,14 +48,14 @@ var rules = map[string][]string{
 	"internal/sandbox": {},
 	"internal/story":   {"internal/quorum", "internal/config", "internal/github", "internal/loop", "internal/sandbox"},
 	"cmd/coordinator": {
-		"internal/quorum", "internal/evidence", "internal/report", "internal/config", "internal/github", "internal/loop", "internal/sandbox", "internal/story", "internal/store", "internal/daemon", "internal/dashboard",
+		"internal/quorum", "internal/review", "internal/evidence", "internal/report", "internal/config", "internal/github", "internal/loop", "internal/sandbox", "internal/story", "internal/store", "internal/daemon", "internal/dashboard",
 	},
 	// Load, crashes and growth of the real program, against the sandbox.
 	"bench": {"internal/quorum", "internal/report", "internal/sandbox"},
 }
 
 // pure are the packages that judge, decide and word. Equal inputs give equal outputs, wherever and whenever.
-var pure = []string{"internal/quorum", "internal/pathfilter", "internal/evidence", "internal/report"}
+var pure = []string{"internal/quorum", "internal/pathfilter", "internal/review", "internal/evidence", "internal/report"}
 
 // impure is what a pure package does not import: each of them knows a clock, an environment, chance, or shared state.
 var impure = []string{

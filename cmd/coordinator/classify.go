@@ -14,9 +14,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/review-coordinator/coordinator/internal/evidence"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/report"
+	"github.com/review-coordinator/coordinator/internal/review"
 )
 
 type classifyCmd struct {
@@ -72,7 +72,7 @@ func (cmd classifyCmd) Run(ctx context.Context, c *command) error {
 	if err != nil {
 		return err
 	}
-	kind, err := evidence.ParseKind(cmp.Or(cmd.Kind, "comment"))
+	kind, err := review.ParseKind(cmp.Or(cmd.Kind, "comment"))
 	if err != nil {
 		return usage(err, "")
 	}
@@ -83,14 +83,14 @@ func (cmd classifyCmd) Run(ctx context.Context, c *command) error {
 	if cmd.Comments < 0 {
 		return usage(fmt.Errorf("--comments %d is negative", cmd.Comments), "")
 	}
-	body, err := c.input(ctx, evidence.MaxText+1) // one more, so that too much is seen
+	body, err := c.input(ctx, review.MaxText+1) // one more, so that too much is seen
 	if err != nil {
 		return err
 	}
-	if len(body) > evidence.MaxText {
+	if len(body) > review.MaxText {
 		return usage(fmt.Errorf("the text on standard input is longer than 1 MiB"), "of a log, the end matters: tail -c 1M")
 	}
-	got := evidence.Classify(reviewer, evidence.Material{Kind: kind, Body: string(body), State: state, Threads: cmd.Comments, Conclusion: cmd.Conclusion})
+	got := review.Classify(reviewer, review.Material{Kind: kind, Body: string(body), State: state, Threads: cmd.Comments, Conclusion: cmd.Conclusion})
 	if cmd.JSON {
 		return cmd.json(c.Stdout, got)
 	}
@@ -102,8 +102,8 @@ func (cmd classifyCmd) reviewer() (r quorum.Reviewer, err error) {
 	r = quorum.Reviewer{Name: "reviewer", Verdict: quorum.Format{Kind: quorum.Auto}, FailureMeans: quorum.MeansUnavailable}
 	if cmd.Preset != "" {
 		known := false
-		if r, known = evidence.Preset(cmd.Preset); !known {
-			return r, usage(fmt.Errorf("unknown preset %q", cmd.Preset), "presets: "+strings.Join(evidence.Presets(), ", "))
+		if r, known = review.Preset(cmd.Preset); !known {
+			return r, usage(fmt.Errorf("unknown preset %q", cmd.Preset), "presets: "+strings.Join(review.Presets(), ", "))
 		}
 	}
 	switch {
@@ -138,14 +138,14 @@ var (
 )
 
 // state is --state as GitHub writes it, for what has one.
-func (cmd classifyCmd) state(kind evidence.Kind) (string, error) {
+func (cmd classifyCmd) state(kind review.Kind) (string, error) {
 	known, as := []string(nil), ""
 	switch kind {
-	case evidence.Review:
+	case review.Review:
 		known, as = reviewStates, strings.ToUpper(cmd.State)
-	case evidence.Status:
+	case review.Status:
 		known, as = statusStates, strings.ToLower(cmd.State)
-	case evidence.Comment, evidence.Check, evidence.Log:
+	case review.Comment, review.Check, review.Log:
 	}
 	switch {
 	case cmd.State == "":
@@ -166,7 +166,7 @@ func verdictWords() string {
 	return strings.Join(words, ", ")
 }
 
-func (cmd classifyCmd) json(w io.Writer, got evidence.Reading) error {
+func (cmd classifyCmd) json(w io.Writer, got review.Reading) error {
 	out := classification{Outcome: got.Outcome, Reason: got.Reason, Detail: got.Detail, Reset: resetsAt(got), Below: got.Below, Findings: got.Findings}
 	if out.Findings == nil {
 		out.Findings = []quorum.Finding{}
@@ -180,7 +180,7 @@ func (cmd classifyCmd) json(w io.Writer, got evidence.Reading) error {
 	return nil
 }
 
-func (cmd classifyCmd) text(w io.Writer, r quorum.Reviewer, got evidence.Reading) error {
+func (cmd classifyCmd) text(w io.Writer, r quorum.Reviewer, got review.Reading) error {
 	var b strings.Builder
 	sentence, advice := report.Sentence(got.Reason), report.Advice(got.Reason)
 	if got.Outcome == quorum.Unrelated { // the reason of a failure is none of a text that is no review
@@ -217,7 +217,7 @@ func (cmd classifyCmd) text(w io.Writer, r quorum.Reviewer, got evidence.Reading
 }
 
 // otherKind says that a text may have been read as what it is not; "" if nothing speaks for that.
-func (cmd classifyCmd) otherKind(r quorum.Reviewer, got evidence.Reading) string {
+func (cmd classifyCmd) otherKind(r quorum.Reviewer, got review.Reading) string {
 	decided := got.Outcome == quorum.Approved || got.Outcome == quorum.Findings
 	switch {
 	case cmd.Kind != "" || cmd.Preset == "":
@@ -226,14 +226,14 @@ func (cmd classifyCmd) otherKind(r quorum.Reviewer, got evidence.Reading) string
 		return fmt.Sprintf("it was read as a comment; %s writes a check run: --kind check", r.Name)
 	case r.Verdict.Kind == quorum.ReviewState:
 		return fmt.Sprintf("it was read as a comment; %s writes reviews: --kind review --state COMMENTED --comments N", r.Name)
-	case !decided && !evidence.NeedsWorkflow(cmd.Preset):
+	case !decided && !review.NeedsWorkflow(cmd.Preset):
 		return "it was read as a comment; if it is a review's text, add --kind review --state COMMENTED --comments N"
 	}
 	return ""
 }
 
 // ResetsAt says when a limit ends, as far as the text does.
-func resetsAt(got evidence.Reading) string {
+func resetsAt(got review.Reading) string {
 	switch {
 	case got.Reset > 0:
 		return "in " + got.Reset.String()

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/review-coordinator/coordinator/internal/evidence"
 	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/review"
 )
 
 // A Survey is what a repository shows of its reviewers.
@@ -124,7 +124,7 @@ func Init(s Survey) (src []byte, fill []Fill) {
 	}
 	if len(sure)+len(unsure) == 0 {
 		w.linef("  # Nothing was recognised. An App that reviews:")
-		w.linef("  # - preset: copilot          # one of %s", strings.Join(evidence.Presets(), ", "))
+		w.linef("  # - preset: copilot          # one of %s", strings.Join(review.Presets(), ", "))
 		w.linef("  # A workflow that reviews; its texts must open with a heading of their own:")
 		w.linef("  # - name: my-reviewer")
 		w.linef("  #   workflow: .github/workflows/FILL-IN.yml")
@@ -222,9 +222,9 @@ func (s Survey) reviewers() (sure, unsure []found, notes []string) {
 
 // apps are the reviewers that post under an account of their own.
 func (s Survey) apps() (all []found, notes []string) {
-	for _, name := range evidence.Presets() {
-		r, _ := evidence.Preset(name)
-		if evidence.NeedsWorkflow(name) || r.Author == "" || r.Author == actionsBot {
+	for _, name := range review.Presets() {
+		r, _ := review.Preset(name)
+		if review.NeedsWorkflow(name) || r.Author == "" || r.Author == actionsBot {
 			continue
 		}
 		var pulls []int
@@ -255,7 +255,7 @@ func (s Survey) apps() (all []found, notes []string) {
 		if checks > 0 {
 			seen = append(seen, amount(checks, "check run"))
 		}
-		all = append(all, found{preset: name, why: []string{fmt.Sprintf("%s: %s on %s.", r.Author, strings.Join(seen, " and "), pullList(pulls))}, extra: "It reads " + evidence.PresetNote(name) + "."})
+		all = append(all, found{preset: name, why: []string{fmt.Sprintf("%s: %s on %s.", r.Author, strings.Join(seen, " and "), pullList(pulls))}, extra: "It reads " + review.PresetNote(name) + "."})
 	}
 	return all, notes
 }
@@ -296,7 +296,7 @@ func (s Survey) workflow(w SurveyedWorkflow) (f found, is bool) {
 	if uses == "" && calls {
 		f.why = append(f.why, fmt.Sprintf("%s calls a model.", w.Path))
 	}
-	r, known := evidence.Preset(f.preset)
+	r, known := review.Preset(f.preset)
 	own := known && r.Author != actionsBot // it posts under its own account, unless it was given GITHUB_TOKEN
 	left, headless := s.left(w, r.Author)
 	verdicts := slices.DeleteFunc(slices.Clone(left), func(l leaving) bool { return !l.verdict })
@@ -372,12 +372,12 @@ func (s Survey) left(w SurveyedWorkflow, own string) (all []leaving, byOwn []int
 
 // reviews reports whether a text has a verdict.
 func reviews(t SurveyedText) bool {
-	kind := evidence.Comment
+	kind := review.Comment
 	if t.Kind == quorum.TextReview {
-		kind = evidence.Review
+		kind = review.Review
 	}
 	anybody := quorum.Reviewer{Name: "reviewer", Verdict: quorum.Format{Kind: quorum.Auto}, FailureMeans: quorum.MeansUnavailable}
-	got := evidence.Classify(anybody, evidence.Material{Kind: kind, Body: t.Body, State: t.State, Threads: t.Threads})
+	got := review.Classify(anybody, review.Material{Kind: kind, Body: t.Body, State: t.State, Threads: t.Threads})
 	return got.Outcome == quorum.Approved || got.Outcome == quorum.Findings
 }
 

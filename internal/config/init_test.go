@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/review-coordinator/coordinator/internal/evidence"
 	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/review"
 )
 
 const (
@@ -215,7 +215,7 @@ func TestInitHostile(t *testing.T) {
 
 func TestInitKnowsEveryPreset(t *testing.T) {
 	for _, a := range actions {
-		if _, known := evidence.Preset(a.preset); a.preset != "" && (!known || !evidence.NeedsWorkflow(a.preset)) {
+		if _, known := review.Preset(a.preset); a.preset != "" && (!known || !review.NeedsWorkflow(a.preset)) {
 			t.Errorf("%s is no preset of a workflow", a.preset)
 		}
 		if a.uses != strings.ToLower(a.uses) {

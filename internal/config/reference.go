@@ -5,10 +5,9 @@ package config
 
 import (
 	"fmt"
+	"github.com/review-coordinator/coordinator/internal/review"
 	"reflect"
 	"strings"
-
-	"github.com/review-coordinator/coordinator/internal/evidence"
 )
 
 // Example is a policy that uses most keys. It is part of the reference, and a test holds that it is valid.
@@ -176,17 +175,17 @@ func standard(field reflect.StructField, v reflect.Value) string {
 func presets(b *strings.Builder) {
 	b.WriteString("\n## Presets\n\nA preset knows a reviewer: who it is, what it posts, how it refuses and how it is asked. Its name is its default `name`; " +
 		"each key of the entry overrides what the preset says.\n\n| preset | needs | what it reads |\n|---|---|---|\n")
-	for _, name := range evidence.Presets() {
-		q, _ := evidence.Preset(name)
+	for _, name := range review.Presets() {
+		q, _ := review.Preset(name)
 		needs := ""
 		switch {
 		case q.Retired:
 			needs = "(retired)"
-		case evidence.NeedsWorkflow(name) && q.Author == actionsBot && readsTexts(q):
+		case review.NeedsWorkflow(name) && q.Author == actionsBot && readsTexts(q):
 			needs = "`workflow`, `heading`"
-		case evidence.NeedsWorkflow(name):
+		case review.NeedsWorkflow(name):
 			needs = "`workflow`"
 		}
-		fmt.Fprintf(b, "| `%s` | %s | %s |\n", name, needs, strings.ReplaceAll(evidence.PresetNote(name), "|", "\\|"))
+		fmt.Fprintf(b, "| `%s` | %s | %s |\n", name, needs, strings.ReplaceAll(review.PresetNote(name), "|", "\\|"))
 	}
 }

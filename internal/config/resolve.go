@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/review-coordinator/coordinator/internal/evidence"
 	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/review"
 )
 
 // actionsBot posts what every workflow writes with GITHUB_TOKEN: an author that all workflows share.
@@ -179,9 +179,9 @@ func (r *reader) preset(key string, e Reviewer) quorum.Reviewer {
 	if e.Preset == "" {
 		return quorum.Reviewer{}
 	}
-	q, ok := evidence.Preset(e.Preset)
+	q, ok := review.Preset(e.Preset)
 	if !ok {
-		known := evidence.Presets()
+		known := review.Presets()
 		r.fail(key+".preset", fmt.Sprintf("%s is not a preset", quote(e.Preset)), meant(e.Preset, known, "known presets: "+strings.Join(known, ", ")))
 		return quorum.Reviewer{}
 	}
@@ -254,7 +254,7 @@ func (r *reader) source(key string, q quorum.Reviewer) {
 	case len(set) > 1:
 		r.fail(key+"."+set[1], who+" has more than one source: "+strings.Join(set, " and "), "keep one of workflow, check and status; make two reviewers of it if both count")
 	case r.broken[key+".preset"]:
-	case q.Preset != "" && evidence.NeedsWorkflow(q.Preset) && !r.has(key+".workflow"):
+	case q.Preset != "" && review.NeedsWorkflow(q.Preset) && !r.has(key+".workflow"):
 		r.fail(key, fmt.Sprintf("preset %s needs the workflow that runs it", q.Preset), "add workflow: .github/workflows/….yml")
 	case q.Retired || q.Workflow != "" || len(set) > 0 && q.Check == "" && q.Status == "":
 	case q.Check != "" && q.App == "" && !r.has(key+".app"):

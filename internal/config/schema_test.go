@@ -8,8 +8,7 @@ import (
 	"reflect"
 
 	"github.com/invopop/jsonschema"
-
-	"github.com/review-coordinator/coordinator/internal/evidence"
+	"github.com/review-coordinator/coordinator/internal/review"
 )
 
 // reflected is the schema that the types make.
@@ -23,7 +22,7 @@ func reflected() []byte {
 		entry := reviewers.Items
 		entry.AnyOf = []*jsonschema.Schema{{Required: []string{"name"}}, {Required: []string{"preset"}}}
 		if preset, ok := entry.Properties.Get("preset"); ok {
-			preset.Enum = list(evidence.Presets()...)
+			preset.Enum = list(review.Presets()...)
 		}
 	}
 	out, err := json.MarshalIndent(s, "", "  ")

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/review"
 )
 
 // BenchmarkJudge judges a pull request whose author pushes texts and cancelled runs: each text is read once, whatever the
@@ -43,18 +44,18 @@ func BenchmarkJudge(b *testing.B) {
 
 // BenchmarkOrdinary reads an approving review of the usual length: the daemon reads some of them at each look.
 func BenchmarkOrdinary(b *testing.B) {
-	coderabbit, _ := Preset("coderabbit")
+	coderabbit, _ := review.Preset("coderabbit")
 	owl := quorum.Reviewer{Name: "owl", Heading: "## Owl Review", Verdict: quorum.Format{Kind: quorum.Auto}}
 	for what, r := range map[string]quorum.Reviewer{"auto": owl, "coderabbit": coderabbit} {
 		b.Run(what+"/read", func(b *testing.B) {
 			for b.Loop() {
-				Read(r, Material{Kind: Comment, Body: ordinary})
+				review.Read(r, review.Material{Kind: review.Comment, Body: ordinary})
 			}
 		})
 		b.Run(what+"/bind", func(b *testing.B) {
 			for b.Loop() {
-				HasHeading(ordinary, owl.Heading)
-				NamedCommit(r, ordinary)
+				review.HasHeading(ordinary, owl.Heading)
+				review.NamedCommit(r, ordinary)
 			}
 		})
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/review"
 )
 
 // How long an answer may take to show after the attempt that posted it has ended.
@@ -60,14 +61,14 @@ type judge struct {
 	p    quorum.Policy
 	s    quorum.Snapshot
 	c    cycle
-	page map[quorum.TextRef]page // each text is sorted into lines once, whoever is asked about, as long as that is not too much
-	kept *int                    // lines of them all
-	seen map[material]*gist      // and read once for each, however many runs it may belong to
-	sort map[string]ofWorkflow   // and the runs are sorted once; by reviewer
+	page map[quorum.TextRef]review.Page // each text is sorted into lines once, whoever is asked about, as long as that is not too much
+	kept *int                           // lines of them all
+	seen map[material]*gist             // and read once for each, however many runs it may belong to
+	sort map[string]ofWorkflow          // and the runs are sorted once; by reviewer
 }
 
 func newJudge(p quorum.Policy, s quorum.Snapshot) judge {
-	return judge{p: p, s: s, c: cycleOf(s), page: map[quorum.TextRef]page{}, kept: new(int), seen: map[material]*gist{}, sort: map[string]ofWorkflow{}}
+	return judge{p: p, s: s, c: cycleOf(s), page: map[quorum.TextRef]review.Page{}, kept: new(int), seen: map[material]*gist{}, sort: map[string]ofWorkflow{}}
 }
 
 // material is a text as a reviewer's.
@@ -80,13 +81,13 @@ type material struct {
 type gist struct {
 	headed, named *bool
 	commit        string
-	readings      map[string]Reading // by the review's state and its number of threads
+	readings      map[string]review.Reading // by the review's state and its number of threads
 }
 
 func (j judge) gist(r quorum.Reviewer, t quorum.Text) *gist {
 	m := material{r.Name, t.TextRef}
 	if j.seen[m] == nil {
-		j.seen[m] = &gist{readings: map[string]Reading{}}
+		j.seen[m] = &gist{readings: map[string]review.Reading{}}
 	}
 	return j.seen[m]
 }
@@ -95,11 +96,11 @@ func (j judge) gist(r quorum.Reviewer, t quorum.Text) *gist {
 const mostLines = 16 << 10
 
 // pageOf is t as it is seen.
-func (j judge) pageOf(t quorum.Text) page {
+func (j judge) pageOf(t quorum.Text) review.Page {
 	p, found := j.page[t.TextRef]
 	if !found {
-		p = readPage(t.Body)
-		if *j.kept += len(p.lines); *j.kept <= mostLines {
+		p = review.ReadPage(t.Body)
+		if *j.kept += p.Size(); *j.kept <= mostLines {
 			j.page[t.TextRef] = p
 		}
 	}
@@ -110,7 +111,7 @@ func (j judge) pageOf(t quorum.Text) page {
 func (j judge) headed(r quorum.Reviewer, t quorum.Text) bool {
 	k := j.gist(r, t)
 	if k.headed == nil {
-		yes := j.pageOf(t).hasHeading(r.Heading)
+		yes := j.pageOf(t).HasHeading(r.Heading)
 		k.headed = &yes
 	}
 	return *k.headed
@@ -120,19 +121,19 @@ func (j judge) headed(r quorum.Reviewer, t quorum.Text) bool {
 func (j judge) naming(r quorum.Reviewer, t quorum.Text) string {
 	k := j.gist(r, t)
 	if k.named == nil {
-		k.commit, k.named = j.pageOf(t).namedCommit(r), new(bool)
+		k.commit, k.named = j.pageOf(t).NamedCommit(r), new(bool)
 	}
 	return k.commit
 }
 
 // reading is what t says.
-func (j judge) reading(r quorum.Reviewer, t quorum.Text, state string, threads int) Reading {
+func (j judge) reading(r quorum.Reviewer, t quorum.Text, state string, threads int) review.Reading {
 	k := j.gist(r, t)
 	as := fmt.Sprint(state, " ", threads)
 	got, found := k.readings[as]
 	if !found {
-		m := Material{Kind: kindOf(t), Body: t.Body, State: state, Threads: threads}
-		got = read(r, m, func() page { return j.pageOf(t) })
+		m := review.Material{Kind: kindOf(t), Body: t.Body, State: state, Threads: threads}
+		got = review.ReadWithPage(r, m, func() review.Page { return j.pageOf(t) })
 		k.readings[as] = got
 	}
 	return got
@@ -384,7 +385,7 @@ func (j judge) intent(kind quorum.ActionKind, reviewer string, run int64, attemp
 
 // word is a text of a reviewer that is bound to this head and attempt, with what it says.
 type word struct {
-	Reading
+	review.Reading
 	ref         quorum.TextRef
 	at          time.Time // since when it says so
 	review      bool
@@ -456,11 +457,11 @@ func (j judge) texts(r quorum.Reviewer, a attempt) (words []word) {
 	return words
 }
 
-func kindOf(t quorum.Text) Kind {
+func kindOf(t quorum.Text) review.Kind {
 	if t.Kind == quorum.TextReview {
-		return Review
+		return review.Review
 	}
-	return Comment
+	return review.Comment
 }
 
 // own reports whether we wrote t: our own comments are never evidence. A job writes as github-actions[bot], as reviewers'

@@ -11,6 +11,7 @@ import (
 
 	"github.com/review-coordinator/coordinator/internal/evidence"
 	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/review"
 )
 
 const (
@@ -468,7 +469,7 @@ func TestReviewersWithoutARun(t *testing.T) {
 func TestRequests(t *testing.T) {
 	first := sage()
 	first.Request.AtStart = true
-	copilot, _ := evidence.Preset("copilot")
+	copilot, _ := review.Preset("copilot")
 	copilot.Timeout = 10 * time.Minute
 	refused := quorum.Refusal{Kind: quorum.Ask, Reviewer: "sage", Attempt: 1, Reason: quorum.ReasonPermission, Detail: "issues=write"}
 	judge(t, []row{
@@ -503,7 +504,7 @@ func TestRequests(t *testing.T) {
 }
 
 func TestThreads(t *testing.T) {
-	copilot, _ := evidence.Preset("copilot")
+	copilot, _ := review.Preset("copilot")
 	const found, clean = "Copilot reviewed 2 out of 2 changed files in this pull request and generated 2 comments.\n", "Copilot reviewed 2 out of 2 changed files in this pull request and generated no new comments.\n"
 	two := func(change ...func(*quorum.Thread)) *scene {
 		return onHead(copilot).review(1, 5, copilot.Author, "COMMENTED", found).thread(11, change...)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/review"
 )
 
 // answer is what an attempt came to, before the policy is applied to it.
@@ -51,15 +52,15 @@ func (j judge) words(r quorum.Reviewer, a attempt) []word {
 	return slices.DeleteFunc(words, func(w word) bool { return w.Outcome == quorum.Unrelated })
 }
 
-func readCheck(r quorum.Reviewer, c quorum.CheckRun) Reading {
+func readCheck(r quorum.Reviewer, c quorum.CheckRun) review.Reading {
 	if c.Status != "completed" {
-		return Reading{Outcome: quorum.Running, Reason: quorum.ReasonRunning}
+		return review.Reading{Outcome: quorum.Running, Reason: quorum.ReasonRunning}
 	}
-	return Read(r, Material{Kind: Check, Body: strings.Join([]string{c.Title, c.Summary, c.Text}, "\n\n"), Conclusion: c.Conclusion})
+	return review.Read(r, review.Material{Kind: review.Check, Body: strings.Join([]string{c.Title, c.Summary, c.Text}, "\n\n"), Conclusion: c.Conclusion})
 }
 
-func readStatus(r quorum.Reviewer, st quorum.Status) Reading {
-	return Read(r, Material{Kind: Status, Body: st.Description, State: st.State})
+func readStatus(r quorum.Reviewer, st quorum.Status) review.Reading {
+	return review.Read(r, review.Material{Kind: review.Status, Body: st.Description, State: st.State})
 }
 
 // checkWords are r's check runs on this head and base, by name and App: never a status of that name, never another App's. A
@@ -295,7 +296,7 @@ func (j judge) concluded(r quorum.Reviewer, a attempt) (answer, bool) {
 		w, seen = clearest(j.statusWords(r))
 	case a.run != nil && a.run.Completed():
 		if a.run.Conclusion == "success" {
-			w = word{Reading: Reading{Outcome: quorum.Approved, Reason: quorum.ReasonApproved}, at: a.ended, ref: quorum.TextRef{Kind: quorum.TextRun, ID: a.run.ID}, url: a.run.URL}.unless(j.runOfAnother(*a.run))
+			w = word{Reading: review.Reading{Outcome: quorum.Approved, Reason: quorum.ReasonApproved}, at: a.ended, ref: quorum.TextRef{Kind: quorum.TextRun, ID: a.run.ID}, url: a.run.URL}.unless(j.runOfAnother(*a.run))
 			break
 		}
 		run := j.unseen(a)
@@ -373,13 +374,13 @@ func (j judge) unseen(a attempt) answer {
 }
 
 // explained reads the logs and annotations of a run. What will not go away beats what may.
-func explained(run quorum.Run) (best Reading, told bool) {
+func explained(run quorum.Run) (best review.Reading, told bool) {
 	for _, job := range run.Jobs {
 		for _, text := range append(slices.Clone(job.Annotations), job.Log) {
 			if text == "" {
 				continue
 			}
-			got := Read(quorum.Reviewer{Verdict: quorum.Format{Kind: quorum.Auto}}, Material{Kind: Log, Body: text, Conclusion: run.Conclusion})
+			got := review.Read(quorum.Reviewer{Verdict: quorum.Format{Kind: quorum.Auto}}, review.Material{Kind: review.Log, Body: text, Conclusion: run.Conclusion})
 			if got.Outcome == quorum.Unknown || got.Outcome == quorum.Unrelated || got.Outcome == quorum.Empty && run.Conclusion != "success" {
 				continue
 			}

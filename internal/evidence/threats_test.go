@@ -10,6 +10,7 @@ import (
 
 	"github.com/review-coordinator/coordinator/internal/evidence"
 	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/review"
 )
 
 // twin is a commit of which the first seven digits are the head's: to find one takes a second.
@@ -101,7 +102,7 @@ func TestDeletingEndsNoFindings(t *testing.T) {
 	earlier.s.Reviews[0].Commit, earlier.s.Threads[0].Commit = older, older
 	earlier.review(61, 50, "sage[bot]", "COMMENTED", sageOK).seen(t, 100, quorum.Blocked).s.Threads = nil
 
-	bugbot, _ := evidence.Preset("bugbot")
+	bugbot, _ := review.Preset("bugbot")
 	bugbot.Timeout = 10 * time.Minute
 	counted := onHead(bugbot).review(60, 30, "cursor[bot]", "COMMENTED", "x").thread(70).thread(71)
 	counted.s.Checks = []quorum.CheckRun{{ID: 1, Name: "Cursor Bugbot", App: "cursor", Status: "completed", Conclusion: "neutral", Summary: "Bugbot completed review and found 2 potential issues", Started: at(20), Completed: at(30)}}
@@ -109,7 +110,7 @@ func TestDeletingEndsNoFindings(t *testing.T) {
 	counted.seen(t, 100, quorum.Blocked).s.Threads = counted.s.Threads[:1]
 	resolved("bob")(&counted.s.Threads[0])
 
-	coderabbit, _ := evidence.Preset("coderabbit")
+	coderabbit, _ := review.Preset("coderabbit")
 	coderabbit.Timeout = 10 * time.Minute
 	beside := onHead(coderabbit).review(60, 50, "coderabbitai[bot]", "COMMENTED", "**Actionable comments posted: 1**\n\n<details>\n<summary>⚠️ Outside diff range comments (3)</summary><blockquote>\n\ncart.go: the sum is wrong.\n\n</blockquote></details>\n").thread(70, resolved("bob"))
 
@@ -119,7 +120,7 @@ func TestDeletingEndsNoFindings(t *testing.T) {
 func TestNobodyTalksOverAnObjection(t *testing.T) {
 	rewritten := onHead(openai()).run(1, 1, 60).comment(1, 55, bot, no).seen(t, 65, quorum.Blocked).edited(100, bot)
 	rewritten.s.Comments[0].Body = yes
-	chat, _ := evidence.Preset("coderabbit")
+	chat, _ := review.Preset("coderabbit")
 	chat.Timeout = 10 * time.Minute
 	withheld(t, map[string]*scene{
 		"another workflow's review in the same attempt": onHead(openai()).run(1, 1, 60).review(60, 40, bot, "CHANGES_REQUESTED", no).review(61, 55, bot, "COMMENTED", yes),
@@ -275,7 +276,7 @@ func TestTextsThatOnlySeemToApprove(t *testing.T) {
 		"- a\n\n      Ready to merge? Yes",
 		"1. a\n\n       Ready to merge? Yes",
 	} {
-		if got := evidence.Read(oak(), evidence.Material{Kind: evidence.Comment, Body: body}); got.Outcome == quorum.Approved {
+		if got := review.Read(oak(), review.Material{Kind: review.Comment, Body: body}); got.Outcome == quorum.Approved {
 			t.Errorf("it approves: %q", body)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/review"
 )
 
 // How many commits and people are looked up for one snapshot: strangers' texts must not run up requests. What is left out
@@ -74,7 +75,7 @@ func (j judge) named(r quorum.Reviewer, a attempt) (out []string) {
 		}
 		id := j.naming(r, t)
 		known := func(sha string) bool { return sha != "" && strings.HasPrefix(sha, id) }
-		if id == "" || !hex(id) || known(j.s.PR.Head) || known(j.s.PR.Merge) || slices.ContainsFunc(j.s.Earlier, known) ||
+		if id == "" || !review.IsHex(id) || known(j.s.PR.Head) || known(j.s.PR.Merge) || slices.ContainsFunc(j.s.Earlier, known) ||
 			slices.ContainsFunc(j.s.Others, func(o quorum.Run) bool { return known(o.Head) }) {
 			continue
 		}

@@ -1,4 +1,4 @@
-package evidence
+package review
 
 // This file is how a line is compared with many expressions at little cost.
 

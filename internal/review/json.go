@@ -1,4 +1,4 @@
-package evidence
+package review
 
 // This file reads a verdict that is JSON. encoding/json takes the last of two equal keys and any depth; a verdict must
 // have one meaning and a bounded cost, so the object is walked token by token.
@@ -116,7 +116,7 @@ func (v value) shaped() bool {
 }
 
 // readJSON reads the one object with a verdict that p's text is, or has in its last fenced block.
-func readJSON(r quorum.Reviewer, body string, p page) Reading {
+func readJSON(r quorum.Reviewer, body string, p Page) Reading {
 	text, reason := jsonText(r, body, p)
 	if text == "" {
 		return Reading{Outcome: quorum.Malformed, Reason: reason}
@@ -129,7 +129,7 @@ func readJSON(r quorum.Reviewer, body string, p page) Reading {
 }
 
 // jsonText finds the text to parse. A heading and the line that names the commit may stand before it.
-func jsonText(r quorum.Reviewer, body string, p page) (text string, reason quorum.Reason) {
+func jsonText(r quorum.Reviewer, body string, p Page) (text string, reason quorum.Reason) {
 	bare := strings.TrimSpace(body)
 	if strings.HasPrefix(bare, "{") || strings.HasPrefix(bare, "[") {
 		return bare, ""

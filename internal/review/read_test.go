@@ -1,4 +1,4 @@
-package evidence
+package review
 
 // What one text says. The texts are our own, written after what reviewers are known to post.
 

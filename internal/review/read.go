@@ -1,4 +1,4 @@
-package evidence
+package review
 
 // This file is the order in which a text is judged: what says that there was no review, then a clear verdict, and where
 // both stand in it, no verdict.
@@ -13,11 +13,11 @@ import (
 
 // Read reads one text of r. It is pure and takes time linear in the text's length.
 func Read(r quorum.Reviewer, m Material) Reading {
-	return read(r, m, func() page { return readPage(m.Body) })
+	return ReadWithPage(r, m, func() Page { return ReadPage(m.Body) })
 }
 
-// read is [Read] for who may have the page of m's body already.
-func read(r quorum.Reviewer, m Material, pageOf func() page) Reading {
+// ReadWithPage is [Read] for a caller who may have the page of m's body already; pageOf is called at most once, if at all.
+func ReadWithPage(r quorum.Reviewer, m Material, pageOf func() Page) Reading {
 	if m.Kind == Log {
 		return readLog(m)
 	}
@@ -105,7 +105,7 @@ func described(r quorum.Reviewer, m Material) Reading {
 }
 
 // checked reads a check run's output. A verdict in it must not be at odds with how the check ended.
-func checked(r quorum.Reviewer, m Material, p page, pre preset) Reading {
+func checked(r quorum.Reviewer, m Material, p Page, pre preset) Reading {
 	got := said(r, Material{Kind: Check, Body: m.Body, Threads: m.Threads}, p, pre)
 	switch got.Outcome {
 	case quorum.Findings:
@@ -131,7 +131,7 @@ func checked(r quorum.Reviewer, m Material, p page, pre preset) Reading {
 }
 
 // said reads the words and the state of a comment, a review or a check.
-func said(r quorum.Reviewer, m Material, p page, pre preset) Reading {
+func said(r quorum.Reviewer, m Material, p Page, pre preset) Reading {
 	detail, busy := works(r, p)
 	got := verdict(r, m, p, pre)
 	switch {
@@ -156,7 +156,7 @@ func said(r quorum.Reviewer, m Material, p page, pre preset) Reading {
 }
 
 // verdict reads a text in the format that the policy names.
-func verdict(r quorum.Reviewer, m Material, p page, pre preset) Reading {
+func verdict(r quorum.Reviewer, m Material, p Page, pre preset) Reading {
 	state := reviewState(m)
 	var got Reading
 	switch r.Verdict.Kind {
@@ -263,7 +263,7 @@ func firstOf(a, b string) string {
 }
 
 // fromFields reads the fields of templates alone.
-func fromFields(r quorum.Reviewer, p page) Reading {
+func fromFields(r quorum.Reviewer, p Page) Reading {
 	got := rule(p).reading()
 	if got.Outcome == quorum.Findings {
 		got.Findings = count(p).all(r.MinSeverity)
@@ -280,14 +280,14 @@ func standing(findings []quorum.Finding) {
 }
 
 // fromTally reads counts and lists alone, and the sentences that are a preset's counts.
-func fromTally(r quorum.Reviewer, p page, pre preset) Reading {
+func fromTally(r quorum.Reviewer, p Page, pre preset) Reading {
 	t := count(p)
 	own := pre.ruling(r, p)
 	return weighed(r, t, ruling{}, own)
 }
 
 // together reads fields, counts and lists, and a preset's own sentences: what `auto` is.
-func together(r quorum.Reviewer, p page, pre preset) Reading {
+func together(r quorum.Reviewer, p Page, pre preset) Reading {
 	return weighed(r, count(p), rule(p), pre.ruling(r, p))
 }
 
@@ -364,7 +364,7 @@ func (t tally) affirmed(r quorum.Reviewer, fields ruling, own sentence) Reading 
 }
 
 // patterns reads a text by the user's own expressions, line by line.
-func patterns(f quorum.Format, p page) Reading {
+func patterns(f quorum.Format, p Page) Reading {
 	yes, err := regexp.Compile(f.Approve)
 	if err != nil || f.Approve == "" {
 		return Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed}
@@ -394,7 +394,7 @@ func patterns(f quorum.Format, p page) Reading {
 }
 
 // content is what a text holds beside its heading and the line that names its commit.
-func content(r quorum.Reviewer, p page) []pageLine {
+func content(r quorum.Reviewer, p Page) []pageLine {
 	from := 0
 	for i, l := range p.lines {
 		words := plain(strings.TrimSpace(l.text))
@@ -411,12 +411,12 @@ func content(r quorum.Reviewer, p page) []pageLine {
 }
 
 // lastHeading reports whether no other heading stands before line i.
-func lastHeading(p page, i int) bool {
+func lastHeading(p Page, i int) bool {
 	return !slices.ContainsFunc(p.lines[:i], func(l pageLine) bool { return l.level > 0 })
 }
 
 // firstWords quotes where a text begins.
-func firstWords(r quorum.Reviewer, p page) string {
+func firstWords(r quorum.Reviewer, p Page) string {
 	for _, l := range content(r, p) {
 		if text := strings.TrimSpace(l.text); text != "" {
 			return quote(text)

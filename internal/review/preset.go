@@ -1,4 +1,4 @@
-package evidence
+package review
 
 // This file is what a preset can say about a reviewer, and how its sentences are read.
 
@@ -85,7 +85,7 @@ const (
 )
 
 // ruling reads p's own sentences, unless the policy chose another format.
-func (pre preset) ruling(r quorum.Reviewer, p page) (s sentence) {
+func (pre preset) ruling(r quorum.Reviewer, p Page) (s sentence) {
 	if pre.reviewer.Preset == "" || r.Verdict.Kind != pre.reviewer.Verdict.Kind || len(pre.clean)+len(pre.counts)+len(pre.hidden) == 0 && !pre.score {
 		return s
 	}
@@ -165,12 +165,12 @@ func scored(n, detail string) sentence {
 }
 
 // isReply reports whether a text is an answer in a conversation: what it repeats on request is no review.
-func (pre preset) isReply(p page) bool {
+func (pre preset) isReply(p Page) bool {
 	return pre.replies != "" && slices.ContainsFunc(p.comments, func(c string) bool { return strings.Contains(lower(c), pre.replies) })
 }
 
 // isOther reports whether a text is one of the preset's that are no reviews.
-func (pre preset) isOther(p page) bool {
+func (pre preset) isOther(p Page) bool {
 	if len(pre.other) == 0 {
 		return false
 	}

@@ -1,4 +1,4 @@
-package evidence
+package review
 
 // This file reads the field in which a template has its verdict: "Ready to merge? Yes | No | With fixes" and its
 // siblings. A field is a line of its own. It is read strictly where it would approve: prompts teach models such
@@ -76,7 +76,7 @@ var nextLabel = regexp.MustCompile(`^[a-z][a-z /-]{0,40}[:?]`)
 var noThing = regexp.MustCompile(`^no (?:\w+ ){0,2}(?:issues?|blockers?|concerns?|problems?|objections?|findings?|comments?|reason|verdict|changes?)\b`)
 
 // rule reads all fields of p.
-func rule(p page) ruling {
+func rule(p Page) ruling {
 	var yes, no, bad ruling
 	seen := 0
 	for i, l := range p.lines {
@@ -159,7 +159,7 @@ func fieldOf(text string) (f field, value string, sure, ok bool) {
 }
 
 // read reads a field's value, which stands in line i of p. Only a sure one approves. More is what was read beyond the line.
-func (f field) read(value string, sure bool, p page, i int) (v vote, more string) {
+func (f field) read(value string, sure bool, p Page, i int) (v vote, more string) {
 	if value == "" {
 		next, at := following(p, i)
 		if value = unmarked(next); value == "" || strings.ContainsAny(value, ":?") {
@@ -204,7 +204,7 @@ func (f field) read(value string, sure bool, p page, i int) (v vote, more string
 }
 
 // affirms reads what stands behind a yes.
-func affirms(rest string, sure, negative bool, p page, i int) vote {
+func affirms(rest string, sure, negative bool, p Page, i int) vote {
 	rest = strings.TrimRight(rest, " ")
 	tail := strings.TrimLeftFunc(rest, isSymbol)
 	switch {
@@ -225,7 +225,7 @@ func affirms(rest string, sure, negative bool, p page, i int) vote {
 
 // hasCondition looks for a condition in the rest of a yes' sentence, which may go on in the next lines, and at the
 // beginning of the next sentence and line.
-func hasCondition(tail string, p page, i int) bool {
+func hasCondition(tail string, p Page, i int) bool {
 	sentence, next, ended := cutSentence(tail)
 	for n := 1; !ended && n <= 8 && i+n < len(p.lines); n++ {
 		l := p.lines[i+n]
@@ -263,7 +263,7 @@ func cutSentence(s string) (sentence, next string, ended bool) {
 }
 
 // following is the next line of p after i that is not blank, and where it is.
-func following(p page, i int) (text string, at int) {
+func following(p Page, i int) (text string, at int) {
 	for n := i + 1; n < len(p.lines) && n <= i+4; n++ {
 		l := p.lines[n]
 		if l.sight == hidden || l.sight == quoted {

@@ -1,4 +1,4 @@
-package evidence
+package review
 
 // This file finds out which lines of a Markdown text a reader sees as the reviewer's own words.
 //
@@ -32,8 +32,8 @@ type block struct {
 	closed bool
 }
 
-// page is a text as it is seen.
-type page struct {
+// Page is a text as it is seen.
+type Page struct {
 	lines    []pageLine
 	comments []string // contents of its HTML comments
 	blocks   []block  // its certain fenced blocks, in order
@@ -44,7 +44,7 @@ var hiders = [...]string{"pre", "blockquote", "code", "samp", "del", "s", "strik
 
 // scan is the state of reading a page line by line.
 type scan struct {
-	page
+	Page
 	inComment   bool
 	softComment bool // the comment began within a line: if it is never closed, GitHub shows it
 	comment     strings.Builder
@@ -61,8 +61,8 @@ type scan struct {
 	lost        bool // from here on, two readings are possible to the end
 }
 
-// readPage sorts the lines of body.
-func readPage(body string) page {
+// ReadPage sorts the lines of body.
+func ReadPage(body string) Page {
 	if strings.Contains(body, "\r") {
 		body = strings.ReplaceAll(strings.ReplaceAll(body, "\r\n", "\n"), "\r", "\n")
 	}
@@ -77,8 +77,11 @@ func readPage(body string) page {
 	if s.inComment {
 		s.comments = append(s.comments, s.comment.String())
 	}
-	return s.page
+	return s.Page
 }
+
+// Size is how many lines the page holds: what keeping it costs.
+func (p Page) Size() int { return len(p.lines) }
 
 func (s *scan) add(text string, see sight) {
 	s.lines = append(s.lines, pageLine{text: text, sight: see})

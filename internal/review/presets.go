@@ -1,4 +1,4 @@
-package evidence
+package review
 
 // This file is the table of the reviewers that the coordinator knows: who they are on GitHub, how they are asked, and
 // the sentences by which they say yes, no, or that there was no review. A sentence is anchored at both ends or at its

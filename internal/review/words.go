@@ -1,4 +1,4 @@
-package evidence
+package review
 
 // This file makes a line of Markdown comparable: without its marks, in small letters, with plain apostrophes.
 

@@ -1,4 +1,4 @@
-package evidence
+package review
 
 // This file recognises what a reviewer says instead of a review: an outage, a limit, a refusal, "working on it".
 //
@@ -70,7 +70,7 @@ const (
 )
 
 // notice finds what a text says instead of a review.
-func notice(r quorum.Reviewer, p page) (Reading, bool) {
+func notice(r quorum.Reviewer, p Page) (Reading, bool) {
 	pre, _ := presetOf(r.Preset)
 	for _, c := range p.comments {
 		c = strings.Join(strings.Fields(lower(c[:min(len(c), 400)])), " ")
@@ -106,7 +106,7 @@ func notice(r quorum.Reviewer, p page) (Reading, bool) {
 }
 
 // seen are the lines that may hold a notice.
-func seen(p page, quotes bool) (lines []pageLine) {
+func seen(p Page, quotes bool) (lines []pageLine) {
 	for _, l := range p.lines {
 		if (l.sight == inView || l.sight == doubtful || quotes && l.sight == quoted) && strings.TrimSpace(l.text) != "" && len(l.text) <= maxShape {
 			lines = append(lines, l)
@@ -174,7 +174,7 @@ func ofCode(code string) (quorum.Outcome, quorum.Reason, bool) {
 }
 
 // works reports whether a text says that its review is still under way.
-func works(r quorum.Reviewer, p page) (detail string, yes bool) {
+func works(r quorum.Reviewer, p Page) (detail string, yes bool) {
 	pre, _ := presetOf(r.Preset)
 	lines := seen(p, pre.quoted)
 	for _, l := range lines[:min(len(lines), 12)] {
@@ -203,7 +203,7 @@ var (
 )
 
 // wait adds to a limit when it ends, as far as the text says.
-func (got Reading) wait(p page) Reading {
+func (got Reading) wait(p Page) Reading {
 	if got.Outcome != quorum.Limited {
 		return got
 	}

@@ -1,4 +1,4 @@
-package evidence
+package review
 
 // This file reads counts and lists of findings: what templates call "findings" and where they put them.
 //
@@ -79,7 +79,7 @@ type section struct {
 }
 
 // count reads the counts and lists of p.
-func count(p page) tally {
+func count(p Page) tally {
 	t := tally{counted: map[quorum.Severity]int{}}
 	var (
 		at    section

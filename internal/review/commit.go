@@ -1,4 +1,4 @@
-package evidence
+package review
 
 // This file reads what binds a text to a commit and to a reviewer: the commit that it names and its heading.
 
@@ -17,10 +17,10 @@ var emphasis = strings.NewReplacer("*", "", "`", "", "_", "")
 // NamedCommit is the commit that body says it is about, in small letters; "" if it names none. Other hexadecimal digits
 // mean nothing. If it names several it is about none of them that could be told: then what is returned is no commit's id.
 func NamedCommit(r quorum.Reviewer, body string) string {
-	return readPage(body).namedCommit(r)
+	return ReadPage(body).NamedCommit(r)
 }
 
-func (p page) namedCommit(r quorum.Reviewer) string {
+func (p Page) NamedCommit(r quorum.Reviewer) string {
 	pre, _ := presetOf(r.Preset)
 	named := ""
 	for _, l := range p.lines {
@@ -36,7 +36,7 @@ func (p page) namedCommit(r quorum.Reviewer) string {
 			for _, m := range shape.findAll(words, 4) {
 				for _, sha := range m[1:] {
 					switch {
-					case len(sha) < 7 || len(sha) > 64 || !hex(sha):
+					case len(sha) < 7 || len(sha) > 64 || !IsHex(sha):
 					case strings.HasPrefix(sha, named): // the same, or more of it
 						named = sha
 					case !strings.HasPrefix(named, sha):
@@ -49,13 +49,13 @@ func (p page) namedCommit(r quorum.Reviewer) string {
 	return named
 }
 
-func hex(s string) bool { return strings.Trim(s, "0123456789abcdef") == "" }
+func IsHex(s string) bool { return strings.Trim(s, "0123456789abcdef") == "" }
 
 // HasHeading reports whether body opens with heading: its first heading equals it, case ignored; more words may follow.
 // A heading in a quote, a fence or a comment is none. No text has the heading "".
-func HasHeading(body, heading string) bool { return readPage(body).hasHeading(heading) }
+func HasHeading(body, heading string) bool { return ReadPage(body).HasHeading(heading) }
 
-func (p page) hasHeading(heading string) bool {
+func (p Page) HasHeading(heading string) bool {
 	want := strings.Join(strings.Fields(lower(headingText(heading))), " ")
 	if want == "" {
 		return false

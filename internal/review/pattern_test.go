@@ -1,4 +1,4 @@
-package evidence
+package review
 
 // What the words of the patterns must be: a word that a pattern can do without would make it overlook a line, and
 // nobody would notice.

@@ -1,12 +1,12 @@
-// Package evidence turns what a reviewer left on GitHub into an outcome.
+// Package review reads what a reviewer wrote: the text of a comment or a review, a check's output, a status, a log.
 //
 // It promises never to find an approval that is not there. An approval is a clear verdict at a clear place of a text;
 // what stands in a fence, a quote or a comment, what is half a sentence, a template, a condition, a contradiction or a
 // trick with invisible letters is none. Everything it reads was written by strangers: it only ever quotes them, in
 // time linear in the length of the text.
 //
-// The package is pure. [Read] reads one text; Judge puts the texts and runs of one head together.
-package evidence
+// The package is pure. It knows nothing of heads, runs and other texts: package evidence puts those together.
+package review
 
 // This file holds what a text is and what reading it yields.
 

@@ -1,4 +1,4 @@
-package evidence
+package review
 
 // This file reads how a run failed from the end of a job's log, or from an annotation.
 //

@@ -1,4 +1,4 @@
-package evidence
+package review
 
 // What no text may achieve, whatever stands in it.
 
@@ -80,7 +80,7 @@ func hold(t *testing.T, r quorum.Reviewer, body string) {
 
 // hides0 reports whether what follows body could be in its fence or comment, so that it cannot be heard.
 func hides0(body string) bool {
-	p := readPage(body + "\n\nend")
+	p := ReadPage(body + "\n\nend")
 	return p.lines[len(p.lines)-1].sight == hidden
 }
 
@@ -309,24 +309,5 @@ func BenchmarkRead(b *testing.B) {
 				Read(auto(), Material{Kind: Log, Body: body})
 			}
 		})
-	}
-}
-
-// What is kept of the texts of one look has a bound, however many lines they have.
-func TestPagesAreKeptWithinABound(t *testing.T) {
-	j := newJudge(quorum.Policy{}, quorum.Snapshot{})
-	for id := range int64(100) {
-		body := strings.Repeat("\n", 64<<10)
-		if id == 0 {
-			body = "Ready to merge? Yes"
-		}
-		j.pageOf(quorum.Text{TextRef: quorum.TextRef{Kind: quorum.TextComment, ID: id}, Body: body})
-	}
-	lines := 0
-	for _, p := range j.page {
-		lines += len(p.lines)
-	}
-	if lines > mostLines || len(j.page) == 0 {
-		t.Errorf("%d lines of %d texts are kept", lines, len(j.page))
 	}
 }

@@ -1,0 +1,8 @@
+// Package evidence binds what reviewers left on GitHub to a head and an attempt, and makes ballots of it.
+//
+// It promises that a text counts only for what it was said of: for this head and base, in its reviewer's newest attempt,
+// by its reviewer's own account; and that silence, a green run, or a text of somebody else is never an approval.
+//
+// The package is pure. [Judge] puts the texts and runs of one head together; what a single text says is read by package
+// review.
+package evidence
