@@ -28,47 +28,47 @@ First as fast as the connections are answered; then at a fixed rate, counting fr
 }
 
 // Run measures.
-func (cmd acksCmd) Run(b *bench) error {
-	t, d, err := b.prepared(townOptions{installations: 50, repositories: 1, pulls: cmd.Pulls / 50}, nil)
+func (cmd acksCmd) Run(b *harness) error {
+	t, d, err := b.prepareTracked(fakeOptions{installations: 50, repositories: 1, pulls: cmd.Pulls / 50}, nil)
 	if err != nil {
 		return err
 	}
 	defer t.close()
-	wires, err := t.strangers(b)
+	wires, err := t.irrelevantDeliveries(b)
 	if err != nil {
 		return err
 	}
-	t.asked()
-	before := d.use()
-	l := load{daemon: d, wires: wires, connections: cmd.Connections}
-	b.say("as fast as it goes for %s", cmd.For)
-	fast, err := l.closed(b.ctx, cmd.For)
+	t.takeRequests()
+	before := d.readUsage()
+	l := loadGenerator{daemon: d, deliveries: wires, connections: cmd.Connections}
+	b.logProgress("as fast as it goes for %s", cmd.For)
+	fast, err := l.runClosedLoop(b.ctx, cmd.For)
 	if err != nil {
 		return err
 	}
-	after := d.use()
-	b.report.least("acks", float64(len(fast))/cmd.For.Seconds(), "/s", 5000)
-	b.report.add("  p50", fast.at(0.5), "ms")
-	b.report.add("  p99", fast.at(0.99), "ms")
-	b.report.add("  daemon's CPU an event", ms(after.cpu-before.cpu)/float64(max(len(fast), 1)), "ms")
-	b.report.add("  payload", float64(mean(wires))/1000, "KB")
-	if err := d.rest(b.ctx, time.Second, time.Minute); err != nil {
+	after := d.readUsage()
+	b.report.addAtLeast("acks", float64(len(fast))/cmd.For.Seconds(), "/s", 5000)
+	b.report.addFigure("  p50", fast.quantileMillis(0.5), "ms")
+	b.report.addFigure("  p99", fast.quantileMillis(0.99), "ms")
+	b.report.addFigure("  daemon's CPU an event", toMillis(after.cpu-before.cpu)/float64(max(len(fast), 1)), "ms")
+	b.report.addFigure("  payload", float64(meanBodySize(wires))/1000, "KB")
+	if err := d.awaitIdle(b.ctx, time.Second, time.Minute); err != nil {
 		return err
 	}
-	b.say("%d/s for %s", cmd.Rate, cmd.For)
-	slow, err := l.open(b.ctx, cmd.Rate, cmd.For)
+	b.logProgress("%d/s for %s", cmd.Rate, cmd.For)
+	slow, err := l.runOpenLoop(b.ctx, cmd.Rate, cmd.For)
 	if err != nil {
 		return err
 	}
-	b.report.add(fmt.Sprintf("at %d/s: p50", cmd.Rate), slow.at(0.5), "ms")
-	b.report.most(fmt.Sprintf("at %d/s: p99", cmd.Rate), slow.at(0.99), "ms", 15)
-	b.report.add("  max", slow.at(1), "ms")
-	b.report.add("requests to GitHub meanwhile", float64(len(t.asked())), "")
-	b.report.add("daemon's peak RSS", d.use().peak, "MB")
+	b.report.addFigure(fmt.Sprintf("at %d/s: p50", cmd.Rate), slow.quantileMillis(0.5), "ms")
+	b.report.addAtMost(fmt.Sprintf("at %d/s: p99", cmd.Rate), slow.quantileMillis(0.99), "ms", 15)
+	b.report.addFigure("  max", slow.quantileMillis(1), "ms")
+	b.report.addFigure("requests to GitHub meanwhile", float64(len(t.takeRequests())), "")
+	b.report.addFigure("daemon's peak RSS", d.readUsage().peakRSS, "MB")
 	return nil
 }
 
-func mean(wires []wire) int {
+func meanBodySize(wires []signedDelivery) int {
 	n := 0
 	for _, w := range wires {
 		n += len(w.body)
@@ -76,15 +76,15 @@ func mean(wires []wire) int {
 	return n / max(len(wires), 1)
 }
 
-// strangers are deliveries that concern no reviewer, one for each pull request.
-func (t *town) strangers(b *bench) ([]wire, error) {
-	var wires []wire
-	for _, p := range t.pulls() {
-		d, err := t.stranger(p)
+// irrelevantDeliveries are deliveries that concern no reviewer, one for each pull request.
+func (t *fakeGitHub) irrelevantDeliveries(b *harness) ([]signedDelivery, error) {
+	var wires []signedDelivery
+	for _, p := range t.allPulls() {
+		d, err := t.irrelevantDelivery(p)
 		if err != nil {
 			return nil, err
 		}
-		wires = append(wires, t.wired(d))
+		wires = append(wires, t.signDelivery(d))
 		if b.ctx.Err() != nil {
 			return nil, b.ctx.Err()
 		}
@@ -92,19 +92,19 @@ func (t *town) strangers(b *bench) ([]wire, error) {
 	return wires, nil
 }
 
-// load sends deliveries over and over, each time with a new id.
-type load struct {
-	daemon      *daemon
-	wires       []wire
+// loadGenerator sends deliveries over and over, each time with a new id.
+type loadGenerator struct {
+	daemon      *daemonProcess
+	deliveries  []signedDelivery
 	connections int
-	ids         []string // of the deliveries, where each is sent once and must be known; nil: new ones
+	deliveryIDs []string // of the deliveries, where each is sent once and must be known; nil: new ones
 }
 
-// closed sends the next as soon as the last is answered.
-func (l load) closed(ctx context.Context, most time.Duration) (times, error) {
+// runClosedLoop sends the next as soon as the last is answered.
+func (l loadGenerator) runClosedLoop(ctx context.Context, most time.Duration) (durations, error) {
 	end := time.Now().Add(most)
-	return l.each(ctx, func(send func(int) error) error {
-		for i := rand.IntN(len(l.wires)); time.Now().Before(end); i++ {
+	return l.onEachConnection(ctx, func(send func(int) error) error {
+		for i := rand.IntN(len(l.deliveries)); time.Now().Before(end); i++ {
 			if err := send(i); err != nil {
 				return err
 			}
@@ -113,13 +113,13 @@ func (l load) closed(ctx context.Context, most time.Duration) (times, error) {
 	})
 }
 
-// all sends each delivery once.
-func (l load) all(ctx context.Context) (times, error) {
+// sendAll sends each delivery once.
+func (l loadGenerator) sendAll(ctx context.Context) (durations, error) {
 	var next atomic.Int64
-	return l.each(ctx, func(send func(int) error) error {
+	return l.onEachConnection(ctx, func(send func(int) error) error {
 		for {
 			i := int(next.Add(1)) - 1
-			if i >= len(l.wires) {
+			if i >= len(l.deliveries) {
 				return nil
 			}
 			if err := send(i); err != nil {
@@ -129,17 +129,17 @@ func (l load) all(ctx context.Context) (times, error) {
 	})
 }
 
-// each runs do on every connection and gathers how long each answer took.
-func (l load) each(ctx context.Context, do func(send func(i int) error) error) (all times, err error) {
+// onEachConnection runs do on every connection and gathers how long each answer took.
+func (l loadGenerator) onEachConnection(ctx context.Context, do func(send func(i int) error) error) (all durations, err error) {
 	var mu sync.Mutex
 	var group sync.WaitGroup
 	for range l.connections {
 		group.Go(func() {
-			var took times
-			failed := l.connected(ctx, func(c *line) error {
+			var took durations
+			failed := l.withConnection(ctx, func(c *webhookConn) error {
 				return do(func(i int) error {
 					began := time.Now()
-					err := accept(c, l.wires[i%len(l.wires)], l.id(i))
+					err := sendAccepted(c, l.deliveries[i%len(l.deliveries)], l.deliveryID(i))
 					took = append(took, time.Since(began))
 					return errors.Join(err, ctx.Err())
 				})
@@ -153,8 +153,8 @@ func (l load) each(ctx context.Context, do func(send func(i int) error) error) (
 	return all, err
 }
 
-func (l load) connected(ctx context.Context, do func(*line) error) error {
-	c, err := dial(ctx, l.daemon.hooks)
+func (l loadGenerator) withConnection(ctx context.Context, do func(*webhookConn) error) error {
+	c, err := dialWebhook(ctx, l.daemon.webhookAddr)
 	if err != nil {
 		return err
 	}
@@ -162,24 +162,24 @@ func (l load) connected(ctx context.Context, do func(*line) error) error {
 	return do(c)
 }
 
-func (l load) id(i int) string {
-	if l.ids == nil {
-		return newID()
+func (l loadGenerator) deliveryID(i int) string {
+	if l.deliveryIDs == nil {
+		return newDeliveryID()
 	}
-	return l.ids[i]
+	return l.deliveryIDs[i]
 }
 
-func accept(c *line, w wire, id string) error {
-	status, body, err := c.send(w, id)
+func sendAccepted(c *webhookConn, w signedDelivery, id string) error {
+	status, body, err := c.sendDelivery(w, id)
 	if err == nil && status != http.StatusAccepted {
 		err = fmt.Errorf("the daemon answered %d: %s", status, body)
 	}
 	return err
 }
 
-// open sends so many a second, whether or not those before are answered. A delivery's time counts from when it was due:
+// runOpenLoop sends so many a second, whether or not those before are answered. A delivery's time counts from when it was due:
 // one that had to wait for a connection waited for the daemon.
-func (l load) open(ctx context.Context, rate int, most time.Duration) (all times, err error) {
+func (l loadGenerator) runOpenLoop(ctx context.Context, rate int, most time.Duration) (all durations, err error) {
 	due := make(chan time.Time, rate*int(most/time.Second)+1)
 	go func() {
 		defer close(due)
@@ -202,11 +202,11 @@ func (l load) open(ctx context.Context, rate int, most time.Duration) (all times
 	var group sync.WaitGroup
 	for range l.connections {
 		group.Go(func() {
-			var took times
-			failed := l.connected(ctx, func(c *line) error {
-				i := rand.IntN(len(l.wires))
+			var took durations
+			failed := l.withConnection(ctx, func(c *webhookConn) error {
+				i := rand.IntN(len(l.deliveries))
 				for at := range due {
-					if err := accept(c, l.wires[i%len(l.wires)], newID()); err != nil {
+					if err := sendAccepted(c, l.deliveries[i%len(l.deliveries)], newDeliveryID()); err != nil {
 						return err
 					}
 					took = append(took, time.Since(at))

@@ -24,105 +24,105 @@ They are sent as fast as they are acknowledged, those of one pull request in the
 }
 
 // Run measures.
-func (cmd burstCmd) Run(b *bench) error {
-	t, d, err := b.prepared(townOptions{installations: cmd.Installations, repositories: 1, pulls: cmd.Pulls / cmd.Installations, enforce: true}, nil)
+func (cmd burstCmd) Run(b *harness) error {
+	t, d, err := b.prepareTracked(fakeOptions{installations: cmd.Installations, repositories: 1, pulls: cmd.Pulls / cmd.Installations, enforceLimits: true}, nil)
 	if err != nil {
 		return err
 	}
 	defer t.close()
-	tracking := d.use()
-	b.report.add("RSS with all tracked", tracking.rss, "MB")
-	wires, err := cmd.deliveries(t)
+	tracking := d.readUsage()
+	b.report.addFigure("RSS with all tracked", tracking.rss, "MB")
+	wires, err := cmd.buildDeliveries(t)
 	if err != nil {
 		return err
 	}
 	t.hub.Mute()
-	b.say("waiting %s for GitHub's minute to pass", cmd.Rest)
-	if err := pause(b.ctx, cmd.Rest); err != nil {
+	b.logProgress("waiting %s for GitHub's minute to pass", cmd.Rest)
+	if err := sleepFor(b.ctx, cmd.Rest); err != nil {
 		return err
 	}
-	b.report.Machine.Rounds = rounds()
-	t.asked()
+	b.report.Machine.Rounds = measureRounds()
+	t.takeRequests()
 	d.forgetPeak()
-	m1, err := d.metrics(b.ctx)
+	m1, err := d.readMetrics(b.ctx)
 	if err != nil {
 		return err
 	}
-	before, began := d.use(), time.Now()
-	b.say("%d deliveries", len(wires))
-	acks, err := load{daemon: d, wires: wires, connections: cmd.Connections}.all(b.ctx)
+	before, began := d.readUsage(), time.Now()
+	b.logProgress("%d deliveries", len(wires))
+	acks, err := loadGenerator{daemon: d, deliveries: wires, connections: cmd.Connections}.sendAll(b.ctx)
 	if err != nil {
 		return err
 	}
 	acked := time.Since(began)
-	b.report.add("events", float64(len(wires)), "")
-	b.report.add("all acknowledged after", acked.Seconds(), "s")
-	b.report.add("  p99 of an acknowledgement", acks.at(0.99), "ms")
+	b.report.addFigure("events", float64(len(wires)), "")
+	b.report.addFigure("all acknowledged after", acked.Seconds(), "s")
+	b.report.addFigure("  p99 of an acknowledgement", acks.quantileMillis(0.99), "ms")
 	if cmd.Installations == 1 && !cmd.Whole {
-		b.report.note("one installation: GitHub's limits make the rest take minutes; serve_load_test.go measures it in virtual time")
+		b.report.addNote("one installation: GitHub's limits make the rest take minutes; serve_load_test.go measures it in virtual time")
 		return nil
 	}
-	if err := checked(b.ctx, t.pulls(), time.Hour, passed); err != nil {
+	if err := awaitChecks(b.ctx, t.allPulls(), time.Hour, isPassed); err != nil {
 		return err
 	}
 	decided := time.Since(began)
-	if err := d.rest(b.ctx, 2*time.Second, time.Hour); err != nil {
+	if err := d.awaitIdle(b.ctx, 2*time.Second, time.Hour); err != nil {
 		return err
 	}
-	after := d.use()
-	m2, err := d.metrics(b.ctx)
+	after := d.readUsage()
+	m2, err := d.readMetrics(b.ctx)
 	if err != nil {
 		return err
 	}
-	all := t.asked()
+	all := t.takeRequests()
 	n := float64(len(wires))
-	b.report.add("all decided after", decided.Seconds(), "s")
-	b.report.least("events from webhook to decision", n/decided.Seconds(), "/s", 2000)
-	b.report.most("daemon's CPU an event", ms(after.cpu-before.cpu)/n, "ms", 0.5)
-	b.report.most("evaluations a pull request", (m2[looks]-m1[looks]-m2[spared]+m1[spared])/float64(cmd.Pulls), "", 2)
+	b.report.addFigure("all decided after", decided.Seconds(), "s")
+	b.report.addAtLeast("events from webhook to decision", n/decided.Seconds(), "/s", 2000)
+	b.report.addAtMost("daemon's CPU an event", toMillis(after.cpu-before.cpu)/n, "ms", 0.5)
+	b.report.addAtMost("evaluations a pull request", (m2[looksMetric]-m1[looksMetric]-m2[sparedMetric]+m1[sparedMetric])/float64(cmd.Pulls), "", 2)
 	rounds, most := 0, 0
-	for _, n := range evaluations(all) {
+	for _, n := range countReads(all) {
 		rounds, most = rounds+n, max(most, n)
 	}
-	b.report.add("  how often a pull request was read, mean", float64(rounds)/float64(cmd.Pulls), "")
-	b.report.add("  how often a pull request was read, most", float64(most), "")
-	b.report.add("peak RSS", after.peak, "MB")
-	cmd.limits(b, t)
+	b.report.addFigure("  how often a pull request was read, mean", float64(rounds)/float64(cmd.Pulls), "")
+	b.report.addFigure("  how often a pull request was read, most", float64(most), "")
+	b.report.addFigure("peak RSS", after.peakRSS, "MB")
+	cmd.reportLimits(b, t)
 	b.report.noteEndpoints(all, cmd.Pulls)
 	return nil
 }
 
-// limits shows how much of GitHub's limits the installation that used most has used.
-func (burstCmd) limits(b *bench, t *town) {
+// reportLimits shows how much of GitHub's limits the installation that used most has used.
+func (burstCmd) reportLimits(b *harness, t *fakeGitHub) {
 	var points, writes, content, at, refused int
 	for _, r := range t.repos {
 		u := t.hub.Peak(r.installation)
 		points, writes, content = max(points, u.Points), max(writes, u.Writes), max(content, u.Content)
 		at, refused = max(at, t.hub.PeakConcurrent(r.installation)), refused+t.hub.Refused(r.installation)
 	}
-	b.report.most("an installation's peak minute: points", float64(points), "", 720)
-	b.report.most("an installation's peak minute: writes", float64(writes), "", 144)
-	b.report.most("an installation's peak minute: content", float64(content), "", 64)
-	b.report.add("an installation's most requests at a time", float64(at), "")
+	b.report.addAtMost("an installation's peak minute: points", float64(points), "", 720)
+	b.report.addAtMost("an installation's peak minute: writes", float64(writes), "", 144)
+	b.report.addAtMost("an installation's peak minute: content", float64(content), "", 64)
+	b.report.addFigure("an installation's most requests at a time", float64(at), "")
 	if refused > 0 {
-		b.report.violated("%d requests were refused for a secondary limit", refused)
+		b.report.addViolation("%d requests were refused for a secondary limit", refused)
 	}
 	if crossed := t.hub.Crossed(); len(crossed) > 0 {
-		b.report.violated("%d requests asked for what their token must not see, for example %s", len(crossed), crossed[0])
+		b.report.addViolation("%d requests asked for what their token must not see, for example %s", len(crossed), crossed[0])
 	}
 }
 
-// deliveries are ten for each pull request: those of one in their order, the pull requests in turns.
-func (burstCmd) deliveries(t *town) ([]wire, error) {
+// buildDeliveries are ten for each pull request: those of one in their order, the pull requests in turns.
+func (burstCmd) buildDeliveries(t *fakeGitHub) ([]signedDelivery, error) {
 	type placed struct {
-		wire
+		signedDelivery
 		turn int
 	}
 	var all []placed
-	for _, p := range t.pulls() {
-		told, err := t.told(func() error {
+	for _, p := range t.allPulls() {
+		told, err := t.collectDeliveries(func() error {
 			for r := range reviewers {
-				if err := p.reviewed(r); err != nil {
+				if err := p.approveAsReviewer(r); err != nil {
 					return err
 				}
 			}
@@ -131,19 +131,19 @@ func (burstCmd) deliveries(t *town) ([]wire, error) {
 		if err != nil {
 			return nil, err
 		}
-		told = only(told, "workflow_run", "issue_comment")
-		told = append(told[:1:1], only(told[1:], "workflow_run.in_progress", "workflow_run.completed", "issue_comment")...)
+		told = filterDeliveries(told, "workflow_run", "issue_comment")
+		told = append(told[:1:1], filterDeliveries(told[1:], "workflow_run.in_progress", "workflow_run.completed", "issue_comment")...)
 		if len(told) != 10 {
 			return nil, fmt.Errorf("play: %s has %d deliveries, and not 10", p, len(told))
 		}
 		for i, d := range told {
-			all = append(all, placed{t.wired(d), i})
+			all = append(all, placed{t.signDelivery(d), i})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b placed) int { return cmp.Compare(a.turn, b.turn) })
-	wires := make([]wire, len(all))
+	wires := make([]signedDelivery, len(all))
 	for i, p := range all {
-		wires[i] = p.wire
+		wires[i] = p.signedDelivery
 	}
 	return wires, nil
 }

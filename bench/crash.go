@@ -35,142 +35,142 @@ them named, each key that was in it at the kill before, and each wake that no lo
 have the one check that its story asks for, and no run may have been run again twice.`
 }
 
-// A blow is how the daemon is killed.
-type blow uint8
+// A killPoint is how the daemon is killed.
+type killPoint uint8
 
 const (
-	inStart     blow = 1 + iota // some time after the process began
-	atWork                      // some time after it listens
-	afterAck                    // right after one of its first acknowledgements
-	rerunLost                   // GitHub carried out a rerun, and the answer does not come
-	afterRerun                  // right after the answer
-	checkLost                   // GitHub wrote a check, and the answer does not come
-	afterWrite                  // right after the answer
-	blows       = iota
-	longestLife = 600 * time.Millisecond // if what is waited for does not come
+	killInStart    killPoint = 1 + iota // some time after the process began
+	killAtWork                          // some time after it listens
+	killAfterAck                        // right after one of its first acknowledgements
+	killRerunLost                       // GitHub carried out a rerun, and the answer does not come
+	killAfterRerun                      // right after the answer
+	killCheckLost                       // GitHub wrote a check, and the answer does not come
+	killAfterWrite                      // right after the answer
+	killPoints     = iota
+	maxDaemonLife  = 600 * time.Millisecond // if what is waited for does not come
 )
 
-func (w blow) String() string {
+func (w killPoint) String() string {
 	return [...]string{"", "in the start", "at work", "after an acknowledgement", "a rerun's answer lost", "after a rerun", "a check's answer lost", "after writing a check"}[w]
 }
 
 // Run kills.
-func (cmd crashCmd) Run(b *bench) error {
+func (cmd crashCmd) Run(b *harness) error {
 	ctx, cancel := context.WithCancel(b.ctx)
 	defer cancel()
-	l, err := b.live(ctx, cmd.Seed, cmd.Repos, cmd.Pulls)
+	l, err := b.newSoakRun(ctx, cmd.Seed, cmd.Repos, cmd.Pulls)
 	if err != nil {
 		return err
 	}
-	defer l.t.close()
-	delivering, playing, want := l.begin(ctx)
+	defer l.github.close()
+	delivering, playing, want := l.startLoad(ctx)
 	rng := rand.New(rand.NewPCG(cmd.Seed, 11))
-	began, hit := time.Now(), map[blow]int{}
-	lost, stood, before := 0, 0, table{}
+	began, hit := time.Now(), map[killPoint]int{}
+	lost, stood, before := 0, 0, workTable{}
 	for n := range cmd.Points {
-		w := blow(1 + rng.IntN(blows))
-		came, err := l.strike(ctx, w, rng)
+		w := killPoint(1 + rng.IntN(killPoints))
+		came, err := l.startAndKill(ctx, w, rng)
 		if err != nil {
 			return fmt.Errorf("point %d (%s), seed %d: %w", n+1, w, cmd.Seed, err)
 		}
 		hit[came]++
-		now, err := b.left(ctx)
+		now, err := b.readLeftTable(ctx)
 		if err != nil {
 			return fmt.Errorf("point %d (%s), seed %d: %w", n+1, w, cmd.Seed, err)
 		}
-		lost += l.kept(fmt.Sprintf("point %d (%s)", n+1, w), before, now)
-		before, stood = now, stood+now.waiting(time.Now())
+		lost += l.countLost(fmt.Sprintf("point %d (%s)", n+1, w), before, now)
+		before, stood = now, stood+now.countWaiting(time.Now())
 		if (n+1)%25 == 0 {
-			b.say("killed %d times, %d deliveries accepted, %d reruns", n+1, len(l.accepted), l.reruns)
+			b.logProgress("killed %d times, %d deliveries accepted, %d reruns", n+1, len(l.accepted), l.rerunCount)
 		}
 	}
 	took := time.Since(began)
-	d, err := b.startWith(l.t, b.dir+"/coordinator.db", 5*time.Second, nil)
+	d, err := b.startDaemonWith(l.github, b.dir+"/coordinator.db", 5*time.Second, nil)
 	if err != nil {
 		return err
 	}
-	l.lives(d)
+	l.setDaemon(d)
 	playing()
 	ends := <-want
 	told := time.Now()
-	l.settle(ctx, ends, mostRerun)
-	b.report.add("settled after the last story's end within", time.Since(told).Seconds(), "s")
-	if err := d.rest(ctx, time.Second, 5*time.Second); err != nil {
-		b.report.note("%v: redeliveries have their limit too", err)
+	l.awaitOutcomes(ctx, ends, rerunTimeout)
+	b.report.addFigure("settled after the last story's end within", time.Since(told).Seconds(), "s")
+	if err := d.awaitIdle(ctx, time.Second, 5*time.Second); err != nil {
+		b.report.addNote("%v: redeliveries have their limit too", err)
 	}
 	delivering()
-	b.report.add("killed", float64(cmd.Points), "times")
-	for w := inStart; w <= blows; w++ {
-		b.report.add("  "+w.String(), float64(hit[w]), "")
+	b.report.addFigure("killed", float64(cmd.Points), "times")
+	for w := killInStart; w <= killPoints; w++ {
+		b.report.addFigure("  "+w.String(), float64(hit[w]), "")
 	}
-	b.report.add("seed", float64(cmd.Seed), "")
-	b.report.add("took", took.Seconds(), "s")
-	b.report.add("wakes that were to come, at all kills", float64(stood), "")
-	b.report.most("accepted deliveries, keys and wakes lost", float64(lost), "", 0)
-	l.judge(cmd.Points)
+	b.report.addFigure("seed", float64(cmd.Seed), "")
+	b.report.addFigure("took", took.Seconds(), "s")
+	b.report.addFigure("wakes that were to come, at all kills", float64(stood), "")
+	b.report.addAtMost("accepted deliveries, keys and wakes lost", float64(lost), "", 0)
+	l.reportOutcome(cmd.Points)
 	return nil
 }
 
-// begin lets things happen and webhooks be sent. playing ends the pushes, and want then says what they come to; delivering
+// startLoad lets things happen and webhooks be sent. playing ends the pushes, and want then says what they come to; delivering
 // ends the webhooks.
-func (l *life) begin(ctx context.Context) (delivering, playing func(), want <-chan map[string]fate) {
+func (l *soakRun) startLoad(ctx context.Context) (delivering, playing func(), want <-chan map[string]pushOutcome) {
 	sending, stopSending := context.WithCancel(ctx)
 	var group sync.WaitGroup
-	group.Go(func() { l.deliver(sending) })
-	group.Go(func() { l.t.hub.Run(sending, sandbox.Clock{Now: time.Now, Sleep: pause}) })
+	group.Go(func() { l.deliverWebhooks(sending) })
+	group.Go(func() { l.github.hub.Run(sending, sandbox.Clock{Now: time.Now, Sleep: sleepFor}) })
 	acting, stopActing := context.WithCancel(ctx)
-	ends := make(chan map[string]fate, 1)
-	group.Go(func() { ends <- l.play(acting) })
+	ends := make(chan map[string]pushOutcome, 1)
+	group.Go(func() { ends <- l.playPushes(acting) })
 	return func() { stopSending(); group.Wait() }, stopActing, ends
 }
 
-// lives says which daemon listens; nil: none.
-func (l *life) lives(d *daemon) {
+// setDaemon says which daemon listens; nil: none.
+func (l *soakRun) setDaemon(d *daemonProcess) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.daemon, l.acks = d, 0
+	l.daemon, l.ackCount = d, 0
 }
 
-func (l *life) onAcks(f func(int)) {
+func (l *soakRun) setAckHandler(f func(int)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.onAck = f
+	l.ackHandler = f
 }
 
-// strike starts the daemon and kills it. It returns how it really came: what is waited for may not come.
-func (l *life) strike(ctx context.Context, w blow, rng *rand.Rand) (blow, error) {
+// startAndKill starts the daemon and kills it. It returns how it really came: what is waited for may not come.
+func (l *soakRun) startAndKill(ctx context.Context, w killPoint, rng *rand.Rand) (killPoint, error) {
 	var once sync.Once
-	var victim *daemon
+	var victim *daemonProcess
 	came, dead := w, make(chan struct{})
-	kill := func(how blow) {
+	kill := func(how killPoint) {
 		once.Do(func() {
 			came = how
 			close(dead) // first: who sees that it has ended must see why
 			_ = victim.process.Kill()
 		})
 	}
-	begun := func(d *daemon) {
+	begun := func(d *daemonProcess) {
 		victim = d
-		if w == inStart {
+		if w == killInStart {
 			timer := time.NewTimer(time.Duration(rng.IntN(250)) * time.Millisecond)
 			go func() {
 				defer timer.Stop()
 				<-timer.C
-				kill(inStart)
+				kill(killInStart)
 			}()
 			return
 		}
-		l.arm(w, 1+rng.IntN(6), kill)
+		l.armKill(w, 1+rng.IntN(6), kill)
 	}
-	d, err := l.b.startWith(l.t, l.b.dir+"/coordinator.db", 5*time.Second, begun)
+	d, err := l.harness.startDaemonWith(l.github, l.harness.dir+"/coordinator.db", 5*time.Second, begun)
 	switch {
 	case err == nil:
-		l.lives(d)
-		most := longestLife
+		l.setDaemon(d)
+		most := maxDaemonLife
 		switch w {
-		case atWork:
+		case killAtWork:
 			most = time.Duration(rng.IntN(600)) * time.Millisecond
-		case rerunLost, afterRerun: // it takes a while until one is due
+		case killRerunLost, killAfterRerun: // it takes a while until one is due
 			most *= 4
 		default:
 		}
@@ -178,7 +178,7 @@ func (l *life) strike(ctx context.Context, w blow, rng *rand.Rand) (blow, error)
 		select {
 		case <-dead:
 		case <-timer.C:
-			kill(atWork)
+			kill(killAtWork)
 		case <-ctx.Done():
 			return came, context.Cause(ctx)
 		}
@@ -189,44 +189,44 @@ func (l *life) strike(ctx context.Context, w blow, rng *rand.Rand) (blow, error)
 		select {
 		case <-dead:
 		default:
-			return came, fmt.Errorf("%w: %s", err, lastLines(d.log))
+			return came, fmt.Errorf("%w: %s", err, logTail(d.logFile))
 		}
 	}
 	<-d.ended
-	l.lives(nil)
-	l.arm(0, 0, nil)
+	l.setDaemon(nil)
+	l.armKill(0, 0, nil)
 	return came, nil
 }
 
-// arm has the daemon killed at the nth of what a blow waits for; none ends that.
-func (l *life) arm(w blow, nth int, kill func(blow)) {
-	l.onAcks(nil)
-	l.t.onAnswer(nil)
-	l.t.hub.After(nil)
+// armKill has the daemon killed at the nth of what a blow waits for; none ends that.
+func (l *soakRun) armKill(w killPoint, nth int, kill func(killPoint)) {
+	l.setAckHandler(nil)
+	l.github.setAnswerHandler(nil)
+	l.github.hub.After(nil)
 	is := func(method, path string) bool {
 		switch w {
-		case rerunLost, afterRerun:
+		case killRerunLost, killAfterRerun:
 			return strings.Contains(path, "/rerun")
-		case checkLost, afterWrite:
+		case killCheckLost, killAfterWrite:
 			return method != http.MethodGet && strings.Contains(path, "/check-runs")
 		default:
 			return false
 		}
 	}
-	if w == rerunLost || w == afterRerun {
+	if w == killRerunLost || w == killAfterRerun {
 		nth = 1
 	}
 	switch w {
-	case afterAck:
-		l.onAcks(func(n int) {
+	case killAfterAck:
+		l.setAckHandler(func(n int) {
 			if n == nth {
 				kill(w)
 			}
 		})
-	case rerunLost, checkLost:
+	case killRerunLost, killCheckLost:
 		var mu sync.Mutex
 		n := 0
-		l.t.hub.After(func(req *http.Request, _ int) {
+		l.github.hub.After(func(req *http.Request, _ int) {
 			if !is(req.Method, req.URL.Path) {
 				return
 			}
@@ -236,10 +236,10 @@ func (l *life) arm(w blow, nth int, kill func(blow)) {
 				kill(w)
 			}
 		})
-	case afterRerun, afterWrite:
+	case killAfterRerun, killAfterWrite:
 		var mu sync.Mutex
 		n := 0
-		l.t.onAnswer(func(q request) {
+		l.github.setAnswerHandler(func(q loggedRequest) {
 			if !is(q.method, q.path) {
 				return
 			}
@@ -249,49 +249,49 @@ func (l *life) arm(w blow, nth int, kill func(blow)) {
 				kill(w)
 			}
 		})
-	case inStart, atWork:
+	case killInStart, killAtWork:
 	default: // nothing is waited for
 	}
 }
 
-// kept compares the table with what was accepted, and with what was in it at the kill before.
-func (l *life) kept(point string, before, now table) (lost int) {
+// countLost compares the table with what was accepted, and with what was in it at the kill before.
+func (l *soakRun) countLost(point string, before, now workTable) (lost int) {
 	l.mu.Lock()
-	ids, last := make([]string, 0, len(l.accepted)), map[string]accepted{}
+	ids, last := make([]string, 0, len(l.accepted)), map[string]acceptedDelivery{}
 	for id, a := range l.accepted {
 		ids = append(ids, id)
-		if a.sent.After(last[a.pull].sent) {
-			last[a.pull] = a
+		if a.sentAt.After(last[a.pullName].sentAt) {
+			last[a.pullName] = a
 		}
 	}
 	l.mu.Unlock()
 	var keys, unheard []string
-	for _, p := range l.t.pulls() {
+	for _, p := range l.github.allPulls() {
 		a, ok := last[p.String()]
 		if !ok {
 			continue
 		}
-		keys = append(keys, p.key())
-		r := now.rows[p.key()]
-		later := r.due > a.at.Add(soonDue).UnixMicro() && r.seen < a.sent.UnixMicro() ||
-			r.due > time.Now().Add(soonDue).UnixMicro() && r.gen > r.claimed && r.attempts == 0
+		keys = append(keys, p.tableKey())
+		r := now.rows[p.tableKey()]
+		later := r.dueAt > a.ackedAt.Add(maxDueDelay).UnixMicro() && r.seenAt < a.sentAt.UnixMicro() ||
+			r.dueAt > time.Now().Add(maxDueDelay).UnixMicro() && r.gen > r.claimedGen && r.attempts == 0
 		if later && !r.leased {
-			unheard = append(unheard, p.key())
+			unheard = append(unheard, p.tableKey())
 		}
 	}
 	for what, all := range map[string][]string{
 		"keys are not due though no look began after an accepted delivery": unheard,
-		"things are not in the table":                                      now.missing(ids, keys),
-		"keys were not kept":                                               now.broken(before),
-		"wakes are lost":                                                   now.asleep(),
+		"things are not in the table":                                      now.missingEntries(ids, keys),
+		"keys were not kept":                                               now.brokenKeys(before),
+		"wakes are lost":                                                   now.lostWakes(),
 	} {
-		l.b.report.violations(point, what, all)
+		l.harness.report.addViolations(point, what, all)
 		lost += len(all)
 	}
 	return lost
 }
 
-func lastLines(file string) string {
+func logTail(file string) string {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return err.Error()
@@ -313,61 +313,61 @@ lost, then every request fails; and all the time deliveries come twice, late, in
 }
 
 // Run disturbs.
-func (cmd faultsCmd) Run(b *bench) error {
+func (cmd faultsCmd) Run(b *harness) error {
 	ctx, cancel := context.WithCancel(b.ctx)
 	defer cancel()
-	l, err := b.live(ctx, cmd.Seed, cmd.Repos, cmd.Pulls)
+	l, err := b.newSoakRun(ctx, cmd.Seed, cmd.Repos, cmd.Pulls)
 	if err != nil {
 		return err
 	}
-	defer l.t.close()
+	defer l.github.close()
 	rng := rand.New(rand.NewPCG(cmd.Seed, 13))
-	l.t.hub.Disturb(func(sandbox.Delivery) sandbox.Fate { return disturbed(rng.IntN(100)) })
-	d, err := b.startWith(l.t, b.dir+"/coordinator.db", 5*time.Second, nil)
+	l.github.hub.Disturb(func(sandbox.Delivery) sandbox.Fate { return deliveryFate(rng.IntN(100)) })
+	d, err := b.startDaemonWith(l.github, b.dir+"/coordinator.db", 5*time.Second, nil)
 	if err != nil {
 		return err
 	}
-	l.lives(d)
-	delivering, playing, want := l.begin(ctx)
+	l.setDaemon(d)
+	delivering, playing, want := l.startLoad(ctx)
 	struck := 0
 	for _, round := range []struct {
 		name   string
 		faults []sandbox.Fault
 	}{
-		{"every write is answered 502", writes(sandbox.Fault{Status: 502})},
-		{"every write is reset", writes(sandbox.Fault{Kind: sandbox.FaultReset})},
-		{"every second write's answer is lost", writes(sandbox.Fault{Kind: sandbox.FaultLost, Times: 12})},
-		{"every write is carried out and answered 502", writes(sandbox.Fault{Status: 502, Carried: true})},
+		{"every write is answered 502", writeFaults(sandbox.Fault{Status: 502})},
+		{"every write is reset", writeFaults(sandbox.Fault{Kind: sandbox.FaultReset})},
+		{"every second write's answer is lost", writeFaults(sandbox.Fault{Kind: sandbox.FaultLost, Times: 12})},
+		{"every write is carried out and answered 502", writeFaults(sandbox.Fault{Status: 502, Carried: true})},
 		{"everything is answered 500", []sandbox.Fault{{Status: 500}}},
 	} {
 		for _, f := range round.faults {
-			l.t.hub.Fault(f)
+			l.github.hub.Fault(f)
 		}
-		b.say("%s", round.name)
-		if err := pause(ctx, cmd.For); err != nil {
+		b.logProgress("%s", round.name)
+		if err := sleepFor(ctx, cmd.For); err != nil {
 			return err
 		}
-		l.t.hub.ClearFaults()
+		l.github.hub.ClearFaults()
 		struck++
-		if err := pause(ctx, cmd.For); err != nil { // it recovers
+		if err := sleepFor(ctx, cmd.For); err != nil { // it recovers
 			return err
 		}
 	}
-	l.t.hub.Disturb(nil)
+	l.github.hub.Disturb(nil)
 	playing()
-	l.t.hub.Release()
-	l.settle(ctx, <-want, 2*time.Minute)
-	if err := d.rest(ctx, time.Second, 2*time.Minute); err != nil {
-		b.report.note("%v", err)
+	l.github.hub.Release()
+	l.awaitOutcomes(ctx, <-want, 2*time.Minute)
+	if err := d.awaitIdle(ctx, time.Second, 2*time.Minute); err != nil {
+		b.report.addNote("%v", err)
 	}
 	delivering()
-	b.report.add("faults", float64(struck), "")
-	b.report.add("seed", float64(cmd.Seed), "")
-	l.judge(0)
+	b.report.addFigure("faults", float64(struck), "")
+	b.report.addFigure("seed", float64(cmd.Seed), "")
+	l.reportOutcome(0)
 	return nil
 }
 
-func writes(f sandbox.Fault) (all []sandbox.Fault) {
+func writeFaults(f sandbox.Fault) (all []sandbox.Fault) {
 	for _, match := range []string{"POST /repos/**", "PATCH /repos/**"} {
 		f.Match = match
 		all = append(all, f)
@@ -375,8 +375,8 @@ func writes(f sandbox.Fault) (all []sandbox.Fault) {
 	return all
 }
 
-// disturbed is what becomes of a delivery, by a number under 100.
-func disturbed(n int) sandbox.Fate {
+// deliveryFate is what becomes of a delivery, by a number under 100.
+func deliveryFate(n int) sandbox.Fate {
 	switch {
 	case n < 10:
 		return sandbox.Fate{Twice: true}

@@ -28,28 +28,28 @@ is read after a pause, and at its peak under 200 events a second: builds on any 
 }
 
 // Run measures.
-func (cmd memoryCmd) Run(b *bench) error {
-	return b.grown(cmd.Many, func(t *town, d *daemon, tracked int) error {
-		if err := pause(b.ctx, 20*time.Second); err != nil { // after ten the daemon gives back what the rush took
+func (cmd memoryCmd) Run(b *harness) error {
+	return b.measureGrown(cmd.Many, func(t *fakeGitHub, d *daemonProcess, tracked int) error {
+		if err := sleepFor(b.ctx, 20*time.Second); err != nil { // after ten the daemon gives back what the rush took
 			return err
 		}
 		target := 40.0
 		if tracked > 1000 {
 			target = 150
 		}
-		b.report.add("tracked pull requests", float64(tracked), "")
-		b.report.most("  idle: RSS", d.use().rss, "MB", target)
+		b.report.addFigure("tracked pull requests", float64(tracked), "")
+		b.report.addAtMost("  idle: RSS", d.readUsage().rss, "MB", target)
 		d.forgetPeak()
-		wires, err := t.mixed(b.ctx, 4000)
+		wires, err := t.mixedDeliveries(b.ctx, 4000)
 		if err != nil {
 			return err
 		}
-		if _, err := (load{daemon: d, wires: wires, connections: 8}).open(b.ctx, 200, cmd.Load); err != nil {
+		if _, err := (loadGenerator{daemon: d, deliveries: wires, connections: 8}).runOpenLoop(b.ctx, 200, cmd.Load); err != nil {
 			return err
 		}
-		u := d.use()
-		b.report.most("  under 200 events/s: RSS", u.rss, "MB", target)
-		b.report.most("  under 200 events/s: peak RSS", u.peak, "MB", target)
+		u := d.readUsage()
+		b.report.addAtMost("  under 200 events/s: RSS", u.rss, "MB", target)
+		b.report.addAtMost("  under 200 events/s: peak RSS", u.peakRSS, "MB", target)
 		return nil
 	})
 }
@@ -61,79 +61,79 @@ type growthCmd struct {
 }
 
 // Run measures.
-func (cmd growthCmd) Run(b *bench) error {
+func (cmd growthCmd) Run(b *harness) error {
 	var acks, claims []float64
-	err := b.grown(cmd.Many, func(t *town, d *daemon, tracked int) error {
-		wires, err := t.mixed(b.ctx, 0)
+	err := b.measureGrown(cmd.Many, func(t *fakeGitHub, d *daemonProcess, tracked int) error {
+		wires, err := t.mixedDeliveries(b.ctx, 0)
 		if err != nil {
 			return err
 		}
-		l := load{daemon: d, wires: wires, connections: 32}
-		if _, err := l.open(b.ctx, 1000, 3*time.Second); err != nil { // it warms up
+		l := loadGenerator{daemon: d, deliveries: wires, connections: 32}
+		if _, err := l.runOpenLoop(b.ctx, 1000, 3*time.Second); err != nil { // it warms up
 			return err
 		}
 		best := 0.0
 		for range max(cmd.Rounds, 1) {
-			took, err := l.open(b.ctx, 1000, time.Duration(cmd.Events)*time.Millisecond)
+			took, err := l.runOpenLoop(b.ctx, 1000, time.Duration(cmd.Events)*time.Millisecond)
 			if err != nil {
 				return err
 			}
-			if p := took.at(0.99); best == 0 || p < best {
+			if p := took.quantileMillis(0.99); best == 0 || p < best {
 				best = p
 			}
 		}
-		claimed, err := b.claims(t, d)
+		claimed, err := b.measureClaims(t, d)
 		if err != nil {
 			return err
 		}
-		acks, claims = append(acks, best), append(claims, claimed.at(0.99))
-		b.report.add(fmt.Sprintf("%d tracked: p99 of an acknowledgement at 1,000/s", tracked), best, "ms")
-		b.report.add(fmt.Sprintf("%d tracked: delivery → first request to GitHub, p50", tracked), claimed.at(0.5), "ms")
-		b.report.add(fmt.Sprintf("%d tracked: delivery → first request to GitHub, p99", tracked), claimed.at(0.99), "ms")
+		acks, claims = append(acks, best), append(claims, claimed.quantileMillis(0.99))
+		b.report.addFigure(fmt.Sprintf("%d tracked: p99 of an acknowledgement at 1,000/s", tracked), best, "ms")
+		b.report.addFigure(fmt.Sprintf("%d tracked: delivery → first request to GitHub, p50", tracked), claimed.quantileMillis(0.5), "ms")
+		b.report.addFigure(fmt.Sprintf("%d tracked: delivery → first request to GitHub, p99", tracked), claimed.quantileMillis(0.99), "ms")
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	b.report.most("acknowledging: p99 grows by", acks[1]/acks[0], "×", 1.3)
-	b.report.most("claiming: p99 grows by", claims[1]/claims[0], "×", 1.3)
+	b.report.addAtMost("acknowledging: p99 grows by", acks[1]/acks[0], "×", 1.3)
+	b.report.addAtMost("claiming: p99 grows by", claims[1]/claims[0], "×", 1.3)
 	return nil
 }
 
-// claims measures how long it takes from a delivery to the look's first request, with nothing else going on. The look
+// measureClaims measures how long it takes from a delivery to the look's first request, with nothing else going on. The look
 // finds nothing new: a reviewer wrote once more what it wrote before.
-func (b *bench) claims(t *town, d *daemon) (took times, err error) {
-	c, err := dial(b.ctx, d.hooks)
+func (b *harness) measureClaims(t *fakeGitHub, d *daemonProcess) (took durations, err error) {
+	c, err := dialWebhook(b.ctx, d.webhookAddr)
 	if err != nil {
 		return nil, err
 	}
 	defer c.close()
-	if err := d.rest(b.ctx, time.Second, time.Minute); err != nil {
+	if err := d.awaitIdle(b.ctx, time.Second, time.Minute); err != nil {
 		return nil, err
 	}
-	first := make(chan request, 64)
-	t.onAnswer(func(q request) {
+	first := make(chan loggedRequest, 64)
+	t.setAnswerHandler(func(q loggedRequest) {
 		select {
 		case first <- q:
 		default:
 		}
 	})
-	defer t.onAnswer(nil)
+	defer t.setAnswerHandler(nil)
 	for i := range 200 {
 		r := t.repos[i%baseInstallations]
-		p := pull{r, 1 + i%r.pulls}
-		told, err := t.told(func() error { return p.approves(0) })
+		p := trackedPull{r, 1 + i%r.pullCount}
+		told, err := t.collectDeliveries(func() error { return p.postApproval(0) })
 		if err != nil {
 			return nil, err
 		}
-		told = only(told, "issue_comment") // the look before may have written its check
-		t.asked()
+		told = filterDeliveries(told, "issue_comment") // the look before may have written its check
+		t.takeRequests()
 		for len(first) > 0 {
 			<-first
 		}
-		w := t.wired(told[0])
+		w := t.signDelivery(told[0])
 		began := time.Now()
-		if err := accept(c, w, newID()); err != nil {
+		if err := sendAccepted(c, w, newDeliveryID()); err != nil {
 			return nil, err
 		}
 		select {
@@ -142,7 +142,7 @@ func (b *bench) claims(t *town, d *daemon) (took times, err error) {
 		case <-time.After(10 * time.Second):
 			return nil, fmt.Errorf("%s was not looked at within 10s", p)
 		}
-		if err := d.rest(b.ctx, 100*time.Millisecond, 10*time.Second); err != nil {
+		if err := d.awaitIdle(b.ctx, 100*time.Millisecond, 10*time.Second); err != nil {
 			return nil, err
 		}
 	}
@@ -154,15 +154,15 @@ const (
 	basePulls         = 20 // of each
 )
 
-// grown runs measure with 1,000 tracked pull requests, and again with many.
-func (b *bench) grown(many int, measure func(t *town, d *daemon, tracked int) error) error {
+// measureGrown runs measure with 1,000 tracked pull requests, and again with many.
+func (b *harness) measureGrown(many int, measure func(t *fakeGitHub, d *daemonProcess, tracked int) error) error {
 	base := baseInstallations * basePulls
-	t, d, err := b.prepared(townOptions{installations: baseInstallations, repositories: 1, pulls: basePulls, play: allApprove}, nil)
+	t, d, err := b.prepareTracked(fakeOptions{installations: baseInstallations, repositories: 1, pulls: basePulls, playBefore: approveAll}, nil)
 	if err != nil {
 		return err
 	}
 	defer t.close()
-	if err := checked(b.ctx, t.pulls(), time.Minute, passed); err != nil {
+	if err := awaitChecks(b.ctx, t.allPulls(), time.Minute, isPassed); err != nil {
 		return err
 	}
 	if err := measure(t, d, base); err != nil {
@@ -171,34 +171,34 @@ func (b *bench) grown(many int, measure func(t *town, d *daemon, tracked int) er
 	if _, err := d.terminate(20 * time.Second); err != nil {
 		return err
 	}
-	if err := b.multiply(t, many/base, allApprove); err != nil {
+	if err := b.multiplyPulls(t, many/base, approveAll); err != nil {
 		return err
 	}
-	t.asked()
-	d, err = b.start(t, b.dir+"/coordinator.db")
+	t.takeRequests()
+	d, err = b.startDaemon(t, b.dir+"/coordinator.db")
 	if err != nil {
 		return err
 	}
-	b.say("the daemon looks over %d repositories", len(t.repos))
-	if err := d.rest(b.ctx, 3*time.Second, 2*time.Minute); err != nil {
-		b.report.note("the start's resync of %d repositories was not over: %v", len(t.repos), err)
+	b.logProgress("the daemon looks over %d repositories", len(t.repos))
+	if err := d.awaitIdle(b.ctx, 3*time.Second, 2*time.Minute); err != nil {
+		b.report.addNote("the start's resync of %d repositories was not over: %v", len(t.repos), err)
 	}
-	m, err := d.metrics(b.ctx)
+	m, err := d.readMetrics(b.ctx)
 	if err != nil {
 		return err
 	}
-	asked := t.asked()
-	b.report.note("with %d tracked: %s keys in the table; the start cost %d requests", many, number(m["coordinator_queue_keys"]), len(asked))
+	asked := t.takeRequests()
+	b.report.addNote("with %d tracked: %s keys in the table; the start cost %d requests", many, formatNumber(m["coordinator_queue_keys"]), len(asked))
 	b.report.noteEndpoints(asked, len(t.repos))
 	return measure(t, d, many)
 }
 
-// multiply copies a town so many times, on GitHub and in the table of a daemon that is gone.
-func (b *bench) multiply(t *town, times int, play func(pull) error) error {
-	b.say("making %d copies", (times-1)*len(t.pulls()))
+// multiplyPulls copies a town so many times, on GitHub and in the table of a daemon that is gone.
+func (b *harness) multiplyPulls(t *fakeGitHub, times int, play func(trackedPull) error) error {
+	b.logProgress("making %d copies", (times-1)*len(t.allPulls()))
 	for n := 1; n < times; n++ {
 		for in := range baseInstallations {
-			if err := t.found(in, n, play); err != nil {
+			if err := t.addRepository(in, n, play); err != nil {
 				return err
 			}
 		}
@@ -206,9 +206,9 @@ func (b *bench) multiply(t *town, times int, play func(pull) error) error {
 	return b.copyRows(times)
 }
 
-func allApprove(p pull) error {
+func approveAll(p trackedPull) error {
 	for r := range reviewers {
-		if err := p.reviewed(r); err != nil {
+		if err := p.approveAsReviewer(r); err != nil {
 			return err
 		}
 	}
@@ -217,7 +217,7 @@ func allApprove(p pull) error {
 
 // copyRows copies every row of shop-0000 to the other repositories of its installation, as looked at after GitHub had them:
 // else all would be looked at when the daemon starts.
-func (b *bench) copyRows(times int) error {
+func (b *harness) copyRows(times int) error {
 	db, err := sql.Open("sqlite", "file:"+b.dir+"/coordinator.db?_pragma=journal_mode(WAL)&_pragma=busy_timeout(10000)")
 	if err != nil {
 		return fmt.Errorf("open the table: %w", err)
@@ -244,10 +244,10 @@ func (b *bench) copyRows(times int) error {
 	return nil
 }
 
-// mixed are deliveries about pull requests of all repositories: builds, and one reviewer's comment in twenty if there are
+// mixedDeliveries are deliveries about pull requests of all repositories: builds, and one reviewer's comment in twenty if there are
 // so many.
-func (t *town) mixed(ctx context.Context, n int) ([]wire, error) {
-	pulls := t.pulls()
+func (t *fakeGitHub) mixedDeliveries(ctx context.Context, n int) ([]signedDelivery, error) {
+	pulls := t.allPulls()
 	comments := n / 20
 	if n == 0 {
 		n = 2000
@@ -256,22 +256,22 @@ func (t *town) mixed(ctx context.Context, n int) ([]wire, error) {
 		return sandbox.Fate{Lost: d.Event+"."+d.Action != "workflow_run.completed" && d.Event != "issue_comment"}
 	})
 	defer t.hub.Disturb(nil)
-	var wires []wire
+	var wires []signedDelivery
 	for i := range n {
 		p := pulls[i*7919%len(pulls)]
 		if comments > 0 && i%20 == 0 {
-			told, err := t.told(func() error { return p.approves(0) })
+			told, err := t.collectDeliveries(func() error { return p.postApproval(0) })
 			if err != nil {
 				return nil, err
 			}
-			wires = append(wires, t.wired(told[0]))
+			wires = append(wires, t.signDelivery(told[0]))
 			continue
 		}
-		d, err := t.stranger(p)
+		d, err := t.irrelevantDelivery(p)
 		if err != nil {
 			return nil, err
 		}
-		wires = append(wires, t.wired(d))
+		wires = append(wires, t.signDelivery(d))
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}

@@ -24,7 +24,7 @@ type machine struct {
 }
 
 func (m machine) String() string {
-	return fmt.Sprintf("%d × %s, %s, %s, fsync %s ms", m.Cores, m.CPU, m.Kernel, m.Go, number(m.Fsync))
+	return fmt.Sprintf("%d × %s, %s, %s, fsync %s ms", m.Cores, m.CPU, m.Kernel, m.Go, formatNumber(m.Fsync))
 }
 
 func thisMachine(dir string) (machine, error) {
@@ -41,15 +41,15 @@ func thisMachine(dir string) (machine, error) {
 		m.Kernel = "Linux " + strings.TrimSpace(string(text))
 	}
 	var err error
-	m.Fsync, err = fsyncTakes(dir)
-	m.Rounds = rounds()
+	m.Fsync, err = measureFsync(dir)
+	m.Rounds = measureRounds()
 	return m, err
 }
 
-// rounds says how fast one core is in this minute: how often a second it reads a fixed document, writes it and hashes it.
+// measureRounds says how fast one core is in this minute: how often a second it reads a fixed document, writes it and hashes it.
 // A machine that others share is a third slower in one hour than in the next; two figures of different hours can be
 // compared as far as their rounds are alike. It must never change, or the old ones say nothing.
-func rounds() float64 {
+func measureRounds() float64 {
 	const times = 1000 // 150 ms on a fast machine
 	var lines []any
 	for i := range 30 {
@@ -68,7 +68,7 @@ func rounds() float64 {
 	return times / time.Since(began).Seconds()
 }
 
-func fsyncTakes(dir string) (float64, error) {
+func measureFsync(dir string) (float64, error) {
 	f, err := os.Create(filepath.Join(dir, "fsync"))
 	if err != nil {
 		return 0, fmt.Errorf("measure fsync: %w", err)
@@ -76,7 +76,7 @@ func fsyncTakes(dir string) (float64, error) {
 	defer os.Remove(f.Name())
 	defer f.Close()
 	page := make([]byte, 4096)
-	var took times
+	var took durations
 	for range 100 {
 		began := time.Now()
 		if _, err := f.Write(page); err != nil {
@@ -88,5 +88,5 @@ func fsyncTakes(dir string) (float64, error) {
 		took = append(took, time.Since(began))
 	}
 	slices.Sort(took)
-	return took.at(0.5), nil
+	return took.quantileMillis(0.5), nil
 }

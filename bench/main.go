@@ -19,7 +19,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-type cli struct {
+type commandLine struct {
 	Acks       acksCmd       `cmd:"" help:"How many deliveries a second are durably acknowledged, and how fast at a fixed rate."`
 	Burst      burstCmd      `cmd:"" help:"10,000 events for 1,000 pull requests, as fast as they are acknowledged."`
 	Latency    latencyCmd    `cmd:"" help:"One event at a time: how long until the check is written."`
@@ -44,11 +44,11 @@ type cli struct {
 
 func main() {
 	debug.SetGCPercent(400) // this process is the load and the world around: what it collects it takes from the daemon's cores
-	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(runBench(os.Args[1:], os.Stdout, os.Stderr))
 }
 
-func run(args []string, stdout, stderr io.Writer) int {
-	var c cli
+func runBench(args []string, stdout, stderr io.Writer) int {
+	var c commandLine
 	code := -1
 	parser, err := kong.New(&c,
 		kong.Name("bench"),
@@ -68,7 +68,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	b, err := newBench(ctx, &c, stderr)
+	b, err := newHarness(ctx, &c, stderr)
 	if err != nil {
 		fmt.Fprintln(stderr, "bench:", err)
 		return 2
@@ -77,7 +77,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	b.report.What = strings.Fields(command.Command())[0]
 	command.BindTo(ctx, (*context.Context)(nil))
 	err = command.Run(b)
-	b.report.show(stdout, c.JSON)
+	b.report.printTo(stdout, c.JSON)
 	switch {
 	case err != nil:
 		fmt.Fprintln(stderr, "bench:", err)
@@ -85,7 +85,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	case len(b.report.Violations) > 0:
 		fmt.Fprintf(stderr, "bench: what must not happen has happened, %d times\n", len(b.report.Violations))
 		return 1
-	case c.Strict && b.report.missed():
+	case c.Strict && b.report.missedTarget():
 		fmt.Fprintln(stderr, "bench: a target was missed")
 		return 1
 	}

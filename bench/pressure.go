@@ -36,22 +36,22 @@ wake.`
 }
 
 const (
-	largeBody = 24 << 20        // GitHub sends at most 25 MB
-	slowBody  = 6 * time.Second // how long one takes that comes slowly: longer than others wait for its room, shorter than GitHub's 10
+	largeBodySize = 24 << 20        // GitHub sends at most 25 MB
+	slowBodyTime  = 6 * time.Second // how long one takes that comes slowly: longer than others wait for its room, shorter than GitHub's 10
 )
 
 // Run presses.
-func (cmd pressureCmd) Run(b *bench) error {
+func (cmd pressureCmd) Run(b *harness) error {
 	const base = baseInstallations * basePulls
 	if cmd.Pulls < base || cmd.Pulls%base != 0 {
 		return fmt.Errorf("read --pulls: %d is no multiple of %d", cmd.Pulls, base)
 	}
 	runs := map[string]int64{}
-	play := func(p pull) (err error) {
-		runs[p.String()], err = p.starts(0)
-		return errors.Join(err, p.approves(0))
+	play := func(p trackedPull) (err error) {
+		runs[p.String()], err = p.startRun(0)
+		return errors.Join(err, p.postApproval(0))
 	}
-	t, d, err := b.prepared(townOptions{installations: baseInstallations, repositories: 1, pulls: basePulls, reviewers: 1, play: play}, nil)
+	t, d, err := b.prepareTracked(fakeOptions{installations: baseInstallations, repositories: 1, pulls: basePulls, reviewers: 1, playBefore: play}, nil)
 	if err != nil {
 		return err
 	}
@@ -59,97 +59,97 @@ func (cmd pressureCmd) Run(b *bench) error {
 	if _, err := d.terminate(20 * time.Second); err != nil {
 		return err
 	}
-	if err := b.multiply(t, cmd.Pulls/base, play); err != nil {
+	if err := b.multiplyPulls(t, cmd.Pulls/base, play); err != nil {
 		return err
 	}
 	t.hub.Fault(sandbox.Fault{Match: "GET /app/installations", Status: 502}) // looking over the copies would take GitHub's limits minutes
-	b.env = append(b.env, "GOMEMLIMIT="+cmd.Limit)
-	if d, err = b.start(t, b.dir+"/coordinator.db"); err != nil {
+	b.daemonEnv = append(b.daemonEnv, "GOMEMLIMIT="+cmd.Limit)
+	if d, err = b.startDaemon(t, b.dir+"/coordinator.db"); err != nil {
 		return err
 	}
-	b.report.add("GOMEMLIMIT="+cmd.Limit+"; tracked pull requests", float64(len(t.pulls())), "")
-	small, large, pulls, err := cmd.deliveries(t, runs)
+	b.report.addFigure("GOMEMLIMIT="+cmd.Limit+"; tracked pull requests", float64(len(t.allPulls())), "")
+	small, large, pulls, err := cmd.buildDeliveries(t, runs)
 	if err != nil {
 		return err
 	}
 	d.forgetPeak()
-	got := tally{statuses: map[int]int{}, accepted: map[string]bool{}, refused: map[int]string{}}
+	got := responseTally{statuses: map[int]int{}, accepted: map[string]bool{}, refused: map[int]string{}}
 	began := time.Now()
-	cmd.burst(b.ctx, d, small, large, &got)
-	b.report.add("burst of events", float64(len(small)), "")
-	b.report.add("  over after", time.Since(began).Seconds(), "s")
-	if err := got.again(b.ctx, d, small); err != nil {
-		b.report.violated("what was refused is not accepted later: %v", err)
+	cmd.sendBurst(b.ctx, d, small, large, &got)
+	b.report.addFigure("burst of events", float64(len(small)), "")
+	b.report.addFigure("  over after", time.Since(began).Seconds(), "s")
+	if err := got.resendRefused(b.ctx, d, small); err != nil {
+		b.report.addViolation("what was refused is not accepted later: %v", err)
 	}
-	if err := checked(b.ctx, pulls, time.Minute, passed); err != nil {
-		b.report.violated("%v", err)
+	if err := awaitChecks(b.ctx, pulls, time.Minute, isPassed); err != nil {
+		b.report.addViolation("%v", err)
 	}
-	b.report.add("  all decided after", time.Since(began).Seconds(), "s")
-	b.report.most("  peak RSS", d.use().peak, "MB", 192)
+	b.report.addFigure("  all decided after", time.Since(began).Seconds(), "s")
+	b.report.addAtMost("  peak RSS", d.readUsage().peakRSS, "MB", 192)
 	select {
 	case <-d.ended:
-		b.report.violated("the daemon ended: %s", lastLines(d.log))
+		b.report.addViolation("the daemon ended: %s", logTail(d.logFile))
 	default:
 	}
-	got.judge(b)
+	got.reportTally(b)
 	d.kill()
-	return cmd.after(b, t, &got)
+	return cmd.checkTable(b, t, &got)
 }
 
-// after reads what is left in the table.
-func (cmd pressureCmd) after(b *bench, t *town, got *tally) error {
-	left, err := b.left(b.ctx)
+// checkTable reads what is left in the table.
+func (cmd pressureCmd) checkTable(b *harness, t *fakeGitHub, got *responseTally) error {
+	left, err := b.readLeftTable(b.ctx)
 	if err != nil {
 		return err
 	}
 	var keys []string
-	for _, p := range t.pulls() {
-		keys = append(keys, p.key())
+	for _, p := range t.allPulls() {
+		keys = append(keys, p.tableKey())
 	}
-	b.report.violations("in the end", "things are not in the table", left.missing(slices.Collect(maps.Keys(got.accepted)), keys))
-	b.report.violations("in the end", "wakes are lost", left.asleep())
+	b.report.addViolations("in the end", "things are not in the table", left.missingEntries(slices.Collect(maps.Keys(got.accepted)), keys))
+	b.report.addViolations("in the end", "wakes are lost", left.lostWakes())
 	return nil
 }
 
-// deliveries are the burst, one for each of its pull requests, and one large body for each connection.
-func (cmd pressureCmd) deliveries(t *town, runs map[string]int64) (small, large []wire, pulls []pull, err error) {
-	all := t.pulls()
+// buildDeliveries are the burst, one for each of its pull requests, and one large body for each connection.
+func (cmd pressureCmd) buildDeliveries(t *fakeGitHub, runs map[string]int64) (small, large []signedDelivery, pulls []trackedPull, err error) {
+	all := t.allPulls()
 	for i := range min(cmd.Events, len(all)) {
 		p := all[i*7919%len(all)] // of another repository each time
-		w, err := t.ends(p, runs[p.String()])
+		w, err := t.endRun(p, runs[p.String()])
 		if err != nil {
 			return nil, nil, nil, err
 		}
 		small, pulls = append(small, w), append(pulls, p)
 	}
-	told, err := t.told(func() error { return all[len(all)-1].approves(0) })
+	told, err := t.collectDeliveries(func() error { return all[len(all)-1].postApproval(0) })
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	padding := bytes.Repeat([]byte("x"), largeBody)
+	padding := bytes.Repeat([]byte("x"), largeBodySize)
 	for range cmd.Large + 1 {
 		d := told[0]
 		d.Payload = slices.Concat([]byte(`{"padding":"`), padding, []byte(`",`), d.Payload[1:])
-		large = append(large, t.wired(d))
+		large = append(large, t.signDelivery(d))
 	}
 	return small, large, pulls, nil
 }
 
-// burst sends everything. A connection on which a body was refused is not used again: what is left of the body stands in it.
-func (cmd pressureCmd) burst(ctx context.Context, d *daemon, small, large []wire, got *tally) {
+// sendBurst sends everything. A connection on which a body was refused is not used again: what is left of the body stands in it.
+func (cmd pressureCmd) sendBurst(ctx context.Context, d *daemonProcess, small, large []signedDelivery, got *responseTally) {
 	var pressing, bursting sync.WaitGroup
 	var over atomic.Bool
 	begun, first := context.WithCancel(ctx)
 	pressing.Go(func() {
 		defer first() // it was refused
-		got.post(ctx, d, large[0], newID(), slowBody, first)
+		got.sendOne(ctx, d, large[0], newDeliveryID(), slowBodyTime, first)
 	})
 	<-begun.Done()
-	_ = pause(ctx, 100*time.Millisecond) // the slow one has its room: what was written was read
+	_ = sleepFor(ctx, 100*time.Millisecond) // the slow one has its room: what was written was read
 	for _, w := range large[1:] {
 		bursting.Go(func() {
 			for !over.Load() && ctx.Err() == nil {
-				got.post(ctx, d, w, newID(), 0, func() {})
+				got.sendOne(ctx, d, w, newDeliveryID(), 0, func() {})
 			}
 		})
 	}
@@ -157,8 +157,8 @@ func (cmd pressureCmd) burst(ctx context.Context, d *daemon, small, large []wire
 	for range 16 {
 		pressing.Go(func() {
 			for i := int(next.Add(1)) - 1; i < len(small) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
-				if id := newID(); !got.post(ctx, d, small[i], id, 0, func() {}) {
-					got.refuse(i, id)
+				if id := newDeliveryID(); !got.sendOne(ctx, d, small[i], id, 0, func() {}) {
+					got.recordRefused(i, id)
 				}
 			}
 		})
@@ -168,25 +168,25 @@ func (cmd pressureCmd) burst(ctx context.Context, d *daemon, small, large []wire
 	bursting.Wait()
 }
 
-// A tally is what the daemon answered.
-type tally struct {
-	mu       sync.Mutex
-	statuses map[int]int // 0: nothing
-	accepted map[string]bool
-	refused  map[int]string // of the burst, with its id
-	largest  time.Duration
-	unsaid   []error // of those that had no answer
-	odd      []string
+// A responseTally is what the daemon answered.
+type responseTally struct {
+	mu         sync.Mutex
+	statuses   map[int]int // 0: nothing
+	accepted   map[string]bool
+	refused    map[int]string // of the burst, with its id
+	slowest    time.Duration
+	unanswered []error // of those that had no answer
+	unexpected []string
 }
 
-// post sends one delivery on a connection of its own, and reports whether it was accepted.
-func (g *tally) post(ctx context.Context, d *daemon, w wire, id string, slow time.Duration, begun func()) bool {
+// sendOne sends one delivery on a connection of its own, and reports whether it was accepted.
+func (g *responseTally) sendOne(ctx context.Context, d *daemonProcess, w signedDelivery, id string, slow time.Duration, begun func()) bool {
 	began := time.Now()
-	c, err := dial(ctx, d.hooks)
+	c, err := dialWebhook(ctx, d.webhookAddr)
 	status, body := 0, []byte(nil)
 	if err == nil {
 		defer c.close()
-		status, body, err = c.slowly(ctx, w, id, slow, begun)
+		status, body, err = c.sendSlowly(ctx, w, id, slow, begun)
 	}
 	var answer struct {
 		Result string `json:"result"`
@@ -194,51 +194,51 @@ func (g *tally) post(ctx context.Context, d *daemon, w wire, id string, slow tim
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.statuses[status]++
-	g.largest = max(g.largest, time.Since(began)-slow)
+	g.slowest = max(g.slowest, time.Since(began)-slow)
 	if err != nil {
-		g.unsaid = append(g.unsaid, err)
+		g.unanswered = append(g.unanswered, err)
 	}
 	if status != http.StatusAccepted {
 		return false
 	}
 	if err := json.Unmarshal(body, &answer); err != nil || answer.Result != "accepted" {
-		g.odd = append(g.odd, fmt.Sprintf("%s: %q", id, body))
+		g.unexpected = append(g.unexpected, fmt.Sprintf("%s: %q", id, body))
 		return false
 	}
 	g.accepted[id] = true
 	return true
 }
 
-func (g *tally) refuse(i int, id string) {
+func (g *responseTally) recordRefused(i int, id string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.refused[i] = id
 }
 
-// again sends once more what was refused of the burst.
-func (g *tally) again(ctx context.Context, d *daemon, small []wire) (err error) {
+// resendRefused sends once more what was refused of the burst.
+func (g *responseTally) resendRefused(ctx context.Context, d *daemonProcess, small []signedDelivery) (err error) {
 	for i, id := range g.refused {
-		if !g.post(ctx, d, small[i], id, 0, func() {}) {
+		if !g.sendOne(ctx, d, small[i], id, 0, func() {}) {
 			err = errors.New("a delivery was refused twice")
 		}
 	}
 	return err
 }
 
-// judge reports what was answered.
-func (g *tally) judge(b *bench) {
+// reportTally reports what was answered.
+func (g *responseTally) reportTally(b *harness) {
 	for status, n := range g.statuses {
 		switch status {
 		case http.StatusAccepted, http.StatusServiceUnavailable:
 		case 0:
-			b.report.violated("%d deliveries had no answer, for example: %v", n, g.unsaid[0])
+			b.report.addViolation("%d deliveries had no answer, for example: %v", n, g.unanswered[0])
 		default:
-			b.report.violated("%d deliveries were answered %d", n, status)
+			b.report.addViolation("%d deliveries were answered %d", n, status)
 		}
 	}
-	b.report.violations("in the burst", "deliveries were answered 202 and not accepted", g.odd)
-	b.report.add("  answered 202", float64(g.statuses[http.StatusAccepted]), "")
-	b.report.least("  answered 503", float64(g.statuses[http.StatusServiceUnavailable]), "", 1)
-	b.report.add("  of the burst refused at first", float64(len(g.refused)), "")
-	b.report.add("  slowest answer", g.largest.Seconds(), "s")
+	b.report.addViolations("in the burst", "deliveries were answered 202 and not accepted", g.unexpected)
+	b.report.addFigure("  answered 202", float64(g.statuses[http.StatusAccepted]), "")
+	b.report.addAtLeast("  answered 503", float64(g.statuses[http.StatusServiceUnavailable]), "", 1)
+	b.report.addFigure("  of the burst refused at first", float64(len(g.refused)), "")
+	b.report.addFigure("  slowest answer", g.slowest.Seconds(), "s")
 }

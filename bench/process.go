@@ -20,20 +20,20 @@ import (
 	"time"
 )
 
-// bench is what all commands share.
-type bench struct {
-	*cli
-	ctx    context.Context
-	dir    string
-	stderr io.Writer
-	env    []string // of the daemon, besides
-	report report
+// harness is what all commands share.
+type harness struct {
+	*commandLine
+	ctx       context.Context
+	dir       string
+	stderr    io.Writer
+	daemonEnv []string // of the daemon, besides
+	report    report
 
 	mu      sync.Mutex
-	running []*daemon
+	daemons []*daemonProcess
 }
 
-func newBench(ctx context.Context, c *cli, stderr io.Writer) (*bench, error) {
+func newHarness(ctx context.Context, c *commandLine, stderr io.Writer) (*harness, error) {
 	if _, err := os.Stat("/proc/self/stat"); err != nil {
 		return nil, errors.New("the daemon is watched through /proc: run this on Linux")
 	}
@@ -41,7 +41,7 @@ func newBench(ctx context.Context, c *cli, stderr io.Writer) (*bench, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a folder: %w", err)
 	}
-	b := &bench{cli: c, ctx: ctx, dir: dir, stderr: stderr}
+	b := &harness{commandLine: c, ctx: ctx, dir: dir, stderr: stderr}
 	b.report.GitHub = c.GitHub.String()
 	if b.report.Machine, err = thisMachine(dir); err != nil {
 		return nil, err
@@ -57,9 +57,9 @@ func newBench(ctx context.Context, c *cli, stderr io.Writer) (*bench, error) {
 }
 
 // close ends every daemon that still runs.
-func (b *bench) close() {
+func (b *harness) close() {
 	b.mu.Lock()
-	running := b.running
+	running := b.daemons
 	b.mu.Unlock()
 	for _, d := range running {
 		d.kill()
@@ -71,33 +71,35 @@ func (b *bench) close() {
 	_ = os.RemoveAll(b.dir) // what is left of it is only large
 }
 
-// say tells what is under way.
-func (b *bench) say(format string, args ...any) { fmt.Fprintf(b.stderr, format+"\n", args...) }
-
-// A daemon is a process of coordinator serve.
-type daemon struct {
-	process *os.Process
-	pid     int
-	hooks   string // host:port of its webhook
-	admin   string
-	began   time.Time
-	ended   chan struct{} // closed when the process is gone
-	log     string        // file
+// logProgress tells what is under way.
+func (b *harness) logProgress(format string, args ...any) {
+	fmt.Fprintf(b.stderr, format+"\n", args...)
 }
 
-// start starts the daemon on a database and waits until it listens.
-func (b *bench) start(t *town, database string) (*daemon, error) {
-	return b.startWith(t, database, 24*time.Hour, nil)
+// A daemonProcess is a process of coordinator serve.
+type daemonProcess struct {
+	process     *os.Process
+	pid         int
+	webhookAddr string // host:port of its webhook
+	adminAddr   string
+	startedAt   time.Time
+	ended       chan struct{} // closed when the process is gone
+	logFile     string        // file
 }
 
-// startWith calls begun, if there is one, once the process is there, before it listens.
-func (b *bench) startWith(t *town, database string, resync time.Duration, begun func(*daemon)) (*daemon, error) {
+// startDaemon starts the daemon on a database and waits until it listens.
+func (b *harness) startDaemon(t *fakeGitHub, database string) (*daemonProcess, error) {
+	return b.startDaemonWith(t, database, 24*time.Hour, nil)
+}
+
+// startDaemonWith calls begun, if there is one, once the process is there, before it listens.
+func (b *harness) startDaemonWith(t *fakeGitHub, database string, resync time.Duration, begun func(*daemonProcess)) (*daemonProcess, error) {
 	cmd := exec.CommandContext(b.ctx, b.Bin, "serve", //nolint:gosec // the program that the user names
 		"--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0",
 		"--database", "sqlite://"+database, "--resync", resync.String())
-	cmd.Env = append(os.Environ(), "GITHUB_APP_ID="+strconv.FormatInt(t.hub.App().ID, 10), "GITHUB_APP_PRIVATE_KEY_FILE="+t.key,
+	cmd.Env = append(os.Environ(), "GITHUB_APP_ID="+strconv.FormatInt(t.hub.App().ID, 10), "GITHUB_APP_PRIVATE_KEY_FILE="+t.keyFile,
 		"GITHUB_WEBHOOK_SECRET="+t.secret, "GITHUB_API_URL="+t.url, "NO_COLOR=1", "GITHUB_TOKEN=", "GITHUB_ACTIONS=")
-	cmd.Env = append(cmd.Env, b.env...)
+	cmd.Env = append(cmd.Env, b.daemonEnv...)
 	out, err := cmd.StderrPipe()
 	if err != nil {
 		return nil, fmt.Errorf("start the daemon: %w", err)
@@ -109,9 +111,9 @@ func (b *bench) startWith(t *town, database string, resync time.Duration, begun 
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start the daemon: %w", err)
 	}
-	d := &daemon{process: cmd.Process, pid: cmd.Process.Pid, began: time.Now(), ended: make(chan struct{}), log: log.Name()}
+	d := &daemonProcess{process: cmd.Process, pid: cmd.Process.Pid, startedAt: time.Now(), ended: make(chan struct{}), logFile: log.Name()}
 	b.mu.Lock()
-	b.running = append(b.running, d)
+	b.daemons = append(b.daemons, d)
 	b.mu.Unlock()
 	if begun != nil {
 		begun(d)
@@ -120,34 +122,34 @@ func (b *bench) startWith(t *town, database string, resync time.Duration, begun 
 	go func() {
 		defer close(d.ended)
 		defer log.Close()
-		b.follow(out, log, listens)
+		b.followLog(out, log, listens)
 		_ = cmd.Wait() // how it ended does not matter: what it left does
 	}()
 	timer := time.NewTimer(30 * time.Second)
 	defer timer.Stop()
 	select {
 	case at := <-listens:
-		d.hooks, d.admin = at[0], at[1]
+		d.webhookAddr, d.adminAddr = at[0], at[1]
 		return d, nil
 	case <-d.ended:
 		return d, errEnded
 	case <-timer.C:
 		d.kill()
-		return d, fmt.Errorf("start the daemon: it does not listen after 30s; %s tells more", d.log)
+		return d, fmt.Errorf("start the daemon: it does not listen after 30s; %s tells more", d.logFile)
 	}
 }
 
 // errEnded says that the daemon ended before it listened.
 var errEnded = errors.New("the daemon ended before it listened")
 
-var address = regexp.MustCompile(`webhook=http://([^/\s]+)/\S* dashboard=http://([^/\s]+)/`)
+var listenPattern = regexp.MustCompile(`webhook=http://([^/\s]+)/\S* dashboard=http://([^/\s]+)/`)
 
-// follow keeps the daemon's log and finds in it where it listens.
-func (b *bench) follow(from io.Reader, log io.Writer, listens chan<- [2]string) {
+// followLog keeps the daemon's log and finds in it where it listens.
+func (b *harness) followLog(from io.Reader, log io.Writer, listens chan<- [2]string) {
 	lines := bufio.NewScanner(from)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
-		if m := address.FindStringSubmatch(lines.Text()); m != nil {
+		if m := listenPattern.FindStringSubmatch(lines.Text()); m != nil {
 			select {
 			case listens <- [2]string{m[1], m[2]}:
 			default:
@@ -161,13 +163,13 @@ func (b *bench) follow(from io.Reader, log io.Writer, listens chan<- [2]string) 
 }
 
 // kill ends the process as a loss of power would, and waits until it is gone.
-func (d *daemon) kill() {
+func (d *daemonProcess) kill() {
 	_ = d.process.Kill() // it may be gone
 	<-d.ended
 }
 
 // terminate asks the process to end, and says how long it took.
-func (d *daemon) terminate(most time.Duration) (took time.Duration, err error) {
+func (d *daemonProcess) terminate(most time.Duration) (took time.Duration, err error) {
 	began := time.Now()
 	if err := d.process.Signal(syscall.SIGTERM); err != nil {
 		return 0, fmt.Errorf("send SIGTERM: %w", err)
@@ -185,12 +187,12 @@ func (d *daemon) terminate(most time.Duration) (took time.Duration, err error) {
 
 // A usage is what the process used so far.
 type usage struct {
-	cpu       time.Duration // user and system
-	rss, peak float64       // MB
+	cpu          time.Duration // user and system
+	rss, peakRSS float64       // MB
 }
 
-// use reads the process's books.
-func (d *daemon) use() (u usage) {
+// readUsage reads the process's books.
+func (d *daemonProcess) readUsage() (u usage) {
 	const tick = 10 * time.Millisecond // Linux counts in hundredths of a second wherever Go runs
 	if text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", d.pid)); err == nil {
 		_, rest, _ := strings.Cut(string(text), ") ") // the name may hold spaces
@@ -211,7 +213,7 @@ func (d *daemon) use() (u usage) {
 			case "VmRSS:":
 				u.rss = kb / 1024
 			case "VmHWM:":
-				u.peak = kb / 1024
+				u.peakRSS = kb / 1024
 			}
 		}
 	}
@@ -219,15 +221,15 @@ func (d *daemon) use() (u usage) {
 }
 
 // forgetPeak makes the peak begin anew.
-func (d *daemon) forgetPeak() {
+func (d *daemonProcess) forgetPeak() {
 	_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", d.pid), []byte("5"), 0o600) // without it the peak is since the start
 }
 
-// metrics reads the daemon's figures: the sum of each name's series, and each series by itself.
-func (d *daemon) metrics(ctx context.Context) (map[string]float64, error) {
+// readMetrics reads the daemon's figures: the sum of each name's series, and each series by itself.
+func (d *daemonProcess) readMetrics(ctx context.Context) (map[string]float64, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+d.admin+"/metrics", nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+d.adminAddr+"/metrics", nil)
 	if err != nil {
 		return nil, fmt.Errorf("read metrics: %w", err)
 	}
@@ -256,24 +258,24 @@ func (d *daemon) metrics(ctx context.Context) (map[string]float64, error) {
 	return all, lines.Err()
 }
 
-// looks is how many looks were made, of whatever result; spared ones sent no request.
+// looksMetric is how many looks were made, of whatever result; spared ones sent no request.
 const (
-	looks  = "coordinator_look_duration_seconds_count"
-	spared = looks + `{result="spared"}`
+	looksMetric  = "coordinator_look_duration_seconds_count"
+	sparedMetric = looksMetric + `{result="spared"}`
 )
 
-// rest waits until the daemon has nothing due, and nothing came for a while.
-func (d *daemon) rest(ctx context.Context, quiet, most time.Duration) error {
+// awaitIdle waits until the daemon has nothing due, and nothing came for a while.
+func (d *daemonProcess) awaitIdle(ctx context.Context, quiet, most time.Duration) error {
 	end := time.Now().Add(most)
 	last, since := -1.0, time.Now()
 	for {
-		m, err := d.metrics(ctx)
+		m, err := d.readMetrics(ctx)
 		if err != nil {
 			return err
 		}
 		now := time.Now()
-		if m["coordinator_queue_due"]+m["coordinator_queue_leased"] > 0 || m[looks] != last {
-			last, since = m[looks], now
+		if m["coordinator_queue_due"]+m["coordinator_queue_leased"] > 0 || m[looksMetric] != last {
+			last, since = m[looksMetric], now
 		}
 		if now.Sub(since) >= quiet {
 			return nil
@@ -281,14 +283,14 @@ func (d *daemon) rest(ctx context.Context, quiet, most time.Duration) error {
 		if now.After(end) {
 			return fmt.Errorf("the daemon still works after %s: %v due, %v leased", most, m["coordinator_queue_due"], m["coordinator_queue_leased"])
 		}
-		if err := pause(ctx, min(quiet/2, 500*time.Millisecond)); err != nil { // asking costs the daemon some milliseconds
+		if err := sleepFor(ctx, min(quiet/2, 500*time.Millisecond)); err != nil { // asking costs the daemon some milliseconds
 			return err
 		}
 	}
 }
 
-// pause waits.
-func pause(ctx context.Context, d time.Duration) error {
+// sleepFor waits.
+func sleepFor(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -299,9 +301,9 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// listens reports whether the webhook's door is open.
-func (d *daemon) listens(ctx context.Context) bool {
-	c, err := dial(ctx, d.hooks)
+// isListening reports whether the webhook's door is open.
+func (d *daemonProcess) isListening(ctx context.Context) bool {
+	c, err := dialWebhook(ctx, d.webhookAddr)
 	if err != nil {
 		return false
 	}

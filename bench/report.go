@@ -31,40 +31,40 @@ type figure struct {
 	Missed bool    `json:"missed,omitempty"`
 }
 
-func (r *report) add(name string, value float64, unit string) {
+func (r *report) addFigure(name string, value float64, unit string) {
 	r.Figures = append(r.Figures, figure{Name: name, Value: value, Unit: unit})
 }
 
-// most adds a figure that must not be larger than a target.
-func (r *report) most(name string, value float64, unit string, target float64) {
-	r.Figures = append(r.Figures, figure{Name: name, Value: value, Unit: unit, Target: "≤ " + number(target), Missed: value > target})
+// addAtMost adds a figure that must not be larger than a target.
+func (r *report) addAtMost(name string, value float64, unit string, target float64) {
+	r.Figures = append(r.Figures, figure{Name: name, Value: value, Unit: unit, Target: "≤ " + formatNumber(target), Missed: value > target})
 }
 
-// least adds a figure that must not be smaller than a target.
-func (r *report) least(name string, value float64, unit string, target float64) {
-	r.Figures = append(r.Figures, figure{Name: name, Value: value, Unit: unit, Target: "≥ " + number(target), Missed: value < target})
+// addAtLeast adds a figure that must not be smaller than a target.
+func (r *report) addAtLeast(name string, value float64, unit string, target float64) {
+	r.Figures = append(r.Figures, figure{Name: name, Value: value, Unit: unit, Target: "≥ " + formatNumber(target), Missed: value < target})
 }
 
-func (r *report) note(format string, args ...any) {
+func (r *report) addNote(format string, args ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
 }
 
-func (r *report) violated(format string, args ...any) {
+func (r *report) addViolation(format string, args ...any) {
 	r.Violations = append(r.Violations, fmt.Sprintf(format, args...))
 }
 
-func (r *report) missed() bool {
+func (r *report) missedTarget() bool {
 	return slices.ContainsFunc(r.Figures, func(f figure) bool { return f.Missed })
 }
 
-func (r *report) show(w io.Writer, asJSON bool) {
+func (r *report) printTo(w io.Writer, asJSON bool) {
 	if asJSON {
 		e := json.NewEncoder(w)
 		e.SetIndent("", "  ")
 		_ = e.Encode(r) // to a pipe that is gone: nobody is left to be told
 		return
 	}
-	fmt.Fprintf(w, "%s   %s; GitHub takes %s a request\nmachine: %s rounds/s\n\n", r.What, r.Machine, r.GitHub, number(r.Machine.Rounds))
+	fmt.Fprintf(w, "%s   %s; GitHub takes %s a request\nmachine: %s rounds/s\n\n", r.What, r.Machine, r.GitHub, formatNumber(r.Machine.Rounds))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, f := range r.Figures {
 		verdict := ""
@@ -74,7 +74,7 @@ func (r *report) show(w io.Writer, asJSON bool) {
 		case f.Target != "":
 			verdict = "ok"
 		}
-		fmt.Fprintf(t, "%s\t%s %s\t%s\t%s\n", f.Name, number(f.Value), f.Unit, f.Target, verdict)
+		fmt.Fprintf(t, "%s\t%s %s\t%s\t%s\n", f.Name, formatNumber(f.Value), f.Unit, f.Target, verdict)
 	}
 	_ = t.Flush()
 	for _, n := range r.Notes {
@@ -85,8 +85,8 @@ func (r *report) show(w io.Writer, asJSON bool) {
 	}
 }
 
-// number has as many digits as mean something.
-func number(v float64) string {
+// formatNumber has as many digits as mean something.
+func formatNumber(v float64) string {
 	switch {
 	case v == float64(int64(v)), v >= 1000, v <= -1000:
 		return strconv.FormatFloat(v, 'f', 0, 64)
@@ -97,16 +97,16 @@ func number(v float64) string {
 	}
 }
 
-// times are how long something took, each time.
-type times []time.Duration
+// durations are how long something took, each time.
+type durations []time.Duration
 
-// at is a quantile in milliseconds: 0.5 is the median.
-func (t times) at(q float64) float64 {
+// quantileMillis is a quantile in milliseconds: 0.5 is the median.
+func (t durations) quantileMillis(q float64) float64 {
 	if len(t) == 0 {
 		return 0
 	}
 	sorted := slices.Sorted(slices.Values(t))
-	return ms(sorted[min(int(q*float64(len(sorted))), len(sorted)-1)])
+	return toMillis(sorted[min(int(q*float64(len(sorted))), len(sorted)-1)])
 }
 
-func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+func toMillis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

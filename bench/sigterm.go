@@ -22,73 +22,73 @@ delivery must be in the table, and each pull request that is not decided must be
 GitHub does not tell it which installations there are: it must go on from the table, with the same rows.`
 }
 
-// soonDue is after how long at most everything accepted is due: in a rush it waits for half a second.
-const soonDue = time.Second
+// maxDueDelay is after how long at most everything accepted is due: in a rush it waits for half a second.
+const maxDueDelay = time.Second
 
 // Run stops.
-func (cmd sigtermCmd) Run(b *bench) error {
+func (cmd sigtermCmd) Run(b *harness) error {
 	runs := map[string]int64{}
-	t, d, err := b.prepared(townOptions{installations: 10, repositories: 1, pulls: (cmd.Events + 9) / 10}, func(t *town) error { return almost(t, runs) })
+	t, d, err := b.prepareTracked(fakeOptions{installations: 10, repositories: 1, pulls: (cmd.Events + 9) / 10}, func(t *fakeGitHub) error { return prepareAlmostDecided(t, runs) })
 	if err != nil {
 		return err
 	}
 	defer t.close()
-	pulls := t.pulls()[:cmd.Events]
-	l := load{daemon: d, connections: 16}
+	pulls := t.allPulls()[:cmd.Events]
+	l := loadGenerator{daemon: d, connections: 16}
 	for _, p := range pulls {
-		w, err := t.ends(p, runs[p.String()])
+		w, err := t.endRun(p, runs[p.String()])
 		if err != nil {
 			return err
 		}
-		l.wires, l.ids = append(l.wires, w), append(l.ids, newID())
+		l.deliveries, l.deliveryIDs = append(l.deliveries, w), append(l.deliveryIDs, newDeliveryID())
 	}
-	release := t.hold()
-	if _, err := l.all(b.ctx); err != nil {
+	release := t.holdRequests()
+	if _, err := l.sendAll(b.ctx); err != nil {
 		release()
 		return err
 	}
-	due := time.Now().Add(soonDue)
+	due := time.Now().Add(maxDueDelay)
 	go func() {
 		defer release()
-		for end := time.Now().Add(2 * time.Second); time.Now().Before(end) && d.listens(b.ctx); {
-			_ = pause(b.ctx, 10*time.Millisecond) // it has its end
+		for end := time.Now().Add(2 * time.Second); time.Now().Before(end) && d.isListening(b.ctx); {
+			_ = sleepFor(b.ctx, 10*time.Millisecond) // it has its end
 		}
 	}()
 	took, err := d.terminate(30 * time.Second)
 	if err != nil {
-		b.report.violated("%v", err)
+		b.report.addViolation("%v", err)
 	}
-	left, err := b.left(b.ctx)
+	left, err := b.readLeftTable(b.ctx)
 	if err != nil {
 		return err
 	}
-	undecided := cmd.judge(b, left, l.ids, pulls, due)
-	b.report.add("accepted events", float64(cmd.Events), "")
-	b.report.most("SIGTERM → gone", took.Seconds(), "s", 10)
-	b.report.add("decided before it went", float64(cmd.Events-undecided), "")
-	b.report.least("left for the next start", float64(undecided), "", 1)
-	if err := cmd.again(b, t, pulls, left); err != nil {
+	undecided := cmd.reportLeftover(b, left, l.deliveryIDs, pulls, due)
+	b.report.addFigure("accepted events", float64(cmd.Events), "")
+	b.report.addAtMost("SIGTERM → gone", took.Seconds(), "s", 10)
+	b.report.addFigure("decided before it went", float64(cmd.Events-undecided), "")
+	b.report.addAtLeast("left for the next start", float64(undecided), "", 1)
+	if err := cmd.restartAndCheck(b, t, pulls, left); err != nil {
 		return err
 	}
-	for _, p := range t.pulls() {
+	for _, p := range t.allPulls() {
 		if n := len(p.Own(p.Head(p.number))); n != 1 {
-			b.report.violated("%s has %d checks of ours", p, n)
+			b.report.addViolation("%s has %d checks of ours", p, n)
 		}
 	}
 	return nil
 }
 
-// judge says what is not in the table and should be, and returns how many pull requests are not decided.
-func (cmd sigtermCmd) judge(b *bench, left table, ids []string, pulls []pull, due time.Time) (undecided int) {
+// reportLeftover says what is not in the table and should be, and returns how many pull requests are not decided.
+func (cmd sigtermCmd) reportLeftover(b *harness, left workTable, ids []string, pulls []trackedPull, due time.Time) (undecided int) {
 	var keys, late, leased []string
 	for _, p := range pulls {
-		keys = append(keys, p.key())
-		if own := p.Own(p.Head(p.number)); len(own) == 1 && passed(own[0]) {
+		keys = append(keys, p.tableKey())
+		if own := p.Own(p.Head(p.number)); len(own) == 1 && isPassed(own[0]) {
 			continue
 		}
 		undecided++
-		if r, ok := left.rows[p.key()]; ok && r.due > due.UnixMicro() {
-			late = append(late, fmt.Sprintf("%s, due at %d", p.key(), r.due))
+		if r, ok := left.rows[p.tableKey()]; ok && r.dueAt > due.UnixMicro() {
+			late = append(late, fmt.Sprintf("%s, due at %d", p.tableKey(), r.dueAt))
 		}
 	}
 	for key, r := range left.rows {
@@ -96,37 +96,37 @@ func (cmd sigtermCmd) judge(b *bench, left table, ids []string, pulls []pull, du
 			leased = append(leased, key)
 		}
 	}
-	b.report.violations("after the stop", "keys are still leased", leased)
-	b.report.violations("after the stop", "things are not in the table", left.missing(ids, keys))
-	b.report.violations("after the stop", "pull requests that are not decided are not due", late)
+	b.report.addViolations("after the stop", "keys are still leased", leased)
+	b.report.addViolations("after the stop", "things are not in the table", left.missingEntries(ids, keys))
+	b.report.addViolations("after the stop", "pull requests that are not decided are not due", late)
 	return undecided
 }
 
-// again starts the daemon once more, on what it has left.
-func (cmd sigtermCmd) again(b *bench, t *town, pulls []pull, left table) error {
+// restartAndCheck starts the daemon once more, on what it has left.
+func (cmd sigtermCmd) restartAndCheck(b *harness, t *fakeGitHub, pulls []trackedPull, left workTable) error {
 	t.hub.Fault(sandbox.Fault{Match: "GET /app/installations", Status: 502})
-	d, err := b.start(t, b.dir+"/coordinator.db")
+	d, err := b.startDaemon(t, b.dir+"/coordinator.db")
 	if err != nil {
 		return err
 	}
 	began := time.Now()
-	if err := checked(b.ctx, pulls, time.Minute, passed); err != nil {
-		b.report.violated("after the next start: %v", err)
+	if err := awaitChecks(b.ctx, pulls, time.Minute, isPassed); err != nil {
+		b.report.addViolation("after the next start: %v", err)
 	}
-	b.report.add("all decided after the next start within", time.Since(began).Seconds(), "s")
+	b.report.addFigure("all decided after the next start within", time.Since(began).Seconds(), "s")
 	t.hub.ClearFaults()
-	rested := d.rest(b.ctx, time.Second, time.Minute)
+	rested := d.awaitIdle(b.ctx, time.Second, time.Minute)
 	if _, err := d.terminate(30 * time.Second); err != nil {
-		b.report.violated("%v", err)
+		b.report.addViolation("%v", err)
 	}
-	now, err := b.left(b.ctx)
+	now, err := b.readLeftTable(b.ctx)
 	if err != nil {
 		return errors.Join(rested, err)
 	}
-	b.report.violations("after the next start", "keys were not kept", now.broken(left))
+	b.report.addViolations("after the next start", "keys were not kept", now.brokenKeys(left))
 	for id := range left.deliveries {
 		if !now.deliveries[id] {
-			b.report.violated("after the next start: the delivery %s is not in the table any more", id)
+			b.report.addViolation("after the next start: the delivery %s is not in the table any more", id)
 			break
 		}
 	}

@@ -11,14 +11,14 @@ import (
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
 
-// tracked waits until every pull request has a check of ours and the daemon rests.
-func (b *bench) tracked(t *town, d *daemon) error {
-	pulls := t.pulls()
-	b.say("tracking %d pull requests", len(pulls))
-	if err := checked(b.ctx, pulls, 20*time.Minute, anyCheck); err != nil {
+// awaitTracked waits until every pull request has a check of ours and the daemon rests.
+func (b *harness) awaitTracked(t *fakeGitHub, d *daemonProcess) error {
+	pulls := t.allPulls()
+	b.logProgress("tracking %d pull requests", len(pulls))
+	if err := awaitChecks(b.ctx, pulls, 20*time.Minute, isAnyCheck); err != nil {
 		return err
 	}
-	return d.rest(b.ctx, time.Second, time.Minute)
+	return d.awaitIdle(b.ctx, time.Second, time.Minute)
 }
 
 type latencyCmd struct {
@@ -32,41 +32,41 @@ check turns green. The time counts from when the delivery is sent until GitHub h
 }
 
 // Run measures.
-func (cmd latencyCmd) Run(b *bench) error {
+func (cmd latencyCmd) Run(b *harness) error {
 	runs := map[string]int64{}
-	t, d, err := b.prepared(townOptions{installations: 20, repositories: 1, pulls: (cmd.N + 19) / 20}, func(t *town) error { return almost(t, runs) })
+	t, d, err := b.prepareTracked(fakeOptions{installations: 20, repositories: 1, pulls: (cmd.N + 19) / 20}, func(t *fakeGitHub) error { return prepareAlmostDecided(t, runs) })
 	if err != nil {
 		return err
 	}
 	defer t.close()
-	m, err := b.oneByOne(t, d, runs, cmd.N)
+	m, err := b.measureOneByOne(t, d, runs, cmd.N)
 	if err != nil {
 		return err
 	}
-	b.report.add("events", float64(len(m.written)), "")
-	b.report.add("delivery → acknowledged, p50", m.acked.at(0.5), "ms")
-	b.report.add("delivery → first request to GitHub, p50", m.claimed.at(0.5), "ms")
-	b.report.most("delivery → check written, p50", m.written.at(0.5), "ms", 100)
-	b.report.add("delivery → check written, p95", m.written.at(0.95), "ms")
-	b.report.add("delivery → check written, p99", m.written.at(0.99), "ms")
-	b.report.most("requests in series, median", m.series.at(0.5), "", 3)
+	b.report.addFigure("events", float64(len(m.written)), "")
+	b.report.addFigure("delivery → acknowledged, p50", m.acked.quantileMillis(0.5), "ms")
+	b.report.addFigure("delivery → first request to GitHub, p50", m.claimed.quantileMillis(0.5), "ms")
+	b.report.addAtMost("delivery → check written, p50", m.written.quantileMillis(0.5), "ms", 100)
+	b.report.addFigure("delivery → check written, p95", m.written.quantileMillis(0.95), "ms")
+	b.report.addFigure("delivery → check written, p99", m.written.quantileMillis(0.99), "ms")
+	b.report.addAtMost("requests in series, median", m.seriesLengths.quantileMillis(0.5), "", 3)
 	b.report.noteEndpoints(m.requests, len(m.written))
 	return nil
 }
 
-// almost brings every pull request to where one event decides it.
-func almost(t *town, runs map[string]int64) error {
-	for _, p := range t.pulls() {
+// prepareAlmostDecided brings every pull request to where one event decides it.
+func prepareAlmostDecided(t *fakeGitHub, runs map[string]int64) error {
+	for _, p := range t.allPulls() {
 		for r := range reviewers[:2] {
-			if err := p.reviewed(r); err != nil {
+			if err := p.approveAsReviewer(r); err != nil {
 				return err
 			}
 		}
-		run, err := p.starts(2)
+		run, err := p.startRun(2)
 		if err != nil {
 			return err
 		}
-		if err := p.approves(2); err != nil {
+		if err := p.postApproval(2); err != nil {
 			return err
 		}
 		runs[p.String()] = run
@@ -74,26 +74,26 @@ func almost(t *town, runs map[string]int64) error {
 	return nil
 }
 
-type measured struct {
-	acked, claimed, written times
-	series                  times // as milliseconds: how many
-	requests                []request
+type latencySamples struct {
+	acked, claimed, written durations
+	seriesLengths           durations // as milliseconds: how many
+	requests                []loggedRequest
 }
 
-// oneByOne lets the last run of pull requests end, one after another.
-func (b *bench) oneByOne(t *town, d *daemon, runs map[string]int64, n int) (m measured, err error) {
-	c, err := dial(b.ctx, d.hooks)
+// measureOneByOne lets the last run of pull requests end, one after another.
+func (b *harness) measureOneByOne(t *fakeGitHub, d *daemonProcess, runs map[string]int64, n int) (m latencySamples, err error) {
+	c, err := dialWebhook(b.ctx, d.webhookAddr)
 	if err != nil {
 		return m, err
 	}
 	defer c.close()
-	pulls := t.pulls()
+	pulls := t.allPulls()
 	for i := range pulls[:min(n, len(pulls))] {
 		p := pulls[(i*len(pulls)/20+i/20)%len(pulls)] // another installation each time
 		if runs[p.String()] == 0 {
 			continue
 		}
-		if err := b.one(t, c, p, runs[p.String()], &m); err != nil {
+		if err := b.measureOne(t, c, p, runs[p.String()], &m); err != nil {
 			return m, fmt.Errorf("%s: %w", p, err)
 		}
 		delete(runs, p.String())
@@ -101,24 +101,24 @@ func (b *bench) oneByOne(t *town, d *daemon, runs map[string]int64, n int) (m me
 	return m, nil
 }
 
-func (b *bench) one(t *town, c *line, p pull, run int64, m *measured) error {
-	w, err := t.ends(p, run)
+func (b *harness) measureOne(t *fakeGitHub, c *webhookConn, p trackedPull, run int64, m *latencySamples) error {
+	w, err := t.endRun(p, run)
 	if err != nil {
 		return err
 	}
-	written := make(chan request, 16)
-	t.onAnswer(func(q request) {
-		if q.write() && strings.Contains(q.path, "/check-runs") && strings.HasPrefix(q.path, "/repos/"+p.name+"/") {
+	written := make(chan loggedRequest, 16)
+	t.setAnswerHandler(func(q loggedRequest) {
+		if q.isWrite() && strings.Contains(q.path, "/check-runs") && strings.HasPrefix(q.path, "/repos/"+p.name+"/") {
 			select {
 			case written <- q:
 			default:
 			}
 		}
 	})
-	defer t.onAnswer(nil)
-	t.asked()
+	defer t.setAnswerHandler(nil)
+	t.takeRequests()
 	began := time.Now()
-	if err := accept(c, w, newID()); err != nil {
+	if err := sendAccepted(c, w, newDeliveryID()); err != nil {
 		return err
 	}
 	acked := time.Since(began)
@@ -128,10 +128,10 @@ func (b *bench) one(t *town, c *line, p pull, run int64, m *measured) error {
 		select {
 		case q := <-written:
 			own := p.Own(p.Head(p.number))
-			if len(own) == 0 || !passed(own[len(own)-1]) {
+			if len(own) == 0 || !isPassed(own[len(own)-1]) {
 				continue
 			}
-			all := t.asked()
+			all := t.takeRequests()
 			m.acked, m.written = append(m.acked, acked), append(m.written, q.ended.Sub(began))
 			if len(all) > 0 {
 				first := all[0].began
@@ -142,9 +142,9 @@ func (b *bench) one(t *town, c *line, p pull, run int64, m *measured) error {
 				}
 				m.claimed = append(m.claimed, first.Sub(began))
 			}
-			m.series = append(m.series, time.Duration(waves(all))*time.Millisecond)
+			m.seriesLengths = append(m.seriesLengths, time.Duration(countWaves(all))*time.Millisecond)
 			m.requests = append(m.requests, all...)
-			return pause(b.ctx, 40*time.Millisecond) // the look's own end
+			return sleepFor(b.ctx, 40*time.Millisecond) // the look's own end
 		case <-timer.C:
 			return fmt.Errorf("its check was not written within 30s")
 		case <-b.ctx.Done():
@@ -164,52 +164,52 @@ tracked pull requests. None of them may cost a request.`
 }
 
 // Run measures.
-func (cmd irrelevantCmd) Run(b *bench) error {
-	t, d, err := b.prepared(townOptions{installations: 10, repositories: 1, pulls: 10}, nil)
+func (cmd irrelevantCmd) Run(b *harness) error {
+	t, d, err := b.prepareTracked(fakeOptions{installations: 10, repositories: 1, pulls: 10}, nil)
 	if err != nil {
 		return err
 	}
 	defer t.close()
-	kinds := map[string][]wire{}
+	kinds := map[string][]signedDelivery{}
 	for i := range cmd.N / 7 {
-		told, err := t.told(func() error { return foreign(t.pulls()[i%100], i) })
+		told, err := t.collectDeliveries(func() error { return playForeignBuild(t.allPulls()[i%100], i) })
 		if err != nil {
 			return err
 		}
-		for _, d := range only(told, "workflow_run", "check_run", "check_suite", "status") {
+		for _, d := range filterDeliveries(told, "workflow_run", "check_run", "check_suite", "status") {
 			kind := strings.TrimSuffix(d.Event+"."+d.Action, ".")
-			kinds[kind] = append(kinds[kind], t.wired(d))
+			kinds[kind] = append(kinds[kind], t.signDelivery(d))
 		}
 	}
-	m1, err := d.metrics(b.ctx)
+	m1, err := d.readMetrics(b.ctx)
 	if err != nil {
 		return err
 	}
-	before, events, requests := d.use(), 0, 0
+	before, events, requests := d.readUsage(), 0, 0
 	for _, kind := range sortedKeys(kinds) {
-		t.asked()
-		if _, err := (load{daemon: d, wires: kinds[kind], connections: 8}).all(b.ctx); err != nil {
+		t.takeRequests()
+		if _, err := (loadGenerator{daemon: d, deliveries: kinds[kind], connections: 8}).sendAll(b.ctx); err != nil {
 			return err
 		}
-		if err := d.rest(b.ctx, time.Second, 5*time.Minute); err != nil {
+		if err := d.awaitIdle(b.ctx, time.Second, 5*time.Minute); err != nil {
 			return err
 		}
-		n := len(t.asked())
-		b.report.most(fmt.Sprintf("requests for %d of %s", len(kinds[kind]), kind), float64(n), "", 0)
+		n := len(t.takeRequests())
+		b.report.addAtMost(fmt.Sprintf("requests for %d of %s", len(kinds[kind]), kind), float64(n), "", 0)
 		events, requests = events+len(kinds[kind]), requests+n
 	}
-	m2, err := d.metrics(b.ctx)
+	m2, err := d.readMetrics(b.ctx)
 	if err != nil {
 		return err
 	}
-	b.report.most(fmt.Sprintf("requests for all %d", events), float64(requests), "", 0)
-	b.report.add("looks that were spared", m2[spared]-m1[spared], "")
-	b.report.add("daemon's CPU an event", ms(d.use().cpu-before.cpu)/float64(max(events, 1)), "ms")
+	b.report.addAtMost(fmt.Sprintf("requests for all %d", events), float64(requests), "", 0)
+	b.report.addFigure("looks that were spared", m2[sparedMetric]-m1[sparedMetric], "")
+	b.report.addFigure("daemon's CPU an event", toMillis(d.readUsage().cpu-before.cpu)/float64(max(events, 1)), "ms")
 	return nil
 }
 
-// foreign is a build on a pull request: a run with its check, another App's check, a status.
-func foreign(p pull, i int) error {
+// playForeignBuild is a build on a pull request: a run with its check, another App's check, a status.
+func playForeignBuild(p trackedPull, i int) error {
 	run, err := p.StartRun(sandbox.RunSpec{Workflow: ".github/workflows/build.yml", Name: "build", PR: p.number, Jobs: []string{"compile"}})
 	if err != nil {
 		return err
@@ -233,11 +233,11 @@ check is green. What is answered 304 costs nothing and is counted apart.`
 }
 
 // Run measures.
-func (cmd pushCmd) Run(b *bench) error {
-	t, d, err := b.prepared(townOptions{installations: 1, repositories: 1, pulls: 3}, func(t *town) error {
-		for _, p := range t.pulls() {
+func (cmd pushCmd) Run(b *harness) error {
+	t, d, err := b.prepareTracked(fakeOptions{installations: 1, repositories: 1, pulls: 3}, func(t *fakeGitHub) error {
+		for _, p := range t.allPulls() {
 			for r := range reviewers {
-				if err := p.reviewed(r); err != nil {
+				if err := p.approveAsReviewer(r); err != nil {
 					return err
 				}
 			}
@@ -248,70 +248,70 @@ func (cmd pushCmd) Run(b *bench) error {
 		return err
 	}
 	defer t.close()
-	if err := checked(b.ctx, t.pulls(), time.Minute, passed); err != nil {
+	if err := awaitChecks(b.ctx, t.allPulls(), time.Minute, isPassed); err != nil {
 		return err
 	}
-	p := t.pulls()[1]
-	c, err := dial(b.ctx, d.hooks)
+	p := t.allPulls()[1]
+	c, err := dialWebhook(b.ctx, d.webhookAddr)
 	if err != nil {
 		return err
 	}
 	defer c.close()
-	play := func(what func() error) ([]request, error) {
-		t.asked()
-		told, err := t.told(what)
+	play := func(what func() error) ([]loggedRequest, error) {
+		t.takeRequests()
+		told, err := t.collectDeliveries(what)
 		if err != nil {
 			return nil, err
 		}
 		for _, d := range told {
-			if err := accept(c, t.wired(d), newID()); err != nil {
+			if err := sendAccepted(c, t.signDelivery(d), newDeliveryID()); err != nil {
 				return nil, err
 			}
 		}
-		err = d.rest(b.ctx, time.Second, time.Minute)
-		return t.asked(), err
+		err = d.awaitIdle(b.ctx, time.Second, time.Minute)
+		return t.takeRequests(), err
 	}
-	pushed, err := play(func() error { return p.Push(p.number, head(p.number, 2), sandbox.PushSpec{}) })
+	pushed, err := play(func() error { return p.Push(p.number, headName(p.number, 2), sandbox.PushSpec{}) })
 	if err != nil {
 		return err
 	}
-	b.report.most("a push: requests that are not 304", float64(paid(pushed)), "", 10)
-	b.report.add("  of them writes", float64(count(pushed, request.write)), "")
-	b.report.add("  answered 304", float64(len(pushed)-paid(pushed)), "")
-	b.report.add("  requests in series", float64(waves(pushed)), "")
+	b.report.addAtMost("a push: requests that are not 304", float64(countPaid(pushed)), "", 10)
+	b.report.addFigure("  of them writes", float64(countRequests(pushed, loggedRequest.isWrite)), "")
+	b.report.addFigure("  answered 304", float64(len(pushed)-countPaid(pushed)), "")
+	b.report.addFigure("  requests in series", float64(countWaves(pushed)), "")
 	b.report.noteEndpoints(pushed, 1)
-	cycle := paid(pushed)
+	cycle := countPaid(pushed)
 	for r, who := range reviewers {
 		var run int64
 		for _, step := range []struct {
 			name string
 			do   func() error
 		}{
-			{"starts", func() (err error) { run, err = p.starts(r); return err }},
-			{"comments", func() error { return p.approves(r) }},
+			{"starts", func() (err error) { run, err = p.startRun(r); return err }},
+			{"comments", func() error { return p.postApproval(r) }},
 			{"ends", func() error { _, err := p.FinishRun(run, sandbox.Finish{}); return err }},
 		} {
 			all, err := play(step.do)
 			if err != nil {
 				return err
 			}
-			cycle += paid(all)
-			b.report.add(fmt.Sprintf("  %s %s: not 304 / 304", who.name, step.name), float64(paid(all)), fmt.Sprintf("/ %d", len(all)-paid(all)))
+			cycle += countPaid(all)
+			b.report.addFigure(fmt.Sprintf("  %s %s: not 304 / 304", who.name, step.name), float64(countPaid(all)), fmt.Sprintf("/ %d", len(all)-countPaid(all)))
 		}
 	}
-	if err := checked(b.ctx, []pull{p}, 10*time.Second, passed); err != nil {
+	if err := awaitChecks(b.ctx, []trackedPull{p}, 10*time.Second, isPassed); err != nil {
 		return err
 	}
-	b.report.add("the whole cycle until the verdict: requests that are not 304", float64(cycle), "")
+	b.report.addFigure("the whole cycle until the verdict: requests that are not 304", float64(cycle), "")
 	return nil
 }
 
-// paid are the requests that are not answered 304.
-func paid(all []request) int {
-	return count(all, func(q request) bool { return q.status != http.StatusNotModified })
+// countPaid are the requests that are not answered 304.
+func countPaid(all []loggedRequest) int {
+	return countRequests(all, func(q loggedRequest) bool { return q.status != http.StatusNotModified })
 }
 
-func count(all []request, is func(request) bool) (n int) {
+func countRequests(all []loggedRequest, is func(loggedRequest) bool) (n int) {
 	for _, q := range all {
 		if is(q) {
 			n++
@@ -326,21 +326,21 @@ type idleCmd struct {
 }
 
 // Run measures.
-func (cmd idleCmd) Run(b *bench) error {
-	t, d, err := b.prepared(townOptions{installations: 50, repositories: 1, pulls: max(cmd.Pulls/50, 1)}, nil)
+func (cmd idleCmd) Run(b *harness) error {
+	t, d, err := b.prepareTracked(fakeOptions{installations: 50, repositories: 1, pulls: max(cmd.Pulls/50, 1)}, nil)
 	if err != nil {
 		return err
 	}
 	defer t.close()
-	t.asked()
-	before := d.use()
-	if err := pause(b.ctx, cmd.For); err != nil {
+	t.takeRequests()
+	before := d.readUsage()
+	if err := sleepFor(b.ctx, cmd.For); err != nil {
 		return err
 	}
-	after := d.use()
-	b.report.add("tracked pull requests", float64(len(t.pulls())), "")
-	b.report.add("CPU", 100*(after.cpu-before.cpu).Seconds()/cmd.For.Seconds(), "% of a core")
-	b.report.add("RSS", after.rss, "MB")
-	b.report.add("requests to GitHub", float64(len(t.asked())), "")
+	after := d.readUsage()
+	b.report.addFigure("tracked pull requests", float64(len(t.allPulls())), "")
+	b.report.addFigure("CPU", 100*(after.cpu-before.cpu).Seconds()/cmd.For.Seconds(), "% of a core")
+	b.report.addFigure("RSS", after.rss, "MB")
+	b.report.addFigure("requests to GitHub", float64(len(t.takeRequests())), "")
 	return nil
 }

@@ -8,24 +8,24 @@ import (
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
 
-// starts begins a reviewer's run.
-func (p pull) starts(reviewer int) (int64, error) {
+// startRun begins a reviewer's run.
+func (p trackedPull) startRun(reviewer int) (int64, error) {
 	return p.StartRun(sandbox.RunSpec{Workflow: reviewers[reviewer].workflow, Name: reviewers[reviewer].name, PR: p.number, Jobs: []string{"review"}})
 }
 
-// approves writes a reviewer's answer.
-func (p pull) approves(reviewer int) error {
-	_, err := p.Comment(p.number, "github-actions[bot]", reviewers[reviewer].heading+approval)
+// postApproval writes a reviewer's answer.
+func (p trackedPull) postApproval(reviewer int) error {
+	_, err := p.Comment(p.number, "github-actions[bot]", reviewers[reviewer].heading+approvalComment)
 	return err
 }
 
-// reviewed plays a reviewer to its end: it approves.
-func (p pull) reviewed(reviewer int) error {
-	run, err := p.starts(reviewer)
+// approveAsReviewer plays a reviewer to its end: it approves.
+func (p trackedPull) approveAsReviewer(reviewer int) error {
+	run, err := p.startRun(reviewer)
 	if err != nil {
 		return err
 	}
-	if err := p.approves(reviewer); err != nil {
+	if err := p.postApproval(reviewer); err != nil {
 		return err
 	}
 	_, err = p.FinishRun(run, sandbox.Finish{})
@@ -33,15 +33,15 @@ func (p pull) reviewed(reviewer int) error {
 }
 
 // A story is what happened, as the deliveries that tell of it.
-func (t *town) told(what func() error) ([]sandbox.Delivery, error) {
+func (t *fakeGitHub) collectDeliveries(what func() error) ([]sandbox.Delivery, error) {
 	if err := what(); err != nil {
 		return nil, fmt.Errorf("play: %w", err)
 	}
 	return t.hub.Take(), nil
 }
 
-// only keeps the deliveries of an event, or of an event's action as "event.action".
-func only(all []sandbox.Delivery, events ...string) (kept []sandbox.Delivery) {
+// filterDeliveries keeps the deliveries of an event, or of an event's action as "event.action".
+func filterDeliveries(all []sandbox.Delivery, events ...string) (kept []sandbox.Delivery) {
 	for _, d := range all {
 		for _, e := range events {
 			if d.Event == e || d.Event+"."+d.Action == e {
@@ -52,9 +52,9 @@ func only(all []sandbox.Delivery, events ...string) (kept []sandbox.Delivery) {
 	return kept
 }
 
-// stranger is a delivery about a workflow that is no reviewer's, on a pull request.
-func (t *town) stranger(p pull) (sandbox.Delivery, error) {
-	all, err := t.told(func() error {
+// irrelevantDelivery is a delivery about a workflow that is no reviewer's, on a pull request.
+func (t *fakeGitHub) irrelevantDelivery(p trackedPull) (sandbox.Delivery, error) {
+	all, err := t.collectDeliveries(func() error {
 		run, err := p.StartRun(sandbox.RunSpec{Workflow: ".github/workflows/build.yml", Name: "build", PR: p.number, Jobs: []string{"build"}})
 		if err != nil {
 			return err
@@ -62,7 +62,7 @@ func (t *town) stranger(p pull) (sandbox.Delivery, error) {
 		_, err = p.FinishRun(run, sandbox.Finish{})
 		return err
 	})
-	if all = only(all, "workflow_run.completed"); err == nil && len(all) != 1 {
+	if all = filterDeliveries(all, "workflow_run.completed"); err == nil && len(all) != 1 {
 		err = fmt.Errorf("play: a run ended with %d deliveries", len(all))
 	}
 	if err != nil {
@@ -71,10 +71,10 @@ func (t *town) stranger(p pull) (sandbox.Delivery, error) {
 	return all[0], nil
 }
 
-// prepared is a town with a daemon that tracks all of it and has nothing to do.
-func (b *bench) prepared(o townOptions, before func(*town) error) (*town, *daemon, error) {
+// prepareTracked is a town with a daemon that tracks all of it and has nothing to do.
+func (b *harness) prepareTracked(o fakeOptions, before func(*fakeGitHub) error) (*fakeGitHub, *daemonProcess, error) {
 	o.latency = b.GitHub
-	t, err := newTown(b.dir, o)
+	t, err := newFakeGitHub(b.dir, o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -84,13 +84,13 @@ func (b *bench) prepared(o townOptions, before func(*town) error) (*town, *daemo
 		}
 		t.hub.Take()
 	}
-	d, err := b.start(t, b.dir+"/coordinator.db")
+	d, err := b.startDaemon(t, b.dir+"/coordinator.db")
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := b.tracked(t, d); err != nil {
+	if err := b.awaitTracked(t, d); err != nil {
 		return nil, nil, err
 	}
-	b.report.Machine.Rounds = rounds()
+	b.report.Machine.Rounds = measureRounds()
 	return t, d, nil
 }

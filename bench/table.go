@@ -16,29 +16,29 @@ import (
 	"time"
 )
 
-// never is how the table writes the time of what does not come.
-const never = math.MaxInt64
+// neverDue is how the table writes the time of what does not come.
+const neverDue = math.MaxInt64
 
-// A row is a key of the table, with its times as they stand there: microseconds since 1970.
-type row struct {
-	id, gen, claimed, due, wake, seen int64 // claimed: the gen that was looked at last
-	kind                              string
-	leased, waits                     bool // waits: nothing is decided
-	attempts                          int
+// A workRow is a key of the table, with its times as they stand there: microseconds since 1970.
+type workRow struct {
+	id, gen, claimedGen, dueAt, wakeAt, seenAt int64 // claimed: the gen that was looked at last
+	kind                                       string
+	leased, undecided                          bool // waits: nothing is decided
+	attempts                                   int
 }
 
-// A table is what was in a database at one moment.
-type table struct {
+// A workTable is what was in a database at one moment.
+type workTable struct {
 	deliveries map[string]bool
-	rows       map[string]row // by key
+	rows       map[string]workRow // by key
 }
 
-// key is how the table names a pull request.
-func (p pull) key() string { return fmt.Sprintf("%d/%s", p.installation, p) }
+// tableKey is how the table names a pull request.
+func (p trackedPull) tableKey() string { return fmt.Sprintf("%d/%s", p.installation, p) }
 
-// left reads the table of a daemon that is gone, from a copy: reading the file itself would do some of the work that the
+// readLeftTable reads the table of a daemon that is gone, from a copy: reading the file itself would do some of the work that the
 // daemon must be able to do by itself.
-func (b *bench) left(ctx context.Context) (t table, err error) {
+func (b *harness) readLeftTable(ctx context.Context) (t workTable, err error) {
 	copied, err := os.MkdirTemp(b.dir, "left-")
 	if err != nil {
 		return t, fmt.Errorf("copy the database: %w", err)
@@ -54,27 +54,27 @@ func (b *bench) left(ctx context.Context) (t table, err error) {
 		return t, fmt.Errorf("open the copy: %w", err)
 	}
 	defer db.Close()
-	t = table{deliveries: map[string]bool{}, rows: map[string]row{}}
+	t = workTable{deliveries: map[string]bool{}, rows: map[string]workRow{}}
 	err = errors.Join(
-		each(ctx, db, `SELECT id FROM deliveries`, func(rows *sql.Rows) error {
+		scanRows(ctx, db, `SELECT id FROM deliveries`, func(rows *sql.Rows) error {
 			var id string
 			err := rows.Scan(&id)
 			t.deliveries[id] = true
 			return err
 		}),
-		each(ctx, db, `SELECT key, kind, id, gen, claimed, due_at, wake_at, seen_at, leased, attempts,
+		scanRows(ctx, db, `SELECT key, kind, id, gen, claimed, due_at, wake_at, seen_at, leased, attempts,
 			coalesce(CAST(sight AS TEXT) ->> '$.verdict' = 'waiting', 0) FROM work LEFT JOIN sights USING (id)`, func(rows *sql.Rows) error {
 			var key string
-			var r row
-			err := rows.Scan(&key, &r.kind, &r.id, &r.gen, &r.claimed, &r.due, &r.wake, &r.seen, &r.leased, &r.attempts, &r.waits)
+			var r workRow
+			err := rows.Scan(&key, &r.kind, &r.id, &r.gen, &r.claimedGen, &r.dueAt, &r.wakeAt, &r.seenAt, &r.leased, &r.attempts, &r.undecided)
 			t.rows[key] = r
 			return err
 		}))
 	return t, err
 }
 
-// each reads rows. A table that is not there is empty: the daemon was killed before it had made it.
-func each(ctx context.Context, db *sql.DB, query string, scan func(*sql.Rows) error) error {
+// scanRows reads rows. A table that is not there is empty: the daemon was killed before it had made it.
+func scanRows(ctx context.Context, db *sql.DB, query string, scan func(*sql.Rows) error) error {
 	rows, err := db.QueryContext(ctx, query)
 	if err != nil {
 		if strings.Contains(err.Error(), "no such table") {
@@ -91,10 +91,10 @@ func each(ctx context.Context, db *sql.DB, query string, scan func(*sql.Rows) er
 	return rows.Err()
 }
 
-// broken says which keys of pull requests and repositories are no longer what they were at a moment before. None may be
+// brokenKeys says which keys of pull requests and repositories are no longer what they were at a moment before. None may be
 // gone: none of the pull requests was closed, and no repository. One that a start has found again has another id, or was
 // poked and seen less. And a wake moves with a look alone.
-func (t table) broken(before table) (all []string) {
+func (t workTable) brokenKeys(before workTable) (all []string) {
 	for key, was := range before.rows {
 		if was.kind != "pull" && was.kind != "repo" {
 			continue
@@ -103,42 +103,42 @@ func (t table) broken(before table) (all []string) {
 		switch {
 		case !ok:
 			all = append(all, key+" is not in the table any more")
-		case is.id != was.id, is.gen < was.gen, is.seen < was.seen:
+		case is.id != was.id, is.gen < was.gen, is.seenAt < was.seenAt:
 			all = append(all, key+" was lost, and found again")
-		case is.seen == was.seen && (is.wake != was.wake || is.waits != was.waits):
-			all = append(all, fmt.Sprintf("%s was not looked at, and wakes at %d and not at %d", key, is.wake, was.wake))
+		case is.seenAt == was.seenAt && (is.wakeAt != was.wakeAt || is.undecided != was.undecided):
+			all = append(all, fmt.Sprintf("%s was not looked at, and wakes at %d and not at %d", key, is.wakeAt, was.wakeAt))
 		}
 	}
 	return all
 }
 
-// asleep says which pull requests would miss their time: one that waits has a time at which it does so no longer. One that
+// lostWakes says which pull requests would miss their time: one that waits has a time at which it does so no longer. One that
 // failed comes again by itself, its wake or not.
-func (t table) asleep() (all []string) {
+func (t workTable) lostWakes() (all []string) {
 	for key, r := range t.rows {
 		switch {
 		case r.kind != "pull", r.leased, r.attempts > 0:
-		case r.due > r.wake:
-			all = append(all, fmt.Sprintf("%s is due at %d, after its wake at %d", key, r.due, r.wake))
-		case r.waits && r.due == never:
+		case r.dueAt > r.wakeAt:
+			all = append(all, fmt.Sprintf("%s is due at %d, after its wake at %d", key, r.dueAt, r.wakeAt))
+		case r.undecided && r.dueAt == neverDue:
 			all = append(all, key+" waits, and is never looked at again")
 		}
 	}
 	return all
 }
 
-// waiting is how many pull requests are to be looked at later, if nothing happens.
-func (t table) waiting(now time.Time) (n int) {
+// countWaiting is how many pull requests are to be looked at later, if nothing happens.
+func (t workTable) countWaiting(now time.Time) (n int) {
 	for _, r := range t.rows {
-		if r.kind == "pull" && !r.leased && r.due > now.UnixMicro() && r.due != never {
+		if r.kind == "pull" && !r.leased && r.dueAt > now.UnixMicro() && r.dueAt != neverDue {
 			n++
 		}
 	}
 	return n
 }
 
-// missing says which deliveries and which keys are not in the table.
-func (t table) missing(ids, keys []string) (all []string) {
+// missingEntries says which deliveries and which keys are not in the table.
+func (t workTable) missingEntries(ids, keys []string) (all []string) {
 	for _, id := range ids {
 		if !t.deliveries[id] {
 			all = append(all, "the accepted delivery "+id)
@@ -152,10 +152,10 @@ func (t table) missing(ids, keys []string) (all []string) {
 	return all
 }
 
-// violations reports what must not be in the table, or must be.
-func (r *report) violations(when, what string, all []string) {
+// addViolations reports what must not be in the table, or must be.
+func (r *report) addViolations(when, what string, all []string) {
 	if len(all) > 0 {
-		r.violated("%s: %d %s, for example %s", when, len(all), what, all[0])
+		r.addViolation("%s: %d %s, for example %s", when, len(all), what, all[0])
 	}
 }
 

@@ -31,8 +31,8 @@ var reviewers = []struct{ name, workflow, heading string }{
 	{"claude", ".github/workflows/claude-review.yml", "## Claude Review"},
 }
 
-// policy is that of every repository. No deadline of its comes while something is measured.
-func policy(of int, backoff time.Duration) string {
+// policyText is that of every repository. No deadline of its comes while something is measured.
+func policyText(of int, backoff time.Duration) string {
 	var p strings.Builder
 	fmt.Fprintf(&p, "version: 1\nquorum: all\ntimeout: 2h\ndeadline: 4h\nretry:\n  backoff: %s\ncircuit_breaker:\n  enabled: false\nreviewers:\n", backoff)
 	for _, r := range reviewers[:of] {
@@ -41,36 +41,36 @@ func policy(of int, backoff time.Duration) string {
 	return p.String()
 }
 
-const approval = "\n\nI have read all of it, and every file that it touches.\n\n**Ready to merge?** Yes"
+const approvalComment = "\n\nI have read all of it, and every file that it touches.\n\n**Ready to merge?** Yes"
 
-// townOptions say how large a town is.
-type townOptions struct {
+// fakeOptions say how large a town is.
+type fakeOptions struct {
 	installations int
 	repositories  int // of each installation
 	pulls         int // of each repository
 	reviewers     int // 0: all three
 	backoff       time.Duration
 	latency       time.Duration
-	enforce       bool // the secondary limits are enforced
-	limit         int  // requests an hour; 0: 5,000
+	enforceLimits bool // the secondary limits are enforced
+	hourlyLimit   int  // requests an hour; 0: 5,000
 	parallel      int
-	play          func(pull) error // what happened to each pull request before; no webhook tells of it
+	playBefore    func(trackedPull) error // what happened to each pull request before; no webhook tells of it
 }
 
-// A town is a GitHub that listens on this machine.
-type town struct {
-	hub    *sandbox.Hub
-	o      townOptions
-	url    string
-	key    string // file of the App's private key
-	secret string
-	repos  []*repository
-	server *http.Server
+// A fakeGitHub is a GitHub that listens on this machine.
+type fakeGitHub struct {
+	hub     *sandbox.Hub
+	options fakeOptions
+	url     string
+	keyFile string // file of the App's private key
+	secret  string
+	repos   []*repository
+	server  *http.Server
 
-	mu       sync.Mutex
-	requests []request
-	answered func(request) // told of each, once its answer is on its way
-	held     chan struct{} // closed once GitHub answers again; nil: it answers
+	mu            sync.Mutex
+	requests      []loggedRequest
+	answerHandler func(loggedRequest) // told of each, once its answer is on its way
+	holdUntil     chan struct{}       // closed once GitHub answers again; nil: it answers
 }
 
 // A repository with its installation.
@@ -78,65 +78,65 @@ type repository struct {
 	*sandbox.GitHub
 	installation int64
 	name         string // owner/name
-	pulls        int
+	pullCount    int
 }
 
-// A pull is a pull request of a repository.
-type pull struct {
+// A trackedPull is a pull request of a repository.
+type trackedPull struct {
 	*repository
 	number int
 }
 
-func (p pull) String() string { return p.name + "#" + strconv.Itoa(p.number) }
+func (p trackedPull) String() string { return p.name + "#" + strconv.Itoa(p.number) }
 
-// A request as GitHub saw it.
-type request struct {
+// A loggedRequest as GitHub saw it.
+type loggedRequest struct {
 	began, ended time.Time
 	method, path string
 	status       int
 }
 
-func newTown(dir string, o townOptions) (*town, error) {
+func newFakeGitHub(dir string, o fakeOptions) (*fakeGitHub, error) {
 	private, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		return nil, fmt.Errorf("make the App's key: %w", err)
 	}
-	t := &town{o: o, key: filepath.Join(dir, "app.pem"), secret: rand.Text()}
+	t := &fakeGitHub{options: o, keyFile: filepath.Join(dir, "app.pem"), secret: rand.Text()}
 	text := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(private)})
-	if err := os.WriteFile(t.key, text, 0o600); err != nil {
+	if err := os.WriteFile(t.keyFile, text, 0o600); err != nil {
 		return nil, fmt.Errorf("write the App's key: %w", err)
 	}
 	t.hub = sandbox.NewHub(sandbox.HubOptions{
-		App: sandbox.App{Slug: "quorum-app", ID: 4711}, Secret: t.secret, Latency: o.latency, Key: &private.PublicKey, Limit: o.limit, Enforce: o.enforce, Parallel: o.parallel,
+		App: sandbox.App{Slug: "quorum-app", ID: 4711}, Secret: t.secret, Latency: o.latency, Key: &private.PublicKey, Limit: o.hourlyLimit, Enforce: o.enforceLimits, Parallel: o.parallel,
 	})
 	for in := range o.installations {
 		for n := range o.repositories {
-			if err := t.found(in, n, o.play); err != nil {
+			if err := t.addRepository(in, n, o.playBefore); err != nil {
 				return nil, err
 			}
 		}
 	}
-	if err := t.listen(); err != nil {
+	if err := t.startServer(); err != nil {
 		return nil, err
 	}
 	return t, nil
 }
 
-// found makes a repository with its open pull requests, silently. What play does to each of them costs no webhook.
-func (t *town) found(installation, n int, play func(pull) error) error {
-	r := &repository{installation: int64(1000 + installation), pulls: t.o.pulls}
+// addRepository makes a repository with its open pull requests, silently. What play does to each of them costs no webhook.
+func (t *fakeGitHub) addRepository(installation, n int, play func(trackedPull) error) error {
+	r := &repository{installation: int64(1000 + installation), pullCount: t.options.pulls}
 	owner, repo := fmt.Sprintf("org-%04d", installation), fmt.Sprintf("shop-%04d", n)
 	r.name = owner + "/" + repo
 	r.GitHub = sandbox.New(sandbox.Options{Owner: owner, Repo: repo, App: t.hub.App(), Lag: sandbox.Lag{Rerun: -1, Runner: -1, Cancel: -1}})
-	of := t.o.reviewers
+	of := t.options.reviewers
 	if of == 0 {
 		of = len(reviewers)
 	}
-	r.SetFile(".github/review-coordinator.yml", "", policy(of, max(t.o.backoff, time.Second)))
-	for number := 1; number <= t.o.pulls; number++ {
-		r.OpenPull(sandbox.PullSpec{Number: number, Head: head(number, 1)})
+	r.SetFile(".github/review-coordinator.yml", "", policyText(of, max(t.options.backoff, time.Second)))
+	for number := 1; number <= t.options.pulls; number++ {
+		r.OpenPull(sandbox.PullSpec{Number: number, Head: headName(number, 1)})
 		if play != nil {
-			if err := play(pull{r, number}); err != nil {
+			if err := play(trackedPull{r, number}); err != nil {
 				return fmt.Errorf("play: %w", err)
 			}
 		}
@@ -146,19 +146,19 @@ func (t *town) found(installation, n int, play func(pull) error) error {
 	return nil
 }
 
-// head names a commit: the same in every repository.
-func head(number, cycle int) string { return fmt.Sprintf("pull %d, push %d", number, cycle) }
+// headName names a commit: the same in every repository.
+func headName(number, cycle int) string { return fmt.Sprintf("pull %d, push %d", number, cycle) }
 
-func (t *town) pulls() (all []pull) {
+func (t *fakeGitHub) allPulls() (all []trackedPull) {
 	for _, r := range t.repos {
-		for n := 1; n <= r.pulls; n++ {
-			all = append(all, pull{r, n})
+		for n := 1; n <= r.pullCount; n++ {
+			all = append(all, trackedPull{r, n})
 		}
 	}
 	return all
 }
 
-func (t *town) listen() error {
+func (t *fakeGitHub) startServer() error {
 	l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		return fmt.Errorf("listen as GitHub: %w", err)
@@ -169,20 +169,20 @@ func (t *town) listen() error {
 	return nil
 }
 
-func (t *town) close() {
+func (t *fakeGitHub) close() {
 	if err := t.server.Close(); err != nil && !errors.Is(err, http.ErrServerClosed) {
 		return // a listener that is gone is what was wanted
 	}
 }
 
 // ServeHTTP answers as GitHub and keeps what was asked.
-func (t *town) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	q := request{began: time.Now(), method: r.Method, path: strings.TrimPrefix(r.URL.Path, "/api/v3")}
+func (t *fakeGitHub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	q := loggedRequest{began: time.Now(), method: r.Method, path: strings.TrimPrefix(r.URL.Path, "/api/v3")}
 	if q.path == "/api/graphql" {
 		q.path = "/graphql"
 	}
 	t.mu.Lock()
-	held := t.held
+	held := t.holdUntil
 	t.mu.Unlock()
 	if held != nil {
 		select {
@@ -192,40 +192,40 @@ func (t *town) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	s := &statusWriter{ResponseWriter: w}
 	t.hub.ServeHTTP(s, r)
-	if f, ok := w.(http.Flusher); ok && t.answered != nil {
+	if f, ok := w.(http.Flusher); ok && t.answerHandler != nil {
 		f.Flush()
 	}
 	q.ended, q.status = time.Now(), s.status
 	t.mu.Lock()
 	t.requests = append(t.requests, q)
-	told := t.answered
+	told := t.answerHandler
 	t.mu.Unlock()
 	if told != nil {
 		told(q)
 	}
 }
 
-// ends is the one delivery that tells of a run's end.
-func (t *town) ends(p pull, run int64) (w wire, err error) {
-	told, err := t.told(func() error { _, err := p.FinishRun(run, sandbox.Finish{}); return err })
+// endRun is the one delivery that tells of a run's end.
+func (t *fakeGitHub) endRun(p trackedPull, run int64) (w signedDelivery, err error) {
+	told, err := t.collectDeliveries(func() error { _, err := p.FinishRun(run, sandbox.Finish{}); return err })
 	if err != nil {
 		return w, err
 	}
-	if told = only(told, "workflow_run.completed"); len(told) != 1 {
+	if told = filterDeliveries(told, "workflow_run.completed"); len(told) != 1 {
 		return w, fmt.Errorf("%s: its run ended with %d deliveries", p, len(told))
 	}
-	return t.wired(told[0]), nil
+	return t.signDelivery(told[0]), nil
 }
 
-// hold lets every request wait until release is called.
-func (t *town) hold() (release func()) {
+// holdRequests lets every request wait until release is called.
+func (t *fakeGitHub) holdRequests() (release func()) {
 	held := make(chan struct{})
 	t.mu.Lock()
-	t.held = held
+	t.holdUntil = held
 	t.mu.Unlock()
 	return func() {
 		t.mu.Lock()
-		t.held = nil
+		t.holdUntil = nil
 		t.mu.Unlock()
 		close(held)
 	}
@@ -252,15 +252,15 @@ func (w *statusWriter) Write(b []byte) (int, error) {
 // Unwrap lets a fault of the sandbox hijack the connection.
 func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// onAnswer sets what is told of each answer.
-func (t *town) onAnswer(f func(request)) {
+// setAnswerHandler sets what is told of each answer.
+func (t *fakeGitHub) setAnswerHandler(f func(loggedRequest)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.answered = f
+	t.answerHandler = f
 }
 
-// asked returns what was asked since the last call.
-func (t *town) asked() []request {
+// takeRequests returns what was asked since the last call.
+func (t *fakeGitHub) takeRequests() []loggedRequest {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	all := t.requests
@@ -272,13 +272,13 @@ func (t *town) asked() []request {
 }
 
 var (
-	digits = regexp.MustCompile(`^\d+$`)
-	commit = regexp.MustCompile(`^[0-9a-f]{40}$`)
-	looked = regexp.MustCompile(`^/repos/([^/]+/[^/]+)/pulls/(\d+)$`)
+	digitsPattern   = regexp.MustCompile(`^\d+$`)
+	commitPattern   = regexp.MustCompile(`^[0-9a-f]{40}$`)
+	pullReadPattern = regexp.MustCompile(`^/repos/([^/]+/[^/]+)/pulls/(\d+)$`)
 )
 
-// endpoint names what a request asks, whatever it asks it of.
-func (q request) endpoint() string {
+// endpointName names what a request asks, whatever it asks it of.
+func (q loggedRequest) endpointName() string {
 	parts := strings.Split(strings.TrimPrefix(q.path, "/"), "/")
 	for i, p := range parts {
 		switch {
@@ -286,9 +286,9 @@ func (q request) endpoint() string {
 			parts[i] = "{owner}"
 		case parts[0] == "repos" && i == 2:
 			parts[i] = "{repo}"
-		case digits.MatchString(p):
+		case digitsPattern.MatchString(p):
 			parts[i] = "{n}"
-		case commit.MatchString(p):
+		case commitPattern.MatchString(p):
 			parts[i] = "{sha}"
 		case i == 4 && parts[3] == "contents":
 			return q.method + " /" + strings.Join(parts[:i], "/") + "/{path}"
@@ -299,15 +299,15 @@ func (q request) endpoint() string {
 	return q.method + " /" + strings.Join(parts, "/")
 }
 
-func (q request) write() bool {
+func (q loggedRequest) isWrite() bool {
 	return q.method != http.MethodGet && q.path != "/graphql" && !strings.HasSuffix(q.path, "/access_tokens")
 }
 
-// evaluations are how often each pull request was read: every look does it, and does it again if what it read had changed.
-func evaluations(all []request) map[string]int {
+// countReads are how often each pull request was read: every look does it, and does it again if what it read had changed.
+func countReads(all []loggedRequest) map[string]int {
 	n := map[string]int{}
 	for _, q := range all {
-		if m := looked.FindStringSubmatch(q.path); m != nil && q.method == http.MethodGet {
+		if m := pullReadPattern.FindStringSubmatch(q.path); m != nil && q.method == http.MethodGet {
 			n[m[1]+"#"+m[2]]++
 		}
 	}
@@ -315,17 +315,17 @@ func evaluations(all []request) map[string]int {
 }
 
 // noteEndpoints adds what was asked, by endpoint and status, per so many pull requests.
-func (r *report) noteEndpoints(all []request, per int) {
+func (r *report) noteEndpoints(all []loggedRequest, per int) {
 	counts := map[string]int{}
 	for _, q := range all {
-		counts[fmt.Sprintf("%d  %s", q.status, q.endpoint())]++
+		counts[fmt.Sprintf("%d  %s", q.status, q.endpointName())]++
 	}
 	var text strings.Builder
 	fmt.Fprintf(&text, "requests by status and endpoint, per pull request (%d):", per)
 	for _, name := range sortedKeys(counts) {
-		fmt.Fprintf(&text, "\n  %6s  %s", number(float64(counts[name])/float64(per)), name)
+		fmt.Fprintf(&text, "\n  %6s  %s", formatNumber(float64(counts[name])/float64(per)), name)
 	}
-	r.note("%s", text.String())
+	r.addNote("%s", text.String())
 }
 
 func sortedKeys[V any](m map[string]V) []string {
@@ -337,9 +337,9 @@ func sortedKeys[V any](m map[string]V) []string {
 	return keys
 }
 
-// waves is how many of the requests came one after another: each began after the one before it had ended.
-func waves(all []request) int {
-	slices.SortFunc(all, func(a, b request) int { return a.ended.Compare(b.ended) })
+// countWaves is how many of the requests came one after another: each began after the one before it had ended.
+func countWaves(all []loggedRequest) int {
+	slices.SortFunc(all, func(a, b loggedRequest) int { return a.ended.Compare(b.ended) })
 	n, end := 0, time.Time{}
 	for _, q := range all {
 		if !q.began.Before(end) {
@@ -349,11 +349,11 @@ func waves(all []request) int {
 	return n
 }
 
-// checked waits until the check of every pull request's head is as it should be.
-func checked(ctx context.Context, pulls []pull, most time.Duration, is func(sandbox.CheckRun) bool) error {
+// awaitChecks waits until the check of every pull request's head is as it should be.
+func awaitChecks(ctx context.Context, pulls []trackedPull, most time.Duration, is func(sandbox.CheckRun) bool) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, most, fmt.Errorf("after %s", most))
 	defer cancel()
-	missing := func(p pull) bool {
+	missing := func(p trackedPull) bool {
 		own := p.Own(p.Head(p.number))
 		return len(own) == 0 || !is(own[len(own)-1])
 	}
@@ -365,13 +365,13 @@ func checked(ctx context.Context, pulls []pull, most time.Duration, is func(sand
 		if len(left) == 0 {
 			return nil
 		}
-		if err := pause(ctx, 50*time.Millisecond); err != nil {
-			left = append(left[:1:1], slices.DeleteFunc(slices.Clone(left[1:]), func(p pull) bool { return !missing(p) })...)
+		if err := sleepFor(ctx, 50*time.Millisecond); err != nil {
+			left = append(left[:1:1], slices.DeleteFunc(slices.Clone(left[1:]), func(p trackedPull) bool { return !missing(p) })...)
 			return fmt.Errorf("wait for checks: %d of %d are missing, for example %s: %w", len(left), len(pulls), left[0], err)
 		}
 	}
 }
 
-func anyCheck(sandbox.CheckRun) bool { return true }
+func isAnyCheck(sandbox.CheckRun) bool { return true }
 
-func passed(c sandbox.CheckRun) bool { return c.Status == "completed" && c.Conclusion == "success" }
+func isPassed(c sandbox.CheckRun) bool { return c.Status == "completed" && c.Conclusion == "success" }

@@ -68,53 +68,53 @@ type classification struct {
 
 // Run classifies standard input.
 func (cmd classifyCmd) Run(ctx context.Context, c *command) error {
-	reviewer, err := cmd.reviewer()
+	reviewer, err := cmd.reviewerFromFlags()
 	if err != nil {
 		return err
 	}
 	kind, err := review.ParseKind(cmp.Or(cmd.Kind, "comment"))
 	if err != nil {
-		return usage(err, "")
+		return usageError(err, "")
 	}
-	state, err := cmd.state(kind)
+	state, err := cmd.parseState(kind)
 	if err != nil {
 		return err
 	}
 	if cmd.Comments < 0 {
-		return usage(fmt.Errorf("--comments %d is negative", cmd.Comments), "")
+		return usageError(fmt.Errorf("--comments %d is negative", cmd.Comments), "")
 	}
-	body, err := c.input(ctx, review.MaxText+1) // one more, so that too much is seen
+	body, err := c.readStdin(ctx, review.MaxText+1) // one more, so that too much is seen
 	if err != nil {
 		return err
 	}
 	if len(body) > review.MaxText {
-		return usage(fmt.Errorf("the text on standard input is longer than 1 MiB"), "of a log, the end matters: tail -c 1M")
+		return usageError(fmt.Errorf("the text on standard input is longer than 1 MiB"), "of a log, the end matters: tail -c 1M")
 	}
 	got := review.Classify(reviewer, review.Material{Kind: kind, Body: string(body), State: state, Threads: cmd.Comments, Conclusion: cmd.Conclusion})
 	if cmd.JSON {
-		return cmd.json(c.Stdout, got)
+		return cmd.writeJSON(c.Stdout, got)
 	}
-	return cmd.text(c.Stdout, reviewer, got)
+	return cmd.writeText(c.Stdout, reviewer, got)
 }
 
 // Reviewer is the one that the flags describe.
-func (cmd classifyCmd) reviewer() (r quorum.Reviewer, err error) {
+func (cmd classifyCmd) reviewerFromFlags() (r quorum.Reviewer, err error) {
 	r = quorum.Reviewer{Name: "reviewer", Verdict: quorum.Format{Kind: quorum.Auto}, FailureMeans: quorum.MeansUnavailable}
 	if cmd.Preset != "" {
 		known := false
 		if r, known = review.Preset(cmd.Preset); !known {
-			return r, usage(fmt.Errorf("unknown preset %q", cmd.Preset), "presets: "+strings.Join(review.Presets(), ", "))
+			return r, usageError(fmt.Errorf("unknown preset %q", cmd.Preset), "presets: "+strings.Join(review.Presets(), ", "))
 		}
 	}
 	switch {
 	case cmd.Verdict != "" && (cmd.Approve != "" || cmd.Object != ""):
-		return r, usage(errors.New("--verdict and --approve are both given"), "keep one of them: they say where the verdict stands")
+		return r, usageError(errors.New("--verdict and --approve are both given"), "keep one of them: they say where the verdict stands")
 	case cmd.Approve == "" && cmd.Object != "":
-		return r, usage(errors.New("--object is given without --approve"), "without a pattern that approves nothing can")
+		return r, usageError(errors.New("--object is given without --approve"), "without a pattern that approves nothing can")
 	case cmd.Approve != "":
 		for _, pattern := range []string{cmd.Approve, cmd.Object} {
 			if _, err := regexp.Compile(pattern); err != nil {
-				return r, usage(fmt.Errorf("%q is no pattern: %w", pattern, err), "patterns are regular expressions as Go and RE2 write them")
+				return r, usageError(fmt.Errorf("%q is no pattern: %w", pattern, err), "patterns are regular expressions as Go and RE2 write them")
 			}
 		}
 		r.Verdict = quorum.Format{Kind: quorum.Pattern, Approve: cmd.Approve, Object: cmd.Object}
@@ -128,7 +128,7 @@ func (cmd classifyCmd) reviewer() (r quorum.Reviewer, err error) {
 			return r, nil
 		}
 	}
-	return r, usage(fmt.Errorf("unknown verdict format %q", cmd.Verdict), "formats: "+verdictWords())
+	return r, usageError(fmt.Errorf("unknown verdict format %q", cmd.Verdict), "formats: "+verdictWords())
 }
 
 // States as GitHub writes them.
@@ -137,8 +137,8 @@ var (
 	statusStates = []string{"success", "failure", "error", "pending"}
 )
 
-// state is --state as GitHub writes it, for what has one.
-func (cmd classifyCmd) state(kind review.Kind) (string, error) {
+// parseState is --state as GitHub writes it, for what has one.
+func (cmd classifyCmd) parseState(kind review.Kind) (string, error) {
 	known, as := []string(nil), ""
 	switch kind {
 	case review.Review:
@@ -151,9 +151,9 @@ func (cmd classifyCmd) state(kind review.Kind) (string, error) {
 	case cmd.State == "":
 		return "", nil
 	case known == nil:
-		return "", usage(fmt.Errorf("--state is given, and a %s has none", kind), "add --kind review, or --kind status")
+		return "", usageError(fmt.Errorf("--state is given, and a %s has none", kind), "add --kind review, or --kind status")
 	case !slices.Contains(known, as):
-		return "", usage(fmt.Errorf("%q is no state of a %s", cmd.State, kind), "states: "+strings.Join(known, ", "))
+		return "", usageError(fmt.Errorf("%q is no state of a %s", cmd.State, kind), "states: "+strings.Join(known, ", "))
 	}
 	return as, nil
 }
@@ -166,7 +166,7 @@ func verdictWords() string {
 	return strings.Join(words, ", ")
 }
 
-func (cmd classifyCmd) json(w io.Writer, got review.Reading) error {
+func (cmd classifyCmd) writeJSON(w io.Writer, got review.Reading) error {
 	out := classification{Outcome: got.Outcome, Reason: got.Reason, Detail: got.Detail, Reset: resetsAt(got), Below: got.Below, Findings: got.Findings}
 	if out.Findings == nil {
 		out.Findings = []quorum.Finding{}
@@ -180,7 +180,7 @@ func (cmd classifyCmd) json(w io.Writer, got review.Reading) error {
 	return nil
 }
 
-func (cmd classifyCmd) text(w io.Writer, r quorum.Reviewer, got review.Reading) error {
+func (cmd classifyCmd) writeText(w io.Writer, r quorum.Reviewer, got review.Reading) error {
 	var b strings.Builder
 	sentence, advice := report.Sentence(got.Reason), report.Advice(got.Reason)
 	if got.Outcome == quorum.Unrelated { // the reason of a failure is none of a text that is no review
@@ -207,7 +207,7 @@ func (cmd classifyCmd) text(w io.Writer, r quorum.Reviewer, got review.Reading) 
 	if advice != "" {
 		fmt.Fprintf(&b, "  advice: %s\n", advice)
 	}
-	if hint := cmd.otherKind(r, got); hint != "" {
+	if hint := cmd.otherKindHint(r, got); hint != "" {
 		fmt.Fprintf(&b, "  hint: %s\n", hint)
 	}
 	if _, err := io.WriteString(w, b.String()); err != nil {
@@ -216,8 +216,8 @@ func (cmd classifyCmd) text(w io.Writer, r quorum.Reviewer, got review.Reading) 
 	return nil
 }
 
-// otherKind says that a text may have been read as what it is not; "" if nothing speaks for that.
-func (cmd classifyCmd) otherKind(r quorum.Reviewer, got review.Reading) string {
+// otherKindHint says that a text may have been read as what it is not; "" if nothing speaks for that.
+func (cmd classifyCmd) otherKindHint(r quorum.Reviewer, got review.Reading) string {
 	decided := got.Outcome == quorum.Approved || got.Outcome == quorum.Findings
 	switch {
 	case cmd.Kind != "" || cmd.Preset == "":

@@ -37,8 +37,8 @@ Write a policy, check it, and let a job post the check:
 Exit codes: 0 evaluated and posted, whatever the verdict; 1 could not; 2 usage or local configuration;
 3 --fail-on named the verdict; 130 interrupted.`
 
-// parse returns what the arguments ask for, or the exit code where there is nothing left to run.
-func (c *command) parse(ctx context.Context, args []string) (run func() error, code int) {
+// parseArgs returns what the arguments ask for, or the exit code where there is nothing left to run.
+func (c *command) parseArgs(ctx context.Context, args []string) (run func() error, code int) {
 	var grammar cli
 	told := false // --help has been printed; kong goes on after it
 	parser, err := kong.New(&grammar,
@@ -62,21 +62,21 @@ func (c *command) parse(ctx context.Context, args []string) (run func() error, c
 	case told:
 		return nil, code
 	case err != nil:
-		return nil, c.exit(ctx, wrongUsage(err))
+		return nil, c.reportError(ctx, explainParseError(err))
 	}
 	c.Verbose = grammar.Verbose
 	return func() error { return parsed.Run() }, 0
 }
 
 var (
-	// unitless is what the parser says of a duration that is a bare number.
-	unitless = regexp.MustCompile(`expected duration but got "?([0-9]{1,9})"?`)
-	// negative is what it says of a number below zero that stands by itself: it takes that for a flag.
-	negative = regexp.MustCompile(`^(--[a-z-]+): expected [a-z]+ value but got "(-[0-9][^"]{0,20})" \(short flag\)`)
+	// bareDuration is what the parser says of a duration that is a bare number.
+	bareDuration = regexp.MustCompile(`expected duration but got "?([0-9]{1,9})"?`)
+	// negativeValue is what it says of a number below zero that stands by itself: it takes that for a flag.
+	negativeValue = regexp.MustCompile(`^(--[a-z-]+): expected [a-z]+ value but got "(-[0-9][^"]{0,20})" \(short flag\)`)
 )
 
-// wrongUsage names the command whose help would have told.
-func wrongUsage(err error) error {
+// explainParseError names the command whose help would have told.
+func explainParseError(err error) error {
 	help := "coordinator --help"
 	var parse *kong.ParseError
 	if errors.As(err, &parse) && parse.Context != nil {
@@ -85,10 +85,10 @@ func wrongUsage(err error) error {
 		}
 	}
 	hint := help + " shows how it is used"
-	if number := unitless.FindStringSubmatch(err.Error()); number != nil {
+	if number := bareDuration.FindStringSubmatch(err.Error()); number != nil {
 		hint = fmt.Sprintf("write it with a unit: %[1]ss or %[1]sm", number[1])
 	}
-	if value := negative.FindStringSubmatch(err.Error()); value != nil {
+	if value := negativeValue.FindStringSubmatch(err.Error()); value != nil {
 		err = fmt.Errorf("%s %s is below zero", value[1], value[2])
 	}
 	return &exitError{code: exitUsage, err: err, hint: hint}

@@ -19,6 +19,6 @@ type absentCmd struct {
 
 // Run says where the command is.
 func (absentCmd) Run() error {
-	return usage(errors.New("this build is the action's: it has no serve, no app-manifest and no demo"),
-		"download coordinator_"+version()+"_… from the release, or build it without -tags action")
+	return usageError(errors.New("this build is the action's: it has no serve, no app-manifest and no demo"),
+		"download coordinator_"+buildVersion()+"_… from the release, or build it without -tags action")
 }

@@ -37,30 +37,30 @@ Examples:
 
 // Run checks the file.
 func (cmd configCheckCmd) Run(ctx context.Context, c *command) error {
-	path, src, err := cmd.read(ctx, c)
+	path, src, err := cmd.readPolicy(ctx, c)
 	if err != nil {
 		return err
 	}
 	policy, err := config.Parse(path, src)
 	var wrong *config.Error
 	if errors.As(err, &wrong) {
-		fmt.Fprintln(c.Stdout, c.colored(wrong.Error()))
-		return usage(fmt.Errorf("%s has %s", path, count(len(wrong.Problems), "mistake")), "the check asks for action until the policy is mended")
+		fmt.Fprintln(c.Stdout, c.colorProblems(wrong.Error()))
+		return usageError(fmt.Errorf("%s has %s", path, countNoun(len(wrong.Problems), "mistake")), "the check asks for action until the policy is mended")
 	}
 	if err != nil {
 		return err
 	}
 	for _, w := range config.Warnings(path, src) {
-		fmt.Fprintln(c.Stdout, c.colored("warning: "+w.String()))
+		fmt.Fprintln(c.Stdout, c.colorProblems("warning: "+w.String()))
 	}
-	_, err = io.WriteString(c.Stdout, summary(path, policy))
+	_, err = io.WriteString(c.Stdout, describePolicy(path, policy))
 	return err
 }
 
-// read returns the file with the name that messages give it.
-func (cmd configCheckCmd) read(ctx context.Context, c *command) (path string, src []byte, err error) {
+// readPolicy returns the file with the name that messages give it.
+func (cmd configCheckCmd) readPolicy(ctx context.Context, c *command) (path string, src []byte, err error) {
 	if cmd.File == "-" {
-		src, err = c.input(ctx, config.MaxSize+1) // one more, so that too much is seen
+		src, err = c.readStdin(ctx, config.MaxSize+1) // one more, so that too much is seen
 		return "<stdin>", src, err
 	}
 	candidates := config.Paths()
@@ -73,14 +73,14 @@ func (cmd configCheckCmd) read(ctx context.Context, c *command) (path string, sr
 			return path, src, nil
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
-			return "", nil, usage(err, "")
+			return "", nil, usageError(err, "")
 		}
 	}
 	hint := "name the file: coordinator config check FILE"
 	if cmd.File != "" {
 		hint = ""
 	}
-	return "", nil, usage(fmt.Errorf("there is no %s", strings.Join(candidates, " or ")), hint)
+	return "", nil, usageError(fmt.Errorf("there is no %s", strings.Join(candidates, " or ")), hint)
 }
 
 func readFile(path string) ([]byte, error) {
@@ -92,10 +92,10 @@ func readFile(path string) ([]byte, error) {
 	return src, errors.Join(err, f.Close())
 }
 
-// summary says in words what a policy means.
-func summary(path string, p quorum.Policy) string {
+// describePolicy says in words what a policy means.
+func describePolicy(path string, p quorum.Policy) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s is valid: %q needs %s of %s.\n", path, p.Check, count(p.Need, "approval"), count(p.Voters(), "voter"))
+	fmt.Fprintf(&b, "%s is valid: %q needs %s of %s.\n", path, p.Check, countNoun(p.Need, "approval"), countNoun(p.Voters(), "voter"))
 	switch p.Mode {
 	case quorum.Enforce:
 	case quorum.ReportOnly:
@@ -105,13 +105,13 @@ func summary(path string, p quorum.Policy) string {
 	}
 	b.WriteByte('\n')
 	for _, r := range p.Reviewers {
-		fmt.Fprintf(&b, "  %-8s %s: %s, %s for each attempt\n", role(r), r.Name, source(r), config.Duration(r.Timeout))
+		fmt.Fprintf(&b, "  %-8s %s: %s, %s for each attempt\n", roleOf(r), r.Name, sourceOf(r), config.Duration(r.Timeout))
 	}
 	fmt.Fprintf(&b, "\nOnce the quorum is reached the rest has %s. After %s everything ends.\n", config.Duration(p.Grace), config.Duration(p.Deadline))
 	return b.String()
 }
 
-func role(r quorum.Reviewer) string {
+func roleOf(r quorum.Reviewer) string {
 	switch {
 	case r.Retired:
 		return "retired"
@@ -124,7 +124,7 @@ func role(r quorum.Reviewer) string {
 	}
 }
 
-func source(r quorum.Reviewer) string {
+func sourceOf(r quorum.Reviewer) string {
 	switch {
 	case r.Workflow != "":
 		return "runs of " + r.Workflow
@@ -137,15 +137,15 @@ func source(r quorum.Reviewer) string {
 	}
 }
 
-func count(n int, thing string) string {
+func countNoun(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
 	}
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// colored makes the carets and the hints of problems stand out.
-func (c *command) colored(problems string) string {
+// colorProblems makes the carets and the hints of problems stand out.
+func (c *command) colorProblems(problems string) string {
 	if !c.Color {
 		return problems
 	}

@@ -55,38 +55,38 @@ func (cmd demoCmd) Run(ctx context.Context, c *command) error {
 	case cmd.Speed == "max":
 		speed = 0
 	case err != nil || !(speed >= 0 && speed <= 10_000):
-		return usage(fmt.Errorf("--speed %s: it is a number of story seconds per second, or max", oneLine(cmd.Speed)), "coordinator demo --speed 16")
+		return usageError(fmt.Errorf("--speed %s: it is a number of story seconds per second, or max", oneLine(cmd.Speed)), "coordinator demo --speed 16")
 	}
 	s, err := story.Parse("demo.txt", demoScenario)
 	if err != nil {
 		return fmt.Errorf("read the demo's story: %w", err) // unreachable: a test plays it
 	}
 	clock := newStoryClock(story.Begin, speed)
-	st := newStage(c, speed > 0)
+	st := newDemoScreen(c, speed > 0)
 	st.now = clock.Now
-	admin := anyPort
+	admin := anyLocalAddress
 	if !cmd.Once {
-		admin = usualPort
+		admin = defaultAdminAddress
 	}
-	d, err := openDemo(ctx, c, s, clock, admin, st.looked)
+	d, err := openDemo(ctx, c, s, clock, admin, st.updateCheck)
 	defer d.close()
 	if err != nil {
 		return err
 	}
-	st.finding = d.finding
+	st.findingOf = d.firstFinding
 	address := ""
 	if !cmd.Once {
-		address = d.dashboard()
+		address = d.dashboardURL()
 	}
-	st.open(s.Title, address)
-	defer st.close()
-	err = d.live(ctx, func(ctx context.Context) error {
-		if err := st.tell(ctx, d); err != nil {
+	st.printHeader(s.Title, address)
+	defer st.restoreCursor()
+	err = d.runDaemon(ctx, func(ctx context.Context) error {
+		if err := st.playStory(ctx, d); err != nil {
 			return err
 		}
-		st.end(address)
+		st.printClosing(address)
 		if address != "" {
-			d.stay(ctx)
+			d.runInRealTime(ctx)
 		}
 		return nil
 	})
@@ -96,19 +96,19 @@ func (cmd demoCmd) Run(ctx context.Context, c *command) error {
 	return err
 }
 
-// tell tells the story live.
-func (st *stage) tell(ctx context.Context, d *demo) error {
-	if st.draws {
-		defer st.animate(ctx)()
+// playStory tells the story live.
+func (st *demoScreen) playStory(ctx context.Context, d *demo) error {
+	if st.drawsInPlace {
+		defer st.animateCheck(ctx)()
 	}
-	err := d.play(ctx, story.Audience{Happened: st.happened, Wrote: st.wrote})
-	if err == nil && st.draws {
-		err = pause(ctx, time.Second) // the last line wants to be seen
+	err := d.playStory(ctx, story.Audience{Happened: st.printNarration, Wrote: st.printEntry})
+	if err == nil && st.drawsInPlace {
+		err = sleepFor(ctx, time.Second) // the last line wants to be seen
 	}
 	return err
 }
 
-func pause(ctx context.Context, d time.Duration) error {
+func sleepFor(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(max(d, 0))
 	defer timer.Stop()
 	select {
@@ -119,29 +119,29 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// stage is the screen: lines that stay, and in a terminal the check below them, drawn anew whenever it changes.
-type stage struct {
-	w     io.Writer
-	color bool
-	draws bool // the check is drawn in place
-	width int
-	now   func() time.Time
+// demoScreen is the screen: lines that stay, and in a terminal the check below them, drawn anew whenever it changes.
+type demoScreen struct {
+	w            io.Writer
+	color        bool
+	drawsInPlace bool // the check is drawn in place
+	width        int
+	now          func() time.Time
 
-	finding func(head, reviewer string) string // what a reviewer objects to; may be nil
+	findingOf func(head, reviewer string) string // what a reviewer objects to; may be nil
 
-	mu    sync.Mutex
-	sight dashboard.Sight
-	says  map[string]string // what its reviewers object to
-	seen  bool
-	drawn int // lines of the check on the screen
-	last  string
-	title string // the last that was told, without its time
+	mu         sync.Mutex
+	summary    dashboard.Sight
+	objections map[string]string // what its reviewers object to
+	hasSummary bool
+	drawnLines int // lines of the check on the screen
+	lastDrawn  string
+	lastTitle  string // the last that was told, without its time
 }
 
-func newStage(c *command, live bool) *stage {
-	st := &stage{w: c.Stdout, color: c.Color, width: 80}
+func newDemoScreen(c *command, live bool) *demoScreen {
+	st := &demoScreen{w: c.Stdout, color: c.Color, width: 80}
 	if f, ok := c.Stdout.(*os.File); ok && term.IsTerminal(f.Fd()) {
-		st.draws = live && c.Getenv("TERM") != "dumb"
+		st.drawsInPlace = live && c.Getenv("TERM") != "dumb"
 		if w, _, err := term.GetSize(f.Fd()); err == nil && w > 0 {
 			st.width = min(w, 96)
 		}
@@ -158,110 +158,110 @@ var (
 	grey   = lipgloss.Color("8")
 )
 
-func (st *stage) style() lipgloss.Style { return lipgloss.NewStyle() }
+func (st *demoScreen) newStyle() lipgloss.Style { return lipgloss.NewStyle() }
 
-// paint gives text a style, if colours are wanted.
-func (st *stage) paint(style lipgloss.Style, text string) string {
+// paintText gives text a style, if colours are wanted.
+func (st *demoScreen) paintText(style lipgloss.Style, text string) string {
 	if !st.color {
 		return text
 	}
 	return style.Render(text)
 }
 
-func (st *stage) open(title, dashboard string) {
-	fmt.Fprintf(st.w, "\n%s\n", st.paint(st.style().Bold(true), "Review coordinator"))
-	for _, line := range wrapped(title, st.width) {
-		fmt.Fprintln(st.w, st.paint(st.style().Foreground(grey), line))
+func (st *demoScreen) printHeader(title, dashboard string) {
+	fmt.Fprintf(st.w, "\n%s\n", st.paintText(st.newStyle().Bold(true), "Review coordinator"))
+	for _, line := range wrapWords(title, st.width) {
+		fmt.Fprintln(st.w, st.paintText(st.newStyle().Foreground(grey), line))
 	}
 	if dashboard != "" {
-		fmt.Fprintf(st.w, "\nThe dashboard is at %s\n", st.paint(st.style().Bold(true), dashboard))
+		fmt.Fprintf(st.w, "\nThe dashboard is at %s\n", st.paintText(st.newStyle().Bold(true), dashboard))
 	}
 	fmt.Fprintln(st.w)
-	if st.draws {
+	if st.drawsInPlace {
 		fmt.Fprint(st.w, "\x1b[?25l") // no cursor
 	}
 }
 
-func (st *stage) close() {
-	if st.draws {
+func (st *demoScreen) restoreCursor() {
+	if st.drawsInPlace {
 		fmt.Fprint(st.w, "\x1b[?25h")
 	}
 }
 
-// happened tells what the narrator says; what else happens speaks for itself.
-func (st *stage) happened(at time.Duration, what string) {
+// printNarration tells what the narrator says; what else happens speaks for itself.
+func (st *demoScreen) printNarration(at time.Duration, what string) {
 	if _, words, found := strings.Cut(what, "narrator says "); found {
 		words = strings.TrimSuffix(strings.TrimPrefix(words, `"`), `"`)
-		st.say(at, "  ", strings.ReplaceAll(words, `\"`, `"`), st.style())
+		st.printLine(at, "  ", strings.ReplaceAll(words, `\"`, `"`), st.newStyle())
 	}
 }
 
-// wrote tells what the coordinator does.
-func (st *stage) wrote(e story.Entry) {
+// printEntry tells what the coordinator does.
+func (st *demoScreen) printEntry(e story.Entry) {
 	switch e.Kind {
 	case story.Reran:
-		st.say(e.At, "↻ ", fmt.Sprintf("The coordinator runs %s again: once, and only because that can help.", e.Text), st.style().Foreground(cyan))
+		st.printLine(e.At, "↻ ", fmt.Sprintf("The coordinator runs %s again: once, and only because that can help.", e.Text), st.newStyle().Foreground(cyan))
 	case story.Checked:
 		state := e.Conclusion
 		switch {
 		case state == "success":
-			st.say(e.At, "✓ ", "The check passes: "+e.Text+".", st.style().Foreground(green).Bold(true))
+			st.printLine(e.At, "✓ ", "The check passes: "+e.Text+".", st.newStyle().Foreground(green).Bold(true))
 		case state == "failure":
-			st.say(e.At, "✗ ", "The check fails: "+e.Text+".", st.style().Foreground(red).Bold(true))
+			st.printLine(e.At, "✗ ", "The check fails: "+e.Text+".", st.newStyle().Foreground(red).Bold(true))
 		case state == "action_required":
-			st.say(e.At, "! ", "The check asks for a person: "+e.Text+".", st.style().Foreground(yellow).Bold(true))
+			st.printLine(e.At, "! ", "The check asks for a person: "+e.Text+".", st.newStyle().Foreground(yellow).Bold(true))
 		case state == "cancelled":
-			st.say(e.At, "– ", "The old commit's check ends: "+e.Text+".", st.style().Foreground(grey))
-		case st.draws: // it is seen to change
-		case st.fresh(e.Text):
-			st.say(e.At, "● ", e.Text, st.style().Foreground(grey))
+			st.printLine(e.At, "– ", "The old commit's check ends: "+e.Text+".", st.newStyle().Foreground(grey))
+		case st.drawsInPlace: // it is seen to change
+		case st.titleChanged(e.Text):
+			st.printLine(e.At, "● ", e.Text, st.newStyle().Foreground(grey))
 		}
 	case story.Asked, story.Cancelled, story.Annotated, story.Stated, story.GaveUp:
 	}
 }
 
-// fresh reports whether a title says more than another time until which it waits.
-func (st *stage) fresh(title string) bool {
+// titleChanged reports whether a title says more than another time until which it waits.
+func (st *demoScreen) titleChanged(title string) bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	title, _, _ = strings.Cut(title, " until ")
-	old := st.title
-	st.title = title
+	old := st.lastTitle
+	st.lastTitle = title
 	return title != old
 }
 
-func (st *stage) looked(s dashboard.Sight) {
+func (st *demoScreen) updateCheck(s dashboard.Sight) {
 	says := map[string]string{}
 	for _, l := range s.Lanes {
-		if l.Vote == quorum.Object.String() && st.finding != nil {
-			says[l.Name] = st.finding(s.Head, l.Name)
+		if l.Vote == quorum.Object.String() && st.findingOf != nil {
+			says[l.Name] = st.findingOf(s.Head, l.Name)
 		}
 	}
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	st.sight, st.says, st.seen = s, says, true
-	st.draw()
+	st.summary, st.objections, st.hasSummary = s, says, true
+	st.drawCheck()
 }
 
-// say adds a line that stays.
-func (st *stage) say(at time.Duration, sign, words string, style lipgloss.Style) {
+// printLine adds a line that stays.
+func (st *demoScreen) printLine(at time.Duration, sign, words string, style lipgloss.Style) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	st.erase()
+	st.eraseCheck()
 	clock := story.Begin.Add(at).Format("15:04:05")
-	lines := wrapped(words, st.width-14)
+	lines := wrapWords(words, st.width-14)
 	for i, line := range lines {
-		lead := st.paint(st.style().Foreground(grey), clock) + "  " + st.paint(style, sign)
+		lead := st.paintText(st.newStyle().Foreground(grey), clock) + "  " + st.paintText(style, sign)
 		if i > 0 {
 			lead = strings.Repeat(" ", 12)
 		}
-		fmt.Fprintf(st.w, "%s%s\n", lead, st.paint(style, line))
+		fmt.Fprintf(st.w, "%s%s\n", lead, st.paintText(style, line))
 	}
-	st.draw()
+	st.drawCheck()
 }
 
-// wrapped breaks words into lines of at most width characters.
-func wrapped(text string, width int) (lines []string) {
+// wrapWords breaks words into lines of at most width characters.
+func wrapWords(text string, width int) (lines []string) {
 	line := ""
 	for _, word := range strings.Fields(text) {
 		if line != "" && len([]rune(line))+1+len([]rune(word)) > max(width, 20) {
@@ -275,37 +275,37 @@ func wrapped(text string, width int) (lines []string) {
 	return append(lines, line)
 }
 
-// erase takes the check off the screen.
-func (st *stage) erase() {
-	if st.drawn > 0 {
-		fmt.Fprintf(st.w, "\x1b[%dA\x1b[J", st.drawn)
+// eraseCheck takes the check off the screen.
+func (st *demoScreen) eraseCheck() {
+	if st.drawnLines > 0 {
+		fmt.Fprintf(st.w, "\x1b[%dA\x1b[J", st.drawnLines)
 	}
-	st.drawn, st.last = 0, ""
+	st.drawnLines, st.lastDrawn = 0, ""
 }
 
-// draw puts the check below the lines, if it reads differently.
-func (st *stage) draw() {
-	if !st.draws || !st.seen {
+// drawCheck puts the check below the lines, if it reads differently.
+func (st *demoScreen) drawCheck() {
+	if !st.drawsInPlace || !st.hasSummary {
 		return
 	}
-	box := st.box()
-	if box == st.last {
+	box := st.renderCheck()
+	if box == st.lastDrawn {
 		return
 	}
-	st.erase()
+	st.eraseCheck()
 	fmt.Fprint(st.w, box)
-	st.drawn, st.last = strings.Count(box, "\n"), box
+	st.drawnLines, st.lastDrawn = strings.Count(box, "\n"), box
 }
 
-// animate redraws the check, so that its clock is seen to run.
-func (st *stage) animate(ctx context.Context) (stop func()) {
+// animateCheck redraws the check, so that its clock is seen to run.
+func (st *demoScreen) animateCheck(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		for pause(ctx, 250*time.Millisecond) == nil {
+		for sleepFor(ctx, 250*time.Millisecond) == nil {
 			st.mu.Lock()
-			st.draw()
+			st.drawCheck()
 			st.mu.Unlock()
 		}
 	}()
@@ -315,9 +315,9 @@ func (st *stage) animate(ctx context.Context) (stop func()) {
 	}
 }
 
-// box is the check as it stands: its title, a line for each reviewer, and what comes next.
-func (st *stage) box() string {
-	s := st.sight
+// renderCheck is the check as it stands: its title, a line for each reviewer, and what comes next.
+func (st *demoScreen) renderCheck() string {
+	s := st.summary
 	sign, tint := "●", yellow
 	switch s.Conclusion {
 	case "success":
@@ -331,30 +331,30 @@ func (st *stage) box() string {
 	}
 	inner := st.width - 6
 	lines := []string{
-		st.paint(st.style().Bold(true), s.Check) + st.paint(st.style().Foreground(grey), "   "+s.PR+" at "+s.Head[:min(len(s.Head), 7)]),
+		st.paintText(st.newStyle().Bold(true), s.Check) + st.paintText(st.newStyle().Foreground(grey), "   "+s.PR+" at "+s.Head[:min(len(s.Head), 7)]),
 		"",
 	}
-	for i, line := range wrapped(s.Says, inner-2) {
+	for i, line := range wrapWords(s.Says, inner-2) {
 		lead := sign + " "
 		if i > 0 {
 			lead = "  "
 		}
-		lines = append(lines, st.paint(st.style().Foreground(tint).Bold(true), clipped(lead+line, inner)))
+		lines = append(lines, st.paintText(st.newStyle().Foreground(tint).Bold(true), clipText(lead+line, inner)))
 	}
 	lines = append(lines, "")
 	for _, l := range s.Lanes {
-		lines = append(lines, st.row(l, inner))
+		lines = append(lines, st.renderReviewer(l, inner))
 	}
-	lines = append(lines, "", st.paint(st.style().Foreground(grey), clipped(st.next(), inner)))
-	border := st.style().Border(lipgloss.RoundedBorder()).Padding(0, 2).Width(st.width)
+	lines = append(lines, "", st.paintText(st.newStyle().Foreground(grey), clipText(st.describeNext(), inner)))
+	border := st.newStyle().Border(lipgloss.RoundedBorder()).Padding(0, 2).Width(st.width)
 	if st.color {
 		border = border.BorderForeground(tint)
 	}
 	return "\n" + border.Render(strings.Join(lines, "\n")) + "\n"
 }
 
-// row is a reviewer with its vote.
-func (st *stage) row(l dashboard.Lane, width int) string {
+// renderReviewer is a reviewer with its vote.
+func (st *demoScreen) renderReviewer(l dashboard.Lane, width int) string {
 	sign, tint, word := "…", grey, "pending"
 	switch l.Vote {
 	case quorum.Approve.String():
@@ -365,16 +365,16 @@ func (st *stage) row(l dashboard.Lane, width int) string {
 		sign, tint, word = "–", yellow, "unavailable"
 	}
 	why := l.Why
-	if said := st.says[l.Name]; said != "" {
+	if said := st.objections[l.Name]; said != "" {
 		why = said
 	}
-	return fmt.Sprintf("%-10s%s  %s", l.Name, st.paint(st.style().Foreground(tint), fmt.Sprintf("%s %-11s", sign, word)),
-		st.paint(st.style().Foreground(grey), clipped(why, width-26)))
+	return fmt.Sprintf("%-10s%s  %s", l.Name, st.paintText(st.newStyle().Foreground(tint), fmt.Sprintf("%s %-11s", sign, word)),
+		st.paintText(st.newStyle().Foreground(grey), clipText(why, width-26)))
 }
 
-// next is what comes next, and when.
-func (st *stage) next() string {
-	s, now := st.sight, st.now()
+// describeNext is what comes next, and when.
+func (st *demoScreen) describeNext() string {
+	s, now := st.summary, st.now()
 	clock := now.Format("15:04:05")
 	left := func(t time.Time) string { return max(t.Sub(now), 0).Truncate(time.Second).String() }
 	switch {
@@ -396,21 +396,21 @@ func (st *stage) next() string {
 	return clock
 }
 
-func clipped(text string, width int) string {
+func clipText(text string, width int) string {
 	if r := []rune(text); len(r) > max(width, 8) {
 		return string(r[:max(width, 8)-1]) + "…"
 	}
 	return text
 }
 
-// end says what to do next, and where the dashboard stays. What comes later is seen there.
-func (st *stage) end(dashboard string) {
-	st.close()
+// printClosing says what to do next, and where the dashboard stays. What comes later is seen there.
+func (st *demoScreen) printClosing(dashboard string) {
+	st.restoreCursor()
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	st.draws = false
+	st.drawsInPlace = false
 	fmt.Fprintln(st.w)
-	for _, line := range wrapped("A green run was not taken for a review. An outage cost one rerun and no merge. A late objection was heard, "+
+	for _, line := range wrapWords("A green run was not taken for a review. An outage cost one rerun and no merge. A late objection was heard, "+
 		"and a new commit had to earn its own pass.", st.width) {
 		fmt.Fprintln(st.w, line)
 	}
@@ -421,10 +421,10 @@ func (st *stage) end(dashboard string) {
 		{"coordinator simulate FILE", "play your own bad day (docs/scenarios.md)"},
 		{"README.md", "let a job post the check: coordinator run --wait"},
 	} {
-		fmt.Fprintf(st.w, "  %s  %s\n", st.paint(st.style().Bold(true), fmt.Sprintf("%-25s", step[0])), step[1])
+		fmt.Fprintf(st.w, "  %s  %s\n", st.paintText(st.newStyle().Bold(true), fmt.Sprintf("%-25s", step[0])), step[1])
 	}
 	fmt.Fprintln(st.w)
 	if dashboard != "" {
-		fmt.Fprintf(st.w, "The dashboard stays at %s until you press Ctrl-C.\n", st.paint(st.style().Bold(true), dashboard))
+		fmt.Fprintf(st.w, "The dashboard stays at %s until you press Ctrl-C.\n", st.paintText(st.newStyle().Bold(true), dashboard))
 	}
 }

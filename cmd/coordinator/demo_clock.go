@@ -15,13 +15,13 @@ import (
 type storyClock struct {
 	speed float64 // story seconds per second; 0: it jumps
 
-	mu     sync.Mutex
-	at     time.Time // what it shows while it stands
-	since  time.Time // of the machine's clock: it runs since then, from at; zero: it stands
-	until  time.Time // where it stops
-	rate   float64
-	alarms map[*storyAlarm]struct{}
-	set    chan struct{} // there is a new alarm
+	mu           sync.Mutex
+	stoppedAt    time.Time // what it shows while it stands
+	runningSince time.Time // of the machine's clock: it runs since then, from at; zero: it stands
+	stopAt       time.Time // where it stops
+	rate         float64
+	alarms       map[*storyAlarm]struct{}
+	alarmSet     chan struct{} // there is a new alarm
 }
 
 type storyAlarm struct {
@@ -30,23 +30,23 @@ type storyAlarm struct {
 }
 
 func newStoryClock(begin time.Time, speed float64) *storyClock {
-	return &storyClock{speed: speed, at: begin, alarms: map[*storyAlarm]struct{}{}, set: make(chan struct{}, 1)}
+	return &storyClock{speed: speed, stoppedAt: begin, alarms: map[*storyAlarm]struct{}{}, alarmSet: make(chan struct{}, 1)}
 }
 
 // Now is the story's time.
 func (c *storyClock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.now()
+	return c.nowLocked()
 }
 
-func (c *storyClock) now() time.Time {
-	if c.since.IsZero() {
-		return c.at
+func (c *storyClock) nowLocked() time.Time {
+	if c.runningSince.IsZero() {
+		return c.stoppedAt
 	}
-	now := c.at.Add(time.Duration(float64(time.Since(c.since)) * c.rate))
-	if now.After(c.until) {
-		return c.until
+	now := c.stoppedAt.Add(time.Duration(float64(time.Since(c.runningSince)) * c.rate))
+	if now.After(c.stopAt) {
+		return c.stopAt
 	}
 	return now
 }
@@ -57,9 +57,9 @@ func (c *storyClock) Alarm(at time.Time) (ring <-chan time.Time, stop func()) {
 	defer c.mu.Unlock()
 	a := &storyAlarm{at: at, ring: make(chan time.Time, 1)}
 	c.alarms[a] = struct{}{}
-	c.rung(c.now())
+	c.ringDue(c.nowLocked())
 	select {
-	case c.set <- struct{}{}:
+	case c.alarmSet <- struct{}{}:
 	default:
 	}
 	return a.ring, func() {
@@ -69,9 +69,9 @@ func (c *storyClock) Alarm(at time.Time) (ring <-chan time.Time, stop func()) {
 	}
 }
 
-// rung rings what is due, and returns when the next one is, at the latest until.
-func (c *storyClock) rung(now time.Time) (next time.Time) {
-	next = c.until
+// ringDue rings what is due, and returns when the next one is, at the latest until.
+func (c *storyClock) ringDue(now time.Time) (next time.Time) {
+	next = c.stopAt
 	for a := range c.alarms {
 		switch {
 		case !a.at.After(now):
@@ -84,41 +84,41 @@ func (c *storyClock) rung(now time.Time) (next time.Time) {
 	return next
 }
 
-// goTo lets the time pass until a moment. If ctx ends before, the clock stands where it is then.
-func (c *storyClock) goTo(ctx context.Context, until time.Time) error {
+// advanceTo lets the time pass until a moment. If ctx ends before, the clock stands where it is then.
+func (c *storyClock) advanceTo(ctx context.Context, until time.Time) error {
 	if c.speed > 0 {
-		return c.run(ctx, until, c.speed)
+		return c.runUntil(ctx, until, c.speed)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if until.After(c.at) {
-		c.at = until
+	if until.After(c.stoppedAt) {
+		c.stoppedAt = until
 	}
-	c.rung(c.at)
+	c.ringDue(c.stoppedAt)
 	return nil
 }
 
-// run lets the clock run at a rate.
-func (c *storyClock) run(ctx context.Context, until time.Time, rate float64) error {
+// runUntil lets the clock run at a rate.
+func (c *storyClock) runUntil(ctx context.Context, until time.Time, rate float64) error {
 	c.mu.Lock()
-	c.since, c.until, c.rate = time.Now(), until, rate
-	if until.Before(c.at) {
-		c.until = c.at
+	c.runningSince, c.stopAt, c.rate = time.Now(), until, rate
+	if until.Before(c.stoppedAt) {
+		c.stopAt = c.stoppedAt
 	}
 	c.mu.Unlock()
 	defer func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.at, c.since = c.now(), time.Time{}
+		c.stoppedAt, c.runningSince = c.nowLocked(), time.Time{}
 	}()
 	for {
 		c.mu.Lock()
-		now := c.now()
-		wait := min(float64(c.rung(now).Sub(now))/rate+1, float64(time.Hour)) // a rate may be very small
-		over := !now.Before(c.until)
+		now := c.nowLocked()
+		wait := min(float64(c.ringDue(now).Sub(now))/rate+1, float64(time.Hour)) // a rate may be very small
+		over := !now.Before(c.stopAt)
 		c.mu.Unlock()
 		if over {
 			return nil
@@ -128,7 +128,7 @@ func (c *storyClock) run(ctx context.Context, until time.Time, rate float64) err
 		case <-ctx.Done():
 			timer.Stop()
 			return context.Cause(ctx)
-		case <-c.set:
+		case <-c.alarmSet:
 			timer.Stop()
 		case <-timer.C:
 		}

@@ -36,19 +36,19 @@ import (
 	"github.com/review-coordinator/coordinator/internal/story"
 )
 
-// demoInstallation is that of the App on the demo's repository.
-const demoInstallation = 77
+// demoInstallationID is that of the App on the demo's repository.
+const demoInstallationID = 77
 
 // demo is a story with the daemon that lives through it.
 type demo struct {
-	story  *story.Scenario
-	clock  *storyClock
-	hub    *sandbox.Hub
-	github *sandbox.GitHub
-	server *server
-	folder string
-	posted atomic.Int64 // webhooks
-	done   <-chan struct{}
+	story       *story.Scenario
+	clock       *storyClock
+	hub         *sandbox.Hub
+	github      *sandbox.GitHub
+	server      *server
+	dir         string
+	postedCount atomic.Int64 // webhooks
+	workEnded   <-chan struct{}
 }
 
 // openDemo opens everything and begins nothing. The dashboard is at admin. What it returns must be closed, with an
@@ -63,20 +63,20 @@ func openDemo(ctx context.Context, c *command, s *story.Scenario, clock *storyCl
 	app := sandbox.App{Slug: "review-coordinator", ID: 4711}
 	d.hub = sandbox.NewHub(sandbox.HubOptions{App: app, Secret: secret, Now: clock.Now}) // without Key: JWTs are signed by the machine's clock
 	d.hub.Disturb(func(sandbox.Delivery) sandbox.Fate {
-		d.posted.Add(1)
+		d.postedCount.Add(1)
 		return sandbox.Fate{}
 	})
 	d.github = s.GitHub(sandbox.Options{Now: clock.Now})
 	d.github.SetFile(".github/review-coordinator.yml", "", s.Policy)
-	d.hub.Add(demoInstallation, d.github)
-	if d.folder, err = os.MkdirTemp("", "review-coordinator-demo-"); err != nil {
+	d.hub.Add(demoInstallationID, d.github)
+	if d.dir, err = os.MkdirTemp("", "review-coordinator-demo-"); err != nil {
 		return d, fmt.Errorf("make the demo's folder: %w", err)
 	}
 	d.server, err = openServer(ctx, serverConfig{
-		Listen: anyPort, AdminListen: admin, AdminElse: anyPort, Database: filepath.Join(d.folder, "demo.db"), Secrets: []string{secret}, Resync: 5 * time.Minute, Log: c.demoLog(), Now: clock.Now,
+		Listen: anyLocalAddress, AdminListen: admin, AdminElse: anyLocalAddress, Database: filepath.Join(d.dir, "demo.db"), Secrets: []string{secret}, Resync: 5 * time.Minute, Log: c.demoLog(), Now: clock.Now,
 		GitHub: github.Options{
 			App:       &github.App{ID: app.ID, Key: pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})},
-			Transport: storyTokens{d.hub}, UserAgent: "review-coordinator",
+			Transport: tokenExpiryTransport{d.hub}, UserAgent: "review-coordinator",
 		},
 		Tune: func(config *daemon.Config) {
 			config.Alarm = clock.Alarm
@@ -87,16 +87,16 @@ func openDemo(ctx context.Context, c *command, s *story.Scenario, clock *storyCl
 }
 
 // The dashboard is where serve has it, or, if another program is there, anywhere.
-const usualPort, anyPort = "127.0.0.1:9090", "127.0.0.1:0"
+const defaultAdminAddress, anyLocalAddress = "127.0.0.1:9090", "127.0.0.1:0"
 
-// storyTokens brings the Hub's answers. A token's end is told by the story's clock, and what asks for tokens goes by the
+// tokenExpiryTransport brings the Hub's answers. A token's end is told by the story's clock, and what asks for tokens goes by the
 // machine's: by that one it is told an end that comes earlier.
-type storyTokens struct{ hub *sandbox.Hub }
+type tokenExpiryTransport struct{ hub *sandbox.Hub }
 
-// tokensLast is less than the hour that a token is good for, by more than a story takes.
-const tokensLast = 30 * time.Minute
+// tokenLifetime is less than the hour that a token is good for, by more than a story takes.
+const tokenLifetime = 30 * time.Minute
 
-func (s storyTokens) RoundTrip(req *http.Request) (*http.Response, error) {
+func (s tokenExpiryTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := s.hub.RoundTrip(req)
 	if err != nil || resp.StatusCode != http.StatusCreated || !strings.HasSuffix(req.URL.Path, "/access_tokens") {
 		return resp, err
@@ -106,7 +106,7 @@ func (s storyTokens) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := json.NewDecoder(resp.Body).Decode(&token); err != nil {
 		return nil, fmt.Errorf("read a token: %w", err)
 	}
-	token["expires_at"] = json.RawMessage(time.Now().Add(tokensLast).UTC().Format(`"` + time.RFC3339 + `"`))
+	token["expires_at"] = json.RawMessage(time.Now().Add(tokenLifetime).UTC().Format(`"` + time.RFC3339 + `"`))
 	text, err := json.Marshal(token)
 	if err != nil {
 		return nil, fmt.Errorf("write a token: %w", err) // unreachable: it was read
@@ -129,16 +129,16 @@ func (d *demo) close() {
 	if d.server != nil {
 		d.server.close()
 	}
-	if d.folder != "" {
-		_ = os.RemoveAll(d.folder) // a folder for such things: the system clears it
+	if d.dir != "" {
+		_ = os.RemoveAll(d.dir) // a folder for such things: the system clears it
 	}
 }
 
-// dashboard is where it is.
-func (d *demo) dashboard() string { return "http://" + d.server.admin.Addr().String() + "/" }
+// dashboardURL is where it is.
+func (d *demo) dashboardURL() string { return "http://" + d.server.adminListener.Addr().String() + "/" }
 
-// live lets the daemon work, and GitHub tell it what happens, while tell does.
-func (d *demo) live(ctx context.Context, tell func(context.Context) error) error {
+// runDaemon lets the daemon work, and GitHub tell it what happens, while tell does.
+func (d *demo) runDaemon(ctx context.Context, tell func(context.Context) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	group, ctx := errgroup.WithContext(ctx)
@@ -146,7 +146,7 @@ func (d *demo) live(ctx context.Context, tell func(context.Context) error) error
 	if !ok {
 		return errors.New("hear of the daemon's work: too many listen") // unreachable: nobody else does yet
 	}
-	d.done = done
+	d.workEnded = done
 	serving, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
 	group.Go(func() error { return d.server.serve(serving) })
@@ -154,7 +154,7 @@ func (d *demo) live(ctx context.Context, tell func(context.Context) error) error
 		defer end() // what is on its way arrives: the server must not complain of a caller that hung up
 		wire := &http.Transport{}
 		defer wire.CloseIdleConnections()
-		d.hub.DeliverTo(ctx, "http://"+d.server.hooks.Addr().String()+daemon.WebhookPath, &http.Client{Transport: wire})
+		d.hub.DeliverTo(ctx, "http://"+d.server.webhookListener.Addr().String()+daemon.WebhookPath, &http.Client{Transport: wire})
 		return nil
 	})
 	group.Go(func() error {
@@ -164,27 +164,27 @@ func (d *demo) live(ctx context.Context, tell func(context.Context) error) error
 	return group.Wait()
 }
 
-// play tells the story, once the daemon has found the repository.
-func (d *demo) play(ctx context.Context, a story.Audience) error {
-	if err := d.worked(ctx); err != nil {
+// playStory tells the story, once the daemon has found the repository.
+func (d *demo) playStory(ctx context.Context, a story.Audience) error {
+	if err := d.awaitWork(ctx); err != nil {
 		return err
 	}
-	if err := d.settled(ctx); err != nil {
+	if err := d.awaitSettled(ctx); err != nil {
 		return err
 	}
 	_, err := d.story.Perform(ctx, story.Performance{
-		Hub: d.hub, GitHub: d.github, Clock: sandbox.Clock{Now: d.clock.Now, Sleep: d.sleep}, Rest: d.rest, Audience: a,
+		Hub: d.hub, GitHub: d.github, Clock: sandbox.Clock{Now: d.clock.Now, Sleep: d.advanceStory}, Rest: d.awaitNextDue, Audience: a,
 	})
 	return err
 }
 
-// stay lets the time go on as it does elsewhere, until ctx ends.
-func (d *demo) stay(ctx context.Context) {
-	_ = d.clock.run(ctx, d.clock.Now().AddDate(100, 0, 0), 1) // it ends by ctx
+// runInRealTime lets the time go on as it does elsewhere, until ctx ends.
+func (d *demo) runInRealTime(ctx context.Context) {
+	_ = d.clock.runUntil(ctx, d.clock.Now().AddDate(100, 0, 0), 1) // it ends by ctx
 }
 
-// sleep lets the time pass. What the daemon does by itself meanwhile it does in its moment.
-func (d *demo) sleep(ctx context.Context, duration time.Duration) error {
+// advanceStory lets the time pass. What the daemon does by itself meanwhile it does in its moment.
+func (d *demo) advanceStory(ctx context.Context, duration time.Duration) error {
 	until := d.clock.Now().Add(duration)
 	for {
 		due, err := d.server.store.Next(ctx, nil)
@@ -193,21 +193,21 @@ func (d *demo) sleep(ctx context.Context, duration time.Duration) error {
 		}
 		own := due.After(d.clock.Now()) && due.Before(until)
 		if !own {
-			return d.clock.goTo(ctx, until)
+			return d.clock.advanceTo(ctx, until)
 		}
-		if err := d.clock.goTo(ctx, due); err != nil {
+		if err := d.clock.advanceTo(ctx, due); err != nil {
 			return err
 		}
-		if err := d.settled(ctx); err != nil {
+		if err := d.awaitSettled(ctx); err != nil {
 			return err
 		}
 	}
 }
 
-// rest waits until the daemon has dealt with all that it was told, and returns when a pull request is looked at by itself:
+// awaitNextDue waits until the daemon has dealt with all that it was told, and returns when a pull request is looked at by itself:
 // looking over the repositories goes on for ever.
-func (d *demo) rest(ctx context.Context) (next time.Time, err error) {
-	if err := d.settled(ctx); err != nil {
+func (d *demo) awaitNextDue(ctx context.Context) (next time.Time, err error) {
+	if err := d.awaitSettled(ctx); err != nil {
 		return time.Time{}, err
 	}
 	rows, err := d.server.store.List(ctx, store.Query{Thin: true})
@@ -222,34 +222,34 @@ func (d *demo) rest(ctx context.Context) (next time.Time, err error) {
 	return next, nil
 }
 
-// settled waits until all webhooks have come in and all work is done: what is done may cause webhooks, and these work.
-func (d *demo) settled(ctx context.Context) error {
+// awaitSettled waits until all webhooks have come in and all work is done: what is done may cause webhooks, and these work.
+func (d *demo) awaitSettled(ctx context.Context) error {
 	for {
-		posted := d.posted.Load()
+		posted := d.postedCount.Load()
 		if err := d.hub.Delivered(ctx); err != nil {
 			return fmt.Errorf("deliver webhooks: %w", err)
 		}
 		for {
-			busy, err := d.busy(ctx)
+			busy, err := d.hasWork(ctx)
 			if err != nil {
 				return err
 			}
 			if !busy {
 				break
 			}
-			if err := d.worked(ctx); err != nil {
+			if err := d.awaitWork(ctx); err != nil {
 				return err
 			}
 		}
-		if d.posted.Load() == posted {
+		if d.postedCount.Load() == posted {
 			return nil
 		}
 	}
 }
 
-// busy reports whether anything is due or worked on. It reads the table once: between two reads a work could end, of which
+// hasWork reports whether anything is due or worked on. It reads the table once: between two reads a work could end, of which
 // the first sees no due time and the second no lease.
-func (d *demo) busy(ctx context.Context) (bool, error) {
+func (d *demo) hasWork(ctx context.Context) (bool, error) {
 	rows, err := d.server.store.List(ctx, store.Query{Thin: true})
 	if err != nil {
 		return false, fmt.Errorf("ask what is due: %w", err)
@@ -258,12 +258,12 @@ func (d *demo) busy(ctx context.Context) (bool, error) {
 	return slices.ContainsFunc(rows, func(r store.Row) bool { return r.Leased || !r.Due.IsZero() && !r.Due.After(now) }), nil
 }
 
-// worked waits for the end of a work.
-func (d *demo) worked(ctx context.Context) error {
+// awaitWork waits for the end of a work.
+func (d *demo) awaitWork(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)
-	case _, ok := <-d.done:
+	case _, ok := <-d.workEnded:
 		if !ok {
 			return fmt.Errorf("wait for the daemon: %w", context.Canceled)
 		}
@@ -271,8 +271,8 @@ func (d *demo) worked(ctx context.Context) error {
 	}
 }
 
-// finding is what a reviewer objects to first, as the text of the check quotes it; "" if it quotes nothing.
-func (d *demo) finding(head, reviewer string) string {
+// firstFinding is what a reviewer objects to first, as the text of the check quotes it; "" if it quotes nothing.
+func (d *demo) firstFinding(head, reviewer string) string {
 	for _, run := range d.github.Own(head) {
 		_, quoted, _ := strings.Cut(run.Text, "\n**"+reviewer+"**")
 		if _, body, found := strings.Cut(quoted, "\n```"); found {

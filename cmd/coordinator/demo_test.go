@@ -26,17 +26,17 @@ import (
 // The title is the message of the check: a narrow terminal breaks it, and loses none of it.
 func TestNarrowDemo(t *testing.T) {
 	title := "Unverified: 1 of 2 approvals; gemini unavailable; copilot: review not received; openai approves"
-	st := &stage{width: 60, now: func() time.Time { return time.Unix(0, 0).UTC() }}
-	st.sight = dashboard.Sight{Says: title}
+	st := &demoScreen{width: 60, now: func() time.Time { return time.Unix(0, 0).UTC() }}
+	st.summary = dashboard.Sight{Says: title}
 	var words []string
-	for line := range strings.Lines(st.box()) {
+	for line := range strings.Lines(st.renderCheck()) {
 		if n := len([]rune(strings.TrimRight(line, "\n"))); n > 60 {
 			t.Errorf("a line is %d wide: %s", n, line)
 		}
 		words = append(words, strings.Fields(strings.Trim(line, "│╭╮╰╯─ \n"))...)
 	}
 	if !strings.Contains(strings.Join(words, " "), title) {
-		t.Errorf("the title is cut:\n%s", st.box())
+		t.Errorf("the title is cut:\n%s", st.renderCheck())
 	}
 }
 
@@ -54,14 +54,14 @@ func TestDemoBox(t *testing.T) {
 		{dashboard.Sight{Verdict: "blocked", Lanes: []dashboard.Lane{{Name: "copilot", Vote: "object", Why: "it objects"}}}, "copilot   ✗ objects      divides by zero"},
 		{dashboard.Sight{Verdict: "unverified", Lanes: []dashboard.Lane{{Name: "gemini", Vote: "unavailable", Why: "no review by its deadline"}}}, "– unavailable  no review by its deadline"},
 	} {
-		st := &stage{width: 80, now: func() time.Time { return now }, finding: func(_, reviewer string) string {
+		st := &demoScreen{width: 80, now: func() time.Time { return now }, findingOf: func(_, reviewer string) string {
 			if reviewer != "copilot" {
 				t.Errorf("what %s objects to is asked for", reviewer)
 			}
 			return "divides by zero"
 		}}
-		st.looked(test.sight)
-		if box := st.box(); !strings.Contains(box, test.says) {
+		st.updateCheck(test.sight)
+		if box := st.renderCheck(); !strings.Contains(box, test.says) {
 			t.Errorf("the box does not say %q:\n%s", test.says, box)
 		}
 	}
@@ -164,19 +164,19 @@ func TestDemoFinding(t *testing.T) {
 	}
 	clock := newStoryClock(story.Begin, 0)
 	c := &command{Stdout: io.Discard, Stderr: io.Discard, Getenv: func(string) string { return "" }}
-	st := newStage(c, false)
+	st := newDemoScreen(c, false)
 	st.now = clock.Now
 	heard := map[string]bool{}
-	d, err := openDemo(t.Context(), c, s, clock, anyPort, func(s dashboard.Sight) {
-		st.looked(s)
-		heard[st.says["copilot"]] = true
+	d, err := openDemo(t.Context(), c, s, clock, anyLocalAddress, func(s dashboard.Sight) {
+		st.updateCheck(s)
+		heard[st.objections["copilot"]] = true
 	})
 	defer d.close()
 	if err != nil {
 		t.Fatal(err)
 	}
-	st.finding = d.finding
-	if err := d.live(t.Context(), func(ctx context.Context) error { return st.tell(ctx, d) }); err != nil {
+	st.findingOf = d.firstFinding
+	if err := d.runDaemon(t.Context(), func(ctx context.Context) error { return st.playStory(ctx, d) }); err != nil {
 		t.Error(err)
 	}
 	if says := "A cart of free items divides by zero here."; !heard[says] {
@@ -221,7 +221,7 @@ func TestStoryClock(t *testing.T) {
 				t.Errorf("speed %v: it stood at %s", speed, now)
 			}
 			began := time.Now()
-			if err := c.goTo(t.Context(), begin.Add(96*time.Second)); err != nil {
+			if err := c.advanceTo(t.Context(), begin.Add(96*time.Second)); err != nil {
 				t.Error(err)
 			}
 			synctest.Wait()
@@ -240,7 +240,7 @@ func TestStoryClock(t *testing.T) {
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
-			if err := c.run(ctx, begin.Add(time.Hour), 1); err == nil {
+			if err := c.runUntil(ctx, begin.Add(time.Hour), 1); err == nil {
 				t.Errorf("speed %v: it ran for an hour in a second", speed)
 			}
 			if now := c.Now(); !now.Equal(begin.Add(97 * time.Second)) {

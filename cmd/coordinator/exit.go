@@ -36,14 +36,18 @@ func (e *exitError) Error() string {
 
 func (e *exitError) Unwrap() error { return e.err }
 
-// usage is an error of the caller's, with what to do about it.
-func usage(err error, hint string) error { return &exitError{code: exitUsage, err: err, hint: hint} }
+// usageError is an error of the caller's, with what to do about it.
+func usageError(err error, hint string) error {
+	return &exitError{code: exitUsage, err: err, hint: hint}
+}
 
-// hinted is an error with what to do about it.
-func hinted(err error, hint string) error { return &exitError{code: exitFailed, err: err, hint: hint} }
+// hintedError is an error with what to do about it.
+func hintedError(err error, hint string) error {
+	return &exitError{code: exitFailed, err: err, hint: hint}
+}
 
-// exit says what err is and returns the exit code for it.
-func (c *command) exit(ctx context.Context, err error) int {
+// reportError says what err is and returns the exit code for it.
+func (c *command) reportError(ctx context.Context, err error) int {
 	if err == nil {
 		return 0
 	}
@@ -72,8 +76,8 @@ func oneLine(text string) string {
 	}, text)
 }
 
-// terminal reports whether Stdout is one.
-func (c *command) terminal() bool {
+// stdoutIsTerminal reports whether Stdout is one.
+func (c *command) stdoutIsTerminal() bool {
 	f, ok := c.Stdout.(*os.File)
 	return ok && term.IsTerminal(f.Fd())
 }

@@ -34,7 +34,7 @@ Examples:
   coordinator explain octo/shop#7 --config stricter.yml`
 }
 
-var reference = regexp.MustCompile(`^([A-Za-z0-9._-]+)/([A-Za-z0-9._-]+)#([0-9]{1,9})$`)
+var pullReference = regexp.MustCompile(`^([A-Za-z0-9._-]+)/([A-Za-z0-9._-]+)#([0-9]{1,9})$`)
 
 // explanation is what --json prints.
 type explanation struct {
@@ -47,27 +47,27 @@ type explanation struct {
 
 // Run explains.
 func (cmd explainCmd) Run(ctx context.Context, c *command) error {
-	m := reference.FindStringSubmatch(cmd.PR)
+	m := pullReference.FindStringSubmatch(cmd.PR)
 	if m == nil {
-		return usage(fmt.Errorf("%q is no pull request", cmd.PR), "write it as OWNER/NAME#N: coordinator explain octo/shop#7")
+		return usageError(fmt.Errorf("%q is no pull request", cmd.PR), "write it as OWNER/NAME#N: coordinator explain octo/shop#7")
 	}
 	number, _ := strconv.Atoi(m[3]) // at most nine digits
 	pr := quorum.PR{Owner: m[1], Repo: m[2], Number: number}
-	client, app, err := c.connect(ctx, pr.Owner, pr.Repo, reads)
+	client, app, err := c.connectGitHub(ctx, pr.Owner, pr.Repo, readAccess)
 	if err != nil {
 		return err
 	}
-	forge := github.NewForge(client, app, "", c.logger())
+	forge := github.NewForge(client, app, "", c.newLogger())
 	if cmd.Config != "" {
 		src, err := readFile(cmd.Config)
 		if err != nil {
-			return usage(err, "")
+			return usageError(err, "")
 		}
 		forge.Suppose(cmd.Config, src)
 	}
 	look, err := (&loop.Reconciler{Forge: forge}).Look(ctx, pr)
 	if err != nil {
-		return reads.refused(err)
+		return readAccess.explainRefusal(err)
 	}
 	considered := evidence.Consider(look.Policy, look.Snapshot)
 	if cmd.JSON {

@@ -37,25 +37,25 @@ Examples:
 
 // Run surveys the repository and writes the file.
 func (cmd configInitCmd) Run(ctx context.Context, c *command) error {
-	owner, name, err := c.repository(cmd.Repo, "config init")
+	owner, name, err := c.resolveRepo(cmd.Repo, "config init")
 	if err != nil {
 		return err
 	}
 	if cmd.Write != "" && !cmd.Force { // before a minute of reading
 		if _, err := os.Lstat(cmd.Write); err == nil {
-			return usage(fmt.Errorf("%s exists", cmd.Write), "--force overwrites it")
+			return usageError(fmt.Errorf("%s exists", cmd.Write), "--force overwrites it")
 		}
 	}
-	client, _, err := c.connect(ctx, owner, name, reads)
+	client, _, err := c.connectGitHub(ctx, owner, name, readAccess)
 	if err != nil {
 		return err
 	}
 	survey, err := github.SurveyRepo(ctx, client, owner, name, func(step string) { fmt.Fprintf(c.Stderr, "reading %s of %s/%s\n", step, owner, name) })
 	if err != nil {
-		return reads.refused(err)
+		return readAccess.explainRefusal(err)
 	}
 	src, fill := config.Init(survey)
-	if err := cmd.put(c, src); err != nil {
+	if err := cmd.writePolicy(c, src); err != nil {
 		return err
 	}
 	file := cmd.Write
@@ -73,12 +73,12 @@ func (cmd configInitCmd) Run(ctx context.Context, c *command) error {
 	case err != nil:
 		return err
 	default:
-		fmt.Fprintf(c.Stderr, "found %s; %s needed\n", count(policy.Voters(), "voter"), count(policy.Need, "approval"))
+		fmt.Fprintf(c.Stderr, "found %s; %s needed\n", countNoun(policy.Voters(), "voter"), countNoun(policy.Need, "approval"))
 	}
 	return nil
 }
 
-func (cmd configInitCmd) put(c *command, src []byte) error {
+func (cmd configInitCmd) writePolicy(c *command, src []byte) error {
 	if cmd.Write == "" {
 		if _, err := c.Stdout.Write(src); err != nil {
 			return fmt.Errorf("write policy: %w", err)
@@ -91,15 +91,15 @@ func (cmd configInitCmd) put(c *command, src []byte) error {
 	}
 	if dir := filepath.Dir(cmd.Write); !strings.HasPrefix(dir, "..") {
 		if err := os.MkdirAll(dir, 0o750); err != nil {
-			return usage(fmt.Errorf("write policy: %w", err), "")
+			return usageError(fmt.Errorf("write policy: %w", err), "")
 		}
 	}
 	f, err := os.OpenFile(cmd.Write, flags, 0o644) //nolint:gosec // a file of a repository: there is nothing in it to hide
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return usage(fmt.Errorf("%s exists", cmd.Write), "--force overwrites it")
+		return usageError(fmt.Errorf("%s exists", cmd.Write), "--force overwrites it")
 	case err != nil:
-		return usage(fmt.Errorf("write policy: %w", err), "")
+		return usageError(fmt.Errorf("write policy: %w", err), "")
 	}
 	_, err = f.Write(src)
 	if err = errors.Join(err, f.Close()); err != nil {

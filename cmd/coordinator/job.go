@@ -23,41 +23,41 @@ import (
 	"github.com/review-coordinator/coordinator/internal/report"
 )
 
-// A result is what a run came to for one pull request.
-type result struct {
-	pr    quorum.PR
-	look  loop.Look
-	check int64 // id of the check run; 0 without one
-	page  string
-	err   error
+// A runResult is what a run came to for one pull request.
+type runResult struct {
+	pr       quorum.PR
+	look     loop.Look
+	checkID  int64 // id of the check run; 0 without one
+	checkURL string
+	err      error
 }
 
-// report tells the job about all results. Outputs are written only if everything was evaluated: a verdict beside an error
+// reportResults tells the job about all results. Outputs are written only if everything was evaluated: a verdict beside an error
 // would be half of the truth.
-func (c *command) report(results []result) error {
-	failed := slices.ContainsFunc(results, func(r result) bool { return r.err != nil })
-	results = slices.DeleteFunc(slices.Clone(results), func(r result) bool { return r.look.Check.Name == "" && r.look.Decision.Verdict == 0 })
-	slices.SortStableFunc(results, worse)
+func (c *command) reportResults(results []runResult) error {
+	failed := slices.ContainsFunc(results, func(r runResult) bool { return r.err != nil })
+	results = slices.DeleteFunc(slices.Clone(results), func(r runResult) bool { return r.look.Check.Name == "" && r.look.Decision.Verdict == 0 })
+	slices.SortStableFunc(results, compareByRank)
 	if len(results) == 0 {
 		return nil
 	}
-	c.log(results)
-	c.notify(results)
-	if err := c.summarize(results); err != nil {
+	c.logTables(results)
+	c.printNotices(results)
+	if err := c.writeSummary(results); err != nil {
 		return err
 	}
 	if failed {
 		return nil
 	}
-	return c.output(results[0])
+	return c.writeOutputs(results[0])
 }
 
-// worse sorts the worst first: what holds a merge back, by how certain that is.
-func worse(a, b result) int {
-	return cmp.Compare(badness(a.look.Decision.Verdict), badness(b.look.Decision.Verdict))
+// compareByRank sorts the worst first: what holds a merge back, by how certain that is.
+func compareByRank(a, b runResult) int {
+	return cmp.Compare(verdictRank(a.look.Decision.Verdict), verdictRank(b.look.Decision.Verdict))
 }
 
-func badness(v quorum.Verdict) int {
+func verdictRank(v quorum.Verdict) int {
 	switch v {
 	case quorum.Blocked:
 		return 1
@@ -73,13 +73,13 @@ func badness(v quorum.Verdict) int {
 	return 0 // unreachable unless nothing was decided
 }
 
-// An output of a step.
-type output struct{ name, value string }
+// An stepOutput of a step.
+type stepOutput struct{ name, value string }
 
-// maxDecision keeps the decision far below what GitHub takes of one job's outputs.
-const maxDecision = 96 << 10
+// maxDecisionBytes keeps the decision far below what GitHub takes of one job's outputs.
+const maxDecisionBytes = 96 << 10
 
-func outputs(r result) ([]output, error) {
+func stepOutputs(r runResult) ([]stepOutput, error) {
 	d := r.look.Decision
 	verdict := d.Verdict.String()
 	if d.Verdict == quorum.Ended {
@@ -89,21 +89,21 @@ func outputs(r result) ([]output, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []output{
+	return []stepOutput{
 		{"verdict", verdict},
 		{"conclusion", r.look.Check.Conclusion},
 		{"approvals", strconv.Itoa(d.Approvals)},
 		{"need", strconv.Itoa(d.Need)},
-		{"unavailable", strings.Join(unavailable(d), ",")},
-		{"reruns", strconv.Itoa(reruns(r.look.Snapshot.Record))},
-		{"check-run-id", idText(r.check)},
-		{"check-url", r.page},
+		{"unavailable", strings.Join(unavailableReviewers(d), ",")},
+		{"reruns", strconv.Itoa(countReruns(r.look.Snapshot.Record))},
+		{"check-run-id", idText(r.checkID)},
+		{"check-url", r.checkURL},
 		{"next-check-at", timeText(d.Wake)},
 		{"decision", decision},
 	}, nil
 }
 
-func unavailable(d quorum.Decision) (names []string) {
+func unavailableReviewers(d quorum.Decision) (names []string) {
 	for _, b := range d.Ballots {
 		if b.Vote == quorum.Unavailable && !b.Shadow && !b.Retired {
 			names = append(names, b.Reviewer)
@@ -112,8 +112,8 @@ func unavailable(d quorum.Decision) (names []string) {
 	return names
 }
 
-// reruns counts those that were made on this head and that GitHub did not refuse.
-func reruns(rec quorum.Record) (n int) {
+// countReruns counts those that were made on this head and that GitHub did not refuse.
+func countReruns(rec quorum.Record) (n int) {
 	for _, in := range rec.Intents {
 		refused := slices.ContainsFunc(rec.Refusals, func(no quorum.Refusal) bool {
 			return no.Kind == in.Kind && no.Run == in.Run && no.Attempt == in.Attempt && no.Reviewer == in.Reviewer
@@ -140,7 +140,7 @@ func timeText(t time.Time) string {
 }
 
 // decisionJSON is the decision as tools read it. Where it is too long, what strangers wrote goes first; the counts stay.
-func decisionJSON(r result) (string, error) {
+func decisionJSON(r runResult) (string, error) {
 	type named struct {
 		PullRequest string `json:"pull_request"`
 		quorum.Decision
@@ -148,7 +148,7 @@ func decisionJSON(r result) (string, error) {
 	}
 	d := named{PullRequest: r.pr.String(), Decision: r.look.Decision}
 	text, err := json.MarshalIndent(d, "", " ")
-	if err == nil && len(text) > maxDecision {
+	if err == nil && len(text) > maxDecisionBytes {
 		d.Ballots, d.Cut = slices.Clone(d.Ballots), true
 		for i := range d.Ballots {
 			d.Ballots[i].Findings, d.Ballots[i].Answers = nil, nil
@@ -161,13 +161,13 @@ func decisionJSON(r result) (string, error) {
 	return string(text), nil
 }
 
-// encode writes outputs as the runner reads them: each between two lines that hold a delimiter. A value that holds it could
+// encodeOutputs writes outputs as the runner reads them: each between two lines that hold a delimiter. A value that holds it could
 // end early and go on as another output, so the delimiter is drawn, and drawn again until no value holds it.
-func encode(all []output, draw func() string) ([]byte, error) {
+func encodeOutputs(all []stepOutput, draw func() string) ([]byte, error) {
 	const tries = 8
 	for range tries {
 		delimiter := "ghadelimiter_" + draw()
-		if slices.ContainsFunc(all, func(o output) bool {
+		if slices.ContainsFunc(all, func(o stepOutput) bool {
 			return strings.Contains(o.value, delimiter) || strings.Contains(o.name, delimiter)
 		}) {
 			continue
@@ -181,32 +181,32 @@ func encode(all []output, draw func() string) ([]byte, error) {
 	return nil, errors.New("write outputs: every delimiter stands in a value")
 }
 
-// text is a value that the runner reads as it is written: UTF-8 without NUL.
-func text(value string) string {
+// cleanText is a value that the runner reads as it is written: UTF-8 without NUL.
+func cleanText(value string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(value, "\uFFFD"), "\x00", "\uFFFD")
 }
 
-func (c *command) output(worst result) error {
+func (c *command) writeOutputs(worst runResult) error {
 	path := c.Getenv("GITHUB_OUTPUT")
 	if path == "" {
 		return nil
 	}
-	all, err := outputs(worst)
+	all, err := stepOutputs(worst)
 	if err != nil {
 		return err
 	}
 	for i := range all {
-		all[i].value = text(all[i].value)
+		all[i].value = cleanText(all[i].value)
 	}
-	encoded, err := encode(all, rand.Text)
+	encoded, err := encodeOutputs(all, rand.Text)
 	if err != nil {
 		return err
 	}
-	return appendTo(path, encoded, "write outputs")
+	return appendToFile(path, encoded, "write outputs")
 }
 
-// appendTo adds text to a file of the runner's, on a line of its own.
-func appendTo(path string, text []byte, what string) (err error) {
+// appendToFile adds text to a file of the runner's, on a line of its own.
+func appendToFile(path string, text []byte, what string) (err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
 		return fmt.Errorf("%s: %w", what, err)
@@ -233,11 +233,11 @@ func appendTo(path string, text []byte, what string) (err error) {
 	return err
 }
 
-// maxSummary is what GitHub takes of one step's summary; more, and it shows none of it.
-const maxSummary = 1 << 20
+// maxSummaryBytes is what GitHub takes of one step's summary; more, and it shows none of it.
+const maxSummaryBytes = 1 << 20
 
-// summarize shows each check's own summary, table and all.
-func (c *command) summarize(results []result) error {
+// writeSummary shows each check's own summary, table and all.
+func (c *command) writeSummary(results []runResult) error {
 	path := c.Getenv("GITHUB_STEP_SUMMARY")
 	if path == "" {
 		return nil
@@ -248,61 +248,61 @@ func (c *command) summarize(results []result) error {
 	}
 	var b strings.Builder
 	for i, r := range results {
-		section := fmt.Sprintf("## %s\n\n%s\n\n", heading(r), text(r.look.Check.Summary))
-		rest := fmt.Sprintf("There is no room for %s more.\n", count(len(results)-i, "pull request"))
-		if used+int64(b.Len()+len(section)+len(rest)) >= maxSummary {
+		section := fmt.Sprintf("## %s\n\n%s\n\n", summaryHeading(r), cleanText(r.look.Check.Summary))
+		rest := fmt.Sprintf("There is no room for %s more.\n", countNoun(len(results)-i, "pull request"))
+		if used+int64(b.Len()+len(section)+len(rest)) >= maxSummaryBytes {
 			b.WriteString(rest)
 			break
 		}
 		b.WriteString(section)
 	}
-	if used+int64(b.Len()) >= maxSummary {
+	if used+int64(b.Len()) >= maxSummaryBytes {
 		return nil // another one has filled it: its summary stays
 	}
-	return appendTo(path, []byte(b.String()), "write job summary")
+	return appendToFile(path, []byte(b.String()), "write job summary")
 }
 
-// heading names a pull request, with a link to its check.
-func heading(r result) string {
+// summaryHeading names a pull request, with a link to its check.
+func summaryHeading(r runResult) string {
 	name := report.Quote(r.pr.String())
-	if strings.HasPrefix(r.page, "https://") && !strings.ContainsAny(r.page, " ()<>\"'`[]\\\n\r") {
-		return fmt.Sprintf("%s · [check](%s)", name, r.page)
+	if strings.HasPrefix(r.checkURL, "https://") && !strings.ContainsAny(r.checkURL, " ()<>\"'`[]\\\n\r") {
+		return fmt.Sprintf("%s · [check](%s)", name, r.checkURL)
 	}
 	return name
 }
 
-// log prints each check's table, folded where there are several.
-func (c *command) log(results []result) {
-	if c.runner == nil {
+// logTables prints each check's table, folded where there are several.
+func (c *command) logTables(results []runResult) {
+	if c.jobOutput == nil {
 		return
 	}
 	for _, r := range results {
 		if len(r.look.Decision.Ballots) == 0 {
 			continue
 		}
-		c.runner.command(func(a *githubactions.Action) { a.Group(oneLine(r.pr.String() + ": " + r.look.Check.Title)) })
+		c.jobOutput.sendCommand(func(a *githubactions.Action) { a.Group(oneLine(r.pr.String() + ": " + r.look.Check.Title)) })
 		fmt.Fprint(c.Stdout, report.Plain(r.look.Policy, r.look.Decision, r.look.At))
-		c.runner.command(func(a *githubactions.Action) { a.EndGroup() })
+		c.jobOutput.sendCommand(func(a *githubactions.Action) { a.EndGroup() })
 	}
 }
 
 // maxNotices is how many GitHub shows of one step.
 const maxNotices = 10
 
-// notify tells what needs a person, the worst first.
-func (c *command) notify(results []result) {
-	if c.runner == nil {
+// printNotices tells what needs a person, the worst first.
+func (c *command) printNotices(results []runResult) {
+	if c.jobOutput == nil {
 		return
 	}
 	var told int
 	for _, r := range results {
-		why, needed := person(r.look)
+		why, needed := neededAction(r.look)
 		if !needed || told == maxNotices {
 			continue
 		}
 		told++
 		title := oneLine(r.look.Check.Name + ": " + r.pr.String())
-		c.runner.command(func(a *githubactions.Action) {
+		c.jobOutput.sendCommand(func(a *githubactions.Action) {
 			a = a.WithFieldsMap(map[string]string{"title": title})
 			switch r.look.Decision.Verdict {
 			case quorum.Blocked, quorum.Unverified:
@@ -314,8 +314,8 @@ func (c *command) notify(results []result) {
 	}
 }
 
-// person says what a person must do about a pull request, if anything.
-func person(l loop.Look) (why string, needed bool) {
+// neededAction says what a person must do about a pull request, if anything.
+func neededAction(l loop.Look) (why string, needed bool) {
 	d := l.Decision
 	switch d.Verdict {
 	case quorum.Blocked, quorum.Unverified:
@@ -343,17 +343,17 @@ func person(l loop.Look) (why string, needed bool) {
 	return why, needed
 }
 
-// failOn is the error of a run whose verdict --fail-on names.
-func failOn(words string, results []result) error {
-	for _, r := range slices.SortedStableFunc(slices.Values(results), worse) {
-		if v := r.look.Decision.Verdict.String(); slices.Contains(verdictsOf(words), v) {
+// failOnError is the error of a run whose verdict --fail-on names.
+func failOnError(words string, results []runResult) error {
+	for _, r := range slices.SortedStableFunc(slices.Values(results), compareByRank) {
+		if v := r.look.Decision.Verdict.String(); slices.Contains(splitVerdicts(words), v) {
 			return &exitError{code: exitFailOn, err: fmt.Errorf("%s is %s: %s", r.pr, v, oneLine(r.look.Check.Title)), hint: "--fail-on asks for this exit code"}
 		}
 	}
 	return nil
 }
 
-func verdictsOf(words string) (all []string) {
+func splitVerdicts(words string) (all []string) {
 	for word := range strings.SplitSeq(words, ",") {
 		if word = strings.TrimSpace(word); word != "" {
 			all = append(all, word)
@@ -362,11 +362,11 @@ func verdictsOf(words string) (all []string) {
 	return all
 }
 
-// checkFailOn refuses what --fail-on does not know.
-func checkFailOn(words string) error {
-	for _, word := range verdictsOf(words) {
+// validateFailOn refuses what --fail-on does not know.
+func validateFailOn(words string) error {
+	for _, word := range splitVerdicts(words) {
 		if word != quorum.Blocked.String() && word != quorum.Unverified.String() {
-			return usage(fmt.Errorf("--fail-on %q is no verdict to fail on", word), "write blocked, unverified or blocked,unverified")
+			return usageError(fmt.Errorf("--fail-on %q is no verdict to fail on", word), "write blocked, unverified or blocked,unverified")
 		}
 	}
 	return nil

@@ -17,61 +17,61 @@ import (
 	"github.com/review-coordinator/coordinator/internal/github"
 )
 
-// writing are the grants of a token that evaluates and posts, as a job's permissions name them.
-const writing = "permissions: {actions: write, checks: write, contents: read, issues: read, pull-requests: write, statuses: read}"
+// writePermissions are the grants of a token that evaluates and posts, as a job's permissions name them.
+const writePermissions = "permissions: {actions: write, checks: write, contents: read, issues: read, pull-requests: write, statuses: read}"
 
 // access is what a command does with its token.
 type access uint8
 
 const (
-	reads  access = 1 + iota // looks only
-	writes                   // posts the check, runs reviewers again, asks them
+	readAccess  access = 1 + iota // looks only
+	writeAccess                   // posts the check, runs reviewers again, asks them
 )
 
-// needs are the grants without which nothing can be decided or posted, and those without which less is done.
-func (a access) needs() (must, should []github.Grant) {
+// neededGrants are the grants without which nothing can be decided or posted, and those without which less is done.
+func (a access) neededGrants() (must, should []github.Grant) {
 	must = []github.Grant{{Name: "actions", Level: "read"}, {Name: "checks", Level: "read"}, {Name: "contents", Level: "read"}, {Name: "pull_requests", Level: "read"}}
-	if a == writes {
+	if a == writeAccess {
 		must[1].Level = "write"
 		should = []github.Grant{{Name: "actions", Level: "write"}, {Name: "pull_requests", Level: "write"}, {Name: "statuses", Level: "read"}}
 	}
 	return must, should
 }
 
-// connect opens GitHub for one repository as the environment says. app is the slug of the App as which checks are written.
-func (c *command) connect(ctx context.Context, owner, repo string, will access) (client *github.Client, app string, err error) {
-	key, err := c.appKey()
+// connectGitHub opens GitHub for one repository as the environment says. app is the slug of the App as which checks are written.
+func (c *command) connectGitHub(ctx context.Context, owner, repo string, will access) (client *github.Client, app string, err error) {
+	key, err := c.appFromEnv()
 	if err != nil {
 		return nil, "", err
 	}
 	if key == nil {
-		client, err = c.client()
+		client, err = c.newTokenClient()
 		return client, github.ActionsApp, err
 	}
 	if owner == "" {
-		return nil, "", usage(errors.New("no repository: an App works on one that it is installed on"), "name it: --repo OWNER/NAME, or GITHUB_REPOSITORY")
+		return nil, "", usageError(errors.New("no repository: an App works on one that it is installed on"), "name it: --repo OWNER/NAME, or GITHUB_REPOSITORY")
 	}
 	client, err = github.NewClient(github.Options{
-		BaseURL: c.Getenv("GITHUB_API_URL"), App: key, UserAgent: "review-coordinator", Log: c.logger(),
+		BaseURL: c.Getenv("GITHUB_API_URL"), App: key, UserAgent: "review-coordinator", Log: c.newLogger(),
 	})
 	if err != nil {
-		return nil, "", usage(err, "")
+		return nil, "", usageError(err, "")
 	}
 	in, err := client.Install(ctx, owner, repo)
 	if err != nil {
-		return nil, "", c.notInstalled(err, owner, repo)
+		return nil, "", c.explainInstallError(err, owner, repo)
 	}
-	must, should := will.needs()
+	must, should := will.neededGrants()
 	if lacks := in.Lacks(must...); len(lacks) > 0 {
-		return nil, "", hinted(fmt.Errorf("the App %s lacks %s on %s/%s", in.Slug, grants(lacks), owner, repo), "add it in the App's settings, and accept it in the installation's")
+		return nil, "", hintedError(fmt.Errorf("the App %s lacks %s on %s/%s", in.Slug, joinGrants(lacks), owner, repo), "add it in the App's settings, and accept it in the installation's")
 	}
 	if lacks := in.Lacks(should...); len(lacks) > 0 {
-		c.warn(fmt.Sprintf("the App %s lacks %s: reviewers are not run again or asked as far as that is needed for it", in.Slug, grants(lacks)))
+		c.printWarning(fmt.Sprintf("the App %s lacks %s: reviewers are not run again or asked as far as that is needed for it", in.Slug, joinGrants(lacks)))
 	}
 	return client, in.Slug, nil
 }
 
-func grants(all []github.Grant) string {
+func joinGrants(all []github.Grant) string {
 	var words []string
 	for _, g := range all {
 		words = append(words, g.String())
@@ -79,80 +79,80 @@ func grants(all []github.Grant) string {
 	return strings.Join(words, ", ")
 }
 
-// warn says what is not as it should be and hinders nothing.
-func (c *command) warn(text string) {
-	if c.runner != nil {
-		c.runner.command(func(a *githubactions.Action) { a.Warningf("%s", oneLine(text)) })
+// printWarning says what is not as it should be and hinders nothing.
+func (c *command) printWarning(text string) {
+	if c.jobOutput != nil {
+		c.jobOutput.sendCommand(func(a *githubactions.Action) { a.Warningf("%s", oneLine(text)) })
 		return
 	}
 	fmt.Fprintf(c.Stderr, "warning: %s\n", oneLine(text))
 }
 
-// notInstalled adds what to do about an App that cannot work here.
-func (c *command) notInstalled(err error, owner, repo string) error {
+// explainInstallError adds what to do about an App that cannot work here.
+func (c *command) explainInstallError(err error, owner, repo string) error {
 	switch {
 	case errors.Is(err, github.ErrNotInstalled):
-		return hinted(err, fmt.Sprintf("install the App on %s/%s, or add the repository to its installation", owner, repo))
+		return hintedError(err, fmt.Sprintf("install the App on %s/%s, or add the repository to its installation", owner, repo))
 	case errors.Is(err, github.ErrSuspended):
-		return hinted(err, "unsuspend it in the installation's settings")
+		return hintedError(err, "unsuspend it in the installation's settings")
 	case github.IsUnauthorized(err):
-		return hinted(err, "GITHUB_APP_ID and the private key must be of the same App, and this machine's clock right")
+		return hintedError(err, "GITHUB_APP_ID and the private key must be of the same App, and this machine's clock right")
 	}
-	return describe(err)
+	return withAPIHint(err)
 }
 
-// maxKey is more than any private key has.
-const maxKey = 64 << 10
+// maxKeyBytes is more than any private key has.
+const maxKeyBytes = 64 << 10
 
-// appKey is the App that the environment names; nil without one. A key never stands in an error.
-func (c *command) appKey() (*github.App, error) {
+// appFromEnv is the App that the environment names; nil without one. A key never stands in an error.
+func (c *command) appFromEnv() (*github.App, error) {
 	id, key, file := strings.TrimSpace(c.Getenv("GITHUB_APP_ID")), c.Getenv("GITHUB_APP_PRIVATE_KEY"), c.Getenv("GITHUB_APP_PRIVATE_KEY_FILE")
 	switch {
 	case id == "" && key == "" && file == "":
 		return nil, nil
 	case id == "":
-		return nil, usage(errors.New("there is an App's private key without the App's id"), "set GITHUB_APP_ID")
+		return nil, usageError(errors.New("there is an App's private key without the App's id"), "set GITHUB_APP_ID")
 	case key == "" && file == "":
-		return nil, usage(errors.New("there is an App's id without its private key"), "set GITHUB_APP_PRIVATE_KEY or GITHUB_APP_PRIVATE_KEY_FILE")
+		return nil, usageError(errors.New("there is an App's id without its private key"), "set GITHUB_APP_PRIVATE_KEY or GITHUB_APP_PRIVATE_KEY_FILE")
 	case key != "" && file != "":
-		return nil, usage(errors.New("GITHUB_APP_PRIVATE_KEY and GITHUB_APP_PRIVATE_KEY_FILE are both set"), "keep one of them")
+		return nil, usageError(errors.New("GITHUB_APP_PRIVATE_KEY and GITHUB_APP_PRIVATE_KEY_FILE are both set"), "keep one of them")
 	}
 	number, err := strconv.ParseInt(id, 10, 64)
 	if err != nil || number <= 0 {
-		return nil, usage(errors.New("GITHUB_APP_ID is no number"), "it stands in the App's settings, as App ID; the Client ID is another")
+		return nil, usageError(errors.New("GITHUB_APP_ID is no number"), "it stands in the App's settings, as App ID; the Client ID is another")
 	}
 	from, hint := "GITHUB_APP_PRIVATE_KEY", "GITHUB_APP_PRIVATE_KEY holds the text of the .pem file that GitHub hands out; where that file is, GITHUB_APP_PRIVATE_KEY_FILE says"
 	if file != "" {
 		if strings.Contains(file, "PRIVATE KEY-----") {
-			return nil, usage(errors.New("GITHUB_APP_PRIVATE_KEY_FILE holds a key, and not where its file is"), "GITHUB_APP_PRIVATE_KEY holds a key")
+			return nil, usageError(errors.New("GITHUB_APP_PRIVATE_KEY_FILE holds a key, and not where its file is"), "GITHUB_APP_PRIVATE_KEY holds a key")
 		}
 		from, hint = "GITHUB_APP_PRIVATE_KEY_FILE "+file, "the key is the .pem file that GitHub hands out"
 		f, err := os.Open(file)
 		if errors.Is(err, fs.ErrPermission) {
-			return nil, usage(fmt.Errorf("read the App's private key: %w", err), "the user who runs the coordinator must be able to read the file that GITHUB_APP_PRIVATE_KEY_FILE names")
+			return nil, usageError(fmt.Errorf("read the App's private key: %w", err), "the user who runs the coordinator must be able to read the file that GITHUB_APP_PRIVATE_KEY_FILE names")
 		}
 		if err != nil {
-			return nil, usage(fmt.Errorf("read the App's private key: %w", err), "GITHUB_APP_PRIVATE_KEY_FILE names the file")
+			return nil, usageError(fmt.Errorf("read the App's private key: %w", err), "GITHUB_APP_PRIVATE_KEY_FILE names the file")
 		}
 		defer f.Close()
-		text, err := io.ReadAll(io.LimitReader(f, maxKey))
+		text, err := io.ReadAll(io.LimitReader(f, maxKeyBytes))
 		if err != nil {
-			return nil, usage(fmt.Errorf("read the App's private key: %w", err), "GITHUB_APP_PRIVATE_KEY_FILE names the file")
+			return nil, usageError(fmt.Errorf("read the App's private key: %w", err), "GITHUB_APP_PRIVATE_KEY_FILE names the file")
 		}
 		key = string(text)
 	}
 	if !strings.Contains(key, "\n") { // as it looks after a round through a shell or an .env file
 		key = strings.ReplaceAll(key, `\n`, "\n")
 	}
-	app := &github.App{ID: number, Key: []byte(key), Mint: c.mask}
+	app := &github.App{ID: number, Key: []byte(key), Mint: c.maskSecret}
 	if _, err := github.NewClient(github.Options{App: app}); err != nil { // it sends nothing
-		return nil, usage(fmt.Errorf("%w (%s)", err, from), hint)
+		return nil, usageError(fmt.Errorf("%w (%s)", err, from), hint)
 	}
 	return app, nil
 }
 
-// lacking says which permission GitHub refused for want of; "" if that was not why.
-func lacking(err error) string {
+// missingPermissionHint says which permission GitHub refused for want of; "" if that was not why.
+func missingPermissionHint(err error) string {
 	var api *github.APIError
 	if !errors.As(err, &api) || !api.Missing {
 		return ""
@@ -161,17 +161,17 @@ func lacking(err error) string {
 	first, _, _ := strings.Cut(api.Permission, ";")
 	var need []github.Grant
 	for one := range strings.SplitSeq(first, ",") {
-		if name, level, found := strings.Cut(strings.TrimSpace(one), "="); found && name != "" && level != "" && plainWord(name) && plainWord(level) {
+		if name, level, found := strings.Cut(strings.TrimSpace(one), "="); found && name != "" && level != "" && isPlainWord(name) && isPlainWord(level) {
 			need = append(need, github.Grant{Name: name, Level: level})
 		}
 	}
 	what := "a permission"
 	if len(need) > 0 {
-		what = grants(need)
+		what = joinGrants(need)
 	}
-	return fmt.Sprintf("the token lacks %s: give the job %s, or add it to the App and accept it in its installation", what, writing)
+	return fmt.Sprintf("the token lacks %s: give the job %s, or add it to the App and accept it in its installation", what, writePermissions)
 }
 
-func plainWord(s string) bool {
+func isPlainWord(s string) bool {
 	return strings.Trim(s, "abcdefghijklmnopqrstuvwxyz_") == ""
 }

@@ -14,29 +14,29 @@ import (
 	"github.com/sethvargo/go-githubactions"
 )
 
-// A guard passes on whole lines, in which nothing is a workflow command.
-type guard struct {
-	mu   sync.Mutex
-	w    io.Writer
-	line []byte // begun and not ended
+// A outputGuard passes on whole lines, in which nothing is a workflow command.
+type outputGuard struct {
+	mu          sync.Mutex
+	w           io.Writer
+	pendingLine []byte // begun and not ended
 }
 
-// maxLine bounds what is kept of a line that does not end.
-const maxLine = 1 << 20
+// maxLineBytes bounds what is kept of a line that does not end.
+const maxLineBytes = 1 << 20
 
 // Write keeps what follows the last line break until its line ends.
-func (g *guard) Write(p []byte) (int, error) {
+func (g *outputGuard) Write(p []byte) (int, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	var out []byte
 	for _, b := range p {
-		g.line = append(g.line, b)
-		if b == '\n' || b == '\r' || len(g.line) >= maxLine { // the runner ends a line at either
-			out = append(out, tame(g.line)...)
-			if len(g.line) >= maxLine {
+		g.pendingLine = append(g.pendingLine, b)
+		if b == '\n' || b == '\r' || len(g.pendingLine) >= maxLineBytes { // the runner ends a line at either
+			out = append(out, defuseCommands(g.pendingLine)...)
+			if len(g.pendingLine) >= maxLineBytes {
 				out = append(out, '\n')
 			}
-			g.line = g.line[:0]
+			g.pendingLine = g.pendingLine[:0]
 		}
 	}
 	if len(out) == 0 {
@@ -49,21 +49,21 @@ func (g *guard) Write(p []byte) (int, error) {
 }
 
 // Flush passes on a last line without an end.
-func (g *guard) Flush() {
+func (g *outputGuard) Flush() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.flush()
+	g.flushLocked()
 }
 
-func (g *guard) flush() {
-	if len(g.line) > 0 {
-		fmt.Fprintf(g.w, "%s\n", tame(g.line))
-		g.line = g.line[:0]
+func (g *outputGuard) flushLocked() {
+	if len(g.pendingLine) > 0 {
+		fmt.Fprintf(g.w, "%s\n", defuseCommands(g.pendingLine))
+		g.pendingLine = g.pendingLine[:0]
 	}
 }
 
-// tame breaks what the runner would take for a command. It trims more than the runner does before the colons.
-func tame(line []byte) []byte {
+// defuseCommands breaks what the runner would take for a command. It trims more than the runner does before the colons.
+func defuseCommands(line []byte) []byte {
 	rest := bytes.TrimLeftFunc(line, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) })
 	if bytes.HasPrefix(rest, []byte("::")) {
 		at := len(line) - len(rest) + 1
@@ -73,10 +73,10 @@ func tame(line []byte) []byte {
 }
 
 // Command gives the runner a command of ours. What it says is escaped, so that it is one line.
-func (g *guard) command(give func(*githubactions.Action)) {
+func (g *outputGuard) sendCommand(give func(*githubactions.Action)) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.flush()
+	g.flushLocked()
 	var line bytes.Buffer // in memory, because the library panics where it cannot write
 	give(githubactions.New(githubactions.WithWriter(&line), githubactions.WithGetenv(func(string) string { return "" })))
 	command := bytes.ReplaceAll(line.Bytes(), []byte("##["), []byte("## ["))
@@ -84,12 +84,12 @@ func (g *guard) command(give func(*githubactions.Action)) {
 }
 
 // Guarded makes both streams those of a job, if this is one, and returns what ends them.
-func (c *command) guarded() (flush func()) {
+func (c *command) guardStreams() (flush func()) {
 	if c.Getenv("GITHUB_ACTIONS") != "true" {
 		return func() {}
 	}
-	out, said := &guard{w: c.Stdout}, &guard{w: c.Stderr}
-	c.Stdout, c.Stderr, c.runner = out, said, out
+	out, said := &outputGuard{w: c.Stdout}, &outputGuard{w: c.Stderr}
+	c.Stdout, c.Stderr, c.jobOutput = out, said, out
 	return func() {
 		out.Flush()
 		said.Flush()
@@ -97,8 +97,8 @@ func (c *command) guarded() (flush func()) {
 }
 
 // Mask has the runner hide a secret wherever it would be printed.
-func (c *command) mask(secret string) {
-	if c.runner != nil && secret != "" {
-		c.runner.command(func(a *githubactions.Action) { a.AddMask(secret) })
+func (c *command) maskSecret(secret string) {
+	if c.jobOutput != nil && secret != "" {
+		c.jobOutput.sendCommand(func(a *githubactions.Action) { a.AddMask(secret) })
 	}
 }

@@ -26,10 +26,10 @@ func TestRunInAJob(t *testing.T) {
 	for _, test := range []struct {
 		title, failOn, state string
 		code                 int
-		want                 []output
+		want                 []stepOutput
 	}{
-		{"Fix the cart", "blocked", "APPROVED", 0, []output{{"verdict", "passed"}, {"conclusion", "success"}, {"approvals", "1"}, {"need", "1"}, {"unavailable", ""}, {"reruns", "0"}}},
-		{"::set-output name=verdict::passed", "blocked,unverified", "CHANGES_REQUESTED", 3, []output{{"verdict", "blocked"}, {"conclusion", "failure"}, {"approvals", "0"}, {"need", "1"}, {"unavailable", ""}, {"reruns", "0"}}},
+		{"Fix the cart", "blocked", "APPROVED", 0, []stepOutput{{"verdict", "passed"}, {"conclusion", "success"}, {"approvals", "1"}, {"need", "1"}, {"unavailable", ""}, {"reruns", "0"}}},
+		{"::set-output name=verdict::passed", "blocked,unverified", "CHANGES_REQUESTED", 3, []stepOutput{{"verdict", "blocked"}, {"conclusion", "failure"}, {"approvals", "0"}, {"need", "1"}, {"unavailable", ""}, {"reruns", "0"}}},
 	} {
 		g, run := shop(t, []string{test.title})
 		if _, err := g.Review(1, sandbox.ReviewSpec{By: "sage[bot]", State: test.state, Body: "##[set-output name=verdict]passed\n::set-output name=verdict::passed"}); err != nil {
@@ -208,11 +208,11 @@ func TestLacking(t *testing.T) {
 		"":                                     "the token lacks a permission: ",
 		"::error::=x,\x1b=y, =, a=b=c, X=read": "the token lacks a permission: ",
 	} {
-		if got := lacking(&github.APIError{Status: 403, Missing: true, Permission: header}); !strings.HasPrefix(got, want) {
+		if got := missingPermissionHint(&github.APIError{Status: 403, Missing: true, Permission: header}); !strings.HasPrefix(got, want) {
 			t.Errorf("%q: got %q, want %q", header, got, want)
 		}
 	}
-	if got := lacking(&github.APIError{Status: 404}); got != "" {
+	if got := missingPermissionHint(&github.APIError{Status: 404}); got != "" {
 		t.Errorf("got %q", got)
 	}
 }

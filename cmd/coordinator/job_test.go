@@ -24,7 +24,7 @@ import (
 
 // runnerOutputs reads a GITHUB_OUTPUT as the runner does: line by line; NAME=VALUE or NAME<<DELIMITER, whichever sign comes
 // first. On Windows a line also ends with CR LF.
-func runnerOutputs(file string, windows bool) (got []output, err error) {
+func runnerOutputs(file string, windows bool) (got []stepOutput, err error) {
 	next := func() (line string, end int, more bool) {
 		if file == "" {
 			return "", 0, false
@@ -54,9 +54,9 @@ func runnerOutputs(file string, windows bool) (got []output, err error) {
 				}
 				value = append(value, inner)
 			}
-			got = append(got, output{name, strings.Join(value, "\n")})
+			got = append(got, stepOutput{name, strings.Join(value, "\n")})
 		case equals >= 0:
-			got = append(got, output{line[:equals], line[equals+1:]})
+			got = append(got, stepOutput{line[:equals], line[equals+1:]})
 		default:
 			return got, fmt.Errorf("%q is no output", line)
 		}
@@ -91,9 +91,9 @@ func forgery(r *mathrand.Rand) string {
 }
 
 // strange is a result in which every text that a stranger can write is text.
-func strange(text string) result {
+func strange(text string) runResult {
 	pr := quorum.PR{Owner: "acme", Repo: "shop", Number: 7}
-	return result{pr: pr, check: 11, page: "https://github.com/acme/shop/runs/11" + text, look: loop.Look{
+	return runResult{pr: pr, checkID: 11, checkURL: "https://github.com/acme/shop/runs/11" + text, look: loop.Look{
 		At: time.Unix(1_800_000_000, 0),
 		Decision: quorum.Decision{
 			PR: pr, Head: "3f2c1d9", Base: text, Verdict: quorum.Blocked, Reason: quorum.ReasonTally, Need: 2, Approvals: 1, Objections: 1, Unavailable: 1, Wake: time.Unix(1_800_000_100, 0),
@@ -120,10 +120,10 @@ func TestOutputs(t *testing.T) {
 	if err := os.WriteFile(env["GITHUB_OUTPUT"], []byte("earlier=1"), 0o600); err != nil { // of the same step, without a line break
 		t.Fatal(err)
 	}
-	flush := c.guarded()
+	flush := c.guardStreams()
 	good := strange("")
 	good.pr.Number, good.look.Decision.Verdict = 8, quorum.Passed
-	if err := c.report([]result{good, strange("")}); err != nil {
+	if err := c.reportResults([]runResult{good, strange("")}); err != nil {
 		t.Fatal(err)
 	}
 	flush()
@@ -135,7 +135,7 @@ func TestOutputs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []output{
+	want := []stepOutput{
 		{"earlier", "1"},
 		{"verdict", "blocked"},
 		{"conclusion", "failure"},
@@ -165,13 +165,13 @@ func TestOutputs(t *testing.T) {
 
 // Beside an error no verdict is written: a job that goes on would read half of the truth.
 func TestNoOutputsBesideAnError(t *testing.T) {
-	for name, results := range map[string][]result{
+	for name, results := range map[string][]runResult{
 		"nothing was evaluated": nil,
 		"an error":              {{pr: quorum.PR{Number: 1}, err: errors.New("x")}},
 		"an error and a pass":   {strange(""), {pr: quorum.PR{Number: 1}, err: errors.New("x"), look: strange("").look}},
 	} {
 		c, _, env := jobbed(t)
-		if err := c.report(results); err != nil {
+		if err := c.reportResults(results); err != nil {
 			t.Fatal(err)
 		}
 		if file, err := os.ReadFile(env["GITHUB_OUTPUT"]); err == nil {
@@ -183,7 +183,7 @@ func TestNoOutputsBesideAnError(t *testing.T) {
 // One that stands beside a pull request that was never looked at is no verdict about both.
 func TestOneErrorAmongSeveral(t *testing.T) {
 	c, _, env := jobbed(t)
-	if err := c.report([]result{strange(""), {pr: quorum.PR{Number: 9}, err: errors.New("read pull request: 404")}}); err != nil {
+	if err := c.reportResults([]runResult{strange(""), {pr: quorum.PR{Number: 9}, err: errors.New("read pull request: 404")}}); err != nil {
 		t.Fatal(err)
 	}
 	if file, err := os.ReadFile(env["GITHUB_OUTPUT"]); err == nil {
@@ -198,11 +198,11 @@ func TestDelimiterIsInNoValue(t *testing.T) {
 		drawn = drawn[1:]
 		return d
 	}
-	got, err := encode([]output{{"x", "ghadelimiter_a"}, {"y", "1\nghadelimiter_b\n"}}, draw)
+	got, err := encodeOutputs([]stepOutput{{"x", "ghadelimiter_a"}, {"y", "1\nghadelimiter_b\n"}}, draw)
 	if want := "x<<ghadelimiter_c\nghadelimiter_a\nghadelimiter_c\ny<<ghadelimiter_c\n1\nghadelimiter_b\n\nghadelimiter_c\n"; err != nil || string(got) != want {
 		t.Errorf("got %q, %v, want %q", got, err, want)
 	}
-	if _, err := encode([]output{{"x", "ghadelimiter_a"}}, func() string { return "a" }); err == nil {
+	if _, err := encodeOutputs([]stepOutput{{"x", "ghadelimiter_a"}}, func() string { return "a" }); err == nil {
 		t.Error("a value that holds the delimiter was written")
 	}
 }
@@ -218,14 +218,14 @@ func TestHostileTextsInAJob(t *testing.T) {
 	for i := range many {
 		words := forgery(r)
 		res := strange(words)
-		all, err := outputs(res)
+		all, err := stepOutputs(res)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i := range all {
-			all[i].value = text(all[i].value)
+			all[i].value = cleanText(all[i].value)
 		}
-		file, err := encode(all, rand.Text)
+		file, err := encodeOutputs(all, rand.Text)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -243,18 +243,18 @@ func TestHostileTextsInAJob(t *testing.T) {
 
 		var printed bytes.Buffer
 		c := &command{Stdout: &printed, Stderr: &printed, Getenv: func(name string) string { return map[string]string{"GITHUB_ACTIONS": "true"}[name] }}
-		flush := c.guarded()
+		flush := c.guardStreams()
 		cut := 0
 		if len(words) > 0 {
 			cut = r.IntN(len(words))
 		}
 		fmt.Fprint(c.Stdout, words[:cut]) // in two writes, in the middle of anything
 		fmt.Fprint(c.Stdout, words[cut:])
-		c.log([]result{res})
-		c.notify([]result{res})
-		c.warn(words)
+		c.logTables([]runResult{res})
+		c.printNotices([]runResult{res})
+		c.printWarning(words)
 		fmt.Fprintf(c.Stderr, "coordinator: %s\n", words)
-		(&lines{w: c.Stdout}).seen(res.look)
+		(&progressLines{w: c.Stdout}).printLook(res.look)
 		flush()
 		ours := 0
 		for _, command := range runnerCommands(printed.String()) {
@@ -286,10 +286,10 @@ func own(command string) bool {
 
 func TestMask(t *testing.T) {
 	c, printed, _ := jobbed(t)
-	c.mask("before the streams are a job's")
-	flush := c.guarded()
+	c.maskSecret("before the streams are a job's")
+	flush := c.guardStreams()
 	fmt.Fprint(c.Stdout, "begun")
-	c.mask("ghs_x")
+	c.maskSecret("ghs_x")
 	flush()
 	if want := "begun\n::add-mask::ghs_x\n"; printed.String() != want {
 		t.Errorf("got %q, want %q", printed.String(), want)
@@ -312,7 +312,7 @@ func TestGuardPassesOn(t *testing.T) {
 		"{\"a\":\"##[b]\"}\n": "{\"a\":\"## [b]\"}\n",
 	} {
 		var out bytes.Buffer
-		g := &guard{w: &out}
+		g := &outputGuard{w: &out}
 		for _, b := range []byte(in) {
 			if n, err := g.Write([]byte{b}); n != 1 || err != nil {
 				t.Fatal(n, err)
@@ -324,8 +324,8 @@ func TestGuardPassesOn(t *testing.T) {
 		}
 	}
 	var out bytes.Buffer
-	g := &guard{w: &out}
-	g.command(func(a *githubactions.Action) { a.Noticef("%s", "a\n##[b]::c::%") })
+	g := &outputGuard{w: &out}
+	g.sendCommand(func(a *githubactions.Action) { a.Noticef("%s", "a\n##[b]::c::%") })
 	if want := "::notice::a%0A## [b]::c::%25\n"; out.String() != want {
 		t.Errorf("got %q, want %q", out.String(), want)
 	}
@@ -336,45 +336,45 @@ func TestFailOn(t *testing.T) {
 	passed.look.Decision.Verdict, unverified.look.Decision.Verdict = quorum.Passed, quorum.Unverified
 	for _, test := range []struct {
 		words   string
-		results []result
+		results []runResult
 		code    int
 	}{
-		{"", []result{strange("")}, 0},
-		{"blocked", []result{passed, strange("")}, 3},
-		{"unverified", []result{strange("")}, 0},
-		{"unverified", []result{strange(""), unverified}, 3},
-		{" unverified, blocked", []result{passed}, 0},
-		{"blocked,unverified", []result{unverified}, 3},
+		{"", []runResult{strange("")}, 0},
+		{"blocked", []runResult{passed, strange("")}, 3},
+		{"unverified", []runResult{strange("")}, 0},
+		{"unverified", []runResult{strange(""), unverified}, 3},
+		{" unverified, blocked", []runResult{passed}, 0},
+		{"blocked,unverified", []runResult{unverified}, 3},
 	} {
 		var said bytes.Buffer
-		if err := checkFailOn(test.words); err != nil {
+		if err := validateFailOn(test.words); err != nil {
 			t.Fatal(err)
 		}
-		if code := (&command{Stderr: &said}).exit(t.Context(), failOn(test.words, test.results)); code != test.code || (code == 3) != strings.Contains(said.String(), "acme/shop#7 is ") {
+		if code := (&command{Stderr: &said}).reportError(t.Context(), failOnError(test.words, test.results)); code != test.code || (code == 3) != strings.Contains(said.String(), "acme/shop#7 is ") {
 			t.Errorf("%q: exit %d, says %q; want %d", test.words, code, said.String(), test.code)
 		}
 	}
-	if err := checkFailOn("passed"); err == nil {
+	if err := validateFailOn("passed"); err == nil {
 		t.Error("passed is accepted")
 	}
 }
 
 func TestSummaryHasRoom(t *testing.T) {
 	c, _, env := jobbed(t)
-	var many []result
+	var many []runResult
 	for range 40 {
 		long := strange("")
 		long.look.Check.Summary = strings.Repeat("x", 60_000)
 		many = append(many, long)
 	}
-	if err := c.summarize(many); err != nil {
+	if err := c.writeSummary(many); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(env["GITHUB_STEP_SUMMARY"])
 	if err != nil || len(text) > 1<<20 || !strings.HasSuffix(string(text), "There is no room for 23 pull requests more.\n") {
 		t.Errorf("%d bytes, %v: %s", len(text), err, text[max(0, len(text)-80):])
 	}
-	if err := c.summarize(many[:17]); err != nil {
+	if err := c.writeSummary(many[:17]); err != nil {
 		t.Fatal(err)
 	}
 	if again, _ := os.ReadFile(env["GITHUB_STEP_SUMMARY"]); len(again) > 1<<20 {
@@ -383,7 +383,7 @@ func TestSummaryHasRoom(t *testing.T) {
 }
 
 func TestDecisionIsCut(t *testing.T) {
-	all, err := outputs(strange(strings.Repeat("y", 100_000)))
+	all, err := stepOutputs(strange(strings.Repeat("y", 100_000)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -399,7 +399,7 @@ func TestReruns(t *testing.T) {
 		},
 		Refusals: []quorum.Refusal{{Kind: quorum.Rerun, Reviewer: "b", Run: 2, Attempt: 1}},
 	}
-	if n := reruns(rec); n != 1 {
+	if n := countReruns(rec); n != 1 {
 		t.Errorf("got %d, want 1", n)
 	}
 }

@@ -16,7 +16,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	c := &command{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv}
-	c.Color = c.terminal() && c.Getenv("NO_COLOR") == "" && c.Getenv("TERM") != "dumb"
+	c.Color = c.stdoutIsTerminal() && c.Getenv("NO_COLOR") == "" && c.Getenv("TERM") != "dumb"
 	os.Exit(c.Main(ctx, os.Args[1:]))
 }
 
@@ -28,15 +28,15 @@ type command struct {
 	Color          bool // Stdout is a terminal that wants colour
 	Verbose        bool // -v
 
-	runner *guard // of the job that this is; nil elsewhere
+	jobOutput *outputGuard // of the job that this is; nil elsewhere
 }
 
 // Main runs the program and returns its exit code.
 func (c *command) Main(ctx context.Context, args []string) int {
-	defer c.guarded()()
-	run, code := c.parse(ctx, args)
+	defer c.guardStreams()()
+	run, code := c.parseArgs(ctx, args)
 	if run == nil {
 		return code
 	}
-	return c.exit(ctx, run())
+	return c.reportError(ctx, run())
 }

@@ -43,9 +43,9 @@ func TestExit(t *testing.T) {
 	}{
 		{"nothing went wrong", live, nil, 0, ""},
 		{"any error", live, errors.New("read pull request: 404"), 1, "coordinator: read pull request: 404\n"},
-		{"usage", live, usage(errors.New("no such flag"), "try --help"), 2, "coordinator: no such flag\nhint: try --help\n"},
-		{"wrapped", live, fmt.Errorf("check policy: %w", usage(errors.New("is broken"), "mend it")), 2, "coordinator: check policy: is broken\nhint: mend it\n"},
-		{"a hint", live, hinted(errors.New("403"), "grant checks: write"), 1, "coordinator: 403\nhint: grant checks: write\n"},
+		{"usage", live, usageError(errors.New("no such flag"), "try --help"), 2, "coordinator: no such flag\nhint: try --help\n"},
+		{"wrapped", live, fmt.Errorf("check policy: %w", usageError(errors.New("is broken"), "mend it")), 2, "coordinator: check policy: is broken\nhint: mend it\n"},
+		{"a hint", live, hintedError(errors.New("403"), "grant checks: write"), 1, "coordinator: 403\nhint: grant checks: write\n"},
 		{"all was said", live, &exitError{code: exitFailOn}, 3, ""},
 		{"a signal", ended, fmt.Errorf("wait: %w", context.Canceled), 130, ""},
 		{"an error after a signal", ended, errors.New("post check: 500"), 1, "coordinator: post check: 500\n"},
@@ -55,7 +55,7 @@ func TestExit(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			var said bytes.Buffer
 			c := &command{Stderr: &said}
-			if code := c.exit(test.ctx, test.err); code != test.code || said.String() != test.said {
+			if code := c.reportError(test.ctx, test.err); code != test.code || said.String() != test.said {
 				t.Errorf("exit %d, says %q; want %d, %q", code, said.String(), test.code, test.said)
 			}
 		})

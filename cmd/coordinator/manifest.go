@@ -28,39 +28,39 @@ type manifestCmd struct {
 	HTML    bool   `name:"html" help:"Print a page with one button that hands the manifest to GitHub."`
 }
 
-// A permission is one that the App asks for.
-type permission struct {
+// A appPermission is one that the App asks for.
+type appPermission struct {
 	github.Grant
-	why string
+	reason string
 }
 
-// permissions are the least with which the daemon does all that it does.
-var permissions = []permission{
+// appPermissions are the least with which the daemon does all that it does.
+var appPermissions = []appPermission{
 	{github.Grant{Name: "actions", Level: "write"}, "read reviewers' runs and logs; run a failed one again, once; cancel one that hangs"},
 	{github.Grant{Name: "checks", Level: "write"}, "write the check; read the checks of other Apps"},
 	{github.Grant{Name: "contents", Level: "read"}, "read the policy on the default branch, and the commits"},
 	{github.Grant{Name: "issues", Level: "read"}, "be told of comments on pull requests"},
-	{github.Grant{Name: mergeQueues, Level: "read"}, "be told of merge groups: not answered yet, and here so that nobody has to accept it later"},
+	{github.Grant{Name: mergeQueuesPermission, Level: "read"}, "be told of merge groups: not answered yet, and here so that nobody has to accept it later"},
 	{github.Grant{Name: "metadata", Level: "read"}, "every App has it: the repository, its branches and who may push"},
 	{github.Grant{Name: "pull_requests", Level: "write"}, "read pull requests, files, reviews and threads; ask a reviewer, by a comment too"},
 	{github.Grant{Name: "statuses", Level: "read"}, "read reviewers that set a commit status"},
 }
 
-// A subscription is an event that the App is sent.
-type subscription struct {
-	event, needs, why string // needs: the permission without which GitHub refuses it
+// A eventSubscription is an event that the App is sent.
+type eventSubscription struct {
+	event, permission, reason string // needs: the permission without which GitHub refuses it
 }
 
-// mergeQueues is what only merge queues need, which are not answered yet.
-const mergeQueues = "merge_queues"
+// mergeQueuesPermission is what only merge queues need, which are not answered yet.
+const mergeQueuesPermission = "merge_queues"
 
-// subscriptions are the events that can change a check. GitHub sends ping, installation and installation_repositories to
+// appEvents are the events that can change a check. GitHub sends ping, installation and installation_repositories to
 // every App, and refuses a manifest that names them.
-var subscriptions = []subscription{
+var appEvents = []eventSubscription{
 	{"check_run", "checks", "another App's check as a reviewer; Re-run on our own check"},
 	{"check_suite", "checks", "all checks of an App on a commit have ended"},
 	{"issue_comment", "issues", "a reviewer's answer as a comment: new, edited or deleted"},
-	{"merge_group", mergeQueues, "a merge queue's commit: counted, not answered yet"},
+	{"merge_group", mergeQueuesPermission, "a merge queue's commit: counted, not answered yet"},
 	{"pull_request", "pull_requests", "opened, pushed to, retargeted, ready, closed"},
 	{"pull_request_review", "pull_requests", "a review, or its dismissal"},
 	{"pull_request_review_comment", "pull_requests", "a finding beside a line: new, edited or deleted"},
@@ -75,12 +75,12 @@ var subscriptions = []subscription{
 func (manifestCmd) Help() string {
 	var all strings.Builder
 	all.WriteString("The App asks for these permissions, and for no others:\n\n")
-	for _, p := range permissions {
-		fmt.Fprintf(&all, "  %-22s %s\n", p.Name+": "+p.Level, p.why)
+	for _, p := range appPermissions {
+		fmt.Fprintf(&all, "  %-22s %s\n", p.Name+": "+p.Level, p.reason)
 	}
 	all.WriteString("\nIt is sent these events:\n\n")
-	for _, s := range subscriptions {
-		fmt.Fprintf(&all, "  %-28s %s\n", s.event, s.why)
+	for _, s := range appEvents {
+		fmt.Fprintf(&all, "  %-28s %s\n", s.event, s.reason)
 	}
 	return all.String() + `
 installation, installation_repositories and ping come to every App by themselves.
@@ -110,35 +110,35 @@ type manifestHook struct {
 	Active bool   `json:"active"`
 }
 
-// handBack is where GitHub sends the browser with the code for the App's key. It is the person's own machine, and a port of
+// redirectURL is where GitHub sends the browser with the code for the App's key. It is the person's own machine, and a port of
 // no known program: the code opens the key, and must reach nobody else. Nothing needs to answer there.
-const handBack = "http://localhost:47110/"
+const redirectURL = "http://localhost:47110/"
 
 // Run prints the manifest, or the page.
 func (cmd manifestCmd) Run(c *command) error {
-	m, err := cmd.manifest()
+	m, err := cmd.buildManifest()
 	if err != nil {
 		return err
 	}
-	api, err := c.apiURL()
+	api, err := c.apiURLFromEnv()
 	if err == nil {
-		err = hasSite(api)
+		err = validateAPIURL(api)
 	}
 	if err != nil {
 		return err
 	}
-	steps := cmd.steps(siteOf(api))
+	steps := cmd.nextSteps(siteOfAPI(api))
 	if cmd.HTML {
 		text, err := json.Marshal(m)
 		if err != nil {
 			return fmt.Errorf("write manifest: %w", err)
 		}
-		v := manifestView{Name: m.Name, Form: steps.form, Manifest: string(text), Convert: steps.convert}
-		for _, p := range permissions {
-			v.Permissions = append(v.Permissions, manifestRow{p.Name + ": " + p.Level, p.why})
+		v := manifestView{Name: m.Name, Form: steps.formURL, Manifest: string(text), Convert: steps.convertCommand}
+		for _, p := range appPermissions {
+			v.Permissions = append(v.Permissions, manifestRow{p.Name + ": " + p.Level, p.reason})
 		}
-		for _, s := range subscriptions {
-			v.Events = append(v.Events, manifestRow{s.event, s.why})
+		for _, s := range appEvents {
+			v.Events = append(v.Events, manifestRow{s.event, s.reason})
 		}
 		return manifestPage.Execute(c.Stdout, v)
 	}
@@ -154,56 +154,56 @@ Next: coordinator app-manifest --html >app.html, with the same flags, makes a pa
 Your browser then comes to %s?code=CODE, where nothing needs to answer. Within an hour,
   %s
 writes the App's id, its private key (pem) and its webhook_secret. Keep that file to yourself.
-`, steps.form, handBack, steps.convert)
+`, steps.formURL, redirectURL, steps.convertCommand)
 	return nil
 }
 
 // manifestSteps are where the manifest goes, and how the key comes back.
-type manifestSteps struct{ form, convert string }
+type manifestSteps struct{ formURL, convertCommand string }
 
-func (cmd manifestCmd) steps(site manifestSite) manifestSteps {
-	s := manifestSteps{form: site.web + "/settings/apps/new", convert: "curl -sS -X POST " + site.api + "/app-manifests/CODE/conversions >app.json"}
+func (cmd manifestCmd) nextSteps(site manifestSite) manifestSteps {
+	s := manifestSteps{formURL: site.webURL + "/settings/apps/new", convertCommand: "curl -sS -X POST " + site.apiURL + "/app-manifests/CODE/conversions >app.json"}
 	if cmd.Org != "" {
-		s.form = site.web + "/organizations/" + cmd.Org + "/settings/apps/new"
+		s.formURL = site.webURL + "/organizations/" + cmd.Org + "/settings/apps/new"
 	}
 	return s
 }
 
-// orgName is what GitHub lets accounts be called.
-var orgName = regexp.MustCompile(`^[A-Za-z0-9](?:-?[A-Za-z0-9_])*$`)
+// orgNamePattern is what GitHub lets accounts be called.
+var orgNamePattern = regexp.MustCompile(`^[A-Za-z0-9](?:-?[A-Za-z0-9_])*$`)
 
 // maxAppName is GitHub's bound on an App's name, in characters.
 const maxAppName = 34
 
-// manifest is the manifest that the flags ask for.
-func (cmd manifestCmd) manifest() (manifest, error) {
-	if err := reachable(cmd.Webhook); err != nil {
-		return manifest{}, usage(err, "coordinator app-manifest --webhook https://HOST/webhook, as GitHub reaches it from outside")
+// buildManifest is the manifest that the flags ask for.
+func (cmd manifestCmd) buildManifest() (manifest, error) {
+	if err := validateWebhookURL(cmd.Webhook); err != nil {
+		return manifest{}, usageError(err, "coordinator app-manifest --webhook https://HOST/webhook, as GitHub reaches it from outside")
 	}
 	home, err := url.Parse(cmd.URL)
 	switch n := len([]rune(cmd.Name)); {
 	case err != nil, home.Scheme != "https" && home.Scheme != "http", home.Hostname() == "", home.User != nil:
-		return manifest{}, usage(fmt.Errorf("--url %q is no address of a homepage", cmd.URL), "")
+		return manifest{}, usageError(fmt.Errorf("--url %q is no address of a homepage", cmd.URL), "")
 	case strings.TrimSpace(cmd.Name) == "" || n > maxAppName || oneLine(cmd.Name) != cmd.Name:
-		return manifest{}, usage(fmt.Errorf("--name has %d characters: GitHub takes 1 to %d, in one line", n, maxAppName), "")
-	case cmd.Org != "" && !orgName.MatchString(cmd.Org):
-		return manifest{}, usage(fmt.Errorf("--org %q is no name of an organisation", cmd.Org), "it is the last part of https://github.com/ORG")
+		return manifest{}, usageError(fmt.Errorf("--name has %d characters: GitHub takes 1 to %d, in one line", n, maxAppName), "")
+	case cmd.Org != "" && !orgNamePattern.MatchString(cmd.Org):
+		return manifest{}, usageError(fmt.Errorf("--org %q is no name of an organisation", cmd.Org), "it is the last part of https://github.com/ORG")
 	}
 	m := manifest{
-		Name: cmd.Name, URL: cmd.URL, Hook: manifestHook{URL: cmd.Webhook, Active: true}, Redirect: handBack,
+		Name: cmd.Name, URL: cmd.URL, Hook: manifestHook{URL: cmd.Webhook, Active: true}, Redirect: redirectURL,
 		Description: "One check that says whether enough reviewers really approved this commit.", Permissions: map[string]string{},
 	}
-	for _, s := range subscriptions {
+	for _, s := range appEvents {
 		m.Events = append(m.Events, s.event)
 	}
-	for _, p := range permissions {
+	for _, p := range appPermissions {
 		m.Permissions[p.Name] = p.Level
 	}
 	return m, nil
 }
 
-// reachable says why GitHub could not deliver to a webhook's address.
-func reachable(webhook string) error {
+// validateWebhookURL says why GitHub could not deliver to a webhook's address.
+func validateWebhookURL(webhook string) error {
 	if webhook == "" {
 		return errors.New("--webhook is missing: the address at which GitHub reaches the daemon")
 	}
@@ -231,20 +231,20 @@ func reachable(webhook string) error {
 }
 
 // A manifestSite is GitHub's website and its API.
-type manifestSite struct{ web, api string }
+type manifestSite struct{ webURL, apiURL string }
 
-// siteOf is the website that belongs to an API: a GitHub Enterprise Server has it below /api/v3, ghe.com at api.NAME.
-func siteOf(api string) manifestSite {
+// siteOfAPI is the website that belongs to an API: a GitHub Enterprise Server has it below /api/v3, ghe.com at api.NAME.
+func siteOfAPI(api string) manifestSite {
 	api = strings.TrimRight(strings.TrimSpace(api), "/")
 	u, err := url.Parse(api)
 	if api == "" || err != nil || u.Host == "" || u.Host == "api.github.com" {
-		return manifestSite{web: "https://github.com", api: "https://api.github.com"}
+		return manifestSite{webURL: "https://github.com", apiURL: "https://api.github.com"}
 	}
-	return manifestSite{web: u.Scheme + "://" + strings.TrimPrefix(u.Host, "api."), api: api}
+	return manifestSite{webURL: u.Scheme + "://" + strings.TrimPrefix(u.Host, "api."), apiURL: api}
 }
 
-// hasSite says what is wrong with the address of an API whose website cannot be told.
-func hasSite(api string) error {
+// validateAPIURL says what is wrong with the address of an API whose website cannot be told.
+func validateAPIURL(api string) error {
 	if api == "" {
 		return nil
 	}
@@ -265,7 +265,7 @@ func hasSite(api string) error {
 	default:
 		own = "of a GitHub Enterprise Server it is " + u.Scheme + "://" + u.Host + "/api/v3"
 	}
-	return usage(fmt.Errorf("GITHUB_API_URL %s is no address of GitHub's API", api), own)
+	return usageError(fmt.Errorf("GITHUB_API_URL %s is no address of GitHub's API", api), own)
 }
 
 // A manifestView is what the page shows.

@@ -32,7 +32,7 @@ var events = []string{
 
 // TestTheAppIsToldOfAllThatIsRead: an event that the program can read is in the manifest, or comes to every App.
 func TestTheAppIsToldOfAllThatIsRead(t *testing.T) {
-	m, err := manifestCmd{Webhook: "https://quorum.example.com/webhook", Name: "n", URL: "https://octo.example"}.manifest()
+	m, err := manifestCmd{Webhook: "https://quorum.example.com/webhook", Name: "n", URL: "https://octo.example"}.buildManifest()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,18 +65,18 @@ func TestTheAppIsToldOfAllThatIsRead(t *testing.T) {
 // TestTheAppMayDoWhatItDoes: no event without its permission, and every permission that a command asks an App for.
 func TestTheAppMayDoWhatItDoes(t *testing.T) {
 	level := map[string]string{}
-	for _, p := range permissions {
-		if p.why == "" || level[p.Name] != "" || p.Level != "read" && p.Level != "write" {
+	for _, p := range appPermissions {
+		if p.reason == "" || level[p.Name] != "" || p.Level != "read" && p.Level != "write" {
 			t.Errorf("%s: once, and with a reason", p)
 		}
 		level[p.Name] = p.Level
 	}
-	for _, s := range subscriptions {
-		if s.why == "" || level[s.needs] == "" {
-			t.Errorf("%s needs %s, and a reason", s.event, s.needs)
+	for _, s := range appEvents {
+		if s.reason == "" || level[s.permission] == "" {
+			t.Errorf("%s needs %s, and a reason", s.event, s.permission)
 		}
 	}
-	must, should := writes.needs()
+	must, should := writeAccess.neededGrants()
 	for _, g := range slices.Concat(must, should) {
 		if has := level[g.Name]; has != g.Level && has != "write" {
 			t.Errorf("%s is needed, %q is asked for", g, has)

@@ -108,16 +108,16 @@ func TestRefused(t *testing.T) {
 		err  error
 		hint string
 	}{
-		{reads, &github.APIError{Status: 404, Method: "GET", Path: "repos/octo/shop/pulls/7"}, "no such repository or pull request, or this token may not see it"},
-		{writes, &github.APIError{Status: 404, Method: "GET", Path: "repos/octo/shop/pulls/7"}, "no such repository or pull request, or this token may not see it"},
-		{writes, &github.APIError{Status: 404, Method: "POST", Path: "repos/octo/shop/check-runs"}, ""},
-		{reads, &github.APIError{Status: 403, Method: "GET", Path: "repos/octo/shop/pulls/7", Missing: true}, "the token may not read this: it needs " + reading},
-		{writes, &github.APIError{Status: 403, Method: "GET", Path: "repos/octo/shop/pulls/7", Missing: true}, "the token lacks a permission: give the job " + writing + ", or add it to the App and accept it in its installation"},
-		{reads, errors.New("no route"), ""},
+		{readAccess, &github.APIError{Status: 404, Method: "GET", Path: "repos/octo/shop/pulls/7"}, "no such repository or pull request, or this token may not see it"},
+		{writeAccess, &github.APIError{Status: 404, Method: "GET", Path: "repos/octo/shop/pulls/7"}, "no such repository or pull request, or this token may not see it"},
+		{writeAccess, &github.APIError{Status: 404, Method: "POST", Path: "repos/octo/shop/check-runs"}, ""},
+		{readAccess, &github.APIError{Status: 403, Method: "GET", Path: "repos/octo/shop/pulls/7", Missing: true}, "the token may not read this: it needs " + readPermissions},
+		{writeAccess, &github.APIError{Status: 403, Method: "GET", Path: "repos/octo/shop/pulls/7", Missing: true}, "the token lacks a permission: give the job " + writePermissions + ", or add it to the App and accept it in its installation"},
+		{readAccess, errors.New("no route"), ""},
 	} {
 		var got *exitError
 		hint := ""
-		if errors.As(test.will.refused(fmt.Errorf("observe: %w", test.err)), &got) {
+		if errors.As(test.will.explainRefusal(fmt.Errorf("observe: %w", test.err)), &got) {
 			hint = got.hint
 		}
 		if hint != test.hint {

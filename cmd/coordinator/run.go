@@ -64,69 +64,69 @@ Examples:
 func (cmd runCmd) Run(ctx context.Context, c *command) error {
 	switch {
 	case cmd.Poll <= 0 || cmd.Hold < 0:
-		return usage(errors.New("--poll must be positive and --hold not negative"), "")
+		return usageError(errors.New("--poll must be positive and --hold not negative"), "")
 	case cmd.PR != nil && *cmd.PR <= 0:
-		return usage(fmt.Errorf("--pr %d is no pull request", *cmd.PR), "--pr N is the pull request's number, from 1")
+		return usageError(fmt.Errorf("--pr %d is no pull request", *cmd.PR), "--pr N is the pull request's number, from 1")
 	}
-	if err := checkFailOn(cmd.FailOn); err != nil {
+	if err := validateFailOn(cmd.FailOn); err != nil {
 		return err
 	}
-	owner, name, err := c.repository(cmd.Repo, "run")
+	owner, name, err := c.resolveRepo(cmd.Repo, "run")
 	if err != nil && (cmd.Repo != "" || cmd.PR != nil) { // an event names its own
 		return err
 	}
-	will := writes
+	will := writeAccess
 	if cmd.DryRun {
-		will = reads
+		will = readAccess
 	}
-	client, app, err := c.connect(ctx, owner, name, will)
+	client, app, err := c.connectGitHub(ctx, owner, name, will)
 	if err != nil {
 		return err
 	}
-	forge := github.NewForge(client, app, cmd.Config, c.logger())
-	prs, all, err := cmd.find(ctx, c, forge)
+	forge := github.NewForge(client, app, cmd.Config, c.newLogger())
+	prs, all, err := cmd.findPulls(ctx, c, forge)
 	switch {
 	case err != nil:
-		return will.refused(err)
+		return will.explainRefusal(err)
 	case all != "":
-		return sweepCmd{Repo: all, Config: cmd.Config, DryRun: cmd.DryRun}.sweep(ctx, c, client, forge)
+		return sweepCmd{Repo: all, Config: cmd.Config, DryRun: cmd.DryRun}.sweepRepo(ctx, c, client, forge)
 	}
-	lines := &lines{w: c.Stdout, several: len(prs) > 1}
-	results := make([]result, len(prs))
+	lines := &progressLines{w: c.Stdout, manyPulls: len(prs) > 1}
+	results := make([]runResult, len(prs))
 	var looks sync.WaitGroup
 	for i, pr := range prs {
 		looks.Go(func() {
-			r := &loop.Reconciler{Forge: forge, DryRun: cmd.DryRun, Seen: lines.seen, Fault: lines.fault(pr)}
+			r := &loop.Reconciler{Forge: forge, DryRun: cmd.DryRun, Seen: lines.printLook, Fault: lines.faultPrinter(pr)}
 			if cmd.DryRun { // nothing that is written could be waited for
 				look, err := r.Look(ctx, pr)
 				if err == nil {
-					lines.seen(look)
+					lines.printLook(look)
 					fmt.Fprintf(c.Stdout, "\n%s\n", look.Check.Summary)
 				}
-				results[i] = result{pr: pr, look: look, err: err}
+				results[i] = runResult{pr: pr, look: look, err: err}
 				return
 			}
 			look, err := r.Stay(ctx, pr, loop.Stay{Wait: cmd.Wait, Poll: cmd.Poll, Hold: cmd.Hold})
 			id, page := forge.CheckID(pr)
-			results[i] = result{pr: pr, look: look, check: id, page: page, err: err}
+			results[i] = runResult{pr: pr, look: look, checkID: id, checkURL: page, err: err}
 		})
 	}
 	looks.Wait()
 	if ctx.Err() != nil {
 		return context.Canceled
 	}
-	errs := []error{c.report(results)}
+	errs := []error{c.reportResults(results)}
 	for _, r := range results {
 		errs = append(errs, r.err)
 	}
 	if err := errors.Join(errs...); err != nil {
-		return will.refused(err)
+		return will.explainRefusal(err)
 	}
-	return failOn(cmd.FailOn, results)
+	return failOnError(cmd.FailOn, results)
 }
 
-// find says which pull requests are meant, or the repository of which all are.
-func (cmd runCmd) find(ctx context.Context, c *command, forge *github.Forge) (prs []quorum.PR, all string, err error) {
+// findPulls says which pull requests are meant, or the repository of which all are.
+func (cmd runCmd) findPulls(ctx context.Context, c *command, forge *github.Forge) (prs []quorum.PR, all string, err error) {
 	repo := cmd.Repo
 	if repo == "" {
 		repo = c.Getenv("GITHUB_REPOSITORY")
@@ -137,17 +137,17 @@ func (cmd runCmd) find(ctx context.Context, c *command, forge *github.Forge) (pr
 	}
 	name, path := c.Getenv("GITHUB_EVENT_NAME"), c.Getenv("GITHUB_EVENT_PATH")
 	if name == "" {
-		return nil, "", usage(errors.New("no pull request: there is no --pr, and no event"), "coordinator run --repo OWNER/NAME --pr N")
+		return nil, "", usageError(errors.New("no pull request: there is no --pr, and no event"), "coordinator run --repo OWNER/NAME --pr N")
 	}
 	event, err := readEvent(name, path)
 	if err != nil {
 		return nil, "", err
 	}
 	if event.NotYet {
-		return nil, "", hinted(fmt.Errorf("%s: %s", name, event.Why), "name a pull request with --pr")
+		return nil, "", hintedError(fmt.Errorf("%s: %s", name, event.Why), "name a pull request with --pr")
 	}
 	if event.Owner == "" {
-		if event.Owner, event.Repo, err = c.repository(repo, "run"); err != nil {
+		if event.Owner, event.Repo, err = c.resolveRepo(repo, "run"); err != nil {
 			return nil, "", err
 		}
 	}
@@ -182,22 +182,22 @@ func readEvent(name, path string) (github.Event, error) {
 	case path != "":
 		f, err := os.Open(path)
 		if err != nil {
-			return github.Event{}, usage(fmt.Errorf("read the event: %w", err), "GITHUB_EVENT_PATH names the file")
+			return github.Event{}, usageError(fmt.Errorf("read the event: %w", err), "GITHUB_EVENT_PATH names the file")
 		}
 		defer f.Close()
 		if payload, err = io.ReadAll(io.LimitReader(f, github.MaxPayload+1)); err != nil {
-			return github.Event{}, usage(fmt.Errorf("read the event: %w", err), "")
+			return github.Event{}, usageError(fmt.Errorf("read the event: %w", err), "")
 		}
 	case name != "schedule" && name != "merge_group":
-		return github.Event{}, usage(errors.New("no pull request: the event has no payload"), "set GITHUB_EVENT_PATH, or name the pull request with --pr")
+		return github.Event{}, usageError(errors.New("no pull request: the event has no payload"), "set GITHUB_EVENT_PATH, or name the pull request with --pr")
 	}
 	return github.ParseEvent(name, payload)
 }
 
-// repository is the one that is named, else the job's.
-func (c *command) repository(named, command string) (owner, name string, err error) {
+// resolveRepo is the one that is named, else the job's.
+func (c *command) resolveRepo(named, command string) (owner, name string, err error) {
 	if named = cmp.Or(named, c.Getenv("GITHUB_REPOSITORY")); named == "" {
-		return "", "", usage(errors.New("no repository: there is no --repo, and no GITHUB_REPOSITORY"), "coordinator "+command+" --repo OWNER/NAME")
+		return "", "", usageError(errors.New("no repository: there is no --repo, and no GITHUB_REPOSITORY"), "coordinator "+command+" --repo OWNER/NAME")
 	}
 	return splitRepo(named)
 }
@@ -205,77 +205,77 @@ func (c *command) repository(named, command string) (owner, name string, err err
 func splitRepo(repo string) (owner, name string, err error) {
 	owner, name, found := strings.Cut(repo, "/")
 	if !found || owner == "" || name == "" || strings.Contains(name, "/") {
-		return "", "", usage(fmt.Errorf("%q is no repository", repo), "write it as OWNER/NAME: --repo octo/shop")
+		return "", "", usageError(fmt.Errorf("%q is no repository", repo), "write it as OWNER/NAME: --repo octo/shop")
 	}
 	return owner, name, nil
 }
 
-// client opens GitHub as the environment says.
-func (c *command) client() (*github.Client, error) {
+// newTokenClient opens GitHub as the environment says.
+func (c *command) newTokenClient() (*github.Client, error) {
 	token := c.Getenv("GITHUB_TOKEN")
 	if token == "" {
 		token = c.Getenv("INPUT_TOKEN")
 	}
 	if token == "" {
-		return nil, usage(errors.New("there is no token"), "set GITHUB_TOKEN: in a job, env: {GITHUB_TOKEN: ${{ github.token }}}; on your machine, export GITHUB_TOKEN=$(gh auth token)")
+		return nil, usageError(errors.New("there is no token"), "set GITHUB_TOKEN: in a job, env: {GITHUB_TOKEN: ${{ github.token }}}; on your machine, export GITHUB_TOKEN=$(gh auth token)")
 	}
 	client, err := github.NewClient(github.Options{
-		BaseURL: c.Getenv("GITHUB_API_URL"), Token: token, Actions: c.Getenv("GITHUB_ACTIONS") == "true", UserAgent: "review-coordinator", Log: c.logger(),
+		BaseURL: c.Getenv("GITHUB_API_URL"), Token: token, Actions: c.Getenv("GITHUB_ACTIONS") == "true", UserAgent: "review-coordinator", Log: c.newLogger(),
 	})
 	if err != nil {
-		return nil, usage(err, "")
+		return nil, usageError(err, "")
 	}
 	return client, nil
 }
 
-// logger logs to standard error with -v, and nowhere without.
-func (c *command) logger() *slog.Logger {
+// newLogger logs to standard error with -v, and nowhere without.
+func (c *command) newLogger() *slog.Logger {
 	if !c.Verbose {
 		return slog.New(slog.DiscardHandler)
 	}
 	return slog.New(tint.NewTextHandler(c.Stderr, &tint.Options{Level: slog.LevelDebug, TimeFormat: time.TimeOnly, NoColor: !c.Color}))
 }
 
-// reading are the grants of a token that only looks.
-const reading = "actions: read, checks: read, contents: read, issues: read, pull-requests: read, statuses: read"
+// readPermissions are the grants of a token that only looks.
+const readPermissions = "actions: read, checks: read, contents: read, issues: read, pull-requests: read, statuses: read"
 
-// refused adds a hint to what GitHub refused to a command that is about a repository or a pull request that somebody
+// explainRefusal adds a hint to what GitHub refused to a command that is about a repository or a pull request that somebody
 // typed.
-func (a access) refused(err error) error {
+func (a access) explainRefusal(err error) error {
 	var api *github.APIError
 	var own *exitError
 	switch {
 	case errors.As(err, &own), !errors.As(err, &api):
 	case github.IsNotFound(err) && (api.Method == http.MethodGet || strings.HasSuffix(api.Path, "graphql")): // not of a write that was not allowed
-		return hinted(err, "no such repository or pull request, or this token may not see it")
-	case a == reads && github.IsForbidden(err):
-		return hinted(err, "the token may not read this: it needs "+reading)
+		return hintedError(err, "no such repository or pull request, or this token may not see it")
+	case a == readAccess && github.IsForbidden(err):
+		return hintedError(err, "the token may not read this: it needs "+readPermissions)
 	}
-	return describe(err)
+	return withAPIHint(err)
 }
 
-// describe adds a hint to what GitHub refused.
-func describe(err error) error {
-	if hint := lacking(err); hint != "" {
-		return hinted(err, hint)
+// withAPIHint adds a hint to what GitHub refused.
+func withAPIHint(err error) error {
+	if hint := missingPermissionHint(err); hint != "" {
+		return hintedError(err, hint)
 	}
 	var api *github.APIError
 	if errors.As(err, &api) && api.Hint() != "" {
-		return hinted(err, api.Hint())
+		return hintedError(err, api.Hint())
 	}
 	return err
 }
 
-// lines prints one plain line for each change of a decision. A line begins with a time, so that no foreign text in it
+// progressLines prints one plain line for each change of a decision. A line begins with a time, so that no foreign text in it
 // can begin a workflow command.
-type lines struct {
-	mu      sync.Mutex
-	w       io.Writer
-	several bool
-	last    map[quorum.PR]string
+type progressLines struct {
+	mu        sync.Mutex
+	w         io.Writer
+	manyPulls bool
+	lastLine  map[quorum.PR]string
 }
 
-func (l *lines) seen(look loop.Look) {
+func (l *progressLines) printLook(look loop.Look) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	pr := look.Snapshot.PR.PR
@@ -287,26 +287,26 @@ func (l *lines) seen(look loop.Look) {
 	if look.Decision.Verdict == quorum.Ended {
 		line = "nothing is decided: " + oneLine(look.Check.Title)
 	}
-	if l.last[pr] == line {
+	if l.lastLine[pr] == line {
 		return
 	}
-	if l.last == nil {
-		l.last = map[quorum.PR]string{}
+	if l.lastLine == nil {
+		l.lastLine = map[quorum.PR]string{}
 	}
-	l.last[pr] = line
-	l.print(pr, line)
+	l.lastLine[pr] = line
+	l.printLine(pr, line)
 }
 
-func (l *lines) fault(pr quorum.PR) func(error, time.Time) {
+func (l *progressLines) faultPrinter(pr quorum.PR) func(error, time.Time) {
 	return func(err error, next time.Time) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.print(pr, fmt.Sprintf("%s; looking again at %s", oneLine(err.Error()), next.UTC().Format("15:04:05 UTC")))
+		l.printLine(pr, fmt.Sprintf("%s; looking again at %s", oneLine(err.Error()), next.UTC().Format("15:04:05 UTC")))
 	}
 }
 
-func (l *lines) print(pr quorum.PR, line string) {
-	if l.several {
+func (l *progressLines) printLine(pr quorum.PR, line string) {
+	if l.manyPulls {
 		line = pr.String() + " " + line
 	}
 	fmt.Fprintf(l.w, "%s %s\n", time.Now().UTC().Format("15:04:05"), line)

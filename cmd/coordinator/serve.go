@@ -64,18 +64,18 @@ Examples:
 
 // Run serves until ctx ends.
 func (cmd serveCmd) Run(ctx context.Context, c *command) error {
-	secrets, err := cmd.secrets(c)
+	secrets, err := cmd.webhookSecrets(c)
 	if err != nil {
 		return err
 	}
 	if cmd.Resync < time.Second || cmd.Resync > 24*time.Hour {
-		return usage(fmt.Errorf("--resync %s is not between 1s and 24h", cmd.Resync), "--resync 5m is the default")
+		return usageError(fmt.Errorf("--resync %s is not between 1s and 24h", cmd.Resync), "--resync 5m is the default")
 	}
-	file, err := databaseFile(cmp.Or(cmd.Database, c.Getenv("DATABASE_URL"), "sqlite://review-coordinator.db"))
+	file, err := parseDatabaseURL(cmp.Or(cmd.Database, c.Getenv("DATABASE_URL"), "sqlite://review-coordinator.db"))
 	if err != nil {
 		return err
 	}
-	identity, err := cmd.identity(c)
+	identity, err := cmd.githubIdentity(c)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (cmd serveCmd) Run(ctx context.Context, c *command) error {
 	}
 	defer s.close()
 	if cmd.Check {
-		return cmd.check(ctx, c, s)
+		return cmd.printCheck(ctx, c, s)
 	}
 	if c.Getenv("GOGC") == "" { // what a rush takes is given back after it, so it may take more to be collected less
 		debug.SetGCPercent(150)
@@ -96,27 +96,27 @@ func (cmd serveCmd) Run(ctx context.Context, c *command) error {
 	return s.serve(ctx)
 }
 
-// secrets are the webhook's. Without one anybody could say anything.
-func (cmd serveCmd) secrets(c *command) ([]string, error) {
+// webhookSecrets are the webhook's. Without one anybody could say anything.
+func (cmd serveCmd) webhookSecrets(c *command) ([]string, error) {
 	text := c.Getenv("GITHUB_WEBHOOK_SECRET")
 	if text == "" {
-		return nil, usage(errors.New("there is no webhook secret"), "set GITHUB_WEBHOOK_SECRET to what the App's settings hold; openssl rand -hex 32 makes a new one")
+		return nil, usageError(errors.New("there is no webhook secret"), "set GITHUB_WEBHOOK_SECRET to what the App's settings hold; openssl rand -hex 32 makes a new one")
 	}
 	secrets, err := daemon.ParseSecrets(text)
 	if err != nil {
-		return nil, usage(err, "openssl rand -hex 32 makes one, for here and for the App's settings; several, separated by commas, are for the time in which one is replaced")
+		return nil, usageError(err, "openssl rand -hex 32 makes one, for here and for the App's settings; several, separated by commas, are for the time in which one is replaced")
 	}
 	return secrets, nil
 }
 
-// identity is as whom the daemon works.
-func (cmd serveCmd) identity(c *command) (github.Options, error) {
+// githubIdentity is as whom the daemon works.
+func (cmd serveCmd) githubIdentity(c *command) (github.Options, error) {
 	o := github.Options{UserAgent: "review-coordinator"}
 	var err error
-	if o.BaseURL, err = c.apiURL(); err != nil {
+	if o.BaseURL, err = c.apiURLFromEnv(); err != nil {
 		return o, err
 	}
-	app, err := c.appKey()
+	app, err := c.appFromEnv()
 	switch {
 	case err != nil:
 		return o, err
@@ -126,16 +126,16 @@ func (cmd serveCmd) identity(c *command) (github.Options, error) {
 		return o, nil
 	}
 	if o.Token = c.Getenv("GITHUB_TOKEN"); o.Token == "" {
-		return o, usage(errors.New("there is neither an App nor a token"), "set GITHUB_APP_ID and GITHUB_APP_PRIVATE_KEY_FILE (coordinator app-manifest helps to make an App), or GITHUB_TOKEN")
+		return o, usageError(errors.New("there is neither an App nor a token"), "set GITHUB_APP_ID and GITHUB_APP_PRIVATE_KEY_FILE (coordinator app-manifest helps to make an App), or GITHUB_TOKEN")
 	}
 	return o, nil
 }
 
-// apiURL is GitHub's address, which a token may be sent to; "" if none is set.
-func (c *command) apiURL() (string, error) {
+// apiURLFromEnv is GitHub's address, which a token may be sent to; "" if none is set.
+func (c *command) apiURLFromEnv() (string, error) {
 	api := c.Getenv("GITHUB_API_URL")
 	if _, err := github.NewClient(github.Options{BaseURL: api, Token: "none"}); err != nil { // it sends nothing
-		return "", usage(err, "GITHUB_API_URL, if it is set, is https://HOST/api/v3")
+		return "", usageError(err, "GITHUB_API_URL, if it is set, is https://HOST/api/v3")
 	}
 	return api, nil
 }
@@ -157,25 +157,25 @@ func databaseHint(err error) string {
 	return "its folder must be the daemon's own, and writable"
 }
 
-// databaseFile reads sqlite://PATH.
-func databaseFile(address string) (string, error) {
+// parseDatabaseURL reads sqlite://PATH.
+func parseDatabaseURL(address string) (string, error) {
 	path, ok := strings.CutPrefix(address, "sqlite://")
 	switch {
 	case strings.HasPrefix(address, "postgres://"), strings.HasPrefix(address, "postgresql://"):
-		return "", usage(errors.New("PostgreSQL is not built yet"), "use sqlite://PATH: one daemon with its own file")
+		return "", usageError(errors.New("PostgreSQL is not built yet"), "use sqlite://PATH: one daemon with its own file")
 	case !ok: // it may hold a password: it is not quoted
-		return "", usage(errors.New("the database is no address that is known"), "write it as sqlite://PATH, for example sqlite:///var/lib/review-coordinator/coordinator.db")
+		return "", usageError(errors.New("the database is no address that is known"), "write it as sqlite://PATH, for example sqlite:///var/lib/review-coordinator/coordinator.db")
 	case path == "" || strings.HasSuffix(path, "/") || strings.ContainsAny(path, "?#\x00"):
-		return "", usage(fmt.Errorf("sqlite://%s names no file", oneLine(path)), "write it as sqlite://PATH, for example sqlite:///var/lib/review-coordinator/coordinator.db")
+		return "", usageError(fmt.Errorf("sqlite://%s names no file", oneLine(path)), "write it as sqlite://PATH, for example sqlite:///var/lib/review-coordinator/coordinator.db")
 	}
 	dir := filepath.Dir(path)
 	switch info, err := os.Stat(dir); {
 	case errors.Is(err, fs.ErrNotExist):
-		return "", usage(fmt.Errorf("the folder of the database, %s, is not there", dir), "make it, and let only the daemon's user read it")
+		return "", usageError(fmt.Errorf("the folder of the database, %s, is not there", dir), "make it, and let only the daemon's user read it")
 	case err != nil:
-		return "", usage(fmt.Errorf("look at the folder of the database: %w", err), "")
+		return "", usageError(fmt.Errorf("look at the folder of the database: %w", err), "")
 	case !info.IsDir():
-		return "", usage(fmt.Errorf("%s is no folder", dir), "the database's address names a file in a folder")
+		return "", usageError(fmt.Errorf("%s is no folder", dir), "the database's address names a file in a folder")
 	}
 	return path, nil
 }
@@ -204,11 +204,11 @@ type serverConfig struct {
 	Log                 *slog.Logger
 	Now                 func() time.Time
 	Tune                func(*daemon.Config) // of a demo or a test; may be nil
-	Bind                bind                 // of a test; nil: TCP
+	Bind                bindFunc             // of a test; nil: TCP
 }
 
-// bind opens a listener, without any bound.
-type bind func(ctx context.Context, address string) (net.Listener, error)
+// bindFunc opens a listener, without any bound.
+type bindFunc func(ctx context.Context, address string) (net.Listener, error)
 
 func bindTCP(ctx context.Context, address string) (net.Listener, error) {
 	return (&net.ListenConfig{}).Listen(ctx, "tcp", address)
@@ -216,16 +216,16 @@ func bindTCP(ctx context.Context, address string) (net.Listener, error) {
 
 // A server is the daemon with its listeners open.
 type server struct {
-	config  serverConfig
-	store   *store.SQLite
-	answers *store.Answers
-	host    *host
-	daemon  *daemon.Daemon
-	feed    *dashboard.Feed
-	hooks   net.Listener
-	admin   net.Listener
-	intake  *http.Server
-	office  *http.Server
+	config          serverConfig
+	store           *store.SQLite
+	answers         *store.Answers
+	host            *host
+	daemon          *daemon.Daemon
+	feed            *dashboard.Feed
+	webhookListener net.Listener
+	adminListener   net.Listener
+	webhookServer   *http.Server
+	adminServer     *http.Server
 }
 
 // openServer opens everything and serves nothing yet.
@@ -240,49 +240,49 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 		}
 	}()
 	if s.store, err = store.OpenSQLite(o.Database, store.Options{Log: o.Log}); err != nil {
-		return nil, usage(err, databaseHint(err))
+		return nil, usageError(err, databaseHint(err))
 	}
 	if s.answers, err = store.OpenAnswers(strings.TrimSuffix(o.Database, ".db")+"-answers.db", store.AnswersOptions{Log: o.Log}); err != nil {
-		return nil, usage(err, "it holds nothing but answers of GitHub's: it may be deleted, and its folder must be writable")
+		return nil, usageError(err, "it holds nothing but answers of GitHub's: it may be deleted, and its folder must be writable")
 	}
 	metrics := daemon.NewMetrics(daemon.MetricsOptions{
 		Health:  func(ctx context.Context) (store.Health, error) { return s.daemon.View().Health(ctx, o.Now()) },
 		Budgets: func() map[int64]daemon.Budget { return s.host.budgets() },
 		Reached: func() time.Time { return s.host.Reached() },
-		Version: version(),
+		Version: buildVersion(),
 		Now:     o.Now,
 		Log:     o.Log,
 	})
 	o.GitHub.Log, o.GitHub.Now, o.GitHub.Answers, o.GitHub.Reserve, o.GitHub.Observed = o.Log, o.Now, s.answers, true, metrics.Asked
 	if s.host, err = newHost(o.GitHub); err != nil {
-		return nil, usage(err, "GITHUB_TOKEN holds the token and nothing else")
+		return nil, usageError(err, "GITHUB_TOKEN holds the token and nothing else")
 	}
 	config := daemon.Config{
-		Store: s.store, Host: s.host, Metrics: metrics, Feed: s.feed, Log: o.Log, Now: o.Now, Resync: o.Resync, Web: cmp.Or(o.Web, siteOf(o.GitHub.BaseURL).web),
+		Store: s.store, Host: s.host, Metrics: metrics, Feed: s.feed, Log: o.Log, Now: o.Now, Resync: o.Resync, Web: cmp.Or(o.Web, siteOfAPI(o.GitHub.BaseURL).webURL),
 		Calm: s.host.fleet.Calm,
 	}
 	if o.Tune != nil {
 		o.Tune(&config)
 	}
 	s.daemon = daemon.New(config)
-	if s.hooks, err = listen(ctx, o.Bind, "--listen", o.Listen); err != nil {
+	if s.webhookListener, err = listenLimited(ctx, o.Bind, "--listen", o.Listen); err != nil {
 		return nil, err
 	}
-	s.admin, err = listen(ctx, o.Bind, "--admin-listen", o.AdminListen)
+	s.adminListener, err = listenLimited(ctx, o.Bind, "--admin-listen", o.AdminListen)
 	if err != nil && o.AdminElse != "" {
-		s.admin, err = listen(ctx, o.Bind, "--admin-listen", o.AdminElse)
+		s.adminListener, err = listenLimited(ctx, o.Bind, "--admin-listen", o.AdminElse)
 	}
 	if err != nil {
 		return nil, err
 	}
 	hooks := http.NewServeMux()
 	hooks.Handle(daemon.WebhookPath, &daemon.Intake{Secrets: o.Secrets, Receive: s.daemon.Receive, Metrics: metrics, Log: o.Log, Now: o.Now})
-	s.intake = daemon.NewServer(hooks, daemon.ServerOptions{Log: o.Log, Metrics: metrics})
-	board := &dashboard.Board{Store: s.daemon.View(), Feed: s.feed, Now: o.Now, Reached: s.host.Reached, Version: version()}
+	s.webhookServer = daemon.NewServer(hooks, daemon.ServerOptions{Log: o.Log, Metrics: metrics})
+	board := &dashboard.Board{Store: s.daemon.View(), Feed: s.feed, Now: o.Now, Reached: s.host.Reached, Version: buildVersion()}
 	office := daemon.Admin{
-		Store: s.daemon.View(), Metrics: metrics, Board: board.Handler(), Limited: s.daemon.Limited, Reached: s.host.Reached, Wrote: s.store.Wrote, Draining: s.daemon.Draining, Now: o.Now, Log: o.Log, Addr: s.admin.Addr().String(), Started: o.Now(),
+		Store: s.daemon.View(), Metrics: metrics, Board: board.Handler(), Limited: s.daemon.Limited, Reached: s.host.Reached, Wrote: s.store.Wrote, Draining: s.daemon.Draining, Now: o.Now, Log: o.Log, Addr: s.adminListener.Addr().String(), Started: o.Now(),
 	}
-	s.office = daemon.NewServer(office.Handler(), daemon.ServerOptions{Log: o.Log, Metrics: metrics})
+	s.adminServer = daemon.NewServer(office.Handler(), daemon.ServerOptions{Log: o.Log, Metrics: metrics})
 	return s, nil
 }
 
@@ -296,25 +296,25 @@ func identityName(o github.Options) string {
 	return "a personal token"
 }
 
-// listen opens a listener with a bound. An address without a port would be any port: a variable that is not set would open the
+// listenLimited opens a listener with a bound. An address without a port would be any port: a variable that is not set would open the
 // dashboard to everybody, at a place that nobody knows.
-func listen(ctx context.Context, open bind, flag, address string) (net.Listener, error) {
+func listenLimited(ctx context.Context, open bindFunc, flag, address string) (net.Listener, error) {
 	if _, port, err := net.SplitHostPort(address); address == "" || err == nil && port == "" {
-		return nil, usage(fmt.Errorf("%s %q has no port", flag, address), listenHint)
+		return nil, usageError(fmt.Errorf("%s %q has no port", flag, address), listenHint)
 	}
 	l, err := open(ctx, address)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, usage(fmt.Errorf("%s %s: %w", flag, oneLine(address), err), "another program has that port, perhaps another coordinator; port 0 takes any that is free")
+		return nil, usageError(fmt.Errorf("%s %s: %w", flag, oneLine(address), err), "another program has that port, perhaps another coordinator; port 0 takes any that is free")
 	case err != nil:
-		return nil, usage(fmt.Errorf("%s %s: %w", flag, oneLine(address), err), listenHint)
+		return nil, usageError(fmt.Errorf("%s %s: %w", flag, oneLine(address), err), listenHint)
 	}
 	return daemon.Limit(l), nil
 }
 
 // close gives everything back. It may be called after serve.
 func (s *server) close() {
-	for _, l := range []net.Listener{s.hooks, s.admin} {
+	for _, l := range []net.Listener{s.webhookListener, s.adminListener} {
 		if l != nil {
 			l.Close()
 		}
@@ -333,19 +333,19 @@ func (s *server) close() {
 	}
 }
 
-// stopWithin is how long the listeners may take to end their requests.
-const stopWithin = 3 * time.Second
+// shutdownTimeout is how long the listeners may take to end their requests.
+const shutdownTimeout = 3 * time.Second
 
 // serve works until ctx ends, or a listener fails.
 func (s *server) serve(ctx context.Context) error {
 	log := s.config.Log
-	log.Info("review coordinator", "version", version(), "webhook", "http://"+s.hooks.Addr().String()+daemon.WebhookPath, "dashboard", "http://"+s.admin.Addr().String()+"/", "database", s.config.Database,
-		"identity", identityName(s.config.GitHub), "api", siteOf(s.config.GitHub.BaseURL).api, "resync", s.config.Resync)
+	log.Info("review coordinator", "version", buildVersion(), "webhook", "http://"+s.webhookListener.Addr().String()+daemon.WebhookPath, "dashboard", "http://"+s.adminListener.Addr().String()+"/", "database", s.config.Database,
+		"identity", identityName(s.config.GitHub), "api", siteOfAPI(s.config.GitHub.BaseURL).apiURL, "resync", s.config.Resync)
 	group, working := errgroup.WithContext(ctx)
 	for name, part := range map[string]struct {
 		server   *http.Server
 		listener net.Listener
-	}{"webhook": {s.intake, s.hooks}, "admin": {s.office, s.admin}} {
+	}{"webhook": {s.webhookServer, s.webhookListener}, "admin": {s.adminServer, s.adminListener}} {
 		group.Go(func() error {
 			if err := part.server.Serve(part.listener); !errors.Is(err, http.ErrServerClosed) {
 				return fmt.Errorf("serve %s: %w", name, err)
@@ -359,20 +359,20 @@ func (s *server) serve(ctx context.Context) error {
 		log.Info("stopping: nothing new is accepted, looks under way are finished")
 		s.daemon.Stop()
 		s.feed.Close()
-		ending, done := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)
+		ending, done := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 		defer done()
-		err := s.intake.Shutdown(ending)
-		return errors.Join(ignoreDeadline(err), s.shutOffice(ending))
+		err := s.webhookServer.Shutdown(ending)
+		return errors.Join(ignoreDeadline(err), s.shutdownAdmin(ending))
 	})
 	err := group.Wait()
 	log.Info("stopped")
 	return err
 }
 
-// shutOffice ends the admin listener; a browser that holds its stream open is cut off.
-func (s *server) shutOffice(ctx context.Context) error {
-	if err := s.office.Shutdown(ctx); err != nil {
-		return s.office.Close()
+// shutdownAdmin ends the admin listener; a browser that holds its stream open is cut off.
+func (s *server) shutdownAdmin(ctx context.Context) error {
+	if err := s.adminServer.Shutdown(ctx); err != nil {
+		return s.adminServer.Close()
 	}
 	return nil
 }
@@ -385,14 +385,14 @@ func ignoreDeadline(err error) error {
 	return err
 }
 
-// check says what there is, or what is wrong.
-func (cmd serveCmd) check(ctx context.Context, c *command, s *server) error {
+// printCheck says what there is, or what is wrong.
+func (cmd serveCmd) printCheck(ctx context.Context, c *command, s *server) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	fmt.Fprintf(c.Stdout, "ok  webhooks   http://%s%s, %s\n", s.hooks.Addr(), daemon.WebhookPath, count(len(s.config.Secrets), "secret"))
-	fmt.Fprintf(c.Stdout, "ok  admin      http://%s/\n", s.admin.Addr())
-	if at, ok := s.admin.Addr().(*net.TCPAddr); ok && !at.IP.IsLoopback() {
-		c.warn(fmt.Sprintf("the admin listener is at %s, which other machines may reach, and asks nobody who they are: let nothing come to it but a proxy that does; of a container, publish its port on 127.0.0.1 alone", at))
+	fmt.Fprintf(c.Stdout, "ok  webhooks   http://%s%s, %s\n", s.webhookListener.Addr(), daemon.WebhookPath, countNoun(len(s.config.Secrets), "secret"))
+	fmt.Fprintf(c.Stdout, "ok  admin      http://%s/\n", s.adminListener.Addr())
+	if at, ok := s.adminListener.Addr().(*net.TCPAddr); ok && !at.IP.IsLoopback() {
+		c.printWarning(fmt.Sprintf("the admin listener is at %s, which other machines may reach, and asks nobody who they are: let nothing come to it but a proxy that does; of a container, publish its port on 127.0.0.1 alone", at))
 	}
 	if _, err := s.store.Health(ctx, time.Now()); err != nil {
 		return fmt.Errorf("read the database: %w", err)
@@ -400,19 +400,19 @@ func (cmd serveCmd) check(ctx context.Context, c *command, s *server) error {
 	fmt.Fprintf(c.Stdout, "ok  database   %s\n", s.config.Database)
 	dir := filepath.Dir(s.config.Database)
 	if info, err := os.Stat(dir); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		c.warn(fmt.Sprintf("the folder of the database, %s, is open to others (mode %04o): it must be the daemon's own, with mode 0700", dir, info.Mode().Perm()))
+		c.printWarning(fmt.Sprintf("the folder of the database, %s, is open to others (mode %04o): it must be the daemon's own, with mode 0700", dir, info.Mode().Perm()))
 	}
-	return notGitHub(s.host.check(ctx, c))
+	return hintNotGitHub(s.host.check(ctx, c))
 }
 
-// notGitHub adds what to do where something between us and GitHub seems to have answered.
-func notGitHub(err error) error {
+// hintNotGitHub adds what to do where something between us and GitHub seems to have answered.
+func hintNotGitHub(err error) error {
 	var said *exitError
 	switch {
 	case errors.Is(err, github.ErrTransport) && strings.Contains(err.Error(), "answer is no JSON"):
-		return hinted(err, "something else answered: a proxy's page, or GITHUB_API_URL is GitHub's website; of a GitHub Enterprise Server the API is https://HOST/api/v3")
+		return hintedError(err, "something else answered: a proxy's page, or GITHUB_API_URL is GitHub's website; of a GitHub Enterprise Server the API is https://HOST/api/v3")
 	case github.IsForbidden(err) && !errors.As(err, &said):
-		return hinted(err, "a proxy or a firewall may have answered, or GitHub takes no requests from this machine's address: look at the organisation's or the server's list of allowed addresses")
+		return hintedError(err, "a proxy or a firewall may have answered, or GitHub takes no requests from this machine's address: look at the organisation's or the server's list of allowed addresses")
 	}
 	return err
 }

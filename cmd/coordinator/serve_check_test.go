@@ -124,7 +124,7 @@ hint: add the permissions and events in the App's settings, and accept them in e
 // An App that is not told of something would wait for the resync.
 func TestServeCheckNamesMissingEvents(t *testing.T) {
 	var most []string
-	for _, s := range subscriptions {
+	for _, s := range appEvents {
 		if s.event != "status" && s.event != "issue_comment" && s.event != "merge_group" {
 			most = append(most, s.event)
 		}
@@ -135,7 +135,7 @@ func TestServeCheckNamesMissingEvents(t *testing.T) {
 
 func TestServeCheck(t *testing.T) {
 	full := map[string]string{}
-	for _, p := range permissions {
+	for _, p := range appPermissions {
 		full[p.Name] = p.Level
 	}
 	with := func(name, level string) map[string]string {

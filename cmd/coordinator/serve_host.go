@@ -317,8 +317,8 @@ func (h *host) check(ctx context.Context, c *command) error {
 		return h.unreached(c, err)
 	}
 	var need []github.Grant // without issues, for one, GitHub sends no comments
-	for _, p := range permissions {
-		if p.Name != mergeQueues {
+	for _, p := range appPermissions {
+		if p.Name != mergeQueuesPermission {
 			need = append(need, p.Grant)
 		}
 	}
@@ -327,28 +327,28 @@ func (h *host) check(ctx context.Context, c *command) error {
 		lacks, deaf := in.Lacks(need...), untold(in.Events)
 		switch {
 		case !in.Suspended.IsZero():
-			c.warn(fmt.Sprintf("the installation on %s is suspended", in.Account))
+			c.printWarning(fmt.Sprintf("the installation on %s is suspended", in.Account))
 			continue
 		case len(lacks) > 0: // GitHub sends no event that needs one of them
-			c.warn(fmt.Sprintf("the installation on %s lacks %s", in.Account, grants(lacks)))
+			c.printWarning(fmt.Sprintf("the installation on %s lacks %s", in.Account, joinGrants(lacks)))
 		case len(deaf) > 0:
-			c.warn(fmt.Sprintf("the installation on %s is not subscribed to %s", in.Account, strings.Join(deaf, ", ")))
+			c.printWarning(fmt.Sprintf("the installation on %s is not subscribed to %s", in.Account, strings.Join(deaf, ", ")))
 		default:
 			continue
 		}
 		lame++
 	}
-	fmt.Fprintf(c.Stdout, "ok  identity   the App %s, %s\n", oneLine(slug), count(len(all), "installation"))
+	fmt.Fprintf(c.Stdout, "ok  identity   the App %s, %s\n", oneLine(slug), countNoun(len(all), "installation"))
 	if lame > 0 {
-		return hinted(fmt.Errorf("%s cannot be worked on as it should", count(lame, "installation")), "add the permissions and events in the App's settings, and accept them in each installation's")
+		return hintedError(fmt.Errorf("%s cannot be worked on as it should", countNoun(lame, "installation")), "add the permissions and events in the App's settings, and accept them in each installation's")
 	}
 	return nil
 }
 
 // untold are the events that we need and an installation does not send.
 func untold(events []string) (missing []string) {
-	for _, s := range subscriptions {
-		if s.needs != mergeQueues && !slices.Contains(events, s.event) {
+	for _, s := range appEvents {
+		if s.permission != mergeQueuesPermission && !slices.Contains(events, s.event) {
 			missing = append(missing, s.event)
 		}
 	}
@@ -359,11 +359,11 @@ func untold(events []string) (missing []string) {
 func (h *host) unreached(c *command, err error) error {
 	switch {
 	case errors.Is(err, github.ErrTransport):
-		return hinted(err, "may this machine reach GitHub's API, and is GITHUB_API_URL right? serve starts all the same, and waits for GitHub")
+		return hintedError(err, "may this machine reach GitHub's API, and is GITHUB_API_URL right? serve starts all the same, and waits for GitHub")
 	case github.IsNotFound(err):
-		return hinted(err, "is GITHUB_API_URL the API of the GitHub that the App or the token is of?")
+		return hintedError(err, "is GITHUB_API_URL the API of the GitHub that the App or the token is of?")
 	case !h.app:
-		return describe(err)
+		return withAPIHint(err)
 	}
-	return c.notInstalled(err, "", "")
+	return c.explainInstallError(err, "", "")
 }

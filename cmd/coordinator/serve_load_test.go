@@ -144,7 +144,7 @@ type distant struct {
 func (d *distant) RoundTrip(req *http.Request) (*http.Response, error) {
 	token := strings.HasSuffix(req.URL.Path, "/access_tokens")
 	if !token {
-		if err := pause(req.Context(), 30*time.Millisecond); err != nil {
+		if err := sleepFor(req.Context(), 30*time.Millisecond); err != nil {
 			return nil, err
 		}
 	}
@@ -182,7 +182,7 @@ func receive(ctx context.Context, s *server, event, guid string, payload []byte)
 		req.Header.Set(name, value)
 	}
 	w := httptest.NewRecorder()
-	s.intake.Handler.ServeHTTP(w, req)
+	s.webhookServer.Handler.ServeHTTP(w, req)
 	if w.Code != http.StatusAccepted {
 		return fmt.Errorf("the answer is %d: %s", w.Code, w.Body)
 	}

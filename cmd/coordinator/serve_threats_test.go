@@ -70,7 +70,7 @@ func (l *underLoad) looked() (n int) {
 func (l *underLoad) answered(result string) (n int) {
 	l.t.Helper()
 	w := httptest.NewRecorder()
-	l.server.office.Handler.ServeHTTP(w, httptest.NewRequestWithContext(l.t.Context(), http.MethodGet, "http://127.0.0.1:9090/metrics", nil))
+	l.server.adminServer.Handler.ServeHTTP(w, httptest.NewRequestWithContext(l.t.Context(), http.MethodGet, "http://127.0.0.1:9090/metrics", nil))
 	for line := range strings.Lines(w.Body.String()) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), " ")
 		if strings.HasPrefix(name, "coordinator_deliveries_total{") && strings.Contains(name, fmt.Sprintf("result=%q", result)) {
@@ -445,7 +445,7 @@ func TestFailedDeliveriesAreFoundByAWrongClock(t *testing.T) {
 			if err := hub.Delivered(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if err := pause(t.Context(), 2*time.Minute); err != nil {
+			if err := sleepFor(t.Context(), 2*time.Minute); err != nil {
 				t.Fatal(err)
 			}
 			missed, err := h.Missed(t.Context(), now().Add(-6*time.Minute))
@@ -501,7 +501,7 @@ func TestTheDaemonTellsNoSecret(t *testing.T) {
 		for _, path := range []string{"/", "/metrics", "/readyz", "/api/v1/pulls", "/api/v1/queue", "/pulls/acme/shop/7"} {
 			req := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://127.0.0.1:9090"+path, nil)
 			w := httptest.NewRecorder()
-			s.office.Handler.ServeHTTP(w, req)
+			s.adminServer.Handler.ServeHTTP(w, req)
 			fmt.Fprintln(&said, w.Body)
 		}
 		cancel()
@@ -733,7 +733,7 @@ func TestARefusedKeyIsNoLoop(t *testing.T) {
 		}
 		ready := func() int {
 			w := httptest.NewRecorder()
-			l.server.office.Handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://127.0.0.1:9090/readyz", nil))
+			l.server.adminServer.Handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://127.0.0.1:9090/readyz", nil))
 			return w.Code
 		}
 		for _, r := range pulls {

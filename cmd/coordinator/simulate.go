@@ -66,7 +66,7 @@ These sentences are known; the reviewers of the policy may stand where an author
 func (cmd simulateCmd) Run(ctx context.Context, c *command) error {
 	var other []string
 	for _, file := range cmd.Files {
-		same, err := cmd.play(ctx, c, file)
+		same, err := cmd.playFile(ctx, c, file)
 		if err != nil {
 			return err
 		}
@@ -75,13 +75,13 @@ func (cmd simulateCmd) Run(ctx context.Context, c *command) error {
 		}
 	}
 	if len(other) > 0 {
-		return hinted(fmt.Errorf("another story came of %s", strings.Join(other, ", ")), "coordinator simulate --update FILE writes the new one")
+		return hintedError(fmt.Errorf("another story came of %s", strings.Join(other, ", ")), "coordinator simulate --update FILE writes the new one")
 	}
 	return nil
 }
 
-func (cmd simulateCmd) play(ctx context.Context, c *command, file string) (same bool, err error) {
-	s, err := cmd.read(ctx, c, file)
+func (cmd simulateCmd) playFile(ctx context.Context, c *command, file string) (same bool, err error) {
+	s, err := cmd.readScenario(ctx, c, file)
 	if err != nil {
 		return false, err
 	}
@@ -96,7 +96,7 @@ func (cmd simulateCmd) play(ctx context.Context, c *command, file string) (same 
 	}
 	story, err := s.Step(ctx, audience)
 	if err != nil {
-		return false, usage(err, "a scenario may only do what could happen on GitHub")
+		return false, usageError(err, "a scenario may only do what could happen on GitHub")
 	}
 	switch {
 	case cmd.JSON:
@@ -117,11 +117,11 @@ func (cmd simulateCmd) play(ctx context.Context, c *command, file string) (same 
 	if err != nil {
 		return false, err
 	}
-	return cmd.compare(c, file, s, story.String())
+	return cmd.compareStory(c, file, s, story.String())
 }
 
-// compare holds a story against the one in the file, or writes it there.
-func (cmd simulateCmd) compare(c *command, file string, s *story.Scenario, story string) (same bool, err error) {
+// compareStory holds a story against the one in the file, or writes it there.
+func (cmd simulateCmd) compareStory(c *command, file string, s *story.Scenario, story string) (same bool, err error) {
 	switch {
 	case cmd.Update && file != "-":
 		if err := os.WriteFile(file, s.Rewritten(story), 0o600); err != nil { // it exists, and keeps its own permissions
@@ -135,35 +135,35 @@ func (cmd simulateCmd) compare(c *command, file string, s *story.Scenario, story
 		fmt.Fprintf(c.Stderr, "as told: %s\n", file)
 		return true, nil
 	}
-	fmt.Fprintf(c.Stderr, "%s tells another story (- as it is told there, + as it came):\n%s", file, difference(s.Story, story))
+	fmt.Fprintf(c.Stderr, "%s tells another story (- as it is told there, + as it came):\n%s", file, diffLines(s.Story, story))
 	return false, nil
 }
 
-// read parses a scenario, with another policy if that is asked for.
-func (cmd simulateCmd) read(ctx context.Context, c *command, file string) (*story.Scenario, error) {
+// readScenario parses a scenario, with another policy if that is asked for.
+func (cmd simulateCmd) readScenario(ctx context.Context, c *command, file string) (*story.Scenario, error) {
 	var src []byte
 	var err error
 	if file == "-" {
-		src, err = c.input(ctx, 1<<20)
+		src, err = c.readStdin(ctx, 1<<20)
 	} else {
 		src, err = os.ReadFile(file)
 	}
 	if err != nil {
-		return nil, usage(err, "")
+		return nil, usageError(err, "")
 	}
 	s, err := story.Parse(file, src)
 	if err == nil && cmd.Policy != "" {
 		var policy []byte
 		if policy, err = readFile(cmd.Policy); err != nil {
-			return nil, usage(err, "")
+			return nil, usageError(err, "")
 		}
 		if s, err = s.WithPolicy(string(policy)); err == nil {
 			s.Title += " (with " + cmd.Policy + ")"
 		}
 	}
 	if err != nil {
-		fmt.Fprintln(c.Stdout, c.colored(err.Error()))
-		return nil, usage(fmt.Errorf("%s cannot be played", file), "coordinator simulate --help shows the language")
+		fmt.Fprintln(c.Stdout, c.colorProblems(err.Error()))
+		return nil, usageError(fmt.Errorf("%s cannot be played", file), "coordinator simulate --help shows the language")
 	}
 	if why := s.Empty(); why != "" {
 		fmt.Fprintf(c.Stderr, "warning: %s: %s\n", file, why)
@@ -174,13 +174,13 @@ func (cmd simulateCmd) read(ctx context.Context, c *command, file string) (*stor
 		path, above = cmd.Policy, 0
 	}
 	if _, err := config.Parse(path, []byte(strings.Repeat("\n", above)+s.Policy)); s.Policy != "" && errors.As(err, &wrong) {
-		fmt.Fprintln(c.Stderr, c.colored("warning: the story's policy is broken\n"+wrong.Error()))
+		fmt.Fprintln(c.Stderr, c.colorProblems("warning: the story's policy is broken\n"+wrong.Error()))
 	}
 	return s, nil
 }
 
-// difference shows two texts line by line.
-func difference(before, after string) string {
+// diffLines shows two texts line by line.
+func diffLines(before, after string) string {
 	a, b := strings.Split(strings.TrimRight(before, "\n"), "\n"), strings.Split(strings.TrimRight(after, "\n"), "\n")
 	common := make([][]int, len(a)+1) // how many lines the rests have in common
 	for i := range common {

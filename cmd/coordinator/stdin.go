@@ -12,8 +12,8 @@ import (
 	"github.com/charmbracelet/x/term"
 )
 
-// input reads at most that many bytes of standard input. After a signal it returns at once; the read ends with the program.
-func (c *command) input(ctx context.Context, most int64) ([]byte, error) {
+// readStdin reads at most that many bytes of standard input. After a signal it returns at once; the read ends with the program.
+func (c *command) readStdin(ctx context.Context, most int64) ([]byte, error) {
 	if f, ok := c.Stdin.(*os.File); ok && term.IsTerminal(f.Fd()) {
 		fmt.Fprintln(c.Stderr, "reading standard input; end with Ctrl-D")
 	}

@@ -50,27 +50,27 @@ Examples:
 
 // Run sweeps.
 func (cmd sweepCmd) Run(ctx context.Context, c *command) error {
-	owner, name, err := c.repository(cmd.Repo, "sweep")
+	owner, name, err := c.resolveRepo(cmd.Repo, "sweep")
 	if err != nil {
 		return err
 	}
 	if cmd.Limit != nil && *cmd.Limit <= 0 {
-		return usage(errors.New("--limit must be positive"), "leave it out for the policy's sweep.limit")
+		return usageError(errors.New("--limit must be positive"), "leave it out for the policy's sweep.limit")
 	}
 	cmd.Repo = owner + "/" + name
-	will := writes
+	will := writeAccess
 	if cmd.DryRun {
-		will = reads
+		will = readAccess
 	}
-	client, app, err := c.connect(ctx, owner, name, will)
+	client, app, err := c.connectGitHub(ctx, owner, name, will)
 	if err != nil {
 		return err
 	}
-	return cmd.sweep(ctx, c, client, github.NewForge(client, app, cmd.Config, c.logger()))
+	return cmd.sweepRepo(ctx, c, client, github.NewForge(client, app, cmd.Config, c.newLogger()))
 }
 
-// sweep evaluates what needs a look in cmd.Repo.
-func (cmd sweepCmd) sweep(ctx context.Context, c *command, client *github.Client, forge *github.Forge) error {
+// sweepRepo evaluates what needs a look in cmd.Repo.
+func (cmd sweepCmd) sweepRepo(ctx context.Context, c *command, client *github.Client, forge *github.Forge) error {
 	owner, name, err := splitRepo(cmd.Repo)
 	if err != nil {
 		return err
@@ -80,15 +80,15 @@ func (cmd sweepCmd) sweep(ctx context.Context, c *command, client *github.Client
 		return context.Canceled
 	}
 	if err != nil {
-		will := writes
+		will := writeAccess
 		if cmd.DryRun {
-			will = reads
+			will = readAccess
 		}
-		return will.refused(err)
+		return will.explainRefusal(err)
 	}
 	var prs []quorum.PR
-	told := progress{w: c.Stdout, of: len(open.Due), titles: map[quorum.PR]string{}, runner: c.runner, now: time.Now}
-	told.live = c.terminal() && c.Getenv("TERM") != "dumb"
+	told := sweepProgress{w: c.Stdout, total: len(open.Due), titles: map[quorum.PR]string{}, jobOutput: c.jobOutput, now: time.Now}
+	told.drawsBar = c.stdoutIsTerminal() && c.Getenv("TERM") != "dumb"
 	for _, d := range open.Due {
 		prs = append(prs, d.PR)
 		told.titles[d.PR] = d.Title
@@ -99,23 +99,23 @@ func (cmd sweepCmd) sweep(ctx context.Context, c *command, client *github.Client
 		BatchDelay: time.Duration(open.Sweep.BatchDelay), ItemDelay: time.Duration(open.Sweep.ItemDelay),
 		Retries: open.Sweep.MaxRetries, Base: time.Duration(open.Sweep.Backoff.Base), Max: time.Duration(open.Sweep.Backoff.Max),
 		Limit: open.Sweep.Limit, Threshold: open.Threshold,
-		Spent: func() string { return spent(client.Budget(), time.Now()) },
+		Spent: func() string { return budgetSpent(client.Budget(), time.Now()) },
 	}
 	if cmd.Limit != nil {
 		s.Limit = *cmd.Limit
 	}
-	told.of = min(told.of, s.Limit)
+	told.total = min(told.total, s.Limit)
 	s.Done = func(done loop.Swept) {
 		var panicked *loop.PanicError
 		if errors.As(done.Err, &panicked) {
-			c.logger().Error("an evaluation panicked", "pr", done.PR.String(), "stack", string(panicked.Stack))
+			c.newLogger().Error("an evaluation panicked", "pr", done.PR.String(), "stack", string(panicked.Stack))
 		}
-		told.evaluated(done)
+		told.printEvaluated(done)
 		forge.Forget(done.PR) // it is not looked at again
 	}
-	told.begins(owner+"/"+name, open)
+	told.printStart(owner+"/"+name, open)
 	tally := s.Run(ctx, prs)
-	told.ends(tally)
+	told.printTally(tally)
 	switch {
 	case ctx.Err() != nil:
 		return context.Canceled
@@ -127,44 +127,44 @@ func (cmd sweepCmd) sweep(ctx context.Context, c *command, client *github.Client
 	return nil
 }
 
-// spent says why a sweep must leave the rest of the hour's requests to the jobs of the repository, "" while it need not.
-func spent(b github.Budget, now time.Time) string {
+// budgetSpent says why a sweep must leave the rest of the hour's requests to the jobs of the repository, "" while it need not.
+func budgetSpent(b github.Budget, now time.Time) string {
 	if b.Limit == 0 || b.Left*5 > b.Limit || now.After(b.Reset) {
 		return ""
 	}
 	return fmt.Sprintf("20 %% of the rate budget is left (%d of %d requests until %s)", b.Left, b.Limit, b.Reset.UTC().Format("15:04 UTC"))
 }
 
-// progress tells how a sweep goes: a bar in a terminal, a line for each pull request elsewhere. Failures are lines
+// sweepProgress tells how a sweep goes: a bar in a terminal, a line for each pull request elsewhere. Failures are lines
 // everywhere; in a job, where the other lines are folded away, they stand below the fold. Each line begins with words or
 // a time of ours.
-type progress struct {
-	w      io.Writer
-	live   bool
-	runner *guard // of the job that this is; nil elsewhere
-	of     int
-	titles map[quorum.PR]string // hostile
-	now    func() time.Time
-	failed []string
+type sweepProgress struct {
+	w           io.Writer
+	drawsBar    bool
+	jobOutput   *outputGuard // of the job that this is; nil elsewhere
+	total       int
+	titles      map[quorum.PR]string // hostile
+	now         func() time.Time
+	failedLines []string
 }
 
-func (p *progress) begins(repo string, open github.Open) {
-	if p.runner != nil {
-		p.runner.command(func(a *githubactions.Action) { a.Group(oneLine("Sweep of " + repo)) })
+func (p *sweepProgress) printStart(repo string, open github.Open) {
+	if p.jobOutput != nil {
+		p.jobOutput.sendCommand(func(a *githubactions.Action) { a.Group(oneLine("Sweep of " + repo)) })
 	}
-	fmt.Fprintf(p.w, "%s %s: %d open, %d to look at%s\n", p.time(), oneLine(repo), open.Count, len(open.Due), reasons(open.Due))
+	fmt.Fprintf(p.w, "%s %s: %d open, %d to look at%s\n", p.clockTime(), oneLine(repo), open.Count, len(open.Due), describeReasons(open.Due))
 	switch open.File.State {
 	case quorum.FileMissing:
-		fmt.Fprintf(p.w, "%s there is no policy file (%s) on the default branch: only checks that are still open are ended\n", p.time(), oneLine(open.File.Path))
+		fmt.Fprintf(p.w, "%s there is no policy file (%s) on the default branch: only checks that are still open are ended\n", p.clockTime(), oneLine(open.File.Path))
 	case quorum.FileBroken:
-		fmt.Fprintf(p.w, "%s the policy file %s is broken: the checks say so\n", p.time(), oneLine(open.File.Path))
+		fmt.Fprintf(p.w, "%s the policy file %s is broken: the checks say so\n", p.clockTime(), oneLine(open.File.Path))
 	case quorum.FileValid:
 	}
-	p.bar(0)
+	p.drawBar(0)
 }
 
-// reasons counts why pull requests are looked at.
-func reasons(due []github.Due) string {
+// describeReasons counts why pull requests are looked at.
+func describeReasons(due []github.Due) string {
 	count := map[github.Why]int{}
 	last := github.Why(0)
 	for _, d := range due {
@@ -183,7 +183,7 @@ func reasons(due []github.Due) string {
 	return " (" + strings.Join(parts, ", ") + ")"
 }
 
-func (p *progress) evaluated(done loop.Swept) {
+func (p *sweepProgress) printEvaluated(done loop.Swept) {
 	what := "nothing is decided"
 	if c := done.Look.Check; c.Title != "" {
 		what = c.Conclusion
@@ -192,33 +192,33 @@ func (p *progress) evaluated(done loop.Swept) {
 		}
 		what += ": " + oneLine(c.Title)
 	}
-	line := fmt.Sprintf("%s %s", p.time(), done.PR)
+	line := fmt.Sprintf("%s %s", p.clockTime(), done.PR)
 	if done.Err != nil {
-		what = "failed: " + oneLine(withHint(done.Err))
+		what = "failed: " + oneLine(textWithHint(done.Err))
 	}
 	line += " " + what
 	if title := p.titles[done.PR]; title != "" {
 		line += " (" + oneLine(title) + ")"
 	}
 	switch {
-	case done.Err != nil && p.runner != nil:
-		p.failed = append(p.failed, line)
-	case done.Err != nil && p.live:
+	case done.Err != nil && p.jobOutput != nil:
+		p.failedLines = append(p.failedLines, line)
+	case done.Err != nil && p.drawsBar:
 		fmt.Fprintf(p.w, "\r\x1b[K%s\n", line)
-	case !p.live:
+	case !p.drawsBar:
 		fmt.Fprintln(p.w, line)
 	}
-	p.bar(done.N)
+	p.drawBar(done.N)
 }
 
-func (p *progress) ends(t loop.Tally) {
-	if p.live {
+func (p *sweepProgress) printTally(t loop.Tally) {
+	if p.drawsBar {
 		fmt.Fprint(p.w, "\r\x1b[K")
 	}
-	if p.runner != nil {
-		p.runner.command(func(a *githubactions.Action) { a.EndGroup() })
+	if p.jobOutput != nil {
+		p.jobOutput.sendCommand(func(a *githubactions.Action) { a.EndGroup() })
 	}
-	for _, line := range p.failed {
+	for _, line := range p.failedLines {
 		fmt.Fprintln(p.w, line)
 	}
 	if t.Skipped > 0 {
@@ -227,22 +227,22 @@ func (p *progress) ends(t loop.Tally) {
 	fmt.Fprintf(p.w, "%d evaluated, %d failed, %d skipped\n", t.Evaluated, t.Failed, t.Skipped)
 }
 
-// bar draws how far it is, where somebody looks on.
-func (p *progress) bar(n int) {
-	if !p.live || p.of == 0 {
+// drawBar draws how far it is, where somebody looks on.
+func (p *sweepProgress) drawBar(n int) {
+	if !p.drawsBar || p.total == 0 {
 		return
 	}
 	const wide = 30
-	full := min(n*wide/p.of, wide)
-	fmt.Fprintf(p.w, "\r\x1b[K%s%s %d/%d", strings.Repeat("█", full), strings.Repeat("░", wide-full), n, p.of)
+	full := min(n*wide/p.total, wide)
+	fmt.Fprintf(p.w, "\r\x1b[K%s%s %d/%d", strings.Repeat("█", full), strings.Repeat("░", wide-full), n, p.total)
 }
 
-func (p *progress) time() string { return p.now().UTC().Format("15:04:05") }
+func (p *sweepProgress) clockTime() string { return p.now().UTC().Format("15:04:05") }
 
-// withHint is an error with what to do about it.
-func withHint(err error) string {
+// textWithHint is an error with what to do about it.
+func textWithHint(err error) string {
 	var hint *exitError
-	if errors.As(describe(err), &hint) && hint.hint != "" {
+	if errors.As(withAPIHint(err), &hint) && hint.hint != "" {
 		return err.Error() + "; hint: " + hint.hint
 	}
 	return err.Error()

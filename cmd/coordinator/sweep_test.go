@@ -201,11 +201,11 @@ func TestSweepDocs(t *testing.T) {
 func TestSweepBar(t *testing.T) {
 	var out bytes.Buffer
 	pr := func(n int) quorum.PR { return quorum.PR{Owner: "acme", Repo: "shop", Number: n} }
-	p := &progress{w: &out, live: true, of: 2, titles: map[quorum.PR]string{pr(2): titles[5]}, now: func() time.Time { return time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC) }}
-	p.begins("acme/shop", github.Open{Count: 9, Due: []github.Due{{PR: pr(1), Why: github.Changed}, {PR: pr(2), Why: github.Undecided}}, File: quorum.PolicyFile{State: quorum.FileValid}})
-	p.evaluated(loop.Swept{PR: pr(1), Look: loop.Look{Check: report.Check{Title: "1 of 1 approval", Conclusion: "success"}}, N: 1})
-	p.evaluated(loop.Swept{PR: pr(2), Err: errors.New("oh\nno"), N: 2})
-	p.ends(loop.Tally{Evaluated: 1, Failed: 1})
+	p := &sweepProgress{w: &out, drawsBar: true, total: 2, titles: map[quorum.PR]string{pr(2): titles[5]}, now: func() time.Time { return time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC) }}
+	p.printStart("acme/shop", github.Open{Count: 9, Due: []github.Due{{PR: pr(1), Why: github.Changed}, {PR: pr(2), Why: github.Undecided}}, File: quorum.PolicyFile{State: quorum.FileValid}})
+	p.printEvaluated(loop.Swept{PR: pr(1), Look: loop.Look{Check: report.Check{Title: "1 of 1 approval", Conclusion: "success"}}, N: 1})
+	p.printEvaluated(loop.Swept{PR: pr(2), Err: errors.New("oh\nno"), N: 2})
+	p.printTally(loop.Tally{Evaluated: 1, Failed: 1})
 	const clear = "\r\x1b[K"
 	half, full := strings.Repeat("█", 15), strings.Repeat("█", 30)
 	want := "09:00:00 acme/shop: 9 open, 2 to look at (1 changed, 1 undecided)\n" +
@@ -227,7 +227,7 @@ func TestSpent(t *testing.T) {
 		{github.Budget{Left: 200, Limit: 1000, Reset: now.Add(time.Hour)}, "20 % of the rate budget is left (200 of 1000 requests until 10:00 UTC)"},
 		{github.Budget{Left: 0, Limit: 1000, Reset: now.Add(-time.Second)}, ""},
 	} {
-		if got := spent(test.b, now); got != test.want {
+		if got := budgetSpent(test.b, now); got != test.want {
 			t.Errorf("%+v: %q, want %q", test.b, got, test.want)
 		}
 	}

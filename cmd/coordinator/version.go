@@ -10,7 +10,7 @@ type versionCmd struct{}
 
 // Run prints one line that a bug report can begin with.
 func (versionCmd) Run(c *command) error {
-	_, err := fmt.Fprintf(c.Stdout, "coordinator %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	_, err := fmt.Fprintf(c.Stdout, "coordinator %s %s %s/%s\n", buildVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	return err
 }
 
@@ -18,8 +18,8 @@ func (versionCmd) Run(c *command) error {
 // stamp, so that they are the same on every machine.
 var release string
 
-// version names the build: the release, else the module's version, else the commit.
-func version() string {
+// buildVersion names the build: the release, else the module's version, else the commit.
+func buildVersion() string {
 	if release != "" {
 		return release
 	}
