@@ -1,6 +1,6 @@
 package main
 
-// Acknowledging: a delivery is answered once it is on the disk.
+// bench acks: how fast deliveries are acknowledged, which happens once they are on the disk.
 
 import (
 	"context"
@@ -27,7 +27,7 @@ the whole way is taken: read, verified, parsed, written with fsync, claimed by a
 First as fast as the connections are answered; then at a fixed rate, counting from when each was due, however late it was sent.`
 }
 
-// Run measures.
+// Run measures acknowledgements, first as fast as possible and then at a fixed rate.
 func (cmd acksCmd) Run(b *harness) error {
 	t, d, err := b.prepareTracked(fakeOptions{installations: 50, repositories: 1, pulls: cmd.Pulls / 50}, nil)
 	if err != nil {
@@ -76,7 +76,7 @@ func meanBodySize(wires []signedDelivery) int {
 	return n / max(len(wires), 1)
 }
 
-// irrelevantDeliveries are deliveries that concern no reviewer, one for each pull request.
+// irrelevantDeliveries makes deliveries that concern no reviewer, one for each pull request.
 func (t *fakeGitHub) irrelevantDeliveries(b *harness) ([]signedDelivery, error) {
 	var wires []signedDelivery
 	for _, p := range t.allPulls() {
@@ -97,10 +97,10 @@ type loadGenerator struct {
 	daemon      *daemonProcess
 	deliveries  []signedDelivery
 	connections int
-	deliveryIDs []string // of the deliveries, where each is sent once and must be known; nil: new ones
+	deliveryIDs []string // by index, for deliveries that are sent once; nil: a new id each time
 }
 
-// runClosedLoop sends the next as soon as the last is answered.
+// runClosedLoop sends on each connection the next delivery as soon as the last one is answered.
 func (l loadGenerator) runClosedLoop(ctx context.Context, most time.Duration) (durations, error) {
 	end := time.Now().Add(most)
 	return l.onEachConnection(ctx, func(send func(int) error) error {
@@ -177,8 +177,8 @@ func sendAccepted(c *webhookConn, w signedDelivery, id string) error {
 	return err
 }
 
-// runOpenLoop sends so many a second, whether or not those before are answered. A delivery's time counts from when it was due:
-// one that had to wait for a connection waited for the daemon.
+// runOpenLoop sends rate deliveries a second, whether or not earlier ones are answered. A delivery's time counts from when it
+// was due: if it had to wait for a connection, it waited for the daemon.
 func (l loadGenerator) runOpenLoop(ctx context.Context, rate int, most time.Duration) (all durations, err error) {
 	due := make(chan time.Time, rate*int(most/time.Second)+1)
 	go func() {

@@ -1,6 +1,6 @@
 package main
 
-// The burst: a merge queue that woke up, a bot that touched everything, GitHub after an outage.
+// bench burst: many events at once, as after an outage of GitHub's or when a bot touches every pull request.
 
 import (
 	"cmp"
@@ -23,7 +23,7 @@ func (burstCmd) Help() string {
 They are sent as fast as they are acknowledged, those of one pull request in their order and spread over the whole burst.`
 }
 
-// Run measures.
+// Run sends the burst and measures until every check is written.
 func (cmd burstCmd) Run(b *harness) error {
 	t, d, err := b.prepareTracked(fakeOptions{installations: cmd.Installations, repositories: 1, pulls: cmd.Pulls / cmd.Installations, enforceLimits: true}, nil)
 	if err != nil {
@@ -92,7 +92,7 @@ func (cmd burstCmd) Run(b *harness) error {
 	return nil
 }
 
-// reportLimits shows how much of GitHub's limits the installation that used most has used.
+// reportLimits reports how close to GitHub's limits the busiest installation came.
 func (burstCmd) reportLimits(b *harness, t *fakeGitHub) {
 	var points, writes, content, at, refused int
 	for _, r := range t.repos {
@@ -112,7 +112,7 @@ func (burstCmd) reportLimits(b *harness, t *fakeGitHub) {
 	}
 }
 
-// buildDeliveries are ten for each pull request: those of one in their order, the pull requests in turns.
+// buildDeliveries makes ten deliveries for each pull request: in order within one, and interleaved between them.
 func (burstCmd) buildDeliveries(t *fakeGitHub) ([]signedDelivery, error) {
 	type placed struct {
 		signedDelivery

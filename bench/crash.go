@@ -1,6 +1,6 @@
 package main
 
-// kill -9 and failing writes.
+// bench crash and bench faults: kill -9, and writes that fail, while pull requests change all the time.
 
 import (
 	"context"
@@ -35,7 +35,7 @@ them named, each key that was in it at the kill before, and each wake that no lo
 have the one check that its story asks for, and no run may have been run again twice.`
 }
 
-// A killPoint is how the daemon is killed.
+// A killPoint says at which moment the daemon is killed.
 type killPoint uint8
 
 const (
@@ -47,14 +47,14 @@ const (
 	killCheckLost                       // GitHub wrote a check, and the answer does not come
 	killAfterWrite                      // right after the answer
 	killPoints     = iota
-	maxDaemonLife  = 600 * time.Millisecond // if what is waited for does not come
+	maxDaemonLife  = 600 * time.Millisecond // kills the daemon if the awaited moment does not come
 )
 
 func (w killPoint) String() string {
 	return [...]string{"", "in the start", "at work", "after an acknowledgement", "a rerun's answer lost", "after a rerun", "a check's answer lost", "after writing a check"}[w]
 }
 
-// Run kills.
+// Run kills and restarts the daemon, and checks its table after each kill.
 func (cmd crashCmd) Run(b *harness) error {
 	ctx, cancel := context.WithCancel(b.ctx)
 	defer cancel()
@@ -111,8 +111,8 @@ func (cmd crashCmd) Run(b *harness) error {
 	return nil
 }
 
-// startLoad lets things happen and webhooks be sent. playing ends the pushes, and want then says what they come to; delivering
-// ends the webhooks.
+// startLoad starts the pushes and the delivery of webhooks. playing stops the pushes, after which want receives their expected
+// outcomes; delivering stops the webhooks.
 func (l *soakRun) startLoad(ctx context.Context) (delivering, playing func(), want <-chan map[string]pushOutcome) {
 	sending, stopSending := context.WithCancel(ctx)
 	var group sync.WaitGroup
@@ -124,7 +124,7 @@ func (l *soakRun) startLoad(ctx context.Context) (delivering, playing func(), wa
 	return func() { stopSending(); group.Wait() }, stopActing, ends
 }
 
-// setDaemon says which daemon listens; nil: none.
+// setDaemon sets the daemon that webhooks are sent to; nil: none is running.
 func (l *soakRun) setDaemon(d *daemonProcess) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -137,7 +137,7 @@ func (l *soakRun) setAckHandler(f func(int)) {
 	l.ackHandler = f
 }
 
-// startAndKill starts the daemon and kills it. It returns how it really came: what is waited for may not come.
+// startAndKill starts the daemon and kills it at w. It returns the kill point that happened: the awaited moment may not come.
 func (l *soakRun) startAndKill(ctx context.Context, w killPoint, rng *rand.Rand) (killPoint, error) {
 	var once sync.Once
 	var victim *daemonProcess
@@ -145,7 +145,7 @@ func (l *soakRun) startAndKill(ctx context.Context, w killPoint, rng *rand.Rand)
 	kill := func(how killPoint) {
 		once.Do(func() {
 			came = how
-			close(dead) // first: who sees that it has ended must see why
+			close(dead) // first, so that the reason is known once the process has ended
 			_ = victim.process.Kill()
 		})
 	}
@@ -170,7 +170,7 @@ func (l *soakRun) startAndKill(ctx context.Context, w killPoint, rng *rand.Rand)
 		switch w {
 		case killAtWork:
 			most = time.Duration(rng.IntN(600)) * time.Millisecond
-		case killRerunLost, killAfterRerun: // it takes a while until one is due
+		case killRerunLost, killAfterRerun: // reruns take longer to become due
 			most *= 4
 		default:
 		}
@@ -198,7 +198,7 @@ func (l *soakRun) startAndKill(ctx context.Context, w killPoint, rng *rand.Rand)
 	return came, nil
 }
 
-// armKill has the daemon killed at the nth of what a blow waits for; none ends that.
+// armKill calls kill at the nth event that a kill point waits for. A kill point without such an event disarms it.
 func (l *soakRun) armKill(w killPoint, nth int, kill func(killPoint)) {
 	l.setAckHandler(nil)
 	l.github.setAnswerHandler(nil)
@@ -250,11 +250,11 @@ func (l *soakRun) armKill(w killPoint, nth int, kill func(killPoint)) {
 			}
 		})
 	case killInStart, killAtWork:
-	default: // nothing is waited for
+	default: // disarmed
 	}
 }
 
-// countLost compares the table with what was accepted, and with what was in it at the kill before.
+// countLost compares the table with the accepted deliveries and with the table at the kill before, and counts what is missing.
 func (l *soakRun) countLost(point string, before, now workTable) (lost int) {
 	l.mu.Lock()
 	ids, last := make([]string, 0, len(l.accepted)), map[string]acceptedDelivery{}
@@ -312,7 +312,7 @@ func (faultsCmd) Help() string {
 lost, then every request fails; and all the time deliveries come twice, late, in any order, or not at all.`
 }
 
-// Run disturbs.
+// Run applies one fault after another, with a pause after each.
 func (cmd faultsCmd) Run(b *harness) error {
 	ctx, cancel := context.WithCancel(b.ctx)
 	defer cancel()
@@ -349,7 +349,7 @@ func (cmd faultsCmd) Run(b *harness) error {
 		}
 		l.github.hub.ClearFaults()
 		struck++
-		if err := sleepFor(ctx, cmd.For); err != nil { // it recovers
+		if err := sleepFor(ctx, cmd.For); err != nil { // time to recover
 			return err
 		}
 	}
@@ -375,7 +375,7 @@ func writeFaults(f sandbox.Fault) (all []sandbox.Fault) {
 	return all
 }
 
-// deliveryFate is what becomes of a delivery, by a number under 100.
+// deliveryFate says whether a delivery is doubled, reordered, delayed or dropped, by a random number below 100.
 func deliveryFate(n int) sandbox.Fate {
 	switch {
 	case n < 10:

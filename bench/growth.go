@@ -1,9 +1,9 @@
 package main
 
-// What grows with the number of pull requests: memory, and the time to acknowledge and to claim.
+// bench memory and bench growth: how memory, and the time to acknowledge and to claim, grow with the number of pull requests.
 //
-// 100,000 are not tracked one by one: GitHub's limits alone would make that take an hour. 1,000 are, and are decided; the
-// others are their copies in the daemon's table, each under its own name and with the same sight, and they exist on GitHub.
+// 100,000 are not tracked one by one: GitHub's limits alone would make that take an hour. 1,000 are tracked and decided; the
+// others are copies of them in the daemon's table, each under its own name, and they exist on GitHub.
 
 import (
 	"context"
@@ -27,10 +27,10 @@ func (memoryCmd) Help() string {
 is read after a pause, and at its peak under 200 events a second: builds on any of them, and one reviewer in twenty.`
 }
 
-// Run measures.
+// Run measures resident memory, idle and under load.
 func (cmd memoryCmd) Run(b *harness) error {
 	return b.measureGrown(cmd.Many, func(t *fakeGitHub, d *daemonProcess, tracked int) error {
-		if err := sleepFor(b.ctx, 20*time.Second); err != nil { // after ten the daemon gives back what the rush took
+		if err := sleepFor(b.ctx, 20*time.Second); err != nil { // after ten the daemon has given back the memory of the burst
 			return err
 		}
 		target := 40.0
@@ -60,7 +60,7 @@ type growthCmd struct {
 	Rounds int `default:"3" help:"Rounds, of which the best p99 is taken: what else the machine does is not the daemon's growth. Default ${default}."`
 }
 
-// Run measures.
+// Run measures acknowledging and claiming with few and with many tracked pull requests.
 func (cmd growthCmd) Run(b *harness) error {
 	var acks, claims []float64
 	err := b.measureGrown(cmd.Many, func(t *fakeGitHub, d *daemonProcess, tracked int) error {
@@ -193,7 +193,7 @@ func (b *harness) measureGrown(many int, measure func(t *fakeGitHub, d *daemonPr
 	return measure(t, d, many)
 }
 
-// multiplyPulls copies a town so many times, on GitHub and in the table of a daemon that is gone.
+// multiplyPulls copies all pull requests so many times, on GitHub and in the table of a stopped daemon.
 func (b *harness) multiplyPulls(t *fakeGitHub, times int, play func(trackedPull) error) error {
 	b.logProgress("making %d copies", (times-1)*len(t.allPulls()))
 	for n := 1; n < times; n++ {
@@ -244,8 +244,8 @@ func (b *harness) copyRows(times int) error {
 	return nil
 }
 
-// mixedDeliveries are deliveries about pull requests of all repositories: builds, and one reviewer's comment in twenty if there are
-// so many.
+// mixedDeliveries makes n deliveries about pull requests of all repositories: builds, and a reviewer's comment in every
+// twentieth. With n = 0 it makes 2,000, all of builds.
 func (t *fakeGitHub) mixedDeliveries(ctx context.Context, n int) ([]signedDelivery, error) {
 	pulls := t.allPulls()
 	comments := n / 20

@@ -1,7 +1,7 @@
 package main
 
-// A life of pull requests that never rests: pushes, runs, answers, outages, reruns; and what must hold whatever happens to
-// the daemon meanwhile. What each push must come to is planned beforehand, so that no undisturbed run is needed to know it.
+// A soak run: pull requests that change all the time (pushes, runs, answers, outages, reruns), and what must hold whatever
+// happens to the daemon meanwhile. The outcome of each push is planned beforehand, so that no undisturbed run is needed to know it.
 
 import (
 	"context"
@@ -19,7 +19,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
 
-// pushOutcome is what a push comes to.
+// A pushOutcome is the planned outcome of a push.
 type pushOutcome uint8
 
 const (
@@ -31,10 +31,10 @@ const (
 	outcomeGivenUp                          // it should have been run again, and a kill cut off each of the three tries
 )
 
-// outcomeMix are how often each comes.
+// outcomeMix holds each outcome as often as it is drawn.
 var outcomeMix = [...]pushOutcome{outcomeApproved, outcomeApproved, outcomeObjected, outcomeObjected, outcomeRecovered, outcomeRecovered, outcomeSilent, outcomeSilent, outcomeOutage}
 
-// firstText and second are what the reviewer writes in its attempts.
+// firstText and secondText are the reviewer's texts in its two attempts.
 func (f pushOutcome) firstText() string {
 	return [...]string{outcomeApproved: approvalComment, outcomeObjected: objectionComment, outcomeRecovered: "", outcomeSilent: "", outcomeOutage: outageComment}[f]
 }
@@ -63,19 +63,19 @@ const (
 	objectionComment = "\n\nThe total is wrong for an empty cart: it divides by zero in cart.go, line 42.\n\n**Ready to merge?** No"
 )
 
-// A soakRun is a town in which something happens all the time, and a daemon that may die at any moment.
+// A soakRun is a GitHub on which pull requests change all the time, and a daemon that may be killed at any moment.
 type soakRun struct {
 	harness *harness
 	github  *fakeGitHub
-	rng     *rand.Rand // of what happens, not of when
+	rng     *rand.Rand // decides what happens, not when
 	ctx     context.Context
 
 	mu            sync.Mutex
 	daemon        *daemonProcess
 	accepted      map[string]acceptedDelivery // by id
 	lastAckByPull map[string]time.Time
-	rerunWaiters  map[string]map[int64]chan int // by repository and run: who waits for its rerun
-	ackHandler    func(int)                     // told of each 202 of this daemon
+	rerunWaiters  map[string]map[int64]chan int // by repository and run: receives the attempt of its rerun
+	ackHandler    func(int)                     // called with the number of 202 answers of this daemon
 	ackCount      int
 	pushCount     int
 	rerunCount    int
@@ -85,7 +85,7 @@ type soakRun struct {
 
 type acceptedDelivery struct {
 	sentAt, ackedAt time.Time
-	pullName        string // which it names by itself; "" if none
+	pullName        string // the pull request that it names; "" if none
 }
 
 func (b *harness) newSoakRun(ctx context.Context, seed uint64, repos, pulls int) (*soakRun, error) {
@@ -105,7 +105,7 @@ func (b *harness) newSoakRun(ctx context.Context, seed uint64, repos, pulls int)
 			if c := l.rerunWaiters[r.name][run]; c != nil {
 				select {
 				case c <- attempt:
-				default: // a second rerun of the same attempt: the end finds it
+				default: // a second rerun of the same attempt: reportOutcome finds it
 				}
 			}
 		})
@@ -113,8 +113,8 @@ func (b *harness) newSoakRun(ctx context.Context, seed uint64, repos, pulls int)
 	return l, nil
 }
 
-// playPushes lets everything happen until ctx ends, and then brings each pull request's last push to its end. It returns what
-// each pull request must come to.
+// playPushes plays pushes until ctx ends, and then finishes each pull request's last one. It returns the outcome that each
+// pull request must have.
 func (l *soakRun) playPushes(ctx context.Context) (want map[string]pushOutcome) {
 	want = map[string]pushOutcome{}
 	var mu sync.Mutex
@@ -155,8 +155,8 @@ func (l *soakRun) recordError(err error) {
 	l.playErrors = append(l.playErrors, err)
 }
 
-// playPush is a push and what comes of it. One in four is given up half-way for the next push, unless it is the last. GitHub
-// tells times in whole seconds: what would happen within one cannot be told apart by anybody, and no reviewer is so fast.
+// playPush plays a push with its two reviewers. One in four is abandoned half-way for the next push, unless it is the last.
+// Events are more than a second apart, as GitHub's times are whole seconds and no reviewer is faster.
 func (l *soakRun) playPush(p trackedPull, n int, f pushOutcome, last bool, rng *rand.Rand) error {
 	soon := func() error {
 		return sleepFor(l.ctx, 1100*time.Millisecond+time.Duration(rng.IntN(400))*time.Millisecond)
@@ -205,7 +205,7 @@ func (l *soakRun) playPush(p trackedPull, n int, f pushOutcome, last bool, rng *
 	return soon()
 }
 
-// setRerunWaiter says who waits for a run's rerun; nil: nobody any more.
+// setRerunWaiter sets the channel that a run's rerun is sent to; nil removes it.
 func (l *soakRun) setRerunWaiter(repo string, run int64, rerun chan int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -216,15 +216,15 @@ func (l *soakRun) setRerunWaiter(repo string, run int64, rerun chan int) {
 	l.rerunWaiters[repo][run] = rerun
 }
 
-// rerunTimeout is how long a rerun may take. One whose intent was written before a kill, and that was not asked for, is repeated
-// half a minute later at the earliest, and a kill may hit it there again.
+// rerunTimeout is how long a rerun may take. If a kill came between its intent and its request, the daemon asks again half a
+// minute later at the earliest, and another kill may hit it there.
 const rerunTimeout = 4 * time.Minute
 
-// errRerunGivenUp says that a rerun was tried as often as it may be, and each try was cut off: GitHub would not tell a fourth one
-// from a second rerun.
+// errRerunGivenUp says that a kill cut off each of the three tries of a rerun. There is no fourth: it could not be told from a
+// second rerun.
 var errRerunGivenUp = errors.New("the rerun was given up")
 
-// awaitRerun waits until the daemon has run a run again, or has given it up.
+// awaitRerun waits until the daemon has rerun a workflow run, or has given that up.
 func (l *soakRun) awaitRerun(p trackedPull, run int64, rerun <-chan int) error {
 	end := time.Now().Add(rerunTimeout)
 	for time.Now().Before(end) {
@@ -248,7 +248,7 @@ func (l *soakRun) awaitRerun(p trackedPull, run int64, rerun <-chan int) error {
 	return fmt.Errorf("its reviewer was not run again within %s", rerunTimeout)
 }
 
-// rerunGivenUp reports whether the check says that a run was to be run again three times, the last time more than a minute ago.
+// rerunGivenUp reports whether the check's record has three tries of a rerun, the last more than a minute ago.
 func (l *soakRun) rerunGivenUp(p trackedPull, run int64) bool {
 	for _, c := range p.Own(p.Head(p.number)) {
 		record, ok := rendered.ParseRecord(c.Text)
@@ -274,8 +274,8 @@ func (l *soakRun) finishAttempt(p trackedPull, run int64, text string, soon func
 	return err
 }
 
-// deliverWebhooks sends webhooks to whichever daemon lives, until ctx ends. What it does not accept is a failed delivery: GitHub
-// tries nothing twice, the daemon must ask.
+// deliverWebhooks sends webhooks to the running daemon until ctx ends. A delivery that is not accepted has failed: GitHub does
+// not repeat it, the daemon must ask for it.
 func (l *soakRun) deliverWebhooks(ctx context.Context) {
 	l.github.hub.DeliverFunc(ctx, func(event, guid string, payload []byte) error {
 		l.mu.Lock()
@@ -318,7 +318,7 @@ func (l *soakRun) recordAck(by *daemonProcess, guid string, sent time.Time, resu
 		if about.pullName != "" && about.alwaysLooked {
 			l.lastAckByPull[about.pullName] = now
 		}
-	case result == "duplicate" && !known: // it was accepted, and the answer lost
+	case result == "duplicate" && !known: // accepted before, but the answer was lost
 		l.accepted[guid] = acceptedDelivery{sent, now, ""}
 	}
 	var told func(int)
@@ -333,10 +333,10 @@ func (l *soakRun) recordAck(by *daemonProcess, guid string, sent time.Time, resu
 	}
 }
 
-// A deliverySubject is what a delivery is about.
+// A deliverySubject is the pull request that a delivery is about.
 type deliverySubject struct {
 	pullName     string // the pull request that it names by itself; "" if it names none, or several
-	alwaysLooked bool   // it is always looked at
+	alwaysLooked bool   // the event always causes a look
 }
 
 func subjectOf(payload []byte) (s deliverySubject) {
@@ -367,7 +367,7 @@ func subjectOf(payload []byte) (s deliverySubject) {
 	return s
 }
 
-// awaitOutcomes waits until every pull request's head has the check that it must have, and says where it has not.
+// awaitOutcomes waits until every pull request's head has the check of its outcome, and reports those that have not.
 func (l *soakRun) awaitOutcomes(ctx context.Context, want map[string]pushOutcome, most time.Duration) {
 	end := time.Now().Add(most)
 	for {
@@ -400,7 +400,7 @@ func (l *soakRun) wrongChecks(want map[string]pushOutcome) (wrong []string) {
 	return wrong
 }
 
-// reportOutcome says what must never have happened, once all is settled. It takes three kills to cut a rerun off for good.
+// reportOutcome reports what must never happen, once all is settled. A rerun is given up after three kills at the earliest.
 func (l *soakRun) reportOutcome(kills int) {
 	r := &l.harness.report
 	for _, err := range l.playErrors {

@@ -1,6 +1,6 @@
 package main
 
-// The machine that a figure was measured on: without it a figure says nothing.
+// The machine that a figure was measured on: without it the figure cannot be compared.
 
 import (
 	"crypto/sha256"
@@ -20,7 +20,7 @@ type machine struct {
 	Kernel string  `json:"kernel"`
 	Go     string  `json:"go"`
 	Fsync  float64 `json:"fsync_ms"`     // median of writing 4 KB and syncing, where the database is
-	Rounds float64 `json:"rounds_per_s"` // a second, just before the measurement began: see rounds
+	Rounds float64 `json:"rounds_per_s"` // just before the measurement began: see measureRounds
 }
 
 func (m machine) String() string {
@@ -46,9 +46,9 @@ func thisMachine(dir string) (machine, error) {
 	return m, err
 }
 
-// measureRounds says how fast one core is in this minute: how often a second it reads a fixed document, writes it and hashes it.
-// A machine that others share is a third slower in one hour than in the next; two figures of different hours can be
-// compared as far as their rounds are alike. It must never change, or the old ones say nothing.
+// measureRounds measures how fast one core is now: how often a second it decodes, encodes and hashes a fixed document.
+// A shared machine can be a third slower in one hour than in the next; figures of different hours can be compared as far as
+// their rounds are alike. It must never change, or it cannot be compared with older figures.
 func measureRounds() float64 {
 	const times = 1000 // 150 ms on a fast machine
 	var lines []any
@@ -57,7 +57,7 @@ func measureRounds() float64 {
 			"number": i, "title": "A line of a document that is always the same", "open": i%2 == 0, "labels": []any{"one", "two"}, "user": map[string]any{"login": "somebody", "id": 7 * i, "url": nil},
 		})
 	}
-	document, _ := json.Marshal(lines) // of nothing that JSON does not know
+	document, _ := json.Marshal(lines) // cannot fail: JSON knows all these types
 	began := time.Now()
 	for range times {
 		var read any

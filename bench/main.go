@@ -1,6 +1,6 @@
 // Command bench measures and tortures the real daemon: it starts `coordinator serve` as a process of its own against the
 // sandbox's GitHub, which runs in this one, and promises that every figure it prints was measured on the machine that it
-// names. What it says of time and memory is the daemon's alone; what it says of requests is what GitHub saw.
+// names. Times and memory are the daemon's alone; requests are counted as GitHub saw them.
 package main
 
 // The commands and their flags. Rules: every command measures one thing, prints it as a table or as JSON, and ends with 1
@@ -43,7 +43,7 @@ type commandLine struct {
 }
 
 func main() {
-	debug.SetGCPercent(400) // this process is the load and the world around: what it collects it takes from the daemon's cores
+	debug.SetGCPercent(400) // this process plays the load and GitHub: its collections take cores from the daemon
 	os.Exit(runBench(os.Args[1:], os.Stdout, os.Stderr))
 }
 

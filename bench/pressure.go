@@ -1,6 +1,6 @@
 package main
 
-// Little memory: many pull requests, a burst, and bodies as large as GitHub sends, all at once.
+// bench pressure: little memory, many pull requests, a burst, and bodies as large as GitHub sends, all at once.
 
 import (
 	"bytes"
@@ -37,10 +37,10 @@ wake.`
 
 const (
 	largeBodySize = 24 << 20        // GitHub sends at most 25 MB
-	slowBodyTime  = 6 * time.Second // how long one takes that comes slowly: longer than others wait for its room, shorter than GitHub's 10
+	slowBodyTime  = 6 * time.Second // how long a slow body takes: longer than others wait for its room, shorter than GitHub's 10 s
 )
 
-// Run presses.
+// Run sends the burst and the large bodies to a daemon with little memory.
 func (cmd pressureCmd) Run(b *harness) error {
 	const base = baseInstallations * basePulls
 	if cmd.Pulls < base || cmd.Pulls%base != 0 {
@@ -62,7 +62,7 @@ func (cmd pressureCmd) Run(b *harness) error {
 	if err := b.multiplyPulls(t, cmd.Pulls/base, play); err != nil {
 		return err
 	}
-	t.hub.Fault(sandbox.Fault{Match: "GET /app/installations", Status: 502}) // looking over the copies would take GitHub's limits minutes
+	t.hub.Fault(sandbox.Fault{Match: "GET /app/installations", Status: 502}) // the start's resync of all copies would take minutes
 	b.daemonEnv = append(b.daemonEnv, "GOMEMLIMIT="+cmd.Limit)
 	if d, err = b.startDaemon(t, b.dir+"/coordinator.db"); err != nil {
 		return err
@@ -96,7 +96,7 @@ func (cmd pressureCmd) Run(b *harness) error {
 	return cmd.checkTable(b, t, &got)
 }
 
-// checkTable reads what is left in the table.
+// checkTable checks that the killed daemon's table holds every accepted delivery, pull request and wake.
 func (cmd pressureCmd) checkTable(b *harness, t *fakeGitHub, got *responseTally) error {
 	left, err := b.readLeftTable(b.ctx)
 	if err != nil {
@@ -111,11 +111,11 @@ func (cmd pressureCmd) checkTable(b *harness, t *fakeGitHub, got *responseTally)
 	return nil
 }
 
-// buildDeliveries are the burst, one for each of its pull requests, and one large body for each connection.
+// buildDeliveries makes the burst, one delivery for each of its pull requests, and one large body for each connection.
 func (cmd pressureCmd) buildDeliveries(t *fakeGitHub, runs map[string]int64) (small, large []signedDelivery, pulls []trackedPull, err error) {
 	all := t.allPulls()
 	for i := range min(cmd.Events, len(all)) {
-		p := all[i*7919%len(all)] // of another repository each time
+		p := all[i*7919%len(all)] // spread over the repositories
 		w, err := t.endRun(p, runs[p.String()])
 		if err != nil {
 			return nil, nil, nil, err
@@ -135,17 +135,18 @@ func (cmd pressureCmd) buildDeliveries(t *fakeGitHub, runs map[string]int64) (sm
 	return small, large, pulls, nil
 }
 
-// sendBurst sends everything. A connection on which a body was refused is not used again: what is left of the body stands in it.
+// sendBurst sends the small and the large deliveries at the same time. Each has a connection of its own: after a refusal the
+// rest of the body would still be in it.
 func (cmd pressureCmd) sendBurst(ctx context.Context, d *daemonProcess, small, large []signedDelivery, got *responseTally) {
 	var pressing, bursting sync.WaitGroup
 	var over atomic.Bool
 	begun, first := context.WithCancel(ctx)
 	pressing.Go(func() {
-		defer first() // it was refused
+		defer first() // also if it was refused
 		got.sendOne(ctx, d, large[0], newDeliveryID(), slowBodyTime, first)
 	})
 	<-begun.Done()
-	_ = sleepFor(ctx, 100*time.Millisecond) // the slow one has its room: what was written was read
+	_ = sleepFor(ctx, 100*time.Millisecond) // the daemon has made room for the slow body
 	for _, w := range large[1:] {
 		bursting.Go(func() {
 			for !over.Load() && ctx.Err() == nil {
@@ -168,14 +169,14 @@ func (cmd pressureCmd) sendBurst(ctx context.Context, d *daemonProcess, small, l
 	bursting.Wait()
 }
 
-// A responseTally is what the daemon answered.
+// A responseTally counts the daemon's answers.
 type responseTally struct {
 	mu         sync.Mutex
-	statuses   map[int]int // 0: nothing
+	statuses   map[int]int // 0: no answer
 	accepted   map[string]bool
-	refused    map[int]string // of the burst, with its id
+	refused    map[int]string // ids of the burst's refused deliveries, by index
 	slowest    time.Duration
-	unanswered []error // of those that had no answer
+	unanswered []error // errors of deliveries without an answer
 	unexpected []string
 }
 
@@ -215,7 +216,7 @@ func (g *responseTally) recordRefused(i int, id string) {
 	g.refused[i] = id
 }
 
-// resendRefused sends once more what was refused of the burst.
+// resendRefused sends the burst's refused deliveries again under their ids.
 func (g *responseTally) resendRefused(ctx context.Context, d *daemonProcess, small []signedDelivery) (err error) {
 	for i, id := range g.refused {
 		if !g.sendOne(ctx, d, small[i], id, 0, func() {}) {
@@ -225,7 +226,7 @@ func (g *responseTally) resendRefused(ctx context.Context, d *daemonProcess, sma
 	return err
 }
 
-// reportTally reports what was answered.
+// reportTally reports the answers by status.
 func (g *responseTally) reportTally(b *harness) {
 	for status, n := range g.statuses {
 		switch status {

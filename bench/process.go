@@ -20,13 +20,13 @@ import (
 	"time"
 )
 
-// harness is what all commands share.
+// A harness is the state that all commands share: flags, the folder, the report and the daemons.
 type harness struct {
 	*commandLine
 	ctx       context.Context
 	dir       string
 	stderr    io.Writer
-	daemonEnv []string // of the daemon, besides
+	daemonEnv []string // more of the daemon's environment
 	report    report
 
 	mu      sync.Mutex
@@ -56,7 +56,7 @@ func newHarness(ctx context.Context, c *commandLine, stderr io.Writer) (*harness
 	return b, nil
 }
 
-// close ends every daemon that still runs.
+// close kills the daemons that still run and removes the folder.
 func (b *harness) close() {
 	b.mu.Lock()
 	running := b.daemons
@@ -68,10 +68,10 @@ func (b *harness) close() {
 		fmt.Fprintln(b.stderr, "kept:", b.dir)
 		return
 	}
-	_ = os.RemoveAll(b.dir) // what is left of it is only large
+	_ = os.RemoveAll(b.dir) // an error leaves only large files behind
 }
 
-// logProgress tells what is under way.
+// logProgress prints what is under way.
 func (b *harness) logProgress(format string, args ...any) {
 	fmt.Fprintf(b.stderr, format+"\n", args...)
 }
@@ -92,7 +92,7 @@ func (b *harness) startDaemon(t *fakeGitHub, database string) (*daemonProcess, e
 	return b.startDaemonWith(t, database, 24*time.Hour, nil)
 }
 
-// startDaemonWith calls begun, if there is one, once the process is there, before it listens.
+// startDaemonWith starts the daemon and waits until it listens. It calls begun, if not nil, as soon as the process exists.
 func (b *harness) startDaemonWith(t *fakeGitHub, database string, resync time.Duration, begun func(*daemonProcess)) (*daemonProcess, error) {
 	cmd := exec.CommandContext(b.ctx, b.Bin, "serve", //nolint:gosec // the program that the user names
 		"--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0",
@@ -123,7 +123,7 @@ func (b *harness) startDaemonWith(t *fakeGitHub, database string, resync time.Du
 		defer close(d.ended)
 		defer log.Close()
 		b.followLog(out, log, listens)
-		_ = cmd.Wait() // how it ended does not matter: what it left does
+		_ = cmd.Wait() // its exit status does not matter, only its table
 	}()
 	timer := time.NewTimer(30 * time.Second)
 	defer timer.Stop()
@@ -144,7 +144,7 @@ var errEnded = errors.New("the daemon ended before it listened")
 
 var listenPattern = regexp.MustCompile(`webhook=http://([^/\s]+)/\S* dashboard=http://([^/\s]+)/`)
 
-// followLog keeps the daemon's log and finds in it where it listens.
+// followLog copies the daemon's log to a file and sends the addresses that it finds in it.
 func (b *harness) followLog(from io.Reader, log io.Writer, listens chan<- [2]string) {
 	lines := bufio.NewScanner(from)
 	lines.Buffer(nil, 1<<20)
@@ -168,7 +168,7 @@ func (d *daemonProcess) kill() {
 	<-d.ended
 }
 
-// terminate asks the process to end, and says how long it took.
+// terminate sends SIGTERM and returns how long the process took to end.
 func (d *daemonProcess) terminate(most time.Duration) (took time.Duration, err error) {
 	began := time.Now()
 	if err := d.process.Signal(syscall.SIGTERM); err != nil {
@@ -185,15 +185,15 @@ func (d *daemonProcess) terminate(most time.Duration) (took time.Duration, err e
 	}
 }
 
-// A usage is what the process used so far.
+// A usage is a process's CPU time and memory so far.
 type usage struct {
 	cpu          time.Duration // user and system
 	rss, peakRSS float64       // MB
 }
 
-// readUsage reads the process's books.
+// readUsage reads the process's usage from /proc.
 func (d *daemonProcess) readUsage() (u usage) {
-	const tick = 10 * time.Millisecond // Linux counts in hundredths of a second wherever Go runs
+	const tick = 10 * time.Millisecond // USER_HZ is 100 wherever Go runs
 	if text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", d.pid)); err == nil {
 		_, rest, _ := strings.Cut(string(text), ") ") // the name may hold spaces
 		if f := strings.Fields(rest); len(f) > 12 {
@@ -220,12 +220,12 @@ func (d *daemonProcess) readUsage() (u usage) {
 	return u
 }
 
-// forgetPeak makes the peak begin anew.
+// forgetPeak resets the peak of resident memory.
 func (d *daemonProcess) forgetPeak() {
-	_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", d.pid), []byte("5"), 0o600) // without it the peak is since the start
+	_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", d.pid), []byte("5"), 0o600) // if it fails the peak counts from the start
 }
 
-// readMetrics reads the daemon's figures: the sum of each name's series, and each series by itself.
+// readMetrics reads the daemon's metrics: each series, and the sum of all series of a name.
 func (d *daemonProcess) readMetrics(ctx context.Context) (map[string]float64, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -258,13 +258,13 @@ func (d *daemonProcess) readMetrics(ctx context.Context) (map[string]float64, er
 	return all, lines.Err()
 }
 
-// looksMetric is how many looks were made, of whatever result; spared ones sent no request.
+// looksMetric counts all looks, sparedMetric those that sent no request.
 const (
 	looksMetric  = "coordinator_look_duration_seconds_count"
 	sparedMetric = looksMetric + `{result="spared"}`
 )
 
-// awaitIdle waits until the daemon has nothing due, and nothing came for a while.
+// awaitIdle waits until the daemon has had nothing due and made no look for a while.
 func (d *daemonProcess) awaitIdle(ctx context.Context, quiet, most time.Duration) error {
 	end := time.Now().Add(most)
 	last, since := -1.0, time.Now()
@@ -289,7 +289,7 @@ func (d *daemonProcess) awaitIdle(ctx context.Context, quiet, most time.Duration
 	}
 }
 
-// sleepFor waits.
+// sleepFor waits for a duration or until ctx ends.
 func sleepFor(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -301,7 +301,7 @@ func sleepFor(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// isListening reports whether the webhook's door is open.
+// isListening reports whether the webhook's port accepts connections.
 func (d *daemonProcess) isListening(ctx context.Context) bool {
 	c, err := dialWebhook(ctx, d.webhookAddr)
 	if err != nil {

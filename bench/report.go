@@ -1,6 +1,6 @@
 package main
 
-// What was measured, as a table for people and as JSON for tools.
+// The figures of a measurement, as a table for people and as JSON for tools.
 
 import (
 	"encoding/json"
@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// A report is what a command measured.
+// A report holds what a command measured.
 type report struct {
 	What       string   `json:"what"`
 	Machine    machine  `json:"machine"`
@@ -61,7 +61,7 @@ func (r *report) printTo(w io.Writer, asJSON bool) {
 	if asJSON {
 		e := json.NewEncoder(w)
 		e.SetIndent("", "  ")
-		_ = e.Encode(r) // to a pipe that is gone: nobody is left to be told
+		_ = e.Encode(r) // a closed pipe: there is no reader to report it to
 		return
 	}
 	fmt.Fprintf(w, "%s   %s; GitHub takes %s a request\nmachine: %s rounds/s\n\n", r.What, r.Machine, r.GitHub, formatNumber(r.Machine.Rounds))
@@ -85,7 +85,7 @@ func (r *report) printTo(w io.Writer, asJSON bool) {
 	}
 }
 
-// formatNumber has as many digits as mean something.
+// formatNumber formats a number with as many digits as mean something.
 func formatNumber(v float64) string {
 	switch {
 	case v == float64(int64(v)), v >= 1000, v <= -1000:
@@ -97,10 +97,10 @@ func formatNumber(v float64) string {
 	}
 }
 
-// durations are how long something took, each time.
+// durations are the times that something took.
 type durations []time.Duration
 
-// quantileMillis is a quantile in milliseconds: 0.5 is the median.
+// quantileMillis returns a quantile in milliseconds; 0.5 is the median.
 func (t durations) quantileMillis(q float64) float64 {
 	if len(t) == 0 {
 		return 0

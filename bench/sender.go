@@ -1,6 +1,6 @@
 package main
 
-// GitHub's side of the webhook, made cheap: a benchmark that spends the machine on its own client measures nothing.
+// GitHub's side of the webhook, made cheap: a client that takes much of the machine would spoil the measurement.
 
 import (
 	"bufio"
@@ -18,7 +18,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
 
-// A signedDelivery is a delivery that is ready to be sent: signed, but for its id, which is not part of what is signed.
+// A signedDelivery is a delivery that is ready to be sent, but for its id, which the signature does not cover.
 type signedDelivery struct {
 	event  string
 	header []byte // of the request, up to the id
@@ -33,10 +33,10 @@ func (t *fakeGitHub) signDelivery(d sandbox.Delivery) signedDelivery {
 	return signedDelivery{event: d.Event, header: head.Bytes(), body: d.Payload}
 }
 
-// newDeliveryID is an id that no delivery had.
+// newDeliveryID returns a new random delivery id.
 func newDeliveryID() string { return "bead-" + rand.Text() }
 
-// A webhookConn is a connection that is kept.
+// A webhookConn is a connection to the daemon's webhook that is kept open.
 type webhookConn struct {
 	conn   net.Conn
 	reader *bufio.Reader
@@ -56,7 +56,7 @@ func (l *webhookConn) close() { _ = l.conn.Close() }
 // sendDelivery delivers w and returns the answer's status and body.
 func (l *webhookConn) sendDelivery(w signedDelivery, id string) (status int, body []byte, err error) {
 	l.buffer = append(append(append(append(l.buffer[:0], w.header...), id...), "\r\n\r\n"...), w.body...)
-	_ = l.conn.SetDeadline(time.Now().Add(sendTimeout)) // a connection that is gone says so when it is written to
+	_ = l.conn.SetDeadline(time.Now().Add(sendTimeout)) // a broken connection fails at the write
 	if _, err := l.conn.Write(l.buffer); err != nil {
 		return 0, nil, fmt.Errorf("send: %w", err)
 	}
@@ -65,11 +65,11 @@ func (l *webhookConn) sendDelivery(w signedDelivery, id string) (status int, bod
 
 const (
 	sendTimeout  = 10 * time.Second // GitHub waits no longer
-	slowPortions = 24               // of a body that is sent slowly
+	slowPortions = 24               // parts of a body that is sent slowly
 )
 
-// sendSlowly delivers w, its body in portions over a while, and calls begun after the first. Who is refused is told so before
-// everything was read: the answer is there even if nothing more can be written.
+// sendSlowly delivers w with its body in portions over a while, and calls begun after each portion. A refusal is answered
+// before the whole body was read, so the answer is read even if writing failed.
 func (l *webhookConn) sendSlowly(ctx context.Context, w signedDelivery, id string, over time.Duration, begun func()) (status int, body []byte, err error) {
 	_ = l.conn.SetDeadline(time.Now().Add(sendTimeout + over))
 	_, err = l.conn.Write(append(append(slices.Clip(w.header), id...), "\r\n\r\n"...))

@@ -1,6 +1,6 @@
 package main
 
-// SIGTERM while more is accepted than looks can be under way.
+// bench sigterm: SIGTERM while more events are accepted than can be looked at.
 
 import (
 	"errors"
@@ -22,10 +22,10 @@ delivery must be in the table, and each pull request that is not decided must be
 GitHub does not tell it which installations there are: it must go on from the table, with the same rows.`
 }
 
-// maxDueDelay is after how long at most everything accepted is due: in a rush it waits for half a second.
+// maxDueDelay is the longest time until an accepted event is due: in a burst it waits for half a second.
 const maxDueDelay = time.Second
 
-// Run stops.
+// Run stops the daemon and checks what it left, and that the next start finishes it.
 func (cmd sigtermCmd) Run(b *harness) error {
 	runs := map[string]int64{}
 	t, d, err := b.prepareTracked(fakeOptions{installations: 10, repositories: 1, pulls: (cmd.Events + 9) / 10}, func(t *fakeGitHub) error { return prepareAlmostDecided(t, runs) })
@@ -51,7 +51,7 @@ func (cmd sigtermCmd) Run(b *harness) error {
 	go func() {
 		defer release()
 		for end := time.Now().Add(2 * time.Second); time.Now().Before(end) && d.isListening(b.ctx); {
-			_ = sleepFor(b.ctx, 10*time.Millisecond) // it has its end
+			_ = sleepFor(b.ctx, 10*time.Millisecond) // the loop has an end of its own
 		}
 	}()
 	took, err := d.terminate(30 * time.Second)
@@ -78,7 +78,7 @@ func (cmd sigtermCmd) Run(b *harness) error {
 	return nil
 }
 
-// reportLeftover says what is not in the table and should be, and returns how many pull requests are not decided.
+// reportLeftover reports what is missing in the table, and returns how many pull requests are not decided.
 func (cmd sigtermCmd) reportLeftover(b *harness, left workTable, ids []string, pulls []trackedPull, due time.Time) (undecided int) {
 	var keys, late, leased []string
 	for _, p := range pulls {
@@ -102,7 +102,7 @@ func (cmd sigtermCmd) reportLeftover(b *harness, left workTable, ids []string, p
 	return undecided
 }
 
-// restartAndCheck starts the daemon once more, on what it has left.
+// restartAndCheck starts the daemon again on the same database and checks that everything is decided.
 func (cmd sigtermCmd) restartAndCheck(b *harness, t *fakeGitHub, pulls []trackedPull, left workTable) error {
 	t.hub.Fault(sandbox.Fault{Match: "GET /app/installations", Status: 502})
 	d, err := b.startDaemon(t, b.dir+"/coordinator.db")

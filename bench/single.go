@@ -1,6 +1,6 @@
 package main
 
-// One event at a time: what it costs, and how long until the check says so.
+// One event at a time: how many requests it costs, and how long it takes until the check is written.
 
 import (
 	"fmt"
@@ -31,7 +31,7 @@ func (latencyCmd) Help() string {
 check turns green. The time counts from when the delivery is sent until GitHub has answered the request that writes the check.`
 }
 
-// Run measures.
+// Run measures the time from a delivery to the written check.
 func (cmd latencyCmd) Run(b *harness) error {
 	runs := map[string]int64{}
 	t, d, err := b.prepareTracked(fakeOptions{installations: 20, repositories: 1, pulls: (cmd.N + 19) / 20}, func(t *fakeGitHub) error { return prepareAlmostDecided(t, runs) })
@@ -54,7 +54,7 @@ func (cmd latencyCmd) Run(b *harness) error {
 	return nil
 }
 
-// prepareAlmostDecided brings every pull request to where one event decides it.
+// prepareAlmostDecided plays every pull request until one more event decides it.
 func prepareAlmostDecided(t *fakeGitHub, runs map[string]int64) error {
 	for _, p := range t.allPulls() {
 		for r := range reviewers[:2] {
@@ -76,11 +76,11 @@ func prepareAlmostDecided(t *fakeGitHub, runs map[string]int64) error {
 
 type latencySamples struct {
 	acked, claimed, written durations
-	seriesLengths           durations // as milliseconds: how many
+	seriesLengths           durations // numbers of requests in series, as milliseconds
 	requests                []loggedRequest
 }
 
-// measureOneByOne lets the last run of pull requests end, one after another.
+// measureOneByOne ends the last run of each pull request, one after another.
 func (b *harness) measureOneByOne(t *fakeGitHub, d *daemonProcess, runs map[string]int64, n int) (m latencySamples, err error) {
 	c, err := dialWebhook(b.ctx, d.webhookAddr)
 	if err != nil {
@@ -144,7 +144,7 @@ func (b *harness) measureOne(t *fakeGitHub, c *webhookConn, p trackedPull, run i
 			}
 			m.seriesLengths = append(m.seriesLengths, time.Duration(countWaves(all))*time.Millisecond)
 			m.requests = append(m.requests, all...)
-			return sleepFor(b.ctx, 40*time.Millisecond) // the look's own end
+			return sleepFor(b.ctx, 40*time.Millisecond) // let the look finish
 		case <-timer.C:
 			return fmt.Errorf("its check was not written within 30s")
 		case <-b.ctx.Done():
@@ -163,7 +163,7 @@ func (irrelevantCmd) Help() string {
 tracked pull requests. None of them may cost a request.`
 }
 
-// Run measures.
+// Run counts the requests that irrelevant events cost.
 func (cmd irrelevantCmd) Run(b *harness) error {
 	t, d, err := b.prepareTracked(fakeOptions{installations: 10, repositories: 1, pulls: 10}, nil)
 	if err != nil {
@@ -208,7 +208,7 @@ func (cmd irrelevantCmd) Run(b *harness) error {
 	return nil
 }
 
-// playForeignBuild is a build on a pull request: a run with its check, another App's check, a status.
+// playForeignBuild plays a build on a pull request: a run with its check, another App's check, a status.
 func playForeignBuild(p trackedPull, i int) error {
 	run, err := p.StartRun(sandbox.RunSpec{Workflow: ".github/workflows/build.yml", Name: "build", PR: p.number, Jobs: []string{"compile"}})
 	if err != nil {
@@ -232,7 +232,7 @@ func (pushCmd) Help() string {
 check is green. What is answered 304 costs nothing and is counted apart.`
 }
 
-// Run measures.
+// Run counts the requests of a push and of the three reviews that follow it.
 func (cmd pushCmd) Run(b *harness) error {
 	t, d, err := b.prepareTracked(fakeOptions{installations: 1, repositories: 1, pulls: 3}, func(t *fakeGitHub) error {
 		for _, p := range t.allPulls() {
@@ -306,7 +306,7 @@ func (cmd pushCmd) Run(b *harness) error {
 	return nil
 }
 
-// countPaid are the requests that are not answered 304.
+// countPaid counts the requests that were not answered 304: only these count against the rate limit.
 func countPaid(all []loggedRequest) int {
 	return countRequests(all, func(q loggedRequest) bool { return q.status != http.StatusNotModified })
 }
@@ -325,7 +325,7 @@ type idleCmd struct {
 	Pulls int           `default:"1000" help:"Tracked pull requests. Default ${default}."`
 }
 
-// Run measures.
+// Run measures CPU, memory and requests of a daemon without events.
 func (cmd idleCmd) Run(b *harness) error {
 	t, d, err := b.prepareTracked(fakeOptions{installations: 50, repositories: 1, pulls: max(cmd.Pulls/50, 1)}, nil)
 	if err != nil {

@@ -1,6 +1,6 @@
 package main
 
-// What happens to a pull request in a measurement.
+// The events of a pull request in a measurement.
 
 import (
 	"fmt"
@@ -19,7 +19,7 @@ func (p trackedPull) postApproval(reviewer int) error {
 	return err
 }
 
-// approveAsReviewer plays a reviewer to its end: it approves.
+// approveAsReviewer plays a whole run of a reviewer that approves.
 func (p trackedPull) approveAsReviewer(reviewer int) error {
 	run, err := p.startRun(reviewer)
 	if err != nil {
@@ -32,7 +32,7 @@ func (p trackedPull) approveAsReviewer(reviewer int) error {
 	return err
 }
 
-// A story is what happened, as the deliveries that tell of it.
+// collectDeliveries calls what, and returns the deliveries that it caused.
 func (t *fakeGitHub) collectDeliveries(what func() error) ([]sandbox.Delivery, error) {
 	if err := what(); err != nil {
 		return nil, fmt.Errorf("play: %w", err)
@@ -52,7 +52,7 @@ func filterDeliveries(all []sandbox.Delivery, events ...string) (kept []sandbox.
 	return kept
 }
 
-// irrelevantDelivery is a delivery about a workflow that is no reviewer's, on a pull request.
+// irrelevantDelivery makes a delivery about a pull request's run of a workflow that is no reviewer's.
 func (t *fakeGitHub) irrelevantDelivery(p trackedPull) (sandbox.Delivery, error) {
 	all, err := t.collectDeliveries(func() error {
 		run, err := p.StartRun(sandbox.RunSpec{Workflow: ".github/workflows/build.yml", Name: "build", PR: p.number, Jobs: []string{"build"}})
@@ -71,7 +71,7 @@ func (t *fakeGitHub) irrelevantDelivery(p trackedPull) (sandbox.Delivery, error)
 	return all[0], nil
 }
 
-// prepareTracked is a town with a daemon that tracks all of it and has nothing to do.
+// prepareTracked makes a GitHub and starts a daemon, which has nothing left to do: it tracks all pull requests.
 func (b *harness) prepareTracked(o fakeOptions, before func(*fakeGitHub) error) (*fakeGitHub, *daemonProcess, error) {
 	o.latency = b.GitHub
 	t, err := newFakeGitHub(b.dir, o)

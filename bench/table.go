@@ -1,7 +1,7 @@
 package main
 
-// What a daemon that is gone has left in its table. A start heals much: whether something was lost can only be seen before it,
-// or by what a start cannot make again.
+// The work table of a killed daemon. A start repairs much: whether something was lost can only be seen before it, or in what a
+// start cannot repair.
 
 import (
 	"context"
@@ -16,28 +16,28 @@ import (
 	"time"
 )
 
-// neverDue is how the table writes the time of what does not come.
+// neverDue is the table's value for "no time".
 const neverDue = math.MaxInt64
 
-// A workRow is a key of the table, with its times as they stand there: microseconds since 1970.
+// A workRow is a row of the table. Its times are microseconds since 1970, as in the table.
 type workRow struct {
-	id, gen, claimedGen, dueAt, wakeAt, seenAt int64 // claimed: the gen that was looked at last
+	id, gen, claimedGen, dueAt, wakeAt, seenAt int64 // claimedGen: the gen that was looked at last
 	kind                                       string
-	leased, undecided                          bool // waits: nothing is decided
+	leased, undecided                          bool // undecided: its last verdict is waiting
 	attempts                                   int
 }
 
-// A workTable is what was in a database at one moment.
+// A workTable is the contents of a database at one moment.
 type workTable struct {
 	deliveries map[string]bool
 	rows       map[string]workRow // by key
 }
 
-// tableKey is how the table names a pull request.
+// tableKey returns the table's key for a pull request.
 func (p trackedPull) tableKey() string { return fmt.Sprintf("%d/%s", p.installation, p) }
 
-// readLeftTable reads the table of a daemon that is gone, from a copy: reading the file itself would do some of the work that the
-// daemon must be able to do by itself.
+// readLeftTable reads the table of a killed daemon from a copy: opening the file itself would recover its log, which the
+// daemon must be able to do.
 func (b *harness) readLeftTable(ctx context.Context) (t workTable, err error) {
 	copied, err := os.MkdirTemp(b.dir, "left-")
 	if err != nil {
@@ -73,7 +73,7 @@ func (b *harness) readLeftTable(ctx context.Context) (t workTable, err error) {
 	return t, err
 }
 
-// scanRows reads rows. A table that is not there is empty: the daemon was killed before it had made it.
+// scanRows scans the rows of a query. A missing table counts as empty: the daemon was killed before it had made it.
 func scanRows(ctx context.Context, db *sql.DB, query string, scan func(*sql.Rows) error) error {
 	rows, err := db.QueryContext(ctx, query)
 	if err != nil {
@@ -91,9 +91,9 @@ func scanRows(ctx context.Context, db *sql.DB, query string, scan func(*sql.Rows
 	return rows.Err()
 }
 
-// brokenKeys says which keys of pull requests and repositories are no longer what they were at a moment before. None may be
-// gone: none of the pull requests was closed, and no repository. One that a start has found again has another id, or was
-// poked and seen less. And a wake moves with a look alone.
+// brokenKeys returns the keys of pull requests and repositories that were lost or changed since before. None may be gone, as
+// no pull request or repository was removed; one that a start has found again has another id or a smaller gen or seen
+// time; and only a look may move a wake.
 func (t workTable) brokenKeys(before workTable) (all []string) {
 	for key, was := range before.rows {
 		if was.kind != "pull" && was.kind != "repo" {
@@ -112,8 +112,8 @@ func (t workTable) brokenKeys(before workTable) (all []string) {
 	return all
 }
 
-// lostWakes says which pull requests would miss their time: one that waits has a time at which it does so no longer. One that
-// failed comes again by itself, its wake or not.
+// lostWakes returns the pull requests that would not be looked at in time: one that is
+// undecided must be due, and none later than its wake. One that failed is tried again by itself.
 func (t workTable) lostWakes() (all []string) {
 	for key, r := range t.rows {
 		switch {
@@ -127,7 +127,7 @@ func (t workTable) lostWakes() (all []string) {
 	return all
 }
 
-// countWaiting is how many pull requests are to be looked at later, if nothing happens.
+// countWaiting counts the pull requests whose next look is in the future.
 func (t workTable) countWaiting(now time.Time) (n int) {
 	for _, r := range t.rows {
 		if r.kind == "pull" && !r.leased && r.dueAt > now.UnixMicro() && r.dueAt != neverDue {
@@ -137,7 +137,7 @@ func (t workTable) countWaiting(now time.Time) (n int) {
 	return n
 }
 
-// missingEntries says which deliveries and which keys are not in the table.
+// missingEntries returns the deliveries and the keys that are not in the table.
 func (t workTable) missingEntries(ids, keys []string) (all []string) {
 	for _, id := range ids {
 		if !t.deliveries[id] {
@@ -152,7 +152,7 @@ func (t workTable) missingEntries(ids, keys []string) (all []string) {
 	return all
 }
 
-// addViolations reports what must not be in the table, or must be.
+// addViolations adds one violation for all entries, with the first as its example.
 func (r *report) addViolations(when, what string, all []string) {
 	if len(all) > 0 {
 		r.addViolation("%s: %d %s, for example %s", when, len(all), what, all[0])
@@ -162,7 +162,7 @@ func (r *report) addViolations(when, what string, all []string) {
 func copyFile(from, to string) error {
 	in, err := os.Open(from)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil // a database without a log, or none yet
+		return nil // a database without a write-ahead log, or not made yet
 	}
 	if err != nil {
 		return fmt.Errorf("copy the database: %w", err)

@@ -1,6 +1,6 @@
 package main
 
-// The GitHub of a measurement: installations, repositories, pull requests, what happens to them, and what was asked.
+// The fake GitHub of a measurement: installations, repositories and pull requests, and the requests that were made.
 
 import (
 	"context"
@@ -24,14 +24,14 @@ import (
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
 
-// reviewers of every repository. All of them must approve.
+// reviewers are the reviewers of every repository. All of them must approve.
 var reviewers = []struct{ name, workflow, heading string }{
 	{"openai", ".github/workflows/openai-review.yml", "## OpenAI Review"},
 	{"gemini", ".github/workflows/gemini-review.yml", "## Gemini Review"},
 	{"claude", ".github/workflows/claude-review.yml", "## Claude Review"},
 }
 
-// policyText is that of every repository. No deadline of its comes while something is measured.
+// policyText returns the policy of every repository. Its deadlines are longer than any measurement.
 func policyText(of int, backoff time.Duration) string {
 	var p strings.Builder
 	fmt.Fprintf(&p, "version: 1\nquorum: all\ntimeout: 2h\ndeadline: 4h\nretry:\n  backoff: %s\ncircuit_breaker:\n  enabled: false\nreviewers:\n", backoff)
@@ -43,7 +43,7 @@ func policyText(of int, backoff time.Duration) string {
 
 const approvalComment = "\n\nI have read all of it, and every file that it touches.\n\n**Ready to merge?** Yes"
 
-// fakeOptions say how large a town is.
+// fakeOptions say how much there is on a fake GitHub, and how it behaves.
 type fakeOptions struct {
 	installations int
 	repositories  int // of each installation
@@ -51,13 +51,13 @@ type fakeOptions struct {
 	reviewers     int // 0: all three
 	backoff       time.Duration
 	latency       time.Duration
-	enforceLimits bool // the secondary limits are enforced
+	enforceLimits bool // secondary limits are enforced
 	hourlyLimit   int  // requests an hour; 0: 5,000
 	parallel      int
-	playBefore    func(trackedPull) error // what happened to each pull request before; no webhook tells of it
+	playBefore    func(trackedPull) error // called for each pull request before the start; it sends no webhooks
 }
 
-// A fakeGitHub is a GitHub that listens on this machine.
+// A fakeGitHub is a GitHub in memory that listens on this machine.
 type fakeGitHub struct {
 	hub     *sandbox.Hub
 	options fakeOptions
@@ -69,11 +69,11 @@ type fakeGitHub struct {
 
 	mu            sync.Mutex
 	requests      []loggedRequest
-	answerHandler func(loggedRequest) // told of each, once its answer is on its way
-	holdUntil     chan struct{}       // closed once GitHub answers again; nil: it answers
+	answerHandler func(loggedRequest) // called for each request, once its answer is sent
+	holdUntil     chan struct{}       // requests wait until it is closed; nil: they do not wait
 }
 
-// A repository with its installation.
+// A repository is a repository with its installation.
 type repository struct {
 	*sandbox.GitHub
 	installation int64
@@ -89,7 +89,7 @@ type trackedPull struct {
 
 func (p trackedPull) String() string { return p.name + "#" + strconv.Itoa(p.number) }
 
-// A loggedRequest as GitHub saw it.
+// A loggedRequest is a request as GitHub saw it.
 type loggedRequest struct {
 	began, ended time.Time
 	method, path string
@@ -122,7 +122,7 @@ func newFakeGitHub(dir string, o fakeOptions) (*fakeGitHub, error) {
 	return t, nil
 }
 
-// addRepository makes a repository with its open pull requests, silently. What play does to each of them costs no webhook.
+// addRepository adds a repository with its open pull requests, and calls play for each of them. No webhook is sent.
 func (t *fakeGitHub) addRepository(installation, n int, play func(trackedPull) error) error {
 	r := &repository{installation: int64(1000 + installation), pullCount: t.options.pulls}
 	owner, repo := fmt.Sprintf("org-%04d", installation), fmt.Sprintf("shop-%04d", n)
@@ -146,7 +146,7 @@ func (t *fakeGitHub) addRepository(installation, n int, play func(trackedPull) e
 	return nil
 }
 
-// headName names a commit: the same in every repository.
+// headName returns the name of a push's commit, the same in every repository.
 func headName(number, cycle int) string { return fmt.Sprintf("pull %d, push %d", number, cycle) }
 
 func (t *fakeGitHub) allPulls() (all []trackedPull) {
@@ -165,17 +165,17 @@ func (t *fakeGitHub) startServer() error {
 	}
 	t.url = "http://" + l.Addr().String() + "/api/v3"
 	t.server = &http.Server{Handler: t, ReadHeaderTimeout: time.Minute}
-	go func() { _ = t.server.Serve(l) }() // ends with close
+	go func() { _ = t.server.Serve(l) }() // close ends it
 	return nil
 }
 
 func (t *fakeGitHub) close() {
 	if err := t.server.Close(); err != nil && !errors.Is(err, http.ErrServerClosed) {
-		return // a listener that is gone is what was wanted
+		return // the listener is closed in any case
 	}
 }
 
-// ServeHTTP answers as GitHub and keeps what was asked.
+// ServeHTTP answers as GitHub and logs the request.
 func (t *fakeGitHub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q := loggedRequest{began: time.Now(), method: r.Method, path: strings.TrimPrefix(r.URL.Path, "/api/v3")}
 	if q.path == "/api/graphql" {
@@ -187,7 +187,7 @@ func (t *fakeGitHub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if held != nil {
 		select {
 		case <-held:
-		case <-r.Context().Done(): // GitHub carries it out all the same
+		case <-r.Context().Done(): // the caller gave up; GitHub carries it out all the same
 		}
 	}
 	s := &statusWriter{ResponseWriter: w}
@@ -205,7 +205,7 @@ func (t *fakeGitHub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// endRun is the one delivery that tells of a run's end.
+// endRun ends a run and returns the delivery that announces it.
 func (t *fakeGitHub) endRun(p trackedPull, run int64) (w signedDelivery, err error) {
 	told, err := t.collectDeliveries(func() error { _, err := p.FinishRun(run, sandbox.Finish{}); return err })
 	if err != nil {
@@ -217,7 +217,7 @@ func (t *fakeGitHub) endRun(p trackedPull, run int64) (w signedDelivery, err err
 	return t.signDelivery(told[0]), nil
 }
 
-// holdRequests lets every request wait until release is called.
+// holdRequests makes every request wait until release is called.
 func (t *fakeGitHub) holdRequests() (release func()) {
 	held := make(chan struct{})
 	t.mu.Lock()
@@ -231,7 +231,7 @@ func (t *fakeGitHub) holdRequests() (release func()) {
 	}
 }
 
-// statusWriter remembers the status.
+// statusWriter records the status of an answer.
 type statusWriter struct {
 	http.ResponseWriter
 	status int
@@ -252,14 +252,14 @@ func (w *statusWriter) Write(b []byte) (int, error) {
 // Unwrap lets a fault of the sandbox hijack the connection.
 func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// setAnswerHandler sets what is told of each answer.
+// setAnswerHandler sets the function that is called after each answer.
 func (t *fakeGitHub) setAnswerHandler(f func(loggedRequest)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.answerHandler = f
 }
 
-// takeRequests returns what was asked since the last call.
+// takeRequests returns the requests since the last call.
 func (t *fakeGitHub) takeRequests() []loggedRequest {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -277,7 +277,7 @@ var (
 	pullReadPattern = regexp.MustCompile(`^/repos/([^/]+/[^/]+)/pulls/(\d+)$`)
 )
 
-// endpointName names what a request asks, whatever it asks it of.
+// endpointName returns a request's method and path with placeholders for names and numbers.
 func (q loggedRequest) endpointName() string {
 	parts := strings.Split(strings.TrimPrefix(q.path, "/"), "/")
 	for i, p := range parts {
@@ -303,7 +303,7 @@ func (q loggedRequest) isWrite() bool {
 	return q.method != http.MethodGet && q.path != "/graphql" && !strings.HasSuffix(q.path, "/access_tokens")
 }
 
-// countReads are how often each pull request was read: every look does it, and does it again if what it read had changed.
+// countReads counts how often each pull request was read: once by every look, and again if something had changed meanwhile.
 func countReads(all []loggedRequest) map[string]int {
 	n := map[string]int{}
 	for _, q := range all {
@@ -314,7 +314,7 @@ func countReads(all []loggedRequest) map[string]int {
 	return n
 }
 
-// noteEndpoints adds what was asked, by endpoint and status, per so many pull requests.
+// noteEndpoints adds a note with the number of requests by status and endpoint, divided by per.
 func (r *report) noteEndpoints(all []loggedRequest, per int) {
 	counts := map[string]int{}
 	for _, q := range all {
@@ -337,7 +337,7 @@ func sortedKeys[V any](m map[string]V) []string {
 	return keys
 }
 
-// countWaves is how many of the requests came one after another: each began after the one before it had ended.
+// countWaves counts requests in series: each began after the one before it had ended.
 func countWaves(all []loggedRequest) int {
 	slices.SortFunc(all, func(a, b loggedRequest) int { return a.ended.Compare(b.ended) })
 	n, end := 0, time.Time{}
@@ -349,7 +349,7 @@ func countWaves(all []loggedRequest) int {
 	return n
 }
 
-// awaitChecks waits until the check of every pull request's head is as it should be.
+// awaitChecks waits until the check of every pull request's head satisfies is.
 func awaitChecks(ctx context.Context, pulls []trackedPull, most time.Duration, is func(sandbox.CheckRun) bool) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, most, fmt.Errorf("after %s", most))
 	defer cancel()
@@ -359,7 +359,7 @@ func awaitChecks(ctx context.Context, pulls []trackedPull, most time.Duration, i
 	}
 	left := pulls
 	for {
-		for len(left) > 0 && !missing(left[0]) { // no further than to the first: looking takes the cores that the daemon needs
+		for len(left) > 0 && !missing(left[0]) { // only up to the first missing one: the daemon needs the cores
 			left = left[1:]
 		}
 		if len(left) == 0 {

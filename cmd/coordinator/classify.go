@@ -1,7 +1,7 @@
 package main
 
-// What the coordinator makes of one text: for whoever writes a reviewer's prompt, and for whoever asks why its answer
-// did not count.
+// coordinator classify: how one text is read. It serves the author of a reviewer's prompt, and anybody who asks why an
+// answer did not count.
 
 import (
 	"cmp"
@@ -31,7 +31,7 @@ type classifyCmd struct {
 	JSON       bool   `name:"json" help:"Print JSON."`
 }
 
-// Verdict formats that one word can name.
+// verdictFormats are the verdict formats that --verdict names by one word.
 var verdictFormats = []struct {
 	word string
 	kind quorum.FormatKind
@@ -56,7 +56,7 @@ Examples:
   gh run view 4711 --log-failed | coordinator classify --kind log --json`
 }
 
-// A classification is what --json prints.
+// A classification is the outcome as --json prints it.
 type classification struct {
 	Outcome  quorum.Outcome   `json:"outcome"`
 	Reason   quorum.Reason    `json:"reason"`
@@ -83,7 +83,7 @@ func (cmd classifyCmd) Run(ctx context.Context, c *command) error {
 	if cmd.Comments < 0 {
 		return usageError(fmt.Errorf("--comments %d is negative", cmd.Comments), "")
 	}
-	body, err := c.readStdin(ctx, review.MaxText+1) // one more, so that too much is seen
+	body, err := c.readStdin(ctx, review.MaxText+1) // one byte more than allowed, so that a longer text is noticed
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (cmd classifyCmd) Run(ctx context.Context, c *command) error {
 	return cmd.writeText(c.Stdout, reviewer, got)
 }
 
-// Reviewer is the one that the flags describe.
+// reviewerFromFlags builds the reviewer that the flags describe.
 func (cmd classifyCmd) reviewerFromFlags() (r quorum.Reviewer, err error) {
 	r = quorum.Reviewer{Name: "reviewer", Verdict: quorum.Format{Kind: quorum.Auto}, FailureMeans: quorum.MeansUnavailable}
 	if cmd.Preset != "" {
@@ -131,13 +131,13 @@ func (cmd classifyCmd) reviewerFromFlags() (r quorum.Reviewer, err error) {
 	return r, usageError(fmt.Errorf("unknown verdict format %q", cmd.Verdict), "formats: "+verdictWords())
 }
 
-// States as GitHub writes them.
+// reviewStates and statusStates are the states as GitHub writes them.
 var (
 	reviewStates = []string{"APPROVED", "CHANGES_REQUESTED", "COMMENTED", "DISMISSED", "PENDING"}
 	statusStates = []string{"success", "failure", "error", "pending"}
 )
 
-// parseState is --state as GitHub writes it, for what has one.
+// parseState returns --state as GitHub writes it; only reviews and statuses have one.
 func (cmd classifyCmd) parseState(kind review.Kind) (string, error) {
 	known, as := []string(nil), ""
 	switch kind {
@@ -183,7 +183,7 @@ func (cmd classifyCmd) writeJSON(w io.Writer, got review.Reading) error {
 func (cmd classifyCmd) writeText(w io.Writer, r quorum.Reviewer, got review.Reading) error {
 	var b strings.Builder
 	sentence, advice := report.Sentence(got.Reason), report.Advice(got.Reason)
-	if got.Outcome == quorum.Unrelated { // the reason of a failure is none of a text that is no review
+	if got.Outcome == quorum.Unrelated { // its reason is a failure's, which says nothing about a text that is no review
 		sentence, advice = "it is neither a review nor a failure", ""
 	}
 	fmt.Fprintf(&b, "%s (%s): %s\n", got.Outcome, got.Reason, sentence)
@@ -216,7 +216,7 @@ func (cmd classifyCmd) writeText(w io.Writer, r quorum.Reviewer, got review.Read
 	return nil
 }
 
-// otherKindHint says that a text may have been read as what it is not; "" if nothing speaks for that.
+// otherKindHint suggests another --kind where the text may have been read as the wrong one, and returns "" otherwise.
 func (cmd classifyCmd) otherKindHint(r quorum.Reviewer, got review.Reading) string {
 	decided := got.Outcome == quorum.Approved || got.Outcome == quorum.Findings
 	switch {
@@ -232,7 +232,7 @@ func (cmd classifyCmd) otherKindHint(r quorum.Reviewer, got review.Reading) stri
 	return ""
 }
 
-// ResetsAt says when a limit ends, as far as the text does.
+// resetsAt says when a rate limit ends, if the text tells it.
 func resetsAt(got review.Reading) string {
 	switch {
 	case got.Reset > 0:

@@ -37,7 +37,7 @@ Write a policy, check it, and let a job post the check:
 Exit codes: 0 evaluated and posted, whatever the verdict; 1 could not; 2 usage or local configuration;
 3 --fail-on named the verdict; 130 interrupted.`
 
-// parseArgs returns what the arguments ask for, or the exit code where there is nothing left to run.
+// parseArgs returns the command that the arguments name, or an exit code if there is nothing to run.
 func (c *command) parseArgs(ctx context.Context, args []string) (run func() error, code int) {
 	var grammar cli
 	told := false // --help has been printed; kong goes on after it
@@ -69,13 +69,13 @@ func (c *command) parseArgs(ctx context.Context, args []string) (run func() erro
 }
 
 var (
-	// bareDuration is what the parser says of a duration that is a bare number.
+	// bareDuration matches the parser's error for a duration without a unit.
 	bareDuration = regexp.MustCompile(`expected duration but got "?([0-9]{1,9})"?`)
-	// negativeValue is what it says of a number below zero that stands by itself: it takes that for a flag.
+	// negativeValue matches its error for a negative number, which it takes for a flag.
 	negativeValue = regexp.MustCompile(`^(--[a-z-]+): expected [a-z]+ value but got "(-[0-9][^"]{0,20})" \(short flag\)`)
 )
 
-// explainParseError names the command whose help would have told.
+// explainParseError turns an error of the parser into a usage error whose hint names the command's help.
 func explainParseError(err error) error {
 	help := "coordinator --help"
 	var parse *kong.ParseError

@@ -2,7 +2,7 @@
 
 package main
 
-// The action's program has no daemon. Whoever asks this build for one is told where it is.
+// The action's program has no daemon. Its commands stay known to the parser, so that they can say where the daemon is.
 
 import "errors"
 
@@ -17,7 +17,7 @@ type absentCmd struct {
 	Arguments []string `arg:"" optional:""`
 }
 
-// Run says where the command is.
+// Run tells where to get a build that has the command.
 func (absentCmd) Run() error {
 	return usageError(errors.New("this build is the action's: it has no serve, no app-manifest and no demo"),
 		"download coordinator_"+buildVersion()+"_… from the release, or build it without -tags action")

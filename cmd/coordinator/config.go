@@ -57,10 +57,10 @@ func (cmd configCheckCmd) Run(ctx context.Context, c *command) error {
 	return err
 }
 
-// readPolicy returns the file with the name that messages give it.
+// readPolicy reads the policy file. path is its name in messages.
 func (cmd configCheckCmd) readPolicy(ctx context.Context, c *command) (path string, src []byte, err error) {
 	if cmd.File == "-" {
-		src, err = c.readStdin(ctx, config.MaxSize+1) // one more, so that too much is seen
+		src, err = c.readStdin(ctx, config.MaxSize+1) // one byte more than allowed, so that a longer file is noticed
 		return "<stdin>", src, err
 	}
 	candidates := config.Paths()
@@ -92,7 +92,7 @@ func readFile(path string) ([]byte, error) {
 	return src, errors.Join(err, f.Close())
 }
 
-// describePolicy says in words what a policy means.
+// describePolicy describes in words who votes, how many must approve, and how long they have.
 func describePolicy(path string, p quorum.Policy) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s is valid: %q needs %s of %s.\n", path, p.Check, countNoun(p.Need, "approval"), countNoun(p.Voters(), "voter"))
@@ -144,7 +144,7 @@ func countNoun(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// colorProblems makes the carets and the hints of problems stand out.
+// colorProblems colours the carets and the hints of problems, if colours are wanted.
 func (c *command) colorProblems(problems string) string {
 	if !c.Color {
 		return problems

@@ -96,14 +96,14 @@ func (cmd demoCmd) Run(ctx context.Context, c *command) error {
 	return err
 }
 
-// playStory tells the story live.
+// playStory plays the story and shows it as it happens.
 func (st *demoScreen) playStory(ctx context.Context, d *demo) error {
 	if st.drawsInPlace {
 		defer st.animateCheck(ctx)()
 	}
 	err := d.playStory(ctx, story.Audience{Happened: st.printNarration, Wrote: st.printEntry})
 	if err == nil && st.drawsInPlace {
-		err = sleepFor(ctx, time.Second) // the last line wants to be seen
+		err = sleepFor(ctx, time.Second) // leave time to read the last line
 	}
 	return err
 }
@@ -119,7 +119,7 @@ func sleepFor(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// demoScreen is the screen: lines that stay, and in a terminal the check below them, drawn anew whenever it changes.
+// demoScreen prints lines that stay and, in a terminal, the check below them, which is redrawn whenever it changes.
 type demoScreen struct {
 	w            io.Writer
 	color        bool
@@ -127,15 +127,15 @@ type demoScreen struct {
 	width        int
 	now          func() time.Time
 
-	findingOf func(head, reviewer string) string // what a reviewer objects to; may be nil
+	findingOf func(head, reviewer string) string // the text of a reviewer's first finding; may be nil
 
 	mu         sync.Mutex
 	summary    dashboard.Sight
-	objections map[string]string // what its reviewers object to
+	objections map[string]string // first finding by reviewer, of those that object
 	hasSummary bool
-	drawnLines int // lines of the check on the screen
+	drawnLines int // how many lines the check takes on the screen
 	lastDrawn  string
-	lastTitle  string // the last that was told, without its time
+	lastTitle  string // of the last printed check, without "until TIME"
 }
 
 func newDemoScreen(c *command, live bool) *demoScreen {
@@ -149,7 +149,7 @@ func newDemoScreen(c *command, live bool) *demoScreen {
 	return st
 }
 
-// Colours that are readable on dark and on light.
+// These colours are readable on a dark and on a light background.
 var (
 	green  = lipgloss.Color("2")
 	red    = lipgloss.Color("1")
@@ -160,7 +160,7 @@ var (
 
 func (st *demoScreen) newStyle() lipgloss.Style { return lipgloss.NewStyle() }
 
-// paintText gives text a style, if colours are wanted.
+// paintText renders text in a style, if colours are wanted.
 func (st *demoScreen) paintText(style lipgloss.Style, text string) string {
 	if !st.color {
 		return text
@@ -188,7 +188,7 @@ func (st *demoScreen) restoreCursor() {
 	}
 }
 
-// printNarration tells what the narrator says; what else happens speaks for itself.
+// printNarration prints what the narrator says. Other events of the story need no words: their effect is shown.
 func (st *demoScreen) printNarration(at time.Duration, what string) {
 	if _, words, found := strings.Cut(what, "narrator says "); found {
 		words = strings.TrimSuffix(strings.TrimPrefix(words, `"`), `"`)
@@ -196,7 +196,7 @@ func (st *demoScreen) printNarration(at time.Duration, what string) {
 	}
 }
 
-// printEntry tells what the coordinator does.
+// printEntry prints a rerun or a change of the check that the coordinator wrote to GitHub.
 func (st *demoScreen) printEntry(e story.Entry) {
 	switch e.Kind {
 	case story.Reran:
@@ -212,7 +212,7 @@ func (st *demoScreen) printEntry(e story.Entry) {
 			st.printLine(e.At, "! ", "The check asks for a person: "+e.Text+".", st.newStyle().Foreground(yellow).Bold(true))
 		case state == "cancelled":
 			st.printLine(e.At, "– ", "The old commit's check ends: "+e.Text+".", st.newStyle().Foreground(grey))
-		case st.drawsInPlace: // it is seen to change
+		case st.drawsInPlace: // the check below shows it
 		case st.titleChanged(e.Text):
 			st.printLine(e.At, "● ", e.Text, st.newStyle().Foreground(grey))
 		}
@@ -220,7 +220,7 @@ func (st *demoScreen) printEntry(e story.Entry) {
 	}
 }
 
-// titleChanged reports whether a title says more than another time until which it waits.
+// titleChanged reports whether a title differs from the last one in more than the time after "until".
 func (st *demoScreen) titleChanged(title string) bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -243,7 +243,7 @@ func (st *demoScreen) updateCheck(s dashboard.Sight) {
 	st.drawCheck()
 }
 
-// printLine adds a line that stays.
+// printLine prints a line above the check.
 func (st *demoScreen) printLine(at time.Duration, sign, words string, style lipgloss.Style) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -275,7 +275,7 @@ func wrapWords(text string, width int) (lines []string) {
 	return append(lines, line)
 }
 
-// eraseCheck takes the check off the screen.
+// eraseCheck removes the check from the screen.
 func (st *demoScreen) eraseCheck() {
 	if st.drawnLines > 0 {
 		fmt.Fprintf(st.w, "\x1b[%dA\x1b[J", st.drawnLines)
@@ -283,7 +283,7 @@ func (st *demoScreen) eraseCheck() {
 	st.drawnLines, st.lastDrawn = 0, ""
 }
 
-// drawCheck puts the check below the lines, if it reads differently.
+// drawCheck draws the check below the lines, if it has changed.
 func (st *demoScreen) drawCheck() {
 	if !st.drawsInPlace || !st.hasSummary {
 		return
@@ -297,7 +297,7 @@ func (st *demoScreen) drawCheck() {
 	st.drawnLines, st.lastDrawn = strings.Count(box, "\n"), box
 }
 
-// animateCheck redraws the check, so that its clock is seen to run.
+// animateCheck redraws the check four times a second, so that its clock runs.
 func (st *demoScreen) animateCheck(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -315,7 +315,7 @@ func (st *demoScreen) animateCheck(ctx context.Context) (stop func()) {
 	}
 }
 
-// renderCheck is the check as it stands: its title, a line for each reviewer, and what comes next.
+// renderCheck renders the check in a box: its title, a line for each reviewer, and what comes next.
 func (st *demoScreen) renderCheck() string {
 	s := st.summary
 	sign, tint := "●", yellow
@@ -353,7 +353,7 @@ func (st *demoScreen) renderCheck() string {
 	return "\n" + border.Render(strings.Join(lines, "\n")) + "\n"
 }
 
-// renderReviewer is a reviewer with its vote.
+// renderReviewer renders a reviewer's line: its vote and why.
 func (st *demoScreen) renderReviewer(l dashboard.Lane, width int) string {
 	sign, tint, word := "…", grey, "pending"
 	switch l.Vote {
@@ -372,7 +372,7 @@ func (st *demoScreen) renderReviewer(l dashboard.Lane, width int) string {
 		st.paintText(st.newStyle().Foreground(grey), clipText(why, width-26)))
 }
 
-// describeNext is what comes next, and when.
+// describeNext says what happens next and when: a grace that ends, a rerun, a deadline.
 func (st *demoScreen) describeNext() string {
 	s, now := st.summary, st.now()
 	clock := now.Format("15:04:05")
@@ -403,7 +403,7 @@ func clipText(text string, width int) string {
 	return text
 }
 
-// printClosing says what to do next, and where the dashboard stays. What comes later is seen there.
+// printClosing ends the drawing and prints what to do next and where the dashboard is. Later changes are seen only there.
 func (st *demoScreen) printClosing(dashboard string) {
 	st.restoreCursor()
 	st.mu.Lock()

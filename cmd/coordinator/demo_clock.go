@@ -2,8 +2,8 @@
 
 package main
 
-// The time of a story. It stands while the daemon works, so that a story reads the same at every speed and on every
-// machine, and runs, or jumps, to the moment at which something comes next.
+// The clock of a story. It is stopped while the daemon works, so that a story reads the same at every speed and on every
+// machine. Between two events it runs, or jumps, to the next one.
 
 import (
 	"context"
@@ -11,17 +11,17 @@ import (
 	"time"
 )
 
-// storyClock is a clock that goes only while somebody sleeps by it.
+// storyClock is a clock that moves only in advanceTo and runUntil.
 type storyClock struct {
 	speed float64 // story seconds per second; 0: it jumps
 
 	mu           sync.Mutex
-	stoppedAt    time.Time // what it shows while it stands
-	runningSince time.Time // of the machine's clock: it runs since then, from at; zero: it stands
-	stopAt       time.Time // where it stops
+	stoppedAt    time.Time // the time while it is stopped
+	runningSince time.Time // by the machine's clock: when it began to run, from stoppedAt; zero: stopped
+	stopAt       time.Time // the time at which it stops
 	rate         float64
 	alarms       map[*storyAlarm]struct{}
-	alarmSet     chan struct{} // there is a new alarm
+	alarmSet     chan struct{} // signals a new alarm to runUntil
 }
 
 type storyAlarm struct {
@@ -51,7 +51,7 @@ func (c *storyClock) nowLocked() time.Time {
 	return now
 }
 
-// Alarm rings once it is at.
+// Alarm rings once, when the clock reaches at.
 func (c *storyClock) Alarm(at time.Time) (ring <-chan time.Time, stop func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -69,13 +69,13 @@ func (c *storyClock) Alarm(at time.Time) (ring <-chan time.Time, stop func()) {
 	}
 }
 
-// ringDue rings what is due, and returns when the next one is, at the latest until.
+// ringDue rings the alarms that are due, and returns the time of the next one, or stopAt if that comes first.
 func (c *storyClock) ringDue(now time.Time) (next time.Time) {
 	next = c.stopAt
 	for a := range c.alarms {
 		switch {
 		case !a.at.After(now):
-			a.ring <- now // it holds one, and rings once
+			a.ring <- now // does not block: the channel has room for its one value
 			delete(c.alarms, a)
 		case a.at.Before(next):
 			next = a.at
@@ -84,7 +84,7 @@ func (c *storyClock) ringDue(now time.Time) (next time.Time) {
 	return next
 }
 
-// advanceTo lets the time pass until a moment. If ctx ends before, the clock stands where it is then.
+// advanceTo moves the clock to a time, at the story's speed. If ctx ends before, the clock stops where it is then.
 func (c *storyClock) advanceTo(ctx context.Context, until time.Time) error {
 	if c.speed > 0 {
 		return c.runUntil(ctx, until, c.speed)
@@ -101,7 +101,7 @@ func (c *storyClock) advanceTo(ctx context.Context, until time.Time) error {
 	return nil
 }
 
-// runUntil lets the clock run at a rate.
+// runUntil runs the clock to a time, at a rate in story seconds per second.
 func (c *storyClock) runUntil(ctx context.Context, until time.Time, rate float64) error {
 	c.mu.Lock()
 	c.runningSince, c.stopAt, c.rate = time.Now(), until, rate

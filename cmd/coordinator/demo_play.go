@@ -36,10 +36,10 @@ import (
 	"github.com/review-coordinator/coordinator/internal/story"
 )
 
-// demoInstallationID is that of the App on the demo's repository.
+// demoInstallationID is the id of the App's installation on the demo's repository.
 const demoInstallationID = 77
 
-// demo is a story with the daemon that lives through it.
+// demo is a story, the GitHub in memory in which it happens, and the daemon that works on it.
 type demo struct {
 	story       *story.Scenario
 	clock       *storyClock
@@ -47,12 +47,12 @@ type demo struct {
 	github      *sandbox.GitHub
 	server      *server
 	dir         string
-	postedCount atomic.Int64 // webhooks
+	postedCount atomic.Int64 // of webhooks
 	workEnded   <-chan struct{}
 }
 
-// openDemo opens everything and begins nothing. The dashboard is at admin. What it returns must be closed, with an
-// error too.
+// openDemo makes the GitHub and the server, and starts nothing. The dashboard listens at admin. The demo must be closed
+// even if there is an error.
 func openDemo(ctx context.Context, c *command, s *story.Scenario, clock *storyClock, admin string, looked func(dashboard.Sight)) (*demo, error) {
 	d := &demo{story: s, clock: clock}
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
@@ -86,14 +86,14 @@ func openDemo(ctx context.Context, c *command, s *story.Scenario, clock *storyCl
 	return d, err
 }
 
-// The dashboard is where serve has it, or, if another program is there, anywhere.
+// defaultAdminAddress is where serve has its dashboard; anyLocalAddress is used if another program is there.
 const defaultAdminAddress, anyLocalAddress = "127.0.0.1:9090", "127.0.0.1:0"
 
-// tokenExpiryTransport brings the Hub's answers. A token's end is told by the story's clock, and what asks for tokens goes by the
-// machine's: by that one it is told an end that comes earlier.
+// tokenExpiryTransport forwards requests to the hub and rewrites the expiry of tokens: the hub gives it by the story's
+// clock, and the client of GitHub compares it with the machine's.
 type tokenExpiryTransport struct{ hub *sandbox.Hub }
 
-// tokenLifetime is less than the hour that a token is good for, by more than a story takes.
+// tokenLifetime is shorter than the hour that the hub accepts a token, by more than a story takes.
 const tokenLifetime = 30 * time.Minute
 
 func (s tokenExpiryTransport) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -116,7 +116,7 @@ func (s tokenExpiryTransport) RoundTrip(req *http.Request) (*http.Response, erro
 	return resp, nil
 }
 
-// demoLog says what goes wrong; with -v everything, as serve does. What is decided, the stage tells.
+// demoLog logs warnings and errors; with -v everything, as serve does. Decisions are shown on the screen.
 func (c *command) demoLog() *slog.Logger {
 	if c.Verbose {
 		return c.serverLog()
@@ -124,34 +124,34 @@ func (c *command) demoLog() *slog.Logger {
 	return slog.New(slog.NewTextHandler(c.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }
 
-// close leaves nothing behind.
+// close stops the server and removes the demo's folder.
 func (d *demo) close() {
 	if d.server != nil {
 		d.server.close()
 	}
 	if d.dir != "" {
-		_ = os.RemoveAll(d.dir) // a folder for such things: the system clears it
+		_ = os.RemoveAll(d.dir) // in the system's folder for temporary files, which is cleared some day
 	}
 }
 
-// dashboardURL is where it is.
+// dashboardURL returns the dashboard's address.
 func (d *demo) dashboardURL() string { return "http://" + d.server.adminListener.Addr().String() + "/" }
 
-// runDaemon lets the daemon work, and GitHub tell it what happens, while tell does.
+// runDaemon runs the server and the delivery of webhooks until tell returns.
 func (d *demo) runDaemon(ctx context.Context, tell func(context.Context) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	group, ctx := errgroup.WithContext(ctx)
 	done, ok := d.server.feed.Subscribe(ctx, "")
 	if !ok {
-		return errors.New("hear of the daemon's work: too many listen") // unreachable: nobody else does yet
+		return errors.New("hear of the daemon's work: too many listen") // unreachable: this is the first listener
 	}
 	d.workEnded = done
 	serving, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
 	group.Go(func() error { return d.server.serve(serving) })
 	group.Go(func() error {
-		defer end() // what is on its way arrives: the server must not complain of a caller that hung up
+		defer end() // only now: deliveries under way still arrive, and the server has no broken connection to log
 		wire := &http.Transport{}
 		defer wire.CloseIdleConnections()
 		d.hub.DeliverTo(ctx, "http://"+d.server.webhookListener.Addr().String()+daemon.WebhookPath, &http.Client{Transport: wire})
@@ -164,7 +164,7 @@ func (d *demo) runDaemon(ctx context.Context, tell func(context.Context) error) 
 	return group.Wait()
 }
 
-// playStory tells the story, once the daemon has found the repository.
+// playStory plays the story, once the daemon has found the repository.
 func (d *demo) playStory(ctx context.Context, a story.Audience) error {
 	if err := d.awaitWork(ctx); err != nil {
 		return err
@@ -178,12 +178,12 @@ func (d *demo) playStory(ctx context.Context, a story.Audience) error {
 	return err
 }
 
-// runInRealTime lets the time go on as it does elsewhere, until ctx ends.
+// runInRealTime runs the story's clock as fast as the machine's, until ctx ends.
 func (d *demo) runInRealTime(ctx context.Context) {
-	_ = d.clock.runUntil(ctx, d.clock.Now().AddDate(100, 0, 0), 1) // it ends by ctx
+	_ = d.clock.runUntil(ctx, d.clock.Now().AddDate(100, 0, 0), 1) // ctx ends it, and that is no error
 }
 
-// advanceStory lets the time pass. What the daemon does by itself meanwhile it does in its moment.
+// advanceStory moves the clock on by a duration, and stops at each time at which the daemon acts by itself until it is done.
 func (d *demo) advanceStory(ctx context.Context, duration time.Duration) error {
 	until := d.clock.Now().Add(duration)
 	for {
@@ -204,8 +204,8 @@ func (d *demo) advanceStory(ctx context.Context, duration time.Duration) error {
 	}
 }
 
-// awaitNextDue waits until the daemon has dealt with all that it was told, and returns when a pull request is looked at by itself:
-// looking over the repositories goes on for ever.
+// awaitNextDue waits until the daemon is idle, and returns the time of the next look at a pull request. Repositories do not
+// count: the daemon looks them over for ever.
 func (d *demo) awaitNextDue(ctx context.Context) (next time.Time, err error) {
 	if err := d.awaitSettled(ctx); err != nil {
 		return time.Time{}, err
@@ -222,7 +222,8 @@ func (d *demo) awaitNextDue(ctx context.Context) (next time.Time, err error) {
 	return next, nil
 }
 
-// awaitSettled waits until all webhooks have come in and all work is done: what is done may cause webhooks, and these work.
+// awaitSettled waits until all webhooks are delivered and all work is done. Work may cause webhooks, and webhooks work, so
+// it repeats until no webhook was added.
 func (d *demo) awaitSettled(ctx context.Context) error {
 	for {
 		posted := d.postedCount.Load()
@@ -247,8 +248,8 @@ func (d *demo) awaitSettled(ctx context.Context) error {
 	}
 }
 
-// hasWork reports whether anything is due or worked on. It reads the table once: between two reads a work could end, of which
-// the first sees no due time and the second no lease.
+// hasWork reports whether anything is due or leased. It reads the table once: a work that ended between two reads would be
+// seen by neither.
 func (d *demo) hasWork(ctx context.Context) (bool, error) {
 	rows, err := d.server.store.List(ctx, store.Query{Thin: true})
 	if err != nil {
@@ -258,7 +259,7 @@ func (d *demo) hasWork(ctx context.Context) (bool, error) {
 	return slices.ContainsFunc(rows, func(r store.Row) bool { return r.Leased || !r.Due.IsZero() && !r.Due.After(now) }), nil
 }
 
-// awaitWork waits for the end of a work.
+// awaitWork waits until the daemon reports the end of a work.
 func (d *demo) awaitWork(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
@@ -271,7 +272,7 @@ func (d *demo) awaitWork(ctx context.Context) error {
 	}
 }
 
-// firstFinding is what a reviewer objects to first, as the text of the check quotes it; "" if it quotes nothing.
+// firstFinding returns the first line of a reviewer's finding as the check quotes it; "" if it quotes none.
 func (d *demo) firstFinding(head, reviewer string) string {
 	for _, run := range d.github.Own(head) {
 		_, quoted, _ := strings.Cut(run.Text, "\n**"+reviewer+"**")

@@ -20,10 +20,10 @@ const (
 	exitInterrupted = 130 // by SIGINT or SIGTERM
 )
 
-// An exitError says how the program ends. Any other error ends it with exitFailed.
+// An exitError is an error with its exit code and a hint. Any other error ends the program with exitFailed.
 type exitError struct {
 	code int
-	err  error // nil: everything has been said
+	err  error // nil: nothing more is printed
 	hint string
 }
 
@@ -36,17 +36,17 @@ func (e *exitError) Error() string {
 
 func (e *exitError) Unwrap() error { return e.err }
 
-// usageError is an error of the caller's, with what to do about it.
+// usageError makes an error of the caller's, with a hint at what to do about it.
 func usageError(err error, hint string) error {
 	return &exitError{code: exitUsage, err: err, hint: hint}
 }
 
-// hintedError is an error with what to do about it.
+// hintedError makes an error with a hint at what to do about it.
 func hintedError(err error, hint string) error {
 	return &exitError{code: exitFailed, err: err, hint: hint}
 }
 
-// reportError says what err is and returns the exit code for it.
+// reportError prints err and its hint, and returns the exit code.
 func (c *command) reportError(ctx context.Context, err error) int {
 	if err == nil {
 		return 0
@@ -57,7 +57,7 @@ func (c *command) reportError(ctx context.Context, err error) int {
 	ending := &exitError{code: exitFailed, err: err}
 	errors.As(err, &ending)
 	if ending.err != nil {
-		// The outermost text: an error that wraps an exitError says more than it.
+		// Print err itself: it may wrap the exitError with more context.
 		fmt.Fprintf(c.Stderr, "coordinator: %s\n", oneLine(err.Error()))
 	}
 	if ending.hint != "" {
@@ -66,7 +66,7 @@ func (c *command) reportError(ctx context.Context, err error) int {
 	return ending.code
 }
 
-// oneLine keeps an error on its line: its text may quote an answer from the network.
+// oneLine replaces control characters by spaces: an error's text may quote an answer from the network.
 func oneLine(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || 0x80 <= r && r < 0xa0 {
@@ -76,7 +76,7 @@ func oneLine(text string) string {
 	}, text)
 }
 
-// stdoutIsTerminal reports whether Stdout is one.
+// stdoutIsTerminal reports whether Stdout is a terminal.
 func (c *command) stdoutIsTerminal() bool {
 	f, ok := c.Stdout.(*os.File)
 	return ok && term.IsTerminal(f.Fd())

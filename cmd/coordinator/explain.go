@@ -1,6 +1,6 @@
 package main
 
-// Why is it so? Reads, and writes nothing.
+// coordinator explain: why the check says what it says. It only reads.
 
 import (
 	"context"
@@ -36,7 +36,7 @@ Examples:
 
 var pullReference = regexp.MustCompile(`^([A-Za-z0-9._-]+)/([A-Za-z0-9._-]+)#([0-9]{1,9})$`)
 
-// explanation is what --json prints.
+// An explanation is the answer as --json prints it.
 type explanation struct {
 	Check    string                `json:"check"`
 	Status   string                `json:"status"`
@@ -45,7 +45,7 @@ type explanation struct {
 	Evidence []evidence.Considered `json:"evidence"`
 }
 
-// Run explains.
+// Run reads the pull request and prints the votes, the evidence and the next change.
 func (cmd explainCmd) Run(ctx context.Context, c *command) error {
 	m := pullReference.FindStringSubmatch(cmd.PR)
 	if m == nil {

@@ -1,6 +1,6 @@
 package main
 
-// A first policy file for a repository, from what its reviewers left there.
+// coordinator config init: a first policy file, from what the repository's workflows and reviewers left on GitHub.
 
 import (
 	"context"
@@ -41,7 +41,7 @@ func (cmd configInitCmd) Run(ctx context.Context, c *command) error {
 	if err != nil {
 		return err
 	}
-	if cmd.Write != "" && !cmd.Force { // before a minute of reading
+	if cmd.Write != "" && !cmd.Force { // refuse before the survey, which takes a minute
 		if _, err := os.Lstat(cmd.Write); err == nil {
 			return usageError(fmt.Errorf("%s exists", cmd.Write), "--force overwrites it")
 		}
@@ -94,7 +94,7 @@ func (cmd configInitCmd) writePolicy(c *command, src []byte) error {
 			return usageError(fmt.Errorf("write policy: %w", err), "")
 		}
 	}
-	f, err := os.OpenFile(cmd.Write, flags, 0o644) //nolint:gosec // a file of a repository: there is nothing in it to hide
+	f, err := os.OpenFile(cmd.Write, flags, 0o644) //nolint:gosec // a file of a repository is no secret
 	switch {
 	case errors.Is(err, fs.ErrExist):
 		return usageError(fmt.Errorf("%s exists", cmd.Write), "--force overwrites it")

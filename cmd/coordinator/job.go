@@ -1,6 +1,6 @@
 package main
 
-// What a job is told beside the check: outputs for its next steps, the job summary, and a notice for each pull request
+// The results of a job besides the check: outputs for its next steps, the job summary, and a notice for each pull request
 // that needs a person.
 
 import (
@@ -23,7 +23,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/report"
 )
 
-// A runResult is what a run came to for one pull request.
+// A runResult is the outcome of a run for one pull request.
 type runResult struct {
 	pr       quorum.PR
 	look     loop.Look
@@ -32,8 +32,8 @@ type runResult struct {
 	err      error
 }
 
-// reportResults tells the job about all results. Outputs are written only if everything was evaluated: a verdict beside an error
-// would be half of the truth.
+// reportResults writes all results to the job. Outputs are written only if every pull request was evaluated: a verdict next
+// to an error would be half of the truth.
 func (c *command) reportResults(results []runResult) error {
 	failed := slices.ContainsFunc(results, func(r runResult) bool { return r.err != nil })
 	results = slices.DeleteFunc(slices.Clone(results), func(r runResult) bool { return r.look.Check.Name == "" && r.look.Decision.Verdict == 0 })
@@ -52,7 +52,7 @@ func (c *command) reportResults(results []runResult) error {
 	return c.writeOutputs(results[0])
 }
 
-// compareByRank sorts the worst first: what holds a merge back, by how certain that is.
+// compareByRank sorts the worst first: verdicts that block a merge, the most certain one at the head.
 func compareByRank(a, b runResult) int {
 	return cmp.Compare(verdictRank(a.look.Decision.Verdict), verdictRank(b.look.Decision.Verdict))
 }
@@ -73,17 +73,17 @@ func verdictRank(v quorum.Verdict) int {
 	return 0 // unreachable unless nothing was decided
 }
 
-// An stepOutput of a step.
+// A stepOutput is one output of the job's step.
 type stepOutput struct{ name, value string }
 
-// maxDecisionBytes keeps the decision far below what GitHub takes of one job's outputs.
+// maxDecisionBytes keeps the decision far below GitHub's limit for the outputs of a job.
 const maxDecisionBytes = 96 << 10
 
 func stepOutputs(r runResult) ([]stepOutput, error) {
 	d := r.look.Decision
 	verdict := d.Verdict.String()
 	if d.Verdict == quorum.Ended {
-		verdict = "" // none of the four
+		verdict = "" // the output has four words, and this is none of them
 	}
 	decision, err := decisionJSON(r)
 	if err != nil {
@@ -112,7 +112,7 @@ func unavailableReviewers(d quorum.Decision) (names []string) {
 	return names
 }
 
-// countReruns counts those that were made on this head and that GitHub did not refuse.
+// countReruns counts the reruns on this head that GitHub did not refuse.
 func countReruns(rec quorum.Record) (n int) {
 	for _, in := range rec.Intents {
 		refused := slices.ContainsFunc(rec.Refusals, func(no quorum.Refusal) bool {
@@ -139,7 +139,7 @@ func timeText(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// decisionJSON is the decision as tools read it. Where it is too long, what strangers wrote goes first; the counts stay.
+// decisionJSON encodes the decision for tools. If it is too long, the texts of reviewers are left out; the counts stay.
 func decisionJSON(r runResult) (string, error) {
 	type named struct {
 		PullRequest string `json:"pull_request"`
@@ -161,8 +161,8 @@ func decisionJSON(r runResult) (string, error) {
 	return string(text), nil
 }
 
-// encodeOutputs writes outputs as the runner reads them: each between two lines that hold a delimiter. A value that holds it could
-// end early and go on as another output, so the delimiter is drawn, and drawn again until no value holds it.
+// encodeOutputs encodes outputs as the runner reads them: each between two lines with a delimiter. A value that contained the
+// delimiter could end early and forge another output, so a random one is drawn until no value contains it.
 func encodeOutputs(all []stepOutput, draw func() string) ([]byte, error) {
 	const tries = 8
 	for range tries {
@@ -181,7 +181,7 @@ func encodeOutputs(all []stepOutput, draw func() string) ([]byte, error) {
 	return nil, errors.New("write outputs: every delimiter stands in a value")
 }
 
-// cleanText is a value that the runner reads as it is written: UTF-8 without NUL.
+// cleanText makes a text valid UTF-8 without NUL, which the runner reads as it is written.
 func cleanText(value string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(value, "\uFFFD"), "\x00", "\uFFFD")
 }
@@ -205,7 +205,7 @@ func (c *command) writeOutputs(worst runResult) error {
 	return appendToFile(path, encoded, "write outputs")
 }
 
-// appendToFile adds text to a file of the runner's, on a line of its own.
+// appendToFile appends text to a file of the runner, on a line of its own.
 func appendToFile(path string, text []byte, what string) (err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
@@ -233,10 +233,10 @@ func appendToFile(path string, text []byte, what string) (err error) {
 	return err
 }
 
-// maxSummaryBytes is what GitHub takes of one step's summary; more, and it shows none of it.
+// maxSummaryBytes is GitHub's limit for a step's summary. It shows nothing of a longer one.
 const maxSummaryBytes = 1 << 20
 
-// writeSummary shows each check's own summary, table and all.
+// writeSummary writes the summaries of all checks to the job's page.
 func (c *command) writeSummary(results []runResult) error {
 	path := c.Getenv("GITHUB_STEP_SUMMARY")
 	if path == "" {
@@ -257,12 +257,12 @@ func (c *command) writeSummary(results []runResult) error {
 		b.WriteString(section)
 	}
 	if used+int64(b.Len()) >= maxSummaryBytes {
-		return nil // another one has filled it: its summary stays
+		return nil // an earlier command has filled it: what it wrote stays
 	}
 	return appendToFile(path, []byte(b.String()), "write job summary")
 }
 
-// summaryHeading names a pull request, with a link to its check.
+// summaryHeading returns the name of a pull request with a link to its check.
 func summaryHeading(r runResult) string {
 	name := report.Quote(r.pr.String())
 	if strings.HasPrefix(r.checkURL, "https://") && !strings.ContainsAny(r.checkURL, " ()<>\"'`[]\\\n\r") {
@@ -271,7 +271,7 @@ func summaryHeading(r runResult) string {
 	return name
 }
 
-// logTables prints each check's table, folded where there are several.
+// logTables prints each check's table in a fold of the job's log.
 func (c *command) logTables(results []runResult) {
 	if c.jobOutput == nil {
 		return
@@ -286,10 +286,10 @@ func (c *command) logTables(results []runResult) {
 	}
 }
 
-// maxNotices is how many GitHub shows of one step.
+// maxNotices is how many notices of one step GitHub shows.
 const maxNotices = 10
 
-// printNotices tells what needs a person, the worst first.
+// printNotices prints a notice for each pull request that needs a person, the worst first.
 func (c *command) printNotices(results []runResult) {
 	if c.jobOutput == nil {
 		return
@@ -314,7 +314,7 @@ func (c *command) printNotices(results []runResult) {
 	}
 }
 
-// neededAction says what a person must do about a pull request, if anything.
+// neededAction returns what a person must do about a pull request, and whether anything is needed.
 func neededAction(l loop.Look) (why string, needed bool) {
 	d := l.Decision
 	switch d.Verdict {
@@ -343,7 +343,7 @@ func neededAction(l loop.Look) (why string, needed bool) {
 	return why, needed
 }
 
-// failOnError is the error of a run whose verdict --fail-on names.
+// failOnError returns an error if --fail-on names the verdict of a result.
 func failOnError(words string, results []runResult) error {
 	for _, r := range slices.SortedStableFunc(slices.Values(results), compareByRank) {
 		if v := r.look.Decision.Verdict.String(); slices.Contains(splitVerdicts(words), v) {
@@ -362,7 +362,7 @@ func splitVerdicts(words string) (all []string) {
 	return all
 }
 
-// validateFailOn refuses what --fail-on does not know.
+// validateFailOn refuses words that are no verdict to fail on.
 func validateFailOn(words string) error {
 	for _, word := range splitVerdicts(words) {
 		if word != quorum.Blocked.String() && word != quorum.Unverified.String() {

@@ -1,6 +1,6 @@
 package main
 
-// As whom the program talks to GitHub: with a token, or as a GitHub App's installation.
+// The program's identity on GitHub: a token, or an installation of a GitHub App.
 
 import (
 	"context"
@@ -17,10 +17,10 @@ import (
 	"github.com/review-coordinator/coordinator/internal/github"
 )
 
-// writePermissions are the grants of a token that evaluates and posts, as a job's permissions name them.
+// writePermissions are the permissions of a token that evaluates and posts, as a workflow file writes them.
 const writePermissions = "permissions: {actions: write, checks: write, contents: read, issues: read, pull-requests: write, statuses: read}"
 
-// access is what a command does with its token.
+// access says whether a command only reads or also writes.
 type access uint8
 
 const (
@@ -28,7 +28,7 @@ const (
 	writeAccess                   // posts the check, runs reviewers again, asks them
 )
 
-// neededGrants are the grants without which nothing can be decided or posted, and those without which less is done.
+// neededGrants returns the grants that a decision and its check need (must), and those that reruns and requests need (should).
 func (a access) neededGrants() (must, should []github.Grant) {
 	must = []github.Grant{{Name: "actions", Level: "read"}, {Name: "checks", Level: "read"}, {Name: "contents", Level: "read"}, {Name: "pull_requests", Level: "read"}}
 	if a == writeAccess {
@@ -38,7 +38,8 @@ func (a access) neededGrants() (must, should []github.Grant) {
 	return must, should
 }
 
-// connectGitHub opens GitHub for one repository as the environment says. app is the slug of the App as which checks are written.
+// connectGitHub makes a client for one repository with the identity that the environment gives. app is the slug of the App
+// that the checks are written as.
 func (c *command) connectGitHub(ctx context.Context, owner, repo string, will access) (client *github.Client, app string, err error) {
 	key, err := c.appFromEnv()
 	if err != nil {
@@ -79,7 +80,7 @@ func joinGrants(all []github.Grant) string {
 	return strings.Join(words, ", ")
 }
 
-// printWarning says what is not as it should be and hinders nothing.
+// printWarning prints a warning: in a job as a workflow command, elsewhere to standard error.
 func (c *command) printWarning(text string) {
 	if c.jobOutput != nil {
 		c.jobOutput.sendCommand(func(a *githubactions.Action) { a.Warningf("%s", oneLine(text)) })
@@ -88,7 +89,7 @@ func (c *command) printWarning(text string) {
 	fmt.Fprintf(c.Stderr, "warning: %s\n", oneLine(text))
 }
 
-// explainInstallError adds what to do about an App that cannot work here.
+// explainInstallError adds a hint to the error of an App that cannot work on this repository.
 func (c *command) explainInstallError(err error, owner, repo string) error {
 	switch {
 	case errors.Is(err, github.ErrNotInstalled):
@@ -101,10 +102,10 @@ func (c *command) explainInstallError(err error, owner, repo string) error {
 	return withAPIHint(err)
 }
 
-// maxKeyBytes is more than any private key has.
+// maxKeyBytes is longer than any private key.
 const maxKeyBytes = 64 << 10
 
-// appFromEnv is the App that the environment names; nil without one. A key never stands in an error.
+// appFromEnv returns the App that the environment names; nil without one. No error quotes the key.
 func (c *command) appFromEnv() (*github.App, error) {
 	id, key, file := strings.TrimSpace(c.Getenv("GITHUB_APP_ID")), c.Getenv("GITHUB_APP_PRIVATE_KEY"), c.Getenv("GITHUB_APP_PRIVATE_KEY_FILE")
 	switch {
@@ -141,7 +142,7 @@ func (c *command) appFromEnv() (*github.App, error) {
 		}
 		key = string(text)
 	}
-	if !strings.Contains(key, "\n") { // as it looks after a round through a shell or an .env file
+	if !strings.Contains(key, "\n") { // a shell or an .env file has turned line breaks into \n
 		key = strings.ReplaceAll(key, `\n`, "\n")
 	}
 	app := &github.App{ID: number, Key: []byte(key), Mint: c.maskSecret}
@@ -151,13 +152,13 @@ func (c *command) appFromEnv() (*github.App, error) {
 	return app, nil
 }
 
-// missingPermissionHint says which permission GitHub refused for want of; "" if that was not why.
+// missingPermissionHint names the permission that the token lacks, if GitHub refused for that reason, and returns "" otherwise.
 func missingPermissionHint(err error) string {
 	var api *github.APIError
 	if !errors.As(err, &api) || !api.Missing {
 		return ""
 	}
-	// One set of permissions, or several of which each would do.
+	// GitHub names one set of permissions, or alternatives separated by semicolons.
 	first, _, _ := strings.Cut(api.Permission, ";")
 	var need []github.Grant
 	for one := range strings.SplitSeq(first, ",") {

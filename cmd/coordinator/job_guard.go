@@ -1,8 +1,8 @@
 package main
 
-// What a job prints. The runner reads every line of both streams: one that begins with "::", or that holds "##[" anywhere,
-// is a command to it, and what reviewers write is printed here. So in a job both streams go through a guard that lets no
-// command pass but those the program itself means.
+// The output of a job. The runner reads every line of both streams: one that begins with "::", or that holds "##[" anywhere,
+// is a command to it, and texts of reviewers are printed here. So in a job both streams go through a guard that lets no
+// command pass but the program's own.
 
 import (
 	"bytes"
@@ -14,17 +14,17 @@ import (
 	"github.com/sethvargo/go-githubactions"
 )
 
-// A outputGuard passes on whole lines, in which nothing is a workflow command.
+// An outputGuard is a writer that passes on whole lines and breaks every workflow command in them.
 type outputGuard struct {
 	mu          sync.Mutex
 	w           io.Writer
-	pendingLine []byte // begun and not ended
+	pendingLine []byte // its line break has not come yet
 }
 
-// maxLineBytes bounds what is kept of a line that does not end.
+// maxLineBytes is how much of a line is kept until it is passed on without its line break.
 const maxLineBytes = 1 << 20
 
-// Write keeps what follows the last line break until its line ends.
+// Write passes on the lines that are complete and keeps the rest.
 func (g *outputGuard) Write(p []byte) (int, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -48,7 +48,7 @@ func (g *outputGuard) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Flush passes on a last line without an end.
+// Flush passes on the last line even if it has no line break.
 func (g *outputGuard) Flush() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -62,7 +62,8 @@ func (g *outputGuard) flushLocked() {
 	}
 }
 
-// defuseCommands breaks what the runner would take for a command. It trims more than the runner does before the colons.
+// defuseCommands inserts a space into whatever the runner would take for a command. It ignores more characters before the
+// colons than the runner does.
 func defuseCommands(line []byte) []byte {
 	rest := bytes.TrimLeftFunc(line, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) })
 	if bytes.HasPrefix(rest, []byte("::")) {
@@ -72,7 +73,7 @@ func defuseCommands(line []byte) []byte {
 	return bytes.ReplaceAll(line, []byte("##["), []byte("## ["))
 }
 
-// Command gives the runner a command of ours. What it says is escaped, so that it is one line.
+// sendCommand writes a workflow command of ours. Its text is escaped, so that it stays on one line.
 func (g *outputGuard) sendCommand(give func(*githubactions.Action)) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -80,10 +81,10 @@ func (g *outputGuard) sendCommand(give func(*githubactions.Action)) {
 	var line bytes.Buffer // in memory, because the library panics where it cannot write
 	give(githubactions.New(githubactions.WithWriter(&line), githubactions.WithGetenv(func(string) string { return "" })))
 	command := bytes.ReplaceAll(line.Bytes(), []byte("##["), []byte("## ["))
-	_, _ = g.w.Write(command) // a broken standard output is noticed by whoever prints next
+	_, _ = g.w.Write(command) // a broken standard output is reported by the next print
 }
 
-// Guarded makes both streams those of a job, if this is one, and returns what ends them.
+// guardStreams puts guards before both streams if this is a job, and returns a function that flushes them.
 func (c *command) guardStreams() (flush func()) {
 	if c.Getenv("GITHUB_ACTIONS") != "true" {
 		return func() {}
@@ -96,7 +97,7 @@ func (c *command) guardStreams() (flush func()) {
 	}
 }
 
-// Mask has the runner hide a secret wherever it would be printed.
+// maskSecret tells the runner to hide a secret in its log.
 func (c *command) maskSecret(secret string) {
 	if c.jobOutput != nil && secret != "" {
 		c.jobOutput.sendCommand(func(a *githubactions.Action) { a.AddMask(secret) })

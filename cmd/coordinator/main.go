@@ -28,7 +28,7 @@ type command struct {
 	Color          bool // Stdout is a terminal that wants colour
 	Verbose        bool // -v
 
-	jobOutput *outputGuard // of the job that this is; nil elsewhere
+	jobOutput *outputGuard // standard output of a job; nil outside a job
 }
 
 // Main runs the program and returns its exit code.

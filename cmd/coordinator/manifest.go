@@ -2,8 +2,8 @@
 
 package main
 
-// The manifest of a GitHub App for the daemon. Each permission and each event stands here once, with its reason: what has
-// none is not asked for. GitHub refuses a manifest whose webhook has no address, that subscribes to an event without the
+// The manifest of a GitHub App for the daemon. Each permission and each event is listed here once, with its
+// reason. GitHub refuses a manifest whose webhook has no address, that subscribes to an event without the
 // permission that the event needs, or that subscribes to one which every App is sent (installation, ping).
 
 import (
@@ -28,13 +28,13 @@ type manifestCmd struct {
 	HTML    bool   `name:"html" help:"Print a page with one button that hands the manifest to GitHub."`
 }
 
-// A appPermission is one that the App asks for.
+// An appPermission is a permission that the App asks for, and why.
 type appPermission struct {
 	github.Grant
 	reason string
 }
 
-// appPermissions are the least with which the daemon does all that it does.
+// appPermissions are the least that the daemon needs.
 var appPermissions = []appPermission{
 	{github.Grant{Name: "actions", Level: "write"}, "read reviewers' runs and logs; run a failed one again, once; cancel one that hangs"},
 	{github.Grant{Name: "checks", Level: "write"}, "write the check; read the checks of other Apps"},
@@ -46,12 +46,12 @@ var appPermissions = []appPermission{
 	{github.Grant{Name: "statuses", Level: "read"}, "read reviewers that set a commit status"},
 }
 
-// A eventSubscription is an event that the App is sent.
+// An eventSubscription is a webhook event that the App subscribes to, and why.
 type eventSubscription struct {
-	event, permission, reason string // needs: the permission without which GitHub refuses it
+	event, permission, reason string // permission: GitHub refuses the subscription without it
 }
 
-// mergeQueuesPermission is what only merge queues need, which are not answered yet.
+// mergeQueuesPermission is needed by merge queues alone, which the daemon does not answer yet.
 const mergeQueuesPermission = "merge_queues"
 
 // appEvents are the events that can change a check. GitHub sends ping, installation and installation_repositories to
@@ -93,7 +93,7 @@ Examples:
 Open app.html in a browser that is signed in to GitHub and press its button.`
 }
 
-// A manifest is what GitHub reads. https://docs.github.com/apps/sharing-github-apps/registering-a-github-app-from-a-manifest
+// A manifest is a GitHub App's manifest: https://docs.github.com/apps/sharing-github-apps/registering-a-github-app-from-a-manifest
 type manifest struct {
 	Name        string            `json:"name"`
 	URL         string            `json:"url"`
@@ -110,8 +110,8 @@ type manifestHook struct {
 	Active bool   `json:"active"`
 }
 
-// redirectURL is where GitHub sends the browser with the code for the App's key. It is the person's own machine, and a port of
-// no known program: the code opens the key, and must reach nobody else. Nothing needs to answer there.
+// redirectURL is where GitHub sends the browser with the code for the App's key. It is a port of the person's own machine
+// that no known program uses, because the code opens the key and must reach no other machine. Nothing needs to answer there.
 const redirectURL = "http://localhost:47110/"
 
 // Run prints the manifest, or the page.
@@ -158,7 +158,7 @@ writes the App's id, its private key (pem) and its webhook_secret. Keep that fil
 	return nil
 }
 
-// manifestSteps are where the manifest goes, and how the key comes back.
+// manifestSteps are the next steps: the form that takes the manifest, and the command that fetches the key.
 type manifestSteps struct{ formURL, convertCommand string }
 
 func (cmd manifestCmd) nextSteps(site manifestSite) manifestSteps {
@@ -169,13 +169,13 @@ func (cmd manifestCmd) nextSteps(site manifestSite) manifestSteps {
 	return s
 }
 
-// orgNamePattern is what GitHub lets accounts be called.
+// orgNamePattern matches the names that GitHub allows for accounts.
 var orgNamePattern = regexp.MustCompile(`^[A-Za-z0-9](?:-?[A-Za-z0-9_])*$`)
 
-// maxAppName is GitHub's bound on an App's name, in characters.
+// maxAppName is GitHub's limit for an App's name, in characters.
 const maxAppName = 34
 
-// buildManifest is the manifest that the flags ask for.
+// buildManifest makes the manifest that the flags ask for.
 func (cmd manifestCmd) buildManifest() (manifest, error) {
 	if err := validateWebhookURL(cmd.Webhook); err != nil {
 		return manifest{}, usageError(err, "coordinator app-manifest --webhook https://HOST/webhook, as GitHub reaches it from outside")
@@ -202,7 +202,7 @@ func (cmd manifestCmd) buildManifest() (manifest, error) {
 	return m, nil
 }
 
-// validateWebhookURL says why GitHub could not deliver to a webhook's address.
+// validateWebhookURL returns an error if GitHub could not deliver to the address.
 func validateWebhookURL(webhook string) error {
 	if webhook == "" {
 		return errors.New("--webhook is missing: the address at which GitHub reaches the daemon")
@@ -233,7 +233,8 @@ func validateWebhookURL(webhook string) error {
 // A manifestSite is GitHub's website and its API.
 type manifestSite struct{ webURL, apiURL string }
 
-// siteOfAPI is the website that belongs to an API: a GitHub Enterprise Server has it below /api/v3, ghe.com at api.NAME.
+// siteOfAPI returns the website that belongs to an API's address. A GitHub Enterprise Server has its API at /api/v3, ghe.com
+// at api.NAME.
 func siteOfAPI(api string) manifestSite {
 	api = strings.TrimRight(strings.TrimSpace(api), "/")
 	u, err := url.Parse(api)
@@ -243,7 +244,7 @@ func siteOfAPI(api string) manifestSite {
 	return manifestSite{webURL: u.Scheme + "://" + strings.TrimPrefix(u.Host, "api."), apiURL: api}
 }
 
-// validateAPIURL says what is wrong with the address of an API whose website cannot be told.
+// validateAPIURL returns an error, with the right address, if the website cannot be derived from the API's.
 func validateAPIURL(api string) error {
 	if api == "" {
 		return nil
@@ -268,7 +269,7 @@ func validateAPIURL(api string) error {
 	return usageError(fmt.Errorf("GITHUB_API_URL %s is no address of GitHub's API", api), own)
 }
 
-// A manifestView is what the page shows.
+// A manifestView is the data of the page.
 type manifestView struct {
 	Name, Form, Manifest, Convert string
 	Permissions, Events           []manifestRow
@@ -276,7 +277,7 @@ type manifestView struct {
 
 type manifestRow struct{ What, Why string }
 
-// manifestPage sends nothing by itself: a person presses the button. It runs no script and loads nothing.
+// manifestPage is the page with the button. It sends nothing by itself, runs no script and loads nothing.
 var manifestPage = template.Must(template.New("page").Parse(`<!doctype html>
 <html lang="en">
 <head>

@@ -60,7 +60,7 @@ Examples:
   coordinator run                                     in a job, for its event`
 }
 
-// Run evaluates the pull requests that are meant.
+// Run evaluates the pull request that the flags name, or those of the job's event.
 func (cmd runCmd) Run(ctx context.Context, c *command) error {
 	switch {
 	case cmd.Poll <= 0 || cmd.Hold < 0:
@@ -97,7 +97,7 @@ func (cmd runCmd) Run(ctx context.Context, c *command) error {
 	for i, pr := range prs {
 		looks.Go(func() {
 			r := &loop.Reconciler{Forge: forge, DryRun: cmd.DryRun, Seen: lines.printLook, Fault: lines.faultPrinter(pr)}
-			if cmd.DryRun { // nothing that is written could be waited for
+			if cmd.DryRun { // nothing is written, so there is nothing to wait for
 				look, err := r.Look(ctx, pr)
 				if err == nil {
 					lines.printLook(look)
@@ -125,7 +125,7 @@ func (cmd runCmd) Run(ctx context.Context, c *command) error {
 	return failOnError(cmd.FailOn, results)
 }
 
-// findPulls says which pull requests are meant, or the repository of which all are.
+// findPulls returns the pull requests to evaluate; or, in all, the repository to sweep.
 func (cmd runCmd) findPulls(ctx context.Context, c *command, forge *github.Forge) (prs []quorum.PR, all string, err error) {
 	repo := cmd.Repo
 	if repo == "" {
@@ -194,7 +194,7 @@ func readEvent(name, path string) (github.Event, error) {
 	return github.ParseEvent(name, payload)
 }
 
-// resolveRepo is the one that is named, else the job's.
+// resolveRepo returns the repository that is named, else the job's.
 func (c *command) resolveRepo(named, command string) (owner, name string, err error) {
 	if named = cmp.Or(named, c.Getenv("GITHUB_REPOSITORY")); named == "" {
 		return "", "", usageError(errors.New("no repository: there is no --repo, and no GITHUB_REPOSITORY"), "coordinator "+command+" --repo OWNER/NAME")
@@ -210,7 +210,7 @@ func splitRepo(repo string) (owner, name string, err error) {
 	return owner, name, nil
 }
 
-// newTokenClient opens GitHub as the environment says.
+// newTokenClient makes a client with the token of the environment.
 func (c *command) newTokenClient() (*github.Client, error) {
 	token := c.Getenv("GITHUB_TOKEN")
 	if token == "" {
@@ -228,7 +228,7 @@ func (c *command) newTokenClient() (*github.Client, error) {
 	return client, nil
 }
 
-// newLogger logs to standard error with -v, and nowhere without.
+// newLogger returns a logger to standard error with -v, and one that discards everything without.
 func (c *command) newLogger() *slog.Logger {
 	if !c.Verbose {
 		return slog.New(slog.DiscardHandler)
@@ -236,17 +236,17 @@ func (c *command) newLogger() *slog.Logger {
 	return slog.New(tint.NewTextHandler(c.Stderr, &tint.Options{Level: slog.LevelDebug, TimeFormat: time.TimeOnly, NoColor: !c.Color}))
 }
 
-// readPermissions are the grants of a token that only looks.
+// readPermissions are the permissions of a token that only reads, as a workflow file writes them.
 const readPermissions = "actions: read, checks: read, contents: read, issues: read, pull-requests: read, statuses: read"
 
-// explainRefusal adds a hint to what GitHub refused to a command that is about a repository or a pull request that somebody
-// typed.
+// explainRefusal adds a hint to a refusal of GitHub's. The repository or pull request was typed by a person, so "not found"
+// may mean a typing mistake.
 func (a access) explainRefusal(err error) error {
 	var api *github.APIError
 	var own *exitError
 	switch {
 	case errors.As(err, &own), !errors.As(err, &api):
-	case github.IsNotFound(err) && (api.Method == http.MethodGet || strings.HasSuffix(api.Path, "graphql")): // not of a write that was not allowed
+	case github.IsNotFound(err) && (api.Method == http.MethodGet || strings.HasSuffix(api.Path, "graphql")): // a write is answered 404 too if the token may not do it
 		return hintedError(err, "no such repository or pull request, or this token may not see it")
 	case a == readAccess && github.IsForbidden(err):
 		return hintedError(err, "the token may not read this: it needs "+readPermissions)
@@ -254,7 +254,7 @@ func (a access) explainRefusal(err error) error {
 	return withAPIHint(err)
 }
 
-// withAPIHint adds a hint to what GitHub refused.
+// withAPIHint adds a hint to an error of GitHub's API, if there is one for it.
 func withAPIHint(err error) error {
 	if hint := missingPermissionHint(err); hint != "" {
 		return hintedError(err, hint)
@@ -266,8 +266,8 @@ func withAPIHint(err error) error {
 	return err
 }
 
-// progressLines prints one plain line for each change of a decision. A line begins with a time, so that no foreign text in it
-// can begin a workflow command.
+// progressLines prints one plain line for each change of a decision. A line begins with a time, so that no text of a
+// reviewer's in it can begin a workflow command.
 type progressLines struct {
 	mu        sync.Mutex
 	w         io.Writer

@@ -90,13 +90,13 @@ func (cmd serveCmd) Run(ctx context.Context, c *command) error {
 	if cmd.Check {
 		return cmd.printCheck(ctx, c, s)
 	}
-	if c.Getenv("GOGC") == "" { // what a rush takes is given back after it, so it may take more to be collected less
+	if c.Getenv("GOGC") == "" { // fewer collections in a burst for more memory, which is given back after it
 		debug.SetGCPercent(150)
 	}
 	return s.serve(ctx)
 }
 
-// webhookSecrets are the webhook's. Without one anybody could say anything.
+// webhookSecrets reads the webhook's secrets. They are required: without one anybody could send events.
 func (cmd serveCmd) webhookSecrets(c *command) ([]string, error) {
 	text := c.Getenv("GITHUB_WEBHOOK_SECRET")
 	if text == "" {
@@ -109,7 +109,7 @@ func (cmd serveCmd) webhookSecrets(c *command) ([]string, error) {
 	return secrets, nil
 }
 
-// githubIdentity is as whom the daemon works.
+// githubIdentity reads the App or the token that the daemon works with.
 func (cmd serveCmd) githubIdentity(c *command) (github.Options, error) {
 	o := github.Options{UserAgent: "review-coordinator"}
 	var err error
@@ -121,7 +121,7 @@ func (cmd serveCmd) githubIdentity(c *command) (github.Options, error) {
 	case err != nil:
 		return o, err
 	case app != nil:
-		app.Mint = nil // there is no job whose log would show it
+		app.Mint = nil // masking is for the log of a job, and this is none
 		o.App = app
 		return o, nil
 	}
@@ -131,7 +131,7 @@ func (cmd serveCmd) githubIdentity(c *command) (github.Options, error) {
 	return o, nil
 }
 
-// apiURLFromEnv is GitHub's address, which a token may be sent to; "" if none is set.
+// apiURLFromEnv returns GITHUB_API_URL, once it is an address that a token may be sent to; "" if it is not set.
 func (c *command) apiURLFromEnv() (string, error) {
 	api := c.Getenv("GITHUB_API_URL")
 	if _, err := github.NewClient(github.Options{BaseURL: api, Token: "none"}); err != nil { // it sends nothing
@@ -140,10 +140,11 @@ func (c *command) apiURLFromEnv() (string, error) {
 	return api, nil
 }
 
-// databaseHint is for who gave a database that cannot be opened. Nobody is told to move a file away that may be another's.
+// databaseHint returns a hint for a database that cannot be opened. It never advises to move a file that may belong to
+// another program.
 func databaseHint(err error) string {
 	switch {
-	case errors.Is(err, store.ErrInUse), errors.Is(err, store.ErrNewer): // they say it themselves
+	case errors.Is(err, store.ErrInUse), errors.Is(err, store.ErrNewer): // these errors say what to do themselves
 		return ""
 	case errors.Is(err, store.ErrAnothers):
 		return "give the daemon a file of its own; this one was left as it is"
@@ -157,13 +158,13 @@ func databaseHint(err error) string {
 	return "its folder must be the daemon's own, and writable"
 }
 
-// parseDatabaseURL reads sqlite://PATH.
+// parseDatabaseURL returns the PATH of sqlite://PATH, whose folder must exist.
 func parseDatabaseURL(address string) (string, error) {
 	path, ok := strings.CutPrefix(address, "sqlite://")
 	switch {
 	case strings.HasPrefix(address, "postgres://"), strings.HasPrefix(address, "postgresql://"):
 		return "", usageError(errors.New("PostgreSQL is not built yet"), "use sqlite://PATH: one daemon with its own file")
-	case !ok: // it may hold a password: it is not quoted
+	case !ok: // not quoted: it may hold a password
 		return "", usageError(errors.New("the database is no address that is known"), "write it as sqlite://PATH, for example sqlite:///var/lib/review-coordinator/coordinator.db")
 	case path == "" || strings.HasSuffix(path, "/") || strings.ContainsAny(path, "?#\x00"):
 		return "", usageError(fmt.Errorf("sqlite://%s names no file", oneLine(path)), "write it as sqlite://PATH, for example sqlite:///var/lib/review-coordinator/coordinator.db")
@@ -180,7 +181,7 @@ func parseDatabaseURL(address string) (string, error) {
 	return path, nil
 }
 
-// serverLog logs to standard error: what is decided, and what is wrong; with -v what is asked and answered too.
+// serverLog returns a logger to standard error: decisions, warnings and errors; with -v requests too.
 func (c *command) serverLog() *slog.Logger {
 	level := slog.LevelInfo
 	if c.Verbose {
@@ -192,14 +193,14 @@ func (c *command) serverLog() *slog.Logger {
 	return slog.New(slog.NewTextHandler(c.Stderr, &slog.HandlerOptions{Level: level}))
 }
 
-// serverConfig is what a server is made of.
+// serverConfig configures a server.
 type serverConfig struct {
 	Listen, AdminListen string
-	AdminElse           string // where the admin listener is if AdminListen cannot be had; "": that is an error
+	AdminElse           string // used if AdminListen is taken; "": then it is an error
 	Database            string // file
 	Secrets             []string
 	GitHub              github.Options
-	Web                 string // where people see GitHub; "": from the API's address
+	Web                 string // GitHub's website; "": derived from the API's address
 	Resync              time.Duration
 	Log                 *slog.Logger
 	Now                 func() time.Time
@@ -207,7 +208,7 @@ type serverConfig struct {
 	Bind                bindFunc             // of a test; nil: TCP
 }
 
-// bindFunc opens a listener, without any bound.
+// bindFunc opens a listener, without a limit on connections.
 type bindFunc func(ctx context.Context, address string) (net.Listener, error)
 
 func bindTCP(ctx context.Context, address string) (net.Listener, error) {
@@ -228,7 +229,7 @@ type server struct {
 	adminServer     *http.Server
 }
 
-// openServer opens everything and serves nothing yet.
+// openServer opens the database and the listeners, and serves nothing yet.
 func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 	if o.Bind == nil {
 		o.Bind = bindTCP
@@ -288,7 +289,7 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 
 const listenHint = "write it as HOST:PORT, with an address of this machine: 127.0.0.1:8080, or 0.0.0.0:8080 for all that it has"
 
-// identityName is as whom the daemon works, in words.
+// identityName describes the daemon's identity for its log.
 func identityName(o github.Options) string {
 	if o.App != nil {
 		return "App " + strconv.FormatInt(o.App.ID, 10)
@@ -296,8 +297,8 @@ func identityName(o github.Options) string {
 	return "a personal token"
 }
 
-// listenLimited opens a listener with a bound. An address without a port would be any port: a variable that is not set would open the
-// dashboard to everybody, at a place that nobody knows.
+// listenLimited opens a listener with a limit on connections. An address without a port is refused: it would mean any port, so
+// that a variable that is not set would open the dashboard to everybody, at an unknown place.
 func listenLimited(ctx context.Context, open bindFunc, flag, address string) (net.Listener, error) {
 	if _, port, err := net.SplitHostPort(address); address == "" || err == nil && port == "" {
 		return nil, usageError(fmt.Errorf("%s %q has no port", flag, address), listenHint)
@@ -312,7 +313,7 @@ func listenLimited(ctx context.Context, open bindFunc, flag, address string) (ne
 	return daemon.Limit(l), nil
 }
 
-// close gives everything back. It may be called after serve.
+// close closes the listeners and the databases. It may be called after serve.
 func (s *server) close() {
 	for _, l := range []net.Listener{s.webhookListener, s.adminListener} {
 		if l != nil {
@@ -333,7 +334,7 @@ func (s *server) close() {
 	}
 }
 
-// shutdownTimeout is how long the listeners may take to end their requests.
+// shutdownTimeout is how long requests under way may take after a stop.
 const shutdownTimeout = 3 * time.Second
 
 // serve works until ctx ends, or a listener fails.
@@ -377,7 +378,7 @@ func (s *server) shutdownAdmin(ctx context.Context) error {
 	return nil
 }
 
-// ignoreDeadline: a caller that does not end its request in time is none of ours.
+// ignoreDeadline drops a deadline's error: a caller that does not end its request in time is no failure of ours.
 func ignoreDeadline(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return nil
@@ -385,7 +386,7 @@ func ignoreDeadline(err error) error {
 	return err
 }
 
-// printCheck says what there is, or what is wrong.
+// printCheck checks the listeners, the database and the access to GitHub, and prints each.
 func (cmd serveCmd) printCheck(ctx context.Context, c *command, s *server) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
@@ -405,7 +406,7 @@ func (cmd serveCmd) printCheck(ctx context.Context, c *command, s *server) error
 	return hintNotGitHub(s.host.check(ctx, c))
 }
 
-// hintNotGitHub adds what to do where something between us and GitHub seems to have answered.
+// hintNotGitHub adds a hint to an error that a proxy or a firewall seems to have caused.
 func hintNotGitHub(err error) error {
 	var said *exitError
 	switch {

@@ -1,6 +1,6 @@
 package main
 
-// What would the check have said? A scenario is played against a GitHub in memory, in no time.
+// coordinator simulate: plays a scenario against a GitHub in memory, in virtual time, and prints what the check said.
 
 import (
 	"context"
@@ -120,11 +120,11 @@ func (cmd simulateCmd) playFile(ctx context.Context, c *command, file string) (s
 	return cmd.compareStory(c, file, s, story.String())
 }
 
-// compareStory holds a story against the one in the file, or writes it there.
+// compareStory compares a story with the one in the file, or writes it there with --update.
 func (cmd simulateCmd) compareStory(c *command, file string, s *story.Scenario, story string) (same bool, err error) {
 	switch {
 	case cmd.Update && file != "-":
-		if err := os.WriteFile(file, s.Rewritten(story), 0o600); err != nil { // it exists, and keeps its own permissions
+		if err := os.WriteFile(file, s.Rewritten(story), 0o600); err != nil { // the file exists and keeps its permissions
 			return false, fmt.Errorf("write story: %w", err)
 		}
 		fmt.Fprintf(c.Stderr, "written: %s\n", file)
@@ -139,7 +139,7 @@ func (cmd simulateCmd) compareStory(c *command, file string, s *story.Scenario, 
 	return false, nil
 }
 
-// readScenario parses a scenario, with another policy if that is asked for.
+// readScenario reads and parses a scenario, with the policy of --policy if there is one.
 func (cmd simulateCmd) readScenario(ctx context.Context, c *command, file string) (*story.Scenario, error) {
 	var src []byte
 	var err error
@@ -179,10 +179,10 @@ func (cmd simulateCmd) readScenario(ctx context.Context, c *command, file string
 	return s, nil
 }
 
-// diffLines shows two texts line by line.
+// diffLines shows the difference of two texts line by line.
 func diffLines(before, after string) string {
 	a, b := strings.Split(strings.TrimRight(before, "\n"), "\n"), strings.Split(strings.TrimRight(after, "\n"), "\n")
-	common := make([][]int, len(a)+1) // how many lines the rests have in common
+	common := make([][]int, len(a)+1) // longest common subsequence of a[i:] and b[j:], in lines
 	for i := range common {
 		common[i] = make([]int, len(b)+1)
 	}

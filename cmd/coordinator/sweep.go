@@ -1,6 +1,7 @@
 package main
 
-// All open pull requests that need a look: what no event announced, and what an event that got lost announced in vain.
+// coordinator sweep: evaluates the open pull requests that need a look, because GitHub sends no event for their change, or
+// because the event was lost.
 
 import (
 	"context"
@@ -48,7 +49,7 @@ Examples:
   coordinator sweep                               in a job, for its repository`
 }
 
-// Run sweeps.
+// Run sweeps one repository.
 func (cmd sweepCmd) Run(ctx context.Context, c *command) error {
 	owner, name, err := c.resolveRepo(cmd.Repo, "sweep")
 	if err != nil {
@@ -69,7 +70,7 @@ func (cmd sweepCmd) Run(ctx context.Context, c *command) error {
 	return cmd.sweepRepo(ctx, c, client, github.NewForge(client, app, cmd.Config, c.newLogger()))
 }
 
-// sweepRepo evaluates what needs a look in cmd.Repo.
+// sweepRepo evaluates the pull requests of cmd.Repo that need a look.
 func (cmd sweepCmd) sweepRepo(ctx context.Context, c *command, client *github.Client, forge *github.Forge) error {
 	owner, name, err := splitRepo(cmd.Repo)
 	if err != nil {
@@ -127,7 +128,8 @@ func (cmd sweepCmd) sweepRepo(ctx context.Context, c *command, client *github.Cl
 	return nil
 }
 
-// budgetSpent says why a sweep must leave the rest of the hour's requests to the jobs of the repository, "" while it need not.
+// budgetSpent returns the reason to stop once a fifth of the hour's requests is left, which the repository's jobs need; ""
+// while there is more.
 func budgetSpent(b github.Budget, now time.Time) string {
 	if b.Limit == 0 || b.Left*5 > b.Limit || now.After(b.Reset) {
 		return ""
@@ -135,13 +137,13 @@ func budgetSpent(b github.Budget, now time.Time) string {
 	return fmt.Sprintf("20 %% of the rate budget is left (%d of %d requests until %s)", b.Left, b.Limit, b.Reset.UTC().Format("15:04 UTC"))
 }
 
-// sweepProgress tells how a sweep goes: a bar in a terminal, a line for each pull request elsewhere. Failures are lines
-// everywhere; in a job, where the other lines are folded away, they stand below the fold. Each line begins with words or
-// a time of ours.
+// sweepProgress prints the progress of a sweep: a bar in a terminal, a line for each pull request elsewhere. A failure is
+// always a line; in a job, where the other lines are folded, it stands below the fold. Each line begins with words or a time
+// of ours, so that no text of a reviewer's can begin a workflow command.
 type sweepProgress struct {
 	w           io.Writer
 	drawsBar    bool
-	jobOutput   *outputGuard // of the job that this is; nil elsewhere
+	jobOutput   *outputGuard // standard output of a job; nil outside a job
 	total       int
 	titles      map[quorum.PR]string // hostile
 	now         func() time.Time
@@ -163,7 +165,7 @@ func (p *sweepProgress) printStart(repo string, open github.Open) {
 	p.drawBar(0)
 }
 
-// describeReasons counts why pull requests are looked at.
+// describeReasons counts the pull requests by the reason to look at them.
 func describeReasons(due []github.Due) string {
 	count := map[github.Why]int{}
 	last := github.Why(0)
@@ -227,7 +229,7 @@ func (p *sweepProgress) printTally(t loop.Tally) {
 	fmt.Fprintf(p.w, "%d evaluated, %d failed, %d skipped\n", t.Evaluated, t.Failed, t.Skipped)
 }
 
-// drawBar draws how far it is, where somebody looks on.
+// drawBar draws the progress bar, in a terminal.
 func (p *sweepProgress) drawBar(n int) {
 	if !p.drawsBar || p.total == 0 {
 		return
@@ -239,7 +241,7 @@ func (p *sweepProgress) drawBar(n int) {
 
 func (p *sweepProgress) clockTime() string { return p.now().UTC().Format("15:04:05") }
 
-// textWithHint is an error with what to do about it.
+// textWithHint returns an error's text with its hint.
 func textWithHint(err error) string {
 	var hint *exitError
 	if errors.As(withAPIHint(err), &hint) && hint.hint != "" {

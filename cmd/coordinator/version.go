@@ -8,13 +8,13 @@ import (
 
 type versionCmd struct{}
 
-// Run prints one line that a bug report can begin with.
+// Run prints one line for a bug report: the version, Go's version and the platform.
 func (versionCmd) Run(c *command) error {
 	_, err := fmt.Fprintf(c.Stdout, "coordinator %s %s %s/%s\n", buildVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	return err
 }
 
-// release is the version that a release is built with (-ldflags "-X main.release=v1.2.3"): the builds have no VCS
+// release is the version of a release, set at build time (-ldflags "-X main.release=v1.2.3"): the builds have no VCS
 // stamp, so that they are the same on every machine.
 var release string
 
