@@ -1,7 +1,7 @@
 package main
 
 // The command line. A command is a struct in a file of its own, and one line here or, if the action has no use for it, in
-// cli_daemon.go; its Run method may take the context and the command.
+// cli_full.go; its Run method may take the context and the command.
 
 import (
 	"context"
@@ -21,9 +21,8 @@ type cli struct {
 	Explain  explainCmd  `cmd:"" help:"Say why the check is what it is."`
 	Classify classifyCmd `cmd:"" help:"Say how a reviewer's text is read."`
 	Config   configCmd   `cmd:"" help:"Check a policy file, write a first one, or print its JSON Schema."`
-	Simulate simulateCmd `cmd:"" help:"Play scenario files and print what the check would have said."`
 
-	daemonCommands `embed:""`
+	fullProgramCommands `embed:""`
 
 	Version versionCmd `cmd:"" help:"Print the version."`
 }

@@ -2,11 +2,12 @@
 
 package main
 
-// The action's program has no daemon. Its commands stay known to the parser, so that they can say where the daemon is.
+// The action's program has no daemon and no fake GitHub. Their commands stay known to the parser, so that they can say where they are.
 
 import "errors"
 
-type daemonCommands struct {
+type fullProgramCommands struct {
+	Simulate    absentCmd `cmd:"" hidden:"" passthrough:""`
 	Serve       absentCmd `cmd:"" hidden:"" passthrough:""`
 	AppManifest absentCmd `cmd:"" hidden:"" passthrough:""`
 	Demo        absentCmd `cmd:"" hidden:"" passthrough:""`
@@ -19,6 +20,6 @@ type absentCmd struct {
 
 // Run tells where to get a build that has the command.
 func (absentCmd) Run() error {
-	return usageError(errors.New("this build is the action's: it has no serve, no app-manifest and no demo"),
+	return usageError(errors.New("this build is the action's: it has no serve, app-manifest, demo and simulate"),
 		"download coordinator_"+buildVersion()+"_… from the release, or build it without -tags action")
 }

@@ -149,14 +149,13 @@ func (c *command) colorProblems(problems string) string {
 	if !c.Color {
 		return problems
 	}
-	const red, cyan, reset = "\x1b[1;31m", "\x1b[36m", "\x1b[0m"
 	lines := strings.Split(problems, "\n")
 	for i, line := range lines {
 		switch {
 		case strings.HasPrefix(line, "      | "):
-			lines[i] = line[:8] + red + line[8:] + reset
+			lines[i] = line[:8] + caretStyle().Render(line[8:])
 		case strings.HasPrefix(line, "  hint: "):
-			lines[i] = cyan + line + reset
+			lines[i] = hintStyle().Render(line)
 		}
 	}
 	return strings.Join(lines, "\n")

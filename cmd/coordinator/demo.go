@@ -149,19 +149,10 @@ func newDemoScreen(c *command, live bool) *demoScreen {
 	return st
 }
 
-// These colours are readable on a dark and on a light background.
-var (
-	green  = lipgloss.Color("2")
-	red    = lipgloss.Color("1")
-	yellow = lipgloss.Color("3")
-	cyan   = lipgloss.Color("6")
-	grey   = lipgloss.Color("8")
-)
-
-func (st *demoScreen) newStyle() lipgloss.Style { return lipgloss.NewStyle() }
+func (st *demoScreen) newStyle() textStyle { return lipgloss.NewStyle() }
 
 // paintText renders text in a style, if colours are wanted.
-func (st *demoScreen) paintText(style lipgloss.Style, text string) string {
+func (st *demoScreen) paintText(style textStyle, text string) string {
 	if !st.color {
 		return text
 	}
@@ -244,7 +235,7 @@ func (st *demoScreen) updateCheck(s dashboard.Sight) {
 }
 
 // printLine prints a line above the check.
-func (st *demoScreen) printLine(at time.Duration, sign, words string, style lipgloss.Style) {
+func (st *demoScreen) printLine(at time.Duration, sign, words string, style textStyle) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	st.eraseCheck()

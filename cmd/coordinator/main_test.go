@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -59,19 +58,5 @@ func TestExit(t *testing.T) {
 				t.Errorf("exit %d, says %q; want %d, %q", code, said.String(), test.code, test.said)
 			}
 		})
-	}
-}
-
-func TestColor(t *testing.T) {
-	src := "grace: soon\nreviewers: []\n"
-	for _, color := range []bool{false, true} {
-		var out, said bytes.Buffer
-		c := &command{Stdin: strings.NewReader(src), Stdout: &out, Stderr: &said, Getenv: func(string) string { return "" }, Color: color}
-		if code := c.Main(t.Context(), []string{"config", "check", "-"}); code != 2 {
-			t.Errorf("exit %d, want 2: %s", code, said.String())
-		}
-		if got := strings.Contains(out.String(), "\x1b["); got != color {
-			t.Errorf("colour %t, want %t: %q", got, color, out.String())
-		}
 	}
 }

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/review-coordinator/coordinator/internal/github"
@@ -15,20 +13,26 @@ import (
 
 // TestInterrupted: whoever waits for standard input is ended by a signal, though nobody writes there.
 func TestInterrupted(t *testing.T) {
-	for _, args := range [][]string{{"classify"}, {"config", "check", "-"}, {"simulate", "-"}} {
-		silent, end := io.Pipe()
-		ctx, cancel := context.WithCancel(t.Context())
-		asked := make(chan struct{})
-		var out, said bytes.Buffer
-		c := &command{Stdin: &notified{Reader: silent, asked: asked}, Stdout: &out, Stderr: &said, Getenv: func(string) string { return "" }}
-		code := make(chan int, 1)
-		go func() { code <- c.Main(ctx, args) }()
-		<-asked
-		cancel()
-		if got := <-code; got != exitInterrupted || out.Len()+said.Len() > 0 {
-			t.Errorf("%q: exit %d, prints %q %q", args, got, out.String(), said.String())
-		}
-		end.Close()
+	for _, args := range [][]string{{"classify"}, {"config", "check", "-"}} {
+		interruptReading(t, args)
+	}
+}
+
+// interruptReading starts a command that reads standard input, interrupts it there, and expects it to end in silence.
+func interruptReading(t *testing.T, args []string) {
+	t.Helper()
+	silent, end := io.Pipe()
+	defer end.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	asked := make(chan struct{})
+	var out, said bytes.Buffer
+	c := &command{Stdin: &notified{Reader: silent, asked: asked}, Stdout: &out, Stderr: &said, Getenv: func(string) string { return "" }}
+	code := make(chan int, 1)
+	go func() { code <- c.Main(ctx, args) }()
+	<-asked
+	cancel()
+	if got := <-code; got != exitInterrupted || out.Len()+said.Len() > 0 {
+		t.Errorf("%q: exit %d, prints %q %q", args, got, out.String(), said.String())
 	}
 }
 
@@ -71,33 +75,6 @@ func TestRefusedFlags(t *testing.T) {
 		c := &command{Stdin: bytes.NewReader(nil), Stdout: &out, Stderr: &said, Getenv: func(string) string { return "" }}
 		if code := c.Main(t.Context(), test.args); code != exitUsage || !bytes.Contains(said.Bytes(), []byte(test.hint)) {
 			t.Errorf("%q: exit %d, says %q, want %q", test.args, code, said.String(), test.hint)
-		}
-	}
-}
-
-// A story from standard input that opens nothing says so, and one that comes as it is told too.
-func TestSimulateSays(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "day.txt")
-	const policy = "-- policy --\nquorum: 1\nreviewers: [{name: sage, author: sage[bot]}]\n\n"
-	for _, test := range []struct {
-		src  string
-		args []string
-		want string
-	}{
-		{"-- timeline --\n0s nothing happens\n", nil, "no pull request is opened"},
-		{"-- timeline --\n0s alice opens #7\n", nil, "there is no policy"},
-		{policy + "-- timeline --\n0s alice opens #7\n5s sage comments\n | **Ready to merge?** Yes\n5s alice closes #7\n", []string{"--update"}, "written: " + file + "\n"},
-		{"", nil, "as told: " + file + "\n"}, // the file as it was written
-	} {
-		if test.src != "" {
-			if err := os.WriteFile(file, []byte(test.src), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		var out, said bytes.Buffer
-		c := &command{Stdin: bytes.NewReader(nil), Stdout: &out, Stderr: &said, Getenv: func(string) string { return "" }}
-		if code := c.Main(t.Context(), append([]string{"simulate", file}, test.args...)); code != 0 || !bytes.Contains(said.Bytes(), []byte(test.want)) {
-			t.Errorf("exit %d, says %q, want %q", code, said.String(), test.want)
 		}
 	}
 }

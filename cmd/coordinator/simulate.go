@@ -1,3 +1,5 @@
+//go:build !action
+
 package main
 
 // coordinator simulate: plays a scenario against a GitHub in memory, in virtual time, and prints what the check said.

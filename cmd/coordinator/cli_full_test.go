@@ -3,19 +3,21 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"os/exec"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestDaemonScripts runs the scripts of the commands that only the full program has.
-func TestDaemonScripts(t *testing.T) {
+// TestFullProgramScripts runs the scripts of the commands that only the full program has.
+func TestFullProgramScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir:           "testdata/daemon",
+		Dir:           "testdata/full",
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
 		Setup: func(env *testscript.Env) error {
 			for _, name := range []string{"GITHUB_ACTIONS", "GITHUB_TOKEN", "GITHUB_API_URL", "GITHUB_APP_ID", "GITHUB_APP_PRIVATE_KEY", "GITHUB_APP_PRIVATE_KEY_FILE", "GITHUB_WEBHOOK_SECRET", "DATABASE_URL"} {
@@ -47,5 +49,19 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if strconv.Itoa(code) != args[0] {
 		ts.Fatalf("exit code %d, want %s", code, args[0])
+	}
+}
+
+func TestColor(t *testing.T) {
+	src := "grace: soon\nreviewers: []\n"
+	for _, color := range []bool{false, true} {
+		var out, said bytes.Buffer
+		c := &command{Stdin: strings.NewReader(src), Stdout: &out, Stderr: &said, Getenv: func(string) string { return "" }, Color: color}
+		if code := c.Main(t.Context(), []string{"config", "check", "-"}); code != 2 {
+			t.Errorf("exit %d, want 2: %s", code, said.String())
+		}
+		if got := strings.Contains(out.String(), "\x1b["); got != color {
+			t.Errorf("colour %t, want %t: %q", got, color, out.String())
+		}
 	}
 }
