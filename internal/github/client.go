@@ -30,6 +30,7 @@ import (
 
 	ghtransport "github.com/bored-engineer/github-conditional-http-transport"
 	gogithub "github.com/google/go-github/v60/github"
+	"github.com/review-coordinator/coordinator/internal/github/jsonscan"
 	"golang.org/x/oauth2"
 )
 
@@ -87,7 +88,7 @@ type ground struct {
 	room     *sync.Pool // of what answers are packed in
 	reserve  bool
 	observed Observer
-	shapes   *shapes
+	shapes   *jsonscan.Shapes
 	reached  *atomic.Int64 // when GitHub last answered, in nanoseconds; 0: never yet
 	now      func() time.Time
 	log      *slog.Logger
@@ -139,7 +140,7 @@ func newGround(o Options, idle int) (*ground, error) {
 	g := &ground{
 		base: base, graphql: base.JoinPath("graphql"), agent: cmp.Or(o.UserAgent, "review-coordinator"),
 		wire: o.Transport, private: o.Transport, policies: newPolicies(), answers: o.Answers, reserve: o.Reserve,
-		observed: o.Observed, shapes: &shapes{}, room: &sync.Pool{New: func() any { return new([]byte) }}, reached: new(atomic.Int64), now: o.Now, log: o.Log,
+		observed: o.Observed, shapes: &jsonscan.Shapes{}, room: &sync.Pool{New: func() any { return new([]byte) }}, reached: new(atomic.Int64), now: o.Now, log: o.Log,
 	}
 	if strings.HasSuffix(base.Path, "/api/v3/") {
 		g.graphql = base.JoinPath("../graphql")
@@ -338,7 +339,7 @@ func (c *Client) send(ctx context.Context, method, path string, body, into any) 
 	}
 	err, k.wrong = k.wrong, nil
 	if !k.read {
-		err = decode(r.body, c.shapes.of(reflect.TypeOf(into)), into) // a 304: what was remembered
+		err = jsonscan.Decode(r.body, c.shapes.Of(reflect.TypeOf(into)), into) // a 304: what was remembered
 	}
 	if err != nil {
 		c.forget(r.req.URL.String())
@@ -560,7 +561,7 @@ type graphqlQuery struct {
 }
 
 type graphqlAnswer struct {
-	Data   loose          `json:"data"`
+	Data   jsonscan.Raw   `json:"data"`
 	Errors []graphqlError `json:"errors"`
 }
 
@@ -570,10 +571,10 @@ type graphqlError struct {
 }
 
 // readGraphQL tells an answer that GitHub failed to give in time, or at all, from one that says no, and reads what is neither.
-func (c *call) readGraphQL(body []byte, known *shapes) error {
+func (c *call) readGraphQL(body []byte, known *jsonscan.Shapes) error {
 	c.said = graphqlAnswer{}
 	a := &c.said
-	if err := decode(body, known.of(reflect.TypeOf(a)), a); err != nil {
+	if err := jsonscan.Decode(body, known.Of(reflect.TypeOf(a)), a); err != nil {
 		return &fault{what: "answer is not GraphQL's"}
 	}
 	if len(a.Errors) == 0 && (len(a.Data) == 0 || bytes.Equal(a.Data, []byte("null"))) {
@@ -588,7 +589,7 @@ func (c *call) readGraphQL(body []byte, known *shapes) error {
 	if len(a.Errors) > 0 {
 		return nil
 	}
-	if c.wrong = decode(a.Data, known.of(reflect.TypeOf(c.into)), c.into); c.wrong != nil && !json.Valid(a.Data) {
+	if c.wrong = jsonscan.Decode(a.Data, known.Of(reflect.TypeOf(c.into)), c.into); c.wrong != nil && !json.Valid(a.Data) {
 		return &fault{what: "answer is not GraphQL's"}
 	}
 	return nil

@@ -18,6 +18,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/review-coordinator/coordinator/internal/github/jsonscan"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
@@ -100,10 +101,10 @@ func understood(name string) bool {
 func readPayload(name string, payload []byte) (*eventPayload, error) {
 	if understood(name) {
 		p := new(eventPayload)
-		return p, decode(payload, payloadFields, p)
+		return p, jsonscan.Decode(payload, payloadFields, p)
 	}
 	var s strangePayload
-	err := decode(payload, strangeFields, &s)
+	err := jsonscan.Decode(payload, strangeFields, &s)
 	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) && wrong.Field != "" { // all else was read nevertheless
 		err = nil
 	}
@@ -430,24 +431,24 @@ func plain(text string, limit int) bool {
 
 // The few fields of GitHub's payloads that are read.
 type eventPayload struct {
-	Action       string             `json:"action"`
-	Before       string             `json:"before"`
-	Ref          string             `json:"ref"`
-	SHA          string             `json:"sha"`
-	Context      string             `json:"context"`
-	Repository   *eventRepository   `json:"repository"`
-	PullRequest  *eventPull         `json:"pull_request"`
-	Issue        *eventIssue        `json:"issue"`
-	Comment      maybe[eventText]   `json:"comment"`
-	Review       maybe[eventText]   `json:"review"`
-	Workflow     maybe[eventPath]   `json:"workflow"`
-	WorkflowRun  *eventRun          `json:"workflow_run"`
-	CheckRun     *eventCheck        `json:"check_run"`
-	CheckSuite   *eventSuite        `json:"check_suite"`
-	Inputs       eventInputs        `json:"inputs"`
-	Changes      eventChanges       `json:"changes"`
-	Sender       eventUser          `json:"sender"`
-	Installation *eventInstallation `json:"installation"`
+	Action       string                    `json:"action"`
+	Before       string                    `json:"before"`
+	Ref          string                    `json:"ref"`
+	SHA          string                    `json:"sha"`
+	Context      string                    `json:"context"`
+	Repository   *eventRepository          `json:"repository"`
+	PullRequest  *eventPull                `json:"pull_request"`
+	Issue        *eventIssue               `json:"issue"`
+	Comment      jsonscan.Maybe[eventText] `json:"comment"`
+	Review       jsonscan.Maybe[eventText] `json:"review"`
+	Workflow     jsonscan.Maybe[eventPath] `json:"workflow"`
+	WorkflowRun  *eventRun                 `json:"workflow_run"`
+	CheckRun     *eventCheck               `json:"check_run"`
+	CheckSuite   *eventSuite               `json:"check_suite"`
+	Inputs       eventInputs               `json:"inputs"`
+	Changes      eventChanges              `json:"changes"`
+	Sender       eventUser                 `json:"sender"`
+	Installation *eventInstallation        `json:"installation"`
 }
 
 // The fields of an event that is not understood.
@@ -457,18 +458,10 @@ type strangePayload struct {
 	Installation *eventInstallation `json:"installation"`
 }
 
-var strangeFields = fieldsOf(reflect.TypeFor[strangePayload]())
-
-// A maybe is a field that other events spell otherwise: workflow is an object, and in workflow_dispatch a path.
-type maybe[T any] struct{ Is T }
-
-func (m *maybe[T]) UnmarshalJSON(b []byte) error {
-	if len(b) > 0 && b[0] == '{' && json.Unmarshal(b, &m.Is) != nil {
-		var none T
-		m.Is = none
-	}
-	return nil
-}
+var (
+	payloadFields = jsonscan.ShapeOf(reflect.TypeFor[eventPayload]())
+	strangeFields = jsonscan.ShapeOf(reflect.TypeFor[strangePayload]())
+)
 
 type eventInstallation struct {
 	ID int64 `json:"id"`

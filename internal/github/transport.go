@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/review-coordinator/coordinator/internal/github/jsonscan"
 	"io"
 	"log/slog"
 	"net"
@@ -76,7 +77,7 @@ type whole struct {
 	token    secret
 	log      *slog.Logger
 	stats    *stats // nil where the host is not GitHub's API
-	shapes   *shapes
+	shapes   *jsonscan.Shapes
 	observed Observer
 	reached  *atomic.Int64
 }
@@ -162,14 +163,14 @@ func (w *whole) judge(req *http.Request, c *call, resp *http.Response, body []by
 
 // decode reads an answer to where it is wanted. That is done here, because to see that it is what was asked for takes
 // reading it; what nobody reads is not checked.
-func (c *call) decode(body []byte, known *shapes) error {
+func (c *call) decode(body []byte, known *jsonscan.Shapes) error {
 	if c.into == nil {
 		if !json.Valid(body) {
 			return errNoJSON()
 		}
 		return nil
 	}
-	err := decode(body, known.of(reflect.TypeOf(c.into)), c.into)
+	err := jsonscan.Decode(body, known.Of(reflect.TypeOf(c.into)), c.into)
 	if err != nil && !json.Valid(body) {
 		return errNoJSON()
 	}
