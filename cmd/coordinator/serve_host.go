@@ -40,7 +40,7 @@ type headWrite struct {
 }
 
 func newHost(o github.Options) (*host, error) {
-	fleet, err := github.NewFleet(github.FleetOptions{Options: o})
+	fleet, err := github.NewFleet(github.FleetOptions{PoolOptions: github.PoolOptions{Options: o}})
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (h *host) Read(event string, payload []byte) (daemon.Notice, error) {
 		n.Tenant = e.Installation
 	}
 	kind := kindOf(e.Concern)
-	switch own := h.app && e.App != "" && e.App == h.fleet.Named(); { // a personal token writes no checks
+	switch own := h.app && e.App != "" && e.App == h.fleet.KnownSlug(); { // a personal token writes no checks
 	case h.app && n.Tenant <= 0 && kind != daemon.AboutNothing:
 		n.Why = "the event is of no installation of the App"
 	case own && e.Touch != (quorum.Touch{}):

@@ -27,13 +27,13 @@ const (
 // Deliveries returns the deliveries since a moment, by our clock, of which no attempt succeeded, the newest first, each once; nil of a
 // personal token. An outage can be longer than GitHub's memory, and its list longer than we read: other ways must lead to
 // a look, too.
-func (f *Fleet) Deliveries(ctx context.Context, since time.Time) ([]Delivery, error) {
-	if f.signer == nil {
+func (p *Pool) Deliveries(ctx context.Context, since time.Time) ([]Delivery, error) {
+	if p.signer == nil {
 		return nil, nil
 	}
-	signed := f.signer.signed
+	signed := p.signer.signed
 	skew := signed.Skew() // since is by our clock, the list by GitHub's
-	if oldest := f.ground.now().Add(-keptDeliveries); since.Before(oldest) {
+	if oldest := p.ground.now().Add(-keptDeliveries); since.Before(oldest) {
 		since = oldest
 	}
 	since = since.Add(skew)
@@ -43,7 +43,7 @@ func (f *Fleet) Deliveries(ctx context.Context, since time.Time) ([]Delivery, er
 		var page []attempt
 		answer, err := signed.Get(ctx, path, &page)
 		if err != nil {
-			return nil, fmt.Errorf("list deliveries of App %d: %w", f.signer.id, err)
+			return nil, fmt.Errorf("list deliveries of App %d: %w", p.signer.id, err)
 		}
 		past := false
 		for _, a := range page {
@@ -56,7 +56,7 @@ func (f *Fleet) Deliveries(ctx context.Context, since time.Time) ([]Delivery, er
 			return tries.failed(), nil
 		}
 	}
-	f.ground.log.Warn("GitHub lists more deliveries than are read", "pages", maxDeliveryPages)
+	p.ground.log.Warn("GitHub lists more deliveries than are read", "pages", maxDeliveryPages)
 	return tries.failed(), nil
 }
 

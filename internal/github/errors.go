@@ -11,7 +11,6 @@ import (
 	"regexp"
 	"strings"
 	"time"
-	"unicode"
 )
 
 // ErrTransport is in the chain of every error after which nobody knows what GitHub would have said: a timeout, a reset,
@@ -32,6 +31,12 @@ func (e *LimitError) Error() string {
 	}
 	return fmt.Sprintf("GitHub's %s rate limit until %s", kind, e.Until.UTC().Format("2006-01-02 15:04:05 UTC"))
 }
+
+// RetryAt is when the limit has ended.
+func (e *LimitError) RetryAt() time.Time { return e.Until }
+
+// Temporary reports that the limit ends.
+func (e *LimitError) Temporary() bool { return true }
 
 // An APIError is a refusal that GitHub answered with.
 type APIError struct {
@@ -72,12 +77,6 @@ func IsUnauthorized(err error) bool {
 	return hasStatus(err, http.StatusUnauthorized) || errors.As(err, &untaken) && untaken.why.Status == http.StatusUnauthorized
 }
 
-// IsMoved says that GitHub changed while it was read, or that its replicas do not agree yet.
-func IsMoved(err error) bool {
-	var m moved
-	return errors.As(err, &m)
-}
-
 // IsForbidden says that GitHub refused for a reason that is no limit.
 func IsForbidden(err error) bool { return hasStatus(err, http.StatusForbidden) }
 
@@ -109,6 +108,9 @@ type fault struct {
 func (f *fault) Error() string { return f.what }
 func (f *fault) Unwrap() error { return ErrTransport }
 
+// Temporary reports that the same request may well succeed the next time.
+func (f *fault) Temporary() bool { return true }
+
 // maxMessage bounds what a stranger's words may take of an error.
 const maxMessage = 200
 
@@ -130,21 +132,6 @@ func (s secret) clean(text string) string {
 		text = text[:16*maxMessage] // before any work; what is shown is shorter still
 	}
 	return oneLine(tokens.ReplaceAllString(userinfo.ReplaceAllString(text, "//***@"), "***"), maxMessage)
-}
-
-// oneLine keeps what can be printed of text: no control characters, no line breaks, at most limit runes.
-func oneLine(text string, limit int) string {
-	if len(text) > 16*limit {
-		text = text[:16*limit] // before any work; a rune cut here is replaced below
-	}
-	fields := strings.FieldsFunc(strings.ToValidUTF8(text, "\uFFFD"), func(r rune) bool {
-		return unicode.IsSpace(r) || !unicode.IsPrint(r)
-	})
-	runes := []rune(strings.Join(fields, " "))
-	if len(runes) > limit {
-		runes = append(runes[:limit-1], '…')
-	}
-	return string(runes)
 }
 
 // secret is a token that no formatting verb prints.

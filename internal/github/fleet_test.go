@@ -1,172 +1,59 @@
-package github
+package github_test
 
 import (
 	"bytes"
-	"errors"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
 	"fmt"
-	"io"
-	"log/slog"
 	"net/http"
-	"slices"
-	"strconv"
 	"strings"
-	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/github"
+	"github.com/review-coordinator/coordinator/internal/loop"
+	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
 
-// A hubWire is a GitHub with one App, 42, and many installations. Whatever a token reads says whose it is.
-type hubWire struct {
-	*appWire
-	mu     sync.Mutex
-	tokens map[string]int64 // whose
-	minted map[int64]int
-	never  bool           // no token is taken
-	pages  map[string]hub // by path and query
-	asked  []string
-	etags  bool
-}
-
-type hub struct{ body, next string }
-
-func newHubWire(t testing.TB) *hubWire {
-	return &hubWire{appWire: newAppWire(t), tokens: map[string]int64{}, minted: map[int64]int{}, pages: map[string]hub{}}
-}
-
-func (w *hubWire) RoundTrip(req *http.Request) (*http.Response, error) {
-	if req.Body != nil {
-		io.Copy(io.Discard, req.Body)
-		req.Body.Close()
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	h := http.Header{}
-	status, body := w.say(req, h)
-	return &http.Response{StatusCode: status, Header: h, Body: io.NopCloser(strings.NewReader(body)), Request: req}, nil
-}
-
-func (w *hubWire) say(req *http.Request, h http.Header) (int, string) {
-	w.asked = append(w.asked, req.Method+" "+req.URL.RequestURI())
-	auth := strings.TrimPrefix(req.Header.Get("Authorization"), "Bearer ")
-	if s, odd := w.odd[req.URL.Path]; odd {
-		return s.status, s.body
-	}
-	if strings.HasPrefix(req.URL.Path, "/app") && !strings.HasPrefix(auth, "eyJ") {
-		return 401, `{}`
-	}
-	if p, ok := w.pages[req.URL.RequestURI()]; ok {
-		if p.next != "" {
-			h.Set("Link", `<https://api.github.com`+p.next+`>; rel="next"`)
-		}
-		return 200, p.body
-	}
-	if parts := strings.Split(req.URL.Path, "/"); len(parts) == 5 && parts[4] == "access_tokens" {
-		id, _ := strconv.ParseInt(parts[3], 10, 64)
-		w.minted[id]++
-		token := fmt.Sprintf("ghs_tokenOfInstallation%d.%d", id, w.minted[id])
-		w.tokens[token] = id
-		return 201, fmt.Sprintf(`{"token":%q,"expires_at":%q}`, token, time.Now().Add(time.Hour).UTC().Format(time.RFC3339))
-	}
-	switch id, known := w.tokens[auth]; {
-	case !known || w.never:
-		return 401, `{"message":"Bad credentials"}`
-	case strings.HasSuffix(req.URL.Path, "/attempts"):
-		return 401, `{}`
-	case w.etags && req.Header.Get("If-None-Match") == fmt.Sprintf(`"of-%d"`, id):
-		h.Set("Etag", fmt.Sprintf(`"of-%d"`, id))
-		return 304, ""
-	default:
-		if w.etags {
-			h.Set("Etag", fmt.Sprintf(`"of-%d"`, id))
-		}
-		return 200, fmt.Sprintf(`{"n":%d}`, id)
-	}
-}
-
-func (w *hubWire) fleet(t testing.TB, change ...func(*FleetOptions)) *Fleet {
+// appKey is the private key of an App.
+func appKey(t testing.TB) []byte {
 	t.Helper()
-	o := FleetOptions{Options: Options{App: &App{ID: 42, Key: w.pem()}, Transport: w}, Slug: "quorum-app"}
+	key := do[*rsa.PrivateKey](t)(rsa.GenerateKey(rand.Reader, 2048))
+	return pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
+}
+
+// newFleet is a fleet of App 4711 on a hub.
+func newFleet(t testing.TB, hub *sandbox.Hub, change ...func(*github.FleetOptions)) *github.Fleet {
+	t.Helper()
+	var o github.FleetOptions
+	o.App, o.Transport, o.Slug = &github.App{ID: 4711, Key: appKey(t)}, hub, "quorum-app"
 	for _, f := range change {
 		f(&o)
 	}
-	f, err := NewFleet(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
+	return do[*github.Fleet](t)(github.NewFleet(o))
 }
 
-// whose reads something as an installation, and returns what the answer says whose it is.
-func whose(t testing.TB, f *Fleet, installation int64, path string) (int, error) {
-	t.Helper()
-	forge, err := f.Enter(installation)
-	if err != nil {
-		return 0, err
-	}
-	var n number
-	_, err = forge.client.Get(t.Context(), path, &n)
-	return n.N, err
+func newHub() *sandbox.Hub {
+	return sandbox.NewHub(sandbox.HubOptions{App: sandbox.App{Slug: "quorum-app", ID: 4711}})
 }
 
-// T31: three tenants ask for the same at the same time, 10,000 times, their answers on one disk: none gets another's. The
-// tenants are let go and taken up again all the while.
-func TestTenantsAreNeverMixedUp(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newHubWire(t)
-		w.etags = true
-		disk := &paper{kept: map[string][]byte{}}
-		f := w.fleet(t, func(o *FleetOptions) { o.Answers, o.Most = disk, 2 })
-		var all sync.WaitGroup
-		for id := range int64(3) {
-			for range 4 {
-				all.Go(func() {
-					for i := range 834 {
-						if n, err := whose(t, f, id+1, fmt.Sprintf("repos/acme/shop/pulls/%d", i%7)); err != nil || n != int(id+1) {
-							t.Errorf("installation %d: %d, %v", id+1, n, err)
-							return
-						}
-					}
-				})
-			}
-		}
-		all.Wait()
-		if len(w.asked) < 10_000 || len(disk.kept) != 21 {
-			t.Errorf("%d requests, %d answers", len(w.asked), len(disk.kept))
-		}
-	})
-}
-
-func TestEnterIsOneForgeAndSendsNothing(t *testing.T) {
-	w := newHubWire(t)
-	f := w.fleet(t, func(o *FleetOptions) { o.Most = 2 })
-	one, err := f.Enter(1)
-	if err != nil {
-		t.Fatal(err)
+// An installation has one forge as long as it is used.
+func TestEnterIsOneForge(t *testing.T) {
+	f := newFleet(t, newHub(), func(o *github.FleetOptions) { o.Most = 2 })
+	enter := func(id int64) *github.Forge { return do[*github.Forge](t)(f.Enter(id)) }
+	one := enter(1)
+	if enter(1) != one || enter(2) == one {
+		t.Error("one forge of two installations, or two of one")
 	}
-	again, _ := f.Enter(1)
-	two, _ := f.Enter(2)
-	if one != again || one == two || len(w.asked) != 0 {
-		t.Errorf("%v, asked %q", err, w.asked)
-	}
-	if _, err := whose(t, f, 1, "x"); err != nil || w.minted[1] != 1 {
-		t.Fatal(err)
-	}
-	for _, id := range []int64{2, 3} { // 1 has to go, and what it used of its limits is not forgotten
-		if _, err := f.Enter(id); err != nil {
-			t.Fatal(err)
-		}
-	}
-	anew, _ := f.Enter(1)
-	if anew == one || anew.client.limits != one.client.limits || len(f.alive) != 2 || f.order.Len() != 2 {
-		t.Errorf("%d alive", len(f.alive))
+	enter(3) // 1 has to go
+	anew := enter(1)
+	if anew == one {
+		t.Error("the forge of an installation that was dropped came back")
 	}
 	f.Leave(1)
-	if left, _ := f.Enter(1); left == anew || left.client.limits == anew.client.limits {
+	if enter(1) == anew {
 		t.Error("something is left of an installation")
 	}
 	for _, id := range []int64{0, -1} {
@@ -176,197 +63,39 @@ func TestEnterIsOneForgeAndSendsNothing(t *testing.T) {
 	}
 }
 
-func TestManyInstallationsAreFew(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newHubWire(t).fleet(t)
-		for id := range int64(5000) {
-			if _, err := f.Enter(id + 1); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if len(f.alive) != mostAlive || len(f.limits) > 2*mostAlive {
-			t.Errorf("%d alive, %d limits", len(f.alive), len(f.limits))
-		}
-	})
-}
-
-func TestTokensInTheMiddle(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newHubWire(t)
-		f := w.fleet(t)
-		if _, err := whose(t, f, 1, "x"); err != nil {
-			t.Fatal(err)
-		}
-		clear(w.tokens)
-		if n, err := whose(t, f, 1, "x"); err != nil || n != 1 || w.minted[1] != 2 {
-			t.Errorf("one 401: %d, %v, %d tokens", n, err, w.minted[1])
-		}
-		w.never = true
-		before := len(w.asked)
-		if _, err := whose(t, f, 1, "x"); !IsUnauthorized(err) || len(w.asked)-before > 4 {
-			t.Errorf("401 for ever: %v, %d requests", err, len(w.asked)-before)
-		}
-		w.never = false
-		for _, test := range []struct {
-			title string
-			path  string
-			said  said
-			is    error
-			limit bool
-		}{
-			{"gone", "/app/installations/1/access_tokens", said{status: 404, body: `{"message":"Not Found"}`}, ErrNotInstalled, false},
-			{"suspended", "/app/installations/1/access_tokens", said{status: 403, body: `{"message":"This installation has been suspended"}`}, ErrSuspended, false},
-			{"suspended, the token still good", "/x", said{status: 403, body: `{"message":"This installation has been suspended"}`}, ErrSuspended, false},
-			{"forbidden", "/app/installations/1/access_tokens", said{status: 403, body: `{"message":"no"}`}, nil, false},
-			{"an outage", "/app/installations/1/access_tokens", said{status: 503}, ErrTransport, false},
-			{"a limit", "/app/installations/1/access_tokens", said{status: 403, body: `{"message":"You have exceeded a secondary rate limit"}`}, nil, true},
-		} {
-			f := w.fleet(t) // without a token
-			w.odd = map[string]said{test.path: test.said}
-			_, err := whose(t, f, 1, "x")
-			for _, sentinel := range []error{ErrNotInstalled, ErrSuspended, ErrTransport} {
-				if errors.Is(err, sentinel) != errors.Is(test.is, sentinel) {
-					t.Errorf("%s: is %v: %v", test.title, sentinel, err)
-				}
-			}
-			if err == nil || IsNotFound(err) || errors.As(err, new(*LimitError)) != test.limit || strings.ContainsAny(err.Error(), "\n") {
-				t.Errorf("%s: %v", test.title, err)
-			}
-			w.odd = nil
-		}
-	})
-}
-
-func TestFleetLists(t *testing.T) {
-	w := newHubWire(t)
-	w.pages["/app"] = hub{`{"id":42,"slug":"quorum-app"}`, ""}
-	w.pages["/app/installations?per_page=100"] = hub{`[{"id":1,"app_id":42,"account":{"login":"acme"},"suspended_at":null,"permissions":{"checks":"write"}}]`, "/app/installations?page=2"}
-	w.pages["/app/installations?page=2"] = hub{`[{"id":2,"app_id":42,"account":{"slug":"big"},"suspended_at":"2026-01-02T03:04:05Z"}]`, ""}
-	w.pages["/installation/repositories?per_page=100"] = hub{`{"total_count":4,"repositories":[{"full_name":"acme/shop"},{"full_name":"acme/old","archived":true}]}`, "/installation/repositories?page=2"}
-	w.pages["/installation/repositories?page=2"] = hub{`{"repositories":[{"full_name":"acme/../x"},{"full_name":"acme/b"}]}`, ""}
-	f := w.fleet(t, func(o *FleetOptions) { o.Slug = "" })
-	if _, err := f.Enter(1); !errors.Is(err, ErrTransport) {
-		t.Errorf("entered without a name: %v", err)
-	}
-	for range 2 {
-		if slug, err := f.Slug(t.Context()); slug != "quorum-app" || err != nil {
-			t.Errorf("%s, %v", slug, err)
-		}
-	}
-	all, err := f.Installations(t.Context())
-	want := []Installation{
-		{ID: 1, Account: "acme", Grants: map[string]string{"checks": "write"}},
-		{ID: 2, Account: "big", Suspended: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)},
-	}
-	if d := cmp.Diff(want, all); d != "" || err != nil {
-		t.Error(d, err)
-	}
-	repos, err := f.Repositories(t.Context(), 1)
-	if !slices.Equal(repos, []string{"acme/shop", "acme/b"}) || err != nil {
-		t.Errorf("%q, %v", repos, err)
-	}
-	if f.Reached().IsZero() || len(w.asked) != 6 {
-		t.Errorf("asked %q", w.asked)
-	}
-	w.pages["/app/installations?per_page=100"] = hub{`[{"id":1,"app_id":43}]`, ""}
-	w.pages["/installation/repositories?per_page=100"] = hub{`{}`, ""}
-	_, err1 := f.Installations(t.Context())
-	_, err2 := f.Repositories(t.Context(), 1)
-	if !errors.Is(err1, ErrTransport) || !errors.Is(err2, ErrTransport) {
-		t.Errorf("another App's: %v; no list: %v", err1, err2)
-	}
-}
-
-func TestDeliveries(t *testing.T) {
-	now := time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC)
-	w := newHubWire(t)
-	row := func(id int, guid, status string, code int, ago time.Duration) string {
-		return fmt.Sprintf(`{"id":%d,"guid":%q,"status":%q,"status_code":%d,"delivered_at":%q,"event":"push","action":null,"installation_id":7}`, id, guid, status, code, now.Add(-ago).Format(time.RFC3339))
-	}
-	w.pages["/app/hook/deliveries?per_page=100"] = hub{"[" + strings.Join([]string{
-		row(9, "timed out", "timed out", 0, time.Minute), row(8, "healed", "OK", 202, 2*time.Minute), row(7, "refused", "Invalid HTTP Response: 503", 503, 3*time.Minute), row(6, "refused", "failed to connect to host", 0, 4*time.Minute),
-	}, ",") + "]", "/app/hook/deliveries?per_page=100&cursor=v1_1"}
-	w.pages["/app/hook/deliveries?per_page=100&cursor=v1_1"] = hub{"[" + strings.Join([]string{
-		row(5, "healed", "failed", 500, 5*time.Minute), row(4, "odd code", "bad", 200, 59*time.Minute), row(3, "long ago", "failed", 500, 61*time.Minute),
-	}, ",") + "]", "/app/hook/deliveries?per_page=100&cursor=v1_2"}
-	w.pages["/app/hook/deliveries?per_page=100&cursor=v1_2"] = hub{"[" + row(2, "days ago", "failed", 500, 71*time.Hour) + "," + row(1, "too old", "failed", 500, 73*time.Hour) + "]", "/app/hook/deliveries?per_page=100&cursor=v1_3"}
-	w.odd["/app/hook/deliveries/7/attempts"] = said{status: 202, body: `{}`}
-	w.odd["/app/hook/deliveries/1/attempts"] = said{status: 422, body: `{"message":"too old"}`}
-	f := w.fleet(t, func(o *FleetOptions) { o.Now = func() time.Time { return now } })
-	for _, test := range []struct {
-		since time.Time
-		want  []int64
-		pages int
-	}{
-		{now.Add(-time.Hour), []int64{9, 7, 4}, 2},
-		{time.Time{}, []int64{9, 7, 4, 3, 2}, 3},
-	} {
-		w.asked = nil
-		all, err := f.Deliveries(t.Context(), test.since)
-		var ids []int64
-		for _, d := range all {
-			ids = append(ids, d.ID)
-		}
-		if err != nil || !slices.Equal(ids, test.want) || len(w.asked) != test.pages || all[1].GUID != "refused" || all[1].Installation != 7 {
-			t.Errorf("%+v, %v, asked %q", all, err, w.asked)
-		}
-	}
-	if err := f.Redeliver(t.Context(), 7); err != nil {
-		t.Error(err)
-	}
-	if err := f.Redeliver(t.Context(), 1); !IsUnprocessable(err) {
-		t.Errorf("%v", err)
-	}
-	w.pages["/app/hook/deliveries?per_page=100"] = hub{"[" + row(9, "x", "failed", 0, time.Minute) + "]", "/app/hook/deliveries?per_page=100"} // for ever
-	w.asked = nil
-	if all, err := f.Deliveries(t.Context(), time.Time{}); err != nil || len(all) != 1 || len(w.asked) != maxDeliveryPages {
-		t.Errorf("%d, %v, %d pages", len(all), err, len(w.asked))
-	}
-}
-
 func TestFleetOfAToken(t *testing.T) {
-	w := follows(fine)
-	f, err := NewFleet(FleetOptions{Options: Options{Token: "ghp_" + canary, Transport: w}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	forge, err := f.Enter(0)
-	again, _ := f.Enter(0)
-	if err != nil || forge != again || !forge.client.Personal() {
-		t.Errorf("%v", err)
+	w := newWorld(t)
+	var o github.FleetOptions
+	o.Token, o.Transport = "ghp_x", w.g
+	f := do[*github.Fleet](t)(github.NewFleet(o))
+	forge := do[*github.Forge](t)(f.Enter(0))
+	if again := do[*github.Forge](t)(f.Enter(0)); forge != again || f.KnownSlug() != github.ActionsApp {
+		t.Errorf("a second forge, or the name %s", f.KnownSlug())
 	}
 	if _, err := f.Enter(7); err == nil {
 		t.Error("entered an installation")
 	}
-	f.Leave(0)
-	ins, err1 := f.Installations(t.Context())
-	repos, err2 := f.Repositories(t.Context(), 0)
-	missed, err3 := f.Deliveries(t.Context(), time.Time{})
-	if ins != nil || repos != nil || missed != nil || errors.Join(err1, err2, err3) != nil || f.Redeliver(t.Context(), 1) == nil || w.count() != 0 {
-		t.Errorf("%v, %v, %v, %v", ins, repos, missed, errors.Join(err1, err2, err3))
+	if repos, err := f.Repositories(t.Context(), 0); repos != nil || err != nil {
+		t.Errorf("%q, %v", repos, err)
 	}
-	if _, err := NewFleet(FleetOptions{}); err == nil {
+	if n := w.asked(); n.all != 0 {
+		t.Errorf("asked %+v", n)
+	}
+	if login := do[string](t)(f.Login(t.Context())); login == "" {
+		t.Error("the token is nobody's")
+	}
+	if _, err := github.NewFleet(github.FleetOptions{}); err == nil {
 		t.Error("a fleet of nobody")
 	}
 }
 
 func TestFleetKeepsItsSecrets(t *testing.T) {
-	w := newHubWire(t)
+	var o github.FleetOptions
+	o.App, o.Token, o.Slug = &github.App{ID: 4711, Key: appKey(t)}, "ghs_canary0123456789", "quorum-app"
+	f := do[*github.Fleet](t)(github.NewFleet(o))
 	var shown bytes.Buffer
-	log := slog.New(slog.NewJSONHandler(&shown, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	o := FleetOptions{Options: Options{App: &App{ID: 42, Key: w.pem()}, Token: canary, Transport: w, Log: log}, Slug: "quorum-app"}
-	f, err := NewFleet(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := whose(t, f, 1, "x"); err != nil {
-		t.Fatal(err)
-	}
-	w.never = true
-	_, refused := whose(t, f, 1, "x")
-	log.Info("x", "options", o, "err", refused)
-	fmt.Fprintf(&shown, "%v %+v %#v %v %+v %v", o, o, o, f, f, refused)
-	for _, secret := range []string{"canary", "PRIVATE", "tokenOf", "eyJ", strings.Split(string(w.pem()), "\n")[1]} {
+	fmt.Fprintf(&shown, "%v %+v %#v %v %+v %#v", o, o, o, f, f, f)
+	for _, secret := range []string{"canary", "PRIVATE", strings.Split(string(o.App.Key), "\n")[1]} {
 		if strings.Contains(shown.String(), secret) {
 			t.Errorf("%s is shown:\n%s", secret[:3], shown.String())
 		}
@@ -375,34 +104,34 @@ func TestFleetKeepsItsSecrets(t *testing.T) {
 
 // resting counts how often it was told to close what is idle.
 type resting struct {
-	*hubWire
+	http.RoundTripper
 	closed int
 }
 
 func (w *resting) CloseIdleConnections() { w.closed++ }
 
-// At calm connections and memory are given back; what is remembered stays so.
+// At calm connections and memory are given back; what is remembered stays so, also of what is under way.
 func TestFleetCalm(t *testing.T) {
-	wire := &resting{hubWire: newHubWire(t)}
-	f := wire.fleet(t, func(o *FleetOptions) { o.Transport = wire })
-	forge, err := f.Enter(1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pr := quorum.PR{Owner: "acme", Repo: "shop", Number: 7}
-	was, release := forge.hold(pr)
-	was.own = []written{{id: 9}}
-	release()
-	f.Calm()
-	is, release := forge.hold(pr)
-	defer release()
-	if id, _ := forge.CheckID(pr); wire.closed != 1 || is == was || id != 9 {
-		t.Errorf("connections were closed %d times, the memory moved: %v, the check is %d", wire.closed, is != was, id)
-	}
-	f.Calm()
-	forge.recall(pr, func(still *memory) {
-		if still != is {
-			t.Error("a memory was moved while it was looked at")
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t)
+		wire := &resting{RoundTripper: w.g}
+		var o github.FleetOptions
+		o.Token, o.Actions, o.Transport = "ghs_x", true, wire
+		f := do[*github.Fleet](t)(github.NewFleet(o))
+		forge := do[*github.Forge](t)(f.Enter(0))
+		w.loop = &loop.Reconciler{Forge: forge, Now: time.Now, Seen: func(l loop.Look) { w.last = l }}
+		w.start(openaiFile)
+		w.look()
+		id, _ := forge.CheckID(w.pr)
+		f.Calm()
+		if is, _ := forge.CheckID(w.pr); wire.closed != 1 || id == 0 || is != id {
+			t.Errorf("connections were closed %d times, the check was %d and is %d", wire.closed, id, is)
 		}
+		w.g.Before(func(*http.Request) { f.Calm() })
+		w.comment(actionsBot, openaiYes)
+		pass(time.Minute)
+		w.look()
+		w.g.Before(nil)
+		w.settled()
 	})
 }

@@ -3,9 +3,9 @@ package github
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
-	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -104,42 +104,20 @@ func (f *Forge) PullsOf(ctx context.Context, owner, repo, sha string) (prs []quo
 	return prs, err
 }
 
-// RetryAt is when the limit has ended.
-func (e *LimitError) RetryAt() time.Time { return e.Until }
-
-// Temporary reports that the limit ends.
-func (e *LimitError) Temporary() bool { return true }
-
-// Temporary reports that the same request may well succeed the next time.
-func (f *fault) Temporary() bool { return true }
-
 // moved is an observation that GitHub changed while it was made.
 type moved struct{ what string }
 
 func (m moved) Error() string   { return m.what + " while it was read" }
 func (m moved) Temporary() bool { return true }
 
-// repoPath is the path of something in a repository, each part escaped.
-func repoPath(owner, repo string, parts ...string) string {
-	var b strings.Builder
-	b.WriteString("repos/" + url.PathEscape(owner) + "/" + url.PathEscape(repo))
-	for _, p := range parts {
-		b.WriteString("/" + url.PathEscape(p))
-	}
-	return b.String()
+// IsMoved says that GitHub changed while it was read, or that its replicas do not agree yet.
+func IsMoved(err error) bool {
+	var m moved
+	return errors.As(err, &m)
 }
 
 func (f *Forge) path(pr quorum.PR, parts ...string) string {
 	return repoPath(pr.Owner, pr.Repo, parts...)
-}
-
-// slashed is the path of a file or branch, whose slashes stay.
-func slashed(name string) string {
-	parts := strings.Split(name, "/")
-	for i, p := range parts {
-		parts[i] = url.PathEscape(p)
-	}
-	return strings.Join(parts, "/")
 }
 
 // changes notes whether any answer of a look was new.

@@ -2,8 +2,6 @@ package github
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"slices"
 	"strconv"
 	"strings"
@@ -286,17 +284,6 @@ func (c conversation) of(sha string) carrier {
 		}
 	}
 	return carrier{}
-}
-
-// sum stands for a body: two texts with the same one say the same.
-type sum [sha256.Size]byte
-
-func sumOf(body string) sum { return sha256.Sum256([]byte(normal(body))) }
-
-// shortSum is the beginning of sumOf, as text: an event's words are kept by it.
-func shortSum(body string) string {
-	s := sumOf(body)
-	return hex.EncodeToString(s[:8])
 }
 
 func (e graphEdit) edit() edit {

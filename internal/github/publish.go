@@ -181,9 +181,6 @@ func unstamped(s string) (rest, seen string) {
 	return s, ""
 }
 
-// normal is a text as it comes back from GitHub.
-func normal(s string) string { return strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n")) }
-
 // create writes the check for the first time. If the answer is lost the check is looked for before it is written again.
 func (f *Forge) create(ctx context.Context, pr quorum.PR, m *memory, c report.Check) error {
 	parts := batches(c.Annotations)

@@ -1,0 +1,310 @@
+package github
+
+// A GitHub App with all its installations, for a server. Each installation has a client of its own, so that no token, no
+// answer and no limit of one is another's; what costs memory or connections is shared.
+
+import (
+	queue "container/list"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// PoolOptions say which App, and where. They show no token and no key, as [Options] does not.
+type PoolOptions struct {
+	Options        // App, or Token: then the one client is that of installation 0
+	Slug    string // of the App as which check runs are written; "": [Pool.Slug] asks GitHub
+	Most    int    // installations that are kept alive; 0: 512
+}
+
+// mostAlive is enough for the installations that are busy at a time.
+const mostAlive = 512
+
+// A Pool holds a client for each installation of an App that is at work, or the one of a personal token. It may be used by
+// several goroutines.
+type Pool struct {
+	ground *ground
+	most   int
+	signer *signer // nil: a personal token
+	own    *Client // of the personal token
+
+	mu     sync.Mutex
+	slug   string
+	alive  map[int64]*queue.Element // of *lodger
+	order  queue.List               // the one entered last in front
+	limits map[int64]*limits        // of those dropped whose last minute, or limit, may still count
+	sweep  int                      // limits are looked through when there are more
+}
+
+// lodger is an installation with its client.
+type lodger struct {
+	installation int64
+	client       *Client
+}
+
+// NewPool returns a pool, or says what is wrong with the options. It sends nothing.
+func NewPool(o PoolOptions) (*Pool, error) {
+	g, err := newGround(o.Options, 2*poolConnections)
+	if err != nil {
+		return nil, err
+	}
+	p := &Pool{ground: g, most: o.Most, slug: o.Slug, alive: map[int64]*queue.Element{}, limits: map[int64]*limits{}}
+	if p.most <= 0 {
+		p.most = mostAlive
+	}
+	if o.App == nil {
+		p.own, err = g.tokenClient(o.Options)
+		if err != nil {
+			return nil, err
+		}
+		return p, nil
+	}
+	p.signer, err = newSigner(g, *o.App, &stats{})
+	return p, err
+}
+
+// poolConnections is how many connections to GitHub are kept for all installations, where it does not speak HTTP/2: in a
+// rush there are about as many requests at a time, and to connect anew costs more than most of them.
+const poolConnections = 512
+
+// CloseIdleConnections gives back connections that wait for a next request.
+func (p *Pool) CloseIdleConnections() {
+	if t, ok := p.ground.wire.(interface{ CloseIdleConnections() }); ok {
+		t.CloseIdleConnections()
+	}
+}
+
+// Format keeps the token and the key out of every verb.
+func (p *Pool) Format(s fmt.State, _ rune) { fmt.Fprintf(s, "github.Pool(%s)", p.ground.base) }
+
+// Reached is when GitHub last answered anything but a failure of its own; zero: never yet.
+func (p *Pool) Reached() time.Time { return p.ground.lastReached() }
+
+// Personal reports whether the pool is a personal token's: it has one client, and no installations.
+func (p *Pool) Personal() bool { return p.own != nil }
+
+// Client returns the client of an installation, the same one as long as it is used; 0 is a personal token's. It sends
+// nothing. Before the App's slug is known it is an error that passes.
+func (p *Pool) Client(installation int64) (*Client, error) {
+	switch {
+	case p.own != nil && installation == 0:
+		return p.own, nil
+	case p.own != nil:
+		return nil, fmt.Errorf("enter installation %d: a personal token has none", installation)
+	case installation <= 0:
+		return nil, fmt.Errorf("enter installation %d: it is no number of an installation", installation)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if at, ok := p.alive[installation]; ok {
+		p.order.MoveToFront(at)
+		return at.Value.(*lodger).client, nil
+	}
+	if p.slug == "" {
+		return nil, fmt.Errorf("enter installation %d: %w", installation, &fault{what: "the App's name is not known yet"})
+	}
+	l := p.limits[installation]
+	if delete(p.limits, installation); l == nil {
+		l = newLimits(p.ground, &stats{})
+	}
+	auth := &appAuth{signer: p.signer}
+	auth.choose(installation, "")
+	s := &lodger{installation: installation, client: p.ground.appClient(auth, l)}
+	p.alive[installation] = p.order.PushFront(s)
+	if p.order.Len() > p.most {
+		p.dropOldest()
+	}
+	return s.client, nil
+}
+
+// Holds reports whether the installation's client is alive.
+func (p *Pool) Holds(installation int64) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, alive := p.alive[installation]
+	return alive || p.own != nil && installation == 0
+}
+
+// dropOldest lets the installation go that was entered longest ago, and with it its token. What it used of its limits is kept
+// until that does not matter any more; p.mu is held.
+func (p *Pool) dropOldest() {
+	s := p.order.Remove(p.order.Back()).(*lodger)
+	delete(p.alive, s.installation)
+	p.limits[s.installation] = s.client.limits
+	if len(p.limits) <= p.sweep {
+		return
+	}
+	for id, l := range p.limits {
+		if l.idle() {
+			delete(p.limits, id)
+		}
+	}
+	p.sweep = max(2*len(p.limits), p.most)
+}
+
+// Leave forgets an installation: its token and its limits.
+func (p *Pool) Leave(installation int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if at, ok := p.alive[installation]; ok {
+		p.order.Remove(at)
+		delete(p.alive, installation)
+	}
+	delete(p.limits, installation)
+}
+
+// Budgets are those of all installations that are alive and of which GitHub has told one; 0 is a personal token's.
+func (p *Pool) Budgets() map[int64]Budget {
+	all := map[int64]Budget{}
+	if p.own != nil {
+		all[0] = p.own.Budget()
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for id, at := range p.alive {
+		if b := at.Value.(*lodger).client.Budget(); b.Limit > 0 {
+			all[id] = b
+		}
+	}
+	return all
+}
+
+// KnownSlug is the App's name if it is known; "" before GitHub was asked for it.
+func (p *Pool) KnownSlug() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.slug
+}
+
+// Slug is the App's name, as which it writes check runs. GitHub is asked once; a personal token writes none.
+func (p *Pool) Slug(ctx context.Context) (string, error) {
+	p.mu.Lock()
+	slug := p.slug
+	p.mu.Unlock()
+	if slug != "" {
+		return slug, nil
+	}
+	var app struct {
+		ID   int64  `json:"id"`
+		Slug string `json:"slug"`
+	}
+	if _, err := p.signer.signed.Get(ctx, "app", &app); err != nil {
+		return "", fmt.Errorf("sign in as App %d: %w", p.signer.id, err)
+	}
+	if app.Slug == "" || app.ID != p.signer.id {
+		return "", fmt.Errorf("sign in as App %d: the answer names another App: %w", p.signer.id, ErrTransport)
+	}
+	p.named(app.Slug)
+	return app.Slug, nil
+}
+
+func (p *Pool) named(slug string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.slug == "" {
+		p.slug = slug
+	}
+}
+
+// Installations are all that the App has, suspended ones included; nil of a personal token.
+func (p *Pool) Installations(ctx context.Context) ([]Installation, error) {
+	if p.signer == nil {
+		return nil, nil
+	}
+	type entry struct {
+		ID      int64 `json:"id"`
+		App     int64 `json:"app_id"`
+		Account struct {
+			Login string `json:"login"`
+			Slug  string `json:"slug"` // of an enterprise
+		} `json:"account"`
+		Suspended *time.Time        `json:"suspended_at"`
+		Grants    map[string]string `json:"permissions"`
+		Events    []string          `json:"events"`
+		Slug      string            `json:"app_slug"`
+	}
+	var all []Installation
+	path := "app/installations?per_page=100"
+	for range maxInstallationPages {
+		var page []entry
+		answer, err := p.signer.signed.Get(ctx, path, &page)
+		if err != nil {
+			return nil, fmt.Errorf("list installations of App %d: %w", p.signer.id, err)
+		}
+		for _, e := range page {
+			if e.ID <= 0 || e.App != p.signer.id {
+				return nil, fmt.Errorf("list installations of App %d: the answer names another App: %w", p.signer.id, ErrTransport)
+			}
+			in := Installation{ID: e.ID, Slug: e.Slug, Grants: e.Grants, Events: e.Events, Account: e.Account.Login}
+			if in.Account == "" {
+				in.Account = e.Account.Slug
+			}
+			if e.Suspended != nil {
+				in.Suspended = *e.Suspended
+			}
+			all = append(all, in)
+			p.named(e.Slug)
+		}
+		if path = answer.Next; path == "" {
+			return all, nil
+		}
+	}
+	return nil, fmt.Errorf("list installations of App %d: more than %d pages", p.signer.id, maxInstallationPages)
+}
+
+// maxInstallationPages allows 100,000 installations.
+const maxInstallationPages = 1000
+
+// Repositories are those that c's installation lets us see and that can change, as owner/name; nil of a token's client.
+func (c *Client) Repositories(ctx context.Context) ([]string, error) {
+	if c.app == nil {
+		return nil, nil
+	}
+	installation := c.app.tenant()
+	type repository struct {
+		FullName string `json:"full_name"`
+		Archived bool   `json:"archived"`
+		Disabled bool   `json:"disabled"`
+	}
+	all := []string{}
+	path := "installation/repositories?per_page=100"
+	for range maxInstallationPages {
+		var page struct {
+			Repositories *[]repository `json:"repositories"`
+		}
+		answer, err := c.Get(ctx, path, &page)
+		if err != nil {
+			return nil, fmt.Errorf("list repositories of installation %d: %w", installation, err)
+		}
+		if page.Repositories == nil {
+			return nil, fmt.Errorf("list repositories of installation %d: the answer has no list: %w", installation, ErrTransport)
+		}
+		for _, r := range *page.Repositories {
+			if _, _, ok := fullName(r.FullName); ok && !r.Archived && !r.Disabled {
+				all = append(all, r.FullName)
+			}
+		}
+		if path = answer.Next; path == "" {
+			return all, nil
+		}
+	}
+	return nil, fmt.Errorf("list repositories of installation %d: more than %d pages", installation, maxInstallationPages)
+}
+
+// errNoApp says that only an App can do it.
+var errNoApp = errors.New("a personal token has no deliveries")
+
+// Redeliver asks GitHub for a delivery again, by its number.
+func (p *Pool) Redeliver(ctx context.Context, delivery int64) error {
+	if p.signer == nil {
+		return fmt.Errorf("redeliver %d: %w", delivery, errNoApp)
+	}
+	if _, err := p.signer.signed.Send(ctx, http.MethodPost, "app/hook/deliveries/"+strconv.FormatInt(delivery, 10)+"/attempts", nil, nil); err != nil {
+		return fmt.Errorf("redeliver %d: %w", delivery, err)
+	}
+	return nil
+}
