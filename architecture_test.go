@@ -32,10 +32,13 @@ var rules = map[string][]string{
 	"internal/evidence":   {"internal/quorum", "internal/pathfilter", "internal/review"},
 	"internal/report":     {"internal/quorum"},
 	"internal/config":     {"internal/quorum", "internal/review", "internal/pathfilter"},
-	"internal/github":     {"internal/quorum", "internal/evidence", "internal/config", "internal/report", "internal/github/jsonscan"},
+	"internal/github":     {"internal/quorum", "internal/evidence", "internal/config", "internal/report", "internal/github/client", "internal/github/untrusted"},
 	"internal/loop":       {"internal/quorum", "internal/evidence", "internal/report"},
-	// What reads GitHub's JSON knows nothing of GitHub.
-	"internal/github/jsonscan": {},
+	// The client knows requests and answers, and nothing of what is judged by them.
+	"internal/github/client":    {"internal/github/jsonscan", "internal/github/untrusted"},
+	"internal/github/webhook":   {"internal/quorum", "internal/github/jsonscan", "internal/github/untrusted"},
+	"internal/github/jsonscan":  {},
+	"internal/github/untrusted": {},
 	// The table knows keys and times and nothing of what they name.
 	"internal/store":           {},
 	"internal/store/storetest": {"internal/store"},
@@ -48,9 +51,10 @@ var rules = map[string][]string{
 	"internal/sandbox/openapi": {},
 	// The fake stands on the ground: it knows GitHub, and nothing of ours.
 	"internal/sandbox": {},
-	"internal/story":   {"internal/quorum", "internal/config", "internal/github", "internal/loop", "internal/sandbox"},
+	"internal/story":   {"internal/quorum", "internal/config", "internal/github", "internal/github/client", "internal/loop", "internal/sandbox"},
 	"cmd/coordinator": {
-		"internal/quorum", "internal/review", "internal/evidence", "internal/report", "internal/config", "internal/github", "internal/loop", "internal/sandbox", "internal/story", "internal/store", "internal/daemon", "internal/dashboard",
+		"internal/quorum", "internal/review", "internal/evidence", "internal/report", "internal/config", "internal/github", "internal/github/client", "internal/github/webhook",
+		"internal/loop", "internal/sandbox", "internal/story", "internal/store", "internal/daemon", "internal/dashboard",
 	},
 	// Load, crashes and growth of the real program, against the sandbox.
 	"bench": {"internal/quorum", "internal/report", "internal/sandbox"},

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/github"
+	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/loop"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/sandbox"
@@ -206,9 +207,9 @@ func (o *office) start() {
 
 // look is what coordinator run does in the job.
 func (o *office) look(ctx context.Context) {
-	client, err := github.NewClient(github.Options{Token: "ghs_officeofficeofficeofficeofficeoffice00", Actions: true, Transport: distant{o.g}})
+	api, err := client.New(client.Options{Token: "ghs_officeofficeofficeofficeofficeoffice00", Actions: true, Transport: distant{o.g}})
 	must(o.t, err)
-	r := &loop.Reconciler{Forge: github.NewForge(client, github.ActionsApp, "", nil)}
+	r := &loop.Reconciler{Forge: github.NewForge(api, github.ActionsApp, "", nil)}
 	pr := quorum.PR{Owner: "acme", Repo: "shop", Number: 7}
 	if _, err := r.Stay(ctx, pr, loop.Stay{Wait: o.wait, Poll: poll, Hold: hold}); err != nil && ctx.Err() == nil {
 		o.t.Errorf("look at %s: %v", pr, err)

@@ -29,7 +29,7 @@ import (
 
 	"github.com/review-coordinator/coordinator/internal/daemon"
 	"github.com/review-coordinator/coordinator/internal/dashboard"
-	"github.com/review-coordinator/coordinator/internal/github"
+	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 	"github.com/review-coordinator/coordinator/internal/store"
@@ -74,8 +74,8 @@ func openDemo(ctx context.Context, c *command, s *story.Scenario, clock *storyCl
 	}
 	d.server, err = openServer(ctx, serverConfig{
 		Listen: anyLocalAddress, AdminListen: admin, AdminElse: anyLocalAddress, Database: filepath.Join(d.dir, "demo.db"), Secrets: []string{secret}, Resync: 5 * time.Minute, Log: c.demoLog(), Now: clock.Now,
-		GitHub: github.Options{
-			App:       &github.App{ID: app.ID, Key: pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})},
+		GitHub: client.Options{
+			App:       &client.App{ID: app.ID, Key: pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})},
 			Transport: tokenExpiryTransport{d.hub}, UserAgent: "review-coordinator",
 		},
 		Tune: func(config *daemon.Config) {

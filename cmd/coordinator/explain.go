@@ -53,11 +53,11 @@ func (cmd explainCmd) Run(ctx context.Context, c *command) error {
 	}
 	number, _ := strconv.Atoi(m[3]) // at most nine digits
 	pr := quorum.PR{Owner: m[1], Repo: m[2], Number: number}
-	client, app, err := c.connectGitHub(ctx, pr.Owner, pr.Repo, readAccess)
+	api, app, err := c.connectGitHub(ctx, pr.Owner, pr.Repo, readAccess)
 	if err != nil {
 		return err
 	}
-	forge := github.NewForge(client, app, "", c.newLogger())
+	forge := github.NewForge(api, app, "", c.newLogger())
 	if cmd.Config != "" {
 		src, err := readFile(cmd.Config)
 		if err != nil {

@@ -46,11 +46,11 @@ func (cmd configInitCmd) Run(ctx context.Context, c *command) error {
 			return usageError(fmt.Errorf("%s exists", cmd.Write), "--force overwrites it")
 		}
 	}
-	client, _, err := c.connectGitHub(ctx, owner, name, readAccess)
+	api, _, err := c.connectGitHub(ctx, owner, name, readAccess)
 	if err != nil {
 		return err
 	}
-	survey, err := github.SurveyRepo(ctx, client, owner, name, func(step string) { fmt.Fprintf(c.Stderr, "reading %s of %s/%s\n", step, owner, name) })
+	survey, err := github.SurveyRepo(ctx, api, owner, name, func(step string) { fmt.Fprintf(c.Stderr, "reading %s of %s/%s\n", step, owner, name) })
 	if err != nil {
 		return readAccess.explainRefusal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/sethvargo/go-githubactions"
 
 	"github.com/review-coordinator/coordinator/internal/github"
+	"github.com/review-coordinator/coordinator/internal/github/client"
 )
 
 // writePermissions are the permissions of a token that evaluates and posts, as a workflow file writes them.
@@ -29,36 +30,36 @@ const (
 )
 
 // neededGrants returns the grants that a decision and its check need (must), and those that reruns and requests need (should).
-func (a access) neededGrants() (must, should []github.Grant) {
-	must = []github.Grant{{Name: "actions", Level: "read"}, {Name: "checks", Level: "read"}, {Name: "contents", Level: "read"}, {Name: "pull_requests", Level: "read"}}
+func (a access) neededGrants() (must, should []client.Grant) {
+	must = []client.Grant{{Name: "actions", Level: "read"}, {Name: "checks", Level: "read"}, {Name: "contents", Level: "read"}, {Name: "pull_requests", Level: "read"}}
 	if a == writeAccess {
 		must[1].Level = "write"
-		should = []github.Grant{{Name: "actions", Level: "write"}, {Name: "pull_requests", Level: "write"}, {Name: "statuses", Level: "read"}}
+		should = []client.Grant{{Name: "actions", Level: "write"}, {Name: "pull_requests", Level: "write"}, {Name: "statuses", Level: "read"}}
 	}
 	return must, should
 }
 
 // connectGitHub makes a client for one repository with the identity that the environment gives. app is the slug of the App
 // that the checks are written as.
-func (c *command) connectGitHub(ctx context.Context, owner, repo string, will access) (client *github.Client, app string, err error) {
+func (c *command) connectGitHub(ctx context.Context, owner, repo string, will access) (api *client.Client, app string, err error) {
 	key, err := c.appFromEnv()
 	if err != nil {
 		return nil, "", err
 	}
 	if key == nil {
-		client, err = c.newTokenClient()
-		return client, github.ActionsApp, err
+		api, err = c.newTokenClient()
+		return api, github.ActionsApp, err
 	}
 	if owner == "" {
 		return nil, "", usageError(errors.New("no repository: an App works on one that it is installed on"), "name it: --repo OWNER/NAME, or GITHUB_REPOSITORY")
 	}
-	client, err = github.NewClient(github.Options{
+	api, err = client.New(client.Options{
 		BaseURL: c.Getenv("GITHUB_API_URL"), App: key, UserAgent: "review-coordinator", Log: c.newLogger(),
 	})
 	if err != nil {
 		return nil, "", usageError(err, "")
 	}
-	in, err := client.Install(ctx, owner, repo)
+	in, err := api.Install(ctx, owner, repo)
 	if err != nil {
 		return nil, "", c.explainInstallError(err, owner, repo)
 	}
@@ -69,10 +70,10 @@ func (c *command) connectGitHub(ctx context.Context, owner, repo string, will ac
 	if lacks := in.Lacks(should...); len(lacks) > 0 {
 		c.printWarning(fmt.Sprintf("the App %s lacks %s: reviewers are not run again or asked as far as that is needed for it", in.Slug, joinGrants(lacks)))
 	}
-	return client, in.Slug, nil
+	return api, in.Slug, nil
 }
 
-func joinGrants(all []github.Grant) string {
+func joinGrants(all []client.Grant) string {
 	var words []string
 	for _, g := range all {
 		words = append(words, g.String())
@@ -92,11 +93,11 @@ func (c *command) printWarning(text string) {
 // explainInstallError adds a hint to the error of an App that cannot work on this repository.
 func (c *command) explainInstallError(err error, owner, repo string) error {
 	switch {
-	case errors.Is(err, github.ErrNotInstalled):
+	case errors.Is(err, client.ErrNotInstalled):
 		return hintedError(err, fmt.Sprintf("install the App on %s/%s, or add the repository to its installation", owner, repo))
-	case errors.Is(err, github.ErrSuspended):
+	case errors.Is(err, client.ErrSuspended):
 		return hintedError(err, "unsuspend it in the installation's settings")
-	case github.IsUnauthorized(err):
+	case client.IsUnauthorized(err):
 		return hintedError(err, "GITHUB_APP_ID and the private key must be of the same App, and this machine's clock right")
 	}
 	return withAPIHint(err)
@@ -106,7 +107,7 @@ func (c *command) explainInstallError(err error, owner, repo string) error {
 const maxKeyBytes = 64 << 10
 
 // appFromEnv returns the App that the environment names; nil without one. No error quotes the key.
-func (c *command) appFromEnv() (*github.App, error) {
+func (c *command) appFromEnv() (*client.App, error) {
 	id, key, file := strings.TrimSpace(c.Getenv("GITHUB_APP_ID")), c.Getenv("GITHUB_APP_PRIVATE_KEY"), c.Getenv("GITHUB_APP_PRIVATE_KEY_FILE")
 	switch {
 	case id == "" && key == "" && file == "":
@@ -145,8 +146,8 @@ func (c *command) appFromEnv() (*github.App, error) {
 	if !strings.Contains(key, "\n") { // a shell or an .env file has turned line breaks into \n
 		key = strings.ReplaceAll(key, `\n`, "\n")
 	}
-	app := &github.App{ID: number, Key: []byte(key), Mint: c.maskSecret}
-	if _, err := github.NewClient(github.Options{App: app}); err != nil { // it sends nothing
+	app := &client.App{ID: number, Key: []byte(key), Mint: c.maskSecret}
+	if _, err := client.New(client.Options{App: app}); err != nil { // it sends nothing
 		return nil, usageError(fmt.Errorf("%w (%s)", err, from), hint)
 	}
 	return app, nil
@@ -154,16 +155,16 @@ func (c *command) appFromEnv() (*github.App, error) {
 
 // missingPermissionHint names the permission that the token lacks, if GitHub refused for that reason, and returns "" otherwise.
 func missingPermissionHint(err error) string {
-	var api *github.APIError
+	var api *client.APIError
 	if !errors.As(err, &api) || !api.Missing {
 		return ""
 	}
 	// GitHub names one set of permissions, or alternatives separated by semicolons.
 	first, _, _ := strings.Cut(api.Permission, ";")
-	var need []github.Grant
+	var need []client.Grant
 	for one := range strings.SplitSeq(first, ",") {
 		if name, level, found := strings.Cut(strings.TrimSpace(one), "="); found && name != "" && level != "" && isPlainWord(name) && isPlainWord(level) {
-			need = append(need, github.Grant{Name: name, Level: level})
+			need = append(need, client.Grant{Name: name, Level: level})
 		}
 	}
 	what := "a permission"

@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/review-coordinator/coordinator/internal/github"
+	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
 
@@ -208,11 +208,11 @@ func TestLacking(t *testing.T) {
 		"":                                     "the token lacks a permission: ",
 		"::error::=x,\x1b=y, =, a=b=c, X=read": "the token lacks a permission: ",
 	} {
-		if got := missingPermissionHint(&github.APIError{Status: 403, Missing: true, Permission: header}); !strings.HasPrefix(got, want) {
+		if got := missingPermissionHint(&client.APIError{Status: 403, Missing: true, Permission: header}); !strings.HasPrefix(got, want) {
 			t.Errorf("%q: got %q, want %q", header, got, want)
 		}
 	}
-	if got := missingPermissionHint(&github.APIError{Status: 404}); got != "" {
+	if got := missingPermissionHint(&client.APIError{Status: 404}); got != "" {
 		t.Errorf("got %q", got)
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"strings"
 
 	"github.com/review-coordinator/coordinator/internal/daemon"
-	"github.com/review-coordinator/coordinator/internal/github"
+	"github.com/review-coordinator/coordinator/internal/github/client"
 )
 
 type manifestCmd struct {
@@ -30,20 +30,20 @@ type manifestCmd struct {
 
 // An appPermission is a permission that the App asks for, and why.
 type appPermission struct {
-	github.Grant
+	client.Grant
 	reason string
 }
 
 // appPermissions are the least that the daemon needs.
 var appPermissions = []appPermission{
-	{github.Grant{Name: "actions", Level: "write"}, "read reviewers' runs and logs; run a failed one again, once; cancel one that hangs"},
-	{github.Grant{Name: "checks", Level: "write"}, "write the check; read the checks of other Apps"},
-	{github.Grant{Name: "contents", Level: "read"}, "read the policy on the default branch, and the commits"},
-	{github.Grant{Name: "issues", Level: "read"}, "be told of comments on pull requests"},
-	{github.Grant{Name: mergeQueuesPermission, Level: "read"}, "be told of merge groups: not answered yet, and here so that nobody has to accept it later"},
-	{github.Grant{Name: "metadata", Level: "read"}, "every App has it: the repository, its branches and who may push"},
-	{github.Grant{Name: "pull_requests", Level: "write"}, "read pull requests, files, reviews and threads; ask a reviewer, by a comment too"},
-	{github.Grant{Name: "statuses", Level: "read"}, "read reviewers that set a commit status"},
+	{client.Grant{Name: "actions", Level: "write"}, "read reviewers' runs and logs; run a failed one again, once; cancel one that hangs"},
+	{client.Grant{Name: "checks", Level: "write"}, "write the check; read the checks of other Apps"},
+	{client.Grant{Name: "contents", Level: "read"}, "read the policy on the default branch, and the commits"},
+	{client.Grant{Name: "issues", Level: "read"}, "be told of comments on pull requests"},
+	{client.Grant{Name: mergeQueuesPermission, Level: "read"}, "be told of merge groups: not answered yet, and here so that nobody has to accept it later"},
+	{client.Grant{Name: "metadata", Level: "read"}, "every App has it: the repository, its branches and who may push"},
+	{client.Grant{Name: "pull_requests", Level: "write"}, "read pull requests, files, reviews and threads; ask a reviewer, by a comment too"},
+	{client.Grant{Name: "statuses", Level: "read"}, "read reviewers that set a commit status"},
 }
 
 // An eventSubscription is a webhook event that the App subscribes to, and why.

@@ -3,11 +3,10 @@
 package main
 
 import (
+	"github.com/review-coordinator/coordinator/internal/github/webhook"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/review-coordinator/coordinator/internal/github"
 )
 
 // sentToAll are events that every App is sent; GitHub refuses a manifest that names one.
@@ -38,7 +37,7 @@ func TestTheAppIsToldOfAllThatIsRead(t *testing.T) {
 	}
 	read := 0
 	for _, name := range events {
-		e, err := github.ParseEvent(name, []byte("{}"))
+		e, err := webhook.Parse(name, []byte("{}"))
 		if err == nil && strings.Contains(e.Idle, "names no pull request that we know of") {
 			if slices.Contains(m.Events, name) {
 				t.Errorf("%s is asked for and not read", name)

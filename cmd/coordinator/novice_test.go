@@ -8,7 +8,7 @@ import (
 	"io"
 	"testing"
 
-	"github.com/review-coordinator/coordinator/internal/github"
+	"github.com/review-coordinator/coordinator/internal/github/client"
 )
 
 // TestInterrupted: whoever waits for standard input is ended by a signal, though nobody writes there.
@@ -85,11 +85,11 @@ func TestRefused(t *testing.T) {
 		err  error
 		hint string
 	}{
-		{readAccess, &github.APIError{Status: 404, Method: "GET", Path: "repos/octo/shop/pulls/7"}, "no such repository or pull request, or this token may not see it"},
-		{writeAccess, &github.APIError{Status: 404, Method: "GET", Path: "repos/octo/shop/pulls/7"}, "no such repository or pull request, or this token may not see it"},
-		{writeAccess, &github.APIError{Status: 404, Method: "POST", Path: "repos/octo/shop/check-runs"}, ""},
-		{readAccess, &github.APIError{Status: 403, Method: "GET", Path: "repos/octo/shop/pulls/7", Missing: true}, "the token may not read this: it needs " + readPermissions},
-		{writeAccess, &github.APIError{Status: 403, Method: "GET", Path: "repos/octo/shop/pulls/7", Missing: true}, "the token lacks a permission: give the job " + writePermissions + ", or add it to the App and accept it in its installation"},
+		{readAccess, &client.APIError{Status: 404, Method: "GET", Path: "repos/octo/shop/pulls/7"}, "no such repository or pull request, or this token may not see it"},
+		{writeAccess, &client.APIError{Status: 404, Method: "GET", Path: "repos/octo/shop/pulls/7"}, "no such repository or pull request, or this token may not see it"},
+		{writeAccess, &client.APIError{Status: 404, Method: "POST", Path: "repos/octo/shop/check-runs"}, ""},
+		{readAccess, &client.APIError{Status: 403, Method: "GET", Path: "repos/octo/shop/pulls/7", Missing: true}, "the token may not read this: it needs " + readPermissions},
+		{writeAccess, &client.APIError{Status: 403, Method: "GET", Path: "repos/octo/shop/pulls/7", Missing: true}, "the token lacks a permission: give the job " + writePermissions + ", or add it to the App and accept it in its installation"},
 		{readAccess, errors.New("no route"), ""},
 	} {
 		var got *exitError

@@ -18,6 +18,8 @@ import (
 	"github.com/lmittmann/tint"
 
 	"github.com/review-coordinator/coordinator/internal/github"
+	"github.com/review-coordinator/coordinator/internal/github/client"
+	"github.com/review-coordinator/coordinator/internal/github/webhook"
 	"github.com/review-coordinator/coordinator/internal/loop"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
@@ -79,17 +81,17 @@ func (cmd runCmd) Run(ctx context.Context, c *command) error {
 	if cmd.DryRun {
 		will = readAccess
 	}
-	client, app, err := c.connectGitHub(ctx, owner, name, will)
+	api, app, err := c.connectGitHub(ctx, owner, name, will)
 	if err != nil {
 		return err
 	}
-	forge := github.NewForge(client, app, cmd.Config, c.newLogger())
+	forge := github.NewForge(api, app, cmd.Config, c.newLogger())
 	prs, all, err := cmd.findPulls(ctx, c, forge)
 	switch {
 	case err != nil:
 		return will.explainRefusal(err)
 	case all != "":
-		return sweepCmd{Repo: all, Config: cmd.Config, DryRun: cmd.DryRun}.sweepRepo(ctx, c, client, forge)
+		return sweepCmd{Repo: all, Config: cmd.Config, DryRun: cmd.DryRun}.sweepRepo(ctx, c, api, forge)
 	}
 	lines := &progressLines{w: c.Stdout, manyPulls: len(prs) > 1}
 	results := make([]runResult, len(prs))
@@ -160,7 +162,7 @@ func (cmd runCmd) findPulls(ctx context.Context, c *command, forge *github.Forge
 		prs = append(prs, quorum.PR{Owner: event.Owner, Repo: event.Repo, Number: n})
 	}
 	if len(prs) == 0 && event.Head != "" {
-		if prs, err = forge.PullsOf(ctx, event.Owner, event.Repo, event.Head); err != nil && !github.IsNotFound(err) && !github.IsUnprocessable(err) {
+		if prs, err = forge.PullsOf(ctx, event.Owner, event.Repo, event.Head); err != nil && !client.IsNotFound(err) && !client.IsUnprocessable(err) {
 			return nil, "", err
 		}
 		if len(prs) == 0 {
@@ -176,22 +178,22 @@ func (cmd runCmd) findPulls(ctx context.Context, c *command, forge *github.Forge
 	return prs, "", nil
 }
 
-func readEvent(name, path string) (github.Event, error) {
+func readEvent(name, path string) (webhook.Notice, error) {
 	payload := []byte("{}")
 	switch {
 	case path != "":
 		f, err := os.Open(path)
 		if err != nil {
-			return github.Event{}, usageError(fmt.Errorf("read the event: %w", err), "GITHUB_EVENT_PATH names the file")
+			return webhook.Notice{}, usageError(fmt.Errorf("read the event: %w", err), "GITHUB_EVENT_PATH names the file")
 		}
 		defer f.Close()
-		if payload, err = io.ReadAll(io.LimitReader(f, github.MaxPayload+1)); err != nil {
-			return github.Event{}, usageError(fmt.Errorf("read the event: %w", err), "")
+		if payload, err = io.ReadAll(io.LimitReader(f, webhook.MaxPayload+1)); err != nil {
+			return webhook.Notice{}, usageError(fmt.Errorf("read the event: %w", err), "")
 		}
 	case name != "schedule" && name != "merge_group":
-		return github.Event{}, usageError(errors.New("no pull request: the event has no payload"), "set GITHUB_EVENT_PATH, or name the pull request with --pr")
+		return webhook.Notice{}, usageError(errors.New("no pull request: the event has no payload"), "set GITHUB_EVENT_PATH, or name the pull request with --pr")
 	}
-	return github.ParseEvent(name, payload)
+	return webhook.Parse(name, payload)
 }
 
 // resolveRepo returns the repository that is named, else the job's.
@@ -211,7 +213,7 @@ func splitRepo(repo string) (owner, name string, err error) {
 }
 
 // newTokenClient makes a client with the token of the environment.
-func (c *command) newTokenClient() (*github.Client, error) {
+func (c *command) newTokenClient() (*client.Client, error) {
 	token := c.Getenv("GITHUB_TOKEN")
 	if token == "" {
 		token = c.Getenv("INPUT_TOKEN")
@@ -219,13 +221,13 @@ func (c *command) newTokenClient() (*github.Client, error) {
 	if token == "" {
 		return nil, usageError(errors.New("there is no token"), "set GITHUB_TOKEN: in a job, env: {GITHUB_TOKEN: ${{ github.token }}}; on your machine, export GITHUB_TOKEN=$(gh auth token)")
 	}
-	client, err := github.NewClient(github.Options{
+	api, err := client.New(client.Options{
 		BaseURL: c.Getenv("GITHUB_API_URL"), Token: token, Actions: c.Getenv("GITHUB_ACTIONS") == "true", UserAgent: "review-coordinator", Log: c.newLogger(),
 	})
 	if err != nil {
 		return nil, usageError(err, "")
 	}
-	return client, nil
+	return api, nil
 }
 
 // newLogger returns a logger to standard error with -v, and one that discards everything without.
@@ -242,13 +244,13 @@ const readPermissions = "actions: read, checks: read, contents: read, issues: re
 // explainRefusal adds a hint to a refusal of GitHub's. The repository or pull request was typed by a person, so "not found"
 // may mean a typing mistake.
 func (a access) explainRefusal(err error) error {
-	var api *github.APIError
+	var api *client.APIError
 	var own *exitError
 	switch {
 	case errors.As(err, &own), !errors.As(err, &api):
-	case github.IsNotFound(err) && (api.Method == http.MethodGet || strings.HasSuffix(api.Path, "graphql")): // a write is answered 404 too if the token may not do it
+	case client.IsNotFound(err) && (api.Method == http.MethodGet || strings.HasSuffix(api.Path, "graphql")): // a write is answered 404 too if the token may not do it
 		return hintedError(err, "no such repository or pull request, or this token may not see it")
-	case a == readAccess && github.IsForbidden(err):
+	case a == readAccess && client.IsForbidden(err):
 		return hintedError(err, "the token may not read this: it needs "+readPermissions)
 	}
 	return withAPIHint(err)
@@ -259,7 +261,7 @@ func withAPIHint(err error) error {
 	if hint := missingPermissionHint(err); hint != "" {
 		return hintedError(err, hint)
 	}
-	var api *github.APIError
+	var api *client.APIError
 	if errors.As(err, &api) && api.Hint() != "" {
 		return hintedError(err, api.Hint())
 	}

@@ -29,7 +29,7 @@ import (
 
 	"github.com/review-coordinator/coordinator/internal/daemon"
 	"github.com/review-coordinator/coordinator/internal/dashboard"
-	"github.com/review-coordinator/coordinator/internal/github"
+	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/store"
 )
 
@@ -110,8 +110,8 @@ func (cmd serveCmd) webhookSecrets(c *command) ([]string, error) {
 }
 
 // githubIdentity reads the App or the token that the daemon works with.
-func (cmd serveCmd) githubIdentity(c *command) (github.Options, error) {
-	o := github.Options{UserAgent: "review-coordinator"}
+func (cmd serveCmd) githubIdentity(c *command) (client.Options, error) {
+	o := client.Options{UserAgent: "review-coordinator"}
 	var err error
 	if o.BaseURL, err = c.apiURLFromEnv(); err != nil {
 		return o, err
@@ -134,7 +134,7 @@ func (cmd serveCmd) githubIdentity(c *command) (github.Options, error) {
 // apiURLFromEnv returns GITHUB_API_URL, once it is an address that a token may be sent to; "" if it is not set.
 func (c *command) apiURLFromEnv() (string, error) {
 	api := c.Getenv("GITHUB_API_URL")
-	if _, err := github.NewClient(github.Options{BaseURL: api, Token: "none"}); err != nil { // it sends nothing
+	if _, err := client.New(client.Options{BaseURL: api, Token: "none"}); err != nil { // it sends nothing
 		return "", usageError(err, "GITHUB_API_URL, if it is set, is https://HOST/api/v3")
 	}
 	return api, nil
@@ -199,7 +199,7 @@ type serverConfig struct {
 	AdminElse           string // used if AdminListen is taken; "": then it is an error
 	Database            string // file
 	Secrets             []string
-	GitHub              github.Options
+	GitHub              client.Options
 	Web                 string // GitHub's website; "": derived from the API's address
 	Resync              time.Duration
 	Log                 *slog.Logger
@@ -254,7 +254,7 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 		Now:     o.Now,
 		Log:     o.Log,
 	})
-	o.GitHub.Log, o.GitHub.Now, o.GitHub.Answers, o.GitHub.Reserve, o.GitHub.Observed = o.Log, o.Now, s.answers, true, metrics.Asked
+	o.GitHub.Log, o.GitHub.Now, o.GitHub.Cache, o.GitHub.Reserve, o.GitHub.Observed = o.Log, o.Now, s.answers, true, metrics.Asked
 	if s.host, err = newHost(o.GitHub); err != nil {
 		return nil, usageError(err, "GITHUB_TOKEN holds the token and nothing else")
 	}
@@ -290,7 +290,7 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 const listenHint = "write it as HOST:PORT, with an address of this machine: 127.0.0.1:8080, or 0.0.0.0:8080 for all that it has"
 
 // identityName describes the daemon's identity for its log.
-func identityName(o github.Options) string {
+func identityName(o client.Options) string {
 	if o.App != nil {
 		return "App " + strconv.FormatInt(o.App.ID, 10)
 	}
@@ -410,9 +410,9 @@ func (cmd serveCmd) printCheck(ctx context.Context, c *command, s *server) error
 func hintNotGitHub(err error) error {
 	var said *exitError
 	switch {
-	case errors.Is(err, github.ErrTransport) && strings.Contains(err.Error(), "answer is no JSON"):
+	case errors.Is(err, client.ErrTransport) && strings.Contains(err.Error(), "answer is no JSON"):
 		return hintedError(err, "something else answered: a proxy's page, or GITHUB_API_URL is GitHub's website; of a GitHub Enterprise Server the API is https://HOST/api/v3")
-	case github.IsForbidden(err) && !errors.As(err, &said):
+	case client.IsForbidden(err) && !errors.As(err, &said):
 		return hintedError(err, "a proxy or a firewall may have answered, or GitHub takes no requests from this machine's address: look at the organisation's or the server's list of allowed addresses")
 	}
 	return err

@@ -19,6 +19,8 @@ import (
 
 	"github.com/review-coordinator/coordinator/internal/daemon"
 	"github.com/review-coordinator/coordinator/internal/github"
+	"github.com/review-coordinator/coordinator/internal/github/client"
+	"github.com/review-coordinator/coordinator/internal/github/webhook"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/report"
 )
@@ -39,8 +41,8 @@ type headWrite struct {
 	at     time.Time
 }
 
-func newHost(o github.Options) (*host, error) {
-	fleet, err := github.NewFleet(github.FleetOptions{PoolOptions: github.PoolOptions{Options: o}})
+func newHost(o client.Options) (*host, error) {
+	fleet, err := github.NewFleet(github.FleetOptions{PoolOptions: client.PoolOptions{Options: o}})
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +55,7 @@ func (h *host) Leave(tenant int64) { h.fleet.Leave(tenant) }
 
 // Read says what a delivery is about. Which installation it is of matters only to an App: a personal token is one tenant.
 func (h *host) Read(event string, payload []byte) (daemon.Notice, error) {
-	e, err := github.ParseEvent(event, payload)
+	e, err := webhook.Parse(event, payload)
 	if err != nil {
 		return daemon.Notice{}, err
 	}
@@ -77,21 +79,21 @@ func (h *host) Read(event string, payload []byte) (daemon.Notice, error) {
 	return n, nil
 }
 
-func kindOf(c github.Concern) daemon.NoticeKind {
+func kindOf(c webhook.Concern) daemon.NoticeKind {
 	switch c {
-	case github.ConcernPulls:
+	case webhook.ConcernPulls:
 		return daemon.AboutPulls
-	case github.ConcernHead:
+	case webhook.ConcernHead:
 		return daemon.AboutHead
-	case github.ConcernRepo:
+	case webhook.ConcernRepo:
 		return daemon.AboutRepo
-	case github.ConcernInstallation:
+	case webhook.ConcernInstallation:
 		return daemon.AboutTenant
-	case github.ConcernGone:
+	case webhook.ConcernGone:
 		return daemon.TenantGone
-	case github.ConcernSuspended:
+	case webhook.ConcernSuspended:
 		return daemon.TenantSuspended
-	case github.ConcernNothing:
+	case webhook.ConcernNothing:
 	}
 	return daemon.AboutNothing
 }
@@ -219,7 +221,7 @@ func (s *site) PullsOf(ctx context.Context, owner, repo, sha string) ([]quorum.P
 		return nil, err
 	}
 	prs, err := f.PullsOf(ctx, owner, repo, sha)
-	if github.IsUnprocessable(err) { // no such commit
+	if client.IsUnprocessable(err) { // no such commit
 		return nil, nil
 	}
 	return prs, classed(err)
@@ -265,23 +267,23 @@ func (e classedError) Unwrap() []error { return []error{e.error, e.class} }
 func classed(err error) error {
 	var class error
 	var unpublishable *github.UnpublishableError
-	var api *github.APIError
+	var api *client.APIError
 	switch {
 	case err == nil:
 		return nil
 	case github.IsMoved(err):
 		class = daemon.ErrMoved
-	case errors.Is(err, github.ErrNotInstalled):
+	case errors.Is(err, client.ErrNotInstalled):
 		class = daemon.ErrNoTenant
-	case errors.Is(err, github.ErrSuspended):
+	case errors.Is(err, client.ErrSuspended):
 		class = daemon.ErrSuspended
-	case github.IsUnauthorized(err):
+	case client.IsUnauthorized(err):
 		class = daemon.ErrUnauthorized
-	case errors.As(err, &unpublishable), github.IsNotFound(err), github.IsGone(err):
+	case errors.As(err, &unpublishable), client.IsNotFound(err), client.IsGone(err):
 		class = daemon.ErrGone
 	case errors.As(err, &api) && api.Status == http.StatusMovedPermanently: // it has another name now, and another key
 		class = daemon.ErrGone
-	case github.IsForbidden(err):
+	case client.IsForbidden(err):
 		class = daemon.ErrForbidden
 	default:
 		return err
@@ -292,7 +294,7 @@ func classed(err error) error {
 // signedIn classes an error of the App's own endpoints. There 404 says that GitHub does not know the App, not that what a key
 // names is gone.
 func signedIn(err error) error {
-	if github.IsNotFound(err) {
+	if client.IsNotFound(err) {
 		return classedError{err, daemon.ErrUnauthorized}
 	}
 	return classed(err)
@@ -316,7 +318,7 @@ func (h *host) check(ctx context.Context, c *command) error {
 	if err != nil {
 		return h.unreached(c, err)
 	}
-	var need []github.Grant // without issues, for one, GitHub sends no comments
+	var need []client.Grant // without issues, for one, GitHub sends no comments
 	for _, p := range appPermissions {
 		if p.Name != mergeQueuesPermission {
 			need = append(need, p.Grant)
@@ -358,9 +360,9 @@ func untold(events []string) (missing []string) {
 // unreached says what to do when GitHub did not answer, or refused us.
 func (h *host) unreached(c *command, err error) error {
 	switch {
-	case errors.Is(err, github.ErrTransport):
+	case errors.Is(err, client.ErrTransport):
 		return hintedError(err, "may this machine reach GitHub's API, and is GITHUB_API_URL right? serve starts all the same, and waits for GitHub")
-	case github.IsNotFound(err):
+	case client.IsNotFound(err):
 		return hintedError(err, "is GITHUB_API_URL the API of the GitHub that the App or the token is of?")
 	case !h.app:
 		return withAPIHint(err)

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/review-coordinator/coordinator/internal/daemon"
-	"github.com/review-coordinator/coordinator/internal/github"
+	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
@@ -17,7 +17,7 @@ import (
 // What an event is to the daemon: news of our own check is none, but whoever presses "Re-run" on it is heard.
 func TestHostReads(t *testing.T) {
 	hub := sandbox.NewHub(sandbox.HubOptions{App: sandbox.App{Slug: "quorum-app", ID: 4711}})
-	open := func(o github.Options) *host {
+	open := func(o client.Options) *host {
 		o.BaseURL, o.Transport = "https://api.github.com", hub
 		h, err := newHost(o)
 		if err != nil {
@@ -25,11 +25,11 @@ func TestHostReads(t *testing.T) {
 		}
 		return h
 	}
-	app, unnamed := open(github.Options{App: &github.App{ID: 4711, Key: testKey()}}), open(github.Options{App: &github.App{ID: 4711, Key: testKey()}})
+	app, unnamed := open(client.Options{App: &client.App{ID: 4711, Key: testKey()}}), open(client.Options{App: &client.App{ID: 4711, Key: testKey()}})
 	if _, err := app.fleet.Slug(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	person := open(github.Options{Token: "ghp_alice"})
+	person := open(client.Options{Token: "ghp_alice"})
 
 	head := strings.Repeat("a", 40)
 	check := func(action, app string) string {

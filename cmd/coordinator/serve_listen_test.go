@@ -21,7 +21,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/review-coordinator/coordinator/internal/github"
+	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
 
@@ -76,7 +76,7 @@ func piping(t *testing.T) (hooks, admin *piped, stop func()) {
 	hooks, admin = newPiped(t), newPiped(t)
 	s, err := openServer(ctx, serverConfig{
 		Listen: "hooks:80", AdminListen: "admin:80", Database: filepath.Join(t.TempDir(), "c.db"), Secrets: []string{loadSecret},
-		GitHub: github.Options{BaseURL: "https://api.github.com", Transport: hub, App: &github.App{ID: 4711, Key: testKey()}},
+		GitHub: client.Options{BaseURL: "https://api.github.com", Transport: hub, App: &client.App{ID: 4711, Key: testKey()}},
 		Resync: 5 * time.Minute, Log: slog.New(slog.DiscardHandler), Now: time.Now,
 		Bind: func(_ context.Context, address string) (net.Listener, error) {
 			if address == "admin:80" {
@@ -102,8 +102,8 @@ func piping(t *testing.T) (hooks, admin *piped, stop func()) {
 // The first line of the log says as whom it works, where GitHub is, and how often it asks.
 func TestServeSaysWhatItIs(t *testing.T) {
 	testKey()
-	for want, o := range map[string]github.Options{
-		`identity="App 4711" api=https://ghe.example/api/v3 resync=5m0s`:     {BaseURL: "https://ghe.example/api/v3", App: &github.App{ID: 4711, Key: testKey()}},
+	for want, o := range map[string]client.Options{
+		`identity="App 4711" api=https://ghe.example/api/v3 resync=5m0s`:     {BaseURL: "https://ghe.example/api/v3", App: &client.App{ID: 4711, Key: testKey()}},
 		`identity="a personal token" api=https://api.github.com resync=5m0s`: {Token: checkToken},
 	} {
 		synctest.Test(t, func(t *testing.T) {

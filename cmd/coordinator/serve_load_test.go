@@ -24,7 +24,7 @@ import (
 
 	"github.com/review-coordinator/coordinator/internal/daemon"
 	"github.com/review-coordinator/coordinator/internal/dashboard"
-	"github.com/review-coordinator/coordinator/internal/github"
+	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
@@ -92,7 +92,7 @@ func startUnderLoad(t *testing.T, installations, repositories int) *underLoad {
 	var err error
 	l.server, err = openServer(t.Context(), serverConfig{
 		Listen: "127.0.0.1:0", AdminListen: "127.0.0.1:0", Database: filepath.Join(t.TempDir(), "c.db"), Secrets: []string{loadSecret},
-		GitHub: github.Options{BaseURL: "https://api.github.com", Transport: l.github, App: &github.App{ID: 4711, Key: testKey()}},
+		GitHub: client.Options{BaseURL: "https://api.github.com", Transport: l.github, App: &client.App{ID: 4711, Key: testKey()}},
 		Resync: 5 * time.Minute, Log: slog.New(slog.DiscardHandler), Now: time.Now,
 		Tune: func(c *daemon.Config) {
 			c.Looked = func(pr quorum.PR, _ dashboard.Sight) {

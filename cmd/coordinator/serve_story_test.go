@@ -28,7 +28,7 @@ import (
 
 	"github.com/review-coordinator/coordinator/internal/daemon"
 	"github.com/review-coordinator/coordinator/internal/dashboard"
-	"github.com/review-coordinator/coordinator/internal/github"
+	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 	"github.com/review-coordinator/coordinator/internal/store"
 	"github.com/review-coordinator/coordinator/internal/story"
@@ -60,11 +60,11 @@ func inBubble(t *testing.T, hub *sandbox.Hub, dir, token string) *bubbled {
 		t.Fatal(err)
 	}
 	metrics := daemon.NewMetrics(daemon.MetricsOptions{})
-	o := github.Options{BaseURL: "https://api.github.com", Transport: hub, Reserve: true, Now: time.Now, Observed: metrics.Asked}
+	o := client.Options{BaseURL: "https://api.github.com", Transport: hub, Reserve: true, Now: time.Now, Observed: metrics.Asked}
 	if token != "" {
 		o.Token = token
 	} else {
-		o.App = &github.App{ID: hub.App().ID, Key: testKey()}
+		o.App = &client.App{ID: hub.App().ID, Key: testKey()}
 	}
 	h, err := newHost(o)
 	if err != nil {

@@ -27,7 +27,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/review-coordinator/coordinator/internal/github"
+	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 	"github.com/review-coordinator/coordinator/internal/store"
 )
@@ -431,7 +431,7 @@ func TestFailedDeliveriesAreFoundByAWrongClock(t *testing.T) {
 			g := sandbox.New(sandbox.Options{Owner: "acme", Repo: "shop", App: hub.App()})
 			hub.Add(77, g)
 			now := func() time.Time { return time.Now().Add(off) }
-			h, err := newHost(github.Options{BaseURL: "https://api.github.com", Transport: hub, App: &github.App{ID: 4711, Key: testKey()}, Now: now, Reserve: true})
+			h, err := newHost(client.Options{BaseURL: "https://api.github.com", Transport: hub, App: &client.App{ID: 4711, Key: testKey()}, Now: now, Reserve: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -469,7 +469,7 @@ func TestTheDaemonTellsNoSecret(t *testing.T) {
 		talk := echoing{hub: hub, add: func(s string) { said.mu.Lock(); defer said.mu.Unlock(); said.tokens = append(said.tokens, s) }}
 		s, err := openServer(t.Context(), serverConfig{
 			Listen: "127.0.0.1:0", AdminListen: "127.0.0.1:0", Database: filepath.Join(t.TempDir(), "c.db"), Secrets: []string{loadSecret},
-			GitHub: github.Options{BaseURL: "https://api.github.com", Transport: talk, App: &github.App{ID: 4711, Key: testKey()}},
+			GitHub: client.Options{BaseURL: "https://api.github.com", Transport: talk, App: &client.App{ID: 4711, Key: testKey()}},
 			Resync: 5 * time.Minute, Log: slog.New(slog.NewTextHandler(&said, &slog.HandlerOptions{Level: slog.LevelDebug})), Now: time.Now,
 		})
 		if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/sethvargo/go-githubactions"
 
 	"github.com/review-coordinator/coordinator/internal/github"
+	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/loop"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
@@ -63,15 +64,15 @@ func (cmd sweepCmd) Run(ctx context.Context, c *command) error {
 	if cmd.DryRun {
 		will = readAccess
 	}
-	client, app, err := c.connectGitHub(ctx, owner, name, will)
+	api, app, err := c.connectGitHub(ctx, owner, name, will)
 	if err != nil {
 		return err
 	}
-	return cmd.sweepRepo(ctx, c, client, github.NewForge(client, app, cmd.Config, c.newLogger()))
+	return cmd.sweepRepo(ctx, c, api, github.NewForge(api, app, cmd.Config, c.newLogger()))
 }
 
 // sweepRepo evaluates the pull requests of cmd.Repo that need a look.
-func (cmd sweepCmd) sweepRepo(ctx context.Context, c *command, client *github.Client, forge *github.Forge) error {
+func (cmd sweepCmd) sweepRepo(ctx context.Context, c *command, api *client.Client, forge *github.Forge) error {
 	owner, name, err := splitRepo(cmd.Repo)
 	if err != nil {
 		return err
@@ -100,7 +101,7 @@ func (cmd sweepCmd) sweepRepo(ctx context.Context, c *command, client *github.Cl
 		BatchDelay: time.Duration(open.Sweep.BatchDelay), ItemDelay: time.Duration(open.Sweep.ItemDelay),
 		Retries: open.Sweep.MaxRetries, Base: time.Duration(open.Sweep.Backoff.Base), Max: time.Duration(open.Sweep.Backoff.Max),
 		Limit: open.Sweep.Limit, Threshold: open.Threshold,
-		Spent: func() string { return budgetSpent(client.Budget(), time.Now()) },
+		Spent: func() string { return budgetSpent(api.Budget(), time.Now()) },
 	}
 	if cmd.Limit != nil {
 		s.Limit = *cmd.Limit
@@ -130,7 +131,7 @@ func (cmd sweepCmd) sweepRepo(ctx context.Context, c *command, client *github.Cl
 
 // budgetSpent returns the reason to stop once a fifth of the hour's requests is left, which the repository's jobs need; ""
 // while there is more.
-func budgetSpent(b github.Budget, now time.Time) string {
+func budgetSpent(b client.Budget, now time.Time) string {
 	if b.Limit == 0 || b.Left*5 > b.Limit || now.After(b.Reset) {
 		return ""
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/review-coordinator/coordinator/internal/config"
 	"github.com/review-coordinator/coordinator/internal/github"
+	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/loop"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/report"
@@ -219,13 +220,13 @@ func TestSweepBar(t *testing.T) {
 func TestSpent(t *testing.T) {
 	now := time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC)
 	for _, test := range []struct {
-		b    github.Budget
+		b    client.Budget
 		want string
 	}{
-		{github.Budget{}, ""},
-		{github.Budget{Left: 201, Limit: 1000, Reset: now.Add(time.Hour)}, ""},
-		{github.Budget{Left: 200, Limit: 1000, Reset: now.Add(time.Hour)}, "20 % of the rate budget is left (200 of 1000 requests until 10:00 UTC)"},
-		{github.Budget{Left: 0, Limit: 1000, Reset: now.Add(-time.Second)}, ""},
+		{client.Budget{}, ""},
+		{client.Budget{Left: 201, Limit: 1000, Reset: now.Add(time.Hour)}, ""},
+		{client.Budget{Left: 200, Limit: 1000, Reset: now.Add(time.Hour)}, "20 % of the rate budget is left (200 of 1000 requests until 10:00 UTC)"},
+		{client.Budget{Left: 0, Limit: 1000, Reset: now.Add(-time.Second)}, ""},
 	} {
 		if got := budgetSpent(test.b, now); got != test.want {
 			t.Errorf("%+v: %q, want %q", test.b, got, test.want)

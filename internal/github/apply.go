@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/report"
 )
@@ -102,7 +103,7 @@ func (f *Forge) cancel(ctx context.Context, pr quorum.PR, a quorum.Action) (quor
 		return void(err)
 	}
 	_, err := f.client.Send(ctx, http.MethodPost, f.runPath(pr, a, "cancel"), nil, nil)
-	if IsConflict(err) { // it has just ended
+	if client.IsConflict(err) { // it has just ended
 		return quorum.Result{State: quorum.ResultVoid}, nil
 	}
 	return outcome(err)
@@ -163,7 +164,7 @@ func needs(a quorum.Action) string {
 
 // says reports whether GitHub's refusal holds that phrase.
 func says(err error, phrase string) bool {
-	var api *APIError
+	var api *client.APIError
 	return errors.As(err, &api) && strings.Contains(strings.ToLower(api.Message), phrase)
 }
 
@@ -172,11 +173,11 @@ func outcome(err error) (quorum.Result, error) {
 	if err == nil {
 		return quorum.Result{State: quorum.ResultDone}, nil
 	}
-	var limit *LimitError
+	var limit *client.LimitError
 	if errors.As(err, &limit) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return quorum.Result{}, err
 	}
-	var api *APIError
+	var api *client.APIError
 	if !errors.As(err, &api) {
 		return quorum.Result{State: quorum.ResultFailed}, nil
 	}

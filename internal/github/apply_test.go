@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/review-coordinator/coordinator/internal/github"
+	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
@@ -239,10 +239,10 @@ func TestApplyStops(t *testing.T) {
 		is    func(error) bool
 	}{
 		"a limit": {sandbox.Fault{Status: 403, Body: `{"message":"You have exceeded a secondary rate limit."}`, Header: []string{"Retry-After: 60"}}, func(err error) bool {
-			var limit *github.LimitError
+			var limit *client.LimitError
 			return errors.As(err, &limit) && limit.Until.After(time.Now())
 		}},
-		"a token that is not taken": {sandbox.Fault{Status: 401, Body: `{"message":"Bad credentials"}`}, github.IsUnauthorized},
+		"a token that is not taken": {sandbox.Fault{Status: 401, Body: `{"message":"Bad credentials"}`}, client.IsUnauthorized},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {

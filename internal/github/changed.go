@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
@@ -45,7 +46,7 @@ func (f *Forge) Changed(ctx context.Context, owner, repo string, since time.Time
 	if r.File.State != quorum.FileValid {
 		r.Policy = quorum.Policy{}
 	}
-	path := repoPath(owner, repo, "pulls") + "?state=open&sort=updated&direction=desc&per_page=100"
+	path := client.RepoPath(owner, repo, "pulls") + "?state=open&sort=updated&direction=desc&per_page=100"
 	seen := map[int]bool{} // the list moves while it is read
 	for range maxPages {
 		page, answer, err := onePage[recentPull](ctx, f, path, "")

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/github/client"
+	"github.com/review-coordinator/coordinator/internal/github/untrusted"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
@@ -146,7 +148,7 @@ func (l *look) parts(ctx context.Context, g group, sc scene, early bool) {
 // unknown reports whether GitHub does not know a head, or has another.
 func unknown(err error) bool {
 	var m moved
-	return errors.As(err, &m) || IsNotFound(err) || IsUnprocessable(err) || IsConflict(err)
+	return errors.As(err, &m) || client.IsNotFound(err) || client.IsUnprocessable(err) || client.IsConflict(err)
 }
 
 // talks reports whether the conversation will be needed, as far as that can be known before anything is read.
@@ -252,7 +254,7 @@ func (c conversation) dismissed(review int64) bool {
 type sight struct {
 	file   quorum.PolicyFile
 	policy quorum.Policy
-	src    sum
+	src    untrusted.Digest
 	named  bool // the conversation names the file as REST does, by its content's own hash: it is no link, nor too large
 }
 

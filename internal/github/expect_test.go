@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/github"
+	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/report"
 	"github.com/review-coordinator/coordinator/internal/sandbox"
@@ -396,9 +397,9 @@ func TestNothingSlipsBetweenConversationAndTexts(t *testing.T) {
 func (w *world) last7() int64 {
 	w.t.Helper()
 	probe := *w
-	client, err := github.NewClient(github.Options{Token: "ghs_x", Transport: w.g})
+	api, err := client.New(client.Options{Token: "ghs_x", Transport: w.g})
 	w.must(err)
-	probe.forge = github.NewForge(client, github.ActionsApp, "", nil)
+	probe.forge = github.NewForge(api, github.ActionsApp, "", nil)
 	_, s := probe.observe()
 	var id int64
 	for _, all := range [][]quorum.Text{s.Comments, s.Reviews} {

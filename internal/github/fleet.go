@@ -11,19 +11,20 @@ import (
 	"sync"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
 // FleetOptions say which App, and where. They show no token and no key, as [Options] does not.
 type FleetOptions struct {
-	PoolOptions        // with a Token instead of an App the one tenant is 0
-	Config      string // path of the policy file; "": the two default ones
+	client.PoolOptions        // with a Token instead of an App the one tenant is 0
+	Config             string // path of the policy file; "": the two default ones
 }
 
 // A Fleet is an App with a forge for each of its installations, or a personal token with one. It may be used by several
 // goroutines.
 type Fleet struct {
-	*Pool
+	*client.Pool
 	config string
 	now    func() time.Time
 	log    *slog.Logger
@@ -40,7 +41,7 @@ func NewFleet(o FleetOptions) (*Fleet, error) {
 	if o.App == nil {
 		o.Slug = cmp.Or(o.Slug, ActionsApp) // as whoever has no App; a personal token writes statuses
 	}
-	pool, err := NewPool(o.PoolOptions)
+	pool, err := client.NewPool(o.PoolOptions)
 	if err != nil {
 		return nil, err
 	}

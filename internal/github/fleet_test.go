@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/github"
+	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/loop"
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
@@ -28,7 +29,7 @@ func appKey(t testing.TB) []byte {
 func newFleet(t testing.TB, hub *sandbox.Hub, change ...func(*github.FleetOptions)) *github.Fleet {
 	t.Helper()
 	var o github.FleetOptions
-	o.App, o.Transport, o.Slug = &github.App{ID: 4711, Key: appKey(t)}, hub, "quorum-app"
+	o.App, o.Transport, o.Slug = &client.App{ID: 4711, Key: appKey(t)}, hub, "quorum-app"
 	for _, f := range change {
 		f(&o)
 	}
@@ -64,7 +65,7 @@ func TestEnterIsOneForge(t *testing.T) {
 }
 
 func TestFleetOfAToken(t *testing.T) {
-	w := newWorld(t)
+	w := newWorld(t, asCarol)
 	var o github.FleetOptions
 	o.Token, o.Transport = "ghp_x", w.g
 	f := do[*github.Fleet](t)(github.NewFleet(o))
@@ -81,8 +82,8 @@ func TestFleetOfAToken(t *testing.T) {
 	if n := w.asked(); n.all != 0 {
 		t.Errorf("asked %+v", n)
 	}
-	if login := do[string](t)(f.Login(t.Context())); login == "" {
-		t.Error("the token is nobody's")
+	if login := do[string](t)(f.Login(t.Context())); login != "carol" {
+		t.Errorf("the token is %q's", login)
 	}
 	if _, err := github.NewFleet(github.FleetOptions{}); err == nil {
 		t.Error("a fleet of nobody")
@@ -91,7 +92,7 @@ func TestFleetOfAToken(t *testing.T) {
 
 func TestFleetKeepsItsSecrets(t *testing.T) {
 	var o github.FleetOptions
-	o.App, o.Token, o.Slug = &github.App{ID: 4711, Key: appKey(t)}, "ghs_canary0123456789", "quorum-app"
+	o.App, o.Token, o.Slug = &client.App{ID: 4711, Key: appKey(t)}, "ghs_canary0123456789", "quorum-app"
 	f := do[*github.Fleet](t)(github.NewFleet(o))
 	var shown bytes.Buffer
 	fmt.Fprintf(&shown, "%v %+v %#v %v %+v %#v", o, o, o, f, f, f)

@@ -1,3 +1,7 @@
+// Package github is GitHub as the loop needs it: it observes a pull request, applies what was decided, and writes the check.
+// It promises that an observation is whole or an error and never a smaller truth, that an effect which does not hold any more
+// is not carried out, and that a check which reads as it should is not written again. With the packages below it, it is the
+// only one that talks to GitHub.
 package github
 
 import (
@@ -10,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/report"
 )
@@ -23,7 +28,7 @@ const ActionsApp = "github-actions"
 // What it remembers between two looks at a pull request are answers of GitHub's that cost a request to ask again; it
 // never decides by them what GitHub could have changed. A new Forge comes to the same observations.
 type Forge struct {
-	client *Client
+	client *client.Client
 	app    string // slug of the App as which we write
 	config string // path of the policy; "": the two default ones
 	policy []byte // instead of the default branch's; nil: that one
@@ -41,7 +46,7 @@ type Forge struct {
 
 // NewForge returns a forge that works through c. app is the slug of the App as which c writes check runs; config is the
 // path of the policy file on the default branch, or "" for the default ones.
-func NewForge(c *Client, app, config string, log *slog.Logger) *Forge {
+func NewForge(c *client.Client, app, config string, log *slog.Logger) *Forge {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
@@ -95,7 +100,7 @@ func (f *Forge) CheckID(pr quorum.PR) (id int64, page string) {
 
 // PullsOf returns the open pull requests whose head is sha; a fork's too, which events do not name.
 func (f *Forge) PullsOf(ctx context.Context, owner, repo, sha string) (prs []quorum.PR, err error) {
-	pulls, err := pages[restPull](ctx, f, nil, repoPath(owner, repo, "commits", sha, "pulls")+"?per_page=100", "")
+	pulls, err := pages[restPull](ctx, f, nil, client.RepoPath(owner, repo, "commits", sha, "pulls")+"?per_page=100", "")
 	for _, p := range pulls {
 		if p.State == "open" && p.Head.SHA == sha {
 			prs = append(prs, quorum.PR{Owner: owner, Repo: repo, Number: p.Number})
@@ -117,7 +122,7 @@ func IsMoved(err error) bool {
 }
 
 func (f *Forge) path(pr quorum.PR, parts ...string) string {
-	return repoPath(pr.Owner, pr.Repo, parts...)
+	return client.RepoPath(pr.Owner, pr.Repo, parts...)
 }
 
 // changes notes whether any answer of a look was new.
@@ -161,7 +166,7 @@ func pages[T any](ctx context.Context, f *Forge, seen *changes, path, key string
 }
 
 // onePage reads a page of a list. The long lists are read in one go; their arrays have names of their own.
-func onePage[T any](ctx context.Context, f *Forge, path, key string) (page []T, answer Answer, err error) {
+func onePage[T any](ctx context.Context, f *Forge, path, key string) (page []T, answer client.Response, err error) {
 	var within struct {
 		Checks *[]T `json:"check_runs"`
 		Runs   *[]T `json:"workflow_runs"`
@@ -184,14 +189,14 @@ func onePage[T any](ctx context.Context, f *Forge, path, key string) (page []T, 
 		if raw, there := other[key]; !there {
 			found = nil
 		} else if json.Unmarshal(raw, &page) != nil {
-			err = fmt.Errorf("read %s: %w", path, ErrTransport)
+			err = fmt.Errorf("read %s: %w", path, client.ErrTransport)
 		}
 	}
 	switch {
 	case err != nil:
 		return nil, answer, err
 	case found == nil:
-		return nil, answer, fmt.Errorf("read %s: the answer has no %q: %w", path, key, ErrTransport)
+		return nil, answer, fmt.Errorf("read %s: the answer has no %q: %w", path, key, client.ErrTransport)
 	}
 	return *found, answer, nil
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/github"
+	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/loop"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/report"
@@ -41,7 +42,7 @@ reviewers:
 type world struct {
 	t      testing.TB
 	g      *sandbox.GitHub
-	client *github.Client
+	client *client.Client
 	forge  *github.Forge
 	loop   *loop.Reconciler
 	last   loop.Look
@@ -86,12 +87,12 @@ func (w *world) replica(s setup) {
 	if s.wire != nil {
 		transport = s.wire(w.g)
 	}
-	client, err := github.NewClient(github.Options{Token: s.token, Transport: transport, Now: s.now})
+	api, err := client.New(client.Options{Token: s.token, Transport: transport, Now: s.now})
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.client = client
-	w.forge = github.NewForge(client, github.ActionsApp, "", slog.New(slog.DiscardHandler))
+	w.client = api
+	w.forge = github.NewForge(api, github.ActionsApp, "", slog.New(slog.DiscardHandler))
 	w.forge.SetClock(s.now)
 	w.loop = &loop.Reconciler{Forge: w.forge, Now: s.now, Seen: func(l loop.Look) { w.last = l }}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/github/untrusted"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/report"
 )
@@ -265,7 +266,7 @@ type edit struct {
 	updated, edited time.Time
 	editor          quorum.Account
 	author          string // login
-	body            sum
+	body            untrusted.Digest
 }
 
 // carrier is an earlier commit with what it carries.
@@ -287,7 +288,7 @@ func (c conversation) of(sha string) carrier {
 }
 
 func (e graphEdit) edit() edit {
-	return edit{updated: e.Updated, edited: e.Edited, editor: e.Editor.account(), author: e.Author.account().Login, body: sumOf(e.Body)}
+	return edit{updated: e.Updated, edited: e.Edited, editor: e.Editor.account(), author: e.Author.account().Login, body: untrusted.DigestOf(e.Body)}
 }
 
 // converse asks the query, page by page. Even if the head is another one it tells which blob stands at policy on the default

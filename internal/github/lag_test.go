@@ -14,7 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/review-coordinator/coordinator/internal/github"
+	"github.com/review-coordinator/coordinator/internal/github/client"
+	"github.com/review-coordinator/coordinator/internal/github/webhook"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
@@ -259,7 +260,7 @@ func TestWhatAnEventToldIsWaitedFor(t *testing.T) {
 // touch is what the event called name says of pull request 7.
 func (w *world) touch(name, action, what string) quorum.Touch {
 	w.t.Helper()
-	e, err := github.ParseEvent(name, fmt.Appendf(nil, `{"action":%q,%s,"pull_request":{"number":7},"issue":{"number":7,"pull_request":{}},"repository":{"full_name":"acme/shop"}}`, action, what))
+	e, err := webhook.Parse(name, fmt.Appendf(nil, `{"action":%q,%s,"pull_request":{"number":7},"issue":{"number":7,"pull_request":{}},"repository":{"full_name":"acme/shop"}}`, action, what))
 	w.must(err)
 	return e.Touch
 }
@@ -381,7 +382,7 @@ func TestA404OfAPart(t *testing.T) {
 			w.g.Fault(fault)
 			_, _, err := w.forge.Observe(t.Context(), w.pr)
 			var again interface{ Temporary() bool }
-			if github.IsNotFound(err) || !errors.As(err, &again) {
+			if client.IsNotFound(err) || !errors.As(err, &again) {
 				t.Errorf("%s: %v", part, err)
 			}
 		})
@@ -389,7 +390,7 @@ func TestA404OfAPart(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.look()
-		if _, _, err := w.forge.Observe(t.Context(), quorum.PR{Owner: "acme", Repo: "shop", Number: 99}); !github.IsNotFound(err) {
+		if _, _, err := w.forge.Observe(t.Context(), quorum.PR{Owner: "acme", Repo: "shop", Number: 99}); !client.IsNotFound(err) {
 			t.Errorf("one that is not there: %v", err)
 		}
 	})

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/config"
+	"github.com/review-coordinator/coordinator/internal/github/untrusted"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
@@ -38,7 +39,7 @@ type Memories struct {
 // policyKey is what a policy depends on: many repositories have the same file.
 type policyKey struct {
 	path string
-	src  sum
+	src  untrusted.Digest
 }
 
 // memoryKey tells the same pull request apart as two Forges see it.
@@ -80,22 +81,22 @@ type news struct {
 
 // known is what looks and writes have shown.
 type known struct {
-	last      scene     // as of the last look
-	head      string    // of what follows
-	checks    sum       // the check runs of others, as of the last look
-	siblings  []int     // the other pull requests of the head, as of the last look
-	own       []written // our checks on the head, as of the last look or write
-	former    []written // our open checks on the head before, as of the last look or write there
-	formerly  string    // that head
+	last      scene            // as of the last look
+	head      string           // of what follows
+	checks    untrusted.Digest // the check runs of others, as of the last look
+	siblings  []int            // the other pull requests of the head, as of the last look
+	own       []written        // our checks on the head, as of the last look or write
+	former    []written        // our open checks on the head before, as of the last look or write there
+	formerly  string           // that head
 	statuses  []quorum.Status
 	beside    bool // a check run of our name stands on the head, though we write a status
 	threads   conversation
-	keptFor   sum       // the reviewers whose long words threads holds
-	asked     bool      // threads holds an answer for head
-	early     bool      // threads was asked for beside what turned out to be news
-	serially  bool      // REST and GraphQL show the texts differently: they cannot be read side by side
-	odd       []int64   // texts of which REST and GraphQL told different things at the last look
-	oddSince  time.Time // when the newest of them was first found
+	keptFor   untrusted.Digest // the reviewers whose long words threads holds
+	asked     bool             // threads holds an answer for head
+	early     bool             // threads was asked for beside what turned out to be news
+	serially  bool             // REST and GraphQL show the texts differently: they cannot be read side by side
+	odd       []int64          // texts of which REST and GraphQL told different things at the last look
+	oddSince  time.Time        // when the newest of them was first found
 	wake      time.Time
 	byThreads bool // resolving a thread may change the decision
 	logs      map[int64]quorum.Job
@@ -116,7 +117,7 @@ type toldText struct {
 	ref       quorum.TextRef
 	author    string    // login
 	at        time.Time // when it was edited last; zero: not known, as of a review, whose edits REST does not date
-	sum       string    // shortSum of what it says then; "": not known
+	sum       string    // ShortDigest of what it says then; "": not known
 	dismissed bool
 	since     time.Time // when it was told
 }
@@ -128,7 +129,7 @@ func (h toldText) shown(t quorum.Text) bool {
 		return false
 	}
 	newer := !h.at.IsZero() && at.After(h.at) // it was edited since, and may say something else
-	return newer || h.sum == "" || h.sum == shortSum(t.Body)
+	return newer || h.sum == "" || h.sum == untrusted.ShortDigest(t.Body)
 }
 
 // ownCheck is a check run of ours with what it says.
@@ -151,13 +152,13 @@ type written struct {
 
 // words stand for what a check says, as it comes back from GitHub.
 type words struct {
-	title, summary sum
-	text, stamp    sum // stamp is which look the text is of, and where it says so
+	title, summary untrusted.Digest
+	text, stamp    untrusted.Digest // stamp is which look the text is of, and where it says so
 }
 
 func wordsOf(title, summary, text string) words {
 	rest, stamp := unstamped(text)
-	return words{title: sha256.Sum256([]byte(title)), summary: sumOf(summary), text: sha256.Sum256([]byte(rest)), stamp: sha256.Sum256([]byte(stamp))}
+	return words{title: sha256.Sum256([]byte(title)), summary: untrusted.DigestOf(summary), text: sha256.Sum256([]byte(rest)), stamp: sha256.Sum256([]byte(stamp))}
 }
 
 func (o ownCheck) written() written {
@@ -324,7 +325,7 @@ func (same texts) edits(all map[int64]edit) map[int64]edit {
 }
 
 // parse reads a policy file, one that reads the same only once.
-func (all *Memories) parse(path string, src []byte, is sum) (quorum.Policy, error) {
+func (all *Memories) parse(path string, src []byte, is untrusted.Digest) (quorum.Policy, error) {
 	key := policyKey{path, is}
 	all.mu.Lock()
 	p, known := all.policies[key]
@@ -372,7 +373,7 @@ func (m *memory) turn(head string) {
 	}
 	m.former, m.formerly = slices.DeleteFunc(m.own, func(o written) bool { return o.status == "completed" }), m.head
 	m.head, m.own, m.asked, m.early, m.serially, m.threads = head, nil, false, false, false, conversation{}
-	m.checks, m.siblings, m.statuses, m.odd, m.authors, m.authorsOf = sum{}, nil, nil, nil, nil, ""
+	m.checks, m.siblings, m.statuses, m.odd, m.authors, m.authorsOf = untrusted.Digest{}, nil, nil, nil, nil, ""
 	m.logs, m.commits = nil, nil
 }
 

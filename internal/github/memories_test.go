@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/review-coordinator/coordinator/internal/github/untrusted"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/report"
 )
@@ -148,7 +149,7 @@ func TestPoliciesAreReadOnce(t *testing.T) {
 	all := NewMemories(3)
 	src := []byte("version: 1\nquorum: 1\nreviewers:\n  - preset: copilot\n")
 	read := func(path string, src []byte) quorum.Policy {
-		p, err := all.parse(path, src, sum{byte(len(src))})
+		p, err := all.parse(path, src, untrusted.Digest{byte(len(src))})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -162,7 +163,7 @@ func TestPoliciesAreReadOnce(t *testing.T) {
 		t.Errorf("another policy's check is %q", d.Check)
 	}
 	for range 2 {
-		if p, err := all.parse("c.yml", []byte("check: Mine\nquorum: none\n"), sum{1}); err == nil || p.Check != "Mine" {
+		if p, err := all.parse("c.yml", []byte("check: Mine\nquorum: none\n"), untrusted.Digest{1}); err == nil || p.Check != "Mine" {
 			t.Errorf("a broken policy came to %q, %v", p.Check, err)
 		}
 	}
@@ -185,7 +186,7 @@ func TestWordsStandForTexts(t *testing.T) {
 		at("1") + "foo", at("1") + "  foo", at("1") + "\n\nfoo", "foo" + at("1"), "foo  " + at("1"), "a\r" + at("1") + "\nb", "a\n" + at("1") + "b", // without it, their edges are others
 	}
 	plain := func(s string) string { // as it was defined before there were sums
-		s = normal(s)
+		s = untrusted.Normalize(s)
 		if at := stamp.FindStringIndex(s); at != nil {
 			return s[:at[0]] + s[at[1]:]
 		}
@@ -195,10 +196,10 @@ func TestWordsStandForTexts(t *testing.T) {
 		o := ownCheck{CheckRun: quorum.CheckRun{Status: "completed", Conclusion: "success", Title: "T", Summary: "S", Text: a}}.written()
 		for _, b := range all {
 			c := report.Check{Status: "completed", Conclusion: "success", Title: "T", Summary: "S\r\n", Text: b}
-			if got, want := o.words.sameText(wordsOf("", "", b)), normal(a) == normal(b); got != want {
+			if got, want := o.words.sameText(wordsOf("", "", b)), untrusted.Normalize(a) == untrusted.Normalize(b); got != want {
 				t.Errorf("%q and %q: the same text is %v", a, b, got)
 			}
-			if got, want := o.reads(c, true), normal(a) == normal(b); got != want {
+			if got, want := o.reads(c, true), untrusted.Normalize(a) == untrusted.Normalize(b); got != want {
 				t.Errorf("%q reads as %q, stamp and all, is %v", a, b, got)
 			}
 			if got, want := o.reads(c, false), plain(a) == plain(b); got != want {

@@ -21,6 +21,8 @@ import (
 
 	"github.com/review-coordinator/coordinator/internal/config"
 	"github.com/review-coordinator/coordinator/internal/evidence"
+	"github.com/review-coordinator/coordinator/internal/github/client"
+	"github.com/review-coordinator/coordinator/internal/github/untrusted"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/report"
 )
@@ -51,7 +53,7 @@ type look struct {
 	runs      []restRun    // raw.runs, and those that were read by their ids
 	own       []ownCheck   // our checks on the head
 	talked    conversation // that was read beside the texts
-	sums      map[quorum.TextRef]sum
+	sums      map[quorum.TextRef]untrusted.Digest
 	blob      string // which the policy is, by that conversation
 	related   bool   // it tells of siblings
 	conversed bool
@@ -82,7 +84,7 @@ func (f *Forge) Observe(ctx context.Context, pr quorum.PR) (quorum.Policy, quoru
 	began := f.now()
 	for _, step := range []func(context.Context) error{l.first, l.second, l.third, l.fourth} {
 		err := step(ctx)
-		if IsNotFound(err) && !l.gone { // a replica may lack a part of what is there
+		if client.IsNotFound(err) && !l.gone { // a replica may lack a part of what is there
 			if gone := l.pull(ctx); gone != nil {
 				err = gone
 			} else {
@@ -316,21 +318,21 @@ func (l *look) pull(ctx context.Context) error {
 	path := l.f.path(l.pr, "pulls", strconv.Itoa(l.pr.Number))
 	for try := 1; ; try++ {
 		answer, err := l.f.client.Get(ctx, path, &p)
-		if IsNotFound(err) && try < lookups { // just after the event a replica may not know it
+		if client.IsNotFound(err) && try < lookups { // just after the event a replica may not know it
 			if err := pause(ctx, replica); err != nil {
 				return err
 			}
 			continue
 		}
 		if err != nil {
-			l.gone = IsNotFound(err)
+			l.gone = client.IsNotFound(err)
 			return err
 		}
 		l.seen.note(answer.Changed)
 		break
 	}
 	if p.Number == 0 || len(p.Head.SHA) < 40 || p.Base.Repo.DefaultBranch == "" {
-		return fmt.Errorf("read %s: the answer is no pull request: %w", path, ErrTransport)
+		return fmt.Errorf("read %s: the answer is no pull request: %w", path, client.ErrTransport)
 	}
 	l.s.PR = p.pull(l.pr)
 	l.s.PR.FilesMissing = p.ChangedFiles > maxFiles
@@ -370,7 +372,7 @@ func (l *look) policy(ctx context.Context) error {
 		if src == nil {
 			src, sha, err = l.file(ctx, path, "")
 		}
-		if IsNotFound(err) {
+		if client.IsNotFound(err) {
 			continue
 		}
 		if err != nil {
@@ -404,7 +406,7 @@ var errNoFile = errors.New("it is no file")
 
 // file reads a file; ref "" is the default branch.
 func (l *look) file(ctx context.Context, path, ref string) (src []byte, sha string, err error) {
-	at := l.f.path(l.pr, "contents") + "/" + slashed(path)
+	at := l.f.path(l.pr, "contents") + "/" + client.EscapeSlashed(path)
 	if ref != "" {
 		at += "?ref=" + url.QueryEscape(ref)
 	}
@@ -419,20 +421,20 @@ func (l *look) file(ctx context.Context, path, ref string) (src []byte, sha stri
 	case bytes.HasPrefix(bytes.TrimSpace(raw), []byte("[")): // what a folder holds
 		return nil, "", fmt.Errorf("read %s: it is a folder: %w", path, errNoFile)
 	case json.Unmarshal(raw, &c) != nil:
-		return nil, "", fmt.Errorf("read %s: %w", path, ErrTransport)
+		return nil, "", fmt.Errorf("read %s: %w", path, client.ErrTransport)
 	}
 	switch {
 	case c.Size > config.MaxSize: // the parser says that it is too large
 		return make([]byte, config.MaxSize+1), c.SHA, nil
 	case c.Type != "" && c.Type != "file":
-		return nil, "", fmt.Errorf("read %s: it is a %s: %w", path, oneLine(c.Type, 50), errNoFile)
+		return nil, "", fmt.Errorf("read %s: it is a %s: %w", path, untrusted.OneLine(c.Type, 50), errNoFile)
 	case c.Encoding == "base64":
 		src, err = base64.StdEncoding.DecodeString(strings.ReplaceAll(c.Content, "\n", ""))
 	default:
 		src = []byte(c.Content)
 	}
 	if err != nil {
-		return nil, "", fmt.Errorf("read %s: %w", at, ErrTransport)
+		return nil, "", fmt.Errorf("read %s: %w", at, client.ErrTransport)
 	}
 	return src, c.SHA, nil
 }
@@ -469,7 +471,7 @@ func (l *look) checked() {
 }
 
 // digest stands for what check runs say.
-func digest(all []quorum.CheckRun) sum {
+func digest(all []quorum.CheckRun) untrusted.Digest {
 	h := sha256.New()
 	for _, c := range all {
 		fmt.Fprintf(h, "%d %d %d %d %d", c.ID, c.AppID, c.Suite, c.Started.UnixNano(), c.Completed.UnixNano())
@@ -478,7 +480,7 @@ func digest(all []quorum.CheckRun) sum {
 			_, _ = io.WriteString(h, text) // a hash takes everything
 		}
 	}
-	return sum(h.Sum(nil))
+	return untrusted.Digest(h.Sum(nil))
 }
 
 func (l *look) statuses(ctx context.Context, sc scene) (err error) {
@@ -513,7 +515,7 @@ func (l *look) changed() {
 func (l *look) proposed(ctx context.Context) error {
 	src, _, err := l.file(ctx, l.s.File.Path, l.s.PR.Head)
 	switch {
-	case IsNotFound(err):
+	case client.IsNotFound(err):
 		l.s.File.Proposed = "the pull request deletes or renames it"
 	case errors.Is(err, errNoFile):
 		l.s.File.Proposed = "the pull request makes it something else than a file"
@@ -563,7 +565,7 @@ func (l *look) sameBranch(ctx context.Context) error {
 	for range maxPages {
 		page, answer, err := onePage[restPull](ctx, l.f, path, "")
 		switch {
-		case IsNotFound(err), IsUnprocessable(err):
+		case client.IsNotFound(err), client.IsUnprocessable(err):
 			return nil
 		case err != nil:
 			return err
@@ -580,14 +582,14 @@ func (l *look) sameBranch(ctx context.Context) error {
 
 func (l *look) reviews(ctx context.Context, _ scene) (err error) {
 	l.raw.reviews, err = pages[restReview](ctx, l.f, l.seen, l.f.path(l.pr, "pulls", strconv.Itoa(l.pr.Number), "reviews")+"?per_page=100", "", func(r *restReview) {
-		r.sum, r.Body = sumOf(r.Body), l.kept(r.User.account().Login, r.Body)
+		r.sum, r.Body = untrusted.DigestOf(r.Body), l.kept(r.User.account().Login, r.Body)
 	})
 	return err
 }
 
 // texts are the reviews and comments that the lists show.
 func (l *look) texts() {
-	l.sums = make(map[quorum.TextRef]sum, len(l.raw.reviews)+len(l.raw.comments))
+	l.sums = make(map[quorum.TextRef]untrusted.Digest, len(l.raw.reviews)+len(l.raw.comments))
 	for _, r := range l.raw.reviews {
 		t := r.text()
 		l.s.Reviews, l.sums[t.TextRef] = append(l.s.Reviews, t), r.sum
@@ -604,7 +606,7 @@ func (r restReview) text() quorum.Text {
 
 func (l *look) comments(ctx context.Context, _ scene) (err error) {
 	l.raw.comments, err = pages[restComment](ctx, l.f, l.seen, l.f.path(l.pr, "issues", strconv.Itoa(l.pr.Number), "comments")+"?per_page=100", "", func(c *restComment) {
-		c.sum, c.Body = sumOf(c.Body), l.kept(c.User.account().Login, c.Body)
+		c.sum, c.Body = untrusted.DigestOf(c.Body), l.kept(c.User.account().Login, c.Body)
 	})
 	return err
 }
@@ -651,7 +653,7 @@ func (l *look) gated(ctx context.Context, sc scene) error {
 	var branch struct {
 		Protected bool `json:"protected"`
 	}
-	if _, err := l.f.client.Get(ctx, l.f.path(l.pr, "branches")+"/"+slashed(base), &branch); err != nil && !IsNotFound(err) {
+	if _, err := l.f.client.Get(ctx, l.f.path(l.pr, "branches")+"/"+client.EscapeSlashed(base), &branch); err != nil && !client.IsNotFound(err) {
 		return err
 	}
 	if l.raw.gated = branch.Protected; l.raw.gated {
@@ -660,7 +662,7 @@ func (l *look) gated(ctx context.Context, sc scene) error {
 	var rules []struct {
 		Type string `json:"type"`
 	}
-	if _, err := l.f.client.Get(ctx, l.f.path(l.pr, "rules", "branches")+"/"+slashed(base), &rules); err != nil && !IsNotFound(err) {
+	if _, err := l.f.client.Get(ctx, l.f.path(l.pr, "rules", "branches")+"/"+client.EscapeSlashed(base), &rules); err != nil && !client.IsNotFound(err) {
 		return err
 	}
 	l.raw.gated = len(rules) > 0
@@ -681,7 +683,7 @@ func (l *look) take(c conversation) {
 }
 
 // authorsOf stands for the accounts that reviewers have.
-func authorsOf(reviewers []quorum.Reviewer) sum {
+func authorsOf(reviewers []quorum.Reviewer) untrusted.Digest {
 	var names strings.Builder
 	for _, r := range reviewers {
 		names.WriteString(strings.ToLower(r.Author) + "\n")
@@ -738,7 +740,7 @@ func (l *look) unheard() []toldText {
 func (l *look) byID(ctx context.Context, into **restRun, parts ...string) error {
 	var r restRun
 	answer, err := l.f.client.Get(ctx, l.f.path(l.pr, parts...)+"?exclude_pull_requests=true", &r)
-	if IsNotFound(err) {
+	if client.IsNotFound(err) {
 		return nil
 	}
 	l.seen.note(answer.Changed)
@@ -762,12 +764,12 @@ func (l *look) text(ctx context.Context, ref quorum.TextRef) (err error) {
 	l.m.mu.Lock()
 	defer l.m.mu.Unlock()
 	switch {
-	case IsNotFound(err) || IsGone(err):
+	case client.IsNotFound(err) || client.IsGone(err):
 		return nil // gone for good: what was remembered of it counts
 	case err != nil:
 		return err
 	}
-	l.sums[ref] = sumOf(t.Body)
+	l.sums[ref] = untrusted.DigestOf(t.Body)
 	list := l.listOf(ref.Kind)
 	if i := slices.IndexFunc(*list, func(o quorum.Text) bool { return o.TextRef == ref }); i >= 0 {
 		(*list)[i] = t // it was listed as it had been before
@@ -896,7 +898,7 @@ func (l *look) assemble() {
 }
 
 // edited adds who edited t last. What REST shows, and GraphQL not yet or otherwise, was edited by nobody knows whom.
-func edited(t quorum.Text, body sum, edits map[int64]edit) quorum.Text {
+func edited(t quorum.Text, body untrusted.Digest, edits map[int64]edit) quorum.Text {
 	e, found := edits[t.ID]
 	switch {
 	case !found || e.body != body:
@@ -911,7 +913,7 @@ func edited(t quorum.Text, body sum, edits map[int64]edit) quorum.Text {
 // behind reports whether the conversation does not know t, or not as REST shows it: then it is asked again.
 func (l *look) behind(t quorum.Text) bool { return l.m.threads.behind(t, l.sums[t.TextRef]) }
 
-func (c conversation) behind(t quorum.Text, body sum) bool {
+func (c conversation) behind(t quorum.Text, body untrusted.Digest) bool {
 	if t.Kind == quorum.TextReview {
 		e, found := c.amended[t.ID]
 		return !found || e.body != body || (t.State == "DISMISSED") != c.dismissed(t.ID)
@@ -960,7 +962,7 @@ func (l *look) advise() {
 func (l *look) log(ctx context.Context, id int64, into *quorum.Job) error {
 	into.Read = true
 	n := strconv.FormatInt(id, 10)
-	var limit *LimitError
+	var limit *client.LimitError
 	if !slices.ContainsFunc(l.s.Checks, func(c quorum.CheckRun) bool { return c.ID == id && c.Conclusion == "cancelled" }) {
 		tail, err := l.f.client.Tail(ctx, l.f.path(l.pr, "actions", "jobs", n, "logs"), maxTail)
 		switch {
@@ -988,7 +990,7 @@ func (l *look) log(ctx context.Context, id int64, into *quorum.Job) error {
 func (l *look) commit(ctx context.Context, id string, into *quorum.Commit) error {
 	var c restCommit
 	_, err := l.f.client.Get(ctx, l.f.path(l.pr, "commits", id), &c)
-	if IsNotFound(err) || IsUnprocessable(err) || IsConflict(err) {
+	if client.IsNotFound(err) || client.IsUnprocessable(err) || client.IsConflict(err) {
 		return nil
 	}
 	into.SHA = c.SHA
@@ -1005,7 +1007,7 @@ func (l *look) permission(ctx context.Context, login string, into *quorum.Permis
 		Role       string `json:"role_name"`
 	}
 	_, err := l.f.client.Get(ctx, l.f.path(l.pr, "collaborators", login, "permission"), &p)
-	if IsNotFound(err) {
+	if client.IsNotFound(err) {
 		return nil
 	}
 	switch { // "permission" says write for maintain

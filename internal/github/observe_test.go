@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/review-coordinator/coordinator/internal/github"
+	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/report"
 	"github.com/review-coordinator/coordinator/internal/sandbox"
@@ -73,13 +73,13 @@ func TestObserveIsWholeOrNothing(t *testing.T) {
 					fault.Match = path
 					w.g.Fault(fault)
 					_, _, err := w.forge.Observe(t.Context(), w.pr)
-					var missing *github.APIError
+					var missing *client.APIError
 					switch {
 					case err == nil:
 						t.Fatalf("it was observed all the same")
 					case fault.Status == 403 && (!errors.As(err, &missing) || !missing.Missing || !strings.Contains(err.Error(), "some=read")):
 						t.Errorf("the error does not name the permission: %v", err)
-					case fault.Status != 403 && !errors.Is(err, github.ErrTransport):
+					case fault.Status != 403 && !errors.Is(err, client.ErrTransport):
 						t.Errorf("it is not told as a fault: %v", err)
 					}
 					if _, err := w.loop.Reconcile(t.Context(), w.pr); err == nil || w.own().Writes != before {
@@ -458,7 +458,7 @@ func TestObserveWaitsForTheReplica(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			w := newWorld(t)
 			w.g.Fault(sandbox.Fault{Match: "GET /repos/acme/shop/pulls/7", Kind: sandbox.FaultAnswer, Status: 404, Times: times})
-			if _, _, err := w.forge.Observe(t.Context(), w.pr); (err == nil) != found || err != nil && !github.IsNotFound(err) {
+			if _, _, err := w.forge.Observe(t.Context(), w.pr); (err == nil) != found || err != nil && !client.IsNotFound(err) {
 				t.Errorf("not found %d times: %v", times, err)
 			}
 		})

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/config"
+	"github.com/review-coordinator/coordinator/internal/github/client"
+	"github.com/review-coordinator/coordinator/internal/github/untrusted"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/report"
 )
@@ -52,6 +54,9 @@ const (
 	largestPage  = 100
 	smallestPage = 5
 )
+
+// maxTitle bounds what a stranger's title may take of a list.
+const maxTitle = 200
 
 // slack is how much older than our look a change may seem and yet have been invisible to it: clocks differ by up to two
 // seconds before that is corrected, and GitHub's replicas lag.
@@ -114,7 +119,7 @@ func (f *Forge) Open(ctx context.Context, owner, repo string) (Open, error) {
 	o.Count = len(all)
 	for _, p := range all {
 		if why := in.why(p); why != 0 {
-			o.Due = append(o.Due, Due{PR: quorum.PR{Owner: owner, Repo: repo, Number: p.Number}, Title: oneLine(p.Title, maxMessage), Why: why})
+			o.Due = append(o.Due, Due{PR: quorum.PR{Owner: owner, Repo: repo, Number: p.Number}, Title: untrusted.OneLine(p.Title, maxTitle), Why: why})
 		}
 	}
 	in.order(o.Due)
@@ -205,7 +210,7 @@ func (f *Forge) open(ctx context.Context, in inquiry) (all []graphOpen, err erro
 		err := f.client.GraphQL(ctx, query, vars, &answer)
 		size := vars["first"].(int)
 		switch {
-		case err != nil && size > smallestPage && (errors.Is(err, ErrTransport) || errors.Is(err, errTooLong)):
+		case err != nil && size > smallestPage && (errors.Is(err, client.ErrTransport) || errors.Is(err, client.ErrTooLong)):
 			vars["first"] = max(size/4, smallestPage)
 			continue
 		case err != nil:

@@ -4,8 +4,6 @@ package github
 
 import (
 	"encoding/json"
-	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -212,37 +210,6 @@ func TestOrderOfUrgency(t *testing.T) {
 	if len(firsts) != 3 {
 		t.Errorf("of those that wait %v came first", firsts)
 	}
-}
-
-func TestBudgetOfTheLastAnswer(t *testing.T) {
-	c := &Client{stats: &stats{}}
-	hear := func(resource string, left, limit, reset int) {
-		h := http.Header{}
-		for k, v := range map[string]any{"X-RateLimit-Resource": resource, "X-RateLimit-Remaining": left, "X-RateLimit-Limit": limit, "X-RateLimit-Reset": reset} {
-			h.Set(k, fmt.Sprint(v))
-		}
-		c.stats.spent(h)
-	}
-	wants := func(what string, left, limit int) {
-		t.Helper()
-		if b := c.Budget(); b.Left != left || b.Limit != limit {
-			t.Errorf("%s: %d of %d are left, want %d of %d", what, b.Left, b.Limit, left, limit)
-		}
-	}
-	wants("nothing was said", 0, 0)
-	c.stats.spent(http.Header{"X-Ratelimit-Remaining": {"many"}, "X-Ratelimit-Limit": {"0"}})
-	wants("nothing that can be read was said", 0, 0)
-	hear("core", 900, 1000, 60)
-	hear("graphql", 990, 1000, 60)
-	wants("the smaller part counts", 900, 1000)
-	hear("core", 950, 1000, 60)
-	wants("an answer that was overtaken", 900, 1000)
-	hear("core", 1000, 1000, 120)
-	wants("the next hour", 990, 1000)
-	hear("core", 3, 1000, 60)
-	wants("an answer of the last hour", 990, 1000)
-	hear("graphql", 100, 5000, 60)
-	wants("another limit", 100, 5000)
 }
 
 // The query asks without aliases, and GitHub's own bound of nodes holds for its largest page.

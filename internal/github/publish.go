@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/github/client"
+	"github.com/review-coordinator/coordinator/internal/github/untrusted"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/report"
 )
@@ -174,7 +176,7 @@ var stamp = regexp.MustCompile(`"seen":\{"at":"[^"]*"(?:,"threads":"[01]*")?\},`
 // unstamped is what a text says, whichever look it is of, and the stamp with its place: both tell texts apart as the whole
 // does.
 func unstamped(s string) (rest, seen string) {
-	s = normal(s)
+	s = untrusted.Normalize(s)
 	if at := stamp.FindStringIndex(s); at != nil {
 		return s[:at[0]] + s[at[1]:], strconv.Itoa(at[0]) + " " + s[at[0]:at[1]]
 	}
@@ -210,9 +212,9 @@ func (f *Forge) create(ctx context.Context, pr quorum.PR, m *memory, c report.Ch
 			o.name, o.external = c.Name, c.ExternalID
 			m.own = append([]written{o}, m.own...)
 			return f.annotate(ctx, pr, m, o, c, parts[1:])
-		case IsUnprocessable(err) || IsNotFound(err):
+		case client.IsUnprocessable(err) || client.IsNotFound(err):
 			return &UnpublishableError{c.Head, err}
-		case !errors.Is(err, ErrTransport):
+		case !errors.Is(err, client.ErrTransport):
 			return fmt.Errorf("create check: %w", err)
 		}
 		lost = err
@@ -286,7 +288,7 @@ func (f *Forge) patch(ctx context.Context, pr quorum.PR, m *memory, o written, c
 			o.annotations = had + len(annotations)
 			m.wrote(o)
 			return nil
-		case !errors.Is(err, ErrTransport):
+		case !errors.Is(err, client.ErrTransport):
 			return fmt.Errorf("update check: %w", err)
 		}
 		lost = err
@@ -333,7 +335,7 @@ func (f *Forge) retire(ctx context.Context, pr quorum.PR, m *memory, c report.Ch
 		if key := old.Name + "@" + old.Head; !m.done[key] && m.unended(old, first) {
 			m.done = with(m.done, key, true)
 			if err := f.supersede(ctx, pr, m, ended); err != nil {
-				var limit *LimitError
+				var limit *client.LimitError
 				if errors.As(err, &limit) || ctx.Err() != nil {
 					return err
 				}
@@ -353,7 +355,7 @@ func (f *Forge) replace(ctx context.Context, pr quorum.PR, m *memory, o written,
 		return fmt.Errorf("read check: %w", err)
 	}
 	if now.ID != o.id { // its text would be none
-		return fmt.Errorf("read check: the answer is no such check: %w", ErrTransport)
+		return fmt.Errorf("read check: the answer is no such check: %w", client.ErrTransport)
 	}
 	ended.Text = now.Output.Text
 	return f.update(ctx, pr, m, o, ended)
@@ -388,7 +390,7 @@ func (f *Forge) supersede(ctx context.Context, pr quorum.PR, m *memory, c report
 	mine := m.left(c.Head, c.Name, external)
 	if shown := m.threads.of(c.Head); len(mine) == 0 || shown.sha == "" || !shown.sure || m.threads.check != c.Name || shown.open != len(mine) {
 		found, err := f.find(ctx, pr, c)
-		if IsNotFound(err) || IsUnprocessable(err) {
+		if client.IsNotFound(err) || client.IsUnprocessable(err) {
 			return nil
 		}
 		if err != nil {
@@ -439,7 +441,7 @@ func (f *Forge) publishStatus(ctx context.Context, pr quorum.PR, m *memory, c re
 	in := map[string]string{"state": state, "description": c.Described, "context": c.Name}
 	var made restStatus
 	_, err := f.client.Send(ctx, http.MethodPost, f.path(pr, "statuses", c.Head), in, &made)
-	if IsUnprocessable(err) || IsNotFound(err) {
+	if client.IsUnprocessable(err) || client.IsNotFound(err) {
 		return &UnpublishableError{c.Head, err}
 	}
 	if err != nil {

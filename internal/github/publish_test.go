@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/github"
+	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/report"
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
@@ -327,7 +328,7 @@ func TestPublishKeepsARecordThatCannotBeRead(t *testing.T) {
 		w.must(w.publish(check("a1")))
 		w.observe()
 		wire.on = true
-		if err := w.forge.Publish(t.Context(), w.pr, check("a1", func(c *report.Check) { c.Name = "Another name" })); !errors.Is(err, github.ErrTransport) || w.own().Text != "A record." {
+		if err := w.forge.Publish(t.Context(), w.pr, check("a1", func(c *report.Check) { c.Name = "Another name" })); !errors.Is(err, client.ErrTransport) || w.own().Text != "A record." {
 			t.Errorf("published with %v", err)
 		}
 	})

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/github/untrusted"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
@@ -171,7 +172,7 @@ type restReview struct {
 	Submitted time.Time `json:"submitted_at"`
 	URL       string    `json:"html_url"`
 
-	sum sum // of the body as it came
+	sum untrusted.Digest // of the body as it came
 }
 
 type restComment struct {
@@ -182,7 +183,7 @@ type restComment struct {
 	Updated time.Time `json:"updated_at"`
 	URL     string    `json:"html_url"`
 
-	sum sum // of the body as it came
+	sum untrusted.Digest // of the body as it came
 }
 
 type restStatus struct {

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/review-coordinator/coordinator/internal/config"
+	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
@@ -22,7 +23,7 @@ const (
 )
 
 // SurveyRepo reads owner/repo. Told is called with each step, for a person who waits.
-func SurveyRepo(ctx context.Context, c *Client, owner, repo string, told func(string)) (config.Survey, error) {
+func SurveyRepo(ctx context.Context, c *client.Client, owner, repo string, told func(string)) (config.Survey, error) {
 	f := NewForge(c, ActionsApp, "", nil)
 	s := config.Survey{Repo: owner + "/" + repo}
 	told("workflows")
@@ -31,7 +32,7 @@ func SurveyRepo(ctx context.Context, c *Client, owner, repo string, told func(st
 	}
 	told("pull requests")
 	var pulls []restPull
-	if _, err := c.Get(ctx, repoPath(owner, repo, "pulls")+fmt.Sprintf("?state=all&sort=updated&direction=desc&per_page=%d", surveyed), &pulls); err != nil {
+	if _, err := c.Get(ctx, client.RepoPath(owner, repo, "pulls")+fmt.Sprintf("?state=all&sort=updated&direction=desc&per_page=%d", surveyed), &pulls); err != nil {
 		return s, fmt.Errorf("list pull requests: %w", err)
 	}
 	parts := make([]config.Survey, len(pulls))
@@ -57,7 +58,7 @@ func (f *Forge) surveyWorkflows(ctx context.Context, s *config.Survey, owner, re
 		Path  string `json:"path"`
 		State string `json:"state"`
 	}
-	all, err := pages[workflow](ctx, f, nil, repoPath(owner, repo, "actions", "workflows")+"?per_page=100", "workflows")
+	all, err := pages[workflow](ctx, f, nil, client.RepoPath(owner, repo, "actions", "workflows")+"?per_page=100", "workflows")
 	if err != nil {
 		return fmt.Errorf("list workflows: %w", err)
 	}
@@ -73,9 +74,9 @@ func (f *Forge) surveyWorkflows(ctx context.Context, s *config.Survey, owner, re
 	for i, name := range files {
 		group.Go(func() error {
 			var content restContent
-			_, err := f.client.Get(reading, repoPath(owner, repo, "contents")+"/"+slashed(name), &content)
+			_, err := f.client.Get(reading, client.RepoPath(owner, repo, "contents")+"/"+client.EscapeSlashed(name), &content)
 			switch {
-			case IsNotFound(err): // it ran from a branch, or was removed
+			case client.IsNotFound(err): // it ran from a branch, or was removed
 				return nil
 			case err != nil:
 				return fmt.Errorf("read %s: %w", name, err)
@@ -101,7 +102,7 @@ func (f *Forge) surveyWorkflows(ctx context.Context, s *config.Survey, owner, re
 func (f *Forge) surveyPull(ctx context.Context, s *config.Survey, owner, repo string, p restPull) error {
 	n := fmt.Sprint(p.Number)
 	var comments []restComment
-	if _, err := f.client.Get(ctx, repoPath(owner, repo, "issues", n, "comments")+"?per_page=100", &comments); err != nil {
+	if _, err := f.client.Get(ctx, client.RepoPath(owner, repo, "issues", n, "comments")+"?per_page=100", &comments); err != nil {
 		return fmt.Errorf("read the comments of #%s: %w", n, err)
 	}
 	for _, c := range comments {
@@ -110,7 +111,7 @@ func (f *Forge) surveyPull(ctx context.Context, s *config.Survey, owner, repo st
 		}})
 	}
 	var reviews []restReview
-	if _, err := f.client.Get(ctx, repoPath(owner, repo, "pulls", n, "reviews")+"?per_page=100", &reviews); err != nil {
+	if _, err := f.client.Get(ctx, client.RepoPath(owner, repo, "pulls", n, "reviews")+"?per_page=100", &reviews); err != nil {
 		return fmt.Errorf("read the reviews of #%s: %w", n, err)
 	}
 	for _, r := range reviews {
@@ -121,7 +122,7 @@ func (f *Forge) surveyPull(ctx context.Context, s *config.Survey, owner, repo st
 	var runs struct {
 		Runs []restRun `json:"workflow_runs"`
 	}
-	if _, err := f.client.Get(ctx, repoPath(owner, repo, "actions", "runs")+"?per_page=100&head_sha="+p.Head.SHA, &runs); err != nil {
+	if _, err := f.client.Get(ctx, client.RepoPath(owner, repo, "actions", "runs")+"?per_page=100&head_sha="+p.Head.SHA, &runs); err != nil {
 		return fmt.Errorf("list the runs of #%s: %w", n, err)
 	}
 	for _, r := range runs.Runs {
@@ -130,8 +131,8 @@ func (f *Forge) surveyPull(ctx context.Context, s *config.Survey, owner, repo st
 	var checks struct {
 		Checks []restCheck `json:"check_runs"`
 	}
-	_, err := f.client.Get(ctx, repoPath(owner, repo, "commits", p.Head.SHA, "check-runs")+"?per_page=100", &checks)
-	if err != nil && !IsNotFound(err) && !IsUnprocessable(err) { // the head of a fork that is gone
+	_, err := f.client.Get(ctx, client.RepoPath(owner, repo, "commits", p.Head.SHA, "check-runs")+"?per_page=100", &checks)
+	if err != nil && !client.IsNotFound(err) && !client.IsUnprocessable(err) { // the head of a fork that is gone
 		return fmt.Errorf("list the checks of #%s: %w", n, err)
 	}
 	for _, c := range checks.Checks {

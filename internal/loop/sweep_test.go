@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/github"
+	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/loop"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/sandbox"
@@ -95,11 +96,11 @@ func (w *swept) sweep(ctx context.Context) (github.Open, loop.Tally) {
 	if wire == nil {
 		wire = w.g
 	}
-	client, err := github.NewClient(github.Options{Token: "ghs_x", Actions: true, Transport: wire, Now: w.now})
+	api, err := client.New(client.Options{Token: "ghs_x", Actions: true, Transport: wire, Now: w.now})
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	forge := github.NewForge(client, github.ActionsApp, "", nil)
+	forge := github.NewForge(api, github.ActionsApp, "", nil)
 	forge.SetClock(w.now)
 	open, err := forge.Open(ctx, "acme", "shop")
 	if err != nil {
@@ -116,7 +117,7 @@ func (w *swept) sweep(ctx context.Context) (github.Open, loop.Tally) {
 		Retries: open.Sweep.MaxRetries, Base: time.Duration(open.Sweep.Backoff.Base), Max: time.Duration(open.Sweep.Backoff.Max),
 		Limit: open.Sweep.Limit, Threshold: open.Threshold,
 		Spent: func() string {
-			if b := client.Budget(); b.Limit > 0 && b.Left*5 <= b.Limit {
+			if b := api.Budget(); b.Limit > 0 && b.Left*5 <= b.Limit {
 				return "20 % is left"
 			}
 			return ""

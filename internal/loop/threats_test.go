@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/github"
+	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/loop"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/sandbox"
@@ -44,11 +45,11 @@ func (s *stand) RoundTrip(r *http.Request) (*http.Response, error) {
 // forge is that of a job of its own, over wire.
 func (w *swept) forge(wire http.RoundTripper) *github.Forge {
 	w.t.Helper()
-	client, err := github.NewClient(github.Options{Token: "ghs_x", Actions: true, Transport: wire, Now: w.now})
+	api, err := client.New(client.Options{Token: "ghs_x", Actions: true, Transport: wire, Now: w.now})
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	f := github.NewForge(client, github.ActionsApp, "", nil)
+	f := github.NewForge(api, github.ActionsApp, "", nil)
 	f.SetClock(w.now)
 	return f
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/review-coordinator/coordinator/internal/github"
+	"github.com/review-coordinator/coordinator/internal/github/client"
+	"github.com/review-coordinator/coordinator/internal/github/webhook"
 	"github.com/review-coordinator/coordinator/internal/loop"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/sandbox"
@@ -32,7 +34,7 @@ type listener struct {
 }
 
 func (l *listener) hear(event, _ string, payload []byte) error {
-	if _, err := github.ParseEvent(event, payload); err != nil {
+	if _, err := webhook.Parse(event, payload); err != nil {
 		l.t.Error(err)
 	}
 	l.mu.Lock()
@@ -95,11 +97,11 @@ func (l *listener) work(ctx context.Context) {
 }
 
 func (l *listener) look(ctx context.Context, n int) (time.Time, error) {
-	client, err := github.NewClient(github.Options{Token: l.play.Hub.Mint(77), Actions: true, Transport: l.play.Hub, Now: time.Now})
+	api, err := client.New(client.Options{Token: l.play.Hub.Mint(77), Actions: true, Transport: l.play.Hub, Now: time.Now})
 	if err != nil {
 		return time.Time{}, err
 	}
-	forge := github.NewForge(client, l.play.Hub.App().Slug, "", nil)
+	forge := github.NewForge(api, l.play.Hub.App().Slug, "", nil)
 	forge.SetClock(time.Now)
 	r := &loop.Reconciler{Forge: forge, Now: time.Now, Sleep: l.play.Clock.Sleep}
 	return r.Reconcile(ctx, quorum.PR{Owner: "acme", Repo: "shop", Number: n})

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/github"
+	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/loop"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/sandbox"
@@ -279,11 +280,11 @@ func (w *world) open(transport http.RoundTripper, now func() time.Time) (*loop.R
 	if w.s.person != "" {
 		token = "ghp_storystorystorystorystorystorystory0"
 	}
-	client, err := github.NewClient(github.Options{Token: token, Actions: true, Transport: transport, Now: now})
+	api, err := client.New(client.Options{Token: token, Actions: true, Transport: transport, Now: now})
 	if err != nil {
 		return nil, err
 	}
-	forge := github.NewForge(client, github.ActionsApp, "", nil)
+	forge := github.NewForge(api, github.ActionsApp, "", nil)
 	forge.SetClock(now)
 	return &loop.Reconciler{Forge: forge, Now: now, Seen: func(l loop.Look) {
 		w.rec.looked(l)

@@ -258,7 +258,7 @@ func FuzzPlain(f *testing.F) {
 // collected are payloads of webhooks as GitHub sends them.
 func collected(t testing.TB) (all []json.RawMessage) {
 	t.Helper()
-	files, err := filepath.Glob("../testdata/webhooks/*.json")
+	files, err := filepath.Glob("../webhook/testdata/webhooks/*.json")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no payloads: %v", err)
 	}

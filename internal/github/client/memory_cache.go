@@ -1,4 +1,4 @@
-package github
+package client
 
 // What the conditional layer remembers: whole answers in memory, within a bound. Losing one costs a full read, no more.
 

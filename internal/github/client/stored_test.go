@@ -1,4 +1,4 @@
-package github
+package client
 
 import (
 	"bytes"
@@ -70,7 +70,7 @@ func TestAnswersOnDisk(t *testing.T) {
 // An answer is conditional after a restart, and a spoiled one is a miss.
 func TestAnswersOutliveTheProcess(t *testing.T) {
 	disk := &paper{kept: map[string][]byte{}}
-	with := func(o *Options) { o.Answers = disk }
+	with := func(o *Options) { o.Cache = disk }
 	w := follows(said{status: 200, body: `{"n":1}`, header: []string{`Etag: "a"`, `Link: <https://api.github.com/x?page=2>; rel="next"`}}, said{status: 304}, said{status: 200, body: `{"n":2}`})
 	if n, _, err := get(t, w.client(t, with)); n != 1 || err != nil {
 		t.Fatal(n, err)

@@ -1,4 +1,4 @@
-package github
+package client
 
 // A GitHub App as whom we work. The App signs in with its private key, finds its installation on one repository, and takes
 // that installation's token, which lives for an hour and is good for that repository only.
@@ -88,7 +88,7 @@ func (c *Client) Install(ctx context.Context, owner, repo string) (Installation,
 		return nil
 	})
 	both.Go(func() error {
-		_, err := c.app.signed.Get(asking, repoPath(owner, repo, "installation"), &found)
+		_, err := c.app.signed.Get(asking, RepoPath(owner, repo, "installation"), &found)
 		switch {
 		case IsNotFound(err):
 			return fmt.Errorf("find the installation of App %d on %s/%s: %w", c.app.id, owner, repo, errors.Join(ErrNotInstalled, err))
@@ -246,7 +246,7 @@ func (a *appAuth) refused(ctx context.Context, err error) error {
 	if err != nil {
 		return &fault{what: "the refusal of a token is cut off"} // unreachable unless a body is not in memory
 	}
-	e := a.signed.refusal(reply{answer: Answer{Status: resp.StatusCode, Header: resp.Header}, body: body, req: resp.Request, via: a.signed})
+	e := a.signed.refusal(reply{answer: Response{Status: resp.StatusCode, Header: resp.Header}, body: body, req: resp.Request, via: a.signed})
 	e.Path = "app/installations/access_tokens"
 	switch {
 	case e.Status == http.StatusNotFound:

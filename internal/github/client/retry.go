@@ -1,4 +1,4 @@
-package github
+package client
 
 // Repeating what may be repeated. A read is tried again after any fault; a write only if no byte of it was sent, because
 // a lost answer is not a lost request: a check would stand twice, a reviewer be paid twice.

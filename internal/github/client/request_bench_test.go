@@ -1,4 +1,4 @@
-package github
+package client
 
 // What a request costs this process, the wire left out.
 
@@ -28,6 +28,20 @@ func (e *echo) RoundTrip(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: 200, Header: h, Body: io.NopCloser(bytes.NewReader(e.body)), ContentLength: int64(len(e.body)), Request: req}, nil
 }
 
+// oneComment is a comment as far as it is read.
+type oneComment struct {
+	ID   int64 `json:"id"`
+	User *struct {
+		Login string `json:"login"`
+		ID    int64  `json:"id"`
+		Type  string `json:"type"`
+	} `json:"user"`
+	Body    string    `json:"body"`
+	Created time.Time `json:"created_at"`
+	Updated time.Time `json:"updated_at"`
+	URL     string    `json:"html_url"`
+}
+
 func BenchmarkRequest(b *testing.B) {
 	comment := `{"id":12345,"user":{"login":"somebody","id":1,"type":"User"},"body":"` + strings.Repeat("words and words ", 60) + `","created_at":"2026-01-05T09:00:00Z","html_url":"https://github.com/acme/shop/pull/7#issuecomment-12345"}`
 	body := []byte("[" + strings.Repeat(comment+",", 9) + comment + "]") // 11 KB
@@ -36,9 +50,9 @@ func BenchmarkRequest(b *testing.B) {
 		b.Run(kind, func(b *testing.B) {
 			o := Options{Token: canary, Transport: &echo{body}, Reserve: true, Now: func() time.Time { at = at.Add(100 * time.Millisecond); return at }}
 			if kind == "304 from disk" {
-				o.Answers = &paper{kept: map[string][]byte{}}
+				o.Cache = &paper{kept: map[string][]byte{}}
 			}
-			c, err := NewClient(o)
+			c, err := New(o)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -48,7 +62,7 @@ func BenchmarkRequest(b *testing.B) {
 				if kind == "200" {
 					i++
 				}
-				var all []restComment
+				var all []oneComment
 				if _, err := c.Get(b.Context(), fmt.Sprintf("repos/acme/shop/issues/%d/comments?per_page=100", i), &all); err != nil || len(all) != 10 {
 					b.Fatal(err)
 				}

@@ -1,12 +1,12 @@
-package github
+package client
 
 import (
 	"net/url"
 	"strings"
 )
 
-// repoPath is the path of something in a repository, each part escaped.
-func repoPath(owner, repo string, parts ...string) string {
+// RepoPath is the path of something in a repository, each part escaped.
+func RepoPath(owner, repo string, parts ...string) string {
 	var b strings.Builder
 	b.WriteString("repos/" + url.PathEscape(owner) + "/" + url.PathEscape(repo))
 	for _, p := range parts {
@@ -15,8 +15,8 @@ func repoPath(owner, repo string, parts ...string) string {
 	return b.String()
 }
 
-// slashed is the path of a file or branch, whose slashes stay.
-func slashed(name string) string {
+// EscapeSlashed is the path of a file or branch, whose slashes stay.
+func EscapeSlashed(name string) string {
 	parts := strings.Split(name, "/")
 	for i, p := range parts {
 		parts[i] = url.PathEscape(p)

@@ -1,4 +1,4 @@
-package github
+package client
 
 // A GitHub App with all its installations, for a server. Each installation has a client of its own, so that no token, no
 // answer and no limit of one is another's; what costs memory or connections is shared.
@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/review-coordinator/coordinator/internal/github/untrusted"
 	"net/http"
 	"strconv"
 	"sync"
@@ -284,7 +285,7 @@ func (c *Client) Repositories(ctx context.Context) ([]string, error) {
 			return nil, fmt.Errorf("list repositories of installation %d: the answer has no list: %w", installation, ErrTransport)
 		}
 		for _, r := range *page.Repositories {
-			if _, _, ok := fullName(r.FullName); ok && !r.Archived && !r.Disabled {
+			if _, _, ok := untrusted.SplitFullName(r.FullName); ok && !r.Archived && !r.Disabled {
 				all = append(all, r.FullName)
 			}
 		}

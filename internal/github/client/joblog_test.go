@@ -1,4 +1,4 @@
-package github
+package client
 
 import (
 	"errors"
@@ -92,7 +92,7 @@ func TestReadTail(t *testing.T) {
 			t.Errorf("%.20q: %q, %v", test.text, got, err)
 		}
 	}
-	if _, err := readTail(endless{}, 10, maxLog); !errors.Is(err, errTooLong) {
+	if _, err := readTail(endless{}, 10, maxLog); !errors.Is(err, ErrTooLong) {
 		t.Errorf("a log without an end: %v", err)
 	}
 }
@@ -108,7 +108,7 @@ func TestEndlessAnswers(t *testing.T) {
 	})
 	_, tail := c.Tail(t.Context(), logs, 10)
 	_, _, answer := get(t, c)
-	if !errors.Is(tail, errTooLong) || !errors.Is(answer, errTooLong) || asked != 2 {
+	if !errors.Is(tail, ErrTooLong) || !errors.Is(answer, ErrTooLong) || asked != 2 {
 		t.Errorf("%v, %v, asked %d times", tail, answer, asked)
 	}
 }

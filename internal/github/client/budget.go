@@ -1,4 +1,4 @@
-package github
+package client
 
 // How much of the hour's requests is left. A sweep stops while the jobs of the repository still have some.
 

@@ -1,4 +1,4 @@
-package github
+package client
 
 import (
 	"bytes"
@@ -111,7 +111,7 @@ func (w *appWire) client(t testing.TB, change ...func(*Options)) *Client {
 	for _, f := range change {
 		f(&o)
 	}
-	c, err := NewClient(o)
+	c, err := New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,7 +237,7 @@ func TestAppKeyIsRefused(t *testing.T) {
 		{App{ID: 42, Key: []byte("canary-key")}, "open GitHub: the App's private key is no RSA key in PEM"},
 		{App{ID: 0, Key: newAppWire(t).pem()}, "open GitHub: the App's id is no number of an App"},
 	} {
-		if _, err := NewClient(Options{App: &test.app}); err == nil || err.Error() != test.want {
+		if _, err := New(Options{App: &test.app}); err == nil || err.Error() != test.want {
 			t.Errorf("got %v, want %s", err, test.want)
 		}
 	}
@@ -253,7 +253,7 @@ func TestAppSecretsStaySecret(t *testing.T) {
 		w := newAppWire(t)
 		var log bytes.Buffer
 		options := Options{App: &App{ID: 42, Key: w.pem()}, Transport: w, Log: slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
-		c, err := NewClient(options)
+		c, err := New(options)
 		if err != nil {
 			t.Fatal(err)
 		}

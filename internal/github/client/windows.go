@@ -1,4 +1,4 @@
-package github
+package client
 
 // Turns: how many requests GitHub takes in any minute. What is allowed is counted in windows that slide: a bucket that
 // refills must leave a third unused, or exceeds the bound in some minute.
@@ -27,8 +27,8 @@ type Cost struct {
 	Content int // those that notify people
 }
 
-// lookCost is a look at a pull request, and the write that it may lead to.
-var lookCost = Cost{Reads: 10, Queries: 1, Writes: 1}
+// LookCost is a look at a pull request, and the write that it may lead to.
+var LookCost = Cost{Reads: 10, Queries: 1, Writes: 1}
 
 // A turn is something that was sent, as a time since the windows were made.
 type turn struct {

@@ -1,4 +1,4 @@
-package github
+package client
 
 // One attempt at GitHub, whole or not at all: the layer nearest to the wire reads each answer to its end and hands it up
 // only if it is what GitHub would say. So no layer above, the conditional cache included, ever sees half an answer.
@@ -96,7 +96,7 @@ func (w *whole) RoundTrip(req *http.Request) (*http.Response, error) {
 	defer resp.Body.Close()
 	body, err := readAnswer(resp, c)
 	switch {
-	case errors.Is(err, errTooLong):
+	case errors.Is(err, ErrTooLong):
 		w.observe(c, resp.StatusCode, began)
 		return nil, fmt.Errorf("read answer: %w", err) // no fault: it will be as long the next time
 	case err != nil:
@@ -201,7 +201,7 @@ func readAnswer(resp *http.Response, c *call) ([]byte, error) {
 	size := resp.ContentLength
 	switch {
 	case size > maxAnswer:
-		return nil, errTooLong
+		return nil, ErrTooLong
 	case size < 0:
 		size = 8 << 10
 	}
@@ -211,7 +211,7 @@ func readAnswer(resp *http.Response, c *call) ([]byte, error) {
 		body = body[:len(body)+n]
 		switch {
 		case len(body) > maxAnswer:
-			return nil, errTooLong
+			return nil, ErrTooLong
 		case err == io.EOF:
 			return body, nil
 		case err != nil:
@@ -222,7 +222,7 @@ func readAnswer(resp *http.Response, c *call) ([]byte, error) {
 	}
 }
 
-var errTooLong = errors.New("answer longer than allowed")
+var ErrTooLong = errors.New("answer longer than allowed")
 
 // readTail reads r to its end and returns its last keep bytes; an r of more than limit bytes is an error, because its
 // end was not seen.
@@ -234,7 +234,7 @@ func readTail(r io.Reader, keep, limit int64) ([]byte, error) {
 		n, err := r.Read(chunk)
 		total += int64(n)
 		if total > limit {
-			return nil, errTooLong
+			return nil, ErrTooLong
 		}
 		tail = append(tail, chunk[:n]...)
 		if int64(len(tail)) > 2*keep { // drop what is not needed now and then, not at each read

@@ -1,4 +1,4 @@
-package github
+package client
 
 import (
 	"context"
@@ -39,7 +39,7 @@ func TestClientIsRefused(t *testing.T) {
 		{"ghe.example/api/v3", canary, "read API URL: ghe.example/api/v3 is not of the form https://host/path"},
 		{"https://ghe.example?x", canary, "read API URL: https://ghe.example?... is not of the form https://host/path"},
 	} {
-		if _, err := NewClient(Options{BaseURL: test.url, Token: test.token}); err == nil || err.Error() != test.want {
+		if _, err := New(Options{BaseURL: test.url, Token: test.token}); err == nil || err.Error() != test.want {
 			t.Errorf("%s: got %v, want %s", test.url, err, test.want)
 		}
 	}
@@ -58,7 +58,7 @@ func TestPersonalTokens(t *testing.T) {
 		{"0123456789abcdef", true, false},
 	} {
 		for _, actions := range []bool{false, true} {
-			c, err := NewClient(Options{Token: test.token, Actions: actions})
+			c, err := New(Options{Token: test.token, Actions: actions})
 			if want := actions && test.inside || !actions && test.outside; err != nil || c.Personal() != want {
 				t.Errorf("%s, in a job: %v: personal is %v (%v)", test.token, actions, c.Personal(), err)
 			}
@@ -554,7 +554,7 @@ func TestManyAtOnce(t *testing.T) {
 		fmt.Fprintf(w, `{"n":%s}`, strings.TrimPrefix(r.URL.Path, "/"))
 	}))
 	defer server.Close()
-	c, err := NewClient(Options{BaseURL: server.URL, Token: canary})
+	c, err := New(Options{BaseURL: server.URL, Token: canary})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -588,7 +588,7 @@ func TestAClosedConnectionIsNoSecondWrite(t *testing.T) {
 		io.WriteString(w, `{"n":1}`)
 	}))
 	defer server.Close()
-	c, err := NewClient(Options{BaseURL: server.URL, Token: canary})
+	c, err := New(Options{BaseURL: server.URL, Token: canary})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package github
+package client
 
 // Answers that are remembered outside this process: what they are stored as. Losing one costs a full read; taking one for
 // another would be a lie, so each carries a sum over itself and the key under which it belongs.
@@ -19,8 +19,8 @@ import (
 	ghtransport "github.com/bored-engineer/github-conditional-http-transport"
 )
 
-// Answers remember answers of GitHub by opaque keys, as long and as well as they like. They are used by several goroutines.
-type Answers interface {
+// ResponseCache remember answers of GitHub by opaque keys, as long and as well as they like. They are used by several goroutines.
+type ResponseCache interface {
 	Get(key string) ([]byte, bool) // the caller does not change what she gets
 	Put(key string, value []byte)  // value is the caller's again afterwards
 	Forget(key string)
@@ -28,7 +28,7 @@ type Answers interface {
 
 // A shelf implements ghtransport.Storage on Answers. The tenant is in every key: what one may see is nothing for another.
 type shelf struct {
-	answers Answers
+	answers ResponseCache
 	tenant  func() int64
 	room    *sync.Pool // of *[]byte, to pack answers in
 }

@@ -1,4 +1,4 @@
-package github
+package client
 
 import (
 	"bytes"
@@ -85,7 +85,7 @@ func (w *wire) client(t testing.TB, change ...func(*Options)) *Client {
 	for _, f := range change {
 		f(&o)
 	}
-	c, err := NewClient(o)
+	c, err := New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ type number struct {
 	N int `json:"n"`
 }
 
-func get(t testing.TB, c *Client) (int, Answer, error) {
+func get(t testing.TB, c *Client) (int, Response, error) {
 	t.Helper()
 	var n number
 	a, err := c.Get(t.Context(), "repos/acme/shop?x=1", &n)

@@ -1,4 +1,4 @@
-package github
+package client
 
 // The rate gate: what keeps us within GitHub's limits, and away from it once a limit is reached. A limit becomes an error
 // with the moment at which it ends, and so a wake of the caller; nothing here sleeps until then, and nothing waits under
@@ -173,7 +173,7 @@ func (l *limits) closed() error {
 // Cost is that of a look at a pull request.
 func (c *Client) Ready(cost Cost) time.Time {
 	if cost == (Cost{}) {
-		cost = lookCost
+		cost = LookCost
 	}
 	return c.limits.ready(cost)
 }

@@ -1,15 +1,16 @@
-package github
+package client
 
 // Deliveries that did not reach us. GitHub never sends one again by itself, and keeps them for three days.
 
 import (
 	"context"
 	"fmt"
+	"github.com/review-coordinator/coordinator/internal/github/untrusted"
 	"time"
 )
 
-// A Delivery is a webhook delivery of which GitHub knows no success.
-type Delivery struct {
+// A FailedDelivery is a webhook delivery of which GitHub knows no success.
+type FailedDelivery struct {
 	ID           int64  // of its newest attempt: by which it is asked for again
 	GUID         string // X-GitHub-Delivery: the same with each attempt
 	Event        string
@@ -27,7 +28,7 @@ const (
 // Deliveries returns the deliveries since a moment, by our clock, of which no attempt succeeded, the newest first, each once; nil of a
 // personal token. An outage can be longer than GitHub's memory, and its list longer than we read: other ways must lead to
 // a look, too.
-func (p *Pool) Deliveries(ctx context.Context, since time.Time) ([]Delivery, error) {
+func (p *Pool) Deliveries(ctx context.Context, since time.Time) ([]FailedDelivery, error) {
 	if p.signer == nil {
 		return nil, nil
 	}
@@ -96,11 +97,11 @@ func (s *attempts) add(a attempt) {
 	}
 }
 
-func (s *attempts) failed() []Delivery {
-	all := []Delivery{}
+func (s *attempts) failed() []FailedDelivery {
+	all := []FailedDelivery{}
 	for _, guid := range s.order {
 		if a := s.newest[guid]; !s.reached[guid] {
-			all = append(all, Delivery{ID: a.ID, GUID: guid, Event: a.Event, Action: oneLine(a.Action, 50), Installation: a.Installation, At: a.At, Status: oneLine(a.Status, 100)})
+			all = append(all, FailedDelivery{ID: a.ID, GUID: guid, Event: a.Event, Action: untrusted.OneLine(a.Action, 50), Installation: a.Installation, At: a.At, Status: untrusted.OneLine(a.Status, 100)})
 		}
 	}
 	return all

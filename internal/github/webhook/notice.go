@@ -1,8 +1,8 @@
-package github
-
-// What an event says about whom to look at. An event wakes and decides nothing: all that is taken from it is the name of
-// a pull request, or the commit by which to find one, and what was touched, which can only spare a look. Its payload is a
-// stranger's text.
+// Package webhook reads what a delivery is about. An event wakes and decides nothing: all that is taken from it is the name
+// of a pull request, or the commit by which to find one, and what was touched, which can only spare a look. It promises that
+// nothing of a payload, which is a stranger's text, is taken for more than that, and that an event of which nothing is known
+// is no error.
+package webhook
 
 import (
 	"bytes"
@@ -19,14 +19,15 @@ import (
 	"unicode/utf8"
 
 	"github.com/review-coordinator/coordinator/internal/github/jsonscan"
+	"github.com/review-coordinator/coordinator/internal/github/untrusted"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
 // MaxPayload is GitHub's own bound on a payload, in bytes.
 const MaxPayload = 25 << 20
 
-// An Event is what is left of a payload. Either PRs holds a pull request or Why says why not; then it may mean all of them.
-type Event struct {
+// A Notice is what is left of a payload. Either PRs holds a pull request or Why says why not; then it may mean all of them.
+type Notice struct {
 	Name        string // of the event, as X-GitHub-Event and GITHUB_EVENT_NAME spell it
 	Action      string // "" where the event has none
 	Owner, Repo string // "" if the payload names no repository
@@ -62,23 +63,23 @@ const (
 	ConcernSuspended            // the installation was suspended
 )
 
-// ParseEvent reads the payload of the event called name. An event that concerns no pull request is no error; a payload
+// Parse reads the payload of the event called name. An event that concerns no pull request is no error; a payload
 // that is not what GitHub sends is one, so far as anything is known of what GitHub sends for that event.
-func ParseEvent(name string, payload []byte) (Event, error) {
-	e := Event{Name: oneLine(name, 50)}
+func Parse(name string, payload []byte) (Notice, error) {
+	e := Notice{Name: untrusted.OneLine(name, 50)}
 	if len(payload) > MaxPayload {
-		return Event{}, fmt.Errorf("read event %s: payload of more than 25 MB", e.Name)
+		return Notice{}, fmt.Errorf("read event %s: payload of more than 25 MB", e.Name)
 	}
 	p, err := readPayload(e.Name, payload)
 	if err != nil {
-		return Event{}, fmt.Errorf("read event %s: %w", e.Name, payloadError(err))
+		return Notice{}, fmt.Errorf("read event %s: %w", e.Name, payloadError(err))
 	}
 	if bytes.Equal(bytes.TrimSpace(payload), []byte("null")) {
-		return Event{}, fmt.Errorf("read event %s: payload is null", e.Name)
+		return Notice{}, fmt.Errorf("read event %s: payload is null", e.Name)
 	}
-	e.Action = oneLine(p.Action, 50)
+	e.Action = untrusted.OneLine(p.Action, 50)
 	if err := e.read(p); err != nil {
-		return Event{}, fmt.Errorf("read event %s: %w", e.Name, err)
+		return Notice{}, fmt.Errorf("read event %s: %w", e.Name, err)
 	}
 	e.regard(p)
 	return e, nil
@@ -109,14 +110,14 @@ func readPayload(name string, payload []byte) (*eventPayload, error) {
 		err = nil
 	}
 	if s.Repository != nil {
-		if _, _, ok := fullName(s.Repository.FullName); !ok {
+		if _, _, ok := untrusted.SplitFullName(s.Repository.FullName); !ok {
 			s.Repository = nil
 		}
 	}
 	return &eventPayload{Action: s.Action, Repository: s.Repository, Installation: s.Installation}, err
 }
 
-func (e *Event) read(p *eventPayload) error {
+func (e *Notice) read(p *eventPayload) error {
 	if err := e.repository(p.Repository); err != nil {
 		return err
 	}
@@ -146,11 +147,11 @@ func (e *Event) read(p *eventPayload) error {
 	return nil
 }
 
-func (e *Event) repository(r *eventRepository) error {
+func (e *Notice) repository(r *eventRepository) error {
 	if r == nil {
 		return nil
 	}
-	owner, repo, ok := fullName(r.FullName)
+	owner, repo, ok := untrusted.SplitFullName(r.FullName)
 	if !ok {
 		return errors.New("repository.full_name is no owner/name")
 	}
@@ -158,7 +159,7 @@ func (e *Event) repository(r *eventRepository) error {
 	return nil
 }
 
-func (e *Event) pullRequest(p *eventPayload) error {
+func (e *Notice) pullRequest(p *eventPayload) error {
 	if p.PullRequest == nil || p.PullRequest.Number <= 0 {
 		return errors.New("pull_request.number is missing")
 	}
@@ -169,7 +170,7 @@ func (e *Event) pullRequest(p *eventPayload) error {
 	return nil
 }
 
-func (e *Event) issueComment(p *eventPayload) error {
+func (e *Notice) issueComment(p *eventPayload) error {
 	if p.Issue == nil || p.Issue.Number <= 0 {
 		return errors.New("issue.number is missing")
 	}
@@ -183,7 +184,7 @@ func (e *Event) issueComment(p *eventPayload) error {
 
 // workflowRun: a run of a fork names no pull request, and one that a comment or a schedule started is on the default
 // branch: its head would find the wrong one.
-func (e *Event) workflowRun(p *eventPayload) error {
+func (e *Notice) workflowRun(p *eventPayload) error {
 	run := p.WorkflowRun
 	if run == nil || run.ID <= 0 {
 		return errors.New("workflow_run.id is missing")
@@ -201,7 +202,7 @@ func (e *Event) workflowRun(p *eventPayload) error {
 	return e.head(run.HeadSHA, "workflow_run.head_sha")
 }
 
-func (e *Event) checkRun(p *eventPayload) error {
+func (e *Notice) checkRun(p *eventPayload) error {
 	if p.CheckRun == nil {
 		return errors.New("check_run is missing")
 	}
@@ -212,7 +213,7 @@ func (e *Event) checkRun(p *eventPayload) error {
 	return e.head(p.CheckRun.HeadSHA, "check_run.head_sha")
 }
 
-func (e *Event) checkSuite(p *eventPayload) error {
+func (e *Notice) checkSuite(p *eventPayload) error {
 	if p.CheckSuite == nil {
 		return errors.New("check_suite is missing")
 	}
@@ -226,7 +227,7 @@ func (e *Event) checkSuite(p *eventPayload) error {
 // named takes over the pull requests of a run or a check. GitHub lists by branch and commit, so that a pull request of
 // another repository, whose head this repository is, can be among them: its number means something else here. Where its
 // head stands by now does not matter, the number is right.
-func (e *Event) named(prs []eventPull, repo *eventRepository) error {
+func (e *Notice) named(prs []eventPull, repo *eventRepository) error {
 	for _, pr := range prs {
 		switch {
 		case pr.Number <= 0:
@@ -240,11 +241,11 @@ func (e *Event) named(prs []eventPull, repo *eventRepository) error {
 }
 
 // dispatch: a person types the inputs, so that a slip of hers is told.
-func (e *Event) dispatch(p *eventPayload) error {
+func (e *Notice) dispatch(p *eventPayload) error {
 	if pr := strings.TrimPrefix(strings.TrimSpace(string(p.Inputs.PR)), "#"); pr != "" {
 		n, err := strconv.Atoi(pr)
 		if err != nil || n <= 0 {
-			return fmt.Errorf("the input pr is %q, which is no pull request's number", oneLine(pr, 50))
+			return fmt.Errorf("the input pr is %q, which is no pull request's number", untrusted.OneLine(pr, 50))
 		}
 		e.PRs = []int{n}
 		return nil
@@ -257,7 +258,7 @@ func (e *Event) dispatch(p *eventPayload) error {
 	return nil
 }
 
-func (e *Event) head(text, field string) error {
+func (e *Notice) head(text, field string) error {
 	if e.Head = sha(text); e.Head == "" {
 		return fmt.Errorf("%s is no full commit SHA", field)
 	}
@@ -283,7 +284,7 @@ func payloadError(err error) error {
 		return errInput
 	case errors.As(err, &wrong) && wrong.Field != "":
 		kind, _, _ := strings.Cut(wrong.Value, " ") // a number brings its digits along
-		return fmt.Errorf("%s is of the wrong type (%s)", oneLine(wrong.Field, 100), kind)
+		return fmt.Errorf("%s is of the wrong type (%s)", untrusted.OneLine(wrong.Field, 100), kind)
 	case errors.As(err, &wrong):
 		return errors.New("payload is no JSON object")
 	case errors.As(err, &syntax):
@@ -293,7 +294,7 @@ func payloadError(err error) error {
 }
 
 // regard says what the event is to a server.
-func (e *Event) regard(p *eventPayload) {
+func (e *Notice) regard(p *eventPayload) {
 	if p.Installation != nil && p.Installation.ID > 0 {
 		e.Installation = p.Installation.ID
 	}
@@ -305,7 +306,7 @@ func (e *Event) regard(p *eventPayload) {
 	}
 }
 
-func (e *Event) concerns(p *eventPayload) (Concern, string) {
+func (e *Notice) concerns(p *eventPayload) (Concern, string) {
 	switch e.Name {
 	case "ping":
 		return ConcernNothing, "a ping asks for nothing"
@@ -333,7 +334,7 @@ func (e *Event) concerns(p *eventPayload) (Concern, string) {
 }
 
 // idle says why an event that names a pull request cannot change what was decided about it.
-func (e *Event) idle(p *eventPayload) string {
+func (e *Notice) idle(p *eventPayload) string {
 	switch e.Name {
 	case "pull_request", "pull_request_target":
 		switch e.Action {
@@ -353,7 +354,7 @@ func (e *Event) idle(p *eventPayload) string {
 	return ""
 }
 
-func (e *Event) push(p *eventPayload) (Concern, string) {
+func (e *Notice) push(p *eventPayload) (Concern, string) {
 	switch {
 	case p.Repository == nil || e.Owner == "":
 		return ConcernNothing, "the payload names no repository"
@@ -363,7 +364,7 @@ func (e *Event) push(p *eventPayload) (Concern, string) {
 	return ConcernRepo, ""
 }
 
-func (e *Event) installation() (Concern, string) {
+func (e *Notice) installation() (Concern, string) {
 	if e.Installation == 0 {
 		return ConcernNothing, "the payload names no installation"
 	}
@@ -380,7 +381,7 @@ func (e *Event) installation() (Concern, string) {
 
 // touched says what the event touched. A policy's reviewers are compared with it, so that it is kept letter by letter or
 // not at all.
-func (e *Event) touched(p *eventPayload) {
+func (e *Notice) touched(p *eventPayload) {
 	t := quorum.Touch{Event: e.Name, Action: e.Action}
 	switch e.Name {
 	case "workflow_run":
@@ -482,7 +483,7 @@ func (t eventText) sum() string {
 	if t.ID == 0 {
 		return ""
 	}
-	return shortSum(t.Body)
+	return untrusted.ShortDigest(t.Body)
 }
 
 type eventPath struct {

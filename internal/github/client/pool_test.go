@@ -1,4 +1,4 @@
-package github
+package client
 
 import (
 	"bytes"
@@ -118,7 +118,7 @@ func TestTenantsAreNeverMixedUp(t *testing.T) {
 		w := newHubWire(t)
 		w.etags = true
 		disk := &paper{kept: map[string][]byte{}}
-		f := w.pool(t, func(o *PoolOptions) { o.Answers, o.Most = disk, 2 })
+		f := w.pool(t, func(o *PoolOptions) { o.Cache, o.Most = disk, 2 })
 		var all sync.WaitGroup
 		for id := range int64(3) {
 			for range 4 {

@@ -1,8 +1,7 @@
-// Package github is the only package that talks to GitHub. It promises that what it hands on is what GitHub said: an
-// answer that is cut off, no JSON where it is read, or a page short of a list is an error and never a smaller truth; a
-// limit is an error with the moment at which it ends; a write is sent once. No token leaves it but in a request to
-// GitHub's own API.
-package github
+// Package client sends requests to one GitHub. It promises that what it hands on is what GitHub said: an answer that is cut
+// off, no JSON where it is read, or a page short of a list is an error and never a smaller truth; a limit is an error with
+// the moment at which it ends; a write is sent once. No token leaves it but in a request to GitHub's own API.
+package client
 
 // The client: one token at one GitHub. Its layers, outermost first: retry → rate gate → authorization → conditional
 // cache → whole answers → transport. The cache stands below the authorization because an ETag of GitHub's depends on it.
@@ -44,7 +43,7 @@ type Options struct {
 	UserAgent string            // "" is "review-coordinator"
 	Log       *slog.Logger      // nil: nothing is logged
 	Now       func() time.Time  // nil: time.Now
-	Answers   Answers           // where answers are remembered; nil: in memory
+	Cache     ResponseCache     // where answers are remembered; nil: in memory
 	Reserve   bool              // a fifth of the hour's requests is left to others, and a turn that is far is a [LimitError]: for a server
 	Observed  Observer          // told of each answer; may be nil
 }
@@ -84,7 +83,7 @@ type ground struct {
 	wire     http.RoundTripper // to GitHub
 	private  http.RoundTripper // the same, but dials no private address
 	policies policies
-	answers  Answers
+	answers  ResponseCache
 	room     *sync.Pool // of what answers are packed in
 	reserve  bool
 	observed Observer
@@ -97,8 +96,8 @@ type ground struct {
 // Format keeps the token out of every verb.
 func (c *Client) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "github.Client(%s)", c.base) }
 
-// An Answer is what came with an answer's body.
-type Answer struct {
+// An Response is what came with an answer's body.
+type Response struct {
 	Status  int
 	Changed bool      // false: GitHub said that it is what we had read before
 	Date    time.Time // GitHub's clock; zero if the answer does not tell
@@ -114,8 +113,8 @@ type Counts struct {
 	Methods     map[string]int
 }
 
-// NewClient returns a client, or says what is wrong with the options. It sends nothing.
-func NewClient(o Options) (*Client, error) {
+// New returns a client, or says what is wrong with the options. It sends nothing.
+func New(o Options) (*Client, error) {
 	g, err := newGround(o, 2*maxParallel)
 	if err != nil {
 		return nil, err
@@ -139,7 +138,7 @@ func newGround(o Options, idle int) (*ground, error) {
 	}
 	g := &ground{
 		base: base, graphql: base.JoinPath("graphql"), agent: cmp.Or(o.UserAgent, "review-coordinator"),
-		wire: o.Transport, private: o.Transport, policies: newPolicies(), answers: o.Answers, reserve: o.Reserve,
+		wire: o.Transport, private: o.Transport, policies: newPolicies(), answers: o.Cache, reserve: o.Reserve,
 		observed: o.Observed, shapes: &jsonscan.Shapes{}, room: &sync.Pool{New: func() any { return new([]byte) }}, reached: new(atomic.Int64), now: o.Now, log: o.Log,
 	}
 	if strings.HasSuffix(base.Path, "/api/v3/") {
@@ -311,20 +310,20 @@ func (c *Client) Requests() Counts {
 }
 
 // Get reads path, which is relative to the API and may hold a query, into into (nil: only the status matters).
-func (c *Client) Get(ctx context.Context, path string, into any) (Answer, error) {
+func (c *Client) Get(ctx context.Context, path string, into any) (Response, error) {
 	return c.send(ctx, http.MethodGet, path, nil, into)
 }
 
 // Send writes. It is tried again only if nothing of it left this machine: after ErrTransport it may have been carried
 // out.
-func (c *Client) Send(ctx context.Context, method, path string, body, into any) (Answer, error) {
+func (c *Client) Send(ctx context.Context, method, path string, body, into any) (Response, error) {
 	return c.send(ctx, method, path, body, into)
 }
 
-func (c *Client) send(ctx context.Context, method, path string, body, into any) (Answer, error) {
+func (c *Client) send(ctx context.Context, method, path string, body, into any) (Response, error) {
 	to, err := relative(path)
 	if err != nil {
-		return Answer{}, fmt.Errorf("%s %s: %w", method, redactURL(path), err)
+		return Response{}, fmt.Errorf("%s %s: %w", method, redactURL(path), err)
 	}
 	k := &call{into: into}
 	r, err := c.do(ctx, k, method, c.base.ResolveReference(to), body)
@@ -373,7 +372,7 @@ const maxHops = 5
 
 // A reply is an answer with its body in memory, and the request that it is an answer to.
 type reply struct {
-	answer Answer
+	answer Response
 	body   []byte
 	req    *http.Request
 	via    *Client
@@ -427,7 +426,7 @@ func (c *Client) once(via http.RoundTripper, req *http.Request, k *call) (reply,
 	if r.body, err = take(resp); err != nil {
 		return r, r.wrap(&fault{what: c.token.clean(err.Error())}) // unreachable unless a body is not in memory
 	}
-	r.answer = Answer{Status: resp.StatusCode, Changed: !k.unchanged, Header: resp.Header}
+	r.answer = Response{Status: resp.StatusCode, Changed: !k.unchanged, Header: resp.Header}
 	r.answer.Date, _ = http.ParseTime(resp.Header.Get("Date"))
 	if resp.StatusCode >= 400 {
 		return r, c.refusal(r)
@@ -451,8 +450,8 @@ func (c *Client) reason(ctx context.Context, err error) error {
 		return token
 	case errors.Is(err, context.DeadlineExceeded): // the gate saw that our turn comes after the caller's deadline
 		return context.DeadlineExceeded
-	case errors.Is(err, errTooLong):
-		return errTooLong
+	case errors.Is(err, ErrTooLong):
+		return ErrTooLong
 	}
 	return errors.New(c.token.clean(err.Error()))
 }

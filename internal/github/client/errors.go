@@ -1,4 +1,4 @@
-package github
+package client
 
 // What can go wrong between us and GitHub, told apart by what a caller does next: wait (LimitError), look again
 // (ErrTransport), or act on what GitHub said (APIError).
@@ -6,6 +6,7 @@ package github
 import (
 	"errors"
 	"fmt"
+	"github.com/review-coordinator/coordinator/internal/github/untrusted"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -131,7 +132,7 @@ func (s secret) clean(text string) string {
 	if len(text) > 16*maxMessage {
 		text = text[:16*maxMessage] // before any work; what is shown is shorter still
 	}
-	return oneLine(tokens.ReplaceAllString(userinfo.ReplaceAllString(text, "//***@"), "***"), maxMessage)
+	return untrusted.OneLine(tokens.ReplaceAllString(userinfo.ReplaceAllString(text, "//***@"), "***"), maxMessage)
 }
 
 // secret is a token that no formatting verb prints.

@@ -1,4 +1,4 @@
-package github
+package client
 
 // Job logs: the API answers with a redirect to a signed URL of some storage. The token has no business there, and the URL
 // was chosen by whoever answered: it must not lead into the network that we run in.
