@@ -7,14 +7,11 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/daemon"
@@ -29,16 +26,6 @@ import (
 type host struct {
 	fleet *github.Fleet
 	app   bool
-
-	mu     sync.Mutex
-	writes map[[sha256.Size]byte]headWrite // the last ones on commits that pull requests may share
-	most   int                             // writes: beyond it those are forgotten that no look under way can have missed
-}
-
-// headWrite is which pull request's look wrote on a commit last, or is about to.
-type headWrite struct {
-	number int
-	at     time.Time
 }
 
 func newHost(o client.Options) (*host, error) {
@@ -46,7 +33,7 @@ func newHost(o client.Options) (*host, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &host{fleet: fleet, app: o.App != nil, writes: map[[sha256.Size]byte]headWrite{}}, nil
+	return &host{fleet: fleet, app: o.App != nil}, nil
 }
 
 func (h *host) Reached() time.Time { return h.fleet.Reached() }
@@ -105,29 +92,6 @@ func (h *host) Enter(tenant int64) (daemon.Site, error) {
 	return &site{host: h, tenant: tenant}, nil
 }
 
-const (
-	mostWrites = 4096
-	oldWrite   = 10 * time.Minute // longer than any look
-)
-
-// write notes that a pull request's look, which observed since a moment, is about to write on a commit. Two pull requests may
-// have one head: where another's look has written meanwhile, what was observed does not show it, and the check would stand
-// twice. Then it is an error, and a look must be taken again.
-func (h *host) write(commit string, number int, observed time.Time) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	now, sum := time.Now(), sha256.Sum256([]byte(commit)) // of so many commits the names would be memory
-	if was, known := h.writes[sum]; known && was.number != number && !was.at.Before(observed) {
-		return fmt.Errorf("publish on %s: #%d, which has the same head, is written at the same time", commit, was.number)
-	}
-	if len(h.writes) > h.most {
-		maps.DeleteFunc(h.writes, func(_ [sha256.Size]byte, w headWrite) bool { return now.Sub(w.at) > oldWrite })
-		h.most = max(2*len(h.writes), mostWrites)
-	}
-	h.writes[sum] = headWrite{number, now}
-	return nil
-}
-
 // budgets are those of the installations at work.
 func (h *host) budgets() map[int64]daemon.Budget {
 	all := map[int64]daemon.Budget{}
@@ -159,9 +123,8 @@ func (h *host) Redeliver(ctx context.Context, m daemon.Missed) error {
 
 // site implements [daemon.Site], for one look. It is a name: the fleet holds what is behind it.
 type site struct {
-	host     *host
-	tenant   int64
-	observed time.Time // when the last observation began
+	host   *host
+	tenant int64
 }
 
 // forge is the installation's. Before the App's name is known, it is asked for.
@@ -178,7 +141,6 @@ func (s *site) Observe(ctx context.Context, pr quorum.PR) (quorum.Policy, quorum
 	if err != nil {
 		return quorum.Policy{}, quorum.Snapshot{}, err
 	}
-	s.observed = time.Now()
 	p, snap, err := f.Observe(ctx, pr)
 	return p, snap, classed(err)
 }
@@ -195,9 +157,6 @@ func (s *site) Apply(ctx context.Context, pr quorum.PR, e quorum.Effects) (quoru
 func (s *site) Publish(ctx context.Context, pr quorum.PR, c report.Check) error {
 	f, err := s.forge(ctx)
 	if err != nil {
-		return err
-	}
-	if err := s.host.write(fmt.Sprintf("%d/%s/%s@%s %s", s.tenant, pr.Owner, pr.Repo, c.Head, c.Name), pr.Number, s.observed); err != nil {
 		return err
 	}
 	return classed(f.Publish(ctx, pr, c))

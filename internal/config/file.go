@@ -3,7 +3,11 @@ package config
 // The language of the policy file, key by key. A field's yaml tag is its key, its jsonschema tag bounds it, and its
 // description is what users read in the reference and in their editor.
 
-import "time"
+import (
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
 
 // A File is a policy file as it is written, before presets, defaults of reviewers and words are resolved.
 type File struct {
@@ -127,7 +131,7 @@ type Request struct {
 func Default() File {
 	return File{
 		Version:    1,
-		Check:      "Review quorum",
+		Check:      quorum.DefaultCheck,
 		Mode:       "enforce",
 		Quorum:     Quorum{Word: majority},
 		Grace:      Duration(3 * time.Minute),

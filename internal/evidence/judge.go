@@ -13,8 +13,7 @@ import (
 // How long an answer may take to show after the attempt that posted it has ended.
 const afterEnd = time.Minute
 
-// How long an effect may take to show on GitHub before it is tried again: a new attempt takes seconds to appear.
-const settling = 30 * time.Second
+const settling = quorum.ReplicaLag
 
 // How far our clock, by which an intent is dated, may be ahead of GitHub's: a smaller skew is not corrected, and GitHub's
 // times are whole seconds.

@@ -15,9 +15,6 @@ import (
 	"github.com/review-coordinator/coordinator/internal/report"
 )
 
-// settling is how long GitHub may take to show a new attempt.
-const settling = 30 * time.Second
-
 // Apply carries out the effects that still hold. All are void if the pull request has moved on, and a run is read again
 // before it is touched. What GitHub refuses is told apart by its reason; a fault leaves open whether it happened, and the
 // next look tells.
@@ -132,7 +129,7 @@ func (f *Forge) again(run int64) bool {
 	now := f.now()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	maps.DeleteFunc(f.reran, func(_ int64, at time.Time) bool { return now.Sub(at) >= settling })
+	maps.DeleteFunc(f.reran, func(_ int64, at time.Time) bool { return now.Sub(at) >= quorum.ReplicaLag })
 	if _, done := f.reran[run]; done {
 		return true
 	}

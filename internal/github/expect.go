@@ -18,9 +18,6 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// usualCheck is the name of our check where no policy has been read yet that gives another.
-const usualCheck = "Review quorum"
-
 // scene is what it depends on what must be read.
 type scene struct {
 	head     string
@@ -57,7 +54,7 @@ func (l *look) expected() scene {
 	switch {
 	case told == "", told == sc.head, sc.head != "" && l.m.passed(told): // an event that comes late names an older head
 	case sc.head == "":
-		sc = scene{head: told, judged: true, check: usualCheck, statuses: l.f.client.Personal()}
+		sc = scene{head: told, judged: true, check: quorum.DefaultCheck, statuses: l.f.client.Personal()}
 	default:
 		sc.head, sc.commits = told, max(sc.commits, 1)+1
 	}

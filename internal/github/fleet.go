@@ -29,7 +29,8 @@ type Fleet struct {
 	now    func() time.Time
 	log    *slog.Logger
 
-	memories *Memories // of the pull requests of all installations
+	memories *Memories   // of the pull requests of all installations
+	fence    *writeFence // of their checks
 
 	mu     sync.Mutex
 	forges map[int64]*Forge // by installation; those whose client is alive, and soon no others
@@ -45,7 +46,7 @@ func NewFleet(o FleetOptions) (*Fleet, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Fleet{Pool: pool, config: o.Config, now: o.Now, log: o.Log, memories: NewMemories(mostPulls), forges: map[int64]*Forge{}}
+	f := &Fleet{Pool: pool, config: o.Config, now: o.Now, log: o.Log, memories: NewMemories(mostPulls), fence: newWriteFence(), forges: map[int64]*Forge{}}
 	if f.now == nil {
 		f.now = time.Now
 	}
@@ -76,6 +77,7 @@ func (f *Fleet) Enter(installation int64) (*Forge, error) {
 	forge := NewForge(c, f.KnownSlug(), f.config, f.log)
 	forge.Share(f.memories)
 	forge.SetClock(f.now)
+	forge.fence, forge.installation = f.fence, installation
 	f.forges[installation] = forge
 	if len(f.forges) > f.most {
 		maps.DeleteFunc(f.forges, func(id int64, _ *Forge) bool { return !f.Holds(id) })

@@ -35,6 +35,9 @@ type Forge struct {
 	now    func() time.Time
 	log    *slog.Logger
 
+	installation int64       // 0: none
+	fence        *writeFence // shared with the other forges of a server; nil: a job has one look at a time
+
 	id       int // among those that share memories
 	memories *Memories
 

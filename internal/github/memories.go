@@ -66,6 +66,8 @@ type memory struct {
 	held int // looks and writes that are under way
 	size int // bytes, about, as of the last one
 
+	observed time.Time // when the last look began, by the machine's clock
+
 	mu sync.Mutex // of what the reads of one look write side by side, and of what events tell
 	news
 	known
@@ -255,7 +257,7 @@ func (all *Memories) Compact() {
 // moved is a copy of m, nothing of which lies where it lay, but for what few pull requests have. What m points to is shared
 // with the snapshots that were taken, and stays as it is.
 func (m *memory) moved(same texts) *memory {
-	n := &memory{key: m.key, size: m.size, news: m.news, known: m.known}
+	n := &memory{key: m.key, size: m.size, observed: m.observed, news: m.news, known: m.known}
 	t := &n.threads
 	n.hints, n.heard, n.siblings, n.odd = slices.Clone(n.hints), slices.Clone(n.heard), slices.Clone(n.siblings), slices.Clone(n.odd)
 	t.siblings, t.commits = slices.Clone(t.siblings), slices.Clone(t.commits)

@@ -82,6 +82,7 @@ func (f *Forge) Observe(ctx context.Context, pr quorum.PR) (quorum.Policy, quoru
 	l := &look{f: f, pr: pr, m: m, seen: &changes{}}
 	l.told, l.expects = m.listen()
 	began := f.now()
+	m.observed = time.Now()
 	for _, step := range []func(context.Context) error{l.first, l.second, l.third, l.fourth} {
 		err := step(ctx)
 		if client.IsNotFound(err) && !l.gone { // a replica may lack a part of what is there

@@ -42,6 +42,11 @@ func (f *Forge) Publish(ctx context.Context, pr quorum.PR, c report.Check) error
 	if m.head != c.Head {
 		return moved{"what was known of " + pr.String() + " was forgotten, or its head moved,"}
 	}
+	if f.fence != nil {
+		if err := f.fence.claim(f.installation, pr, c.Head, c.Name, m.observed); err != nil {
+			return err
+		}
+	}
 	m.wake, m.byThreads = c.Wake, c.Threads
 	if f.client.Personal() {
 		return f.publishStatus(ctx, pr, m, c)

@@ -13,6 +13,9 @@ type PR struct {
 
 func (pr PR) String() string { return fmt.Sprintf("%s/%s#%d", pr.Owner, pr.Repo, pr.Number) }
 
+// DefaultCheck is the name of the check where no policy gives another.
+const DefaultCheck = "Review quorum"
+
 // A Policy says who reviews and how many approvals are enough. Package config makes it from the policy file and has
 // then resolved every default, preset and word ("majority") in it.
 type Policy struct {

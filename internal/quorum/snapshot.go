@@ -256,3 +256,6 @@ type Wants struct {
 
 	SameBranch bool // all pull requests of its head branch; nothing else is told before they are known
 }
+
+// ReplicaLag is how long an effect may take to show on GitHub before it is tried again: a new attempt takes seconds to appear.
+const ReplicaLag = 30 * time.Second

@@ -9,9 +9,6 @@ import (
 // Render is where a decision becomes a check: which name, which state, which words, and which older checks of ours must
 // not stay behind.
 
-// defaultName is the check's name where no policy could be read that names it.
-const defaultName = "Review quorum"
-
 // Render says how the check reads. rec is the record to be written; the one in the check's text is at most 16 KiB and
 // holds the keys of the annotations beside it. The check is a function of the arguments: nothing in it changes because
 // time passes.
@@ -64,7 +61,7 @@ func state(p quorum.Policy, d quorum.Decision) (status, conclusion string) {
 
 func plainName(p quorum.Policy) string {
 	if p.Check == "" {
-		return defaultName
+		return quorum.DefaultCheck
 	}
 	return p.Check
 }

@@ -1,0 +1,51 @@
+package github
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+const (
+	minFenceSweep = 4096
+	forgetWrite   = 10 * time.Minute // longer than any look
+)
+
+// A writeFence keeps two pull requests that have one head from writing two checks on it: a look that began before another
+// pull request's look wrote there does not show that write, and must be taken again. Time is the machine's, whatever a
+// caller's clock says. It may be used by several goroutines.
+type writeFence struct {
+	mu      sync.Mutex
+	writes  map[[sha256.Size]byte]headWrite // the last ones; of so many commits the names would be memory
+	sweepAt int                             // writes: beyond it those are forgotten that no look under way can have missed
+}
+
+// headWrite is which pull request's look wrote on a commit last, or is about to.
+type headWrite struct {
+	number int
+	at     time.Time
+}
+
+func newWriteFence() *writeFence { return &writeFence{writes: map[[sha256.Size]byte]headWrite{}} }
+
+// claim notes that pr's look, which began to observe at a moment, is about to write a check on a commit, as an installation's.
+// It is an error where another pull request's look has written since: then nothing is noted.
+func (f *writeFence) claim(installation int64, pr quorum.PR, head, check string, observed time.Time) error {
+	commit := fmt.Sprintf("%d/%s/%s@%s %s", installation, pr.Owner, pr.Repo, head, check)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now, sum := time.Now(), sha256.Sum256([]byte(commit))
+	if was, known := f.writes[sum]; known && was.number != pr.Number && !was.at.Before(observed) {
+		return fmt.Errorf("publish on %s: #%d, which has the same head, is written at the same time", commit, was.number)
+	}
+	if len(f.writes) > f.sweepAt {
+		maps.DeleteFunc(f.writes, func(_ [sha256.Size]byte, w headWrite) bool { return now.Sub(w.at) > forgetWrite })
+		f.sweepAt = max(2*len(f.writes), minFenceSweep)
+	}
+	f.writes[sum] = headWrite{pr.Number, now}
+	return nil
+}

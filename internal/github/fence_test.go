@@ -1,0 +1,63 @@
+package github_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/github"
+	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/report"
+	"github.com/review-coordinator/coordinator/internal/sandbox"
+)
+
+// Two pull requests have one head. Where a look at one of them began before the other's wrote, it writes nothing, so that the
+// check does not stand twice; the next look finds the check.
+func TestSiblingsWriteOneCheck(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.g.OpenPull(sandbox.PullSpec{Number: 8})
+		var o github.FleetOptions
+		o.Token, o.Actions, o.Transport = "ghs_x", true, w.g
+		f := do[*github.Fleet](t)(github.NewFleet(o))
+		forge := do[*github.Forge](t)(f.Enter(0))
+		a, b := w.pr, quorum.PR{Owner: "acme", Repo: "shop", Number: 8}
+		observe := func(pr quorum.PR) {
+			t.Helper()
+			_, _, err := forge.Observe(t.Context(), pr)
+			w.must(err)
+			pass(time.Second)
+		}
+		of := func(pr quorum.PR) report.Check {
+			return check("a1", func(c *report.Check) { c.ExternalID = report.ExternalID(pr) })
+		}
+		writes := func() (n int) {
+			for _, r := range w.g.Requests() {
+				if r.Method != http.MethodGet && r.Path != "/graphql" {
+					n++
+				}
+			}
+			return n
+		}
+
+		observe(a)
+		observe(b)
+		w.must(forge.Publish(t.Context(), a, of(a)))
+		err := forge.Publish(t.Context(), b, of(b))
+		if err == nil || !strings.Contains(err.Error(), "#7, which has the same head, is written at the same time") || writes() != 1 {
+			t.Errorf("%d writes, %v", writes(), err)
+		}
+		w.must(forge.Publish(t.Context(), a, of(a))) // its own write is nothing in between
+		pass(time.Second)
+		observe(b)
+		w.must(forge.Publish(t.Context(), b, of(b)))
+		if w.own(); writes() > 2 {
+			t.Errorf("%d writes", writes())
+		}
+
+		observe(a)
+		other := check("a1", func(c *report.Check) { c.Name = "Another quorum" })
+		w.must(forge.Publish(t.Context(), a, other)) // another check is another matter
+	})
+}
