@@ -387,14 +387,14 @@ func (r reply) wrap(err error) error { return fmt.Errorf("%s %s: %w", r.req.Meth
 // redirect that k's caller will follow herself (k.tail); all else is an error.
 func (c *Client) do(ctx context.Context, k *call, method string, to *url.URL, body any) (reply, error) {
 	ctx = context.WithValue(ctx, callKey{}, k)
-	k.endpoint = endpoint(method, "", k.graphql)
+	k.endpoint = endpointOf(method, "", k.graphql)
 	for range maxHops {
 		req, err := c.request(ctx, method, to, body)
 		if err != nil {
 			return reply{}, fmt.Errorf("%s %s: build request: %s", method, c.below(to), c.token.clean(err.Error()))
 		}
 		if !k.graphql {
-			k.endpoint = endpoint(method, strings.TrimPrefix(req.URL.Path, c.base.Path), false)
+			k.endpoint = endpointOf(method, strings.TrimPrefix(req.URL.Path, c.base.Path), false)
 		}
 		r, err := c.once(c.api, req, k)
 		if err != nil {

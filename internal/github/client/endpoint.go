@@ -3,33 +3,90 @@ package client
 // Endpoints as templates, for metrics and for the limits that depend on them: GitHub's own words with the names taken out,
 // so that there are few of them whatever is asked for.
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
-// endpoint is the template of a request: GET /repos/{owner}/{repo}/pulls/{number}. path is below the API's root.
-func endpoint(method, path string, query bool) string {
-	if query {
-		return "POST /graphql"
-	}
-	template, known := template(strings.Trim(path, "/"))
-	if !known {
-		return otherEndpoint
-	}
-	for _, m := range methods {
-		if m == method {
-			return m + template
-		}
-	}
-	return otherEndpoint
+// OtherEndpoint stands for all requests of which no template is known.
+const OtherEndpoint = "other"
+
+// Endpoints are the templates of all requests that a server sends, and OtherEndpoint.
+func Endpoints() []string { return append(slices.Clone(endpoints), OtherEndpoint) }
+
+// endpoints are the requests that are told apart: all that a server sends. An observer hears of each under this name.
+var endpoints = []string{
+	"GET /app", "GET /app/installations", "GET /app/installations/{installation_id}", "POST /app/installations/{installation_id}/access_tokens",
+	"GET /app/hook/deliveries", "GET /app/hook/deliveries/{delivery_id}", "POST /app/hook/deliveries/{delivery_id}/attempts",
+	"GET /installation/repositories", "GET /rate_limit", "GET /user", "POST /graphql",
+	"GET /repos/{owner}/{repo}", "GET /repos/{owner}/{repo}/installation",
+	"GET /repos/{owner}/{repo}/actions/jobs/{job_id}", "GET /repos/{owner}/{repo}/actions/jobs/{job_id}/logs",
+	"GET /repos/{owner}/{repo}/actions/runs", "GET /repos/{owner}/{repo}/actions/runs/{run_id}",
+	"GET /repos/{owner}/{repo}/actions/runs/{run_id}/jobs", "GET /repos/{owner}/{repo}/actions/runs/{run_id}/attempts/{attempt_number}",
+	"GET /repos/{owner}/{repo}/actions/runs/{run_id}/attempts/{attempt_number}/jobs",
+	"POST /repos/{owner}/{repo}/actions/runs/{run_id}/cancel", "POST /repos/{owner}/{repo}/actions/runs/{run_id}/force-cancel",
+	"POST /repos/{owner}/{repo}/actions/runs/{run_id}/rerun", "POST /repos/{owner}/{repo}/actions/runs/{run_id}/rerun-failed-jobs",
+	"GET /repos/{owner}/{repo}/actions/workflows", "GET /repos/{owner}/{repo}/actions/workflows/{workflow_id}/runs",
+	"GET /repos/{owner}/{repo}/branches/{branch}", "GET /repos/{owner}/{repo}/rules/branches/{branch...}",
+	"POST /repos/{owner}/{repo}/check-runs", "GET /repos/{owner}/{repo}/check-runs/{check_run_id}", "PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}",
+	"GET /repos/{owner}/{repo}/check-runs/{check_run_id}/annotations", "GET /repos/{owner}/{repo}/check-suites/{check_suite_id}/check-runs",
+	"GET /repos/{owner}/{repo}/collaborators/{username}/permission",
+	"GET /repos/{owner}/{repo}/commits/{ref}", "GET /repos/{owner}/{repo}/commits/{ref}/check-runs", "GET /repos/{owner}/{repo}/commits/{ref}/check-suites",
+	"GET /repos/{owner}/{repo}/commits/{ref}/pulls", "GET /repos/{owner}/{repo}/commits/{ref}/status", "GET /repos/{owner}/{repo}/commits/{ref}/statuses",
+	"GET /repos/{owner}/{repo}/contents/{path...}", "GET /repos/{owner}/{repo}/issues/{issue_number}", "GET /repos/{owner}/{repo}/issues/{issue_number}/comments",
+	"POST /repos/{owner}/{repo}/issues/{issue_number}/comments", "GET /repos/{owner}/{repo}/issues/{issue_number}/timeline",
+	"GET /repos/{owner}/{repo}/issues/comments/{comment_id}",
+	"GET /repos/{owner}/{repo}/pulls", pullEndpoint, "GET /repos/{owner}/{repo}/pulls/{number}/comments",
+	"GET /repos/{owner}/{repo}/pulls/{number}/commits", "GET /repos/{owner}/{repo}/pulls/{number}/files", "GET /repos/{owner}/{repo}/pulls/{number}/reviews",
+	"GET /repos/{owner}/{repo}/pulls/{number}/reviews/{review_id}", "POST /repos/{owner}/{repo}/pulls/{number}/requested_reviewers",
+	"POST /repos/{owner}/{repo}/statuses/{sha}",
 }
 
-// otherEndpoint stands for all that is not known.
-const otherEndpoint = "other"
+const (
+	graphqlEndpoint = "POST /graphql"
+	pullEndpoint    = "GET /repos/{owner}/{repo}/pulls/{number}" // with which a look begins
+)
 
-var methods = []string{"GET", "POST", "PATCH", "PUT", "DELETE"}
+// endpointOf is the template of a request: GET /repos/{owner}/{repo}/pulls/{number}. path is below the API's root.
+func endpointOf(method, path string, query bool) string {
+	if query {
+		return graphqlEndpoint
+	}
+	at := templates.find(strings.Trim(path, "/"))
+	if at == nil || at.endpoints[method] == "" {
+		return OtherEndpoint
+	}
+	return at.endpoints[method]
+}
 
-// template looks path up word for word.
-func template(path string) (string, bool) {
-	at := endpoints
+// A pathNode is one word of the templates' paths.
+type pathNode struct {
+	endpoints map[string]string // of a path that ends here, by method
+	words     map[string]*pathNode
+	name      *pathNode // any word
+	rest      *pathNode // any words
+}
+
+var templates = parseTemplates(endpoints)
+
+func parseTemplates(endpoints []string) *pathNode {
+	root := &pathNode{}
+	for _, e := range endpoints {
+		method, path, _ := strings.Cut(e, " /")
+		at := root
+		for word := range strings.SplitSeq(path, "/") {
+			at = at.grow(word)
+		}
+		if at.endpoints == nil {
+			at.endpoints = map[string]string{}
+		}
+		at.endpoints[method] = e
+	}
+	return root
+}
+
+// find looks a path up word for word; nil if no template is of its form.
+func (at *pathNode) find(path string) *pathNode {
 	for path != "" {
 		var word string
 		word, path, _ = strings.Cut(path, "/")
@@ -37,85 +94,35 @@ func template(path string) (string, bool) {
 		case next != nil:
 			at = next
 		case at.rest != nil:
-			return at.rest.template, true
+			return at.rest
 		case at.name != nil:
 			at = at.name
 		default:
-			return "", false
+			return nil
 		}
 	}
-	return at.template, at.template != ""
+	return at
 }
 
-// A step is one word of a path.
-type step struct {
-	template string // of a path that ends here
-	words    map[string]*step
-	name     *step // any word
-	rest     *step // any words
-}
-
-// endpoints are those that we ask for.
-var endpoints = steps(
-	"app", "app/installations", "app/installations/{installation_id}", "app/installations/{installation_id}/access_tokens",
-	"app/hook/deliveries", "app/hook/deliveries/{delivery_id}", "app/hook/deliveries/{delivery_id}/attempts",
-	"installation/repositories", "user", "users/{username}", "user/repos", "rate_limit", "meta", "graphql",
-	"repos/{owner}/{repo}", "repos/{owner}/{repo}/installation",
-	"repos/{owner}/{repo}/actions/artifacts/{artifact_id}/zip",
-	"repos/{owner}/{repo}/actions/jobs/{job_id}", "repos/{owner}/{repo}/actions/jobs/{job_id}/logs", "repos/{owner}/{repo}/actions/jobs/{job_id}/rerun",
-	"repos/{owner}/{repo}/actions/runs", "repos/{owner}/{repo}/actions/runs/{run_id}", "repos/{owner}/{repo}/actions/runs/{run_id}/artifacts",
-	"repos/{owner}/{repo}/actions/runs/{run_id}/attempts/{attempt_number}", "repos/{owner}/{repo}/actions/runs/{run_id}/attempts/{attempt_number}/jobs",
-	"repos/{owner}/{repo}/actions/runs/{run_id}/cancel", "repos/{owner}/{repo}/actions/runs/{run_id}/force-cancel", "repos/{owner}/{repo}/actions/runs/{run_id}/jobs",
-	"repos/{owner}/{repo}/actions/runs/{run_id}/rerun", "repos/{owner}/{repo}/actions/runs/{run_id}/rerun-failed-jobs",
-	"repos/{owner}/{repo}/actions/workflows", "repos/{owner}/{repo}/actions/workflows/{workflow_id}", "repos/{owner}/{repo}/actions/workflows/{workflow_id}/runs",
-	"repos/{owner}/{repo}/actions/workflows/{workflow_id}/dispatches", "repos/{owner}/{repo}/actions/permissions", "repos/{owner}/{repo}/actions/permissions/workflow",
-	"repos/{owner}/{repo}/branches", "repos/{owner}/{repo}/branches/{branch}", "repos/{owner}/{repo}/branches/{branch}/protection",
-	"repos/{owner}/{repo}/check-runs", "repos/{owner}/{repo}/check-runs/{check_run_id}", "repos/{owner}/{repo}/check-runs/{check_run_id}/annotations",
-	"repos/{owner}/{repo}/check-runs/{check_run_id}/rerequest", "repos/{owner}/{repo}/check-suites", "repos/{owner}/{repo}/check-suites/{check_suite_id}",
-	"repos/{owner}/{repo}/check-suites/{check_suite_id}/check-runs", "repos/{owner}/{repo}/check-suites/{check_suite_id}/rerequest",
-	"repos/{owner}/{repo}/collaborators/{username}/permission", "repos/{owner}/{repo}/commits", "repos/{owner}/{repo}/commits/{ref}", "repos/{owner}/{repo}/commits/{ref}/check-runs", "repos/{owner}/{repo}/commits/{ref}/check-suites",
-	"repos/{owner}/{repo}/commits/{ref}/pulls", "repos/{owner}/{repo}/commits/{ref}/status", "repos/{owner}/{repo}/commits/{ref}/statuses",
-	"repos/{owner}/{repo}/compare/{basehead...}", "repos/{owner}/{repo}/contents/{path...}", "repos/{owner}/{repo}/git/commits/{commit_sha}",
-	"repos/{owner}/{repo}/git/ref/{ref...}", "repos/{owner}/{repo}/git/trees/{tree_sha}", "repos/{owner}/{repo}/git/blobs/{file_sha}",
-	"repos/{owner}/{repo}/issues", "repos/{owner}/{repo}/issues/comments/{comment_id}", "repos/{owner}/{repo}/issues/{issue_number}",
-	"repos/{owner}/{repo}/issues/{issue_number}/comments", "repos/{owner}/{repo}/issues/{issue_number}/timeline",
-	"repos/{owner}/{repo}/pulls", "repos/{owner}/{repo}/pulls/comments/{comment_id}", pullEndpoint[1:], "repos/{owner}/{repo}/pulls/{number}/comments",
-	"repos/{owner}/{repo}/pulls/{number}/comments/{comment_id}/replies", "repos/{owner}/{repo}/pulls/{number}/commits", "repos/{owner}/{repo}/pulls/{number}/files",
-	"repos/{owner}/{repo}/pulls/{number}/requested_reviewers", "repos/{owner}/{repo}/pulls/{number}/reviews",
-	"repos/{owner}/{repo}/pulls/{number}/reviews/{review_id}", "repos/{owner}/{repo}/pulls/{number}/reviews/{review_id}/comments",
-	"repos/{owner}/{repo}/rules/branches/{branch...}", "repos/{owner}/{repo}/rulesets", "repos/{owner}/{repo}/statuses/{sha}",
-)
-
-func steps(templates ...string) *step {
-	root := &step{}
-	for _, t := range templates {
-		at := root
-		for word := range strings.SplitSeq(t, "/") {
-			at = at.after(word)
-		}
-		at.template = " /" + t
-	}
-	return root
-}
-
-func (s *step) after(word string) *step {
+// grow returns what follows at under a word of a template.
+func (at *pathNode) grow(word string) *pathNode {
 	switch {
 	case strings.HasSuffix(word, "...}"):
-		if s.rest == nil {
-			s.rest = &step{}
+		if at.rest == nil {
+			at.rest = &pathNode{}
 		}
-		return s.rest
+		return at.rest
 	case strings.HasPrefix(word, "{"):
-		if s.name == nil {
-			s.name = &step{}
+		if at.name == nil {
+			at.name = &pathNode{}
 		}
-		return s.name
+		return at.name
 	}
-	if s.words == nil {
-		s.words = map[string]*step{}
+	if at.words == nil {
+		at.words = map[string]*pathNode{}
 	}
-	if s.words[word] == nil {
-		s.words[word] = &step{}
+	if at.words[word] == nil {
+		at.words[word] = &pathNode{}
 	}
-	return s.words[word]
+	return at.words[word]
 }

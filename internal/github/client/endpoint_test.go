@@ -13,7 +13,7 @@ func TestEndpoint(t *testing.T) {
 	for _, test := range []struct{ method, path, want string }{
 		{"GET", "repos/acme/shop/pulls/7", "GET /repos/{owner}/{repo}/pulls/{number}"},
 		{"GET", "/repos/acme/shop/pulls/7/", "GET /repos/{owner}/{repo}/pulls/{number}"},
-		{"GET", "repos/acme/shop/pulls/comments/7", "GET /repos/{owner}/{repo}/pulls/comments/{comment_id}"},
+		{"GET", "repos/acme/shop/issues/comments/7", "GET /repos/{owner}/{repo}/issues/comments/{comment_id}"},
 		{"GET", "repos/acme/shop/contents/.github/a/b.yml", "GET /repos/{owner}/{repo}/contents/{path...}"},
 		{"PATCH", "repos/acme/shop/check-runs/1", "PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}"},
 		{"POST", "app/installations/7/access_tokens", tokenEndpoint},
@@ -24,14 +24,14 @@ func TestEndpoint(t *testing.T) {
 		{"GET", "repos/acme", "other"},
 		{"GET", "", "other"},
 	} {
-		if got := endpoint(test.method, test.path, false); got != test.want {
+		if got := endpointOf(test.method, test.path, false); got != test.want {
 			t.Errorf("%s %s: %s", test.method, test.path, got)
 		}
 	}
-	if n := testing.AllocsPerRun(100, func() { endpoint("GET", "repos/acme/shop/pulls/7", false) }); n > 1 {
+	if n := testing.AllocsPerRun(100, func() { endpointOf("GET", "repos/acme/shop/pulls/7", false) }); n > 1 {
 		t.Errorf("%v allocations", n)
 	}
-	if c, looks := costOf("GET", endpoint("GET", "repos/a/b/pulls/7", false), false); looks != 1 || c != (Cost{Reads: 1}) {
+	if c, looks := costOf("GET", endpointOf("GET", "repos/a/b/pulls/7", false), false); looks != 1 || c != (Cost{Reads: 1}) {
 		t.Errorf("a look begins with %+v, %d", c, looks)
 	}
 }

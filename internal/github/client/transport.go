@@ -127,7 +127,7 @@ func (w *whole) observe(c *call, status int, began time.Time) {
 	if w.observed != nil {
 		endpoint := c.endpoint
 		if endpoint == "" {
-			endpoint = otherEndpoint
+			endpoint = OtherEndpoint
 		}
 		w.observed(endpoint, status, time.Since(began))
 	}

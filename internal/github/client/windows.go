@@ -175,21 +175,18 @@ func (w *windows) idle(now time.Duration) bool {
 
 // costOf says what a request to an endpoint takes, and whether a look begins with it.
 func costOf(method, endpoint string, query bool) (c Cost, looks int) {
-	_, path, _ := strings.Cut(endpoint, " ")
 	switch {
 	case query:
 		return Cost{Queries: 1}, 0
-	case method == "GET" && path == pullEndpoint:
+	case endpoint == pullEndpoint:
 		return Cost{Reads: 1}, 1
 	case method == "GET", method == "HEAD":
 		return Cost{Reads: 1}, 0
-	case method == "POST" && notifies[path[strings.LastIndexByte(path, '/')+1:]]:
+	case method == "POST" && notifies[endpoint[strings.LastIndexByte(endpoint, '/')+1:]]:
 		return Cost{Writes: 1, Content: 1}, 0
 	}
 	return Cost{Writes: 1}, 0
 }
-
-const pullEndpoint = "/repos/{owner}/{repo}/pulls/{number}"
 
 // notifies are the ends of paths to which a POST notifies people.
 var notifies = map[string]bool{"comments": true, "reviews": true, "requested_reviewers": true, "replies": true, "issues": true, "pulls": true}
