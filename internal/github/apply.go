@@ -32,9 +32,10 @@ func (f *Forge) Apply(ctx context.Context, pr quorum.PR, e quorum.Effects) (rece
 		}
 		return receipt, nil
 	}
+	act := application{f: f, pr: pr}
 	asked := false // somebody else is at it: a comment cannot be taken back
 	if len(e.Requests) > 0 && len(m.own) > 0 && !f.client.Personal() {
-		if asked, err = f.beaten(ctx, pr, m, e.Head); err != nil {
+		if asked, err = act.otherWroteCheck(ctx, m, e.Head); err != nil {
 			return receipt, err
 		}
 	}
@@ -48,11 +49,11 @@ func (f *Forge) Apply(ctx context.Context, pr quorum.PR, e quorum.Effects) (rece
 		}
 		switch a.Kind {
 		case quorum.Cancel:
-			done, err = f.cancel(ctx, pr, a)
+			done, err = act.cancelRun(ctx, a)
 		case quorum.Rerun:
-			done, err = f.rerun(ctx, pr, a)
+			done, err = act.rerunAttempt(ctx, a)
 		case quorum.Ask:
-			done, err = f.request(ctx, pr, a)
+			done, err = act.askReviewer(ctx, a)
 		}
 		if err != nil { // a limit, or the end of ctx: the rest is left to the next look
 			return receipt, err
@@ -66,21 +67,27 @@ func (f *Forge) Apply(ctx context.Context, pr quorum.PR, e quorum.Effects) (rece
 	return receipt, nil
 }
 
-// beaten reports whether another process wrote our check meanwhile: then its record holds the intents that count. Of two
+// An application carries out effects on one pull request.
+type application struct {
+	f  *Forge
+	pr quorum.PR
+}
+
+// otherWroteCheck reports whether another process wrote our check meanwhile: then its record holds the intents that count. Of two
 // that made a check at once the older one goes on.
-func (f *Forge) beaten(ctx context.Context, pr quorum.PR, m *memory, head string) (bool, error) {
-	found, err := f.find(ctx, pr, report.Check{Name: m.own[0].name, Head: head})
+func (a application) otherWroteCheck(ctx context.Context, m *memory, head string) (bool, error) {
+	found, err := (&publication{f: a.f, pr: a.pr, m: m}).findOwn(ctx, report.Check{Name: m.own[0].name, Head: head})
 	return slices.ContainsFunc(found, func(now written) bool {
 		i := slices.IndexFunc(m.own, func(o written) bool { return o.id == now.id })
 		return i < 0 && now.id < m.own[0].id || i >= 0 && !m.own[i].words.sameText(now.words)
 	}), err
 }
 
-// still reads a run again: whether its newest attempt is the one that was seen, and completed or not.
-func (f *Forge) still(ctx context.Context, pr quorum.PR, a quorum.Action, status string) (bool, error) {
+// attemptStands reads a run again: whether its newest attempt is the one that was seen, and completed or not.
+func (a application) attemptStands(ctx context.Context, e quorum.Action, status string) (bool, error) {
 	var r restRun
-	_, err := f.client.Get(ctx, f.path(pr, "actions", "runs", strconv.FormatInt(a.Run, 10))+"?exclude_pull_requests=true", &r)
-	return max(r.Attempt, 1) == a.Attempt && (r.Status == "completed") == (status == "completed"), err
+	_, err := a.f.client.Get(ctx, a.f.path(a.pr, "actions", "runs", strconv.FormatInt(e.Run, 10))+"?exclude_pull_requests=true", &r)
+	return max(r.Attempt, 1) == e.Attempt && (r.Status == "completed") == (status == "completed"), err
 }
 
 // void is the result of an effect that was not tried.
@@ -91,41 +98,41 @@ func void(err error) (quorum.Result, error) {
 	return quorum.Result{State: quorum.ResultVoid}, nil
 }
 
-func (f *Forge) runPath(pr quorum.PR, a quorum.Action, verb string) string {
-	return f.path(pr, "actions", "runs", strconv.FormatInt(a.Run, 10), verb)
+func (a application) runPath(e quorum.Action, verb string) string {
+	return a.f.path(a.pr, "actions", "runs", strconv.FormatInt(e.Run, 10), verb)
 }
 
-func (f *Forge) cancel(ctx context.Context, pr quorum.PR, a quorum.Action) (quorum.Result, error) {
-	if still, err := f.still(ctx, pr, a, "in_progress"); err != nil || !still {
+func (a application) cancelRun(ctx context.Context, e quorum.Action) (quorum.Result, error) {
+	if stands, err := a.attemptStands(ctx, e, "in_progress"); err != nil || !stands {
 		return void(err)
 	}
-	_, err := f.client.Send(ctx, http.MethodPost, f.runPath(pr, a, "cancel"), nil, nil)
+	_, err := a.f.client.Send(ctx, http.MethodPost, a.runPath(e, "cancel"), nil, nil)
 	if client.IsConflict(err) { // it has just ended
 		return quorum.Result{State: quorum.ResultVoid}, nil
 	}
 	return outcome(err)
 }
 
-func (f *Forge) rerun(ctx context.Context, pr quorum.PR, a quorum.Action) (quorum.Result, error) {
-	if still, err := f.still(ctx, pr, a, "completed"); err != nil || !still {
+func (a application) rerunAttempt(ctx context.Context, e quorum.Action) (quorum.Result, error) {
+	if stands, err := a.attemptStands(ctx, e, "completed"); err != nil || !stands {
 		return void(err)
 	}
-	if f.client.Personal() && f.again(a.Run) {
+	if a.f.client.Personal() && a.f.askedRerun(e.Run) {
 		return quorum.Result{State: quorum.ResultDone}, nil // GitHub shows the new attempt only after seconds
 	}
 	verb := "rerun"
-	if a.FailedOnly {
+	if e.FailedOnly {
 		verb = "rerun-failed-jobs"
 	}
-	_, err := f.client.Send(ctx, http.MethodPost, f.runPath(pr, a, verb), nil, nil)
-	if a.FailedOnly && says(err, "no failed jobs") {
-		_, err = f.client.Send(ctx, http.MethodPost, f.runPath(pr, a, "rerun"), nil, nil)
+	_, err := a.f.client.Send(ctx, http.MethodPost, a.runPath(e, verb), nil, nil)
+	if e.FailedOnly && says(err, "no failed jobs") {
+		_, err = a.f.client.Send(ctx, http.MethodPost, a.runPath(e, "rerun"), nil, nil)
 	}
 	return outcome(err)
 }
 
-// again reports whether a rerun of that run was asked for just now, and else remembers that it is.
-func (f *Forge) again(run int64) bool {
+// askedRerun reports whether a rerun of that run was asked for just now, and else remembers that it is.
+func (f *Forge) askedRerun(run int64) bool {
 	now := f.now()
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -137,13 +144,13 @@ func (f *Forge) again(run int64) bool {
 	return false
 }
 
-func (f *Forge) request(ctx context.Context, pr quorum.PR, a quorum.Action) (quorum.Result, error) {
-	n := strconv.Itoa(pr.Number)
+func (a application) askReviewer(ctx context.Context, e quorum.Action) (quorum.Result, error) {
+	n := strconv.Itoa(a.pr.Number)
 	var err error
-	if a.Request.Login != "" {
-		_, err = f.client.Send(ctx, http.MethodPost, f.path(pr, "pulls", n, "requested_reviewers"), map[string][]string{"reviewers": {a.Request.Login}}, nil)
+	if e.Request.Login != "" {
+		_, err = a.f.client.Send(ctx, http.MethodPost, a.f.path(a.pr, "pulls", n, "requested_reviewers"), map[string][]string{"reviewers": {e.Request.Login}}, nil)
 	} else {
-		_, err = f.client.Send(ctx, http.MethodPost, f.path(pr, "issues", n, "comments"), map[string]string{"body": a.Request.Comment}, nil)
+		_, err = a.f.client.Send(ctx, http.MethodPost, a.f.path(a.pr, "issues", n, "comments"), map[string]string{"body": e.Request.Comment}, nil)
 	}
 	return outcome(err)
 }

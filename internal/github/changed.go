@@ -35,11 +35,11 @@ func (f *Forge) Changed(ctx context.Context, owner, repo string, since time.Time
 	fail := func(err error) (Recent, error) {
 		return Recent{}, fmt.Errorf("list changed pull requests of %s/%s: %w", owner, repo, err)
 	}
-	l := &look{f: f, pr: quorum.PR{Owner: owner, Repo: repo}, seen: &changes{}}
-	if err := l.policy(ctx); err != nil { // as a look reads it
+	l := f.policyOf(owner, repo)
+	if err := l.read(ctx); err != nil { // as a look reads it
 		return fail(err)
 	}
-	r := Recent{File: l.s.File, Policy: l.p, Skew: f.client.Skew()}
+	r := Recent{File: l.file, Policy: l.policy, Skew: f.client.Skew()}
 	if r.File.State == quorum.FileMissing {
 		return r, nil
 	}
@@ -49,7 +49,7 @@ func (f *Forge) Changed(ctx context.Context, owner, repo string, since time.Time
 	path := client.RepoPath(owner, repo, "pulls") + "?state=open&sort=updated&direction=desc&per_page=100"
 	seen := map[int]bool{} // the list moves while it is read
 	for range maxPages {
-		page, answer, err := onePage[recentPull](ctx, f, path, "")
+		page, answer, err := onePage[recentPull](ctx, f.client, path, "")
 		if err != nil {
 			return fail(err)
 		}

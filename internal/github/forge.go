@@ -40,10 +40,10 @@ type Forge struct {
 
 	id       int // among those that share memories
 	memories *Memories
+	policies policyCache
 
 	mu    sync.Mutex
 	me    quorum.Account      // whom a personal token belongs to
-	repos map[string]sight    // by "owner/repo"
 	reran map[int64]time.Time // when a rerun of a run was asked for: a personal token has no record of it
 }
 
@@ -53,7 +53,7 @@ func NewForge(c *client.Client, app, config string, log *slog.Logger) *Forge {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	f := &Forge{client: c, app: app, config: config, now: time.Now, log: log, repos: map[string]sight{}, reran: map[int64]time.Time{}}
+	f := &Forge{client: c, app: app, config: config, now: time.Now, log: log, reran: map[int64]time.Time{}}
 	f.Share(NewMemories(mostPulls))
 	return f
 }
@@ -103,7 +103,7 @@ func (f *Forge) CheckID(pr quorum.PR) (id int64, page string) {
 
 // PullsOf returns the open pull requests whose head is sha; a fork's too, which events do not name.
 func (f *Forge) PullsOf(ctx context.Context, owner, repo, sha string) (prs []quorum.PR, err error) {
-	pulls, err := pages[restPull](ctx, f, nil, client.RepoPath(owner, repo, "commits", sha, "pulls")+"?per_page=100", "")
+	pulls, err := pages[restPull](ctx, f.client, nil, client.RepoPath(owner, repo, "commits", sha, "pulls")+"?per_page=100", "")
 	for _, p := range pulls {
 		if p.State == "open" && p.Head.SHA == sha {
 			prs = append(prs, quorum.PR{Owner: owner, Repo: repo, Number: p.Number})
@@ -147,9 +147,9 @@ func (c *changes) note(changed bool) {
 const maxPages = 100
 
 // pages reads all pages of a list. key names the array within an object; "" is a bare array.
-func pages[T any](ctx context.Context, f *Forge, seen *changes, path, key string, each ...func(*T)) (all []T, err error) {
+func pages[T any](ctx context.Context, c *client.Client, seen *changes, path, key string, each ...func(*T)) (all []T, err error) {
 	for range maxPages {
-		page, answer, err := onePage[T](ctx, f, path, key)
+		page, answer, err := onePage[T](ctx, c, path, key)
 		if err != nil {
 			return nil, err
 		}
@@ -169,7 +169,7 @@ func pages[T any](ctx context.Context, f *Forge, seen *changes, path, key string
 }
 
 // onePage reads a page of a list. The long lists are read in one go; their arrays have names of their own.
-func onePage[T any](ctx context.Context, f *Forge, path, key string) (page []T, answer client.Response, err error) {
+func onePage[T any](ctx context.Context, c *client.Client, path, key string) (page []T, answer client.Response, err error) {
 	var within struct {
 		Checks *[]T `json:"check_runs"`
 		Runs   *[]T `json:"workflow_runs"`
@@ -178,15 +178,15 @@ func onePage[T any](ctx context.Context, f *Forge, path, key string) (page []T, 
 	found := &page
 	switch key {
 	case "":
-		answer, err = f.client.Get(ctx, path, &page)
+		answer, err = c.Get(ctx, path, &page)
 	case "check_runs":
-		answer, err = f.client.Get(ctx, path, &within)
+		answer, err = c.Get(ctx, path, &within)
 		found = within.Checks
 	case "workflow_runs":
-		answer, err = f.client.Get(ctx, path, &within)
+		answer, err = c.Get(ctx, path, &within)
 		found = within.Runs
 	default:
-		if answer, err = f.client.Get(ctx, path, &other); err != nil {
+		if answer, err = c.Get(ctx, path, &other); err != nil {
 			break
 		}
 		if raw, there := other[key]; !there {

@@ -291,25 +291,25 @@ func (e graphEdit) edit() edit {
 	return edit{updated: e.Updated, edited: e.Edited, editor: e.Editor.account(), author: e.Author.account().Login, body: untrusted.DigestOf(e.Body)}
 }
 
-// converse asks the query, page by page. Even if the head is another one it tells which blob stands at policy on the default
-// branch; "" if none does, or that is not known. Of threads it keeps what kept makes of their words. HEAD is that branch, whatever else is called so (gitrevisions(7)).
-func (f *Forge) converse(ctx context.Context, pr quorum.PR, sc scene, policy string, kept func(login, body string) string) (c conversation, blob string, err error) {
-	c = conversation{head: sc.head, check: sc.check, external: report.ExternalID(pr), edits: map[int64]edit{}, amended: map[int64]edit{}}
-	vars := map[string]any{"owner": pr.Owner, "name": pr.Repo, "number": pr.Number, "check": sc.check, "head": sc.head, "policy": "HEAD:" + policy}
+// conversation asks the query, page by page. Even if the head is another one it tells which blob stands at policy on the default
+// branch; "" if none does, or that is not known. Of threads' words it keeps those that watched keeps. HEAD is that branch, whatever else is called so (gitrevisions(7)).
+func (r pullReader) conversation(ctx context.Context, sc scene, policy string, watched reviewerSet) (c conversation, blob string, err error) {
+	c = conversation{head: sc.head, check: sc.check, external: report.ExternalID(r.pr), edits: map[int64]edit{}, amended: map[int64]edit{}}
+	vars := map[string]any{"owner": r.pr.Owner, "name": r.pr.Repo, "number": r.pr.Number, "check": sc.check, "head": sc.head, "policy": "HEAD:" + policy}
 	for page := range maxPages {
-		r, err := f.ask(ctx, conversationQuery, vars)
+		repo, err := r.askGraphQL(ctx, conversationQuery, vars)
 		if err != nil {
 			return c, blob, err
 		}
-		p := r.Pull
-		blob = r.Policy.OID // the newest page counts, for this head or another
+		p := repo.Pull
+		blob = repo.Policy.OID // the newest page counts, for this head or another
 		if p.Head != sc.head {
-			return c, blob, moved{"the head of " + pr.String() + " moved"}
+			return c, blob, moved{"the head of " + r.pr.String() + " moved"}
 		}
 		for _, t := range p.Threads.Nodes {
 			if len(t.Comments.Nodes) > 0 {
 				t := t.thread()
-				t.Body = kept(t.Author.Login, t.Body)
+				t.Body = watched.keptBody(t.Author.Login, t.Body)
 				c.threads = append(c.threads, t)
 			}
 		}
@@ -330,7 +330,7 @@ func (f *Forge) converse(ctx context.Context, pr quorum.PR, sc scene, policy str
 		if page == 0 {
 			c.base, c.draft, c.closed = p.Base, p.Draft, p.State != "OPEN"
 			c.carried(p.Commits.Nodes, sc.head, c.external)
-			c.relate(r, pr)
+			c.relate(repo, r.pr)
 		}
 		more := next(vars, "threads", p.Threads.Page)
 		more = next(vars, "comments", p.Comments.Page) || more
@@ -341,7 +341,7 @@ func (f *Forge) converse(ctx context.Context, pr quorum.PR, sc scene, policy str
 			return c, blob, nil
 		}
 	}
-	return c, blob, moved{"the conversation of " + pr.String() + " has no end"}
+	return c, blob, moved{"the conversation of " + r.pr.String() + " has no end"}
 }
 
 // relate reads which other open pull requests have this head. An answer that does not show pr itself knows too little of
@@ -369,9 +369,9 @@ func next(vars map[string]any, name string, p graphPage) bool {
 	return p.HasNext
 }
 
-func (f *Forge) ask(ctx context.Context, query string, vars map[string]any) (*graphRepo, error) {
+func (r pullReader) askGraphQL(ctx context.Context, query string, vars map[string]any) (*graphRepo, error) {
 	var answer graphAnswer
-	if err := f.client.GraphQL(ctx, query, vars, &answer); err != nil {
+	if err := r.client.GraphQL(ctx, query, vars, &answer); err != nil {
 		return nil, err
 	}
 	if answer.Repository == nil || answer.Repository.Pull == nil {
@@ -424,17 +424,17 @@ func (c *conversation) carried(nodes []graphCommit, head, external string) {
 	}
 }
 
-// authors reads who made the commits of pr.
-func (f *Forge) authors(ctx context.Context, pr quorum.PR, head string) (commits []quorum.Commit, err error) {
-	vars := map[string]any{"owner": pr.Owner, "name": pr.Repo, "number": pr.Number}
+// commitAuthors reads who made the commits of the pull request.
+func (r pullReader) commitAuthors(ctx context.Context, head string) (commits []quorum.Commit, err error) {
+	vars := map[string]any{"owner": r.pr.Owner, "name": r.pr.Repo, "number": r.pr.Number}
 	for range maxPages {
-		r, err := f.ask(ctx, authorsQuery, vars)
+		repo, err := r.askGraphQL(ctx, authorsQuery, vars)
 		if err != nil {
 			return nil, err
 		}
-		p := r.Pull
+		p := repo.Pull
 		if p.Head != head {
-			return nil, moved{"the head of " + pr.String() + " moved"}
+			return nil, moved{"the head of " + r.pr.String() + " moved"}
 		}
 		for _, n := range p.Commits.Nodes {
 			if n.Commit.Authors.Total > len(n.Commit.Authors.Nodes) {
@@ -455,5 +455,5 @@ func (f *Forge) authors(ctx context.Context, pr quorum.PR, head string) (commits
 			return commits, nil
 		}
 	}
-	return nil, moved{"the list of commits of " + pr.String() + " has no end"}
+	return nil, moved{"the list of commits of " + r.pr.String() + " has no end"}
 }

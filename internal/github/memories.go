@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/review-coordinator/coordinator/internal/config"
 	"github.com/review-coordinator/coordinator/internal/github/untrusted"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
@@ -33,13 +32,7 @@ type Memories struct {
 	pulls  map[memoryKey]*list.Element
 	order  list.List // of *memory, the one used last in front
 
-	policies map[policyKey]quorum.Policy // that were read last
-}
-
-// policyKey is what a policy depends on: many repositories have the same file.
-type policyKey struct {
-	path string
-	src  untrusted.Digest
+	policies parsedPolicies
 }
 
 // memoryKey tells the same pull request apart as two Forges see it.
@@ -50,7 +43,7 @@ type memoryKey struct {
 
 // NewMemories returns memories of at most that many pull requests.
 func NewMemories(most int) *Memories {
-	return &Memories{most: max(most, 1), pulls: map[memoryKey]*list.Element{}, policies: map[policyKey]quorum.Policy{}}
+	return &Memories{most: max(most, 1), pulls: map[memoryKey]*list.Element{}}
 }
 
 // Len says how many pull requests are remembered.
@@ -324,27 +317,6 @@ func (same texts) edits(all map[int64]edit) map[int64]edit {
 		moved[id] = e
 	}
 	return moved
-}
-
-// parse reads a policy file, one that reads the same only once.
-func (all *Memories) parse(path string, src []byte, is untrusted.Digest) (quorum.Policy, error) {
-	key := policyKey{path, is}
-	all.mu.Lock()
-	p, known := all.policies[key]
-	all.mu.Unlock()
-	if known {
-		return p, nil
-	}
-	p, err := config.Parse(path, src)
-	if err == nil {
-		all.mu.Lock()
-		defer all.mu.Unlock()
-		if len(all.policies) >= mostRepos {
-			clear(all.policies)
-		}
-		all.policies[key] = p
-	}
-	return p, err
 }
 
 // weigh says about how many bytes m takes: what strangers can make long.

@@ -149,7 +149,7 @@ func TestPoliciesAreReadOnce(t *testing.T) {
 	all := NewMemories(3)
 	src := []byte("version: 1\nquorum: 1\nreviewers:\n  - preset: copilot\n")
 	read := func(path string, src []byte) quorum.Policy {
-		p, err := all.parse(path, src, untrusted.Digest{byte(len(src))})
+		p, err := all.policies.parse(path, src, untrusted.Digest{byte(len(src))})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,15 +163,15 @@ func TestPoliciesAreReadOnce(t *testing.T) {
 		t.Errorf("another policy's check is %q", d.Check)
 	}
 	for range 2 {
-		if p, err := all.parse("c.yml", []byte("check: Mine\nquorum: none\n"), untrusted.Digest{1}); err == nil || p.Check != "Mine" {
+		if p, err := all.policies.parse("c.yml", []byte("check: Mine\nquorum: none\n"), untrusted.Digest{1}); err == nil || p.Check != "Mine" {
 			t.Errorf("a broken policy came to %q, %v", p.Check, err)
 		}
 	}
-	for n := range 3 * mostRepos {
+	for n := range 3 * maxRepos {
 		read(strconv.Itoa(n), src)
 	}
-	if len(all.policies) > mostRepos {
-		t.Errorf("%d policies are kept", len(all.policies))
+	if len(all.policies.byKey) > maxRepos {
+		t.Errorf("%d policies are kept", len(all.policies.byKey))
 	}
 }
 

@@ -105,11 +105,11 @@ func (f *Forge) Open(ctx context.Context, owner, repo string) (Open, error) {
 	fail := func(err error) (Open, error) {
 		return Open{}, fmt.Errorf("list open pull requests of %s/%s: %w", owner, repo, err)
 	}
-	l := &look{f: f, pr: quorum.PR{Owner: owner, Repo: repo}, seen: &changes{}}
-	if err := l.policy(ctx); err != nil { // as a look reads it
+	l := f.policyOf(owner, repo)
+	if err := l.read(ctx); err != nil { // as a look reads it
 		return fail(err)
 	}
-	in.file, in.policy, o.File = l.s.File, l.p, l.s.File
+	in.file, in.policy, o.File = l.file, l.policy, l.file
 	o.Sweep, o.Threshold = config.ParseSweep(in.file.Path, l.src)
 	all, err := f.open(ctx, in)
 	if err != nil {

@@ -48,24 +48,37 @@ func (f *Forge) Publish(ctx context.Context, pr quorum.PR, c report.Check) error
 		}
 	}
 	m.wake, m.byThreads = c.Wake, c.Threads
+	p := publication{f: f, pr: pr, m: m}
 	if f.client.Personal() {
-		return f.publishStatus(ctx, pr, m, c)
+		return p.publishStatus(ctx, c)
 	}
-	if err := f.retire(ctx, pr, m, c); err != nil {
+	return p.publishCheck(ctx, c)
+}
+
+// A publication is one write of a pull request's check.
+type publication struct {
+	f  *Forge
+	pr quorum.PR
+	m  *memory
+}
+
+// publishCheck makes check runs read as c, and ends those that must not stay.
+func (p *publication) publishCheck(ctx context.Context, c report.Check) error {
+	if err := p.retireOthers(ctx, c); err != nil {
 		return err
 	}
-	mine := slices.DeleteFunc(slices.Clone(m.own), func(o written) bool { return o.name != c.Name })
+	mine := slices.DeleteFunc(slices.Clone(p.m.own), func(o written) bool { return o.name != c.Name })
 	if c.OnlyOpen {
-		return f.end(ctx, pr, m, c)
+		return p.endOpen(ctx, c)
 	}
 	if len(mine) == 0 {
-		if err := f.create(ctx, pr, m, c); err != nil || c.Conclusion != "success" {
+		if err := p.create(ctx, c); err != nil || c.Conclusion != "success" {
 			return err
 		}
-		return f.alone(ctx, pr, m, c)
+		return p.refuseForeignWrites(ctx, c)
 	}
 	if c.Conclusion == "success" && (c.Restamp || !slices.ContainsFunc(mine, func(o written) bool { return o.reads(c, false) })) {
-		if err := f.alone(ctx, pr, m, c); err != nil {
+		if err := p.refuseForeignWrites(ctx, c); err != nil {
 			return err
 		}
 	}
@@ -73,48 +86,48 @@ func (f *Forge) Publish(ctx context.Context, pr quorum.PR, c report.Check) error
 		if i > 0 {
 			c.Annotations = nil // one of them carries the annotations
 		}
-		if err := f.update(ctx, pr, m, o, c); err != nil {
+		if err := p.update(ctx, o, c); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// end completes what is open of ours, under whatever name, and touches nothing else. A head that another open pull request
+// endOpen completes what is open of ours, under whatever name, and touches nothing else. A head that another open pull request
 // has too keeps its check.
-func (f *Forge) end(ctx context.Context, pr quorum.PR, m *memory, c report.Check) error {
-	open := slices.DeleteFunc(slices.Clone(m.own), func(o written) bool { return o.status == "completed" || o.external != c.ExternalID })
+func (p *publication) endOpen(ctx context.Context, c report.Check) error {
+	open := slices.DeleteFunc(slices.Clone(p.m.own), func(o written) bool { return o.status == "completed" || o.external != c.ExternalID })
 	if len(open) == 0 {
 		return nil
 	}
-	if shared, err := f.shared(ctx, pr, c.Head); err != nil || shared {
+	if shared, err := p.headShared(ctx, c.Head); err != nil || shared {
 		return err
 	}
 	for _, o := range open {
-		if err := f.update(ctx, pr, m, o, c); err != nil {
+		if err := p.update(ctx, o, c); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// shared reports whether another open pull request has that head.
-func (f *Forge) shared(ctx context.Context, pr quorum.PR, head string) (bool, error) {
-	others, err := f.PullsOf(ctx, pr.Owner, pr.Repo, head)
-	return slices.ContainsFunc(others, func(o quorum.PR) bool { return o.Number != pr.Number }), err
+// headShared reports whether another open pull request has that head.
+func (p *publication) headShared(ctx context.Context, head string) (bool, error) {
+	others, err := p.f.PullsOf(ctx, p.pr.Owner, p.pr.Repo, head)
+	return slices.ContainsFunc(others, func(o quorum.PR) bool { return o.Number != p.pr.Number }), err
 }
 
-// alone makes sure that nobody else wrote our check since it was observed: a pass of an older look must not stand over
+// refuseForeignWrites makes sure that nobody else wrote our check since it was observed: a pass of an older look must not stand over
 // an objection that another process has seen. The list is conditional, so that usually it costs nothing.
-func (f *Forge) alone(ctx context.Context, pr quorum.PR, m *memory, c report.Check) error {
-	found, err := f.find(ctx, pr, c)
+func (p *publication) refuseForeignWrites(ctx context.Context, c report.Check) error {
+	found, err := p.findOwn(ctx, c)
 	if err != nil {
 		return err
 	}
 	for _, now := range found {
-		i := slices.IndexFunc(m.own, func(o written) bool { return o.id == now.id })
-		if i < 0 || m.own[i].status != now.status || m.own[i].conclusion != now.conclusion || m.own[i].words.title != now.words.title || !m.own[i].words.sameText(now.words) {
-			return moved{"the check of " + pr.String() + " was written by another process"}
+		i := slices.IndexFunc(p.m.own, func(o written) bool { return o.id == now.id })
+		if i < 0 || p.m.own[i].status != now.status || p.m.own[i].conclusion != now.conclusion || p.m.own[i].words.title != now.words.title || !p.m.own[i].words.sameText(now.words) {
+			return moved{"the check of " + p.pr.String() + " was written by another process"}
 		}
 	}
 	return nil
@@ -189,7 +202,7 @@ func unstamped(s string) (rest, seen string) {
 }
 
 // create writes the check for the first time. If the answer is lost the check is looked for before it is written again.
-func (f *Forge) create(ctx context.Context, pr quorum.PR, m *memory, c report.Check) error {
+func (p *publication) create(ctx context.Context, c report.Check) error {
 	parts := batches(c.Annotations)
 	b := body(c, parts[0])
 	b.Name, b.Head, b.ExternalID = c.Name, c.Head, c.ExternalID
@@ -199,24 +212,24 @@ func (f *Forge) create(ctx context.Context, pr quorum.PR, m *memory, c report.Ch
 			if err := pause(ctx, time.Second<<(try-1)); err != nil {
 				return err
 			}
-			found, err := f.find(ctx, pr, c)
+			found, err := p.findOwn(ctx, c)
 			if err != nil {
 				lost = err
 				continue
 			}
 			if len(found) > 0 {
-				m.own = append(found, m.own...)
-				return f.update(ctx, pr, m, found[0], c)
+				p.m.own = append(found, p.m.own...)
+				return p.update(ctx, found[0], c)
 			}
 		}
 		var made restCheck
-		_, err := f.client.Send(ctx, http.MethodPost, f.path(pr, "check-runs"), b, &made)
+		_, err := p.f.client.Send(ctx, http.MethodPost, p.f.path(p.pr, "check-runs"), b, &made)
 		switch {
 		case err == nil:
 			o := made.check().written()
 			o.name, o.external = c.Name, c.ExternalID
-			m.own = append([]written{o}, m.own...)
-			return f.annotate(ctx, pr, m, o, c, parts[1:])
+			p.m.own = append([]written{o}, p.m.own...)
+			return p.sendAnnotations(ctx, o, c, parts[1:])
 		case client.IsUnprocessable(err) || client.IsNotFound(err):
 			return &UnpublishableError{c.Head, err}
 		case !errors.Is(err, client.ErrTransport):
@@ -227,11 +240,11 @@ func (f *Forge) create(ctx context.Context, pr quorum.PR, m *memory, c report.Ch
 	return fmt.Errorf("create check: %w", lost)
 }
 
-// find looks for our check on the head.
-func (f *Forge) find(ctx context.Context, pr quorum.PR, c report.Check) (mine []written, err error) {
-	all, err := pages[restCheck](ctx, f, nil, f.path(pr, "commits", c.Head, "check-runs")+"?filter=all&per_page=100", "check_runs")
+// findOwn looks for our check on the head.
+func (p *publication) findOwn(ctx context.Context, c report.Check) (mine []written, err error) {
+	all, err := pages[restCheck](ctx, p.f.client, nil, p.f.path(p.pr, "commits", c.Head, "check-runs")+"?filter=all&per_page=100", "check_runs")
 	for _, r := range all {
-		if o := r.check(); o.Name == c.Name && f.ours(pr, o.CheckRun) {
+		if o := r.check(); o.Name == c.Name && p.f.ours(p.pr, o.CheckRun) {
 			mine = append(mine, o.written())
 		}
 	}
@@ -240,34 +253,34 @@ func (f *Forge) find(ctx context.Context, pr quorum.PR, c report.Check) (mine []
 }
 
 // update makes a check of ours read as c.
-func (f *Forge) update(ctx context.Context, pr quorum.PR, m *memory, o written, c report.Check) error {
+func (p *publication) update(ctx context.Context, o written, c report.Check) error {
 	if o.reads(c, c.Restamp && c.Status == "completed") {
 		return nil
 	}
 	parts := batches(c.Annotations)
-	if err := f.patch(ctx, pr, m, o, c, parts[0]); err != nil {
+	if err := p.patchCheck(ctx, o, c, parts[0]); err != nil {
 		return err
 	}
-	return f.annotate(ctx, pr, m, o, c, parts[1:])
+	return p.sendAnnotations(ctx, o, c, parts[1:])
 }
 
-// annotate sends the batches that are left.
-func (f *Forge) annotate(ctx context.Context, pr quorum.PR, m *memory, o written, c report.Check, parts [][]report.Annotation) error {
+// sendAnnotations sends the batches that are left.
+func (p *publication) sendAnnotations(ctx context.Context, o written, c report.Check, parts [][]report.Annotation) error {
 	for _, part := range parts {
-		if err := f.patch(ctx, pr, m, o, c, part); err != nil {
+		if err := p.patchCheck(ctx, o, c, part); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// patch updates a check once. If the answer is lost the check is read: annotations are appended, so that sending them
+// patchCheck updates a check once. If the answer is lost the check is read: annotations are appended, so that sending them
 // again would show them twice.
-func (f *Forge) patch(ctx context.Context, pr quorum.PR, m *memory, o written, c report.Check, annotations []report.Annotation) error {
-	path := f.path(pr, "check-runs", strconv.FormatInt(o.id, 10))
+func (p *publication) patchCheck(ctx context.Context, o written, c report.Check, annotations []report.Annotation) error {
+	path := p.f.path(p.pr, "check-runs", strconv.FormatInt(o.id, 10))
 	had := o.annotations
-	if i := slices.IndexFunc(m.own, func(x written) bool { return x.id == o.id }); i >= 0 {
-		had = m.own[i].annotations
+	if i := slices.IndexFunc(p.m.own, func(x written) bool { return x.id == o.id }); i >= 0 {
+		had = p.m.own[i].annotations
 	}
 	var lost error
 	for try := range writeTries {
@@ -276,22 +289,22 @@ func (f *Forge) patch(ctx context.Context, pr quorum.PR, m *memory, o written, c
 				return err
 			}
 			var now restCheck
-			if _, err := f.client.Get(ctx, path, &now); err != nil {
+			if _, err := p.f.client.Get(ctx, path, &now); err != nil {
 				lost = err
 				continue
 			}
 			if r := now.check().written(); r.reads(c, false) && r.annotations >= had+len(annotations) {
-				m.wrote(r)
+				p.m.wrote(r)
 				return nil
 			}
 		}
 		var made restCheck
-		_, err := f.client.Send(ctx, http.MethodPatch, path, body(c, annotations), &made)
+		_, err := p.f.client.Send(ctx, http.MethodPatch, path, body(c, annotations), &made)
 		switch {
 		case err == nil:
 			o.status, o.conclusion, o.words = c.Status, c.Conclusion, wordsOf(c.Title, c.Summary, c.Text)
 			o.annotations = had + len(annotations)
-			m.wrote(o)
+			p.m.wrote(o)
 			return nil
 		case !errors.Is(err, client.ErrTransport):
 			return fmt.Errorf("update check: %w", err)
@@ -308,16 +321,16 @@ func (m *memory) wrote(o written) {
 	}
 }
 
-// retire ends checks of ours that must not stay: those of this head under another name, and, best effort, those of older
+// retireOthers ends checks of ours that must not stay: those of this head under another name, and, best effort, those of older
 // heads.
-func (f *Forge) retire(ctx context.Context, pr quorum.PR, m *memory, c report.Check) error {
-	first := len(m.own) == 0
+func (p *publication) retireOthers(ctx context.Context, c report.Check) error {
+	first := len(p.m.own) == 0
 	if !c.OnlyOpen {
-		for _, o := range slices.Clone(m.own) { // under another name, which a policy has since changed
+		for _, o := range slices.Clone(p.m.own) { // under another name, which a policy has since changed
 			known := slices.ContainsFunc(c.Retire, func(old report.Retired) bool { return old.Head == c.Head && old.Name == o.name })
 			if o.name != c.Name && o.external == c.ExternalID && !known && (o.status != "completed" || o.conclusion == "success") {
 				title := "the check is called " + report.Quote(c.Name) + " now"
-				if err := f.replace(ctx, pr, m, o, report.Check{Status: "completed", Conclusion: "cancelled", Title: title, Summary: title + "."}); err != nil {
+				if err := p.replaceCheck(ctx, o, report.Check{Status: "completed", Conclusion: "cancelled", Title: title, Summary: title + "."}); err != nil {
 					return err
 				}
 			}
@@ -326,9 +339,9 @@ func (f *Forge) retire(ctx context.Context, pr quorum.PR, m *memory, c report.Ch
 	for _, old := range c.Retire {
 		ended := report.Check{Status: "completed", Conclusion: "cancelled", Title: old.Title, Summary: old.Title + ".", Name: old.Name, Head: old.Head}
 		if old.Head == c.Head {
-			for _, o := range slices.Clone(m.own) {
+			for _, o := range slices.Clone(p.m.own) {
 				if o.name == old.Name && o.external == c.ExternalID && (o.status != "completed" || old.Green && o.conclusion == "success") {
-					if err := f.replace(ctx, pr, m, o, ended); err != nil {
+					if err := p.replaceCheck(ctx, o, ended); err != nil {
 						return err
 					}
 				}
@@ -337,33 +350,33 @@ func (f *Forge) retire(ctx context.Context, pr quorum.PR, m *memory, c report.Ch
 		}
 		// An earlier head is looked at if the conversation shows a check of ours open on it, or once, when the first check
 		// is about to be written on this head: a commit that was force-pushed away is not in the conversation any more.
-		if key := old.Name + "@" + old.Head; !m.done[key] && m.unended(old, first) {
-			m.done = with(m.done, key, true)
-			if err := f.supersede(ctx, pr, m, ended); err != nil {
+		if key := old.Name + "@" + old.Head; !p.m.done[key] && p.m.unended(old, first) {
+			p.m.done = with(p.m.done, key, true)
+			if err := p.endOnOlderHead(ctx, ended); err != nil {
 				var limit *client.LimitError
 				if errors.As(err, &limit) || ctx.Err() != nil {
 					return err
 				}
-				m.done[key] = false
-				f.log.Warn("an older head's check could not be ended", "pr", pr.String(), "head", old.Head, "err", err)
+				p.m.done[key] = false
+				p.f.log.Warn("an older head's check could not be ended", "pr", p.pr.String(), "head", old.Head, "err", err)
 			}
 		}
 	}
 	return nil
 }
 
-// replace ends a check of ours on the same head as another one, which may never be written: its text, with the record, stays
+// replaceCheck ends a check of ours on the same head as another one, which may never be written: its text, with the record, stays
 // as it is read now.
-func (f *Forge) replace(ctx context.Context, pr quorum.PR, m *memory, o written, ended report.Check) error {
+func (p *publication) replaceCheck(ctx context.Context, o written, ended report.Check) error {
 	var now restCheck
-	if _, err := f.client.Get(ctx, f.path(pr, "check-runs", strconv.FormatInt(o.id, 10)), &now); err != nil {
+	if _, err := p.f.client.Get(ctx, p.f.path(p.pr, "check-runs", strconv.FormatInt(o.id, 10)), &now); err != nil {
 		return fmt.Errorf("read check: %w", err)
 	}
 	if now.ID != o.id { // its text would be none
 		return fmt.Errorf("read check: the answer is no such check: %w", client.ErrTransport)
 	}
 	ended.Text = now.Output.Text
-	return f.update(ctx, pr, m, o, ended)
+	return p.update(ctx, o, ended)
 }
 
 // unended reports whether a check of ours may be open on an earlier head.
@@ -388,13 +401,13 @@ func (m *memory) left(head, name, external string) (open []written) {
 	return slices.DeleteFunc(slices.Clone(m.former), func(o written) bool { return o.name != name || o.external != external })
 }
 
-// supersede ends our open check on an older head, unless that commit is another open pull request's head. What is known
+// endOnOlderHead ends our open check on an older head, unless that commit is another open pull request's head. What is known
 // of it need not be asked for, if GitHub shows the same.
-func (f *Forge) supersede(ctx context.Context, pr quorum.PR, m *memory, c report.Check) error {
-	external := report.ExternalID(pr)
-	mine := m.left(c.Head, c.Name, external)
-	if shown := m.threads.of(c.Head); len(mine) == 0 || shown.sha == "" || !shown.sure || m.threads.check != c.Name || shown.open != len(mine) {
-		found, err := f.find(ctx, pr, c)
+func (p *publication) endOnOlderHead(ctx context.Context, c report.Check) error {
+	external := report.ExternalID(p.pr)
+	mine := p.m.left(c.Head, c.Name, external)
+	if shown := p.m.threads.of(c.Head); len(mine) == 0 || shown.sha == "" || !shown.sure || p.m.threads.check != c.Name || shown.open != len(mine) {
+		found, err := p.findOwn(ctx, c)
 		if client.IsNotFound(err) || client.IsUnprocessable(err) {
 			return nil
 		}
@@ -406,11 +419,12 @@ func (f *Forge) supersede(ctx context.Context, pr quorum.PR, m *memory, c report
 	if len(mine) == 0 {
 		return nil
 	}
-	if shared, err := f.shared(ctx, pr, c.Head); err != nil || shared {
+	if shared, err := p.headShared(ctx, c.Head); err != nil || shared {
 		return err
 	}
+	older := publication{f: p.f, pr: p.pr, m: &memory{}} // what is remembered is of the head
 	for _, o := range mine {
-		if err := f.patch(ctx, pr, &memory{}, o, c, nil); err != nil {
+		if err := older.patchCheck(ctx, o, c, nil); err != nil {
 			return err
 		}
 	}
@@ -419,21 +433,21 @@ func (f *Forge) supersede(ctx context.Context, pr quorum.PR, m *memory, c report
 
 // publishStatus writes a commit status, for a personal token may not write check runs. It is refused where a check run of
 // that name stands: if the name is required, both would be.
-func (f *Forge) publishStatus(ctx context.Context, pr quorum.PR, m *memory, c report.Check) error {
-	if m.beside {
-		return fmt.Errorf("publish %s: a check run named %q stands on this commit, and a required name would then mean both", pr, c.Name)
+func (p *publication) publishStatus(ctx context.Context, c report.Check) error {
+	if p.m.beside {
+		return fmt.Errorf("publish %s: a check run named %q stands on this commit, and a required name would then mean both", p.pr, c.Name)
 	}
 	state := map[string]string{"success": "success", "failure": "failure", "action_required": "error", "cancelled": "error", "neutral": "pending"}[c.Conclusion]
 	if c.Status != "completed" || state == "" {
 		state = "pending"
 	}
-	f.mu.Lock()
-	me := f.me
-	f.mu.Unlock()
+	p.f.mu.Lock()
+	me := p.f.me
+	p.f.mu.Unlock()
 	var newest *quorum.Status
-	for i, st := range m.statuses { // newest first
+	for i, st := range p.m.statuses { // newest first
 		if strings.EqualFold(st.Context, c.Name) && same(st.Creator, me) {
-			newest = &m.statuses[i]
+			newest = &p.m.statuses[i]
 			break
 		}
 	}
@@ -445,13 +459,13 @@ func (f *Forge) publishStatus(ctx context.Context, pr quorum.PR, m *memory, c re
 	}
 	in := map[string]string{"state": state, "description": c.Described, "context": c.Name}
 	var made restStatus
-	_, err := f.client.Send(ctx, http.MethodPost, f.path(pr, "statuses", c.Head), in, &made)
+	_, err := p.f.client.Send(ctx, http.MethodPost, p.f.path(p.pr, "statuses", c.Head), in, &made)
 	if client.IsUnprocessable(err) || client.IsNotFound(err) {
 		return &UnpublishableError{c.Head, err}
 	}
 	if err != nil {
 		return fmt.Errorf("write status: %w", err)
 	}
-	m.statuses = append([]quorum.Status{{ID: made.ID, Context: c.Name, State: state, Description: c.Described, Creator: me, At: made.Created}}, m.statuses...)
+	p.m.statuses = append([]quorum.Status{{ID: made.ID, Context: c.Name, State: state, Description: c.Described, Creator: me, At: made.Created}}, p.m.statuses...)
 	return nil
 }

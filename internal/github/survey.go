@@ -24,10 +24,9 @@ const (
 
 // SurveyRepo reads owner/repo. Told is called with each step, for a person who waits.
 func SurveyRepo(ctx context.Context, c *client.Client, owner, repo string, told func(string)) (config.Survey, error) {
-	f := NewForge(c, ActionsApp, "", nil)
 	s := config.Survey{Repo: owner + "/" + repo}
 	told("workflows")
-	if err := f.surveyWorkflows(ctx, &s, owner, repo); err != nil {
+	if err := surveyWorkflows(ctx, c, &s, owner, repo); err != nil {
 		return s, err
 	}
 	told("pull requests")
@@ -40,7 +39,7 @@ func SurveyRepo(ctx context.Context, c *client.Client, owner, repo string, told 
 	group.SetLimit(surveyedAtt)
 	for i, p := range pulls {
 		s.Pulls = append(s.Pulls, p.Number)
-		group.Go(func() error { return f.surveyPull(ctx, &parts[i], owner, repo, p) })
+		group.Go(func() error { return surveyPull(ctx, c, &parts[i], owner, repo, p) })
 	}
 	told(fmt.Sprintf("what was said and run on %d pull requests", len(pulls)))
 	if err := group.Wait(); err != nil {
@@ -53,12 +52,12 @@ func SurveyRepo(ctx context.Context, c *client.Client, owner, repo string, told 
 }
 
 // surveyWorkflows reads the workflow files. GitHub lists workflows that it runs itself, too: those have no file.
-func (f *Forge) surveyWorkflows(ctx context.Context, s *config.Survey, owner, repo string) error {
+func surveyWorkflows(ctx context.Context, c *client.Client, s *config.Survey, owner, repo string) error {
 	type workflow struct {
 		Path  string `json:"path"`
 		State string `json:"state"`
 	}
-	all, err := pages[workflow](ctx, f, nil, client.RepoPath(owner, repo, "actions", "workflows")+"?per_page=100", "workflows")
+	all, err := pages[workflow](ctx, c, nil, client.RepoPath(owner, repo, "actions", "workflows")+"?per_page=100", "workflows")
 	if err != nil {
 		return fmt.Errorf("list workflows: %w", err)
 	}
@@ -74,7 +73,7 @@ func (f *Forge) surveyWorkflows(ctx context.Context, s *config.Survey, owner, re
 	for i, name := range files {
 		group.Go(func() error {
 			var content restContent
-			_, err := f.client.Get(reading, client.RepoPath(owner, repo, "contents")+"/"+client.EscapeSlashed(name), &content)
+			_, err := c.Get(reading, client.RepoPath(owner, repo, "contents")+"/"+client.EscapeSlashed(name), &content)
 			switch {
 			case client.IsNotFound(err): // it ran from a branch, or was removed
 				return nil
@@ -99,19 +98,19 @@ func (f *Forge) surveyWorkflows(ctx context.Context, s *config.Survey, owner, re
 }
 
 // surveyPull reads what was left on one pull request, and the runs and checks of its last head.
-func (f *Forge) surveyPull(ctx context.Context, s *config.Survey, owner, repo string, p restPull) error {
+func surveyPull(ctx context.Context, c *client.Client, s *config.Survey, owner, repo string, p restPull) error {
 	n := fmt.Sprint(p.Number)
 	var comments []restComment
-	if _, err := f.client.Get(ctx, client.RepoPath(owner, repo, "issues", n, "comments")+"?per_page=100", &comments); err != nil {
+	if _, err := c.Get(ctx, client.RepoPath(owner, repo, "issues", n, "comments")+"?per_page=100", &comments); err != nil {
 		return fmt.Errorf("read the comments of #%s: %w", n, err)
 	}
-	for _, c := range comments {
+	for _, t := range comments {
 		s.Texts = append(s.Texts, config.SurveyedText{Pull: p.Number, Text: quorum.Text{
-			TextRef: quorum.TextRef{Kind: quorum.TextComment, ID: c.ID}, Author: c.User.account(), Body: c.Body, At: c.Created,
+			TextRef: quorum.TextRef{Kind: quorum.TextComment, ID: t.ID}, Author: t.User.account(), Body: t.Body, At: t.Created,
 		}})
 	}
 	var reviews []restReview
-	if _, err := f.client.Get(ctx, client.RepoPath(owner, repo, "pulls", n, "reviews")+"?per_page=100", &reviews); err != nil {
+	if _, err := c.Get(ctx, client.RepoPath(owner, repo, "pulls", n, "reviews")+"?per_page=100", &reviews); err != nil {
 		return fmt.Errorf("read the reviews of #%s: %w", n, err)
 	}
 	for _, r := range reviews {
@@ -122,7 +121,7 @@ func (f *Forge) surveyPull(ctx context.Context, s *config.Survey, owner, repo st
 	var runs struct {
 		Runs []restRun `json:"workflow_runs"`
 	}
-	if _, err := f.client.Get(ctx, client.RepoPath(owner, repo, "actions", "runs")+"?per_page=100&head_sha="+p.Head.SHA, &runs); err != nil {
+	if _, err := c.Get(ctx, client.RepoPath(owner, repo, "actions", "runs")+"?per_page=100&head_sha="+p.Head.SHA, &runs); err != nil {
 		return fmt.Errorf("list the runs of #%s: %w", n, err)
 	}
 	for _, r := range runs.Runs {
@@ -131,12 +130,12 @@ func (f *Forge) surveyPull(ctx context.Context, s *config.Survey, owner, repo st
 	var checks struct {
 		Checks []restCheck `json:"check_runs"`
 	}
-	_, err := f.client.Get(ctx, client.RepoPath(owner, repo, "commits", p.Head.SHA, "check-runs")+"?per_page=100", &checks)
+	_, err := c.Get(ctx, client.RepoPath(owner, repo, "commits", p.Head.SHA, "check-runs")+"?per_page=100", &checks)
 	if err != nil && !client.IsNotFound(err) && !client.IsUnprocessable(err) { // the head of a fork that is gone
 		return fmt.Errorf("list the checks of #%s: %w", n, err)
 	}
-	for _, c := range checks.Checks {
-		s.Checks = append(s.Checks, config.SurveyedCheck{Pull: p.Number, Name: c.Name, App: c.App.Slug})
+	for _, check := range checks.Checks {
+		s.Checks = append(s.Checks, config.SurveyedCheck{Pull: p.Number, Name: check.Name, App: check.App.Slug})
 	}
 	return nil
 }
