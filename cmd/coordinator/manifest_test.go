@@ -3,10 +3,11 @@
 package main
 
 import (
-	"github.com/review-coordinator/coordinator/internal/github/webhook"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/review-coordinator/coordinator/internal/github/webhook"
 )
 
 // sentToAll are events that every App is sent; GitHub refuses a manifest that names one.

@@ -6,9 +6,6 @@ package github
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"log/slog"
 	"strings"
 	"sync"
@@ -18,9 +15,6 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/report"
 )
-
-// ActionsApp is the slug of the App to which GITHUB_TOKEN belongs.
-const ActionsApp = "github-actions"
 
 // Forge is GitHub as the loop needs it: it observes, applies and publishes. It may be used by several goroutines, as long
 // as one pull request is in one of them.
@@ -112,96 +106,8 @@ func (f *Forge) PullsOf(ctx context.Context, owner, repo, sha string) (prs []quo
 	return prs, err
 }
 
-// moved is an observation that GitHub changed while it was made.
-type moved struct{ what string }
-
-func (m moved) Error() string   { return m.what + " while it was read" }
-func (m moved) Temporary() bool { return true }
-
-// IsMoved says that GitHub changed while it was read, or that its replicas do not agree yet.
-func IsMoved(err error) bool {
-	var m moved
-	return errors.As(err, &m)
-}
-
 func (f *Forge) path(pr quorum.PR, parts ...string) string {
 	return client.RepoPath(pr.Owner, pr.Repo, parts...)
-}
-
-// changes notes whether any answer of a look was new.
-type changes struct {
-	mu  sync.Mutex
-	any bool
-}
-
-func (c *changes) note(changed bool) {
-	if c == nil {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.any = c.any || changed
-}
-
-// maxPages bounds a list: a hundred pages of a hundred are more than any of GitHub's own caps.
-const maxPages = 100
-
-// pages reads all pages of a list. key names the array within an object; "" is a bare array.
-func pages[T any](ctx context.Context, c *client.Client, seen *changes, path, key string, each ...func(*T)) (all []T, err error) {
-	for range maxPages {
-		page, answer, err := onePage[T](ctx, c, path, key)
-		if err != nil {
-			return nil, err
-		}
-		seen.note(answer.Changed)
-		for i := range page {
-			for _, f := range each {
-				f(&page[i])
-			}
-		}
-		all = append(all, page...)
-		if answer.Next == "" {
-			return all, nil
-		}
-		path = answer.Next
-	}
-	return nil, fmt.Errorf("read %s: more than %d pages", path, maxPages)
-}
-
-// onePage reads a page of a list. The long lists are read in one go; their arrays have names of their own.
-func onePage[T any](ctx context.Context, c *client.Client, path, key string) (page []T, answer client.Response, err error) {
-	var within struct {
-		Checks *[]T `json:"check_runs"`
-		Runs   *[]T `json:"workflow_runs"`
-	}
-	var other map[string]json.RawMessage
-	found := &page
-	switch key {
-	case "":
-		answer, err = c.Get(ctx, path, &page)
-	case "check_runs":
-		answer, err = c.Get(ctx, path, &within)
-		found = within.Checks
-	case "workflow_runs":
-		answer, err = c.Get(ctx, path, &within)
-		found = within.Runs
-	default:
-		if answer, err = c.Get(ctx, path, &other); err != nil {
-			break
-		}
-		if raw, there := other[key]; !there {
-			found = nil
-		} else if json.Unmarshal(raw, &page) != nil {
-			err = fmt.Errorf("read %s: %w", path, client.ErrTransport)
-		}
-	}
-	switch {
-	case err != nil:
-		return nil, answer, err
-	case found == nil:
-		return nil, answer, fmt.Errorf("read %s: the answer has no %q: %w", path, key, client.ErrTransport)
-	}
-	return *found, answer, nil
 }
 
 // ours reports whether a check run is one of ours, whatever its name. The repository may have had another one, too.

@@ -293,9 +293,9 @@ func (e graphEdit) edit() edit {
 
 // conversation asks the query, page by page. Even if the head is another one it tells which blob stands at policy on the default
 // branch; "" if none does, or that is not known. Of threads' words it keeps those that watched keeps. HEAD is that branch, whatever else is called so (gitrevisions(7)).
-func (r pullReader) conversation(ctx context.Context, sc scene, policy string, watched reviewerSet) (c conversation, blob string, err error) {
-	c = conversation{head: sc.head, check: sc.check, external: report.ExternalID(r.pr), edits: map[int64]edit{}, amended: map[int64]edit{}}
-	vars := map[string]any{"owner": r.pr.Owner, "name": r.pr.Repo, "number": r.pr.Number, "check": sc.check, "head": sc.head, "policy": "HEAD:" + policy}
+func (r pullReader) conversation(ctx context.Context, head, check, policy string, watched reviewerSet) (c conversation, blob string, err error) {
+	c = conversation{head: head, check: check, external: report.ExternalID(r.pr), edits: map[int64]edit{}, amended: map[int64]edit{}}
+	vars := map[string]any{"owner": r.pr.Owner, "name": r.pr.Repo, "number": r.pr.Number, "check": check, "head": head, "policy": "HEAD:" + policy}
 	for page := range maxPages {
 		repo, err := r.askGraphQL(ctx, conversationQuery, vars)
 		if err != nil {
@@ -303,7 +303,7 @@ func (r pullReader) conversation(ctx context.Context, sc scene, policy string, w
 		}
 		p := repo.Pull
 		blob = repo.Policy.OID // the newest page counts, for this head or another
-		if p.Head != sc.head {
+		if p.Head != head {
 			return c, blob, moved{"the head of " + r.pr.String() + " moved"}
 		}
 		for _, t := range p.Threads.Nodes {
@@ -329,7 +329,7 @@ func (r pullReader) conversation(ctx context.Context, sc scene, policy string, w
 		}
 		if page == 0 {
 			c.base, c.draft, c.closed = p.Base, p.Draft, p.State != "OPEN"
-			c.carried(p.Commits.Nodes, sc.head, c.external)
+			c.carried(p.Commits.Nodes, head, c.external)
 			c.relate(repo, r.pr)
 		}
 		more := next(vars, "threads", p.Threads.Page)

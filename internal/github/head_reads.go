@@ -88,7 +88,7 @@ func (l *look) readParts(ctx context.Context, g group, sc scene, early bool) {
 	read(partComments, sc.judged, func() error { return h.readComments(ctx, r, watched) })
 	read(partOthers, sc.judged && sc.commits > 1 && sc.headRef != "", func() error { return h.readOthers(ctx, r, sc) })
 	read(partConversation, sc.talk, func() (err error) {
-		h.talked, h.blob, err = r.conversation(ctx, sc, l.policy.pathInConversation(), watched)
+		h.talked, h.blob, err = r.conversation(ctx, sc.head, sc.check, l.policy.pathInConversation(), watched)
 		return err
 	})
 	read(partSiblings, sc.judged && !sc.talk && !l.related, func() error { return h.readSiblings(ctx, r, sc) })

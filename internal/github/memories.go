@@ -4,7 +4,6 @@ package github
 
 import (
 	"container/list"
-	"crypto/sha256"
 	"slices"
 	"strings"
 	"sync"
@@ -125,42 +124,6 @@ func (h toldText) shown(t quorum.Text) bool {
 	}
 	newer := !h.at.IsZero() && at.After(h.at) // it was edited since, and may say something else
 	return newer || h.sum == "" || h.sum == untrusted.ShortDigest(t.Body)
-}
-
-// ownCheck is a check run of ours with what it says.
-type ownCheck struct {
-	quorum.CheckRun
-	annotations int
-}
-
-// written is a check run of ours as it is remembered: of its words, which are long, only whether others are the same.
-type written struct {
-	id          int64
-	name        string
-	external    string
-	status      string
-	conclusion  string
-	url         string
-	annotations int
-	words       words
-}
-
-// words stand for what a check says, as it comes back from GitHub.
-type words struct {
-	title, summary untrusted.Digest
-	text, stamp    untrusted.Digest // stamp is which look the text is of, and where it says so
-}
-
-func wordsOf(title, summary, text string) words {
-	rest, stamp := unstamped(text)
-	return words{title: sha256.Sum256([]byte(title)), summary: untrusted.DigestOf(summary), text: sha256.Sum256([]byte(rest)), stamp: sha256.Sum256([]byte(stamp))}
-}
-
-func (o ownCheck) written() written {
-	return written{
-		id: o.ID, name: o.Name, external: o.ExternalID, status: o.Status, conclusion: o.Conclusion, url: o.URL,
-		annotations: o.annotations, words: wordsOf(o.Title, o.Summary, o.Text),
-	}
 }
 
 // recall hands over what is remembered of pr.

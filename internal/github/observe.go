@@ -20,9 +20,8 @@ import (
 )
 
 const (
-	maxFiles = 3000    // GitHub lists no more changed files of a pull request
-	maxTail  = 1 << 20 // bytes of a job's log that are read
-	lookups  = 3       // tries for what a replica may not have yet
+	maxFiles = 3000 // GitHub lists no more changed files of a pull request
+	lookups  = 3    // tries for what a replica may not have yet
 	replica  = time.Second
 )
 
@@ -82,7 +81,7 @@ func (f *Forge) Observe(ctx context.Context, pr quorum.PR) (quorum.Policy, quoru
 // readPullAndPolicy reads the pull request and the policy, and beside them what is expected to be needed.
 func (l *look) readPullAndPolicy(ctx context.Context) error {
 	sc := l.expected()
-	was, spared := l.policy.spared(sc)
+	was, spared := l.policy.spared(sc.talk)
 	g, beside := together(ctx)
 	g.Go(func() error { return l.readPull(beside) })
 	if !spared {
@@ -434,7 +433,7 @@ func (l *look) readPull(ctx context.Context) error {
 }
 
 func (l *look) readConversation(ctx context.Context, sc scene) error {
-	c, _, err := l.read.conversation(ctx, sc, l.policy.pathInConversation(), l.watched)
+	c, _, err := l.read.conversation(ctx, sc.head, sc.check, l.policy.pathInConversation(), l.watched)
 	if err == nil {
 		l.takeConversation(c)
 	}
@@ -467,13 +466,6 @@ func (l *look) record() {
 			l.s.Record = rec
 		}
 	}
-}
-
-func latest(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return b
-	}
-	return a
 }
 
 // assemble joins what the answers say of the same things.
@@ -579,19 +571,4 @@ func (f *Forge) whoami(ctx context.Context, into *quorum.Account) error {
 	}
 	*into = known
 	return nil
-}
-
-func same(a, b quorum.Account) bool {
-	return a.Login != "" && strings.EqualFold(a.Login, b.Login) && a.Bot == b.Bot
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
 }

@@ -46,9 +46,9 @@ func (r *policyReader) pathInConversation() string {
 
 // spared returns the policy that was read last, if the conversation, which is read beside all else, will tell whether it
 // still stands: then the file is asked for only if it does not.
-func (r *policyReader) spared(sc scene) (was cachedPolicy, spared bool) {
+func (r *policyReader) spared(conversed bool) (was cachedPolicy, spared bool) {
 	was, known := r.f.policies.lookup(r.pr)
-	return was, known && was.named && was.file.Path == r.pathInConversation() && r.f.policy == nil && sc.talk
+	return was, known && was.named && was.file.Path == r.pathInConversation() && r.f.policy == nil && conversed
 }
 
 // read reads the policy file of the default branch: never of the pull request, nor of a base that a contributor chose.

@@ -6,14 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/github/client"
-	"github.com/review-coordinator/coordinator/internal/github/untrusted"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/report"
 )
@@ -174,31 +172,6 @@ func batches(all []report.Annotation) (out [][]report.Annotation) {
 		all = all[perRequest:]
 	}
 	return append(out, all)
-}
-
-// reads reports whether a check of ours reads as c already; stamped: as of the same look, too.
-func (o written) reads(c report.Check, stamped bool) bool {
-	says := wordsOf(c.Title, c.Summary, c.Text)
-	if !stamped {
-		says.stamp = o.words.stamp
-	}
-	return o.status == c.Status && o.conclusion == c.Conclusion && o.words == says
-}
-
-// sameText reports whether two texts are the same, and of the same look.
-func (w words) sameText(x words) bool { return w.text == x.text && w.stamp == x.stamp }
-
-// stamp is which look a text is of: the one thing in it that nobody reads. Only the record, which stands first, has it.
-var stamp = regexp.MustCompile(`"seen":\{"at":"[^"]*"(?:,"threads":"[01]*")?\},`)
-
-// unstamped is what a text says, whichever look it is of, and the stamp with its place: both tell texts apart as the whole
-// does.
-func unstamped(s string) (rest, seen string) {
-	s = untrusted.Normalize(s)
-	if at := stamp.FindStringIndex(s); at != nil {
-		return s[:at[0]] + s[at[1]:], strconv.Itoa(at[0]) + " " + s[at[0]:at[1]]
-	}
-	return s, ""
 }
 
 // create writes the check for the first time. If the answer is lost the check is looked for before it is written again.

@@ -19,6 +19,9 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
+// maxTail bounds the bytes of a job's log that are read.
+const maxTail = 1 << 20
+
 // A pullReader reads the parts of one pull request, and notes whether any answer was new that counts as news.
 type pullReader struct {
 	client *client.Client

@@ -222,3 +222,17 @@ func (c restComment) text() quorum.Text {
 	}
 	return t
 }
+
+// ActionsApp is the slug of the App to which GITHUB_TOKEN belongs.
+const ActionsApp = "github-actions"
+
+func latest(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
+
+func same(a, b quorum.Account) bool {
+	return a.Login != "" && strings.EqualFold(a.Login, b.Login) && a.Bot == b.Bot
+}

@@ -3,8 +3,9 @@ package github
 // What a server asks of an installation beside looks: how much it may still do.
 
 import (
-	"github.com/review-coordinator/coordinator/internal/github/client"
 	"time"
+
+	"github.com/review-coordinator/coordinator/internal/github/client"
 )
 
 // Ready is the earliest moment at which that many looks would not be held up by a limit, as far as is known; zero: at once.

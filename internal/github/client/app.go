@@ -60,12 +60,6 @@ func (i Installation) Lacks(need ...Grant) (lacking []Grant) {
 	return lacking
 }
 
-// ErrNotInstalled says that the App has no installation that reaches the repository.
-var ErrNotInstalled = errors.New("the App is not installed there")
-
-// ErrSuspended says that the installation was suspended.
-var ErrSuspended = errors.New("the App's installation is suspended")
-
 // Install makes c the App's installation on a repository. Without it every request of an App's client fails. It must not
 // be called while c is in use.
 func (c *Client) Install(ctx context.Context, owner, repo string) (Installation, error) {
@@ -256,23 +250,6 @@ func (a *appAuth) refused(ctx context.Context, err error) error {
 	}
 	return &noToken{why: e}
 }
-
-func suspended(e *APIError) bool {
-	return e.Status == http.StatusForbidden && strings.Contains(strings.ToLower(e.Message), "installation has been suspended")
-}
-
-// Is says that the installation was suspended while its token was still good.
-func (e *APIError) Is(target error) bool { return target == ErrSuspended && suspended(e) }
-
-// noToken is a token that could not be had. In the middle of a request it must not look like the refusal of that request:
-// like a comment that is gone.
-type noToken struct {
-	why *APIError
-	is  error // ErrNotInstalled, ErrSuspended, or nil
-}
-
-func (e *noToken) Error() string        { return "take a token: " + e.why.Error() }
-func (e *noToken) Is(target error) bool { return e.is != nil && target == e.is }
 
 // grants are the permissions of the token, as its own answer names them.
 func (a *appAuth) grants(ctx context.Context) (map[string]string, error) {

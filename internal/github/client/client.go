@@ -29,8 +29,9 @@ import (
 
 	ghtransport "github.com/bored-engineer/github-conditional-http-transport"
 	gogithub "github.com/google/go-github/v60/github"
-	"github.com/review-coordinator/coordinator/internal/github/jsonscan"
 	"golang.org/x/oauth2"
+
+	"github.com/review-coordinator/coordinator/internal/github/jsonscan"
 )
 
 // Options say which GitHub, and as whom.

@@ -5,8 +5,9 @@ package client
 import (
 	"context"
 	"fmt"
-	"github.com/review-coordinator/coordinator/internal/github/untrusted"
 	"time"
+
+	"github.com/review-coordinator/coordinator/internal/github/untrusted"
 )
 
 // A FailedDelivery is a webhook delivery of which GitHub knows no success.

@@ -6,12 +6,13 @@ package client
 import (
 	"errors"
 	"fmt"
-	"github.com/review-coordinator/coordinator/internal/github/untrusted"
 	"net/http"
 	"net/url"
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/review-coordinator/coordinator/internal/github/untrusted"
 )
 
 // ErrTransport is in the chain of every error after which nobody knows what GitHub would have said: a timeout, a reset,
@@ -140,3 +141,27 @@ type secret string
 
 func (secret) String() string   { return "***" }
 func (secret) GoString() string { return "***" }
+
+// noToken is a token that could not be had. In the middle of a request it must not look like the refusal of that request:
+// like a comment that is gone.
+type noToken struct {
+	why *APIError
+	is  error // ErrNotInstalled, ErrSuspended, or nil
+}
+
+func (e *noToken) Error() string { return "take a token: " + e.why.Error() }
+
+func (e *noToken) Is(target error) bool { return e.is != nil && target == e.is }
+
+func suspended(e *APIError) bool {
+	return e.Status == http.StatusForbidden && strings.Contains(strings.ToLower(e.Message), "installation has been suspended")
+}
+
+// Is says that the installation was suspended while its token was still good.
+func (e *APIError) Is(target error) bool { return target == ErrSuspended && suspended(e) }
+
+// ErrNotInstalled says that the App has no installation that reaches the repository.
+var ErrNotInstalled = errors.New("the App is not installed there")
+
+// ErrSuspended says that the installation was suspended.
+var ErrSuspended = errors.New("the App's installation is suspended")

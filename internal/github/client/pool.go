@@ -8,11 +8,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/review-coordinator/coordinator/internal/github/untrusted"
 	"net/http"
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/review-coordinator/coordinator/internal/github/untrusted"
 )
 
 // PoolOptions say which App, and where. They show no token and no key, as [Options] does not.

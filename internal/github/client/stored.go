@@ -4,12 +4,10 @@ package client
 // another would be a lie, so each carries a sum over itself and the key under which it belongs.
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
-	"io"
 	"net/http"
 	"slices"
 	"strconv"
@@ -152,32 +150,4 @@ func unpackAnswer(key string, value []byte) (status int, header http.Header, bod
 		}
 	}
 	return status, header, rest, ok && status == http.StatusOK
-}
-
-// An inMemory is a body that is in memory, so that no layer need copy it to read it.
-type inMemory struct {
-	bytes.Reader
-	all []byte
-}
-
-func (*inMemory) Close() error { return nil }
-
-// held is a body in memory. Nobody changes it from now on.
-func held(body []byte) io.ReadCloser {
-	m := &inMemory{all: body}
-	m.Reset(body)
-	return m
-}
-
-// take reads resp's body, and leaves it readable.
-func take(resp *http.Response) ([]byte, error) {
-	if m, ok := resp.Body.(*inMemory); ok {
-		return m.all, nil
-	}
-	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return nil, err
-	}
-	resp.Body = held(body)
-	return body, nil
 }

@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/review-coordinator/coordinator/internal/github/jsonscan"
 	"io"
 	"log/slog"
 	"net"
@@ -20,6 +19,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/review-coordinator/coordinator/internal/github/jsonscan"
 )
 
 const (
