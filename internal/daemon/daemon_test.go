@@ -446,7 +446,7 @@ func TestATenantGetsNotAllWorkers(t *testing.T) {
 		var pokes []store.Poke // all due at once
 		for n := range 40 {
 			l.open(1, pull(n+1))
-			pokes = append(pokes, h.pullPoke(1, pull(n+1), time.Now().Add(time.Second), store.Any))
+			pokes = append(pokes, pullPoke(1, pull(n+1), time.Now().Add(time.Second), store.Any))
 		}
 		if err := h.Store.Poke(t.Context(), pokes...); err != nil {
 			t.Fatal(err)
@@ -544,7 +544,7 @@ func TestARushIsOverWhenItIsOver(t *testing.T) {
 			defer l.mu.Unlock()
 			l.slow = map[int64]time.Duration{1: d}
 		}
-		takes(rushSlot * 3 / 4)
+		takes(burstSlot * 3 / 4)
 		for n := range 1000 {
 			l.open(1, pull(n+1))
 			h.deliver(about(1, pull(n+1)))
@@ -552,7 +552,7 @@ func TestARushIsOverWhenItIsOver(t *testing.T) {
 		}
 		takes(time.Minute) // the next one: it begins when no delivery will come, and before the rush is over
 		during := len(l.looks())
-		settle(2*rushSlot + settles)
+		settle(2*burstSlot + burstDelay)
 		if began := len(l.looks()) - during; began != h.PerTenant {
 			t.Errorf("%d looks began after the last delivery, want %d", began, h.PerTenant)
 		}
@@ -1226,12 +1226,12 @@ func TestALongBreakLosesNoDelivery(t *testing.T) {
 			settle(broken + min(broken, longestPause) + 6*time.Minute)
 			known, err := h.Store.Known(t.Context(), []string{"lost"})
 			if err != nil || !known["lost"] || count(p.looks(), pull(7).String()) == 0 {
-				t.Errorf("broken for %s: it came: %v, %v, looked at %v, left is %+v", broken, known["lost"], err, p.looks(), h.missing())
+				t.Errorf("broken for %s: it came: %v, %v, looked at %v, left is %+v", broken, known["lost"], err, p.looks(), h.failed.oldestFirst())
 			}
 			asks := p.asks("lost")
 			settle(2 * time.Hour)
-			if more := p.asks("lost") - asks; more > 0 || len(h.missing()) > 0 {
-				t.Errorf("broken for %s: asked for %d times after it came, and left is %v", broken, more, h.missing())
+			if more := p.asks("lost") - asks; more > 0 || len(h.failed.oldestFirst()) > 0 {
+				t.Errorf("broken for %s: asked for %d times after it came, and left is %v", broken, more, h.failed.oldestFirst())
 			}
 			h.stop()
 		})
@@ -1252,7 +1252,7 @@ func TestADeliveryThatDoesNotComeIsAskedForEverLess(t *testing.T) {
 		start := func() { d = New(Config{Store: s, Host: p, Metrics: NewMetrics(MetricsOptions{})}) }
 		rounds := func(all time.Duration) { // the daemon's own would take as long as it looks at its table
 			for end := time.Now().Add(all); time.Now().Before(end); settle(d.Resync) {
-				r, err := d.lookOver(t.Context(), store.Work{Sight: sight})
+				r, err := d.resync.lookOver(t.Context(), store.Work{Sight: sight})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -1272,8 +1272,8 @@ func TestADeliveryThatDoesNotComeIsAskedForEverLess(t *testing.T) {
 			start() // a restart asks for nothing anew
 		}
 		rounds(24 * time.Hour)
-		if n := p.asks("lost"); n != 23 || len(d.missing()) > 0 {
-			t.Errorf("asked for %d times after three days; left is %v", n-23, d.missing())
+		if n := p.asks("lost"); n != 23 || len(d.failed.oldestFirst()) > 0 {
+			t.Errorf("asked for %d times after three days; left is %v", n-23, d.failed.oldestFirst())
 		}
 		p.send("other")
 		rounds(30 * time.Hour)
@@ -1283,8 +1283,8 @@ func TestADeliveryThatDoesNotComeIsAskedForEverLess(t *testing.T) {
 			}
 		}
 		rounds(longestPause)
-		if asks := p.asks("other"); asks == 0 || len(d.missing()) > 0 {
-			t.Errorf("asked for %d times; when the way is mended, left is %v", asks, d.missing())
+		if asks := p.asks("other"); asks == 0 || len(d.failed.oldestFirst()) > 0 {
+			t.Errorf("asked for %d times; when the way is mended, left is %v", asks, d.failed.oldestFirst())
 		}
 	})
 }
@@ -1301,8 +1301,8 @@ func TestADeliveryIsAskedForNoMore(t *testing.T) {
 			p.down, p.receive = nil, func(id string) { h.deliverAs(id, Notice{Kind: AboutNothing}) }
 			p.mu.Unlock()
 			settle(2 * time.Hour)
-			if n := p.asks("lost"); n != 1 || len(h.missing()) > 0 {
-				t.Errorf("%s: asked for %d times, left is %v", name, n, h.missing())
+			if n := p.asks("lost"); n != 1 || len(h.failed.oldestFirst()) > 0 {
+				t.Errorf("%s: asked for %d times, left is %v", name, n, h.failed.oldestFirst())
 			}
 			h.stop()
 		})
@@ -1350,35 +1350,35 @@ func TestARoundThatFailsHalfWayAsksForTheOthers(t *testing.T) {
 // So many failed that not all are remembered: the oldest are dropped, and the log says so.
 func TestUnsettledDeliveriesAreBounded(t *testing.T) {
 	d := New(Config{})
-	d.remember(nil)
+	d.failed.restore(nil)
 	var missed []Missed
 	for n := range maxUnsettled + 7 {
 		missed = append(missed, Missed{ID: fmt.Sprint(n), Hook: int64(n)})
 	}
 	now := time.Now()
-	if n := d.unsettle(missed[:5], nil, now.Add(-time.Hour)); n != 0 {
+	if n := d.failed.merge(missed[:5], nil, now.Add(-time.Hour)); n != 0 {
 		t.Errorf("%d of 5 were dropped", n)
 	}
 	slices.Reverse(missed) // as the host lists them
-	if n := d.unsettle(missed, nil, now); n != 7 {
+	if n := d.failed.merge(missed, nil, now); n != 7 {
 		t.Errorf("%d were dropped, want 7", n)
 	}
-	if all := d.missing(); len(all) != maxUnsettled || all[0].ID != "7" {
+	if all := d.failed.oldestFirst(); len(all) != maxUnsettled || all[0].ID != "7" {
 		t.Errorf("%d are left, the oldest is %+v", len(all), all[0])
 	}
 	now = now.Add(maxMissedAge + time.Second)
 	for range 3 { // what the host goes on naming is no new one when it is too old
-		d.unsettle(missed[:1], nil, now)
-		if all := d.missing(); len(all) != 1 || !all[0].tooOld(now) {
+		d.failed.merge(missed[:1], nil, now)
+		if all := d.failed.oldestFirst(); len(all) != 1 || !all[0].tooOld(now) {
 			t.Errorf("%d are left after three days", len(all))
 		}
 	}
-	d.unsettle(missed[:1], nil, now.Add(-maxMissedAge)) // the clock had been wrong
-	if all := d.missing(); len(all) != 1 || all[0].tooOld(now.Add(-maxMissedAge)) || all[0].Next.IsZero() {
+	d.failed.merge(missed[:1], nil, now.Add(-maxMissedAge)) // the clock had been wrong
+	if all := d.failed.oldestFirst(); len(all) != 1 || all[0].tooOld(now.Add(-maxMissedAge)) || all[0].Next.IsZero() {
 		t.Errorf("given up by a wrong clock: %+v", all)
 	}
-	if d.unsettle(nil, nil, now); len(d.missing()) > 0 {
-		t.Errorf("%d are left for good", len(d.missing()))
+	if d.failed.merge(nil, nil, now); len(d.failed.oldestFirst()) > 0 {
+		t.Errorf("%d are left for good", len(d.failed.oldestFirst()))
 	}
 }
 

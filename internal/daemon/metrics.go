@@ -31,6 +31,17 @@ const (
 	failed    = "failed"    // it is not durable
 )
 
+// Results of a look, as the metric names them.
+const (
+	resultOK       = "ok"
+	resultSpared   = "spared"
+	resultLimited  = "limited"
+	resultFailed   = "failed"
+	resultGone     = "gone"
+	resultPanicked = "panicked"
+	resultDeferred = "deferred"
+)
+
 // The values that labels take. A value that is on no list becomes otherLabel.
 var (
 	metricEvents = []string{

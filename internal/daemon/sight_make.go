@@ -26,10 +26,11 @@ func readSight(text []byte) (s dashboard.Sight) {
 	return s
 }
 
-func (d *Daemon) sight(l loop.Look, was dashboard.Sight) *dashboard.Sight {
+// newSight returns the sight that a look brings after the one that was; web is where people see the host.
+func newSight(web string, l loop.Look, was dashboard.Sight) *dashboard.Sight {
 	pr, dec := l.Snapshot.PR, l.Decision
 	s := &dashboard.Sight{
-		PR: pr.String(), URL: fmt.Sprintf("%s/%s/%s/pull/%d", d.Web, pr.Owner, pr.Repo, pr.Number), Title: pr.Title, Head: pr.Head, Base: pr.BaseRef, Draft: pr.Draft, At: l.Snapshot.Began, Check: l.Check.Name, Says: l.Check.Title,
+		PR: pr.String(), URL: fmt.Sprintf("%s/%s/%s/pull/%d", web, pr.Owner, pr.Repo, pr.Number), Title: pr.Title, Head: pr.Head, Base: pr.BaseRef, Draft: pr.Draft, At: l.Snapshot.Began, Check: l.Check.Name, Says: l.Check.Title,
 		Status: l.Check.Status, Conclusion: l.Check.Conclusion, Verdict: dec.Verdict.String(), Reason: string(dec.Reason), Need: dec.Need, Approvals: dec.Approvals,
 		Start: dec.Start, GraceEnd: dec.GraceEnd, Wake: dec.Wake, Threads: l.Check.Threads,
 	}

@@ -357,7 +357,7 @@ func TestASlowLookBringsNoOldPolicyBack(t *testing.T) {
 		h.deliver(Notice{Event: "push", Kind: AboutRepo, Tenant: 1, Owner: "acme", Repo: "shop"})
 		settle(18*time.Second + 500*time.Millisecond)
 		h.policies.mu.Lock() // the pull request's own second look would mend it
-		n := len(h.policies.by[workkey.Repo(1, "acme", "shop")].policy.Reviewers)
+		n := len(h.policies.byRepo[workkey.Repo(1, "acme", "shop")].policy.Reviewers)
 		h.policies.mu.Unlock()
 		if n != 2 {
 			t.Fatalf("the resync left a policy of %d reviewers", n)

@@ -12,173 +12,173 @@ import (
 )
 
 func TestARushIsLetInFirst(t *testing.T) {
-	var r rush
+	var r burstLimiter
 	now := noon
 	room := func(at time.Time, workers, busy int) int { // for who has a part in it
-		n, except := r.room(at, workers, map[int64]int{1: busy})
+		n, except := r.allowedLooks(at, workers, map[int64]int{1: busy})
 		if slices.Contains(except, 1) {
 			return 0
 		}
 		return n
 	}
-	if at := r.settled(1, now); !at.Equal(now) || room(now, 32, 1) != 31 {
+	if at := r.countDelivery(1, now); !at.Equal(now) || room(now, 32, 1) != 31 {
 		t.Errorf("a single delivery is due at %s", at)
 	}
-	for range 2 * rushAll {
-		r.settled(1, now)
+	for range 2 * burstDeliveries {
+		r.countDelivery(1, now)
 	}
-	if at := r.settled(1, now); !at.Equal(now.Add(settles)) || room(now, 32, 0) != rushLooks || room(now, 32, rushLooks) != 0 {
+	if at := r.countDelivery(1, now); !at.Equal(now.Add(burstDelay)) || room(now, 32, 0) != burstLooks || room(now, 32, burstLooks) != 0 {
 		t.Errorf("in a rush a delivery is due at %s", at)
 	}
-	if at := r.settled(2, now); !at.Equal(now) {
+	if at := r.countDelivery(2, now); !at.Equal(now) {
 		t.Errorf("who has no part in it waits until %s", at)
 	}
-	if later := now.Add(2 * rushSlot); room(later, 32, rushLooks) != 32-rushLooks {
+	if later := now.Add(2 * burstSlot); room(later, 32, burstLooks) != 32-burstLooks {
 		t.Error("it has no end")
 	}
 }
 
 // What goes on for long is no burst, of which more is better waited for.
 func TestALongRushIsWorkedOn(t *testing.T) {
-	var r rush
+	var r burstLimiter
 	room := func(at time.Time) int {
-		n, _ := r.room(at, 32, nil)
+		n, _ := r.allowedLooks(at, 32, nil)
 		return n
 	}
 	now := noon
-	for end := now.Add(rushBurst + time.Second); now.Before(end); now = now.Add(time.Millisecond) {
-		r.settled(1, now)
+	for end := now.Add(longestBurst + time.Second); now.Before(end); now = now.Add(time.Millisecond) {
+		r.countDelivery(1, now)
 	}
 	if n := room(now); n != 16 {
 		t.Errorf("there is room for %d looks, want half of the workers", n)
 	}
-	if n, except := r.room(now, 1, nil); n != 1 || except != nil {
+	if n, except := r.allowedLooks(now, 1, nil); n != 1 || except != nil {
 		t.Errorf("one worker looks at %d beside %v", n, except)
 	}
-	if n, except := r.room(now, 32, map[int64]int{1: 16}); n != 16 || !slices.Equal(except, []int64{1}) {
+	if n, except := r.allowedLooks(now, 32, map[int64]int{1: 16}); n != 16 || !slices.Equal(except, []int64{1}) {
 		t.Errorf("beside them there is room for %d but of %v, want the other half of the workers", n, except)
 	}
 	now = now.Add(time.Second) // none comes
-	for range 2 * rushAll {
-		r.settled(1, now)
+	for range 2 * burstDeliveries {
+		r.countDelivery(1, now)
 	}
-	if n := room(now); n != rushLooks {
-		t.Errorf("in the next one there is room for %d looks, want %d", n, rushLooks)
+	if n := room(now); n != burstLooks {
+		t.Errorf("in the next one there is room for %d looks, want %d", n, burstLooks)
 	}
 }
 
 // When a slot has just begun there seems to be no rush, if it is a small one: that is not its end.
 func TestARushDoesNotEndWithASlot(t *testing.T) {
-	var r rush
+	var r burstLimiter
 	now := noon
-	every := rushSlot / rushAll
-	for range 2 * rushBurst / every {
+	every := burstSlot / burstDeliveries
+	for range 2 * longestBurst / every {
 		now = now.Add(every)
-		r.settled(1, now)
+		r.countDelivery(1, now)
 	}
-	if n, _ := r.room(now, 32, nil); n != 16 {
+	if n, _ := r.allowedLooks(now, 32, nil); n != 16 {
 		t.Errorf("there is room for %d looks, want half of the workers", n)
 	}
-	late := now.Truncate(rushPart).Add(rushPart)
-	r.settled(1, late)
+	late := now.Truncate(shareSlot).Add(shareSlot)
+	r.countDelivery(1, late)
 	before := r.all
-	r.room(late.Add(-time.Microsecond), 32, nil) // it read the clock before the slot began
-	if r.all.slot != before.slot || r.all.total() != before.total() {
-		t.Errorf("%d deliveries are counted in slot %d, want %d in %d", r.all.total(), r.all.slot, before.total(), before.slot)
+	r.allowedLooks(late.Add(-time.Microsecond), 32, nil) // it read the clock before the slot began
+	if r.all.slot != before.slot || r.all.ofAll() != before.ofAll() {
+		t.Errorf("%d deliveries are counted in slot %d, want %d in %d", r.all.ofAll(), r.all.slot, before.ofAll(), before.slot)
 	}
 }
 
 // A clock that is put back by an hour neither prolongs a rush by it nor takes the next one for a new one all the time.
 func TestARushEndsThoughTheClockIsPutBack(t *testing.T) {
-	var r rush
-	for range 2 * rushAll {
-		r.settled(1, noon)
+	var r burstLimiter
+	for range 2 * burstDeliveries {
+		r.countDelivery(1, noon)
 	}
 	now := noon.Add(-time.Hour)
-	if n, except := r.room(now, 32, nil); n != 32 || except != nil {
+	if n, except := r.allowedLooks(now, 32, nil); n != 32 || except != nil {
 		t.Errorf("there is room for %d beside %v, want all workers", n, except)
 	}
-	for end := now.Add(rushBurst + time.Second); now.Before(end); now = now.Add(time.Millisecond) {
-		r.settled(1, now)
+	for end := now.Add(longestBurst + time.Second); now.Before(end); now = now.Add(time.Millisecond) {
+		r.countDelivery(1, now)
 	}
-	if n, _ := r.room(now, 32, nil); n != 16 {
+	if n, _ := r.allowedLooks(now, 32, nil); n != 16 {
 		t.Errorf("there is room for %d looks, want half of the workers", n)
 	}
 }
 
 // Whoever sends a few deliveries while others send very many is a bystander.
 func TestAFewDeliveriesAreNoPart(t *testing.T) {
-	var r rush
+	var r burstLimiter
 	now := noon
 	for n := range 3000 {
 		now = now.Add(time.Millisecond)
-		r.settled(1, now)
+		r.countDelivery(1, now)
 		if n%200 != 0 { // five a second
 			continue
 		}
-		if at := r.settled(2, now); !at.Equal(now) || r.part(2) {
+		if at := r.countDelivery(2, now); !at.Equal(now) || r.takesPart(2) {
 			t.Fatalf("after %s it waits until %s", now.Sub(noon), at)
 		}
 	}
-	if !r.on() || !r.part(1) {
+	if !r.active() || !r.takesPart(1) {
 		t.Error("there is no rush")
 	}
 }
 
 // Who has no part in a rush does not wait until its looks end.
 func TestARushHoldsUpNobodyElse(t *testing.T) {
-	var r rush
+	var r burstLimiter
 	now := noon
-	for range 2 * rushAll {
-		r.settled(1, now)
+	for range 2 * burstDeliveries {
+		r.countDelivery(1, now)
 	}
-	r.settled(2, now)
+	r.countDelivery(2, now)
 	aside := func(when string, of1, tenants, want int, besides ...int64) {
 		t.Helper()
 		busy := map[int64]int{1: of1}
 		for tenant := range int64(tenants) {
 			busy[2+tenant] = 1
 		}
-		if n, except := r.room(now, 32, busy); n != want || !slices.Equal(except, besides) {
+		if n, except := r.allowedLooks(now, 32, busy); n != want || !slices.Equal(except, besides) {
 			t.Errorf("%s: room for %d beside %v, want %d beside %v", when, n, except, want, besides)
 		}
 	}
-	aside("there is no place", rushLooks, rushAside, 0)
-	aside("there is no place, not even its own", 0, rushAside+1, 0)
+	aside("there is no place", burstLooks, asideTenants, 0)
+	aside("there is no place, not even its own", 0, asideTenants+1, 0)
 	aside("there is no worker", 31, 1, 0)
-	aside("there is one", 2*rushLooks, rushAside-1, 1, 1)
-	aside("at once again", rushLooks, 0, 0)
-	now = now.Add(rushPause)
-	aside("a moment later", rushLooks, 0, rushAside, 1)
-	now = now.Add(rushSlot)
-	aside("in the next slot", rushLooks, 0, rushAside, 1)
-	next := now.Truncate(rushPart).Add(rushPart)
-	for range 2 * rushAll {
-		r.settled(1, next.Add(-time.Millisecond))
+	aside("there is one", 2*burstLooks, asideTenants-1, 1, 1)
+	aside("at once again", burstLooks, 0, 0)
+	now = now.Add(burstPause)
+	aside("a moment later", burstLooks, 0, asideTenants, 1)
+	now = now.Add(burstSlot)
+	aside("in the next slot", burstLooks, 0, asideTenants, 1)
+	next := now.Truncate(shareSlot).Add(shareSlot)
+	for range 2 * burstDeliveries {
+		r.countDelivery(1, next.Add(-time.Millisecond))
 	}
 	now = next
-	aside("in the next second", rushLooks, 0, rushAside, 1)
-	aside("it has its own place", 0, rushAside, rushLooks)
-	if n, _ := r.room(now, 32, map[int64]int{2: 12}); n != rushLooks {
-		t.Errorf("beside many looks that began before there is room for %d, want %d", n, rushLooks)
+	aside("in the next second", burstLooks, 0, asideTenants, 1)
+	aside("it has its own place", 0, asideTenants, burstLooks)
+	if n, _ := r.allowedLooks(now, 32, map[int64]int{2: 12}); n != burstLooks {
+		t.Errorf("beside many looks that began before there is room for %d, want %d", n, burstLooks)
 	}
-	r.let = now.Add(time.Hour)
-	aside("the clock was put back", rushLooks, 0, rushAside, 1)
+	r.asideAt = now.Add(time.Hour)
+	aside("the clock was put back", burstLooks, 0, asideTenants, 1)
 }
 
 // In a burst of many tenants each has a part, though in one slot little of it is a tenant's: else all of them would be let in
 // as bystanders, and looked at again.
 func TestARushOfManyHasNoBystanders(t *testing.T) {
-	var r rush
+	var r burstLimiter
 	now := noon
 	for n := range int64(3000) {
 		now = now.Add(time.Millisecond)
-		r.settled(n%100, now) // ten a second of each
+		r.countDelivery(n%100, now) // ten a second of each
 		if n < 400 {
 			continue
 		}
 		for tenant := range int64(100) {
-			if !r.part(tenant) {
+			if !r.takesPart(tenant) {
 				t.Fatalf("after %s %d has no part", now.Sub(noon), tenant)
 			}
 		}
@@ -190,12 +190,12 @@ func TestWhatConcernsNobodyIsNoRush(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := build(t, newLand(), t.TempDir())
 		settle(time.Second)
-		for range 2 * rushAll {
+		for range 2 * burstDeliveries {
 			if got := h.deliverAs("the same", Notice{Kind: AboutNothing, Tenant: 1}); got != ignored {
 				t.Fatalf("it was %s", got)
 			}
 		}
-		if h.rush.on() {
+		if h.burst.active() {
 			t.Error("there is a rush")
 		}
 		h.stop()
@@ -310,7 +310,7 @@ func TestWhatWaitsForAKeyIsLate(t *testing.T) {
 				h.deliver(about(1, pull(7)))
 				var pokes []store.Poke // all due at once: that they are refused at the same moment is one refusal
 				for n := range 12 {
-					pokes = append(pokes, h.pullPoke(tenant, pull(n+10), time.Now().Add(-time.Second), store.Any))
+					pokes = append(pokes, pullPoke(tenant, pull(n+10), time.Now().Add(-time.Second), store.Any))
 				}
 				if err := h.Store.Poke(t.Context(), pokes...); err != nil {
 					t.Fatal(err)

@@ -1,0 +1,207 @@
+package daemon
+
+// The dispatcher: it claims what is due, as much as there are workers free, and gives each key a worker. Nothing sleeps while
+// it holds a key: a limit, a refusal or a fault becomes a due time.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/store"
+	"github.com/review-coordinator/coordinator/internal/workkey"
+)
+
+const (
+	idle       = 10 * time.Second // the longest the dispatcher trusts what it knows of the table
+	breath     = 5 * time.Millisecond
+	calm       = 8 * time.Second // without work: then memory is given back
+	few        = 4               // looks at a time
+	storeFault = time.Second     // before the table is asked again after a fault of its own
+	setBack    = time.Minute     // how far a clock may go back before what was to happen in that time is looked for at once
+)
+
+// errStopped ends looks that are under way when the daemon stops.
+var errStopped = errors.New("the daemon is stopping")
+
+// Run works until ctx ends, and then drains: looks under way are given [Config.Drain] to end, nothing new is begun, and
+// what is left over stays in the table. It returns the error of the table if that cannot be used at all.
+func (d *Daemon) Run(ctx context.Context) error {
+	if err := d.Store.Poke(ctx, store.Poke{Key: workkey.App, Kind: workkey.KindApp, Due: d.Now()}); err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	working, stop := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer stop(nil)
+	var workers sync.WaitGroup
+	free := make(chan struct{}, d.Workers)
+	for range d.Workers {
+		free <- struct{}{}
+	}
+	renewing, renewed := context.WithCancel(working)
+	var renewer sync.WaitGroup
+	renewer.Go(func() { d.renewLeases(renewing) })
+	var quiet time.Time // since when nothing was claimed; zero: memory was given back since then
+	crowded := false    // there were more than a few looks at a time since then
+	for ctx.Err() == nil {
+		n := 1
+		select {
+		case <-ctx.Done():
+			continue
+		case <-free:
+		}
+		if len(free) == 0 && d.deep.Load() { // a claim is a commit: where much is due, a few workers share one
+			d.gather(ctx)
+		}
+		for len(free) > 0 {
+			<-free
+			n++
+		}
+		works, next := d.claim(ctx, n)
+		for range n - len(works) {
+			free <- struct{}{}
+		}
+		for _, w := range works {
+			workers.Go(func() {
+				defer func() { free <- struct{}{}; d.wake() }()
+				d.work(working, w)
+			})
+		}
+		if now := d.Now(); len(works) > 0 {
+			quiet, crowded = now, crowded || d.underWay.total() > few
+		} else if !quiet.IsZero() && now.Sub(quiet) > calm && d.underWay.total() == 0 {
+			d.ease(crowded)
+			quiet, crowded = time.Time{}, false
+		}
+		if len(works) < n {
+			d.rest(ctx, next)
+		}
+	}
+	d.Stop()
+	ended := make(chan struct{})
+	go func() { workers.Wait(); close(ended) }()
+	timer := time.NewTimer(d.Drain)
+	defer timer.Stop()
+	select {
+	case <-ended:
+	case <-timer.C:
+		stop(errStopped)
+		<-ended
+	}
+	renewed()
+	renewer.Wait()
+	return nil
+}
+
+// ease gives memory back: what a burst took would be kept for the next one.
+func (d *Daemon) ease(crowded bool) {
+	times := 1
+	if crowded {
+		times = 3 // a pool lets go at the second, a stack shrinks by half at each
+		if d.Calm != nil {
+			d.Calm()
+		}
+	}
+	for range times {
+		debug.FreeOSMemory()
+	}
+}
+
+// gather waits a moment for more workers to be free.
+func (d *Daemon) gather(ctx context.Context) {
+	ring, stop := d.Alarm(d.Now().Add(breath))
+	defer stop()
+	select {
+	case <-ctx.Done():
+	case <-ring:
+	}
+}
+
+// rest waits until something may have become due.
+func (d *Daemon) rest(ctx context.Context, next time.Time) {
+	at := d.Now().Add(idle)
+	if !next.IsZero() && next.Before(at) {
+		at = next
+	}
+	ring, stop := d.Alarm(at)
+	defer stop()
+	select {
+	case <-ctx.Done():
+	case <-d.kick:
+	case <-ring:
+	}
+}
+
+// claim leases up to n keys. If there are fewer it says when there will be more.
+func (d *Daemon) claim(ctx context.Context, n int) (works []store.Work, next time.Time) {
+	now := d.Now()
+	d.steady(ctx, now)
+	underWay := d.underWay.snapshot()
+	except, most, until := d.health.claimLimits(now, underWay)
+	room, inBurst := d.burst.allowedLooks(now, d.Workers, underWay)
+	if room <= 0 {
+		return nil, now.Add(burstPause)
+	}
+	if except = append(except, inBurst...); room < n || len(inBurst) > 0 { // nothing else wakes us when there is more of it
+		n, until = min(n, room), now.Add(burstPause)
+	}
+	works, err := d.Store.Claim(ctx, store.Claim{Now: now, Until: now.Add(d.Lease), Limit: n, Except: except, Most: most, Each: d.PerTenant})
+	d.underWay.add(works)
+	d.deep.Store(len(works) == n)
+	if err == nil && len(works) < n {
+		next, err = d.Store.Next(ctx, except)
+	}
+	if err != nil {
+		if ctx.Err() == nil {
+			d.Log.Error("the table cannot be read", "err", err)
+		}
+		return works, now.Add(storeFault)
+	}
+	if next.IsZero() || !until.IsZero() && until.Before(next) {
+		next = until
+	}
+	if len(works) == 0 && !next.IsZero() && !next.After(now) { // whatever a clock or a budget says: no two vain claims without a pause
+		next = now.Add(breath)
+	}
+	return works, next
+}
+
+// steady notices a clock that was set back: what was due a moment ago would seem not to be for as long.
+func (d *Daemon) steady(ctx context.Context, now time.Time) {
+	now = now.Round(0) // the machine's own count of time goes on
+	back := d.clock.Sub(now)
+	d.clock = now
+	if back <= setBack {
+		return
+	}
+	d.poked.clear()
+	d.Log.Warn("the clock was set back: everything is looked over", "by", back)
+	if err := d.Store.Poke(ctx, store.Poke{Key: workkey.App, Kind: workkey.KindApp, Due: now}); err != nil {
+		d.Log.Error("the table cannot be written", "err", err)
+	}
+}
+
+// renewLeases prolongs the leases of all looks under way.
+func (d *Daemon) renewLeases(ctx context.Context) {
+	for {
+		ring, stop := d.Alarm(d.Now().Add(d.Lease / 3))
+		select {
+		case <-ctx.Done():
+			stop()
+			return
+		case <-ring:
+			stop()
+		}
+		leases := d.leases.list()
+		if len(leases) == 0 {
+			continue
+		}
+		lost, err := d.Store.Renew(ctx, d.Now().Add(d.Lease), leases...)
+		if err != nil && ctx.Err() == nil {
+			d.Log.Error("leases cannot be renewed", "err", err)
+		}
+		d.leases.cancelLost(lost)
+	}
+}

@@ -1,0 +1,146 @@
+package daemon
+
+// The leases under which this process works, and how many keys of each installation that are.
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/store"
+)
+
+// errLost says that another worker may have the key by now.
+var errLost = errors.New("the lease is lost")
+
+// leaseTable holds the leases of the keys that are worked on. It may be used by several goroutines.
+type leaseTable struct {
+	mu   sync.Mutex
+	held map[store.Lease]leasedWork
+}
+
+// leasedWork is what is done under a lease.
+type leasedWork struct {
+	observing time.Time // when GitHub was first asked about a pull request; zero: it is not
+	cancel    context.CancelCauseFunc
+}
+
+func newLeaseTable() *leaseTable { return &leaseTable{held: map[store.Lease]leasedWork{}} }
+
+// begin notes a lease, and reports whether its key is looked at by nobody else here. A lease can run out under a look whose
+// process lives: its clock was set forward, or the machine slept. Such a look ends before the next one begins.
+func (t *leaseTable) begin(l store.Lease, cancel context.CancelCauseFunc) (alone bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	alone = true
+	for other, work := range t.held {
+		if other.Key == l.Key {
+			work.cancel(errLost)
+			alone = false
+		}
+	}
+	t.held[l] = leasedWork{cancel: cancel}
+	return alone
+}
+
+// end says that nobody looks under a lease any more.
+func (t *leaseTable) end(l store.Lease) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.held, l)
+}
+
+// markObserving says that a pull request is being looked at under a lease.
+func (t *leaseTable) markObserving(l store.Lease, since time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if work, ok := t.held[l]; ok {
+		work.observing = since
+		t.held[l] = work
+	}
+}
+
+// observingSince returns since when, by our clock, a pull request is being looked at; zero: it is not.
+func (t *leaseTable) observingSince(key string) (since time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for l, work := range t.held {
+		if l.Key == key {
+			since = work.observing
+		}
+	}
+	return since
+}
+
+// list returns the leases that are held.
+func (t *leaseTable) list() (all []store.Lease) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for l := range t.held {
+		all = append(all, l)
+	}
+	return all
+}
+
+// cancelLost ends the work under leases that another worker may have by now.
+func (t *leaseTable) cancelLost(lost []store.Lease) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, l := range lost {
+		if work, ok := t.held[l]; ok {
+			work.cancel(errLost)
+		}
+	}
+}
+
+// workload counts the keys that are worked on, by tenant. It may be used by several goroutines.
+type workload struct {
+	mu       sync.Mutex
+	byTenant map[int64]int
+}
+
+func newWorkload() *workload { return &workload{byTenant: map[int64]int{}} }
+
+// add counts keys that were claimed.
+func (w *workload) add(claimed []store.Work) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, c := range claimed {
+		w.byTenant[c.Tenant]++
+	}
+}
+
+// remove says that a key of a tenant came to its end.
+func (w *workload) remove(tenant int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.byTenant[tenant]--; w.byTenant[tenant] <= 0 {
+		delete(w.byTenant, tenant)
+	}
+}
+
+// ofTenant is how many keys of a tenant are worked on.
+func (w *workload) ofTenant(id int64) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.byTenant[id]
+}
+
+// snapshot returns a copy of the counts.
+func (w *workload) snapshot() map[int64]int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return maps.Clone(w.byTenant)
+}
+
+// total is how many keys are worked on.
+func (w *workload) total() (n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, looks := range w.byTenant {
+		n += looks
+	}
+	return n
+}

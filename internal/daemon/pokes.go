@@ -1,0 +1,48 @@
+package daemon
+
+// Pokes, and the touches that go with them as the table keeps them.
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/store"
+	"github.com/review-coordinator/coordinator/internal/workkey"
+)
+
+// firstSeen is the touch of a repository that an event named: no reason to look at once if it is known.
+const firstSeen = "{}"
+
+func repoPoke(tenant int64, owner, repo string, due time.Time) store.Poke {
+	key := workkey.Repo(tenant, owner, repo)
+	return store.Poke{Key: key, Tenant: tenant, Kind: workkey.KindRepo, Group: key, Due: due}
+}
+
+func pullPoke(tenant int64, pr quorum.PR, due time.Time, touch string) store.Poke {
+	return store.Poke{Key: workkey.Pull(tenant, pr), Tenant: tenant, Kind: workkey.KindPull, Group: workkey.Repo(tenant, pr.Owner, pr.Repo), Due: due, Touch: touch}
+}
+
+// touchText is a touch as the table keeps it. The zero one asks for a look, whatever happened.
+func touchText(t quorum.Touch) string {
+	if t == (quorum.Touch{}) {
+		return store.Any
+	}
+	text, err := json.Marshal(t)
+	if err != nil {
+		return store.Any // unreachable: it holds strings and numbers
+	}
+	return string(text)
+}
+
+// readTouches reads what was written by touchText; false if one of them says to look, whatever happened.
+func readTouches(texts []string) (all []quorum.Touch, ok bool) {
+	for _, text := range texts {
+		var t quorum.Touch
+		if text == store.Any || json.Unmarshal([]byte(text), &t) != nil {
+			return all, false
+		}
+		all = append(all, t)
+	}
+	return all, true
+}

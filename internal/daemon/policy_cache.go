@@ -1,0 +1,51 @@
+package daemon
+
+import (
+	"sync"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// A policyCache remembers a bounded number of repositories' policies, so that an event that concerns no reviewer costs no
+// request. What is decided rests on none of them: every look reads the policy anew. It may be used by several goroutines.
+type policyCache struct {
+	most   int
+	mu     sync.Mutex
+	byRepo map[string]cachedPolicy
+}
+
+type cachedPolicy struct {
+	state  quorum.FileState
+	policy quorum.Policy
+	readAt time.Time // when it began to be read
+}
+
+func newPolicyCache(most int) *policyCache {
+	return &policyCache{most: most, byRepo: map[string]cachedPolicy{}}
+}
+
+// put remembers a policy that began to be read at a time. One that was read later stays: a slow look must not bring back
+// what a push has changed.
+func (c *policyCache) put(repo string, f quorum.PolicyFile, p quorum.Policy, readAt time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	old, known := c.byRepo[repo]
+	if known && readAt.Before(old.readAt) {
+		return
+	}
+	if !known && len(c.byRepo) >= c.most {
+		for old := range c.byRepo { // any of them: it is read again when it is needed
+			delete(c.byRepo, old)
+			break
+		}
+	}
+	c.byRepo[repo] = cachedPolicy{f.State, p, readAt}
+}
+
+func (c *policyCache) get(repo string) (cachedPolicy, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p, known := c.byRepo[repo]
+	return p, known
+}

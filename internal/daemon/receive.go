@@ -1,0 +1,76 @@
+package daemon
+
+// How a delivery becomes work: the keys that it names, poked in the table before it is acknowledged.
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/store"
+	"github.com/review-coordinator/coordinator/internal/workkey"
+)
+
+// Receive makes a delivery durable and returns what became of it. After an error nothing was accepted: [ErrMalformed] if
+// it never will be.
+func (d *Daemon) Receive(ctx context.Context, r Received) (result string, err error) {
+	if d.Draining() {
+		return "", ErrDraining
+	}
+	n, err := d.Host.Read(r.Event, r.Payload)
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	due := d.Now()
+	if n.Kind != AboutNothing { // which costs no look, and is part of no burst
+		due = d.burst.countDelivery(n.Tenant, due)
+	}
+	pokes := d.pokesOf(n, due)
+	if len(pokes) == 0 {
+		d.failed.settle(r.ID) // the table will never know it
+		return ignored, nil
+	}
+	fresh, err := d.Store.Accept(ctx, store.Delivery{ID: r.ID, Event: n.Event, Action: n.Action, At: r.At}, pokes...)
+	switch {
+	case err != nil:
+		d.poked.removePoked(pokes)
+		return "", fmt.Errorf("accept delivery: %w", err)
+	case !fresh:
+		d.poked.removePoked(pokes)
+		return duplicate, nil
+	}
+	if n.Kind == AboutTenant {
+		d.health.endSuspension(n.Tenant)
+	}
+	d.wake()
+	return accepted, nil
+}
+
+// pokesOf returns the pokes that a notice asks for.
+func (d *Daemon) pokesOf(n Notice, now time.Time) (out []store.Poke) {
+	switch n.Kind {
+	case AboutNothing:
+		return nil
+	case AboutTenant, TenantGone, TenantSuspended: // what is so, the host tells
+		return []store.Poke{{Key: workkey.Tenant(n.Tenant), Tenant: n.Tenant, Kind: workkey.KindTenant, Due: now}}
+	case AboutRepo:
+		return []store.Poke{repoPoke(n.Tenant, n.Owner, n.Repo, now)}
+	case AboutHead:
+		out = append(out, store.Poke{
+			Key: workkey.Head(n.Tenant, n.Owner, n.Repo, n.Head), Tenant: n.Tenant, Kind: workkey.KindHead, Group: workkey.Repo(n.Tenant, n.Owner, n.Repo), Due: now, Touch: touchText(n.Touch),
+		})
+	case AboutPulls:
+		for _, number := range n.Pulls {
+			out = append(out, pullPoke(n.Tenant, quorum.PR{Owner: n.Owner, Repo: n.Repo, Number: number}, now, touchText(n.Touch)))
+		}
+	}
+	// A repository that no listing has shown yet gets its resync by its first event: a personal token has no other way, and
+	// an App's list is read every few minutes only.
+	if len(out) > 0 && d.poked.addFirst(workkey.Repo(n.Tenant, n.Owner, n.Repo)) {
+		p := repoPoke(n.Tenant, n.Owner, n.Repo, now.Add(d.Resync))
+		p.Touch = firstSeen
+		out = append(out, p)
+	}
+	return out
+}

@@ -1,0 +1,292 @@
+package daemon
+
+// Healing: what no delivery told. On start and every resync the host is asked which installations there are, which
+// repositories they have, which deliveries failed, and which open pull requests changed. Each of these is a key of its own in
+// the table, so that one that fails holds up no other, and a round that a restart cuts off goes on where it was.
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/store"
+	"github.com/review-coordinator/coordinator/internal/workkey"
+)
+
+const (
+	remembered = 30 * 24 * time.Hour
+	pruned     = 5000 // deliveries forgotten at once
+	slack      = 10 * time.Second
+	// slack is how much older than our look a change may seem and yet have been invisible to it.
+	withoutPolicy = time.Hour // how often a repository without a policy is looked over: a push of one is announced
+	maxTracked    = 100_000   // pull requests of one repository
+	perMinute     = 36        // repositories of an installation that are looked over in a minute at most: a tenth of its points
+)
+
+// A resyncer looks over the host, its installations and their repositories. It may be used by several goroutines.
+type resyncer struct {
+	config   *Config
+	health   *tenantHealth
+	leases   *leaseTable
+	poked    *pokedKeys
+	policies *policyCache
+	failed   *failedDeliveries
+
+	mu   sync.Mutex
+	pace map[int64]time.Duration // how often a tenant's repositories are looked over
+}
+
+// forget drops a tenant that is gone.
+func (r *resyncer) forget(tenant int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.pace, tenant)
+}
+
+// appSight is what is kept of looking over the host.
+type appSight struct {
+	Asked     time.Time        `json:"asked"` // up to when failed deliveries were looked for
+	Unsettled []failedDelivery `json:"unsettled,omitempty"`
+}
+
+// lookOver finds installations and failed deliveries.
+func (r *resyncer) lookOver(ctx context.Context, w store.Work) (result, error) {
+	now := r.config.Now()
+	tenants, err := r.config.Host.Tenants(ctx)
+	if err != nil {
+		return result{}, err
+	}
+	if err := r.enter(ctx, tenants, now); err != nil {
+		return result{}, err
+	}
+	var was appSight
+	_ = json.Unmarshal(w.Sight, &was) // without one all that can be asked for is looked at
+	r.failed.restore(was.Unsettled)
+	since := was.Asked.Add(-r.config.Resync - time.Minute)
+	if oldest := now.Add(-maxMissedAge); since.Before(oldest) || was.Asked.After(now) { // after: the clock was set back
+		since = oldest
+	}
+	if err := r.prune(ctx, now); err != nil {
+		return result{}, err
+	}
+	failed := r.redeliver(ctx, since, now)
+	sight := appSight{Asked: now, Unsettled: r.failed.oldestFirst()}
+	if failed != nil {
+		sight.Asked = was.Asked
+	}
+	text, err := json.Marshal(sight)
+	if err != nil {
+		return result{}, fmt.Errorf("keep sight: %w", err) // unreachable: it holds strings, numbers and times
+	}
+	return result{result: resultOK, outcome: store.Outcome{Wake: now.Add(r.config.Resync), Sight: text}}, failed
+}
+
+// enter has tenants looked over that were not yet, whatever becomes of the rest of the round.
+func (r *resyncer) enter(ctx context.Context, tenants []Tenant, now time.Time) error {
+	var pokes []store.Poke
+	for _, t := range tenants {
+		if t.Suspended {
+			r.health.suspend(t.ID, now.Add(r.config.Resync+r.config.Resync/2))
+			continue
+		}
+		r.health.endSuspension(t.ID)
+		if r.poked.addFirst(workkey.Tenant(t.ID)) {
+			pokes = append(pokes, store.Poke{Key: workkey.Tenant(t.ID), Tenant: t.ID, Kind: workkey.KindTenant, Due: now})
+		}
+	}
+	if len(pokes) == 0 {
+		return nil
+	}
+	if err := r.config.Store.Poke(ctx, pokes...); err != nil {
+		r.poked.removePoked(pokes)
+		return fmt.Errorf("look over tenants: %w", err)
+	}
+	return nil
+}
+
+// prune forgets old deliveries, in steps between which others may write.
+func (r *resyncer) prune(ctx context.Context, now time.Time) error {
+	for {
+		n, err := r.config.Store.Prune(ctx, now.Add(-remembered), pruned)
+		if err != nil {
+			return fmt.Errorf("forget old deliveries: %w", err)
+		}
+		if n < pruned {
+			return nil
+		}
+	}
+}
+
+// redeliver asks for deliveries that failed and were not accepted after all: at once, and then again and again, for the way
+// to us may be broken for longer than a resync. Nothing else may ever tell what such a delivery tells.
+func (r *resyncer) redeliver(ctx context.Context, since, now time.Time) error {
+	missed, err := r.config.Host.Missed(ctx, since)
+	if err != nil {
+		return err
+	}
+	ids := map[string]bool{}
+	for _, m := range missed {
+		ids[m.ID] = true
+	}
+	for _, u := range r.failed.oldestFirst() {
+		ids[u.ID] = true
+	}
+	known, err := r.config.Store.Known(ctx, slices.Collect(maps.Keys(ids)))
+	if err != nil {
+		return fmt.Errorf("look for deliveries: %w", err)
+	}
+	if n := r.failed.merge(missed, known, now); n > 0 {
+		r.config.Log.Warn("more deliveries failed than are remembered: the oldest are not asked for again", "most", maxUnsettled, "dropped", n)
+	}
+	n := 0
+	defer func() {
+		if n > 0 {
+			r.config.Metrics.Redelivered(n)
+			r.config.Log.Info("asked for deliveries that failed", "n", n)
+		}
+	}()
+	for _, u := range r.failed.oldestFirst() {
+		if u.Next.IsZero() || u.Next.After(now) || u.tooOld(now) {
+			continue
+		}
+		err := r.config.Host.Redeliver(ctx, Missed{ID: u.ID, Hook: u.Hook})
+		_, limited := retryAt(err)
+		if ctx.Err() != nil || limited || errors.Is(err, ErrUnauthorized) { // it says nothing of this one, which is asked for first the next time
+			return err
+		}
+		r.failed.markAsked(u.ID, now, r.config.Resync, errors.Is(err, ErrGone))
+		switch {
+		case err == nil:
+			n++
+		case temporary(err):
+			return err
+		case errors.Is(err, ErrGone): // too old by now
+		default:
+			r.config.Log.Warn("a delivery cannot be asked for again", "delivery", u.ID, "err", err)
+		}
+	}
+	return nil
+}
+
+// installation finds a tenant's repositories. Those that are gone end by themselves: GitHub does not know them any more.
+func (r *resyncer) installation(ctx context.Context, w store.Work, site Site) (result, error) {
+	repos, err := site.Repositories(ctx)
+	if err != nil {
+		return result{}, err
+	}
+	now := r.config.Now()
+	r.mu.Lock()
+	r.pace[w.Tenant] = max(r.config.Resync, time.Duration(len(repos))*time.Minute/perMinute)
+	r.mu.Unlock()
+	found := result{result: resultOK, outcome: store.Outcome{Wake: now.Add(r.config.Resync)}}
+	for _, full := range repos {
+		owner, repo, ok := workkey.SplitName(full)
+		if ok && r.poked.addFirst(workkey.Repo(w.Tenant, owner, repo)) {
+			found.pokes = append(found.pokes, repoPoke(w.Tenant, owner, repo, now))
+		}
+	}
+	return found, nil
+}
+
+// repoSight is what is kept of a repository.
+type repoSight struct {
+	Policy string           `json:"policy"` // blob SHA
+	State  quorum.FileState `json:"state"`
+	Latest time.Time        `json:"latest"` // of the last change of an open pull request that was seen, by GitHub's clock
+}
+
+// repository looks a repository over: whether its policy is another, and which of its open pull requests need a look.
+func (r *resyncer) repository(ctx context.Context, w store.Work, p workkey.Key, site Site) (result, error) {
+	now := r.config.Now()
+	var was repoSight
+	_ = json.Unmarshal(w.Sight, &was)
+	key := workkey.Repo(p.Tenant, p.Owner, p.Repo)
+	since := was.Latest.Add(-slack)
+	whole := was.Latest.IsZero() || !r.poked.contains(resynced+key)
+	if whole {
+		since = time.Time{}
+	}
+	c, err := site.Changed(ctx, p.Owner, p.Repo, since)
+	if err != nil {
+		return result{}, err
+	}
+	changed := was.State != c.File.State || was.Policy != c.File.SHA
+	if changed && !whole && c.File.State != quorum.FileMissing {
+		whole = true
+		if c, err = site.Changed(ctx, p.Owner, p.Repo, time.Time{}); err != nil {
+			return result{}, err
+		}
+	}
+	r.policies.put(key, c.File, c.Policy, now)
+	pokes, err := r.due(ctx, p, c, changed, whole)
+	if err != nil {
+		return result{}, err
+	}
+	text, err := json.Marshal(repoSight{Policy: c.File.SHA, State: c.File.State, Latest: latest(was.Latest, c.Latest)})
+	if err != nil {
+		return result{}, fmt.Errorf("keep sight: %w", err) // unreachable: it holds strings and times
+	}
+	wait := r.config.Resync
+	r.mu.Lock()
+	wait = max(wait, r.pace[p.Tenant])
+	r.mu.Unlock()
+	if c.File.State == quorum.FileMissing {
+		wait = max(wait, withoutPolicy)
+	}
+	r.poked.addFirst(resynced + key)
+	r.config.Metrics.Healed(len(pokes))
+	return result{result: resultOK, pokes: pokes, outcome: store.Outcome{Wake: now.Add(wait), Sight: text}}, nil
+}
+
+// due are the pull requests of a repository that need a look: those that GitHub changed after ours began, those that are
+// undecided and not just being looked at, nor tried again anyway, and if the policy is another, or all were listed, those that we know and the list does not.
+func (r *resyncer) due(ctx context.Context, p workkey.Key, c Changed, changed, whole bool) (pokes []store.Poke, err error) {
+	now := r.config.Now()
+	poked := map[string]bool{}
+	add := func(pr quorum.PR) {
+		if key := workkey.Pull(p.Tenant, pr); !poked[key] {
+			poked[key] = true
+			pokes = append(pokes, pullPoke(p.Tenant, pr, now, ""))
+		}
+	}
+	margin := slack
+	if whole { // as at a start: what was looked at right after its last change need not be looked at again because of that
+		margin = 0
+	}
+	listed := map[string]bool{}
+	for _, pull := range c.Pulls {
+		key := workkey.Pull(p.Tenant, pull.PR)
+		listed[key] = true
+		began := r.leases.observingSince(key).Add(c.Skew) // before the row is read: in between, that look may end
+		row, err := r.config.Store.Get(ctx, key)
+		switch {
+		case errors.Is(err, store.ErrNoRow):
+			add(pull.PR)
+		case err != nil:
+			return nil, fmt.Errorf("read %s: %w", key, err)
+		case changed, latest(readSight(row.Sight).At, began).Before(pull.Updated.Add(margin)):
+			add(pull.PR)
+		}
+	}
+	q := store.Query{Tenant: &p.Tenant, Kind: workkey.KindPull, Group: workkey.Repo(p.Tenant, p.Owner, p.Repo), Limit: maxTracked, Thin: true}
+	if open := true; !whole {
+		q.Open = &open
+	}
+	rows, err := r.config.Store.List(ctx, q)
+	if err != nil {
+		return nil, fmt.Errorf("list %s/%s: %w", p.Owner, p.Repo, err)
+	}
+	for _, row := range rows {
+		at, ok := workkey.Parse(row.Key)
+		if ok && (row.Open && row.Attempts == 0 && now.Sub(r.leases.observingSince(row.Key)) > slack || changed || whole && !listed[row.Key]) {
+			add(at.PR())
+		}
+	}
+	return pokes, nil
+}

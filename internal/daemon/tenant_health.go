@@ -1,0 +1,241 @@
+package daemon
+
+// The health of an installation: whether GitHub limits it, has suspended it, refuses our credentials or cannot be reached,
+// and whether its budget is short. While one of these lasts, nothing of the installation is claimed, or little.
+
+import (
+	"sync"
+	"time"
+)
+
+const (
+	shortDenied  = time.Minute // after the first refusal of our credentials; doubles
+	longDenied   = time.Hour
+	faultsInARow = 5               // on the way to the host, of one tenant: then all of it waits
+	restFault    = 5 * time.Second // doubles
+	longRest     = time.Minute
+)
+
+// tenantHealth remembers the tenants that are limited or failing. It may be used by several goroutines.
+type tenantHealth struct {
+	config *Config
+
+	mu     sync.Mutex
+	states map[int64]*tenantState // of tenants that are not simply healthy
+}
+
+// A tenantState is what is wrong with one tenant.
+type tenantState struct {
+	heldUntil      time.Time // nothing of it is claimed before
+	suspendedUntil time.Time // nor before this
+	faults         int       // in a row: on the way to the host
+	denials        int       // in a row: the host did not take our credentials
+	budgetShort    bool      // its budget did not allow what was under way
+}
+
+func newTenantHealth(c *Config) *tenantHealth {
+	return &tenantHealth{config: c, states: map[int64]*tenantState{}}
+}
+
+// state is a tenant's, made if it has none; h.mu is held.
+func (h *tenantHealth) state(id int64) *tenantState {
+	t := h.states[id]
+	if t == nil {
+		t = &tenantState{}
+		h.states[id] = t
+	}
+	return t
+}
+
+// holdLimited keeps a tenant back until a limit of the host's ends.
+func (h *tenantHealth) holdLimited(id int64, until time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	t := h.state(id)
+	h.endFaults(id, t) // a limit is an answer
+	if until.After(t.heldUntil) {
+		t.heldUntil = until
+	}
+}
+
+// endFaults notes that a tenant's host can be reached; h.mu is held.
+func (h *tenantHealth) endFaults(id int64, t *tenantState) {
+	if t.faults >= faultsInARow {
+		h.config.Log.Info("the host can be reached again", "tenant", id)
+	}
+	t.faults = 0
+}
+
+// suspend keeps a suspended tenant back until it returns, or at most until a time: then it is asked again.
+func (h *tenantHealth) suspend(id int64, until time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.state(id).suspendedUntil = until
+}
+
+// endSuspension says that a tenant may be back.
+func (h *tenantHealth) endSuspension(id int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if t := h.states[id]; t != nil {
+		t.suspendedUntil = time.Time{}
+	}
+}
+
+// countFault notes that a tenant's host could not be reached. After some in a row all of the tenant waits a little: during an
+// outage each key would find it out for itself.
+func (h *tenantHealth) countFault(id int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	t := h.state(id)
+	if t.faults++; t.faults < faultsInARow {
+		return
+	}
+	if t.faults == faultsInARow {
+		h.config.Log.Warn("the host cannot be reached: its pull requests are looked at as soon as it can", "tenant", id)
+	}
+	rest := min(restFault<<min(t.faults-faultsInARow, 10), longRest)
+	if until := h.config.Now().Add(rest/2 + h.config.Jitter(rest/2)); until.After(t.heldUntil) {
+		t.heldUntil = until
+	}
+}
+
+// backOffUnauthorized keeps a tenant back whose credentials the host does not take: asking on would change nothing.
+func (h *tenantHealth) backOffUnauthorized(id int64, err error) {
+	h.mu.Lock()
+	t := h.state(id)
+	first, now := t.denials == 0, h.config.Now()
+	if first || !now.Before(t.heldUntil) { // else another look of the same moment has said so
+		t.heldUntil = now.Add(min(shortDenied<<min(t.denials, 10), longDenied))
+		t.denials++
+	}
+	next := t.heldUntil
+	h.mu.Unlock()
+	if first {
+		h.config.Log.Error("the host does not take our credentials: the App's key, or the token, must be renewed", "tenant", id, "next", next, "err", err)
+	}
+}
+
+// markHealthy forgets what was wrong with a tenant, but not until when it is held.
+func (h *tenantHealth) markHealthy(id int64) {
+	h.mu.Lock()
+	renewed := false
+	if t := h.states[id]; t != nil {
+		renewed = t.denials > 0
+		h.endFaults(id, t)
+		t.denials = 0
+		if now := h.config.Now(); !t.budgetShort && !now.Before(t.heldUntil) && !now.Before(t.suspendedUntil) {
+			delete(h.states, id)
+		}
+	}
+	h.mu.Unlock()
+	if renewed {
+		h.config.Log.Info("the host takes our credentials again", "tenant", id)
+	}
+}
+
+// noteShortBudget reports whether a tenant's budget does not allow its looks under way: from then on it gets one look at a
+// time, as the budget allows.
+func (h *tenantHealth) noteShortBudget(id int64, looks int, site Site) bool {
+	now := h.config.Now()
+	if !site.Ready(now, looks).After(now) {
+		return false
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.state(id).budgetShort = true
+	return true
+}
+
+// budgetReady is when a tenant that was short of its budget may have one look more; h.mu is held.
+func (h *tenantHealth) budgetReady(id int64, t *tenantState, looks int, now time.Time) time.Time {
+	site, err := h.config.Host.Enter(id)
+	if err != nil { // its next look tells why
+		t.budgetShort = false
+		return now
+	}
+	if !site.Ready(now, h.config.PerTenant).After(now) {
+		t.budgetShort = false
+		return now
+	}
+	return site.Ready(now, looks+1)
+}
+
+// claimLimits returns the tenants that get nothing now, how much others may get beside their looks under way, and the first
+// moment at which one of those that get nothing may get something.
+func (h *tenantHealth) claimLimits(now time.Time, underWay map[int64]int) (except []int64, most map[int64]int, until time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	most = map[int64]int{}
+	for id, n := range underWay {
+		most[id] = h.config.PerTenant - n
+	}
+	for id, t := range h.states {
+		at := latest(t.heldUntil, t.suspendedUntil)
+		if t.budgetShort {
+			at = latest(at, h.budgetReady(id, t, underWay[id], now))
+			most[id] = min(1, h.config.PerTenant-underWay[id])
+		}
+		if t.denials > 0 { // one is enough to find out whether the key was renewed
+			most[id] = 1 - underWay[id]
+		}
+		if now.Before(at) {
+			most[id] = 0
+			if until.IsZero() || at.Before(until) {
+				until = at
+			}
+		}
+	}
+	for id, n := range most {
+		if n <= 0 {
+			except = append(except, id)
+			delete(most, id)
+		}
+	}
+	return except, most, until
+}
+
+// waiting returns the tenants that wait for something that comes by itself.
+func (h *tenantHealth) waiting(now time.Time) (ids []int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for id, t := range h.states {
+		if now.Before(t.suspendedUntil) || t.onlyLimited() && (t.budgetShort || now.Before(t.heldUntil)) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// onlyLimited reports whether nothing but a limit holds a tenant back, if anything does.
+func (t *tenantState) onlyLimited() bool { return t.denials == 0 && t.faults < faultsInARow }
+
+// limitedUntil is until when limits keep us from asking for any tenant; zero if they do not. They do not if a tenant was asked
+// for and got no answer: limited tenants are not asked for.
+func (h *tenantHealth) limitedUntil() (until time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, t := range h.states {
+		if t.faults > 0 {
+			return time.Time{}
+		}
+		if t.denials == 0 {
+			until = latest(until, t.heldUntil)
+		}
+	}
+	return until
+}
+
+// forget drops a tenant that is gone.
+func (h *tenantHealth) forget(id int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.states, id)
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
