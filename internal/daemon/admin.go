@@ -20,9 +20,9 @@ import (
 )
 
 const (
-	githubSilent = 15 * time.Minute // what failed is asked for again more often
-	justStarted  = 2 * time.Minute
-	queueLate    = 5 * time.Minute
+	longestSilence = 15 * time.Minute // what failed is asked for again more often
+	startGrace     = 2 * time.Minute
+	queueLate      = 5 * time.Minute
 )
 
 // contentPolicy lets pages load what this listener serves, and nothing else.
@@ -49,10 +49,10 @@ func (a Admin) Handler() http.Handler {
 	if a.Now == nil {
 		a.Now = time.Now
 	}
-	a.Log = logger(a.Log)
+	a.Log = orDiscard(a.Log)
 	mux := http.NewServeMux()
-	mux.HandleFunc("/healthz", a.healthz)
-	mux.HandleFunc("/readyz", a.readyz)
+	mux.HandleFunc("/healthz", a.serveHealthz)
+	mux.HandleFunc("/readyz", a.serveReadyz)
 	if a.Metrics != nil {
 		mux.Handle("/metrics", a.Metrics.Handler())
 	}
@@ -62,11 +62,11 @@ func (a Admin) Handler() http.Handler {
 	} else {
 		mux.HandleFunc("/", dashboard.NotFound)
 	}
-	return guarded(mux, a.Addr)
+	return guardAdmin(mux, a.Addr)
 }
 
-// guarded refuses what could change something, and names that are not ours.
-func guarded(next http.Handler, addr string) http.Handler {
+// guardAdmin refuses what could change something, and names that are not ours.
+func guardAdmin(next http.Handler, addr string) http.Handler {
 	loopback := isLoopback(addr)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -113,11 +113,11 @@ type healthAnswer struct {
 	Draining bool      `json:"draining"`
 }
 
-func (a Admin) healthz(w http.ResponseWriter, _ *http.Request) {
-	dashboard.WriteJSON(w, http.StatusOK, healthAnswer{OK: true, Started: a.Started.UTC(), Draining: a.draining()})
+func (a Admin) serveHealthz(w http.ResponseWriter, _ *http.Request) {
+	dashboard.WriteJSON(w, http.StatusOK, healthAnswer{OK: true, Started: a.Started.UTC(), Draining: a.isDraining()})
 }
 
-func (a Admin) draining() bool { return a.Draining != nil && a.Draining() }
+func (a Admin) isDraining() bool { return a.Draining != nil && a.Draining() }
 
 // readyAnswer is the JSON of /readyz. Its status is 503 unless everything is as it should be.
 type readyAnswer struct {
@@ -131,12 +131,12 @@ type readyCheck struct {
 	Says string `json:"says"`
 }
 
-func (a Admin) readyz(w http.ResponseWriter, r *http.Request) {
+func (a Admin) serveReadyz(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), dashboard.ReadTimeout)
 	defer cancel()
 	now := a.Now()
 	h, err := a.Store.Health(ctx, now)
-	answer := readyAnswer{Ready: true, Checks: []readyCheck{a.database(ctx, err), a.github(now), a.queue(h, err, now), a.serving()}}
+	answer := readyAnswer{Ready: true, Checks: []readyCheck{a.checkDatabase(ctx, err), a.checkGitHub(now), a.checkQueue(h, err, now), a.checkServing()}}
 	status := http.StatusOK
 	for _, c := range answer.Checks {
 		if !c.OK {
@@ -146,8 +146,8 @@ func (a Admin) readyz(w http.ResponseWriter, r *http.Request) {
 	dashboard.WriteJSON(w, status, answer)
 }
 
-// database asks whether the table is read and written. A prune of nothing takes the way of every write.
-func (a Admin) database(ctx context.Context, read error) readyCheck {
+// checkDatabase asks whether the table is read and written. A prune of nothing takes the way of every write.
+func (a Admin) checkDatabase(ctx context.Context, read error) readyCheck {
 	c := readyCheck{Name: "database", OK: true, Says: "reads and writes work"}
 	fail := func(says string, err error) readyCheck {
 		a.Log.WarnContext(ctx, "not ready: "+says, "err", err)
@@ -167,39 +167,39 @@ func (a Admin) database(ctx context.Context, read error) readyCheck {
 	return c
 }
 
-// github asks whether GitHub answers. A quiet daemon asks nothing: GitHub is silent only if it was asked.
-func (a Admin) github(now time.Time) readyCheck {
+// checkGitHub asks whether GitHub answers. A quiet daemon asks nothing: GitHub is silent only if it was asked.
+func (a Admin) checkGitHub(now time.Time) readyCheck {
 	c := readyCheck{Name: "github", OK: true}
 	var reached time.Time
 	if a.Reached != nil {
 		reached = a.Reached()
 	}
-	silent := latest(reached, a.Started)
+	silent := laterTime(reached, a.Started)
 	if a.Metrics != nil {
 		silent = a.Metrics.Unanswered()
 	}
 	until := a.limitedUntil()
 	switch {
-	case !reached.IsZero() && (silent.IsZero() || now.Sub(latest(reached, silent)) < githubSilent):
-		c.Says = fmt.Sprintf("answered %s ago", ago(now, reached))
+	case !reached.IsZero() && (silent.IsZero() || now.Sub(laterTime(reached, silent)) < longestSilence):
+		c.Says = fmt.Sprintf("answered %s ago", timeAgo(now, reached))
 	case now.Before(until):
-		c.Says = fmt.Sprintf("its rate limit ends in %s", ago(until, now))
+		c.Says = fmt.Sprintf("its rate limit ends in %s", timeAgo(until, now))
 	case silent.IsZero():
 		c.Says = "not asked yet"
-	case reached.IsZero() && now.Sub(a.Started) < justStarted:
+	case reached.IsZero() && now.Sub(a.Started) < startGrace:
 		c.Says = "has not answered yet: just started"
-	case reached.IsZero() && now.Sub(silent) < justStarted:
-		c.Says = fmt.Sprintf("has not answered yet: asked first %s ago", ago(now, silent))
+	case reached.IsZero() && now.Sub(silent) < startGrace:
+		c.Says = fmt.Sprintf("has not answered yet: asked first %s ago", timeAgo(now, silent))
 	case reached.IsZero():
 		c.OK, c.Says = false, "has not answered since the start"
 	default:
-		c.OK, c.Says = false, fmt.Sprintf("has not answered for %s", ago(now, reached))
+		c.OK, c.Says = false, fmt.Sprintf("has not answered for %s", timeAgo(now, reached))
 	}
 	return c
 }
 
-// queue asks whether what is due is looked at. What waits for a limit is not in Oldest: see [Daemon.View].
-func (a Admin) queue(h store.Health, err error, now time.Time) readyCheck {
+// checkQueue asks whether what is due is looked at. What waits for a limit is not in Oldest: see [Daemon.View].
+func (a Admin) checkQueue(h store.Health, err error, now time.Time) readyCheck {
 	c := readyCheck{Name: "queue", OK: true}
 	late := h.Oldest >= queueLate
 	switch {
@@ -207,7 +207,7 @@ func (a Admin) queue(h store.Health, err error, now time.Time) readyCheck {
 		c.OK, c.Says = false, "not known: the database cannot be read"
 	case h.Due == 0:
 		c.Says = "nothing is due"
-	case late && now.Sub(a.Started) < justStarted:
+	case late && now.Sub(a.Started) < startGrace:
 		c.Says = fmt.Sprintf("%d due, the oldest for %s: just started", h.Due, h.Oldest.Round(time.Second))
 	default:
 		c.OK, c.Says = !late, fmt.Sprintf("%d due, the oldest for %s", h.Due, h.Oldest.Round(time.Second))
@@ -215,8 +215,8 @@ func (a Admin) queue(h store.Health, err error, now time.Time) readyCheck {
 	return c
 }
 
-func (a Admin) serving() readyCheck {
-	if a.draining() {
+func (a Admin) checkServing() readyCheck {
+	if a.isDraining() {
 		return readyCheck{Name: "serving", Says: "stopping: new deliveries are refused"}
 	}
 	return readyCheck{Name: "serving", OK: true, Says: "deliveries are accepted"}
@@ -229,7 +229,7 @@ func (a Admin) limitedUntil() time.Time {
 	return a.Limited()
 }
 
-// ago is a time span as people read it.
-func ago(now, then time.Time) time.Duration {
+// timeAgo is a time span as people read it.
+func timeAgo(now, then time.Time) time.Duration {
 	return max(now.Sub(then), 0).Round(time.Second)
 }

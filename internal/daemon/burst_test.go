@@ -191,7 +191,7 @@ func TestWhatConcernsNobodyIsNoRush(t *testing.T) {
 		h := build(t, newLand(), t.TempDir())
 		settle(time.Second)
 		for range 2 * burstDeliveries {
-			if got := h.deliverAs("the same", Notice{Kind: AboutNothing, Tenant: 1}); got != ignored {
+			if got := h.deliverAs("the same", Notice{Kind: AboutNothing, Tenant: 1}); got != deliveryIgnored {
 				t.Fatalf("it was %s", got)
 			}
 		}
@@ -222,7 +222,7 @@ func TestWhatARushTookIsGivenBack(t *testing.T) {
 		for n := range 50 {
 			h.deliver(about(1, pull(n+1)))
 		}
-		settle(calm - time.Second)
+		settle(calmAfter - time.Second)
 		if n := calms.Load(); n != 0 {
 			t.Error("too early")
 		}
@@ -310,7 +310,7 @@ func TestWhatWaitsForAKeyIsLate(t *testing.T) {
 				h.deliver(about(1, pull(7)))
 				var pokes []store.Poke // all due at once: that they are refused at the same moment is one refusal
 				for n := range 12 {
-					pokes = append(pokes, pullPoke(tenant, pull(n+10), time.Now().Add(-time.Second), store.Any))
+					pokes = append(pokes, pokePull(tenant, pull(n+10), time.Now().Add(-time.Second), store.Any))
 				}
 				if err := h.Store.Poke(t.Context(), pokes...); err != nil {
 					t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 // [Daemon.Receive].
 type Daemon struct {
 	Config
-	kick     chan struct{} // something may have become due
+	mayBeDue chan struct{} // something may have become due
 	draining atomic.Bool
 
 	health   *tenantHealth
@@ -25,15 +25,15 @@ type Daemon struct {
 	resync   *resyncer
 	burst    burstLimiter
 
-	clock time.Time   // as the dispatcher last read it
-	deep  atomic.Bool // the last claim found as much as there were workers: more is due
+	lastClock time.Time   // as the dispatcher last read it
+	moreIsDue atomic.Bool // the last claim found as much as there were workers: more is due
 }
 
 // New returns a daemon that does nothing yet.
 func New(c Config) *Daemon {
 	c = c.withDefaults()
 	d := &Daemon{
-		Config: c, kick: make(chan struct{}, 1), underWay: newWorkload(), leases: newLeaseTable(), poked: newPokedKeys(),
+		Config: c, mayBeDue: make(chan struct{}, 1), underWay: newWorkload(), leases: newLeaseTable(), poked: newPokedKeys(),
 		policies: newPolicyCache(c.Policies), failed: &failedDeliveries{},
 	}
 	d.health = newTenantHealth(&d.Config)
@@ -44,10 +44,10 @@ func New(c Config) *Daemon {
 	return d
 }
 
-// wake lets the dispatcher look at the table.
-func (d *Daemon) wake() {
+// wakeDispatcher lets the dispatcher look at the table.
+func (d *Daemon) wakeDispatcher() {
 	select {
-	case d.kick <- struct{}{}:
+	case d.mayBeDue <- struct{}{}:
 	default:
 	}
 }

@@ -242,7 +242,7 @@ func (p place2) Changed(_ context.Context, owner, repo string, since time.Time) 
 	for pr, at := range p.pulls[p.tenant] {
 		if pr.Owner == owner && pr.Repo == repo && !at.Before(since) && c.File.State != quorum.FileMissing {
 			c.Pulls = append(c.Pulls, ChangedPull{PR: pr, Updated: at})
-			c.Latest = latest(c.Latest, at)
+			c.Latest = laterTime(c.Latest, at)
 		}
 	}
 	slices.SortFunc(c.Pulls, func(a, b ChangedPull) int { return b.Updated.Compare(a.Updated) })
@@ -315,7 +315,7 @@ func (h *house) deliver(n Notice) {
 	deliveries.n++
 	id := fmt.Sprintf("d-%d", deliveries.n)
 	deliveries.Unlock()
-	if got := h.deliverAs(id, n); got != accepted {
+	if got := h.deliverAs(id, n); got != deliveryAccepted {
 		h.t.Errorf("a delivery was %s", got)
 	}
 }
@@ -389,12 +389,12 @@ func TestADuplicateIsNoLook(t *testing.T) {
 		h := build(t, l, t.TempDir())
 		settle(time.Second)
 		before := len(l.looks())
-		if got := h.deliverAs("one", about(1, pull(7))); got != accepted {
+		if got := h.deliverAs("one", about(1, pull(7))); got != deliveryAccepted {
 			t.Error(got)
 		}
 		settle(time.Second)
 		for range 5 {
-			if got := h.deliverAs("one", about(1, pull(7))); got != duplicate {
+			if got := h.deliverAs("one", about(1, pull(7))); got != deliveryDuplicate {
 				t.Error(got)
 			}
 			settle(time.Second)
@@ -446,12 +446,12 @@ func TestATenantGetsNotAllWorkers(t *testing.T) {
 		var pokes []store.Poke // all due at once
 		for n := range 40 {
 			l.open(1, pull(n+1))
-			pokes = append(pokes, pullPoke(1, pull(n+1), time.Now().Add(time.Second), store.Any))
+			pokes = append(pokes, pokePull(1, pull(n+1), time.Now().Add(time.Second), store.Any))
 		}
 		if err := h.Store.Poke(t.Context(), pokes...); err != nil {
 			t.Fatal(err)
 		}
-		h.wake()
+		h.wakeDispatcher()
 		settle(1500 * time.Millisecond)
 		l.mu.Lock()
 		at := 0
@@ -569,10 +569,10 @@ func TestAResyncTrustsALookThatIsUnderWay(t *testing.T) {
 		skew    time.Duration
 		looks   int
 	}{
-		{"what changed before it began", slack / 2, -2 * slack, 0, 1},
-		{"what changed after it began", slack / 2, time.Second, 0, 2},
-		{"what changed after it began, and our clock is ahead", slack / 2, time.Second, -time.Minute, 2},
-		{"what is undecided, and the look is old", 2 * slack, -2 * slack, 0, 2},
+		{"what changed before it began", lookMargin / 2, -2 * lookMargin, 0, 1},
+		{"what changed after it began", lookMargin / 2, time.Second, 0, 2},
+		{"what changed after it began, and our clock is ahead", lookMargin / 2, time.Second, -time.Minute, 2},
+		{"what is undecided, and the look is old", 2 * lookMargin, -2 * lookMargin, 0, 2},
 	} {
 		t.Run(test.title, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -983,7 +983,7 @@ func TestWakesSurviveARestart(t *testing.T) {
 				h.stop()
 				settle(away)
 				l.tellsNothing()
-				due = latest(due, time.Now())
+				due = laterTime(due, time.Now())
 				h = build(t, l, dir)
 				settle(time.Until(due) - time.Millisecond)
 				if n := len(l.looks()); n > 0 && due.After(time.Now()) {
@@ -1252,7 +1252,7 @@ func TestADeliveryThatDoesNotComeIsAskedForEverLess(t *testing.T) {
 		start := func() { d = New(Config{Store: s, Host: p, Metrics: NewMetrics(MetricsOptions{})}) }
 		rounds := func(all time.Duration) { // the daemon's own would take as long as it looks at its table
 			for end := time.Now().Add(all); time.Now().Before(end); settle(d.Resync) {
-				r, err := d.resync.lookOver(t.Context(), store.Work{Sight: sight})
+				r, err := d.resync.resyncHost(t.Context(), store.Work{Sight: sight})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -16,12 +16,12 @@ import (
 )
 
 const (
-	idle       = 10 * time.Second // the longest the dispatcher trusts what it knows of the table
-	breath     = 5 * time.Millisecond
-	calm       = 8 * time.Second // without work: then memory is given back
-	few        = 4               // looks at a time
-	storeFault = time.Second     // before the table is asked again after a fault of its own
-	setBack    = time.Minute     // how far a clock may go back before what was to happen in that time is looked for at once
+	longestTrust    = 10 * time.Second // the longest the dispatcher trusts what it knows of the table
+	shortPause      = 5 * time.Millisecond
+	calmAfter       = 8 * time.Second // without work: then memory is given back
+	fewLooks        = 4               // looks at a time
+	storeFaultPause = time.Second     // before the table is asked again after a fault of its own
+	clockSetBack    = time.Minute     // how far a clock may go back before what was to happen in that time is looked for at once
 )
 
 // errStopped ends looks that are under way when the daemon stops.
@@ -52,31 +52,31 @@ func (d *Daemon) Run(ctx context.Context) error {
 			continue
 		case <-free:
 		}
-		if len(free) == 0 && d.deep.Load() { // a claim is a commit: where much is due, a few workers share one
-			d.gather(ctx)
+		if len(free) == 0 && d.moreIsDue.Load() { // a claim is a commit: where much is due, a few workers share one
+			d.awaitFreeWorkers(ctx)
 		}
 		for len(free) > 0 {
 			<-free
 			n++
 		}
-		works, next := d.claim(ctx, n)
+		works, next := d.claimDue(ctx, n)
 		for range n - len(works) {
 			free <- struct{}{}
 		}
 		for _, w := range works {
 			workers.Go(func() {
-				defer func() { free <- struct{}{}; d.wake() }()
-				d.work(working, w)
+				defer func() { free <- struct{}{}; d.wakeDispatcher() }()
+				d.workOn(working, w)
 			})
 		}
 		if now := d.Now(); len(works) > 0 {
-			quiet, crowded = now, crowded || d.underWay.total() > few
-		} else if !quiet.IsZero() && now.Sub(quiet) > calm && d.underWay.total() == 0 {
-			d.ease(crowded)
+			quiet, crowded = now, crowded || d.underWay.total() > fewLooks
+		} else if !quiet.IsZero() && now.Sub(quiet) > calmAfter && d.underWay.total() == 0 {
+			d.releaseMemory(crowded)
 			quiet, crowded = time.Time{}, false
 		}
 		if len(works) < n {
-			d.rest(ctx, next)
+			d.awaitDue(ctx, next)
 		}
 	}
 	d.Stop()
@@ -95,8 +95,8 @@ func (d *Daemon) Run(ctx context.Context) error {
 	return nil
 }
 
-// ease gives memory back: what a burst took would be kept for the next one.
-func (d *Daemon) ease(crowded bool) {
+// releaseMemory gives memory back: what a burst took would be kept for the next one.
+func (d *Daemon) releaseMemory(crowded bool) {
 	times := 1
 	if crowded {
 		times = 3 // a pool lets go at the second, a stack shrinks by half at each
@@ -109,9 +109,9 @@ func (d *Daemon) ease(crowded bool) {
 	}
 }
 
-// gather waits a moment for more workers to be free.
-func (d *Daemon) gather(ctx context.Context) {
-	ring, stop := d.Alarm(d.Now().Add(breath))
+// awaitFreeWorkers waits a moment for more workers to be free.
+func (d *Daemon) awaitFreeWorkers(ctx context.Context) {
+	ring, stop := d.Alarm(d.Now().Add(shortPause))
 	defer stop()
 	select {
 	case <-ctx.Done():
@@ -119,9 +119,9 @@ func (d *Daemon) gather(ctx context.Context) {
 	}
 }
 
-// rest waits until something may have become due.
-func (d *Daemon) rest(ctx context.Context, next time.Time) {
-	at := d.Now().Add(idle)
+// awaitDue waits until something may have become due.
+func (d *Daemon) awaitDue(ctx context.Context, next time.Time) {
+	at := d.Now().Add(longestTrust)
 	if !next.IsZero() && next.Before(at) {
 		at = next
 	}
@@ -129,15 +129,15 @@ func (d *Daemon) rest(ctx context.Context, next time.Time) {
 	defer stop()
 	select {
 	case <-ctx.Done():
-	case <-d.kick:
+	case <-d.mayBeDue:
 	case <-ring:
 	}
 }
 
-// claim leases up to n keys. If there are fewer it says when there will be more.
-func (d *Daemon) claim(ctx context.Context, n int) (works []store.Work, next time.Time) {
+// claimDue leases up to n keys. If there are fewer it says when there will be more.
+func (d *Daemon) claimDue(ctx context.Context, n int) (works []store.Work, next time.Time) {
 	now := d.Now()
-	d.steady(ctx, now)
+	d.noticeClockSetBack(ctx, now)
 	underWay := d.underWay.snapshot()
 	except, most, until := d.health.claimLimits(now, underWay)
 	room, inBurst := d.burst.allowedLooks(now, d.Workers, underWay)
@@ -149,7 +149,7 @@ func (d *Daemon) claim(ctx context.Context, n int) (works []store.Work, next tim
 	}
 	works, err := d.Store.Claim(ctx, store.Claim{Now: now, Until: now.Add(d.Lease), Limit: n, Except: except, Most: most, Each: d.PerTenant})
 	d.underWay.add(works)
-	d.deep.Store(len(works) == n)
+	d.moreIsDue.Store(len(works) == n)
 	if err == nil && len(works) < n {
 		next, err = d.Store.Next(ctx, except)
 	}
@@ -157,23 +157,23 @@ func (d *Daemon) claim(ctx context.Context, n int) (works []store.Work, next tim
 		if ctx.Err() == nil {
 			d.Log.Error("the table cannot be read", "err", err)
 		}
-		return works, now.Add(storeFault)
+		return works, now.Add(storeFaultPause)
 	}
 	if next.IsZero() || !until.IsZero() && until.Before(next) {
 		next = until
 	}
 	if len(works) == 0 && !next.IsZero() && !next.After(now) { // whatever a clock or a budget says: no two vain claims without a pause
-		next = now.Add(breath)
+		next = now.Add(shortPause)
 	}
 	return works, next
 }
 
-// steady notices a clock that was set back: what was due a moment ago would seem not to be for as long.
-func (d *Daemon) steady(ctx context.Context, now time.Time) {
+// noticeClockSetBack notices a clock that was set back: what was due a moment ago would seem not to be for as long.
+func (d *Daemon) noticeClockSetBack(ctx context.Context, now time.Time) {
 	now = now.Round(0) // the machine's own count of time goes on
-	back := d.clock.Sub(now)
-	d.clock = now
-	if back <= setBack {
+	back := d.lastClock.Sub(now)
+	d.lastClock = now
+	if back <= clockSetBack {
 		return
 	}
 	d.poked.clear()

@@ -29,8 +29,8 @@ func retryAt(err error) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// temporary reports whether the same look may go better the next time.
-func temporary(err error) bool {
+// isTemporary reports whether the same look may go better the next time.
+func isTemporary(err error) bool {
 	var t interface{ Temporary() bool }
 	return errors.As(err, &t) && t.Temporary()
 }

@@ -12,15 +12,15 @@ import (
 )
 
 const (
-	shortBackoff = 500 * time.Millisecond // after the first failure of a key; doubles
-	longBackoff  = 2 * time.Minute
-	forbidden    = 15 * time.Minute // in place of it, if a permission is missing
+	firstBackoff     = 500 * time.Millisecond // after the first failure of a key; doubles
+	longestBackoff   = 2 * time.Minute
+	forbiddenBackoff = 15 * time.Minute // in place of it, if a permission is missing
 )
 
-// after says what becomes of a key whose work failed.
-func (d *Daemon) after(ctx context.Context, w store.Work, err error) result {
+// outcomeOfError says what becomes of a key whose work failed.
+func (d *Daemon) outcomeOfError(ctx context.Context, w store.Work, err error) workResult {
 	if ctx.Err() != nil { // we are stopping, or the lease is lost: nobody's fault
-		return deferred(w)
+		return deferredResult(w)
 	}
 	var mistake interface{ Stack() string }
 	if errors.As(err, &mistake) {
@@ -29,73 +29,73 @@ func (d *Daemon) after(ctx context.Context, w store.Work, err error) result {
 	until, limited := retryAt(err)
 	switch {
 	case limited:
-		d.health.holdLimited(w.Tenant, latest(until, d.Now().Add(time.Second))) // one that has passed must not make us ask at once
-		return result{result: resultLimited, outcome: store.Outcome{Keep: true, Wake: w.Due}}
+		d.health.holdLimited(w.Tenant, laterTime(until, d.Now().Add(time.Second))) // one that has passed must not make us ask at once
+		return workResult{label: resultLimited, outcome: store.Outcome{Keep: true, Wake: w.Due}}
 	case w.Key == workkey.App && !errors.Is(err, ErrUnauthorized): // the host itself is never gone
 	case errors.Is(err, ErrNoTenant):
-		return d.leave(ctx, w, err)
+		return d.forgetTenant(ctx, w, err)
 	case errors.Is(err, ErrSuspended):
-		d.health.suspend(w.Tenant, d.Now().Add(longDenied)) // its return is announced, and looked for
+		d.health.holdSuspended(w.Tenant, d.Now().Add(longestDeniedPause)) // its return is announced, and looked for
 		d.Log.Warn("an installation is suspended", "tenant", w.Tenant)
-		return deferred(w)
+		return deferredResult(w)
 	case errors.Is(err, ErrUnauthorized):
 		d.health.backOffUnauthorized(w.Tenant, err)
-		r := deferred(w)
-		r.result = resultFailed
+		r := deferredResult(w)
+		r.label = resultFailed
 		return r
 	case errors.Is(err, ErrGone):
 		d.Log.Info("it is gone", "key", w.Key, "err", err)
 		if at, ok := workkey.Parse(w.Key); ok && w.Kind == workkey.KindPull { // if only it seemed so, the next resync's whole list shows it
-			d.poked.remove(resynced + workkey.Repo(at.Tenant, at.Owner, at.Repo))
+			d.poked.remove(resyncedPrefix + workkey.Repo(at.Tenant, at.Owner, at.Repo))
 		}
-		r := gone()
-		r.pokes = d.within(ctx, w)
+		r := goneResult()
+		r.pokes = d.pokesWithin(ctx, w)
 		return r
 	case errors.Is(err, ErrMoved): // the host has answered
 		d.health.markHealthy(w.Tenant)
-	case temporary(err):
+	case isTemporary(err):
 		d.health.countFault(w.Tenant)
 	}
 	d.Log.Warn("a look failed", "key", w.Key, "attempt", w.Attempts+1, "err", err)
 	return d.retryLater(w, err)
 }
 
-// within are the pull requests that are tracked of a repository: with it they may be gone, or have another name.
-func (d *Daemon) within(ctx context.Context, w store.Work) (pokes []store.Poke) {
+// pokesWithin are the pull requests that are tracked of a repository: with it they may be gone, or have another name.
+func (d *Daemon) pokesWithin(ctx context.Context, w store.Work) (pokes []store.Poke) {
 	if w.Kind != workkey.KindRepo {
 		return nil
 	}
-	rows, err := d.Store.List(ctx, store.Query{Tenant: &w.Tenant, Kind: workkey.KindPull, Group: w.Key, Limit: maxTracked, Thin: true})
+	rows, err := d.Store.List(ctx, store.Query{Tenant: &w.Tenant, Kind: workkey.KindPull, Group: w.Key, Limit: maxPullsPerRepo, Thin: true})
 	if err != nil {
 		d.Log.Error("the table cannot be read", "err", err)
 	}
 	for _, row := range rows {
 		if at, ok := workkey.Parse(row.Key); ok {
-			pokes = append(pokes, pullPoke(w.Tenant, at.PR(), d.Now(), ""))
+			pokes = append(pokes, pokePull(w.Tenant, at.PR(), d.Now(), ""))
 		}
 	}
 	return pokes
 }
 
 // retryLater has a key looked at again after a while that doubles with each failure.
-func (d *Daemon) retryLater(w store.Work, err error) result {
-	longest := longBackoff
+func (d *Daemon) retryLater(w store.Work, err error) workResult {
+	longest := longestBackoff
 	if errors.Is(err, ErrForbidden) { // people must act first; GitHub bans who goes on asking
-		longest = forbidden
+		longest = forbiddenBackoff
 	}
-	wait := min(shortBackoff<<min(w.Attempts, 10), longest)
-	return result{result: resultFailed, outcome: store.Outcome{Failed: err.Error(), Wake: d.Now().Add(wait/2 + d.Jitter(wait/2))}}
+	wait := min(firstBackoff<<min(w.Attempts, 10), longest)
+	return workResult{label: resultFailed, outcome: store.Outcome{Failed: err.Error(), Wake: d.Now().Add(wait/2 + d.Jitter(wait/2))}}
 }
 
-// leave forgets a tenant that the host does not know any more.
-func (d *Daemon) leave(ctx context.Context, w store.Work, err error) result {
+// forgetTenant forgets a tenant that the host does not know any more.
+func (d *Daemon) forgetTenant(ctx context.Context, w store.Work, err error) workResult {
 	d.Log.Info("an installation is gone, and with it all its work", "tenant", w.Tenant, "err", err)
 	if err := d.Store.Drop(ctx, w.Tenant); err != nil {
 		d.Log.Error("the work of an installation cannot be dropped", "tenant", w.Tenant, "err", err)
 	}
 	d.Host.Leave(w.Tenant)
-	d.health.forget(w.Tenant)
-	d.resync.forget(w.Tenant)
+	d.health.forgetTenant(w.Tenant)
+	d.resync.forgetTenant(w.Tenant)
 	d.poked.removeTenant(w.Tenant)
-	return gone()
+	return goneResult()
 }

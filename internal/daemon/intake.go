@@ -31,18 +31,18 @@ import (
 const WebhookPath = "/webhook"
 
 const (
-	maxPayload  = 25 << 20        // GitHub sends nothing larger: https://docs.github.com/webhooks/webhook-events-and-payloads
-	pieceSize   = 32 << 10        // of which a body is read; nearly all fit into one
-	freePieces  = 2               // of each body: at most 64 KB for each connection
-	sharedMost  = 32 << 20        // of all bodies together beyond those, so that the largest fits in
-	sharedWait  = 3 * time.Second // for all of a body's shares: then 503, before GitHub's 10 seconds are over
-	acceptMost  = 9 * time.Second // GitHub counts what takes 10 seconds as failed
-	quietFor    = time.Minute     // between two lines about what anybody can cause
-	maxHeaderID = 100             // characters of a delivery's or an event's name
-	minSecret   = 16              // bytes
-	maxSecrets  = 8               // each costs a hash of every body
-	signedWith  = "sha256="       // the older sha1= is never enough
-	jsonType    = "application/json"
+	maxPayload      = 25 << 20        // GitHub sends nothing larger: https://docs.github.com/webhooks/webhook-events-and-payloads
+	pieceSize       = 32 << 10        // of which a body is read; nearly all fit into one
+	freePieces      = 2               // of each body: at most 64 KB for each connection
+	maxSharedBytes  = 32 << 20        // of all bodies together beyond those, so that the largest fits in
+	sharedTimeout   = 3 * time.Second // for all of a body's shares: then 503, before GitHub's 10 seconds are over
+	acceptTimeout   = 9 * time.Second // GitHub counts what takes 10 seconds as failed
+	linePause       = time.Minute     // between two lines about what anybody can cause
+	maxHeaderID     = 100             // characters of a delivery's or an event's name
+	minSecret       = 16              // bytes
+	maxSecrets      = 8               // each costs a hash of every body
+	signaturePrefix = "sha256="       // the older sha1= is never enough
+	jsonType        = "application/json"
 )
 
 // Received is a delivery whose signature was right. Everything in it is still hostile: who may write to a repository may
@@ -62,12 +62,12 @@ type Intake struct {
 	Log     *slog.Logger     // nil: nothing is logged
 	Now     func() time.Time // nil: time.Now
 
-	once    sync.Once
-	shared  *semaphore.Weighted
-	pieces  sync.Pool // of *[pieceSize]byte
-	refused quiet
-	failed  quiet
-	late    quiet
+	once          sync.Once
+	sharedBytes   *semaphore.Weighted
+	piecePool     sync.Pool // of *[pieceSize]byte
+	refusedLines  quietLine
+	failedLines   quietLine
+	drainingLines quietLine
 }
 
 // ParseSecrets reads secrets that are separated by commas. More than one are for rotation: each of them is enough.
@@ -86,10 +86,10 @@ func ParseSecrets(text string) ([]string, error) {
 	return secrets, nil
 }
 
-func (in *Intake) start() {
-	in.shared = semaphore.NewWeighted(sharedMost)
-	in.pieces.New = func() any { return new([pieceSize]byte) }
-	in.Log = logger(in.Log)
+func (in *Intake) fillDefaults() {
+	in.sharedBytes = semaphore.NewWeighted(maxSharedBytes)
+	in.piecePool.New = func() any { return new([pieceSize]byte) }
+	in.Log = orDiscard(in.Log)
 	if in.Now == nil {
 		in.Now = time.Now
 	}
@@ -112,14 +112,14 @@ func (r *refusal) Unwrap() error { return r.err }
 
 // ServeHTTP implements [http.Handler].
 func (in *Intake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	in.once.Do(in.start)
-	event, result, err := in.serve(w, r)
+	in.once.Do(in.fillDefaults)
+	event, result, err := in.acceptRequest(w, r)
 	if err == nil {
 		in.Metrics.Delivered(event, result)
 		dashboard.WriteJSON(w, http.StatusAccepted, intakeAnswer{Result: result})
 		return
 	}
-	no := &refusal{status: http.StatusServiceUnavailable, result: failed, say: "the delivery was not accepted"}
+	no := &refusal{status: http.StatusServiceUnavailable, result: deliveryFailed, say: "the delivery was not accepted"}
 	errors.As(err, &no)
 	in.Metrics.Delivered(event, no.result)
 	switch no.status {
@@ -131,108 +131,108 @@ func (in *Intake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		dashboard.WriteJSON(w, no.status, dashboard.ErrorAnswer{Error: no.Error(), Hint: no.hint})
 	}
-	in.note(r, no, err)
+	in.logRefusal(r, no, err)
 }
 
 type intakeAnswer struct {
 	Result string `json:"result"`
 }
 
-// note logs what was not accepted: what anybody can cause at most once a minute, with how often it was.
-func (in *Intake) note(r *http.Request, no *refusal, err error) {
-	line, level, text := &in.refused, slog.LevelWarn, "webhook requests refused"
+// logRefusal logs what was not accepted: what anybody can cause at most once a minute, with how often it was.
+func (in *Intake) logRefusal(r *http.Request, no *refusal, err error) {
+	line, level, text := &in.refusedLines, slog.LevelWarn, "webhook requests refused"
 	switch {
 	case errors.Is(err, ErrDraining):
-		line, level, text = &in.late, slog.LevelInfo, "webhook deliveries not accepted while stopping; the resync asks for them again"
-	case no.result == failed:
-		line, level, text = &in.failed, slog.LevelError, "webhook deliveries not accepted; the resync asks for them again"
+		line, level, text = &in.drainingLines, slog.LevelInfo, "webhook deliveries not accepted while stopping; the resync asks for them again"
+	case no.result == deliveryFailed:
+		line, level, text = &in.failedLines, slog.LevelError, "webhook deliveries not accepted; the resync asks for them again"
 	}
-	if n, say := line.count(in.Now()); say {
-		in.Log.LogAttrs(r.Context(), level, text, slog.Int("count", n), slog.Int("status", no.status), slog.String("last", quoted(err.Error())), slog.String("from", r.RemoteAddr))
+	if n, say := line.countLine(in.Now()); say {
+		in.Log.LogAttrs(r.Context(), level, text, slog.Int("count", n), slog.Int("status", no.status), slog.String("last", quoteBounded(err.Error())), slog.String("from", r.RemoteAddr))
 	}
 }
 
-// serve accepts a delivery, or says why not. The event is named only if the signature was right.
-func (in *Intake) serve(w http.ResponseWriter, r *http.Request) (event, result string, err error) {
-	want, err := in.precheck(r)
+// acceptRequest accepts a delivery, or says why not. The event is named only if the signature was right.
+func (in *Intake) acceptRequest(w http.ResponseWriter, r *http.Request) (event, result string, err error) {
+	want, err := in.checkHeaders(r)
 	if err != nil {
 		return "", "", err
 	}
-	body := &body{in: in}
-	defer body.release()
-	ok, err := body.read(r.Context(), http.MaxBytesReader(w, r.Body, maxPayload), newVerifier(in.Secrets, want))
+	body := &pooledBody{in: in}
+	defer body.releasePieces()
+	ok, err := body.readSigned(r.Context(), http.MaxBytesReader(w, r.Body, maxPayload), newSignatureCheck(in.Secrets, want))
 	switch {
 	case err != nil:
 		return "", "", err
 	case !ok:
-		return "", "", &refusal{status: http.StatusUnauthorized, result: refused, say: "the signature is wrong"}
+		return "", "", &refusal{status: http.StatusUnauthorized, result: deliveryRefused, say: "the signature is wrong"}
 	}
-	d, err := in.delivery(r)
+	d, err := in.readDelivery(r)
 	if err != nil {
 		return d.Event, "", err
 	}
 	d.Payload = body.bytes()
-	return in.receive(r.Context(), d)
+	return in.receiveDelivery(r.Context(), d)
 }
 
-// precheck refuses what needs no reading. It returns the signature that the body must have.
-func (in *Intake) precheck(r *http.Request) (want [sha256.Size]byte, err error) {
+// checkHeaders refuses what needs no reading. It returns the signature that the body must have.
+func (in *Intake) checkHeaders(r *http.Request) (want [sha256.Size]byte, err error) {
 	switch {
 	case r.URL.Path != WebhookPath:
-		return want, &refusal{status: http.StatusNotFound, result: refused, say: "there is nothing here", hint: "webhooks are sent to " + WebhookPath}
+		return want, &refusal{status: http.StatusNotFound, result: deliveryRefused, say: "there is nothing here", hint: "webhooks are sent to " + WebhookPath}
 	case r.Method != http.MethodPost:
-		return want, &refusal{status: http.StatusMethodNotAllowed, result: refused, say: "a webhook is sent with POST"}
+		return want, &refusal{status: http.StatusMethodNotAllowed, result: deliveryRefused, say: "a webhook is sent with POST"}
 	case r.ContentLength > maxPayload:
-		return want, &refusal{status: http.StatusRequestEntityTooLarge, result: refused, say: "the body is larger than 25 MB"}
+		return want, &refusal{status: http.StatusRequestEntityTooLarge, result: deliveryRefused, say: "the body is larger than 25 MB"}
 	}
-	want, ok := signature(r.Header)
+	want, ok := readSignature(r.Header)
 	if !ok {
-		return want, &refusal{status: http.StatusUnauthorized, result: refused, say: "there is no signature X-Hub-Signature-256"}
+		return want, &refusal{status: http.StatusUnauthorized, result: deliveryRefused, say: "there is no signature X-Hub-Signature-256"}
 	}
 	return want, nil
 }
 
-// delivery reads the headers of a request that is signed. GitHub does not sign headers: they decide nothing but names.
-func (in *Intake) delivery(r *http.Request) (Received, error) {
+// readDelivery reads the headers of a request that is signed. GitHub does not sign headers: they decide nothing but names.
+func (in *Intake) readDelivery(r *http.Request) (Received, error) {
 	d := Received{ID: r.Header.Get("X-GitHub-Delivery"), Event: r.Header.Get("X-GitHub-Event"), At: in.Now()}
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	switch {
 	case err != nil || kind != jsonType:
 		return d, &refusal{
-			status: http.StatusUnsupportedMediaType, result: malformed, say: "the body is not " + jsonType,
+			status: http.StatusUnsupportedMediaType, result: deliveryMalformed, say: "the body is not " + jsonType,
 			hint: "set the webhook's content type to " + jsonType,
 		}
-	case !plausible(d.Event):
-		return d, &refusal{status: http.StatusBadRequest, result: malformed, say: "X-GitHub-Event names no event"}
-	case !plausible(d.ID):
-		return d, &refusal{status: http.StatusBadRequest, result: malformed, say: "X-GitHub-Delivery names no delivery"}
+	case !isPlausibleName(d.Event):
+		return d, &refusal{status: http.StatusBadRequest, result: deliveryMalformed, say: "X-GitHub-Event names no event"}
+	case !isPlausibleName(d.ID):
+		return d, &refusal{status: http.StatusBadRequest, result: deliveryMalformed, say: "X-GitHub-Delivery names no delivery"}
 	}
 	return d, nil
 }
 
-// receive hands a delivery on. It came whole and is signed: that its sender hangs up now is no reason to lose it.
-func (in *Intake) receive(ctx context.Context, d Received) (event, result string, err error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), acceptMost)
+// receiveDelivery hands a delivery on. It came whole and is signed: that its sender hangs up now is no reason to lose it.
+func (in *Intake) receiveDelivery(ctx context.Context, d Received) (event, result string, err error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), acceptTimeout)
 	defer cancel()
 	began := in.Now()
 	result, err = in.Receive(ctx, d)
 	in.Metrics.AcceptTook(in.Now().Sub(began))
 	switch {
 	case errors.Is(err, ErrMalformed):
-		return d.Event, "", &refusal{status: http.StatusBadRequest, result: malformed, say: "the payload is not what GitHub sends for this event", err: err}
+		return d.Event, "", &refusal{status: http.StatusBadRequest, result: deliveryMalformed, say: "the payload is not what GitHub sends for this event", err: err}
 	case err != nil:
 		return d.Event, "", fmt.Errorf("receive delivery %s: %w", d.ID, err)
 	}
 	return d.Event, result, nil
 }
 
-// signature reads X-Hub-Signature-256.
-func signature(h http.Header) (sum [sha256.Size]byte, ok bool) {
+// readSignature reads X-Hub-Signature-256.
+func readSignature(h http.Header) (sum [sha256.Size]byte, ok bool) {
 	values := h.Values("X-Hub-Signature-256")
 	if len(values) != 1 {
 		return sum, false
 	}
-	text, ok := strings.CutPrefix(values[0], signedWith)
+	text, ok := strings.CutPrefix(values[0], signaturePrefix)
 	if !ok || len(text) != hex.EncodedLen(len(sum)) {
 		return sum, false
 	}
@@ -240,8 +240,8 @@ func signature(h http.Header) (sum [sha256.Size]byte, ok bool) {
 	return sum, err == nil && hex.EncodeToString(sum[:]) == text // GitHub writes it in lower case
 }
 
-// plausible keeps names that come in headers to a safe alphabet.
-func plausible(name string) bool {
+// isPlausibleName keeps names that come in headers to a safe alphabet.
+func isPlausibleName(name string) bool {
 	if name == "" || len(name) > maxHeaderID {
 		return false
 	}
@@ -255,14 +255,14 @@ func plausible(name string) bool {
 	return true
 }
 
-// A verifier hashes a body as it comes, once for each secret.
-type verifier struct {
+// A signatureCheck hashes a body as it comes, once for each secret.
+type signatureCheck struct {
 	want [sha256.Size]byte
 	macs []hash.Hash
 }
 
-func newVerifier(secrets []string, want [sha256.Size]byte) *verifier {
-	v := &verifier{want: want}
+func newSignatureCheck(secrets []string, want [sha256.Size]byte) *signatureCheck {
+	v := &signatureCheck{want: want}
 	for _, secret := range secrets {
 		if len(secret) >= minSecret { // a secret that was left empty must not let everybody in
 			v.macs = append(v.macs, hmac.New(sha256.New, []byte(secret)))
@@ -271,14 +271,14 @@ func newVerifier(secrets []string, want [sha256.Size]byte) *verifier {
 	return v
 }
 
-func (v *verifier) write(p []byte) {
+func (v *signatureCheck) write(p []byte) {
 	for _, mac := range v.macs {
 		mac.Write(p)
 	}
 }
 
-// ok compares with all of them, so that its time does not tell which one was right.
-func (v *verifier) ok() bool {
+// matchesAny compares with all of them, so that its time does not tell which one was right.
+func (v *signatureCheck) matchesAny() bool {
 	right := 0
 	for _, mac := range v.macs {
 		if hmac.Equal(mac.Sum(nil), v.want[:]) {
@@ -288,10 +288,10 @@ func (v *verifier) ok() bool {
 	return right > 0
 }
 
-// A body is read in pieces that are used again: a large one that is announced and does not come costs one piece. Each piece
+// A pooledBody is read in pieces that are used again: a large one that is announced and does not come costs one piece. Each piece
 // beyond the first few is reserved when what came before it is full, from a bound for all bodies: nobody holds what he only
 // announces. Bodies may so come to wait for each other: none does for long.
-type body struct {
+type pooledBody struct {
 	in       *Intake
 	pieces   []*[pieceSize]byte
 	size     int
@@ -299,11 +299,11 @@ type body struct {
 	waited   time.Duration
 }
 
-// read reads and hashes everything, and reports whether the signature is right.
-func (b *body) read(ctx context.Context, from io.Reader, v *verifier) (bool, error) {
+// readSigned reads and hashes everything, and reports whether the signature is right.
+func (b *pooledBody) readSigned(ctx context.Context, from io.Reader, v *signatureCheck) (bool, error) {
 	for {
 		if b.size == len(b.pieces)*pieceSize {
-			if err := b.grow(ctx); err != nil {
+			if err := b.addPiece(ctx); err != nil {
 				return false, err
 			}
 		}
@@ -313,21 +313,21 @@ func (b *body) read(ctx context.Context, from io.Reader, v *verifier) (bool, err
 		b.size += n
 		switch {
 		case errors.Is(err, io.EOF):
-			return v.ok(), nil
+			return v.matchesAny(), nil
 		case err != nil:
-			return false, unreadable(err)
+			return false, refusalOfRead(err)
 		}
 	}
 }
 
-// grow adds a piece.
-func (b *body) grow(ctx context.Context) error {
+// addPiece adds a piece.
+func (b *pooledBody) addPiece(ctx context.Context) error {
 	if len(b.pieces) >= freePieces {
-		if err := b.reserve(ctx); err != nil {
+		if err := b.reservePiece(ctx); err != nil {
 			return err
 		}
 	}
-	piece, ok := b.in.pieces.Get().(*[pieceSize]byte)
+	piece, ok := b.in.piecePool.Get().(*[pieceSize]byte)
 	if !ok {
 		return errors.New("unreachable: the pool holds nothing else")
 	}
@@ -335,14 +335,14 @@ func (b *body) grow(ctx context.Context) error {
 	return nil
 }
 
-// reserve waits for a share of one piece.
-func (b *body) reserve(ctx context.Context) error {
-	if !b.in.shared.TryAcquire(pieceSize) {
+// reservePiece waits for a share of one piece.
+func (b *pooledBody) reservePiece(ctx context.Context) error {
+	if !b.in.sharedBytes.TryAcquire(pieceSize) {
 		began := time.Now()
-		ctx, cancel := context.WithTimeout(ctx, sharedWait-b.waited)
+		ctx, cancel := context.WithTimeout(ctx, sharedTimeout-b.waited)
 		defer cancel()
-		if b.in.shared.Acquire(ctx, pieceSize) != nil {
-			return &refusal{status: http.StatusServiceUnavailable, result: failed, say: "too many large bodies come at once"}
+		if b.in.sharedBytes.Acquire(ctx, pieceSize) != nil {
+			return &refusal{status: http.StatusServiceUnavailable, result: deliveryFailed, say: "too many large bodies come at once"}
 		}
 		b.waited += time.Since(began)
 	}
@@ -351,7 +351,7 @@ func (b *body) reserve(ctx context.Context) error {
 }
 
 // bytes are valid until release. Only what is signed is ever copied into one piece.
-func (b *body) bytes() []byte {
+func (b *pooledBody) bytes() []byte {
 	if len(b.pieces) == 1 {
 		return b.pieces[0][:b.size]
 	}
@@ -362,48 +362,48 @@ func (b *body) bytes() []byte {
 	return whole.Bytes()
 }
 
-func (b *body) release() {
+func (b *pooledBody) releasePieces() {
 	for _, piece := range b.pieces {
-		b.in.pieces.Put(piece)
+		b.in.piecePool.Put(piece)
 	}
-	b.in.shared.Release(b.reserved)
+	b.in.sharedBytes.Release(b.reserved)
 	b.pieces, b.size, b.reserved = nil, 0, 0
 }
 
-// unreadable says why a body did not come whole.
-func unreadable(err error) error {
+// refusalOfRead says why a body did not come whole.
+func refusalOfRead(err error) error {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return &refusal{status: http.StatusRequestEntityTooLarge, result: refused, say: "the body is larger than 25 MB", err: err}
+		return &refusal{status: http.StatusRequestEntityTooLarge, result: deliveryRefused, say: "the body is larger than 25 MB", err: err}
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return &refusal{status: http.StatusRequestTimeout, result: refused, say: "the body did not come in time", err: err}
+		return &refusal{status: http.StatusRequestTimeout, result: deliveryRefused, say: "the body did not come in time", err: err}
 	default:
-		return &refusal{status: http.StatusBadRequest, result: refused, say: "the body did not come whole", err: err}
+		return &refusal{status: http.StatusBadRequest, result: deliveryRefused, say: "the body did not come whole", err: err}
 	}
 }
 
-// quiet counts what would flood a log.
-type quiet struct {
+// quietLine counts what would flood a log.
+type quietLine struct {
 	mu    sync.Mutex
 	n     int // since the last line
 	until time.Time
 }
 
-// count reports whether it is time for a line, and how much it stands for.
-func (q *quiet) count(now time.Time) (n int, say bool) {
+// countLine reports whether it is time for a line, and how much it stands for.
+func (q *quietLine) countLine(now time.Time) (n int, say bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.n++
 	if now.Before(q.until) {
 		return 0, false
 	}
-	n, q.n, q.until = q.n, 0, now.Add(quietFor)
+	n, q.n, q.until = q.n, 0, now.Add(linePause)
 	return n, true
 }
 
-// quoted is an error's text on one line, of bounded length: it may hold what a stranger wrote.
-func quoted(text string) string {
+// quoteBounded is an error's text on one line, of bounded length: it may hold what a stranger wrote.
+func quoteBounded(text string) string {
 	const most = 300
 	if len(text) > most {
 		text = text[:most] + "…"

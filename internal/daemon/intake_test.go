@@ -124,10 +124,10 @@ func TestWhatIsIgnoredIsAcceptedAndCounted(t *testing.T) {
 }
 
 func TestGitHubsOwnExampleOfASignature(t *testing.T) { // docs.github.com, "Validating webhook deliveries"
-	want, ok := signature(http.Header{"X-Hub-Signature-256": {"sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17"}})
-	v := newVerifier([]string{"It's a Secret to Everybody"}, want)
+	want, ok := readSignature(http.Header{"X-Hub-Signature-256": {"sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17"}})
+	v := newSignatureCheck([]string{"It's a Secret to Everybody"}, want)
 	v.write([]byte("Hello, World!"))
-	if !ok || !v.ok() {
+	if !ok || !v.matchesAny() {
 		t.Error("GitHub's example is refused")
 	}
 }
@@ -148,10 +148,10 @@ func TestBodiesOfAnyLengthComeWhole(t *testing.T) {
 			if w.Code != http.StatusAccepted || len(d.got) != 1 || !bytes.Equal(d.got[0].Payload, body) {
 				t.Errorf("%d bytes, length told: %v: %d", n, told, w.Code)
 			}
-			if !d.shared.TryAcquire(sharedMost) {
+			if !d.sharedBytes.TryAcquire(maxSharedBytes) {
 				t.Fatalf("%d bytes: memory was not given back", n)
 			}
-			d.shared.Release(sharedMost)
+			d.sharedBytes.Release(maxSharedBytes)
 		}
 	}
 }
@@ -378,13 +378,13 @@ func TestNoneOf100000MutatedSignaturesIsAccepted(t *testing.T) {
 	right := sign(testSecret, body)
 	secrets := []string{testSecret, "the other secret of the rotation"}
 	accepts := func(body []byte, text string) bool {
-		want, ok := signature(http.Header{"X-Hub-Signature-256": {text}})
+		want, ok := readSignature(http.Header{"X-Hub-Signature-256": {text}})
 		if !ok {
 			return false
 		}
-		v := newVerifier(secrets, want)
+		v := newSignatureCheck(secrets, want)
 		v.write(body)
-		return v.ok()
+		return v.matchesAny()
 	}
 	if !accepts(body, right) {
 		t.Fatal("the right signature is refused")
@@ -437,8 +437,8 @@ func TestSecretsAreRead(t *testing.T) {
 
 func TestLargeBodiesWaitForEachOther(t *testing.T) {
 	d := newDoor()
-	d.once.Do(d.start)
-	if !d.shared.TryAcquire(sharedMost) {
+	d.once.Do(d.fillDefaults)
+	if !d.sharedBytes.TryAcquire(maxSharedBytes) {
 		t.Fatal("somebody holds memory")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -450,7 +450,7 @@ func TestLargeBodiesWaitForEachOther(t *testing.T) {
 	if w := d.send(post(small, nil).WithContext(ctx)); w.Code != http.StatusAccepted {
 		t.Errorf("a small body when large ones have all memory: %d", w.Code)
 	}
-	d.shared.Release(sharedMost)
+	d.sharedBytes.Release(maxSharedBytes)
 	if w := d.send(post(large, nil)); w.Code != http.StatusAccepted {
 		t.Errorf("a large body afterwards: %d", w.Code)
 	}
@@ -484,7 +484,7 @@ func TestDrippingBodiesHoldUpNobody(t *testing.T) {
 		}
 		close(ends)
 		drippers.Wait()
-		if !d.shared.TryAcquire(sharedMost) {
+		if !d.sharedBytes.TryAcquire(maxSharedBytes) {
 			t.Error("memory was not given back")
 		}
 	})
@@ -494,7 +494,7 @@ func TestDrippingBodiesHoldUpNobody(t *testing.T) {
 func TestBodiesThatWaitForEachOtherEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDoor()
-		d.Receive = func(context.Context, Received) (string, error) { return accepted, nil }
+		d.Receive = func(context.Context, Received) (string, error) { return deliveryAccepted, nil }
 		large := make([]byte, 24<<20)
 		var all sync.WaitGroup
 		for range 3 {
@@ -506,10 +506,10 @@ func TestBodiesThatWaitForEachOtherEnd(t *testing.T) {
 		}
 		began := time.Now()
 		all.Wait()
-		if took := time.Since(began); took > acceptMost {
+		if took := time.Since(began); took > acceptTimeout {
 			t.Errorf("they took %s", took)
 		}
-		if w := d.send(post(large, nil)); w.Code != http.StatusAccepted || !d.shared.TryAcquire(sharedMost) {
+		if w := d.send(post(large, nil)); w.Code != http.StatusAccepted || !d.sharedBytes.TryAcquire(maxSharedBytes) {
 			t.Errorf("a large body afterwards: %d", w.Code)
 		}
 	})
@@ -574,7 +574,7 @@ func TestBodiesOfStrangersCostLittleMemory(t *testing.T) {
 		t.Errorf("memory rose by %d MB, want at most %d", (peak-before)>>20, most>>20)
 	}
 	server.Close()
-	if len(d.got) > 0 || !d.shared.TryAcquire(sharedMost) {
+	if len(d.got) > 0 || !d.sharedBytes.TryAcquire(maxSharedBytes) {
 		t.Error("something was received, or memory was not given back")
 	}
 }

@@ -23,12 +23,12 @@ import (
 
 // What became of a delivery. [Daemon.Receive] returns one of the first three.
 const (
-	accepted  = "accepted"
-	duplicate = "duplicate"
-	ignored   = "ignored"   // there is nothing to do
-	refused   = "refused"   // no webhook of ours
-	malformed = "malformed" // signed, and not what GitHub sends
-	failed    = "failed"    // it is not durable
+	deliveryAccepted  = "accepted"
+	deliveryDuplicate = "duplicate"
+	deliveryIgnored   = "ignored"   // there is nothing to do
+	deliveryRefused   = "refused"   // no webhook of ours
+	deliveryMalformed = "malformed" // signed, and not what GitHub sends
+	deliveryFailed    = "failed"    // it is not durable
 )
 
 // Results of a look, as the metric names them.
@@ -49,7 +49,7 @@ var (
 		"ping", "pull_request", "pull_request_review", "pull_request_review_comment", "pull_request_review_thread", "push", "repository",
 		"status", "workflow_job", "workflow_run", otherLabel,
 	}
-	metricResults  = []string{accepted, duplicate, ignored, refused, malformed, failed}
+	metricResults  = []string{deliveryAccepted, deliveryDuplicate, deliveryIgnored, deliveryRefused, deliveryMalformed, deliveryFailed}
 	metricVerdicts = []string{"waiting", "passed", "blocked", "unverified", "ended"}
 	metricReruns   = []string{"done", "void", "refused", "failed"}
 	metricLooks    = []string{resultOK, resultSpared, resultLimited, resultFailed, resultGone, resultPanicked, resultDeferred}
@@ -86,12 +86,12 @@ var (
 )
 
 const (
-	otherLabel   = "other"
-	mostBudgets  = 100             // installations that are shown: those that have the least left
-	lowPart      = 4               // of an hour's requests: before a fifth and a little, which is left to others, is reached
-	scrapeReads  = 3 * time.Second // a table that does not answer must not hold a scrape
-	scrapeMost   = 4               // scrapes at once
-	scrapeWithin = 10 * time.Second
+	otherLabel        = "other"
+	maxBudgets        = 100             // installations that are shown: those that have the least left
+	lowBudgetPart     = 4               // of an hour's requests: before a fifth and a little, which is left to others, is reached
+	scrapeReadTimeout = 3 * time.Second // a table that does not answer must not hold a scrape
+	maxScrapes        = 4               // scrapes at once
+	scrapeTimeout     = 10 * time.Second
 )
 
 // MetricsOptions say where the figures come from that are read when somebody asks. All of them may be nil.
@@ -130,7 +130,7 @@ func NewMetrics(o MetricsOptions) *Metrics {
 	}
 	m := &Metrics{
 		registry: prometheus.NewPedanticRegistry(),
-		log:      logger(o.Log),
+		log:      orDiscard(o.Log),
 		now:      o.Now,
 		deliveries: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "coordinator_deliveries_total", Help: "Webhook deliveries, by event and by what became of them.",
@@ -176,13 +176,13 @@ func NewMetrics(o MetricsOptions) *Metrics {
 	})
 	build.Set(1)
 	m.registry.MustRegister(m.deliveries, m.accepts, m.decisions, m.reruns, m.looks, m.lateness, m.requests, m.answers, m.redelivered, m.healed,
-		m.panics, build, newStanding(o), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	m.begin()
+		m.panics, build, newScrapeCollector(o), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.startSeries()
 	return m
 }
 
-// begin makes every series whose labels are known.
-func (m *Metrics) begin() {
+// startSeries makes every series whose labels are known.
+func (m *Metrics) startSeries() {
 	for _, event := range metricEvents {
 		for _, result := range metricResults {
 			m.deliveries.WithLabelValues(event, result)
@@ -207,35 +207,35 @@ func (m *Metrics) begin() {
 
 // Delivered counts a delivery: accepted, duplicate, ignored, refused, malformed or failed. The event may be anything.
 func (m *Metrics) Delivered(event, result string) {
-	m.deliveries.WithLabelValues(known(metricEvents, event), known(metricResults, result)).Inc()
+	m.deliveries.WithLabelValues(knownLabel(metricEvents, event), knownLabel(metricResults, result)).Inc()
 }
 
 // AcceptTook tells how long a delivery took to become durable.
-func (m *Metrics) AcceptTook(d time.Duration) { m.accepts.Observe(seconds(d)) }
+func (m *Metrics) AcceptTook(d time.Duration) { m.accepts.Observe(secondsOf(d)) }
 
 // Decided counts a decision that changed: waiting, passed, blocked, unverified or ended.
 func (m *Metrics) Decided(verdict string) {
-	m.decisions.WithLabelValues(known(metricVerdicts, verdict)).Inc()
+	m.decisions.WithLabelValues(knownLabel(metricVerdicts, verdict)).Inc()
 }
 
 // Reran counts a rerun that was due: done, void, refused or failed.
 func (m *Metrics) Reran(outcome string) {
-	m.reruns.WithLabelValues(known(metricReruns, outcome)).Inc()
+	m.reruns.WithLabelValues(knownLabel(metricReruns, outcome)).Inc()
 }
 
 // Looked counts a look: ok, spared, limited, failed, gone, panicked or deferred.
 func (m *Metrics) Looked(result string, took time.Duration) {
-	m.looks.WithLabelValues(known(metricLooks, result)).Observe(seconds(took))
+	m.looks.WithLabelValues(knownLabel(metricLooks, result)).Observe(secondsOf(took))
 }
 
 // WokeLate tells how long after it was due a key was looked at.
-func (m *Metrics) WokeLate(d time.Duration) { m.lateness.Observe(seconds(d)) }
+func (m *Metrics) WokeLate(d time.Duration) { m.lateness.Observe(secondsOf(d)) }
 
 // Asked counts a request to GitHub, by the endpoint as a template. Status 0 says that there was no answer.
 func (m *Metrics) Asked(endpoint string, status int, took time.Duration) {
-	endpoint = known(metricEndpoints, endpoint)
+	endpoint = knownLabel(metricEndpoints, endpoint)
 	m.requests.WithLabelValues(endpoint, statusLabel(status)).Inc()
-	m.answers.WithLabelValues(endpoint).Observe(seconds(took))
+	m.answers.WithLabelValues(endpoint).Observe(secondsOf(took))
 	if status > 0 && status < 500 { // a failure of its own is no answer
 		m.silent.Store(0)
 	} else {
@@ -266,13 +266,13 @@ func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
 		ErrorLog:            slog.NewLogLogger(m.log.Handler(), slog.LevelWarn),
 		ErrorHandling:       promhttp.ContinueOnError, // half of the figures are better than none
-		MaxRequestsInFlight: scrapeMost,
-		Timeout:             scrapeWithin,
+		MaxRequestsInFlight: maxScrapes,
+		Timeout:             scrapeTimeout,
 	})
 }
 
-// known keeps a label to its list.
-func known(list []string, value string) string {
+// knownLabel keeps a label to its list.
+func knownLabel(list []string, value string) string {
 	if slices.Contains(list, value) {
 		return value
 	}
@@ -297,30 +297,30 @@ func statusLabel(status int) string {
 	}
 }
 
-// seconds is no less than zero: a clock that was set back must not make a sum fall.
-func seconds(d time.Duration) float64 { return max(d, 0).Seconds() }
+// secondsOf is no less than zero: a clock that was set back must not make a sum fall.
+func secondsOf(d time.Duration) float64 { return max(d, 0).Seconds() }
 
-// logger is a logger that may be used, whether or not one was given.
-func logger(l *slog.Logger) *slog.Logger {
+// orDiscard is a logger that may be used, whether or not one was given.
+func orDiscard(l *slog.Logger) *slog.Logger {
 	if l == nil {
 		return slog.New(slog.DiscardHandler)
 	}
 	return l
 }
 
-// standing are the figures that are read at a scrape: how the table stands, and how we stand with GitHub.
-type standing struct {
+// scrapeCollector are the figures that are read at a scrape: how the table stands, and how we stand with GitHub.
+type scrapeCollector struct {
 	o                                         MetricsOptions
 	readable, oldest, remembered              *prometheus.Desc
 	keys, open, due, leased, failing, tenants *prometheus.Desc
 	left, limit, low, reached                 *prometheus.Desc
 }
 
-func newStanding(o MetricsOptions) *standing {
+func newScrapeCollector(o MetricsOptions) *scrapeCollector {
 	desc := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc("coordinator_"+name, help, labels, nil)
 	}
-	return &standing{
+	return &scrapeCollector{
 		o:          o,
 		readable:   desc("queue_readable", "Whether the table could be read for this scrape: the other figures of the queue are missing if it is 0."),
 		keys:       desc("queue_keys", "Keys in the table."),
@@ -339,7 +339,7 @@ func newStanding(o MetricsOptions) *standing {
 }
 
 // Describe implements [prometheus.Collector].
-func (s *standing) Describe(out chan<- *prometheus.Desc) {
+func (s *scrapeCollector) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		s.readable, s.oldest, s.remembered, s.keys, s.open, s.due, s.leased, s.failing, s.tenants, s.left, s.limit, s.low, s.reached,
 	} {
@@ -348,11 +348,11 @@ func (s *standing) Describe(out chan<- *prometheus.Desc) {
 }
 
 // Collect implements [prometheus.Collector].
-func (s *standing) Collect(out chan<- prometheus.Metric) {
+func (s *scrapeCollector) Collect(out chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
 		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
-	s.queue(gauge)
+	s.collectQueue(gauge)
 	var reached float64
 	if s.o.Reached != nil {
 		if at := s.o.Reached(); !at.IsZero() {
@@ -364,19 +364,19 @@ func (s *standing) Collect(out chan<- prometheus.Metric) {
 	if s.o.Budgets != nil {
 		budgets = s.o.Budgets()
 	}
-	gauge(s.low, float64(low(budgets, s.o.Now())))
-	for _, tenant := range lowest(budgets) {
+	gauge(s.low, float64(lowBudgets(budgets, s.o.Now())))
+	for _, tenant := range lowestBudgets(budgets) {
 		label := strconv.FormatInt(tenant, 10)
 		gauge(s.left, float64(budgets[tenant].Left), label)
 		gauge(s.limit, float64(budgets[tenant].Limit), label)
 	}
 }
 
-// queue shows how the table stands. Figures that could not be read are missing: a zero would say that all is well.
-func (s *standing) queue(gauge func(*prometheus.Desc, float64, ...string)) {
+// collectQueue shows how the table stands. Figures that could not be read are missing: a zero would say that all is well.
+func (s *scrapeCollector) collectQueue(gauge func(*prometheus.Desc, float64, ...string)) {
 	var h store.Health
 	if s.o.Health != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), scrapeReads)
+		ctx, cancel := context.WithTimeout(context.Background(), scrapeReadTimeout)
 		defer cancel()
 		var err error
 		if h, err = s.o.Health(ctx); err != nil {
@@ -390,14 +390,14 @@ func (s *standing) queue(gauge func(*prometheus.Desc, float64, ...string)) {
 	gauge(s.due, float64(h.Due))
 	gauge(s.leased, float64(h.Leased))
 	gauge(s.failing, float64(h.Failing))
-	gauge(s.oldest, seconds(h.Oldest))
+	gauge(s.oldest, secondsOf(h.Oldest))
 	gauge(s.tenants, float64(h.Tenants))
 	gauge(s.remembered, float64(h.Accepted))
 }
 
-// lowest are the installations that have the fewest requests left. A personal token's is there before GitHub has said it: its
+// lowestBudgets are the installations that have the fewest requests left. A personal token's is there before GitHub has said it: its
 // label is known.
-func lowest(budgets map[int64]Budget) []int64 {
+func lowestBudgets(budgets map[int64]Budget) []int64 {
 	tenants := make([]int64, 0, len(budgets))
 	for tenant, b := range budgets {
 		if b != (Budget{}) || tenant == 0 {
@@ -407,13 +407,13 @@ func lowest(budgets map[int64]Budget) []int64 {
 	slices.SortFunc(tenants, func(a, b int64) int {
 		return cmp.Or(cmp.Compare(budgets[a].Left, budgets[b].Left), cmp.Compare(a, b))
 	})
-	return tenants[:min(len(tenants), mostBudgets)]
+	return tenants[:min(len(tenants), maxBudgets)]
 }
 
-// low is how many installations have little left. An hour that has ended limits nobody, though GitHub's last word was of it.
-func low(budgets map[int64]Budget, now time.Time) (n int) {
+// lowBudgets is how many installations have little left. An hour that has ended limits nobody, though GitHub's last word was of it.
+func lowBudgets(budgets map[int64]Budget, now time.Time) (n int) {
 	for _, b := range budgets {
-		if b.Left*lowPart <= b.Limit && b.Reset.After(now) {
+		if b.Left*lowBudgetPart <= b.Limit && b.Reset.After(now) {
 			n++
 		}
 	}

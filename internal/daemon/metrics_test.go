@@ -171,7 +171,7 @@ func TestLowBudgetsAreCounted(t *testing.T) {
 	if got := scrape(t, m)["coordinator_github_budgets_low"]; got != "1" {
 		t.Errorf("%s are low, want 1", got)
 	}
-	for tenant := range int64(2 * mostBudgets) { // and more than are shown one by one
+	for tenant := range int64(2 * maxBudgets) { // and more than are shown one by one
 		said[1000+tenant] = Budget{Limit: 60, Reset: now.Add(time.Minute)}
 	}
 	if got := scrape(t, m)["coordinator_github_budgets_low"]; got != "201" {

@@ -15,8 +15,8 @@ type pokedKeys struct {
 	keys map[string]bool
 }
 
-// resynced stands before the key of a repository all of whose pull requests were looked over since the start.
-const resynced = "resynced "
+// resyncedPrefix stands before the key of a repository all of whose pull requests were looked over since the start.
+const resyncedPrefix = "resynced "
 
 func newPokedKeys() *pokedKeys { return &pokedKeys{keys: map[string]bool{}} }
 
@@ -61,7 +61,7 @@ func (p *pokedKeys) removeTenant(id int64) {
 	defer p.mu.Unlock()
 	own := workkey.Tenant(id)
 	for key := range p.keys {
-		if bare := strings.TrimPrefix(key, resynced); bare == own || strings.HasPrefix(bare, own+"/") {
+		if bare := strings.TrimPrefix(key, resyncedPrefix); bare == own || strings.HasPrefix(bare, own+"/") {
 			delete(p.keys, key)
 		}
 	}

@@ -12,17 +12,17 @@ import (
 type policyCache struct {
 	most   int
 	mu     sync.Mutex
-	byRepo map[string]cachedPolicy
+	byRepo map[string]knownPolicy
 }
 
-type cachedPolicy struct {
+type knownPolicy struct {
 	state  quorum.FileState
 	policy quorum.Policy
 	readAt time.Time // when it began to be read
 }
 
 func newPolicyCache(most int) *policyCache {
-	return &policyCache{most: most, byRepo: map[string]cachedPolicy{}}
+	return &policyCache{most: most, byRepo: map[string]knownPolicy{}}
 }
 
 // put remembers a policy that began to be read at a time. One that was read later stays: a slow look must not bring back
@@ -40,10 +40,10 @@ func (c *policyCache) put(repo string, f quorum.PolicyFile, p quorum.Policy, rea
 			break
 		}
 	}
-	c.byRepo[repo] = cachedPolicy{f.State, p, readAt}
+	c.byRepo[repo] = knownPolicy{f.State, p, readAt}
 }
 
-func (c *policyCache) get(repo string) (cachedPolicy, bool) {
+func (c *policyCache) get(repo string) (knownPolicy, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	p, known := c.byRepo[repo]

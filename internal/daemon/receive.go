@@ -29,7 +29,7 @@ func (d *Daemon) Receive(ctx context.Context, r Received) (result string, err er
 	pokes := d.pokesOf(n, due)
 	if len(pokes) == 0 {
 		d.failed.settle(r.ID) // the table will never know it
-		return ignored, nil
+		return deliveryIgnored, nil
 	}
 	fresh, err := d.Store.Accept(ctx, store.Delivery{ID: r.ID, Event: n.Event, Action: n.Action, At: r.At}, pokes...)
 	switch {
@@ -38,13 +38,13 @@ func (d *Daemon) Receive(ctx context.Context, r Received) (result string, err er
 		return "", fmt.Errorf("accept delivery: %w", err)
 	case !fresh:
 		d.poked.removePoked(pokes)
-		return duplicate, nil
+		return deliveryDuplicate, nil
 	}
 	if n.Kind == AboutTenant {
 		d.health.endSuspension(n.Tenant)
 	}
-	d.wake()
-	return accepted, nil
+	d.wakeDispatcher()
+	return deliveryAccepted, nil
 }
 
 // pokesOf returns the pokes that a notice asks for.
@@ -55,20 +55,20 @@ func (d *Daemon) pokesOf(n Notice, now time.Time) (out []store.Poke) {
 	case AboutTenant, TenantGone, TenantSuspended: // what is so, the host tells
 		return []store.Poke{{Key: workkey.Tenant(n.Tenant), Tenant: n.Tenant, Kind: workkey.KindTenant, Due: now}}
 	case AboutRepo:
-		return []store.Poke{repoPoke(n.Tenant, n.Owner, n.Repo, now)}
+		return []store.Poke{pokeRepo(n.Tenant, n.Owner, n.Repo, now)}
 	case AboutHead:
 		out = append(out, store.Poke{
 			Key: workkey.Head(n.Tenant, n.Owner, n.Repo, n.Head), Tenant: n.Tenant, Kind: workkey.KindHead, Group: workkey.Repo(n.Tenant, n.Owner, n.Repo), Due: now, Touch: touchText(n.Touch),
 		})
 	case AboutPulls:
 		for _, number := range n.Pulls {
-			out = append(out, pullPoke(n.Tenant, quorum.PR{Owner: n.Owner, Repo: n.Repo, Number: number}, now, touchText(n.Touch)))
+			out = append(out, pokePull(n.Tenant, quorum.PR{Owner: n.Owner, Repo: n.Repo, Number: number}, now, touchText(n.Touch)))
 		}
 	}
 	// A repository that no listing has shown yet gets its resync by its first event: a personal token has no other way, and
 	// an App's list is read every few minutes only.
 	if len(out) > 0 && d.poked.addFirst(workkey.Repo(n.Tenant, n.Owner, n.Repo)) {
-		p := repoPoke(n.Tenant, n.Owner, n.Repo, now.Add(d.Resync))
+		p := pokeRepo(n.Tenant, n.Owner, n.Repo, now.Add(d.Resync))
 		p.Touch = firstSeen
 		out = append(out, p)
 	}

@@ -6,19 +6,21 @@ import (
 	"github.com/review-coordinator/coordinator/internal/store"
 )
 
-// A result is what work on a key came to.
-type result struct {
-	result  string // for the metric
-	outcome store.Outcome
-	pokes   []store.Poke // what else must be looked at because of it
-	pr      quorum.PR
-	was     dashboard.Sight  // before
-	sight   *dashboard.Sight // of a look that was made
+// A workResult is what work on a key came to.
+type workResult struct {
+	label       string // for the metric
+	outcome     store.Outcome
+	pokes       []store.Poke // what else must be looked at because of it
+	pr          quorum.PR
+	sightBefore dashboard.Sight  // before
+	sight       *dashboard.Sight // of a look that was made
 }
 
-func gone() result { return result{result: resultGone, outcome: store.Outcome{Gone: true}} }
+func goneResult() workResult {
+	return workResult{label: resultGone, outcome: store.Outcome{Gone: true}}
+}
 
-// deferred puts a key back in its place: its tenant is held.
-func deferred(w store.Work) result {
-	return result{result: resultDeferred, outcome: store.Outcome{Keep: true, Wake: w.Due}}
+// deferredResult puts a key back in its place: its tenant is held.
+func deferredResult(w store.Work) workResult {
+	return workResult{label: resultDeferred, outcome: store.Outcome{Keep: true, Wake: w.Due}}
 }

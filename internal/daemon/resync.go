@@ -20,13 +20,13 @@ import (
 )
 
 const (
-	remembered = 30 * 24 * time.Hour
-	pruned     = 5000 // deliveries forgotten at once
-	slack      = 10 * time.Second
+	deliveryMemory = 30 * 24 * time.Hour
+	prunedAtOnce   = 5000 // deliveries forgotten at once
+	lookMargin     = 10 * time.Second
 	// slack is how much older than our look a change may seem and yet have been invisible to it.
-	withoutPolicy = time.Hour // how often a repository without a policy is looked over: a push of one is announced
-	maxTracked    = 100_000   // pull requests of one repository
-	perMinute     = 36        // repositories of an installation that are looked over in a minute at most: a tenth of its points
+	pauseWithoutPolicy = time.Hour // how often a repository without a policy is looked over: a push of one is announced
+	maxPullsPerRepo    = 100_000   // pull requests of one repository
+	reposPerMinute     = 36        // repositories of an installation that are looked over in a minute at most: a tenth of its points
 )
 
 // A resyncer looks over the host, its installations and their repositories. It may be used by several goroutines.
@@ -42,8 +42,8 @@ type resyncer struct {
 	pace map[int64]time.Duration // how often a tenant's repositories are looked over
 }
 
-// forget drops a tenant that is gone.
-func (r *resyncer) forget(tenant int64) {
+// forgetTenant drops a tenant that is gone.
+func (r *resyncer) forgetTenant(tenant int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.pace, tenant)
@@ -55,15 +55,15 @@ type appSight struct {
 	Unsettled []failedDelivery `json:"unsettled,omitempty"`
 }
 
-// lookOver finds installations and failed deliveries.
-func (r *resyncer) lookOver(ctx context.Context, w store.Work) (result, error) {
+// resyncHost finds installations and failed deliveries.
+func (r *resyncer) resyncHost(ctx context.Context, w store.Work) (workResult, error) {
 	now := r.config.Now()
 	tenants, err := r.config.Host.Tenants(ctx)
 	if err != nil {
-		return result{}, err
+		return workResult{}, err
 	}
-	if err := r.enter(ctx, tenants, now); err != nil {
-		return result{}, err
+	if err := r.pokeNewTenants(ctx, tenants, now); err != nil {
+		return workResult{}, err
 	}
 	var was appSight
 	_ = json.Unmarshal(w.Sight, &was) // without one all that can be asked for is looked at
@@ -72,27 +72,27 @@ func (r *resyncer) lookOver(ctx context.Context, w store.Work) (result, error) {
 	if oldest := now.Add(-maxMissedAge); since.Before(oldest) || was.Asked.After(now) { // after: the clock was set back
 		since = oldest
 	}
-	if err := r.prune(ctx, now); err != nil {
-		return result{}, err
+	if err := r.pruneDeliveries(ctx, now); err != nil {
+		return workResult{}, err
 	}
-	failed := r.redeliver(ctx, since, now)
+	failed := r.askForFailed(ctx, since, now)
 	sight := appSight{Asked: now, Unsettled: r.failed.oldestFirst()}
 	if failed != nil {
 		sight.Asked = was.Asked
 	}
 	text, err := json.Marshal(sight)
 	if err != nil {
-		return result{}, fmt.Errorf("keep sight: %w", err) // unreachable: it holds strings, numbers and times
+		return workResult{}, fmt.Errorf("keep sight: %w", err) // unreachable: it holds strings, numbers and times
 	}
-	return result{result: resultOK, outcome: store.Outcome{Wake: now.Add(r.config.Resync), Sight: text}}, failed
+	return workResult{label: resultOK, outcome: store.Outcome{Wake: now.Add(r.config.Resync), Sight: text}}, failed
 }
 
-// enter has tenants looked over that were not yet, whatever becomes of the rest of the round.
-func (r *resyncer) enter(ctx context.Context, tenants []Tenant, now time.Time) error {
+// pokeNewTenants has tenants looked over that were not yet, whatever becomes of the rest of the round.
+func (r *resyncer) pokeNewTenants(ctx context.Context, tenants []Tenant, now time.Time) error {
 	var pokes []store.Poke
 	for _, t := range tenants {
 		if t.Suspended {
-			r.health.suspend(t.ID, now.Add(r.config.Resync+r.config.Resync/2))
+			r.health.holdSuspended(t.ID, now.Add(r.config.Resync+r.config.Resync/2))
 			continue
 		}
 		r.health.endSuspension(t.ID)
@@ -110,22 +110,22 @@ func (r *resyncer) enter(ctx context.Context, tenants []Tenant, now time.Time) e
 	return nil
 }
 
-// prune forgets old deliveries, in steps between which others may write.
-func (r *resyncer) prune(ctx context.Context, now time.Time) error {
+// pruneDeliveries forgets old deliveries, in steps between which others may write.
+func (r *resyncer) pruneDeliveries(ctx context.Context, now time.Time) error {
 	for {
-		n, err := r.config.Store.Prune(ctx, now.Add(-remembered), pruned)
+		n, err := r.config.Store.Prune(ctx, now.Add(-deliveryMemory), prunedAtOnce)
 		if err != nil {
 			return fmt.Errorf("forget old deliveries: %w", err)
 		}
-		if n < pruned {
+		if n < prunedAtOnce {
 			return nil
 		}
 	}
 }
 
-// redeliver asks for deliveries that failed and were not accepted after all: at once, and then again and again, for the way
+// askForFailed asks for deliveries that failed and were not accepted after all: at once, and then again and again, for the way
 // to us may be broken for longer than a resync. Nothing else may ever tell what such a delivery tells.
-func (r *resyncer) redeliver(ctx context.Context, since, now time.Time) error {
+func (r *resyncer) askForFailed(ctx context.Context, since, now time.Time) error {
 	missed, err := r.config.Host.Missed(ctx, since)
 	if err != nil {
 		return err
@@ -164,7 +164,7 @@ func (r *resyncer) redeliver(ctx context.Context, since, now time.Time) error {
 		switch {
 		case err == nil:
 			n++
-		case temporary(err):
+		case isTemporary(err):
 			return err
 		case errors.Is(err, ErrGone): // too old by now
 		default:
@@ -174,21 +174,21 @@ func (r *resyncer) redeliver(ctx context.Context, since, now time.Time) error {
 	return nil
 }
 
-// installation finds a tenant's repositories. Those that are gone end by themselves: GitHub does not know them any more.
-func (r *resyncer) installation(ctx context.Context, w store.Work, site Site) (result, error) {
+// resyncInstallation finds a tenant's repositories. Those that are gone end by themselves: GitHub does not know them any more.
+func (r *resyncer) resyncInstallation(ctx context.Context, w store.Work, site Site) (workResult, error) {
 	repos, err := site.Repositories(ctx)
 	if err != nil {
-		return result{}, err
+		return workResult{}, err
 	}
 	now := r.config.Now()
 	r.mu.Lock()
-	r.pace[w.Tenant] = max(r.config.Resync, time.Duration(len(repos))*time.Minute/perMinute)
+	r.pace[w.Tenant] = max(r.config.Resync, time.Duration(len(repos))*time.Minute/reposPerMinute)
 	r.mu.Unlock()
-	found := result{result: resultOK, outcome: store.Outcome{Wake: now.Add(r.config.Resync)}}
+	found := workResult{label: resultOK, outcome: store.Outcome{Wake: now.Add(r.config.Resync)}}
 	for _, full := range repos {
 		owner, repo, ok := workkey.SplitName(full)
 		if ok && r.poked.addFirst(workkey.Repo(w.Tenant, owner, repo)) {
-			found.pokes = append(found.pokes, repoPoke(w.Tenant, owner, repo, now))
+			found.pokes = append(found.pokes, pokeRepo(w.Tenant, owner, repo, now))
 		}
 	}
 	return found, nil
@@ -201,61 +201,61 @@ type repoSight struct {
 	Latest time.Time        `json:"latest"` // of the last change of an open pull request that was seen, by GitHub's clock
 }
 
-// repository looks a repository over: whether its policy is another, and which of its open pull requests need a look.
-func (r *resyncer) repository(ctx context.Context, w store.Work, p workkey.Key, site Site) (result, error) {
+// resyncRepository looks a repository over: whether its policy is another, and which of its open pull requests need a look.
+func (r *resyncer) resyncRepository(ctx context.Context, w store.Work, p workkey.Key, site Site) (workResult, error) {
 	now := r.config.Now()
 	var was repoSight
 	_ = json.Unmarshal(w.Sight, &was)
 	key := workkey.Repo(p.Tenant, p.Owner, p.Repo)
-	since := was.Latest.Add(-slack)
-	whole := was.Latest.IsZero() || !r.poked.contains(resynced+key)
+	since := was.Latest.Add(-lookMargin)
+	whole := was.Latest.IsZero() || !r.poked.contains(resyncedPrefix+key)
 	if whole {
 		since = time.Time{}
 	}
 	c, err := site.Changed(ctx, p.Owner, p.Repo, since)
 	if err != nil {
-		return result{}, err
+		return workResult{}, err
 	}
 	changed := was.State != c.File.State || was.Policy != c.File.SHA
 	if changed && !whole && c.File.State != quorum.FileMissing {
 		whole = true
 		if c, err = site.Changed(ctx, p.Owner, p.Repo, time.Time{}); err != nil {
-			return result{}, err
+			return workResult{}, err
 		}
 	}
 	r.policies.put(key, c.File, c.Policy, now)
-	pokes, err := r.due(ctx, p, c, changed, whole)
+	pokes, err := r.pullsToLookAt(ctx, p, c, changed, whole)
 	if err != nil {
-		return result{}, err
+		return workResult{}, err
 	}
-	text, err := json.Marshal(repoSight{Policy: c.File.SHA, State: c.File.State, Latest: latest(was.Latest, c.Latest)})
+	text, err := json.Marshal(repoSight{Policy: c.File.SHA, State: c.File.State, Latest: laterTime(was.Latest, c.Latest)})
 	if err != nil {
-		return result{}, fmt.Errorf("keep sight: %w", err) // unreachable: it holds strings and times
+		return workResult{}, fmt.Errorf("keep sight: %w", err) // unreachable: it holds strings and times
 	}
 	wait := r.config.Resync
 	r.mu.Lock()
 	wait = max(wait, r.pace[p.Tenant])
 	r.mu.Unlock()
 	if c.File.State == quorum.FileMissing {
-		wait = max(wait, withoutPolicy)
+		wait = max(wait, pauseWithoutPolicy)
 	}
-	r.poked.addFirst(resynced + key)
+	r.poked.addFirst(resyncedPrefix + key)
 	r.config.Metrics.Healed(len(pokes))
-	return result{result: resultOK, pokes: pokes, outcome: store.Outcome{Wake: now.Add(wait), Sight: text}}, nil
+	return workResult{label: resultOK, pokes: pokes, outcome: store.Outcome{Wake: now.Add(wait), Sight: text}}, nil
 }
 
-// due are the pull requests of a repository that need a look: those that GitHub changed after ours began, those that are
+// pullsToLookAt are the pull requests of a repository that need a look: those that GitHub changed after ours began, those that are
 // undecided and not just being looked at, nor tried again anyway, and if the policy is another, or all were listed, those that we know and the list does not.
-func (r *resyncer) due(ctx context.Context, p workkey.Key, c Changed, changed, whole bool) (pokes []store.Poke, err error) {
+func (r *resyncer) pullsToLookAt(ctx context.Context, p workkey.Key, c Changed, changed, whole bool) (pokes []store.Poke, err error) {
 	now := r.config.Now()
 	poked := map[string]bool{}
 	add := func(pr quorum.PR) {
 		if key := workkey.Pull(p.Tenant, pr); !poked[key] {
 			poked[key] = true
-			pokes = append(pokes, pullPoke(p.Tenant, pr, now, ""))
+			pokes = append(pokes, pokePull(p.Tenant, pr, now, ""))
 		}
 	}
-	margin := slack
+	margin := lookMargin
 	if whole { // as at a start: what was looked at right after its last change need not be looked at again because of that
 		margin = 0
 	}
@@ -270,11 +270,11 @@ func (r *resyncer) due(ctx context.Context, p workkey.Key, c Changed, changed, w
 			add(pull.PR)
 		case err != nil:
 			return nil, fmt.Errorf("read %s: %w", key, err)
-		case changed, latest(readSight(row.Sight).At, began).Before(pull.Updated.Add(margin)):
+		case changed, laterTime(readSight(row.Sight).At, began).Before(pull.Updated.Add(margin)):
 			add(pull.PR)
 		}
 	}
-	q := store.Query{Tenant: &p.Tenant, Kind: workkey.KindPull, Group: workkey.Repo(p.Tenant, p.Owner, p.Repo), Limit: maxTracked, Thin: true}
+	q := store.Query{Tenant: &p.Tenant, Kind: workkey.KindPull, Group: workkey.Repo(p.Tenant, p.Owner, p.Repo), Limit: maxPullsPerRepo, Thin: true}
 	if open := true; !whole {
 		q.Open = &open
 	}
@@ -284,7 +284,7 @@ func (r *resyncer) due(ctx context.Context, p workkey.Key, c Changed, changed, w
 	}
 	for _, row := range rows {
 		at, ok := workkey.Parse(row.Key)
-		if ok && (row.Open && row.Attempts == 0 && now.Sub(r.leases.observingSince(row.Key)) > slack || changed || whole && !listed[row.Key]) {
+		if ok && (row.Open && row.Attempts == 0 && now.Sub(r.leases.observingSince(row.Key)) > lookMargin || changed || whole && !listed[row.Key]) {
 			add(at.PR())
 		}
 	}

@@ -34,9 +34,9 @@ const (
 // NewServer returns a server for a listener that the caller has. A stream that is to last longer than Write moves its
 // deadline with [http.ResponseController].
 func NewServer(handler http.Handler, o ServerOptions) *http.Server {
-	log := logger(o.Log)
+	log := orDiscard(o.Log)
 	return &http.Server{
-		Handler:           recovered(handler, o.Metrics, log),
+		Handler:           recoverPanics(handler, o.Metrics, log),
 		ReadHeaderTimeout: cmp.Or(o.ReadHeader, 5*time.Second),
 		ReadTimeout:       cmp.Or(o.Read, 15*time.Second),
 		WriteTimeout:      cmp.Or(o.Write, 30*time.Second),
@@ -49,10 +49,10 @@ func NewServer(handler http.Handler, o ServerOptions) *http.Server {
 // Limit accepts a bounded number of connections at once. Further ones wait in the kernel.
 func Limit(l net.Listener) net.Listener { return netutil.LimitListener(l, maxConns) }
 
-// recovered answers 500 when a handler panics. If the answer has begun it is cut off: it must not look whole.
-func recovered(next http.Handler, m *Metrics, log *slog.Logger) http.Handler {
+// recoverPanics answers 500 when a handler panics. If the answer has begun it is cut off: it must not look whole.
+func recoverPanics(next http.Handler, m *Metrics, log *slog.Logger) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		t := &tracked{ResponseWriter: w}
+		t := &trackedWriter{ResponseWriter: w}
 		defer func() {
 			what := recover()
 			if what == nil {
@@ -64,7 +64,7 @@ func recovered(next http.Handler, m *Metrics, log *slog.Logger) http.Handler {
 			if m != nil {
 				m.Panicked()
 			}
-			log.Error("an HTTP handler panicked", "panic", quoted(fmt.Sprint(what)), "stack", string(debug.Stack()))
+			log.Error("an HTTP handler panicked", "panic", quoteBounded(fmt.Sprint(what)), "stack", string(debug.Stack()))
 			if t.began {
 				panic(http.ErrAbortHandler)
 			}
@@ -74,27 +74,27 @@ func recovered(next http.Handler, m *Metrics, log *slog.Logger) http.Handler {
 	})
 }
 
-// tracked knows whether an answer has begun.
-type tracked struct {
+// trackedWriter knows whether an answer has begun.
+type trackedWriter struct {
 	http.ResponseWriter
 	began bool
 }
 
-func (t *tracked) WriteHeader(status int) {
+func (t *trackedWriter) WriteHeader(status int) {
 	t.began = t.began || status >= http.StatusOK
 	t.ResponseWriter.WriteHeader(status)
 }
 
-func (t *tracked) Write(p []byte) (int, error) {
+func (t *trackedWriter) Write(p []byte) (int, error) {
 	t.began = true
 	return t.ResponseWriter.Write(p)
 }
 
 // Flush is for handlers that ask for an [http.Flusher] rather than for an [http.ResponseController].
-func (t *tracked) Flush() {
+func (t *trackedWriter) Flush() {
 	t.began = true
 	_ = http.NewResponseController(t.ResponseWriter).Flush() // whoever has gone needs nothing
 }
 
 // Unwrap is for [http.ResponseController].
-func (t *tracked) Unwrap() http.ResponseWriter { return t.ResponseWriter }
+func (t *trackedWriter) Unwrap() http.ResponseWriter { return t.ResponseWriter }

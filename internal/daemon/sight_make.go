@@ -42,23 +42,23 @@ func newSight(web string, l loop.Look, was dashboard.Sight) *dashboard.Sight {
 	}
 	same := was.Head == s.Head && was.Base == s.Base
 	for _, b := range dec.Ballots {
-		lane := dashboard.Lane{Name: b.Reviewer, Vote: b.Vote.String(), Why: why(b), Required: b.Required, Shadow: b.Shadow, URL: b.URL, Deadline: b.Deadline, VotedAt: b.At}
+		lane := dashboard.Lane{Name: b.Reviewer, Vote: b.Vote.String(), Why: sentenceOf(b), Required: b.Required, Shadow: b.Shadow, URL: b.URL, Deadline: b.Deadline, VotedAt: b.At}
 		for _, a := range b.Next {
 			if a.Kind == quorum.Rerun && lane.RerunAt.IsZero() {
 				lane.RerunAt = a.Due
 			}
 		}
 		if same {
-			lane.Attempts = earlier(was, b.Reviewer)
+			lane.Attempts = barsBefore(was, b.Reviewer)
 		}
-		lane.Attempts = add(lane.Attempts, bar(b, l, s.Start))
+		lane.Attempts = putBar(lane.Attempts, barOf(b, l, s.Start))
 		s.Lanes = append(s.Lanes, lane)
 	}
 	return s
 }
 
-// why is a ballot's reason in one sentence.
-func why(b quorum.Ballot) string {
+// sentenceOf is a ballot's reason in one sentence.
+func sentenceOf(b quorum.Ballot) string {
 	text := report.Sentence(b.Reason)
 	if b.Retrying {
 		text += " — retrying once"
@@ -72,7 +72,7 @@ func why(b quorum.Ballot) string {
 	return text
 }
 
-func earlier(was dashboard.Sight, reviewer string) []dashboard.AttemptBar {
+func barsBefore(was dashboard.Sight, reviewer string) []dashboard.AttemptBar {
 	i := slices.IndexFunc(was.Lanes, func(l dashboard.Lane) bool { return l.Name == reviewer })
 	if i < 0 {
 		return nil
@@ -80,8 +80,8 @@ func earlier(was dashboard.Sight, reviewer string) []dashboard.AttemptBar {
 	return slices.Clone(was.Lanes[i].Attempts)
 }
 
-// bar is the attempt that a ballot speaks of; zero if there is none.
-func bar(b quorum.Ballot, l loop.Look, start time.Time) dashboard.AttemptBar {
+// barOf is the attempt that a ballot speaks of; zero if there is none.
+func barOf(b quorum.Ballot, l loop.Look, start time.Time) dashboard.AttemptBar {
 	for _, r := range l.Snapshot.Runs {
 		if b.Run == 0 || r.ID != b.Run {
 			continue
@@ -103,8 +103,8 @@ func bar(b quorum.Ballot, l loop.Look, start time.Time) dashboard.AttemptBar {
 	return dashboard.AttemptBar{Number: max(b.Attempt, 1), Start: start, End: b.At, Came: b.Outcome.String(), URL: b.URL}
 }
 
-// add puts a bar in its place: an attempt that was known is replaced.
-func add(bars []dashboard.AttemptBar, a dashboard.AttemptBar) []dashboard.AttemptBar {
+// putBar puts a bar in its place: an attempt that was known is replaced.
+func putBar(bars []dashboard.AttemptBar, a dashboard.AttemptBar) []dashboard.AttemptBar {
 	if a.Start.IsZero() {
 		return bars
 	}

@@ -9,11 +9,11 @@ import (
 )
 
 const (
-	shortDenied  = time.Minute // after the first refusal of our credentials; doubles
-	longDenied   = time.Hour
-	faultsInARow = 5               // on the way to the host, of one tenant: then all of it waits
-	restFault    = 5 * time.Second // doubles
-	longRest     = time.Minute
+	firstDeniedPause   = time.Minute // after the first refusal of our credentials; doubles
+	longestDeniedPause = time.Hour
+	faultsInARow       = 5               // on the way to the host, of one tenant: then all of it waits
+	firstFaultPause    = 5 * time.Second // doubles
+	longestFaultPause  = time.Minute
 )
 
 // tenantHealth remembers the tenants that are limited or failing. It may be used by several goroutines.
@@ -37,8 +37,8 @@ func newTenantHealth(c *Config) *tenantHealth {
 	return &tenantHealth{config: c, states: map[int64]*tenantState{}}
 }
 
-// state is a tenant's, made if it has none; h.mu is held.
-func (h *tenantHealth) state(id int64) *tenantState {
+// stateOf is a tenant's, made if it has none; h.mu is held.
+func (h *tenantHealth) stateOf(id int64) *tenantState {
 	t := h.states[id]
 	if t == nil {
 		t = &tenantState{}
@@ -51,7 +51,7 @@ func (h *tenantHealth) state(id int64) *tenantState {
 func (h *tenantHealth) holdLimited(id int64, until time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	t := h.state(id)
+	t := h.stateOf(id)
 	h.endFaults(id, t) // a limit is an answer
 	if until.After(t.heldUntil) {
 		t.heldUntil = until
@@ -66,11 +66,11 @@ func (h *tenantHealth) endFaults(id int64, t *tenantState) {
 	t.faults = 0
 }
 
-// suspend keeps a suspended tenant back until it returns, or at most until a time: then it is asked again.
-func (h *tenantHealth) suspend(id int64, until time.Time) {
+// holdSuspended keeps a suspended tenant back until it returns, or at most until a time: then it is asked again.
+func (h *tenantHealth) holdSuspended(id int64, until time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.state(id).suspendedUntil = until
+	h.stateOf(id).suspendedUntil = until
 }
 
 // endSuspension says that a tenant may be back.
@@ -87,14 +87,14 @@ func (h *tenantHealth) endSuspension(id int64) {
 func (h *tenantHealth) countFault(id int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	t := h.state(id)
+	t := h.stateOf(id)
 	if t.faults++; t.faults < faultsInARow {
 		return
 	}
 	if t.faults == faultsInARow {
 		h.config.Log.Warn("the host cannot be reached: its pull requests are looked at as soon as it can", "tenant", id)
 	}
-	rest := min(restFault<<min(t.faults-faultsInARow, 10), longRest)
+	rest := min(firstFaultPause<<min(t.faults-faultsInARow, 10), longestFaultPause)
 	if until := h.config.Now().Add(rest/2 + h.config.Jitter(rest/2)); until.After(t.heldUntil) {
 		t.heldUntil = until
 	}
@@ -103,10 +103,10 @@ func (h *tenantHealth) countFault(id int64) {
 // backOffUnauthorized keeps a tenant back whose credentials the host does not take: asking on would change nothing.
 func (h *tenantHealth) backOffUnauthorized(id int64, err error) {
 	h.mu.Lock()
-	t := h.state(id)
+	t := h.stateOf(id)
 	first, now := t.denials == 0, h.config.Now()
 	if first || !now.Before(t.heldUntil) { // else another look of the same moment has said so
-		t.heldUntil = now.Add(min(shortDenied<<min(t.denials, 10), longDenied))
+		t.heldUntil = now.Add(min(firstDeniedPause<<min(t.denials, 10), longestDeniedPause))
 		t.denials++
 	}
 	next := t.heldUntil
@@ -143,7 +143,7 @@ func (h *tenantHealth) noteShortBudget(id int64, looks int, site Site) bool {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.state(id).budgetShort = true
+	h.stateOf(id).budgetShort = true
 	return true
 }
 
@@ -171,9 +171,9 @@ func (h *tenantHealth) claimLimits(now time.Time, underWay map[int64]int) (excep
 		most[id] = h.config.PerTenant - n
 	}
 	for id, t := range h.states {
-		at := latest(t.heldUntil, t.suspendedUntil)
+		at := laterTime(t.heldUntil, t.suspendedUntil)
 		if t.budgetShort {
-			at = latest(at, h.budgetReady(id, t, underWay[id], now))
+			at = laterTime(at, h.budgetReady(id, t, underWay[id], now))
 			most[id] = min(1, h.config.PerTenant-underWay[id])
 		}
 		if t.denials > 0 { // one is enough to find out whether the key was renewed
@@ -195,8 +195,8 @@ func (h *tenantHealth) claimLimits(now time.Time, underWay map[int64]int) (excep
 	return except, most, until
 }
 
-// waiting returns the tenants that wait for something that comes by itself.
-func (h *tenantHealth) waiting(now time.Time) (ids []int64) {
+// waitingTenants returns the tenants that wait for something that comes by itself.
+func (h *tenantHealth) waitingTenants(now time.Time) (ids []int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for id, t := range h.states {
@@ -220,20 +220,20 @@ func (h *tenantHealth) limitedUntil() (until time.Time) {
 			return time.Time{}
 		}
 		if t.denials == 0 {
-			until = latest(until, t.heldUntil)
+			until = laterTime(until, t.heldUntil)
 		}
 	}
 	return until
 }
 
-// forget drops a tenant that is gone.
-func (h *tenantHealth) forget(id int64) {
+// forgetTenant drops a tenant that is gone.
+func (h *tenantHealth) forgetTenant(id int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.states, id)
 }
 
-func latest(a, b time.Time) time.Time {
+func laterTime(a, b time.Time) time.Time {
 	if a.Before(b) {
 		return b
 	}

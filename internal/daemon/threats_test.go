@@ -247,9 +247,9 @@ func TestALookThatWasKeptHoldsUpNoNext(t *testing.T) {
 		settle(time.Minute)
 		l.open(1, pull(7))
 		h.deliver(about(1, pull(7)))
-		settle(again / 4) // it is looked at, and kept; who looked has not heard of it yet
+		settle(lostLookPause / 4) // it is looked at, and kept; who looked has not heard of it yet
 		h.deliver(about(1, pull(7)))
-		settle(again / 4)
+		settle(lostLookPause / 4)
 		if got := len(l.looks()); got != 2 || len(l.twice) > 0 {
 			t.Errorf("%d looks, at once %v", got, l.twice)
 		}
@@ -262,7 +262,7 @@ type slowToReturn struct{ store.Store }
 
 func (s slowToReturn) Complete(ctx context.Context, l store.Lease, o store.Outcome) (bool, error) {
 	ours, err := s.Store.Complete(ctx, l, o)
-	<-time.After(again)
+	<-time.After(lostLookPause)
 	return ours, err
 }
 

@@ -23,7 +23,7 @@ func (v view) Health(ctx context.Context, now time.Time) (store.Health, error) {
 	if err != nil || h.Oldest == 0 {
 		return h, err
 	}
-	next, err := v.Next(ctx, v.health.waiting(now))
+	next, err := v.Next(ctx, v.health.waitingTenants(now))
 	if err != nil {
 		return store.Health{}, fmt.Errorf("find the oldest key: %w", err)
 	}

@@ -22,13 +22,13 @@ import (
 )
 
 const (
-	pokesAtOnce = 500             // in one transaction: deliveries wait for it
-	again       = 2 * time.Second // until a key is looked at of which a lost look is not yet at its end
-	late        = 2 * time.Second // how long the end of a lease may take when all else has ended
+	pokesPerWrite   = 500             // in one transaction: deliveries wait for it
+	lostLookPause   = 2 * time.Second // until a key is looked at of which a lost look is not yet at its end
+	completeTimeout = 2 * time.Second // how long the end of a lease may take when all else has ended
 )
 
-// work takes one key to its end.
-func (d *Daemon) work(ctx context.Context, w store.Work) {
+// workOn takes one key to its end.
+func (d *Daemon) workOn(ctx context.Context, w store.Work) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	alone := d.leases.begin(w.Lease, cancel)
@@ -36,25 +36,25 @@ func (d *Daemon) work(ctx context.Context, w store.Work) {
 	if w.Wake.Equal(w.Due) && !w.Wake.IsZero() {
 		d.Metrics.WokeLate(max(began.Sub(w.Due), 0))
 	}
-	var r result
+	var r workResult
 	if alone {
-		r = d.once(ctx, w)
+		r = d.workRecovered(ctx, w)
 	} else {
-		r = deferred(w)
-		r.outcome.Wake = began.Add(again)
+		r = deferredResult(w)
+		r.outcome.Wake = began.Add(lostLookPause)
 	}
 	if w.Kind == workkey.KindPull && w.Sight == nil && r.outcome.Sight == nil && !r.outcome.Gone {
 		r.outcome.Open = true // nobody knows yet what is decided
 	}
 	d.leases.end(w.Lease) // before the table does: it may be claimed anew at once
 	now := d.Now()
-	d.Metrics.Looked(r.result, now.Sub(began))
+	d.Metrics.Looked(r.label, now.Sub(began))
 	r.outcome.Now = now
 	ours := false
 	var err error
 	if !errors.Is(context.Cause(ctx), errLost) {
-		ending, done := context.WithTimeout(context.WithoutCancel(ctx), late)
-		for few := range slices.Chunk(r.pokes, pokesAtOnce) { // before the key ends: what it leads to must not be lost between the two
+		ending, done := context.WithTimeout(context.WithoutCancel(ctx), completeTimeout)
+		for few := range slices.Chunk(r.pokes, pokesPerWrite) { // before the key ends: what it leads to must not be lost between the two
 			if err = d.Store.Poke(ending, few...); err != nil {
 				break
 			}
@@ -69,125 +69,125 @@ func (d *Daemon) work(ctx context.Context, w store.Work) {
 		d.poked.removePoked(r.pokes)
 	}
 	if ours && r.outcome.Gone {
-		d.poked.remove(w.Key, resynced+w.Key)
+		d.poked.remove(w.Key, resyncedPrefix+w.Key)
 	}
 	switch {
 	case err != nil: // the lease runs out, and the key is due again
 		d.Log.Error("the outcome of a look cannot be kept", "key", w.Key, "err", err)
 	case ours && r.sight != nil:
-		d.told(r)
+		d.announce(r)
 	}
 	d.Feed.Publish(w.Key)
 }
 
-// told is what others are told of a look that was kept. The end of what nobody knew is no news: what has ended is not kept,
+// announce is what others are told of a look that was kept. The end of what nobody knew is no news: what has ended is not kept,
 // so each later event finds its end anew.
-func (d *Daemon) told(r result) {
-	was, s := r.was, *r.sight
+func (d *Daemon) announce(r workResult) {
+	was, s := r.sightBefore, *r.sight
 	changed := was.Head != s.Head || was.Status != s.Status || was.Conclusion != s.Conclusion || was.Says != s.Says
 	if changed && (was.Head != "" || s.Verdict != quorum.Ended.String()) {
 		if was.Head != s.Head || was.Verdict != s.Verdict {
 			d.Metrics.Decided(s.Verdict)
 		}
-		d.Log.Info("decided", "pr", s.PR, "head", short(s.Head), "verdict", s.Verdict, "check", state(s), "says", s.Says)
+		d.Log.Info("decided", "pr", s.PR, "head", shortSHA(s.Head), "verdict", s.Verdict, "check", checkState(s), "says", s.Says)
 	}
 	if d.Looked != nil {
 		d.Looked(r.pr, s)
 	}
 }
 
-func short(sha string) string { return sha[:min(len(sha), 7)] }
+func shortSHA(sha string) string { return sha[:min(len(sha), 7)] }
 
-// state is what the check run shows in one word.
-func state(s dashboard.Sight) string {
+// checkState is what the check run shows in one word.
+func checkState(s dashboard.Sight) string {
 	if s.Conclusion != "" {
 		return s.Conclusion
 	}
 	return s.Status
 }
 
-// once works on a key, and survives it.
-func (d *Daemon) once(ctx context.Context, w store.Work) (r result) {
+// workRecovered works on a key, and survives it.
+func (d *Daemon) workRecovered(ctx context.Context, w store.Work) (r workResult) {
 	defer func() {
 		if v := recover(); v != nil {
 			d.Log.Error("a look panicked", "key", w.Key, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
 			r = d.retryLater(w, errors.New("a mistake of the coordinator's own: its log tells more"))
-			r.result = resultPanicked
+			r.label = resultPanicked
 		}
 	}()
 	err := error(nil)
-	r, err = d.dispatch(ctx, w)
+	r, err = d.workByKind(ctx, w)
 	if err != nil {
-		failed := d.after(ctx, w, err)
+		failed := d.outcomeOfError(ctx, w, err)
 		failed.outcome.Sight = r.outcome.Sight // of a round that came half way
 		return failed
 	}
-	if r.result != resultSpared && r.result != resultDeferred { // which ask the host nothing
+	if r.label != resultSpared && r.label != resultDeferred { // which ask the host nothing
 		d.health.markHealthy(w.Tenant)
 	}
 	return r
 }
 
-// dispatch does what the key's kind asks for.
-func (d *Daemon) dispatch(ctx context.Context, w store.Work) (result, error) {
+// workByKind does what the key's kind asks for.
+func (d *Daemon) workByKind(ctx context.Context, w store.Work) (workResult, error) {
 	if w.Key == workkey.App {
-		return d.resync.lookOver(ctx, w)
+		return d.resync.resyncHost(ctx, w)
 	}
 	p, ok := workkey.Parse(w.Key)
 	if !ok || p.Tenant != w.Tenant {
 		d.Log.Error("the table holds a key that means nothing", "key", w.Key)
-		return gone(), nil
+		return goneResult(), nil
 	}
 	touches, filterable := readTouches(w.Touches)
 	if filterable && (w.Kind == workkey.KindHead || w.Kind == workkey.KindPull) {
-		if r, spared := d.spare(w, p, touches); spared {
+		if r, spared := d.skipUnconcerned(w, p, touches); spared {
 			return r, nil
 		}
 	}
 	site, err := d.Host.Enter(w.Tenant)
 	if err != nil {
-		return result{}, err
+		return workResult{}, err
 	}
 	if d.health.noteShortBudget(w.Tenant, d.underWay.ofTenant(w.Tenant), site) {
-		return deferred(w), nil
+		return deferredResult(w), nil
 	}
 	switch w.Kind {
 	case workkey.KindPull:
-		return d.look(ctx, w, p, site, touches)
+		return d.reconcilePull(ctx, w, p, site, touches)
 	case workkey.KindHead:
-		return d.find(ctx, w, p, site)
+		return d.findPulls(ctx, w, p, site)
 	case workkey.KindRepo:
-		return d.resync.repository(ctx, w, p, site)
+		return d.resync.resyncRepository(ctx, w, p, site)
 	case workkey.KindTenant:
-		return d.resync.installation(ctx, w, site)
+		return d.resync.resyncInstallation(ctx, w, site)
 	}
 	d.Log.Error("the table holds a kind of key that means nothing", "key", w.Key, "kind", w.Kind)
-	return gone(), nil
+	return goneResult(), nil
 }
 
-// spare ends work without a request if nothing that happened concerns a reviewer.
-func (d *Daemon) spare(w store.Work, p workkey.Key, touches []quorum.Touch) (result, bool) {
+// skipUnconcerned ends work without a request if nothing that happened concerns a reviewer.
+func (d *Daemon) skipUnconcerned(w store.Work, p workkey.Key, touches []quorum.Touch) (workResult, bool) {
 	if len(touches) == 0 || w.Attempts > 0 || !w.Wake.IsZero() && !d.Now().Before(w.Wake) {
-		return result{}, false
+		return workResult{}, false
 	}
 	known, ok := d.policies.get(workkey.Repo(p.Tenant, p.Owner, p.Repo))
 	if !ok {
-		return result{}, false
+		return workResult{}, false
 	}
 	for _, t := range touches {
 		if known.state != quorum.FileMissing && evidence.Concerned(known.policy, t) {
-			return result{}, false
+			return workResult{}, false
 		}
 	}
-	r := result{result: resultSpared, outcome: store.Outcome{Wake: w.Wake}}
+	r := workResult{label: resultSpared, outcome: store.Outcome{Wake: w.Wake}}
 	if w.Kind == workkey.KindHead || w.Sight == nil || readSight(w.Sight).Verdict == quorum.Ended.String() { // nothing need be known of it
 		r.outcome = store.Outcome{Gone: true}
 	}
 	return r, true
 }
 
-// reviewers are the touches of reviewers' texts, as far as the policy is known: strangers' may be many, and few are kept.
-func (d *Daemon) reviewers(p workkey.Key, touches []quorum.Touch) []quorum.Touch {
+// reviewersTouches are the touches of reviewers' texts, as far as the policy is known: strangers' may be many, and few are kept.
+func (d *Daemon) reviewersTouches(p workkey.Key, touches []quorum.Touch) []quorum.Touch {
 	known, ok := d.policies.get(workkey.Repo(p.Tenant, p.Owner, p.Repo))
 	if !ok || known.state != quorum.FileValid {
 		return touches
@@ -197,8 +197,8 @@ func (d *Daemon) reviewers(p workkey.Key, touches []quorum.Touch) []quorum.Touch
 	})
 }
 
-// look reconciles a pull request.
-func (d *Daemon) look(ctx context.Context, w store.Work, p workkey.Key, site Site, touches []quorum.Touch) (result, error) {
+// reconcilePull reconciles a pull request.
+func (d *Daemon) reconcilePull(ctx context.Context, w store.Work, p workkey.Key, site Site, touches []quorum.Touch) (workResult, error) {
 	pr := p.PR()
 	was := readSight(w.Sight) // it spares requests, no more
 	head := was.Head
@@ -214,52 +214,52 @@ func (d *Daemon) look(ctx context.Context, w store.Work, p workkey.Key, site Sit
 	if head != "" || len(runs) > 0 {
 		site.Expect(pr, head, runs...)
 	}
-	site.Hear(pr, d.reviewers(p, touches)...)
+	site.Hear(pr, d.reviewersTouches(p, touches)...)
 	var last loop.Look
 	began := d.Now()
 	d.leases.markObserving(w.Lease, began)
 	r := loop.Reconciler{
-		Forge: counted{site, d.Metrics}, Now: d.Now, Told: true, Seen: func(l loop.Look) { last = l },
+		Forge: countingForge{site, d.Metrics}, Now: d.Now, Told: true, Seen: func(l loop.Look) { last = l },
 	}
 	wake, err := r.Reconcile(ctx, pr)
 	if err != nil {
-		return result{}, err
+		return workResult{}, err
 	}
 	d.policies.put(workkey.Repo(p.Tenant, p.Owner, p.Repo), last.Snapshot.File, last.Policy, began)
 	s := newSight(d.Web, last, was)
 	text, err := json.Marshal(s)
 	if err != nil {
-		return result{}, fmt.Errorf("keep sight: %w", err) // unreachable: it holds strings, numbers and times
+		return workResult{}, fmt.Errorf("keep sight: %w", err) // unreachable: it holds strings, numbers and times
 	}
 	if last.Decision.Verdict == quorum.Ended { // closed, or without a policy: a new event brings it back
 		// The sight is for a look that was asked for meanwhile, so that it tells of no second end.
-		return result{result: resultOK, pr: pr, was: was, sight: s, outcome: store.Outcome{Gone: true, Sight: text}}, nil
+		return workResult{label: resultOK, pr: pr, sightBefore: was, sight: s, outcome: store.Outcome{Gone: true, Sight: text}}, nil
 	}
 	if !wake.IsZero() { // it is by GitHub's clock
 		wake = wake.Add(-last.Snapshot.Skew)
 	}
-	return result{result: resultOK, pr: pr, was: was, sight: s, outcome: store.Outcome{Wake: wake, Sight: text, Open: s.Open()}}, nil
+	return workResult{label: resultOK, pr: pr, sightBefore: was, sight: s, outcome: store.Outcome{Wake: wake, Sight: text, Open: s.Open()}}, nil
 }
 
-// counted counts what becomes of effects.
-type counted struct {
+// countingForge counts what becomes of effects.
+type countingForge struct {
 	loop.Forge
 	metrics *Metrics
 }
 
 // Apply carries out effects and counts the reruns among them.
-func (c counted) Apply(ctx context.Context, pr quorum.PR, e quorum.Effects) (quorum.Receipt, error) {
+func (c countingForge) Apply(ctx context.Context, pr quorum.PR, e quorum.Effects) (quorum.Receipt, error) {
 	receipt, err := c.Forge.Apply(ctx, pr, e)
 	for _, done := range receipt.Done {
 		if done.Action.Kind == quorum.Rerun {
-			c.metrics.Reran(became(done.State))
+			c.metrics.Reran(rerunLabel(done.State))
 		}
 	}
 	return receipt, err
 }
 
-// became is what became of an effect, as the metric names it.
-func became(s quorum.ResultState) string {
+// rerunLabel is what became of an effect, as the metric names it.
+func rerunLabel(s quorum.ResultState) string {
 	switch s {
 	case quorum.ResultDone:
 		return "done"
@@ -273,14 +273,14 @@ func became(s quorum.ResultState) string {
 	return "failed" // unreachable unless a state is new
 }
 
-// find looks for the pull requests of a commit, which events of forks, statuses and other Apps' checks do not name.
-func (d *Daemon) find(ctx context.Context, w store.Work, p workkey.Key, site Site) (result, error) {
+// findPulls looks for the pull requests of a commit, which events of forks, statuses and other Apps' checks do not name.
+func (d *Daemon) findPulls(ctx context.Context, w store.Work, p workkey.Key, site Site) (workResult, error) {
 	prs, err := site.PullsOf(ctx, p.Owner, p.Repo, p.Head)
 	if err != nil {
-		return result{}, err
+		return workResult{}, err
 	}
-	r := gone()
-	r.result = resultOK
+	r := goneResult()
+	r.label = resultOK
 	touches := w.Touches
 	if len(touches) == 0 {
 		touches = []string{""}
@@ -290,7 +290,7 @@ func (d *Daemon) find(ctx context.Context, w store.Work, p workkey.Key, site Sit
 			if t == store.Any {
 				t = ""
 			}
-			r.pokes = append(r.pokes, pullPoke(p.Tenant, pr, d.Now(), t))
+			r.pokes = append(r.pokes, pokePull(p.Tenant, pr, d.Now(), t))
 		}
 	}
 	return r, nil

@@ -104,10 +104,10 @@ type apiQueue struct {
 }
 
 func (a API) Routes(mux *http.ServeMux) {
-	mux.HandleFunc("/api/v1/{$}", a.index)
-	mux.HandleFunc("/api/v1/pulls", a.pulls)
-	mux.HandleFunc("/api/v1/pulls/{owner}/{repo}/{number}", a.pull)
-	mux.HandleFunc("/api/v1/queue", a.queue)
+	mux.HandleFunc("/api/v1/{$}", a.serveIndex)
+	mux.HandleFunc("/api/v1/pulls", a.servePulls)
+	mux.HandleFunc("/api/v1/pulls/{owner}/{repo}/{number}", a.servePull)
+	mux.HandleFunc("/api/v1/queue", a.serveQueue)
 	mux.HandleFunc("/api/", NotFound)
 }
 
@@ -115,7 +115,7 @@ func NotFound(w http.ResponseWriter, _ *http.Request) {
 	WriteJSON(w, http.StatusNotFound, ErrorAnswer{Error: "there is nothing here", Hint: "/api/v1/ lists what there is"})
 }
 
-func (a API) index(w http.ResponseWriter, _ *http.Request) {
+func (a API) serveIndex(w http.ResponseWriter, _ *http.Request) {
 	WriteJSON(w, http.StatusOK, apiIndex{Version: 1, Endpoints: []apiEndpoint{
 		{"/api/v1/pulls", "pull requests, the last looked at first; ?open=true|false &repo=owner/name &limit=100 &before=<next of the page before>"},
 		{"/api/v1/pulls/{owner}/{repo}/{number}", "one pull request"},
@@ -126,13 +126,13 @@ func (a API) index(w http.ResponseWriter, _ *http.Request) {
 	}})
 }
 
-func (a API) queue(w http.ResponseWriter, r *http.Request) {
+func (a API) serveQueue(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), ReadTimeout)
 	defer cancel()
 	now := a.Now()
 	h, err := a.Store.Health(ctx, now)
 	if err != nil {
-		a.unreadable(w, r, err)
+		a.answerUnreadable(w, r, err)
 		return
 	}
 	WriteJSON(w, http.StatusOK, apiQueue{
@@ -141,7 +141,7 @@ func (a API) queue(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-func (a API) pulls(w http.ResponseWriter, r *http.Request) {
+func (a API) servePulls(w http.ResponseWriter, r *http.Request) {
 	q, repo, err := readQuery(r.URL.RawQuery)
 	if err != nil {
 		WriteJSON(w, http.StatusBadRequest, ErrorAnswer{Error: err.Error(), Hint: "for example /api/v1/pulls?open=true&repo=acme/shop&limit=20"})
@@ -149,26 +149,26 @@ func (a API) pulls(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), ReadTimeout)
 	defer cancel()
-	rows, err := a.list(ctx, q, repo)
+	rows, err := a.listRows(ctx, q, repo)
 	if err != nil {
-		a.unreadable(w, r, err)
+		a.answerUnreadable(w, r, err)
 		return
 	}
-	rows, next := page(rows, q.Limit)
+	rows, next := cutPage(rows, q.Limit)
 	answer := apiPulls{Pulls: make([]apiPull, 0, len(rows)), Next: next}
 	for _, row := range rows {
-		answer.Pulls = append(answer.Pulls, pullOf(row))
+		answer.Pulls = append(answer.Pulls, apiPullOf(row))
 	}
 	WriteJSON(w, http.StatusOK, answer)
 }
 
-// list reads one row more than a page has.
-func (a API) list(ctx context.Context, q store.Query, repo string) ([]store.Row, error) {
+// listRows reads one row more than a page has.
+func (a API) listRows(ctx context.Context, q store.Query, repo string) ([]store.Row, error) {
 	q.Limit++
 	if repo == "" {
 		return a.Store.List(ctx, q)
 	}
-	groups, err := a.groups(ctx, repo)
+	groups, err := a.repoKeysNamed(ctx, repo)
 	if err != nil {
 		return nil, err
 	}
@@ -185,8 +185,8 @@ func (a API) list(ctx context.Context, q store.Query, repo string) ([]store.Row,
 	return all[:min(len(all), q.Limit)], nil
 }
 
-// groups are the keys of a repository: it has one for each tenant that shows it to us, after a transfer two for a while.
-func (a API) groups(ctx context.Context, repo string) (groups []string, err error) {
+// repoKeysNamed are the keys of a repository: it has one for each tenant that shows it to us, after a transfer two for a while.
+func (a API) repoKeysNamed(ctx context.Context, repo string) (groups []string, err error) {
 	rows, err := a.Store.List(ctx, store.Query{Kind: workkey.KindRepo, Limit: mostRepos, Thin: true})
 	if err != nil {
 		return nil, err
@@ -199,10 +199,10 @@ func (a API) groups(ctx context.Context, repo string) (groups []string, err erro
 	return groups, nil
 }
 
-func (a API) pull(w http.ResponseWriter, r *http.Request) {
+func (a API) servePull(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), ReadTimeout)
 	defer cancel()
-	row, err := a.find(ctx, r.PathValue("owner"), r.PathValue("repo"), r.PathValue("number"))
+	row, err := a.findRow(ctx, r.PathValue("owner"), r.PathValue("repo"), r.PathValue("number"))
 	switch {
 	case errors.Is(err, store.ErrNoRow):
 		WriteJSON(w, http.StatusNotFound, ErrorAnswer{
@@ -210,19 +210,19 @@ func (a API) pull(w http.ResponseWriter, r *http.Request) {
 			Hint:  "it becomes known by its first event, or by the next resync if its repository has a policy",
 		})
 	case err != nil:
-		a.unreadable(w, r, err)
+		a.answerUnreadable(w, r, err)
 	default:
-		WriteJSON(w, http.StatusOK, pullOf(row))
+		WriteJSON(w, http.StatusOK, apiPullOf(row))
 	}
 }
 
-// find returns a pull request's row; of several that which was looked at last.
-func (a API) find(ctx context.Context, owner, repo, number string) (found store.Row, err error) {
+// findRow returns a pull request's row; of several that which was looked at last.
+func (a API) findRow(ctx context.Context, owner, repo, number string) (found store.Row, err error) {
 	n, err := strconv.Atoi(number)
 	if err != nil || n <= 0 || !repoShape.MatchString(owner+"/"+repo) {
 		return store.Row{}, store.ErrNoRow
 	}
-	groups, err := a.groups(ctx, owner+"/"+repo)
+	groups, err := a.repoKeysNamed(ctx, owner+"/"+repo)
 	if err != nil {
 		return store.Row{}, err
 	}
@@ -246,8 +246,8 @@ func (a API) find(ctx context.Context, owner, repo, number string) (found store.
 	return found, nil
 }
 
-// unreadable hides what the table said: it may name files.
-func (a API) unreadable(w http.ResponseWriter, r *http.Request, err error) {
+// answerUnreadable hides what the table said: it may name files.
+func (a API) answerUnreadable(w http.ResponseWriter, r *http.Request, err error) {
 	a.Log.ErrorContext(r.Context(), "the table cannot be read for the API", "err", err)
 	WriteJSON(w, http.StatusServiceUnavailable, ErrorAnswer{Error: "the table cannot be read", Hint: "/readyz and the log say more"})
 }
@@ -292,9 +292,9 @@ func readQuery(raw string) (q store.Query, repo string, err error) {
 	return q, repo, nil
 }
 
-// page cuts rows down to a page, and says where the next one begins. Rows that were looked at in one moment stay together,
+// cutPage cuts rows down to a page, and says where the next one begins. Rows that were looked at in one moment stay together,
 // as the next page begins before a moment.
-func page(rows []store.Row, limit int) (cut []store.Row, next string) {
+func cutPage(rows []store.Row, limit int) (cut []store.Row, next string) {
 	if len(rows) <= limit {
 		return rows, ""
 	}
@@ -310,9 +310,9 @@ func page(rows []store.Row, limit int) (cut []store.Row, next string) {
 	return rows[:n], last.UTC().Format(time.RFC3339Nano)
 }
 
-func pullOf(row store.Row) apiPull {
+func apiPullOf(row store.Row) apiPull {
 	p := apiPull{
-		Key: row.Key, Tenant: row.Tenant, Open: row.Open, Looking: row.Leased, Due: utc(row.Due), Seen: utc(row.Seen),
+		Key: row.Key, Tenant: row.Tenant, Open: row.Open, Looking: row.Leased, Due: utcOrZero(row.Due), Seen: utcOrZero(row.Seen),
 		Failures: row.Attempts, Failed: row.Failed,
 	}
 	var s Sight
@@ -322,8 +322,8 @@ func pullOf(row store.Row) apiPull {
 	return p
 }
 
-// utc leaves the zero time zero.
-func utc(t time.Time) time.Time {
+// utcOrZero leaves the zero time zero.
+func utcOrZero(t time.Time) time.Time {
 	if t.IsZero() {
 		return t
 	}

@@ -207,7 +207,7 @@ func (s *boardSite) find(r *http.Request) (store.Row, error) {
 	owner, repo, number := r.PathValue("owner"), r.PathValue("repo"), r.PathValue("number")
 	tenant := r.URL.Query().Get("in")
 	if tenant == "" {
-		return API{Store: s.Store}.find(r.Context(), owner, repo, number)
+		return API{Store: s.Store}.findRow(r.Context(), owner, repo, number)
 	}
 	at, ok := workkey.Parse(tenant + "/" + owner + "/" + repo + "#" + number)
 	if !ok || at.Number == 0 {

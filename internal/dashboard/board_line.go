@@ -177,7 +177,7 @@ func runsOn(s Sight, now time.Time) bool {
 func scaleOf(s Sight, now time.Time, live, moving bool) boardScale {
 	scale := boardScale{start: s.Start, fold: 100}
 	last, far := s.Start, time.Time{}
-	reach := func(t time.Time) { last = later(last, t) }
+	reach := func(t time.Time) { last = laterTime(last, t) }
 	for _, l := range s.Lanes {
 		reach(l.VotedAt)
 		for _, a := range newest(l.Attempts) {
@@ -191,14 +191,14 @@ func scaleOf(s Sight, now time.Time, live, moving bool) boardScale {
 			reach(l.RerunAt.Add(rerunLength(l)))
 		}
 		if l.Vote == quorum.Pending.String() && live {
-			far = later(far, l.Deadline)
+			far = laterTime(far, l.Deadline)
 		}
 	}
 	switch {
 	case live:
 		reach(s.GraceEnd)
 		reach(now)
-		far = later(far, s.Deadline)
+		far = laterTime(far, s.Deadline)
 	case moving:
 		reach(now)
 	}
@@ -215,7 +215,7 @@ func scaleOf(s Sight, now time.Time, live, moving bool) boardScale {
 	return scale
 }
 
-func later(a, b time.Time) time.Time {
+func laterTime(a, b time.Time) time.Time {
 	if b.After(a) {
 		return b
 	}
@@ -280,7 +280,7 @@ func drawLane(s Sight, r Lane, scale boardScale, now time.Time, live bool, size 
 		if a.End.IsZero() {
 			end = now
 		}
-		free = later(free, end)
+		free = laterTime(free, end)
 		width := scale.at(end) - scale.at(a.Start)
 		b.Pin = size != sizeMini && !(i == len(shown)-1 && voted(r) && near(scale, end, r.VotedAt))
 		if size == sizeLarge && width > 13 {
@@ -289,9 +289,9 @@ func drawLane(s Sight, r Lane, scale boardScale, now time.Time, live bool, size 
 		d.Bars = append(d.Bars, b)
 	}
 	if voted(r) {
-		at := later(r.VotedAt, scale.start)
+		at := laterTime(r.VotedAt, scale.start)
 		d.Vote = &boardTick{X: scale.x(at), Tip: d.Name + " " + d.Mark.Word + ", " + at.UTC().Format("15:04:05") + " UTC", Mark: d.Mark}
-		free = later(free, at)
+		free = laterTime(free, at)
 	}
 	if r.RerunAt.After(now) && !d.done(r) {
 		from, to := scale.at(r.RerunAt), scale.at(r.RerunAt.Add(rerunLength(r)))
@@ -321,10 +321,10 @@ func near(scale boardScale, a, b time.Time) bool {
 }
 
 func drawAttempt(s Sight, a AttemptBar, scale boardScale, now time.Time, moves bool) boardBar {
-	from, end := later(a.Start, scale.start), a.End
+	from, end := laterTime(a.Start, scale.start), a.End
 	b := boardBar{Mark: cameMark(a.Came)}
 	if end.IsZero() {
-		end = later(now, from)
+		end = laterTime(now, from)
 		b.Running = moves && !s.Draft
 		b.From = from.UnixMilli()
 	}

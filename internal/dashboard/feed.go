@@ -51,7 +51,7 @@ func (f *Feed) Subscribe(ctx context.Context, only string) (<-chan struct{}, boo
 	}
 	s := &subscriber{only: only, nudge: make(chan struct{}, 1)}
 	f.subs[s] = struct{}{}
-	context.AfterFunc(ctx, func() { f.leave(s) })
+	context.AfterFunc(ctx, func() { f.unsubscribe(s) })
 	return s.nudge, true
 }
 
@@ -61,18 +61,18 @@ func (f *Feed) Close() {
 	defer f.mu.Unlock()
 	f.closed = true
 	for s := range f.subs {
-		f.end(s)
+		f.closeSubscriber(s)
 	}
 }
 
-func (f *Feed) leave(s *subscriber) {
+func (f *Feed) unsubscribe(s *subscriber) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.end(s)
+	f.closeSubscriber(s)
 }
 
-// end closes s once. The caller holds the lock, which every send holds too: nobody sends on a closed channel.
-func (f *Feed) end(s *subscriber) {
+// closeSubscriber closes s once. The caller holds the lock, which every send holds too: nobody sends on a closed channel.
+func (f *Feed) closeSubscriber(s *subscriber) {
 	if _, there := f.subs[s]; there {
 		delete(f.subs, s)
 		close(s.nudge)
