@@ -11,6 +11,14 @@ import (
 	"github.com/review-coordinator/coordinator/internal/store"
 )
 
+// what a burst is, and what it gets
+const (
+	muchMore = 120                    // deliveries at once, by far a burst
+	delayed  = 500 * time.Millisecond // of what a burst asks for
+	inSlots  = 100 * time.Millisecond // deliveries are counted in slots
+	inShares = time.Second            // and in longer ones, for whose they are
+)
+
 func TestARushIsLetInFirst(t *testing.T) {
 	var r burstLimiter
 	now := noon
@@ -24,16 +32,16 @@ func TestARushIsLetInFirst(t *testing.T) {
 	if at := r.countDelivery(1, now); !at.Equal(now) || room(now, 32, 1) != 31 {
 		t.Errorf("a single delivery is due at %s", at)
 	}
-	for range 2 * burstDeliveries {
+	for range muchMore {
 		r.countDelivery(1, now)
 	}
-	if at := r.countDelivery(1, now); !at.Equal(now.Add(burstDelay)) || room(now, 32, 0) != burstLooks || room(now, 32, burstLooks) != 0 {
+	if at := r.countDelivery(1, now); !at.Equal(now.Add(delayed)) || room(now, 32, 0) != 1 || room(now, 32, 1) != 0 {
 		t.Errorf("in a rush a delivery is due at %s", at)
 	}
 	if at := r.countDelivery(2, now); !at.Equal(now) {
 		t.Errorf("who has no part in it waits until %s", at)
 	}
-	if later := now.Add(2 * burstSlot); room(later, 32, burstLooks) != 32-burstLooks {
+	if later := now.Add(2 * inSlots); room(later, 32, 1) != 31 {
 		t.Error("it has no end")
 	}
 }
@@ -46,7 +54,7 @@ func TestALongRushIsWorkedOn(t *testing.T) {
 		return n
 	}
 	now := noon
-	for end := now.Add(longestBurst + time.Second); now.Before(end); now = now.Add(time.Millisecond) {
+	for end := now.Add(11 * time.Second); now.Before(end); now = now.Add(time.Millisecond) {
 		r.countDelivery(1, now)
 	}
 	if n := room(now); n != 16 {
@@ -59,11 +67,11 @@ func TestALongRushIsWorkedOn(t *testing.T) {
 		t.Errorf("beside them there is room for %d but of %v, want the other half of the workers", n, except)
 	}
 	now = now.Add(time.Second) // none comes
-	for range 2 * burstDeliveries {
+	for range muchMore {
 		r.countDelivery(1, now)
 	}
-	if n := room(now); n != burstLooks {
-		t.Errorf("in the next one there is room for %d looks, want %d", n, burstLooks)
+	if n := room(now); n != 1 {
+		t.Errorf("in the next one there is room for %d looks, want one", n)
 	}
 }
 
@@ -71,34 +79,34 @@ func TestALongRushIsWorkedOn(t *testing.T) {
 func TestARushDoesNotEndWithASlot(t *testing.T) {
 	var r burstLimiter
 	now := noon
-	every := burstSlot / burstDeliveries
-	for range 2 * longestBurst / every {
+	every := inSlots / 60 // as few as a rush may be
+	for range 20 * time.Second / every {
 		now = now.Add(every)
 		r.countDelivery(1, now)
 	}
 	if n, _ := r.allowedLooks(now, 32, nil); n != 16 {
 		t.Errorf("there is room for %d looks, want half of the workers", n)
 	}
-	late := now.Truncate(shareSlot).Add(shareSlot)
+	late := now.Truncate(inShares).Add(inShares)
 	r.countDelivery(1, late)
-	before := r.all
-	r.allowedLooks(late.Add(-time.Microsecond), 32, nil) // it read the clock before the slot began
-	if r.all.slot != before.slot || r.all.ofAll() != before.ofAll() {
-		t.Errorf("%d deliveries are counted in slot %d, want %d in %d", r.all.ofAll(), r.all.slot, before.ofAll(), before.slot)
+	for _, at := range []time.Time{late, late.Add(-time.Microsecond), late} { // the second read the clock before the slot began
+		if n, _ := r.allowedLooks(at, 32, nil); n != 16 {
+			t.Errorf("%s after the slot's begin there is room for %d looks, want half of the workers", at.Sub(late), n)
+		}
 	}
 }
 
 // A clock that is put back by an hour neither prolongs a rush by it nor takes the next one for a new one all the time.
 func TestARushEndsThoughTheClockIsPutBack(t *testing.T) {
 	var r burstLimiter
-	for range 2 * burstDeliveries {
+	for range muchMore {
 		r.countDelivery(1, noon)
 	}
 	now := noon.Add(-time.Hour)
 	if n, except := r.allowedLooks(now, 32, nil); n != 32 || except != nil {
 		t.Errorf("there is room for %d beside %v, want all workers", n, except)
 	}
-	for end := now.Add(longestBurst + time.Second); now.Before(end); now = now.Add(time.Millisecond) {
+	for end := now.Add(11 * time.Second); now.Before(end); now = now.Add(time.Millisecond) {
 		r.countDelivery(1, now)
 	}
 	if n, _ := r.allowedLooks(now, 32, nil); n != 16 {
@@ -110,18 +118,34 @@ func TestARushEndsThoughTheClockIsPutBack(t *testing.T) {
 func TestAFewDeliveriesAreNoPart(t *testing.T) {
 	var r burstLimiter
 	now := noon
+	var due time.Time
 	for n := range 3000 {
 		now = now.Add(time.Millisecond)
-		r.countDelivery(1, now)
+		due = r.countDelivery(1, now)
 		if n%200 != 0 { // five a second
 			continue
 		}
-		if at := r.countDelivery(2, now); !at.Equal(now) || r.takesPart(2) {
+		if at := r.countDelivery(2, now); !at.Equal(now) {
 			t.Fatalf("after %s it waits until %s", now.Sub(noon), at)
 		}
 	}
-	if !r.active() || !r.takesPart(1) {
+	if !due.Equal(now.Add(delayed)) {
 		t.Error("there is no rush")
+	}
+}
+
+// Nor is whoever sends as few as all others do, however many they are.
+func TestAFewDeliveriesOfEachAreNoPart(t *testing.T) {
+	var r burstLimiter
+	for n := range 3 {
+		for tenant := range int64(100) {
+			if at := r.countDelivery(tenant, noon); !at.Equal(noon) {
+				t.Fatalf("delivery %d of %d waits until %s", n, tenant, at)
+			}
+		}
+	}
+	if at := r.countDelivery(1, noon); !at.Equal(noon.Add(delayed)) {
+		t.Error("one more is no part")
 	}
 }
 
@@ -129,7 +153,7 @@ func TestAFewDeliveriesAreNoPart(t *testing.T) {
 func TestARushHoldsUpNobodyElse(t *testing.T) {
 	var r burstLimiter
 	now := noon
-	for range 2 * burstDeliveries {
+	for range muchMore {
 		r.countDelivery(1, now)
 	}
 	r.countDelivery(2, now)
@@ -143,27 +167,27 @@ func TestARushHoldsUpNobodyElse(t *testing.T) {
 			t.Errorf("%s: room for %d beside %v, want %d beside %v", when, n, except, want, besides)
 		}
 	}
-	aside("there is no place", burstLooks, asideTenants, 0)
-	aside("there is no place, not even its own", 0, asideTenants+1, 0)
+	aside("there is no place", 1, 4, 0)
+	aside("there is no place, not even its own", 0, 5, 0)
 	aside("there is no worker", 31, 1, 0)
-	aside("there is one", 2*burstLooks, asideTenants-1, 1, 1)
-	aside("at once again", burstLooks, 0, 0)
-	now = now.Add(burstPause)
-	aside("a moment later", burstLooks, 0, asideTenants, 1)
-	now = now.Add(burstSlot)
-	aside("in the next slot", burstLooks, 0, asideTenants, 1)
-	next := now.Truncate(shareSlot).Add(shareSlot)
-	for range 2 * burstDeliveries {
+	aside("there is one", 2, 3, 1, 1)
+	aside("at once again", 1, 0, 0)
+	now = now.Add(20 * time.Millisecond)
+	aside("a moment later", 1, 0, 4, 1)
+	now = now.Add(-10 * time.Millisecond)
+	aside("the clock was put back", 1, 0, 4, 1)
+	now = now.Add(10*time.Millisecond + inSlots)
+	aside("in the next slot", 1, 0, 4, 1)
+	next := now.Truncate(inShares).Add(inShares)
+	for range muchMore {
 		r.countDelivery(1, next.Add(-time.Millisecond))
 	}
 	now = next
-	aside("in the next second", burstLooks, 0, asideTenants, 1)
-	aside("it has its own place", 0, asideTenants, burstLooks)
-	if n, _ := r.allowedLooks(now, 32, map[int64]int{2: 12}); n != burstLooks {
-		t.Errorf("beside many looks that began before there is room for %d, want %d", n, burstLooks)
+	aside("in the next second", 1, 0, 4, 1)
+	aside("it has its own place", 0, 4, 1)
+	if n, _ := r.allowedLooks(now, 32, map[int64]int{2: 12}); n != 1 {
+		t.Errorf("beside many looks that began before there is room for %d, want one", n)
 	}
-	r.asideAt = now.Add(time.Hour)
-	aside("the clock was put back", burstLooks, 0, asideTenants, 1)
 }
 
 // In a burst of many tenants each has a part, though in one slot little of it is a tenant's: else all of them would be let in
@@ -173,14 +197,20 @@ func TestARushOfManyHasNoBystanders(t *testing.T) {
 	now := noon
 	for n := range int64(3000) {
 		now = now.Add(time.Millisecond)
-		r.countDelivery(n%100, now) // ten a second of each
+		due := r.countDelivery(n%100, now) // ten a second of each
 		if n < 400 {
 			continue
 		}
-		for tenant := range int64(100) {
-			if !r.takesPart(tenant) {
-				t.Fatalf("after %s %d has no part", now.Sub(noon), tenant)
-			}
+		if !due.Equal(now.Add(delayed)) {
+			t.Fatalf("after %s %d has no part", now.Sub(noon), n%100)
+		}
+		if n%20 != 0 { // others are let in that often
+			continue
+		}
+		room, except := r.allowedLooks(now, 32, map[int64]int{n % 100: 1})
+		slices.Sort(except)
+		if all := slices.Compact(except); room != 4 || len(all) != 100 {
+			t.Fatalf("after %s there is room for %d beside %d of a hundred", now.Sub(noon), room, len(all))
 		}
 	}
 }
@@ -188,14 +218,20 @@ func TestARushOfManyHasNoBystanders(t *testing.T) {
 // What concerns nobody costs no look, and so it is no rush.
 func TestWhatConcernsNobodyIsNoRush(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := build(t, newLand(), t.TempDir())
+		l := newLand()
+		h := build(t, l, t.TempDir())
 		settle(time.Second)
-		for range 2 * burstDeliveries {
-			if got := h.deliverAs("the same", Notice{Kind: AboutNothing, Tenant: 1}); got != deliveryIgnored {
+		for range muchMore {
+			if got := h.deliverAs("the same", Notice{Kind: AboutNothing, Tenant: 1}); got != "ignored" {
 				t.Fatalf("it was %s", got)
 			}
 		}
-		if h.burst.active() {
+		l.open(1, pull(7))
+		for range 5 { // more than a few
+			h.deliver(about(1, pull(7)))
+		}
+		settle(delayed / 2)
+		if len(l.looks()) == 0 {
 			t.Error("there is a rush")
 		}
 		h.stop()
@@ -222,7 +258,7 @@ func TestWhatARushTookIsGivenBack(t *testing.T) {
 		for n := range 50 {
 			h.deliver(about(1, pull(n+1)))
 		}
-		settle(calmAfter - time.Second)
+		settle(7 * time.Second)
 		if n := calms.Load(); n != 0 {
 			t.Error("too early")
 		}
@@ -310,7 +346,7 @@ func TestWhatWaitsForAKeyIsLate(t *testing.T) {
 				h.deliver(about(1, pull(7)))
 				var pokes []store.Poke // all due at once: that they are refused at the same moment is one refusal
 				for n := range 12 {
-					pokes = append(pokes, pokePull(tenant, pull(n+10), time.Now().Add(-time.Second), store.Any))
+					pokes = append(pokes, lookAt(tenant, pull(n+10), time.Now().Add(-time.Second)))
 				}
 				if err := h.Store.Poke(t.Context(), pokes...); err != nil {
 					t.Fatal(err)

@@ -242,7 +242,9 @@ func (p place2) Changed(_ context.Context, owner, repo string, since time.Time) 
 	for pr, at := range p.pulls[p.tenant] {
 		if pr.Owner == owner && pr.Repo == repo && !at.Before(since) && c.File.State != quorum.FileMissing {
 			c.Pulls = append(c.Pulls, ChangedPull{PR: pr, Updated: at})
-			c.Latest = laterTime(c.Latest, at)
+			if c.Latest.Before(at) {
+				c.Latest = at
+			}
 		}
 	}
 	slices.SortFunc(c.Pulls, func(a, b ChangedPull) int { return b.Updated.Compare(a.Updated) })
@@ -315,7 +317,7 @@ func (h *house) deliver(n Notice) {
 	deliveries.n++
 	id := fmt.Sprintf("d-%d", deliveries.n)
 	deliveries.Unlock()
-	if got := h.deliverAs(id, n); got != deliveryAccepted {
+	if got := h.deliverAs(id, n); got != "accepted" {
 		h.t.Errorf("a delivery was %s", got)
 	}
 }
@@ -345,6 +347,11 @@ func settle(d time.Duration) {
 	timer := time.NewTimer(d)
 	<-timer.C
 	synctest.Wait()
+}
+
+// lookAt asks for a look at a pull request, whatever happened.
+func lookAt(tenant int64, pr quorum.PR, due time.Time) store.Poke {
+	return store.Poke{Key: workkey.Pull(tenant, pr), Tenant: tenant, Kind: workkey.KindPull, Group: workkey.Repo(tenant, pr.Owner, pr.Repo), Due: due, Touch: store.Any}
 }
 
 func count(all []string, of string) (n int) {
@@ -389,12 +396,12 @@ func TestADuplicateIsNoLook(t *testing.T) {
 		h := build(t, l, t.TempDir())
 		settle(time.Second)
 		before := len(l.looks())
-		if got := h.deliverAs("one", about(1, pull(7))); got != deliveryAccepted {
+		if got := h.deliverAs("one", about(1, pull(7))); got != "accepted" {
 			t.Error(got)
 		}
 		settle(time.Second)
 		for range 5 {
-			if got := h.deliverAs("one", about(1, pull(7))); got != deliveryDuplicate {
+			if got := h.deliverAs("one", about(1, pull(7))); got != "duplicate" {
 				t.Error(got)
 			}
 			settle(time.Second)
@@ -446,12 +453,12 @@ func TestATenantGetsNotAllWorkers(t *testing.T) {
 		var pokes []store.Poke // all due at once
 		for n := range 40 {
 			l.open(1, pull(n+1))
-			pokes = append(pokes, pokePull(1, pull(n+1), time.Now().Add(time.Second), store.Any))
+			pokes = append(pokes, lookAt(1, pull(n+1), time.Now().Add(time.Second)))
 		}
 		if err := h.Store.Poke(t.Context(), pokes...); err != nil {
 			t.Fatal(err)
 		}
-		h.wakeDispatcher()
+		h.deliver(Notice{Kind: AboutHead, Tenant: 1, Owner: "acme", Repo: "shop", Head: sha}) // of no pull request: the table is looked at
 		settle(1500 * time.Millisecond)
 		l.mu.Lock()
 		at := 0
@@ -544,7 +551,7 @@ func TestARushIsOverWhenItIsOver(t *testing.T) {
 			defer l.mu.Unlock()
 			l.slow = map[int64]time.Duration{1: d}
 		}
-		takes(burstSlot * 3 / 4)
+		takes(75 * time.Millisecond)
 		for n := range 1000 {
 			l.open(1, pull(n+1))
 			h.deliver(about(1, pull(n+1)))
@@ -552,7 +559,7 @@ func TestARushIsOverWhenItIsOver(t *testing.T) {
 		}
 		takes(time.Minute) // the next one: it begins when no delivery will come, and before the rush is over
 		during := len(l.looks())
-		settle(2*burstSlot + burstDelay)
+		settle(2*inSlots + delayed)
 		if began := len(l.looks()) - during; began != h.PerTenant {
 			t.Errorf("%d looks began after the last delivery, want %d", began, h.PerTenant)
 		}
@@ -569,10 +576,10 @@ func TestAResyncTrustsALookThatIsUnderWay(t *testing.T) {
 		skew    time.Duration
 		looks   int
 	}{
-		{"what changed before it began", lookMargin / 2, -2 * lookMargin, 0, 1},
-		{"what changed after it began", lookMargin / 2, time.Second, 0, 2},
-		{"what changed after it began, and our clock is ahead", lookMargin / 2, time.Second, -time.Minute, 2},
-		{"what is undecided, and the look is old", 2 * lookMargin, -2 * lookMargin, 0, 2},
+		{"what changed before it began", 5 * time.Second, -20 * time.Second, 0, 1},
+		{"what changed after it began", 5 * time.Second, time.Second, 0, 2},
+		{"what changed after it began, and our clock is ahead", 5 * time.Second, time.Second, -time.Minute, 2},
+		{"what is undecided, and the look is old", 20 * time.Second, -20 * time.Second, 0, 2},
 	} {
 		t.Run(test.title, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -983,7 +990,9 @@ func TestWakesSurviveARestart(t *testing.T) {
 				h.stop()
 				settle(away)
 				l.tellsNothing()
-				due = laterTime(due, time.Now())
+				if due.Before(time.Now()) {
+					due = time.Now()
+				}
 				h = build(t, l, dir)
 				settle(time.Until(due) - time.Millisecond)
 				if n := len(l.looks()); n > 0 && due.After(time.Now()) {
@@ -1215,6 +1224,38 @@ func mail(t *testing.T, p *courier, dir string, tune ...func(*Config)) *house {
 	return h
 }
 
+// left are the failed deliveries that are still remembered, as the table has them, with when each is asked for.
+func (h *house) left() map[string]time.Time {
+	h.t.Helper()
+	row, err := h.Store.Get(h.t.Context(), workkey.App)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	var kept struct {
+		Unsettled []struct {
+			ID   string
+			Next time.Time
+		}
+	}
+	if err := json.Unmarshal(row.Sight, &kept); err != nil {
+		h.t.Fatal(err)
+	}
+	all := map[string]time.Time{}
+	for _, u := range kept.Unsettled {
+		all[u.ID] = u.Next
+	}
+	return all
+}
+
+// seldom is an alarm for days on end: it rings at whole steps only.
+func seldom(step time.Duration) func(time.Time) (<-chan time.Time, func()) {
+	began := time.Now()
+	return func(time.Time) (<-chan time.Time, func()) {
+		timer := time.NewTimer(step - time.Since(began)%step)
+		return timer.C, func() { timer.Stop() }
+	}
+}
+
 // However long the way to us is broken, what failed meanwhile is asked for until it arrives, and then no more.
 func TestALongBreakLosesNoDelivery(t *testing.T) {
 	for _, broken := range []time.Duration{20 * time.Minute, time.Hour} {
@@ -1223,15 +1264,15 @@ func TestALongBreakLosesNoDelivery(t *testing.T) {
 			p := &courier{land: newLand(), down: func() bool { return time.Now().Before(mended) }}
 			h := mail(t, p, t.TempDir())
 			p.send("lost") // nothing is listed: only the delivery tells
-			settle(broken + min(broken, longestPause) + 6*time.Minute)
+			settle(broken + broken + 6*time.Minute)
 			known, err := h.Store.Known(t.Context(), []string{"lost"})
 			if err != nil || !known["lost"] || count(p.looks(), pull(7).String()) == 0 {
-				t.Errorf("broken for %s: it came: %v, %v, looked at %v, left is %+v", broken, known["lost"], err, p.looks(), h.failed.oldestFirst())
+				t.Errorf("broken for %s: it came: %v, %v, looked at %v, left is %+v", broken, known["lost"], err, p.looks(), h.left())
 			}
 			asks := p.asks("lost")
 			settle(2 * time.Hour)
-			if more := p.asks("lost") - asks; more > 0 || len(h.failed.oldestFirst()) > 0 {
-				t.Errorf("broken for %s: asked for %d times after it came, and left is %v", broken, more, h.failed.oldestFirst())
+			if more := p.asks("lost") - asks; more > 0 || len(h.left()) > 0 {
+				t.Errorf("broken for %s: asked for %d times after it came, and left is %v", broken, more, h.left())
 			}
 			h.stop()
 		})
@@ -1241,50 +1282,42 @@ func TestALongBreakLosesNoDelivery(t *testing.T) {
 // A delivery that does not come is asked for with pauses that grow to four hours, for three days, whatever a restart does.
 func TestADeliveryThatDoesNotComeIsAskedForEverLess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, err := store.OpenSQLite(filepath.Join(t.TempDir(), "c.db"), store.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer s.Close()
+		const round = 5 * time.Minute
+		dir, alarm := t.TempDir(), seldom(round)
 		p := &courier{land: newLand(), down: func() bool { return true }}
-		var d *Daemon
-		var sight []byte
-		start := func() { d = New(Config{Store: s, Host: p, Metrics: NewMetrics(MetricsOptions{})}) }
-		rounds := func(all time.Duration) { // the daemon's own would take as long as it looks at its table
-			for end := time.Now().Add(all); time.Now().Before(end); settle(d.Resync) {
-				r, err := d.resync.resyncHost(t.Context(), store.Work{Sight: sight})
-				if err != nil {
-					t.Fatal(err)
-				}
-				sight = r.outcome.Sight
-			}
+		var left map[string]time.Time
+		rounds := func(all time.Duration) { // between a start and an end of the daemon
+			h := build(t, p.land, dir, func(c *Config) { c.Host, c.Alarm, c.Resync = p, alarm, round })
+			p.mu.Lock()
+			p.receive = func(id string) { h.deliverAs(id, about(1, pull(7))) }
+			p.mu.Unlock()
+			settle(all - time.Second)
+			left = h.left()
+			h.stop()
+			settle(time.Second)
 		}
-		start()
 		p.send("lost")
 		for _, c := range []struct {
 			after time.Duration
 			asks  int
-		}{{time.Minute, 1}, {10 * time.Minute, 2}, {55 * time.Minute, 4}, {5 * time.Minute, 4}, {9 * time.Hour, 8}, {24 * time.Hour, 14}, {48 * time.Hour, 23}} {
-			rounds(c.after)
+		}{{5 * time.Minute, 1}, {10 * time.Minute, 2}, {55 * time.Minute, 4}, {5 * time.Minute, 4}, {9 * time.Hour, 8}, {24 * time.Hour, 14}, {48 * time.Hour, 23}} {
+			rounds(c.after) // a restart asks for nothing anew
 			if n := p.asks("lost"); n != c.asks {
 				t.Errorf("asked for %d times, want %d", n, c.asks)
 			}
-			start() // a restart asks for nothing anew
 		}
 		rounds(24 * time.Hour)
-		if n := p.asks("lost"); n != 23 || len(d.failed.oldestFirst()) > 0 {
-			t.Errorf("asked for %d times after three days; left is %v", n-23, d.failed.oldestFirst())
+		if n := p.asks("lost"); n != 23 || len(left) > 0 {
+			t.Errorf("asked for %d times after three days; left is %v", n-23, left)
 		}
 		p.send("other")
 		rounds(30 * time.Hour)
-		p.down, p.receive = nil, func(id string) {
-			if _, err := s.Accept(t.Context(), store.Delivery{ID: id, At: time.Now()}); err != nil {
-				t.Error(err)
-			}
-		}
-		rounds(longestPause)
-		if asks := p.asks("other"); asks == 0 || len(d.failed.oldestFirst()) > 0 {
-			t.Errorf("asked for %d times; when the way is mended, left is %v", asks, d.failed.oldestFirst())
+		p.mu.Lock()
+		p.down = nil
+		p.mu.Unlock()
+		rounds(4*time.Hour + 2*round)
+		if asks := p.asks("other"); asks == 0 || len(left) > 0 {
+			t.Errorf("asked for %d times; when the way is mended, left is %v", asks, left)
 		}
 	})
 }
@@ -1301,8 +1334,8 @@ func TestADeliveryIsAskedForNoMore(t *testing.T) {
 			p.down, p.receive = nil, func(id string) { h.deliverAs(id, Notice{Kind: AboutNothing}) }
 			p.mu.Unlock()
 			settle(2 * time.Hour)
-			if n := p.asks("lost"); n != 1 || len(h.failed.oldestFirst()) > 0 {
-				t.Errorf("%s: asked for %d times, left is %v", name, n, h.failed.oldestFirst())
+			if n := p.asks("lost"); n != 1 || len(h.left()) > 0 {
+				t.Errorf("%s: asked for %d times, left is %v", name, n, h.left())
 			}
 			h.stop()
 		})
@@ -1349,37 +1382,62 @@ func TestARoundThatFailsHalfWayAsksForTheOthers(t *testing.T) {
 
 // So many failed that not all are remembered: the oldest are dropped, and the log says so.
 func TestUnsettledDeliveriesAreBounded(t *testing.T) {
-	d := New(Config{})
-	d.failed.restore(nil)
-	var missed []Missed
-	for n := range maxUnsettled + 7 {
-		missed = append(missed, Missed{ID: fmt.Sprint(n), Hook: int64(n)})
-	}
-	now := time.Now()
-	if n := d.failed.merge(missed[:5], nil, now.Add(-time.Hour)); n != 0 {
-		t.Errorf("%d of 5 were dropped", n)
-	}
-	slices.Reverse(missed) // as the host lists them
-	if n := d.failed.merge(missed, nil, now); n != 7 {
-		t.Errorf("%d were dropped, want 7", n)
-	}
-	if all := d.failed.oldestFirst(); len(all) != maxUnsettled || all[0].ID != "7" {
-		t.Errorf("%d are left, the oldest is %+v", len(all), all[0])
-	}
-	now = now.Add(maxMissedAge + time.Second)
-	for range 3 { // what the host goes on naming is no new one when it is too old
-		d.failed.merge(missed[:1], nil, now)
-		if all := d.failed.oldestFirst(); len(all) != 1 || !all[0].tooOld(now) {
-			t.Errorf("%d are left after three days", len(all))
+	synctest.Test(t, func(t *testing.T) {
+		const most, round = 10_000, 24 * time.Hour
+		var log bytes.Buffer
+		l, jump := newLand(), &shift{}
+		all := make([]Missed, most+7)
+		for n := range all {
+			all[len(all)-1-n] = Missed{ID: fmt.Sprint(n), Hook: int64(n)} // the newest first, as the host lists them
 		}
-	}
-	d.failed.merge(missed[:1], nil, now.Add(-maxMissedAge)) // the clock had been wrong
-	if all := d.failed.oldestFirst(); len(all) != 1 || all[0].tooOld(now.Add(-maxMissedAge)) || all[0].Next.IsZero() {
-		t.Errorf("given up by a wrong clock: %+v", all)
-	}
-	if d.failed.merge(nil, nil, now); len(d.failed.oldestFirst()) > 0 {
-		t.Errorf("%d are left for good", len(d.failed.oldestFirst()))
-	}
+		newest := all[0].ID
+		names := func(missed []Missed) {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			l.missed, l.asked = missed, nil
+		}
+		asks := func(id string) int {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			return count(l.asked, id)
+		}
+		names(all[most+2:]) // the five oldest
+		h := build(t, l, t.TempDir(), func(c *Config) {
+			c.Alarm, c.Resync, c.Now, c.Log = seldom(round), round, jump.now, slog.New(slog.NewTextHandler(&log, nil))
+		})
+		settle(time.Hour)
+		if left := h.left(); len(left) != 5 {
+			t.Errorf("%d of 5 are left", len(left))
+		}
+		names(all)
+		settle(round)
+		left := h.left()
+		_, oldest := left["7"]
+		_, dropped := left["6"]
+		if len(left) != most || !oldest || dropped || asks("7") != 1 || asks("6") != 0 || !strings.Contains(log.String(), "dropped=7") {
+			t.Errorf("%d are left, the oldest: %v, one that is older: %v", len(left), oldest, dropped)
+		}
+		names(all[:1])
+		settle(3*round + round)
+		for range 3 { // what the host goes on naming is no new one when it is too old
+			names(all[:1])
+			settle(round)
+			if left := h.left(); len(left) != 1 || asks(newest) != 0 {
+				t.Errorf("%d are left after three days, and asked for %d times", len(left), asks(newest))
+			}
+		}
+		jump.set(-30 * round) // the clock had been wrong
+		settle(round)
+		if left := h.left(); len(left) != 1 || asks(newest) != 1 {
+			t.Errorf("given up by a wrong clock: %v, asked for %d times", left, asks(newest))
+		}
+		names(nil)
+		settle(5 * round)
+		if left := h.left(); len(left) > 0 {
+			t.Errorf("%d are left for good", len(left))
+		}
+		h.stop()
+	})
 }
 
 func TestTheResyncFindsWhatNoEventTold(t *testing.T) {

@@ -30,7 +30,14 @@ import (
 	"time"
 )
 
-const testSecret = "a secret of the tests, long enough"
+const (
+	testSecret = "a secret of the tests, long enough"
+
+	piece      = 32 << 10 // bytes in which bodies are read
+	ownPieces  = 2        // of each body; the others come out of a share for all
+	largest    = 25 << 20 // bytes that GitHub sends at most
+	shareOfAll = 32 << 20 // bytes
+)
 
 func sign(secret string, body []byte) string {
 	mac := hmac.New(sha256.New, []byte(secret))
@@ -82,6 +89,42 @@ func (d *door) send(r *http.Request) *httptest.ResponseRecorder {
 	return w
 }
 
+// drip sends a stranger's body of which n bytes come, and no end until it is told.
+func (d *door) drip(t *testing.T, n int) (end func()) {
+	t.Helper()
+	from, to := io.Pipe()
+	r := post(nil, nil)
+	r.Body, r.ContentLength = from, largest
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		defer from.Close() // refused before its end: what else comes is not read
+		if w := d.send(r); w.Code < 400 {
+			t.Errorf("a stranger's body: %d", w.Code)
+		}
+	}()
+	if _, err := to.Write(make([]byte, n)); err != nil {
+		t.Errorf("a stranger's body is not read: %v", err)
+	}
+	return func() {
+		_ = to.CloseWithError(io.ErrUnexpectedEOF)
+		<-ended
+	}
+}
+
+// bodies that together take the whole share, to the last piece
+const (
+	ofTheShare = largest - 1
+	theRest    = shareOfAll + 2*ownPieces*piece - largest - 1
+)
+
+// keepsNothing reports whether all memory that bodies share is free.
+func (d *door) keepsNothing(t *testing.T) bool {
+	t.Helper()
+	defer d.drip(t, ofTheShare)()
+	return d.send(post(make([]byte, theRest), nil)).Code == http.StatusAccepted
+}
+
 func TestADeliveryIsReceivedAndAnswered(t *testing.T) {
 	d := newDoor()
 	body := []byte(`{"ref":"refs/heads/main"}`)
@@ -124,18 +167,19 @@ func TestWhatIsIgnoredIsAcceptedAndCounted(t *testing.T) {
 }
 
 func TestGitHubsOwnExampleOfASignature(t *testing.T) { // docs.github.com, "Validating webhook deliveries"
-	want, ok := readSignature(http.Header{"X-Hub-Signature-256": {"sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17"}})
-	v := newSignatureCheck([]string{"It's a Secret to Everybody"}, want)
-	v.write([]byte("Hello, World!"))
-	if !ok || !v.matchesAny() {
-		t.Error("GitHub's example is refused")
+	d := newDoor("It's a Secret to Everybody")
+	w := d.send(post([]byte("Hello, World!"), func(r *http.Request) {
+		r.Header.Set("X-Hub-Signature-256", "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17")
+	}))
+	if w.Code != http.StatusAccepted {
+		t.Errorf("GitHub's example is refused: %d", w.Code)
 	}
 }
 
 func TestBodiesOfAnyLengthComeWhole(t *testing.T) {
 	d := newDoor()
 	noise := rand.NewChaCha8([32]byte{1})
-	for _, n := range []int{0, 1, pieceSize - 1, pieceSize, pieceSize + 1, freePieces * pieceSize, freePieces*pieceSize + 1, 5*pieceSize + 7, maxPayload} {
+	for _, n := range []int{0, 1, piece - 1, piece, piece + 1, ownPieces * piece, ownPieces*piece + 1, 5*piece + 7, largest} {
 		for _, told := range []bool{true, false} {
 			body := make([]byte, n)
 			_, _ = noise.Read(body)
@@ -148,10 +192,9 @@ func TestBodiesOfAnyLengthComeWhole(t *testing.T) {
 			if w.Code != http.StatusAccepted || len(d.got) != 1 || !bytes.Equal(d.got[0].Payload, body) {
 				t.Errorf("%d bytes, length told: %v: %d", n, told, w.Code)
 			}
-			if !d.sharedBytes.TryAcquire(maxSharedBytes) {
-				t.Fatalf("%d bytes: memory was not given back", n)
-			}
-			d.sharedBytes.Release(maxSharedBytes)
+		}
+		if !d.keepsNothing(t) {
+			t.Fatalf("%d bytes: memory was not given back", n)
 		}
 	}
 }
@@ -174,7 +217,7 @@ func TestWhatIsNoDeliveryIsRefused(t *testing.T) {
 		"GET":                   {func(r *http.Request) { r.Method = http.MethodGet }, http.StatusMethodNotAllowed},
 		"PUT":                   {func(r *http.Request) { r.Method = http.MethodPut }, http.StatusMethodNotAllowed},
 		"another path":          {func(r *http.Request) { r.URL.Path = "/webhooks" }, http.StatusNotFound},
-		"too long":              {func(r *http.Request) { r.ContentLength = maxPayload + 1; r.Body = unreadableBody{t} }, http.StatusRequestEntityTooLarge},
+		"too long":              {func(r *http.Request) { r.ContentLength = largest + 1; r.Body = unreadableBody{t} }, http.StatusRequestEntityTooLarge},
 		"unsigned":              {func(r *http.Request) { r.Header.Del(sig); r.Body = unreadableBody{t} }, http.StatusUnauthorized},
 		"SHA-1 alone":           {func(r *http.Request) { r.Header.Del(sig); r.Header.Set("X-Hub-Signature", sha1Of(body)) }, http.StatusUnauthorized},
 		"SHA-1 in its place":    {header(sig, sha1Of(body)), http.StatusUnauthorized},
@@ -198,7 +241,7 @@ func TestWhatIsNoDeliveryIsRefused(t *testing.T) {
 		"an evil delivery":      {header("X-GitHub-Delivery", "a b"), http.StatusBadRequest},
 		"a body that ends":      {func(r *http.Request) { r.Body = io.NopCloser(&failing{err: io.ErrUnexpectedEOF}) }, http.StatusBadRequest},
 		"a body that is late":   {func(r *http.Request) { r.Body = io.NopCloser(&failing{err: os.ErrDeadlineExceeded}) }, http.StatusRequestTimeout},
-		"longer than announced": {func(r *http.Request) { r.ContentLength = -1; r.Body = io.NopCloser(&zeros{maxPayload + 1}) }, http.StatusRequestEntityTooLarge},
+		"longer than announced": {func(r *http.Request) { r.ContentLength = -1; r.Body = io.NopCloser(&zeros{largest + 1}) }, http.StatusRequestEntityTooLarge},
 	} {
 		d := newDoor()
 		w := d.send(post(body, c.change))
@@ -377,14 +420,13 @@ func TestNoneOf100000MutatedSignaturesIsAccepted(t *testing.T) {
 	body := []byte(`{"action":"opened","number":7}`)
 	right := sign(testSecret, body)
 	secrets := []string{testSecret, "the other secret of the rotation"}
+	d := newDoor(secrets...)
 	accepts := func(body []byte, text string) bool {
-		want, ok := readSignature(http.Header{"X-Hub-Signature-256": {text}})
-		if !ok {
-			return false
+		w := d.send(post(body, func(r *http.Request) { r.Header["X-Hub-Signature-256"] = []string{text} }))
+		if w.Code != http.StatusAccepted && w.Code != http.StatusUnauthorized {
+			t.Errorf("%q: %d", text, w.Code)
 		}
-		v := newSignatureCheck(secrets, want)
-		v.write(body)
-		return v.matchesAny()
+		return w.Code == http.StatusAccepted
 	}
 	if !accepts(body, right) {
 		t.Fatal("the right signature is refused")
@@ -407,13 +449,6 @@ func TestNoneOf100000MutatedSignaturesIsAccepted(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d accepted", accepted, tried)
-	d := newDoor(secrets...)
-	for range 1000 {
-		text := mutate(r, right)
-		if w := d.send(post(body, func(r *http.Request) { r.Header["X-Hub-Signature-256"] = []string{text} })); text != right && w.Code != http.StatusUnauthorized {
-			t.Errorf("%q: %d", text, w.Code)
-		}
-	}
 }
 
 func TestSecretsAreRead(t *testing.T) {
@@ -437,20 +472,18 @@ func TestSecretsAreRead(t *testing.T) {
 
 func TestLargeBodiesWaitForEachOther(t *testing.T) {
 	d := newDoor()
-	d.once.Do(d.fillDefaults)
-	if !d.sharedBytes.TryAcquire(maxSharedBytes) {
-		t.Fatal("somebody holds memory")
-	}
+	one, other := d.drip(t, ofTheShare), d.drip(t, theRest)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel() // nobody waits in this test
-	large, small := make([]byte, freePieces*pieceSize+1), make([]byte, pieceSize)
+	large, small := make([]byte, ownPieces*piece+1), make([]byte, piece)
 	if w := d.send(post(large, nil).WithContext(ctx)); w.Code != http.StatusServiceUnavailable {
 		t.Errorf("a large body without memory: %d", w.Code)
 	}
 	if w := d.send(post(small, nil).WithContext(ctx)); w.Code != http.StatusAccepted {
 		t.Errorf("a small body when large ones have all memory: %d", w.Code)
 	}
-	d.sharedBytes.Release(maxSharedBytes)
+	one()
+	other()
 	if w := d.send(post(large, nil)); w.Code != http.StatusAccepted {
 		t.Errorf("a large body afterwards: %d", w.Code)
 	}
@@ -460,31 +493,19 @@ func TestLargeBodiesWaitForEachOther(t *testing.T) {
 func TestDrippingBodiesHoldUpNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDoor()
-		var drippers sync.WaitGroup
-		ends := make(chan struct{})
+		var ends []func()
 		for range 2 {
-			from, to := io.Pipe()
-			drippers.Go(func() {
-				r := post(nil, nil)
-				r.Body, r.ContentLength = from, 16<<20
-				if w := d.send(r); w.Code < 400 {
-					t.Errorf("a stranger's body: %d", w.Code)
-				}
-			})
-			drippers.Go(func() {
-				_, _ = to.Write(make([]byte, freePieces*pieceSize+1))
-				<-ends
-				_ = to.CloseWithError(io.ErrUnexpectedEOF)
-			})
+			ends = append(ends, d.drip(t, ownPieces*piece+1))
 		}
 		synctest.Wait()
 		began := time.Now()
 		if w := d.send(post(bytes.Repeat([]byte("x"), 100<<10), nil)); w.Code != http.StatusAccepted || time.Since(began) > 0 {
 			t.Errorf("a signed delivery of 100 KB: %d after %s", w.Code, time.Since(began))
 		}
-		close(ends)
-		drippers.Wait()
-		if !d.sharedBytes.TryAcquire(maxSharedBytes) {
+		for _, end := range ends {
+			end()
+		}
+		if !d.keepsNothing(t) {
 			t.Error("memory was not given back")
 		}
 	})
@@ -494,7 +515,7 @@ func TestDrippingBodiesHoldUpNobody(t *testing.T) {
 func TestBodiesThatWaitForEachOtherEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDoor()
-		d.Receive = func(context.Context, Received) (string, error) { return deliveryAccepted, nil }
+		d.Receive = func(context.Context, Received) (string, error) { return "accepted", nil }
 		large := make([]byte, 24<<20)
 		var all sync.WaitGroup
 		for range 3 {
@@ -506,10 +527,10 @@ func TestBodiesThatWaitForEachOtherEnd(t *testing.T) {
 		}
 		began := time.Now()
 		all.Wait()
-		if took := time.Since(began); took > acceptTimeout {
+		if took := time.Since(began); took > 9*time.Second {
 			t.Errorf("they took %s", took)
 		}
-		if w := d.send(post(large, nil)); w.Code != http.StatusAccepted || !d.sharedBytes.TryAcquire(maxSharedBytes) {
+		if w := d.send(post(large, nil)); w.Code != http.StatusAccepted || !d.keepsNothing(t) {
 			t.Errorf("a large body afterwards: %d", w.Code)
 		}
 	})
@@ -545,7 +566,7 @@ func TestBodiesOfStrangersCostLittleMemory(t *testing.T) {
 	defer server.Close()
 	debug.FreeOSMemory()
 	before, _ := memory(t, true)
-	piece := make([]byte, 32<<10)
+	chunk := make([]byte, 32<<10)
 	var all sync.WaitGroup
 	for range callers {
 		all.Go(func() {
@@ -556,8 +577,8 @@ func TestBodiesOfStrangersCostLittleMemory(t *testing.T) {
 			}
 			defer c.Close()
 			fmt.Fprintf(c, "POST /webhook HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nX-Hub-Signature-256: sha256=%064d\r\nTransfer-Encoding: chunked\r\n\r\n", 0)
-			for sent := 0; sent < size; sent += len(piece) {
-				if _, err := fmt.Fprintf(c, "%x\r\n%s\r\n", len(piece), piece); err != nil {
+			for sent := 0; sent < size; sent += len(chunk) {
+				if _, err := fmt.Fprintf(c, "%x\r\n%s\r\n", len(chunk), chunk); err != nil {
 					return // refused in the middle
 				}
 			}
@@ -574,7 +595,7 @@ func TestBodiesOfStrangersCostLittleMemory(t *testing.T) {
 		t.Errorf("memory rose by %d MB, want at most %d", (peak-before)>>20, most>>20)
 	}
 	server.Close()
-	if len(d.got) > 0 || !d.sharedBytes.TryAcquire(maxSharedBytes) {
+	if len(d.got) > 0 || !d.keepsNothing(t) {
 		t.Error("something was received, or memory was not given back")
 	}
 }

@@ -149,12 +149,12 @@ func TestConnectionsAreBounded(t *testing.T) {
 		}()
 		defer l.Close()
 		go func() {
-			for range maxConns + 1 {
+			for range 1025 {
 				inner.dial()
 			}
 		}()
 		first := <-accepted
-		for range maxConns - 1 {
+		for range 1023 {
 			<-accepted
 		}
 		synctest.Wait()
