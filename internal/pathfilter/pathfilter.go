@@ -14,11 +14,11 @@ import (
 
 // A Pattern is a compiled filter pattern. Matching takes time in proportion to the path, whatever the pattern.
 type Pattern struct {
-	negated bool
-	re      *regexp.Regexp // nil: the pattern is a name, a folder/** or a **/name, which are most, and need no compiling
-	below   string         // of folder/**: the folder with its slash
-	within  bool           // **/name
-	name    string
+	negated      bool
+	re           *regexp.Regexp // nil: the pattern is a name, a folder/** or a **/name, which are most, and need no compiling
+	folderPrefix string         // of folder/**: the folder with its slash
+	inAnyFolder  bool           // **/name
+	pathOrName   string
 }
 
 // maxPattern bounds a pattern: GitHub's longest path component has 255 bytes, and compiling costs memory.
@@ -33,11 +33,11 @@ func Compile(pattern string) (Pattern, error) {
 	case len(pattern) > maxPattern:
 		return Pattern{}, fmt.Errorf("it is longer than %d bytes", maxPattern)
 	}
-	if p, ok := simple(body); ok {
+	if p, ok := parseLiteral(body); ok {
 		p.negated = negated
 		return p, nil
 	}
-	expr, err := translate(body)
+	expr, err := patternToRegexp(body)
 	if err != nil {
 		return Pattern{}, err
 	}
@@ -48,29 +48,29 @@ func Compile(pattern string) (Pattern, error) {
 	return Pattern{negated: negated, re: re}, nil
 }
 
-// simple reads a pattern that needs no regular expression.
-func simple(body string) (Pattern, bool) {
+// parseLiteral reads a pattern that needs no regular expression.
+func parseLiteral(body string) (Pattern, bool) {
 	var p Pattern
 	name, within := strings.CutPrefix(body, "**/")
 	folder, below := strings.CutSuffix(body, "/**")
 	switch {
 	case below:
-		p.below, name = folder+"/", folder
+		p.folderPrefix, name = folder+"/", folder
 	default:
-		p.name, p.within = name, within
+		p.pathOrName, p.inAnyFolder = name, within
 	}
 	return p, !strings.ContainsAny(name, `*?+[\`+"\ufffd") && utf8.ValidString(name) // an expression takes any invalid byte for a �
 }
 
-func (p Pattern) match(path string) bool {
+func (p Pattern) matchesPath(path string) bool {
 	switch {
 	case p.re != nil:
 		return p.re.MatchString(path)
-	case p.below != "":
-		return strings.HasPrefix(path, p.below)
+	case p.folderPrefix != "":
+		return strings.HasPrefix(path, p.folderPrefix)
 	}
-	folder, found := strings.CutSuffix(path, p.name)
-	return found && (folder == "" || p.within && strings.HasSuffix(folder, "/"))
+	folder, found := strings.CutSuffix(path, p.pathOrName)
+	return found && (folder == "" || p.inAnyFolder && strings.HasSuffix(folder, "/"))
 }
 
 // Match reports whether path matches pattern. A pattern that cannot be compiled, or that is negated ("!…" only takes
@@ -109,15 +109,15 @@ func CompileAll(patterns []string) (Patterns, error) {
 // with "!" excludes.
 func (ps Patterns) Match(path string) bool {
 	for i := len(ps) - 1; i >= 0; i-- {
-		if ps[i].match(path) {
+		if ps[i].matchesPath(path) {
 			return !ps[i].negated
 		}
 	}
 	return false
 }
 
-// translate writes a pattern as a regular expression. Each piece is a group of its own, so that ? and + take all of it.
-func translate(pattern string) (string, error) {
+// patternToRegexp writes a pattern as a regular expression. Each piece is a group of its own, so that ? and + take all of it.
+func patternToRegexp(pattern string) (string, error) {
 	var out strings.Builder
 	out.WriteString(`(?s)\A`)
 	piece := "" // what a ? or + would refer to; "": nothing
@@ -128,7 +128,7 @@ func translate(pattern string) (string, error) {
 		switch rest[0] {
 		case '*':
 			out.WriteString(piece)
-			piece, size = star(rest, len(rest) == len(pattern) || pattern[len(pattern)-len(rest)-1] == '/')
+			piece, size = parseStars(rest, len(rest) == len(pattern) || pattern[len(pattern)-len(rest)-1] == '/')
 		case '?', '+':
 			if piece == "" {
 				return "", fmt.Errorf("nothing stands before %q that it could refer to", rest[0])
@@ -136,7 +136,7 @@ func translate(pattern string) (string, error) {
 			piece = "(?:" + piece + rest[:1] + ")"
 		case '[':
 			out.WriteString(piece)
-			piece, size, err = set(rest)
+			piece, size, err = parseCharacterSet(rest)
 		case '\\':
 			if len(rest) == 1 {
 				return "", errors.New(`it ends with a lone \`)
@@ -159,8 +159,8 @@ func translate(pattern string) (string, error) {
 	return out.String(), nil
 }
 
-// star reads "*", "**" and, at the beginning of a path component, "**/", which also stands for no folder at all.
-func star(rest string, opens bool) (piece string, size int) {
+// parseStars reads "*", "**" and, at the beginning of a path component, "**/", which also stands for no folder at all.
+func parseStars(rest string, opens bool) (piece string, size int) {
 	for size < len(rest) && rest[size] == '*' {
 		size++
 	}
@@ -174,8 +174,8 @@ func star(rest string, opens bool) (piece string, size int) {
 	}
 }
 
-// set reads "[…]": characters and the ranges a-z, A-Z and 0-9.
-func set(rest string) (piece string, size int, err error) {
+// parseCharacterSet reads "[…]": characters and the ranges a-z, A-Z and 0-9.
+func parseCharacterSet(rest string) (piece string, size int, err error) {
 	end := strings.IndexByte(rest, ']')
 	switch {
 	case end < 0:
@@ -187,14 +187,14 @@ func set(rest string) (piece string, size int, err error) {
 	chars := rest[1:end]
 	for i := 0; i < len(chars); i++ {
 		if i+2 < len(chars) && chars[i+1] == '-' {
-			if !within(chars[i], chars[i+2]) {
+			if !isRange(chars[i], chars[i+2]) {
 				return "", 0, fmt.Errorf("%q is no range within a-z, A-Z or 0-9", chars[i:i+3])
 			}
 			b.WriteString(chars[i : i+3])
 			i += 2
 			continue
 		}
-		if !alphanumeric(chars[i]) && !strings.ContainsRune("-_.", rune(chars[i])) {
+		if !isAlphanumeric(chars[i]) && !strings.ContainsRune("-_.", rune(chars[i])) {
 			return "", 0, fmt.Errorf("[%s] may only hold letters, digits and ranges of them", chars)
 		}
 		b.WriteString(regexp.QuoteMeta(chars[i : i+1]))
@@ -208,7 +208,7 @@ func set(rest string) (piece string, size int, err error) {
 	return "[" + b.String() + "]", end + 1, nil
 }
 
-func within(from, to byte) bool {
+func isRange(from, to byte) bool {
 	for _, class := range []string{"az", "AZ", "09"} {
 		if class[0] <= from && from <= to && to <= class[1] {
 			return true
@@ -217,6 +217,6 @@ func within(from, to byte) bool {
 	return false
 }
 
-func alphanumeric(c byte) bool {
+func isAlphanumeric(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
 }

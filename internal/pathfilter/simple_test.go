@@ -13,19 +13,19 @@ func TestSimplePatternsMatchAsAllDo(t *testing.T) {
 	simples := 0
 	rapid.Check(t, func(t *rapid.T) {
 		pattern := rapid.SampledFrom([]string{"", "**/"}).Draw(t, "before") + word.Draw(t, "name") + rapid.SampledFrom([]string{"", "/**"}).Draw(t, "after")
-		p, ok := simple(pattern)
+		p, ok := parseLiteral(pattern)
 		if pattern == "" || !ok {
 			return
 		}
 		simples++
-		expr, err := translate(pattern)
+		expr, err := patternToRegexp(pattern)
 		if err != nil {
 			t.Fatalf("%q: %v", pattern, err)
 		}
 		re := regexp.MustCompile(expr)
-		for _, path := range []string{word.Draw(t, "path"), word.Draw(t, "folder") + p.name, p.below + word.Draw(t, "file"), "a/" + p.below, p.name + "/", p.name, p.below, p.below + "\xff\n"} {
-			if p.match(path) != re.MatchString(path) {
-				t.Fatalf("%q matches %q: %t, want %t", pattern, path, p.match(path), re.MatchString(path))
+		for _, path := range []string{word.Draw(t, "path"), word.Draw(t, "folder") + p.pathOrName, p.folderPrefix + word.Draw(t, "file"), "a/" + p.folderPrefix, p.pathOrName + "/", p.pathOrName, p.folderPrefix, p.folderPrefix + "\xff\n"} {
+			if p.matchesPath(path) != re.MatchString(path) {
+				t.Fatalf("%q matches %q: %t, want %t", pattern, path, p.matchesPath(path), re.MatchString(path))
 			}
 		}
 	})

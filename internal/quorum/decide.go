@@ -13,61 +13,61 @@ func Decide(p Policy, ballots []Ballot, f Facts, now time.Time) Decision {
 	d := Decision{PR: f.PR, Head: f.Head, Base: f.Base, Need: p.Need, Start: f.Start, Reason: ReasonTally}
 	switch {
 	case f.File.State == FileMissing:
-		return d.end(ReasonNoPolicy)
+		return d.asEnded(ReasonNoPolicy)
 	case f.Closed:
-		return d.end(ReasonClosed)
+		return d.asEnded(ReasonClosed)
 	case f.File.State != FileValid || p.Need < 1: // an empty quorum is no quorum
 		d.Verdict, d.Reason = Unverified, ReasonBroken
 		return d
 	case p.Mode == Off:
-		return d.end(ReasonOff)
+		return d.asEnded(ReasonOff)
 	case len(f.Siblings) > 0: // until siblings are judged together, none of them passes
 		d.Verdict, d.Reason, d.Base, d.Start = Unverified, ReasonSiblings, "", time.Time{} // the same for each of them
 		d.Siblings = slices.Sorted(slices.Values(append(slices.Clone(f.Siblings), f.PR.Number)))
 		return d
 	case f.Draft && p.DraftsWait:
 		d.Verdict, d.Reason, d.Ballots = Waiting, ReasonDraft, slices.Clone(ballots)
-		d.count()
+		d.countVotes()
 		return d
 	}
 	if d.passStands(ballots, f) {
 		return d
 	}
-	d.tally(ballots, now)
-	required := d.required()
+	d.tallyBallots(ballots, now)
+	required := d.worstRequiredVote()
 	switch enough := d.Approvals >= p.Need && required == Approve; {
 	case d.Objections > 0 && (d.Pending == 0 || p.EarlyStart && (d.Approvals+d.Objections >= p.Need || d.Approvals+d.Pending < p.Need)):
 		d.Verdict = Blocked // rule 2
 	case d.Objections > 0:
 		d.Verdict = Waiting // rule 6: for a second answer
 	case d.Pending == 0 && enough:
-		d.pass(ballots, f, earliest(d.settled(), d.graceEnds(p, f)), nil) // rule 3, or rule 5 if nobody looked then
+		d.makePassed(ballots, f, earlierOf(d.lastSettledAt(), d.graceEnds(p, f)), nil) // rule 3, or rule 5 if nobody looked then
 	case d.Pending == 0:
-		d.unverify(required)
+		d.makeUnverified(required)
 		if len(f.StandIns) > 0 && len(f.Against) == 0 {
 			by := f.StandIns[:1]
-			d.pass(ballots, f, latest(d.settled(), by[0].At), by)
+			d.makePassed(ballots, f, laterOf(d.lastSettledAt(), by[0].At), by)
 		}
 	case d.Approvals+d.Pending < p.Need || required == Unavailable:
-		d.unverify(required) // rule 4
+		d.makeUnverified(required) // rule 4
 	case enough:
 		end := d.graceEnds(p, f) // rule 5
 		if now.Before(end) {
 			d.Verdict, d.GraceEnd = Waiting, end
 		} else {
-			d.pass(ballots, f, end, nil)
+			d.makePassed(ballots, f, end, nil)
 		}
 	default:
 		d.Verdict = Waiting // rule 6
 	}
 	if d.Verdict != Passed {
-		d.schedule(f, now)
+		d.scheduleEffects(f, now)
 	}
 	return d
 }
 
-// end is the decision where nothing is decided.
-func (d Decision) end(why Reason) Decision {
+// asEnded is the decision where nothing is decided.
+func (d Decision) asEnded(why Reason) Decision {
 	d.Verdict, d.Reason = Ended, why
 	return d
 }
@@ -82,13 +82,13 @@ func (d *Decision) passStands(ballots []Ballot, f Facts) bool {
 	if len(was.By) > 0 && len(f.Against) > 0 { // against the reviewers' own quorum a person has no say in the rules below either
 		return false
 	}
-	d.tally(ballots, was.At)
-	earned := d.Approvals >= d.Need && d.required() == Approve || len(was.By) > 0
-	if !earned || d.Objections > 0 || !slices.Equal(d.voters(), was.Voters) {
+	d.tallyBallots(ballots, was.At)
+	earned := d.Approvals >= d.Need && d.worstRequiredVote() == Approve || len(was.By) > 0
+	if !earned || d.Objections > 0 || !slices.Equal(d.voterNames(), was.Voters) {
 		return false
 	}
 	for _, basis := range was.Basis {
-		if !slices.ContainsFunc(d.Ballots, func(b Ballot) bool { return b.Vote == Approve && b.basis() == basis }) {
+		if !slices.ContainsFunc(d.Ballots, func(b Ballot) bool { return b.Vote == Approve && b.passBasis() == basis }) {
 			return false
 		}
 	}
@@ -97,26 +97,26 @@ func (d *Decision) passStands(ballots []Ballot, f Facts) bool {
 			return false
 		}
 	}
-	d.freeze(was)
+	d.showPass(was)
 	return true
 }
 
-// pass makes the decision Passed as of at, the moment from which it would have passed: so it does not depend on when
+// makePassed makes the decision Passed as of at, the moment from which it would have passed: so it does not depend on when
 // somebody looked.
-func (d *Decision) pass(ballots []Ballot, f Facts, at time.Time, by []StandIn) {
-	d.tally(ballots, at)
-	pass := &Pass{At: at, Policy: f.File.SHA, Base: f.Base, Need: d.Need, Voters: d.voters(), By: by}
+func (d *Decision) makePassed(ballots []Ballot, f Facts, at time.Time, by []StandIn) {
+	d.tallyBallots(ballots, at)
+	pass := &Pass{At: at, Policy: f.File.SHA, Base: f.Base, Need: d.Need, Voters: d.voterNames(), By: by}
 	pass.Basis = slices.Grow(pass.Basis, d.Approvals)
 	for _, b := range d.Ballots {
-		if b.counts() && b.Vote == Approve {
-			pass.Basis = append(pass.Basis, b.basis())
+		if b.isCounted() && b.Vote == Approve {
+			pass.Basis = append(pass.Basis, b.passBasis())
 		}
 	}
-	d.freeze(pass)
+	d.showPass(pass)
 }
 
-// freeze shows a pass: what was pending when it came was not received.
-func (d *Decision) freeze(pass *Pass) {
+// showPass shows a pass: what was pending when it came was not received.
+func (d *Decision) showPass(pass *Pass) {
 	d.Verdict, d.Reason, d.Pass, d.StandIns = Passed, ReasonTally, pass, pass.By
 	if len(pass.By) > 0 {
 		d.Reason = ReasonStandIn
@@ -128,35 +128,35 @@ func (d *Decision) freeze(pass *Pass) {
 	}
 }
 
-// voters are the reviewers whose votes are counted.
-func (d *Decision) voters() []string {
+// voterNames are the reviewers whose votes are counted.
+func (d *Decision) voterNames() []string {
 	names := make([]string, 0, len(d.Ballots))
 	for _, b := range d.Ballots {
-		if b.counts() {
+		if b.isCounted() {
 			names = append(names, b.Reviewer)
 		}
 	}
 	return names
 }
 
-// basis names b as an approval that a pass rests on.
-func (b Ballot) basis() Basis { return Basis{Reviewer: b.Reviewer, Run: b.Run, Attempt: b.Attempt} }
+// passBasis names b as an approval that a pass rests on.
+func (b Ballot) passBasis() Basis { return Basis{Reviewer: b.Reviewer, Run: b.Run, Attempt: b.Attempt} }
 
-// tally sets the ballots as of now and counts them.
-func (d *Decision) tally(ballots []Ballot, now time.Time) {
+// tallyBallots sets the ballots as of now and counts them.
+func (d *Decision) tallyBallots(ballots []Ballot, now time.Time) {
 	if len(d.Ballots) != len(ballots) { // else it is tallied once more, as of another moment
 		d.Ballots = make([]Ballot, len(ballots))
 	}
 	for i, b := range ballots {
 		d.Ballots[i] = b.asOf(now)
 	}
-	d.count()
+	d.countVotes()
 }
 
-func (d *Decision) count() {
+func (d *Decision) countVotes() {
 	d.Approvals, d.Objections, d.Unavailable, d.Pending = 0, 0, 0, 0
 	for _, b := range d.Ballots {
-		if !b.counts() {
+		if !b.isCounted() {
 			continue
 		}
 		switch b.Vote {
@@ -172,8 +172,8 @@ func (d *Decision) count() {
 	}
 }
 
-// counts reports whether the vote is one of the tally's.
-func (b Ballot) counts() bool { return !b.Shadow && !b.Retired }
+// isCounted reports whether the vote is one of the tally's.
+func (b Ballot) isCounted() bool { return !b.Shadow && !b.Retired }
 
 // asOf applies the clock to a pending ballot.
 func (b Ballot) asOf(now time.Time) Ballot {
@@ -188,11 +188,11 @@ func (b Ballot) asOf(now time.Time) Ballot {
 	return b
 }
 
-// required is the worst vote of the required reviewers; Approve if there is none.
-func (d *Decision) required() Vote {
+// worstRequiredVote is the worst vote of the required reviewers; Approve if there is none.
+func (d *Decision) worstRequiredVote() Vote {
 	worst := Approve
 	for _, b := range d.Ballots {
-		if !b.Required || !b.counts() {
+		if !b.Required || !b.isCounted() {
 			continue
 		}
 		switch b.Vote {
@@ -206,25 +206,25 @@ func (d *Decision) required() Vote {
 	return worst
 }
 
-func (d *Decision) unverify(required Vote) {
+func (d *Decision) makeUnverified(required Vote) {
 	d.Verdict = Unverified
 	if d.Approvals >= d.Need && required != Approve {
 		d.Reason = ReasonRequired
 	}
 }
 
-// settled is when the last ballot came to be what it is.
-func (d *Decision) settled() (at time.Time) {
+// lastSettledAt is when the last ballot came to be what it is.
+func (d *Decision) lastSettledAt() (at time.Time) {
 	for _, b := range d.Ballots {
 		switch {
-		case !b.counts():
+		case !b.isCounted():
 		case b.Vote == Approve:
-			at = latest(at, b.At)
+			at = laterOf(at, b.At)
 		default:
-			at = latest(at, b.Since)
+			at = laterOf(at, b.Since)
 		}
 	}
-	return latest(at, d.Start)
+	return laterOf(at, d.Start)
 }
 
 // graceEnds is when a quorum that stands stops waiting for the rest: the need-th approval and the last required one have
@@ -233,33 +233,33 @@ func (d *Decision) graceEnds(p Policy, f Facts) time.Time {
 	at := f.Start
 	cast := make([]time.Time, 0, len(d.Ballots))
 	for _, b := range d.Ballots {
-		if b.counts() && b.Vote == Approve {
+		if b.isCounted() && b.Vote == Approve {
 			cast = append(cast, b.At)
 			if b.Required {
-				at = latest(at, b.At)
+				at = laterOf(at, b.At)
 			}
 		}
 	}
 	slices.SortFunc(cast, time.Time.Compare)
-	return latest(at, cast[p.Need-1]).Add(p.Grace)
+	return laterOf(at, cast[p.Need-1]).Add(p.Grace)
 }
 
-// schedule finds the wake and the effects that are due.
-func (d *Decision) schedule(f Facts, now time.Time) {
-	d.wake(d.GraceEnd)
+// scheduleEffects finds the wake and the effects that are due.
+func (d *Decision) scheduleEffects(f Facts, now time.Time) {
+	d.wakeBy(d.GraceEnd)
 	acts := d.Verdict == Waiting || d.Verdict == Unverified && d.mayChange()
 	d.Effects.Head, d.Effects.Base = f.Head, f.Base
 	for _, b := range d.Ballots {
 		if b.Vote != Pending {
 			continue
 		}
-		d.wake(b.Deadline)
-		if !acts || !b.counts() {
+		d.wakeBy(b.Deadline)
+		if !acts || !b.isCounted() {
 			continue
 		}
 		for _, a := range b.Next {
 			if now.Before(a.Due) {
-				d.wake(a.Due)
+				d.wakeBy(a.Due)
 				continue
 			}
 			sameRun := func(o Action) bool { return o.Run == a.Run && o.Attempt == a.Attempt }
@@ -284,7 +284,7 @@ func (d *Decision) mayChange() bool {
 	may := d.Approvals + d.Pending
 	for _, b := range d.Ballots {
 		switch {
-		case !b.counts() || b.Vote != Unavailable:
+		case !b.isCounted() || b.Vote != Unavailable:
 		case b.Open:
 			may++
 		case b.Required:
@@ -294,21 +294,21 @@ func (d *Decision) mayChange() bool {
 	return may >= d.Need
 }
 
-// wake moves d.Wake forward to t if t comes first.
-func (d *Decision) wake(t time.Time) {
+// wakeBy moves d.Wake forward to t if t comes first.
+func (d *Decision) wakeBy(t time.Time) {
 	if !t.IsZero() && (d.Wake.IsZero() || t.Before(d.Wake)) {
 		d.Wake = t
 	}
 }
 
-func latest(a, b time.Time) time.Time {
+func laterOf(a, b time.Time) time.Time {
 	if a.Before(b) {
 		return b
 	}
 	return a
 }
 
-func earliest(a, b time.Time) time.Time {
+func earlierOf(a, b time.Time) time.Time {
 	if b.Before(a) {
 		return b
 	}

@@ -15,14 +15,14 @@ var (
 	textNames     = []string{"", "comment", "review", "thread", "check", "status", "run"}
 )
 
-func name(names []string, i uint8) string {
+func nameOf(names []string, i uint8) string {
 	if int(i) < len(names) {
 		return names[i]
 	}
 	return fmt.Sprintf("%%!%d", i)
 }
 
-func parse(names []string, text []byte) (uint8, error) {
+func parseName(names []string, text []byte) (uint8, error) {
 	for i, n := range names {
 		if n == string(text) {
 			return uint8(i), nil
@@ -31,12 +31,12 @@ func parse(names []string, text []byte) (uint8, error) {
 	return 0, fmt.Errorf("unknown word %q", text)
 }
 
-func (v Vote) String() string       { return name(voteNames, uint8(v)) }
-func (v Verdict) String() string    { return name(verdictNames, uint8(v)) }
-func (o Outcome) String() string    { return name(outcomeNames, uint8(o)) }
-func (s Severity) String() string   { return name(severityNames, uint8(s)) }
-func (k ActionKind) String() string { return name(actionNames, uint8(k)) }
-func (k TextKind) String() string   { return name(textNames, uint8(k)) }
+func (v Vote) String() string       { return nameOf(voteNames, uint8(v)) }
+func (v Verdict) String() string    { return nameOf(verdictNames, uint8(v)) }
+func (o Outcome) String() string    { return nameOf(outcomeNames, uint8(o)) }
+func (s Severity) String() string   { return nameOf(severityNames, uint8(s)) }
+func (k ActionKind) String() string { return nameOf(actionNames, uint8(k)) }
+func (k TextKind) String() string   { return nameOf(textNames, uint8(k)) }
 
 func (v Vote) MarshalText() ([]byte, error)       { return []byte(v.String()), nil }
 func (v Verdict) MarshalText() ([]byte, error)    { return []byte(v.String()), nil }
@@ -46,31 +46,31 @@ func (k ActionKind) MarshalText() ([]byte, error) { return []byte(k.String()), n
 func (k TextKind) MarshalText() ([]byte, error)   { return []byte(k.String()), nil }
 
 func (v *Vote) UnmarshalText(b []byte) (err error) {
-	*(*uint8)(v), err = parse(voteNames, b)
+	*(*uint8)(v), err = parseName(voteNames, b)
 	return err
 }
 
 func (v *Verdict) UnmarshalText(b []byte) (err error) {
-	*(*uint8)(v), err = parse(verdictNames, b)
+	*(*uint8)(v), err = parseName(verdictNames, b)
 	return err
 }
 
 func (o *Outcome) UnmarshalText(b []byte) (err error) {
-	*(*uint8)(o), err = parse(outcomeNames, b)
+	*(*uint8)(o), err = parseName(outcomeNames, b)
 	return err
 }
 
 func (s *Severity) UnmarshalText(b []byte) (err error) {
-	*(*uint8)(s), err = parse(severityNames, b)
+	*(*uint8)(s), err = parseName(severityNames, b)
 	return err
 }
 
 func (k *ActionKind) UnmarshalText(b []byte) (err error) {
-	*(*uint8)(k), err = parse(actionNames, b)
+	*(*uint8)(k), err = parseName(actionNames, b)
 	return err
 }
 
 func (k *TextKind) UnmarshalText(b []byte) (err error) {
-	*(*uint8)(k), err = parse(textNames, b)
+	*(*uint8)(k), err = parseName(textNames, b)
 	return err
 }

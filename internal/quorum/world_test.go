@@ -175,7 +175,7 @@ func verdict(b Ballot, v Vote, at time.Time) Ballot {
 
 // then is the verdict that b has left already, although its attempt does not end.
 func then(b Ballot, v Vote) *Ballot {
-	left := verdict(b, v, latest(b.Since, b.Deadline))
+	left := verdict(b, v, laterOf(b.Since, b.Deadline))
 	return &left
 }
 
@@ -231,7 +231,7 @@ func TestWorldsAreVaried(t *testing.T) {
 		case d.Verdict == Waiting && d.Objections > 0:
 			seen["an objection waits"]++
 		}
-		if d.Verdict == Passed && w.Facts.Pass == nil && slices.ContainsFunc(d.Ballots, func(b Ballot) bool { return b.Reason == ReasonNotReceived && b.counts() }) {
+		if d.Verdict == Passed && w.Facts.Pass == nil && slices.ContainsFunc(d.Ballots, func(b Ballot) bool { return b.Reason == ReasonNotReceived && b.isCounted() }) {
 			seen["passed, not received"]++
 		}
 	}
