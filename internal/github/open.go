@@ -234,7 +234,7 @@ func (f *Forge) open(ctx context.Context, in inquiry) (all []graphOpen, err erro
 
 // standing is our check as a page shows it.
 type standing struct {
-	report.Shown
+	report.ParsedCheck
 	any       bool // there is one
 	open      bool // one of them is not completed
 	readable  bool
@@ -255,9 +255,9 @@ func (in inquiry) standing(p graphOpen, tip graphTip) (s standing) {
 		}
 		s.any, s.suites[c.Suite.ID] = true, true
 		s.open = s.open || c.Status != "COMPLETED"
-		shown, ok := report.ParseShown(c.Text)
+		shown, ok := report.ParseCheck(c.Text)
 		if ok && shown.Record.Head == p.Head && (!s.readable || shown.Record.Seen.At.After(s.Record.Seen.At)) {
-			s.Shown, s.readable, s.cancelled = shown, !shown.Record.Seen.At.IsZero(), c.Conclusion == "CANCELLED"
+			s.ParsedCheck, s.readable, s.cancelled = shown, !shown.Record.Seen.At.IsZero(), c.Conclusion == "CANCELLED"
 		}
 	}
 	return s

@@ -21,7 +21,7 @@ const (
 
 // AnnotationKey names a finding by what it says and where. Two reviewers that say the same share one annotation.
 func AnnotationKey(f quorum.Finding) string {
-	sum := sha256.Sum256([]byte(f.Path + "\x00" + strconv.Itoa(f.Line) + "\x00" + sameText(f.Body)))
+	sum := sha256.Sum256([]byte(f.Path + "\x00" + strconv.Itoa(f.Line) + "\x00" + normalizeText(f.Body)))
 	return hex.EncodeToString(sum[:4])
 }
 
@@ -32,23 +32,23 @@ func Annotations(d quorum.Decision, rec quorum.Record) (fresh []Annotation, keys
 	default:
 		return nil, nil
 	}
-	all := places(d)
+	all := placedFindings(d)
 	for _, p := range all[:min(len(all), maxAnnotated)] {
 		if !slices.Contains(rec.Annotated, p.key) {
-			fresh, keys = append(fresh, p.annotation()), append(keys, p.key)
+			fresh, keys = append(fresh, p.toAnnotation()), append(keys, p.key)
 		}
 	}
 	return fresh, keys
 }
 
-// annotate adds what is annotated now to the record's keys and returns the annotations whose keys it really holds.
+// recordAnnotations adds what is annotated now to the record's keys and returns the annotations whose keys it really holds.
 //
 // Where there is no room for all keys, those go first that belong to no finding of d, and then the newest ones, whose
 // annotations are not written then: a key that was dropped after its annotation was written would have it written again.
-func annotate(d quorum.Decision, rec quorum.Record) (quorum.Record, []Annotation) {
+func recordAnnotations(d quorum.Decision, rec quorum.Record) (quorum.Record, []Annotation) {
 	fresh, keys := Annotations(d, rec)
 	current := map[string]bool{}
-	for _, p := range places(d) {
+	for _, p := range placedFindings(d) {
 		current[p.key] = true
 	}
 	var gone, kept []string
@@ -63,10 +63,10 @@ func annotate(d quorum.Decision, rec quorum.Record) (quorum.Record, []Annotation
 	kept = kept[:min(len(kept), maxAnnotated)]
 	gone = gone[max(0, len(gone)+len(kept)-maxAnnotated):]
 	rec.Annotated = slices.Concat(gone, kept)
-	small := fit(rec)
+	small := fitRecord(rec)
 	if len(gone) > 0 && len(small.Annotated) < len(rec.Annotated) {
 		rec.Annotated = kept
-		small = fit(rec)
+		small = fitRecord(rec)
 	}
 	var held []Annotation
 	for i, k := range keys {
@@ -77,21 +77,21 @@ func annotate(d quorum.Decision, rec quorum.Record) (quorum.Record, []Annotation
 	return small, held
 }
 
-// place is a finding with a place in the diff, and everybody who says so.
-type place struct {
-	key     string
-	f       quorum.Finding
-	by      []string
-	objects bool
+// placedFinding is a finding with a place in the diff, and everybody who says so.
+type placedFinding struct {
+	key       string
+	finding   quorum.Finding
+	reviewers []string
+	objects   bool
 }
 
-// places are the findings that may be annotated, in the order of the ballots. One that is a comment on the diff already
+// placedFindings are the findings that may be annotated, in the order of the ballots. One that is a comment on the diff already
 // is there to be seen.
-func places(d quorum.Decision) (all []place) {
+func placedFindings(d quorum.Decision) (all []placedFinding) {
 	at := map[string]int{}
 	for _, b := range d.Ballots {
 		for _, f := range b.Findings {
-			objects := b.Vote == quorum.Object && voter(b) && !f.Below
+			objects := b.Vote == quorum.Object && isVoter(b) && !f.Below
 			shown := objects || f.Below || b.Vote == quorum.Object
 			if !shown || f.Thread != 0 || f.Path == "" || len(f.Path) > maxPath || oneLine(f.Path) != f.Path || f.Line < 1 || f.Line > maxLine {
 				continue
@@ -101,26 +101,26 @@ func places(d quorum.Decision) (all []place) {
 			if !seen {
 				i = len(all)
 				at[key] = i
-				all = append(all, place{key: key, f: f})
+				all = append(all, placedFinding{key: key, finding: f})
 			}
 			all[i].objects = all[i].objects || objects
-			if by := plain(b.Reviewer, 60); !slices.Contains(all[i].by, by) {
-				all[i].by = append(all[i].by, by)
+			if by := plainLine(b.Reviewer, 60); !slices.Contains(all[i].reviewers, by) {
+				all[i].reviewers = append(all[i].reviewers, by)
 			}
 		}
 	}
 	return all
 }
 
-func (p place) annotation() Annotation {
-	a := Annotation{Path: p.f.Path, Line: p.f.Line, Level: "notice", Title: list(p.by), Message: cut(visible(cut(p.f.Body, maxMessage)), maxMessage)}
+func (p placedFinding) toAnnotation() Annotation {
+	a := Annotation{Path: p.finding.Path, Line: p.finding.Line, Level: "notice", Title: joinNames(p.reviewers), Message: cutBytes(makeVisible(cutBytes(p.finding.Body, maxMessage)), maxMessage)}
 	if p.objects {
 		a.Level = "failure"
 	}
-	if p.f.Severity != 0 {
-		a.Title += " (" + p.f.Severity.String() + ")"
+	if p.finding.Severity != 0 {
+		a.Title += " (" + p.finding.Severity.String() + ")"
 	}
-	a.Title = clip(a.Title, 255)
+	a.Title = clipRunes(a.Title, 255)
 	if oneLine(a.Message) == "" {
 		a.Message = "(no text)"
 	}

@@ -259,7 +259,7 @@ func TestName(t *testing.T) {
 		"gemini": true, "my_reviewer-2": true, "Security review": true, "release/1.2": false, "dependabot[bot]": false, "_x_": false, "a  b": false, "www.evil": false,
 		"deadbeef": false, "x deadbeef": false, "GH-12": false, "@bob": false, "#12": false, "": false, "é": false, "-": false, "a-": false, "1.": false,
 	} {
-		if harmless(in) != inert {
+		if isHarmlessName(in) != inert {
 			t.Errorf("harmless(%q) = %t", in, !inert)
 		}
 	}
@@ -271,7 +271,7 @@ func TestLink(t *testing.T) {
 		"https://evil.example/": false, "https://github.com/acme/shopping/x": false, "javascript:alert(1)//acme/shop/": false, "https://bob@github.com/acme/shop/x": false,
 		"https://github.com/acme/shop/a)b": false, "https://github.com/acme/shop/a b": false, "https://github.com/acme/shop/../x/y": false, "//github.com/acme/shop/x": false, "": false,
 	} {
-		if got := link(pr, "run", url) != ""; got != want {
+		if got := repositoryLink(pr, "run", url) != ""; got != want {
 			t.Errorf("link to %q: %t", url, got)
 		}
 	}
@@ -285,7 +285,7 @@ func FuzzQuote(f *testing.F) {
 		if len(s) > 4096 {
 			return
 		}
-		q, fenced, n := Quote(s), Fence(s), name(s)
+		q, fenced, n := Quote(s), Fence(s), quoteName(s)
 		if strings.ContainsAny(q, "\r\n") {
 			t.Fatalf("%q is more than one line", q)
 		}

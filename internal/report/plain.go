@@ -13,7 +13,7 @@ import (
 // and what a person can do. No control character of a stranger's reaches the terminal, and no command the runner.
 func Plain(p quorum.Policy, d quorum.Decision, now time.Time) string {
 	var b strings.Builder
-	b.WriteString(title(p, d, maxTitle) + "\n")
+	b.WriteString(renderTitle(p, d, maxTitle) + "\n")
 	if len(d.Ballots) > 0 {
 		b.WriteString("\n")
 		w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
@@ -23,10 +23,10 @@ func Plain(p quorum.Policy, d quorum.Decision, now time.Time) string {
 			if x.Attempt > 0 {
 				attempt = fmt.Sprint(x.Attempt)
 			}
-			if at := stood(x); !at.IsZero() {
-				since = clock(at, d.Start)
+			if at := ballotSince(x); !at.IsZero() {
+				since = formatTime(at, d.Start)
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", terminalName(x), x.Vote, attempt, since, why(x, func(s string) string { return plain(s, 160) }))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", terminalName(x), x.Vote, attempt, since, explainBallot(x, func(s string) string { return plainLine(s, 160) }))
 		}
 		w.Flush() // a strings.Builder takes everything
 	}
@@ -35,9 +35,9 @@ func Plain(p quorum.Policy, d quorum.Decision, now time.Time) string {
 	case d.Wake.IsZero():
 		b.WriteString("\nOnly a change on GitHub can change this.\n")
 	case d.Wake.After(now):
-		fmt.Fprintf(&b, "\nNext look by the clock: %s (in %s).\n", clock(d.Wake, d.Start), d.Wake.Sub(now).Round(time.Second))
+		fmt.Fprintf(&b, "\nNext look by the clock: %s (in %s).\n", formatTime(d.Wake, d.Start), d.Wake.Sub(now).Round(time.Second))
 	default:
-		fmt.Fprintf(&b, "\nNext look by the clock: now (%s).\n", clock(d.Wake, d.Start))
+		fmt.Fprintf(&b, "\nNext look by the clock: now (%s).\n", formatTime(d.Wake, d.Start))
 	}
 	told := map[string]bool{"": true}
 	tell := func(prefix, advice string) {
@@ -49,8 +49,8 @@ func Plain(p quorum.Policy, d quorum.Decision, now time.Time) string {
 	if d.Verdict != quorum.Ended {
 		tell("hint: ", Advice(d.Reason))
 		for _, x := range d.Ballots {
-			if troubled(x) {
-				tell("hint: "+plain(x.Reviewer, 60)+": ", Advice(x.Reason))
+			if mayNeedPerson(x) {
+				tell("hint: "+plainLine(x.Reviewer, 60)+": ", Advice(x.Reason))
 			}
 		}
 	}
@@ -58,7 +58,7 @@ func Plain(p quorum.Policy, d quorum.Decision, now time.Time) string {
 }
 
 func terminalName(b quorum.Ballot) string {
-	n := plain(b.Reviewer, 60)
+	n := plainLine(b.Reviewer, 60)
 	switch {
 	case b.Shadow:
 		return n + " (shadow)"

@@ -24,11 +24,11 @@ func Quote(s string) string {
 	if s == "" {
 		return "(empty)"
 	}
-	s = shortTicks(s)
+	s = shortenTicks(s)
 	// A backslash before a pipe would make two readings of `\\|` possible; a space between them leaves one.
 	s = strings.ReplaceAll(s, `\|`, `\ |`)
 	s = strings.ReplaceAll(s, "|", `\|`)
-	ticks := strings.Repeat("`", run(s, '`')+1)
+	ticks := strings.Repeat("`", longestRun(s, '`')+1)
 	if s[0] == '`' || s[len(s)-1] == '`' {
 		s = " " + s + " " // one space on each side is not shown
 	}
@@ -38,25 +38,25 @@ func Quote(s string) string {
 // Fence shows hostile text of several lines in a fenced block that nothing in it closes. It begins and ends without a
 // line break and must stand between blank lines.
 func Fence(s string) string {
-	s = shortTicks(strings.Trim(visible(s), "\n"))
-	ticks := strings.Repeat("`", max(3, run(s, '`')+1))
+	s = shortenTicks(strings.Trim(makeVisible(s), "\n"))
+	ticks := strings.Repeat("`", max(3, longestRun(s, '`')+1))
 	return ticks + "\n" + s + "\n" + ticks
 }
 
-// plain makes hostile text fit for a title, an annotation's title or a line of a terminal: one line of at most n runes
+// plainLine makes hostile text fit for a title, an annotation's title or a line of a terminal: one line of at most n runes
 // without controls. A runner obeys `##[command]` anywhere in a line of a log and `::command` at its beginning.
-func plain(s string, n int) string {
+func plainLine(s string, n int) string {
 	s = strings.ReplaceAll(oneLine(s), "##[", "## [")
 	if strings.HasPrefix(s, "::") {
 		s = ": " + s[1:]
 	}
-	return clip(s, n)
+	return clipRunes(s, n)
 }
 
-// visible is s as valid UTF-8 with the line break as its only control character but the tab. Controls are replaced by
+// makeVisible is s as valid UTF-8 with the line break as its only control character but the tab. Controls are replaced by
 // their pictures and characters that turn or hide text by their numbers; what merely has no width is dropped.
-func visible(s string) string {
-	if ascii(s) {
+func makeVisible(s string) string {
+	if isPrintableASCII(s) {
 		return s
 	}
 	s = strings.ToValidUTF8(s, "\uFFFD")
@@ -83,8 +83,8 @@ func visible(s string) string {
 	return b.String()
 }
 
-// ascii reports whether s is printable ASCII with line breaks and tabs: nothing in it needs a change.
-func ascii(s string) bool {
+// isPrintableASCII reports whether s is printable ASCII with line breaks and tabs: nothing in it needs a change.
+func isPrintableASCII(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; (c < 0x20 && c != '\n' && c != '\t') || c > 0x7E {
 			return false
@@ -94,10 +94,12 @@ func ascii(s string) bool {
 }
 
 // oneLine is visible on one line, with single spaces. What lies beyond any line is not even looked at.
-func oneLine(s string) string { return strings.Join(strings.Fields(visible(cut(s, maxOneLine))), " ") }
+func oneLine(s string) string {
+	return strings.Join(strings.Fields(makeVisible(cutBytes(s, maxOneLine))), " ")
+}
 
-// run is the length of the longest run of c in s.
-func run(s string, c byte) (longest int) {
+// longestRun is the length of the longest run of c in s.
+func longestRun(s string, c byte) (longest int) {
 	n := 0
 	for i := range len(s) {
 		if s[i] != c {
@@ -110,9 +112,9 @@ func run(s string, c byte) (longest int) {
 	return longest
 }
 
-// shortTicks cuts the runs of backticks that are too long to be quoted.
-func shortTicks(s string) string {
-	if run(s, '`') <= longestTicks {
+// shortenTicks cuts the runs of backticks that are too long to be quoted.
+func shortenTicks(s string) string {
+	if longestRun(s, '`') <= longestTicks {
 		return s
 	}
 	var b strings.Builder
@@ -131,8 +133,8 @@ func shortTicks(s string) string {
 	return b.String()
 }
 
-// clip cuts s after n runes and says so with an ellipsis, which is one of them.
-func clip(s string, n int) string {
+// clipRunes cuts s after n runes and says so with an ellipsis, which is one of them.
+func clipRunes(s string, n int) string {
 	if len(s) <= n || utf8.RuneCountInString(s) <= n {
 		return s
 	}
@@ -146,8 +148,8 @@ func clip(s string, n int) string {
 	return s
 }
 
-// cut cuts valid UTF-8 after at most n bytes, between two runes.
-func cut(s string, n int) string {
+// cutBytes cuts valid UTF-8 after at most n bytes, between two runes.
+func cutBytes(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
@@ -157,24 +159,24 @@ func cut(s string, n int) string {
 	return s[:n]
 }
 
-// name writes the name of a reviewer, a branch or an account: as it is if nothing in it could be Markdown, a mention,
+// quoteName writes the name of a reviewer, a branch or an account: as it is if nothing in it could be Markdown, a mention,
 // a reference or an address, else quoted.
-func name(s string) string {
-	if harmless(s) {
+func quoteName(s string) string {
+	if isHarmlessName(s) {
 		return s
 	}
-	return Quote(clip(s, 100))
+	return Quote(clipRunes(s, 100))
 }
 
-var separators = strings.NewReplacer(".", " ", "-", " ", "_", " ")
+var nameSeparators = strings.NewReplacer(".", " ", "-", " ", "_", " ")
 
-// harmless reports whether s is words of letters and digits, joined by single dots, dashes, underscores or spaces, and
+// isHarmlessName reports whether s is words of letters and digits, joined by single dots, dashes, underscores or spaces, and
 // nothing that GitHub links: no address ("www"), no commit id, no issue ("GH-12").
-func harmless(s string) bool {
+func isHarmlessName(s string) bool {
 	if s == "" || len(s) > 60 {
 		return false
 	}
-	for _, word := range strings.Split(separators.Replace(s), " ") {
+	for _, word := range strings.Split(nameSeparators.Replace(s), " ") {
 		hex := len(word) >= 7
 		for _, r := range word {
 			if r > 'z' || !unicode.IsLetter(r) && !unicode.IsDigit(r) {
@@ -190,8 +192,8 @@ func harmless(s string) bool {
 	return !strings.Contains(low, "www") && !strings.Contains(low, "gh-")
 }
 
-// list joins names as a sentence does.
-func list(names []string) string {
+// joinNames joins names as a sentence does.
+func joinNames(names []string) string {
 	switch n := len(names); n {
 	case 0:
 		return ""
@@ -202,8 +204,8 @@ func list(names []string) string {
 	}
 }
 
-// counted is "1 finding", "2 findings".
-func counted(n int, what string) string {
+// countNoun is "1 finding", "2 findings".
+func countNoun(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}

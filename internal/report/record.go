@@ -20,21 +20,21 @@ const (
 	recordVersion = 1
 	maxRecord     = 16 << 10
 	maxBlock      = 32 << 10 // beyond it, findings are left out of the decision in the block: they follow as text
-	lastResort    = 48 << 10 // a record that cannot be made smaller than this forgets even runs: without a check nothing ends
+	hardMaxRecord = 48 << 10 // a record that cannot be made smaller than this forgets even runs: without a check nothing ends
 	maxAnnotated  = 1000
-	opening       = "```json"
-	closing       = "```"
+	fenceOpening  = "```json"
+	fenceClosing  = "```"
 )
 
-// block is what tools read: the shape of the first fenced block of a check's text.
-type block struct {
+// blockContent is what tools read: the shape of the first fenced block of a check's text.
+type blockContent struct {
 	Record   quorum.Record   `json:"record"`
 	Decision quorum.Decision `json:"decision"`
 	Omitted  []string        `json:"omitted,omitempty"` // what the decision lacks, for want of room
 }
 
-// Shown is what the text of a check of ours tells whoever asks whether it must be looked at again.
-type Shown struct {
+// ParsedCheck is what the text of a check of ours tells whoever asks whether it must be looked at again.
+type ParsedCheck struct {
 	Record   quorum.Record
 	Decision struct {
 		Verdict quorum.Verdict `json:"verdict"`
@@ -45,48 +45,48 @@ type Shown struct {
 
 // ParseRecord reads the record in the text of a check of ours; false if there is none or it is not readable.
 func ParseRecord(text string) (quorum.Record, bool) {
-	rec, _, ok := parse(text)
+	rec, _, ok := parseBlock(text)
 	return rec, ok
 }
 
-// ParseShown reads the record and what was decided with it; false if either is not readable.
-func ParseShown(text string) (s Shown, ok bool) {
-	rec, decision, ok := parse(text)
+// ParseCheck reads the record and what was decided with it; false if either is not readable.
+func ParseCheck(text string) (s ParsedCheck, ok bool) {
+	rec, decision, ok := parseBlock(text)
 	s.Record = rec
 	return s, ok && json.Unmarshal(decision, &s.Decision) == nil
 }
 
-// parse finds the block in a check's text.
-func parse(text string) (quorum.Record, json.RawMessage, bool) {
+// parseBlock finds the block in a check's text.
+func parseBlock(text string) (quorum.Record, json.RawMessage, bool) {
 	fence := ""
 	var body []string
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
 		switch {
-		case fence == "" && strings.HasPrefix(line, closing):
+		case fence == "" && strings.HasPrefix(line, fenceClosing):
 			fence, body = line, nil
 		case fence == "":
-		case closes(line, fence):
-			if fence == opening {
-				if rec, decision, ok := decode(strings.Join(body, "\n")); ok {
+		case closesFence(line, fence):
+			if fence == fenceOpening {
+				if rec, decision, ok := decodeBlock(strings.Join(body, "\n")); ok {
 					return rec, decision, true
 				}
 			}
 			fence = ""
-		case fence == opening:
+		case fence == fenceOpening:
 			body = append(body, line)
 		}
 	}
 	return quorum.Record{}, nil, false
 }
 
-// closes reports whether line closes the block that fence opened.
-func closes(line, fence string) bool {
+// closesFence reports whether line closes the block that fence opened.
+func closesFence(line, fence string) bool {
 	ticks := len(fence) - len(strings.TrimLeft(fence, "`"))
 	return len(line) >= ticks && strings.Trim(line, "`") == ""
 }
 
-func decode(text string) (quorum.Record, json.RawMessage, bool) {
+func decodeBlock(text string) (quorum.Record, json.RawMessage, bool) {
 	var b struct {
 		Record   *quorum.Record  `json:"record"`
 		Decision json.RawMessage `json:"decision"`
@@ -97,19 +97,19 @@ func decode(text string) (quorum.Record, json.RawMessage, bool) {
 	return *b.Record, b.Decision, true
 }
 
-// encode writes v as JSON on one line, with every character that could turn or hide text escaped.
-func encode[T block | quorum.Record](v T) string {
+// encodeLine writes v as JSON on one line, with every character that could turn or hide text escaped.
+func encodeLine[T blockContent | quorum.Record](v T) string {
 	raw, err := json.Marshal(v)
 	if err != nil { // unreachable unless a time lies beyond the year 9999
 		return "{}"
 	}
-	if bytes.IndexFunc(raw, hidden) < 0 {
+	if bytes.IndexFunc(raw, isHidden) < 0 {
 		return string(raw)
 	}
 	var b strings.Builder
 	for _, r := range string(raw) {
 		switch {
-		case !hidden(r):
+		case !isHidden(r):
 			b.WriteRune(r)
 		case r > 0xFFFF:
 			r -= 0x10000
@@ -121,18 +121,18 @@ func encode[T block | quorum.Record](v T) string {
 	return b.String()
 }
 
-func hidden(r rune) bool {
+func isHidden(r rune) bool {
 	return r >= 0x7F && (unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r))
 }
 
-// fit makes rec small enough to be written. What a decision rests on goes last: first excerpts shrink, then the keys of
+// fitRecord makes rec small enough to be written. What a decision rests on goes last: first excerpts shrink, then the keys of
 // annotations go, then the oldest texts and approvals. Runs, intents, refusals, the identity of objections and the pass
 // stay, unless GitHub would not take the check with them.
-func fit(rec quorum.Record) quorum.Record {
+func fitRecord(rec quorum.Record) quorum.Record {
 	if rec.Version == 0 {
 		rec.Version = recordVersion
 	}
-	size := func() int { return len(encode(rec)) }
+	size := func() int { return len(encodeLine(rec)) }
 	if size() <= maxRecord {
 		return rec
 	}
@@ -140,13 +140,13 @@ func fit(rec quorum.Record) quorum.Record {
 	for _, n := range []int{600, 300, 120, 40, 0} {
 		rec.Answers, rec.Objections, rec.Refusals = slices.Clone(answers), slices.Clone(objections), slices.Clone(refusals)
 		for i := range rec.Answers {
-			rec.Answers[i].Excerpt = cut(rec.Answers[i].Excerpt, n)
+			rec.Answers[i].Excerpt = cutBytes(rec.Answers[i].Excerpt, n)
 		}
 		for i := range rec.Objections {
-			rec.Objections[i].Excerpt = cut(rec.Objections[i].Excerpt, n)
+			rec.Objections[i].Excerpt = cutBytes(rec.Objections[i].Excerpt, n)
 		}
 		for i := range rec.Refusals {
-			rec.Refusals[i].Detail = cut(rec.Refusals[i].Detail, n)
+			rec.Refusals[i].Detail = cutBytes(rec.Refusals[i].Detail, n)
 		}
 		if size() <= maxRecord {
 			return rec
@@ -171,15 +171,15 @@ func fit(rec quorum.Record) quorum.Record {
 		rec.Objections[i].URL = ""
 	}
 	answers = rec.Answers
-	if drop(len(answers), maxRecord, func(k int) { rec.Answers = answers[k:] }) || size() <= lastResort {
+	if drop(len(answers), maxRecord, func(k int) { rec.Answers = answers[k:] }) || size() <= hardMaxRecord {
 		return rec
 	}
 	runs, intents, objections, refusals := rec.Runs, rec.Intents, rec.Objections, rec.Refusals
 	switch {
-	case drop(len(runs), lastResort, func(k int) { rec.Runs = runs[k:] }):
-	case drop(len(refusals), lastResort, func(k int) { rec.Refusals = refusals[k:] }):
-	case drop(len(objections), lastResort, func(k int) { rec.Objections = objections[k:] }):
-	case drop(len(intents), lastResort, func(k int) { rec.Intents = intents[k:] }):
+	case drop(len(runs), hardMaxRecord, func(k int) { rec.Runs = runs[k:] }):
+	case drop(len(refusals), hardMaxRecord, func(k int) { rec.Refusals = refusals[k:] }):
+	case drop(len(objections), hardMaxRecord, func(k int) { rec.Objections = objections[k:] }):
+	case drop(len(intents), hardMaxRecord, func(k int) { rec.Intents = intents[k:] }):
 	default:
 		rec.Pass = nil // it is then earned anew
 	}
@@ -189,7 +189,7 @@ func fit(rec quorum.Record) quorum.Record {
 // jsonBlock is the fenced block that opens a check's text. What a decision says at length is left out step by step
 // where there is no room; the record never is.
 func jsonBlock(d quorum.Decision, rec quorum.Record) string {
-	b := block{Record: rec, Decision: d}
+	b := blockContent{Record: rec, Decision: d}
 	shorten := []struct {
 		what string
 		do   func(*quorum.Ballot)
@@ -205,10 +205,10 @@ func jsonBlock(d quorum.Decision, rec quorum.Record) string {
 	}
 	text := ""
 	try := func() bool {
-		if weight(b.Decision) > maxBlock { // JSON only makes it longer, and it may be huge
+		if hostileBytes(b.Decision) > maxBlock { // JSON only makes it longer, and it may be huge
 			return false
 		}
-		text = encode(b)
+		text = encodeLine(b)
 		return len(text) <= maxBlock
 	}
 	fits := try()
@@ -223,16 +223,16 @@ func jsonBlock(d quorum.Decision, rec quorum.Record) string {
 		b.Omitted = append(b.Omitted, s.what)
 		fits = try()
 	}
-	if text == "" || len(text) > max(maxBlock, len(encode(rec))+maxBlock/4) {
+	if text == "" || len(text) > max(maxBlock, len(encodeLine(rec))+maxBlock/4) {
 		b.Decision.Ballots, b.Decision.StandIns, b.Decision.Siblings = nil, nil, nil
 		b.Omitted = append(b.Omitted, "ballots", "stand_ins", "siblings")
-		text = encode(b)
+		text = encodeLine(b)
 	}
-	return opening + "\n" + text + "\n" + closing
+	return fenceOpening + "\n" + text + "\n" + fenceClosing
 }
 
-// weight is the length of what strangers wrote in d.
-func weight(d quorum.Decision) (n int) {
+// hostileBytes is the length of what strangers wrote in d.
+func hostileBytes(d quorum.Decision) (n int) {
 	for _, b := range d.Ballots {
 		n += len(b.Reviewer) + len(b.Detail) + len(b.URL)
 		for _, f := range b.Findings {

@@ -14,31 +14,31 @@ import (
 // time passes.
 func Render(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, rec quorum.Record) Check {
 	c := Check{
-		Name:       plainName(p),
+		Name:       policyCheckName(p),
 		Head:       d.Head,
 		ExternalID: ExternalID(d.PR),
-		Title:      title(p, d, maxTitle),
-		Described:  title(p, d, maxDescribed),
+		Title:      renderTitle(p, d, maxTitle),
+		Described:  renderTitle(p, d, maxStatusTitle),
 		OnlyOpen:   d.Verdict == quorum.Ended,
 		Wake:       d.Wake,
 		Threads:    slices.ContainsFunc(d.Ballots, func(b quorum.Ballot) bool { return b.Threads }),
 	}
 	if !s.Gated {
-		c.Name = against(c.Name, s.PR.BaseRef)
+		c.Name = nameAgainstBase(c.Name, s.PR.BaseRef)
 	}
-	c.Status, c.Conclusion = state(p, d)
-	rec, c.Annotations = annotate(d, rec)
-	c.Summary = summary(p, s, d, rec)
-	c.Text = text(d, rec)
+	c.Status, c.Conclusion = checkState(p, d)
+	rec, c.Annotations = recordAnnotations(d, rec)
+	c.Summary = renderSummary(p, s, d, rec)
+	c.Text = renderText(d, rec)
 	if d.Verdict != quorum.Ended {
-		c.Retire = retire(p, s, c)
+		c.Retire = retiredChecks(p, s, c)
 	}
 	return c
 }
 
-// state is the status and conclusion of d's check. GitHub merges what is neutral or skipped: those are for a policy that
+// checkState is the status and conclusion of d's check. GitHub merges what is neutral or skipped: those are for a policy that
 // only reports.
-func state(p quorum.Policy, d quorum.Decision) (status, conclusion string) {
+func checkState(p quorum.Policy, d quorum.Decision) (status, conclusion string) {
 	switch d.Verdict {
 	case quorum.Waiting:
 		return "in_progress", ""
@@ -59,35 +59,35 @@ func state(p quorum.Policy, d quorum.Decision) (status, conclusion string) {
 	return "completed", conclusion
 }
 
-func plainName(p quorum.Policy) string {
+func policyCheckName(p quorum.Policy) string {
 	if p.Check == "" {
 		return quorum.DefaultCheck
 	}
 	return p.Check
 }
 
-// against is the name of a check that says something about a base which nothing protects: it must satisfy no rule that
+// nameAgainstBase is the name of a check that says something about a base which nothing protects: it must satisfy no rule that
 // asks for the plain name.
-func against(name, base string) string { return name + " (→ " + plain(base, 120) + ")" }
+func nameAgainstBase(name, base string) string { return name + " (→ " + plainLine(base, 120) + ")" }
 
-// retire lists the checks of ours that a new base or head left behind. What is green for one base is not for another,
+// retiredChecks lists the checks of ours that a new base or head left behind. What is green for one base is not for another,
 // so that goes even if it is completed; on an older head only what is open does.
-func retire(p quorum.Policy, s quorum.Snapshot, c Check) (all []Retired) {
+func retiredChecks(p quorum.Policy, s quorum.Snapshot, c Check) (all []Retired) {
 	var others []string
 	if !s.Gated {
-		others = append(others, plainName(p))
+		others = append(others, policyCheckName(p))
 	}
 	for _, e := range s.Timeline {
 		if e.Kind != quorum.BaseChanged || e.From == "" || e.From == s.PR.BaseRef {
 			continue
 		}
-		if n := against(plainName(p), e.From); !slices.Contains(others, n) {
+		if n := nameAgainstBase(policyCheckName(p), e.From); !slices.Contains(others, n) {
 			others = append(others, n)
 		}
 	}
 	for _, n := range others {
 		if n != c.Name {
-			all = append(all, Retired{Name: n, Head: c.Head, Title: "now against " + plain(s.PR.BaseRef, 120), Green: true})
+			all = append(all, Retired{Name: n, Head: c.Head, Title: "now against " + plainLine(s.PR.BaseRef, 120), Green: true})
 		}
 	}
 	heads := slices.Clone(s.Earlier)
@@ -100,7 +100,7 @@ func retire(p quorum.Policy, s quorum.Snapshot, c Check) (all []Retired) {
 		if h == "" || h == c.Head || slices.Contains(heads[:i], h) {
 			continue
 		}
-		all = append(all, Retired{Name: c.Name, Head: h, Title: "superseded by " + short(c.Head)})
+		all = append(all, Retired{Name: c.Name, Head: h, Title: "superseded by " + shortSHA(c.Head)})
 	}
 	return all
 }

@@ -52,7 +52,7 @@ func snapshot() quorum.Snapshot {
 func decided(v quorum.Verdict, ballots ...quorum.Ballot) quorum.Decision {
 	d := quorum.Decision{PR: pr, Head: head, Base: "main", Verdict: v, Reason: quorum.ReasonTally, Need: 2, Start: start, Ballots: ballots}
 	for _, b := range ballots {
-		if !voter(b) {
+		if !isVoter(b) {
 			continue
 		}
 		switch b.Vote {
@@ -338,7 +338,7 @@ func TestEveryReasonHasItsWords(t *testing.T) {
 func TestStates(t *testing.T) {
 	for v := range quorum.Verdict(8) {
 		for _, mode := range []quorum.Mode{0, quorum.Enforce, quorum.ReportOnly, quorum.Off} {
-			_, c := state(quorum.Policy{Mode: mode}, quorum.Decision{Verdict: v})
+			_, c := checkState(quorum.Policy{Mode: mode}, quorum.Decision{Verdict: v})
 			if c == "success" && v != quorum.Passed {
 				t.Errorf("verdict %s is green", v)
 			}
@@ -444,7 +444,7 @@ func TestRecordStaysSmall(t *testing.T) {
 	if !ok {
 		t.Fatal("the record cannot be read")
 	}
-	if n := len(encode(got)); n > maxRecord {
+	if n := len(encodeLine(got)); n > maxRecord {
 		t.Errorf("the record is %d bytes", n)
 	}
 	if len(got.Intents) != 10 || len(got.Refusals) != 10 || len(got.Objections) != 10 || len(got.Runs) != 2 || got.Pass == nil {
@@ -590,7 +590,7 @@ func TestLongSummary(t *testing.T) {
 		ballots = append(ballots, b)
 	}
 	c := Render(policy(), snapshot(), decided(quorum.Unverified, ballots...), record())
-	if len(c.Summary) > maxText || !strings.HasSuffix(c.Summary, noRoom) || strings.Count(c.Summary, noRoom) != 1 {
+	if len(c.Summary) > maxText || !strings.HasSuffix(c.Summary, noRoomNote) || strings.Count(c.Summary, noRoomNote) != 1 {
 		t.Errorf("%d bytes that end with %q", len(c.Summary), c.Summary[len(c.Summary)-100:])
 	}
 	if found := active(c.Summary); len(found) > 0 {

@@ -13,58 +13,58 @@ import (
 // person can do, and what happened so far. It is written in pieces that are whole Markdown each, so that where there is
 // no room for one, nothing is left open.
 
-const noRoom = "\n\n_More does not fit here; the whole decision stands in the details._"
+const noRoomNote = "\n\n_More does not fit here; the whole decision stands in the details._"
 
-// page collects pieces up to GitHub's limit.
-type page struct {
+// summaryBuilder collects pieces up to GitHub's limit.
+type summaryBuilder struct {
 	b    strings.Builder
 	full bool
 }
 
-func (p *page) add(piece string) {
+func (p *summaryBuilder) addPiece(piece string) {
 	switch {
 	case p.full:
-	case p.b.Len()+len(piece) > maxText-len(noRoom):
+	case p.b.Len()+len(piece) > maxText-len(noRoomNote):
 		p.full = true
-		p.b.WriteString(noRoom)
+		p.b.WriteString(noRoomNote)
 	default:
 		p.b.WriteString(piece)
 	}
 }
 
-func (p *page) addf(format string, a ...any) { p.add(fmt.Sprintf(format, a...)) }
+func (p *summaryBuilder) addFormat(format string, a ...any) { p.addPiece(fmt.Sprintf(format, a...)) }
 
-// section adds a heading and a list, or nothing.
-func (p *page) section(heading string, items []string) {
+// addSection adds a heading and a list, or nothing.
+func (p *summaryBuilder) addSection(heading string, items []string) {
 	if len(items) == 0 {
 		return
 	}
-	p.addf("\n\n### %s\n", heading)
+	p.addFormat("\n\n### %s\n", heading)
 	for _, item := range items {
-		p.add("\n- " + item)
+		p.addPiece("\n- " + item)
 	}
 }
 
-func summary(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, rec quorum.Record) string {
-	var pg page
-	pg.add(lead(d))
+func renderSummary(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, rec quorum.Record) string {
+	var pg summaryBuilder
+	pg.addPiece(leadParagraph(d))
 	if p.Mode == quorum.ReportOnly {
-		pg.add("\n\nThe policy says `mode: report`: this check only reports and holds back nothing.")
+		pg.addPiece("\n\nThe policy says `mode: report`: this check only reports and holds back nothing.")
 	}
-	policyFile(&pg, s)
-	foreign(&pg, s, d)
+	addPolicyFile(&pg, s)
+	addForeignChecks(&pg, s, d)
 	if s.Ours.Login == "github-actions[bot]" {
-		pg.add("\n\nWritten with a job's GITHUB_TOKEN: whoever may push a workflow to this repository could write a check of this name. Only a GitHub App of its own closes that.")
+		pg.addPiece("\n\nWritten with a job's GITHUB_TOKEN: whoever may push a workflow to this repository could write a check of this name. Only a GitHub App of its own closes that.")
 	}
-	table(&pg, p, d)
-	pg.section("What happens next", next(p, d))
-	pg.section("What a person can do", advices(p, s, d))
-	pg.section("What happened so far", story(d, rec))
+	addBallotTable(&pg, p, d)
+	pg.addSection("What happens next", nextSteps(p, d))
+	pg.addSection("What a person can do", adviceItems(p, s, d))
+	pg.addSection("What happened so far", timelineItems(d, rec))
 	return pg.b.String()
 }
 
-// lead says in one paragraph what was decided about what.
-func lead(d quorum.Decision) string {
+// leadParagraph says in one paragraph what was decided about what.
+func leadParagraph(d quorum.Decision) string {
 	var t string
 	switch d.Verdict {
 	case quorum.Waiting:
@@ -88,18 +88,18 @@ func lead(d quorum.Decision) string {
 	}
 	t += "."
 	if d.Head != "" {
-		t += fmt.Sprintf(" It is about commit %s", Quote(short(d.Head)))
+		t += fmt.Sprintf(" It is about commit %s", Quote(shortSHA(d.Head)))
 		if d.Base != "" {
-			t += " against " + name(d.Base)
+			t += " against " + quoteName(d.Base)
 		}
 		t += "."
 	}
 	if d.Reason == quorum.ReasonSiblings {
-		t += fmt.Sprintf(" A check belongs to a commit, so one check would speak for the pull requests %s at once.", list(siblings(d)))
+		t += fmt.Sprintf(" A check belongs to a commit, so one check would speak for the pull requests %s at once.", joinNames(siblingNumbers(d)))
 	}
 	for _, x := range d.StandIns {
-		t += fmt.Sprintf(" %s approved this commit and stands in for what is missing", name(x.Login))
-		if l := link(d.PR, "review", x.URL); l != "" {
+		t += fmt.Sprintf(" %s approved this commit and stands in for what is missing", quoteName(x.Login))
+		if l := repositoryLink(d.PR, "review", x.URL); l != "" {
 			t += " (" + l + ")"
 		}
 		t += "."
@@ -107,50 +107,50 @@ func lead(d quorum.Decision) string {
 	return t
 }
 
-// policyFile tells what is wrong with the policy, and that a pull request which changes it does not decide by it.
-func policyFile(pg *page, s quorum.Snapshot) {
+// addPolicyFile tells what is wrong with the policy, and that a pull request which changes it does not decide by it.
+func addPolicyFile(pg *summaryBuilder, s quorum.Snapshot) {
 	const most = 8000
 	f := s.File
 	if f.State == quorum.FileBroken {
-		pg.addf("\n\nThe policy file %s on the default branch cannot be used:\n\n%s", Quote(f.Path), Fence(cut(visible(f.Problem), most)))
+		pg.addFormat("\n\nThe policy file %s on the default branch cannot be used:\n\n%s", Quote(f.Path), Fence(cutBytes(makeVisible(f.Problem), most)))
 	}
 	if !f.Changed {
 		return
 	}
-	pg.addf("\n\nThis pull request changes the policy file %s. The version on the default branch decides.", Quote(f.Path))
+	pg.addFormat("\n\nThis pull request changes the policy file %s. The version on the default branch decides.", Quote(f.Path))
 	if f.Proposed != "" {
-		pg.addf(" The version that is proposed here is broken:\n\n%s", Fence(cut(visible(f.Proposed), most)))
+		pg.addFormat(" The version that is proposed here is broken:\n\n%s", Fence(cutBytes(makeVisible(f.Proposed), most)))
 	}
 }
 
-// foreign reports checks of our name that are not ours: whoever reads only names could take one for the other.
-func foreign(pg *page, s quorum.Snapshot, d quorum.Decision) {
+// addForeignChecks reports checks of our name that are not ours: whoever reads only names could take one for the other.
+func addForeignChecks(pg *summaryBuilder, s quorum.Snapshot, d quorum.Decision) {
 	const most = 10
 	for i, c := range s.Foreign {
 		if i == most {
-			pg.addf("\n\nThere are %d more like it.", len(s.Foreign)-most)
+			pg.addFormat("\n\nThere are %d more like it.", len(s.Foreign)-most)
 			return
 		}
 		said := c.Conclusion
 		if said == "" {
 			said = c.Status
 		}
-		pg.addf("\n\n⚠️ A check named %s on this commit was not written by this coordinator, but by %s; it says %s and counts for nothing here.",
-			Quote(clip(c.Name, 100)), Quote(clip(c.App, 100)), Quote(clip(said, 40)))
-		if l := link(d.PR, "Look at it", c.URL); l != "" {
-			pg.add(" " + l + ".")
+		pg.addFormat("\n\n⚠️ A check named %s on this commit was not written by this coordinator, but by %s; it says %s and counts for nothing here.",
+			Quote(clipRunes(c.Name, 100)), Quote(clipRunes(c.App, 100)), Quote(clipRunes(said, 40)))
+		if l := repositoryLink(d.PR, "Look at it", c.URL); l != "" {
+			pg.addPiece(" " + l + ".")
 		}
 	}
 }
 
-// table has a row for each reviewer.
-func table(pg *page, p quorum.Policy, d quorum.Decision) {
+// addBallotTable has a row for each reviewer.
+func addBallotTable(pg *summaryBuilder, p quorum.Policy, d quorum.Decision) {
 	if len(d.Ballots) == 0 {
 		return
 	}
-	pg.add("\n\n| Reviewer | Vote | Why | Attempt | Since | Link |\n| --- | --- | --- | --- | --- | --- |")
+	pg.addPiece("\n\n| Reviewer | Vote | Why | Attempt | Since | Link |\n| --- | --- | --- | --- | --- | --- |")
 	for _, b := range d.Ballots {
-		who := name(b.Reviewer)
+		who := quoteName(b.Reviewer)
 		switch {
 		case b.Shadow:
 			who += " (shadow, not counted)"
@@ -163,22 +163,22 @@ func table(pg *page, p quorum.Policy, d quorum.Decision) {
 		if b.Attempt > 0 {
 			attempt = fmt.Sprint(b.Attempt)
 		}
-		if at := stood(b); !at.IsZero() {
-			since = clock(at, d.Start)
+		if at := ballotSince(b); !at.IsZero() {
+			since = formatTime(at, d.Start)
 		}
-		pg.addf("\n| %s | %s | %s | %s | %s | %s |", who, mark(b), why(b, Quote), attempt, since, evidence(p, d, b))
+		pg.addFormat("\n| %s | %s | %s | %s | %s | %s |", who, voteMark(b), explainBallot(b, Quote), attempt, since, evidenceLink(p, d, b))
 	}
 }
 
-// stood is since when a ballot is what it is.
-func stood(b quorum.Ballot) time.Time {
+// ballotSince is since when a ballot is what it is.
+func ballotSince(b quorum.Ballot) time.Time {
 	if !b.Since.IsZero() {
 		return b.Since
 	}
 	return b.At
 }
 
-func mark(b quorum.Ballot) string {
+func voteMark(b quorum.Ballot) string {
 	switch b.Vote {
 	case quorum.Pending:
 		if b.Reason == quorum.ReasonNotReceived {
@@ -196,9 +196,9 @@ func mark(b quorum.Ballot) string {
 	}
 }
 
-// evidence links to what a vote rests on. The address of a commit status is chosen by whoever writes it, so that is
+// evidenceLink links to what a vote rests on. The address of a commit status is chosen by whoever writes it, so that is
 // shown and not linked.
-func evidence(p quorum.Policy, d quorum.Decision, b quorum.Ballot) string {
+func evidenceLink(p quorum.Policy, d quorum.Decision, b quorum.Ballot) string {
 	label := "run"
 	switch b.Evidence.Kind {
 	case quorum.TextStatus:
@@ -214,16 +214,16 @@ func evidence(p quorum.Policy, d quorum.Decision, b quorum.Ballot) string {
 	case b.URL == "":
 		return "–"
 	case label == "":
-		return Quote(clip(b.URL, 200))
+		return Quote(clipRunes(b.URL, 200))
 	}
-	if l := link(d.PR, label, b.URL); l != "" {
+	if l := repositoryLink(d.PR, label, b.URL); l != "" {
 		return l
 	}
-	return Quote(clip(b.URL, 200))
+	return Quote(clipRunes(b.URL, 200))
 }
 
-// link is a Markdown link to a page of pr's repository, or "" if url is not one: only those are GitHub's own words.
-func link(pr quorum.PR, label, url string) string {
+// repositoryLink is a Markdown link to a page of pr's repository, or "" if url is not one: only those are GitHub's own words.
+func repositoryLink(pr quorum.PR, label, url string) string {
 	rest, found := strings.CutPrefix(url, "https://")
 	if !found {
 		rest, found = strings.CutPrefix(url, "http://") // a server of one's own, a sandbox
@@ -235,20 +235,20 @@ func link(pr quorum.PR, label, url string) string {
 		return ""
 	case len(path) < len(prefix) || !strings.EqualFold(path[:len(prefix)], prefix) || strings.Contains(path, ".."):
 		return ""
-	case strings.IndexFunc(host, func(r rune) bool { return !plainRune(r, ".-:") }) >= 0:
+	case strings.IndexFunc(host, func(r rune) bool { return !isPlainRune(r, ".-:") }) >= 0:
 		return ""
-	case strings.IndexFunc(path, func(r rune) bool { return !plainRune(r, "._-/?#=&%+") }) >= 0:
+	case strings.IndexFunc(path, func(r rune) bool { return !isPlainRune(r, "._-/?#=&%+") }) >= 0:
 		return ""
 	}
 	return "[" + label + "](" + url + ")"
 }
 
-func plainRune(r rune, more string) bool {
+func isPlainRune(r rune, more string) bool {
 	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune(more, r)
 }
 
-// next says what happens by itself, and when, and what else would change the decision.
-func next(p quorum.Policy, d quorum.Decision) (items []string) {
+// nextSteps says what happens by itself, and when, and what else would change the decision.
+func nextSteps(p quorum.Policy, d quorum.Decision) (items []string) {
 	switch {
 	case d.Reason == quorum.ReasonDraft:
 		return []string{"Nothing is decided while the pull request is a draft; every clock starts when it is ready for review."}
@@ -258,55 +258,55 @@ func next(p quorum.Policy, d quorum.Decision) (items []string) {
 		return []string{"Nothing is decided until only one open pull request has this head commit."}
 	}
 	if !d.GraceEnd.IsZero() {
-		items = append(items, fmt.Sprintf("The quorum is reached. The check passes at %s, or earlier if everybody has answered, unless somebody objects.", clock(d.GraceEnd, d.Start)))
+		items = append(items, fmt.Sprintf("The quorum is reached. The check passes at %s, or earlier if everybody has answered, unless somebody objects.", formatTime(d.GraceEnd, d.Start)))
 	}
 	for _, b := range d.Ballots {
 		if b.Vote == quorum.Pending {
-			items = append(items, pending(d, b))
+			items = append(items, pendingStep(d, b))
 		}
 	}
 	for _, b := range d.Ballots {
 		if b.Vote == quorum.Unavailable && b.Open {
-			items = append(items, name(b.Reviewer)+": an answer may still come, and would count.")
+			items = append(items, quoteName(b.Reviewer)+": an answer may still come, and would count.")
 		}
 	}
 	switch d.Verdict {
 	case quorum.Ended:
 	case quorum.Waiting:
 		if !d.Wake.IsZero() {
-			items = append(items, fmt.Sprintf("The next look by the clock is at %s; whatever happens on GitHub before is seen when it happens.", clock(d.Wake, d.Start)))
+			items = append(items, fmt.Sprintf("The next look by the clock is at %s; whatever happens on GitHub before is seen when it happens.", formatTime(d.Wake, d.Start)))
 		}
 	case quorum.Passed:
 		items = append(items, "Nothing is waited for. An objection that comes later, a withdrawn approval, a new commit or a new base opens it again.")
 	case quorum.Blocked:
 		items = append(items, "A new commit starts a new cycle.")
 		if slices.ContainsFunc(d.Ballots, func(b quorum.Ballot) bool { return b.Threads && b.Vote == quorum.Object }) {
-			items = append(items, "An objection by comments on the diff ends when all of its threads are resolved"+resolvers(p)+" or outdated.")
+			items = append(items, "An objection by comments on the diff ends when all of its threads are resolved"+resolversNote(p)+" or outdated.")
 		}
 	case quorum.Unverified:
 		items = append(items, "An approval that comes later turns it green, an objection red.")
 		if p.StandIn != 0 && d.Objections == 0 {
-			items = append(items, fmt.Sprintf("A person with %s permission who has no part in the change can approve this commit in place of what is missing%s.", permission(p.StandIn), onceSettled(d)))
+			items = append(items, fmt.Sprintf("A person with %s permission who has no part in the change can approve this commit in place of what is missing%s.", permissionWord(p.StandIn), onceSettledNote(d)))
 		}
 	}
 	return items
 }
 
-func onceSettled(d quorum.Decision) string {
+func onceSettledNote(d quorum.Decision) string {
 	if d.Pending > 0 {
 		return "; it counts once nobody is pending"
 	}
 	return ""
 }
 
-func resolvers(p quorum.Policy) string {
+func resolversNote(p quorum.Policy) string {
 	if p.Threads == quorum.ByAnyone {
 		return ""
 	}
 	return " (by somebody other than the author)"
 }
 
-func permission(p quorum.Permission) string {
+func permissionWord(p quorum.Permission) string {
 	switch p {
 	case quorum.Write:
 		return "write"
@@ -319,9 +319,9 @@ func permission(p quorum.Permission) string {
 	}
 }
 
-// pending says what a reviewer is given, and what becomes of it then.
-func pending(d quorum.Decision, b quorum.Ballot) string {
-	t := name(b.Reviewer) + ": " + why(b, Quote)
+// pendingStep says what a reviewer is given, and what becomes of it then.
+func pendingStep(d quorum.Decision, b quorum.Ballot) string {
+	t := quoteName(b.Reviewer) + ": " + explainBallot(b, Quote)
 	if b.Reason == quorum.ReasonNotReceived {
 		return t + "."
 	}
@@ -337,21 +337,21 @@ func pending(d quorum.Decision, b quorum.Ballot) string {
 			continue
 		}
 		if !a.Due.IsZero() {
-			t += " at " + clock(a.Due, d.Start)
+			t += " at " + formatTime(a.Due, d.Start)
 		}
 	}
 	switch {
 	case b.Deadline.IsZero():
 	case len(b.Next) > 0:
-		t += "; whatever happens, its time ends at " + clock(b.Deadline, d.Start)
+		t += "; whatever happens, its time ends at " + formatTime(b.Deadline, d.Start)
 	default:
-		t += "; its time ends at " + clock(b.Deadline, d.Start)
+		t += "; its time ends at " + formatTime(b.Deadline, d.Start)
 	}
 	return t + "."
 }
 
-// advices has one sentence for each distinct reason that needs a person.
-func advices(p quorum.Policy, s quorum.Snapshot, d quorum.Decision) (items []string) {
+// adviceItems has one sentence for each distinct reason that needs a person.
+func adviceItems(p quorum.Policy, s quorum.Snapshot, d quorum.Decision) (items []string) {
 	if d.Verdict == quorum.Ended {
 		return nil
 	}
@@ -362,42 +362,42 @@ func advices(p quorum.Policy, s quorum.Snapshot, d quorum.Decision) (items []str
 	whom := map[string][]string{}
 	for _, b := range d.Ballots {
 		a := Advice(b.Reason)
-		if a != "" && answered(b) {
+		if a != "" && answeredWithoutVerdict(b) {
 			a += " Its answers are shown in the details."
 		}
-		if a == "" || !troubled(b) {
+		if a == "" || !mayNeedPerson(b) {
 			continue
 		}
 		if whom[a] == nil {
 			order = append(order, a)
 		}
-		whom[a] = append(whom[a], name(b.Reviewer))
+		whom[a] = append(whom[a], quoteName(b.Reviewer))
 	}
 	for _, a := range order {
-		items = append(items, authors(whom[a])+": "+a)
+		items = append(items, joinQuotedNames(whom[a])+": "+a)
 	}
-	if to, changed := newBase(s); changed {
+	if to, changed := newBaseCycle(s); changed {
 		var idle []string
 		for _, b := range d.Ballots {
 			runs := slices.ContainsFunc(p.Reviewers, func(r quorum.Reviewer) bool { return r.Name == b.Reviewer && r.Workflow != "" })
 			if runs && (b.Reason == quorum.ReasonSilent || b.Reason == quorum.ReasonNoAnswer) {
-				idle = append(idle, name(b.Reviewer))
+				idle = append(idle, quoteName(b.Reviewer))
 			}
 		}
 		if len(idle) > 0 {
-			items = append(items, fmt.Sprintf("%s: the base is %s now, which voids earlier reviews and starts no workflow. Close and reopen the pull request to start them.", authors(idle), name(to)))
+			items = append(items, fmt.Sprintf("%s: the base is %s now, which voids earlier reviews and starts no workflow. Close and reopen the pull request to start them.", joinQuotedNames(idle), quoteName(to)))
 		}
 	}
 	return items
 }
 
-// troubled reports whether a person may be needed for b.
-func troubled(b quorum.Ballot) bool {
+// mayNeedPerson reports whether a person may be needed for b.
+func mayNeedPerson(b quorum.Ballot) bool {
 	switch b.Vote {
 	case quorum.Unavailable:
 		return true
 	case quorum.Object:
-		return voter(b)
+		return isVoter(b)
 	case quorum.Pending:
 		return b.Reason == quorum.ReasonApproval || b.Reason == quorum.ReasonUnnamed
 	default:
@@ -405,8 +405,8 @@ func troubled(b quorum.Ballot) bool {
 	}
 }
 
-// newBase reports whether the newest cycle began with a change of the base.
-func newBase(s quorum.Snapshot) (to string, changed bool) {
+// newBaseCycle reports whether the newest cycle began with a change of the base.
+func newBaseCycle(s quorum.Snapshot) (to string, changed bool) {
 	for _, e := range s.Timeline {
 		switch e.Kind {
 		case quorum.BaseChanged:
@@ -418,8 +418,8 @@ func newBase(s quorum.Snapshot) (to string, changed bool) {
 	return to, changed
 }
 
-// story is the cycle's timeline, oldest first.
-func story(d quorum.Decision, rec quorum.Record) (items []string) {
+// timelineItems is the cycle's timeline, oldest first.
+func timelineItems(d quorum.Decision, rec quorum.Record) (items []string) {
 	const most = 60
 	type moment struct {
 		at   time.Time
@@ -434,16 +434,16 @@ func story(d quorum.Decision, rec quorum.Record) (items []string) {
 	tell(d.Start, "the cycle starts")
 	of := map[int64]string{}
 	for _, b := range d.Ballots {
-		of[b.Run] = name(b.Reviewer)
+		of[b.Run] = quoteName(b.Reviewer)
 	}
 	for _, in := range rec.Intents {
-		of[in.Run] = name(in.Reviewer)
+		of[in.Run] = quoteName(in.Reviewer)
 	}
 	for _, in := range rec.Intents {
 		if in.Base != d.Base {
 			continue
 		}
-		switch who := name(in.Reviewer); in.Kind {
+		switch who := quoteName(in.Reviewer); in.Kind {
 		case quorum.Rerun:
 			tell(in.At, "%s: is run again after attempt %d", who, in.Attempt)
 		case quorum.Cancel:
@@ -467,25 +467,25 @@ func story(d quorum.Decision, rec quorum.Record) (items []string) {
 			if at.IsZero() {
 				at = b.Since
 			}
-			tell(at, "%s: %s", name(b.Reviewer), b.Vote)
+			tell(at, "%s: %s", quoteName(b.Reviewer), b.Vote)
 		case quorum.Unavailable:
-			tell(b.Since, "%s: unavailable, %s", name(b.Reviewer), Sentence(b.Reason))
+			tell(b.Since, "%s: unavailable, %s", quoteName(b.Reviewer), Sentence(b.Reason))
 		case quorum.Pending:
 		}
 	}
 	for _, x := range d.StandIns {
-		tell(x.At, "%s: approves in person", name(x.Login))
+		tell(x.At, "%s: approves in person", quoteName(x.Login))
 	}
 	if d.Pass != nil {
 		tell(d.Pass.At, "the check passes")
 	}
 	slices.SortStableFunc(all, func(a, b moment) int { return a.at.Compare(b.at) })
 	if n := len(all) - most; n > 0 {
-		items = append(items, fmt.Sprintf("%s not shown", counted(n, "earlier moment")))
+		items = append(items, fmt.Sprintf("%s not shown", countNoun(n, "earlier moment")))
 		all = all[n:]
 	}
 	for _, m := range all {
-		items = append(items, clock(m.at, d.Start)+" "+m.what)
+		items = append(items, formatTime(m.at, d.Start)+" "+m.what)
 	}
 	return items
 }

@@ -13,73 +13,73 @@ import (
 // commit status and in the terminal.
 
 const (
-	maxTitle     = 255
-	maxDescribed = 140 // GitHub's limit for the description of a commit status
-	reportOnly   = " (report only)"
+	maxTitle         = 255
+	maxStatusTitle   = 140 // GitHub's limit for the description of a commit status
+	reportOnlySuffix = " (report only)"
 )
 
-// title says d in one sentence of at most n characters.
-func title(p quorum.Policy, d quorum.Decision, n int) string {
-	t := sentence(d)
+// renderTitle says d in one sentence of at most n characters.
+func renderTitle(p quorum.Policy, d quorum.Decision, n int) string {
+	t := titleSentence(d)
 	if p.Mode == quorum.ReportOnly {
-		return clip(t, n-len(reportOnly)) + reportOnly
+		return clipRunes(t, n-len(reportOnlySuffix)) + reportOnlySuffix
 	}
-	return clip(t, n)
+	return clipRunes(t, n)
 }
 
-func sentence(d quorum.Decision) string {
+func titleSentence(d quorum.Decision) string {
 	switch d.Verdict {
 	case quorum.Waiting:
-		return waiting(d)
+		return waitingTitle(d)
 	case quorum.Passed:
-		return passed(d)
+		return passedTitle(d)
 	case quorum.Blocked:
-		return blocked(d)
+		return blockedTitle(d)
 	case quorum.Unverified:
-		return unverified(d)
+		return unverifiedTitle(d)
 	case quorum.Ended:
-		return ended(d)
+		return endedTitle(d)
 	default: // unreachable unless a decision was never made; it must not read like a pass
 		return "Unverified: nothing was decided"
 	}
 }
 
-func waiting(d quorum.Decision) string {
+func waitingTitle(d quorum.Decision) string {
 	if d.Reason == quorum.ReasonDraft {
 		return "Waiting: " + Sentence(d.Reason)
 	}
-	t := approvals(d)
+	t := approvalCount(d)
 	if d.Objections > 0 {
-		t += ", " + counted(d.Objections, "objection")
+		t += ", " + countNoun(d.Objections, "objection")
 	}
-	pending := who(d, quorum.Pending)
+	pending := votersWith(d, quorum.Pending)
 	if len(pending) == 0 { // unreachable unless Decide waits for nobody
 		return t + "; waiting"
 	}
-	t += "; waiting for " + list(pending)
-	if approvable(d) {
+	t += "; waiting for " + joinNames(pending)
+	if awaitsOnlyApproval(d) {
 		t += ", whose run a maintainer must approve,"
 	}
-	if until := until(d); !until.IsZero() {
-		t += " until " + clock(until, d.Start)
+	if until := waitingEnds(d); !until.IsZero() {
+		t += " until " + formatTime(until, d.Start)
 	}
 	return strings.TrimSuffix(t, ",")
 }
 
-// approvable reports whether all that is waited for is a maintainer's approval.
-func approvable(d quorum.Decision) bool {
+// awaitsOnlyApproval reports whether all that is waited for is a maintainer's approval.
+func awaitsOnlyApproval(d quorum.Decision) bool {
 	return !slices.ContainsFunc(d.Ballots, func(b quorum.Ballot) bool {
-		return voter(b) && b.Vote == quorum.Pending && b.Reason != quorum.ReasonApproval
+		return isVoter(b) && b.Vote == quorum.Pending && b.Reason != quorum.ReasonApproval
 	})
 }
 
-// until is the moment at which the waiting ends as it stands.
-func until(d quorum.Decision) (at time.Time) {
+// waitingEnds is the moment at which the waiting ends as it stands.
+func waitingEnds(d quorum.Decision) (at time.Time) {
 	if !d.GraceEnd.IsZero() {
 		return d.GraceEnd
 	}
 	for _, b := range d.Ballots {
-		if end := attemptEnds(b); voter(b) && b.Vote == quorum.Pending && end.After(at) {
+		if end := attemptEnds(b); isVoter(b) && b.Vote == quorum.Pending && end.After(at) {
 			at = end
 		}
 	}
@@ -102,31 +102,31 @@ func attemptEnds(b quorum.Ballot) time.Time {
 	return end
 }
 
-func passed(d quorum.Decision) string {
-	t := []string{approvals(d)}
+func passedTitle(d quorum.Decision) string {
+	t := []string{approvalCount(d)}
 	if len(d.StandIns) > 0 {
-		t = append(t, "verified by "+list(people(d)))
-	} else if names := who(d, quorum.Unavailable); len(names) > 0 {
-		t = append(t, list(names)+" unavailable")
+		t = append(t, "verified by "+joinNames(standInLogins(d)))
+	} else if names := votersWith(d, quorum.Unavailable); len(names) > 0 {
+		t = append(t, joinNames(names)+" unavailable")
 	}
-	if names := who(d, quorum.Pending); len(names) > 0 {
-		t = append(t, list(names)+": "+Sentence(quorum.ReasonNotReceived))
+	if names := votersWith(d, quorum.Pending); len(names) > 0 {
+		t = append(t, joinNames(names)+": "+Sentence(quorum.ReasonNotReceived))
 	}
 	return strings.Join(t, "; ")
 }
 
-func people(d quorum.Decision) (logins []string) {
+func standInLogins(d quorum.Decision) (logins []string) {
 	for _, s := range d.StandIns {
-		logins = append(logins, plain(s.Login, 60))
+		logins = append(logins, plainLine(s.Login, 60))
 	}
 	return logins
 }
 
-func blocked(d quorum.Decision) string {
-	t := "Changes requested by " + list(who(d, quorum.Object))
+func blockedTitle(d quorum.Decision) string {
+	t := "Changes requested by " + joinNames(votersWith(d, quorum.Object))
 	n := 0
 	for _, b := range d.Ballots {
-		if !voter(b) || b.Vote != quorum.Object {
+		if !isVoter(b) || b.Vote != quorum.Object {
 			continue
 		}
 		for _, f := range b.Findings {
@@ -136,45 +136,45 @@ func blocked(d quorum.Decision) string {
 		}
 	}
 	if n > 0 {
-		t += " (" + counted(n, "finding") + ")"
+		t += " (" + countNoun(n, "finding") + ")"
 	}
-	if names := who(d, quorum.Pending); len(names) > 0 {
-		t += "; not waiting for " + list(names)
+	if names := votersWith(d, quorum.Pending); len(names) > 0 {
+		t += "; not waiting for " + joinNames(names)
 	}
 	return t
 }
 
-func unverified(d quorum.Decision) string {
+func unverifiedTitle(d quorum.Decision) string {
 	switch d.Reason {
 	case quorum.ReasonBroken:
 		return "Unverified: " + Sentence(d.Reason)
 	case quorum.ReasonSiblings:
-		return "Unverified: pull requests " + list(siblings(d)) + " have the same head commit"
+		return "Unverified: pull requests " + joinNames(siblingNumbers(d)) + " have the same head commit"
 	case quorum.ReasonRequired:
-		return "Unverified: required " + list(missing(d)) + "; " + approvals(d)
+		return "Unverified: required " + joinNames(missingRequired(d)) + "; " + approvalCount(d)
 	}
-	t := "Unverified: " + approvals(d)
-	if names := who(d, quorum.Unavailable); len(names) > 0 {
-		t += "; " + list(names) + " unavailable"
+	t := "Unverified: " + approvalCount(d)
+	if names := votersWith(d, quorum.Unavailable); len(names) > 0 {
+		t += "; " + joinNames(names) + " unavailable"
 	}
-	if names := who(d, quorum.Pending); len(names) > 0 {
-		t += "; " + list(names) + " pending"
+	if names := votersWith(d, quorum.Pending); len(names) > 0 {
+		t += "; " + joinNames(names) + " pending"
 	}
 	return t
 }
 
-// missing names the required reviewers that do not approve, each with its vote.
-func missing(d quorum.Decision) (names []string) {
+// missingRequired names the required reviewers that do not approve, each with its vote.
+func missingRequired(d quorum.Decision) (names []string) {
 	for _, b := range d.Ballots {
-		if voter(b) && b.Required && b.Vote != quorum.Approve {
-			names = append(names, plain(b.Reviewer, 60)+" "+b.Vote.String())
+		if isVoter(b) && b.Required && b.Vote != quorum.Approve {
+			names = append(names, plainLine(b.Reviewer, 60)+" "+b.Vote.String())
 		}
 	}
 	return names
 }
 
-// siblings are the numbers of all pull requests that share the head, this one included.
-func siblings(d quorum.Decision) (numbers []string) {
+// siblingNumbers are the numbers of all pull requests that share the head, this one included.
+func siblingNumbers(d quorum.Decision) (numbers []string) {
 	all := append(slices.Clone(d.Siblings), d.PR.Number)
 	slices.Sort(all)
 	for _, n := range slices.Compact(all) {
@@ -183,7 +183,7 @@ func siblings(d quorum.Decision) (numbers []string) {
 	return numbers
 }
 
-func ended(d quorum.Decision) string {
+func endedTitle(d quorum.Decision) string {
 	switch d.Reason {
 	case quorum.ReasonClosed:
 		return "Nothing is decided here: closed"
@@ -196,11 +196,11 @@ func ended(d quorum.Decision) string {
 	}
 }
 
-// approvals is "1 of 2 approvals"; more than were needed would read oddly so.
-func approvals(d quorum.Decision) string {
+// approvalCount is "1 of 2 approvals"; more than were needed would read oddly so.
+func approvalCount(d quorum.Decision) string {
 	switch {
 	case d.Approvals > d.Need:
-		return fmt.Sprintf("%s, %d needed", counted(d.Approvals, "approval"), d.Need)
+		return fmt.Sprintf("%s, %d needed", countNoun(d.Approvals, "approval"), d.Need)
 	case d.Need == 1:
 		return fmt.Sprintf("%d of 1 approval", d.Approvals)
 	default:

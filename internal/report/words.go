@@ -220,10 +220,10 @@ func Advice(r quorum.Reason) string {
 	}
 }
 
-// why says why a ballot is what it is. quote makes what a stranger wrote harmless where the words are going to stand.
-func why(b quorum.Ballot, quote func(string) string) string {
+// explainBallot says why a ballot is what it is. quote makes what a stranger wrote harmless where the words are going to stand.
+func explainBallot(b quorum.Ballot, quote func(string) string) string {
 	w := Sentence(b.Reason)
-	detail := clip(oneLine(b.Detail), 240)
+	detail := clipRunes(oneLine(b.Detail), 240)
 	switch {
 	case detail == "":
 	case b.Reason == quorum.ReasonGuarded:
@@ -236,32 +236,32 @@ func why(b quorum.Ballot, quote func(string) string) string {
 		w += " — retrying once"
 	case b.Vote == quorum.Approve && b.Retried:
 		w += " (retry succeeded)"
-	case skipped(b):
-		w += fmt.Sprintf(" — reviewer skipped after %s — manual review recommended (unverified)", counted(b.Failed, "failed attempt"))
+	case isSkipped(b):
+		w += fmt.Sprintf(" — reviewer skipped after %s — manual review recommended (unverified)", countNoun(b.Failed, "failed attempt"))
 	}
 	return w
 }
 
-// skipped reports whether b is a reviewer that was given up after failed attempts.
-func skipped(b quorum.Ballot) bool {
+// isSkipped reports whether b is a reviewer that was given up after failed attempts.
+func isSkipped(b quorum.Ballot) bool {
 	return b.Vote == quorum.Unavailable && b.Failed > 0 && (b.Failed > 1 || b.Spent)
 }
 
-// voter reports whether the vote is one of the tally's.
-func voter(b quorum.Ballot) bool { return !b.Shadow && !b.Retired }
+// isVoter reports whether the vote is one of the tally's.
+func isVoter(b quorum.Ballot) bool { return !b.Shadow && !b.Retired }
 
-// who names the voters with that vote, for plain text.
-func who(d quorum.Decision, v quorum.Vote) (names []string) {
+// votersWith names the voters with that vote, for plain text.
+func votersWith(d quorum.Decision, v quorum.Vote) (names []string) {
 	for _, b := range d.Ballots {
-		if voter(b) && b.Vote == v {
-			names = append(names, plain(b.Reviewer, 60))
+		if isVoter(b) && b.Vote == v {
+			names = append(names, plainLine(b.Reviewer, 60))
 		}
 	}
 	return names
 }
 
-// clock writes a moment in UTC, with its date if that is not the day on which the cycle started.
-func clock(t, start time.Time) string {
+// formatTime writes a moment in UTC, with its date if that is not the day on which the cycle started.
+func formatTime(t, start time.Time) string {
 	t, start = t.UTC(), start.UTC()
 	if t.YearDay() == start.YearDay() && t.Year() == start.Year() {
 		return t.Format("15:04 UTC")
@@ -269,5 +269,5 @@ func clock(t, start time.Time) string {
 	return t.Format("2006-01-02 15:04 UTC")
 }
 
-// short is a commit's id as people write it.
-func short(sha string) string { return cut(sha, 7) }
+// shortSHA is a commit's id as people write it.
+func shortSHA(sha string) string { return cutBytes(sha, 7) }
