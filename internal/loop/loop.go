@@ -46,17 +46,17 @@ type Look struct {
 	At       time.Time // by GitHub's clock
 }
 
-// again is how long to wait before a look that found GitHub moving: an effect was void, or could not be carried out.
-const again = 2 * time.Second
+// lookAgainDelay is how long to wait before a look that found GitHub moving: an effect was void, or could not be carried out.
+const lookAgainDelay = 2 * time.Second
 
 // Reconcile observes pr, judges, decides, and makes the decision true. It returns when to look again;
 // with an error that is the moment a limit ends, or zero: then the caller backs off.
 func (r *Reconciler) Reconcile(ctx context.Context, pr quorum.PR) (wake time.Time, err error) {
-	wake, passed, err := r.reconcile(ctx, pr)
+	wake, passed, err := r.reconcileOnce(ctx, pr)
 	if passed && err == nil && !r.Told {
 		// A pass has no wake. What somebody else saw and wrote while it was on its way would stay overwritten, so it is
 		// looked at once more.
-		wake, _, err = r.reconcile(ctx, pr)
+		wake, _, err = r.reconcileOnce(ctx, pr)
 	}
 	var limit interface{ RetryAt() time.Time }
 	if errors.As(err, &limit) {
@@ -65,14 +65,14 @@ func (r *Reconciler) Reconcile(ctx context.Context, pr quorum.PR) (wake time.Tim
 	return wake, err
 }
 
-// reconcile is one look. It reports whether the look made the check pass.
-func (r *Reconciler) reconcile(ctx context.Context, pr quorum.PR) (wake time.Time, passed bool, err error) {
+// reconcileOnce is one look. It reports whether the look made the check pass.
+func (r *Reconciler) reconcileOnce(ctx context.Context, pr quorum.PR) (wake time.Time, passed bool, err error) {
 	look, err := r.observe(ctx, pr)
 	if err != nil {
 		return time.Time{}, false, err
 	}
 	effects, before := look.Decision.Effects, look.Snapshot.Record.Pass
-	look.word()
+	look.renderCheck()
 	if err := r.publish(ctx, pr, look); err != nil {
 		return time.Time{}, false, err
 	}
@@ -83,7 +83,7 @@ func (r *Reconciler) reconcile(ctx context.Context, pr quorum.PR) (wake time.Tim
 	if ctx.Err() != nil {
 		return time.Time{}, false, context.Cause(ctx)
 	}
-	writing, done := finish(ctx)
+	writing, done := outliveContext(ctx)
 	receipt, err := r.Forge.Apply(writing, pr, effects)
 	done()
 	settled := true
@@ -92,14 +92,14 @@ func (r *Reconciler) reconcile(ctx context.Context, pr quorum.PR) (wake time.Tim
 	}
 	if rec := evidence.Refuse(look.Snapshot.Record, receipt); rec.Seq != look.Snapshot.Record.Seq {
 		look.Snapshot.Record = rec
-		look.decide()
-		look.word()
+		look.judgeAndDecide()
+		look.renderCheck()
 		if err := r.publish(ctx, pr, look); err != nil {
 			return time.Time{}, false, err
 		}
 		wake = look.Decision.Wake
 	}
-	if soon := look.At.Add(again); err == nil && (!settled || look.Snapshot.NoRecord) && (wake.IsZero() || soon.Before(wake)) {
+	if soon := look.At.Add(lookAgainDelay); err == nil && (!settled || look.Snapshot.NoRecord) && (wake.IsZero() || soon.Before(wake)) {
 		wake = soon
 	}
 	return wake, false, err
@@ -109,7 +109,7 @@ func (r *Reconciler) reconcile(ctx context.Context, pr quorum.PR) (wake time.Tim
 func (r *Reconciler) Look(ctx context.Context, pr quorum.PR) (Look, error) {
 	look, err := r.observe(ctx, pr)
 	if err == nil {
-		look.word()
+		look.renderCheck()
 	}
 	return look, err
 }
@@ -124,32 +124,32 @@ func (r *Reconciler) observe(ctx context.Context, pr quorum.PR) (look Look, err 
 			return Look{}, err
 		}
 		look.At = r.now().Add(look.Snapshot.Skew)
-		look.decide()
-		if !look.hollow() {
+		look.judgeAndDecide()
+		if !look.hasNewEmptyAttempt() {
 			break
 		}
 	}
 	return look, nil
 }
 
-func (l *Look) decide() {
+func (l *Look) judgeAndDecide() {
 	l.Decision = quorum.Decide(l.Policy, evidence.Judge(l.Policy, l.Snapshot), evidence.Facts(l.Policy, l.Snapshot), l.At)
 }
 
-// word renders the decision with its record. Effects that are due are announced as under way: their intents stand in the
+// renderCheck renders the decision with its record. Effects that are due are announced as under way: their intents stand in the
 // record, and the ballots are judged with it, before anything is carried out.
-func (l *Look) word() {
+func (l *Look) renderCheck() {
 	if l.Decision.Reason != quorum.ReasonSiblings { // whose check this is; all of them must word it alike
 		l.Snapshot.Record = evidence.Remember(l.Policy, l.Snapshot, l.Decision, l.At)
 	}
 	if !l.Decision.Effects.Empty() && !l.Snapshot.NoRecord {
-		l.decide()
+		l.judgeAndDecide()
 	}
 	l.Check = report.Render(l.Policy, l.Snapshot, l.Decision, l.Snapshot.Record)
 }
 
-// hollow reports whether an attempt is new among those that ended and left nothing.
-func (l *Look) hollow() bool {
+// hasNewEmptyAttempt reports whether an attempt is new among those that ended and left nothing.
+func (l *Look) hasNewEmptyAttempt() bool {
 	for _, b := range l.Decision.Ballots {
 		if b.Outcome != quorum.Empty || b.Run == 0 {
 			continue
@@ -170,7 +170,7 @@ func (r *Reconciler) publish(ctx context.Context, pr quorum.PR, look Look) error
 		return context.Cause(ctx)
 	}
 	if !r.DryRun {
-		writing, done := finish(ctx)
+		writing, done := outliveContext(ctx)
 		defer done()
 		look.Check.Restamp = r.Restamp
 		if err := r.Forge.Publish(writing, pr, look.Check); err != nil {
@@ -183,14 +183,14 @@ func (r *Reconciler) publish(ctx context.Context, pr quorum.PR, look Look) error
 	return nil
 }
 
-// last is how long a write that is under way may take when its context ends.
-const last = 1500 * time.Millisecond
+// writeGrace is how long a write that is under way may take when its context ends.
+const writeGrace = 1500 * time.Millisecond
 
-// finish returns a context that outlives ctx a little: a write that is under way is finished.
-func finish(ctx context.Context) (context.Context, func()) {
+// outliveContext returns a context that outlives ctx a little: a write that is under way is finished.
+func outliveContext(ctx context.Context) (context.Context, func()) {
 	writing, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
-		t := time.NewTimer(last)
+		t := time.NewTimer(writeGrace)
 		defer t.Stop()
 		select {
 		case <-t.C:

@@ -60,18 +60,18 @@ type PanicError struct {
 
 func (e *PanicError) Error() string { return "evaluate: panic: " + e.Value }
 
-// sweeping is a sweep under way.
-type sweeping struct {
+// sweepRun is a sweep under way.
+type sweepRun struct {
 	*Sweep
-	pauses context.Context // ends when the rest is stopped
-	stop   context.CancelFunc
+	pauseCtx     context.Context // ends when the rest is stopped
+	cancelPauses context.CancelFunc
 
-	mu      sync.Mutex
-	todo    []quorum.PR // of this batch
-	tally   Tally
-	counted map[quorum.PR]bool
-	row     int // transport faults since GitHub last answered
-	why     string
+	mu          sync.Mutex
+	todo        []quorum.PR // of this batch
+	tally       Tally
+	counted     map[quorum.PR]bool
+	faultsInRow int // transport faults since GitHub last answered
+	stopReason  string
 }
 
 // Run evaluates prs in their order. It returns early if ctx ends.
@@ -80,28 +80,28 @@ func (s *Sweep) Run(ctx context.Context, prs []quorum.PR) Tally {
 	if s.Limit > 0 && len(all) > s.Limit {
 		all = all[:s.Limit]
 	}
-	sw := &sweeping{Sweep: s, counted: map[quorum.PR]bool{}}
-	sw.pauses, sw.stop = context.WithCancel(ctx)
-	defer sw.stop()
+	sw := &sweepRun{Sweep: s, counted: map[quorum.PR]bool{}}
+	sw.pauseCtx, sw.cancelPauses = context.WithCancel(ctx)
+	defer sw.cancelPauses()
 	for batch := range slices.Chunk(all, max(s.Batch, 1)) {
-		if sw.tally.Evaluated+sw.tally.Failed > 0 && s.pause(sw.pauses, s.BatchDelay) != nil {
+		if sw.tally.Evaluated+sw.tally.Failed > 0 && s.pauseFor(sw.pauseCtx, s.BatchDelay) != nil {
 			break
 		}
 		sw.todo = batch
 		var workers sync.WaitGroup
 		for range min(max(s.Concurrent, 1), len(batch)) {
-			workers.Go(func() { sw.work(ctx) })
+			workers.Go(func() { sw.runWorker(ctx) })
 		}
 		workers.Wait()
-		if sw.why != "" || ctx.Err() != nil {
+		if sw.stopReason != "" || ctx.Err() != nil {
 			break
 		}
 	}
-	return sw.sum(ctx, prs, len(all))
+	return sw.completeTally(ctx, prs, len(all))
 }
 
-// sum completes the tally.
-func (sw *sweeping) sum(ctx context.Context, prs []quorum.PR, limit int) Tally {
+// completeTally completes the tally.
+func (sw *sweepRun) completeTally(ctx context.Context, prs []quorum.PR, limit int) Tally {
 	t := sw.tally
 	at := slices.IndexFunc(prs, func(pr quorum.PR) bool { return !sw.counted[pr] })
 	if at < 0 {
@@ -109,8 +109,8 @@ func (sw *sweeping) sum(ctx context.Context, prs []quorum.PR, limit int) Tally {
 	}
 	t.At, t.Skipped = prs[at], len(prs)-t.Evaluated-t.Failed
 	switch {
-	case sw.why != "":
-		t.Why = sw.why
+	case sw.stopReason != "":
+		t.Why = sw.stopReason
 	case ctx.Err() != nil:
 		t.Why = "it was interrupted"
 	default:
@@ -119,26 +119,26 @@ func (sw *sweeping) sum(ctx context.Context, prs []quorum.PR, limit int) Tally {
 	return t
 }
 
-// work evaluates one pull request after the other.
-func (sw *sweeping) work(ctx context.Context) {
-	for pr, ok := sw.take(ctx); ok; pr, ok = sw.take(ctx) {
-		look, err := sw.evaluate(ctx, pr)
-		if more := sw.done(ctx, pr, look, err); !more || sw.pause(sw.pauses, sw.ItemDelay) != nil {
+// runWorker evaluates one pull request after the other.
+func (sw *sweepRun) runWorker(ctx context.Context) {
+	for pr, ok := sw.takeNext(ctx); ok; pr, ok = sw.takeNext(ctx) {
+		look, err := sw.evaluateWithRetries(ctx, pr)
+		if more := sw.countResult(ctx, pr, look, err); !more || sw.pauseFor(sw.pauseCtx, sw.ItemDelay) != nil {
 			return
 		}
 	}
 }
 
-// take returns the next pull request, unless nothing more may be begun.
-func (sw *sweeping) take(ctx context.Context) (quorum.PR, bool) {
+// takeNext returns the next pull request, unless nothing more may be begun.
+func (sw *sweepRun) takeNext(ctx context.Context) (quorum.PR, bool) {
 	sw.mu.Lock()
 	defer sw.mu.Unlock()
-	if len(sw.todo) == 0 || sw.why != "" || ctx.Err() != nil {
+	if len(sw.todo) == 0 || sw.stopReason != "" || ctx.Err() != nil {
 		return quorum.PR{}, false
 	}
 	if sw.Spent != nil {
 		if why := sw.Spent(); why != "" {
-			sw.halt(why)
+			sw.stopRest(why)
 			return quorum.PR{}, false
 		}
 	}
@@ -147,16 +147,16 @@ func (sw *sweeping) take(ctx context.Context) (quorum.PR, bool) {
 	return pr, true
 }
 
-// halt stops the rest; sw.mu is held. What is under way is finished, but tried no more.
-func (sw *sweeping) halt(why string) {
-	if sw.why == "" {
-		sw.why = why
-		sw.stop()
+// stopRest stops the rest; sw.mu is held. What is under way is finished, but tried no more.
+func (sw *sweepRun) stopRest(why string) {
+	if sw.stopReason == "" {
+		sw.stopReason = why
+		sw.cancelPauses()
 	}
 }
 
-// done counts an evaluation, and reports whether there is another one to begin.
-func (sw *sweeping) done(ctx context.Context, pr quorum.PR, look Look, err error) bool {
+// countResult counts an evaluation, and reports whether there is another one to begin.
+func (sw *sweepRun) countResult(ctx context.Context, pr quorum.PR, look Look, err error) bool {
 	sw.mu.Lock()
 	defer sw.mu.Unlock()
 	var panicked *PanicError
@@ -164,7 +164,7 @@ func (sw *sweeping) done(ctx context.Context, pr quorum.PR, look Look, err error
 	switch {
 	case err == nil:
 		sw.tally.Evaluated++
-		sw.row = 0
+		sw.faultsInRow = 0
 	case ctx.Err() != nil && !errors.As(err, &panicked): // by our own end
 		return false
 	default:
@@ -172,13 +172,13 @@ func (sw *sweeping) done(ctx context.Context, pr quorum.PR, look Look, err error
 		sw.tally.Failed++
 		switch {
 		case limited:
-			sw.halt(fmt.Sprintf("GitHub takes no more requests until %s", until.UTC().Format("15:04:05 UTC")))
-		case temporary(err):
-			if sw.row++; sw.Threshold > 0 && sw.row >= sw.Threshold {
-				sw.halt(fmt.Sprintf("GitHub seems to be down: %d evaluations in a row failed on the way to it", sw.row))
+			sw.stopRest(fmt.Sprintf("GitHub takes no more requests until %s", until.UTC().Format("15:04:05 UTC")))
+		case isTemporary(err):
+			if sw.faultsInRow++; sw.Threshold > 0 && sw.faultsInRow >= sw.Threshold {
+				sw.stopRest(fmt.Sprintf("GitHub seems to be down: %d evaluations in a row failed on the way to it", sw.faultsInRow))
 			}
 		case panicked == nil: // GitHub answered
-			sw.row = 0
+			sw.faultsInRow = 0
 		}
 	}
 	sw.counted[pr] = true
@@ -197,25 +197,25 @@ func retryAt(err error) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// evaluate reconciles pr, and again if GitHub could not be reached: nothing else is mended by trying again.
-func (sw *sweeping) evaluate(ctx context.Context, pr quorum.PR) (look Look, err error) {
+// evaluateWithRetries reconciles pr, and again if GitHub could not be reached: nothing else is mended by trying again.
+func (sw *sweepRun) evaluateWithRetries(ctx context.Context, pr quorum.PR) (look Look, err error) {
 	for try := 0; ; try++ {
-		look, err = sw.once(ctx, pr)
-		if _, limited := retryAt(err); err == nil || limited || !temporary(err) || try >= sw.Retries {
+		look, err = sw.evaluateOnce(ctx, pr)
+		if _, limited := retryAt(err); err == nil || limited || !isTemporary(err) || try >= sw.Retries {
 			return look, err
 		}
 		most := sw.Max
 		if try < 30 && sw.Base<<try < most {
 			most = sw.Base << try
 		}
-		if sw.pause(sw.pauses, sw.jitter(most)) != nil {
+		if sw.pauseFor(sw.pauseCtx, sw.jitterUpTo(most)) != nil {
 			return look, err
 		}
 	}
 }
 
-// once reconciles pr, and survives it.
-func (sw *sweeping) once(ctx context.Context, pr quorum.PR) (look Look, err error) {
+// evaluateOnce reconciles pr, and survives it.
+func (sw *sweepRun) evaluateOnce(ctx context.Context, pr quorum.PR) (look Look, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			look, err = Look{}, &PanicError{Value: fmt.Sprint(v), Stack: debug.Stack()}
@@ -229,14 +229,14 @@ func (sw *sweeping) once(ctx context.Context, pr quorum.PR) (look Look, err erro
 	return look, nil
 }
 
-func (s *Sweep) pause(ctx context.Context, d time.Duration) error {
+func (s *Sweep) pauseFor(ctx context.Context, d time.Duration) error {
 	if d <= 0 || ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	return s.Reconciler.sleep(ctx, d)
 }
 
-func (s *Sweep) jitter(most time.Duration) time.Duration {
+func (s *Sweep) jitterUpTo(most time.Duration) time.Duration {
 	if s.Jitter != nil {
 		return s.Jitter(most)
 	}

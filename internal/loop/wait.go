@@ -15,11 +15,11 @@ type Stay struct {
 	Hold time.Duration // without Wait: how long at most
 }
 
-// patience is how long faults of GitHub are borne in a row before a stay is given up.
-const patience = 15 * time.Minute
+// maxFaultTime is how long faults of GitHub are borne in a row before a stay is given up.
+const maxFaultTime = 15 * time.Minute
 
-// breath is the least pause between two looks, whatever a clock says.
-const breath = 50 * time.Millisecond
+// minPause is the least pause between two looks, whatever a clock says.
+const minPause = 50 * time.Millisecond
 
 // Stay reconciles pr until there is nothing left for this process to wait for, and returns the last look. It ends with an
 // error if ctx ends, if GitHub refuses for good, or if nothing but faults came for fifteen minutes.
@@ -41,7 +41,7 @@ func (r *Reconciler) Stay(ctx context.Context, pr quorum.PR, stay Stay) (last Lo
 			return last, context.Cause(ctx)
 		case err == nil:
 			faulty, pause = time.Time{}, time.Second
-			if !stay.on(last.Decision, r.now().Sub(began)) {
+			if !stay.shouldStay(last.Decision, r.now().Sub(began)) {
 				return last, nil
 			}
 			if !wake.IsZero() && wake.Add(-last.Snapshot.Skew).Before(next) { // a wake is by GitHub's clock
@@ -50,13 +50,13 @@ func (r *Reconciler) Stay(ctx context.Context, pr quorum.PR, stay Stay) (last Lo
 			if end := began.Add(stay.Hold); !stay.Wait && next.After(end) {
 				next = end
 			}
-		case !temporary(err):
+		case !isTemporary(err):
 			return last, err
 		default:
 			if faulty.IsZero() {
 				faulty = r.now()
 			}
-			if r.now().Sub(faulty) > patience {
+			if r.now().Sub(faulty) > maxFaultTime {
 				return last, err
 			}
 			next = r.now().Add(pause)
@@ -71,14 +71,14 @@ func (r *Reconciler) Stay(ctx context.Context, pr quorum.PR, stay Stay) (last Lo
 				r.Fault(err, next)
 			}
 		}
-		if err := r.sleep(ctx, max(next.Sub(r.now()), breath)); err != nil {
+		if err := r.sleep(ctx, max(next.Sub(r.now()), minPause)); err != nil {
 			return last, err
 		}
 	}
 }
 
-// on reports whether there is something to stay for.
-func (s Stay) on(d quorum.Decision, stayed time.Duration) bool {
+// shouldStay reports whether there is something to stay for.
+func (s Stay) shouldStay(d quorum.Decision, stayed time.Duration) bool {
 	if d.Verdict != quorum.Waiting || d.Reason == quorum.ReasonDraft {
 		return false
 	}
@@ -99,8 +99,8 @@ func (s Stay) on(d quorum.Decision, stayed time.Duration) bool {
 	return false
 }
 
-// temporary reports whether looking again may help.
-func temporary(err error) bool {
+// isTemporary reports whether looking again may help.
+func isTemporary(err error) bool {
 	var t interface{ Temporary() bool }
 	return errors.As(err, &t) && t.Temporary()
 }
