@@ -20,16 +20,16 @@ func Paths() []string {
 
 // An Error is what is wrong with a policy file: all of it, in the order of the lines.
 type Error struct {
-	Problems []Problem
+	Problems []Diagnostic
 }
 
-// maxShown bounds what an error prints: a file may be one big mistake, and a pull request may have written it.
-const maxShown = 20
+// maxShownProblems bounds what an error prints: a file may be one big mistake, and a pull request may have written it.
+const maxShownProblems = 20
 
 func (e *Error) Error() string {
 	var b strings.Builder
 	for i, p := range e.Problems {
-		if i == maxShown {
+		if i == maxShownProblems {
 			fmt.Fprintf(&b, "\nand %d more", len(e.Problems)-i)
 			break
 		}
@@ -41,8 +41,8 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// A Problem is one mistake, or one warning, with its place.
-type Problem struct {
+// A Diagnostic is one mistake, or one warning, with its place.
+type Diagnostic struct {
 	Path    string
 	Line    int // 1-based
 	Column  int // 1-based, in characters
@@ -51,7 +51,7 @@ type Problem struct {
 	Snippet string // the line, and below it a caret
 }
 
-func (p Problem) String() string {
+func (p Diagnostic) String() string {
 	s := fmt.Sprintf("%s:%d:%d: %s", p.Path, p.Line, p.Column, p.Message)
 	if p.Snippet != "" {
 		s += "\n" + p.Snippet
@@ -65,49 +65,49 @@ func (p Problem) String() string {
 // Parse reads a policy file; path is only used in messages. With an error, which is an [*Error], the policy is zero but
 // for Check: the name of the check that has to show the error, as far as it can be made out.
 func Parse(path string, src []byte) (quorum.Policy, error) {
-	policy, r := read(path, src)
+	policy, r := readPolicy(path, src)
 	if len(r.problems) > 0 {
-		return quorum.Policy{Check: policy.Check}, &Error{Problems: inOrder(r.problems)}
+		return quorum.Policy{Check: policy.Check}, &Error{Problems: sortByPosition(r.problems)}
 	}
 	return policy, nil
 }
 
 // Warnings says what is allowed in a policy file and yet likely to be regretted. A file with mistakes has none.
-func Warnings(path string, src []byte) []Problem {
-	_, r := read(path, src)
+func Warnings(path string, src []byte) []Diagnostic {
+	_, r := readPolicy(path, src)
 	if len(r.problems) > 0 {
 		return nil
 	}
-	return inOrder(r.warnings)
+	return sortByPosition(r.warnings)
 }
 
-func read(path string, src []byte) (quorum.Policy, *reader) {
-	r := newReader(path, src)
+func readPolicy(path string, src []byte) (quorum.Policy, *policyReader) {
+	r := newPolicyReader(path, src)
 	file := Default()
-	root, ok := r.parse()
+	root, ok := r.parseFile()
 	if !ok {
-		return quorum.Policy{Check: checkName(src, file.Check)}, r
+		return quorum.Policy{Check: findCheckName(src, file.Check)}, r
 	}
-	r.decode(root, &file)
-	policy := r.resolve(file)
-	if r.broken["check"] {
+	r.decodeFile(root, &file)
+	policy := r.resolvePolicy(file)
+	if r.brokenKeys["check"] {
 		policy.Check = Default().Check
 	}
 	return policy, r
 }
 
-// checkName finds the name of the check in a file that is no YAML: without it the error would appear under a name that
+// findCheckName finds the name of the check in a file that is no YAML: without it the error would appear under a name that
 // nobody requires.
-func checkName(src []byte, fallback string) string {
+func findCheckName(src []byte, fallback string) string {
 	for line := range strings.Lines(string(src[:min(len(src), MaxSize)])) {
 		if !strings.HasPrefix(line, "check:") || len(line) > 500 {
 			continue
 		}
-		r := newReader("", []byte(line))
-		file := File{Check: fallback}
-		if root, ok := r.parse(); ok {
-			r.decode(root, &file)
-			if !r.broken["check"] {
+		r := newPolicyReader("", []byte(line))
+		file := PolicyKeys{Check: fallback}
+		if root, ok := r.parseFile(); ok {
+			r.decodeFile(root, &file)
+			if !r.brokenKeys["check"] {
 				return file.Check
 			}
 		}
@@ -115,8 +115,8 @@ func checkName(src []byte, fallback string) string {
 	return fallback
 }
 
-func inOrder(problems []Problem) []Problem {
-	slices.SortStableFunc(problems, func(a, b Problem) int {
+func sortByPosition(problems []Diagnostic) []Diagnostic {
+	slices.SortStableFunc(problems, func(a, b Diagnostic) int {
 		if a.Line != b.Line {
 			return a.Line - b.Line
 		}

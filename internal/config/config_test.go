@@ -304,7 +304,7 @@ func TestErrorsAreSafeToShow(t *testing.T) {
 			t.Errorf("%q: no error", src)
 			continue
 		}
-		if strings.ContainsFunc(strings.ReplaceAll(err.Error(), "\n", ""), unprintable) {
+		if strings.ContainsFunc(strings.ReplaceAll(err.Error(), "\n", ""), isUnprintable) {
 			t.Errorf("%q: the error holds a control character: %q", src, err)
 		}
 	}
@@ -381,7 +381,7 @@ func TestNearest(t *testing.T) {
 		"qorum": "quorum", "Quorum": "quorum", "qurom": "quorum", "ready_to_merge": "ready-to-merge", "requierd": "required",
 		"graec": "grace", "when": "", "x": "", "": "",
 	} {
-		if got := nearest(word, known); got != want {
+		if got := nearestWord(word, known); got != want {
 			t.Errorf("nearest(%q) = %q, want %q", word, got, want)
 		}
 	}

@@ -9,78 +9,78 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// A File is a policy file as it is written, before presets, defaults of reviewers and words are resolved.
-type File struct {
-	Version        int               `yaml:"version" jsonschema:"enum=1" jsonschema_description:"The version of this language."`
-	Check          string            `yaml:"check" jsonschema:"minLength=1,maxLength=100" jsonschema_description:"Name of the check run."`
-	Mode           string            `yaml:"mode" jsonschema:"enum=enforce,enum=report,enum=off" jsonschema_description:"enforce: the check says the verdict. report: the check is neutral and says (report only). off: nothing is written."`
-	Quorum         Quorum            `yaml:"quorum" jsonschema_description:"How many approvals are needed: a number, majority (more than half of the voting reviewers) or all of them."`
-	Grace          Duration          `yaml:"grace" jsonschema_description:"How long a reached quorum waits for the reviewers that have not answered."`
-	Timeout        Duration          `yaml:"timeout" positive:"yes" jsonschema_description:"How long each attempt of a reviewer may take."`
-	Deadline       Duration          `yaml:"deadline" positive:"yes" jsonschema_description:"What is pending so long after the start is unavailable, whatever happens."`
-	EarlyStart     bool              `yaml:"early_start" jsonschema_description:"Blocked as soon as a quorum has answered and one of them objects, without waiting for the rest."`
-	Drafts         string            `yaml:"drafts" jsonschema:"enum=wait,enum=review" jsonschema_description:"wait: nothing is decided while the pull request is a draft. review: a draft is decided like any other."`
-	StandIn        string            `yaml:"stand_in" jsonschema:"enum=none,enum=write,enum=maintain,enum=admin" jsonschema_description:"The permission of a person whose approval of the head may fill missing approvals."`
-	Override       string            `yaml:"override" jsonschema:"enum=none,enum=maintain,enum=admin" later:"yes" jsonschema_description:"The permission of a person who may accept a pull request over an objection."`
-	Threads        string            `yaml:"threads" jsonschema:"enum=others,enum=anyone" jsonschema_description:"Who may end an objection by resolving its threads: others than the pull request's author, or anyone."`
-	Guard          []Glob            `yaml:"guard" jsonschema_description:"Path patterns. A pull request that changes one of these files makes the reviewers concerned unavailable: those whose evidence github-actions[bot] posts. Each preset adds the files that instruct its reviewer."`
-	Retry          Retry             `yaml:"retry" jsonschema_description:"The one rerun of a reviewer that failed."`
-	CircuitBreaker CircuitBreaker    `yaml:"circuit_breaker" jsonschema_description:"Stops asking a reviewer that is down, in the daemon and within one sweep. It changes nothing in a single job."`
-	Sweep          Sweep             `yaml:"sweep" jsonschema_description:"How open pull requests are swept. It changes nothing in a single job."`
-	Fix            Fix               `yaml:"fix" later:"yes" jsonschema_description:"Starts a workflow that fixes a blocked pull request. Off unless a workflow is named."`
-	Comment        string            `yaml:"comment" jsonschema:"enum=never,enum=on_problem,enum=always" later:"yes" jsonschema_description:"When the verdict is also told in a comment on the pull request."`
-	WhenTooFew     string            `yaml:"when_too_few" jsonschema:"enum=unverified,enum=all_remaining" later:"yes" jsonschema_description:"What happens if rules leave fewer voters than the quorum."`
-	Exempt         []Exemption       `yaml:"exempt" later:"yes" jsonschema_description:"Pull requests that need no review, and why."`
-	Branches       map[string]Branch `yaml:"branches" later:"yes" jsonschema_description:"What holds for other bases, by branch pattern."`
-	Reviewers      []Reviewer        `yaml:"reviewers" jsonschema:"required,minItems=1,maxItems=50" jsonschema_description:"Who reviews, in the order of the check's table."`
+// A PolicyKeys is a policy file as it is written, before presets, defaults of reviewers and words are resolved.
+type PolicyKeys struct {
+	Version        int                   `yaml:"version" jsonschema:"enum=1" jsonschema_description:"The version of this language."`
+	Check          string                `yaml:"check" jsonschema:"minLength=1,maxLength=100" jsonschema_description:"Name of the check run."`
+	Mode           string                `yaml:"mode" jsonschema:"enum=enforce,enum=report,enum=off" jsonschema_description:"enforce: the check says the verdict. report: the check is neutral and says (report only). off: nothing is written."`
+	Quorum         Quorum                `yaml:"quorum" jsonschema_description:"How many approvals are needed: a number, majority (more than half of the voting reviewers) or all of them."`
+	Grace          Duration              `yaml:"grace" jsonschema_description:"How long a reached quorum waits for the reviewers that have not answered."`
+	Timeout        Duration              `yaml:"timeout" positive:"yes" jsonschema_description:"How long each attempt of a reviewer may take."`
+	Deadline       Duration              `yaml:"deadline" positive:"yes" jsonschema_description:"What is pending so long after the start is unavailable, whatever happens."`
+	EarlyStart     bool                  `yaml:"early_start" jsonschema_description:"Blocked as soon as a quorum has answered and one of them objects, without waiting for the rest."`
+	Drafts         string                `yaml:"drafts" jsonschema:"enum=wait,enum=review" jsonschema_description:"wait: nothing is decided while the pull request is a draft. review: a draft is decided like any other."`
+	StandIn        string                `yaml:"stand_in" jsonschema:"enum=none,enum=write,enum=maintain,enum=admin" jsonschema_description:"The permission of a person whose approval of the head may fill missing approvals."`
+	Override       string                `yaml:"override" jsonschema:"enum=none,enum=maintain,enum=admin" later:"yes" jsonschema_description:"The permission of a person who may accept a pull request over an objection."`
+	Threads        string                `yaml:"threads" jsonschema:"enum=others,enum=anyone" jsonschema_description:"Who may end an objection by resolving its threads: others than the pull request's author, or anyone."`
+	Guard          []Glob                `yaml:"guard" jsonschema_description:"Path patterns. A pull request that changes one of these files makes the reviewers concerned unavailable: those whose evidence github-actions[bot] posts. Each preset adds the files that instruct its reviewer."`
+	Retry          RetryKeys             `yaml:"retry" jsonschema_description:"The one rerun of a reviewer that failed."`
+	CircuitBreaker CircuitBreakerKeys    `yaml:"circuit_breaker" jsonschema_description:"Stops asking a reviewer that is down, in the daemon and within one sweep. It changes nothing in a single job."`
+	Sweep          SweepKeys             `yaml:"sweep" jsonschema_description:"How open pull requests are swept. It changes nothing in a single job."`
+	Fix            FixKeys               `yaml:"fix" later:"yes" jsonschema_description:"Starts a workflow that fixes a blocked pull request. Off unless a workflow is named."`
+	Comment        string                `yaml:"comment" jsonschema:"enum=never,enum=on_problem,enum=always" later:"yes" jsonschema_description:"When the verdict is also told in a comment on the pull request."`
+	WhenTooFew     string                `yaml:"when_too_few" jsonschema:"enum=unverified,enum=all_remaining" later:"yes" jsonschema_description:"What happens if rules leave fewer voters than the quorum."`
+	Exempt         []ExemptionKeys       `yaml:"exempt" later:"yes" jsonschema_description:"Pull requests that need no review, and why."`
+	Branches       map[string]BranchKeys `yaml:"branches" later:"yes" jsonschema_description:"What holds for other bases, by branch pattern."`
+	Reviewers      []ReviewerKeys        `yaml:"reviewers" jsonschema:"required,minItems=1,maxItems=50" jsonschema_description:"Who reviews, in the order of the check's table."`
 }
 
-// Retry bounds the one rerun.
-type Retry struct {
+// RetryKeys bounds the one rerun.
+type RetryKeys struct {
 	Max      int      `yaml:"max" jsonschema:"minimum=0,maximum=1" jsonschema_description:"Reruns for each reviewer and head: 0 or 1."`
 	FastFail Duration `yaml:"fast_fail" jsonschema_description:"An empty attempt that ended sooner is run again at once."`
 	Backoff  Duration `yaml:"backoff" jsonschema_description:"Any other attempt is run again after this long, give or take a fifth."`
 }
 
-// CircuitBreaker stops asking a reviewer that is down.
-type CircuitBreaker struct {
+// CircuitBreakerKeys stops asking a reviewer that is down.
+type CircuitBreakerKeys struct {
 	Enabled          bool     `yaml:"enabled" jsonschema_description:"Whether there is one."`
 	FailureThreshold int      `yaml:"failure_threshold" jsonschema:"minimum=1,maximum=1000" jsonschema_description:"Outages of one reviewer in a row, on different pull requests, that open it."`
 	ResetTimeout     Duration `yaml:"reset_timeout" positive:"yes" jsonschema_description:"After this long one attempt is let through."`
 }
 
-// Sweep bounds a sweep over the open pull requests.
-type Sweep struct {
-	MaxConcurrent int      `yaml:"max_concurrent" jsonschema:"minimum=1,maximum=64" jsonschema_description:"Pull requests that are evaluated at once."`
-	BatchSize     int      `yaml:"batch_size" jsonschema:"minimum=1,maximum=1000" jsonschema_description:"Pull requests in a batch."`
-	BatchDelay    Duration `yaml:"batch_delay" jsonschema_description:"Pause between two batches."`
-	ItemDelay     Duration `yaml:"item_delay" jsonschema_description:"Pause between two evaluations of one worker."`
-	MaxRetries    int      `yaml:"max_retries" jsonschema:"minimum=0,maximum=10" jsonschema_description:"Further tries of an evaluation that failed for a transport fault."`
-	Backoff       Backoff  `yaml:"backoff" jsonschema_description:"Pause before such a try, doubling from base to max, with full jitter."`
-	Limit         int      `yaml:"limit" jsonschema:"minimum=1,maximum=100000" jsonschema_description:"Pull requests that one sweep evaluates at most."`
+// SweepKeys bounds a sweep over the open pull requests.
+type SweepKeys struct {
+	MaxConcurrent int         `yaml:"max_concurrent" jsonschema:"minimum=1,maximum=64" jsonschema_description:"Pull requests that are evaluated at once."`
+	BatchSize     int         `yaml:"batch_size" jsonschema:"minimum=1,maximum=1000" jsonschema_description:"Pull requests in a batch."`
+	BatchDelay    Duration    `yaml:"batch_delay" jsonschema_description:"Pause between two batches."`
+	ItemDelay     Duration    `yaml:"item_delay" jsonschema_description:"Pause between two evaluations of one worker."`
+	MaxRetries    int         `yaml:"max_retries" jsonschema:"minimum=0,maximum=10" jsonschema_description:"Further tries of an evaluation that failed for a transport fault."`
+	Backoff       BackoffKeys `yaml:"backoff" jsonschema_description:"Pause before such a try, doubling from base to max, with full jitter."`
+	Limit         int         `yaml:"limit" jsonschema:"minimum=1,maximum=100000" jsonschema_description:"Pull requests that one sweep evaluates at most."`
 }
 
-// Backoff is a pause that doubles.
-type Backoff struct {
+// BackoffKeys is a pause that doubles.
+type BackoffKeys struct {
 	Base Duration `yaml:"base" positive:"yes" jsonschema_description:"The first pause."`
 	Max  Duration `yaml:"max" positive:"yes" jsonschema_description:"The longest pause."`
 }
 
-// Fix names the workflow that fixes a blocked pull request.
-type Fix struct {
+// FixKeys names the workflow that fixes a blocked pull request.
+type FixKeys struct {
 	Workflow    string `yaml:"workflow" jsonschema_description:"Path of the workflow file."`
 	MaxRestarts int    `yaml:"max_restarts" jsonschema:"minimum=0,maximum=100" jsonschema_description:"Fix runs for one pull request."`
 }
 
-// An Exemption is a kind of pull request that needs no review.
-type Exemption struct {
+// An ExemptionKeys is a kind of pull request that needs no review.
+type ExemptionKeys struct {
 	Paths   []Glob   `yaml:"paths" jsonschema_description:"Every changed path must match; of a rename both names."`
 	Authors []string `yaml:"authors" jsonschema_description:"Who opened it, and pushed and authored every commit."`
 	Why     string   `yaml:"why" jsonschema:"required,minLength=1,maxLength=200" jsonschema_description:"The reason that the check gives."`
 }
 
-// A Branch overrides the top level for pull requests against some bases.
-type Branch struct {
+// A BranchKeys overrides the top level for pull requests against some bases.
+type BranchKeys struct {
 	Quorum     Quorum   `yaml:"quorum" jsonschema_description:"As at the top level."`
 	Grace      Duration `yaml:"grace" jsonschema_description:"As at the top level."`
 	Timeout    Duration `yaml:"timeout" positive:"yes" jsonschema_description:"As at the top level."`
@@ -91,29 +91,29 @@ type Branch struct {
 	Threads    string   `yaml:"threads" jsonschema:"enum=others,enum=anyone" jsonschema_description:"As at the top level."`
 }
 
-// A Reviewer is one entry of reviewers.
-type Reviewer struct {
-	Name         string   `yaml:"name" jsonschema:"minLength=1,maxLength=60" default:"the preset's name" jsonschema_description:"What the check calls it. Needed without a preset."`
-	Preset       string   `yaml:"preset" jsonschema_description:"A reviewer that the coordinator knows. Each other key of this entry overrides what the preset says."`
-	Workflow     string   `yaml:"workflow" jsonschema_description:"Path of the workflow file that runs it, or a dynamic/… path."`
-	Event        []string `yaml:"event" default:"[pull_request, pull_request_target, dynamic]" jsonschema:"minItems=1" jsonschema_description:"The events whose runs count."`
-	Check        string   `yaml:"check" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Name of its check run."`
-	App          string   `yaml:"app" jsonschema_description:"Slug of the App that owns the check run. Needed with check."`
-	Status       string   `yaml:"status" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Context of its commit status."`
-	Author       string   `yaml:"author" default:"github-actions[bot] for a workflow, the App's account for a check" jsonschema_description:"The account that posts its evidence: name[bot] is a Bot, a plain login a User."`
-	Heading      string   `yaml:"heading" jsonschema:"minLength=1,maxLength=200" jsonschema_description:"The heading that its texts open with. Needed where its verdict is read from texts of an author that others share. None may begin another of the same author."`
-	Verdict      Verdict  `yaml:"verdict" default:"auto" jsonschema_description:"Where its verdict stands: auto, ready-to-merge, review-state, findings, json, conclusion, or {approve: REGEX, object: REGEX}, matched line by line. With conclusion the conclusion alone is the verdict."`
-	MinSeverity  string   `yaml:"min_severity" jsonschema:"enum=any,enum=low,enum=medium,enum=high,enum=critical" default:"any" jsonschema_description:"The least severity of a finding that objects."`
-	FailureMeans string   `yaml:"failure_means" jsonschema:"enum=findings,enum=unavailable" default:"unavailable" jsonschema_description:"With verdict: conclusion, what a failure is. findings: it objects at once. unavailable: it is run again once."`
-	Timeout      Duration `yaml:"timeout" positive:"yes" default:"the top level's" jsonschema_description:"How long each attempt of it may take."`
-	Required     bool     `yaml:"required" default:"false" jsonschema_description:"The quorum cannot do without it."`
-	Shadow       bool     `yaml:"shadow" default:"false" jsonschema_description:"It is shown and never counted."`
-	When         When     `yaml:"when" later:"yes" jsonschema_description:"The pull requests that it votes on."`
-	Request      Request  `yaml:"request" jsonschema_description:"How it is asked for a review. A comment reaches apps, and no workflow when it is written with GITHUB_TOKEN."`
+// A ReviewerKeys is one entry of reviewers.
+type ReviewerKeys struct {
+	Name         string        `yaml:"name" jsonschema:"minLength=1,maxLength=60" default:"the preset's name" jsonschema_description:"What the check calls it. Needed without a preset."`
+	Preset       string        `yaml:"preset" jsonschema_description:"A reviewer that the coordinator knows. Each other key of this entry overrides what the preset says."`
+	Workflow     string        `yaml:"workflow" jsonschema_description:"Path of the workflow file that runs it, or a dynamic/… path."`
+	Event        []string      `yaml:"event" default:"[pull_request, pull_request_target, dynamic]" jsonschema:"minItems=1" jsonschema_description:"The events whose runs count."`
+	Check        string        `yaml:"check" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Name of its check run."`
+	App          string        `yaml:"app" jsonschema_description:"Slug of the App that owns the check run. Needed with check."`
+	Status       string        `yaml:"status" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Context of its commit status."`
+	Author       string        `yaml:"author" default:"github-actions[bot] for a workflow, the App's account for a check" jsonschema_description:"The account that posts its evidence: name[bot] is a Bot, a plain login a User."`
+	Heading      string        `yaml:"heading" jsonschema:"minLength=1,maxLength=200" jsonschema_description:"The heading that its texts open with. Needed where its verdict is read from texts of an author that others share. None may begin another of the same author."`
+	Verdict      VerdictFormat `yaml:"verdict" default:"auto" jsonschema_description:"Where its verdict stands: auto, ready-to-merge, review-state, findings, json, conclusion, or {approve: REGEX, object: REGEX}, matched line by line. With conclusion the conclusion alone is the verdict."`
+	MinSeverity  string        `yaml:"min_severity" jsonschema:"enum=any,enum=low,enum=medium,enum=high,enum=critical" default:"any" jsonschema_description:"The least severity of a finding that objects."`
+	FailureMeans string        `yaml:"failure_means" jsonschema:"enum=findings,enum=unavailable" default:"unavailable" jsonschema_description:"With verdict: conclusion, what a failure is. findings: it objects at once. unavailable: it is run again once."`
+	Timeout      Duration      `yaml:"timeout" positive:"yes" default:"the top level's" jsonschema_description:"How long each attempt of it may take."`
+	Required     bool          `yaml:"required" default:"false" jsonschema_description:"The quorum cannot do without it."`
+	Shadow       bool          `yaml:"shadow" default:"false" jsonschema_description:"It is shown and never counted."`
+	When         WhenKeys      `yaml:"when" later:"yes" jsonschema_description:"The pull requests that it votes on."`
+	Request      RequestKeys   `yaml:"request" jsonschema_description:"How it is asked for a review. A comment reaches apps, and no workflow when it is written with GITHUB_TOKEN."`
 }
 
-// When says on which pull requests a reviewer votes.
-type When struct {
+// WhenKeys says on which pull requests a reviewer votes.
+type WhenKeys struct {
 	Paths    []Glob   `yaml:"paths" jsonschema_description:"One changed path must match."`
 	NotPaths []Glob   `yaml:"not_paths" jsonschema_description:"Paths that do not count."`
 	Authors  []string `yaml:"authors" jsonschema_description:"Who opened it."`
@@ -121,19 +121,19 @@ type When struct {
 	Base     []Glob   `yaml:"base" jsonschema_description:"The base branch."`
 }
 
-// Request says how a reviewer is asked.
-type Request struct {
+// RequestKeys says how a reviewer is asked.
+type RequestKeys struct {
 	Comment string `yaml:"comment" text:"lines" jsonschema:"minLength=1,maxLength=2000" jsonschema_description:"The comment that asks for a review, or for another one."`
 	AtStart bool   `yaml:"at_start" default:"false" jsonschema_description:"It is asked once at the start, if nothing was seen of it."`
 }
 
 // Default is the file that says nothing: every default of the top level stands here and nowhere else.
-func Default() File {
-	return File{
+func Default() PolicyKeys {
+	return PolicyKeys{
 		Version:    1,
 		Check:      quorum.DefaultCheck,
 		Mode:       "enforce",
-		Quorum:     Quorum{Word: majority},
+		Quorum:     Quorum{Word: majorityWord},
 		Grace:      Duration(3 * time.Minute),
 		Timeout:    Duration(10 * time.Minute),
 		Deadline:   Duration(45 * time.Minute),
@@ -143,21 +143,21 @@ func Default() File {
 		Override:   "none",
 		Threads:    "others",
 		Guard:      []Glob{".github/workflows/**", ".github/actions/**"},
-		Retry:      Retry{Max: 1, FastFail: Duration(30 * time.Second), Backoff: Duration(time.Minute)},
-		CircuitBreaker: CircuitBreaker{
+		Retry:      RetryKeys{Max: 1, FastFail: Duration(30 * time.Second), Backoff: Duration(time.Minute)},
+		CircuitBreaker: CircuitBreakerKeys{
 			Enabled:          true,
 			FailureThreshold: 5,
 			ResetTimeout:     Duration(10 * time.Minute),
 		},
-		Sweep: Sweep{
+		Sweep: SweepKeys{
 			MaxConcurrent: 4,
 			BatchSize:     10,
 			BatchDelay:    Duration(time.Second),
 			MaxRetries:    3,
-			Backoff:       Backoff{Base: Duration(2 * time.Second), Max: Duration(10 * time.Second)},
+			Backoff:       BackoffKeys{Base: Duration(2 * time.Second), Max: Duration(10 * time.Second)},
 			Limit:         200,
 		},
-		Fix:        Fix{MaxRestarts: 3},
+		Fix:        FixKeys{MaxRestarts: 3},
 		Comment:    "never",
 		WhenTooFew: "unverified",
 	}

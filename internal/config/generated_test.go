@@ -125,16 +125,16 @@ func TestSchemaAndParseKnowTheSameKeys(t *testing.T) {
 		t      reflect.Type
 		inside string // a file that holds KEY at that level
 	}{
-		{"top", s, reflect.TypeFor[File](), "KEY: ~\n"},
-		{"retry", s.Properties["retry"], reflect.TypeFor[Retry](), "retry: {KEY: ~}\n"},
-		{"circuit_breaker", s.Properties["circuit_breaker"], reflect.TypeFor[CircuitBreaker](), "circuit_breaker: {KEY: ~}\n"},
-		{"sweep", s.Properties["sweep"], reflect.TypeFor[Sweep](), "sweep: {KEY: ~}\n"},
-		{"sweep.backoff", s.Properties["sweep"].Properties["backoff"], reflect.TypeFor[Backoff](), "sweep: {backoff: {KEY: ~}}\n"},
-		{"fix", s.Properties["fix"], reflect.TypeFor[Fix](), "fix: {KEY: ~}\n"},
-		{"reviewers", s.Properties["reviewers"].Items2020, reflect.TypeFor[Reviewer](), "reviewers: [{KEY: ~}]\n"},
-		{"when", s.Properties["reviewers"].Items2020.Properties["when"], reflect.TypeFor[When](), "reviewers: [{when: {KEY: ~}}]\n"},
-		{"request", s.Properties["reviewers"].Items2020.Properties["request"], reflect.TypeFor[Request](), "reviewers: [{request: {KEY: ~}}]\n"},
-		{"exempt", s.Properties["exempt"].Items2020, reflect.TypeFor[Exemption](), "exempt: [{KEY: ~}]\n"},
+		{"top", s, reflect.TypeFor[PolicyKeys](), "KEY: ~\n"},
+		{"retry", s.Properties["retry"], reflect.TypeFor[RetryKeys](), "retry: {KEY: ~}\n"},
+		{"circuit_breaker", s.Properties["circuit_breaker"], reflect.TypeFor[CircuitBreakerKeys](), "circuit_breaker: {KEY: ~}\n"},
+		{"sweep", s.Properties["sweep"], reflect.TypeFor[SweepKeys](), "sweep: {KEY: ~}\n"},
+		{"sweep.backoff", s.Properties["sweep"].Properties["backoff"], reflect.TypeFor[BackoffKeys](), "sweep: {backoff: {KEY: ~}}\n"},
+		{"fix", s.Properties["fix"], reflect.TypeFor[FixKeys](), "fix: {KEY: ~}\n"},
+		{"reviewers", s.Properties["reviewers"].Items2020, reflect.TypeFor[ReviewerKeys](), "reviewers: [{KEY: ~}]\n"},
+		{"when", s.Properties["reviewers"].Items2020.Properties["when"], reflect.TypeFor[WhenKeys](), "reviewers: [{when: {KEY: ~}}]\n"},
+		{"request", s.Properties["reviewers"].Items2020.Properties["request"], reflect.TypeFor[RequestKeys](), "reviewers: [{request: {KEY: ~}}]\n"},
+		{"exempt", s.Properties["exempt"].Items2020, reflect.TypeFor[ExemptionKeys](), "exempt: [{KEY: ~}]\n"},
 	} {
 		var inSchema []string
 		for key := range level.schema.Properties {

@@ -54,9 +54,9 @@ type Fill struct {
 	What string
 }
 
-// actions are what reviewers' workflows are made of, and the preset that reads them. An action without a preset is a
+// reviewActions are what reviewers' workflows are made of, and the preset that reads them. An action without a preset is a
 // reviewer of the general kind.
-var actions = []struct{ uses, preset string }{
+var reviewActions = []struct{ uses, preset string }{
 	{"anthropics/claude-code-action", "claude-action"},
 	{"openai/codex-action", "codex-action"},
 	{"google-github-actions/run-gemini-cli", "gemini-cli"},
@@ -68,97 +68,97 @@ var actions = []struct{ uses, preset string }{
 	{"actions/ai-inference", ""},
 }
 
-// models are the names of secrets and hosts by which a script calls a model.
-var models = regexp.MustCompile(`(?i)\b(?:ANTHROPIC_API_KEY|OPENAI_API_KEY|GEMINI_API_KEY|GOOGLE_API_KEY|MISTRAL_API_KEY|OPENROUTER_API_KEY|api\.anthropic\.com|api\.openai\.com|generativelanguage\.googleapis\.com|openrouter\.ai)\b`)
+// modelCallPattern are the names of secrets and hosts by which a script calls a model.
+var modelCallPattern = regexp.MustCompile(`(?i)\b(?:ANTHROPIC_API_KEY|OPENAI_API_KEY|GEMINI_API_KEY|GOOGLE_API_KEY|MISTRAL_API_KEY|OPENROUTER_API_KEY|api\.anthropic\.com|api\.openai\.com|generativelanguage\.googleapis\.com|openrouter\.ai)\b`)
 
-// onPulls are the triggers whose runs stand on the head of a pull request.
-var onPulls = regexp.MustCompile(`(?m)\bpull_request(?:_target)?\b`)
+// pullTriggerPattern are the triggers whose runs stand on the head of a pull request.
+var pullTriggerPattern = regexp.MustCompile(`(?m)\bpull_request(?:_target)?\b`)
 
-// found is a reviewer of the survey.
-type found struct {
+// foundReviewer is a reviewer of the survey.
+type foundReviewer struct {
 	name, preset, workflow, author, heading string
-	why                                     []string // what was seen, in words of ours
-	fill                                    string   // what a person must say; "": the entry stands as it is
-	headless                                bool     // fill is about its heading
-	extra                                   string   // what else should be known
+	seen                                    []string // what was seen, in words of ours
+	toFill                                  string   // what a person must say; "": the entry stands as it is
+	lacksHeading                            bool     // fill is about its heading
+	note                                    string   // what else should be known
 }
 
 // Init writes a commented policy for the reviewers that s shows, and says which lines a person must fill in. Without a
 // single reviewer that is sure, the file is no valid policy yet, and the line that says so is one of them.
 func Init(s Survey) (src []byte, fill []Fill) {
-	sure, unsure, notes := s.reviewers()
-	var w writer
-	w.linef("# The policy of the review coordinator: which reviewers vote on a pull request, and how many approvals are enough.")
-	w.linef("# Made by coordinator config init from what %s showed; read it before you trust it.", s.Repo)
-	w.linef("# Looked at: %s and %s.", amount(len(s.Workflows), "workflow"), amount(len(s.Pulls), "pull request"))
-	w.linef("# It counts once it is on the default branch. Check it: coordinator config check FILE")
-	w.linef("version: 1")
-	w.linef("")
-	w.linef("# How many approvals are needed: majority (more than half of the voters), all, or a number.")
-	w.linef("quorum: majority")
-	w.linef("")
-	w.linef("# To try it without holding anything back: the check is neutral and says (report only).")
-	w.linef("# mode: report")
-	w.linef("")
-	w.linef("# Defaults that you may want to change: a reached quorum waits so long for the rest, and each attempt may take so long.")
-	w.linef("# grace: 3m")
-	w.linef("# timeout: 10m")
-	w.linef("")
+	sure, unsure, notes := s.findReviewers()
+	var w policyWriter
+	w.writeLinef("# The policy of the review coordinator: which reviewers vote on a pull request, and how many approvals are enough.")
+	w.writeLinef("# Made by coordinator config init from what %s showed; read it before you trust it.", s.Repo)
+	w.writeLinef("# Looked at: %s and %s.", countNoun(len(s.Workflows), "workflow"), countNoun(len(s.Pulls), "pull request"))
+	w.writeLinef("# It counts once it is on the default branch. Check it: coordinator config check FILE")
+	w.writeLinef("version: 1")
+	w.writeLinef("")
+	w.writeLinef("# How many approvals are needed: majority (more than half of the voters), all, or a number.")
+	w.writeLinef("quorum: majority")
+	w.writeLinef("")
+	w.writeLinef("# To try it without holding anything back: the check is neutral and says (report only).")
+	w.writeLinef("# mode: report")
+	w.writeLinef("")
+	w.writeLinef("# Defaults that you may want to change: a reached quorum waits so long for the rest, and each attempt may take so long.")
+	w.writeLinef("# grace: 3m")
+	w.writeLinef("# timeout: 10m")
+	w.writeLinef("")
 	for _, note := range notes {
-		w.linef("# %s", note)
+		w.writeLinef("# %s", note)
 	}
 	if len(notes) > 0 {
-		w.linef("")
+		w.writeLinef("")
 	}
-	w.linef("reviewers:")
+	w.writeLinef("reviewers:")
 	if len(sure) == 0 {
 		fill = append(fill, Fill{w.lines, "no reviewer was recognised for sure: without one there is no vote"})
 	}
 	for _, f := range sure {
-		w.entry(f, "  ")
+		w.writeEntry(f, "  ")
 	}
 	for _, f := range unsure {
-		w.linef("")
-		at := w.entry(f, "  # ")
-		fill = append(fill, Fill{at, f.fill})
+		w.writeLinef("")
+		at := w.writeEntry(f, "  # ")
+		fill = append(fill, Fill{at, f.toFill})
 	}
 	if len(sure)+len(unsure) == 0 {
-		w.linef("  # Nothing was recognised. An App that reviews:")
-		w.linef("  # - preset: copilot          # one of %s", strings.Join(review.Presets(), ", "))
-		w.linef("  # A workflow that reviews; its texts must open with a heading of their own:")
-		w.linef("  # - name: my-reviewer")
-		w.linef("  #   workflow: .github/workflows/FILL-IN.yml")
-		w.linef("  #   heading: \"## FILL IN\"")
+		w.writeLinef("  # Nothing was recognised. An App that reviews:")
+		w.writeLinef("  # - preset: copilot          # one of %s", strings.Join(review.Presets(), ", "))
+		w.writeLinef("  # A workflow that reviews; its texts must open with a heading of their own:")
+		w.writeLinef("  # - name: my-reviewer")
+		w.writeLinef("  #   workflow: .github/workflows/FILL-IN.yml")
+		w.writeLinef("  #   heading: \"## FILL IN\"")
 	}
 	return []byte(w.b.String()), fill
 }
 
-type writer struct {
+type policyWriter struct {
 	b     strings.Builder
 	lines int
 }
 
-func (w *writer) linef(format string, a ...any) {
+func (w *policyWriter) writeLinef(format string, a ...any) {
 	fmt.Fprintf(&w.b, format+"\n", a...)
 	w.lines++
 }
 
-// entry writes one reviewer and returns the line of what is missing in it.
-func (w *writer) entry(f found, indent string) (missing int) {
+// writeEntry writes one reviewer and returns the line of what is missing in it.
+func (w *policyWriter) writeEntry(f foundReviewer, indent string) (missing int) {
 	comment := strings.TrimRight(strings.TrimSuffix(indent, "# "), " ") + "  # "
-	for _, line := range append(slices.Clone(f.why), f.extra) {
+	for _, line := range append(slices.Clone(f.seen), f.note) {
 		if line != "" {
-			w.linef("%s%s", comment, line)
+			w.writeLinef("%s%s", comment, line)
 		}
 	}
-	if f.fill != "" {
-		w.linef("%sFILL IN: %s, then take the \"# \" from the lines below.", comment, f.fill)
+	if f.toFill != "" {
+		w.writeLinef("%sFILL IN: %s, then take the \"# \" from the lines below.", comment, f.toFill)
 		missing = w.lines
 	}
 	dash := "- "
 	key := func(name, value string) {
 		if value != "" {
-			w.linef("%s%s%s: %s", indent, dash, name, scalar(value))
+			w.writeLinef("%s%s%s: %s", indent, dash, name, yamlScalar(value))
 			dash = "  "
 		}
 	}
@@ -166,8 +166,8 @@ func (w *writer) entry(f found, indent string) (missing int) {
 	key("preset", f.preset)
 	key("workflow", f.workflow)
 	key("author", f.author)
-	if f.headless {
-		w.linef("%s%sheading: \"## FILL IN\"", indent, dash)
+	if f.lacksHeading {
+		w.writeLinef("%s%sheading: \"## FILL IN\"", indent, dash)
 		missing = w.lines
 	}
 	key("heading", f.heading)
@@ -176,8 +176,8 @@ func (w *writer) entry(f found, indent string) (missing int) {
 
 var plainScalar = regexp.MustCompile(`^[A-Za-z.][A-Za-z0-9./_-]*$`)
 
-// scalar writes a text as YAML: plain where that is safe, else quoted so that no character of it does anything.
-func scalar(text string) string {
+// yamlScalar writes a text as YAML: plain where that is safe, else quoted so that no character of it does anything.
+func yamlScalar(text string) string {
 	if plainScalar.MatchString(text) && !slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}, strings.ToLower(text)) {
 		return text
 	}
@@ -193,35 +193,35 @@ func scalar(text string) string {
 	return `"` + b.String() + `"`
 }
 
-func amount(n int, thing string) string {
+func countNoun(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
 	}
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// reviewers are those of which enough was seen, those of which something is missing, and what else should be said.
-func (s Survey) reviewers() (sure, unsure []found, notes []string) {
-	sure, notes = s.apps()
+// findReviewers are those of which enough was seen, those of which something is missing, and what else should be said.
+func (s Survey) findReviewers() (sure, unsure []foundReviewer, notes []string) {
+	sure, notes = s.findApps()
 	for _, w := range s.Workflows {
-		f, is := s.workflow(w)
+		f, is := s.examineWorkflow(w)
 		switch {
 		case !is:
-		case f.fill == "":
+		case f.toFill == "":
 			sure = append(sure, f)
 		default:
 			unsure = append(unsure, f)
 		}
 	}
-	if slices.ContainsFunc(sure, func(f found) bool { return f.preset == "claude-action" }) { // both post as claude[bot]
-		sure = slices.DeleteFunc(sure, func(f found) bool { return f.preset == "claude-review" })
+	if slices.ContainsFunc(sure, func(f foundReviewer) bool { return f.preset == "claude-action" }) { // both post as claude[bot]
+		sure = slices.DeleteFunc(sure, func(f foundReviewer) bool { return f.preset == "claude-review" })
 	}
-	sure, unsure = distinct(sure, unsure)
+	sure, unsure = makeDistinct(sure, unsure)
 	return sure, unsure, notes
 }
 
-// apps are the reviewers that post under an account of their own.
-func (s Survey) apps() (all []found, notes []string) {
+// findApps are the reviewers that post under an account of their own.
+func (s Survey) findApps() (all []foundReviewer, notes []string) {
 	for _, name := range review.Presets() {
 		r, _ := review.Preset(name)
 		if review.NeedsWorkflow(name) || r.Author == "" || r.Author == actionsBot {
@@ -250,12 +250,12 @@ func (s Survey) apps() (all []found, notes []string) {
 		}
 		seen := []string{}
 		if texts > 0 {
-			seen = append(seen, amount(texts, "text"))
+			seen = append(seen, countNoun(texts, "text"))
 		}
 		if checks > 0 {
-			seen = append(seen, amount(checks, "check run"))
+			seen = append(seen, countNoun(checks, "check run"))
 		}
-		all = append(all, found{preset: name, why: []string{fmt.Sprintf("%s: %s on %s.", r.Author, strings.Join(seen, " and "), pullList(pulls))}, extra: "It reads " + review.PresetNote(name) + "."})
+		all = append(all, foundReviewer{preset: name, seen: []string{fmt.Sprintf("%s: %s on %s.", r.Author, strings.Join(seen, " and "), pullList(pulls))}, note: "It reads " + review.PresetNote(name) + "."})
 	}
 	return all, notes
 }
@@ -278,37 +278,37 @@ func pullList(pulls []int) string {
 	return strings.Join(words, ", ") + more
 }
 
-// workflow says whether a workflow is a reviewer's, by what its file uses or by what its runs left.
-func (s Survey) workflow(w SurveyedWorkflow) (f found, is bool) {
-	if !workflowPath.MatchString(w.Path) || clean(w.Path, 200) != w.Path || strings.Contains(w.Source, "review-coordinator/coordinator") {
+// examineWorkflow says whether a workflow is a reviewer's, by what its file uses or by what its runs left.
+func (s Survey) examineWorkflow(w SurveyedWorkflow) (f foundReviewer, is bool) {
+	if !workflowPattern.MatchString(w.Path) || cleanText(w.Path, 200) != w.Path || strings.Contains(w.Source, "review-coordinator/coordinator") {
 		return f, false
 	}
-	f = found{name: nameOf(w.Path), workflow: w.Path}
+	f = foundReviewer{name: nameOfWorkflow(w.Path), workflow: w.Path}
 	uses := ""
-	for _, a := range actions {
+	for _, a := range reviewActions {
 		if strings.Contains(strings.ToLower(w.Source), a.uses+"@") {
 			uses, f.preset = a.uses, a.preset
-			f.why = append(f.why, fmt.Sprintf("%s uses %s.", w.Path, a.uses))
+			f.seen = append(f.seen, fmt.Sprintf("%s uses %s.", w.Path, a.uses))
 			break
 		}
 	}
-	calls := uses != "" || models.MatchString(w.Source)
+	calls := uses != "" || modelCallPattern.MatchString(w.Source)
 	if uses == "" && calls {
-		f.why = append(f.why, fmt.Sprintf("%s calls a model.", w.Path))
+		f.seen = append(f.seen, fmt.Sprintf("%s calls a model.", w.Path))
 	}
 	r, known := review.Preset(f.preset)
 	own := known && r.Author != actionsBot // it posts under its own account, unless it was given GITHUB_TOKEN
-	left, headless := s.left(w, r.Author)
-	verdicts := slices.DeleteFunc(slices.Clone(left), func(l leaving) bool { return !l.verdict })
+	left, headless := s.attributeTexts(w, r.Author)
+	verdicts := slices.DeleteFunc(slices.Clone(left), func(l headingTexts) bool { return !l.hasVerdict })
 	if !calls && len(verdicts) == 0 {
 		return f, false
 	}
-	if !onPulls.MatchString(w.Source) && !slices.ContainsFunc(s.Runs, func(r SurveyedRun) bool { return r.Path == w.Path && strings.HasPrefix(r.Event, "pull_request") }) {
+	if !pullTriggerPattern.MatchString(w.Source) && !slices.ContainsFunc(s.Runs, func(r SurveyedRun) bool { return r.Path == w.Path && strings.HasPrefix(r.Event, "pull_request") }) {
 		if uses == "" && len(verdicts) == 0 {
 			return f, false // it calls a model for something else
 		}
-		f.why = append(f.why, "It is not started by pull_request or pull_request_target, so that no run of it can be found by a pull request's head.")
-		f.fill = "start it by pull_request, or name only the author of its texts"
+		f.seen = append(f.seen, "It is not started by pull_request or pull_request_target, so that no run of it can be found by a pull request's head.")
+		f.toFill = "start it by pull_request, or name only the author of its texts"
 		return f, true
 	}
 	best := verdicts
@@ -317,61 +317,61 @@ func (s Survey) workflow(w SurveyedWorkflow) (f found, is bool) {
 	}
 	switch {
 	case own && len(headless) > 0:
-		f.why = append(f.why, fmt.Sprintf("%s wrote while it ran, on %s.", r.Author, pullList(headless)))
+		f.seen = append(f.seen, fmt.Sprintf("%s wrote while it ran, on %s.", r.Author, pullList(headless)))
 	case len(best) == 1:
 		f.heading = best[0].heading
-		f.why = append(f.why, fmt.Sprintf("Its runs left %s under this heading, on %s.", amount(best[0].texts, "text"), pullList(best[0].pulls)))
+		f.seen = append(f.seen, fmt.Sprintf("Its runs left %s under this heading, on %s.", countNoun(best[0].texts, "text"), pullList(best[0].pulls)))
 		if len(verdicts) == 0 && f.preset != "codex-action" {
-			f.extra = "None of them has a verdict that can be read: let its prompt end with \"Ready to merge? Yes | No | With fixes\"."
+			f.note = "None of them has a verdict that can be read: let its prompt end with \"Ready to merge? Yes | No | With fixes\"."
 		}
 		if own { // its texts come from the account that all workflows share
 			f.author = actionsBot
 		}
 	case len(best) > 1:
-		f.fill, f.headless = "its runs left texts with different headings: write the one of its reviews", true
+		f.toFill, f.lacksHeading = "its runs left texts with different headings: write the one of its reviews", true
 	case own:
-		f.fill = "no text of it was seen: see that it reviews pull requests"
+		f.toFill = "no text of it was seen: see that it reviews pull requests"
 	default:
-		f.fill, f.headless = "no text of it was seen that opens with a heading of its own: write the heading that its texts open with", true
+		f.toFill, f.lacksHeading = "no text of it was seen that opens with a heading of its own: write the heading that its texts open with", true
 	}
 	return f, true
 }
 
-// leaving is what the runs of a workflow left under one heading.
-type leaving struct {
-	heading string
-	texts   int
-	pulls   []int
-	verdict bool // one of them has a verdict
+// headingTexts is what the runs of a workflow left under one heading.
+type headingTexts struct {
+	heading    string
+	texts      int
+	pulls      []int
+	hasVerdict bool // one of them has a verdict
 }
 
-// left attributes texts to a workflow: those that were written while a run of it was under way on that pull request, and no
+// attributeTexts attributes texts to a workflow: those that were written while a run of it was under way on that pull request, and no
 // run of another workflow that could have written them. Of the account that all workflows share they count by their
 // headings; own is an account that only such a workflow has, whose texts need none.
-func (s Survey) left(w SurveyedWorkflow, own string) (all []leaving, byOwn []int) {
+func (s Survey) attributeTexts(w SurveyedWorkflow, own string) (all []headingTexts, byOwn []int) {
 	for _, t := range s.Texts {
 		heading := openingHeading(t.Body)
 		switch {
-		case own != actionsBot && t.Author.Is(own) && s.wrote(w, t, heading):
+		case own != actionsBot && t.Author.Is(own) && s.onlyRunWrote(w, t, heading):
 			byOwn = append(byOwn, t.Pull)
 			continue
-		case heading == "" || !t.Author.Is(actionsBot) || !s.wrote(w, t, heading):
+		case heading == "" || !t.Author.Is(actionsBot) || !s.onlyRunWrote(w, t, heading):
 			continue
 		}
-		i := slices.IndexFunc(all, func(l leaving) bool { return headingText(l.heading) == headingText(heading) })
+		i := slices.IndexFunc(all, func(l headingTexts) bool { return headingText(l.heading) == headingText(heading) })
 		if i < 0 {
 			i = len(all)
-			all = append(all, leaving{heading: heading})
+			all = append(all, headingTexts{heading: heading})
 		}
 		all[i].texts++
 		all[i].pulls = append(all[i].pulls, t.Pull)
-		all[i].verdict = all[i].verdict || reviews(t)
+		all[i].hasVerdict = all[i].hasVerdict || hasVerdict(t)
 	}
 	return all, byOwn
 }
 
-// reviews reports whether a text has a verdict.
-func reviews(t SurveyedText) bool {
+// hasVerdict reports whether a text has a verdict.
+func hasVerdict(t SurveyedText) bool {
 	kind := review.Comment
 	if t.Kind == quorum.TextReview {
 		kind = review.Review
@@ -381,8 +381,8 @@ func reviews(t SurveyedText) bool {
 	return got.Outcome == quorum.Approved || got.Outcome == quorum.Findings
 }
 
-// wrote reports whether only a run of w can have written t. A file that holds the heading itself settles a doubt.
-func (s Survey) wrote(w SurveyedWorkflow, t SurveyedText, heading string) bool {
+// onlyRunWrote reports whether only a run of w can have written t. A file that holds the heading itself settles a doubt.
+func (s Survey) onlyRunWrote(w SurveyedWorkflow, t SurveyedText, heading string) bool {
 	const late = 60 // seconds after the end of a run
 	var could []string
 	for _, r := range s.Runs {
@@ -405,7 +405,7 @@ func (s Survey) wrote(w SurveyedWorkflow, t SurveyedText, heading string) bool {
 	return len(could) == 1 && could[0] == w.Path
 }
 
-var opening = regexp.MustCompile(`^(#{1,6})[ \t]+(\S.*)$`)
+var headingPattern = regexp.MustCompile(`^(#{1,6})[ \t]+(\S.*)$`)
 
 // openingHeading is the heading that a text opens with; "" if it opens otherwise, or with one that a policy could not hold.
 func openingHeading(body string) string {
@@ -422,45 +422,47 @@ func openingHeading(body string) string {
 		body = after
 	}
 	line, _, _ := strings.Cut(body, "\n")
-	m := opening.FindStringSubmatch(strings.TrimRight(line, " \t\r#"))
-	if m == nil || len(m[0]) > 120 || clean(m[0], 120) != m[0] || headingText(m[0]) == "" {
+	m := headingPattern.FindStringSubmatch(strings.TrimRight(line, " \t\r#"))
+	if m == nil || len(m[0]) > 120 || cleanText(m[0], 120) != m[0] || headingText(m[0]) == "" {
 		return ""
 	}
 	return m[0]
 }
 
-var notInName = regexp.MustCompile(`[^a-z0-9]+`)
+var notInNamePattern = regexp.MustCompile(`[^a-z0-9]+`)
 
-// nameOf makes a reviewer's name of its workflow's file.
-func nameOf(workflow string) string {
+// nameOfWorkflow makes a reviewer's name of its workflow's file.
+func nameOfWorkflow(workflow string) string {
 	name := strings.TrimSuffix(strings.TrimSuffix(path.Base(workflow), ".yml"), ".yaml")
-	name = strings.Trim(notInName.ReplaceAllString(strings.ToLower(name), "-"), "-")
+	name = strings.Trim(notInNamePattern.ReplaceAllString(strings.ToLower(name), "-"), "-")
 	if name == "" {
 		return "reviewer"
 	}
 	return name[:min(len(name), 50)]
 }
 
-// distinct gives every reviewer a name of its own, and takes back what would let a text be two reviewers'.
-func distinct(sure, unsure []found) (keep, rest []found) {
+// makeDistinct gives every reviewer a name of its own, and takes back what would let a text be two reviewers'.
+func makeDistinct(sure, unsure []foundReviewer) (keep, rest []foundReviewer) {
 	for _, f := range sure {
-		alike := slices.ContainsFunc(keep, func(o found) bool { return f.heading != "" && o.heading != "" && begins(f.heading, o.heading) })
-		same := slices.ContainsFunc(keep, func(o found) bool {
+		alike := slices.ContainsFunc(keep, func(o foundReviewer) bool {
+			return f.heading != "" && o.heading != "" && beginAlike(f.heading, o.heading)
+		})
+		same := slices.ContainsFunc(keep, func(o foundReviewer) bool {
 			return f.preset != "" && f.preset == o.preset && f.heading == "" && o.heading == ""
 		})
 		switch {
 		case alike:
-			f.heading, f.fill, f.headless = "", "its heading begins like another reviewer's: give it one of its own", true
+			f.heading, f.toFill, f.lacksHeading = "", "its heading begins like another reviewer's: give it one of its own", true
 			unsure = append(unsure, f)
 		case same:
-			f.fill, f.headless = "another workflow posts under the same account: give both a heading", true
+			f.toFill, f.lacksHeading = "another workflow posts under the same account: give both a heading", true
 			unsure = append(unsure, f)
 		default:
 			keep = append(keep, f)
 		}
 	}
 	names := map[string]bool{}
-	for _, all := range [][]found{keep, unsure} {
+	for _, all := range [][]foundReviewer{keep, unsure} {
 		for i, f := range all {
 			name := f.name
 			if name == "" {

@@ -214,7 +214,7 @@ func TestInitHostile(t *testing.T) {
 }
 
 func TestInitKnowsEveryPreset(t *testing.T) {
-	for _, a := range actions {
+	for _, a := range reviewActions {
 		if _, known := review.Preset(a.preset); a.preset != "" && (!known || !review.NeedsWorkflow(a.preset)) {
 			t.Errorf("%s is no preset of a workflow", a.preset)
 		}

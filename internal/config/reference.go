@@ -65,20 +65,20 @@ func Reference() []byte {
 	b.WriteString(introduction)
 	b.WriteString("```yaml\n" + Example + "```\n")
 	file := reflect.ValueOf(Default())
-	section(&b, "The top level", "", file)
+	writeSection(&b, "The top level", "", file)
 	for field := range file.Type().Fields() {
 		if value := file.FieldByIndex(field.Index); value.Kind() == reflect.Struct && field.Tag.Get("later") == "" && len(keysOf(value.Type())) > 0 {
-			section(&b, "`"+field.Tag.Get("yaml")+"`", field.Tag.Get("jsonschema_description"), value)
+			writeSection(&b, "`"+field.Tag.Get("yaml")+"`", field.Tag.Get("jsonschema_description"), value)
 		}
 	}
-	section(&b, "`sweep.backoff`", "", reflect.ValueOf(Default().Sweep.Backoff))
-	section(&b, "An entry of `reviewers`", reviewersNote, reflect.ValueOf(Reviewer{}))
-	section(&b, "`request` of a reviewer", "", reflect.ValueOf(Request{}))
-	section(&b, "`when` of a reviewer ¹", "", reflect.ValueOf(When{}))
-	section(&b, "`fix` ¹", "", reflect.ValueOf(Default().Fix))
-	section(&b, "An entry of `exempt` ¹", "", reflect.ValueOf(Exemption{}))
-	section(&b, "A value of `branches` ¹", "The key is a pattern of branch names.", reflect.ValueOf(Branch{}))
-	presets(&b)
+	writeSection(&b, "`sweep.backoff`", "", reflect.ValueOf(Default().Sweep.Backoff))
+	writeSection(&b, "An entry of `reviewers`", reviewersNote, reflect.ValueOf(ReviewerKeys{}))
+	writeSection(&b, "`request` of a reviewer", "", reflect.ValueOf(RequestKeys{}))
+	writeSection(&b, "`when` of a reviewer ¹", "", reflect.ValueOf(WhenKeys{}))
+	writeSection(&b, "`fix` ¹", "", reflect.ValueOf(Default().Fix))
+	writeSection(&b, "An entry of `exempt` ¹", "", reflect.ValueOf(ExemptionKeys{}))
+	writeSection(&b, "A value of `branches` ¹", "The key is a pattern of branch names.", reflect.ValueOf(BranchKeys{}))
+	writePresets(&b)
 	return []byte(b.String())
 }
 
@@ -88,7 +88,7 @@ evidence. A reviewer votes unless it is a shadow or retired.
 All workflows that write with GITHUB_TOKEN write as ` + "`github-actions[bot]`" + `: a workflow reviewer needs a ` + "`heading`" + ` that tells its
 texts from the others', unless its verdict is its run's conclusion.`
 
-func section(b *strings.Builder, title, text string, v reflect.Value) {
+func writeSection(b *strings.Builder, title, text string, v reflect.Value) {
 	fmt.Fprintf(b, "\n## %s\n\n", title)
 	if text != "" {
 		fmt.Fprintf(b, "%s\n\n", text)
@@ -103,21 +103,21 @@ func section(b *strings.Builder, title, text string, v reflect.Value) {
 		if field.Tag.Get("later") != "" {
 			mark = " ¹"
 		}
-		fmt.Fprintf(b, "| `%s`%s | %s | %s | %s |\n", key, mark, kind(field), standard(field, v.FieldByIndex(field.Index)),
+		fmt.Fprintf(b, "| `%s`%s | %s | %s | %s |\n", key, mark, fieldKind(field), fieldDefault(field, v.FieldByIndex(field.Index)),
 			strings.ReplaceAll(field.Tag.Get("jsonschema_description"), "|", "\\|"))
 	}
 }
 
-// kind says what may be written for a field.
-func kind(field reflect.StructField) string {
+// fieldKind says what may be written for a field.
+func fieldKind(field reflect.StructField) string {
 	switch t := field.Type; {
-	case allowed(field.Tag) != nil:
-		return "`" + strings.Join(allowed(field.Tag), "`, `") + "`"
+	case allowedWords(field.Tag) != nil:
+		return "`" + strings.Join(allowedWords(field.Tag), "`, `") + "`"
 	case t == reflect.TypeFor[Duration]():
 		return "duration"
 	case t == reflect.TypeFor[Quorum]():
 		return "number, `majority`, `all`"
-	case t == reflect.TypeFor[Verdict]():
+	case t == reflect.TypeFor[VerdictFormat]():
 		return "word or mapping"
 	case t == reflect.TypeFor[[]Glob]():
 		return "list of patterns"
@@ -130,14 +130,14 @@ func kind(field reflect.StructField) string {
 	case t.Kind() == reflect.Bool:
 		return "`true`, `false`"
 	case t.Kind() == reflect.Int:
-		return fmt.Sprintf("%d to %d", bound(field.Tag, "minimum"), bound(field.Tag, "maximum"))
+		return fmt.Sprintf("%d to %d", tagBound(field.Tag, "minimum"), tagBound(field.Tag, "maximum"))
 	default:
 		return "text"
 	}
 }
 
-// standard says what holds where the key is missing.
-func standard(field reflect.StructField, v reflect.Value) string {
+// fieldDefault says what holds where the key is missing.
+func fieldDefault(field reflect.StructField, v reflect.Value) string {
 	if text := field.Tag.Get("default"); text != "" {
 		return text
 	}
@@ -159,7 +159,7 @@ func standard(field reflect.StructField, v reflect.Value) string {
 		if len(value) == 0 {
 			return ""
 		}
-		return "`" + strings.Join(texts(value), "`, `") + "`"
+		return "`" + strings.Join(globTexts(value), "`, `") + "`"
 	case string:
 		if value == "" {
 			return ""
@@ -172,7 +172,7 @@ func standard(field reflect.StructField, v reflect.Value) string {
 	}
 }
 
-func presets(b *strings.Builder) {
+func writePresets(b *strings.Builder) {
 	b.WriteString("\n## Presets\n\nA preset knows a reviewer: who it is, what it posts, how it refuses and how it is asked. Its name is its default `name`; " +
 		"each key of the entry overrides what the preset says.\n\n| preset | needs | what it reads |\n|---|---|---|\n")
 	for _, name := range review.Presets() {

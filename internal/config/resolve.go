@@ -22,117 +22,117 @@ const actionsBot = "github-actions[bot]"
 const actionsApp = "github-actions"
 
 var (
-	workflowPath = regexp.MustCompile(`^(\.github/workflows/[^/\\]+\.ya?ml|dynamic/[A-Za-z0-9._/-]+)$`)
-	login        = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}(?:\[bot\])?$`)
-	slug         = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,98}$`)
-	eventName    = regexp.MustCompile(`^[a-z][a-z_]{0,59}$`)
+	workflowPattern = regexp.MustCompile(`^(\.github/workflows/[^/\\]+\.ya?ml|dynamic/[A-Za-z0-9._/-]+)$`)
+	loginPattern    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}(?:\[bot\])?$`)
+	slugPattern     = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,98}$`)
+	eventPattern    = regexp.MustCompile(`^[a-z][a-z_]{0,59}$`)
 )
 
-// resolve makes the policy of a file that was decoded. It may still note mistakes.
-func (r *reader) resolve(f File) quorum.Policy {
+// resolvePolicy makes the policy of a file that was decoded. It may still note mistakes.
+func (r *policyReader) resolvePolicy(f PolicyKeys) quorum.Policy {
 	p := quorum.Policy{
 		Check:      f.Check,
-		Mode:       mode(f.Mode),
+		Mode:       parseMode(f.Mode),
 		Grace:      time.Duration(f.Grace),
 		Deadline:   time.Duration(f.Deadline),
 		EarlyStart: f.EarlyStart,
 		DraftsWait: f.Drafts == "wait",
-		StandIn:    permission(f.StandIn),
-		Threads:    threads(f.Threads),
-		Guard:      texts(f.Guard),
+		StandIn:    parsePermission(f.StandIn),
+		Threads:    parseThreads(f.Threads),
+		Guard:      globTexts(f.Guard),
 		Retry: quorum.Retry{
 			Max:      f.Retry.Max,
 			FastFail: time.Duration(f.Retry.FastFail),
 			Backoff:  time.Duration(f.Retry.Backoff),
 		},
 	}
-	r.topLevel(f)
-	r.later(f)
+	r.checkTopLevel(f)
+	r.refuseUnavailable(f)
 	for i, entry := range f.Reviewers {
-		p.Reviewers = append(p.Reviewers, r.reviewer(index(i), entry, f))
+		p.Reviewers = append(p.Reviewers, r.resolveReviewer(reviewerKey(i), entry, f))
 	}
-	r.names(p.Reviewers)
-	r.identities(p.Reviewers)
-	r.headings(p.Reviewers)
-	p.Need = r.need(f.Quorum, p)
+	r.checkNames(p.Reviewers)
+	r.checkIdentities(p.Reviewers)
+	r.checkHeadings(p.Reviewers)
+	p.Need = r.resolveNeed(f.Quorum, p)
 	return p
 }
 
-func index(i int) string { return fmt.Sprintf("reviewers[%d]", i) }
+func reviewerKey(i int) string { return fmt.Sprintf("reviewers[%d]", i) }
 
-func (r *reader) topLevel(f File) {
+func (r *policyReader) checkTopLevel(f PolicyKeys) {
 	if strings.TrimSpace(f.Check) != f.Check {
-		r.fail("check", "the name begins or ends with a space", "a rule that requires the check would not find it; remove the space")
+		r.failKey("check", "the name begins or ends with a space", "a rule that requires the check would not find it; remove the space")
 	}
-	if base, most := f.Sweep.Backoff.Base, f.Sweep.Backoff.Max; base > most && !r.broken["sweep.backoff.base"] && !r.broken["sweep.backoff.max"] {
-		r.fail("sweep.backoff", fmt.Sprintf("base (%s) is longer than max (%s)", base, most), "swap the two")
+	if base, most := f.Sweep.Backoff.Base, f.Sweep.Backoff.Max; base > most && !r.brokenKeys["sweep.backoff.base"] && !r.brokenKeys["sweep.backoff.max"] {
+		r.failKey("sweep.backoff", fmt.Sprintf("base (%s) is longer than max (%s)", base, most), "swap the two")
 	}
-	if f.Timeout > f.Deadline && !r.broken["timeout"] && !r.broken["deadline"] && (r.has("timeout") || r.has("deadline")) {
+	if f.Timeout > f.Deadline && !r.brokenKeys["timeout"] && !r.brokenKeys["deadline"] && (r.hasKey("timeout") || r.hasKey("deadline")) {
 		key := "timeout"
-		if !r.has(key) {
+		if !r.hasKey(key) {
 			key = "deadline"
 		}
-		r.warn(key, fmt.Sprintf("timeout (%s) is longer than deadline (%s), which ends everything", f.Timeout, f.Deadline), "shorten timeout or lengthen deadline")
+		r.warnKey(key, fmt.Sprintf("timeout (%s) is longer than deadline (%s), which ends everything", f.Timeout, f.Deadline), "shorten timeout or lengthen deadline")
 	}
-	r.patternsThatOnlyExclude("guard", f.Guard)
+	r.checkPatterns("guard", f.Guard)
 	for i, e := range f.Exempt {
 		key := fmt.Sprintf("exempt[%d]", i)
-		if !r.has(key+".paths") && !r.has(key+".authors") && !r.broken[key] {
-			r.fail(key, "neither paths nor authors: every pull request would need no review", "add paths: or authors:")
+		if !r.hasKey(key+".paths") && !r.hasKey(key+".authors") && !r.brokenKeys[key] {
+			r.failKey(key, "neither paths nor authors: every pull request would need no review", "add paths: or authors:")
 		}
-		r.logins(key+".authors", e.Authors)
+		r.checkLogins(key+".authors", e.Authors)
 	}
-	if f.Fix.Workflow != "" && !workflowPath.MatchString(f.Fix.Workflow) {
-		r.fail("fix.workflow", fmt.Sprintf("%s is not the path of a workflow file", quote(f.Fix.Workflow)), "write it as in .github/workflows/fix.yml")
+	if f.Fix.Workflow != "" && !workflowPattern.MatchString(f.Fix.Workflow) {
+		r.failKey("fix.workflow", fmt.Sprintf("%s is not the path of a workflow file", quoteText(f.Fix.Workflow)), "write it as in .github/workflows/fix.yml")
 	}
 }
 
-// patternsThatOnlyExclude warns of a list that can never match.
-func (r *reader) patternsThatOnlyExclude(key string, globs []Glob) {
-	if key == "guard" && r.has(key) && len(globs) == 0 {
-		r.warn(key, "guard is empty: a pull request may change the workflows that review it", "leave it out for the default")
+// checkPatterns warns of a list that can never match.
+func (r *policyReader) checkPatterns(key string, globs []Glob) {
+	if key == "guard" && r.hasKey(key) && len(globs) == 0 {
+		r.warnKey(key, "guard is empty: a pull request may change the workflows that review it", "leave it out for the default")
 	}
 	if len(globs) > 0 && !slices.ContainsFunc(globs, func(g Glob) bool { return !strings.HasPrefix(string(g), "!") }) {
-		r.warn(key, key+": a list of patterns that all begin with ! matches nothing", "begin with a pattern that matches something")
+		r.warnKey(key, key+": a list of patterns that all begin with ! matches nothing", "begin with a pattern that matches something")
 	}
 }
 
-// later refuses what this version parses but does not do: a rule that is silently ignored would be a lie.
-func (r *reader) later(f File) {
+// refuseUnavailable refuses what this version parses but does not do: a rule that is silently ignored would be a lie.
+func (r *policyReader) refuseUnavailable(f PolicyKeys) {
 	got, def := reflect.ValueOf(f), reflect.ValueOf(Default())
 	for field := range got.Type().Fields() {
 		key := field.Tag.Get("yaml")
-		if field.Tag.Get("later") != "" && !same(got.FieldByIndex(field.Index), def.FieldByIndex(field.Index)) {
-			r.notYet(key, key)
+		if field.Tag.Get("later") != "" && !equalValues(got.FieldByIndex(field.Index), def.FieldByIndex(field.Index)) {
+			r.failUnavailable(key, key)
 		}
 	}
 	for i, reviewer := range f.Reviewers {
-		if key := index(i) + ".when"; !same(reflect.ValueOf(reviewer.When), reflect.ValueOf(When{})) {
-			r.notYet(key, key)
+		if key := reviewerKey(i) + ".when"; !equalValues(reflect.ValueOf(reviewer.When), reflect.ValueOf(WhenKeys{})) {
+			r.failUnavailable(key, key)
 		}
 		if reviewer.Verdict.Artifact != "" {
-			r.notYet(index(i)+".verdict", index(i)+".verdict: {artifact: …}")
+			r.failUnavailable(reviewerKey(i)+".verdict", reviewerKey(i)+".verdict: {artifact: …}")
 		}
 	}
 }
 
-func (r *reader) notYet(key, what string) {
-	r.broken[key] = true
-	at := r.place(key)
-	if k, ok := r.keys[key]; ok {
+func (r *policyReader) failUnavailable(key, what string) {
+	r.brokenKeys[key] = true
+	at := r.positionOfKey(key)
+	if k, ok := r.keyPositions[key]; ok {
 		at = k
 	}
 	r.failAt(at, what+" is not available in this version", "remove it: a rule that is not applied must not look as if it were")
 }
 
-// same compares two values of the file; an empty list is no list.
-func same(a, b reflect.Value) bool {
+// equalValues compares two values of the file; an empty list is no list.
+func equalValues(a, b reflect.Value) bool {
 	switch a.Kind() {
 	case reflect.Slice, reflect.Map:
 		return a.Len() == 0 && b.Len() == 0 || reflect.DeepEqual(a.Interface(), b.Interface())
 	case reflect.Struct:
 		for i := range a.NumField() {
-			if !same(a.Field(i), b.Field(i)) {
+			if !equalValues(a.Field(i), b.Field(i)) {
 				return false
 			}
 		}
@@ -142,10 +142,10 @@ func same(a, b reflect.Value) bool {
 	}
 }
 
-// reviewer lays an entry over its preset.
-func (r *reader) reviewer(key string, e Reviewer, f File) quorum.Reviewer {
-	q := r.preset(key, e)
-	r.lay(key, e, &q)
+// resolveReviewer lays an entry over its preset.
+func (r *policyReader) resolveReviewer(key string, e ReviewerKeys, f PolicyKeys) quorum.Reviewer {
+	q := r.findPreset(key, e)
+	r.overlayEntry(key, e, &q)
 	if q.Timeout == 0 {
 		q.Timeout = time.Duration(f.Timeout)
 	}
@@ -165,24 +165,24 @@ func (r *reader) reviewer(key string, e Reviewer, f File) quorum.Reviewer {
 	case q.Check != "" && q.App != "":
 		q.Author = q.App + "[bot]"
 	}
-	if r.broken[key] {
+	if r.brokenKeys[key] {
 		return q // it was no reviewer at all
 	}
-	r.source(key, q)
-	r.spelling(key, e)
-	r.sense(key, e, q)
-	r.regrets(key, q, f)
+	r.checkSource(key, q)
+	r.checkSpelling(key, e)
+	r.checkContradictions(key, e, q)
+	r.warnReviewer(key, q, f)
 	return q
 }
 
-func (r *reader) preset(key string, e Reviewer) quorum.Reviewer {
+func (r *policyReader) findPreset(key string, e ReviewerKeys) quorum.Reviewer {
 	if e.Preset == "" {
 		return quorum.Reviewer{}
 	}
 	q, ok := review.Preset(e.Preset)
 	if !ok {
 		known := review.Presets()
-		r.fail(key+".preset", fmt.Sprintf("%s is not a preset", quote(e.Preset)), meant(e.Preset, known, "known presets: "+strings.Join(known, ", ")))
+		r.failKey(key+".preset", fmt.Sprintf("%s is not a preset", quoteText(e.Preset)), suggestWord(e.Preset, known, "known presets: "+strings.Join(known, ", ")))
 		return quorum.Reviewer{}
 	}
 	q.Preset = e.Preset
@@ -192,8 +192,8 @@ func (r *reader) preset(key string, e Reviewer) quorum.Reviewer {
 	return q
 }
 
-// lay overrides what the entry says, key by key.
-func (r *reader) lay(key string, e Reviewer, q *quorum.Reviewer) {
+// overlayEntry overrides what the entry says, key by key.
+func (r *policyReader) overlayEntry(key string, e ReviewerKeys, q *quorum.Reviewer) {
 	if e.Name != "" {
 		q.Name = e.Name
 	}
@@ -215,199 +215,199 @@ func (r *reader) lay(key string, e Reviewer, q *quorum.Reviewer) {
 	if e.Heading != "" {
 		q.Heading = e.Heading
 	}
-	if e.Verdict != (Verdict{}) && e.Verdict.Artifact == "" {
-		q.Verdict = e.Verdict.format()
+	if e.Verdict != (VerdictFormat{}) && e.Verdict.Artifact == "" {
+		q.Verdict = e.Verdict.quorumFormat()
 	}
 	if e.MinSeverity != "" {
-		q.MinSeverity = severity(e.MinSeverity)
+		q.MinSeverity = parseSeverity(e.MinSeverity)
 	}
 	if e.FailureMeans != "" {
-		q.FailureMeans = failureMeans(e.FailureMeans)
+		q.FailureMeans = parseFailureMeans(e.FailureMeans)
 	}
 	if e.Timeout != 0 {
 		q.Timeout = time.Duration(e.Timeout)
 	}
-	if r.has(key + ".required") {
+	if r.hasKey(key + ".required") {
 		q.Required = e.Required
 	}
-	if r.has(key + ".shadow") {
+	if r.hasKey(key + ".shadow") {
 		q.Shadow = e.Shadow
 	}
 	if e.Request.Comment != "" {
 		q.Request.Comment, q.Request.Login = e.Request.Comment, ""
 	}
-	if r.has(key + ".request.at_start") {
+	if r.hasKey(key + ".request.at_start") {
 		q.Request.AtStart = e.Request.AtStart
 	}
 }
 
-// source holds a reviewer to one place where its reviews come from.
-func (r *reader) source(key string, q quorum.Reviewer) {
+// checkSource holds a reviewer to one place where its reviews come from.
+func (r *policyReader) checkSource(key string, q quorum.Reviewer) {
 	var set []string
 	for _, name := range []string{"workflow", "check", "status"} {
-		if r.has(key + "." + name) {
+		if r.hasKey(key + "." + name) {
 			set = append(set, name)
 		}
 	}
-	who := named(q)
+	who := reviewerPhrase(q)
 	switch {
 	case len(set) > 1:
-		r.fail(key+"."+set[1], who+" has more than one source: "+strings.Join(set, " and "), "keep one of workflow, check and status; make two reviewers of it if both count")
-	case r.broken[key+".preset"]:
-	case q.Preset != "" && review.NeedsWorkflow(q.Preset) && !r.has(key+".workflow"):
-		r.fail(key, fmt.Sprintf("preset %s needs the workflow that runs it", q.Preset), "add workflow: .github/workflows/….yml")
+		r.failKey(key+"."+set[1], who+" has more than one source: "+strings.Join(set, " and "), "keep one of workflow, check and status; make two reviewers of it if both count")
+	case r.brokenKeys[key+".preset"]:
+	case q.Preset != "" && review.NeedsWorkflow(q.Preset) && !r.hasKey(key+".workflow"):
+		r.failKey(key, fmt.Sprintf("preset %s needs the workflow that runs it", q.Preset), "add workflow: .github/workflows/….yml")
 	case q.Retired || q.Workflow != "" || len(set) > 0 && q.Check == "" && q.Status == "":
-	case q.Check != "" && q.App == "" && !r.has(key+".app"):
-		r.fail(key+".check", who+" names a check run without its app: anyone who can write checks could vote", "add app: with the App's slug, as in github.com/apps/SLUG")
-	case q.Status != "" && q.Author == "" && !r.has(key+".author"):
-		r.fail(key+".status", who+" names a status without its creator: anyone who can write statuses could vote", "add author: with the account that sets the status")
-	case q.Check == "" && q.Status == "" && q.Author == "" && !r.has(key+".author"):
-		r.fail(key, who+" has no source: nothing says where its reviews come from", "add workflow:, check: with app:, status: or author:, or use a preset:")
+	case q.Check != "" && q.App == "" && !r.hasKey(key+".app"):
+		r.failKey(key+".check", who+" names a check run without its app: anyone who can write checks could vote", "add app: with the App's slug, as in github.com/apps/SLUG")
+	case q.Status != "" && q.Author == "" && !r.hasKey(key+".author"):
+		r.failKey(key+".status", who+" names a status without its creator: anyone who can write statuses could vote", "add author: with the account that sets the status")
+	case q.Check == "" && q.Status == "" && q.Author == "" && !r.hasKey(key+".author"):
+		r.failKey(key, who+" has no source: nothing says where its reviews come from", "add workflow:, check: with app:, status: or author:, or use a preset:")
 	}
 }
 
-// spelling looks at names that GitHub has a shape for.
-func (r *reader) spelling(key string, e Reviewer) {
-	if e.Workflow != "" && !workflowPath.MatchString(e.Workflow) {
-		r.fail(key+".workflow", fmt.Sprintf("%s is not the path of a workflow file", quote(e.Workflow)), workflowHint(e.Workflow))
+// checkSpelling looks at names that GitHub has a shape for.
+func (r *policyReader) checkSpelling(key string, e ReviewerKeys) {
+	if e.Workflow != "" && !workflowPattern.MatchString(e.Workflow) {
+		r.failKey(key+".workflow", fmt.Sprintf("%s is not the path of a workflow file", quoteText(e.Workflow)), workflowHint(e.Workflow))
 	}
-	if e.App != "" && !slug.MatchString(e.App) {
-		r.fail(key+".app", fmt.Sprintf("%s is not the slug of an App", quote(e.App)), "write it as in github.com/apps/SLUG: lower case, without [bot]")
+	if e.App != "" && !slugPattern.MatchString(e.App) {
+		r.failKey(key+".app", fmt.Sprintf("%s is not the slug of an App", quoteText(e.App)), "write it as in github.com/apps/SLUG: lower case, without [bot]")
 	}
 	if e.Author != "" {
-		r.login(key+".author", e.Author)
+		r.checkLogin(key+".author", e.Author)
 	}
-	r.logins(key+".when.authors", e.When.Authors)
+	r.checkLogins(key+".when.authors", e.When.Authors)
 	for i, event := range e.Event {
-		if event != "" && !eventName.MatchString(event) {
-			r.fail(fmt.Sprintf("%s.event[%d]", key, i), fmt.Sprintf("%s is not the name of an event", quote(event)), "write it as in a workflow's on:, e.g. pull_request")
+		if event != "" && !eventPattern.MatchString(event) {
+			r.failKey(fmt.Sprintf("%s.event[%d]", key, i), fmt.Sprintf("%s is not the name of an event", quoteText(event)), "write it as in a workflow's on:, e.g. pull_request")
 		}
 	}
 	if e.Heading != "" && headingText(e.Heading) == "" {
-		r.fail(key+".heading", "the heading has no text", `write the heading that its texts open with, as in "## Code Review"`)
+		r.failKey(key+".heading", "the heading has no text", `write the heading that its texts open with, as in "## Code Review"`)
 	}
 }
 
 func workflowHint(path string) string {
 	file, ref, found := strings.Cut(path, "@")
 	if _, rest, ok := strings.Cut(file, ".github/"); ok && (found && ref != "" || !strings.HasPrefix(file, ".github/")) {
-		if fixed := ".github/" + rest; workflowPath.MatchString(fixed) {
-			return fmt.Sprintf("write %s, without repository and ref", clean(fixed, 80))
+		if fixed := ".github/" + rest; workflowPattern.MatchString(fixed) {
+			return fmt.Sprintf("write %s, without repository and ref", cleanText(fixed, 80))
 		}
 	}
 	if !strings.Contains(path, "/") && (strings.HasSuffix(path, ".yml") || strings.HasSuffix(path, ".yaml")) {
-		return "write .github/workflows/" + clean(path, 60)
+		return "write .github/workflows/" + cleanText(path, 60)
 	}
 	return "write the file's path, as in .github/workflows/review.yml, or a dynamic/… path"
 }
 
-func (r *reader) logins(key string, accounts []string) {
+func (r *policyReader) checkLogins(key string, accounts []string) {
 	for i, account := range accounts {
 		if account != "" {
-			r.login(fmt.Sprintf("%s[%d]", key, i), account)
+			r.checkLogin(fmt.Sprintf("%s[%d]", key, i), account)
 		}
 	}
 }
 
-func (r *reader) login(key, account string) {
+func (r *policyReader) checkLogin(key, account string) {
 	switch {
-	case login.MatchString(account):
+	case loginPattern.MatchString(account):
 	case strings.HasPrefix(account, "@"):
-		r.fail(key, fmt.Sprintf("%s is not a login", quote(account)), "write it without the @")
+		r.failKey(key, fmt.Sprintf("%s is not a login", quoteText(account)), "write it without the @")
 	case strings.HasPrefix(account, "app/"):
-		r.fail(key, fmt.Sprintf("%s is not a login", quote(account)), fmt.Sprintf("write %s[bot]", clean(account[len("app/"):], 40)))
+		r.failKey(key, fmt.Sprintf("%s is not a login", quoteText(account)), fmt.Sprintf("write %s[bot]", cleanText(account[len("app/"):], 40)))
 	default:
-		r.fail(key, fmt.Sprintf("%s is not a login", quote(account)), "write a login as in octocat, or an App's account as in name[bot]")
+		r.failKey(key, fmt.Sprintf("%s is not a login", quoteText(account)), "write a login as in octocat, or an App's account as in name[bot]")
 	}
 }
 
-// sense refuses keys that contradict one another.
-func (r *reader) sense(key string, e Reviewer, q quorum.Reviewer) {
-	who := named(q)
+// checkContradictions refuses keys that contradict one another.
+func (r *policyReader) checkContradictions(key string, e ReviewerKeys, q quorum.Reviewer) {
+	who := reviewerPhrase(q)
 	if e.Required && q.Shadow {
-		r.fail(key+".required", who+" is a shadow and cannot be required", "remove required or shadow")
+		r.failKey(key+".required", who+" is a shadow and cannot be required", "remove required or shadow")
 	}
 	if e.Required && q.Retired {
-		r.fail(key+".required", who+" is retired and can approve nothing", "remove the reviewer")
+		r.failKey(key+".required", who+" is retired and can approve nothing", "remove the reviewer")
 	}
-	if len(e.Event) > 0 && q.Workflow == "" && !r.has(key+".workflow") {
-		r.fail(key+".event", "event belongs to a workflow, and "+who+" has none", "remove it, or add workflow:")
+	if len(e.Event) > 0 && q.Workflow == "" && !r.hasKey(key+".workflow") {
+		r.failKey(key+".event", "event belongs to a workflow, and "+who+" has none", "remove it, or add workflow:")
 	}
-	if e.App != "" && q.Check == "" && !r.has(key+".check") {
-		r.fail(key+".app", "app belongs to a check, and "+who+" has none", "add check: with the name of its check run")
+	if e.App != "" && q.Check == "" && !r.hasKey(key+".check") {
+		r.failKey(key+".app", "app belongs to a check, and "+who+" has none", "add check: with the name of its check run")
 	}
-	if e.FailureMeans != "" && q.Verdict.Kind != quorum.Conclusion && !r.broken[key+".verdict"] {
-		r.fail(key+".failure_means", "failure_means needs verdict: conclusion: no other format reads a failure as a verdict", "add verdict: conclusion, or remove it")
+	if e.FailureMeans != "" && q.Verdict.Kind != quorum.Conclusion && !r.brokenKeys[key+".verdict"] {
+		r.failKey(key+".failure_means", "failure_means needs verdict: conclusion: no other format reads a failure as a verdict", "add verdict: conclusion, or remove it")
 	}
 	if q.Verdict.Kind == quorum.Conclusion && q.Workflow == "" && q.Check == "" && q.Status == "" && !q.Retired &&
-		!r.has(key+".workflow") && !r.has(key+".check") && !r.has(key+".status") {
-		r.fail(key+".verdict", "verdict: conclusion needs a workflow, a check or a status that has one", "add one of them, or choose another verdict")
+		!r.hasKey(key+".workflow") && !r.hasKey(key+".check") && !r.hasKey(key+".status") {
+		r.failKey(key+".verdict", "verdict: conclusion needs a workflow, a check or a status that has one", "add one of them, or choose another verdict")
 	}
-	if q.Request.AtStart && !q.Request.Set() && !r.has(key+".request.comment") {
-		r.fail(key+".request", "at_start without a comment: nothing says how "+who+" is asked", "add comment: with the words that start it")
+	if q.Request.AtStart && !q.Request.Set() && !r.hasKey(key+".request.comment") {
+		r.failKey(key+".request", "at_start without a comment: nothing says how "+who+" is asked", "add comment: with the words that start it")
 	}
 }
 
-// regrets warns of what is allowed.
-func (r *reader) regrets(key string, q quorum.Reviewer, f File) {
-	who := named(q)
+// warnReviewer warns of what is allowed.
+func (r *policyReader) warnReviewer(key string, q quorum.Reviewer, f PolicyKeys) {
+	who := reviewerPhrase(q)
 	ours := strings.EqualFold(q.Author, actionsBot)
 	if ours && q.Workflow == "" && q.Check == "" && q.Status == "" {
-		r.warn(key, who+" has no run, and any workflow could write its texts as github-actions[bot]", "give it an App of its own, or name its workflow if the workflow runs on the pull request")
+		r.warnKey(key, who+" has no run, and any workflow could write its texts as github-actions[bot]", "give it an App of its own, or name its workflow if the workflow runs on the pull request")
 	}
 	if q.Check != "" && q.App == actionsApp {
-		r.warn(key+".check", fmt.Sprintf("%s: every workflow can write a check run called %s", who, quote(q.Check)), "name the workflow instead")
+		r.warnKey(key+".check", fmt.Sprintf("%s: every workflow can write a check run called %s", who, quoteText(q.Check)), "name the workflow instead")
 	}
 	if q.Retired {
-		r.warn(key, who+" is retired: it is shown as unavailable and is no voter", "remove it")
+		r.warnKey(key, who+" is retired: it is shown as unavailable and is no voter", "remove it")
 	}
 	if a := q.Verdict.Approve; a != "" && !(strings.HasPrefix(strings.TrimPrefix(a, "(?i)"), "^") && strings.HasSuffix(a, "$")) {
-		r.warn(key+".verdict.approve", who+": this pattern approves wherever it stands in a line, within a word too", "anchor it: ^…$")
+		r.warnKey(key+".verdict.approve", who+": this pattern approves wherever it stands in a line, within a word too", "anchor it: ^…$")
 	}
-	if q.Timeout > time.Duration(f.Deadline) && r.has(key+".timeout") {
-		r.warn(key+".timeout", fmt.Sprintf("the timeout of %s (%s) is longer than deadline (%s), which ends everything", who, Duration(q.Timeout), f.Deadline), "shorten it, or lengthen deadline")
+	if q.Timeout > time.Duration(f.Deadline) && r.hasKey(key+".timeout") {
+		r.warnKey(key+".timeout", fmt.Sprintf("the timeout of %s (%s) is longer than deadline (%s), which ends everything", who, Duration(q.Timeout), f.Deadline), "shorten it, or lengthen deadline")
 	}
 	for i, event := range q.Events {
 		switch event {
 		case "issue_comment", "workflow_dispatch", "repository_dispatch", "schedule":
-			r.warn(fmt.Sprintf("%s.event[%d]", key, i), fmt.Sprintf("a run that %s starts is not on the pull request's head: it will not be found", event), "leave out workflow and event, and name the author of its texts")
+			r.warnKey(fmt.Sprintf("%s.event[%d]", key, i), fmt.Sprintf("a run that %s starts is not on the pull request's head: it will not be found", event), "leave out workflow and event, and name the author of its texts")
 		}
 	}
 	if q.Request.Comment != "" && q.Workflow != "" {
-		r.warn(key+".request", "a comment that is written with GITHUB_TOKEN starts no workflow: "+who+" is asked only with an App's or a person's token", "")
+		r.warnKey(key+".request", "a comment that is written with GITHUB_TOKEN starts no workflow: "+who+" is asked only with an App's or a person's token", "")
 	}
 }
 
-// names refuses two reviewers of one name: the record, the table and the outputs know them by it.
-func (r *reader) names(reviewers []quorum.Reviewer) {
+// checkNames refuses two reviewers of one name: the record, the table and the outputs know them by it.
+func (r *policyReader) checkNames(reviewers []quorum.Reviewer) {
 	seen := map[string]int{}
 	for i, q := range reviewers {
-		key := index(i)
+		key := reviewerKey(i)
 		name := strings.ToLower(q.Name)
 		first, ok := seen[name]
 		switch {
 		case q.Name == "":
-			if !r.broken[key] && !r.has(key+".name") && !r.broken[key+".preset"] {
-				r.fail(key, "a reviewer without a name", "add name:")
-				r.broken[key] = false // only its name is missing
+			if !r.brokenKeys[key] && !r.hasKey(key+".name") && !r.brokenKeys[key+".preset"] {
+				r.failKey(key, "a reviewer without a name", "add name:")
+				r.brokenKeys[key] = false // only its name is missing
 			}
 		case ok:
 			at := key
-			if r.has(key + ".name") {
+			if r.hasKey(key + ".name") {
 				at = key + ".name"
-			} else if r.has(key + ".preset") {
+			} else if r.hasKey(key + ".preset") {
 				at = key + ".preset"
 			}
-			r.fail(at, fmt.Sprintf("a second reviewer is called %s; the first is in line %d", quote(q.Name), r.place(index(first)).line), "give it another name")
+			r.failKey(at, fmt.Sprintf("a second reviewer is called %s; the first is in line %d", quoteText(q.Name), r.positionOfKey(reviewerKey(first)).line), "give it another name")
 		default:
 			seen[name] = i
 		}
 	}
 }
 
-// identities refuses two reviewers that are one: its conclusion would count twice. Those whose texts are read are told
+// checkIdentities refuses two reviewers that are one: its conclusion would count twice. Those whose texts are read are told
 // apart by their headings.
-func (r *reader) identities(reviewers []quorum.Reviewer) {
+func (r *policyReader) checkIdentities(reviewers []quorum.Reviewer) {
 	type identity struct{ workflow, check, app, status, author string }
 	seen := map[identity]int{}
 	for i, q := range reviewers {
@@ -419,41 +419,41 @@ func (r *reader) identities(reviewers []quorum.Reviewer) {
 			id.status, id.author = strings.ToLower(q.Status), strings.ToLower(q.Author) // GitHub compares contexts without case
 		}
 		if first, ok := seen[id]; ok {
-			r.fail(index(i), fmt.Sprintf("%s and %s read the same conclusion: it would count twice", named(reviewers[first]), named(q)), "remove one of them")
+			r.failKey(reviewerKey(i), fmt.Sprintf("%s and %s read the same conclusion: it would count twice", reviewerPhrase(reviewers[first]), reviewerPhrase(q)), "remove one of them")
 			continue
 		}
 		seen[id] = i
 	}
 }
 
-// headings demands a heading where texts of several reviewers, or of any workflow, come from one author, and that no
+// checkHeadings demands a heading where texts of several reviewers, or of any workflow, come from one author, and that no
 // heading begins another of the same author.
-func (r *reader) headings(reviewers []quorum.Reviewer) {
+func (r *policyReader) checkHeadings(reviewers []quorum.Reviewer) {
 	readers := map[string]int{}
 	for i, q := range reviewers {
-		if readsTexts(q) && !r.broken[index(i)+".preset"] {
+		if readsTexts(q) && !r.brokenKeys[reviewerKey(i)+".preset"] {
 			readers[strings.ToLower(q.Author)]++
 		}
 	}
 	for i, q := range reviewers {
-		if !readsTexts(q) || r.broken[index(i)+".author"] || r.broken[index(i)+".preset"] {
+		if !readsTexts(q) || r.brokenKeys[reviewerKey(i)+".author"] || r.brokenKeys[reviewerKey(i)+".preset"] {
 			continue
 		}
 		author := strings.ToLower(q.Author)
 		if q.Heading == "" {
-			if (author == actionsBot || readers[author] > 1) && !r.has(index(i)+".heading") && !r.verdictUnknown(i) {
-				r.fail(index(i), fmt.Sprintf("%s needs a heading: others post as %s too, and nothing else tells its texts from theirs", named(q), q.Author),
+			if (author == actionsBot || readers[author] > 1) && !r.hasKey(reviewerKey(i)+".heading") && !r.verdictIsUnknown(i) {
+				r.failKey(reviewerKey(i), fmt.Sprintf("%s needs a heading: others post as %s too, and nothing else tells its texts from theirs", reviewerPhrase(q), q.Author),
 					`add heading: "## …" with the heading that its texts open with`)
 			}
 			continue
 		}
 		for j, other := range reviewers[:i] {
-			if readsTexts(other) && other.Heading != "" && strings.EqualFold(other.Author, q.Author) && begins(other.Heading, q.Heading) {
-				at := index(i)
-				if r.has(at + ".heading") {
+			if readsTexts(other) && other.Heading != "" && strings.EqualFold(other.Author, q.Author) && beginAlike(other.Heading, q.Heading) {
+				at := reviewerKey(i)
+				if r.hasKey(at + ".heading") {
 					at += ".heading"
 				}
-				r.fail(at, fmt.Sprintf("the headings of %s (line %d) and %s begin alike: a text could be either's", named(other), r.place(index(j)).line, named(q)),
+				r.failKey(at, fmt.Sprintf("the headings of %s (line %d) and %s begin alike: a text could be either's", reviewerPhrase(other), r.positionOfKey(reviewerKey(j)).line, reviewerPhrase(q)),
 					"give each a heading that does not begin the other")
 				break
 			}
@@ -461,10 +461,10 @@ func (r *reader) headings(reviewers []quorum.Reviewer) {
 	}
 }
 
-// verdictUnknown: whether a heading is needed depends on a key that could not be read.
-func (r *reader) verdictUnknown(i int) bool {
-	key := index(i)
-	return r.broken[key] || r.broken[key+".verdict"] || r.broken[key+".preset"]
+// verdictIsUnknown: whether a heading is needed depends on a key that could not be read.
+func (r *policyReader) verdictIsUnknown(i int) bool {
+	key := reviewerKey(i)
+	return r.brokenKeys[key] || r.brokenKeys[key+".verdict"] || r.brokenKeys[key+".preset"]
 }
 
 func readsTexts(q quorum.Reviewer) bool {
@@ -476,51 +476,51 @@ func headingText(heading string) string {
 	return strings.ToLower(strings.Join(strings.Fields(strings.Trim(strings.TrimSpace(heading), "#")), " "))
 }
 
-func begins(a, b string) bool {
+func beginAlike(a, b string) bool {
 	a, b = headingText(a), headingText(b)
 	return strings.HasPrefix(a, b) || strings.HasPrefix(b, a)
 }
 
-// need resolves the quorum against those who vote.
-func (r *reader) need(q Quorum, p quorum.Policy) int {
-	if r.broken["reviewers"] || r.broken["quorum"] {
+// resolveNeed resolves the quorum against those who vote.
+func (r *policyReader) resolveNeed(q Quorum, p quorum.Policy) int {
+	if r.brokenKeys["reviewers"] || r.brokenKeys["quorum"] {
 		return 0
 	}
 	for i := range p.Reviewers {
-		key := index(i)
-		if r.broken[key+".shadow"] || r.broken[key+".preset"] {
+		key := reviewerKey(i)
+		if r.brokenKeys[key+".shadow"] || r.brokenKeys[key+".preset"] {
 			return 0
 		}
 	}
 	voters := p.Voters()
 	switch {
 	case voters == 0:
-		r.fail("reviewers", "nobody votes: every reviewer is a shadow or retired", "add a reviewer whose vote counts")
-	case q.Word == majority:
+		r.failKey("reviewers", "nobody votes: every reviewer is a shadow or retired", "add a reviewer whose vote counts")
+	case q.Word == majorityWord:
 		return voters/2 + 1
-	case q.Word == all:
+	case q.Word == allWord:
 		return voters
 	case q.Count > voters:
-		r.fail("quorum", fmt.Sprintf("a quorum of %d can never be reached: %s", q.Count, voting(voters)), fmt.Sprintf("write %d or less, majority or all, or add a reviewer", voters))
+		r.failKey("quorum", fmt.Sprintf("a quorum of %d can never be reached: %s", q.Count, votersPhrase(voters)), fmt.Sprintf("write %d or less, majority or all, or add a reviewer", voters))
 	}
 	return q.Count
 }
 
-func voting(voters int) string {
+func votersPhrase(voters int) string {
 	if voters == 1 {
 		return "one reviewer votes"
 	}
 	return fmt.Sprintf("%d reviewers vote", voters)
 }
 
-func named(q quorum.Reviewer) string {
+func reviewerPhrase(q quorum.Reviewer) string {
 	if q.Name == "" {
 		return "the reviewer"
 	}
-	return "reviewer " + quote(q.Name)
+	return "reviewer " + quoteText(q.Name)
 }
 
-func texts(globs []Glob) []string {
+func globTexts(globs []Glob) []string {
 	list := make([]string, 0, len(globs))
 	for _, g := range globs {
 		list = append(list, string(g))
@@ -531,7 +531,7 @@ func texts(globs []Glob) []string {
 // The core's values for the words of the file. A word that could not be read was replaced by nothing and has been
 // reported: the zero values below never leave this package.
 
-func mode(word string) quorum.Mode {
+func parseMode(word string) quorum.Mode {
 	switch word {
 	case "enforce":
 		return quorum.Enforce
@@ -543,7 +543,7 @@ func mode(word string) quorum.Mode {
 	return 0
 }
 
-func permission(word string) quorum.Permission {
+func parsePermission(word string) quorum.Permission {
 	switch word {
 	case "write":
 		return quorum.Write
@@ -555,7 +555,7 @@ func permission(word string) quorum.Permission {
 	return 0 // none: nobody's
 }
 
-func threads(word string) quorum.ThreadsBy {
+func parseThreads(word string) quorum.ThreadsBy {
 	switch word {
 	case "others":
 		return quorum.ByOthers
@@ -565,7 +565,7 @@ func threads(word string) quorum.ThreadsBy {
 	return 0
 }
 
-func severity(word string) quorum.Severity {
+func parseSeverity(word string) quorum.Severity {
 	switch word {
 	case "low":
 		return quorum.Low
@@ -579,7 +579,7 @@ func severity(word string) quorum.Severity {
 	return quorum.SeverityAny
 }
 
-func failureMeans(word string) quorum.FailureMeans {
+func parseFailureMeans(word string) quorum.FailureMeans {
 	switch word {
 	case "findings":
 		return quorum.MeansFindings

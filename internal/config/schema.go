@@ -8,7 +8,7 @@ import _ "embed"
 // It is made from the types of file.go: by go generate, and a test holds it to them.
 //
 //go:embed policy.schema.json
-var schema string
+var schemaJSON string
 
 // Schema returns the JSON Schema of a policy file, indented and always the same.
-func Schema() []byte { return []byte(schema) }
+func Schema() []byte { return []byte(schemaJSON) }

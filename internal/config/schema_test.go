@@ -13,7 +13,7 @@ import (
 
 // reflected is the schema that the types make.
 func reflected() []byte {
-	s := reflector().Reflect(File{})
+	s := reflector().Reflect(PolicyKeys{})
 	s.Version = jsonschema.Version
 	s.Title = "Review coordinator policy"
 	s.Description = "Which reviewers vote on a pull request, and how many approvals are enough."
@@ -91,12 +91,12 @@ func (Glob) JSONSchema() *jsonschema.Schema {
 func (Quorum) JSONSchema() *jsonschema.Schema {
 	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{
 		{Type: "integer", Minimum: "1"},
-		{Type: "string", Enum: list(majority, all)},
+		{Type: "string", Enum: list(majorityWord, allWord)},
 	}}
 }
 
 // JSONSchema describes a verdict format.
-func (Verdict) JSONSchema() *jsonschema.Schema {
+func (VerdictFormat) JSONSchema() *jsonschema.Schema {
 	patterns := reflector().Reflect(verdictPatterns{})
 	patterns.Version = ""
 	patterns.OneOf = []*jsonschema.Schema{

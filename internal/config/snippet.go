@@ -14,19 +14,19 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-func (r *reader) placeOf(n ast.Node) place {
+func (r *policyReader) positionOf(n ast.Node) position {
 	// A block mapping's own token is the colon of its first key.
 	if m, ok := n.(*ast.MappingNode); ok && len(m.Values) > 0 && !m.IsFlowStyle {
-		return r.placeOfToken(m.Values[0].Key.GetToken())
+		return r.positionOfToken(m.Values[0].Key.GetToken())
 	}
-	return r.placeOfToken(n.GetToken())
+	return r.positionOfToken(n.GetToken())
 }
 
-func (r *reader) placeOfToken(t *token.Token) place {
+func (r *policyReader) positionOfToken(t *token.Token) position {
 	if t == nil || t.Position == nil {
-		return place{line: 1, column: 1}
+		return position{line: 1, column: 1}
 	}
-	at := place{line: t.Position.Line, column: max(t.Position.Column, 1), width: 1}
+	at := position{line: t.Position.Line, column: max(t.Position.Column, 1), width: 1}
 	switch t.Type {
 	case token.StringType, token.IntegerType, token.FloatType, token.BoolType, token.BinaryIntegerType, token.OctetIntegerType, token.HexIntegerType:
 		at.width = utf8.RuneCountInString(t.Value)
@@ -37,30 +37,30 @@ func (r *reader) placeOfToken(t *token.Token) place {
 }
 
 // firstBadByte is where the text stops being UTF-8.
-func (r *reader) firstBadByte() place {
+func (r *policyReader) firstBadByte() position {
 	for i, line := range r.lines {
 		column := 0
 		for j, c := range line {
 			column++
 			if _, size := utf8.DecodeRuneInString(line[j:]); c == 0 || c == utf8.RuneError && size == 1 {
-				return place{line: i + 1, column: column}
+				return position{line: i + 1, column: column}
 			}
 		}
 	}
-	return place{line: 1, column: 1}
+	return position{line: 1, column: 1}
 }
 
-func (r *reader) line(number int) string {
+func (r *policyReader) lineText(number int) string {
 	if number < 1 || number > len(r.lines) {
 		return ""
 	}
 	return r.lines[number-1]
 }
 
-// snippet shows the line with a caret below. A long line is cut around the caret.
-func (r *reader) snippet(at place) string {
+// showLine shows the line with a caret below. A long line is cut around the caret.
+func (r *policyReader) showLine(at position) string {
 	const most = 100
-	line := []rune(strings.TrimRight(r.line(at.line), " \t"))
+	line := []rune(strings.TrimRight(r.lineText(at.line), " \t"))
 	if len(line) == 0 {
 		return ""
 	}
@@ -72,54 +72,54 @@ func (r *reader) snippet(at place) string {
 	}
 	to := min(len(line), from+most)
 	width = max(1, min(width, to-column))
-	text := strings.Map(printable, string(line[from:to]))
+	text := strings.Map(toPrintable, string(line[from:to]))
 	gutter := fmt.Sprintf("%5d | ", max(at.line, 1))
 	return gutter + text + "\n" + strings.Repeat(" ", len(gutter)-2) + "| " + strings.Repeat(" ", column-from) + "^" + strings.Repeat("~", width-1)
 }
 
-// printable replaces what would move the caret, the cursor or the reading direction.
-func printable(c rune) rune {
+// toPrintable replaces what would move the caret, the cursor or the reading direction.
+func toPrintable(c rune) rune {
 	switch {
 	case c == '\t':
 		return ' '
-	case unprintable(c):
+	case isUnprintable(c):
 		return '·'
 	default:
 		return c
 	}
 }
 
-func unprintable(c rune) bool {
+func isUnprintable(c rune) bool {
 	return unicode.IsControl(c) || unicode.In(c, unicode.Cf, unicode.Zl, unicode.Zp)
 }
 
-// clean makes text fit for a message: one line, nothing invisible, not too long.
-func clean(text string, most int) string {
-	runes := []rune(strings.Map(printable, strings.ToValidUTF8(text, "·")))
+// cleanText makes text fit for a message: one line, nothing invisible, not too long.
+func cleanText(text string, most int) string {
+	runes := []rune(strings.Map(toPrintable, strings.ToValidUTF8(text, "·")))
 	if len(runes) > most {
 		return string(runes[:most]) + "…"
 	}
 	return string(runes)
 }
 
-func quote(text string) string { return `"` + clean(text, 60) + `"` }
+func quoteText(text string) string { return `"` + cleanText(text, 60) + `"` }
 
-func prefix(key string) string {
+func keyPrefix(key string) string {
 	if key == "" {
 		return ""
 	}
-	return clean(key, 120) + ": "
+	return cleanText(key, 120) + ": "
 }
 
-func join(key, name string) string {
+func joinKey(key, name string) string {
 	if key == "" {
 		return name
 	}
 	return key + "." + name
 }
 
-// plain returns the text of a scalar as it was meant.
-func plain(n ast.Node) (string, bool) {
+// scalarText returns the text of a scalar as it was meant.
+func scalarText(n ast.Node) (string, bool) {
 	switch s := n.(type) {
 	case *ast.StringNode:
 		return s.Value, true
@@ -171,8 +171,8 @@ func keysOf(t reflect.Type) (keys []string) {
 	return keys
 }
 
-// allowed lists the words of an enumeration, nil if the tag has none.
-func allowed(tag reflect.StructTag) (words []string) {
+// allowedWords lists the words of an enumeration, nil if the tag has none.
+func allowedWords(tag reflect.StructTag) (words []string) {
 	for part := range strings.SplitSeq(tag.Get("jsonschema"), ",") {
 		if word, ok := strings.CutPrefix(part, "enum="); ok {
 			words = append(words, word)
@@ -181,8 +181,8 @@ func allowed(tag reflect.StructTag) (words []string) {
 	return words
 }
 
-// bound is a number of the tag, 0 if it has none.
-func bound(tag reflect.StructTag, name string) int {
+// tagBound is a number of the tag, 0 if it has none.
+func tagBound(tag reflect.StructTag, name string) int {
 	for part := range strings.SplitSeq(tag.Get("jsonschema"), ",") {
 		if text, ok := strings.CutPrefix(part, name+"="); ok {
 			n, err := strconv.Atoi(text)
@@ -195,9 +195,9 @@ func bound(tag reflect.StructTag, name string) int {
 	return 0
 }
 
-// meant is the hint for a word that is not known.
-func meant(word string, known []string, otherwise string) string {
-	if near := nearest(word, known); near != "" {
+// suggestWord is the hint for a word that is not known.
+func suggestWord(word string, known []string, otherwise string) string {
+	if near := nearestWord(word, known); near != "" {
 		return fmt.Sprintf("did you mean %s?", near)
 	}
 	if otherwise != "" {
@@ -206,8 +206,8 @@ func meant(word string, known []string, otherwise string) string {
 	return "write " + strings.Join(known, ", ")
 }
 
-// nearest is the known word that a typing error away from word, or "". Case and - for _ do not count.
-func nearest(word string, known []string) string {
+// nearestWord is the known word that a typing error away from word, or "". Case and - for _ do not count.
+func nearestWord(word string, known []string) string {
 	fold := func(s string) string { return strings.ReplaceAll(strings.ToLower(s), "-", "_") }
 	best, least := "", 2
 	switch {
@@ -220,15 +220,15 @@ func nearest(word string, known []string) string {
 		if len(word) > 2*len(k)+2 {
 			continue
 		}
-		if d := distance(fold(word), fold(k)); d < least || d == 0 {
+		if d := editDistance(fold(word), fold(k)); d < least || d == 0 {
 			best, least = k, d
 		}
 	}
 	return best
 }
 
-// distance counts the insertions, deletions, replacements and swaps of neighbours that make a into b.
-func distance(a, b string) int {
+// editDistance counts the insertions, deletions, replacements and swaps of neighbours that make a into b.
+func editDistance(a, b string) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j

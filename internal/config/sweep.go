@@ -4,11 +4,11 @@ package config
 
 // ParseSweep reads how open pull requests are swept, and after how many faults in a row a sweep gives up, which is the
 // circuit breaker's failure_threshold. A file with mistakes says nothing: it is as if it had neither key.
-func ParseSweep(path string, src []byte) (sweep Sweep, threshold int) {
-	r, file := newReader(path, src), Default()
-	if root, ok := r.parse(); ok {
-		r.decode(root, &file)
-		r.resolve(file)
+func ParseSweep(path string, src []byte) (sweep SweepKeys, threshold int) {
+	r, file := newPolicyReader(path, src), Default()
+	if root, ok := r.parseFile(); ok {
+		r.decodeFile(root, &file)
+		r.resolvePolicy(file)
 	}
 	if len(r.problems) > 0 {
 		file = Default()

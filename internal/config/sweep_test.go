@@ -11,7 +11,7 @@ func TestParseSweep(t *testing.T) {
 	quick.MaxConcurrent, quick.BatchDelay, quick.Backoff.Max = 8, 0, Duration(time.Minute)
 	for _, test := range []struct {
 		title, src string
-		want       Sweep
+		want       SweepKeys
 		threshold  int
 	}{
 		{"no file", "", Default().Sweep, 5},

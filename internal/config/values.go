@@ -16,9 +16,9 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// A value reads itself from a node and reports what is wrong with it.
-type value interface {
-	decode(r *reader, key string, n ast.Node)
+// A nodeReader reads itself from a node and reports what is wrong with it.
+type nodeReader interface {
+	decodeNode(r *policyReader, key string, n ast.Node)
 }
 
 // A Duration is written as Go writes one: 90s, 3m, 1h30m.
@@ -26,22 +26,22 @@ type Duration time.Duration
 
 const durationHint = "write a duration with its unit, as in 90s, 3m or 1h30m"
 
-func (d *Duration) decode(r *reader, key string, n ast.Node) {
-	text, ok := plain(n)
+func (d *Duration) decodeNode(r *policyReader, key string, n ast.Node) {
+	text, ok := scalarText(n)
 	if !ok {
-		r.wrongType(key, n, "a duration", durationHint)
+		r.failWrongType(key, n, "a duration", durationHint)
 		return
 	}
 	parsed, err := time.ParseDuration(text)
 	switch {
 	case err == nil && parsed < 0:
-		r.fail(key, fmt.Sprintf("%s is negative", quote(text)), "write a duration of zero or more")
+		r.failKey(key, fmt.Sprintf("%s is negative", quoteText(text)), "write a duration of zero or more")
 	case err == nil:
 		*d = Duration(parsed)
 	case n.Type() == ast.IntegerType:
-		r.fail(key, fmt.Sprintf("%s has no unit", quote(text)), fmt.Sprintf("write %ss for seconds or %sm for minutes", text, text))
+		r.failKey(key, fmt.Sprintf("%s has no unit", quoteText(text)), fmt.Sprintf("write %ss for seconds or %sm for minutes", text, text))
 	default:
-		r.fail(key, fmt.Sprintf("%s is not a duration", quote(text)), durationHint)
+		r.failKey(key, fmt.Sprintf("%s is not a duration", quoteText(text)), durationHint)
 	}
 }
 
@@ -59,13 +59,13 @@ func (d Duration) String() string {
 // A Glob is one of GitHub's filter patterns.
 type Glob string
 
-func (g *Glob) decode(r *reader, key string, n ast.Node) {
-	text, ok := r.text(key, n, "a pattern", false)
+func (g *Glob) decodeNode(r *policyReader, key string, n ast.Node) {
+	text, ok := r.readText(key, n, "a pattern", false)
 	if !ok {
 		return
 	}
 	if _, err := pathfilter.Compile(text); err != nil {
-		r.fail(key, fmt.Sprintf("%s is not a pattern: %v", quote(text), err),
+		r.failKey(key, fmt.Sprintf("%s is not a pattern: %v", quoteText(text), err),
 			`patterns are those of GitHub's path filters: * within a folder, ** anything, [a-z] a set; a \ takes a character as it is`)
 		return
 	}
@@ -74,8 +74,8 @@ func (g *Glob) decode(r *reader, key string, n ast.Node) {
 
 // The words of quorum.
 const (
-	majority = "majority"
-	all      = "all"
+	majorityWord = "majority"
+	allWord      = "all"
 )
 
 // A Quorum is a number of approvals or a word.
@@ -86,24 +86,24 @@ type Quorum struct {
 
 const quorumHint = "write a number, majority or all"
 
-func (q *Quorum) decode(r *reader, key string, n ast.Node) {
-	text, ok := plain(n)
+func (q *Quorum) decodeNode(r *policyReader, key string, n ast.Node) {
+	text, ok := scalarText(n)
 	if !ok {
-		r.wrongType(key, n, "a number or a word", quorumHint)
+		r.failWrongType(key, n, "a number or a word", quorumHint)
 		return
 	}
 	count, err := strconv.Atoi(text)
 	switch {
 	case n.Type() == ast.IntegerType && err == nil && count < 1:
-		r.fail(key, fmt.Sprintf("a quorum of %d would pass without a review", count), "write 1 or more, majority or all")
+		r.failKey(key, fmt.Sprintf("a quorum of %d would pass without a review", count), "write 1 or more, majority or all")
 	case n.Type() == ast.IntegerType && err == nil:
 		*q = Quorum{Count: count}
 	case n.Type() == ast.StringType && err == nil:
-		r.fail(key, fmt.Sprintf("%s is text, not a number", quote(text)), "write the number without quotes")
-	case text == majority, text == all:
+		r.failKey(key, fmt.Sprintf("%s is text, not a number", quoteText(text)), "write the number without quotes")
+	case text == majorityWord, text == allWord:
 		*q = Quorum{Word: text}
 	default:
-		r.fail(key, fmt.Sprintf("%s is neither a number nor one of majority, all", quote(text)), meant(text, []string{majority, all}, quorumHint))
+		r.failKey(key, fmt.Sprintf("%s is neither a number nor one of majority, all", quoteText(text)), suggestWord(text, []string{majorityWord, allWord}, quorumHint))
 	}
 }
 
@@ -114,8 +114,8 @@ func (q Quorum) String() string {
 	return strconv.Itoa(q.Count)
 }
 
-// A Verdict is a verdict format: a word, or regular expressions of the user's own, or an artifact.
-type Verdict struct {
+// A VerdictFormat is a verdict format: a word, or regular expressions of the user's own, or an artifact.
+type VerdictFormat struct {
 	Word     string
 	Artifact string
 	Approve  Regexp
@@ -136,44 +136,44 @@ func VerdictWords() []string { return slices.Clone(verdictWords) }
 
 const verdictHint = "write one of auto, ready-to-merge, review-state, findings, json, conclusion, or {approve: REGEX, object: REGEX}"
 
-func (v *Verdict) decode(r *reader, key string, n ast.Node) {
+func (v *VerdictFormat) decodeNode(r *policyReader, key string, n ast.Node) {
 	if n.Type() == ast.MappingType {
 		v.decodePatterns(r, key, n)
 		return
 	}
-	text, ok := plain(n)
+	text, ok := scalarText(n)
 	switch {
 	case !ok || n.Type() != ast.StringType:
-		r.wrongType(key, n, "a verdict format", verdictHint)
+		r.failWrongType(key, n, "a verdict format", verdictHint)
 	case !slices.Contains(verdictWords, text):
-		r.fail(key, fmt.Sprintf("%s is not a verdict format", quote(text)), meant(text, verdictWords, verdictHint))
+		r.failKey(key, fmt.Sprintf("%s is not a verdict format", quoteText(text)), suggestWord(text, verdictWords, verdictHint))
 	default:
-		*v = Verdict{Word: text}
+		*v = VerdictFormat{Word: text}
 	}
 }
 
-func (v *Verdict) decodePatterns(r *reader, key string, n ast.Node) {
+func (v *VerdictFormat) decodePatterns(r *policyReader, key string, n ast.Node) {
 	var p verdictPatterns
 	r.decodeAt(key, n, &p)
-	approve, object, artifact := r.has(key+".approve"), r.has(key+".object"), r.has(key+".artifact")
+	approve, object, artifact := r.hasKey(key+".approve"), r.hasKey(key+".object"), r.hasKey(key+".artifact")
 	switch {
 	case artifact && (approve || object):
-		r.fail(key, "artifact stands beside approve and object", "write {artifact: NAME} or {approve: REGEX, object: REGEX}")
+		r.failKey(key, "artifact stands beside approve and object", "write {artifact: NAME} or {approve: REGEX, object: REGEX}")
 	case artifact:
-		*v = Verdict{Artifact: p.Artifact}
+		*v = VerdictFormat{Artifact: p.Artifact}
 	case approve && object:
-		*v = Verdict{Approve: p.Approve, Object: p.Object}
+		*v = VerdictFormat{Approve: p.Approve, Object: p.Object}
 	case approve:
-		r.fail(key, "approve stands without object: this reviewer could never object", "add object: REGEX")
+		r.failKey(key, "approve stands without object: this reviewer could never object", "add object: REGEX")
 	case object:
-		r.fail(key, "object stands without approve: this reviewer could never approve", "add approve: REGEX")
-	case !r.broken[key]:
-		r.fail(key, "a verdict format is missing", verdictHint)
+		r.failKey(key, "object stands without approve: this reviewer could never approve", "add approve: REGEX")
+	case !r.brokenKeys[key]:
+		r.failKey(key, "a verdict format is missing", verdictHint)
 	}
 }
 
-// format is the core's word for v.
-func (v Verdict) format() quorum.Format {
+// quorumFormat is the core's word for v.
+func (v VerdictFormat) quorumFormat() quorum.Format {
 	switch v.Word {
 	case "auto":
 		return quorum.Format{Kind: quorum.Auto}
@@ -195,20 +195,20 @@ func (v Verdict) format() quorum.Format {
 // A Regexp is a regular expression in RE2 syntax.
 type Regexp string
 
-func (x *Regexp) decode(r *reader, key string, n ast.Node) {
-	text, ok := r.text(key, n, "a regular expression", false)
+func (x *Regexp) decodeNode(r *policyReader, key string, n ast.Node) {
+	text, ok := r.readText(key, n, "a regular expression", false)
 	if !ok {
 		return
 	}
 	re, err := regexp.Compile(text)
 	switch {
 	case len(text) > 1000:
-		r.fail(key, "the regular expression is longer than 1000 bytes", "shorten it")
+		r.failKey(key, "the regular expression is longer than 1000 bytes", "shorten it")
 	case err != nil:
-		r.fail(key, fmt.Sprintf("not a regular expression: %s", clean(strings.TrimPrefix(err.Error(), "error parsing regexp: "), 120)),
+		r.failKey(key, fmt.Sprintf("not a regular expression: %s", cleanText(strings.TrimPrefix(err.Error(), "error parsing regexp: "), 120)),
 			"the syntax is RE2's: no look-ahead, no back-references")
 	case re.MatchString(""):
-		r.fail(key, fmt.Sprintf("%s matches an empty line, so any text would be a verdict", quote(text)), "anchor it to the line that holds the verdict, as in ^Verdict: ship it$")
+		r.failKey(key, fmt.Sprintf("%s matches an empty line, so any text would be a verdict", quoteText(text)), "anchor it to the line that holds the verdict, as in ^Verdict: ship it$")
 	default:
 		*x = Regexp(text)
 	}

@@ -67,8 +67,8 @@ type Open struct {
 	Count     int   // open pull requests
 	Due       []Due // those that must be looked at, the most urgent first
 	File      quorum.PolicyFile
-	Sweep     config.Sweep // how they are to be looked at
-	Threshold int          // of faults in a row, after which GitHub is down
+	Sweep     config.SweepKeys // how they are to be looked at
+	Threshold int              // of faults in a row, after which GitHub is down
 }
 
 // Due is a pull request that must be looked at.
