@@ -146,7 +146,7 @@ func databaseHint(err error) string {
 	switch {
 	case errors.Is(err, store.ErrInUse), errors.Is(err, store.ErrNewer): // these errors say what to do themselves
 		return ""
-	case errors.Is(err, store.ErrAnothers):
+	case errors.Is(err, store.ErrForeignDatabase):
 		return "give the daemon a file of its own; this one was left as it is"
 	case errors.Is(err, store.ErrNoDatabase):
 		return "does --database or DATABASE_URL name the right file? One that was the daemon's own may be moved away: only time is lost"
@@ -219,7 +219,7 @@ func bindTCP(ctx context.Context, address string) (net.Listener, error) {
 type server struct {
 	config          serverConfig
 	store           *store.SQLite
-	answers         *store.Answers
+	answers         *store.AnswerCache
 	host            *host
 	daemon          *daemon.Daemon
 	feed            *dashboard.Feed
@@ -240,10 +240,10 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 			s.close()
 		}
 	}()
-	if s.store, err = store.OpenSQLite(o.Database, store.Options{Log: o.Log}); err != nil {
+	if s.store, err = store.OpenSQLite(o.Database, store.SQLiteOptions{Log: o.Log}); err != nil {
 		return nil, usageError(err, databaseHint(err))
 	}
-	if s.answers, err = store.OpenAnswers(strings.TrimSuffix(o.Database, ".db")+"-answers.db", store.AnswersOptions{Log: o.Log}); err != nil {
+	if s.answers, err = store.OpenAnswerCache(strings.TrimSuffix(o.Database, ".db")+"-answers.db", store.AnswerCacheOptions{Log: o.Log}); err != nil {
 		return nil, usageError(err, "it holds nothing but answers of GitHub's: it may be deleted, and its folder must be writable")
 	}
 	metrics := daemon.NewMetrics(daemon.MetricsOptions{

@@ -265,7 +265,7 @@ func openPort(t *testing.T) string {
 // openTable is a daemon that has its database open.
 func openTable(t *testing.T, file string) {
 	t.Helper()
-	table, err := store.OpenSQLite(file, store.Options{Log: slog.New(slog.DiscardHandler)})
+	table, err := store.OpenSQLite(file, store.SQLiteOptions{Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,7 +275,7 @@ func openTable(t *testing.T, file string) {
 // newerTable is a database of a program that is to come.
 func newerTable(t *testing.T, file string) {
 	t.Helper()
-	table, err := store.OpenSQLite(file, store.Options{})
+	table, err := store.OpenSQLite(file, store.SQLiteOptions{})
 	if err == nil {
 		err = table.Close()
 	}

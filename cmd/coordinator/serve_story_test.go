@@ -55,7 +55,7 @@ type bubbled struct {
 func inBubble(t *testing.T, hub *sandbox.Hub, dir, token string) *bubbled {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	table, err := store.OpenSQLite(filepath.Join(dir, "c.db"), store.Options{Log: log})
+	table, err := store.OpenSQLite(filepath.Join(dir, "c.db"), store.SQLiteOptions{Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}

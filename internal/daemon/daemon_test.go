@@ -273,7 +273,7 @@ type house struct {
 // build starts a daemon on the table in dir.
 func build(t *testing.T, l *land, dir string, tune ...func(*Config)) *house {
 	t.Helper()
-	s, err := store.OpenSQLite(filepath.Join(dir, "c.db"), store.Options{})
+	s, err := store.OpenSQLite(filepath.Join(dir, "c.db"), store.SQLiteOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ func (d *Daemon) Receive(ctx context.Context, r Received) (result string, err er
 		d.failed.settle(r.ID) // the table will never know it
 		return deliveryIgnored, nil
 	}
-	fresh, err := d.Store.Accept(ctx, store.Delivery{ID: r.ID, Event: n.Event, Action: n.Action, At: r.At}, pokes...)
+	fresh, err := d.Store.Accept(ctx, store.AcceptedDelivery{ID: r.ID, Event: n.Event, Action: n.Action, At: r.At}, pokes...)
 	switch {
 	case err != nil:
 		d.poked.removePoked(pokes)

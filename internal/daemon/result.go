@@ -9,7 +9,7 @@ import (
 // A workResult is what work on a key came to.
 type workResult struct {
 	label       string // for the metric
-	outcome     store.Outcome
+	outcome     store.Completion
 	pokes       []store.Poke // what else must be looked at because of it
 	pr          quorum.PR
 	sightBefore dashboard.Sight  // before
@@ -17,10 +17,10 @@ type workResult struct {
 }
 
 func goneResult() workResult {
-	return workResult{label: resultGone, outcome: store.Outcome{Gone: true}}
+	return workResult{label: resultGone, outcome: store.Completion{Gone: true}}
 }
 
 // deferredResult puts a key back in its place: its tenant is held.
 func deferredResult(w store.Work) workResult {
-	return workResult{label: resultDeferred, outcome: store.Outcome{Keep: true, Wake: w.Due}}
+	return workResult{label: resultDeferred, outcome: store.Completion{Keep: true, Wake: w.Due}}
 }

@@ -84,7 +84,7 @@ func (r *resyncer) resyncHost(ctx context.Context, w store.Work) (workResult, er
 	if err != nil {
 		return workResult{}, fmt.Errorf("keep sight: %w", err) // unreachable: it holds strings, numbers and times
 	}
-	return workResult{label: resultOK, outcome: store.Outcome{Wake: now.Add(r.config.Resync), Sight: text}}, failed
+	return workResult{label: resultOK, outcome: store.Completion{Wake: now.Add(r.config.Resync), Sight: text}}, failed
 }
 
 // pokeNewTenants has tenants looked over that were not yet, whatever becomes of the rest of the round.
@@ -184,7 +184,7 @@ func (r *resyncer) resyncInstallation(ctx context.Context, w store.Work, site Si
 	r.mu.Lock()
 	r.pace[w.Tenant] = max(r.config.Resync, time.Duration(len(repos))*time.Minute/reposPerMinute)
 	r.mu.Unlock()
-	found := workResult{label: resultOK, outcome: store.Outcome{Wake: now.Add(r.config.Resync)}}
+	found := workResult{label: resultOK, outcome: store.Completion{Wake: now.Add(r.config.Resync)}}
 	for _, full := range repos {
 		owner, repo, ok := workkey.SplitName(full)
 		if ok && r.poked.addFirst(workkey.Repo(w.Tenant, owner, repo)) {
@@ -241,7 +241,7 @@ func (r *resyncer) resyncRepository(ctx context.Context, w store.Work, p workkey
 	}
 	r.poked.addFirst(resyncedPrefix + key)
 	r.config.Metrics.Healed(len(pokes))
-	return workResult{label: resultOK, pokes: pokes, outcome: store.Outcome{Wake: now.Add(wait), Sight: text}}, nil
+	return workResult{label: resultOK, pokes: pokes, outcome: store.Completion{Wake: now.Add(wait), Sight: text}}, nil
 }
 
 // pullsToLookAt are the pull requests of a repository that need a look: those that GitHub changed after ours began, those that are

@@ -261,7 +261,7 @@ func TestALookThatWasKeptHoldsUpNoNext(t *testing.T) {
 // slowToReturn is a table that tells a while later that a look was kept.
 type slowToReturn struct{ store.Store }
 
-func (s slowToReturn) Complete(ctx context.Context, l store.Lease, o store.Outcome) (bool, error) {
+func (s slowToReturn) Complete(ctx context.Context, l store.Lease, o store.Completion) (bool, error) {
 	ours, err := s.Store.Complete(ctx, l, o)
 	<-time.After(2 * time.Second)
 	return ours, err

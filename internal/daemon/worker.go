@@ -179,9 +179,9 @@ func (d *Daemon) skipUnconcerned(w store.Work, p workkey.Key, touches []quorum.T
 			return workResult{}, false
 		}
 	}
-	r := workResult{label: resultSpared, outcome: store.Outcome{Wake: w.Wake}}
+	r := workResult{label: resultSpared, outcome: store.Completion{Wake: w.Wake}}
 	if w.Kind == workkey.KindHead || w.Sight == nil || readSight(w.Sight).Verdict == quorum.Ended.String() { // nothing need be known of it
-		r.outcome = store.Outcome{Gone: true}
+		r.outcome = store.Completion{Gone: true}
 	}
 	return r, true
 }
@@ -233,12 +233,12 @@ func (d *Daemon) reconcilePull(ctx context.Context, w store.Work, p workkey.Key,
 	}
 	if last.Decision.Verdict == quorum.Ended { // closed, or without a policy: a new event brings it back
 		// The sight is for a look that was asked for meanwhile, so that it tells of no second end.
-		return workResult{label: resultOK, pr: pr, sightBefore: was, sight: s, outcome: store.Outcome{Gone: true, Sight: text}}, nil
+		return workResult{label: resultOK, pr: pr, sightBefore: was, sight: s, outcome: store.Completion{Gone: true, Sight: text}}, nil
 	}
 	if !wake.IsZero() { // it is by GitHub's clock
 		wake = wake.Add(-last.Snapshot.Skew)
 	}
-	return workResult{label: resultOK, pr: pr, sightBefore: was, sight: s, outcome: store.Outcome{Wake: wake, Sight: text, Open: s.Open()}}, nil
+	return workResult{label: resultOK, pr: pr, sightBefore: was, sight: s, outcome: store.Completion{Wake: wake, Sight: text, Open: s.Open()}}, nil
 }
 
 // countingForge counts what becomes of effects.

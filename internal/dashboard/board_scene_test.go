@@ -24,7 +24,7 @@ func clockAt(minute, second int) time.Time {
 
 func openTable(t testing.TB) *store.SQLite {
 	t.Helper()
-	s, err := store.OpenSQLite(filepath.Join(t.TempDir(), "coordinator.db"), store.Options{})
+	s, err := store.OpenSQLite(filepath.Join(t.TempDir(), "coordinator.db"), store.SQLiteOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func lay(t *testing.T, s store.Store, sight Sight, at time.Time, failed string) 
 	if err != nil || len(work) != 1 || work[0].Key != key {
 		t.Fatalf("claimed %v, %v; want %s", work, err, key)
 	}
-	ours, err := s.Complete(t.Context(), work[0].Lease, store.Outcome{Now: at, Wake: at.Add(time.Hour), Sight: text, Open: sight.Open(), Failed: failed})
+	ours, err := s.Complete(t.Context(), work[0].Lease, store.Completion{Now: at, Wake: at.Add(time.Hour), Sight: text, Open: sight.Open(), Failed: failed})
 	if err != nil || !ours {
 		t.Fatalf("complete %s: %v, %v", key, ours, err)
 	}
@@ -79,7 +79,7 @@ func layMany(t testing.TB, s store.Store, sights []Sight, first time.Time) {
 			i := numbers[w.Key]
 			text, err := json.Marshal(sights[i])
 			if err == nil {
-				_, err = s.Complete(t.Context(), w.Lease, store.Outcome{Now: first.Add(time.Duration(i) * time.Second), Sight: text, Open: sights[i].Open()})
+				_, err = s.Complete(t.Context(), w.Lease, store.Completion{Now: first.Add(time.Duration(i) * time.Second), Sight: text, Open: sights[i].Open()})
 			}
 			if err != nil {
 				t.Error(err)

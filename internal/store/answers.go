@@ -23,53 +23,53 @@ import (
 	"github.com/klauspost/compress/s2"
 )
 
-// AnswersOptions are options of OpenAnswers.
-type AnswersOptions struct {
+// AnswerCacheOptions are options of OpenAnswerCache.
+type AnswerCacheOptions struct {
 	Log      *slog.Logger // nil: nothing is logged
 	MaxBytes int64        // of keys and compressed values; 0: 1 GiB. Beyond it, what was not read for longest is forgotten
 }
 
-// Answers is a cache in a file. It may be used by several goroutines. What is put can be got at once. A fault of the file is
+// AnswerCache is a cache in a file. It may be used by several goroutines. What is put can be got at once. A fault of the file is
 // a miss, and the file is begun anew.
-type Answers struct {
-	path string
-	log  *slog.Logger
-	max  int64
+type AnswerCache struct {
+	path     string
+	log      *slog.Logger
+	maxBytes int64
 
-	mu      sync.Mutex
-	fresh   map[string][]byte // put since the writer last looked, compressed; nil: forgotten
-	writing map[string][]byte // what the writer is writing
-	waiting int64             // bytes of both
-	marked  map[int64]bool    // ids that were got of an era before
-	era     int64             // of the file: what is read or written now belongs to it
-	broken  bool              // the file is to be begun anew
-	told    time.Time         // when a fault was last logged
-	closed  bool
+	mu            sync.Mutex
+	pending       map[string][]byte // put since the writer last looked, compressed; nil: forgotten
+	writing       map[string][]byte // what the writer is writing
+	waitingBytes  int64             // bytes of both
+	readIDs       map[int64]bool    // ids that were got of an era before
+	era           int64             // of the file: what is read or written now belongs to it
+	broken        bool              // the file is to be begun anew
+	faultLoggedAt time.Time         // when a fault was last logged
+	closed        bool
 
-	files sync.RWMutex // held to read the file; locked while it is replaced
-	db    *sql.DB
-	get   *sql.Stmt
+	fileMu       sync.RWMutex // held to read the file; locked while it is replaced
+	db           *sql.DB
+	selectAnswer *sql.Stmt
 
-	buffers sync.Pool // of *[]byte, to compress into
-	wanted  chan wanted
-	readers sync.WaitGroup
-	wake    chan struct{}
-	quit    chan struct{}
-	gone    chan struct{}
+	buffers    sync.Pool // of *[]byte, to compress into
+	requests   chan answerRequest
+	readers    sync.WaitGroup
+	wake       chan struct{}
+	quit       chan struct{}
+	writerDone chan struct{}
 
-	bytes int64 // in the file; of the writer alone
-	turn  int64 // bytes written in this era; of the writer alone
+	fileBytes int64 // in the file; of the writer alone
+	eraBytes  int64 // bytes written in this era; of the writer alone
 }
 
 const (
-	maxWaiting    = 8 << 20                // bytes that wait to be written: beyond it a Put only forgets
-	maxValue      = 64 << 20               // bytes of an answer: longer ones are never put
-	readAtOnce    = 2                      // answers that are read from the file at a time
-	maxRead       = 4096                   // ids that wait to be marked as read
-	eras          = 16                     // in so many steps the whole file grows old
-	pruned        = 256                    // answers that are forgotten in one step
-	gatherAnswers = 400 * time.Millisecond // answers come in waves: one transaction for several
-	tellAgain     = time.Minute
+	maxWaitingBytes   = 8 << 20                // bytes that wait to be written: beyond it a Put only forgets
+	maxValueBytes     = 64 << 20               // bytes of an answer: longer ones are never put
+	concurrentReads   = 2                      // answers that are read from the file at a time
+	maxReadIDs        = 4096                   // ids that wait to be marked as read
+	eraCount          = 16                     // in so many steps the whole file grows old
+	pruneBatch        = 256                    // answers that are forgotten in one step
+	answersFlushDelay = 400 * time.Millisecond // answers come in waves: one transaction for several
+	answersFaultPause = time.Minute
 )
 
 // The schema's number stands in the file. Another one begins the file anew: a cache is not migrated. Nothing here waits for
@@ -84,55 +84,55 @@ CREATE INDEX answers_era ON answers (era);
 CREATE TABLE bodies (id INTEGER PRIMARY KEY, value BLOB NOT NULL);
 PRAGMA user_version = 3`
 
-// A hash stands for a key in the file: so much of SHA-256 that nobody finds two keys with the same.
-type hash struct{ id, rest int64 }
+// A keyHash stands for a key in the file: so much of SHA-256 that nobody finds two keys with the same.
+type keyHash struct{ id, rest int64 }
 
-func hashOf(key string) hash {
+func hashKey(key string) keyHash {
 	sum := sha256.Sum256([]byte(key))
-	return hash{int64(binary.BigEndian.Uint64(sum[:])), int64(binary.BigEndian.Uint64(sum[8:]))}
+	return keyHash{int64(binary.BigEndian.Uint64(sum[:])), int64(binary.BigEndian.Uint64(sum[8:]))}
 }
 
-func byID(a, b hash) int { return cmp.Compare(a.id, b.id) }
+func compareByID(a, b keyHash) int { return cmp.Compare(a.id, b.id) }
 
-// OpenAnswers opens the cache in a file, which it creates if it is not there or cannot be read.
-func OpenAnswers(path string, o AnswersOptions) (*Answers, error) {
-	a := &Answers{
-		path: path, log: o.Log, max: o.MaxBytes,
-		fresh: map[string][]byte{}, marked: map[int64]bool{},
-		wanted: make(chan wanted), wake: make(chan struct{}, 1), quit: make(chan struct{}), gone: make(chan struct{}),
+// OpenAnswerCache opens the cache in a file, which it creates if it is not there or cannot be read.
+func OpenAnswerCache(path string, o AnswerCacheOptions) (*AnswerCache, error) {
+	a := &AnswerCache{
+		path: path, log: o.Log, maxBytes: o.MaxBytes,
+		pending: map[string][]byte{}, readIDs: map[int64]bool{},
+		requests: make(chan answerRequest), wake: make(chan struct{}, 1), quit: make(chan struct{}), writerDone: make(chan struct{}),
 	}
 	a.buffers.New = func() any { return new([]byte) }
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
 	}
-	if a.max <= 0 {
-		a.max = 1 << 30
+	if a.maxBytes <= 0 {
+		a.maxBytes = 1 << 30
 	}
-	if err := a.open(); err != nil {
+	if err := a.openDatabase(); err != nil {
 		if errors.Is(err, errOtherSchema) {
 			a.log.Info("another version of this program wrote the cache of answers: it is begun anew", "file", path, "err", err)
 		} else {
 			a.log.Warn("the cache of answers cannot be read and is begun anew", "file", path, "err", err)
 		}
-		if err := a.anew(); err != nil {
+		if err := a.recreateFile(); err != nil {
 			return nil, fmt.Errorf("open cache %s: %w", path, err)
 		}
 	}
-	go a.write()
-	for range readAtOnce {
-		a.readers.Go(a.serve)
+	go a.runWriter()
+	for range concurrentReads {
+		a.readers.Go(a.serveReads)
 	}
 	return a, nil
 }
 
 var errOtherSchema = errors.New("it has another schema")
 
-// open opens the file and reads what there is to know about it.
-func (a *Answers) open() (err error) {
+// openDatabase opens the file and reads what there is to know about it.
+func (a *AnswerCache) openDatabase() (err error) {
 	if err := createFile(a.path); err != nil {
 		return err
 	}
-	db, err := openDB(a.path, readAtOnce+1, "cache_size(-300)", "synchronous(OFF)", "journal_size_limit(16777216)")
+	db, err := openDB(a.path, concurrentReads+1, "cache_size(-300)", "synchronous(OFF)", "journal_size_limit(16777216)")
 	if err != nil {
 		return err
 	}
@@ -156,25 +156,25 @@ func (a *Answers) open() (err error) {
 		return fmt.Errorf("%w: %d, want 3", errOtherSchema, schema)
 	}
 	var era int64
-	if err := db.QueryRowContext(ctx, `SELECT coalesce(sum(size), 0), coalesce(max(era), 0) + 1 FROM answers`).Scan(&a.bytes, &era); err != nil {
+	if err := db.QueryRowContext(ctx, `SELECT coalesce(sum(size), 0), coalesce(max(era), 0) + 1 FROM answers`).Scan(&a.fileBytes, &era); err != nil {
 		return err
 	}
-	if a.get, err = db.PrepareContext(ctx, `SELECT a.era, a.sum, b.value FROM answers a JOIN bodies b ON b.id = a.body WHERE a.id = ? AND a.rest = ?`); err != nil {
+	if a.selectAnswer, err = db.PrepareContext(ctx, `SELECT a.era, a.sum, b.value FROM answers a JOIN bodies b ON b.id = a.body WHERE a.id = ? AND a.rest = ?`); err != nil {
 		return err
 	}
 	a.mu.Lock()
 	a.era = era
 	a.mu.Unlock()
-	a.db, a.turn = db, 0
+	a.db, a.eraBytes = db, 0
 	return nil
 }
 
-// anew begins the file anew.
-func (a *Answers) anew() error {
+// recreateFile begins the file anew.
+func (a *AnswerCache) recreateFile() error {
 	var errs []error
 	if a.db != nil {
-		_ = errors.Join(a.get.Close(), a.db.Close()) // whatever they say: the file goes
-		a.db, a.get = nil, nil
+		_ = errors.Join(a.selectAnswer.Close(), a.db.Close()) // whatever they say: the file goes
+		a.db, a.selectAnswer = nil, nil
 	}
 	for _, suffix := range []string{"", "-wal", "-shm"} {
 		if err := os.Remove(a.path + suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -184,19 +184,19 @@ func (a *Answers) anew() error {
 	if len(errs) > 0 {
 		return errors.Join(errs...)
 	}
-	return a.open()
+	return a.openDatabase()
 }
 
-// wanted is an answer that somebody waits for.
-type wanted struct {
+// answerRequest is an answer that somebody waits for.
+type answerRequest struct {
 	key   string
-	found chan<- []byte // nil: there is none
+	reply chan<- []byte // nil: there is none
 }
 
 // Get returns an answer; false if there is none.
-func (a *Answers) Get(key string) ([]byte, bool) {
+func (a *AnswerCache) Get(key string) ([]byte, bool) {
 	a.mu.Lock()
-	packed, ok := a.fresh[key]
+	packed, ok := a.pending[key]
 	if !ok {
 		packed, ok = a.writing[key]
 	}
@@ -206,14 +206,14 @@ func (a *Answers) Get(key string) ([]byte, bool) {
 	switch {
 	case ok && packed != nil:
 		var err error
-		if value, err = unpack(packed); err != nil {
+		if value, err = decompressValue(packed); err != nil {
 			return nil, false // unreachable: it was compressed here
 		}
 	case ok, broken:
 	default:
 		found := make(chan []byte, 1)
 		select {
-		case a.wanted <- wanted{key, found}:
+		case a.requests <- answerRequest{key, found}:
 			value = <-found
 		case <-a.quit:
 		}
@@ -221,35 +221,35 @@ func (a *Answers) Get(key string) ([]byte, bool) {
 	return value, value != nil
 }
 
-// serve reads answers for others: whoever has a small stack would grow it for SQLite each time.
-func (a *Answers) serve() {
+// serveReads reads answers for others: whoever has a small stack would grow it for SQLite each time.
+func (a *AnswerCache) serveReads() {
 	for {
 		select {
-		case w := <-a.wanted:
-			w.found <- a.read(w.key)
+		case w := <-a.requests:
+			w.reply <- a.readFromFile(w.key)
 		case <-a.quit:
 			return
 		}
 	}
 }
 
-// read returns an answer from the file; nil if there is none.
-func (a *Answers) read(key string) []byte {
-	h := hashOf(key)
-	era, value, err := a.find(key, h)
+// readFromFile returns an answer from the file; nil if there is none.
+func (a *AnswerCache) readFromFile(key string) []byte {
+	h := hashKey(key)
+	era, value, err := a.queryAnswer(key, h)
 	switch {
 	case errors.Is(err, sql.ErrNoRows), errors.Is(err, errNoFile):
 		return nil
 	case err != nil:
-		a.fault("read", err)
+		a.reportFault("read", err)
 		return nil
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if era < a.era && len(a.marked) < maxRead {
-		a.marked[h.id] = true
-		if len(a.marked) == maxRead {
-			a.nudge()
+	if era < a.era && len(a.readIDs) < maxReadIDs {
+		a.readIDs[h.id] = true
+		if len(a.readIDs) == maxReadIDs {
+			a.wakeWriter()
 		}
 	}
 	return value
@@ -258,15 +258,15 @@ func (a *Answers) read(key string) []byte {
 // errNoFile says that there is no file: it is being replaced, cannot be, or was closed.
 var errNoFile = errors.New("no file")
 
-func (a *Answers) find(key string, h hash) (era int64, value []byte, err error) {
-	a.files.RLock()
-	defer a.files.RUnlock()
+func (a *AnswerCache) queryAnswer(key string, h keyHash) (era int64, value []byte, err error) {
+	a.fileMu.RLock()
+	defer a.fileMu.RUnlock()
 	if a.db == nil {
 		return 0, nil, errNoFile
 	}
 	var sum uint32
 	var packed sql.RawBytes
-	rows, err := a.get.QueryContext(context.Background(), h.id, h.rest)
+	rows, err := a.selectAnswer.QueryContext(context.Background(), h.id, h.rest)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -277,26 +277,26 @@ func (a *Answers) find(key string, h hash) (era int64, value []byte, err error) 
 	if err := rows.Scan(&era, &sum, &packed); err != nil {
 		return 0, nil, err
 	}
-	if sum != sumOf(key, packed) {
+	if sum != answerChecksum(key, packed) {
 		return 0, nil, errors.New("an answer is not what was written")
 	}
-	value, err = unpack(packed)
+	value, err = decompressValue(packed)
 	return era, value, err
 }
 
 var errTooLong = errors.New("longer than any that was put")
 
-// pack compresses a value.
-func (a *Answers) pack(value []byte) []byte {
+// compressValue compresses a value.
+func (a *AnswerCache) compressValue(value []byte) []byte {
 	buffer := a.buffers.Get().(*[]byte)
 	defer a.buffers.Put(buffer)
 	*buffer = s2.Encode((*buffer)[:cap(*buffer)], value)
 	return bytes.Clone(*buffer)
 }
 
-// unpack returns the value of what pack returned; never nil without an error.
-func unpack(packed []byte) ([]byte, error) {
-	if n, err := s2.DecodedLen(packed); err != nil || n > maxValue {
+// decompressValue returns the value of what pack returned; never nil without an error.
+func decompressValue(packed []byte) ([]byte, error) {
+	if n, err := s2.DecodedLen(packed); err != nil || n > maxValueBytes {
 		return nil, fmt.Errorf("read answer: %d bytes: %w", n, cmp.Or(err, errTooLong))
 	}
 	value, err := s2.Decode([]byte{}, packed)
@@ -306,175 +306,175 @@ func unpack(packed []byte) ([]byte, error) {
 	return value, nil
 }
 
-func sumOf(key string, value []byte) uint32 {
+func answerChecksum(key string, value []byte) uint32 {
 	table := crc32.MakeTable(crc32.Castagnoli)
 	return crc32.Update(crc32.Checksum([]byte(key), table), table, value)
 }
 
 // Put keeps an answer. value is not needed after it.
-func (a *Answers) Put(key string, value []byte) {
-	if len(value) > maxValue {
+func (a *AnswerCache) Put(key string, value []byte) {
+	if len(value) > maxValueBytes {
 		a.Forget(key)
 		return
 	}
-	a.later(key, a.pack(value))
+	a.enqueue(key, a.compressValue(value))
 }
 
 // Forget removes an answer.
-func (a *Answers) Forget(key string) { a.later(key, nil) }
+func (a *AnswerCache) Forget(key string) { a.enqueue(key, nil) }
 
-// later leaves a value to the writer. What is too much for it is forgotten, not kept as it was before.
-func (a *Answers) later(key string, value []byte) {
+// enqueue leaves a value to the writer. What is too much for it is forgotten, not kept as it was before.
+func (a *AnswerCache) enqueue(key string, value []byte) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.closed {
 		return
 	}
-	if old, ok := a.fresh[key]; ok {
-		a.waiting -= sizeOf(key, old)
+	if old, ok := a.pending[key]; ok {
+		a.waitingBytes -= answerSize(key, old)
 	}
-	if a.waiting+sizeOf(key, value) > maxWaiting || sizeOf(key, value) > a.max/eras {
+	if a.waitingBytes+answerSize(key, value) > maxWaitingBytes || answerSize(key, value) > a.maxBytes/eraCount {
 		value = nil
 	}
-	a.fresh[key] = value
-	a.waiting += sizeOf(key, value)
-	a.nudge()
+	a.pending[key] = value
+	a.waitingBytes += answerSize(key, value)
+	a.wakeWriter()
 }
 
-func sizeOf(key string, value []byte) int64 { return int64(len(key)) + int64(len(value)) }
+func answerSize(key string, value []byte) int64 { return int64(len(key)) + int64(len(value)) }
 
-// nudge tells the writer that there is something to do.
-func (a *Answers) nudge() {
+// wakeWriter tells the writer that there is something to do.
+func (a *AnswerCache) wakeWriter() {
 	select {
 	case a.wake <- struct{}{}:
 	default:
 	}
 }
 
-// fault notes that the file cannot be used. The writer begins it anew.
-func (a *Answers) fault(what string, err error) {
+// reportFault notes that the file cannot be used. The writer begins it anew.
+func (a *AnswerCache) reportFault(what string, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.closed {
 		return
 	}
 	a.broken = true
-	a.nudge()
-	if now := time.Now(); now.Sub(a.told) >= tellAgain {
-		a.told = now
+	a.wakeWriter()
+	if now := time.Now(); now.Sub(a.faultLoggedAt) >= answersFaultPause {
+		a.faultLoggedAt = now
 		a.log.Warn("the cache of answers cannot be used and is begun anew", "to", what, "file", a.path, "err", err)
 	}
 }
 
 // Close writes what waits, and lets go of the file.
-func (a *Answers) Close() error {
+func (a *AnswerCache) Close() error {
 	a.mu.Lock()
 	if a.closed {
 		a.mu.Unlock()
-		<-a.gone
+		<-a.writerDone
 		return nil
 	}
 	a.closed = true
 	a.mu.Unlock()
 	close(a.quit)
-	<-a.gone
+	<-a.writerDone
 	a.readers.Wait()
-	a.files.Lock()
-	defer a.files.Unlock()
+	a.fileMu.Lock()
+	defer a.fileMu.Unlock()
 	if a.db == nil {
 		return nil
 	}
-	err := errors.Join(a.get.Close(), a.db.Close())
-	a.db, a.get = nil, nil
+	err := errors.Join(a.selectAnswer.Close(), a.db.Close())
+	a.db, a.selectAnswer = nil, nil
 	return err
 }
 
-// write writes what comes in, a wave at a time.
-func (a *Answers) write() {
-	defer close(a.gone)
+// runWriter writes what comes in, a wave at a time.
+func (a *AnswerCache) runWriter() {
+	defer close(a.writerDone)
 	gather := time.NewTimer(0)
 	defer gather.Stop()
 	for {
 		select {
 		case <-a.wake:
 		case <-a.quit:
-			a.flush()
+			a.flushPending()
 			return
 		}
-		gather.Reset(gatherAnswers)
+		gather.Reset(answersFlushDelay)
 		select {
 		case <-gather.C:
 		case <-a.quit:
 		}
-		a.flush()
+		a.flushPending()
 	}
 }
 
-// flush writes what has come in.
-func (a *Answers) flush() {
+// flushPending writes what has come in.
+func (a *AnswerCache) flushPending() {
 	a.mu.Lock()
 	broken := a.broken
 	a.broken = false
-	a.writing, a.fresh = a.fresh, map[string][]byte{}
-	read := a.marked
-	a.marked = map[int64]bool{}
+	a.writing, a.pending = a.pending, map[string][]byte{}
+	read := a.readIDs
+	a.readIDs = map[int64]bool{}
 	a.mu.Unlock()
 	if broken || a.db == nil {
-		a.files.Lock()
-		err := a.anew()
-		a.files.Unlock()
+		a.fileMu.Lock()
+		err := a.recreateFile()
+		a.fileMu.Unlock()
 		if err != nil {
-			a.fault("begin it anew", err)
+			a.reportFault("begin it anew", err)
 		}
 		read = nil // ids of the former file
 	}
 	if a.db != nil {
-		if err := a.store(a.writing, read); err != nil {
-			a.fault("write", err)
+		if err := a.writeBatch(a.writing, read); err != nil {
+			a.reportFault("write", err)
 		}
 	}
 	a.mu.Lock()
 	for key, value := range a.writing {
-		a.waiting -= sizeOf(key, value)
+		a.waitingBytes -= answerSize(key, value)
 	}
 	a.writing = nil
 	a.mu.Unlock()
 }
 
-// store writes values and what was read, in one transaction, and makes room.
-func (a *Answers) store(values map[string][]byte, read map[int64]bool) error {
+// writeBatch writes values and what was read, in one transaction, and makes room.
+func (a *AnswerCache) writeBatch(values map[string][]byte, read map[int64]bool) error {
 	ctx := context.Background()
 	tx, err := a.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer tx.Rollback() //nolint:errcheck // after a commit there is nothing to roll back
-	w, err := prepareAnswers(tx)
+	w, err := prepareAnswerStatements(tx)
 	if err != nil {
 		return err
 	}
-	defer w.close()
-	bytes, turn := a.bytes, a.turn
-	hashes := make(map[hash]string, len(values))
+	defer w.closeAll()
+	bytes, turn := a.fileBytes, a.eraBytes
+	hashes := make(map[keyHash]string, len(values))
 	for key := range values {
-		hashes[hashOf(key)] = key
+		hashes[hashKey(key)] = key
 	}
-	for _, h := range slices.SortedFunc(maps.Keys(hashes), byID) { // page by page
+	for _, h := range slices.SortedFunc(maps.Keys(hashes), compareByID) { // page by page
 		key := hashes[h]
-		delta, err := w.put(h, key, values[key], a.era)
+		delta, err := w.putAnswer(h, key, values[key], a.era)
 		if err != nil {
 			return err
 		}
 		bytes += delta
-		turn += sizeOf("", values[key])
+		turn += answerSize("", values[key])
 	}
 	for id := range read {
-		if _, err := w.mark.ExecContext(context.Background(), a.era, id); err != nil {
+		if _, err := w.updateEra.ExecContext(context.Background(), a.era, id); err != nil {
 			return err
 		}
 	}
-	for bytes > a.max {
-		freed, err := w.prune()
+	for bytes > a.maxBytes {
+		freed, err := w.pruneOldest()
 		if err != nil {
 			return err
 		}
@@ -486,9 +486,9 @@ func (a *Answers) store(values map[string][]byte, read map[int64]bool) error {
 	if err := tx.Commit(); err != nil {
 		return err
 	}
-	a.bytes, a.turn = bytes, turn
-	if a.turn > a.max/eras {
-		a.turn = 0
+	a.fileBytes, a.eraBytes = bytes, turn
+	if a.eraBytes > a.maxBytes/eraCount {
+		a.eraBytes = 0
 		a.mu.Lock()
 		a.era++
 		a.mu.Unlock()
@@ -496,63 +496,63 @@ func (a *Answers) store(values map[string][]byte, read map[int64]bool) error {
 	return nil
 }
 
-// An answersWriter holds the statements of one transaction.
-type answersWriter struct {
-	find, insert, insertBody, replace, replaceBody, mark, oldest, remove, removeBody *sql.Stmt
+// An answerStatements holds the statements of one transaction.
+type answerStatements struct {
+	selectEntry, insertEntry, insertBody, updateEntry, replaceBody, updateEra, selectOldest, deleteEntry, deleteBody *sql.Stmt
 }
 
-func prepareAnswers(tx *sql.Tx) (w answersWriter, err error) {
+func prepareAnswerStatements(tx *sql.Tx) (w answerStatements, err error) {
 	for _, p := range []struct {
 		stmt  **sql.Stmt
 		query string
 	}{
-		{&w.find, `SELECT body, era, size FROM answers WHERE id = ?`},
-		{&w.insert, `INSERT INTO answers (id, rest, body, era, size, sum) VALUES (?, ?, ?, ?, ?, ?)`},
+		{&w.selectEntry, `SELECT body, era, size FROM answers WHERE id = ?`},
+		{&w.insertEntry, `INSERT INTO answers (id, rest, body, era, size, sum) VALUES (?, ?, ?, ?, ?, ?)`},
 		{&w.insertBody, `INSERT INTO bodies (value) VALUES (?)`},
-		{&w.replace, `UPDATE answers SET rest = ?, size = ?, sum = ? WHERE id = ?`},
+		{&w.updateEntry, `UPDATE answers SET rest = ?, size = ?, sum = ? WHERE id = ?`},
 		{&w.replaceBody, `INSERT INTO bodies (id, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value`},
-		{&w.mark, `UPDATE answers SET era = ? WHERE id = ?`},
-		{&w.oldest, `SELECT id, body, size FROM answers ORDER BY era, id LIMIT ?`},
-		{&w.remove, `DELETE FROM answers WHERE id = ?`},
-		{&w.removeBody, `DELETE FROM bodies WHERE id = ?`},
+		{&w.updateEra, `UPDATE answers SET era = ? WHERE id = ?`},
+		{&w.selectOldest, `SELECT id, body, size FROM answers ORDER BY era, id LIMIT ?`},
+		{&w.deleteEntry, `DELETE FROM answers WHERE id = ?`},
+		{&w.deleteBody, `DELETE FROM bodies WHERE id = ?`},
 	} {
 		if *p.stmt, err = tx.PrepareContext(context.Background(), p.query); err != nil {
-			w.close()
+			w.closeAll()
 			return w, err
 		}
 	}
 	return w, nil
 }
 
-func (w answersWriter) close() {
-	for _, s := range []*sql.Stmt{w.find, w.insert, w.insertBody, w.replace, w.replaceBody, w.mark, w.oldest, w.remove, w.removeBody} {
+func (w answerStatements) closeAll() {
+	for _, s := range []*sql.Stmt{w.selectEntry, w.insertEntry, w.insertBody, w.updateEntry, w.replaceBody, w.updateEra, w.selectOldest, w.deleteEntry, w.deleteBody} {
 		if s != nil {
 			_ = s.Close() // it ends with its transaction anyway
 		}
 	}
 }
 
-// put writes a value, or removes it if it is nil, and says by how much the file's content grew.
-func (w answersWriter) put(h hash, key string, value []byte, era int64) (grown int64, err error) {
+// putAnswer writes a value, or removes it if it is nil, and says by how much the file's content grew.
+func (w answerStatements) putAnswer(h keyHash, key string, value []byte, era int64) (grown int64, err error) {
 	ctx := context.Background()
 	var body, eraBefore, before int64
-	err = w.find.QueryRowContext(ctx, h.id).Scan(&body, &eraBefore, &before)
-	size := sizeOf(key, value)
+	err = w.selectEntry.QueryRowContext(ctx, h.id).Scan(&body, &eraBefore, &before)
+	size := answerSize(key, value)
 	switch {
 	case errors.Is(err, sql.ErrNoRows) && value == nil:
 		return 0, nil
 	case errors.Is(err, sql.ErrNoRows):
-		return size, w.add(h, value, era, size, sumOf(key, value))
+		return size, w.insertAnswer(h, value, era, size, answerChecksum(key, value))
 	case err != nil:
 		return 0, err
 	case value == nil:
-		return -before, w.forget(h.id, body)
+		return -before, w.deleteAnswer(h.id, body)
 	}
-	if _, err := w.replace.ExecContext(ctx, h.rest, size, sumOf(key, value), h.id); err != nil {
+	if _, err := w.updateEntry.ExecContext(ctx, h.rest, size, answerChecksum(key, value), h.id); err != nil {
 		return 0, err
 	}
 	if era != eraBefore { // or an index would be written for nothing
-		if _, err := w.mark.ExecContext(ctx, era, h.id); err != nil {
+		if _, err := w.updateEra.ExecContext(ctx, era, h.id); err != nil {
 			return 0, err
 		}
 	}
@@ -560,7 +560,7 @@ func (w answersWriter) put(h hash, key string, value []byte, era int64) (grown i
 	return size - before, err
 }
 
-func (w answersWriter) add(h hash, value []byte, era, size int64, sum uint32) error {
+func (w answerStatements) insertAnswer(h keyHash, value []byte, era, size int64, sum uint32) error {
 	r, err := w.insertBody.ExecContext(context.Background(), value)
 	if err != nil {
 		return err
@@ -569,21 +569,21 @@ func (w answersWriter) add(h hash, value []byte, era, size int64, sum uint32) er
 	if err != nil {
 		return err
 	}
-	_, err = w.insert.ExecContext(context.Background(), h.id, h.rest, body, era, size, sum)
+	_, err = w.insertEntry.ExecContext(context.Background(), h.id, h.rest, body, era, size, sum)
 	return err
 }
 
-func (w answersWriter) forget(id, body int64) error {
-	if _, err := w.remove.ExecContext(context.Background(), id); err != nil {
+func (w answerStatements) deleteAnswer(id, body int64) error {
+	if _, err := w.deleteEntry.ExecContext(context.Background(), id); err != nil {
 		return err
 	}
-	_, err := w.removeBody.ExecContext(context.Background(), body)
+	_, err := w.deleteBody.ExecContext(context.Background(), body)
 	return err
 }
 
-// prune forgets some of what was not read for longest, and says how many bytes that were.
-func (w answersWriter) prune() (freed int64, err error) {
-	rows, err := w.oldest.QueryContext(context.Background(), pruned)
+// pruneOldest forgets some of what was not read for longest, and says how many bytes that were.
+func (w answerStatements) pruneOldest() (freed int64, err error) {
+	rows, err := w.selectOldest.QueryContext(context.Background(), pruneBatch)
 	if err != nil {
 		return 0, err
 	}
@@ -601,7 +601,7 @@ func (w answersWriter) prune() (freed int64, err error) {
 		return 0, err
 	}
 	for _, o := range old {
-		if err := w.forget(o[0], o[1]); err != nil {
+		if err := w.deleteAnswer(o[0], o[1]); err != nil {
 			return 0, err
 		}
 	}

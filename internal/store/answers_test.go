@@ -14,9 +14,9 @@ import (
 	"github.com/review-coordinator/coordinator/internal/store"
 )
 
-func openAnswers(t testing.TB, path string, o store.AnswersOptions) *store.Answers {
+func openAnswers(t testing.TB, path string, o store.AnswerCacheOptions) *store.AnswerCache {
 	t.Helper()
-	a, err := store.OpenAnswers(path, o)
+	a, err := store.OpenAnswerCache(path, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,14 +28,14 @@ func openAnswers(t testing.TB, path string, o store.AnswersOptions) *store.Answe
 	return a
 }
 
-func wantAnswer(t *testing.T, a *store.Answers, key, want string) {
+func wantAnswer(t *testing.T, a *store.AnswerCache, key, want string) {
 	t.Helper()
 	if got, ok := a.Get(key); !ok || string(got) != want {
 		t.Errorf("%s: %.20q, %v, want %.20q", key, got, ok, want)
 	}
 }
 
-func wantMiss(t *testing.T, a *store.Answers, key string) {
+func wantMiss(t *testing.T, a *store.AnswerCache, key string) {
 	t.Helper()
 	if got, ok := a.Get(key); ok {
 		t.Errorf("%s: %.20q, want a miss", key, got)
@@ -44,7 +44,7 @@ func wantMiss(t *testing.T, a *store.Answers, key string) {
 
 func TestAnswersAreThereAtOnceAndAfterARestart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "answers.db")
-	a := openAnswers(t, path, store.AnswersOptions{})
+	a := openAnswers(t, path, store.AnswerCacheOptions{})
 	wantMiss(t, a, "a")
 	a.Put("a", []byte("1"))
 	wantAnswer(t, a, "a", "1")
@@ -62,7 +62,7 @@ func TestAnswersAreThereAtOnceAndAfterARestart(t *testing.T) {
 		}
 		a.Put("closed", []byte("x"))
 		wantMiss(t, a, "a")
-		a = openAnswers(t, path, store.AnswersOptions{})
+		a = openAnswers(t, path, store.AnswerCacheOptions{})
 		if again == 1 {
 			a.Forget("empty")
 			a.Put("empty", nil)
@@ -73,7 +73,7 @@ func TestAnswersAreThereAtOnceAndAfterARestart(t *testing.T) {
 	if err := a.Close(); err != nil {
 		t.Fatal(err)
 	}
-	a = openAnswers(t, path, store.AnswersOptions{})
+	a = openAnswers(t, path, store.AnswerCacheOptions{})
 	wantMiss(t, a, "a")
 }
 
@@ -82,26 +82,26 @@ func TestAnswersOfAnOlderProgramAreForgotten(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "answers.db")
 	fixture(t, path, `CREATE TABLE answers (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, era INTEGER NOT NULL, size INTEGER NOT NULL, sum INTEGER NOT NULL);
 		CREATE TABLE bodies (id INTEGER PRIMARY KEY, value BLOB NOT NULL); INSERT INTO answers VALUES (1, 'a', 1, 2, 3); INSERT INTO bodies VALUES (1, 'x'); PRAGMA user_version = 2`)
-	a := openAnswers(t, path, store.AnswersOptions{})
+	a := openAnswers(t, path, store.AnswerCacheOptions{})
 	wantMiss(t, a, "a")
 	a.Put("a", []byte("1"))
 	if err := a.Close(); err != nil {
 		t.Fatal(err)
 	}
-	wantAnswer(t, openAnswers(t, path, store.AnswersOptions{}), "a", "1")
+	wantAnswer(t, openAnswers(t, path, store.AnswerCacheOptions{}), "a", "1")
 }
 
 // An answer that stands in the file is replaced there, of whatever length the next one is, and nothing of it is left.
 func TestAnswersAreReplaced(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "answers.db")
 	for _, want := range []string{"1", string(noise(20_000)), "3", ""} {
-		a := openAnswers(t, path, store.AnswersOptions{})
+		a := openAnswers(t, path, store.AnswerCacheOptions{})
 		a.Put("a", []byte(want))
 		a.Put("gone", []byte(want))
 		if err := a.Close(); err != nil {
 			t.Fatal(err)
 		}
-		a = openAnswers(t, path, store.AnswersOptions{})
+		a = openAnswers(t, path, store.AnswerCacheOptions{})
 		wantAnswer(t, a, "a", want)
 		a.Forget("gone")
 		if err := a.Close(); err != nil {
@@ -117,13 +117,13 @@ func TestAnswersAreReplaced(t *testing.T) {
 func TestAnswersWithoutABody(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "answers.db")
 	for range 2 {
-		a := openAnswers(t, path, store.AnswersOptions{})
+		a := openAnswers(t, path, store.AnswerCacheOptions{})
 		wantMiss(t, a, "a")
 		a.Put("a", []byte("1"))
 		if err := a.Close(); err != nil {
 			t.Fatal(err)
 		}
-		a = openAnswers(t, path, store.AnswersOptions{})
+		a = openAnswers(t, path, store.AnswerCacheOptions{})
 		wantAnswer(t, a, "a", "1")
 		if err := a.Close(); err != nil {
 			t.Fatal(err)
@@ -136,13 +136,13 @@ func TestAnswersWithoutABody(t *testing.T) {
 func TestAnswersOfAnotherKeyAreMisses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "answers.db")
 	for _, want := range []string{"1", "2"} {
-		a := openAnswers(t, path, store.AnswersOptions{})
+		a := openAnswers(t, path, store.AnswerCacheOptions{})
 		wantMiss(t, a, "a")
 		a.Put("a", []byte(want))
 		if err := a.Close(); err != nil {
 			t.Fatal(err)
 		}
-		a = openAnswers(t, path, store.AnswersOptions{})
+		a = openAnswers(t, path, store.AnswerCacheOptions{})
 		wantAnswer(t, a, "a", want)
 		if err := a.Close(); err != nil {
 			t.Fatal(err)
@@ -175,7 +175,7 @@ func noise(n int) []byte {
 func TestAnswersForgetWhatIsNotRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "answers.db")
 	const limit, size = 4 << 20, 4 << 10
-	a := openAnswers(t, path, store.AnswersOptions{MaxBytes: limit})
+	a := openAnswers(t, path, store.AnswerCacheOptions{MaxBytes: limit})
 	body := noise(size)
 	a.Put("read", body)
 	a.Put("unread", body)
@@ -188,7 +188,7 @@ func TestAnswersForgetWhatIsNotRead(t *testing.T) {
 		if err := a.Close(); err != nil { // so that all of it is written
 			t.Fatal(err)
 		}
-		a = openAnswers(t, path, store.AnswersOptions{MaxBytes: limit})
+		a = openAnswers(t, path, store.AnswerCacheOptions{MaxBytes: limit})
 		wantAnswer(t, a, "read", string(body))
 	}
 	wantMiss(t, a, "unread")
@@ -249,20 +249,20 @@ func TestAnswersBeginACorruptFileAnew(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "answers.db")
-			a := openAnswers(t, path, store.AnswersOptions{})
+			a := openAnswers(t, path, store.AnswerCacheOptions{})
 			a.Put("a", noise(20000))
 			if err := a.Close(); err != nil {
 				t.Fatal(err)
 			}
 			spoil(t, path)
-			a = openAnswers(t, path, store.AnswersOptions{})
+			a = openAnswers(t, path, store.AnswerCacheOptions{})
 			wantMiss(t, a, "a")
 			a.Put("b", []byte("2"))
 			wantAnswer(t, a, "b", "2")
 			if err := a.Close(); err != nil {
 				t.Fatal(err)
 			}
-			a = openAnswers(t, path, store.AnswersOptions{})
+			a = openAnswers(t, path, store.AnswerCacheOptions{})
 			wantAnswer(t, a, "b", "2")
 			wantMiss(t, a, "a")
 		})
@@ -271,7 +271,7 @@ func TestAnswersBeginACorruptFileAnew(t *testing.T) {
 
 // A value that is too large, or too much at once, is a miss: never an older value, and never a wait.
 func TestAnswersForgetWhatIsTooMuch(t *testing.T) {
-	a := openAnswers(t, filepath.Join(t.TempDir(), "answers.db"), store.AnswersOptions{MaxBytes: 1 << 20})
+	a := openAnswers(t, filepath.Join(t.TempDir(), "answers.db"), store.AnswerCacheOptions{MaxBytes: 1 << 20})
 	a.Put("a", []byte("old"))
 	a.Put("a", noise(1<<19))
 	wantMiss(t, a, "a")
@@ -280,19 +280,19 @@ func TestAnswersForgetWhatIsTooMuch(t *testing.T) {
 // JSON takes a fraction of its length.
 func TestAnswersAreCompressed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "answers.db")
-	a := openAnswers(t, path, store.AnswersOptions{MaxBytes: 1 << 20})
+	a := openAnswers(t, path, store.AnswerCacheOptions{MaxBytes: 1 << 20})
 	want := bytes.Repeat([]byte(`{"login":"somebody","id":1}`), 10_000)
 	a.Put("a", want)
 	wantAnswer(t, a, "a", string(want))
 	if err := a.Close(); err != nil {
 		t.Fatal(err)
 	}
-	a = openAnswers(t, path, store.AnswersOptions{MaxBytes: 1 << 20})
+	a = openAnswers(t, path, store.AnswerCacheOptions{MaxBytes: 1 << 20})
 	wantAnswer(t, a, "a", string(want))
 }
 
 func TestAnswersByManyAtOnce(t *testing.T) {
-	a := openAnswers(t, filepath.Join(t.TempDir(), "answers.db"), store.AnswersOptions{MaxBytes: 1 << 20})
+	a := openAnswers(t, filepath.Join(t.TempDir(), "answers.db"), store.AnswerCacheOptions{MaxBytes: 1 << 20})
 	var wg sync.WaitGroup
 	for g := range 8 {
 		wg.Go(func() {
@@ -311,7 +311,7 @@ func TestAnswersByManyAtOnce(t *testing.T) {
 
 func BenchmarkAnswers(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "answers.db")
-	a := openAnswers(b, path, store.AnswersOptions{})
+	a := openAnswers(b, path, store.AnswerCacheOptions{})
 	body := bytes.Repeat([]byte("x"), 5000)
 	const keys = 20_000
 	for n := range keys {
@@ -320,13 +320,13 @@ func BenchmarkAnswers(b *testing.B) {
 			if err := a.Close(); err != nil {
 				b.Fatal(err)
 			}
-			a = openAnswers(b, path, store.AnswersOptions{})
+			a = openAnswers(b, path, store.AnswerCacheOptions{})
 		}
 	}
 	if err := a.Close(); err != nil {
 		b.Fatal(err)
 	}
-	a = openAnswers(b, path, store.AnswersOptions{})
+	a = openAnswers(b, path, store.AnswerCacheOptions{})
 	b.Run("Get", func(b *testing.B) {
 		n := 0
 		for b.Loop() {

@@ -41,7 +41,7 @@ var benchIDs atomic.Int64
 func acceptOne(b *testing.B, s *store.SQLite, tenants int) {
 	n := benchIDs.Add(1)
 	tenant := n % int64(tenants)
-	d := store.Delivery{ID: fmt.Sprintf("%08x-1111-11f0-9c3a-%012x", n*2654435761%(1<<32), n), Event: "workflow_run", Action: "completed", At: now}
+	d := store.AcceptedDelivery{ID: fmt.Sprintf("%08x-1111-11f0-9c3a-%012x", n*2654435761%(1<<32), n), Event: "workflow_run", Action: "completed", At: now}
 	p := store.Poke{
 		Key: fmt.Sprintf("%d/acme/shop#%d", tenant, n%20), Tenant: tenant, Kind: "pull", Group: "acme/shop", Due: now,
 		Touch: fmt.Sprintf(`{"e":"workflow_run","a":"completed","w":".github/workflows/review.yml","r":%d}`, n%3),
@@ -100,7 +100,7 @@ func claimAndComplete(b *testing.B, s *store.SQLite, claims, completes *latencie
 	claims.since(start)
 	for _, w := range work {
 		start := time.Now()
-		ours, err := s.Complete(b.Context(), w.Lease, store.Outcome{Now: now, Wake: now.Add(time.Hour), Sight: sight, Open: true})
+		ours, err := s.Complete(b.Context(), w.Lease, store.Completion{Now: now, Wake: now.Add(time.Hour), Sight: sight, Open: true})
 		if err != nil || !ours {
 			b.Errorf("complete: %v, %v", ours, err)
 		}
@@ -119,7 +119,7 @@ func fill(b *testing.B, s *store.SQLite, keys, tenants int, sight []byte) {
 			pokes = append(pokes, store.Poke{Key: fmt.Sprintf("%d/acme/shop#%d", tenant, n), Tenant: tenant, Kind: "pull", Group: fmt.Sprint("acme/", n%500), Due: now, Touch: "t"})
 			n++
 		}
-		if _, err := s.Accept(b.Context(), store.Delivery{ID: fmt.Sprint("fill ", benchIDs.Add(1)), At: now}, pokes...); err != nil {
+		if _, err := s.Accept(b.Context(), store.AcceptedDelivery{ID: fmt.Sprint("fill ", benchIDs.Add(1)), At: now}, pokes...); err != nil {
 			b.Fatal(err)
 		}
 		work, err := s.Claim(b.Context(), store.Claim{Now: now, Until: now.Add(time.Minute), Limit: len(pokes)})
@@ -129,7 +129,7 @@ func fill(b *testing.B, s *store.SQLite, keys, tenants int, sight []byte) {
 		var wg sync.WaitGroup
 		for _, w := range work {
 			wg.Go(func() {
-				if _, err := s.Complete(b.Context(), w.Lease, store.Outcome{Now: now, Wake: now.Add(time.Hour), Sight: sight, Open: true}); err != nil {
+				if _, err := s.Complete(b.Context(), w.Lease, store.Completion{Now: now, Wake: now.Add(time.Hour), Sight: sight, Open: true}); err != nil {
 					b.Error(err)
 				}
 			})

@@ -23,7 +23,7 @@ func testPoke(key string) Poke { return Poke{Key: key, Tenant: 1, Due: testNow, 
 
 func openFaulty(t *testing.T, fault func(string) error) *SQLite {
 	t.Helper()
-	s, err := OpenSQLite(filepath.Join(t.TempDir(), "table.db"), Options{fault: fault})
+	s, err := OpenSQLite(filepath.Join(t.TempDir(), "table.db"), SQLiteOptions{injectFault: fault})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,20 +38,20 @@ func openFaulty(t *testing.T, fault func(string) error) *SQLite {
 // agrees checks that what the writer remembers is what stands in the file.
 func agrees(t *testing.T, s *SQLite) {
 	t.Helper()
-	err := s.ask(t.Context(), "compare", func(tab *table) error {
-		fresh := &table{conn: tab.conn, turns: turns{where: map[int64]int{}}}
-		if err := fresh.load(); err != nil {
+	err := s.runDurably(t.Context(), "compare", func(tab *workTable) error {
+		fresh := &workTable{conn: tab.conn, turns: tenantTurns{indexOf: map[int64]int{}}}
+		if err := fresh.loadTotals(); err != nil {
 			return err
 		}
 		if fresh.totals != tab.totals {
 			t.Errorf("remembered are %+v, and there are %+v", tab.totals, fresh.totals)
 		}
 		for _, n := range tab.turns.all {
-			is := turn{due: never}
-			if i, ok := fresh.turns.where[n.tenant]; ok {
+			is := tenantTurn{due: neverDue}
+			if i, ok := fresh.turns.indexOf[n.tenant]; ok {
 				is = fresh.turns.all[i]
 			}
-			if n.keys != is.keys || n.due > is.due || n.exact && n.due != is.due {
+			if n.keyCount != is.keyCount || n.due > is.due || n.dueIsExact && n.due != is.due {
 				t.Errorf("remembered is %+v, and it is %+v", n, is)
 			}
 		}
@@ -68,7 +68,7 @@ func TestFullDisk(t *testing.T) {
 	ctx := t.Context()
 	pages := func(n int) {
 		t.Helper()
-		if err := s.ask(ctx, "bound", func(tab *table) error { return tab.exec(fmt.Sprintf("PRAGMA max_page_count = %d", n)) }); err != nil {
+		if err := s.runDurably(ctx, "bound", func(tab *workTable) error { return tab.exec(fmt.Sprintf("PRAGMA max_page_count = %d", n)) }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -78,7 +78,7 @@ func TestFullDisk(t *testing.T) {
 	var refused error
 	for n := range 200 {
 		id := fmt.Sprint(n)
-		fresh, err := s.Accept(ctx, Delivery{ID: id, Action: large, At: testNow}, testPoke("first "+id), testPoke("second "+id))
+		fresh, err := s.Accept(ctx, AcceptedDelivery{ID: id, Action: large, At: testNow}, testPoke("first "+id), testPoke("second "+id))
 		if acked[id] = err == nil; err != nil {
 			refused = err
 		} else if !fresh {
@@ -100,7 +100,7 @@ func TestFullDisk(t *testing.T) {
 				t.Fatalf("%s was acknowledged: %v, and its key: %v", id, ok, err)
 			}
 		}
-		if fresh, err := s.Accept(ctx, Delivery{ID: id, At: testNow}); err != nil || fresh == ok {
+		if fresh, err := s.Accept(ctx, AcceptedDelivery{ID: id, At: testNow}); err != nil || fresh == ok {
 			t.Fatalf("%s was acknowledged: %v, and again: %v, %v", id, ok, fresh, err)
 		}
 	}
@@ -123,7 +123,7 @@ func TestFailingDisk(t *testing.T) {
 		wg.Go(func() {
 			for n := range 40 {
 				key := fmt.Sprint(g, "/", n)
-				_, err := s.Accept(t.Context(), Delivery{ID: key, At: testNow}, Poke{Key: key, Tenant: int64(n % 5), Due: testNow})
+				_, err := s.Accept(t.Context(), AcceptedDelivery{ID: key, At: testNow}, Poke{Key: key, Tenant: int64(n % 5), Due: testNow})
 				if err != nil && !errors.Is(err, errDisk) {
 					t.Error(err)
 				}
@@ -138,7 +138,7 @@ func TestFailingDisk(t *testing.T) {
 					continue
 				}
 				gone := n%2 == 0 && work[0].Key == key // nobody else looks for it any more
-				ours, err := s.Complete(t.Context(), work[0].Lease, Outcome{Now: testNow, Failed: "no", Gone: gone, Sight: []byte("s"), Open: true})
+				ours, err := s.Complete(t.Context(), work[0].Lease, Completion{Now: testNow, Failed: "no", Gone: gone, Sight: []byte("s"), Open: true})
 				if ours && gone {
 					forgotten.Add(1)
 				}
@@ -172,7 +172,7 @@ func TestOneFailsAlone(t *testing.T) {
 	s := openFaulty(t, nil)
 	var wg sync.WaitGroup
 	wg.Go(func() { // holds the writer until the others wait together
-		_ = s.ask(t.Context(), "hold", func(*table) error {
+		_ = s.runDurably(t.Context(), "hold", func(*workTable) error {
 			held <- struct{}{}
 			<-hold
 			return nil
@@ -180,7 +180,7 @@ func TestOneFailsAlone(t *testing.T) {
 	})
 	<-held
 	errBad := errors.New("bad")
-	bad := &op{ctx: t.Context(), done: make(chan error, 1), do: func(tab *table) error {
+	bad := &op{ctx: t.Context(), done: make(chan error, 1), apply: func(tab *workTable) error {
 		if err := tab.exec(`DELETE FROM work`); err != nil {
 			return err
 		}
@@ -188,7 +188,7 @@ func TestOneFailsAlone(t *testing.T) {
 	}}
 	good := make([]*op, 20)
 	for n := range good {
-		good[n] = &op{ctx: t.Context(), done: make(chan error, 1), do: func(tab *table) error { return tab.pokeOne(testPoke(fmt.Sprint(n))) }}
+		good[n] = &op{ctx: t.Context(), done: make(chan error, 1), apply: func(tab *workTable) error { return tab.pokeOne(testPoke(fmt.Sprint(n))) }}
 		s.ops <- good[n]
 		if n == 10 {
 			s.ops <- bad
@@ -226,7 +226,7 @@ func TestContextEndsWhileTheDiskHangs(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() {
-		_, err := s.Accept(ctx, Delivery{ID: "d", At: testNow}, testPoke("a"))
+		_, err := s.Accept(ctx, AcceptedDelivery{ID: "d", At: testNow}, testPoke("a"))
 		ended <- err
 	}()
 	<-hangs
@@ -246,7 +246,7 @@ func TestOnlyWhatIsAskedForWaitsForTheDisk(t *testing.T) {
 	var level int // as of the last commit: 2 waits for the disk
 	s = openFaulty(t, func(step string) error {
 		if step == "commit" {
-			return s.table.row("PRAGMA synchronous").Scan(&level)
+			return s.table.queryRow("PRAGMA synchronous").Scan(&level)
 		}
 		return nil
 	})
@@ -255,7 +255,7 @@ func TestOnlyWhatIsAskedForWaitsForTheDisk(t *testing.T) {
 		hold, held := make(chan struct{}), make(chan struct{})
 		var wg sync.WaitGroup
 		wg.Go(func() {
-			_ = s.note(ctx, "hold", func(*table) error {
+			_ = s.runLazily(ctx, "hold", func(*workTable) error {
 				held <- struct{}{}
 				<-hold
 				return nil
@@ -277,7 +277,7 @@ func TestOnlyWhatIsAskedForWaitsForTheDisk(t *testing.T) {
 	}
 	accepted := func() {
 		n++
-		if _, err := s.Accept(ctx, Delivery{ID: fmt.Sprint(n), At: testNow}, testPoke("a")); err != nil || level != 2 {
+		if _, err := s.Accept(ctx, AcceptedDelivery{ID: fmt.Sprint(n), At: testNow}, testPoke("a")); err != nil || level != 2 {
 			t.Fatalf("accepted at level %d: %v", level, err)
 		}
 	}
@@ -288,13 +288,13 @@ func TestOnlyWhatIsAskedForWaitsForTheDisk(t *testing.T) {
 			t.Fatalf("claimed %d at level %d: %v", len(works), level, err)
 		}
 		accepted()
-		if ours, err := s.Complete(ctx, works[0].Lease, Outcome{Now: testNow, Wake: testNow}); err != nil || !ours || level != 1 {
+		if ours, err := s.Complete(ctx, works[0].Lease, Completion{Now: testNow, Wake: testNow}); err != nil || !ours || level != 1 {
 			t.Fatalf("completed at level %d: %v", level, err)
 		}
 		if err := s.Poke(ctx, testPoke("b")); err != nil || level != 2 {
 			t.Fatalf("poked at level %d: %v", level, err)
 		}
-		together(func() error { return s.note(ctx, "note", func(*table) error { return nil }) }, func() error { return s.Poke(ctx, testPoke("c")) })
+		together(func() error { return s.runLazily(ctx, "note", func(*workTable) error { return nil }) }, func() error { return s.Poke(ctx, testPoke("c")) })
 		if level != 2 {
 			t.Fatalf("poked beside something else at level %d", level)
 		}
@@ -312,7 +312,7 @@ func TestAFailedCommitBeginsTheLogAnew(t *testing.T) {
 	})
 	ctx := t.Context()
 	size := func() int64 {
-		info, err := os.Stat(s.files[1].path)
+		info, err := os.Stat(s.openFiles[1].path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -340,12 +340,12 @@ func TestAFailedCommitBeginsTheLogAnew(t *testing.T) {
 // The log is folded into the file now and then, so that it does not grow for ever.
 func TestTheLogIsFolded(t *testing.T) {
 	s := openFaulty(t, nil)
-	for n := range 10 * folded {
+	for n := range 10 * commitsPerFold {
 		if err := s.Poke(t.Context(), testPoke(fmt.Sprint(n))); err != nil {
 			t.Fatal(err)
 		}
 	}
-	info, err := os.Stat(s.files[1].path)
+	info, err := os.Stat(s.openFiles[1].path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -363,15 +363,15 @@ func TestAFailedFoldIsAFault(t *testing.T) {
 		return nil
 	})
 	var last int64 // bytes of the log
-	for n := range folded + 1 {
+	for n := range commitsPerFold + 1 {
 		if err := s.Poke(t.Context(), testPoke(fmt.Sprint(n))); err != nil {
 			t.Fatal(err)
 		}
-		info, err := os.Stat(s.files[1].path)
+		info, err := os.Stat(s.openFiles[1].path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n == folded && info.Size() >= last {
+		if n == commitsPerFold && info.Size() >= last {
 			t.Errorf("the log had %d bytes and has %d", last, info.Size())
 		}
 		last = info.Size()
@@ -380,7 +380,7 @@ func TestAFailedFoldIsAFault(t *testing.T) {
 
 // What claims to be long is not believed.
 func TestAnAnswerIsNoBomb(t *testing.T) {
-	if value, err := unpack(binary.AppendUvarint(nil, 3<<30)); !errors.Is(err, errTooLong) { // s2 would make room first
+	if value, err := decompressValue(binary.AppendUvarint(nil, 3<<30)); !errors.Is(err, errTooLong) { // s2 would make room first
 		t.Errorf("%d bytes were unpacked: %v", len(value), err)
 	}
 }
@@ -393,7 +393,7 @@ func TestAPokeThatChangesNothingWritesNothing(t *testing.T) {
 		t.Helper()
 		var before, after int64
 		count := func(n *int64) {
-			if err := s.ask(t.Context(), "count", func(tab *table) (err error) { *n, err = tab.changes(); return err }); err != nil {
+			if err := s.runDurably(t.Context(), "count", func(tab *workTable) (err error) { *n, err = tab.totalChanges(); return err }); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -408,7 +408,7 @@ func TestAPokeThatChangesNothingWritesNothing(t *testing.T) {
 	}
 	accept := func(id string) func() error {
 		return func() error {
-			_, err := s.Accept(t.Context(), Delivery{ID: id, At: testNow}, testPoke("a"))
+			_, err := s.Accept(t.Context(), AcceptedDelivery{ID: id, At: testNow}, testPoke("a"))
 			return err
 		}
 	}
@@ -420,7 +420,7 @@ func TestAPokeThatChangesNothingWritesNothing(t *testing.T) {
 	}
 	writes("the same during a look", 2, accept("3"))
 	writes("and again", 2, accept("4"))
-	if ours, err := s.Complete(t.Context(), work[0].Lease, Outcome{Now: testNow}); err != nil || !ours {
+	if ours, err := s.Complete(t.Context(), work[0].Lease, Completion{Now: testNow}); err != nil || !ours {
 		t.Fatalf("complete: %v, %v", ours, err)
 	}
 	if work, err = s.Claim(t.Context(), Claim{Now: testNow, Until: testNow.Add(time.Minute), Limit: 1}); err != nil || len(work) != 1 {

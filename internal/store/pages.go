@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	pooled   = 256        // pages in memory, of all files of the process together
-	pageSlot = 4096 + 280 // bytes of a page, and of what SQLite notes about it
+	pooledPages   = 256        // pages in memory, of all files of the process together
+	pageSlotBytes = 4096 + 280 // bytes of a page, and of what SQLite notes about it
 )
 
 // poolPages gives SQLite one piece of memory for its pages, before the first file is opened. Otherwise each of them would be
@@ -20,11 +20,11 @@ const (
 var poolPages = sync.OnceValue(func() (pooledAt uintptr) {
 	tls := libc.NewTLS()
 	defer tls.Close()
-	memory := libc.Xmalloc(tls, pooled*pageSlot)
+	memory := libc.Xmalloc(tls, pooledPages*pageSlotBytes)
 	if memory == 0 {
 		return 0
 	}
-	args := libc.NewVaList(memory, int32(pageSlot), int32(pooled))
+	args := libc.NewVaList(memory, int32(pageSlotBytes), int32(pooledPages))
 	defer libc.Xfree(tls, args)
 	if sqlite3.Xsqlite3_config(tls, sqlite3.SQLITE_CONFIG_PAGECACHE, args) != sqlite3.SQLITE_OK {
 		libc.Xfree(tls, memory)

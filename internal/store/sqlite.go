@@ -28,11 +28,11 @@ import (
 //go:embed migrations/sqlite/*.sql
 var migrations embed.FS
 
-// Options of OpenSQLite.
-type Options struct {
+// SQLiteOptions of OpenSQLite.
+type SQLiteOptions struct {
 	Log *slog.Logger // nil: nothing is logged
 
-	fault func(step string) error // of tests: what goes wrong at "begin", "commit", "fold"
+	injectFault func(step string) error // of tests: what goes wrong at "begin", "commit", "fold"
 }
 
 // SQLite is a [Store] in one file, which one process uses at a time.
@@ -40,28 +40,28 @@ type Options struct {
 // One goroutine writes. It takes what has come in while the disk was busy with the transaction before, and commits it
 // together: that is why thousands of deliveries a second can each wait for the disk.
 type SQLite struct {
-	log     *slog.Logger
-	fault   func(step string) error
-	lock    *flock.Flock
-	writer  *sql.DB
-	readers *sql.DB
-	reads   reads
-	table   *table // of the writing goroutine alone
+	log         *slog.Logger
+	injectFault func(step string) error
+	fileLock    *flock.Flock
+	writeDB     *sql.DB
+	readDB      *sql.DB
+	reads       readStatements
+	table       *workTable // of the writing goroutine alone
 
-	ops  chan *op
-	quit chan struct{} // closed: no more ops are wanted
-	gone chan struct{} // closed: the writing goroutine has ended
-	once sync.Once
-	err  error // of closing
+	ops        chan *op
+	quit       chan struct{} // closed: no more ops are wanted
+	writerDone chan struct{} // closed: the writing goroutine has ended
+	closeOnce  sync.Once
+	closeErr   error // of closing
 
-	mu     sync.Mutex
-	totals totals // as of the last commit
-	broken error  // why the last transaction that had something to write was not written; nil: it was
+	mu       sync.Mutex
+	totals   totals // as of the last commit
+	writeErr error  // why the last transaction that had something to write was not written; nil: it was
 
-	files   []openFile // of the writing goroutine alone
-	mute    time.Time  // until when it logs no fault
-	muted   int        // faults that it has not logged
-	hurried time.Time  // until when it lets nobody go first
+	openFiles    []openFile // of the writing goroutine alone
+	mutedUntil   time.Time  // until when it logs no fault
+	mutedFaults  int        // faults that it has not logged
+	noYieldUntil time.Time  // until when it lets nobody go first
 }
 
 // openFile is a file of the database as it was opened.
@@ -72,17 +72,17 @@ type openFile struct {
 
 var _ Store = (*SQLite)(nil)
 
-// reads are the statements that only read.
-type reads struct {
-	known, get, queue *sql.Stmt
-	prepared
+// readStatements are the statements that only read.
+type readStatements struct {
+	selectKnown, selectRow, countQueue *sql.Stmt
+	preparedStatements
 }
 
-// prepared are statements: a file is closed, and its log folded into it, only if none of it is open any more.
-type prepared []*sql.Stmt
+// preparedStatements are statements: a file is closed, and its log folded into it, only if none of it is open any more.
+type preparedStatements []*sql.Stmt
 
 // Close closes them all.
-func (p prepared) Close() error {
+func (p preparedStatements) Close() error {
 	var errs []error
 	for _, stmt := range p {
 		errs = append(errs, stmt.Close())
@@ -92,7 +92,7 @@ func (p prepared) Close() error {
 
 // OpenSQLite opens the table in a file, which it creates if it is not there, and ends all leases of the process that had it
 // before. A file that another process has open, or that a newer program wrote, is an error.
-func OpenSQLite(path string, o Options) (*SQLite, error) {
+func OpenSQLite(path string, o SQLiteOptions) (*SQLite, error) {
 	s, err := openSQLite(path, o)
 	var said *sqlite.Error
 	if errors.As(err, &said) && (said.Code()&0xff == sqlite3.SQLITE_NOTADB || said.Code()&0xff == sqlite3.SQLITE_CORRUPT) {
@@ -104,45 +104,45 @@ func OpenSQLite(path string, o Options) (*SQLite, error) {
 	return s, nil
 }
 
-func openSQLite(path string, o Options) (_ *SQLite, err error) {
+func openSQLite(path string, o SQLiteOptions) (_ *SQLite, err error) {
 	s := &SQLite{
-		log: o.Log, fault: o.fault,
-		ops: make(chan *op, queued), quit: make(chan struct{}), gone: make(chan struct{}),
+		log: o.Log, injectFault: o.injectFault,
+		ops: make(chan *op, maxQueuedOps), quit: make(chan struct{}), writerDone: make(chan struct{}),
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
-	if s.fault == nil {
-		s.fault = func(string) error { return nil }
+	if s.injectFault == nil {
+		s.injectFault = func(string) error { return nil }
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, s.release())
+			err = errors.Join(err, s.closeAll())
 		}
 	}()
-	if s.lock, err = lockFile(path + ".lock"); err != nil {
+	if s.fileLock, err = lockFile(path + ".lock"); err != nil {
 		return nil, err
 	}
 	if err := createFile(path); err != nil {
 		return nil, err
 	}
-	if err := ours(path); err != nil {
+	if err := refuseForeignDatabase(path); err != nil {
 		return nil, err
 	}
-	if err := migrate(path); err != nil {
+	if err := migrateSchema(path); err != nil {
 		return nil, err
 	}
-	if s.writer, err = openDB(path, 1, "cache_size(-800)", "synchronous(FULL)", "wal_autocheckpoint(0)", "journal_size_limit(33554432)"); err != nil {
+	if s.writeDB, err = openDB(path, 1, "cache_size(-800)", "synchronous(FULL)", "wal_autocheckpoint(0)", "journal_size_limit(33554432)"); err != nil {
 		return nil, err
 	}
-	if s.table, err = newTable(s.writer); err != nil {
+	if s.table, err = newWorkTable(s.writeDB); err != nil {
 		return nil, err
 	}
 	s.totals = s.table.totals
-	if s.readers, err = openDB(path, 2, "cache_size(-200)", "query_only(1)"); err != nil {
+	if s.readDB, err = openDB(path, 2, "cache_size(-200)", "query_only(1)"); err != nil {
 		return nil, err
 	}
-	if s.reads, err = prepareReads(s.readers); err != nil {
+	if s.reads, err = prepareReads(s.readDB); err != nil {
 		return nil, err
 	}
 	for _, p := range []string{path, path + "-wal", path + ".lock"} {
@@ -150,9 +150,9 @@ func openSQLite(path string, o Options) (_ *SQLite, err error) {
 		if err != nil {
 			return nil, err
 		}
-		s.files = append(s.files, openFile{p, info})
+		s.openFiles = append(s.openFiles, openFile{p, info})
 	}
-	go s.write()
+	go s.runWriter()
 	return s, nil
 }
 
@@ -160,13 +160,13 @@ func openSQLite(path string, o Options) (_ *SQLite, err error) {
 func (s *SQLite) Wrote() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.broken
+	return s.writeErr
 }
 
-// there checks that the files which are written are those that the next process will read: a deleted one takes everything
+// checkFilesInPlace checks that the files which are written are those that the next process will read: a deleted one takes everything
 // without an error.
-func (s *SQLite) there() error {
-	for _, f := range s.files {
+func (s *SQLite) checkFilesInPlace() error {
+	for _, f := range s.openFiles {
 		if info, err := os.Stat(f.path); err != nil || !os.SameFile(info, f.info) {
 			return fmt.Errorf("%s was deleted or replaced while it was in use: what is accepted now would be lost; restart the coordinator", f.path)
 		}
@@ -201,10 +201,10 @@ func createFile(path string) error {
 
 // openDB opens a database of ours with pragmas that each connection sets.
 func openDB(path string, conns int, pragmas ...string) (*sql.DB, error) {
-	return connect(path, "rwc", conns, append([]string{"busy_timeout(10000)", "journal_mode(WAL)", "temp_store(MEMORY)", "foreign_keys(1)"}, pragmas...)...)
+	return connectDB(path, "rwc", conns, append([]string{"busy_timeout(10000)", "journal_mode(WAL)", "temp_store(MEMORY)", "foreign_keys(1)"}, pragmas...)...)
 }
 
-func connect(path, mode string, conns int, pragmas ...string) (*sql.DB, error) {
+func connectDB(path, mode string, conns int, pragmas ...string) (*sql.DB, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
@@ -221,10 +221,10 @@ func connect(path, mode string, conns int, pragmas ...string) (*sql.DB, error) {
 	return db, nil
 }
 
-// ours refuses the database of another program, and leaves it as it is. An empty file is nobody's; so is one in which nothing
+// refuseForeignDatabase refuses the database of another program, and leaves it as it is. An empty file is nobody's; so is one in which nothing
 // but goose has begun.
-func ours(path string) (err error) {
-	db, err := connect(path, "ro", 1, "busy_timeout(10000)")
+func refuseForeignDatabase(path string) (err error) {
+	db, err := connectDB(path, "ro", 1, "busy_timeout(10000)")
 	if err != nil {
 		return err
 	}
@@ -236,13 +236,13 @@ func ours(path string) (err error) {
 		return fmt.Errorf("read its tables: %w", err)
 	}
 	if tables > 0 && known < 3 {
-		return ErrAnothers
+		return ErrForeignDatabase
 	}
 	return nil
 }
 
-// migrate brings the file to the schema that this program knows.
-func migrate(path string) (err error) {
+// migrateSchema brings the file to the schema that this program knows.
+func migrateSchema(path string) (err error) {
 	db, err := openDB(path, 1, "synchronous(FULL)")
 	if err != nil {
 		return err
@@ -272,47 +272,47 @@ func migrate(path string) (err error) {
 
 // Close waits for what was asked before it, and lets go of the file.
 func (s *SQLite) Close() error {
-	s.once.Do(func() {
+	s.closeOnce.Do(func() {
 		close(s.quit)
-		<-s.gone
-		s.err = s.release()
+		<-s.writerDone
+		s.closeErr = s.closeAll()
 	})
-	return s.err
+	return s.closeErr
 }
 
-// release closes what was opened. The writer comes last: the last connection folds the log into the file.
-func (s *SQLite) release() error {
+// closeAll closes what was opened. The writer comes last: the last connection folds the log into the file.
+func (s *SQLite) closeAll() error {
 	errs := []error{s.reads.Close()}
-	if s.readers != nil {
-		errs = append(errs, s.readers.Close())
+	if s.readDB != nil {
+		errs = append(errs, s.readDB.Close())
 	}
 	if s.table != nil {
 		errs = append(errs, s.table.Close(), s.table.conn.Close())
 	}
-	if s.writer != nil {
-		errs = append(errs, s.writer.Close())
+	if s.writeDB != nil {
+		errs = append(errs, s.writeDB.Close())
 	}
-	if s.lock != nil {
-		errs = append(errs, s.lock.Close())
+	if s.fileLock != nil {
+		errs = append(errs, s.fileLock.Close())
 	}
 	return errors.Join(errs...)
 }
 
-func prepareReads(db *sql.DB) (r reads, err error) {
+func prepareReads(db *sql.DB) (r readStatements, err error) {
 	for _, p := range []struct {
 		stmt  **sql.Stmt
 		query string
 	}{
-		{&r.known, `SELECT id FROM deliveries WHERE id IN (SELECT value FROM json_each(?))`},
-		{&r.get, `SELECT ` + rowColumns + `, s.sight FROM work w LEFT JOIN sights s ON s.id = w.id WHERE w.key = ?`},
-		{&r.queue, `SELECT due.n, due.first, leased.n
+		{&r.selectKnown, `SELECT id FROM deliveries WHERE id IN (SELECT value FROM json_each(?))`},
+		{&r.selectRow, `SELECT ` + rowColumns + `, s.sight FROM work w LEFT JOIN sights s ON s.id = w.id WHERE w.key = ?`},
+		{&r.countQueue, `SELECT due.n, due.first, leased.n
 			FROM (SELECT count(*) AS n, min(due_at) AS first FROM work INDEXED BY work_due WHERE due_at <= ?1) due,
 			(SELECT count(*) AS n FROM work WHERE leased = 1 AND due_at > ?1) leased`}, // at one moment
 	} {
 		if *p.stmt, err = db.PrepareContext(context.Background(), p.query); err != nil {
 			return r, err
 		}
-		r.prepared = append(r.prepared, *p.stmt)
+		r.preparedStatements = append(r.preparedStatements, *p.stmt)
 	}
 	return r, nil
 }
@@ -324,7 +324,7 @@ func (s *SQLite) Known(ctx context.Context, ids []string) (map[string]bool, erro
 		return nil, err // unreachable: strings can be marshaled
 	}
 	known := map[string]bool{}
-	rows, err := s.reads.known.QueryContext(ctx, string(list))
+	rows, err := s.reads.selectKnown.QueryContext(ctx, string(list))
 	if err != nil {
 		return nil, fmt.Errorf("find deliveries: %w", err)
 	}
@@ -349,13 +349,13 @@ func scanRow(scan func(...any) error) (Row, error) {
 	var r Row
 	var due, wake, seen int64
 	err := scan(&r.Key, &r.Kind, &r.Group, &r.Tenant, &due, &wake, &r.Leased, &r.Attempts, &r.Failed, &r.Open, &seen, &r.Sight)
-	r.Due, r.Wake, r.Seen = when(due), when(wake), when(seen)
+	r.Due, r.Wake, r.Seen = timeOfMicros(due), timeOfMicros(wake), timeOfMicros(seen)
 	return r, err
 }
 
 // Get returns a row.
 func (s *SQLite) Get(ctx context.Context, key string) (Row, error) {
-	r, err := scanRow(s.reads.get.QueryRowContext(ctx, key).Scan)
+	r, err := scanRow(s.reads.selectRow.QueryRowContext(ctx, key).Scan)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return Row{}, ErrNoRow
@@ -368,7 +368,7 @@ func (s *SQLite) Get(ctx context.Context, key string) (Row, error) {
 // List returns rows.
 func (s *SQLite) List(ctx context.Context, q Query) ([]Row, error) {
 	query, args := listQuery(q)
-	rows, err := s.readers.QueryContext(ctx, query, args...)
+	rows, err := s.readDB.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, fmt.Errorf("list keys: %w", err)
 	}
@@ -411,7 +411,7 @@ func listQuery(q Query) (query string, args []any) {
 		where = append(where, "w.open = 0")
 	}
 	if !q.Before.IsZero() {
-		where, args = append(where, "w.seen_at < ? AND w.seen_at > 0"), append(args, floor(q.Before))
+		where, args = append(where, "w.seen_at < ? AND w.seen_at > 0"), append(args, floorMicros(q.Before))
 	}
 	limit := q.Limit
 	if limit <= 0 {
@@ -428,8 +428,8 @@ func (s *SQLite) Health(ctx context.Context, now time.Time) (Health, error) {
 	s.mu.Unlock()
 	h := Health{Keys: t.keys, Open: t.open, Failing: t.failing, Tenants: t.tenants, Accepted: t.accepted}
 	var oldest sql.NullInt64
-	at := floor(now)
-	if err := s.reads.queue.QueryRowContext(ctx, at).Scan(&h.Due, &oldest, &h.Leased); err != nil {
+	at := floorMicros(now)
+	if err := s.reads.countQueue.QueryRowContext(ctx, at).Scan(&h.Due, &oldest, &h.Leased); err != nil {
 		return Health{}, fmt.Errorf("count what is due: %w", err)
 	}
 	if oldest.Valid {
@@ -438,20 +438,20 @@ func (s *SQLite) Health(ctx context.Context, now time.Time) (Health, error) {
 	return h, nil
 }
 
-// floor is a moment in the database: for what has happened.
-func floor(t time.Time) int64 { return t.UnixMicro() }
+// floorMicros is a moment in the database: for what has happened.
+func floorMicros(t time.Time) int64 { return t.UnixMicro() }
 
-// ceil is a moment in the database before which nothing may happen; never if it is zero.
-func ceil(t time.Time) int64 {
+// ceilMicros is a moment in the database before which nothing may happen; never if it is zero.
+func ceilMicros(t time.Time) int64 {
 	if t.IsZero() {
-		return never
+		return neverDue
 	}
 	return t.Add(time.Microsecond - 1).UnixMicro()
 }
 
-// when is a moment of the database. Nothing happened at 0, and nothing does at never.
-func when(at int64) time.Time {
-	if at == 0 || at == never {
+// timeOfMicros is a moment of the database. Nothing happened at 0, and nothing does at never.
+func timeOfMicros(at int64) time.Time {
+	if at == 0 || at == neverDue {
 		return time.Time{}
 	}
 	return time.UnixMicro(at).UTC()

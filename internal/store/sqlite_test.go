@@ -33,7 +33,7 @@ func TestSQLite(t *testing.T) {
 
 func openTable(t testing.TB, path string) *store.SQLite {
 	t.Helper()
-	s, err := store.OpenSQLite(path, store.Options{})
+	s, err := store.OpenSQLite(path, store.SQLiteOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func openTable(t testing.TB, path string) *store.SQLite {
 
 func accept(t testing.TB, s *store.SQLite, id string, pokes ...store.Poke) {
 	t.Helper()
-	if fresh, err := s.Accept(t.Context(), store.Delivery{ID: id, Event: "push", At: now}, pokes...); err != nil || !fresh {
+	if fresh, err := s.Accept(t.Context(), store.AcceptedDelivery{ID: id, Event: "push", At: now}, pokes...); err != nil || !fresh {
 		t.Fatalf("accept %s: %v, %v", id, fresh, err)
 	}
 }
@@ -74,7 +74,7 @@ func TestOpeningEndsLeases(t *testing.T) {
 		t.Fatal(err)
 	}
 	s = openTable(t, path)
-	if ours, err := s.Complete(t.Context(), before[0].Lease, store.Outcome{Now: now, Gone: true}); err != nil || ours {
+	if ours, err := s.Complete(t.Context(), before[0].Lease, store.Completion{Now: now, Gone: true}); err != nil || ours {
 		t.Fatalf("complete with a token of the former process: %v, %v", ours, err)
 	}
 	after := claim(t, s, 9)
@@ -85,7 +85,7 @@ func TestOpeningEndsLeases(t *testing.T) {
 	if d := cmp.Diff(want, after[0]); d != "" {
 		t.Errorf("work (-want +got):\n%s", d)
 	}
-	if ours, err := s.Complete(t.Context(), before[0].Lease, store.Outcome{Now: now}); err != nil || ours {
+	if ours, err := s.Complete(t.Context(), before[0].Lease, store.Completion{Now: now}); err != nil || ours {
 		t.Errorf("complete with a token of the former process: %v, %v", ours, err)
 	}
 	if known, err := s.Known(t.Context(), []string{"d"}); err != nil || !known["d"] {
@@ -96,7 +96,7 @@ func TestOpeningEndsLeases(t *testing.T) {
 func TestASecondProcessIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table.db")
 	s := openTable(t, path)
-	_, err := store.OpenSQLite(path, store.Options{})
+	_, err := store.OpenSQLite(path, store.SQLiteOptions{})
 	if err == nil || !strings.Contains(err.Error(), path+".lock") || !strings.Contains(err.Error(), "stop that one") {
 		t.Fatalf("a second one: %v", err)
 	}
@@ -215,7 +215,7 @@ func TestANewerSchemaIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	fixture(t, path, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (999, 1)`)
-	_, err := store.OpenSQLite(path, store.Options{})
+	_, err := store.OpenSQLite(path, store.SQLiteOptions{})
 	if err == nil || !strings.Contains(err.Error(), "a newer coordinator wrote it: its schema is 999") {
 		t.Fatalf("opened: %v", err)
 	}
@@ -231,7 +231,7 @@ func TestNoDatabaseIsRefused(t *testing.T) {
 	if err := os.WriteFile(path, bytes.Repeat([]byte("garbage"), 1000), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := store.OpenSQLite(path, store.Options{}); err == nil || !strings.Contains(err.Error(), path) {
+	if _, err := store.OpenSQLite(path, store.SQLiteOptions{}); err == nil || !strings.Contains(err.Error(), path) {
 		t.Fatalf("opened: %v", err)
 	}
 }
@@ -264,7 +264,7 @@ func TestAnotherProgramsDatabaseIsLeftAlone(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if _, err := store.OpenSQLite(copied, store.Options{}); !errors.Is(err, store.ErrAnothers) || !strings.Contains(err.Error(), copied) {
+			if _, err := store.OpenSQLite(copied, store.SQLiteOptions{}); !errors.Is(err, store.ErrForeignDatabase) || !strings.Contains(err.Error(), copied) {
 				t.Errorf("opened: %v", err)
 			}
 			for suffix, bytesWere := range was {
@@ -330,7 +330,7 @@ func reopened(t *testing.T, path string, db, wal []byte, ids []string) int {
 	if err := errors.Join(os.WriteFile(path, db, 0o600), os.WriteFile(path+"-wal", wal, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	s, err := store.OpenSQLite(path, store.Options{})
+	s, err := store.OpenSQLite(path, store.SQLiteOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

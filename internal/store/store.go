@@ -27,7 +27,7 @@ import (
 type Store interface {
 	// Accept makes a delivery and the pokes that it causes durable, all or nothing. A delivery whose ID is known changes
 	// nothing and is not fresh.
-	Accept(ctx context.Context, d Delivery, pokes ...Poke) (fresh bool, err error)
+	Accept(ctx context.Context, d AcceptedDelivery, pokes ...Poke) (fresh bool, err error)
 	// Poke asks for looks, all or none, and durably.
 	Poke(ctx context.Context, pokes ...Poke) error
 	// Claim leases what is due. No tenant gets a second key before each other tenant that has something due got its first,
@@ -39,7 +39,7 @@ type Store interface {
 	// Renew makes leases run out at until, and returns those that are lost.
 	Renew(ctx context.Context, until time.Time, leases ...Lease) (lost []Lease, err error)
 	// Complete ends a lease. It reports false, and changes nothing, if the lease was lost.
-	Complete(ctx context.Context, l Lease, o Outcome) (ours bool, err error)
+	Complete(ctx context.Context, l Lease, o Completion) (ours bool, err error)
 	// Drop forgets all keys of a tenant, leased ones included, durably.
 	Drop(ctx context.Context, tenant int64) error
 
@@ -66,14 +66,14 @@ var ErrNoRow = errors.New("no such key")
 
 // Errors of [OpenSQLite] that say what the caller does next are in the chain of what it returns.
 var (
-	ErrInUse      = errors.New("another coordinator uses it")
-	ErrNewer      = errors.New("a newer coordinator wrote it")
-	ErrNoDatabase = errors.New("it is no SQLite database, or a damaged one")
-	ErrAnothers   = errors.New("another program's tables are in it")
+	ErrInUse           = errors.New("another coordinator uses it")
+	ErrNewer           = errors.New("a newer coordinator wrote it")
+	ErrNoDatabase      = errors.New("it is no SQLite database, or a damaged one")
+	ErrForeignDatabase = errors.New("another program's tables are in it")
 )
 
-// A Delivery is a webhook delivery as it was accepted; its body is not kept.
-type Delivery struct {
+// A AcceptedDelivery is a webhook delivery as it was accepted; its body is not kept.
+type AcceptedDelivery struct {
 	ID     string // X-GitHub-Delivery
 	Event  string
 	Action string
@@ -125,9 +125,9 @@ type Work struct {
 	Seen     time.Time // when that was, whatever it came to; zero: there was none
 }
 
-// An Outcome is what a look came to. After one that Failed, or with Keep, nothing is known that was not known before: the
+// An Completion is what a look came to. After one that Failed, or with Keep, nothing is known that was not known before: the
 // key is due at Wake, but the Wake that an earlier look brought stays what [Work] tells.
-type Outcome struct {
+type Completion struct {
 	Now    time.Time
 	Wake   time.Time // when to look again by itself; zero: never
 	Failed string    // why the look failed, for people; "": it did not. The touches of a look that failed are kept

@@ -20,18 +20,18 @@ import (
 func TestADeletedFileAcceptsNothing(t *testing.T) {
 	for _, suffix := range []string{"", "-wal", ".lock"} {
 		path := filepath.Join(t.TempDir(), "table.db")
-		s, err := OpenSQLite(path, Options{})
+		s, err := OpenSQLite(path, SQLiteOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Accept(t.Context(), Delivery{ID: "before", At: testNow}, testPoke("k")); err != nil || s.Wrote() != nil {
+		if _, err := s.Accept(t.Context(), AcceptedDelivery{ID: "before", At: testNow}, testPoke("k")); err != nil || s.Wrote() != nil {
 			t.Fatal(err, s.Wrote())
 		}
 		if err := os.Rename(path+suffix, path+suffix+".gone"); err != nil {
 			t.Fatal(err)
 		}
 		for range 2 {
-			if _, err := s.Accept(t.Context(), Delivery{ID: "after", At: testNow}, testPoke("k")); err == nil || s.Wrote() == nil {
+			if _, err := s.Accept(t.Context(), AcceptedDelivery{ID: "after", At: testNow}, testPoke("k")); err == nil || s.Wrote() == nil {
 				t.Errorf("without %q a delivery was accepted: %v, %v", suffix, err, s.Wrote())
 			}
 			if _, err := s.Prune(t.Context(), testNow, 0); err == nil { // readiness asks so
@@ -50,7 +50,7 @@ func TestADeletedFileAcceptsNothing(t *testing.T) {
 func TestAFullDiskFloodsNoLog(t *testing.T) {
 	var full atomic.Bool
 	var said bytes.Buffer
-	s, err := OpenSQLite(filepath.Join(t.TempDir(), "table.db"), Options{Log: slog.New(slog.NewTextHandler(&said, nil)), fault: func(step string) error {
+	s, err := OpenSQLite(filepath.Join(t.TempDir(), "table.db"), SQLiteOptions{Log: slog.New(slog.NewTextHandler(&said, nil)), injectFault: func(step string) error {
 		if full.Load() && step == "commit" {
 			return errors.New("disk is full")
 		}
@@ -61,7 +61,7 @@ func TestAFullDiskFloodsNoLog(t *testing.T) {
 	}
 	full.Store(true)
 	for n := range 1000 {
-		if _, err := s.Accept(t.Context(), Delivery{ID: fmt.Sprint(n), At: testNow}, testPoke("k")); err == nil {
+		if _, err := s.Accept(t.Context(), AcceptedDelivery{ID: fmt.Sprint(n), At: testNow}, testPoke("k")); err == nil {
 			t.Fatal("accepted")
 		}
 	}
@@ -72,7 +72,7 @@ func TestAFullDiskFloodsNoLog(t *testing.T) {
 	if _, err := s.Prune(t.Context(), testNow, 1); err != nil || s.Wrote() == nil {
 		t.Errorf("what wrote nothing says that writing works: %v", err)
 	}
-	if _, err := s.Accept(t.Context(), Delivery{ID: "x", At: testNow}, testPoke("k")); err != nil || s.Wrote() != nil {
+	if _, err := s.Accept(t.Context(), AcceptedDelivery{ID: "x", At: testNow}, testPoke("k")); err != nil || s.Wrote() != nil {
 		t.Errorf("after it: %v, %v", err, s.Wrote())
 	}
 	if err := s.Close(); err != nil {

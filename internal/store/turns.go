@@ -9,88 +9,88 @@ import (
 	"slices"
 )
 
-// never is the time of what is not due by itself.
-const never = math.MaxInt64
+// neverDue is the time of what is not due by itself.
+const neverDue = math.MaxInt64
 
-// A turn is one tenant's place among the others.
-type turn struct {
-	tenant int64
-	keys   int
-	due    int64  // none of its keys is due before
-	exact  bool   // one is due then
-	served uint64 // when it was last served: larger is later; 0: not yet
+// A tenantTurn is one tenant's place among the others.
+type tenantTurn struct {
+	tenant     int64
+	keyCount   int
+	due        int64  // none of its keys is due before
+	dueIsExact bool   // one is due then
+	lastServed uint64 // when it was last served: larger is later; 0: not yet
 }
 
-// turns are all tenants that have had a key, in the order in which they came. A change can be taken back until keep.
-type turns struct {
-	all   []turn
-	where map[int64]int
-	clock uint64
-	kept  int        // how many there were at the last keep
-	undo  []undoTurn // as they were before their changes since then, oldest first
+// tenantTurns are all tenants that have had a key, in the order in which they came. A change can be taken back until keep.
+type tenantTurns struct {
+	all        []tenantTurn
+	indexOf    map[int64]int
+	serveClock uint64
+	keptCount  int          // how many there were at the last keep
+	undoLog    []turnBefore // as they were before their changes since then, oldest first
 }
 
-type undoTurn struct {
+type turnBefore struct {
 	i int
-	turn
+	tenantTurn
 }
 
-// keep makes the changes so far final.
-func (ts *turns) keep() {
-	ts.kept, ts.undo = len(ts.all), ts.undo[:0]
+// keepChanges makes the changes so far final.
+func (ts *tenantTurns) keepChanges() {
+	ts.keptCount, ts.undoLog = len(ts.all), ts.undoLog[:0]
 }
 
-// takeBack undoes the changes since the last keep.
-func (ts *turns) takeBack() {
-	for _, u := range slices.Backward(ts.undo) {
-		ts.all[u.i] = u.turn
+// undoChanges undoes the changes since the last keep.
+func (ts *tenantTurns) undoChanges() {
+	for _, u := range slices.Backward(ts.undoLog) {
+		ts.all[u.i] = u.tenantTurn
 	}
-	for _, t := range ts.all[ts.kept:] {
-		delete(ts.where, t.tenant)
+	for _, t := range ts.all[ts.keptCount:] {
+		delete(ts.indexOf, t.tenant)
 	}
-	ts.all = ts.all[:ts.kept]
-	ts.keep()
+	ts.all = ts.all[:ts.keptCount]
+	ts.keepChanges()
 }
 
-// change returns the place of a tenant to be changed.
-func (ts *turns) change(tenant int64) *turn {
-	i, ok := ts.where[tenant]
+// editTurn returns the place of a tenant to be changed.
+func (ts *tenantTurns) editTurn(tenant int64) *tenantTurn {
+	i, ok := ts.indexOf[tenant]
 	if !ok {
 		i = len(ts.all)
-		ts.all = append(ts.all, turn{tenant: tenant, due: never, exact: true})
-		ts.where[tenant] = i
+		ts.all = append(ts.all, tenantTurn{tenant: tenant, due: neverDue, dueIsExact: true})
+		ts.indexOf[tenant] = i
 	}
-	if i < ts.kept {
-		ts.undo = append(ts.undo, undoTurn{i, ts.all[i]})
+	if i < ts.keptCount {
+		ts.undoLog = append(ts.undoLog, turnBefore{i, ts.all[i]})
 	}
 	return &ts.all[i]
 }
 
-// moved tells of a key whose due time was before and is now after.
-func (ts *turns) moved(tenant, before, after int64) {
-	t := ts.change(tenant)
+// noteDueMoved tells of a key whose due time was before and is now after.
+func (ts *tenantTurns) noteDueMoved(tenant, before, after int64) {
+	t := ts.editTurn(tenant)
 	switch {
 	case after <= t.due:
-		t.due, t.exact = after, true
+		t.due, t.dueIsExact = after, true
 	case before == t.due:
-		t.exact = false
+		t.dueIsExact = false
 	}
 }
 
-// pick returns the n tenants whose turn it is, of those that have something due. All that may must be exact.
-func (ts *turns) pick(now int64, n int, except map[int64]bool, most map[int64]int) []int64 {
+// pickTenants returns the n tenants whose turn it is, of those that have something due. All that may must be exact.
+func (ts *tenantTurns) pickTenants(now int64, n int, except map[int64]bool, most map[int64]int) []int64 {
 	if n <= 0 {
 		return nil
 	}
-	var best []turn
+	var best []tenantTurn
 	for _, t := range ts.all {
-		if t.due > now || len(best) == n && inTurn(best[n-1], t) <= 0 || except[t.tenant] {
+		if t.due > now || len(best) == n && compareTurns(best[n-1], t) <= 0 || except[t.tenant] {
 			continue
 		}
 		if m, ok := most[t.tenant]; ok && m <= 0 {
 			continue
 		}
-		at, _ := slices.BinarySearchFunc(best, t, inTurn)
+		at, _ := slices.BinarySearchFunc(best, t, compareTurns)
 		best = slices.Insert(best, at, t)
 		best = best[:min(len(best), n)]
 	}
@@ -101,7 +101,7 @@ func (ts *turns) pick(now int64, n int, except map[int64]bool, most map[int64]in
 	return picked
 }
 
-// inTurn orders by who was served longest ago, then by who has waited longest.
-func inTurn(a, b turn) int {
-	return cmp.Or(cmp.Compare(a.served, b.served), cmp.Compare(a.due, b.due), cmp.Compare(a.tenant, b.tenant))
+// compareTurns orders by who was served longest ago, then by who has waited longest.
+func compareTurns(a, b tenantTurn) int {
+	return cmp.Or(cmp.Compare(a.lastServed, b.lastServed), cmp.Compare(a.due, b.due), cmp.Compare(a.tenant, b.tenant))
 }

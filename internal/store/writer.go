@@ -13,31 +13,31 @@ import (
 )
 
 const (
-	queued  = 1024 // operations that wait for the writer
-	batched = 256  // operations in one transaction: the last one waits for all of them
+	maxQueuedOps = 1024 // operations that wait for the writer
+	maxBatchOps  = 256  // operations in one transaction: the last one waits for all of them
 )
 
 // An op is an operation on the table. It may be done twice, if the first time was taken back.
 type op struct {
 	ctx     context.Context
 	durable bool
-	do      func(*table) error
+	apply   func(*workTable) error
 	done    chan error
 }
 
-// ask has an operation done and returns when it is committed, and durable: a loss of power does not undo it. Unless it
+// runDurably has an operation done and returns when it is committed, and durable: a loss of power does not undo it. Unless it
 // returns nil, do may still be running: nothing that it writes may be read.
-func (s *SQLite) ask(ctx context.Context, what string, do func(*table) error) error {
-	return s.have(&op{ctx: ctx, durable: true, do: do, done: make(chan error, 1)}, what)
+func (s *SQLite) runDurably(ctx context.Context, what string, do func(*workTable) error) error {
+	return s.submitOp(&op{ctx: ctx, durable: true, apply: do, done: make(chan error, 1)}, what)
 }
 
-// note has an operation done that a loss of power may undo, with all that were noted after it: no end of the process does,
+// runLazily has an operation done that a loss of power may undo, with all that were noted after it: no end of the process does,
 // and it is durable as soon as anything later is. It is for what a look takes and leaves: undone, the look is made again.
-func (s *SQLite) note(ctx context.Context, what string, do func(*table) error) error {
-	return s.have(&op{ctx: ctx, do: do, done: make(chan error, 1)}, what)
+func (s *SQLite) runLazily(ctx context.Context, what string, do func(*workTable) error) error {
+	return s.submitOp(&op{ctx: ctx, apply: do, done: make(chan error, 1)}, what)
 }
 
-func (s *SQLite) have(o *op, what string) error {
+func (s *SQLite) submitOp(o *op, what string) error {
 	ctx := o.ctx
 	select {
 	case <-s.quit:
@@ -48,37 +48,37 @@ func (s *SQLite) have(o *op, what string) error {
 	}
 	select {
 	case err := <-o.done:
-		return wrap(what, err)
+		return wrapError(what, err)
 	case <-ctx.Done():
 		return fmt.Errorf("%s: %w", what, ctx.Err())
-	case <-s.gone:
+	case <-s.writerDone:
 	}
 	select {
 	case err := <-o.done: // it was done just before the end
-		return wrap(what, err)
+		return wrapError(what, err)
 	default:
 		return fmt.Errorf("%s: %w", what, ErrClosed)
 	}
 }
 
-func wrap(what string, err error) error {
+func wrapError(what string, err error) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
 	return nil
 }
 
-// write does operations until it is told to quit, and then those that are already there.
-func (s *SQLite) write() {
-	defer close(s.gone)
+// runWriter does operations until it is told to quit, and then those that are already there.
+func (s *SQLite) runWriter() {
+	defer close(s.writerDone)
 	for {
 		select {
 		case o := <-s.ops:
-			s.commit(s.gather(o))
+			s.commitBatch(s.gatherBatch(o))
 		case <-s.quit:
 			select {
 			case o := <-s.ops:
-				s.commit(s.gather(o))
+				s.commitBatch(s.gatherBatch(o))
 			default:
 				return
 			}
@@ -89,36 +89,36 @@ func (s *SQLite) write() {
 // How long others may ask first: a turn of all who can run, or several that are short. If a turn is long somebody computes,
 // and for some time nobody is waited for.
 const (
-	gathers  = time.Millisecond
-	longTurn = 8 * time.Millisecond
-	hurry    = 200 * time.Millisecond
+	gatherTime  = time.Millisecond
+	longYield   = 8 * time.Millisecond
+	noYieldTime = 200 * time.Millisecond
 )
 
-// gather takes what waits together with the first. Whoever can ask now does so first: one commit serves them all.
-func (s *SQLite) gather(first *op) []*op {
+// gatherBatch takes what waits together with the first. Whoever can ask now does so first: one commit serves them all.
+func (s *SQLite) gatherBatch(first *op) []*op {
 	batch, began := []*op{first}, time.Now()
 	now := began
-	for yielded := 0; len(batch) < batched; {
+	for yielded := 0; len(batch) < maxBatchOps; {
 		select {
 		case o := <-s.ops:
 			batch, yielded = append(batch, o), 0
 		default:
-			if yielded++; yielded > 2 || now.Sub(began) > gathers || now.Before(s.hurried) {
+			if yielded++; yielded > 2 || now.Sub(began) > gatherTime || now.Before(s.noYieldUntil) {
 				return batch
 			}
 			before := now
 			runtime.Gosched()
-			if now = time.Now(); now.Sub(before) > longTurn {
-				s.hurried = now.Add(hurry)
+			if now = time.Now(); now.Sub(before) > longYield {
+				s.noYieldUntil = now.Add(noYieldTime)
 			}
 		}
 	}
 	return batch
 }
 
-// commit does a batch in one transaction. If that fails, each operation gets one of its own: what one of them asks must not
+// commitBatch does a batch in one transaction. If that fails, each operation gets one of its own: what one of them asks must not
 // be another's error.
-func (s *SQLite) commit(batch []*op) {
+func (s *SQLite) commitBatch(batch []*op) {
 	batch = slices.DeleteFunc(batch, func(o *op) bool {
 		if o.ctx.Err() == nil {
 			return false
@@ -129,127 +129,127 @@ func (s *SQLite) commit(batch []*op) {
 	if len(batch) == 0 {
 		return
 	}
-	if err := s.ready(); err != nil {
-		s.complain(err)
+	if err := s.checkWritable(); err != nil {
+		s.logFault(err)
 		for _, o := range batch {
 			o.done <- err
 		}
 		return
 	}
-	err := s.transact(batch)
+	err := s.runTransaction(batch)
 	switch {
 	case err != nil && len(batch) > 1:
 		for _, o := range batch {
-			s.commit([]*op{o})
+			s.commitBatch([]*op{o})
 		}
 	case err != nil:
-		s.complain(err)
+		s.logFault(err)
 		batch[0].done <- err
 	default:
 		for _, o := range batch {
 			o.done <- nil
 		}
-		s.fold()
+		s.foldLog()
 	}
 }
 
-// quiet is how long a fault of the disk, which strikes everything, is not logged again.
-const quiet = 10 * time.Second
+// faultLogPause is how long a fault of the disk, which strikes everything, is not logged again.
+const faultLogPause = 10 * time.Second
 
-// complain logs a fault, and how many there were since the line before.
-func (s *SQLite) complain(err error) {
+// logFault logs a fault, and how many there were since the line before.
+func (s *SQLite) logFault(err error) {
 	s.mu.Lock()
-	s.broken = err
+	s.writeErr = err
 	s.mu.Unlock()
-	s.muted++
-	if now := time.Now(); !now.Before(s.mute) {
-		s.log.Error("the table cannot be written", "operations", s.muted, "err", err)
-		s.muted, s.mute = 0, now.Add(quiet)
+	s.mutedFaults++
+	if now := time.Now(); !now.Before(s.mutedUntil) {
+		s.log.Error("the table cannot be written", "operations", s.mutedFaults, "err", err)
+		s.mutedFaults, s.mutedUntil = 0, now.Add(faultLogPause)
 	}
 }
 
-// changes counts what was ever written on the connection.
-func (t *table) changes() (n int64, err error) {
-	return n, t.row("SELECT total_changes()").Scan(&n)
+// totalChanges counts what was ever written on the connection.
+func (t *workTable) totalChanges() (n int64, err error) {
+	return n, t.queryRow("SELECT total_changes()").Scan(&n)
 }
 
-// ready makes sure that what will be written can be read again.
-func (s *SQLite) ready() error {
-	if err := s.there(); err != nil {
+// checkWritable makes sure that what will be written can be read again.
+func (s *SQLite) checkWritable() error {
+	if err := s.checkFilesInPlace(); err != nil {
 		return err
 	}
-	return s.table.whole()
+	return s.table.recoverLog()
 }
 
-// folded is how many commits stand in the log until it is folded into the file.
-const folded = 64
+// commitsPerFold is how many commits stand in the log until it is folded into the file.
+const commitsPerFold = 64
 
-// fold folds the log into the file now and then. SQLite would do so by itself, but tell nobody if it fails.
-func (s *SQLite) fold() {
+// foldLog folds the log into the file now and then. SQLite would do so by itself, but tell nobody if it fails.
+func (s *SQLite) foldLog() {
 	t := s.table
-	if t.unfolded++; t.unfolded < folded {
+	if t.commitsSinceFold++; t.commitsSinceFold < commitsPerFold {
 		return
 	}
-	t.unfolded = 0
-	err := s.fault("fold")
+	t.commitsSinceFold = 0
+	err := s.injectFault("fold")
 	if err == nil {
 		err = t.exec("PRAGMA wal_checkpoint(PASSIVE)")
 	}
-	t.torn = t.torn || err != nil
+	t.logSuspect = t.logSuspect || err != nil
 }
 
-// transact does operations in one transaction, all or none.
-func (s *SQLite) transact(batch []*op) (err error) {
-	if err := s.fault("begin"); err != nil {
+// runTransaction does operations in one transaction, all or none.
+func (s *SQLite) runTransaction(batch []*op) (err error) {
+	if err := s.injectFault("begin"); err != nil {
 		return err
 	}
-	if err := s.table.sync(slices.ContainsFunc(batch, func(o *op) bool { return o.durable })); err != nil {
+	if err := s.table.setFullSync(slices.ContainsFunc(batch, func(o *op) bool { return o.durable })); err != nil {
 		return err
 	}
 	ailing := s.Wrote() != nil // then only what writes shows that it works again: not every operation does
 	var before, after int64
 	if ailing {
-		if before, err = s.table.changes(); err != nil {
+		if before, err = s.table.totalChanges(); err != nil {
 			return err
 		}
 	}
-	if err := s.table.do(s.table.begin); err != nil {
+	if err := s.table.execStatement(s.table.begin); err != nil {
 		return err
 	}
 	defer func() {
 		if err != nil {
-			s.table.takeBack()
+			s.table.undoChanges()
 		}
 	}()
 	for _, o := range batch {
-		if err := o.do(s.table); err != nil {
+		if err := o.apply(s.table); err != nil {
 			return err
 		}
 	}
 	if ailing {
-		if after, err = s.table.changes(); err != nil {
+		if after, err = s.table.totalChanges(); err != nil {
 			return err
 		}
 	}
-	if err = s.fault("commit"); err == nil {
-		err = s.table.do(s.table.commit)
+	if err = s.injectFault("commit"); err == nil {
+		err = s.table.execStatement(s.table.commit)
 	}
 	if err != nil {
-		s.table.torn = true
+		s.table.logSuspect = true
 		return err
 	}
-	s.table.keep()
+	s.table.keepChanges()
 	s.mu.Lock()
 	s.totals = s.table.totals
 	if after != before {
-		s.broken = nil
+		s.writeErr = nil
 	}
 	s.mu.Unlock()
 	return nil
 }
 
 // Accept makes a delivery and the pokes that it causes durable.
-func (s *SQLite) Accept(ctx context.Context, d Delivery, pokes ...Poke) (bool, error) {
+func (s *SQLite) Accept(ctx context.Context, d AcceptedDelivery, pokes ...Poke) (bool, error) {
 	if d.ID == "" {
 		return false, errors.New("accept delivery: it has no ID")
 	}
@@ -258,8 +258,8 @@ func (s *SQLite) Accept(ctx context.Context, d Delivery, pokes ...Poke) (bool, e
 	}
 	pokes = slices.Clone(pokes)
 	var fresh bool
-	err := s.ask(ctx, "accept delivery", func(t *table) (err error) {
-		fresh, err = t.accept(d, pokes)
+	err := s.runDurably(ctx, "accept delivery", func(t *workTable) (err error) {
+		fresh, err = t.acceptDelivery(d, pokes)
 		return err
 	})
 	if err != nil {
@@ -274,7 +274,7 @@ func (s *SQLite) Poke(ctx context.Context, pokes ...Poke) error {
 		return fmt.Errorf("poke: %w", err)
 	}
 	pokes = slices.Clone(pokes)
-	return s.ask(ctx, "poke", func(t *table) error { return t.pokeAll(pokes) })
+	return s.runDurably(ctx, "poke", func(t *workTable) error { return t.pokeAll(pokes) })
 }
 
 func checkPokes(pokes []Poke) error {
@@ -291,13 +291,13 @@ func checkPokes(pokes []Poke) error {
 
 // Claim leases what is due.
 func (s *SQLite) Claim(ctx context.Context, c Claim) ([]Work, error) {
-	if floor(c.Until) <= floor(c.Now) {
+	if floorMicros(c.Until) <= floorMicros(c.Now) {
 		return nil, fmt.Errorf("claim: leases would run out at %v, and it is %v", c.Until, c.Now)
 	}
 	c.Except, c.Most = slices.Clone(c.Except), maps.Clone(c.Most)
 	var work []Work
-	err := s.note(ctx, "claim", func(t *table) (err error) {
-		work, err = t.claim(c)
+	err := s.runLazily(ctx, "claim", func(t *workTable) (err error) {
+		work, err = t.claimKeys(c)
 		return err
 	})
 	if err != nil {
@@ -308,10 +308,10 @@ func (s *SQLite) Claim(ctx context.Context, c Claim) ([]Work, error) {
 
 // Next is the earliest moment at which Claim would have something.
 func (s *SQLite) Next(ctx context.Context, except []int64) (time.Time, error) {
-	not := setOf(except)
+	not := tenantSet(except)
 	var next time.Time
-	err := s.note(ctx, "find next", func(t *table) (err error) {
-		next, err = t.next(not)
+	err := s.runLazily(ctx, "find next", func(t *workTable) (err error) {
+		next, err = t.nextDue(not)
 		return err
 	})
 	if err != nil {
@@ -320,7 +320,7 @@ func (s *SQLite) Next(ctx context.Context, except []int64) (time.Time, error) {
 	return next, nil
 }
 
-func setOf(tenants []int64) map[int64]bool {
+func tenantSet(tenants []int64) map[int64]bool {
 	set := make(map[int64]bool, len(tenants))
 	for _, t := range tenants {
 		set[t] = true
@@ -332,8 +332,8 @@ func setOf(tenants []int64) map[int64]bool {
 func (s *SQLite) Renew(ctx context.Context, until time.Time, leases ...Lease) ([]Lease, error) {
 	leases = slices.Clone(leases)
 	var lost []Lease
-	err := s.note(ctx, "renew leases", func(t *table) (err error) {
-		lost, err = t.renew(ceil(until), leases)
+	err := s.runLazily(ctx, "renew leases", func(t *workTable) (err error) {
+		lost, err = t.renewLeases(ceilMicros(until), leases)
 		return err
 	})
 	if err != nil {
@@ -343,9 +343,9 @@ func (s *SQLite) Renew(ctx context.Context, until time.Time, leases ...Lease) ([
 }
 
 // Complete ends a lease.
-func (s *SQLite) Complete(ctx context.Context, l Lease, o Outcome) (bool, error) {
+func (s *SQLite) Complete(ctx context.Context, l Lease, o Completion) (bool, error) {
 	var ours bool
-	err := s.note(ctx, "complete", func(t *table) (err error) {
+	err := s.runLazily(ctx, "complete", func(t *workTable) (err error) {
 		ours, err = t.completeOne(l, o)
 		return err
 	})
@@ -357,14 +357,14 @@ func (s *SQLite) Complete(ctx context.Context, l Lease, o Outcome) (bool, error)
 
 // Drop forgets all keys of a tenant.
 func (s *SQLite) Drop(ctx context.Context, tenant int64) error {
-	return s.ask(ctx, "drop tenant", func(t *table) error { return t.drop(tenant) })
+	return s.runDurably(ctx, "drop tenant", func(t *workTable) error { return t.dropTenant(tenant) })
 }
 
 // Prune forgets deliveries.
 func (s *SQLite) Prune(ctx context.Context, before time.Time, limit int) (int, error) {
 	var pruned int
-	err := s.note(ctx, "prune deliveries", func(t *table) (err error) {
-		pruned, err = t.prune(floor(before), limit)
+	err := s.runLazily(ctx, "prune deliveries", func(t *workTable) (err error) {
+		pruned, err = t.pruneOldDeliveries(floorMicros(before), limit)
 		return err
 	})
 	if err != nil {

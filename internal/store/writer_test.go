@@ -17,17 +17,17 @@ func TestTheWriterDoesNotWaitForOneWhoComputes(t *testing.T) {
 		for !enough.Load() { // until the scheduler takes it off, after 10 ms
 		}
 	}()
-	s := &SQLite{ops: make(chan *op, queued)}
-	for n := 0; n < 100 && s.hurried.IsZero(); n++ { // once does, unless something else takes the other off
-		s.gather(&op{})
+	s := &SQLite{ops: make(chan *op, maxQueuedOps)}
+	for n := 0; n < 100 && s.noYieldUntil.IsZero(); n++ { // once does, unless something else takes the other off
+		s.gatherBatch(&op{})
 	}
-	if s.hurried.IsZero() {
+	if s.noYieldUntil.IsZero() {
 		t.Error("it would wait again")
 	}
 	until := time.Now().Add(time.Hour)
-	s.hurried = until
+	s.noYieldUntil = until
 	s.ops <- &op{}
-	if batch := s.gather(&op{}); len(batch) != 2 || !s.hurried.Equal(until) {
+	if batch := s.gatherBatch(&op{}); len(batch) != 2 || !s.noYieldUntil.Equal(until) {
 		t.Errorf("it gathered %d, and waited", len(batch))
 	}
 	enough.Store(true)

@@ -93,7 +93,7 @@ func (d *drive) accept(*rapid.T) {
 		d.m.poke(pokes)
 		return
 	}
-	del := store.Delivery{ID: fmt.Sprint(rapid.IntRange(1, 20).Draw(d.T, "delivery")), At: d.m.now}
+	del := store.AcceptedDelivery{ID: fmt.Sprint(rapid.IntRange(1, 20).Draw(d.T, "delivery")), At: d.m.now}
 	fresh, err := d.s.Accept(d.t.Context(), del, pokes...)
 	d.must(err)
 	_, known := d.m.deliveries[del.ID]
@@ -245,7 +245,7 @@ func (d *drive) someLease() store.Lease {
 
 func (d *drive) complete(*rapid.T) {
 	l := d.someLease()
-	o := store.Outcome{Now: d.m.now, Keep: rapid.IntRange(0, 4).Draw(d.T, "keep") == 0, Gone: rapid.IntRange(0, 4).Draw(d.T, "gone") == 0}
+	o := store.Completion{Now: d.m.now, Keep: rapid.IntRange(0, 4).Draw(d.T, "keep") == 0, Gone: rapid.IntRange(0, 4).Draw(d.T, "gone") == 0}
 	if rapid.Bool().Draw(d.T, "wakes") {
 		o.Wake = d.span("wake")
 	}
@@ -278,7 +278,7 @@ func (d *drive) complete(*rapid.T) {
 	k.row.Seen = r.Seen
 }
 
-func (k *modelKey) finish(o store.Outcome) {
+func (k *modelKey) finish(o store.Completion) {
 	k.row.Leased, k.row.Due = false, o.Wake
 	if k.gen > k.claimed {
 		k.row.Due = o.Now

@@ -112,7 +112,7 @@ func (b *bench) nothingDue() {
 	}
 }
 
-func (b *bench) complete(l store.Lease, o store.Outcome) bool {
+func (b *bench) complete(l store.Lease, o store.Completion) bool {
 	b.Helper()
 	if o.Now.IsZero() {
 		o.Now = b.now
@@ -122,7 +122,7 @@ func (b *bench) complete(l store.Lease, o store.Outcome) bool {
 	return ours
 }
 
-func (b *bench) done(w store.Work, o store.Outcome) {
+func (b *bench) done(w store.Work, o store.Completion) {
 	b.Helper()
 	if !b.complete(w.Lease, o) {
 		b.Fatalf("the lease of %s was lost", w.Key)
@@ -181,7 +181,7 @@ func workKeys(work []store.Work) []string {
 }
 
 func accepts(b *bench) {
-	d := store.Delivery{ID: "d1", Event: "push", At: b.now}
+	d := store.AcceptedDelivery{ID: "d1", Event: "push", At: b.now}
 	fresh, err := b.Accept(b.Context(), d, store.Poke{Key: "a", Tenant: 1, Due: b.now, Touch: "t"}, store.Poke{Key: "b", Tenant: 1, Due: b.now.Add(1), Touch: "t"})
 	b.must(err)
 	b.same("a new delivery", fresh, true)
@@ -189,7 +189,7 @@ func accepts(b *bench) {
 	b.must(err)
 	b.same("a known delivery", fresh, false)
 	b.noRow("c")
-	fresh, err = b.Accept(b.Context(), store.Delivery{ID: "d2", At: b.now})
+	fresh, err = b.Accept(b.Context(), store.AcceptedDelivery{ID: "d2", At: b.now})
 	b.must(err)
 	b.same("a delivery without pokes", fresh, true)
 	known, err := b.Known(b.Context(), []string{"d1", "d2", "d3"})
@@ -211,7 +211,7 @@ func rows(b *bench) {
 	b.same("leased", b.row("a"), store.Row{Key: "a", Kind: "pull", Group: "acme/shop", Tenant: 7, Due: b.now.Add(lease), Leased: true})
 	b.same("work", w, store.Work{Lease: w.Lease, Tenant: 7, Kind: "pull", Due: b.now, Touches: []string{store.Any}})
 	later := b.now.Add(time.Hour)
-	b.done(w, store.Outcome{Wake: later, Sight: []byte("s"), Open: true})
+	b.done(w, store.Completion{Wake: later, Sight: []byte("s"), Open: true})
 	b.same("completed", b.row("a"), store.Row{
 		Key: "a", Kind: "pull", Group: "acme/shop", Tenant: 7, Due: later, Wake: later, Open: true, Seen: b.now, Sight: []byte("s"),
 	})
@@ -236,13 +236,13 @@ func dues(b *bench) {
 	b.now = start.Add(3 * time.Second)
 	w := b.claimOnly("a")
 	b.nothingDue()
-	b.done(w, store.Outcome{})
+	b.done(w, store.Completion{})
 	b.same("due by itself", b.row("a").Due, time.Time{})
 	b.now = b.now.Add(1e6 * time.Hour)
 	b.nothingDue()
 	b.poke("a")
 	w = b.claimOnly("a")
-	b.done(w, store.Outcome{Wake: b.now.Add(-time.Hour)}) // a past one means now
+	b.done(w, store.Completion{Wake: b.now.Add(-time.Hour)}) // a past one means now
 	b.claimOnly("a")
 }
 
@@ -250,15 +250,15 @@ func fencing(b *bench) {
 	b.poke("a")
 	w := b.claimOnly("a")
 	for _, wrong := range []store.Lease{{Key: "a", Token: w.Token + 1}, {Key: "a", Token: w.Token - 1}, {Key: "a"}, {Key: "b", Token: w.Token}} {
-		b.same(fmt.Sprint("complete with ", wrong), b.complete(wrong, store.Outcome{Sight: []byte("wrong"), Gone: true}), false)
+		b.same(fmt.Sprint("complete with ", wrong), b.complete(wrong, store.Completion{Sight: []byte("wrong"), Gone: true}), false)
 	}
 	b.same("after wrong tokens", b.row("a").Leased, true)
-	b.done(w, store.Outcome{Sight: []byte("right")})
-	b.same("complete twice", b.complete(w.Lease, store.Outcome{Sight: []byte("twice")}), false)
+	b.done(w, store.Completion{Sight: []byte("right")})
+	b.same("complete twice", b.complete(w.Lease, store.Completion{Sight: []byte("twice")}), false)
 	b.same("sight", string(b.row("a").Sight), "right")
 	b.poke("a")
 	b.claimOnly("a")
-	b.same("complete with an old token", b.complete(w.Lease, store.Outcome{}), false)
+	b.same("complete with an old token", b.complete(w.Lease, store.Completion{}), false)
 }
 
 func expiry(b *bench) {
@@ -271,13 +271,13 @@ func expiry(b *bench) {
 	w := b.claimOnly("a")
 	b.same("due since", w.Due, b.now)
 	b.same("touches", w.Touches, []string{"t"})
-	b.same("complete by the lost worker", b.complete(lost.Lease, store.Outcome{Gone: true}), false)
-	b.done(w, store.Outcome{})
+	b.same("complete by the lost worker", b.complete(lost.Lease, store.Completion{Gone: true}), false)
+	b.done(w, store.Completion{})
 
 	b.poke("a")
 	slow := b.claimOnly("a")
 	b.now = b.now.Add(2 * lease)
-	b.done(slow, store.Outcome{}) // nobody has claimed it meanwhile
+	b.done(slow, store.Completion{}) // nobody has claimed it meanwhile
 	b.nothingDue()
 }
 
@@ -288,12 +288,12 @@ func pokedWhileLeased(b *bench) {
 	b.nothingDue()
 	b.same("due while leased", b.row("a").Due, b.now.Add(lease))
 	b.now = b.now.Add(time.Second)
-	b.done(w, store.Outcome{Wake: b.now.Add(time.Hour)})
+	b.done(w, store.Completion{Wake: b.now.Add(time.Hour)})
 	w = b.claimOnly("a")
 	b.same("due since", w.Due, b.now)
 	b.same("wake", w.Wake, b.now.Add(time.Hour))
 	b.same("touches", w.Touches, []string{"new"})
-	b.done(w, store.Outcome{})
+	b.done(w, store.Completion{})
 	b.nothingDue()
 }
 
@@ -308,7 +308,7 @@ func renews(b *bench) {
 	b.same("next", b.next(), until)
 	b.now = until.Add(-time.Microsecond)
 	b.nothingDue()
-	b.done(work[0], store.Outcome{})
+	b.done(work[0], store.Completion{})
 	lost, err = b.Renew(b.Context(), until, work[0].Lease)
 	b.must(err)
 	b.same("lost once completed", lost, []store.Lease{work[0].Lease})
@@ -329,7 +329,7 @@ func failures(b *bench) {
 		b.same("attempts", w.Attempts, n-1)
 		b.same("touches", w.Touches, []string{"t"})
 		b.now = b.now.Add(time.Second)
-		b.done(w, store.Outcome{Failed: fmt.Sprint("why ", n), Wake: b.now.Add(time.Second)})
+		b.done(w, store.Completion{Failed: fmt.Sprint("why ", n), Wake: b.now.Add(time.Second)})
 		b.same("row's attempts", b.row("a").Attempts, n)
 		b.same("row's failure", b.row("a").Failed, fmt.Sprint("why ", n))
 		b.same("what an earlier look brought", b.row("a").Wake, time.Time{})
@@ -337,12 +337,12 @@ func failures(b *bench) {
 		b.now = b.now.Add(time.Second)
 	}
 	w := b.claimOnly("a")
-	b.done(w, store.Outcome{Keep: true, Wake: b.now})
+	b.done(w, store.Completion{Keep: true, Wake: b.now})
 	b.same("attempts when nothing was looked at", b.row("a").Attempts, 3)
 	b.same("failure when nothing was looked at", b.row("a").Failed, "why 3")
 	w = b.claimOnly("a")
 	b.same("kept touches", w.Touches, []string{"t"})
-	b.done(w, store.Outcome{Wake: b.now})
+	b.done(w, store.Completion{Wake: b.now})
 	b.same("attempts after a success", b.row("a").Attempts, 0)
 	b.same("failure after a success", b.row("a").Failed, "")
 	b.same("touches after a success", len(b.claimOnly("a").Touches), 0)
@@ -351,20 +351,20 @@ func failures(b *bench) {
 func touches(b *bench) {
 	for name, c := range map[string]struct {
 		first    []string // before the claim
-		outcome  store.Outcome
+		outcome  store.Completion
 		lose     bool // the first worker is lost
 		while    []string
 		expected []string
 	}{
 		"each once, oldest first":    {first: []string{"x"}, while: []string{"b", "a", "b"}, expected: []string{"b", "a"}},
-		"a failure keeps them":       {first: []string{"x", "y"}, outcome: store.Outcome{Failed: "no"}, while: []string{"z", "x"}, expected: []string{"x", "y", "z"}},
-		"keep keeps them":            {first: []string{"x", "y"}, outcome: store.Outcome{Keep: true}, while: []string{"z", "x"}, expected: []string{"x", "y", "z"}},
+		"a failure keeps them":       {first: []string{"x", "y"}, outcome: store.Completion{Failed: "no"}, while: []string{"z", "x"}, expected: []string{"x", "y", "z"}},
+		"keep keeps them":            {first: []string{"x", "y"}, outcome: store.Completion{Keep: true}, while: []string{"z", "x"}, expected: []string{"x", "y", "z"}},
 		"a lost worker keeps them":   {first: []string{"x", "y"}, lose: true, while: []string{"z", "x"}, expected: []string{"x", "y", "z"}},
 		"the same one again":         {first: []string{"x"}, while: []string{"x"}, expected: []string{"x"}},
 		"none: look":                 {first: []string{"x"}, while: []string{"a", ""}, expected: []string{store.Any}},
 		"any swallows":               {first: []string{"x"}, while: []string{store.Any, "a"}, expected: []string{store.Any}},
-		"any of a failure swallows":  {first: []string{""}, outcome: store.Outcome{Failed: "no"}, while: []string{"a"}, expected: []string{store.Any}},
-		"any after a failure":        {first: []string{"a"}, outcome: store.Outcome{Failed: "no"}, while: []string{""}, expected: []string{store.Any}},
+		"any of a failure swallows":  {first: []string{""}, outcome: store.Completion{Failed: "no"}, while: []string{"a"}, expected: []string{store.Any}},
+		"any after a failure":        {first: []string{"a"}, outcome: store.Completion{Failed: "no"}, while: []string{""}, expected: []string{store.Any}},
 		"two lines are no touch":     {first: []string{"x"}, while: []string{"a\nb"}, expected: []string{store.Any}},
 		"no text is no touch":        {first: []string{"x"}, while: []string{"a\xff"}, expected: []string{store.Any}},
 		"nor is a zero byte":         {first: []string{"x"}, while: []string{"a\x00b"}, expected: []string{store.Any}},
@@ -387,7 +387,7 @@ func touches(b *bench) {
 		}
 		w = b.claimOnly(key)
 		b.same(name, w.Touches, c.expected)
-		b.done(w, store.Outcome{Gone: true})
+		b.done(w, store.Completion{Gone: true})
 	}
 }
 
@@ -402,39 +402,39 @@ func largeTouches(b *bench) {
 	b.same("within the bound", w.Touches, []string{third + "1", third + "2"})
 	poke(third + "3")
 	poke(third + "4")
-	b.done(w, store.Outcome{Keep: true})
+	b.done(w, store.Completion{Keep: true})
 	w = b.claimOnly("a")
 	b.same("what was kept and what came, beyond the bound", w.Touches, []string{store.Any})
-	b.done(w, store.Outcome{})
+	b.done(w, store.Completion{})
 
 	poke(strings.Repeat("x", store.MaxTouches))
 	w = b.claimOnly("a")
 	b.same("as large as the bound", len(w.Touches[0]), store.MaxTouches)
 	poke(strings.Repeat("x", store.MaxTouches+1))
-	b.done(w, store.Outcome{})
+	b.done(w, store.Completion{})
 	w = b.claimOnly("a")
 	b.same("larger than the bound", w.Touches, []string{store.Any})
 	poke(third + "1")
 	poke(third + "2")
 	poke(third + "3")
 	poke("small")
-	b.done(w, store.Outcome{})
+	b.done(w, store.Completion{})
 	b.same("many", b.claimOnly("a").Touches, []string{store.Any})
 }
 
 func gone(b *bench) {
 	b.poke("a")
-	b.done(b.claimOnly("a"), store.Outcome{Sight: []byte("s"), Open: true, Wake: b.now})
+	b.done(b.claimOnly("a"), store.Completion{Sight: []byte("s"), Open: true, Wake: b.now})
 	w := b.claimOnly("a")
 	b.poke("a")
-	b.done(w, store.Outcome{Gone: true})
+	b.done(w, store.Completion{Gone: true})
 	b.same("poked meanwhile", b.row("a").Sight, []byte("s"))
 	w = b.claimOnly("a")
-	b.done(w, store.Outcome{Gone: true})
+	b.done(w, store.Completion{Gone: true})
 	b.noRow("a")
 	b.nothingDue()
 	b.same("next", b.next(), time.Time{})
-	b.same("complete what is gone", b.complete(w.Lease, store.Outcome{}), false)
+	b.same("complete what is gone", b.complete(w.Lease, store.Completion{}), false)
 	h, err := b.Health(b.Context(), b.now)
 	b.must(err)
 	b.same("health", h, store.Health{})
@@ -443,7 +443,7 @@ func gone(b *bench) {
 	again := b.claimOnly("a")
 	b.same("sight of a new key", again.Sight, []byte(nil))
 	b.same("token is used twice", again.Token == w.Token, false)
-	b.same("complete with a token of the former key", b.complete(w.Lease, store.Outcome{}), false)
+	b.same("complete with a token of the former key", b.complete(w.Lease, store.Completion{}), false)
 }
 
 func drops(b *bench) {
@@ -454,7 +454,7 @@ func drops(b *bench) {
 	b.must(b.Drop(b.Context(), 99))
 	b.noRow("a")
 	b.noRow("b")
-	b.same("complete what was dropped", b.complete(work[0].Lease, store.Outcome{Sight: []byte("s")}), false)
+	b.same("complete what was dropped", b.complete(work[0].Lease, store.Completion{Sight: []byte("s")}), false)
 	lost, err := b.Renew(b.Context(), b.now.Add(time.Hour), work[0].Lease)
 	b.must(err)
 	b.same("renew what was dropped", lost, []store.Lease{work[0].Lease})
@@ -462,7 +462,7 @@ func drops(b *bench) {
 	b.poke("a", "b")
 	again := b.claim(10)
 	b.same("a tenant that came back", len(again), 2)
-	b.same("complete with a token from before", b.complete(work[0].Lease, store.Outcome{}), false)
+	b.same("complete with a token from before", b.complete(work[0].Lease, store.Completion{}), false)
 }
 
 func fair(b *bench) {
@@ -536,7 +536,7 @@ func nexts(b *bench) {
 	b.now = later
 	w := b.claimOnly("a")
 	b.same("the lease's end", b.next(), b.now.Add(lease))
-	b.done(w, store.Outcome{Wake: b.now.Add(time.Hour)})
+	b.done(w, store.Completion{Wake: b.now.Add(time.Hour)})
 	b.same("the other one", b.next(), later.Add(time.Minute))
 	b.same("the wake", b.next(2), b.now.Add(time.Hour))
 	b.must(b.Drop(b.Context(), 2))
@@ -555,7 +555,7 @@ func lists(b *bench) {
 	} {
 		p.Due = b.now
 		b.must(b.Poke(b.Context(), p))
-		b.done(b.claimOnly(p.Key), store.Outcome{Sight: []byte("of " + p.Key), Open: n%2 == 0})
+		b.done(b.claimOnly(p.Key), store.Completion{Sight: []byte("of " + p.Key), Open: n%2 == 0})
 		b.now = b.now.Add(time.Second)
 	}
 	b.must(b.Poke(b.Context(), store.Poke{Key: "never", Tenant: 3, Kind: "pull", Group: "acme/none", Due: b.now}))
@@ -584,7 +584,7 @@ func pages(b *bench) {
 		b.must(b.Poke(b.Context(), store.Poke{Key: fmt.Sprint(n), Tenant: 1, Due: b.now}))
 	}
 	for _, w := range b.claim(keys) {
-		b.done(w, store.Outcome{}) // all at the same moment
+		b.done(w, store.Completion{}) // all at the same moment
 	}
 	b.same("rows without a limit", len(b.list(store.Query{})), 100)
 	seen := map[string]bool{}
@@ -613,23 +613,23 @@ func healths(b *bench) {
 		return h
 	}
 	b.same("empty", health(), store.Health{})
-	_, err := b.Accept(b.Context(), store.Delivery{ID: "d", At: b.now},
+	_, err := b.Accept(b.Context(), store.AcceptedDelivery{ID: "d", At: b.now},
 		store.Poke{Key: "a", Tenant: 1, Due: b.now}, store.Poke{Key: "b", Tenant: 1, Due: b.now.Add(time.Second)}, store.Poke{Key: "c", Tenant: 2, Due: b.now.Add(time.Hour)})
 	b.must(err)
 	b.now = b.now.Add(3 * time.Second)
 	b.same("accepted", health(), store.Health{Keys: 3, Due: 2, Oldest: 3 * time.Second, Tenants: 2, Accepted: 1})
 	w := b.claim(1)[0]
 	b.same("leased", health(), store.Health{Keys: 3, Due: 1, Leased: 1, Oldest: 2 * time.Second, Tenants: 2, Accepted: 1})
-	b.done(w, store.Outcome{Sight: []byte("s"), Open: true, Failed: "no", Wake: b.now.Add(time.Hour)})
+	b.done(w, store.Completion{Sight: []byte("s"), Open: true, Failed: "no", Wake: b.now.Add(time.Hour)})
 	b.same("failed", health(), store.Health{Keys: 3, Open: 1, Failing: 1, Due: 1, Oldest: 2 * time.Second, Tenants: 2, Accepted: 1})
 	w = b.claim(1)[0]
 	b.now = b.now.Add(lease + time.Second)
 	b.same("a lease that ran out", health(), store.Health{Keys: 3, Open: 1, Failing: 1, Due: 1, Oldest: time.Second, Tenants: 2, Accepted: 1})
-	b.done(w, store.Outcome{Gone: true})
+	b.done(w, store.Completion{Gone: true})
 	b.must(b.Drop(b.Context(), 2))
 	b.now = b.now.Add(2 * time.Hour)
 	w = b.claimOnly("a")
-	b.done(w, store.Outcome{Sight: []byte("s")})
+	b.done(w, store.Completion{Sight: []byte("s")})
 	b.same("in the end", health(), store.Health{Keys: 1, Tenants: 1, Accepted: 1})
 }
 
@@ -637,7 +637,7 @@ func prunes(b *bench) {
 	var ids []string
 	for n := range 10 {
 		ids = append(ids, fmt.Sprint(n))
-		_, err := b.Accept(b.Context(), store.Delivery{ID: ids[n], At: start.Add(time.Duration(n) * time.Second)}, store.Poke{Key: "a", Tenant: 1, Due: b.now})
+		_, err := b.Accept(b.Context(), store.AcceptedDelivery{ID: ids[n], At: start.Add(time.Duration(n) * time.Second)}, store.Poke{Key: "a", Tenant: 1, Due: b.now})
 		b.must(err)
 	}
 	for _, c := range []struct{ limit, pruned, left int }{{2, 2, 8}, {100, 3, 5}, {100, 0, 5}} {
@@ -651,14 +651,14 @@ func prunes(b *bench) {
 		b.must(err)
 		b.same("accepted", h.Accepted, int64(c.left))
 	}
-	fresh, err := b.Accept(b.Context(), store.Delivery{ID: "0", At: start})
+	fresh, err := b.Accept(b.Context(), store.AcceptedDelivery{ID: "0", At: start})
 	b.must(err)
 	b.same("fresh once it is forgotten", fresh, true)
 	b.claimOnly("a")
 }
 
 func nonsense(b *bench) {
-	if _, err := b.Accept(b.Context(), store.Delivery{At: b.now}); err == nil {
+	if _, err := b.Accept(b.Context(), store.AcceptedDelivery{At: b.now}); err == nil {
 		b.Error("a delivery without an ID was accepted: all of them would be one")
 	}
 	if err := b.Poke(b.Context(), store.Poke{Tenant: 1, Due: b.now}); err == nil {
@@ -670,7 +670,7 @@ func nonsense(b *bench) {
 	if _, err := b.Claim(b.Context(), store.Claim{Now: b.now, Until: b.now, Limit: 1}); err == nil {
 		b.Error("a lease without a length was given")
 	}
-	if fresh, err := b.Accept(b.Context(), store.Delivery{ID: "d", At: b.now}, store.Poke{Key: "a", Tenant: 1}); err == nil || fresh {
+	if fresh, err := b.Accept(b.Context(), store.AcceptedDelivery{ID: "d", At: b.now}, store.Poke{Key: "a", Tenant: 1}); err == nil || fresh {
 		b.Error("a delivery was accepted whose poke was not")
 	}
 	known, err := b.Known(b.Context(), []string{"", "d"})
@@ -685,21 +685,24 @@ func contexts(b *bench) {
 	over, cancel := context.WithCancel(b.Context())
 	cancel()
 	for name, call := range map[string]func() error{
-		"accept": func() error { _, err := b.Accept(over, store.Delivery{ID: "d", At: b.now}); return err },
+		"accept": func() error { _, err := b.Accept(over, store.AcceptedDelivery{ID: "d", At: b.now}); return err },
 		"poke":   func() error { return b.Poke(over, store.Poke{Key: "a", Tenant: 1, Due: b.now}) },
 		"claim": func() error {
 			_, err := b.Claim(over, store.Claim{Now: b.now, Until: b.now.Add(lease), Limit: 1})
 			return err
 		},
-		"complete": func() error { _, err := b.Complete(over, store.Lease{Key: "a"}, store.Outcome{Now: b.now}); return err },
-		"renew":    func() error { _, err := b.Renew(over, b.now, store.Lease{Key: "a"}); return err },
-		"next":     func() error { _, err := b.Next(over, nil); return err },
-		"drop":     func() error { return b.Drop(over, 1) },
-		"known":    func() error { _, err := b.Known(over, []string{"d"}); return err },
-		"prune":    func() error { _, err := b.Prune(over, b.now, 1); return err },
-		"get":      func() error { _, err := b.Get(over, "a"); return err },
-		"list":     func() error { _, err := b.List(over, store.Query{}); return err },
-		"health":   func() error { _, err := b.Health(over, b.now); return err },
+		"complete": func() error {
+			_, err := b.Complete(over, store.Lease{Key: "a"}, store.Completion{Now: b.now})
+			return err
+		},
+		"renew":  func() error { _, err := b.Renew(over, b.now, store.Lease{Key: "a"}); return err },
+		"next":   func() error { _, err := b.Next(over, nil); return err },
+		"drop":   func() error { return b.Drop(over, 1) },
+		"known":  func() error { _, err := b.Known(over, []string{"d"}); return err },
+		"prune":  func() error { _, err := b.Prune(over, b.now, 1); return err },
+		"get":    func() error { _, err := b.Get(over, "a"); return err },
+		"list":   func() error { _, err := b.List(over, store.Query{}); return err },
+		"health": func() error { _, err := b.Health(over, b.now); return err },
 	} {
 		if err := call(); !errors.Is(err, context.Canceled) {
 			b.Errorf("%s: %v, want context.Canceled", name, err)
@@ -725,7 +728,7 @@ func sameIDs(b *bench) {
 		wg.Go(func() {
 			for n := range ids {
 				id := fmt.Sprint(n)
-				ok, err := b.Accept(b.Context(), store.Delivery{ID: id, At: b.now}, store.Poke{Key: id, Tenant: 1, Due: b.now, Touch: "t"})
+				ok, err := b.Accept(b.Context(), store.AcceptedDelivery{ID: id, At: b.now}, store.Poke{Key: id, Tenant: 1, Due: b.now, Touch: "t"})
 				if err != nil {
 					b.Error(err)
 				}
@@ -770,7 +773,7 @@ func manyClaim(b *bench) {
 				}
 				mu.Unlock()
 				for _, w := range work {
-					if ours, err := b.Complete(b.Context(), w.Lease, store.Outcome{Now: b.now}); err != nil || !ours {
+					if ours, err := b.Complete(b.Context(), w.Lease, store.Completion{Now: b.now}); err != nil || !ours {
 						b.Errorf("complete %s: %v, %v", w.Key, ours, err)
 					}
 				}
@@ -815,7 +818,7 @@ func manyPoke(b *bench) {
 		for _, t := range work[0].Touches {
 			looked[t] = true
 		}
-		b.done(work[0], store.Outcome{})
+		b.done(work[0], store.Completion{})
 	}
 	if len(looked) != pokes && !looked[store.Any] {
 		b.Fatalf("%d of %d touches were handed out", len(looked), pokes)
@@ -834,7 +837,7 @@ func precise(b *bench) {
 	b.now = at
 	w := b.claimOnly("a")
 	wake := b.now.Add(time.Hour + 1)
-	b.done(w, store.Outcome{Wake: wake})
+	b.done(w, store.Completion{Wake: wake})
 	if at := b.next(); at.Before(wake) || b.row("a").Wake.Before(wake) {
 		b.Fatalf("woken at %v, want %v", at, wake)
 	}
@@ -842,12 +845,12 @@ func precise(b *bench) {
 
 func sights(b *bench) {
 	b.poke("a")
-	b.done(b.claimOnly("a"), store.Outcome{Sight: []byte{0, 1, 0xff}, Open: true, Wake: b.now})
-	b.done(b.claimOnly("a"), store.Outcome{Wake: b.now})
+	b.done(b.claimOnly("a"), store.Completion{Sight: []byte{0, 1, 0xff}, Open: true, Wake: b.now})
+	b.done(b.claimOnly("a"), store.Completion{Wake: b.now})
 	b.same("nil: as before", b.row("a").Sight, []byte{0, 1, 0xff})
 	b.same("nil: open as before", b.row("a").Open, true)
 	large := slices.Repeat([]byte("sight"), 50_000)
-	b.done(b.claimOnly("a"), store.Outcome{Sight: large, Wake: b.now})
+	b.done(b.claimOnly("a"), store.Completion{Sight: large, Wake: b.now})
 	b.same("large", b.claimOnly("a").Sight, large)
 	b.same("decided", b.row("a").Open, false)
 }
@@ -862,17 +865,17 @@ func unseen(b *bench) {
 		return h.Open
 	}
 	b.poke("a")
-	b.done(b.claimOnly("a"), store.Outcome{Failed: "why", Open: true, Wake: b.now})
+	b.done(b.claimOnly("a"), store.Completion{Failed: "why", Open: true, Wake: b.now})
 	b.same("after a failure", b.row("a").Open, true)
 	b.same("how many after a failure", open(), 1)
-	b.done(b.claimOnly("a"), store.Outcome{Keep: true, Wake: b.now})
+	b.done(b.claimOnly("a"), store.Completion{Keep: true, Wake: b.now})
 	b.same("how many after nothing was looked at", open(), 1)
-	b.done(b.claimOnly("a"), store.Outcome{Sight: []byte("s"), Wake: b.now})
+	b.done(b.claimOnly("a"), store.Completion{Sight: []byte("s"), Wake: b.now})
 	b.same("how many when it is decided", open(), 0)
-	b.done(b.claimOnly("a"), store.Outcome{Failed: "why", Wake: b.now})
+	b.done(b.claimOnly("a"), store.Completion{Failed: "why", Wake: b.now})
 	b.same("how many after a failure of what was decided", open(), 0)
-	b.done(b.claimOnly("a"), store.Outcome{Keep: true, Open: true, Wake: b.now})
+	b.done(b.claimOnly("a"), store.Completion{Keep: true, Open: true, Wake: b.now})
 	b.same("how many", open(), 1)
-	b.done(b.claimOnly("a"), store.Outcome{Gone: true})
+	b.done(b.claimOnly("a"), store.Completion{Gone: true})
 	b.same("how many when it is gone", open(), 0)
 }
