@@ -3,11 +3,14 @@
 package main
 
 import (
+	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/review-coordinator/coordinator/internal/github/webhook"
+	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
 
 // sentToAll are events that every App is sent; GitHub refuses a manifest that names one.
@@ -30,12 +33,41 @@ var events = []string{
 	"watch", "workflow_dispatch", "workflow_job", "workflow_run",
 }
 
+// eventNeeds are the permissions without which GitHub refuses a subscription, as its documentation of each event says.
+var eventNeeds = map[string]string{
+	"check_run": "checks", "check_suite": "checks", "issue_comment": "issues", "merge_group": "merge_queues", "pull_request": "pull_requests",
+	"pull_request_review": "pull_requests", "pull_request_review_comment": "pull_requests", "pull_request_review_thread": "pull_requests",
+	"push": "contents", "repository": "metadata", "status": "statuses", "workflow_run": "actions",
+}
+
+// An appManifest is what GitHub reads of a manifest.
+type appManifest struct {
+	Events      []string          `json:"default_events"`
+	Permissions map[string]string `json:"default_permissions"`
+}
+
+// printedManifest is the manifest that coordinator app-manifest prints.
+func printedManifest(t *testing.T) (m appManifest) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(manifestOutput(t)), &m); err != nil || len(m.Events) == 0 || len(m.Permissions) == 0 {
+		t.Fatalf("%v: %+v", err, m)
+	}
+	return m
+}
+
+func manifestOutput(t *testing.T, flags ...string) string {
+	t.Helper()
+	args := append([]string{"app-manifest", "--webhook", "https://quorum.example.com/webhook"}, flags...)
+	code, out, said := runAt(t, "", nil, args...)
+	if code != 0 {
+		t.Fatalf("exit %d: %s", code, said)
+	}
+	return out
+}
+
 // TestTheAppIsToldOfAllThatIsRead: an event that the program can read is in the manifest, or comes to every App.
 func TestTheAppIsToldOfAllThatIsRead(t *testing.T) {
-	m, err := manifestCmd{Webhook: "https://quorum.example.com/webhook", Name: "n", URL: "https://octo.example"}.buildManifest()
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := printedManifest(t)
 	read := 0
 	for _, name := range events {
 		e, err := webhook.Parse(name, []byte("{}"))
@@ -64,30 +96,71 @@ func TestTheAppIsToldOfAllThatIsRead(t *testing.T) {
 
 // TestTheAppMayDoWhatItDoes: no event without its permission, and every permission that a command asks an App for.
 func TestTheAppMayDoWhatItDoes(t *testing.T) {
-	level := map[string]string{}
-	for _, p := range appPermissions {
-		if p.reason == "" || level[p.Name] != "" || p.Level != "read" && p.Level != "write" {
-			t.Errorf("%s: once, and with a reason", p)
-		}
-		level[p.Name] = p.Level
-	}
-	for _, s := range appEvents {
-		if s.reason == "" || level[s.permission] == "" {
-			t.Errorf("%s needs %s, and a reason", s.event, s.permission)
+	m := printedManifest(t)
+	for name, level := range m.Permissions {
+		if level != "read" && level != "write" {
+			t.Errorf("%s: %s", name, level)
 		}
 	}
-	must, should := writeAccess.neededGrants()
-	for _, g := range slices.Concat(must, should) {
-		if has := level[g.Name]; has != g.Level && has != "write" {
-			t.Errorf("%s is needed, %q is asked for", g, has)
+	for _, event := range m.Events {
+		if need := eventNeeds[event]; m.Permissions[need] == "" {
+			t.Errorf("%s needs %q", event, need)
+		}
+	}
+	for _, g := range requiredGrants(t) {
+		if has := m.Permissions[strings.ReplaceAll(g[1], "-", "_")]; has != g[2] && has != "write" {
+			t.Errorf("%s is needed, %q is asked for", g[0], has)
 		}
 	}
 	for _, name := range []string{"administration", "members", "secrets", "workflows"} {
-		if level[name] != "" {
+		if m.Permissions[name] != "" {
 			t.Errorf("nothing needs %s", name)
 		}
 	}
-	if level["contents"] != "read" || level["issues"] != "read" {
+	if m.Permissions["contents"] != "read" || m.Permissions["issues"] != "read" {
 		t.Error("the daemon writes no code, and no issue")
 	}
+}
+
+// TestTheManifestGivesReasons: the page lists each permission and each event once, with its reason.
+func TestTheManifestGivesReasons(t *testing.T) {
+	m := printedManifest(t)
+	listed := map[string]bool{}
+	rows := regexp.MustCompile(`<tr><td><code>([^<]+)</code></td><td>([^<]*)</td></tr>`)
+	for _, row := range rows.FindAllStringSubmatch(manifestOutput(t, "--html"), -1) {
+		if listed[row[1]] || strings.TrimSpace(row[2]) == "" {
+			t.Errorf("%s: once, and with a reason: %q", row[1], row[2])
+		}
+		listed[row[1]] = true
+	}
+	for name, level := range m.Permissions {
+		if !listed[name+": "+level] {
+			t.Errorf("the page does not name %s: %s", name, level)
+		}
+	}
+	for _, event := range m.Events {
+		if !listed[event] {
+			t.Errorf("the page does not name %s", event)
+		}
+	}
+	if want := len(m.Permissions) + len(m.Events); len(listed) != want {
+		t.Errorf("%d are listed, want %d", len(listed), want)
+	}
+}
+
+// requiredGrants are the grants that coordinator run asks an App for: those that it cannot do without, and the others.
+func requiredGrants(t *testing.T) (all [][]string) {
+	t.Helper()
+	grant := regexp.MustCompile(`([a-z-]+): (read|write)\b`)
+	g, _ := shopOf(t, sandbox.Options{App: sandbox.App{Slug: "quorum-app"}}, []string{"Fix the cart"})
+	for _, has := range []string{`"metadata":"read"`, `"actions":"read","checks":"write","contents":"read","pull_requests":"read"`} {
+		url, key := appServer(t, g, has)
+		_, _, said := runAt(t, url, map[string]string{"GITHUB_APP_ID": "42", "GITHUB_APP_PRIVATE_KEY": string(key)}, "run", "--pr", "1", "--hold", "0s")
+		_, lacks, _ := strings.Cut(said, "the App quorum-app lacks ")
+		all = append(all, grant.FindAllStringSubmatch(lacks, -1)...)
+	}
+	if len(all) != 7 {
+		t.Fatalf("the App is asked for %q", all)
+	}
+	return all
 }

@@ -124,9 +124,9 @@ hint: add the permissions and events in the App's settings, and accept them in e
 // An App that is not told of something would wait for the resync.
 func TestServeCheckNamesMissingEvents(t *testing.T) {
 	var most []string
-	for _, s := range appEvents {
-		if s.event != "status" && s.event != "issue_comment" && s.event != "merge_group" {
-			most = append(most, s.event)
+	for _, event := range printedManifest(t).Events {
+		if event != "status" && event != "issue_comment" && event != "merge_group" {
+			most = append(most, event)
 		}
 	}
 	k := newChecked(t, sandbox.HubOptions{Events: most})
@@ -134,10 +134,7 @@ func TestServeCheckNamesMissingEvents(t *testing.T) {
 }
 
 func TestServeCheck(t *testing.T) {
-	full := map[string]string{}
-	for _, p := range appPermissions {
-		full[p.Name] = p.Level
-	}
+	full := printedManifest(t).Permissions
 	with := func(name, level string) map[string]string {
 		grants := map[string]string{name: level}
 		for other, level := range full {
