@@ -18,7 +18,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
 
@@ -200,19 +199,20 @@ func TestAppIsMisconfigured(t *testing.T) {
 	}
 }
 
-func TestLacking(t *testing.T) {
+// The hint names the permissions that GitHub names, the first set of several, and nothing that is no permission.
+func TestMissingPermissions(t *testing.T) {
+	const denied = `{"message":"Resource not accessible by integration"}`
 	for header, want := range map[string]string{
-		"checks=write":                         "the token lacks checks: write: ",
-		"pull_requests=read,contents=read":     "the token lacks pull-requests: read, contents: read: ",
-		"issues=write; pull_requests=write":    "the token lacks issues: write: ",
-		"":                                     "the token lacks a permission: ",
-		"::error::=x,\x1b=y, =, a=b=c, X=read": "the token lacks a permission: ",
+		"checks=write":                      "\nhint: the token lacks checks: write: ",
+		"pull_requests=read,contents=read":  "\nhint: the token lacks pull-requests: read, contents: read: ",
+		"issues=write; pull_requests=write": "\nhint: the token lacks issues: write: ",
+		"":                                  "\nhint: the token lacks a permission: ",
+		"::error::=x,?=y, =, a=b=c, X=read": "\nhint: the token lacks a permission: ",
 	} {
-		if got := missingPermissionHint(&client.APIError{Status: 403, Missing: true, Permission: header}); !strings.HasPrefix(got, want) {
-			t.Errorf("%q: got %q, want %q", header, got, want)
+		g, run := shop(t, []string{"Fix the cart"})
+		g.Fault(sandbox.Fault{Match: "POST /repos/acme/shop/check-runs", Status: 403, Body: denied, Header: []string{"X-Accepted-GitHub-Permissions: " + header}})
+		if code, _, said := run(nil, "run", "--pr", "1", "--hold", "0s"); code != 1 || !strings.Contains(said, want) {
+			t.Errorf("%q: exit %d: %s, want %q", header, code, said, want)
 		}
-	}
-	if got := missingPermissionHint(&client.APIError{Status: 404}); got != "" {
-		t.Errorf("got %q", got)
 	}
 }

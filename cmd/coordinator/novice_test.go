@@ -3,12 +3,12 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
-	"fmt"
 	"io"
+	"strings"
 	"testing"
+	"testing/synctest"
 
-	"github.com/review-coordinator/coordinator/internal/github/client"
+	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
 
 // TestInterrupted: whoever waits for standard input is ended by a signal, though nobody writes there.
@@ -31,7 +31,7 @@ func interruptReading(t *testing.T, args []string) {
 	go func() { code <- c.Main(ctx, args) }()
 	<-asked
 	cancel()
-	if got := <-code; got != exitInterrupted || out.Len()+said.Len() > 0 {
+	if got := <-code; got != 130 || out.Len()+said.Len() > 0 {
 		t.Errorf("%q: exit %d, prints %q %q", args, got, out.String(), said.String())
 	}
 }
@@ -73,32 +73,57 @@ func TestRefusedFlags(t *testing.T) {
 	} {
 		var out, said bytes.Buffer
 		c := &command{Stdin: bytes.NewReader(nil), Stdout: &out, Stderr: &said, Getenv: func(string) string { return "" }}
-		if code := c.Main(t.Context(), test.args); code != exitUsage || !bytes.Contains(said.Bytes(), []byte(test.hint)) {
+		if code := c.Main(t.Context(), test.args); code != 2 || !bytes.Contains(said.Bytes(), []byte(test.hint)) {
 			t.Errorf("%q: exit %d, says %q, want %q", test.args, code, said.String(), test.hint)
 		}
 	}
 }
 
+// TestRefused: a hint says what GitHub's refusal means for the command, and nothing is guessed of other errors.
 func TestRefused(t *testing.T) {
+	const (
+		pull   = "GET /repos/acme/shop/pulls/1"
+		absent = "no such repository or pull request, or this token may not see it"
+		lacks  = `{"message":"Resource not accessible by integration"}`
+	)
+	explain, evaluate := []string{"explain", "acme/shop#1"}, []string{"run", "--pr", "1", "--hold", "0s"}
 	for _, test := range []struct {
-		will access
-		err  error
-		hint string
+		name  string
+		args  []string
+		fault sandbox.Fault
+		hint  string
 	}{
-		{readAccess, &client.APIError{Status: 404, Method: "GET", Path: "repos/octo/shop/pulls/7"}, "no such repository or pull request, or this token may not see it"},
-		{writeAccess, &client.APIError{Status: 404, Method: "GET", Path: "repos/octo/shop/pulls/7"}, "no such repository or pull request, or this token may not see it"},
-		{writeAccess, &client.APIError{Status: 404, Method: "POST", Path: "repos/octo/shop/check-runs"}, ""},
-		{readAccess, &client.APIError{Status: 403, Method: "GET", Path: "repos/octo/shop/pulls/7", Missing: true}, "the token may not read this: it needs " + readPermissions},
-		{writeAccess, &client.APIError{Status: 403, Method: "GET", Path: "repos/octo/shop/pulls/7", Missing: true}, "the token lacks a permission: give the job " + writePermissions + ", or add it to the App and accept it in its installation"},
-		{readAccess, errors.New("no route"), ""},
+		{"not found by a command that reads", explain, sandbox.Fault{Match: pull, Status: 404}, absent},
+		{"not found by one that writes", evaluate, sandbox.Fault{Match: pull, Status: 404}, absent},
+		{"a write that is not allowed may be answered so, too", evaluate, sandbox.Fault{Match: "POST /repos/acme/shop/check-runs", Status: 404}, ""},
+		{
+			"a permission to read", explain,
+			sandbox.Fault{Match: pull, Status: 403, Body: lacks},
+			"the token may not read this: it needs actions: read, checks: read, contents: read, issues: read, pull-requests: read, statuses: read",
+		},
+		{
+			"a permission to write", evaluate,
+			sandbox.Fault{Match: pull, Status: 403, Body: lacks},
+			"the token lacks a permission: give the job permissions: {actions: write, checks: write, contents: read, issues: read, " +
+				"pull-requests: write, statuses: read}, or add it to the App and accept it in its installation",
+		},
 	} {
-		var got *exitError
-		hint := ""
-		if errors.As(test.will.explainRefusal(fmt.Errorf("observe: %w", test.err)), &got) {
-			hint = got.hint
-		}
-		if hint != test.hint {
-			t.Errorf("%v: hint %q, want %q", test.err, hint, test.hint)
-		}
+		t.Run(test.name, func(t *testing.T) {
+			g, run := shop(t, []string{"Fix the cart"})
+			g.Fault(test.fault)
+			code, _, said := run(nil, test.args...)
+			_, hint, _ := strings.Cut(said, "\nhint: ")
+			if hint = strings.TrimSuffix(hint, "\n"); code != 1 || hint != test.hint {
+				t.Errorf("exit %d, hint %q, want %q: %s", code, hint, test.hint, said)
+			}
+		})
 	}
+	t.Run("no route", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) { // it is tried again and again
+			code, _, said := runAt(t, "http://127.0.0.1:1", map[string]string{"GITHUB_TOKEN": "ghs_x"}, explain...)
+			if code != 1 || strings.Contains(said, "hint: ") {
+				t.Errorf("exit %d: %s", code, said)
+			}
+		})
+	})
 }
