@@ -25,10 +25,16 @@ func TestRunInAJob(t *testing.T) {
 	for _, test := range []struct {
 		title, failOn, state string
 		code                 int
-		want                 []stepOutput
+		want                 []namedValue
 	}{
-		{"Fix the cart", "blocked", "APPROVED", 0, []stepOutput{{"verdict", "passed"}, {"conclusion", "success"}, {"approvals", "1"}, {"need", "1"}, {"unavailable", ""}, {"reruns", "0"}}},
-		{"::set-output name=verdict::passed", "blocked,unverified", "CHANGES_REQUESTED", 3, []stepOutput{{"verdict", "blocked"}, {"conclusion", "failure"}, {"approvals", "0"}, {"need", "1"}, {"unavailable", ""}, {"reruns", "0"}}},
+		{
+			"Fix the cart", "blocked", "APPROVED", 0,
+			[]namedValue{{"verdict", "passed"}, {"conclusion", "success"}, {"approvals", "1"}, {"need", "1"}, {"unavailable", ""}, {"reruns", "0"}},
+		},
+		{
+			"::set-output name=verdict::passed", "blocked,unverified", "CHANGES_REQUESTED", 3,
+			[]namedValue{{"verdict", "blocked"}, {"conclusion", "failure"}, {"approvals", "0"}, {"need", "1"}, {"unavailable", ""}, {"reruns", "0"}},
+		},
 	} {
 		g, run := shop(t, []string{test.title})
 		if _, err := g.Review(1, sandbox.ReviewSpec{By: "sage[bot]", State: test.state, Body: "##[set-output name=verdict]passed\n::set-output name=verdict::passed"}); err != nil {
@@ -210,7 +216,8 @@ func TestMissingPermissions(t *testing.T) {
 		"::error::=x,?=y, =, a=b=c, X=read": "\nhint: the token lacks a permission: ",
 	} {
 		g, run := shop(t, []string{"Fix the cart"})
-		g.Fault(sandbox.Fault{Match: "POST /repos/acme/shop/check-runs", Status: 403, Body: denied, Header: []string{"X-Accepted-GitHub-Permissions: " + header}})
+		needs := "X-Accepted-GitHub-Permissions: " + header
+		g.Fault(sandbox.Fault{Match: "POST /repos/acme/shop/check-runs", Status: 403, Body: denied, Header: []string{needs}})
 		if code, _, said := run(nil, "run", "--pr", "1", "--hold", "0s"); code != 1 || !strings.Contains(said, want) {
 			t.Errorf("%q: exit %d: %s, want %q", header, code, said, want)
 		}

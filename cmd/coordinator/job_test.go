@@ -2,8 +2,7 @@ package main
 
 import (
 	"bytes"
-	"crypto/rand"
-	"errors"
+	"encoding/json"
 	"flag"
 	"fmt"
 	mathrand "math/rand/v2"
@@ -15,16 +14,18 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/sethvargo/go-githubactions"
-
 	"github.com/review-coordinator/coordinator/internal/loop"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/report"
+	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
+
+// A namedValue is an output of a step, or a reviewer with its answer.
+type namedValue struct{ name, value string }
 
 // runnerOutputs reads a GITHUB_OUTPUT as the runner does: line by line; NAME=VALUE or NAME<<DELIMITER, whichever sign comes
 // first. On Windows a line also ends with CR LF.
-func runnerOutputs(file string, windows bool) (got []stepOutput, err error) {
+func runnerOutputs(file string, windows bool) (got []namedValue, err error) {
 	next := func() (line string, end int, more bool) {
 		if file == "" {
 			return "", 0, false
@@ -54,9 +55,9 @@ func runnerOutputs(file string, windows bool) (got []stepOutput, err error) {
 				}
 				value = append(value, inner)
 			}
-			got = append(got, stepOutput{name, strings.Join(value, "\n")})
+			got = append(got, namedValue{name, strings.Join(value, "\n")})
 		case equals >= 0:
-			got = append(got, stepOutput{line[:equals], line[equals+1:]})
+			got = append(got, namedValue{line[:equals], line[equals+1:]})
 		default:
 			return got, fmt.Errorf("%q is no output", line)
 		}
@@ -109,24 +110,100 @@ func strange(text string) runResult {
 
 // jobbed is a command in a job whose files are in a folder of their own.
 func jobbed(t testing.TB) (c *command, printed *bytes.Buffer, env map[string]string) {
-	dir := t.TempDir()
-	env = map[string]string{"GITHUB_ACTIONS": "true", "GITHUB_OUTPUT": filepath.Join(dir, "output"), "GITHUB_STEP_SUMMARY": filepath.Join(dir, "summary")}
-	printed = &bytes.Buffer{}
+	printed, env = &bytes.Buffer{}, jobFiles(t)
 	return &command{Stdout: printed, Stderr: printed, Getenv: func(name string) string { return env[name] }}, printed, env
 }
 
+// jobFiles is the environment of a job whose files are in a folder of their own.
+func jobFiles(t testing.TB) map[string]string {
+	dir := t.TempDir()
+	output, summary := filepath.Join(dir, "output"), filepath.Join(dir, "summary")
+	return map[string]string{"GITHUB_ACTIONS": "true", "GITHUB_OUTPUT": output, "GITHUB_STEP_SUMMARY": summary}
+}
+
+// about adds an event to a job's environment: another App's check has ended, on these pull requests.
+func about(t *testing.T, env map[string]string, pulls ...int) map[string]string {
+	t.Helper()
+	type pull struct {
+		Number int `json:"number"`
+	}
+	named := make([]pull, 0, len(pulls))
+	for _, n := range pulls {
+		named = append(named, pull{n})
+	}
+	payload, err := json.Marshal(map[string]any{
+		"action": "completed", "repository": map[string]any{"full_name": "acme/shop"},
+		"check_run": map[string]any{"name": "build", "head_sha": strings.Repeat("a", 40), "app": map[string]any{"slug": "builder"}, "pull_requests": named},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	env["GITHUB_EVENT_NAME"], env["GITHUB_EVENT_PATH"] = "check_run", filepath.Join(t.TempDir(), "event.json")
+	if err := os.WriteFile(env["GITHUB_EVENT_PATH"], payload, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return env
+}
+
+// The pull requests of decidedShop.
+const (
+	passedPull     = 1 + iota // sage and rose approve, gemini is down
+	blockedPull               // sage objects, rose approves, gemini is down
+	unverifiedPull            // sage approves, rose and gemini are down
+)
+
+// decidedShop is a GitHub with a decided pull request of each verdict; two of three reviewers must approve.
+func decidedShop(t *testing.T) (*sandbox.GitHub, func(more map[string]string, args ...string) (code int, out, said string)) {
+	t.Helper()
+	g := sandbox.New(sandbox.Options{})
+	g.SetFile(".github/review-coordinator.yml", "", `version: 1
+quorum: 2
+retry: {max: 0}
+reviewers:
+  - {name: sage, author: "sage[bot]", verdict: review-state}
+  - {name: rose, workflow: .github/workflows/rose.yml, heading: "## rose"}
+  - {name: gemini, workflow: .github/workflows/gemini.yml, heading: "## gemini"}
+`)
+	const yes, down = "\n\nRead.\n\n**Ready to merge?** Yes", "\n\nGemini API Error (HTTP 503): Service Unavailable"
+	for number := passedPull; number <= unverifiedPull; number++ {
+		rose := yes
+		if number == unverifiedPull {
+			rose = down
+		}
+		g.OpenPull(sandbox.PullSpec{Number: number, Head: fmt.Sprintf("head of %d", number)})
+		state := "APPROVED"
+		if number == blockedPull {
+			state = "CHANGES_REQUESTED"
+		}
+		if _, err := g.Review(number, sandbox.ReviewSpec{By: "sage[bot]", State: state, Body: "I have read it."}); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range []namedValue{{"rose", rose}, {"gemini", down}} {
+			run, err := g.StartRun(sandbox.RunSpec{Workflow: ".github/workflows/" + r.name + ".yml", Name: r.name, PR: number, Jobs: []string{"review"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := g.Comment(number, "github-actions[bot]", "## "+r.name+r.value); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := g.FinishRun(run, sandbox.Finish{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return g, commandOn(t, g)
+}
+
 func TestOutputs(t *testing.T) {
-	c, printed, env := jobbed(t)
+	g, run := decidedShop(t)
+	env := jobFiles(t)
 	if err := os.WriteFile(env["GITHUB_OUTPUT"], []byte("earlier=1"), 0o600); err != nil { // of the same step, without a line break
 		t.Fatal(err)
 	}
-	flush := c.guardStreams()
-	good := strange("")
-	good.pr.Number, good.look.Decision.Verdict = 8, quorum.Passed
-	if err := c.reportResults([]runResult{good, strange("")}); err != nil {
-		t.Fatal(err)
+	code, printed, said := run(about(t, env, passedPull, blockedPull), "run", "--hold", "0s")
+	if code != 0 || said != "" {
+		t.Fatalf("exit %d: %s%s", code, printed, said)
 	}
-	flush()
 	file, err := os.ReadFile(env["GITHUB_OUTPUT"])
 	if err != nil {
 		t.Fatal(err)
@@ -135,7 +212,8 @@ func TestOutputs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []stepOutput{
+	check := g.Own(g.Head(blockedPull))[0]
+	want := []namedValue{ // of the worse of the two
 		{"earlier", "1"},
 		{"verdict", "blocked"},
 		{"conclusion", "failure"},
@@ -143,51 +221,52 @@ func TestOutputs(t *testing.T) {
 		{"need", "2"},
 		{"unavailable", "gemini"},
 		{"reruns", "0"},
-		{"check-run-id", "11"},
-		{"check-url", "https://github.com/acme/shop/runs/11"},
-		{"next-check-at", "2027-01-15T08:01:40Z"},
+		{"check-run-id", fmt.Sprint(check.ID)},
 	}
-	if len(got) != len(want)+1 || !slices.Equal(got[:len(want)], want) {
-		t.Errorf("got %q, want %q and the decision", got, want)
+	if len(got) != len(want)+3 || !slices.Equal(got[:len(want)], want) {
+		t.Fatalf("got %q, want %q, an address, a time and the decision", got, want)
 	}
-	if last := got[len(got)-1]; last.name != "decision" || !strings.Contains(last.value, `"pull_request": "acme/shop#7"`) || !strings.Contains(last.value, `"verdict": "blocked"`) {
-		t.Errorf("got %q", last)
+	if url := got[8]; url.name != "check-url" || !strings.HasSuffix(url.value, fmt.Sprintf("/runs/%d", check.ID)) {
+		t.Errorf("got %q", url)
 	}
+	if got[10].name != "decision" {
+		t.Errorf("got %q", got[10])
+	}
+	wants(t, got[10].value, `"pull_request": "acme/shop#2"`, `"verdict": "blocked"`)
 	summary, err := os.ReadFile(env["GITHUB_STEP_SUMMARY"])
-	if err != nil || !strings.Contains(string(summary), "acme/shop#7") || !strings.Contains(string(summary), "acme/shop#8") {
+	if err != nil || !strings.Contains(string(summary), "acme/shop#1") || !strings.Contains(string(summary), "acme/shop#2") {
 		t.Errorf("the summary is %q, %v", summary, err)
 	}
-	commands := runnerCommands(printed.String())
-	if len(commands) != 6-1 || !strings.HasPrefix(commands[4], "::warning title=Review quorum%3A acme/shop#7::Changes requested. openai: Mend what") {
+	commands := runnerCommands(printed)
+	if len(commands) != 6-1 || !strings.HasPrefix(commands[4], "::warning title=Review quorum%3A acme/shop#2::Changes requested by sage") {
 		t.Errorf("got %q", commands)
 	}
 }
 
 // Beside an error no verdict is written: a job that goes on would read half of the truth.
 func TestNoOutputsBesideAnError(t *testing.T) {
-	for name, results := range map[string][]runResult{
-		"nothing was evaluated": nil,
-		"an error":              {{pr: quorum.PR{Number: 1}, err: errors.New("x")}},
-		"an error and a pass":   {strange(""), {pr: quorum.PR{Number: 1}, err: errors.New("x"), look: strange("").look}},
+	for name, test := range map[string]struct {
+		code      int
+		evaluated []int
+	}{
+		"nothing is evaluated":   {0, nil},
+		"an error":               {1, []int{passedPull}},
+		"an error and a verdict": {1, []int{blockedPull, passedPull}},
 	} {
-		c, _, env := jobbed(t)
-		if err := c.reportResults(results); err != nil {
-			t.Fatal(err)
+		g, run := decidedShop(t)
+		g.Fault(sandbox.Fault{Match: fmt.Sprintf("GET /repos/acme/shop/pulls/%d/reviews", passedPull), Status: 451})
+		env := jobFiles(t)
+		code, out, said := run(about(t, env, test.evaluated...), "run", "--hold", "0s")
+		if code != test.code {
+			t.Errorf("%s: exit %d: %s%s", name, code, out, said)
 		}
 		if file, err := os.ReadFile(env["GITHUB_OUTPUT"]); err == nil {
 			t.Errorf("%s: %s", name, file)
 		}
-	}
-}
-
-// One that stands beside a pull request that was never looked at is no verdict about both.
-func TestOneErrorAmongSeveral(t *testing.T) {
-	c, _, env := jobbed(t)
-	if err := c.reportResults([]runResult{strange(""), {pr: quorum.PR{Number: 9}, err: errors.New("read pull request: 404")}}); err != nil {
-		t.Fatal(err)
-	}
-	if file, err := os.ReadFile(env["GITHUB_OUTPUT"]); err == nil {
-		t.Errorf("written: %s", file)
+		summary, _ := os.ReadFile(env["GITHUB_STEP_SUMMARY"])
+		if told := strings.Contains(string(summary), "acme/shop#2"); told != slices.Contains(test.evaluated, blockedPull) {
+			t.Errorf("%s: the summary is %q", name, summary)
+		}
 	}
 }
 
@@ -215,47 +294,39 @@ func TestHostileTextsInAJob(t *testing.T) {
 	many := *forgeries
 	r := mathrand.New(mathrand.NewPCG(20261121, 7))
 	forged := 0
+	c, printed, env := jobbed(t)
 	for i := range many {
 		words := forgery(r)
-		res := strange(words)
-		all, err := stepOutputs(res)
-		if err != nil {
+		printed.Reset()
+		for _, file := range []string{env["GITHUB_OUTPUT"], env["GITHUB_STEP_SUMMARY"]} {
+			if err := os.WriteFile(file, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		job := &command{Stdout: printed, Stderr: printed, Getenv: c.Getenv}
+		flush := job.guardStreams()
+		cut := 0
+		if len(words) > 0 {
+			cut = r.IntN(len(words))
+		}
+		fmt.Fprint(job.Stdout, words[:cut]) // in two writes, in the middle of anything
+		fmt.Fprint(job.Stdout, words[cut:])
+		if err := job.reportResults([]runResult{strange(words)}); err != nil {
 			t.Fatal(err)
 		}
-		for i := range all {
-			all[i].value = cleanText(all[i].value)
-		}
-		file, err := encodeOutputs(all, rand.Text)
+		fmt.Fprintf(job.Stderr, "coordinator: %s\n", words)
+		flush()
+
+		file, err := os.ReadFile(env["GITHUB_OUTPUT"])
 		if err != nil {
 			t.Fatal(err)
 		}
 		windows := i%2 == 0
 		got, err := runnerOutputs(string(file), windows)
-		if windows { // there a line break is what it is
-			for i := range all {
-				all[i].value = strings.TrimSuffix(strings.ReplaceAll(all[i].value, "\r\n", "\n"), "\r")
-			}
-		}
-		if err != nil || !slices.Equal(got, all) {
+		if err != nil || !meant(got, words, windows) {
 			forged++
-			t.Errorf("%q: %v\n got %q\nwant %q", words, err, got, all)
+			t.Errorf("%q: %v\n got %q", words, err, got)
 		}
-
-		var printed bytes.Buffer
-		c := &command{Stdout: &printed, Stderr: &printed, Getenv: func(name string) string { return map[string]string{"GITHUB_ACTIONS": "true"}[name] }}
-		flush := c.guardStreams()
-		cut := 0
-		if len(words) > 0 {
-			cut = r.IntN(len(words))
-		}
-		fmt.Fprint(c.Stdout, words[:cut]) // in two writes, in the middle of anything
-		fmt.Fprint(c.Stdout, words[cut:])
-		c.logTables([]runResult{res})
-		c.printNotices([]runResult{res})
-		c.printWarning(words)
-		fmt.Fprintf(c.Stderr, "coordinator: %s\n", words)
-		(&progressLines{w: c.Stdout}).printLook(res.look)
-		flush()
 		ours := 0
 		for _, command := range runnerCommands(printed.String()) {
 			if !own(command) {
@@ -264,11 +335,41 @@ func TestHostileTextsInAJob(t *testing.T) {
 			}
 			ours++
 		}
-		if ours != 4 {
+		if ours != 3 {
 			t.Fatalf("%q: %d commands of ours: %q", words, ours, printed.String())
 		}
 	}
 	t.Logf("%d of %d hostile strings changed an output or started a command", forged, many)
+}
+
+// meant reports whether outputs are those of a result in which every text is words.
+func meant(got []namedValue, words string, windows bool) bool {
+	words = strings.ReplaceAll(strings.ToValidUTF8(words, "\uFFFD"), "\x00", "\uFFFD")
+	want := []namedValue{
+		{"verdict", "blocked"},
+		{"conclusion", "failure"},
+		{"approvals", "1"},
+		{"need", "2"},
+		{"unavailable", "gemini" + words},
+		{"reruns", "0"},
+		{"check-run-id", "11"},
+		{"check-url", "https://github.com/acme/shop/runs/11" + words},
+		{"next-check-at", "2027-01-15T08:01:40Z"},
+	}
+	if windows { // there a line break is what it is
+		for i := range want {
+			want[i].value = strings.TrimSuffix(strings.ReplaceAll(want[i].value, "\r\n", "\n"), "\r")
+		}
+	}
+	if len(got) != len(want)+1 || !slices.Equal(got[:len(want)], want) || got[len(want)].name != "decision" {
+		return false
+	}
+	var decision struct {
+		PullRequest string `json:"pull_request"`
+		Verdict     string `json:"verdict"`
+	}
+	err := json.Unmarshal([]byte(got[len(want)].value), &decision)
+	return err == nil && decision.PullRequest == "acme/shop#7" && decision.Verdict == "blocked"
 }
 
 // own reports whether a command is one that the program means: by its name and its properties, which end at the next "::".
@@ -311,95 +412,134 @@ func TestGuardPassesOn(t *testing.T) {
 		"\n\n":                "\n\n",
 		"{\"a\":\"##[b]\"}\n": "{\"a\":\"## [b]\"}\n",
 	} {
-		var out bytes.Buffer
-		g := &outputGuard{w: &out}
+		c, printed, _ := jobbed(t)
+		flush := c.guardStreams()
 		for _, b := range []byte(in) {
-			if n, err := g.Write([]byte{b}); n != 1 || err != nil {
+			if n, err := c.Stdout.Write([]byte{b}); n != 1 || err != nil {
 				t.Fatal(n, err)
 			}
 		}
-		g.Flush()
-		if out.String() != want {
-			t.Errorf("%q: got %q, want %q", in, out.String(), want)
+		flush()
+		if printed.String() != want {
+			t.Errorf("%q: got %q, want %q", in, printed.String(), want)
 		}
 	}
-	var out bytes.Buffer
-	g := &outputGuard{w: &out}
-	g.sendCommand(func(a *githubactions.Action) { a.Noticef("%s", "a\n##[b]::c::%") })
-	if want := "::notice::a%0A## [b]::c::%25\n"; out.String() != want {
-		t.Errorf("got %q, want %q", out.String(), want)
+	// What a command of ours says stays on its line.
+	c, printed, _ := jobbed(t)
+	flush := c.guardStreams()
+	c.maskSecret("a\n##[b]::c::%")
+	flush()
+	if want := "::add-mask::a%0A## [b]::c::%25\n"; printed.String() != want {
+		t.Errorf("got %q, want %q", printed.String(), want)
 	}
 }
 
 func TestFailOn(t *testing.T) {
-	passed, unverified := strange(""), strange("")
-	passed.look.Decision.Verdict, unverified.look.Decision.Verdict = quorum.Passed, quorum.Unverified
+	_, run := decidedShop(t)
 	for _, test := range []struct {
-		words   string
-		results []runResult
-		code    int
+		words string
+		pulls []int
+		fails int // the pull request that is named with exit code 3; 0: none
 	}{
-		{"", []runResult{strange("")}, 0},
-		{"blocked", []runResult{passed, strange("")}, 3},
-		{"unverified", []runResult{strange("")}, 0},
-		{"unverified", []runResult{strange(""), unverified}, 3},
-		{" unverified, blocked", []runResult{passed}, 0},
-		{"blocked,unverified", []runResult{unverified}, 3},
+		{"", []int{blockedPull}, 0},
+		{"blocked", []int{passedPull, blockedPull}, blockedPull},
+		{"unverified", []int{blockedPull}, 0},
+		{"unverified", []int{blockedPull, unverifiedPull}, unverifiedPull},
+		{" unverified, blocked", []int{passedPull}, 0},
+		{"blocked,unverified", []int{unverifiedPull}, unverifiedPull},
 	} {
-		var said bytes.Buffer
-		if err := validateFailOn(test.words); err != nil {
+		code, _, said := run(about(t, map[string]string{}, test.pulls...), "run", "--hold", "0s", "--fail-on", test.words)
+		want, line := 0, ""
+		if test.fails != 0 {
+			want, line = 3, fmt.Sprintf("coordinator: acme/shop#%d is ", test.fails)
+		}
+		if code != want || !strings.HasPrefix(said, line) {
+			t.Errorf("%q: exit %d, says %q; want %d, %q", test.words, code, said, want, line)
+		}
+	}
+	if code, _, said := run(nil, "run", "--pr", "1", "--fail-on", "passed"); code != 2 {
+		t.Errorf("passed is accepted: exit %d: %s", code, said)
+	}
+}
+
+// GitHub shows nothing of a summary that is longer than 1 MiB, whoever wrote how much of it.
+func TestSummaryHasRoom(t *testing.T) {
+	const limit = 1 << 20
+	_, run := decidedShop(t)
+	env := about(t, jobFiles(t), passedPull, blockedPull, unverifiedPull)
+	summaryAfter := func(earlier int) string {
+		if err := os.WriteFile(env["GITHUB_STEP_SUMMARY"], bytes.Repeat([]byte("x\n"), earlier/2), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if code := (&command{Stderr: &said}).reportError(t.Context(), failOnError(test.words, test.results)); code != test.code || (code == 3) != strings.Contains(said.String(), "acme/shop#7 is ") {
-			t.Errorf("%q: exit %d, says %q; want %d", test.words, code, said.String(), test.code)
+		if code, out, said := run(env, "run", "--hold", "0s"); code != 0 {
+			t.Fatalf("exit %d: %s%s", code, out, said)
 		}
+		text, err := os.ReadFile(env["GITHUB_STEP_SUMMARY"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text[earlier:])
 	}
-	if err := validateFailOn("passed"); err == nil {
-		t.Error("passed is accepted")
+	whole := summaryAfter(0)
+	worst, _, found := strings.Cut(whole, "## `acme/shop#3`")
+	if !found || len(whole) > limit/2 {
+		t.Fatalf("%d bytes: %s", len(whole), whole)
+	}
+	const rest = "There is no room for 2 pull requests more.\n"
+	earlier := (limit - len(worst) - len(rest) - 2) &^ 1
+	got := summaryAfter(earlier)
+	whose := strings.HasPrefix(got, "## `acme/shop#2`") && !strings.Contains(got, "acme/shop#3")
+	if !whose || !strings.HasSuffix(got, rest) || earlier+len(got) >= limit {
+		t.Errorf("beside %d bytes it writes %d: %s", earlier, len(got), got)
+	}
+	if got := summaryAfter(limit - 10); got != "" {
+		t.Errorf("where there is no room at all it writes %q", got)
 	}
 }
 
-func TestSummaryHasRoom(t *testing.T) {
+// outputOf is an output of a result.
+func outputOf(t *testing.T, r runResult, name string) string {
+	t.Helper()
 	c, _, env := jobbed(t)
-	var many []runResult
-	for range 40 {
-		long := strange("")
-		long.look.Check.Summary = strings.Repeat("x", 60_000)
-		many = append(many, long)
-	}
-	if err := c.writeSummary(many); err != nil {
+	if err := c.reportResults([]runResult{r}); err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(env["GITHUB_STEP_SUMMARY"])
-	if err != nil || len(text) > 1<<20 || !strings.HasSuffix(string(text), "There is no room for 23 pull requests more.\n") {
-		t.Errorf("%d bytes, %v: %s", len(text), err, text[max(0, len(text)-80):])
-	}
-	if err := c.writeSummary(many[:17]); err != nil {
-		t.Fatal(err)
-	}
-	if again, _ := os.ReadFile(env["GITHUB_STEP_SUMMARY"]); len(again) > 1<<20 {
-		t.Errorf("%d bytes", len(again))
-	}
-}
-
-func TestDecisionIsCut(t *testing.T) {
-	all, err := stepOutputs(strange(strings.Repeat("y", 100_000)))
+	file, err := os.ReadFile(env["GITHUB_OUTPUT"])
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := all[len(all)-1].value; !strings.Contains(d, `"cut": true`) || strings.Contains(d, `"findings":`) || !strings.Contains(d, `"objections": 1`) {
+	all, err := runnerOutputs(string(file), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range all {
+		if o.name == name {
+			return o.value
+		}
+	}
+	t.Fatalf("there is no %s: %q", name, all)
+	return ""
+}
+
+func TestDecisionIsCut(t *testing.T) {
+	d := outputOf(t, strange(strings.Repeat("y", 100_000)), "decision")
+	if !strings.Contains(d, `"cut": true`) || strings.Contains(d, `"findings":`) || !strings.Contains(d, `"objections": 1`) {
 		t.Errorf("%d bytes: %.300s", len(d), d)
 	}
 }
 
 func TestReruns(t *testing.T) {
-	rec := quorum.Record{
+	r := strange("")
+	r.look.Snapshot.Record = quorum.Record{
 		Intents: []quorum.Intent{
-			{Kind: quorum.Rerun, Reviewer: "a", Run: 1, Attempt: 1}, {Kind: quorum.Rerun, Reviewer: "b", Run: 2, Attempt: 1}, {Kind: quorum.Ask, Reviewer: "c"}, {Kind: quorum.Cancel, Reviewer: "a", Run: 1},
+			{Kind: quorum.Rerun, Reviewer: "a", Run: 1, Attempt: 1},
+			{Kind: quorum.Rerun, Reviewer: "b", Run: 2, Attempt: 1},
+			{Kind: quorum.Ask, Reviewer: "c"},
+			{Kind: quorum.Cancel, Reviewer: "a", Run: 1},
 		},
 		Refusals: []quorum.Refusal{{Kind: quorum.Rerun, Reviewer: "b", Run: 2, Attempt: 1}},
 	}
-	if n := countReruns(rec); n != 1 {
-		t.Errorf("got %d, want 1", n)
+	if n := outputOf(t, r, "reruns"); n != "1" {
+		t.Errorf("got %s, want 1", n)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -41,16 +42,18 @@ func shopOf(t *testing.T, as sandbox.Options, open []string) (*sandbox.GitHub, f
 			t.Fatal(err)
 		}
 	}
+	return g, commandOn(t, g)
+}
+
+// commandOn runs the program with a job's token on a GitHub.
+func commandOn(t *testing.T, g *sandbox.GitHub) func(more map[string]string, args ...string) (code int, out, said string) {
+	t.Helper()
 	server := httptest.NewServer(g)
 	t.Cleanup(server.Close)
-	return g, func(more map[string]string, args ...string) (int, string, string) {
-		env := map[string]string{"GITHUB_TOKEN": "ghs_x", "GITHUB_API_URL": server.URL, "GITHUB_REPOSITORY": "acme/shop"}
-		for k, v := range more {
-			env[k] = v
-		}
-		var out, said bytes.Buffer
-		c := &command{Stdout: &out, Stderr: &said, Stdin: strings.NewReader(""), Getenv: func(k string) string { return env[k] }}
-		return c.Main(t.Context(), args), out.String(), said.String()
+	return func(more map[string]string, args ...string) (int, string, string) {
+		env := map[string]string{"GITHUB_TOKEN": "ghs_x"}
+		maps.Copy(env, more)
+		return runAt(t, server.URL, env, args...)
 	}
 }
 
