@@ -1,25 +1,21 @@
 package main
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
+	"io"
 	"maps"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/config"
-	"github.com/review-coordinator/coordinator/internal/github"
-	"github.com/review-coordinator/coordinator/internal/github/client"
-	"github.com/review-coordinator/coordinator/internal/loop"
-	"github.com/review-coordinator/coordinator/internal/quorum"
-	"github.com/review-coordinator/coordinator/internal/report"
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
 
@@ -203,36 +199,64 @@ func TestSweepDocs(t *testing.T) {
 
 // The bar in a terminal: it grows in place, and a failure stands above it.
 func TestSweepBar(t *testing.T) {
-	var out bytes.Buffer
-	pr := func(n int) quorum.PR { return quorum.PR{Owner: "acme", Repo: "shop", Number: n} }
-	p := &sweepProgress{w: &out, drawsBar: true, total: 2, titles: map[quorum.PR]string{pr(2): titles[5]}, now: func() time.Time { return time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC) }}
-	p.printStart("acme/shop", github.Open{Count: 9, Due: []github.Due{{PR: pr(1), Why: github.Changed}, {PR: pr(2), Why: github.Undecided}}, File: quorum.PolicyFile{State: quorum.FileValid}})
-	p.printEvaluated(loop.Swept{PR: pr(1), Look: loop.Look{Check: report.Check{Title: "1 of 1 approval", Conclusion: "success"}}, N: 1})
-	p.printEvaluated(loop.Swept{PR: pr(2), Err: errors.New("oh\nno"), N: 2})
-	p.printTally(loop.Tally{Evaluated: 1, Failed: 1})
-	const clear = "\r\x1b[K"
-	half, full := strings.Repeat("█", 15), strings.Repeat("█", 30)
-	want := "09:00:00 acme/shop: 9 open, 2 to look at (1 changed, 1 undecided)\n" +
-		clear + strings.Repeat("░", 30) + " 0/2" + clear + half + strings.Repeat("░", 15) + " 1/2" +
-		clear + "09:00:00 acme/shop#2 failed: oh no ( [2Jgone)\n" + clear + full + " 2/2" + clear + "1 evaluated, 1 failed, 0 skipped\n"
-	if out.String() != want {
-		t.Errorf("it shows\n%q\nwant\n%q", out.String(), want)
+	g, run := shopOf(t, sandbox.Options{}, nil)
+	const policy = "version: 1\nquorum: 1\nsweep: {max_concurrent: 1}\nreviewers:\n  - {name: sage, author: \"sage[bot]\"}\n"
+	g.SetFile(".github/review-coordinator.yml", "", policy)
+	for n, title := range []string{titles[0], titles[5]} {
+		g.OpenPull(sandbox.PullSpec{Number: n + 1, Head: fmt.Sprintf("head of %d", n+1), Title: title})
+	}
+	if code, out, said := run(nil, "sweep", "--limit", "1"); code != 0 { // the first has a check then
+		t.Fatalf("exit %d: %s%s", code, out, said)
+	}
+	g.Fault(sandbox.Fault{Match: "GET /repos/acme/shop/pulls/2/reviews", Status: 451, Body: `{"message":"oh\nno"}`})
+	server := httptest.NewServer(g)
+	t.Cleanup(server.Close)
+	env := map[string]string{"GITHUB_TOKEN": "ghs_x", "GITHUB_API_URL": server.URL, "GITHUB_REPOSITORY": "acme/shop"}
+	code, drawn := inTerminal(t, 80, &command{Stderr: io.Discard, Getenv: func(k string) string { return env[k] }}, "sweep")
+	const clear = `\r\x1b\[K`
+	now, half, full := `\d\d:\d\d:\d\d `, strings.Repeat("█", 15), strings.Repeat("█", 30)
+	want := now + `acme/shop: 2 open, 2 to look at \(1 without a check, 1 (changed|undecided)\)\n` +
+		clear + strings.Repeat("░", 30) + " 0/2" +
+		clear + now + `acme/shop#2 failed: [^\n]*451 oh no[^\n]* \([^\n\x1b]*\[2Jgone\)\n` + clear + half + strings.Repeat("░", 15) + " 1/2" +
+		clear + full + " 2/2" + clear + `1 evaluated, 1 failed, 0 skipped\n`
+	if code != 1 || !regexp.MustCompile("^"+want+"$").MatchString(drawn) {
+		t.Errorf("exit %d: it shows\n%q\nwant\n%q", code, drawn, want)
 	}
 }
 
-func TestSpent(t *testing.T) {
-	now := time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC)
+// A sweep leaves a fifth of the hour's requests to the repository's jobs.
+func TestSweepLeavesRequests(t *testing.T) {
+	later := time.Now().Add(time.Hour)
 	for _, test := range []struct {
-		b    client.Budget
-		want string
+		left  int
+		reset time.Time
+		stops bool
 	}{
-		{client.Budget{}, ""},
-		{client.Budget{Left: 201, Limit: 1000, Reset: now.Add(time.Hour)}, ""},
-		{client.Budget{Left: 200, Limit: 1000, Reset: now.Add(time.Hour)}, "20 % of the rate budget is left (200 of 1000 requests until 10:00 UTC)"},
-		{client.Budget{Left: 0, Limit: 1000, Reset: now.Add(-time.Second)}, ""},
+		{201, later, false},
+		{200, later, true},
+		{0, time.Now().Add(-time.Minute), false}, // of an hour that is over
 	} {
-		if got := budgetSpent(test.b, now); got != test.want {
-			t.Errorf("%+v: %q, want %q", test.b, got, test.want)
+		g, _ := shop(t, titles[:2])
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+			answer := httptest.NewRecorder()
+			g.ServeHTTP(answer, req)
+			maps.Copy(w.Header(), answer.Header())
+			w.Header().Set("X-RateLimit-Limit", "1000")
+			w.Header().Set("X-RateLimit-Remaining", strconv.Itoa(test.left))
+			w.Header().Set("X-RateLimit-Reset", strconv.FormatInt(test.reset.Unix(), 10))
+			w.WriteHeader(answer.Code)
+			_, _ = w.Write(answer.Body.Bytes())
+		}))
+		defer server.Close()
+		code, out, said := runAt(t, server.URL, map[string]string{"GITHUB_TOKEN": "ghs_x"}, "sweep")
+		want, exit := "2 evaluated, 0 failed, 0 skipped\n", 0
+		if test.stops {
+			why := fmt.Sprintf("20 %% of the rate budget is left (200 of 1000 requests until %s)", later.UTC().Format("15:04 UTC"))
+			want, exit = "stopped before acme/shop#1: "+why+"\n0 evaluated, 0 failed, 2 skipped\n", 1
+			wants(t, said, "coordinator: 2 of 2 pull requests were not evaluated: "+why)
+		}
+		if code != exit || !strings.HasSuffix(out, want) {
+			t.Errorf("with %d left: exit %d: %s%s, want %s", test.left, code, out, said, want)
 		}
 	}
 }
