@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -20,50 +21,99 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/review-coordinator/coordinator/internal/dashboard"
-	"github.com/review-coordinator/coordinator/internal/story"
 )
 
-// The title is the message of the check: a narrow terminal breaks it, and loses none of it.
-func TestNarrowDemo(t *testing.T) {
-	title := "Unverified: 1 of 2 approvals; gemini unavailable; copilot: review not received; openai approves"
-	st := &demoScreen{width: 60, now: func() time.Time { return time.Unix(0, 0).UTC() }}
-	st.summary = dashboard.Sight{Says: title}
-	var words []string
-	for line := range strings.Lines(st.renderCheck()) {
-		if n := len([]rune(strings.TrimRight(line, "\n"))); n > 60 {
-			t.Errorf("a line is %d wide: %s", n, line)
-		}
-		words = append(words, strings.Fields(strings.Trim(line, "│╭╮╰╯─ \n"))...)
+// drawnDemo tells the demo's story in a terminal and returns the checks that it drew, one after another, and the screen as
+// it is in the end.
+func drawnDemo(t *testing.T, columns uint16) (boxes []string, screen string) {
+	t.Helper()
+	var wrong bytes.Buffer
+	c := &command{Stdin: strings.NewReader(""), Stderr: &wrong, Getenv: func(string) string { return "" }}
+	code, drawn := inTerminal(t, columns, c, "demo", "--once", "--speed", "3000")
+	if code != 0 || wrong.Len() > 0 {
+		t.Fatalf("exit %d, says %q", code, wrong.String())
 	}
-	if !strings.Contains(strings.Join(words, " "), title) {
-		t.Errorf("the title is cut:\n%s", st.renderCheck())
+	// The terminal: the cursor goes up so many lines, and what is below it is erased.
+	var lines []string
+	up := regexp.MustCompile(`^\x1b\[(\d+)A\x1b\[J`)
+	for line := range strings.Lines(drawn) {
+		line = strings.NewReplacer("\x1b[?25l", "", "\x1b[?25h", "", "\n", "").Replace(line)
+		if m := up.FindStringSubmatch(line); m != nil {
+			n, err := strconv.Atoi(m[1])
+			if err != nil || n > len(lines) {
+				t.Fatalf("the cursor goes up %s lines of %d", m[1], len(lines))
+			}
+			lines, line = lines[:len(lines)-n], line[len(m[0]):]
+		}
+		if lines = append(lines, line); strings.HasPrefix(line, "╰") {
+			screen := strings.Join(lines, "\n")
+			boxes = append(boxes, screen[strings.LastIndex(screen, "╭"):])
+		}
+	}
+	return boxes, strings.Join(lines, "\n") + "\n"
+}
+
+// The check is drawn in its place: on the screen there is one of it, below all that was told.
+func TestDemoDrawsTheCheck(t *testing.T) {
+	boxes, screen := drawnDemo(t, 80)
+	if n := strings.Count(screen, "╭"); n != 1 || strings.Contains(screen, "\x1b") {
+		t.Errorf("there are %d checks on the screen:\n%s", n, screen)
+	}
+	told, below, _ := strings.Cut(screen, "╭")
+	for _, line := range []string{
+		"09:00:50    openai has read it: ready to merge.\n", "09:02:29  ↻ The coordinator runs gemini again: once, ",
+		"09:09:30    Three reviews of this commit, three approvals.\n",
+	} {
+		if !strings.Contains(told, "\n"+line) {
+			t.Errorf("above the check it does not say %q:\n%s", line, told)
+		}
+	}
+	if !strings.Contains(below, "A green run was not taken for a review. ") {
+		t.Errorf("below the check:\n%s", below)
+	}
+	// It tells how it stands with each reviewer, and what comes next.
+	all := strings.Join(boxes, "\n")
+	for _, want := range []string{
+		`  ● 1 of 2 approvals; waiting for gemini and copilot until 09:10 UTC `,
+		`  openai    ✓ approves     it approves `,
+		`  gemini    … pending      its review is under way `,
+		`  copilot   ✗ objects      A cart of free items divides by zero here\. `, // as the check quotes it
+		`  09:0\d:\d\d  it always ends: the next deadline is in [89]m\d+s `,
+		`  09:01:2\d  gemini is run again in 1m\d+s `,
+		`  09:0\d:\d\d  the quorum stands; it passes in (2m0s|1m\d+s|\d+s) unless somebody objects `,
+		`  ✓ 2 of 2 approvals; copilot: review not received `,
+		`  09:0\d:\d\d  until something new speaks against it `,
+		`  ✗ Changes requested by copilot \(1 finding\) `,
+		`  09:0\d:\d\d  until the objection is answered `,
+		`  ✓ 3 approvals, 2 needed `,
+	} {
+		if !regexp.MustCompile(want).MatchString(all) {
+			t.Errorf("no check says %q", want)
+		}
 	}
 }
 
-// The box tells how it stands with each reviewer, and what comes next.
-func TestDemoBox(t *testing.T) {
-	now := time.Date(2026, 1, 5, 9, 2, 0, 0, time.UTC)
-	for _, test := range []struct {
-		sight dashboard.Sight
-		says  string
-	}{
-		{dashboard.Sight{Verdict: "waiting", GraceEnd: now.Add(90 * time.Second)}, "it passes in 1m30s unless somebody objects"},
-		{dashboard.Sight{Verdict: "waiting", Lanes: []dashboard.Lane{{Name: "gemini", Vote: "pending", RerunAt: now.Add(7 * time.Second)}}}, "gemini is run again in 7s"},
-		{dashboard.Sight{Verdict: "waiting", Wake: now.Add(time.Minute)}, "the next deadline is in 1m0s"},
-		{dashboard.Sight{Verdict: "passed", Conclusion: "success", Says: "2 approvals"}, "✓ 2 approvals"},
-		{dashboard.Sight{Verdict: "blocked", Lanes: []dashboard.Lane{{Name: "copilot", Vote: "object", Why: "it objects"}}}, "copilot   ✗ objects      divides by zero"},
-		{dashboard.Sight{Verdict: "unverified", Lanes: []dashboard.Lane{{Name: "gemini", Vote: "unavailable", Why: "no review by its deadline"}}}, "– unavailable  no review by its deadline"},
-	} {
-		st := &demoScreen{width: 80, now: func() time.Time { return now }, findingOf: func(_, reviewer string) string {
-			if reviewer != "copilot" {
-				t.Errorf("what %s objects to is asked for", reviewer)
-			}
-			return "divides by zero"
-		}}
-		st.updateCheck(test.sight)
-		if box := st.renderCheck(); !strings.Contains(box, test.says) {
-			t.Errorf("the box does not say %q:\n%s", test.says, box)
+// The title is the message of the check: a narrow terminal breaks it, and loses none of it.
+func TestNarrowDemo(t *testing.T) {
+	boxes, screen := drawnDemo(t, 60)
+	told, _, _ := strings.Cut(screen, "╭")
+	for line := range strings.Lines(told + strings.Join(boxes, "\n")) {
+		if n := len([]rune(strings.TrimSuffix(line, "\n"))); n > 60 {
+			t.Errorf("a line is %d wide: %s", n, line)
 		}
+	}
+	words := strings.Join(strings.FieldsFunc(boxes[0], func(r rune) bool { return strings.ContainsRune("│╭╮╰╯─ \n", r) }), " ")
+	if title := "0 of 2 approvals; waiting for openai, gemini and copilot until 09:10 UTC"; !strings.Contains(words, title) {
+		t.Errorf("the title is cut:\n%s", boxes[0])
+	}
+}
+
+// In the demo's story nobody is given up for good; the check would say it so.
+func TestDemoShowsWhoIsUnavailable(t *testing.T) {
+	st := &demoScreen{width: 80, now: func() time.Time { return time.Unix(0, 0).UTC() }}
+	st.updateCheck(dashboard.Sight{Lanes: []dashboard.Lane{{Name: "gemini", Vote: "unavailable", Why: "no review by its deadline"}}})
+	if box := st.renderCheck(); !strings.Contains(box, "gemini    – unavailable  no review by its deadline") {
+		t.Errorf("it says\n%s", box)
 	}
 }
 
@@ -153,34 +203,6 @@ func TestDemoStays(t *testing.T) {
 	left, err := filepath.Glob(filepath.Join(folder, "*"))
 	if err != nil || len(left) > 0 {
 		t.Errorf("it left %v, %v", left, err)
-	}
-}
-
-// What a reviewer objects to is told in its own words, as the check quotes them.
-func TestDemoFinding(t *testing.T) {
-	s, err := story.Parse("demo.txt", demoScenario)
-	if err != nil {
-		t.Fatal(err)
-	}
-	clock := newStoryClock(story.Begin, 0)
-	c := &command{Stdout: io.Discard, Stderr: io.Discard, Getenv: func(string) string { return "" }}
-	st := newDemoScreen(c, false)
-	st.now = clock.Now
-	heard := map[string]bool{}
-	d, err := openDemo(t.Context(), c, s, clock, anyLocalAddress, func(s dashboard.Sight) {
-		st.updateCheck(s)
-		heard[st.objections["copilot"]] = true
-	})
-	defer d.close()
-	if err != nil {
-		t.Fatal(err)
-	}
-	st.findingOf = d.firstFinding
-	if err := d.runDaemon(t.Context(), func(ctx context.Context) error { return st.playStory(ctx, d) }); err != nil {
-		t.Error(err)
-	}
-	if says := "A cart of free items divides by zero here."; !heard[says] {
-		t.Errorf("copilot says %v, want %q", heard, says)
 	}
 }
 
