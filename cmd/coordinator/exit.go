@@ -23,16 +23,11 @@ const (
 // An exitError is an error with its exit code and a hint. Any other error ends the program with exitFailed.
 type exitError struct {
 	code int
-	err  error // nil: nothing more is printed
+	err  error
 	hint string
 }
 
-func (e *exitError) Error() string {
-	if e.err == nil {
-		return fmt.Sprintf("exit code %d", e.code)
-	}
-	return e.err.Error()
-}
+func (e *exitError) Error() string { return e.err.Error() }
 
 func (e *exitError) Unwrap() error { return e.err }
 
@@ -56,10 +51,8 @@ func (c *command) reportError(ctx context.Context, err error) int {
 	}
 	ending := &exitError{code: exitFailed, err: err}
 	errors.As(err, &ending)
-	if ending.err != nil {
-		// Print err itself: it may wrap the exitError with more context.
-		fmt.Fprintf(c.Stderr, "coordinator: %s\n", oneLine(err.Error()))
-	}
+	// Print err itself: it may wrap the exitError with more context.
+	fmt.Fprintf(c.Stderr, "coordinator: %s\n", oneLine(err.Error()))
 	if ending.hint != "" {
 		fmt.Fprintf(c.Stderr, "hint: %s\n", oneLine(ending.hint))
 	}

@@ -45,7 +45,6 @@ func TestExit(t *testing.T) {
 		{"usage", live, usageError(errors.New("no such flag"), "try --help"), 2, "coordinator: no such flag\nhint: try --help\n"},
 		{"wrapped", live, fmt.Errorf("check policy: %w", usageError(errors.New("is broken"), "mend it")), 2, "coordinator: check policy: is broken\nhint: mend it\n"},
 		{"a hint", live, hintedError(errors.New("403"), "grant checks: write"), 1, "coordinator: 403\nhint: grant checks: write\n"},
-		{"all was said", live, &exitError{code: exitFailOn}, 3, ""},
 		{"a signal", ended, fmt.Errorf("wait: %w", context.Canceled), 130, ""},
 		{"an error after a signal", ended, errors.New("post check: 500"), 1, "coordinator: post check: 500\n"},
 		{"a cancelled request without a signal", live, context.Canceled, 1, "coordinator: context canceled\n"},
