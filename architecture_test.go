@@ -32,7 +32,7 @@ var rules = map[string][]string{
 	"internal/evidence":   {"internal/quorum", "internal/pathfilter", "internal/review"},
 	"internal/report":     {"internal/quorum"},
 	"internal/config":     {"internal/quorum", "internal/review", "internal/pathfilter"},
-	"internal/github":     {"internal/quorum", "internal/evidence", "internal/config", "internal/report", "internal/github/client", "internal/github/untrusted"},
+	"internal/github":     {"internal/quorum", "internal/evidence", "internal/config", "internal/report", "internal/github/client", "internal/github/untrusted", "internal/github/webhook"},
 	"internal/loop":       {"internal/quorum", "internal/evidence", "internal/report"},
 	// The client knows requests and answers, and nothing of what is judged by them.
 	"internal/github/client":    {"internal/github/jsonscan", "internal/github/untrusted"},
@@ -45,8 +45,11 @@ var rules = map[string][]string{
 	// What the daemon's table holds work for, by name; and what people see of it.
 	"internal/workkey":   {"internal/quorum"},
 	"internal/dashboard": {"internal/quorum", "internal/store", "internal/workkey"},
-	// The daemon is a shell around the loop; what it needs of GitHub it is given.
-	"internal/daemon": {"internal/quorum", "internal/evidence", "internal/report", "internal/loop", "internal/store", "internal/workkey", "internal/dashboard"},
+	// The daemon is a shell around the loop. It speaks of GitHub in GitHub's own types: there is one host, and no second vocabulary.
+	"internal/daemon": {
+		"internal/quorum", "internal/evidence", "internal/report", "internal/github", "internal/github/client", "internal/github/webhook",
+		"internal/loop", "internal/store", "internal/workkey", "internal/dashboard",
+	},
 	// What validates the sandbox against GitHub's description is for tests: nothing that is built imports it.
 	"internal/sandbox/openapi": {},
 	// The fake stands on the ground: it knows GitHub, and nothing of ours.

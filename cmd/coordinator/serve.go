@@ -29,6 +29,7 @@ import (
 
 	"github.com/review-coordinator/coordinator/internal/daemon"
 	"github.com/review-coordinator/coordinator/internal/dashboard"
+	"github.com/review-coordinator/coordinator/internal/github"
 	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/store"
 )
@@ -220,7 +221,7 @@ type server struct {
 	config          serverConfig
 	store           *store.SQLite
 	answers         *store.AnswerCache
-	host            *host
+	fleet           *github.Fleet
 	daemon          *daemon.Daemon
 	feed            *dashboard.Feed
 	webhookListener net.Listener
@@ -248,19 +249,19 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 	}
 	metrics := daemon.NewMetrics(daemon.MetricsOptions{
 		Health:  func(ctx context.Context) (store.Health, error) { return s.daemon.View().Health(ctx, o.Now()) },
-		Budgets: func() map[int64]daemon.Budget { return s.host.budgets() },
-		Reached: func() time.Time { return s.host.Reached() },
+		Budgets: func() map[int64]client.Budget { return s.fleet.Budgets() },
+		Reached: func() time.Time { return s.fleet.Reached() },
 		Version: buildVersion(),
 		Now:     o.Now,
 		Log:     o.Log,
 	})
 	o.GitHub.Log, o.GitHub.Now, o.GitHub.Cache, o.GitHub.Reserve, o.GitHub.Observed = o.Log, o.Now, s.answers, true, metrics.Asked
-	if s.host, err = newHost(o.GitHub); err != nil {
+	if s.fleet, err = github.NewFleet(github.FleetOptions{PoolOptions: client.PoolOptions{Options: o.GitHub}}); err != nil {
 		return nil, usageError(err, "GITHUB_TOKEN holds the token and nothing else")
 	}
 	config := daemon.Config{
-		Store: s.store, Host: s.host, Metrics: metrics, Feed: s.feed, Log: o.Log, Now: o.Now, Resync: o.Resync, Web: cmp.Or(o.Web, siteOfAPI(o.GitHub.BaseURL).webURL),
-		Calm: s.host.fleet.Calm,
+		Store: s.store, Host: daemon.HostOf(s.fleet), Metrics: metrics, Feed: s.feed, Log: o.Log, Now: o.Now, Resync: o.Resync, Web: cmp.Or(o.Web, siteOfAPI(o.GitHub.BaseURL).webURL),
+		Calm: s.fleet.Calm,
 	}
 	if o.Tune != nil {
 		o.Tune(&config)
@@ -279,9 +280,9 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 	hooks := http.NewServeMux()
 	hooks.Handle(daemon.WebhookPath, &daemon.Intake{Secrets: o.Secrets, Receive: s.daemon.Receive, Metrics: metrics, Log: o.Log, Now: o.Now})
 	s.webhookServer = daemon.NewServer(hooks, daemon.ServerOptions{Log: o.Log, Metrics: metrics})
-	board := &dashboard.Board{Store: s.daemon.View(), Feed: s.feed, Now: o.Now, Reached: s.host.Reached, Version: buildVersion()}
+	board := &dashboard.Board{Store: s.daemon.View(), Feed: s.feed, Now: o.Now, Reached: s.fleet.Reached, Version: buildVersion()}
 	office := daemon.Admin{
-		Store: s.daemon.View(), Metrics: metrics, Board: board.Handler(), Limited: s.daemon.Limited, Reached: s.host.Reached, Wrote: s.store.Wrote, Draining: s.daemon.Draining, Now: o.Now, Log: o.Log, Addr: s.adminListener.Addr().String(), Started: o.Now(),
+		Store: s.daemon.View(), Metrics: metrics, Board: board.Handler(), Limited: s.daemon.Limited, Reached: s.fleet.Reached, Wrote: s.store.Wrote, Draining: s.daemon.Draining, Now: o.Now, Log: o.Log, Addr: s.adminListener.Addr().String(), Started: o.Now(),
 	}
 	s.adminServer = daemon.NewServer(office.Handler(), daemon.ServerOptions{Log: o.Log, Metrics: metrics})
 	return s, nil
@@ -403,7 +404,7 @@ func (cmd serveCmd) printCheck(ctx context.Context, c *command, s *server) error
 	if info, err := os.Stat(dir); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 		c.printWarning(fmt.Sprintf("the folder of the database, %s, is open to others (mode %04o): it must be the daemon's own, with mode 0700", dir, info.Mode().Perm()))
 	}
-	return hintNotGitHub(s.host.check(ctx, c))
+	return hintNotGitHub(checkFleet(ctx, c, s.fleet))
 }
 
 // hintNotGitHub adds a hint to an error that a proxy or a firewall seems to have caused.

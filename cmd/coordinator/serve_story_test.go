@@ -28,6 +28,7 @@ import (
 
 	"github.com/review-coordinator/coordinator/internal/daemon"
 	"github.com/review-coordinator/coordinator/internal/dashboard"
+	"github.com/review-coordinator/coordinator/internal/github"
 	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 	"github.com/review-coordinator/coordinator/internal/store"
@@ -66,12 +67,12 @@ func inBubble(t *testing.T, hub *sandbox.Hub, dir, token string) *bubbled {
 	} else {
 		o.App = &client.App{ID: hub.App().ID, Key: testKey()}
 	}
-	h, err := newHost(o)
+	fleet, err := github.NewFleet(github.FleetOptions{PoolOptions: client.PoolOptions{Options: o}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	d := daemon.New(daemon.Config{
-		Store: table, Host: h, Metrics: metrics, Feed: dashboard.NewFeed(), Log: log, Now: time.Now, Resync: 5 * time.Minute,
+		Store: table, Host: daemon.HostOf(fleet), Metrics: metrics, Feed: dashboard.NewFeed(), Log: log, Now: time.Now, Resync: 5 * time.Minute,
 		Jitter: func(most time.Duration) time.Duration { return most },
 	})
 	ctx, cancel := context.WithCancel(t.Context())

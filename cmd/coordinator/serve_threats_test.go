@@ -27,6 +27,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/review-coordinator/coordinator/internal/github"
 	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 	"github.com/review-coordinator/coordinator/internal/store"
@@ -431,11 +432,11 @@ func TestFailedDeliveriesAreFoundByAWrongClock(t *testing.T) {
 			g := sandbox.New(sandbox.Options{Owner: "acme", Repo: "shop", App: hub.App()})
 			hub.Add(77, g)
 			now := func() time.Time { return time.Now().Add(off) }
-			h, err := newHost(client.Options{BaseURL: "https://api.github.com", Transport: hub, App: &client.App{ID: 4711, Key: testKey()}, Now: now, Reserve: true})
+			fleet, err := github.NewFleet(github.FleetOptions{PoolOptions: client.PoolOptions{Options: client.Options{BaseURL: "https://api.github.com", Transport: hub, App: &client.App{ID: 4711, Key: testKey()}, Now: now, Reserve: true}}})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := h.Tenants(t.Context()); err != nil {
+			if _, err := fleet.Installations(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			ctx, cancel := context.WithCancel(t.Context())
@@ -448,7 +449,7 @@ func TestFailedDeliveriesAreFoundByAWrongClock(t *testing.T) {
 			if err := sleepFor(t.Context(), 2*time.Minute); err != nil {
 				t.Fatal(err)
 			}
-			missed, err := h.Missed(t.Context(), now().Add(-6*time.Minute))
+			missed, err := fleet.Deliveries(t.Context(), now().Add(-6*time.Minute))
 			if err != nil || len(missed) == 0 {
 				t.Errorf("our clock is off by %s: %d failed deliveries are found, %v", off, len(missed), err)
 			}

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/github/webhook"
 	"github.com/review-coordinator/coordinator/internal/store"
 )
 
@@ -222,7 +223,7 @@ func TestWhatConcernsNobodyIsNoRush(t *testing.T) {
 		h := build(t, l, t.TempDir())
 		settle(time.Second)
 		for range muchMore {
-			if got := h.deliverAs("the same", Notice{Kind: AboutNothing, Tenant: 1}); got != "ignored" {
+			if got := h.deliverAs("the same", webhook.Notice{Concern: webhook.ConcernNothing, Installation: 1}); got != "ignored" {
 				t.Fatalf("it was %s", got)
 			}
 		}
@@ -342,7 +343,7 @@ func TestWhatWaitsForAKeyIsLate(t *testing.T) {
 				l := newLand()
 				h := build(t, l, t.TempDir())
 				settle(time.Second)
-				mend := l.failing(tenant, fmt.Errorf("token: %w", ErrUnauthorized))
+				mend := l.failing(tenant, fmt.Errorf("token: %w", errUnauthorized))
 				h.deliver(about(1, pull(7)))
 				var pokes []store.Poke // all due at once: that they are refused at the same moment is one refusal
 				for n := range 12 {

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,6 +20,9 @@ import (
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/dashboard"
+	"github.com/review-coordinator/coordinator/internal/github"
+	"github.com/review-coordinator/coordinator/internal/github/client"
+	"github.com/review-coordinator/coordinator/internal/github/webhook"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/report"
 	"github.com/review-coordinator/coordinator/internal/store"
@@ -40,7 +44,7 @@ type land struct {
 	pulls    map[int64]map[quorum.PR]time.Time // open ones with their last change
 	gone     map[int64]bool
 	heads    map[string][]quorum.PR
-	missed   []Missed
+	missed   []client.FailedDelivery
 	asked    []string
 	looked   []string // pull requests, in the order of their looks
 	requests map[int64]int
@@ -79,24 +83,23 @@ func (l *land) open(tenant int64, prs ...quorum.PR) {
 }
 
 // Payloads are notices.
-func (l *land) Read(event string, payload []byte) (n Notice, err error) {
+func (l *land) ReadDelivery(event string, payload []byte) (n webhook.Notice, err error) {
 	if err := json.Unmarshal(payload, &n); err != nil {
 		return n, err
 	}
-	n.Event = event
+	n.Name = event
 	return n, nil
 }
 
-func (l *land) Enter(tenant int64) (Site, error) { return place2{l, tenant}, nil }
-func (l *land) Leave(int64)                      {}
-func (l *land) Reached() time.Time               { return time.Now() }
+func (l *land) Enter(tenant int64) (TenantForge, error) { return place2{l, tenant}, nil }
+func (l *land) Leave(int64)                             {}
 
-func (l *land) Tenants(context.Context) (all []Tenant, err error) {
+func (l *land) Installations(context.Context) (all []client.Installation, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for id := range l.pulls {
 		if !l.gone[id] {
-			all = append(all, Tenant{ID: id})
+			all = append(all, client.Installation{ID: id})
 		}
 	}
 	return all, l.lists(0)
@@ -117,17 +120,27 @@ func (l *land) tellsNothing() {
 	l.mute, l.takes, l.looked = true, 0, nil
 }
 
-func (l *land) Missed(context.Context, time.Time) ([]Missed, error) {
+func (l *land) Deliveries(context.Context, time.Time) ([]client.FailedDelivery, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.missed), nil
 }
 
-func (l *land) Redeliver(_ context.Context, m Missed) error {
+func (l *land) Redeliver(_ context.Context, delivery int64) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.asked = append(l.asked, m.ID)
+	l.asked = append(l.asked, l.guidOf(delivery))
 	return nil
+}
+
+// guidOf is the name of a delivery that failed; l.mu is held.
+func (l *land) guidOf(delivery int64) string {
+	for _, m := range l.missed {
+		if m.ID == delivery {
+			return m.GUID
+		}
+	}
+	return "not listed"
 }
 
 // ask is a request; l.mu is held.
@@ -207,10 +220,10 @@ func (p place2) Expect(quorum.PR, string, ...int64) {}
 
 func (p place2) Hear(quorum.PR, ...quorum.Touch) {}
 
-func (p place2) Ready(now time.Time, _ int) time.Time {
+func (p place2) Ready(int) time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if at := p.ready[p.tenant]; at.After(now) {
+	if at := p.ready[p.tenant]; at.After(time.Now()) {
 		return at
 	}
 	return time.Time{}
@@ -235,19 +248,19 @@ func (p place2) Repositories(context.Context) (all []string, err error) {
 	return all, p.lists(p.tenant)
 }
 
-func (p place2) Changed(_ context.Context, owner, repo string, since time.Time) (c Changed, err error) {
+func (p place2) Changed(_ context.Context, owner, repo string, since time.Time) (c github.Recent, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	c.File, c.Policy, c.Skew = p.file, p.policy, p.skew
 	for pr, at := range p.pulls[p.tenant] {
 		if pr.Owner == owner && pr.Repo == repo && !at.Before(since) && c.File.State != quorum.FileMissing {
-			c.Pulls = append(c.Pulls, ChangedPull{PR: pr, Updated: at})
+			c.Pulls = append(c.Pulls, github.RecentPull{PR: pr, Updated: at})
 			if c.Latest.Before(at) {
 				c.Latest = at
 			}
 		}
 	}
-	slices.SortFunc(c.Pulls, func(a, b ChangedPull) int { return b.Updated.Compare(a.Updated) })
+	slices.SortFunc(c.Pulls, func(a, b github.RecentPull) int { return b.Updated.Compare(a.Updated) })
 	return c, p.lists(p.tenant)
 }
 
@@ -257,6 +270,13 @@ type limitError struct{ until time.Time }
 func (e limitError) Error() string      { return "limited" }
 func (e limitError) RetryAt() time.Time { return e.until }
 func (e limitError) Temporary() bool    { return true }
+
+// What GitHub refuses.
+var (
+	errGone         = &client.APIError{Status: http.StatusNotFound}
+	errUnauthorized = &client.APIError{Status: http.StatusUnauthorized}
+	errForbidden    = &client.APIError{Status: http.StatusForbidden}
+)
 
 type faultError struct{}
 
@@ -311,7 +331,7 @@ var deliveries struct {
 }
 
 // deliver hands the daemon a notice under a new id, and wants it accepted.
-func (h *house) deliver(n Notice) {
+func (h *house) deliver(n webhook.Notice) {
 	h.t.Helper()
 	deliveries.Lock()
 	deliveries.n++
@@ -322,7 +342,7 @@ func (h *house) deliver(n Notice) {
 	}
 }
 
-func (h *house) deliverAs(id string, n Notice) string {
+func (h *house) deliverAs(id string, n webhook.Notice) string {
 	h.t.Helper()
 	payload, err := json.Marshal(n)
 	if err != nil {
@@ -336,8 +356,8 @@ func (h *house) deliverAs(id string, n Notice) string {
 }
 
 // about is an event of a pull request that concerns its reviewer.
-func about(tenant int64, pr quorum.PR) Notice {
-	return Notice{Action: "synchronize", Kind: AboutPulls, Tenant: tenant, Owner: pr.Owner, Repo: pr.Repo, Pulls: []int{pr.Number}, Touch: quorum.Touch{Event: "pull_request", Action: "synchronize"}}
+func about(tenant int64, pr quorum.PR) webhook.Notice {
+	return webhook.Notice{Action: "synchronize", Concern: webhook.ConcernPulls, Installation: tenant, Owner: pr.Owner, Repo: pr.Repo, PRs: []int{pr.Number}, Touch: quorum.Touch{Event: "pull_request", Action: "synchronize"}}
 }
 
 func pull(n int) quorum.PR { return quorum.PR{Owner: "acme", Repo: "shop", Number: n} }
@@ -458,7 +478,7 @@ func TestATenantGetsNotAllWorkers(t *testing.T) {
 		if err := h.Store.Poke(t.Context(), pokes...); err != nil {
 			t.Fatal(err)
 		}
-		h.deliver(Notice{Kind: AboutHead, Tenant: 1, Owner: "acme", Repo: "shop", Head: sha}) // of no pull request: the table is looked at
+		h.deliver(webhook.Notice{Concern: webhook.ConcernHead, Installation: 1, Owner: "acme", Repo: "shop", Head: sha}) // of no pull request: the table is looked at
 		settle(1500 * time.Millisecond)
 		l.mu.Lock()
 		at := 0
@@ -524,7 +544,7 @@ func TestARushHoldsUpNobodyElsesLooks(t *testing.T) {
 		l.mu.Lock()
 		l.heads["other/tool-7@"+sha] = []quorum.PR{{Owner: "other", Repo: "tool-7", Number: 99}}
 		l.mu.Unlock()
-		h.deliver(Notice{Action: "completed", Kind: AboutHead, Tenant: 9, Owner: "other", Repo: "tool-7", Head: sha, Touch: quorum.Touch{Event: "workflow_run", Workflow: ".github/workflows/openai.yml"}})
+		h.deliver(webhook.Notice{Action: "completed", Concern: webhook.ConcernHead, Installation: 9, Owner: "other", Repo: "tool-7", Head: sha, Touch: quorum.Touch{Event: "workflow_run", Workflow: ".github/workflows/openai.yml"}})
 		storm(1500 * time.Millisecond)
 		looks := l.looks()
 		for n, pr := range append(slices.Clone(others), quorum.PR{Owner: "other", Repo: "tool-7", Number: 99}) {
@@ -697,7 +717,7 @@ func TestRefusedCredentialsParkTheTenant(t *testing.T) {
 		l.mu.Lock()
 		l.fails = func(tenant int64) error {
 			if tenant == 1 && !renewed {
-				return fmt.Errorf("token: %w", ErrUnauthorized)
+				return fmt.Errorf("token: %w", errUnauthorized)
 			}
 			return nil
 		}
@@ -754,7 +774,7 @@ func TestWhatMovesRestsNobody(t *testing.T) {
 type errMoved struct{}
 
 func (errMoved) Error() string   { return "it changed" }
-func (errMoved) Unwrap() error   { return ErrMoved }
+func (errMoved) Unwrap() error   { return github.ErrMoved }
 func (errMoved) Temporary() bool { return true }
 
 func TestATenantThatIsGoneTakesItsWorkAlong(t *testing.T) {
@@ -767,12 +787,12 @@ func TestATenantThatIsGoneTakesItsWorkAlong(t *testing.T) {
 		l.gone[1] = true
 		l.fails = func(tenant int64) error {
 			if tenant == 1 {
-				return fmt.Errorf("token: %w", ErrNoTenant)
+				return fmt.Errorf("token: %w", client.ErrNotInstalled)
 			}
 			return nil
 		}
 		l.mu.Unlock()
-		h.deliver(Notice{Action: "deleted", Kind: TenantGone, Tenant: 1})
+		h.deliver(webhook.Notice{Action: "deleted", Concern: webhook.ConcernGone, Installation: 1})
 		settle(time.Second)
 		sent := l.sent(1)
 		settle(24 * time.Hour)
@@ -794,7 +814,7 @@ func TestAPullRequestThatIsGoneEnds(t *testing.T) {
 		h := build(t, l, t.TempDir())
 		settle(time.Second)
 		l.mu.Lock()
-		l.fails = func(int64) error { return fmt.Errorf("read: %w", ErrGone) }
+		l.fails = func(int64) error { return fmt.Errorf("read: %w", errGone) }
 		l.mu.Unlock()
 		h.deliver(about(1, pull(9)))
 		settle(time.Hour)
@@ -853,7 +873,7 @@ func TestAnOutageHealsByItself(t *testing.T) {
 
 // What could not be looked at yet is undecided, and people see it as that; once it was looked at, it is what it is.
 func TestWhatWasNeverLookedAtIsOpen(t *testing.T) {
-	for name, err := range map[string]error{"fault": faultError{}, "limit": limitError{}, "refused": ErrUnauthorized} {
+	for name, err := range map[string]error{"fault": faultError{}, "limit": limitError{}, "refused": errUnauthorized} {
 		synctest.Test(t, func(t *testing.T) {
 			l := newLand()
 			h := build(t, l, t.TempDir())
@@ -920,7 +940,7 @@ func TestWhatConcernsNoReviewerCostsNothing(t *testing.T) {
 		h.deliver(n)
 		n.Touch = quorum.Touch{Event: "issue_comment", Author: "alice"}
 		h.deliver(n)
-		n = Notice{Action: "completed", Kind: AboutHead, Tenant: 1, Owner: "acme", Repo: "shop", Head: sha, Touch: quorum.Touch{Event: "check_run", App: "lint-app", Name: "lint"}}
+		n = webhook.Notice{Action: "completed", Concern: webhook.ConcernHead, Installation: 1, Owner: "acme", Repo: "shop", Head: sha, Touch: quorum.Touch{Event: "check_run", App: "lint-app", Name: "lint"}}
 		h.deliver(n)
 		settle(time.Minute)
 		if got := l.sent(1); got != sent {
@@ -960,7 +980,7 @@ func TestACommitsPullRequestsAreFound(t *testing.T) {
 		l.heads["acme/shop@"+sha] = []quorum.PR{pull(7), pull(8)}
 		l.looked = nil
 		l.mu.Unlock()
-		h.deliver(Notice{Action: "completed", Kind: AboutHead, Tenant: 1, Owner: "acme", Repo: "shop", Head: sha, Touch: quorum.Touch{Event: "workflow_run", Workflow: ".github/workflows/openai.yml"}})
+		h.deliver(webhook.Notice{Action: "completed", Concern: webhook.ConcernHead, Installation: 1, Owner: "acme", Repo: "shop", Head: sha, Touch: quorum.Touch{Event: "workflow_run", Workflow: ".github/workflows/openai.yml"}})
 		settle(time.Second)
 		looks := l.looks()
 		slices.Sort(looks)
@@ -1139,7 +1159,7 @@ func TestFailedDeliveriesAreAskedForAgain(t *testing.T) {
 		settle(time.Second)
 		h.deliverAs("arrived", about(1, pull(1)))
 		l.mu.Lock()
-		l.missed = []Missed{{ID: "lost", Hook: 1}, {ID: "arrived", Hook: 2}}
+		l.missed = []client.FailedDelivery{{GUID: "lost", ID: 1}, {GUID: "arrived", ID: 2}}
 		l.mu.Unlock()
 		settle(time.Hour)
 		l.mu.Lock()
@@ -1178,7 +1198,7 @@ func (p *courier) send(id string) {
 	}
 }
 
-func (p *courier) Missed(_ context.Context, since time.Time) (all []Missed, err error) {
+func (p *courier) Deliveries(_ context.Context, since time.Time) (all []client.FailedDelivery, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	reached := map[string]bool{}
@@ -1186,24 +1206,25 @@ func (p *courier) Missed(_ context.Context, since time.Time) (all []Missed, err 
 		if a.at.Before(since) {
 			break
 		}
-		if reached[a.id] = reached[a.id] || a.ok; !reached[a.id] && !slices.ContainsFunc(all, func(m Missed) bool { return m.ID == a.id }) {
-			all = append(all, Missed{ID: a.id, Hook: int64(hook)})
+		if reached[a.id] = reached[a.id] || a.ok; !reached[a.id] && !slices.ContainsFunc(all, func(m client.FailedDelivery) bool { return m.GUID == a.id }) {
+			all = append(all, client.FailedDelivery{GUID: a.id, ID: int64(hook)})
 		}
 	}
 	return all, nil
 }
 
-func (p *courier) Redeliver(_ context.Context, m Missed) error {
+func (p *courier) Redeliver(_ context.Context, delivery int64) error {
 	p.mu.Lock()
-	p.asked = append(p.asked, m.ID)
-	newest := p.trips[m.Hook].id == m.ID && !slices.ContainsFunc(p.trips[m.Hook+1:], func(a trip) bool { return a.id == m.ID && time.Since(a.at) < 4*time.Minute })
+	id := p.trips[delivery].id
+	p.asked = append(p.asked, id)
+	newest := !slices.ContainsFunc(p.trips[delivery+1:], func(a trip) bool { return a.id == id && time.Since(a.at) < 4*time.Minute })
 	err := p.answer
 	p.mu.Unlock()
 	if !newest {
-		return errors.New("that is no attempt of it, or not the newest")
+		return errors.New("that is not the newest attempt")
 	}
 	if err == nil {
-		p.send(m.ID)
+		p.send(id)
 	}
 	return err
 }
@@ -1324,14 +1345,14 @@ func TestADeliveryThatDoesNotComeIsAskedForEverLess(t *testing.T) {
 
 // What concerns nobody is known when it came, though the table holds nothing of it; and what the host has no more is given up.
 func TestADeliveryIsAskedForNoMore(t *testing.T) {
-	for name, p := range map[string]*courier{"ignored": {}, "gone": {answer: fmt.Errorf("redeliver: %w", ErrGone)}} {
+	for name, p := range map[string]*courier{"ignored": {}, "gone": {answer: fmt.Errorf("redeliver: %w", errGone)}} {
 		synctest.Test(t, func(t *testing.T) {
 			p.land = newLand()
 			p.down = func() bool { return true }
 			h := mail(t, p, t.TempDir())
 			p.send("lost")
 			p.mu.Lock()
-			p.down, p.receive = nil, func(id string) { h.deliverAs(id, Notice{Kind: AboutNothing}) }
+			p.down, p.receive = nil, func(id string) { h.deliverAs(id, webhook.Notice{Concern: webhook.ConcernNothing}) }
 			p.mu.Unlock()
 			settle(2 * time.Hour)
 			if n := p.asks("lost"); n != 1 || len(h.left()) > 0 {
@@ -1349,14 +1370,14 @@ func TestARoundThatFailsHalfWayAsksForTheOthers(t *testing.T) {
 			dir := t.TempDir()
 			l := newLand()
 			for n := range 6 {
-				l.missed = append(l.missed, Missed{ID: fmt.Sprint("d", n), Hook: int64(n)})
+				l.missed = append(l.missed, client.FailedDelivery{GUID: fmt.Sprint("d", n), ID: int64(n)})
 			}
 			sent := map[string]int{}
-			host := hooked{land: l, redeliver: func(m Missed) error {
+			host := hooked{land: l, redeliver: func(guid string) error {
 				if len(l.asked)%2 == 0 { // each second time
 					return answer
 				}
-				sent[m.ID]++
+				sent[guid]++
 				return nil
 			}}
 			with := func(c *Config) { c.Host = host }
@@ -1386,12 +1407,12 @@ func TestUnsettledDeliveriesAreBounded(t *testing.T) {
 		const most, round = 10_000, 24 * time.Hour
 		var log bytes.Buffer
 		l, jump := newLand(), &shift{}
-		all := make([]Missed, most+7)
+		all := make([]client.FailedDelivery, most+7)
 		for n := range all {
-			all[len(all)-1-n] = Missed{ID: fmt.Sprint(n), Hook: int64(n)} // the newest first, as the host lists them
+			all[len(all)-1-n] = client.FailedDelivery{GUID: fmt.Sprint(n), ID: int64(n)} // the newest first, as the host lists them
 		}
-		newest := all[0].ID
-		names := func(missed []Missed) {
+		newest := all[0].GUID
+		names := func(missed []client.FailedDelivery) {
 			l.mu.Lock()
 			defer l.mu.Unlock()
 			l.missed, l.asked = missed, nil
@@ -1478,7 +1499,7 @@ func TestAPushOfTheDefaultBranchReadsThePolicyAgain(t *testing.T) {
 		l.mu.Lock()
 		l.file.SHA, l.looked = "p2", nil
 		l.mu.Unlock()
-		h.deliver(Notice{Event: "push", Kind: AboutRepo, Tenant: 1, Owner: "acme", Repo: "shop"})
+		h.deliver(webhook.Notice{Name: "push", Concern: webhook.ConcernRepo, Installation: 1, Owner: "acme", Repo: "shop"})
 		settle(time.Second)
 		if count(l.looks(), pull(7).String()) != 1 {
 			t.Errorf("looked at %v", l.looks())
@@ -1521,9 +1542,13 @@ func TestATokensResyncCoversWhatWebhooksNamed(t *testing.T) {
 // tokened is a land as a personal token sees it.
 type tokened struct{ *land }
 
-func (tokened) Tenants(context.Context) ([]Tenant, error)           { return nil, nil }
-func (tokened) Missed(context.Context, time.Time) ([]Missed, error) { return nil, nil }
-func (h tokened) Enter(tenant int64) (Site, error)                  { return listless{place2{h.land, tenant}}, nil }
+func (tokened) Installations(context.Context) ([]client.Installation, error) { return nil, nil }
+func (tokened) Deliveries(context.Context, time.Time) ([]client.FailedDelivery, error) {
+	return nil, nil
+}
+func (h tokened) Enter(tenant int64) (TenantForge, error) {
+	return listless{place2{h.land, tenant}}, nil
+}
 
 type listless struct{ place2 }
 

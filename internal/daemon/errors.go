@@ -1,24 +1,60 @@
 package daemon
 
-// What can go wrong at the host, told apart by what becomes of the key: it waits, it ends, or its tenant does.
+// What can go wrong at GitHub, told apart by what becomes of the key: it waits, it ends, or its tenant does.
 
 import (
 	"errors"
+	"net/http"
 	"time"
+
+	"github.com/review-coordinator/coordinator/internal/github"
+	"github.com/review-coordinator/coordinator/internal/github/client"
 )
 
-// Errors of a [Host] and its [Site]s are in the chain of what they return where it applies. Beside them a limit has a method
-// RetryAt() time.Time, and what may go better the next time one Temporary() bool that is true.
+// Errors of [Daemon.Receive].
 var (
-	ErrGone         = errors.New("it is not there, or we may not see it") // the pull request, the repository, the commit
-	ErrNoTenant     = errors.New("the App is not installed there")
-	ErrSuspended    = errors.New("the installation is suspended")
-	ErrUnauthorized = errors.New("the host does not take our credentials") // and a new token did not help
-	ErrForbidden    = errors.New("a permission is missing")
-	ErrMoved        = errors.New("it changed while it was read")
-	ErrMalformed    = errors.New("the payload is not what the host sends") // of [Host.Read]
-	ErrDraining     = errors.New("the daemon is stopping and accepts nothing new")
+	ErrMalformed = errors.New("the payload is not what the host sends")
+	ErrDraining  = errors.New("the daemon is stopping and accepts nothing new")
 )
+
+// An errorClass is what an error of GitHub's means to the key that was worked on. Beside it a limit has a method
+// RetryAt() time.Time, and what may go better the next time one Temporary() bool that is true.
+type errorClass uint8
+
+const (
+	classOther        errorClass = 1 + iota
+	classMoved                   // it changed while it was read
+	classNotInstalled            // the App is not installed there
+	classSuspended               // the installation is suspended
+	classUnauthorized            // GitHub does not take our credentials, and a new token did not help
+	classGone                    // the pull request, the repository or the commit is not there, or we may not see it
+	classForbidden               // a permission is missing
+)
+
+// classOf returns the class of an error.
+func classOf(err error) errorClass {
+	var unpublishable *github.UnpublishableError
+	var api *client.APIError
+	switch {
+	case errors.Is(err, github.ErrAppUnknown):
+		return classUnauthorized
+	case errors.Is(err, github.ErrMoved):
+		return classMoved
+	case errors.Is(err, client.ErrNotInstalled):
+		return classNotInstalled
+	case errors.Is(err, client.ErrSuspended):
+		return classSuspended
+	case client.IsUnauthorized(err):
+		return classUnauthorized
+	case errors.As(err, &unpublishable), client.IsNotFound(err), client.IsGone(err):
+		return classGone
+	case errors.As(err, &api) && api.Status == http.StatusMovedPermanently: // it has another name now, and another key
+		return classGone
+	case client.IsForbidden(err):
+		return classForbidden
+	}
+	return classOther
+}
 
 // retryAt is when a limit of the host's ends, if err is one.
 func retryAt(err error) (time.Time, bool) {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/review-coordinator/coordinator/internal/github/client"
 )
 
 const (
@@ -64,18 +66,18 @@ func (f *failedDeliveries) sorted() []failedDelivery {
 
 // merge adds what the host named as missed, and forgets what the table knows, or what is too old. It says how many were
 // dropped because there are too many.
-func (f *failedDeliveries) merge(missed []Missed, known map[string]bool, now time.Time) (dropped int) {
+func (f *failedDeliveries) merge(missed []client.FailedDelivery, known map[string]bool, now time.Time) (dropped int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	named := map[string]bool{}
 	for _, m := range missed {
-		named[m.ID] = true
-		d, old := f.byID[m.ID]
+		named[m.GUID] = true
+		d, old := f.byID[m.GUID]
 		if !old {
-			d = failedDelivery{ID: m.ID, Found: now, Next: now}
+			d = failedDelivery{ID: m.GUID, Found: now, Next: now}
 		}
-		d.Hook = m.Hook
-		f.byID[m.ID] = d
+		d.Hook = m.ID
+		f.byID[m.GUID] = d
 	}
 	for id, d := range f.byID {
 		if d.Found.After(now) { // the clock was set back

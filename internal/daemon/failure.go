@@ -26,24 +26,25 @@ func (d *Daemon) outcomeOfError(ctx context.Context, w store.Work, err error) wo
 	if errors.As(err, &mistake) {
 		d.Log.Error("a look panicked", "key", w.Key, "err", err, "stack", mistake.Stack())
 	}
+	class := classOf(err)
 	until, limited := retryAt(err)
 	switch {
 	case limited:
 		d.health.holdLimited(w.Tenant, laterTime(until, d.Now().Add(time.Second))) // one that has passed must not make us ask at once
 		return workResult{label: resultLimited, outcome: store.Completion{Keep: true, Wake: w.Due}}
-	case w.Key == workkey.App && !errors.Is(err, ErrUnauthorized): // the host itself is never gone
-	case errors.Is(err, ErrNoTenant):
+	case w.Key == workkey.App && class != classUnauthorized: // the host itself is never gone
+	case class == classNotInstalled:
 		return d.forgetTenant(ctx, w, err)
-	case errors.Is(err, ErrSuspended):
+	case class == classSuspended:
 		d.health.holdSuspended(w.Tenant, d.Now().Add(longestDeniedPause)) // its return is announced, and looked for
 		d.Log.Warn("an installation is suspended", "tenant", w.Tenant)
 		return deferredResult(w)
-	case errors.Is(err, ErrUnauthorized):
+	case class == classUnauthorized:
 		d.health.backOffUnauthorized(w.Tenant, err)
 		r := deferredResult(w)
 		r.label = resultFailed
 		return r
-	case errors.Is(err, ErrGone):
+	case class == classGone:
 		d.Log.Info("it is gone", "key", w.Key, "err", err)
 		if at, ok := workkey.Parse(w.Key); ok && w.Kind == workkey.KindPull { // if only it seemed so, the next resync's whole list shows it
 			d.poked.remove(resyncedPrefix + workkey.Repo(at.Tenant, at.Owner, at.Repo))
@@ -51,7 +52,7 @@ func (d *Daemon) outcomeOfError(ctx context.Context, w store.Work, err error) wo
 		r := goneResult()
 		r.pokes = d.pokesWithin(ctx, w)
 		return r
-	case errors.Is(err, ErrMoved): // the host has answered
+	case class == classMoved: // the host has answered
 		d.health.markHealthy(w.Tenant)
 	case isTemporary(err):
 		d.health.countFault(w.Tenant)
@@ -80,7 +81,7 @@ func (d *Daemon) pokesWithin(ctx context.Context, w store.Work) (pokes []store.P
 // retryLater has a key looked at again after a while that doubles with each failure.
 func (d *Daemon) retryLater(w store.Work, err error) workResult {
 	longest := longestBackoff
-	if errors.Is(err, ErrForbidden) { // people must act first; GitHub bans who goes on asking
+	if classOf(err) == classForbidden { // people must act first; GitHub bans who goes on asking
 		longest = forbiddenBackoff
 	}
 	wait := min(firstBackoff<<min(w.Attempts, 10), longest)

@@ -1,49 +1,37 @@
 package daemon
 
-// What the daemon needs of the code host, beside what the loop needs of it.
+// What the daemon needs of GitHub, beside what the loop needs of it. A [github.Fleet] has it all; tests have less.
 
 import (
 	"context"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/github"
+	"github.com/review-coordinator/coordinator/internal/github/client"
+	"github.com/review-coordinator/coordinator/internal/github/webhook"
 	"github.com/review-coordinator/coordinator/internal/loop"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// A Host is a code host with tenants: the installations of an App, or a personal token's one tenant 0. It may be used by
-// several goroutines.
+// A Host is GitHub with tenants: the installations of an App, or a personal token's one tenant 0. It may be used by several
+// goroutines.
 type Host interface {
-	// Read says what a delivery is about. It sends nothing. A payload that is not what the host sends is an error.
-	Read(event string, payload []byte) (Notice, error)
-	// Enter returns a tenant's side of the host, the same one each time. It sends nothing.
-	Enter(tenant int64) (Site, error)
+	// ReadDelivery says what a delivery is about. It sends nothing. A payload that is not what GitHub sends is an error.
+	ReadDelivery(event string, payload []byte) (webhook.Notice, error)
+	// Enter returns a tenant's forge, for one look. It sends nothing.
+	Enter(tenant int64) (TenantForge, error)
 	// Leave forgets a tenant: its tokens, its limits.
 	Leave(tenant int64)
-	// Tenants are all there are; nil, nil where the host cannot tell (a personal token).
-	Tenants(ctx context.Context) ([]Tenant, error)
-	// Missed returns deliveries since a moment of which the host knows no success, each once; nil, nil where it cannot tell.
-	Missed(ctx context.Context, since time.Time) ([]Missed, error)
-	// Redeliver asks for a delivery again.
-	Redeliver(ctx context.Context, m Missed) error
-	// Reached is when the host last answered; zero: never yet.
-	Reached() time.Time
+	// Installations are all there are; nil, nil of a personal token.
+	Installations(ctx context.Context) ([]client.Installation, error)
+	// Deliveries returns deliveries since a moment of which GitHub knows no success, each once; nil, nil of a personal token.
+	Deliveries(ctx context.Context, since time.Time) ([]client.FailedDelivery, error)
+	// Redeliver asks for a delivery again, by the ID of its newest attempt.
+	Redeliver(ctx context.Context, delivery int64) error
 }
 
-// A Tenant is an installation.
-type Tenant struct {
-	ID        int64
-	Account   string // hostile
-	Suspended bool
-}
-
-// Missed is a delivery that did not reach us, as far as the host knows.
-type Missed struct {
-	ID   string // X-GitHub-Delivery, by which it would be known
-	Hook int64  // by which it is asked for again
-}
-
-// A Site is one tenant's side of the host.
-type Site interface {
+// A TenantForge is one tenant's side of GitHub.
+type TenantForge interface {
 	loop.Forge
 	// Expect tells of a head and of runs that events have shown, before a look: they spare requests and decide nothing.
 	Expect(pr quorum.PR, head string, runs ...int64)
@@ -51,57 +39,26 @@ type Site interface {
 	Hear(pr quorum.PR, touches ...quorum.Touch)
 	// PullsOf returns the open pull requests whose head is sha.
 	PullsOf(ctx context.Context, owner, repo, sha string) ([]quorum.PR, error)
-	// Repositories are those that the tenant lets us see, as owner/name; nil, nil where the host cannot tell.
+	// Repositories are those that the tenant lets us see, as owner/name; nil, nil of a personal token.
 	Repositories(ctx context.Context) ([]string, error)
 	// Changed returns the repository's policy and those of its open pull requests that were changed at or after since; a
 	// zero since asks for all. A repository that has no policy returns none.
-	Changed(ctx context.Context, owner, repo string, since time.Time) (Changed, error)
+	Changed(ctx context.Context, owner, repo string, since time.Time) (github.Recent, error)
 	// Ready is when the tenant's budget allows that many looks side by side; zero if it does at once.
-	Ready(now time.Time, looks int) time.Time
+	Ready(looks int) time.Time
 }
 
-// Changed is what a resync of a repository finds.
-type Changed struct {
-	File   quorum.PolicyFile
-	Policy quorum.Policy // zero unless File is valid
-	Pulls  []ChangedPull // the most recently changed first
-	Latest time.Time     // of the last change of any of its open pull requests, by the host's clock
-	Skew   time.Duration // by which the host's clock is ahead of ours
+// HostOf is the host that a fleet reaches.
+func HostOf(f *github.Fleet) Host { return fleetHost{f} }
+
+// fleetHost returns a fleet's forges as the daemon calls them.
+type fleetHost struct{ *github.Fleet }
+
+// Enter implements [Host].
+func (h fleetHost) Enter(tenant int64) (TenantForge, error) {
+	forge, err := h.ForgeOf(tenant)
+	if err != nil {
+		return nil, err
+	}
+	return forge, nil
 }
-
-// ChangedPull is an open pull request that was changed.
-type ChangedPull struct {
-	PR      quorum.PR
-	Updated time.Time // by the host's clock
-}
-
-// Budget is an hour's requests.
-type Budget struct {
-	Left, Limit int
-	Reset       time.Time
-}
-
-// A Notice is what a delivery is about.
-type Notice struct {
-	Event, Action string // as the host spells them; hostile
-	Kind          NoticeKind
-	Tenant        int64
-	Owner, Repo   string
-	Pulls         []int        // of AboutPulls
-	Head          string       // of AboutHead: by which to find the pull requests
-	Touch         quorum.Touch // of AboutPulls and AboutHead
-	Why           string       // of AboutNothing: a sentence
-}
-
-// NoticeKind says what must be done about a delivery.
-type NoticeKind uint8
-
-const (
-	AboutNothing    NoticeKind = 1 + iota // nothing that concerns us: it is counted
-	AboutPulls                            // pull requests of a repository
-	AboutHead                             // a commit whose pull requests must be found
-	AboutRepo                             // the default branch was pushed to, or a repository was renamed or came anew: its policy must be read again
-	AboutTenant                           // an installation is there, came back, or has other repositories or permissions
-	TenantGone                            // an installation was deleted
-	TenantSuspended                       // an installation was suspended
-)

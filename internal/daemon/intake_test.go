@@ -147,7 +147,7 @@ func TestWhatIsIgnoredIsAcceptedAndCounted(t *testing.T) {
 	d := newDoor()
 	d.Receive = New(Config{Host: newLand()}).Receive // without a table: there is nothing to keep
 	for i, event := range []string{"moon_phase", "ruleset", "pull_request"} {
-		w := d.send(post([]byte(`{"Action":"blessed","Kind":1}`), func(r *http.Request) {
+		w := d.send(post([]byte(`{"Action":"blessed","Concern":1}`), func(r *http.Request) {
 			r.Header.Set("X-GitHub-Event", event)
 			r.Header.Set("X-GitHub-Delivery", strconv.Itoa(i))
 		}))

@@ -18,6 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/store"
 )
 
@@ -55,34 +56,8 @@ var (
 	metricLooks    = []string{resultOK, resultSpared, resultLimited, resultFailed, resultGone, resultPanicked, resultDeferred}
 	metricStatuses = []string{"2xx", "3xx", "304", "4xx", "401", "403", "404", "422", "429", "5xx", "fault"}
 
-	// metricEndpoints are what the daemon asks GitHub for, as internal/github names it.
-	metricEndpoints = []string{
-		"GET /app", "GET /app/installations", "GET /app/installations/{installation_id}", "POST /app/installations/{installation_id}/access_tokens",
-		"GET /app/hook/deliveries", "GET /app/hook/deliveries/{delivery_id}", "POST /app/hook/deliveries/{delivery_id}/attempts",
-		"GET /installation/repositories", "GET /rate_limit", "GET /user", "POST /graphql",
-		"GET /repos/{owner}/{repo}", "GET /repos/{owner}/{repo}/installation",
-		"GET /repos/{owner}/{repo}/actions/jobs/{job_id}", "GET /repos/{owner}/{repo}/actions/jobs/{job_id}/logs",
-		"GET /repos/{owner}/{repo}/actions/runs", "GET /repos/{owner}/{repo}/actions/runs/{run_id}",
-		"GET /repos/{owner}/{repo}/actions/runs/{run_id}/jobs", "GET /repos/{owner}/{repo}/actions/runs/{run_id}/attempts/{attempt_number}",
-		"GET /repos/{owner}/{repo}/actions/runs/{run_id}/attempts/{attempt_number}/jobs",
-		"POST /repos/{owner}/{repo}/actions/runs/{run_id}/cancel", "POST /repos/{owner}/{repo}/actions/runs/{run_id}/force-cancel",
-		"POST /repos/{owner}/{repo}/actions/runs/{run_id}/rerun", "POST /repos/{owner}/{repo}/actions/runs/{run_id}/rerun-failed-jobs",
-		"GET /repos/{owner}/{repo}/actions/workflows", "GET /repos/{owner}/{repo}/actions/workflows/{workflow_id}/runs",
-		"GET /repos/{owner}/{repo}/branches/{branch}", "GET /repos/{owner}/{repo}/rules/branches/{branch...}",
-		"POST /repos/{owner}/{repo}/check-runs", "GET /repos/{owner}/{repo}/check-runs/{check_run_id}", "PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}",
-		"GET /repos/{owner}/{repo}/check-runs/{check_run_id}/annotations", "GET /repos/{owner}/{repo}/check-suites/{check_suite_id}/check-runs",
-		"GET /repos/{owner}/{repo}/collaborators/{username}/permission",
-		"GET /repos/{owner}/{repo}/commits/{ref}", "GET /repos/{owner}/{repo}/commits/{ref}/check-runs", "GET /repos/{owner}/{repo}/commits/{ref}/check-suites",
-		"GET /repos/{owner}/{repo}/commits/{ref}/pulls", "GET /repos/{owner}/{repo}/commits/{ref}/status", "GET /repos/{owner}/{repo}/commits/{ref}/statuses",
-		"GET /repos/{owner}/{repo}/contents/{path...}", "GET /repos/{owner}/{repo}/issues/{issue_number}", "GET /repos/{owner}/{repo}/issues/{issue_number}/comments",
-		"POST /repos/{owner}/{repo}/issues/{issue_number}/comments", "GET /repos/{owner}/{repo}/issues/{issue_number}/timeline",
-		"GET /repos/{owner}/{repo}/issues/comments/{comment_id}",
-		"GET /repos/{owner}/{repo}/pulls", "GET /repos/{owner}/{repo}/pulls/{number}", "GET /repos/{owner}/{repo}/pulls/{number}/comments",
-		"GET /repos/{owner}/{repo}/pulls/{number}/commits", "GET /repos/{owner}/{repo}/pulls/{number}/files", "GET /repos/{owner}/{repo}/pulls/{number}/reviews",
-		"GET /repos/{owner}/{repo}/pulls/{number}/reviews/{review_id}", "POST /repos/{owner}/{repo}/pulls/{number}/requested_reviewers",
-		"POST /repos/{owner}/{repo}/statuses/{sha}",
-		otherLabel,
-	}
+	// metricEndpoints are the templates of what the daemon asks GitHub for.
+	metricEndpoints = client.Endpoints()
 )
 
 const (
@@ -98,7 +73,7 @@ const (
 type MetricsOptions struct {
 	Version string                                      // of the build
 	Health  func(context.Context) (store.Health, error) // how the table stands
-	Budgets func() map[int64]Budget                     // what is left of the hour's requests, by installation; zero: GitHub has not said it
+	Budgets func() map[int64]client.Budget              // what is left of the hour's requests, by installation; zero: GitHub has not said it
 	Reached func() time.Time                            // when GitHub last answered; zero: never
 	Now     func() time.Time                            // nil: time.Now
 	Log     *slog.Logger                                // nil: nothing is logged
@@ -360,7 +335,7 @@ func (s *scrapeCollector) Collect(out chan<- prometheus.Metric) {
 		}
 	}
 	gauge(s.reached, reached)
-	var budgets map[int64]Budget
+	var budgets map[int64]client.Budget
 	if s.o.Budgets != nil {
 		budgets = s.o.Budgets()
 	}
@@ -397,10 +372,10 @@ func (s *scrapeCollector) collectQueue(gauge func(*prometheus.Desc, float64, ...
 
 // lowestBudgets are the installations that have the fewest requests left. A personal token's is there before GitHub has said it: its
 // label is known.
-func lowestBudgets(budgets map[int64]Budget) []int64 {
+func lowestBudgets(budgets map[int64]client.Budget) []int64 {
 	tenants := make([]int64, 0, len(budgets))
 	for tenant, b := range budgets {
-		if b != (Budget{}) || tenant == 0 {
+		if b != (client.Budget{}) || tenant == 0 {
 			tenants = append(tenants, tenant)
 		}
 	}
@@ -411,7 +386,7 @@ func lowestBudgets(budgets map[int64]Budget) []int64 {
 }
 
 // lowBudgets is how many installations have little left. An hour that has ended limits nobody, though GitHub's last word was of it.
-func lowBudgets(budgets map[int64]Budget, now time.Time) (n int) {
+func lowBudgets(budgets map[int64]client.Budget, now time.Time) (n int) {
 	for _, b := range budgets {
 		if b.Left*lowBudgetPart <= b.Limit && b.Reset.After(now) {
 			n++

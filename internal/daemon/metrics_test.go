@@ -12,6 +12,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
+	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/store"
 )
 
@@ -55,7 +56,7 @@ func TestEverySeriesIsThereFromTheStart(t *testing.T) {
 	for _, result := range []string{"ok", "spared", "limited", "failed", "gone", "panicked", "deferred"} {
 		want = append(want, fmt.Sprintf("coordinator_look_duration_seconds_count{result=%q}", result))
 	}
-	for _, endpoint := range metricEndpoints {
+	for _, endpoint := range client.Endpoints() {
 		want = append(want, fmt.Sprintf("coordinator_github_request_duration_seconds_count{endpoint=%q}", endpoint))
 		for _, status := range []string{"2xx", "304", "401", "403", "404", "429", "5xx", "fault"} {
 			want = append(want, fmt.Sprintf("coordinator_github_requests_total{endpoint=%q,status=%q}", endpoint, status))
@@ -79,7 +80,7 @@ func TestEverySeriesIsThereFromTheStart(t *testing.T) {
 }
 
 func TestMetricsAreWellNamed(t *testing.T) {
-	m := NewMetrics(MetricsOptions{Budgets: func() map[int64]Budget { return map[int64]Budget{77: {Left: 1, Limit: 2}} }})
+	m := NewMetrics(MetricsOptions{Budgets: func() map[int64]client.Budget { return map[int64]client.Budget{77: {Left: 1, Limit: 2}} }})
 	w := httptest.NewRecorder()
 	m.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	problems, err := promlint.New(w.Body).Lint()
@@ -146,8 +147,8 @@ func TestNoLabelIsAStrangers(t *testing.T) {
 // A personal token's label is known before GitHub has answered, and an installation's is not. Who asks for both finds how
 // many are low.
 func TestABudgetIsThereFromTheStart(t *testing.T) {
-	said := map[int64]Budget{0: {}}
-	m := NewMetrics(MetricsOptions{Budgets: func() map[int64]Budget { return said }})
+	said := map[int64]client.Budget{0: {}}
+	m := NewMetrics(MetricsOptions{Budgets: func() map[int64]client.Budget { return said }})
 	for name, want := range map[string]string{
 		`coordinator_github_budget_remaining{installation="0"}`: "0", `coordinator_github_budget_limit{installation="0"}`: "0", "coordinator_github_budgets_low": "0",
 	} {
@@ -163,18 +164,18 @@ func TestABudgetIsThereFromTheStart(t *testing.T) {
 
 func TestLowBudgetsAreCounted(t *testing.T) {
 	now := time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC)
-	said := map[int64]Budget{
+	said := map[int64]client.Budget{
 		1: {Left: 1250, Limit: 5000, Reset: now.Add(time.Second)},
 		2: {Left: 1251, Limit: 5000, Reset: now.Add(time.Hour)},
 		3: {Left: 0, Limit: 5000, Reset: now}, // its hour has ended
 		4: {},
 	}
-	m := NewMetrics(MetricsOptions{Now: func() time.Time { return now }, Budgets: func() map[int64]Budget { return said }})
+	m := NewMetrics(MetricsOptions{Now: func() time.Time { return now }, Budgets: func() map[int64]client.Budget { return said }})
 	if got := scrape(t, m)["coordinator_github_budgets_low"]; got != "1" {
 		t.Errorf("%s are low, want 1", got)
 	}
 	for tenant := range int64(200) { // and more than are shown one by one
-		said[1000+tenant] = Budget{Limit: 60, Reset: now.Add(time.Minute)}
+		said[1000+tenant] = client.Budget{Limit: 60, Reset: now.Add(time.Minute)}
 	}
 	if got := scrape(t, m)["coordinator_github_budgets_low"]; got != "201" {
 		t.Errorf("%s are low, want 201", got)
@@ -183,15 +184,15 @@ func TestLowBudgetsAreCounted(t *testing.T) {
 
 func TestTheQueueAndTheBudgetsAreReadAtAScrape(t *testing.T) {
 	fault := error(nil)
-	budgets := map[int64]Budget{5: {}} // GitHub has not said it
+	budgets := map[int64]client.Budget{5: {}} // GitHub has not said it
 	for tenant := range int64(150) {
-		budgets[1000+tenant] = Budget{Left: int(tenant), Limit: 5000}
+		budgets[1000+tenant] = client.Budget{Left: int(tenant), Limit: 5000}
 	}
 	m := NewMetrics(MetricsOptions{
 		Health: func(context.Context) (store.Health, error) {
 			return store.Health{Keys: 9, Open: 8, Due: 7, Leased: 6, Failing: 5, Oldest: 1500 * time.Millisecond, Tenants: 4, Accepted: 3}, fault
 		},
-		Budgets: func() map[int64]Budget { return budgets },
+		Budgets: func() map[int64]client.Budget { return budgets },
 		Reached: func() time.Time { return time.UnixMilli(1_700_000_000_250) },
 	})
 	series := scrape(t, m)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/github/webhook"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/store"
 	"github.com/review-coordinator/coordinator/internal/workkey"
@@ -18,20 +19,20 @@ func (d *Daemon) Receive(ctx context.Context, r Received) (result string, err er
 	if d.Draining() {
 		return "", ErrDraining
 	}
-	n, err := d.Host.Read(r.Event, r.Payload)
+	n, err := d.Host.ReadDelivery(r.Event, r.Payload)
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
 	due := d.Now()
-	if n.Kind != AboutNothing { // which costs no look, and is part of no burst
-		due = d.burst.countDelivery(n.Tenant, due)
+	if n.Concern != webhook.ConcernNothing { // which costs no look, and is part of no burst
+		due = d.burst.countDelivery(n.Installation, due)
 	}
 	pokes := d.pokesOf(n, due)
 	if len(pokes) == 0 {
 		d.failed.settle(r.ID) // the table will never know it
 		return deliveryIgnored, nil
 	}
-	fresh, err := d.Store.Accept(ctx, store.AcceptedDelivery{ID: r.ID, Event: n.Event, Action: n.Action, At: r.At}, pokes...)
+	fresh, err := d.Store.Accept(ctx, store.AcceptedDelivery{ID: r.ID, Event: n.Name, Action: n.Action, At: r.At}, pokes...)
 	switch {
 	case err != nil:
 		d.poked.removePoked(pokes)
@@ -40,35 +41,35 @@ func (d *Daemon) Receive(ctx context.Context, r Received) (result string, err er
 		d.poked.removePoked(pokes)
 		return deliveryDuplicate, nil
 	}
-	if n.Kind == AboutTenant {
-		d.health.endSuspension(n.Tenant)
+	if n.Concern == webhook.ConcernInstallation {
+		d.health.endSuspension(n.Installation)
 	}
 	d.wakeDispatcher()
 	return deliveryAccepted, nil
 }
 
 // pokesOf returns the pokes that a notice asks for.
-func (d *Daemon) pokesOf(n Notice, now time.Time) (out []store.Poke) {
-	switch n.Kind {
-	case AboutNothing:
+func (d *Daemon) pokesOf(n webhook.Notice, now time.Time) (out []store.Poke) {
+	switch n.Concern {
+	case webhook.ConcernNothing:
 		return nil
-	case AboutTenant, TenantGone, TenantSuspended: // what is so, the host tells
-		return []store.Poke{{Key: workkey.Tenant(n.Tenant), Tenant: n.Tenant, Kind: workkey.KindTenant, Due: now}}
-	case AboutRepo:
-		return []store.Poke{pokeRepo(n.Tenant, n.Owner, n.Repo, now)}
-	case AboutHead:
+	case webhook.ConcernInstallation, webhook.ConcernGone, webhook.ConcernSuspended: // what is so, the host tells
+		return []store.Poke{{Key: workkey.Tenant(n.Installation), Tenant: n.Installation, Kind: workkey.KindTenant, Due: now}}
+	case webhook.ConcernRepo:
+		return []store.Poke{pokeRepo(n.Installation, n.Owner, n.Repo, now)}
+	case webhook.ConcernHead:
 		out = append(out, store.Poke{
-			Key: workkey.Head(n.Tenant, n.Owner, n.Repo, n.Head), Tenant: n.Tenant, Kind: workkey.KindHead, Group: workkey.Repo(n.Tenant, n.Owner, n.Repo), Due: now, Touch: touchText(n.Touch),
+			Key: workkey.Head(n.Installation, n.Owner, n.Repo, n.Head), Tenant: n.Installation, Kind: workkey.KindHead, Group: workkey.Repo(n.Installation, n.Owner, n.Repo), Due: now, Touch: touchText(n.Touch),
 		})
-	case AboutPulls:
-		for _, number := range n.Pulls {
-			out = append(out, pokePull(n.Tenant, quorum.PR{Owner: n.Owner, Repo: n.Repo, Number: number}, now, touchText(n.Touch)))
+	case webhook.ConcernPulls:
+		for _, number := range n.PRs {
+			out = append(out, pokePull(n.Installation, quorum.PR{Owner: n.Owner, Repo: n.Repo, Number: number}, now, touchText(n.Touch)))
 		}
 	}
 	// A repository that no listing has shown yet gets its resync by its first event: a personal token has no other way, and
 	// an App's list is read every few minutes only.
-	if len(out) > 0 && d.poked.addFirst(workkey.Repo(n.Tenant, n.Owner, n.Repo)) {
-		p := pokeRepo(n.Tenant, n.Owner, n.Repo, now.Add(d.Resync))
+	if len(out) > 0 && d.poked.addFirst(workkey.Repo(n.Installation, n.Owner, n.Repo)) {
+		p := pokeRepo(n.Installation, n.Owner, n.Repo, now.Add(d.Resync))
 		p.Touch = firstSeen
 		out = append(out, p)
 	}

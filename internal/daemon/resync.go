@@ -14,6 +14,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/github"
+	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/store"
 	"github.com/review-coordinator/coordinator/internal/workkey"
@@ -58,7 +60,7 @@ type appSight struct {
 // resyncHost finds installations and failed deliveries.
 func (r *resyncer) resyncHost(ctx context.Context, w store.Work) (workResult, error) {
 	now := r.config.Now()
-	tenants, err := r.config.Host.Tenants(ctx)
+	tenants, err := r.config.Host.Installations(ctx)
 	if err != nil {
 		return workResult{}, err
 	}
@@ -88,10 +90,10 @@ func (r *resyncer) resyncHost(ctx context.Context, w store.Work) (workResult, er
 }
 
 // pokeNewTenants has tenants looked over that were not yet, whatever becomes of the rest of the round.
-func (r *resyncer) pokeNewTenants(ctx context.Context, tenants []Tenant, now time.Time) error {
+func (r *resyncer) pokeNewTenants(ctx context.Context, tenants []client.Installation, now time.Time) error {
 	var pokes []store.Poke
 	for _, t := range tenants {
-		if t.Suspended {
+		if !t.Suspended.IsZero() {
 			r.health.holdSuspended(t.ID, now.Add(r.config.Resync+r.config.Resync/2))
 			continue
 		}
@@ -126,13 +128,13 @@ func (r *resyncer) pruneDeliveries(ctx context.Context, now time.Time) error {
 // askForFailed asks for deliveries that failed and were not accepted after all: at once, and then again and again, for the way
 // to us may be broken for longer than a resync. Nothing else may ever tell what such a delivery tells.
 func (r *resyncer) askForFailed(ctx context.Context, since, now time.Time) error {
-	missed, err := r.config.Host.Missed(ctx, since)
+	missed, err := r.config.Host.Deliveries(ctx, since)
 	if err != nil {
 		return err
 	}
 	ids := map[string]bool{}
 	for _, m := range missed {
-		ids[m.ID] = true
+		ids[m.GUID] = true
 	}
 	for _, u := range r.failed.oldestFirst() {
 		ids[u.ID] = true
@@ -155,18 +157,19 @@ func (r *resyncer) askForFailed(ctx context.Context, since, now time.Time) error
 		if u.Next.IsZero() || u.Next.After(now) || u.tooOld(now) {
 			continue
 		}
-		err := r.config.Host.Redeliver(ctx, Missed{ID: u.ID, Hook: u.Hook})
+		err := r.config.Host.Redeliver(ctx, u.Hook)
 		_, limited := retryAt(err)
-		if ctx.Err() != nil || limited || errors.Is(err, ErrUnauthorized) { // it says nothing of this one, which is asked for first the next time
+		class := classOf(err)
+		if ctx.Err() != nil || limited || class == classUnauthorized { // it says nothing of this one, which is asked for first the next time
 			return err
 		}
-		r.failed.markAsked(u.ID, now, r.config.Resync, errors.Is(err, ErrGone))
+		r.failed.markAsked(u.ID, now, r.config.Resync, class == classGone)
 		switch {
 		case err == nil:
 			n++
 		case isTemporary(err):
 			return err
-		case errors.Is(err, ErrGone): // too old by now
+		case class == classGone: // too old by now
 		default:
 			r.config.Log.Warn("a delivery cannot be asked for again", "delivery", u.ID, "err", err)
 		}
@@ -175,8 +178,8 @@ func (r *resyncer) askForFailed(ctx context.Context, since, now time.Time) error
 }
 
 // resyncInstallation finds a tenant's repositories. Those that are gone end by themselves: GitHub does not know them any more.
-func (r *resyncer) resyncInstallation(ctx context.Context, w store.Work, site Site) (workResult, error) {
-	repos, err := site.Repositories(ctx)
+func (r *resyncer) resyncInstallation(ctx context.Context, w store.Work, forge TenantForge) (workResult, error) {
+	repos, err := forge.Repositories(ctx)
 	if err != nil {
 		return workResult{}, err
 	}
@@ -202,7 +205,7 @@ type repoSight struct {
 }
 
 // resyncRepository looks a repository over: whether its policy is another, and which of its open pull requests need a look.
-func (r *resyncer) resyncRepository(ctx context.Context, w store.Work, p workkey.Key, site Site) (workResult, error) {
+func (r *resyncer) resyncRepository(ctx context.Context, w store.Work, p workkey.Key, forge TenantForge) (workResult, error) {
 	now := r.config.Now()
 	var was repoSight
 	_ = json.Unmarshal(w.Sight, &was)
@@ -212,14 +215,14 @@ func (r *resyncer) resyncRepository(ctx context.Context, w store.Work, p workkey
 	if whole {
 		since = time.Time{}
 	}
-	c, err := site.Changed(ctx, p.Owner, p.Repo, since)
+	c, err := forge.Changed(ctx, p.Owner, p.Repo, since)
 	if err != nil {
 		return workResult{}, err
 	}
 	changed := was.State != c.File.State || was.Policy != c.File.SHA
 	if changed && !whole && c.File.State != quorum.FileMissing {
 		whole = true
-		if c, err = site.Changed(ctx, p.Owner, p.Repo, time.Time{}); err != nil {
+		if c, err = forge.Changed(ctx, p.Owner, p.Repo, time.Time{}); err != nil {
 			return workResult{}, err
 		}
 	}
@@ -246,7 +249,7 @@ func (r *resyncer) resyncRepository(ctx context.Context, w store.Work, p workkey
 
 // pullsToLookAt are the pull requests of a repository that need a look: those that GitHub changed after ours began, those that are
 // undecided and not just being looked at, nor tried again anyway, and if the policy is another, or all were listed, those that we know and the list does not.
-func (r *resyncer) pullsToLookAt(ctx context.Context, p workkey.Key, c Changed, changed, whole bool) (pokes []store.Poke, err error) {
+func (r *resyncer) pullsToLookAt(ctx context.Context, p workkey.Key, c github.Recent, changed, whole bool) (pokes []store.Poke, err error) {
 	now := r.config.Now()
 	poked := map[string]bool{}
 	add := func(pr quorum.PR) {

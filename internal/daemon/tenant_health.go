@@ -136,9 +136,9 @@ func (h *tenantHealth) markHealthy(id int64) {
 
 // noteShortBudget reports whether a tenant's budget does not allow its looks under way: from then on it gets one look at a
 // time, as the budget allows.
-func (h *tenantHealth) noteShortBudget(id int64, looks int, site Site) bool {
+func (h *tenantHealth) noteShortBudget(id int64, looks int, forge TenantForge) bool {
 	now := h.config.Now()
-	if !site.Ready(now, looks).After(now) {
+	if !forge.Ready(looks).After(now) {
 		return false
 	}
 	h.mu.Lock()
@@ -149,16 +149,16 @@ func (h *tenantHealth) noteShortBudget(id int64, looks int, site Site) bool {
 
 // budgetReady is when a tenant that was short of its budget may have one look more; h.mu is held.
 func (h *tenantHealth) budgetReady(id int64, t *tenantState, looks int, now time.Time) time.Time {
-	site, err := h.config.Host.Enter(id)
+	forge, err := h.config.Host.Enter(id)
 	if err != nil { // its next look tells why
 		t.budgetShort = false
 		return now
 	}
-	if !site.Ready(now, h.config.PerTenant).After(now) {
+	if !forge.Ready(h.config.PerTenant).After(now) {
 		t.budgetShort = false
 		return now
 	}
-	return site.Ready(now, looks+1)
+	return forge.Ready(looks + 1)
 }
 
 // claimLimits returns the tenants that get nothing now, how much others may get beside their looks under way, and the first

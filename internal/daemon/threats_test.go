@@ -15,6 +15,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/github/client"
+	"github.com/review-coordinator/coordinator/internal/github/webhook"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/store"
 	"github.com/review-coordinator/coordinator/internal/workkey"
@@ -39,7 +41,7 @@ func (l *land) failing(tenant int64, err error) (mend func()) {
 
 // Fault 21: GitHub answers 404 for a while to what is there. What was dropped for it comes back without an event.
 func TestWhatSeemedGoneIsFoundAgain(t *testing.T) {
-	for name, is := range map[string]error{"repository": ErrGone, "installation": ErrNoTenant} {
+	for name, is := range map[string]error{"repository": errGone, "installation": client.ErrNotInstalled} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l := newLand()
@@ -76,7 +78,7 @@ func TestAPullRequestThatSeemedGoneIsLookedAtAgain(t *testing.T) {
 		l.fails = func(tenant int64) error {
 			if tenant == 1 && once {
 				once = false
-				return fmt.Errorf("list of reviews: %w", ErrGone)
+				return fmt.Errorf("list of reviews: %w", errGone)
 			}
 			return nil
 		}
@@ -96,7 +98,7 @@ func TestAPullRequestThatSeemedGoneIsLookedAtAgain(t *testing.T) {
 
 // The host itself cannot be gone: a 404 of the App's own endpoints is a fault.
 func TestTheHostIsNeverGone(t *testing.T) {
-	for _, is := range []error{ErrGone, ErrNoTenant} {
+	for _, is := range []error{errGone, client.ErrNotInstalled} {
 		synctest.Test(t, func(t *testing.T) {
 			l := newLand()
 			mend := l.failing(0, fmt.Errorf("app: %w", is))
@@ -138,22 +140,25 @@ func TestAFaultHalfWayLosesNoTenant(t *testing.T) {
 type hooked struct {
 	*land
 	missed    func() error
-	redeliver func(m Missed) error
+	redeliver func(guid string) error
 }
 
-func (h hooked) Missed(ctx context.Context, since time.Time) ([]Missed, error) {
+func (h hooked) Deliveries(ctx context.Context, since time.Time) ([]client.FailedDelivery, error) {
 	if h.missed != nil {
 		if err := h.missed(); err != nil {
 			return nil, err
 		}
 	}
-	return h.land.Missed(ctx, since)
+	return h.land.Deliveries(ctx, since)
 }
 
-func (h hooked) Redeliver(ctx context.Context, m Missed) error {
-	_ = h.land.Redeliver(ctx, m)
+func (h hooked) Redeliver(ctx context.Context, delivery int64) error {
+	_ = h.land.Redeliver(ctx, delivery)
 	if h.redeliver != nil {
-		return h.redeliver(m)
+		h.land.mu.Lock()
+		guid := h.guidOf(delivery)
+		h.land.mu.Unlock()
+		return h.redeliver(guid)
 	}
 	return nil
 }
@@ -162,9 +167,9 @@ func (h hooked) Redeliver(ctx context.Context, m Missed) error {
 func TestADeliveryThatCannotBeAskedForHoldsUpNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()
-		l.missed = []Missed{{ID: "a", Hook: 1}, {ID: "bad", Hook: 2}, {ID: "c", Hook: 3}}
-		host := hooked{land: l, redeliver: func(m Missed) error {
-			if m.ID == "bad" {
+		l.missed = []client.FailedDelivery{{GUID: "a", ID: 1}, {GUID: "bad", ID: 2}, {GUID: "c", ID: 3}}
+		host := hooked{land: l, redeliver: func(guid string) error {
+			if guid == "bad" {
 				return errors.New("422 cannot be redelivered")
 			}
 			return nil
@@ -191,7 +196,7 @@ func TestASuspensionEndsWhenItsEndIsAnnounced(t *testing.T) {
 			l.open(1, pull(7))
 			h := build(t, l, t.TempDir())
 			settle(time.Minute)
-			mend := l.failing(1, fmt.Errorf("token: %w", ErrSuspended))
+			mend := l.failing(1, fmt.Errorf("token: %w", client.ErrSuspended))
 			h.deliver(about(1, pull(7)))
 			settle(10 * time.Minute)
 			sent := l.sent(1)
@@ -201,7 +206,7 @@ func TestASuspensionEndsWhenItsEndIsAnnounced(t *testing.T) {
 			mend()
 			within := 11 * time.Minute
 			if announced {
-				h.deliver(Notice{Action: "unsuspend", Kind: AboutTenant, Tenant: 1})
+				h.deliver(webhook.Notice{Action: "unsuspend", Concern: webhook.ConcernInstallation, Installation: 1})
 				within = time.Second
 			}
 			settle(within)
@@ -279,7 +284,7 @@ func TestAClockThatIsSetBackDelaysNoResync(t *testing.T) {
 		jump.set(0)
 		l.mu.Lock()
 		l.looked = nil
-		l.missed = []Missed{{ID: "lost", Hook: 1}}
+		l.missed = []client.FailedDelivery{{GUID: "lost", ID: 1}}
 		l.mu.Unlock()
 		l.open(1, pull(8)) // and nobody tells
 		settle(7 * time.Minute)
@@ -355,14 +360,14 @@ func TestASlowLookBringsNoOldPolicyBack(t *testing.T) {
 		added.Name, added.Workflow = "second", ".github/workflows/second.yml"
 		l.policy.Reviewers = append(slices.Clone(l.policy.Reviewers), added)
 		l.mu.Unlock()
-		h.deliver(Notice{Event: "push", Kind: AboutRepo, Tenant: 1, Owner: "acme", Repo: "shop"})
+		h.deliver(webhook.Notice{Name: "push", Concern: webhook.ConcernRepo, Installation: 1, Owner: "acme", Repo: "shop"})
 		l.mu.Lock()
 		l.takes = time.Minute // of the second look, which would mend it
 		l.mu.Unlock()
 		concerns := func(workflow string) bool { // whether an event is worth a request
 			before := l.sent(1)
-			h.deliver(Notice{
-				Action: "completed", Kind: AboutHead, Tenant: 1, Owner: "acme", Repo: "shop", Head: sha,
+			h.deliver(webhook.Notice{
+				Action: "completed", Concern: webhook.ConcernHead, Installation: 1, Owner: "acme", Repo: "shop", Head: sha,
 				Touch: quorum.Touch{Event: "workflow_run", Workflow: workflow, Run: 5},
 			})
 			settle(100 * time.Millisecond)
@@ -405,7 +410,7 @@ func TestAMissingPermissionIsAskedForSeldom(t *testing.T) {
 		l := newLand()
 		h := build(t, l, t.TempDir(), func(c *Config) { c.Resync = 24 * time.Hour })
 		settle(time.Second)
-		mend := l.failing(1, fmt.Errorf("checks: %w", ErrForbidden))
+		mend := l.failing(1, fmt.Errorf("checks: %w", errForbidden))
 		for n := range 20 {
 			l.open(1, pull(n+1))
 			h.deliver(about(1, pull(n+1)))
@@ -454,7 +459,7 @@ func TestAlwaysPanickingKeysHoldUpNobody(t *testing.T) {
 // panicking is a land in which nothing of tenant 1 can be looked at.
 type panicking struct{ *land }
 
-func (p panicking) Enter(tenant int64) (Site, error) {
+func (p panicking) Enter(tenant int64) (TenantForge, error) {
 	if tenant == 1 {
 		panic("a mistake")
 	}

@@ -171,7 +171,7 @@ type play struct {
 	comes  []quorum.ResultState // of reruns, in turn
 }
 
-func (p *play) Enter(tenant int64) (Site, error) { return stage{place2{p.land, tenant}, p}, nil }
+func (p *play) Enter(tenant int64) (TenantForge, error) { return stage{place2{p.land, tenant}, p}, nil }
 
 // runs sets the reviewer's run: an attempt that began now, or what it came to.
 func (p *play) runs(attempt int, conclusion, says string) {

@@ -144,22 +144,22 @@ func (d *Daemon) workByKind(ctx context.Context, w store.Work) (workResult, erro
 			return r, nil
 		}
 	}
-	site, err := d.Host.Enter(w.Tenant)
+	forge, err := d.Host.Enter(w.Tenant)
 	if err != nil {
 		return workResult{}, err
 	}
-	if d.health.noteShortBudget(w.Tenant, d.underWay.ofTenant(w.Tenant), site) {
+	if d.health.noteShortBudget(w.Tenant, d.underWay.ofTenant(w.Tenant), forge) {
 		return deferredResult(w), nil
 	}
 	switch w.Kind {
 	case workkey.KindPull:
-		return d.reconcilePull(ctx, w, p, site, touches)
+		return d.reconcilePull(ctx, w, p, forge, touches)
 	case workkey.KindHead:
-		return d.findPulls(ctx, w, p, site)
+		return d.findPulls(ctx, w, p, forge)
 	case workkey.KindRepo:
-		return d.resync.resyncRepository(ctx, w, p, site)
+		return d.resync.resyncRepository(ctx, w, p, forge)
 	case workkey.KindTenant:
-		return d.resync.resyncInstallation(ctx, w, site)
+		return d.resync.resyncInstallation(ctx, w, forge)
 	}
 	d.Log.Error("the table holds a kind of key that means nothing", "key", w.Key, "kind", w.Kind)
 	return goneResult(), nil
@@ -198,7 +198,7 @@ func (d *Daemon) reviewersTouches(p workkey.Key, touches []quorum.Touch) []quoru
 }
 
 // reconcilePull reconciles a pull request.
-func (d *Daemon) reconcilePull(ctx context.Context, w store.Work, p workkey.Key, site Site, touches []quorum.Touch) (workResult, error) {
+func (d *Daemon) reconcilePull(ctx context.Context, w store.Work, p workkey.Key, forge TenantForge, touches []quorum.Touch) (workResult, error) {
 	pr := p.PR()
 	was := readSight(w.Sight) // it spares requests, no more
 	head := was.Head
@@ -212,14 +212,14 @@ func (d *Daemon) reconcilePull(ctx context.Context, w store.Work, p workkey.Key,
 		}
 	}
 	if head != "" || len(runs) > 0 {
-		site.Expect(pr, head, runs...)
+		forge.Expect(pr, head, runs...)
 	}
-	site.Hear(pr, d.reviewersTouches(p, touches)...)
+	forge.Hear(pr, d.reviewersTouches(p, touches)...)
 	var last loop.Look
 	began := d.Now()
 	d.leases.markObserving(w.Lease, began)
 	r := loop.Reconciler{
-		Forge: countingForge{site, d.Metrics}, Now: d.Now, Told: true, Seen: func(l loop.Look) { last = l },
+		Forge: countingForge{forge, d.Metrics}, Now: d.Now, Told: true, Seen: func(l loop.Look) { last = l },
 	}
 	wake, err := r.Reconcile(ctx, pr)
 	if err != nil {
@@ -274,8 +274,8 @@ func rerunLabel(s quorum.ResultState) string {
 }
 
 // findPulls looks for the pull requests of a commit, which events of forks, statuses and other Apps' checks do not name.
-func (d *Daemon) findPulls(ctx context.Context, w store.Work, p workkey.Key, site Site) (workResult, error) {
-	prs, err := site.PullsOf(ctx, p.Owner, p.Repo, p.Head)
+func (d *Daemon) findPulls(ctx context.Context, w store.Work, p workkey.Key, forge TenantForge) (workResult, error) {
+	prs, err := forge.PullsOf(ctx, p.Owner, p.Repo, p.Head)
 	if err != nil {
 		return workResult{}, err
 	}

@@ -2,6 +2,10 @@ package github
 
 import "errors"
 
+// ErrMoved is in the chain of an error after which a look must be taken again: GitHub changed while it was read, or its
+// replicas do not agree yet.
+var ErrMoved = errors.New("it moved while it was read")
+
 // moved is an observation that GitHub changed while it was made.
 type moved struct{ what string }
 
@@ -9,8 +13,7 @@ func (m moved) Error() string { return m.what + " while it was read" }
 
 func (m moved) Temporary() bool { return true }
 
+func (m moved) Unwrap() error { return ErrMoved }
+
 // IsMoved says that GitHub changed while it was read, or that its replicas do not agree yet.
-func IsMoved(err error) bool {
-	var m moved
-	return errors.As(err, &m)
-}
+func IsMoved(err error) bool { return errors.Is(err, ErrMoved) }
