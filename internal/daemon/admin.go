@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	longestSilence = 15 * time.Minute // what failed is asked for again more often
+	longestSilence = 15 * time.Minute // failed requests are repeated more often than that
 	startGrace     = 2 * time.Minute
 	queueLate      = 5 * time.Minute
 )
@@ -29,14 +29,14 @@ const (
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
-// Admin is what the admin listener serves.
+// Admin is the handler of the admin listener: health, figures, the API and the dashboard.
 type Admin struct {
 	Store    store.Store
 	Metrics  *Metrics         // it also knows since when GitHub has not answered what it was asked; nil: that counts from its last answer
 	Board    http.Handler     // everything that is not health, figures or the API; nil: there is none
 	Reached  func() time.Time // when GitHub last answered; zero: never
 	Limited  func() time.Time // until when GitHub's limits keep us from asking at all; nil or zero: they do not
-	Wrote    func() error     // what became of the last write to the table; nil: not known
+	Wrote    func() error     // the error of the last write to the table; nil: not known
 	Draining func() bool
 	Now      func() time.Time // nil: time.Now
 	Log      *slog.Logger     // nil: nothing is logged
@@ -65,7 +65,7 @@ func (a Admin) Handler() http.Handler {
 	return guardAdmin(mux, a.Addr)
 }
 
-// guardAdmin refuses what could change something, and names that are not ours.
+// guardAdmin refuses methods that could change something, and host names that are not ours.
 func guardAdmin(next http.Handler, addr string) http.Handler {
 	loopback := isLoopback(addr)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -229,7 +229,7 @@ func (a Admin) limitedUntil() time.Time {
 	return a.Limited()
 }
 
-// timeAgo is a time span as people read it.
+// timeAgo returns the time from then to now, rounded as people read it.
 func timeAgo(now, then time.Time) time.Duration {
 	return max(now.Sub(then), 0).Round(time.Second)
 }

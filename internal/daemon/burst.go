@@ -94,7 +94,7 @@ func (b *burstLimiter) takesPart(tenant int64) bool {
 	return n > shareDeliveries && 2*n*senders >= b.byTenant.ofAll()
 }
 
-// allowedLooks is how many looks may begin beside those under way, by tenant, and which tenants get none of them.
+// allowedLooks returns how many looks may begin beside those under way, by tenant, and which tenants get none of them.
 // Installations outside the burst get places of their own, so that a burst cannot starve them, but fewer than there are
 // workers: at the begin of a burst of many tenants none seems to take part. They are let in every now and then: nothing
 // announces when something of theirs becomes due, and to ask the table costs.

@@ -11,7 +11,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/store"
 )
 
-// Config is what a daemon is made of. Zero durations and numbers are the defaults.
+// Config holds the parts and the settings of a daemon. Zero durations and numbers are the defaults.
 type Config struct {
 	Store   store.Store
 	Host    Host
@@ -31,12 +31,12 @@ type Config struct {
 	Drain     time.Duration                             // how long a stop waits for looks under way; default 5s
 	Jitter    func(most time.Duration) time.Duration    // nil: random
 	Looked    func(pr quorum.PR, sight dashboard.Sight) // called after each look that was kept, those of one pull request in any order; may be nil
-	Calm      func()                                    // called some seconds after many looks: what was kept for them may go; may be nil
+	Calm      func()                                    // called some seconds after many looks, to release memory that they needed; may be nil
 	Web       string                                    // where people see the host; default https://github.com
 	Policies  int                                       // policies that are remembered; default 4096
 }
 
-// withDefaults fills in what was left out.
+// withDefaults returns c with a default in place of each setting that was left out.
 func (c Config) withDefaults() Config {
 	if c.Now == nil {
 		c.Now = time.Now

@@ -13,7 +13,7 @@ import (
 // [Daemon.Receive].
 type Daemon struct {
 	Config
-	mayBeDue chan struct{} // something may have become due
+	mayBeDue chan struct{} // holds a value if something may have become due
 	draining atomic.Bool
 
 	health   *tenantHealth
@@ -25,8 +25,8 @@ type Daemon struct {
 	resync   *resyncer
 	burst    burstLimiter
 
-	lastClock time.Time   // as the dispatcher last read it
-	moreIsDue atomic.Bool // the last claim found as much as there were workers: more is due
+	lastClock time.Time   // when the dispatcher read the clock last
+	moreIsDue atomic.Bool // the last claim found work for all free workers: there may be more
 }
 
 // New returns a daemon that does nothing yet.
@@ -44,7 +44,7 @@ func New(c Config) *Daemon {
 	return d
 }
 
-// wakeDispatcher lets the dispatcher look at the table.
+// wakeDispatcher has the dispatcher read the table now.
 func (d *Daemon) wakeDispatcher() {
 	select {
 	case d.mayBeDue <- struct{}{}:
@@ -61,6 +61,6 @@ func (d *Daemon) Stop() { d.draining.Store(true) }
 // View is the daemon's table for those who watch it.
 func (d *Daemon) View() store.Store { return view{d.Store, d.health} }
 
-// Limited is until when GitHub's limits keep us from asking at all; zero if they do not. They do not if an installation was
-// asked for and gave no answer: limited ones are not asked for.
+// Limited returns until when limits keep us from asking GitHub anything; zero if they do not. A fault on the way to GitHub
+// shows that it was asked, so no limit kept us from it.
 func (d *Daemon) Limited() (until time.Time) { return d.health.limitedUntil() }

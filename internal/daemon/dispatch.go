@@ -16,19 +16,19 @@ import (
 )
 
 const (
-	longestTrust    = 10 * time.Second // the longest the dispatcher trusts what it knows of the table
+	longestTrust    = 10 * time.Second // the longest wait of the dispatcher between two reads of the table
 	shortPause      = 5 * time.Millisecond
 	calmAfter       = 8 * time.Second // without work: then memory is given back
-	fewLooks        = 4               // looks at a time
+	fewLooks        = 4               // looks at a time that need no memory worth giving back
 	storeFaultPause = time.Second     // before the table is asked again after a fault of its own
-	clockSetBack    = time.Minute     // how far a clock may go back before what was to happen in that time is looked for at once
+	clockSetBack    = time.Minute     // a clock that goes back by more has everything looked over: due times lie in its future
 )
 
 // errStopped ends looks that are under way when the daemon stops.
 var errStopped = errors.New("the daemon is stopping")
 
 // Run works until ctx ends, and then drains: looks under way are given [Config.Drain] to end, nothing new is begun, and
-// what is left over stays in the table. It returns the error of the table if that cannot be used at all.
+// keys that are left over stay in the table. It returns the error of the table if that cannot be used at all.
 func (d *Daemon) Run(ctx context.Context) error {
 	if err := d.Store.Poke(ctx, store.Poke{Key: workkey.App, Kind: workkey.KindApp, Due: d.Now()}); err != nil {
 		return fmt.Errorf("begin: %w", err)
@@ -95,7 +95,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	return nil
 }
 
-// releaseMemory gives memory back: what a burst took would be kept for the next one.
+// releaseMemory gives memory back to the system, which Go would keep for the next burst.
 func (d *Daemon) releaseMemory(crowded bool) {
 	times := 1
 	if crowded {
@@ -168,7 +168,7 @@ func (d *Daemon) claimDue(ctx context.Context, n int) (works []store.Work, next 
 	return works, next
 }
 
-// noticeClockSetBack notices a clock that was set back: what was due a moment ago would seem not to be for as long.
+// noticeClockSetBack has everything looked over if the clock was set back: due keys would wait until it has caught up.
 func (d *Daemon) noticeClockSetBack(ctx context.Context, now time.Time) {
 	now = now.Round(0) // the machine's own count of time goes on
 	back := d.lastClock.Sub(now)

@@ -1,6 +1,6 @@
 package daemon
 
-// What can go wrong at GitHub, told apart by what becomes of the key: it waits, it ends, or its tenant does.
+// Errors of GitHub, classed by their consequence for the key: it waits, it ends, or its tenant does.
 
 import (
 	"errors"
@@ -17,8 +17,8 @@ var (
 	ErrDraining  = errors.New("the daemon is stopping and accepts nothing new")
 )
 
-// An errorClass is what an error of GitHub's means to the key that was worked on. Beside it a limit has a method
-// RetryAt() time.Time, and what may go better the next time one Temporary() bool that is true.
+// An errorClass is the consequence of an error of GitHub's for the key that was worked on. Apart from classes, limits have a
+// method RetryAt() time.Time, and passing faults a method Temporary() bool that returns true.
 type errorClass uint8
 
 const (
@@ -56,7 +56,7 @@ func classOf(err error) errorClass {
 	return classOther
 }
 
-// retryAt is when a limit of the host's ends, if err is one.
+// retryAt returns when a limit of GitHub's ends, if err is one.
 func retryAt(err error) (time.Time, bool) {
 	var limit interface{ RetryAt() time.Time }
 	if errors.As(err, &limit) {

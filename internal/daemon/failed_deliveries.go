@@ -18,8 +18,7 @@ const (
 	maxUnsettled = 10_000         // deliveries that failed and are still asked for
 )
 
-// failedDeliveries are the unsettled deliveries: those that failed, and were not accepted after all. They may be used by
-// several goroutines.
+// failedDeliveries holds the deliveries that failed and were not accepted since. It may be used by several goroutines.
 type failedDeliveries struct {
 	mu   sync.Mutex
 	byID map[string]failedDelivery // nil: those that an earlier process left are not read yet
@@ -41,7 +40,7 @@ func (f failedDelivery) tooOld(now time.Time) bool { return now.Sub(f.Found) > m
 func (f *failedDeliveries) restore(left []failedDelivery) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.byID != nil { // what this process knows is newer: a round that failed half way may not have been kept
+	if f.byID != nil { // this process knows newer ones: a round that failed half way may not have been kept
 		return
 	}
 	f.byID = map[string]failedDelivery{}
@@ -50,7 +49,7 @@ func (f *failedDeliveries) restore(left []failedDelivery) {
 	}
 }
 
-// oldestFirst returns the unsettled deliveries.
+// oldestFirst returns the failed deliveries.
 func (f *failedDeliveries) oldestFirst() []failedDelivery {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -64,8 +63,8 @@ func (f *failedDeliveries) sorted() []failedDelivery {
 	})
 }
 
-// merge adds what the host named as missed, and forgets what the table knows, or what is too old. It says how many were
-// dropped because there are too many.
+// merge adds the deliveries that GitHub lists as failed, and removes those that the table knows or that are too old. It
+// returns how many were dropped because there are too many.
 func (f *failedDeliveries) merge(missed []client.FailedDelivery, known map[string]bool, now time.Time) (dropped int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

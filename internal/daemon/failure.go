@@ -17,9 +17,9 @@ const (
 	forbiddenBackoff = 15 * time.Minute // in place of it, if a permission is missing
 )
 
-// outcomeOfError says what becomes of a key whose work failed.
+// outcomeOfError returns the outcome of work that failed with err, and notes what err tells of the tenant.
 func (d *Daemon) outcomeOfError(ctx context.Context, w store.Work, err error) workResult {
-	if ctx.Err() != nil { // we are stopping, or the lease is lost: nobody's fault
+	if ctx.Err() != nil { // we are stopping, or the lease is lost: that is no failure
 		return deferredResult(w)
 	}
 	var mistake interface{ Stack() string }
@@ -61,7 +61,7 @@ func (d *Daemon) outcomeOfError(ctx context.Context, w store.Work, err error) wo
 	return d.retryLater(w, err)
 }
 
-// pokesWithin are the pull requests that are tracked of a repository: with it they may be gone, or have another name.
+// pokesWithin returns pokes of a repository's tracked pull requests: they may be gone with it, or have another name.
 func (d *Daemon) pokesWithin(ctx context.Context, w store.Work) (pokes []store.Poke) {
 	if w.Kind != workkey.KindRepo {
 		return nil

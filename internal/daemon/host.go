@@ -1,6 +1,6 @@
 package daemon
 
-// What the daemon needs of GitHub, beside what the loop needs of it. A [github.Fleet] has it all; tests have less.
+// The interfaces to GitHub, in its own types. A [github.Fleet] implements them; tests have fakes.
 
 import (
 	"context"

@@ -21,7 +21,7 @@ type leaseTable struct {
 	held map[store.Lease]leasedWork
 }
 
-// leasedWork is what is done under a lease.
+// leasedWork is the work under one lease.
 type leasedWork struct {
 	observing time.Time // when GitHub was first asked about a pull request; zero: it is not
 	cancel    context.CancelCauseFunc
@@ -29,7 +29,7 @@ type leasedWork struct {
 
 func newLeaseTable() *leaseTable { return &leaseTable{held: map[store.Lease]leasedWork{}} }
 
-// begin notes a lease, and reports whether its key is looked at by nobody else here. A lease can run out under a look whose
+// begin notes a lease, and reports whether no other worker of this process has its key. A lease can run out under a look whose
 // process lives: its clock was set forward, or the machine slept. Such a look ends before the next one begins.
 func (t *leaseTable) begin(l store.Lease, cancel context.CancelCauseFunc) (alone bool) {
 	t.mu.Lock()
@@ -121,7 +121,7 @@ func (w *workload) remove(tenant int64) {
 	}
 }
 
-// ofTenant is how many keys of a tenant are worked on.
+// ofTenant returns how many keys of a tenant are worked on.
 func (w *workload) ofTenant(id int64) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -135,7 +135,7 @@ func (w *workload) snapshot() map[int64]int {
 	return maps.Clone(w.byTenant)
 }
 
-// total is how many keys are worked on.
+// total returns how many keys are worked on.
 func (w *workload) total() (n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

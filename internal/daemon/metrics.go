@@ -1,6 +1,6 @@
 package daemon
 
-// What the daemon counts, for Prometheus. Every series whose labels are known beforehand is there from the start, at zero: an
+// Metrics for Prometheus. Every series whose labels are known beforehand is there from the start, at zero: an
 // alert on a series that is not there never fires. No label holds what a stranger wrote: what is not on a list is "other".
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/store"
 )
 
-// What became of a delivery. [Daemon.Receive] returns one of the first three.
+// Results of a delivery. [Daemon.Receive] returns one of the first three.
 const (
 	deliveryAccepted  = "accepted"
 	deliveryDuplicate = "duplicate"
@@ -56,7 +56,7 @@ var (
 	metricLooks    = []string{resultOK, resultSpared, resultLimited, resultFailed, resultGone, resultPanicked, resultDeferred}
 	metricStatuses = []string{"2xx", "3xx", "304", "4xx", "401", "403", "404", "422", "429", "5xx", "fault"}
 
-	// metricEndpoints are the templates of what the daemon asks GitHub for.
+	// metricEndpoints are the templates of all requests to GitHub.
 	metricEndpoints = client.Endpoints()
 )
 
@@ -73,7 +73,7 @@ const (
 type MetricsOptions struct {
 	Version string                                      // of the build
 	Health  func(context.Context) (store.Health, error) // how the table stands
-	Budgets func() map[int64]client.Budget              // what is left of the hour's requests, by installation; zero: GitHub has not said it
+	Budgets func() map[int64]client.Budget              // the rest of the hour's requests, by installation; zero: GitHub has not said it
 	Reached func() time.Time                            // when GitHub last answered; zero: never
 	Now     func() time.Time                            // nil: time.Now
 	Log     *slog.Logger                                // nil: nothing is logged
@@ -246,7 +246,7 @@ func (m *Metrics) Handler() http.Handler {
 	})
 }
 
-// knownLabel keeps a label to its list.
+// knownLabel returns value if it is on the list, else otherLabel.
 func knownLabel(list []string, value string) string {
 	if slices.Contains(list, value) {
 		return value
@@ -272,10 +272,10 @@ func statusLabel(status int) string {
 	}
 }
 
-// secondsOf is no less than zero: a clock that was set back must not make a sum fall.
+// secondsOf returns no less than zero: a clock that was set back must not make a sum fall.
 func secondsOf(d time.Duration) float64 { return max(d, 0).Seconds() }
 
-// orDiscard is a logger that may be used, whether or not one was given.
+// orDiscard returns l, or a logger that discards everything if there is none.
 func orDiscard(l *slog.Logger) *slog.Logger {
 	if l == nil {
 		return slog.New(slog.DiscardHandler)
@@ -283,7 +283,7 @@ func orDiscard(l *slog.Logger) *slog.Logger {
 	return l
 }
 
-// scrapeCollector are the figures that are read at a scrape: how the table stands, and how we stand with GitHub.
+// scrapeCollector reads figures at a scrape: of the table, and of the budgets at GitHub.
 type scrapeCollector struct {
 	o                                         MetricsOptions
 	readable, oldest, remembered              *prometheus.Desc
@@ -370,7 +370,7 @@ func (s *scrapeCollector) collectQueue(gauge func(*prometheus.Desc, float64, ...
 	gauge(s.remembered, float64(h.Accepted))
 }
 
-// lowestBudgets are the installations that have the fewest requests left. A personal token's is there before GitHub has said it: its
+// lowestBudgets returns the installations that have the fewest requests left. A personal token's is there before GitHub has said it: its
 // label is known.
 func lowestBudgets(budgets map[int64]client.Budget) []int64 {
 	tenants := make([]int64, 0, len(budgets))
@@ -385,7 +385,7 @@ func lowestBudgets(budgets map[int64]client.Budget) []int64 {
 	return tenants[:min(len(tenants), maxBudgets)]
 }
 
-// lowBudgets is how many installations have little left. An hour that has ended limits nobody, though GitHub's last word was of it.
+// lowBudgets counts installations that have little left. An hour that has ended limits nobody, though GitHub's last word was of it.
 func lowBudgets(budgets map[int64]client.Budget, now time.Time) (n int) {
 	for _, b := range budgets {
 		if b.Left*lowBudgetPart <= b.Limit && b.Reset.After(now) {

@@ -8,9 +8,9 @@ import (
 )
 
 // A policyCache remembers a bounded number of repositories' policies, so that an event that concerns no reviewer costs no
-// request. What is decided rests on none of them: every look reads the policy anew. It may be used by several goroutines.
+// request. No decision rests on them: every look reads the policy again. It may be used by several goroutines.
 type policyCache struct {
-	most   int
+	most   int // policies
 	mu     sync.Mutex
 	byRepo map[string]knownPolicy
 }
@@ -26,7 +26,7 @@ func newPolicyCache(most int) *policyCache {
 }
 
 // put remembers a policy that began to be read at a time. One that was read later stays: a slow look must not bring back
-// what a push has changed.
+// the policy from before a push.
 func (c *policyCache) put(repo string, f quorum.PolicyFile, p quorum.Policy, readAt time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,6 +1,6 @@
 package daemon
 
-// How a delivery becomes work: the keys that it names, poked in the table before it is acknowledged.
+// Accepting a delivery: the keys that it names are poked in the table before it is acknowledged.
 
 import (
 	"context"
@@ -24,7 +24,7 @@ func (d *Daemon) Receive(ctx context.Context, r Received) (result string, err er
 		return "", fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
 	due := d.Now()
-	if n.Concern != webhook.ConcernNothing { // which costs no look, and is part of no burst
+	if n.Concern != webhook.ConcernNothing { // else it costs no look, and is part of no burst
 		due = d.burst.countDelivery(n.Installation, due)
 	}
 	pokes := d.pokesOf(n, due)
@@ -53,7 +53,7 @@ func (d *Daemon) pokesOf(n webhook.Notice, now time.Time) (out []store.Poke) {
 	switch n.Concern {
 	case webhook.ConcernNothing:
 		return nil
-	case webhook.ConcernInstallation, webhook.ConcernGone, webhook.ConcernSuspended: // what is so, the host tells
+	case webhook.ConcernInstallation, webhook.ConcernGone, webhook.ConcernSuspended: // GitHub tells how it stands
 		return []store.Poke{{Key: workkey.Tenant(n.Installation), Tenant: n.Installation, Kind: workkey.KindTenant, Due: now}}
 	case webhook.ConcernRepo:
 		return []store.Poke{pokeRepo(n.Installation, n.Owner, n.Repo, now)}

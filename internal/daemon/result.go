@@ -6,13 +6,13 @@ import (
 	"github.com/review-coordinator/coordinator/internal/store"
 )
 
-// A workResult is what work on a key came to.
+// A workResult is the result of work on a key.
 type workResult struct {
 	label       string // for the metric
 	outcome     store.Completion
-	pokes       []store.Poke // what else must be looked at because of it
+	pokes       []store.Poke // of other keys that must be looked at because of it
 	pr          quorum.PR
-	sightBefore dashboard.Sight  // before
+	sightBefore dashboard.Sight  // as the table kept it
 	sight       *dashboard.Sight // of a look that was made
 }
 

@@ -1,6 +1,6 @@
 package daemon
 
-// Healing: what no delivery told. On start and every resync the host is asked which installations there are, which
+// The resync finds changes that no delivery told. On start and every resync the host is asked which installations there are, which
 // repositories they have, which deliveries failed, and which open pull requests changed. Each of these is a key of its own in
 // the table, so that one that fails holds up no other, and a round that a restart cuts off goes on where it was.
 
@@ -24,8 +24,9 @@ import (
 const (
 	deliveryMemory = 30 * 24 * time.Hour
 	prunedAtOnce   = 5000 // deliveries forgotten at once
-	lookMargin     = 10 * time.Second
-	// slack is how much older than our look a change may seem and yet have been invisible to it.
+	// lookMargin is how much older than our look a change may seem and yet have been invisible to it.
+	lookMargin = 10 * time.Second
+
 	pauseWithoutPolicy = time.Hour // how often a repository without a policy is looked over: a push of one is announced
 	maxPullsPerRepo    = 100_000   // pull requests of one repository
 	reposPerMinute     = 36        // repositories of an installation that are looked over in a minute at most: a tenth of its points
@@ -51,7 +52,7 @@ func (r *resyncer) forgetTenant(tenant int64) {
 	delete(r.pace, tenant)
 }
 
-// appSight is what is kept of looking over the host.
+// appSight is kept in the row of the host.
 type appSight struct {
 	Asked     time.Time        `json:"asked"` // up to when failed deliveries were looked for
 	Unsettled []failedDelivery `json:"unsettled,omitempty"`
@@ -89,7 +90,7 @@ func (r *resyncer) resyncHost(ctx context.Context, w store.Work) (workResult, er
 	return workResult{label: resultOK, outcome: store.Completion{Wake: now.Add(r.config.Resync), Sight: text}}, failed
 }
 
-// pokeNewTenants has tenants looked over that were not yet, whatever becomes of the rest of the round.
+// pokeNewTenants pokes installations that are new to us, whether or not the rest of the round succeeds.
 func (r *resyncer) pokeNewTenants(ctx context.Context, tenants []client.Installation, now time.Time) error {
 	var pokes []store.Poke
 	for _, t := range tenants {
@@ -177,7 +178,7 @@ func (r *resyncer) askForFailed(ctx context.Context, since, now time.Time) error
 	return nil
 }
 
-// resyncInstallation finds a tenant's repositories. Those that are gone end by themselves: GitHub does not know them any more.
+// resyncInstallation pokes a tenant's repositories that are new to us. Those that are gone end by themselves: GitHub does not know them any more.
 func (r *resyncer) resyncInstallation(ctx context.Context, w store.Work, forge TenantForge) (workResult, error) {
 	repos, err := forge.Repositories(ctx)
 	if err != nil {
@@ -197,7 +198,7 @@ func (r *resyncer) resyncInstallation(ctx context.Context, w store.Work, forge T
 	return found, nil
 }
 
-// repoSight is what is kept of a repository.
+// repoSight is kept in the row of a repository.
 type repoSight struct {
 	Policy string           `json:"policy"` // blob SHA
 	State  quorum.FileState `json:"state"`
@@ -247,8 +248,9 @@ func (r *resyncer) resyncRepository(ctx context.Context, w store.Work, p workkey
 	return workResult{label: resultOK, pokes: pokes, outcome: store.Completion{Wake: now.Add(wait), Sight: text}}, nil
 }
 
-// pullsToLookAt are the pull requests of a repository that need a look: those that GitHub changed after ours began, those that are
-// undecided and not just being looked at, nor tried again anyway, and if the policy is another, or all were listed, those that we know and the list does not.
+// pullsToLookAt returns pokes of a repository's pull requests that need a look: those that GitHub changed after our last look
+// began, and undecided ones that are neither looked at now nor tried again anyway. If the policy changed, or all were listed,
+// so do those that we know and the list does not hold.
 func (r *resyncer) pullsToLookAt(ctx context.Context, p workkey.Key, c github.Recent, changed, whole bool) (pokes []store.Poke, err error) {
 	now := r.config.Now()
 	poked := map[string]bool{}

@@ -42,7 +42,7 @@ func NewServer(handler http.Handler, o ServerOptions) *http.Server {
 		WriteTimeout:      cmp.Or(o.Write, 30*time.Second),
 		IdleTimeout:       cmp.Or(o.Idle, time.Minute),
 		MaxHeaderBytes:    maxHeaderBytes,
-		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug), // what callers do wrong: not worth a line each
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug), // mistakes of callers are not worth a line each
 	}
 }
 
@@ -74,7 +74,7 @@ func recoverPanics(next http.Handler, m *Metrics, log *slog.Logger) http.Handler
 	})
 }
 
-// trackedWriter knows whether an answer has begun.
+// trackedWriter remembers whether the answer has begun.
 type trackedWriter struct {
 	http.ResponseWriter
 	began bool
@@ -93,7 +93,7 @@ func (t *trackedWriter) Write(p []byte) (int, error) {
 // Flush is for handlers that ask for an [http.Flusher] rather than for an [http.ResponseController].
 func (t *trackedWriter) Flush() {
 	t.began = true
-	_ = http.NewResponseController(t.ResponseWriter).Flush() // whoever has gone needs nothing
+	_ = http.NewResponseController(t.ResponseWriter).Flush() // a caller that has gone needs nothing
 }
 
 // Unwrap is for [http.ResponseController].

@@ -1,6 +1,6 @@
 package daemon
 
-// How a look becomes a sight. GitHub shows the newest attempt of a run only: earlier ones are taken over from the sight
+// Making a sight of a look. GitHub shows the newest attempt of a run only: earlier ones are taken over from the sight
 // before, so that the timeline tells the whole cycle.
 
 import (
@@ -57,7 +57,7 @@ func newSight(web string, l loop.Look, was dashboard.Sight) *dashboard.Sight {
 	return s
 }
 
-// sentenceOf is a ballot's reason in one sentence.
+// sentenceOf returns a ballot's reason in one sentence.
 func sentenceOf(b quorum.Ballot) string {
 	text := report.Sentence(b.Reason)
 	if b.Retrying {
@@ -80,7 +80,7 @@ func barsBefore(was dashboard.Sight, reviewer string) []dashboard.AttemptBar {
 	return slices.Clone(was.Lanes[i].Attempts)
 }
 
-// barOf is the attempt that a ballot speaks of; zero if there is none.
+// barOf returns the attempt that a ballot speaks of; zero if there is none.
 func barOf(b quorum.Ballot, l loop.Look, start time.Time) dashboard.AttemptBar {
 	for _, r := range l.Snapshot.Runs {
 		if b.Run == 0 || r.ID != b.Run {

@@ -37,7 +37,7 @@ func newTenantHealth(c *Config) *tenantHealth {
 	return &tenantHealth{config: c, states: map[int64]*tenantState{}}
 }
 
-// stateOf is a tenant's, made if it has none; h.mu is held.
+// stateOf returns a tenant's state, and makes one if it has none; h.mu is held.
 func (h *tenantHealth) stateOf(id int64) *tenantState {
 	t := h.states[id]
 	if t == nil {
@@ -116,7 +116,7 @@ func (h *tenantHealth) backOffUnauthorized(id int64, err error) {
 	}
 }
 
-// markHealthy forgets what was wrong with a tenant, but not until when it is held.
+// markHealthy forgets a tenant's faults and denials, but not until when it is held.
 func (h *tenantHealth) markHealthy(id int64) {
 	h.mu.Lock()
 	renewed := false
@@ -147,7 +147,7 @@ func (h *tenantHealth) noteShortBudget(id int64, looks int, forge TenantForge) b
 	return true
 }
 
-// budgetReady is when a tenant that was short of its budget may have one look more; h.mu is held.
+// budgetReady returns when a tenant that was short of its budget may have one look more; h.mu is held.
 func (h *tenantHealth) budgetReady(id int64, t *tenantState, looks int, now time.Time) time.Time {
 	forge, err := h.config.Host.Enter(id)
 	if err != nil { // its next look tells why
@@ -161,8 +161,8 @@ func (h *tenantHealth) budgetReady(id int64, t *tenantState, looks int, now time
 	return forge.Ready(looks + 1)
 }
 
-// claimLimits returns the tenants that get nothing now, how much others may get beside their looks under way, and the first
-// moment at which one of those that get nothing may get something.
+// claimLimits returns the tenants that get no key now, how many keys others may get beside those under way, and the first
+// moment at which one of the former may get a key.
 func (h *tenantHealth) claimLimits(now time.Time, underWay map[int64]int) (except []int64, most map[int64]int, until time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -210,8 +210,8 @@ func (h *tenantHealth) waitingTenants(now time.Time) (ids []int64) {
 // onlyLimited reports whether nothing but a limit holds a tenant back, if anything does.
 func (t *tenantState) onlyLimited() bool { return t.denials == 0 && t.faults < faultsInARow }
 
-// limitedUntil is until when limits keep us from asking for any tenant; zero if they do not. They do not if a tenant was asked
-// for and got no answer: limited tenants are not asked for.
+// limitedUntil returns until when limits keep us from asking for any tenant; zero if they do not. A fault of one shows that it
+// was asked for, so no limit kept us from it.
 func (h *tenantHealth) limitedUntil() (until time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -233,6 +233,7 @@ func (h *tenantHealth) forgetTenant(id int64) {
 	delete(h.states, id)
 }
 
+// laterTime returns the later of two times.
 func laterTime(a, b time.Time) time.Time {
 	if a.Before(b) {
 		return b

@@ -1,7 +1,7 @@
 package daemon
 
-// How the queue stands, as people should see it: what waits for a limit of GitHub's, or for the end of a suspension, is not
-// late, and no reason to call anybody. What waits for somebody to renew a key is.
+// The table for those who watch it: keys that wait for a limit of GitHub's, or for the end of a suspension, are not late, and
+// no reason to call anybody. Keys that wait until somebody renews credentials are.
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/store"
 )
 
+// A view is the table with a [store.Health] that leaves out tenants that wait.
 type view struct {
 	store.Store
 	health *tenantHealth

@@ -27,7 +27,7 @@ const (
 	completeTimeout = 2 * time.Second // how long the end of a lease may take when all else has ended
 )
 
-// workOn takes one key to its end.
+// workOn works on one key and keeps the outcome.
 func (d *Daemon) workOn(ctx context.Context, w store.Work) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -44,7 +44,7 @@ func (d *Daemon) workOn(ctx context.Context, w store.Work) {
 		r.outcome.Wake = began.Add(lostLookPause)
 	}
 	if w.Kind == workkey.KindPull && w.Sight == nil && r.outcome.Sight == nil && !r.outcome.Gone {
-		r.outcome.Open = true // nobody knows yet what is decided
+		r.outcome.Open = true // it is not known yet whether it is decided
 	}
 	d.leases.end(w.Lease) // before the table does: it may be claimed anew at once
 	now := d.Now()
@@ -65,7 +65,7 @@ func (d *Daemon) workOn(ctx context.Context, w store.Work) {
 		done()
 	}
 	d.underWay.remove(w.Tenant)
-	if !ours { // what was found may not have been kept
+	if !ours { // the pokes may not have been kept
 		d.poked.removePoked(r.pokes)
 	}
 	if ours && r.outcome.Gone {
@@ -80,8 +80,8 @@ func (d *Daemon) workOn(ctx context.Context, w store.Work) {
 	d.Feed.Publish(w.Key)
 }
 
-// announce is what others are told of a look that was kept. The end of what nobody knew is no news: what has ended is not kept,
-// so each later event finds its end anew.
+// announce tells the log, the metrics and the caller of a look that was kept. The end of a pull request that was not known is
+// no news: ended ones are not kept, so that each later event finds the end again.
 func (d *Daemon) announce(r workResult) {
 	was, s := r.sightBefore, *r.sight
 	changed := was.Head != s.Head || was.Status != s.Status || was.Conclusion != s.Conclusion || was.Says != s.Says
@@ -98,7 +98,7 @@ func (d *Daemon) announce(r workResult) {
 
 func shortSHA(sha string) string { return sha[:min(len(sha), 7)] }
 
-// checkState is what the check run shows in one word.
+// checkState returns the state of the check run in one word.
 func checkState(s dashboard.Sight) string {
 	if s.Conclusion != "" {
 		return s.Conclusion
@@ -106,7 +106,7 @@ func checkState(s dashboard.Sight) string {
 	return s.Status
 }
 
-// workRecovered works on a key, and survives it.
+// workRecovered works on a key; a panic becomes a failure of the key.
 func (d *Daemon) workRecovered(ctx context.Context, w store.Work) (r workResult) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -122,13 +122,13 @@ func (d *Daemon) workRecovered(ctx context.Context, w store.Work) (r workResult)
 		failed.outcome.Sight = r.outcome.Sight // of a round that came half way
 		return failed
 	}
-	if r.label != resultSpared && r.label != resultDeferred { // which ask the host nothing
+	if r.label != resultSpared && r.label != resultDeferred { // these ask GitHub nothing
 		d.health.markHealthy(w.Tenant)
 	}
 	return r
 }
 
-// workByKind does what the key's kind asks for.
+// workByKind works on a key as its kind asks.
 func (d *Daemon) workByKind(ctx context.Context, w store.Work) (workResult, error) {
 	if w.Key == workkey.App {
 		return d.resync.resyncHost(ctx, w)
@@ -165,7 +165,7 @@ func (d *Daemon) workByKind(ctx context.Context, w store.Work) (workResult, erro
 	return goneResult(), nil
 }
 
-// skipUnconcerned ends work without a request if nothing that happened concerns a reviewer.
+// skipUnconcerned ends work without a request if no touch concerns a reviewer.
 func (d *Daemon) skipUnconcerned(w store.Work, p workkey.Key, touches []quorum.Touch) (workResult, bool) {
 	if len(touches) == 0 || w.Attempts > 0 || !w.Wake.IsZero() && !d.Now().Before(w.Wake) {
 		return workResult{}, false
@@ -180,13 +180,14 @@ func (d *Daemon) skipUnconcerned(w store.Work, p workkey.Key, touches []quorum.T
 		}
 	}
 	r := workResult{label: resultSpared, outcome: store.Completion{Wake: w.Wake}}
-	if w.Kind == workkey.KindHead || w.Sight == nil || readSight(w.Sight).Verdict == quorum.Ended.String() { // nothing need be known of it
+	if w.Kind == workkey.KindHead || w.Sight == nil || readSight(w.Sight).Verdict == quorum.Ended.String() { // it needs no row
 		r.outcome = store.Completion{Gone: true}
 	}
 	return r, true
 }
 
-// reviewersTouches are the touches of reviewers' texts, as far as the policy is known: strangers' may be many, and few are kept.
+// reviewersTouches returns the touches without those of strangers' texts, as far as the policy is known: strangers' may be
+// many, and few are kept.
 func (d *Daemon) reviewersTouches(p workkey.Key, touches []quorum.Touch) []quorum.Touch {
 	known, ok := d.policies.get(workkey.Repo(p.Tenant, p.Owner, p.Repo))
 	if !ok || known.state != quorum.FileValid {
@@ -208,7 +209,7 @@ func (d *Daemon) reconcilePull(ctx context.Context, w store.Work, p workkey.Key,
 			runs = append(runs, t.Run)
 		}
 		if t.Event == "pull_request" && t.Head != "" {
-			head = t.Head // the newest comes last
+			head = t.Head // the newest touch comes last
 		}
 	}
 	if head != "" || len(runs) > 0 {
@@ -258,7 +259,7 @@ func (c countingForge) Apply(ctx context.Context, pr quorum.PR, e quorum.Effects
 	return receipt, err
 }
 
-// rerunLabel is what became of an effect, as the metric names it.
+// rerunLabel returns the result of an effect as the metric names it.
 func rerunLabel(s quorum.ResultState) string {
 	switch s {
 	case quorum.ResultDone:
