@@ -79,7 +79,10 @@ func guardAdmin(next http.Handler, addr string) http.Handler {
 		h.Set("Cache-Control", "no-store")
 		switch {
 		case loopback && !isLoopback(r.Host):
-			dashboard.WriteJSON(w, http.StatusForbidden, dashboard.ErrorAnswer{Error: "this listener is asked by another name than its own", Hint: "ask by localhost or 127.0.0.1, or configure an address that is not a loopback one"})
+			dashboard.WriteJSON(w, http.StatusForbidden, dashboard.ErrorAnswer{
+				Error: "this listener is asked by another name than its own",
+				Hint:  "ask by localhost or 127.0.0.1, or configure an address that is not a loopback one",
+			})
 		case r.Method != http.MethodGet && r.Method != http.MethodHead:
 			h.Set("Allow", "GET, HEAD")
 			dashboard.WriteJSON(w, http.StatusMethodNotAllowed, dashboard.ErrorAnswer{Error: "this listener only shows", Hint: "use GET"})
@@ -136,7 +139,8 @@ func (a Admin) serveReadyz(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	now := a.Now()
 	h, err := a.Store.Health(ctx, now)
-	answer := readyAnswer{Ready: true, Checks: []readyCheck{a.checkDatabase(ctx, err), a.checkGitHub(now), a.checkQueue(h, err, now), a.checkServing()}}
+	checks := []readyCheck{a.checkDatabase(ctx, err), a.checkGitHub(now), a.checkQueue(h, err, now), a.checkServing()}
+	answer := readyAnswer{Ready: true, Checks: checks}
 	status := http.StatusOK
 	for _, c := range answer.Checks {
 		if !c.OK {

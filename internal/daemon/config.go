@@ -24,16 +24,20 @@ type Config struct {
 	// that goes faster, or stands, needs its own.
 	Alarm func(at time.Time) (ring <-chan time.Time, stop func())
 
-	Resync    time.Duration                             // how often everything is looked over; default 5m
-	Workers   int                                       // looks at once; default 64
-	PerTenant int                                       // of them for one tenant; default 12
-	Lease     time.Duration                             // how long a worker may be silent; default 30s
-	Drain     time.Duration                             // how long a stop waits for looks under way; default 5s
-	Jitter    func(most time.Duration) time.Duration    // nil: random
-	Looked    func(pr quorum.PR, sight dashboard.Sight) // called after each look that was kept, those of one pull request in any order; may be nil
-	Calm      func()                                    // called some seconds after many looks, to release memory that they needed; may be nil
-	Web       string                                    // where people see the host; default https://github.com
-	Policies  int                                       // policies that are remembered; default 4096
+	Resync    time.Duration // how often everything is looked over; default 5m
+	Workers   int           // looks at once; default 64
+	PerTenant int           // of them for one tenant; default 12
+	Lease     time.Duration // how long a worker may be silent; default 30s
+	Drain     time.Duration // how long a stop waits for looks under way; default 5s
+	Web       string        // where people see the host; default https://github.com
+	Policies  int           // policies that are remembered; default 4096
+
+	// Jitter returns a random time below most; nil: by math/rand.
+	Jitter func(most time.Duration) time.Duration
+	// Looked is called after each look that was kept, those of one pull request in any order; may be nil.
+	Looked func(pr quorum.PR, sight dashboard.Sight)
+	// Calm is called some seconds after many looks, to release memory that they needed; may be nil.
+	Calm func()
 }
 
 // withDefaults returns c with a default in place of each setting that was left out.

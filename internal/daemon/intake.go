@@ -148,7 +148,8 @@ func (in *Intake) logRefusal(r *http.Request, no *refusal, err error) {
 		line, level, text = &in.failedLines, slog.LevelError, "webhook deliveries not accepted; the resync asks for them again"
 	}
 	if n, say := line.countLine(in.Now()); say {
-		in.Log.LogAttrs(r.Context(), level, text, slog.Int("count", n), slog.Int("status", no.status), slog.String("last", quoteBounded(err.Error())), slog.String("from", r.RemoteAddr))
+		in.Log.LogAttrs(r.Context(), level, text, slog.Int("count", n), slog.Int("status", no.status),
+			slog.String("last", quoteBounded(err.Error())), slog.String("from", r.RemoteAddr))
 	}
 }
 
@@ -179,7 +180,9 @@ func (in *Intake) acceptRequest(w http.ResponseWriter, r *http.Request) (event, 
 func (in *Intake) checkHeaders(r *http.Request) (want [sha256.Size]byte, err error) {
 	switch {
 	case r.URL.Path != WebhookPath:
-		return want, &refusal{status: http.StatusNotFound, result: deliveryRefused, say: "there is nothing here", hint: "webhooks are sent to " + WebhookPath}
+		return want, &refusal{
+			status: http.StatusNotFound, result: deliveryRefused, say: "there is nothing here", hint: "webhooks are sent to " + WebhookPath,
+		}
 	case r.Method != http.MethodPost:
 		return want, &refusal{status: http.StatusMethodNotAllowed, result: deliveryRefused, say: "a webhook is sent with POST"}
 	case r.ContentLength > maxPayload:
@@ -219,7 +222,9 @@ func (in *Intake) receiveDelivery(ctx context.Context, d Received) (event, resul
 	in.Metrics.AcceptTook(in.Now().Sub(began))
 	switch {
 	case errors.Is(err, ErrMalformed):
-		return d.Event, "", &refusal{status: http.StatusBadRequest, result: deliveryMalformed, say: "the payload is not what GitHub sends for this event", err: err}
+		return d.Event, "", &refusal{
+			status: http.StatusBadRequest, result: deliveryMalformed, say: "the payload is not what GitHub sends for this event", err: err,
+		}
 	case err != nil:
 		return d.Event, "", fmt.Errorf("receive delivery %s: %w", d.ID, err)
 	}

@@ -150,8 +150,10 @@ func NewMetrics(o MetricsOptions) *Metrics {
 		ConstLabels: prometheus.Labels{"version": cmp.Or(o.Version, "unknown"), "goversion": runtime.Version()},
 	})
 	build.Set(1)
-	m.registry.MustRegister(m.deliveries, m.accepts, m.decisions, m.reruns, m.looks, m.lateness, m.requests, m.answers, m.redelivered, m.healed,
-		m.panics, build, newScrapeCollector(o), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.registry.MustRegister(
+		m.deliveries, m.accepts, m.decisions, m.reruns, m.looks, m.lateness, m.requests, m.answers, m.redelivered, m.healed, m.panics,
+		build, newScrapeCollector(o), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+	)
 	m.startSeries()
 	return m
 }
@@ -296,8 +298,9 @@ func newScrapeCollector(o MetricsOptions) *scrapeCollector {
 		return prometheus.NewDesc("coordinator_"+name, help, labels, nil)
 	}
 	return &scrapeCollector{
-		o:          o,
-		readable:   desc("queue_readable", "Whether the table could be read for this scrape: the other figures of the queue are missing if it is 0."),
+		o: o,
+		readable: desc("queue_readable",
+			"Whether the table could be read for this scrape: the other figures of the queue are missing if it is 0."),
 		keys:       desc("queue_keys", "Keys in the table."),
 		open:       desc("queue_open", "Pull requests that are undecided, or that a resolved thread may still change."),
 		due:        desc("queue_due", "Keys that are due and wait for a worker."),
@@ -306,10 +309,13 @@ func newScrapeCollector(o MetricsOptions) *scrapeCollector {
 		oldest:     desc("queue_oldest_seconds", "How long the key that has waited longest has been due."),
 		tenants:    desc("queue_tenants", "Installations that have keys in the table."),
 		remembered: desc("deliveries_remembered", "Deliveries that would be known if they came again."),
-		left:       desc("github_budget_remaining", "Requests that are left of the hour; of the 100 installations that have the fewest.", "installation"),
-		limit:      desc("github_budget_limit", "Requests that an hour has; of the same installations. 0: GitHub has not said it yet.", "installation"),
-		low:        desc("github_budgets_low", "Installations that have a quarter or less left of an hour that has not ended: at about a fifth they wait for its end."),
-		reached:    desc("github_reached_timestamp_seconds", "When GitHub last answered; 0: not yet."),
+		left: desc("github_budget_remaining",
+			"Requests that are left of the hour; of the 100 installations that have the fewest.", "installation"),
+		limit: desc("github_budget_limit",
+			"Requests that an hour has; of the same installations. 0: GitHub has not said it yet.", "installation"),
+		low: desc("github_budgets_low",
+			"Installations that have a quarter or less left of an hour that has not ended: at about a fifth they wait for its end."),
+		reached: desc("github_reached_timestamp_seconds", "When GitHub last answered; 0: not yet."),
 	}
 }
 

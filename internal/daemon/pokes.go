@@ -20,7 +20,10 @@ func pokeRepo(tenant int64, owner, repo string, due time.Time) store.Poke {
 }
 
 func pokePull(tenant int64, pr quorum.PR, due time.Time, touch string) store.Poke {
-	return store.Poke{Key: workkey.Pull(tenant, pr), Tenant: tenant, Kind: workkey.KindPull, Group: workkey.Repo(tenant, pr.Owner, pr.Repo), Due: due, Touch: touch}
+	return store.Poke{
+		Key: workkey.Pull(tenant, pr), Tenant: tenant, Kind: workkey.KindPull, Group: workkey.Repo(tenant, pr.Owner, pr.Repo),
+		Due: due, Touch: touch,
+	}
 }
 
 // touchText is a touch as the table keeps it. The zero one asks for a look, whatever happened.

@@ -59,7 +59,8 @@ func (d *Daemon) pokesOf(n webhook.Notice, now time.Time) (out []store.Poke) {
 		return []store.Poke{pokeRepo(n.Installation, n.Owner, n.Repo, now)}
 	case webhook.ConcernHead:
 		out = append(out, store.Poke{
-			Key: workkey.Head(n.Installation, n.Owner, n.Repo, n.Head), Tenant: n.Installation, Kind: workkey.KindHead, Group: workkey.Repo(n.Installation, n.Owner, n.Repo), Due: now, Touch: touchText(n.Touch),
+			Key: workkey.Head(n.Installation, n.Owner, n.Repo, n.Head), Tenant: n.Installation, Kind: workkey.KindHead,
+			Group: workkey.Repo(n.Installation, n.Owner, n.Repo), Due: now, Touch: touchText(n.Touch),
 		})
 	case webhook.ConcernPulls:
 		for _, number := range n.PRs {

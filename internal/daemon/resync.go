@@ -178,7 +178,8 @@ func (r *resyncer) askForFailed(ctx context.Context, since, now time.Time) error
 	return nil
 }
 
-// resyncInstallation pokes a tenant's repositories that are new to us. Those that are gone end by themselves: GitHub does not know them any more.
+// resyncInstallation pokes a tenant's repositories that are new to us. Those that are gone end by themselves: GitHub does not
+// know them any more.
 func (r *resyncer) resyncInstallation(ctx context.Context, w store.Work, forge TenantForge) (workResult, error) {
 	repos, err := forge.Repositories(ctx)
 	if err != nil {
@@ -279,7 +280,8 @@ func (r *resyncer) pullsToLookAt(ctx context.Context, p workkey.Key, c github.Re
 			add(pull.PR)
 		}
 	}
-	q := store.Query{Tenant: &p.Tenant, Kind: workkey.KindPull, Group: workkey.Repo(p.Tenant, p.Owner, p.Repo), Limit: maxPullsPerRepo, Thin: true}
+	repo := workkey.Repo(p.Tenant, p.Owner, p.Repo)
+	q := store.Query{Tenant: &p.Tenant, Kind: workkey.KindPull, Group: repo, Limit: maxPullsPerRepo, Thin: true}
 	if open := true; !whole {
 		q.Open = &open
 	}
@@ -289,7 +291,8 @@ func (r *resyncer) pullsToLookAt(ctx context.Context, p workkey.Key, c github.Re
 	}
 	for _, row := range rows {
 		at, ok := workkey.Parse(row.Key)
-		if ok && (row.Open && row.Attempts == 0 && now.Sub(r.leases.observingSince(row.Key)) > lookMargin || changed || whole && !listed[row.Key]) {
+		undecided := row.Open && row.Attempts == 0 && now.Sub(r.leases.observingSince(row.Key)) > lookMargin
+		if ok && (undecided || changed || whole && !listed[row.Key]) {
 			add(at.PR())
 		}
 	}

@@ -68,7 +68,9 @@ func recoverPanics(next http.Handler, m *Metrics, log *slog.Logger) http.Handler
 			if t.began {
 				panic(http.ErrAbortHandler)
 			}
-			dashboard.WriteJSON(w, http.StatusInternalServerError, dashboard.ErrorAnswer{Error: "this is a fault of the coordinator", Hint: "its log says more"})
+			dashboard.WriteJSON(w, http.StatusInternalServerError, dashboard.ErrorAnswer{
+				Error: "this is a fault of the coordinator", Hint: "its log says more",
+			})
 		}()
 		next.ServeHTTP(t, r)
 	})

@@ -30,8 +30,10 @@ func readSight(text []byte) (s dashboard.Sight) {
 func newSight(web string, l loop.Look, was dashboard.Sight) *dashboard.Sight {
 	pr, dec := l.Snapshot.PR, l.Decision
 	s := &dashboard.Sight{
-		PR: pr.String(), URL: fmt.Sprintf("%s/%s/%s/pull/%d", web, pr.Owner, pr.Repo, pr.Number), Title: pr.Title, Head: pr.Head, Base: pr.BaseRef, Draft: pr.Draft, At: l.Snapshot.Began, Check: l.Check.Name, Says: l.Check.Title,
-		Status: l.Check.Status, Conclusion: l.Check.Conclusion, Verdict: dec.Verdict.String(), Reason: string(dec.Reason), Need: dec.Need, Approvals: dec.Approvals,
+		PR: pr.String(), URL: fmt.Sprintf("%s/%s/%s/pull/%d", web, pr.Owner, pr.Repo, pr.Number), Title: pr.Title, Head: pr.Head,
+		Base: pr.BaseRef, Draft: pr.Draft, At: l.Snapshot.Began, Check: l.Check.Name, Says: l.Check.Title,
+		Status: l.Check.Status, Conclusion: l.Check.Conclusion, Verdict: dec.Verdict.String(), Reason: string(dec.Reason),
+		Need: dec.Need, Approvals: dec.Approvals,
 		Start: dec.Start, GraceEnd: dec.GraceEnd, Wake: dec.Wake, Threads: l.Check.Threads,
 	}
 	if !dec.GraceEnd.IsZero() {
@@ -42,7 +44,10 @@ func newSight(web string, l loop.Look, was dashboard.Sight) *dashboard.Sight {
 	}
 	same := was.Head == s.Head && was.Base == s.Base
 	for _, b := range dec.Ballots {
-		lane := dashboard.Lane{Name: b.Reviewer, Vote: b.Vote.String(), Why: sentenceOf(b), Required: b.Required, Shadow: b.Shadow, URL: b.URL, Deadline: b.Deadline, VotedAt: b.At}
+		lane := dashboard.Lane{
+			Name: b.Reviewer, Vote: b.Vote.String(), Why: sentenceOf(b), Required: b.Required, Shadow: b.Shadow, URL: b.URL,
+			Deadline: b.Deadline, VotedAt: b.At,
+		}
 		for _, a := range b.Next {
 			if a.Kind == quorum.Rerun && lane.RerunAt.IsZero() {
 				lane.RerunAt = a.Due

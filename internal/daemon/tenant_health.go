@@ -112,7 +112,8 @@ func (h *tenantHealth) backOffUnauthorized(id int64, err error) {
 	next := t.heldUntil
 	h.mu.Unlock()
 	if first {
-		h.config.Log.Error("the host does not take our credentials: the App's key, or the token, must be renewed", "tenant", id, "next", next, "err", err)
+		h.config.Log.Error("the host does not take our credentials: the App's key, or the token, must be renewed",
+			"tenant", id, "next", next, "err", err)
 	}
 }
 

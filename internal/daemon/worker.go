@@ -194,12 +194,15 @@ func (d *Daemon) reviewersTouches(p workkey.Key, touches []quorum.Touch) []quoru
 		return touches
 	}
 	return slices.DeleteFunc(slices.Clone(touches), func(t quorum.Touch) bool {
-		return t.Author != "" && !slices.ContainsFunc(known.policy.Reviewers, func(r quorum.Reviewer) bool { return strings.EqualFold(r.Author, t.Author) })
+		isAuthor := func(r quorum.Reviewer) bool { return strings.EqualFold(r.Author, t.Author) }
+		return t.Author != "" && !slices.ContainsFunc(known.policy.Reviewers, isAuthor)
 	})
 }
 
 // reconcilePull reconciles a pull request.
-func (d *Daemon) reconcilePull(ctx context.Context, w store.Work, p workkey.Key, forge TenantForge, touches []quorum.Touch) (workResult, error) {
+func (d *Daemon) reconcilePull(
+	ctx context.Context, w store.Work, p workkey.Key, forge TenantForge, touches []quorum.Touch,
+) (workResult, error) {
 	pr := p.PR()
 	was := readSight(w.Sight) // it spares requests, no more
 	head := was.Head
@@ -239,7 +242,8 @@ func (d *Daemon) reconcilePull(ctx context.Context, w store.Work, p workkey.Key,
 	if !wake.IsZero() { // it is by GitHub's clock
 		wake = wake.Add(-last.Snapshot.Skew)
 	}
-	return workResult{label: resultOK, pr: pr, sightBefore: was, sight: s, outcome: store.Completion{Wake: wake, Sight: text, Open: s.Open()}}, nil
+	outcome := store.Completion{Wake: wake, Sight: text, Open: s.Open()}
+	return workResult{label: resultOK, pr: pr, sightBefore: was, sight: s, outcome: outcome}, nil
 }
 
 // countingForge counts what becomes of effects.
