@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/github"
 	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/github/webhook"
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -464,4 +465,54 @@ func (p panicking) Enter(tenant int64) (TenantForge, error) {
 		panic("a mistake")
 	}
 	return p.land.Enter(tenant)
+}
+
+// Each error of GitHub's has one consequence: the key ends, all of its installation waits, or the key is tried again.
+func TestAnErrorHasOneConsequence(t *testing.T) {
+	const ends, waits, again = "the key ends", "the installation waits", "the key is tried again"
+	for name, c := range map[string]struct {
+		err  error
+		want string
+	}{
+		"not found":             {errGone, ends},
+		"gone":                  {&client.APIError{Status: http.StatusGone}, ends},
+		"moved to another name": {&client.APIError{Status: http.StatusMovedPermanently}, ends},
+		"no check can be there": {&github.UnpublishableError{Head: sha, Err: &client.APIError{Status: http.StatusUnprocessableEntity}}, ends},
+		"not installed":         {errors.Join(client.ErrNotInstalled, errGone), ends},
+		"suspended":             {errors.Join(client.ErrSuspended, errForbidden), waits},
+		"unauthorized":          {errUnauthorized, waits},
+		"the App is unknown":    {errors.Join(github.ErrAppUnknown, errGone), waits},
+		"forbidden":             {errForbidden, again},
+		"it changed":            {errors.Join(github.ErrMoved, errGone), again},
+		"unprocessable":         {&client.APIError{Status: http.StatusUnprocessableEntity}, again},
+		"a fault":               {faultError{}, again},
+		"another error":         {errors.New("unforeseen"), again},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := newLand()
+				l.open(1, pull(7), pull(8))
+				h := build(t, l, t.TempDir())
+				settle(time.Minute)
+				l.failing(1, fmt.Errorf("read: %w", c.err))
+				h.deliver(about(1, pull(7)))
+				settle(200 * time.Millisecond)
+				got := again
+				_, err := h.Store.Get(t.Context(), workkey.Pull(1, pull(7)))
+				sent := l.sent(1)
+				h.deliver(about(1, pull(8)))
+				settle(200 * time.Millisecond)
+				switch {
+				case errors.Is(err, store.ErrNoRow):
+					got = ends
+				case l.sent(1) == sent:
+					got = waits
+				}
+				if got != c.want {
+					t.Errorf("%s, want: %s", got, c.want)
+				}
+				h.stop()
+			})
+		})
+	}
 }

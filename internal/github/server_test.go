@@ -1,10 +1,14 @@
 package github_test
 
 import (
+	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/review-coordinator/coordinator/internal/github"
 	"github.com/review-coordinator/coordinator/internal/github/client"
@@ -103,3 +107,46 @@ func TestAServerReadsDeliveries(t *testing.T) {
 		t.Error("a payload that GitHub does not send is no error")
 	}
 }
+
+// That GitHub does not know the App is another thing than that something of an installation is gone.
+func TestAnUnknownAppIsToldApart(t *testing.T) {
+	hub := sandbox.NewHub(sandbox.HubOptions{App: sandbox.App{Slug: "quorum-app", ID: 4711}})
+	nobody := roundTrip(func(r *http.Request) (*http.Response, error) {
+		w := httptest.NewRecorder()
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusNotFound)
+		_, _ = w.WriteString(`{"message":"Integration not found"}`)
+		return w.Result(), nil
+	})
+	for name, c := range map[string]struct {
+		transport http.RoundTripper
+		unknown   bool
+	}{"known": {hub, false}, "unknown": {nobody, true}} {
+		f, err := github.NewFleet(github.FleetOptions{PoolOptions: client.PoolOptions{Options: client.Options{
+			BaseURL: "https://api.github.com", Transport: c.transport, App: &client.App{ID: 4711, Key: appKey(t)},
+		}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, ofSlug := f.Slug(t.Context())
+		_, ofList := f.Installations(t.Context())
+		_, ofDeliveries := f.Deliveries(t.Context(), time.Now())
+		forge, err := f.ForgeOf(77)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, ofForge := forge.PullsOf(t.Context(), "acme", "shop", strings.Repeat("a", 40))
+		for i, err := range []error{ofSlug, ofList, ofDeliveries, ofForge} {
+			if c.unknown != errors.Is(err, github.ErrAppUnknown) || c.unknown != client.IsNotFound(err) && i < 3 {
+				t.Errorf("%s, request %d: %v", name, i, err)
+			}
+		}
+		if _, err := f.ForgeOf(0); !errors.Is(err, client.ErrNotInstalled) {
+			t.Errorf("%s: a personal token's forge of an App: %v", name, err)
+		}
+	}
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
