@@ -248,7 +248,7 @@ func (p place2) Repositories(context.Context) (all []string, err error) {
 	return all, p.lists(p.tenant)
 }
 
-func (p place2) Changed(_ context.Context, owner, repo string, since time.Time) (c github.Recent, err error) {
+func (p place2) Changed(_ context.Context, owner, repo string, since time.Time) (c github.RecentChanges, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	c.File, c.Policy, c.Skew = p.file, p.policy, p.skew

@@ -43,7 +43,7 @@ type TenantForge interface {
 	Repositories(ctx context.Context) ([]string, error)
 	// Changed returns the repository's policy and those of its open pull requests that were changed at or after since; a
 	// zero since asks for all. A repository that has no policy returns none.
-	Changed(ctx context.Context, owner, repo string, since time.Time) (github.Recent, error)
+	Changed(ctx context.Context, owner, repo string, since time.Time) (github.RecentChanges, error)
 	// Ready is when the tenant's budget allows that many looks side by side; zero if it does at once.
 	Ready(looks int) time.Time
 }

@@ -252,7 +252,7 @@ func (r *resyncer) resyncRepository(ctx context.Context, w store.Work, p workkey
 // pullsToLookAt returns pokes of a repository's pull requests that need a look: those that GitHub changed after our last look
 // began, and undecided ones that are neither looked at now nor tried again anyway. If the policy changed, or all were listed,
 // so do those that we know and the list does not hold.
-func (r *resyncer) pullsToLookAt(ctx context.Context, p workkey.Key, c github.Recent, changed, whole bool) (pokes []store.Poke, err error) {
+func (r *resyncer) pullsToLookAt(ctx context.Context, p workkey.Key, c github.RecentChanges, changed, whole bool) (pokes []store.Poke, err error) {
 	now := r.config.Now()
 	poked := map[string]bool{}
 	add := func(pr quorum.PR) {

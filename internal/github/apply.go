@@ -20,10 +20,10 @@ import (
 // next look tells.
 func (f *Forge) Apply(ctx context.Context, pr quorum.PR, e quorum.Effects) (receipt quorum.Receipt, err error) {
 	all := slices.Concat(e.Cancels, e.Reruns, e.Requests)
-	m, release := f.hold(pr)
+	m, release := f.holdMemory(pr)
 	defer release()
 	var p restPull
-	if _, err := f.client.Get(ctx, f.path(pr, "pulls", strconv.Itoa(pr.Number)), &p); err != nil {
+	if _, err := f.client.Get(ctx, f.repoPath(pr, "pulls", strconv.Itoa(pr.Number)), &p); err != nil {
 		return receipt, err
 	}
 	if p.State != "open" || p.Head.SHA != e.Head || p.Base.Ref != e.Base {
@@ -34,7 +34,7 @@ func (f *Forge) Apply(ctx context.Context, pr quorum.PR, e quorum.Effects) (rece
 	}
 	act := application{f: f, pr: pr}
 	asked := false // somebody else is at it: a comment cannot be taken back
-	if len(e.Requests) > 0 && len(m.own) > 0 && !f.client.Personal() {
+	if len(e.Requests) > 0 && len(m.ownChecks) > 0 && !f.client.Personal() {
 		if asked, err = act.otherWroteCheck(ctx, m, e.Head); err != nil {
 			return receipt, err
 		}
@@ -60,7 +60,7 @@ func (f *Forge) Apply(ctx context.Context, pr quorum.PR, e quorum.Effects) (rece
 		}
 		done.Action = a
 		if done.Reason == quorum.ReasonPermission && done.Detail == "" {
-			done.Detail = needs(a)
+			done.Detail = neededPermission(a)
 		}
 		receipt.Done = append(receipt.Done, done)
 	}
@@ -76,46 +76,46 @@ type application struct {
 // otherWroteCheck reports whether another process wrote our check meanwhile: then its record holds the intents that count. Of two
 // that made a check at once the older one goes on.
 func (a application) otherWroteCheck(ctx context.Context, m *memory, head string) (bool, error) {
-	found, err := (&publication{f: a.f, pr: a.pr, m: m}).findOwn(ctx, report.Check{Name: m.own[0].name, Head: head})
-	return slices.ContainsFunc(found, func(now written) bool {
-		i := slices.IndexFunc(m.own, func(o written) bool { return o.id == now.id })
-		return i < 0 && now.id < m.own[0].id || i >= 0 && !m.own[i].words.sameText(now.words)
+	found, err := (&publication{f: a.f, pr: a.pr, m: m}).findOwn(ctx, report.Check{Name: m.ownChecks[0].name, Head: head})
+	return slices.ContainsFunc(found, func(now writtenCheck) bool {
+		i := slices.IndexFunc(m.ownChecks, func(o writtenCheck) bool { return o.id == now.id })
+		return i < 0 && now.id < m.ownChecks[0].id || i >= 0 && !m.ownChecks[i].digests.sameText(now.digests)
 	}), err
 }
 
 // attemptStands reads a run again: whether its newest attempt is the one that was seen, and completed or not.
 func (a application) attemptStands(ctx context.Context, e quorum.Action, status string) (bool, error) {
 	var r restRun
-	_, err := a.f.client.Get(ctx, a.f.path(a.pr, "actions", "runs", strconv.FormatInt(e.Run, 10))+"?exclude_pull_requests=true", &r)
+	_, err := a.f.client.Get(ctx, a.f.repoPath(a.pr, "actions", "runs", strconv.FormatInt(e.Run, 10))+"?exclude_pull_requests=true", &r)
 	return max(r.Attempt, 1) == e.Attempt && (r.Status == "completed") == (status == "completed"), err
 }
 
-// void is the result of an effect that was not tried.
-func void(err error) (quorum.Result, error) {
+// voidResult is the result of an effect that was not tried.
+func voidResult(err error) (quorum.Result, error) {
 	if err != nil {
-		return outcome(err)
+		return resultOf(err)
 	}
 	return quorum.Result{State: quorum.ResultVoid}, nil
 }
 
 func (a application) runPath(e quorum.Action, verb string) string {
-	return a.f.path(a.pr, "actions", "runs", strconv.FormatInt(e.Run, 10), verb)
+	return a.f.repoPath(a.pr, "actions", "runs", strconv.FormatInt(e.Run, 10), verb)
 }
 
 func (a application) cancelRun(ctx context.Context, e quorum.Action) (quorum.Result, error) {
 	if stands, err := a.attemptStands(ctx, e, "in_progress"); err != nil || !stands {
-		return void(err)
+		return voidResult(err)
 	}
 	_, err := a.f.client.Send(ctx, http.MethodPost, a.runPath(e, "cancel"), nil, nil)
 	if client.IsConflict(err) { // it has just ended
 		return quorum.Result{State: quorum.ResultVoid}, nil
 	}
-	return outcome(err)
+	return resultOf(err)
 }
 
 func (a application) rerunAttempt(ctx context.Context, e quorum.Action) (quorum.Result, error) {
 	if stands, err := a.attemptStands(ctx, e, "completed"); err != nil || !stands {
-		return void(err)
+		return voidResult(err)
 	}
 	if a.f.client.Personal() && a.f.askedRerun(e.Run) {
 		return quorum.Result{State: quorum.ResultDone}, nil // GitHub shows the new attempt only after seconds
@@ -125,10 +125,10 @@ func (a application) rerunAttempt(ctx context.Context, e quorum.Action) (quorum.
 		verb = "rerun-failed-jobs"
 	}
 	_, err := a.f.client.Send(ctx, http.MethodPost, a.runPath(e, verb), nil, nil)
-	if e.FailedOnly && says(err, "no failed jobs") {
+	if e.FailedOnly && refusalHolds(err, "no failed jobs") {
 		_, err = a.f.client.Send(ctx, http.MethodPost, a.runPath(e, "rerun"), nil, nil)
 	}
-	return outcome(err)
+	return resultOf(err)
 }
 
 // askedRerun reports whether a rerun of that run was asked for just now, and else remembers that it is.
@@ -148,15 +148,15 @@ func (a application) askReviewer(ctx context.Context, e quorum.Action) (quorum.R
 	n := strconv.Itoa(a.pr.Number)
 	var err error
 	if e.Request.Login != "" {
-		_, err = a.f.client.Send(ctx, http.MethodPost, a.f.path(a.pr, "pulls", n, "requested_reviewers"), map[string][]string{"reviewers": {e.Request.Login}}, nil)
+		_, err = a.f.client.Send(ctx, http.MethodPost, a.f.repoPath(a.pr, "pulls", n, "requested_reviewers"), map[string][]string{"reviewers": {e.Request.Login}}, nil)
 	} else {
-		_, err = a.f.client.Send(ctx, http.MethodPost, a.f.path(a.pr, "issues", n, "comments"), map[string]string{"body": e.Request.Comment}, nil)
+		_, err = a.f.client.Send(ctx, http.MethodPost, a.f.repoPath(a.pr, "issues", n, "comments"), map[string]string{"body": e.Request.Comment}, nil)
 	}
-	return outcome(err)
+	return resultOf(err)
 }
 
-// needs is the permission without which an effect is refused, where GitHub does not name it.
-func needs(a quorum.Action) string {
+// neededPermission is the permission without which an effect is refused, where GitHub does not name it.
+func neededPermission(a quorum.Action) string {
 	switch {
 	case a.Kind != quorum.Ask:
 		return "actions=write"
@@ -166,14 +166,14 @@ func needs(a quorum.Action) string {
 	return "issues=write"
 }
 
-// says reports whether GitHub's refusal holds that phrase.
-func says(err error, phrase string) bool {
+// refusalHolds reports whether GitHub's refusal holds that phrase.
+func refusalHolds(err error, phrase string) bool {
 	var api *client.APIError
 	return errors.As(err, &api) && strings.Contains(strings.ToLower(api.Message), phrase)
 }
 
-// outcome reads GitHub's answer to an effect.
-func outcome(err error) (quorum.Result, error) {
+// resultOf reads GitHub's answer to an effect.
+func resultOf(err error) (quorum.Result, error) {
 	if err == nil {
 		return quorum.Result{State: quorum.ResultDone}, nil
 	}
@@ -191,11 +191,11 @@ func outcome(err error) (quorum.Result, error) {
 		return quorum.Result{}, err
 	case api.Missing:
 		no.Reason, no.Detail = quorum.ReasonPermission, api.Permission
-	case says(err, "already running"):
+	case refusalHolds(err, "already running"):
 		return quorum.Result{State: quorum.ResultVoid}, nil
-	case says(err, "over a month ago"):
+	case refusalHolds(err, "over a month ago"):
 		no.Reason = quorum.ReasonTooOld
-	case says(err, "number of attempts"), says(err, "50 times"), says(err, "attempt limit"), says(err, "rerun limit"):
+	case refusalHolds(err, "number of attempts"), refusalHolds(err, "50 times"), refusalHolds(err, "attempt limit"), refusalHolds(err, "rerun limit"):
 		no.Reason = quorum.ReasonAttempts
 	}
 	return no, nil

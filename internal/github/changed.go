@@ -12,8 +12,8 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// Recent is what was changed in a repository.
-type Recent struct {
+// RecentChanges is what was changed in a repository.
+type RecentChanges struct {
 	File   quorum.PolicyFile
 	Policy quorum.Policy // zero unless File is valid
 	Pulls  []RecentPull  // the one changed last first; none where there is no policy
@@ -31,15 +31,15 @@ type RecentPull struct {
 // Changed reads a repository's policy and, if there is one, which open pull requests were changed at since or later; zero
 // asks for all. GitHub does not count a check or a run as a change of the pull request. Where nothing was changed the
 // answers are those of the last time and cost nothing.
-func (f *Forge) Changed(ctx context.Context, owner, repo string, since time.Time) (Recent, error) {
-	fail := func(err error) (Recent, error) {
-		return Recent{}, fmt.Errorf("list changed pull requests of %s/%s: %w", owner, repo, err)
+func (f *Forge) Changed(ctx context.Context, owner, repo string, since time.Time) (RecentChanges, error) {
+	fail := func(err error) (RecentChanges, error) {
+		return RecentChanges{}, fmt.Errorf("list changed pull requests of %s/%s: %w", owner, repo, err)
 	}
 	l := f.policyOf(owner, repo)
-	if err := l.read(ctx); err != nil { // as a look reads it
+	if err := l.readPolicy(ctx); err != nil { // as a look reads it
 		return fail(err)
 	}
-	r := Recent{File: l.file, Policy: l.policy, Skew: f.client.Skew()}
+	r := RecentChanges{File: l.file, Policy: l.policy, Skew: f.client.Skew()}
 	if r.File.State == quorum.FileMissing {
 		return r, nil
 	}
@@ -49,7 +49,7 @@ func (f *Forge) Changed(ctx context.Context, owner, repo string, since time.Time
 	path := client.RepoPath(owner, repo, "pulls") + "?state=open&sort=updated&direction=desc&per_page=100"
 	seen := map[int]bool{} // the list moves while it is read
 	for range maxPages {
-		page, answer, err := onePage[recentPull](ctx, f.client, path, "")
+		page, answer, err := readPage[recentPull](ctx, f.client, path, "")
 		if err != nil {
 			return fail(err)
 		}
@@ -60,7 +60,7 @@ func (f *Forge) Changed(ctx context.Context, owner, repo string, since time.Time
 			if p.Updated.Before(since) {
 				return r, nil
 			}
-			r.add(p, owner, repo, seen)
+			r.addPull(p, owner, repo, seen)
 		}
 		if answer.Next == "" {
 			return r, nil
@@ -79,7 +79,7 @@ type recentPull struct {
 	} `json:"head"`
 }
 
-func (r *Recent) add(p recentPull, owner, repo string, seen map[int]bool) {
+func (r *RecentChanges) addPull(p recentPull, owner, repo string, seen map[int]bool) {
 	if p.Number <= 0 || seen[p.Number] {
 		return
 	}

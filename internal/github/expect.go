@@ -11,69 +11,69 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// scene is the true one, once the pull request and the policy are read.
-func (l *look) scene() scene {
-	pr := l.s.PR
-	return scene{
-		head: pr.Head, headRef: pr.HeadRef, created: pr.Created, commits: pr.Commits, base: pr.BaseRef, main: pr.DefaultBranch,
-		check: l.p.Check, statuses: l.named(l.p), ruled: l.s.File.State != quorum.FileMissing, judged: l.judges(),
+// actualPlan is the true one, once the pull request and the policy are read.
+func (l *look) actualPlan() readPlan {
+	pr := l.snap.PR
+	return readPlan{
+		head: pr.Head, headRef: pr.HeadRef, created: pr.Created, commits: pr.Commits, base: pr.BaseRef, defaultBranch: pr.DefaultBranch,
+		check: l.policy.Check, statuses: l.needsStatuses(l.policy), hasPolicy: l.snap.File.State != quorum.FileMissing, judged: l.willJudge(),
 	}
 }
 
-// named reports whether commit statuses matter.
-func (l *look) named(p quorum.Policy) bool {
+// needsStatuses reports whether commit statuses matter.
+func (l *look) needsStatuses(p quorum.Policy) bool {
 	return l.f.client.Personal() || slices.ContainsFunc(p.Reviewers, func(r quorum.Reviewer) bool { return r.Status != "" })
 }
 
-// expected is the scene that memory and events let expect; its head is "" if they do not.
-func (l *look) expected() scene {
-	sc := l.m.last
-	told := l.expects
+// expectedPlan is the scene that memory and events let expect; its head is "" if they do not.
+func (l *look) expectedPlan() readPlan {
+	sc := l.mem.lastPlan
+	told := l.expectedHead
 	switch {
-	case told == "", told == sc.head, sc.head != "" && l.m.passed(told): // an event that comes late names an older head
+	case told == "", told == sc.head, sc.head != "" && l.mem.wasHead(told): // an event that comes late names an older head
 	case sc.head == "":
-		sc = scene{head: told, judged: true, check: quorum.DefaultCheck, statuses: l.f.client.Personal()}
+		sc = readPlan{head: told, judged: true, check: quorum.DefaultCheck, statuses: l.f.client.Personal()}
 	default:
 		sc.head, sc.commits = told, max(sc.commits, 1)+1
 	}
 	if seen, known := l.f.policies.lookup(l.read.pr); known {
 		l.watched = seen.policy.Reviewers
-		sc.check, sc.statuses, sc.ruled = seen.policy.Check, l.named(seen.policy), seen.file.State != quorum.FileMissing
-		sc.judged = sc.judged && judged(seen.file, seen.policy)
+		sc.check, sc.statuses, sc.hasPolicy = seen.policy.Check, l.needsStatuses(seen.policy), seen.file.State != quorum.FileMissing
+		sc.judged = sc.judged && policyJudges(seen.file, seen.policy)
 	}
-	sc.talk = sc.judged && l.talks(sc)
+	sc.conversation = sc.judged && l.needsConversation(sc)
 	return sc
 }
 
-// passed reports whether head is one that the pull request had before.
-func (m *memory) passed(head string) bool {
-	return head == m.formerly || m.threads.of(head).sha != "" ||
-		slices.ContainsFunc(m.threads.timeline, func(e quorum.Event) bool { return e.Kind == quorum.ForcePushed && e.From == head })
+// wasHead reports whether head is one that the pull request had before.
+func (m *memory) wasHead(head string) bool {
+	return head == m.previousHead || m.conversation.commit(head).sha != "" ||
+		slices.ContainsFunc(m.conversation.timeline, func(e quorum.Event) bool { return e.Kind == quorum.ForcePushed && e.From == head })
 }
 
-// talks reports whether the conversation will be needed, as far as that can be known before anything is read.
-func (l *look) talks(sc scene) bool {
-	return !l.m.serially && (l.told || l.m.head != sc.head || l.fresh())
+// needsConversation reports whether the conversation will be needed, as far as that can be known before anything is read.
+func (l *look) needsConversation(sc readPlan) bool {
+	return !l.mem.readSerially && (l.eventCame || l.mem.head != sc.head || l.conversationDue())
 }
 
-// settle drops what was read for another scene than the true one.
-func (l *look) settle(was scene) {
-	now := l.scene()
+// dropStaleReads drops what was read for another scene than the true one.
+func (l *look) dropStaleReads(was readPlan) {
+	now := l.actualPlan()
 	if was.head != now.head {
 		l.head.drop(^part(0))
 		return
 	}
-	if was.base != now.base || was.main != now.main {
+	if was.base != now.base || was.defaultBranch != now.defaultBranch {
 		l.head.drop(partGated)
 	}
 	if was.headRef != now.headRef || !was.created.Equal(now.created) {
-		l.head.drop(partOthers)
+		l.head.drop(partBranchRuns)
 	}
 	if was.check != now.check || !now.judged {
 		l.head.drop(partConversation)
 	}
-	if l.watched != nil && l.watched.digest() != reviewerSet(l.p.Reviewers).digest() {
+	if l.watched != nil && l.watched.authorsDigest() != reviewerSet(l.policy.Reviewers).authorsDigest() {
 		l.head.drop(partReviews | partComments | partConversation) // words of a new one may be missing
 	}
-	l.related = l.head.has(partConversation) && l.head.talked.related
+	l.siblingsKnown = l.head.has(partConversation) && l.head.conversation.siblingsKnown
 }

@@ -46,7 +46,7 @@ func NewFleet(o FleetOptions) (*Fleet, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Fleet{Pool: pool, config: o.Config, now: o.Now, log: o.Log, memories: NewMemories(mostPulls), fence: newWriteFence(), forges: map[int64]*Forge{}}
+	f := &Fleet{Pool: pool, config: o.Config, now: o.Now, log: o.Log, memories: NewMemories(maxPulls), fence: newWriteFence(), forges: map[int64]*Forge{}}
 	if f.now == nil {
 		f.now = time.Now
 	}
@@ -104,7 +104,7 @@ func (f *Fleet) Login(ctx context.Context) (string, error) {
 		return "", err // unreachable unless a personal token has no client
 	}
 	var who quorum.Account
-	if err := forge.whoami(ctx, &who); err != nil {
+	if err := forge.readIdentity(ctx, &who); err != nil {
 		return "", fmt.Errorf("sign in with the token: %w", err)
 	}
 	return who.Login, nil

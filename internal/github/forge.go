@@ -48,7 +48,7 @@ func NewForge(c *client.Client, app, config string, log *slog.Logger) *Forge {
 		log = slog.New(slog.DiscardHandler)
 	}
 	f := &Forge{client: c, app: app, config: config, now: time.Now, log: log, reran: map[int64]time.Time{}}
-	f.Share(NewMemories(mostPulls))
+	f.Share(NewMemories(maxPulls))
 	return f
 }
 
@@ -73,13 +73,13 @@ func (f *Forge) Hint(pr quorum.PR, runs ...int64) { f.Expect(pr, "", runs...) }
 // Expect tells of an event, the head that it named ("" if none), and runs that it has shown. The next look then reads all
 // it can at once. It is advice: what GitHub shows counts, whatever was told.
 func (f *Forge) Expect(pr quorum.PR, head string, runs ...int64) {
-	f.recall(pr, func(m *memory) { m.tell(head, runs) })
+	f.withMemory(pr, func(m *memory) { m.noteEvent(head, runs) })
 }
 
 // Hear tells of what events have touched. A look that shows a reviewer's text of which one told as it was before, or not at
 // all, comes from a replica that lags: it fails for as long as [Forge.Observe] takes such a thing for a lag.
 func (f *Forge) Hear(pr quorum.PR, touches ...quorum.Touch) {
-	f.recall(pr, func(m *memory) { m.hear(touches, f.now()) })
+	f.withMemory(pr, func(m *memory) { m.noteTouches(touches, f.now()) })
 }
 
 // Forget drops what is remembered of pr.
@@ -87,9 +87,9 @@ func (f *Forge) Forget(pr quorum.PR) { f.memories.forget(memoryKey{f.id, pr}) }
 
 // CheckID returns the id and page of our check on the head of pr as of the last look or write; 0 without one.
 func (f *Forge) CheckID(pr quorum.PR) (id int64, page string) {
-	f.recall(pr, func(m *memory) {
-		if len(m.own) > 0 {
-			id, page = m.own[0].id, m.own[0].url
+	f.withMemory(pr, func(m *memory) {
+		if len(m.ownChecks) > 0 {
+			id, page = m.ownChecks[0].id, m.ownChecks[0].url
 		}
 	})
 	return id, page
@@ -97,7 +97,7 @@ func (f *Forge) CheckID(pr quorum.PR) (id int64, page string) {
 
 // PullsOf returns the open pull requests whose head is sha; a fork's too, which events do not name.
 func (f *Forge) PullsOf(ctx context.Context, owner, repo, sha string) (prs []quorum.PR, err error) {
-	pulls, err := pages[restPull](ctx, f.client, nil, client.RepoPath(owner, repo, "commits", sha, "pulls")+"?per_page=100", "")
+	pulls, err := readPages[restPull](ctx, f.client, nil, client.RepoPath(owner, repo, "commits", sha, "pulls")+"?per_page=100", "")
 	for _, p := range pulls {
 		if p.State == "open" && p.Head.SHA == sha {
 			prs = append(prs, quorum.PR{Owner: owner, Repo: repo, Number: p.Number})
@@ -106,11 +106,11 @@ func (f *Forge) PullsOf(ctx context.Context, owner, repo, sha string) (prs []quo
 	return prs, err
 }
 
-func (f *Forge) path(pr quorum.PR, parts ...string) string {
+func (f *Forge) repoPath(pr quorum.PR, parts ...string) string {
 	return client.RepoPath(pr.Owner, pr.Repo, parts...)
 }
 
-// ours reports whether a check run is one of ours, whatever its name. The repository may have had another one, too.
-func (f *Forge) ours(pr quorum.PR, c quorum.CheckRun) bool {
+// isOwnCheck reports whether a check run is one of ours, whatever its name. The repository may have had another one, too.
+func (f *Forge) isOwnCheck(pr quorum.PR, c quorum.CheckRun) bool {
 	return c.App == f.app && strings.HasPrefix(c.ExternalID, strings.TrimSuffix(report.ExternalID(pr), pr.String()))
 }

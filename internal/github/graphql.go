@@ -207,21 +207,21 @@ type graphCommit struct {
 	} `json:"commit"`
 }
 
-type connection[T any] struct {
+type graphConnection[T any] struct {
 	Page  graphPage `json:"pageInfo"`
 	Nodes []T       `json:"nodes"`
 }
 
 type graphPull struct {
-	Head     string                  `json:"headRefOid"`
-	Base     string                  `json:"baseRefName"`
-	State    string                  `json:"state"`
-	Draft    bool                    `json:"isDraft"`
-	Threads  connection[graphThread] `json:"reviewThreads"`
-	Comments connection[graphEdit]   `json:"comments"`
-	Reviews  connection[graphEdit]   `json:"reviews"`
-	Timeline connection[graphEvent]  `json:"timelineItems"`
-	Commits  connection[graphCommit] `json:"commits"`
+	Head     string                       `json:"headRefOid"`
+	Base     string                       `json:"baseRefName"`
+	State    string                       `json:"state"`
+	Draft    bool                         `json:"isDraft"`
+	Threads  graphConnection[graphThread] `json:"reviewThreads"`
+	Comments graphConnection[graphEdit]   `json:"comments"`
+	Reviews  graphConnection[graphEdit]   `json:"reviews"`
+	Timeline graphConnection[graphEvent]  `json:"timelineItems"`
+	Commits  graphConnection[graphCommit] `json:"commits"`
 }
 
 type graphAnswer struct {
@@ -231,7 +231,7 @@ type graphAnswer struct {
 type graphRepo struct {
 	Policy graphOID `json:"policy"`
 	Commit *struct {
-		Pulls connection[graphSibling] `json:"associatedPullRequests"`
+		Pulls graphConnection[graphSibling] `json:"associatedPullRequests"`
 	} `json:"object"`
 	Pull *graphPull `json:"pullRequest"`
 }
@@ -245,56 +245,56 @@ type graphSibling struct {
 
 // conversation is what the query tells.
 type conversation struct {
-	head     string // that was asked for, and is the pull request's
-	check    string // the name of ours that was asked for
-	external string // by which ours are told
-	base     string
-	draft    bool
-	closed   bool
-	threads  []quorum.Thread
-	edits    map[int64]edit // of comments and reviews: their ids are of different sequences, and so are the maps
-	amended  map[int64]edit
-	timeline []quorum.Event
-	arrived  time.Time // creation of the head's first check suite; zero without one
-	commits  []carrier // the newest ones, the head not among them
-	siblings []int     // other open pull requests with this head
-	related  bool      // siblings is an answer
+	head          string // that was asked for, and is the pull request's
+	check         string // the name of ours that was asked for
+	external      string // by which ours are told
+	base          string
+	draft         bool
+	closed        bool
+	threads       []quorum.Thread
+	commentEdits  map[int64]lastEdit // of comments and reviews: their ids are of different sequences, and so are the maps
+	reviewEdits   map[int64]lastEdit
+	timeline      []quorum.Event
+	arrived       time.Time       // creation of the head's first check suite; zero without one
+	earlier       []earlierCommit // the newest ones, the head not among them
+	siblings      []int           // other open pull requests with this head
+	siblingsKnown bool            // siblings is an answer
 }
 
-// edit is who changed a text last.
-type edit struct {
+// lastEdit is who changed a text last.
+type lastEdit struct {
 	updated, edited time.Time
 	editor          quorum.Account
 	author          string // login
 	body            untrusted.Digest
 }
 
-// carrier is an earlier commit with what it carries.
-type carrier struct {
-	sha    string
-	suites bool // any check suite
-	open   int  // checks of ours that are not completed
-	sure   bool // none of them is left out
+// earlierCommit is an earlier commit with what it carries.
+type earlierCommit struct {
+	sha        string
+	hasSuites  bool // any check suite
+	openChecks int  // checks of ours that are not completed
+	complete   bool // none of them is left out
 }
 
-// of finds a commit; zero if it is not listed.
-func (c conversation) of(sha string) carrier {
-	for _, k := range c.commits {
+// commit finds a commit; zero if it is not listed.
+func (c conversation) commit(sha string) earlierCommit {
+	for _, k := range c.earlier {
 		if k.sha == sha {
 			return k
 		}
 	}
-	return carrier{}
+	return earlierCommit{}
 }
 
-func (e graphEdit) edit() edit {
-	return edit{updated: e.Updated, edited: e.Edited, editor: e.Editor.account(), author: e.Author.account().Login, body: untrusted.DigestOf(e.Body)}
+func (e graphEdit) lastEdit() lastEdit {
+	return lastEdit{updated: e.Updated, edited: e.Edited, editor: e.Editor.account(), author: e.Author.account().Login, body: untrusted.DigestOf(e.Body)}
 }
 
-// conversation asks the query, page by page. Even if the head is another one it tells which blob stands at policy on the default
+// readConversation asks the query, page by page. Even if the head is another one it tells which blob stands at policy on the default
 // branch; "" if none does, or that is not known. Of threads' words it keeps those that watched keeps. HEAD is that branch, whatever else is called so (gitrevisions(7)).
-func (r pullReader) conversation(ctx context.Context, head, check, policy string, watched reviewerSet) (c conversation, blob string, err error) {
-	c = conversation{head: head, check: check, external: report.ExternalID(r.pr), edits: map[int64]edit{}, amended: map[int64]edit{}}
+func (r pullReader) readConversation(ctx context.Context, head, check, policy string, watched reviewerSet) (c conversation, blob string, err error) {
+	c = conversation{head: head, check: check, external: report.ExternalID(r.pr), commentEdits: map[int64]lastEdit{}, reviewEdits: map[int64]lastEdit{}}
 	vars := map[string]any{"owner": r.pr.Owner, "name": r.pr.Repo, "number": r.pr.Number, "check": check, "head": head, "policy": "HEAD:" + policy}
 	for page := range maxPages {
 		repo, err := r.askGraphQL(ctx, conversationQuery, vars)
@@ -308,16 +308,16 @@ func (r pullReader) conversation(ctx context.Context, head, check, policy string
 		}
 		for _, t := range p.Threads.Nodes {
 			if len(t.Comments.Nodes) > 0 {
-				t := t.thread()
+				t := t.toThread()
 				t.Body = watched.keptBody(t.Author.Login, t.Body)
 				c.threads = append(c.threads, t)
 			}
 		}
 		for _, e := range p.Comments.Nodes {
-			c.edits[int64(e.ID)] = e.edit()
+			c.commentEdits[int64(e.ID)] = e.lastEdit()
 		}
 		for _, e := range p.Reviews.Nodes {
-			c.amended[int64(e.ID)] = e.edit()
+			c.reviewEdits[int64(e.ID)] = e.lastEdit()
 		}
 		for _, e := range p.Timeline.Nodes {
 			if kind, known := eventKinds[e.Type]; known {
@@ -329,13 +329,13 @@ func (r pullReader) conversation(ctx context.Context, head, check, policy string
 		}
 		if page == 0 {
 			c.base, c.draft, c.closed = p.Base, p.Draft, p.State != "OPEN"
-			c.carried(p.Commits.Nodes, head, c.external)
-			c.relate(repo, r.pr)
+			c.readCommits(p.Commits.Nodes, head, c.external)
+			c.readSiblings(repo, r.pr)
 		}
-		more := next(vars, "threads", p.Threads.Page)
-		more = next(vars, "comments", p.Comments.Page) || more
-		more = next(vars, "reviews", p.Reviews.Page) || more
-		more = next(vars, "timeline", p.Timeline.Page) || more
+		more := advanceCursor(vars, "threads", p.Threads.Page)
+		more = advanceCursor(vars, "comments", p.Comments.Page) || more
+		more = advanceCursor(vars, "reviews", p.Reviews.Page) || more
+		more = advanceCursor(vars, "timeline", p.Timeline.Page) || more
 		if !more {
 			slices.SortStableFunc(c.timeline, func(a, b quorum.Event) int { return a.At.Compare(b.At) })
 			return c, blob, nil
@@ -344,9 +344,9 @@ func (r pullReader) conversation(ctx context.Context, head, check, policy string
 	return c, blob, moved{"the conversation of " + r.pr.String() + " has no end"}
 }
 
-// relate reads which other open pull requests have this head. An answer that does not show pr itself knows too little of
+// readSiblings reads which other open pull requests have this head. An answer that does not show pr itself knows too little of
 // the commit to say that there is no other.
-func (c *conversation) relate(r *graphRepo, pr quorum.PR) {
+func (c *conversation) readSiblings(r *graphRepo, pr quorum.PR) {
 	if r.Commit == nil || r.Commit.Pulls.Page.HasNext {
 		return
 	}
@@ -354,15 +354,15 @@ func (c *conversation) relate(r *graphRepo, pr quorum.PR) {
 		switch {
 		case p.State != "OPEN" || p.Head != c.head:
 		case p.Number == pr.Number:
-			c.related = true
+			c.siblingsKnown = true
 		default:
 			c.siblings = append(c.siblings, p.Number)
 		}
 	}
 }
 
-// next sets the cursor of one connection to its end, so that the next page of the query holds only what is new.
-func next(vars map[string]any, name string, p graphPage) bool {
+// advanceCursor sets the cursor of one connection to its end, so that the next page of the query holds only what is new.
+func advanceCursor(vars map[string]any, name string, p graphPage) bool {
 	if p.End != "" {
 		vars[name] = p.End
 	}
@@ -380,7 +380,7 @@ func (r pullReader) askGraphQL(ctx context.Context, query string, vars map[strin
 	return answer.Repository, nil
 }
 
-func (t graphThread) thread() quorum.Thread {
+func (t graphThread) toThread() quorum.Thread {
 	c := t.Comments.Nodes[0]
 	line := t.Line
 	if line == 0 {
@@ -403,29 +403,29 @@ const (
 	listedChecks = 5
 )
 
-// carried reads what the newest commits carry.
-func (c *conversation) carried(nodes []graphCommit, head, external string) {
+// readCommits reads what the newest commits carry.
+func (c *conversation) readCommits(nodes []graphCommit, head, external string) {
 	for _, n := range nodes {
-		k := carrier{sha: n.Commit.OID, suites: len(n.Commit.Suites.Nodes) > 0, sure: len(n.Commit.Suites.Nodes) < listedSuites}
+		k := earlierCommit{sha: n.Commit.OID, hasSuites: len(n.Commit.Suites.Nodes) > 0, complete: len(n.Commit.Suites.Nodes) < listedSuites}
 		for _, s := range n.Commit.Suites.Nodes {
 			if k.sha == head && (c.arrived.IsZero() || s.Created.Before(c.arrived)) {
 				c.arrived = s.Created
 			}
-			k.sure = k.sure && len(s.Checks.Nodes) < listedChecks
+			k.complete = k.complete && len(s.Checks.Nodes) < listedChecks
 			for _, check := range s.Checks.Nodes {
 				if check.ExternalID == external && check.Status != "COMPLETED" {
-					k.open++
+					k.openChecks++
 				}
 			}
 		}
 		if k.sha != head {
-			c.commits = append(c.commits, k)
+			c.earlier = append(c.earlier, k)
 		}
 	}
 }
 
-// commitAuthors reads who made the commits of the pull request.
-func (r pullReader) commitAuthors(ctx context.Context, head string) (commits []quorum.Commit, err error) {
+// readCommitAuthors reads who made the commits of the pull request.
+func (r pullReader) readCommitAuthors(ctx context.Context, head string) (commits []quorum.Commit, err error) {
 	vars := map[string]any{"owner": r.pr.Owner, "name": r.pr.Repo, "number": r.pr.Number}
 	for range maxPages {
 		repo, err := r.askGraphQL(ctx, authorsQuery, vars)
@@ -451,7 +451,7 @@ func (r pullReader) commitAuthors(ctx context.Context, head string) (commits []q
 			}
 			commits = append(commits, c)
 		}
-		if !next(vars, "commits", p.Commits.Page) {
+		if !advanceCursor(vars, "commits", p.Commits.Page) {
 			return commits, nil
 		}
 	}

@@ -20,48 +20,48 @@ const (
 	partReviews
 	partComments
 	partSiblings
-	partOthers
+	partBranchRuns
 	partConversation
 )
 
 // headReads are GitHub's answers about one head, as far as they were read.
 type headReads struct {
-	checks   []restCheck
-	files    []restFile
-	runs     []restRun
-	reviews  []restReview
-	comments []restComment
-	siblings []restPull
-	others   []restRun // of earlier heads of the branch
-	statuses []restStatus
-	gated    bool
-	talked   conversation // that was read beside the texts
-	blob     string       // which the policy is, by that conversation; "": none is, or it was not read
+	checks       []restCheck
+	files        []restFile
+	runs         []restRun
+	reviews      []restReview
+	comments     []restComment
+	siblings     []restPull
+	branchRuns   []restRun // of earlier heads of the branch
+	statuses     []restStatus
+	gated        bool
+	conversation conversation // that was read beside the texts
+	blob         string       // which the policy is, by that conversation; "": none is, or it was not read
 
 	mu   sync.Mutex
-	read part
+	have part
 }
 
 func (h *headReads) has(x part) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.read&x != 0
+	return h.have&x != 0
 }
 
 func (h *headReads) add(x part) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.read |= x
+	h.have |= x
 }
 
 func (h *headReads) drop(x part) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.read &^= x
+	h.have &^= x
 }
 
 // readParts starts to read what sc calls for and was not read yet. Early, GitHub may not know the head: then it is asked again.
-func (l *look) readParts(ctx context.Context, g group, sc scene, early bool) {
+func (l *look) readParts(ctx context.Context, g group, sc readPlan, early bool) {
 	h, r := &l.head, l.read
 	watched := l.watched
 	read := func(x part, needed bool, f func() error) {
@@ -79,39 +79,39 @@ func (l *look) readParts(ctx context.Context, g group, sc scene, early bool) {
 			return err
 		})
 	}
-	read(partChecks, true, func() (err error) { h.checks, err = r.checks(ctx, sc.head); return err })
-	read(partStatuses, sc.statuses, func() (err error) { h.statuses, err = r.statuses(ctx, sc.head); return err })
-	read(partGated, sc.ruled && (!early || sc.base != ""), func() (err error) { h.gated, err = r.gated(ctx, sc.base, sc.main); return err })
-	read(partFiles, sc.judged, func() (err error) { h.files, err = r.files(ctx); return err })
-	read(partRuns, sc.judged, func() (err error) { h.runs, err = r.runs(ctx, sc.head); return err })
+	read(partChecks, true, func() (err error) { h.checks, err = r.readChecks(ctx, sc.head); return err })
+	read(partStatuses, sc.statuses, func() (err error) { h.statuses, err = r.readStatuses(ctx, sc.head); return err })
+	read(partGated, sc.hasPolicy && (!early || sc.base != ""), func() (err error) { h.gated, err = r.readGated(ctx, sc.base, sc.defaultBranch); return err })
+	read(partFiles, sc.judged, func() (err error) { h.files, err = r.readFiles(ctx); return err })
+	read(partRuns, sc.judged, func() (err error) { h.runs, err = r.readRuns(ctx, sc.head); return err })
 	read(partReviews, sc.judged, func() error { return h.readReviews(ctx, r, watched) })
 	read(partComments, sc.judged, func() error { return h.readComments(ctx, r, watched) })
-	read(partOthers, sc.judged && sc.commits > 1 && sc.headRef != "", func() error { return h.readOthers(ctx, r, sc) })
-	read(partConversation, sc.talk, func() (err error) {
-		h.talked, h.blob, err = r.conversation(ctx, sc.head, sc.check, l.policy.pathInConversation(), watched)
+	read(partBranchRuns, sc.judged && sc.commits > 1 && sc.headRef != "", func() error { return h.readBranchRuns(ctx, r, sc) })
+	read(partConversation, sc.conversation, func() (err error) {
+		h.conversation, h.blob, err = r.readConversation(ctx, sc.head, sc.check, l.policyRead.pathInConversation(), watched)
 		return err
 	})
-	read(partSiblings, sc.judged && !sc.talk && !l.related, func() error { return h.readSiblings(ctx, r, sc) })
+	read(partSiblings, sc.judged && !sc.conversation && !l.siblingsKnown, func() error { return h.readSiblings(ctx, r, sc) })
 }
 
 func (h *headReads) readReviews(ctx context.Context, r pullReader, watched reviewerSet) (err error) {
-	h.reviews, err = r.reviews(ctx, watched)
+	h.reviews, err = r.readReviews(ctx, watched)
 	return err
 }
 
 func (h *headReads) readComments(ctx context.Context, r pullReader, watched reviewerSet) (err error) {
-	h.comments, err = r.comments(ctx, watched)
+	h.comments, err = r.readComments(ctx, watched)
 	return err
 }
 
-// readOthers reads the runs of earlier heads of the branch, back to the pull request's creation.
-func (h *headReads) readOthers(ctx context.Context, r pullReader, sc scene) (err error) {
-	h.others, err = r.branchRuns(ctx, sc.headRef, sc.created)
+// readBranchRuns reads the runs of earlier heads of the branch, back to the pull request's creation.
+func (h *headReads) readBranchRuns(ctx context.Context, r pullReader, sc readPlan) (err error) {
+	h.branchRuns, err = r.readBranchRuns(ctx, sc.headRef, sc.created)
 	return err
 }
 
-func (h *headReads) readSiblings(ctx context.Context, r pullReader, sc scene) (err error) {
-	h.siblings, err = r.siblings(ctx, sc.head)
+func (h *headReads) readSiblings(ctx context.Context, r pullReader, sc readPlan) (err error) {
+	h.siblings, err = r.readSiblings(ctx, sc.head)
 	return err
 }
 

@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	mostPulls = 256      // remembered by a Forge of its own
-	eachPull  = 64 << 10 // bytes that one of them may take on average; logs are most of it
-	mostHints = 32
+	maxPulls     = 256      // remembered by a Forge of its own
+	bytesPerPull = 64 << 10 // bytes that one of them may take on average; logs are most of it
+	maxHints     = 32
 )
 
 // Memories hold what is remembered of pull requests. Forges may share one, so that a process has one bound. Who was
@@ -54,54 +54,54 @@ func (all *Memories) Len() int {
 
 // memory is what one process knows of a pull request from its earlier looks.
 type memory struct {
-	key  memoryKey
-	held int // looks and writes that are under way
-	size int // bytes, about, as of the last one
+	key     memoryKey
+	holders int // looks and writes that are under way
+	size    int // bytes, about, as of the last one
 
-	observed time.Time // when the last look began, by the machine's clock
+	lookBegan time.Time // when the last look began, by the machine's clock
 
 	mu sync.Mutex // of what the reads of one look write side by side, and of what events tell
-	news
-	known
+	eventHints
+	observed
 }
 
-// news are what events told.
-type news struct {
-	hints    []hint     // runs that an event named
-	heard    []toldText // texts that an event told of, until a look shows them
-	told     bool       // an event came since the last look
-	expected string     // the head that it named
+// eventHints are what events told.
+type eventHints struct {
+	runs         []runHint  // runs that an event named
+	texts        []toldText // texts that an event told of, until a look shows them
+	came         bool       // an event came since the last look
+	expectedHead string     // the head that it named
 }
 
-// known is what looks and writes have shown.
-type known struct {
-	last      scene            // as of the last look
-	head      string           // of what follows
-	checks    untrusted.Digest // the check runs of others, as of the last look
-	siblings  []int            // the other pull requests of the head, as of the last look
-	own       []written        // our checks on the head, as of the last look or write
-	former    []written        // our open checks on the head before, as of the last look or write there
-	formerly  string           // that head
-	statuses  []quorum.Status
-	beside    bool // a check run of our name stands on the head, though we write a status
-	threads   conversation
-	keptFor   untrusted.Digest // the reviewers whose long words threads holds
-	asked     bool             // threads holds an answer for head
-	early     bool             // threads was asked for beside what turned out to be news
-	serially  bool             // REST and GraphQL show the texts differently: they cannot be read side by side
-	odd       []int64          // texts of which REST and GraphQL told different things at the last look
-	oddSince  time.Time        // when the newest of them was first found
-	wake      time.Time
-	byThreads bool // resolving a thread may change the decision
-	logs      map[int64]quorum.Job
-	commits   map[string]quorum.Commit
-	authors   []quorum.Commit
-	authorsOf string          // the head for which authors was read
-	done      map[string]bool // retired checks that were looked after
+// observed is what looks and writes have shown.
+type observed struct {
+	lastPlan            readPlan         // as of the last look
+	head                string           // of what follows
+	foreignChecks       untrusted.Digest // the check runs of others, as of the last look
+	siblings            []int            // the other pull requests of the head, as of the last look
+	ownChecks           []writtenCheck   // our checks on the head, as of the last look or write
+	previousChecks      []writtenCheck   // our open checks on the head before, as of the last look or write there
+	previousHead        string           // that head
+	statuses            []quorum.Status
+	foreignCheckOnHead  bool // a check run of our name stands on the head, though we write a status
+	conversation        conversation
+	wordsKeptFor        untrusted.Digest // the reviewers whose long words threads holds
+	conversationCurrent bool             // threads holds an answer for head
+	queriedInParallel   bool             // threads was asked for beside what turned out to be news
+	readSerially        bool             // REST and GraphQL show the texts differently: they cannot be read side by side
+	disagreeing         []int64          // texts of which REST and GraphQL told different things at the last look
+	disagreeingSince    time.Time        // when the newest of them was first found
+	wake                time.Time
+	threadsDecide       bool // resolving a thread may change the decision
+	logs                map[int64]quorum.Job
+	commits             map[string]quorum.Commit
+	authors             []quorum.Commit
+	authorsOf           string          // the head for which authors was read
+	retired             map[string]bool // retired checks that were looked after
 }
 
-// hint is a run that an event named.
-type hint struct {
+// runHint is a run that an event named.
+type runHint struct {
 	run  int64
 	head string // once it was seen
 }
@@ -116,9 +116,9 @@ type toldText struct {
 	since     time.Time // when it was told
 }
 
-// shown reports whether t, as it is shown, is what was told, or newer.
-func (h toldText) shown(t quorum.Text) bool {
-	at := latest(t.At, t.Edited)
+// isShownBy reports whether t, as it is shown, is what was told, or newer.
+func (h toldText) isShownBy(t quorum.Text) bool {
+	at := laterOf(t.At, t.Edited)
 	if t.TextRef != h.ref || at.Before(h.at) || h.dismissed && t.State != "DISMISSED" {
 		return false
 	}
@@ -126,50 +126,50 @@ func (h toldText) shown(t quorum.Text) bool {
 	return newer || h.sum == "" || h.sum == untrusted.ShortDigest(t.Body)
 }
 
-// recall hands over what is remembered of pr.
-func (f *Forge) recall(pr quorum.PR, to func(*memory)) {
+// withMemory hands over what is remembered of pr.
+func (f *Forge) withMemory(pr quorum.PR, to func(*memory)) {
 	f.memories.mu.Lock()
 	defer f.memories.mu.Unlock()
-	to(f.memories.recall(memoryKey{f.id, pr}))
+	to(f.memories.memoryOf(memoryKey{f.id, pr}))
 }
 
-// hold returns what is remembered of pr, and keeps it until the func is called.
-func (f *Forge) hold(pr quorum.PR) (*memory, func()) {
+// holdMemory returns what is remembered of pr, and keeps it until the func is called.
+func (f *Forge) holdMemory(pr quorum.PR) (*memory, func()) {
 	all := f.memories
 	all.mu.Lock()
 	defer all.mu.Unlock()
-	m := all.recall(memoryKey{f.id, pr})
-	m.held++
+	m := all.memoryOf(memoryKey{f.id, pr})
+	m.holders++
 	return m, func() {
 		all.mu.Lock()
 		defer all.mu.Unlock()
-		m.held--
-		now := m.weigh()
+		m.holders--
+		now := m.estimateSize()
 		if at, found := all.pulls[m.key]; found && at.Value == m {
 			all.size += now - m.size
 		}
 		m.size = now
-		all.shrink()
+		all.keepBounds()
 	}
 }
 
-func (all *Memories) recall(key memoryKey) *memory {
+func (all *Memories) memoryOf(key memoryKey) *memory {
 	if at, found := all.pulls[key]; found {
 		all.order.MoveToFront(at)
 		return at.Value.(*memory)
 	}
 	m := &memory{key: key}
 	all.pulls[key] = all.order.PushFront(m)
-	all.shrink()
+	all.keepBounds()
 	return m
 }
 
-// shrink forgets until the bound is kept, or only those are left that are looked at, and the newest.
-func (all *Memories) shrink() {
-	for at := all.order.Back(); at != nil && at != all.order.Front() && (len(all.pulls) > all.most || all.size > all.most*eachPull); {
+// keepBounds forgets until the bound is kept, or only those are left that are looked at, and the newest.
+func (all *Memories) keepBounds() {
+	for at := all.order.Back(); at != nil && at != all.order.Front() && (len(all.pulls) > all.most || all.size > all.most*bytesPerPull); {
 		before := at.Prev()
-		if at.Value.(*memory).held == 0 {
-			all.drop(at)
+		if at.Value.(*memory).holders == 0 {
+			all.dropMemory(at)
 		}
 		at = before
 	}
@@ -179,11 +179,11 @@ func (all *Memories) forget(key memoryKey) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	if at, found := all.pulls[key]; found {
-		all.drop(at)
+		all.dropMemory(at)
 	}
 }
 
-func (all *Memories) drop(at *list.Element) {
+func (all *Memories) dropMemory(at *list.Element) {
 	m := all.order.Remove(at).(*memory)
 	all.size -= m.size
 	delete(all.pulls, m.key)
@@ -195,11 +195,11 @@ func (all *Memories) Compact() {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	kept := make([]*memory, 0, len(all.pulls))
-	same := texts{}
+	same := sharedStrings{}
 	for at := all.order.Front(); at != nil; at = at.Next() {
 		m := at.Value.(*memory)
-		if m.held == 0 {
-			m = m.moved(same)
+		if m.holders == 0 {
+			m = m.compacted(same)
 		}
 		kept = append(kept, m)
 	}
@@ -210,55 +210,55 @@ func (all *Memories) Compact() {
 	}
 }
 
-// moved is a copy of m, nothing of which lies where it lay, but for what few pull requests have. What m points to is shared
+// compacted is a copy of m, nothing of which lies where it lay, but for what few pull requests have. What m points to is shared
 // with the snapshots that were taken, and stays as it is.
-func (m *memory) moved(same texts) *memory {
-	n := &memory{key: m.key, size: m.size, observed: m.observed, news: m.news, known: m.known}
-	t := &n.threads
-	n.hints, n.heard, n.siblings, n.odd = slices.Clone(n.hints), slices.Clone(n.heard), slices.Clone(n.siblings), slices.Clone(n.odd)
-	t.siblings, t.commits = slices.Clone(t.siblings), slices.Clone(t.commits)
-	same.keep(
-		&n.key.pr.Owner, &n.key.pr.Repo, &n.expected, &n.head, &n.formerly, &n.authorsOf,
-		&n.last.head, &n.last.headRef, &n.last.base, &n.last.main, &n.last.check, &t.head, &t.check, &t.external, &t.base,
+func (m *memory) compacted(same sharedStrings) *memory {
+	n := &memory{key: m.key, size: m.size, lookBegan: m.lookBegan, eventHints: m.eventHints, observed: m.observed}
+	t := &n.conversation
+	n.runs, n.texts, n.siblings, n.disagreeing = slices.Clone(n.runs), slices.Clone(n.texts), slices.Clone(n.siblings), slices.Clone(n.disagreeing)
+	t.siblings, t.earlier = slices.Clone(t.siblings), slices.Clone(t.earlier)
+	same.share(
+		&n.key.pr.Owner, &n.key.pr.Repo, &n.expectedHead, &n.head, &n.previousHead, &n.authorsOf,
+		&n.lastPlan.head, &n.lastPlan.headRef, &n.lastPlan.base, &n.lastPlan.defaultBranch, &n.lastPlan.check, &t.head, &t.check, &t.external, &t.base,
 	)
-	for i := range n.hints {
-		same.keep(&n.hints[i].head)
+	for i := range n.runs {
+		same.share(&n.runs[i].head)
 	}
-	for i := range n.heard {
-		same.keep(&n.heard[i].author, &n.heard[i].sum)
+	for i := range n.texts {
+		same.share(&n.texts[i].author, &n.texts[i].sum)
 	}
-	for i := range t.commits {
-		same.keep(&t.commits[i].sha)
+	for i := range t.earlier {
+		same.share(&t.earlier[i].sha)
 	}
-	n.own, n.former = slices.Clone(n.own), slices.Clone(n.former)
-	for _, checks := range [][]written{n.own, n.former} {
+	n.ownChecks, n.previousChecks = slices.Clone(n.ownChecks), slices.Clone(n.previousChecks)
+	for _, checks := range [][]writtenCheck{n.ownChecks, n.previousChecks} {
 		for i := range checks {
 			c := &checks[i]
-			same.keep(&c.name, &c.external, &c.status, &c.conclusion, &c.url)
+			same.share(&c.name, &c.external, &c.status, &c.conclusion, &c.url)
 		}
 	}
 	t.threads, t.timeline = slices.Clone(t.threads), slices.Clone(t.timeline)
 	for i := range t.threads {
 		x := &t.threads[i]
-		same.keep(&x.Author.Login, &x.Body, &x.Path, &x.Commit, &x.Editor.Login, &x.ResolvedBy.Login, &x.URL)
+		same.share(&x.Author.Login, &x.Body, &x.Path, &x.Commit, &x.Editor.Login, &x.ResolvedBy.Login, &x.URL)
 	}
 	for i := range t.timeline {
 		x := &t.timeline[i]
-		same.keep(&x.Actor.Login, &x.From, &x.To, &x.Target.Login)
+		same.share(&x.Actor.Login, &x.From, &x.To, &x.Target.Login)
 	}
-	t.edits, t.amended = same.edits(t.edits), same.edits(t.amended)
+	t.commentEdits, t.reviewEdits = same.shareEdits(t.commentEdits), same.shareEdits(t.reviewEdits)
 	return n
 }
 
-// texts are the strings that were moved: many pull requests have the same ones.
-type texts map[string]string
+// sharedStrings are the strings that were moved: many pull requests have the same ones.
+type sharedStrings map[string]string
 
-// long is what a text has, about, that lies on pages of its own.
-const long = 4 << 10
+// longString is what a text has, about, that lies on pages of its own.
+const longString = 4 << 10
 
-func (same texts) keep(all ...*string) {
+func (same sharedStrings) share(all ...*string) {
 	for _, s := range all {
-		if len(*s) > long {
+		if len(*s) > longString {
 			continue
 		}
 		known, found := same[*s]
@@ -270,68 +270,68 @@ func (same texts) keep(all ...*string) {
 	}
 }
 
-func (same texts) edits(all map[int64]edit) map[int64]edit {
+func (same sharedStrings) shareEdits(all map[int64]lastEdit) map[int64]lastEdit {
 	if len(all) == 0 {
 		return nil
 	}
-	moved := make(map[int64]edit, len(all))
+	moved := make(map[int64]lastEdit, len(all))
 	for id, e := range all {
-		same.keep(&e.editor.Login, &e.author)
+		same.share(&e.editor.Login, &e.author)
 		moved[id] = e
 	}
 	return moved
 }
 
-// weigh says about how many bytes m takes: what strangers can make long.
-func (m *memory) weigh() int {
+// estimateSize says about how many bytes m takes: what strangers can make long.
+func (m *memory) estimateSize() int {
 	n := 2<<10 + 8*len(m.siblings)
-	for _, all := range [][]written{m.own, m.former} {
+	for _, all := range [][]writtenCheck{m.ownChecks, m.previousChecks} {
 		for _, c := range all {
 			n += 512 + len(c.name) + len(c.external) + len(c.url)
 		}
 	}
-	for _, t := range m.threads.threads {
+	for _, t := range m.conversation.threads {
 		n += 512 + len(t.Body)
 	}
-	n += 128*(len(m.threads.edits)+len(m.threads.amended)) + 256*(len(m.threads.timeline)+len(m.statuses)) + 64*len(m.threads.commits)
+	n += 128*(len(m.conversation.commentEdits)+len(m.conversation.reviewEdits)) + 256*(len(m.conversation.timeline)+len(m.statuses)) + 64*len(m.conversation.earlier)
 	for _, job := range m.logs {
 		n += 256 + len(job.Log)
 		for _, note := range job.Annotations {
 			n += len(note)
 		}
 	}
-	return n + 256*(len(m.commits)+len(m.authors)+len(m.done))
+	return n + 256*(len(m.commits)+len(m.authors)+len(m.retired))
 }
 
-// turn takes up another head. What was only of the one before goes.
-func (m *memory) turn(head string) {
+// changeHead takes up another head. What was only of the one before goes.
+func (m *memory) changeHead(head string) {
 	if m.head == head {
 		return
 	}
-	m.former, m.formerly = slices.DeleteFunc(m.own, func(o written) bool { return o.status == "completed" }), m.head
-	m.head, m.own, m.asked, m.early, m.serially, m.threads = head, nil, false, false, false, conversation{}
-	m.checks, m.siblings, m.statuses, m.odd, m.authors, m.authorsOf = untrusted.Digest{}, nil, nil, nil, nil, ""
+	m.previousChecks, m.previousHead = slices.DeleteFunc(m.ownChecks, func(o writtenCheck) bool { return o.status == "completed" }), m.head
+	m.head, m.ownChecks, m.conversationCurrent, m.queriedInParallel, m.readSerially, m.conversation = head, nil, false, false, false, conversation{}
+	m.foreignChecks, m.siblings, m.statuses, m.disagreeing, m.authors, m.authorsOf = untrusted.Digest{}, nil, nil, nil, nil, ""
 	m.logs, m.commits = nil, nil
 }
 
-// tell takes over what an event has shown.
-func (m *memory) tell(head string, runs []int64) {
+// noteEvent takes over what an event has shown.
+func (m *memory) noteEvent(head string, runs []int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.told = true
+	m.came = true
 	if head != "" {
-		m.expected = head
+		m.expectedHead = head
 	}
 	for _, id := range runs {
-		if !containsRun(m.hints, id) {
-			m.hints = append(m.hints, hint{run: id})
+		if !containsRun(m.runs, id) {
+			m.runs = append(m.runs, runHint{run: id})
 		}
 	}
-	m.hints = m.hints[max(0, len(m.hints)-mostHints):]
+	m.runs = m.runs[max(0, len(m.runs)-maxHints):]
 }
 
-// hear takes over which texts events told of.
-func (m *memory) hear(touches []quorum.Touch, now time.Time) {
+// noteTouches takes over which texts events told of.
+func (m *memory) noteTouches(touches []quorum.Touch, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, t := range touches {
@@ -345,42 +345,42 @@ func (m *memory) hear(touches []quorum.Touch, now time.Time) {
 		if t.Text == 0 {
 			continue
 		}
-		if i := slices.IndexFunc(m.heard, func(o toldText) bool { return o.ref == h.ref }); i >= 0 {
-			was := m.heard[i]
+		if i := slices.IndexFunc(m.texts, func(o toldText) bool { return o.ref == h.ref }); i >= 0 {
+			was := m.texts[i]
 			if h.at.Before(was.at) { // it came late
 				h.at, h.sum = was.at, was.sum
 			}
 			h.since, h.dismissed = was.since, h.dismissed || was.dismissed
-			m.heard = slices.Delete(m.heard, i, i+1)
+			m.texts = slices.Delete(m.texts, i, i+1)
 		}
 		if t.Action != "deleted" {
-			m.heard = append(m.heard, h)
+			m.texts = append(m.texts, h)
 		}
 	}
-	m.heard = m.heard[max(0, len(m.heard)-mostHints):]
+	m.texts = m.texts[max(0, len(m.texts)-maxHints):]
 }
 
-// listen hands over what events told since the last look.
-func (m *memory) listen() (told bool, head string) {
+// takeEvents hands over what events told since the last look.
+func (m *memory) takeEvents() (told bool, head string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	told, head = m.told, m.expected
-	m.told, m.expected = false, ""
+	told, head = m.came, m.expectedHead
+	m.came, m.expectedHead = false, ""
 	return told, head
 }
 
-// repeat takes back what a look that came to nothing was told.
-func (m *memory) repeat(told bool, head string) {
+// returnEvents takes back what a look that came to nothing was told.
+func (m *memory) returnEvents(told bool, head string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.told = m.told || told
-	if m.expected == "" {
-		m.expected = head
+	m.came = m.came || told
+	if m.expectedHead == "" {
+		m.expectedHead = head
 	}
 }
 
-// place notes of which head the runs are that events named, and drops those of other heads that were read before.
-func (m *memory) place(head string, listed []restRun, read []*restRun) {
+// placeHints notes of which head the runs are that events named, and drops those of other heads that were read before.
+func (m *memory) placeHints(head string, listed []restRun, read []*restRun) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	of := map[int64]string{}
@@ -392,8 +392,8 @@ func (m *memory) place(head string, listed []restRun, read []*restRun) {
 			of[r.ID] = r.Head
 		}
 	}
-	kept := m.hints[:0]
-	for _, h := range m.hints {
+	kept := m.runs[:0]
+	for _, h := range m.runs {
 		if h.head != "" && h.head != head {
 			continue
 		}
@@ -402,10 +402,10 @@ func (m *memory) place(head string, listed []restRun, read []*restRun) {
 		}
 		kept = append(kept, h)
 	}
-	m.hints = kept
+	m.runs = kept
 }
 
-func containsRun(hints []hint, id int64) bool {
+func containsRun(hints []runHint, id int64) bool {
 	for _, h := range hints {
 		if h.run == id {
 			return true
@@ -414,8 +414,8 @@ func containsRun(hints []hint, id int64) bool {
 	return false
 }
 
-// with is a map with one entry more: most pull requests need none of these maps.
-func with[K comparable, V any](m map[K]V, k K, v V) map[K]V {
+// withEntry is a map with one entry more: most pull requests need none of these maps.
+func withEntry[K comparable, V any](m map[K]V, k K, v V) map[K]V {
 	if m == nil {
 		m = map[K]V{}
 	}

@@ -77,12 +77,12 @@ func places(v reflect.Value, path string, at map[uintptr]string) {
 // What was moved says the same, and holds on to nothing of what it was.
 func TestMemoryMoves(t *testing.T) {
 	m, n := &memory{key: memoryKey{1, quorum.PR{Owner: strings.Clone("acme"), Repo: strings.Clone("shop"), Number: 7}}, size: 5}, 0
-	fill(reflect.ValueOf(&m.news).Elem(), &n)
-	fill(reflect.ValueOf(&m.known).Elem(), &n)
-	m.threads.threads[0].Body = strings.Repeat("long ", long)
-	got := m.moved(texts{})
-	if got.key != m.key || got.size != m.size || !reflect.DeepEqual(got.news, m.news) || !reflect.DeepEqual(got.known, m.known) {
-		t.Fatalf("moved\n%+v, want\n%+v", got.known, m.known)
+	fill(reflect.ValueOf(&m.eventHints).Elem(), &n)
+	fill(reflect.ValueOf(&m.observed).Elem(), &n)
+	m.conversation.threads[0].Body = strings.Repeat("long ", longString)
+	got := m.compacted(sharedStrings{})
+	if got.key != m.key || got.size != m.size || !reflect.DeepEqual(got.eventHints, m.eventHints) || !reflect.DeepEqual(got.observed, m.observed) {
+		t.Fatalf("moved\n%+v, want\n%+v", got.observed, m.observed)
 	}
 	was, is := map[uintptr]string{}, map[uintptr]string{}
 	places(reflect.ValueOf(m).Elem(), "", was)
@@ -95,14 +95,14 @@ func TestMemoryMoves(t *testing.T) {
 	}
 	slices.Sort(stays)
 	stays = slices.DeleteFunc(slices.Compact(stays), func(path string) bool {
-		return slices.ContainsFunc([]string{".known.logs", ".known.commits", ".known.authors", ".known.done", ".known.statuses"}, func(few string) bool {
+		return slices.ContainsFunc([]string{".observed.logs", ".observed.commits", ".observed.authors", ".observed.retired", ".observed.statuses"}, func(few string) bool {
 			return path == few || strings.HasPrefix(path, few+"[") || strings.HasPrefix(path, few+".")
 		})
 	})
-	if want := []string{".known.threads.threads[].Body", ".known.threads.timeline[].Kind"}; !slices.Equal(stays, want) { // a long one, and a constant
+	if want := []string{".observed.conversation.threads[].Body", ".observed.conversation.timeline[].Kind"}; !slices.Equal(stays, want) { // a long one, and a constant
 		t.Errorf("%q stayed where they were, want %q", stays, want)
 	}
-	if empty := (&memory{}).moved(texts{}); !reflect.DeepEqual(empty, &memory{}) {
+	if empty := (&memory{}).compacted(sharedStrings{}); !reflect.DeepEqual(empty, &memory{}) {
 		t.Errorf("nothing was moved to %+v", empty)
 	}
 }
@@ -113,18 +113,18 @@ func TestMemoriesCompact(t *testing.T) {
 	f := &Forge{memories: all, id: 1}
 	pr := func(n int) quorum.PR { return quorum.PR{Owner: "acme", Repo: "shop", Number: n} }
 	f.Expect(pr(1), "head", 5)
-	held, release := f.hold(pr(2))
+	held, release := f.holdMemory(pr(2))
 	f.Expect(pr(3), "")
 	all.Compact()
-	f.recall(pr(2), func(m *memory) {
+	f.withMemory(pr(2), func(m *memory) {
 		if m != held {
 			t.Error("a memory was moved while it was looked at")
 		}
 	})
-	held.own = []written{{id: 9, name: strings.Repeat("x", 100)}}
+	held.ownChecks = []writtenCheck{{id: 9, name: strings.Repeat("x", 100)}}
 	release()
-	if all.size != held.weigh() {
-		t.Errorf("the memories weigh %d, want %d", all.size, held.weigh())
+	if all.size != held.estimateSize() {
+		t.Errorf("the memories weigh %d, want %d", all.size, held.estimateSize())
 	}
 	f.Expect(pr(4), "")
 	if _, found := all.pulls[memoryKey{1, pr(1)}]; found || all.Len() != 3 {
@@ -133,11 +133,11 @@ func TestMemoriesCompact(t *testing.T) {
 	f.Expect(pr(2), "head", 5)
 	all.Compact()
 	all.Compact()
-	m, done := f.hold(pr(2))
+	m, done := f.holdMemory(pr(2))
 	defer done()
-	told, head := m.listen()
-	if m == held || !told || head != "head" || len(m.hints) != 1 || m.hints[0].run != 5 || m.own[0].id != 9 {
-		t.Errorf("remembered are %+v of %v %q", m.own, told, head)
+	told, head := m.takeEvents()
+	if m == held || !told || head != "head" || len(m.runs) != 1 || m.runs[0].run != 5 || m.ownChecks[0].id != 9 {
+		t.Errorf("remembered are %+v of %v %q", m.ownChecks, told, head)
 	}
 	if id, _ := f.CheckID(pr(2)); id != 9 {
 		t.Errorf("our check is %d", id)
@@ -187,26 +187,26 @@ func TestWordsStandForTexts(t *testing.T) {
 	}
 	plain := func(s string) string { // as it was defined before there were sums
 		s = untrusted.Normalize(s)
-		if at := stamp.FindStringIndex(s); at != nil {
+		if at := lookStamp.FindStringIndex(s); at != nil {
 			return s[:at[0]] + s[at[1]:]
 		}
 		return s
 	}
 	for _, a := range all {
-		o := ownCheck{CheckRun: quorum.CheckRun{Status: "completed", Conclusion: "success", Title: "T", Summary: "S", Text: a}}.written()
+		o := ownCheck{CheckRun: quorum.CheckRun{Status: "completed", Conclusion: "success", Title: "T", Summary: "S", Text: a}}.asWritten()
 		for _, b := range all {
 			c := report.Check{Status: "completed", Conclusion: "success", Title: "T", Summary: "S\r\n", Text: b}
-			if got, want := o.words.sameText(wordsOf("", "", b)), untrusted.Normalize(a) == untrusted.Normalize(b); got != want {
+			if got, want := o.digests.sameText(digestsOf("", "", b)), untrusted.Normalize(a) == untrusted.Normalize(b); got != want {
 				t.Errorf("%q and %q: the same text is %v", a, b, got)
 			}
-			if got, want := o.reads(c, true), untrusted.Normalize(a) == untrusted.Normalize(b); got != want {
+			if got, want := o.readsAs(c, true), untrusted.Normalize(a) == untrusted.Normalize(b); got != want {
 				t.Errorf("%q reads as %q, stamp and all, is %v", a, b, got)
 			}
-			if got, want := o.reads(c, false), plain(a) == plain(b); got != want {
+			if got, want := o.readsAs(c, false), plain(a) == plain(b); got != want {
 				t.Errorf("%q reads as %q is %v", a, b, got)
 			}
 			for _, other := range []report.Check{{Title: "T "}, {Title: "T", Summary: "s"}, {Title: "T", Summary: "S", Conclusion: "failure"}, {Title: "T", Summary: "S", Conclusion: "success", Status: "queued"}} {
-				if other.Text = b; o.reads(other, false) {
+				if other.Text = b; o.readsAs(other, false) {
 					t.Errorf("%q reads as %+v", a, other)
 				}
 			}

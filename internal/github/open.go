@@ -58,9 +58,9 @@ const (
 // maxTitle bounds what a stranger's title may take of a list.
 const maxTitle = 200
 
-// slack is how much older than our look a change may seem and yet have been invisible to it: clocks differ by up to two
+// clockSlack is how much older than our look a change may seem and yet have been invisible to it: clocks differ by up to two
 // seconds before that is corrected, and GitHub's replicas lag.
-const slack = 5 * time.Second
+const clockSlack = 5 * time.Second
 
 // Open is what a repository's open pull requests come to.
 type Open struct {
@@ -106,25 +106,25 @@ func (f *Forge) Open(ctx context.Context, owner, repo string) (Open, error) {
 		return Open{}, fmt.Errorf("list open pull requests of %s/%s: %w", owner, repo, err)
 	}
 	l := f.policyOf(owner, repo)
-	if err := l.read(ctx); err != nil { // as a look reads it
+	if err := l.readPolicy(ctx); err != nil { // as a look reads it
 		return fail(err)
 	}
 	in.file, in.policy, o.File = l.file, l.policy, l.file
 	o.Sweep, o.Threshold = config.ParseSweep(in.file.Path, l.src)
-	all, err := f.open(ctx, in)
+	all, err := f.listOpen(ctx, in)
 	if err != nil {
 		return fail(err)
 	}
 	in.now = f.now().Add(f.client.Skew())
 	o.Count = len(all)
 	for _, p := range all {
-		if why := in.why(p); why != 0 {
+		if why := in.whyDue(p); why != 0 {
 			o.Due = append(o.Due, Due{PR: quorum.PR{Owner: owner, Repo: repo, Number: p.Number}, Title: untrusted.OneLine(p.Title, maxTitle), Why: why})
 		}
 	}
-	in.order(o.Due)
+	in.sortByUrgency(o.Due)
 	if o.Sweep.Limit > 0 && len(o.Due) > o.Sweep.Limit {
-		o.Due = in.share(o.Due)
+		o.Due = in.interleave(o.Due)
 	}
 	return o, nil
 }
@@ -171,7 +171,7 @@ type graphTip struct {
 		} `json:"nodes"`
 	} `json:"checkSuites"`
 	Rollup *struct {
-		Contexts connection[graphContext] `json:"contexts"`
+		Contexts graphConnection[graphContext] `json:"contexts"`
 	} `json:"statusCheckRollup"`
 }
 
@@ -193,8 +193,8 @@ type graphContext struct {
 	} `json:"checkSuite"`
 }
 
-// open reads all open pull requests, each once.
-func (f *Forge) open(ctx context.Context, in inquiry) (all []graphOpen, err error) {
+// listOpen reads all open pull requests, each once.
+func (f *Forge) listOpen(ctx context.Context, in inquiry) (all []graphOpen, err error) {
 	query := openHead + openChecks + openTail
 	if in.personal {
 		query = openHead + openTail
@@ -204,7 +204,7 @@ func (f *Forge) open(ctx context.Context, in inquiry) (all []graphOpen, err erro
 	for range maxPages * largestPage / smallestPage {
 		var answer struct {
 			Repository *struct {
-				Pulls connection[graphOpen] `json:"pullRequests"`
+				Pulls graphConnection[graphOpen] `json:"pullRequests"`
 			} `json:"repository"`
 		}
 		err := f.client.GraphQL(ctx, query, vars, &answer)
@@ -225,15 +225,15 @@ func (f *Forge) open(ctx context.Context, in inquiry) (all []graphOpen, err erro
 				all = append(all, p)
 			}
 		}
-		if !next(vars, "after", pulls.Page) {
+		if !advanceCursor(vars, "after", pulls.Page) {
 			return all, nil
 		}
 	}
 	return nil, errors.New("the list has no end")
 }
 
-// standing is our check as a page shows it.
-type standing struct {
+// ownCheckState is our check as a page shows it.
+type ownCheckState struct {
 	report.ParsedCheck
 	any       bool // there is one
 	open      bool // one of them is not completed
@@ -242,15 +242,15 @@ type standing struct {
 	suites    map[int64]bool // in which our checks are
 }
 
-// standing finds our check among what stands on p's head. Of several the one of the latest look speaks.
-func (in inquiry) standing(p graphOpen, tip graphTip) (s standing) {
+// ownCheckOf finds our check among what stands on p's head. Of several the one of the latest look speaks.
+func (in inquiry) ownCheckOf(p graphOpen, tip graphTip) (s ownCheckState) {
 	s.suites = map[int64]bool{}
 	if tip.Rollup == nil {
 		return s
 	}
 	id := report.ExternalID(quorum.PR{Owner: in.owner, Repo: in.repo, Number: p.Number})
 	for _, c := range tip.Rollup.Contexts.Nodes {
-		if !in.ours(c, id) {
+		if !in.isOwnCheck(c, id) {
 			continue
 		}
 		s.any, s.suites[c.Suite.ID] = true, true
@@ -263,17 +263,17 @@ func (in inquiry) standing(p graphOpen, tip graphTip) (s standing) {
 	return s
 }
 
-func (in inquiry) ours(c graphContext, id string) bool {
+func (in inquiry) isOwnCheck(c graphContext, id string) bool {
 	return c.Type == "CheckRun" && c.Suite.App.Slug == in.app && strings.EqualFold(c.ExternalID, id)
 }
 
-// why says why p must be looked at; 0 if nothing calls for it.
-func (in inquiry) why(p graphOpen) Why {
+// whyDue says why p must be looked at; 0 if nothing calls for it.
+func (in inquiry) whyDue(p graphOpen) Why {
 	var tip graphTip
 	if n := len(p.Commits.Nodes); n > 0 && p.Commits.Nodes[n-1].Commit.OID == p.Head {
 		tip = p.Commits.Nodes[n-1].Commit
 	}
-	s := in.standing(p, tip)
+	s := in.ownCheckOf(p, tip)
 	switch {
 	case in.file.State == quorum.FileMissing, in.file.State == quorum.FileValid && in.policy.Mode == quorum.Off:
 		if s.open || in.personal && in.file.State == quorum.FileValid { // it ends
@@ -282,15 +282,15 @@ func (in inquiry) why(p graphOpen) Why {
 		return 0
 	case !s.readable || s.cancelled:
 		return Unseen
-	case s.open && !s.due(in.now) && in.rests(p, s):
+	case s.open && !s.wakeReached(in.now) && in.isWaitingDraft(p, s):
 		return 0
-	case s.due(in.now):
+	case s.wakeReached(in.now):
 		return Awake
-	case s.changed(p, tip):
+	case s.changedSince(p, tip):
 		return Changed
-	case s.settled(p):
+	case s.threadsChanged(p):
 		return Settled
-	case !in.current(s):
+	case !in.underCurrentPolicy(s):
 		return Outdated
 	case s.open:
 		return Undecided
@@ -298,28 +298,28 @@ func (in inquiry) why(p graphOpen) Why {
 	return 0
 }
 
-// due reports whether the decision's wake has come.
-func (s standing) due(now time.Time) bool {
+// wakeReached reports whether the decision's wake has come.
+func (s ownCheckState) wakeReached(now time.Time) bool {
 	return !s.Decision.Wake.IsZero() && !now.Before(s.Decision.Wake)
 }
 
-// current reports whether the check was decided by the policy that stands. A broken one leaves no trace in the record.
-func (in inquiry) current(s standing) bool {
+// underCurrentPolicy reports whether the check was decided by the policy that stands. A broken one leaves no trace in the record.
+func (in inquiry) underCurrentPolicy(s ownCheckState) bool {
 	if in.file.State == quorum.FileBroken || s.Decision.Reason == quorum.ReasonBroken {
 		return in.file.State == quorum.FileBroken && s.Decision.Reason == quorum.ReasonBroken
 	}
 	return s.Record.Policy == in.file.SHA
 }
 
-// rests reports whether p is a draft that waits as one: whatever happens to it, that stays so.
-func (in inquiry) rests(p graphOpen, s standing) bool {
-	return p.Draft && in.policy.DraftsWait && s.Decision.Reason == quorum.ReasonDraft && in.current(s)
+// isWaitingDraft reports whether p is a draft that waits as one: whatever happens to it, that stays so.
+func (in inquiry) isWaitingDraft(p graphOpen, s ownCheckState) bool {
+	return p.Draft && in.policy.DraftsWait && s.Decision.Reason == quorum.ReasonDraft && in.underCurrentPolicy(s)
 }
 
-// changed reports whether anything on GitHub is newer than our look. A check suite in which our own check stands changes
+// changedSince reports whether anything on GitHub is newer than our look. A check suite in which our own check stands changes
 // whenever we write: there the other check runs tell.
-func (s standing) changed(p graphOpen, tip graphTip) bool {
-	since := s.Record.Seen.At.Add(-slack)
+func (s ownCheckState) changedSince(p graphOpen, tip graphTip) bool {
+	since := s.Record.Seen.At.Add(-clockSlack)
 	newer := func(t time.Time) bool { return !t.Before(since) }
 	if newer(p.Updated) {
 		return true
@@ -338,8 +338,8 @@ func (s standing) changed(p graphOpen, tip graphTip) bool {
 	})
 }
 
-// settled reports whether a thread may have ended an objection, or brought one back. GitHub says of neither when.
-func (s standing) settled(p graphOpen) bool {
+// threadsChanged reports whether a thread may have ended an objection, or brought one back. GitHub says of neither when.
+func (s ownCheckState) threadsChanged(p graphOpen) bool {
 	marks := s.Record.Seen.Threads
 	for i, t := range p.Threads.Nodes {
 		was, is := i < len(marks) && marks[i] == '1', t.Resolved || t.Outdated
@@ -358,9 +358,9 @@ func (s standing) settled(p graphOpen) bool {
 	return (s.Decision.Verdict == quorum.Blocked || s.Decision.Verdict == quorum.Passed) && p.Threads.Total > quorum.MaxSeenThreads // of the rest the page does not tell
 }
 
-// share is due where a limit cuts it off: one of each kind in turn, and of each kind others every time. Strangers can make
+// interleave is due where a limit cuts it off: one of each kind in turn, and of each kind others every time. Strangers can make
 // any number of one kind, and those that cannot be evaluated stay what they are.
-func (in inquiry) share(due []Due) []Due {
+func (in inquiry) interleave(due []Due) []Due {
 	var kinds [Undecided + 1][]Due
 	for _, d := range due {
 		kinds[d.Why] = append(kinds[d.Why], d)
@@ -382,9 +382,9 @@ func (in inquiry) share(due []Due) []Due {
 	return out
 }
 
-// order puts the most urgent first. Where a limit cuts the list off, the rest of those that merely wait comes another
+// sortByUrgency puts the most urgent first. Where a limit cuts the list off, the rest of those that merely wait comes another
 // time: each sweep begins at another of them.
-func (in inquiry) order(due []Due) {
+func (in inquiry) sortByUrgency(due []Due) {
 	slices.SortStableFunc(due, func(a, b Due) int {
 		if a.Why != b.Why {
 			return int(a.Why) - int(b.Why)

@@ -78,7 +78,7 @@ func (s *shown) tip() *graphTip {
 		}{graphTip{OID: s.p.Head}})
 		tip := &s.p.Commits.Nodes[0].Commit
 		tip.Rollup = &struct {
-			Contexts connection[graphContext] `json:"contexts"`
+			Contexts graphConnection[graphContext] `json:"contexts"`
 		}{}
 		s.suite(1, 2*time.Second)
 	}
@@ -131,8 +131,8 @@ func TestWhy(t *testing.T) {
 
 		{"the pull request changed", func(s *shown, _ *inquiry) { s.p.Updated = looked.Add(time.Minute) }, Changed},
 		{"it changed while we looked", func(s *shown, _ *inquiry) { s.p.Updated = looked }, Changed},
-		{"it changed so shortly before that a replica may not have shown it", func(s *shown, _ *inquiry) { s.p.Updated = looked.Add(-slack) }, Changed},
-		{"it changed before", func(s *shown, _ *inquiry) { s.p.Updated = looked.Add(-slack - time.Second) }, 0},
+		{"it changed so shortly before that a replica may not have shown it", func(s *shown, _ *inquiry) { s.p.Updated = looked.Add(-clockSlack) }, Changed},
+		{"it changed before", func(s *shown, _ *inquiry) { s.p.Updated = looked.Add(-clockSlack - time.Second) }, 0},
 		{"another suite changed", func(s *shown, _ *inquiry) { s.suite(2, time.Minute) }, Changed},
 		{"another suite changed before", func(s *shown, _ *inquiry) { s.suite(2, -time.Minute) }, 0},
 		{"our own write changed a suite", func(s *shown, _ *inquiry) { s.suite(1, time.Hour) }, 0},
@@ -182,7 +182,7 @@ func TestWhy(t *testing.T) {
 		t.Run(test.title, func(t *testing.T) {
 			s, in := passed(), inquiry{owner: "acme", repo: "shop", app: ActionsApp, now: looked.Add(2 * time.Hour), file: quorum.PolicyFile{State: quorum.FileValid, SHA: "policy"}, policy: quorum.Policy{Mode: quorum.Enforce}}
 			test.given(s, &in)
-			if got := in.why(s.page(t)); got != test.want {
+			if got := in.whyDue(s.page(t)); got != test.want {
 				t.Errorf("it is looked at because it is %q, want %q", got, test.want)
 			}
 		})
@@ -197,7 +197,7 @@ func TestOrderOfUrgency(t *testing.T) {
 	firsts := map[int]bool{}
 	for minute := range 3 {
 		in, all := inquiry{now: looked.Add(time.Duration(minute) * time.Minute)}, slices.Clone(due)
-		in.order(all)
+		in.sortByUrgency(all)
 		var numbers []int
 		for _, d := range all {
 			numbers = append(numbers, d.PR.Number)

@@ -9,13 +9,13 @@ import (
 	"github.com/review-coordinator/coordinator/internal/github/client"
 )
 
-// changes notes whether any answer of a look was new.
-type changes struct {
+// newsFlag notes whether any answer of a look was new.
+type newsFlag struct {
 	mu  sync.Mutex
 	any bool
 }
 
-func (c *changes) note(changed bool) {
+func (c *newsFlag) note(changed bool) {
 	if c == nil {
 		return
 	}
@@ -27,10 +27,10 @@ func (c *changes) note(changed bool) {
 // maxPages bounds a list: a hundred pages of a hundred are more than any of GitHub's own caps.
 const maxPages = 100
 
-// pages reads all pages of a list. key names the array within an object; "" is a bare array.
-func pages[T any](ctx context.Context, c *client.Client, seen *changes, path, key string, each ...func(*T)) (all []T, err error) {
+// readPages reads all pages of a list. key names the array within an object; "" is a bare array.
+func readPages[T any](ctx context.Context, c *client.Client, seen *newsFlag, path, key string, each ...func(*T)) (all []T, err error) {
 	for range maxPages {
-		page, answer, err := onePage[T](ctx, c, path, key)
+		page, answer, err := readPage[T](ctx, c, path, key)
 		if err != nil {
 			return nil, err
 		}
@@ -49,8 +49,8 @@ func pages[T any](ctx context.Context, c *client.Client, seen *changes, path, ke
 	return nil, fmt.Errorf("read %s: more than %d pages", path, maxPages)
 }
 
-// onePage reads a page of a list. The long lists are read in one go; their arrays have names of their own.
-func onePage[T any](ctx context.Context, c *client.Client, path, key string) (page []T, answer client.Response, err error) {
+// readPage reads a page of a list. The long lists are read in one go; their arrays have names of their own.
+func readPage[T any](ctx context.Context, c *client.Client, path, key string) (page []T, answer client.Response, err error) {
 	var within struct {
 		Checks *[]T `json:"check_runs"`
 		Runs   *[]T `json:"workflow_runs"`

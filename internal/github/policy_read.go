@@ -25,11 +25,11 @@ type policyReader struct {
 
 // policyOf returns a reader of a repository's policy.
 func (f *Forge) policyOf(owner, repo string) *policyReader {
-	return &policyReader{f: f, pullReader: pullReader{client: f.client, pr: quorum.PR{Owner: owner, Repo: repo}, seen: &changes{}}}
+	return &policyReader{f: f, pullReader: pullReader{client: f.client, pr: quorum.PR{Owner: owner, Repo: repo}, news: &newsFlag{}}}
 }
 
-// paths are where a policy may stand; the first that is there counts.
-func (r *policyReader) paths() []string {
+// policyPaths are where a policy may stand; the first that is there counts.
+func (r *policyReader) policyPaths() []string {
 	if r.f.config != "" {
 		return []string{r.f.config}
 	}
@@ -38,27 +38,27 @@ func (r *policyReader) paths() []string {
 
 // pathInConversation is the path of which the conversation tells what stands there: one that Git takes.
 func (r *policyReader) pathInConversation() string {
-	if path := r.paths()[0]; fs.ValidPath(path) && r.f.policy == nil {
+	if path := r.policyPaths()[0]; fs.ValidPath(path) && r.f.policy == nil {
 		return path
 	}
 	return config.Paths()[0]
 }
 
-// spared returns the policy that was read last, if the conversation, which is read beside all else, will tell whether it
+// sparedPolicy returns the policy that was read last, if the conversation, which is read beside all else, will tell whether it
 // still stands: then the file is asked for only if it does not.
-func (r *policyReader) spared(conversed bool) (was cachedPolicy, spared bool) {
+func (r *policyReader) sparedPolicy(conversed bool) (was cachedPolicy, spared bool) {
 	was, known := r.f.policies.lookup(r.pr)
 	return was, known && was.named && was.file.Path == r.pathInConversation() && r.f.policy == nil && conversed
 }
 
-// read reads the policy file of the default branch: never of the pull request, nor of a base that a contributor chose.
-func (r *policyReader) read(ctx context.Context) error {
-	paths := r.paths()
+// readPolicy reads the policy file of the default branch: never of the pull request, nor of a base that a contributor chose.
+func (r *policyReader) readPolicy(ctx context.Context) error {
+	paths := r.policyPaths()
 	was, known := r.f.policies.lookup(r.pr)
 	for _, path := range paths {
 		src, sha, err := r.f.policy, "", error(nil)
 		if src == nil {
-			src, sha, err = r.pullReader.file(ctx, path, "")
+			src, sha, err = r.pullReader.readFile(ctx, path, "")
 		}
 		if client.IsNotFound(err) {
 			continue

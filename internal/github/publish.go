@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	perRequest = 50 // annotations that GitHub takes at once; it appends them at every update
-	writeTries = 4  // of a write whose answer was lost, each after a look at what became of it
+	annotationsPerRequest = 50 // annotations that GitHub takes at once; it appends them at every update
+	writeTries            = 4  // of a write whose answer was lost, each after a look at what became of it
 )
 
 // An UnpublishableError says that the check can never be written on that commit.
@@ -35,17 +35,17 @@ func (e *UnpublishableError) Unwrap() error { return e.Err }
 // Publish makes our check on c.Head read as c, and writes nothing if it does. It must follow an Observe of the same pull
 // request by the same Forge: where that was forgotten meanwhile nothing is written, and a look must be taken again. Of several checks of ours with that name all are made equal.
 func (f *Forge) Publish(ctx context.Context, pr quorum.PR, c report.Check) error {
-	m, release := f.hold(pr)
+	m, release := f.holdMemory(pr)
 	defer release()
 	if m.head != c.Head {
 		return moved{"what was known of " + pr.String() + " was forgotten, or its head moved,"}
 	}
 	if f.fence != nil {
-		if err := f.fence.claim(f.installation, pr, c.Head, c.Name, m.observed); err != nil {
+		if err := f.fence.claim(f.installation, pr, c.Head, c.Name, m.lookBegan); err != nil {
 			return err
 		}
 	}
-	m.wake, m.byThreads = c.Wake, c.Threads
+	m.wake, m.threadsDecide = c.Wake, c.Threads
 	p := publication{f: f, pr: pr, m: m}
 	if f.client.Personal() {
 		return p.publishStatus(ctx, c)
@@ -65,17 +65,17 @@ func (p *publication) publishCheck(ctx context.Context, c report.Check) error {
 	if err := p.retireOthers(ctx, c); err != nil {
 		return err
 	}
-	mine := slices.DeleteFunc(slices.Clone(p.m.own), func(o written) bool { return o.name != c.Name })
+	mine := slices.DeleteFunc(slices.Clone(p.m.ownChecks), func(o writtenCheck) bool { return o.name != c.Name })
 	if c.OnlyOpen {
 		return p.endOpen(ctx, c)
 	}
 	if len(mine) == 0 {
-		if err := p.create(ctx, c); err != nil || c.Conclusion != "success" {
+		if err := p.createCheck(ctx, c); err != nil || c.Conclusion != "success" {
 			return err
 		}
 		return p.refuseForeignWrites(ctx, c)
 	}
-	if c.Conclusion == "success" && (c.Restamp || !slices.ContainsFunc(mine, func(o written) bool { return o.reads(c, false) })) {
+	if c.Conclusion == "success" && (c.Restamp || !slices.ContainsFunc(mine, func(o writtenCheck) bool { return o.readsAs(c, false) })) {
 		if err := p.refuseForeignWrites(ctx, c); err != nil {
 			return err
 		}
@@ -84,7 +84,7 @@ func (p *publication) publishCheck(ctx context.Context, c report.Check) error {
 		if i > 0 {
 			c.Annotations = nil // one of them carries the annotations
 		}
-		if err := p.update(ctx, o, c); err != nil {
+		if err := p.updateCheck(ctx, o, c); err != nil {
 			return err
 		}
 	}
@@ -94,7 +94,7 @@ func (p *publication) publishCheck(ctx context.Context, c report.Check) error {
 // endOpen completes what is open of ours, under whatever name, and touches nothing else. A head that another open pull request
 // has too keeps its check.
 func (p *publication) endOpen(ctx context.Context, c report.Check) error {
-	open := slices.DeleteFunc(slices.Clone(p.m.own), func(o written) bool { return o.status == "completed" || o.external != c.ExternalID })
+	open := slices.DeleteFunc(slices.Clone(p.m.ownChecks), func(o writtenCheck) bool { return o.status == "completed" || o.external != c.ExternalID })
 	if len(open) == 0 {
 		return nil
 	}
@@ -102,7 +102,7 @@ func (p *publication) endOpen(ctx context.Context, c report.Check) error {
 		return err
 	}
 	for _, o := range open {
-		if err := p.update(ctx, o, c); err != nil {
+		if err := p.updateCheck(ctx, o, c); err != nil {
 			return err
 		}
 	}
@@ -123,8 +123,8 @@ func (p *publication) refuseForeignWrites(ctx context.Context, c report.Check) e
 		return err
 	}
 	for _, now := range found {
-		i := slices.IndexFunc(p.m.own, func(o written) bool { return o.id == now.id })
-		if i < 0 || p.m.own[i].status != now.status || p.m.own[i].conclusion != now.conclusion || p.m.own[i].words.title != now.words.title || !p.m.own[i].words.sameText(now.words) {
+		i := slices.IndexFunc(p.m.ownChecks, func(o writtenCheck) bool { return o.id == now.id })
+		if i < 0 || p.m.ownChecks[i].status != now.status || p.m.ownChecks[i].conclusion != now.conclusion || p.m.ownChecks[i].digests.title != now.digests.title || !p.m.ownChecks[i].digests.sameText(now.digests) {
 			return moved{"the check of " + p.pr.String() + " was written by another process"}
 		}
 	}
@@ -157,7 +157,7 @@ type restAnnotation struct {
 	Title   string `json:"title,omitempty"`
 }
 
-func body(c report.Check, annotations []report.Annotation) checkBody {
+func checkBodyOf(c report.Check, annotations []report.Annotation) checkBody {
 	b := checkBody{Status: c.Status, Conclusion: c.Conclusion, Output: &checkOutput{Title: c.Title, Summary: c.Summary, Text: c.Text}}
 	for _, a := range annotations {
 		b.Output.Annotations = append(b.Output.Annotations, restAnnotation{Path: a.Path, Start: a.Line, End: a.Line, Level: a.Level, Message: a.Message, Title: a.Title})
@@ -165,19 +165,19 @@ func body(c report.Check, annotations []report.Annotation) checkBody {
 	return b
 }
 
-// batches cuts annotations as GitHub takes them; the first batch, maybe empty, goes with the check itself.
-func batches(all []report.Annotation) (out [][]report.Annotation) {
-	for len(all) > perRequest {
-		out = append(out, all[:perRequest])
-		all = all[perRequest:]
+// batchAnnotations cuts annotations as GitHub takes them; the first batch, maybe empty, goes with the check itself.
+func batchAnnotations(all []report.Annotation) (out [][]report.Annotation) {
+	for len(all) > annotationsPerRequest {
+		out = append(out, all[:annotationsPerRequest])
+		all = all[annotationsPerRequest:]
 	}
 	return append(out, all)
 }
 
-// create writes the check for the first time. If the answer is lost the check is looked for before it is written again.
-func (p *publication) create(ctx context.Context, c report.Check) error {
-	parts := batches(c.Annotations)
-	b := body(c, parts[0])
+// createCheck writes the check for the first time. If the answer is lost the check is looked for before it is written again.
+func (p *publication) createCheck(ctx context.Context, c report.Check) error {
+	parts := batchAnnotations(c.Annotations)
+	b := checkBodyOf(c, parts[0])
 	b.Name, b.Head, b.ExternalID = c.Name, c.Head, c.ExternalID
 	var lost error
 	for try := range writeTries {
@@ -191,17 +191,17 @@ func (p *publication) create(ctx context.Context, c report.Check) error {
 				continue
 			}
 			if len(found) > 0 {
-				p.m.own = append(found, p.m.own...)
-				return p.update(ctx, found[0], c)
+				p.m.ownChecks = append(found, p.m.ownChecks...)
+				return p.updateCheck(ctx, found[0], c)
 			}
 		}
 		var made restCheck
-		_, err := p.f.client.Send(ctx, http.MethodPost, p.f.path(p.pr, "check-runs"), b, &made)
+		_, err := p.f.client.Send(ctx, http.MethodPost, p.f.repoPath(p.pr, "check-runs"), b, &made)
 		switch {
 		case err == nil:
-			o := made.check().written()
+			o := made.toCheck().asWritten()
 			o.name, o.external = c.Name, c.ExternalID
-			p.m.own = append([]written{o}, p.m.own...)
+			p.m.ownChecks = append([]writtenCheck{o}, p.m.ownChecks...)
 			return p.sendAnnotations(ctx, o, c, parts[1:])
 		case client.IsUnprocessable(err) || client.IsNotFound(err):
 			return &UnpublishableError{c.Head, err}
@@ -214,23 +214,23 @@ func (p *publication) create(ctx context.Context, c report.Check) error {
 }
 
 // findOwn looks for our check on the head.
-func (p *publication) findOwn(ctx context.Context, c report.Check) (mine []written, err error) {
-	all, err := pages[restCheck](ctx, p.f.client, nil, p.f.path(p.pr, "commits", c.Head, "check-runs")+"?filter=all&per_page=100", "check_runs")
+func (p *publication) findOwn(ctx context.Context, c report.Check) (mine []writtenCheck, err error) {
+	all, err := readPages[restCheck](ctx, p.f.client, nil, p.f.repoPath(p.pr, "commits", c.Head, "check-runs")+"?filter=all&per_page=100", "check_runs")
 	for _, r := range all {
-		if o := r.check(); o.Name == c.Name && p.f.ours(p.pr, o.CheckRun) {
-			mine = append(mine, o.written())
+		if o := r.toCheck(); o.Name == c.Name && p.f.isOwnCheck(p.pr, o.CheckRun) {
+			mine = append(mine, o.asWritten())
 		}
 	}
-	slices.SortFunc(mine, func(a, b written) int { return cmp.Compare(b.id, a.id) })
+	slices.SortFunc(mine, func(a, b writtenCheck) int { return cmp.Compare(b.id, a.id) })
 	return mine, err
 }
 
-// update makes a check of ours read as c.
-func (p *publication) update(ctx context.Context, o written, c report.Check) error {
-	if o.reads(c, c.Restamp && c.Status == "completed") {
+// updateCheck makes a check of ours read as c.
+func (p *publication) updateCheck(ctx context.Context, o writtenCheck, c report.Check) error {
+	if o.readsAs(c, c.Restamp && c.Status == "completed") {
 		return nil
 	}
-	parts := batches(c.Annotations)
+	parts := batchAnnotations(c.Annotations)
 	if err := p.patchCheck(ctx, o, c, parts[0]); err != nil {
 		return err
 	}
@@ -238,7 +238,7 @@ func (p *publication) update(ctx context.Context, o written, c report.Check) err
 }
 
 // sendAnnotations sends the batches that are left.
-func (p *publication) sendAnnotations(ctx context.Context, o written, c report.Check, parts [][]report.Annotation) error {
+func (p *publication) sendAnnotations(ctx context.Context, o writtenCheck, c report.Check, parts [][]report.Annotation) error {
 	for _, part := range parts {
 		if err := p.patchCheck(ctx, o, c, part); err != nil {
 			return err
@@ -249,11 +249,11 @@ func (p *publication) sendAnnotations(ctx context.Context, o written, c report.C
 
 // patchCheck updates a check once. If the answer is lost the check is read: annotations are appended, so that sending them
 // again would show them twice.
-func (p *publication) patchCheck(ctx context.Context, o written, c report.Check, annotations []report.Annotation) error {
-	path := p.f.path(p.pr, "check-runs", strconv.FormatInt(o.id, 10))
+func (p *publication) patchCheck(ctx context.Context, o writtenCheck, c report.Check, annotations []report.Annotation) error {
+	path := p.f.repoPath(p.pr, "check-runs", strconv.FormatInt(o.id, 10))
 	had := o.annotations
-	if i := slices.IndexFunc(p.m.own, func(x written) bool { return x.id == o.id }); i >= 0 {
-		had = p.m.own[i].annotations
+	if i := slices.IndexFunc(p.m.ownChecks, func(x writtenCheck) bool { return x.id == o.id }); i >= 0 {
+		had = p.m.ownChecks[i].annotations
 	}
 	var lost error
 	for try := range writeTries {
@@ -266,18 +266,18 @@ func (p *publication) patchCheck(ctx context.Context, o written, c report.Check,
 				lost = err
 				continue
 			}
-			if r := now.check().written(); r.reads(c, false) && r.annotations >= had+len(annotations) {
-				p.m.wrote(r)
+			if r := now.toCheck().asWritten(); r.readsAs(c, false) && r.annotations >= had+len(annotations) {
+				p.m.noteWrite(r)
 				return nil
 			}
 		}
 		var made restCheck
-		_, err := p.f.client.Send(ctx, http.MethodPatch, path, body(c, annotations), &made)
+		_, err := p.f.client.Send(ctx, http.MethodPatch, path, checkBodyOf(c, annotations), &made)
 		switch {
 		case err == nil:
-			o.status, o.conclusion, o.words = c.Status, c.Conclusion, wordsOf(c.Title, c.Summary, c.Text)
+			o.status, o.conclusion, o.digests = c.Status, c.Conclusion, digestsOf(c.Title, c.Summary, c.Text)
 			o.annotations = had + len(annotations)
-			p.m.wrote(o)
+			p.m.noteWrite(o)
 			return nil
 		case !errors.Is(err, client.ErrTransport):
 			return fmt.Errorf("update check: %w", err)
@@ -287,19 +287,19 @@ func (p *publication) patchCheck(ctx context.Context, o written, c report.Check,
 	return fmt.Errorf("update check: %w", lost)
 }
 
-// wrote remembers what a check of ours says now.
-func (m *memory) wrote(o written) {
-	if i := slices.IndexFunc(m.own, func(x written) bool { return x.id == o.id }); i >= 0 {
-		m.own[i] = o
+// noteWrite remembers what a check of ours says now.
+func (m *memory) noteWrite(o writtenCheck) {
+	if i := slices.IndexFunc(m.ownChecks, func(x writtenCheck) bool { return x.id == o.id }); i >= 0 {
+		m.ownChecks[i] = o
 	}
 }
 
 // retireOthers ends checks of ours that must not stay: those of this head under another name, and, best effort, those of older
 // heads.
 func (p *publication) retireOthers(ctx context.Context, c report.Check) error {
-	first := len(p.m.own) == 0
+	first := len(p.m.ownChecks) == 0
 	if !c.OnlyOpen {
-		for _, o := range slices.Clone(p.m.own) { // under another name, which a policy has since changed
+		for _, o := range slices.Clone(p.m.ownChecks) { // under another name, which a policy has since changed
 			known := slices.ContainsFunc(c.Retire, func(old report.Retired) bool { return old.Head == c.Head && old.Name == o.name })
 			if o.name != c.Name && o.external == c.ExternalID && !known && (o.status != "completed" || o.conclusion == "success") {
 				title := "the check is called " + report.Quote(c.Name) + " now"
@@ -312,7 +312,7 @@ func (p *publication) retireOthers(ctx context.Context, c report.Check) error {
 	for _, old := range c.Retire {
 		ended := report.Check{Status: "completed", Conclusion: "cancelled", Title: old.Title, Summary: old.Title + ".", Name: old.Name, Head: old.Head}
 		if old.Head == c.Head {
-			for _, o := range slices.Clone(p.m.own) {
+			for _, o := range slices.Clone(p.m.ownChecks) {
 				if o.name == old.Name && o.external == c.ExternalID && (o.status != "completed" || old.Green && o.conclusion == "success") {
 					if err := p.replaceCheck(ctx, o, ended); err != nil {
 						return err
@@ -323,14 +323,14 @@ func (p *publication) retireOthers(ctx context.Context, c report.Check) error {
 		}
 		// An earlier head is looked at if the conversation shows a check of ours open on it, or once, when the first check
 		// is about to be written on this head: a commit that was force-pushed away is not in the conversation any more.
-		if key := old.Name + "@" + old.Head; !p.m.done[key] && p.m.unended(old, first) {
-			p.m.done = with(p.m.done, key, true)
+		if key := old.Name + "@" + old.Head; !p.m.retired[key] && p.m.mayBeOpen(old, first) {
+			p.m.retired = withEntry(p.m.retired, key, true)
 			if err := p.endOnOlderHead(ctx, ended); err != nil {
 				var limit *client.LimitError
 				if errors.As(err, &limit) || ctx.Err() != nil {
 					return err
 				}
-				p.m.done[key] = false
+				p.m.retired[key] = false
 				p.f.log.Warn("an older head's check could not be ended", "pr", p.pr.String(), "head", old.Head, "err", err)
 			}
 		}
@@ -340,46 +340,46 @@ func (p *publication) retireOthers(ctx context.Context, c report.Check) error {
 
 // replaceCheck ends a check of ours on the same head as another one, which may never be written: its text, with the record, stays
 // as it is read now.
-func (p *publication) replaceCheck(ctx context.Context, o written, ended report.Check) error {
+func (p *publication) replaceCheck(ctx context.Context, o writtenCheck, ended report.Check) error {
 	var now restCheck
-	if _, err := p.f.client.Get(ctx, p.f.path(p.pr, "check-runs", strconv.FormatInt(o.id, 10)), &now); err != nil {
+	if _, err := p.f.client.Get(ctx, p.f.repoPath(p.pr, "check-runs", strconv.FormatInt(o.id, 10)), &now); err != nil {
 		return fmt.Errorf("read check: %w", err)
 	}
 	if now.ID != o.id { // its text would be none
 		return fmt.Errorf("read check: the answer is no such check: %w", client.ErrTransport)
 	}
 	ended.Text = now.Output.Text
-	return p.update(ctx, o, ended)
+	return p.updateCheck(ctx, o, ended)
 }
 
-// unended reports whether a check of ours may be open on an earlier head.
-func (m *memory) unended(old report.Retired, first bool) bool {
-	shown := m.threads.of(old.Head)
+// mayBeOpen reports whether a check of ours may be open on an earlier head.
+func (m *memory) mayBeOpen(old report.Retired, first bool) bool {
+	shown := m.conversation.commit(old.Head)
 	switch {
-	case shown.open > 0:
+	case shown.openChecks > 0:
 		return true
 	case !first:
 		return false
-	case shown.sha != "" && shown.sure && m.threads.check == old.Name: // it would be shown, unless it is all too new
-		return len(m.left(old.Head, old.Name, m.threads.external)) > 0
+	case shown.sha != "" && shown.complete && m.conversation.check == old.Name: // it would be shown, unless it is all too new
+		return len(m.openChecksLeft(old.Head, old.Name, m.conversation.external)) > 0
 	}
 	return true
 }
 
-// left are the open checks of ours that were known on an earlier head when the pull request left it.
-func (m *memory) left(head, name, external string) (open []written) {
-	if head != m.formerly {
+// openChecksLeft are the open checks of ours that were known on an earlier head when the pull request left it.
+func (m *memory) openChecksLeft(head, name, external string) (open []writtenCheck) {
+	if head != m.previousHead {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(m.former), func(o written) bool { return o.name != name || o.external != external })
+	return slices.DeleteFunc(slices.Clone(m.previousChecks), func(o writtenCheck) bool { return o.name != name || o.external != external })
 }
 
 // endOnOlderHead ends our open check on an older head, unless that commit is another open pull request's head. What is known
 // of it need not be asked for, if GitHub shows the same.
 func (p *publication) endOnOlderHead(ctx context.Context, c report.Check) error {
 	external := report.ExternalID(p.pr)
-	mine := p.m.left(c.Head, c.Name, external)
-	if shown := p.m.threads.of(c.Head); len(mine) == 0 || shown.sha == "" || !shown.sure || p.m.threads.check != c.Name || shown.open != len(mine) {
+	mine := p.m.openChecksLeft(c.Head, c.Name, external)
+	if shown := p.m.conversation.commit(c.Head); len(mine) == 0 || shown.sha == "" || !shown.complete || p.m.conversation.check != c.Name || shown.openChecks != len(mine) {
 		found, err := p.findOwn(ctx, c)
 		if client.IsNotFound(err) || client.IsUnprocessable(err) {
 			return nil
@@ -387,7 +387,7 @@ func (p *publication) endOnOlderHead(ctx context.Context, c report.Check) error 
 		if err != nil {
 			return err
 		}
-		mine = slices.DeleteFunc(found, func(o written) bool { return o.status == "completed" || o.external != external })
+		mine = slices.DeleteFunc(found, func(o writtenCheck) bool { return o.status == "completed" || o.external != external })
 	}
 	if len(mine) == 0 {
 		return nil
@@ -407,7 +407,7 @@ func (p *publication) endOnOlderHead(ctx context.Context, c report.Check) error 
 // publishStatus writes a commit status, for a personal token may not write check runs. It is refused where a check run of
 // that name stands: if the name is required, both would be.
 func (p *publication) publishStatus(ctx context.Context, c report.Check) error {
-	if p.m.beside {
+	if p.m.foreignCheckOnHead {
 		return fmt.Errorf("publish %s: a check run named %q stands on this commit, and a required name would then mean both", p.pr, c.Name)
 	}
 	state := map[string]string{"success": "success", "failure": "failure", "action_required": "error", "cancelled": "error", "neutral": "pending"}[c.Conclusion]
@@ -419,7 +419,7 @@ func (p *publication) publishStatus(ctx context.Context, c report.Check) error {
 	p.f.mu.Unlock()
 	var newest *quorum.Status
 	for i, st := range p.m.statuses { // newest first
-		if strings.EqualFold(st.Context, c.Name) && same(st.Creator, me) {
+		if strings.EqualFold(st.Context, c.Name) && sameAccount(st.Creator, me) {
 			newest = &p.m.statuses[i]
 			break
 		}
@@ -432,7 +432,7 @@ func (p *publication) publishStatus(ctx context.Context, c report.Check) error {
 	}
 	in := map[string]string{"state": state, "description": c.Described, "context": c.Name}
 	var made restStatus
-	_, err := p.f.client.Send(ctx, http.MethodPost, p.f.path(p.pr, "statuses", c.Head), in, &made)
+	_, err := p.f.client.Send(ctx, http.MethodPost, p.f.repoPath(p.pr, "statuses", c.Head), in, &made)
 	if client.IsUnprocessable(err) || client.IsNotFound(err) {
 		return &UnpublishableError{c.Head, err}
 	}

@@ -58,7 +58,7 @@ type restPull struct {
 	Commits      int    `json:"commits"`
 }
 
-func (p restPull) pull(pr quorum.PR) quorum.PullRequest {
+func (p restPull) toPull(pr quorum.PR) quorum.PullRequest {
 	out := quorum.PullRequest{
 		PR: quorum.PR{Owner: pr.Owner, Repo: pr.Repo, Number: p.Number}, Title: p.Title,
 		Head: p.Head.SHA, HeadRef: p.Head.Ref, Base: p.Base.SHA, BaseRef: p.Base.Ref, DefaultBranch: p.Base.Repo.DefaultBranch,
@@ -98,7 +98,7 @@ type restRun struct {
 	HeadRepo   *restRepo `json:"head_repository"`
 }
 
-func (r restRun) run() quorum.Run {
+func (r restRun) toRun() quorum.Run {
 	out := quorum.Run{
 		ID: r.ID, Number: r.Number, Path: workflowPath(r.Path), Event: r.Event, Head: r.Head, Branch: r.Branch, Suite: r.Suite, Attempt: max(r.Attempt, 1),
 		Status: r.Status, Conclusion: r.Conclusion, Created: r.Created, Started: r.Started, Updated: r.Updated, Actor: r.Actor.account(), URL: r.URL,
@@ -156,7 +156,7 @@ type restCheck struct {
 	} `json:"app"`
 }
 
-func (c restCheck) check() ownCheck {
+func (c restCheck) toCheck() ownCheck {
 	return ownCheck{annotations: c.Output.Annotations, CheckRun: quorum.CheckRun{
 		ID: c.ID, Name: c.Name, App: c.App.Slug, AppID: c.App.ID, Job: c.App.Slug == ActionsApp && strings.Contains(c.URL, "/actions/runs/"), Suite: c.Suite.ID, Status: c.Status, Conclusion: c.Conclusion, ExternalID: c.ExternalID,
 		Title: c.Output.Title, Summary: c.Output.Summary, Text: c.Output.Text, Started: c.Started, Completed: c.Completed, URL: c.URL,
@@ -211,11 +211,11 @@ type restCommit struct {
 	} `json:"parents"`
 }
 
-func (r restReview) text() quorum.Text {
+func (r restReview) toText() quorum.Text {
 	return quorum.Text{TextRef: quorum.TextRef{Kind: quorum.TextReview, ID: r.ID}, Author: r.User.account(), Body: r.Body, At: r.Submitted, Commit: r.Commit, State: r.State, URL: r.URL}
 }
 
-func (c restComment) text() quorum.Text {
+func (c restComment) toText() quorum.Text {
 	t := quorum.Text{TextRef: quorum.TextRef{Kind: quorum.TextComment, ID: c.ID}, Author: c.User.account(), Body: c.Body, At: c.Created, URL: c.URL}
 	if c.Updated.After(c.Created) {
 		t.Edited = c.Updated
@@ -226,13 +226,13 @@ func (c restComment) text() quorum.Text {
 // ActionsApp is the slug of the App to which GITHUB_TOKEN belongs.
 const ActionsApp = "github-actions"
 
-func latest(a, b time.Time) time.Time {
+func laterOf(a, b time.Time) time.Time {
 	if a.Before(b) {
 		return b
 	}
 	return a
 }
 
-func same(a, b quorum.Account) bool {
+func sameAccount(a, b quorum.Account) bool {
 	return a.Login != "" && strings.EqualFold(a.Login, b.Login) && a.Bot == b.Bot
 }

@@ -33,8 +33,8 @@ func (all reviewerSet) keptBody(login, body string) string {
 	return body
 }
 
-// digest stands for the accounts that the reviewers have.
-func (all reviewerSet) digest() untrusted.Digest {
+// authorsDigest stands for the accounts that the reviewers have.
+func (all reviewerSet) authorsDigest() untrusted.Digest {
 	var names strings.Builder
 	for _, r := range all {
 		names.WriteString(strings.ToLower(r.Author) + "\n")

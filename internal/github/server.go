@@ -147,10 +147,10 @@ func (s *ServerForge) Repositories(ctx context.Context) ([]string, error) {
 }
 
 // Changed is [Forge.Changed].
-func (s *ServerForge) Changed(ctx context.Context, owner, repo string, since time.Time) (Recent, error) {
+func (s *ServerForge) Changed(ctx context.Context, owner, repo string, since time.Time) (RecentChanges, error) {
 	f, err := s.enter(ctx)
 	if err != nil {
-		return Recent{}, err
+		return RecentChanges{}, err
 	}
 	return f.Changed(ctx, owner, repo, since)
 }

@@ -13,28 +13,28 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// texts are the reviews and comments that the lists show.
-func (l *look) texts() {
-	l.sums = make(map[quorum.TextRef]untrusted.Digest, len(l.head.reviews)+len(l.head.comments))
+// takeTexts are the reviews and comments that the lists show.
+func (l *look) takeTexts() {
+	l.digests = make(map[quorum.TextRef]untrusted.Digest, len(l.head.reviews)+len(l.head.comments))
 	for _, r := range l.head.reviews {
-		t := r.text()
-		l.s.Reviews, l.sums[t.TextRef] = append(l.s.Reviews, t), r.sum
+		t := r.toText()
+		l.snap.Reviews, l.digests[t.TextRef] = append(l.snap.Reviews, t), r.sum
 	}
 	for _, c := range l.head.comments {
-		t := c.text()
-		l.s.Comments, l.sums[t.TextRef] = append(l.s.Comments, t), c.sum
+		t := c.toText()
+		l.snap.Comments, l.digests[t.TextRef] = append(l.snap.Comments, t), c.sum
 	}
 }
 
-// absent are the texts of the record, and those of which an event told, that the lists do not show.
-func (l *look) absent() (out []quorum.TextRef) {
-	for _, seen := range l.s.Record.Texts {
+// missingTexts are the texts of the record, and those of which an event told, that the lists do not show.
+func (l *look) missingTexts() (out []quorum.TextRef) {
+	for _, seen := range l.snap.Record.Texts {
 		all := *l.listOf(seen.Kind)
 		if !slices.ContainsFunc(all, func(t quorum.Text) bool { return t.TextRef == seen.TextRef }) && !slices.Contains(out, seen.TextRef) {
 			out = append(out, seen.TextRef)
 		}
 	}
-	for _, h := range l.unheard() {
+	for _, h := range l.unshownTexts() {
 		if !slices.Contains(out, h.ref) {
 			out = append(out, h.ref)
 		}
@@ -45,35 +45,35 @@ func (l *look) absent() (out []quorum.TextRef) {
 // listOf is where the texts of a kind stand.
 func (l *look) listOf(kind quorum.TextKind) *[]quorum.Text {
 	if kind == quorum.TextReview {
-		return &l.s.Reviews
+		return &l.snap.Reviews
 	}
-	return &l.s.Comments
+	return &l.snap.Comments
 }
 
-// unheard are the reviewers' texts of which an event told and that are not shown as it told. What is no reviewer's is
+// unshownTexts are the reviewers' texts of which an event told and that are not shown as it told. What is no reviewer's is
 // forgotten, and what was shown, or was not for too long: anybody can write a text and delete it.
-func (l *look) unheard() []toldText {
-	l.m.mu.Lock()
-	defer l.m.mu.Unlock()
+func (l *look) unshownTexts() []toldText {
+	l.mem.mu.Lock()
+	defer l.mem.mu.Unlock()
 	now := l.f.now()
-	l.m.heard = slices.DeleteFunc(l.m.heard, func(h toldText) bool {
-		return !l.watched.includes(h.author) || now.Sub(h.since) >= apart || slices.ContainsFunc(*l.listOf(h.ref.Kind), h.shown)
+	l.mem.texts = slices.DeleteFunc(l.mem.texts, func(h toldText) bool {
+		return !l.watched.includes(h.author) || now.Sub(h.since) >= maxDisagreement || slices.ContainsFunc(*l.listOf(h.ref.Kind), h.isShownBy)
 	})
-	return slices.Clone(l.m.heard)
+	return slices.Clone(l.mem.texts)
 }
 
 // readText reads a text by its id: a lagging list must not look like a deletion.
 func (l *look) readText(ctx context.Context, ref quorum.TextRef) error {
-	t, err := l.read.textByID(ctx, ref)
-	l.m.mu.Lock()
-	defer l.m.mu.Unlock()
+	t, err := l.read.readText(ctx, ref)
+	l.mem.mu.Lock()
+	defer l.mem.mu.Unlock()
 	switch {
 	case client.IsNotFound(err) || client.IsGone(err):
 		return nil // gone for good: what was remembered of it counts
 	case err != nil:
 		return err
 	}
-	l.sums[ref] = untrusted.DigestOf(t.Body)
+	l.digests[ref] = untrusted.DigestOf(t.Body)
 	list := l.listOf(ref.Kind)
 	if i := slices.IndexFunc(*list, func(o quorum.Text) bool { return o.TextRef == ref }); i >= 0 {
 		(*list)[i] = t // it was listed as it had been before
@@ -83,39 +83,39 @@ func (l *look) readText(ctx context.Context, ref quorum.TextRef) error {
 	return nil
 }
 
-// agree makes the conversation that was read beside the texts the one that counts, if it knows each of them as REST shows
+// takeAgreeingConversation makes the conversation that was read beside the texts the one that counts, if it knows each of them as REST shows
 // it: who edited a text must not be older than its words, nor a thread than its review. Else it is asked again, later.
-func (l *look) agree(ctx context.Context) error {
+func (l *look) takeAgreeingConversation(ctx context.Context) error {
 	if !l.head.has(partConversation) {
 		return nil
 	}
-	if l.head.talked.ahead(&l.head) { // REST was asked first
-		g, ctx := together(ctx)
+	if l.head.conversation.isAheadOf(&l.head) { // REST was asked first
+		g, ctx := newGroup(ctx)
 		g.Go(func() error { return l.head.readReviews(ctx, l.read, l.watched) })
 		g.Go(func() error { return l.head.readComments(ctx, l.read, l.watched) })
 		if err := g.Wait(); err != nil {
 			return err
 		}
 	}
-	if l.covers(l.head.talked) {
-		l.takeConversation(l.head.talked)
+	if l.isCovering(l.head.conversation) {
+		l.takeConversation(l.head.conversation)
 		return nil
 	}
 	l.head.drop(partConversation)
-	if l.related { // it told of siblings, too
-		l.related = false
-		return l.head.readSiblings(ctx, l.read, l.scene())
+	if l.siblingsKnown { // it told of siblings, too
+		l.siblingsKnown = false
+		return l.head.readSiblings(ctx, l.read, l.actualPlan())
 	}
 	return nil
 }
 
-// ahead reports whether c knows a text that REST did not show, or a later edit.
-func (c conversation) ahead(raw *headReads) bool {
+// isAheadOf reports whether c knows a text that REST did not show, or a later edit.
+func (c conversation) isAheadOf(raw *headReads) bool {
 	known := map[int64]bool{}
 	for _, r := range raw.reviews {
 		known[r.ID] = true
 	}
-	for id := range c.amended {
+	for id := range c.reviewEdits {
 		if !known[id] {
 			return true
 		}
@@ -123,11 +123,11 @@ func (c conversation) ahead(raw *headReads) bool {
 	clear(known)
 	for _, r := range raw.comments {
 		known[r.ID] = true
-		if e, found := c.edits[r.ID]; found && e.updated.After(latest(r.Created, r.Updated)) {
+		if e, found := c.commentEdits[r.ID]; found && e.updated.After(laterOf(r.Created, r.Updated)) {
 			return true
 		}
 	}
-	for id := range c.edits {
+	for id := range c.commentEdits {
 		if !known[id] {
 			return true
 		}
@@ -135,60 +135,60 @@ func (c conversation) ahead(raw *headReads) bool {
 	return false
 }
 
-// covers reports whether c knows all that REST shows: every text as it reads, and what became of the pull request.
-func (l *look) covers(c conversation) bool {
-	if c.base != l.s.PR.BaseRef || c.draft != l.s.PR.Draft || c.closed != l.s.PR.Closed {
+// isCovering reports whether c knows all that REST shows: every text as it reads, and what became of the pull request.
+func (l *look) isCovering(c conversation) bool {
+	if c.base != l.snap.PR.BaseRef || c.draft != l.snap.PR.Draft || c.closed != l.snap.PR.Closed {
 		return false
 	}
-	return !slices.ContainsFunc(l.head.reviews, func(r restReview) bool { return c.behind(r.text(), r.sum) }) &&
-		!slices.ContainsFunc(l.head.comments, func(r restComment) bool { return c.behind(r.text(), r.sum) })
+	return !slices.ContainsFunc(l.head.reviews, func(r restReview) bool { return c.isBehind(r.toText(), r.sum) }) &&
+		!slices.ContainsFunc(l.head.comments, func(r restComment) bool { return c.isBehind(r.toText(), r.sum) })
 }
 
-// apart is how long REST and GraphQL may show a text differently before that is taken for GitHub's way of showing it: a
+// maxDisagreement is how long REST and GraphQL may show a text differently before that is taken for GitHub's way of showing it: a
 // replica lags for seconds, and a wait must end.
-const apart = 30 * time.Second
+const maxDisagreement = 30 * time.Second
 
-// whole refuses a look that shows a text otherwise than the conversation does, or that misses one of them: a text was edited
+// requireAgreement refuses a look that shows a text otherwise than the conversation does, or that misses one of them: a text was edited
 // between the two reads, fell between two pages, or one of the two comes from a replica that lags.
-func (l *look) whole() error {
+func (l *look) requireAgreement() error {
 	var odd []int64
 	known := map[int64]bool{}
-	for _, t := range slices.Concat(l.s.Comments, l.s.Reviews) {
+	for _, t := range slices.Concat(l.snap.Comments, l.snap.Reviews) {
 		known[t.ID] = true
 		if !l.watched.includes(t.Author.Login) {
 			continue
 		}
-		later := t.Kind != quorum.TextReview && l.m.threads.edits[t.ID].updated.After(latest(t.At, t.Edited))
-		if later || l.behind(t) {
+		later := t.Kind != quorum.TextReview && l.mem.conversation.commentEdits[t.ID].updated.After(laterOf(t.At, t.Edited))
+		if later || l.isBehind(t) {
 			odd = append(odd, t.ID)
 		}
 	}
-	for _, edits := range []map[int64]edit{l.m.threads.edits, l.m.threads.amended} {
+	for _, edits := range []map[int64]lastEdit{l.mem.conversation.commentEdits, l.mem.conversation.reviewEdits} {
 		for id := range edits {
-			if !known[id] && l.conversed && l.watched.includes(edits[id].author) {
+			if !known[id] && l.conversationRead && l.watched.includes(edits[id].author) {
 				odd = append(odd, id)
 			}
 		}
 	}
 	slices.Sort(odd)
 	now := l.f.now()
-	if slices.ContainsFunc(odd, func(id int64) bool { return !slices.Contains(l.m.odd, id) }) {
-		l.m.oddSince = now
+	if slices.ContainsFunc(odd, func(id int64) bool { return !slices.Contains(l.mem.disagreeing, id) }) {
+		l.mem.disagreeingSince = now
 	}
-	l.m.odd = odd
-	if len(odd) > 0 && now.Sub(l.m.oddSince) < apart {
-		l.m.asked = false
+	l.mem.disagreeing = odd
+	if len(odd) > 0 && now.Sub(l.mem.disagreeingSince) < maxDisagreement {
+		l.mem.conversationCurrent = false
 		return moved{"a text was edited, or the list of texts changed,"}
 	}
 	return nil
 }
 
-// edited adds who edited t last. What REST shows, and GraphQL not yet or otherwise, was edited by nobody knows whom.
-func edited(t quorum.Text, body untrusted.Digest, edits map[int64]edit) quorum.Text {
+// withEditor adds who edited t last. What REST shows, and GraphQL not yet or otherwise, was edited by nobody knows whom.
+func withEditor(t quorum.Text, body untrusted.Digest, edits map[int64]lastEdit) quorum.Text {
 	e, found := edits[t.ID]
 	switch {
 	case !found || e.body != body:
-		t.Edited, t.Editor = latest(latest(t.At, t.Edited), e.edited), quorum.Account{}
+		t.Edited, t.Editor = laterOf(laterOf(t.At, t.Edited), e.edited), quorum.Account{}
 	case t.Edited.After(e.updated):
 	default:
 		t.Edited, t.Editor = e.edited, e.editor
@@ -196,18 +196,20 @@ func edited(t quorum.Text, body untrusted.Digest, edits map[int64]edit) quorum.T
 	return t
 }
 
-// behind reports whether the conversation does not know t, or not as REST shows it: then it is asked again.
-func (l *look) behind(t quorum.Text) bool { return l.m.threads.behind(t, l.sums[t.TextRef]) }
+// isBehind reports whether the conversation does not know t, or not as REST shows it: then it is asked again.
+func (l *look) isBehind(t quorum.Text) bool {
+	return l.mem.conversation.isBehind(t, l.digests[t.TextRef])
+}
 
-func (c conversation) behind(t quorum.Text, body untrusted.Digest) bool {
+func (c conversation) isBehind(t quorum.Text, body untrusted.Digest) bool {
 	if t.Kind == quorum.TextReview {
-		e, found := c.amended[t.ID]
-		return !found || e.body != body || (t.State == "DISMISSED") != c.dismissed(t.ID)
+		e, found := c.reviewEdits[t.ID]
+		return !found || e.body != body || (t.State == "DISMISSED") != c.isDismissed(t.ID)
 	}
-	e, found := c.edits[t.ID]
+	e, found := c.commentEdits[t.ID]
 	return !found || e.body != body || t.Edited.After(e.updated)
 }
 
-func (c conversation) dismissed(review int64) bool {
+func (c conversation) isDismissed(review int64) bool {
 	return slices.ContainsFunc(c.timeline, func(e quorum.Event) bool { return e.Kind == quorum.ReviewDismissed && e.Review == review })
 }

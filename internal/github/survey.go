@@ -19,7 +19,7 @@ import (
 const (
 	surveyed      = 20 // pull requests
 	surveyedFiles = 60 // workflows
-	surveyedAtt   = 4  // requests at a time
+	surveysAtOnce = 4  // requests at a time
 )
 
 // SurveyRepo reads owner/repo. Told is called with each step, for a person who waits.
@@ -36,7 +36,7 @@ func SurveyRepo(ctx context.Context, c *client.Client, owner, repo string, told 
 	}
 	parts := make([]config.Survey, len(pulls))
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(surveyedAtt)
+	group.SetLimit(surveysAtOnce)
 	for i, p := range pulls {
 		s.Pulls = append(s.Pulls, p.Number)
 		group.Go(func() error { return surveyPull(ctx, c, &parts[i], owner, repo, p) })
@@ -57,7 +57,7 @@ func surveyWorkflows(ctx context.Context, c *client.Client, s *config.Survey, ow
 		Path  string `json:"path"`
 		State string `json:"state"`
 	}
-	all, err := pages[workflow](ctx, c, nil, client.RepoPath(owner, repo, "actions", "workflows")+"?per_page=100", "workflows")
+	all, err := readPages[workflow](ctx, c, nil, client.RepoPath(owner, repo, "actions", "workflows")+"?per_page=100", "workflows")
 	if err != nil {
 		return fmt.Errorf("list workflows: %w", err)
 	}
@@ -69,7 +69,7 @@ func surveyWorkflows(ctx context.Context, c *client.Client, s *config.Survey, ow
 	}
 	sources := make([]string, len(files))
 	group, reading := errgroup.WithContext(ctx)
-	group.SetLimit(surveyedAtt)
+	group.SetLimit(surveysAtOnce)
 	for i, name := range files {
 		group.Go(func() error {
 			var content restContent
@@ -125,7 +125,7 @@ func surveyPull(ctx context.Context, c *client.Client, s *config.Survey, owner, 
 		return fmt.Errorf("list the runs of #%s: %w", n, err)
 	}
 	for _, r := range runs.Runs {
-		s.Runs = append(s.Runs, config.SurveyedRun{Pull: p.Number, Run: r.run()})
+		s.Runs = append(s.Runs, config.SurveyedRun{Pull: p.Number, Run: r.toRun()})
 	}
 	var checks struct {
 		Checks []restCheck `json:"check_runs"`

@@ -16,7 +16,7 @@ import (
 // A group is an errgroup whose goroutines do not take the program along when they panic.
 type group struct{ all *errgroup.Group }
 
-func together(ctx context.Context) (group, context.Context) {
+func newGroup(ctx context.Context) (group, context.Context) {
 	g, ctx := errgroup.WithContext(ctx)
 	return group{g}, ctx
 }
@@ -29,16 +29,16 @@ func (g group) Go(f func() error) {
 				err = &panicked{value: fmt.Sprint(v), stack: string(debug.Stack())}
 			}
 		}()
-		grow()
+		growStack()
 		return f()
 	})
 }
 
-// grow makes room on a new goroutine's stack for a request and its answer, at once: each of the steps in which it would grow
+// growStack makes room on a new goroutine's stack for a request and its answer, at once: each of the steps in which it would grow
 // by itself copies all that stands on it.
 //
 //go:noinline
-func grow() {
+func growStack() {
 	var room [12 << 10]byte
 	runtime.KeepAlive(&room)
 }

@@ -7,7 +7,7 @@ import (
 )
 
 func TestAPanicInOneReadEndsTheLookOnly(t *testing.T) {
-	g, ctx := together(t.Context())
+	g, ctx := newGroup(t.Context())
 	g.Go(func() error { panic("a mistake") })
 	g.Go(func() error { <-ctx.Done(); return nil })
 	err := g.Wait()

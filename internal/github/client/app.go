@@ -100,8 +100,8 @@ func (c *Client) Install(ctx context.Context, owner, repo string) (Installation,
 	case found.Suspended != nil:
 		return Installation{}, fmt.Errorf("find the installation of App %d on %s/%s: %w", c.app.id, owner, repo, ErrSuspended)
 	}
-	c.app.choose(found.ID, repo)
-	grants, err := c.app.grants(ctx)
+	c.app.chooseInstallation(found.ID, repo)
+	grants, err := c.app.readGrants(ctx)
 	if err != nil {
 		return Installation{}, fmt.Errorf("take a token of App %d for %s/%s: %w", c.app.id, owner, repo, err)
 	}
@@ -119,7 +119,7 @@ type signer struct {
 }
 
 // newSigner reads the key.
-func newSigner(g *ground, app App, counted *stats) (*signer, error) {
+func newSigner(g *githubHost, app App, counted *stats) (*signer, error) {
 	if app.ID <= 0 {
 		return nil, errors.New("open GitHub: the App's id is no number of an App")
 	}
@@ -127,11 +127,11 @@ func newSigner(g *ground, app App, counted *stats) (*signer, error) {
 	if err != nil { // its words are about the key: they stay here
 		return nil, errors.New("open GitHub: the App's private key is no RSA key in PEM")
 	}
-	tokens := g.stack(g.direct("", counted), newLimits(g, counted))
+	tokens := g.authorizedLayers(g.wireLayer("", counted), newLimits(g, counted))
 	tokens.all = true // a token that was lost is no harm: another is asked for
-	signed := g.client("", newLimits(g, counted))
-	signed.forget = func(string) {} // nothing is remembered
-	signed.api = g.stack(&ownRequest{ghinstallation.NewAppsTransportFromPrivateKey(g.direct("", counted), app.ID, key)}, signed.limits)
+	signed := g.newClient("", newLimits(g, counted))
+	signed.forgetResponse = func(string) {} // nothing is remembered
+	signed.api = g.authorizedLayers(&ownRequest{ghinstallation.NewAppsTransportFromPrivateKey(g.wireLayer("", counted), app.ID, key)}, signed.limits)
 	return &signer{id: app.ID, key: key, base: strings.TrimSuffix(g.base.String(), "/"), mint: app.Mint, wire: tokens, signed: signed}, nil
 }
 
@@ -150,40 +150,40 @@ type appAuth struct {
 	mu           sync.Mutex
 	installation int64
 	repo         string // "": the token is good for all of the installation's
-	source       *source
+	source       *tokenSource
 	token        secret
 }
 
-// A source brings tokens, and what the last one may do. It holds funcs: a type that holds ghinstallation's would keep
+// A tokenSource brings tokens, and what the last one may do. It holds funcs: a type that holds ghinstallation's would keep
 // every method of go-github's types in the program.
-type source struct {
+type tokenSource struct {
 	token  func(context.Context) (string, error)
 	grants func() (map[string]string, error)
 }
 
-// tenant is the installation.
-func (a *appAuth) tenant() int64 {
+// installationID is the installation.
+func (a *appAuth) installationID() int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.installation
 }
 
-// choose fixes whose token is taken.
-func (a *appAuth) choose(installation int64, repo string) {
+// chooseInstallation fixes whose token is taken.
+func (a *appAuth) chooseInstallation(installation int64, repo string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.installation, a.repo = installation, repo
-	a.source = a.fresh()
+	a.source = a.newTokenSource()
 }
 
-// fresh is a source without a token. Each has an AppsTransport of its own: sources that share one race.
-func (a *appAuth) fresh() *source {
+// newTokenSource is a source without a token. Each has an AppsTransport of its own: sources that share one race.
+func (a *appAuth) newTokenSource() *tokenSource {
 	t := ghinstallation.NewFromAppsTransport(ghinstallation.NewAppsTransportFromPrivateKey(a.wire, a.id, a.key), a.installation)
 	t.BaseURL = a.base
 	if a.repo != "" {
 		t.InstallationTokenOptions = &gogithub.InstallationTokenOptions{Repositories: []string{a.repo}}
 	}
-	return &source{token: t.Token, grants: func() (map[string]string, error) {
+	return &tokenSource{token: t.Token, grants: func() (map[string]string, error) {
 		said, err := t.Permissions()
 		if err != nil {
 			return nil, err
@@ -199,8 +199,8 @@ func (a *appAuth) fresh() *source {
 
 const tokenEndpoint = "POST /app/installations/{installation_id}/access_tokens" //nolint:gosec // a path, no secret
 
-// current returns a token that GitHub should take.
-func (a *appAuth) current(ctx context.Context) (secret, *source, error) {
+// currentToken returns a token that GitHub should take.
+func (a *appAuth) currentToken(ctx context.Context) (secret, *tokenSource, error) {
 	a.mu.Lock()
 	from := a.source
 	a.mu.Unlock()
@@ -208,10 +208,10 @@ func (a *appAuth) current(ctx context.Context) (secret, *source, error) {
 		return "", nil, errors.New("the App's installation is not known") // unreachable unless Install was not called
 	}
 	// A request of its own: what the layers know of the one that needs the token is not said of this one.
-	ctx = context.WithValue(ctx, callKey{}, &call{endpoint: tokenEndpoint})
+	ctx = context.WithValue(ctx, exchangeKey{}, &exchange{endpoint: tokenEndpoint})
 	text, err := from.token(ctx)
 	if err != nil {
-		return "", nil, a.refused(ctx, err)
+		return "", nil, a.tokenRefusal(ctx, err)
 	}
 	if text == "" {
 		return "", nil, &fault{what: "the answer holds no token"}
@@ -227,33 +227,33 @@ func (a *appAuth) current(ctx context.Context) (secret, *source, error) {
 	return secret(text), from, nil
 }
 
-// refused is why there is no token, in the words of this package. Above this layer only the words are left: a token that
+// tokenRefusal is why there is no token, in the words of this package. Above this layer only the words are left: a token that
 // is not found must not look like a comment that is gone.
-func (a *appAuth) refused(ctx context.Context, err error) error {
+func (a *appAuth) tokenRefusal(ctx context.Context, err error) error {
 	var refusal *ghinstallation.HTTPError
 	if !errors.As(err, &refusal) || refusal.Response == nil || refusal.RootCause != nil {
-		return a.signed.reason(ctx, err)
+		return a.signed.rootCause(ctx, err)
 	}
 	resp := refusal.Response
 	defer resp.Body.Close()
-	body, err := take(resp)
+	body, err := bufferBody(resp)
 	if err != nil {
 		return &fault{what: "the refusal of a token is cut off"} // unreachable unless a body is not in memory
 	}
-	e := a.signed.refusal(reply{answer: Response{Status: resp.StatusCode, Header: resp.Header}, body: body, req: resp.Request, via: a.signed})
+	e := a.signed.newAPIError(reply{answer: Response{Status: resp.StatusCode, Header: resp.Header}, body: body, req: resp.Request, client: a.signed})
 	e.Path = "app/installations/access_tokens"
 	switch {
 	case e.Status == http.StatusNotFound:
 		return &noToken{why: e, is: ErrNotInstalled}
-	case suspended(e):
+	case isSuspension(e):
 		return &noToken{why: e, is: ErrSuspended}
 	}
 	return &noToken{why: e}
 }
 
-// grants are the permissions of the token, as its own answer names them.
-func (a *appAuth) grants(ctx context.Context) (map[string]string, error) {
-	_, from, err := a.current(ctx)
+// readGrants are the permissions of the token, as its own answer names them.
+func (a *appAuth) readGrants(ctx context.Context) (map[string]string, error) {
+	_, from, err := a.currentToken(ctx)
 	var refused *noToken
 	if errors.As(err, &refused) { // here it is what was asked for
 		if refused.is == nil {
@@ -271,7 +271,7 @@ func (a *appAuth) grants(ctx context.Context) (map[string]string, error) {
 // answered with 401 was not carried out.
 func (a *appAuth) RoundTrip(req *http.Request) (*http.Response, error) {
 	for try := 0; ; try++ {
-		token, from, err := a.current(req.Context())
+		token, from, err := a.currentToken(req.Context())
 		if err != nil {
 			return nil, err
 		}
@@ -292,28 +292,28 @@ func (a *appAuth) RoundTrip(req *http.Request) (*http.Response, error) {
 			a.giveUp(from)
 			continue
 		}
-		return hidden(resp, token)
+		return redactRefusal(resp, token)
 	}
 }
 
 // giveUp drops a token; another request may have done it already.
-func (a *appAuth) giveUp(from *source) {
+func (a *appAuth) giveUp(from *tokenSource) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.source == from {
-		a.source = a.fresh()
+		a.source = a.newTokenSource()
 	}
 }
 
-// hidden takes the token out of a refusal: a proxy may quote the request.
-func hidden(resp *http.Response, token secret) (*http.Response, error) {
+// redactRefusal takes the token out of a refusal: a proxy may quote the request.
+func redactRefusal(resp *http.Response, token secret) (*http.Response, error) {
 	if resp.StatusCode < 400 {
 		return resp, nil
 	}
-	body, err := take(resp)
+	body, err := bufferBody(resp)
 	if err != nil {
 		return nil, fmt.Errorf("read refusal: %w", err)
 	}
-	resp.Body = held(bytes.ReplaceAll(body, []byte(token), []byte("***")))
+	resp.Body = bodyOf(bytes.ReplaceAll(body, []byte(token), []byte("***")))
 	return resp, nil
 }

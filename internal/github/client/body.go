@@ -14,15 +14,15 @@ type inMemory struct {
 
 func (*inMemory) Close() error { return nil }
 
-// held is a body in memory. Nobody changes it from now on.
-func held(body []byte) io.ReadCloser {
+// bodyOf is a body in memory. Nobody changes it from now on.
+func bodyOf(body []byte) io.ReadCloser {
 	m := &inMemory{all: body}
 	m.Reset(body)
 	return m
 }
 
-// take reads resp's body, and leaves it readable.
-func take(resp *http.Response) ([]byte, error) {
+// bufferBody reads resp's body, and leaves it readable.
+func bufferBody(resp *http.Response) ([]byte, error) {
 	if m, ok := resp.Body.(*inMemory); ok {
 		return m.all, nil
 	}
@@ -30,6 +30,6 @@ func take(resp *http.Response) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	resp.Body = held(body)
+	resp.Body = bodyOf(body)
 	return body, nil
 }

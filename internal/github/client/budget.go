@@ -25,7 +25,7 @@ func (c *Client) Budget() (least Budget) {
 		}
 	}
 	if least.Limit > 0 {
-		least.Reset = c.stats.over(least)
+		least.Reset = c.stats.hourEnd(least)
 	}
 	return least
 }
@@ -34,16 +34,16 @@ func (c *Client) Budget() (least Budget) {
 // by the header alone sends the first requests of it in the old one.
 const wholeSecond = time.Second
 
-// over is when the hour of a budget has ended for sure, by our clock; s.mu is held.
-func (s *stats) over(b Budget) time.Time { return b.Reset.Add(wholeSecond - s.skew) }
+// hourEnd is when the hour of a budget has ended for sure, by our clock; s.mu is held.
+func (s *stats) hourEnd(b Budget) time.Time { return b.Reset.Add(wholeSecond - s.skew) }
 
-// low reports whether of any budget only the reserve is left, and until when by the local clock.
-func (s *stats) low(now time.Time) (until time.Time, low bool) {
+// reserveReached reports whether of any budget only the reserve is left, and until when by the local clock.
+func (s *stats) reserveReached(now time.Time) (until time.Time, low bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, b := range s.budgets {
 		kept := b.Limit/reservePart + min(maxParallel, b.Limit/reservePart/8) // as many requests may be under way
-		if end := s.over(b); b.Left <= kept && end.After(now) && end.After(until) {
+		if end := s.hourEnd(b); b.Left <= kept && end.After(now) && end.After(until) {
 			until, low = end, true
 		}
 	}
@@ -53,8 +53,8 @@ func (s *stats) low(now time.Time) (until time.Time, low bool) {
 	return until, low
 }
 
-// spent learns from an answer's headers; s.mu is held. Answers overtake one another: within an hour only less can be left.
-func (s *stats) spent(h http.Header) {
+// learnBudget learns from an answer's headers; s.mu is held. Answers overtake one another: within an hour only less can be left.
+func (s *stats) learnBudget(h http.Header) {
 	limit, err1 := strconv.Atoi(h.Get("X-Ratelimit-Limit"))
 	left, err2 := strconv.Atoi(h.Get("X-Ratelimit-Remaining"))
 	reset, err3 := strconv.ParseInt(h.Get("X-Ratelimit-Reset"), 10, 64)

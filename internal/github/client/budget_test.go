@@ -13,7 +13,7 @@ func TestBudgetOfTheLastAnswer(t *testing.T) {
 		for k, v := range map[string]any{"X-RateLimit-Resource": resource, "X-RateLimit-Remaining": left, "X-RateLimit-Limit": limit, "X-RateLimit-Reset": reset} {
 			h.Set(k, fmt.Sprint(v))
 		}
-		c.stats.spent(h)
+		c.stats.learnBudget(h)
 	}
 	wants := func(what string, left, limit int) {
 		t.Helper()
@@ -22,7 +22,7 @@ func TestBudgetOfTheLastAnswer(t *testing.T) {
 		}
 	}
 	wants("nothing was said", 0, 0)
-	c.stats.spent(http.Header{"X-Ratelimit-Remaining": {"many"}, "X-Ratelimit-Limit": {"0"}})
+	c.stats.learnBudget(http.Header{"X-Ratelimit-Remaining": {"many"}, "X-Ratelimit-Limit": {"0"}})
 	wants("nothing that can be read was said", 0, 0)
 	hear("core", 900, 1000, 60)
 	hear("graphql", 990, 1000, 60)

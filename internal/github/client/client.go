@@ -63,29 +63,29 @@ func (o Options) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(o)) 
 
 // A Client sends requests to one GitHub with one token. It may be used by several goroutines.
 type Client struct {
-	*ground
-	api      http.RoundTripper
-	logs     http.RoundTripper // for signed URLs outside the API: without the token
-	guarded  http.RoundTripper // the same, but dials no private address
-	forget   func(url string)  // drops a remembered answer
-	limits   *limits
-	stats    *stats
-	token    secret
-	app      *appAuth // nil: the client has a token
-	personal bool
+	*githubHost
+	api            http.RoundTripper
+	logs           http.RoundTripper // for signed URLs outside the API: without the token
+	guarded        http.RoundTripper // the same, but dials no private address
+	forgetResponse func(url string)  // drops a remembered answer
+	limits         *limits
+	stats          *stats
+	token          secret
+	app            *appAuth // nil: the client has a token
+	personal       bool
 }
 
-// A ground is what all clients of one GitHub share.
-type ground struct {
+// A githubHost is what all clients of one GitHub share.
+type githubHost struct {
 	base     *url.URL    // ends in a slash
 	graphql  *url.URL    // of all queries; shared, so that nobody changes it
 	header   http.Header // of each request; shared, so that no value in it is changed
 	agent    string
 	wire     http.RoundTripper // to GitHub
 	private  http.RoundTripper // the same, but dials no private address
-	policies policies
+	policies retryPolicies
 	answers  ResponseCache
-	room     *sync.Pool // of what answers are packed in
+	buffers  *sync.Pool // of what answers are packed in
 	reserve  bool
 	observed Observer
 	shapes   *jsonscan.Shapes
@@ -116,7 +116,7 @@ type Counts struct {
 
 // New returns a client, or says what is wrong with the options. It sends nothing.
 func New(o Options) (*Client, error) {
-	g, err := newGround(o, 2*maxParallel)
+	g, err := newHost(o, 2*maxParallel)
 	if err != nil {
 		return nil, err
 	}
@@ -131,16 +131,16 @@ func New(o Options) (*Client, error) {
 	return g.appClient(&appAuth{signer: s}, newLimits(g, counted)), nil
 }
 
-// newGround checks what all clients share. idle is how many connections are kept.
-func newGround(o Options, idle int) (*ground, error) {
+// newHost checks what all clients share. idle is how many connections are kept.
+func newHost(o Options, idle int) (*githubHost, error) {
 	base, err := baseURL(o.BaseURL)
 	if err != nil {
 		return nil, err
 	}
-	g := &ground{
+	g := &githubHost{
 		base: base, graphql: base.JoinPath("graphql"), agent: cmp.Or(o.UserAgent, "review-coordinator"),
 		wire: o.Transport, private: o.Transport, policies: newPolicies(), answers: o.Cache, reserve: o.Reserve,
-		observed: o.Observed, shapes: &jsonscan.Shapes{}, room: &sync.Pool{New: func() any { return new([]byte) }}, reached: new(atomic.Int64), now: o.Now, log: o.Log,
+		observed: o.Observed, shapes: &jsonscan.Shapes{}, buffers: &sync.Pool{New: func() any { return new([]byte) }}, reached: new(atomic.Int64), now: o.Now, log: o.Log,
 	}
 	if strings.HasSuffix(base.Path, "/api/v3/") {
 		g.graphql = base.JoinPath("../graphql")
@@ -160,7 +160,7 @@ func newGround(o Options, idle int) (*ground, error) {
 }
 
 // tokenClient returns a client with a token that never changes.
-func (g *ground) tokenClient(o Options) (*Client, error) {
+func (g *githubHost) tokenClient(o Options) (*Client, error) {
 	token := secret(strings.TrimSpace(o.Token))
 	switch {
 	case token == "":
@@ -168,64 +168,64 @@ func (g *ground) tokenClient(o Options) (*Client, error) {
 	case strings.ContainsFunc(string(token), func(r rune) bool { return r <= ' ' || r > '~' }):
 		return nil, errors.New("open GitHub: the token holds a space or a character that no token has")
 	}
-	c := g.client(token, newLimits(g, &stats{}))
-	c.personal = personal(string(token), o.Actions)
-	cache := c.remembered(func() int64 { return 0 })
-	c.api = g.stack(&oauth2.Transport{Source: oauth2.StaticTokenSource(&oauth2.Token{AccessToken: string(token)}), Base: cache}, c.limits)
+	c := g.newClient(token, newLimits(g, &stats{}))
+	c.personal = isPersonalToken(string(token), o.Actions)
+	cache := c.cacheLayer(func() int64 { return 0 })
+	c.api = g.authorizedLayers(&oauth2.Transport{Source: oauth2.StaticTokenSource(&oauth2.Token{AccessToken: string(token)}), Base: cache}, c.limits)
 	return c, nil
 }
 
 // appClient returns a client whose tokens a brings.
-func (g *ground) appClient(a *appAuth, l *limits) *Client {
-	c := g.client("", l) // an installation's token comes with each request
+func (g *githubHost) appClient(a *appAuth, l *limits) *Client {
+	c := g.newClient("", l) // an installation's token comes with each request
 	c.app = a
-	a.next = c.remembered(a.tenant)
-	c.api = g.stack(a, l)
+	a.next = c.cacheLayer(a.installationID)
+	c.api = g.authorizedLayers(a, l)
 	return c
 }
 
-func (g *ground) client(token secret, l *limits) *Client {
+func (g *githubHost) newClient(token secret, l *limits) *Client {
 	outside := func(next http.RoundTripper) http.RoundTripper {
-		return &retrier{policies: g.policies, log: g.log, next: &whole{next: next, now: g.now, token: token, log: g.log, shapes: g.shapes}}
+		return &retrier{retryPolicies: g.policies, log: g.log, next: &wholeReader{next: next, now: g.now, token: token, log: g.log, shapes: g.shapes}}
 	}
-	return &Client{ground: g, logs: outside(g.wire), guarded: outside(g.private), limits: l, stats: l.stats, token: token}
+	return &Client{githubHost: g, logs: outside(g.wire), guarded: outside(g.private), limits: l, stats: l.stats, token: token}
 }
 
-// stack is what stands above authorization.
-func (g *ground) stack(auth http.RoundTripper, l *limits) *retrier {
-	return &retrier{policies: g.policies, log: g.log, next: &gate{next: &only{host: g.base, next: auth}, limits: l}}
+// authorizedLayers is what stands above authorization.
+func (g *githubHost) authorizedLayers(auth http.RoundTripper, l *limits) *retrier {
+	return &retrier{retryPolicies: g.policies, log: g.log, next: &gate{next: &hostGuard{host: g.base, next: auth}, limits: l}}
 }
 
-// direct is what stands below authorization and conditions.
-func (g *ground) direct(token secret, counted *stats) *whole {
-	return &whole{next: g.wire, now: g.now, token: token, log: g.log, stats: counted, shapes: g.shapes, observed: g.observed, reached: g.reached}
+// wireLayer is what stands below authorization and conditions.
+func (g *githubHost) wireLayer(token secret, counted *stats) *wholeReader {
+	return &wholeReader{next: g.wire, now: g.now, token: token, log: g.log, stats: counted, shapes: g.shapes, observed: g.observed, reached: g.reached}
 }
 
-// remembered is the same behind a memory of answers, which is the tenant's own.
-func (c *Client) remembered(tenant func() int64) http.RoundTripper {
-	wire := c.direct(c.token, c.stats)
+// cacheLayer is the same behind a memory of answers, which is the tenant's own.
+func (c *Client) cacheLayer(tenant func() int64) http.RoundTripper {
+	wire := c.wireLayer(c.token, c.stats)
 	if c.answers != nil {
-		s := &shelf{answers: c.answers, tenant: tenant, room: c.room}
-		c.forget = s.forget
+		s := &storedCache{answers: c.answers, tenant: tenant, buffers: c.buffers}
+		c.forgetResponse = s.forget
 		return ghtransport.NewTransport(s, wire)
 	}
-	s := newStore()
-	c.forget = s.forget
+	s := newMemoryCache()
+	c.forgetResponse = s.forget
 	return ghtransport.NewTransport(s, wire)
 }
 
 // Reached is when GitHub last answered anything but a failure of its own; zero: never yet.
 func (c *Client) Reached() time.Time { return c.lastReached() }
 
-func (g *ground) lastReached() time.Time {
+func (g *githubHost) lastReached() time.Time {
 	if at := g.reached.Load(); at != 0 {
 		return time.Unix(0, at)
 	}
 	return time.Time{}
 }
 
-// request is one to to. No text is read for its URL a second time.
-func (g *ground) request(ctx context.Context, method string, to *url.URL, body any) (*http.Request, error) {
+// newRequest is one to to. No text is read for its URL a second time.
+func (g *githubHost) newRequest(ctx context.Context, method string, to *url.URL, body any) (*http.Request, error) {
 	header := maps.Clone(g.header)
 	var text io.Reader
 	if body != nil {
@@ -271,22 +271,22 @@ func baseURL(text string) (*url.URL, error) {
 		return nil, errors.New("read API URL: it must hold no user or password")
 	case u.Host == "" || u.RawQuery != "" || u.Fragment != "":
 		return nil, fmt.Errorf("read API URL: %s is not of the form https://host/path", shown)
-	case u.Scheme == "https", u.Scheme == "http" && loopback(u.Hostname()):
+	case u.Scheme == "https", u.Scheme == "http" && isLoopback(u.Hostname()):
 		return u.JoinPath("/"), nil
 	}
 	return nil, fmt.Errorf("read API URL: %s must be https: the token would travel in the clear", shown)
 }
 
-func redactURL(text string) string { return secret("").clean(text) }
+func redactURL(text string) string { return secret("").redact(text) }
 
-func loopback(host string) bool {
+func isLoopback(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
-// personal tells a person's token by its prefix. Check runs can be written only by an App, so by a job's or an
+// isPersonalToken tells a person's token by its prefix. Check runs can be written only by an App, so by a job's or an
 // installation's token.
-func personal(token string, actions bool) bool {
+func isPersonalToken(token string, actions bool) bool {
 	for _, prefix := range []string{"ghp_", "github_pat_", "gho_", "ghu_"} {
 		if strings.HasPrefix(token, prefix) {
 			return true
@@ -299,7 +299,7 @@ func personal(token string, actions bool) bool {
 func (c *Client) Personal() bool { return c.personal }
 
 // Skew is GitHub's clock minus the local one, as the last answer showed it, where that exceeds two seconds; else 0.
-func (c *Client) Skew() time.Duration { return c.stats.offset() }
+func (c *Client) Skew() time.Duration { return c.stats.clockOffset() }
 
 // Requests counts what was sent so far.
 func (c *Client) Requests() Counts {
@@ -312,38 +312,38 @@ func (c *Client) Requests() Counts {
 
 // Get reads path, which is relative to the API and may hold a query, into into (nil: only the status matters).
 func (c *Client) Get(ctx context.Context, path string, into any) (Response, error) {
-	return c.send(ctx, http.MethodGet, path, nil, into)
+	return c.sendJSON(ctx, http.MethodGet, path, nil, into)
 }
 
 // Send writes. It is tried again only if nothing of it left this machine: after ErrTransport it may have been carried
 // out.
 func (c *Client) Send(ctx context.Context, method, path string, body, into any) (Response, error) {
-	return c.send(ctx, method, path, body, into)
+	return c.sendJSON(ctx, method, path, body, into)
 }
 
-func (c *Client) send(ctx context.Context, method, path string, body, into any) (Response, error) {
-	to, err := relative(path)
+func (c *Client) sendJSON(ctx context.Context, method, path string, body, into any) (Response, error) {
+	to, err := parseAPIPath(path)
 	if err != nil {
 		return Response{}, fmt.Errorf("%s %s: %w", method, redactURL(path), err)
 	}
-	k := &call{into: into}
-	r, err := c.do(ctx, k, method, c.base.ResolveReference(to), body)
+	k := &exchange{into: into}
+	r, err := c.followRedirects(ctx, k, method, c.base.ResolveReference(to), body)
 	if err != nil {
 		return r.answer, err
 	}
-	if r.answer.Next, err = c.next(r.answer.Header); err != nil {
-		return r.answer, r.wrap(err)
+	if r.answer.Next, err = c.nextPage(r.answer.Header); err != nil {
+		return r.answer, r.wrapError(err)
 	}
 	if into == nil || r.answer.Status == http.StatusNoContent {
 		return r.answer, nil
 	}
-	err, k.wrong = k.wrong, nil
-	if !k.read {
+	err, k.decodeErr = k.decodeErr, nil
+	if !k.decoded {
 		err = jsonscan.Decode(r.body, c.shapes.Of(reflect.TypeOf(into)), into) // a 304: what was remembered
 	}
 	if err != nil {
-		c.forget(r.req.URL.String())
-		return r.answer, r.wrap(&fault{what: c.token.clean("answer is not what was asked for: " + err.Error())})
+		c.forgetResponse(r.req.URL.String())
+		return r.answer, r.wrapError(&fault{what: c.token.redact("answer is not what was asked for: " + err.Error())})
 	}
 	return r.answer, nil
 }
@@ -354,16 +354,16 @@ func (c *Client) GraphQL(ctx context.Context, query string, vars map[string]any,
 	if !strings.HasPrefix(strings.TrimSpace(query), "query") && !strings.HasPrefix(strings.TrimSpace(query), "{") {
 		return errors.New("ask GraphQL: only queries may be repeated")
 	}
-	k := &call{graphql: true, into: into}
-	r, err := c.do(ctx, k, http.MethodPost, c.graphql, graphqlQuery{query, vars})
+	k := &exchange{graphql: true, into: into}
+	r, err := c.followRedirects(ctx, k, http.MethodPost, c.graphql, graphqlQuery{query, vars})
 	if err != nil {
 		return err
 	}
-	if len(k.said.Errors) > 0 {
-		return k.said.refusal(c.token)
+	if len(k.response.Errors) > 0 {
+		return k.response.newAPIError(c.token)
 	}
-	if k.wrong != nil {
-		return r.wrap(&fault{what: c.token.clean("answer is not what was asked for: " + k.wrong.Error())})
+	if k.decodeErr != nil {
+		return r.wrapError(&fault{what: c.token.redact("answer is not what was asked for: " + k.decodeErr.Error())})
 	}
 	return nil
 }
@@ -376,67 +376,69 @@ type reply struct {
 	answer Response
 	body   []byte
 	req    *http.Request
-	via    *Client
+	client *Client
 }
 
-// path is that of the request below the API's, for errors.
-func (r reply) path() string { return r.via.below(r.req.URL) }
+// apiPath is that of the request below the API's, for errors.
+func (r reply) apiPath() string { return r.client.apiPath(r.req.URL) }
 
-func (r reply) wrap(err error) error { return fmt.Errorf("%s %s: %w", r.req.Method, r.path(), err) }
+func (r reply) wrapError(err error) error {
+	return fmt.Errorf("%s %s: %w", r.req.Method, r.apiPath(), err)
+}
 
-// do carries out a request to the API and follows its redirects within the API's host. A 2xx is a reply, and so is a
+// followRedirects carries out a request to the API and follows its redirects within the API's host. A 2xx is a reply, and so is a
 // redirect that k's caller will follow herself (k.tail); all else is an error.
-func (c *Client) do(ctx context.Context, k *call, method string, to *url.URL, body any) (reply, error) {
-	ctx = context.WithValue(ctx, callKey{}, k)
+func (c *Client) followRedirects(ctx context.Context, k *exchange, method string, to *url.URL, body any) (reply, error) {
+	ctx = context.WithValue(ctx, exchangeKey{}, k)
 	k.endpoint = endpointOf(method, "", k.graphql)
 	for range maxHops {
-		req, err := c.request(ctx, method, to, body)
+		req, err := c.newRequest(ctx, method, to, body)
 		if err != nil {
-			return reply{}, fmt.Errorf("%s %s: build request: %s", method, c.below(to), c.token.clean(err.Error()))
+			return reply{}, fmt.Errorf("%s %s: build request: %s", method, c.apiPath(to), c.token.redact(err.Error()))
 		}
 		if !k.graphql {
 			k.endpoint = endpointOf(method, strings.TrimPrefix(req.URL.Path, c.base.Path), false)
 		}
-		r, err := c.once(c.api, req, k)
+		r, err := c.sendOnce(c.api, req, k)
 		if err != nil {
 			return r, err
 		}
-		if r.answer.Status < 300 || k.tail > 0 && r.answer.Status == http.StatusFound {
+		if r.answer.Status < 300 || k.tailBytes > 0 && r.answer.Status == http.StatusFound {
 			return r, nil
 		}
-		if to, err = c.redirect(r); err != nil {
+		if to, err = c.redirectTarget(r); err != nil {
 			return r, err
 		}
 	}
-	return reply{}, fmt.Errorf("%s %s: more than %d redirects", method, c.below(to), maxHops)
+	return reply{}, fmt.Errorf("%s %s: more than %d redirects", method, c.apiPath(to), maxHops)
 }
 
-// below is a URL's path below the API's, for errors.
-func (c *Client) below(u *url.URL) string {
-	return c.token.clean(strings.TrimPrefix(u.Path, c.base.Path))
+// apiPath is a URL's path below the API's, for errors.
+func (c *Client) apiPath(u *url.URL) string {
+	return c.token.redact(strings.TrimPrefix(u.Path, c.base.Path))
 }
 
-// once carries out one request, redirects not followed.
-func (c *Client) once(via http.RoundTripper, req *http.Request, k *call) (reply, error) {
-	r := reply{req: req, via: c}
+// sendOnce carries out one request, redirects not followed.
+func (c *Client) sendOnce(via http.RoundTripper, req *http.Request, k *exchange) (reply, error) {
+	r := reply{req: req, client: c}
 	resp, err := via.RoundTrip(req)
 	if err != nil {
-		return r, r.wrap(c.reason(req.Context(), err))
+		return r, r.wrapError(c.rootCause(req.Context(), err))
 	}
 	defer resp.Body.Close()
-	if r.body, err = take(resp); err != nil {
-		return r, r.wrap(&fault{what: c.token.clean(err.Error())}) // unreachable unless a body is not in memory
+	if r.body, err = bufferBody(resp); err != nil {
+		return r, r.wrapError(&fault{what: c.token.redact(err.Error())}) // unreachable unless a body is not in memory
 	}
 	r.answer = Response{Status: resp.StatusCode, Changed: !k.unchanged, Header: resp.Header}
 	r.answer.Date, _ = http.ParseTime(resp.Header.Get("Date"))
 	if resp.StatusCode >= 400 {
-		return r, c.refusal(r)
+		return r, c.newAPIError(r)
 	}
 	return r, nil
 }
 
-// reason finds what happened below the layers' own words.
-func (c *Client) reason(ctx context.Context, err error) error {
+// rootCause finds what happened below the layers' own words.
+func (c *Client) rootCause(ctx context.Context, err error) error {
 	var f *fault
 	var limit *LimitError
 	var token *noToken
@@ -454,13 +456,13 @@ func (c *Client) reason(ctx context.Context, err error) error {
 	case errors.Is(err, ErrTooLong):
 		return ErrTooLong
 	}
-	return errors.New(c.token.clean(err.Error()))
+	return errors.New(c.token.redact(err.Error()))
 }
 
-// refusal is what GitHub answered instead of doing it.
-func (c *Client) refusal(r reply) *APIError {
-	e := &APIError{Status: r.answer.Status, Method: r.req.Method, Path: r.path(), Permission: c.token.clean(r.answer.Header.Get("X-Accepted-GitHub-Permissions"))}
-	e.Message = c.token.clean(errorMessage(r.body))
+// newAPIError is what GitHub answered instead of doing it.
+func (c *Client) newAPIError(r reply) *APIError {
+	e := &APIError{Status: r.answer.Status, Method: r.req.Method, Path: r.apiPath(), Permission: c.token.redact(r.answer.Header.Get("X-Accepted-GitHub-Permissions"))}
+	e.Message = c.token.redact(errorMessage(r.body))
 	if e.Message == "" {
 		e.Message = http.StatusText(e.Status)
 	}
@@ -486,42 +488,42 @@ func errorMessage(body []byte) string {
 	return text
 }
 
-// redirect says where to go on. The token stays on the API's host: a redirect to another one is an error here. A write is
+// redirectTarget says where to go on. The token stays on the API's host: a redirect to another one is an error here. A write is
 // repeated only where HTTP says that the first host did not carry it out.
-func (c *Client) redirect(r reply) (*url.URL, error) {
+func (c *Client) redirectTarget(r reply) (*url.URL, error) {
 	to, err := r.req.URL.Parse(r.answer.Header.Get("Location"))
 	keeps := r.answer.Status == http.StatusTemporaryRedirect || r.answer.Status == http.StatusPermanentRedirect
 	moved := r.answer.Status == http.StatusMovedPermanently || r.answer.Status == http.StatusFound
 	switch {
 	case err != nil || r.answer.Header.Get("Location") == "":
-		return nil, r.wrap(&fault{what: fmt.Sprintf("a %d without a place to go", r.answer.Status)})
+		return nil, r.wrapError(&fault{what: fmt.Sprintf("a %d without a place to go", r.answer.Status)})
 	case keeps, moved && r.req.Method == http.MethodGet:
 	default:
-		return nil, &APIError{Status: r.answer.Status, Method: r.req.Method, Path: r.path(), Message: "moved to " + c.token.clean(to.Path)}
+		return nil, &APIError{Status: r.answer.Status, Method: r.req.Method, Path: r.apiPath(), Message: "moved to " + c.token.redact(to.Path)}
 	}
 	if !sameHost(to, c.base) {
-		return nil, r.wrap(fmt.Errorf("a redirect to another host (%s) is not followed", c.token.clean(to.Host)))
+		return nil, r.wrapError(fmt.Errorf("a redirect to another host (%s) is not followed", c.token.redact(to.Host)))
 	}
 	return to, nil
 }
 
 func sameHost(a, b *url.URL) bool { return a.Scheme == b.Scheme && strings.EqualFold(a.Host, b.Host) }
 
-// only keeps the token on one host, whatever the layers above decide.
-type only struct {
+// hostGuard keeps the token on one host, whatever the layers above decide.
+type hostGuard struct {
 	host *url.URL
 	next http.RoundTripper
 }
 
-func (o *only) RoundTrip(req *http.Request) (*http.Response, error) {
+func (o *hostGuard) RoundTrip(req *http.Request) (*http.Response, error) {
 	if !sameHost(req.URL, o.host) {
 		return nil, errors.New("another host gets no token") // unreachable unless do or redirect is wrong
 	}
 	return o.next.RoundTrip(req)
 }
 
-// relative reads a path below the API's. It refuses those that would leave it: names in them come from events and policies.
-func relative(path string) (*url.URL, error) {
+// parseAPIPath reads a path below the API's. It refuses those that would leave it: names in them come from events and policies.
+func parseAPIPath(path string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimPrefix(path, "/"))
 	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || u.Path == "" || u.Path[0] == '/' {
 		return nil, errors.New("build request: not a path of the API")
@@ -536,8 +538,8 @@ func relative(path string) (*url.URL, error) {
 
 var link = regexp.MustCompile(`<([^<>]*)>([^<]*)`)
 
-// next is the path of a list's next page. A list that goes on where we do not follow would be a short list: an error.
-func (c *Client) next(h http.Header) (string, error) {
+// nextPage is the path of a list's next page. A list that goes on where we do not follow would be a short list: an error.
+func (c *Client) nextPage(h http.Header) (string, error) {
 	if len(h["Link"]) == 0 {
 		return "", nil
 	}
@@ -560,7 +562,7 @@ type graphqlQuery struct {
 	Variables map[string]any `json:"variables,omitempty"`
 }
 
-type graphqlAnswer struct {
+type graphqlResponse struct {
 	Data   jsonscan.Raw   `json:"data"`
 	Errors []graphqlError `json:"errors"`
 }
@@ -571,9 +573,9 @@ type graphqlError struct {
 }
 
 // readGraphQL tells an answer that GitHub failed to give in time, or at all, from one that says no, and reads what is neither.
-func (c *call) readGraphQL(body []byte, known *jsonscan.Shapes) error {
-	c.said = graphqlAnswer{}
-	a := &c.said
+func (c *exchange) readGraphQL(body []byte, known *jsonscan.Shapes) error {
+	c.response = graphqlResponse{}
+	a := &c.response
 	if err := jsonscan.Decode(body, known.Of(reflect.TypeOf(a)), a); err != nil {
 		return &fault{what: "answer is not GraphQL's"}
 	}
@@ -589,14 +591,14 @@ func (c *call) readGraphQL(body []byte, known *jsonscan.Shapes) error {
 	if len(a.Errors) > 0 {
 		return nil
 	}
-	if c.wrong = jsonscan.Decode(a.Data, known.Of(reflect.TypeOf(c.into)), c.into); c.wrong != nil && !json.Valid(a.Data) {
+	if c.decodeErr = jsonscan.Decode(a.Data, known.Of(reflect.TypeOf(c.into)), c.into); c.decodeErr != nil && !json.Valid(a.Data) {
 		return &fault{what: "answer is not GraphQL's"}
 	}
 	return nil
 }
 
-// limit says whether an answer is a limit. A spent budget comes with status 200 and a type.
-func (a graphqlAnswer) limit() (primary, secondary bool) {
+// readLimit says whether an answer is a limit. A spent budget comes with status 200 and a type.
+func (a graphqlResponse) readLimit() (primary, secondary bool) {
 	for _, e := range a.Errors {
 		primary = primary || strings.HasPrefix(e.Type, "RATE_LIMIT")
 		secondary = secondary || strings.Contains(strings.ToLower(e.Message), "secondary rate limit")
@@ -604,10 +606,10 @@ func (a graphqlAnswer) limit() (primary, secondary bool) {
 	return primary && !secondary, secondary
 }
 
-// refusal is GraphQL's no, with the status that REST would have given.
-func (a graphqlAnswer) refusal(token secret) *APIError {
+// newAPIError is GraphQL's no, with the status that REST would have given.
+func (a graphqlResponse) newAPIError(token secret) *APIError {
 	first := a.Errors[0]
-	e := &APIError{Status: http.StatusOK, Method: http.MethodPost, Path: "graphql", Message: token.clean(first.Message)}
+	e := &APIError{Status: http.StatusOK, Method: http.MethodPost, Path: "graphql", Message: token.redact(first.Message)}
 	switch first.Type {
 	case "NOT_FOUND":
 		e.Status = http.StatusNotFound

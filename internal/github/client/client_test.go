@@ -415,7 +415,7 @@ func TestAnAnswerOfAnotherShapeIsForgotten(t *testing.T) {
 }
 
 func TestTheCacheIsBounded(t *testing.T) {
-	s := newStore()
+	s := newMemoryCache()
 	put := func(url string, size int) {
 		req := httptest.NewRequest("GET", url, nil)
 		if err := s.Put(t.Context(), &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(strings.Repeat("1", size))), Request: req}); err != nil {

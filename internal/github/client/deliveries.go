@@ -35,14 +35,14 @@ func (p *Pool) Deliveries(ctx context.Context, since time.Time) ([]FailedDeliver
 	}
 	signed := p.signer.signed
 	skew := signed.Skew() // since is by our clock, the list by GitHub's
-	if oldest := p.ground.now().Add(-keptDeliveries); since.Before(oldest) {
+	if oldest := p.host.now().Add(-keptDeliveries); since.Before(oldest) {
 		since = oldest
 	}
 	since = since.Add(skew)
-	var tries attempts
+	var tries attemptsByDelivery
 	path := "app/hook/deliveries?per_page=100"
 	for range maxDeliveryPages {
-		var page []attempt
+		var page []deliveryAttempt
 		answer, err := signed.Get(ctx, path, &page)
 		if err != nil {
 			return nil, fmt.Errorf("list deliveries of App %d: %w", p.signer.id, err)
@@ -55,14 +55,14 @@ func (p *Pool) Deliveries(ctx context.Context, since time.Time) ([]FailedDeliver
 			tries.add(a)
 		}
 		if path = answer.Next; path == "" || past || len(page) == 0 {
-			return tries.failed(), nil
+			return tries.failedDeliveries(), nil
 		}
 	}
-	p.ground.log.Warn("GitHub lists more deliveries than are read", "pages", maxDeliveryPages)
-	return tries.failed(), nil
+	p.host.log.Warn("GitHub lists more deliveries than are read", "pages", maxDeliveryPages)
+	return tries.failedDeliveries(), nil
 }
 
-type attempt struct {
+type deliveryAttempt struct {
 	ID           int64     `json:"id"`
 	GUID         string    `json:"guid"`
 	At           time.Time `json:"delivered_at"`
@@ -72,19 +72,19 @@ type attempt struct {
 	Installation int64     `json:"installation_id"`
 }
 
-// attempts are those of each delivery together, in the order of GitHub's list.
-type attempts struct {
+// attemptsByDelivery are those of each delivery together, in the order of GitHub's list.
+type attemptsByDelivery struct {
 	order   []string
-	newest  map[string]attempt
+	newest  map[string]deliveryAttempt
 	reached map[string]bool
 }
 
-func (s *attempts) add(a attempt) {
+func (s *attemptsByDelivery) add(a deliveryAttempt) {
 	if a.ID <= 0 || a.GUID == "" {
 		return
 	}
 	if s.newest == nil {
-		s.newest, s.reached = map[string]attempt{}, map[string]bool{}
+		s.newest, s.reached = map[string]deliveryAttempt{}, map[string]bool{}
 	}
 	was, known := s.newest[a.GUID]
 	if !known {
@@ -98,7 +98,7 @@ func (s *attempts) add(a attempt) {
 	}
 }
 
-func (s *attempts) failed() []FailedDelivery {
+func (s *attemptsByDelivery) failedDeliveries() []FailedDelivery {
 	all := []FailedDelivery{}
 	for _, guid := range s.order {
 		if a := s.newest[guid]; !s.reached[guid] {

@@ -52,7 +52,7 @@ func endpointOf(method, path string, query bool) string {
 	if query {
 		return graphqlEndpoint
 	}
-	at := templates.find(strings.Trim(path, "/"))
+	at := templates.findPath(strings.Trim(path, "/"))
 	if at == nil || at.endpoints[method] == "" {
 		return OtherEndpoint
 	}
@@ -75,7 +75,7 @@ func parseTemplates(endpoints []string) *pathNode {
 		method, path, _ := strings.Cut(e, " /")
 		at := root
 		for word := range strings.SplitSeq(path, "/") {
-			at = at.grow(word)
+			at = at.child(word)
 		}
 		if at.endpoints == nil {
 			at.endpoints = map[string]string{}
@@ -85,8 +85,8 @@ func parseTemplates(endpoints []string) *pathNode {
 	return root
 }
 
-// find looks a path up word for word; nil if no template is of its form.
-func (at *pathNode) find(path string) *pathNode {
+// findPath looks a path up word for word; nil if no template is of its form.
+func (at *pathNode) findPath(path string) *pathNode {
 	for path != "" {
 		var word string
 		word, path, _ = strings.Cut(path, "/")
@@ -104,8 +104,8 @@ func (at *pathNode) find(path string) *pathNode {
 	return at
 }
 
-// grow returns what follows at under a word of a template.
-func (at *pathNode) grow(word string) *pathNode {
+// child returns what follows at under a word of a template.
+func (at *pathNode) child(word string) *pathNode {
 	switch {
 	case strings.HasSuffix(word, "...}"):
 		if at.rest == nil {

@@ -123,9 +123,9 @@ var (
 	tokens = regexp.MustCompile(`\b(?:gh[a-z]_|github_pat_)[\w.-]{8,}|\bv1\.[0-9a-f]{40}|\beyJ[\w-]+\.[\w-]+\.[\w-]*`)
 )
 
-// clean makes a text of GitHub, of a proxy or of the network fit for an error: without the token, on one line, short. The
+// redact makes a text of GitHub, of a proxy or of the network fit for an error: without the token, on one line, short. The
 // token goes first, because a cut through its middle would leave a piece of it.
-func (s secret) clean(text string) string {
+func (s secret) redact(text string) string {
 	if s != "" {
 		text = strings.ReplaceAll(text, string(s), "***")
 		text = strings.ReplaceAll(text, url.QueryEscape(string(s)), "***")
@@ -153,12 +153,12 @@ func (e *noToken) Error() string { return "take a token: " + e.why.Error() }
 
 func (e *noToken) Is(target error) bool { return e.is != nil && target == e.is }
 
-func suspended(e *APIError) bool {
+func isSuspension(e *APIError) bool {
 	return e.Status == http.StatusForbidden && strings.Contains(strings.ToLower(e.Message), "installation has been suspended")
 }
 
 // Is says that the installation was suspended while its token was still good.
-func (e *APIError) Is(target error) bool { return target == ErrSuspended && suspended(e) }
+func (e *APIError) Is(target error) bool { return target == ErrSuspended && isSuspension(e) }
 
 // ErrNotInstalled says that the App has no installation that reaches the repository.
 var ErrNotInstalled = errors.New("the App is not installed there")

@@ -39,14 +39,14 @@ type limits struct {
 	born  time.Time
 
 	mu      sync.Mutex
-	windows *windows
+	windows *rateWindows
 	until   time.Time
 	primary bool
 	unnamed int // limits in a row that did not say when they end
 }
 
-func newLimits(g *ground, counted *stats) *limits {
-	l := &limits{now: g.now, stats: counted, log: g.log, reserve: g.reserve, slots: make(chan struct{}, maxParallel), clock: time.Now, windows: newWindows()}
+func newLimits(g *githubHost, counted *stats) *limits {
+	l := &limits{now: g.now, stats: counted, log: g.log, reserve: g.reserve, slots: make(chan struct{}, maxParallel), clock: time.Now, windows: newRateWindows()}
 	if g.reserve {
 		l.clock = g.now
 	}
@@ -60,47 +60,47 @@ type gate struct {
 }
 
 func (g *gate) RoundTrip(req *http.Request) (*http.Response, error) {
-	if err := g.enter(req); err != nil {
+	if err := g.waitForTurn(req); err != nil {
 		return nil, err
 	}
-	defer g.leave()
+	defer g.freeSlot()
 	sent := g.now()
 	resp, err := g.next.RoundTrip(req)
 	if err != nil {
 		return nil, err
 	}
-	if g.reserve && elsewhere(req, resp) {
+	if g.reserve && movedAway(req, resp) {
 		resp.StatusCode, resp.Status = http.StatusGone, "" // what is left of the answer is not read
 	}
-	limit, err := readLimit(req, resp, g.now().Add(g.stats.offset()))
+	limit, err := readLimit(req, resp, g.now().Add(g.stats.clockOffset()))
 	if err != nil {
 		return nil, err
 	}
-	if limit.none() {
-		g.open()
+	if limit.isZero() {
+		g.noteSuccess()
 		return resp, nil
 	}
-	return nil, g.close(limit, sent)
+	return nil, g.noteLimit(limit, sent)
 }
 
-// elsewhere says that a repository has another name. A server does not follow it there: it works on that name by itself, and
+// movedAway says that a repository has another name. A server does not follow it there: it works on that name by itself, and
 // two who look at one pull request would write two checks.
-func elsewhere(req *http.Request, resp *http.Response) bool {
+func movedAway(req *http.Request, resp *http.Response) bool {
 	switch resp.StatusCode {
 	case http.StatusMovedPermanently, http.StatusPermanentRedirect:
-		return strings.HasPrefix(callOf(req).endpoint, req.Method+" /repos/")
+		return strings.HasPrefix(exchangeOf(req).endpoint, req.Method+" /repos/")
 	}
 	return false
 }
 
-// enter waits for a turn and a slot. What a request waits for, it does not hold back from others: it takes both at once.
-func (l *limits) enter(req *http.Request) error {
+// waitForTurn waits for a turn and a slot. What a request waits for, it does not hold back from others: it takes both at once.
+func (l *limits) waitForTurn(req *http.Request) error {
 	ctx := req.Context()
-	k := callOf(req)
+	k := exchangeOf(req)
 	cost, looks := costOf(req.Method, k.endpoint, k.graphql)
 	began := l.clock()
 	for tries := 0; ; tries++ {
-		wait, err := l.turn(cost, looks, false)
+		wait, err := l.takeTurn(cost, looks, false)
 		if err != nil {
 			return err
 		}
@@ -110,10 +110,10 @@ func (l *limits) enter(req *http.Request) error {
 			case <-ctx.Done():
 				return ctx.Err()
 			}
-			if wait, err = l.turn(cost, looks, true); wait == 0 && err == nil {
+			if wait, err = l.takeTurn(cost, looks, true); wait == 0 && err == nil {
 				return nil
 			}
-			l.leave()
+			l.freeSlot()
 			if err != nil {
 				return err
 			}
@@ -134,18 +134,18 @@ func (l *limits) enter(req *http.Request) error {
 	}
 }
 
-func (l *limits) leave() { <-l.slots }
+func (l *limits) freeSlot() { <-l.slots }
 
-// turn says how long it is until there is one; 0: now, and it is taken if take says so. While a limit lasts it is the error.
-func (l *limits) turn(c Cost, looks int, take bool) (time.Duration, error) {
+// takeTurn says how long it is until there is one; 0: now, and it is taken if take says so. While a limit lasts it is the error.
+func (l *limits) takeTurn(c Cost, looks int, take bool) (time.Duration, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.closed(); err != nil {
+	if err := l.activeLimit(); err != nil {
 		return 0, err
 	}
 	now := max(l.clock().Sub(l.born), l.windows.last) // a clock that was put back holds nobody up
 	if !take {
-		return max(l.windows.when(now, c, looks)-now, 0), nil
+		return max(l.windows.earliest(now, c, looks)-now, 0), nil
 	}
 	at, taken := l.windows.take(now, c, looks)
 	if taken {
@@ -154,8 +154,8 @@ func (l *limits) turn(c Cost, looks int, take bool) (time.Duration, error) {
 	return max(at-now, time.Nanosecond), nil
 }
 
-// closed is the error of a request that comes while a limit lasts; l.mu is held.
-func (l *limits) closed() error {
+// activeLimit is the error of a request that comes while a limit lasts; l.mu is held.
+func (l *limits) activeLimit() error {
 	now := l.now()
 	if now.Before(l.until) {
 		return &LimitError{Until: l.until, Primary: l.primary}
@@ -163,7 +163,7 @@ func (l *limits) closed() error {
 	if !l.reserve {
 		return nil
 	}
-	if end, low := l.stats.low(now); low {
+	if end, low := l.stats.reserveReached(now); low {
 		return &LimitError{Until: end, Primary: true}
 	}
 	return nil
@@ -175,33 +175,33 @@ func (c *Client) Ready(cost Cost) time.Time {
 	if cost == (Cost{}) {
 		cost = LookCost
 	}
-	return c.limits.ready(cost)
+	return c.limits.readyAt(cost)
 }
 
-func (l *limits) ready(c Cost) (at time.Time) {
+func (l *limits) readyAt(c Cost) (at time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now, since := l.now(), max(l.clock().Sub(l.born), l.windows.last)
-	if wait := l.windows.when(since, c, 0) - since; wait > 0 {
+	if wait := l.windows.earliest(since, c, 0) - since; wait > 0 {
 		at = now.Add(wait)
 	}
 	if l.until.After(now) && l.until.After(at) {
 		at = l.until
 	}
-	if end, low := l.stats.low(now); l.reserve && low && end.After(at) {
+	if end, low := l.stats.reserveReached(now); l.reserve && low && end.After(at) {
 		at = end
 	}
 	return at
 }
 
-// idle says that nothing would be lost with l.
-func (l *limits) idle() bool {
+// isIdle says that nothing would be lost with l.
+func (l *limits) isIdle() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return len(l.slots) == 0 && !l.now().Before(l.until) && l.windows.idle(l.clock().Sub(l.born))
+	return len(l.slots) == 0 && !l.now().Before(l.until) && l.windows.isIdle(l.clock().Sub(l.born))
 }
 
-func (l *limits) open() {
+func (l *limits) noteSuccess() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.now().Before(l.until) { // an answer that was under way when the gate closed says nothing about the limit
@@ -209,10 +209,10 @@ func (l *limits) open() {
 	}
 }
 
-// close keeps requests back until the limit ends. Many answers may bring the same one: those to requests sent before the
+// noteLimit keeps requests back until the limit ends. Many answers may bring the same one: those to requests sent before the
 // gate closed do not count as going on.
-func (l *limits) close(by limit, sent time.Time) *LimitError {
-	bound := longestLimit + l.stats.offset().Abs()
+func (l *limits) noteLimit(by limitSign, sent time.Time) *LimitError {
+	bound := longestLimit + l.stats.clockOffset().Abs()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
@@ -232,28 +232,28 @@ func (l *limits) close(by limit, sent time.Time) *LimitError {
 	return &LimitError{Until: l.until, Primary: l.primary}
 }
 
-// A limit is what an answer says about rate limits; zero if it says nothing.
-type limit struct {
+// A limitSign is what an answer says about rate limits; zero if it says nothing.
+type limitSign struct {
 	primary   bool
 	secondary bool
 	named     bool // it says when it ends
 	wait      time.Duration
 }
 
-func (l limit) none() bool { return !l.primary && !l.secondary }
+func (l limitSign) isZero() bool { return !l.primary && !l.secondary }
 
 // readLimit tells a limit from a refusal. GitHub limits with 403 as well as with 429, names the end in one of two headers
 // or in none, and answers a spent GraphQL budget with 200. now stands in for a Date that is missing.
-func readLimit(req *http.Request, resp *http.Response, now time.Time) (limit, error) {
-	graphql := callOf(req).graphql && resp.StatusCode == http.StatusOK
+func readLimit(req *http.Request, resp *http.Response, now time.Time) (limitSign, error) {
+	graphql := exchangeOf(req).graphql && resp.StatusCode == http.StatusOK
 	if resp.StatusCode != http.StatusForbidden && resp.StatusCode != http.StatusTooManyRequests && !graphql {
-		return limit{}, nil
+		return limitSign{}, nil
 	}
-	body, err := take(resp)
+	body, err := bufferBody(resp)
 	if err != nil {
-		return limit{}, fmt.Errorf("read answer: %w", err)
+		return limitSign{}, fmt.Errorf("read answer: %w", err)
 	}
-	var l limit
+	var l limitSign
 	spent := resp.Header.Get("X-Ratelimit-Remaining") == "0"
 	words := ""
 	if !graphql { // whose answer was read, and is long
@@ -261,19 +261,19 @@ func readLimit(req *http.Request, resp *http.Response, now time.Time) (limit, er
 	}
 	switch {
 	case graphql:
-		l.primary, l.secondary = callOf(req).said.limit()
+		l.primary, l.secondary = exchangeOf(req).response.readLimit()
 	case strings.Contains(words, "secondary rate limit"), strings.Contains(words, "abuse detection"), strings.Contains(words, "abuse-rate-limit"):
 		l.secondary = true
 	case strings.Contains(words, "api rate limit exceeded"):
 		l.primary = true
 	case strings.HasPrefix(words, "resource not accessible"):
-		return limit{}, nil // a missing permission stays one, though it took the last request of the hour
+		return limitSign{}, nil // a missing permission stays one, though it took the last request of the hour
 	case spent:
 		l.primary = true
 	case resp.StatusCode == http.StatusTooManyRequests, resp.Header.Get("Retry-After") != "", strings.Contains(words, "rate-limit"):
 		l.secondary = true
 	}
-	if !l.none() {
+	if !l.isZero() {
 		l.wait, l.named = limitEnd(resp.Header, spent, now)
 	}
 	return l, nil
@@ -299,7 +299,7 @@ func limitEnd(h http.Header, spent bool, now time.Time) (time.Duration, bool) {
 	}
 	if after := strings.TrimSpace(h.Get("Retry-After")); after != "" {
 		if _, err := strconv.Atoi(after); err == nil {
-			return seconds(after), true
+			return parseSeconds(after), true
 		}
 		if at, err := http.ParseTime(after); err == nil {
 			return at.Sub(now), true

@@ -17,16 +17,16 @@ import (
 
 // Tail reads a job's log and returns its last max bytes. A log of more than 50 MB is an error.
 func (c *Client) Tail(ctx context.Context, path string, max int64) ([]byte, error) {
-	to, err := relative(path)
+	to, err := parseAPIPath(path)
 	if err != nil {
 		return nil, fmt.Errorf("GET %s: %w", redactURL(path), err)
 	}
-	k := &call{tail: max}
-	r, err := c.do(ctx, k, http.MethodGet, c.base.ResolveReference(to), nil)
+	k := &exchange{tailBytes: max}
+	r, err := c.followRedirects(ctx, k, http.MethodGet, c.base.ResolveReference(to), nil)
 	if err != nil {
 		return nil, err
 	}
-	asked := r.path()
+	asked := r.apiPath()
 	for range maxHops {
 		if r.answer.Status < 300 {
 			return r.body, nil
@@ -35,36 +35,36 @@ func (c *Client) Tail(ctx context.Context, path string, max int64) ([]byte, erro
 		if err != nil {
 			return nil, fmt.Errorf("GET %s: %w", asked, &fault{what: "a redirect to no URL"})
 		}
-		via, err := c.outside(ctx, to)
+		via, err := c.logTransport(ctx, to)
 		if err != nil {
 			return nil, fmt.Errorf("GET %s: %w", asked, err)
 		}
-		req, err := http.NewRequestWithContext(context.WithValue(ctx, callKey{}, k), http.MethodGet, to.String(), nil)
+		req, err := http.NewRequestWithContext(context.WithValue(ctx, exchangeKey{}, k), http.MethodGet, to.String(), nil)
 		if err != nil {
 			return nil, fmt.Errorf("GET %s: %w", asked, errors.New("a redirect to no URL")) // err would quote a signed URL
 		}
 		req.Header.Set("User-Agent", c.agent)
-		if r, err = c.once(via, req, k); err != nil {
+		if r, err = c.sendOnce(via, req, k); err != nil {
 			return nil, err
 		}
 	}
 	return nil, fmt.Errorf("GET %s: more than %d redirects", asked, maxHops)
 }
 
-// outside chooses how to reach a URL that is not ours to choose. Private addresses are for those whose GitHub has one.
-func (c *Client) outside(ctx context.Context, to *url.URL) (http.RoundTripper, error) {
+// logTransport chooses how to reach a URL that is not ours to choose. Private addresses are for those whose GitHub has one.
+func (c *Client) logTransport(ctx context.Context, to *url.URL) (http.RoundTripper, error) {
 	switch {
 	case to.User != nil, to.Hostname() == "":
 		return nil, errors.New("a redirect to a URL that is none of a log")
 	case sameHost(to, c.base):
 		return c.logs, nil
-	case to.Scheme != "https" && (to.Scheme != "http" || !loopback(to.Hostname()) || !loopback(c.base.Hostname())):
-		return nil, fmt.Errorf("a redirect to %s, which is not https, is not followed", c.token.clean(to.Host))
+	case to.Scheme != "https" && (to.Scheme != "http" || !isLoopback(to.Hostname()) || !isLoopback(c.base.Hostname())):
+		return nil, fmt.Errorf("a redirect to %s, which is not https, is not followed", c.token.redact(to.Host))
 	case privateName(ctx, c.base.Hostname()):
 		return c.logs, nil
 	}
-	if ip, err := netip.ParseAddr(to.Hostname()); err == nil && private(ip) || to.Hostname() == "localhost" || strings.HasSuffix(to.Hostname(), ".localhost") {
-		return nil, fmt.Errorf("a redirect to the private address %s is not followed", c.token.clean(to.Host))
+	if ip, err := netip.ParseAddr(to.Hostname()); err == nil && isPrivate(ip) || to.Hostname() == "localhost" || strings.HasSuffix(to.Hostname(), ".localhost") {
+		return nil, fmt.Errorf("a redirect to the private address %s is not followed", c.token.redact(to.Host))
 	}
 	if proxy, err := http.ProxyFromEnvironment(&http.Request{URL: to}); err != nil || proxy != nil {
 		return c.logs, nil // the proxy dials, and is private itself more often than not
@@ -76,9 +76,9 @@ func (c *Client) outside(ctx context.Context, to *url.URL) (http.RoundTripper, e
 // be looked up.
 func privateName(ctx context.Context, host string) bool {
 	if ip, err := netip.ParseAddr(host); err == nil {
-		return private(ip)
+		return isPrivate(ip)
 	}
-	if loopback(host) {
+	if isLoopback(host) {
 		return true
 	}
 	if host == "api.github.com" || strings.HasSuffix(host, ".ghe.com") {
@@ -89,7 +89,7 @@ func privateName(ctx context.Context, host string) bool {
 		return false
 	}
 	for _, ip := range ips {
-		if private(ip) {
+		if isPrivate(ip) {
 			return true
 		}
 	}
@@ -99,7 +99,7 @@ func privateName(ctx context.Context, host string) bool {
 // refusePrivate stands between name resolution and connect, where a name that changes its address does not help.
 func refusePrivate(_, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
-	if err != nil || private(at.Addr()) {
+	if err != nil || isPrivate(at.Addr()) {
 		return errors.New("a private address is not dialed")
 	}
 	return nil
@@ -114,7 +114,7 @@ var notPublic = []netip.Prefix{
 
 var nat64 = netip.MustParsePrefix("64:ff9b::/96")
 
-func private(ip netip.Addr) bool {
+func isPrivate(ip netip.Addr) bool {
 	ip = ip.Unmap().WithZone("")
 	if nat64.Contains(ip) { // an IPv4 address in disguise
 		b := ip.As16()

@@ -119,7 +119,7 @@ func TestPrivateAddresses(t *testing.T) {
 		"::1": true, "::": true, "fc00::1": true, "fe80::1": true, "::ffff:10.0.0.1": true, "64:ff9b::7f00:1": true, "224.0.0.1": true, "255.255.255.255": true,
 		"140.82.121.6": false, "2606:50c0:8000::154": false, "64:ff9b::8c52:7906": false,
 	} {
-		if private(netip.MustParseAddr(address)) != want {
+		if isPrivate(netip.MustParseAddr(address)) != want {
 			t.Errorf("%s: private is %v", address, !want)
 		}
 	}

@@ -29,7 +29,7 @@ const mostAlive = 512
 // A Pool holds a client for each installation of an App that is at work, or the one of a personal token. It may be used by
 // several goroutines.
 type Pool struct {
-	ground *ground
+	host   *githubHost
 	most   int
 	signer *signer // nil: a personal token
 	own    *Client // of the personal token
@@ -42,19 +42,19 @@ type Pool struct {
 	sweep  int                      // limits are looked through when there are more
 }
 
-// lodger is an installation with its client.
-type lodger struct {
+// pooledClient is an installation with its client.
+type pooledClient struct {
 	installation int64
 	client       *Client
 }
 
 // NewPool returns a pool, or says what is wrong with the options. It sends nothing.
 func NewPool(o PoolOptions) (*Pool, error) {
-	g, err := newGround(o.Options, 2*poolConnections)
+	g, err := newHost(o.Options, 2*poolConnections)
 	if err != nil {
 		return nil, err
 	}
-	p := &Pool{ground: g, most: o.Most, slug: o.Slug, alive: map[int64]*queue.Element{}, limits: map[int64]*limits{}}
+	p := &Pool{host: g, most: o.Most, slug: o.Slug, alive: map[int64]*queue.Element{}, limits: map[int64]*limits{}}
 	if p.most <= 0 {
 		p.most = mostAlive
 	}
@@ -75,16 +75,16 @@ const poolConnections = 512
 
 // CloseIdleConnections gives back connections that wait for a next request.
 func (p *Pool) CloseIdleConnections() {
-	if t, ok := p.ground.wire.(interface{ CloseIdleConnections() }); ok {
+	if t, ok := p.host.wire.(interface{ CloseIdleConnections() }); ok {
 		t.CloseIdleConnections()
 	}
 }
 
 // Format keeps the token and the key out of every verb.
-func (p *Pool) Format(s fmt.State, _ rune) { fmt.Fprintf(s, "github.Pool(%s)", p.ground.base) }
+func (p *Pool) Format(s fmt.State, _ rune) { fmt.Fprintf(s, "github.Pool(%s)", p.host.base) }
 
 // Reached is when GitHub last answered anything but a failure of its own; zero: never yet.
-func (p *Pool) Reached() time.Time { return p.ground.lastReached() }
+func (p *Pool) Reached() time.Time { return p.host.lastReached() }
 
 // Personal reports whether the pool is a personal token's: it has one client, and no installations.
 func (p *Pool) Personal() bool { return p.own != nil }
@@ -104,18 +104,18 @@ func (p *Pool) Client(installation int64) (*Client, error) {
 	defer p.mu.Unlock()
 	if at, ok := p.alive[installation]; ok {
 		p.order.MoveToFront(at)
-		return at.Value.(*lodger).client, nil
+		return at.Value.(*pooledClient).client, nil
 	}
 	if p.slug == "" {
 		return nil, fmt.Errorf("enter installation %d: %w", installation, &fault{what: "the App's name is not known yet"})
 	}
 	l := p.limits[installation]
 	if delete(p.limits, installation); l == nil {
-		l = newLimits(p.ground, &stats{})
+		l = newLimits(p.host, &stats{})
 	}
 	auth := &appAuth{signer: p.signer}
-	auth.choose(installation, "")
-	s := &lodger{installation: installation, client: p.ground.appClient(auth, l)}
+	auth.chooseInstallation(installation, "")
+	s := &pooledClient{installation: installation, client: p.host.appClient(auth, l)}
 	p.alive[installation] = p.order.PushFront(s)
 	if p.order.Len() > p.most {
 		p.dropOldest()
@@ -134,14 +134,14 @@ func (p *Pool) Holds(installation int64) bool {
 // dropOldest lets the installation go that was entered longest ago, and with it its token. What it used of its limits is kept
 // until that does not matter any more; p.mu is held.
 func (p *Pool) dropOldest() {
-	s := p.order.Remove(p.order.Back()).(*lodger)
+	s := p.order.Remove(p.order.Back()).(*pooledClient)
 	delete(p.alive, s.installation)
 	p.limits[s.installation] = s.client.limits
 	if len(p.limits) <= p.sweep {
 		return
 	}
 	for id, l := range p.limits {
-		if l.idle() {
+		if l.isIdle() {
 			delete(p.limits, id)
 		}
 	}
@@ -168,7 +168,7 @@ func (p *Pool) Budgets() map[int64]Budget {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for id, at := range p.alive {
-		if b := at.Value.(*lodger).client.Budget(); b.Limit > 0 {
+		if b := at.Value.(*pooledClient).client.Budget(); b.Limit > 0 {
 			all[id] = b
 		}
 	}
@@ -200,11 +200,11 @@ func (p *Pool) Slug(ctx context.Context) (string, error) {
 	if app.Slug == "" || app.ID != p.signer.id {
 		return "", fmt.Errorf("sign in as App %d: the answer names another App: %w", p.signer.id, ErrTransport)
 	}
-	p.named(app.Slug)
+	p.noteSlug(app.Slug)
 	return app.Slug, nil
 }
 
-func (p *Pool) named(slug string) {
+func (p *Pool) noteSlug(slug string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.slug == "" {
@@ -249,7 +249,7 @@ func (p *Pool) Installations(ctx context.Context) ([]Installation, error) {
 				in.Suspended = *e.Suspended
 			}
 			all = append(all, in)
-			p.named(e.Slug)
+			p.noteSlug(e.Slug)
 		}
 		if path = answer.Next; path == "" {
 			return all, nil
@@ -266,7 +266,7 @@ func (c *Client) Repositories(ctx context.Context) ([]string, error) {
 	if c.app == nil {
 		return nil, nil
 	}
-	installation := c.app.tenant()
+	installation := c.app.installationID()
 	type repository struct {
 		FullName string `json:"full_name"`
 		Archived bool   `json:"archived"`

@@ -15,35 +15,35 @@ import (
 )
 
 const (
-	maxTries   = 4
-	firstDelay = 500 * time.Millisecond
-	longest    = 10 * time.Second
+	maxTries     = 4
+	firstDelay   = 500 * time.Millisecond
+	longestDelay = 10 * time.Second
 )
 
-// policies say what is tried again. All clients share them.
-type policies struct {
+// retryPolicies say what is tried again. All clients share them.
+type retryPolicies struct {
 	reads, writes failsafe.Executor[*http.Response]
 }
 
-func newPolicies() policies {
+func newPolicies() retryPolicies {
 	policy := func(writes bool) failsafe.Executor[*http.Response] {
 		return failsafe.With(retrypolicy.NewBuilder[*http.Response]().
-			HandleIf(func(_ *http.Response, err error) bool { return again(err, writes) }).
+			HandleIf(func(_ *http.Response, err error) bool { return mayRetry(err, writes) }).
 			WithMaxAttempts(maxTries).
-			WithDelayFunc(delay).
+			WithDelayFunc(retryDelay).
 			ReturnLastFailure().
 			Build())
 	}
-	return policies{reads: policy(false), writes: policy(true)}
+	return retryPolicies{reads: policy(false), writes: policy(true)}
 }
 
-func again(err error, write bool) bool {
+func mayRetry(err error, write bool) bool {
 	var f *fault
 	return errors.As(err, &f) && (f.unsent || !write)
 }
 
 type retrier struct {
-	policies
+	retryPolicies
 	next http.RoundTripper
 	log  *slog.Logger
 	all  bool // every request is tried again as a read is
@@ -53,9 +53,9 @@ func (r *retrier) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := req.Context().Err(); err != nil {
 		return nil, err
 	}
-	write := !r.all && !repeatable(req)
+	write := !r.all && !isRepeatable(req)
 	first, failed := r.next.RoundTrip(req)
-	if failed == nil || !again(failed, write) { // nearly always: the rest costs more than it
+	if failed == nil || !mayRetry(failed, write) { // nearly always: the rest costs more than it
 		return first, failed
 	}
 	executor := r.reads
@@ -79,14 +79,14 @@ func (r *retrier) RoundTrip(req *http.Request) (*http.Response, error) {
 	})
 }
 
-// delay draws the pause before the next try: full jitter below a bound that doubles, so that jobs which failed together
+// retryDelay draws the pause before the next try: full jitter below a bound that doubles, so that jobs which failed together
 // do not come back together. A short Retry-After of a 5xx is kept.
-func delay(e failsafe.ExecutionAttempt[*http.Response]) time.Duration {
-	bound := min(firstDelay<<max(0, e.Attempts()-1), longest)
+func retryDelay(e failsafe.ExecutionAttempt[*http.Response]) time.Duration {
+	bound := min(firstDelay<<max(0, e.Attempts()-1), longestDelay)
 	pause := rand.N(bound)
 	var f *fault
 	if errors.As(e.LastError(), &f) {
-		pause = max(pause, min(f.wait, longest))
+		pause = max(pause, min(f.wait, longestDelay))
 	}
 	return pause
 }

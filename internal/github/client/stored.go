@@ -24,18 +24,20 @@ type ResponseCache interface {
 	Forget(key string)
 }
 
-// A shelf implements ghtransport.Storage on Answers. The tenant is in every key: what one may see is nothing for another.
-type shelf struct {
+// A storedCache implements ghtransport.Storage on Answers. The tenant is in every key: what one may see is nothing for another.
+type storedCache struct {
 	answers ResponseCache
 	tenant  func() int64
-	room    *sync.Pool // of *[]byte, to pack answers in
+	buffers *sync.Pool // of *[]byte, to pack answers in
 }
 
-func (s *shelf) key(url string) string { return strconv.FormatInt(s.tenant(), 10) + " " + url }
+func (s *storedCache) cacheKey(url string) string {
+	return strconv.FormatInt(s.tenant(), 10) + " " + url
+}
 
 // Get returns what is remembered of req's URL, or nil.
-func (s *shelf) Get(_ context.Context, req *http.Request) (*http.Response, error) {
-	key := s.key(req.URL.String())
+func (s *storedCache) Get(_ context.Context, req *http.Request) (*http.Response, error) {
+	key := s.cacheKey(req.URL.String())
 	value, found := s.answers.Get(key)
 	if !found {
 		return nil, nil // as the interface asks for
@@ -45,35 +47,35 @@ func (s *shelf) Get(_ context.Context, req *http.Request) (*http.Response, error
 		s.answers.Forget(key)
 		return nil, nil
 	}
-	return &http.Response{StatusCode: status, Header: header, Body: held(body), ContentLength: int64(len(body)), Request: req}, nil
+	return &http.Response{StatusCode: status, Header: header, Body: bodyOf(body), ContentLength: int64(len(body)), Request: req}, nil
 }
 
 // Put remembers resp and gives it its body back.
-func (s *shelf) Put(_ context.Context, resp *http.Response) error {
-	body, err := take(resp)
+func (s *storedCache) Put(_ context.Context, resp *http.Response) error {
+	body, err := bufferBody(resp)
 	if err != nil {
 		return fmt.Errorf("read answer: %w", err) // unreachable unless a layer was put between us and whole
 	}
 	if len(body) > maxCached/8 {
 		return nil
 	}
-	key := s.key(resp.Request.URL.String())
-	room := s.room.Get().(*[]byte)
-	defer s.room.Put(room)
+	key := s.cacheKey(resp.Request.URL.String())
+	room := s.buffers.Get().(*[]byte)
+	defer s.buffers.Put(room)
 	*room = packAnswer((*room)[:0], key, resp.StatusCode, resp.Header, body)
 	s.answers.Put(key, *room)
 	return nil
 }
 
-func (s *shelf) forget(url string) { s.answers.Forget(s.key(url)) }
+func (s *storedCache) forget(url string) { s.answers.Forget(s.cacheKey(url)) }
 
 // answerVersion is the first byte of a stored answer.
 const answerVersion = 1
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// kept says which headers of an answer outlive it. Its Date and its limits do not: they would pass for those of the 304.
-func kept(name string) bool {
+// isKeptHeader says which headers of an answer outlive it. Its Date and its limits do not: they would pass for those of the 304.
+func isKeptHeader(name string) bool {
 	switch name {
 	case "Etag", "Link", "Last-Modified", "Content-Type", "Vary":
 		return true
@@ -86,7 +88,7 @@ func kept(name string) bool {
 func packAnswer(out []byte, key string, status int, header http.Header, body []byte) []byte {
 	size, pairs := 16+len(body), 0
 	for name, values := range header {
-		if !kept(name) {
+		if !isKeptHeader(name) {
 			continue
 		}
 		for _, v := range values {
@@ -98,7 +100,7 @@ func packAnswer(out []byte, key string, status int, header http.Header, body []b
 	out = binary.AppendUvarint(out, uint64(status))
 	out = binary.AppendUvarint(out, uint64(pairs))
 	for name, values := range header {
-		if !kept(name) {
+		if !isKeptHeader(name) {
 			continue
 		}
 		for _, v := range values {

@@ -44,35 +44,35 @@ func newTransport(dialer *net.Dialer, idle int) *http.Transport {
 	}
 }
 
-// A call is what the layers know of a request beyond HTTP. It travels in the request's context; one goroutine has it.
-type call struct {
+// A exchange is what the layers know of a request beyond HTTP. It travels in the request's context; one goroutine has it.
+type exchange struct {
 	endpoint  string // its template
 	graphql   bool
-	tail      int64 // a text is wanted, and this many of its last bytes; 0: JSON
+	tailBytes int64 // a text is wanted, and this many of its last bytes; 0: JSON
 	into      any   // what an answer is read into; nil: nothing, which GraphQL does not know
 	unchanged bool  // the newest attempt's answer was a 304
-	read      bool  // into holds the newest attempt's answer, unless wrong says that it cannot
-	wrong     error
-	said      graphqlAnswer // the newest attempt's, where graphql
+	decoded   bool  // into holds the newest attempt's answer, unless wrong says that it cannot
+	decodeErr error
+	response  graphqlResponse // the newest attempt's, where graphql
 }
 
-type callKey struct{}
+type exchangeKey struct{}
 
-func callOf(req *http.Request) *call {
-	if c, ok := req.Context().Value(callKey{}).(*call); ok {
+func exchangeOf(req *http.Request) *exchange {
+	if c, ok := req.Context().Value(exchangeKey{}).(*exchange); ok {
 		return c
 	}
-	return &call{}
+	return &exchange{}
 }
 
-// repeatable says that GitHub's state is the same however often req is carried out.
-func repeatable(req *http.Request) bool {
-	return req.Method == http.MethodGet || req.Method == http.MethodHead || callOf(req).graphql
+// isRepeatable says that GitHub's state is the same however often req is carried out.
+func isRepeatable(req *http.Request) bool {
+	return req.Method == http.MethodGet || req.Method == http.MethodHead || exchangeOf(req).graphql
 }
 
-// whole sends one attempt and returns an answer that can be relied on, its body in memory; or a *fault, or the error of
+// wholeReader sends one attempt and returns an answer that can be relied on, its body in memory; or a *fault, or the error of
 // the caller's own context.
-type whole struct {
+type wholeReader struct {
 	next     http.RoundTripper
 	now      func() time.Time
 	token    secret
@@ -83,48 +83,48 @@ type whole struct {
 	reached  *atomic.Int64
 }
 
-func (w *whole) RoundTrip(req *http.Request) (*http.Response, error) {
-	c := callOf(req)
-	c.unchanged, c.read, c.wrong = false, false, nil
+func (w *wholeReader) RoundTrip(req *http.Request) (*http.Response, error) {
+	c := exchangeOf(req)
+	c.unchanged, c.decoded, c.decodeErr = false, false, nil
 	ctx, cancel := context.WithTimeout(req.Context(), attemptTimeout)
 	defer cancel()
 	began, sent := time.Now(), w.now()
 	resp, err := w.next.RoundTrip(req.WithContext(ctx))
-	w.stats.sent(req, c)
+	w.stats.countRequest(req, c)
 	if err != nil {
-		return nil, w.lost(ctx, req, c, began, err)
+		return nil, w.lostAttempt(ctx, req, c, began, err)
 	}
 	defer resp.Body.Close()
 	body, err := readAnswer(resp, c)
 	switch {
 	case errors.Is(err, ErrTooLong):
-		w.observe(c, resp.StatusCode, began)
+		w.tellObserver(c, resp.StatusCode, began)
 		return nil, fmt.Errorf("read answer: %w", err) // no fault: it will be as long the next time
 	case err != nil:
-		return nil, w.lost(ctx, req, c, began, fmt.Errorf("answer cut off: %w", err))
+		return nil, w.lostAttempt(ctx, req, c, began, fmt.Errorf("answer cut off: %w", err))
 	}
 	received := w.now()
 	if w.log.Enabled(ctx, slog.LevelDebug) {
-		w.log.Debug("GitHub answered", "method", req.Method, "path", w.path(req), "status", resp.StatusCode, "took", received.Sub(sent))
+		w.log.Debug("GitHub answered", "method", req.Method, "path", w.loggedPath(req), "status", resp.StatusCode, "took", received.Sub(sent))
 	}
-	w.observe(c, resp.StatusCode, began)
+	w.tellObserver(c, resp.StatusCode, began)
 	if w.reached != nil && resp.StatusCode < 500 {
 		w.reached.Store(received.UnixNano())
 	}
-	w.stats.answered(resp, sent, received)
-	if err := w.judge(req, c, resp, body); err != nil {
+	w.stats.learnResponse(resp, sent, received)
+	if err := w.checkResponse(req, c, resp, body); err != nil {
 		return nil, err
 	}
 	c.unchanged = resp.StatusCode == http.StatusNotModified
-	resp.Body, resp.ContentLength, resp.Request = held(body), int64(len(body)), req
-	if c.tail > 0 {
+	resp.Body, resp.ContentLength, resp.Request = bodyOf(body), int64(len(body)), req
+	if c.tailBytes > 0 {
 		resp.Header.Del("Etag") // a log is not worth its place in the cache
 	}
 	return resp, nil
 }
 
-// observe tells of an attempt at GitHub's API. Time is the machine's, whatever the caller's clock says.
-func (w *whole) observe(c *call, status int, began time.Time) {
+// tellObserver tells of an attempt at GitHub's API. Time is the machine's, whatever the caller's clock says.
+func (w *wholeReader) tellObserver(c *exchange, status int, began time.Time) {
 	if w.observed != nil {
 		endpoint := c.endpoint
 		if endpoint == "" {
@@ -134,37 +134,37 @@ func (w *whole) observe(c *call, status int, began time.Time) {
 	}
 }
 
-// path is what a log may say of a request's URL. One outside the API is signed: whoever has it may read.
-func (w *whole) path(req *http.Request) string {
+// loggedPath is what a log may say of a request's URL. One outside the API is signed: whoever has it may read.
+func (w *wholeReader) loggedPath(req *http.Request) string {
 	if w.stats == nil {
 		return "(a log)"
 	}
-	return w.token.clean(req.URL.Path)
+	return w.token.redact(req.URL.Path)
 }
 
-// judge says why an answer cannot be relied on. What GitHub refuses (4xx) is an answer.
-func (w *whole) judge(req *http.Request, c *call, resp *http.Response, body []byte) error {
+// checkResponse says why an answer cannot be relied on. What GitHub refuses (4xx) is an answer.
+func (w *wholeReader) checkResponse(req *http.Request, c *exchange, resp *http.Response, body []byte) error {
 	status := resp.StatusCode
 	switch {
 	case status >= 500:
-		return &fault{what: w.token.clean(fmt.Sprintf("%d %s %s", status, http.StatusText(status), errorMessage(body))), wait: seconds(resp.Header.Get("Retry-After"))}
+		return &fault{what: w.token.redact(fmt.Sprintf("%d %s %s", status, http.StatusText(status), errorMessage(body))), wait: parseSeconds(resp.Header.Get("Retry-After"))}
 	case status == http.StatusNotModified && req.Header.Get("If-None-Match") == "":
 		return &fault{what: "304 to a request without a condition"}
-	case status < 200 || status > 299 || c.tail > 0 || status == http.StatusNoContent:
+	case status < 200 || status > 299 || c.tailBytes > 0 || status == http.StatusNoContent:
 		return nil
-	case len(body) == 0 && !repeatable(req):
+	case len(body) == 0 && !isRepeatable(req):
 		return nil // a rerun is answered with 201 and nothing
 	case len(body) < 16 && bytes.Equal(bytes.TrimSpace(body), []byte("null")):
 		return &fault{what: "answer is null"} // it would decode to an empty list
 	case c.graphql:
 		return c.readGraphQL(body, w.shapes)
 	}
-	return c.decode(body, w.shapes)
+	return c.decodeJSON(body, w.shapes)
 }
 
-// decode reads an answer to where it is wanted. That is done here, because to see that it is what was asked for takes
+// decodeJSON reads an answer to where it is wanted. That is done here, because to see that it is what was asked for takes
 // reading it; what nobody reads is not checked.
-func (c *call) decode(body []byte, known *jsonscan.Shapes) error {
+func (c *exchange) decodeJSON(body []byte, known *jsonscan.Shapes) error {
 	if c.into == nil {
 		if !json.Valid(body) {
 			return errNoJSON()
@@ -175,29 +175,29 @@ func (c *call) decode(body []byte, known *jsonscan.Shapes) error {
 	if err != nil && !json.Valid(body) {
 		return errNoJSON()
 	}
-	c.read, c.wrong = true, err
+	c.decoded, c.decodeErr = true, err
 	return nil
 }
 
 func errNoJSON() error { return &fault{what: "answer is no JSON"} }
 
-// lost turns a failed attempt into a fault, unless the caller herself ended it.
-func (w *whole) lost(attempt context.Context, req *http.Request, c *call, began time.Time, err error) error {
+// lostAttempt turns a failed attempt into a fault, unless the caller herself ended it.
+func (w *wholeReader) lostAttempt(attempt context.Context, req *http.Request, c *exchange, began time.Time, err error) error {
 	if own := req.Context().Err(); own != nil {
 		return own
 	}
-	w.observe(c, 0, began)
+	w.tellObserver(c, 0, began)
 	if attempt.Err() != nil {
 		return &fault{what: "no answer within " + attemptTimeout.String()}
 	}
 	var op *net.OpError
-	return &fault{what: w.token.clean(err.Error()), unsent: errors.As(err, &op) && op.Op == "dial"}
+	return &fault{what: w.token.redact(err.Error()), unsent: errors.As(err, &op) && op.Op == "dial"}
 }
 
 // readAnswer reads a body to its end. Of a text only the wanted end is kept; a refusal is read from its beginning.
-func readAnswer(resp *http.Response, c *call) ([]byte, error) {
-	if c.tail > 0 && resp.StatusCode == http.StatusOK {
-		return readTail(resp.Body, c.tail, maxLog)
+func readAnswer(resp *http.Response, c *exchange) ([]byte, error) {
+	if c.tailBytes > 0 && resp.StatusCode == http.StatusOK {
+		return readTail(resp.Body, c.tailBytes, maxLog)
 	}
 	size := resp.ContentLength
 	switch {
@@ -250,8 +250,8 @@ func readTail(r io.Reader, keep, limit int64) ([]byte, error) {
 	}
 }
 
-// seconds reads a Retry-After that is a number.
-func seconds(header string) time.Duration {
+// parseSeconds reads a Retry-After that is a number.
+func parseSeconds(header string) time.Duration {
 	n, err := strconv.Atoi(strings.TrimSpace(header))
 	if err != nil || n < 0 {
 		return 0
@@ -267,7 +267,7 @@ type stats struct {
 	budgets map[string]Budget // by X-RateLimit-Resource
 }
 
-func (s *stats) sent(req *http.Request, c *call) {
+func (s *stats) countRequest(req *http.Request, c *exchange) {
 	if s == nil {
 		return
 	}
@@ -286,16 +286,16 @@ func (s *stats) sent(req *http.Request, c *call) {
 // maxSkew is what GitHub's clock may differ from ours without a word.
 const maxSkew = 2 * time.Second
 
-// offset is [Client.Skew].
-func (s *stats) offset() time.Duration {
+// clockOffset is [Client.Skew].
+func (s *stats) clockOffset() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.skew
 }
 
-// answered learns from an answer's Date. It was stamped, in whole seconds, at some time between sent and received: only
+// learnResponse learns from an answer's Date. It was stamped, in whole seconds, at some time between sent and received: only
 // an offset that no such time explains is one.
-func (s *stats) answered(resp *http.Response, sent, received time.Time) {
+func (s *stats) learnResponse(resp *http.Response, sent, received time.Time) {
 	if s == nil {
 		return
 	}
@@ -304,7 +304,7 @@ func (s *stats) answered(resp *http.Response, sent, received time.Time) {
 	if resp.StatusCode == http.StatusNotModified {
 		s.counts.NotModified++
 	}
-	s.spent(resp.Header)
+	s.learnBudget(resp.Header)
 	date, err := http.ParseTime(resp.Header.Get("Date"))
 	if err != nil {
 		return

@@ -30,48 +30,48 @@ type Cost struct {
 // LookCost is a look at a pull request, and the write that it may lead to.
 var LookCost = Cost{Reads: 10, Queries: 1, Writes: 1}
 
-// A turn is something that was sent, as a time since the windows were made.
-type turn struct {
+// A sentCost is something that was sent, as a time since the windows were made.
+type sentCost struct {
 	at   time.Duration
 	cost int
 }
 
-// grains are the parts of a window in which what was sent is counted together, as if it were sent at the part's end: no
+// grainsPerWindow are the parts of a window in which what was sent is counted together, as if it were sent at the part's end: no
 // more is let through for that, and a busy client's windows stay small.
-const grains = 256
+const grainsPerWindow = 256
 
 // A window counts what was sent during its span, which ends now.
 type window struct {
-	span  time.Duration
-	most  int
-	sum   int
-	turns []turn // oldest first, from head on
-	head  int
+	span time.Duration
+	most int
+	sum  int
+	sent []sentCost // oldest first, from head on
+	head int
 }
 
 // slide forgets what has left the window.
 func (w *window) slide(now time.Duration) {
-	for w.head < len(w.turns) && w.turns[w.head].at <= now-w.span {
-		w.sum -= w.turns[w.head].cost
+	for w.head < len(w.sent) && w.sent[w.head].at <= now-w.span {
+		w.sum -= w.sent[w.head].cost
 		w.head++
 	}
 	switch {
-	case w.head == len(w.turns):
-		w.turns, w.head = w.turns[:0], 0
-	case w.head > 64 && w.head > len(w.turns)/2:
-		w.turns = w.turns[:copy(w.turns, w.turns[w.head:])]
+	case w.head == len(w.sent):
+		w.sent, w.head = w.sent[:0], 0
+	case w.head > 64 && w.head > len(w.sent)/2:
+		w.sent = w.sent[:copy(w.sent, w.sent[w.head:])]
 		w.head = 0
 	}
-	if len(w.turns) == 0 && cap(w.turns) > 64 {
-		w.turns = nil // an idle client is small
+	if len(w.sent) == 0 && cap(w.sent) > 64 {
+		w.sent = nil // an idle client is small
 	}
 }
 
-// when is the earliest moment from now on at which cost has room; slide comes first. More than there ever is asks for all.
-func (w *window) when(now time.Duration, cost int) time.Duration {
+// earliest is the earliest moment from now on at which cost has room; slide comes first. More than there ever is asks for all.
+func (w *window) earliest(now time.Duration, cost int) time.Duration {
 	free := w.most - w.sum
 	cost = min(cost, w.most)
-	for _, t := range w.turns[w.head:] {
+	for _, t := range w.sent[w.head:] {
 		if free >= cost {
 			break
 		}
@@ -86,71 +86,71 @@ func (w *window) add(now time.Duration, cost int) {
 		return
 	}
 	w.sum += cost
-	grain := w.span / grains
+	grain := w.span / grainsPerWindow
 	now = (now + grain - 1) / grain * grain
-	if n := len(w.turns); n > 0 && w.turns[n-1].at == now {
-		w.turns[n-1].cost += cost
+	if n := len(w.sent); n > 0 && w.sent[n-1].at == now {
+		w.sent[n-1].cost += cost
 		return
 	}
-	w.turns = append(w.turns, turn{now, cost})
+	w.sent = append(w.sent, sentCost{now, cost})
 }
 
-// windows are all bounds of one token.
+// rateWindows are all bounds of one token.
 //
 // A look reads its pull request once, and what it found out would be lost if its reads had used up what its write needs:
 // so each such read holds a write back for a while, which other reads leave alone.
-type windows struct {
+type rateWindows struct {
 	points, queries, writes, content, hourly window
 
 	held []time.Duration // when looks began that have not written yet, oldest first
 	last time.Duration
 }
 
-// heldFor is how long the write of a look is waited for: most looks need none.
-const heldFor = 10 * time.Second
+// writeHeldFor is how long the write of a look is waited for: most looks need none.
+const writeHeldFor = 10 * time.Second
 
-func newWindows() *windows {
-	return &windows{
+func newRateWindows() *rateWindows {
+	return &rateWindows{
 		points: window{span: time.Minute, most: maxPoints}, queries: window{span: time.Minute, most: maxQueries},
 		writes: window{span: time.Minute, most: maxWrites}, content: window{span: time.Minute, most: maxContent},
 		hourly: window{span: time.Hour, most: maxHourly},
 	}
 }
 
-func (w *windows) slide(now time.Duration) time.Duration {
+func (w *rateWindows) slide(now time.Duration) time.Duration {
 	now = max(now, w.last) // a clock that was put back frees nothing
 	w.last = now
 	for _, x := range []*window{&w.points, &w.queries, &w.writes, &w.content, &w.hourly} {
 		x.slide(now)
 	}
-	for len(w.held) > 0 && w.held[0] <= now-heldFor {
+	for len(w.held) > 0 && w.held[0] <= now-writeHeldFor {
 		w.held = w.held[1:]
 	}
 	return now
 }
 
-// when is the earliest moment from now on at which all of c has room. looks is how many looks begin with it.
-func (w *windows) when(now time.Duration, c Cost, looks int) time.Duration {
+// earliest is the earliest moment from now on at which all of c has room. looks is how many looks begin with it.
+func (w *rateWindows) earliest(now time.Duration, c Cost, looks int) time.Duration {
 	now = w.slide(now)
 	at := max(
-		w.points.when(now, c.Reads+writePoints*c.Writes), w.queries.when(now, c.Queries), w.writes.when(now, c.Writes),
-		w.content.when(now, c.Content), w.hourly.when(now, c.Content),
+		w.points.earliest(now, c.Reads+writePoints*c.Writes), w.queries.earliest(now, c.Queries), w.writes.earliest(now, c.Writes),
+		w.content.earliest(now, c.Content), w.hourly.earliest(now, c.Content),
 	)
 	if c.Reads == 0 || len(w.held)+looks == 0 {
 		return at // a write takes what was held for it
 	}
 	hold := len(w.held) + looks
-	with := max(at, w.points.when(now, c.Reads+writePoints*(c.Writes+hold)), w.writes.when(now, c.Writes+hold))
+	with := max(at, w.points.earliest(now, c.Reads+writePoints*(c.Writes+hold)), w.writes.earliest(now, c.Writes+hold))
 	if with > at && looks == 0 { // or when nobody waits for those writes any more
-		with = min(with, max(at, w.held[len(w.held)-1]+heldFor))
+		with = min(with, max(at, w.held[len(w.held)-1]+writeHeldFor))
 	}
 	return with
 }
 
 // take counts c as sent now, if there is room; else it says when there may be.
-func (w *windows) take(now time.Duration, c Cost, looks int) (at time.Duration, taken bool) {
+func (w *rateWindows) take(now time.Duration, c Cost, looks int) (at time.Duration, taken bool) {
 	now = max(now, w.last)
-	if at := w.when(now, c, looks); at > now {
+	if at := w.earliest(now, c, looks); at > now {
 		return at, false
 	}
 	w.points.add(now, c.Reads+writePoints*c.Writes)
@@ -167,8 +167,8 @@ func (w *windows) take(now time.Duration, c Cost, looks int) (at time.Duration, 
 	return now, true
 }
 
-// idle says that the windows hold nothing that would be missed.
-func (w *windows) idle(now time.Duration) bool {
+// isIdle says that the windows hold nothing that would be missed.
+func (w *rateWindows) isIdle(now time.Duration) bool {
 	w.slide(now)
 	return w.points.sum+w.queries.sum+w.hourly.sum == 0
 }

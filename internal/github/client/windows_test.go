@@ -12,23 +12,23 @@ func TestWindowsSlide(t *testing.T) {
 	const most = 700
 	w := &window{span: time.Minute, most: most}
 	random := rand.New(rand.NewPCG(1, 2))
-	var sent []turn
+	var sent []sentCost
 	var now time.Duration
 	for now < 20*time.Minute {
 		now += time.Duration(random.IntN(120)) * time.Millisecond
 		cost := 1 + random.IntN(5)
 		w.slide(now)
-		if at := w.when(now, cost); at > now {
+		if at := w.earliest(now, cost); at > now {
 			now = at
 			w.slide(now)
-			if at := w.when(now, cost); at > now {
+			if at := w.earliest(now, cost); at > now {
 				t.Fatalf("at %v there was to be room, but only at %v there is", now, at)
 			}
 		}
 		w.add(now, cost)
-		sent = append(sent, turn{now, cost})
-		if len(w.turns) > 3*grains {
-			t.Fatalf("%d turns are kept", len(w.turns))
+		sent = append(sent, sentCost{now, cost})
+		if len(w.sent) > 3*grainsPerWindow {
+			t.Fatalf("%d turns are kept", len(w.sent))
 		}
 	}
 	sum, all, from := 0, 0, 0
@@ -44,7 +44,7 @@ func TestWindowsSlide(t *testing.T) {
 	if want := 20 * most * 98 / 100; all < want {
 		t.Errorf("%d were let through in 20 minutes, want %d or more", all, want)
 	}
-	if w.slide(now + w.span + w.span/grains); w.sum != 0 || len(w.turns) != 0 {
-		t.Errorf("%d are still counted, in %d turns", w.sum, len(w.turns))
+	if w.slide(now + w.span + w.span/grainsPerWindow); w.sum != 0 || len(w.sent) != 0 {
+		t.Errorf("%d are still counted, in %d turns", w.sum, len(w.sent))
 	}
 }

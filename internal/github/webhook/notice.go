@@ -78,15 +78,15 @@ func Parse(name string, payload []byte) (Notice, error) {
 		return Notice{}, fmt.Errorf("read event %s: payload is null", e.Name)
 	}
 	e.Action = untrusted.OneLine(p.Action, 50)
-	if err := e.read(p); err != nil {
+	if err := e.readEvent(p); err != nil {
 		return Notice{}, fmt.Errorf("read event %s: %w", e.Name, err)
 	}
-	e.regard(p)
+	e.setConcern(p)
 	return e, nil
 }
 
-// understood reports whether it is known what is in an event.
-func understood(name string) bool {
+// isUnderstood reports whether it is known what is in an event.
+func isUnderstood(name string) bool {
 	switch name {
 	case "pull_request", "pull_request_target", "pull_request_review", "pull_request_review_comment", "pull_request_review_thread", "issue_comment",
 		"workflow_run", "check_run", "check_suite", "status", "workflow_dispatch", "schedule", "merge_group",
@@ -100,7 +100,7 @@ func understood(name string) bool {
 // of such an event little is read, and what is unlike is left out. It must not be refused, for GitHub would be asked for it
 // again and again.
 func readPayload(name string, payload []byte) (*eventPayload, error) {
-	if understood(name) {
+	if isUnderstood(name) {
 		p := new(eventPayload)
 		return p, jsonscan.Decode(payload, payloadFields, p)
 	}
@@ -117,26 +117,26 @@ func readPayload(name string, payload []byte) (*eventPayload, error) {
 	return &eventPayload{Action: s.Action, Repository: s.Repository, Installation: s.Installation}, err
 }
 
-func (e *Notice) read(p *eventPayload) error {
-	if err := e.repository(p.Repository); err != nil {
+func (e *Notice) readEvent(p *eventPayload) error {
+	if err := e.readRepository(p.Repository); err != nil {
 		return err
 	}
 	switch e.Name {
 	case "pull_request", "pull_request_target", "pull_request_review", "pull_request_review_comment", "pull_request_review_thread":
-		return e.pullRequest(p)
+		return e.readPullRequest(p)
 	case "issue_comment":
-		return e.issueComment(p)
+		return e.readIssueComment(p)
 	case "workflow_run":
-		return e.workflowRun(p)
+		return e.readWorkflowRun(p)
 	case "check_run":
-		return e.checkRun(p)
+		return e.readCheckRun(p)
 	case "check_suite":
-		return e.checkSuite(p)
+		return e.readCheckSuite(p)
 	case "status":
 		e.Why = "a status names a commit and no pull request"
-		return e.head(p.SHA, "sha")
+		return e.setHead(p.SHA, "sha")
 	case "workflow_dispatch":
-		return e.dispatch(p)
+		return e.readDispatch(p)
 	case "schedule":
 		e.Sweep, e.Why = true, "a schedule names no pull request"
 	case "merge_group":
@@ -147,7 +147,7 @@ func (e *Notice) read(p *eventPayload) error {
 	return nil
 }
 
-func (e *Notice) repository(r *eventRepository) error {
+func (e *Notice) readRepository(r *eventRepository) error {
 	if r == nil {
 		return nil
 	}
@@ -159,18 +159,18 @@ func (e *Notice) repository(r *eventRepository) error {
 	return nil
 }
 
-func (e *Notice) pullRequest(p *eventPayload) error {
+func (e *Notice) readPullRequest(p *eventPayload) error {
 	if p.PullRequest == nil || p.PullRequest.Number <= 0 {
 		return errors.New("pull_request.number is missing")
 	}
 	e.PRs = []int{p.PullRequest.Number}
 	if e.Name == "pull_request" || e.Name == "pull_request_target" {
-		e.Before = sha(p.Before)
+		e.Before = parseSHA(p.Before)
 	}
 	return nil
 }
 
-func (e *Notice) issueComment(p *eventPayload) error {
+func (e *Notice) readIssueComment(p *eventPayload) error {
 	if p.Issue == nil || p.Issue.Number <= 0 {
 		return errors.New("issue.number is missing")
 	}
@@ -182,15 +182,15 @@ func (e *Notice) issueComment(p *eventPayload) error {
 	return nil
 }
 
-// workflowRun: a run of a fork names no pull request, and one that a comment or a schedule started is on the default
+// readWorkflowRun: a run of a fork names no pull request, and one that a comment or a schedule started is on the default
 // branch: its head would find the wrong one.
-func (e *Notice) workflowRun(p *eventPayload) error {
+func (e *Notice) readWorkflowRun(p *eventPayload) error {
 	run := p.WorkflowRun
 	if run == nil || run.ID <= 0 {
 		return errors.New("workflow_run.id is missing")
 	}
 	e.Runs = []int64{run.ID}
-	if err := e.named(run.PullRequests, p.Repository); err != nil || len(e.PRs) > 0 {
+	if err := e.addPulls(run.PullRequests, p.Repository); err != nil || len(e.PRs) > 0 {
 		return err
 	}
 	switch run.Event {
@@ -199,35 +199,35 @@ func (e *Notice) workflowRun(p *eventPayload) error {
 		return nil
 	}
 	e.Why = "the run names no pull request of this repository, as those of forks do"
-	return e.head(run.HeadSHA, "workflow_run.head_sha")
+	return e.setHead(run.HeadSHA, "workflow_run.head_sha")
 }
 
-func (e *Notice) checkRun(p *eventPayload) error {
+func (e *Notice) readCheckRun(p *eventPayload) error {
 	if p.CheckRun == nil {
 		return errors.New("check_run is missing")
 	}
-	if err := e.named(append(p.CheckRun.PullRequests, p.CheckRun.CheckSuite.PullRequests...), p.Repository); err != nil || len(e.PRs) > 0 {
+	if err := e.addPulls(append(p.CheckRun.PullRequests, p.CheckRun.CheckSuite.PullRequests...), p.Repository); err != nil || len(e.PRs) > 0 {
 		return err
 	}
 	e.Why = "the check run names no pull request of this repository, as those of forks do"
-	return e.head(p.CheckRun.HeadSHA, "check_run.head_sha")
+	return e.setHead(p.CheckRun.HeadSHA, "check_run.head_sha")
 }
 
-func (e *Notice) checkSuite(p *eventPayload) error {
+func (e *Notice) readCheckSuite(p *eventPayload) error {
 	if p.CheckSuite == nil {
 		return errors.New("check_suite is missing")
 	}
-	if err := e.named(p.CheckSuite.PullRequests, p.Repository); err != nil || len(e.PRs) > 0 {
+	if err := e.addPulls(p.CheckSuite.PullRequests, p.Repository); err != nil || len(e.PRs) > 0 {
 		return err
 	}
 	e.Why = "the check suite names no pull request of this repository, as those of forks do"
-	return e.head(p.CheckSuite.HeadSHA, "check_suite.head_sha")
+	return e.setHead(p.CheckSuite.HeadSHA, "check_suite.head_sha")
 }
 
-// named takes over the pull requests of a run or a check. GitHub lists by branch and commit, so that a pull request of
+// addPulls takes over the pull requests of a run or a check. GitHub lists by branch and commit, so that a pull request of
 // another repository, whose head this repository is, can be among them: its number means something else here. Where its
 // head stands by now does not matter, the number is right.
-func (e *Notice) named(prs []eventPull, repo *eventRepository) error {
+func (e *Notice) addPulls(prs []eventPull, repo *eventRepository) error {
 	for _, pr := range prs {
 		switch {
 		case pr.Number <= 0:
@@ -240,8 +240,8 @@ func (e *Notice) named(prs []eventPull, repo *eventRepository) error {
 	return nil
 }
 
-// dispatch: a person types the inputs, so that a slip of hers is told.
-func (e *Notice) dispatch(p *eventPayload) error {
+// readDispatch: a person types the inputs, so that a slip of hers is told.
+func (e *Notice) readDispatch(p *eventPayload) error {
 	if pr := strings.TrimPrefix(strings.TrimSpace(string(p.Inputs.PR)), "#"); pr != "" {
 		n, err := strconv.Atoi(pr)
 		if err != nil || n <= 0 {
@@ -252,14 +252,14 @@ func (e *Notice) dispatch(p *eventPayload) error {
 	}
 	if head := strings.TrimSpace(string(p.Inputs.Head)); head != "" {
 		e.Why = "the input head names a commit and no pull request"
-		return e.head(head, "inputs.head")
+		return e.setHead(head, "inputs.head")
 	}
 	e.Sweep, e.Why = true, "neither the input pr nor the input head is given"
 	return nil
 }
 
-func (e *Notice) head(text, field string) error {
-	if e.Head = sha(text); e.Head == "" {
+func (e *Notice) setHead(text, field string) error {
+	if e.Head = parseSHA(text); e.Head == "" {
 		return fmt.Errorf("%s is no full commit SHA", field)
 	}
 	return nil
@@ -267,8 +267,8 @@ func (e *Notice) head(text, field string) error {
 
 var fullSHA = regexp.MustCompile(`^(?:[0-9a-fA-F]{40}|[0-9a-fA-F]{64})$`)
 
-// sha is text if it is a commit's, and not the zeros by which GitHub says that there is none.
-func sha(text string) string {
+// parseSHA is text if it is a commit's, and not the zeros by which GitHub says that there is none.
+func parseSHA(text string) string {
 	if !fullSHA.MatchString(text) || strings.Trim(text, "0") == "" {
 		return ""
 	}
@@ -293,36 +293,36 @@ func payloadError(err error) error {
 	return errors.New("payload is no JSON")
 }
 
-// regard says what the event is to a server.
-func (e *Notice) regard(p *eventPayload) {
+// setConcern says what the event is to a server.
+func (e *Notice) setConcern(p *eventPayload) {
 	if p.Installation != nil && p.Installation.ID > 0 {
 		e.Installation = p.Installation.ID
 	}
-	if e.Concern, e.Idle = e.concerns(p); e.Concern == ConcernPulls || e.Concern == ConcernHead {
+	if e.Concern, e.Idle = e.concernOf(p); e.Concern == ConcernPulls || e.Concern == ConcernHead {
 		if e.Owner == "" {
 			e.Concern, e.Idle = ConcernNothing, "the payload names no repository"
 		}
-		e.touched(p)
+		e.setTouch(p)
 	}
 }
 
-func (e *Notice) concerns(p *eventPayload) (Concern, string) {
+func (e *Notice) concernOf(p *eventPayload) (Concern, string) {
 	switch e.Name {
 	case "ping":
 		return ConcernNothing, "a ping asks for nothing"
 	case "push":
-		return e.push(p)
+		return e.pushConcern(p)
 	case "repository":
 		if e.Owner == "" {
 			return ConcernNothing, "the payload names no repository"
 		}
 		return ConcernRepo, ""
 	case "installation", "installation_repositories":
-		return e.installation()
+		return e.installationConcern()
 	case "workflow_dispatch", "schedule":
 		return ConcernNothing, "it is for workflows"
 	}
-	switch idle := e.idle(p); {
+	switch idle := e.whyIdle(p); {
 	case idle != "":
 		return ConcernNothing, idle
 	case len(e.PRs) > 0:
@@ -333,8 +333,8 @@ func (e *Notice) concerns(p *eventPayload) (Concern, string) {
 	return ConcernNothing, e.Why
 }
 
-// idle says why an event that names a pull request cannot change what was decided about it.
-func (e *Notice) idle(p *eventPayload) string {
+// whyIdle says why an event that names a pull request cannot change what was decided about it.
+func (e *Notice) whyIdle(p *eventPayload) string {
 	switch e.Name {
 	case "pull_request", "pull_request_target":
 		switch e.Action {
@@ -354,7 +354,7 @@ func (e *Notice) idle(p *eventPayload) string {
 	return ""
 }
 
-func (e *Notice) push(p *eventPayload) (Concern, string) {
+func (e *Notice) pushConcern(p *eventPayload) (Concern, string) {
 	switch {
 	case p.Repository == nil || e.Owner == "":
 		return ConcernNothing, "the payload names no repository"
@@ -364,7 +364,7 @@ func (e *Notice) push(p *eventPayload) (Concern, string) {
 	return ConcernRepo, ""
 }
 
-func (e *Notice) installation() (Concern, string) {
+func (e *Notice) installationConcern() (Concern, string) {
 	if e.Installation == 0 {
 		return ConcernNothing, "the payload names no installation"
 	}
@@ -379,46 +379,46 @@ func (e *Notice) installation() (Concern, string) {
 	return ConcernNothing, "nothing is known of that action"
 }
 
-// touched says what the event touched. A policy's reviewers are compared with it, so that it is kept letter by letter or
+// setTouch says what the event touched. A policy's reviewers are compared with it, so that it is kept letter by letter or
 // not at all.
-func (e *Notice) touched(p *eventPayload) {
+func (e *Notice) setTouch(p *eventPayload) {
 	t := quorum.Touch{Event: e.Name, Action: e.Action}
 	switch e.Name {
 	case "workflow_run":
-		t.Workflow, t.Run, t.Head = p.WorkflowRun.Path, p.WorkflowRun.ID, sha(p.WorkflowRun.HeadSHA)
+		t.Workflow, t.Run, t.Head = p.WorkflowRun.Path, p.WorkflowRun.ID, parseSHA(p.WorkflowRun.HeadSHA)
 		if t.Workflow == "" {
 			t.Workflow = p.Workflow.Is.Path
 		}
 	case "check_run":
-		t.App, t.Name, t.Head = p.CheckRun.App.Slug, p.CheckRun.Name, sha(p.CheckRun.HeadSHA)
+		t.App, t.Name, t.Head = p.CheckRun.App.Slug, p.CheckRun.Name, parseSHA(p.CheckRun.HeadSHA)
 	case "check_suite":
-		t.App, t.Head = p.CheckSuite.App.Slug, sha(p.CheckSuite.HeadSHA)
+		t.App, t.Head = p.CheckSuite.App.Slug, parseSHA(p.CheckSuite.HeadSHA)
 	case "status":
-		t.Name, t.Author, t.Head = p.Context, p.Sender.Login, sha(p.SHA)
+		t.Name, t.Author, t.Head = p.Context, p.Sender.Login, parseSHA(p.SHA)
 	case "issue_comment":
-		t.Author, t.Text, t.Sum = p.Comment.Is.User.Login, p.Comment.Is.ID, p.Comment.Is.sum()
+		t.Author, t.Text, t.Sum = p.Comment.Is.User.Login, p.Comment.Is.ID, p.Comment.Is.digest()
 		if at := p.Comment.Is.Updated; !at.IsZero() {
 			t.At = at.Unix()
 		}
 	case "pull_request_review_comment":
 		t.Author = p.Comment.Is.User.Login
 	case "pull_request_review":
-		t.Author, t.Text, t.Sum = p.Review.Is.User.Login, p.Review.Is.ID, p.Review.Is.sum()
+		t.Author, t.Text, t.Sum = p.Review.Is.User.Login, p.Review.Is.ID, p.Review.Is.digest()
 	}
 	if p.PullRequest != nil {
-		t.Head = sha(p.PullRequest.Head.SHA)
+		t.Head = parseSHA(p.PullRequest.Head.SHA)
 	}
-	if plain(t.App, 100) {
+	if isPlainLine(t.App, 100) {
 		e.App = t.App
 	}
 	asked := e.Action == "rerequested" // somebody pressed the button: whatever the policy says
-	if !asked && plain(t.Event, 50) && plain(t.Action, 50) && plain(t.Workflow, 300) && plain(t.App, 100) && plain(t.Name, 300) && plain(t.Author, 100) {
+	if !asked && isPlainLine(t.Event, 50) && isPlainLine(t.Action, 50) && isPlainLine(t.Workflow, 300) && isPlainLine(t.App, 100) && isPlainLine(t.Name, 300) && isPlainLine(t.Author, 100) {
 		e.Touch = t
 	}
 }
 
-// plain says that text is a line which can be kept as it is.
-func plain(text string, limit int) bool {
+// isPlainLine says that text is a line which can be kept as it is.
+func isPlainLine(text string, limit int) bool {
 	if len(text) > limit || !utf8.ValidString(text) {
 		return false
 	}
@@ -479,7 +479,7 @@ type eventText struct {
 	Updated time.Time `json:"updated_at"`
 }
 
-func (t eventText) sum() string {
+func (t eventText) digest() string {
 	if t.ID == 0 {
 		return ""
 	}

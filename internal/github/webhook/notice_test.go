@@ -328,7 +328,7 @@ func holds(t testing.TB, e Notice) {
 		t.Errorf("%+v: no number", e)
 	case len(slices.Compact(slices.Sorted(slices.Values(e.PRs)))) != len(e.PRs):
 		t.Errorf("%+v: a number twice", e)
-	case e.Head != sha(e.Head) || e.Before != sha(e.Before):
+	case e.Head != parseSHA(e.Head) || e.Before != parseSHA(e.Before):
 		t.Errorf("%+v: no SHA", e)
 	case (e.Owner == "") != (e.Repo == "") || !whole && e.Owner != "":
 		t.Errorf("%+v: no repository", e)
@@ -336,7 +336,7 @@ func holds(t testing.TB, e Notice) {
 		t.Errorf("%+v: something to do, or the reason why not", e)
 	case e.Concern == ConcernPulls && len(e.PRs) == 0, e.Concern == ConcernHead && e.Head == "", e.Concern <= ConcernRepo && e.Concern > ConcernNothing && e.Repo == "", e.Concern > ConcernRepo && e.Installation <= 0:
 		t.Errorf("%+v: nothing to do it with", e)
-	case !plain(e.Touch.Workflow+e.Touch.App+e.Touch.Name+e.Touch.Author, 1000) || e.Touch.Head != sha(e.Touch.Head):
+	case !isPlainLine(e.Touch.Workflow+e.Touch.App+e.Touch.Name+e.Touch.Author, 1000) || e.Touch.Head != parseSHA(e.Touch.Head):
 		t.Errorf("%+v: no plain touch", e)
 	case strings.ContainsAny(e.Name+e.Action+e.Why+e.Idle, "\n\r\x1b"):
 		t.Errorf("%+v: more than a line", e)
@@ -361,7 +361,7 @@ func FuzzParseEvent(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name string, payload []byte) {
 		e, err := Parse(name, payload)
 		if err != nil {
-			if text := bytes.TrimSpace(payload); !understood(untrusted.OneLine(name, 50)) && json.Valid(text) && text[0] == '{' {
+			if text := bytes.TrimSpace(payload); !isUnderstood(untrusted.OneLine(name, 50)) && json.Valid(text) && text[0] == '{' {
 				t.Errorf("%q, of which nothing is known, is refused: %v", name, err)
 			}
 			if strings.ContainsAny(err.Error(), "\n\r\x1b") {
