@@ -1,7 +1,7 @@
 package github
 
-// Which of a repository's open pull requests were changed since somebody looked last: what a program that lives on events
-// asks for now and then, because events get lost.
+// Lists the open pull requests of a repository that changed since the last look. A program that lives on events asks for
+// them now and then, because events get lost.
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// RecentChanges is what was changed in a repository.
+// RecentChanges are the changes of a repository since a moment.
 type RecentChanges struct {
 	File   quorum.PolicyFile
 	Policy quorum.Policy // zero unless File is valid

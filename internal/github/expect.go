@@ -11,7 +11,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// actualPlan is the true one, once the pull request and the policy are read.
+// actualPlan is the plan of what there is, once the pull request and the policy are read.
 func (l *look) actualPlan() readPlan {
 	pr := l.snap.PR
 	return readPlan{
@@ -25,7 +25,7 @@ func (l *look) needsStatuses(p quorum.Policy) bool {
 	return l.f.client.Personal() || slices.ContainsFunc(p.Reviewers, func(r quorum.Reviewer) bool { return r.Status != "" })
 }
 
-// expectedPlan is the scene that memory and events let expect; its head is "" if they do not.
+// expectedPlan is the plan that memory and events let expect; its head is "" if they do not.
 func (l *look) expectedPlan() readPlan {
 	sc := l.mem.lastPlan
 	told := l.expectedHead
@@ -56,7 +56,7 @@ func (l *look) needsConversation(sc readPlan) bool {
 	return !l.mem.readSerially && (l.eventCame || l.mem.head != sc.head || l.conversationDue())
 }
 
-// dropStaleReads drops what was read for another scene than the true one.
+// dropStaleReads drops what was read for another plan than the actual one.
 func (l *look) dropStaleReads(was readPlan) {
 	now := l.actualPlan()
 	if was.head != now.head {

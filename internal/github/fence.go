@@ -33,7 +33,7 @@ type headWrite struct {
 func newWriteFence() *writeFence { return &writeFence{writes: map[[sha256.Size]byte]headWrite{}} }
 
 // claim notes that pr's look, which began to observe at a moment, is about to write a check on a commit, as an installation's.
-// It is an error where another pull request's look has written since: then nothing is noted.
+// That is an error where another pull request's look has written since: then nothing is noted.
 func (f *writeFence) claim(installation int64, pr quorum.PR, head, check string, observed time.Time) error {
 	commit := fmt.Sprintf("%d/%s/%s@%s %s", installation, pr.Owner, pr.Repo, head, check)
 	f.mu.Lock()

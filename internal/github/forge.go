@@ -19,8 +19,8 @@ import (
 // Forge is GitHub as the loop needs it: it observes, applies and publishes. It may be used by several goroutines, as long
 // as one pull request is in one of them.
 //
-// What it remembers between two looks at a pull request are answers of GitHub's that cost a request to ask again; it
-// never decides by them what GitHub could have changed. A new Forge comes to the same observations.
+// Between two looks at a pull request it remembers answers of GitHub's that cost a request to ask again; it never decides by
+// them anything that GitHub could have changed. A new Forge comes to the same observations.
 type Forge struct {
 	client *client.Client
 	app    string // slug of the App as which we write
@@ -52,7 +52,7 @@ func NewForge(c *client.Client, app, config string, log *slog.Logger) *Forge {
 	return f
 }
 
-// Share makes f remember in all, beside others. It must be called before f is used.
+// Share makes f remember in all, together with other forges. It must be called before f is used.
 func (f *Forge) Share(all *Memories) {
 	all.mu.Lock()
 	defer all.mu.Unlock()

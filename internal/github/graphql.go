@@ -397,7 +397,7 @@ var eventKinds = map[string]quorum.EventKind{
 	"ReadyForReviewEvent": quorum.ReadyForReview, "ConvertToDraftEvent": quorum.ConvertedDraft, "ReviewRequestedEvent": quorum.ReviewRequested, "ReviewDismissedEvent": quorum.ReviewDismissed,
 }
 
-// How many suites of a commit the query lists, and how many checks of our name in each.
+// The query lists so many suites of a commit, and so many checks of our name in each.
 const (
 	listedSuites = 30
 	listedChecks = 5

@@ -35,7 +35,7 @@ type headReads struct {
 	branchRuns   []restRun // of earlier heads of the branch
 	statuses     []restStatus
 	gated        bool
-	conversation conversation // that was read beside the texts
+	conversation conversation // that was read in parallel with the texts
 	blob         string       // which the policy is, by that conversation; "": none is, or it was not read
 
 	mu   sync.Mutex

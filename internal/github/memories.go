@@ -1,6 +1,6 @@
 package github
 
-// What is remembered of pull requests, within a bound: a process may live for years and see any number of them.
+// The memory of pull requests, within a bound: a process may live for years and see any number of them.
 
 import (
 	"container/list"
@@ -19,8 +19,8 @@ const (
 	maxHints     = 32
 )
 
-// Memories hold what is remembered of pull requests. Forges may share one, so that a process has one bound. Who was
-// looked at longest ago is forgotten first, and nobody while a look at him is under way. What is forgotten costs a few
+// Memories hold what is remembered of pull requests. Forges may share one, so that a process has one bound. The pull request
+// that was looked at longest ago is forgotten first, but none while a look at it is under way. A forgotten one costs a few
 // requests at the next look, which then comes to the same.
 type Memories struct {
 	most int
@@ -85,9 +85,9 @@ type observed struct {
 	statuses            []quorum.Status
 	foreignCheckOnHead  bool // a check run of our name stands on the head, though we write a status
 	conversation        conversation
-	wordsKeptFor        untrusted.Digest // the reviewers whose long words threads holds
-	conversationCurrent bool             // threads holds an answer for head
-	queriedInParallel   bool             // threads was asked for beside what turned out to be news
+	wordsKeptFor        untrusted.Digest // the reviewers whose long words the conversation holds
+	conversationCurrent bool             // the conversation holds an answer for head
+	queriedInParallel   bool             // the conversation was read in parallel with REST data that had changed: read it again
 	readSerially        bool             // REST and GraphQL show the texts differently: they cannot be read side by side
 	disagreeing         []int64          // texts of which REST and GraphQL told different things at the last look
 	disagreeingSince    time.Time        // when the newest of them was first found
@@ -106,7 +106,7 @@ type runHint struct {
 	head string // once it was seen
 }
 
-// toldText is a text that an event told of.
+// toldText is a review or comment that an event told of.
 type toldText struct {
 	ref       quorum.TextRef
 	author    string    // login
@@ -210,7 +210,7 @@ func (all *Memories) Compact() {
 	}
 }
 
-// compacted is a copy of m, nothing of which lies where it lay, but for what few pull requests have. What m points to is shared
+// compacted returns a copy of m, no part of which lies where it lay, but for what few pull requests have. What m points to is shared
 // with the snapshots that were taken, and stays as it is.
 func (m *memory) compacted(same sharedStrings) *memory {
 	n := &memory{key: m.key, size: m.size, lookBegan: m.lookBegan, eventHints: m.eventHints, observed: m.observed}
@@ -250,10 +250,10 @@ func (m *memory) compacted(same sharedStrings) *memory {
 	return n
 }
 
-// sharedStrings are the strings that were moved: many pull requests have the same ones.
+// sharedStrings are the strings that were moved. Many pull requests have the same ones, and share them from then on.
 type sharedStrings map[string]string
 
-// longString is what a text has, about, that lies on pages of its own.
+// longString is the length from which, about, a text lies on memory pages of its own.
 const longString = 4 << 10
 
 func (same sharedStrings) share(all ...*string) {
@@ -282,7 +282,7 @@ func (same sharedStrings) shareEdits(all map[int64]lastEdit) map[int64]lastEdit 
 	return moved
 }
 
-// estimateSize says about how many bytes m takes: what strangers can make long.
+// estimateSize says about how many bytes m takes, by the parts that strangers can make long.
 func (m *memory) estimateSize() int {
 	n := 2<<10 + 8*len(m.siblings)
 	for _, all := range [][]writtenCheck{m.ownChecks, m.previousChecks} {
@@ -303,7 +303,7 @@ func (m *memory) estimateSize() int {
 	return n + 256*(len(m.commits)+len(m.authors)+len(m.retired))
 }
 
-// changeHead takes up another head. What was only of the one before goes.
+// changeHead takes up another head, and drops all that was only of the one before.
 func (m *memory) changeHead(head string) {
 	if m.head == head {
 		return
@@ -369,7 +369,7 @@ func (m *memory) takeEvents() (told bool, head string) {
 	return told, head
 }
 
-// returnEvents takes back what a look that came to nothing was told.
+// returnEvents gives back the events of a look that came to nothing, for the next one.
 func (m *memory) returnEvents(told bool, head string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -414,7 +414,7 @@ func containsRun(hints []runHint, id int64) bool {
 	return false
 }
 
-// withEntry is a map with one entry more: most pull requests need none of these maps.
+// withEntry returns m with one entry more: most pull requests need none of these maps.
 func withEntry[K comparable, V any](m map[K]V, k K, v V) map[K]V {
 	if m == nil {
 		m = map[K]V{}

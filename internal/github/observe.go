@@ -78,7 +78,7 @@ func (f *Forge) Observe(ctx context.Context, pr quorum.PR) (quorum.Policy, quoru
 	return l.policy, l.snap, nil
 }
 
-// readPullAndPolicy reads the pull request and the policy, and beside them what is expected to be needed.
+// readPullAndPolicy reads the pull request and the policy, and in parallel all that is expected to be needed.
 func (l *look) readPullAndPolicy(ctx context.Context) error {
 	sc := l.expectedPlan()
 	was, spared := l.policyRead.sparedPolicy(sc.conversation)
@@ -127,7 +127,7 @@ func (l *look) readHead(ctx context.Context) error {
 	return g.Wait()
 }
 
-// willJudge reports whether anything will be judged: else all that is needed is whether a check of ours is open.
+// willJudge reports whether anything will be judged. Else all that is needed is whether a check of ours is open.
 func (l *look) willJudge() bool {
 	return !l.snap.PR.Closed && policyJudges(l.snap.File, l.policy)
 }
@@ -136,16 +136,17 @@ func policyJudges(file quorum.PolicyFile, p quorum.Policy) bool {
 	return file.State == quorum.FileValid && p.Mode != quorum.Off
 }
 
-// conversationDue reports whether the conversation must be asked for anew, whatever REST answers: at first, for other reviewers, when the clock is about
-// to change the decision, while a thread can end an objection, for REST does not show that, and while the head has no
-// check suite: our own check brings one, and clocks count from it.
+// conversationDue reports whether the conversation must be read again, whatever REST answers: at first, for other reviewers,
+// when the clock is about to change the decision, while a thread can end an objection, for REST does not show that, and while
+// the head has no check suite: our own check brings one, and clocks count from it.
 func (l *look) conversationDue() bool {
 	now := l.f.now().Add(l.snap.Skew)
 	return !l.mem.conversationCurrent || l.mem.wordsKeptFor != l.watched.authorsDigest() || l.mem.queriedInParallel || l.mem.threadsDecide || !l.mem.wake.IsZero() && !now.Before(l.mem.wake) || l.mem.conversation.arrived.IsZero() && !l.f.client.Personal()
 }
 
-// reconcileSources reads by its id what lists did not show, and the conversation if anything in it may be new and it was not read
-// beside the texts. It comes after the texts: who edited one must never be older than the words.
+// reconcileSources joins what lists, events, the record and the conversation say of the same things. It reads by its id what
+// lists did not show, and the conversation if anything in it may be new and it was not read in parallel with the texts: the
+// editor of a text must never be older than its words.
 func (l *look) reconcileSources(ctx context.Context) error {
 	l.sortChecks()
 	l.takeRecord()
@@ -209,7 +210,7 @@ func (l *look) reconcileSources(ctx context.Context) error {
 	return nil
 }
 
-// unlistedRuns are runs of which an event or the record tells, and the list does not.
+// unlistedRuns are the ids of runs that an event or the record names and the list does not show.
 func (l *look) unlistedRuns() (ids []int64) {
 	l.mem.mu.Lock()
 	defer l.mem.mu.Unlock()
@@ -230,7 +231,7 @@ func (l *look) unlistedRuns() (ids []int64) {
 	return ids
 }
 
-// readMissing puts the snapshot together and reads what it then turns out to lack.
+// readMissing puts the snapshot together and reads the logs, commits and permissions that it then lacks.
 func (l *look) readMissing(ctx context.Context) error {
 	if !l.willJudge() {
 		return nil
@@ -360,7 +361,7 @@ func (l *look) takeFiles() {
 	l.snap.File.Changed = slices.ContainsFunc(l.snap.PR.Files, func(file quorum.File) bool { return file.Path == l.snap.File.Path || file.Previous == l.snap.File.Path })
 }
 
-// readProposedPolicy reads what the pull request makes of the policy.
+// readProposedPolicy reads the policy file as the pull request changes it.
 func (l *look) readProposedPolicy(ctx context.Context) error {
 	src, _, err := l.read.readFile(ctx, l.snap.File.Path, l.snap.PR.Head)
 	switch {
@@ -459,7 +460,7 @@ func (l *look) takeConversation(c conversation) {
 	l.mem.wordsKeptFor = l.watched.authorsDigest()
 }
 
-// takeRecord takes over what our own checks remember; of several the one that was written last.
+// takeRecord takes over the record of our own checks; of several the one that was written last.
 func (l *look) takeRecord() {
 	for _, c := range l.own {
 		if rec, found := report.ParseRecord(c.Text); found && rec.Seq > l.snap.Record.Seq && rec.Head == l.snap.PR.Head {

@@ -1,8 +1,8 @@
 package github
 
-// Which of a repository's open pull requests must be looked at. One page of GraphQL tells it of a hundred of them: what
-// our check says and of which look it is, and when GitHub changed anything since. No other request is made for those
-// that need no look.
+// Lists the open pull requests of a repository that must be looked at. One page of GraphQL tells of a hundred of them what
+// our check says, of which look it is, and when GitHub changed anything since. No other request is made for those that need
+// no look.
 
 import (
 	"context"
@@ -26,7 +26,7 @@ const openHead = `query($owner: String!, $name: String!, $first: Int!, $after: S
       nodes {
         number title isDraft updatedAt headRefOid`
 
-// What a check says stands in its own text, so that the page holds the texts of all. Suites are asked for beside them: a
+// openChecks asks for the texts of all checks, for a check's record stands in its own text. Suites are asked for as well: a
 // run that has no job yet has no check run. For a personal token GitHub may refuse both, and its statuses hold no record.
 const openChecks = `
         reviewThreads(first: 100) { totalCount nodes { isResolved isOutdated } }
@@ -129,7 +129,7 @@ func (f *Forge) Open(ctx context.Context, owner, repo string) (Open, error) {
 	return o, nil
 }
 
-// inquiry is what the answer to "must it be looked at" depends on, beside the pull request.
+// inquiry is all that decides whether an open pull request must be looked at, apart from the pull request itself.
 type inquiry struct {
 	owner, repo string
 	app         string

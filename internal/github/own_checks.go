@@ -16,7 +16,7 @@ type ownCheck struct {
 	annotations int
 }
 
-// writtenCheck is a check run of ours as it is remembered: of its words, which are long, only whether others are the same.
+// writtenCheck is a check run of ours as it is remembered: of its words, which are long, only their digests.
 type writtenCheck struct {
 	id          int64
 	name        string
@@ -28,7 +28,7 @@ type writtenCheck struct {
 	digests     checkDigests
 }
 
-// checkDigests stand for what a check says, as it comes back from GitHub.
+// checkDigests stand for the words of a check, as they come back from GitHub.
 type checkDigests struct {
 	title, summary untrusted.Digest
 	text, stamp    untrusted.Digest // stamp is which look the text is of, and where it says so
@@ -58,11 +58,12 @@ func (o writtenCheck) readsAs(c report.Check, stamped bool) bool {
 // sameText reports whether two texts are the same, and of the same look.
 func (w checkDigests) sameText(x checkDigests) bool { return w.text == x.text && w.stamp == x.stamp }
 
-// lookStamp is which look a text is of: the one thing in it that nobody reads. Only the record, which stands first, has it.
+// lookStamp matches the part of a text that says of which look it is: no reader of the check needs it. Only the record,
+// which stands first, has it.
 var lookStamp = regexp.MustCompile(`"seen":\{"at":"[^"]*"(?:,"threads":"[01]*")?\},`)
 
-// splitStamp is what a text says, whichever look it is of, and the stamp with its place: both tell texts apart as the whole
-// does.
+// splitStamp parts a text into what it says, whichever look it is of, and its stamp with the stamp's place: both together
+// tell texts apart as the whole does.
 func splitStamp(s string) (rest, seen string) {
 	s = untrusted.Normalize(s)
 	if at := lookStamp.FindStringIndex(s); at != nil {

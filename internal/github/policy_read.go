@@ -44,7 +44,7 @@ func (r *policyReader) pathInConversation() string {
 	return config.Paths()[0]
 }
 
-// sparedPolicy returns the policy that was read last, if the conversation, which is read beside all else, will tell whether it
+// sparedPolicy returns the policy that was read last, if the conversation, which is read in parallel, will tell whether it
 // still stands: then the file is asked for only if it does not.
 func (r *policyReader) sparedPolicy(conversed bool) (was cachedPolicy, spared bool) {
 	was, known := r.f.policies.lookup(r.pr)

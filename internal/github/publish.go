@@ -33,7 +33,8 @@ func (e *UnpublishableError) Error() string {
 func (e *UnpublishableError) Unwrap() error { return e.Err }
 
 // Publish makes our check on c.Head read as c, and writes nothing if it does. It must follow an Observe of the same pull
-// request by the same Forge: where that was forgotten meanwhile nothing is written, and a look must be taken again. Of several checks of ours with that name all are made equal.
+// request by the same Forge: where that was forgotten meanwhile nothing is written, and a look must be taken again. Of several
+// checks of ours with that name all are made equal.
 func (f *Forge) Publish(ctx context.Context, pr quorum.PR, c report.Check) error {
 	m, release := f.holdMemory(pr)
 	defer release()
@@ -91,8 +92,8 @@ func (p *publication) publishCheck(ctx context.Context, c report.Check) error {
 	return nil
 }
 
-// endOpen completes what is open of ours, under whatever name, and touches nothing else. A head that another open pull request
-// has too keeps its check.
+// endOpen completes our open checks, under whatever name, and touches nothing else. A head that another open pull request has
+// too keeps its check.
 func (p *publication) endOpen(ctx context.Context, c report.Check) error {
 	open := slices.DeleteFunc(slices.Clone(p.m.ownChecks), func(o writtenCheck) bool { return o.status == "completed" || o.external != c.ExternalID })
 	if len(open) == 0 {
@@ -115,8 +116,8 @@ func (p *publication) headShared(ctx context.Context, head string) (bool, error)
 	return slices.ContainsFunc(others, func(o quorum.PR) bool { return o.Number != p.pr.Number }), err
 }
 
-// refuseForeignWrites makes sure that nobody else wrote our check since it was observed: a pass of an older look must not stand over
-// an objection that another process has seen. The list is conditional, so that usually it costs nothing.
+// refuseForeignWrites makes sure that no other process wrote our check since it was observed: a pass of an older look must
+// not stand over an objection that another process has seen. The list is conditional, so that usually it costs nothing.
 func (p *publication) refuseForeignWrites(ctx context.Context, c report.Check) error {
 	found, err := p.findOwn(ctx, c)
 	if err != nil {
@@ -338,8 +339,8 @@ func (p *publication) retireOthers(ctx context.Context, c report.Check) error {
 	return nil
 }
 
-// replaceCheck ends a check of ours on the same head as another one, which may never be written: its text, with the record, stays
-// as it is read now.
+// replaceCheck ends a check of ours on the same head as another one, which may never be written: its text, with the record,
+// stays as it is read now.
 func (p *publication) replaceCheck(ctx context.Context, o writtenCheck, ended report.Check) error {
 	var now restCheck
 	if _, err := p.f.client.Get(ctx, p.f.repoPath(p.pr, "check-runs", strconv.FormatInt(o.id, 10)), &now); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// A reviewerSet are the reviewers whose words count, or until the policy was read those that are expected; nil: nobody knows.
+// A reviewerSet are the reviewers whose words count, or until the policy was read those that are expected; nil: not known.
 type reviewerSet []quorum.Reviewer
 
 // includes reports whether login is a reviewer, or not known: others, who write and delete all day, must hold nothing up.
@@ -17,8 +17,8 @@ func (all reviewerSet) includes(login string) bool {
 	return login == "" || slices.ContainsFunc(all, func(r quorum.Reviewer) bool { return strings.EqualFold(r.Author, login) })
 }
 
-// keptBody is as much of a text as may be needed. A text that is longer than a request for a review, and of nobody who is a
-// reviewer, says nothing that counts, and there may be thousands of it.
+// keptBody is as much of a text as may be needed. A stranger's text that is longer than a request for a review says nothing
+// that counts, and there may be thousands of them.
 func (all reviewerSet) keptBody(login, body string) string {
 	if all == nil || all.includes(login) {
 		return body

@@ -83,8 +83,8 @@ func (l *look) readText(ctx context.Context, ref quorum.TextRef) error {
 	return nil
 }
 
-// takeAgreeingConversation makes the conversation that was read beside the texts the one that counts, if it knows each of them as REST shows
-// it: who edited a text must not be older than its words, nor a thread than its review. Else it is asked again, later.
+// takeAgreeingConversation takes the conversation that was read in parallel with the texts, if it knows each of them as REST
+// shows it: the editor of a text must not be older than its words, nor a thread than its review. Else it is read again, later.
 func (l *look) takeAgreeingConversation(ctx context.Context) error {
 	if !l.head.has(partConversation) {
 		return nil
@@ -183,7 +183,7 @@ func (l *look) requireAgreement() error {
 	return nil
 }
 
-// withEditor adds who edited t last. What REST shows, and GraphQL not yet or otherwise, was edited by nobody knows whom.
+// withEditor returns t with its last editor. A text that REST shows and GraphQL does not, or otherwise, has an unknown one.
 func withEditor(t quorum.Text, body untrusted.Digest, edits map[int64]lastEdit) quorum.Text {
 	e, found := edits[t.ID]
 	switch {

@@ -1,6 +1,6 @@
 package client
 
-// How much of the hour's requests is left. A sweep stops while the jobs of the repository still have some.
+// The budget: how much of the hour's requests is left. A sweep stops while the jobs of the repository still have some.
 
 import (
 	"net/http"

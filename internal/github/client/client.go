@@ -75,10 +75,10 @@ type Client struct {
 	personal       bool
 }
 
-// A githubHost is what all clients of one GitHub share.
+// A githubHost is the part that all clients of one GitHub share.
 type githubHost struct {
 	base     *url.URL    // ends in a slash
-	graphql  *url.URL    // of all queries; shared, so that nobody changes it
+	graphql  *url.URL    // of all queries; shared, and never changed
 	header   http.Header // of each request; shared, so that no value in it is changed
 	agent    string
 	wire     http.RoundTripper // to GitHub
@@ -387,7 +387,7 @@ func (r reply) wrapError(err error) error {
 }
 
 // followRedirects carries out a request to the API and follows its redirects within the API's host. A 2xx is a reply, and so is a
-// redirect that k's caller will follow herself (k.tail); all else is an error.
+// redirect that k's caller will follow on its own (k.tailBytes); all else is an error.
 func (c *Client) followRedirects(ctx context.Context, k *exchange, method string, to *url.URL, body any) (reply, error) {
 	ctx = context.WithValue(ctx, exchangeKey{}, k)
 	k.endpoint = endpointOf(method, "", k.graphql)

@@ -1,6 +1,6 @@
 package client
 
-// What can go wrong between us and GitHub, told apart by what a caller does next: wait (LimitError), look again
+// Errors between us and GitHub, told apart by what a caller does next: wait (LimitError), look again
 // (ErrTransport), or act on what GitHub said (APIError).
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/github/untrusted"
 )
 
-// ErrTransport is in the chain of every error after which nobody knows what GitHub would have said: a timeout, a reset,
+// ErrTransport is in the chain of every error after which it is unknown what GitHub would have said: a timeout, a reset,
 // a 5xx, an answer that is cut off or not what was asked for. After a write it means that the write may have happened.
 var ErrTransport = errors.New("transport fault")
 
@@ -100,7 +100,7 @@ func hasStatus(err error, status int) bool {
 }
 
 // A fault is one attempt that brought no usable answer. The error it came from is kept as words only: a caller who asks
-// for context.DeadlineExceeded means her own deadline, not that of an attempt.
+// for context.DeadlineExceeded means the caller's own deadline, not that of an attempt.
 type fault struct {
 	what   string
 	unsent bool          // no byte of the request left this machine

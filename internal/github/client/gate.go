@@ -1,6 +1,6 @@
 package client
 
-// The rate gate: what keeps us within GitHub's limits, and away from it once a limit is reached. A limit becomes an error
+// The rate gate keeps us within GitHub's limits, and away from it once a limit is reached. A limit becomes an error
 // with the moment at which it ends, and so a wake of the caller; nothing here sleeps until then, and nothing waits under
 // a lock. GitHub bans clients that go on asking.
 
@@ -25,7 +25,7 @@ const (
 	reservePart   = 5               // a server leaves one part in so many of an hour's requests to others
 )
 
-// limits are what one token may do, and what it has done.
+// limits are the rate limits of one token, and what it has used of them.
 type limits struct {
 	now     func() time.Time
 	stats   *stats
@@ -33,8 +33,8 @@ type limits struct {
 	reserve bool
 	slots   chan struct{}
 
-	// Turns count by this clock. It is the machine's: a caller's may stand still, and would let nobody pass. A server's
-	// requests do not wait for it, so that hers may be any.
+	// Turns count by this clock. It is the machine's: a caller's may stand still, and would let no request pass. Servers never
+	// sleep on this clock, so any clock will do for them.
 	clock func() time.Time
 	born  time.Time
 

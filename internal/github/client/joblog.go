@@ -1,7 +1,7 @@
 package client
 
 // Job logs: the API answers with a redirect to a signed URL of some storage. The token has no business there, and the URL
-// was chosen by whoever answered: it must not lead into the network that we run in.
+// was chosen by the host that answered: it must not lead into the network that we run in.
 
 import (
 	"context"

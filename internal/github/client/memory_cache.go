@@ -1,6 +1,6 @@
 package client
 
-// What the conditional layer remembers: whole answers in memory, within a bound. Losing one costs a full read, no more.
+// Answers that the conditional layer remembers in memory, within a bound. Losing one costs a full read, no more.
 
 import (
 	queue "container/list"

@@ -1,6 +1,6 @@
 package client
 
-// Answers that are remembered outside this process: what they are stored as. Losing one costs a full read; taking one for
+// Answers that are remembered outside this process, and the form in which they are stored. Losing one costs a full read; taking one for
 // another would be a lie, so each carries a sum over itself and the key under which it belongs.
 
 import (
@@ -19,7 +19,7 @@ import (
 
 // ResponseCache remember answers of GitHub by opaque keys, as long and as well as they like. They are used by several goroutines.
 type ResponseCache interface {
-	Get(key string) ([]byte, bool) // the caller does not change what she gets
+	Get(key string) ([]byte, bool) // the caller does not change the result
 	Put(key string, value []byte)  // value is the caller's again afterwards
 	Forget(key string)
 }

@@ -134,7 +134,7 @@ func (w *wholeReader) tellObserver(c *exchange, status int, began time.Time) {
 	}
 }
 
-// loggedPath is what a log may say of a request's URL. One outside the API is signed: whoever has it may read.
+// loggedPath is what a log may say of a request's URL. One outside the API is signed, so that it alone lets one read.
 func (w *wholeReader) loggedPath(req *http.Request) string {
 	if w.stats == nil {
 		return "(a log)"
@@ -163,7 +163,7 @@ func (w *wholeReader) checkResponse(req *http.Request, c *exchange, resp *http.R
 }
 
 // decodeJSON reads an answer to where it is wanted. That is done here, because to see that it is what was asked for takes
-// reading it; what nobody reads is not checked.
+// reading it; parts that are not read are not checked.
 func (c *exchange) decodeJSON(body []byte, known *jsonscan.Shapes) error {
 	if c.into == nil {
 		if !json.Valid(body) {
@@ -181,7 +181,7 @@ func (c *exchange) decodeJSON(body []byte, known *jsonscan.Shapes) error {
 
 func errNoJSON() error { return &fault{what: "answer is no JSON"} }
 
-// lostAttempt turns a failed attempt into a fault, unless the caller herself ended it.
+// lostAttempt turns a failed attempt into a fault, unless the caller ended it.
 func (w *wholeReader) lostAttempt(attempt context.Context, req *http.Request, c *exchange, began time.Time, err error) error {
 	if own := req.Context().Err(); own != nil {
 		return own

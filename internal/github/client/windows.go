@@ -1,14 +1,14 @@
 package client
 
-// Turns: how many requests GitHub takes in any minute. What is allowed is counted in windows that slide: a bucket that
-// refills must leave a third unused, or exceeds the bound in some minute.
+// Rate windows: how many requests GitHub takes in any minute. They slide, because a bucket that refills must leave a third
+// unused, or exceeds the bound in some minute.
 
 import (
 	"strings"
 	"time"
 )
 
-// What we use of GitHub's secondary limits: four fifths.
+// Our share of GitHub's secondary limits: four fifths.
 const (
 	maxPoints  = 720  // a minute, of 900: a read costs 1, a write 5
 	maxQueries = 1600 // a minute, of 2,000 points of GraphQL: a query costs 1
@@ -19,7 +19,7 @@ const (
 	writePoints = 5
 )
 
-// A Cost is what somebody is about to ask of GitHub.
+// A Cost is how many requests of each kind a caller is about to send.
 type Cost struct {
 	Reads   int
 	Queries int // of GraphQL
@@ -141,7 +141,7 @@ func (w *rateWindows) earliest(now time.Duration, c Cost, looks int) time.Durati
 	}
 	hold := len(w.held) + looks
 	with := max(at, w.points.earliest(now, c.Reads+writePoints*(c.Writes+hold)), w.writes.earliest(now, c.Writes+hold))
-	if with > at && looks == 0 { // or when nobody waits for those writes any more
+	if with > at && looks == 0 { // or when those writes are not waited for any more
 		with = min(with, max(at, w.held[len(w.held)-1]+writeHeldFor))
 	}
 	return with
@@ -173,7 +173,7 @@ func (w *rateWindows) isIdle(now time.Duration) bool {
 	return w.points.sum+w.queries.sum+w.hourly.sum == 0
 }
 
-// costOf says what a request to an endpoint takes, and whether a look begins with it.
+// costOf returns the cost of a request to an endpoint, and how many looks begin with it.
 func costOf(method, endpoint string, query bool) (c Cost, looks int) {
 	switch {
 	case query:

@@ -62,7 +62,7 @@ func (m *Maybe[T]) UnmarshalJSON(b []byte) error {
 // Shapes are the fields of the types that answers were decoded into: a few dozen.
 type Shapes struct{ byType sync.Map }
 
-// Of is the shape of what a pointer of type t points to.
+// Of returns the shape of the type that t points to.
 func (all *Shapes) Of(t reflect.Type) *Shape {
 	if f, known := all.byType.Load(t); known {
 		return f.(*Shape)

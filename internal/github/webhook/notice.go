@@ -39,7 +39,7 @@ type Notice struct {
 	Sweep       bool   // it means all open pull requests
 	NotYet      bool   // the event is known, what it asks for is not built
 
-	// What a server needs beyond that.
+	// The fields below are for a server.
 	Installation int64   // 0: the payload names none
 	Concern      Concern // what must be done
 	Idle         string  // of ConcernNothing: why, as a sentence
@@ -52,7 +52,7 @@ type Notice struct {
 // A Concern is what a server must do about an event.
 type Concern uint8
 
-// What an event concerns.
+// The concerns of events.
 const (
 	ConcernNothing      Concern = 1 + iota
 	ConcernPulls                // PRs
@@ -240,7 +240,7 @@ func (e *Notice) addPulls(prs []eventPull, repo *eventRepository) error {
 	return nil
 }
 
-// readDispatch: a person types the inputs, so that a slip of hers is told.
+// readDispatch reads the inputs of a workflow_dispatch. A person types them, so that a slip is told.
 func (e *Notice) readDispatch(p *eventPayload) error {
 	if pr := strings.TrimPrefix(strings.TrimSpace(string(p.Inputs.PR)), "#"); pr != "" {
 		n, err := strconv.Atoi(pr)
@@ -293,7 +293,7 @@ func payloadError(err error) error {
 	return errors.New("payload is no JSON")
 }
 
-// setConcern says what the event is to a server.
+// setConcern sets what a server must do about the event.
 func (e *Notice) setConcern(p *eventPayload) {
 	if p.Installation != nil && p.Installation.ID > 0 {
 		e.Installation = p.Installation.ID
@@ -379,7 +379,7 @@ func (e *Notice) installationConcern() (Concern, string) {
 	return ConcernNothing, "nothing is known of that action"
 }
 
-// setTouch says what the event touched. A policy's reviewers are compared with it, so that it is kept letter by letter or
+// setTouch sets what the event touched. A policy's reviewers are compared with it, so that it is kept letter by letter or
 // not at all.
 func (e *Notice) setTouch(p *eventPayload) {
 	t := quorum.Touch{Event: e.Name, Action: e.Action}

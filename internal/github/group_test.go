@@ -12,7 +12,7 @@ func TestAPanicInOneReadEndsTheLookOnly(t *testing.T) {
 	g.Go(func() error { <-ctx.Done(); return nil })
 	err := g.Wait()
 	var mistake interface{ Stack() string }
-	if !errors.As(err, &mistake) || !strings.Contains(err.Error(), "a mistake") || !strings.Contains(mistake.Stack(), "together_test.go") {
+	if !errors.As(err, &mistake) || !strings.Contains(err.Error(), "a mistake") || !strings.Contains(mistake.Stack(), "group_test.go") {
 		t.Errorf("it came to %v", err)
 	}
 }

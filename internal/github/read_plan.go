@@ -2,7 +2,7 @@ package github
 
 import "time"
 
-// readPlan is what it depends on what must be read.
+// A readPlan is what a look knows, or expects, that decides which requests it sends.
 type readPlan struct {
 	head          string
 	headRef       string
@@ -14,5 +14,5 @@ type readPlan struct {
 	statuses      bool   // commit statuses are needed
 	hasPolicy     bool   // there is a policy file
 	judged        bool   // anything will be judged
-	conversation  bool   // the conversation is read beside all else
+	conversation  bool   // the conversation is read in parallel with all else
 }

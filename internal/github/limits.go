@@ -1,6 +1,6 @@
 package github
 
-// What a server asks of an installation beside looks: how much it may still do.
+// The limits of one installation, as a server asks for them before it looks.
 
 import (
 	"time"

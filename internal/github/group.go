@@ -1,6 +1,6 @@
 package github
 
-// Reads side by side. A mistake of ours in one of them ends the look, and not the program: what one pull request holds must
+// Reads in parallel. A mistake of ours in one of them ends the look, and not the program: what one pull request holds must
 // not stop a server for all.
 
 import (
@@ -21,7 +21,7 @@ func newGroup(ctx context.Context) (group, context.Context) {
 	return group{g}, ctx
 }
 
-// Go calls f beside the others. A panic is an error.
+// Go calls f in parallel with the others. A panic is an error.
 func (g group) Go(f func() error) {
 	g.all.Go(func() (err error) {
 		defer func() {
