@@ -2,18 +2,28 @@ package client
 
 import (
 	"fmt"
-	"net/http"
 	"testing"
 )
 
 func TestBudgetOfTheLastAnswer(t *testing.T) {
-	c := &Client{stats: &stats{}}
-	hear := func(resource string, left, limit, reset int) {
-		h := http.Header{}
-		for k, v := range map[string]any{"X-RateLimit-Resource": resource, "X-RateLimit-Remaining": left, "X-RateLimit-Limit": limit, "X-RateLimit-Reset": reset} {
-			h.Set(k, fmt.Sprint(v))
+	w := follows()
+	c := w.client(t)
+	answer := func(headers ...string) {
+		t.Helper()
+		w.mu.Lock()
+		w.script = []said{{status: 200, body: `{"n":1}`, header: headers}}
+		w.mu.Unlock()
+		if _, _, err := get(t, c); err != nil {
+			t.Fatal(err)
 		}
-		c.stats.learnBudget(h)
+	}
+	hear := func(resource string, left, limit, reset int) {
+		t.Helper()
+		var headers []string
+		for k, v := range map[string]any{"X-RateLimit-Resource": resource, "X-RateLimit-Remaining": left, "X-RateLimit-Limit": limit, "X-RateLimit-Reset": reset} {
+			headers = append(headers, fmt.Sprint(k, ": ", v))
+		}
+		answer(headers...)
 	}
 	wants := func(what string, left, limit int) {
 		t.Helper()
@@ -22,7 +32,7 @@ func TestBudgetOfTheLastAnswer(t *testing.T) {
 		}
 	}
 	wants("nothing was said", 0, 0)
-	c.stats.learnBudget(http.Header{"X-Ratelimit-Remaining": {"many"}, "X-Ratelimit-Limit": {"0"}})
+	answer("X-RateLimit-Remaining: many", "X-RateLimit-Limit: 0")
 	wants("nothing that can be read was said", 0, 0)
 	hear("core", 900, 1000, 60)
 	hear("graphql", 990, 1000, 60)

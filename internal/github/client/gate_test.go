@@ -155,12 +155,12 @@ func TestPace(t *testing.T) {
 		span         time.Duration
 		total        int
 	}{
-		{"GET", "x", 1, maxPoints, time.Minute, 3000},
-		{"PATCH", "x", 5, maxWrites, time.Minute, 600},
-		{"POST", "repos/acme/shop/check-runs", 5, maxWrites, time.Minute, 600},
-		{"POST", "repos/acme/shop/issues/7/comments", 5, maxContent, time.Minute, 300},
-		{"POST", "repos/acme/shop/pulls/7/requested_reviewers", 5, maxHourly, time.Hour, 900},
-		{"POST", "graphql", 1, maxQueries, time.Minute, 5000},
+		{"GET", "x", 1, pointsAMinute, time.Minute, 3000},
+		{"PATCH", "x", 5, writesAMinute, time.Minute, 600},
+		{"POST", "repos/acme/shop/check-runs", 5, writesAMinute, time.Minute, 600},
+		{"POST", "repos/acme/shop/issues/7/comments", 5, contentAMinute, time.Minute, 300},
+		{"POST", "repos/acme/shop/pulls/7/requested_reviewers", 5, contentAnHour, time.Hour, 900},
+		{"POST", "graphql", 1, queriesAMinute, time.Minute, 5000},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			w := follows(said{status: 200, body: `{"data":{"n":1}}`})
@@ -294,11 +294,11 @@ func bounded(t *testing.T, all []heard) {
 	}{
 		{"points", sums(time.Minute, func(h heard) int {
 			return count(write, 5)(h) + count(func(h heard) bool { return h.method == "GET" }, 1)(h)
-		}), maxPoints},
-		{"writes", sums(time.Minute, count(write, 1)), maxWrites},
-		{"content", sums(time.Minute, content), maxContent},
-		{"content an hour", sums(time.Hour, content), maxHourly},
-		{"queries", sums(time.Minute, count(func(h heard) bool { return strings.HasSuffix(h.url, "graphql") }, 1)), maxQueries},
+		}), pointsAMinute},
+		{"writes", sums(time.Minute, count(write, 1)), writesAMinute},
+		{"content", sums(time.Minute, content), contentAMinute},
+		{"content an hour", sums(time.Hour, content), contentAnHour},
+		{"queries", sums(time.Minute, count(func(h heard) bool { return strings.HasSuffix(h.url, "graphql") }, 1)), queriesAMinute},
 	} {
 		if b.used > b.bound {
 			t.Errorf("%d %s, at most %d", b.used, b.what, b.bound)
@@ -336,7 +336,7 @@ func looksAtTheLimit(t *testing.T, asks bool) {
 	wg.Wait()
 	bounded(t, w.heard)
 	minutes := time.Since(began).Minutes()
-	if best := float64(looks*(8+writePoints)) / maxPoints; asks && minutes > best/0.98 || lost.Load() > 0 {
+	if best := float64(looks*(8+pointsAWrite)) / pointsAMinute; asks && minutes > best/0.98 || lost.Load() > 0 {
 		t.Errorf("%.2f minutes, %.2f are needed; %d writes were held up", minutes, best, lost.Load())
 	}
 }
@@ -382,7 +382,7 @@ func TestReserve(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := follows(fine)
 		c := w.client(t, func(o *Options) { o.Reserve = true })
-		for range maxPoints {
+		for range pointsAMinute {
 			if _, _, err := get(t, c); err != nil {
 				t.Fatal(err)
 			}
@@ -459,7 +459,7 @@ func TestWaitingForATurnEndsWithItsCaller(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if len(w.heard) != maxWrites {
+		if len(w.heard) != writesAMinute {
 			t.Errorf("%d requests", len(w.heard))
 		}
 	})
@@ -471,7 +471,7 @@ func TestAtMostSoManyAtOnce(t *testing.T) {
 		c := w.client(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
-		for range 3 * maxParallel {
+		for range 3 * atOnce {
 			wg.Go(func() {
 				if _, err := c.Get(ctx, "x", nil); !errors.Is(err, context.Canceled) {
 					t.Error(err)
@@ -479,7 +479,7 @@ func TestAtMostSoManyAtOnce(t *testing.T) {
 			})
 		}
 		synctest.Wait()
-		if n := w.count(); n != maxParallel {
+		if n := w.count(); n != atOnce {
 			t.Errorf("%d at once", n)
 		}
 		cancel()

@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -74,26 +73,21 @@ func (endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestReadTail(t *testing.T) {
+func TestTail(t *testing.T) {
 	for _, test := range []struct {
-		text        string
-		keep, limit int64
-		want        string
-		err         bool
+		text string
+		keep int64
+		want string
 	}{
-		{"", 3, 10, "", false},
-		{"ab", 3, 10, "ab", false},
-		{"abcdefghij", 3, 10, "hij", false},
-		{"abcdefghijk", 3, 10, "", true},
-		{strings.Repeat("x", 100<<10) + "end", 3, 1 << 20, "end", false},
+		{"", 3, ""},
+		{"ab", 3, "ab"},
+		{"abcdefghij", 3, "hij"},
+		{strings.Repeat("x", 100<<10) + "end", 3, "end"},
 	} {
-		got, err := readTail(strings.NewReader(test.text), test.keep, test.limit)
-		if string(got) != test.want || (err != nil) != test.err {
+		got, err := follows(said{status: 200, body: test.text}).client(t).Tail(t.Context(), logs, test.keep)
+		if string(got) != test.want || err != nil {
 			t.Errorf("%.20q: %q, %v", test.text, got, err)
 		}
-	}
-	if _, err := readTail(endless{}, 10, maxLog); !errors.Is(err, ErrTooLong) {
-		t.Errorf("a log without an end: %v", err)
 	}
 }
 
@@ -119,8 +113,14 @@ func TestPrivateAddresses(t *testing.T) {
 		"::1": true, "::": true, "fc00::1": true, "fe80::1": true, "::ffff:10.0.0.1": true, "64:ff9b::7f00:1": true, "224.0.0.1": true, "255.255.255.255": true,
 		"140.82.121.6": false, "2606:50c0:8000::154": false, "64:ff9b::8c52:7906": false,
 	} {
-		if isPrivate(netip.MustParseAddr(address)) != want {
-			t.Errorf("%s: private is %v", address, !want)
+		host := address
+		if strings.Contains(address, ":") {
+			host = "[" + address + "]"
+		}
+		w := follows(found("https://"+host+"/x"), said{status: 200, body: "a log"})
+		_, err := w.client(t).Tail(t.Context(), logs, 6)
+		if refused := err != nil && strings.Contains(err.Error(), "a redirect to the private address"); refused != want || w.count() > 1 == want {
+			t.Errorf("%s: private is %v: %v", address, refused, err)
 		}
 	}
 }

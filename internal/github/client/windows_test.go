@@ -9,42 +9,42 @@ import (
 // No minute, wherever it begins, holds more than is allowed; nearly all of that is let through; and what is kept of it stays
 // small, however many requests there were.
 func TestWindowsSlide(t *testing.T) {
-	const most = 700
-	w := &window{span: time.Minute, most: most}
+	type taken struct {
+		at   time.Duration
+		cost int
+	}
+	w := newRateWindows()
 	random := rand.New(rand.NewPCG(1, 2))
-	var sent []sentCost
+	var sent []taken
 	var now time.Duration
 	for now < 20*time.Minute {
 		now += time.Duration(random.IntN(120)) * time.Millisecond
 		cost := 1 + random.IntN(5)
-		w.slide(now)
-		if at := w.earliest(now, cost); at > now {
+		if at, free := w.take(now, Cost{Reads: cost}, 0); !free {
 			now = at
-			w.slide(now)
-			if at := w.earliest(now, cost); at > now {
+			if at, free := w.take(now, Cost{Reads: cost}, 0); !free {
 				t.Fatalf("at %v there was to be room, but only at %v there is", now, at)
 			}
 		}
-		w.add(now, cost)
-		sent = append(sent, sentCost{now, cost})
-		if len(w.sent) > 3*grainsPerWindow {
-			t.Fatalf("%d turns are kept", len(w.sent))
+		sent = append(sent, taken{now, cost})
+		if n := len(w.points.sent); n > 3*256 {
+			t.Fatalf("%d turns are kept", n)
 		}
 	}
 	sum, all, from := 0, 0, 0
 	for _, x := range sent {
 		sum, all = sum+x.cost, all+x.cost
-		for ; sent[from].at <= x.at-w.span; from++ {
+		for ; sent[from].at <= x.at-time.Minute; from++ {
 			sum -= sent[from].cost
 		}
-		if sum > most {
-			t.Fatalf("the minute up to %v holds %d, of %d", x.at, sum, most)
+		if sum > pointsAMinute {
+			t.Fatalf("the minute up to %v holds %d, of %d", x.at, sum, pointsAMinute)
 		}
 	}
-	if want := 20 * most * 98 / 100; all < want {
+	if want := 20 * pointsAMinute * 98 / 100; all < want {
 		t.Errorf("%d were let through in 20 minutes, want %d or more", all, want)
 	}
-	if w.slide(now + w.span + w.span/grainsPerWindow); w.sum != 0 || len(w.sent) != 0 {
-		t.Errorf("%d are still counted, in %d turns", w.sum, len(w.sent))
+	if w.isIdle(now) || !w.isIdle(now+time.Minute+time.Second) || len(w.points.sent) != 0 {
+		t.Errorf("%d turns are kept of a client that rests", len(w.points.sent))
 	}
 }

@@ -15,6 +15,24 @@ import (
 	"time"
 )
 
+// The client's figures, said once more: a change of one of them is meant, and seen.
+const (
+	pointsAMinute  = 720 // four fifths of GitHub's bounds
+	queriesAMinute = 1600
+	writesAMinute  = 144
+	contentAMinute = 64
+	contentAnHour  = 400
+	pointsAWrite   = 5
+	atOnce         = 16
+	tries          = 4
+	hops           = 5
+	patience       = 30 * time.Second // with one attempt
+	cacheBytes     = 64 << 20
+	errorRunes     = 200
+	deliveryPages  = 200
+	poolSize       = 512
+)
+
 // A canary is a token: it must be seen by GitHub, and nowhere else.
 const canary = "ghs_canary0123456789"
 
@@ -120,7 +138,7 @@ func TestTheTokenStaysSecret(t *testing.T) { synctest.Test(t, theTokenStaysSecre
 
 func theTokenStaysSecret(t *testing.T) {
 	echo := `{"message":"no ` + canary + `\n::error::","documentation_url":"` + canary + `","errors":[{"message":"` + canary + `"}]}`
-	long := `{"message":"` + strings.Repeat("x", maxMessage-10) + canary + `"}` // a cut would leave a piece
+	long := `{"message":"` + strings.Repeat("x", errorRunes-10) + canary + `"}` // a cut would leave a piece
 	headers := []string{"X-Accepted-GitHub-Permissions: " + canary, "Location: https://evil.example/" + canary, "Retry-After: 0", `Link: <https://evil.example/` + canary + `>; rel="next"`}
 	var answers []said
 	for _, status := range []int{200, 201, 301, 302, 304, 307, 400, 401, 403, 404, 409, 410, 422, 429, 500, 503} {
