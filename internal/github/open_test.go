@@ -1,21 +1,141 @@
-package github
+package github_test
 
 // What a page tells of a pull request, and what that calls for.
 
 import (
+	"encoding/base64"
 	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/github"
+	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
+// The page of open pull requests, as GitHub writes it.
+type (
+	openPull struct {
+		Number  int       `json:"number"`
+		Title   string    `json:"title"`
+		Draft   bool      `json:"isDraft"`
+		Updated time.Time `json:"updatedAt"`
+		Head    string    `json:"headRefOid"`
+		Threads struct {
+			Total int          `json:"totalCount"`
+			Nodes []openThread `json:"nodes"`
+		} `json:"reviewThreads"`
+		Commits struct {
+			Nodes []openCommit `json:"nodes"`
+		} `json:"commits"`
+	}
+	openThread struct {
+		Resolved bool `json:"isResolved"`
+		Outdated bool `json:"isOutdated"`
+	}
+	openCommit struct {
+		Commit openTip `json:"commit"`
+	}
+	openTip struct {
+		OID    string `json:"oid"`
+		Suites struct {
+			Nodes []openSuite `json:"nodes"`
+		} `json:"checkSuites"`
+		Rollup *openRollup `json:"statusCheckRollup"`
+	}
+	openSuite struct {
+		ID      int64     `json:"databaseId"`
+		Updated time.Time `json:"updatedAt"`
+	}
+	openRollup struct {
+		Contexts struct {
+			Nodes []openContext `json:"nodes"`
+		} `json:"contexts"`
+	}
+	openContext struct {
+		Type       string    `json:"__typename"`
+		ExternalID string    `json:"externalId"`
+		Status     string    `json:"status"`
+		Conclusion string    `json:"conclusion"`
+		Started    time.Time `json:"startedAt"`
+		Completed  time.Time `json:"completedAt"`
+		Created    time.Time `json:"createdAt"`
+		Text       string    `json:"text"`
+		Suite      struct {
+			ID  int64 `json:"databaseId"`
+			App struct {
+				Slug string `json:"slug"`
+			} `json:"app"`
+		} `json:"checkSuite"`
+	}
+)
+
+// An inquirer asks a GitHub, whose only page of open pull requests it knows, which of them must be looked at.
+type inquirer struct {
+	now      time.Time
+	file     quorum.PolicyFile
+	policy   string // its text
+	personal bool
+	pulls    []openPull
+	asked    struct { // in the last query
+		Query     string         `json:"query"`
+		Variables map[string]any `json:"variables"`
+	}
+}
+
+func newInquirer() *inquirer {
+	return &inquirer{now: looked.Add(2 * time.Hour), file: quorum.PolicyFile{State: quorum.FileValid, SHA: "policy"}, policy: "drafts: review\n"}
+}
+
+func (in *inquirer) RoundTrip(req *http.Request) (*http.Response, error) {
+	status, answer := 200, any(nil)
+	switch src := "version: 1\nquorum: 1\nreviewers:\n  - preset: copilot\n" + in.policy; {
+	case req.URL.Path == "/graphql":
+		if err := json.NewDecoder(req.Body).Decode(&in.asked); err != nil {
+			return nil, err
+		}
+		answer = map[string]any{"data": map[string]any{"repository": map[string]any{"pullRequests": map[string]any{"nodes": in.pulls, "pageInfo": map[string]any{}}}}}
+	case in.file.State == quorum.FileMissing:
+		status, answer = 404, map[string]any{"message": "Not Found"}
+	default:
+		if in.file.State == quorum.FileBroken {
+			src += "quorum: none\n"
+		}
+		answer = map[string]any{"type": "file", "encoding": "base64", "size": len(src), "content": base64.StdEncoding.EncodeToString([]byte(src)), "sha": in.file.SHA}
+	}
+	text, err := json.Marshal(answer)
+	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(string(text))), Request: req}, err
+}
+
+// due are the pull requests that must be looked at.
+func (in *inquirer) due(t *testing.T) []github.Due {
+	t.Helper()
+	token := "ghs_x"
+	if in.personal {
+		token = "ghp_x"
+	}
+	now := func() time.Time { return in.now }
+	f := github.NewForge(do[*client.Client](t)(client.New(client.Options{Token: token, Transport: in, Now: now})), github.ActionsApp, "", nil)
+	f.SetClock(now)
+	open := do[github.Open](t)(f.Open(t.Context(), "acme", "shop"))
+	if open.File.State != in.file.State || open.Count != len(in.pulls) {
+		t.Fatalf("the policy file is in state %d, %d are open", open.File.State, open.Count)
+	}
+	return open.Due
+}
+
+// clockSlack is how much older than our look a change may seem that it did not see.
+const clockSlack = 5 * time.Second
+
 // shown is a pull request as a page shows it, with our check on its head.
 type shown struct {
-	p    graphOpen
-	own  graphContext
+	p    openPull
+	own  openContext
 	rec  quorum.Record
 	d    quorum.Decision
 	none bool // without our check
@@ -31,21 +151,18 @@ func passed() *shown {
 		rec: quorum.Record{Version: 1, Seq: 1, Head: "head", Policy: "policy", Seen: quorum.Seen{At: looked, Threads: "10"}},
 		d:   quorum.Decision{Verdict: quorum.Passed, Reason: quorum.ReasonTally},
 	}
-	s.p = graphOpen{Number: 7, Title: "Change", Updated: looked.Add(-time.Hour), Head: "head"}
+	s.p = openPull{Number: 7, Title: "Change", Updated: looked.Add(-time.Hour), Head: "head"}
 	s.p.Threads.Total = 2
 	s.threads(true, false)
-	s.own = graphContext{Type: "CheckRun", ExternalID: "review-coordinator acme/shop#7", Status: "COMPLETED", Conclusion: "SUCCESS", Started: looked, Completed: looked.Add(2 * time.Second)}
-	s.own.Suite.ID, s.own.Suite.App.Slug = 1, ActionsApp
+	s.own = openContext{Type: "CheckRun", ExternalID: "review-coordinator acme/shop#7", Status: "COMPLETED", Conclusion: "SUCCESS", Started: looked, Completed: looked.Add(2 * time.Second)}
+	s.own.Suite.ID, s.own.Suite.App.Slug = 1, github.ActionsApp
 	return s
 }
 
 func (s *shown) threads(resolved ...bool) {
 	s.p.Threads.Nodes = nil
 	for _, is := range resolved {
-		s.p.Threads.Nodes = append(s.p.Threads.Nodes, struct {
-			Resolved bool `json:"isResolved"`
-			Outdated bool `json:"isOutdated"`
-		}{Resolved: is})
+		s.p.Threads.Nodes = append(s.p.Threads.Nodes, openThread{Resolved: is})
 	}
 }
 
@@ -59,33 +176,24 @@ func (s *shown) open() {
 
 // beside puts something else onto the head: in our check's suite, or in one of its own.
 func (s *shown) beside(suite int64, started, completed time.Duration) {
-	c := graphContext{Type: "CheckRun", Status: "COMPLETED", Conclusion: "SUCCESS", Started: looked.Add(started), Completed: looked.Add(completed)}
-	c.Suite.ID, c.Suite.App.Slug = suite, ActionsApp
+	c := openContext{Type: "CheckRun", Status: "COMPLETED", Conclusion: "SUCCESS", Started: looked.Add(started), Completed: looked.Add(completed)}
+	c.Suite.ID, c.Suite.App.Slug = suite, github.ActionsApp
 	s.tip().Rollup.Contexts.Nodes = append(s.tip().Rollup.Contexts.Nodes, c)
 }
 
 func (s *shown) suite(id int64, updated time.Duration) {
-	s.tip().Suites.Nodes = append(s.tip().Suites.Nodes, struct {
-		ID      int64     `json:"databaseId"`
-		Updated time.Time `json:"updatedAt"`
-	}{id, looked.Add(updated)})
+	s.tip().Suites.Nodes = append(s.tip().Suites.Nodes, openSuite{id, looked.Add(updated)})
 }
 
-func (s *shown) tip() *graphTip {
+func (s *shown) tip() *openTip {
 	if len(s.p.Commits.Nodes) == 0 {
-		s.p.Commits.Nodes = append(s.p.Commits.Nodes, struct {
-			Commit graphTip `json:"commit"`
-		}{graphTip{OID: s.p.Head}})
-		tip := &s.p.Commits.Nodes[0].Commit
-		tip.Rollup = &struct {
-			Contexts graphConnection[graphContext] `json:"contexts"`
-		}{}
+		s.p.Commits.Nodes = append(s.p.Commits.Nodes, openCommit{openTip{OID: s.p.Head, Rollup: &openRollup{}}})
 		s.suite(1, 2*time.Second)
 	}
 	return &s.p.Commits.Nodes[0].Commit
 }
 
-func (s *shown) page(t *testing.T) graphOpen {
+func (s *shown) page(t *testing.T) openPull {
 	t.Helper()
 	if !s.none {
 		if s.own.Text = s.text; s.own.Text == "" {
@@ -103,19 +211,19 @@ func (s *shown) page(t *testing.T) graphOpen {
 func TestWhy(t *testing.T) {
 	for _, test := range []struct {
 		title string
-		given func(s *shown, in *inquiry)
-		want  Why
+		given func(s *shown, in *inquirer)
+		want  github.Why
 	}{
-		{"nothing is new", func(*shown, *inquiry) {}, 0},
-		{"no check", func(s *shown, _ *inquiry) { s.none = true }, Unseen},
-		{"no check on this head", func(s *shown, _ *inquiry) { s.tip(); s.p.Head = "next" }, Unseen},
-		{"a check that is of another head", func(s *shown, _ *inquiry) { s.rec.Head = "next" }, Unseen},
-		{"somebody else's check", func(s *shown, _ *inquiry) { s.own.Suite.App.Slug = "mallory" }, Unseen},
-		{"another pull request's check", func(s *shown, _ *inquiry) { s.own.ExternalID = "review-coordinator acme/shop#77" }, Unseen},
-		{"a check that cannot be read", func(s *shown, _ *inquiry) { s.text = "Edited." }, Unseen},
-		{"a check that says of no look", func(s *shown, _ *inquiry) { s.rec.Seen = quorum.Seen{} }, Unseen},
-		{"a check that has ended", func(s *shown, _ *inquiry) { s.own.Conclusion = "CANCELLED" }, Unseen},
-		{"another name's check has ended", func(s *shown, in *inquiry) {
+		{"nothing is new", func(*shown, *inquirer) {}, 0},
+		{"no check", func(s *shown, _ *inquirer) { s.none = true }, github.Unseen},
+		{"no check on this head", func(s *shown, _ *inquirer) { s.tip(); s.p.Head = "next" }, github.Unseen},
+		{"a check that is of another head", func(s *shown, _ *inquirer) { s.rec.Head = "next" }, github.Unseen},
+		{"somebody else's check", func(s *shown, _ *inquirer) { s.own.Suite.App.Slug = "mallory" }, github.Unseen},
+		{"another pull request's check", func(s *shown, _ *inquirer) { s.own.ExternalID = "review-coordinator acme/shop#77" }, github.Unseen},
+		{"a check that cannot be read", func(s *shown, _ *inquirer) { s.text = "Edited." }, github.Unseen},
+		{"a check that says of no look", func(s *shown, _ *inquirer) { s.rec.Seen = quorum.Seen{} }, github.Unseen},
+		{"a check that has ended", func(s *shown, _ *inquirer) { s.own.Conclusion = "CANCELLED" }, github.Unseen},
+		{"another name's check has ended", func(s *shown, in *inquirer) {
 			old := *s
 			old.own.Conclusion, old.rec.Seen.At = "CANCELLED", looked.Add(-time.Minute)
 			old.p.Commits.Nodes = nil
@@ -123,66 +231,71 @@ func TestWhy(t *testing.T) {
 			s.tip().Rollup.Contexts.Nodes = append(s.tip().Rollup.Contexts.Nodes, other.Commits.Nodes[0].Commit.Rollup.Contexts.Nodes...)
 		}, 0},
 
-		{"undecided", func(s *shown, _ *inquiry) { s.open() }, Undecided},
-		{"its time has come", func(s *shown, in *inquiry) { s.open(); s.d.Wake = in.now }, Awake},
-		{"its time comes in a second", func(s *shown, in *inquiry) { s.open(); s.d.Wake = in.now.Add(time.Second) }, Undecided},
-		{"decided, and its time has come", func(s *shown, in *inquiry) { s.blocked(); s.d.Wake = in.now }, Awake},
-		{"decided, and its time has not come", func(s *shown, in *inquiry) { s.blocked(); s.d.Wake = in.now.Add(time.Second) }, 0},
+		{"undecided", func(s *shown, _ *inquirer) { s.open() }, github.Undecided},
+		{"its time has come", func(s *shown, in *inquirer) { s.open(); s.d.Wake = in.now }, github.Awake},
+		{"its time comes in a second", func(s *shown, in *inquirer) { s.open(); s.d.Wake = in.now.Add(time.Second) }, github.Undecided},
+		{"decided, and its time has come", func(s *shown, in *inquirer) { s.blocked(); s.d.Wake = in.now }, github.Awake},
+		{"decided, and its time has not come", func(s *shown, in *inquirer) { s.blocked(); s.d.Wake = in.now.Add(time.Second) }, 0},
 
-		{"the pull request changed", func(s *shown, _ *inquiry) { s.p.Updated = looked.Add(time.Minute) }, Changed},
-		{"it changed while we looked", func(s *shown, _ *inquiry) { s.p.Updated = looked }, Changed},
-		{"it changed so shortly before that a replica may not have shown it", func(s *shown, _ *inquiry) { s.p.Updated = looked.Add(-clockSlack) }, Changed},
-		{"it changed before", func(s *shown, _ *inquiry) { s.p.Updated = looked.Add(-clockSlack - time.Second) }, 0},
-		{"another suite changed", func(s *shown, _ *inquiry) { s.suite(2, time.Minute) }, Changed},
-		{"another suite changed before", func(s *shown, _ *inquiry) { s.suite(2, -time.Minute) }, 0},
-		{"our own write changed a suite", func(s *shown, _ *inquiry) { s.suite(1, time.Hour) }, 0},
-		{"a job in our suite ended", func(s *shown, _ *inquiry) { s.suite(1, time.Minute); s.beside(1, -time.Minute, time.Minute) }, Changed},
-		{"a job in our suite began", func(s *shown, _ *inquiry) { s.beside(1, time.Minute, -time.Hour) }, Changed},
-		{"a job in our suite ended before", func(s *shown, _ *inquiry) { s.beside(1, -time.Hour, -time.Minute) }, 0},
-		{"a job ended in a suite that says nothing", func(s *shown, _ *inquiry) { s.beside(3, -time.Hour, time.Minute) }, Changed},
-		{"a status was written", func(s *shown, _ *inquiry) {
-			s.tip().Rollup.Contexts.Nodes = append(s.tip().Rollup.Contexts.Nodes, graphContext{Type: "StatusContext", Created: looked.Add(time.Minute)})
-		}, Changed},
+		{"the pull request changed", func(s *shown, _ *inquirer) { s.p.Updated = looked.Add(time.Minute) }, github.Changed},
+		{"it changed while we looked", func(s *shown, _ *inquirer) { s.p.Updated = looked }, github.Changed},
+		{"it changed so shortly before that a replica may not have shown it", func(s *shown, _ *inquirer) { s.p.Updated = looked.Add(-clockSlack) }, github.Changed},
+		{"it changed before", func(s *shown, _ *inquirer) { s.p.Updated = looked.Add(-clockSlack - time.Second) }, 0},
+		{"another suite changed", func(s *shown, _ *inquirer) { s.suite(2, time.Minute) }, github.Changed},
+		{"another suite changed before", func(s *shown, _ *inquirer) { s.suite(2, -time.Minute) }, 0},
+		{"our own write changed a suite", func(s *shown, _ *inquirer) { s.suite(1, time.Hour) }, 0},
+		{"a job in our suite ended", func(s *shown, _ *inquirer) { s.suite(1, time.Minute); s.beside(1, -time.Minute, time.Minute) }, github.Changed},
+		{"a job in our suite began", func(s *shown, _ *inquirer) { s.beside(1, time.Minute, -time.Hour) }, github.Changed},
+		{"a job in our suite ended before", func(s *shown, _ *inquirer) { s.beside(1, -time.Hour, -time.Minute) }, 0},
+		{"a job ended in a suite that says nothing", func(s *shown, _ *inquirer) { s.beside(3, -time.Hour, time.Minute) }, github.Changed},
+		{"a status was written", func(s *shown, _ *inquirer) {
+			s.tip().Rollup.Contexts.Nodes = append(s.tip().Rollup.Contexts.Nodes, openContext{Type: "StatusContext", Created: looked.Add(time.Minute)})
+		}, github.Changed},
 
-		{"a thread was resolved", func(s *shown, _ *inquiry) { s.blocked(); s.threads(true, true) }, Settled},
-		{"the same threads are resolved", func(s *shown, _ *inquiry) { s.blocked(); s.threads(true, false) }, 0},
-		{"one was resolved and one opened again", func(s *shown, _ *inquiry) { s.blocked(); s.threads(false, true) }, Settled},
-		{"more threads than a page shows", func(s *shown, _ *inquiry) { s.blocked(); s.p.Threads.Total = 101 }, Settled},
-		{"a thread was resolved under a pass", func(s *shown, _ *inquiry) { s.threads(true, true) }, 0},
-		{"a thread was opened again under a pass", func(s *shown, _ *inquiry) { s.threads(false, false) }, Settled},
+		{"a thread was resolved", func(s *shown, _ *inquirer) { s.blocked(); s.threads(true, true) }, github.Settled},
+		{"the same threads are resolved", func(s *shown, _ *inquirer) { s.blocked(); s.threads(true, false) }, 0},
+		{"one was resolved and one opened again", func(s *shown, _ *inquirer) { s.blocked(); s.threads(false, true) }, github.Settled},
+		{"more threads than a page shows", func(s *shown, _ *inquirer) { s.blocked(); s.p.Threads.Total = 101 }, github.Settled},
+		{"a thread was resolved under a pass", func(s *shown, _ *inquirer) { s.threads(true, true) }, 0},
+		{"a thread was opened again under a pass", func(s *shown, _ *inquirer) { s.threads(false, false) }, github.Settled},
 
-		{"another policy", func(s *shown, in *inquiry) { in.file.SHA = "newer" }, Outdated},
-		{"a policy that was mended", func(s *shown, in *inquiry) { s.d.Reason = quorum.ReasonBroken }, Outdated},
-		{"a policy that broke", func(s *shown, in *inquiry) { in.file.State = quorum.FileBroken }, Outdated},
-		{"a policy that is broken still", func(s *shown, in *inquiry) {
+		{"another policy", func(s *shown, in *inquirer) { in.file.SHA = "newer" }, github.Outdated},
+		{"a policy that was mended", func(s *shown, in *inquirer) { s.d.Reason = quorum.ReasonBroken }, github.Outdated},
+		{"a policy that broke", func(s *shown, in *inquirer) { in.file.State = quorum.FileBroken }, github.Outdated},
+		{"a policy that is broken still", func(s *shown, in *inquirer) {
 			in.file.State, s.d.Reason, s.rec.Policy = quorum.FileBroken, quorum.ReasonBroken, ""
 		}, 0},
-		{"a broken policy, and no check", func(s *shown, in *inquiry) { in.file.State, s.none = quorum.FileBroken, true }, Unseen},
+		{"a broken policy, and no check", func(s *shown, in *inquirer) { in.file.State, s.none = quorum.FileBroken, true }, github.Unseen},
 
-		{"a draft that waits", func(s *shown, in *inquiry) {
+		{"a draft that waits", func(s *shown, in *inquirer) {
 			s.open()
-			s.p.Draft, s.d.Reason, in.policy.DraftsWait, s.p.Updated = true, quorum.ReasonDraft, true, looked.Add(time.Hour)
+			s.p.Draft, s.d.Reason, in.policy, s.p.Updated = true, quorum.ReasonDraft, "drafts: wait\n", looked.Add(time.Hour)
 		}, 0},
-		{"a draft that became ready", func(s *shown, in *inquiry) {
+		{"a draft that became ready", func(s *shown, in *inquirer) {
 			s.open()
-			s.d.Reason, in.policy.DraftsWait, s.p.Updated = quorum.ReasonDraft, true, looked.Add(time.Hour)
-		}, Changed},
-		{"a draft that is to be reviewed from now on", func(s *shown, in *inquiry) {
+			s.d.Reason, in.policy, s.p.Updated = quorum.ReasonDraft, "drafts: wait\n", looked.Add(time.Hour)
+		}, github.Changed},
+		{"a draft that is to be reviewed from now on", func(s *shown, in *inquirer) {
 			s.open()
 			s.p.Draft, s.d.Reason, in.file.SHA = true, quorum.ReasonDraft, "newer"
-		}, Outdated},
+		}, github.Outdated},
 
-		{"no policy, and a check is open", func(s *shown, in *inquiry) { s.open(); in.file.State = quorum.FileMissing }, Undecided},
-		{"no policy, and the check is completed", func(s *shown, in *inquiry) { in.file.State = quorum.FileMissing }, 0},
-		{"no policy, and no check", func(s *shown, in *inquiry) { in.file.State, s.none = quorum.FileMissing, true }, 0},
-		{"off, and a check is open", func(s *shown, in *inquiry) { s.open(); in.policy.Mode = quorum.Off }, Undecided},
-		{"off, and no check", func(s *shown, in *inquiry) { in.policy.Mode, s.none = quorum.Off, true }, 0},
-		{"a personal token", func(s *shown, in *inquiry) { in.personal, s.none = true, true }, Unseen},
+		{"no policy, and a check is open", func(s *shown, in *inquirer) { s.open(); in.file.State = quorum.FileMissing }, github.Undecided},
+		{"no policy, and the check is completed", func(s *shown, in *inquirer) { in.file.State = quorum.FileMissing }, 0},
+		{"no policy, and no check", func(s *shown, in *inquirer) { in.file.State, s.none = quorum.FileMissing, true }, 0},
+		{"off, and a check is open", func(s *shown, in *inquirer) { s.open(); in.policy = "mode: off\n" }, github.Undecided},
+		{"off, and no check", func(s *shown, in *inquirer) { in.policy, s.none = "mode: off\n", true }, 0},
+		{"a personal token", func(s *shown, in *inquirer) { in.personal, s.none = true, true }, github.Unseen},
 	} {
 		t.Run(test.title, func(t *testing.T) {
-			s, in := passed(), inquiry{owner: "acme", repo: "shop", app: ActionsApp, now: looked.Add(2 * time.Hour), file: quorum.PolicyFile{State: quorum.FileValid, SHA: "policy"}, policy: quorum.Policy{Mode: quorum.Enforce}}
-			test.given(s, &in)
-			if got := in.whyDue(s.page(t)); got != test.want {
+			s, in := passed(), newInquirer()
+			test.given(s, in)
+			in.pulls = []openPull{s.page(t)}
+			var got github.Why
+			for _, d := range in.due(t) {
+				got = d.Why
+			}
+			if got != test.want {
 				t.Errorf("it is looked at because it is %q, want %q", got, test.want)
 			}
 		})
@@ -190,22 +303,34 @@ func TestWhy(t *testing.T) {
 }
 
 func TestOrderOfUrgency(t *testing.T) {
-	var due []Due
-	for n, why := range []Why{Undecided, Changed, Undecided, Awake, Unseen, Undecided, Changed} {
-		due = append(due, Due{PR: quorum.PR{Number: n}, Why: why})
+	in := newInquirer()
+	for n, why := range []github.Why{github.Undecided, github.Changed, github.Undecided, github.Awake, github.Unseen, github.Undecided, github.Changed} {
+		s := passed()
+		s.p.Number, s.own.ExternalID = n+1, fmt.Sprintf("review-coordinator acme/shop#%d", n+1)
+		switch why {
+		case github.Changed:
+			s.p.Updated = looked.Add(time.Minute)
+		case github.Unseen:
+			s.none = true
+		case github.Awake:
+			s.open()
+			s.d.Wake = in.now
+		default:
+			s.open()
+		}
+		in.pulls = append(in.pulls, s.page(t))
 	}
 	firsts := map[int]bool{}
-	for minute := range 3 {
-		in, all := inquiry{now: looked.Add(time.Duration(minute) * time.Minute)}, slices.Clone(due)
-		in.sortByUrgency(all)
+	for range 3 {
 		var numbers []int
-		for _, d := range all {
+		for _, d := range in.due(t) {
 			numbers = append(numbers, d.PR.Number)
 		}
-		if !slices.Equal(numbers[:4], []int{3, 4, 1, 6}) {
+		if !slices.Equal(numbers[:4], []int{4, 5, 2, 7}) {
 			t.Errorf("the order is %v", numbers)
 		}
 		firsts[numbers[4]] = true
+		in.now = in.now.Add(time.Minute)
 	}
 	if len(firsts) != 3 {
 		t.Errorf("of those that wait %v came first", firsts)
@@ -214,12 +339,19 @@ func TestOrderOfUrgency(t *testing.T) {
 
 // The query asks without aliases, and GitHub's own bound of nodes holds for its largest page.
 func TestOpenQuery(t *testing.T) {
-	query := openHead + openChecks + openTail
+	in := newInquirer()
+	in.due(t)
+	query, first := in.asked.Query, in.asked.Variables["first"]
 	if n := strings.Count(query, "{") - strings.Count(query, "}"); n != 0 {
 		t.Errorf("%d braces are not closed", n)
 	}
-	const nodes = largestPage * (1 + 100 + 1 + 1*(50+100))
-	if nodes > 500_000 {
-		t.Errorf("it asks for up to %d nodes", nodes)
+	for _, part := range []string{"pullRequests(states: OPEN, first: $first", "reviewThreads(first: 100)", "commits(last: 1)", "checkSuites(first: 50)", "contexts(first: 100)"} {
+		if !strings.Contains(query, part) {
+			t.Errorf("it does not ask for %s", part)
+		}
+	}
+	const nodes = 100 * (1 + 100 + 1 + 1*(50+100))
+	if first != 100.0 || nodes > 500_000 {
+		t.Errorf("it asks for %v at once, and up to %d nodes", first, nodes)
 	}
 }
