@@ -34,7 +34,7 @@ type Forge struct {
 
 	id       int // among those that share memories
 	memories *Memories
-	policies policyCache
+	policies lastPolicies
 
 	mu    sync.Mutex
 	me    quorum.Account      // whom a personal token belongs to

@@ -23,8 +23,8 @@ type cachedPolicy struct {
 // maxRepos bounds how many repositories' policies are kept, and how many different ones.
 const maxRepos = 64
 
-// policyCache holds the policies that a forge read last, by repository. It may be used by several goroutines.
-type policyCache struct {
+// lastPolicies holds the policies that a forge read last, by repository. It may be used by several goroutines.
+type lastPolicies struct {
 	mu    sync.Mutex
 	repos map[string]cachedPolicy // by "owner/repo"
 }
@@ -32,7 +32,7 @@ type policyCache struct {
 func repoKey(pr quorum.PR) string { return strings.ToLower(pr.Owner + "/" + pr.Repo) }
 
 // lookup returns the policy of pr's repository as it was read last.
-func (c *policyCache) lookup(pr quorum.PR) (cachedPolicy, bool) {
+func (c *lastPolicies) lookup(pr quorum.PR) (cachedPolicy, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s, known := c.repos[repoKey(pr)]
@@ -40,7 +40,7 @@ func (c *policyCache) lookup(pr quorum.PR) (cachedPolicy, bool) {
 }
 
 // noteNamed notes whether the conversation names what was read last, if that is still sha, as REST does.
-func (c *policyCache) noteNamed(pr quorum.PR, sha string, yes bool) {
+func (c *lastPolicies) noteNamed(pr quorum.PR, sha string, yes bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if s, known := c.repos[repoKey(pr)]; known && s.file.SHA == sha {
@@ -50,7 +50,7 @@ func (c *policyCache) noteNamed(pr quorum.PR, sha string, yes bool) {
 }
 
 // store keeps a policy that was read.
-func (c *policyCache) store(pr quorum.PR, s cachedPolicy) {
+func (c *lastPolicies) store(pr quorum.PR, s cachedPolicy) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.repos == nil {

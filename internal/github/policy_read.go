@@ -58,7 +58,7 @@ func (r *policyReader) readPolicy(ctx context.Context) error {
 	for _, path := range paths {
 		src, sha, err := r.f.policy, "", error(nil)
 		if src == nil {
-			src, sha, err = r.pullReader.readFile(ctx, path, "")
+			src, sha, err = r.readFile(ctx, path, "")
 		}
 		if client.IsNotFound(err) {
 			continue

@@ -40,6 +40,8 @@ type oneComment struct {
 	Created time.Time `json:"created_at"`
 	Updated time.Time `json:"updated_at"`
 	URL     string    `json:"html_url"`
+
+	_ string // a client keeps more than is read
 }
 
 func BenchmarkRequest(b *testing.B) {

@@ -108,8 +108,11 @@ func ShapeOf(t reflect.Type) *Shape {
 func shapeOfObject(t reflect.Type) *Shape {
 	f := &Shape{kind: anObject, fields: map[string]*Shape{}}
 	for i := range t.NumField() {
+		if !t.Field(i).IsExported() && !t.Field(i).Anonymous {
+			continue // as encoding/json does
+		}
 		name, options, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-		if name == "" || name == "-" || strings.Contains(options, "string") || !t.Field(i).IsExported() { // without a name it would be found under any spelling
+		if name == "" || name == "-" || strings.Contains(options, "string") { // without a name it would be found under any spelling
 			return &Shape{}
 		}
 		child := ShapeOf(t.Field(i).Type)

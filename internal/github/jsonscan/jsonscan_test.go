@@ -184,6 +184,8 @@ func TestPlainOrNot(t *testing.T) {
 		Loose any            `json:"loose"`
 		Float float64        `json:"float"`
 		Small int8           `json:"small"`
+
+		hidden string // which no text can set
 	}
 	values := []string{
 		`null`, `nul`, `nulll`, `true`, `false`, `truefalse`, `tru`, `0`, `-0`, `7`, `-7`, `-`, `+7`, `07`, `-07`, `7.0`, `7.`, `7e1`, `7e`, `7_0`, `0x7`, `--7`, `7 7`, `99`, `300`,
@@ -206,6 +208,9 @@ func TestPlainOrNot(t *testing.T) {
 	f := jsonscan.ShapeOf(reflect.TypeFor[all]())
 	for i := range reflect.TypeFor[all]().NumField() {
 		name := reflect.TypeFor[all]().Field(i).Tag.Get("json")
+		if name == "" {
+			continue // it is read by nobody, and what is wrong there is not seen
+		}
 		for _, v := range values {
 			compare(`{"`+name+`":`+v+`}`, f)
 			for _, w := range []string{`null`, `7`, `true`, `"a"`, `"2026-01-05T09:00:00Z"`, `[]`, `[7,8]`, `{}`, `{"login":"c","type":"d"}`, `[{"type":"d"}]`} {
@@ -213,6 +218,12 @@ func TestPlainOrNot(t *testing.T) {
 				compare(`{"`+name+`":`+w+`,"`+name+`" : `+v+`}`, f)
 			}
 		}
+	}
+	if got := (all{hidden: "ours"}); jsonscan.Decode([]byte(`{"hidden":"theirs","int":7}`), f, &got) != nil || got.hidden != "ours" || got.Int != 7 {
+		t.Errorf("%+v", got)
+	}
+	if !f.Scan([]byte(`{"hidden":"theirs","int":7}`), new(all)) {
+		t.Error("a field that is not exported keeps a text from being plain")
 	}
 	if got := (all{Text: "before"}); jsonscan.Decode([]byte(`{"int":7}`), f, &got) != nil || got.Text != "before" || got.Int != 7 {
 		t.Errorf("%+v", got)
