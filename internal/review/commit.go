@@ -9,10 +9,10 @@ import (
 )
 
 // The shapes in which a line names a commit; the commit may be the text or the address of a link.
-var namesCommit = rx(`(?:\breviewed commits?|\bfor commit|\bup to commit)(?: ?: ?| )(?:\[[^\[\]]{0,80}\]\(https?://[^ ()]{1,200}/commits?/([0-9a-f]{7,64})[^ ()]{0,100}\)|\[?\(?([0-9a-f]{7,64}))([^0-9a-z]|$)`, "reviewed commit", "for commit", "up to commit")
+var commitLine = rx(`(?:\breviewed commits?|\bfor commit|\bup to commit)(?: ?: ?| )(?:\[[^\[\]]{0,80}\]\(https?://[^ ()]{1,200}/commits?/([0-9a-f]{7,64})[^ ()]{0,100}\)|\[?\(?([0-9a-f]{7,64}))([^0-9a-z]|$)`, "reviewed commit", "for commit", "up to commit")
 
-// emphasis takes away the marks that may stand around and within such a line.
-var emphasis = strings.NewReplacer("*", "", "`", "", "_", "")
+// emphasisMarks takes away the marks that may stand around and within such a line.
+var emphasisMarks = strings.NewReplacer("*", "", "`", "", "_", "")
 
 // NamedCommit is the commit that body says it is about, in small letters; "" if it names none. Other hexadecimal digits
 // mean nothing. If it names several it is about none of them that could be told: then what is returned is no commit's id.
@@ -24,16 +24,16 @@ func (p Page) NamedCommit(r quorum.Reviewer) string {
 	pre, _ := presetOf(r.Preset)
 	named := ""
 	for _, l := range p.lines {
-		if len(l.text) < 10 || l.sight != inView && !(pre.quoted && l.sight == quoted) {
+		if len(l.text) < 10 || l.visibility != inView && !(pre.noticesQuoted && l.visibility == quoted) {
 			continue
 		}
-		words := lower(l.text[:min(len(l.text), 8<<10)])
+		words := lowerASCII(l.text[:min(len(l.text), 8<<10)])
 		if !strings.Contains(words, "commit") && !strings.Contains(words, "between ") {
 			continue
 		}
-		words = emphasis.Replace(words)
-		for _, shape := range [...]pattern{namesCommit, pre.commit} {
-			for _, m := range shape.findAll(words, 4) {
+		words = emphasisMarks.Replace(words)
+		for _, shape := range [...]pattern{commitLine, pre.commit} {
+			for _, m := range shape.findAllGroups(words, 4) {
 				for _, sha := range m[1:] {
 					switch {
 					case len(sha) < 7 || len(sha) > 64 || !IsHex(sha):
@@ -56,17 +56,17 @@ func IsHex(s string) bool { return strings.Trim(s, "0123456789abcdef") == "" }
 func HasHeading(body, heading string) bool { return ReadPage(body).HasHeading(heading) }
 
 func (p Page) HasHeading(heading string) bool {
-	want := strings.Join(strings.Fields(lower(headingText(heading))), " ")
+	want := strings.Join(strings.Fields(lowerASCII(headingText(heading))), " ")
 	if want == "" {
 		return false
 	}
 	level := headingLevel(heading)
 	for _, l := range p.lines {
-		if l.level == 0 || l.sight != inView {
+		if l.level == 0 || l.visibility != inView {
 			continue
 		}
-		got := strings.Join(strings.Fields(lower(headingText(l.text))), " ")
-		_, ok := after(got, want)
+		got := strings.Join(strings.Fields(lowerASCII(headingText(l.text))), " ")
+		_, ok := cutWord(got, want)
 		return ok && (level == 0 || level == l.level)
 	}
 	return false

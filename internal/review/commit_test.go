@@ -86,7 +86,7 @@ func TestPresets(t *testing.T) {
 		t.Errorf("%v are not sorted and different", names)
 	}
 	for _, name := range names {
-		r := known(t, name)
+		r := presetReviewer(t, name)
 		switch {
 		case r.Name != name, r.Preset != name, r.Verdict.Kind == 0, r.FailureMeans == 0, r.Author == "", len(r.Guard) == 0:
 			t.Errorf("%s is incomplete: %+v", name, r)
@@ -101,7 +101,7 @@ func TestPresets(t *testing.T) {
 		}
 		if len(r.Guard) > 0 {
 			r.Guard[0] = "changed"
-			if again := known(t, name); again.Guard[0] == "changed" {
+			if again := presetReviewer(t, name); again.Guard[0] == "changed" {
 				t.Errorf("%s: its table can be changed from outside", name)
 			}
 		}

@@ -16,8 +16,8 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// tally is what a text counts and lists.
-type tally struct {
+// findingTally is what a text counts and lists.
+type findingTally struct {
 	found    []quorum.Finding // with a severity: they object
 	listed   []quorum.Finding // with a place only: quoted beside a verdict that objects
 	counted  map[quorum.Severity]int
@@ -47,12 +47,12 @@ var (
 	// Behind a severity, a label says no more than this.
 	severityTail = regexp.MustCompile(`^(?:[ -](?:severity|priority))?(?: (?:issues?|findings?|problems?|concerns?|comments?|bugs?|items?|vulnerabilities|improvements?))?(?: found)?(?: ?[(\[][^()\[\]]{0,40}[)\]])?(?: ?\d+)?$`)
 	// Rows and sections of what is over, or was never a complaint.
-	settled  = regexp.MustCompile(`\b(?:resolved|fixed|addressed|deferred|acknowledged|good|positives?|strengths?|praise|highlights|passed|done|previous|prior|since last|dismissed|observed practices|what works|what went well|well done|kudos)\b`)
-	unsolved = regexp.MustCompile(`\b(?:un(?:resolved|fixed|addressed|acknowledged)|not (?:yet )?(?:resolved|fixed|addressed|acknowledged)|still)\b`)
+	settledWords   = regexp.MustCompile(`\b(?:resolved|fixed|addressed|deferred|acknowledged|good|positives?|strengths?|praise|highlights|passed|done|previous|prior|since last|dismissed|observed practices|what works|what went well|well done|kudos)\b`)
+	unsettledWords = regexp.MustCompile(`\b(?:un(?:resolved|fixed|addressed|acknowledged)|not (?:yet )?(?:resolved|fixed|addressed|acknowledged)|still)\b`)
 	// Sections that describe and do not complain.
-	neutral = regexp.MustCompile(`^(?:summary|overview|walkthrough|changes|files|what changed|description|tests?|test plan|references|checked|what i checked|scope|recommendations?|sequence diagrams?|reasoning|notes?|details)\b`)
+	describingSection = regexp.MustCompile(`^(?:summary|overview|walkthrough|changes|files|what changed|description|tests?|test plan|references|checked|what i checked|scope|recommendations?|sequence diagrams?|reasoning|notes?|details)\b`)
 	// Headings under which "No issues found" speaks for the whole text.
-	overall = regexp.MustCompile(`^(?:summary|results?|review results?|verdict|assessment|overall|overall assessment|conclusion|findings|issues|issues found|review|review summary|code review|no issues found)\b`)
+	overallSection = regexp.MustCompile(`^(?:summary|results?|review results?|verdict|assessment|overall|overall assessment|conclusion|findings|issues|issues found|review|review summary|code review|no issues found)\b`)
 
 	nothingFound = regexp.MustCompile(`^(?:no|0|zero) (?:new )?(?:issues|findings|problems|bugs)(?: (?:were )?(?:found|detected|identified))?[.!]?$`)
 	someFound    = regexp.MustCompile(`^(?:found |total:? )?(\d{1,6}) (?:new |potential |open )?((?:critical|high|medium|low|major|minor|important)(?:[ -]severity)? )?(?:issues?|findings?|problems?|bugs?)(?: (?:were )?(?:found|detected|identified|remain|remaining))?[.!:]?$`)
@@ -62,144 +62,144 @@ var (
 	placeholder = regexp.MustCompile(`^(?:n|x|y|\{.*\}|\[.*\]|<.*>|\.\.\.|…|tbd|count|number)$`)
 	issueLabel  = regexp.MustCompile(`^(?:total |open |new |potential )?(?:issues?|findings?|problems?|bugs?|total)(?: found)?$`)
 
-	nothingHere = regexp.MustCompile(`^(?:none|n/?a|nil|nothing|-|—|no(?: (?:critical|blocking|major|minor|high|medium|low|important|new|other|further|significant|open|remaining|severity|priority|known))* (?:issues?|findings?|problems?|concerns?|blockers?|suggestions?|bugs?|vulnerabilities|nits|warnings|items|changes))\b`)
-	yetSome     = regexp.MustCompile(`\b(?:but|except|however|although|though|besides|apart from|other than)\b`)
+	nothingHere    = regexp.MustCompile(`^(?:none|n/?a|nil|nothing|-|—|no(?: (?:critical|blocking|major|minor|high|medium|low|important|new|other|further|significant|open|remaining|severity|priority|known))* (?:issues?|findings?|problems?|concerns?|blockers?|suggestions?|bugs?|vulnerabilities|nits|warnings|items|changes))\b`)
+	exceptionWords = regexp.MustCompile(`\b(?:but|except|however|although|though|besides|apart from|other than)\b`)
 )
 
 // section is where a line stands.
 type section struct {
-	severity quorum.Severity // of the heading
-	level    int             // of the heading; bold lines have 7
-	over     bool            // it holds what is settled
-	overLvl  int
-	plain    bool // it describes
-	name     string
-	taken    bool // something stands in it already
-	inherits bool // it is one finding of the section above, with a heading of its own
+	severity     quorum.Severity // of the heading
+	level        int             // of the heading; bold lines have 7
+	settled      bool            // it holds what is settled
+	settledLevel int
+	describes    bool // it describes
+	name         string
+	hasContent   bool // something stands in it already
+	inherits     bool // it is one finding of the section above, with a heading of its own
 }
 
-// count reads the counts and lists of p.
-func count(p Page) tally {
-	t := tally{counted: map[quorum.Severity]int{}}
+// tallyFindings reads the counts and lists of p.
+func tallyFindings(p Page) findingTally {
+	t := findingTally{counted: map[quorum.Severity]int{}}
 	var (
 		at    section
 		last  *quorum.Finding // the item that deeper lines belong to
 		depth int
-		parts []clause
+		parts []sectionContent
 	)
 	for i := 0; i < len(p.lines); i++ {
 		l := p.lines[i]
 		text := strings.TrimSpace(l.text)
-		if l.sight != inView && l.sight != doubtful || text == "" {
-			if l.sight == quoted {
+		if l.visibility != inView && l.visibility != doubtful || text == "" {
+			if l.visibility == quoted {
 				last = nil
 			}
 			continue
 		}
 		if name, level, ok := headingOf(l, text); ok {
 			above := at
-			at = at.next(name, level)
+			at = at.beginSection(name, level)
 			last = nil
 			if at.inherits {
 				t.found = append(t.found, quorum.Finding{Body: headingText(text), Severity: above.severity})
 				last, depth = &t.found[len(t.found)-1], -1
-				last.Path, last.Line = placeOf(text)
-				at.taken, t.sure = true, t.sure || l.sight == inView
+				last.Path, last.Line = findPlace(text)
+				at.hasContent, t.sure = true, t.sure || l.visibility == inView
 				continue
 			}
-			parts = append(parts, clause{name: name, level: level, over: at.over || at.plain})
-			if l.sight == inView && nothingFound.MatchString(name) {
-				t.says(&parts, text)
+			parts = append(parts, sectionContent{name: name, level: level, descriptive: at.settled || at.describes})
+			if l.visibility == inView && nothingFound.MatchString(name) {
+				t.noteClean(&parts, text)
 			}
 			continue
 		}
 		if text[0] == '|' {
-			n := t.table(p.lines[i:], at)
+			n := t.readTable(p.lines[i:], at)
 			i += n - 1
 			last = nil
 			continue
 		}
-		columns, _ := indentation(l.text)
+		columns, _ := cutIndent(l.text)
 		item, isItem := listItem(text)
 		if isItem && last != nil && columns > depth || !isItem && last != nil && columns > depth {
 			if len(last.Body) < 4000 {
 				last.Body += "\n" + text
 			}
 			if last.Path == "" {
-				last.Path, last.Line = placeOf(text)
+				last.Path, last.Line = findPlace(text)
 			}
 			continue
 		}
 		last = nil
 		if len(parts) > 0 {
-			parts[len(parts)-1].text = true
+			parts[len(parts)-1].hasText = true
 		}
 		if !isItem {
 			item = text
 		}
-		if found := t.line(item, isItem, l, &at, &parts); found != nil {
+		if found := t.readLine(item, isItem, l, &at, &parts); found != nil {
 			last, depth = found, columns
 		}
 	}
-	t.clean = clean(parts)
+	t.clean = isClean(parts)
 	return t
 }
 
-// clause is one section, as far as "No issues found" is concerned.
-type clause struct {
-	name  string
-	level int
-	over  bool
-	text  bool // holds anything
-	clean bool // says that there is nothing
+// sectionContent is one section, as far as "No issues found" is concerned.
+type sectionContent struct {
+	name        string
+	level       int
+	descriptive bool
+	hasText     bool // holds anything
+	clean       bool // says that there is nothing
 }
 
-// clean reports whether the text as a whole says that nothing was found: where it is said for the whole, or for every
+// isClean reports whether the text as a whole says that nothing was found: where it is said for the whole, or for every
 // section that holds anything, and no other section holds more than a description.
-func clean(parts []clause) bool {
+func isClean(parts []sectionContent) bool {
 	said, whole := false, false
 	for i, c := range parts {
 		if c.clean {
 			said = true
-			whole = whole || i == 0 || overall.MatchString(c.name) || nothingFound.MatchString(c.name)
+			whole = whole || i == 0 || overallSection.MatchString(c.name) || nothingFound.MatchString(c.name)
 		}
 	}
 	if !said {
 		return false
 	}
 	for i, c := range parts {
-		if i > 0 && c.text && !c.clean && !c.over && !(whole && overall.MatchString(c.name)) {
+		if i > 0 && c.hasText && !c.clean && !c.descriptive && !(whole && overallSection.MatchString(c.name)) {
 			return false
 		}
 	}
 	return true
 }
 
-// says notes that nothing was found in the newest section.
-func (t *tally) says(parts *[]clause, text string) {
+// noteClean notes that nothing was found in the newest section.
+func (t *findingTally) noteClean(parts *[]sectionContent, text string) {
 	if len(*parts) == 0 {
-		*parts = append(*parts, clause{})
+		*parts = append(*parts, sectionContent{})
 	}
 	(*parts)[len(*parts)-1].clean = true
 	if t.detail == "" {
-		t.detail = quote(text)
+		t.detail = shortQuote(text)
 	}
 }
 
-// next is the section that a heading begins.
-func (s section) next(name string, level int) section {
+// beginSection is the section that a heading begins.
+func (s section) beginSection(name string, level int) section {
 	n := section{level: level, name: name}
 	named := false
-	n.severity, named = severityLabel(name)
+	n.severity, named = severityOfLabel(name)
 	switch {
-	case !named && s.severity > 0 && !s.over && level > s.level && !settled.MatchString(name) && !neutral.MatchString(name) && !nothingHere.MatchString(name):
+	case !named && s.severity > 0 && !s.settled && level > s.level && !settledWords.MatchString(name) && !describingSection.MatchString(name) && !nothingHere.MatchString(name):
 		n.inherits, n.severity, n.level = true, s.severity, s.level
-	case s.over && level > s.overLvl:
-		n.over, n.overLvl = true, s.overLvl
-	case settled.MatchString(name) && !unsolved.MatchString(name):
-		n.over, n.overLvl = true, level
-	case neutral.MatchString(name):
-		n.plain = true
+	case s.settled && level > s.settledLevel:
+		n.settled, n.settledLevel = true, s.settledLevel
+	case settledWords.MatchString(name) && !unsettledWords.MatchString(name):
+		n.settled, n.settledLevel = true, level
+	case describingSection.MatchString(name):
+		n.describes = true
 	}
 	return n
 }
@@ -208,73 +208,73 @@ func (s section) next(name string, level int) section {
 func headingOf(l pageLine, text string) (name string, level int, ok bool) {
 	switch {
 	case l.level > 0:
-		return plain(text), l.level, true
+		return plainWords(text), l.level, true
 	case len(text) > 200:
 		return "", 0, false
 	case strings.HasPrefix(text, "<h") && len(text) > 4 && text[2] >= '1' && text[2] <= '6':
-		return plain(text), int(text[2] - '0'), true
+		return plainWords(text), int(text[2] - '0'), true
 	case strings.HasPrefix(text, "<summary>"), strings.HasPrefix(text, "<details><summary>"):
-		return plain(text), 7, true
+		return plainWords(text), 7, true
 	}
 	bare := strings.TrimRight(strings.TrimFunc(text, isSymbol), ":")
 	if len(bare) < 5 || !strings.HasPrefix(bare, "**") || !strings.HasSuffix(bare, "**") || strings.Contains(bare[2:len(bare)-2], "**") {
 		return "", 0, false
 	}
-	if path, _ := placeOf(bare); path != "" {
+	if path, _ := findPlace(bare); path != "" {
 		return "", 0, false
 	}
-	return strings.TrimRight(plain(text), ":"), 7, true
+	return strings.TrimRight(plainWords(text), ":"), 7, true
 }
 
-// line reads a line that is neither heading nor table, and returns the finding that it begins.
-func (t *tally) line(item string, isItem bool, l pageLine, at *section, parts *[]clause) *quorum.Finding {
-	short := len(item) <= maxShape
+// readLine reads a line that is neither heading nor table, and returns the finding that it begins.
+func (t *findingTally) readLine(item string, isItem bool, l pageLine, at *section, parts *[]sectionContent) *quorum.Finding {
+	short := len(item) <= maxMatchedLine
 	words := ""
 	if short {
-		words = plain(item)
+		words = plainWords(item)
 	}
 	switch {
-	case len(item) < 120 && !isItem && l.sight == inView && nothingFound.MatchString(words):
-		t.says(parts, item)
-		at.taken = true
+	case len(item) < 120 && !isItem && l.visibility == inView && nothingFound.MatchString(words):
+		t.noteClean(parts, item)
+		at.hasContent = true
 		return nil
-	case short && !at.over && t.counts(words, item, l.sight == inView):
+	case short && !at.settled && t.readCounts(words, item, l.visibility == inView):
 		return nil
 	case isItem && (words == "" && short || placeholder.MatchString(words)):
 		return nil
-	case short && words != "" && strings.IndexByte("n-\xe2", words[0]) >= 0 && nothingHere.MatchString(words) && !yetSome.MatchString(words):
+	case short && words != "" && strings.IndexByte("n-\xe2", words[0]) >= 0 && nothingHere.MatchString(words) && !exceptionWords.MatchString(words):
 		if at.severity > 0 || isItem {
-			at.taken = true
+			at.hasContent = true
 		}
 		return nil
-	case at.over:
+	case at.settled:
 		return nil
 	}
-	severity, tagged := severityTag(item, isItem)
-	if !tagged && at.severity > 0 && (isItem || !at.taken) {
+	severity, tagged := severityOfItem(item, isItem)
+	if !tagged && at.severity > 0 && (isItem || !at.hasContent) {
 		severity, tagged = at.severity, true
 		if placeholder.MatchString(words) {
 			t.unfilled = true
 			return nil
 		}
 	}
-	path, line := placeOf(item)
-	at.taken = true
+	path, line := findPlace(item)
+	at.hasContent = true
 	finding := quorum.Finding{Path: path, Line: line, Body: item, Severity: severity}
 	switch {
 	case tagged:
 		t.found = append(t.found, finding)
-		t.sure = t.sure || l.sight == inView
+		t.sure = t.sure || l.visibility == inView
 		return &t.found[len(t.found)-1]
-	case path != "" && (isItem && !at.plain || strings.HasPrefix(item, "**")):
+	case path != "" && (isItem && !at.describes || strings.HasPrefix(item, "**")):
 		t.listed = append(t.listed, finding)
 		return &t.listed[len(t.listed)-1]
 	}
 	return nil
 }
 
-// counts reads a line that counts: "Critical: 0 · High: 2", "3 issues found".
-func (t *tally) counts(words, item string, sure bool) bool {
+// readCounts reads a line that counts: "Critical: 0 · High: 2", "3 issues found".
+func (t *findingTally) readCounts(words, item string, sure bool) bool {
 	if words == "" {
 		return false
 	}
@@ -283,8 +283,8 @@ func (t *tally) counts(words, item string, sure bool) bool {
 	}
 	if m := someFound.FindStringSubmatch(words[:min(len(words), 80)]); m != nil {
 		n, _ := strconv.Atoi(m[1])
-		severity, _ := severityLabel(strings.TrimSpace(m[2]))
-		t.add(severity, n, m[2] == "", item, sure)
+		severity, _ := severityOfLabel(strings.TrimSpace(m[2]))
+		t.addCount(severity, n, m[2] == "", item, sure)
 		return true
 	}
 	if !hasSeverity(words) && !issueLabel.MatchString(strings.TrimRight(words, ": 0123456789")) {
@@ -306,10 +306,10 @@ func (t *tally) counts(words, item string, sure bool) bool {
 		} else {
 			return false
 		}
-		if settled.MatchString(label) {
+		if settledWords.MatchString(label) {
 			continue
 		}
-		severity, ok := severityLabel(label)
+		severity, ok := severityOfLabel(label)
 		total := issueLabel.MatchString(label)
 		if !ok && !total {
 			return false
@@ -322,17 +322,17 @@ func (t *tally) counts(words, item string, sure bool) bool {
 		entries = append(entries, entry{severity, n, total})
 	}
 	for _, e := range entries {
-		t.add(e.severity, e.n, e.total, item, sure)
+		t.addCount(e.severity, e.n, e.total, item, sure)
 	}
 	return true
 }
 
-// add counts n findings.
-func (t *tally) add(severity quorum.Severity, n int, total bool, text string, sure bool) {
+// addCount counts n findings.
+func (t *findingTally) addCount(severity quorum.Severity, n int, total bool, text string, sure bool) {
 	before := t.counted[severity]
 	t.counted[severity] = before + n
 	if n > 0 && before == 0 || t.detail == "" {
-		t.detail = quote(text)
+		t.detail = shortQuote(text)
 	}
 	if !sure {
 		return
@@ -343,36 +343,36 @@ func (t *tally) add(severity quorum.Severity, n int, total bool, text string, su
 	}
 }
 
-// table reads a table that begins at lines[0] and returns how many lines it has.
-func (t *tally) table(lines []pageLine, at section) (n int) {
+// readTable reads a table that begins at lines[0] and returns how many lines it has.
+func (t *findingTally) readTable(lines []pageLine, at section) (n int) {
 	var rows [][]string
 	var raw []string
 	sure := true
-	for n < len(lines) && (lines[n].sight == inView || lines[n].sight == doubtful) {
+	for n < len(lines) && (lines[n].visibility == inView || lines[n].visibility == doubtful) {
 		text := strings.TrimSpace(lines[n].text)
 		if text == "" || text[0] != '|' {
 			break
 		}
 		n++
-		sure = sure && lines[n-1].sight == inView && !tricky(text)
-		if len(text) > 4*maxShape || len(rows) > 500 {
+		sure = sure && lines[n-1].visibility == inView && !isDeceptive(text)
+		if len(text) > 4*maxMatchedLine || len(rows) > 500 {
 			continue
 		}
 		cells := strings.Split(strings.Trim(text, "|"), "|")
 		for i, c := range cells {
-			cells[i] = unmarked(strings.TrimSpace(c))
+			cells[i] = stripMarks(strings.TrimSpace(c))
 		}
 		rows, raw = append(rows, cells), append(raw, text)
 	}
 	if n == 0 {
 		return 1
 	}
-	if at.over || len(rows) < 2 {
+	if at.settled || len(rows) < 2 {
 		return n
 	}
 	header, body := rows[0], rows[1:]
 	raw = raw[1:]
-	if divider(body[0]) {
+	if isDivider(body[0]) {
 		body, raw = body[1:], raw[1:]
 	}
 	across := make([]quorum.Severity, len(header)) // severities as columns
@@ -381,20 +381,20 @@ func (t *tally) table(lines []pageLine, at section) (n int) {
 	wide := false
 	for i, h := range header {
 		h = trimCell(h)
-		if severity, ok := severityOf(header[i]); ok && i > 0 || ok && len(header) > 2 {
+		if severity, ok := severityOfCell(header[i]); ok && i > 0 || ok && len(header) > 2 {
 			across[i], wide = severity, true
 		}
-		skip[i] = settled.MatchString(h) && !unsolved.MatchString(h)
+		skip[i] = settledWords.MatchString(h) && !unsettledWords.MatchString(h)
 		if h == "open" || h == "remaining" || h == "unresolved" || h == "outstanding" {
 			open = i
 		}
 	}
 	for r, cells := range body {
 		label := trimCell(cells[0])
-		if settled.MatchString(label) && !unsolved.MatchString(label) {
+		if settledWords.MatchString(label) && !unsettledWords.MatchString(label) {
 			continue
 		}
-		severity, ok := severityOf(cells[0])
+		severity, ok := severityOfCell(cells[0])
 		total := issueLabel.MatchString(label)
 		for i, c := range cells {
 			counts := i > 0 && (ok || total) && !wide
@@ -410,9 +410,9 @@ func (t *tally) table(lines []pageLine, at section) (n int) {
 			c = trimCell(c)
 			switch number, err := strconv.Atoi(c); {
 			case err == nil && number >= 0:
-				t.add(severity, number, total, raw[r], sure)
+				t.addCount(severity, number, total, raw[r], sure)
 			case c == "none":
-				t.add(severity, 0, total, raw[r], sure)
+				t.addCount(severity, 0, total, raw[r], sure)
 			case placeholder.MatchString(c):
 				t.unfilled = true
 			}
@@ -421,7 +421,7 @@ func (t *tally) table(lines []pageLine, at section) (n int) {
 	return n
 }
 
-func divider(cells []string) bool {
+func isDivider(cells []string) bool {
 	for _, c := range cells {
 		if strings.Trim(c, "-: ") != "" {
 			return false
@@ -432,18 +432,18 @@ func divider(cells []string) bool {
 
 func trimCell(c string) string { return trimSymbols(c) }
 
-// severityOf is the severity of a label with its marks.
-func severityOf(label string) (quorum.Severity, bool) {
-	if s, ok := severityLabel(trimSymbols(label)); ok {
+// severityOfCell is the severity of a label with its marks.
+func severityOfCell(label string) (quorum.Severity, bool) {
+	if s, ok := severityOfLabel(trimSymbols(label)); ok {
 		return s, true
 	}
 	if bare := trimSymbols(label); bare != "" && !issueLabel.MatchString(bare) {
 		return 0, false
 	}
-	return severityMark(label)
+	return severityOfMark(label)
 }
 
-func severityMark(s string) (quorum.Severity, bool) {
+func severityOfMark(s string) (quorum.Severity, bool) {
 	for _, m := range severityMarks {
 		if strings.HasPrefix(s, m.mark) {
 			return m.severity, true
@@ -452,11 +452,11 @@ func severityMark(s string) (quorum.Severity, bool) {
 	return 0, false
 }
 
-// severityLabel is the severity that a label names, if it says nothing else.
-func severityLabel(label string) (quorum.Severity, bool) {
+// severityOfLabel is the severity that a label names, if it says nothing else.
+func severityOfLabel(label string) (quorum.Severity, bool) {
 	for _, s := range severityWords {
 		for _, w := range s.words {
-			if rest, ok := after(label, w); ok && severityTail.MatchString(strings.TrimRight(rest, " :")) {
+			if rest, ok := cutWord(label, w); ok && severityTail.MatchString(strings.TrimRight(rest, " :")) {
 				return s.severity, true
 			}
 		}
@@ -475,16 +475,16 @@ func hasSeverity(words string) bool {
 	return false
 }
 
-var badge = regexp.MustCompile(`^!\[(p[0-3]) badge\]`)
+var priorityBadge = regexp.MustCompile(`^!\[(p[0-3]) badge\]`)
 
-// severityTag is the severity with which an item begins: "**Critical** …", "[P1] …", "🔴 …", "High: …". A mark alone
+// severityOfItem is the severity with which an item begins: "**Critical** …", "[P1] …", "🔴 …", "High: …". A mark alone
 // is enough; a word must be set off, else it is prose.
-func severityTag(item string, isItem bool) (quorum.Severity, bool) {
+func severityOfItem(item string, isItem bool) (quorum.Severity, bool) {
 	head := item[:min(len(item), 160)]
-	words := unmarked(head)
+	words := stripMarks(head)
 	bare := trimSymbols(words)
-	if m := badge.FindStringSubmatch(bare); m != nil {
-		return severityLabel(m[1])
+	if m := priorityBadge.FindStringSubmatch(bare); m != nil {
+		return severityOfLabel(m[1])
 	}
 	emphatic := strings.HasPrefix(strings.TrimLeftFunc(head, isSymbol), "**") || strings.HasPrefix(head, "__")
 	open := bare != "" && (bare[0] == '[' || bare[0] == '(')
@@ -493,7 +493,7 @@ func severityTag(item string, isItem bool) (quorum.Severity, bool) {
 	}
 	for _, s := range severityWords {
 		for _, w := range s.words {
-			rest, ok := after(bare, w)
+			rest, ok := cutWord(bare, w)
 			if !ok {
 				continue
 			}
@@ -501,36 +501,36 @@ func severityTag(item string, isItem bool) (quorum.Severity, bool) {
 				rest = strings.TrimPrefix(rest, more)
 			}
 			set := rest != "" && (open && (rest[0] == ']' || rest[0] == ')') || rest[0] == ':' || strings.HasPrefix(rest, " - ") || strings.HasPrefix(rest, " — ") || strings.HasPrefix(rest, " – ") || strings.HasPrefix(rest, " |"))
-			if set && (isItem || open || emphatic || s.severity == quorum.Critical) || emphatic && isItem && boldAlone(head) {
+			if set && (isItem || open || emphatic || s.severity == quorum.Critical) || emphatic && isItem && isBoldTag(head) {
 				return s.severity, true
 			}
 		}
 	}
-	if mark, ok := severityMark(strings.TrimLeft(words, " ")); ok {
+	if mark, ok := severityOfMark(strings.TrimLeft(words, " ")); ok {
 		return mark, true
 	}
 	return 0, false
 }
 
-// boldAlone reports whether the bold words at the beginning of an item are a tag: short.
-func boldAlone(head string) bool {
+// isBoldTag reports whether the bold words at the beginning of an item are a tag: short.
+func isBoldTag(head string) bool {
 	head = strings.TrimLeftFunc(head, isSymbol)
 	if !strings.HasPrefix(head, "**") {
 		return false
 	}
 	end := strings.Index(head[2:], "**")
-	return end > 0 && end <= 24 && func() bool { _, ok := severityLabel(plain(head[2 : 2+end])); return ok }()
+	return end > 0 && end <= 24 && func() bool { _, ok := severityOfLabel(plainWords(head[2 : 2+end])); return ok }()
 }
 
-// placeOf is the first path:line in text. A path has a dot or a slash, and stands by itself or in marks.
-func placeOf(text string) (path string, line int) {
-	text = text[:min(len(text), maxShape)]
+// findPlace is the first path:line in text. A path has a dot or a slash, and stands by itself or in marks.
+func findPlace(text string) (path string, line int) {
+	text = text[:min(len(text), maxMatchedLine)]
 	for i := 1; i+1 < len(text); i++ {
 		if text[i] != ':' || text[i+1] < '0' || text[i+1] > '9' {
 			continue
 		}
 		from := i
-		for from > 0 && inPath(text[from-1]) {
+		for from > 0 && isPathByte(text[from-1]) {
 			from--
 		}
 		end := i + 1
@@ -553,34 +553,34 @@ func placeOf(text string) (path string, line int) {
 	return "", 0
 }
 
-func inPath(c byte) bool {
+func isPathByte(c byte) bool {
 	return isAlnum(c) || strings.IndexByte("_@+~.-/\\", c) >= 0 || c >= 0x80
 }
 
 // Least is the least severity that objects: with quorum.SeverityAny every finding does, and one of unknown severity always.
-func (t tally) objects(least quorum.Severity) bool {
+func (t findingTally) hasObjection(least quorum.Severity) bool {
 	for _, f := range t.found {
-		if !below(f.Severity, least) {
+		if !isBelow(f.Severity, least) {
 			return true
 		}
 	}
 	for s, n := range t.counted {
-		if n > 0 && !below(s, least) {
+		if n > 0 && !isBelow(s, least) {
 			return true
 		}
 	}
 	return false
 }
 
-func below(s, least quorum.Severity) bool { return s > 0 && s < least }
+func isBelow(s, least quorum.Severity) bool { return s > 0 && s < least }
 
-// hints reports whether t is no more than a list of minor things without places.
-func (t tally) hints() bool {
+// isMinorOnly reports whether t is no more than a list of minor things without places.
+func (t findingTally) isMinorOnly() bool {
 	return len(t.counted) == 0 && !slices.ContainsFunc(t.found, func(f quorum.Finding) bool { return f.Severity != quorum.Low || f.Path != "" })
 }
 
-// some reports whether anything is counted or listed with a severity.
-func (t tally) some() bool {
+// hasFindings reports whether anything is counted or listed with a severity.
+func (t findingTally) hasFindings() bool {
 	if len(t.found) > 0 {
 		return true
 	}
@@ -592,8 +592,8 @@ func (t tally) some() bool {
 	return false
 }
 
-// contradicts reports whether the counts deny what the text lists.
-func (t tally) contradicts() bool {
+// contradictsItself reports whether the counts deny what the text lists.
+func (t findingTally) contradictsItself() bool {
 	for s, n := range t.counted {
 		if n > 0 {
 			continue
@@ -604,34 +604,34 @@ func (t tally) contradicts() bool {
 			}
 		}
 	}
-	nothing := t.clean || t.zero && !t.some()
-	return nothing && (t.some() || len(t.listed) > 0)
+	nothing := t.clean || t.zero && !t.hasFindings()
+	return nothing && (t.hasFindings() || len(t.listed) > 0)
 }
 
-// all are the findings to quote, marked where they lie below least.
-func (t tally) all(least quorum.Severity) []quorum.Finding {
+// allFindings are the findings to quote, marked where they lie below least.
+func (t findingTally) allFindings(least quorum.Severity) []quorum.Finding {
 	out := append([]quorum.Finding(nil), t.found...)
 	out = append(out, t.listed...)
 	for i := range out {
-		out[i].Below = below(out[i].Severity, least)
+		out[i].Below = isBelow(out[i].Severity, least)
 	}
 	return out
 }
 
-// ruling is what the tally says by itself; silent if it says nothing.
-func (t tally) ruling(least quorum.Severity) ruling {
+// toRuling is what the tally says by itself; silent if it says nothing.
+func (t findingTally) toRuling(least quorum.Severity) ruling {
 	r := ruling{detail: t.detail}
 	if len(t.found) > 0 {
-		r.detail = quote(t.found[0].Body)
+		r.detail = shortQuote(t.found[0].Body)
 	}
 	switch {
-	case t.contradicts():
-		r.vote = both
-	case t.objects(least):
+	case t.contradictsItself():
+		r.vote = yesAndNo
+	case t.hasObjection(least):
 		r.vote = objects
 	case t.unfilled:
-		r.vote = template
-	case t.some() && t.sure, t.zero, t.clean:
+		r.vote = unfilledTemplate
+	case t.hasFindings() && t.sure, t.zero, t.clean:
 		r.vote = approves
 	default:
 		r.detail = ""

@@ -14,9 +14,9 @@ import (
 )
 
 // Reviewers of every format and preset.
-func everybody() (all []quorum.Reviewer) {
+func allReviewers() (all []quorum.Reviewer) {
 	for k := quorum.Auto; k <= quorum.Pattern; k++ {
-		r := with(k)
+		r := reviewerWith(k)
 		r.Verdict.Approve, r.Verdict.Object = `^pass$`, `^fail`
 		all = append(all, r)
 	}
@@ -28,7 +28,7 @@ func everybody() (all []quorum.Reviewer) {
 }
 
 // Check holds a text to what is true of every text.
-func hold(t *testing.T, r quorum.Reviewer, body string) {
+func checkInvariants(t *testing.T, r quorum.Reviewer, body string) {
 	t.Helper()
 	for _, kind := range []Kind{Comment, Review, Check, Status, Log} {
 		got := Read(r, Material{Kind: kind, Body: body, State: "COMMENTED", Conclusion: "failure"})
@@ -57,8 +57,8 @@ func hold(t *testing.T, r quorum.Reviewer, body string) {
 	clear := strings.ReplaceAll(strings.ReplaceAll(body, "\r\n", "\n"), "\r", "\n")
 	for what, wrapped := range map[string]string{
 		"quoted":    "> " + strings.ReplaceAll(clear, "\n", "\n> "),
-		"fenced":    strings.Repeat("`", longest(clear, '`')+3) + "\n" + clear + "\n" + strings.Repeat("`", longest(clear, '`')+3),
-		"unclosed":  strings.Repeat("~", longest(clear, '~')+3) + "\n" + clear,
+		"fenced":    strings.Repeat("`", longestRun(clear, '`')+3) + "\n" + clear + "\n" + strings.Repeat("`", longestRun(clear, '`')+3),
+		"unclosed":  strings.Repeat("~", longestRun(clear, '~')+3) + "\n" + clear,
 		"commented": "<!--\n" + strings.ReplaceAll(clear, "--", "- -") + "\n-->",
 		"left open": "<!--\n" + strings.ReplaceAll(clear, "--", "- -"),
 		"denied":    body + "\n\n" + no + "\n",
@@ -66,7 +66,7 @@ func hold(t *testing.T, r quorum.Reviewer, body string) {
 		if r.Verdict.Kind == quorum.JSON || what == "denied" && (r.Verdict.Kind == quorum.FindingList || r.Verdict.Kind == quorum.Pattern) {
 			continue // a fenced object is where JSON belongs
 		}
-		if what == "denied" && hides0(clear) {
+		if what == "denied" && hidesWhatFollows(clear) {
 			continue
 		}
 		if got := Read(r, Material{Kind: Comment, Body: wrapped}); got.Outcome == quorum.Approved {
@@ -78,15 +78,15 @@ func hold(t *testing.T, r quorum.Reviewer, body string) {
 	Classify(r, Material{Kind: Comment, Body: body})
 }
 
-// hides0 reports whether what follows body could be in its fence or comment, so that it cannot be heard.
-func hides0(body string) bool {
+// hidesWhatFollows reports whether what follows body could be in its fence or comment, so that it cannot be heard.
+func hidesWhatFollows(body string) bool {
 	p := ReadPage(body + "\n\nend")
-	return p.lines[len(p.lines)-1].sight == hidden
+	return p.lines[len(p.lines)-1].visibility == hidden
 }
 
-func longest(s string, c byte) (n int) {
+func longestRun(s string, c byte) (n int) {
 	for i := 0; i < len(s); i++ {
-		n = max(n, repeats(s[i:], c))
+		n = max(n, leadingCount(s[i:], c))
 	}
 	return n
 }
@@ -100,33 +100,33 @@ var seeds = []string{
 	"2026-01-01T00:00:00.000Z Error: HTTP 429 retry in 5s", "Done (0 tool uses)", "\x1b[31mError: read ECONNRESET\x1b[0m", "Reviewed commit: 1a2b3c4", "Preparing review...",
 }
 
-func fuzz(f *testing.F, rs ...quorum.Reviewer) {
+func fuzzReviewers(f *testing.F, rs ...quorum.Reviewer) {
 	for _, s := range seeds {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, body string) {
 		for _, r := range rs {
-			hold(t, r, body)
+			checkInvariants(t, r, body)
 		}
 	})
 }
 
-func FuzzReadAuto(f *testing.F)         { fuzz(f, auto()) }
-func FuzzReadReadyToMerge(f *testing.F) { fuzz(f, with(quorum.ReadyToMerge)) }
-func FuzzReadReviewState(f *testing.F)  { fuzz(f, with(quorum.ReviewState)) }
-func FuzzReadFindings(f *testing.F)     { fuzz(f, with(quorum.FindingList)) }
-func FuzzReadConclusion(f *testing.F)   { fuzz(f, with(quorum.Conclusion)) }
-func FuzzReadPattern(f *testing.F)      { fuzz(f, everybody()[quorum.Pattern-1]) }
-func FuzzReadPresets(f *testing.F)      { fuzz(f, everybody()[quorum.Pattern:]...) }
+func FuzzReadAuto(f *testing.F)         { fuzzReviewers(f, autoReviewer()) }
+func FuzzReadReadyToMerge(f *testing.F) { fuzzReviewers(f, reviewerWith(quorum.ReadyToMerge)) }
+func FuzzReadReviewState(f *testing.F)  { fuzzReviewers(f, reviewerWith(quorum.ReviewState)) }
+func FuzzReadFindings(f *testing.F)     { fuzzReviewers(f, reviewerWith(quorum.FindingList)) }
+func FuzzReadConclusion(f *testing.F)   { fuzzReviewers(f, reviewerWith(quorum.Conclusion)) }
+func FuzzReadPattern(f *testing.F)      { fuzzReviewers(f, allReviewers()[quorum.Pattern-1]) }
+func FuzzReadPresets(f *testing.F)      { fuzzReviewers(f, allReviewers()[quorum.Pattern:]...) }
 
 func FuzzJSON(f *testing.F) {
 	for _, s := range seeds {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, body string) {
-		r := with(quorum.JSON)
-		hold(t, r, body)
-		if got := Read(r, Material{Kind: Comment, Body: body}); got.Outcome == quorum.Approved && !strings.Contains(lower(body), "rrect") && !strings.Contains(lower(body), "pprove") && !strings.Contains(lower(body), "yes") && !strings.Contains(body, `\u`) {
+		r := reviewerWith(quorum.JSON)
+		checkInvariants(t, r, body)
+		if got := Read(r, Material{Kind: Comment, Body: body}); got.Outcome == quorum.Approved && !strings.Contains(lowerASCII(body), "rrect") && !strings.Contains(lowerASCII(body), "pprove") && !strings.Contains(lowerASCII(body), "yes") && !strings.Contains(body, `\u`) {
 			t.Fatalf("approves without a word for it: %q", body)
 		}
 	})
@@ -138,7 +138,7 @@ func FuzzLog(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body string) {
 		for _, conclusion := range []string{"success", "failure", ""} {
-			switch got := Read(auto(), Material{Kind: Log, Body: body, Conclusion: conclusion}); got.Outcome {
+			switch got := Read(autoReviewer(), Material{Kind: Log, Body: body, Conclusion: conclusion}); got.Outcome {
 			case quorum.Empty, quorum.Overloaded, quorum.Limited, quorum.Failed, quorum.Declined, quorum.Hung, quorum.Unknown:
 			default:
 				t.Fatalf("a log is %v: %q", got.Outcome, body)
@@ -168,7 +168,7 @@ func TestNoMutatedTextApproves(t *testing.T) {
 		func(s string) string { return "> quote\n" + strings.TrimPrefix(s, "### ") }, // a heading would end the quote
 	}
 	prose := []string{"", "Good work.", "## Summary\n\nAdds a cache.", "- tidy\n- tested", "```go\nx()\n```", "---", "I like it, nothing blocking.", "<details><summary>more</summary>\n\ntext\n\n</details>"}
-	rs := everybody()
+	rs := allReviewers()
 	for i := range 10000 {
 		var parts []string
 		for range 1 + rnd.IntN(4) {
@@ -199,16 +199,16 @@ func TestADenialIsNeverDrownedOut(t *testing.T) {
 		at := rnd.IntN(len(parts) + 1)
 		parts = append(parts[:at], append([]string{denials[rnd.IntN(len(denials))]}, parts[at:]...)...)
 		body := strings.Join(parts, "\n\n")
-		if got := Read(auto(), Material{Kind: Review, State: "COMMENTED", Body: body}); got.Outcome == quorum.Approved {
+		if got := Read(autoReviewer(), Material{Kind: Review, State: "COMMENTED", Body: body}); got.Outcome == quorum.Approved {
 			t.Fatalf("text %d approves (%q):\n%s", i, got.Detail, body)
 		}
 	}
 }
 
 func TestEverySeedHolds(t *testing.T) {
-	for _, r := range everybody() {
+	for _, r := range allReviewers() {
 		for _, s := range seeds {
-			hold(t, r, s)
+			checkInvariants(t, r, s)
 			for _, other := range seeds {
 				if got := Read(r, Material{Kind: Log, Body: s + "\n" + other}); got.Outcome == quorum.Approved {
 					t.Fatalf("a log approves: %q %q", s, other)
@@ -219,13 +219,13 @@ func TestEverySeedHolds(t *testing.T) {
 }
 
 // Texts of 64 KiB that try to cost much.
-func costly() map[string]string {
+func costlyTexts() map[string]string {
 	fill := func(s string) string { return strings.Repeat(s, 64<<10/len(s)) }
 	return map[string]string{
 		"review":           fill("## Finding\n\n1. **High** `pkg/file.go:12`: the lock is `held` too long.\n   - Fix: release it.\n\nSome prose: about it.\n\n"),
 		"nested fences":    fill("```\n````\n~~~\n"),
-		"growing fences":   growing('`'),
-		"growing ticks":    strings.ReplaceAll(growing('`'), "\n", " x "),
+		"growing fences":   growingRuns('`'),
+		"growing ticks":    strings.ReplaceAll(growingRuns('`'), "\n", " x "),
 		"quotes":           fill(">"),
 		"quote lines":      fill("> x\n"),
 		"ticks":            fill("`"),
@@ -260,7 +260,7 @@ func costly() map[string]string {
 	}
 }
 
-func growing(c byte) string {
+func growingRuns(c byte) string {
 	var b strings.Builder
 	for n := 3; b.Len() < 64<<10; n++ {
 		b.WriteString(strings.Repeat(string(c), n))
@@ -272,8 +272,8 @@ func growing(c byte) string {
 // Four times the text takes four times as long, not sixteen times: nothing is quadratic. How long it takes is the
 // benchmark's to tell.
 func TestCostGrowsLikeTheText(t *testing.T) {
-	for name, body := range costly() {
-		for _, r := range []quorum.Reviewer{auto(), with(quorum.JSON), known(t, "coderabbit")} {
+	for name, body := range costlyTexts() {
+		for _, r := range []quorum.Reviewer{autoReviewer(), reviewerWith(quorum.JSON), presetReviewer(t, "coderabbit")} {
 			for _, kind := range []Kind{Comment, Log} {
 				took := func(body string) time.Duration {
 					start := time.Now()
@@ -296,8 +296,8 @@ func TestCostGrowsLikeTheText(t *testing.T) {
 
 func BenchmarkRead(b *testing.B) {
 	coderabbit, _ := Preset("coderabbit")
-	for name, body := range costly() {
-		for what, r := range map[string]quorum.Reviewer{"auto": auto(), "coderabbit": coderabbit} {
+	for name, body := range costlyTexts() {
+		for what, r := range map[string]quorum.Reviewer{"auto": autoReviewer(), "coderabbit": coderabbit} {
 			b.Run(fmt.Sprintf("%s/%s", strings.ReplaceAll(name, " ", "-"), what), func(b *testing.B) {
 				for b.Loop() {
 					Read(r, Material{Kind: Comment, Body: body})
@@ -306,7 +306,7 @@ func BenchmarkRead(b *testing.B) {
 		}
 		b.Run(strings.ReplaceAll(name, " ", "-")+"/log", func(b *testing.B) {
 			for b.Loop() {
-				Read(auto(), Material{Kind: Log, Body: body})
+				Read(autoReviewer(), Material{Kind: Log, Body: body})
 			}
 		})
 	}

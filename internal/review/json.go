@@ -16,82 +16,82 @@ import (
 // maxDepth is deeper than any reviewer's schema.
 const maxDepth = 32
 
-// value is a JSON value.
-type value struct {
+// jsonValue is a JSON value.
+type jsonValue struct {
 	kind   byte // { [ " 0 t n
 	text   string
-	list   []value
-	fields map[string]value // by key in small letters
+	list   []jsonValue
+	fields map[string]jsonValue // by key in small letters
 }
 
 var (
-	errDeep  = errors.New("nested too deeply")
-	errTwice = errors.New("key stands twice")
-	errMore  = errors.New("text after the value")
+	errTooDeep      = errors.New("nested too deeply")
+	errDuplicateKey = errors.New("key stands twice")
+	errTrailingText = errors.New("text after the value")
 )
 
-func parseJSON(text string) (value, error) {
+func parseJSON(text string) (jsonValue, error) {
 	dec := json.NewDecoder(strings.NewReader(text))
 	dec.UseNumber()
 	v, err := parseValue(dec, 0)
 	if err != nil {
-		return value{}, err
+		return jsonValue{}, err
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return value{}, errMore
+		return jsonValue{}, errTrailingText
 	}
 	// The token reader forgives commas and colons that the grammar does not. The depth is bounded by now.
 	if !json.Valid([]byte(text)) {
-		return value{}, errMore
+		return jsonValue{}, errTrailingText
 	}
 	return v, nil
 }
 
-func parseValue(dec *json.Decoder, depth int) (value, error) {
+func parseValue(dec *json.Decoder, depth int) (jsonValue, error) {
 	if depth > maxDepth {
-		return value{}, errDeep
+		return jsonValue{}, errTooDeep
 	}
 	token, err := dec.Token()
 	if err != nil {
-		return value{}, err
+		return jsonValue{}, err
 	}
 	switch token := token.(type) {
 	case string:
-		return value{kind: '"', text: token}, nil
+		return jsonValue{kind: '"', text: token}, nil
 	case json.Number:
-		return value{kind: '0', text: token.String()}, nil
+		return jsonValue{kind: '0', text: token.String()}, nil
 	case bool:
-		return value{kind: 't', text: strconv.FormatBool(token)}, nil
+		return jsonValue{kind: 't', text: strconv.FormatBool(token)}, nil
 	case json.Delim:
 		return parseNested(dec, token, depth)
 	}
-	return value{kind: 'n'}, nil
+	return jsonValue{kind: 'n'}, nil
 }
 
-func parseNested(dec *json.Decoder, open json.Delim, depth int) (v value, err error) {
+func parseNested(dec *json.Decoder, open json.Delim, depth int) (v jsonValue, err error) {
 	v.kind = byte(open)
 	if open == '{' {
-		v.fields = map[string]value{}
+		v.fields = map[string]jsonValue{}
 	}
 	for dec.More() {
 		key := ""
 		if open == '{' {
 			token, err := dec.Token()
 			if err != nil {
-				return value{}, err
+				return jsonValue{}, err
 			}
 			name, ok := token.(string)
 			if !ok {
-				return value{}, errMore
+				return jsonValue{}, errTrailingText
 			}
 			key = strings.ToLower(name)
 			if _, twice := v.fields[key]; twice {
-				return value{}, errTwice
+				return jsonValue{}, errDuplicateKey
 			}
 		}
 		inner, err := parseValue(dec, depth+1)
 		if err != nil {
-			return value{}, err
+			return jsonValue{}, err
 		}
 		if open == '{' {
 			v.fields[key] = inner
@@ -106,7 +106,7 @@ func parseNested(dec *json.Decoder, open json.Delim, depth int) (v value, err er
 // The keys that hold a verdict.
 var verdictKeys = [...]string{"verdict", "overall_correctness", "status"}
 
-func (v value) shaped() bool {
+func (v jsonValue) hasVerdictKey() bool {
 	for _, k := range verdictKeys {
 		if _, ok := v.fields[k]; ok {
 			return true
@@ -122,10 +122,10 @@ func readJSON(r quorum.Reviewer, body string, p Page) Reading {
 		return Reading{Outcome: quorum.Malformed, Reason: reason}
 	}
 	v, err := parseJSON(text)
-	if err != nil || v.kind != '{' || !v.shaped() {
-		return Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed, Detail: quote(text)}
+	if err != nil || v.kind != '{' || !v.hasVerdictKey() {
+		return Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed, Detail: shortQuote(text)}
 	}
-	return v.reading(r.MinSeverity)
+	return v.toReading(r.MinSeverity)
 }
 
 // jsonText finds the text to parse. A heading and the line that names the commit may stand before it.
@@ -137,7 +137,7 @@ func jsonText(r quorum.Reviewer, body string, p Page) (text string, reason quoru
 	shaped := 0
 	for i, b := range p.blocks {
 		v, err := parseJSON(b.text)
-		looks := err == nil && v.shaped() || err != nil && mentionsVerdict(b.text)
+		looks := err == nil && v.hasVerdictKey() || err != nil && mentionsVerdict(b.text)
 		if !looks {
 			continue
 		}
@@ -152,11 +152,11 @@ func jsonText(r quorum.Reviewer, body string, p Page) (text string, reason quoru
 	if shaped == 1 {
 		return text, quorum.ReasonMalformed
 	}
-	rest := content(r, p)
+	rest := contentLines(r, p)
 	if len(rest) > 0 && strings.HasPrefix(strings.TrimSpace(rest[0].text), "{") {
 		var b strings.Builder
 		for _, l := range rest {
-			if l.sight == quoted || l.sight == hidden {
+			if l.visibility == quoted || l.visibility == hidden {
 				return "", quorum.ReasonMalformed
 			}
 			b.WriteString(l.text)
@@ -177,8 +177,8 @@ func mentionsVerdict(text string) bool {
 	return false
 }
 
-// reading is what an object says.
-func (v value) reading(least quorum.Severity) Reading {
+// toReading is what an object says.
+func (v jsonValue) toReading(least quorum.Severity) Reading {
 	var yes, no, bad int
 	var detail string
 	state := unclear
@@ -187,22 +187,22 @@ func (v value) reading(least quorum.Severity) Reading {
 		if !ok {
 			continue
 		}
-		detail = quote(k + ": " + f.text)
+		detail = shortQuote(k + ": " + f.text)
 		switch got := jsonVote(f); got {
 		case approves:
 			yes++
 		case objects:
 			no++
-		case silent, template, condition, both, unclear:
+		case silent, unfilledTemplate, conditionalYes, yesAndNo, unclear:
 			bad++
 			state = got
 		}
 	}
-	findings, ok := v.findings()
+	findings, ok := v.listFindings()
 	blocks, minor := false, false
 	for i := range findings {
 		s := findings[i].Severity
-		findings[i].Below = below(s, least)
+		findings[i].Below = isBelow(s, least)
 		switch {
 		case findings[i].Below, s == quorum.Low:
 			minor = true
@@ -216,7 +216,7 @@ func (v value) reading(least quorum.Severity) Reading {
 	case yes > 0 && (no > 0 || blocks):
 		out.Reason = quorum.ReasonContradicts
 	case bad > 0:
-		out.Reason = ruling{vote: state}.reading().Reason
+		out.Reason = ruling{vote: state}.toReading().Reason
 	case no > 0:
 		out.Outcome, out.Reason = quorum.Findings, quorum.ReasonFindings
 	case yes > 0 && minor:
@@ -231,11 +231,11 @@ func (v value) reading(least quorum.Severity) Reading {
 }
 
 // jsonVote reads a verdict's value. It is a word, not a sentence.
-func jsonVote(f value) vote {
-	if f.kind != '"' || tricky(f.text) {
+func jsonVote(f jsonValue) vote {
+	if f.kind != '"' || isDeceptive(f.text) {
 		return unclear
 	}
-	word := strings.TrimRight(lower(strings.TrimSpace(f.text)), ".!")
+	word := strings.TrimRight(lowerASCII(strings.TrimSpace(f.text)), ".!")
 	switch word {
 	case "patch is correct", "correct", "approve", "approved", "yes":
 		return approves
@@ -243,20 +243,20 @@ func jsonVote(f value) vote {
 		"requests_changes", "revise", "rethink", "reject", "rejected", "issues found", "issues_found", "needs fixes", "needs_fixes", "needs changes", "needs_changes", "needs work", "needs_work":
 		return objects
 	}
-	if enumerates(word) || strings.ContainsAny(word, "|{<") {
-		return template
+	if listsValues(word) || strings.ContainsAny(word, "|{<") {
+		return unfilledTemplate
 	}
-	if rest, ok := after(word, "yes"); ok && conditional.MatchString(rest) {
-		return condition
+	if rest, ok := cutWord(word, "yes"); ok && conditionWords.MatchString(rest) {
+		return conditionalYes
 	}
-	if rest, ok := after(word, "approved"); ok && conditional.MatchString(rest) {
-		return condition
+	if rest, ok := cutWord(word, "approved"); ok && conditionWords.MatchString(rest) {
+		return conditionalYes
 	}
 	return unclear
 }
 
-// findings reads the list of findings; one that is no list makes the answer unreadable.
-func (v value) findings() (out []quorum.Finding, ok bool) {
+// listFindings reads the list of findings; one that is no list makes the answer unreadable.
+func (v jsonValue) listFindings() (out []quorum.Finding, ok bool) {
 	for _, k := range [...]string{"findings", "issues"} {
 		list, found := v.fields[k]
 		if !found || list.kind == 'n' {
@@ -268,10 +268,10 @@ func (v value) findings() (out []quorum.Finding, ok bool) {
 		for _, f := range list.list {
 			switch f.kind {
 			case '"':
-				path, line := placeOf(f.text)
+				path, line := findPlace(f.text)
 				out = append(out, quorum.Finding{Path: path, Line: line, Body: f.text})
 			case '{':
-				out = append(out, f.finding())
+				out = append(out, f.toFinding())
 			default:
 				return nil, false
 			}
@@ -280,11 +280,11 @@ func (v value) findings() (out []quorum.Finding, ok bool) {
 	return out, true
 }
 
-// finding reads one finding, in the keys that schemas use for its parts.
-func (v value) finding() (f quorum.Finding) {
-	f.Path = v.string("path", "file", "filename")
-	f.Line = v.number("line", "start_line")
-	title, body := v.string("title"), v.string("body", "message", "description")
+// toFinding reads one finding, in the keys that schemas use for its parts.
+func (v jsonValue) toFinding() (f quorum.Finding) {
+	f.Path = v.stringField("path", "file", "filename")
+	f.Line = v.numberField("line", "start_line")
+	title, body := v.stringField("title"), v.stringField("body", "message", "description")
 	switch {
 	case body == "":
 		f.Body = title
@@ -294,26 +294,26 @@ func (v value) finding() (f quorum.Finding) {
 		f.Body = body
 	}
 	if place, ok := v.fields["code_location"]; ok { // Codex's schema
-		f.Path = place.string("absolute_file_path", "file_path", "path")
-		f.Line = place.fields["line_range"].number("start")
+		f.Path = place.stringField("absolute_file_path", "file_path", "path")
+		f.Line = place.fields["line_range"].numberField("start")
 	}
-	f.Severity = v.severity(title)
+	f.Severity = v.gravestSeverity(title)
 	return f
 }
 
-// severity is the gravest that the parts of a finding state; 0 if none does.
-func (v value) severity(title string) (most quorum.Severity) {
-	if s, ok := severityLabel(lower(strings.TrimSpace(v.string("severity", "level")))); ok {
+// gravestSeverity is the gravest that the parts of a finding state; 0 if none does.
+func (v jsonValue) gravestSeverity(title string) (most quorum.Severity) {
+	if s, ok := severityOfLabel(lowerASCII(strings.TrimSpace(v.stringField("severity", "level")))); ok {
 		most = s
 	}
 	if p, ok := v.fields["priority"]; ok && (p.kind == '0' || p.kind == '"') {
-		if s, ok := severityLabel("p" + strings.TrimPrefix(lower(p.text), "p")); ok {
+		if s, ok := severityOfLabel("p" + strings.TrimPrefix(lowerASCII(p.text), "p")); ok {
 			most = max(most, s)
-		} else if s, ok := severityLabel(lower(p.text)); ok {
+		} else if s, ok := severityOfLabel(lowerASCII(p.text)); ok {
 			most = max(most, s)
 		}
 	}
-	if s, ok := severityTag(title, true); ok {
+	if s, ok := severityOfItem(title, true); ok {
 		most = max(most, s)
 	}
 	if b, ok := v.fields["blocking"]; ok && b.text == "true" {
@@ -322,7 +322,7 @@ func (v value) severity(title string) (most quorum.Severity) {
 	return most
 }
 
-func (v value) string(keys ...string) string {
+func (v jsonValue) stringField(keys ...string) string {
 	for _, k := range keys {
 		if f, ok := v.fields[k]; ok && f.kind == '"' && f.text != "" {
 			return f.text
@@ -331,7 +331,7 @@ func (v value) string(keys ...string) string {
 	return ""
 }
 
-func (v value) number(keys ...string) int {
+func (v jsonValue) numberField(keys ...string) int {
 	for _, k := range keys {
 		f, ok := v.fields[k]
 		if !ok || f.kind != '0' && f.kind != '"' {

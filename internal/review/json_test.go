@@ -57,11 +57,11 @@ func TestJSON(t *testing.T) {
 		{"an error", "API Error (HTTP 503)", quorum.Overloaded, none, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := Read(with(quorum.JSON), Material{Kind: Comment, Body: c.body})
+			got := Read(reviewerWith(quorum.JSON), Material{Kind: Comment, Body: c.body})
 			if got.Outcome != c.want || c.reason != none && got.Reason != c.reason || len(got.Findings) != c.found {
 				t.Errorf("%v (%v, %q) with %d, want %v (%v) with %d", got.Outcome, got.Reason, got.Detail, len(got.Findings), c.want, c.reason, c.found)
 			}
-			if auto := Read(auto(), Material{Kind: Comment, Body: c.body}); c.name != "a field of templates" && auto.Outcome == quorum.Approved {
+			if auto := Read(autoReviewer(), Material{Kind: Comment, Body: c.body}); c.name != "a field of templates" && auto.Outcome == quorum.Approved {
 				t.Error("auto reads JSON")
 			}
 		})
@@ -69,7 +69,7 @@ func TestJSON(t *testing.T) {
 }
 
 func TestJSONFindings(t *testing.T) {
-	r := with(quorum.JSON)
+	r := reviewerWith(quorum.JSON)
 	r.MinSeverity = quorum.High
 	got := Read(r, Material{Kind: Comment, Body: `{"verdict": "approve", "findings": [{"file": "a.go", "line": 3, "message": "hm", "title": "t", "severity": "Medium"}, {"path": "b.go", "line": "7", "body": "ho", "severity": "low"}]}`})
 	if got.Outcome != quorum.Approved || !got.Below || len(got.Findings) != 2 {
@@ -79,7 +79,7 @@ func TestJSONFindings(t *testing.T) {
 	if got.Findings[0] != want || got.Findings[1].Line != 7 {
 		t.Errorf("%+v", got.Findings)
 	}
-	got = Read(with(quorum.JSON), Material{Kind: Comment, Body: `{"verdict": "revise", "findings": [{"title": "[P1] x", "body": "y", "code_location": {"absolute_file_path": "/r/a.go", "line_range": {"start": 3}}}]}`})
+	got = Read(reviewerWith(quorum.JSON), Material{Kind: Comment, Body: `{"verdict": "revise", "findings": [{"title": "[P1] x", "body": "y", "code_location": {"absolute_file_path": "/r/a.go", "line_range": {"start": 3}}}]}`})
 	if len(got.Findings) != 1 || got.Findings[0].Path != "/r/a.go" || got.Findings[0].Line != 3 || got.Findings[0].Severity != quorum.High {
 		t.Errorf("%+v", got.Findings)
 	}

@@ -140,14 +140,14 @@ var logShapes = []logShape{
 
 // A message that names an HTTP code.
 var (
-	logCode = regexp.MustCompile(`^(?:(?:http(?:/[\d.]+)?|(?:http )?status(?: code)?|error code|code|response|server returned|got|received|api error|unexpected status|request failed with status(?: code)?)["']?(?: status)?[ :=]{1,3}["'(]?([45]\d\d)\b|([45]\d\d)[ :,-]{1,3}(?:service|too many|internal|bad|gateway|unauthorized|forbidden|payment|request|server|unprocessable|not found|overloaded|{|\{)|(?:[\w.':-]+ ){0,6}[\w.'-]+ ?\(http (?:status )?([45]\d\d)\))`)
-	logName = regexp.MustCompile(`^[\w.$/-]{1,80}(?:error|exception|failure)(?:: | \[[^\]]{0,40}\]: )`)
-	logWord = regexp.MustCompile(`^(?:error|err|fatal|failed|failure|warning|warn|critical|panic|uncaught|caused by|exception|reason|remote|e|npm err!|npm error|api error|detail|details|cause|message|msg|error message|(?:http )?[45]\d\d|http [45]\d\d|codex|claude|gemini)(?:"?: ?| - |\] ?| +)`)
-	ansi    = regexp.MustCompile("\x1b(?:\\[[0-9;?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|[()][0-9A-Z]|[@-Z\\\\^_])")
+	codeMessage     = regexp.MustCompile(`^(?:(?:http(?:/[\d.]+)?|(?:http )?status(?: code)?|error code|code|response|server returned|got|received|api error|unexpected status|request failed with status(?: code)?)["']?(?: status)?[ :=]{1,3}["'(]?([45]\d\d)\b|([45]\d\d)[ :,-]{1,3}(?:service|too many|internal|bad|gateway|unauthorized|forbidden|payment|request|server|unprocessable|not found|overloaded|{|\{)|(?:[\w.':-]+ ){0,6}[\w.'-]+ ?\(http (?:status )?([45]\d\d)\))`)
+	exceptionPrefix = regexp.MustCompile(`^[\w.$/-]{1,80}(?:error|exception|failure)(?:: | \[[^\]]{0,40}\]: )`)
+	levelPrefix     = regexp.MustCompile(`^(?:error|err|fatal|failed|failure|warning|warn|critical|panic|uncaught|caused by|exception|reason|remote|e|npm err!|npm error|api error|detail|details|cause|message|msg|error message|(?:http )?[45]\d\d|http [45]\d\d|codex|claude|gemini)(?:"?: ?| - |\] ?| +)`)
+	ansiCodes       = regexp.MustCompile("\x1b(?:\\[[0-9;?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|[()][0-9A-Z]|[@-Z\\\\^_])")
 )
 
 // Where in a line of JSON a message begins.
-var jsonParts = regexp.MustCompile(`"(?:type|code|message|status|reason|error|subtype|stop_reason)" ?: ?(?:"|\d)`)
+var jsonMessageStart = regexp.MustCompile(`"(?:type|code|message|status|reason|error|subtype|stop_reason)" ?: ?(?:"|\d)`)
 
 // maxLogLine is how much of a line is looked at.
 const maxLogLine = 2000
@@ -162,16 +162,16 @@ func readLog(m Material) Reading {
 		}
 	}
 	if strings.IndexByte(body, 0x1b) >= 0 {
-		body = ansi.ReplaceAllString(body, "")
+		body = ansiCodes.ReplaceAllString(body, "")
 	}
 	var best Reading
 	var wait Reading // a stated wait may stand in a line of its own
 	for line := range strings.FieldsFuncSeq(body, func(r rune) bool { return r == '\n' || r == '\r' }) {
-		got, ok := logLine(line)
-		if hint := wait.waitIn(line); hint.Reset > 0 || !hint.Until.IsZero() {
+		got, ok := readLogLine(line)
+		if hint := wait.statedWait(line); hint.Reset > 0 || !hint.Until.IsZero() {
 			wait = hint
 		}
-		if ok && weigh(got) >= weigh(best) {
+		if ok && logRank(got) >= logRank(best) {
 			best = got
 		}
 	}
@@ -181,11 +181,11 @@ func readLog(m Material) Reading {
 	if best.Outcome != 0 {
 		return best
 	}
-	return unexplained(m.Conclusion)
+	return outcomeOfConclusion(m.Conclusion)
 }
 
-// unexplained is what a run's conclusion says where its log says nothing. None of them is a verdict.
-func unexplained(conclusion string) Reading {
+// outcomeOfConclusion is what a run's conclusion says where its log says nothing. None of them is a verdict.
+func outcomeOfConclusion(conclusion string) Reading {
 	switch conclusion {
 	case "success":
 		return Reading{Outcome: quorum.Empty, Reason: quorum.ReasonEmpty}
@@ -197,8 +197,8 @@ func unexplained(conclusion string) Reading {
 	return Reading{Outcome: quorum.Unknown, Reason: quorum.ReasonUnknown}
 }
 
-// weigh orders what lines of a log say.
-func weigh(r Reading) int {
+// logRank orders what lines of a log say.
+func logRank(r Reading) int {
 	switch r.Outcome {
 	case quorum.Failed:
 		if r.Reason == quorum.ReasonInvalid { // an API calls an empty account an invalid request, too
@@ -222,29 +222,29 @@ func weigh(r Reading) int {
 	return 0
 }
 
-func (got Reading) waitIn(line string) Reading {
+func (got Reading) statedWait(line string) Reading {
 	if len(line) < 6 || len(line) > maxLogLine {
 		return Reading{}
 	}
-	low := lower(line)
+	low := lowerASCII(line)
 	for _, key := range [...]string{"retry", "reset", "wait ", "try again"} {
 		if strings.Contains(low, key) {
-			return Reading{}.waitLine(low)
+			return Reading{}.withWaitInLine(low)
 		}
 	}
 	return Reading{}
 }
 
-// logLine reads one line.
-func logLine(line string) (Reading, bool) {
+// readLogLine reads one line.
+func readLogLine(line string) (Reading, bool) {
 	if len(line) > maxLogLine {
 		line = line[:maxLogLine]
 	}
-	line = stamped(strings.TrimPrefix(line, "\ufeff"))
+	line = cutTimestamp(strings.TrimPrefix(line, "\ufeff"))
 	if len(line) < 5 || line[0] == '+' || line[0] == '-' || line[0] == '>' {
 		return Reading{}, false
 	}
-	low := strings.ReplaceAll(lower(line), "’", "'")
+	low := strings.ReplaceAll(lowerASCII(line), "’", "'")
 	var keys [8]int
 	hits := keys[:0]
 	for i := range logShapes {
@@ -254,31 +254,31 @@ func logLine(line string) (Reading, bool) {
 			}
 		}
 	}
-	coded := hasCode(low) && (strings.Contains(low, "http") || strings.Contains(low, "status") || strings.Contains(low, "code") || strings.Contains(low, "error") || low[0] == '4' || low[0] == '5')
+	coded := hasHTTPCode(low) && (strings.Contains(low, "http") || strings.Contains(low, "status") || strings.Contains(low, "code") || strings.Contains(low, "error") || low[0] == '4' || low[0] == '5')
 	if len(hits) == 0 && !coded {
 		return Reading{}, false
 	}
 	var best Reading
-	for _, part := range messages(low) {
-		got, ok := logMessage(part, hits, coded)
-		if ok && weigh(got) > weigh(best) {
+	for _, part := range messageStarts(low) {
+		got, ok := matchMessage(part, hits, coded)
+		if ok && logRank(got) > logRank(best) {
 			best = got
 		}
 	}
 	if best.Outcome == 0 {
 		return best, false
 	}
-	best.Detail = quote(line)
-	return best.minute(low), true
+	best.Detail = shortQuote(line)
+	return best.refineLimit(low), true
 }
 
-// minute tells the limits apart that one sentence serves for: Gemini says "quota exceeded" of a minute and of a day.
-func (got Reading) minute(low string) Reading {
+// refineLimit tells the limits apart that one sentence serves for: Gemini says "quota exceeded" of a minute and of a day.
+func (got Reading) refineLimit(low string) Reading {
 	if got.Outcome != quorum.Limited && got.Reason != quorum.ReasonBilling {
 		return got
 	}
 	if got.Outcome == quorum.Limited {
-		got = got.waitLine(low)
+		got = got.withWaitInLine(low)
 	}
 	day := strings.Contains(low, "per day") || strings.Contains(low, "perday") || strings.Contains(low, "limit: 0")
 	minute := strings.Contains(low, "per minute") || strings.Contains(low, "perminute")
@@ -286,17 +286,17 @@ func (got Reading) minute(low string) Reading {
 	case got.Outcome != quorum.Limited:
 	case day:
 		got.Reason = quorum.ReasonQuota
-	case minute, got.Reset > 0 && got.Reset <= maxMinute && strings.Contains(low, "current quota"):
+	case minute, got.Reset > 0 && got.Reset <= maxRateWait && strings.Contains(low, "current quota"):
 		got.Reason = quorum.ReasonRateLimit
 	}
 	return got
 }
 
-// maxMinute is the longest wait that is a rate and not a quota.
-const maxMinute = 5 * time.Minute
+// maxRateWait is the longest wait that is a rate and not a quota.
+const maxRateWait = 5 * time.Minute
 
-// logMessage reads a message without what loggers put before it.
-func logMessage(part string, hits []int, coded bool) (Reading, bool) {
+// matchMessage reads a message without what loggers put before it.
+func matchMessage(part string, hits []int, coded bool) (Reading, bool) {
 	for _, i := range hits {
 		if s := logShapes[i]; s.line.MatchString(part) {
 			return Reading{Outcome: s.outcome, Reason: s.reason}, true
@@ -305,17 +305,17 @@ func logMessage(part string, hits []int, coded bool) (Reading, bool) {
 	if !coded {
 		return Reading{}, false
 	}
-	if m := logCode.FindStringSubmatch(part); m != nil {
-		outcome, reason, ok := ofCode(m[1] + m[2] + m[3])
+	if m := codeMessage.FindStringSubmatch(part); m != nil {
+		outcome, reason, ok := outcomeOfCode(m[1] + m[2] + m[3])
 		return Reading{Outcome: outcome, Reason: reason}, ok
 	}
 	return Reading{}, false
 }
 
-// messages are the places in a line at which a message may begin.
-func messages(low string) (parts []string) {
+// messageStarts are the places in a line at which a message may begin.
+func messageStarts(low string) (parts []string) {
 	for range 8 {
-		low = trimMarks(low)
+		low = trimLineMarks(low)
 		if low == "" {
 			break
 		}
@@ -327,9 +327,9 @@ func messages(low string) (parts []string) {
 		case strings.HasPrefix(low, "::"):
 			_, next, _ = strings.Cut(low[2:], "::")
 		default:
-			if m := logName.FindString(low); m != "" {
+			if m := exceptionPrefix.FindString(low); m != "" {
 				next = low[len(m):]
-			} else if m := logWord.FindString(low); m != "" {
+			} else if m := levelPrefix.FindString(low); m != "" {
 				next = low[len(m):]
 			}
 		}
@@ -343,22 +343,22 @@ func messages(low string) (parts []string) {
 	}
 	last := parts[len(parts)-1]
 	if whole := parts[0]; strings.Contains(whole, `":`) {
-		for _, at := range jsonParts.FindAllStringIndex(whole, 24) {
+		for _, at := range jsonMessageStart.FindAllStringIndex(whole, 24) {
 			key := whole[at[0]+1:]
 			parts = append(parts, key)
 			if _, text, ok := strings.Cut(key, ":"); ok {
-				parts = append(parts, trimMarks(text))
+				parts = append(parts, trimLineMarks(text))
 			}
 		}
 	}
 	if _, text, ok := strings.Cut(last, " · "); ok {
-		parts = append(parts, trimMarks(text))
+		parts = append(parts, trimLineMarks(text))
 	}
 	return parts
 }
 
-// hasCode reports whether s holds three digits that may be an HTTP code. It is asked first, because it is cheap.
-func hasCode(s string) bool {
+// hasHTTPCode reports whether s holds three digits that may be an HTTP code. It is asked first, because it is cheap.
+func hasHTTPCode(s string) bool {
 	for i := 0; i+2 < len(s); i++ {
 		if s[i] >= '1' && s[i] <= '5' && s[i+1] >= '0' && s[i+1] <= '9' && s[i+2] >= '0' && s[i+2] <= '9' {
 			return true
@@ -367,7 +367,7 @@ func hasCode(s string) bool {
 	return false
 }
 
-func trimMarks(s string) string {
+func trimLineMarks(s string) string {
 	return strings.TrimLeftFunc(s, func(r rune) bool {
 		switch r {
 		case ' ', '\t', '"', '\'', '{', '[', '(', '*', '•', '●', '⏺', '⎿', '✖', '✗', '×', '│', '|', '└', '├', '─':
@@ -377,8 +377,8 @@ func trimMarks(s string) string {
 	})
 }
 
-// stamped cuts the time that GitHub puts before every line.
-func stamped(line string) string {
+// cutTimestamp cuts the time that GitHub puts before every line.
+func cutTimestamp(line string) string {
 	if len(line) > 21 && line[4] == '-' && line[7] == '-' && line[10] == 'T' && line[13] == ':' {
 		if i := strings.IndexByte(line[:min(len(line), 40)], 'Z'); i > 0 && (i+1 == len(line) || line[i+1] == ' ') {
 			return strings.TrimPrefix(line[i+1:], " ")

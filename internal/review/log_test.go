@@ -57,7 +57,7 @@ func TestLog(t *testing.T) {
 		{"blank", "", quorum.Unknown, none},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := Read(auto(), Material{Kind: Log, Body: c.body, Conclusion: "failure"})
+			got := Read(autoReviewer(), Material{Kind: Log, Body: c.body, Conclusion: "failure"})
 			if got.Outcome != c.want || c.reason != none && got.Reason != c.reason {
 				t.Errorf("%v (%v, %q), want %v (%v)", got.Outcome, got.Reason, got.Detail, c.want, c.reason)
 			}
@@ -82,7 +82,7 @@ func TestLogWaits(t *testing.T) {
 		{"You've hit your limit · resets Sep 12, 8pm (UTC)", 0, "", quorum.ReasonQuota},
 		{"Rate limit exceeded, retry in 99999999999999999999h", maxWait, "", quorum.ReasonRateLimit},
 	} {
-		got := Read(auto(), Material{Kind: Log, Body: c.body})
+		got := Read(autoReviewer(), Material{Kind: Log, Body: c.body})
 		until := ""
 		if !got.Until.IsZero() {
 			until = got.Until.Format(time.RFC3339)
@@ -98,7 +98,7 @@ func TestLogConclusion(t *testing.T) {
 		"success": quorum.Empty, "neutral": quorum.Declined, "skipped": quorum.Declined, "timed_out": quorum.Hung,
 		"failure": quorum.Unknown, "cancelled": quorum.Unknown, "startup_failure": quorum.Unknown, "": quorum.Unknown, "new": quorum.Unknown,
 	} {
-		if got := Read(auto(), Material{Kind: Log, Body: "reading the diff", Conclusion: conclusion}); got.Outcome != want {
+		if got := Read(autoReviewer(), Material{Kind: Log, Body: "reading the diff", Conclusion: conclusion}); got.Outcome != want {
 			t.Errorf("%q: %v, want %v", conclusion, got.Outcome, want)
 		}
 	}
@@ -106,10 +106,10 @@ func TestLogConclusion(t *testing.T) {
 
 func TestOnlyTheEndOfALogCounts(t *testing.T) {
 	long := "Error: Invalid API key\n" + strings.Repeat("working on it\n", MaxLog/14+1)
-	if got := Read(auto(), Material{Kind: Log, Body: long}); got.Outcome != quorum.Unknown {
+	if got := Read(autoReviewer(), Material{Kind: Log, Body: long}); got.Outcome != quorum.Unknown {
 		t.Errorf("before the last MiB: %v", got.Outcome)
 	}
-	if got := Read(auto(), Material{Kind: Log, Body: long + "Error: HTTP 503\n"}); got.Outcome != quorum.Overloaded {
+	if got := Read(autoReviewer(), Material{Kind: Log, Body: long + "Error: HTTP 503\n"}); got.Outcome != quorum.Overloaded {
 		t.Errorf("at the end: %v", got.Outcome)
 	}
 }

@@ -31,8 +31,8 @@ type marker struct {
 // An error with its HTTP code, wherever it stands: "## ⚠️ Gemini API Error (HTTP 503)".
 var httpError = rx(`^(?:[\w.'-]+ ){0,6}[\w.'-]+ ?\(http(?: status)?(?: code)?:? (\d{3})\)[.:]?(?: .{0,200})?$|^(?:[\w.'-]+ ){0,4}(?:error|failed|failure):? (?:http |status |status code )?(\d{3})[.:]?(?: .{0,200})?$`, "(http", "error", "failed", "failure")
 
-// notices of reviewers without a preset. The first group are headlines that hardly occur otherwise.
-var notices = []shape{
+// generalNotices of reviewers without a preset. The first group are headlines that hardly occur otherwise.
+var generalNotices = []shape{
 	{rx(`^(?:[\w.'-]+ ){0,4}(?:api )?(?:timeout|timed out)[.!]?$`, "timeout", "timed out"), quorum.Overloaded, quorum.ReasonOverloaded},
 	{rx(`^(?:the )?(?:[\w.'-]+ ){0,4}(?:service|api|model|server) is (?:temporarily |currently )?(?:unavailable|overloaded|down)\b.*$`, "unavailable", "overloaded", "down"), quorum.Overloaded, quorum.ReasonOverloaded},
 	{rx(`^api error: .{0,60}(?:overloaded|temporarily limiting requests|connection .{0,20}closed|timed? ?out).*$`, "api error: "), quorum.Overloaded, quorum.ReasonOverloaded},
@@ -55,7 +55,7 @@ var notices = []shape{
 }
 
 // What a reviewer says while it works.
-var working = []pattern{
+var workingLines = []pattern{
 	rx(`^(?:i'm|i am) (?:currently |now )?(?:working on|reviewing|looking at) (?:it|this|your|the)\b.*$`, "working on", "reviewing", "looking at"),
 	rx(`^(?:hi @?[\w.\[\]-]+,? )?i've received your request\b.*$`, "i've received your request"),
 	rx(`^preparing (?:the )?review(?:\.\.\.|…)?$`, "preparing "),
@@ -69,91 +69,91 @@ const (
 	noticeTail = 10
 )
 
-// notice finds what a text says instead of a review.
-func notice(r quorum.Reviewer, p Page) (Reading, bool) {
+// findNotice finds what a text says instead of a review.
+func findNotice(r quorum.Reviewer, p Page) (Reading, bool) {
 	pre, _ := presetOf(r.Preset)
 	for _, c := range p.comments {
-		c = strings.Join(strings.Fields(lower(c[:min(len(c), 400)])), " ")
+		c = strings.Join(strings.Fields(lowerASCII(c[:min(len(c), 400)])), " ")
 		for _, m := range pre.markers {
 			if strings.Contains(c, m.text) {
-				got := Reading{Outcome: m.outcome, Reason: m.reason, Detail: quote(c)}
-				return got.wait(p), true
+				got := Reading{Outcome: m.outcome, Reason: m.reason, Detail: shortQuote(c)}
+				return got.withWaitOf(p), true
 			}
 		}
 	}
-	lines := seen(p, pre.quoted)
+	lines := noticeLines(p, pre.noticesQuoted)
 	for i, l := range lines {
 		if i == noticeHead && len(lines)-noticeTail > noticeHead {
 			break
 		}
-		if got, ok := noticeLine(pre, l); ok {
-			return got.wait(p), true
+		if got, ok := readNoticeLine(pre, l); ok {
+			return got.withWaitOf(p), true
 		}
 	}
 	for i := max(noticeHead, len(lines)-noticeTail); i < len(lines); i++ {
-		if got, ok := noticeLine(pre, lines[i]); ok {
-			return got.wait(p), true
+		if got, ok := readNoticeLine(pre, lines[i]); ok {
+			return got.withWaitOf(p), true
 		}
 	}
 	for _, l := range lines[min(noticeHead, len(lines)):] {
 		if strings.Contains(l.text, "HTTP") || strings.Contains(l.text, "http") {
-			if got, ok := coded(l); ok {
-				return got.wait(p), true
+			if got, ok := readHTTPError(l); ok {
+				return got.withWaitOf(p), true
 			}
 		}
 	}
 	return Reading{}, false
 }
 
-// seen are the lines that may hold a notice.
-func seen(p Page, quotes bool) (lines []pageLine) {
+// noticeLines are the lines that may hold a notice.
+func noticeLines(p Page, quotes bool) (lines []pageLine) {
 	for _, l := range p.lines {
-		if (l.sight == inView || l.sight == doubtful || quotes && l.sight == quoted) && strings.TrimSpace(l.text) != "" && len(l.text) <= maxShape {
+		if (l.visibility == inView || l.visibility == doubtful || quotes && l.visibility == quoted) && strings.TrimSpace(l.text) != "" && len(l.text) <= maxMatchedLine {
 			lines = append(lines, l)
 		}
 	}
 	return lines
 }
 
-func noticeLine(pre preset, l pageLine) (Reading, bool) {
-	words := plain(strings.TrimSpace(l.text))
+func readNoticeLine(pre preset, l pageLine) (Reading, bool) {
+	words := plainWords(strings.TrimSpace(l.text))
 	if words == "" {
 		return Reading{}, false
 	}
 	for _, s := range pre.notices {
 		if s.line.matches(words) {
-			return Reading{Outcome: s.outcome, Reason: s.reason, Detail: quote(l.text)}, true
+			return Reading{Outcome: s.outcome, Reason: s.reason, Detail: shortQuote(l.text)}, true
 		}
 	}
-	if l.sight == quoted {
+	if l.visibility == quoted {
 		return Reading{}, false
 	}
-	if got, ok := coded(l); ok {
+	if got, ok := readHTTPError(l); ok {
 		return got, true
 	}
-	for _, s := range notices {
+	for _, s := range generalNotices {
 		if s.line.matches(words) {
-			return Reading{Outcome: s.outcome, Reason: s.reason, Detail: quote(l.text)}, true
+			return Reading{Outcome: s.outcome, Reason: s.reason, Detail: shortQuote(l.text)}, true
 		}
 	}
 	return Reading{}, false
 }
 
-// coded reads a headline with an HTTP code.
-func coded(l pageLine) (Reading, bool) {
-	if !hasCode(l.text) {
+// readHTTPError reads a headline with an HTTP code.
+func readHTTPError(l pageLine) (Reading, bool) {
+	if !hasHTTPCode(l.text) {
 		return Reading{}, false
 	}
-	m := httpError.find(plain(strings.TrimSpace(l.text)))
+	m := httpError.findGroups(plainWords(strings.TrimSpace(l.text)))
 	if m == nil {
 		return Reading{}, false
 	}
-	outcome, reason, ok := ofCode(m[1] + m[2])
-	return Reading{Outcome: outcome, Reason: reason, Detail: quote(l.text)}, ok
+	outcome, reason, ok := outcomeOfCode(m[1] + m[2])
+	return Reading{Outcome: outcome, Reason: reason, Detail: shortQuote(l.text)}, ok
 }
 
-// ofCode is what an HTTP answer with that code means for another attempt.
-func ofCode(code string) (quorum.Outcome, quorum.Reason, bool) {
+// outcomeOfCode is what an HTTP answer with that code means for another attempt.
+func outcomeOfCode(code string) (quorum.Outcome, quorum.Reason, bool) {
 	n, _ := strconv.Atoi(code)
 	switch n {
 	case 401, 403:
@@ -173,20 +173,20 @@ func ofCode(code string) (quorum.Outcome, quorum.Reason, bool) {
 	return 0, "", false
 }
 
-// works reports whether a text says that its review is still under way.
-func works(r quorum.Reviewer, p Page) (detail string, yes bool) {
+// saysWorking reports whether a text says that its review is still under way.
+func saysWorking(r quorum.Reviewer, p Page) (detail string, yes bool) {
 	pre, _ := presetOf(r.Preset)
-	lines := seen(p, pre.quoted)
+	lines := noticeLines(p, pre.noticesQuoted)
 	for _, l := range lines[:min(len(lines), 12)] {
-		words := plain(strings.TrimSpace(l.text))
+		words := plainWords(strings.TrimSpace(l.text))
 		for _, s := range pre.working {
 			if s.matches(words) {
-				return quote(l.text), true
+				return shortQuote(l.text), true
 			}
 		}
-		for _, s := range working {
+		for _, s := range workingLines {
 			if s.matches(words) {
-				return quote(l.text), true
+				return shortQuote(l.text), true
 			}
 		}
 	}
@@ -195,50 +195,50 @@ func works(r quorum.Reviewer, p Page) (detail string, yes bool) {
 
 // Waits, as limits state them.
 var (
-	waitFor  = regexp.MustCompile(`\b(?:wait|retry in|try again in|retry after|retry-after|reset after|resets? in|available in|another review in|retrydelay)["': ]{0,4}(?:for |another |about |approximately |up to )?((?:\d+(?:\.\d+)?[ ]?(?:days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s|milliseconds?|ms)\b,?(?: and)? ?|\d+(?:\.\d+)?(?:h|m|s|ms)){1,4})`)
-	waitUnit = regexp.MustCompile(`(\d+(?:\.\d+)?) ?(days?|d|hours?|hrs?|h|minutes?|mins?|ms|milliseconds?|m|seconds?|secs?|s)`)
-	waitBare = regexp.MustCompile(`\bretry-after["']?: ?["']?(\d{1,6})\b`)
-	waitTill = regexp.MustCompile(`\b(?:resets?|available|retry|try again)(?: again)?(?: (?:at|on|after))? ?:? (\d{4}-\d\d-\d\d[ t]\d\d:\d\d(?::\d\d)?(?:\.\d{1,9})?(?: ?(?:z|utc|[+-]\d\d:\d\d))?)`)
-	waitUnix = regexp.MustCompile(`\blimit reached\|(\d{10})\b`)
+	waitDuration      = regexp.MustCompile(`\b(?:wait|retry in|try again in|retry after|retry-after|reset after|resets? in|available in|another review in|retrydelay)["': ]{0,4}(?:for |another |about |approximately |up to )?((?:\d+(?:\.\d+)?[ ]?(?:days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s|milliseconds?|ms)\b,?(?: and)? ?|\d+(?:\.\d+)?(?:h|m|s|ms)){1,4})`)
+	waitUnit          = regexp.MustCompile(`(\d+(?:\.\d+)?) ?(days?|d|hours?|hrs?|h|minutes?|mins?|ms|milliseconds?|m|seconds?|secs?|s)`)
+	retryAfterSeconds = regexp.MustCompile(`\bretry-after["']?: ?["']?(\d{1,6})\b`)
+	waitUntil         = regexp.MustCompile(`\b(?:resets?|available|retry|try again)(?: again)?(?: (?:at|on|after))? ?:? (\d{4}-\d\d-\d\d[ t]\d\d:\d\d(?::\d\d)?(?:\.\d{1,9})?(?: ?(?:z|utc|[+-]\d\d:\d\d))?)`)
+	limitReachedUnix  = regexp.MustCompile(`\blimit reached\|(\d{10})\b`)
 )
 
-// wait adds to a limit when it ends, as far as the text says.
-func (got Reading) wait(p Page) Reading {
+// withWaitOf adds to a limit when it ends, as far as the text says.
+func (got Reading) withWaitOf(p Page) Reading {
 	if got.Outcome != quorum.Limited {
 		return got
 	}
 	for _, l := range p.lines {
-		if l.sight == hidden || len(l.text) > 4*maxShape {
+		if l.visibility == hidden || len(l.text) > 4*maxMatchedLine {
 			continue
 		}
-		if got = got.waitLine(unmarked(l.text)); got.Reset > 0 || !got.Until.IsZero() {
+		if got = got.withWaitInLine(stripMarks(l.text)); got.Reset > 0 || !got.Until.IsZero() {
 			return got
 		}
 	}
 	return got
 }
 
-// waitLine reads a wait from one line in small letters.
-func (got Reading) waitLine(words string) Reading {
+// withWaitInLine reads a wait from one line in small letters.
+func (got Reading) withWaitInLine(words string) Reading {
 	if !strings.ContainsAny(words, "0123456789") {
 		return got
 	}
-	if m := waitFor.FindStringSubmatch(words); m != nil {
-		got.Reset = duration(m[1])
+	if m := waitDuration.FindStringSubmatch(words); m != nil {
+		got.Reset = parseWait(m[1])
 		return got
 	}
-	if m := waitBare.FindStringSubmatch(words); m != nil {
+	if m := retryAfterSeconds.FindStringSubmatch(words); m != nil {
 		n, _ := strconv.Atoi(m[1])
 		got.Reset = time.Duration(n) * time.Second
 		return got
 	}
-	if m := waitUnix.FindStringSubmatch(words); m != nil {
+	if m := limitReachedUnix.FindStringSubmatch(words); m != nil {
 		n, _ := strconv.ParseInt(m[1], 10, 64)
 		got.Until = time.Unix(n, 0).UTC()
 		return got
 	}
-	if m := waitTill.FindStringSubmatch(words); m != nil {
-		got.Until = moment(m[1])
+	if m := waitUntil.FindStringSubmatch(words); m != nil {
+		got.Until = parseMoment(m[1])
 	}
 	return got
 }
@@ -246,7 +246,7 @@ func (got Reading) waitLine(words string) Reading {
 // maxWait bounds what a stranger may state; nobody waits so long.
 const maxWait = 60 * 24 * time.Hour
 
-func duration(s string) (d time.Duration) {
+func parseWait(s string) (d time.Duration) {
 	for _, m := range waitUnit.FindAllStringSubmatch(s, 6) {
 		n, err := strconv.ParseFloat(m[1], 64)
 		if err != nil || n > 1e7 {
@@ -271,7 +271,7 @@ func duration(s string) (d time.Duration) {
 	return d
 }
 
-func moment(s string) time.Time {
+func parseMoment(s string) time.Time {
 	s = strings.ToUpper(strings.Replace(s, " ", "T", 1))
 	s = strings.ReplaceAll(strings.ReplaceAll(s, " ", ""), "UTC", "Z")
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02T15:04Z07:00", "2006-01-02T15:04"} {

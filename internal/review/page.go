@@ -8,26 +8,26 @@ package review
 
 import "strings"
 
-// sight says how a line of a text is seen.
-type sight uint8
+// visibility says how a line of a text is seen.
+type visibility uint8
 
 const (
-	inView   sight = 1 + iota // in plain view
-	doubtful                  // perhaps
-	quoted                    // in a block quote
-	hidden                    // in a fence or an HTML comment
+	inView   visibility = 1 + iota // in plain view
+	doubtful                       // perhaps
+	quoted                         // in a block quote
+	hidden                         // in a fence or an HTML comment
 )
 
 // pageLine is one line of a text.
 type pageLine struct {
-	text  string // without HTML comments and, if quoted, without the quote's marks
-	sight sight
-	level int  // of a heading; 0: none
-	lead  bool // begins with an HTML comment: no heading then
+	text         string // without HTML comments and, if quoted, without the quote's marks
+	visibility   visibility
+	level        int  // of a heading; 0: none
+	afterComment bool // begins with an HTML comment: no heading then
 }
 
-// block is a fenced block.
-type block struct {
+// fencedBlock is a fenced block.
+type fencedBlock struct {
 	text   string
 	closed bool
 }
@@ -35,30 +35,30 @@ type block struct {
 // Page is a text as it is seen.
 type Page struct {
 	lines    []pageLine
-	comments []string // contents of its HTML comments
-	blocks   []block  // its certain fenced blocks, in order
+	comments []string      // contents of its HTML comments
+	blocks   []fencedBlock // its certain fenced blocks, in order
 }
 
-// hiders are the tags whose contents are shown as code or not as the writer's word.
-var hiders = [...]string{"pre", "blockquote", "code", "samp", "del", "s", "strike", "template", "script", "style", "textarea", "title", "svg", "math", "q"}
+// hidingTags are the tags whose contents are shown as code or not as the writer's word.
+var hidingTags = [...]string{"pre", "blockquote", "code", "samp", "del", "s", "strike", "template", "script", "style", "textarea", "title", "svg", "math", "q"}
 
-// scan is the state of reading a page line by line.
-type scan struct {
+// pageScanner is the state of reading a page line by line.
+type pageScanner struct {
 	Page
-	inComment   bool
-	softComment bool // the comment began within a line: if it is never closed, GitHub shows it
-	comment     strings.Builder
-	fence       byte // 0: none
-	fenceLen    int
-	fenceIndent int
-	fenceSoft   bool // a fence only if it stands in a list
-	body        strings.Builder
-	lazy        bool // a paragraph of a quote may go on without its mark
-	openSpan    bool // a code span may go on from an earlier line of the paragraph
-	openTag     bool // a tag goes on
-	hider       string
-	depth       int  // of hider
-	lost        bool // from here on, two readings are possible to the end
+	inComment      bool
+	commentMayShow bool // the comment began within a line: if it is never closed, GitHub shows it
+	commentText    strings.Builder
+	fence          byte // 0: none
+	fenceLen       int
+	fenceIndent    int
+	fenceUncertain bool // a fence only if it stands in a list
+	fenceBody      strings.Builder
+	lazyQuote      bool // a paragraph of a quote may go on without its mark
+	openSpan       bool // a code span may go on from an earlier line of the paragraph
+	openTag        bool // a tag goes on
+	hidingTag      string
+	hidingDepth    int  // of hider
+	ambiguous      bool // from here on, two readings are possible to the end
 }
 
 // ReadPage sorts the lines of body.
@@ -66,16 +66,16 @@ func ReadPage(body string) Page {
 	if strings.Contains(body, "\r") {
 		body = strings.ReplaceAll(strings.ReplaceAll(body, "\r\n", "\n"), "\r", "\n")
 	}
-	var s scan
+	var s pageScanner
 	s.lines = make([]pageLine, 0, 1+strings.Count(body, "\n"))
 	for raw := range strings.SplitSeq(body, "\n") {
-		s.line(raw)
+		s.scanLine(raw)
 	}
-	if s.fence != 0 && !s.fenceSoft {
-		s.blocks = append(s.blocks, block{text: s.body.String()})
+	if s.fence != 0 && !s.fenceUncertain {
+		s.blocks = append(s.blocks, fencedBlock{text: s.fenceBody.String()})
 	}
 	if s.inComment {
-		s.comments = append(s.comments, s.comment.String())
+		s.comments = append(s.comments, s.commentText.String())
 	}
 	return s.Page
 }
@@ -83,93 +83,93 @@ func ReadPage(body string) Page {
 // Size is how many lines the page holds: what keeping it costs.
 func (p Page) Size() int { return len(p.lines) }
 
-func (s *scan) add(text string, see sight) {
-	s.lines = append(s.lines, pageLine{text: text, sight: see})
+func (s *pageScanner) addLine(text string, see visibility) {
+	s.lines = append(s.lines, pageLine{text: text, visibility: see})
 }
 
-func (s *scan) line(raw string) {
+func (s *pageScanner) scanLine(raw string) {
 	switch {
 	case s.fence != 0:
-		s.fenced(raw)
+		s.scanFenced(raw)
 	case s.inComment:
-		s.commented(raw)
+		s.scanCommented(raw)
 	default:
-		s.open(raw)
+		s.scanOutside(raw)
 	}
 }
 
-// fenced reads a line within a fence.
-func (s *scan) fenced(raw string) {
-	indent, rest := indentation(raw)
-	n := repeats(rest, s.fence)
+// scanFenced reads a line within a fence.
+func (s *pageScanner) scanFenced(raw string) {
+	indent, rest := cutIndent(raw)
+	n := leadingCount(rest, s.fence)
 	closes := n >= s.fenceLen && strings.TrimSpace(rest[n:]) == ""
 	switch {
-	case closes && (indent <= 3 || s.fenceSoft):
-		if !s.fenceSoft {
-			s.blocks = append(s.blocks, block{text: s.body.String(), closed: true})
+	case closes && (indent <= 3 || s.fenceUncertain):
+		if !s.fenceUncertain {
+			s.blocks = append(s.blocks, fencedBlock{text: s.fenceBody.String(), closed: true})
 		}
 		s.fence = 0
-		s.add("", hidden)
+		s.addLine("", hidden)
 	case closes: // closes it if both stand in a list, and does not otherwise
-		s.fence, s.lost = 0, true
-		s.add("", hidden)
-	case s.fenceSoft, indent < s.fenceIndent && rest != "": // leaving the list's item would end its fence
-		s.add(raw, doubtful)
+		s.fence, s.ambiguous = 0, true
+		s.addLine("", hidden)
+	case s.fenceUncertain, indent < s.fenceIndent && rest != "": // leaving the list's item would end its fence
+		s.addLine(raw, doubtful)
 	default:
-		s.body.WriteString(raw)
-		s.body.WriteByte('\n')
-		s.add("", hidden)
+		s.fenceBody.WriteString(raw)
+		s.fenceBody.WriteByte('\n')
+		s.addLine("", hidden)
 	}
 }
 
-// commented reads a line that begins within an HTML comment.
-func (s *scan) commented(raw string) {
+// scanCommented reads a line that begins within an HTML comment.
+func (s *pageScanner) scanCommented(raw string) {
 	end := strings.Index(raw, "-->")
 	if end < 0 {
-		s.comment.WriteString(raw)
-		s.comment.WriteByte('\n')
-		if s.softComment {
-			s.add(raw, doubtful)
+		s.commentText.WriteString(raw)
+		s.commentText.WriteByte('\n')
+		if s.commentMayShow {
+			s.addLine(raw, doubtful)
 			return
 		}
-		s.add("", hidden)
+		s.addLine("", hidden)
 		return
 	}
-	s.comment.WriteString(raw[:end])
+	s.commentText.WriteString(raw[:end])
 	s.endComment()
-	soft := s.softComment
-	s.text(raw[end+len("-->"):], soft, true)
+	soft := s.commentMayShow
+	s.scanText(raw[end+len("-->"):], soft, true)
 }
 
-func (s *scan) endComment() {
-	s.comments = append(s.comments, s.comment.String())
-	s.comment.Reset()
+func (s *pageScanner) endComment() {
+	s.comments = append(s.comments, s.commentText.String())
+	s.commentText.Reset()
 	s.inComment = false
 }
 
-// open reads a line outside of fences and comments.
-func (s *scan) open(raw string) {
-	indent, rest := indentation(raw)
+// scanOutside reads a line outside of fences and comments.
+func (s *pageScanner) scanOutside(raw string) {
+	indent, rest := cutIndent(raw)
 	if rest == "" {
-		s.lazy, s.openSpan = false, false
-		s.add("", inView)
+		s.lazyQuote, s.openSpan = false, false
+		s.addLine("", inView)
 		return
 	}
 	if indent <= 3 && rest[0] == '>' {
 		text := strings.TrimLeft(rest, "> \t")
-		s.lazy = text != ""
-		s.add(text, quoted)
+		s.lazyQuote = text != ""
+		s.addLine(text, quoted)
 		return
 	}
-	if s.opens(indent, rest) {
+	if s.beginFence(indent, rest) {
 		return
 	}
 	if quotesInItem(rest) {
-		s.lazy = true
-		s.add(raw, quoted)
+		s.lazyQuote = true
+		s.addLine(raw, quoted)
 		return
 	}
-	s.text(raw, indent > 3, false)
+	s.scanText(raw, indent > 3, false)
 }
 
 // quotesInItem reports whether rest is an item of a list that begins with a quote.
@@ -186,8 +186,8 @@ func quotesInItem(rest string) bool {
 	return false
 }
 
-// opens begins a fence if rest does.
-func (s *scan) opens(indent int, rest string) bool {
+// beginFence begins a fence if rest does.
+func (s *pageScanner) beginFence(indent int, rest string) bool {
 	inner := rest
 	for range 4 { // a fence may follow the mark of a list's item
 		after, ok := listItem(inner)
@@ -199,49 +199,49 @@ func (s *scan) opens(indent int, rest string) bool {
 	if inner == "" || inner[0] != '`' && inner[0] != '~' {
 		return false
 	}
-	n := repeats(inner, inner[0])
+	n := leadingCount(inner, inner[0])
 	if n < 3 || inner[0] == '`' && strings.Contains(inner[n:], "`") {
 		return false
 	}
 	s.fence, s.fenceLen, s.fenceIndent = inner[0], n, indent
-	s.fenceSoft = indent > 3 || len(inner) != len(rest) || s.lost
-	s.body.Reset()
-	s.lazy, s.openSpan = false, false
-	s.add("", hidden)
+	s.fenceUncertain = indent > 3 || len(inner) != len(rest) || s.ambiguous
+	s.fenceBody.Reset()
+	s.lazyQuote, s.openSpan = false, false
+	s.addLine("", hidden)
 	return true
 }
 
-// text reads what is left of a line that is neither fence nor quote.
-func (s *scan) text(raw string, soft, lead bool) {
-	text, unclosed := s.withoutComments(raw, &lead)
+// scanText reads what is left of a line that is neither fence nor quote.
+func (s *pageScanner) scanText(raw string, soft, lead bool) {
+	text, unclosed := s.cutComments(raw, &lead)
 	level := 0
 	if !lead {
 		level = headingLevel(text)
 	}
 	if level > 0 {
-		s.lazy, s.openSpan = false, false
+		s.lazyQuote, s.openSpan = false, false
 	}
 	see := inView
-	if soft || s.lazy || s.openSpan || s.openTag || s.depth > 0 || s.lost {
+	if soft || s.lazyQuote || s.openSpan || s.openTag || s.hidingDepth > 0 || s.ambiguous {
 		see = doubtful
 	}
-	bare := withoutSpans(text)
-	if s.tags(bare) || strings.TrimSpace(bare) == "" && strings.TrimSpace(text) != "" { // a line of code speaks for nobody
+	bare := cutCodeSpans(text)
+	if s.followTags(bare) || strings.TrimSpace(bare) == "" && strings.TrimSpace(text) != "" { // a line of code speaks for nobody
 		see = doubtful
 	}
 	if strings.Contains(bare, "<?") || strings.Contains(bare, "<![") { // what XML hides is hidden to an end of its own
-		s.lost = true
+		s.ambiguous = true
 	}
 	if unclosed && level == 0 {
 		s.openSpan = true
 	}
-	s.underline(text)
-	s.lines = append(s.lines, pageLine{text: text, sight: see, level: level, lead: lead})
+	s.underlineHeading(text)
+	s.lines = append(s.lines, pageLine{text: text, visibility: see, level: level, afterComment: lead})
 }
 
-// withoutComments cuts the HTML comments out of a line, and begins one that is not closed in it. A comment's mark in a
+// cutComments cuts the HTML comments out of a line, and begins one that is not closed in it. A comment's mark in a
 // code span is none. It reports whether the line leaves a code span open.
-func (s *scan) withoutComments(raw string, lead *bool) (text string, unclosed bool) {
+func (s *pageScanner) cutComments(raw string, lead *bool) (text string, unclosed bool) {
 	if !strings.ContainsAny(raw, "`<") {
 		return raw, false
 	}
@@ -260,7 +260,7 @@ func (s *scan) withoutComments(raw string, lead *bool) (text string, unclosed bo
 			if len(spans) > 0 && spans[0].from == i {
 				i = spans[0].end
 			} else {
-				i += repeats(raw[i:], '`')
+				i += leadingCount(raw[i:], '`')
 			}
 		case strings.HasPrefix(raw[i:], "<!--"):
 			b.WriteString(raw[from:i])
@@ -271,10 +271,10 @@ func (s *scan) withoutComments(raw string, lead *bool) (text string, unclosed bo
 			// "<!-->" is a whole comment: its end may share the dashes of its beginning.
 			end := strings.Index(raw[i+2:], "-->")
 			if end < 0 {
-				s.inComment, s.softComment = true, !first
-				s.comment.Reset()
-				s.comment.WriteString(raw[i+4:])
-				s.comment.WriteByte('\n')
+				s.inComment, s.commentMayShow = true, !first
+				s.commentText.Reset()
+				s.commentText.WriteString(raw[i+4:])
+				s.commentText.WriteByte('\n')
 				return b.String(), unclosed
 			}
 			if end > 2 {
@@ -306,7 +306,7 @@ func codeSpans(raw string) (spans []span, unclosed bool) {
 			i++
 			continue
 		}
-		n := repeats(raw[i:], '`')
+		n := leadingCount(raw[i:], '`')
 		later[n] = append(later[n], len(all))
 		all = append(all, ticks{i, n})
 		i += n
@@ -329,8 +329,8 @@ func codeSpans(raw string) (spans []span, unclosed bool) {
 	return spans, unclosed
 }
 
-// withoutSpans cuts the code spans out of a line.
-func withoutSpans(text string) string {
+// cutCodeSpans cuts the code spans out of a line.
+func cutCodeSpans(text string) string {
 	spans, _ := codeSpans(text)
 	if len(spans) == 0 {
 		return text
@@ -345,9 +345,9 @@ func withoutSpans(text string) string {
 	return b.String()
 }
 
-// tags follows the tags of a line that make what is between them somebody else's word. It reports whether this line
+// followTags follows the tags of a line that make what is between them somebody else's word. It reports whether this line
 // is concerned.
-func (s *scan) tags(text string) bool {
+func (s *pageScanner) followTags(text string) bool {
 	concerned := false
 	if s.openTag {
 		end := strings.IndexByte(text, '>')
@@ -360,7 +360,7 @@ func (s *scan) tags(text string) bool {
 	for {
 		i := strings.IndexByte(text, '<')
 		if i < 0 || i+1 >= len(text) {
-			return concerned || s.depth > 0
+			return concerned || s.hidingDepth > 0
 		}
 		text = text[i+1:]
 		closing := text[0] == '/'
@@ -372,7 +372,7 @@ func (s *scan) tags(text string) bool {
 		if n == 0 {
 			continue
 		}
-		tag := lower(word[:n])
+		tag := lowerASCII(word[:n])
 		next := strings.IndexAny(word[n:], "<>")
 		if next < 0 || word[n+next] == '<' {
 			rest := word[n:]
@@ -386,18 +386,18 @@ func (s *scan) tags(text string) bool {
 			continue
 		}
 		switch {
-		case s.depth == 0 && !closing && hides(tag):
-			s.hider, s.depth, concerned = tag, 1, true
-		case s.depth > 0 && tag == s.hider && closing:
-			s.depth--
-		case s.depth > 0 && tag == s.hider:
-			s.depth++
+		case s.hidingDepth == 0 && !closing && isHidingTag(tag):
+			s.hidingTag, s.hidingDepth, concerned = tag, 1, true
+		case s.hidingDepth > 0 && tag == s.hidingTag && closing:
+			s.hidingDepth--
+		case s.hidingDepth > 0 && tag == s.hidingTag:
+			s.hidingDepth++
 		}
 	}
 }
 
-func hides(tag string) bool {
-	for _, h := range hiders {
+func isHidingTag(tag string) bool {
+	for _, h := range hidingTags {
 		if h == tag {
 			return true
 		}
@@ -405,14 +405,14 @@ func hides(tag string) bool {
 	return false
 }
 
-// underline makes a heading of the line before, if text underlines it.
-func (s *scan) underline(text string) {
+// underlineHeading makes a heading of the line before, if text underlines it.
+func (s *pageScanner) underlineHeading(text string) {
 	mark := strings.TrimSpace(text)
-	if len(s.lines) == 0 || mark == "" || repeats(mark, mark[0]) != len(mark) || mark[0] != '=' && mark[0] != '-' {
+	if len(s.lines) == 0 || mark == "" || leadingCount(mark, mark[0]) != len(mark) || mark[0] != '=' && mark[0] != '-' {
 		return
 	}
 	last := &s.lines[len(s.lines)-1]
-	if last.sight != inView || last.level > 0 || last.lead || strings.TrimSpace(last.text) == "" || strings.Contains(last.text, "|") {
+	if last.visibility != inView || last.level > 0 || last.afterComment || strings.TrimSpace(last.text) == "" || strings.Contains(last.text, "|") {
 		return
 	}
 	if _, item := listItem(strings.TrimSpace(last.text)); item {
@@ -426,8 +426,8 @@ func (s *scan) underline(text string) {
 
 // headingLevel is the number of marks of an ATX heading, 0 if text is none.
 func headingLevel(text string) int {
-	indent, rest := indentation(text)
-	n := repeats(rest, '#')
+	indent, rest := cutIndent(text)
+	n := leadingCount(rest, '#')
 	if indent > 3 || n == 0 || n > 6 || n < len(rest) && rest[n] != ' ' && rest[n] != '\t' {
 		return 0
 	}
@@ -437,7 +437,7 @@ func headingLevel(text string) int {
 // headingText is the text of a heading's line.
 func headingText(text string) string {
 	text = strings.TrimSpace(text)
-	if n := repeats(text, '#'); n > 0 && n <= 6 && headingLevel(text) > 0 {
+	if n := leadingCount(text, '#'); n > 0 && n <= 6 && headingLevel(text) > 0 {
 		text = strings.TrimSpace(text[n:])
 		if bare := strings.TrimRight(text, "#"); bare == "" || strings.HasSuffix(bare, " ") {
 			text = strings.TrimSpace(bare)
@@ -472,8 +472,8 @@ func listItem(text string) (rest string, ok bool) {
 	return strings.TrimLeft(text[n:], " \t"), true
 }
 
-// indentation counts the columns before the first letter; a tab reaches to the next multiple of four.
-func indentation(raw string) (columns int, rest string) {
+// cutIndent counts the columns before the first letter; a tab reaches to the next multiple of four.
+func cutIndent(raw string) (columns int, rest string) {
 	for i := 0; i < len(raw); i++ {
 		switch raw[i] {
 		case ' ':
@@ -488,8 +488,8 @@ func indentation(raw string) (columns int, rest string) {
 	return columns, ""
 }
 
-// repeats is how often c stands at the beginning of s.
-func repeats(s string, c byte) (n int) {
+// leadingCount is how often c stands at the beginning of s.
+func leadingCount(s string, c byte) (n int) {
 	for n < len(s) && s[n] == c {
 		n++
 	}

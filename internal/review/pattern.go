@@ -19,8 +19,8 @@ func rx(expr string, words ...string) pattern {
 	return pattern{expr: regexp.MustCompile(expr), words: words}
 }
 
-// worth reports whether a line holds a word of p's, without which p does not match it.
-func (p pattern) worth(line string) bool {
+// mayMatch reports whether a line holds a word of p's, without which p does not match it.
+func (p pattern) mayMatch(line string) bool {
 	for _, w := range p.words {
 		if strings.Contains(line, w) {
 			return true
@@ -29,19 +29,19 @@ func (p pattern) worth(line string) bool {
 	return false
 }
 
-func (p pattern) matches(line string) bool { return p.worth(line) && p.expr.MatchString(line) }
+func (p pattern) matches(line string) bool { return p.mayMatch(line) && p.expr.MatchString(line) }
 
-// find returns the groups of p's match in a line, nil without a match.
-func (p pattern) find(line string) []string {
-	if !p.worth(line) {
+// findGroups returns the groups of p's match in a line, nil without a match.
+func (p pattern) findGroups(line string) []string {
+	if !p.mayMatch(line) {
 		return nil
 	}
 	return p.expr.FindStringSubmatch(line)
 }
 
-// findAll returns the groups of the first n matches.
-func (p pattern) findAll(line string, n int) [][]string {
-	if !p.worth(line) {
+// findAllGroups returns the groups of the first n matches.
+func (p pattern) findAllGroups(line string, n int) [][]string {
+	if !p.mayMatch(line) {
 		return nil
 	}
 	return p.expr.FindAllStringSubmatch(line, n)

@@ -15,8 +15,8 @@ import (
 	"testing"
 )
 
-// inspect visits all nodes of the package's source, or of its tests'.
-func inspect(t testing.TB, tests bool, visit func(ast.Node) bool) {
+// inspectSource visits all nodes of the package's source, or of its tests'.
+func inspectSource(t testing.TB, tests bool, visit func(ast.Node) bool) {
 	t.Helper()
 	files, err := filepath.Glob("*.go")
 	if err != nil {
@@ -34,11 +34,11 @@ func inspect(t testing.TB, tests bool, visit func(ast.Node) bool) {
 	}
 }
 
-// written are all patterns in the source: none can be left out of a list.
-func written(t testing.TB) (all []pattern) {
+// patternsInSource are all patterns in the source: none can be left out of a list.
+func patternsInSource(t testing.TB) (all []pattern) {
 	t.Helper()
 	built := 0
-	inspect(t, false, func(n ast.Node) bool {
+	inspectSource(t, false, func(n ast.Node) bool {
 		if lit, ok := n.(*ast.CompositeLit); ok {
 			if name, ok := lit.Type.(*ast.Ident); ok && name.Name == "pattern" {
 				built++
@@ -53,7 +53,7 @@ func written(t testing.TB) (all []pattern) {
 		}
 		var args []string
 		for _, arg := range call.Args {
-			args = append(args, literal(t, arg))
+			args = append(args, literalArg(t, arg))
 		}
 		all = append(all, rx(args[0], args[1:]...))
 		return true
@@ -64,7 +64,7 @@ func written(t testing.TB) (all []pattern) {
 	return all
 }
 
-func literal(t testing.TB, e ast.Expr) string {
+func literalArg(t testing.TB, e ast.Expr) string {
 	t.Helper()
 	lit, ok := e.(*ast.BasicLit)
 	if !ok || lit.Kind != token.STRING {
@@ -78,12 +78,12 @@ func literal(t testing.TB, e ast.Expr) string {
 }
 
 func TestNoPatternMatchesWithoutItsWords(t *testing.T) {
-	all := written(t)
-	if len(all) < len(notices)+len(working)+len(presets) {
+	all := patternsInSource(t)
+	if len(all) < len(generalNotices)+len(workingLines)+len(presets) {
 		t.Fatalf("only %d patterns found", len(all))
 	}
 	for _, p := range all {
-		if text, ok := without(t, p.expr.String(), p.words); ok {
+		if text, ok := textWithoutWords(t, p.expr.String(), p.words); ok {
 			t.Errorf("%v matches %q, which holds none of %q", p.expr, text, p.words)
 		}
 	}
@@ -113,16 +113,16 @@ func TestWrongWordsAreFound(t *testing.T) {
 		{`^(?:b…|.…)$`, []string{"…"}, true},
 		{`^.$`, []string{"…"}, false},
 	} {
-		if text, ok := without(t, c.expr, c.words); ok == c.right {
+		if text, ok := textWithoutWords(t, c.expr, c.words); ok == c.right {
 			t.Errorf("%s with %q: %v %q", c.expr, c.words, ok, text)
 		}
 	}
 }
 
-// without finds a text that expr matches and that holds none of words; ok is false if there is none. It walks through
+// textWithoutWords finds a text that expr matches and that holds none of words; ok is false if there is none. It walks through
 // the program of expr and notes beside each instruction how much of a word has just been read. What asks for a border
 // of a word or a line is taken as given: so it may find a text that is none, and overlooks none.
-func without(t testing.TB, expr string, words []string) (text string, ok bool) {
+func textWithoutWords(t testing.TB, expr string, words []string) (text string, ok bool) {
 	t.Helper()
 	tree, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {

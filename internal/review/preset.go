@@ -12,23 +12,23 @@ import (
 
 // a preset is a reviewer that the coordinator knows. It is data: reading it is the same for all.
 type preset struct {
-	reviewer quorum.Reviewer
-	note     string    // its verdict format and what it posts, for the policy reference
-	workflow bool      // it is a workflow whose path only the user knows
-	marks    []string  // in small letters: each of its reviews holds one of them
-	quoted   bool      // its notices stand in block quotes
-	markers  []marker  // its HTML comments that mean an outcome
-	notices  []shape   // its lines that mean an outcome
-	working  []pattern // what it says while it works
-	other    []pattern // texts of it that are no review
-	replies  string    // what marks its answers in a conversation, in an HTML comment: they are no reviews
-	clean    []pattern // lines that approve
-	counts   []pattern // lines that count: none approves, more object. Group 1 is the number, or "no"
-	inline   bool      // what it counts are its inline comments
-	hidden   []pattern // lines that count, too, what has no thread: more than none objects
-	score    bool      // "Confidence Score: n/5"
-	lists    bool      // its clean texts list places, too: what it suppressed, or a walk through the files
-	commit   pattern   // its own way to name the commit, in small letters
+	reviewer      quorum.Reviewer
+	note          string    // its verdict format and what it posts, for the policy reference
+	workflow      bool      // it is a workflow whose path only the user knows
+	marks         []string  // in small letters: each of its reviews holds one of them
+	noticesQuoted bool      // its notices stand in block quotes
+	markers       []marker  // its HTML comments that mean an outcome
+	notices       []shape   // its lines that mean an outcome
+	working       []pattern // what it says while it works
+	otherTexts    []pattern // texts of it that are no review
+	replyMark     string    // what marks its answers in a conversation, in an HTML comment: they are no reviews
+	clean         []pattern // lines that approve
+	counts        []pattern // lines that count: none approves, more object. Group 1 is the number, or "no"
+	countsInline  bool      // what it counts are its inline comments
+	hiddenCounts  []pattern // lines that count, too, what has no thread: more than none objects
+	scored        bool      // "Confidence Score: n/5"
+	listsPlaces   bool      // its clean texts list places, too: what it suppressed, or a walk through the files
+	commit        pattern   // its own way to name the commit, in small letters
 }
 
 func presetOf(name string) (preset, bool) {
@@ -71,7 +71,7 @@ func NeedsWorkflow(name string) bool {
 }
 
 // a sentence is what a preset's own lines say.
-type sentence struct {
+type presetRuling struct {
 	ruling
 	inline bool
 	noOpen bool
@@ -84,27 +84,27 @@ const (
 	sentencesTail = 50
 )
 
-// ruling reads p's own sentences, unless the policy chose another format.
-func (pre preset) ruling(r quorum.Reviewer, p Page) (s sentence) {
-	if pre.reviewer.Preset == "" || r.Verdict.Kind != pre.reviewer.Verdict.Kind || len(pre.clean)+len(pre.counts)+len(pre.hidden) == 0 && !pre.score {
+// ruleSentences reads p's own sentences, unless the policy chose another format.
+func (pre preset) ruleSentences(r quorum.Reviewer, p Page) (s presetRuling) {
+	if pre.reviewer.Preset == "" || r.Verdict.Kind != pre.reviewer.Verdict.Kind || len(pre.clean)+len(pre.counts)+len(pre.hiddenCounts) == 0 && !pre.scored {
 		return s
 	}
-	s.lists = pre.lists
+	s.lists = pre.listsPlaces
 	for i, l := range p.lines {
-		if l.sight != inView && l.sight != doubtful || l.text == "" || len(l.text) > maxShape {
+		if l.visibility != inView && l.visibility != doubtful || l.text == "" || len(l.text) > maxMatchedLine {
 			continue
 		}
 		if i > sentencesHead && i < len(p.lines)-sentencesTail {
 			continue
 		}
-		got := pre.sentence(l)
+		got := pre.readSentence(l)
 		switch {
-		case got.vote == silent, got.vote == approves && l.sight != inView:
+		case got.vote == silent, got.vote == approves && l.visibility != inView:
 		case s.vote == silent:
-			got.lists = pre.lists
+			got.lists = pre.listsPlaces
 			s = got
 		case s.vote != got.vote:
-			s = sentence{ruling: ruling{vote: both, detail: quote(s.detail + " / " + got.detail)}}
+			s = presetRuling{ruling: ruling{vote: yesAndNo, detail: shortQuote(s.detail + " / " + got.detail)}}
 		default:
 			s.noOpen, s.inline = s.noOpen || got.noOpen, s.inline && got.inline
 		}
@@ -112,72 +112,72 @@ func (pre preset) ruling(r quorum.Reviewer, p Page) (s sentence) {
 	return s
 }
 
-// sentence reads one line.
-func (pre preset) sentence(l pageLine) sentence {
-	words := plain(strings.TrimSpace(l.text))
+// readSentence reads one line.
+func (pre preset) readSentence(l pageLine) presetRuling {
+	words := plainWords(strings.TrimSpace(l.text))
 	if words == "" {
-		return sentence{}
+		return presetRuling{}
 	}
-	if pre.score {
-		if m := score.find(words); m != nil {
-			return scored(m[1], quote(l.text))
+	if pre.scored {
+		if m := scoreLine.findGroups(words); m != nil {
+			return rulingOfScore(m[1], shortQuote(l.text))
 		}
 	}
 	for _, c := range pre.counts {
-		if m := c.find(words); m != nil {
-			detail := quote(l.text)
+		if m := c.findGroups(words); m != nil {
+			detail := shortQuote(l.text)
 			n, err := strconv.Atoi(m[1])
 			switch {
 			case m[1] == "no" || err == nil && n == 0:
-				return sentence{ruling: ruling{vote: approves, detail: detail}}
+				return presetRuling{ruling: ruling{vote: approves, detail: detail}}
 			case err == nil:
-				return sentence{ruling: ruling{vote: objects, detail: detail}, inline: pre.inline}
+				return presetRuling{ruling: ruling{vote: objects, detail: detail}, inline: pre.countsInline}
 			}
-			return sentence{ruling: ruling{vote: unclear, detail: detail}}
+			return presetRuling{ruling: ruling{vote: unclear, detail: detail}}
 		}
 	}
-	for _, c := range pre.hidden {
-		if m := c.find(words); m != nil && strings.Trim(m[1], "0") != "" {
-			return sentence{ruling: ruling{vote: objects, detail: quote(l.text)}}
+	for _, c := range pre.hiddenCounts {
+		if m := c.findGroups(words); m != nil && strings.Trim(m[1], "0") != "" {
+			return presetRuling{ruling: ruling{vote: objects, detail: shortQuote(l.text)}}
 		}
 	}
 	for _, c := range pre.clean {
-		if c.matches(words) && !conditional.MatchString(words) && !tricky(l.text) {
-			return sentence{ruling: ruling{vote: approves, detail: quote(l.text)}}
+		if c.matches(words) && !conditionWords.MatchString(words) && !isDeceptive(l.text) {
+			return presetRuling{ruling: ruling{vote: approves, detail: shortQuote(l.text)}}
 		}
 	}
-	return sentence{}
+	return presetRuling{}
 }
 
-var score = rx(`^confidence score: ?(\d{1,2}) ?/ ?5\.?$`, "confidence score")
+var scoreLine = rx(`^confidence score: ?(\d{1,2}) ?/ ?5\.?$`, "confidence score")
 
-// scored reads Greptile's score: five approves, four too if none of its threads is open, less objects.
-func scored(n, detail string) sentence {
+// rulingOfScore reads Greptile's score: five approves, four too if none of its threads is open, less objects.
+func rulingOfScore(n, detail string) presetRuling {
 	switch n {
 	case "5":
-		return sentence{ruling: ruling{vote: approves, detail: detail}}
+		return presetRuling{ruling: ruling{vote: approves, detail: detail}}
 	case "4":
-		return sentence{ruling: ruling{vote: approves, detail: detail}, noOpen: true}
+		return presetRuling{ruling: ruling{vote: approves, detail: detail}, noOpen: true}
 	case "0", "1", "2", "3":
-		return sentence{ruling: ruling{vote: objects, detail: detail}}
+		return presetRuling{ruling: ruling{vote: objects, detail: detail}}
 	}
-	return sentence{ruling: ruling{vote: unclear, detail: detail}}
+	return presetRuling{ruling: ruling{vote: unclear, detail: detail}}
 }
 
 // isReply reports whether a text is an answer in a conversation: what it repeats on request is no review.
 func (pre preset) isReply(p Page) bool {
-	return pre.replies != "" && slices.ContainsFunc(p.comments, func(c string) bool { return strings.Contains(lower(c), pre.replies) })
+	return pre.replyMark != "" && slices.ContainsFunc(p.comments, func(c string) bool { return strings.Contains(lowerASCII(c), pre.replyMark) })
 }
 
 // isOther reports whether a text is one of the preset's that are no reviews.
 func (pre preset) isOther(p Page) bool {
-	if len(pre.other) == 0 {
+	if len(pre.otherTexts) == 0 {
 		return false
 	}
-	lines := seen(p, false)
+	lines := noticeLines(p, false)
 	for _, l := range lines[:min(len(lines), 12)] {
-		words := plain(strings.TrimSpace(l.text))
-		for _, o := range pre.other {
+		words := plainWords(strings.TrimSpace(l.text))
+		for _, o := range pre.otherTexts {
 			if o.matches(words) {
 				return true
 			}
@@ -186,11 +186,11 @@ func (pre preset) isOther(p Page) bool {
 	return false
 }
 
-// marked reports whether a text holds what each review of the preset holds.
-func (pre preset) marked(body string) bool {
+// hasMarks reports whether a text holds what each review of the preset holds.
+func (pre preset) hasMarks(body string) bool {
 	if len(pre.marks) == 0 {
 		return true
 	}
-	body = lower(body)
+	body = lowerASCII(body)
 	return slices.ContainsFunc(pre.marks, func(m string) bool { return strings.Contains(body, m) })
 }

@@ -10,17 +10,17 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-func auto() quorum.Reviewer {
+func autoReviewer() quorum.Reviewer {
 	return quorum.Reviewer{Name: "r", Verdict: quorum.Format{Kind: quorum.Auto}, FailureMeans: quorum.MeansUnavailable}
 }
 
-func with(k quorum.FormatKind) quorum.Reviewer {
-	r := auto()
+func reviewerWith(k quorum.FormatKind) quorum.Reviewer {
+	r := autoReviewer()
 	r.Verdict.Kind = k
 	return r
 }
 
-func known(t *testing.T, name string) quorum.Reviewer {
+func presetReviewer(t *testing.T, name string) quorum.Reviewer {
 	t.Helper()
 	r, ok := Preset(name)
 	if !ok {
@@ -29,7 +29,7 @@ func known(t *testing.T, name string) quorum.Reviewer {
 	return r
 }
 
-func lines(l ...string) string { return strings.Join(l, "\n") }
+func joinLines(l ...string) string { return strings.Join(l, "\n") }
 
 const (
 	yes  = "**Ready to merge?** Yes"
@@ -161,7 +161,7 @@ func TestVerdictLine(t *testing.T) {
 		{"no in passing", "**Ready to merge?** No issues", bad, none},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := Read(auto(), Material{Kind: Comment, Body: c.body})
+			got := Read(autoReviewer(), Material{Kind: Comment, Body: c.body})
 			if got.Outcome != c.want || c.reason != none && got.Reason != c.reason {
 				t.Errorf("%q\nis %v (%v, %q), want %v (%v)", c.body, got.Outcome, got.Reason, got.Detail, c.want, c.reason)
 			}
@@ -220,7 +220,7 @@ func TestFindingsFormat(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, k := range []quorum.FormatKind{quorum.FindingList, quorum.Auto} {
-				r := with(k)
+				r := reviewerWith(k)
 				r.MinSeverity = c.least
 				got := Read(r, Material{Kind: Comment, Body: c.body})
 				if got.Outcome != c.want || c.reason != none && got.Reason != c.reason || len(got.Findings) != c.found {
@@ -235,7 +235,7 @@ func TestFindingsFormat(t *testing.T) {
 }
 
 func TestFindingsAreQuoted(t *testing.T) {
-	got := Read(auto(), Material{Kind: Comment, Body: lines("## Review", "", "### 🔴 Critical Issues", "", "1. **[run.sh:42]** Unquoted variable", "   - Fix: quote it", "2. Second `pkg/a.go:7-9`", "",
+	got := Read(autoReviewer(), Material{Kind: Comment, Body: joinLines("## Review", "", "### 🔴 Critical Issues", "", "1. **[run.sh:42]** Unquoted variable", "   - Fix: quote it", "2. Second `pkg/a.go:7-9`", "",
 		"### ✅ Good practices", "- `b.go:1` is neat", "", no)})
 	if got.Outcome != quorum.Findings || len(got.Findings) != 2 {
 		t.Fatalf("%v with %+v", got.Outcome, got.Findings)
@@ -247,7 +247,7 @@ func TestFindingsAreQuoted(t *testing.T) {
 	if second.Path != "pkg/a.go" || second.Line != 7 {
 		t.Errorf("second: %+v", second)
 	}
-	if got := Read(auto(), Material{Kind: Comment, Body: "- `pay.go:17` loses the error.\n- see http://localhost:8080/x at 12:30\n\n" + no}); len(got.Findings) != 1 || got.Findings[0].Path != "pay.go" {
+	if got := Read(autoReviewer(), Material{Kind: Comment, Body: "- `pay.go:17` loses the error.\n- see http://localhost:8080/x at 12:30\n\n" + no}); len(got.Findings) != 1 || got.Findings[0].Path != "pay.go" {
 		t.Errorf("findings without severity: %+v", got.Findings)
 	}
 }
@@ -279,18 +279,18 @@ func TestReviewState(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, k := range []quorum.FormatKind{quorum.Auto, quorum.ReviewState} {
-				got := Read(with(k), Material{Kind: Review, State: c.state, Body: c.body, Threads: c.threads})
+				got := Read(reviewerWith(k), Material{Kind: Review, State: c.state, Body: c.body, Threads: c.threads})
 				if got.Outcome != c.want || got.Inline != c.inline {
 					t.Errorf("format %d: %v (%v), inline %v; want %v, %v", k, got.Outcome, got.Reason, got.Inline, c.want, c.inline)
 				}
 			}
 		})
 	}
-	if got := Read(with(quorum.ReviewState), Material{Kind: Comment, Body: yes}); got.Outcome != quorum.Unrelated {
+	if got := Read(reviewerWith(quorum.ReviewState), Material{Kind: Comment, Body: yes}); got.Outcome != quorum.Unrelated {
 		t.Errorf("a comment has no state: %v", got.Outcome)
 	}
 	for _, k := range []quorum.FormatKind{quorum.ReadyToMerge, quorum.FindingList, quorum.JSON} {
-		if got := Read(with(k), Material{Kind: Review, State: "CHANGES_REQUESTED", Body: yes}); got.Outcome != quorum.Findings {
+		if got := Read(reviewerWith(k), Material{Kind: Review, State: "CHANGES_REQUESTED", Body: yes}); got.Outcome != quorum.Findings {
 			t.Errorf("format %d: changes requested is %v", k, got.Outcome)
 		}
 	}
@@ -329,7 +329,7 @@ func TestNotices(t *testing.T) {
 		{"an error in a fence", "```\nAPI Error (HTTP 503)\n```\n" + yes, quorum.Approved, none},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := Read(auto(), Material{Kind: Comment, Body: c.body})
+			got := Read(autoReviewer(), Material{Kind: Comment, Body: c.body})
 			if got.Outcome != c.want || c.reason != none && got.Reason != c.reason {
 				t.Errorf("%v (%v, %q), want %v (%v)", got.Outcome, got.Reason, got.Detail, c.want, c.reason)
 			}
@@ -389,24 +389,24 @@ func TestPresetTexts(t *testing.T) {
 		{"retired", "gemini-code-assist", Material{Kind: Review, State: "APPROVED", Body: yes}, quorum.Declined, quorum.ReasonRetired},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := Read(known(t, c.preset), c.m)
+			got := Read(presetReviewer(t, c.preset), c.m)
 			if got.Outcome != c.want || c.reason != none && got.Reason != c.reason {
 				t.Errorf("%v (%v, %q), want %v (%v)", got.Outcome, got.Reason, got.Detail, c.want, c.reason)
 			}
 		})
 	}
-	four := Read(known(t, "greptile"), Material{Kind: Comment, Body: "## Greptile Summary\n\n**Confidence Score: 4/5**"})
+	four := Read(presetReviewer(t, "greptile"), Material{Kind: Comment, Body: "## Greptile Summary\n\n**Confidence Score: 4/5**"})
 	if four.Outcome != quorum.Approved || !four.NoOpen {
 		t.Errorf("4/5 is %v, no thread may be open: %v", four.Outcome, four.NoOpen)
 	}
-	limited := Read(known(t, "coderabbit"), Material{Kind: Comment, Body: "> [!WARNING]\n> ## Rate limit exceeded\n>\n> @bob has exceeded the limit for the number of commits per hour. Please wait **24 minutes and 26 seconds** before requesting another review."})
+	limited := Read(presetReviewer(t, "coderabbit"), Material{Kind: Comment, Body: "> [!WARNING]\n> ## Rate limit exceeded\n>\n> @bob has exceeded the limit for the number of commits per hour. Please wait **24 minutes and 26 seconds** before requesting another review."})
 	if limited.Outcome != quorum.Limited || limited.Reset != 24*time.Minute+26*time.Second {
 		t.Errorf("limited: %v, reset %v", limited.Outcome, limited.Reset)
 	}
 }
 
 func TestClassify(t *testing.T) {
-	r := auto()
+	r := autoReviewer()
 	r.Heading = "## Gemini Code Review"
 	for _, c := range []struct {
 		r    quorum.Reviewer
@@ -416,8 +416,8 @@ func TestClassify(t *testing.T) {
 		{r, "## Gemini Code Review\n\n" + yes, quorum.Approved},
 		{r, "## Response to Gemini Code Review\n\n" + yes, quorum.Unrelated},
 		{r, yes, quorum.Unrelated},
-		{known(t, "greptile"), "Confidence Score: 5/5", quorum.Unrelated},
-		{known(t, "codex"), yes, quorum.Unrelated},
+		{presetReviewer(t, "greptile"), "Confidence Score: 5/5", quorum.Unrelated},
+		{presetReviewer(t, "codex"), yes, quorum.Unrelated},
 	} {
 		if got := Classify(c.r, Material{Kind: Comment, Body: c.body}); got.Outcome != c.want {
 			t.Errorf("%q is %v, want %v", c.body, got.Outcome, c.want)
@@ -452,7 +452,7 @@ func TestConclusion(t *testing.T) {
 		{Comment, "success", yes, 0, quorum.Unrelated},
 		{Log, "success", yes, 0, quorum.Empty},
 	} {
-		r := with(quorum.Conclusion)
+		r := reviewerWith(quorum.Conclusion)
 		r.FailureMeans = c.means
 		if got := Read(r, Material{Kind: c.kind, Conclusion: c.word, State: c.word, Body: c.body}); got.Outcome != c.want {
 			t.Errorf("%v %q %q: %v, want %v", c.kind, c.word, c.body, got.Outcome, c.want)
@@ -461,7 +461,7 @@ func TestConclusion(t *testing.T) {
 }
 
 func TestPattern(t *testing.T) {
-	r := auto()
+	r := autoReviewer()
 	r.Verdict = quorum.Format{Kind: quorum.Pattern, Approve: `^GATE: pass$`, Object: `^GATE: (fail|block)`}
 	for _, c := range []struct {
 		body string
@@ -487,7 +487,7 @@ func TestPattern(t *testing.T) {
 	if got := Read(quorum.Reviewer{}, Material{Kind: Comment, Body: yes}); got.Outcome != quorum.Malformed {
 		t.Errorf("no format: %v", got.Outcome)
 	}
-	if got := Read(auto(), Material{Body: yes}); got.Outcome != quorum.Unknown {
+	if got := Read(autoReviewer(), Material{Body: yes}); got.Outcome != quorum.Unknown {
 		t.Errorf("no kind: %v", got.Outcome)
 	}
 }
@@ -498,7 +498,7 @@ func TestALabelIsNoSentence(t *testing.T) {
 		long(41) + ": 3": true, long(42) + ": 3": false, long(41) + " (two words): 3": true, long(42) + " (two words): 3": false,
 		"3 " + long(31): true, "3 " + long(32): false,
 	} {
-		if got := new(tally).counts(line, line, true); got != want {
+		if got := new(findingTally).readCounts(line, line, true); got != want {
 			t.Errorf("%q is read as a count: %v, want %v", line, got, want)
 		}
 	}
@@ -520,7 +520,7 @@ func TestAQuoteShowsNoKey(t *testing.T) {
 			texts = append(texts, key+"\x00"+next, key+"\u200b"+next, next+"\x01"+key)
 		}
 		for _, text := range texts {
-			got := quote(text)
+			got := shortQuote(text)
 			for _, key := range keys {
 				if strings.Contains(got, key[len(key)-8:]) {
 					t.Errorf("%q is quoted as %q", text, got)
@@ -531,7 +531,7 @@ func TestAQuoteShowsNoKey(t *testing.T) {
 			}
 		}
 	}
-	if got := quote("No findings. Ready to merge?"); got != "No findings. Ready to merge?" {
+	if got := shortQuote("No findings. Ready to merge?"); got != "No findings. Ready to merge?" {
 		t.Errorf("got %q", got)
 	}
 }

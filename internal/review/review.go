@@ -73,7 +73,7 @@ type Reading struct {
 	Inline   bool          // Findings only because of its inline comments: it objects no longer than its threads do
 	NoOpen   bool          // Approved only if none of the reviewer's threads is open, as with OnlyNew
 
-	hints bool // Findings only by a list of minor things without places: an error's advice looks like that, too
+	minorOnly bool // Findings only by a list of minor things without places: an error's advice looks like that, too
 }
 
 // MaxText is how much of a comment, review, check or status is read: GitHub keeps 64 KiB. A longer text has no verdict.
@@ -85,15 +85,15 @@ const MaxLog = 1 << 20
 // maxDetail is the length of a quote in runes.
 const maxDetail = 120
 
-// keys are the shapes of secrets that logs and answers sometimes quote; GitHub masks only those that it knows. Before one may
+// secretKeys are the shapes of secrets that logs and answers sometimes quote; GitHub masks only those that it knows. Before one may
 // stand an underscore, or what JSON and URLs write for a line break or a colon; in it a NUL, which masked writes for what
 // shows nothing.
-var keys = regexp.MustCompile(`(?:\b|_|\\[nrt]|%[0-9A-Fa-f]{2})(?:(?:sk|pk|rk)-[A-Za-z0-9_\x00-]{8,}|gh[a-z]_[A-Za-z0-9\x00]{16,}|github_pat_[A-Za-z0-9_\x00]{16,}|(?:AKIA|ASIA)[A-Z0-9\x00]{12,}|AIza[A-Za-z0-9_\x00-]{16,}|xox[a-z]-[A-Za-z0-9\x00-]{8,}|eyJ[A-Za-z0-9_\x00-]{8,}\.[A-Za-z0-9_.\x00-]{8,})|(?i:bearer)[\s\p{Z}]+[A-Za-z0-9._~+/\x00-]{16,}`)
+var secretKeys = regexp.MustCompile(`(?:\b|_|\\[nrt]|%[0-9A-Fa-f]{2})(?:(?:sk|pk|rk)-[A-Za-z0-9_\x00-]{8,}|gh[a-z]_[A-Za-z0-9\x00]{16,}|github_pat_[A-Za-z0-9_\x00]{16,}|(?:AKIA|ASIA)[A-Z0-9\x00]{12,}|AIza[A-Za-z0-9_\x00-]{16,}|xox[a-z]-[A-Za-z0-9\x00-]{8,}|eyJ[A-Za-z0-9_\x00-]{8,}\.[A-Za-z0-9_.\x00-]{8,})|(?i:bearer)[\s\p{Z}]+[A-Za-z0-9._~+/\x00-]{16,}`)
 
-// quote makes one short line of s.
-func quote(s string) string {
-	if s = s[:min(len(s), 4<<10)]; longWord(s) {
-		s = masked(s)
+// shortQuote makes one short line of s.
+func shortQuote(s string) string {
+	if s = s[:min(len(s), 4<<10)]; hasLongWord(s) {
+		s = maskKeys(s)
 	}
 	var b strings.Builder
 	n, gap := 0, false
@@ -102,7 +102,7 @@ func quote(s string) string {
 			gap = b.Len() > 0
 			continue
 		}
-		if unseen(r) {
+		if isUnseen(r) {
 			continue
 		}
 		more := 1
@@ -123,15 +123,15 @@ func quote(s string) string {
 	return b.String()
 }
 
-// masked is s without its keys, and without what shows nothing if that may split one, or part it from the word before it.
-func masked(s string) string {
-	joined := hide(ansi.ReplaceAllStringFunc(s, func(code string) string { return strings.Repeat("\x00", len(code)) }), 0)
+// maskKeys is s without its keys, and without what shows nothing if that may split one, or part it from the word before it.
+func maskKeys(s string) string {
+	joined := overwriteUnseen(ansiCodes.ReplaceAllStringFunc(s, func(code string) string { return strings.Repeat("\x00", len(code)) }), 0)
 	if strings.IndexByte(joined, 0) < 0 {
-		return keys.ReplaceAllString(s, "***")
+		return secretKeys.ReplaceAllString(s, "***")
 	}
 	covered := make([]bool, len(s))
-	for _, form := range []string{joined, hide(s, 1)} { // the second tells a key from the next
-		for _, at := range keys.FindAllStringIndex(form, -1) {
+	for _, form := range []string{joined, overwriteUnseen(s, 1)} { // the second tells a key from the next
+		for _, at := range secretKeys.FindAllStringIndex(form, -1) {
 			for i := at[0]; i < at[1]; i++ {
 				covered[i] = true
 			}
@@ -146,14 +146,14 @@ func masked(s string) string {
 			b.WriteByte(s[i])
 		}
 	}
-	return keys.ReplaceAllString(b.String(), "***") // one that is split in its first letters
+	return secretKeys.ReplaceAllString(b.String(), "***") // one that is split in its first letters
 }
 
-// hide writes a byte in place of each byte of what shows nothing.
-func hide(s string, with byte) string {
+// overwriteUnseen writes a byte in place of each byte of what shows nothing.
+func overwriteUnseen(s string, with byte) string {
 	b := []byte(s)
 	for i, r := range s {
-		if unseen(r) {
+		if isUnseen(r) {
 			for n := range utf8.RuneLen(r) {
 				b[i+n] = with
 			}
@@ -162,11 +162,11 @@ func hide(s string, with byte) string {
 	return string(b)
 }
 
-// unseen reports whether a quote leaves r out, because it shows nothing.
-func unseen(r rune) bool { return unicode.IsControl(r) && !unicode.IsSpace(r) || invisible(r) }
+// isUnseen reports whether a quote leaves r out, because it shows nothing.
+func isUnseen(r rune) bool { return unicode.IsControl(r) && !unicode.IsSpace(r) || isInvisible(r) }
 
-// longWord reports whether s holds a word that is long enough for a key: most of what is quoted does not.
-func longWord(s string) bool {
+// hasLongWord reports whether s holds a word that is long enough for a key: most of what is quoted does not.
+func hasLongWord(s string) bool {
 	const shortest = len("sk-12345678")
 	n := 0
 	for i := range len(s) {
@@ -180,9 +180,9 @@ func longWord(s string) bool {
 	return false
 }
 
-// invisible reports whether r shows nothing and can therefore hide or split a word. The variation selector that
+// isInvisible reports whether r shows nothing and can therefore hide or split a word. The variation selector that
 // follows an emoji is harmless.
-func invisible(r rune) bool {
+func isInvisible(r rune) bool {
 	switch {
 	case r < 0x80:
 		return false

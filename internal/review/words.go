@@ -8,15 +8,15 @@ import (
 	"unicode/utf8"
 )
 
-// maxShape bounds the lines in which shapes are sought; what is longer is prose.
-const maxShape = 600
+// maxMatchedLine bounds the lines in which shapes are sought; what is longer is prose.
+const maxMatchedLine = 600
 
-// plain strips the heading's, the emphasis' and the code's marks, tags and outer symbols (emoji) from text and lowers
+// plainWords strips the heading's, the emphasis' and the code's marks, tags and outer symbols (emoji) from text and lowers
 // it. Letters beyond ASCII stay as they are, so that no look-alike becomes a letter.
-func plain(text string) string { return trimSymbols(unmarked(headingText(text))) }
+func plainWords(text string) string { return trimSymbols(stripMarks(headingText(text))) }
 
-// unmarked is plain without trimming symbols.
-func unmarked(text string) string {
+// stripMarks is plain without trimming symbols.
+func stripMarks(text string) string {
 	var b strings.Builder
 	b.Grow(len(text))
 	space := false
@@ -72,8 +72,8 @@ func isSymbol(r rune) bool {
 	return r == ' ' || r == 0xfe0f || r == 0x200d || r >= 0x80 && (unicode.Is(unicode.So, r) || unicode.Is(unicode.Sk, r))
 }
 
-// lower lowers ASCII only.
-func lower(s string) string {
+// lowerASCII lowers ASCII only.
+func lowerASCII(s string) string {
 	for i := 0; i < len(s); i++ {
 		if s[i] >= 'A' && s[i] <= 'Z' {
 			b := []byte(s)
@@ -88,8 +88,8 @@ func lower(s string) string {
 	return s
 }
 
-// tricky reports whether s hides something: an invisible letter, or a word that mixes Latin letters with look-alikes.
-func tricky(s string) bool {
+// isDeceptive reports whether s hides something: an invisible letter, or a word that mixes Latin letters with look-alikes.
+func isDeceptive(s string) bool {
 	latin, alike := false, false
 	for _, r := range s {
 		switch {
@@ -99,7 +99,7 @@ func tricky(s string) bool {
 			} else {
 				latin, alike = false, false
 			}
-		case invisible(r), r == utf8.RuneError:
+		case isInvisible(r), r == utf8.RuneError:
 			return true
 		case unicode.IsLetter(r) && !unicode.Is(unicode.Latin, r), r >= 0xff01 && r <= 0xff5e, r >= 0x1d400 && r <= 0x1d7ff:
 			alike = true
@@ -114,23 +114,23 @@ func tricky(s string) bool {
 	return false
 }
 
-// visible drops the letters that show nothing.
-func visible(s string) string {
+// dropInvisible drops the letters that show nothing.
+func dropInvisible(s string) string {
 	return strings.Map(func(r rune) rune {
-		if invisible(r) {
+		if isInvisible(r) {
 			return -1
 		}
 		return r
 	}, s)
 }
 
-// after cuts word off the front of s, if s begins with it and it ends there.
-func after(s, word string) (rest string, ok bool) {
+// cutWord cuts word off the front of s, if s begins with it and it ends there.
+func cutWord(s, word string) (rest string, ok bool) {
 	rest, ok = strings.CutPrefix(s, word)
 	if !ok || rest != "" && isAlnum(rest[0]) {
 		return s, false
 	}
-	if r, _ := utf8.DecodeRuneInString(rest); rest != "" && (unicode.IsLetter(r) || unicode.IsMark(r) && r != 0xfe0f || invisible(r)) {
+	if r, _ := utf8.DecodeRuneInString(rest); rest != "" && (unicode.IsLetter(r) || unicode.IsMark(r) && r != 0xfe0f || isInvisible(r)) {
 		return s, false
 	}
 	return rest, true
