@@ -1,6 +1,7 @@
 package review
 
-// This file reads what binds a text to a commit and to a reviewer: the commit that it names and its heading.
+// This file reads the commit that a text names and the heading that it opens with: they bind it to a commit and to a
+// reviewer.
 
 import (
 	"strings"
@@ -8,14 +9,15 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// The shapes in which a line names a commit; the commit may be the text or the address of a link.
+// commitLine matches a line that names a commit; the commit may be the text or the address of a link.
 var commitLine = rx(`(?:\breviewed commits?|\bfor commit|\bup to commit)(?: ?: ?| )(?:\[[^\[\]]{0,80}\]\(https?://[^ ()]{1,200}/commits?/([0-9a-f]{7,64})[^ ()]{0,100}\)|\[?\(?([0-9a-f]{7,64}))([^0-9a-z]|$)`, "reviewed commit", "for commit", "up to commit")
 
-// emphasisMarks takes away the marks that may stand around and within such a line.
+// emphasisMarks strips the Markdown marks that may stand around and within such a line.
 var emphasisMarks = strings.NewReplacer("*", "", "`", "", "_", "")
 
-// NamedCommit is the commit that body says it is about, in small letters; "" if it names none. Other hexadecimal digits
-// mean nothing. If it names several it is about none of them that could be told: then what is returned is no commit's id.
+// NamedCommit returns the commit that body says it is about, in lower case; "" if it names none. Other hexadecimal digits
+// mean nothing. If body names several commits, it cannot be told which one it is about: the string returned is no
+// commit's id.
 func NamedCommit(r quorum.Reviewer, body string) string {
 	return ReadPage(body).NamedCommit(r)
 }

@@ -1,8 +1,8 @@
 package review
 
-// This file reads counts and lists of findings: what templates call "findings" and where they put them.
+// This file reads counts and lists of findings.
 //
-// A finding is only ever quoted. What counts: rows and lines that count by severity, items that begin with a severity
+// A finding is only ever quoted. Read are: table rows and lines that count by severity, items that begin with a severity
 // or stand under a heading that is one, and "No issues found" as a line of its own. A severity in the middle of a
 // sentence is prose.
 
@@ -16,7 +16,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// findingTally is what a text counts and lists.
+// findingTally holds the findings that a text counts and lists.
 type findingTally struct {
 	found    []quorum.Finding // with a severity: they object
 	listed   []quorum.Finding // with a place only: quoted beside a verdict that objects
@@ -28,7 +28,7 @@ type findingTally struct {
 	detail   string
 }
 
-// Severities by the words and marks that templates use. Words beat colours: a suggestion is one in any colour.
+// The severities, by the words and marks that templates use. Words beat colours: a suggestion is one in any colour.
 var (
 	severityWords = []struct {
 		severity quorum.Severity
@@ -44,19 +44,20 @@ var (
 		mark     string
 	}{{quorum.Critical, "🔴"}, {quorum.High, "🟠"}, {quorum.Medium, "🟡"}, {quorum.Low, "🟢"}}
 
-	// Behind a severity, a label says no more than this.
+	// severityTail matches the rest of a label after its severity.
 	severityTail = regexp.MustCompile(`^(?:[ -](?:severity|priority))?(?: (?:issues?|findings?|problems?|concerns?|comments?|bugs?|items?|vulnerabilities|improvements?))?(?: found)?(?: ?[(\[][^()\[\]]{0,40}[)\]])?(?: ?\d+)?$`)
-	// Rows and sections of what is over, or was never a complaint.
+	// settledWords mark rows and sections that hold no open complaint: settled ones, and praise.
 	settledWords   = regexp.MustCompile(`\b(?:resolved|fixed|addressed|deferred|acknowledged|good|positives?|strengths?|praise|highlights|passed|done|previous|prior|since last|dismissed|observed practices|what works|what went well|well done|kudos)\b`)
 	unsettledWords = regexp.MustCompile(`\b(?:un(?:resolved|fixed|addressed|acknowledged)|not (?:yet )?(?:resolved|fixed|addressed|acknowledged)|still)\b`)
-	// Sections that describe and do not complain.
+	// describingSection matches the names of sections that describe and do not complain.
 	describingSection = regexp.MustCompile(`^(?:summary|overview|walkthrough|changes|files|what changed|description|tests?|test plan|references|checked|what i checked|scope|recommendations?|sequence diagrams?|reasoning|notes?|details)\b`)
-	// Headings under which "No issues found" speaks for the whole text.
+	// overallSection matches headings under which "No issues found" speaks for the whole text.
 	overallSection = regexp.MustCompile(`^(?:summary|results?|review results?|verdict|assessment|overall|overall assessment|conclusion|findings|issues|issues found|review|review summary|code review|no issues found)\b`)
 
 	nothingFound = regexp.MustCompile(`^(?:no|0|zero) (?:new )?(?:issues|findings|problems|bugs)(?: (?:were )?(?:found|detected|identified))?[.!]?$`)
 	someFound    = regexp.MustCompile(`^(?:found |total:? )?(\d{1,6}) (?:new |potential |open )?((?:critical|high|medium|low|major|minor|important)(?:[ -]severity)? )?(?:issues?|findings?|problems?|bugs?)(?: (?:were )?(?:found|detected|identified|remain|remaining))?[.!:]?$`)
-	// How long a label may be is not said here: each repetition of \pL would be the table of all letters once more.
+	// The label's length is bounded where this is used: each repetition of \pL here would compile the table of all letters
+	// once more.
 	countLine   = regexp.MustCompile(`^(([\pL][\pL -]*?)(?: \([^()]{0,40}\))?) ?: ?(\d{1,6}|n|x|\{[^{}]{0,20}\}|\[[^\[\]]{0,20}\]|<[^<>]{0,20}>)$`)
 	countWord   = regexp.MustCompile(`^(\d{1,6}) ([\pL][\pL -]*)$`)
 	placeholder = regexp.MustCompile(`^(?:n|x|y|\{.*\}|\[.*\]|<.*>|\.\.\.|…|tbd|count|number)$`)
@@ -66,24 +67,24 @@ var (
 	exceptionWords = regexp.MustCompile(`\b(?:but|except|however|although|though|besides|apart from|other than)\b`)
 )
 
-// section is where a line stands.
+// section is the part of a text that a line stands in.
 type section struct {
 	severity     quorum.Severity // of the heading
 	level        int             // of the heading; bold lines have 7
-	settled      bool            // it holds what is settled
+	settled      bool            // it holds settled matters
 	settledLevel int
-	describes    bool // it describes
+	describes    bool // it describes and does not complain
 	name         string
-	hasContent   bool // something stands in it already
-	inherits     bool // it is one finding of the section above, with a heading of its own
+	hasContent   bool // a line of it was read already
+	inherits     bool // it is one finding of the section above that has a heading of its own
 }
 
-// tallyFindings reads the counts and lists of p.
+// tallyFindings returns the counts and lists of p.
 func tallyFindings(p Page) findingTally {
 	t := findingTally{counted: map[quorum.Severity]int{}}
 	var (
 		at    section
-		last  *quorum.Finding // the item that deeper lines belong to
+		last  *quorum.Finding // the finding that lines indented deeper belong to
 		depth int
 		parts []sectionContent
 	)
@@ -145,17 +146,17 @@ func tallyFindings(p Page) findingTally {
 	return t
 }
 
-// sectionContent is one section, as far as "No issues found" is concerned.
+// sectionContent is the part of a section that "No issues found" depends on.
 type sectionContent struct {
 	name        string
 	level       int
 	descriptive bool
-	hasText     bool // holds anything
-	clean       bool // says that there is nothing
+	hasText     bool // it holds text
+	clean       bool // it says that nothing was found
 }
 
-// isClean reports whether the text as a whole says that nothing was found: where it is said for the whole, or for every
-// section that holds anything, and no other section holds more than a description.
+// isClean reports whether the text as a whole says that nothing was found: it says so for the whole, or for every section
+// that holds text, and all other sections only describe.
 func isClean(parts []sectionContent) bool {
 	said, whole := false, false
 	for i, c := range parts {
@@ -186,7 +187,7 @@ func (t *findingTally) noteClean(parts *[]sectionContent, text string) {
 	}
 }
 
-// beginSection is the section that a heading begins.
+// beginSection returns the section that a heading begins below s.
 func (s section) beginSection(name string, level int) section {
 	n := section{level: level, name: name}
 	named := false
@@ -204,7 +205,7 @@ func (s section) beginSection(name string, level int) section {
 	return n
 }
 
-// headingOf recognises a heading, or a line in bold that serves as one.
+// headingOf recognises a heading, or a line in bold that serves as one, with its plain name and level.
 func headingOf(l pageLine, text string) (name string, level int, ok bool) {
 	switch {
 	case l.level > 0:
@@ -226,7 +227,7 @@ func headingOf(l pageLine, text string) (name string, level int, ok bool) {
 	return strings.TrimRight(plainWords(text), ":"), 7, true
 }
 
-// readLine reads a line that is neither heading nor table, and returns the finding that it begins.
+// readLine reads a line that is neither heading nor table. It returns the finding that the line begins, nil if none.
 func (t *findingTally) readLine(item string, isItem bool, l pageLine, at *section, parts *[]sectionContent) *quorum.Finding {
 	short := len(item) <= maxMatchedLine
 	words := ""
@@ -290,12 +291,12 @@ func (t *findingTally) readCounts(words, item string, sure bool) bool {
 	if !hasSeverity(words) && !issueLabel.MatchString(strings.TrimRight(words, ": 0123456789")) {
 		return false
 	}
-	type entry struct {
+	type counted struct {
 		severity quorum.Severity
 		n        int
 		total    bool
 	}
-	var entries []entry
+	var parts []counted
 	for _, part := range strings.FieldsFunc(words, func(r rune) bool { return r == '·' || r == ',' || r == ';' || r == '|' || r == '•' }) {
 		part = trimSymbols(part)
 		label, number := "", ""
@@ -319,15 +320,15 @@ func (t *findingTally) readCounts(words, item string, sure bool) bool {
 			t.unfilled = true
 			continue
 		}
-		entries = append(entries, entry{severity, n, total})
+		parts = append(parts, counted{severity, n, total})
 	}
-	for _, e := range entries {
-		t.addCount(e.severity, e.n, e.total, item, sure)
+	for _, p := range parts {
+		t.addCount(p.severity, p.n, p.total, item, sure)
 	}
 	return true
 }
 
-// addCount counts n findings.
+// addCount counts n findings of a severity.
 func (t *findingTally) addCount(severity quorum.Severity, n int, total bool, text string, sure bool) {
 	before := t.counted[severity]
 	t.counted[severity] = before + n
@@ -343,7 +344,7 @@ func (t *findingTally) addCount(severity quorum.Severity, n int, total bool, tex
 	}
 }
 
-// readTable reads a table that begins at lines[0] and returns how many lines it has.
+// readTable reads the table that begins at lines[0] and returns its number of lines.
 func (t *findingTally) readTable(lines []pageLine, at section) (n int) {
 	var rows [][]string
 	var raw []string
@@ -375,8 +376,8 @@ func (t *findingTally) readTable(lines []pageLine, at section) (n int) {
 	if isDivider(body[0]) {
 		body, raw = body[1:], raw[1:]
 	}
-	across := make([]quorum.Severity, len(header)) // severities as columns
-	skip := make([]bool, len(header))              // columns of what is settled
+	across := make([]quorum.Severity, len(header)) // the severity of each column, where columns are severities
+	skip := make([]bool, len(header))              // columns of settled matters
 	open := -1
 	wide := false
 	for i, h := range header {
@@ -432,7 +433,7 @@ func isDivider(cells []string) bool {
 
 func trimCell(c string) string { return trimSymbols(c) }
 
-// severityOfCell is the severity of a label with its marks.
+// severityOfCell returns the severity of a table's cell: by its words, else by its coloured mark.
 func severityOfCell(label string) (quorum.Severity, bool) {
 	if s, ok := severityOfLabel(trimSymbols(label)); ok {
 		return s, true
@@ -452,7 +453,7 @@ func severityOfMark(s string) (quorum.Severity, bool) {
 	return 0, false
 }
 
-// severityOfLabel is the severity that a label names, if it says nothing else.
+// severityOfLabel returns the severity that a label names, if it says nothing else.
 func severityOfLabel(label string) (quorum.Severity, bool) {
 	for _, s := range severityWords {
 		for _, w := range s.words {
@@ -477,8 +478,8 @@ func hasSeverity(words string) bool {
 
 var priorityBadge = regexp.MustCompile(`^!\[(p[0-3]) badge\]`)
 
-// severityOfItem is the severity with which an item begins: "**Critical** …", "[P1] …", "🔴 …", "High: …". A mark alone
-// is enough; a word must be set off, else it is prose.
+// severityOfItem returns the severity that an item begins with: "**Critical** …", "[P1] …", "🔴 …", "High: …". A mark
+// alone is enough; a word must be set off, else it is prose.
 func severityOfItem(item string, isItem bool) (quorum.Severity, bool) {
 	head := item[:min(len(item), 160)]
 	words := stripMarks(head)
@@ -512,7 +513,7 @@ func severityOfItem(item string, isItem bool) (quorum.Severity, bool) {
 	return 0, false
 }
 
-// isBoldTag reports whether the bold words at the beginning of an item are a tag: short.
+// isBoldTag reports whether an item begins with a severity in bold and nothing else in it.
 func isBoldTag(head string) bool {
 	head = strings.TrimLeftFunc(head, isSymbol)
 	if !strings.HasPrefix(head, "**") {
@@ -522,7 +523,7 @@ func isBoldTag(head string) bool {
 	return end > 0 && end <= 24 && func() bool { _, ok := severityOfLabel(plainWords(head[2 : 2+end])); return ok }()
 }
 
-// findPlace is the first path:line in text. A path has a dot or a slash, and stands by itself or in marks.
+// findPlace returns the first path:line in text. A path has a dot or a slash, and stands by itself or in marks.
 func findPlace(text string) (path string, line int) {
 	text = text[:min(len(text), maxMatchedLine)]
 	for i := 1; i+1 < len(text); i++ {
@@ -557,7 +558,8 @@ func isPathByte(c byte) bool {
 	return isAlnum(c) || strings.IndexByte("_@+~.-/\\", c) >= 0 || c >= 0x80
 }
 
-// Least is the least severity that objects: with quorum.SeverityAny every finding does, and one of unknown severity always.
+// hasObjection reports whether a finding objects. least is the least severity that does: with quorum.SeverityAny every
+// finding objects, and one of unknown severity always does.
 func (t findingTally) hasObjection(least quorum.Severity) bool {
 	for _, f := range t.found {
 		if !isBelow(f.Severity, least) {
@@ -574,7 +576,7 @@ func (t findingTally) hasObjection(least quorum.Severity) bool {
 
 func isBelow(s, least quorum.Severity) bool { return s > 0 && s < least }
 
-// isMinorOnly reports whether t is no more than a list of minor things without places.
+// isMinorOnly reports whether t is only a list of minor findings without a file and line.
 func (t findingTally) isMinorOnly() bool {
 	return len(t.counted) == 0 && !slices.ContainsFunc(t.found, func(f quorum.Finding) bool { return f.Severity != quorum.Low || f.Path != "" })
 }
@@ -592,7 +594,7 @@ func (t findingTally) hasFindings() bool {
 	return false
 }
 
-// contradictsItself reports whether the counts deny what the text lists.
+// contradictsItself reports whether the counts say that there is nothing where the text lists findings.
 func (t findingTally) contradictsItself() bool {
 	for s, n := range t.counted {
 		if n > 0 {
@@ -608,7 +610,7 @@ func (t findingTally) contradictsItself() bool {
 	return nothing && (t.hasFindings() || len(t.listed) > 0)
 }
 
-// allFindings are the findings to quote, marked where they lie below least.
+// allFindings returns the findings to quote, marked where they lie below least.
 func (t findingTally) allFindings(least quorum.Severity) []quorum.Finding {
 	out := append([]quorum.Finding(nil), t.found...)
 	out = append(out, t.listed...)
@@ -618,7 +620,7 @@ func (t findingTally) allFindings(least quorum.Severity) []quorum.Finding {
 	return out
 }
 
-// toRuling is what the tally says by itself; silent if it says nothing.
+// toRuling returns the ruling of the tally by itself; silent if it holds nothing.
 func (t findingTally) toRuling(least quorum.Severity) ruling {
 	r := ruling{detail: t.detail}
 	if len(t.found) > 0 {

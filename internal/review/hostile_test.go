@@ -1,6 +1,6 @@
 package review
 
-// What no text may achieve, whatever stands in it.
+// These tests hold what no text may achieve, whatever stands in it.
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// Reviewers of every format and preset.
+// allReviewers returns a reviewer of every format and every preset.
 func allReviewers() (all []quorum.Reviewer) {
 	for k := quorum.Auto; k <= quorum.Pattern; k++ {
 		r := reviewerWith(k)
@@ -27,7 +27,7 @@ func allReviewers() (all []quorum.Reviewer) {
 	return all
 }
 
-// Check holds a text to what is true of every text.
+// checkInvariants fails the test if a text breaks what is true of every text.
 func checkInvariants(t *testing.T, r quorum.Reviewer, body string) {
 	t.Helper()
 	for _, kind := range []Kind{Comment, Review, Check, Status, Log} {
@@ -78,7 +78,7 @@ func checkInvariants(t *testing.T, r quorum.Reviewer, body string) {
 	Classify(r, Material{Kind: Comment, Body: body})
 }
 
-// hidesWhatFollows reports whether what follows body could be in its fence or comment, so that it cannot be heard.
+// hidesWhatFollows reports whether a line after body would stand within body's fence or comment, so that it is not read.
 func hidesWhatFollows(body string) bool {
 	p := ReadPage(body + "\n\nend")
 	return p.lines[len(p.lines)-1].visibility == hidden
@@ -218,7 +218,7 @@ func TestEverySeedHolds(t *testing.T) {
 	}
 }
 
-// Texts of 64 KiB that try to cost much.
+// costlyTexts returns texts of 64 KiB that try to cost much.
 func costlyTexts() map[string]string {
 	fill := func(s string) string { return strings.Repeat(s, 64<<10/len(s)) }
 	return map[string]string{

@@ -103,7 +103,7 @@ func parseNested(dec *json.Decoder, open json.Delim, depth int) (v jsonValue, er
 	return v, err
 }
 
-// The keys that hold a verdict.
+// verdictKeys are the keys that hold a verdict.
 var verdictKeys = [...]string{"verdict", "overall_correctness", "status"}
 
 func (v jsonValue) hasVerdictKey() bool {
@@ -115,7 +115,7 @@ func (v jsonValue) hasVerdictKey() bool {
 	return false
 }
 
-// readJSON reads the one object with a verdict that p's text is, or has in its last fenced block.
+// readJSON reads the one object with a verdict that is the whole text, or its last fenced block.
 func readJSON(r quorum.Reviewer, body string, p Page) Reading {
 	text, reason := jsonText(r, body, p)
 	if text == "" {
@@ -128,7 +128,8 @@ func readJSON(r quorum.Reviewer, body string, p Page) Reading {
 	return v.toReading(r.MinSeverity)
 }
 
-// jsonText finds the text to parse. A heading and the line that names the commit may stand before it.
+// jsonText returns the text to parse, "" with a reason if there is none. A heading and the line that names the commit may
+// stand before it.
 func jsonText(r quorum.Reviewer, body string, p Page) (text string, reason quorum.Reason) {
 	bare := strings.TrimSpace(body)
 	if strings.HasPrefix(bare, "{") || strings.HasPrefix(bare, "[") {
@@ -167,7 +168,7 @@ func jsonText(r quorum.Reviewer, body string, p Page) (text string, reason quoru
 	return "", quorum.ReasonMalformed
 }
 
-// mentionsVerdict reports whether a block that is no JSON has a verdict's key all the same.
+// mentionsVerdict reports whether a block holds a verdict's key, though it is no JSON.
 func mentionsVerdict(text string) bool {
 	for _, k := range verdictKeys {
 		if strings.Contains(text, `"`+k+`"`) {
@@ -177,7 +178,7 @@ func mentionsVerdict(text string) bool {
 	return false
 }
 
-// toReading is what an object says.
+// toReading returns the reading of an object with a verdict.
 func (v jsonValue) toReading(least quorum.Severity) Reading {
 	var yes, no, bad int
 	var detail string
@@ -255,7 +256,7 @@ func jsonVote(f jsonValue) vote {
 	return unclear
 }
 
-// listFindings reads the list of findings; one that is no list makes the answer unreadable.
+// listFindings returns the findings; ok is false if they are no list, which makes the answer unreadable.
 func (v jsonValue) listFindings() (out []quorum.Finding, ok bool) {
 	for _, k := range [...]string{"findings", "issues"} {
 		list, found := v.fields[k]
@@ -280,7 +281,7 @@ func (v jsonValue) listFindings() (out []quorum.Finding, ok bool) {
 	return out, true
 }
 
-// toFinding reads one finding, in the keys that schemas use for its parts.
+// toFinding returns one finding, by the keys that schemas use for its parts.
 func (v jsonValue) toFinding() (f quorum.Finding) {
 	f.Path = v.stringField("path", "file", "filename")
 	f.Line = v.numberField("line", "start_line")
@@ -301,7 +302,7 @@ func (v jsonValue) toFinding() (f quorum.Finding) {
 	return f
 }
 
-// gravestSeverity is the gravest that the parts of a finding state; 0 if none does.
+// gravestSeverity returns the gravest severity that the parts of a finding state; 0 if none does.
 func (v jsonValue) gravestSeverity(title string) (most quorum.Severity) {
 	if s, ok := severityOfLabel(lowerASCII(strings.TrimSpace(v.stringField("severity", "level")))); ok {
 		most = s

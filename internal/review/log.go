@@ -2,8 +2,8 @@ package review
 
 // This file reads how a run failed from the end of a job's log, or from an annotation.
 //
-// A log is written by strangers too: many reviewers print the diff. So it may decide whether the one rerun is worth it,
-// and never a verdict. A shape must begin its line, after the marks that runners and loggers put before a message; a line
+// A log holds strangers' text, because many reviewers print the diff. So it may decide whether a rerun is worthwhile, and
+// never a verdict. A message must begin its line, after the marks that runners and loggers put before a message; a line
 // of a diff begins with something else.
 
 import (
@@ -146,13 +146,13 @@ var (
 	ansiCodes       = regexp.MustCompile("\x1b(?:\\[[0-9;?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|[()][0-9A-Z]|[@-Z\\\\^_])")
 )
 
-// Where in a line of JSON a message begins.
+// jsonMessageStart matches the places in a line of JSON at which a message begins.
 var jsonMessageStart = regexp.MustCompile(`"(?:type|code|message|status|reason|error|subtype|stop_reason)" ?: ?(?:"|\d)`)
 
-// maxLogLine is how much of a line is looked at.
+// maxLogLine is the number of bytes of a line that are read.
 const maxLogLine = 2000
 
-// readLog reads the end of a log. What will not go away beats what may.
+// readLog reads the end of a log. A cause that a rerun cannot mend beats one that may pass.
 func readLog(m Material) Reading {
 	body := m.Body
 	if len(body) > MaxLog {
@@ -165,7 +165,7 @@ func readLog(m Material) Reading {
 		body = ansiCodes.ReplaceAllString(body, "")
 	}
 	var best Reading
-	var wait Reading // a stated wait may stand in a line of its own
+	var wait Reading // a wait that stands in a line of its own
 	for line := range strings.FieldsFuncSeq(body, func(r rune) bool { return r == '\n' || r == '\r' }) {
 		got, ok := readLogLine(line)
 		if hint := wait.statedWait(line); hint.Reset > 0 || !hint.Until.IsZero() {
@@ -184,7 +184,7 @@ func readLog(m Material) Reading {
 	return outcomeOfConclusion(m.Conclusion)
 }
 
-// outcomeOfConclusion is what a run's conclusion says where its log says nothing. None of them is a verdict.
+// outcomeOfConclusion returns the outcome of a run whose log explains nothing. No conclusion is a verdict.
 func outcomeOfConclusion(conclusion string) Reading {
 	switch conclusion {
 	case "success":
@@ -197,7 +197,7 @@ func outcomeOfConclusion(conclusion string) Reading {
 	return Reading{Outcome: quorum.Unknown, Reason: quorum.ReasonUnknown}
 }
 
-// logRank orders what lines of a log say.
+// logRank orders the readings of a log's lines: the highest decides, of equal ones the last.
 func logRank(r Reading) int {
 	switch r.Outcome {
 	case quorum.Failed:
@@ -235,7 +235,7 @@ func (got Reading) statedWait(line string) Reading {
 	return Reading{}
 }
 
-// readLogLine reads one line.
+// readLogLine reads one line of a log; ok is false if it explains no failure.
 func readLogLine(line string) (Reading, bool) {
 	if len(line) > maxLogLine {
 		line = line[:maxLogLine]
@@ -272,7 +272,8 @@ func readLogLine(line string) (Reading, bool) {
 	return best.refineLimit(low), true
 }
 
-// refineLimit tells the limits apart that one sentence serves for: Gemini says "quota exceeded" of a minute and of a day.
+// refineLimit tells a rate from a quota where one sentence serves for both: Gemini says "quota exceeded" of a minute and
+// of a day.
 func (got Reading) refineLimit(low string) Reading {
 	if got.Outcome != quorum.Limited && got.Reason != quorum.ReasonBilling {
 		return got
@@ -292,10 +293,10 @@ func (got Reading) refineLimit(low string) Reading {
 	return got
 }
 
-// maxRateWait is the longest wait that is a rate and not a quota.
+// maxRateWait is the longest wait of a rate limit; a longer one is a quota's.
 const maxRateWait = 5 * time.Minute
 
-// matchMessage reads a message without what loggers put before it.
+// matchMessage reads a message that stands without the marks of loggers before it.
 func matchMessage(part string, hits []int, coded bool) (Reading, bool) {
 	for _, i := range hits {
 		if s := logShapes[i]; s.line.MatchString(part) {
@@ -312,7 +313,7 @@ func matchMessage(part string, hits []int, coded bool) (Reading, bool) {
 	return Reading{}, false
 }
 
-// messageStarts are the places in a line at which a message may begin.
+// messageStarts returns the rest of a line from each place at which a message may begin.
 func messageStarts(low string) (parts []string) {
 	for range 8 {
 		low = trimLineMarks(low)
@@ -357,7 +358,7 @@ func messageStarts(low string) (parts []string) {
 	return parts
 }
 
-// hasHTTPCode reports whether s holds three digits that may be an HTTP code. It is asked first, because it is cheap.
+// hasHTTPCode reports whether s holds three digits that may be an HTTP code. It is a cheap first test.
 func hasHTTPCode(s string) bool {
 	for i := 0; i+2 < len(s); i++ {
 		if s[i] >= '1' && s[i] <= '5' && s[i+1] >= '0' && s[i+1] <= '9' && s[i+2] >= '0' && s[i+2] <= '9' {
@@ -377,7 +378,7 @@ func trimLineMarks(s string) string {
 	})
 }
 
-// cutTimestamp cuts the time that GitHub puts before every line.
+// cutTimestamp cuts off the time that GitHub puts before every line.
 func cutTimestamp(line string) string {
 	if len(line) > 21 && line[4] == '-' && line[7] == '-' && line[10] == 'T' && line[13] == ':' {
 		if i := strings.IndexByte(line[:min(len(line), 40)], 'Z'); i > 0 && (i+1 == len(line) || line[i+1] == ' ') {

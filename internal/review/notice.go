@@ -1,9 +1,9 @@
 package review
 
-// This file recognises what a reviewer says instead of a review: an outage, a limit, a refusal, "working on it".
+// This file recognises notices, which a reviewer posts instead of a review: an outage, a limit, a refusal, "working on it".
 //
 // A notice is recognised by the shape of a whole line, never by words anywhere: a genuine review of a rate limiter has
-// the same words. What is not recognised keeps the gate shut; what is recognised wrongly could do no more.
+// the same words. A notice that is not recognised keeps the gate shut, and so does a line wrongly taken for one.
 
 import (
 	"regexp"
@@ -28,7 +28,7 @@ type marker struct {
 	reason  quorum.Reason
 }
 
-// An error with its HTTP code, wherever it stands: "## ⚠️ Gemini API Error (HTTP 503)".
+// httpError matches a line that is an error with its HTTP code: "## ⚠️ Gemini API Error (HTTP 503)".
 var httpError = rx(`^(?:[\w.'-]+ ){0,6}[\w.'-]+ ?\(http(?: status)?(?: code)?:? (\d{3})\)[.:]?(?: .{0,200})?$|^(?:[\w.'-]+ ){0,4}(?:error|failed|failure):? (?:http |status |status code )?(\d{3})[.:]?(?: .{0,200})?$`, "(http", "error", "failed", "failure")
 
 // generalNotices of reviewers without a preset. The first group are headlines that hardly occur otherwise.
@@ -54,7 +54,7 @@ var generalNotices = []shape{
 	{rx(`^(?:reviewed )?0 (?:of \d+ )?files (?:were )?reviewed\b.*$|^reviewed 0 (?:of \d+ )?files\b.*$|^.{0,80}\(0 tool uses\b.*$`, "0 of ", "0 files", "0 tool uses"), quorum.Empty, quorum.ReasonEmpty},
 }
 
-// What a reviewer says while it works.
+// workingLines say that the review is under way.
 var workingLines = []pattern{
 	rx(`^(?:i'm|i am) (?:currently |now )?(?:working on|reviewing|looking at) (?:it|this|your|the)\b.*$`, "working on", "reviewing", "looking at"),
 	rx(`^(?:hi @?[\w.\[\]-]+,? )?i've received your request\b.*$`, "i've received your request"),
@@ -63,13 +63,13 @@ var workingLines = []pattern{
 	rx(`^[\w .]{1,40} is (?:working|reviewing)\b.{0,40}(?:…|\.\.\.)$`, "is working", "is reviewing"),
 }
 
-// A notice may be long where it explains itself, but it stands at the top or at the end.
+// A notice stands in the first or the last lines of a text.
 const (
 	noticeHead = 40
 	noticeTail = 10
 )
 
-// findNotice finds what a text says instead of a review.
+// findNotice returns the reading of the first notice in a text.
 func findNotice(r quorum.Reviewer, p Page) (Reading, bool) {
 	pre, _ := presetOf(r.Preset)
 	for _, c := range p.comments {
@@ -105,7 +105,7 @@ func findNotice(r quorum.Reviewer, p Page) (Reading, bool) {
 	return Reading{}, false
 }
 
-// noticeLines are the lines that may hold a notice.
+// noticeLines returns the lines of p that may hold a notice.
 func noticeLines(p Page, quotes bool) (lines []pageLine) {
 	for _, l := range p.lines {
 		if (l.visibility == inView || l.visibility == doubtful || quotes && l.visibility == quoted) && strings.TrimSpace(l.text) != "" && len(l.text) <= maxMatchedLine {
@@ -152,7 +152,7 @@ func readHTTPError(l pageLine) (Reading, bool) {
 	return Reading{Outcome: outcome, Reason: reason, Detail: shortQuote(l.text)}, ok
 }
 
-// outcomeOfCode is what an HTTP answer with that code means for another attempt.
+// outcomeOfCode returns the outcome of a run that failed with that HTTP code; ok is false if the code is no failure.
 func outcomeOfCode(code string) (quorum.Outcome, quorum.Reason, bool) {
 	n, _ := strconv.Atoi(code)
 	switch n {
@@ -173,7 +173,7 @@ func outcomeOfCode(code string) (quorum.Outcome, quorum.Reason, bool) {
 	return 0, "", false
 }
 
-// saysWorking reports whether a text says that its review is still under way.
+// saysWorking reports whether a text says that its review is still under way, with a quote.
 func saysWorking(r quorum.Reviewer, p Page) (detail string, yes bool) {
 	pre, _ := presetOf(r.Preset)
 	lines := noticeLines(p, pre.noticesQuoted)
@@ -193,7 +193,7 @@ func saysWorking(r quorum.Reviewer, p Page) (detail string, yes bool) {
 	return "", false
 }
 
-// Waits, as limits state them.
+// The forms in which limits state a wait.
 var (
 	waitDuration      = regexp.MustCompile(`\b(?:wait|retry in|try again in|retry after|retry-after|reset after|resets? in|available in|another review in|retrydelay)["': ]{0,4}(?:for |another |about |approximately |up to )?((?:\d+(?:\.\d+)?[ ]?(?:days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s|milliseconds?|ms)\b,?(?: and)? ?|\d+(?:\.\d+)?(?:h|m|s|ms)){1,4})`)
 	waitUnit          = regexp.MustCompile(`(\d+(?:\.\d+)?) ?(days?|d|hours?|hrs?|h|minutes?|mins?|ms|milliseconds?|m|seconds?|secs?|s)`)
@@ -202,7 +202,7 @@ var (
 	limitReachedUnix  = regexp.MustCompile(`\blimit reached\|(\d{10})\b`)
 )
 
-// withWaitOf adds to a limit when it ends, as far as the text says.
+// withWaitOf returns got with the end of the limit, if the text states it.
 func (got Reading) withWaitOf(p Page) Reading {
 	if got.Outcome != quorum.Limited {
 		return got
@@ -218,7 +218,7 @@ func (got Reading) withWaitOf(p Page) Reading {
 	return got
 }
 
-// withWaitInLine reads a wait from one line in small letters.
+// withWaitInLine returns got with the wait that one line in lower case states, if any.
 func (got Reading) withWaitInLine(words string) Reading {
 	if !strings.ContainsAny(words, "0123456789") {
 		return got
@@ -243,7 +243,7 @@ func (got Reading) withWaitInLine(words string) Reading {
 	return got
 }
 
-// maxWait bounds what a stranger may state; nobody waits so long.
+// maxWait is the longest wait that is believed: the text is a stranger's.
 const maxWait = 60 * 24 * time.Hour
 
 func parseWait(s string) (d time.Duration) {

@@ -8,12 +8,12 @@ package review
 
 import "strings"
 
-// visibility says how a line of a text is seen.
+// visibility is how a line of a text appears to its readers.
 type visibility uint8
 
 const (
 	inView   visibility = 1 + iota // in plain view
-	doubtful                       // perhaps
+	doubtful                       // perhaps in plain view: GitHub's rendering depends on what is not followed here
 	quoted                         // in a block quote
 	hidden                         // in a fence or an HTML comment
 )
@@ -23,26 +23,26 @@ type pageLine struct {
 	text         string // without HTML comments and, if quoted, without the quote's marks
 	visibility   visibility
 	level        int  // of a heading; 0: none
-	afterComment bool // begins with an HTML comment: no heading then
+	afterComment bool // begins with an HTML comment, so that it is no heading
 }
 
-// fencedBlock is a fenced block.
+// fencedBlock is a fenced code block.
 type fencedBlock struct {
 	text   string
 	closed bool
 }
 
-// Page is a text as it is seen.
+// Page is a text sorted into lines by their visibility.
 type Page struct {
 	lines    []pageLine
 	comments []string      // contents of its HTML comments
 	blocks   []fencedBlock // its certain fenced blocks, in order
 }
 
-// hidingTags are the tags whose contents are shown as code or not as the writer's word.
+// hidingTags are the tags whose contents are hidden, or shown as code, a quote or struck out: not the writer's own words.
 var hidingTags = [...]string{"pre", "blockquote", "code", "samp", "del", "s", "strike", "template", "script", "style", "textarea", "title", "svg", "math", "q"}
 
-// pageScanner is the state of reading a page line by line.
+// pageScanner builds a Page line by line.
 type pageScanner struct {
 	Page
 	inComment      bool
@@ -57,8 +57,8 @@ type pageScanner struct {
 	openSpan       bool // a code span may go on from an earlier line of the paragraph
 	openTag        bool // a tag goes on
 	hidingTag      string
-	hidingDepth    int  // of hider
-	ambiguous      bool // from here on, two readings are possible to the end
+	hidingDepth    int  // how many hidingTag are open
+	ambiguous      bool // from here to the end, GitHub may show the text in one of two ways
 }
 
 // ReadPage sorts the lines of body.
@@ -110,10 +110,10 @@ func (s *pageScanner) scanFenced(raw string) {
 		}
 		s.fence = 0
 		s.addLine("", hidden)
-	case closes: // closes it if both stand in a list, and does not otherwise
+	case closes: // closes the fence only if both stand in a list
 		s.fence, s.ambiguous = 0, true
 		s.addLine("", hidden)
-	case s.fenceUncertain, indent < s.fenceIndent && rest != "": // leaving the list's item would end its fence
+	case s.fenceUncertain, indent < s.fenceIndent && rest != "": // a line that leaves the list's item would end its fence
 		s.addLine(raw, doubtful)
 	default:
 		s.fenceBody.WriteString(raw)
@@ -186,7 +186,7 @@ func quotesInItem(rest string) bool {
 	return false
 }
 
-// beginFence begins a fence if rest does.
+// beginFence begins a fence, and reports whether rest opens one.
 func (s *pageScanner) beginFence(indent int, rest string) bool {
 	inner := rest
 	for range 4 { // a fence may follow the mark of a list's item
@@ -211,7 +211,7 @@ func (s *pageScanner) beginFence(indent int, rest string) bool {
 	return true
 }
 
-// scanText reads what is left of a line that is neither fence nor quote.
+// scanText adds a line that is neither fence nor quote.
 func (s *pageScanner) scanText(raw string, soft, lead bool) {
 	text, unclosed := s.cutComments(raw, &lead)
 	level := 0
@@ -226,10 +226,10 @@ func (s *pageScanner) scanText(raw string, soft, lead bool) {
 		see = doubtful
 	}
 	bare := cutCodeSpans(text)
-	if s.followTags(bare) || strings.TrimSpace(bare) == "" && strings.TrimSpace(text) != "" { // a line of code speaks for nobody
+	if s.followTags(bare) || strings.TrimSpace(bare) == "" && strings.TrimSpace(text) != "" { // a line of nothing but code is no statement
 		see = doubtful
 	}
-	if strings.Contains(bare, "<?") || strings.Contains(bare, "<![") { // what XML hides is hidden to an end of its own
+	if strings.Contains(bare, "<?") || strings.Contains(bare, "<![") { // XML instructions and CDATA end in their own way, which is not followed
 		s.ambiguous = true
 	}
 	if unclosed && level == 0 {
@@ -239,8 +239,8 @@ func (s *pageScanner) scanText(raw string, soft, lead bool) {
 	s.lines = append(s.lines, pageLine{text: text, visibility: see, level: level, afterComment: lead})
 }
 
-// cutComments cuts the HTML comments out of a line, and begins one that is not closed in it. A comment's mark in a
-// code span is none. It reports whether the line leaves a code span open.
+// cutComments cuts the HTML comments out of a line, and begins one that is not closed in it. A comment's mark within a
+// code span is none. unclosed reports whether the line leaves a code span open.
 func (s *pageScanner) cutComments(raw string, lead *bool) (text string, unclosed bool) {
 	if !strings.ContainsAny(raw, "`<") {
 		return raw, false
@@ -252,7 +252,7 @@ func (s *pageScanner) cutComments(raw string, lead *bool) (text string, unclosed
 	var b strings.Builder
 	from := 0
 	for i := 0; i < len(raw); {
-		for len(spans) > 0 && spans[0].from < i { // within a comment
+		for len(spans) > 0 && spans[0].from < i { // a span within a comment
 			spans = spans[1:]
 		}
 		switch {
@@ -290,7 +290,7 @@ func (s *pageScanner) cutComments(raw string, lead *bool) (text string, unclosed
 	return b.String(), unclosed
 }
 
-// span is a part of a line.
+// span is a part of a line, from its first byte to behind its last.
 type span struct{ from, end int }
 
 // codeSpans finds the code spans of a line, in order. Every run of backticks is looked at once.
@@ -345,8 +345,8 @@ func cutCodeSpans(text string) string {
 	return b.String()
 }
 
-// followTags follows the tags of a line that make what is between them somebody else's word. It reports whether this line
-// is concerned.
+// followTags keeps track of hidingTags, which make the text between them not the writer's own. It reports whether this
+// line holds such text.
 func (s *pageScanner) followTags(text string) bool {
 	concerned := false
 	if s.openTag {
@@ -405,7 +405,7 @@ func isHidingTag(tag string) bool {
 	return false
 }
 
-// underlineHeading makes a heading of the line before, if text underlines it.
+// underlineHeading makes the line before a heading, if text underlines it.
 func (s *pageScanner) underlineHeading(text string) {
 	mark := strings.TrimSpace(text)
 	if len(s.lines) == 0 || mark == "" || leadingCount(mark, mark[0]) != len(mark) || mark[0] != '=' && mark[0] != '-' {
@@ -424,7 +424,7 @@ func (s *pageScanner) underlineHeading(text string) {
 	}
 }
 
-// headingLevel is the number of marks of an ATX heading, 0 if text is none.
+// headingLevel returns the number of marks of an ATX heading, 0 if text is none.
 func headingLevel(text string) int {
 	indent, rest := cutIndent(text)
 	n := leadingCount(rest, '#')
@@ -434,7 +434,7 @@ func headingLevel(text string) int {
 	return n
 }
 
-// headingText is the text of a heading's line.
+// headingText returns the text of a heading's line without its marks.
 func headingText(text string) string {
 	text = strings.TrimSpace(text)
 	if n := leadingCount(text, '#'); n > 0 && n <= 6 && headingLevel(text) > 0 {
@@ -488,7 +488,7 @@ func cutIndent(raw string) (columns int, rest string) {
 	return columns, ""
 }
 
-// leadingCount is how often c stands at the beginning of s.
+// leadingCount returns how many c the string s begins with.
 func leadingCount(s string, c byte) (n int) {
 	for n < len(s) && s[n] == c {
 		n++

@@ -1,15 +1,15 @@
 package review
 
-// This file is how a line is compared with many expressions at little cost.
+// This file compares a line with many expressions at little cost.
 
 import (
 	"regexp"
 	"strings"
 )
 
-// a pattern is an expression for lines in small letters, with words one of which stands in whatever it matches. It is
-// tried only where one does: most lines hold none, and to look for a word is far cheaper. A test proves of each pattern
-// from its expression that it matches nothing without its words; the pattern without any matches nothing.
+// A pattern is an expression for lines in lower case, with words of which every match holds one. The expression is tried
+// only where a line holds such a word: most hold none, and a word is far cheaper to look for. A test proves from each
+// expression that it matches nothing without its words. The zero pattern matches nothing.
 type pattern struct {
 	expr  *regexp.Regexp
 	words []string
@@ -19,7 +19,7 @@ func rx(expr string, words ...string) pattern {
 	return pattern{expr: regexp.MustCompile(expr), words: words}
 }
 
-// mayMatch reports whether a line holds a word of p's, without which p does not match it.
+// mayMatch reports whether a line holds one of p's words; if not, p does not match it.
 func (p pattern) mayMatch(line string) bool {
 	for _, w := range p.words {
 		if strings.Contains(line, w) {
@@ -31,7 +31,7 @@ func (p pattern) mayMatch(line string) bool {
 
 func (p pattern) matches(line string) bool { return p.mayMatch(line) && p.expr.MatchString(line) }
 
-// findGroups returns the groups of p's match in a line, nil without a match.
+// findGroups returns the groups of p's match in a line, nil if there is none.
 func (p pattern) findGroups(line string) []string {
 	if !p.mayMatch(line) {
 		return nil

@@ -1,7 +1,6 @@
 package review
 
-// What the words of the patterns must be: a word that a pattern can do without would make it overlook a line, and
-// nobody would notice.
+// The words of the patterns are proved here: a word that a pattern can do without would make it overlook a line.
 
 import (
 	"go/ast"
@@ -34,7 +33,7 @@ func inspectSource(t testing.TB, tests bool, visit func(ast.Node) bool) {
 	}
 }
 
-// patternsInSource are all patterns in the source: none can be left out of a list.
+// patternsInSource returns all patterns that the source writes, so that none can be left out of a list.
 func patternsInSource(t testing.TB) (all []pattern) {
 	t.Helper()
 	built := 0
@@ -89,7 +88,7 @@ func TestNoPatternMatchesWithoutItsWords(t *testing.T) {
 	}
 }
 
-// What proves the words must itself find a wrong one.
+// The proof of the words must itself find a wrong one.
 func TestWrongWordsAreFound(t *testing.T) {
 	for _, c := range []struct {
 		expr  string
@@ -119,9 +118,9 @@ func TestWrongWordsAreFound(t *testing.T) {
 	}
 }
 
-// textWithoutWords finds a text that expr matches and that holds none of words; ok is false if there is none. It walks through
-// the program of expr and notes beside each instruction how much of a word has just been read. What asks for a border
-// of a word or a line is taken as given: so it may find a text that is none, and overlooks none.
+// textWithoutWords finds a text that expr matches and that holds none of words; ok is false if there is none. It walks
+// through the program of expr and notes with each instruction how much of a word has just been read. A border of a word
+// or a line is taken as given: so it may find a text that is none, and overlooks none.
 func textWithoutWords(t testing.TB, expr string, words []string) (text string, ok bool) {
 	t.Helper()
 	tree, err := syntax.Parse(expr, syntax.Perl)

@@ -1,6 +1,6 @@
 package review
 
-// This file is what a preset can say about a reviewer, and how its sentences are read.
+// This file defines presets, and reads the sentences that they list.
 
 import (
 	"slices"
@@ -10,24 +10,24 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// a preset is a reviewer that the coordinator knows. It is data: reading it is the same for all.
+// A preset is a reviewer that the coordinator knows. It is data: the code that reads it is the same for all.
 type preset struct {
 	reviewer      quorum.Reviewer
 	note          string    // its verdict format and what it posts, for the policy reference
-	workflow      bool      // it is a workflow whose path only the user knows
+	workflow      bool      // it is a workflow, whose path only the user knows
 	marks         []string  // in small letters: each of its reviews holds one of them
 	noticesQuoted bool      // its notices stand in block quotes
 	markers       []marker  // its HTML comments that mean an outcome
 	notices       []shape   // its lines that mean an outcome
-	working       []pattern // what it says while it works
+	working       []pattern // its lines that say that it is still working
 	otherTexts    []pattern // texts of it that are no review
-	replyMark     string    // what marks its answers in a conversation, in an HTML comment: they are no reviews
+	replyMark     string    // an HTML comment in its answers in a conversation, which are no reviews
 	clean         []pattern // lines that approve
 	counts        []pattern // lines that count: none approves, more object. Group 1 is the number, or "no"
-	countsInline  bool      // what it counts are its inline comments
-	hiddenCounts  []pattern // lines that count, too, what has no thread: more than none objects
+	countsInline  bool      // the findings that it counts are its inline comments
+	hiddenCounts  []pattern // lines that count findings without a thread: more than none objects
 	scored        bool      // "Confidence Score: n/5"
-	listsPlaces   bool      // its clean texts list places, too: what it suppressed, or a walk through the files
+	listsPlaces   bool      // its clean texts list places, too: suppressed comments, or a walk through the files
 	commit        pattern   // its own way to name the commit, in small letters
 }
 
@@ -40,7 +40,7 @@ func presetOf(name string) (preset, bool) {
 	return preset{}, false
 }
 
-// Preset is the reviewer that name stands for, with everything that a policy may override.
+// Preset returns the reviewer that name stands for, with everything that a policy may override.
 func Preset(name string) (quorum.Reviewer, bool) {
 	p, ok := presetOf(name)
 	r := p.reviewer
@@ -48,7 +48,7 @@ func Preset(name string) (quorum.Reviewer, bool) {
 	return r, ok
 }
 
-// Presets are the names of all presets, sorted.
+// Presets returns the names of all presets, sorted.
 func Presets() []string {
 	names := make([]string, 0, len(presets))
 	for _, p := range presets {
@@ -58,7 +58,7 @@ func Presets() []string {
 	return names
 }
 
-// PresetNote is one line about a preset: its verdict format and what it posts.
+// PresetNote returns one line about a preset: its verdict format and what it posts.
 func PresetNote(name string) string {
 	p, _ := presetOf(name)
 	return p.note
@@ -70,7 +70,7 @@ func NeedsWorkflow(name string) bool {
 	return p.workflow
 }
 
-// a sentence is what a preset's own lines say.
+// presetRuling is the ruling of a preset's own sentences.
 type presetRuling struct {
 	ruling
 	inline bool
@@ -78,13 +78,13 @@ type presetRuling struct {
 	lists  bool
 }
 
-// MaxSentences bounds the lines in which a preset's own sentences are sought: they stand at the top or at the end.
+// A preset's own sentences stand in the first or the last lines of a text.
 const (
 	sentencesHead = 150
 	sentencesTail = 50
 )
 
-// ruleSentences reads p's own sentences, unless the policy chose another format.
+// ruleSentences returns the ruling of the preset's sentences in p; silent if the policy chose another format.
 func (pre preset) ruleSentences(r quorum.Reviewer, p Page) (s presetRuling) {
 	if pre.reviewer.Preset == "" || r.Verdict.Kind != pre.reviewer.Verdict.Kind || len(pre.clean)+len(pre.counts)+len(pre.hiddenCounts) == 0 && !pre.scored {
 		return s
@@ -112,7 +112,7 @@ func (pre preset) ruleSentences(r quorum.Reviewer, p Page) (s presetRuling) {
 	return s
 }
 
-// readSentence reads one line.
+// readSentence returns the ruling of one line.
 func (pre preset) readSentence(l pageLine) presetRuling {
 	words := plainWords(strings.TrimSpace(l.text))
 	if words == "" {
@@ -151,7 +151,7 @@ func (pre preset) readSentence(l pageLine) presetRuling {
 
 var scoreLine = rx(`^confidence score: ?(\d{1,2}) ?/ ?5\.?$`, "confidence score")
 
-// rulingOfScore reads Greptile's score: five approves, four too if none of its threads is open, less objects.
+// rulingOfScore returns the ruling of Greptile's score: five approves, four too if none of its threads is open, less objects.
 func rulingOfScore(n, detail string) presetRuling {
 	switch n {
 	case "5":
@@ -164,7 +164,7 @@ func rulingOfScore(n, detail string) presetRuling {
 	return presetRuling{ruling: ruling{vote: unclear, detail: detail}}
 }
 
-// isReply reports whether a text is an answer in a conversation: what it repeats on request is no review.
+// isReply reports whether a text is an answer in a conversation, which may repeat anything on request and is no review.
 func (pre preset) isReply(p Page) bool {
 	return pre.replyMark != "" && slices.ContainsFunc(p.comments, func(c string) bool { return strings.Contains(lowerASCII(c), pre.replyMark) })
 }
@@ -186,7 +186,7 @@ func (pre preset) isOther(p Page) bool {
 	return false
 }
 
-// hasMarks reports whether a text holds what each review of the preset holds.
+// hasMarks reports whether a text holds one of the words that each review of the preset holds.
 func (pre preset) hasMarks(body string) bool {
 	if len(pre.marks) == 0 {
 		return true

@@ -1,8 +1,8 @@
 package review
 
-// This file is the table of the reviewers that the coordinator knows: who they are on GitHub, how they are asked, and
-// the sentences by which they say yes, no, or that there was no review. A sentence is anchored at both ends or at its
-// beginning; in plain letters, without Markdown.
+// This file is the table of the reviewers that the coordinator knows: their accounts on GitHub, how they are asked, and
+// the sentences with which they approve, object, or say that there was no review. A sentence is anchored at both ends or
+// at its beginning; it is written in lower case, without Markdown.
 
 import "github.com/review-coordinator/coordinator/internal/quorum"
 

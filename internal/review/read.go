@@ -1,7 +1,7 @@
 package review
 
-// This file is the order in which a text is judged: what says that there was no review, then a clear verdict, and where
-// both stand in it, no verdict.
+// This file is the order in which a text is judged: first notices that say there was no review, then a clear verdict.
+// A text that holds both has no verdict, unless it objects.
 
 import (
 	"regexp"
@@ -16,7 +16,7 @@ func Read(r quorum.Reviewer, m Material) Reading {
 	return ReadWithPage(r, m, func() Page { return ReadPage(m.Body) })
 }
 
-// ReadWithPage is [Read] for a caller who may have the page of m's body already; pageOf is called at most once, if at all.
+// ReadWithPage is [Read] for a caller that keeps the pages of texts. It calls pageOf at most once.
 func ReadWithPage(r quorum.Reviewer, m Material, pageOf func() Page) Reading {
 	if m.Kind == Log {
 		return readLog(m)
@@ -65,7 +65,7 @@ func ReadWithPage(r quorum.Reviewer, m Material, pageOf func() Page) Reading {
 	return instead
 }
 
-// readConclusion reads a conclusion or a state as a verdict, where the policy says that it is one.
+// readConclusion reads a check's conclusion or a status' state as the verdict, where the policy says that it is one.
 func readConclusion(r quorum.Reviewer, m Material) Reading {
 	word := m.Conclusion
 	if m.Kind == Status {
@@ -104,7 +104,7 @@ func readStatus(r quorum.Reviewer, m Material) Reading {
 	return Reading{Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown, Detail: shortQuote(m.Body)}
 }
 
-// readCheck reads a check run's output. A verdict in it must not be at odds with how the check ended.
+// readCheck reads a check run's output. An approval in it must agree with the check's conclusion.
 func readCheck(r quorum.Reviewer, m Material, p Page, pre preset) Reading {
 	got := readText(r, Material{Kind: Check, Body: m.Body, Threads: m.Threads}, p, pre)
 	switch got.Outcome {
@@ -178,7 +178,7 @@ func readVerdict(r quorum.Reviewer, m Material, p Page, pre preset) Reading {
 		return withState(state, m, text)
 	case quorum.Auto:
 		return withState(state, m, readAllForms(r, p, pre))
-	default: // a format that this program does not know has no verdict
+	default: // an unknown format has no verdict
 		return Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed}
 	}
 	switch state {
@@ -195,11 +195,11 @@ func readVerdict(r quorum.Reviewer, m Material, p Page, pre preset) Reading {
 	return got
 }
 
-// reviewState is what GitHub says about a review.
+// reviewState is the state that GitHub gives a review.
 type reviewState uint8
 
 const (
-	stateNone reviewState = 1 + iota // no review, or none was given
+	stateNone reviewState = 1 + iota // the text is no review, or has no state
 	stateApproved
 	stateChangesRequested
 	stateCommented
@@ -226,7 +226,7 @@ func reviewStateOf(m Material) reviewState {
 	return stateUnknown
 }
 
-// withState joins a review's state with what its text says.
+// withState combines a review's state with the reading of its text.
 func withState(s reviewState, m Material, text Reading) Reading {
 	objection := text.Outcome == quorum.Findings
 	wordless := text.Outcome == quorum.Malformed && text.Reason == quorum.ReasonMalformed
@@ -272,31 +272,31 @@ func readFields(r quorum.Reviewer, p Page) Reading {
 	return got
 }
 
-// markObjecting says of findings beside an explicit objection that they object.
+// markObjecting makes findings beside an explicit objection count, whatever their severity.
 func markObjecting(findings []quorum.Finding) {
 	for i := range findings {
 		findings[i].Below = false
 	}
 }
 
-// readFindings reads counts and lists alone, and the sentences that are a preset's counts.
+// readFindings reads counts, lists and a preset's own sentences: the format `findings`.
 func readFindings(r quorum.Reviewer, p Page, pre preset) Reading {
 	t := tallyFindings(p)
 	own := pre.ruleSentences(r, p)
 	return combineRulings(r, t, ruling{}, own)
 }
 
-// readAllForms reads fields, counts and lists, and a preset's own sentences: what `auto` is.
+// readAllForms reads fields, counts, lists and a preset's own sentences: the format `auto`.
 func readAllForms(r quorum.Reviewer, p Page, pre preset) Reading {
 	return combineRulings(r, tallyFindings(p), ruleFields(p), pre.ruleSentences(r, p))
 }
 
-// combineRulings joins what fields, lists and a preset's sentences say: an objection objects, an approval beside a
-// contradiction is none.
+// combineRulings makes one reading of a text's fields, lists and preset sentences. An objection wins; an approval beside
+// a contradiction is malformed.
 func combineRulings(r quorum.Reviewer, t findingTally, fields ruling, own presetRuling) Reading {
 	lists := t.toRuling(r.MinSeverity)
 	if own.vote == approves && lists.vote == yesAndNo && !t.hasFindings() {
-		lists = ruling{} // a sentence and a suppressed comment: not the template's own denial
+		lists = ruling{} // the sentence approves and the list holds suppressed comments: no contradiction
 	}
 	bad := func(x ruling, reason quorum.Reason) Reading {
 		return Reading{Outcome: quorum.Malformed, Reason: reason, Detail: x.detail, Findings: t.allFindings(r.MinSeverity)}
@@ -340,8 +340,8 @@ func combineRulings(r quorum.Reviewer, t findingTally, fields ruling, own preset
 	return got
 }
 
-// approveUnlessGrave is an explicit yes, unless the text lists what is grave. What is minor, or lies below min_severity, is shown
-// beside it.
+// approveUnlessGrave returns the approval that an explicit yes gives, unless the text lists a grave finding. Findings that
+// are minor or lie below min_severity are shown beside the approval.
 func (t findingTally) approveUnlessGrave(r quorum.Reviewer, fields ruling, own presetRuling) Reading {
 	detail := detailOr(fields.detail, own.detail)
 	grave := max(r.MinSeverity, quorum.Medium) // "Ready to merge? Yes" and a nit is a yes
@@ -363,7 +363,7 @@ func (t findingTally) approveUnlessGrave(r quorum.Reviewer, fields ruling, own p
 	return got
 }
 
-// readByPatterns reads a text by the user's own expressions, line by line.
+// readByPatterns reads a text line by line with the policy's own expressions.
 func readByPatterns(f quorum.Format, p Page) Reading {
 	yes, err := regexp.Compile(f.Approve)
 	if err != nil || f.Approve == "" {
@@ -393,13 +393,13 @@ func readByPatterns(f quorum.Format, p Page) Reading {
 	return got.toReading()
 }
 
-// contentLines is what a text holds beside its heading and the line that names its commit.
+// contentLines returns the lines after the heading and the line that names the commit; none if nothing follows.
 func contentLines(r quorum.Reviewer, p Page) []pageLine {
 	from := 0
 	for i, l := range p.lines {
 		words := plainWords(strings.TrimSpace(l.text))
 		switch {
-		case l.visibility == hidden && l.text == "" && len(p.blocks) == 0: // a comment; a fence would be content
+		case l.visibility == hidden && l.text == "" && len(p.blocks) == 0: // an HTML comment; a fence would be content
 		case words == "" && l.visibility != hidden:
 		case l.level > 0 && l.visibility == inView && from == 0 && i < 20 && (r.Heading == "" || HasHeading(l.text, r.Heading)) && isFirstHeading(p, i):
 		case strings.HasPrefix(words, "reviewed commit"):
@@ -410,12 +410,12 @@ func contentLines(r quorum.Reviewer, p Page) []pageLine {
 	return nil
 }
 
-// isFirstHeading reports whether no other heading stands before line i.
+// isFirstHeading reports whether no heading stands before line i.
 func isFirstHeading(p Page, i int) bool {
 	return !slices.ContainsFunc(p.lines[:i], func(l pageLine) bool { return l.level > 0 })
 }
 
-// quoteOpening quotes where a text begins.
+// quoteOpening quotes the first line of a text's content.
 func quoteOpening(r quorum.Reviewer, p Page) string {
 	for _, l := range contentLines(r, p) {
 		if text := strings.TrimSpace(l.text); text != "" {
@@ -425,8 +425,8 @@ func quoteOpening(r quorum.Reviewer, p Page) string {
 	return ""
 }
 
-// Classify reads a text as [Read] does, and first asks whether it is r's evidence at all: by its heading, or by what
-// every review of its preset holds.
+// Classify reads a text as [Read] does, but a text that is not r's evidence is unrelated: one without r's heading, or
+// without the words that every review of r's preset holds.
 func Classify(r quorum.Reviewer, m Material) Reading {
 	if m.Kind != Comment && m.Kind != Review {
 		return Read(r, m)

@@ -1,6 +1,6 @@
 package review
 
-// What one text says. The texts are our own, written after what reviewers are known to post.
+// These tests read one text each. The texts are our own, in the forms that reviewers are known to post.
 
 import (
 	"strings"

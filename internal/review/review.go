@@ -8,7 +8,7 @@
 // The package is pure. It knows nothing of heads, runs and other texts: package evidence puts those together.
 package review
 
-// This file holds what a text is and what reading it yields.
+// This file defines a text (Material) and the result of reading it (Reading), and how texts are quoted.
 
 import (
 	"fmt"
@@ -21,7 +21,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// Kind says where on GitHub a text stands. It decides what the text may prove: a log never more than how a run failed.
+// Kind says where on GitHub a text stands. It limits what the text can prove: a log shows at most how a run failed.
 type Kind uint8
 
 const (
@@ -32,7 +32,7 @@ const (
 	Log                     // a job's log, or its annotations
 )
 
-// Names are given only so that a Kind can be printed and parsed.
+// kindNames lets a Kind be printed and parsed.
 var kindNames = [...]string{"", "comment", "review", "check", "status", "log"}
 
 func (k Kind) String() string {
@@ -52,7 +52,7 @@ func ParseKind(name string) (Kind, error) {
 	return 0, fmt.Errorf("unknown kind %q: comment, review, check, status or log", name)
 }
 
-// Material is one text with what GitHub says beside it.
+// Material is one text with the facts that GitHub gives about it.
 type Material struct {
 	Kind       Kind
 	Body       string // hostile
@@ -61,7 +61,7 @@ type Material struct {
 	Conclusion string // of a check run or, for Log, of the run
 }
 
-// Reading is what one text says. Its Outcome is never zero.
+// Reading is the result of reading one text. Its Outcome is never zero.
 type Reading struct {
 	Outcome  quorum.Outcome
 	Reason   quorum.Reason
@@ -73,24 +73,24 @@ type Reading struct {
 	Inline   bool          // Findings only because of its inline comments: it objects no longer than its threads do
 	NoOpen   bool          // Approved only if none of the reviewer's threads is open, as with OnlyNew
 
-	minorOnly bool // Findings only by a list of minor things without places: an error's advice looks like that, too
+	minorOnly bool // Findings, but only minor ones without a file and line: an error message's list of advice looks the same
 }
 
-// MaxText is how much of a comment, review, check or status is read: GitHub keeps 64 KiB. A longer text has no verdict.
+// MaxText is the longest comment, review, check or status that is read: GitHub keeps 64 KiB. A longer text has no verdict.
 const MaxText = 1 << 20
 
 // MaxLog is how much of a log is read, counted from its end.
 const MaxLog = 1 << 20
 
-// maxDetail is the length of a quote in runes.
+// maxDetail is the longest quote, in runes.
 const maxDetail = 120
 
-// secretKeys are the shapes of secrets that logs and answers sometimes quote; GitHub masks only those that it knows. Before one may
-// stand an underscore, or what JSON and URLs write for a line break or a colon; in it a NUL, which masked writes for what
-// shows nothing.
+// secretKeys matches the API keys and tokens that logs and answers sometimes quote; GitHub masks only those that it
+// knows. A key may follow an underscore, or an escape of JSON or a URL (for a line break or a colon). It may contain a
+// NUL, which maskKeys puts in place of characters that show nothing.
 var secretKeys = regexp.MustCompile(`(?:\b|_|\\[nrt]|%[0-9A-Fa-f]{2})(?:(?:sk|pk|rk)-[A-Za-z0-9_\x00-]{8,}|gh[a-z]_[A-Za-z0-9\x00]{16,}|github_pat_[A-Za-z0-9_\x00]{16,}|(?:AKIA|ASIA)[A-Z0-9\x00]{12,}|AIza[A-Za-z0-9_\x00-]{16,}|xox[a-z]-[A-Za-z0-9\x00-]{8,}|eyJ[A-Za-z0-9_\x00-]{8,}\.[A-Za-z0-9_.\x00-]{8,})|(?i:bearer)[\s\p{Z}]+[A-Za-z0-9._~+/\x00-]{16,}`)
 
-// shortQuote makes one short line of s.
+// shortQuote returns s as one line of at most maxDetail runes, without keys and without characters that show nothing.
 func shortQuote(s string) string {
 	if s = s[:min(len(s), 4<<10)]; hasLongWord(s) {
 		s = maskKeys(s)
@@ -123,14 +123,15 @@ func shortQuote(s string) string {
 	return b.String()
 }
 
-// maskKeys is s without its keys, and without what shows nothing if that may split one, or part it from the word before it.
+// maskKeys returns s with *** in place of each key. Characters that show nothing are dropped where one of them might
+// split a key, or part it from the word before it.
 func maskKeys(s string) string {
 	joined := overwriteUnseen(ansiCodes.ReplaceAllStringFunc(s, func(code string) string { return strings.Repeat("\x00", len(code)) }), 0)
 	if strings.IndexByte(joined, 0) < 0 {
 		return secretKeys.ReplaceAllString(s, "***")
 	}
 	covered := make([]bool, len(s))
-	for _, form := range []string{joined, overwriteUnseen(s, 1)} { // the second tells a key from the next
+	for _, form := range []string{joined, overwriteUnseen(s, 1)} { // the second form keeps two adjacent keys apart
 		for _, at := range secretKeys.FindAllStringIndex(form, -1) {
 			for i := at[0]; i < at[1]; i++ {
 				covered[i] = true
@@ -146,10 +147,10 @@ func maskKeys(s string) string {
 			b.WriteByte(s[i])
 		}
 	}
-	return secretKeys.ReplaceAllString(b.String(), "***") // one that is split in its first letters
+	return secretKeys.ReplaceAllString(b.String(), "***") // a key that was split within its prefix
 }
 
-// overwriteUnseen writes a byte in place of each byte of what shows nothing.
+// overwriteUnseen replaces each byte of a character that shows nothing.
 func overwriteUnseen(s string, with byte) string {
 	b := []byte(s)
 	for i, r := range s {
@@ -162,10 +163,10 @@ func overwriteUnseen(s string, with byte) string {
 	return string(b)
 }
 
-// isUnseen reports whether a quote leaves r out, because it shows nothing.
+// isUnseen reports whether r shows nothing, so that a quote leaves it out.
 func isUnseen(r rune) bool { return unicode.IsControl(r) && !unicode.IsSpace(r) || isInvisible(r) }
 
-// hasLongWord reports whether s holds a word that is long enough for a key: most of what is quoted does not.
+// hasLongWord reports whether s holds a word that is long enough to be a key. Most quotes hold none and need no masking.
 func hasLongWord(s string) bool {
 	const shortest = len("sk-12345678")
 	n := 0
@@ -180,8 +181,8 @@ func hasLongWord(s string) bool {
 	return false
 }
 
-// isInvisible reports whether r shows nothing and can therefore hide or split a word. The variation selector that
-// follows an emoji is harmless.
+// isInvisible reports whether r shows nothing and can therefore hide or split a word. The variation selector after an
+// emoji (U+FE0F) and the joiner within one (U+200D) are harmless.
 func isInvisible(r rune) bool {
 	switch {
 	case r < 0x80:

@@ -11,32 +11,32 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// vote is what one field says.
+// vote is the meaning of one field, list or sentence.
 type vote uint8
 
 const (
-	silent           vote = iota // nothing
+	silent           vote = iota // says nothing
 	approves                     // a clear yes
 	objects                      // a clear no
-	unfilledTemplate             // unfilled
-	conditionalYes               // yes, if
-	yesAndNo                     // yes and no
-	unclear                      // something else
+	unfilledTemplate             // a template's value that was not filled in
+	conditionalYes               // a yes with a condition
+	yesAndNo                     // a yes and a no, which contradict each other
+	unclear                      // none of these
 )
 
-// ruling is what all fields of a text say together.
+// ruling is the vote of all fields of a text together, with a quote.
 type ruling struct {
 	vote   vote
 	detail string
 }
 
-// a field's label, with the words that are its values. Others than these are unclear, and none of its business where
-// the label is an everyday word.
+// verdictField is a field's label with the words that are its values. Any other value is unclear, or ignored where the
+// label is an everyday word (loose).
 type verdictField struct {
 	label   string
 	approve []string
 	object  []string
-	loose   bool // an unknown value is no verdict at all
+	loose   bool // an unknown value is ignored
 }
 
 var (
@@ -57,25 +57,25 @@ var (
 	valueWords = []string{"with fixes", "yes", "no", "approved", "approve", "request changes", "changes requested", "revise", "rethink", "rejected", "reject", "issues found", "needs fixes", "needs work", "needs changes", "comment", "block"}
 )
 
-// What makes a yes conditional, anywhere in its sentence.
+// conditionWords make a yes conditional, anywhere in its sentence.
 var conditionWords = regexp.MustCompile(`\b(?:if|once|after|when|whenever|unless|provided|providing|assuming|pending|except|excepting|but|until|till|however|though|although|albeit|conditional\w*|contingent|subject to|as long as|so long as|barring|apart from|aside from|other than|must|needs?|should|not(?:$| yet| ready| really)|i say no|do not|don't|cannot|can't|and no|(?:fix|address|resolve|update|add|rebase) .{0,60}\bfirst|first (?:fix|address|resolve)|(?:fixes|changes|work) (?:are |is )?(?:needed|required|remain)|with (?:\w+[ -]){0,3}(?:fix|fixes|change|changes|caveats?|reservations?|conditions?|suggestions?|nits?|modifications?|tweaks?|follow-?ups?|adjustments?|corrections?|exceptions?))(?:\b|$)`)
 
-// And what makes it one at the beginning of the next sentence.
+// conditionStart makes a yes conditional at the beginning of the next sentence.
 var conditionStart = regexp.MustCompile(`^(?:(?:no|not|nope)(?:$|[.,;:!])|not really|i say no|but|if|once|after|unless|provided|assuming|pending|except|however|only|as long as|on condition|conditional)(?:\b|$| )`)
 
-// maxFields is how many fields a text may have; one with more is no review.
+// maxFields is the number of fields that a text may have; one with more is no review.
 const maxFields = 100
 
-// maxYesSentence is how long the sentence of a yes may be; a longer one was not written as a verdict.
+// maxYesSentence is the length that the sentence of a yes may have; a longer one was not written as a verdict.
 const maxYesSentence = 2000
 
-// A label of the next field ends a sentence that goes on over the end of its line.
+// labelStart matches the next field's label, which ends a sentence that runs on over the end of its line.
 var labelStart = regexp.MustCompile(`^[a-z][a-z /-]{0,40}[:?]`)
 
-// A refusal in small letters: "no issues" behind "Ready to merge?" says nothing about merging.
+// nothingWrong matches a "no" that is no refusal: "no issues" after "Ready to merge?" says nothing about merging.
 var nothingWrong = regexp.MustCompile(`^no (?:\w+ ){0,2}(?:issues?|blockers?|concerns?|problems?|objections?|findings?|comments?|reason|verdict|changes?)\b`)
 
-// ruleFields reads all fields of p.
+// ruleFields returns the ruling of all fields of p.
 func ruleFields(p Page) ruling {
 	var yes, no, bad ruling
 	seen := 0
@@ -119,7 +119,7 @@ func ruleFields(p Page) ruling {
 	return yes
 }
 
-// parseField recognises a line that is a field. It is not sure of one in code, struck out or with letters that deceive.
+// parseField recognises a line that is a field. A field in code, struck out or with deceptive letters is not sure.
 func parseField(text string) (f verdictField, value string, sure, ok bool) {
 	trimmed := strings.TrimLeft(text, " \t")
 	for range 3 {
@@ -158,7 +158,7 @@ func parseField(text string) (f verdictField, value string, sure, ok bool) {
 	return f, "", false, false
 }
 
-// readValue reads a field's value, which stands in line i of p. Only a sure one approves. More is what was read beyond the line.
+// readValue reads the value of the field in line i of p. Only a sure one approves. more is the text read beyond the line.
 func (f verdictField) readValue(value string, sure bool, p Page, i int) (v vote, more string) {
 	if value == "" {
 		next, at := nextLine(p, i)
@@ -203,7 +203,7 @@ func (f verdictField) readValue(value string, sure bool, p Page, i int) (v vote,
 	return f.voteOfUnknown(unclear), more
 }
 
-// voteAfterYes reads what stands behind a yes.
+// voteAfterYes returns the vote of a yes that is followed by rest.
 func voteAfterYes(rest string, sure, negative bool, p Page, i int) vote {
 	rest = strings.TrimRight(rest, " ")
 	tail := strings.TrimLeftFunc(rest, isSymbol)
@@ -262,7 +262,7 @@ func cutSentence(s string) (sentence, next string, ended bool) {
 	return s, "", false
 }
 
-// nextLine is the next line of p after i that is not blank, and where it is.
+// nextLine returns the first line of p after i that is not blank, and its index.
 func nextLine(p Page, i int) (text string, at int) {
 	for n := i + 1; n < len(p.lines) && n <= i+4; n++ {
 		l := p.lines[n]
@@ -276,7 +276,7 @@ func nextLine(p Page, i int) (text string, at int) {
 	return "", i
 }
 
-// voteOfUnknown is what a value that is none of f's comes to.
+// voteOfUnknown returns the vote of a value that is none of f's words: v, or silent where f is loose.
 func (f verdictField) voteOfUnknown(v vote) vote {
 	if f.loose {
 		return silent
@@ -284,7 +284,7 @@ func (f verdictField) voteOfUnknown(v vote) vote {
 	return v
 }
 
-// beginsWithValue reports whether s begins with a word that some field may have as its value.
+// beginsWithValue reports whether s begins with a value of some field.
 func beginsWithValue(s string) bool {
 	_, _, ok := cutValue(s)
 	return ok
@@ -325,7 +325,7 @@ func cutValue(s string) (word, rest string, ok bool) {
 	return "", s, false
 }
 
-// firstByte is the first byte of s, 0 if there is none.
+// firstByte returns the first byte of s, 0 if s is empty.
 func firstByte(s string) byte {
 	if s == "" {
 		return 0
@@ -333,7 +333,7 @@ func firstByte(s string) byte {
 	return s[0]
 }
 
-// toReading turns a ruling that is no objection into an outcome.
+// toReading returns the reading of a ruling by itself.
 func (r ruling) toReading() Reading {
 	switch r.vote {
 	case approves:

@@ -8,14 +8,14 @@ import (
 	"unicode/utf8"
 )
 
-// maxMatchedLine bounds the lines in which shapes are sought; what is longer is prose.
+// maxMatchedLine is the longest line that is compared with patterns; a longer one is prose.
 const maxMatchedLine = 600
 
-// plainWords strips the heading's, the emphasis' and the code's marks, tags and outer symbols (emoji) from text and lowers
-// it. Letters beyond ASCII stay as they are, so that no look-alike becomes a letter.
+// plainWords returns text in small letters, without the marks of headings, emphasis and code, without tags, and without
+// emoji at its ends. Letters beyond ASCII stay as they are, so that no look-alike becomes a letter.
 func plainWords(text string) string { return trimSymbols(stripMarks(headingText(text))) }
 
-// stripMarks is plain without trimming symbols.
+// stripMarks is plainWords, but keeps a heading's marks and the emoji at the ends.
 func stripMarks(text string) string {
 	var b strings.Builder
 	b.Grow(len(text))
@@ -65,14 +65,14 @@ func stripMarks(text string) string {
 	return strings.ReplaceAll(b.String(), "&nbsp;", " ")
 }
 
-// trimSymbols takes emoji and the like from both ends.
+// trimSymbols cuts emoji and similar symbols off both ends of s.
 func trimSymbols(s string) string { return strings.TrimFunc(s, isSymbol) }
 
 func isSymbol(r rune) bool {
 	return r == ' ' || r == 0xfe0f || r == 0x200d || r >= 0x80 && (unicode.Is(unicode.So, r) || unicode.Is(unicode.Sk, r))
 }
 
-// lowerASCII lowers ASCII only.
+// lowerASCII returns s with its ASCII letters in lower case.
 func lowerASCII(s string) string {
 	for i := 0; i < len(s); i++ {
 		if s[i] >= 'A' && s[i] <= 'Z' {
@@ -88,7 +88,7 @@ func lowerASCII(s string) string {
 	return s
 }
 
-// isDeceptive reports whether s hides something: an invisible letter, or a word that mixes Latin letters with look-alikes.
+// isDeceptive reports whether s holds an invisible character, or a word that mixes Latin letters with look-alikes.
 func isDeceptive(s string) bool {
 	latin, alike := false, false
 	for _, r := range s {
@@ -114,7 +114,7 @@ func isDeceptive(s string) bool {
 	return false
 }
 
-// dropInvisible drops the letters that show nothing.
+// dropInvisible returns s without the characters that show nothing.
 func dropInvisible(s string) string {
 	return strings.Map(func(r rune) rune {
 		if isInvisible(r) {
@@ -124,7 +124,7 @@ func dropInvisible(s string) string {
 	}, s)
 }
 
-// cutWord cuts word off the front of s, if s begins with it and it ends there.
+// cutWord cuts word off the front of s, if s begins with word and no further letter of it follows.
 func cutWord(s, word string) (rest string, ok bool) {
 	rest, ok = strings.CutPrefix(s, word)
 	if !ok || rest != "" && isAlnum(rest[0]) {
