@@ -85,7 +85,7 @@ var logShapes = []logShape{
 	{"rate_limit", regexp.MustCompile(`^(?:(?:type|reason|code)["']?: ?["']?)?rate_limit_(?:error|exceeded)\b`), quorum.Limited, quorum.ReasonRateLimit},
 	{"ratelimitexceeded", regexp.MustCompile(`^(?:reason["']?: ?["']?)?ratelimitexceeded\b`), quorum.Limited, quorum.ReasonRateLimit},
 	{"resource_exhausted", regexp.MustCompile(`^(?:status["']?: ?["']?)?resource_exhausted\b`), quorum.Limited, quorum.ReasonRateLimit},
-	{"toomanyrequests", regexp.MustCompile(`^toomanyrequests\b`), quorum.Limited, quorum.ReasonRateLimit},
+	{"toomanyrequests", regexp.MustCompile(`^(?:response from daemon: )?toomanyrequests\b`), quorum.Limited, quorum.ReasonRateLimit},
 	{"last status: 429", regexp.MustCompile(`^exceeded retry limit, last status: 429\b`), quorum.Limited, quorum.ReasonRateLimit},
 
 	// The runner.
@@ -100,13 +100,13 @@ var logShapes = []logShape{
 	{"overloaded", regexp.MustCompile(`^the (?:model|server|engine) is (?:currently )?overloaded\b`), quorum.Overloaded, quorum.ReasonOverloaded},
 	{"unavailable", regexp.MustCompile(`^(?:(?:status|code)["']?: ?["']?)?unavailable\b`), quorum.Overloaded, quorum.ReasonOverloaded},
 	{"unavailable", regexp.MustCompile(`^(?:the )?(?:service|server|model|api)(?: is)? (?:temporarily |currently )?unavailable\b`), quorum.Overloaded, quorum.ReasonOverloaded},
-	{"high demand", regexp.MustCompile(`^we are currently experiencing high demand\b`), quorum.Overloaded, quorum.ReasonOverloaded},
+	{"high demand", regexp.MustCompile(`^we(?: are|'re) currently experiencing high demand\b`), quorum.Overloaded, quorum.ReasonOverloaded},
 	{"no capacity", regexp.MustCompile(`^no capacity available for model\b`), quorum.Overloaded, quorum.ReasonOverloaded},
 	{"internal server error", regexp.MustCompile(`^internal server error\b`), quorum.Overloaded, quorum.ReasonOverloaded},
 	{"bad gateway", regexp.MustCompile(`^bad gateway\b`), quorum.Overloaded, quorum.ReasonOverloaded},
 	{"gateway time", regexp.MustCompile(`^gateway time-?out\b`), quorum.Overloaded, quorum.ReasonOverloaded},
 	{"stream disconnected", regexp.MustCompile(`^stream disconnected before completion\b`), quorum.Overloaded, quorum.ReasonOverloaded},
-	{"download action", regexp.MustCompile(`^failed to (?:resolve action download info|download action)\b`), quorum.Overloaded, quorum.ReasonOverloaded},
+	{"action", regexp.MustCompile(`^failed to (?:resolve action download info|download action)\b`), quorum.Overloaded, quorum.ReasonOverloaded},
 	{"rpc failed", regexp.MustCompile(`^rpc failed; (?:http 5\d\d|curl)\b`), quorum.Overloaded, quorum.ReasonOverloaded},
 	{"requested url returned error", regexp.MustCompile(`^the requested url returned error: 5\d\d\b`), quorum.Overloaded, quorum.ReasonOverloaded},
 	{"unable to fetch some archives", regexp.MustCompile(`^unable to fetch some archives\b`), quorum.Overloaded, quorum.ReasonOverloaded},
@@ -128,7 +128,7 @@ var logShapes = []logShape{
 	{"timed out", regexp.MustCompile(`^(?:the )?(?:[\w-]+ ){0,2}(?:request|operation|connection|api call|call)? ?timed out\b`), quorum.Overloaded, quorum.ReasonOverloaded},
 	{"deadline exceeded", regexp.MustCompile(`^(?:[^ ]{1,80} ){0,4}(?:context )?deadline exceeded\b`), quorum.Overloaded, quorum.ReasonOverloaded},
 	{"curl: (", regexp.MustCompile(`^curl: \((?:5|6|7|18|28|35|52|55|56|92)\)`), quorum.Overloaded, quorum.ReasonOverloaded},
-	{"no such host", regexp.MustCompile(`^(?:[^ ]{1,80} ){0,6}no such host\b`), quorum.Overloaded, quorum.ReasonOverloaded},
+	{"no such host", regexp.MustCompile(`^(?:[^ ]{1,80} ){0,8}no such host\b`), quorum.Overloaded, quorum.ReasonOverloaded},
 	{"name resolution", regexp.MustCompile(`^(?:[^ ]{1,80} ){0,6}temporary failure in name resolution\b`), quorum.Overloaded, quorum.ReasonOverloaded},
 	{"could not resolve host", regexp.MustCompile(`^could not resolve host\b`), quorum.Overloaded, quorum.ReasonOverloaded},
 
@@ -142,7 +142,7 @@ var logShapes = []logShape{
 var (
 	codeMessage     = regexp.MustCompile(`^(?:(?:http(?:/[\d.]+)?|(?:http )?status(?: code)?|error code|code|response|server returned|got|received|api error|unexpected status|request failed with status(?: code)?)["']?(?: status)?[ :=]{1,3}["'(]?([45]\d\d)\b|([45]\d\d)[ :,-]{1,3}(?:service|too many|internal|bad|gateway|unauthorized|forbidden|payment|request|server|unprocessable|not found|overloaded|{|\{)|(?:[\w.':-]+ ){0,6}[\w.'-]+ ?\(http (?:status )?([45]\d\d)\))`)
 	exceptionPrefix = regexp.MustCompile(`^[\w.$/-]{1,80}(?:error|exception|failure)(?:: | \[[^\]]{0,40}\]: )`)
-	levelPrefix     = regexp.MustCompile(`^(?:error|err|fatal|failed|failure|warning|warn|critical|panic|uncaught|caused by|exception|reason|remote|e|npm err!|npm error|api error|detail|details|cause|message|msg|error message|(?:http )?[45]\d\d|http [45]\d\d|codex|claude|gemini)(?:"?: ?| - |\] ?| +)`)
+	levelPrefix     = regexp.MustCompile(`^(?:error|err|fatal|failed|failure|warning|warn|critical|panic|uncaught|caused by|exception|reason|remote|e|npm err!|npm error|api error|detail|details|cause|message|msg|error message|(?:http )?[45]\d\d|http [45]\d\d|codex|claude|gemini|unable to access '[^']{1,200}'|curl: \(22\))(?:"?: ?| - |\] ?| +)`)
 	ansiCodes       = regexp.MustCompile("\x1b(?:\\[[0-9;?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|[()][0-9A-Z]|[@-Z\\\\^_])")
 )
 
