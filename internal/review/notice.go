@@ -14,45 +14,8 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// a shape is a line that means an outcome.
-type shape struct {
-	line    pattern
-	outcome quorum.Outcome
-	reason  quorum.Reason
-}
-
-// a marker is an HTML comment that means an outcome.
-type marker struct {
-	text    string
-	outcome quorum.Outcome
-	reason  quorum.Reason
-}
-
 // httpError matches a line that is an error with its HTTP code: "## ⚠️ Gemini API Error (HTTP 503)".
 var httpError = rx(`^(?:[\w.'-]+ ){0,6}[\w.'-]+ ?\(http(?: status)?(?: code)?:? (\d{3})\)[.:]?(?: .{0,200})?$|^(?:[\w.'-]+ ){0,4}(?:error|failed|failure):? (?:http |status |status code )?(\d{3})[.:]?(?: .{0,200})?$`, "(http", "error", "failed", "failure")
-
-// generalNotices of reviewers without a preset. The first group are headlines that hardly occur otherwise.
-var generalNotices = []shape{
-	{rx(`^(?:[\w.'-]+ ){0,4}(?:api )?(?:timeout|timed out)[.!]?$`, "timeout", "timed out"), quorum.Overloaded, quorum.ReasonOverloaded},
-	{rx(`^(?:the )?(?:[\w.'-]+ ){0,4}(?:service|api|model|server) is (?:temporarily |currently )?(?:unavailable|overloaded|down)\b.*$`, "unavailable", "overloaded", "down"), quorum.Overloaded, quorum.ReasonOverloaded},
-	{rx(`^api error: .{0,60}(?:overloaded|temporarily limiting requests|connection .{0,20}closed|timed? ?out).*$`, "api error: "), quorum.Overloaded, quorum.ReasonOverloaded},
-	{rx(`^(?:[\w.'-]+ ){0,3}(?:api )?rate limit (?:was |has been |is )?(?:exceeded|reached|hit)(?:$|[.!:,;].*$| for .*$)`, "rate limit "), quorum.Limited, quorum.ReasonRateLimit},
-	{rx(`^review (?:rate )?limit(?:ed| reached| exceeded)\b.*$`, "review limit", "review rate limit"), quorum.Limited, quorum.ReasonRateLimit},
-	{rx(`^(?:sorry,? )?(?:@?[\w.\[\]-]+,? )?(?:you have|you've|has) (?:reached|exceeded|hit|used up) (?:your|the|its) .{0,80}\b(?:rate limit|usage limits?|quota|limit|budget)\b.*$`, "limit", "quota", "budget"), quorum.Limited, quorum.ReasonQuota},
-	{rx(`^(?:[\w.'-]+ ){0,3}(?:quota|usage limits?) (?:was |has been |have been |is )?(?:exceeded|exhausted|reached)(?:$|[.!:,;].*$| for .*$)`, "quota ", "usage limit"), quorum.Limited, quorum.ReasonQuota},
-	{rx(`^(?:your )?credit balance is too low\b.*$`, "credit balance is too low"), quorum.Failed, quorum.ReasonBilling},
-	{rx(`^(?:[\w.'-]+ ){0,3}(?:authentication|authorization) failed[.:!]?(?: .{0,200})?$`, "authentication failed", "authorization failed"), quorum.Failed, quorum.ReasonCredentials},
-	{rx(`^(?:the )?(?:[\w.'-]+ ){0,2}api key (?:is |was )?(?:invalid|not valid|expired|revoked|rejected)\b.*$|^(?:invalid|incorrect) api key\b.*$`, "api key"), quorum.Failed, quorum.ReasonCredentials},
-	{rx(`^(?:[\w.'-]+ ){0,3}(?:budget|max(?:imum)? turns|turn limit) (?:was |is )?(?:exhausted|exceeded|reached)\b.*$`, "budget ", "turns ", "turn limit "), quorum.Failed, quorum.ReasonBudget},
-	{rx(`^(?:[\w.'-]+ ){0,3}review (?:was |is )?skipped\b.{0,40}\b(?:no (?:api )?key|no secrets?|fork|secret).*$|^no (?:[\w-]+ )?(?:api key|secrets?) (?:is |are )?(?:available|configured|set)\b.*$|^pr is from a fork\b.*$|^cannot review fork\b.*$`, "skipped", "api key", "secret", "from a fork", "review fork"), quorum.Declined, quorum.ReasonNoSecrets},
-	{rx(`^(?:sorry,? )?(?:too many files|(?:this )?(?:pull request|pr|diff|change) is too (?:large|big)|we are unable to review this pull request)\b.*$`, "too many files", "is too large", "is too big", "unable to review"), quorum.Declined, quorum.ReasonTooLarge},
-	{rx(`^(?:[\w.'-]+ ){0,3}review (?:was |is )?skipped[.!]?$|^(?:[\w.'-]+ ){0,3}review (?:was |is )?skipped ?(?::|-|–|—|because|as|since)(?: .{0,300})?$|^skipp(?:ing|ed) (?:the |this |code )*(?:review|pull request|pr)\b.*$`, "skipped", "skipping"), quorum.Declined, quorum.ReasonDeclined},
-	{rx(`^(?:the )?(?:[\w.'-]+ ){0,2}(?:review(?: file)?|response|answer|output) (?:is|was|came back) empty\b.*$|^(?:the )?(?:[\w.'-]+ ){0,2}(?:model|api) returned (?:no content|an empty (?:response|answer))\b.*$`, "empty", "returned no content"), quorum.Empty, quorum.ReasonEmpty},
-	{rx(`^(?:sorry,? )?i (?:was unable to|am unable to|couldn't|could not|can't|cannot|was not able to|wasn't able to) (?:fetch|access|read|retrieve|load|see|open|find) (?:the |any |this |your )?(?:\w+ )?(?:diff|changes?|files|pull request|pr|code|patch)\b.*$`, "able to", "couldn't", "could not", "can't", "cannot"), quorum.Empty, quorum.ReasonEmpty},
-	{rx(`^(?:the )?(?:diff|patch) (?:was|is) (?:empty|missing|unavailable|not available)\b.*$`, "diff ", "patch "), quorum.Empty, quorum.ReasonEmpty},
-	{rx(`^error: (?:[\w.'-]+ ){0,3}rate limit\b.*$`, "rate limit"), quorum.Limited, quorum.ReasonRateLimit},
-	{rx(`^(?:reviewed )?0 (?:of \d+ )?files (?:were )?reviewed\b.*$|^reviewed 0 (?:of \d+ )?files\b.*$|^.{0,80}\(0 tool uses\b.*$`, "0 of ", "0 files", "0 tool uses"), quorum.Empty, quorum.ReasonEmpty},
-}
 
 // workingLines say that the review is under way.
 var workingLines = []pattern{
@@ -74,11 +37,9 @@ func findNotice(r quorum.Reviewer, p Page) (Reading, bool) {
 	pre, _ := presetOf(r.Preset)
 	for _, c := range p.comments {
 		c = strings.Join(strings.Fields(lowerASCII(c[:min(len(c), 400)])), " ")
-		for _, m := range pre.markers {
-			if strings.Contains(c, m.text) {
-				got := Reading{Outcome: m.outcome, Reason: m.reason, Detail: shortQuote(c)}
-				return got.withWaitOf(p), true
-			}
+		if got, ok := pre.notices.readLine(inComment, c); ok {
+			got.Detail = shortQuote(c)
+			return got.withWaitOf(p), true
 		}
 	}
 	lines := noticeLines(p, pre.noticesQuoted)
@@ -120,23 +81,17 @@ func readNoticeLine(pre preset, l pageLine) (Reading, bool) {
 	if words == "" {
 		return Reading{}, false
 	}
-	for _, s := range pre.notices {
-		if s.line.matches(words) {
-			return Reading{Outcome: s.outcome, Reason: s.reason, Detail: shortQuote(l.text)}, true
+	got, ok := pre.notices.readLine(inLine, words)
+	if !ok && l.visibility != quoted {
+		if got, ok = readHTTPError(l); ok {
+			return got, true
 		}
+		got, ok = generalNotices.readLine(inLine, words)
 	}
-	if l.visibility == quoted {
-		return Reading{}, false
+	if ok {
+		got.Detail = shortQuote(l.text)
 	}
-	if got, ok := readHTTPError(l); ok {
-		return got, true
-	}
-	for _, s := range generalNotices {
-		if s.line.matches(words) {
-			return Reading{Outcome: s.outcome, Reason: s.reason, Detail: shortQuote(l.text)}, true
-		}
-	}
-	return Reading{}, false
+	return got, ok
 }
 
 // readHTTPError reads a headline with an HTTP code.

@@ -13,22 +13,21 @@ import (
 // A preset is a reviewer that the coordinator knows. It is data: the code that reads it is the same for all.
 type preset struct {
 	reviewer      quorum.Reviewer
-	note          string    // its verdict format and what it posts, for the policy reference
-	workflow      bool      // it is a workflow, whose path only the user knows
-	marks         []string  // in small letters: each of its reviews holds one of them
-	noticesQuoted bool      // its notices stand in block quotes
-	markers       []marker  // its HTML comments that mean an outcome
-	notices       []shape   // its lines that mean an outcome
-	working       []pattern // its lines that say that it is still working
-	otherTexts    []pattern // texts of it that are no review
-	replyMark     string    // an HTML comment in its answers in a conversation, which are no reviews
-	clean         []pattern // lines that approve
-	counts        []pattern // lines that count: none approves, more object. Group 1 is the number, or "no"
-	countsInline  bool      // the findings that it counts are its inline comments
-	hiddenCounts  []pattern // lines that count findings without a thread: more than none objects
-	scored        bool      // "Confidence Score: n/5"
-	listsPlaces   bool      // its clean texts list places, too: suppressed comments, or a walk through the files
-	commit        pattern   // its own way to name the commit, in small letters
+	note          string       // its verdict format and what it posts, for the policy reference
+	workflow      bool         // it is a workflow, whose path only the user knows
+	marks         []string     // in small letters: each of its reviews holds one of them
+	noticesQuoted bool         // its notices, and the lines that name its commit, stand in block quotes
+	notices       messageTable // its lines and HTML comments that say why there is no review
+	working       []pattern    // its lines that say that it is still working
+	otherTexts    []pattern    // texts of it that are no review
+	replyMark     string       // an HTML comment in its answers in a conversation, which are no reviews
+	clean         []pattern    // lines that approve
+	counts        []pattern    // lines that count: none approves, more object. Group 1 is the number, or "no"
+	countsInline  bool         // the findings that it counts are its inline comments
+	hiddenCounts  []pattern    // lines that count findings without a thread: more than none objects
+	scored        bool         // "Confidence Score: n/5"
+	listsPlaces   bool         // its clean texts list places, too: suppressed comments, or a walk through the files
+	commit        pattern      // its own way to name the commit, in small letters
 }
 
 func presetOf(name string) (preset, bool) {

@@ -1,0 +1,106 @@
+package review
+
+// These tests play the example of each row of the tables, so that no row is without a text that needs it.
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// exampleFault says what is wrong with the example of row i, "" if nothing is: it must be this row that recognises it. So
+// read must return the row's outcome and reason, and something else while the row is taken out of its table.
+func exampleFault(table messageTable, i int, read func(row messageRow) Reading) string {
+	row := table[i]
+	if row.example == "" {
+		return "no example"
+	}
+	got := read(row)
+	table[i].pattern = pattern{}
+	defer func() { table[i].pattern = row.pattern }()
+	other := read(row)
+	switch {
+	case got.Outcome != row.outcome || got.Reason != row.reason:
+		return fmt.Sprintf("%q is %v (%v), want %v (%v)", row.example, got.Outcome, got.Reason, row.outcome, row.reason)
+	case got.Detail == "":
+		return fmt.Sprintf("%q is not quoted", row.example)
+	case other.Outcome == got.Outcome && other.Reason == got.Reason:
+		return fmt.Sprintf("%q is %v (%v) without this row, too: another one recognises it", row.example, other.Outcome, other.Reason)
+	}
+	return ""
+}
+
+func testExamples(t *testing.T, table messageTable, read func(row messageRow) Reading) {
+	t.Helper()
+	for i, row := range table {
+		if fault := exampleFault(table, i, read); fault != "" {
+			t.Errorf("%s: %s", row.pattern.expr, fault)
+		}
+	}
+}
+
+// Each message is read where a runner shows it: with the time before it and other lines around it.
+func TestEveryLogMessageHasAnExample(t *testing.T) {
+	testExamples(t, logMessages, func(row messageRow) Reading {
+		const stamp = "2026-05-04T03:02:01.1234567Z "
+		lines := append(append([]string{"Run the reviewer"}, strings.Split(row.example, "\n")...), "##[error]Process completed with exit code 1.")
+		body := stamp + strings.Join(lines, "\n"+stamp) + "\n"
+		bare := Read(autoReviewer(), Material{Kind: Log, Body: row.example, Conclusion: "failure"})
+		stamped := Read(autoReviewer(), Material{Kind: Log, Body: body, Conclusion: "failure"})
+		if bare.Outcome != stamped.Outcome || bare.Reason != stamped.Reason || bare.Detail != stamped.Detail {
+			t.Errorf("%q: alone %v (%v, %q), and within a log %v (%v, %q)",
+				row.example, bare.Outcome, bare.Reason, bare.Detail, stamped.Outcome, stamped.Reason, stamped.Detail)
+		}
+		return stamped
+	})
+}
+
+func TestEveryNoticeHasAnExample(t *testing.T) {
+	testExamples(t, generalNotices, func(row messageRow) Reading {
+		return Read(autoReviewer(), Material{Kind: Comment, Body: row.example})
+	})
+	// A preset's notices must do without the general ones.
+	for i := range generalNotices {
+		row := generalNotices[i]
+		generalNotices[i].pattern = pattern{}
+		defer func() { generalNotices[i].pattern = row.pattern }()
+	}
+	for _, p := range presets {
+		testExamples(t, p.notices, func(row messageRow) Reading {
+			return Read(presetReviewer(t, p.reviewer.Preset), Material{Kind: Review, State: "COMMENTED", Body: row.example})
+		})
+	}
+}
+
+// The test of the examples must itself find a row without one, one that is read otherwise, and one that nothing needs.
+func TestWrongExamplesAreFound(t *testing.T) {
+	tide := messageRow{inLog, rx(`^the tide is out\b`, "tide"), quorum.Overloaded, quorum.ReasonOverloaded, "the tide is out"}
+	storm := messageRow{inLog, rx(`^the \w+ is out\b`, "is out"), quorum.Failed, quorum.ReasonInvalid, "the tide is out today"}
+	again, blank, elsewhere := tide, tide, tide
+	again.example, blank.example, elsewhere.where = "the tide is out again", "", inLine
+	for _, c := range []struct {
+		name  string
+		table messageTable
+		row   int
+		right bool
+	}{
+		{"one row", messageTable{tide}, 0, true},
+		{"the more particular first", messageTable{tide, storm}, 0, true},
+		{"behind a row that always wins", messageTable{tide, storm}, 1, false},
+		{"behind its like", messageTable{tide, again}, 1, false},
+		{"before its like", messageTable{tide, again}, 0, false},
+		{"no example", messageTable{blank}, 0, false},
+		{"in another place", messageTable{elsewhere}, 0, false},
+	} {
+		fault := exampleFault(c.table, c.row, func(row messageRow) Reading {
+			got, _ := c.table.readLine(inLog, row.example)
+			got.Detail = row.example
+			return got
+		})
+		if (fault == "") != c.right {
+			t.Errorf("%s: %q", c.name, fault)
+		}
+	}
+}
