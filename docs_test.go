@@ -689,7 +689,7 @@ func TestDocsRejections(t *testing.T) {
 		t.Fatal(err)
 	}
 	found := 0
-	for _, source := range []string{"internal/evidence/considered.go", "internal/evidence/judge.go"} {
+	for _, source := range []string{"internal/evidence/binding.go", "internal/evidence/explain.go"} {
 		syntax, err := parser.ParseFile(token.NewFileSet(), source, nil, 0)
 		if err != nil {
 			t.Fatal(err)

@@ -1,7 +1,6 @@
 package evidence
 
 import (
-	"slices"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -19,33 +18,33 @@ type Considered struct {
 
 // Consider lists every text that is a reviewer's by its author, used or not: it answers "why does that not count?".
 func Consider(p quorum.Policy, s quorum.Snapshot) (out []Considered) {
-	j := newJudge(p, s)
-	for _, r := range p.Reviewers {
-		if r.Author == "" || r.Retired {
+	for _, v := range reviewerViews(&p, &s) {
+		if v.Author == "" || v.Retired {
 			continue
 		}
-		a := j.attempt(r)
-		for _, t := range slices.Concat(s.Comments, s.Reviews) {
-			if !t.Author.Is(r.Author) || j.own(t) {
+		a := v.newestAttempt()
+		for i := range v.head.texts {
+			t := &v.head.texts[i]
+			if !t.Author.Is(v.Author) || v.head.isOurs(t) {
 				continue
 			}
-			c := Considered{Reviewer: r.Name, Text: t.TextRef, URL: t.URL, At: latest(t.At, t.Edited)}
+			c := Considered{Reviewer: v.Name, Text: t.TextRef, URL: t.URL, At: latest(t.At, t.Edited)}
 			switch {
-			case r.Heading != "" && !j.headed(r, t):
-				if r.Author == Actions { // another workflow's
+			case !v.hasHeading(t):
+				if v.Author == Actions { // another workflow's
 					continue
 				}
 				c.Rejected = "it does not open with the heading"
 			case t.Kind == quorum.TextReview && t.Commit != s.PR.Head:
 				c.Rejected = "it is a review of another commit"
-			case !t.Edited.IsZero() && !t.Editor.Is(r.Author):
+			case !t.Edited.IsZero() && !t.Editor.Is(v.Author):
 				c.Rejected = "it was edited by somebody else"
 			case t.State == "DISMISSED":
 				c.Rejected = "it was dismissed"
 			default:
-				c.Rejected = j.unbound(r, a, t, c.At)
+				c.Rejected = v.whyUnbound(&a, t, c.At)
 			}
-			for _, w := range j.texts(r, a) {
+			for _, w := range v.textStatements(&a) {
 				if w.ref == t.TextRef && !w.void {
 					c.Rejected, c.Outcome = "", w.Outcome
 				}

@@ -20,17 +20,16 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 	if s.File.State == quorum.FileValid {
 		rec.Policy = s.File.SHA
 	}
-	j := newJudge(p, s)
-	for _, r := range p.Reviewers {
-		if at := j.askedByPerson(r); !at.IsZero() {
-			if first := (quorum.Asked{Reviewer: r.Name, Base: s.PR.BaseRef, At: at.UTC()}); !slices.Contains(rec.Asked, first) {
+	for _, v := range reviewerViews(&p, &s) {
+		if at := v.personRequest(); !at.IsZero() {
+			if first := (quorum.Asked{Reviewer: v.Name, Base: s.PR.BaseRef, At: at.UTC()}); !slices.Contains(rec.Asked, first) {
 				rec.Asked = append(rec.Asked, first)
 			}
 		}
-		if r.Workflow == "" {
+		if v.Workflow == "" {
 			continue
 		}
-		for _, run := range j.runs(r) {
+		for _, run := range v.runs.counted {
 			rec.Runs = see(rec.Runs, run)
 		}
 	}

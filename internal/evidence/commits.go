@@ -1,0 +1,41 @@
+package evidence
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// isHead reports whether the commit that a text names is this head; "" is not.
+func (h *headView) isHead(named string) bool {
+	return named != "" && strings.HasPrefix(h.snapshot.PR.Head, named) && !h.mayBeOtherHead(named)
+}
+
+// isVague reports whether it cannot be told which commit a text names: several, one that is not there, or an id that is
+// also another head's. That binds nothing and approves nothing; an objection that is bound otherwise stays one.
+func (h *headView) isVague(named string) bool {
+	c, asked := h.snapshot.Resolved[named]
+	return strings.Contains(named, " and ") || asked && c.SHA == "" || strings.HasPrefix(h.snapshot.PR.Head, named) && h.mayBeOtherHead(named)
+}
+
+// mayBeOtherHead reports whether a short id is also another head's: ids that begin alike are cheap to make.
+func (h *headView) mayBeOtherHead(named string) bool {
+	s := h.snapshot
+	if len(named) < len(s.PR.Head) && s.PR.Commits > listedCommits && len(s.Commits) < s.PR.Commits {
+		return true // not all heads before are known
+	}
+	other := func(sha string) bool { return sha != s.PR.Head && strings.HasPrefix(sha, named) }
+	return slices.ContainsFunc(s.Earlier, other) || slices.ContainsFunc(s.Others, func(o quorum.Run) bool { return other(o.Head) }) ||
+		slices.ContainsFunc(s.Commits, func(c quorum.Commit) bool { return other(c.SHA) }) ||
+		slices.ContainsFunc(s.Timeline, func(e quorum.Event) bool { return e.Kind == quorum.ForcePushed && (other(e.From) || other(e.To)) })
+}
+
+// isMergeOfHead reports whether a commit is a merge of the head with its base: naming it binds nothing, but does no harm.
+func (h *headView) isMergeOfHead(named string) bool {
+	if h.snapshot.PR.Merge != "" && strings.HasPrefix(h.snapshot.PR.Merge, named) {
+		return true
+	}
+	c, found := h.snapshot.Resolved[named]
+	return found && len(c.Parents) > 1 && slices.Contains(c.Parents, h.snapshot.PR.Head)
+}

@@ -1,0 +1,144 @@
+package evidence
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/review"
+)
+
+// maxCommits and maxPeople are how many commits and people are looked up for one snapshot: strangers' texts must not run up
+// requests. What is left out counts for nothing.
+const (
+	maxCommits = 10
+	maxPeople  = 30
+)
+
+// Missing says what s lacks for a full judgement and what would cost requests of its own: the logs of runs that ended
+// without a word, the commits that texts name, those of the pull request, the other pull requests of its branch, and what
+// people may.
+func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
+	if s.PR.Closed || s.File.State != quorum.FileValid || p.Mode == quorum.Off || s.PR.Draft && p.DraftsWait {
+		return w
+	}
+	views := reviewerViews(&p, &s)
+	if s.SameBranch == nil && len(s.Siblings) == 0 && slices.ContainsFunc(views, (*reviewerView).approvesCommitAlone) {
+		return quorum.Wants{SameBranch: true}
+	}
+	for _, v := range views {
+		if v.Retired {
+			continue
+		}
+		w.Authors = w.Authors || v.hasShortHeadName()
+		a := v.newestAttempt()
+		for _, named := range v.unknownCommits(&a) {
+			if len(w.Commits) < maxCommits && !slices.Contains(w.Commits, named) {
+				w.Commits = append(w.Commits, named)
+			}
+		}
+		attempt := attemptView{reviewerView: v, attempt: a}
+		if job, wanted := attempt.unreadLog(); wanted && !slices.Contains(w.Logs, job) {
+			w.Logs = append(w.Logs, job)
+		}
+	}
+	if p.StandIn == 0 {
+		return w
+	}
+	for _, t := range lastReviews(&s) {
+		if len(w.People) == maxPeople {
+			break
+		}
+		w.Authors = w.Authors || t.State == "APPROVED"
+		w.People = append(w.People, t.Author.Login)
+	}
+	return w
+}
+
+// approvesCommitAlone reports whether anything that stands on the commit alone would approve for the reviewer.
+func (v *reviewerView) approvesCommitAlone() bool {
+	approves := func(s statement) bool { return s.Outcome == quorum.Approved }
+	return slices.ContainsFunc(v.checkStatements(), approves) || slices.ContainsFunc(v.statusStatements(), approves) ||
+		v.isByConclusion() && slices.ContainsFunc(v.runs.counted, func(run quorum.Run) bool { return run.Completed() && run.Conclusion == "success" })
+}
+
+// hasShortHeadName reports whether a text of the reviewer's names the head by a short id and not all commits before it are
+// listed: one of them may begin alike.
+func (v *reviewerView) hasShortHeadName() bool {
+	pr := &v.head.snapshot.PR
+	return pr.Commits > listedCommits && slices.ContainsFunc(v.head.texts, func(t quorum.Text) bool {
+		if !t.Author.Is(v.Author) || !v.hasHeading(&t) {
+			return false
+		}
+		id := v.namedCommit(&t)
+		return id != "" && len(id) < len(pr.Head) && strings.HasPrefix(pr.Head, id)
+	})
+}
+
+// unknownCommits are the commits that the reviewer's texts name and that may be merges of the head.
+func (v *reviewerView) unknownCommits(a *attempt) (out []string) {
+	for i := len(v.head.texts) - 1; i >= 0; i-- {
+		t := &v.head.texts[i]
+		at := latest(t.At, t.Edited)
+		if !t.Author.Is(v.Author) || at.Before(v.head.cycle.arrival) || a.run != nil && at.Before(a.from) || !v.hasHeading(t) {
+			continue
+		}
+		id := v.namedCommit(t)
+		if id == "" || !review.IsHex(id) || v.head.isKnownCommit(id) {
+			continue
+		}
+		if _, resolved := v.head.snapshot.Resolved[id]; !resolved && !slices.Contains(out, id) {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// isKnownCommit reports whether an id is the head's, its test merge's, or an earlier head's.
+func (h *headView) isKnownCommit(id string) bool {
+	s := h.snapshot
+	begins := func(sha string) bool { return sha != "" && strings.HasPrefix(sha, id) }
+	return begins(s.PR.Head) || begins(s.PR.Merge) || slices.ContainsFunc(s.Earlier, begins) ||
+		slices.ContainsFunc(s.Others, func(o quorum.Run) bool { return begins(o.Head) })
+}
+
+// unreadLog is the job whose log may say how the attempt ended, if nothing else does.
+func (v *attemptView) unreadLog() (job int64, wanted bool) {
+	a := &v.attempt
+	if a.run == nil || a.ended.IsZero() || len(a.run.Jobs) == 0 {
+		return 0, false
+	}
+	switch got := v.result(); got.outcome {
+	case quorum.Empty, quorum.Unknown:
+	case quorum.Malformed:
+		if a.run.Conclusion == "success" {
+			return 0, false
+		}
+	case quorum.Cancelled: // a job's own time limit cancels it, too
+		if v.head.memory.hasIntent(quorum.Cancel, v.Name, a.run.ID, a.number) {
+			return 0, false
+		}
+	case quorum.Findings:
+		if got.ref.Kind != quorum.TextRun { // verdict: conclusion may have failed by an outage
+			return 0, false
+		}
+	default:
+		return 0, false
+	}
+	jobs := slices.Clone(a.run.Jobs)
+	slices.SortStableFunc(jobs, func(x, y quorum.Job) int { return logRank(y) - logRank(x) })
+	return jobs[0].ID, !jobs[0].Read
+}
+
+// logRank orders jobs by how much their log may tell: a failed one most, a skipped one nothing.
+func logRank(job quorum.Job) int {
+	switch job.Conclusion {
+	case "failure", "timed_out":
+		return 3
+	case "cancelled":
+		return 2
+	case "skipped":
+		return 0
+	}
+	return 1
+}

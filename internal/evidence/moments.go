@@ -1,0 +1,63 @@
+package evidence
+
+import (
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// A cycle is what happens on one head against one base. Its moments come from GitHub's own times alone: our own check's
+// started_at would show one too, but anyone may write it.
+type cycle struct {
+	arrival      time.Time // the head's: unnamed texts from before it are void
+	baseChanged  time.Time // everything from before it is void; zero if the base never changed
+	start        time.Time // clocks count from here
+	hadOtherHead bool      // the pull request had another head before
+}
+
+// listedCommits is how many of a pull request's commits are looked at for traces of an earlier head. Of those before, and
+// of a personal token's statuses, which bring no check suite, nothing is known: there the head counts as not the first.
+const listedCommits = 20
+
+func cycleOf(s *quorum.Snapshot) cycle {
+	c := cycle{
+		arrival:      latest(s.PR.Created, s.Arrived),
+		hadOtherHead: len(s.Earlier)+len(s.Others) > 0 || s.PR.Commits > listedCommits || s.NoRecord && s.PR.Commits > 1,
+	}
+	for _, e := range s.Timeline {
+		switch e.Kind {
+		case quorum.ForcePushed:
+			c.hadOtherHead = true
+			if e.To == s.PR.Head {
+				c.arrival = latest(c.arrival, e.At)
+			}
+		case quorum.BaseChanged:
+			c.baseChanged = latest(c.baseChanged, e.At)
+		case quorum.Reopened, quorum.ReadyForReview:
+			c.start = latest(c.start, e.At)
+		case quorum.Closed, quorum.ConvertedDraft, quorum.ReviewRequested, quorum.ReviewDismissed:
+		}
+	}
+	c.start = latest(c.start, latest(c.arrival, c.baseChanged))
+	return c
+}
+
+// isBeforeBase reports whether t is from before the base changed. GitHub's times are whole seconds, and who changes the
+// base also chooses the second: what is of that very second counts as before.
+func (c cycle) isBeforeBase(t time.Time) bool {
+	return !c.baseChanged.IsZero() && !t.After(c.baseChanged)
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
+
+func earliest(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}

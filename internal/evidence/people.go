@@ -1,0 +1,90 @@
+package evidence
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// Facts are what [quorum.Decide] needs to know of s beside the ballots.
+func Facts(p quorum.Policy, s quorum.Snapshot) quorum.Facts {
+	c := cycleOf(&s)
+	f := quorum.Facts{PR: s.PR.PR, Head: s.PR.Head, Base: s.PR.BaseRef, File: s.File, Draft: s.PR.Draft, Closed: s.PR.Closed, Start: c.start}
+	for _, o := range s.Siblings {
+		f.Siblings = append(f.Siblings, o.Number)
+	}
+	slices.Sort(f.Siblings)
+	f.StandIns, f.Against = standIns(p.StandIn, &s, c)
+	if pass := s.Record.Pass; pass != nil && s.Record.Head == s.PR.Head && !c.isBeforeBase(pass.At) {
+		f.Pass = pass
+	}
+	return f
+}
+
+// standIns finds who may stand in by that permission and approves this head, and who requests changes.
+func standIns(least quorum.Permission, s *quorum.Snapshot, c cycle) (approving []quorum.StandIn, against []string) {
+	if least == 0 {
+		return nil, nil
+	}
+	for _, t := range lastReviews(s) {
+		may, known := s.Permissions[strings.ToLower(t.Author.Login)]
+		if may < least && (known || t.State != "CHANGES_REQUESTED") { // an objection stands while it is not known what its author may
+			continue
+		}
+		switch {
+		case t.State == "CHANGES_REQUESTED":
+			against = append(against, t.Author.Login)
+		case t.Commit != s.PR.Head || c.isBeforeBase(t.At) || !t.Edited.IsZero() && !isSameAccount(t.Editor, t.Author):
+		case len(s.Commits) == 0 || len(s.Commits) < s.PR.Commits || hadHandIn(s, t.Author): // unknown authors exclude everybody
+		default:
+			approving = append(approving, quorum.StandIn{Login: t.Author.Login, Review: t.ID, At: t.At, URL: t.URL})
+		}
+	}
+	slices.SortStableFunc(approving, func(a, b quorum.StandIn) int { return a.At.Compare(b.At) })
+	slices.Sort(against)
+	return approving, against
+}
+
+// lastReviews are the newest deciding reviews of each person that could count for or against: approvals of the head, and
+// requests for changes of any head, which GitHub keeps up across pushes.
+func lastReviews(s *quorum.Snapshot) (out []quorum.Text) {
+	seen := map[string]bool{}
+	for _, t := range slices.Backward(s.Reviews) {
+		login := strings.ToLower(t.Author.Login)
+		if t.Author.Bot || login == "" || seen[login] {
+			continue
+		}
+		switch t.State {
+		case "APPROVED", "CHANGES_REQUESTED", "DISMISSED":
+			seen[login] = true
+		}
+		if t.State == "CHANGES_REQUESTED" || t.State == "APPROVED" && t.Commit == s.PR.Head {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// hadHandIn reports whether a had a hand in the change: opened it, made one of its commits, or pushed its head.
+func hadHandIn(s *quorum.Snapshot, a quorum.Account) bool {
+	if isSameAccount(a, s.PR.Author) {
+		return true
+	}
+	for _, c := range s.Commits {
+		if slices.ContainsFunc(c.People, func(b quorum.Account) bool { return isSameAccount(a, b) }) {
+			return true
+		}
+	}
+	for _, r := range slices.Concat(s.Runs, s.Others) { // who caused a run pushed the head, unless it was his review that caused it
+		if isSameAccount(a, r.Actor) && !strings.HasPrefix(r.Event, "pull_request_review") {
+			return true
+		}
+	}
+	for _, e := range s.Timeline {
+		if e.Kind == quorum.ForcePushed && isSameAccount(a, e.Actor) {
+			return true
+		}
+	}
+	return false
+}

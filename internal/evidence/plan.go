@@ -1,0 +1,277 @@
+package evidence
+
+import (
+	"slices"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// clockSlack is how far our clock, by which an intent is dated, may be ahead of GitHub's: a smaller skew is not corrected,
+// and GitHub's times are whole seconds.
+const clockSlack = 3 * time.Second
+
+// maxTries is how often an effect that leaves no trace is tried.
+const maxTries = 3
+
+// A planner applies the policy to a result: the vote, and what time will do to it.
+type planner struct {
+	attemptView
+	result result
+	end    time.Time // of the attempt's time
+	limit  time.Time // nothing is waited for any longer
+}
+
+func newPlanner(v attemptView, got result) *planner {
+	a := &v.attempt
+	limit := v.head.cycle.start.Add(v.head.policy.Deadline)
+	if a.byPerson {
+		limit = a.from.Add(v.head.policy.Deadline)
+	}
+	return &planner{attemptView: v, result: got, end: earliest(a.working.Add(v.Timeout), limit), limit: limit}
+}
+
+// completeBallot fills in b by the result.
+func (p *planner) completeBallot(b quorum.Ballot) quorum.Ballot {
+	a, got := &p.attempt, &p.result
+	b.Outcome, b.Reason, b.Detail, b.Evidence, b.Findings = got.outcome, got.reason, got.detail, got.ref, got.findings
+	b.Attempt = a.number
+	if got.url != "" {
+		b.URL = got.url
+	}
+	if !got.at.IsZero() {
+		b.Since = got.at
+	}
+	// GitHub starts no workflow for a Copilot review, nor for a check on a commit on which Actions run.
+	b.Watch = p.Workflow == "" && (p.Request.Login != "" || p.Check != "")
+	switch got.outcome {
+	case quorum.Approved, quorum.Findings:
+		return p.castVote(b)
+	case quorum.Silent:
+		setPending(&b, p.end, quorum.ReasonNoAnswer)
+		if a.request == nil && !a.byPerson && p.asksFirst() {
+			b.Next = []quorum.Action{p.askAction(1, p.head.cycle.start)}
+		}
+		return p.repeatRequest(b)
+	case quorum.Running:
+		return p.waitForAttempt(b)
+	case quorum.AwaitingApproval:
+		setPending(&b, p.limit, quorum.ReasonApproval)
+		return b
+	case quorum.Withdrawn:
+		setPending(&b, p.end, got.reason)
+		return b
+	case quorum.Cancelled:
+		if !p.head.memory.hasIntent(quorum.Cancel, p.Name, a.run.ID, a.number) {
+			setPending(&b, earliest(a.ended.Add(got.until), p.limit), quorum.ReasonCancelled)
+			return b
+		}
+		b.Outcome, b.Reason = quorum.Hung, quorum.ReasonHung
+	case quorum.Failed, quorum.Declined:
+		b.Vote = quorum.Unavailable
+		return b
+	}
+	return p.planRetry(b)
+}
+
+// setPending makes b wait until a deadline, at which it is late for that reason; an answer after it still counts.
+func setPending(b *quorum.Ballot, deadline time.Time, late quorum.Reason) {
+	b.Vote, b.Deadline, b.Late, b.Open = quorum.Pending, deadline, late, true
+}
+
+func setRefused(b *quorum.Ballot, no quorum.Refusal) {
+	b.Vote, b.Outcome, b.Reason, b.Detail = quorum.Unavailable, quorum.Refused, no.Reason, no.Detail
+}
+
+// castVote is the ballot of a verdict. It counts once its attempt has ended, or that attempt's deadline is reached.
+func (p *planner) castVote(b quorum.Ballot) quorum.Ballot {
+	a, got := &p.attempt, &p.result
+	b.Vote, b.At, b.Retried, b.Threads = quorum.Approve, latest(got.at, p.head.cycle.start), a.number > 1, got.hasThreads
+	if got.outcome == quorum.Findings {
+		b.Vote = quorum.Object
+	}
+	if a.run == nil {
+		return b
+	}
+	if a.isUnderWay() && got.reason != quorum.ReasonStands {
+		then := b
+		then.At = latest(got.at, p.end)
+		b.Vote, b.Outcome, b.Reason, b.Deadline, b.Then, b.Findings = quorum.Pending, quorum.Running, quorum.ReasonRunning, p.end, &then, nil
+		b.At, b.Since, b.Retried, b.Retrying, b.Threads = time.Time{}, a.working, false, a.number > 1, false
+		b.Watch = a.number > 1
+		return b
+	}
+	b.At = latest(b.At, a.ended)
+	if at, found := p.head.memory.firstApproval(p.Name, got.ref); found && !at.Before(a.from) {
+		b.At = earliest(b.At, at)
+	}
+	return b
+}
+
+// waitForAttempt is the ballot of an attempt under way: it is cancelled at its end and run again if an attempt is left, else
+// left to run.
+func (p *planner) waitForAttempt(b quorum.Ballot) quorum.Ballot {
+	a := &p.attempt
+	setPending(&b, p.end, quorum.ReasonLate)
+	b.Retrying = a.number > 1
+	b.Watch = b.Watch || a.number > 1 && !a.byPerson
+	if a.run == nil {
+		return p.repeatRequest(b)
+	}
+	if !p.canRetry() {
+		b.Spent, b.Failed = a.number > 1, a.number // at its deadline this one has failed, too
+		return b
+	}
+	if no, refused := p.head.memory.refusedCancel(a.run.ID, a.number); refused { // so it is left to run
+		b.Late, b.Detail = no.Reason, no.Detail
+		return b
+	}
+	b.Deadline = p.limit
+	b.Next = []quorum.Action{{Kind: quorum.Cancel, Reviewer: p.Name, Due: p.end, Run: a.run.ID, Attempt: a.number}}
+	if in, found := p.head.memory.intent(quorum.Cancel, p.Name, a.run.ID, a.number); found {
+		b.Outcome, b.Reason, b.Retrying, b.Watch = quorum.Hung, quorum.ReasonHung, true, true
+		b.Next[0].Due = in.At.Add(quorum.ReplicaLag)
+		if in.Tries >= maxTries {
+			b.Next = nil
+		}
+	}
+	return b
+}
+
+// canRetry reports whether an attempt is left that we may start.
+func (p *planner) canRetry() bool {
+	return !p.Shadow && p.attempt.spent < p.head.policy.Retry.Max
+}
+
+// planRetry is the ballot of an attempt that ended without a verdict: it is run or asked again once, if that can help.
+func (p *planner) planRetry(b quorum.Ballot) quorum.Ballot {
+	a, got := &p.attempt, &p.result
+	b.Failed = a.number
+	if got.outcome == quorum.Malformed {
+		b.Answers = append(p.head.memory.answersBefore(p.Name, a.number), got.excerpt)
+	}
+	if b.Outcome == quorum.Limited && (got.reset.IsZero() || !got.reset.Before(p.limit)) {
+		b.Vote, b.Open = quorum.Unavailable, a.run == nil
+		return b
+	}
+	if no, refused := p.refusal(); refused {
+		setRefused(&b, no)
+		b.Spent = true
+		return b
+	}
+	if in, found := p.announcedRerun(); found {
+		setPending(&b, earliest(in.At.Add(p.Timeout), latest(p.limit, in.At)), b.Reason)
+		b.Retrying, b.Watch, b.Spent, b.Open = true, true, true, false
+		if in.Tries < maxTries {
+			b.Next = []quorum.Action{p.rerunAction(in.At.Add(quorum.ReplicaLag))}
+		}
+		return b
+	}
+	due, possible := p.retryDue(b.Outcome), a.run != nil || p.canAsk()
+	if !possible || !p.canRetry() || !due.Before(p.limit) {
+		b.Vote, b.Spent, b.Open = quorum.Unavailable, possible && !p.Shadow, a.run == nil
+		return b
+	}
+	setPending(&b, p.limit, b.Reason)
+	b.Retrying, b.Watch = true, true
+	if a.run != nil {
+		b.Next = []quorum.Action{p.rerunAction(due)}
+	} else {
+		b.Next = []quorum.Action{p.askAction(a.number+1, due)}
+	}
+	return b
+}
+
+// retryDue is when an attempt that came to that outcome is run or asked again.
+func (p *planner) retryDue(outcome quorum.Outcome) time.Time {
+	a := &p.attempt
+	ended := latest(p.result.at, a.ended)
+	switch {
+	case outcome == quorum.Limited:
+		return p.result.reset
+	case outcome == quorum.Hung && (a.run == nil || a.run.Conclusion != "timed_out"):
+		return ended
+	case outcome == quorum.Empty && a.run != nil && a.ended.Sub(a.working) < p.head.policy.Retry.FastFail:
+		return ended
+	}
+	return ended.Add(p.backoff())
+}
+
+// repeatRequest repeats a request of which GitHub shows no trace.
+func (p *planner) repeatRequest(b quorum.Ballot) quorum.Ballot {
+	a := &p.attempt
+	if a.request == nil {
+		b.Watch = b.Watch || len(b.Next) > 0
+		return b
+	}
+	b.Watch, b.Retrying = true, a.number > 1
+	if no, refused := p.refusal(); refused {
+		setRefused(&b, no)
+		b.Next, b.Deadline = nil, time.Time{}
+		return b
+	}
+	if !p.showsRequest(a.request) && a.request.Tries < maxTries {
+		b.Next = []quorum.Action{p.askAction(a.number, a.request.At.Add(quorum.ReplicaLag))}
+	}
+	return b
+}
+
+// canAsk reports whether the reviewer can be asked: without a record a comment might be repeated for ever.
+func (p *planner) canAsk() bool {
+	return !p.Shadow && p.Request.Set() && !p.head.snapshot.NoRecord
+}
+
+// asksFirst reports whether the reviewer is asked even for its first attempt. A new base voids what was said, and nobody
+// announces it.
+func (p *planner) asksFirst() bool {
+	return p.canAsk() && (p.Request.AtStart || !p.head.cycle.baseChanged.IsZero())
+}
+
+// showsRequest reports whether GitHub shows a request of ours.
+func (p *planner) showsRequest(in *quorum.Intent) bool {
+	since, s := in.At.Add(-clockSlack), p.head.snapshot
+	if p.Request.Login == "" {
+		return slices.ContainsFunc(s.Comments, func(t quorum.Text) bool {
+			return isSameAccount(t.Author, s.Ours) && !t.At.Before(since) && isRequest(&t, p.Reviewer)
+		})
+	}
+	return slices.ContainsFunc(s.Timeline, func(e quorum.Event) bool {
+		return !e.At.Before(since) && isReviewRequest(&e, p.Reviewer)
+	})
+}
+
+func (p *planner) askAction(attempt int, due time.Time) quorum.Action {
+	return quorum.Action{Kind: quorum.Ask, Reviewer: p.Name, Due: due, Attempt: attempt, Request: p.Request, Until: p.limit, Timeout: p.Timeout}
+}
+
+func (p *planner) rerunAction(due time.Time) quorum.Action {
+	run := p.attempt.run
+	failed := slices.ContainsFunc(run.Jobs, func(job quorum.Job) bool { return job.Conclusion == "failure" || job.Conclusion == "timed_out" })
+	return quorum.Action{Kind: quorum.Rerun, Reviewer: p.Name, Due: due, Run: run.ID, Attempt: p.attempt.number, FailedOnly: failed, Until: p.limit, Timeout: p.Timeout}
+}
+
+// announcedRerun is our rerun of the attempt, of which GitHub shows nothing yet.
+func (p *planner) announcedRerun() (quorum.Intent, bool) {
+	if p.attempt.run == nil {
+		return quorum.Intent{}, false
+	}
+	return p.head.memory.intent(quorum.Rerun, p.Name, p.attempt.run.ID, p.attempt.number)
+}
+
+// refusal is GitHub's refusal to run or ask again.
+func (p *planner) refusal() (quorum.Refusal, bool) {
+	if p.attempt.run == nil {
+		return p.head.memory.refusedRequest(p.Name)
+	}
+	return p.head.memory.refusedRerun(p.attempt.run.ID, p.attempt.number)
+}
+
+// backoff is the pause before a rerun: ±20 % by the run's id, so that a decision stays a function of its inputs.
+func (p *planner) backoff() time.Duration {
+	var seed uint64
+	if p.attempt.run != nil {
+		seed = uint64(p.attempt.run.ID)
+	}
+	spread := float64(seed*0x9E3779B97F4A7C15>>54) / 1024 // 0 … 1
+	return time.Duration(float64(p.head.policy.Retry.Backoff) * (0.8 + 0.4*spread))
+}

@@ -1,0 +1,98 @@
+package evidence
+
+import (
+	"fmt"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/review"
+)
+
+// A textReader reads texts and keeps what it has read: each text is split into lines once, whichever reviewer is asked
+// about, and read once for each reviewer, however many runs it may belong to.
+type textReader struct {
+	pages     map[quorum.TextRef]review.Page
+	keptLines int // of the pages kept, and of those that were too many
+	facts     map[textKey]*textFacts
+}
+
+func newTextReader() *textReader {
+	return &textReader{pages: map[quorum.TextRef]review.Page{}, facts: map[textKey]*textFacts{}}
+}
+
+// textKey is a text as a reviewer's.
+type textKey struct {
+	reviewer string
+	ref      quorum.TextRef
+}
+
+// textFacts is what was read of a text so far.
+type textFacts struct {
+	hasHeading  *bool
+	commitRead  bool
+	namedCommit string
+	readings    map[string]review.Reading // by the review's state and its number of threads
+}
+
+// maxKeptLines bounds what is kept of texts: strangers write as many as they like, of empty lines if they like.
+const maxKeptLines = 16 << 10
+
+// page is t in lines.
+func (c *textReader) page(t *quorum.Text) review.Page {
+	p, found := c.pages[t.TextRef]
+	if !found {
+		p = review.ReadPage(t.Body)
+		if c.keptLines += p.Size(); c.keptLines <= maxKeptLines {
+			c.pages[t.TextRef] = p
+		}
+	}
+	return p
+}
+
+func (c *textReader) factsOf(r *quorum.Reviewer, t *quorum.Text) *textFacts {
+	k := textKey{r.Name, t.TextRef}
+	f := c.facts[k]
+	if f == nil {
+		f = &textFacts{readings: map[string]review.Reading{}}
+		c.facts[k] = f
+	}
+	return f
+}
+
+// hasHeading reports whether t opens with r's heading.
+func (c *textReader) hasHeading(r *quorum.Reviewer, t *quorum.Text) bool {
+	f := c.factsOf(r, t)
+	if f.hasHeading == nil {
+		yes := c.page(t).HasHeading(r.Heading)
+		f.hasHeading = &yes
+	}
+	return *f.hasHeading
+}
+
+// namedCommit is the commit that t names; "" if it names none.
+func (c *textReader) namedCommit(r *quorum.Reviewer, t *quorum.Text) string {
+	f := c.factsOf(r, t)
+	if !f.commitRead {
+		f.namedCommit, f.commitRead = c.page(t).NamedCommit(*r), true
+	}
+	return f.namedCommit
+}
+
+// read reads what t says, as a review in that state with so many threads.
+func (c *textReader) read(r *quorum.Reviewer, t *quorum.Text, state string, threads int) review.Reading {
+	f := c.factsOf(r, t)
+	key := fmt.Sprint(state, " ", threads)
+	got, found := f.readings[key]
+	if !found {
+		m := review.Material{Kind: kindOf(t), Body: t.Body, State: state, Threads: threads}
+		got = review.ReadWithPage(*r, m, func() review.Page { return c.page(t) })
+		f.readings[key] = got
+	}
+	return got
+}
+
+func kindOf(t *quorum.Text) review.Kind {
+	if t.Kind == quorum.TextReview {
+		return review.Review
+	}
+	return review.Comment
+}

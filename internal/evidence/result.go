@@ -1,0 +1,75 @@
+package evidence
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/review"
+)
+
+// attemptView is one attempt of a reviewer and what came of it.
+type attemptView struct {
+	*reviewerView
+	attempt attempt
+}
+
+// A result is what an attempt came to, before the policy is applied to it.
+type result struct {
+	outcome    quorum.Outcome
+	reason     quorum.Reason
+	detail     string
+	at         time.Time // when it came
+	ref        quorum.TextRef
+	url        string
+	findings   []quorum.Finding
+	hasThreads bool          // resolving threads would end the objection
+	excerpt    string        // of an answer without a verdict
+	reset      time.Time     // of a limit
+	until      time.Duration // of a cancellation: how long a newer run may supersede it
+}
+
+// resultOf is a statement's own result.
+func resultOf(s *statement) result {
+	return result{outcome: s.Outcome, reason: s.Reason, detail: s.Detail, at: s.at, ref: s.ref, url: s.url}
+}
+
+// declinedResult is what a void approval comes to if nothing else is there.
+func declinedResult(s *statement) result {
+	return result{outcome: quorum.Declined, reason: s.why, detail: s.by, at: s.at, ref: s.ref, url: s.url}
+}
+
+// objectionResult is the result of a statement that objects.
+func objectionResult(s *statement) result {
+	got := resultOf(s)
+	got.outcome, got.reason, got.findings = quorum.Findings, quorum.ReasonFindings, slices.Clip(s.Findings)
+	for i := range s.threads {
+		got.findings = append(got.findings, threadFinding(&s.threads[i]))
+		got.hasThreads = true
+	}
+	return got
+}
+
+func runRef(run *quorum.Run) quorum.TextRef { return quorum.TextRef{Kind: quorum.TextRun, ID: run.ID} }
+
+// resetOf is when a limit ends that a text of that time names; zero if it names none.
+func resetOf(r *review.Reading, at time.Time) time.Time {
+	if r.Reset > 0 {
+		return at.Add(r.Reset)
+	}
+	return r.Until
+}
+
+// Excerpt is the beginning of a text, at most 600 characters.
+func Excerpt(s string) string {
+	s = strings.TrimSpace(s)
+	n := 0
+	for i := range s {
+		if n == 600 {
+			return s[:i] + "…"
+		}
+		n++
+	}
+	return s
+}

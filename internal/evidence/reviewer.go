@@ -1,0 +1,33 @@
+package evidence
+
+import (
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// reviewerView is what one reviewer left on a head.
+type reviewerView struct {
+	*quorum.Reviewer
+	head  *headView
+	texts *textReader
+	runs  workflowRuns
+}
+
+func newReviewerView(h *headView, texts *textReader, r *quorum.Reviewer) *reviewerView {
+	return &reviewerView{Reviewer: r, head: h, texts: texts, runs: h.runsOf(r)}
+}
+
+// hasHeading reports whether t opens with the reviewer's heading, or needs none.
+func (v *reviewerView) hasHeading(t *quorum.Text) bool {
+	return v.Heading == "" || v.texts.hasHeading(v.Reviewer, t)
+}
+
+// namedCommit is the commit that t names; "" if it names none.
+func (v *reviewerView) namedCommit(t *quorum.Text) string { return v.texts.namedCommit(v.Reviewer, t) }
+
+// namesHead reports whether t names this head.
+func (v *reviewerView) namesHead(t *quorum.Text) bool { return v.head.isHead(v.namedCommit(t)) }
+
+// isByConclusion reports whether the conclusion of the reviewer's run is its verdict.
+func (v *reviewerView) isByConclusion() bool {
+	return v.Verdict.Kind == quorum.Conclusion && v.Check == "" && v.Status == ""
+}

@@ -1,0 +1,92 @@
+package evidence
+
+import (
+	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/review"
+)
+
+// outcomeOfRun derives the result from the run alone: the reviewer left no text.
+func (v *attemptView) outcomeOfRun() result {
+	a := &v.attempt
+	got := result{at: a.from}
+	if a.run == nil {
+		got.outcome, got.reason = quorum.Silent, quorum.ReasonSilent
+		return got
+	}
+	run := a.run
+	got.url = run.URL
+	switch {
+	case run.Status == "waiting", run.Completed() && run.Conclusion == "action_required":
+		got.outcome, got.reason = quorum.AwaitingApproval, quorum.ReasonApproval
+		return got
+	case !run.Completed():
+		got.outcome, got.reason, got.at = quorum.Running, quorum.ReasonRunning, a.working
+		return got
+	}
+	got.at = a.ended
+	switch run.Conclusion {
+	case "skipped":
+		got.outcome, got.reason = quorum.Declined, quorum.ReasonSkipped
+		return got
+	case "timed_out":
+		got.outcome, got.reason = quorum.Hung, quorum.ReasonHung
+		return got
+	}
+	log, explained := readLogs(run)
+	switch cancelled := run.Conclusion == "cancelled"; {
+	case cancelled && explained && log.Outcome == quorum.Hung: // by the job's own timeout-minutes
+		got.outcome, got.reason, got.detail = log.Outcome, log.Reason, log.Detail
+	case cancelled:
+		got.outcome, got.reason, got.until = quorum.Cancelled, quorum.ReasonCancelled, v.head.policy.Retry.FastFail
+	case explained:
+		got.outcome, got.reason, got.detail = log.Outcome, log.Reason, log.Detail
+		got.reset = resetOf(&log, a.ended)
+	case run.Conclusion == "success", run.Conclusion == "neutral":
+		got.outcome, got.reason = quorum.Empty, quorum.ReasonEmpty
+	default:
+		got.outcome, got.reason = quorum.Unknown, quorum.ReasonUnknown
+	}
+	return got
+}
+
+// readLogs reads the logs and annotations of a run. A cause that will not go away beats one that may.
+func readLogs(run *quorum.Run) (best review.Reading, explained bool) {
+	for i := range run.Jobs {
+		job := &run.Jobs[i]
+		for _, text := range job.Annotations {
+			best, explained = betterExplanation(run, text, best, explained)
+		}
+		best, explained = betterExplanation(run, job.Log, best, explained)
+	}
+	return best, explained
+}
+
+// betterExplanation is what a text of a run's says about its end, if that weighs more than the best so far.
+func betterExplanation(run *quorum.Run, text string, best review.Reading, explained bool) (review.Reading, bool) {
+	if text == "" {
+		return best, explained
+	}
+	got := review.Read(quorum.Reviewer{Verdict: quorum.Format{Kind: quorum.Auto}}, review.Material{Kind: review.Log, Body: text, Conclusion: run.Conclusion})
+	if got.Outcome == quorum.Unknown || got.Outcome == quorum.Unrelated || got.Outcome == quorum.Empty && run.Conclusion != "success" {
+		return best, explained
+	}
+	if explained && causeRank(got.Outcome) <= causeRank(best.Outcome) {
+		return best, explained
+	}
+	return got, true
+}
+
+// causeRank orders what a log may say: what is final beats what is transient.
+func causeRank(o quorum.Outcome) int {
+	switch o {
+	case quorum.Failed:
+		return 4
+	case quorum.Declined:
+		return 3
+	case quorum.Limited:
+		return 2
+	case quorum.Overloaded, quorum.Hung:
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,100 @@
+package evidence
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// replyWindow is how long an answer may take to show after the attempt that posted it has ended.
+const replyWindow = time.Minute
+
+// workflowRuns are the runs of a reviewer's workflow for this pull request.
+type workflowRuns struct {
+	counted []quorum.Run // of this head and base, by one of the reviewer's events, the newest last
+	others  []quorum.Run // of another head, base or event: while one is under way an unnamed text may be its
+}
+
+// runsOf sorts the runs of r's workflow. A rerun replays the base that its run was created for.
+func (h *headView) runsOf(r *quorum.Reviewer) (runs workflowRuns) {
+	pr := &h.snapshot.PR
+	for _, list := range [][]quorum.Run{h.snapshot.Runs, h.snapshot.Others} {
+		for i := range list {
+			run := &list[i]
+			isOld := h.cycle.isBeforeBase(run.Created) || strings.HasPrefix(run.Event, "pull_request") && run.Created.Before(pr.Created)
+			switch {
+			case run.Path != r.Workflow || h.isOtherBranchRun(run):
+			case !isOld && slices.Contains(r.Events, run.Event) && run.Head == pr.Head:
+				runs.counted = append(runs.counted, *run)
+			case !run.Completed() || run.Conclusion != "skipped" && run.Conclusion != "action_required":
+				runs.others = append(runs.others, *run)
+			}
+		}
+	}
+	slices.SortFunc(runs.counted, func(a, b quorum.Run) int { // by number, not by the digits of an id
+		if a.Number != b.Number {
+			return a.Number - b.Number
+		}
+		return a.Created.Compare(b.Created)
+	})
+	return runs
+}
+
+// otherUnderWay reports whether another run of the workflow for this pull request, of another head or event, was under way.
+func (w workflowRuns) otherUnderWay(run *quorum.Run, at time.Time) bool {
+	return slices.ContainsFunc(w.others, func(o quorum.Run) bool {
+		if o.ID == run.ID {
+			return false
+		}
+		from := o.Started
+		if o.Attempt > 1 {
+			from = o.Created // when its earlier attempts ended is not known
+		}
+		return !at.Before(from) && (!o.Completed() || !at.After(o.Updated))
+	})
+}
+
+// spentAttempts counts the attempts beyond the first of all runs of r's workflow on this head, those of another base too:
+// coming back to a base refills nothing.
+func (h *headView) spentAttempts(r *quorum.Reviewer) (n int) {
+	for i := range h.snapshot.Runs {
+		run := &h.snapshot.Runs[i]
+		if run.Path == r.Workflow && run.Head == h.snapshot.PR.Head && !h.isOtherBranchRun(run) {
+			n += run.Attempt - 1 + h.memory.uncountedAttempts(run.ID)
+		}
+	}
+	return n
+}
+
+// firstJobStart is when a runner took up the newest attempt; zero while none has. Jobs that were not run again keep their
+// earlier times.
+func firstJobStart(run *quorum.Run) (at time.Time) {
+	for _, job := range run.Jobs {
+		if !job.Started.IsZero() && !job.Started.Before(run.Started) && (at.IsZero() || job.Started.Before(at)) {
+			at = job.Started
+		}
+	}
+	return at
+}
+
+// An attempt is one of a reviewer's: of its run, or, without a run, the time since it was last asked.
+type attempt struct {
+	run      *quorum.Run // nil without one
+	number   int
+	from     time.Time // when it began
+	working  time.Time // when its first job started; from without one
+	ended    time.Time // zero while it is under way, and always without a run
+	spent    int       // attempts used up beyond the first
+	request  *quorum.Intent
+	byPerson bool // a person caused it: deadlines begin anew
+}
+
+// isUnderWay reports whether its run has not ended. An attempt without a run has no end.
+func (a attempt) isUnderWay() bool { return a.run != nil && a.ended.IsZero() }
+
+// covers reports whether at lies in the attempt's time, or so soon after it that an answer of it may have shown then.
+func (a attempt) covers(at time.Time) bool {
+	return !at.Before(a.from) && (a.ended.IsZero() || !at.After(a.ended.Add(replyWindow)))
+}

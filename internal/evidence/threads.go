@@ -1,0 +1,50 @@
+package evidence
+
+import (
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// openedThreads are the threads that a review of r's opened; of review 0 all that r opened on this head.
+func (h *headView) openedThreads(r *quorum.Reviewer, review int64) (out []quorum.Thread) {
+	for _, t := range h.snapshot.Threads {
+		if t.Author.Is(r.Author) && (t.Review == review || review == 0 && t.Commit == h.snapshot.PR.Head) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// hasEnded reports whether a thread has ended: it is outdated, or somebody who may has resolved it.
+func (h *headView) hasEnded(t *quorum.Thread) bool {
+	return t.Outdated || t.Resolved && (h.policy.Threads == quorum.ByAnyone || t.ResolvedBy.Login != "" && !isSameAccount(t.ResolvedBy, h.snapshot.PR.Author))
+}
+
+// openFindings are the threads of r's that have not ended, of whichever head.
+func (h *headView) openFindings(r *quorum.Reviewer) (open []quorum.Finding) {
+	for i := range h.snapshot.Threads {
+		if t := &h.snapshot.Threads[i]; t.Author.Is(r.Author) && !h.hasEnded(t) {
+			open = append(open, threadFinding(t))
+		}
+	}
+	return open
+}
+
+func threadFinding(t *quorum.Thread) quorum.Finding {
+	return quorum.Finding{Path: t.Path, Line: t.Line, Body: t.Body, Thread: t.ID, URL: t.URL}
+}
+
+// dismissal is who dismissed a review, and the state that it had. The author of the pull request does not end an objection
+// that way, nor does somebody unknown.
+func (h *headView) dismissal(review int64) (by, was string) {
+	for i := len(h.snapshot.Timeline) - 1; i >= 0; i-- {
+		e := &h.snapshot.Timeline[i]
+		if e.Kind != quorum.ReviewDismissed || e.Review != review {
+			continue
+		}
+		if e.From != "" && e.From != "DISMISSED" {
+			return e.Actor.Login, e.From
+		}
+		by = e.Actor.Login
+	}
+	return by, "DISMISSED"
+}
