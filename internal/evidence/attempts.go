@@ -7,40 +7,40 @@ import (
 )
 
 // newestAttempt is the reviewer's newest attempt on this head.
-func (v *reviewerView) newestAttempt() attempt {
+func (v *reviewerView) newestAttempt() reviewAttempt {
 	if v.Workflow == "" {
 		return v.requestedAttempt()
 	}
 	start := v.head.cycle.start
-	a := attempt{number: 1, from: start, working: start, spent: v.head.spentAttempts(v.Reviewer)}
+	a := reviewAttempt{number: 1, began: start, firstJobBegan: start, spentAttempts: v.head.spentAttempts(v.Reviewer)}
 	run := v.speakingRun()
 	if run == nil {
 		return a
 	}
-	a.run, a.number, a.from = run, run.Attempt, run.Started
-	a.working = a.from
+	a.run, a.number, a.began = run, run.Attempt, run.Started
+	a.firstJobBegan = a.began
 	if at := firstJobStart(run); !at.IsZero() {
-		a.working = latest(a.from, at)
+		a.firstJobBegan = latest(a.began, at)
 	}
 	if run.Completed() {
-		a.ended = v.head.memory.endOf(run)
+		a.ended = v.head.record.endOf(run)
 	}
-	a.byPerson = run.Attempt > 1 && !v.head.memory.hasIntent(quorum.Rerun, v.Name, run.ID, run.Attempt-1)
+	a.byPerson = run.Attempt > 1 && !v.head.record.hasIntent(quorum.Rerun, v.Name, run.ID, run.Attempt-1)
 	return a
 }
 
 // requestedAttempt is the newest attempt of a reviewer without a run: the first begins at the start, the next when it was
 // asked again. A request of a person's begins the clock anew and costs nothing of ours.
-func (v *reviewerView) requestedAttempt() attempt {
-	a := attempt{number: 1, from: v.head.cycle.start}
-	for _, in := range v.head.memory.requests(v.Name) {
+func (v *reviewerView) requestedAttempt() reviewAttempt {
+	a := reviewAttempt{number: 1, began: v.head.cycle.start}
+	for _, in := range v.head.record.requestsTo(v.Name) {
 		a.number = max(a.number, in.Attempt) // a request for the first attempt bought that one
-		a.request, a.from = in, latest(a.from, in.At)
+		a.request, a.began = in, latest(a.began, in.At)
 	}
-	if at := v.personRequest(); at.After(a.from) {
-		a.from, a.byPerson = at, true
+	if at := v.personRequest(); at.After(a.began) {
+		a.began, a.byPerson = at, true
 	}
-	a.spent, a.working = a.number-1, a.from
+	a.spentAttempts, a.firstJobBegan = a.number-1, a.began
 	return a
 }
 
@@ -75,10 +75,10 @@ func (v *reviewerView) reallyRan(run *quorum.Run) bool {
 	case run.Conclusion == "skipped" || len(run.Jobs) == 0:
 		return false
 	case run.Conclusion == "cancelled":
-		if v.head.memory.hasIntent(quorum.Cancel, v.Name, run.ID, run.Attempt) {
+		if v.head.record.hasIntent(quorum.Cancel, v.Name, run.ID, run.Attempt) {
 			return true
 		}
-		a := attempt{run: run, number: run.Attempt, from: run.Started, ended: run.Updated}
+		a := reviewAttempt{run: run, number: run.Attempt, began: run.Started, ended: run.Updated}
 		return slices.ContainsFunc(v.textStatements(&a), func(s statement) bool { return s.isVerdict() })
 	}
 	return true

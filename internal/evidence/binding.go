@@ -7,12 +7,12 @@ import (
 )
 
 // isBound reports whether a text is about this head and of attempt a: it names the head, or was written during a's time.
-func (v *reviewerView) isBound(a *attempt, t *quorum.Text, at time.Time) bool {
+func (v *reviewerView) isBound(a *reviewAttempt, t *quorum.Text, at time.Time) bool {
 	return v.whyUnbound(a, t, at) == ""
 }
 
 // whyUnbound says why a text is not about this head or not of attempt a; "" if it is.
-func (v *reviewerView) whyUnbound(a *attempt, t *quorum.Text, at time.Time) string {
+func (v *reviewerView) whyUnbound(a *reviewAttempt, t *quorum.Text, at time.Time) string {
 	if v.head.cycle.isBeforeBase(at) {
 		return "it is from before the base changed"
 	}
@@ -44,14 +44,14 @@ func (v *reviewerView) whyUnboundWithoutRun(about bool, at time.Time) string {
 }
 
 // whyOutsideRun is [reviewerView.whyUnbound] for a workflow's reviewer.
-func (v *reviewerView) whyOutsideRun(a *attempt, t *quorum.Text, about bool, at time.Time) string {
+func (v *reviewerView) whyOutsideRun(a *reviewAttempt, t *quorum.Text, about bool, at time.Time) string {
 	ownAccount := v.Author != Actions
 	switch {
 	case a.run == nil && about && ownAccount:
 		return ""
 	case a.run == nil:
 		return "no run of " + v.Workflow + " is known on this head"
-	case about && ownAccount && !at.Before(a.from):
+	case about && ownAccount && !at.Before(a.began):
 		return ""
 	case !a.covers(at):
 		return "it was not written during the newest attempt of this head's run"
@@ -64,6 +64,6 @@ func (v *reviewerView) whyOutsideRun(a *attempt, t *quorum.Text, about bool, at 
 // isRemembered reports whether the record holds that t approved, and t was not edited since: a run of another head that is
 // run again later would seem to have been under way all the time.
 func (v *reviewerView) isRemembered(t *quorum.Text) bool {
-	stood, found := v.head.memory.firstApproval(v.Name, t.TextRef)
+	stood, found := v.head.record.firstApproval(v.Name, t.TextRef)
 	return found && !latest(t.At, t.Edited).After(stood)
 }

@@ -15,12 +15,12 @@ type headView struct {
 	policy   *quorum.Policy
 	snapshot *quorum.Snapshot
 	cycle    cycle
-	memory   memory
+	record   recordView
 	texts    []quorum.Text // comments, then reviews
 }
 
 func newHeadView(p *quorum.Policy, s *quorum.Snapshot) *headView {
-	return &headView{policy: p, snapshot: s, cycle: cycleOf(s), memory: memoryOf(s), texts: slices.Concat(s.Comments, s.Reviews)}
+	return &headView{policy: p, snapshot: s, cycle: cycleOf(s), record: recordViewOf(s), texts: slices.Concat(s.Comments, s.Reviews)}
 }
 
 // isSameAccount compares accounts by id where both are known, else by login.

@@ -11,7 +11,7 @@ import (
 func Judge(p quorum.Policy, s quorum.Snapshot) []quorum.Ballot {
 	ballots := make([]quorum.Ballot, 0, len(p.Reviewers))
 	for _, v := range reviewerViews(&p, &s) {
-		ballots = append(ballots, v.ballot())
+		ballots = append(ballots, v.makeBallot())
 	}
 	for i, b := range ballots {
 		ballots[i].Next = deferSharedCancels(b, ballots)
@@ -51,8 +51,8 @@ func reviewerViews(p *quorum.Policy, s *quorum.Snapshot) []*reviewerView {
 	return views
 }
 
-// ballot is the reviewer's ballot.
-func (v *reviewerView) ballot() quorum.Ballot {
+// makeBallot is the reviewer's ballot.
+func (v *reviewerView) makeBallot() quorum.Ballot {
 	b := quorum.Ballot{Reviewer: v.Name, Required: v.Required, Shadow: v.Shadow, Retired: v.Retired, Since: v.head.cycle.start}
 	if why, detail, excluded := v.whyExcluded(); excluded {
 		return declinedBallot(b, why, detail)
@@ -69,7 +69,7 @@ func (v *reviewerView) ballot() quorum.Ballot {
 		return declinedBallot(b, quorum.ReasonGuarded, path)
 	}
 	attempt := attemptView{reviewerView: v, attempt: a}
-	return newPlanner(attempt, attempt.result()).completeBallot(b)
+	return newPlanner(attempt, attempt.judgeAttempt()).completeBallot(b)
 }
 
 // whyExcluded is why the reviewer does not review this pull request at all.

@@ -76,11 +76,11 @@ func (v *reviewerView) hasShortHeadName() bool {
 }
 
 // unknownCommits are the commits that the reviewer's texts name and that may be merges of the head.
-func (v *reviewerView) unknownCommits(a *attempt) (out []string) {
+func (v *reviewerView) unknownCommits(a *reviewAttempt) (out []string) {
 	for i := len(v.head.texts) - 1; i >= 0; i-- {
 		t := &v.head.texts[i]
 		at := latest(t.At, t.Edited)
-		if !t.Author.Is(v.Author) || at.Before(v.head.cycle.arrival) || a.run != nil && at.Before(a.from) || !v.hasHeading(t) {
+		if !t.Author.Is(v.Author) || at.Before(v.head.cycle.arrival) || a.run != nil && at.Before(a.began) || !v.hasHeading(t) {
 			continue
 		}
 		id := v.namedCommit(t)
@@ -108,14 +108,14 @@ func (v *attemptView) unreadLog() (job int64, wanted bool) {
 	if a.run == nil || a.ended.IsZero() || len(a.run.Jobs) == 0 {
 		return 0, false
 	}
-	switch got := v.result(); got.outcome {
+	switch got := v.judgeAttempt(); got.outcome {
 	case quorum.Empty, quorum.Unknown:
 	case quorum.Malformed:
 		if a.run.Conclusion == "success" {
 			return 0, false
 		}
 	case quorum.Cancelled: // a job's own time limit cancels it, too
-		if v.head.memory.hasIntent(quorum.Cancel, v.Name, a.run.ID, a.number) {
+		if v.head.record.hasIntent(quorum.Cancel, v.Name, a.run.ID, a.number) {
 			return 0, false
 		}
 	case quorum.Findings:

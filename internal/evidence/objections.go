@@ -9,7 +9,7 @@ import (
 
 // applyRecord applies the record to a result: an objection does not end because its text is gone, and an approval that
 // stood and stands no more is not bought anew.
-func (v *attemptView) applyRecord(got result, statements []statement) result {
+func (v *attemptView) applyRecord(got attemptResult, statements []statement) attemptResult {
 	if got.outcome == quorum.Findings {
 		return got
 	}
@@ -18,9 +18,9 @@ func (v *attemptView) applyRecord(got result, statements []statement) result {
 		earlier.reason = quorum.ReasonStands
 		return earlier
 	}
-	for _, o := range v.head.memory.record.Objections {
-		if o.Reviewer == v.Name && o.Base == v.head.memory.base && !v.head.cycle.isBeforeBase(o.At) && v.objectionStillStands(got, o, statements) {
-			return result{outcome: quorum.Findings, reason: quorum.ReasonStands, at: o.At, ref: o.TextRef, url: o.URL, findings: []quorum.Finding{{Body: o.Excerpt, URL: o.URL}}}
+	for _, o := range v.head.record.record.Objections {
+		if o.Reviewer == v.Name && o.Base == v.head.record.base && !v.head.cycle.isBeforeBase(o.At) && v.objectionStillStands(got, o, statements) {
+			return attemptResult{outcome: quorum.Findings, reason: quorum.ReasonStands, at: o.At, ref: o.TextRef, url: o.URL, findings: []quorum.Finding{{Body: o.Excerpt, URL: o.URL}}}
 		}
 	}
 	if got.outcome == quorum.Approved {
@@ -33,12 +33,12 @@ func (v *attemptView) applyRecord(got result, statements []statement) result {
 }
 
 // withdrawnApproval is an approval that stood and stands no more, if its author has not begun anew in the same place.
-func (v *attemptView) withdrawnApproval(statements []statement) (result, bool) {
+func (v *attemptView) withdrawnApproval(statements []statement) (attemptResult, bool) {
 	since := v.head.cycle.baseChanged // of a reviewer without a run, whose first attempt begins anew with a reopening
 	if v.attempt.run != nil {
-		since = latest(since, v.attempt.from)
+		since = latest(since, v.attempt.began)
 	}
-	for _, st := range v.head.memory.record.Stood {
+	for _, st := range v.head.record.record.Stood {
 		if st.Reviewer != v.Name || st.At.Before(since) || st.Kind == quorum.TextCheck || st.Kind == quorum.TextStatus || st.Kind == quorum.TextRun {
 			continue
 		}
@@ -48,28 +48,28 @@ func (v *attemptView) withdrawnApproval(statements []statement) (result, bool) {
 			switch {
 			case s.ref != st.TextRef:
 			case s.void:
-				why, by = s.why, s.by
+				why, by = s.voidReason, s.voidDetail
 			case s.Outcome == quorum.Running:
-				return result{}, false
+				return attemptResult{}, false
 			default:
 				why, by = quorum.ReasonEdited, v.Author
 			}
 		}
-		return result{outcome: quorum.Withdrawn, reason: why, detail: by, at: st.At, ref: st.TextRef}, true
+		return attemptResult{outcome: quorum.Withdrawn, reason: why, detail: by, at: st.At, ref: st.TextRef}, true
 	}
-	return result{}, false
+	return attemptResult{}, false
 }
 
 // earlierObjection is an objection of an earlier attempt or run of this head, which stands if the newest ended without a
 // verdict. It need not have been seen by a look in between.
-func (v *attemptView) earlierObjection(got result) (objection statement, found bool) {
+func (v *attemptView) earlierObjection(got attemptResult) (objection statement, found bool) {
 	a := &v.attempt
 	if v.Verdict.Kind == quorum.Conclusion || a.run == nil || a.ended.IsZero() || got.outcome == quorum.Approved {
 		return statement{}, false
 	}
 	for _, earlier := range v.earlierAttempts() {
 		for _, s := range v.textStatements(&earlier) {
-			if s.isVerdict() && s.at.Before(a.from) {
+			if s.isVerdict() && s.at.Before(a.began) {
 				objection, found = s, s.Outcome == quorum.Findings && !v.hasEndedByThreads(&s)
 			}
 		}
@@ -78,22 +78,22 @@ func (v *attemptView) earlierObjection(got result) (objection statement, found b
 }
 
 // earlierAttempts are those that ended before this one began, oldest run first.
-func (v *attemptView) earlierAttempts() (out []attempt) {
+func (v *attemptView) earlierAttempts() (out []reviewAttempt) {
 	a := &v.attempt
 	for i := range v.runs.counted {
 		run := &v.runs.counted[i]
 		switch {
 		case run.ID == a.run.ID && a.number > 1:
-			out = append(out, attempt{run: a.run, number: a.number - 1, from: run.Created, ended: a.from})
+			out = append(out, reviewAttempt{run: a.run, number: a.number - 1, began: run.Created, ended: a.began})
 		case run.ID != a.run.ID && run.Completed() && run.Number < a.run.Number:
-			out = append(out, attempt{run: run, number: run.Attempt, from: run.Created, ended: v.head.memory.endOf(run)})
+			out = append(out, reviewAttempt{run: run, number: run.Attempt, began: run.Created, ended: v.head.record.endOf(run)})
 		}
 	}
 	return out
 }
 
 // objectionStillStands reports whether a remembered objection still objects.
-func (v *attemptView) objectionStillStands(got result, o quorum.Objection, statements []statement) bool {
+func (v *attemptView) objectionStillStands(got attemptResult, o quorum.Objection, statements []statement) bool {
 	switch {
 	case o.Kind == quorum.TextThread: // open when it was remembered: deleting it does not close it
 		return !slices.ContainsFunc(v.head.snapshot.Threads, func(t quorum.Thread) bool { return t.ID == o.ID })
@@ -118,8 +118,8 @@ func (v *attemptView) objectionStillStands(got result, o quorum.Objection, state
 // stillObjects reports whether a remembered objection stands of which the text is there and says something else now.
 func (v *attemptView) stillObjects(s *statement, o quorum.Objection) bool {
 	switch {
-	case s.void && s.why == quorum.ReasonDismissed:
-		return s.by == "" || strings.EqualFold(s.by, v.head.snapshot.PR.Author.Login)
+	case s.void && s.voidReason == quorum.ReasonDismissed:
+		return s.voidDetail == "" || strings.EqualFold(s.voidDetail, v.head.snapshot.PR.Author.Login)
 	case s.void:
 		return true
 	case v.Author == Actions && s.at.After(o.At): // any workflow may have edited it since its attempt ended

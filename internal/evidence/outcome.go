@@ -8,9 +8,9 @@ import (
 	"github.com/review-coordinator/coordinator/internal/review"
 )
 
-// result is what the attempt came to. The order of judgement: texts (identity and binding came first), then what was
+// judgeAttempt is what the attempt came to. The order of judgement: texts (identity and binding came first), then what was
 // remembered of them, then the run's log and annotations, then its conclusion.
-func (v *attemptView) result() result {
+func (v *attemptView) judgeAttempt() attemptResult {
 	if v.Verdict.Kind == quorum.Conclusion {
 		got, seen := v.resultByConclusion()
 		if !seen {
@@ -18,12 +18,12 @@ func (v *attemptView) result() result {
 		}
 		return v.applyRecord(got, nil)
 	}
-	statements := v.statements()
+	statements := v.allStatements()
 	return v.applyRecord(v.combineTexts(statements), statements)
 }
 
-// statements are all that the reviewer said in texts, checks and statuses, oldest first.
-func (v *attemptView) statements() []statement {
+// allStatements are all that the reviewer said in texts, checks and statuses, oldest first.
+func (v *attemptView) allStatements() []statement {
 	a := &v.attempt
 	all := v.textStatements(a)
 	for _, list := range [][]statement{v.checkStatements(), v.statusStatements()} {
@@ -32,15 +32,15 @@ func (v *attemptView) statements() []statement {
 		}
 	}
 	if a.run == nil && (a.number > 1 || a.byPerson) { // what was no verdict belongs to the attempt before
-		all = slices.DeleteFunc(all, func(s statement) bool { return !s.isVerdict() && !s.void && s.at.Before(a.from) })
+		all = slices.DeleteFunc(all, func(s statement) bool { return !s.isVerdict() && !s.void && s.at.Before(a.began) })
 	}
 	slices.SortStableFunc(all, func(a, b statement) int { return a.at.Compare(b.at) })
 	return slices.DeleteFunc(all, func(s statement) bool { return s.Outcome == quorum.Unrelated })
 }
 
 // combineTexts is what the statements of an attempt say together.
-func (v *attemptView) combineTexts(statements []statement) result {
-	approval, objection, other := v.deciding(statements)
+func (v *attemptView) combineTexts(statements []statement) attemptResult {
+	approval, objection, other := v.decidingStatements(statements)
 	switch {
 	case objection != nil:
 		return objectionResult(objection)
@@ -52,8 +52,8 @@ func (v *attemptView) combineTexts(statements []statement) result {
 	return v.nothingSaid(statements)
 }
 
-// deciding are the statements that speak for an approval, for an objection, and for neither.
-func (v *attemptView) deciding(statements []statement) (approval, objection, other *statement) {
+// decidingStatements are the statements that speak for an approval, for an objection, and for neither.
+func (v *attemptView) decidingStatements(statements []statement) (approval, objection, other *statement) {
 	for i := range statements {
 		s := &statements[i]
 		if s.void {
@@ -90,13 +90,13 @@ func saysWhy(o quorum.Outcome) bool {
 }
 
 // approvalResult is an approval; of a reviewer that reports only what is new it counts only if none of its threads is open.
-func (v *attemptView) approvalResult(s *statement) result {
-	got := result{outcome: quorum.Approved, reason: quorum.ReasonApproved, at: s.at, ref: s.ref, url: s.url, findings: s.Findings}
+func (v *attemptView) approvalResult(s *statement) attemptResult {
+	got := attemptResult{outcome: quorum.Approved, reason: quorum.ReasonApproved, at: s.at, ref: s.ref, url: s.url, findings: s.Findings}
 	if s.Below {
 		got.reason = quorum.ReasonAccepted
 	}
 	if s.Outcome == quorum.Findings {
-		got.findings, got.reason, got.detail = nil, quorum.ReasonResolved, strings.Join(resolvers(s.threads), ", ")
+		got.findings, got.reason, got.detail = nil, quorum.ReasonResolved, strings.Join(threadResolvers(s.threads), ", ")
 	}
 	got.hasThreads = len(s.threads) > 0 // they may be opened again
 	if !v.OnlyNew && !s.NoOpen {
@@ -108,8 +108,8 @@ func (v *attemptView) approvalResult(s *statement) result {
 	return got
 }
 
-// resolvers are those who resolved threads, each once.
-func resolvers(threads []quorum.Thread) (logins []string) {
+// threadResolvers are those who resolved threads, each once.
+func threadResolvers(threads []quorum.Thread) (logins []string) {
 	for _, t := range threads {
 		if t.Resolved && !slices.Contains(logins, t.ResolvedBy.Login) {
 			logins = append(logins, t.ResolvedBy.Login)
@@ -119,11 +119,11 @@ func resolvers(threads []quorum.Thread) (logins []string) {
 }
 
 // noVerdict is the result of an answer that holds no verdict.
-func (v *attemptView) noVerdict(s *statement) result {
+func (v *attemptView) noVerdict(s *statement) attemptResult {
 	got := resultOf(s)
-	got.reset = resetOf(&s.Reading, s.at)
+	got.limitReset = resetOf(&s.Reading, s.at)
 	if s.Outcome == quorum.Malformed {
-		got.excerpt = Excerpt(s.body)
+		got.excerpt = excerptOf(s.body)
 	}
 	if saysWhy(s.Outcome) || v.attempt.ended.IsZero() {
 		return got
@@ -135,19 +135,19 @@ func (v *attemptView) noVerdict(s *statement) result {
 }
 
 // nothingSaid is the result of an attempt of which no statement counts. A void one may say why.
-func (v *attemptView) nothingSaid(statements []statement) result {
+func (v *attemptView) nothingSaid(statements []statement) attemptResult {
 	got := v.outcomeOfRun()
 	switch {
 	case got.outcome == quorum.Empty && v.lostToOtherRun():
 		got.reason = quorum.ReasonAmbiguous
-	case got.outcome == quorum.Silent && slices.ContainsFunc(statements, func(s statement) bool { return s.why == quorum.ReasonUnnamed }):
+	case got.outcome == quorum.Silent && slices.ContainsFunc(statements, func(s statement) bool { return s.voidReason == quorum.ReasonUnnamed }):
 		got.reason = quorum.ReasonUnnamed
 	}
 	if got.outcome != quorum.Silent && got.outcome != quorum.Empty {
 		return got
 	}
 	for i := range statements {
-		if statements[i].why == quorum.ReasonOtherPull {
+		if statements[i].voidReason == quorum.ReasonOtherPull {
 			return declinedResult(&statements[i])
 		}
 	}
@@ -167,7 +167,7 @@ func (v *attemptView) lostToOtherRun() bool {
 }
 
 // resultByConclusion is the result of a reviewer whose verdict is a conclusion.
-func (v *attemptView) resultByConclusion() (got result, seen bool) {
+func (v *attemptView) resultByConclusion() (got attemptResult, seen bool) {
 	var s statement
 	switch run := v.attempt.run; {
 	case v.Check != "":
@@ -175,7 +175,7 @@ func (v *attemptView) resultByConclusion() (got result, seen bool) {
 	case v.Status != "":
 		s, seen = newestStatement(v.statusStatements())
 	case run == nil || !run.Completed():
-		return result{}, false
+		return attemptResult{}, false
 	case run.Conclusion != "success":
 		return v.failedConclusion(), true
 	default:
@@ -192,7 +192,7 @@ func (v *attemptView) resultByConclusion() (got result, seen bool) {
 }
 
 // failedConclusion is the result of a run that did not succeed, where its conclusion is the verdict.
-func (v *attemptView) failedConclusion() result {
+func (v *attemptView) failedConclusion() attemptResult {
 	got := v.outcomeOfRun()
 	if got.outcome == quorum.Empty { // neutral
 		got.outcome, got.reason = quorum.Declined, quorum.ReasonSkipped

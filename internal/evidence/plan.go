@@ -17,18 +17,18 @@ const maxTries = 3
 // A planner applies the policy to a result: the vote, and what time will do to it.
 type planner struct {
 	attemptView
-	result result
+	result attemptResult
 	end    time.Time // of the attempt's time
 	limit  time.Time // nothing is waited for any longer
 }
 
-func newPlanner(v attemptView, got result) *planner {
+func newPlanner(v attemptView, got attemptResult) *planner {
 	a := &v.attempt
 	limit := v.head.cycle.start.Add(v.head.policy.Deadline)
 	if a.byPerson {
-		limit = a.from.Add(v.head.policy.Deadline)
+		limit = a.began.Add(v.head.policy.Deadline)
 	}
-	return &planner{attemptView: v, result: got, end: earliest(a.working.Add(v.Timeout), limit), limit: limit}
+	return &planner{attemptView: v, result: got, end: earliest(a.firstJobBegan.Add(v.Timeout), limit), limit: limit}
 }
 
 // completeBallot fills in b by the result.
@@ -62,8 +62,8 @@ func (p *planner) completeBallot(b quorum.Ballot) quorum.Ballot {
 		setPending(&b, p.end, got.reason)
 		return b
 	case quorum.Cancelled:
-		if !p.head.memory.hasIntent(quorum.Cancel, p.Name, a.run.ID, a.number) {
-			setPending(&b, earliest(a.ended.Add(got.until), p.limit), quorum.ReasonCancelled)
+		if !p.head.record.hasIntent(quorum.Cancel, p.Name, a.run.ID, a.number) {
+			setPending(&b, earliest(a.ended.Add(got.supersedeFor), p.limit), quorum.ReasonCancelled)
 			return b
 		}
 		b.Outcome, b.Reason = quorum.Hung, quorum.ReasonHung
@@ -97,12 +97,12 @@ func (p *planner) castVote(b quorum.Ballot) quorum.Ballot {
 		then := b
 		then.At = latest(got.at, p.end)
 		b.Vote, b.Outcome, b.Reason, b.Deadline, b.Then, b.Findings = quorum.Pending, quorum.Running, quorum.ReasonRunning, p.end, &then, nil
-		b.At, b.Since, b.Retried, b.Retrying, b.Threads = time.Time{}, a.working, false, a.number > 1, false
+		b.At, b.Since, b.Retried, b.Retrying, b.Threads = time.Time{}, a.firstJobBegan, false, a.number > 1, false
 		b.Watch = a.number > 1
 		return b
 	}
 	b.At = latest(b.At, a.ended)
-	if at, found := p.head.memory.firstApproval(p.Name, got.ref); found && !at.Before(a.from) {
+	if at, found := p.head.record.firstApproval(p.Name, got.ref); found && !at.Before(a.began) {
 		b.At = earliest(b.At, at)
 	}
 	return b
@@ -122,13 +122,13 @@ func (p *planner) waitForAttempt(b quorum.Ballot) quorum.Ballot {
 		b.Spent, b.Failed = a.number > 1, a.number // at its deadline this one has failed, too
 		return b
 	}
-	if no, refused := p.head.memory.refusedCancel(a.run.ID, a.number); refused { // so it is left to run
+	if no, refused := p.head.record.refusedCancel(a.run.ID, a.number); refused { // so it is left to run
 		b.Late, b.Detail = no.Reason, no.Detail
 		return b
 	}
 	b.Deadline = p.limit
 	b.Next = []quorum.Action{{Kind: quorum.Cancel, Reviewer: p.Name, Due: p.end, Run: a.run.ID, Attempt: a.number}}
-	if in, found := p.head.memory.intent(quorum.Cancel, p.Name, a.run.ID, a.number); found {
+	if in, found := p.head.record.newestIntent(quorum.Cancel, p.Name, a.run.ID, a.number); found {
 		b.Outcome, b.Reason, b.Retrying, b.Watch = quorum.Hung, quorum.ReasonHung, true, true
 		b.Next[0].Due = in.At.Add(quorum.ReplicaLag)
 		if in.Tries >= maxTries {
@@ -140,7 +140,7 @@ func (p *planner) waitForAttempt(b quorum.Ballot) quorum.Ballot {
 
 // canRetry reports whether an attempt is left that we may start.
 func (p *planner) canRetry() bool {
-	return !p.Shadow && p.attempt.spent < p.head.policy.Retry.Max
+	return !p.Shadow && p.attempt.spentAttempts < p.head.policy.Retry.Max
 }
 
 // planRetry is the ballot of an attempt that ended without a verdict: it is run or asked again once, if that can help.
@@ -148,13 +148,13 @@ func (p *planner) planRetry(b quorum.Ballot) quorum.Ballot {
 	a, got := &p.attempt, &p.result
 	b.Failed = a.number
 	if got.outcome == quorum.Malformed {
-		b.Answers = append(p.head.memory.answersBefore(p.Name, a.number), got.excerpt)
+		b.Answers = append(p.head.record.answersBefore(p.Name, a.number), got.excerpt)
 	}
-	if b.Outcome == quorum.Limited && (got.reset.IsZero() || !got.reset.Before(p.limit)) {
+	if b.Outcome == quorum.Limited && (got.limitReset.IsZero() || !got.limitReset.Before(p.limit)) {
 		b.Vote, b.Open = quorum.Unavailable, a.run == nil
 		return b
 	}
-	if no, refused := p.refusal(); refused {
+	if no, refused := p.retryRefusal(); refused {
 		setRefused(&b, no)
 		b.Spent = true
 		return b
@@ -188,10 +188,10 @@ func (p *planner) retryDue(outcome quorum.Outcome) time.Time {
 	ended := latest(p.result.at, a.ended)
 	switch {
 	case outcome == quorum.Limited:
-		return p.result.reset
+		return p.result.limitReset
 	case outcome == quorum.Hung && (a.run == nil || a.run.Conclusion != "timed_out"):
 		return ended
-	case outcome == quorum.Empty && a.run != nil && a.ended.Sub(a.working) < p.head.policy.Retry.FastFail:
+	case outcome == quorum.Empty && a.run != nil && a.ended.Sub(a.firstJobBegan) < p.head.policy.Retry.FastFail:
 		return ended
 	}
 	return ended.Add(p.backoff())
@@ -205,7 +205,7 @@ func (p *planner) repeatRequest(b quorum.Ballot) quorum.Ballot {
 		return b
 	}
 	b.Watch, b.Retrying = true, a.number > 1
-	if no, refused := p.refusal(); refused {
+	if no, refused := p.retryRefusal(); refused {
 		setRefused(&b, no)
 		b.Next, b.Deadline = nil, time.Time{}
 		return b
@@ -255,15 +255,15 @@ func (p *planner) announcedRerun() (quorum.Intent, bool) {
 	if p.attempt.run == nil {
 		return quorum.Intent{}, false
 	}
-	return p.head.memory.intent(quorum.Rerun, p.Name, p.attempt.run.ID, p.attempt.number)
+	return p.head.record.newestIntent(quorum.Rerun, p.Name, p.attempt.run.ID, p.attempt.number)
 }
 
-// refusal is GitHub's refusal to run or ask again.
-func (p *planner) refusal() (quorum.Refusal, bool) {
+// retryRefusal is GitHub's refusal to run or ask again.
+func (p *planner) retryRefusal() (quorum.Refusal, bool) {
 	if p.attempt.run == nil {
-		return p.head.memory.refusedRequest(p.Name)
+		return p.head.record.refusedRequest(p.Name)
 	}
-	return p.head.memory.refusedRerun(p.attempt.run.ID, p.attempt.number)
+	return p.head.record.refusedRerun(p.attempt.run.ID, p.attempt.number)
 }
 
 // backoff is the pause before a rerun: ±20 % by the run's id, so that a decision stays a function of its inputs.

@@ -36,8 +36,8 @@ type textFacts struct {
 // maxKeptLines bounds what is kept of texts: strangers write as many as they like, of empty lines if they like.
 const maxKeptLines = 16 << 10
 
-// page is t in lines.
-func (c *textReader) page(t *quorum.Text) review.Page {
+// pageOf is t in lines.
+func (c *textReader) pageOf(t *quorum.Text) review.Page {
 	p, found := c.pages[t.TextRef]
 	if !found {
 		p = review.ReadPage(t.Body)
@@ -62,7 +62,7 @@ func (c *textReader) factsOf(r *quorum.Reviewer, t *quorum.Text) *textFacts {
 func (c *textReader) hasHeading(r *quorum.Reviewer, t *quorum.Text) bool {
 	f := c.factsOf(r, t)
 	if f.hasHeading == nil {
-		yes := c.page(t).HasHeading(r.Heading)
+		yes := c.pageOf(t).HasHeading(r.Heading)
 		f.hasHeading = &yes
 	}
 	return *f.hasHeading
@@ -72,19 +72,19 @@ func (c *textReader) hasHeading(r *quorum.Reviewer, t *quorum.Text) bool {
 func (c *textReader) namedCommit(r *quorum.Reviewer, t *quorum.Text) string {
 	f := c.factsOf(r, t)
 	if !f.commitRead {
-		f.namedCommit, f.commitRead = c.page(t).NamedCommit(*r), true
+		f.namedCommit, f.commitRead = c.pageOf(t).NamedCommit(*r), true
 	}
 	return f.namedCommit
 }
 
-// read reads what t says, as a review in that state with so many threads.
-func (c *textReader) read(r *quorum.Reviewer, t *quorum.Text, state string, threads int) review.Reading {
+// readText reads what t says, as a review in that state with so many threads.
+func (c *textReader) readText(r *quorum.Reviewer, t *quorum.Text, state string, threads int) review.Reading {
 	f := c.factsOf(r, t)
 	key := fmt.Sprint(state, " ", threads)
 	got, found := f.readings[key]
 	if !found {
 		m := review.Material{Kind: kindOf(t), Body: t.Body, State: state, Threads: threads}
-		got = review.ReadWithPage(*r, m, func() review.Page { return c.page(t) })
+		got = review.ReadWithPage(*r, m, func() review.Page { return c.pageOf(t) })
 		f.readings[key] = got
 	}
 	return got

@@ -15,7 +15,7 @@ func TestPagesAreKeptWithinABound(t *testing.T) {
 		if id == 0 {
 			body = "Ready to merge? Yes"
 		}
-		r.page(&quorum.Text{TextRef: quorum.TextRef{Kind: quorum.TextComment, ID: id}, Body: body})
+		r.pageOf(&quorum.Text{TextRef: quorum.TextRef{Kind: quorum.TextComment, ID: id}, Body: body})
 	}
 	lines := 0
 	for _, p := range r.pages {

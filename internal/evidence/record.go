@@ -15,7 +15,7 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 	if old.Head != s.PR.Head {
 		old = quorum.Record{}
 	}
-	rec := clone(old)
+	rec := cloneRecord(old)
 	rec.Version, rec.Head, rec.Base = 1, s.PR.Head, s.PR.BaseRef
 	if s.File.State == quorum.FileValid {
 		rec.Policy = s.File.SHA
@@ -30,14 +30,14 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 			continue
 		}
 		for _, run := range v.runs.counted {
-			rec.Runs = see(rec.Runs, run)
+			rec.Runs = rememberRun(rec.Runs, run)
 		}
 	}
 	for _, b := range d.Ballots {
-		note(&rec, s, b)
+		rememberBallot(&rec, s, b)
 	}
 	for _, a := range slices.Concat(d.Effects.Cancels, d.Effects.Reruns, d.Effects.Requests) {
-		rec.Intents = intend(rec.Intents, a, s.PR.BaseRef, now)
+		rec.Intents = rememberIntent(rec.Intents, a, s.PR.BaseRef, now)
 	}
 	if d.Verdict != quorum.Ended { // a closed pull request may be reopened
 		rec.Pass = d.Pass
@@ -81,8 +81,8 @@ func Refuse(rec quorum.Record, receipt quorum.Receipt) quorum.Record {
 	return rec
 }
 
-// clone copies a record so that appending to the copy changes nothing of the original.
-func clone(rec quorum.Record) quorum.Record {
+// cloneRecord copies a record so that appending to the copy changes nothing of the original.
+func cloneRecord(rec quorum.Record) quorum.Record {
 	rec.Runs = slices.Clone(rec.Runs)
 	rec.Texts = slices.Clone(rec.Texts)
 	rec.Stood = slices.Clone(rec.Stood)
@@ -95,8 +95,8 @@ func clone(rec quorum.Record) quorum.Record {
 	return rec
 }
 
-// see remembers a run, its attempt and its end. GitHub sometimes starts a run again without counting the attempt.
-func see(runs []quorum.SeenRun, run quorum.Run) []quorum.SeenRun {
+// rememberRun remembers a run, its attempt and its end. GitHub sometimes starts a run again without counting the attempt.
+func rememberRun(runs []quorum.SeenRun, run quorum.Run) []quorum.SeenRun {
 	now := quorum.SeenRun{ID: run.ID, Attempt: run.Attempt, Started: run.Started}
 	if run.Completed() && run.Conclusion != "action_required" { // that one waits: its approval is no rerun
 		now.Ended = run.Updated
@@ -117,8 +117,8 @@ func see(runs []quorum.SeenRun, run quorum.Run) []quorum.SeenRun {
 	return runs
 }
 
-// note remembers what a ballot rests on.
-func note(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
+// rememberBallot remembers what a ballot rests on.
+func rememberBallot(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
 	text := b.Evidence.Kind == quorum.TextComment || b.Evidence.Kind == quorum.TextReview
 	if seen := (quorum.SeenText{TextRef: b.Evidence, Reviewer: b.Reviewer}); text && !slices.Contains(rec.Texts, seen) {
 		rec.Texts = append(rec.Texts, seen)
@@ -132,9 +132,9 @@ func note(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
 			rec.Stood = append(rec.Stood, quorum.Stood{TextRef: b.Evidence, Reviewer: b.Reviewer, At: b.At})
 		}
 	case b.Vote == quorum.Object && b.Reason != quorum.ReasonStands:
-		object(rec, s, b)
+		rememberObjection(rec, s, b)
 	case b.Then != nil && b.Then.Vote == quorum.Object: // its attempt has not ended, yet it has been said
-		object(rec, s, *b.Then)
+		rememberObjection(rec, s, *b.Then)
 	case b.Outcome == quorum.Malformed && len(b.Answers) > 0:
 		a := quorum.Answer{Reviewer: b.Reviewer, Run: b.Run, Attempt: b.Attempt, Excerpt: b.Answers[len(b.Answers)-1]}
 		if !slices.ContainsFunc(rec.Answers, func(old quorum.Answer) bool {
@@ -145,28 +145,28 @@ func note(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
 	}
 }
 
-// object remembers an objection, so that deleting or editing it does not end it.
-func object(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
-	o := quorum.Objection{TextRef: b.Evidence, Reviewer: b.Reviewer, Base: s.PR.BaseRef, Run: b.Run, Attempt: b.Attempt, At: b.At, URL: b.URL, Excerpt: Excerpt(b.Detail)}
+// rememberObjection remembers an objection, so that deleting or editing it does not end it.
+func rememberObjection(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
+	o := quorum.Objection{TextRef: b.Evidence, Reviewer: b.Reviewer, Base: s.PR.BaseRef, Run: b.Run, Attempt: b.Attempt, At: b.At, URL: b.URL, Excerpt: excerptOf(b.Detail)}
 	for _, f := range b.Findings {
 		if f.Thread != 0 {
 			o.Threads++
 		}
 	}
 	if len(b.Findings) > 0 {
-		o.Excerpt = Excerpt(b.Findings[0].Body)
+		o.Excerpt = excerptOf(b.Findings[0].Body)
 	}
 	if b.Reason != quorum.ReasonOpenThreads {
-		rec.Objections = objected(rec.Objections, o)
+		rec.Objections = appendObjection(rec.Objections, o)
 		return
 	}
 	for _, f := range b.Findings { // the answer is clean; what objects are threads, of this head or an earlier one
-		o.TextRef, o.Threads, o.Excerpt, o.URL = quorum.TextRef{Kind: quorum.TextThread, ID: f.Thread}, 0, Excerpt(f.Body), f.URL
-		rec.Objections = objected(rec.Objections, o)
+		o.TextRef, o.Threads, o.Excerpt, o.URL = quorum.TextRef{Kind: quorum.TextThread, ID: f.Thread}, 0, excerptOf(f.Body), f.URL
+		rec.Objections = appendObjection(rec.Objections, o)
 	}
 }
 
-func objected(all []quorum.Objection, o quorum.Objection) []quorum.Objection {
+func appendObjection(all []quorum.Objection, o quorum.Objection) []quorum.Objection {
 	if o.ID == 0 || o.Kind == quorum.TextRun || slices.ContainsFunc(all, func(old quorum.Objection) bool {
 		return old.Reviewer == o.Reviewer && old.TextRef == o.TextRef && old.Attempt == o.Attempt && old.Base == o.Base
 	}) {
@@ -175,8 +175,8 @@ func objected(all []quorum.Objection, o quorum.Objection) []quorum.Objection {
 	return append(all, o)
 }
 
-// intend remembers that an effect is about to be carried out.
-func intend(intents []quorum.Intent, a quorum.Action, base string, now time.Time) []quorum.Intent {
+// rememberIntent remembers that an effect is about to be carried out.
+func rememberIntent(intents []quorum.Intent, a quorum.Action, base string, now time.Time) []quorum.Intent {
 	same := func(in quorum.Intent) bool {
 		return in.Kind == a.Kind && in.Reviewer == a.Reviewer && in.Base == base && in.Run == a.Run && in.Attempt == a.Attempt
 	}

@@ -35,7 +35,7 @@ func (h *headView) isOurs(t *quorum.Text) bool {
 // may write them, and a wait must end.
 func (v *reviewerView) personRequest() (at time.Time) {
 	start, s := v.head.cycle.start, v.head.snapshot
-	if at := v.head.memory.personRequest(v.Name, start); !at.IsZero() {
+	if at := v.head.record.personRequest(v.Name, start); !at.IsZero() {
 		return at
 	}
 	isPerson := func(a quorum.Account) bool { return !a.Bot && !isSameAccount(a, s.Ours) }

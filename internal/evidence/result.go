@@ -12,36 +12,36 @@ import (
 // attemptView is one attempt of a reviewer and what came of it.
 type attemptView struct {
 	*reviewerView
-	attempt attempt
+	attempt reviewAttempt
 }
 
-// A result is what an attempt came to, before the policy is applied to it.
-type result struct {
-	outcome    quorum.Outcome
-	reason     quorum.Reason
-	detail     string
-	at         time.Time // when it came
-	ref        quorum.TextRef
-	url        string
-	findings   []quorum.Finding
-	hasThreads bool          // resolving threads would end the objection
-	excerpt    string        // of an answer without a verdict
-	reset      time.Time     // of a limit
-	until      time.Duration // of a cancellation: how long a newer run may supersede it
+// A attemptResult is what an attempt came to, before the policy is applied to it.
+type attemptResult struct {
+	outcome      quorum.Outcome
+	reason       quorum.Reason
+	detail       string
+	at           time.Time // when it came
+	ref          quorum.TextRef
+	url          string
+	findings     []quorum.Finding
+	hasThreads   bool          // resolving threads would end the objection
+	excerpt      string        // of an answer without a verdict
+	limitReset   time.Time     // of a limit
+	supersedeFor time.Duration // of a cancellation: how long a newer run may supersede it
 }
 
 // resultOf is a statement's own result.
-func resultOf(s *statement) result {
-	return result{outcome: s.Outcome, reason: s.Reason, detail: s.Detail, at: s.at, ref: s.ref, url: s.url}
+func resultOf(s *statement) attemptResult {
+	return attemptResult{outcome: s.Outcome, reason: s.Reason, detail: s.Detail, at: s.at, ref: s.ref, url: s.url}
 }
 
 // declinedResult is what a void approval comes to if nothing else is there.
-func declinedResult(s *statement) result {
-	return result{outcome: quorum.Declined, reason: s.why, detail: s.by, at: s.at, ref: s.ref, url: s.url}
+func declinedResult(s *statement) attemptResult {
+	return attemptResult{outcome: quorum.Declined, reason: s.voidReason, detail: s.voidDetail, at: s.at, ref: s.ref, url: s.url}
 }
 
 // objectionResult is the result of a statement that objects.
-func objectionResult(s *statement) result {
+func objectionResult(s *statement) attemptResult {
 	got := resultOf(s)
 	got.outcome, got.reason, got.findings = quorum.Findings, quorum.ReasonFindings, slices.Clip(s.Findings)
 	for i := range s.threads {
@@ -61,8 +61,8 @@ func resetOf(r *review.Reading, at time.Time) time.Time {
 	return r.Until
 }
 
-// Excerpt is the beginning of a text, at most 600 characters.
-func Excerpt(s string) string {
+// excerptOf is the beginning of a text, at most 600 characters.
+func excerptOf(s string) string {
 	s = strings.TrimSpace(s)
 	n := 0
 	for i := range s {

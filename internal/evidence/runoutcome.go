@@ -6,9 +6,9 @@ import (
 )
 
 // outcomeOfRun derives the result from the run alone: the reviewer left no text.
-func (v *attemptView) outcomeOfRun() result {
+func (v *attemptView) outcomeOfRun() attemptResult {
 	a := &v.attempt
-	got := result{at: a.from}
+	got := attemptResult{at: a.began}
 	if a.run == nil {
 		got.outcome, got.reason = quorum.Silent, quorum.ReasonSilent
 		return got
@@ -20,7 +20,7 @@ func (v *attemptView) outcomeOfRun() result {
 		got.outcome, got.reason = quorum.AwaitingApproval, quorum.ReasonApproval
 		return got
 	case !run.Completed():
-		got.outcome, got.reason, got.at = quorum.Running, quorum.ReasonRunning, a.working
+		got.outcome, got.reason, got.at = quorum.Running, quorum.ReasonRunning, a.firstJobBegan
 		return got
 	}
 	got.at = a.ended
@@ -37,10 +37,10 @@ func (v *attemptView) outcomeOfRun() result {
 	case cancelled && explained && log.Outcome == quorum.Hung: // by the job's own timeout-minutes
 		got.outcome, got.reason, got.detail = log.Outcome, log.Reason, log.Detail
 	case cancelled:
-		got.outcome, got.reason, got.until = quorum.Cancelled, quorum.ReasonCancelled, v.head.policy.Retry.FastFail
+		got.outcome, got.reason, got.supersedeFor = quorum.Cancelled, quorum.ReasonCancelled, v.head.policy.Retry.FastFail
 	case explained:
 		got.outcome, got.reason, got.detail = log.Outcome, log.Reason, log.Detail
-		got.reset = resetOf(&log, a.ended)
+		got.limitReset = resetOf(&log, a.ended)
 	case run.Conclusion == "success", run.Conclusion == "neutral":
 		got.outcome, got.reason = quorum.Empty, quorum.ReasonEmpty
 	default:

@@ -62,7 +62,7 @@ func (h *headView) spentAttempts(r *quorum.Reviewer) (n int) {
 	for i := range h.snapshot.Runs {
 		run := &h.snapshot.Runs[i]
 		if run.Path == r.Workflow && run.Head == h.snapshot.PR.Head && !h.isOtherBranchRun(run) {
-			n += run.Attempt - 1 + h.memory.uncountedAttempts(run.ID)
+			n += run.Attempt - 1 + h.record.uncountedAttempts(run.ID)
 		}
 	}
 	return n
@@ -79,22 +79,22 @@ func firstJobStart(run *quorum.Run) (at time.Time) {
 	return at
 }
 
-// An attempt is one of a reviewer's: of its run, or, without a run, the time since it was last asked.
-type attempt struct {
-	run      *quorum.Run // nil without one
-	number   int
-	from     time.Time // when it began
-	working  time.Time // when its first job started; from without one
-	ended    time.Time // zero while it is under way, and always without a run
-	spent    int       // attempts used up beyond the first
-	request  *quorum.Intent
-	byPerson bool // a person caused it: deadlines begin anew
+// An reviewAttempt is one of a reviewer's: of its run, or, without a run, the time since it was last asked.
+type reviewAttempt struct {
+	run           *quorum.Run // nil without one
+	number        int
+	began         time.Time // when it began
+	firstJobBegan time.Time // when its first job started; from without one
+	ended         time.Time // zero while it is under way, and always without a run
+	spentAttempts int       // attempts used up beyond the first
+	request       *quorum.Intent
+	byPerson      bool // a person caused it: deadlines begin anew
 }
 
 // isUnderWay reports whether its run has not ended. An attempt without a run has no end.
-func (a attempt) isUnderWay() bool { return a.run != nil && a.ended.IsZero() }
+func (a reviewAttempt) isUnderWay() bool { return a.run != nil && a.ended.IsZero() }
 
 // covers reports whether at lies in the attempt's time, or so soon after it that an answer of it may have shown then.
-func (a attempt) covers(at time.Time) bool {
-	return !at.Before(a.from) && (a.ended.IsZero() || !at.After(a.ended.Add(replyWindow)))
+func (a reviewAttempt) covers(at time.Time) bool {
+	return !at.Before(a.began) && (a.ended.IsZero() || !at.After(a.ended.Add(replyWindow)))
 }

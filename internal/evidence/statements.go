@@ -20,8 +20,8 @@ type statement struct {
 	body        string
 	threads     []quorum.Thread // that it opened
 	void        bool            // it counts for nothing
-	why         quorum.Reason   // void: ReasonEdited, ReasonDismissed, ReasonUnnamed, ReasonOtherPull
-	by          string          // void: who edited or dismissed it, or which pull request it may be about
+	voidReason  quorum.Reason   // void: ReasonEdited, ReasonDismissed, ReasonUnnamed, ReasonOtherPull
+	voidDetail  string          // void: who edited or dismissed it, or which pull request it may be about
 }
 
 // isVerdict reports whether it counts and approves or objects.
@@ -30,7 +30,7 @@ func (s *statement) isVerdict() bool {
 }
 
 func (s *statement) setVoid(why quorum.Reason, by string) {
-	s.void, s.why, s.by = true, why, by
+	s.void, s.voidReason, s.voidDetail = true, why, by
 }
 
 // voidIfOtherPull makes an approval void that may be about another pull request.
@@ -41,7 +41,7 @@ func (s *statement) voidIfOtherPull(name string, found bool) {
 }
 
 // textStatements are the reviewer's texts that are bound to a, oldest first.
-func (v *reviewerView) textStatements(a *attempt) (out []statement) {
+func (v *reviewerView) textStatements(a *reviewAttempt) (out []statement) {
 	if v.Author == "" {
 		return nil
 	}
@@ -55,7 +55,7 @@ func (v *reviewerView) textStatements(a *attempt) (out []statement) {
 }
 
 // textStatement is t as a statement of attempt a, if it is one.
-func (v *reviewerView) textStatement(a *attempt, t *quorum.Text) (s statement, bound bool) {
+func (v *reviewerView) textStatement(a *reviewAttempt, t *quorum.Text) (s statement, bound bool) {
 	if !t.Author.Is(v.Author) || v.head.isOurs(t) || !v.hasHeading(t) {
 		return statement{}, false
 	}
@@ -83,10 +83,10 @@ func (v *reviewerView) textStatement(a *attempt, t *quorum.Text) (s statement, b
 }
 
 // bindStatement reports whether s is bound to a, and dates it from when it first stood.
-func (v *reviewerView) bindStatement(a *attempt, t *quorum.Text, s *statement) bool {
+func (v *reviewerView) bindStatement(a *reviewAttempt, t *quorum.Text, s *statement) bool {
 	bound := v.isBound(a, t, s.at) || s.void && v.isBound(a, t, t.At) // void as it is, it says what became of an approval
-	stood, found := v.head.memory.firstApproval(v.Name, t.TextRef)
-	if found && !s.void && stood.Before(s.at) && !stood.Before(a.from) && (bound || v.isBound(a, t, stood)) {
+	stood, found := v.head.record.firstApproval(v.Name, t.TextRef)
+	if found && !s.void && stood.Before(s.at) && !stood.Before(a.began) && (bound || v.isBound(a, t, stood)) {
 		s.at, bound = stood, true // its author edited it since
 	}
 	return bound
@@ -96,9 +96,9 @@ func (v *reviewerView) bindStatement(a *attempt, t *quorum.Text, s *statement) b
 func (v *reviewerView) readStatement(t *quorum.Text, s *statement) {
 	by := ""
 	if t.State == "DISMISSED" {
-		by, s.reviewState = v.head.dismissal(t.ID)
+		by, s.reviewState = v.head.dismissalOf(t.ID)
 	}
-	s.Reading = v.texts.read(v.Reviewer, t, s.reviewState, len(s.threads))
+	s.Reading = v.texts.readText(v.Reviewer, t, s.reviewState, len(s.threads))
 	if t.State == "DISMISSED" {
 		byAuthor := strings.EqualFold(by, v.head.snapshot.PR.Author.Login)
 		if stands := s.Outcome == quorum.Findings && (by == "" || byAuthor); !stands {
@@ -110,14 +110,14 @@ func (v *reviewerView) readStatement(t *quorum.Text, s *statement) {
 	}
 	mayBeOtherHead := v.Workflow == "" && v.head.cycle.hadOtherHead && !s.isReview && !v.namesHead(t)
 	if named := v.namedCommit(t); mayBeOtherHead || named != "" && v.head.isVague(named) {
-		s.void, s.why = true, quorum.ReasonUnnamed
+		s.void, s.voidReason = true, quorum.ReasonUnnamed
 	}
 }
 
 // hasEndedByThreads reports whether an objection by inline comments has ended: every thread of it is resolved or outdated.
 // An objection in words or by CHANGES_REQUESTED does not end that way.
 func (v *reviewerView) hasEndedByThreads(s *statement) bool {
-	if len(s.threads) == 0 || !s.Inline || s.reviewState == "CHANGES_REQUESTED" || v.head.memory.hadMoreThreads(s.ref, len(s.threads)) {
+	if len(s.threads) == 0 || !s.Inline || s.reviewState == "CHANGES_REQUESTED" || v.head.record.hadMoreThreads(s.ref, len(s.threads)) {
 		return false
 	}
 	for i := range s.threads {

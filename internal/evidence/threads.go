@@ -33,9 +33,9 @@ func threadFinding(t *quorum.Thread) quorum.Finding {
 	return quorum.Finding{Path: t.Path, Line: t.Line, Body: t.Body, Thread: t.ID, URL: t.URL}
 }
 
-// dismissal is who dismissed a review, and the state that it had. The author of the pull request does not end an objection
+// dismissalOf is who dismissed a review, and the state that it had. The author of the pull request does not end an objection
 // that way, nor does somebody unknown.
-func (h *headView) dismissal(review int64) (by, was string) {
+func (h *headView) dismissalOf(review int64) (by, was string) {
 	for i := len(h.snapshot.Timeline) - 1; i >= 0; i-- {
 		e := &h.snapshot.Timeline[i]
 		if e.Kind != quorum.ReviewDismissed || e.Review != review {

@@ -7,16 +7,18 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// memory is what the record of our own check tells about this head and base.
-type memory struct {
+// recordView is what the record of our own check tells about this head and base.
+type recordView struct {
 	record *quorum.Record
 	base   string
 }
 
-func memoryOf(s *quorum.Snapshot) memory { return memory{record: &s.Record, base: s.PR.BaseRef} }
+func recordViewOf(s *quorum.Snapshot) recordView {
+	return recordView{record: &s.Record, base: s.PR.BaseRef}
+}
 
 // firstApproval is when the record saw that text approve first.
-func (m memory) firstApproval(reviewer string, ref quorum.TextRef) (time.Time, bool) {
+func (m recordView) firstApproval(reviewer string, ref quorum.TextRef) (time.Time, bool) {
 	for _, st := range m.record.Stood {
 		if st.Reviewer == reviewer && st.TextRef == ref {
 			return st.At, true
@@ -26,7 +28,7 @@ func (m memory) firstApproval(reviewer string, ref quorum.TextRef) (time.Time, b
 }
 
 // endOf is when a run's newest attempt was first seen to have ended: updated_at may move after the end.
-func (m memory) endOf(run *quorum.Run) time.Time {
+func (m recordView) endOf(run *quorum.Run) time.Time {
 	for _, seen := range m.record.Runs {
 		if seen.ID == run.ID && seen.Attempt == run.Attempt && seen.Started.Equal(run.Started) && !seen.Ended.IsZero() {
 			return earliest(seen.Ended, run.Updated)
@@ -36,7 +38,7 @@ func (m memory) endOf(run *quorum.Run) time.Time {
 }
 
 // uncountedAttempts is how often a run began again although its attempt did not grow.
-func (m memory) uncountedAttempts(run int64) (n int) {
+func (m recordView) uncountedAttempts(run int64) (n int) {
 	for _, seen := range m.record.Runs {
 		if seen.ID == run {
 			n += seen.Again
@@ -45,8 +47,8 @@ func (m memory) uncountedAttempts(run int64) (n int) {
 	return n
 }
 
-// requests are our requests to a reviewer on this head and base, oldest first.
-func (m memory) requests(reviewer string) (out []*quorum.Intent) {
+// requestsTo are our requests to a reviewer on this head and base, oldest first.
+func (m recordView) requestsTo(reviewer string) (out []*quorum.Intent) {
 	for i := range m.record.Intents {
 		if in := &m.record.Intents[i]; in.Kind == quorum.Ask && in.Reviewer == reviewer && in.Base == m.base {
 			out = append(out, in)
@@ -56,7 +58,7 @@ func (m memory) requests(reviewer string) (out []*quorum.Intent) {
 }
 
 // personRequest is when a person was first seen to ask a reviewer after that moment; zero if none was.
-func (m memory) personRequest(reviewer string, after time.Time) time.Time {
+func (m recordView) personRequest(reviewer string, after time.Time) time.Time {
 	for _, asked := range m.record.Asked {
 		if asked.Reviewer == reviewer && asked.Base == m.base && asked.At.After(after) {
 			return asked.At
@@ -65,8 +67,8 @@ func (m memory) personRequest(reviewer string, after time.Time) time.Time {
 	return time.Time{}
 }
 
-// intent is the newest intent of that kind for an attempt of a run. A request is one reviewer's; a run may be shared.
-func (m memory) intent(kind quorum.ActionKind, reviewer string, run int64, attempt int) (quorum.Intent, bool) {
+// newestIntent is the newest intent of that kind for an attempt of a run. A request is one reviewer's; a run may be shared.
+func (m recordView) newestIntent(kind quorum.ActionKind, reviewer string, run int64, attempt int) (quorum.Intent, bool) {
 	for _, in := range slices.Backward(m.record.Intents) {
 		if in.Kind == kind && in.Run == run && in.Attempt == attempt && (in.Reviewer == reviewer || kind != quorum.Ask) {
 			return in, true
@@ -75,24 +77,24 @@ func (m memory) intent(kind quorum.ActionKind, reviewer string, run int64, attem
 	return quorum.Intent{}, false
 }
 
-func (m memory) hasIntent(kind quorum.ActionKind, reviewer string, run int64, attempt int) bool {
-	_, found := m.intent(kind, reviewer, run, attempt)
+func (m recordView) hasIntent(kind quorum.ActionKind, reviewer string, run int64, attempt int) bool {
+	_, found := m.newestIntent(kind, reviewer, run, attempt)
 	return found
 }
 
 // refusedRequest is GitHub's newest refusal to let us ask a reviewer.
-func (m memory) refusedRequest(reviewer string) (quorum.Refusal, bool) {
+func (m recordView) refusedRequest(reviewer string) (quorum.Refusal, bool) {
 	return m.newestRefusal(func(no quorum.Refusal) bool { return no.Kind == quorum.Ask && no.Reviewer == reviewer })
 }
 
 // refusedRerun is GitHub's newest refusal to run that attempt again.
-func (m memory) refusedRerun(run int64, attempt int) (quorum.Refusal, bool) {
+func (m recordView) refusedRerun(run int64, attempt int) (quorum.Refusal, bool) {
 	return m.newestRefusal(func(no quorum.Refusal) bool {
 		return no.Kind == quorum.Rerun && no.Run == run && no.Attempt == attempt
 	})
 }
 
-func (m memory) newestRefusal(matches func(quorum.Refusal) bool) (quorum.Refusal, bool) {
+func (m recordView) newestRefusal(matches func(quorum.Refusal) bool) (quorum.Refusal, bool) {
 	for _, no := range slices.Backward(m.record.Refusals) {
 		if matches(no) {
 			return no, true
@@ -102,7 +104,7 @@ func (m memory) newestRefusal(matches func(quorum.Refusal) bool) (quorum.Refusal
 }
 
 // refusedCancel is GitHub's refusal to cancel that attempt.
-func (m memory) refusedCancel(run int64, attempt int) (quorum.Refusal, bool) {
+func (m recordView) refusedCancel(run int64, attempt int) (quorum.Refusal, bool) {
 	i := slices.IndexFunc(m.record.Refusals, func(no quorum.Refusal) bool {
 		return no.Kind == quorum.Cancel && no.Run == run && no.Attempt == attempt
 	})
@@ -113,12 +115,12 @@ func (m memory) refusedCancel(run int64, attempt int) (quorum.Refusal, bool) {
 }
 
 // hadMoreThreads reports whether a remembered objection had more threads than n: deleting them does not end it.
-func (m memory) hadMoreThreads(ref quorum.TextRef, n int) bool {
+func (m recordView) hadMoreThreads(ref quorum.TextRef, n int) bool {
 	return slices.ContainsFunc(m.record.Objections, func(o quorum.Objection) bool { return o.TextRef == ref && n < o.Threads })
 }
 
 // answersBefore are the excerpts of a reviewer's answers without a verdict, from before that attempt.
-func (m memory) answersBefore(reviewer string, attempt int) (out []string) {
+func (m recordView) answersBefore(reviewer string, attempt int) (out []string) {
 	for _, old := range m.record.Answers {
 		if old.Reviewer == reviewer && old.Attempt < attempt {
 			out = append(out, old.Excerpt)
