@@ -29,12 +29,12 @@ func (v *reviewerView) newestAttempt() reviewAttempt {
 	return a
 }
 
-// requestedAttempt is the newest attempt of a reviewer without a run: the first begins at the start, the next when it was
-// asked again. A request of a person's begins the clock anew and costs nothing of ours.
+// requestedAttempt is the newest attempt of a reviewer without a run: the first begins at the start, the next when it
+// was asked again. A person's request restarts the clock and spends no attempt.
 func (v *reviewerView) requestedAttempt() reviewAttempt {
 	a := reviewAttempt{number: 1, began: v.head.cycle.start}
 	for _, in := range v.head.record.requestsTo(v.Name) {
-		a.number = max(a.number, in.Attempt) // a request for the first attempt bought that one
+		a.number = max(a.number, in.Attempt) // a request at the start is for attempt 1
 		a.request, a.began = in, latest(a.began, in.At)
 	}
 	if at := v.personRequest(); at.After(a.began) {
@@ -44,8 +44,8 @@ func (v *reviewerView) requestedAttempt() reviewAttempt {
 	return a
 }
 
-// speakingRun is the newest run that really ran; if none did, the newest. One that would approve by itself, but may be
-// another pull request's, leaves the word to those before it.
+// speakingRun is the run that counts: the newest that really ran, else the newest. One whose success would approve, but
+// that may be another pull request's, counts only if none before it does.
 func (v *reviewerView) speakingRun() *quorum.Run {
 	runs := v.runs.counted
 	var doubtful *quorum.Run
@@ -54,7 +54,8 @@ func (v *reviewerView) speakingRun() *quorum.Run {
 		if !v.reallyRan(run) {
 			continue
 		}
-		if _, isDoubtful := v.head.otherPullOfRun(run); !isDoubtful || !v.isByConclusion() || run.Conclusion != "success" {
+		_, isDoubtful := v.head.otherPullOfRun(run)
+		if !isDoubtful || !v.isByConclusion() || run.Conclusion != "success" {
 			return run
 		}
 		if doubtful == nil {
@@ -67,7 +68,7 @@ func (v *reviewerView) speakingRun() *quorum.Run {
 	return &runs[len(runs)-1]
 }
 
-// reallyRan reports whether a run ran a job. One that was cancelled did if we cancelled it, or if it left a verdict.
+// reallyRan reports whether a run ran a job. A cancelled one did if we cancelled it, or if it left a verdict.
 func (v *reviewerView) reallyRan(run *quorum.Run) bool {
 	switch {
 	case !run.Completed():

@@ -6,12 +6,13 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// isBound reports whether a text is about this head and of attempt a: it names the head, or was written during a's time.
+// isBound reports whether a text is about this head and of attempt a: it names the head, or was written during a's
+// time.
 func (v *reviewerView) isBound(a *reviewAttempt, t *quorum.Text, at time.Time) bool {
 	return v.whyUnbound(a, t, at) == ""
 }
 
-// whyUnbound says why a text is not about this head or not of attempt a; "" if it is.
+// whyUnbound says why a text is not about this head or not from attempt a; "" if it is.
 func (v *reviewerView) whyUnbound(a *reviewAttempt, t *quorum.Text, at time.Time) string {
 	if v.head.cycle.isBeforeBase(at) {
 		return "it is from before the base changed"
@@ -61,8 +62,8 @@ func (v *reviewerView) whyOutsideRun(a *reviewAttempt, t *quorum.Text, about boo
 	return ""
 }
 
-// isRemembered reports whether the record holds that t approved, and t was not edited since: a run of another head that is
-// run again later would seem to have been under way all the time.
+// isRemembered reports whether the record holds that t approved, and t was not edited since: a run of another head that
+// is run again later would seem to have been under way all the time.
 func (v *reviewerView) isRemembered(t *quorum.Text) bool {
 	stood, found := v.head.record.firstApproval(v.Name, t.TextRef)
 	return found && !latest(t.At, t.Edited).After(stood)

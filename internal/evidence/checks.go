@@ -7,8 +7,9 @@ import (
 	"github.com/review-coordinator/coordinator/internal/review"
 )
 
-// checkStatements are the reviewer's check runs on this head and base, by name and App: never a status of that name, never
-// another App's. A job is as good as its run: of another branch it is nothing, and it approves once a list shows that run.
+// checkStatements are the reviewer's check runs on this head and base, by name and App: never a status of that name,
+// never another App's. A job is as good as its run: of another branch it is nothing, and it approves once a list shows
+// that run.
 func (v *reviewerView) checkStatements() (out []statement) {
 	if v.Check == "" {
 		return nil
@@ -19,7 +20,8 @@ func (v *reviewerView) checkStatements() (out []statement) {
 		if c.Name != v.Check || !strings.EqualFold(c.App, v.App) || v.head.cycle.isBeforeBase(at) {
 			continue
 		}
-		s := statement{Reading: readCheck(v.Reviewer, c), at: at, ref: quorum.TextRef{Kind: quorum.TextCheck, ID: c.ID}, url: c.URL, body: c.Summary}
+		ref := quorum.TextRef{Kind: quorum.TextCheck, ID: c.ID}
+		s := statement{Reading: readCheck(v.Reviewer, c), at: at, ref: ref, url: c.URL, body: c.Summary}
 		run, listed := v.head.runOfCheck(c)
 		if c.Job && (listed && v.head.isOtherBranchRun(run) || !listed && s.Outcome == quorum.Approved) {
 			continue
@@ -40,11 +42,13 @@ func (v *reviewerView) statusStatements() (out []statement) {
 	}
 	for i := range v.head.snapshot.Statuses {
 		st := &v.head.snapshot.Statuses[i]
-		if strings.EqualFold(st.Context, v.Status) && st.Creator.Is(v.Author) && !v.head.cycle.isBeforeBase(st.At) {
-			s := statement{Reading: readStatus(v.Reviewer, st), at: st.At, ref: quorum.TextRef{Kind: quorum.TextStatus, ID: st.ID}, url: st.URL, body: st.Description}
-			s.voidIfOtherPull(v.head.otherPullAt(st.At))
-			out = append(out, s)
+		if !strings.EqualFold(st.Context, v.Status) || !st.Creator.Is(v.Author) || v.head.cycle.isBeforeBase(st.At) {
+			continue
 		}
+		ref := quorum.TextRef{Kind: quorum.TextStatus, ID: st.ID}
+		s := statement{Reading: readStatus(v.Reviewer, st), at: st.At, ref: ref, url: st.URL, body: st.Description}
+		s.voidIfOtherPull(v.head.otherPullAt(st.At))
+		out = append(out, s)
 	}
 	return out
 }
@@ -53,15 +57,16 @@ func readCheck(r *quorum.Reviewer, c *quorum.CheckRun) review.Reading {
 	if c.Status != "completed" {
 		return review.Reading{Outcome: quorum.Running, Reason: quorum.ReasonRunning}
 	}
-	return review.Read(*r, review.Material{Kind: review.Check, Body: strings.Join([]string{c.Title, c.Summary, c.Text}, "\n\n"), Conclusion: c.Conclusion})
+	body := strings.Join([]string{c.Title, c.Summary, c.Text}, "\n\n")
+	return review.Read(*r, review.Material{Kind: review.Check, Body: body, Conclusion: c.Conclusion})
 }
 
 func readStatus(r *quorum.Reviewer, st *quorum.Status) review.Reading {
 	return review.Read(*r, review.Material{Kind: review.Status, Body: st.Description, State: st.State})
 }
 
-// newestStatement is the newest of checks or statuses; one that may be about another pull request leaves the word to the
-// others.
+// newestStatement is the newest of checks or statuses; one that may be about another pull request leaves the word to
+// the others.
 func newestStatement(all []statement) (best statement, found bool) {
 	for _, s := range all {
 		if !found || best.void && !s.void || best.void == s.void && s.ref.ID >= best.ref.ID {

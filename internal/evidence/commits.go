@@ -16,7 +16,8 @@ func (h *headView) isHead(named string) bool {
 // also another head's. That binds nothing and approves nothing; an objection that is bound otherwise stays one.
 func (h *headView) isVague(named string) bool {
 	c, asked := h.snapshot.Resolved[named]
-	return strings.Contains(named, " and ") || asked && c.SHA == "" || strings.HasPrefix(h.snapshot.PR.Head, named) && h.mayBeOtherHead(named)
+	return strings.Contains(named, " and ") || asked && c.SHA == "" ||
+		strings.HasPrefix(h.snapshot.PR.Head, named) && h.mayBeOtherHead(named)
 }
 
 // mayBeOtherHead reports whether a short id is also another head's: ids that begin alike are cheap to make.
@@ -26,12 +27,16 @@ func (h *headView) mayBeOtherHead(named string) bool {
 		return true // not all heads before are known
 	}
 	other := func(sha string) bool { return sha != s.PR.Head && strings.HasPrefix(sha, named) }
-	return slices.ContainsFunc(s.Earlier, other) || slices.ContainsFunc(s.Others, func(o quorum.Run) bool { return other(o.Head) }) ||
+	return slices.ContainsFunc(s.Earlier, other) ||
+		slices.ContainsFunc(s.Others, func(o quorum.Run) bool { return other(o.Head) }) ||
 		slices.ContainsFunc(s.Commits, func(c quorum.Commit) bool { return other(c.SHA) }) ||
-		slices.ContainsFunc(s.Timeline, func(e quorum.Event) bool { return e.Kind == quorum.ForcePushed && (other(e.From) || other(e.To)) })
+		slices.ContainsFunc(s.Timeline, func(e quorum.Event) bool {
+			return e.Kind == quorum.ForcePushed && (other(e.From) || other(e.To))
+		})
 }
 
-// isMergeOfHead reports whether a commit is a merge of the head with its base: naming it binds nothing, but does no harm.
+// isMergeOfHead reports whether a commit is a merge of the head with its base: naming it binds nothing, but does no
+// harm.
 func (h *headView) isMergeOfHead(named string) bool {
 	if h.snapshot.PR.Merge != "" && strings.HasPrefix(h.snapshot.PR.Merge, named) {
 		return true

@@ -1,7 +1,7 @@
 package evidence
 
-// This file says which events call for a look. What no reviewer left and what is nobody's objection changes no decision,
-// and most of what happens in a repository is of that kind.
+// This file tells the events that call for a look from the others. Most events of a repository concern no reviewer and
+// no person who may decide, and change no decision.
 
 import (
 	"slices"
@@ -10,10 +10,10 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// Concerned reports whether what an event touched may concern a reviewer of p or the decision itself. In doubt it does: an
-// event that it does not know, or one that says too little.
+// Concerned reports whether an event may concern a reviewer of p or the decision itself. In doubt it does: an unknown
+// event, or one that lacks what would tell.
 func Concerned(p quorum.Policy, t quorum.Touch) bool {
-	if t.Action == "rerequested" { // somebody pressed a button
+	if t.Action == "rerequested" { // the button of a check
 		return true
 	}
 	anyone := func(is func(quorum.Reviewer) bool) bool { return slices.ContainsFunc(p.Reviewers, is) }
@@ -21,13 +21,18 @@ func Concerned(p quorum.Policy, t quorum.Touch) bool {
 	person := !strings.HasSuffix(t.Author, "[bot]")
 	switch t.Event {
 	case "workflow_run":
-		// Other runs tell who pushed the head, too. A look that a person's review brings reads them, so they need none.
+		// Runs of other workflows also show who pushed the head, but the look that follows a person's review reads
+		// them.
 		return t.Workflow == "" || anyone(func(r quorum.Reviewer) bool { return runsAs(r, t.Workflow) })
 	case "check_run":
-		// What a run's jobs show comes with events of the run.
-		return t.App == "" || t.Name == "" || t.Name == p.Check || anyone(func(r quorum.Reviewer) bool { return r.Check == t.Name && strings.EqualFold(r.App, t.App) })
+		// Checks that are jobs need no look: their run has events of its own.
+		return t.App == "" || t.Name == "" || t.Name == p.Check || anyone(func(r quorum.Reviewer) bool {
+			return r.Check == t.Name && strings.EqualFold(r.App, t.App)
+		})
 	case "check_suite":
-		return t.App == "" || anyone(func(r quorum.Reviewer) bool { return r.Check != "" && strings.EqualFold(r.App, t.App) })
+		return t.App == "" || anyone(func(r quorum.Reviewer) bool {
+			return r.Check != "" && strings.EqualFold(r.App, t.App)
+		})
 	case "status":
 		return t.Name == "" || anyone(func(r quorum.Reviewer) bool {
 			return strings.EqualFold(r.Status, t.Name) && (t.Author == "" || wroteBy(r, t.Author))
@@ -44,7 +49,8 @@ func Concerned(p quorum.Policy, t quorum.Touch) bool {
 	return true
 }
 
-// runsAs reports whether a run of that path is r's. Events may show a path with the repository before it and a ref behind.
+// runsAs reports whether a run of that path is r's. Events may show a path with the repository before it and a ref
+// behind.
 func runsAs(r quorum.Reviewer, path string) bool {
 	bare, _, _ := strings.Cut(path, "@")
 	return r.Workflow != "" && (path == r.Workflow || bare == r.Workflow || strings.HasSuffix(bare, "/"+r.Workflow))
@@ -52,5 +58,6 @@ func runsAs(r quorum.Reviewer, path string) bool {
 
 // wroteBy reports whether login is r's author. Copilot writes inline comments under another name than reviews.
 func wroteBy(r quorum.Reviewer, login string) bool {
-	return r.Author != "" && (strings.EqualFold(r.Author, login) || strings.EqualFold(login, "Copilot") && strings.HasPrefix(strings.ToLower(r.Author), "copilot-"))
+	isCopilot := strings.EqualFold(login, "Copilot") && strings.HasPrefix(strings.ToLower(r.Author), "copilot-")
+	return r.Author != "" && (strings.EqualFold(r.Author, login) || isCopilot)
 }

@@ -20,7 +20,8 @@ type headView struct {
 }
 
 func newHeadView(p *quorum.Policy, s *quorum.Snapshot) *headView {
-	return &headView{policy: p, snapshot: s, cycle: cycleOf(s), record: recordViewOf(s), texts: slices.Concat(s.Comments, s.Reviews)}
+	texts := slices.Concat(s.Comments, s.Reviews)
+	return &headView{policy: p, snapshot: s, cycle: cycleOf(s), record: recordViewOf(s), texts: texts}
 }
 
 // isSameAccount compares accounts by id where both are known, else by login.

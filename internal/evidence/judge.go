@@ -6,8 +6,8 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// Judge makes one ballot for each of p's reviewers, in their order, of what GitHub holds. It knows no clock: a pending
-// ballot says what time will do to it.
+// Judge makes a ballot for each of p's reviewers, in their order, from a snapshot of GitHub. It knows no clock: a
+// pending ballot says how it changes with time.
 func Judge(p quorum.Policy, s quorum.Snapshot) []quorum.Ballot {
 	ballots := make([]quorum.Ballot, 0, len(p.Reviewers))
 	for _, v := range reviewerViews(&p, &s) {
@@ -19,7 +19,8 @@ func Judge(p quorum.Policy, s quorum.Snapshot) []quorum.Ballot {
 	return ballots
 }
 
-// deferSharedCancels are b's actions where others may share its run: it is not cancelled before all who are undecided would.
+// deferSharedCancels returns b's next actions. A run that several undecided reviewers share is cancelled only when the
+// last of them would cancel it, and not if one of them would not.
 func deferSharedCancels(b quorum.Ballot, ballots []quorum.Ballot) []quorum.Action {
 	isCancel := func(a quorum.Action) bool { return a.Kind == quorum.Cancel }
 	next := slices.Clone(b.Next)
@@ -41,7 +42,7 @@ func deferSharedCancels(b quorum.Ballot, ballots []quorum.Ballot) []quorum.Actio
 	return next
 }
 
-// reviewerViews are what each of p's reviewers left on the head, in the policy's order.
+// reviewerViews returns a view for each of p's reviewers, in the policy's order.
 func reviewerViews(p *quorum.Policy, s *quorum.Snapshot) []*reviewerView {
 	h, texts := newHeadView(p, s), newTextReader()
 	views := make([]*reviewerView, len(p.Reviewers))
@@ -51,7 +52,7 @@ func reviewerViews(p *quorum.Policy, s *quorum.Snapshot) []*reviewerView {
 	return views
 }
 
-// makeBallot is the reviewer's ballot.
+// makeBallot makes the reviewer's ballot.
 func (v *reviewerView) makeBallot() quorum.Ballot {
 	b := quorum.Ballot{Reviewer: v.Name, Required: v.Required, Shadow: v.Shadow, Retired: v.Retired, Since: v.head.cycle.start}
 	if why, detail, excluded := v.whyExcluded(); excluded {
@@ -72,7 +73,7 @@ func (v *reviewerView) makeBallot() quorum.Ballot {
 	return newPlanner(attempt, attempt.judgeAttempt()).completeBallot(b)
 }
 
-// whyExcluded is why the reviewer does not review this pull request at all.
+// whyExcluded says why the reviewer has no say on this pull request, whatever it wrote.
 func (v *reviewerView) whyExcluded() (why quorum.Reason, detail string, excluded bool) {
 	switch {
 	case v.Retired:

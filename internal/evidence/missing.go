@@ -8,16 +8,16 @@ import (
 	"github.com/review-coordinator/coordinator/internal/review"
 )
 
-// maxCommits and maxPeople are how many commits and people are looked up for one snapshot: strangers' texts must not run up
-// requests. What is left out counts for nothing.
+// maxCommits and maxPeople are how many commits and people are looked up for one snapshot: strangers' texts must not
+// run up requests. What is left out counts for nothing.
 const (
 	maxCommits = 10
 	maxPeople  = 30
 )
 
-// Missing says what s lacks for a full judgement and what would cost requests of its own: the logs of runs that ended
-// without a word, the commits that texts name, those of the pull request, the other pull requests of its branch, and what
-// people may.
+// Missing lists the facts that a full judgement of s needs and that cost requests of their own: the logs of runs that
+// ended without an answer, the commits that texts name, those of the pull request, the other pull requests of its
+// branch, and people's permissions.
 func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 	if s.PR.Closed || s.File.State != quorum.FileValid || p.Mode == quorum.Off || s.PR.Draft && p.DraftsWait {
 		return w
@@ -55,15 +55,17 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 	return w
 }
 
-// approvesCommitAlone reports whether anything that stands on the commit alone would approve for the reviewer.
+// approvesCommitAlone reports whether the reviewer approves by a check, a status or a run: these belong to a commit and
+// name no pull request.
 func (v *reviewerView) approvesCommitAlone() bool {
 	approves := func(s statement) bool { return s.Outcome == quorum.Approved }
+	succeeded := func(run quorum.Run) bool { return run.Completed() && run.Conclusion == "success" }
 	return slices.ContainsFunc(v.checkStatements(), approves) || slices.ContainsFunc(v.statusStatements(), approves) ||
-		v.isByConclusion() && slices.ContainsFunc(v.runs.counted, func(run quorum.Run) bool { return run.Completed() && run.Conclusion == "success" })
+		v.isByConclusion() && slices.ContainsFunc(v.runs.counted, succeeded)
 }
 
-// hasShortHeadName reports whether a text of the reviewer's names the head by a short id and not all commits before it are
-// listed: one of them may begin alike.
+// hasShortHeadName reports whether a text of the reviewer's names the head by a short id and not all commits before it
+// are listed: one of them may begin alike.
 func (v *reviewerView) hasShortHeadName() bool {
 	pr := &v.head.snapshot.PR
 	return pr.Commits > listedCommits && slices.ContainsFunc(v.head.texts, func(t quorum.Text) bool {
@@ -75,7 +77,7 @@ func (v *reviewerView) hasShortHeadName() bool {
 	})
 }
 
-// unknownCommits are the commits that the reviewer's texts name and that may be merges of the head.
+// unknownCommits are the commits named by the reviewer's texts that may be merges of the head.
 func (v *reviewerView) unknownCommits(a *reviewAttempt) (out []string) {
 	for i := len(v.head.texts) - 1; i >= 0; i-- {
 		t := &v.head.texts[i]
@@ -102,7 +104,7 @@ func (h *headView) isKnownCommit(id string) bool {
 		slices.ContainsFunc(s.Others, func(o quorum.Run) bool { return begins(o.Head) })
 }
 
-// unreadLog is the job whose log may say how the attempt ended, if nothing else does.
+// unreadLog is the job whose log may explain how the attempt ended, if nothing else does.
 func (v *attemptView) unreadLog() (job int64, wanted bool) {
 	a := &v.attempt
 	if a.run == nil || a.ended.IsZero() || len(a.run.Jobs) == 0 {

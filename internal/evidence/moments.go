@@ -15,8 +15,9 @@ type cycle struct {
 	hadOtherHead bool      // the pull request had another head before
 }
 
-// listedCommits is how many of a pull request's commits are looked at for traces of an earlier head. Of those before, and
-// of a personal token's statuses, which bring no check suite, nothing is known: there the head counts as not the first.
+// listedCommits is how many of a pull request's commits are looked at for traces of an earlier head. Of those before,
+// and of a personal token's statuses, which bring no check suite, nothing is known: there the head counts as not the
+// first.
 const listedCommits = 20
 
 func cycleOf(s *quorum.Snapshot) cycle {

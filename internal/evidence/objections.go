@@ -7,8 +7,8 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// applyRecord applies the record to a result: an objection does not end because its text is gone, and an approval that
-// stood and stands no more is not bought anew.
+// applyRecord corrects a result by the record: an objection does not end because its text is gone, and an approval that
+// was withdrawn is not asked for again.
 func (v *attemptView) applyRecord(got attemptResult, statements []statement) attemptResult {
 	if got.outcome == quorum.Findings {
 		return got
@@ -18,9 +18,12 @@ func (v *attemptView) applyRecord(got attemptResult, statements []statement) att
 		earlier.reason = quorum.ReasonStands
 		return earlier
 	}
-	for _, o := range v.head.record.record.Objections {
-		if o.Reviewer == v.Name && o.Base == v.head.record.base && !v.head.cycle.isBeforeBase(o.At) && v.objectionStillStands(got, o, statements) {
-			return attemptResult{outcome: quorum.Findings, reason: quorum.ReasonStands, at: o.At, ref: o.TextRef, url: o.URL, findings: []quorum.Finding{{Body: o.Excerpt, URL: o.URL}}}
+	for _, o := range v.head.record.objectionsOf(v.Name) {
+		if !v.head.cycle.isBeforeBase(o.At) && v.objectionStillStands(got, o, statements) {
+			return attemptResult{
+				outcome: quorum.Findings, reason: quorum.ReasonStands, at: o.At, ref: o.TextRef, url: o.URL,
+				findings: []quorum.Finding{{Body: o.Excerpt, URL: o.URL}},
+			}
 		}
 	}
 	if got.outcome == quorum.Approved {
@@ -32,14 +35,15 @@ func (v *attemptView) applyRecord(got attemptResult, statements []statement) att
 	return got
 }
 
-// withdrawnApproval is an approval that stood and stands no more, if its author has not begun anew in the same place.
+// withdrawnApproval finds an approval in the record that GitHub no longer shows, unless its author is writing a new
+// answer in its place.
 func (v *attemptView) withdrawnApproval(statements []statement) (attemptResult, bool) {
-	since := v.head.cycle.baseChanged // of a reviewer without a run, whose first attempt begins anew with a reopening
+	since := v.head.cycle.baseChanged // for a reviewer without a run: its attempt would begin with a reopening
 	if v.attempt.run != nil {
 		since = latest(since, v.attempt.began)
 	}
-	for _, st := range v.head.record.record.Stood {
-		if st.Reviewer != v.Name || st.At.Before(since) || st.Kind == quorum.TextCheck || st.Kind == quorum.TextStatus || st.Kind == quorum.TextRun {
+	for _, st := range v.head.record.approvalsOf(v.Name) {
+		if st.At.Before(since) || st.Kind == quorum.TextCheck || st.Kind == quorum.TextStatus || st.Kind == quorum.TextRun {
 			continue
 		}
 		why, by := quorum.ReasonDeleted, ""
@@ -60,8 +64,8 @@ func (v *attemptView) withdrawnApproval(statements []statement) (attemptResult, 
 	return attemptResult{}, false
 }
 
-// earlierObjection is an objection of an earlier attempt or run of this head, which stands if the newest ended without a
-// verdict. It need not have been seen by a look in between.
+// earlierObjection is the objection of an earlier attempt or run on this head, which stands if the newest ended without
+// a verdict, whether or not a look recorded it in between.
 func (v *attemptView) earlierObjection(got attemptResult) (objection statement, found bool) {
 	a := &v.attempt
 	if v.Verdict.Kind == quorum.Conclusion || a.run == nil || a.ended.IsZero() || got.outcome == quorum.Approved {
@@ -77,7 +81,7 @@ func (v *attemptView) earlierObjection(got attemptResult) (objection statement, 
 	return objection, found
 }
 
-// earlierAttempts are those that ended before this one began, oldest run first.
+// earlierAttempts are the attempts on this head that ended before this one, oldest run first.
 func (v *attemptView) earlierAttempts() (out []reviewAttempt) {
 	a := &v.attempt
 	for i := range v.runs.counted {
@@ -92,16 +96,16 @@ func (v *attemptView) earlierAttempts() (out []reviewAttempt) {
 	return out
 }
 
-// objectionStillStands reports whether a remembered objection still objects.
+// objectionStillStands reports whether a recorded objection still objects, beside a result that does not.
 func (v *attemptView) objectionStillStands(got attemptResult, o quorum.Objection, statements []statement) bool {
 	switch {
-	case o.Kind == quorum.TextThread: // open when it was remembered: deleting it does not close it
+	case o.Kind == quorum.TextThread: // it was open when it was recorded: deleting it does not close it
 		return !slices.ContainsFunc(v.head.snapshot.Threads, func(t quorum.Thread) bool { return t.ID == o.ID })
-	case o.Kind == quorum.TextRun: // a run is read anew
+	case o.Kind == quorum.TextRun: // never recorded: the run is read again
 		return false
-	case v.isOlder(o): // the newest attempt speaks, once it has said something
+	case v.isOlder(o): // stands until the newest attempt approves, and not while that runs
 		return got.outcome != quorum.Approved && got.outcome != quorum.Running && !v.attempt.isUnderWay()
-	case o.Kind == quorum.TextCheck || o.Kind == quorum.TextStatus: // its App alone writes it; its threads are others' to delete
+	case o.Kind == quorum.TextCheck || o.Kind == quorum.TextStatus: // only its App can change it, but others can delete its threads
 		return slices.ContainsFunc(statements, func(s statement) bool {
 			return s.ref == o.TextRef && s.Outcome == quorum.Findings && len(s.threads) < o.Threads
 		})
@@ -115,21 +119,21 @@ func (v *attemptView) objectionStillStands(got attemptResult, o quorum.Objection
 	return !(o.Kind == quorum.TextReview && got.outcome == quorum.Approved && got.ref.Kind == quorum.TextReview && got.at.After(o.At))
 }
 
-// stillObjects reports whether a remembered objection stands of which the text is there and says something else now.
+// stillObjects reports whether a recorded objection stands although its text now says something else.
 func (v *attemptView) stillObjects(s *statement, o quorum.Objection) bool {
 	switch {
 	case s.void && s.voidReason == quorum.ReasonDismissed:
 		return s.voidDetail == "" || strings.EqualFold(s.voidDetail, v.head.snapshot.PR.Author.Login)
 	case s.void:
 		return true
-	case v.Author == Actions && s.at.After(o.At): // any workflow may have edited it since its attempt ended
+	case v.Author == Actions && s.at.After(o.At): // any workflow may have edited it after its attempt
 		return true
 	}
 	return len(s.threads) < o.Threads
 }
 
-// isOlder reports whether an objection is of an attempt before this one: an earlier one of its run, or one of an earlier
-// run that is still there to be compared.
+// isOlder reports whether an objection is from an earlier attempt of this run, or from an earlier run that GitHub still
+// shows.
 func (v *attemptView) isOlder(o quorum.Objection) bool {
 	a := &v.attempt
 	if a.run == nil || o.Run == a.run.ID {

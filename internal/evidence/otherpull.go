@@ -1,7 +1,7 @@
 package evidence
 
-// An approval that stands on the commit alone, as a run's conclusion, a check or a status, does not say for which pull request
-// it was given. Several may have had the commit, against bases of which one is easy.
+// An approval that stands on the commit alone, as a run's conclusion, a check or a status, does not say for which pull
+// request it was given. Several may have had the commit, against bases of which one is easy.
 
 import (
 	"fmt"
@@ -12,22 +12,23 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// isOtherBranchRun reports whether a run was made for the pull request of another branch, or of another repository's branch.
-// A "dynamic" run of a pull request may be shown with a ref of that one instead of its branch.
+// isOtherBranchRun reports whether a run was made for the pull request of another branch, or of another repository's
+// branch. A "dynamic" run of a pull request may be shown with a ref of that one instead of its branch.
 func (h *headView) isOtherBranchRun(run *quorum.Run) bool {
 	pr := &h.snapshot.PR
 	switch {
 	case strings.HasPrefix(run.Event, "pull_request"):
 		return !strings.EqualFold(run.Repo, pr.HeadRepo) || run.Branch != "" && run.Branch != pr.HeadRef
 	case run.Event == "dynamic":
-		return strings.HasPrefix(run.Branch, "refs/pull/") && !strings.HasPrefix(run.Branch, fmt.Sprintf("refs/pull/%d/", pr.Number))
+		ours := fmt.Sprintf("refs/pull/%d/", pr.Number)
+		return strings.HasPrefix(run.Branch, "refs/pull/") && !strings.HasPrefix(run.Branch, ours)
 	}
 	return false
 }
 
-// otherPullAt finds a pull request of the same branch that something which came at that time may be about: it was opened by
-// then, and had this head, or may have had it. When it was closed ends nothing: a label starts runs of a closed pull request
-// too, and GitHub may be late. It returns a name for people, "" where only the list is not whole.
+// otherPullAt finds a pull request of the same branch that something which came at that time may be about: it was
+// opened by then, and had this head, or may have had it. When it was closed ends nothing: a label starts runs of a
+// closed pull request too, and GitHub may be late. It returns a name for people, "" where only the list is not whole.
 func (h *headView) otherPullAt(at time.Time) (name string, found bool) {
 	pr := &h.snapshot.PR
 	listIsWhole := false
@@ -44,8 +45,8 @@ func (h *headView) otherPullAt(at time.Time) (name string, found bool) {
 	return "", !listIsWhole
 }
 
-// otherPullOfRun is [headView.otherPullAt] for a run. A run of a push, or one that somebody dispatched, is about the commit.
-// For which repository a run was made that is gone cannot be told.
+// otherPullOfRun is [headView.otherPullAt] for a run. A run of a push, or one that somebody dispatched, is about the
+// commit. For which repository a run was made that is gone cannot be told.
 func (h *headView) otherPullOfRun(run *quorum.Run) (name string, found bool) {
 	if !strings.HasPrefix(run.Event, "pull_request") && run.Event != "dynamic" {
 		return "", false
@@ -62,7 +63,8 @@ func (h *headView) otherPullOfCheck(c *quorum.CheckRun) (name string, found bool
 	return h.otherPullAt(latest(c.Started, c.Completed))
 }
 
-// runOfCheck is the run in whose suite a check is: the run of a job. What a workflow writes lands in some suite of its commit.
+// runOfCheck is the run in whose suite a check is: the run of a job. What a workflow writes lands in some suite of its
+// commit.
 func (h *headView) runOfCheck(c *quorum.CheckRun) (run *quorum.Run, listed bool) {
 	i := slices.IndexFunc(h.snapshot.Runs, func(run quorum.Run) bool { return run.Suite == c.Suite })
 	if i < 0 {

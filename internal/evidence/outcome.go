@@ -8,8 +8,8 @@ import (
 	"github.com/review-coordinator/coordinator/internal/review"
 )
 
-// judgeAttempt is what the attempt came to. The order of judgement: texts (identity and binding came first), then what was
-// remembered of them, then the run's log and annotations, then its conclusion.
+// judgeAttempt derives the result of the attempt. The order of judgement: texts (identity and binding came first), then
+// the record of them, then the run's log and annotations, then its conclusion.
 func (v *attemptView) judgeAttempt() attemptResult {
 	if v.Verdict.Kind == quorum.Conclusion {
 		got, seen := v.resultByConclusion()
@@ -22,7 +22,7 @@ func (v *attemptView) judgeAttempt() attemptResult {
 	return v.applyRecord(v.combineTexts(statements), statements)
 }
 
-// allStatements are all that the reviewer said in texts, checks and statuses, oldest first.
+// allStatements are the reviewer's statements in texts, checks and statuses, oldest first.
 func (v *attemptView) allStatements() []statement {
 	a := &v.attempt
 	all := v.textStatements(a)
@@ -31,14 +31,14 @@ func (v *attemptView) allStatements() []statement {
 			all = append(all, s)
 		}
 	}
-	if a.run == nil && (a.number > 1 || a.byPerson) { // what was no verdict belongs to the attempt before
+	if a.run == nil && (a.number > 1 || a.byPerson) { // an answer without a verdict belongs to the attempt before
 		all = slices.DeleteFunc(all, func(s statement) bool { return !s.isVerdict() && !s.void && s.at.Before(a.began) })
 	}
 	slices.SortStableFunc(all, func(a, b statement) int { return a.at.Compare(b.at) })
 	return slices.DeleteFunc(all, func(s statement) bool { return s.Outcome == quorum.Unrelated })
 }
 
-// combineTexts is what the statements of an attempt say together.
+// combineTexts joins the statements of an attempt into one result.
 func (v *attemptView) combineTexts(statements []statement) attemptResult {
 	approval, objection, other := v.decidingStatements(statements)
 	switch {
@@ -52,7 +52,8 @@ func (v *attemptView) combineTexts(statements []statement) attemptResult {
 	return v.nothingSaid(statements)
 }
 
-// decidingStatements are the statements that speak for an approval, for an objection, and for neither.
+// decidingStatements picks the statement that decides as an approval, as an objection, and, if there is neither,
+// without a verdict. Any objection objects; only of several reviews by one account the newest verdict counts.
 func (v *attemptView) decidingStatements(statements []statement) (approval, objection, other *statement) {
 	for i := range statements {
 		s := &statements[i]
@@ -68,7 +69,7 @@ func (v *attemptView) decidingStatements(statements []statement) (approval, obje
 			objection = s
 		case quorum.Approved:
 			approval = s
-			if s.isReview && objection != nil && objection.isReview && v.Author != Actions { // of several reviews the newest that holds a verdict counts
+			if s.isReview && objection != nil && objection.isReview && v.Author != Actions {
 				objection = nil
 			}
 		default:
@@ -80,7 +81,7 @@ func (v *attemptView) decidingStatements(statements []statement) (approval, obje
 	return approval, objection, other
 }
 
-// saysWhy reports whether an outcome without a verdict says why there is none.
+// saysWhy reports whether an outcome explains why there is no verdict.
 func saysWhy(o quorum.Outcome) bool {
 	switch o {
 	case quorum.Limited, quorum.Failed, quorum.Declined, quorum.Overloaded:
@@ -89,7 +90,8 @@ func saysWhy(o quorum.Outcome) bool {
 	return false
 }
 
-// approvalResult is an approval; of a reviewer that reports only what is new it counts only if none of its threads is open.
+// approvalResult is the result of a statement that approves. From a reviewer that reports only new findings it counts
+// only if none of its threads is open.
 func (v *attemptView) approvalResult(s *statement) attemptResult {
 	got := attemptResult{outcome: quorum.Approved, reason: quorum.ReasonApproved, at: s.at, ref: s.ref, url: s.url, findings: s.Findings}
 	if s.Below {
@@ -98,7 +100,7 @@ func (v *attemptView) approvalResult(s *statement) attemptResult {
 	if s.Outcome == quorum.Findings {
 		got.findings, got.reason, got.detail = nil, quorum.ReasonResolved, strings.Join(threadResolvers(s.threads), ", ")
 	}
-	got.hasThreads = len(s.threads) > 0 // they may be opened again
+	got.hasThreads = len(s.threads) > 0 // unresolving one would end the approval
 	if !v.OnlyNew && !s.NoOpen {
 		return got
 	}
@@ -118,7 +120,7 @@ func threadResolvers(threads []quorum.Thread) (logins []string) {
 	return logins
 }
 
-// noVerdict is the result of an answer that holds no verdict.
+// noVerdict is the result of a statement that neither approves nor objects.
 func (v *attemptView) noVerdict(s *statement) attemptResult {
 	got := resultOf(s)
 	got.limitReset = resetOf(&s.Reading, s.at)
@@ -128,19 +130,21 @@ func (v *attemptView) noVerdict(s *statement) attemptResult {
 	if saysWhy(s.Outcome) || v.attempt.ended.IsZero() {
 		return got
 	}
-	if run := v.outcomeOfRun(); run.outcome != quorum.Empty && run.outcome != quorum.Unknown { // the log or the conclusion knows more
+	run := v.outcomeOfRun()
+	if run.outcome != quorum.Empty && run.outcome != quorum.Unknown { // the log or the conclusion explains more
 		return run
 	}
 	return got
 }
 
-// nothingSaid is the result of an attempt of which no statement counts. A void one may say why.
+// nothingSaid is the result of an attempt without a statement that counts. A void one may explain why.
 func (v *attemptView) nothingSaid(statements []statement) attemptResult {
 	got := v.outcomeOfRun()
+	unnamed := func(s statement) bool { return s.voidReason == quorum.ReasonUnnamed }
 	switch {
 	case got.outcome == quorum.Empty && v.lostToOtherRun():
 		got.reason = quorum.ReasonAmbiguous
-	case got.outcome == quorum.Silent && slices.ContainsFunc(statements, func(s statement) bool { return s.voidReason == quorum.ReasonUnnamed }):
+	case got.outcome == quorum.Silent && slices.ContainsFunc(statements, unnamed):
 		got.reason = quorum.ReasonUnnamed
 	}
 	if got.outcome != quorum.Silent && got.outcome != quorum.Empty {
@@ -154,7 +158,7 @@ func (v *attemptView) nothingSaid(statements []statement) attemptResult {
 	return got
 }
 
-// lostToOtherRun reports whether the attempt's run left a text that may as well be about another run's head.
+// lostToOtherRun reports whether a text does not count only because another run, of another head, may have left it.
 func (v *attemptView) lostToOtherRun() bool {
 	a := &v.attempt
 	if a.run == nil || v.Heading == "" {
@@ -166,7 +170,7 @@ func (v *attemptView) lostToOtherRun() bool {
 	})
 }
 
-// resultByConclusion is the result of a reviewer whose verdict is a conclusion.
+// resultByConclusion is the result of an attempt whose verdict is the conclusion of a check, a status or a run.
 func (v *attemptView) resultByConclusion() (got attemptResult, seen bool) {
 	var s statement
 	switch run := v.attempt.run; {
@@ -179,7 +183,8 @@ func (v *attemptView) resultByConclusion() (got attemptResult, seen bool) {
 	case run.Conclusion != "success":
 		return v.failedConclusion(), true
 	default:
-		s = statement{Reading: review.Reading{Outcome: quorum.Approved, Reason: quorum.ReasonApproved}, at: v.attempt.ended, ref: runRef(run), url: run.URL}
+		approval := review.Reading{Outcome: quorum.Approved, Reason: quorum.ReasonApproved}
+		s = statement{Reading: approval, at: v.attempt.ended, ref: runRef(run), url: run.URL}
 		s.voidIfOtherPull(v.head.otherPullOfRun(run))
 		seen = true
 	}

@@ -7,10 +7,12 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// Facts are what [quorum.Decide] needs to know of s beside the ballots.
+// Facts returns the input of [quorum.Decide] that is not a ballot.
 func Facts(p quorum.Policy, s quorum.Snapshot) quorum.Facts {
 	c := cycleOf(&s)
-	f := quorum.Facts{PR: s.PR.PR, Head: s.PR.Head, Base: s.PR.BaseRef, File: s.File, Draft: s.PR.Draft, Closed: s.PR.Closed, Start: c.start}
+	f := quorum.Facts{
+		PR: s.PR.PR, Head: s.PR.Head, Base: s.PR.BaseRef, File: s.File, Draft: s.PR.Draft, Closed: s.PR.Closed, Start: c.start,
+	}
 	for _, o := range s.Siblings {
 		f.Siblings = append(f.Siblings, o.Number)
 	}
@@ -22,21 +24,22 @@ func Facts(p quorum.Policy, s quorum.Snapshot) quorum.Facts {
 	return f
 }
 
-// standIns finds who may stand in by that permission and approves this head, and who requests changes.
+// standIns finds the people with at least that permission who approve this head, and those who request changes.
 func standIns(least quorum.Permission, s *quorum.Snapshot, c cycle) (approving []quorum.StandIn, against []string) {
 	if least == 0 {
 		return nil, nil
 	}
 	for _, t := range lastReviews(s) {
 		may, known := s.Permissions[strings.ToLower(t.Author.Login)]
-		if may < least && (known || t.State != "CHANGES_REQUESTED") { // an objection stands while it is not known what its author may
+		if may < least && (known || t.State != "CHANGES_REQUESTED") { // while an author's permission is unknown, the objection stands
 			continue
 		}
 		switch {
 		case t.State == "CHANGES_REQUESTED":
 			against = append(against, t.Author.Login)
 		case t.Commit != s.PR.Head || c.isBeforeBase(t.At) || !t.Edited.IsZero() && !isSameAccount(t.Editor, t.Author):
-		case len(s.Commits) == 0 || len(s.Commits) < s.PR.Commits || hadHandIn(s, t.Author): // unknown authors exclude everybody
+		case len(s.Commits) == 0 || len(s.Commits) < s.PR.Commits: // an unknown author may be anybody
+		case hadHandIn(s, t.Author):
 		default:
 			approving = append(approving, quorum.StandIn{Login: t.Author.Login, Review: t.ID, At: t.At, URL: t.URL})
 		}
@@ -46,8 +49,8 @@ func standIns(least quorum.Permission, s *quorum.Snapshot, c cycle) (approving [
 	return approving, against
 }
 
-// lastReviews are the newest deciding reviews of each person that could count for or against: approvals of the head, and
-// requests for changes of any head, which GitHub keeps up across pushes.
+// lastReviews are the newest deciding reviews of each person that could count for or against: approvals of the head,
+// and requests for changes of any head, which GitHub keeps up across pushes.
 func lastReviews(s *quorum.Snapshot) (out []quorum.Text) {
 	seen := map[string]bool{}
 	for _, t := range slices.Backward(s.Reviews) {
@@ -76,7 +79,7 @@ func hadHandIn(s *quorum.Snapshot, a quorum.Account) bool {
 			return true
 		}
 	}
-	for _, r := range slices.Concat(s.Runs, s.Others) { // who caused a run pushed the head, unless it was his review that caused it
+	for _, r := range slices.Concat(s.Runs, s.Others) { // the actor of a run pushed the head, except where a review started the run
 		if isSameAccount(a, r.Actor) && !strings.HasPrefix(r.Event, "pull_request_review") {
 			return true
 		}

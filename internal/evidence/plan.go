@@ -7,19 +7,20 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// clockSlack is how far our clock, by which an intent is dated, may be ahead of GitHub's: a smaller skew is not corrected,
-// and GitHub's times are whole seconds.
+// clockSlack is how far our clock, by which an intent is dated, may be ahead of GitHub's: a smaller skew is not
+// corrected, and GitHub's times are whole seconds.
 const clockSlack = 3 * time.Second
 
-// maxTries is how often an effect that leaves no trace is tried.
+// maxTries is how often an effect is tried of which GitHub shows no trace.
 const maxTries = 3
 
-// A planner applies the policy to a result: the vote, and what time will do to it.
+// A planner applies the policy to an attempt's result: it says what the vote is, until when it may change, and what to
+// do.
 type planner struct {
 	attemptView
 	result attemptResult
-	end    time.Time // of the attempt's time
-	limit  time.Time // nothing is waited for any longer
+	end    time.Time // of this attempt
+	limit  time.Time // of the whole wait
 }
 
 func newPlanner(v attemptView, got attemptResult) *planner {
@@ -31,7 +32,7 @@ func newPlanner(v attemptView, got attemptResult) *planner {
 	return &planner{attemptView: v, result: got, end: earliest(a.firstJobBegan.Add(v.Timeout), limit), limit: limit}
 }
 
-// completeBallot fills in b by the result.
+// completeBallot fills in the vote, its reason and its next steps.
 func (p *planner) completeBallot(b quorum.Ballot) quorum.Ballot {
 	a, got := &p.attempt, &p.result
 	b.Outcome, b.Reason, b.Detail, b.Evidence, b.Findings = got.outcome, got.reason, got.detail, got.ref, got.findings
@@ -74,7 +75,8 @@ func (p *planner) completeBallot(b quorum.Ballot) quorum.Ballot {
 	return p.planRetry(b)
 }
 
-// setPending makes b wait until a deadline, at which it is late for that reason; an answer after it still counts.
+// setPending makes b Pending until a deadline, with the reason for which it is Unavailable then. A later answer still
+// counts.
 func setPending(b *quorum.Ballot, deadline time.Time, late quorum.Reason) {
 	b.Vote, b.Deadline, b.Late, b.Open = quorum.Pending, deadline, late, true
 }
@@ -83,7 +85,7 @@ func setRefused(b *quorum.Ballot, no quorum.Refusal) {
 	b.Vote, b.Outcome, b.Reason, b.Detail = quorum.Unavailable, quorum.Refused, no.Reason, no.Detail
 }
 
-// castVote is the ballot of a verdict. It counts once its attempt has ended, or that attempt's deadline is reached.
+// castVote is the ballot of a verdict, which counts once its attempt has ended or is at its deadline.
 func (p *planner) castVote(b quorum.Ballot) quorum.Ballot {
 	a, got := &p.attempt, &p.result
 	b.Vote, b.At, b.Retried, b.Threads = quorum.Approve, latest(got.at, p.head.cycle.start), a.number > 1, got.hasThreads
@@ -96,7 +98,8 @@ func (p *planner) castVote(b quorum.Ballot) quorum.Ballot {
 	if a.isUnderWay() && got.reason != quorum.ReasonStands {
 		then := b
 		then.At = latest(got.at, p.end)
-		b.Vote, b.Outcome, b.Reason, b.Deadline, b.Then, b.Findings = quorum.Pending, quorum.Running, quorum.ReasonRunning, p.end, &then, nil
+		b.Vote, b.Outcome, b.Reason = quorum.Pending, quorum.Running, quorum.ReasonRunning
+		b.Deadline, b.Then, b.Findings = p.end, &then, nil
 		b.At, b.Since, b.Retried, b.Retrying, b.Threads = time.Time{}, a.firstJobBegan, false, a.number > 1, false
 		b.Watch = a.number > 1
 		return b
@@ -108,8 +111,8 @@ func (p *planner) castVote(b quorum.Ballot) quorum.Ballot {
 	return b
 }
 
-// waitForAttempt is the ballot of an attempt under way: it is cancelled at its end and run again if an attempt is left, else
-// left to run.
+// waitForAttempt is the ballot of an attempt under way. At its deadline it is cancelled and run again, if a retry is
+// left; the last one is left to run.
 func (p *planner) waitForAttempt(b quorum.Ballot) quorum.Ballot {
 	a := &p.attempt
 	setPending(&b, p.end, quorum.ReasonLate)
@@ -119,7 +122,7 @@ func (p *planner) waitForAttempt(b quorum.Ballot) quorum.Ballot {
 		return p.repeatRequest(b)
 	}
 	if !p.canRetry() {
-		b.Spent, b.Failed = a.number > 1, a.number // at its deadline this one has failed, too
+		b.Spent, b.Failed = a.number > 1, a.number // counts this attempt, as it will read at the deadline
 		return b
 	}
 	if no, refused := p.head.record.refusedCancel(a.run.ID, a.number); refused { // so it is left to run
@@ -138,12 +141,13 @@ func (p *planner) waitForAttempt(b quorum.Ballot) quorum.Ballot {
 	return b
 }
 
-// canRetry reports whether an attempt is left that we may start.
+// canRetry reports whether the policy leaves a retry that we may start.
 func (p *planner) canRetry() bool {
 	return !p.Shadow && p.attempt.spentAttempts < p.head.policy.Retry.Max
 }
 
-// planRetry is the ballot of an attempt that ended without a verdict: it is run or asked again once, if that can help.
+// planRetry is the ballot of an attempt that ended without a verdict: it is run or asked for again once, if that can
+// help.
 func (p *planner) planRetry(b quorum.Ballot) quorum.Ballot {
 	a, got := &p.attempt, &p.result
 	b.Failed = a.number
@@ -182,7 +186,7 @@ func (p *planner) planRetry(b quorum.Ballot) quorum.Ballot {
 	return b
 }
 
-// retryDue is when an attempt that came to that outcome is run or asked again.
+// retryDue is when an attempt of that outcome is run or asked for again.
 func (p *planner) retryDue(outcome quorum.Outcome) time.Time {
 	a := &p.attempt
 	ended := latest(p.result.at, a.ended)
@@ -197,7 +201,7 @@ func (p *planner) retryDue(outcome quorum.Outcome) time.Time {
 	return ended.Add(p.backoff())
 }
 
-// repeatRequest repeats a request of which GitHub shows no trace.
+// repeatRequest asks again if GitHub shows no trace of our request.
 func (p *planner) repeatRequest(b quorum.Ballot) quorum.Ballot {
 	a := &p.attempt
 	if a.request == nil {
@@ -216,18 +220,18 @@ func (p *planner) repeatRequest(b quorum.Ballot) quorum.Ballot {
 	return b
 }
 
-// canAsk reports whether the reviewer can be asked: without a record a comment might be repeated for ever.
+// canAsk reports whether the reviewer can be asked. Without a record it is not: a comment might be repeated for ever.
 func (p *planner) canAsk() bool {
 	return !p.Shadow && p.Request.Set() && !p.head.snapshot.NoRecord
 }
 
-// asksFirst reports whether the reviewer is asked even for its first attempt. A new base voids what was said, and nobody
-// announces it.
+// asksFirst reports whether the reviewer is asked for its first attempt, too. After a change of the base it is: that
+// voids earlier answers, and GitHub announces it to no reviewer.
 func (p *planner) asksFirst() bool {
 	return p.canAsk() && (p.Request.AtStart || !p.head.cycle.baseChanged.IsZero())
 }
 
-// showsRequest reports whether GitHub shows a request of ours.
+// showsRequest reports whether GitHub shows that request of ours.
 func (p *planner) showsRequest(in *quorum.Intent) bool {
 	since, s := in.At.Add(-clockSlack), p.head.snapshot
 	if p.Request.Login == "" {
@@ -241,16 +245,22 @@ func (p *planner) showsRequest(in *quorum.Intent) bool {
 }
 
 func (p *planner) askAction(attempt int, due time.Time) quorum.Action {
-	return quorum.Action{Kind: quorum.Ask, Reviewer: p.Name, Due: due, Attempt: attempt, Request: p.Request, Until: p.limit, Timeout: p.Timeout}
+	return quorum.Action{
+		Kind: quorum.Ask, Reviewer: p.Name, Due: due, Attempt: attempt,
+		Request: p.Request, Until: p.limit, Timeout: p.Timeout,
+	}
 }
 
 func (p *planner) rerunAction(due time.Time) quorum.Action {
 	run := p.attempt.run
-	failed := slices.ContainsFunc(run.Jobs, func(job quorum.Job) bool { return job.Conclusion == "failure" || job.Conclusion == "timed_out" })
-	return quorum.Action{Kind: quorum.Rerun, Reviewer: p.Name, Due: due, Run: run.ID, Attempt: p.attempt.number, FailedOnly: failed, Until: p.limit, Timeout: p.Timeout}
+	failed := func(job quorum.Job) bool { return job.Conclusion == "failure" || job.Conclusion == "timed_out" }
+	return quorum.Action{
+		Kind: quorum.Rerun, Reviewer: p.Name, Due: due, Run: run.ID, Attempt: p.attempt.number,
+		FailedOnly: slices.ContainsFunc(run.Jobs, failed), Until: p.limit, Timeout: p.Timeout,
+	}
 }
 
-// announcedRerun is our rerun of the attempt, of which GitHub shows nothing yet.
+// announcedRerun is our recorded rerun of this attempt: GitHub does not show the next attempt yet.
 func (p *planner) announcedRerun() (quorum.Intent, bool) {
 	if p.attempt.run == nil {
 		return quorum.Intent{}, false

@@ -8,7 +8,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// Remember is the record that belongs to decision d of snapshot s at now: what was remembered, and what is new. The
+// Remember returns the record that belongs to decision d on snapshot s: the record so far, with what is new. The
 // intents of d's effects are part of it, so that they stand on GitHub before they are carried out.
 func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Time) quorum.Record {
 	old := s.Record
@@ -52,7 +52,7 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 	return rec
 }
 
-// threadMarks says of each thread whether anything is left to do in it.
+// threadMarks has a character for each thread: 1 if it is resolved or outdated, else 0.
 func threadMarks(threads []quorum.Thread) string {
 	marks := make([]byte, 0, len(threads))
 	for _, t := range threads {
@@ -65,14 +65,16 @@ func threadMarks(threads []quorum.Thread) string {
 	return string(marks[:min(len(marks), quorum.MaxSeenThreads)])
 }
 
-// Refuse adds GitHub's refusals of effects to a record.
+// Refuse returns rec with the refusals of a receipt, by which an effect is not tried again.
 func Refuse(rec quorum.Record, receipt quorum.Receipt) quorum.Record {
 	before := len(rec.Refusals)
 	rec.Refusals = slices.Clone(rec.Refusals)
 	for _, done := range receipt.Done {
 		if done.State == quorum.ResultRefused {
 			a := done.Action
-			rec.Refusals = append(rec.Refusals, quorum.Refusal{Kind: a.Kind, Reviewer: a.Reviewer, Run: a.Run, Attempt: a.Attempt, Reason: done.Reason, Detail: done.Detail})
+			rec.Refusals = append(rec.Refusals, quorum.Refusal{
+				Kind: a.Kind, Reviewer: a.Reviewer, Run: a.Run, Attempt: a.Attempt, Reason: done.Reason, Detail: done.Detail,
+			})
 		}
 	}
 	if len(rec.Refusals) > before {
@@ -95,10 +97,11 @@ func cloneRecord(rec quorum.Record) quorum.Record {
 	return rec
 }
 
-// rememberRun remembers a run, its attempt and its end. GitHub sometimes starts a run again without counting the attempt.
+// rememberRun remembers a run, its attempt and its end. GitHub sometimes starts a run again without counting the
+// attempt.
 func rememberRun(runs []quorum.SeenRun, run quorum.Run) []quorum.SeenRun {
 	now := quorum.SeenRun{ID: run.ID, Attempt: run.Attempt, Started: run.Started}
-	if run.Completed() && run.Conclusion != "action_required" { // that one waits: its approval is no rerun
+	if run.Completed() && run.Conclusion != "action_required" { // approving one that waits for approval is no rerun
 		now.Ended = run.Updated
 	}
 	i := slices.IndexFunc(runs, func(s quorum.SeenRun) bool { return s.ID == run.ID })
@@ -117,7 +120,7 @@ func rememberRun(runs []quorum.SeenRun, run quorum.Run) []quorum.SeenRun {
 	return runs
 }
 
-// rememberBallot remembers what a ballot rests on.
+// rememberBallot adds the evidence on which a ballot rests.
 func rememberBallot(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
 	text := b.Evidence.Kind == quorum.TextComment || b.Evidence.Kind == quorum.TextReview
 	if seen := (quorum.SeenText{TextRef: b.Evidence, Reviewer: b.Reviewer}); text && !slices.Contains(rec.Texts, seen) {
@@ -128,12 +131,14 @@ func rememberBallot(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
 		if !slices.ContainsFunc(rec.Stood, func(st quorum.Stood) bool {
 			return st.Reviewer == b.Reviewer && st.TextRef == b.Evidence && st.At.Equal(b.At)
 		}) {
-			rec.Stood = slices.DeleteFunc(rec.Stood, func(st quorum.Stood) bool { return st.Reviewer == b.Reviewer && st.TextRef == b.Evidence })
+			rec.Stood = slices.DeleteFunc(rec.Stood, func(st quorum.Stood) bool {
+				return st.Reviewer == b.Reviewer && st.TextRef == b.Evidence
+			})
 			rec.Stood = append(rec.Stood, quorum.Stood{TextRef: b.Evidence, Reviewer: b.Reviewer, At: b.At})
 		}
 	case b.Vote == quorum.Object && b.Reason != quorum.ReasonStands:
 		rememberObjection(rec, s, b)
-	case b.Then != nil && b.Then.Vote == quorum.Object: // its attempt has not ended, yet it has been said
+	case b.Then != nil && b.Then.Vote == quorum.Object: // said before the end of its attempt
 		rememberObjection(rec, s, *b.Then)
 	case b.Outcome == quorum.Malformed && len(b.Answers) > 0:
 		a := quorum.Answer{Reviewer: b.Reviewer, Run: b.Run, Attempt: b.Attempt, Excerpt: b.Answers[len(b.Answers)-1]}
@@ -145,9 +150,12 @@ func rememberBallot(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
 	}
 }
 
-// rememberObjection remembers an objection, so that deleting or editing it does not end it.
+// rememberObjection adds an objection, so that deleting or editing its text does not end it.
 func rememberObjection(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
-	o := quorum.Objection{TextRef: b.Evidence, Reviewer: b.Reviewer, Base: s.PR.BaseRef, Run: b.Run, Attempt: b.Attempt, At: b.At, URL: b.URL, Excerpt: excerptOf(b.Detail)}
+	o := quorum.Objection{
+		TextRef: b.Evidence, Reviewer: b.Reviewer, Base: s.PR.BaseRef, Run: b.Run, Attempt: b.Attempt,
+		At: b.At, URL: b.URL, Excerpt: excerptOf(b.Detail),
+	}
 	for _, f := range b.Findings {
 		if f.Thread != 0 {
 			o.Threads++
@@ -160,8 +168,9 @@ func rememberObjection(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
 		rec.Objections = appendObjection(rec.Objections, o)
 		return
 	}
-	for _, f := range b.Findings { // the answer is clean; what objects are threads, of this head or an earlier one
-		o.TextRef, o.Threads, o.Excerpt, o.URL = quorum.TextRef{Kind: quorum.TextThread, ID: f.Thread}, 0, excerptOf(f.Body), f.URL
+	for _, f := range b.Findings { // the text itself approves; the objections are open threads, of this head or an earlier one
+		o.TextRef, o.Threads = quorum.TextRef{Kind: quorum.TextThread, ID: f.Thread}, 0
+		o.Excerpt, o.URL = excerptOf(f.Body), f.URL
 		rec.Objections = appendObjection(rec.Objections, o)
 	}
 }
@@ -175,7 +184,7 @@ func appendObjection(all []quorum.Objection, o quorum.Objection) []quorum.Object
 	return append(all, o)
 }
 
-// rememberIntent remembers that an effect is about to be carried out.
+// rememberIntent adds the intent to carry out an effect, or counts one more try of it.
 func rememberIntent(intents []quorum.Intent, a quorum.Action, base string, now time.Time) []quorum.Intent {
 	same := func(in quorum.Intent) bool {
 		return in.Kind == a.Kind && in.Reviewer == a.Reviewer && in.Base == base && in.Run == a.Run && in.Attempt == a.Attempt
@@ -184,5 +193,7 @@ func rememberIntent(intents []quorum.Intent, a quorum.Action, base string, now t
 		intents[i].At, intents[i].Tries = now.UTC(), intents[i].Tries+1
 		return intents
 	}
-	return append(intents, quorum.Intent{Kind: a.Kind, Reviewer: a.Reviewer, Base: base, Run: a.Run, Attempt: a.Attempt, At: now.UTC(), Tries: 1})
+	return append(intents, quorum.Intent{
+		Kind: a.Kind, Reviewer: a.Reviewer, Base: base, Run: a.Run, Attempt: a.Attempt, At: now.UTC(), Tries: 1,
+	})
 }

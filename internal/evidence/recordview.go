@@ -18,8 +18,8 @@ func recordViewOf(s *quorum.Snapshot) recordView {
 }
 
 // firstApproval is when the record saw that text approve first.
-func (m recordView) firstApproval(reviewer string, ref quorum.TextRef) (time.Time, bool) {
-	for _, st := range m.record.Stood {
+func (v recordView) firstApproval(reviewer string, ref quorum.TextRef) (time.Time, bool) {
+	for _, st := range v.record.Stood {
 		if st.Reviewer == reviewer && st.TextRef == ref {
 			return st.At, true
 		}
@@ -27,9 +27,29 @@ func (m recordView) firstApproval(reviewer string, ref quorum.TextRef) (time.Tim
 	return time.Time{}, false
 }
 
+// approvalsOf are the approvals of a reviewer that were once seen.
+func (v recordView) approvalsOf(reviewer string) (out []quorum.Stood) {
+	for _, st := range v.record.Stood {
+		if st.Reviewer == reviewer {
+			out = append(out, st)
+		}
+	}
+	return out
+}
+
+// objectionsOf are the recorded objections of a reviewer against this base.
+func (v recordView) objectionsOf(reviewer string) (out []quorum.Objection) {
+	for _, o := range v.record.Objections {
+		if o.Reviewer == reviewer && o.Base == v.base {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
 // endOf is when a run's newest attempt was first seen to have ended: updated_at may move after the end.
-func (m recordView) endOf(run *quorum.Run) time.Time {
-	for _, seen := range m.record.Runs {
+func (v recordView) endOf(run *quorum.Run) time.Time {
+	for _, seen := range v.record.Runs {
 		if seen.ID == run.ID && seen.Attempt == run.Attempt && seen.Started.Equal(run.Started) && !seen.Ended.IsZero() {
 			return earliest(seen.Ended, run.Updated)
 		}
@@ -38,8 +58,8 @@ func (m recordView) endOf(run *quorum.Run) time.Time {
 }
 
 // uncountedAttempts is how often a run began again although its attempt did not grow.
-func (m recordView) uncountedAttempts(run int64) (n int) {
-	for _, seen := range m.record.Runs {
+func (v recordView) uncountedAttempts(run int64) (n int) {
+	for _, seen := range v.record.Runs {
 		if seen.ID == run {
 			n += seen.Again
 		}
@@ -48,9 +68,9 @@ func (m recordView) uncountedAttempts(run int64) (n int) {
 }
 
 // requestsTo are our requests to a reviewer on this head and base, oldest first.
-func (m recordView) requestsTo(reviewer string) (out []*quorum.Intent) {
-	for i := range m.record.Intents {
-		if in := &m.record.Intents[i]; in.Kind == quorum.Ask && in.Reviewer == reviewer && in.Base == m.base {
+func (v recordView) requestsTo(reviewer string) (out []*quorum.Intent) {
+	for i := range v.record.Intents {
+		if in := &v.record.Intents[i]; in.Kind == quorum.Ask && in.Reviewer == reviewer && in.Base == v.base {
 			out = append(out, in)
 		}
 	}
@@ -58,18 +78,19 @@ func (m recordView) requestsTo(reviewer string) (out []*quorum.Intent) {
 }
 
 // personRequest is when a person was first seen to ask a reviewer after that moment; zero if none was.
-func (m recordView) personRequest(reviewer string, after time.Time) time.Time {
-	for _, asked := range m.record.Asked {
-		if asked.Reviewer == reviewer && asked.Base == m.base && asked.At.After(after) {
+func (v recordView) personRequest(reviewer string, after time.Time) time.Time {
+	for _, asked := range v.record.Asked {
+		if asked.Reviewer == reviewer && asked.Base == v.base && asked.At.After(after) {
 			return asked.At
 		}
 	}
 	return time.Time{}
 }
 
-// newestIntent is the newest intent of that kind for an attempt of a run. A request is one reviewer's; a run may be shared.
-func (m recordView) newestIntent(kind quorum.ActionKind, reviewer string, run int64, attempt int) (quorum.Intent, bool) {
-	for _, in := range slices.Backward(m.record.Intents) {
+// newestIntent is the newest intent of that kind for an attempt of a run. A request is one reviewer's; a run may be
+// shared.
+func (v recordView) newestIntent(kind quorum.ActionKind, reviewer string, run int64, attempt int) (quorum.Intent, bool) {
+	for _, in := range slices.Backward(v.record.Intents) {
 		if in.Kind == kind && in.Run == run && in.Attempt == attempt && (in.Reviewer == reviewer || kind != quorum.Ask) {
 			return in, true
 		}
@@ -77,25 +98,25 @@ func (m recordView) newestIntent(kind quorum.ActionKind, reviewer string, run in
 	return quorum.Intent{}, false
 }
 
-func (m recordView) hasIntent(kind quorum.ActionKind, reviewer string, run int64, attempt int) bool {
-	_, found := m.newestIntent(kind, reviewer, run, attempt)
+func (v recordView) hasIntent(kind quorum.ActionKind, reviewer string, run int64, attempt int) bool {
+	_, found := v.newestIntent(kind, reviewer, run, attempt)
 	return found
 }
 
 // refusedRequest is GitHub's newest refusal to let us ask a reviewer.
-func (m recordView) refusedRequest(reviewer string) (quorum.Refusal, bool) {
-	return m.newestRefusal(func(no quorum.Refusal) bool { return no.Kind == quorum.Ask && no.Reviewer == reviewer })
+func (v recordView) refusedRequest(reviewer string) (quorum.Refusal, bool) {
+	return v.newestRefusal(func(no quorum.Refusal) bool { return no.Kind == quorum.Ask && no.Reviewer == reviewer })
 }
 
 // refusedRerun is GitHub's newest refusal to run that attempt again.
-func (m recordView) refusedRerun(run int64, attempt int) (quorum.Refusal, bool) {
-	return m.newestRefusal(func(no quorum.Refusal) bool {
+func (v recordView) refusedRerun(run int64, attempt int) (quorum.Refusal, bool) {
+	return v.newestRefusal(func(no quorum.Refusal) bool {
 		return no.Kind == quorum.Rerun && no.Run == run && no.Attempt == attempt
 	})
 }
 
-func (m recordView) newestRefusal(matches func(quorum.Refusal) bool) (quorum.Refusal, bool) {
-	for _, no := range slices.Backward(m.record.Refusals) {
+func (v recordView) newestRefusal(matches func(quorum.Refusal) bool) (quorum.Refusal, bool) {
+	for _, no := range slices.Backward(v.record.Refusals) {
 		if matches(no) {
 			return no, true
 		}
@@ -104,24 +125,24 @@ func (m recordView) newestRefusal(matches func(quorum.Refusal) bool) (quorum.Ref
 }
 
 // refusedCancel is GitHub's refusal to cancel that attempt.
-func (m recordView) refusedCancel(run int64, attempt int) (quorum.Refusal, bool) {
-	i := slices.IndexFunc(m.record.Refusals, func(no quorum.Refusal) bool {
+func (v recordView) refusedCancel(run int64, attempt int) (quorum.Refusal, bool) {
+	i := slices.IndexFunc(v.record.Refusals, func(no quorum.Refusal) bool {
 		return no.Kind == quorum.Cancel && no.Run == run && no.Attempt == attempt
 	})
 	if i < 0 {
 		return quorum.Refusal{}, false
 	}
-	return m.record.Refusals[i], true
+	return v.record.Refusals[i], true
 }
 
 // hadMoreThreads reports whether a remembered objection had more threads than n: deleting them does not end it.
-func (m recordView) hadMoreThreads(ref quorum.TextRef, n int) bool {
-	return slices.ContainsFunc(m.record.Objections, func(o quorum.Objection) bool { return o.TextRef == ref && n < o.Threads })
+func (v recordView) hadMoreThreads(ref quorum.TextRef, n int) bool {
+	return slices.ContainsFunc(v.record.Objections, func(o quorum.Objection) bool { return o.TextRef == ref && n < o.Threads })
 }
 
 // answersBefore are the excerpts of a reviewer's answers without a verdict, from before that attempt.
-func (m recordView) answersBefore(reviewer string, attempt int) (out []string) {
-	for _, old := range m.record.Answers {
+func (v recordView) answersBefore(reviewer string, attempt int) (out []string) {
+	for _, old := range v.record.Answers {
 		if old.Reviewer == reviewer && old.Attempt < attempt {
 			out = append(out, old.Excerpt)
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// isRequest reports whether a comment holds the words by which r is asked, and nothing else.
+// isRequest reports whether a comment consists of the words by which r is asked, and nothing else.
 func isRequest(t *quorum.Text, r *quorum.Reviewer) bool {
 	return strings.TrimSpace(t.Body) == strings.TrimSpace(r.Request.Comment)
 }
@@ -19,8 +19,8 @@ func isReviewRequest(e *quorum.Event, r *quorum.Reviewer) bool {
 		(e.Target.Is(r.Request.Login) || e.Target.Login == "Copilot" && strings.HasPrefix(r.Request.Login, "copilot-"))
 }
 
-// isOurs reports whether we wrote t: our own comments are never evidence. A job writes as github-actions[bot], as reviewers'
-// workflows do, so there only what we would ask for tells them apart.
+// isOurs reports whether we wrote t: our own comments are never evidence. A job writes as github-actions[bot], as
+// reviewers' workflows do, so there only what we would ask for tells them apart.
 func (h *headView) isOurs(t *quorum.Text) bool {
 	if t.Kind != quorum.TextComment || !isSameAccount(t.Author, h.snapshot.Ours) {
 		return false
@@ -28,11 +28,13 @@ func (h *headView) isOurs(t *quorum.Text) bool {
 	if !t.Author.Is(Actions) {
 		return true
 	}
-	return slices.ContainsFunc(h.policy.Reviewers, func(r quorum.Reviewer) bool { return r.Request.Comment != "" && isRequest(t, &r) })
+	return slices.ContainsFunc(h.policy.Reviewers, func(r quorum.Reviewer) bool {
+		return r.Request.Comment != "" && isRequest(t, &r)
+	})
 }
 
-// personRequest is when a person asked the reviewer first; zero if none did. More requests begin no clock anew: anybody
-// may write them, and a wait must end.
+// personRequest is when a person first asked the reviewer on this head and base; zero if none did. Later requests
+// restart no clock: anybody may write them, and a wait must end.
 func (v *reviewerView) personRequest() (at time.Time) {
 	start, s := v.head.cycle.start, v.head.snapshot
 	if at := v.head.record.personRequest(v.Name, start); !at.IsZero() {

@@ -9,18 +9,18 @@ import (
 	"github.com/review-coordinator/coordinator/internal/review"
 )
 
-// attemptView is one attempt of a reviewer and what came of it.
+// attemptView is a reviewer's view narrowed to one of its attempts.
 type attemptView struct {
 	*reviewerView
 	attempt reviewAttempt
 }
 
-// A attemptResult is what an attempt came to, before the policy is applied to it.
+// An attemptResult is the outcome of an attempt, before the policy is applied to it.
 type attemptResult struct {
 	outcome      quorum.Outcome
 	reason       quorum.Reason
 	detail       string
-	at           time.Time // when it came
+	at           time.Time // when the outcome was reached
 	ref          quorum.TextRef
 	url          string
 	findings     []quorum.Finding
@@ -35,7 +35,7 @@ func resultOf(s *statement) attemptResult {
 	return attemptResult{outcome: s.Outcome, reason: s.Reason, detail: s.Detail, at: s.at, ref: s.ref, url: s.url}
 }
 
-// declinedResult is what a void approval comes to if nothing else is there.
+// declinedResult is the result of a void approval, where nothing else was said.
 func declinedResult(s *statement) attemptResult {
 	return attemptResult{outcome: quorum.Declined, reason: s.voidReason, detail: s.voidDetail, at: s.at, ref: s.ref, url: s.url}
 }
@@ -53,7 +53,7 @@ func objectionResult(s *statement) attemptResult {
 
 func runRef(run *quorum.Run) quorum.TextRef { return quorum.TextRef{Kind: quorum.TextRun, ID: run.ID} }
 
-// resetOf is when a limit ends that a text of that time names; zero if it names none.
+// resetOf is when a limit ends, by a text written at that time; zero if the text does not say.
 func resetOf(r *review.Reading, at time.Time) time.Time {
 	if r.Reset > 0 {
 		return at.Add(r.Reset)

@@ -61,13 +61,15 @@ func readLogs(run *quorum.Run) (best review.Reading, explained bool) {
 	return best, explained
 }
 
-// betterExplanation is what a text of a run's says about its end, if that weighs more than the best so far.
+// betterExplanation is the cause that a text of a run shows, if it outranks the best so far.
 func betterExplanation(run *quorum.Run, text string, best review.Reading, explained bool) (review.Reading, bool) {
 	if text == "" {
 		return best, explained
 	}
-	got := review.Read(quorum.Reviewer{Verdict: quorum.Format{Kind: quorum.Auto}}, review.Material{Kind: review.Log, Body: text, Conclusion: run.Conclusion})
-	if got.Outcome == quorum.Unknown || got.Outcome == quorum.Unrelated || got.Outcome == quorum.Empty && run.Conclusion != "success" {
+	anyone := quorum.Reviewer{Verdict: quorum.Format{Kind: quorum.Auto}}
+	got := review.Read(anyone, review.Material{Kind: review.Log, Body: text, Conclusion: run.Conclusion})
+	if got.Outcome == quorum.Unknown || got.Outcome == quorum.Unrelated ||
+		got.Outcome == quorum.Empty && run.Conclusion != "success" {
 		return best, explained
 	}
 	if explained && causeRank(got.Outcome) <= causeRank(best.Outcome) {
@@ -76,7 +78,7 @@ func betterExplanation(run *quorum.Run, text string, best review.Reading, explai
 	return got, true
 }
 
-// causeRank orders what a log may say: what is final beats what is transient.
+// causeRank orders the causes that a log may show: a final one beats a transient one.
 func causeRank(o quorum.Outcome) int {
 	switch o {
 	case quorum.Failed:

@@ -14,7 +14,7 @@ const replyWindow = time.Minute
 // workflowRuns are the runs of a reviewer's workflow for this pull request.
 type workflowRuns struct {
 	counted []quorum.Run // of this head and base, by one of the reviewer's events, the newest last
-	others  []quorum.Run // of another head, base or event: while one is under way an unnamed text may be its
+	others  []quorum.Run // of another head, base or event; a text that names no commit may come from one of these
 }
 
 // runsOf sorts the runs of r's workflow. A rerun replays the base that its run was created for.
@@ -23,7 +23,8 @@ func (h *headView) runsOf(r *quorum.Reviewer) (runs workflowRuns) {
 	for _, list := range [][]quorum.Run{h.snapshot.Runs, h.snapshot.Others} {
 		for i := range list {
 			run := &list[i]
-			isOld := h.cycle.isBeforeBase(run.Created) || strings.HasPrefix(run.Event, "pull_request") && run.Created.Before(pr.Created)
+			isOld := h.cycle.isBeforeBase(run.Created) ||
+				strings.HasPrefix(run.Event, "pull_request") && run.Created.Before(pr.Created)
 			switch {
 			case run.Path != r.Workflow || h.isOtherBranchRun(run):
 			case !isOld && slices.Contains(r.Events, run.Event) && run.Head == pr.Head:
@@ -42,7 +43,8 @@ func (h *headView) runsOf(r *quorum.Reviewer) (runs workflowRuns) {
 	return runs
 }
 
-// otherUnderWay reports whether another run of the workflow for this pull request, of another head or event, was under way.
+// otherUnderWay reports whether another run of the workflow for this pull request, of another head or event, was under
+// way.
 func (w workflowRuns) otherUnderWay(run *quorum.Run, at time.Time) bool {
 	return slices.ContainsFunc(w.others, func(o quorum.Run) bool {
 		if o.ID == run.ID {
@@ -50,14 +52,14 @@ func (w workflowRuns) otherUnderWay(run *quorum.Run, at time.Time) bool {
 		}
 		from := o.Started
 		if o.Attempt > 1 {
-			from = o.Created // when its earlier attempts ended is not known
+			from = o.Created // the end of its earlier attempts is unknown
 		}
 		return !at.Before(from) && (!o.Completed() || !at.After(o.Updated))
 	})
 }
 
-// spentAttempts counts the attempts beyond the first of all runs of r's workflow on this head, those of another base too:
-// coming back to a base refills nothing.
+// spentAttempts counts the attempts beyond the first in all runs of r's workflow on this head. Those of another base
+// count: coming back to a base buys no further attempts.
 func (h *headView) spentAttempts(r *quorum.Reviewer) (n int) {
 	for i := range h.snapshot.Runs {
 		run := &h.snapshot.Runs[i]
@@ -68,7 +70,7 @@ func (h *headView) spentAttempts(r *quorum.Reviewer) (n int) {
 	return n
 }
 
-// firstJobStart is when a runner took up the newest attempt; zero while none has. Jobs that were not run again keep their
+// firstJobStart is when a runner began the newest attempt; zero if none has. Jobs that were not run again keep their
 // earlier times.
 func firstJobStart(run *quorum.Run) (at time.Time) {
 	for _, job := range run.Jobs {
@@ -79,22 +81,22 @@ func firstJobStart(run *quorum.Run) (at time.Time) {
 	return at
 }
 
-// An reviewAttempt is one of a reviewer's: of its run, or, without a run, the time since it was last asked.
+// A reviewAttempt is one attempt of a reviewer: of its run, or, without a run, the time since it was last asked.
 type reviewAttempt struct {
 	run           *quorum.Run // nil without one
 	number        int
-	began         time.Time // when it began
-	firstJobBegan time.Time // when its first job started; from without one
+	began         time.Time
+	firstJobBegan time.Time // began, if no job has started
 	ended         time.Time // zero while it is under way, and always without a run
 	spentAttempts int       // attempts used up beyond the first
 	request       *quorum.Intent
 	byPerson      bool // a person caused it: deadlines begin anew
 }
 
-// isUnderWay reports whether its run has not ended. An attempt without a run has no end.
+// isUnderWay reports whether its run has not ended. An attempt without a run is never under way: it has no end.
 func (a reviewAttempt) isUnderWay() bool { return a.run != nil && a.ended.IsZero() }
 
-// covers reports whether at lies in the attempt's time, or so soon after it that an answer of it may have shown then.
+// covers reports whether an answer of the attempt may have shown at that time: during the attempt, or soon after it.
 func (a reviewAttempt) covers(at time.Time) bool {
 	return !at.Before(a.began) && (a.ended.IsZero() || !at.After(a.ended.Add(replyWindow)))
 }

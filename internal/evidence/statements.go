@@ -13,7 +13,7 @@ import (
 type statement struct {
 	review.Reading
 	ref         quorum.TextRef
-	at          time.Time // since when it says so
+	at          time.Time // since when it says this
 	isReview    bool
 	reviewState string // of a review, in GitHub's words
 	url         string
@@ -24,7 +24,7 @@ type statement struct {
 	voidDetail  string          // void: who edited or dismissed it, or which pull request it may be about
 }
 
-// isVerdict reports whether it counts and approves or objects.
+// isVerdict reports whether the statement counts, and approves or objects.
 func (s *statement) isVerdict() bool {
 	return !s.void && (s.Outcome == quorum.Approved || s.Outcome == quorum.Findings)
 }
@@ -54,7 +54,7 @@ func (v *reviewerView) textStatements(a *reviewAttempt) (out []statement) {
 	return out
 }
 
-// textStatement is t as a statement of attempt a, if it is one.
+// textStatement reads t as a statement of attempt a; bound is false if it is none.
 func (v *reviewerView) textStatement(a *reviewAttempt, t *quorum.Text) (s statement, bound bool) {
 	if !t.Author.Is(v.Author) || v.head.isOurs(t) || !v.hasHeading(t) {
 		return statement{}, false
@@ -62,7 +62,8 @@ func (v *reviewerView) textStatement(a *reviewAttempt, t *quorum.Text) (s statem
 	if t.Kind == quorum.TextReview && (t.Commit != v.head.snapshot.PR.Head || t.State == "PENDING") {
 		return statement{}, false
 	}
-	s = statement{ref: t.TextRef, at: t.At, url: t.URL, body: t.Body, isReview: t.Kind == quorum.TextReview, reviewState: t.State}
+	s = statement{ref: t.TextRef, at: t.At, url: t.URL, body: t.Body, reviewState: t.State}
+	s.isReview = t.Kind == quorum.TextReview
 	if !t.Edited.IsZero() {
 		s.at = t.Edited
 		if !t.Editor.Is(v.Author) {
@@ -84,15 +85,16 @@ func (v *reviewerView) textStatement(a *reviewAttempt, t *quorum.Text) (s statem
 
 // bindStatement reports whether s is bound to a, and dates it from when it first stood.
 func (v *reviewerView) bindStatement(a *reviewAttempt, t *quorum.Text, s *statement) bool {
-	bound := v.isBound(a, t, s.at) || s.void && v.isBound(a, t, t.At) // void as it is, it says what became of an approval
+	bound := v.isBound(a, t, s.at) || s.void && v.isBound(a, t, t.At) // a void one still explains what became of an approval
 	stood, found := v.head.record.firstApproval(v.Name, t.TextRef)
 	if found && !s.void && stood.Before(s.at) && !stood.Before(a.began) && (bound || v.isBound(a, t, stood)) {
-		s.at, bound = stood, true // its author edited it since
+		s.at, bound = stood, true // its author edited it later
 	}
 	return bound
 }
 
-// readStatement reads what t says, and makes void what was dismissed and an approval of which the commit cannot be told.
+// readStatement fills s with what t says. A dismissed review is void, and so is an approval that may be about another
+// commit.
 func (v *reviewerView) readStatement(t *quorum.Text, s *statement) {
 	by := ""
 	if t.State == "DISMISSED" {
@@ -114,10 +116,13 @@ func (v *reviewerView) readStatement(t *quorum.Text, s *statement) {
 	}
 }
 
-// hasEndedByThreads reports whether an objection by inline comments has ended: every thread of it is resolved or outdated.
-// An objection in words or by CHANGES_REQUESTED does not end that way.
+// hasEndedByThreads reports whether an objection by inline comments has ended: every thread of it is resolved or
+// outdated. An objection in words or by CHANGES_REQUESTED does not end that way.
 func (v *reviewerView) hasEndedByThreads(s *statement) bool {
-	if len(s.threads) == 0 || !s.Inline || s.reviewState == "CHANGES_REQUESTED" || v.head.record.hadMoreThreads(s.ref, len(s.threads)) {
+	if len(s.threads) == 0 || !s.Inline || s.reviewState == "CHANGES_REQUESTED" {
+		return false
+	}
+	if v.head.record.hadMoreThreads(s.ref, len(s.threads)) {
 		return false
 	}
 	for i := range s.threads {

@@ -16,7 +16,8 @@ func (h *headView) openedThreads(r *quorum.Reviewer, review int64) (out []quorum
 
 // hasEnded reports whether a thread has ended: it is outdated, or somebody who may has resolved it.
 func (h *headView) hasEnded(t *quorum.Thread) bool {
-	return t.Outdated || t.Resolved && (h.policy.Threads == quorum.ByAnyone || t.ResolvedBy.Login != "" && !isSameAccount(t.ResolvedBy, h.snapshot.PR.Author))
+	byOther := t.ResolvedBy.Login != "" && !isSameAccount(t.ResolvedBy, h.snapshot.PR.Author)
+	return t.Outdated || t.Resolved && (h.policy.Threads == quorum.ByAnyone || byOther)
 }
 
 // openFindings are the threads of r's that have not ended, of whichever head.
@@ -33,8 +34,8 @@ func threadFinding(t *quorum.Thread) quorum.Finding {
 	return quorum.Finding{Path: t.Path, Line: t.Line, Body: t.Body, Thread: t.ID, URL: t.URL}
 }
 
-// dismissalOf is who dismissed a review, and the state that it had. The author of the pull request does not end an objection
-// that way, nor does somebody unknown.
+// dismissalOf is who dismissed a review, and the state that it had. The author of the pull request does not end an
+// objection that way, nor does somebody unknown.
 func (h *headView) dismissalOf(review int64) (by, was string) {
 	for i := len(h.snapshot.Timeline) - 1; i >= 0; i-- {
 		e := &h.snapshot.Timeline[i]
