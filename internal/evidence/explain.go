@@ -16,44 +16,58 @@ type Considered struct {
 	Rejected string         `json:"rejected,omitempty"` // why it was not
 }
 
-// Consider lists every text that is a reviewer's by its author, used or not: it answers "why does that not count?".
+// Consider lists every text that is a reviewer's by its author, used or not: it answers "why does that not count?". It
+// decides nothing: it shows the candidates and the ballot of [Judge].
 func Consider(p quorum.Policy, s quorum.Snapshot) (out []Considered) {
 	for _, v := range reviewerViews(&p, &s) {
-		if v.Author == "" || v.Retired {
+		if v.Retired {
 			continue
 		}
-		a := v.newestAttempt()
-		for i := range v.head.texts {
-			t := &v.head.texts[i]
-			if !t.Author.Is(v.Author) || v.head.isOurs(t) {
-				continue
+		a, b := v.newestAttempt(), v.makeBallot()
+		ignored := v.whyIgnored(&a)
+		for _, c := range v.candidates(&a) {
+			shown := Considered{Reviewer: v.Name, Text: c.ref, URL: c.url, At: latest(c.text.At, c.text.Edited)}
+			if ignored != "" {
+				c.rejected = ignored
 			}
-			c := Considered{Reviewer: v.Name, Text: t.TextRef, URL: t.URL, At: latest(t.At, t.Edited)}
-			switch {
-			case !v.hasHeading(t):
-				if v.Author == Actions { // another workflow's
-					continue
-				}
-				c.Rejected = "it does not open with the heading"
-			case t.Kind == quorum.TextReview && t.Commit != s.PR.Head:
-				c.Rejected = "it is a review of another commit"
-			case !t.Edited.IsZero() && !t.Editor.Is(v.Author):
-				c.Rejected = "it was edited by somebody else"
-			case t.State == "DISMISSED":
-				c.Rejected = "it was dismissed"
-			default:
-				c.Rejected = v.whyUnbound(&a, t, c.At)
-			}
-			for _, w := range v.textStatements(&a) {
-				if w.ref == t.TextRef && !w.void {
-					c.Rejected, c.Outcome = "", w.Outcome
-				}
-			}
-			if c.Rejected == "" && c.Outcome == 0 {
-				c.Rejected = "it is no review"
-			}
-			out = append(out, c)
+			shown.Outcome, shown.Rejected = explainCandidate(&c, &b)
+			out = append(out, shown)
 		}
 	}
 	return out
+}
+
+// whyIgnored says why no text of the reviewer counts, whatever it says; "" if its texts are read.
+func (v *reviewerView) whyIgnored(a *reviewAttempt) rejection {
+	if _, _, excluded := v.whyExcluded(); excluded {
+		return byPullAuthor
+	}
+	path, guarded := v.guardedPath(a)
+	switch {
+	case guarded && path == "":
+		return guardUnknown
+	case guarded:
+		return guardedFile.with(path)
+	case v.Verdict.Kind == quorum.Conclusion:
+		return conclusionDecides
+	}
+	return ""
+}
+
+// explainCandidate is the outcome of a candidate that counts, or why it does not. Where the ballot rests on it, it is the
+// ballot's outcome: of several threads, the record and the text together.
+func explainCandidate(c *candidate, b *quorum.Ballot) (quorum.Outcome, string) {
+	if b.Then != nil {
+		b = b.Then
+	}
+	isEvidence := b.Evidence == c.ref
+	switch {
+	case isEvidence && c.rejected != "" && b.Reason == quorum.ReasonStands:
+		return 0, string(objectionStands.with(string(c.rejected)))
+	case c.rejected != "":
+		return 0, string(c.rejected)
+	case isEvidence && (b.Outcome == quorum.Approved || b.Outcome == quorum.Findings || b.Outcome == quorum.Withdrawn):
+		return b.Outcome, ""
+	}
+	return c.Outcome, ""
 }

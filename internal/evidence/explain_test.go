@@ -29,7 +29,7 @@ func TestConsider(t *testing.T) {
 		"edited":                   {onHead(sage()).comment(1, 5, "sage[bot]", sageOK).edited(9, "mallory"), 0, "edited by somebody else"},
 		"dismissed":                {onHead(sage()).review(1, 5, "sage[bot]", "DISMISSED", "").event(9, quorum.Event{Kind: quorum.ReviewDismissed, Review: 1, Actor: who("bob"), From: "APPROVED"}), 0, "dismissed"},
 		"a review of another head": {onHead(sage()).with(func(x *scene) { x.review(1, 5, "sage[bot]", "APPROVED", "").s.Reviews[0].Commit = older }), 0, "another commit"},
-		"nothing but answers":      {onHead(sage()).review(1, 5, "sage[bot]", "COMMENTED", ""), 0, "no review"},
+		"nothing but answers":      {onHead(sage()).review(1, 5, "sage[bot]", "COMMENTED", ""), 0, "nothing but answers in threads"},
 		"another workflow's":       {onHead(openai()).run(1, 10, 100).comment(1, 90, bot, "## Other\n"), 0, "-"},
 		"no heading":               {onHead(own).run(1, 10, 100).comment(1, 90, "claude[bot]", "## Other\n"), 0, "does not open with the heading"},
 		"a person's":               {onHead(sage()).comment(1, 5, "bob", sageOK), 0, "-"},

@@ -59,14 +59,10 @@ func (v *reviewerView) makeBallot() quorum.Ballot {
 		return declinedBallot(b, why, detail)
 	}
 	a := v.newestAttempt()
-	event := ""
 	if a.run != nil {
-		event = a.run.Event
 		b.Run, b.Attempt, b.URL = a.run.ID, a.number, a.run.URL
-	} else if len(v.Events) == 1 {
-		event = v.Events[0]
 	}
-	if path, guarded := v.head.guardedPath(v.Reviewer, event); guarded {
+	if path, guarded := v.guardedPath(&a); guarded {
 		return declinedBallot(b, quorum.ReasonGuarded, path)
 	}
 	attempt := attemptView{reviewerView: v, attempt: a}

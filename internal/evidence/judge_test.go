@@ -206,7 +206,13 @@ func (x *scene) objected(o quorum.Objection) *scene {
 
 func ref(kind quorum.TextKind, id int64) quorum.TextRef { return quorum.TextRef{Kind: kind, ID: id} }
 
-func (x *scene) ballot() quorum.Ballot { return evidence.Judge(x.p, x.s)[0] }
+// ballot is the first reviewer's ballot. No ballot that a test asks for may be contradicted by its explanation.
+func (x *scene) ballot() quorum.Ballot {
+	if why := contradiction(x.p, x.s); why != "" {
+		panic(why)
+	}
+	return evidence.Judge(x.p, x.s)[0]
+}
 
 // a wanted ballot.
 type wanted struct {

@@ -27,15 +27,12 @@ func (v *attemptView) allStatements() []statement {
 	a := &v.attempt
 	all := v.textStatements(a)
 	for _, list := range [][]statement{v.checkStatements(), v.statusStatements()} {
-		if s, found := newestStatement(list); found {
+		if s, found := newestStatement(list); found && s.Outcome != quorum.Unrelated && !a.wasBefore(&s) {
 			all = append(all, s)
 		}
 	}
-	if a.run == nil && (a.number > 1 || a.byPerson) { // an answer without a verdict belongs to the attempt before
-		all = slices.DeleteFunc(all, func(s statement) bool { return !s.isVerdict() && !s.void && s.at.Before(a.began) })
-	}
 	slices.SortStableFunc(all, func(a, b statement) int { return a.at.Compare(b.at) })
-	return slices.DeleteFunc(all, func(s statement) bool { return s.Outcome == quorum.Unrelated })
+	return all
 }
 
 // combineTexts joins the statements of an attempt into one result.
@@ -160,14 +157,7 @@ func (v *attemptView) nothingSaid(statements []statement) attemptResult {
 
 // lostToOtherRun reports whether a text does not count only because another run, of another head, may have left it.
 func (v *attemptView) lostToOtherRun() bool {
-	a := &v.attempt
-	if a.run == nil || v.Heading == "" {
-		return false
-	}
-	return slices.ContainsFunc(v.head.snapshot.Comments, func(t quorum.Text) bool {
-		at := latest(t.At, t.Edited)
-		return t.Author.Is(v.Author) && v.hasHeading(&t) && a.covers(at) && v.runs.otherUnderWay(a.run, at)
-	})
+	return slices.ContainsFunc(v.candidates(&v.attempt), func(c candidate) bool { return c.rejected == duringOtherRun })
 }
 
 // resultByConclusion is the result of an attempt whose verdict is the conclusion of a check, a status or a run.

@@ -24,9 +24,6 @@ func (v *reviewerView) hasHeading(t *quorum.Text) bool {
 // namedCommit is the commit that t names; "" if it names none.
 func (v *reviewerView) namedCommit(t *quorum.Text) string { return v.texts.namedCommit(v.Reviewer, t) }
 
-// namesHead reports whether t names this head.
-func (v *reviewerView) namesHead(t *quorum.Text) bool { return v.head.isHead(v.namedCommit(t)) }
-
 // isByConclusion reports whether the conclusion of the reviewer's run is its verdict.
 func (v *reviewerView) isByConclusion() bool {
 	return v.Verdict.Kind == quorum.Conclusion && v.Check == "" && v.Status == ""

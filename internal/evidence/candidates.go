@@ -1,0 +1,153 @@
+package evidence
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// A candidate is a text by a reviewer's account, with what it says for an attempt or the reason for which it does not
+// count. What counts and what is explained are both read from the candidates.
+type candidate struct {
+	statement
+	text        *quorum.Text
+	rejected    rejection
+	isStatement bool // it is not rejected, or it is a void statement: that explains what became of an approval
+}
+
+// reject rejects a candidate that is no statement of the attempt.
+func (c *candidate) reject(why rejection) {
+	c.rejected, c.isStatement, c.void = why, false, false
+}
+
+// rejectVoid rejects a candidate that stays a void statement.
+func (c *candidate) rejectVoid(why rejection, reason quorum.Reason, detail string) {
+	c.rejected = why
+	c.setVoid(reason, detail)
+}
+
+// candidates are the texts by the reviewer's account for attempt a, comments first, each oldest first. Texts of our own,
+// and those that another workflow wrote as the same account, are none.
+func (v *reviewerView) candidates(a *reviewAttempt) (out []candidate) {
+	for i := range v.head.texts {
+		if c, found := v.newCandidate(a, &v.head.texts[i]); found {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// textStatements are the statements among the candidates for a, oldest first.
+func (v *reviewerView) textStatements(a *reviewAttempt) (out []statement) {
+	for i := range v.head.texts {
+		if c, found := v.newCandidate(a, &v.head.texts[i]); found && c.isStatement {
+			out = append(out, c.statement)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b statement) int { return a.at.Compare(b.at) })
+	return out
+}
+
+// newCandidate judges t for attempt a; found is false if t is not the reviewer's.
+func (v *reviewerView) newCandidate(a *reviewAttempt, t *quorum.Text) (c candidate, found bool) {
+	if v.Author == "" || !t.Author.Is(v.Author) || v.head.isOurs(t) {
+		return candidate{}, false
+	}
+	c = candidate{text: t, isStatement: true}
+	c.ref, c.at, c.url, c.body, c.reviewState = t.TextRef, t.At, t.URL, t.Body, t.State
+	c.isReview = t.Kind == quorum.TextReview
+	switch {
+	case !v.hasHeading(t):
+		c.reject(withoutHeading)
+		return c, v.Author != Actions
+	case c.isReview && t.Commit != v.head.snapshot.PR.Head:
+		c.reject(reviewOfOther)
+		return c, true
+	case c.isReview && t.State == "PENDING":
+		c.reject(reviewUnsubmitted)
+		return c, true
+	}
+	if !t.Edited.IsZero() {
+		c.at = t.Edited
+		if !t.Editor.Is(v.Author) {
+			c.rejectVoid(editedByOther, quorum.ReasonEdited, t.Editor.Login)
+		}
+	}
+	if why := v.bind(a, &c); why != "" {
+		c.reject(cmp.Or(c.rejected, why)) // an edit by somebody else is reason enough, wherever the text belongs
+		return c, true
+	}
+	if c.isReview {
+		c.threads = v.head.openedThreads(v.Reviewer, t.ID)
+		if t.State == "COMMENTED" && strings.TrimSpace(t.Body) == "" && len(c.threads) == 0 {
+			c.reject(onlyReplies)
+			return c, true
+		}
+	}
+	v.readCandidate(a, &c)
+	return c, true
+}
+
+// bind dates a candidate from when it first stood, and returns why it is not bound to a; "" if it is.
+func (v *reviewerView) bind(a *reviewAttempt, c *candidate) (why rejection) {
+	why = v.whyUnbound(a, c.text, c.at)
+	if why != "" && c.void { // what it was before the edit explains what became of an approval
+		return v.whyUnbound(a, c.text, c.text.At)
+	}
+	stood, found := v.head.record.firstApproval(v.Name, c.ref)
+	if !found || c.void || !stood.Before(c.at) || stood.Before(a.began) {
+		return why
+	}
+	if why == "" || v.whyUnbound(a, c.text, stood) == "" {
+		c.at, why = stood, "" // its author edited it later
+	}
+	return why
+}
+
+// readCandidate fills in what the text says. A dismissed review is void, and so is an approval that may be about another
+// commit.
+func (v *reviewerView) readCandidate(a *reviewAttempt, c *candidate) {
+	dismissed, by := c.text.State == "DISMISSED", ""
+	if dismissed {
+		by, c.reviewState = v.head.dismissalOf(c.text.ID)
+	}
+	c.Reading = v.texts.readText(v.Reviewer, c.text, c.reviewState, len(c.threads))
+	if dismissed {
+		byAuthor := strings.EqualFold(by, v.head.snapshot.PR.Author.Login)
+		if stands := c.Outcome == quorum.Findings && (by == "" || byAuthor); !stands {
+			c.rejectVoid(reviewDismissed, quorum.ReasonDismissed, by)
+		}
+	}
+	switch {
+	case c.Outcome == quorum.Unrelated:
+		c.reject(cmp.Or(c.rejected, noReview))
+	case c.Outcome == quorum.Approved:
+		if why := v.whyUnnamed(c); why != "" {
+			c.rejectVoid(why, quorum.ReasonUnnamed, c.voidDetail)
+		}
+	}
+	if c.isStatement && a.wasBefore(&c.statement) {
+		c.reject(askedAgainSince)
+	}
+}
+
+// whyUnnamed says why an approval may be about another commit than the head; "" if it cannot.
+func (v *reviewerView) whyUnnamed(c *candidate) rejection {
+	named := v.namedCommit(c.text)
+	switch {
+	case named != "" && v.head.isVague(named):
+		return vagueCommit
+	case v.Workflow == "" && v.head.cycle.hadOtherHead && !c.isReview && !v.head.isHead(named):
+		return unnamedCommit
+	}
+	return ""
+}
+
+// wasBefore reports whether a statement of a reviewer without a run belongs to the attempt before: it holds no verdict,
+// and the reviewer was asked again since.
+func (a *reviewAttempt) wasBefore(s *statement) bool {
+	wasAskedAgain := a.run == nil && (a.number > 1 || a.byPerson)
+	return wasAskedAgain && !s.isVerdict() && !s.void && s.at.Before(a.began)
+}
