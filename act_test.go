@@ -130,13 +130,13 @@ func (s *stage) payload(event string) string {
 }
 
 // check is what stands on the head: the only check of ours.
-func (s *stage) check(t *testing.T) sandbox.CheckRun {
+func (s *stage) check(t *testing.T) sandbox.StoredCheckRun {
 	t.Helper()
-	own := s.Own(s.head)
+	own := s.OwnCheckRuns(s.head)
 	if len(own) != 1 {
 		t.Fatalf("%d checks of ours on the head", len(own))
 	}
-	if bad := append(s.Unknown(), s.Invalid()...); len(bad) > 0 {
+	if bad := append(s.UnknownRequests(), s.InvalidRequests()...); len(bad) > 0 {
 		t.Errorf("requests that GitHub does not understand: %v", bad)
 	}
 	return own[0]
@@ -447,7 +447,7 @@ func TestActExamples(t *testing.T) {
 				late <- nil
 			} else { // the second reviewer answers once the check says that it is waited for
 				var once sync.Once
-				s.After(func(req *http.Request, _ int) {
+				s.AfterRequest(func(req *http.Request, _ int) {
 					if req.Method == http.MethodPost && strings.HasSuffix(req.URL.Path, "/check-runs") {
 						once.Do(func() { go func() { late <- s.review(1, "Yes") }() }) // GitHub is busy until this returns
 					}

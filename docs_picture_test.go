@@ -39,7 +39,7 @@ func lastCheck(t *testing.T, file string) (last report.Check) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	story, err := s.Step(t.Context(), story.Audience{Looked: func(l loop.Look) { last = l.Check }})
+	story, err := s.PlayStepped(t.Context(), story.Audience{Looked: func(l loop.Look) { last = l.Check }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -177,7 +177,7 @@ func (o *office) open() bill {
 	}
 	<-time.After(window)
 	o.working.Wait()
-	for _, c := range o.g.Own(sandbox.SHA("a1")) {
+	for _, c := range o.g.OwnCheckRuns(sandbox.SHA("a1")) {
 		o.bill.end = c.Conclusion
 	}
 	return o.bill

@@ -36,7 +36,7 @@ func (cmd burstCmd) Run(b *harness) error {
 	if err != nil {
 		return err
 	}
-	t.hub.Mute()
+	t.hub.MuteWebhooks()
 	b.logProgress("waiting %s for GitHub's minute to pass", cmd.Rest)
 	if err := sleepFor(b.ctx, cmd.Rest); err != nil {
 		return err
@@ -96,9 +96,9 @@ func (cmd burstCmd) Run(b *harness) error {
 func (burstCmd) reportLimits(b *harness, t *fakeGitHub) {
 	var points, writes, content, at, refused int
 	for _, r := range t.repos {
-		u := t.hub.Peak(r.installation)
+		u := t.hub.PeakUsage(r.installation)
 		points, writes, content = max(points, u.Points), max(writes, u.Writes), max(content, u.Content)
-		at, refused = max(at, t.hub.PeakConcurrent(r.installation)), refused+t.hub.Refused(r.installation)
+		at, refused = max(at, t.hub.PeakConcurrent(r.installation)), refused+t.hub.RefusedRequests(r.installation)
 	}
 	b.report.addAtMost("an installation's peak minute: points", float64(points), "", 720)
 	b.report.addAtMost("an installation's peak minute: writes", float64(writes), "", 144)
@@ -107,7 +107,7 @@ func (burstCmd) reportLimits(b *harness, t *fakeGitHub) {
 	if refused > 0 {
 		b.report.addViolation("%d requests were refused for a secondary limit", refused)
 	}
-	if crossed := t.hub.Crossed(); len(crossed) > 0 {
+	if crossed := t.hub.CrossedRequests(); len(crossed) > 0 {
 		b.report.addViolation("%d requests asked for what their token must not see, for example %s", len(crossed), crossed[0])
 	}
 }

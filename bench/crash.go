@@ -202,7 +202,7 @@ func (l *soakRun) startAndKill(ctx context.Context, w killPoint, rng *rand.Rand)
 func (l *soakRun) armKill(w killPoint, nth int, kill func(killPoint)) {
 	l.setAckHandler(nil)
 	l.github.setAnswerHandler(nil)
-	l.github.hub.After(nil)
+	l.github.hub.AfterRequest(nil)
 	is := func(method, path string) bool {
 		switch w {
 		case killRerunLost, killAfterRerun:
@@ -226,7 +226,7 @@ func (l *soakRun) armKill(w killPoint, nth int, kill func(killPoint)) {
 	case killRerunLost, killCheckLost:
 		var mu sync.Mutex
 		n := 0
-		l.github.hub.After(func(req *http.Request, _ int) {
+		l.github.hub.AfterRequest(func(req *http.Request, _ int) {
 			if !is(req.Method, req.URL.Path) {
 				return
 			}
@@ -322,7 +322,7 @@ func (cmd faultsCmd) Run(b *harness) error {
 	}
 	defer l.github.close()
 	rng := rand.New(rand.NewPCG(cmd.Seed, 13))
-	l.github.hub.Disturb(func(sandbox.Delivery) sandbox.Fate { return deliveryFate(rng.IntN(100)) })
+	l.github.hub.DisturbDeliveries(func(sandbox.HookDelivery) sandbox.Fate { return deliveryFate(rng.IntN(100)) })
 	d, err := b.startDaemonWith(l.github, b.dir+"/coordinator.db", 5*time.Second, nil)
 	if err != nil {
 		return err
@@ -337,11 +337,11 @@ func (cmd faultsCmd) Run(b *harness) error {
 		{"every write is answered 502", writeFaults(sandbox.Fault{Status: 502})},
 		{"every write is reset", writeFaults(sandbox.Fault{Kind: sandbox.FaultReset})},
 		{"every second write's answer is lost", writeFaults(sandbox.Fault{Kind: sandbox.FaultLost, Times: 12})},
-		{"every write is carried out and answered 502", writeFaults(sandbox.Fault{Status: 502, Carried: true})},
+		{"every write is carried out and answered 502", writeFaults(sandbox.Fault{Status: 502, CarriedOut: true})},
 		{"everything is answered 500", []sandbox.Fault{{Status: 500}}},
 	} {
 		for _, f := range round.faults {
-			l.github.hub.Fault(f)
+			l.github.hub.AddFault(f)
 		}
 		b.logProgress("%s", round.name)
 		if err := sleepFor(ctx, cmd.For); err != nil {
@@ -353,9 +353,9 @@ func (cmd faultsCmd) Run(b *harness) error {
 			return err
 		}
 	}
-	l.github.hub.Disturb(nil)
+	l.github.hub.DisturbDeliveries(nil)
 	playing()
-	l.github.hub.Release()
+	l.github.hub.ReleaseHeldDeliveries()
 	l.awaitOutcomes(ctx, <-want, 2*time.Minute)
 	if err := d.awaitIdle(ctx, time.Second, 2*time.Minute); err != nil {
 		b.report.addNote("%v", err)
@@ -381,7 +381,7 @@ func deliveryFate(n int) sandbox.Fate {
 	case n < 10:
 		return sandbox.Fate{Twice: true}
 	case n < 20:
-		return sandbox.Fate{Behind: 1 + n}
+		return sandbox.Fate{OvertakenBy: 1 + n}
 	case n < 30:
 		return sandbox.Fate{Delay: time.Duration(n) * 40 * time.Millisecond}
 	case n < 32:

@@ -252,10 +252,10 @@ func (t *fakeGitHub) mixedDeliveries(ctx context.Context, n int) ([]signedDelive
 	if n == 0 {
 		n = 2000
 	}
-	t.hub.Disturb(func(d sandbox.Delivery) sandbox.Fate { // the rest would only lengthen GitHub's list of deliveries
+	t.hub.DisturbDeliveries(func(d sandbox.HookDelivery) sandbox.Fate { // the rest would only lengthen GitHub's list of deliveries
 		return sandbox.Fate{Lost: d.Event+"."+d.Action != "workflow_run.completed" && d.Event != "issue_comment"}
 	})
-	defer t.hub.Disturb(nil)
+	defer t.hub.DisturbDeliveries(nil)
 	var wires []signedDelivery
 	for i := range n {
 		p := pulls[i*7919%len(pulls)]

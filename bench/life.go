@@ -250,7 +250,7 @@ func (l *soakRun) awaitRerun(p trackedPull, run int64, rerun <-chan int) error {
 
 // rerunGivenUp reports whether the check's record has three tries of a rerun, the last more than a minute ago.
 func (l *soakRun) rerunGivenUp(p trackedPull, run int64) bool {
-	for _, c := range p.Own(p.Head(p.number)) {
+	for _, c := range p.OwnCheckRuns(p.Head(p.number)) {
 		record, ok := rendered.ParseRecord(c.Text)
 		if ok && slices.ContainsFunc(record.Intents, func(in quorum.Intent) bool {
 			return in.Kind == quorum.Rerun && in.Run == run && in.Tries >= 3 && time.Since(in.At) > time.Minute
@@ -290,7 +290,7 @@ func (l *soakRun) deliverWebhooks(ctx context.Context) {
 		}
 		defer c.close()
 		sent := time.Now()
-		status, body, err := c.sendDelivery(l.github.signDelivery(sandbox.Delivery{Event: event, Payload: payload}), guid)
+		status, body, err := c.sendDelivery(l.github.signDelivery(sandbox.HookDelivery{Event: event, Payload: payload}), guid)
 		switch {
 		case err != nil:
 			return err
@@ -386,7 +386,7 @@ func (l *soakRun) awaitOutcomes(ctx context.Context, want map[string]pushOutcome
 
 func (l *soakRun) wrongChecks(want map[string]pushOutcome) (wrong []string) {
 	for _, p := range l.github.allPulls() {
-		own := p.Own(p.Head(p.number))
+		own := p.OwnCheckRuns(p.Head(p.number))
 		f, planned := want[p.String()]
 		switch {
 		case !planned:
@@ -408,9 +408,9 @@ func (l *soakRun) reportOutcome(kills int) {
 	}
 	heads, twice := 0, 0
 	for _, repo := range l.github.repos {
-		for _, sha := range repo.Heads() {
+		for _, sha := range repo.WrittenHeads() {
 			heads++
-			if n := len(repo.Own(sha)); n != 1 {
+			if n := len(repo.OwnCheckRuns(sha)); n != 1 {
 				r.addViolation("%s: the commit %s has %d checks of ours", repo.name, sha[:7], n)
 			}
 		}
@@ -436,10 +436,10 @@ func (l *soakRun) reportOutcome(kills int) {
 			r.addViolation("%s was not looked at after its last accepted delivery", name)
 		}
 	}
-	if crossed := l.github.hub.Crossed(); len(crossed) > 0 {
+	if crossed := l.github.hub.CrossedRequests(); len(crossed) > 0 {
 		r.addViolation("%d requests asked for what their token must not see, for example %s", len(crossed), crossed[0])
 	}
-	if unknown := l.github.hub.Unknown(); len(unknown) > 0 {
+	if unknown := l.github.hub.UnknownRequests(); len(unknown) > 0 {
 		slices.Sort(unknown)
 		r.addNote("requests that the sandbox does not know: %v", slices.Compact(unknown))
 	}

@@ -62,7 +62,7 @@ func (cmd pressureCmd) Run(b *harness) error {
 	if err := b.multiplyPulls(t, cmd.Pulls/base, play); err != nil {
 		return err
 	}
-	t.hub.Fault(sandbox.Fault{Match: "GET /app/installations", Status: 502}) // the start's resync of all copies would take minutes
+	t.hub.AddFault(sandbox.Fault{Match: "GET /app/installations", Status: 502}) // the start's resync of all copies would take minutes
 	b.daemonEnv = append(b.daemonEnv, "GOMEMLIMIT="+cmd.Limit)
 	if d, err = b.startDaemon(t, b.dir+"/coordinator.db"); err != nil {
 		return err

@@ -26,7 +26,7 @@ type signedDelivery struct {
 }
 
 // signDelivery signs a delivery.
-func (t *fakeGitHub) signDelivery(d sandbox.Delivery) signedDelivery {
+func (t *fakeGitHub) signDelivery(d sandbox.HookDelivery) signedDelivery {
 	var head bytes.Buffer
 	fmt.Fprintf(&head, "POST /webhook HTTP/1.1\r\nHost: coordinator\r\nUser-Agent: GitHub-Hookshot/5ca1ab1\r\nContent-Type: application/json\r\nContent-Length: %d\r\nX-GitHub-Event: %s\r\nX-Hub-Signature-256: %s\r\nX-GitHub-Delivery: ",
 		len(d.Payload), d.Event, sandbox.Sign(t.secret, d.Payload))

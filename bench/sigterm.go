@@ -71,7 +71,7 @@ func (cmd sigtermCmd) Run(b *harness) error {
 		return err
 	}
 	for _, p := range t.allPulls() {
-		if n := len(p.Own(p.Head(p.number))); n != 1 {
+		if n := len(p.OwnCheckRuns(p.Head(p.number))); n != 1 {
 			b.report.addViolation("%s has %d checks of ours", p, n)
 		}
 	}
@@ -83,7 +83,7 @@ func (cmd sigtermCmd) reportLeftover(b *harness, left workTable, ids []string, p
 	var keys, late, leased []string
 	for _, p := range pulls {
 		keys = append(keys, p.tableKey())
-		if own := p.Own(p.Head(p.number)); len(own) == 1 && isPassed(own[0]) {
+		if own := p.OwnCheckRuns(p.Head(p.number)); len(own) == 1 && isPassed(own[0]) {
 			continue
 		}
 		undecided++
@@ -104,7 +104,7 @@ func (cmd sigtermCmd) reportLeftover(b *harness, left workTable, ids []string, p
 
 // restartAndCheck starts the daemon again on the same database and checks that everything is decided.
 func (cmd sigtermCmd) restartAndCheck(b *harness, t *fakeGitHub, pulls []trackedPull, left workTable) error {
-	t.hub.Fault(sandbox.Fault{Match: "GET /app/installations", Status: 502})
+	t.hub.AddFault(sandbox.Fault{Match: "GET /app/installations", Status: 502})
 	d, err := b.startDaemon(t, b.dir+"/coordinator.db")
 	if err != nil {
 		return err

@@ -127,7 +127,7 @@ func (b *harness) measureOne(t *fakeGitHub, c *webhookConn, p trackedPull, run i
 	for {
 		select {
 		case q := <-written:
-			own := p.Own(p.Head(p.number))
+			own := p.OwnCheckRuns(p.Head(p.number))
 			if len(own) == 0 || !isPassed(own[len(own)-1]) {
 				continue
 			}
@@ -220,7 +220,7 @@ func playForeignBuild(p trackedPull, i int) error {
 	if _, err := p.SetCheck(sandbox.CheckSpec{Name: fmt.Sprintf("coverage %d", i), App: sandbox.App{Slug: "coverage-app"}, Head: p.Head(p.number), Conclusion: "success"}); err != nil {
 		return err
 	}
-	_, err = p.SetStatus(sandbox.Status{Head: p.Head(p.number), Context: "deploy/preview", State: "success", By: "deployer[bot]"})
+	_, err = p.SetStatus(sandbox.CommitStatus{Head: p.Head(p.number), Context: "deploy/preview", State: "success", By: "deployer[bot]"})
 	return err
 }
 

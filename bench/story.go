@@ -33,15 +33,15 @@ func (p trackedPull) approveAsReviewer(reviewer int) error {
 }
 
 // collectDeliveries calls what, and returns the deliveries that it caused.
-func (t *fakeGitHub) collectDeliveries(what func() error) ([]sandbox.Delivery, error) {
+func (t *fakeGitHub) collectDeliveries(what func() error) ([]sandbox.HookDelivery, error) {
 	if err := what(); err != nil {
 		return nil, fmt.Errorf("play: %w", err)
 	}
-	return t.hub.Take(), nil
+	return t.hub.TakeDeliveries(), nil
 }
 
 // filterDeliveries keeps the deliveries of an event, or of an event's action as "event.action".
-func filterDeliveries(all []sandbox.Delivery, events ...string) (kept []sandbox.Delivery) {
+func filterDeliveries(all []sandbox.HookDelivery, events ...string) (kept []sandbox.HookDelivery) {
 	for _, d := range all {
 		for _, e := range events {
 			if d.Event == e || d.Event+"."+d.Action == e {
@@ -53,7 +53,7 @@ func filterDeliveries(all []sandbox.Delivery, events ...string) (kept []sandbox.
 }
 
 // irrelevantDelivery makes a delivery about a pull request's run of a workflow that is no reviewer's.
-func (t *fakeGitHub) irrelevantDelivery(p trackedPull) (sandbox.Delivery, error) {
+func (t *fakeGitHub) irrelevantDelivery(p trackedPull) (sandbox.HookDelivery, error) {
 	all, err := t.collectDeliveries(func() error {
 		run, err := p.StartRun(sandbox.RunSpec{Workflow: ".github/workflows/build.yml", Name: "build", PR: p.number, Jobs: []string{"build"}})
 		if err != nil {
@@ -66,7 +66,7 @@ func (t *fakeGitHub) irrelevantDelivery(p trackedPull) (sandbox.Delivery, error)
 		err = fmt.Errorf("play: a run ended with %d deliveries", len(all))
 	}
 	if err != nil {
-		return sandbox.Delivery{}, err
+		return sandbox.HookDelivery{}, err
 	}
 	return all[0], nil
 }
@@ -82,7 +82,7 @@ func (b *harness) prepareTracked(o fakeOptions, before func(*fakeGitHub) error) 
 		if err := before(t); err != nil {
 			return nil, nil, err
 		}
-		t.hub.Take()
+		t.hub.TakeDeliveries()
 	}
 	d, err := b.startDaemon(t, b.dir+"/coordinator.db")
 	if err != nil {

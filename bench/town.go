@@ -107,7 +107,7 @@ func newFakeGitHub(dir string, o fakeOptions) (*fakeGitHub, error) {
 		return nil, fmt.Errorf("write the App's key: %w", err)
 	}
 	t.hub = sandbox.NewHub(sandbox.HubOptions{
-		App: sandbox.App{Slug: "quorum-app", ID: 4711}, Secret: t.secret, Latency: o.latency, Key: &private.PublicKey, Limit: o.hourlyLimit, Enforce: o.enforceLimits, Parallel: o.parallel,
+		App: sandbox.App{Slug: "quorum-app", ID: 4711}, Secret: t.secret, Latency: o.latency, Key: &private.PublicKey, HourlyLimit: o.hourlyLimit, EnforceLimits: o.enforceLimits, ParallelDeliveries: o.parallel,
 	})
 	for in := range o.installations {
 		for n := range o.repositories {
@@ -350,11 +350,11 @@ func countWaves(all []loggedRequest) int {
 }
 
 // awaitChecks waits until the check of every pull request's head satisfies is.
-func awaitChecks(ctx context.Context, pulls []trackedPull, most time.Duration, is func(sandbox.CheckRun) bool) error {
+func awaitChecks(ctx context.Context, pulls []trackedPull, most time.Duration, is func(sandbox.StoredCheckRun) bool) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, most, fmt.Errorf("after %s", most))
 	defer cancel()
 	missing := func(p trackedPull) bool {
-		own := p.Own(p.Head(p.number))
+		own := p.OwnCheckRuns(p.Head(p.number))
 		return len(own) == 0 || !is(own[len(own)-1])
 	}
 	left := pulls
@@ -372,6 +372,8 @@ func awaitChecks(ctx context.Context, pulls []trackedPull, most time.Duration, i
 	}
 }
 
-func isAnyCheck(sandbox.CheckRun) bool { return true }
+func isAnyCheck(sandbox.StoredCheckRun) bool { return true }
 
-func isPassed(c sandbox.CheckRun) bool { return c.Status == "completed" && c.Conclusion == "success" }
+func isPassed(c sandbox.StoredCheckRun) bool {
+	return c.Status == "completed" && c.Conclusion == "success"
+}

@@ -190,9 +190,9 @@ func (st *demoScreen) printNarration(at time.Duration, what string) {
 // printEntry prints a rerun or a change of the check that the coordinator wrote to GitHub.
 func (st *demoScreen) printEntry(e story.Entry) {
 	switch e.Kind {
-	case story.Reran:
+	case story.EntryReran:
 		st.printLine(e.At, "↻ ", fmt.Sprintf("The coordinator runs %s again: once, and only because that can help.", e.Text), st.newStyle().Foreground(cyan))
-	case story.Checked:
+	case story.EntryChecked:
 		state := e.Conclusion
 		switch {
 		case state == "success":
@@ -207,7 +207,7 @@ func (st *demoScreen) printEntry(e story.Entry) {
 		case st.titleChanged(e.Text):
 			st.printLine(e.At, "● ", e.Text, st.newStyle().Foreground(grey))
 		}
-	case story.Asked, story.Cancelled, story.Annotated, story.Stated, story.GaveUp:
+	case story.EntryAsked, story.EntryCancelled, story.EntryAnnotated, story.EntryStated, story.EntryGaveUp:
 	}
 }
 

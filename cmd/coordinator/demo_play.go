@@ -62,7 +62,7 @@ func openDemo(ctx context.Context, c *command, s *story.Scenario, clock *storyCl
 	secret := rand.Text()
 	app := sandbox.App{Slug: "review-coordinator", ID: 4711}
 	d.hub = sandbox.NewHub(sandbox.HubOptions{App: app, Secret: secret, Now: clock.Now}) // without Key: JWTs are signed by the machine's clock
-	d.hub.Disturb(func(sandbox.Delivery) sandbox.Fate {
+	d.hub.DisturbDeliveries(func(sandbox.HookDelivery) sandbox.Fate {
 		d.postedCount.Add(1)
 		return sandbox.Fate{}
 	})
@@ -227,7 +227,7 @@ func (d *demo) awaitNextDue(ctx context.Context) (next time.Time, err error) {
 func (d *demo) awaitSettled(ctx context.Context) error {
 	for {
 		posted := d.postedCount.Load()
-		if err := d.hub.Delivered(ctx); err != nil {
+		if err := d.hub.WaitDelivered(ctx); err != nil {
 			return fmt.Errorf("deliver webhooks: %w", err)
 		}
 		for {
@@ -274,7 +274,7 @@ func (d *demo) awaitWork(ctx context.Context) error {
 
 // firstFinding returns the first line of a reviewer's finding as the check quotes it; "" if it quotes none.
 func (d *demo) firstFinding(head, reviewer string) string {
-	for _, run := range d.github.Own(head) {
+	for _, run := range d.github.OwnCheckRuns(head) {
 		_, quoted, _ := strings.Cut(run.Text, "\n**"+reviewer+"**")
 		if _, body, found := strings.Cut(quoted, "\n```"); found {
 			_, body, _ = strings.Cut(body, "\n") // the rest of the fence

@@ -24,7 +24,7 @@ func reviewed(t *testing.T) (url string, g *sandbox.GitHub) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := g.JobStarts(id); err != nil {
+		if err := g.StartJobs(id); err != nil {
 			t.Fatal(err)
 		}
 		if n == 1 {
@@ -48,8 +48,8 @@ func TestConfigInit(t *testing.T) {
 	url, g := reviewed(t)
 	env := map[string]string{"GITHUB_TOKEN": "ghs_x"}
 	code, out, said := runAt(t, url, env, "config", "init", "--repo", "acme/shop")
-	if code != 0 || len(g.Unknown()) > 0 || len(g.Invalid()) > 0 {
-		t.Fatalf("exit %d: %s%s%v%v", code, out, said, g.Unknown(), g.Invalid())
+	if code != 0 || len(g.UnknownRequests()) > 0 || len(g.InvalidRequests()) > 0 {
+		t.Fatalf("exit %d: %s%s%v%v", code, out, said, g.UnknownRequests(), g.InvalidRequests())
 	}
 	policy, err := config.Parse("policy.yml", []byte(out))
 	if err != nil || len(policy.Reviewers) != 2 || policy.Reviewers[0].Name != "copilot" || policy.Reviewers[1].Heading != "## OpenAI review" {

@@ -54,7 +54,7 @@ func TestRunInAJob(t *testing.T) {
 		if err != nil || !slices.Equal(got[:len(test.want)], test.want) || len(got) != 10 {
 			t.Errorf("%v: %q", err, got)
 		}
-		if own := g.Own(g.Head(1)); len(own) != 1 || got[6].value != fmt.Sprint(own[0].ID) || !strings.Contains(got[7].value, "/runs/") {
+		if own := g.OwnCheckRuns(g.Head(1)); len(own) != 1 || got[6].value != fmt.Sprint(own[0].ID) || !strings.Contains(got[7].value, "/runs/") {
 			t.Errorf("check %q at %q", got[6].value, got[7].value)
 		}
 		for _, command := range runnerCommands(out + said) {
@@ -155,7 +155,7 @@ func TestRunAsAnApp(t *testing.T) {
 		}
 	}
 	// The App's own check is recognised by the App's name: there is one, however often it ran.
-	if own := g.Own(g.Head(1)); len(own) != 1 || own[0].App.Slug != "quorum-app" || own[0].Conclusion != "success" {
+	if own := g.OwnCheckRuns(g.Head(1)); len(own) != 1 || own[0].App.Slug != "quorum-app" || own[0].Conclusion != "success" {
 		t.Errorf("checks: %+v", own)
 	}
 	if code, out, said := runAt(t, url, map[string]string{"GITHUB_APP_ID": "42", "GITHUB_APP_PRIVATE_KEY": string(key)}, "explain", "acme/shop#1"); code != 0 || !strings.Contains(out, "1 of 1 approval") {
@@ -217,7 +217,7 @@ func TestMissingPermissions(t *testing.T) {
 	} {
 		g, run := shop(t, []string{"Fix the cart"})
 		needs := "X-Accepted-GitHub-Permissions: " + header
-		g.Fault(sandbox.Fault{Match: "POST /repos/acme/shop/check-runs", Status: 403, Body: denied, Header: []string{needs}})
+		g.AddFault(sandbox.Fault{Match: "POST /repos/acme/shop/check-runs", Status: 403, Body: denied, Header: []string{needs}})
 		if code, _, said := run(nil, "run", "--pr", "1", "--hold", "0s"); code != 1 || !strings.Contains(said, want) {
 			t.Errorf("%q: exit %d: %s, want %q", header, code, said, want)
 		}

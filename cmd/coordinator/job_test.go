@@ -212,7 +212,7 @@ func TestOutputs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	check := g.Own(g.Head(blockedPull))[0]
+	check := g.OwnCheckRuns(g.Head(blockedPull))[0]
 	want := []namedValue{ // of the worse of the two
 		{"earlier", "1"},
 		{"verdict", "blocked"},
@@ -254,7 +254,7 @@ func TestNoOutputsBesideAnError(t *testing.T) {
 		"an error and a verdict": {1, []int{blockedPull, passedPull}},
 	} {
 		g, run := decidedShop(t)
-		g.Fault(sandbox.Fault{Match: fmt.Sprintf("GET /repos/acme/shop/pulls/%d/reviews", passedPull), Status: 451})
+		g.AddFault(sandbox.Fault{Match: fmt.Sprintf("GET /repos/acme/shop/pulls/%d/reviews", passedPull), Status: 451})
 		env := jobFiles(t)
 		code, out, said := run(about(t, env, test.evaluated...), "run", "--hold", "0s")
 		if code != test.code {

@@ -110,7 +110,7 @@ func TestRefused(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			g, run := shop(t, []string{"Fix the cart"})
-			g.Fault(test.fault)
+			g.AddFault(test.fault)
 			code, _, said := run(nil, test.args...)
 			_, hint, _ := strings.Cut(said, "\nhint: ")
 			if hint = strings.TrimSuffix(hint, "\n"); code != 1 || hint != test.hint {

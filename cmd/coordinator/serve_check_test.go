@@ -46,10 +46,10 @@ const (
 // newChecked has an App that is installed on acme's repositories.
 func newChecked(t *testing.T, o sandbox.HubOptions) *checked {
 	t.Helper()
-	o.App, o.Personal = sandbox.App{Slug: "quorum-app", ID: 4711}, checkToken
+	o.App, o.PersonalToken = sandbox.App{Slug: "quorum-app", ID: 4711}, checkToken
 	hub := sandbox.NewHub(o)
 	hub.Add(77, sandbox.New(sandbox.Options{Owner: "acme", Repo: "shop", App: hub.App()}))
-	hub.After(func(r *http.Request, _ int) {
+	hub.AfterRequest(func(r *http.Request, _ int) {
 		if r.Method != http.MethodGet {
 			t.Errorf("it sends %s %s", r.Method, r.URL.Path)
 		}
@@ -82,7 +82,7 @@ func ownFolder(t *testing.T) string {
 
 // person gives it a personal token instead of the App.
 func (k *checked) person(token string) {
-	k.hub.Add(0, sandbox.New(sandbox.Options{Owner: "alice", Repo: "shop", Person: "alice"}))
+	k.hub.Add(0, sandbox.New(sandbox.Options{Owner: "alice", Repo: "shop", TokenOwner: "alice"}))
 	k.env["GITHUB_APP_ID"], k.env["GITHUB_APP_PRIVATE_KEY"], k.env["GITHUB_TOKEN"] = "", "", token
 }
 
@@ -166,7 +166,7 @@ func TestServeCheck(t *testing.T) {
 		{"another App's key", full, func(k *checked) { k.env["GITHUB_APP_ID"] = "4712" }, 1, settled, `coordinator: sign in as App 4712: GET app: 401 .*
 hint: GITHUB_APP_ID and the private key must be of the same App, and this machine's clock right
 `},
-		{"an App of another GitHub", full, func(k *checked) { k.hub.Fault(sandbox.Fault{Match: "GET /app", Status: 404}) }, 1, settled, `coordinator: sign in as App 4711: GET app: 404 .*
+		{"an App of another GitHub", full, func(k *checked) { k.hub.AddFault(sandbox.Fault{Match: "GET /app", Status: 404}) }, 1, settled, `coordinator: sign in as App 4711: GET app: 404 .*
 hint: is GITHUB_API_URL the API of the GitHub that the App or the token is of\?
 `},
 		{"a token", full, func(k *checked) { k.person(checkToken) }, 0, settled + "ok  identity   a personal token of alice: commit statuses instead of checks, and failed deliveries are not asked for again\n", ""},
@@ -209,12 +209,12 @@ hint: give the daemon a file of its own; this one was left as it is
 `},
 		{"an admin listener for everybody", full, func(k *checked) { k.admin = "0.0.0.0:0" }, 0, strings.Replace(goodApp, `admin      http://127\.0\.0\.1`, `admin      http://\S+`, 1), `warning: the admin listener is at \S+:\d+, which other machines may reach, and asks nobody who they are: .*
 `},
-		{"an App that is refused without a permission being missed", full, func(k *checked) { k.hub.Fault(sandbox.Fault{Match: "GET /app", Status: 403}) }, 1, settled, `coordinator: sign in as App 4711: GET app: 403 .*
+		{"an App that is refused without a permission being missed", full, func(k *checked) { k.hub.AddFault(sandbox.Fault{Match: "GET /app", Status: 403}) }, 1, settled, `coordinator: sign in as App 4711: GET app: 403 .*
 hint: a proxy or a firewall may have answered, .*
 `},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			k := newChecked(t, sandbox.HubOptions{Grants: test.grants})
+			k := newChecked(t, sandbox.HubOptions{Permissions: test.grants})
 			if test.set != nil {
 				test.set(k)
 			}

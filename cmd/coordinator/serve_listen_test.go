@@ -108,7 +108,7 @@ func TestServeSaysWhatItIs(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var log bytes.Buffer
-			o.Transport = sandbox.NewHub(sandbox.HubOptions{App: sandbox.App{Slug: "quorum-app", ID: 4711}, Personal: checkToken})
+			o.Transport = sandbox.NewHub(sandbox.HubOptions{App: sandbox.App{Slug: "quorum-app", ID: 4711}, PersonalToken: checkToken})
 			s, err := openServer(t.Context(), serverConfig{
 				Listen: "hooks:80", AdminListen: "admin:80", Database: filepath.Join(t.TempDir(), "c.db"), Secrets: []string{loadSecret},
 				GitHub: o, Resync: 5 * time.Minute, Log: slog.New(slog.NewTextHandler(&log, nil)), Now: time.Now,

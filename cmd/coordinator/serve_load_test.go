@@ -72,7 +72,7 @@ var loadReviewers = []string{"openai", "gemini", "claude"}
 func startUnderLoad(t *testing.T, installations, repositories int) *underLoad {
 	t.Helper()
 	l := &underLoad{t: t, looks: map[string]int{}}
-	l.hub = sandbox.NewHub(sandbox.HubOptions{App: sandbox.App{Slug: "quorum-app", ID: 4711}, Secret: loadSecret, Enforce: true, Parallel: 16})
+	l.hub = sandbox.NewHub(sandbox.HubOptions{App: sandbox.App{Slug: "quorum-app", ID: 4711}, Secret: loadSecret, EnforceLimits: true, ParallelDeliveries: 16})
 	for in := range installations {
 		for n := range repositories {
 			g := sandbox.New(sandbox.Options{Owner: fmt.Sprintf("org-%d", in), Repo: fmt.Sprintf("shop-%d", n), App: l.hub.App()})
@@ -81,7 +81,7 @@ func startUnderLoad(t *testing.T, installations, repositories int) *underLoad {
 			l.repos = append(l.repos, g)
 		}
 	}
-	l.hub.After(func(r *http.Request, status int) {
+	l.hub.AfterRequest(func(r *http.Request, status int) {
 		if r.Method != http.MethodGet && strings.Contains(r.URL.Path, "/check-runs") && status/100 == 2 {
 			l.mu.Lock()
 			defer l.mu.Unlock()
@@ -198,7 +198,7 @@ func (l *underLoad) after(d time.Duration) {
 
 // told keeps the webhooks that a test counts: the others of GitHub's are lost.
 func (l *underLoad) told(kept ...string) {
-	l.hub.Disturb(func(d sandbox.Delivery) sandbox.Fate {
+	l.hub.DisturbDeliveries(func(d sandbox.HookDelivery) sandbox.Fate {
 		for _, k := range kept {
 			if k == strings.TrimSuffix(d.Event+"."+d.Action, ".") {
 				return sandbox.Fate{}
@@ -234,7 +234,7 @@ const loadSteps = 10
 
 // conclusion is what the check of a pull request's head says; more than one check is an error.
 func (l *underLoad) conclusion(r *loadPull) string {
-	own := r.g.Own(r.g.Head(r.number))
+	own := r.g.OwnCheckRuns(r.g.Head(r.number))
 	switch len(own) {
 	case 0:
 		return "no check"
@@ -297,7 +297,7 @@ func TestABurstKeepsTheLimitsAndWastesNoneOfThem(t *testing.T) {
 			}
 		}
 		sent := time.Since(began)
-		if err := l.hub.Delivered(l.ctx); err != nil {
+		if err := l.hub.WaitDelivered(l.ctx); err != nil {
 			t.Fatal(err)
 		}
 		if took := time.Since(began); sent > 11*time.Second || took > sent+time.Second {
@@ -307,7 +307,7 @@ func TestABurstKeepsTheLimitsAndWastesNoneOfThem(t *testing.T) {
 		l.mu.Lock()
 		took := l.last.Sub(began)
 		l.mu.Unlock()
-		u, peak, paid := l.hub.Usage(77, began, time.Time{}), l.hub.Peak(77), l.github.spent()-before
+		u, peak, paid := l.hub.Usage(77, began, time.Time{}), l.hub.PeakUsage(77), l.github.spent()-before
 		t.Logf("%d events for %d pull requests: the last check after %s, limits demand %s; %d requests that count; %+v; peak minute %+v", loadSteps*len(pulls), len(pulls), took, demands(u, paid), paid, u, peak)
 		if most := demands(u, paid) * 5 / 4; took > most {
 			t.Errorf("the last check came after %s; the limits demand %s, and 1.25 times that is %s", took, demands(u, paid), most)
@@ -315,7 +315,7 @@ func TestABurstKeepsTheLimitsAndWastesNoneOfThem(t *testing.T) {
 		if peak.Points > 720 || peak.Writes > 144 || peak.Content > 64 || peak.GraphQL > 1600 {
 			t.Errorf("more than four fifths of a minute's limits were used: %+v", peak)
 		}
-		if n := l.hub.Refused(77); n > 0 {
+		if n := l.hub.RefusedRequests(77); n > 0 {
 			t.Errorf("%d requests were sent that GitHub refused for a limit", n)
 		}
 		if l.github.least < 1000 { // of 5,000
@@ -360,7 +360,7 @@ func TestNoTokenIsUsedForAnothersRepository(t *testing.T) {
 				asked += l.hub.Usage(int64(77+in), time.Time{}, time.Time{}).Requests
 			}
 		}
-		if crossed := l.hub.Crossed(); len(crossed) > 0 {
+		if crossed := l.hub.CrossedRequests(); len(crossed) > 0 {
 			t.Errorf("%d of %d requests crossed, for example %s", len(crossed), asked, crossed[0])
 		}
 		t.Logf("%d requests", asked)
@@ -395,7 +395,7 @@ func TestAnOutageLeavesEveryCheckInProgressAndHeals(t *testing.T) {
 		if states["in_progress"] != len(pulls) {
 			t.Fatalf("before the outage the checks are %v", states)
 		}
-		l.hub.Fault(sandbox.Fault{Status: 500})
+		l.hub.AddFault(sandbox.Fault{Status: 500})
 		out := time.Now()
 		play(5, loadSteps) // all is reviewed meanwhile, and GitHub tells of it
 		l.after(10*time.Minute - time.Since(out))
@@ -411,7 +411,7 @@ func TestAnOutageLeavesEveryCheckInProgressAndHeals(t *testing.T) {
 		l.passed(pulls, 10*time.Minute)
 		t.Logf("healed within %s of the outage's end", time.Since(healed))
 		for _, r := range pulls {
-			own := r.g.Own(r.g.Head(r.number))
+			own := r.g.OwnCheckRuns(r.g.Head(r.number))
 			for _, s := range own[0].History {
 				if s.Conclusion != "" && s.Conclusion != "success" {
 					t.Errorf("#%d was %s for a while", r.number, s.Conclusion)

@@ -79,7 +79,7 @@ func delays(t *testing.T, events int, storm bool) (all []time.Duration) {
 		}
 		l.after(time.Minute)
 		for _, v := range victims {
-			own := v.g.Own(v.g.Head(v.number))
+			own := v.g.OwnCheckRuns(v.g.Head(v.number))
 			if len(own) != 1 {
 				t.Fatalf("#%d has %d checks", v.number, len(own))
 			}

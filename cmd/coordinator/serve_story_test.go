@@ -161,16 +161,16 @@ func TestTheDaemonTellsTheSameStories(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			stepped, err := s.Step(t.Context(), story.Audience{})
+			stepped, err := s.PlayStepped(t.Context(), story.Audience{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			synctest.Test(t, func(t *testing.T) {
 				performed := perform(t, s)
-				if diff := cmp.Diff(stepped.Final(), performed.Final()); diff != "" {
+				if diff := cmp.Diff(stepped.FinalStates(), performed.FinalStates()); diff != "" {
 					t.Errorf("it ends otherwise (-stepped +daemon):\n%s", diff)
 				}
-				if diff := cmp.Diff(stepped.Turns(), performed.Turns()); diff != "" {
+				if diff := cmp.Diff(stepped.Transitions(), performed.Transitions()); diff != "" {
 					t.Errorf("it takes other turns (-stepped +daemon):\n%s", diff)
 				}
 			})
@@ -197,7 +197,7 @@ func perform(t *testing.T, s *story.Scenario) story.Story {
 	hub := sandbox.NewHub(sandbox.HubOptions{App: sandbox.App{Slug: "quorum-app", ID: 4711}, Secret: "a secret of many words", Now: time.Now})
 	g := s.GitHub(sandbox.Options{Now: time.Now})
 	installation, token := int64(77), ""
-	if who := s.Person(); who != "" {
+	if who := s.TokenOwner(); who != "" {
 		installation, token = 0, fmt.Sprintf("ghp_%s", who)
 	}
 	hub.Add(installation, g)
@@ -207,7 +207,7 @@ func perform(t *testing.T, s *story.Scenario) story.Story {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if crossed := hub.Crossed(); len(crossed) > 0 {
+	if crossed := hub.CrossedRequests(); len(crossed) > 0 {
 		t.Errorf("requests crossed from one installation to another: %v", crossed)
 	}
 	return story
@@ -220,14 +220,14 @@ func TestAnEventLeadsToACheckByTheMachinesClock(t *testing.T) {
 	g.SetFile(".github/review-coordinator.yml", "", loadPolicy)
 	hub.Add(77, g)
 	written := make(chan struct{}, 1)
-	hub.After(func(r *http.Request, status int) {
+	hub.AfterRequest(func(r *http.Request, status int) {
 		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/check-runs") && status == http.StatusCreated {
 			written <- struct{}{}
 		}
 	})
 	b := inBubble(t, hub, t.TempDir(), "")
 	defer b.stop()
-	g.OpenPull(sandbox.PullSpec{Number: 7, Head: "a1", Author: "alice", Files: []sandbox.File{{Path: "cart.go"}}})
+	g.OpenPull(sandbox.PullSpec{Number: 7, Head: "a1", Author: "alice", Files: []sandbox.ChangedFile{{Path: "cart.go"}}})
 	select {
 	case <-written:
 	case <-time.After(30 * time.Second):

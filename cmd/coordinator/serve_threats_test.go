@@ -133,12 +133,12 @@ func TestReplaysOfDeliveriesDoNothing(t *testing.T) {
 // Fault 30: GitHub announces one thing twice, under two names, so that nobody can tell by them.
 func TestAnEventUnderTwoIDsIsOneDecision(t *testing.T) {
 	testKey()
-	story := func(t *testing.T, twice func(l *underLoad, d sandbox.Delivery)) (c sandbox.CheckRun) {
+	story := func(t *testing.T, twice func(l *underLoad, d sandbox.HookDelivery)) (c sandbox.StoredCheckRun) {
 		synctest.Test(t, func(t *testing.T) {
 			l := startUnderLoad(t, 1, 1)
 			defer l.stop()
 			l.after(time.Minute)
-			l.hub.Disturb(func(d sandbox.Delivery) sandbox.Fate { twice(l, d); return sandbox.Fate{} })
+			l.hub.DisturbDeliveries(func(d sandbox.HookDelivery) sandbox.Fate { twice(l, d); return sandbox.Fate{} })
 			r := &loadPull{g: l.repos[0], number: 7}
 			for n := range loadSteps {
 				if err := r.step(n); err != nil {
@@ -148,15 +148,15 @@ func TestAnEventUnderTwoIDsIsOneDecision(t *testing.T) {
 			}
 			l.passed([]*loadPull{r}, time.Minute) // and there is one check only
 			l.after(time.Hour)
-			own := r.g.Own(r.g.Head(r.number))
+			own := r.g.OwnCheckRuns(r.g.Head(r.number))
 			c = own[len(own)-1]
 		})
 		return c
 	}
-	once := story(t, func(*underLoad, sandbox.Delivery) {})
+	once := story(t, func(*underLoad, sandbox.HookDelivery) {})
 	for _, later := range []time.Duration{0, 50 * time.Millisecond, 5 * time.Second} {
 		copies := 0
-		twice := story(t, func(l *underLoad, d sandbox.Delivery) {
+		twice := story(t, func(l *underLoad, d sandbox.HookDelivery) {
 			copies++
 			go func() {
 				l.after(later)
@@ -192,7 +192,7 @@ func TestEventsInAnyOrder(t *testing.T) {
 		func(r *loadPull) error { return r.g.Retarget(r.number, "release", "alice") },
 		func(r *loadPull) error { return r.g.RerunByPerson(r.runs[1], "alice") },
 		func(r *loadPull) error {
-			return errors.Join(r.g.Draft(r.number, "alice"), r.g.Ready(r.number, "alice"), r.g.Draft(r.number, "alice"))
+			return errors.Join(r.g.ConvertToDraft(r.number, "alice"), r.g.MarkReady(r.number, "alice"), r.g.ConvertToDraft(r.number, "alice"))
 		},
 		func(r *loadPull) error {
 			return errors.Join(r.g.Close(r.number, "alice"), r.g.Reopen(r.number, "alice"))
@@ -207,7 +207,7 @@ func TestEventsInAnyOrder(t *testing.T) {
 			}
 			l.after(10 * time.Second)
 			began := time.Now()
-			l.hub.Disturb(func(sandbox.Delivery) sandbox.Fate { return fate(began) })
+			l.hub.DisturbDeliveries(func(sandbox.HookDelivery) sandbox.Fate { return fate(began) })
 			var pulls []*loadPull
 			for n := range 35 {
 				pulls = append(pulls, &loadPull{g: l.repos[n%len(l.repos)], number: n + 1})
@@ -226,7 +226,7 @@ func TestEventsInAnyOrder(t *testing.T) {
 			}
 			l.after(15 * time.Second)
 			for _, r := range pulls { // the sandbox notices only when it is asked that a runner took something up
-				if _, err := r.g.Run(r.runs[1]); err != nil {
+				if _, err := r.g.StateOfRun(r.runs[1]); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -236,7 +236,7 @@ func TestEventsInAnyOrder(t *testing.T) {
 			}
 			for _, r := range pulls {
 				line := fmt.Sprintf("#%d: %s", r.number, l.conclusion(r))
-				for _, c := range r.g.Own(r.g.Head(r.number)) {
+				for _, c := range r.g.OwnCheckRuns(r.g.Head(r.number)) {
 					line += ", " + c.Title
 				}
 				says = append(says, line)
@@ -286,7 +286,7 @@ func TestALateEventOfAnOldHeadTouchesNoHead(t *testing.T) {
 				l.after(time.Minute)
 				pushed := time.Now().Add(time.Minute)
 				var late atomic.Int64
-				l.hub.Disturb(func(d sandbox.Delivery) sandbox.Fate {
+				l.hub.DisturbDeliveries(func(d sandbox.HookDelivery) sandbox.Fate {
 					if !time.Now().Before(pushed) {
 						return sandbox.Fate{}
 					}
@@ -304,7 +304,7 @@ func TestALateEventOfAnOldHeadTouchesNoHead(t *testing.T) {
 					r.approve(t)
 				}
 				l.after(10 * time.Minute)
-				was, is := r.g.Own(before), r.g.Own("second")
+				was, is := r.g.OwnCheckRuns(before), r.g.OwnCheckRuns("second")
 				told := l.answered("accepted")
 				want := "in_progress"
 				if reviewed {
@@ -317,10 +317,10 @@ func TestALateEventOfAnOldHeadTouchesNoHead(t *testing.T) {
 				if l.answered("accepted")-told < 9 {
 					t.Errorf("only %d late events were accepted", l.answered("accepted")-told)
 				}
-				if diff := cmp.Diff(was, r.g.Own(before), cmpopts.IgnoreUnexported(sandbox.CheckRun{})); diff != "" {
+				if diff := cmp.Diff(was, r.g.OwnCheckRuns(before), cmpopts.IgnoreUnexported(sandbox.StoredCheckRun{})); diff != "" {
 					t.Errorf("the old head's check changed: %s", diff)
 				}
-				if diff := cmp.Diff(is, r.g.Own("second"), cmpopts.IgnoreUnexported(sandbox.CheckRun{})); diff != "" {
+				if diff := cmp.Diff(is, r.g.OwnCheckRuns("second"), cmpopts.IgnoreUnexported(sandbox.StoredCheckRun{})); diff != "" {
 					t.Errorf("the new head's check changed: %s", diff)
 				}
 			})
@@ -361,11 +361,11 @@ func TestARenamedRepositoryIsLookedAtByOneName(t *testing.T) {
 			t.Fatal(err)
 		}
 		l.after(time.Minute)
-		l.hub.Rename(l.repos[0], "store")
+		l.hub.RenameRepository(l.repos[0], "store")
 		l.after(time.Minute)
 		r.approve(t)
 		l.after(time.Hour)
-		own := r.g.Own(r.g.Head(r.number))
+		own := r.g.OwnCheckRuns(r.g.Head(r.number))
 		if newest := own[len(own)-1]; len(own) != 1 || newest.Conclusion != "success" {
 			t.Errorf("its newest check is %+v", newest)
 		}
@@ -405,8 +405,8 @@ func TestAnAppThatIsNotFoundLosesNoWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := startUnderLoad(t, 1, 1)
 		defer l.stop()
-		l.hub.Fault(sandbox.Fault{Match: "GET /app", Status: 404})
-		l.hub.Fault(sandbox.Fault{Match: "GET /app/**", Status: 404})
+		l.hub.AddFault(sandbox.Fault{Match: "GET /app", Status: 404})
+		l.hub.AddFault(sandbox.Fault{Match: "GET /app/**", Status: 404})
 		r := &loadPull{g: l.repos[0], number: 7}
 		if err := r.step(0); err != nil {
 			t.Fatal(err)
@@ -443,7 +443,7 @@ func TestFailedDeliveriesAreFoundByAWrongClock(t *testing.T) {
 			defer cancel()
 			go hub.DeliverFunc(ctx, func(string, string, []byte) error { return http.ErrServerClosed })
 			g.OpenPull(sandbox.PullSpec{Number: 7, Head: "of 7"})
-			if err := hub.Delivered(t.Context()); err != nil {
+			if err := hub.WaitDelivered(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			if err := sleepFor(t.Context(), 2*time.Minute); err != nil {
@@ -492,7 +492,7 @@ func TestTheDaemonTellsNoSecret(t *testing.T) {
 		const reads = "GET /repos/**" // and not tokens: who waits for one waits for a lock, and in a bubble no time passes meanwhile
 		for _, f := range []sandbox.Fault{{Status: 401, Times: 9}, {Match: reads, Status: 500, Times: 40}, {Match: reads, Kind: sandbox.FaultGarbage, Times: 40}, {Status: 403, Times: 9}, {Match: "POST /app/installations/*/access_tokens", Status: 422, Times: 5}} {
 			f.Body = `{"message":"bad credentials: Authorization: token ghs_canary00000000000000000000000000"}`
-			hub.Fault(f)
+			hub.AddFault(f)
 			if _, err := g.Comment(7, "github-actions[bot]", "## openai\n\nMore."); err != nil {
 				t.Fatal(err)
 			}
@@ -615,7 +615,7 @@ func TestAReplicaThatLagsBehindAnEvent(t *testing.T) {
 	}{
 		"GraphQL does not know of a thread": {
 			lag:  []string{"/graphql"},
-			then: sandbox.ReviewSpec{By: "sage[bot]", State: "COMMENTED", Body: "**Ready to merge?** Yes", Comments: []sandbox.Line{{Path: "cart.go", Line: 3, Body: "It is emptied twice."}}},
+			then: sandbox.ReviewSpec{By: "sage[bot]", State: "COMMENTED", Body: "**Ready to merge?** Yes", Comments: []sandbox.LineComment{{Path: "cart.go", Line: 3, Body: "It is emptied twice."}}},
 		},
 		"GraphQL does not know of an edit": {
 			lag:  []string{"/graphql"},

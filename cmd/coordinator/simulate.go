@@ -61,7 +61,7 @@ With a story in the file the exit code is 1 if another one comes of it. -v shows
 
 These sentences are known; the reviewers of the policy may stand where an author or a run is meant:
 
-  ` + strings.Join(story.Forms(), "\n  ")
+  ` + strings.Join(story.SentenceForms(), "\n  ")
 }
 
 // Run plays the files.
@@ -96,7 +96,7 @@ func (cmd simulateCmd) playFile(ctx context.Context, c *command, file string) (s
 		audience.Happened = func(_ time.Duration, what string) { fmt.Fprintf(c.Stdout, "%12s%s\n", "", what) }
 		audience.Wrote = func(e story.Entry) { fmt.Fprintln(c.Stdout, e) }
 	}
-	story, err := s.Step(ctx, audience)
+	story, err := s.PlayStepped(ctx, audience)
 	if err != nil {
 		return false, usageError(err, "a scenario may only do what could happen on GitHub")
 	}
@@ -131,13 +131,13 @@ func (cmd simulateCmd) compareStory(c *command, file string, s *story.Scenario, 
 		}
 		fmt.Fprintf(c.Stderr, "written: %s\n", file)
 		return true, nil
-	case !s.Told || cmd.Policy != "":
+	case !s.HasStory || cmd.Policy != "":
 		return true, nil
-	case s.Story == story:
+	case s.RecordedStory == story:
 		fmt.Fprintf(c.Stderr, "as told: %s\n", file)
 		return true, nil
 	}
-	fmt.Fprintf(c.Stderr, "%s tells another story (- as it is told there, + as it came):\n%s", file, diffLines(s.Story, story))
+	fmt.Fprintf(c.Stderr, "%s tells another story (- as it is told there, + as it came):\n%s", file, diffLines(s.RecordedStory, story))
 	return false, nil
 }
 
@@ -167,11 +167,11 @@ func (cmd simulateCmd) readScenario(ctx context.Context, c *command, file string
 		fmt.Fprintln(c.Stdout, c.colorProblems(err.Error()))
 		return nil, usageError(fmt.Errorf("%s cannot be played", file), "coordinator simulate --help shows the language")
 	}
-	if why := s.Empty(); why != "" {
+	if why := s.EmptyReason(); why != "" {
 		fmt.Fprintf(c.Stderr, "warning: %s: %s\n", file, why)
 	}
 	var wrong *config.Error
-	path, above := file, s.Above
+	path, above := file, s.LinesAbovePolicy
 	if cmd.Policy != "" {
 		path, above = cmd.Policy, 0
 	}

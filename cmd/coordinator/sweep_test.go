@@ -65,8 +65,8 @@ func wants(t *testing.T, text string, all ...string) {
 func TestSweepCommand(t *testing.T) {
 	g, run := shop(t, titles[:3])
 	code, out, said := run(nil, "sweep", "--dry-run")
-	if code != 0 || said != "" || len(g.Heads()) != 0 {
-		t.Errorf("a dry run: exit %d, %q, wrote on %v", code, said, g.Heads())
+	if code != 0 || said != "" || len(g.WrittenHeads()) != 0 {
+		t.Errorf("a dry run: exit %d, %q, wrote on %v", code, said, g.WrittenHeads())
 	}
 	wants(t, out, "acme/shop: 3 open, 3 to look at (3 without a check)", "3 evaluated, 0 failed, 0 skipped")
 
@@ -76,7 +76,7 @@ func TestSweepCommand(t *testing.T) {
 	}
 	wants(t, out, "acme/shop#1 success: 1 of 1 approval (Fix the cart)\n", "stopped before acme/shop#3: the limit of 2 is reached\n", "\n2 evaluated, 0 failed, 1 skipped\n")
 
-	g.Fault(sandbox.Fault{Match: "GET /repos/acme/shop/pulls/3/reviews", Status: 403, Body: `{"message":"Resource not accessible by integration"}`, Header: []string{"X-Accepted-GitHub-Permissions: pull_requests=read"}})
+	g.AddFault(sandbox.Fault{Match: "GET /repos/acme/shop/pulls/3/reviews", Status: 403, Body: `{"message":"Resource not accessible by integration"}`, Header: []string{"X-Accepted-GitHub-Permissions: pull_requests=read"}})
 	code, out, said = run(nil, "sweep", "--repo", "acme/shop")
 	if code != 1 || !strings.HasPrefix(said, "coordinator: 1 of ") {
 		t.Errorf("exit %d: %s", code, said)
@@ -93,8 +93,8 @@ func TestRunSweeps(t *testing.T) {
 			t.Fatal(err)
 		}
 		code, out, said := run(map[string]string{"GITHUB_EVENT_NAME": event, "GITHUB_EVENT_PATH": path}, "run")
-		if code != 0 || said != "" || len(g.Heads()) != 2 {
-			t.Errorf("%s: exit %d, %q, wrote on %v", event, code, said, g.Heads())
+		if code != 0 || said != "" || len(g.WrittenHeads()) != 2 {
+			t.Errorf("%s: exit %d, %q, wrote on %v", event, code, said, g.WrittenHeads())
 		}
 		wants(t, out, "all that are open in acme/shop are swept\n", "2 evaluated, 0 failed, 0 skipped\n")
 	}
@@ -103,7 +103,7 @@ func TestRunSweeps(t *testing.T) {
 // In a job the lines are folded, failures stand below the fold, and no title is a command.
 func TestSweepInAJob(t *testing.T) {
 	g, run := shop(t, titles)
-	g.Fault(sandbox.Fault{Match: "GET /repos/acme/shop/pulls/2/reviews", Status: 451, Body: `{"message":"::error::no\n##[error]no"}`})
+	g.AddFault(sandbox.Fault{Match: "GET /repos/acme/shop/pulls/2/reviews", Status: 451, Body: `{"message":"::error::no\n##[error]no"}`})
 	code, out, _ := run(map[string]string{"GITHUB_ACTIONS": "true"}, "sweep")
 	if code != 1 {
 		t.Errorf("exit %d", code)
@@ -132,7 +132,7 @@ func TestSweepWithoutAList(t *testing.T) {
 	g.RemoveFile(".github/review-coordinator.yml", "")
 	_, out, _ = run(nil, "sweep")
 	wants(t, out, "there is no policy file (.github/review-coordinator.yml)")
-	g.Fault(sandbox.Fault{Match: "POST /graphql", Status: 401, Body: `{"message":"Bad credentials"}`})
+	g.AddFault(sandbox.Fault{Match: "POST /graphql", Status: 401, Body: `{"message":"Bad credentials"}`})
 	code, _, said := run(nil, "sweep")
 	if code != 1 {
 		t.Errorf("exit %d", code)
@@ -142,7 +142,7 @@ func TestSweepWithoutAList(t *testing.T) {
 
 // GitHub shows check runs to no personal token: then all are looked at, and nothing is written twice.
 func TestSweepWithAPersonalToken(t *testing.T) {
-	g, run := shopOf(t, sandbox.Options{Person: "carol"}, titles[:2])
+	g, run := shopOf(t, sandbox.Options{TokenOwner: "carol"}, titles[:2])
 	for range 2 {
 		code, out, said := run(map[string]string{"GITHUB_TOKEN": "ghp_x"}, "sweep")
 		if code != 0 || said != "" {
@@ -175,7 +175,7 @@ func snippet(t *testing.T, language string) string {
 // The documents show what really is printed, and the defaults that really hold.
 func TestSweepDocs(t *testing.T) {
 	g, run := shop(t, []string{"Fix the cart", "Empty it once", "Sell more"})
-	g.Fault(sandbox.Fault{Match: "GET /repos/acme/shop/pulls/3/files", Status: 451, Body: `{"message":"Repository access blocked"}`})
+	g.AddFault(sandbox.Fault{Match: "GET /repos/acme/shop/pulls/3/files", Status: 451, Body: `{"message":"Repository access blocked"}`})
 	command, shown, _ := strings.Cut(snippet(t, "console"), "\n")
 	_, out, said := run(nil, strings.Fields(strings.TrimPrefix(command, "$ coordinator "))...)
 	out = regexp.MustCompile(`(?m)^\d\d:\d\d:\d\d`).ReplaceAllString(out, "09:00:00")
@@ -208,7 +208,7 @@ func TestSweepBar(t *testing.T) {
 	if code, out, said := run(nil, "sweep", "--limit", "1"); code != 0 { // the first has a check then
 		t.Fatalf("exit %d: %s%s", code, out, said)
 	}
-	g.Fault(sandbox.Fault{Match: "GET /repos/acme/shop/pulls/2/reviews", Status: 451, Body: `{"message":"oh\nno"}`})
+	g.AddFault(sandbox.Fault{Match: "GET /repos/acme/shop/pulls/2/reviews", Status: 451, Body: `{"message":"oh\nno"}`})
 	server := httptest.NewServer(g)
 	t.Cleanup(server.Close)
 	env := map[string]string{"GITHUB_TOKEN": "ghs_x", "GITHUB_API_URL": server.URL, "GITHUB_REPOSITORY": "acme/shop"}

@@ -76,9 +76,9 @@ func TestApplyReruns(t *testing.T) {
 				if test.again {
 					w.must(w.g.RerunByPerson(run, "carol"))
 				}
-				before := len(w.g.Wrote().Reran)
+				before := len(w.g.Wrote().RerunOrder)
 				w.wants(w.apply(quorum.Action{Kind: quorum.Rerun, Reviewer: "openai", Run: run, Attempt: test.attempt, FailedOnly: test.failedOnly}), test.state, "")
-				if n := len(w.g.Wrote().Reran) - before; n != test.reran {
+				if n := len(w.g.Wrote().RerunOrder) - before; n != test.reran {
 					t.Errorf("it was run again %d times, want %d", n, test.reran)
 				}
 				all := w.g.Requests()
@@ -146,13 +146,13 @@ func TestApplyReadsRefusals(t *testing.T) {
 				if test.needs != "" {
 					f.Header = []string{"X-Accepted-GitHub-Permissions: " + test.needs}
 				}
-				w.g.Fault(f)
+				w.g.AddFault(f)
 				got := w.apply(a)
 				w.wants(got, test.state, test.why)
 				if !strings.Contains(got.Detail, test.detail) || (got.Detail == "") != (test.detail == "") {
 					t.Errorf("its detail is %q, want %q", got.Detail, test.detail)
 				}
-				if n := w.g.Struck(); n != 1 {
+				if n := w.g.StruckRequests(); n != 1 {
 					t.Errorf("it was sent %d times", n)
 				}
 			})
@@ -178,7 +178,7 @@ func TestApplyAsks(t *testing.T) {
 		w := newWorld(t)
 		w.wants(w.apply(quorum.Action{Kind: quorum.Ask, Reviewer: "copilot", Attempt: 1, Request: quorum.Request{Login: copilotBot}}), quorum.ResultDone, "")
 		w.wants(w.apply(quorum.Action{Kind: quorum.Ask, Reviewer: "sage", Attempt: 1, Request: quorum.Request{Comment: "@sage review"}}), quorum.ResultDone, "")
-		if wrote := w.g.Wrote(); len(wrote.Reviews) != 1 || wrote.Reviews[0] != copilotBot || len(wrote.Comments) != 1 || wrote.Comments[0] != "@sage review" {
+		if wrote := w.g.Wrote(); len(wrote.RequestedReviews) != 1 || wrote.RequestedReviews[0] != copilotBot || len(wrote.Comments) != 1 || wrote.Comments[0] != "@sage review" {
 			t.Errorf("written: %+v", wrote)
 		}
 	})
@@ -218,7 +218,7 @@ func TestApplyWhenAnswersAreLost(t *testing.T) {
 			w := newWorld(t)
 			run := w.start(openaiFile)
 			w.finish(run, sandbox.Finish{Conclusion: "failure"})
-			w.g.Fault(sandbox.Fault{Match: "POST /repos/**", Kind: kind, Times: 1})
+			w.g.AddFault(sandbox.Fault{Match: "POST /repos/**", Kind: kind, Times: 1})
 			a := quorum.Action{Kind: quorum.Rerun, Reviewer: "openai", Run: run, Attempt: 1}
 			w.wants(w.apply(a), quorum.ResultFailed, "")
 			if n := w.g.Wrote().Reruns[run]; n != happened {
@@ -251,7 +251,7 @@ func TestApplyStops(t *testing.T) {
 				w.finish(one, sandbox.Finish{Conclusion: "failure"})
 				w.finish(two, sandbox.Finish{Conclusion: "failure"})
 				test.fault.Match, test.fault.Kind, test.fault.Skip = "POST /repos/**", sandbox.FaultAnswer, 1
-				w.g.Fault(test.fault)
+				w.g.AddFault(test.fault)
 				e := effects(quorum.Action{Kind: quorum.Rerun, Run: one, Attempt: 1})
 				e.Reruns = append(e.Reruns, quorum.Action{Kind: quorum.Rerun, Run: two, Attempt: 1})
 				receipt, err := w.forge.Apply(t.Context(), w.pr, e)
@@ -265,7 +265,7 @@ func TestApplyStops(t *testing.T) {
 		w := newWorld(t)
 		run := w.start(openaiFile)
 		ctx, cancel := context.WithCancel(t.Context())
-		w.g.Before(func(req *http.Request) {
+		w.g.BeforeRequest(func(req *http.Request) {
 			if strings.HasSuffix(req.URL.Path, fmt.Sprint(run)) {
 				cancel()
 			}

@@ -78,7 +78,7 @@ func TestChangedFails(t *testing.T) {
 	for _, match := range []string{"GET /repos/acme/shop/pulls", "GET /repos/acme/shop/contents/**"} {
 		bubble(t, func(t *testing.T) {
 			w := newWorld(t)
-			w.g.Fault(sandbox.Fault{Match: match, Kind: sandbox.FaultAnswer, Status: 403, Body: `{"message":"no"}`})
+			w.g.AddFault(sandbox.Fault{Match: match, Kind: sandbox.FaultAnswer, Status: 403, Body: `{"message":"no"}`})
 			if _, err := w.forge.Changed(t.Context(), "acme", "shop", time.Time{}); err == nil {
 				t.Errorf("%s failed, and no error", match)
 			}

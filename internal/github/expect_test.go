@@ -112,7 +112,7 @@ func TestAnEventIsThreeRequestsAway(t *testing.T) {
 			return "", nil
 		}, most: 2},
 		"a review": {before: tracked, event: func(w *world) (string, []int64) {
-			do[int64](w.t)(w.g.Review(7, sandbox.ReviewSpec{By: copilotBot, State: "COMMENTED", Body: "x", Comments: []sandbox.Line{{Path: "cart.go", Line: 3, Body: "No."}}}))
+			do[int64](w.t)(w.g.Review(7, sandbox.ReviewSpec{By: copilotBot, State: "COMMENTED", Body: "x", Comments: []sandbox.LineComment{{Path: "cart.go", Line: 3, Body: "No."}}}))
 			return "a1", nil
 		}, most: 2},
 		"a push": {before: tracked, event: func(w *world) (string, []int64) {
@@ -143,7 +143,7 @@ func TestAnEventIsThreeRequestsAway(t *testing.T) {
 		}, most: 4}, // its log, and where GitHub sends us for it
 		"a run that lists do not show": {before: tracked, event: func(w *world) (string, []int64) {
 			run := w.start(openaiFile)
-			w.must(w.g.Hide(run, true))
+			w.must(w.g.HideRun(run, true))
 			return "a1", []int64{run}
 		}, most: 3},
 		"the last approval": {
@@ -208,7 +208,7 @@ func TestRequestsOfAPush(t *testing.T) {
 				if n := w.asked(); n.fresh > 10 || n.graphql != 1 || n.writes != 2 {
 					t.Errorf("it cost %+v:\n%s", n, w.requests())
 				}
-				if old := w.g.Own("a2"); len(old) != 1 || old[0].Conclusion != "cancelled" {
+				if old := w.g.OwnCheckRuns("a2"); len(old) != 1 || old[0].Conclusion != "cancelled" {
 					t.Errorf("the old head's checks are %+v", old)
 				}
 				w.reads("in_progress", "")
@@ -318,7 +318,7 @@ func TestNothingSlipsBetweenConversationAndTexts(t *testing.T) {
 	}{
 		"a review with inline comments": {
 			between: func(w *world) {
-				do[int64](w.t)(w.g.Review(7, sandbox.ReviewSpec{By: copilotBot, State: "COMMENTED", Body: clean, Comments: []sandbox.Line{{Path: "cart.go", Line: 3, Body: "No."}}}))
+				do[int64](w.t)(w.g.Review(7, sandbox.ReviewSpec{By: copilotBot, State: "COMMENTED", Body: clean, Comments: []sandbox.LineComment{{Path: "cart.go", Line: 3, Body: "No."}}}))
 			},
 			then: func(_ *world, s quorum.Snapshot) bool {
 				return len(s.Reviews) == 0 || len(s.Threads) == 1 && s.Reviews[0].Threads == 1
@@ -356,7 +356,7 @@ func TestNothingSlipsBetweenConversationAndTexts(t *testing.T) {
 			before: func(w *world) {
 				do[int64](w.t)(w.g.Review(7, sandbox.ReviewSpec{By: copilotBot, State: "CHANGES_REQUESTED", Body: "Two problems."}))
 			},
-			between: func(w *world) { w.must(w.g.Dismiss(w.last7(), "alice")) },
+			between: func(w *world) { w.must(w.g.DismissReview(w.last7(), "alice")) },
 			then: func(_ *world, s quorum.Snapshot) bool {
 				return s.Reviews[0].State != "DISMISSED" || len(s.Timeline) == 1
 			},
@@ -417,7 +417,7 @@ func TestExpectIsWholeOrNothing(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				w := newWorld(t)
 				fault.Match = "GET /repos/acme/shop" + path
-				w.g.Fault(fault)
+				w.g.AddFault(fault)
 				w.forge.Expect(w.pr, sandbox.SHA("a1"))
 				if _, _, err := w.forge.Observe(t.Context(), w.pr); err == nil {
 					t.Errorf("%s: it was observed all the same", fault.Match)
@@ -492,7 +492,7 @@ func TestAnUnreadablePolicyIsNotTheOldOne(t *testing.T) {
 		w.look()
 		w.told()
 		w.g.SetFile(policyPath, "", strings.Replace(threeReviewers, "quorum: 2", "quorum: 3", 1))
-		w.g.Fault(sandbox.Fault{Match: "GET /repos/acme/shop/contents/" + policyPath, Kind: sandbox.FaultAnswer, Status: 502})
+		w.g.AddFault(sandbox.Fault{Match: "GET /repos/acme/shop/contents/" + policyPath, Kind: sandbox.FaultAnswer, Status: 502})
 		w.forge.Expect(w.pr, sandbox.SHA("a1"))
 		if p, _, err := w.forge.Observe(t.Context(), w.pr); err == nil {
 			t.Errorf("it was observed with %d needed", p.Need)
@@ -527,7 +527,7 @@ func TestAPolicyBehindALinkIsAskedForEachTime(t *testing.T) {
 					if test.target {
 						sha = blob(policy)
 					}
-					w.g.Fault(sandbox.Fault{
+					w.g.AddFault(sandbox.Fault{
 						Match: "GET /repos/acme/shop/contents/" + policyPath, Kind: sandbox.FaultAnswer, Status: 200,
 						Body: fmt.Sprintf(`{"type":"file","encoding":"base64","sha":%q,"content":%q}`, sha, base64.StdEncoding.EncodeToString([]byte(policy))),
 					})
@@ -719,7 +719,7 @@ func TestExpectOutlastsAFailure(t *testing.T) {
 		w, s := far(t)
 		w.start(openaiFile)
 		w.forge.Expect(w.pr, sandbox.SHA("a1"))
-		w.g.Fault(sandbox.Fault{Match: "GET /repos/acme/shop/pulls/7", Kind: sandbox.FaultAnswer, Status: 403, Times: 1, Body: `{"message":"no"}`})
+		w.g.AddFault(sandbox.Fault{Match: "GET /repos/acme/shop/pulls/7", Kind: sandbox.FaultAnswer, Status: 403, Times: 1, Body: `{"message":"no"}`})
 		if _, _, err := w.forge.Observe(t.Context(), w.pr); err == nil {
 			t.Fatal("it was observed all the same")
 		}
@@ -754,7 +754,7 @@ func TestMemoriesAreBounded(t *testing.T) {
 		if fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
 			t.Errorf("observed\n%+v, want\n%+v", got, want)
 		}
-		w.g.Before(func(req *http.Request) {
+		w.g.BeforeRequest(func(req *http.Request) {
 			if req.Method == http.MethodPost && strings.HasSuffix(req.URL.Path, "/check-runs") || req.Method == http.MethodPatch {
 				for n := 200; n < 220; n++ {
 					w.forge.Expect(quorum.PR{Owner: "acme", Repo: "shop", Number: n}, "")
@@ -794,9 +794,9 @@ func TestMemoriesCompact(t *testing.T) {
 		other := func(n int) quorum.PR { return quorum.PR{Owner: "acme", Repo: "shop", Number: n} }
 		w.forge.Expect(other(101), "head", 5)
 		w.start(openaiFile)
-		w.g.Before(func(*http.Request) { all.Compact() })
+		w.g.BeforeRequest(func(*http.Request) { all.Compact() })
 		w.look()
-		w.g.Before(nil)
+		w.g.BeforeRequest(nil)
 		id, _ := w.forge.CheckID(w.pr)
 		w.forge.Expect(other(102), "")
 		all.Compact()

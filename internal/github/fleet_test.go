@@ -128,11 +128,11 @@ func TestFleetCalm(t *testing.T) {
 		if is, _ := forge.CheckID(w.pr); wire.closed != 1 || id == 0 || is != id {
 			t.Errorf("connections were closed %d times, the check was %d and is %d", wire.closed, id, is)
 		}
-		w.g.Before(func(*http.Request) { f.Calm() })
+		w.g.BeforeRequest(func(*http.Request) { f.Calm() })
 		w.comment(actionsBot, openaiYes)
 		pass(time.Minute)
 		w.look()
-		w.g.Before(nil)
+		w.g.BeforeRequest(nil)
 		w.settled()
 	})
 }

@@ -72,7 +72,7 @@ func newWorld(t testing.TB, change ...func(*setup)) *world {
 	}
 	w.g.OpenPull(s.pull)
 	w.t.Cleanup(func() {
-		for _, bad := range append(w.g.Unknown(), w.g.Invalid()...) {
+		for _, bad := range append(w.g.UnknownRequests(), w.g.InvalidRequests()...) {
 			t.Errorf("GitHub does not understand: %s", bad)
 		}
 	})
@@ -144,9 +144,9 @@ func (w *world) comment(by, body string) int64 {
 }
 
 // own is our one check on the head.
-func (w *world) own() sandbox.CheckRun {
+func (w *world) own() sandbox.StoredCheckRun {
 	w.t.Helper()
-	all := w.g.Own(w.g.Head(7))
+	all := w.g.OwnCheckRuns(w.g.Head(7))
 	if len(all) != 1 {
 		w.t.Fatalf("%d checks of ours on the head, want one", len(all))
 	}

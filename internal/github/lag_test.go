@@ -84,7 +84,7 @@ func TestGraphQLBehindREST(t *testing.T) {
 			w.must(w.g.EditReview(id, "mallory", yes))
 		},
 		"a review with a thread": func(w *world) {
-			do[int64](w.t)(w.g.Review(7, sandbox.ReviewSpec{By: "sage[bot]", State: "COMMENTED", Body: yes, Comments: []sandbox.Line{{Path: "cart.go", Line: 3, Body: "It is emptied twice."}}}))
+			do[int64](w.t)(w.g.Review(7, sandbox.ReviewSpec{By: "sage[bot]", State: "COMMENTED", Body: yes, Comments: []sandbox.LineComment{{Path: "cart.go", Line: 3, Body: "It is emptied twice."}}}))
 		},
 		"a comment edited by somebody else in its own second": func(w *world) {
 			id := w.comment("sage[bot]", no)
@@ -311,7 +311,7 @@ func TestADismissalThatLags(t *testing.T) {
 		id := do[int64](t)(w.g.Review(7, sandbox.ReviewSpec{By: "sage[bot]", State: "CHANGES_REQUESTED", Body: "Hm."}))
 		w.comment("fox[bot]", "**Ready to merge?** Yes")
 		pass(2 * time.Second)
-		w.must(w.g.Dismiss(id, "alice"))
+		w.must(w.g.DismissReview(id, "alice"))
 		if w.through(lag, 5*time.Second) {
 			t.Error("an objection that the pull request's author dismissed is gone")
 		}
@@ -325,7 +325,7 @@ func TestADismissalThatLags(t *testing.T) {
 		_, _, err := w.forge.Observe(t.Context(), w.pr) // REST is asked
 		w.must(err)
 		pass(time.Second)
-		w.must(w.g.Dismiss(id, "bob"))
+		w.must(w.g.DismissReview(id, "bob"))
 		w.forge.Forget(w.pr)
 		if w.through(lag, 5*time.Second) {
 			t.Error("an approval that was dismissed passed")
@@ -379,7 +379,7 @@ func TestA404OfAPart(t *testing.T) {
 				fault.Status, fault.Body = http.StatusOK, `{"data":{"repository":{"pullRequest":null}},"errors":[{"type":"NOT_FOUND","path":["repository","pullRequest"],"message":"Could not resolve to a PullRequest with the number of 7."}]}`
 			}
 			w.forge.Forget(w.pr)
-			w.g.Fault(fault)
+			w.g.AddFault(fault)
 			_, _, err := w.forge.Observe(t.Context(), w.pr)
 			var again interface{ Temporary() bool }
 			if client.IsNotFound(err) || !errors.As(err, &again) {
@@ -402,7 +402,7 @@ func TestAFileNameThatHoldsAnAt(t *testing.T) {
 		other := ".github/workflows/gemini.yml@x.yml"
 		w := newWorld(t, func(s *setup) {
 			s.policy = "version: 1\nquorum: 1\ngrace: 0s\nreviewers:\n  - {name: gemini, workflow: .github/workflows/gemini.yml, verdict: conclusion, failure_means: findings}\nguard: [\".github/workflows/gemini.yml\"]\n"
-			s.pull.Files = []sandbox.File{{Path: "cart.go"}, {Path: other}}
+			s.pull.Files = []sandbox.ChangedFile{{Path: "cart.go"}, {Path: other}}
 		})
 		for file, conclusion := range map[string]string{geminiFile: "failure", other: "success"} {
 			run := w.start(file)

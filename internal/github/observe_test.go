@@ -21,15 +21,15 @@ import (
 
 // crowded is a world of which an observation reads everything that it ever reads.
 func crowded(t *testing.T, s *setup) *world {
-	s.pull.Base, s.pull.Files = "dev", []sandbox.File{{Path: ".github/review-coordinator.yml"}}
+	s.pull.Base, s.pull.Files = "dev", []sandbox.ChangedFile{{Path: ".github/review-coordinator.yml"}}
 	s.policy = threeReviewers + "  - {name: sonar, status: sonarqube, author: \"sonarbot[bot]\", verdict: conclusion}\n"
 	w := newWorld(t, func(x *setup) { now, wire := x.now, x.wire; *x = *s; x.now, x.wire = now, wire })
 	w.must(w.g.Push(7, "a2", sandbox.PushSpec{}))
 	do[int64](t)(w.g.Review(7, sandbox.ReviewSpec{By: "bob", State: "APPROVED"}))
-	w.g.Permission("bob", "write")
+	w.g.SetPermission("bob", "write")
 	run := w.start(openaiFile)
 	w.look()
-	w.must(w.g.Hide(run, true)) // known from the record, read by its id
+	w.must(w.g.HideRun(run, true)) // known from the record, read by its id
 	gone := w.start(geminiFile)
 	w.comment(actionsBot, geminiNo+"\nFor commit "+sandbox.SHA("a1")+"\n")
 	do[bool](t)(w.g.FinishRun(gone, sandbox.Finish{Conclusion: "failure", NoLog: true, Annotation: "The runner has received a shutdown signal."}))
@@ -71,7 +71,7 @@ func TestObserveIsWholeOrNothing(t *testing.T) {
 					w := crowded(t, &s)
 					before := w.own().Writes
 					fault.Match = path
-					w.g.Fault(fault)
+					w.g.AddFault(fault)
 					_, _, err := w.forge.Observe(t.Context(), w.pr)
 					var missing *client.APIError
 					switch {
@@ -98,16 +98,16 @@ func TestObserveReadsAllPages(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, func(s *setup) {
 			for i := range many {
-				s.pull.Files = append(s.pull.Files, sandbox.File{Path: fmt.Sprintf("f%03d.go", i)})
+				s.pull.Files = append(s.pull.Files, sandbox.ChangedFile{Path: fmt.Sprintf("f%03d.go", i)})
 			}
 			s.policy += "  - {name: sonar, status: sonarqube, author: \"sonarbot[bot]\", verdict: conclusion}\n"
 		})
 		for i := range many {
 			w.comment("carol", fmt.Sprint("comment ", i))
-			do[int64](t)(w.g.Review(7, sandbox.ReviewSpec{By: copilotBot, Body: "x", Comments: []sandbox.Line{{Path: "f000.go", Line: i + 1, Body: "y"}}}))
+			do[int64](t)(w.g.Review(7, sandbox.ReviewSpec{By: copilotBot, Body: "x", Comments: []sandbox.LineComment{{Path: "f000.go", Line: i + 1, Body: "y"}}}))
 			w.start(".github/workflows/other.yml")
 			do[int64](t)(w.g.SetCheck(sandbox.CheckSpec{Name: fmt.Sprint("check ", i), App: sandbox.App{Slug: "secbot"}, Head: "a1", Conclusion: "success"}))
-			do[int64](t)(w.g.SetStatus(sandbox.Status{Head: "a1", Context: fmt.Sprint("status ", i), State: "success", By: "sonarbot[bot]"}))
+			do[int64](t)(w.g.SetStatus(sandbox.CommitStatus{Head: "a1", Context: fmt.Sprint("status ", i), State: "success", By: "sonarbot[bot]"}))
 			w.must(w.g.RequestReview(7, copilotBot, "alice"))
 		}
 		_, s := w.observe()
@@ -133,9 +133,9 @@ func TestObserveKnowsThatFilesAreMissing(t *testing.T) {
 	}{{3, 0, false}, {3, 3, false}, {3, 4, true}, {3, 3001, true}} {
 		bubble(t, func(t *testing.T) {
 			w := newWorld(t, func(s *setup) {
-				s.pull.Changed = test.changed
+				s.pull.ChangedCount = test.changed
 				for i := range test.listed {
-					s.pull.Files = append(s.pull.Files, sandbox.File{Path: fmt.Sprint(i)})
+					s.pull.Files = append(s.pull.Files, sandbox.ChangedFile{Path: fmt.Sprint(i)})
 				}
 			})
 			if _, s := w.observe(); s.PR.FilesMissing != test.missing {
@@ -150,7 +150,7 @@ func TestObserveReadsByIDWhatListsDoNotShow(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t)
 		first := w.start(openaiFile)
-		w.must(w.g.Hide(first, true))
+		w.must(w.g.HideRun(first, true))
 		if _, s := w.observe(); len(s.Runs) != 0 {
 			t.Fatalf("a run that is hidden is in the list")
 		}
@@ -201,7 +201,7 @@ func TestObserveAsksLastWhoEdited(t *testing.T) {
 		w := newWorld(t)
 		r := do[int64](t)(w.g.Review(7, sandbox.ReviewSpec{By: copilotBot, Body: "Two problems."}))
 		edited := false
-		w.g.Before(func(req *http.Request) {
+		w.g.BeforeRequest(func(req *http.Request) {
 			if strings.HasSuffix(req.URL.Path, "/pulls/7/reviews") && !edited {
 				edited = true
 				w.must(w.g.EditReview(r, "mallory", "No problems."))
@@ -217,7 +217,7 @@ func TestObserveFailsIfTheHeadMoves(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t)
 		pushed := false
-		w.g.Before(func(req *http.Request) {
+		w.g.BeforeRequest(func(req *http.Request) {
 			if strings.HasSuffix(req.URL.Path, "/graphql") && !pushed {
 				pushed = true
 				w.must(w.g.Push(7, "a2", sandbox.PushSpec{}))
@@ -238,8 +238,8 @@ func TestObserveReadsTheTimeline(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, func(s *setup) { s.pull.Base = "dev" })
 		r := do[int64](t)(w.g.Review(7, sandbox.ReviewSpec{By: "bob", State: "CHANGES_REQUESTED", Body: "no"}))
-		w.must(w.g.Dismiss(r, "alice"))
-		w.must(w.g.BaseMerged(7, "main", "carol"))
+		w.must(w.g.DismissReview(r, "alice"))
+		w.must(w.g.RetargetAfterMerge(7, "main", "carol"))
 		w.must(w.g.Push(7, "a2", sandbox.PushSpec{Force: true, By: "dave"}))
 		_, s := w.observe()
 		want := []quorum.Event{
@@ -273,7 +273,7 @@ func TestClocksStartOnce(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				w := newWorld(t, func(s *setup) {
 					if s.token = token; token == "ghp_x" {
-						s.sand.Person = "robin"
+						s.sand.TokenOwner = "robin"
 					}
 				})
 				w.look()
@@ -312,9 +312,9 @@ func TestObserveReadsThePolicyOfTheDefaultBranch(t *testing.T) {
 		"only on the branch":          {files: map[string]string{"feature-7:" + path: threeReviewers}, state: quorum.FileMissing, path: path},
 		"only on the base":            {files: map[string]string{"dev:" + path: threeReviewers}, pull: sandbox.PullSpec{Base: "dev"}, state: quorum.FileMissing, path: path},
 		"too large":                   {files: map[string]string{":" + path: threeReviewers + strings.Repeat("#\n", 64<<10)}, state: quorum.FileBroken, path: path},
-		"changed for the better":      {files: map[string]string{":" + path: threeReviewers, "feature-7:" + path: threeReviewers + "# so\n"}, pull: sandbox.PullSpec{Files: []sandbox.File{{Path: path}}}, state: quorum.FileValid, path: path, changed: true},
-		"changed for the worse":       {files: map[string]string{":" + path: threeReviewers, "feature-7:" + path: broken}, pull: sandbox.PullSpec{Files: []sandbox.File{{Path: path}}}, state: quorum.FileValid, path: path, changed: true, proposed: true},
-		"renamed by the pull request": {files: map[string]string{":" + path: threeReviewers}, pull: sandbox.PullSpec{Files: []sandbox.File{{Path: "x.yml", Previous: path}}}, state: quorum.FileValid, path: path, changed: true},
+		"changed for the better":      {files: map[string]string{":" + path: threeReviewers, "feature-7:" + path: threeReviewers + "# so\n"}, pull: sandbox.PullSpec{Files: []sandbox.ChangedFile{{Path: path}}}, state: quorum.FileValid, path: path, changed: true},
+		"changed for the worse":       {files: map[string]string{":" + path: threeReviewers, "feature-7:" + path: broken}, pull: sandbox.PullSpec{Files: []sandbox.ChangedFile{{Path: path}}}, state: quorum.FileValid, path: path, changed: true, proposed: true},
+		"renamed by the pull request": {files: map[string]string{":" + path: threeReviewers}, pull: sandbox.PullSpec{Files: []sandbox.ChangedFile{{Path: "x.yml", Previous: path}}}, state: quorum.FileValid, path: path, changed: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
@@ -335,7 +335,7 @@ func TestObserveReadsThePolicyOfTheDefaultBranch(t *testing.T) {
 
 func TestObserveAsAPerson(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := newWorld(t, func(s *setup) { s.token, s.sand.Person = "ghp_x", "robin" })
+		w := newWorld(t, func(s *setup) { s.token, s.sand.TokenOwner = "ghp_x", "robin" })
 		if _, s := w.observe(); !s.NoRecord || s.Ours.Login != "robin" || s.Ours.Bot {
 			t.Errorf("a person observes as %+v, without a record: %v", s.Ours, s.NoRecord)
 		}
@@ -345,10 +345,10 @@ func TestObserveAsAPerson(t *testing.T) {
 func TestObserveReadsPeople(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, func(s *setup) {
-			s.pull.Commit = sandbox.Commit{Author: "alice", Committer: "carol", CoAuthors: []string{"dave"}}
+			s.pull.Commit = sandbox.CommitSpec{Author: "alice", Committer: "carol", CoAuthors: []string{"dave"}}
 		})
 		for login, may := range map[string]string{"bob": "write", "erin": "maintain", "frank": "admin", "grace": "triage"} {
-			w.g.Permission(login, may)
+			w.g.SetPermission(login, may)
 			do[int64](t)(w.g.Review(7, sandbox.ReviewSpec{By: login, State: "APPROVED"}))
 		}
 		_, s := w.observe()
@@ -376,7 +376,7 @@ func TestObserveGated(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			w := newWorld(t, func(s *setup) { s.pull.Base = base })
 			w.g.Protect("kept")
-			w.g.Rule("ruled")
+			w.g.AddRuleset("ruled")
 			if _, s := w.observe(); s.Gated != want {
 				t.Errorf("%s: gated is %v", base, s.Gated)
 			}
@@ -408,7 +408,7 @@ func TestObserveReadsLogs(t *testing.T) {
 				pass(time.Minute)
 				w.finish(run, test.finish)
 				if test.fault != "" {
-					w.g.Fault(sandbox.Fault{Match: test.fault, Kind: sandbox.FaultAnswer, Status: 500})
+					w.g.AddFault(sandbox.Fault{Match: test.fault, Kind: sandbox.FaultAnswer, Status: 500})
 				}
 				_, s := w.observe()
 				if got := s.Runs[0].Jobs[0]; !got.Read || !strings.Contains(got.Log, test.log) {
@@ -431,7 +431,7 @@ func TestObserveFindsTheRecord(t *testing.T) {
 		w.look()
 		seq := w.last.Snapshot.Record.Seq
 		w.must(w.g.Retarget(7, "dev", "alice"))
-		w.g.Fault(sandbox.Fault{Match: "POST /repos/acme/shop/check-runs", Kind: sandbox.FaultAnswer, Status: 403, Times: 1})
+		w.g.AddFault(sandbox.Fault{Match: "POST /repos/acme/shop/check-runs", Kind: sandbox.FaultAnswer, Status: 403, Times: 1})
 		if _, err := w.loop.Reconcile(t.Context(), w.pr); err == nil {
 			t.Fatal("the new check could be written")
 		}
@@ -442,7 +442,7 @@ func TestObserveFindsTheRecord(t *testing.T) {
 			t.Errorf("the record is %+v", s.Record)
 		}
 		w.look()
-		all := w.g.Own("a1")
+		all := w.g.OwnCheckRuns("a1")
 		if len(all) != 2 || all[1].Name != "Review quorum (→ dev)" {
 			t.Fatalf("%d checks", len(all))
 		}
@@ -457,7 +457,7 @@ func TestObserveWaitsForTheReplica(t *testing.T) {
 	for times, found := range map[int]bool{1: true, 2: true, 3: false} {
 		bubble(t, func(t *testing.T) {
 			w := newWorld(t)
-			w.g.Fault(sandbox.Fault{Match: "GET /repos/acme/shop/pulls/7", Kind: sandbox.FaultAnswer, Status: 404, Times: times})
+			w.g.AddFault(sandbox.Fault{Match: "GET /repos/acme/shop/pulls/7", Kind: sandbox.FaultAnswer, Status: 404, Times: times})
 			if _, _, err := w.forge.Observe(t.Context(), w.pr); (err == nil) != found || err != nil && !client.IsNotFound(err) {
 				t.Errorf("not found %d times: %v", times, err)
 			}
@@ -471,7 +471,7 @@ func TestObserveTellsOurCheckFromOthers(t *testing.T) {
 		for _, c := range []sandbox.CheckSpec{
 			{Name: "Review quorum", App: sandbox.App{Slug: "mallory"}, Conclusion: "success"},
 			{Name: "Review quorum", App: sandbox.App{Slug: "github-actions"}, Conclusion: "success"},
-			{Name: "Review quorum", App: sandbox.App{Slug: "mallory"}, Conclusion: "success", Another: true, ExternalID: "review-coordinator acme/shop#7"},
+			{Name: "Review quorum", App: sandbox.App{Slug: "mallory"}, Conclusion: "success", AlwaysNew: true, ExternalID: "review-coordinator acme/shop#7"},
 			{Name: "Security review", App: sandbox.App{Slug: "secbot"}, Conclusion: "success"},
 		} {
 			c.Head = "a1"
@@ -495,13 +495,13 @@ func TestObserveKeepsNoLongTextsOfStrangers(t *testing.T) {
 		policy := "version: 1\nquorum: 1\ngrace: 0s\nstand_in: write\nreviewers:\n  - {name: sage, author: \"sage[bot]\", request: {comment: \"" + request + "\"}}\n"
 		long := strings.Repeat("Well, well. ", 500)
 		w := newWorld(t, func(s *setup) { s.policy = policy })
-		w.g.Permission("bob", "write")
+		w.g.SetPermission("bob", "write")
 		for n := range 150 {
 			w.comment("mallory", fmt.Sprint(n, " ", long))
 		}
 		w.comment("Sage[bot]", long)
 		w.comment("mallory", request)
-		do[int64](t)(w.g.Review(7, sandbox.ReviewSpec{By: "mallory", State: "COMMENTED", Comments: []sandbox.Line{{Path: "cart.go", Line: 3, Body: long}}}))
+		do[int64](t)(w.g.Review(7, sandbox.ReviewSpec{By: "mallory", State: "COMMENTED", Comments: []sandbox.LineComment{{Path: "cart.go", Line: 3, Body: long}}}))
 		do[int64](t)(w.g.Review(7, sandbox.ReviewSpec{By: "bob", State: "APPROVED", Body: long}))
 		w.look()
 		pass(2 * time.Hour)

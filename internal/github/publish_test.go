@@ -73,11 +73,11 @@ func TestPublishWhenAnswersAreLost(t *testing.T) {
 			t.Run(fmt.Sprintf("%s %d", kind, times), func(t *testing.T) {
 				bubble(t, func(t *testing.T) {
 					w := newWorld(t)
-					w.g.Fault(sandbox.Fault{Match: creates, Kind: kind, Times: times})
+					w.g.AddFault(sandbox.Fault{Match: creates, Kind: kind, Times: times})
 					w.must(w.publish(check("a1")))
 					w.own()
 					w.g.ClearFaults()
-					w.g.Fault(sandbox.Fault{Match: updates, Kind: kind, Times: times})
+					w.g.AddFault(sandbox.Fault{Match: updates, Kind: kind, Times: times})
 					w.must(w.publish(check("a1", func(c *report.Check) { c.Status, c.Conclusion, c.Title = "completed", "success", "2 of 2 approvals" })))
 					w.reads("success", "2 of 2 approvals")
 				})
@@ -105,13 +105,13 @@ func TestPublishGivesUp(t *testing.T) {
 				if strings.HasPrefix(test.fault.Match, "PATCH") {
 					w.must(w.publish(check("a1")))
 				}
-				w.g.Fault(test.fault)
+				w.g.AddFault(test.fault)
 				err := w.publish(check("a1", func(c *report.Check) { c.Title = "another" }))
 				var never *github.UnpublishableError
 				if err == nil || !strings.Contains(err.Error(), test.want) || errors.As(err, &never) != test.never {
 					t.Errorf("got %v, want %q, unpublishable: %v", err, test.want, test.never)
 				}
-				if n := w.g.Struck(); test.fault.Status < 500 && n != 1 {
+				if n := w.g.StruckRequests(); test.fault.Status < 500 && n != 1 {
 					t.Errorf("it was tried %d times", n)
 				}
 			})
@@ -140,7 +140,7 @@ func TestPublishAnnotations(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				w := newWorld(t)
 				w.must(w.publish(check("a1")))
-				w.g.Fault(sandbox.Fault{Match: updates, Kind: kind, Skip: skip, Times: 2})
+				w.g.AddFault(sandbox.Fault{Match: updates, Kind: kind, Skip: skip, Times: 2})
 				w.must(w.publish(check("a1", done(130))))
 				seen := map[string]bool{}
 				for _, a := range w.own().Annotations {
@@ -171,7 +171,7 @@ func TestPublishKeepsDuplicatesEqual(t *testing.T) {
 		w.must(w.publish(check("a1", func(c *report.Check) {
 			c.Status, c.Conclusion, c.Title, c.Annotations = "completed", "failure", "Changes requested", annotations(2)
 		})))
-		all, annotated := w.g.Own("a1"), 0
+		all, annotated := w.g.OwnCheckRuns("a1"), 0
 		if len(all) != 3 {
 			t.Fatalf("%d checks", len(all))
 		}
@@ -209,7 +209,7 @@ func TestPublishOnlyOpen(t *testing.T) {
 					w.must(w.publish(check("a1", test.before)))
 				}
 				w.must(w.publish(check("a1", ended)))
-				all := w.g.Own("a1")
+				all := w.g.OwnCheckRuns("a1")
 				if test.before == nil {
 					if len(all) != 0 {
 						t.Errorf("a check was written where none was open")
@@ -246,7 +246,7 @@ func TestPublishRetires(t *testing.T) {
 				for range 2 {
 					w.must(w.publish(check("a1", func(c *report.Check) { c.Name, c.Retire = "Review quorum (→ dev)", []report.Retired{old} })))
 				}
-				all := w.g.Own("a1")
+				all := w.g.OwnCheckRuns("a1")
 				if len(all) != 2 || all[0].Conclusion != test.want || all[1].Status != "in_progress" || all[0].Writes > 2 || all[1].Writes != 1 {
 					t.Errorf("the plain check reads %s after %d writes", all[0].Conclusion, all[0].Writes)
 				}
@@ -272,7 +272,7 @@ func TestPublishKeepsTheRecordThatStands(t *testing.T) {
 				other.replica(setup{token: "ghs_y", now: time.Now})
 				other.must(other.publish(check("a1", func(c *report.Check) { c.Text = "Another record." })))
 				w.must(w.forge.Publish(t.Context(), w.pr, check("a1", func(c *report.Check) { c.Name, c.Retire = "Another name", retire })))
-				if all := w.g.Own("a1"); len(all) != 2 || all[0].Conclusion != "cancelled" || all[0].Text != "Another record." {
+				if all := w.g.OwnCheckRuns("a1"); len(all) != 2 || all[0].Conclusion != "cancelled" || all[0].Text != "Another record." {
 					t.Errorf("the first of %d checks reads %s with %q", len(all), all[0].Conclusion, all[0].Text)
 				}
 			})
@@ -361,13 +361,13 @@ func TestPublishSupersedesOlderHeads(t *testing.T) {
 				}
 				w.must(w.g.Push(7, "a2", sandbox.PushSpec{Force: test.force}))
 				if test.fault != nil {
-					w.g.Fault(*test.fault)
+					w.g.AddFault(*test.fault)
 				}
 				next := check("a2", func(c *report.Check) {
 					c.Retire = []report.Retired{{Name: c.Name, Head: sandbox.SHA("a1"), Title: "superseded by a2"}}
 				})
 				w.must(w.publish(next)) // best effort: the new head's check comes in any case
-				old := w.g.Own("a1")
+				old := w.g.OwnCheckRuns("a1")
 				if len(old) != 1 || old[0].Conclusion != test.want {
 					t.Errorf("the old head's check reads %q, want %q", old[0].Conclusion, test.want)
 				}
@@ -387,7 +387,7 @@ func TestPublishSupersedesOlderHeads(t *testing.T) {
 
 // A personal token cannot write check runs.
 func TestPublishAsAPerson(t *testing.T) {
-	person := func(s *setup) { s.token, s.sand.Person = "ghp_x", "robin" }
+	person := func(s *setup) { s.token, s.sand.TokenOwner = "ghp_x", "robin" }
 	for _, test := range []struct{ status, conclusion, want string }{
 		{"in_progress", "", "pending"},
 		{"completed", "success", "success"},
@@ -411,7 +411,7 @@ func TestPublishAsAPerson(t *testing.T) {
 			if all := w.g.Statuses("a1"); len(all) != 2 {
 				t.Errorf("a change is written as %+v", all)
 			}
-			if len(w.g.Own("a1")) != 0 {
+			if len(w.g.OwnCheckRuns("a1")) != 0 {
 				t.Errorf("a check run was written, too")
 			}
 		})
@@ -425,14 +425,14 @@ func TestPublishAsAPerson(t *testing.T) {
 	})
 	bubble(t, func(t *testing.T) { // a status is never chosen because check runs are refused
 		w := newWorld(t)
-		w.g.Fault(sandbox.Fault{Match: creates, Kind: sandbox.FaultAnswer, Status: 403, Body: `{"message":"You must authenticate via a GitHub App."}`})
+		w.g.AddFault(sandbox.Fault{Match: creates, Kind: sandbox.FaultAnswer, Status: 403, Body: `{"message":"You must authenticate via a GitHub App."}`})
 		if err := w.publish(check("a1")); err == nil || len(w.g.Statuses("a1")) != 0 {
 			t.Errorf("where checks are refused: %v, %+v", err, w.g.Statuses("a1"))
 		}
 	})
 	bubble(t, func(t *testing.T) { // somebody else's status of that name is no answer of ours
 		w := newWorld(t, person)
-		do[int64](t)(w.g.SetStatus(sandbox.Status{Head: "a1", Context: "review QUORUM", State: "success", Description: "0 of 2 approvals", By: "mallory"}))
+		do[int64](t)(w.g.SetStatus(sandbox.CommitStatus{Head: "a1", Context: "review QUORUM", State: "success", Description: "0 of 2 approvals", By: "mallory"}))
 		w.must(w.publish(check("a1", func(c *report.Check) { c.Status, c.Conclusion = "completed", "success" })))
 		if all := w.g.Statuses("a1"); len(all) != 2 {
 			t.Errorf("statuses: %+v", all)
@@ -454,7 +454,7 @@ func TestPublishAsAPerson(t *testing.T) {
 	for status, never := range map[int]bool{422: true, 404: true, 403: false} {
 		bubble(t, func(t *testing.T) {
 			w := newWorld(t, person)
-			w.g.Fault(sandbox.Fault{Match: "POST /repos/acme/shop/statuses/*", Kind: sandbox.FaultAnswer, Status: status, Body: `{"message":"no"}`})
+			w.g.AddFault(sandbox.Fault{Match: "POST /repos/acme/shop/statuses/*", Kind: sandbox.FaultAnswer, Status: status, Body: `{"message":"no"}`})
 			var unpublishable *github.UnpublishableError
 			if err := w.publish(check("a1")); err == nil || errors.As(err, &unpublishable) != never {
 				t.Errorf("%d: %v", status, err)
@@ -471,7 +471,7 @@ func TestPublishBesideAnother(t *testing.T) {
 		other := *w
 		other.replica(setup{token: "ghs_x", now: time.Now})
 		raced := false
-		w.g.Before(func(req *http.Request) {
+		w.g.BeforeRequest(func(req *http.Request) {
 			if req.Method == http.MethodPost && strings.HasSuffix(req.URL.Path, "/check-runs") && !raced {
 				raced = true
 				w.must(other.publish(check("a1")))
@@ -479,7 +479,7 @@ func TestPublishBesideAnother(t *testing.T) {
 		})
 		w.must(w.forge.Publish(t.Context(), w.pr, check("a1")))
 		w.must(w.publish(check("a1", func(c *report.Check) { c.Title = "now" })))
-		for _, c := range w.g.Own("a1") {
+		for _, c := range w.g.OwnCheckRuns("a1") {
 			if c.Title != "now" {
 				t.Errorf("one of them still reads %q", c.Title)
 			}

@@ -123,7 +123,7 @@ func TestAJobOfAnotherPullRequestsRun(t *testing.T) {
 		w.must(w.g.Close(8, "mallory"))
 		pass(5 * time.Second)
 		for _, hidden := range []bool{false, true} {
-			w.must(w.g.Hide(id, hidden))
+			w.must(w.g.HideRun(id, hidden))
 			w.look()
 			if w.own().Conclusion == "success" {
 				t.Errorf("it passes; its run is hidden: %v", hidden)
@@ -180,7 +180,7 @@ func TestTheSameBranchIsNotListed(t *testing.T) {
 			w.look()
 			w.lints(7)
 			fault.Kind, fault.Match = sandbox.FaultAnswer, "GET /repos/*/*/pulls"
-			w.g.Fault(fault)
+			w.g.AddFault(fault)
 			w.look()
 			if b := w.last.Decision.Ballots[0]; b.Reason != quorum.ReasonOtherPull || w.own().Conclusion == "success" {
 				t.Errorf("%d: %s %s, %s", fault.Status, b.Vote, b.Reason, w.own().Conclusion)

@@ -31,7 +31,7 @@ const (
 func under(policy string) func(*setup) { return func(s *setup) { s.policy = policy } }
 
 // asCarol looks with a person's token, which can keep no record.
-func asCarol(s *setup) { s.token, s.sand.Person = "ghp_x", "carol" }
+func asCarol(s *setup) { s.token, s.sand.TokenOwner = "ghp_x", "carol" }
 
 // withheld wants the last look not to have passed.
 func (w *world) withheld() {
@@ -44,7 +44,7 @@ func (w *world) withheld() {
 // noneGreen wants no check of ours on the head to be green.
 func (w *world) noneGreen() {
 	w.t.Helper()
-	for _, c := range w.g.Own(w.g.Head(7)) {
+	for _, c := range w.g.OwnCheckRuns(w.g.Head(7)) {
 		if c.Conclusion == "success" {
 			w.t.Errorf("%s is green: %q", c.Name, c.Title)
 		}
@@ -62,7 +62,7 @@ func (w *world) beside() *world {
 // once does something before the first request of a kind.
 func (w *world) once(is func(*http.Request) bool, do func()) {
 	done := false
-	w.g.Before(func(r *http.Request) {
+	w.g.BeforeRequest(func(r *http.Request) {
 		if !done && is(r) {
 			done = true
 			do()
@@ -247,7 +247,7 @@ func TestAPersonAsksAndRunsAgainOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				w := newWorld(t, under(oneCopilot), asCarol)
-				w.g.OnAsk(func(string, string) {
+				w.g.OnReviewerAsked(func(string, string) {
 					go func() {
 						pass(20 * time.Second)
 						failing(w)
@@ -256,7 +256,7 @@ func TestAPersonAsksAndRunsAgainOnce(t *testing.T) {
 				change(w)
 				_, _ = w.loop.Stay(t.Context(), w.pr, loop.Stay{Wait: true, Poll: 15 * time.Second})
 				pass(time.Minute)
-				if n := len(w.g.Wrote().Reviews); n > 2 {
+				if n := len(w.g.Wrote().RequestedReviews); n > 2 {
 					t.Errorf("Copilot was asked %d times", n)
 				}
 			})
@@ -379,12 +379,12 @@ func TestAThreadThatIsOpenedAgainIsSeen(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, under(oneCopilot))
 		w.look()
-		do[int64](t)(w.g.Review(7, sandbox.ReviewSpec{By: copilotBot, Body: "Copilot reviewed 1 out of 1 changed files in this pull request and generated 1 comment.", Comments: []sandbox.Line{{Path: "a.go", Line: 3, Body: "It leaks."}}}))
+		do[int64](t)(w.g.Review(7, sandbox.ReviewSpec{By: copilotBot, Body: "Copilot reviewed 1 out of 1 changed files in this pull request and generated 1 comment.", Comments: []sandbox.LineComment{{Path: "a.go", Line: 3, Body: "It leaks."}}}))
 		w.look()
-		w.must(w.g.Resolve(7, copilotBot, "bob"))
+		w.must(w.g.ResolveThreads(7, copilotBot, "bob"))
 		w.look()
 		w.reads("success", "")
-		w.must(w.g.Unresolve(7, copilotBot))
+		w.must(w.g.UnresolveThreads(7, copilotBot))
 		w.look()
 		w.reads("failure", "")
 	})
@@ -393,7 +393,7 @@ func TestAThreadThatIsOpenedAgainIsSeen(t *testing.T) {
 func TestTheCheckLinksToNoStranger(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, under("version: 1\nquorum: 1\nreviewers:\n  - {name: sonar, status: sonarqube, author: 'sonarbot[bot]', verdict: conclusion}\n"))
-		do[int64](t)(w.g.SetStatus(sandbox.Status{Head: w.g.Head(7), Context: "sonarqube", State: "success", By: "sonarbot[bot]", TargetURL: "https://evil.example/acme/shop/pull/7?steal=1"}))
+		do[int64](t)(w.g.SetStatus(sandbox.CommitStatus{Head: w.g.Head(7), Context: "sonarqube", State: "success", By: "sonarbot[bot]", TargetURL: "https://evil.example/acme/shop/pull/7?steal=1"}))
 		w.look()
 		if c := w.own(); strings.Contains(c.Summary, "](https://evil.example") {
 			t.Errorf("a stranger's address is a link of ours:\n%s", c.Summary)
@@ -424,7 +424,7 @@ func TestAClosedPullRequestEndsNoOthersCheck(t *testing.T) {
 		w.g.OpenPull(sandbox.PullSpec{Number: 8, Head: "a1", Branch: "again", Author: "alice"})
 		do[time.Time](t)(w.loop.Reconcile(t.Context(), quorum.PR{Owner: "acme", Repo: "shop", Number: 8}))
 		w.look()
-		for _, c := range w.g.Own(w.g.Head(8)) {
+		for _, c := range w.g.OwnCheckRuns(w.g.Head(8)) {
 			if c.Conclusion == "cancelled" {
 				t.Errorf("the check on which #8 waits was ended: %q", c.Title)
 			}

@@ -67,7 +67,7 @@ func newSwept(t testing.TB, pulls int, limit int) *swept {
 
 func openSwept(w *swept, pulls int, limit int) *swept {
 	w.t.Helper()
-	w.g = sandbox.New(sandbox.Options{Limit: limit, Now: w.now})
+	w.g = sandbox.New(sandbox.Options{HourlyLimit: limit, Now: w.now})
 	w.g.SetFile(".github/review-coordinator.yml", "", onePolicy)
 	for n := 1; n <= pulls; n++ {
 		w.g.OpenPull(sandbox.PullSpec{Number: n, Head: fmt.Sprintf("head of %d", n)})
@@ -75,14 +75,14 @@ func openSwept(w *swept, pulls int, limit int) *swept {
 	}
 	w.pass(time.Hour) // what has happened is long ago
 	w.t.Cleanup(func() {
-		if bad := w.g.Unknown(); len(bad) > 0 {
+		if bad := w.g.UnknownRequests(); len(bad) > 0 {
 			w.t.Errorf("GitHub does not know: %s", bad)
 		}
 	})
 	return w
 }
 
-func (w *swept) review(n int, state string, lines ...sandbox.Line) {
+func (w *swept) review(n int, state string, lines ...sandbox.LineComment) {
 	w.t.Helper()
 	if _, err := w.g.Review(n, sandbox.ReviewSpec{By: "sage[bot]", State: state, Body: "Reviewed commit: " + sandbox.SHA(fmt.Sprintf("head of %d", n)), Comments: lines}); err != nil {
 		w.t.Fatal(err)
@@ -142,7 +142,7 @@ func (w *swept) wants(got loop.Tally, evaluated, failed, skipped int) {
 func (w *swept) passed(numbers ...int) {
 	w.t.Helper()
 	for _, n := range numbers {
-		own := w.g.Own(fmt.Sprintf("head of %d", n))
+		own := w.g.OwnCheckRuns(fmt.Sprintf("head of %d", n))
 		if len(own) != 1 || own[0].Conclusion != "success" {
 			w.t.Errorf("#%d has the checks %v, want one that is green", n, own)
 		}
@@ -310,7 +310,7 @@ func BenchmarkSweepOf200WithTwentyChanged(b *testing.B) {
 func TestSweepStopsWhenGitHubIsDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newSwept(t, 60, 1_000_000)
-		w.g.Fault(sandbox.Fault{Match: "GET /repos/acme/shop/pulls/*", Skip: 12, Status: 502})
+		w.g.AddFault(sandbox.Fault{Match: "GET /repos/acme/shop/pulls/*", Skip: 12, Status: 502})
 		_, tally := w.sweep(t.Context())
 		if tally.Failed < 5 || tally.Failed > 5+3 || tally.Evaluated+tally.Failed+tally.Skipped != 60 || !strings.Contains(tally.Why, "down") || tally.At.Number == 0 {
 			t.Errorf("the sweep came to %+v", tally)
@@ -373,7 +373,7 @@ func TestSweepPausesDoubleUpToTheirBound(t *testing.T) {
 func TestSweepLeavesAFifthOfTheBudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newSwept(t, 100, 1000)
-		w.g.Spend(500)
+		w.g.SpendRequests(500)
 		_, tally := w.sweep(t.Context())
 		used := 0
 		for _, r := range w.g.Requests() {
@@ -390,7 +390,7 @@ func TestSweepLeavesAFifthOfTheBudget(t *testing.T) {
 func TestSweepEndsAtALimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newSwept(t, 30, 1_000_000)
-		w.g.Fault(sandbox.Fault{Match: "GET /repos/acme/shop/pulls/*/files", Skip: 6, Status: 403, Body: `{"message":"You have exceeded a secondary rate limit."}`, Header: []string{"Retry-After: 60"}})
+		w.g.AddFault(sandbox.Fault{Match: "GET /repos/acme/shop/pulls/*/files", Skip: 6, Status: 403, Body: `{"message":"You have exceeded a secondary rate limit."}`, Header: []string{"Retry-After: 60"}})
 		_, tally := w.sweep(t.Context())
 		if tally.Failed == 0 || tally.Failed > 4 || tally.Skipped == 0 || !strings.Contains(tally.Why, "takes no more requests") {
 			t.Errorf("the sweep came to %+v", tally)
@@ -402,11 +402,11 @@ func TestSweepEndsAtALimit(t *testing.T) {
 func TestSweepAsksForSmallerPages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newSwept(t, 60, 1_000_000)
-		w.g.Fault(sandbox.Fault{Match: "POST /graphql", Times: 4, Status: 502})
+		w.g.AddFault(sandbox.Fault{Match: "POST /graphql", Times: 4, Status: 502})
 		open, tally := w.sweep(t.Context())
 		pages := 0
 		for _, r := range w.g.Requests() {
-			if r.Path == "/graphql" && !r.Fault {
+			if r.Path == "/graphql" && !r.Faulted {
 				pages++
 			}
 		}
@@ -468,7 +468,7 @@ func TestSweepBegunAnew(t *testing.T) {
 			w := newSwept(t, 15, 1_000_000)
 			ctx, kill := context.WithCancel(t.Context())
 			var n atomic.Int64
-			w.g.After(func(*http.Request, int) {
+			w.g.AfterRequest(func(*http.Request, int) {
 				if n.Add(1) == int64(after) {
 					kill()
 				}
@@ -479,7 +479,7 @@ func TestSweepBegunAnew(t *testing.T) {
 					t.Errorf("the sweep that was killed came to %+v", tally)
 				}
 			}
-			w.g.After(nil)
+			w.g.AfterRequest(nil)
 			w.pass(time.Minute)
 			_, tally := w.sweep(t.Context())
 			if tally.Failed+tally.Skipped > 0 {
@@ -497,19 +497,19 @@ func TestSweepSeesDeadlines(t *testing.T) {
 		w := newSwept(t, 0, 1_000_000)
 		w.g.OpenPull(sandbox.PullSpec{Number: 1, Head: "head of 1"})
 		w.sweep(t.Context())
-		if own := w.g.Own("head of 1"); len(own) != 1 || own[0].Status != "in_progress" {
+		if own := w.g.OwnCheckRuns("head of 1"); len(own) != 1 || own[0].Status != "in_progress" {
 			t.Fatalf("the check reads %+v", own)
 		}
 		w.pass(4 * time.Minute)
 		w.sweep(t.Context())
-		writes := w.g.Own("head of 1")[0].Writes // the first one brought the head's first suite, and with it its arrival
+		writes := w.g.OwnCheckRuns("head of 1")[0].Writes // the first one brought the head's first suite, and with it its arrival
 		w.pass(4 * time.Minute)
-		if w.sweep(t.Context()); w.g.Own("head of 1")[0].Writes != writes {
-			t.Errorf("a look that changed nothing was written into an open check: %d writes, then %d", writes, w.g.Own("head of 1")[0].Writes)
+		if w.sweep(t.Context()); w.g.OwnCheckRuns("head of 1")[0].Writes != writes {
+			t.Errorf("a look that changed nothing was written into an open check: %d writes, then %d", writes, w.g.OwnCheckRuns("head of 1")[0].Writes)
 		}
 		w.pass(3 * time.Minute)
 		open, _ := w.sweep(t.Context())
-		if own := w.g.Own("head of 1"); own[0].Conclusion != "action_required" || open.Due[0].Why != github.Awake {
+		if own := w.g.OwnCheckRuns("head of 1"); own[0].Conclusion != "action_required" || open.Due[0].Why != github.Awake {
 			t.Errorf("after the deadline it reads %+v, looked at because it is %s", own[0].Title, open.Due[0].Why)
 		}
 		w.pass(time.Minute)
@@ -522,12 +522,12 @@ func TestSweepSeesResolvedThreads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newSwept(t, 0, 1_000_000)
 		w.g.OpenPull(sandbox.PullSpec{Number: 1, Head: "head of 1"})
-		w.review(1, "COMMENTED", sandbox.Line{Path: "cart.go", Line: 3, Body: "It is emptied twice."}, sandbox.Line{Path: "cart.go", Line: 9, Body: "And never filled."})
+		w.review(1, "COMMENTED", sandbox.LineComment{Path: "cart.go", Line: 3, Body: "It is emptied twice."}, sandbox.LineComment{Path: "cart.go", Line: 9, Body: "And never filled."})
 		w.pass(time.Minute)
 		reads := func(conclusion string, why github.Why) {
 			t.Helper()
 			open, _ := w.sweep(t.Context())
-			own := w.g.Own("head of 1")
+			own := w.g.OwnCheckRuns("head of 1")
 			if len(own) != 1 || own[0].Conclusion != conclusion || len(open.Due) != 1 || open.Due[0].Why != why {
 				t.Errorf("the checks are %+v, due is %+v; want %s, %s", own, open.Due, conclusion, why)
 			}
@@ -535,12 +535,12 @@ func TestSweepSeesResolvedThreads(t *testing.T) {
 			w.requests(3, nil)
 		}
 		reads("failure", github.Unseen)
-		if err := w.g.Resolve(1, "sage[bot]", "bob"); err != nil {
+		if err := w.g.ResolveThreads(1, "sage[bot]", "bob"); err != nil {
 			t.Fatal(err)
 		}
 		w.pass(time.Minute)
 		reads("success", github.Settled)
-		if err := w.g.Unresolve(1, "sage[bot]"); err != nil {
+		if err := w.g.UnresolveThreads(1, "sage[bot]"); err != nil {
 			t.Fatal(err)
 		}
 		w.pass(time.Minute)

@@ -67,7 +67,7 @@ func (w *swept) job(wire http.RoundTripper, n int) {
 func emptied(t *testing.T, policy string) *swept {
 	t.Helper()
 	w := &swept{t: t}
-	w.g = sandbox.New(sandbox.Options{Limit: 1_000_000, Now: w.now})
+	w.g = sandbox.New(sandbox.Options{HourlyLimit: 1_000_000, Now: w.now})
 	w.g.SetFile(".github/review-coordinator.yml", "", policy)
 	return w
 }
@@ -75,7 +75,7 @@ func emptied(t *testing.T, policy string) *swept {
 // concludes wants each check of ours on a head to have a conclusion.
 func (w *swept) concludes(head, conclusion string) {
 	w.t.Helper()
-	own := w.g.Own(head)
+	own := w.g.OwnCheckRuns(head)
 	if len(own) == 0 {
 		w.t.Fatalf("%s has no check", head)
 	}
@@ -91,7 +91,7 @@ func TestAFolderInThePolicysPlaceStopsNoSweep(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := emptied(t, onePolicy)
 		for n := 1; n <= 8; n++ {
-			w.g.OpenPull(sandbox.PullSpec{Number: n, Head: fmt.Sprintf("evil %d", n), Author: "mallory", Fork: "mallory", Files: []sandbox.File{{Path: ".github/review-coordinator.yml", Status: "removed"}, {Path: ".github/review-coordinator.yml/x", Status: "added"}}})
+			w.g.OpenPull(sandbox.PullSpec{Number: n, Head: fmt.Sprintf("evil %d", n), Author: "mallory", Fork: "mallory", Files: []sandbox.ChangedFile{{Path: ".github/review-coordinator.yml", Status: "removed"}, {Path: ".github/review-coordinator.yml/x", Status: "added"}}})
 		}
 		for n := 9; n <= 20; n++ {
 			w.g.OpenPull(sandbox.PullSpec{Number: n, Head: fmt.Sprintf("head of %d", n)})

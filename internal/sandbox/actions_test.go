@@ -141,12 +141,12 @@ func TestARunThatBeginsAnewMayKeepItsAttempt(t *testing.T) {
 	run := fmt.Sprintf("actions/runs/%d", id)
 	c.get(run+"/jobs").is(t, "total_count", "0")
 	now.pass(time.Minute)
-	check(t, g.Restart(id))
+	check(t, g.RestartRun(id))
 	c.get(run).is(t, "run_attempt", "1", "status", "queued", "run_started_at", "2026-11-21T14:01:00Z", "previous_attempt_url", "null")
-	check(t, g.NoRunner(id))
+	check(t, g.WithholdRunner(id))
 	now.pass(time.Hour)
 	c.get(run).is(t, "status", "queued")
-	check(t, g.JobStarts(id))
+	check(t, g.StartJobs(id))
 	c.get(run+"/jobs").is(t, "jobs.0.started_at", "2026-11-21T15:01:00Z")
 	if err := g.RerunByPerson(id, "bob"); err == nil {
 		t.Error("a run that has not ended was run again")
@@ -205,7 +205,7 @@ func TestWhereRunsAppear(t *testing.T) {
 	c.get("actions/runs?created=2026-11-20").is(t, "total_count", "0")
 	c.get("actions/runs?exclude_pull_requests=true").is(t, "workflow_runs.2.pull_requests.#", "0")
 
-	check(t, g.Hide(same, true)) // the index has not heard of it; GitHub has
+	check(t, g.HideRun(same, true)) // the index has not heard of it; GitHub has
 	c.get("actions/runs?head_sha="+sandbox.SHA("a1")).is(t, "total_count", "0")
 	c.get("actions/runs").is(t, "total_count", "3")
 	show(same).is(t, "id", fmt.Sprint(same))

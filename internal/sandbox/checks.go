@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// CheckRun is a check run that was made through the API.
-type CheckRun struct {
+// StoredCheckRun is a check run that was made through the API.
+type StoredCheckRun struct {
 	ID          int64
 	Name        string
 	Head        string
@@ -24,28 +24,28 @@ type CheckRun struct {
 	Title       string
 	Summary     string
 	Text        string
-	Annotations []Annotation
-	Actions     []Action
+	Annotations []CheckAnnotation
+	Actions     []CheckAction
 	Started     time.Time
 	Completed   time.Time
 	Created     time.Time
-	Mine        bool    // the program under test made it
-	History     []Shown // what it has shown, in order; an update that changes nothing visible adds nothing
-	Writes      int     // creates and updates
+	Own         bool            // the program under test made it
+	History     []CheckRevision // what it has shown, in order; an update that changes nothing visible adds nothing
+	Writes      int             // creates and updates
 
-	suite *suite
+	suite *checkSuite
 }
 
-// Shown is what a check run showed from a moment on.
-type Shown struct {
+// CheckRevision is what a check run showed from a moment on.
+type CheckRevision struct {
 	At         time.Time
 	Status     string
 	Conclusion string
 	Title      string
 }
 
-// Annotation is an annotation of a check run, as the API takes it.
-type Annotation struct {
+// CheckAnnotation is an annotation of a check run, as the API takes it.
+type CheckAnnotation struct {
 	Path        string `json:"path"`
 	StartLine   int    `json:"start_line"`
 	EndLine     int    `json:"end_line"`
@@ -57,8 +57,8 @@ type Annotation struct {
 	Details     string `json:"raw_details"`
 }
 
-// Action is a button.
-type Action struct {
+// CheckAction is a button.
+type CheckAction struct {
 	Label       string `json:"label"`
 	Description string `json:"description"`
 	Identifier  string `json:"identifier"`
@@ -76,12 +76,12 @@ type CheckSpec struct {
 	Title       string
 	Summary     string
 	Text        string
-	Annotations []Annotation
-	Another     bool // a further one, even if the App has one of that name
+	Annotations []CheckAnnotation
+	AlwaysNew   bool // a further one, even if the App has one of that name
 }
 
-// Status is a commit status.
-type Status struct {
+// CommitStatus is a commit status.
+type CommitStatus struct {
 	ID          int64
 	Head        string
 	Context     string
@@ -92,22 +92,22 @@ type Status struct {
 	At          time.Time
 }
 
-// suite is a check suite: one for each workflow run, and one for each other App on a commit.
-type suite struct {
-	id      int64
-	app     App
-	head    string
-	branch  string
-	created time.Time
-	updated time.Time
-	run     *run        // nil for other Apps
-	fresh   bool        // it was requested, and not yet announced
-	checks  []*CheckRun // made through the API, oldest first
+// checkSuite is a check suite: one for each workflow run, and one for each other App on a commit.
+type checkSuite struct {
+	id          int64
+	app         App
+	head        string
+	headBranch  string
+	created     time.Time
+	updated     time.Time
+	run         *workflowRun      // nil for other Apps
+	unannounced bool              // it was requested, and not yet announced
+	checks      []*StoredCheckRun // made through the API, oldest first
 }
 
 // checkView is a check run as the API shows it: one that was made, or a job.
 type checkView struct {
-	*CheckRun
+	*StoredCheckRun
 	job *job
 }
 
@@ -115,22 +115,22 @@ type checkView struct {
 func (g *GitHub) SetCheck(s CheckSpec) (int64, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	now := g.settle()
+	now := g.carryOutDue()
 	if s.App.ID == 0 {
 		s.App.ID = accountID(s.App.Slug)
 	}
-	if s.App.Slug == actions.Slug {
-		s.App = actions
+	if s.App.Slug == actionsApp.Slug {
+		s.App = actionsApp
 	}
 	head := SHA(s.Head)
 	if g.commits[head] == nil {
 		return 0, fmt.Errorf("set check %q: there is no commit %s", s.Name, s.Head)
 	}
-	var c *CheckRun
-	if !s.Another {
-		for _, in := range g.find.suitesAt[head] {
+	var c *StoredCheckRun
+	if !s.AlwaysNew {
+		for _, in := range g.index.suitesByHead[head] {
 			for _, old := range in.checks {
-				if !old.Mine && old.Name == s.Name && old.App == s.App && (c == nil || old.ID > c.ID) {
+				if !old.Own && old.Name == s.Name && old.App == s.App && (c == nil || old.ID > c.ID) {
 					c = old
 				}
 			}
@@ -138,10 +138,10 @@ func (g *GitHub) SetCheck(s CheckSpec) (int64, error) {
 	}
 	isNew := c == nil
 	if isNew {
-		c = &CheckRun{ID: g.id(), Name: s.Name, Head: head, App: s.App, Created: now, Started: now}
-		c.suite = g.suiteFor(c, now)
+		c = &StoredCheckRun{ID: g.newID(), Name: s.Name, Head: head, App: s.App, Created: now, Started: now}
+		c.suite = g.suiteForCheck(c, now)
 		g.checks = append(g.checks, c)
-		g.find.addCheck(c)
+		g.index.addCheck(c)
 	}
 	c.Status, c.Conclusion, c.ExternalID, c.DetailsURL = s.Status, s.Conclusion, s.ExternalID, s.DetailsURL
 	c.Title, c.Summary, c.Text, c.Annotations = s.Title, s.Summary, s.Text, slices.Clone(s.Annotations)
@@ -152,16 +152,16 @@ func (g *GitHub) SetCheck(s CheckSpec) (int64, error) {
 	case c.Status == "":
 		c.Status = "in_progress"
 	}
-	c.shows(now)
-	g.checked(c, isNew, c.Status == "completed")
+	c.recordRevision(now)
+	g.emitCheckProgress(c, isNew, c.Status == "completed")
 	return c.ID, nil
 }
 
-// shows keeps the history.
-func (c *CheckRun) shows(now time.Time) {
+// recordRevision keeps the history.
+func (c *StoredCheckRun) recordRevision(now time.Time) {
 	c.Writes++
 	c.suite.updated = now
-	s := Shown{At: now, Status: c.Status, Conclusion: c.Conclusion, Title: c.Title}
+	s := CheckRevision{At: now, Status: c.Status, Conclusion: c.Conclusion, Title: c.Title}
 	if n := len(c.History); n > 0 {
 		last := c.History[n-1]
 		last.At = now
@@ -172,57 +172,57 @@ func (c *CheckRun) shows(now time.Time) {
 	c.History = append(c.History, s)
 }
 
-// suiteOf finds or makes the one suite that an App other than Actions has on a commit.
-func (g *GitHub) suiteOf(app App, head string, now time.Time) *suite {
-	for _, s := range g.find.suitesAt[head] {
+// ensureSuite finds or makes the one suite that an App other than Actions has on a commit.
+func (g *GitHub) ensureSuite(app App, head string, now time.Time) *checkSuite {
+	for _, s := range g.index.suitesByHead[head] {
 		if s.run == nil && s.app == app {
 			return s
 		}
 	}
-	s := &suite{id: g.id(), app: app, head: head, created: now, updated: now}
-	g.find.addSuite(s)
+	s := &checkSuite{id: g.newID(), app: app, head: head, created: now, updated: now}
+	g.index.addSuite(s)
 	return s
 }
 
-// suiteFor is where a check run lands. What a job writes with GITHUB_TOKEN lands in the oldest suite of Actions on that
+// suiteForCheck is where a check run lands. What a job writes with GITHUB_TOKEN lands in the oldest suite of Actions on that
 // commit, whichever workflow that belongs to.
-func (g *GitHub) suiteFor(c *CheckRun, now time.Time) *suite {
-	if c.App == actions {
+func (g *GitHub) suiteForCheck(c *StoredCheckRun, now time.Time) *checkSuite {
+	if c.App == actionsApp {
 		for _, s := range g.suitesOn(c.Head) {
-			if s.app == actions {
+			if s.app == actionsApp {
 				return s
 			}
 		}
 	}
-	return g.suiteOf(c.App, c.Head, now)
+	return g.ensureSuite(c.App, c.Head, now)
 }
 
 // suitesOn are the suites of a commit, oldest first.
-func (g *GitHub) suitesOn(head string) []*suite {
-	all := slices.Clone(g.find.suitesAt[head])
-	slices.SortStableFunc(all, func(a, b *suite) int { return a.created.Compare(b.created) })
+func (g *GitHub) suitesOn(head string) []*checkSuite {
+	all := slices.Clone(g.index.suitesByHead[head])
+	slices.SortStableFunc(all, func(a, b *checkSuite) int { return a.created.Compare(b.created) })
 	return all
 }
 
 // jobView is a job as a check run.
-func (g *GitHub) jobView(r *run, j *job) checkView {
-	return checkView{job: j, CheckRun: &CheckRun{
-		ID: j.id, Name: j.name, Head: r.head, App: actions, Status: j.status, Conclusion: j.conclusion, Started: j.started, Completed: j.completed,
-		Created: j.created, DetailsURL: fmt.Sprintf("%s/actions/runs/%d/job/%d", g.web(), r.id, j.id), suite: r.suite,
+func (g *GitHub) jobView(r *workflowRun, j *job) checkView {
+	return checkView{job: j, StoredCheckRun: &StoredCheckRun{
+		ID: j.id, Name: j.name, Head: r.head, App: actionsApp, Status: j.status, Conclusion: j.conclusion, Started: j.started, Completed: j.completed,
+		Created: j.created, DetailsURL: fmt.Sprintf("%s/actions/runs/%d/job/%d", g.webURL(), r.id, j.id), suite: r.suite,
 	}}
 }
 
 // checksIn are the check runs of a suite, oldest first: jobs, then those made through the API. The latest are the newest
 // of each name.
-func (g *GitHub) checksIn(s *suite, latest bool, now time.Time) []checkView {
+func (g *GitHub) checksIn(s *checkSuite, latest bool, now time.Time) []checkView {
 	var all []checkView
 	if s.run != nil {
-		for _, j := range s.run.jobsOf(now, true) {
+		for _, j := range s.run.shownJobs(now, true) {
 			all = append(all, g.jobView(s.run, j))
 		}
 	}
 	for _, c := range s.checks {
-		all = append(all, checkView{CheckRun: c})
+		all = append(all, checkView{StoredCheckRun: c})
 	}
 	if !latest {
 		return all
@@ -234,10 +234,10 @@ func (g *GitHub) checksIn(s *suite, latest bool, now time.Time) []checkView {
 	return slices.DeleteFunc(all, func(c checkView) bool { return newest[c.Name] != c.ID })
 }
 
-// check finds a check run by its id, be it a job.
-func (g *GitHub) check(id int64, now time.Time) (checkView, bool) {
-	if c := g.find.checks[id]; c != nil {
-		return checkView{CheckRun: c}, true
+// findCheck finds a check run by its id, be it a job.
+func (g *GitHub) findCheck(id int64, now time.Time) (checkView, bool) {
+	if c := g.index.checkByID[id]; c != nil {
+		return checkView{StoredCheckRun: c}, true
 	}
 	if r, j := g.findJob(id, now); j != nil {
 		return g.jobView(r, j), true
@@ -245,10 +245,10 @@ func (g *GitHub) check(id int64, now time.Time) (checkView, bool) {
 	return checkView{}, false
 }
 
-// rollup is what a suite comes to: the worst of its check runs, or its workflow run's own words.
-func (g *GitHub) rollup(s *suite, now time.Time) (status, conclusion string) {
+// suiteResult is what a suite comes to: the worst of its check runs, or its workflow run's own words.
+func (g *GitHub) suiteResult(s *checkSuite, now time.Time) (status, conclusion string) {
 	if s.run != nil {
-		a := s.run.shown(now)
+		a := s.run.shownAttempt(now)
 		return a.status, a.conclusion
 	}
 	checks := g.checksIn(s, true, now)
@@ -268,33 +268,33 @@ func (g *GitHub) rollup(s *suite, now time.Time) (status, conclusion string) {
 }
 
 // SetStatus writes a commit status as somebody else.
-func (g *GitHub) SetStatus(s Status) (int64, error) {
+func (g *GitHub) SetStatus(s CommitStatus) (int64, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	now := g.settle()
+	now := g.carryOutDue()
 	s.Head = SHA(s.Head)
 	if g.commits[s.Head] == nil {
 		return 0, fmt.Errorf("set status %q: there is no commit %s", s.Context, s.Head)
 	}
-	s.ID, s.At, s.Context = g.id(), now, or(s.Context, "default")
+	s.ID, s.At, s.Context = g.newID(), now, or(s.Context, "default")
 	g.addStatus(&s)
 	return s.ID, nil
 }
 
-func (g *GitHub) addStatus(s *Status) {
+func (g *GitHub) addStatus(s *CommitStatus) {
 	g.statuses = append(g.statuses, s)
-	g.find.statuses[s.Head] = append(g.find.statuses[s.Head], s)
-	g.statusEvent(s)
+	g.index.statusesByHead[s.Head] = append(g.index.statusesByHead[s.Head], s)
+	g.emitStatusEvent(s)
 }
 
-// Own lists the check runs on a commit that the program under test made, oldest first.
-func (g *GitHub) Own(head string) []CheckRun {
+// OwnCheckRuns lists the check runs on a commit that the program under test made, oldest first.
+func (g *GitHub) OwnCheckRuns(head string) []StoredCheckRun {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	var own []CheckRun
-	for _, s := range g.find.suitesAt[SHA(head)] {
+	var own []StoredCheckRun
+	for _, s := range g.index.suitesByHead[SHA(head)] {
 		for _, c := range s.checks {
-			if c.Mine {
+			if c.Own {
 				copied := *c
 				copied.suite, copied.History = nil, slices.Clone(c.History)
 				copied.Annotations, copied.Actions = slices.Clone(c.Annotations), slices.Clone(c.Actions)
@@ -302,13 +302,13 @@ func (g *GitHub) Own(head string) []CheckRun {
 			}
 		}
 	}
-	slices.SortFunc(own, func(a, b CheckRun) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(own, func(a, b StoredCheckRun) int { return cmp.Compare(a.ID, b.ID) })
 	return own
 }
 
-// Heads lists the commits that carry a check run or a status which the program under test wrote, in the order in which
+// WrittenHeads lists the commits that carry a check run or a status which the program under test wrote, in the order in which
 // it wrote them first.
-func (g *GitHub) Heads() []string {
+func (g *GitHub) WrittenHeads() []string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	type written struct {
@@ -317,12 +317,12 @@ func (g *GitHub) Heads() []string {
 	}
 	var all []written
 	for _, c := range g.checks {
-		if c.Mine {
+		if c.Own {
 			all = append(all, written{c.ID, c.Head})
 		}
 	}
 	for _, s := range g.statuses {
-		if s.By == g.me() {
+		if s.By == g.programLogin() {
 			all = append(all, written{s.ID, s.Head})
 		}
 	}
@@ -337,11 +337,11 @@ func (g *GitHub) Heads() []string {
 }
 
 // Statuses lists the commit statuses of a commit, whoever wrote them, oldest first.
-func (g *GitHub) Statuses(head string) []Status {
+func (g *GitHub) Statuses(head string) []CommitStatus {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	var all []Status
-	for _, s := range g.find.statuses[SHA(head)] {
+	var all []CommitStatus
+	for _, s := range g.index.statusesByHead[SHA(head)] {
 		all = append(all, *s)
 	}
 	return all
@@ -358,12 +358,12 @@ type checkInput struct {
 	StartedAt   *time.Time `json:"started_at"`
 	CompletedAt *time.Time `json:"completed_at"`
 	Output      *struct {
-		Title       *string      `json:"title"`
-		Summary     *string      `json:"summary"`
-		Text        *string      `json:"text"`
-		Annotations []Annotation `json:"annotations"`
+		Title       *string           `json:"title"`
+		Summary     *string           `json:"summary"`
+		Text        *string           `json:"text"`
+		Annotations []CheckAnnotation `json:"annotations"`
 	} `json:"output"`
-	Actions []Action `json:"actions"`
+	Actions []CheckAction `json:"actions"`
 }
 
 var (
@@ -372,15 +372,15 @@ var (
 	writableConclusions = []string{"action_required", "cancelled", "failure", "neutral", "success", "skipped", "timed_out"}
 )
 
-// apply changes c as in asks; it says what GitHub finds wrong with it, and then nothing has changed.
-func (c *CheckRun) apply(in checkInput, create bool, now time.Time) string {
-	if why := in.invalid(create); why != "" {
+// applyInput changes c as in asks; it says what GitHub finds wrong with it, and then nothing has changed.
+func (c *StoredCheckRun) applyInput(in checkInput, create bool, now time.Time) string {
+	if why := in.invalidReason(create); why != "" {
 		return why
 	}
-	set(&c.Name, in.Name)
-	set(&c.DetailsURL, in.DetailsURL)
-	set(&c.ExternalID, in.ExternalID)
-	set(&c.Status, in.Status)
+	setIfGiven(&c.Name, in.Name)
+	setIfGiven(&c.DetailsURL, in.DetailsURL)
+	setIfGiven(&c.ExternalID, in.ExternalID)
+	setIfGiven(&c.Status, in.Status)
 	if in.StartedAt != nil {
 		c.Started = *in.StartedAt
 	}
@@ -394,27 +394,27 @@ func (c *CheckRun) apply(in checkInput, create bool, now time.Time) string {
 		c.Conclusion, c.Completed = "", time.Time{}
 	}
 	if o := in.Output; o != nil {
-		set(&c.Title, o.Title)
-		set(&c.Summary, o.Summary)
+		setIfGiven(&c.Title, o.Title)
+		setIfGiven(&c.Summary, o.Summary)
 		c.Text = ""
-		set(&c.Text, o.Text)
+		setIfGiven(&c.Text, o.Text)
 		c.Annotations = append(c.Annotations, o.Annotations...) // they add up: none is ever replaced
 	}
 	if in.Actions != nil {
 		c.Actions = slices.Clone(in.Actions)
 	}
-	c.shows(now)
+	c.recordRevision(now)
 	return ""
 }
 
-func set(s *string, to *string) {
+func setIfGiven(s *string, to *string) {
 	if to != nil {
 		*s = *to
 	}
 }
 
-// invalid says why GitHub answers 422.
-func (in checkInput) invalid(create bool) string {
+// invalidReason says why GitHub answers 422.
+func (in checkInput) invalidReason(create bool) string {
 	switch {
 	case create && (in.Name == nil || *in.Name == ""):
 		return `Invalid request. "name" wasn't supplied.`
@@ -430,7 +430,7 @@ func (in checkInput) invalid(create bool) string {
 		return "Invalid request. No more than 3 items are allowed in actions."
 	}
 	for _, a := range in.Actions {
-		if !between(a.Label, 1, 20) || !between(a.Description, 1, 40) || !between(a.Identifier, 1, 20) {
+		if !lengthBetween(a.Label, 1, 20) || !lengthBetween(a.Description, 1, 40) || !lengthBetween(a.Identifier, 1, 20) {
 			return "Invalid request. An action needs a label of at most 20 characters, a description of 40 and an identifier of 20."
 		}
 	}
@@ -446,14 +446,14 @@ func (in checkInput) invalid(create bool) string {
 		return "Invalid request. No more than 50 items are allowed in annotations."
 	}
 	for _, a := range o.Annotations {
-		if why := a.invalid(); why != "" {
+		if why := a.invalidReason(); why != "" {
 			return why
 		}
 	}
 	return ""
 }
 
-func (a Annotation) invalid() string {
+func (a CheckAnnotation) invalidReason() string {
 	switch {
 	case a.Path == "", a.StartLine < 1, a.EndLine < a.StartLine, a.Message == "":
 		return "Invalid request. An annotation needs a path, its lines and a message."
@@ -467,172 +467,172 @@ func (a Annotation) invalid() string {
 	return ""
 }
 
-func between(s string, least, most int) bool {
+func lengthBetween(s string, least, most int) bool {
 	n := utf8.RuneCountInString(s)
 	return n >= least && n <= most
 }
 
 func checkRoutes() []route {
 	return []route{
-		{method: "POST", pattern: "R/check-runs", answer: (*GitHub).createCheck},
-		{method: "GET", pattern: "R/check-runs/{n:check_run_id}", answer: (*GitHub).getCheck},
-		{method: "PATCH", pattern: "R/check-runs/{n:check_run_id}", answer: (*GitHub).updateCheck},
-		{method: "GET", pattern: "R/check-runs/{n:check_run_id}/annotations", answer: (*GitHub).listAnnotations},
-		{method: "GET", pattern: "R/check-suites/{n:check_suite_id}", answer: (*GitHub).getSuite},
-		{method: "GET", pattern: "R/check-suites/{n:check_suite_id}/check-runs", answer: (*GitHub).listSuiteChecks},
-		{method: "GET", pattern: "R/commits/{ref}/check-runs", answer: (*GitHub).listChecks},
-		{method: "GET", pattern: "R/commits/{ref}/check-suites", answer: (*GitHub).listSuites},
-		{method: "GET", pattern: "R/commits/{ref}/statuses", answer: (*GitHub).listStatuses},
-		{method: "GET", pattern: "R/commits/{ref}/status", answer: (*GitHub).combinedStatus},
-		{method: "POST", pattern: "R/statuses/{sha}", answer: (*GitHub).createStatus},
+		{method: "POST", pattern: "R/check-runs", handle: (*GitHub).createCheck},
+		{method: "GET", pattern: "R/check-runs/{n:check_run_id}", handle: (*GitHub).getCheck},
+		{method: "PATCH", pattern: "R/check-runs/{n:check_run_id}", handle: (*GitHub).updateCheck},
+		{method: "GET", pattern: "R/check-runs/{n:check_run_id}/annotations", handle: (*GitHub).listAnnotations},
+		{method: "GET", pattern: "R/check-suites/{n:check_suite_id}", handle: (*GitHub).getSuite},
+		{method: "GET", pattern: "R/check-suites/{n:check_suite_id}/check-runs", handle: (*GitHub).listSuiteChecks},
+		{method: "GET", pattern: "R/commits/{ref}/check-runs", handle: (*GitHub).listChecks},
+		{method: "GET", pattern: "R/commits/{ref}/check-suites", handle: (*GitHub).listSuites},
+		{method: "GET", pattern: "R/commits/{ref}/statuses", handle: (*GitHub).listStatuses},
+		{method: "GET", pattern: "R/commits/{ref}/status", handle: (*GitHub).combinedStatus},
+		{method: "POST", pattern: "R/statuses/{sha}", handle: (*GitHub).createStatus},
 	}
 }
 
-func (g *GitHub) createCheck(r *call) answer {
-	if g.person != "" {
-		return problem(403, "You must authenticate via a GitHub App.")
+func (g *GitHub) createCheck(r *routedRequest) routeAnswer {
+	if g.tokenOwner != "" {
+		return answerError(403, "You must authenticate via a GitHub App.")
 	}
 	var in checkInput
-	if err := r.decode(&in); err != nil {
-		return problem(422, "Invalid request. "+err.Error())
+	if err := r.decodeBody(&in); err != nil {
+		return answerError(422, "Invalid request. "+err.Error())
 	}
 	if in.HeadSHA != "" && (g.commits[in.HeadSHA] == nil || len(in.HeadSHA) != 40) {
-		return problem(422, "No commit found for SHA: "+in.HeadSHA)
+		return answerError(422, "No commit found for SHA: "+in.HeadSHA)
 	}
-	c := &CheckRun{ID: g.nextID + 1, Head: in.HeadSHA, App: g.app, Status: "queued", Started: r.now, Created: r.now, Mine: true}
-	if in.invalid(true) == "" {
-		g.nextID++
-		c.suite = g.suiteFor(c, r.now)
+	c := &StoredCheckRun{ID: g.lastID + 1, Head: in.HeadSHA, App: g.app, Status: "queued", Started: r.now, Created: r.now, Own: true}
+	if in.invalidReason(true) == "" {
+		g.lastID++
+		c.suite = g.suiteForCheck(c, r.now)
 	}
-	if why := c.apply(in, true, r.now); why != "" {
-		return problem(422, why)
+	if why := c.applyInput(in, true, r.now); why != "" {
+		return answerError(422, why)
 	}
 	g.checks = append(g.checks, c)
-	g.find.addCheck(c)
-	g.checked(c, true, c.Status == "completed")
-	return created(g.checkJSON(checkView{CheckRun: c}))
+	g.index.addCheck(c)
+	g.emitCheckProgress(c, true, c.Status == "completed")
+	return answerCreated(g.checkJSON(checkView{StoredCheckRun: c}))
 }
 
-func (g *GitHub) updateCheck(r *call) answer {
-	if g.person != "" {
-		return problem(403, "You must authenticate via a GitHub App.")
+func (g *GitHub) updateCheck(r *routedRequest) routeAnswer {
+	if g.tokenOwner != "" {
+		return answerError(403, "You must authenticate via a GitHub App.")
 	}
-	c, found := g.check(r.num("check_run_id"), r.now)
+	c, found := g.findCheck(r.intParam("check_run_id"), r.now)
 	switch {
 	case !found:
-		return notFound()
+		return answerNotFound()
 	case c.job != nil, c.App != g.app:
-		return problem(403, fmt.Sprintf("Invalid app_id `%d` - check run can only be modified by the GitHub App that created it.", g.app.ID))
+		return answerError(403, fmt.Sprintf("Invalid app_id `%d` - check run can only be modified by the GitHub App that created it.", g.app.ID))
 	}
 	var in checkInput
-	if err := r.decode(&in); err != nil {
-		return problem(422, "Invalid request. "+err.Error())
+	if err := r.decodeBody(&in); err != nil {
+		return answerError(422, "Invalid request. "+err.Error())
 	}
-	if why := c.apply(in, false, r.now); why != "" {
-		return problem(422, why)
+	if why := c.applyInput(in, false, r.now); why != "" {
+		return answerError(422, why)
 	}
-	g.checked(c.CheckRun, false, in.Conclusion != nil)
-	return ok(g.checkJSON(c))
+	g.emitCheckProgress(c.StoredCheckRun, false, in.Conclusion != nil)
+	return answerOK(g.checkJSON(c))
 }
 
-func (g *GitHub) getCheck(r *call) answer {
-	if c, found := g.check(r.num("check_run_id"), r.now); found {
-		return ok(g.checkJSON(c))
+func (g *GitHub) getCheck(r *routedRequest) routeAnswer {
+	if c, found := g.findCheck(r.intParam("check_run_id"), r.now); found {
+		return answerOK(g.checkJSON(c))
 	}
-	return notFound()
+	return answerNotFound()
 }
 
-func (g *GitHub) listAnnotations(r *call) answer {
-	c, found := g.check(r.num("check_run_id"), r.now)
+func (g *GitHub) listAnnotations(r *routedRequest) routeAnswer {
+	c, found := g.findCheck(r.intParam("check_run_id"), r.now)
 	if !found {
-		return notFound()
+		return answerNotFound()
 	}
 	all := c.Annotations
 	if c.job != nil {
 		for _, m := range c.job.annotations {
-			all = append(all, Annotation{Path: ".github", StartLine: 1, EndLine: 1, Level: "failure", Message: m})
+			all = append(all, CheckAnnotation{Path: ".github", StartLine: 1, EndLine: 1, Level: "failure", Message: m})
 		}
 	}
-	return list(r, all, func(a Annotation) any {
+	return answerList(r, all, func(a CheckAnnotation) any {
 		return object{
-			"path": a.Path, "blob_href": g.web() + "/blob/" + c.Head + "/" + a.Path, "start_line": a.StartLine, "end_line": a.EndLine, "start_column": zeroNull(a.StartColumn),
-			"end_column": zeroNull(a.EndColumn), "annotation_level": a.Level, "title": a.Title, "message": a.Message, "raw_details": a.Details,
+			"path": a.Path, "blob_href": g.webURL() + "/blob/" + c.Head + "/" + a.Path, "start_line": a.StartLine, "end_line": a.EndLine, "start_column": intOrNull(a.StartColumn),
+			"end_column": intOrNull(a.EndColumn), "annotation_level": a.Level, "title": a.Title, "message": a.Message, "raw_details": a.Details,
 		}
 	}, "")
 }
 
-func zeroNull(n int) any {
+func intOrNull(n int) any {
 	if n == 0 {
 		return nil
 	}
 	return n
 }
 
-func (g *GitHub) suite(id int64) *suite {
-	return g.find.suites[id]
+func (g *GitHub) findSuite(id int64) *checkSuite {
+	return g.index.suiteByID[id]
 }
 
-func (g *GitHub) getSuite(r *call) answer {
-	if s := g.suite(r.num("check_suite_id")); s != nil {
-		return ok(g.suiteJSON(s, r.now))
+func (g *GitHub) getSuite(r *routedRequest) routeAnswer {
+	if s := g.findSuite(r.intParam("check_suite_id")); s != nil {
+		return answerOK(g.suiteJSON(s, r.now))
 	}
-	return notFound()
+	return answerNotFound()
 }
 
-func (g *GitHub) listSuiteChecks(r *call) answer {
-	s := g.suite(r.num("check_suite_id"))
+func (g *GitHub) listSuiteChecks(r *routedRequest) routeAnswer {
+	s := g.findSuite(r.intParam("check_suite_id"))
 	if s == nil {
-		return notFound()
+		return answerNotFound()
 	}
-	return g.listed(r, g.checksIn(s, r.query("filter") != "all", r.now))
+	return g.listMatchingChecks(r, g.checksIn(s, r.queryParam("filter") != "all", r.now))
 }
 
-func (g *GitHub) listChecks(r *call) answer {
-	sha := g.resolve(r.params["ref"])
+func (g *GitHub) listChecks(r *routedRequest) routeAnswer {
+	sha := g.resolveRef(r.params["ref"])
 	if sha == "" {
-		return problem(422, "No commit found for SHA: "+r.params["ref"])
+		return answerError(422, "No commit found for SHA: "+r.params["ref"])
 	}
 	var all []checkView
 	for _, s := range g.suitesOn(sha) {
-		all = append(all, g.checksIn(s, r.query("filter") != "all", r.now)...)
+		all = append(all, g.checksIn(s, r.queryParam("filter") != "all", r.now)...)
 	}
-	return g.listed(r, all)
+	return g.listMatchingChecks(r, all)
 }
 
-// listed filters check runs and shows them, newest first.
-func (g *GitHub) listed(r *call, all []checkView) answer {
-	name, status, app := r.query("check_name"), r.query("status"), r.query("app_id")
+// listMatchingChecks filters check runs and shows them, newest first.
+func (g *GitHub) listMatchingChecks(r *routedRequest, all []checkView) routeAnswer {
+	name, status, app := r.queryParam("check_name"), r.queryParam("status"), r.queryParam("app_id")
 	all = slices.DeleteFunc(all, func(c checkView) bool {
 		return name != "" && c.Name != name || status != "" && c.Status != status || app != "" && app != fmt.Sprint(c.App.ID)
 	})
 	slices.SortStableFunc(all, func(a, b checkView) int { return cmp.Compare(b.ID, a.ID) })
-	return list(r, all, func(c checkView) any { return g.checkJSON(c) }, "check_runs")
+	return answerList(r, all, func(c checkView) any { return g.checkJSON(c) }, "check_runs")
 }
 
-func (g *GitHub) listSuites(r *call) answer {
-	sha := g.resolve(r.params["ref"])
+func (g *GitHub) listSuites(r *routedRequest) routeAnswer {
+	sha := g.resolveRef(r.params["ref"])
 	if sha == "" {
-		return problem(422, "No commit found for SHA: "+r.params["ref"])
+		return answerError(422, "No commit found for SHA: "+r.params["ref"])
 	}
-	app, name := r.query("app_id"), r.query("check_name")
-	all := slices.DeleteFunc(g.suitesOn(sha), func(s *suite) bool {
+	app, name := r.queryParam("app_id"), r.queryParam("check_name")
+	all := slices.DeleteFunc(g.suitesOn(sha), func(s *checkSuite) bool {
 		return app != "" && app != fmt.Sprint(s.app.ID) ||
 			name != "" && !slices.ContainsFunc(g.checksIn(s, true, r.now), func(c checkView) bool { return c.Name == name })
 	})
-	return list(r, all, func(s *suite) any { return g.suiteJSON(s, r.now) }, "check_suites")
+	return answerList(r, all, func(s *checkSuite) any { return g.suiteJSON(s, r.now) }, "check_suites")
 }
 
 // statusesOn are the statuses of a commit, newest first.
-func (g *GitHub) statusesOn(sha string) []*Status {
-	all := slices.Clone(g.find.statuses[sha])
+func (g *GitHub) statusesOn(sha string) []*CommitStatus {
+	all := slices.Clone(g.index.statusesByHead[sha])
 	slices.Reverse(all)
 	return all
 }
 
 // latestStatuses are the newest of each context. GitHub compares contexts without case.
-func (g *GitHub) latestStatuses(sha string) []*Status {
+func (g *GitHub) latestStatuses(sha string) []*CommitStatus {
 	seen := map[string]bool{}
-	return slices.DeleteFunc(g.statusesOn(sha), func(s *Status) bool {
+	return slices.DeleteFunc(g.statusesOn(sha), func(s *CommitStatus) bool {
 		key := strings.ToLower(s.Context)
 		old := seen[key]
 		seen[key] = true
@@ -640,14 +640,14 @@ func (g *GitHub) latestStatuses(sha string) []*Status {
 	})
 }
 
-func (g *GitHub) listStatuses(r *call) answer {
-	return list(r, g.statusesOn(g.resolve(r.params["ref"])), func(s *Status) any { return g.statusJSON(s) }, "")
+func (g *GitHub) listStatuses(r *routedRequest) routeAnswer {
+	return answerList(r, g.statusesOn(g.resolveRef(r.params["ref"])), func(s *CommitStatus) any { return g.statusJSON(s) }, "")
 }
 
-func (g *GitHub) combinedStatus(r *call) answer {
-	sha := g.resolve(r.params["ref"])
+func (g *GitHub) combinedStatus(r *routedRequest) routeAnswer {
+	sha := g.resolveRef(r.params["ref"])
 	if sha == "" {
-		return notFound()
+		return answerNotFound()
 	}
 	all := g.latestStatuses(sha)
 	state := "pending" // so it is too if there is none
@@ -664,24 +664,24 @@ func (g *GitHub) combinedStatus(r *call) answer {
 			}
 		}
 	}
-	a := list(r, all, func(s *Status) any { return g.statusJSON(s) }, "statuses")
+	a := answerList(r, all, func(s *CommitStatus) any { return g.statusJSON(s) }, "statuses")
 	body := a.body.(object)
 	body["state"], body["sha"], body["repository"] = state, sha, g.repoJSON(g.owner)
-	body["commit_url"], body["url"] = g.api()+"/commits/"+sha, g.api()+"/commits/"+sha+"/status"
+	body["commit_url"], body["url"] = g.apiURL()+"/commits/"+sha, g.apiURL()+"/commits/"+sha+"/status"
 	return a
 }
 
-func (g *GitHub) createStatus(r *call) answer {
+func (g *GitHub) createStatus(r *routedRequest) routeAnswer {
 	var in struct {
 		State       string `json:"state"`
 		Context     string `json:"context"`
 		Description string `json:"description"`
 		TargetURL   string `json:"target_url"`
 	}
-	if err := r.decode(&in); err != nil {
-		return problem(422, "Validation Failed: "+err.Error())
+	if err := r.decodeBody(&in); err != nil {
+		return answerError(422, "Validation Failed: "+err.Error())
 	}
-	s := &Status{Head: r.params["sha"], Context: or(in.Context, "default"), State: in.State, Description: in.Description, TargetURL: in.TargetURL, By: g.me(), At: r.now}
+	s := &CommitStatus{Head: r.params["sha"], Context: or(in.Context, "default"), State: in.State, Description: in.Description, TargetURL: in.TargetURL, By: g.programLogin(), At: r.now}
 	same := 0
 	for _, old := range g.statusesOn(s.Head) {
 		if strings.EqualFold(old.Context, s.Context) {
@@ -690,17 +690,17 @@ func (g *GitHub) createStatus(r *call) answer {
 	}
 	switch {
 	case g.commits[s.Head] == nil:
-		return problem(422, "No commit found for SHA: "+s.Head)
+		return answerError(422, "No commit found for SHA: "+s.Head)
 	case !slices.Contains([]string{"error", "failure", "pending", "success"}, s.State):
-		return problem(422, "Validation Failed: state")
+		return answerError(422, "Validation Failed: state")
 	case utf8.RuneCountInString(s.Description) > 140:
-		return problem(422, "Validation Failed: description is too long (maximum is 140 characters)")
+		return answerError(422, "Validation Failed: description is too long (maximum is 140 characters)")
 	case same >= 1000:
-		return problem(422, "Validation Failed: This SHA and context has reached the maximum number of statuses.")
+		return answerError(422, "Validation Failed: This SHA and context has reached the maximum number of statuses.")
 	}
-	s.ID = g.id()
+	s.ID = g.newID()
 	g.addStatus(s)
-	return created(g.statusJSON(s))
+	return answerCreated(g.statusJSON(s))
 }
 
 // Decided reports whether every open pull request that is no draft has a completed check of the program under test, or a
@@ -709,23 +709,23 @@ func Decided(g *GitHub, begin time.Time) (since time.Time, all bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	since = begin
-	for _, p := range g.find.ordered {
+	for _, p := range g.index.pullsByNumber {
 		if p.closed || p.draft {
 			continue
 		}
 		done := false
-		for _, s := range g.find.suitesAt[p.head] {
+		for _, s := range g.index.suitesByHead[p.head] {
 			for _, c := range s.checks {
-				if c.Mine {
+				if c.Own {
 					done = c.Status == "completed"
-					since = later(since, c.History[len(c.History)-1].At)
+					since = laterOf(since, c.History[len(c.History)-1].At)
 				}
 			}
 		}
-		for _, s := range slices.Backward(g.find.statuses[p.head]) {
-			if g.person != "" && s.By == g.me() {
+		for _, s := range slices.Backward(g.index.statusesByHead[p.head]) {
+			if g.tokenOwner != "" && s.By == g.programLogin() {
 				done = s.State != "pending"
-				since = later(since, s.At)
+				since = laterOf(since, s.At)
 				break
 			}
 		}

@@ -20,7 +20,7 @@ func TestACheckRunGrows(t *testing.T) {
 	done.is(t, "status", "completed", "conclusion", "success", "completed_at", "2026-11-21T14:02:00Z", "output.text", "null", "app.id", "15368")
 	c.want(200, "PATCH", "check-runs/"+id, `{"status":"in_progress"}`).is(t, "conclusion", "null", "completed_at", "null", "output.title", "2 of 2")
 
-	own := g.Own("a1")
+	own := g.OwnCheckRuns("a1")
 	if len(own) != 1 || own[0].Writes != 4 {
 		t.Fatalf("own: %+v", own)
 	}
@@ -79,11 +79,11 @@ func TestWhatAChecksWriterMayNot(t *testing.T) {
 			t.Errorf("%s: status %d, want 422", name, r.status)
 		}
 	}
-	if own := g.Own("a1"); own != nil {
+	if own := g.OwnCheckRuns("a1"); own != nil {
 		t.Errorf("a refused request made %v", own)
 	}
-	if len(g.Invalid()) != len(bad) {
-		t.Errorf("%d refusals kept, want %d", len(g.Invalid()), len(bad))
+	if len(g.InvalidRequests()) != len(bad) {
+		t.Errorf("%d refusals kept, want %d", len(g.InvalidRequests()), len(bad))
 	}
 	foreign := must[int64](t)(g.SetCheck(sandbox.CheckSpec{Name: "Q", App: sandbox.App{Slug: "other"}, Head: "a1", Conclusion: "success"}))
 	c.want(403, "PATCH", fmt.Sprintf("check-runs/%d", foreign), `{"conclusion":"failure"}`)
@@ -94,7 +94,7 @@ func TestWhatAChecksWriterMayNot(t *testing.T) {
 }
 
 func TestAPersonalTokenWritesStatuses(t *testing.T) {
-	g, _, c := quiet(t, sandbox.Options{Person: "alice"})
+	g, _, c := quiet(t, sandbox.Options{TokenOwner: "alice"})
 	head := sandbox.SHA("a1")
 	c.want(403, "POST", "check-runs", `{"name":"Q","head_sha":"`+head+`"}`)
 	c.want(201, "POST", "statuses/"+head, `{"state":"pending","context":"Q"}`)
@@ -104,11 +104,11 @@ func TestAPersonalTokenWritesStatuses(t *testing.T) {
 	c.get("commits/"+head+"/status").is(t, "state", "success", "total_count", "1") // contexts have no case
 	c.get("commits/"+head+"/statuses").is(t, "#", "2", "0.state", "success", "0.creator.login", "alice")
 	for range 998 {
-		must[int64](t)(g.SetStatus(sandbox.Status{Head: "a1", Context: "Q", State: "pending", By: "alice"}))
+		must[int64](t)(g.SetStatus(sandbox.CommitStatus{Head: "a1", Context: "Q", State: "pending", By: "alice"}))
 	}
 	c.want(422, "POST", "statuses/"+head, `{"state":"pending","context":"Q"}`) // a thousand are enough
-	if all := g.Statuses("a1"); len(all) != 1000 || g.Heads()[0] != head {
-		t.Errorf("%d statuses on %v", len(all), g.Heads())
+	if all := g.Statuses("a1"); len(all) != 1000 || g.WrittenHeads()[0] != head {
+		t.Errorf("%d statuses on %v", len(all), g.WrittenHeads())
 	}
 	c.get("commits/main/status").is(t, "state", "pending") // nothing there is pending
 }

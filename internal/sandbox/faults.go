@@ -27,25 +27,25 @@ const (
 
 // A Fault strikes the requests that match it.
 type Fault struct {
-	Match   string        // "POST /repos/*/*/check-runs": * is one segment, or the method; ** at the end the rest; "" all
-	Skip    int           // let so many pass first
-	Times   int           // strike so often; 0: always
-	For     time.Duration // from its first strike on; 0: always
-	Kind    FaultKind
-	Status  int      // of FaultAnswer
-	Body    string   // of FaultAnswer; default GitHub's shape of an error
-	Header  []string // "Name: value"; {reset} in a value is the end of For as a Unix time
-	Carried bool     // FaultAnswer, FaultHang: the request is carried out all the same
+	Match      string        // "POST /repos/*/*/check-runs": * is one segment, or the method; ** at the end the rest; "" all
+	Skip       int           // let so many pass first
+	Times      int           // strike so often; 0: always
+	For        time.Duration // from its first strike on; 0: always
+	Kind       FaultKind
+	Status     int      // of FaultAnswer
+	Body       string   // of FaultAnswer; default GitHub's shape of an error
+	Header     []string // "Name: value"; {reset} in a value is the end of For as a Unix time
+	CarriedOut bool     // FaultAnswer, FaultHang: the request is carried out all the same
 
-	seen, struck int
-	until        time.Time
+	matched, struck int
+	endsAt          time.Time
 }
 
-// Fault adds a fault. Of several that match a request the first strikes.
-func (g *GitHub) Fault(f Fault) {
+// AddFault adds a fault. Of several that match a request the first strikes.
+func (g *GitHub) AddFault(f Fault) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	f.seen, f.struck, f.until = 0, 0, time.Time{}
+	f.matched, f.struck, f.endsAt = 0, 0, time.Time{}
 	g.faults = append(g.faults, &f)
 }
 
@@ -56,33 +56,33 @@ func (g *GitHub) ClearFaults() {
 	g.faults = nil
 }
 
-// Struck says how many requests met a fault.
-func (g *GitHub) Struck() int {
+// StruckRequests says how many requests met a fault.
+func (g *GitHub) StruckRequests() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	n := 0
-	for _, r := range g.log {
-		if r.Fault {
+	for _, r := range g.requestLog {
+		if r.Faulted {
 			n++
 		}
 	}
 	return n
 }
 
-// strike finds the fault that a request meets, if any.
-func strike(faults []*Fault, method, path string, now time.Time) *Fault {
+// triggerFault finds the fault that a request meets, if any.
+func triggerFault(faults []*Fault, method, path string, now time.Time) *Fault {
 	for _, f := range faults {
 		if !f.matches(method, path) {
 			continue
 		}
-		f.seen++
+		f.matched++
 		switch {
-		case f.seen <= f.Skip:
+		case f.matched <= f.Skip:
 		case f.Times > 0 && f.struck >= f.Times:
-		case f.struck > 0 && f.For > 0 && !now.Before(f.until):
+		case f.struck > 0 && f.For > 0 && !now.Before(f.endsAt):
 		default:
 			if f.struck == 0 {
-				f.until = now.Add(f.For)
+				f.endsAt = now.Add(f.For)
 			}
 			f.struck++
 			return f
@@ -111,40 +111,40 @@ func (f *Fault) matches(method, path string) bool {
 	return len(want) == len(got)
 }
 
-// carried says whether GitHub does what was asked.
-func (f *Fault) carried() bool {
+// isCarriedOut says whether GitHub does what was asked.
+func (f *Fault) isCarriedOut() bool {
 	switch f.Kind {
 	case FaultLost, FaultTruncate:
 		return true
 	case FaultAnswer, FaultHang:
-		return f.Carried
+		return f.CarriedOut
 	default:
 		return false
 	}
 }
 
-// answer is what GitHub answers instead.
-func (f *Fault) answer(of answer) answer {
+// replaceAnswer is what GitHub answers instead.
+func (f *Fault) replaceAnswer(of routeAnswer) routeAnswer {
 	switch f.Kind {
 	case FaultAnswer:
-		a := problem(f.Status, or(f.Body, "Server Error"))
+		a := answerError(f.Status, or(f.Body, "Server Error"))
 		if f.Body != "" {
-			a = answer{status: f.Status, raw: []byte(f.Body), header: map[string]string{"Content-Type": "application/json; charset=utf-8"}}
+			a = routeAnswer{status: f.Status, raw: []byte(f.Body), header: map[string]string{"Content-Type": "application/json; charset=utf-8"}}
 		}
 		for _, h := range f.Header {
 			name, value, _ := strings.Cut(h, ":")
-			a.header = with(a.header, http.CanonicalHeaderKey(name), strings.ReplaceAll(strings.TrimSpace(value), "{reset}", strconv.FormatInt(f.until.Add(time.Second-1).Unix(), 10)))
+			a.header = withHeader(a.header, http.CanonicalHeaderKey(name), strings.ReplaceAll(strings.TrimSpace(value), "{reset}", strconv.FormatInt(f.endsAt.Add(time.Second-1).Unix(), 10)))
 		}
 		return a
 	case FaultGarbage:
-		return answer{status: 200, raw: []byte("<!DOCTYPE html><html><body>This page is taking too long to load.</body></html>"), header: map[string]string{"Content-Type": "text/html"}}
+		return routeAnswer{status: 200, raw: []byte("<!DOCTYPE html><html><body>This page is taking too long to load.</body></html>"), header: map[string]string{"Content-Type": "text/html"}}
 	default:
 		return of
 	}
 }
 
-// err is what the caller of a RoundTripper sees; nil if an answer arrives, be it half of one.
-func (f *Fault) err() error {
+// transportError is what the caller of a RoundTripper sees; nil if an answer arrives, be it half of one.
+func (f *Fault) transportError() error {
 	switch f.Kind {
 	case FaultReset:
 		return &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}
@@ -157,7 +157,7 @@ func (f *Fault) err() error {
 	}
 }
 
-func with(h map[string]string, name, value string) map[string]string {
+func withHeader(h map[string]string, name, value string) map[string]string {
 	if h == nil {
 		h = map[string]string{}
 	}

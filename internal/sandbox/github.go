@@ -17,7 +17,7 @@ import (
 )
 
 // Actions is the App whose token a workflow's job has. Its id is the same for every repository of github.com.
-var actions = App{Slug: "github-actions", ID: 15368}
+var actionsApp = App{Slug: "github-actions", ID: 15368}
 
 // An App is a GitHub App.
 type App struct {
@@ -31,8 +31,8 @@ type Options struct {
 	DefaultBranch string           // default main
 	Now           func() time.Time // default time.Now
 	App           App              // as which App the program writes; default GITHUB_TOKEN's, github-actions
-	Person        string           // the login of a personal token that it has instead; it cannot write check runs
-	Limit         int              // requests an hour; default 1,000 with GITHUB_TOKEN, else 5,000
+	TokenOwner    string           // the login of a personal token that it has instead; it cannot write check runs
+	HourlyLimit   int              // requests an hour; default 1,000 with GITHUB_TOKEN, else 5,000
 	Lag           Lag
 }
 
@@ -45,56 +45,56 @@ type Lag struct {
 
 // GitHub is an imitation of GitHub that holds one repository. All its methods may be called at any time by anyone.
 type GitHub struct {
-	mu     sync.Mutex
-	now    func() time.Time
-	lag    Lag
-	app    App
-	person string
+	mu         sync.Mutex
+	now        func() time.Time
+	lag        Lag
+	app        App
+	tokenOwner string
 
 	owner, repo   string
 	repoID        int64
 	defaultBranch string
-	created       time.Time
-	nextID        int64
-	pulls         map[int]*pull
+	createdAt     time.Time
+	lastID        int64
+	pulls         map[int]*pullRequest
 	branches      map[string]*branch
 	commits       map[string]*commit
 	files         map[string]map[string]*string // by ref, then path; nil: the file was removed there
 	permissions   map[string]string
-	runs          []*run // oldest first
-	live          []*run // those that will change by themselves
-	numbers       map[string]int
-	find          index
-	checks        []*CheckRun // oldest first, jobs excluded
-	statuses      []*Status   // oldest first
+	runs          []*workflowRun // oldest first
+	liveRuns      []*workflowRun // those that will change by themselves
+	runNumbers    map[string]int
+	index         index
+	checks        []*StoredCheckRun // oldest first, jobs excluded
+	statuses      []*CommitStatus   // oldest first
 
-	budget  *budget
-	hook    *hook // where its events go; nil: nobody hears of them
-	faults  []*Fault
-	log     []Request
-	wrote   Written
-	unknown []string
-	invalid []string
-	before  func(*http.Request)
-	after   func(*http.Request, int)
-	onRerun func(run int64, attempt int)
-	onAsk   func(kind, body string)
+	budget          *budget
+	webhook         *webhookTarget // where its events go; nil: nobody hears of them
+	faults          []*Fault
+	requestLog      []LoggedRequest
+	written         Written
+	unknownRequests []string
+	invalidRequests []string
+	beforeRequest   func(*http.Request)
+	afterRequest    func(*http.Request, int)
+	onRerun         func(run int64, attempt int)
+	onReviewerAsked func(kind, body string)
 
-	graphs   *graphCache
-	accounts map[string]json.RawMessage // rendered once: they never change
-	apps     map[App]json.RawMessage
-	repos    map[string]json.RawMessage
-	actors   map[string]object // accounts as GraphQL has them; never written to
+	queryCache       *graphCache
+	renderedAccounts map[string]json.RawMessage // rendered once: they never change
+	renderedApps     map[App]json.RawMessage
+	renderedRepos    map[string]json.RawMessage
+	graphActors      map[string]object // accounts as GraphQL has them; never written to
 }
 
 // New makes a GitHub with an empty repository.
 func New(o Options) *GitHub {
 	g := &GitHub{
-		now: o.Now, lag: o.Lag, app: o.App, person: o.Person, owner: o.Owner, repo: o.Repo, defaultBranch: o.DefaultBranch, budget: &budget{of: "installation ID 77", limit: o.Limit},
-		nextID: 900_000,
-		pulls:  map[int]*pull{}, branches: map[string]*branch{}, commits: map[string]*commit{}, files: map[string]map[string]*string{},
-		find: newIndex(), graphs: &graphCache{}, permissions: map[string]string{}, numbers: map[string]int{},
-		accounts: map[string]json.RawMessage{}, apps: map[App]json.RawMessage{}, repos: map[string]json.RawMessage{}, actors: map[string]object{},
+		now: o.Now, lag: o.Lag, app: o.App, tokenOwner: o.TokenOwner, owner: o.Owner, repo: o.Repo, defaultBranch: o.DefaultBranch, budget: &budget{holder: "installation ID 77", limit: o.HourlyLimit},
+		lastID: 900_000,
+		pulls:  map[int]*pullRequest{}, branches: map[string]*branch{}, commits: map[string]*commit{}, files: map[string]map[string]*string{},
+		index: newIndex(), queryCache: &graphCache{}, permissions: map[string]string{}, runNumbers: map[string]int{},
+		renderedAccounts: map[string]json.RawMessage{}, renderedApps: map[App]json.RawMessage{}, renderedRepos: map[string]json.RawMessage{}, graphActors: map[string]object{},
 	}
 	if g.now == nil {
 		g.now = time.Now
@@ -110,27 +110,27 @@ func New(o Options) *GitHub {
 	}
 	g.repoID = accountID(g.owner + "/" + g.repo)
 	if g.app == (App{}) {
-		g.app = actions
+		g.app = actionsApp
 	}
 	if g.app.ID == 0 {
 		g.app.ID = accountID(g.app.Slug)
 	}
 	if g.budget.limit == 0 {
 		g.budget.limit = 5000
-		if g.app == actions && g.person == "" {
+		if g.app == actionsApp && g.tokenOwner == "" {
 			g.budget.limit = 1000
 		}
 	}
-	g.lag.Rerun = orDefault(g.lag.Rerun, 2*time.Second)
-	g.lag.Runner = orDefault(g.lag.Runner, 5*time.Second)
-	g.lag.Cancel = orDefault(g.lag.Cancel, 2*time.Second)
-	g.created = g.now().Add(-365 * 24 * time.Hour)
-	g.wrote = Written{Reruns: map[int64]int{}, Cancels: map[int64]int{}}
-	g.branch(g.defaultBranch)
+	g.lag.Rerun = durationOrDefault(g.lag.Rerun, 2*time.Second)
+	g.lag.Runner = durationOrDefault(g.lag.Runner, 5*time.Second)
+	g.lag.Cancel = durationOrDefault(g.lag.Cancel, 2*time.Second)
+	g.createdAt = g.now().Add(-365 * 24 * time.Hour)
+	g.written = Written{Reruns: map[int64]int{}, Cancels: map[int64]int{}}
+	g.ensureBranch(g.defaultBranch)
 	return g
 }
 
-func orDefault(d, preset time.Duration) time.Duration {
+func durationOrDefault(d, preset time.Duration) time.Duration {
 	switch {
 	case d == 0:
 		return preset
@@ -155,21 +155,21 @@ func MergeSHA(head string) string { return SHA("the merge of " + SHA(head)) }
 
 // Written is what the program under test wrote, check runs and statuses aside.
 type Written struct {
-	Comments []string       // bodies of issue comments, as they were created
-	Reviews  []string       // logins whose review it requested
-	Reruns   map[int64]int  // by run
-	Cancels  map[int64]int  // by run, as far as they were accepted
-	Reran    []int64        // runs, in the order of their reruns
-	Deleted  []int64        // issue comments it deleted
-	Edited   map[int64]bool // issue comments it edited
+	Comments         []string       // bodies of issue comments, as they were created
+	RequestedReviews []string       // logins whose review it requested
+	Reruns           map[int64]int  // by run
+	Cancels          map[int64]int  // by run, as far as they were accepted
+	RerunOrder       []int64        // runs, in the order of their reruns
+	Deleted          []int64        // issue comments it deleted
+	Edited           map[int64]bool // issue comments it edited
 }
 
 // Wrote says what the program under test wrote.
 func (g *GitHub) Wrote() Written {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	w := g.wrote
-	w.Comments, w.Reviews, w.Reran, w.Deleted = slices.Clone(w.Comments), slices.Clone(w.Reviews), slices.Clone(w.Reran), slices.Clone(w.Deleted)
+	w := g.written
+	w.Comments, w.RequestedReviews, w.RerunOrder, w.Deleted = slices.Clone(w.Comments), slices.Clone(w.RequestedReviews), slices.Clone(w.RerunOrder), slices.Clone(w.Deleted)
 	w.Reruns, w.Cancels, w.Edited = maps.Clone(w.Reruns), maps.Clone(w.Cancels), maps.Clone(w.Edited)
 	return w
 }
@@ -182,27 +182,27 @@ func (g *GitHub) OnRerun(f func(run int64, attempt int)) {
 	g.onRerun = f
 }
 
-// OnAsk sets what is called when the program asked a reviewer: kind is "comment" with the comment's body, or
+// OnReviewerAsked sets what is called when the program asked a reviewer: kind is "comment" with the comment's body, or
 // "review_request" with the login.
-func (g *GitHub) OnAsk(f func(kind, body string)) {
+func (g *GitHub) OnReviewerAsked(f func(kind, body string)) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.onAsk = f
+	g.onReviewerAsked = f
 }
 
-// Before sets what is called before a request is looked at. It may change GitHub: that is how another replica gets in
+// BeforeRequest sets what is called before a request is looked at. It may change GitHub: that is how another replica gets in
 // between two requests.
-func (g *GitHub) Before(f func(*http.Request)) {
+func (g *GitHub) BeforeRequest(f func(*http.Request)) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.before = f
+	g.beforeRequest = f
 }
 
-// After sets what is called after a request was carried out, with the status of its answer, 0 if the answer got lost.
-func (g *GitHub) After(f func(req *http.Request, status int)) {
+// AfterRequest sets what is called after a request was carried out, with the status of its answer, 0 if the answer got lost.
+func (g *GitHub) AfterRequest(f func(req *http.Request, status int)) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.after = f
+	g.afterRequest = f
 }
 
 // Due is the next moment at which something changes here by itself: a rerun becomes visible, a runner takes a job, a
@@ -210,10 +210,10 @@ func (g *GitHub) After(f func(req *http.Request, status int)) {
 func (g *GitHub) Due() time.Time {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	now := g.settle()
+	now := g.carryOutDue()
 	var due time.Time
-	for _, r := range g.live {
-		for _, t := range r.last().due() {
+	for _, r := range g.liveRuns {
+		for _, t := range r.newestAttempt().dueTimes() {
 			if t.After(now) && (due.IsZero() || t.Before(due)) {
 				due = t
 			}
@@ -222,41 +222,41 @@ func (g *GitHub) Due() time.Time {
 	return due
 }
 
-// settle carries out what has become due, each at its own moment, and says what time it is.
-func (g *GitHub) settle() time.Time {
+// carryOutDue carries out what has become due, each at its own moment, and says what time it is.
+func (g *GitHub) carryOutDue() time.Time {
 	now := g.now()
-	for _, r := range g.live {
-		before := r.last().status
-		r.last().settle(now, func() {
-			g.moved(r, before)
-			before = r.last().status
+	for _, r := range g.liveRuns {
+		before := r.newestAttempt().status
+		r.newestAttempt().carryOutDue(now, func() {
+			g.emitRunProgress(r, before)
+			before = r.newestAttempt().status
 		})
 	}
-	g.live = slices.DeleteFunc(g.live, func(r *run) bool {
-		return !slices.ContainsFunc(r.last().due(), func(t time.Time) bool { return t.After(now) })
+	g.liveRuns = slices.DeleteFunc(g.liveRuns, func(r *workflowRun) bool {
+		return !slices.ContainsFunc(r.newestAttempt().dueTimes(), func(t time.Time) bool { return t.After(now) })
 	})
 	return now
 }
 
-// alive says that a run will change by itself.
-func (g *GitHub) alive(r *run) {
-	if !slices.Contains(g.live, r) {
-		g.live = append(g.live, r)
+// markLive says that a run will change by itself.
+func (g *GitHub) markLive(r *workflowRun) {
+	if !slices.Contains(g.liveRuns, r) {
+		g.liveRuns = append(g.liveRuns, r)
 	}
-	if g.hook != nil {
-		g.hook.hub.stir()
+	if g.webhook != nil {
+		g.webhook.hub.notifyDueChanged()
 	}
 }
 
-func (g *GitHub) id() int64 {
-	g.nextID++
-	return g.nextID
+func (g *GitHub) newID() int64 {
+	g.lastID++
+	return g.lastID
 }
 
-// me is the login as which the program under test writes.
-func (g *GitHub) me() string {
-	if g.person != "" {
-		return g.person
+// programLogin is the login as which the program under test writes.
+func (g *GitHub) programLogin() string {
+	if g.tokenOwner != "" {
+		return g.tokenOwner
 	}
 	return g.app.Slug + "[bot]"
 }
@@ -270,36 +270,36 @@ func (g *GitHub) Repository() (owner, name string) {
 
 // A branch of the repository itself.
 type branch struct {
-	name      string
-	tip       string
-	protected bool
-	ruled     bool
+	name       string
+	tip        string
+	protected  bool
+	hasRuleset bool
 }
 
-func (g *GitHub) branch(name string) *branch {
+func (g *GitHub) ensureBranch(name string) *branch {
 	b := g.branches[name]
 	if b == nil {
 		b = &branch{name: name, tip: SHA("the tip of " + name)}
 		g.branches[name] = b
-		g.arrive(&commit{sha: b.tip, author: g.owner, committer: g.owner, pushed: g.created})
+		g.addCommit(&commit{sha: b.tip, author: g.owner, committer: g.owner, pushedAt: g.createdAt})
 	}
 	return b
 }
 
 // A commit is known from its push on.
 type commit struct {
-	sha       string
-	parents   []string
-	author    string
-	committer string
-	coauthors []string
-	message   string
-	pushed    time.Time
-	simple    json.RawMessage // as runs and suites show it
+	sha        string
+	parents    []string
+	author     string
+	committer  string
+	coauthors  []string
+	message    string
+	pushedAt   time.Time
+	simpleJSON json.RawMessage // as runs and suites show it
 }
 
-// arrive makes a commit known. A commit that was there before keeps the time of its first push.
-func (g *GitHub) arrive(c *commit) {
+// addCommit makes a commit known. A commit that was there before keeps the time of its first push.
+func (g *GitHub) addCommit(c *commit) {
 	if g.commits[c.sha] != nil {
 		return
 	}
@@ -307,13 +307,13 @@ func (g *GitHub) arrive(c *commit) {
 		c.message = "Change"
 	}
 	g.commits[c.sha] = c
-	if own := g.app != actions && g.person == ""; own && !c.pushed.IsZero() && len(c.parents) > 0 {
-		g.suiteOf(g.app, c.sha, c.pushed).fresh = true // an App that may write checks gets a suite with every push
+	if own := g.app != actionsApp && g.tokenOwner == ""; own && !c.pushedAt.IsZero() && len(c.parents) > 0 {
+		g.ensureSuite(g.app, c.sha, c.pushedAt).unannounced = true // an App that may write checks gets a suite with every push
 	}
 }
 
-// resolve turns a branch, a ref or a short id into a commit; "" if there is none.
-func (g *GitHub) resolve(ref string) string {
+// resolveRef turns a branch, a ref or a short id into a commit; "" if there is none.
+func (g *GitHub) resolveRef(ref string) string {
 	ref = strings.TrimPrefix(strings.TrimPrefix(ref, "refs/"), "heads/")
 	if ref == "HEAD" {
 		ref = g.defaultBranch
@@ -331,8 +331,8 @@ func (g *GitHub) resolve(ref string) string {
 			return MergeSHA(p.head)
 		}
 	}
-	for _, p := range g.find.pullsFor(ref) {
-		if p.branch == ref && !p.fork {
+	for _, p := range g.index.pullsFor(ref) {
+		if p.headBranch == ref && !p.fork {
 			return p.head
 		}
 	}
@@ -358,14 +358,14 @@ func (g *GitHub) resolve(ref string) string {
 func (g *GitHub) SetFile(path, ref, content string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.file(ref)[path] = &content
-	g.filePushed(path, ref)
+	g.filesAt(ref)[path] = &content
+	g.emitFilePush(path, ref)
 }
 
-// filePushed announces that a branch of the repository itself has other files. Its tip stays what it is called.
-func (g *GitHub) filePushed(path, ref string) {
-	if ref = or(ref, g.defaultBranch); g.hook != nil && g.branches[ref] != nil {
-		g.pushEvent(ref, g.branches[ref].tip, SHA(fmt.Sprintf("push %d to %s", g.id(), ref)), g.owner, []string{path})
+// emitFilePush announces that a branch of the repository itself has other files. Its tip stays what it is called.
+func (g *GitHub) emitFilePush(path, ref string) {
+	if ref = or(ref, g.defaultBranch); g.webhook != nil && g.branches[ref] != nil {
+		g.emitPushEvent(ref, g.branches[ref].tip, SHA(fmt.Sprintf("push %d to %s", g.newID(), ref)), g.owner, []string{path})
 	}
 }
 
@@ -373,11 +373,11 @@ func (g *GitHub) filePushed(path, ref string) {
 func (g *GitHub) RemoveFile(path, ref string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.file(ref)[path] = nil
-	g.filePushed(path, ref)
+	g.filesAt(ref)[path] = nil
+	g.emitFilePush(path, ref)
 }
 
-func (g *GitHub) file(ref string) map[string]*string {
+func (g *GitHub) filesAt(ref string) map[string]*string {
 	if ref == "" {
 		ref = g.defaultBranch
 	}
@@ -387,8 +387,8 @@ func (g *GitHub) file(ref string) map[string]*string {
 	return g.files[ref]
 }
 
-// content finds a file as ref has it.
-func (g *GitHub) content(path, ref string) (string, bool) {
+// fileContent finds a file as ref has it.
+func (g *GitHub) fileContent(path, ref string) (string, bool) {
 	if ref == "" {
 		ref = g.defaultBranch
 	}
@@ -399,12 +399,12 @@ func (g *GitHub) content(path, ref string) (string, bool) {
 			look = append(look, b.name)
 		}
 	}
-	for _, p := range g.find.pullsFor(ref) {
-		if slices.Contains(p.heads, ref) || ref == p.branch || ref == MergeSHA(p.head) {
-			look = append(look, p.head, p.branch, p.base)
+	for _, p := range g.index.pullsFor(ref) {
+		if slices.Contains(p.allHeads, ref) || ref == p.headBranch || ref == MergeSHA(p.head) {
+			look = append(look, p.head, p.headBranch, p.baseBranch)
 		}
 	}
-	if g.resolve(ref) == "" {
+	if g.resolveRef(ref) == "" {
 		return "", false
 	}
 	for _, name := range append(look, g.defaultBranch) {
@@ -418,8 +418,8 @@ func (g *GitHub) content(path, ref string) (string, bool) {
 	return "", false
 }
 
-// Permission says what somebody may do: admin, maintain, write, triage, read or none. The default is read.
-func (g *GitHub) Permission(login, permission string) {
+// SetPermission says what somebody may do: admin, maintain, write, triage, read or none. The default is read.
+func (g *GitHub) SetPermission(login, permission string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.permissions[strings.ToLower(login)] = permission
@@ -429,14 +429,14 @@ func (g *GitHub) Permission(login, permission string) {
 func (g *GitHub) Protect(name string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.branch(name).protected = true
+	g.ensureBranch(name).protected = true
 }
 
-// Rule gives a branch a ruleset that asks for a pull request.
-func (g *GitHub) Rule(name string) {
+// AddRuleset gives a branch a ruleset that asks for a pull request.
+func (g *GitHub) AddRuleset(name string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.branch(name).ruled = true
+	g.ensureBranch(name).hasRuleset = true
 }
 
 // accountID is stable, and unlike for each login.

@@ -13,11 +13,11 @@ import (
 	"sync"
 )
 
-// A connection lists nodes; which of them is up to the arguments. The pages are cut by the executor.
-type connection func(args object) []object
+// A connectionField lists nodes; which of them is up to the arguments. The pages are cut by the executor.
+type connectionField func(args object) []object
 
-// A resolver is a field with arguments.
-type resolver func(args object) (any, *graphError)
+// A resolverField is a field with arguments.
+type resolverField func(args object) (any, *graphError)
 
 // graphError is an entry of "errors". A failure in a query is answered with HTTP 200 all the same.
 type graphError struct {
@@ -32,7 +32,7 @@ const maxNodes = 500_000
 // maxDepth is deeper than any query needs.
 const maxDepth = 40
 
-// graphRequest is the body of POST /graphql.
+// readGraphRequest is the body of POST /graphql.
 type graphRequest struct {
 	Query         string `json:"query"`
 	OperationName string `json:"operationName"`
@@ -41,98 +41,98 @@ type graphRequest struct {
 	err error
 }
 
-// graphRequest reads the body once: whose repository it is about is asked before what it asks.
-func (r *call) graphRequest() (*graphRequest, error) {
-	if r.graph == nil {
-		r.graph = &graphRequest{}
-		r.graph.err = r.decode(r.graph)
+// readGraphRequest reads the body once: whose repository it is about is asked before what it asks.
+func (r *routedRequest) readGraphRequest() (*graphRequest, error) {
+	if r.graphBody == nil {
+		r.graphBody = &graphRequest{}
+		r.graphBody.err = r.decodeBody(r.graphBody)
 	}
-	return r.graph, r.graph.err
+	return r.graphBody, r.graphBody.err
 }
 
-// graphql answers POST /graphql.
-func (g *GitHub) graphql(r *call) answer {
-	in, err := r.graphRequest()
+// answerGraphQL answers POST /graphql.
+func (g *GitHub) answerGraphQL(r *routedRequest) routeAnswer {
+	in, err := r.readGraphRequest()
 	if err != nil || r.Method != "POST" {
-		return problem(400, "Problems parsing JSON")
+		return answerError(400, "Problems parsing JSON")
 	}
-	q := g.graphs.read(in.Query, in.OperationName)
+	q := g.queryCache.cachedQuery(in.Query, in.OperationName)
 	if q.problems != nil {
-		return ok(object{"errors": q.problems})
+		return answerOK(object{"errors": q.problems})
 	}
 	doc, op := q.doc, q.op
-	e := &execution{doc: doc, vars: op.variables(in.Variables)}
-	if n := e.count(op.sels, 1, 0); n > maxNodes {
-		return ok(object{"errors": []graphError{{Type: "MAX_NODE_LIMIT_EXCEEDED", Message: fmt.Sprintf("This query requests up to %d possible nodes which exceeds the maximum limit of %d.", n, maxNodes)}}})
+	e := &queryExecution{doc: doc, vars: op.withDefaults(in.Variables)}
+	if n := e.countNodes(op.selections, 1, 0); n > maxNodes {
+		return answerOK(object{"errors": []graphError{{Type: "MAX_NODE_LIMIT_EXCEEDED", Message: fmt.Sprintf("This query requests up to %d possible nodes which exceeds the maximum limit of %d.", n, maxNodes)}}})
 	}
-	data := e.fields(op.sels, g.graphRoot(r), make([]string, 0, maxDepth+1))
+	data := e.resolveFields(op.selections, g.graphRoot(r), make([]string, 0, maxDepth+1))
 	switch {
 	case e.invalid:
-		return ok(object{"errors": e.errors})
+		return answerOK(object{"errors": e.errors})
 	case e.errors != nil:
-		return ok(object{"data": data, "errors": e.errors})
+		return answerOK(object{"data": data, "errors": e.errors})
 	}
-	return ok(object{"data": data})
+	return answerOK(object{"data": data})
 }
 
 // graphCache keeps queries that were read and found right: programs ask the same ones again and again.
 type graphCache struct {
-	mu  sync.Mutex
-	all map[[2]string]graphQuery
+	mu      sync.Mutex
+	queries map[[2]string]graphQuery
 }
 
 // graphQuery is a query that was read.
 type graphQuery struct {
-	doc      *graphDoc
-	op       *graphOp
+	doc      *graphDocument
+	op       *graphOperation
 	problems []graphError
 }
 
-// mostQueries are kept.
-const mostQueries = 100
+// maxCachedQueries are kept.
+const maxCachedQueries = 100
 
-func (c *graphCache) read(query, operation string) graphQuery {
+func (c *graphCache) cachedQuery(query, operation string) graphQuery {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	key := [2]string{query, operation}
-	if q, known := c.all[key]; known {
+	if q, known := c.queries[key]; known {
 		return q
 	}
-	q := readGraph(query, operation)
-	if len(c.all) >= mostQueries || c.all == nil {
-		c.all = map[[2]string]graphQuery{}
+	q := parseGraphQuery(query, operation)
+	if len(c.queries) >= maxCachedQueries || c.queries == nil {
+		c.queries = map[[2]string]graphQuery{}
 	}
-	c.all[key] = q
+	c.queries[key] = q
 	return q
 }
 
-func readGraph(query, operation string) graphQuery {
-	doc, err := parseGraph(query)
+func parseGraphQuery(query, operation string) graphQuery {
+	doc, err := parseGraphDocument(query)
 	if err != nil {
 		return graphQuery{problems: []graphError{{Message: err.Error()}}}
 	}
-	op := doc.operation(operation)
+	op := doc.findOperation(operation)
 	if op == nil || op.kind != "query" {
 		return graphQuery{problems: []graphError{{Message: "Only queries are known here."}}}
 	}
-	return graphQuery{doc: doc, op: op, problems: verify(doc, op)}
+	return graphQuery{doc: doc, op: op, problems: validateQuery(doc, op)}
 }
 
-type execution struct {
-	doc     *graphDoc
+type queryExecution struct {
+	doc     *graphDocument
 	vars    object
 	errors  []graphError
 	invalid bool // the query itself is wrong: nothing is answered
 }
 
-func (e *execution) wrong(path []string, format string, args ...any) any {
+func (e *queryExecution) rejectQuery(path []string, format string, args ...any) any {
 	e.invalid = true
 	e.errors = append(e.errors, graphError{Path: slices.Clone(path), Message: fmt.Sprintf(format, args...)})
 	return nil
 }
 
-// count is how many nodes the selections may come to.
-func (e *execution) count(sels []graphSel, times, depth int) int {
+// countNodes is how many nodes the selections may come to.
+func (e *queryExecution) countNodes(sels []graphSelection, times, depth int) int {
 	total := 0
 	if depth > maxDepth {
 		return maxNodes + 1
@@ -143,7 +143,7 @@ func (e *execution) count(sels []graphSel, times, depth int) int {
 			under = times * n
 			total += under
 		}
-		total += e.count(e.inner(s), under, depth+1)
+		total += e.countNodes(e.subSelections(s), under, depth+1)
 		if total > maxNodes {
 			return total
 		}
@@ -151,75 +151,75 @@ func (e *execution) count(sels []graphSel, times, depth int) int {
 	return total
 }
 
-func (e *execution) pageSize(s graphSel) (int, bool) {
+func (e *queryExecution) pageSize(s graphSelection) (int, bool) {
 	for _, name := range []string{"first", "last"} {
 		if v, given := s.args[name]; given {
-			n, isNumber := e.value(v).(float64)
+			n, isNumber := e.resolveValue(v).(float64)
 			return int(n), isNumber
 		}
 	}
 	return 0, false
 }
 
-// inner are the selections under s, those of a fragment that it spreads included.
-func (e *execution) inner(s graphSel) []graphSel {
+// subSelections are the selections under s, those of a fragment that it spreads included.
+func (e *queryExecution) subSelections(s graphSelection) []graphSelection {
 	if s.spread != "" {
-		return e.doc.fragments[s.spread].sels
+		return e.doc.fragments[s.spread].selections
 	}
-	return s.sels
+	return s.selections
 }
 
-// value puts the variables into an argument.
-func (e *execution) value(v any) any {
+// resolveValue puts the variables into an argument.
+func (e *queryExecution) resolveValue(v any) any {
 	switch v := v.(type) {
-	case graphVar:
+	case graphVariable:
 		return e.vars[string(v)]
 	case []any:
 		out := make([]any, len(v))
 		for i, x := range v {
-			out[i] = e.value(x)
+			out[i] = e.resolveValue(x)
 		}
 		return out
 	case object:
 		out := object{}
 		for k, x := range v {
-			out[k] = e.value(x)
+			out[k] = e.resolveValue(x)
 		}
 		return out
 	}
 	return v
 }
 
-// skipped obeys @include and @skip.
-func (e *execution) skipped(s graphSel) bool {
-	if v, given := s.directives["include"]; given && e.value(v["if"]) != true {
+// isSkipped obeys @include and @skip.
+func (e *queryExecution) isSkipped(s graphSelection) bool {
+	if v, given := s.directives["include"]; given && e.resolveValue(v["if"]) != true {
 		return true
 	}
 	v, given := s.directives["skip"]
-	return given && e.value(v["if"]) == true
+	return given && e.resolveValue(v["if"]) == true
 }
 
-// fields works out what is selected of an object. What is under one field overwrites the path of the one before: who keeps
+// resolveFields works out what is selected of an object. What is under one field overwrites the path of the one before: who keeps
 // a path clones it.
-func (e *execution) fields(sels []graphSel, of object, path []string) object {
+func (e *queryExecution) resolveFields(sels []graphSelection, of object, path []string) object {
 	out := make(object, len(sels))
 	for _, s := range sels {
 		switch {
-		case e.skipped(s):
+		case e.isSkipped(s):
 		case len(path) > maxDepth:
-			e.wrong(path, "The query is too deep.")
+			e.rejectQuery(path, "The query is too deep.")
 		case s.name == "": // a fragment
-			cond := s.on
+			cond := s.typeCondition
 			if s.spread != "" {
-				cond = e.doc.fragments[s.spread].on
+				cond = e.doc.fragments[s.spread].typeCondition
 			}
-			if typename, _ := of["__typename"].(string); cond == "" || cond == typename || slices.Contains(interfaces[typename], cond) {
-				maps.Copy(out, e.fields(e.inner(s), of, append(path, ""))) // one deeper, so that a fragment within itself ends
+			if typename, _ := of["__typename"].(string); cond == "" || cond == typename || slices.Contains(graphInterfaces[typename], cond) {
+				maps.Copy(out, e.resolveFields(e.subSelections(s), of, append(path, ""))) // one deeper, so that a fragment within itself ends
 			}
 		default:
 			key := or(s.alias, s.name)
 			was, twice := out[key].(object)
-			out[key] = e.field(s, of, append(path, key))
+			out[key] = e.resolveField(s, of, append(path, key))
 			if now, isObject := out[key].(object); twice && isObject { // asked for in two places
 				maps.Copy(was, now)
 				out[key] = was
@@ -229,16 +229,16 @@ func (e *execution) fields(sels []graphSel, of object, path []string) object {
 	return out
 }
 
-func (e *execution) field(s graphSel, of object, path []string) any {
+func (e *queryExecution) resolveField(s graphSelection, of object, path []string) any {
 	v, known := of[s.name]
 	if !known {
-		return e.wrong(path, "the sandbox does not imitate %v.%s", of["__typename"], s.name)
+		return e.rejectQuery(path, "the sandbox does not imitate %v.%s", of["__typename"], s.name)
 	}
 	var args object
 	if len(s.args) > 0 {
-		args, _ = e.value(s.args).(object)
+		args, _ = e.resolveValue(s.args).(object)
 	}
-	if f, isResolver := v.(resolver); isResolver {
+	if f, isResolver := v.(resolverField); isResolver {
 		var err *graphError
 		if v, err = f(args); err != nil {
 			err.Path = slices.DeleteFunc(slices.Clone(path), func(p string) bool { return p == "" })
@@ -248,43 +248,43 @@ func (e *execution) field(s graphSel, of object, path []string) any {
 	}
 	switch v := v.(type) {
 	case func() object: // worked out only when it is asked for
-		return e.under(s, v(), path)
+		return e.resolveObject(s, v(), path)
 	case object:
-		return e.under(s, v, path)
-	case connection:
-		return e.page(s, v(args), args, path)
+		return e.resolveObject(s, v, path)
+	case connectionField:
+		return e.resolvePage(s, v(args), args, path)
 	case func() []object: // likewise
-		return e.all(s, v(), path)
+		return e.resolveList(s, v(), path)
 	case []object:
-		return e.all(s, v, path)
+		return e.resolveList(s, v, path)
 	default:
-		if s.sels != nil && v != nil {
-			return e.wrong(path, "Selections can't be made on scalars (field '%s')", s.name)
+		if s.selections != nil && v != nil {
+			return e.rejectQuery(path, "Selections can't be made on scalars (field '%s')", s.name)
 		}
 		return v
 	}
 }
 
-func (e *execution) all(s graphSel, of []object, path []string) []any {
+func (e *queryExecution) resolveList(s graphSelection, of []object, path []string) []any {
 	out := make([]any, len(of))
 	for i, o := range of {
-		out[i] = e.under(s, o, path)
+		out[i] = e.resolveObject(s, o, path)
 	}
 	return out
 }
 
-func (e *execution) under(s graphSel, o object, path []string) any {
+func (e *queryExecution) resolveObject(s graphSelection, o object, path []string) any {
 	switch {
 	case o == nil:
 		return nil
-	case len(s.sels) == 0:
-		return e.wrong(path, "Field must have selections (field '%s' returns %v but has no selections.)", s.name, o["__typename"])
+	case len(s.selections) == 0:
+		return e.rejectQuery(path, "Field must have selections (field '%s' returns %v but has no selections.)", s.name, o["__typename"])
 	}
-	return e.fields(s.sels, o, path)
+	return e.resolveFields(s.selections, o, path)
 }
 
-// page cuts a connection. GitHub wants to be told how many, and gives at most 100.
-func (e *execution) page(s graphSel, all []object, args object, path []string) any {
+// resolvePage cuts a connection. GitHub wants to be told how many, and gives at most 100.
+func (e *queryExecution) resolvePage(s graphSelection, all []object, args object, path []string) any {
 	first, hasFirst := args["first"].(float64)
 	last, hasLast := args["last"].(float64)
 	switch {
@@ -297,7 +297,7 @@ func (e *execution) page(s graphSel, all []object, args object, path []string) a
 	}
 	from, to := 0, len(all)
 	if after, given := args["after"].(string); given {
-		n, valid := place(after)
+		n, valid := decodeCursor(after)
 		if !valid {
 			e.errors = append(e.errors, graphError{Type: "INVALID_CURSOR_ARGUMENTS", Path: slices.Clone(path), Message: fmt.Sprintf("`%s` does not appear to be a valid cursor.", after)})
 			return nil
@@ -305,7 +305,7 @@ func (e *execution) page(s graphSel, all []object, args object, path []string) a
 		from = min(n, len(all))
 	}
 	if before, given := args["before"].(string); given {
-		if n, valid := place(before); valid {
+		if n, valid := decodeCursor(before); valid {
 			to = max(min(n-1, len(all)), from)
 		}
 	}
@@ -316,23 +316,23 @@ func (e *execution) page(s graphSel, all []object, args object, path []string) a
 	}
 	info := object{"__typename": "PageInfo", "hasNextPage": to < len(all), "hasPreviousPage": from > 0, "startCursor": nil, "endCursor": nil}
 	if to > from {
-		info["startCursor"], info["endCursor"] = cursor(from+1), cursor(to)
+		info["startCursor"], info["endCursor"] = encodeCursor(from+1), encodeCursor(to)
 	}
 	edges := func() []object {
 		edges := []object{}
 		for i, o := range all[from:to] {
-			edges = append(edges, object{"__typename": "Edge", "cursor": cursor(from + i + 1), "node": o})
+			edges = append(edges, object{"__typename": "Edge", "cursor": encodeCursor(from + i + 1), "node": o})
 		}
 		return edges
 	}
-	return e.under(s, object{"__typename": "Connection", "totalCount": len(all), "pageInfo": info, "nodes": all[from:to], "edges": edges}, path)
+	return e.resolveObject(s, object{"__typename": "Connection", "totalCount": len(all), "pageInfo": info, "nodes": all[from:to], "edges": edges}, path)
 }
 
-func cursor(n int) string {
+func encodeCursor(n int) string {
 	return base64.StdEncoding.EncodeToString(fmt.Appendf(nil, "cursor:v2:%d", n))
 }
 
-func place(cursor string) (int, bool) {
+func decodeCursor(cursor string) (int, bool) {
 	b, err := base64.StdEncoding.DecodeString(cursor)
 	n, err2 := strconv.Atoi(strings.TrimPrefix(string(b), "cursor:v2:"))
 	return n, err == nil && err2 == nil && n >= 0
@@ -340,35 +340,35 @@ func place(cursor string) (int, bool) {
 
 // What follows reads a query.
 
-type graphVar string
+type graphVariable string
 
-type graphSel struct {
-	alias, name string
-	on          string // of an inline fragment: its type; "" for all
-	spread      string // the fragment that is spread
-	args        object
-	directives  map[string]object
-	sels        []graphSel
+type graphSelection struct {
+	alias, name   string
+	typeCondition string // of an inline fragment: its type; "" for all
+	spread        string // the fragment that is spread
+	args          object
+	directives    map[string]object
+	selections    []graphSelection
 }
 
 type graphFragment struct {
-	on   string
-	sels []graphSel
+	typeCondition string
+	selections    []graphSelection
 }
 
-type graphOp struct {
-	kind, name string
-	types      map[string]string // of the variables
-	defaults   object
-	sels       []graphSel
+type graphOperation struct {
+	kind, name    string
+	variableTypes map[string]string // of the variables
+	defaults      object
+	selections    []graphSelection
 }
 
-type graphDoc struct {
-	ops       []*graphOp
+type graphDocument struct {
+	ops       []*graphOperation
 	fragments map[string]graphFragment
 }
 
-func (d *graphDoc) operation(name string) *graphOp {
+func (d *graphDocument) findOperation(name string) *graphOperation {
 	for _, op := range d.ops {
 		if name == "" || op.name == name {
 			return op
@@ -377,7 +377,7 @@ func (d *graphDoc) operation(name string) *graphOp {
 	return nil
 }
 
-func (o *graphOp) variables(given object) object {
+func (o *graphOperation) withDefaults(given object) object {
 	all := maps.Clone(o.defaults)
 	maps.Copy(all, given)
 	return all
@@ -391,64 +391,64 @@ type graphParser struct {
 	err    error
 }
 
-func parseGraph(query string) (*graphDoc, error) {
-	tokens, err := graphTokens(query)
+func parseGraphDocument(query string) (*graphDocument, error) {
+	tokens, err := splitGraphTokens(query)
 	if err != nil {
 		return nil, err
 	}
 	p := &graphParser{tokens: tokens}
-	doc := &graphDoc{fragments: map[string]graphFragment{}}
+	doc := &graphDocument{fragments: map[string]graphFragment{}}
 	for p.err == nil && p.peek() != "" {
 		switch word := p.peek(); word {
 		case "{":
-			doc.ops = append(doc.ops, &graphOp{kind: "query", defaults: object{}, sels: p.selections()})
+			doc.ops = append(doc.ops, &graphOperation{kind: "query", defaults: object{}, selections: p.parseSelections()})
 		case "query", "mutation", "subscription":
 			p.next()
-			op := &graphOp{kind: word, types: map[string]string{}, defaults: object{}}
+			op := &graphOperation{kind: word, variableTypes: map[string]string{}, defaults: object{}}
 			if isName(p.peek()) {
 				op.name = p.next()
 			}
-			p.variableDefinitions(op)
-			p.directives()
-			op.sels = p.selections()
+			p.parseVariableDefinitions(op)
+			p.parseDirectives()
+			op.selections = p.parseSelections()
 			doc.ops = append(doc.ops, op)
 		case "fragment":
 			p.next()
 			name := p.next()
-			p.want("on")
+			p.expectToken("on")
 			on := p.next()
-			doc.fragments[name] = graphFragment{on: on, sels: p.selections()}
+			doc.fragments[name] = graphFragment{typeCondition: on, selections: p.parseSelections()}
 		default:
 			p.fail()
 		}
 	}
 	if p.err == nil {
-		p.err = doc.knows(doc.ops)
+		p.err = doc.checkFragments(doc.ops)
 	}
 	return doc, p.err
 }
 
-// knows checks that every fragment that is spread is there.
-func (d *graphDoc) knows(ops []*graphOp) error {
-	var check func(sels []graphSel) error
-	check = func(sels []graphSel) error {
+// checkFragments checks that every fragment that is spread is there.
+func (d *graphDocument) checkFragments(ops []*graphOperation) error {
+	var check func(sels []graphSelection) error
+	check = func(sels []graphSelection) error {
 		for _, s := range sels {
 			if _, known := d.fragments[s.spread]; s.spread != "" && !known {
 				return fmt.Errorf("Fragment %s was used, but not defined", s.spread)
 			}
-			if err := check(s.sels); err != nil {
+			if err := check(s.selections); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
 	for _, op := range ops {
-		if err := check(op.sels); err != nil {
+		if err := check(op.selections); err != nil {
 			return err
 		}
 	}
 	for _, f := range d.fragments {
-		if err := check(f.sels); err != nil {
+		if err := check(f.selections); err != nil {
 			return err
 		}
 	}
@@ -474,65 +474,65 @@ func (p *graphParser) fail() {
 	}
 }
 
-func (p *graphParser) want(token string) {
+func (p *graphParser) expectToken(token string) {
 	if p.next() != token {
 		p.at--
 		p.fail()
 	}
 }
 
-func (p *graphParser) variableDefinitions(op *graphOp) {
+func (p *graphParser) parseVariableDefinitions(op *graphOperation) {
 	if p.peek() != "(" {
 		return
 	}
 	for p.next(); p.err == nil && p.peek() != ")"; {
-		p.want("$")
+		p.expectToken("$")
 		name := p.next()
-		p.want(":")
+		p.expectToken(":")
 		for p.err == nil && p.peek() != "" && (strings.ContainsAny(p.peek(), "[]!") || isName(p.peek())) {
-			op.types[name] += p.next()
+			op.variableTypes[name] += p.next()
 		}
 		if p.peek() == "=" {
 			p.next()
-			op.defaults[name] = p.value()
+			op.defaults[name] = p.parseValue()
 		}
 		if p.peek() == "" {
 			p.fail()
 		}
 	}
-	p.want(")")
+	p.expectToken(")")
 }
 
-func (p *graphParser) selections() []graphSel {
+func (p *graphParser) parseSelections() []graphSelection {
 	if p.depth++; p.depth > maxDepth {
 		p.fail()
 		return nil
 	}
 	defer func() { p.depth-- }()
-	p.want("{")
-	all := []graphSel{}
+	p.expectToken("{")
+	all := []graphSelection{}
 	for p.err == nil && p.peek() != "}" {
-		all = append(all, p.selection())
+		all = append(all, p.parseSelection())
 	}
-	p.want("}")
+	p.expectToken("}")
 	return all
 }
 
-func (p *graphParser) selection() graphSel {
-	var s graphSel
+func (p *graphParser) parseSelection() graphSelection {
+	var s graphSelection
 	if p.peek() == "..." {
 		p.next()
 		switch {
 		case p.peek() == "on":
 			p.next()
-			s.on = p.next()
+			s.typeCondition = p.next()
 		case isName(p.peek()):
 			s.spread = p.next()
-			s.directives = p.directives()
+			s.directives = p.parseDirectives()
 			return s
 		}
-		s.directives = p.directives()
-		s.sels = p.selections()
+		s.directives = p.parseDirectives()
+		s.selections = p.parseSelections()
 		return s
 	}
 	if !isName(p.peek()) {
@@ -544,15 +544,15 @@ func (p *graphParser) selection() graphSel {
 		p.next()
 		s.alias, s.name = s.name, p.next()
 	}
-	s.args = p.arguments()
-	s.directives = p.directives()
+	s.args = p.parseArguments()
+	s.directives = p.parseDirectives()
 	if p.peek() == "{" {
-		s.sels = p.selections()
+		s.selections = p.parseSelections()
 	}
 	return s
 }
 
-func (p *graphParser) directives() map[string]object {
+func (p *graphParser) parseDirectives() map[string]object {
 	var all map[string]object
 	for p.err == nil && p.peek() == "@" {
 		p.next()
@@ -560,26 +560,26 @@ func (p *graphParser) directives() map[string]object {
 			all = map[string]object{}
 		}
 		name := p.next()
-		all[name] = p.arguments()
+		all[name] = p.parseArguments()
 	}
 	return all
 }
 
-func (p *graphParser) arguments() object {
+func (p *graphParser) parseArguments() object {
 	args := object{}
 	if p.peek() != "(" {
 		return args
 	}
 	for p.next(); p.err == nil && p.peek() != ")"; {
 		name := p.next()
-		p.want(":")
-		args[name] = p.value()
+		p.expectToken(":")
+		args[name] = p.parseValue()
 	}
-	p.want(")")
+	p.expectToken(")")
 	return args
 }
 
-func (p *graphParser) value() any {
+func (p *graphParser) parseValue() any {
 	if p.depth++; p.depth > maxDepth {
 		p.fail()
 		return nil
@@ -588,22 +588,22 @@ func (p *graphParser) value() any {
 	t := p.next()
 	switch {
 	case t == "$":
-		return graphVar(p.next())
+		return graphVariable(p.next())
 	case t == "[":
 		all := []any{}
 		for p.err == nil && p.peek() != "]" {
-			all = append(all, p.value())
+			all = append(all, p.parseValue())
 		}
-		p.want("]")
+		p.expectToken("]")
 		return all
 	case t == "{":
 		all := object{}
 		for p.err == nil && p.peek() != "}" {
 			name := p.next()
-			p.want(":")
-			all[name] = p.value()
+			p.expectToken(":")
+			all[name] = p.parseValue()
 		}
-		p.want("}")
+		p.expectToken("}")
 		return all
 	case t == "true", t == "false":
 		return t == "true"
@@ -634,8 +634,8 @@ func isName(t string) bool {
 	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
-// graphTokens cuts a query into tokens. Commas mean nothing in GraphQL.
-func graphTokens(q string) ([]string, error) {
+// splitGraphTokens cuts a query into tokens. Commas mean nothing in GraphQL.
+func splitGraphTokens(q string) ([]string, error) {
 	var all []string
 	for i := 0; i < len(q); {
 		c := q[i]

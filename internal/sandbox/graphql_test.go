@@ -32,8 +32,8 @@ const pr = "data.repository.pullRequest."
 
 func TestThreadsOverGraphQL(t *testing.T) {
 	g, now, c := quiet(t, sandbox.Options{})
-	review := must[int64](t)(g.Review(7, sandbox.ReviewSpec{By: "bugbot[bot]", Body: "r", Comments: []sandbox.Line{{Path: "main.go", Line: 3, Body: "nil"}, {Path: "go.mod", Body: "file"}}}))
-	must[int64](t)(g.Reply(7, "", "alice", "why"))
+	review := must[int64](t)(g.Review(7, sandbox.ReviewSpec{By: "bugbot[bot]", Body: "r", Comments: []sandbox.LineComment{{Path: "main.go", Line: 3, Body: "nil"}, {Path: "go.mod", Body: "file"}}}))
+	must[int64](t)(g.ReplyInThread(7, "", "alice", "why"))
 	now.pass(time.Minute)
 	check(t, g.Push(7, "a2", sandbox.PushSpec{}))
 	ask := `reviewThreads(first: 100) {totalCount nodes {id isResolved isOutdated path line originalLine subjectType resolvedBy {__typename login databaseId}
@@ -45,10 +45,10 @@ func TestThreadsOverGraphQL(t *testing.T) {
 		pr+"reviewThreads.nodes.1.comments.totalCount", "2", node+"comments.nodes.0.author.login", "bugbot", node+"comments.nodes.0.author.__typename", "Bot",
 		node+"comments.nodes.0.pullRequestReview.fullDatabaseId", fmt.Sprint(review), node+"comments.nodes.0.originalCommit.oid", sandbox.SHA("a1"),
 		node+"comments.nodes.0.commit.oid", sandbox.SHA("a2"), node+"comments.nodes.0.createdAt", "2026-11-21T14:00:00Z")
-	check(t, g.Resolve(7, "bugbot[bot]", "bob"))
-	check(t, g.Outdate(7, "bugbot[bot]"))
+	check(t, g.ResolveThreads(7, "bugbot[bot]", "bob"))
+	check(t, g.OutdateThreads(7, "bugbot[bot]"))
 	c.query(q).is(t, node+"isResolved", "true", node+"resolvedBy.login", "bob", node+"isOutdated", "true", node+"line", "null", node+"originalLine", "3", node+"comments.nodes.0.commit.oid", sandbox.SHA("a1"))
-	check(t, g.Unresolve(7, "bugbot[bot]"))
+	check(t, g.UnresolveThreads(7, "bugbot[bot]"))
 	c.query(q).is(t, node+"isResolved", "false")
 }
 
@@ -62,7 +62,7 @@ func TestEditorsAndTheTimeline(t *testing.T) {
 	check(t, g.Push(7, "a2", sandbox.PushSpec{Force: true}))
 	check(t, g.Retarget(7, "release/1", "bob"))
 	check(t, g.RequestReview(7, "copilot-pull-request-reviewer[bot]", ""))
-	check(t, g.Dismiss(review, "bob"))
+	check(t, g.DismissReview(review, "bob"))
 	r := c.pull(`comments(last: 10) {nodes {fullDatabaseId lastEditedAt editor {login}}} reviews(first: 10) {nodes {state editor {login __typename}}}
 		events: timelineItems(first: 10, itemTypes: [HEAD_REF_FORCE_PUSHED_EVENT, BASE_REF_CHANGED_EVENT, REVIEW_REQUESTED_EVENT, REVIEW_DISMISSED_EVENT]) {totalCount nodes {__typename
 			... on HeadRefForcePushedEvent {createdAt beforeCommit {oid} afterCommit {oid}}
@@ -82,7 +82,7 @@ func TestSuitesOverGraphQL(t *testing.T) {
 	g, _, c := quiet(t, sandbox.Options{})
 	run := must[int64](t)(g.StartRun(sandbox.RunSpec{Workflow: ".github/workflows/a.yml", PR: 7, Event: "pull_request_target"}))
 	c.want(201, "POST", "check-runs", `{"name":"Q","head_sha":"`+sandbox.SHA("a1")+`","external_id":"e","output":{"title":"t","summary":"s"}}`)
-	check(t, g.Push(7, "a2", sandbox.PushSpec{Commit: sandbox.Commit{Author: "dependabot[bot]", CoAuthors: []string{"dave"}}}))
+	check(t, g.Push(7, "a2", sandbox.PushSpec{Commit: sandbox.CommitSpec{Author: "dependabot[bot]", CoAuthors: []string{"dave"}}}))
 	r := c.pull(`commits(first: 100) {nodes {commit {oid parents(first: 2) {nodes {oid}} authors(first: 10) {nodes {user {login __typename databaseId}}} committer {user {login}}
 		checkSuites(first: 10) {totalCount nodes {databaseId createdAt app {slug databaseId} workflowRun {databaseId event runNumber createdAt} checkRuns(first: 10, filterBy: {checkName: "Q"}) {totalCount nodes {databaseId name status conclusion externalId startedAt completedAt}}}}
 		statusCheckRollup {state contexts(first: 10) {nodes {__typename ... on CheckRun {name} ... on StatusContext {context}}}}}}}`)
@@ -161,7 +161,7 @@ func TestWhatGraphQLRefuses(t *testing.T) {
 }
 
 func TestGraphQLHasAnHourOfItsOwn(t *testing.T) {
-	_, _, c := quiet(t, sandbox.Options{Limit: 2})
+	_, _, c := quiet(t, sandbox.Options{HourlyLimit: 2})
 	c.pull("title").is(t, pr+"title", "Change 7")
 	c.pull("title")
 	c.pull("title").is(t, "errors.0.type", "RATE_LIMITED", "data", "<missing>")
@@ -172,7 +172,7 @@ func TestGraphQLHasAnHourOfItsOwn(t *testing.T) {
 func FuzzGraphQL(f *testing.F) {
 	f.Add(`query Q($n: Int = 7) {a: repository(owner: "acme", name: "shop") {pullRequest(number: $n) {...x @skip(if: false)}}} fragment x on PullRequest {title labels(first: 1) {nodes {name}}}`)
 	f.Add(`{repository(owner: "acme", name: "shop") {object(expression: "main") {... on Commit {oid}}}}`)
-	g := sandbox.New(sandbox.Options{Limit: 1 << 30})
+	g := sandbox.New(sandbox.Options{HourlyLimit: 1 << 30})
 	g.OpenPull(sandbox.PullSpec{Number: 7})
 	f.Fuzz(func(t *testing.T, q string) {
 		c := &caller{t: t, rt: g, token: "t"}

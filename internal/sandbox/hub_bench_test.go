@@ -18,7 +18,7 @@ const conversation = `query($owner: String!, $name: String!, $number: Int!, $che
 // BenchmarkFirstLook asks what a first look at a pull request asks, of 1,000 pull requests in 50 repositories.
 func BenchmarkFirstLook(b *testing.B) {
 	now := time.Date(2026, 11, 21, 14, 0, 0, 0, time.UTC)
-	h := sandbox.NewHub(sandbox.HubOptions{Now: func() time.Time { return now }, Limit: 1 << 40})
+	h := sandbox.NewHub(sandbox.HubOptions{Now: func() time.Time { return now }, HourlyLimit: 1 << 40})
 	type look struct{ repo, head, number string }
 	var looks []look
 	for r := range 50 {
@@ -44,8 +44,8 @@ func BenchmarkFirstLook(b *testing.B) {
 			looks = append(looks, look{repo, head, fmt.Sprint(number)})
 		}
 	}
-	h.Take()
-	token := "Bearer " + h.Mint(77)
+	h.TakeDeliveries()
+	token := "Bearer " + h.MintToken(77)
 	ask := func(method, path, body string, want int) {
 		req, err := http.NewRequest(method, "https://api.github.com"+path, strings.NewReader(body))
 		if err != nil {
@@ -77,7 +77,7 @@ func BenchmarkFirstLook(b *testing.B) {
 		ask("POST", base+"/check-runs", `{"name":"quorum","head_sha":"`+l.head+`","status":"in_progress","output":{"title":"1 of 2","summary":"waiting"}}`, 201)
 		requests += 10
 		if i%1000 == 999 {
-			h.Take()
+			h.TakeDeliveries()
 		}
 	}
 	b.ReportMetric(float64((cpu(b)-began).Microseconds())/float64(requests), "cpu-µs/request")

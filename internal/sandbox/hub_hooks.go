@@ -20,13 +20,13 @@ import (
 )
 
 // How long GitHub waits for an answer.
-const deliveryPatience = 10 * time.Second
+const deliveryTimeout = 10 * time.Second
 
-// keepsPayloads is of how many deliveries that arrived the payload is kept.
-const keepsPayloads = 5000
+// maxKeptPayloads is of how many deliveries that arrived the payload is kept.
+const maxKeptPayloads = 5000
 
-// A Delivery is a webhook that was sent, or is to be.
-type Delivery struct {
+// A HookDelivery is a webhook that was sent, or is to be.
+type HookDelivery struct {
 	ID           int64
 	GUID         string // X-GitHub-Delivery: a redelivery has that of the first
 	Event        string
@@ -48,83 +48,83 @@ type Delivery struct {
 }
 
 // OK reports whether the delivery arrived.
-func (d Delivery) OK() bool { return d.Status == "OK" }
+func (d HookDelivery) OK() bool { return d.Status == "OK" }
 
 // Fate is what becomes of a delivery on its way.
 type Fate struct {
-	Lost   bool          // it is not sent, and GitHub does not know that: it is in no list
-	Drop   bool          // it is not sent, and is listed as one that could not connect
-	Twice  bool          // it arrives a second time
-	Delay  time.Duration // it comes so much later
-	Behind int           // so many later ones overtake it, if there are as many
+	Lost        bool          // it is not sent, and GitHub does not know that: it is in no list
+	Drop        bool          // it is not sent, and is listed as one that could not connect
+	Twice       bool          // it arrives a second time
+	Delay       time.Duration // it comes so much later
+	OvertakenBy int           // so many later ones overtake it, if there are as many
 }
 
-// hooks is what the Hub knows of its deliveries. The Hub's lock guards it.
-type hooks struct {
-	last    int64
-	guids   int64
-	queue   []*Delivery // not yet taken by anybody
-	done    []*Delivery // tried, by id
-	byID    map[int64]*Delivery
-	kept    int // index in done: older ones that arrived have no payload
-	pending int // not yet done, the late ones included
-	bell    chan struct{}
-	fate    func(Delivery) Fate
-	held    []*Delivery
+// deliveryQueue is what the Hub knows of its deliveries. The Hub's lock guards it.
+type deliveryQueue struct {
+	lastID       int64
+	guidCount    int64
+	queue        []*HookDelivery // not yet taken by anybody
+	tried        []*HookDelivery // tried, by id
+	byID         map[int64]*HookDelivery
+	payloadsFrom int // index in done: older ones that arrived have no payload
+	pending      int // not yet done, the late ones included
+	changed      chan struct{}
+	decideFate   func(HookDelivery) Fate
+	held         []*HookDelivery
 }
 
-// hook is where a repository's events go.
-type hook struct {
+// webhookTarget is where a repository's events go.
+type webhookTarget struct {
 	hub          *Hub
 	installation int64
 	repository   int64
 }
 
-// Disturb says what becomes of each delivery, redeliveries included. It is called with the delivery before it is sent,
+// DisturbDeliveries says what becomes of each delivery, redeliveries included. It is called with the delivery before it is sent,
 // and must not call the Hub. nil disturbs none.
-func (h *Hub) Disturb(f func(Delivery) Fate) {
+func (h *Hub) DisturbDeliveries(f func(HookDelivery) Fate) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.hooks.fate = f
+	h.deliveries.decideFate = f
 }
 
-// Mute makes the repositories announce nothing any more: for who has all the deliveries that he wants, and would pay for
+// MuteWebhooks makes the repositories announce nothing any more: for who has all the deliveries that he wants, and would pay for
 // payloads that nobody reads.
-func (h *Hub) Mute() { h.muted.Store(true) }
+func (h *Hub) MuteWebhooks() { h.muted.Store(true) }
 
-// post puts a delivery into the queue.
-func (h *Hub) post(d *Delivery) {
+// queueEvent puts a delivery into the queue.
+func (h *Hub) queueEvent(d *HookDelivery) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if in := h.installs[d.Installation]; in != nil && d.Event != "installation" && (in.gone || !in.suspended.IsZero()) {
+	if in := h.installations[d.Installation]; in != nil && d.Event != "installation" && (in.deleted || !in.suspended.IsZero()) {
 		return
 	}
-	h.hooks.guids++
-	d.GUID = fmt.Sprintf("%08x-5ca1-4ab1-8e55-%012x", h.hooks.guids, accountID(d.Name)+d.Installation)
+	h.deliveries.guidCount++
+	d.GUID = fmt.Sprintf("%08x-5ca1-4ab1-8e55-%012x", h.deliveries.guidCount, accountID(d.Name)+d.Installation)
 	h.enqueue(d)
 }
 
-// again queues a redelivery.
-func (h *Hub) again(d *Delivery) {
-	h.enqueue(&Delivery{
+// queueRedelivery queues a redelivery.
+func (h *Hub) queueRedelivery(d *HookDelivery) {
+	h.enqueue(&HookDelivery{
 		GUID: d.GUID, Event: d.Event, Action: d.Action, Installation: d.Installation, Repository: d.Repository, Name: d.Name, Emitted: d.Emitted, Payload: d.Payload, Redelivery: true,
 	})
 }
 
 // enqueue lets fate have its way. The caller holds the lock.
-func (h *Hub) enqueue(d *Delivery) {
-	q := &h.hooks
-	q.last++
-	d.ID = 40_000_000 + q.last
-	if q.fate != nil {
-		d.fate = q.fate(*d)
+func (h *Hub) enqueue(d *HookDelivery) {
+	q := &h.deliveries
+	q.lastID++
+	d.ID = 40_000_000 + q.lastID
+	if q.decideFate != nil {
+		d.fate = q.decideFate(*d)
 	}
 	if d.fate.Lost {
 		return
 	}
 	q.byID[d.ID] = d
 	q.pending++
-	if d.fate.Behind > 0 {
+	if d.fate.OvertakenBy > 0 {
 		q.held = append(q.held, d)
 		return
 	}
@@ -132,68 +132,68 @@ func (h *Hub) enqueue(d *Delivery) {
 	if d.fate.Twice {
 		second := *d
 		second.fate = Fate{}
-		q.last++
-		second.ID = 40_000_000 + q.last
+		q.lastID++
+		second.ID = 40_000_000 + q.lastID
 		q.byID[second.ID] = &second
 		q.pending++
 		q.queue = append(q.queue, &second)
 	}
 	for i := 0; i < len(q.held); {
-		if q.held[i].fate.Behind--; q.held[i].fate.Behind > 0 {
+		if q.held[i].fate.OvertakenBy--; q.held[i].fate.OvertakenBy > 0 {
 			i++
 			continue
 		}
 		q.queue = append(q.queue, q.held[i])
 		q.held = slices.Delete(q.held, i, i+1)
 	}
-	h.ring()
+	h.notifyWaiting()
 }
 
-// ring wakes who waits for deliveries. The caller holds the lock.
-func (h *Hub) ring() {
-	close(h.hooks.bell)
-	h.hooks.bell = make(chan struct{})
+// notifyWaiting wakes who waits for deliveries. The caller holds the lock.
+func (h *Hub) notifyWaiting() {
+	close(h.deliveries.changed)
+	h.deliveries.changed = make(chan struct{})
 }
 
-// Release sends what waits to be overtaken, though nothing came behind it.
-func (h *Hub) Release() {
+// ReleaseHeldDeliveries sends what waits to be overtaken, though nothing came behind it.
+func (h *Hub) ReleaseHeldDeliveries() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.hooks.queue = append(h.hooks.queue, h.hooks.held...)
-	h.hooks.held = nil
-	h.ring()
+	h.deliveries.queue = append(h.deliveries.queue, h.deliveries.held...)
+	h.deliveries.held = nil
+	h.notifyWaiting()
 }
 
-// Take returns what waits to be delivered and counts it as delivered: for who sends it himself.
-func (h *Hub) Take() []Delivery {
+// TakeDeliveries returns what waits to be delivered and counts it as delivered: for who sends it himself.
+func (h *Hub) TakeDeliveries() []HookDelivery {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	var all []Delivery
-	for _, d := range h.hooks.queue {
-		d.Delivered, d.Status, d.Code = h.o.Now(), "OK", http.StatusAccepted
+	var all []HookDelivery
+	for _, d := range h.deliveries.queue {
+		d.Delivered, d.Status, d.Code = h.options.Now(), "OK", http.StatusAccepted
 		all = append(all, *d)
-		h.finished(d)
+		h.recordTried(d)
 	}
-	h.hooks.queue = nil
+	h.deliveries.queue = nil
 	return all
 }
 
 // Deliveries lists what was tried so far, oldest first.
-func (h *Hub) Deliveries() []Delivery {
+func (h *Hub) Deliveries() []HookDelivery {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	all := make([]Delivery, 0, len(h.hooks.done))
-	for _, d := range h.hooks.done {
+	all := make([]HookDelivery, 0, len(h.deliveries.tried))
+	for _, d := range h.deliveries.tried {
 		all = append(all, *d)
 	}
 	return all
 }
 
-// Delivered waits until nothing is left to be delivered, the late ones included, but for those that wait to be overtaken.
-func (h *Hub) Delivered(ctx context.Context) error {
+// WaitDelivered waits until nothing is left to be delivered, the late ones included, but for those that wait to be overtaken.
+func (h *Hub) WaitDelivered(ctx context.Context) error {
 	for {
 		h.mu.Lock()
-		left, bell := h.hooks.pending-len(h.hooks.held), h.hooks.bell
+		left, bell := h.deliveries.pending-len(h.deliveries.held), h.deliveries.changed
 		h.mu.Unlock()
 		if left == 0 {
 			return nil
@@ -210,47 +210,47 @@ func (h *Hub) Delivered(ctx context.Context) error {
 func (h *Hub) Redeliver(id int64) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	d := h.hooks.byID[id]
+	d := h.deliveries.byID[id]
 	if d == nil || d.Delivered.IsZero() || d.Payload == nil {
 		return fmt.Errorf("deliver %d again: there is none", id)
 	}
-	h.again(d)
+	h.queueRedelivery(d)
 	return nil
 }
 
 // Ping sends the event by which GitHub tries out a webhook.
 func (h *Hub) Ping() {
-	payload := render(object{
+	payload := renderJSON(object{
 		"zen": "Keep it logically awesome.", "hook_id": 4711,
 		"hook": object{
-			"type": "App", "id": 4711, "name": "web", "active": true, "events": h.events(), "app_id": h.o.App.ID, "config": object{"content_type": "json", "insecure_ssl": "0", "secret": "********", "url": "https://coordinator.invalid/webhook"},
-			"created_at": stamp(h.began), "updated_at": stamp(h.began), "url": apiRoot + "/app/hook/config", "ping_url": apiRoot + "/app/hook/pings", "deliveries_url": apiRoot + "/app/hook/deliveries",
+			"type": "App", "id": 4711, "name": "web", "active": true, "events": h.subscribedEvents(), "app_id": h.options.App.ID, "config": object{"content_type": "json", "insecure_ssl": "0", "secret": "********", "url": "https://coordinator.invalid/webhook"},
+			"created_at": timeOrNull(h.createdAt), "updated_at": timeOrNull(h.createdAt), "url": apiRoot + "/app/hook/config", "ping_url": apiRoot + "/app/hook/pings", "deliveries_url": apiRoot + "/app/hook/deliveries",
 		},
 	})
-	h.post(&Delivery{Event: "ping", Emitted: h.o.Now(), Payload: payload})
+	h.queueEvent(&HookDelivery{Event: "ping", Emitted: h.options.Now(), Payload: payload})
 }
 
-// announce sends an event of an installation.
-func (h *Hub) announce(installation int64, event, action string, fields object) {
-	in := h.installation(installation)
+// announceInstallation sends an event of an installation.
+func (h *Hub) announceInstallation(installation int64, event, action string, fields object) {
+	in := h.findInstallation(installation)
 	if in == nil || installation == 0 {
 		return
 	}
-	o := object{"action": action, "installation": h.installationJSON(in), "sender": h.account(in.account)}
+	o := object{"action": action, "installation": h.installationJSON(in), "sender": h.accountJSON(in.account)}
 	for name, value := range fields {
 		o[name] = value
 	}
-	h.post(&Delivery{Event: event, Action: action, Installation: installation, Emitted: h.o.Now(), Payload: render(o)})
-	h.stir()
+	h.queueEvent(&HookDelivery{Event: event, Action: action, Installation: installation, Emitted: h.options.Now(), Payload: renderJSON(o)})
+	h.notifyDueChanged()
 }
 
-// minimal lists repositories as installation events do.
-func (h *Hub) minimal(sites []*site) []any {
+// minimalReposJSON lists repositories as installation events do.
+func (h *Hub) minimalReposJSON(sites []*hubRepo) []any {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	all := []any{}
 	for _, s := range sites {
-		repo := s.name[len(s.in.account)+1:]
+		repo := s.name[len(s.installation.account)+1:]
 		all = append(all, object{"id": s.id, "node_id": nodeID("R", s.id), "name": repo, "full_name": s.name, "private": false})
 	}
 	return all
@@ -263,8 +263,8 @@ func Sign(secret string, payload []byte) string {
 	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// headersOf are the headers of a delivery.
-func headersOf(d *Delivery, o HubOptions) http.Header {
+// deliveryHeaders are the headers of a delivery.
+func deliveryHeaders(d *HookDelivery, o HubOptions) http.Header {
 	target, kind := o.App.ID, "integration"
 	if d.Installation == 0 {
 		target, kind = d.Repository, "repository"
@@ -279,13 +279,13 @@ func headersOf(d *Delivery, o HubOptions) http.Header {
 	return header
 }
 
-// Request is the request by which a delivery is made.
-func (h *Hub) Request(ctx context.Context, url string, d Delivery) (*http.Request, error) {
+// DeliveryRequest is the request by which a delivery is made.
+func (h *Hub) DeliveryRequest(ctx context.Context, url string, d HookDelivery) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(d.Payload))
 	if err != nil {
 		return nil, fmt.Errorf("make delivery %d: %w", d.ID, err)
 	}
-	req.Header = headersOf(&d, h.o)
+	req.Header = deliveryHeaders(&d, h.options)
 	return req, nil
 }
 
@@ -297,8 +297,8 @@ func (h *Hub) DeliverTo(ctx context.Context, url string, client *http.Client) {
 	}
 	stays := *client
 	stays.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	h.deliver(ctx, url, func(ctx context.Context, d Delivery) (int, error) {
-		req, err := h.Request(ctx, url, d)
+	h.deliverQueued(ctx, url, func(ctx context.Context, d HookDelivery) (int, error) {
+		req, err := h.DeliveryRequest(ctx, url, d)
 		if err != nil {
 			return 0, err
 		}
@@ -314,7 +314,7 @@ func (h *Hub) DeliverTo(ctx context.Context, url string, client *http.Client) {
 
 // DeliverFunc hands what happens to f until ctx ends, without a network. An error of f is a failed delivery.
 func (h *Hub) DeliverFunc(ctx context.Context, f func(event, guid string, payload []byte) error) {
-	h.deliver(ctx, "", func(_ context.Context, d Delivery) (int, error) {
+	h.deliverQueued(ctx, "", func(_ context.Context, d HookDelivery) (int, error) {
 		code := http.StatusAccepted
 		if f(d.Event, d.GUID, d.Payload) != nil {
 			code = http.StatusInternalServerError
@@ -323,10 +323,10 @@ func (h *Hub) DeliverFunc(ctx context.Context, f func(event, guid string, payloa
 	})
 }
 
-// deliver sends with as many at a time as the options say, and returns when all that it began has ended.
-func (h *Hub) deliver(ctx context.Context, url string, send func(context.Context, Delivery) (int, error)) {
+// deliverQueued sends with as many at a time as the options say, and returns when all that it began has ended.
+func (h *Hub) deliverQueued(ctx context.Context, url string, send func(context.Context, HookDelivery) (int, error)) {
 	var workers sync.WaitGroup
-	for range max(h.o.Parallel, 1) {
+	for range max(h.options.ParallelDeliveries, 1) {
 		workers.Go(func() {
 			for {
 				d, err := h.nextDelivery(ctx)
@@ -334,11 +334,11 @@ func (h *Hub) deliver(ctx context.Context, url string, send func(context.Context
 				case err != nil:
 					return
 				case d.fate.Delay <= 0:
-					h.try(ctx, url, d, send)
+					h.attemptDelivery(ctx, url, d, send)
 				default:
 					workers.Go(func() {
-						if h.o.Sleep(ctx, d.fate.Delay) == nil {
-							h.try(ctx, url, d, send)
+						if h.options.Sleep(ctx, d.fate.Delay) == nil {
+							h.attemptDelivery(ctx, url, d, send)
 						}
 					})
 				}
@@ -349,21 +349,21 @@ func (h *Hub) deliver(ctx context.Context, url string, send func(context.Context
 }
 
 // nextDelivery waits for one.
-func (h *Hub) nextDelivery(ctx context.Context) (*Delivery, error) {
+func (h *Hub) nextDelivery(ctx context.Context) (*HookDelivery, error) {
 	for {
 		h.mu.Lock()
 		if err := ctx.Err(); err != nil {
 			h.mu.Unlock()
 			return nil, err
 		}
-		if len(h.hooks.queue) > 0 {
-			d := h.hooks.queue[0]
-			h.hooks.queue[0] = nil
-			h.hooks.queue = h.hooks.queue[1:]
+		if len(h.deliveries.queue) > 0 {
+			d := h.deliveries.queue[0]
+			h.deliveries.queue[0] = nil
+			h.deliveries.queue = h.deliveries.queue[1:]
 			h.mu.Unlock()
 			return d, nil
 		}
-		bell := h.hooks.bell
+		bell := h.deliveries.changed
 		h.mu.Unlock()
 		select {
 		case <-ctx.Done():
@@ -373,14 +373,14 @@ func (h *Hub) nextDelivery(ctx context.Context) (*Delivery, error) {
 	}
 }
 
-// try makes one delivery and keeps what came of it.
-func (h *Hub) try(ctx context.Context, url string, d *Delivery, send func(context.Context, Delivery) (int, error)) {
-	began := h.o.Now()
+// attemptDelivery makes one delivery and keeps what came of it.
+func (h *Hub) attemptDelivery(ctx context.Context, url string, d *HookDelivery, send func(context.Context, HookDelivery) (int, error)) {
+	began := h.options.Now()
 	code, err := 0, error(nil)
 	if d.fate.Drop {
 		err = errors.New("dropped")
 	} else {
-		waiting, stop := context.WithTimeout(context.WithoutCancel(ctx), deliveryPatience) // GitHub does not hang up early
+		waiting, stop := context.WithTimeout(context.WithoutCancel(ctx), deliveryTimeout) // GitHub does not hang up early
 		code, err = send(waiting, *d)
 		stop()
 	}
@@ -396,25 +396,25 @@ func (h *Hub) try(ctx context.Context, url string, d *Delivery, send func(contex
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	d.Delivered, d.Duration, d.Status, d.Code, d.url = h.o.Now(), h.o.Now().Sub(began), status, code, url
-	h.finished(d)
-	h.ring()
+	d.Delivered, d.Duration, d.Status, d.Code, d.url = h.options.Now(), h.options.Now().Sub(began), status, code, url
+	h.recordTried(d)
+	h.notifyWaiting()
 }
 
-// finished puts a delivery among those that were tried. The caller holds the lock.
-func (h *Hub) finished(d *Delivery) {
-	q := &h.hooks
+// recordTried puts a delivery among those that were tried. The caller holds the lock.
+func (h *Hub) recordTried(d *HookDelivery) {
+	q := &h.deliveries
 	q.pending--
-	i := len(q.done)
-	for i > 0 && q.done[i-1].ID > d.ID { // nearly always the last
+	i := len(q.tried)
+	for i > 0 && q.tried[i-1].ID > d.ID { // nearly always the last
 		i--
 	}
-	q.done = slices.Insert(q.done, i, d)
-	for q.kept < len(q.done)-keepsPayloads {
-		if old := q.done[q.kept]; old.Status == "OK" {
+	q.tried = slices.Insert(q.tried, i, d)
+	for q.payloadsFrom < len(q.tried)-maxKeptPayloads {
+		if old := q.tried[q.payloadsFrom]; old.Status == "OK" {
 			old.Payload = nil
 		}
-		q.kept++
+		q.payloadsFrom++
 	}
 }
 

@@ -133,21 +133,21 @@ func stirring(t *testing.T, h *sandbox.Hub, g *sandbox.GitHub, now *clock) {
 	g.OpenPull(sandbox.PullSpec{Number: 7, Head: "a1", Author: "alice"})
 	check(t, g.Push(7, "a2", sandbox.PushSpec{Force: true}))
 	check(t, g.Retarget(7, "next", "alice"))
-	check(t, g.BaseMerged(7, "main", "alice"))
-	check(t, g.Draft(7, ""))
-	check(t, g.Ready(7, ""))
-	check(t, g.Label(7, "urgent", "bob"))
-	check(t, g.Unlabel(7, "urgent", "bob"))
+	check(t, g.RetargetAfterMerge(7, "main", "alice"))
+	check(t, g.ConvertToDraft(7, ""))
+	check(t, g.MarkReady(7, ""))
+	check(t, g.AddLabel(7, "urgent", "bob"))
+	check(t, g.RemoveLabel(7, "urgent", "bob"))
 	check(t, g.RequestReview(7, "bob", "alice"))
 	comment := id(g.Comment(7, "bob", "hello"))
 	check(t, g.EditComment(comment, "bob", "hello again"))
 	check(t, g.DeleteComment(comment))
-	review := id(g.Review(7, sandbox.ReviewSpec{By: "codex[bot]", State: "CHANGES_REQUESTED", Body: "no", Comments: []sandbox.Line{{Path: "a.go", Line: 3, Body: "here"}}}))
+	review := id(g.Review(7, sandbox.ReviewSpec{By: "codex[bot]", State: "CHANGES_REQUESTED", Body: "no", Comments: []sandbox.LineComment{{Path: "a.go", Line: 3, Body: "here"}}}))
 	check(t, g.EditReview(review, "", "not yet"))
-	id(g.Reply(7, "codex[bot]", "alice", "why?"))
-	check(t, g.Resolve(7, "codex[bot]", "alice"))
-	check(t, g.Unresolve(7, "codex[bot]"))
-	check(t, g.Dismiss(review, "alice"))
+	id(g.ReplyInThread(7, "codex[bot]", "alice", "why?"))
+	check(t, g.ResolveThreads(7, "codex[bot]", "alice"))
+	check(t, g.UnresolveThreads(7, "codex[bot]"))
+	check(t, g.DismissReview(review, "alice"))
 	run := id(g.StartRun(sandbox.RunSpec{Workflow: ".github/workflows/review.yml", PR: 7}))
 	must[bool](t)(g.FinishRun(run, sandbox.Finish{Conclusion: "failure"}))
 	check(t, g.RerunByPerson(run, "alice"))
@@ -155,10 +155,10 @@ func stirring(t *testing.T, h *sandbox.Hub, g *sandbox.GitHub, now *clock) {
 	h.Tick()
 	id(g.SetCheck(sandbox.CheckSpec{Name: "bugbot", App: sandbox.App{Slug: "cursor"}, Head: "a2"}))
 	id(g.SetCheck(sandbox.CheckSpec{Name: "bugbot", App: sandbox.App{Slug: "cursor"}, Head: "a2", Conclusion: "success"}))
-	id(g.SetStatus(sandbox.Status{Head: "a2", Context: "coderabbit", State: "success", By: "coderabbitai[bot]"}))
+	id(g.SetStatus(sandbox.CommitStatus{Head: "a2", Context: "coderabbit", State: "success", By: "coderabbitai[bot]"}))
 	check(t, g.Close(7, ""))
 	check(t, g.Reopen(7, ""))
-	h.Rename(g, "store")
+	h.RenameRepository(g, "store")
 	other := sandbox.New(sandbox.Options{Repo: "other", Now: now.now})
 	h.AddRepositories(77, other)
 	h.RemoveRepository(other)
@@ -174,7 +174,7 @@ func TestEveryChangeIsAnnounced(t *testing.T) {
 	stirring(t, h, g, now)
 	all, seen := schemas(t), map[string]bool{}
 	var order []string
-	for _, d := range h.Take() {
+	for _, d := range h.TakeDeliveries() {
 		name := d.Event + "$" + d.Action
 		if d.Action == "" {
 			name += "event"
@@ -218,7 +218,7 @@ func TestARunOfAForkNamesNoPullRequest(t *testing.T) {
 	h.Add(77, g)
 	g.OpenPull(sandbox.PullSpec{Number: 7, Head: "a1", Fork: "mallory"})
 	must[int64](t)(g.StartRun(sandbox.RunSpec{Workflow: ".github/workflows/review.yml", PR: 7}))
-	for _, d := range h.Take() {
+	for _, d := range h.TakeDeliveries() {
 		var named struct {
 			Run struct {
 				Pulls []json.RawMessage `json:"pull_requests"`
@@ -273,7 +273,7 @@ func TestDeliveriesOverHTTP(t *testing.T) {
 	defer stop()
 	g.OpenPull(sandbox.PullSpec{Number: 7})
 	must[int64](t)(g.Comment(7, "alice", "hello"))
-	check(t, h.Delivered(ctx))
+	check(t, h.WaitDelivered(ctx))
 	var status []string
 	for _, d := range h.Deliveries() {
 		status = append(status, fmt.Sprint(d.Event, ": ", d.Status, " ", d.Code))
@@ -283,7 +283,7 @@ func TestDeliveriesOverHTTP(t *testing.T) {
 	}
 	failed := h.Deliveries()[1]
 	check(t, h.Redeliver(failed.ID))
-	check(t, h.Delivered(ctx))
+	check(t, h.WaitDelivered(ctx))
 	if last := h.Deliveries()[4]; last.GUID != failed.GUID || !last.Redelivery || !last.OK() || last.ID == failed.ID {
 		t.Errorf("the redelivery: %+v", last)
 	}
@@ -292,7 +292,7 @@ func TestDeliveriesOverHTTP(t *testing.T) {
 	}
 	server.Close()
 	must[int64](t)(g.Comment(7, "alice", "is anybody there?"))
-	check(t, h.Delivered(ctx))
+	check(t, h.WaitDelivered(ctx))
 	if last := h.Deliveries()[5]; last.Status != "failed to connect to host" || last.Code != 0 {
 		t.Errorf("nobody listened, and it was %q", last.Status)
 	}
@@ -304,8 +304,8 @@ func TestDisturbedDeliveries(t *testing.T) {
 		g := sandbox.New(sandbox.Options{})
 		g.OpenPull(sandbox.PullSpec{Number: 7})
 		h.Add(77, g)
-		fates := []sandbox.Fate{{}, {Drop: true}, {Twice: true}, {Behind: 1}, {}, {Lost: true}, {Delay: time.Hour}, {}}
-		h.Disturb(func(sandbox.Delivery) sandbox.Fate {
+		fates := []sandbox.Fate{{}, {Drop: true}, {Twice: true}, {OvertakenBy: 1}, {}, {Lost: true}, {Delay: time.Hour}, {}}
+		h.DisturbDeliveries(func(sandbox.HookDelivery) sandbox.Fate {
 			f := fates[0]
 			fates = append(fates[1:], sandbox.Fate{})
 			return f
@@ -328,7 +328,7 @@ func TestDisturbedDeliveries(t *testing.T) {
 			must[int64](t)(g.Comment(7, "alice", fmt.Sprint(i)))
 		}
 		began := time.Now()
-		check(t, h.Delivered(ctx))
+		check(t, h.WaitDelivered(ctx))
 		if want := []string{"0", "2", "2", "4", "3", "7", "6"}; !slices.Equal(got, want) {
 			t.Errorf("%q, want %q", got, want)
 		}
@@ -356,7 +356,7 @@ func TestADeliveryTimesOut(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		client := &http.Client{Transport: hanging{}}
 		go h.DeliverTo(ctx, "http://coordinator.invalid/webhook", client)
-		check(t, h.Delivered(ctx))
+		check(t, h.WaitDelivered(ctx))
 		if d := h.Deliveries()[0]; d.Status != "timed out" || d.Duration != 10*time.Second {
 			t.Errorf("%q after %v", d.Status, d.Duration)
 		}
@@ -380,7 +380,7 @@ func TestWhatComesDueIsAnnounced(t *testing.T) {
 		h.Add(77, g)
 		g.OpenPull(sandbox.PullSpec{Number: 7})
 		run := must[int64](t)(g.StartRun(sandbox.RunSpec{Workflow: ".github/workflows/review.yml", PR: 7, Conclusion: "failure"}))
-		h.Take()
+		h.TakeDeliveries()
 		ctx, stop := context.WithCancel(t.Context())
 		go h.Run(ctx, sandbox.Clock{Now: time.Now, Sleep: func(ctx context.Context, d time.Duration) error {
 			timer := time.NewTimer(d)
@@ -416,12 +416,12 @@ func TestMute(t *testing.T) {
 	g := sandbox.New(sandbox.Options{})
 	h.Add(77, g)
 	g.OpenPull(sandbox.PullSpec{})
-	if len(h.Take()) == 0 {
+	if len(h.TakeDeliveries()) == 0 {
 		t.Fatal("nothing was announced")
 	}
-	h.Mute()
+	h.MuteWebhooks()
 	number := g.OpenPull(sandbox.PullSpec{Head: "b1"})
-	if told := h.Take(); len(told) > 0 {
+	if told := h.TakeDeliveries(); len(told) > 0 {
 		t.Errorf("it announced %d events", len(told))
 	}
 	if g.Head(number) != sandbox.SHA("b1") {

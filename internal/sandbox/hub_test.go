@@ -94,17 +94,17 @@ func TestTheAppsEndpoints(t *testing.T) {
 
 	m.as(whole).get("/installation/repositories?per_page=1").is(t, "total_count", "2", "repositories.0.full_name", "acme/shop")
 	m.as(narrow.at("token")).get("/installation/repositories").is(t, "total_count", "1", "repositories.0.full_name", "acme/cart")
-	if m.Minted() != 2 {
-		t.Errorf("%d tokens", m.Minted())
+	if m.MintedTokens() != 2 {
+		t.Errorf("%d tokens", m.MintedTokens())
 	}
-	if unknown := m.Unknown(); len(unknown) != 0 {
+	if unknown := m.UnknownRequests(); len(unknown) != 0 {
 		t.Errorf("unknown: %q", unknown)
 	}
 }
 
 func TestWhoMayAskWhat(t *testing.T) {
 	m := newMarket(t, sandbox.HubOptions{})
-	token := m.Mint(77)
+	token := m.MintToken(77)
 	foreign, err := rsa.GenerateKey(rand.Reader, 2048)
 	check(t, err)
 	forged := must[string](t)(jwt.NewWithClaims(jwt.SigningMethodRS256, jwt.RegisteredClaims{Issuer: "4711", ExpiresAt: jwt.NewNumericDate(m.now.at.Add(time.Minute))}).SignedString(foreign))
@@ -117,8 +117,8 @@ func TestWhoMayAskWhat(t *testing.T) {
 		{token, "/repos/ACME/Cart/pulls/7", 200},
 		{token, "/api/v3/repos/acme/cart/pulls/7", 200},
 		{token, "/repos/evil/shop/pulls/7", 404},
-		{m.Mint(88), "/repos/acme/shop/pulls/7", 404},
-		{m.Mint(88), "/repos/evil/shop/pulls/7", 200},
+		{m.MintToken(88), "/repos/acme/shop/pulls/7", 404},
+		{m.MintToken(88), "/repos/evil/shop/pulls/7", 200},
 		{token, "/repos/acme/none/pulls/7", 404},
 		{token, "/app", 401},
 		{token, "/app/hook/deliveries", 401},
@@ -141,7 +141,7 @@ func TestWhoMayAskWhat(t *testing.T) {
 			t.Errorf("%.12s asks for %s: %d, want %d", tt.token, tt.path, got, tt.want)
 		}
 	}
-	if crossed := m.Crossed(); len(crossed) != 2 || crossed[0] != "GET /repos/evil/shop/pulls/7 with a token of installation 77" {
+	if crossed := m.CrossedRequests(); len(crossed) != 2 || crossed[0] != "GET /repos/evil/shop/pulls/7 with a token of installation 77" {
 		t.Errorf("crossed: %q", crossed)
 	}
 	m.now.pass(time.Hour)
@@ -150,23 +150,23 @@ func TestWhoMayAskWhat(t *testing.T) {
 
 func TestQueriesGoToTheRepositoryTheyName(t *testing.T) {
 	m := newMarket(t, sandbox.HubOptions{})
-	check(t, m.cart.Label(7, "in the cart", ""))
+	check(t, m.cart.AddLabel(7, "in the cart", ""))
 	ask := func(owner, name string) reply {
-		return m.as(m.Mint(77)).want(200, "POST", "/graphql", fmt.Sprintf(`{"query":"query($owner: String!, $name: String!) { repository(owner: $owner, name: $name) { pullRequest(number: 7) { labels(first: 1) { nodes { name } } } } }","variables":{"owner":%q,"name":%q}}`, owner, name))
+		return m.as(m.MintToken(77)).want(200, "POST", "/graphql", fmt.Sprintf(`{"query":"query($owner: String!, $name: String!) { repository(owner: $owner, name: $name) { pullRequest(number: 7) { labels(first: 1) { nodes { name } } } } }","variables":{"owner":%q,"name":%q}}`, owner, name))
 	}
 	ask("acme", "cart").is(t, "data.repository.pullRequest.labels.nodes.0.name", "in the cart")
 	ask("acme", "shop").is(t, "data.repository.pullRequest.labels.nodes.#", "0")
 	ask("evil", "shop").is(t, "errors.0.type", "NOT_FOUND")
 	ask("no", "body").is(t, "errors.0.type", "NOT_FOUND")
-	if len(m.Crossed()) != 1 {
-		t.Errorf("crossed: %q", m.Crossed())
+	if len(m.CrossedRequests()) != 1 {
+		t.Errorf("crossed: %q", m.CrossedRequests())
 	}
 }
 
 func TestInstallationsComeAndGo(t *testing.T) {
 	m := newMarket(t, sandbox.HubOptions{})
-	token := m.Mint(77)
-	m.Take()
+	token := m.MintToken(77)
+	m.TakeDeliveries()
 	m.Suspend(77)
 	must[int64](t)(m.shop.Comment(7, "alice", "not announced"))
 	m.as(token).want(403, "GET", "pulls/7", "")
@@ -174,10 +174,10 @@ func TestInstallationsComeAndGo(t *testing.T) {
 	m.c.want(403, "POST", "/app/installations/77/access_tokens", "")
 	m.Unsuspend(77)
 	m.as(token).get("pulls/7")
-	m.Revoke(77)
+	m.RevokeTokens(77)
 	m.as(token).want(401, "GET", "pulls/7", "")
-	token = m.Mint(77)
-	m.Rename(m.shop, "store")
+	token = m.MintToken(77)
+	m.RenameRepository(m.shop, "store")
 	m.c.rt = m.Hub // GitHub describes neither a redirect nor where it leads
 	moved := m.as(token).want(301, "GET", "pulls/7?x=1", "")
 	to := strings.TrimPrefix(moved.header.Get("Location"), "https://api.github.com")
@@ -193,7 +193,7 @@ func TestInstallationsComeAndGo(t *testing.T) {
 	m.app(t).want(404, "GET", "/app/installations/77", "")
 	m.c.want(404, "GET", "/repos/acme/store/installation", "")
 	var events []string
-	for _, d := range m.Take() {
+	for _, d := range m.TakeDeliveries() {
 		events = append(events, d.Event+" "+d.Action)
 	}
 	if want := []string{"installation suspend", "installation unsuspend", "repository renamed", "installation_repositories removed", "installation deleted"}; !slices.Equal(events, want) {
@@ -203,13 +203,13 @@ func TestInstallationsComeAndGo(t *testing.T) {
 
 func TestTheDeliveriesThatTheAppSees(t *testing.T) {
 	m := newMarket(t, sandbox.HubOptions{Secret: "a secret of some length"})
-	m.Take()
+	m.TakeDeliveries()
 	for i := range 5 {
 		must[int64](t)(m.shop.Comment(7, "alice", fmt.Sprint(i)))
 	}
-	m.Disturb(func(sandbox.Delivery) sandbox.Fate { return sandbox.Fate{Drop: true} })
+	m.DisturbDeliveries(func(sandbox.HookDelivery) sandbox.Fate { return sandbox.Fate{Drop: true} })
 	must[int64](t)(m.shop.Comment(7, "alice", "dropped"))
-	m.Disturb(nil)
+	m.DisturbDeliveries(nil)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() {
@@ -221,7 +221,7 @@ func TestTheDeliveriesThatTheAppSees(t *testing.T) {
 			return nil
 		})
 	}()
-	check(t, m.Delivered(ctx))
+	check(t, m.WaitDelivered(ctx))
 	c := m.app(t)
 	page := c.get("/app/hook/deliveries?per_page=2")
 	page.is(t, "#", "2", "0.status", "failed to connect to host", "0.status_code", "0", "1.status", "OK", "1.event", "issue_comment", "1.action", "created", "1.installation_id", "77", "1.redelivery", "false")
@@ -236,7 +236,7 @@ func TestTheDeliveriesThatTheAppSees(t *testing.T) {
 	c.get("/app/hook/deliveries/"+id).is(t, "request.payload.comment.body", "3", "request.headers.X-Github-Delivery", guid)
 	c.want(202, "POST", "/app/hook/deliveries/"+id+"/attempts", "")
 	c.want(404, "POST", "/app/hook/deliveries/1/attempts", "")
-	check(t, m.Delivered(ctx))
+	check(t, m.WaitDelivered(ctx))
 	c.get("/app/hook/deliveries?per_page=1").is(t, "0.guid", guid, "0.redelivery", "true")
 	m.now.pass(73 * time.Hour)
 	m.app(t).get("/app/hook/deliveries").is(t, "#", "0")
@@ -246,8 +246,8 @@ func TestTheDeliveriesThatTheAppSees(t *testing.T) {
 }
 
 func TestAnInstallationsLimits(t *testing.T) {
-	m := newMarket(t, sandbox.HubOptions{Limit: 200, Enforce: true})
-	c := m.as(m.Mint(77))
+	m := newMarket(t, sandbox.HubOptions{HourlyLimit: 200, EnforceLimits: true})
+	c := m.as(m.MintToken(77))
 	tag := c.get("pulls/7").header.Get("Etag")
 	c.want(304, "GET", "pulls/7", "", "If-None-Match: "+tag)
 	if used := c.get("/repos/acme/cart/pulls/7").header.Get("X-Ratelimit-Used"); used != "2" {
@@ -263,31 +263,31 @@ func TestAnInstallationsLimits(t *testing.T) {
 		t.Errorf("refused: %v %s", refused.header, refused.body)
 	}
 	want := sandbox.Usage{Requests: 83, NotModified: 1, Points: 403, Writes: 80, Content: 80}
-	if got := m.Peak(77); got != want {
+	if got := m.PeakUsage(77); got != want {
 		t.Errorf("the minute came to %+v, want %+v", got, want)
 	}
 	if got := m.Usage(77, newClock().at.Add(time.Second), time.Time{}); got.Content != 80 || got.Requests != 80 {
 		t.Errorf("after the first second: %+v", got)
 	}
-	if m.Refused(77) != 1 || m.Refused(88) != 0 {
-		t.Errorf("refused %d and %d", m.Refused(77), m.Refused(88))
+	if m.RefusedRequests(77) != 1 || m.RefusedRequests(88) != 0 {
+		t.Errorf("refused %d and %d", m.RefusedRequests(77), m.RefusedRequests(88))
 	}
 	m.now.pass(time.Minute)
 	c.want(201, "POST", "issues/7/comments", `{"body":"x"}`)
-	m.as(m.Mint(88)).get("/rate_limit").is(t, "rate.used", "0")
-	m.shop.Spend(1000)
-	m.as(m.Mint(77)).want(403, "GET", "/repos/acme/cart/pulls/7", "")
+	m.as(m.MintToken(88)).get("/rate_limit").is(t, "rate.used", "0")
+	m.shop.SpendRequests(1000)
+	m.as(m.MintToken(77)).want(403, "GET", "/repos/acme/cart/pulls/7", "")
 }
 
 func TestAPersonalTokenNeedsNoInstallation(t *testing.T) {
 	h := sandbox.NewHub(sandbox.HubOptions{})
-	g := sandbox.New(sandbox.Options{Person: "carol"})
+	g := sandbox.New(sandbox.Options{TokenOwner: "carol"})
 	h.Add(0, g)
 	g.OpenPull(sandbox.PullSpec{Number: 7})
 	c := &caller{t: t, rt: h, token: "ghp_x"}
 	c.get("pulls/7")
 	c.get("/user").is(t, "login", "carol")
-	for _, d := range h.Take() {
+	for _, d := range h.TakeDeliveries() {
 		var p map[string]json.RawMessage
 		check(t, json.Unmarshal(d.Payload, &p))
 		if p["installation"] != nil {
@@ -298,14 +298,14 @@ func TestAPersonalTokenNeedsNoInstallation(t *testing.T) {
 
 func TestFaultsOfTheWholeHub(t *testing.T) {
 	m := newMarket(t, sandbox.HubOptions{})
-	m.Fault(sandbox.Fault{Match: "POST /**", Status: 502, Carried: true})
-	m.as(m.Mint(77)).want(502, "POST", "issues/7/comments", `{"body":"x"}`)
+	m.AddFault(sandbox.Fault{Match: "POST /**", Status: 502, CarriedOut: true})
+	m.as(m.MintToken(77)).want(502, "POST", "issues/7/comments", `{"body":"x"}`)
 	m.app(t).want(502, "POST", "/app/installations/77/access_tokens", "")
 	m.ClearFaults()
-	if len(m.shop.Wrote().Comments) != 1 || m.Minted() != 2 {
+	if len(m.shop.Wrote().Comments) != 1 || m.MintedTokens() != 2 {
 		t.Error("it was not carried out")
 	}
-	if log := m.Requests(); len(log) == 0 || !log[0].Fault {
+	if log := m.Requests(); len(log) == 0 || !log[0].Faulted {
 		t.Errorf("log: %+v", log)
 	}
 }
@@ -315,7 +315,7 @@ func TestAnAnswerTakesItsTime(t *testing.T) {
 		h := sandbox.NewHub(sandbox.HubOptions{Latency: 30 * time.Millisecond})
 		h.Add(77, sandbox.New(sandbox.Options{}))
 		began := time.Now()
-		(&caller{t: t, rt: h, token: h.Mint(77)}).get(repo)
+		(&caller{t: t, rt: h, token: h.MintToken(77)}).get(repo)
 		if took := time.Since(began); took != 30*time.Millisecond {
 			t.Errorf("it took %v", took)
 		}

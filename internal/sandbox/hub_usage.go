@@ -14,10 +14,10 @@ import (
 
 // What GitHub allows an installation in any minute.
 const (
-	MostPoints     = 900  // of REST: a read is one point, a write five
-	MostGraphQL    = 2000 // points of GraphQL: a query is one
-	MostContent    = 80   // comments and review requests
-	MostConcurrent = 100  // requests at a time
+	MaxPoints        = 900  // of REST: a read is one point, a write five
+	MaxGraphQLPoints = 2000 // points of GraphQL: a query is one
+	MaxContentWrites = 80   // comments and review requests
+	MaxConcurrent    = 100  // requests at a time
 )
 
 // Usage is what requests came to.
@@ -39,8 +39,8 @@ func (u *Usage) add(v Usage, sign int) {
 	u.GraphQL += sign * v.GraphQL
 }
 
-// most is the larger of each.
-func (u Usage) most(v Usage) Usage {
+// maxOfEach is the larger of each.
+func (u Usage) maxOfEach(v Usage) Usage {
 	return Usage{
 		Requests: max(u.Requests, v.Requests), NotModified: max(u.NotModified, v.NotModified), Points: max(u.Points, v.Points),
 		Writes: max(u.Writes, v.Writes), Content: max(u.Content, v.Content), GraphQL: max(u.GraphQL, v.GraphQL),
@@ -80,7 +80,7 @@ func (k spendingKind) usage() Usage {
 	}
 }
 
-func kindOf(method, path string) spendingKind {
+func spendingKindOf(method, path string) spendingKind {
 	switch {
 	case path == "/graphql":
 		return spentQuery
@@ -97,48 +97,48 @@ func kindOf(method, path string) spendingKind {
 // an installation have the same.
 type budget struct {
 	mu      sync.Mutex
-	of      string // as GitHub names it when it is used up
+	holder  string // as GitHub names it when it is used up
 	limit   int
 	used    int
 	usedGQL int
 	reset   time.Time // when the hour ends
 
-	books    bool // keep what follows
-	enforce  bool // refuse what is more than a minute allows
-	all      []spending
-	first    int // index of the oldest one of the last minute
-	minute   Usage
-	peak     Usage
-	under    int // requests under way
-	peakAt   int // most of them
-	refusals int
+	keepsLedger  bool // keep what follows
+	enforce      bool // refuse what is more than a minute allows
+	ledger       []spending
+	minuteStart  int // index of the oldest one of the last minute
+	minute       Usage
+	peak         Usage
+	inFlight     int // requests under way
+	peakInFlight int // most of them
+	refusals     int
 }
 
-// hour begins a new hour when the last is over.
-func (b *budget) hour(now time.Time) {
+// renewHour begins a new hour when the last is over.
+func (b *budget) renewHour(now time.Time) {
 	if now.Before(b.reset) {
 		return
 	}
 	b.used, b.usedGQL, b.reset = 0, 0, now.Add(time.Hour)
 }
 
-// spend takes a request out of the budget. Where it may not be spent it returns the answer instead.
-func (b *budget) spend(method, path string, now time.Time) (answer, bool) {
+// spendRequest takes a request out of the budget. Where it may not be spent it returns the answer instead.
+func (b *budget) spendRequest(method, path string, now time.Time) (routeAnswer, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.hour(now)
+	b.renewHour(now)
 	if path == "/rate_limit" {
-		return answer{}, true
+		return routeAnswer{}, true
 	}
 	graph := path == "/graphql"
-	exceeded := "API rate limit exceeded for " + b.of + "."
+	exceeded := "API rate limit exceeded for " + b.holder + "."
 	switch {
 	case graph && b.usedGQL >= b.limit:
-		return ok(object{"errors": []graphError{{Type: "RATE_LIMITED", Message: exceeded}}}), false
+		return answerOK(object{"errors": []graphError{{Type: "RATE_LIMITED", Message: exceeded}}}), false
 	case !graph && b.used >= b.limit:
-		return problem(403, exceeded), false
+		return answerError(403, exceeded), false
 	}
-	if a, fine := b.book(kindOf(method, path), now); !fine {
+	if a, fine := b.recordSpending(spendingKindOf(method, path), now); !fine {
 		return a, false
 	}
 	if graph {
@@ -146,59 +146,59 @@ func (b *budget) spend(method, path string, now time.Time) (answer, bool) {
 	} else {
 		b.used++
 	}
-	return answer{}, true
+	return routeAnswer{}, true
 }
 
-// book keeps the minute's books.
-func (b *budget) book(kind spendingKind, now time.Time) (answer, bool) {
-	if !b.books {
-		return answer{}, true
+// recordSpending keeps the minute's books.
+func (b *budget) recordSpending(kind spendingKind, now time.Time) (routeAnswer, bool) {
+	if !b.keepsLedger {
+		return routeAnswer{}, true
 	}
 	at := now.UnixNano()
-	for b.first < len(b.all) && b.all[b.first].at <= at-int64(time.Minute) {
-		b.minute.add(b.all[b.first].kind.usage(), -1)
-		b.first++
+	for b.minuteStart < len(b.ledger) && b.ledger[b.minuteStart].at <= at-int64(time.Minute) {
+		b.minute.add(b.ledger[b.minuteStart].kind.usage(), -1)
+		b.minuteStart++
 	}
 	cost := kind.usage()
 	if b.enforce {
 		then := b.minute
 		then.add(cost, 1)
-		if then.Points > MostPoints || then.GraphQL > MostGraphQL || then.Content > MostContent || b.under > MostConcurrent {
+		if then.Points > MaxPoints || then.GraphQL > MaxGraphQLPoints || then.Content > MaxContentWrites || b.inFlight > MaxConcurrent {
 			b.refusals++
 			wait := time.Second
-			if b.first < len(b.all) {
-				wait = time.Duration(b.all[b.first].at + int64(time.Minute) - at)
+			if b.minuteStart < len(b.ledger) {
+				wait = time.Duration(b.ledger[b.minuteStart].at + int64(time.Minute) - at)
 			}
-			a := problem(403, "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.")
-			return answer{status: a.status, body: a.body, header: map[string]string{"Retry-After": strconv.Itoa(max(int((wait+time.Second-1)/time.Second), 1))}}, false
+			a := answerError(403, "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.")
+			return routeAnswer{status: a.status, body: a.body, header: map[string]string{"Retry-After": strconv.Itoa(max(int((wait+time.Second-1)/time.Second), 1))}}, false
 		}
 	}
-	b.all = append(b.all, spending{at, kind})
+	b.ledger = append(b.ledger, spending{at, kind})
 	b.minute.add(cost, 1)
-	b.peak = b.peak.most(b.minute)
-	return answer{}, true
+	b.peak = b.peak.maxOfEach(b.minute)
+	return routeAnswer{}, true
 }
 
-// refund gives back what a 304 has cost.
-func (b *budget) refund() {
+// refundRequest gives back what a 304 has cost.
+func (b *budget) refundRequest() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.used > 0 {
 		b.used--
 	}
-	if n := len(b.all); b.books && n > 0 && b.all[n-1].kind == spentRead {
-		b.all[n-1].kind = spentNothing
+	if n := len(b.ledger); b.keepsLedger && n > 0 && b.ledger[n-1].kind == spentRead {
+		b.ledger[n-1].kind = spentNothing
 		b.minute.NotModified++
-		b.peak = b.peak.most(b.minute)
+		b.peak = b.peak.maxOfEach(b.minute)
 	}
 }
 
-// enter counts the requests that are under way.
-func (b *budget) enter(by int) {
+// countInFlight counts the requests that are under way.
+func (b *budget) countInFlight(by int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.under += by
-	b.peakAt = max(b.peakAt, b.under)
+	b.inFlight += by
+	b.peakInFlight = max(b.peakInFlight, b.inFlight)
 }
 
 type budgetState struct {
@@ -206,15 +206,15 @@ type budgetState struct {
 	reset                time.Time
 }
 
-func (b *budget) state() budgetState {
+func (b *budget) currentState() budgetState {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return budgetState{limit: b.limit, used: b.used, usedGQL: b.usedGQL, reset: b.reset}
 }
 
-// Peak is the most of each that an installation used in any minute so far.
-func (h *Hub) Peak(installation int64) Usage {
-	if in := h.installation(installation); in != nil {
+// PeakUsage is the most of each that an installation used in any minute so far.
+func (h *Hub) PeakUsage(installation int64) Usage {
+	if in := h.findInstallation(installation); in != nil {
 		in.budget.mu.Lock()
 		defer in.budget.mu.Unlock()
 		return in.budget.peak
@@ -224,17 +224,17 @@ func (h *Hub) Peak(installation int64) Usage {
 
 // PeakConcurrent is the most requests of an installation that were under way at a time.
 func (h *Hub) PeakConcurrent(installation int64) int {
-	if in := h.installation(installation); in != nil {
+	if in := h.findInstallation(installation); in != nil {
 		in.budget.mu.Lock()
 		defer in.budget.mu.Unlock()
-		return in.budget.peakAt
+		return in.budget.peakInFlight
 	}
 	return 0
 }
 
-// Refused says how many requests of an installation met a secondary limit.
-func (h *Hub) Refused(installation int64) int {
-	if in := h.installation(installation); in != nil {
+// RefusedRequests says how many requests of an installation met a secondary limit.
+func (h *Hub) RefusedRequests(installation int64) int {
+	if in := h.findInstallation(installation); in != nil {
 		in.budget.mu.Lock()
 		defer in.budget.mu.Unlock()
 		return in.budget.refusals
@@ -245,7 +245,7 @@ func (h *Hub) Refused(installation int64) int {
 // Usage is what an installation used from a moment on, and before another. A zero moment is no bound.
 func (h *Hub) Usage(installation int64, from, to time.Time) Usage {
 	var u Usage
-	in := h.installation(installation)
+	in := h.findInstallation(installation)
 	if in == nil {
 		return u
 	}
@@ -254,14 +254,14 @@ func (h *Hub) Usage(installation int64, from, to time.Time) Usage {
 	defer b.mu.Unlock()
 	start := 0
 	if !from.IsZero() {
-		start, _ = slices.BinarySearchFunc(b.all, from.UnixNano(), func(s spending, at int64) int {
+		start, _ = slices.BinarySearchFunc(b.ledger, from.UnixNano(), func(s spending, at int64) int {
 			if s.at < at {
 				return -1
 			}
 			return 1
 		})
 	}
-	for _, s := range b.all[start:] {
+	for _, s := range b.ledger[start:] {
 		if !to.IsZero() && s.at >= to.UnixNano() {
 			break
 		}

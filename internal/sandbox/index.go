@@ -9,47 +9,47 @@ import (
 
 // index finds what a GitHub holds.
 type index struct {
-	ordered  []*pull            // by number
-	heads    map[string][]*pull // by each head that a pull request ever had, and by the test merge of it
-	branches map[string][]*pull // by the branch that a pull request comes from
-	comments map[int64]*pull
-	reviews  map[int64]*pull
-	runs     map[int64]*run
-	runsAt   map[string][]*run // by head, oldest first
-	runsOf   map[string][]*run // by branch, oldest first
-	jobs     map[int64]*run
-	suites   map[int64]*suite
-	suitesAt map[string][]*suite // by head, in the order in which they came
-	checks   map[int64]*CheckRun
-	statuses map[string][]*Status // by head, oldest first
+	pullsByNumber  []*pullRequest            // by number
+	pullsByHead    map[string][]*pullRequest // by each head that a pull request ever had, and by the test merge of it
+	pullsByBranch  map[string][]*pullRequest // by the branch that a pull request comes from
+	pullByComment  map[int64]*pullRequest
+	pullByReview   map[int64]*pullRequest
+	runByID        map[int64]*workflowRun
+	runsByHead     map[string][]*workflowRun // by head, oldest first
+	runsByBranch   map[string][]*workflowRun // by branch, oldest first
+	runByJob       map[int64]*workflowRun
+	suiteByID      map[int64]*checkSuite
+	suitesByHead   map[string][]*checkSuite // by head, in the order in which they came
+	checkByID      map[int64]*StoredCheckRun
+	statusesByHead map[string][]*CommitStatus // by head, oldest first
 }
 
 func newIndex() index {
 	return index{
-		heads: map[string][]*pull{}, branches: map[string][]*pull{}, comments: map[int64]*pull{}, reviews: map[int64]*pull{}, runs: map[int64]*run{}, runsAt: map[string][]*run{},
-		runsOf: map[string][]*run{}, jobs: map[int64]*run{}, suites: map[int64]*suite{}, suitesAt: map[string][]*suite{}, checks: map[int64]*CheckRun{}, statuses: map[string][]*Status{},
+		pullsByHead: map[string][]*pullRequest{}, pullsByBranch: map[string][]*pullRequest{}, pullByComment: map[int64]*pullRequest{}, pullByReview: map[int64]*pullRequest{}, runByID: map[int64]*workflowRun{}, runsByHead: map[string][]*workflowRun{},
+		runsByBranch: map[string][]*workflowRun{}, runByJob: map[int64]*workflowRun{}, suiteByID: map[int64]*checkSuite{}, suitesByHead: map[string][]*checkSuite{}, checkByID: map[int64]*StoredCheckRun{}, statusesByHead: map[string][]*CommitStatus{},
 	}
 }
 
-func (x *index) addPull(p *pull) {
-	i, _ := slices.BinarySearchFunc(x.ordered, p.number, func(q *pull, n int) int { return q.number - n })
-	x.ordered = slices.Insert(x.ordered, i, p)
-	x.branches[p.branch] = append(x.branches[p.branch], p)
+func (x *index) addPull(p *pullRequest) {
+	i, _ := slices.BinarySearchFunc(x.pullsByNumber, p.number, func(q *pullRequest, n int) int { return q.number - n })
+	x.pullsByNumber = slices.Insert(x.pullsByNumber, i, p)
+	x.pullsByBranch[p.headBranch] = append(x.pullsByBranch[p.headBranch], p)
 }
 
-func (x *index) addHead(p *pull, sha string) {
+func (x *index) addHead(p *pullRequest, sha string) {
 	for _, key := range []string{sha, MergeSHA(sha)} {
-		if !slices.Contains(x.heads[key], p) {
-			x.heads[key] = append(x.heads[key], p)
+		if !slices.Contains(x.pullsByHead[key], p) {
+			x.pullsByHead[key] = append(x.pullsByHead[key], p)
 		}
 	}
 }
 
 // pullsFor are the pull requests that have, or had, something to do with a commit or a branch, by number.
-func (x *index) pullsFor(refs ...string) []*pull {
-	var all []*pull
+func (x *index) pullsFor(refs ...string) []*pullRequest {
+	var all []*pullRequest
 	for _, ref := range refs {
-		for _, some := range [][]*pull{x.heads[ref], x.branches[ref]} {
+		for _, some := range [][]*pullRequest{x.pullsByHead[ref], x.pullsByBranch[ref]} {
 			for _, p := range some {
 				if !slices.Contains(all, p) {
 					all = append(all, p)
@@ -57,42 +57,42 @@ func (x *index) pullsFor(refs ...string) []*pull {
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b *pull) int { return a.number - b.number })
+	slices.SortFunc(all, func(a, b *pullRequest) int { return a.number - b.number })
 	return all
 }
 
-func (x *index) addRun(r *run) {
-	x.runs[r.id] = r
-	x.runsAt[r.head] = append(x.runsAt[r.head], r)
-	x.runsOf[r.branch] = append(x.runsOf[r.branch], r)
+func (x *index) addRun(r *workflowRun) {
+	x.runByID[r.id] = r
+	x.runsByHead[r.head] = append(x.runsByHead[r.head], r)
+	x.runsByBranch[r.headBranch] = append(x.runsByBranch[r.headBranch], r)
 	x.addSuite(r.suite)
 }
 
-func (x *index) addJobs(r *run) {
-	for _, j := range r.last().jobs {
-		x.jobs[j.id] = r
+func (x *index) addJobs(r *workflowRun) {
+	for _, j := range r.newestAttempt().jobs {
+		x.runByJob[j.id] = r
 	}
 }
 
-func (x *index) addSuite(s *suite) {
-	x.suites[s.id] = s
-	x.suitesAt[s.head] = append(x.suitesAt[s.head], s)
+func (x *index) addSuite(s *checkSuite) {
+	x.suiteByID[s.id] = s
+	x.suitesByHead[s.head] = append(x.suitesByHead[s.head], s)
 }
 
-func (x *index) addCheck(c *CheckRun) {
-	x.checks[c.ID] = c
+func (x *index) addCheck(c *StoredCheckRun) {
+	x.checkByID[c.ID] = c
 	c.suite.checks = append(c.suite.checks, c)
 }
 
-func (x *index) removeRun(r *run) {
-	same := func(o *run) bool { return o == r }
-	delete(x.runs, r.id)
-	delete(x.suites, r.suite.id)
-	x.runsAt[r.head] = slices.DeleteFunc(x.runsAt[r.head], same)
-	x.runsOf[r.branch] = slices.DeleteFunc(x.runsOf[r.branch], same)
-	x.suitesAt[r.head] = slices.DeleteFunc(x.suitesAt[r.head], func(s *suite) bool { return s.run == r })
-	maps.DeleteFunc(x.jobs, func(_ int64, o *run) bool { return o == r })
+func (x *index) removeRun(r *workflowRun) {
+	same := func(o *workflowRun) bool { return o == r }
+	delete(x.runByID, r.id)
+	delete(x.suiteByID, r.suite.id)
+	x.runsByHead[r.head] = slices.DeleteFunc(x.runsByHead[r.head], same)
+	x.runsByBranch[r.headBranch] = slices.DeleteFunc(x.runsByBranch[r.headBranch], same)
+	x.suitesByHead[r.head] = slices.DeleteFunc(x.suitesByHead[r.head], func(s *checkSuite) bool { return s.run == r })
+	maps.DeleteFunc(x.runByJob, func(_ int64, o *workflowRun) bool { return o == r })
 	for _, c := range r.suite.checks {
-		delete(x.checks, c.ID)
+		delete(x.checkByID, c.ID)
 	}
 }

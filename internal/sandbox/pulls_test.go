@@ -14,7 +14,7 @@ func TestAPullRequestsLife(t *testing.T) {
 	g, now, c := quiet(t, sandbox.Options{})
 	c.get("pulls/7").is(t, "head.sha", sandbox.SHA("a1"), "base.ref", "main", "state", "open", "created_at", "2026-11-21T14:00:00Z", "commits", "1", "user.login", "alice")
 	now.pass(time.Minute)
-	check(t, g.Push(7, "a2", sandbox.PushSpec{Commit: sandbox.Commit{Author: "carol", CoAuthors: []string{"dave"}}}))
+	check(t, g.Push(7, "a2", sandbox.PushSpec{Commit: sandbox.CommitSpec{Author: "carol", CoAuthors: []string{"dave"}}}))
 	c.get("pulls/7").is(t, "head.sha", sandbox.SHA("a2"), "updated_at", "2026-11-21T14:01:00Z", "commits", "2")
 	c.get("pulls/7/commits").is(t, "1.author.login", "carol", "1.parents.0.sha", sandbox.SHA("a1"), "1.commit.message", "Change\n\nCo-authored-by: dave <dave@users.noreply.github.com>")
 	check(t, g.Push(7, "a3", sandbox.PushSpec{Force: true}))
@@ -35,7 +35,7 @@ func TestAPullRequestsLife(t *testing.T) {
 
 func TestFilesAndCommits(t *testing.T) {
 	g, _, c := quiet(t, sandbox.Options{})
-	many := make([]sandbox.File, 3100)
+	many := make([]sandbox.ChangedFile, 3100)
 	for i := range many {
 		many[i].Path = fmt.Sprintf("f%d.go", i)
 	}
@@ -52,22 +52,22 @@ func TestFilesAndCommits(t *testing.T) {
 
 func TestReviewsAndThreads(t *testing.T) {
 	g, now, c := quiet(t, sandbox.Options{})
-	id := must[int64](t)(g.Review(7, sandbox.ReviewSpec{By: "bugbot[bot]", Comments: []sandbox.Line{{Path: "main.go", Line: 3, Body: "nil"}}}))
+	id := must[int64](t)(g.Review(7, sandbox.ReviewSpec{By: "bugbot[bot]", Comments: []sandbox.LineComment{{Path: "main.go", Line: 3, Body: "nil"}}}))
 	now.pass(time.Minute)
 	check(t, g.Push(7, "a2", sandbox.PushSpec{}))
 	c.get("pulls/7/reviews").is(t, "0.state", "COMMENTED", "0.commit_id", sandbox.SHA("a1"), "0.user.type", "Bot", "0.submitted_at", "2026-11-21T14:00:00Z")
 	c.get("pulls/7/comments").is(t, "0.commit_id", sandbox.SHA("a2"), "0.original_commit_id", sandbox.SHA("a1"), "0.line", "3") // it moves along
-	check(t, g.Outdate(7, "bugbot[bot]"))
+	check(t, g.OutdateThreads(7, "bugbot[bot]"))
 	c.get("pulls/7/comments").is(t, "0.commit_id", sandbox.SHA("a1"), "0.line", "<missing>")
 	c.get(fmt.Sprintf("pulls/7/reviews/%d/comments", id)).is(t, "#", "1", "0.line", "<missing>")
 
-	reply := must[int64](t)(g.Reply(7, "bugbot[bot]", "alice", "no"))
+	reply := must[int64](t)(g.ReplyInThread(7, "bugbot[bot]", "alice", "no"))
 	c.get(fmt.Sprintf("pulls/7/reviews/%d", reply)).is(t, "state", "COMMENTED", "body", "")
 	c.get("pulls/7/comments").is(t, "1.in_reply_to_id", c.get("pulls/7/comments").at("0.id"))
-	check(t, g.Dismiss(id, "bob"))
+	check(t, g.DismissReview(id, "bob"))
 	c.get("pulls/7/reviews").is(t, "0.state", "DISMISSED")
 	c.get("issues/7/timeline").is(t, "0.event", "review_dismissed", "0.dismissed_review.review_id", fmt.Sprint(id), "0.dismissed_review.state", "commented")
-	if err := g.Resolve(7, "nobody", "bob"); err == nil {
+	if err := g.ResolveThreads(7, "nobody", "bob"); err == nil {
 		t.Error("threads that nobody opened were resolved")
 	}
 }
@@ -75,7 +75,7 @@ func TestReviewsAndThreads(t *testing.T) {
 func TestReviewsAreRequested(t *testing.T) {
 	g, _, c := quiet(t, sandbox.Options{})
 	var asked []string
-	g.OnAsk(func(kind, body string) { // a player may answer at once
+	g.OnReviewerAsked(func(kind, body string) { // a player may answer at once
 		asked = append(asked, kind+" "+body)
 		must[int64](t)(g.Comment(7, "app[bot]", "on it"))
 	})
@@ -95,7 +95,7 @@ func TestReviewsAreRequested(t *testing.T) {
 	if got := strings.Join(asked, "; "); got != "review_request copilot-pull-request-reviewer[bot]; comment @app review" {
 		t.Errorf("asked: %s", got)
 	}
-	if w := g.Wrote(); len(w.Reviews) != 1 || len(w.Comments) != 1 {
+	if w := g.Wrote(); len(w.RequestedReviews) != 1 || len(w.Comments) != 1 {
 		t.Errorf("wrote %+v", w)
 	}
 }
@@ -142,11 +142,11 @@ func TestContents(t *testing.T) {
 
 func TestWhoMayWhat(t *testing.T) {
 	g, _, c := quiet(t, sandbox.Options{})
-	g.Permission("Bob", "maintain")
+	g.SetPermission("Bob", "maintain")
 	c.get("collaborators/bob/permission").is(t, "permission", "write", "role_name", "maintain", "user.login", "bob")
 	c.get("collaborators/passer-by/permission").is(t, "permission", "read")
 	c.get("collaborators/acme/permission").is(t, "permission", "admin")
-	g.Rule("release/1")
+	g.AddRuleset("release/1")
 	c.get("branches/main").is(t, "protected", "false")
 	c.get("branches/release/1").is(t, "protected", "true")
 	c.get("branches/release%2F1").is(t, "protected", "true")

@@ -14,89 +14,89 @@ import (
 
 // renderer is where a value is written: room that grew once serves for all that comes later.
 type renderer struct {
-	b    []byte
+	buf  []byte
 	keys []string // of the objects around and of this one
 }
 
 var renderers = sync.Pool{New: func() any { return &renderer{} }}
 
-// render writes a value as JSON, the keys of objects in order.
-func render(v any) []byte {
+// renderJSON writes a value as JSON, the keys of objects in order.
+func renderJSON(v any) []byte {
 	r := renderers.Get().(*renderer)
 	defer renderers.Put(r)
-	r.b, r.keys = r.b[:0], r.keys[:0]
-	r.value(v)
-	return bytes.Clone(r.b)
+	r.buf, r.keys = r.buf[:0], r.keys[:0]
+	r.writeValue(v)
+	return bytes.Clone(r.buf)
 }
 
-func (r *renderer) value(v any) {
+func (r *renderer) writeValue(v any) {
 	switch v := v.(type) {
 	case nil:
-		r.b = append(r.b, "null"...)
+		r.buf = append(r.buf, "null"...)
 	case json.RawMessage:
-		r.b = append(r.b, v...)
+		r.buf = append(r.buf, v...)
 	case string:
-		r.text(v)
+		r.writeString(v)
 	case bool:
-		r.b = strconv.AppendBool(r.b, v)
+		r.buf = strconv.AppendBool(r.buf, v)
 	case int:
-		r.b = strconv.AppendInt(r.b, int64(v), 10)
+		r.buf = strconv.AppendInt(r.buf, int64(v), 10)
 	case int64:
-		r.b = strconv.AppendInt(r.b, v, 10)
+		r.buf = strconv.AppendInt(r.buf, v, 10)
 	case []any:
-		renderList(r, v)
+		writeList(r, v)
 	case []object:
-		renderList(r, v)
+		writeList(r, v)
 	case []string:
-		renderList(r, v)
+		writeList(r, v)
 	case object:
 		if v == nil {
-			r.b = append(r.b, "null"...)
+			r.buf = append(r.buf, "null"...)
 			return
 		}
-		renderObject(r, v)
+		writeObject(r, v)
 	case map[string]string:
-		renderObject(r, v)
+		writeObject(r, v)
 	default:
-		r.other(v)
+		r.writeOther(v)
 	}
 }
 
-func renderList[T any](r *renderer, all []T) {
-	r.b = append(r.b, '[')
+func writeList[T any](r *renderer, all []T) {
+	r.buf = append(r.buf, '[')
 	for i, x := range all {
 		if i > 0 {
-			r.b = append(r.b, ',')
+			r.buf = append(r.buf, ',')
 		}
-		r.value(x)
+		r.writeValue(x)
 	}
-	r.b = append(r.b, ']')
+	r.buf = append(r.buf, ']')
 }
 
-func renderObject[T any](r *renderer, o map[string]T) {
+func writeObject[T any](r *renderer, o map[string]T) {
 	from := len(r.keys)
 	for key := range o {
 		r.keys = append(r.keys, key)
 	}
 	keys := r.keys[from:] // what is under a key appends behind them, and moves them nowhere that is read
 	slices.Sort(keys)
-	r.b = append(r.b, '{')
+	r.buf = append(r.buf, '{')
 	for i, key := range keys {
 		if i > 0 {
-			r.b = append(r.b, ',')
+			r.buf = append(r.buf, ',')
 		}
-		r.text(key)
-		r.b = append(r.b, ':')
-		r.value(o[key])
+		r.writeString(key)
+		r.buf = append(r.buf, ':')
+		r.writeValue(o[key])
 	}
-	r.b = append(r.b, '}')
+	r.buf = append(r.buf, '}')
 	r.keys = r.keys[:from]
 }
 
-// text writes a string as encoding/json does: what needs more than a backslash is left to that.
-func (r *renderer) text(s string) {
-	from := len(r.b)
-	r.b = append(r.b, '"')
+// writeString writes a string as encoding/json does: what needs more than a backslash is left to that.
+func (r *renderer) writeString(s string) {
+	from := len(r.buf)
+	r.buf = append(r.buf, '"')
 	plain := 0 // what comes before is written
 	for i := 0; i < len(s); i++ {
 		c := s[i]
@@ -105,29 +105,29 @@ func (r *renderer) text(s string) {
 		}
 		switch c {
 		case '"', '\\':
-			r.b = append(append(r.b, s[plain:i]...), '\\', c)
+			r.buf = append(append(r.buf, s[plain:i]...), '\\', c)
 		case '\n':
-			r.b = append(append(r.b, s[plain:i]...), '\\', 'n')
+			r.buf = append(append(r.buf, s[plain:i]...), '\\', 'n')
 		default:
 			if c, size := utf8.DecodeRuneInString(s[i:]); size > 1 && c != '\u2028' && c != '\u2029' {
 				i += size - 1
 				continue
 			}
-			r.b = r.b[:from]
-			r.other(s)
+			r.buf = r.buf[:from]
+			r.writeOther(s)
 			return
 		}
 		plain = i + 1
 	}
-	r.b = append(append(r.b, s[plain:]...), '"')
+	r.buf = append(append(r.buf, s[plain:]...), '"')
 }
 
-func (r *renderer) other(v any) {
+func (r *renderer) writeOther(v any) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
 		panic(err) // unreachable unless a value is put into an answer that JSON does not know
 	}
-	r.b = append(r.b, bytes.TrimSuffix(buf.Bytes(), []byte("\n"))...)
+	r.buf = append(r.buf, bytes.TrimSuffix(buf.Bytes(), []byte("\n"))...)
 }

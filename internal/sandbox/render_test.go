@@ -20,8 +20,8 @@ func TestRender(t *testing.T) {
 	if err := enc.Encode(v); err != nil {
 		t.Fatal(err)
 	}
-	first := render(v)
-	if second := render(object{"another": "one", "after": "it"}); string(second) != `{"after":"it","another":"one"}` {
+	first := renderJSON(v)
+	if second := renderJSON(object{"another": "one", "after": "it"}); string(second) != `{"after":"it","another":"one"}` {
 		t.Errorf("got %s", second)
 	}
 	if got := string(first) + "\n"; got != want.String() {

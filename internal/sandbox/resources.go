@@ -16,107 +16,109 @@ import (
 
 func pullRoutes() []route {
 	return []route{
-		{method: "GET", pattern: "R/pulls", answer: (*GitHub).listPulls},
-		{method: "GET", pattern: "R/pulls/comments/{n:comment_id}", answer: (*GitHub).getReviewComment},
-		{method: "GET", pattern: "R/pulls/{n:pull_number}", answer: onPull((*GitHub).getPull)},
-		{method: "GET", pattern: "R/pulls/{n:pull_number}/files", answer: onPull((*GitHub).listFiles)},
-		{method: "GET", pattern: "R/pulls/{n:pull_number}/commits", answer: onPull((*GitHub).listCommits)},
-		{method: "GET", pattern: "R/pulls/{n:pull_number}/comments", answer: onPull((*GitHub).listReviewComments)},
-		{method: "GET", pattern: "R/pulls/{n:pull_number}/reviews", answer: onPull((*GitHub).listReviews)},
-		{method: "GET", pattern: "R/pulls/{n:pull_number}/reviews/{n:review_id}", answer: onPull((*GitHub).getReview)},
-		{method: "GET", pattern: "R/pulls/{n:pull_number}/reviews/{n:review_id}/comments", answer: onPull((*GitHub).listCommentsOfReview)},
-		{method: "GET", pattern: "R/pulls/{n:pull_number}/requested_reviewers", answer: onPull((*GitHub).listRequested)},
-		{method: "POST", pattern: "R/pulls/{n:pull_number}/requested_reviewers", answer: onPull((*GitHub).requestReviewers)},
-		{method: "GET", pattern: "R/issues/comments/{n:comment_id}", answer: (*GitHub).getComment},
-		{method: "PATCH", pattern: "R/issues/comments/{n:comment_id}", answer: (*GitHub).updateComment},
-		{method: "DELETE", pattern: "R/issues/comments/{n:comment_id}", answer: (*GitHub).removeComment},
-		{method: "GET", pattern: "R/issues/{n:issue_number}/comments", answer: onPull((*GitHub).listComments)},
-		{method: "POST", pattern: "R/issues/{n:issue_number}/comments", answer: onPull((*GitHub).createComment)},
-		{method: "GET", pattern: "R/issues/{n:issue_number}/timeline", answer: onPull((*GitHub).listTimeline)},
-		{method: "GET", pattern: "R/issues/{n:issue_number}/events", answer: onPull((*GitHub).listTimeline)},
+		{method: "GET", pattern: "R/pulls", handle: (*GitHub).listPulls},
+		{method: "GET", pattern: "R/pulls/comments/{n:comment_id}", handle: (*GitHub).getReviewComment},
+		{method: "GET", pattern: "R/pulls/{n:pull_number}", handle: onPull((*GitHub).getPull)},
+		{method: "GET", pattern: "R/pulls/{n:pull_number}/files", handle: onPull((*GitHub).listFiles)},
+		{method: "GET", pattern: "R/pulls/{n:pull_number}/commits", handle: onPull((*GitHub).listCommits)},
+		{method: "GET", pattern: "R/pulls/{n:pull_number}/comments", handle: onPull((*GitHub).listReviewComments)},
+		{method: "GET", pattern: "R/pulls/{n:pull_number}/reviews", handle: onPull((*GitHub).listReviews)},
+		{method: "GET", pattern: "R/pulls/{n:pull_number}/reviews/{n:review_id}", handle: onPull((*GitHub).getReview)},
+		{method: "GET", pattern: "R/pulls/{n:pull_number}/reviews/{n:review_id}/comments", handle: onPull((*GitHub).listCommentsOfReview)},
+		{method: "GET", pattern: "R/pulls/{n:pull_number}/requested_reviewers", handle: onPull((*GitHub).listRequested)},
+		{method: "POST", pattern: "R/pulls/{n:pull_number}/requested_reviewers", handle: onPull((*GitHub).requestReviewers)},
+		{method: "GET", pattern: "R/issues/comments/{n:comment_id}", handle: (*GitHub).getComment},
+		{method: "PATCH", pattern: "R/issues/comments/{n:comment_id}", handle: (*GitHub).updateComment},
+		{method: "DELETE", pattern: "R/issues/comments/{n:comment_id}", handle: (*GitHub).removeComment},
+		{method: "GET", pattern: "R/issues/{n:issue_number}/comments", handle: onPull((*GitHub).listComments)},
+		{method: "POST", pattern: "R/issues/{n:issue_number}/comments", handle: onPull((*GitHub).createComment)},
+		{method: "GET", pattern: "R/issues/{n:issue_number}/timeline", handle: onPull((*GitHub).listTimeline)},
+		{method: "GET", pattern: "R/issues/{n:issue_number}/events", handle: onPull((*GitHub).listTimeline)},
 	}
 }
 
 // onPull finds the pull request that a route names.
-func onPull(f func(*GitHub, *call, *pull) answer) func(*GitHub, *call) answer {
-	return func(g *GitHub, r *call) answer {
-		n := r.num("pull_number") + r.num("issue_number") // a route has one of them
+func onPull(f func(*GitHub, *routedRequest, *pullRequest) routeAnswer) func(*GitHub, *routedRequest) routeAnswer {
+	return func(g *GitHub, r *routedRequest) routeAnswer {
+		n := r.intParam("pull_number") + r.intParam("issue_number") // a route has one of them
 		if p := g.pulls[int(n)]; p != nil {
 			return f(g, r, p)
 		}
-		return notFound()
+		return answerNotFound()
 	}
 }
 
-func (g *GitHub) listPulls(r *call) answer {
-	state, head, base := or(r.query("state"), "open"), r.query("head"), r.query("base")
-	all := slices.DeleteFunc(slices.Clone(g.find.ordered), func(p *pull) bool {
-		return state != "all" && (state == "closed") != p.closed || head != "" && head != p.owner+":"+p.branch || base != "" && base != p.base
+func (g *GitHub) listPulls(r *routedRequest) routeAnswer {
+	state, head, base := or(r.queryParam("state"), "open"), r.queryParam("head"), r.queryParam("base")
+	all := slices.DeleteFunc(slices.Clone(g.index.pullsByNumber), func(p *pullRequest) bool {
+		return state != "all" && (state == "closed") != p.closed || head != "" && head != p.headOwner+":"+p.headBranch || base != "" && base != p.baseBranch
 	})
-	byUpdate := r.query("sort") == "updated"
-	slices.SortStableFunc(all, func(a, b *pull) int {
+	byUpdate := r.queryParam("sort") == "updated"
+	slices.SortStableFunc(all, func(a, b *pullRequest) int {
 		if byUpdate {
 			return a.updated.Compare(b.updated)
 		}
 		return a.created.Compare(b.created)
 	})
-	if r.query("direction") == "desc" || r.query("direction") == "" && or(r.query("sort"), "created") == "created" {
+	if r.queryParam("direction") == "desc" || r.queryParam("direction") == "" && or(r.queryParam("sort"), "created") == "created" {
 		slices.Reverse(all)
 	}
-	return list(r, all, func(p *pull) any { return g.pullJSON(p) }, "")
+	return answerList(r, all, func(p *pullRequest) any { return g.pullJSON(p) }, "")
 }
 
-func (g *GitHub) getPull(_ *call, p *pull) answer { return ok(g.pullJSON(p)) }
+func (g *GitHub) getPull(_ *routedRequest, p *pullRequest) routeAnswer {
+	return answerOK(g.pullJSON(p))
+}
 
 // listFiles stops at 3,000 files, and says so nowhere.
-func (g *GitHub) listFiles(r *call, p *pull) answer {
-	return list(r, p.files[:min(len(p.files), 3000)], func(f File) any { return g.fileJSON(p, f) }, "")
+func (g *GitHub) listFiles(r *routedRequest, p *pullRequest) routeAnswer {
+	return answerList(r, p.files[:min(len(p.files), 3000)], func(f ChangedFile) any { return g.fileJSON(p, f) }, "")
 }
 
 // listCommits stops at 250 commits.
-func (g *GitHub) listCommits(r *call, p *pull) answer {
-	return list(r, p.listed[:min(len(p.listed), 250)], func(sha string) any { return g.commitJSON(g.commits[sha]) }, "")
+func (g *GitHub) listCommits(r *routedRequest, p *pullRequest) routeAnswer {
+	return answerList(r, p.shownCommits[:min(len(p.shownCommits), 250)], func(sha string) any { return g.commitJSON(g.commits[sha]) }, "")
 }
 
-func (g *GitHub) listReviews(r *call, p *pull) answer {
-	return list(r, p.reviews, func(v *review) any { return g.reviewJSON(p, v) }, "")
+func (g *GitHub) listReviews(r *routedRequest, p *pullRequest) routeAnswer {
+	return answerList(r, p.reviews, func(v *review) any { return g.reviewJSON(p, v) }, "")
 }
 
-func (g *GitHub) getReview(r *call, p *pull) answer {
+func (g *GitHub) getReview(r *routedRequest, p *pullRequest) routeAnswer {
 	for _, v := range p.reviews {
-		if v.id == r.num("review_id") {
-			return ok(g.reviewJSON(p, v))
+		if v.id == r.intParam("review_id") {
+			return answerOK(g.reviewJSON(p, v))
 		}
 	}
-	return notFound()
+	return answerNotFound()
 }
 
-// placed is a comment on the diff with its thread.
-type placed struct {
-	thread  *thread
+// threadComment is a comment on the diff with its thread.
+type threadComment struct {
+	thread  *reviewThread
 	comment *reviewComment
 }
 
-func (p *pull) reviewComments(review int64) []placed {
-	var all []placed
+func (p *pullRequest) reviewComments(review int64) []threadComment {
+	var all []threadComment
 	for _, t := range p.threads {
 		for _, c := range t.comments {
-			if review == 0 || c.review == review {
-				all = append(all, placed{t, c})
+			if review == 0 || c.reviewID == review {
+				all = append(all, threadComment{t, c})
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b placed) int { return int(a.comment.id - b.comment.id) })
+	slices.SortFunc(all, func(a, b threadComment) int { return int(a.comment.id - b.comment.id) })
 	return all
 }
 
-func (g *GitHub) listReviewComments(r *call, p *pull) answer {
-	return list(r, p.reviewComments(0), func(c placed) any { return g.reviewCommentJSON(p, c.thread, c.comment) }, "")
+func (g *GitHub) listReviewComments(r *routedRequest, p *pullRequest) routeAnswer {
+	return answerList(r, p.reviewComments(0), func(c threadComment) any { return g.reviewCommentJSON(p, c.thread, c.comment) }, "")
 }
 
 // listCommentsOfReview shows less of a comment than the others do, and a place in the diff that is gone as null.
-func (g *GitHub) listCommentsOfReview(r *call, p *pull) answer {
-	return list(r, p.reviewComments(r.num("review_id")), func(c placed) any {
+func (g *GitHub) listCommentsOfReview(r *routedRequest, p *pullRequest) routeAnswer {
+	return answerList(r, p.reviewComments(r.intParam("review_id")), func(c threadComment) any {
 		o := g.reviewCommentJSON(p, c.thread, c.comment)
 		if c.thread.outdated {
 			o["position"] = nil
@@ -128,69 +130,69 @@ func (g *GitHub) listCommentsOfReview(r *call, p *pull) answer {
 	}, "")
 }
 
-func (g *GitHub) getReviewComment(r *call) answer {
-	for _, p := range g.find.ordered {
+func (g *GitHub) getReviewComment(r *routedRequest) routeAnswer {
+	for _, p := range g.index.pullsByNumber {
 		for _, c := range p.reviewComments(0) {
-			if c.comment.id == r.num("comment_id") {
-				return ok(g.reviewCommentJSON(p, c.thread, c.comment))
+			if c.comment.id == r.intParam("comment_id") {
+				return answerOK(g.reviewCommentJSON(p, c.thread, c.comment))
 			}
 		}
 	}
-	return notFound()
+	return answerNotFound()
 }
 
-func (g *GitHub) listRequested(_ *call, p *pull) answer {
-	return ok(object{"users": g.requestedJSON(p), "teams": []any{}})
+func (g *GitHub) listRequested(_ *routedRequest, p *pullRequest) routeAnswer {
+	return answerOK(object{"users": g.requestedReviewersJSON(p), "teams": []any{}})
 }
 
 // requestReviewers knows Copilot only under its bot's login. People must be collaborators, and the author may not be
 // asked.
-func (g *GitHub) requestReviewers(r *call, p *pull) answer {
+func (g *GitHub) requestReviewers(r *routedRequest, p *pullRequest) routeAnswer {
 	var in struct {
 		Reviewers []string `json:"reviewers"`
 	}
-	if err := r.decode(&in); err != nil || len(in.Reviewers) == 0 {
-		return problem(422, "Invalid request. Reviewers are missing.")
+	if err := r.decodeBody(&in); err != nil || len(in.Reviewers) == 0 {
+		return answerError(422, "Invalid request. Reviewers are missing.")
 	}
 	for _, login := range in.Reviewers {
 		switch {
 		case strings.EqualFold(login, p.author):
-			return problem(422, "Review cannot be requested from pull request author.")
+			return answerError(422, "Review cannot be requested from pull request author.")
 		case !strings.HasSuffix(login, "[bot]") && g.permissions[strings.ToLower(login)] == "":
-			return problem(422, fmt.Sprintf("Reviews may only be requested from collaborators. One or more of the users or teams you specified is not a collaborator of the %s/%s repository.", g.owner, g.repo))
+			return answerError(422, fmt.Sprintf("Reviews may only be requested from collaborators. One or more of the users or teams you specified is not a collaborator of the %s/%s repository.", g.owner, g.repo))
 		}
 	}
 	for _, login := range in.Reviewers {
-		g.requestReview(p, login, g.me())
-		g.requestEvent(p, login, g.me())
-		g.wrote.Reviews = append(g.wrote.Reviews, login)
-		g.ask(r, "review_request", login)
+		g.requestReview(p, login, g.programLogin())
+		g.emitReviewRequested(p, login, g.programLogin())
+		g.written.RequestedReviews = append(g.written.RequestedReviews, login)
+		g.notifyReviewerAsked(r, "review_request", login)
 	}
 	p.updated = r.now
-	return created(g.pullJSON(p))
+	return answerCreated(g.pullJSON(p))
 }
 
-// ask tells the players that a reviewer was asked.
-func (g *GitHub) ask(r *call, kind, body string) {
-	if f := g.onAsk; f != nil {
-		r.later = append(r.later, func() { f(kind, body) })
+// notifyReviewerAsked tells the players that a reviewer was asked.
+func (g *GitHub) notifyReviewerAsked(r *routedRequest, kind, body string) {
+	if f := g.onReviewerAsked; f != nil {
+		r.afterUnlock = append(r.afterUnlock, func() { f(kind, body) })
 	}
 }
 
-func (g *GitHub) listComments(r *call, p *pull) answer {
+func (g *GitHub) listComments(r *routedRequest, p *pullRequest) routeAnswer {
 	all := p.comments
-	if since, err := time.Parse(time.RFC3339, r.query("since")); err == nil {
-		all = slices.DeleteFunc(slices.Clone(all), func(c *comment) bool { return c.updated.Before(since) })
+	if since, err := time.Parse(time.RFC3339, r.queryParam("since")); err == nil {
+		all = slices.DeleteFunc(slices.Clone(all), func(c *issueComment) bool { return c.updated.Before(since) })
 	}
-	return list(r, all, func(c *comment) any { return g.commentJSON(p, c) }, "")
+	return answerList(r, all, func(c *issueComment) any { return g.commentJSON(p, c) }, "")
 }
 
-// text reads the text of a comment; the second result is what is wrong with it.
-func (r *call) text() (string, string) {
+// decodeCommentBody reads the text of a comment; the second result is what is wrong with it.
+func (r *routedRequest) decodeCommentBody() (string, string) {
 	var in struct {
 		Body string `json:"body"`
 	}
-	switch err := r.decode(&in); {
+	switch err := r.decodeBody(&in); {
 	case err != nil:
 		return "", "Validation Failed: " + err.Error()
 	case strings.TrimSpace(in.Body) == "":
@@ -201,123 +203,123 @@ func (r *call) text() (string, string) {
 	return in.Body, ""
 }
 
-func (g *GitHub) createComment(r *call, p *pull) answer {
-	body, why := r.text()
+func (g *GitHub) createComment(r *routedRequest, p *pullRequest) routeAnswer {
+	body, why := r.decodeCommentBody()
 	if why != "" {
-		return problem(422, why)
+		return answerError(422, why)
 	}
-	c := g.comment(p, g.me(), body, r.now)
+	c := g.addComment(p, g.programLogin(), body, r.now)
 	p.updated = r.now
-	g.wrote.Comments = append(g.wrote.Comments, body)
-	g.ask(r, "comment", body)
-	g.commentEvent(p, c, "created", g.me(), nil)
-	return created(g.commentJSON(p, c))
+	g.written.Comments = append(g.written.Comments, body)
+	g.notifyReviewerAsked(r, "comment", body)
+	g.emitCommentEvent(p, c, "created", g.programLogin(), nil)
+	return answerCreated(g.commentJSON(p, c))
 }
 
-func (g *GitHub) getComment(r *call) answer {
-	if p, c := g.findComment(r.num("comment_id")); c != nil {
-		return ok(g.commentJSON(p, c))
+func (g *GitHub) getComment(r *routedRequest) routeAnswer {
+	if p, c := g.findComment(r.intParam("comment_id")); c != nil {
+		return answerOK(g.commentJSON(p, c))
 	}
-	return notFound()
+	return answerNotFound()
 }
 
-func (g *GitHub) updateComment(r *call) answer {
-	p, c := g.findComment(r.num("comment_id"))
+func (g *GitHub) updateComment(r *routedRequest) routeAnswer {
+	p, c := g.findComment(r.intParam("comment_id"))
 	if c == nil {
-		return notFound()
+		return answerNotFound()
 	}
-	body, why := r.text()
+	body, why := r.decodeCommentBody()
 	if why != "" {
-		return problem(422, why)
+		return answerError(422, why)
 	}
 	from := c.body
-	c.body, c.editor, c.edited, c.updated, p.updated = body, g.me(), r.now, r.now, r.now
-	g.commentEvent(p, c, "edited", g.me(), bodyFrom(from))
-	if g.wrote.Edited == nil {
-		g.wrote.Edited = map[int64]bool{}
+	c.body, c.editor, c.editedAt, c.updated, p.updated = body, g.programLogin(), r.now, r.now, r.now
+	g.emitCommentEvent(p, c, "edited", g.programLogin(), bodyChangeJSON(from))
+	if g.written.Edited == nil {
+		g.written.Edited = map[int64]bool{}
 	}
-	g.wrote.Edited[c.id] = true
-	return ok(g.commentJSON(p, c))
+	g.written.Edited[c.id] = true
+	return answerOK(g.commentJSON(p, c))
 }
 
-func (g *GitHub) removeComment(r *call) answer {
-	p, c := g.findComment(r.num("comment_id"))
+func (g *GitHub) removeComment(r *routedRequest) routeAnswer {
+	p, c := g.findComment(r.intParam("comment_id"))
 	if c == nil {
-		return notFound()
+		return answerNotFound()
 	}
-	p.comments = slices.DeleteFunc(slices.Clone(p.comments), func(x *comment) bool { return x == c })
+	p.comments = slices.DeleteFunc(slices.Clone(p.comments), func(x *issueComment) bool { return x == c })
 	p.updated = r.now
-	g.commentEvent(p, c, "deleted", g.me(), nil)
-	g.wrote.Deleted = append(g.wrote.Deleted, c.id)
-	return answer{status: 204}
+	g.emitCommentEvent(p, c, "deleted", g.programLogin(), nil)
+	g.written.Deleted = append(g.written.Deleted, c.id)
+	return routeAnswer{status: 204}
 }
 
-func (g *GitHub) listTimeline(r *call, p *pull) answer {
-	return list(r, p.timeline, func(h *happening) any { return g.happeningJSON(h) }, "")
+func (g *GitHub) listTimeline(r *routedRequest, p *pullRequest) routeAnswer {
+	return answerList(r, p.timeline, func(h *timelineEvent) any { return g.timelineEventJSON(h) }, "")
 }
 
 func runRoutes() []route {
 	return []route{
-		{method: "GET", pattern: "R/actions/runs", answer: (*GitHub).listRuns},
-		{method: "GET", pattern: "R/actions/runs/{n:run_id}", answer: onRun((*GitHub).getRun)},
-		{method: "GET", pattern: "R/actions/runs/{n:run_id}/attempts/{n:attempt_number}", answer: onRun((*GitHub).getAttempt)},
-		{method: "GET", pattern: "R/actions/runs/{n:run_id}/attempts/{n:attempt_number}/jobs", answer: onRun((*GitHub).listAttemptJobs)},
-		{method: "GET", pattern: "R/actions/runs/{n:run_id}/jobs", answer: onRun((*GitHub).listJobs)},
-		{method: "GET", pattern: "R/actions/runs/{n:run_id}/artifacts", answer: onRun((*GitHub).listArtifacts)},
-		{method: "POST", pattern: "R/actions/runs/{n:run_id}/rerun", answer: onRun((*GitHub).rerunAll)},
-		{method: "POST", pattern: "R/actions/runs/{n:run_id}/rerun-failed-jobs", answer: onRun((*GitHub).rerunFailed)},
-		{method: "POST", pattern: "R/actions/runs/{n:run_id}/cancel", answer: onRun((*GitHub).cancel)},
-		{method: "POST", pattern: "R/actions/runs/{n:run_id}/force-cancel", answer: onRun((*GitHub).cancel)},
-		{method: "GET", pattern: "R/actions/jobs/{n:job_id}", answer: (*GitHub).getJob},
-		{method: "GET", pattern: "R/actions/jobs/{n:job_id}/logs", answer: (*GitHub).getLog},
-		{method: "POST", pattern: "R/actions/jobs/{n:job_id}/rerun", answer: (*GitHub).rerunJob},
-		{method: "GET", pattern: "/_logs/{n:job_id}", answer: (*GitHub).readLog},
-		{method: "GET", pattern: "R/actions/workflows", answer: (*GitHub).listWorkflows},
-		{method: "GET", pattern: "R/actions/workflows/{workflow_id}", answer: (*GitHub).getWorkflow},
-		{method: "GET", pattern: "R/actions/workflows/{workflow_id}/runs", answer: (*GitHub).listRuns},
+		{method: "GET", pattern: "R/actions/runs", handle: (*GitHub).listRuns},
+		{method: "GET", pattern: "R/actions/runs/{n:run_id}", handle: onRun((*GitHub).getRun)},
+		{method: "GET", pattern: "R/actions/runs/{n:run_id}/attempts/{n:attempt_number}", handle: onRun((*GitHub).getAttempt)},
+		{method: "GET", pattern: "R/actions/runs/{n:run_id}/attempts/{n:attempt_number}/jobs", handle: onRun((*GitHub).listAttemptJobs)},
+		{method: "GET", pattern: "R/actions/runs/{n:run_id}/jobs", handle: onRun((*GitHub).listJobs)},
+		{method: "GET", pattern: "R/actions/runs/{n:run_id}/artifacts", handle: onRun((*GitHub).listArtifacts)},
+		{method: "POST", pattern: "R/actions/runs/{n:run_id}/rerun", handle: onRun((*GitHub).rerunAll)},
+		{method: "POST", pattern: "R/actions/runs/{n:run_id}/rerun-failed-jobs", handle: onRun((*GitHub).rerunFailed)},
+		{method: "POST", pattern: "R/actions/runs/{n:run_id}/cancel", handle: onRun((*GitHub).cancelRun)},
+		{method: "POST", pattern: "R/actions/runs/{n:run_id}/force-cancel", handle: onRun((*GitHub).cancelRun)},
+		{method: "GET", pattern: "R/actions/jobs/{n:job_id}", handle: (*GitHub).getJob},
+		{method: "GET", pattern: "R/actions/jobs/{n:job_id}/logs", handle: (*GitHub).getLog},
+		{method: "POST", pattern: "R/actions/jobs/{n:job_id}/rerun", handle: (*GitHub).rerunJob},
+		{method: "GET", pattern: "/_logs/{n:job_id}", handle: (*GitHub).readLog},
+		{method: "GET", pattern: "R/actions/workflows", handle: (*GitHub).listWorkflows},
+		{method: "GET", pattern: "R/actions/workflows/{workflow_id}", handle: (*GitHub).getWorkflow},
+		{method: "GET", pattern: "R/actions/workflows/{workflow_id}/runs", handle: (*GitHub).listRuns},
 	}
 }
 
-func onRun(f func(*GitHub, *call, *run) answer) func(*GitHub, *call) answer {
-	return func(g *GitHub, r *call) answer {
-		if w := g.run(r.num("run_id")); w != nil {
+func onRun(f func(*GitHub, *routedRequest, *workflowRun) routeAnswer) func(*GitHub, *routedRequest) routeAnswer {
+	return func(g *GitHub, r *routedRequest) routeAnswer {
+		if w := g.findRun(r.intParam("run_id")); w != nil {
 			return f(g, r, w)
 		}
-		return notFound()
+		return answerNotFound()
 	}
 }
 
-func (r *run) is(workflow string) bool {
-	return workflow == "" || workflow == fmt.Sprint(r.workflow) || workflow == path.Base(r.file())
+func (r *workflowRun) isOfWorkflow(workflow string) bool {
+	return workflow == "" || workflow == fmt.Sprint(r.workflowID) || workflow == path.Base(r.workflowFile())
 }
 
 // listRuns answers a filtered list from an index, which lags: a run that is hidden is missing there. A filtered list also
 // ends at 1,000 runs.
-func (g *GitHub) listRuns(r *call) answer {
+func (g *GitHub) listRuns(r *routedRequest) routeAnswer {
 	filtered := false
 	filter := func(name string) string {
-		v := r.query(name)
+		v := r.queryParam(name)
 		filtered = filtered || v != ""
 		return v
 	}
 	head, event, branch, status, suite, actor := filter("head_sha"), filter("event"), filter("branch"), filter("status"), filter("check_suite_id"), filter("actor")
 	since, until, valid := createdRange(filter("created"))
 	if !valid {
-		return problem(422, "Validation Failed: created")
+		return answerError(422, "Validation Failed: created")
 	}
-	var all []*run
+	var all []*workflowRun
 	from := g.runs
 	switch {
 	case head != "":
-		from = g.find.runsAt[head]
+		from = g.index.runsByHead[head]
 	case branch != "":
-		from = g.find.runsOf[branch]
+		from = g.index.runsByBranch[branch]
 	}
 	for _, w := range slices.Backward(from) {
-		a := w.shown(r.now)
+		a := w.shownAttempt(r.now)
 		switch {
-		case !w.is(r.params["workflow_id"]), head != "" && head != w.head, event != "" && event != w.event, branch != "" && branch != w.branch:
-		case status != "" && status != a.status && status != a.conclusion, suite != "" && suite != fmt.Sprint(w.suite.id), actor != "" && actor != w.by:
+		case !w.isOfWorkflow(r.params["workflow_id"]), head != "" && head != w.head, event != "" && event != w.event, branch != "" && branch != w.headBranch:
+		case status != "" && status != a.status && status != a.conclusion, suite != "" && suite != fmt.Sprint(w.suite.id), actor != "" && actor != w.actor:
 		case w.created.Before(since), !until.IsZero() && w.created.After(until), filtered && w.hidden:
 		default:
 			all = append(all, w)
@@ -326,8 +328,8 @@ func (g *GitHub) listRuns(r *call) answer {
 	if filtered {
 		all = all[:min(len(all), 1000)]
 	}
-	pulls := r.query("exclude_pull_requests") != "true"
-	return list(r, all, func(w *run) any { return g.runJSON(w, w.shown(r.now), pulls) }, "workflow_runs")
+	pulls := r.queryParam("exclude_pull_requests") != "true"
+	return answerList(r, all, func(w *workflowRun) any { return g.runJSON(w, w.shownAttempt(r.now), pulls) }, "workflow_runs")
 }
 
 // createdRange reads GitHub's date filter: >=, <=, > and < before a moment, A..B, or a day.
@@ -363,76 +365,80 @@ func createdRange(s string) (since, until time.Time, valid bool) {
 	return since, until, valid
 }
 
-func (g *GitHub) getRun(r *call, w *run) answer {
-	return ok(g.runJSON(w, w.shown(r.now), r.query("exclude_pull_requests") != "true"))
+func (g *GitHub) getRun(r *routedRequest, w *workflowRun) routeAnswer {
+	return answerOK(g.runJSON(w, w.shownAttempt(r.now), r.queryParam("exclude_pull_requests") != "true"))
 }
 
-// attempt finds an attempt that shows.
-func (r *run) attempt(n int64, now time.Time) *attempt {
+// findAttempt finds an attempt that shows.
+func (r *workflowRun) findAttempt(n int64, now time.Time) *runAttempt {
 	for _, a := range r.attempts {
-		if int64(a.number) == n && a.number <= r.shown(now).number {
+		if int64(a.number) == n && a.number <= r.shownAttempt(now).number {
 			return a
 		}
 	}
 	return nil
 }
 
-func (g *GitHub) getAttempt(r *call, w *run) answer {
-	if a := w.attempt(r.num("attempt_number"), r.now); a != nil {
-		return ok(g.runJSON(w, a, r.query("exclude_pull_requests") != "true"))
+func (g *GitHub) getAttempt(r *routedRequest, w *workflowRun) routeAnswer {
+	if a := w.findAttempt(r.intParam("attempt_number"), r.now); a != nil {
+		return answerOK(g.runJSON(w, a, r.queryParam("exclude_pull_requests") != "true"))
 	}
-	return notFound()
+	return answerNotFound()
 }
 
 // listAttemptJobs shows the jobs that ran in that attempt, and not those that it kept from an earlier one.
-func (g *GitHub) listAttemptJobs(r *call, w *run) answer {
-	a := w.attempt(r.num("attempt_number"), r.now)
+func (g *GitHub) listAttemptJobs(r *routedRequest, w *workflowRun) routeAnswer {
+	a := w.findAttempt(r.intParam("attempt_number"), r.now)
 	if a == nil {
-		return notFound()
+		return answerNotFound()
 	}
-	ran := slices.DeleteFunc(slices.Clone(a.jobsAt(r.now)), func(j *job) bool { return j.attempt != a.number })
-	return list(r, ran, func(j *job) any { return g.jobJSON(w, j) }, "jobs")
+	ran := slices.DeleteFunc(slices.Clone(a.listedJobs(r.now)), func(j *job) bool { return j.attempt != a.number })
+	return answerList(r, ran, func(j *job) any { return g.jobJSON(w, j) }, "jobs")
 }
 
-func (g *GitHub) listJobs(r *call, w *run) answer {
-	return list(r, w.jobsOf(r.now, r.query("filter") == "all"), func(j *job) any { return g.jobJSON(w, j) }, "jobs")
+func (g *GitHub) listJobs(r *routedRequest, w *workflowRun) routeAnswer {
+	return answerList(r, w.shownJobs(r.now, r.queryParam("filter") == "all"), func(j *job) any { return g.jobJSON(w, j) }, "jobs")
 }
 
-func (g *GitHub) listArtifacts(r *call, _ *run) answer {
-	return list(r, []object{}, func(o object) any { return o }, "artifacts")
+func (g *GitHub) listArtifacts(r *routedRequest, _ *workflowRun) routeAnswer {
+	return answerList(r, []object{}, func(o object) any { return o }, "artifacts")
 }
 
-func (g *GitHub) rerunAll(r *call, w *run) answer    { return g.rerun(r, w, false, everyJob) }
-func (g *GitHub) rerunFailed(r *call, w *run) answer { return g.rerun(r, w, true, failedJob) }
+func (g *GitHub) rerunAll(r *routedRequest, w *workflowRun) routeAnswer {
+	return g.rerunJobs(r, w, false, everyJob)
+}
+func (g *GitHub) rerunFailed(r *routedRequest, w *workflowRun) routeAnswer {
+	return g.rerunJobs(r, w, true, isFailedJob)
+}
 
-func (g *GitHub) rerun(r *call, w *run, failedOnly bool, jobs func(*job) bool) answer {
-	if status, why := w.refusal(failedOnly, r.now); status != 0 {
-		return problem(status, why)
+func (g *GitHub) rerunJobs(r *routedRequest, w *workflowRun, failedOnly bool, jobs func(*job) bool) routeAnswer {
+	if status, why := w.whyNoRerun(failedOnly, r.now); status != 0 {
+		return answerError(status, why)
 	}
-	r.later = append(r.later, g.again(w, g.me(), jobs, r.now))
-	g.wrote.Reruns[w.id]++
-	g.wrote.Reran = append(g.wrote.Reran, w.id)
-	return created(object{})
+	r.afterUnlock = append(r.afterUnlock, g.startNextAttempt(w, g.programLogin(), jobs, r.now))
+	g.written.Reruns[w.id]++
+	g.written.RerunOrder = append(g.written.RerunOrder, w.id)
+	return answerCreated(object{})
 }
 
-// cancel is accepted at once and takes effect later.
-func (g *GitHub) cancel(r *call, w *run) answer {
-	a := w.last()
+// cancelRun is accepted at once and takes effect later.
+func (g *GitHub) cancelRun(r *routedRequest, w *workflowRun) routeAnswer {
+	a := w.newestAttempt()
 	if a.status == "completed" {
-		return problem(409, "Cannot cancel a workflow run that is completed.")
+		return answerError(409, "Cannot cancel a workflow run that is completed.")
 	}
-	if a.cancel.IsZero() {
-		a.cancel = r.now.Add(g.lag.Cancel)
-		g.wrote.Cancels[w.id]++
-		g.alive(w)
-		g.settle()
+	if a.cancelAt.IsZero() {
+		a.cancelAt = r.now.Add(g.lag.Cancel)
+		g.written.Cancels[w.id]++
+		g.markLive(w)
+		g.carryOutDue()
 	}
-	return answer{status: 202, body: object{}}
+	return routeAnswer{status: 202, body: object{}}
 }
 
-func (g *GitHub) findJob(id int64, now time.Time) (*run, *job) {
-	if w := g.find.jobs[id]; w != nil {
-		for _, j := range w.jobsOf(now, true) {
+func (g *GitHub) findJob(id int64, now time.Time) (*workflowRun, *job) {
+	if w := g.index.runByJob[id]; w != nil {
+		for _, j := range w.shownJobs(now, true) {
 			if j.id == id {
 				return w, j
 			}
@@ -441,161 +447,161 @@ func (g *GitHub) findJob(id int64, now time.Time) (*run, *job) {
 	return nil, nil
 }
 
-func (g *GitHub) getJob(r *call) answer {
-	if w, j := g.findJob(r.num("job_id"), r.now); j != nil {
-		return ok(g.jobJSON(w, j))
+func (g *GitHub) getJob(r *routedRequest) routeAnswer {
+	if w, j := g.findJob(r.intParam("job_id"), r.now); j != nil {
+		return answerOK(g.jobJSON(w, j))
 	}
-	return notFound()
+	return answerNotFound()
 }
 
-func (g *GitHub) rerunJob(r *call) answer {
-	w, j := g.findJob(r.num("job_id"), r.now)
+func (g *GitHub) rerunJob(r *routedRequest) routeAnswer {
+	w, j := g.findJob(r.intParam("job_id"), r.now)
 	switch {
 	case j == nil:
-		return notFound()
-	case w.last().status != "completed":
-		return problem(403, "The workflow run containing this job is already running")
+		return answerNotFound()
+	case w.newestAttempt().status != "completed":
+		return answerError(403, "The workflow run containing this job is already running")
 	}
-	return g.rerun(r, w, false, func(x *job) bool { return x.name == j.name })
+	return g.rerunJobs(r, w, false, func(x *job) bool { return x.name == j.name })
 }
 
 // getLog points at the log, which is on another host, for one minute.
-func (g *GitHub) getLog(r *call) answer {
-	_, j := g.findJob(r.num("job_id"), r.now)
+func (g *GitHub) getLog(r *routedRequest) routeAnswer {
+	_, j := g.findJob(r.intParam("job_id"), r.now)
 	if j == nil || j.status != "completed" {
-		return notFound()
+		return answerNotFound()
 	}
 	host := "https://" + logHost
-	if r.wire {
-		host = strings.TrimSuffix(r.base, "/api/v3")
+	if r.overNetwork {
+		host = strings.TrimSuffix(r.baseURL, "/api/v3")
 	}
-	return answer{status: 302, header: map[string]string{"Location": fmt.Sprintf("%s/_logs/%d?se=%d", host, j.id, r.now.Add(time.Minute).Unix()) + g.logOf()}}
+	return routeAnswer{status: 302, header: map[string]string{"Location": fmt.Sprintf("%s/_logs/%d?se=%d", host, j.id, r.now.Add(time.Minute).Unix()) + g.logRepoQuery()}}
 }
 
-// logOf names the repository in the address of a log where there are several.
-func (g *GitHub) logOf() string {
-	if g.hook == nil {
+// logRepoQuery names the repository in the address of a log where there are several.
+func (g *GitHub) logRepoQuery() string {
+	if g.webhook == nil {
 		return ""
 	}
 	return "&repository=" + url.QueryEscape(g.owner+"/"+g.repo)
 }
 
-func (g *GitHub) readLog(r *call) answer {
-	_, j := g.findJob(r.num("job_id"), r.now)
+func (g *GitHub) readLog(r *routedRequest) routeAnswer {
+	_, j := g.findJob(r.intParam("job_id"), r.now)
 	text := map[string]string{"Content-Type": "text/plain; charset=utf-8"}
 	switch {
-	case r.query("se") < fmt.Sprint(r.now.Unix()):
-		return answer{status: 403, raw: []byte("Signature not valid in the specified time frame"), header: text}
-	case j == nil || j.noLog:
-		return answer{status: 404, raw: []byte("BlobNotFound"), header: text}
+	case r.queryParam("se") < fmt.Sprint(r.now.Unix()):
+		return routeAnswer{status: 403, raw: []byte("Signature not valid in the specified time frame"), header: text}
+	case j == nil || j.logLost:
+		return routeAnswer{status: 404, raw: []byte("BlobNotFound"), header: text}
 	}
-	return answer{status: 200, raw: []byte(j.log), header: text}
+	return routeAnswer{status: 200, raw: []byte(j.log), header: text}
 }
 
-// workflows are the newest runs of each workflow, the oldest workflow first.
-func (g *GitHub) workflows() []*run {
+// newestRuns are the newest runs of each workflow, the oldest workflow first.
+func (g *GitHub) newestRuns() []*workflowRun {
 	newest := map[int64]int{}
-	var all []*run
+	var all []*workflowRun
 	for _, w := range g.runs {
-		if i, seen := newest[w.workflow]; seen {
+		if i, seen := newest[w.workflowID]; seen {
 			all[i] = w
 			continue
 		}
-		newest[w.workflow] = len(all)
+		newest[w.workflowID] = len(all)
 		all = append(all, w)
 	}
 	return all
 }
 
-func (g *GitHub) listWorkflows(r *call) answer {
-	return list(r, g.workflows(), func(w *run) any { return g.workflowJSON(w) }, "workflows")
+func (g *GitHub) listWorkflows(r *routedRequest) routeAnswer {
+	return answerList(r, g.newestRuns(), func(w *workflowRun) any { return g.workflowJSON(w) }, "workflows")
 }
 
-func (g *GitHub) getWorkflow(r *call) answer {
-	for _, w := range g.workflows() {
-		if w.is(r.params["workflow_id"]) {
-			return ok(g.workflowJSON(w))
+func (g *GitHub) getWorkflow(r *routedRequest) routeAnswer {
+	for _, w := range g.newestRuns() {
+		if w.isOfWorkflow(r.params["workflow_id"]) {
+			return answerOK(g.workflowJSON(w))
 		}
 	}
-	return notFound()
+	return answerNotFound()
 }
 
 func repoRoutes() []route {
 	return []route{
-		{method: "GET", pattern: repoPattern, answer: (*GitHub).getRepo},
-		{method: "GET", pattern: "R/commits/{ref}", answer: (*GitHub).getCommit},
-		{method: "GET", pattern: "R/commits/{commit_sha}/pulls", answer: (*GitHub).listCommitPulls},
-		{method: "GET", pattern: "R/git/commits/{commit_sha}", answer: (*GitHub).getGitCommit},
-		{method: "GET", pattern: "R/git/ref/{ref...}", answer: (*GitHub).getRef},
-		{method: "GET", pattern: "R/contents/{path...}", answer: (*GitHub).getContent},
-		{method: "GET", pattern: "R/collaborators/{username}/permission", answer: (*GitHub).getPermission},
-		{method: "GET", pattern: "R/branches", answer: (*GitHub).listBranches},
-		{method: "GET", pattern: "R/branches/{branch...}", answer: (*GitHub).getBranch},
-		{method: "GET", pattern: "R/rules/branches/{branch...}", answer: (*GitHub).listRules},
-		{method: "GET", pattern: "R/compare/{basehead}", answer: (*GitHub).compare},
-		{method: "GET", pattern: "/rate_limit", answer: (*GitHub).getRateLimit},
-		{method: "GET", pattern: "/user", answer: (*GitHub).getUser},
+		{method: "GET", pattern: repoPattern, handle: (*GitHub).getRepo},
+		{method: "GET", pattern: "R/commits/{ref}", handle: (*GitHub).getCommit},
+		{method: "GET", pattern: "R/commits/{commit_sha}/pulls", handle: (*GitHub).listCommitPulls},
+		{method: "GET", pattern: "R/git/commits/{commit_sha}", handle: (*GitHub).getGitCommit},
+		{method: "GET", pattern: "R/git/ref/{ref...}", handle: (*GitHub).getRef},
+		{method: "GET", pattern: "R/contents/{path...}", handle: (*GitHub).getContent},
+		{method: "GET", pattern: "R/collaborators/{username}/permission", handle: (*GitHub).getPermission},
+		{method: "GET", pattern: "R/branches", handle: (*GitHub).listBranches},
+		{method: "GET", pattern: "R/branches/{branch...}", handle: (*GitHub).getBranch},
+		{method: "GET", pattern: "R/rules/branches/{branch...}", handle: (*GitHub).listRules},
+		{method: "GET", pattern: "R/compare/{basehead}", handle: (*GitHub).compareCommits},
+		{method: "GET", pattern: "/rate_limit", handle: (*GitHub).getRateLimit},
+		{method: "GET", pattern: "/user", handle: (*GitHub).getUser},
 	}
 }
 
-func (g *GitHub) getRepo(*call) answer { return ok(g.repoJSON(g.owner)) }
+func (g *GitHub) getRepo(*routedRequest) routeAnswer { return answerOK(g.repoJSON(g.owner)) }
 
-func (g *GitHub) getCommit(r *call) answer {
-	if sha := g.resolve(r.params["ref"]); sha != "" {
-		return ok(g.commitJSON(g.commits[sha]))
+func (g *GitHub) getCommit(r *routedRequest) routeAnswer {
+	if sha := g.resolveRef(r.params["ref"]); sha != "" {
+		return answerOK(g.commitJSON(g.commits[sha]))
 	}
-	return problem(422, "No commit found for SHA: "+r.params["ref"])
+	return answerError(422, "No commit found for SHA: "+r.params["ref"])
 }
 
 // listCommitPulls names all pull requests that have or had the commit, closed ones and those of forks included.
-func (g *GitHub) listCommitPulls(r *call) answer {
-	sha := g.resolve(r.params["commit_sha"])
+func (g *GitHub) listCommitPulls(r *routedRequest) routeAnswer {
+	sha := g.resolveRef(r.params["commit_sha"])
 	if sha == "" {
-		return problem(422, "No commit found for SHA: "+r.params["commit_sha"])
+		return answerError(422, "No commit found for SHA: "+r.params["commit_sha"])
 	}
-	all := slices.DeleteFunc(g.find.pullsFor(sha), func(p *pull) bool { return !slices.Contains(p.listed, sha) })
-	return list(r, all, func(p *pull) any { return g.pullJSON(p) }, "")
+	all := slices.DeleteFunc(g.index.pullsFor(sha), func(p *pullRequest) bool { return !slices.Contains(p.shownCommits, sha) })
+	return answerList(r, all, func(p *pullRequest) any { return g.pullJSON(p) }, "")
 }
 
-func (g *GitHub) getGitCommit(r *call) answer {
+func (g *GitHub) getGitCommit(r *routedRequest) routeAnswer {
 	c := g.commits[r.params["commit_sha"]]
 	if c == nil {
-		return notFound()
+		return answerNotFound()
 	}
-	out := g.gitCommit(c)
-	out["sha"], out["node_id"], out["url"], out["html_url"] = c.sha, "C_"+c.sha, g.api()+"/git/commits/"+c.sha, g.web()+"/commit/"+c.sha
+	out := g.gitCommitJSON(c)
+	out["sha"], out["node_id"], out["url"], out["html_url"] = c.sha, "C_"+c.sha, g.apiURL()+"/git/commits/"+c.sha, g.webURL()+"/commit/"+c.sha
 	out["parents"] = g.commitJSON(c)["parents"]
-	return ok(out)
+	return answerOK(out)
 }
 
-func (g *GitHub) getRef(r *call) answer {
+func (g *GitHub) getRef(r *routedRequest) routeAnswer {
 	ref := r.params["ref"]
-	sha := g.resolve(ref)
+	sha := g.resolveRef(ref)
 	if sha == "" || !strings.HasPrefix(ref, "heads/") && !strings.HasPrefix(ref, "pull/") {
-		return notFound()
+		return answerNotFound()
 	}
-	return ok(object{
-		"ref": "refs/" + ref, "node_id": "REF_" + sha, "url": g.api() + "/git/refs/" + ref,
-		"object": object{"type": "commit", "sha": sha, "url": g.api() + "/git/commits/" + sha},
+	return answerOK(object{
+		"ref": "refs/" + ref, "node_id": "REF_" + sha, "url": g.apiURL() + "/git/refs/" + ref,
+		"object": object{"type": "commit", "sha": sha, "url": g.apiURL() + "/git/commits/" + sha},
 	})
 }
 
-func (g *GitHub) getContent(r *call) answer {
-	name, ref := r.params["path"], r.query("ref")
-	content, found := g.content(name, ref)
+func (g *GitHub) getContent(r *routedRequest) routeAnswer {
+	name, ref := r.params["path"], r.queryParam("ref")
+	content, found := g.fileContent(name, ref)
 	switch {
-	case !found && ref != "" && g.resolve(ref) == "":
-		return problem(404, "No commit found for the ref "+ref)
+	case !found && ref != "" && g.resolveRef(ref) == "":
+		return answerError(404, "No commit found for the ref "+ref)
 	case !found:
-		return notFound()
+		return answerNotFound()
 	case strings.Contains(r.Header.Get("Accept"), "raw"):
-		return answer{status: 200, raw: []byte(content), header: map[string]string{"Content-Type": "application/vnd.github.raw+json; charset=utf-8"}}
+		return routeAnswer{status: 200, raw: []byte(content), header: map[string]string{"Content-Type": "application/vnd.github.raw+json; charset=utf-8"}}
 	}
 	sha := blobID(content)
-	url, git := g.api()+"/contents/"+name+"?ref="+or(ref, g.defaultBranch), g.api()+"/git/blobs/"+sha
-	html := g.web() + "/blob/" + or(ref, g.defaultBranch) + "/" + name
-	return ok(object{
-		"type": "file", "encoding": "base64", "size": len(content), "name": path.Base(name), "path": name, "sha": sha, "content": lines(base64.StdEncoding.EncodeToString([]byte(content))),
+	url, git := g.apiURL()+"/contents/"+name+"?ref="+or(ref, g.defaultBranch), g.apiURL()+"/git/blobs/"+sha
+	html := g.webURL() + "/blob/" + or(ref, g.defaultBranch) + "/" + name
+	return answerOK(object{
+		"type": "file", "encoding": "base64", "size": len(content), "name": path.Base(name), "path": name, "sha": sha, "content": wrapBase64(base64.StdEncoding.EncodeToString([]byte(content))),
 		"url": url, "git_url": git, "html_url": html, "download_url": html + "?raw=true", "_links": object{"self": url, "git": git, "html": html},
 	})
 }
@@ -606,8 +612,8 @@ func blobID(content string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// lines breaks base64 as GitHub does: after 60 characters.
-func lines(s string) string {
+// wrapBase64 breaks base64 as GitHub does: after 60 characters.
+func wrapBase64(s string) string {
 	var b strings.Builder
 	for part := range slices.Chunk([]byte(s), 60) {
 		b.Write(part)
@@ -617,7 +623,7 @@ func lines(s string) string {
 }
 
 // getPermission answers with the old names, in which maintain is write and triage is read, and with the role's own.
-func (g *GitHub) getPermission(r *call) answer {
+func (g *GitHub) getPermission(r *routedRequest) routeAnswer {
 	login := r.params["username"]
 	role := or(g.permissions[strings.ToLower(login)], "read")
 	if strings.EqualFold(login, g.owner) {
@@ -631,52 +637,52 @@ func (g *GitHub) getPermission(r *call) answer {
 		},
 		"role_name": role,
 	}
-	return ok(object{"permission": or(old[role], role), "role_name": role, "user": g.userWith(login, user)})
+	return answerOK(object{"permission": or(old[role], role), "role_name": role, "user": g.userJSONWith(login, user)})
 }
 
-func (g *GitHub) listBranches(r *call) answer {
+func (g *GitHub) listBranches(r *routedRequest) routeAnswer {
 	all := make([]*branch, 0, len(g.branches))
 	for _, b := range g.branches {
 		all = append(all, b)
 	}
 	slices.SortFunc(all, func(a, b *branch) int { return strings.Compare(a.name, b.name) })
-	return list(r, all, func(b *branch) any {
-		return object{"name": b.name, "protected": b.protected || b.ruled, "commit": object{"sha": b.tip, "url": g.api() + "/commits/" + b.tip}}
+	return answerList(r, all, func(b *branch) any {
+		return object{"name": b.name, "protected": b.protected || b.hasRuleset, "commit": object{"sha": b.tip, "url": g.apiURL() + "/commits/" + b.tip}}
 	}, "")
 }
 
-func (g *GitHub) getBranch(r *call) answer {
+func (g *GitHub) getBranch(r *routedRequest) routeAnswer {
 	name := r.params["branch"]
 	b := g.branches[name]
 	if b == nil {
 		tip := ""
-		for _, p := range g.find.pullsFor(name) {
-			if p.branch == name && !p.fork {
+		for _, p := range g.index.pullsFor(name) {
+			if p.headBranch == name && !p.fork {
 				tip = p.head
 			}
 		}
 		if tip == "" {
-			return problem(404, "Branch not found")
+			return answerError(404, "Branch not found")
 		}
 		b = &branch{name: name, tip: tip}
 	}
-	url := g.api() + "/branches/" + name
-	return ok(object{
-		"name": name, "protected": b.protected || b.ruled, "commit": g.commitJSON(g.commits[b.tip]), "protection_url": url + "/protection",
+	url := g.apiURL() + "/branches/" + name
+	return answerOK(object{
+		"name": name, "protected": b.protected || b.hasRuleset, "commit": g.commitJSON(g.commits[b.tip]), "protection_url": url + "/protection",
 		"protection": object{"enabled": b.protected, "required_status_checks": object{"enforcement_level": "off", "contexts": []any{}, "checks": []any{}}},
-		"_links":     object{"self": url, "html": g.web() + "/tree/" + name},
+		"_links":     object{"self": url, "html": g.webURL() + "/tree/" + name},
 	})
 }
 
-func (g *GitHub) listRules(r *call) answer {
+func (g *GitHub) listRules(r *routedRequest) routeAnswer {
 	rules := []object{}
-	if b := g.branches[r.params["branch"]]; b != nil && b.ruled {
+	if b := g.branches[r.params["branch"]]; b != nil && b.hasRuleset {
 		rules = append(rules, object{"type": "deletion", "ruleset_source_type": "Repository", "ruleset_source": g.owner + "/" + g.repo, "ruleset_id": 42})
 	}
-	return list(r, rules, func(o object) any { return o }, "")
+	return answerList(r, rules, func(o object) any { return o }, "")
 }
 
-func (g *GitHub) compare(r *call) answer {
+func (g *GitHub) compareCommits(r *routedRequest) routeAnswer {
 	from, to, found := strings.Cut(r.params["basehead"], "...")
 	short := func(ref string) string {
 		_, after, foreign := strings.Cut(ref, ":")
@@ -685,9 +691,9 @@ func (g *GitHub) compare(r *call) answer {
 		}
 		return ref
 	}
-	base, head := g.resolve(short(from)), g.resolve(short(to))
+	base, head := g.resolveRef(short(from)), g.resolveRef(short(to))
 	if !found || base == "" || head == "" {
-		return notFound()
+		return answerNotFound()
 	}
 	var between []string
 	for sha := head; sha != base && sha != "" && len(between) < 250; {
@@ -702,7 +708,7 @@ func (g *GitHub) compare(r *call) answer {
 	for _, sha := range slices.Backward(between) {
 		commits = append(commits, g.commitJSON(g.commits[sha]))
 	}
-	for _, p := range g.find.pullsFor(head) {
+	for _, p := range g.index.pullsFor(head) {
 		if p.head == head {
 			for _, f := range p.files[:min(len(p.files), 300)] {
 				files = append(files, g.fileJSON(p, f))
@@ -712,28 +718,30 @@ func (g *GitHub) compare(r *call) answer {
 	if base == head {
 		status, files = "identical", []any{}
 	}
-	url, web := g.api()+"/compare/"+r.params["basehead"], g.web()+"/compare/"+r.params["basehead"]
-	return ok(object{
+	url, web := g.apiURL()+"/compare/"+r.params["basehead"], g.webURL()+"/compare/"+r.params["basehead"]
+	return answerOK(object{
 		"url": url, "html_url": web, "permalink_url": web, "diff_url": web + ".diff", "patch_url": web + ".patch", "base_commit": g.commitJSON(g.commits[base]), "merge_base_commit": g.commitJSON(g.commits[base]),
 		"status": status, "ahead_by": len(commits), "behind_by": 0, "total_commits": len(commits), "commits": commits, "files": files,
 	})
 }
 
-func (g *GitHub) getRateLimit(*call) answer { return rateLimit(g.budget.state()) }
+func (g *GitHub) getRateLimit(*routedRequest) routeAnswer {
+	return answerRateLimit(g.budget.currentState())
+}
 
-func rateLimit(s budgetState) answer {
+func answerRateLimit(s budgetState) routeAnswer {
 	limit := func(used int) object {
 		return object{"limit": s.limit, "used": used, "remaining": max(s.limit-used, 0), "reset": s.reset.Unix()}
 	}
-	return ok(object{"resources": object{"core": limit(s.used), "graphql": limit(s.usedGQL), "search": limit(0)}, "rate": limit(s.used)})
+	return answerOK(object{"resources": object{"core": limit(s.used), "graphql": limit(s.usedGQL), "search": limit(0)}, "rate": limit(s.used)})
 }
 
-func (g *GitHub) getUser(*call) answer {
-	if g.person == "" {
-		return problem(403, "Resource not accessible by integration")
+func (g *GitHub) getUser(*routedRequest) routeAnswer {
+	if g.tokenOwner == "" {
+		return answerError(403, "Resource not accessible by integration")
 	}
-	return ok(g.userWith(g.person, object{
+	return answerOK(g.userJSONWith(g.tokenOwner, object{
 		"user_view_type": "public", "name": nil, "company": nil, "blog": "", "location": nil, "email": nil, "hireable": nil, "bio": nil, "public_repos": 1, "public_gists": 0, "followers": 0, "following": 0,
-		"created_at": stamp(g.created), "updated_at": stamp(g.created),
+		"created_at": timeOrNull(g.createdAt), "updated_at": timeOrNull(g.createdAt),
 	}))
 }

@@ -27,122 +27,122 @@ const maxBody = 8 << 20
 // object is a JSON object on the wire. It is open: GitHub adds fields at any time.
 type object = map[string]any
 
-// Request is a request as it was answered.
-type Request struct {
+// LoggedRequest is a request as it was answered.
+type LoggedRequest struct {
 	At          time.Time
 	Method      string
 	Path        string // without the prefix of an Enterprise Server
 	Query       string
 	Status      int  // 0: nothing was answered
 	NotModified bool // answered 304, which costs nothing
-	Fault       bool // a fault struck it
+	Faulted     bool // a fault struck it
 }
 
 // Requests lists all requests so far, those included that never arrived.
-func (g *GitHub) Requests() []Request {
+func (g *GitHub) Requests() []LoggedRequest {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return append([]Request(nil), g.log...)
+	return append([]LoggedRequest(nil), g.requestLog...)
 }
 
 // ForgetRequests empties the list of requests.
 func (g *GitHub) ForgetRequests() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.log = nil
+	g.requestLog = nil
 }
 
-// Unknown lists the requests that this GitHub does not know.
-func (g *GitHub) Unknown() []string {
+// UnknownRequests lists the requests that this GitHub does not know.
+func (g *GitHub) UnknownRequests() []string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return append([]string(nil), g.unknown...)
+	return append([]string(nil), g.unknownRequests...)
 }
 
-// Invalid lists the requests that were answered 422, and why.
-func (g *GitHub) Invalid() []string {
+// InvalidRequests lists the requests that were answered 422, and why.
+func (g *GitHub) InvalidRequests() []string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return append([]string(nil), g.invalid...)
+	return append([]string(nil), g.invalidRequests...)
 }
 
-// Spend uses up so many requests of the hour, as other jobs of the repository do.
-func (g *GitHub) Spend(requests int) {
+// SpendRequests uses up so many requests of the hour, as other jobs of the repository do.
+func (g *GitHub) SpendRequests(requests int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.budget.mu.Lock()
 	defer g.budget.mu.Unlock()
-	g.budget.hour(g.now())
+	g.budget.renewHour(g.now())
 	g.budget.used += requests
 }
 
-type answer struct {
+type routeAnswer struct {
 	status int
 	body   any    // marshalled, unless raw is set
 	raw    []byte // the body as it is
 	header map[string]string
 }
 
-func ok(body any) answer      { return answer{status: 200, body: body} }
-func created(body any) answer { return answer{status: 201, body: body} }
+func answerOK(body any) routeAnswer      { return routeAnswer{status: 200, body: body} }
+func answerCreated(body any) routeAnswer { return routeAnswer{status: 201, body: body} }
 
-func problem(status int, message string) answer {
-	return answer{status: status, body: object{"message": message, "documentation_url": "https://docs.github.com/rest", "status": strconv.Itoa(status)}}
+func answerError(status int, message string) routeAnswer {
+	return routeAnswer{status: status, body: object{"message": message, "documentation_url": "https://docs.github.com/rest", "status": strconv.Itoa(status)}}
 }
 
-func notFound() answer { return problem(404, "Not Found") }
+func answerNotFound() routeAnswer { return answerError(404, "Not Found") }
 
-// A call is a request with what its route found in it.
-type call struct {
+// A routedRequest is a request with what its route found in it.
+type routedRequest struct {
 	*http.Request
-	path   string // without prefix
-	segs   []string
-	params map[string]string
-	body   []byte
-	failed error // the body could not be read
-	values url.Values
-	now    time.Time
-	base   string   // scheme and host, and the prefix of an Enterprise Server, for links
-	later  []func() // what must be called when the lock is gone
-	wire   bool     // it came through a server, not through RoundTrip
-	graph  *graphRequest
+	path        string // without prefix
+	segments    []string
+	params      map[string]string
+	body        []byte
+	bodyError   error // the body could not be read
+	queryValues url.Values
+	now         time.Time
+	baseURL     string   // scheme and host, and the prefix of an Enterprise Server, for links
+	afterUnlock []func() // what must be called when the lock is gone
+	overNetwork bool     // it came through a server, not through RoundTrip
+	graphBody   *graphRequest
 }
 
-func (r *call) num(name string) int64 {
+func (r *routedRequest) intParam(name string) int64 {
 	n, _ := strconv.ParseInt(r.params[name], 10, 64)
 	return n
 }
 
-func (r *call) query(name string) string {
-	if r.values == nil {
-		r.values = r.URL.Query()
+func (r *routedRequest) queryParam(name string) string {
+	if r.queryValues == nil {
+		r.queryValues = r.URL.Query()
 	}
-	return r.values.Get(name)
+	return r.queryValues.Get(name)
 }
 
-// newCall reads a request.
-func newCall(req *http.Request, wire bool) *call {
-	r := &call{Request: req, wire: wire, base: baseURL(req, wire)}
-	r.path, r.segs = split(req.URL)
+// newRoutedRequest reads a request.
+func newRoutedRequest(req *http.Request, wire bool) *routedRequest {
+	r := &routedRequest{Request: req, overNetwork: wire, baseURL: baseURL(req, wire)}
+	r.path, r.segments = splitPath(req.URL)
 	if req.Body != nil {
-		r.body, r.failed = io.ReadAll(io.LimitReader(req.Body, maxBody+1))
+		r.body, r.bodyError = io.ReadAll(io.LimitReader(req.Body, maxBody+1))
 		req.Body.Close()
 	}
 	return r
 }
 
-// decode reads the body into a value.
-func (r *call) decode(into any) error {
+// decodeBody reads the body into a value.
+func (r *routedRequest) decodeBody(into any) error {
 	if len(bytes.TrimSpace(r.body)) == 0 {
 		return nil
 	}
 	return json.Unmarshal(r.body, into)
 }
 
-// valid says whether the body, if there is one, is JSON.
-func (r *call) valid() bool {
+// hasValidBody says whether the body, if there is one, is JSON.
+func (r *routedRequest) hasValidBody() bool {
 	if r.path == "/graphql" {
-		if _, err := r.graphRequest(); err == nil {
+		if _, err := r.readGraphRequest(); err == nil {
 			return true
 		}
 	}
@@ -151,10 +151,10 @@ func (r *call) valid() bool {
 
 // A route answers what has its method and pattern. {x} is one segment, {n:x} one of digits only, {x...} the rest.
 type route struct {
-	method  string
-	pattern string
-	segs    []string
-	answer  func(*GitHub, *call) answer
+	method   string
+	pattern  string
+	segments []string
+	handle   func(*GitHub, *routedRequest) routeAnswer
 }
 
 const repoPattern = "/repos/{owner}/{repo}"
@@ -166,7 +166,7 @@ func allRoutes() []route {
 	add := func(rs []route) {
 		for _, r := range rs {
 			r.pattern = strings.Replace(r.pattern, "R/", repoPattern+"/", 1)
-			r.segs = strings.Split(strings.Trim(r.pattern, "/"), "/")
+			r.segments = strings.Split(strings.Trim(r.pattern, "/"), "/")
 			all = append(all, r)
 		}
 	}
@@ -178,14 +178,14 @@ func allRoutes() []route {
 }
 
 func (r *route) match(method string, got []string) (map[string]string, bool) {
-	if r.method != method || len(got) < len(r.segs) {
+	if r.method != method || len(got) < len(r.segments) {
 		return nil, false
 	}
-	rest := strings.HasSuffix(r.segs[len(r.segs)-1], "...}")
-	if len(got) > len(r.segs) && !rest {
+	rest := strings.HasSuffix(r.segments[len(r.segments)-1], "...}")
+	if len(got) > len(r.segments) && !rest {
 		return nil, false
 	}
-	for i, s := range r.segs {
+	for i, s := range r.segments {
 		switch {
 		case strings.HasPrefix(s, "{n:"):
 			if strings.Trim(got[i], "0123456789") != "" || got[i] == "" {
@@ -196,7 +196,7 @@ func (r *route) match(method string, got []string) (map[string]string, bool) {
 		}
 	}
 	params := map[string]string{}
-	for i, s := range r.segs {
+	for i, s := range r.segments {
 		switch {
 		case strings.HasSuffix(s, "...}"):
 			params[s[1:len(s)-4]] = strings.Join(got[i:], "/")
@@ -209,8 +209,8 @@ func (r *route) match(method string, got []string) (map[string]string, bool) {
 	return params, true
 }
 
-// split cuts the escaped path, so that a branch name with an escaped slash stays one segment.
-func split(u *url.URL) (path string, segs []string) {
+// splitPath cuts the escaped path, so that a branch name with an escaped slash stays one segment.
+func splitPath(u *url.URL) (path string, segs []string) {
 	path = u.EscapedPath()
 	if rest, found := strings.CutPrefix(path, "/api/v3/"); found {
 		path = "/" + rest
@@ -227,78 +227,78 @@ func split(u *url.URL) (path string, segs []string) {
 	return path, segs
 }
 
-// carryOut finds the route and lets it answer.
-func (g *GitHub) carryOut(r *call) answer {
+// callRoute finds the route and lets it answer.
+func (g *GitHub) callRoute(r *routedRequest) routeAnswer {
 	for i := range routes {
-		params, found := routes[i].match(r.Method, r.segs)
+		params, found := routes[i].match(r.Method, r.segments)
 		if !found {
 			continue
 		}
 		if params["owner"] != "" && (!strings.EqualFold(params["owner"], g.owner) || !strings.EqualFold(params["repo"], g.repo)) {
-			return notFound()
+			return answerNotFound()
 		}
 		r.params = params
-		a := routes[i].answer(g, r)
+		a := routes[i].handle(g, r)
 		if a.status == 422 {
-			g.invalid = append(g.invalid, fmt.Sprintf("%s %s: %s", r.Method, r.path, message(a)))
+			g.invalidRequests = append(g.invalidRequests, fmt.Sprintf("%s %s: %s", r.Method, r.path, errorMessage(a)))
 		}
 		return a
 	}
-	g.unknown = append(g.unknown, r.Method+" "+r.path)
-	return notFound()
+	g.unknownRequests = append(g.unknownRequests, r.Method+" "+r.path)
+	return answerNotFound()
 }
 
-func message(a answer) string {
+func errorMessage(a routeAnswer) string {
 	if o, isObject := a.body.(object); isObject {
 		return fmt.Sprint(o["message"])
 	}
 	return ""
 }
 
-// outcome is what comes of a request.
-type outcome struct {
-	answer
+// requestOutcome is what comes of a request.
+type requestOutcome struct {
+	routeAnswer
 	fault *Fault
 	err   error // the caller gave up
 }
 
-// serve reads a request, lets a fault strike, carries it out, and keeps the books.
-func (g *GitHub) serve(req *http.Request, wire bool) outcome {
-	g.announce(req)
-	return g.handle(newCall(req, wire))
+// serveRequest reads a request, lets a fault strike, carries it out, and keeps the books.
+func (g *GitHub) serveRequest(req *http.Request, wire bool) requestOutcome {
+	g.callBeforeRequest(req)
+	return g.handleRequest(newRoutedRequest(req, wire))
 }
 
-// announce says that a request comes, before it is looked at.
-func (g *GitHub) announce(req *http.Request) {
+// callBeforeRequest says that a request comes, before it is looked at.
+func (g *GitHub) callBeforeRequest(req *http.Request) {
 	g.mu.Lock()
-	before := g.before
+	before := g.beforeRequest
 	g.mu.Unlock()
 	if before != nil {
 		before(req)
 	}
 }
 
-func (g *GitHub) handle(r *call) outcome {
+func (g *GitHub) handleRequest(r *routedRequest) requestOutcome {
 	req := r.Request
 	g.mu.Lock()
-	after := g.after
-	r.now = g.settle()
-	f := strike(g.faults, req.Method, r.path, r.now)
-	entry := Request{At: r.now, Method: req.Method, Path: r.path, Query: req.URL.RawQuery, Fault: f != nil}
-	var a answer
-	if f == nil || f.carried() {
-		a = g.guarded(r)
+	after := g.afterRequest
+	r.now = g.carryOutDue()
+	f := triggerFault(g.faults, req.Method, r.path, r.now)
+	entry := LoggedRequest{At: r.now, Method: req.Method, Path: r.path, Query: req.URL.RawQuery, Faulted: f != nil}
+	var a routeAnswer
+	if f == nil || f.isCarriedOut() {
+		a = g.checkAndAnswer(r)
 	}
-	arrives := f == nil || f.err() == nil && f.Kind != FaultHang
+	arrives := f == nil || f.transportError() == nil && f.Kind != FaultHang
 	if f != nil && arrives {
-		a = f.answer(a)
+		a = f.replaceAnswer(a)
 	}
-	a = g.finish(r, a)
+	a = g.finishAnswer(r, a)
 	if arrives {
 		entry.Status, entry.NotModified = a.status, a.status == http.StatusNotModified
 	}
-	g.log = append(g.log, entry)
-	later := r.later
+	g.requestLog = append(g.requestLog, entry)
+	later := r.afterUnlock
 	g.mu.Unlock()
 
 	for _, call := range later {
@@ -306,12 +306,12 @@ func (g *GitHub) handle(r *call) outcome {
 	}
 	if f != nil && f.Kind == FaultHang {
 		<-req.Context().Done()
-		return outcome{fault: f, err: req.Context().Err()}
+		return requestOutcome{fault: f, err: req.Context().Err()}
 	}
 	if after != nil {
 		after(req, entry.Status)
 	}
-	return outcome{answer: a, fault: f}
+	return requestOutcome{routeAnswer: a, fault: f}
 }
 
 func baseURL(req *http.Request, wire bool) string {
@@ -329,73 +329,73 @@ func baseURL(req *http.Request, wire bool) string {
 	return scheme + "://" + host + prefix
 }
 
-// guarded stands before every route: who asks, how often, and with what.
-func (g *GitHub) guarded(r *call) answer {
-	isLog := r.segs[0] == "_logs"
+// checkAndAnswer stands before every route: who asks, how often, and with what.
+func (g *GitHub) checkAndAnswer(r *routedRequest) routeAnswer {
+	isLog := r.segments[0] == "_logs"
 	token := r.Header.Get("Authorization")
 	switch {
-	case isLog && !r.wire && token != "":
-		return answer{status: 401, raw: []byte("<?xml version=\"1.0\"?><Error><Code>InvalidAuthenticationInfo</Code></Error>"), header: map[string]string{"Content-Type": "application/xml"}}
+	case isLog && !r.overNetwork && token != "":
+		return routeAnswer{status: 401, raw: []byte("<?xml version=\"1.0\"?><Error><Code>InvalidAuthenticationInfo</Code></Error>"), header: map[string]string{"Content-Type": "application/xml"}}
 	case isLog:
-		return g.carryOut(r)
-	case r.failed != nil || len(r.body) > maxBody:
-		return problem(400, "Problems reading the body")
+		return g.callRoute(r)
+	case r.bodyError != nil || len(r.body) > maxBody:
+		return answerError(400, "Problems reading the body")
 	case token == "":
-		return problem(401, "Requires authentication")
-	case !r.valid():
-		return problem(400, "Problems parsing JSON")
+		return answerError(401, "Requires authentication")
+	case !r.hasValidBody():
+		return answerError(400, "Problems parsing JSON")
 	}
-	if a, fine := g.budget.spend(r.Method, r.path, r.now); !fine {
+	if a, fine := g.budget.spendRequest(r.Method, r.path, r.now); !fine {
 		return a
 	}
 	if r.path == "/graphql" {
-		return g.graphql(r)
+		return g.answerGraphQL(r)
 	}
-	return g.carryOut(r)
+	return g.callRoute(r)
 }
 
-// finish renders an answer and gives it the headers that GitHub gives to all.
-func (g *GitHub) finish(r *call, a answer) answer {
+// finishAnswer renders an answer and gives it the headers that GitHub gives to all.
+func (g *GitHub) finishAnswer(r *routedRequest, a routeAnswer) routeAnswer {
 	if a.status == 0 {
 		return a
 	}
-	a.header = roomy(a.header)
+	a.header = copyHeaders(a.header)
 	if a.raw == nil && a.body != nil {
-		a.raw = render(a.body)
-		a.header = withDefault(a.header, "Content-Type", "application/json; charset=utf-8")
+		a.raw = renderJSON(a.body)
+		a.header = withDefaultHeader(a.header, "Content-Type", "application/json; charset=utf-8")
 	}
-	a.header = withDefault(a.header, "Date", r.now.UTC().Format(http.TimeFormat))
+	a.header = withDefaultHeader(a.header, "Date", r.now.UTC().Format(http.TimeFormat))
 	if strings.HasPrefix(r.path, "/_logs/") {
 		return a
 	}
-	a = conditional(r, a, g.budget)
-	g.budget.limits(r, &a)
-	a.header = withDefault(a.header, "X-Github-Media-Type", "github.v3; format=json")
-	a.header = withDefault(a.header, "X-Github-Request-Id", fmt.Sprintf("5A4D:%04X", len(g.log)+1))
+	a = applyETag(r, a, g.budget)
+	g.budget.addLimitHeaders(r, &a)
+	a.header = withDefaultHeader(a.header, "X-Github-Media-Type", "github.v3; format=json")
+	a.header = withDefaultHeader(a.header, "X-Github-Request-Id", fmt.Sprintf("5A4D:%04X", len(g.requestLog)+1))
 	return a
 }
 
-// mostHeaders is more than an answer has.
-const mostHeaders = 14
+// maxHeaders is more than an answer has.
+const maxHeaders = 14
 
-// roomy has room for what every answer gets.
-func roomy(h map[string]string) map[string]string {
-	room := make(map[string]string, mostHeaders)
+// copyHeaders has room for what every answer gets.
+func copyHeaders(h map[string]string) map[string]string {
+	room := make(map[string]string, maxHeaders)
 	maps.Copy(room, h)
 	return room
 }
 
-func withDefault(h map[string]string, name, value string) map[string]string {
+func withDefaultHeader(h map[string]string, name, value string) map[string]string {
 	if h[name] == "" {
-		return with(h, name, value)
+		return withHeader(h, name, value)
 	}
 	return h
 }
 
-// conditional gives an answer its ETag and turns it into a 304 if the caller has it. The tag depends on the token as well
+// applyETag gives an answer its ETag and turns it into a 304 if the caller has it. The tag depends on the token as well
 // as on the body, so that it is of no use to another token, and it can be worked out by who knows the rule: the values of
 // Accept, Authorization and Cookie, each with a colon, then the body, in SHA-256.
-func conditional(r *call, a answer, b *budget) answer {
+func applyETag(r *routedRequest, a routeAnswer, b *budget) routeAnswer {
 	if a.status != 200 || r.Method != http.MethodGet || r.path == "/rate_limit" {
 		return a
 	}
@@ -407,42 +407,42 @@ func conditional(r *call, a answer, b *budget) answer {
 	}
 	h.Write(a.raw)
 	tag := hex.EncodeToString(h.Sum(nil))
-	a.header = with(a.header, "Etag", `W/"`+tag+`"`)
-	a.header = with(a.header, "Vary", "Accept, Authorization, Cookie, X-GitHub-OTP,Accept-Encoding, Accept, X-Requested-With")
-	a.header = with(a.header, "Cache-Control", "private, max-age=60, s-maxage=60")
+	a.header = withHeader(a.header, "Etag", `W/"`+tag+`"`)
+	a.header = withHeader(a.header, "Vary", "Accept, Authorization, Cookie, X-GitHub-OTP,Accept-Encoding, Accept, X-Requested-With")
+	a.header = withHeader(a.header, "Cache-Control", "private, max-age=60, s-maxage=60")
 	if !strings.Contains(r.Header.Get("If-None-Match"), `"`+tag+`"`) {
 		return a
 	}
-	b.refund() // a 304 costs nothing
+	b.refundRequest() // a 304 costs nothing
 	delete(a.header, "Content-Type")
 	a.status, a.raw = http.StatusNotModified, nil
 	return a
 }
 
-func (b *budget) limits(r *call, a *answer) {
-	s := b.state()
+func (b *budget) addLimitHeaders(r *routedRequest, a *routeAnswer) {
+	s := b.currentState()
 	resource, used := "core", s.used
 	if r.path == "/graphql" {
 		resource, used = "graphql", s.usedGQL
 	}
-	a.header = withDefault(a.header, "X-Ratelimit-Resource", resource)
-	a.header = withDefault(a.header, "X-Ratelimit-Limit", strconv.Itoa(s.limit))
-	a.header = withDefault(a.header, "X-Ratelimit-Used", strconv.Itoa(used))
-	a.header = withDefault(a.header, "X-Ratelimit-Remaining", strconv.Itoa(max(s.limit-used, 0)))
-	a.header = withDefault(a.header, "X-Ratelimit-Reset", strconv.FormatInt(s.reset.Unix(), 10))
+	a.header = withDefaultHeader(a.header, "X-Ratelimit-Resource", resource)
+	a.header = withDefaultHeader(a.header, "X-Ratelimit-Limit", strconv.Itoa(s.limit))
+	a.header = withDefaultHeader(a.header, "X-Ratelimit-Used", strconv.Itoa(used))
+	a.header = withDefaultHeader(a.header, "X-Ratelimit-Remaining", strconv.Itoa(max(s.limit-used, 0)))
+	a.header = withDefaultHeader(a.header, "X-Ratelimit-Reset", strconv.FormatInt(s.reset.Unix(), 10))
 }
 
 // ServeHTTP answers under / and under /api/v3/, as an Enterprise Server does.
 func (g *GitHub) ServeHTTP(w http.ResponseWriter, req *http.Request) {
-	g.serve(req, true).write(w)
+	g.serveRequest(req, true).writeTo(w)
 }
 
-// write sends the answer, or drops the connection.
-func (o outcome) write(w http.ResponseWriter) {
-	if o.err != nil || o.fault != nil && o.fault.err() != nil {
+// writeTo sends the answer, or drops the connection.
+func (o requestOutcome) writeTo(w http.ResponseWriter) {
+	if o.err != nil || o.fault != nil && o.fault.transportError() != nil {
 		panic(http.ErrAbortHandler) // the server drops the connection
 	}
-	o.fill(w.Header())
+	o.fillHeader(w.Header())
 	w.Header().Set("Content-Length", strconv.Itoa(len(o.raw)))
 	if o.status == http.StatusNotModified || o.status == http.StatusNoContent {
 		w.Header().Del("Content-Length")
@@ -460,11 +460,11 @@ func (g *GitHub) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := req.Context().Err(); err != nil {
 		return nil, err
 	}
-	return g.serve(req, false).response(req)
+	return g.serveRequest(req, false).httpResponse(req)
 }
 
-// fill sets the answer's headers, whose values share one array.
-func (o outcome) fill(h http.Header) {
+// fillHeader sets the answer's headers, whose values share one array.
+func (o requestOutcome) fillHeader(h http.Header) {
 	values := make([]string, 0, len(o.header))
 	for name, value := range o.header {
 		values = append(values, value)
@@ -473,41 +473,41 @@ func (o outcome) fill(h http.Header) {
 	}
 }
 
-// response is the answer as the caller of a RoundTripper has it.
-func (o outcome) response(req *http.Request) (*http.Response, error) {
+// httpResponse is the answer as the caller of a RoundTripper has it.
+func (o requestOutcome) httpResponse(req *http.Request) (*http.Response, error) {
 	if o.err != nil {
 		return nil, o.err
 	}
-	if o.fault != nil && o.fault.err() != nil {
-		return nil, o.fault.err()
+	if o.fault != nil && o.fault.transportError() != nil {
+		return nil, o.fault.transportError()
 	}
 	res := &http.Response{
 		Status: fmt.Sprintf("%d %s", o.status, http.StatusText(o.status)), StatusCode: o.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: make(http.Header, len(o.header)), ContentLength: int64(len(o.raw)), Request: req,
 	}
-	o.fill(res.Header)
+	o.fillHeader(res.Header)
 	var body io.Reader = bytes.NewReader(o.raw)
 	if o.fault != nil && o.fault.Kind == FaultTruncate {
-		body = io.MultiReader(bytes.NewReader(o.raw[:len(o.raw)/2]), broken{})
+		body = io.MultiReader(bytes.NewReader(o.raw[:len(o.raw)/2]), truncatedBody{})
 	}
 	res.Body = io.NopCloser(body)
 	return res, nil
 }
 
-// broken is the end of an answer that breaks off.
-type broken struct{}
+// truncatedBody is the end of an answer that breaks off.
+type truncatedBody struct{}
 
-func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+func (truncatedBody) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-// list cuts a list as per_page and page ask and names its neighbours as GitHub does. With a name the list is part of an
+// answerList cuts a list as per_page and page ask and names its neighbours as GitHub does. With a name the list is part of an
 // object that also counts it.
-func list[T any](r *call, all []T, show func(T) any, name string) answer {
-	per, _ := strconv.Atoi(r.query("per_page"))
+func answerList[T any](r *routedRequest, all []T, show func(T) any, name string) routeAnswer {
+	per, _ := strconv.Atoi(r.queryParam("per_page"))
 	if per <= 0 {
 		per = 30
 	}
 	per = min(per, 100)
-	page, _ := strconv.Atoi(r.query("page"))
+	page, _ := strconv.Atoi(r.queryParam("page"))
 	page = max(page, 1)
 	last := max((len(all)+per-1)/per, 1)
 	from, to := min((page-1)*per, len(all)), min(page*per, len(all))
@@ -516,7 +516,7 @@ func list[T any](r *call, all []T, show func(T) any, name string) answer {
 	for _, x := range all[from:to] {
 		items = append(items, show(x))
 	}
-	a := answer{status: 200, body: items}
+	a := routeAnswer{status: 200, body: items}
 	if name != "" {
 		a.body = object{"total_count": len(all), name: items}
 	}
@@ -524,7 +524,7 @@ func list[T any](r *call, all []T, show func(T) any, name string) answer {
 	link := func(n int, rel string) {
 		q := r.URL.Query()
 		q.Set("page", strconv.Itoa(n))
-		links = append(links, fmt.Sprintf("<%s%s?%s>; rel=%q", r.base, r.path, q.Encode(), rel))
+		links = append(links, fmt.Sprintf("<%s%s?%s>; rel=%q", r.baseURL, r.path, q.Encode(), rel))
 	}
 	if page > 1 {
 		link(page-1, "prev")
@@ -540,16 +540,16 @@ func list[T any](r *call, all []T, show func(T) any, name string) answer {
 	return a
 }
 
-// stamp is a time as GitHub writes it, in whole seconds; null if it is zero.
-func stamp(t time.Time) any {
+// timeOrNull is a time as GitHub writes it, in whole seconds; null if it is zero.
+func timeOrNull(t time.Time) any {
 	if t.IsZero() {
 		return nil
 	}
 	return t.UTC().Format(time.RFC3339)
 }
 
-// orNull is a string, or null if it is empty.
-func orNull(s string) any {
+// stringOrNull is a string, or null if it is empty.
+func stringOrNull(s string) any {
 	if s == "" {
 		return nil
 	}
@@ -564,7 +564,7 @@ func (r *route) endpoint() string {
 func Endpoints() []string {
 	var all []string
 	for _, r := range routes {
-		if r.segs[0] != "_logs" { // another host's
+		if r.segments[0] != "_logs" { // another host's
 			all = append(all, r.endpoint())
 		}
 	}

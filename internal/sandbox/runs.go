@@ -20,7 +20,7 @@ type RunSpec struct {
 	Branch     string // default: the pull request's
 	By         string // who caused it; default: the pull request's author
 	Jobs       []string
-	Status     string // in_progress (default), queued (no runner takes its jobs until JobStarts), waiting, pending, completed
+	Status     string // in_progress (default), queued (no runner takes its jobs until StartJobs), waiting, pending, completed
 	Conclusion string // with it the run has ended at once; action_required and startup_failure have no jobs
 	Log        string // of a run that has ended at once
 	Refused    string // the words in which GitHub refuses to run it again; "" if it does not
@@ -38,39 +38,39 @@ type Finish struct {
 	Attempt    int // only if this is the newest attempt; 0: whichever is
 }
 
-type run struct {
-	id       int64
-	workflow int64
-	suite    *suite
-	path     string
-	name     string
-	title    string
-	event    string
-	head     string
-	branch   string
-	fork     string // owner of the repository that the head lives in, if it is another one
-	pull     int
-	by       string
-	number   int
-	created  time.Time
-	attempts []*attempt
-	refused  string
-	hidden   bool
+type workflowRun struct {
+	id           int64
+	workflowID   int64
+	suite        *checkSuite
+	workflowPath string
+	name         string
+	title        string
+	event        string
+	head         string
+	headBranch   string
+	forkOwner    string // owner of the repository that the head lives in, if it is another one
+	pullNumber   int
+	actor        string
+	runNumber    int
+	created      time.Time
+	attempts     []*runAttempt
+	rerunRefusal string
+	hidden       bool
 }
 
-type attempt struct {
-	number     int
-	by         string
-	status     string
-	conclusion string
-	started    time.Time // run_started_at
-	visible    time.Time // until then the attempt before it shows
-	listed     time.Time // until then its jobs do not show while it is queued
-	runner     time.Time // when a runner takes it; zero: not by itself
-	cancel     time.Time // when an accepted cancel takes effect; zero: none is under way
-	finished   time.Time
-	updated    time.Time
-	jobs       []*job // those kept from an earlier attempt included
+type runAttempt struct {
+	number       int
+	triggeredBy  string
+	status       string
+	conclusion   string
+	started      time.Time // run_started_at
+	visibleAt    time.Time // until then the attempt before it shows
+	jobsListedAt time.Time // until then its jobs do not show while it is queued
+	runnerAt     time.Time // when a runner takes it; zero: not by itself
+	cancelAt     time.Time // when an accepted cancel takes effect; zero: none is under way
+	finishedAt   time.Time
+	updated      time.Time
+	jobs         []*job // those kept from an earlier attempt included
 }
 
 type job struct {
@@ -83,67 +83,69 @@ type job struct {
 	started     time.Time // zero: no runner yet
 	completed   time.Time
 	log         string
-	noLog       bool
-	step        string
+	logLost     bool
+	failedStep  string
 	annotations []string
 }
 
-func (r *run) last() *attempt { return r.attempts[len(r.attempts)-1] }
+func (r *workflowRun) newestAttempt() *runAttempt { return r.attempts[len(r.attempts)-1] }
 
-// shown is the attempt that GitHub shows at now.
-func (r *run) shown(now time.Time) *attempt {
-	a := r.last()
-	if n := len(r.attempts); n > 1 && now.Before(a.visible) {
+// shownAttempt is the attempt that GitHub shows at now.
+func (r *workflowRun) shownAttempt(now time.Time) *runAttempt {
+	a := r.newestAttempt()
+	if n := len(r.attempts); n > 1 && now.Before(a.visibleAt) {
 		return r.attempts[n-2]
 	}
 	return a
 }
 
-// file is the path of the workflow's file in its repository.
-func (r *run) file() string {
-	f, _, _ := strings.Cut(r.path, "@")
+// workflowFile is the path of the workflow's file in its repository.
+func (r *workflowRun) workflowFile() string {
+	f, _, _ := strings.Cut(r.workflowPath, "@")
 	if i := strings.Index(f, "/.github/"); i > 0 {
 		f = f[i+1:]
 	}
 	return f
 }
 
-func jobless(conclusion string) bool {
+func hasNoJobs(conclusion string) bool {
 	return conclusion == "action_required" || conclusion == "startup_failure"
 }
 
-// due are the moments at which the attempt changes by itself.
-func (a *attempt) due() []time.Time { return []time.Time{a.visible, a.listed, a.runner, a.cancel} }
+// dueTimes are the moments at which the attempt changes by itself.
+func (a *runAttempt) dueTimes() []time.Time {
+	return []time.Time{a.visibleAt, a.jobsListedAt, a.runnerAt, a.cancelAt}
+}
 
-// jobsAt are the jobs that GitHub lists: right after a rerun there are none yet, which must not be read as a run
+// listedJobs are the jobs that GitHub lists: right after a rerun there are none yet, which must not be read as a run
 // without jobs.
-func (a *attempt) jobsAt(now time.Time) []*job {
-	if a.status == "queued" && now.Before(a.listed) {
+func (a *runAttempt) listedJobs(now time.Time) []*job {
+	if a.status == "queued" && now.Before(a.jobsListedAt) {
 		return nil
 	}
 	return a.jobs
 }
 
-// settle carries out what is due by now, in its order.
-func (a *attempt) settle(now time.Time, moved func()) {
+// carryOutDue carries out what is due by now, in its order.
+func (a *runAttempt) carryOutDue(now time.Time, moved func()) {
 	if a.status == "completed" {
 		return
 	}
-	starts := !a.runner.IsZero() && !now.Before(a.runner)
-	ends := !a.cancel.IsZero() && !now.Before(a.cancel)
-	if starts && !(ends && a.cancel.Before(a.runner)) {
-		a.take(a.runner)
+	starts := !a.runnerAt.IsZero() && !now.Before(a.runnerAt)
+	ends := !a.cancelAt.IsZero() && !now.Before(a.cancelAt)
+	if starts && !(ends && a.cancelAt.Before(a.runnerAt)) {
+		a.startJobs(a.runnerAt)
 		moved()
 	}
 	if ends {
-		a.end("cancelled", a.cancel, func(*job) string { return "cancelled" })
+		a.endJobs("cancelled", a.cancelAt, func(*job) string { return "cancelled" })
 		moved()
 	}
 }
 
-// take gives the jobs a runner.
-func (a *attempt) take(at time.Time) {
-	a.status, a.updated, a.runner = "in_progress", at, time.Time{}
+// startJobs gives the jobs a runner.
+func (a *runAttempt) startJobs(at time.Time) {
+	a.status, a.updated, a.runnerAt = "in_progress", at, time.Time{}
 	for _, j := range a.jobs {
 		if j.status != "completed" {
 			j.status, j.started = "in_progress", at
@@ -151,9 +153,9 @@ func (a *attempt) take(at time.Time) {
 	}
 }
 
-func (a *attempt) end(conclusion string, at time.Time, of func(*job) string) {
-	a.status, a.conclusion, a.finished, a.updated = "completed", conclusion, at, at
-	a.runner, a.cancel = time.Time{}, time.Time{}
+func (a *runAttempt) endJobs(conclusion string, at time.Time, of func(*job) string) {
+	a.status, a.conclusion, a.finishedAt, a.updated = "completed", conclusion, at, at
+	a.runnerAt, a.cancelAt = time.Time{}, time.Time{}
 	for _, j := range a.jobs {
 		if j.status != "completed" {
 			j.status, j.conclusion, j.completed = "completed", of(j), at
@@ -165,10 +167,10 @@ func (a *attempt) end(conclusion string, at time.Time, of func(*job) string) {
 func (g *GitHub) StartRun(s RunSpec) (int64, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	now := g.settle()
-	r := &run{
-		path: s.Workflow, name: or(s.Name, s.Workflow), title: s.Title, event: or(s.Event, "pull_request"), branch: s.Branch,
-		pull: s.PR, by: s.By, created: s.Created, refused: s.Refused,
+	now := g.carryOutDue()
+	r := &workflowRun{
+		workflowPath: s.Workflow, name: or(s.Name, s.Workflow), title: s.Title, event: or(s.Event, "pull_request"), headBranch: s.Branch,
+		pullNumber: s.PR, actor: s.By, created: s.Created, rerunRefusal: s.Refused,
 	}
 	p := g.pulls[s.PR]
 	switch {
@@ -180,81 +182,81 @@ func (g *GitHub) StartRun(s RunSpec) (int64, error) {
 	if r.created.IsZero() {
 		r.created = now
 	}
-	g.place(r, p, s.Head)
-	for _, c := range r.file() {
-		r.workflow = (r.workflow*31 + int64(c)) % 100_000_000
+	g.placeRun(r, p, s.Head)
+	for _, c := range r.workflowFile() {
+		r.workflowID = (r.workflowID*31 + int64(c)) % 100_000_000
 	}
-	g.numbers[r.file()]++
-	r.id, r.number = g.id(), g.numbers[r.file()]
-	r.suite = &suite{id: g.id(), app: actions, head: r.head, branch: r.branch, created: r.created, updated: r.created, run: r}
+	g.runNumbers[r.workflowFile()]++
+	r.id, r.runNumber = g.newID(), g.runNumbers[r.workflowFile()]
+	r.suite = &checkSuite{id: g.newID(), app: actionsApp, head: r.head, headBranch: r.headBranch, created: r.created, updated: r.created, run: r}
 	g.runs = append(g.runs, r)
-	g.find.addRun(r)
+	g.index.addRun(r)
 
-	a := &attempt{number: 1, by: r.by, status: or(s.Status, "in_progress"), started: r.created, updated: r.created}
-	r.attempts = []*attempt{a}
+	a := &runAttempt{number: 1, triggeredBy: r.actor, status: or(s.Status, "in_progress"), started: r.created, updated: r.created}
+	r.attempts = []*runAttempt{a}
 	jobs := s.Jobs
 	if len(jobs) == 0 {
 		jobs = []string{"review"}
 	}
-	if !jobless(s.Conclusion) {
+	if !hasNoJobs(s.Conclusion) {
 		for _, name := range jobs {
-			a.jobs = append(a.jobs, &job{id: g.id(), attempt: 1, name: name, status: "queued", created: r.created, log: s.Log})
+			a.jobs = append(a.jobs, &job{id: g.newID(), attempt: 1, name: name, status: "queued", created: r.created, log: s.Log})
 		}
 	}
-	g.find.addJobs(r)
+	g.index.addJobs(r)
 	switch {
 	case s.Conclusion != "" || a.status == "completed":
 		if a.jobs != nil && s.Conclusion != "skipped" {
-			a.take(r.created)
+			a.startJobs(r.created)
 		}
-		a.end(or(s.Conclusion, "success"), r.created, func(*job) string { return or(s.Conclusion, "success") })
+		a.endJobs(or(s.Conclusion, "success"), r.created, func(*job) string { return or(s.Conclusion, "success") })
 	case a.status == "in_progress":
-		a.take(r.created)
+		a.startJobs(r.created)
 	}
-	g.began(r)
+	g.emitRunStart(r)
 	return r.id, nil
 }
 
-// began announces a new run. Where it is completed or in progress already, GitHub says that too.
-func (g *GitHub) began(r *run) {
-	g.runEvent(r, "requested")
-	g.jobEvents(r, "created", everyJob)
-	g.moved(r, "queued")
+// emitRunStart announces a new run. Where it is completed or in progress already, GitHub says that too.
+func (g *GitHub) emitRunStart(r *workflowRun) {
+	g.emitRunEvent(r, "requested")
+	g.emitJobEvents(r, "created", everyJob)
+	g.emitRunProgress(r, "queued")
 }
 
-// place says on which commit and branch a run appears.
-func (g *GitHub) place(r *run, p *pull, head string) {
+// placeRun says on which commit and branch a run appears.
+func (g *GitHub) placeRun(r *workflowRun, p *pullRequest, head string) {
 	switch r.event {
 	case "pull_request", "pull_request_target", "pull_request_review", "pull_request_review_comment", "dynamic", "push":
 		if p != nil {
-			r.head, r.branch, r.title, r.by = p.head, or(r.branch, p.branch), or(r.title, p.title), or(r.by, p.author)
+			r.head, r.headBranch, r.title, r.actor = p.head, or(r.headBranch, p.headBranch), or(r.title, p.title), or(r.actor, p.author)
 			if p.fork {
-				r.fork = p.owner
+				r.forkOwner = p.headOwner
 			}
 		}
 	}
 	if r.head == "" { // all others run on the default branch, and so do not appear on the pull request
-		r.head, r.branch = g.branch(g.defaultBranch).tip, or(r.branch, g.defaultBranch)
+		r.head, r.headBranch = g.ensureBranch(g.defaultBranch).tip, or(r.headBranch, g.defaultBranch)
 	}
 	if head != "" {
 		r.head = SHA(head)
-		g.arrive(&commit{sha: r.head, author: "alice", committer: "alice", pushed: g.now()})
+		g.addCommit(&commit{sha: r.head, author: "alice", committer: "alice", pushedAt: g.now()})
 	}
 	if p != nil {
-		r.by = or(r.by, p.author)
+		r.actor = or(r.actor, p.author)
 	}
-	r.title, r.by = or(r.title, r.name), or(r.by, "alice")
+	r.title, r.actor = or(r.title, r.name), or(r.actor, "alice")
 }
 
-// JobStarts says that a runner has taken the jobs of a run's newest attempt.
-func (g *GitHub) JobStarts(id int64) error {
-	return g.withRun("start jobs of", id, func(r *run, now time.Time) error {
-		if a := r.last(); a.status == "completed" {
+// StartJobs says that a runner has taken the jobs of a run's newest attempt.
+func (g *GitHub) StartJobs(id int64) error {
+	return g.withRun("start jobs of", id, func(r *workflowRun, now time.Time) error {
+		if a := r.newestAttempt(); a.status == "completed" {
 			return fmt.Errorf("its attempt %d has ended", a.number)
 		}
-		before := r.last().status
-		r.last().take(now)
-		g.moved(r, before)
+		before := r.newestAttempt().status
+		r.newestAttempt().startJobs(now)
+		g.emitRunProgress(r, before)
 		return nil
 	})
 }
@@ -263,25 +265,25 @@ func (g *GitHub) JobStarts(id int64) error {
 // if f names another attempt, it reports false.
 func (g *GitHub) FinishRun(id int64, f Finish) (bool, error) {
 	ended := false
-	err := g.withRun("finish", id, func(r *run, now time.Time) error {
-		a := r.last()
+	err := g.withRun("finish", id, func(r *workflowRun, now time.Time) error {
+		a := r.newestAttempt()
 		if a.status == "completed" || f.Attempt != 0 && f.Attempt != a.number {
 			return nil
 		}
 		before := a.status
-		err := a.finish(f, now, &ended)
-		g.moved(r, before)
+		err := a.finishAs(f, now, &ended)
+		g.emitRunProgress(r, before)
 		return err
 	})
 	return ended, err
 }
 
-func (a *attempt) finish(f Finish, now time.Time, ended *bool) error {
+func (a *runAttempt) finishAs(f Finish, now time.Time, ended *bool) error {
 	if a.status != "in_progress" && f.Conclusion != "cancelled" {
-		a.take(now) // a run does not end without having begun
+		a.startJobs(now) // a run does not end without having begun
 	}
-	if now.Before(a.visible) {
-		a.visible = now
+	if now.Before(a.visibleAt) {
+		a.visibleAt = now
 	}
 	conclusion := or(f.Conclusion, "success")
 	i := 0
@@ -294,12 +296,12 @@ func (a *attempt) finish(f Finish, now time.Time, ended *bool) error {
 	var chosen *job
 	if len(a.jobs) > 0 {
 		chosen = a.jobs[i]
-		chosen.log, chosen.noLog, chosen.step = f.Log, f.NoLog, f.Step
+		chosen.log, chosen.logLost, chosen.failedStep = f.Log, f.NoLog, f.Step
 		if f.Annotation != "" {
 			chosen.annotations = append(chosen.annotations, f.Annotation)
 		}
 	}
-	a.end(conclusion, now, func(j *job) string {
+	a.endJobs(conclusion, now, func(j *job) string {
 		switch {
 		case j == chosen:
 			return conclusion
@@ -316,11 +318,11 @@ func (a *attempt) finish(f Finish, now time.Time, ended *bool) error {
 // RerunByPerson runs a run again, as somebody does in the browser.
 func (g *GitHub) RerunByPerson(id int64, who string) error {
 	var tell func()
-	err := g.withRun("rerun", id, func(r *run, now time.Time) error {
-		if r.last().status != "completed" {
+	err := g.withRun("rerun", id, func(r *workflowRun, now time.Time) error {
+		if r.newestAttempt().status != "completed" {
 			return fmt.Errorf("it has not ended")
 		}
-		tell = g.again(r, who, everyJob, now)
+		tell = g.startNextAttempt(r, who, everyJob, now)
 		return nil
 	})
 	if tell != nil {
@@ -329,15 +331,15 @@ func (g *GitHub) RerunByPerson(id int64, who string) error {
 	return err
 }
 
-// again starts the next attempt with the jobs that runs chooses; the others are kept. The call that it returns tells the players; it must be made without the lock.
-func (g *GitHub) again(r *run, who string, runs func(*job) bool, now time.Time) func() {
-	old := r.last()
-	next := &attempt{number: old.number + 1, by: who, status: "queued", started: now, updated: now, visible: now.Add(g.lag.Rerun), runner: now.Add(g.lag.Runner)}
+// startNextAttempt starts the next attempt with the jobs that runs chooses; the others are kept. The call that it returns tells the players; it must be made without the lock.
+func (g *GitHub) startNextAttempt(r *workflowRun, who string, runs func(*job) bool, now time.Time) func() {
+	old := r.newestAttempt()
+	next := &runAttempt{number: old.number + 1, triggeredBy: who, status: "queued", started: now, updated: now, visibleAt: now.Add(g.lag.Rerun), runnerAt: now.Add(g.lag.Runner)}
 	if g.lag.Rerun > 0 {
-		next.listed = next.visible.Add(time.Second)
+		next.jobsListedAt = next.visibleAt.Add(time.Second)
 	}
-	if next.runner.Before(next.visible) {
-		next.runner = next.visible
+	if next.runnerAt.Before(next.visibleAt) {
+		next.runnerAt = next.visibleAt
 	}
 	names := []string{}
 	for _, j := range old.jobs {
@@ -351,12 +353,12 @@ func (g *GitHub) again(r *run, who string, runs func(*job) bool, now time.Time) 
 		names = append(names, "review")
 	}
 	for _, name := range names {
-		next.jobs = append(next.jobs, &job{id: g.id(), attempt: next.number, name: name, status: "queued", created: now})
+		next.jobs = append(next.jobs, &job{id: g.newID(), attempt: next.number, name: name, status: "queued", created: now})
 	}
 	r.attempts = append(r.attempts, next)
-	g.find.addJobs(r)
-	g.alive(r)
-	g.jobEvents(r, "created", everyJob)
+	g.index.addJobs(r)
+	g.markLive(r)
+	g.emitJobEvents(r, "created", everyJob)
 	number, f := next.number, g.onRerun
 	return func() {
 		if f != nil {
@@ -367,13 +369,13 @@ func (g *GitHub) again(r *run, who string, runs func(*job) bool, now time.Time) 
 
 func everyJob(*job) bool { return true }
 
-func failedJob(j *job) bool { return j.conclusion == "failure" || j.conclusion == "timed_out" }
+func isFailedJob(j *job) bool { return j.conclusion == "failure" || j.conclusion == "timed_out" }
 
-// Restart begins a run's newest attempt anew without a new number, as GitHub does with a run that a maintainer approves,
+// RestartRun begins a run's newest attempt anew without a new number, as GitHub does with a run that a maintainer approves,
 // and sometimes with one that it ran again itself.
-func (g *GitHub) Restart(id int64) error {
-	return g.withRun("restart", id, func(r *run, now time.Time) error {
-		a := r.last()
+func (g *GitHub) RestartRun(id int64) error {
+	return g.withRun("restart", id, func(r *workflowRun, now time.Time) error {
+		a := r.newestAttempt()
 		if a.status != "completed" {
 			return fmt.Errorf("it has not ended")
 		}
@@ -384,36 +386,36 @@ func (g *GitHub) Restart(id int64) error {
 		if len(names) == 0 {
 			names = []string{"review"}
 		}
-		*a = attempt{number: a.number, by: a.by, status: "queued", started: now, updated: now, runner: now.Add(g.lag.Runner)}
+		*a = runAttempt{number: a.number, triggeredBy: a.triggeredBy, status: "queued", started: now, updated: now, runnerAt: now.Add(g.lag.Runner)}
 		for _, name := range names {
-			a.jobs = append(a.jobs, &job{id: g.id(), attempt: a.number, name: name, status: "queued", created: now})
+			a.jobs = append(a.jobs, &job{id: g.newID(), attempt: a.number, name: name, status: "queued", created: now})
 		}
-		g.find.addJobs(r)
-		g.alive(r)
-		g.jobEvents(r, "created", everyJob)
+		g.index.addJobs(r)
+		g.markLive(r)
+		g.emitJobEvents(r, "created", everyJob)
 		return nil
 	})
 }
 
-// NoRunner keeps the jobs of a run's newest attempt queued until JobStarts.
-func (g *GitHub) NoRunner(id int64) error {
-	return g.withRun("hold", id, func(r *run, _ time.Time) error {
-		r.last().runner = time.Time{}
+// WithholdRunner keeps the jobs of a run's newest attempt queued until StartJobs.
+func (g *GitHub) WithholdRunner(id int64) error {
+	return g.withRun("hold", id, func(r *workflowRun, _ time.Time) error {
+		r.newestAttempt().runnerAt = time.Time{}
 		return nil
 	})
 }
 
-// Refuse says in which words GitHub refuses to run a run again; "" if it does not.
-func (g *GitHub) Refuse(id int64, words string) error {
-	return g.withRun("refuse", id, func(r *run, _ time.Time) error {
-		r.refused = words
+// RefuseRerun says in which words GitHub refuses to run a run again; "" if it does not.
+func (g *GitHub) RefuseRerun(id int64, words string) error {
+	return g.withRun("refuse", id, func(r *workflowRun, _ time.Time) error {
+		r.rerunRefusal = words
 		return nil
 	})
 }
 
-// Hide takes a run out of filtered lists, as GitHub's lagging index does. By its id it is there all the same.
-func (g *GitHub) Hide(id int64, hidden bool) error {
-	return g.withRun("hide", id, func(r *run, _ time.Time) error {
+// HideRun takes a run out of filtered lists, as GitHub's lagging index does. By its id it is there all the same.
+func (g *GitHub) HideRun(id int64, hidden bool) error {
+	return g.withRun("hide", id, func(r *workflowRun, _ time.Time) error {
 		r.hidden = hidden
 		return nil
 	})
@@ -421,11 +423,11 @@ func (g *GitHub) Hide(id int64, hidden bool) error {
 
 // DeleteRun deletes a run.
 func (g *GitHub) DeleteRun(id int64) error {
-	return g.withRun("delete", id, func(r *run, _ time.Time) error {
-		g.runs = slices.DeleteFunc(g.runs, func(x *run) bool { return x == r })
-		g.live = slices.DeleteFunc(g.live, func(x *run) bool { return x == r })
-		g.checks = slices.DeleteFunc(g.checks, func(c *CheckRun) bool { return c.suite == r.suite })
-		g.find.removeRun(r)
+	return g.withRun("delete", id, func(r *workflowRun, _ time.Time) error {
+		g.runs = slices.DeleteFunc(g.runs, func(x *workflowRun) bool { return x == r })
+		g.liveRuns = slices.DeleteFunc(g.liveRuns, func(x *workflowRun) bool { return x == r })
+		g.checks = slices.DeleteFunc(g.checks, func(c *StoredCheckRun) bool { return c.suite == r.suite })
+		g.index.removeRun(r)
 		return nil
 	})
 }
@@ -438,46 +440,46 @@ type RunState struct {
 	Cancelling bool
 }
 
-// Run says how a run is.
-func (g *GitHub) Run(id int64) (RunState, error) {
+// StateOfRun says how a run is.
+func (g *GitHub) StateOfRun(id int64) (RunState, error) {
 	var s RunState
-	err := g.withRun("read", id, func(r *run, _ time.Time) error {
-		a := r.last()
-		s = RunState{Attempt: a.number, Status: a.status, Conclusion: a.conclusion, Cancelling: !a.cancel.IsZero()}
+	err := g.withRun("read", id, func(r *workflowRun, _ time.Time) error {
+		a := r.newestAttempt()
+		s = RunState{Attempt: a.number, Status: a.status, Conclusion: a.conclusion, Cancelling: !a.cancelAt.IsZero()}
 		return nil
 	})
 	return s, err
 }
 
-func (g *GitHub) withRun(verb string, id int64, f func(*run, time.Time) error) error {
+func (g *GitHub) withRun(verb string, id int64, f func(*workflowRun, time.Time) error) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	r := g.run(id)
+	r := g.findRun(id)
 	if r == nil {
 		return fmt.Errorf("%s run %d: there is none", verb, id)
 	}
-	if err := f(r, g.settle()); err != nil {
+	if err := f(r, g.carryOutDue()); err != nil {
 		return fmt.Errorf("%s run %d: %w", verb, id, err)
 	}
 	return nil
 }
 
-func (g *GitHub) run(id int64) *run {
-	return g.find.runs[id]
+func (g *GitHub) findRun(id int64) *workflowRun {
+	return g.index.runByID[id]
 }
 
-// jobsOf are the jobs that GitHub shows for a run: of the newest attempt, or of all. A job that was not run again keeps
+// shownJobs are the jobs that GitHub shows for a run: of the newest attempt, or of all. A job that was not run again keeps
 // the attempt that it ran in.
-func (r *run) jobsOf(now time.Time, all bool) []*job {
+func (r *workflowRun) shownJobs(now time.Time, all bool) []*job {
 	if !all {
-		return r.shown(now).jobsAt(now)
+		return r.shownAttempt(now).listedJobs(now)
 	}
 	var out []*job
 	for _, a := range r.attempts {
-		if a.number > r.shown(now).number {
+		if a.number > r.shownAttempt(now).number {
 			break
 		}
-		for _, j := range a.jobsAt(now) {
+		for _, j := range a.listedJobs(now) {
 			if !slices.Contains(out, j) {
 				out = append(out, j)
 			}
@@ -486,19 +488,19 @@ func (r *run) jobsOf(now time.Time, all bool) []*job {
 	return out
 }
 
-// refusal is why GitHub will not run r again, with its status; 0 if it will.
-func (r *run) refusal(failedOnly bool, now time.Time) (int, string) {
-	a := r.last()
+// whyNoRerun is why GitHub will not run r again, with its status; 0 if it will.
+func (r *workflowRun) whyNoRerun(failedOnly bool, now time.Time) (int, string) {
+	a := r.newestAttempt()
 	switch {
 	case a.status != "completed":
 		return 403, "This workflow is already running"
-	case r.refused != "":
-		return 403, r.refused
+	case r.rerunRefusal != "":
+		return 403, r.rerunRefusal
 	case now.Sub(r.created) > 30*24*time.Hour:
 		return 403, "Unable to retry this workflow run because it was created over a month ago"
 	case len(r.attempts) > 50:
 		return 403, "This workflow run cannot be retried"
-	case failedOnly && !slices.ContainsFunc(a.jobs, failedJob):
+	case failedOnly && !slices.ContainsFunc(a.jobs, isFailedJob):
 		return 403, "No failed jobs to rerun."
 	}
 	return 0, ""

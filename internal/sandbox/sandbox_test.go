@@ -171,22 +171,22 @@ func newBusy(t *testing.T, o sandbox.Options) *busy {
 	b := &busy{GitHub: sandbox.New(o), clock: c}
 	g := b.GitHub
 	g.Protect("main")
-	g.Rule("main")
+	g.AddRuleset("main")
 	g.SetFile(".github/review-coordinator.yml", "", "version: 1\n")
-	g.Permission("bob", "maintain")
-	g.OpenPull(sandbox.PullSpec{Number: 7, Head: "a1", Labels: []string{"go"}, Files: []sandbox.File{{Path: "new.go", Previous: "old.go"}, {Path: "main.go"}}, Commit: sandbox.Commit{CoAuthors: []string{"carol"}}})
+	g.SetPermission("bob", "maintain")
+	g.OpenPull(sandbox.PullSpec{Number: 7, Head: "a1", Labels: []string{"go"}, Files: []sandbox.ChangedFile{{Path: "new.go", Previous: "old.go"}, {Path: "main.go"}}, Commit: sandbox.CommitSpec{CoAuthors: []string{"carol"}}})
 	g.OpenPull(sandbox.PullSpec{Number: 8, Head: "f1", Fork: "mallory", Author: "mallory", Draft: true})
 	c.pass(10 * time.Second)
 	check(t, g.Push(7, "a2", sandbox.PushSpec{}))
 	check(t, g.Push(7, "a3", sandbox.PushSpec{Force: true, By: "bob"}))
-	check(t, g.Draft(7, ""))
-	check(t, g.Ready(7, ""))
+	check(t, g.ConvertToDraft(7, ""))
+	check(t, g.MarkReady(7, ""))
 	check(t, g.Close(7, ""))
 	check(t, g.Reopen(7, "bob"))
 	check(t, g.Retarget(7, "release/1", ""))
 	check(t, g.Retarget(7, "main", ""))
-	check(t, g.Label(7, "urgent", ""))
-	check(t, g.Unlabel(7, "urgent", ""))
+	check(t, g.AddLabel(7, "urgent", ""))
+	check(t, g.RemoveLabel(7, "urgent", ""))
 	check(t, g.RequestReview(7, "copilot-pull-request-reviewer[bot]", ""))
 	b.run = must[int64](t)(g.StartRun(sandbox.RunSpec{Workflow: ".github/workflows/openai.yml", Name: "OpenAI", PR: 7}))
 	b.failed = must[int64](t)(g.StartRun(sandbox.RunSpec{Workflow: ".github/workflows/gemini.yml@main", Name: "Gemini", PR: 7, Event: "pull_request_target", Jobs: []string{"prepare", "review"}}))
@@ -199,14 +199,14 @@ func newBusy(t *testing.T, o sandbox.Options) *busy {
 	must[bool](t)(g.FinishRun(b.failed, sandbox.Finish{Conclusion: "failure", Job: "review", Log: "boom 503", Step: "Ask the model", Annotation: "Process completed with exit code 1."}))
 	b.comment = must[int64](t)(g.Comment(7, "github-actions[bot]", "## OpenAI"))
 	check(t, g.EditComment(b.comment, "alice", "## OpenAI edited"))
-	b.review = must[int64](t)(g.Review(7, sandbox.ReviewSpec{By: "copilot-pull-request-reviewer[bot]", Body: "## Overview", Comments: []sandbox.Line{{Path: "main.go", Line: 3, Body: "a"}, {Path: "new.go", Body: "b"}}}))
+	b.review = must[int64](t)(g.Review(7, sandbox.ReviewSpec{By: "copilot-pull-request-reviewer[bot]", Body: "## Overview", Comments: []sandbox.LineComment{{Path: "main.go", Line: 3, Body: "a"}, {Path: "new.go", Body: "b"}}}))
 	must[int64](t)(g.Review(7, sandbox.ReviewSpec{By: "bob", State: "approved", Body: "fine"}))
-	must[int64](t)(g.Reply(7, "", "alice", "why?"))
-	check(t, g.Outdate(7, "copilot-pull-request-reviewer[bot]"))
-	check(t, g.Resolve(7, "copilot-pull-request-reviewer[bot]", "bob"))
-	check(t, g.Dismiss(g.NewestReview(7, "bob"), "bob"))
-	b.foreign = must[int64](t)(g.SetCheck(sandbox.CheckSpec{Name: "Cursor Bugbot", App: sandbox.App{Slug: "cursor"}, Head: "a3", Conclusion: "neutral", Title: "3 issues", Annotations: []sandbox.Annotation{{Path: "main.go", StartLine: 1, EndLine: 1, Level: "warning", Message: "hm"}}}))
-	must[int64](t)(g.SetStatus(sandbox.Status{Head: "a3", Context: "CodeRabbit", State: "pending", Description: "Review queued", By: "coderabbitai[bot]"}))
+	must[int64](t)(g.ReplyInThread(7, "", "alice", "why?"))
+	check(t, g.OutdateThreads(7, "copilot-pull-request-reviewer[bot]"))
+	check(t, g.ResolveThreads(7, "copilot-pull-request-reviewer[bot]", "bob"))
+	check(t, g.DismissReview(g.NewestReview(7, "bob"), "bob"))
+	b.foreign = must[int64](t)(g.SetCheck(sandbox.CheckSpec{Name: "Cursor Bugbot", App: sandbox.App{Slug: "cursor"}, Head: "a3", Conclusion: "neutral", Title: "3 issues", Annotations: []sandbox.CheckAnnotation{{Path: "main.go", StartLine: 1, EndLine: 1, Level: "warning", Message: "hm"}}}))
+	must[int64](t)(g.SetStatus(sandbox.CommitStatus{Head: "a3", Context: "CodeRabbit", State: "pending", Description: "Review queued", By: "coderabbitai[bot]"}))
 	return b
 }
 
@@ -254,13 +254,13 @@ func TestEndpoints(t *testing.T) {
 	g.pass(10 * time.Second)
 	c.want(201, "POST", "actions/jobs/"+job+"/rerun", "")
 
-	person := newCaller(t, newBusy(t, sandbox.Options{Person: "alice"}).GitHub)
+	person := newCaller(t, newBusy(t, sandbox.Options{TokenOwner: "alice"}).GitHub)
 	person.get("/user").is(t, "login", "alice")
 
-	if unknown := g.Unknown(); len(unknown) > 0 {
+	if unknown := g.UnknownRequests(); len(unknown) > 0 {
 		t.Errorf("unknown: %v", unknown)
 	}
-	if invalid := g.Invalid(); len(invalid) > 0 {
+	if invalid := g.InvalidRequests(); len(invalid) > 0 {
 		t.Errorf("invalid: %v", invalid)
 	}
 	var called []string

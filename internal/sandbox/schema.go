@@ -15,7 +15,7 @@ import (
 )
 
 //go:embed schema/github.graphql.json.gz
-var schemaFile []byte
+var compressedSchema []byte
 
 // schemaType is a type of the schema.
 type schemaType struct {
@@ -30,10 +30,10 @@ type schemaField struct {
 	Args map[string]string `json:"args,omitempty"`
 }
 
-// schema reads it once. It is part of the program, so that reading it cannot fail.
-var schema = sync.OnceValue(func() map[string]schemaType {
+// graphSchema reads it once. It is part of the program, so that reading it cannot fail.
+var graphSchema = sync.OnceValue(func() map[string]schemaType {
 	types := map[string]schemaType{}
-	r, err := gzip.NewReader(bytes.NewReader(schemaFile))
+	r, err := gzip.NewReader(bytes.NewReader(compressedSchema))
 	if err != nil {
 		panic(err) // unreachable unless the build is broken
 	}
@@ -43,149 +43,149 @@ var schema = sync.OnceValue(func() map[string]schemaType {
 	return types
 })
 
-// named is a type without what stands around its name.
-func named(t string) string { return strings.Trim(t, "[]!") }
+// bareTypeName is a type without what stands around its name.
+func bareTypeName(t string) string { return strings.Trim(t, "[]!") }
 
-// verifier holds a query against the schema.
-type verifier struct {
-	doc      *graphDoc
-	op       *graphOp
-	used     map[string]bool // variables
-	problems []graphError
-	depth    int
-	steps    int
+// queryValidator holds a query against the schema.
+type queryValidator struct {
+	doc           *graphDocument
+	op            *graphOperation
+	usedVariables map[string]bool // variables
+	problems      []graphError
+	depth         int
+	visited       int
 }
 
-// maxSteps is how many selections a query may come to once its fragments are spread: they can double at every level.
-const maxSteps = 5000
+// maxSelections is how many selections a query may come to once its fragments are spread: they can double at every level.
+const maxSelections = 5000
 
-// verify says what GitHub would refuse in a query.
-func verify(doc *graphDoc, op *graphOp) []graphError {
-	v := &verifier{doc: doc, op: op, used: map[string]bool{}}
-	v.selections(op.sels, "Query", nil)
-	for name := range op.types {
-		if !v.used[name] {
-			v.refuse(nil, "Variable $%s is declared by %s but not used", name, or(op.name, "anonymous query"))
+// validateQuery says what GitHub would refuse in a query.
+func validateQuery(doc *graphDocument, op *graphOperation) []graphError {
+	v := &queryValidator{doc: doc, op: op, usedVariables: map[string]bool{}}
+	v.checkSelections(op.selections, "Query", nil)
+	for name := range op.variableTypes {
+		if !v.usedVariables[name] {
+			v.addProblem(nil, "Variable $%s is declared by %s but not used", name, or(op.name, "anonymous query"))
 		}
 	}
 	return v.problems
 }
 
-// refuse notes a mistake; the first few are enough.
-func (v *verifier) refuse(path []string, format string, args ...any) {
+// addProblem notes a mistake; the first few are enough.
+func (v *queryValidator) addProblem(path []string, format string, args ...any) {
 	if len(v.problems) >= 10 {
 		return
 	}
 	v.problems = append(v.problems, graphError{Path: path, Message: fmt.Sprintf(format, args...)})
 }
 
-func (v *verifier) selections(sels []graphSel, typename string, path []string) {
+func (v *queryValidator) checkSelections(sels []graphSelection, typename string, path []string) {
 	if v.depth++; v.depth > maxDepth {
-		v.refuse(path, "The query is too deep.")
+		v.addProblem(path, "The query is too deep.")
 		v.depth--
 		return
 	}
 	defer func() { v.depth-- }()
 	for _, s := range sels {
-		if v.steps++; v.steps > maxSteps {
-			v.refuse(path, "The query is too complex.")
+		if v.visited++; v.visited > maxSelections {
+			v.addProblem(path, "The query is too complex.")
 			return
 		}
 		for _, args := range s.directives {
-			v.arguments(args, map[string]string{"if": "Boolean!"}, "directive", path)
+			v.checkArguments(args, map[string]string{"if": "Boolean!"}, "directive", path)
 		}
 		switch {
 		case s.spread != "":
 			f := v.doc.fragments[s.spread]
-			v.fragment(f.on, f.sels, typename, path)
+			v.checkFragment(f.typeCondition, f.selections, typename, path)
 		case s.name == "":
-			v.fragment(or(s.on, typename), s.sels, typename, path)
+			v.checkFragment(or(s.typeCondition, typename), s.selections, typename, path)
 		default:
-			v.field(s, typename, append(slices.Clip(path), or(s.alias, s.name)))
+			v.checkField(s, typename, append(slices.Clip(path), or(s.alias, s.name)))
 		}
 	}
 }
 
-// fragment must be one that an object of the type around it can be.
-func (v *verifier) fragment(on string, sels []graphSel, within string, path []string) {
-	if _, known := schema()[on]; !known {
-		v.refuse(path, "No such type %s, so it can't be a fragment condition", on)
+// checkFragment must be one that an object of the type around it can be.
+func (v *queryValidator) checkFragment(on string, sels []graphSelection, within string, path []string) {
+	if _, known := graphSchema()[on]; !known {
+		v.addProblem(path, "No such type %s, so it can't be a fragment condition", on)
 		return
 	}
-	can := possible(within)
-	if !slices.ContainsFunc(possible(on), func(t string) bool { return slices.Contains(can, t) }) {
-		v.refuse(path, "Fragment on %s can't be spread inside %s", on, within)
+	can := possibleTypes(within)
+	if !slices.ContainsFunc(possibleTypes(on), func(t string) bool { return slices.Contains(can, t) }) {
+		v.addProblem(path, "Fragment on %s can't be spread inside %s", on, within)
 	}
-	v.selections(sels, on, path)
+	v.checkSelections(sels, on, path)
 }
 
-// possible are the objects that a type may turn out to be.
-func possible(typename string) []string {
-	t := schema()[typename]
+// possibleTypes are the objects that a type may turn out to be.
+func possibleTypes(typename string) []string {
+	t := graphSchema()[typename]
 	if t.Possible != nil {
 		return t.Possible
 	}
 	return []string{typename}
 }
 
-func (v *verifier) field(s graphSel, typename string, path []string) {
+func (v *queryValidator) checkField(s graphSelection, typename string, path []string) {
 	if s.name == "__typename" {
 		return
 	}
-	f, known := schema()[typename].Fields[s.name]
+	f, known := graphSchema()[typename].Fields[s.name]
 	if !known {
-		v.refuse(path, "Field '%s' doesn't exist on type '%s'", s.name, typename)
+		v.addProblem(path, "Field '%s' doesn't exist on type '%s'", s.name, typename)
 		return
 	}
-	v.arguments(s.args, f.Args, "Field '"+s.name+"'", path)
-	inner, imitated := schema()[named(f.Type)]
+	v.checkArguments(s.args, f.Args, "Field '"+s.name+"'", path)
+	inner, imitated := graphSchema()[bareTypeName(f.Type)]
 	leaf := inner.Kind == "SCALAR" || inner.Kind == "ENUM"
 	switch {
 	case !imitated:
-		v.refuse(path, "the sandbox does not imitate %s.%s", typename, s.name)
-	case leaf && s.sels != nil:
-		v.refuse(path, "Selections can't be made on scalars (field '%s' returns %s but has selections)", s.name, named(f.Type))
-	case !leaf && len(s.sels) == 0:
-		v.refuse(path, "Field must have selections (field '%s' returns %s but has no selections)", s.name, named(f.Type))
+		v.addProblem(path, "the sandbox does not imitate %s.%s", typename, s.name)
+	case leaf && s.selections != nil:
+		v.addProblem(path, "Selections can't be made on scalars (field '%s' returns %s but has selections)", s.name, bareTypeName(f.Type))
+	case !leaf && len(s.selections) == 0:
+		v.addProblem(path, "Field must have selections (field '%s' returns %s but has no selections)", s.name, bareTypeName(f.Type))
 	case !leaf:
-		v.selections(s.sels, named(f.Type), path)
+		v.checkSelections(s.selections, bareTypeName(f.Type), path)
 	}
 }
 
-func (v *verifier) arguments(args object, want map[string]string, of string, path []string) {
+func (v *queryValidator) checkArguments(args object, want map[string]string, of string, path []string) {
 	for name, value := range args {
 		t, known := want[name]
 		if !known {
-			v.refuse(path, "%s doesn't accept argument '%s'", of, name)
+			v.addProblem(path, "%s doesn't accept argument '%s'", of, name)
 			continue
 		}
-		v.value(value, t, name, path)
+		v.checkValue(value, t, name, path)
 	}
 	for name, t := range want {
 		if _, given := args[name]; !given && strings.HasSuffix(t, "!") {
-			v.refuse(path, "%s is missing required arguments: %s", of, name)
+			v.addProblem(path, "%s is missing required arguments: %s", of, name)
 		}
 	}
 }
 
-// value must be of its argument's type, as far as it can be told.
-func (v *verifier) value(value any, t, name string, path []string) {
-	inner := schema()[named(t)]
+// checkValue must be of its argument's type, as far as it can be told.
+func (v *queryValidator) checkValue(value any, t, name string, path []string) {
+	inner := graphSchema()[bareTypeName(t)]
 	wrong := false
 	switch value := value.(type) {
-	case graphVar:
-		v.used[string(value)] = true
-		declared, known := v.op.types[string(value)]
+	case graphVariable:
+		v.usedVariables[string(value)] = true
+		declared, known := v.op.variableTypes[string(value)]
 		switch {
 		case !known:
-			v.refuse(path, "Variable $%s is used but not declared", string(value))
-		case named(declared) != named(t), strings.HasSuffix(t, "!") && !strings.HasSuffix(declared, "!") && v.op.defaults[string(value)] == nil:
-			v.refuse(path, "Type mismatch on variable $%s and argument %s (%s / %s)", string(value), name, declared, t)
+			v.addProblem(path, "Variable $%s is used but not declared", string(value))
+		case bareTypeName(declared) != bareTypeName(t), strings.HasSuffix(t, "!") && !strings.HasSuffix(declared, "!") && v.op.defaults[string(value)] == nil:
+			v.addProblem(path, "Type mismatch on variable $%s and argument %s (%s / %s)", string(value), name, declared, t)
 		}
 	case []any:
 		wrong = !strings.HasPrefix(t, "[")
 		for _, x := range value {
-			v.value(x, strings.TrimSuffix(strings.Trim(t, "[]!"), "!"), name, path)
+			v.checkValue(x, strings.TrimSuffix(strings.Trim(t, "[]!"), "!"), name, path)
 		}
 	case object:
 		wrong = inner.Kind != "INPUT_OBJECT"
@@ -193,15 +193,15 @@ func (v *verifier) value(value any, t, name string, path []string) {
 		for field, f := range inner.Fields {
 			want[field] = f.Type
 		}
-		v.arguments(value, want, "InputObject '"+named(t)+"'", path)
+		v.checkArguments(value, want, "InputObject '"+bareTypeName(t)+"'", path)
 	case string: // an enum's name, or a text
-		wrong = inner.Kind == "ENUM" && !slices.Contains(inner.Values, value) || slices.Contains([]string{"Int", "Boolean"}, named(t))
+		wrong = inner.Kind == "ENUM" && !slices.Contains(inner.Values, value) || slices.Contains([]string{"Int", "Boolean"}, bareTypeName(t))
 	case float64:
-		wrong = !slices.Contains([]string{"Int", "Float"}, named(t))
+		wrong = !slices.Contains([]string{"Int", "Float"}, bareTypeName(t))
 	case bool:
-		wrong = named(t) != "Boolean"
+		wrong = bareTypeName(t) != "Boolean"
 	}
 	if wrong {
-		v.refuse(path, "Argument '%s' has an invalid value (%v). Expected type '%s'.", name, value, t)
+		v.addProblem(path, "Argument '%s' has an invalid value (%v). Expected type '%s'.", name, value, t)
 	}
 }

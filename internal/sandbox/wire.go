@@ -16,28 +16,28 @@ import (
 
 const apiRoot = "https://api.github.com"
 
-func (g *GitHub) api() string { return apiRoot + "/repos/" + g.owner + "/" + g.repo }
-func (g *GitHub) web() string { return "https://github.com/" + g.owner + "/" + g.repo }
+func (g *GitHub) apiURL() string { return apiRoot + "/repos/" + g.owner + "/" + g.repo }
+func (g *GitHub) webURL() string { return "https://github.com/" + g.owner + "/" + g.repo }
 
 func nodeID(kind string, id int64) string {
 	var room [40]byte
 	return kind + "_" + base64.RawURLEncoding.EncodeToString(strconv.AppendInt(append(append(room[:0], kind...), ':'), id, 10))
 }
 
-// keep renders something that never changes only once.
-func keep(in map[string]json.RawMessage, key string, make func() object) json.RawMessage {
+// renderOnce renders something that never changes only once.
+func renderOnce(in map[string]json.RawMessage, key string, make func() object) json.RawMessage {
 	if in[key] == nil {
-		in[key] = render(make())
+		in[key] = renderJSON(make())
 	}
 	return in[key]
 }
 
-// user is an account; null if it is gone.
-func (g *GitHub) user(login string) any {
+// userJSON is an account; null if it is gone.
+func (g *GitHub) userJSON(login string) any {
 	if login == "" {
 		return nil
 	}
-	return keep(g.accounts, login, func() object { return accountJSON(login) })
+	return renderOnce(g.renderedAccounts, login, func() object { return accountJSON(login) })
 }
 
 func accountJSON(login string) object {
@@ -59,27 +59,27 @@ func accountJSON(login string) object {
 	return u
 }
 
-// userWith is an account with more about it.
-func (g *GitHub) userWith(login string, more object) object {
+// userJSONWith is an account with more about it.
+func (g *GitHub) userJSONWith(login string, more object) object {
 	u := object{}
-	if err := json.Unmarshal(g.user(login).(json.RawMessage), &u); err != nil {
+	if err := json.Unmarshal(g.userJSON(login).(json.RawMessage), &u); err != nil {
 		panic(err) // unreachable: it was written here
 	}
 	maps.Copy(u, more)
 	return u
 }
 
-// requestee is an account whose review was requested. Copilot stands there under another name than it reviews with.
-func (g *GitHub) requestee(login string) any {
+// requesteeJSON is an account whose review was requested. Copilot stands there under another name than it reviews with.
+func (g *GitHub) requesteeJSON(login string) any {
 	if strings.EqualFold(login, "copilot-pull-request-reviewer[bot]") {
-		return keep(g.accounts, "requested "+login, func() object { return g.userWith(login, object{"login": "Copilot"}) })
+		return renderOnce(g.renderedAccounts, "requested "+login, func() object { return g.userJSONWith(login, object{"login": "Copilot"}) })
 	}
-	return g.user(login)
+	return g.userJSON(login)
 }
 
 // repoJSON is this repository, or somebody's fork of it.
 func (g *GitHub) repoJSON(owner string) json.RawMessage {
-	return keep(g.repos, owner, func() object {
+	return renderOnce(g.renderedRepos, owner, func() object {
 		full := owner + "/" + g.repo
 		id := accountID(full)
 		if owner == g.owner {
@@ -87,13 +87,13 @@ func (g *GitHub) repoJSON(owner string) json.RawMessage {
 		}
 		base := apiRoot + "/repos/" + full
 		r := object{
-			"id": id, "node_id": nodeID("R", id), "name": g.repo, "full_name": full, "private": false, "owner": g.user(owner), "description": nil, "fork": owner != g.owner,
+			"id": id, "node_id": nodeID("R", id), "name": g.repo, "full_name": full, "private": false, "owner": g.userJSON(owner), "description": nil, "fork": owner != g.owner,
 			"html_url": "https://github.com/" + full, "url": base, "git_url": "git://github.com/" + full + ".git", "ssh_url": "git@github.com:" + full + ".git",
 			"clone_url": "https://github.com/" + full + ".git", "svn_url": "https://github.com/" + full, "homepage": nil, "mirror_url": nil, "language": "Go", "license": nil,
 			"forks": 0, "forks_count": 0, "open_issues": 0, "open_issues_count": 0, "size": 1, "stargazers_count": 0, "watchers": 0, "watchers_count": 0,
 			"network_count": 0, "subscribers_count": 0, "has_issues": true, "has_projects": true, "has_wiki": false, "has_pages": false, "has_downloads": true, "has_discussions": false,
 			"archived": false, "disabled": false, "allow_forking": true, "web_commit_signoff_required": false, "custom_properties": object{}, "is_template": false, "visibility": "public", "topics": []string{}, "default_branch": g.defaultBranch,
-			"pushed_at": stamp(g.created), "created_at": stamp(g.created), "updated_at": stamp(g.created),
+			"pushed_at": timeOrNull(g.createdAt), "created_at": timeOrNull(g.createdAt), "updated_at": timeOrNull(g.createdAt),
 		}
 		for _, name := range []string{
 			"contributors", "deployments", "downloads", "events", "forks", "hooks", "languages", "merges", "stargazers", "subscribers", "subscription", "tags", "teams",
@@ -113,13 +113,13 @@ func (g *GitHub) repoJSON(owner string) json.RawMessage {
 	})
 }
 
-func (g *GitHub) pullJSON(p *pull) object {
-	api, web := fmt.Sprintf("%s/pulls/%d", g.api(), p.number), fmt.Sprintf("%s/pull/%d", g.web(), p.number)
-	issue := fmt.Sprintf("%s/issues/%d", g.api(), p.number)
+func (g *GitHub) pullJSON(p *pullRequest) object {
+	api, web := fmt.Sprintf("%s/pulls/%d", g.apiURL(), p.number), fmt.Sprintf("%s/pull/%d", g.webURL(), p.number)
+	issue := fmt.Sprintf("%s/issues/%d", g.apiURL(), p.number)
 	labels := []any{}
 	for _, l := range p.labels {
 		labels = append(labels, object{
-			"id": accountID(l), "node_id": nodeID("LA", accountID(l)), "url": g.api() + "/labels/" + l, "name": l, "description": "", "color": "ededed", "default": false,
+			"id": accountID(l), "node_id": nodeID("LA", accountID(l)), "url": g.apiURL() + "/labels/" + l, "name": l, "description": "", "color": "ededed", "default": false,
 		})
 	}
 	state, mergedBy, mergedAt := "open", any(nil), any(nil)
@@ -127,11 +127,11 @@ func (g *GitHub) pullJSON(p *pull) object {
 		state = "closed"
 	}
 	if p.merged {
-		mergedBy, mergedAt = g.user(p.timeline[len(p.timeline)-1].by), stamp(p.closedAt)
+		mergedBy, mergedAt = g.userJSON(p.timeline[len(p.timeline)-1].actor), timeOrNull(p.closedAt)
 	}
 	links := map[string]string{
-		"self": api, "html": web, "issue": issue, "comments": issue + "/comments", "review_comments": api + "/comments", "review_comment": g.api() + "/pulls/comments{/number}",
-		"commits": api + "/commits", "statuses": g.api() + "/statuses/" + p.head,
+		"self": api, "html": web, "issue": issue, "comments": issue + "/comments", "review_comments": api + "/comments", "review_comment": g.apiURL() + "/pulls/comments{/number}",
+		"commits": api + "/commits", "statuses": g.apiURL() + "/statuses/" + p.head,
 	}
 	hrefs := object{}
 	for name, href := range links {
@@ -143,35 +143,35 @@ func (g *GitHub) pullJSON(p *pull) object {
 	}
 	return object{
 		"url": api, "id": pullID(p), "node_id": nodeID("PR", pullID(p)), "html_url": web, "diff_url": web + ".diff", "patch_url": web + ".patch", "issue_url": issue,
-		"number": p.number, "state": state, "locked": false, "title": p.title, "user": g.user(p.author), "body": orNull(p.body), "labels": labels, "milestone": nil, "draft": p.draft,
-		"created_at": stamp(p.created), "updated_at": stamp(p.updated), "closed_at": stamp(p.closedAt), "merged_at": mergedAt, "merge_commit_sha": MergeSHA(p.head),
-		"assignee": nil, "assignees": []any{}, "requested_reviewers": g.requestedJSON(p), "requested_teams": []any{},
+		"number": p.number, "state": state, "locked": false, "title": p.title, "user": g.userJSON(p.author), "body": stringOrNull(p.body), "labels": labels, "milestone": nil, "draft": p.draft,
+		"created_at": timeOrNull(p.created), "updated_at": timeOrNull(p.updated), "closed_at": timeOrNull(p.closedAt), "merged_at": mergedAt, "merge_commit_sha": MergeSHA(p.head),
+		"assignee": nil, "assignees": []any{}, "requested_reviewers": g.requestedReviewersJSON(p), "requested_teams": []any{},
 		"commits_url": links["commits"], "review_comments_url": links["review_comments"], "review_comment_url": links["review_comment"], "comments_url": links["comments"], "statuses_url": links["statuses"],
-		"head":   object{"label": p.owner + ":" + p.branch, "ref": p.branch, "sha": p.head, "user": g.user(p.owner), "repo": g.repoJSON(p.owner)},
-		"base":   object{"label": g.owner + ":" + p.base, "ref": p.base, "sha": p.baseSHA, "user": g.user(g.owner), "repo": g.repoJSON(g.owner)},
+		"head":   object{"label": p.headOwner + ":" + p.headBranch, "ref": p.headBranch, "sha": p.head, "user": g.userJSON(p.headOwner), "repo": g.repoJSON(p.headOwner)},
+		"base":   object{"label": g.owner + ":" + p.baseBranch, "ref": p.baseBranch, "sha": p.baseSHA, "user": g.userJSON(g.owner), "repo": g.repoJSON(g.owner)},
 		"_links": hrefs, "author_association": "CONTRIBUTOR", "auto_merge": nil, "active_lock_reason": nil,
 		"merged": p.merged, "mergeable": true, "rebaseable": true, "mergeable_state": "blocked", "merged_by": mergedBy, "comments": len(p.comments), "review_comments": threads,
-		"maintainer_can_modify": false, "commits": len(p.listed), "additions": len(p.files), "deletions": len(p.files), "changed_files": max(len(p.files), p.changed),
+		"maintainer_can_modify": false, "commits": len(p.shownCommits), "additions": len(p.files), "deletions": len(p.files), "changed_files": max(len(p.files), p.changedCount),
 	}
 }
 
-func pullID(p *pull) int64 { return 5_000_000 + int64(p.number) }
+func pullID(p *pullRequest) int64 { return 5_000_000 + int64(p.number) }
 
-func (g *GitHub) requestedJSON(p *pull) []any {
+func (g *GitHub) requestedReviewersJSON(p *pullRequest) []any {
 	out := []any{}
-	for _, q := range p.requested {
-		if !q.done {
-			out = append(out, g.requestee(q.login))
+	for _, q := range p.reviewRequests {
+		if !q.fulfilled {
+			out = append(out, g.requesteeJSON(q.login))
 		}
 	}
 	return out
 }
 
-func (g *GitHub) fileJSON(p *pull, f File) object {
+func (g *GitHub) fileJSON(p *pullRequest, f ChangedFile) object {
 	status := or(f.Status, "modified")
 	out := object{
 		"sha": SHA("blob " + f.Path), "filename": f.Path, "additions": 1, "deletions": 1, "changes": 2, "patch": "@@ -1 +1 @@\n-a\n+b",
-		"blob_url": g.web() + "/blob/" + p.head + "/" + f.Path, "raw_url": g.web() + "/raw/" + p.head + "/" + f.Path, "contents_url": g.api() + "/contents/" + f.Path + "?ref=" + p.head,
+		"blob_url": g.webURL() + "/blob/" + p.head + "/" + f.Path, "raw_url": g.webURL() + "/raw/" + p.head + "/" + f.Path, "contents_url": g.apiURL() + "/contents/" + f.Path + "?ref=" + p.head,
 	}
 	if f.Previous != "" {
 		out["previous_filename"], status = f.Previous, or(f.Status, "renamed")
@@ -181,32 +181,32 @@ func (g *GitHub) fileJSON(p *pull, f File) object {
 }
 
 func (g *GitHub) commitJSON(c *commit) object {
-	url := g.api() + "/commits/" + c.sha
+	url := g.apiURL() + "/commits/" + c.sha
 	parents := []any{}
 	for _, sha := range c.parents {
-		parents = append(parents, object{"sha": sha, "url": g.api() + "/commits/" + sha, "html_url": g.web() + "/commit/" + sha})
+		parents = append(parents, object{"sha": sha, "url": g.apiURL() + "/commits/" + sha, "html_url": g.webURL() + "/commit/" + sha})
 	}
-	inner := g.gitCommit(c)
-	inner["url"], inner["comment_count"] = g.api()+"/git/commits/"+c.sha, 0
+	inner := g.gitCommitJSON(c)
+	inner["url"], inner["comment_count"] = g.apiURL()+"/git/commits/"+c.sha, 0
 	return object{
-		"sha": c.sha, "node_id": "C_" + c.sha, "commit": inner, "url": url, "html_url": g.web() + "/commit/" + c.sha, "comments_url": url + "/comments",
-		"author": g.user(c.author), "committer": g.user(c.committer), "parents": parents,
+		"sha": c.sha, "node_id": "C_" + c.sha, "commit": inner, "url": url, "html_url": g.webURL() + "/commit/" + c.sha, "comments_url": url + "/comments",
+		"author": g.userJSON(c.author), "committer": g.userJSON(c.committer), "parents": parents,
 	}
 }
 
-// gitCommit is a commit as git has it.
-func (g *GitHub) gitCommit(c *commit) object {
+// gitCommitJSON is a commit as git has it.
+func (g *GitHub) gitCommitJSON(c *commit) object {
 	who := func(login string) object {
-		return object{"name": login, "email": login + "@users.noreply.github.com", "date": stamp(c.pushed)}
+		return object{"name": login, "email": login + "@users.noreply.github.com", "date": timeOrNull(c.pushedAt)}
 	}
 	return object{
-		"message": c.text(), "author": who(c.author), "committer": who(c.committer), "tree": object{"sha": SHA("tree " + c.sha), "url": g.api() + "/git/trees/" + SHA("tree "+c.sha)},
+		"message": c.fullMessage(), "author": who(c.author), "committer": who(c.committer), "tree": object{"sha": SHA("tree " + c.sha), "url": g.apiURL() + "/git/trees/" + SHA("tree "+c.sha)},
 		"verification": object{"verified": false, "reason": "unsigned", "signature": nil, "payload": nil, "verified_at": nil},
 	}
 }
 
-// text is the commit's message with its trailers.
-func (c *commit) text() string {
+// fullMessage is the commit's message with its trailers.
+func (c *commit) fullMessage() string {
 	var b strings.Builder
 	b.WriteString(c.message)
 	if len(c.coauthors) > 0 {
@@ -218,28 +218,28 @@ func (c *commit) text() string {
 	return b.String()
 }
 
-func (g *GitHub) commentJSON(p *pull, c *comment) object {
+func (g *GitHub) commentJSON(p *pullRequest, c *issueComment) object {
 	return object{
-		"id": c.id, "node_id": nodeID("IC", c.id), "url": fmt.Sprintf("%s/issues/comments/%d", g.api(), c.id), "html_url": fmt.Sprintf("%s/pull/%d#issuecomment-%d", g.web(), p.number, c.id),
-		"issue_url": fmt.Sprintf("%s/issues/%d", g.api(), p.number), "user": g.user(c.by), "body": c.body, "created_at": stamp(c.created), "updated_at": stamp(c.updated),
+		"id": c.id, "node_id": nodeID("IC", c.id), "url": fmt.Sprintf("%s/issues/comments/%d", g.apiURL(), c.id), "html_url": fmt.Sprintf("%s/pull/%d#issuecomment-%d", g.webURL(), p.number, c.id),
+		"issue_url": fmt.Sprintf("%s/issues/%d", g.apiURL(), p.number), "user": g.userJSON(c.author), "body": c.body, "created_at": timeOrNull(c.created), "updated_at": timeOrNull(c.updated),
 		"author_association": "NONE", "performed_via_github_app": nil,
 	}
 }
 
-func (g *GitHub) reviewJSON(p *pull, v *review) object {
-	html, api := fmt.Sprintf("%s/pull/%d#pullrequestreview-%d", g.web(), p.number, v.id), fmt.Sprintf("%s/pulls/%d", g.api(), p.number)
+func (g *GitHub) reviewJSON(p *pullRequest, v *review) object {
+	html, api := fmt.Sprintf("%s/pull/%d#pullrequestreview-%d", g.webURL(), p.number, v.id), fmt.Sprintf("%s/pulls/%d", g.apiURL(), p.number)
 	return object{
-		"id": v.id, "node_id": nodeID("PRR", v.id), "user": g.user(v.by), "body": v.body, "state": v.state, "html_url": html, "pull_request_url": api, "author_association": "NONE",
-		"_links": object{"html": object{"href": html}, "pull_request": object{"href": api}}, "submitted_at": stamp(v.submitted), "commit_id": v.commit,
+		"id": v.id, "node_id": nodeID("PRR", v.id), "user": g.userJSON(v.author), "body": v.body, "state": v.state, "html_url": html, "pull_request_url": api, "author_association": "NONE",
+		"_links": object{"html": object{"href": html}, "pull_request": object{"href": api}}, "submitted_at": timeOrNull(v.submitted), "commit_id": v.commit,
 	}
 }
 
-func (g *GitHub) reviewCommentJSON(p *pull, t *thread, c *reviewComment) object {
-	html, api := fmt.Sprintf("%s/pull/%d#discussion_r%d", g.web(), p.number, c.id), fmt.Sprintf("%s/pulls/%d", g.api(), p.number)
-	self := fmt.Sprintf("%s/pulls/comments/%d", g.api(), c.id)
+func (g *GitHub) reviewCommentJSON(p *pullRequest, t *reviewThread, c *reviewComment) object {
+	html, api := fmt.Sprintf("%s/pull/%d#discussion_r%d", g.webURL(), p.number, c.id), fmt.Sprintf("%s/pulls/%d", g.apiURL(), p.number)
+	self := fmt.Sprintf("%s/pulls/comments/%d", g.apiURL(), c.id)
 	out := object{
-		"url": self, "pull_request_review_id": c.review, "id": c.id, "node_id": nodeID("PRRC", c.id), "diff_hunk": "@@ -1 +1 @@", "path": t.path,
-		"commit_id": p.shownAt(t, c), "original_commit_id": c.commit, "user": g.user(c.by), "body": c.body, "created_at": stamp(c.created), "updated_at": stamp(later(c.created, c.edited)),
+		"url": self, "pull_request_review_id": c.reviewID, "id": c.id, "node_id": nodeID("PRRC", c.id), "diff_hunk": "@@ -1 +1 @@", "path": t.path,
+		"commit_id": p.shownCommit(t, c), "original_commit_id": c.originalCommit, "user": g.userJSON(c.author), "body": c.body, "created_at": timeOrNull(c.created), "updated_at": timeOrNull(laterOf(c.created, c.editedAt)),
 		"html_url": html, "pull_request_url": api, "author_association": "NONE", "subject_type": "line", "side": "RIGHT", "original_position": 1, "position": 1,
 		"line": t.line, "original_line": t.line, "start_line": nil, "original_start_line": nil, "start_side": nil,
 		"_links": object{"self": object{"href": self}, "html": object{"href": html}, "pull_request": object{"href": api}},
@@ -259,41 +259,41 @@ func (g *GitHub) reviewCommentJSON(p *pull, t *thread, c *reviewComment) object 
 	return out
 }
 
-// shownAt is the commit on which GitHub shows a comment: as long as its lines stand, it moves along with the head.
-func (p *pull) shownAt(t *thread, c *reviewComment) string {
+// shownCommit is the commit on which GitHub shows a comment: as long as its lines stand, it moves along with the head.
+func (p *pullRequest) shownCommit(t *reviewThread, c *reviewComment) string {
 	if t.outdated {
-		return c.commit
+		return c.originalCommit
 	}
 	return p.head
 }
 
-// sooner is the earlier of two moments, of which either may be none.
-func sooner(a, b time.Time) time.Time {
+// earlierOf is the earlier of two moments, of which either may be none.
+func earlierOf(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
 	}
 	return a
 }
 
-func later(a, b time.Time) time.Time {
+func laterOf(a, b time.Time) time.Time {
 	if b.After(a) {
 		return b
 	}
 	return a
 }
 
-func (g *GitHub) happeningJSON(h *happening) object {
+func (g *GitHub) timelineEventJSON(h *timelineEvent) object {
 	out := object{
-		"id": h.id, "node_id": nodeID("EV", h.id), "url": fmt.Sprintf("%s/issues/events/%d", g.api(), h.id), "actor": g.user(h.by), "event": h.kind,
-		"commit_id": nil, "commit_url": nil, "created_at": stamp(h.at), "performed_via_github_app": nil,
+		"id": h.id, "node_id": nodeID("EV", h.id), "url": fmt.Sprintf("%s/issues/events/%d", g.apiURL(), h.id), "actor": g.userJSON(h.actor), "event": h.kind,
+		"commit_id": nil, "commit_url": nil, "created_at": timeOrNull(h.at), "performed_via_github_app": nil,
 	}
 	switch h.kind {
 	case "head_ref_force_pushed":
-		out["commit_id"], out["commit_url"] = h.new, g.api()+"/commits/"+h.new
+		out["commit_id"], out["commit_url"] = h.new, g.apiURL()+"/commits/"+h.new
 	case "review_requested":
-		out["review_requester"], out["requested_reviewer"] = g.user(h.by), g.requestee(h.login)
+		out["review_requester"], out["requested_reviewer"] = g.userJSON(h.actor), g.requesteeJSON(h.requestedLogin)
 	case "review_dismissed":
-		out["dismissed_review"] = object{"state": h.state, "review_id": h.review, "dismissal_message": nil}
+		out["dismissed_review"] = object{"state": h.dismissedState, "review_id": h.reviewID, "dismissal_message": nil}
 	case "labeled", "unlabeled":
 		out["label"] = object{"name": h.label, "color": "ededed"}
 	case "closed":
@@ -302,11 +302,11 @@ func (g *GitHub) happeningJSON(h *happening) object {
 	return out
 }
 
-func (g *GitHub) runJSON(r *run, a *attempt, withPulls bool) object {
-	url, web := fmt.Sprintf("%s/actions/runs/%d", g.api(), r.id), fmt.Sprintf("%s/actions/runs/%d", g.web(), r.id)
+func (g *GitHub) runJSON(r *workflowRun, a *runAttempt, withPulls bool) object {
+	url, web := fmt.Sprintf("%s/actions/runs/%d", g.apiURL(), r.id), fmt.Sprintf("%s/actions/runs/%d", g.webURL(), r.id)
 	pulls := []any{}
 	if withPulls {
-		pulls = g.pullsOf(r)
+		pulls = g.pullsOfRunJSON(r)
 	}
 	previous := any(nil)
 	if a.number > 1 {
@@ -314,80 +314,80 @@ func (g *GitHub) runJSON(r *run, a *attempt, withPulls bool) object {
 	}
 	head := g.commits[r.head]
 	return object{
-		"id": r.id, "name": r.name, "node_id": nodeID("WFR", r.id), "check_suite_id": r.suite.id, "check_suite_node_id": nodeID("CS", r.suite.id), "head_branch": r.branch, "head_sha": r.head,
-		"path": r.path, "run_number": r.number, "run_attempt": a.number, "event": r.event, "status": a.status, "conclusion": orNull(a.conclusion), "workflow_id": r.workflow,
-		"url": url, "html_url": web, "display_title": r.title, "pull_requests": pulls, "created_at": stamp(r.created), "updated_at": stamp(a.updated), "run_started_at": stamp(a.started),
-		"actor": g.user(r.by), "triggering_actor": g.user(a.by), "referenced_workflows": []any{}, "previous_attempt_url": previous,
-		"jobs_url": url + "/jobs", "logs_url": url + "/logs", "check_suite_url": fmt.Sprintf("%s/check-suites/%d", g.api(), r.suite.id), "artifacts_url": url + "/artifacts",
-		"cancel_url": url + "/cancel", "rerun_url": url + "/rerun", "workflow_url": fmt.Sprintf("%s/actions/workflows/%d", g.api(), r.workflow),
-		"head_commit": g.simpleCommit(head), "repository": g.repoJSON(g.owner), "head_repository": g.repoJSON(or(r.fork, g.owner)),
+		"id": r.id, "name": r.name, "node_id": nodeID("WFR", r.id), "check_suite_id": r.suite.id, "check_suite_node_id": nodeID("CS", r.suite.id), "head_branch": r.headBranch, "head_sha": r.head,
+		"path": r.workflowPath, "run_number": r.runNumber, "run_attempt": a.number, "event": r.event, "status": a.status, "conclusion": stringOrNull(a.conclusion), "workflow_id": r.workflowID,
+		"url": url, "html_url": web, "display_title": r.title, "pull_requests": pulls, "created_at": timeOrNull(r.created), "updated_at": timeOrNull(a.updated), "run_started_at": timeOrNull(a.started),
+		"actor": g.userJSON(r.actor), "triggering_actor": g.userJSON(a.triggeredBy), "referenced_workflows": []any{}, "previous_attempt_url": previous,
+		"jobs_url": url + "/jobs", "logs_url": url + "/logs", "check_suite_url": fmt.Sprintf("%s/check-suites/%d", g.apiURL(), r.suite.id), "artifacts_url": url + "/artifacts",
+		"cancel_url": url + "/cancel", "rerun_url": url + "/rerun", "workflow_url": fmt.Sprintf("%s/actions/workflows/%d", g.apiURL(), r.workflowID),
+		"head_commit": g.simpleCommitJSON(head), "repository": g.repoJSON(g.owner), "head_repository": g.repoJSON(or(r.forkOwner, g.owner)),
 	}
 }
 
-// simpleCommit is rendered once: a commit never changes.
-func (g *GitHub) simpleCommit(c *commit) json.RawMessage {
-	if c.simple != nil {
-		return c.simple
+// simpleCommitJSON is rendered once: a commit never changes.
+func (g *GitHub) simpleCommitJSON(c *commit) json.RawMessage {
+	if c.simpleJSON != nil {
+		return c.simpleJSON
 	}
 	who := func(login string) object {
 		return object{"name": login, "email": login + "@users.noreply.github.com"}
 	}
-	c.simple = render(object{"id": c.sha, "tree_id": SHA("tree " + c.sha), "message": c.text(), "timestamp": stamp(c.pushed), "author": who(c.author), "committer": who(c.committer)})
-	return c.simple
+	c.simpleJSON = renderJSON(object{"id": c.sha, "tree_id": SHA("tree " + c.sha), "message": c.fullMessage(), "timestamp": timeOrNull(c.pushedAt), "author": who(c.author), "committer": who(c.committer)})
+	return c.simpleJSON
 }
 
-// pullsOf are the open pull requests with a run's head or branch, whichever of them started it. Those of forks are never
+// pullsOfRunJSON are the open pull requests with a run's head or branch, whichever of them started it. Those of forks are never
 // among them.
-func (g *GitHub) pullsOf(r *run) []any {
+func (g *GitHub) pullsOfRunJSON(r *workflowRun) []any {
 	out := []any{}
-	if r.pull == 0 && r.event != "push" || r.fork != "" {
+	if r.pullNumber == 0 && r.event != "push" || r.forkOwner != "" {
 		return out
 	}
-	for _, p := range g.find.pullsFor(r.head, r.branch) {
-		if !p.closed && !p.fork && (p.head == r.head || p.branch == r.branch) {
-			out = append(out, g.minimalPull(p))
+	for _, p := range g.index.pullsFor(r.head, r.headBranch) {
+		if !p.closed && !p.fork && (p.head == r.head || p.headBranch == r.headBranch) {
+			out = append(out, g.minimalPullJSON(p))
 		}
 	}
 	return out
 }
 
-// minimal is a pull request as all that hangs on its head names it, and what that was made of.
-type minimal struct {
+// minimalPullCache is a pull request as all that hangs on its head names it, and what that was made of.
+type minimalPullCache struct {
 	repo, branch, head, base, baseSHA string
 	json                              json.RawMessage
 }
 
-func (g *GitHub) minimalPull(p *pull) json.RawMessage {
-	m := &p.minimal
-	if m.json != nil && m.repo == g.repo && m.branch == p.branch && m.head == p.head && m.base == p.base && m.baseSHA == p.baseSHA {
+func (g *GitHub) minimalPullJSON(p *pullRequest) json.RawMessage {
+	m := &p.minimalJSON
+	if m.json != nil && m.repo == g.repo && m.branch == p.headBranch && m.head == p.head && m.base == p.baseBranch && m.baseSHA == p.baseSHA {
 		return m.json
 	}
-	repo := object{"id": g.repoID, "url": g.api(), "name": g.repo}
-	*m = minimal{g.repo, p.branch, p.head, p.base, p.baseSHA, render(object{
-		"id": pullID(p), "number": p.number, "url": fmt.Sprintf("%s/pulls/%d", g.api(), p.number),
-		"head": object{"ref": p.branch, "sha": p.head, "repo": repo}, "base": object{"ref": p.base, "sha": p.baseSHA, "repo": repo},
+	repo := object{"id": g.repoID, "url": g.apiURL(), "name": g.repo}
+	*m = minimalPullCache{g.repo, p.headBranch, p.head, p.baseBranch, p.baseSHA, renderJSON(object{
+		"id": pullID(p), "number": p.number, "url": fmt.Sprintf("%s/pulls/%d", g.apiURL(), p.number),
+		"head": object{"ref": p.headBranch, "sha": p.head, "repo": repo}, "base": object{"ref": p.baseBranch, "sha": p.baseSHA, "repo": repo},
 	})}
 	return m.json
 }
 
-func (g *GitHub) workflowJSON(r *run) object {
-	url := fmt.Sprintf("%s/actions/workflows/%d", g.api(), r.workflow)
+func (g *GitHub) workflowJSON(r *workflowRun) object {
+	url := fmt.Sprintf("%s/actions/workflows/%d", g.apiURL(), r.workflowID)
 	return object{
-		"id": r.workflow, "node_id": nodeID("W", r.workflow), "name": r.name, "path": r.file(), "state": "active", "created_at": stamp(g.created), "updated_at": stamp(g.created),
-		"url": url, "html_url": g.web() + "/blob/" + g.defaultBranch + "/" + r.file(), "badge_url": g.web() + "/workflows/" + path.Base(r.file()) + "/badge.svg",
+		"id": r.workflowID, "node_id": nodeID("W", r.workflowID), "name": r.name, "path": r.workflowFile(), "state": "active", "created_at": timeOrNull(g.createdAt), "updated_at": timeOrNull(g.createdAt),
+		"url": url, "html_url": g.webURL() + "/blob/" + g.defaultBranch + "/" + r.workflowFile(), "badge_url": g.webURL() + "/workflows/" + path.Base(r.workflowFile()) + "/badge.svg",
 	}
 }
 
-func (g *GitHub) jobJSON(r *run, j *job) object {
-	url := fmt.Sprintf("%s/actions/jobs/%d", g.api(), j.id)
+func (g *GitHub) jobJSON(r *workflowRun, j *job) object {
+	url := fmt.Sprintf("%s/actions/jobs/%d", g.apiURL(), j.id)
 	out := object{
-		"id": j.id, "run_id": r.id, "workflow_name": r.name, "head_branch": r.branch, "run_url": fmt.Sprintf("%s/actions/runs/%d", g.api(), r.id), "run_attempt": j.attempt,
-		"node_id": nodeID("CR", j.id), "head_sha": r.head, "url": url, "html_url": fmt.Sprintf("%s/actions/runs/%d/job/%d", g.web(), r.id, j.id), "status": j.status,
-		"conclusion": orNull(j.conclusion), "created_at": stamp(j.created), "started_at": stamp(j.started), "completed_at": stamp(j.completed), "name": j.name, "labels": []string{"ubuntu-latest"},
-		"check_run_url": fmt.Sprintf("%s/check-runs/%d", g.api(), j.id), "runner_id": nil, "runner_name": nil, "runner_group_id": nil, "runner_group_name": nil, "steps": []any{},
+		"id": j.id, "run_id": r.id, "workflow_name": r.name, "head_branch": r.headBranch, "run_url": fmt.Sprintf("%s/actions/runs/%d", g.apiURL(), r.id), "run_attempt": j.attempt,
+		"node_id": nodeID("CR", j.id), "head_sha": r.head, "url": url, "html_url": fmt.Sprintf("%s/actions/runs/%d/job/%d", g.webURL(), r.id, j.id), "status": j.status,
+		"conclusion": stringOrNull(j.conclusion), "created_at": timeOrNull(j.created), "started_at": timeOrNull(j.started), "completed_at": timeOrNull(j.completed), "name": j.name, "labels": []string{"ubuntu-latest"},
+		"check_run_url": fmt.Sprintf("%s/check-runs/%d", g.apiURL(), j.id), "runner_id": nil, "runner_name": nil, "runner_group_id": nil, "runner_group_name": nil, "steps": []any{},
 	}
 	if j.started.IsZero() { // GitHub has no null there: a job that waits shows the moment of its creation
-		out["started_at"] = stamp(j.created)
+		out["started_at"] = timeOrNull(j.created)
 		return out
 	}
 	if j.conclusion == "skipped" {
@@ -395,10 +395,10 @@ func (g *GitHub) jobJSON(r *run, j *job) object {
 	}
 	out["runner_id"], out["runner_name"], out["runner_group_id"], out["runner_group_name"] = 1, "GitHub Actions 1", 0, "GitHub Actions"
 	step := func(n int, name, status string, conclusion any, end time.Time) object {
-		return object{"name": name, "status": status, "conclusion": conclusion, "number": n, "started_at": stamp(j.started), "completed_at": stamp(end)}
+		return object{"name": name, "status": status, "conclusion": conclusion, "number": n, "started_at": timeOrNull(j.started), "completed_at": timeOrNull(end)}
 	}
 	steps := []any{step(1, "Set up job", "completed", "success", j.started)}
-	conclusion := orNull(j.conclusion)
+	conclusion := stringOrNull(j.conclusion)
 	if j.conclusion == "timed_out" {
 		conclusion = "cancelled"
 	}
@@ -406,80 +406,80 @@ func (g *GitHub) jobJSON(r *run, j *job) object {
 	if j.status == "completed" {
 		status = "completed"
 	}
-	out["steps"] = append(steps, step(2, or(j.step, "Run review"), status, conclusion, j.completed))
+	out["steps"] = append(steps, step(2, or(j.failedStep, "Run review"), status, conclusion, j.completed))
 	return out
 }
 
 func (g *GitHub) appJSON(a App) json.RawMessage {
-	if g.apps[a] != nil {
-		return g.apps[a]
+	if g.renderedApps[a] != nil {
+		return g.renderedApps[a]
 	}
 	out := object{
-		"id": a.ID, "slug": a.Slug, "client_id": "Iv1." + a.Slug, "node_id": nodeID("A", a.ID), "owner": g.user(g.owner), "name": a.Slug, "description": "",
-		"external_url": "https://example.com/" + a.Slug, "html_url": "https://github.com/apps/" + a.Slug, "created_at": stamp(g.created), "updated_at": stamp(g.created),
+		"id": a.ID, "slug": a.Slug, "client_id": "Iv1." + a.Slug, "node_id": nodeID("A", a.ID), "owner": g.userJSON(g.owner), "name": a.Slug, "description": "",
+		"external_url": "https://example.com/" + a.Slug, "html_url": "https://github.com/apps/" + a.Slug, "created_at": timeOrNull(g.createdAt), "updated_at": timeOrNull(g.createdAt),
 		"permissions": map[string]string{"checks": "write", "metadata": "read"}, "events": []string{"check_run"},
 	}
-	if a == actions {
-		out["name"], out["owner"] = "GitHub Actions", g.user("github")
+	if a == actionsApp {
+		out["name"], out["owner"] = "GitHub Actions", g.userJSON("github")
 	}
-	g.apps[a] = render(out)
-	return g.apps[a]
+	g.renderedApps[a] = renderJSON(out)
+	return g.renderedApps[a]
 }
 
 func (g *GitHub) checkJSON(c checkView) object {
-	url := fmt.Sprintf("%s/check-runs/%d", g.api(), c.ID)
+	url := fmt.Sprintf("%s/check-runs/%d", g.apiURL(), c.ID)
 	count := len(c.Annotations)
 	if c.job != nil {
 		count = len(c.job.annotations)
 	}
-	web := fmt.Sprintf("%s/runs/%d", g.web(), c.ID)
+	web := fmt.Sprintf("%s/runs/%d", g.webURL(), c.ID)
 	if c.job != nil { // a job is shown in its run
 		web = c.DetailsURL
 	}
 	out := object{
 		"id": c.ID, "name": c.Name, "node_id": nodeID("CR", c.ID), "head_sha": c.Head, "external_id": c.ExternalID, "url": url, "html_url": web,
-		"details_url": or(c.DetailsURL, "https://github.com/apps/"+c.App.Slug), "status": c.Status, "conclusion": orNull(c.Conclusion), "started_at": stamp(c.Started),
-		"completed_at": stamp(c.Completed), "check_suite": object{"id": c.suite.id}, "app": g.appJSON(c.App), "pull_requests": g.pullsAt(c.Head),
-		"output": object{"title": orNull(c.Title), "summary": orNull(c.Summary), "text": orNull(c.Text), "annotations_count": count, "annotations_url": url + "/annotations"},
+		"details_url": or(c.DetailsURL, "https://github.com/apps/"+c.App.Slug), "status": c.Status, "conclusion": stringOrNull(c.Conclusion), "started_at": timeOrNull(c.Started),
+		"completed_at": timeOrNull(c.Completed), "check_suite": object{"id": c.suite.id}, "app": g.appJSON(c.App), "pull_requests": g.pullsAtHeadJSON(c.Head),
+		"output": object{"title": stringOrNull(c.Title), "summary": stringOrNull(c.Summary), "text": stringOrNull(c.Text), "annotations_count": count, "annotations_url": url + "/annotations"},
 	}
 	return out
 }
 
-// pullsAt are the open pull requests with that head, those of forks excluded.
-func (g *GitHub) pullsAt(head string) []any {
+// pullsAtHeadJSON are the open pull requests with that head, those of forks excluded.
+func (g *GitHub) pullsAtHeadJSON(head string) []any {
 	out := []any{}
-	for _, p := range g.find.pullsFor(head) {
+	for _, p := range g.index.pullsFor(head) {
 		if !p.closed && !p.fork && p.head == head {
-			out = append(out, g.minimalPull(p))
+			out = append(out, g.minimalPullJSON(p))
 		}
 	}
 	return out
 }
 
-func (g *GitHub) suiteJSON(s *suite, now time.Time) object {
-	status, conclusion := g.rollup(s, now)
-	url := fmt.Sprintf("%s/check-suites/%d", g.api(), s.id)
+func (g *GitHub) suiteJSON(s *checkSuite, now time.Time) object {
+	status, conclusion := g.suiteResult(s, now)
+	url := fmt.Sprintf("%s/check-suites/%d", g.apiURL(), s.id)
 	return object{
-		"id": s.id, "node_id": nodeID("CS", s.id), "head_branch": orNull(s.branch), "head_sha": s.head, "status": status, "conclusion": orNull(conclusion), "url": url,
-		"before": nil, "after": s.head, "pull_requests": g.pullsAt(s.head), "app": g.appJSON(s.app), "created_at": stamp(s.created), "updated_at": stamp(g.changedAt(s, now)),
-		"latest_check_runs_count": len(g.checksIn(s, true, now)), "check_runs_url": url + "/check-runs", "head_commit": g.simpleCommit(g.commits[s.head]), "repository": g.repoJSON(g.owner),
-		"rerequestable": true, "runs_rerequestable": s.app == actions,
+		"id": s.id, "node_id": nodeID("CS", s.id), "head_branch": stringOrNull(s.headBranch), "head_sha": s.head, "status": status, "conclusion": stringOrNull(conclusion), "url": url,
+		"before": nil, "after": s.head, "pull_requests": g.pullsAtHeadJSON(s.head), "app": g.appJSON(s.app), "created_at": timeOrNull(s.created), "updated_at": timeOrNull(g.suiteUpdatedAt(s, now)),
+		"latest_check_runs_count": len(g.checksIn(s, true, now)), "check_runs_url": url + "/check-runs", "head_commit": g.simpleCommitJSON(g.commits[s.head]), "repository": g.repoJSON(g.owner),
+		"rerequestable": true, "runs_rerequestable": s.app == actionsApp,
 	}
 }
 
-// changedAt is when a suite changed last.
-func (g *GitHub) changedAt(s *suite, now time.Time) time.Time {
+// suiteUpdatedAt is when a suite changed last.
+func (g *GitHub) suiteUpdatedAt(s *checkSuite, now time.Time) time.Time {
 	at := s.updated
 	if s.run != nil {
-		at = later(at, s.run.shown(now).updated)
+		at = laterOf(at, s.run.shownAttempt(now).updated)
 	}
 	return at
 }
 
-func (g *GitHub) statusJSON(s *Status) object {
+func (g *GitHub) statusJSON(s *CommitStatus) object {
 	return object{
-		"url": g.api() + "/statuses/" + s.Head, "avatar_url": fmt.Sprintf("https://avatars.githubusercontent.com/u/%d?v=4", accountID(s.By)), "id": s.ID, "node_id": nodeID("SC", s.ID),
-		"state": s.State, "description": orNull(s.Description), "target_url": orNull(s.TargetURL), "context": s.Context, "created_at": stamp(s.At), "updated_at": stamp(s.At),
-		"creator": g.user(s.By), "required": false,
+		"url": g.apiURL() + "/statuses/" + s.Head, "avatar_url": fmt.Sprintf("https://avatars.githubusercontent.com/u/%d?v=4", accountID(s.By)), "id": s.ID, "node_id": nodeID("SC", s.ID),
+		"state": s.State, "description": stringOrNull(s.Description), "target_url": stringOrNull(s.TargetURL), "context": s.Context, "created_at": timeOrNull(s.At), "updated_at": timeOrNull(s.At),
+		"creator": g.userJSON(s.By), "required": false,
 	}
 }

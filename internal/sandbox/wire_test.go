@@ -50,7 +50,7 @@ func TestConditionalRequests(t *testing.T) {
 	c.token = "t1"
 	now.pass(time.Minute)
 	c.want(304, "GET", "pulls/7", "", "If-None-Match: "+tag)
-	check(t, g.Label(7, "x", ""))
+	check(t, g.AddLabel(7, "x", ""))
 	c.want(200, "GET", "pulls/7", "", "If-None-Match: "+tag)
 	log := g.Requests()
 	if last := log[len(log)-2]; last.Status != 304 || !last.NotModified || last.Path != "/repos/acme/shop/pulls/7" {
@@ -59,9 +59,9 @@ func TestConditionalRequests(t *testing.T) {
 }
 
 func TestTheHourIsUsedUp(t *testing.T) {
-	g, now, c := quiet(t, sandbox.Options{Limit: 10})
+	g, now, c := quiet(t, sandbox.Options{HourlyLimit: 10})
 	c.get("pulls").is(t, "#", "1")
-	g.Spend(8)
+	g.SpendRequests(8)
 	r := c.get("pulls")
 	if r.header.Get("X-Ratelimit-Remaining") != "0" || r.header.Get("X-Ratelimit-Limit") != "10" || r.header.Get("Date") != "Sat, 21 Nov 2026 14:00:00 GMT" {
 		t.Errorf("headers %v", r.header)
@@ -99,7 +99,7 @@ func TestFaults(t *testing.T) {
 		{sandbox.Fault{Kind: sandbox.FaultTruncate}, 1, true, func(r reply) bool { return r.status == 201 && errors.Is(r.err, io.ErrUnexpectedEOF) && len(r.body) > 0 }},
 		{sandbox.Fault{Kind: sandbox.FaultGarbage}, 0, true, func(r reply) bool { return r.status == 200 && r.body[0] == '<' }},
 		{sandbox.Fault{Status: 502}, 0, true, func(r reply) bool { return r.status == 502 && r.at("message") == "Server Error" }},
-		{sandbox.Fault{Status: 502, Carried: true}, 1, true, func(r reply) bool { return r.status == 502 }},
+		{sandbox.Fault{Status: 502, CarriedOut: true}, 1, true, func(r reply) bool { return r.status == 502 }},
 		{sandbox.Fault{Status: 429, Body: `{"message":"slow down"}`, Header: []string{"Retry-After: 7"}}, 0, true, func(r reply) bool { return r.header.Get("Retry-After") == "7" && r.at("message") == "slow down" }},
 		{sandbox.Fault{Match: "POST /repos/*/*/issues/*/comments", Status: 500}, 0, true, func(r reply) bool { return r.status == 500 }},
 		{sandbox.Fault{Match: "* /repos/**", Status: 500}, 0, true, func(r reply) bool { return r.status == 500 }},
@@ -109,7 +109,7 @@ func TestFaults(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(fmt.Sprintf("%s %d %s", tt.fault.Kind, tt.fault.Status, tt.fault.Match), func(t *testing.T) {
 			g, _, c := quiet(t, sandbox.Options{})
-			g.Fault(tt.fault)
+			g.AddFault(tt.fault)
 			if r := post(c); !tt.see(r) {
 				t.Errorf("saw %d %v %s", r.status, r.err, r.body)
 			}
@@ -136,12 +136,12 @@ func TestHowLongAFaultLasts(t *testing.T) {
 		}
 		return strings.Join(all, " ")
 	}
-	g.Fault(sandbox.Fault{Skip: 1, Times: 2, Status: 503})
+	g.AddFault(sandbox.Fault{Skip: 1, Times: 2, Status: 503})
 	if got := statuses(4); got != "200 503 503 200" {
 		t.Error(got)
 	}
 	g.ClearFaults()
-	g.Fault(sandbox.Fault{For: time.Minute, Status: 403, Header: []string{"X-RateLimit-Reset: {reset}"}})
+	g.AddFault(sandbox.Fault{For: time.Minute, Status: 403, Header: []string{"X-RateLimit-Reset: {reset}"}})
 	r := c.ask("GET", "pulls/7", "")
 	if want := fmt.Sprint(now.at.Add(time.Minute).Unix() + 1); r.header.Get("X-Ratelimit-Reset") != want { // a second is rounded up
 		t.Errorf("reset %s, want %s", r.header.Get("X-Ratelimit-Reset"), want)
@@ -154,14 +154,14 @@ func TestHowLongAFaultLasts(t *testing.T) {
 	if got := statuses(2); got != "200 200" {
 		t.Error(got)
 	}
-	if g.Struck() != 4 {
-		t.Errorf("struck %d", g.Struck())
+	if g.StruckRequests() != 4 {
+		t.Errorf("struck %d", g.StruckRequests())
 	}
 }
 
 func TestAHangEndsWithTheCaller(t *testing.T) {
 	g, _, _ := quiet(t, sandbox.Options{})
-	g.Fault(sandbox.Fault{Kind: sandbox.FaultHang})
+	g.AddFault(sandbox.Fault{Kind: sandbox.FaultHang})
 	ctx, cancel := context.WithCancel(t.Context())
 	req, _ := http.NewRequestWithContext(ctx, "GET", "https://api.github.com/repos/acme/shop", nil)
 	done := make(chan error)
@@ -215,7 +215,7 @@ func TestOverASocket(t *testing.T) {
 	}
 	for _, kind := range []sandbox.FaultKind{sandbox.FaultReset, sandbox.FaultTruncate, sandbox.FaultLost} {
 		g.ClearFaults()
-		g.Fault(sandbox.Fault{Kind: kind})
+		g.AddFault(sandbox.Fault{Kind: kind})
 		if _, _, err := ask("/repos/acme/shop/pulls/7"); err == nil {
 			t.Errorf("%s: no error", kind)
 		}
@@ -225,18 +225,18 @@ func TestOverASocket(t *testing.T) {
 func TestPlayersGetInBetween(t *testing.T) {
 	g, _, c := quiet(t, sandbox.Options{})
 	var seen []string
-	g.Before(func(req *http.Request) {
+	g.BeforeRequest(func(req *http.Request) {
 		if strings.HasSuffix(req.URL.Path, "/pulls/7") {
 			check(t, g.Push(7, "a2", sandbox.PushSpec{}))
 		}
 	})
-	g.After(func(req *http.Request, status int) { seen = append(seen, fmt.Sprint(req.Method, status)) })
+	g.AfterRequest(func(req *http.Request, status int) { seen = append(seen, fmt.Sprint(req.Method, status)) })
 	c.get("pulls/7").is(t, "head.sha", sandbox.SHA("a2"))
 	if len(seen) != 1 || seen[0] != "GET200" {
 		t.Errorf("seen %v", seen)
 	}
 	(&caller{t: t, rt: g, token: "t1"}).want(404, "GET", "no/such/thing", "")
-	if u := g.Unknown(); len(u) != 1 || u[0] != "GET /repos/acme/shop/no/such/thing" {
+	if u := g.UnknownRequests(); len(u) != 1 || u[0] != "GET /repos/acme/shop/no/such/thing" {
 		t.Errorf("unknown %v", u)
 	}
 }
@@ -246,7 +246,7 @@ func TestEverybodyAtOnce(t *testing.T) {
 	g := sandbox.New(sandbox.Options{})
 	g.OpenPull(sandbox.PullSpec{Number: 7})
 	id := must[int64](t)(g.StartRun(sandbox.RunSpec{Workflow: "a.yml", PR: 7}))
-	g.OnRerun(func(run int64, _ int) { g.JobStarts(run) })
+	g.OnRerun(func(run int64, _ int) { g.StartJobs(run) })
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {
@@ -259,14 +259,14 @@ func TestEverybodyAtOnce(t *testing.T) {
 				c.ask("POST", "/graphql", `{"query":"{repository(owner:\"acme\",name:\"shop\"){pullRequest(number:7){reviews(first:9){nodes{body}}}}}"}`)
 				g.FinishRun(id, sandbox.Finish{Conclusion: "failure"})
 				g.Comment(7, "alice", "x")
-				g.Own("a1")
+				g.OwnCheckRuns("a1")
 				g.Due()
 				g.Requests()
 			}
 		})
 	}
 	wg.Wait()
-	if own := g.Own("a1"); len(own) != 80 {
+	if own := g.OwnCheckRuns("a1"); len(own) != 80 {
 		t.Errorf("%d check runs, want 80", len(own))
 	}
 }

@@ -33,42 +33,42 @@ func (s *Scenario) Perform(ctx context.Context, p Performance) (Story, error) {
 	if p.Quiet == 0 {
 		p.Quiet = 5 * time.Second
 	}
-	w := s.worldOf(p.GitHub, p.Clock.Now, p.Clock.Now(), p.Audience)
-	play := &performance{Performance: p, w: w}
-	w.g.Before(func(*http.Request) { play.failed(w.happen()) })
-	defer w.g.Before(nil)
+	w := s.newWorldOn(p.GitHub, p.Clock.Now, p.Clock.Now(), p.Audience)
+	play := &performanceState{Performance: p, world: w}
+	w.g.BeforeRequest(func(*http.Request) { play.setError(w.runDueSteps()) })
+	defer w.g.BeforeRequest(nil)
 	for {
-		play.failed(w.happen())
+		play.setError(w.runDueSteps())
 		p.Hub.Tick()
-		if err := play.failure(); err != nil {
-			return w.rec.told(), err
+		if err := play.firstError(); err != nil {
+			return w.recorder.finishStory(), err
 		}
-		if err := p.Hub.Delivered(ctx); err != nil {
-			return w.rec.told(), fmt.Errorf("play %s: %w", s.File, err)
+		if err := p.Hub.WaitDelivered(ctx); err != nil {
+			return w.recorder.finishStory(), fmt.Errorf("play %s: %w", s.File, err)
 		}
-		next, over, err := play.next(ctx)
+		next, over, err := play.nextLook(ctx)
 		switch {
 		case err != nil:
-			return w.rec.told(), fmt.Errorf("play %s: %w", s.File, err)
+			return w.recorder.finishStory(), fmt.Errorf("play %s: %w", s.File, err)
 		case over:
-			return w.rec.told(), play.failure()
+			return w.recorder.finishStory(), play.firstError()
 		}
-		if err := play.wait(ctx, next); err != nil {
-			return w.rec.told(), fmt.Errorf("play %s: %w", s.File, err)
+		if err := play.waitUntil(ctx, next); err != nil {
+			return w.recorder.finishStory(), fmt.Errorf("play %s: %w", s.File, err)
 		}
 	}
 }
 
-// performance is a play with what went wrong in it.
-type performance struct {
+// performanceState is a play with what went wrong in it.
+type performanceState struct {
 	Performance
-	w *world
+	world *world
 
 	mu  sync.Mutex
 	err error
 }
 
-func (p *performance) failed(err error) {
+func (p *performanceState) setError(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.err == nil {
@@ -76,28 +76,28 @@ func (p *performance) failed(err error) {
 	}
 }
 
-func (p *performance) failure() error {
+func (p *performanceState) firstError() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.err
 }
 
-// next is when to look again; over says that nothing more will come. A zero next, and not over, waits for the coordinator
+// nextLook is when to look again; over says that nothing more will come. A zero next, and not over, waits for the coordinator
 // to write.
-func (p *performance) next(ctx context.Context) (next time.Time, over bool, err error) {
+func (p *performanceState) nextLook(ctx context.Context) (next time.Time, over bool, err error) {
 	if p.Rest != nil {
 		acts, err := p.Rest(ctx)
 		if err != nil {
 			return time.Time{}, false, err
 		}
-		next := soonerOf(p.w.next(), acts)
+		next := soonerOf(p.world.nextDue(), acts)
 		return next, next.IsZero(), nil
 	}
-	next = p.w.next()
+	next = p.world.nextDue()
 	if !next.IsZero() {
 		return next, false, nil
 	}
-	since, decided := sandbox.Decided(p.w.g, p.w.begin)
+	since, decided := sandbox.Decided(p.world.g, p.world.begin)
 	switch quiet := since.Add(p.Quiet); {
 	case !decided:
 		return time.Time{}, false, nil
@@ -108,13 +108,13 @@ func (p *performance) next(ctx context.Context) (next time.Time, over bool, err 
 	}
 }
 
-// wait returns at next, or as soon as the coordinator has written.
-func (p *performance) wait(ctx context.Context, next time.Time) error {
+// waitUntil returns at next, or as soon as the coordinator has written.
+func (p *performanceState) waitUntil(ctx context.Context, next time.Time) error {
 	if next.IsZero() {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case <-p.w.stir:
+		case <-p.world.stirred:
 			return nil
 		}
 	}
@@ -131,7 +131,7 @@ func (p *performance) wait(ctx context.Context, next time.Time) error {
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)
-	case <-p.w.stir:
+	case <-p.world.stirred:
 	case <-slept:
 	}
 	return nil

@@ -33,15 +33,15 @@ type listener struct {
 	poked chan struct{}
 }
 
-func (l *listener) hear(event, _ string, payload []byte) error {
+func (l *listener) receiveEvent(event, _ string, payload []byte) error {
 	if _, err := webhook.Parse(event, payload); err != nil {
 		l.t.Error(err)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.world.doing.Lock()
-	defer l.world.doing.Unlock()
-	for _, number := range l.world.numbers {
+	l.world.stepMu.Lock()
+	defer l.world.stepMu.Unlock()
+	for _, number := range l.world.pullNumbers {
 		l.wakes[number] = l.world.now()
 	}
 	select {
@@ -51,8 +51,8 @@ func (l *listener) hear(event, _ string, payload []byte) error {
 	return nil
 }
 
-// next is the earliest wake, and of which pull request it is.
-func (l *listener) next() (number int, at time.Time) {
+// nextWake is the earliest wake, and of which pull request it is.
+func (l *listener) nextWake() (number int, at time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for n, t := range l.wakes {
@@ -63,9 +63,9 @@ func (l *listener) next() (number int, at time.Time) {
 	return number, at
 }
 
-func (l *listener) work(ctx context.Context) {
+func (l *listener) runUntilDone(ctx context.Context) {
 	for ctx.Err() == nil {
-		n, at := l.next()
+		n, at := l.nextWake()
 		if n == 0 || at.After(time.Now()) {
 			sleeping, wake := context.WithCancel(ctx)
 			if n != 0 {
@@ -81,7 +81,7 @@ func (l *listener) work(ctx context.Context) {
 		l.mu.Lock()
 		delete(l.wakes, n)
 		l.mu.Unlock()
-		wake, err := l.look(ctx, n)
+		wake, err := l.reconcilePull(ctx, n)
 		if err != nil && ctx.Err() == nil {
 			wake = time.Now().Add(10 * time.Second)
 		}
@@ -96,8 +96,8 @@ func (l *listener) work(ctx context.Context) {
 	}
 }
 
-func (l *listener) look(ctx context.Context, n int) (time.Time, error) {
-	api, err := client.New(client.Options{Token: l.play.Hub.Mint(77), Actions: true, Transport: l.play.Hub, Now: time.Now})
+func (l *listener) reconcilePull(ctx context.Context, n int) (time.Time, error) {
+	api, err := client.New(client.Options{Token: l.play.Hub.MintToken(77), Actions: true, Transport: l.play.Hub, Now: time.Now})
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -107,27 +107,27 @@ func (l *listener) look(ctx context.Context, n int) (time.Time, error) {
 	return r.Reconcile(ctx, quorum.PR{Owner: "acme", Repo: "shop", Number: n})
 }
 
-// perform plays a story to a listener.
-func perform(t *testing.T, s *Scenario, withRest bool) (story Story) {
+// performStory plays a story to a listener.
+func performStory(t *testing.T, s *Scenario, withRest bool) (story Story) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		clock := bubble(t)
-		h := sandbox.NewHub(sandbox.HubOptions{Limit: 1_000_000})
+		clock := bubbleClock(t)
+		h := sandbox.NewHub(sandbox.HubOptions{HourlyLimit: 1_000_000})
 		g := s.GitHub(sandbox.Options{Now: time.Now})
 		l := &listener{t: t, play: Performance{Hub: h, GitHub: g, Clock: clock}, wakes: map[int]time.Time{}, poked: make(chan struct{}, 1)}
 		h.Add(77, g)
-		l.play.Audience.world = func(w *world) { l.world = w }
-		if s.Person() != "" {
+		l.play.Audience.prepare = func(w *world) { l.world = w }
+		if s.TokenOwner() != "" {
 			t.Fatal("a personal token has no installation")
 		}
 		ctx, stop := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
-		wg.Go(func() { h.DeliverFunc(ctx, l.hear) })
-		wg.Go(func() { l.work(ctx) })
+		wg.Go(func() { h.DeliverFunc(ctx, l.receiveEvent) })
+		wg.Go(func() { l.runUntilDone(ctx) })
 		if withRest {
 			l.play.Rest = func(context.Context) (time.Time, error) {
 				synctest.Wait()
-				_, at := l.next()
+				_, at := l.nextWake()
 				return at, nil
 			}
 		}
@@ -144,17 +144,17 @@ func perform(t *testing.T, s *Scenario, withRest bool) (story Story) {
 
 func TestStoriesArePerformed(t *testing.T) {
 	few := []string{"a-new-base", "all-approve", "attempt-two-dies", "both-heads-under-way", "closed-and-reopened", "copilot-is-asked-again", "hung-then-approves"}
-	for _, s := range stories(t) {
-		if s.Person() != "" || s.faulty || !slices.Contains(few, s.base()) {
+	for _, s := range parseStories(t) {
+		if s.TokenOwner() != "" || s.hasFaults || !slices.Contains(few, s.baseName()) {
 			continue
 		}
-		t.Run(s.base(), func(t *testing.T) {
-			stepped, err := s.Step(t.Context(), Audience{})
+		t.Run(s.baseName(), func(t *testing.T) {
+			stepped, err := s.PlayStepped(t.Context(), Audience{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			story := perform(t, s, true)
-			if diff := cmp.Diff(stepped.Turns(), story.Turns()); diff != "" {
+			story := performStory(t, s, true)
+			if diff := cmp.Diff(stepped.Transitions(), story.Transitions()); diff != "" {
 				t.Errorf("the story is another (-stepped +performed):\n%s\n%s", diff, story)
 			}
 		})
@@ -162,11 +162,11 @@ func TestStoriesArePerformed(t *testing.T) {
 }
 
 func TestAPerformanceEndsWithoutRest(t *testing.T) {
-	for _, s := range stories(t) {
-		if s.base() != "a-new-base" {
+	for _, s := range parseStories(t) {
+		if s.baseName() != "a-new-base" {
 			continue
 		}
-		story := perform(t, s, false)
+		story := performStory(t, s, false)
 		if n := len(story.Entries); n == 0 || !strings.Contains(story.Entries[n-1].String(), "success") {
 			t.Errorf("it ended with\n%s", story)
 		}

@@ -27,126 +27,126 @@ type Audience struct {
 	Wrote    func(Entry)                         // the coordinator wrote
 	Looked   func(loop.Look)                     // the coordinator has looked
 
-	world func(*world) // prepares the world of the story: faults, other replicas
+	prepare func(*world) // prepares the world of the story: faults, other replicas
 }
 
 // world is GitHub as one play of a scenario has it.
 type world struct {
-	s        *Scenario
-	g        *sandbox.GitHub
-	now      func() time.Time // what GitHub's clock says
-	begin    time.Time
-	audience Audience
-	rec      *recorder
-	numbers  []int // of the pull requests, in the order in which they were opened
-	runs     map[string]int64
-	comments map[string]int64 // newest, by author
-	reviews  map[string]int64
-	attempt  int // the attempt of the reaction that is carried out; 0: none
+	scenario        *Scenario
+	g               *sandbox.GitHub
+	now             func() time.Time // what GitHub's clock says
+	begin           time.Time
+	audience        Audience
+	recorder        *recorder
+	pullNumbers     []int // of the pull requests, in the order in which they were opened
+	runIDs          map[string]int64
+	commentIDs      map[string]int64 // newest, by author
+	reviewIDs       map[string]int64
+	reactionAttempt int // the attempt of the reaction that is carried out; 0: none
 
-	doing sync.Mutex // one thing happens after the other
-	mu    sync.Mutex // of what requests of the program under test set off, and of runs
-	queue []due
-	asks  map[string]int
-	stir  chan struct{} // something was put into the queue, or written
+	stepMu    sync.Mutex // one thing happens after the other
+	mu        sync.Mutex // of what requests of the program under test set off, and of runs
+	queue     []dueStep
+	askCounts map[string]int
+	stirred   chan struct{} // something was put into the queue, or written
 }
 
-// due is a step with its moment.
-type due struct {
-	step
+// dueStep is a step with its moment.
+type dueStep struct {
+	scenarioStep
 	when    time.Time
 	attempt int
 }
 
-func (s *Scenario) world(now func() time.Time, a Audience) *world {
-	return s.worldOf(s.GitHub(sandbox.Options{Now: now}), now, Begin, a)
+func (s *Scenario) newWorld(now func() time.Time, a Audience) *world {
+	return s.newWorldOn(s.GitHub(sandbox.Options{Now: now}), now, Begin, a)
 }
 
 // GitHub makes a GitHub on which the scenario can be played: with the person in it whose token it is about, if it is about
 // one, and with more requests an hour than it needs.
 func (s *Scenario) GitHub(o sandbox.Options) *sandbox.GitHub {
-	o.Person = s.person
+	o.TokenOwner = s.tokenOwner
 	// A player that begins every look anew has no use of ETags; what a story tells is not how many requests that costs.
-	o.Limit = 1_000_000
+	o.HourlyLimit = 1_000_000
 	return sandbox.New(o)
 }
 
-// Person is the login of the personal token that the scenario is told with; "" if it is told with an App's or a job's.
-func (s *Scenario) Person() string { return s.person }
+// TokenOwner is the login of the personal token that the scenario is told with; "" if it is told with an App's or a job's.
+func (s *Scenario) TokenOwner() string { return s.tokenOwner }
 
-// worldOf prepares a play on g, whose clock is now, that begins at a moment.
-func (s *Scenario) worldOf(g *sandbox.GitHub, now func() time.Time, begin time.Time, a Audience) *world {
+// newWorldOn prepares a play on g, whose clock is now, that begins at a moment.
+func (s *Scenario) newWorldOn(g *sandbox.GitHub, now func() time.Time, begin time.Time, a Audience) *world {
 	w := &world{
 		g: g, now: now, begin: begin,
-		s: s, audience: a, runs: map[string]int64{}, comments: map[string]int64{}, reviews: map[string]int64{}, asks: map[string]int{}, stir: make(chan struct{}, 1),
+		scenario: s, audience: a, runIDs: map[string]int64{}, commentIDs: map[string]int64{}, reviewIDs: map[string]int64{}, askCounts: map[string]int{}, stirred: make(chan struct{}, 1),
 	}
-	w.rec = newRecorder(w, a.Wrote)
+	w.recorder = newRecorder(w, a.Wrote)
 	if s.Policy != "" {
 		w.g.SetFile(policyPath, "", s.Policy)
 	}
 	for _, st := range slices.Concat(s.setup, s.timeline) {
-		w.queue = append(w.queue, due{step: st, when: begin.Add(st.at)})
+		w.queue = append(w.queue, dueStep{scenarioStep: st, when: begin.Add(st.at)})
 	}
-	w.g.OnRerun(w.rerun)
-	w.g.OnAsk(w.asked)
-	w.g.After(func(req *http.Request, _ int) {
+	w.g.OnRerun(w.queueRerunReactions)
+	w.g.OnReviewerAsked(w.queueAskReactions)
+	w.g.AfterRequest(func(req *http.Request, _ int) {
 		if req.Method != http.MethodGet && !strings.HasSuffix(req.URL.Path, "/graphql") {
-			w.rec.see()
-			w.stirred()
+			w.recorder.recordWrites()
+			w.notifyStirred()
 		}
 	})
-	if a.world != nil {
-		a.world(w)
+	if a.prepare != nil {
+		a.prepare(w)
 	}
 	return w
 }
 
-func (w *world) stirred() {
+func (w *world) notifyStirred() {
 	select {
-	case w.stir <- struct{}{}:
+	case w.stirred <- struct{}{}:
 	default:
 	}
 }
 
-// rerun sets off what the scenario tells of the new attempt.
-func (w *world) rerun(id int64, attempt int) {
-	for _, r := range w.s.reactions {
-		if run, found := w.runOf(r.to); found && run == id && !r.asked && (r.nth == 0 || r.nth == attempt) {
-			w.later(r.steps, attempt)
+// queueRerunReactions sets off what the scenario tells of the new attempt.
+func (w *world) queueRerunReactions(id int64, attempt int) {
+	for _, r := range w.scenario.reactions {
+		if run, found := w.runID(r.label); found && run == id && !r.onAsk && (r.occurrence == 0 || r.occurrence == attempt) {
+			w.queueSteps(r.steps, attempt)
 		}
 	}
 }
 
-// asked sets off what the scenario tells of a reviewer that was asked.
-func (w *world) asked(kind, text string) {
-	for _, reviewer := range w.s.reviewers {
+// queueAskReactions sets off what the scenario tells of a reviewer that was asked.
+func (w *world) queueAskReactions(kind, text string) {
+	for _, reviewer := range w.scenario.reviewers {
 		if kind == "comment" && strings.TrimSpace(reviewer.Request.Comment) != strings.TrimSpace(text) || kind != "comment" && !strings.EqualFold(reviewer.Request.Login, text) {
 			continue
 		}
 		w.mu.Lock()
-		w.asks[reviewer.Name]++
-		nth := w.asks[reviewer.Name]
+		w.askCounts[reviewer.Name]++
+		nth := w.askCounts[reviewer.Name]
 		w.mu.Unlock()
-		for _, r := range w.s.reactions {
-			if r.to == reviewer.Name && r.asked && (r.nth == 0 || r.nth == nth) {
-				w.later(r.steps, 0)
+		for _, r := range w.scenario.reactions {
+			if r.label == reviewer.Name && r.onAsk && (r.occurrence == 0 || r.occurrence == nth) {
+				w.queueSteps(r.steps, 0)
 			}
 		}
 	}
 }
 
-func (w *world) later(steps []step, attempt int) {
+func (w *world) queueSteps(steps []scenarioStep, attempt int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	now := w.now()
 	for _, st := range steps {
-		w.queue = append(w.queue, due{step: st, when: now.Add(st.at), attempt: attempt})
+		w.queue = append(w.queue, dueStep{scenarioStep: st, when: now.Add(st.at), attempt: attempt})
 	}
-	slices.SortStableFunc(w.queue, func(a, b due) int { return a.when.Compare(b.when) })
+	slices.SortStableFunc(w.queue, func(a, b dueStep) int { return a.when.Compare(b.when) })
 }
 
-// next is when something happens next, by the timeline or in GitHub by itself; zero if nothing will.
-func (w *world) next() time.Time {
+// nextDue is when something happens next, by the timeline or in GitHub by itself; zero if nothing will.
+func (w *world) nextDue() time.Time {
 	w.mu.Lock()
 	at := time.Time{}
 	if len(w.queue) > 0 {
@@ -164,10 +164,10 @@ func soonerOf(a, b time.Time) time.Time {
 	return a
 }
 
-// happen carries out what is due.
-func (w *world) happen() error {
-	w.doing.Lock()
-	defer w.doing.Unlock()
+// runDueSteps carries out what is due.
+func (w *world) runDueSteps() error {
+	w.stepMu.Lock()
+	defer w.stepMu.Unlock()
 	for {
 		w.mu.Lock()
 		if len(w.queue) == 0 || w.queue[0].when.After(w.now()) {
@@ -177,9 +177,9 @@ func (w *world) happen() error {
 		d := w.queue[0]
 		w.queue = w.queue[1:]
 		w.mu.Unlock()
-		w.attempt = d.attempt
+		w.reactionAttempt = d.attempt
 		if err := d.do(w); err != nil {
-			return fmt.Errorf("%s:%d: %w", w.s.File, d.line, err)
+			return fmt.Errorf("%s:%d: %w", w.scenario.File, d.line, err)
 		}
 		if w.audience.Happened != nil {
 			w.audience.Happened(w.now().Sub(w.begin), d.text)
@@ -189,57 +189,57 @@ func (w *world) happen() error {
 
 // What sentences mean by their names.
 
-func (w *world) opened(number int) { w.numbers = append(w.numbers, number) }
+func (w *world) addPull(number int) { w.pullNumbers = append(w.pullNumbers, number) }
 
-func (w *world) number(n int) int {
-	if n == 0 && len(w.numbers) > 0 {
-		return w.numbers[0]
+func (w *world) pullNumber(n int) int {
+	if n == 0 && len(w.pullNumbers) > 0 {
+		return w.pullNumbers[0]
 	}
 	return n
 }
 
-func (w *world) head(name string) string {
+func (w *world) headSHA(name string) string {
 	if name == "" {
-		return w.g.Head(w.number(0))
+		return w.g.Head(w.pullNumber(0))
 	}
 	return sandbox.SHA(name)
 }
 
-// author is the account as which a reviewer writes, or the login itself.
-func (w *world) author(who string) string {
-	if r, found := w.s.reviewers[who]; found && r.Author != "" {
+// loginOf is the account as which a reviewer writes, or the login itself.
+func (w *world) loginOf(who string) string {
+	if r, found := w.scenario.reviewers[who]; found && r.Author != "" {
 		return r.Author
 	}
 	return who
 }
 
-func (w *world) started(label string, s sandbox.RunSpec) error {
+func (w *world) startRun(label string, s sandbox.RunSpec) error {
 	id, err := w.g.StartRun(s)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.runs[label] = id
+	w.runIDs[label] = id
 	return err
 }
 
-func (w *world) run(label string, do func(id int64) error) error {
-	id, found := w.runOf(label)
+func (w *world) withRun(label string, do func(id int64) error) error {
+	id, found := w.runID(label)
 	if !found {
 		return fmt.Errorf("no run of %q has started", label)
 	}
 	return do(id)
 }
 
-func (w *world) runOf(label string) (int64, bool) {
+func (w *world) runID(label string) (int64, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	id, found := w.runs[label]
+	id, found := w.runIDs[label]
 	return id, found
 }
 
-func (w *world) labelOf(id int64) string {
+func (w *world) runLabel(id int64) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for label, run := range w.runs {
+	for label, run := range w.runIDs {
 		if run == id {
 			return label
 		}
@@ -247,9 +247,9 @@ func (w *world) labelOf(id int64) string {
 	return fmt.Sprint(id)
 }
 
-// name is what the scenario calls a commit.
-func (w *world) name(sha string) string {
-	for _, name := range w.s.commits() {
+// commitName is what the scenario calls a commit.
+func (w *world) commitName(sha string) string {
+	for _, name := range w.scenario.commitsByLength() {
 		if sandbox.SHA(name) == sha {
 			return name
 		}
@@ -257,27 +257,27 @@ func (w *world) name(sha string) string {
 	return sha[:7]
 }
 
-// unusual is a check's name, unless it is the first policy's.
-func (w *world) unusual(name string) string {
-	if name == w.s.checkName {
+// extraCheckName is a check's name, unless it is the first policy's.
+func (w *world) extraCheckName(name string) string {
+	if name == w.scenario.checkName {
 		return ""
 	}
 	return name
 }
 
-// expand puts in commits: {sha a1}, {short a1}, {merge a1}.
-func (w *world) expand(text string) string {
-	for _, name := range w.s.commits() {
+// expandCommits puts in commits: {sha a1}, {short a1}, {merge a1}.
+func (w *world) expandCommits(text string) string {
+	for _, name := range w.scenario.commitsByLength() {
 		sha := sandbox.SHA(name)
 		text = strings.NewReplacer("{sha "+name+"}", sha, "{short "+name+"}", sha[:7], "{merge "+name+"}", sandbox.MergeSHA(name)).Replace(text)
 	}
 	return text
 }
 
-// open returns a new reconciler, as a job that has just started has it.
-func (w *world) open(transport http.RoundTripper, now func() time.Time) (*loop.Reconciler, error) {
+// newReconciler returns a new reconciler, as a job that has just started has it.
+func (w *world) newReconciler(transport http.RoundTripper, now func() time.Time) (*loop.Reconciler, error) {
 	token := "ghs_storystorystorystorystorystorystory0"
-	if w.s.person != "" {
+	if w.scenario.tokenOwner != "" {
 		token = "ghp_storystorystorystorystorystorystory0"
 	}
 	api, err := client.New(client.Options{Token: token, Actions: true, Transport: transport, Now: now})
@@ -287,35 +287,35 @@ func (w *world) open(transport http.RoundTripper, now func() time.Time) (*loop.R
 	forge := github.NewForge(api, github.ActionsApp, "", nil)
 	forge.SetClock(now)
 	return &loop.Reconciler{Forge: forge, Now: now, Seen: func(l loop.Look) {
-		w.rec.looked(l)
+		w.recorder.recordLook(l)
 		if w.audience.Looked != nil {
 			w.audience.Looked(l)
 		}
 	}}, nil
 }
 
-func (w *world) pr(number int) quorum.PR {
+func (w *world) pullRef(number int) quorum.PR {
 	owner, name := w.g.Repository()
 	return quorum.PR{Owner: owner, Repo: name, Number: number}
 }
 
 // How long faults are borne in a row, as the waiting loop bears them.
-const patience = 15 * time.Minute
+const faultPatience = 15 * time.Minute
 
-// mostLooks ends a story that does not end.
-const mostLooks = 3000
+// maxLooks ends a story that does not end.
+const maxLooks = 3000
 
-// turn is where the stepped player is with one pull request.
-type turn struct {
-	wake   time.Time
-	pause  time.Duration
-	faulty time.Time
+// pullProgress is where the stepped player is with one pull request.
+type pullProgress struct {
+	nextLook    time.Time
+	retryPause  time.Duration
+	faultySince time.Time
 }
 
-// Step plays the scenario in no time: from each moment at which something happens, or at which a decision can change by
+// PlayStepped plays the scenario in no time: from each moment at which something happens, or at which a decision can change by
 // the clock, to the next. What happens in the same second happens before the look. Each look is a new job's, that knows
 // nothing but what stands on GitHub.
-func (s *Scenario) Step(ctx context.Context, a Audience) (Story, error) {
+func (s *Scenario) PlayStepped(ctx context.Context, a Audience) (Story, error) {
 	var mu sync.Mutex
 	clock := Begin
 	now := func() time.Time {
@@ -323,37 +323,37 @@ func (s *Scenario) Step(ctx context.Context, a Audience) (Story, error) {
 		defer mu.Unlock()
 		return clock
 	}
-	w := s.world(now, a)
-	turns := map[int]*turn{}
+	w := s.newWorld(now, a)
+	turns := map[int]*pullProgress{}
 	happens := Begin
 	for looks := 0; ; {
-		if err := w.happen(); err != nil {
-			return w.rec.told(), err
+		if err := w.runDueSteps(); err != nil {
+			return w.recorder.finishStory(), err
 		}
-		for _, n := range w.numbers {
+		for _, n := range w.pullNumbers {
 			t := turns[n]
 			if t == nil {
-				t = &turn{}
+				t = &pullProgress{}
 				turns[n] = t
 			}
 			stirred := !happens.IsZero() && !now().Before(happens)
-			if !stirred && (t.wake.IsZero() || now().Before(t.wake)) {
+			if !stirred && (t.nextLook.IsZero() || now().Before(t.nextLook)) {
 				continue
 			}
-			if looks++; looks > mostLooks {
-				return w.rec.told(), fmt.Errorf("%s: the story does not end: %d looks until %s", s.File, looks, short(now().Sub(Begin)))
+			if looks++; looks > maxLooks {
+				return w.recorder.finishStory(), fmt.Errorf("%s: the story does not end: %d looks until %s", s.File, looks, formatDuration(now().Sub(Begin)))
 			}
-			if err := w.look(ctx, n, t, now); err != nil {
-				return w.rec.told(), err
+			if err := w.lookAt(ctx, n, t, now); err != nil {
+				return w.recorder.finishStory(), err
 			}
 		}
-		happens = w.next()
+		happens = w.nextDue()
 		next := happens
 		for _, t := range turns {
-			next = soonerOf(next, t.wake)
+			next = soonerOf(next, t.nextLook)
 		}
 		if next.IsZero() {
-			return w.rec.told(), nil
+			return w.recorder.finishStory(), nil
 		}
 		if next.Before(now()) {
 			next = now()
@@ -364,78 +364,78 @@ func (s *Scenario) Step(ctx context.Context, a Audience) (Story, error) {
 	}
 }
 
-// look is one look at one pull request by a new job. A fault ends it, and another job looks again a little later: nothing
+// lookAt is one look at one pull request by a new job. A fault ends it, and another job looks again a little later: nothing
 // waits in a player that has no time.
-func (w *world) look(ctx context.Context, n int, t *turn, now func() time.Time) error {
+func (w *world) lookAt(ctx context.Context, n int, t *pullProgress, now func() time.Time) error {
 	looking, stop := context.WithCancel(ctx)
 	defer stop()
-	r, err := w.open(&impatient{g: w.g, give: stop}, now)
+	r, err := w.newReconciler(&impatientTransport{g: w.g, giveUp: stop}, now)
 	if err != nil {
 		return err
 	}
-	wake, err := r.Reconcile(looking, w.pr(n))
+	wake, err := r.Reconcile(looking, w.pullRef(n))
 	var temporary interface{ Temporary() bool }
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err == nil:
-		*t = turn{wake: wake}
+		*t = pullProgress{nextLook: wake}
 		if !wake.IsZero() && !wake.After(now()) {
-			t.wake = now().Add(time.Second)
+			t.nextLook = now().Add(time.Second)
 		}
 		return nil
 	case looking.Err() != nil, errors.As(err, &temporary) && temporary.Temporary():
 	default:
-		w.rec.gaveUp(err)
-		*t = turn{}
+		w.recorder.recordFailure(err)
+		*t = pullProgress{}
 		return nil
 	}
-	if t.faulty.IsZero() {
-		t.faulty, t.pause = now(), time.Second
+	if t.faultySince.IsZero() {
+		t.faultySince, t.retryPause = now(), time.Second
 	}
-	if now().Sub(t.faulty) > patience {
-		w.rec.gaveUp(err)
-		*t = turn{}
+	if now().Sub(t.faultySince) > faultPatience {
+		w.recorder.recordFailure(err)
+		*t = pullProgress{}
 		return nil
 	}
-	t.wake = now().Add(t.pause)
-	t.pause = min(2*t.pause, 30*time.Second)
-	if wake.After(t.wake) { // the end of a limit
-		t.wake, t.faulty = wake, time.Time{}
+	t.nextLook = now().Add(t.retryPause)
+	t.retryPause = min(2*t.retryPause, 30*time.Second)
+	if wake.After(t.nextLook) { // the end of a limit
+		t.nextLook, t.faultySince = wake, time.Time{}
 	}
 	return nil
 }
 
-// impatient ends a look at the first fault, where a client would wait and try again.
-type impatient struct {
-	g    *sandbox.GitHub
-	give context.CancelFunc
+// impatientTransport ends a look at the first fault, where a client would wait and try again.
+type impatientTransport struct {
+	g      *sandbox.GitHub
+	giveUp context.CancelFunc
 }
 
-func (i *impatient) RoundTrip(req *http.Request) (*http.Response, error) {
+func (i *impatientTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	res, err := i.g.RoundTrip(req)
 	switch {
 	case err != nil:
-		i.give()
+		i.giveUp()
 		return nil, err
 	case res.StatusCode >= 500, res.StatusCode == http.StatusOK && res.Header.Get("Content-Type") == "text/html",
 		res.StatusCode == http.StatusNotFound && strings.Contains(req.URL.Path, "/pulls/"):
-		i.give()
+		i.giveUp()
 	}
-	res.Body = &cut{ReadCloser: res.Body, give: i.give}
+	res.Body = &watchedBody{ReadCloser: res.Body, giveUp: i.giveUp}
 	return res, nil
 }
 
-// cut notices an answer that breaks off.
-type cut struct {
+// watchedBody notices an answer that breaks off.
+type watchedBody struct {
 	io.ReadCloser
-	give context.CancelFunc
+	giveUp context.CancelFunc
 }
 
-func (c *cut) Read(p []byte) (int, error) {
+func (c *watchedBody) Read(p []byte) (int, error) {
 	n, err := c.ReadCloser.Read(p)
 	if err != nil && err != io.EOF {
-		c.give()
+		c.giveUp()
 	}
 	return n, err
 }

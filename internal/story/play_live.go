@@ -15,103 +15,103 @@ import (
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
 
-// polls is how often a job looks while it stays, though nothing was announced: in a story that must change nothing.
-const polls = time.Minute
+// jobPollInterval is how often a job looks while it stays, though nothing was announced: in a story that must change nothing.
+const jobPollInterval = time.Minute
 
 // errEvent ends a stay whose place a newer job takes.
 var errEvent = errors.New("an event has started a newer job")
 
-// stays are the jobs that stay with the pull requests of a story.
-type stays struct {
-	w     *world
+// jobSet are the jobs that stay with the pull requests of a story.
+type jobSet struct {
+	world *world
 	clock sandbox.Clock
 	ended chan int // a job has ended
 
 	wg      sync.WaitGroup
 	mu      sync.Mutex
-	running map[int]*stay
-	sweeps  map[int]time.Time // when a sweep looks at a pull request at which no job stays
+	jobs    map[int]*stayingJob
+	sweepAt map[int]time.Time // when a sweep looks at a pull request at which no job stays
 }
 
-type stay struct {
+type stayingJob struct {
 	stop context.CancelCauseFunc
 	done chan struct{}
 }
 
-// Live plays the scenario with the waiting loop. Every event starts a job that stays until the pull request is decided,
+// PlayLive plays the scenario with the waiting loop. Every event starts a job that stays until the pull request is decided,
 // and ends the one before it. Where none stays, a sweep comes at the moment that the decision named.
-func (s *Scenario) Live(ctx context.Context, clock sandbox.Clock, a Audience) (Story, error) {
-	w := s.world(clock.Now, a)
-	js := &stays{w: w, clock: clock, ended: make(chan int, 16), running: map[int]*stay{}, sweeps: map[int]time.Time{}}
+func (s *Scenario) PlayLive(ctx context.Context, clock sandbox.Clock, a Audience) (Story, error) {
+	w := s.newWorld(clock.Now, a)
+	js := &jobSet{world: w, clock: clock, ended: make(chan int, 16), jobs: map[int]*stayingJob{}, sweepAt: map[int]time.Time{}}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer js.wg.Wait()
 	defer stop(nil)
 	happens := Begin
 	for {
-		if err := w.happen(); err != nil {
+		if err := w.runDueSteps(); err != nil {
 			stop(err)
 			js.wg.Wait()
-			return w.rec.told(), err
+			return w.recorder.finishStory(), err
 		}
 		stirred := !happens.IsZero() && !clock.Now().Before(happens)
-		for _, n := range w.numbers {
-			if stirred || js.swept(n) {
-				if err := js.start(ctx, n); err != nil {
-					return w.rec.told(), err
+		for _, n := range w.pullNumbers {
+			if stirred || js.isSweepDue(n) {
+				if err := js.startJob(ctx, n); err != nil {
+					return w.recorder.finishStory(), err
 				}
 			}
 		}
-		happens = w.next()
-		if next := soonerOf(happens, js.sweep()); next.IsZero() && !js.any() {
-			return w.rec.told(), nil
-		} else if err := js.wait(ctx, next); err != nil {
-			return w.rec.told(), err
+		happens = w.nextDue()
+		if next := soonerOf(happens, js.nextSweep()); next.IsZero() && !js.hasJobs() {
+			return w.recorder.finishStory(), nil
+		} else if err := js.waitUntil(ctx, next); err != nil {
+			return w.recorder.finishStory(), err
 		}
 	}
 }
 
-// punctual lets what is due happen before a request of the same moment is answered.
-type punctual struct{ w *world }
+// punctualTransport lets what is due happen before a request of the same moment is answered.
+type punctualTransport struct{ world *world }
 
-func (p punctual) RoundTrip(req *http.Request) (*http.Response, error) {
-	if err := p.w.happen(); err != nil {
+func (p punctualTransport) RoundTrip(req *http.Request) (*http.Response, error) {
+	if err := p.world.runDueSteps(); err != nil {
 		return nil, err
 	}
-	return p.w.g.RoundTrip(req)
+	return p.world.g.RoundTrip(req)
 }
 
-// start begins a new job at pull request n, in place of the one that stays there.
-func (js *stays) start(ctx context.Context, n int) error {
+// startJob begins a new job at pull request n, in place of the one that stays there.
+func (js *jobSet) startJob(ctx context.Context, n int) error {
 	js.mu.Lock()
-	old := js.running[n]
+	old := js.jobs[n]
 	js.mu.Unlock()
 	if old != nil {
 		old.stop(errEvent)
 		<-old.done
 	}
-	r, err := js.w.open(punctual{js.w}, js.clock.Now)
+	r, err := js.world.newReconciler(punctualTransport{js.world}, js.clock.Now)
 	if err != nil {
 		return err
 	}
 	r.Sleep = js.clock.Sleep
 	staying, cancel := context.WithCancelCause(ctx)
-	job := &stay{stop: cancel, done: make(chan struct{})}
+	job := &stayingJob{stop: cancel, done: make(chan struct{})}
 	js.mu.Lock()
-	js.running[n] = job
-	delete(js.sweeps, n)
+	js.jobs[n] = job
+	delete(js.sweepAt, n)
 	js.mu.Unlock()
 	js.wg.Go(func() {
-		last, err := r.Stay(staying, js.w.pr(n), loop.Stay{Wait: true, Poll: polls})
+		last, err := r.Stay(staying, js.world.pullRef(n), loop.Stay{Wait: true, Poll: jobPollInterval})
 		replaced := context.Cause(staying) != nil
 		cancel(nil)
 		js.mu.Lock()
-		delete(js.running, n)
+		delete(js.jobs, n)
 		if err == nil && !last.Decision.Wake.IsZero() {
-			js.sweeps[n] = last.Decision.Wake
+			js.sweepAt[n] = last.Decision.Wake
 		}
 		js.mu.Unlock()
 		if err != nil && !replaced {
-			js.w.rec.gaveUp(err)
+			js.world.recorder.recordFailure(err)
 		}
 		close(job.done)
 		if !replaced {
@@ -121,38 +121,38 @@ func (js *stays) start(ctx context.Context, n int) error {
 	return nil
 }
 
-// any reports whether a job stays anywhere.
-func (js *stays) any() bool {
+// hasJobs reports whether a job stays anywhere.
+func (js *jobSet) hasJobs() bool {
 	js.mu.Lock()
 	defer js.mu.Unlock()
-	return len(js.running) > 0
+	return len(js.jobs) > 0
 }
 
-// sweep is when the next sweep comes.
-func (js *stays) sweep() (at time.Time) {
+// nextSweep is when the next sweep comes.
+func (js *jobSet) nextSweep() (at time.Time) {
 	js.mu.Lock()
 	defer js.mu.Unlock()
-	for _, t := range js.sweeps {
+	for _, t := range js.sweepAt {
 		at = soonerOf(at, t)
 	}
 	return at
 }
 
-func (js *stays) swept(n int) bool {
+func (js *jobSet) isSweepDue(n int) bool {
 	js.mu.Lock()
 	defer js.mu.Unlock()
-	t := js.sweeps[n]
+	t := js.sweepAt[n]
 	return !t.IsZero() && !js.clock.Now().Before(t)
 }
 
-// wait returns at next, or as soon as that may have changed.
-func (js *stays) wait(ctx context.Context, next time.Time) error {
+// waitUntil returns at next, or as soon as that may have changed.
+func (js *jobSet) waitUntil(ctx context.Context, next time.Time) error {
 	if next.IsZero() {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-js.ended:
-		case <-js.w.stir:
+		case <-js.world.stirred:
 		}
 		return nil
 	}
@@ -167,35 +167,35 @@ func (js *stays) wait(ctx context.Context, next time.Time) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	case <-js.ended:
-	case <-js.w.stir:
+	case <-js.world.stirred:
 	case <-slept:
 	}
 	return nil
 }
 
-// Poll plays the scenario with one process that hears of no event and looks at every pull request every few seconds.
-func (s *Scenario) Poll(ctx context.Context, clock sandbox.Clock, every time.Duration, a Audience) (Story, error) {
-	w := s.world(clock.Now, a)
-	r, err := w.open(punctual{w}, clock.Now)
+// PlayPolled plays the scenario with one process that hears of no event and looks at every pull request every few seconds.
+func (s *Scenario) PlayPolled(ctx context.Context, clock sandbox.Clock, every time.Duration, a Audience) (Story, error) {
+	w := s.newWorld(clock.Now, a)
+	r, err := w.newReconciler(punctualTransport{w}, clock.Now)
 	if err != nil {
 		return Story{}, err
 	}
 	tick, quiet := Begin, false
-	for looks := 0; looks < mostLooks; {
-		if err := w.happen(); err != nil {
-			return w.rec.told(), err
+	for looks := 0; looks < maxLooks; {
+		if err := w.runDueSteps(); err != nil {
+			return w.recorder.finishStory(), err
 		}
 		if now := clock.Now(); !now.Before(tick) {
 			tick, quiet = now.Add(every), true
-			for _, n := range w.numbers {
+			for _, n := range w.pullNumbers {
 				looks++
-				wake, err := r.Reconcile(ctx, w.pr(n))
+				wake, err := r.Reconcile(ctx, w.pullRef(n))
 				var temporary interface{ Temporary() bool }
 				again := errors.As(err, &temporary) && temporary.Temporary()
 				quiet = quiet && !again && wake.IsZero()
 			}
 		}
-		next := w.next()
+		next := w.nextDue()
 		if next.IsZero() && quiet {
 			break
 		}
@@ -203,15 +203,15 @@ func (s *Scenario) Poll(ctx context.Context, clock sandbox.Clock, every time.Dur
 			quiet = false
 		}
 		if err := clock.Sleep(ctx, soonerOf(next, tick).Sub(clock.Now())); err != nil {
-			return w.rec.told(), err
+			return w.recorder.finishStory(), err
 		}
 	}
-	return w.rec.told(), nil
+	return w.recorder.finishStory(), nil
 }
 
-// commits are the names of all commits in a scenario, longest first, so that none hides another.
-func (s *Scenario) commits() []string {
-	all := slices.Clone(s.names)
+// commitsByLength are the names of all commits in a scenario, longest first, so that none hides another.
+func (s *Scenario) commitsByLength() []string {
+	all := slices.Clone(s.commitNames)
 	slices.SortFunc(all, func(a, b string) int { return len(b) - len(a) })
 	return all
 }

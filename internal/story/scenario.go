@@ -21,29 +21,29 @@ var Begin = time.Date(2026, time.January, 5, 9, 0, 0, 0, time.UTC)
 
 // A Scenario is a story to be told: who reviews, and what happens when.
 type Scenario struct {
-	File   string
-	Title  string // its first line
-	Policy string // the policy file on the default branch; "" if there is none
-	Above  int    // lines of the file above the policy
-	Story  string // what came of it when the file was last written; "" if it does not say
-	Told   bool   // the file has a story
+	File             string
+	Title            string // its first line
+	Policy           string // the policy file on the default branch; "" if there is none
+	LinesAbovePolicy int    // lines of the file above the policy
+	RecordedStory    string // what came of it when the file was last written; "" if it does not say
+	HasStory         bool   // the file has a story
 
-	src       string
-	opens     bool   // a pull request
-	mends     bool   // the policy changes in it
-	storyAt   int    // offset of what follows the story's heading
-	person    string // the login of a personal token
-	faulty    bool   // GitHub fails in it
-	setup     []step // what is so from the beginning
-	timeline  []step
-	reactions []reaction
-	reviewers map[string]quorum.Reviewer // of every policy in it, by name
-	checkName string                     // of the first policy
-	names     []string                   // of its commits
+	src           string
+	opensPull     bool           // a pull request
+	changesPolicy bool           // the policy changes in it
+	storyOffset   int            // offset of what follows the story's heading
+	tokenOwner    string         // the login of a personal token
+	hasFaults     bool           // GitHub fails in it
+	setup         []scenarioStep // what is so from the beginning
+	timeline      []scenarioStep
+	reactions     []reaction
+	reviewers     map[string]quorum.Reviewer // of every policy in it, by name
+	checkName     string                     // of the first policy
+	commitNames   []string                   // of its commits
 }
 
-// step is something that happens.
-type step struct {
+// scenarioStep is something that happens.
+type scenarioStep struct {
 	at   time.Duration
 	line int
 	text string // as it stands in the file
@@ -52,14 +52,14 @@ type step struct {
 
 // reaction is what happens after a run was run again, or after a reviewer was asked.
 type reaction struct {
-	to    string // label of the run, or name of the reviewer
-	asked bool
-	nth   int // the attempt that begins, or which request it is; 0: each
-	steps []step
+	label      string // label of the run, or name of the reviewer
+	onAsk      bool
+	occurrence int // the attempt that begins, or which request it is; 0: each
+	steps      []scenarioStep
 }
 
-// A Problem is a mistake in a scenario file.
-type Problem struct {
+// A ParseError is a mistake in a scenario file.
+type ParseError struct {
 	File    string
 	Line    int // 1-based
 	Column  int // 1-based, in characters
@@ -69,7 +69,7 @@ type Problem struct {
 	Source  string // the line
 }
 
-func (p Problem) Error() string {
+func (p ParseError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s:%d:%d: %s", p.File, p.Line, p.Column, p.Message)
 	if p.Source != "" {
@@ -88,85 +88,85 @@ func (p Problem) Error() string {
 	return b.String()
 }
 
-// mostProblems are shown of one file.
-const mostProblems = 10
+// maxProblems are shown of one file.
+const maxProblems = 10
 
-// parser reads one file.
-type parser struct {
+// scenarioParser reads one file.
+type scenarioParser struct {
 	*Scenario
-	lines    []string
-	at       int // index of the line that is read
-	problems []Problem
-	labels   map[string]bool // of runs that are started
-	commits  map[string]bool
-	used     []use
-	broken   bool // a policy: nobody knows whom it would have named
+	lines        []string
+	lineIndex    int // index of the line that is read
+	problems     []ParseError
+	runLabels    map[string]bool // of runs that are started
+	knownCommits map[string]bool
+	labelUses    []labelUse
+	policyBroken bool // a policy: nobody knows whom it would have named
 }
 
-// use is a label that must have been introduced somewhere.
-type use struct {
-	label  string
-	line   int
-	tok    token
-	starts bool // as a reviewer with a workflow of its own
+// labelUse is a label that must have been introduced somewhere.
+type labelUse struct {
+	label     string
+	line      int
+	word      token
+	startsRun bool // as a reviewer with a workflow of its own
 }
 
-const sections = "-- policy --, -- github --, -- timeline --, -- on rerun of LABEL --, -- on ask of REVIEWER -- and -- story --"
+const sectionList = "-- policy --, -- github --, -- timeline --, -- on rerun of LABEL --, -- on ask of REVIEWER -- and -- story --"
 
 // Parse reads a scenario; file is only used in messages. Its error is a [Problem], or several that are joined.
 func Parse(file string, src []byte) (*Scenario, error) {
 	text := strings.ReplaceAll(strings.TrimPrefix(string(src), "\ufeff"), "\r\n", "\n")
-	p := &parser{
+	p := &scenarioParser{
 		Scenario: &Scenario{File: file, src: text, reviewers: map[string]quorum.Reviewer{}},
-		lines:    strings.Split(text, "\n"), labels: map[string]bool{}, commits: map[string]bool{},
+		lines:    strings.Split(text, "\n"), runLabels: map[string]bool{}, knownCommits: map[string]bool{},
 	}
-	p.file()
-	p.check()
-	p.names = slices.Sorted(maps.Keys(p.commits))
+	p.parseFile()
+	p.checkLabels()
+	p.commitNames = slices.Sorted(maps.Keys(p.knownCommits))
 	if len(p.problems) == 0 {
 		return p.Scenario, nil
 	}
-	slices.SortStableFunc(p.problems, func(a, b Problem) int { return cmp.Or(a.Line-b.Line, a.Column-b.Column) })
+	slices.SortStableFunc(p.problems, func(a, b ParseError) int { return cmp.Or(a.Line-b.Line, a.Column-b.Column) })
 	var errs []error
-	for _, problem := range p.problems[:min(len(p.problems), mostProblems)] {
+	for _, problem := range p.problems[:min(len(p.problems), maxProblems)] {
 		errs = append(errs, problem)
 	}
 	return nil, errors.Join(errs...)
 }
 
-func (p *parser) fail(line, column, width int, message, hint string) {
+func (p *scenarioParser) addProblem(line, column, width int, message, hint string) {
 	source := ""
 	if line >= 1 && line <= len(p.lines) {
 		source = p.lines[line-1]
 	}
-	p.problems = append(p.problems, Problem{File: p.File, Line: line, Column: column, Width: width, Message: message, Hint: hint, Source: source})
+	p.problems = append(p.problems, ParseError{File: p.File, Line: line, Column: column, Width: width, Message: message, Hint: hint, Source: source})
 }
 
-// file reads the sections. What stands before the first one says what the story is about.
-func (p *parser) file() {
-	for p.at < len(p.lines) && section(p.lines[p.at]) == "" {
+// parseFile reads the sections. What stands before the first one says what the story is about.
+func (p *scenarioParser) parseFile() {
+	for p.lineIndex < len(p.lines) && sectionName(p.lines[p.lineIndex]) == "" {
 		if p.Title == "" {
-			p.Title = strings.TrimSpace(p.lines[p.at])
+			p.Title = strings.TrimSpace(p.lines[p.lineIndex])
 		}
-		p.at++
+		p.lineIndex++
 	}
 	seen := map[string]bool{}
-	for p.at < len(p.lines) {
-		name, head := section(p.lines[p.at]), p.at+1
-		p.at++
+	for p.lineIndex < len(p.lines) {
+		name, head := sectionName(p.lines[p.lineIndex]), p.lineIndex+1
+		p.lineIndex++
 		if seen[name] {
-			p.fail(head, 1, len(p.lines[head-1]), fmt.Sprintf("a second section %q", name), "")
+			p.addProblem(head, 1, len(p.lines[head-1]), fmt.Sprintf("a second section %q", name), "")
 		}
 		seen[name] = true
-		p.section(name, head)
+		p.parseSection(name, head)
 	}
 	if !seen["timeline"] {
-		p.fail(1, 1, 1, "the scenario has no timeline", "its sections are "+sections)
+		p.addProblem(1, 1, 1, "the scenario has no timeline", "its sections are "+sectionList)
 	}
 }
 
-// section is the name in a line like -- name --; "" if it is none.
-func section(line string) string {
+// sectionName is the name in a line like -- name --; "" if it is none.
+func sectionName(line string) string {
 	inner, found := strings.CutPrefix(line, "-- ")
 	if inner, closed := strings.CutSuffix(strings.TrimRight(inner, " "), " --"); found && closed {
 		return strings.TrimSpace(inner)
@@ -174,64 +174,64 @@ func section(line string) string {
 	return ""
 }
 
-func (p *parser) section(name string, head int) {
+func (p *scenarioParser) parseSection(name string, head int) {
 	words := strings.Fields(name)
 	switch {
 	case name == "policy":
-		p.Above = head
-		p.Policy = strings.Join(p.rest(), "\n")
-		p.learn(p.Policy)
+		p.LinesAbovePolicy = head
+		p.Policy = strings.Join(p.takeSectionLines(), "\n")
+		p.learnReviewers(p.Policy)
 	case name == "github":
-		p.setup = p.steps(false)
+		p.setup = p.parseSteps(false)
 	case name == "timeline":
-		p.timeline = p.steps(true)
+		p.timeline = p.parseSteps(true)
 	case name == "story":
-		for _, line := range p.lines[:p.at] {
-			p.storyAt += len(line) + 1
+		for _, line := range p.lines[:p.lineIndex] {
+			p.storyOffset += len(line) + 1
 		}
-		p.storyAt = min(p.storyAt, len(p.src))
-		p.Told, p.Story = true, strings.TrimRight(strings.Join(p.rest(), "\n"), "\n")+"\n"
+		p.storyOffset = min(p.storyOffset, len(p.src))
+		p.HasStory, p.RecordedStory = true, strings.TrimRight(strings.Join(p.takeSectionLines(), "\n"), "\n")+"\n"
 	case len(words) >= 4 && words[0] == "on" && (words[1] == "rerun" || words[1] == "ask"):
-		p.reaction(words, head)
+		p.parseReaction(words, head)
 	default:
-		p.fail(head, 4, len(name), fmt.Sprintf("%q is not a section", name), "the sections are "+sections)
-		p.rest()
+		p.addProblem(head, 4, len(name), fmt.Sprintf("%q is not a section", name), "the sections are "+sectionList)
+		p.takeSectionLines()
 	}
 }
 
-// reaction reads "on rerun of openai", "on ask of copilot", "on rerun 3 of openai".
-func (p *parser) reaction(words []string, head int) {
-	r := reaction{asked: words[1] == "ask", to: words[len(words)-1]}
+// parseReaction reads "on rerun of openai", "on ask of copilot", "on rerun 3 of openai".
+func (p *scenarioParser) parseReaction(words []string, head int) {
+	r := reaction{onAsk: words[1] == "ask", label: words[len(words)-1]}
 	middle := words[2 : len(words)-1]
 	if len(middle) == 2 {
-		if _, err := fmt.Sscanf(middle[0], "%d", &r.nth); err != nil || r.nth < 1 {
-			p.fail(head, 4, len(strings.Join(words, " ")), fmt.Sprintf("%q is not the number of an attempt", middle[0]), "-- on rerun 3 of openai -- is what happens in its third attempt")
+		if _, err := fmt.Sscanf(middle[0], "%d", &r.occurrence); err != nil || r.occurrence < 1 {
+			p.addProblem(head, 4, len(strings.Join(words, " ")), fmt.Sprintf("%q is not the number of an attempt", middle[0]), "-- on rerun 3 of openai -- is what happens in its third attempt")
 		}
 		middle = middle[1:]
 	}
 	if len(middle) != 1 || middle[0] != "of" {
-		p.fail(head, 4, len(strings.Join(words, " ")), "a reaction names one run or reviewer", "write -- on rerun of openai -- or -- on ask of copilot --")
+		p.addProblem(head, 4, len(strings.Join(words, " ")), "a reaction names one run or reviewer", "write -- on rerun of openai -- or -- on ask of copilot --")
 	}
-	p.used = append(p.used, use{label: r.to, line: head, tok: token{text: r.to, col: strings.LastIndex(p.lines[head-1], r.to) + 1}})
-	r.steps = p.steps(true)
+	p.labelUses = append(p.labelUses, labelUse{label: r.label, line: head, word: token{text: r.label, col: strings.LastIndex(p.lines[head-1], r.label) + 1}})
+	r.steps = p.parseSteps(true)
 	p.reactions = append(p.reactions, r)
 }
 
-// rest are the lines of a section whose text is taken as it is.
-func (p *parser) rest() []string {
-	from := p.at
-	for p.at < len(p.lines) && section(p.lines[p.at]) == "" {
-		p.at++
+// takeSectionLines are the lines of a section whose text is taken as it is.
+func (p *scenarioParser) takeSectionLines() []string {
+	from := p.lineIndex
+	for p.lineIndex < len(p.lines) && sectionName(p.lines[p.lineIndex]) == "" {
+		p.lineIndex++
 	}
-	return p.lines[from:p.at]
+	return p.lines[from:p.lineIndex]
 }
 
-// learn makes the reviewers of a policy known by their names. A broken one has none: a story may be about that.
-func (p *parser) learn(policy string) {
+// learnReviewers makes the reviewers of a policy known by their names. A broken one has none: a story may be about that.
+func (p *scenarioParser) learnReviewers(policy string) {
 	parsed, err := config.Parse("policy", []byte(policy))
 	p.checkName = cmp.Or(p.checkName, parsed.Check) // a broken policy has one too
 	if err != nil {
-		p.broken = true
+		p.policyBroken = true
 		return
 	}
 	for _, r := range parsed.Reviewers {
@@ -239,17 +239,17 @@ func (p *parser) learn(policy string) {
 	}
 }
 
-// steps reads the lines of a timeline.
-func (p *parser) steps(timed bool) (all []step) {
+// parseSteps reads the lines of a timeline.
+func (p *scenarioParser) parseSteps(timed bool) (all []scenarioStep) {
 	last := time.Duration(0)
-	for p.at < len(p.lines) && section(p.lines[p.at]) == "" {
-		line := p.lines[p.at]
+	for p.lineIndex < len(p.lines) && sectionName(p.lines[p.lineIndex]) == "" {
+		line := p.lines[p.lineIndex]
 		trimmed := strings.TrimSpace(line)
 		if trimmed == "" || strings.HasPrefix(trimmed, "#") { // a comment: no sentence begins with a number
-			p.at++
+			p.lineIndex++
 			continue
 		}
-		s, ok := p.step(line, timed, last)
+		s, ok := p.parseStep(line, timed, last)
 		if ok {
 			last = s.at
 			all = append(all, s)
@@ -258,24 +258,24 @@ func (p *parser) steps(timed bool) (all []step) {
 	return all
 }
 
-// step reads one line with the text below it.
-func (p *parser) step(line string, timed bool, last time.Duration) (step, bool) {
-	l := &sentence{p: p, line: p.at + 1, toks: tokens(line)}
-	p.at++
-	for p.at < len(p.lines) {
-		text := strings.TrimLeft(p.lines[p.at], " \t")
+// parseStep reads one line with the text below it.
+func (p *scenarioParser) parseStep(line string, timed bool, last time.Duration) (scenarioStep, bool) {
+	l := &sentenceParser{parser: p, line: p.lineIndex + 1, tokens: splitTokens(line)}
+	p.lineIndex++
+	for p.lineIndex < len(p.lines) {
+		text := strings.TrimLeft(p.lines[p.lineIndex], " \t")
 		if bar, found := strings.CutPrefix(text, "|"); found {
 			l.body = append(l.body, strings.TrimPrefix(bar, " "))
-		} else if quote, found := strings.CutPrefix(text, ">"); found && strings.HasPrefix(p.lines[p.at], " ") {
-			l.inline = append(l.inline, inline{text: strings.TrimSpace(quote), line: p.at + 1})
+		} else if quote, found := strings.CutPrefix(text, ">"); found && strings.HasPrefix(p.lines[p.lineIndex], " ") {
+			l.inlineComments = append(l.inlineComments, inlineComment{text: strings.TrimSpace(quote), line: p.lineIndex + 1})
 		} else {
 			break
 		}
-		p.at++
+		p.lineIndex++
 	}
-	s := step{line: l.line, text: strings.TrimSpace(line)}
+	s := scenarioStep{line: l.line, text: strings.TrimSpace(line)}
 	if timed {
-		at, ok := l.time(last)
+		at, ok := l.parseTime(last)
 		if !ok {
 			return s, false
 		}
@@ -289,43 +289,43 @@ func (p *parser) step(line string, timed bool, last time.Duration) (step, bool) 
 	return s, s.do != nil
 }
 
-// check finds labels that nothing introduced.
-func (p *parser) check() {
-	for _, u := range p.used {
-		if r := p.reviewers[u.label]; u.starts && r.Workflow == "" && !p.broken {
+// checkLabels finds labels that nothing introduced.
+func (p *scenarioParser) checkLabels() {
+	for _, u := range p.labelUses {
+		if r := p.reviewers[u.label]; u.startsRun && r.Workflow == "" && !p.policyBroken {
 			hint := "AUTHOR comments, AUTHOR reviews and APP sets check need no run; starts workflow PATH names its workflow"
 			if r.Name == "" {
-				hint = meant(u.label, slices.Collect(maps.Keys(p.reviewers)))
+				hint = suggestWord(u.label, slices.Collect(maps.Keys(p.reviewers)))
 			}
-			p.fail(u.line, u.tok.col, u.tok.width(), fmt.Sprintf("the policy has no reviewer %q with a workflow", u.label), hint)
+			p.addProblem(u.line, u.word.col, u.word.width(), fmt.Sprintf("the policy has no reviewer %q with a workflow", u.label), hint)
 			continue
 		}
-		if p.labels[u.label] || p.reviewers[u.label].Name != "" {
+		if p.runLabels[u.label] || p.reviewers[u.label].Name != "" {
 			continue
 		}
-		p.fail(u.line, u.tok.col, u.tok.width(), fmt.Sprintf("no run or reviewer is called %q", u.label), meant(u.label, p.known()))
+		p.addProblem(u.line, u.word.col, u.word.width(), fmt.Sprintf("no run or reviewer is called %q", u.label), suggestWord(u.label, p.knownLabels()))
 	}
 }
 
-// known are the names of runs and reviewers.
-func (p *parser) known() []string {
-	return slices.AppendSeq(slices.Collect(maps.Keys(p.labels)), maps.Keys(p.reviewers))
+// knownLabels are the names of runs and reviewers.
+func (p *scenarioParser) knownLabels() []string {
+	return slices.AppendSeq(slices.Collect(maps.Keys(p.runLabels)), maps.Keys(p.reviewers))
 }
 
 // Rewritten is the file with another story.
 func (s *Scenario) Rewritten(story string) []byte {
-	if s.Told {
-		return []byte(s.src[:s.storyAt] + story)
+	if s.HasStory {
+		return []byte(s.src[:s.storyOffset] + story)
 	}
 	return []byte(strings.TrimRight(s.src, "\n") + "\n\n-- story --\n" + story)
 }
 
-// Empty says why nothing can come of the story; "" if something can.
-func (s *Scenario) Empty() string {
+// EmptyReason says why nothing can come of the story; "" if something can.
+func (s *Scenario) EmptyReason() string {
 	switch {
-	case !s.opens:
+	case !s.opensPull:
 		return "no pull request is opened in it"
-	case s.Policy == "" && !s.mends:
+	case s.Policy == "" && !s.changesPolicy:
 		return "there is no policy in it"
 	}
 	return ""
@@ -337,7 +337,7 @@ func (s *Scenario) WithPolicy(policy string) (*Scenario, error) {
 	out := make([]string, 0, len(lines))
 	skip := false
 	for _, line := range lines {
-		if name := section(line); name != "" {
+		if name := sectionName(line); name != "" {
 			skip = name == "policy" || name == "story"
 		}
 		if skip { // whatever is wrong below keeps the line that it has in the file
@@ -348,13 +348,13 @@ func (s *Scenario) WithPolicy(policy string) (*Scenario, error) {
 	return Parse(s.File, []byte(strings.Join(out, "\n")+"\n-- policy --\n"+policy))
 }
 
-// meant suggests a word that is known.
-func meant(word string, known []string) string {
+// suggestWord suggests a word that is known.
+func suggestWord(word string, known []string) string {
 	slices.Sort(known)
 	known = slices.Compact(known)
 	best, distance := "", max(len(word)/2, 1)+1
 	for _, k := range known {
-		if d := edits(strings.ToLower(word), strings.ToLower(k)); d < distance {
+		if d := editDistance(strings.ToLower(word), strings.ToLower(k)); d < distance {
 			best, distance = k, d
 		}
 	}
@@ -367,8 +367,8 @@ func meant(word string, known []string) string {
 	return "known: " + strings.Join(known, ", ")
 }
 
-// edits is how many letters must be changed to make b of a.
-func edits(a, b string) int {
+// editDistance is how many letters must be changed to make b of a.
+func editDistance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j

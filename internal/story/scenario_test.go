@@ -45,7 +45,7 @@ func TestParseFails(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := Parse("day.txt", []byte(aPolicy+"-- timeline --\n"+test.timeline+"\n"))
-			var p Problem
+			var p ParseError
 			if !errors.As(err, &p) {
 				t.Fatalf("it is taken as it is: %v", err)
 			}
@@ -80,7 +80,7 @@ func TestImpossible(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if _, err := s.Step(t.Context(), Audience{}); err == nil || !strings.HasPrefix(err.Error(), "day.txt:") {
+		if _, err := s.PlayStepped(t.Context(), Audience{}); err == nil || !strings.HasPrefix(err.Error(), "day.txt:") {
 			t.Errorf("%s: it is played: %v", name, err)
 		}
 	}
@@ -100,7 +100,7 @@ func TestRewritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := string(again.Rewritten("second\n")), src+"\n-- story --\nsecond\n"; got != want || again.Story != "first\n" {
+	if got, want := string(again.Rewritten("second\n")), src+"\n-- story --\nsecond\n"; got != want || again.RecordedStory != "first\n" {
 		t.Errorf("it reads\n%s\nwant\n%s", got, want)
 	}
 }
@@ -115,7 +115,7 @@ func TestWithPolicy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	story, err := other.Step(t.Context(), Audience{})
+	story, err := other.PlayStepped(t.Context(), Audience{})
 	if err != nil || len(story.Entries) > 0 {
 		t.Errorf("with mode: off something is written: %v\n%s", err, story)
 	}
@@ -160,7 +160,7 @@ func TestForms(t *testing.T) {
 func formTable() string {
 	abouts := map[string]string{"opens": "the pull request", "starts": "runs", "comments": "texts", "sets": "the rest", "answers": "faults"}
 	var b strings.Builder
-	for _, form := range Forms() {
+	for _, form := range SentenceForms() {
 		about := abouts[strings.Fields(form)[1]]
 		b.WriteString("| " + about + " | `" + strings.ReplaceAll(form, "|", "\\|") + "` |\n")
 	}
@@ -172,7 +172,7 @@ func FuzzParse(f *testing.F) {
 	f.Add("-- timeline --\n0s bob reviews\n   > a:1 b\n-- on ask 2 of x --\n\"")
 	f.Fuzz(func(t *testing.T, src string) {
 		s, err := Parse("fuzz.txt", []byte(src))
-		if err == nil && s.Told && string(s.Rewritten(s.Story)) == "" {
+		if err == nil && s.HasStory && string(s.Rewritten(s.RecordedStory)) == "" {
 			t.Error("a story without a text")
 		}
 	})

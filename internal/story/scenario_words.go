@@ -29,7 +29,7 @@ func (t token) width() int {
 	return n
 }
 
-func tokens(line string) (all []token) {
+func splitTokens(line string) (all []token) {
 	runes := []rune(line)
 	for i := 0; i < len(runes); {
 		switch {
@@ -55,65 +55,65 @@ func tokens(line string) (all []token) {
 	return all
 }
 
-// inline is a comment on the diff, below a review.
-type inline struct {
+// inlineComment is a comment on the diff, below a review.
+type inlineComment struct {
 	text string
 	line int
 }
 
-// sentence is one line while it is read.
-type sentence struct {
-	p       *parser
-	line    int
-	toks    []token
-	i       int
-	subject token
-	body    []string
-	inline  []inline
-	failed  bool
+// sentenceParser is one line while it is read.
+type sentenceParser struct {
+	parser         *scenarioParser
+	line           int
+	tokens         []token
+	pos            int
+	subject        token
+	body           []string
+	inlineComments []inlineComment
+	failed         bool
 }
 
-func (l *sentence) fail(t token, message, hint string) {
+func (l *sentenceParser) fail(t token, message, hint string) {
 	if !l.failed { // one mistake a line: the rest follows from it
-		l.p.fail(l.line, t.col, t.width(), message, hint)
+		l.parser.addProblem(l.line, t.col, t.width(), message, hint)
 	}
 	l.failed = true
 }
 
-// here is the word that comes next; behind the last one it is empty.
-func (l *sentence) here() token {
-	if l.i < len(l.toks) {
-		return l.toks[l.i]
+// peek is the word that comes next; behind the last one it is empty.
+func (l *sentenceParser) peek() token {
+	if l.pos < len(l.tokens) {
+		return l.tokens[l.pos]
 	}
 	end := 1
-	if n := len(l.toks); n > 0 {
-		end = l.toks[n-1].col + l.toks[n-1].width() + 1
+	if n := len(l.tokens); n > 0 {
+		end = l.tokens[n-1].col + l.tokens[n-1].width() + 1
 	}
 	return token{col: end}
 }
 
-func (l *sentence) next(what string) token {
-	t := l.here()
-	if l.i >= len(l.toks) {
+func (l *sentenceParser) next(what string) token {
+	t := l.peek()
+	if l.pos >= len(l.tokens) {
 		l.fail(t, what+" is missing", "")
 	}
-	l.i++
+	l.pos++
 	return t
 }
 
 // accept takes the next words if they are these.
-func (l *sentence) accept(words ...string) bool {
+func (l *sentenceParser) accept(words ...string) bool {
 	for i, w := range words {
-		if l.i+i >= len(l.toks) || l.toks[l.i+i].text != w || l.toks[l.i+i].quoted {
+		if l.pos+i >= len(l.tokens) || l.tokens[l.pos+i].text != w || l.tokens[l.pos+i].quoted {
 			return false
 		}
 	}
-	l.i += len(words)
+	l.pos += len(words)
 	return true
 }
 
-// time reads when it happens: since the story's beginning, or with a plus since the line above.
-func (l *sentence) time(last time.Duration) (time.Duration, bool) {
+// parseTime reads when it happens: since the story's beginning, or with a plus since the line above.
+func (l *sentenceParser) parseTime(last time.Duration) (time.Duration, bool) {
 	t := l.next("the time")
 	text, relative := strings.CutPrefix(t.text, "+")
 	d, err := time.ParseDuration(text)
@@ -125,12 +125,12 @@ func (l *sentence) time(last time.Duration) (time.Duration, bool) {
 	case relative:
 		d += last
 	case d < last:
-		l.fail(t, fmt.Sprintf("%s comes after %s", t.text, short(last)), "put the lines in the order in which they happen")
+		l.fail(t, fmt.Sprintf("%s comes after %s", t.text, formatDuration(last)), "put the lines in the order in which they happen")
 	}
 	return d, !l.failed
 }
 
-func (l *sentence) duration(what string) time.Duration {
+func (l *sentenceParser) parseDuration(what string) time.Duration {
 	t := l.next(what)
 	d, err := time.ParseDuration(t.text)
 	if (err != nil || d <= 0) && !l.failed {
@@ -139,7 +139,7 @@ func (l *sentence) duration(what string) time.Duration {
 	return d
 }
 
-func (l *sentence) count(what string) int {
+func (l *sentenceParser) parseCount(what string) int {
 	t := l.next(what)
 	n, err := strconv.Atoi(t.text)
 	if (err != nil || n < 1) && !l.failed {
@@ -148,8 +148,8 @@ func (l *sentence) count(what string) int {
 	return n
 }
 
-// number reads #7.
-func (l *sentence) number() int {
+// parsePullNumber reads #7.
+func (l *sentenceParser) parsePullNumber() int {
 	t := l.next("the pull request's number")
 	n, err := strconv.Atoi(strings.TrimPrefix(t.text, "#"))
 	if (err != nil || n < 1 || !strings.HasPrefix(t.text, "#")) && !l.failed {
@@ -158,149 +158,149 @@ func (l *sentence) number() int {
 	return n
 }
 
-// pull reads "on #7"; without it the only pull request is meant, or the first.
-func (l *sentence) pull(preposition string) (n int, found bool) {
-	if l.i+1 < len(l.toks) && l.toks[l.i].text == preposition && strings.HasPrefix(l.toks[l.i+1].text, "#") {
-		l.i++
-		return l.number(), true
+// acceptPullNumber reads "on #7"; without it the only pull request is meant, or the first.
+func (l *sentenceParser) acceptPullNumber(preposition string) (n int, found bool) {
+	if l.pos+1 < len(l.tokens) && l.tokens[l.pos].text == preposition && strings.HasPrefix(l.tokens[l.pos+1].text, "#") {
+		l.pos++
+		return l.parsePullNumber(), true
 	}
 	return 0, false
 }
 
-// label reads the name of a run, or of the reviewer whose run it is.
-func (l *sentence) label() string {
+// parseRunLabel reads the name of a run, or of the reviewer whose run it is.
+func (l *sentenceParser) parseRunLabel() string {
 	t := l.next("the run")
-	l.p.used = append(l.p.used, use{label: t.text, line: l.line, tok: t})
+	l.parser.labelUses = append(l.parser.labelUses, labelUse{label: t.text, line: l.line, word: t})
 	return t.text
 }
 
-// commit reads the name of a commit.
-func (l *sentence) commit(known bool) string {
+// parseCommit reads the name of a commit.
+func (l *sentenceParser) parseCommit(known bool) string {
 	t := l.next("the commit")
-	if known && !l.p.commits[t.text] && len(t.text) != 40 && !l.failed {
-		l.fail(t, fmt.Sprintf("there is no commit %q yet", t.text), meant(t.text, slices.Collect(maps.Keys(l.p.commits))))
+	if known && !l.parser.knownCommits[t.text] && len(t.text) != 40 && !l.failed {
+		l.fail(t, fmt.Sprintf("there is no commit %q yet", t.text), suggestWord(t.text, slices.Collect(maps.Keys(l.parser.knownCommits))))
 	}
-	l.p.commits[t.text] = true
+	l.parser.knownCommits[t.text] = true
 	return t.text
 }
 
-func (l *sentence) paths() (all []string) {
+func (l *sentenceParser) parsePaths() (all []string) {
 	stop := []string{"at", "onto", "from", "branch", "as", "renaming", "of", "labelled", "with", "opened", "to", "written", "on"}
-	for l.i < len(l.toks) && !slices.Contains(stop, l.toks[l.i].text) {
+	for l.pos < len(l.tokens) && !slices.Contains(stop, l.tokens[l.pos].text) {
 		all = append(all, l.next("a path").text)
 	}
 	if len(all) == 0 {
-		l.fail(l.here(), "a path is missing", "")
+		l.fail(l.peek(), "a path is missing", "")
 	}
 	return all
 }
 
-// text is the lines below the sentence.
-func (l *sentence) text() string {
+// bodyText is the lines below the sentence.
+func (l *sentenceParser) bodyText() string {
 	return strings.Join(l.body, "\n")
 }
 
-// needText is the same where there is nothing without it.
-func (l *sentence) needText() string {
+// requireBodyText is the same where there is nothing without it.
+func (l *sentenceParser) requireBodyText() string {
 	if len(l.body) == 0 {
-		l.fail(l.toks[len(l.toks)-1], "its text is missing", "write it below, each line after a |")
+		l.fail(l.tokens[len(l.tokens)-1], "its text is missing", "write it below, each line after a |")
 	}
-	return l.text()
+	return l.bodyText()
 }
 
 // A verb with its form and what reads the rest of its sentence.
 type verb struct {
 	words string
 	form  string
-	read  func(*sentence) func(*world) error
+	parse func(*sentenceParser) func(*world) error
 }
 
-// verbs are all that can happen. Where one begins like another the longer one comes first.
-func verbs() []verb {
+// allVerbs are all that can happen. Where one begins like another the longer one comes first.
+func allVerbs() []verb {
 	return []verb{
-		{"opens", "LOGIN opens #N [at COMMIT] [onto BRANCH] [branch NAME] [from fork OWNER] [as draft] [changing PATH…] [renaming OLD NEW] [of N files] [labelled LABEL] [written by LOGIN] [with LOGIN] [opened DURATION ago]", (*sentence).opens},
-		{"force-pushes", "LOGIN force-pushes COMMIT [to #N] [changing PATH…]", (*sentence).pushes},
-		{"pushes", "LOGIN pushes COMMIT [to #N] [changing PATH…] [written by LOGIN] [with LOGIN]", (*sentence).pushes},
-		{"retargets", "LOGIN retargets [#N] to BRANCH", (*sentence).retargets},
-		{"converts to draft", "LOGIN converts to draft [#N]", simple((*sandbox.GitHub).Draft)},
-		{"marks ready", "LOGIN marks ready [#N]", simple((*sandbox.GitHub).Ready)},
-		{"closes", "LOGIN closes [#N]", simple((*sandbox.GitHub).Close)},
-		{"reopens the threads of", "LOGIN reopens the threads of AUTHOR", (*sentence).unresolves},
-		{"reopens", "LOGIN reopens [#N]", simple((*sandbox.GitHub).Reopen)},
-		{"merges", "LOGIN merges [#N]", simple((*sandbox.GitHub).Merge)},
-		{"labels", "LOGIN labels LABEL", labels((*sandbox.GitHub).Label)},
-		{"unlabels", "LOGIN unlabels LABEL", labels((*sandbox.GitHub).Unlabel)},
-		{"asks", "LOGIN asks LOGIN", (*sentence).asks},
+		{"opens", "LOGIN opens #N [at COMMIT] [onto BRANCH] [branch NAME] [from fork OWNER] [as draft] [changing PATH…] [renaming OLD NEW] [of N files] [labelled LABEL] [written by LOGIN] [with LOGIN] [opened DURATION ago]", (*sentenceParser).parseOpens},
+		{"force-pushes", "LOGIN force-pushes COMMIT [to #N] [changing PATH…]", (*sentenceParser).parsePushes},
+		{"pushes", "LOGIN pushes COMMIT [to #N] [changing PATH…] [written by LOGIN] [with LOGIN]", (*sentenceParser).parsePushes},
+		{"retargets", "LOGIN retargets [#N] to BRANCH", (*sentenceParser).parseRetargets},
+		{"converts to draft", "LOGIN converts to draft [#N]", parsePullAction((*sandbox.GitHub).ConvertToDraft)},
+		{"marks ready", "LOGIN marks ready [#N]", parsePullAction((*sandbox.GitHub).MarkReady)},
+		{"closes", "LOGIN closes [#N]", parsePullAction((*sandbox.GitHub).Close)},
+		{"reopens the threads of", "LOGIN reopens the threads of AUTHOR", (*sentenceParser).parseUnresolves},
+		{"reopens", "LOGIN reopens [#N]", parsePullAction((*sandbox.GitHub).Reopen)},
+		{"merges", "LOGIN merges [#N]", parsePullAction((*sandbox.GitHub).Merge)},
+		{"labels", "LOGIN labels LABEL", parseLabelAction((*sandbox.GitHub).AddLabel)},
+		{"unlabels", "LOGIN unlabels LABEL", parseLabelAction((*sandbox.GitHub).RemoveLabel)},
+		{"asks", "LOGIN asks LOGIN", (*sentenceParser).parseAsks},
 
-		{"starts", "REVIEWER starts [queued|waiting|skipped|action_required|startup_failure] [as LABEL] [workflow PATH] [event EVENT] [on COMMIT] [of #N] [by LOGIN] [created DURATION ago] [jobs NAME…]", (*sentence).starts},
-		{"gets a runner", "RUN gets a runner", toRun((*sandbox.GitHub).JobStarts)},
-		{"finds no runner", "RUN finds no runner", toRun((*sandbox.GitHub).NoRunner)},
-		{"begins again", "RUN begins again", toRun((*sandbox.GitHub).Restart)},
-		{"is deleted", "RUN is deleted", toRun((*sandbox.GitHub).DeleteRun)},
-		{"is hidden", "RUN is hidden", hides(true)},
-		{"is listed", "RUN is listed", hides(false)},
-		{"cannot be rerun", `RUN cannot be rerun "GitHub's words"`, (*sentence).refuses},
-		{"succeeds", "RUN succeeds [in step NAME] [in job NAME] [annotating TEXT] [losing its log]", ends("success")},
-		{"fails", `RUN fails ["log"] [in step NAME] [in job NAME] [annotating TEXT] [losing its log]`, ends("failure")},
-		{"times out", "RUN times out", ends("timed_out")},
-		{"is cancelled", "RUN is cancelled", ends("cancelled")},
-		{"ends", "RUN ends CONCLUSION", ends("")},
-		{"reruns", "LOGIN reruns RUN", (*sentence).reruns},
+		{"starts", "REVIEWER starts [queued|waiting|skipped|action_required|startup_failure] [as LABEL] [workflow PATH] [event EVENT] [on COMMIT] [of #N] [by LOGIN] [created DURATION ago] [jobs NAME…]", (*sentenceParser).parseStarts},
+		{"gets a runner", "RUN gets a runner", parseRunAction((*sandbox.GitHub).StartJobs)},
+		{"finds no runner", "RUN finds no runner", parseRunAction((*sandbox.GitHub).WithholdRunner)},
+		{"begins again", "RUN begins again", parseRunAction((*sandbox.GitHub).RestartRun)},
+		{"is deleted", "RUN is deleted", parseRunAction((*sandbox.GitHub).DeleteRun)},
+		{"is hidden", "RUN is hidden", parseHides(true)},
+		{"is listed", "RUN is listed", parseHides(false)},
+		{"cannot be rerun", `RUN cannot be rerun "GitHub's words"`, (*sentenceParser).parseRefuses},
+		{"succeeds", "RUN succeeds [in step NAME] [in job NAME] [annotating TEXT] [losing its log]", parseEnds("success")},
+		{"fails", `RUN fails ["log"] [in step NAME] [in job NAME] [annotating TEXT] [losing its log]`, parseEnds("failure")},
+		{"times out", "RUN times out", parseEnds("timed_out")},
+		{"is cancelled", "RUN is cancelled", parseEnds("cancelled")},
+		{"ends", "RUN ends CONCLUSION", parseEnds("")},
+		{"reruns", "LOGIN reruns RUN", (*sentenceParser).parseReruns},
 
-		{"comments", "AUTHOR comments [on #N]", (*sentence).comments},
-		{"edits the comment by", "LOGIN edits the comment by AUTHOR", (*sentence).editsComment},
-		{"deletes the comment by", "LOGIN deletes the comment by AUTHOR", (*sentence).deletesComment},
-		{"approves", "AUTHOR approves [at COMMIT] [on #N]", reviews("APPROVED")},
-		{"requests changes", "AUTHOR requests changes [at COMMIT] [on #N]", reviews("CHANGES_REQUESTED")},
-		{"reviews", "AUTHOR reviews [at COMMIT] [on #N]", reviews("COMMENTED")},
-		{"edits the review by", "LOGIN edits the review by AUTHOR", (*sentence).editsReview},
-		{"dismisses the review by", "LOGIN dismisses the review by AUTHOR", (*sentence).dismisses},
-		{"replies to", "LOGIN replies to AUTHOR", (*sentence).replies},
-		{"resolves the threads of", "LOGIN resolves the threads of AUTHOR", (*sentence).resolves},
-		{"outdates the threads of", "LOGIN outdates the threads of AUTHOR", (*sentence).outdates},
+		{"comments", "AUTHOR comments [on #N]", (*sentenceParser).parseComments},
+		{"edits the comment by", "LOGIN edits the comment by AUTHOR", (*sentenceParser).parseEditsComment},
+		{"deletes the comment by", "LOGIN deletes the comment by AUTHOR", (*sentenceParser).parseDeletesComment},
+		{"approves", "AUTHOR approves [at COMMIT] [on #N]", parseReviews("APPROVED")},
+		{"requests changes", "AUTHOR requests changes [at COMMIT] [on #N]", parseReviews("CHANGES_REQUESTED")},
+		{"reviews", "AUTHOR reviews [at COMMIT] [on #N]", parseReviews("COMMENTED")},
+		{"edits the review by", "LOGIN edits the review by AUTHOR", (*sentenceParser).parseEditsReview},
+		{"dismisses the review by", "LOGIN dismisses the review by AUTHOR", (*sentenceParser).parseDismisses},
+		{"replies to", "LOGIN replies to AUTHOR", (*sentenceParser).parseReplies},
+		{"resolves the threads of", "LOGIN resolves the threads of AUTHOR", (*sentenceParser).parseResolves},
+		{"outdates the threads of", "LOGIN outdates the threads of AUTHOR", (*sentenceParser).parseOutdates},
 
-		{"sets status", `AUTHOR sets status CONTEXT to STATE ["description"] [on COMMIT]`, (*sentence).setsStatus},
-		{"sets check", `APP sets check NAME to STATE ["title"] [on COMMIT]`, (*sentence).setsCheck},
-		{"changes the policy", "LOGIN changes the policy", (*sentence).changesPolicy},
-		{"removes the policy", "LOGIN removes the policy", (*sentence).removesPolicy},
-		{"writes", "LOGIN writes PATH [at COMMIT]", (*sentence).writes},
-		{"may", "LOGIN may read|triage|write|maintain|admin", (*sentence).may},
-		{"protects", "LOGIN protects BRANCH", (*sentence).protects},
-		{"owns the token", "LOGIN owns the token", (*sentence).owns},
-		{"happens", "nothing happens", (*sentence).nothing},
-		{"says", `narrator says "TEXT"`, (*sentence).says},
+		{"sets status", `AUTHOR sets status CONTEXT to STATE ["description"] [on COMMIT]`, (*sentenceParser).parseSetsStatus},
+		{"sets check", `APP sets check NAME to STATE ["title"] [on COMMIT]`, (*sentenceParser).parseSetsCheck},
+		{"changes the policy", "LOGIN changes the policy", (*sentenceParser).parseChangesPolicy},
+		{"removes the policy", "LOGIN removes the policy", (*sentenceParser).parseRemovesPolicy},
+		{"writes", "LOGIN writes PATH [at COMMIT]", (*sentenceParser).parseWrites},
+		{"may", "LOGIN may read|triage|write|maintain|admin", (*sentenceParser).parseMay},
+		{"protects", "LOGIN protects BRANCH", (*sentenceParser).parseProtects},
+		{"owns the token", "LOGIN owns the token", (*sentenceParser).parseOwnsToken},
+		{"happens", "nothing happens", (*sentenceParser).parseNothing},
+		{"says", `narrator says "TEXT"`, (*sentenceParser).parseSays},
 
-		{"answers", `github answers STATUS ["body"] [header "NAME: VALUE"] to METHOD PATH [N times] [after N] [for DURATION]`, (*sentence).answers},
-		{"loses", "github loses METHOD PATH [N times] [after N] [for DURATION]", faults(sandbox.FaultLost)},
-		{"drops", "github drops METHOD PATH [N times] [after N] [for DURATION]", faults(sandbox.FaultUnsent)},
-		{"resets", "github resets METHOD PATH [N times] [after N] [for DURATION]", faults(sandbox.FaultReset)},
-		{"truncates", "github truncates METHOD PATH [N times] [after N] [for DURATION]", faults(sandbox.FaultTruncate)},
-		{"garbles", "github garbles METHOD PATH [N times] [after N] [for DURATION]", faults(sandbox.FaultGarbage)},
-		{"recovers", "github recovers", (*sentence).recovers},
+		{"answers", `github answers STATUS ["body"] [header "NAME: VALUE"] to METHOD PATH [N times] [after N] [for DURATION]`, (*sentenceParser).parseAnswers},
+		{"loses", "github loses METHOD PATH [N times] [after N] [for DURATION]", parseFaults(sandbox.FaultLost)},
+		{"drops", "github drops METHOD PATH [N times] [after N] [for DURATION]", parseFaults(sandbox.FaultUnsent)},
+		{"resets", "github resets METHOD PATH [N times] [after N] [for DURATION]", parseFaults(sandbox.FaultReset)},
+		{"truncates", "github truncates METHOD PATH [N times] [after N] [for DURATION]", parseFaults(sandbox.FaultTruncate)},
+		{"garbles", "github garbles METHOD PATH [N times] [after N] [for DURATION]", parseFaults(sandbox.FaultGarbage)},
+		{"recovers", "github recovers", (*sentenceParser).parseRecovers},
 	}
 }
 
-// Forms are the sentences of a timeline, as help shows them.
-func Forms() (all []string) {
-	for _, v := range verbs() {
+// SentenceForms are the sentences of a timeline, as help shows them.
+func SentenceForms() (all []string) {
+	for _, v := range allVerbs() {
 		all = append(all, v.form)
 	}
 	return all
 }
 
 // parse reads subject, verb and the rest.
-func (l *sentence) parse() func(*world) error {
+func (l *sentenceParser) parse() func(*world) error {
 	l.subject = l.next("who or what it is about")
 	if l.failed {
 		return nil
 	}
-	at := l.here()
-	for _, v := range verbs() {
+	at := l.peek()
+	for _, v := range allVerbs() {
 		if !l.accept(strings.Fields(v.words)...) {
 			continue
 		}
-		do := v.read(l)
-		if rest := l.here(); rest.text != "" && !l.failed {
+		do := v.parse(l)
+		if rest := l.peek(); rest.text != "" && !l.failed {
 			l.fail(rest, fmt.Sprintf("%q does not belong here", rest.text), "it is written: "+v.form)
 		}
 		if l.failed {
@@ -309,7 +309,7 @@ func (l *sentence) parse() func(*world) error {
 		return do
 	}
 	var known []string
-	for _, v := range verbs() {
+	for _, v := range allVerbs() {
 		first, _, _ := strings.Cut(v.words, " ")
 		known = append(known, first)
 	}
@@ -319,12 +319,12 @@ func (l *sentence) parse() func(*world) error {
 		l.fail(at, "it does not say what happens", "known: "+strings.Join(known, ", "))
 		return nil
 	}
-	l.fail(at, fmt.Sprintf("nothing is known that %q does here", at.text), l.hint(at.text, known))
+	l.fail(at, fmt.Sprintf("nothing is known that %q does here", at.text), l.hintFor(at.text, known))
 	return nil
 }
 
 // Words that people write first, with the form that they mean.
-var otherwise = map[string]string{
+var formsByWord = map[string]string{
 	"posts": "AUTHOR comments", "answered": "AUTHOR comments", "replies": "LOGIN replies to AUTHOR", "commented": "AUTHOR comments",
 	"crashes": `RUN fails "log"`, "crashed": `RUN fails "log"`, "errors": `RUN fails "log"`, "breaks": `RUN fails "log"`, "dies": `RUN fails "log"`, "failed": `RUN fails "log"`,
 	"passes": "RUN succeeds", "finishes": "RUN succeeds", "completes": "RUN succeeds", "hangs": "RUN starts, and nothing after it",
@@ -335,20 +335,20 @@ var otherwise = map[string]string{
 	"down":       `RUN fails "503 Service Unavailable"`, "unavailable": `RUN fails "503 Service Unavailable"`, "cancels": "RUN is cancelled",
 }
 
-// hint says how a sentence that is not understood is written: by its verb, or by the word after "is" and "has".
-func (l *sentence) hint(verb string, known []string) string {
+// hintFor says how a sentence that is not understood is written: by its verb, or by the word after "is" and "has".
+func (l *sentenceParser) hintFor(verb string, known []string) string {
 	words := []string{strings.ToLower(verb)}
-	if l.i+1 < len(l.toks) && slices.Contains([]string{"is", "gets", "has", "was", "goes"}, words[0]) {
-		words = append(words, strings.ToLower(l.toks[l.i+1].text))
+	if l.pos+1 < len(l.tokens) && slices.Contains([]string{"is", "gets", "has", "was", "goes"}, words[0]) {
+		words = append(words, strings.ToLower(l.tokens[l.pos+1].text))
 	}
 	for _, word := range slices.Backward(words) {
-		if form, found := otherwise[strings.TrimRight(word, "-.,")]; found {
+		if form, found := formsByWord[strings.TrimRight(word, "-.,")]; found {
 			return "it is written: " + form
 		}
 	}
 	// The verb may be right and its rest not: its forms say more than other verbs would.
 	var forms []string
-	for _, v := range verbs() {
+	for _, v := range allVerbs() {
 		if first, _, _ := strings.Cut(v.words, " "); first == verb {
 			forms = append(forms, v.form)
 		}
@@ -356,35 +356,35 @@ func (l *sentence) hint(verb string, known []string) string {
 	if len(forms) > 0 {
 		return "it is written: " + strings.Join(forms, "; ")
 	}
-	return meant(verb, known)
+	return suggestWord(verb, known)
 }
 
-// simple is what somebody does to a pull request as a whole.
-func simple(do func(*sandbox.GitHub, int, string) error) func(*sentence) func(*world) error {
-	return func(l *sentence) func(*world) error {
+// parsePullAction is what somebody does to a pull request as a whole.
+func parsePullAction(do func(*sandbox.GitHub, int, string) error) func(*sentenceParser) func(*world) error {
+	return func(l *sentenceParser) func(*world) error {
 		n := 0
-		if strings.HasPrefix(l.here().text, "#") {
-			n = l.number()
+		if strings.HasPrefix(l.peek().text, "#") {
+			n = l.parsePullNumber()
 		}
 		who := l.subject.text
-		return func(w *world) error { return do(w.g, w.number(n), who) }
+		return func(w *world) error { return do(w.g, w.pullNumber(n), who) }
 	}
 }
 
-func labels(do func(*sandbox.GitHub, int, string, string) error) func(*sentence) func(*world) error {
-	return func(l *sentence) func(*world) error {
+func parseLabelAction(do func(*sandbox.GitHub, int, string, string) error) func(*sentenceParser) func(*world) error {
+	return func(l *sentenceParser) func(*world) error {
 		label, who := l.next("the label").text, l.subject.text
-		return func(w *world) error { return do(w.g, w.number(0), label, who) }
+		return func(w *world) error { return do(w.g, w.pullNumber(0), label, who) }
 	}
 }
 
-func (l *sentence) opens() func(*world) error {
-	s := sandbox.PullSpec{Author: l.subject.text, Number: l.number(), Head: "a1"}
+func (l *sentenceParser) parseOpens() func(*world) error {
+	s := sandbox.PullSpec{Author: l.subject.text, Number: l.parsePullNumber(), Head: "a1"}
 	age := time.Duration(0)
-	for l.here().text != "" && !l.failed {
+	for l.peek().text != "" && !l.failed {
 		switch {
 		case l.accept("at"):
-			s.Head = l.commit(false)
+			s.Head = l.parseCommit(false)
 		case l.accept("onto"):
 			s.Base = l.next("the branch").text
 		case l.accept("branch"):
@@ -394,16 +394,16 @@ func (l *sentence) opens() func(*world) error {
 		case l.accept("as", "draft"):
 			s.Draft = true
 		case l.accept("changing"):
-			for _, path := range l.paths() {
-				s.Files = append(s.Files, sandbox.File{Path: path})
+			for _, path := range l.parsePaths() {
+				s.Files = append(s.Files, sandbox.ChangedFile{Path: path})
 			}
 		case l.accept("renaming"):
 			old := l.next("the old path").text
-			s.Files = append(s.Files, sandbox.File{Previous: old, Path: l.next("the new path").text})
+			s.Files = append(s.Files, sandbox.ChangedFile{Previous: old, Path: l.next("the new path").text})
 		case l.accept("of"):
-			s.Changed = l.count("the number of files")
+			s.ChangedCount = l.parseCount("the number of files")
 			if !l.accept("files") {
-				l.fail(l.here(), "of N files", "")
+				l.fail(l.peek(), "of N files", "")
 			}
 		case l.accept("labelled"):
 			s.Labels = append(s.Labels, l.next("the label").text)
@@ -412,41 +412,41 @@ func (l *sentence) opens() func(*world) error {
 		case l.accept("with"):
 			s.Commit.CoAuthors = append(s.Commit.CoAuthors, l.next("the co-author").text)
 		case l.accept("opened"):
-			age = l.ago()
+			age = l.parseAgo()
 		default:
 			return nil
 		}
 	}
-	l.p.commits[s.Head], l.p.opens = true, true
+	l.parser.knownCommits[s.Head], l.parser.opensPull = true, true
 	return func(w *world) error {
 		s := s
 		if age > 0 {
 			s.Opened = w.now().Add(-age)
 		}
-		w.opened(w.g.OpenPull(s))
+		w.addPull(w.g.OpenPull(s))
 		return nil
 	}
 }
 
-// ago reads "48h ago".
-func (l *sentence) ago() time.Duration {
-	d := l.duration("how long ago")
+// parseAgo reads "48h ago".
+func (l *sentenceParser) parseAgo() time.Duration {
+	d := l.parseDuration("how long ago")
 	if !l.accept("ago") {
-		l.fail(l.here(), `"ago" is missing`, "")
+		l.fail(l.peek(), `"ago" is missing`, "")
 	}
 	return d
 }
 
-func (l *sentence) pushes() func(*world) error {
-	s := sandbox.PushSpec{By: l.subject.text, Force: l.toks[l.i-1].text == "force-pushes"}
-	head, n := l.commit(false), 0
-	for l.here().text != "" && !l.failed {
+func (l *sentenceParser) parsePushes() func(*world) error {
+	s := sandbox.PushSpec{By: l.subject.text, Force: l.tokens[l.pos-1].text == "force-pushes"}
+	head, n := l.parseCommit(false), 0
+	for l.peek().text != "" && !l.failed {
 		switch {
 		case l.accept("to"):
-			n = l.number()
+			n = l.parsePullNumber()
 		case l.accept("changing"):
-			for _, path := range l.paths() {
-				s.Files = append(s.Files, sandbox.File{Path: path})
+			for _, path := range l.parsePaths() {
+				s.Files = append(s.Files, sandbox.ChangedFile{Path: path})
 			}
 		case l.accept("written", "by"):
 			s.Commit.Author = l.next("the author").text
@@ -456,36 +456,36 @@ func (l *sentence) pushes() func(*world) error {
 			return nil
 		}
 	}
-	return func(w *world) error { return w.g.Push(w.number(n), head, s) }
+	return func(w *world) error { return w.g.Push(w.pullNumber(n), head, s) }
 }
 
-func (l *sentence) retargets() func(*world) error {
+func (l *sentenceParser) parseRetargets() func(*world) error {
 	n := 0
-	if strings.HasPrefix(l.here().text, "#") {
-		n = l.number()
+	if strings.HasPrefix(l.peek().text, "#") {
+		n = l.parsePullNumber()
 	}
 	if !l.accept("to") {
-		l.fail(l.here(), `"to" and a branch are missing`, "")
+		l.fail(l.peek(), `"to" and a branch are missing`, "")
 	}
 	base, who := l.next("the branch").text, l.subject.text
-	return func(w *world) error { return w.g.Retarget(w.number(n), base, who) }
+	return func(w *world) error { return w.g.Retarget(w.pullNumber(n), base, who) }
 }
 
-func (l *sentence) asks() func(*world) error {
+func (l *sentenceParser) parseAsks() func(*world) error {
 	whom, who := l.next("whom it asks").text, l.subject.text
-	return func(w *world) error { return w.g.RequestReview(w.number(0), w.author(whom), who) }
+	return func(w *world) error { return w.g.RequestReview(w.pullNumber(0), w.loginOf(whom), who) }
 }
 
-func (l *sentence) starts() func(*world) error {
+func (l *sentenceParser) parseStarts() func(*world) error {
 	label, s, age, n := l.subject.text, sandbox.RunSpec{}, time.Duration(0), 0
 	named := false
-	for l.here().text != "" && !l.failed {
-		switch word := l.here().text; {
+	for l.peek().text != "" && !l.failed {
+		switch word := l.peek().text; {
 		case word == "queued" || word == "waiting":
-			l.i++
+			l.pos++
 			s.Status = word
 		case slices.Contains([]string{"skipped", "action_required", "startup_failure"}, word):
-			l.i++
+			l.pos++
 			s.Conclusion = word
 		case l.accept("as"):
 			label = l.next("the run's label").text
@@ -494,30 +494,30 @@ func (l *sentence) starts() func(*world) error {
 		case l.accept("event"):
 			s.Event = l.next("the event").text
 		case l.accept("on"):
-			s.Head = l.commit(true)
+			s.Head = l.parseCommit(true)
 		case l.accept("of"):
-			n = l.number()
+			n = l.parsePullNumber()
 		case l.accept("by"):
 			s.By = l.next("who caused it").text
 		case l.accept("created"):
-			age = l.ago()
+			age = l.parseAgo()
 		case l.accept("jobs"):
-			for l.here().text != "" {
+			for l.peek().text != "" {
 				s.Jobs = append(s.Jobs, l.next("the job's name").text)
 			}
 		default:
 			return nil
 		}
 	}
-	l.p.labels[label] = true
+	l.parser.runLabels[label] = true
 	reviewer := l.subject.text
 	if !named {
-		l.p.used = append(l.p.used, use{label: reviewer, line: l.line, tok: l.subject, starts: true})
+		l.parser.labelUses = append(l.parser.labelUses, labelUse{label: reviewer, line: l.line, word: l.subject, startsRun: true})
 	}
 	return func(w *world) error {
 		s := s
 		if s.Workflow == "" {
-			r, found := w.s.reviewers[reviewer]
+			r, found := w.scenario.reviewers[reviewer]
 			if !found || r.Workflow == "" {
 				return fmt.Errorf("the policy has no reviewer %q with a workflow", reviewer)
 			}
@@ -529,53 +529,55 @@ func (l *sentence) starts() func(*world) error {
 		if age > 0 {
 			s.Created = w.now().Add(-age)
 		}
-		s.PR = w.number(n)
-		return w.started(label, s)
+		s.PR = w.pullNumber(n)
+		return w.startRun(label, s)
 	}
 }
 
-// toRun is what happens to a run.
-func toRun(do func(*sandbox.GitHub, int64) error) func(*sentence) func(*world) error {
-	return func(l *sentence) func(*world) error {
-		label := l.itself()
-		return func(w *world) error { return w.run(label, func(id int64) error { return do(w.g, id) }) }
+// parseRunAction is what happens to a run.
+func parseRunAction(do func(*sandbox.GitHub, int64) error) func(*sentenceParser) func(*world) error {
+	return func(l *sentenceParser) func(*world) error {
+		label := l.subjectRun()
+		return func(w *world) error { return w.withRun(label, func(id int64) error { return do(w.g, id) }) }
 	}
 }
 
-// itself is the run that is the sentence's subject.
-func (l *sentence) itself() string {
-	l.p.used = append(l.p.used, use{label: l.subject.text, line: l.line, tok: l.subject})
+// subjectRun is the run that is the sentence's subject.
+func (l *sentenceParser) subjectRun() string {
+	l.parser.labelUses = append(l.parser.labelUses, labelUse{label: l.subject.text, line: l.line, word: l.subject})
 	return l.subject.text
 }
 
-func hides(hidden bool) func(*sentence) func(*world) error {
-	return func(l *sentence) func(*world) error {
-		label := l.itself()
-		return func(w *world) error { return w.run(label, func(id int64) error { return w.g.Hide(id, hidden) }) }
+func parseHides(hidden bool) func(*sentenceParser) func(*world) error {
+	return func(l *sentenceParser) func(*world) error {
+		label := l.subjectRun()
+		return func(w *world) error { return w.withRun(label, func(id int64) error { return w.g.HideRun(id, hidden) }) }
 	}
 }
 
-func (l *sentence) refuses() func(*world) error {
-	label, words := l.itself(), l.next("what GitHub says").text
-	return func(w *world) error { return w.run(label, func(id int64) error { return w.g.Refuse(id, words) }) }
+func (l *sentenceParser) parseRefuses() func(*world) error {
+	label, words := l.subjectRun(), l.next("what GitHub says").text
+	return func(w *world) error {
+		return w.withRun(label, func(id int64) error { return w.g.RefuseRerun(id, words) })
+	}
 }
 
-var conclusions = []string{"success", "failure", "neutral", "cancelled", "skipped", "timed_out", "action_required", "stale"}
+var knownConclusions = []string{"success", "failure", "neutral", "cancelled", "skipped", "timed_out", "action_required", "stale"}
 
-func ends(conclusion string) func(*sentence) func(*world) error {
-	return func(l *sentence) func(*world) error {
-		label, f := l.itself(), sandbox.Finish{Conclusion: conclusion, Log: l.text()}
+func parseEnds(conclusion string) func(*sentenceParser) func(*world) error {
+	return func(l *sentenceParser) func(*world) error {
+		label, f := l.subjectRun(), sandbox.Finish{Conclusion: conclusion, Log: l.bodyText()}
 		if conclusion == "" {
 			t := l.next("the conclusion")
 			f.Conclusion = t.text
-			if !slices.Contains(conclusions, t.text) {
-				l.fail(t, fmt.Sprintf("GitHub has no conclusion %q", t.text), meant(t.text, slices.Clone(conclusions)))
+			if !slices.Contains(knownConclusions, t.text) {
+				l.fail(t, fmt.Sprintf("GitHub has no conclusion %q", t.text), suggestWord(t.text, slices.Clone(knownConclusions)))
 			}
 		}
-		if l.here().quoted {
+		if l.peek().quoted {
 			f.Log = l.next("its log").text
 		}
-		for l.here().text != "" && !l.failed {
+		for l.peek().text != "" && !l.failed {
 			switch {
 			case l.accept("in", "step"):
 				f.Step = l.next("the step").text
@@ -590,9 +592,9 @@ func ends(conclusion string) func(*sentence) func(*world) error {
 			}
 		}
 		return func(w *world) error {
-			return w.run(label, func(id int64) error {
+			return w.withRun(label, func(id int64) error {
 				f := f
-				f.Attempt = w.attempt
+				f.Attempt = w.reactionAttempt
 				_, err := w.g.FinishRun(id, f)
 				return err
 			})
@@ -600,36 +602,38 @@ func ends(conclusion string) func(*sentence) func(*world) error {
 	}
 }
 
-func (l *sentence) reruns() func(*world) error {
-	label, who := l.label(), l.subject.text
-	return func(w *world) error { return w.run(label, func(id int64) error { return w.g.RerunByPerson(id, who) }) }
+func (l *sentenceParser) parseReruns() func(*world) error {
+	label, who := l.parseRunLabel(), l.subject.text
+	return func(w *world) error {
+		return w.withRun(label, func(id int64) error { return w.g.RerunByPerson(id, who) })
+	}
 }
 
-func (l *sentence) comments() func(*world) error {
-	n, _ := l.pull("on")
-	body, who := l.needText(), l.subject.text
+func (l *sentenceParser) parseComments() func(*world) error {
+	n, _ := l.acceptPullNumber("on")
+	body, who := l.requireBodyText(), l.subject.text
 	return func(w *world) error {
-		id, err := w.g.Comment(w.number(n), w.author(who), w.expand(body))
-		w.comments[who] = id
+		id, err := w.g.Comment(w.pullNumber(n), w.loginOf(who), w.expandCommits(body))
+		w.commentIDs[who] = id
 		return err
 	}
 }
 
-func (l *sentence) editsComment() func(*world) error {
-	whose, who, body := l.next("whose comment").text, l.subject.text, l.needText()
+func (l *sentenceParser) parseEditsComment() func(*world) error {
+	whose, who, body := l.next("whose comment").text, l.subject.text, l.requireBodyText()
 	return func(w *world) error {
-		id, found := w.comments[whose]
+		id, found := w.commentIDs[whose]
 		if !found {
 			return fmt.Errorf("%s has written no comment", whose)
 		}
-		return w.g.EditComment(id, w.author(who), w.expand(body))
+		return w.g.EditComment(id, w.loginOf(who), w.expandCommits(body))
 	}
 }
 
-func (l *sentence) deletesComment() func(*world) error {
+func (l *sentenceParser) parseDeletesComment() func(*world) error {
 	whose := l.next("whose comment").text
 	return func(w *world) error {
-		id, found := w.comments[whose]
+		id, found := w.commentIDs[whose]
 		if !found {
 			return fmt.Errorf("%s has written no comment", whose)
 		}
@@ -637,118 +641,118 @@ func (l *sentence) deletesComment() func(*world) error {
 	}
 }
 
-func reviews(state string) func(*sentence) func(*world) error {
-	return func(l *sentence) func(*world) error {
-		s, n := sandbox.ReviewSpec{State: state, Body: l.text()}, 0
-		for l.here().text != "" && !l.failed {
-			if number, found := l.pull("on"); found {
+func parseReviews(state string) func(*sentenceParser) func(*world) error {
+	return func(l *sentenceParser) func(*world) error {
+		s, n := sandbox.ReviewSpec{State: state, Body: l.bodyText()}, 0
+		for l.peek().text != "" && !l.failed {
+			if number, found := l.acceptPullNumber("on"); found {
 				n = number
 			} else if l.accept("at") {
-				s.Commit = l.commit(true)
+				s.Commit = l.parseCommit(true)
 			} else {
 				return nil
 			}
 		}
-		for _, in := range l.inline {
+		for _, in := range l.inlineComments {
 			place, body, _ := strings.Cut(in.text, " ")
 			path, number, _ := strings.Cut(place, ":")
 			line, err := strconv.Atoi(number)
 			if number != "" && err != nil || body == "" {
-				l.p.fail(in.line, 1, len(l.p.lines[in.line-1]), "a comment on the diff needs its place and its text", "> cart.go:12 The price may be negative.")
+				l.parser.addProblem(in.line, 1, len(l.parser.lines[in.line-1]), "a comment on the diff needs its place and its text", "> cart.go:12 The price may be negative.")
 			}
-			s.Comments = append(s.Comments, sandbox.Line{Path: path, Line: line, Body: body})
+			s.Comments = append(s.Comments, sandbox.LineComment{Path: path, Line: line, Body: body})
 		}
 		who := l.subject.text
 		return func(w *world) error {
 			s := s
-			s.By, s.Body = w.author(who), w.expand(s.Body)
-			id, err := w.g.Review(w.number(n), s)
-			w.reviews[who] = id
+			s.By, s.Body = w.loginOf(who), w.expandCommits(s.Body)
+			id, err := w.g.Review(w.pullNumber(n), s)
+			w.reviewIDs[who] = id
 			return err
 		}
 	}
 }
 
-// review is what is done to the newest review by somebody.
-func (l *sentence) review(do func(w *world, id int64, who string) error) func(*world) error {
+// parseReviewAction is what is done to the newest review by somebody.
+func (l *sentenceParser) parseReviewAction(do func(w *world, id int64, who string) error) func(*world) error {
 	whose, who := l.next("whose review").text, l.subject.text
 	return func(w *world) error {
-		id, found := w.reviews[whose]
+		id, found := w.reviewIDs[whose]
 		if !found {
 			return fmt.Errorf("%s has written no review", whose)
 		}
-		return do(w, id, w.author(who))
+		return do(w, id, w.loginOf(who))
 	}
 }
 
-func (l *sentence) editsReview() func(*world) error {
-	body := l.text()
-	return l.review(func(w *world, id int64, who string) error { return w.g.EditReview(id, who, w.expand(body)) })
+func (l *sentenceParser) parseEditsReview() func(*world) error {
+	body := l.bodyText()
+	return l.parseReviewAction(func(w *world, id int64, who string) error { return w.g.EditReview(id, who, w.expandCommits(body)) })
 }
 
-func (l *sentence) dismisses() func(*world) error {
-	return l.review(func(w *world, id int64, who string) error { return w.g.Dismiss(id, who) })
+func (l *sentenceParser) parseDismisses() func(*world) error {
+	return l.parseReviewAction(func(w *world, id int64, who string) error { return w.g.DismissReview(id, who) })
 }
 
-// threads is what is done to the threads that somebody opened.
-func (l *sentence) threads(do func(w *world, opener, who string) error) func(*world) error {
+// parseThreadsAction is what is done to the threads that somebody opened.
+func (l *sentenceParser) parseThreadsAction(do func(w *world, opener, who string) error) func(*world) error {
 	opener, who := l.next("whose threads").text, l.subject.text
-	return func(w *world) error { return do(w, w.author(opener), w.author(who)) }
+	return func(w *world) error { return do(w, w.loginOf(opener), w.loginOf(who)) }
 }
 
-func (l *sentence) replies() func(*world) error {
-	body := l.needText()
-	return l.threads(func(w *world, opener, who string) error {
-		_, err := w.g.Reply(w.number(0), opener, who, w.expand(body))
+func (l *sentenceParser) parseReplies() func(*world) error {
+	body := l.requireBodyText()
+	return l.parseThreadsAction(func(w *world, opener, who string) error {
+		_, err := w.g.ReplyInThread(w.pullNumber(0), opener, who, w.expandCommits(body))
 		return err
 	})
 }
 
-func (l *sentence) resolves() func(*world) error {
-	return l.threads(func(w *world, opener, who string) error { return w.g.Resolve(w.number(0), opener, who) })
+func (l *sentenceParser) parseResolves() func(*world) error {
+	return l.parseThreadsAction(func(w *world, opener, who string) error { return w.g.ResolveThreads(w.pullNumber(0), opener, who) })
 }
 
-func (l *sentence) unresolves() func(*world) error {
-	return l.threads(func(w *world, opener, _ string) error { return w.g.Unresolve(w.number(0), opener) })
+func (l *sentenceParser) parseUnresolves() func(*world) error {
+	return l.parseThreadsAction(func(w *world, opener, _ string) error { return w.g.UnresolveThreads(w.pullNumber(0), opener) })
 }
 
-func (l *sentence) outdates() func(*world) error {
-	return l.threads(func(w *world, opener, _ string) error { return w.g.Outdate(w.number(0), opener) })
+func (l *sentenceParser) parseOutdates() func(*world) error {
+	return l.parseThreadsAction(func(w *world, opener, _ string) error { return w.g.OutdateThreads(w.pullNumber(0), opener) })
 }
 
-// settings reads: NAME to STATE ["words"] [on COMMIT].
-func (l *sentence) settings(states []string) (name, state, words, head string) {
+// parseSetting reads: NAME to STATE ["words"] [on COMMIT].
+func (l *sentenceParser) parseSetting(states []string) (name, state, words, head string) {
 	name = l.next("its name").text
 	if !l.accept("to") {
-		l.fail(l.here(), `"to" and a state are missing`, "")
+		l.fail(l.peek(), `"to" and a state are missing`, "")
 	}
 	t := l.next("the state")
 	state = t.text
 	if !slices.Contains(states, state) && !l.failed {
-		l.fail(t, fmt.Sprintf("%q is not a state of it", state), meant(state, slices.Clone(states)))
+		l.fail(t, fmt.Sprintf("%q is not a state of it", state), suggestWord(state, slices.Clone(states)))
 	}
-	if l.here().quoted {
+	if l.peek().quoted {
 		words = l.next("").text
 	}
 	if l.accept("on") {
-		head = l.commit(true)
+		head = l.parseCommit(true)
 	}
 	return name, state, words, head
 }
 
-func (l *sentence) setsStatus() func(*world) error {
-	context, state, words, head := l.settings([]string{"pending", "success", "failure", "error"})
+func (l *sentenceParser) parseSetsStatus() func(*world) error {
+	context, state, words, head := l.parseSetting([]string{"pending", "success", "failure", "error"})
 	who := l.subject.text
 	return func(w *world) error {
-		_, err := w.g.SetStatus(sandbox.Status{Context: context, State: state, Description: words, Head: w.head(head), By: w.author(who)})
+		_, err := w.g.SetStatus(sandbox.CommitStatus{Context: context, State: state, Description: words, Head: w.headSHA(head), By: w.loginOf(who)})
 		return err
 	}
 }
 
-func (l *sentence) setsCheck() func(*world) error {
+func (l *sentenceParser) parseSetsCheck() func(*world) error {
 	open := []string{"queued", "in_progress"}
-	name, state, words, head := l.settings(append(open, conclusions...))
-	s := sandbox.CheckSpec{Name: name, Title: words, Summary: l.text(), App: sandbox.App{Slug: l.subject.text}}
+	name, state, words, head := l.parseSetting(append(open, knownConclusions...))
+	s := sandbox.CheckSpec{Name: name, Title: words, Summary: l.bodyText(), App: sandbox.App{Slug: l.subject.text}}
 	if slices.Contains(open, state) {
 		s.Status = state
 	} else {
@@ -756,7 +760,7 @@ func (l *sentence) setsCheck() func(*world) error {
 	}
 	return func(w *world) error {
 		s := s
-		s.Head, s.Summary = w.head(head), w.expand(s.Summary)
+		s.Head, s.Summary = w.headSHA(head), w.expandCommits(s.Summary)
 		_, err := w.g.SetCheck(s)
 		return err
 	}
@@ -764,47 +768,47 @@ func (l *sentence) setsCheck() func(*world) error {
 
 const policyPath = ".github/review-coordinator.yml"
 
-func (l *sentence) changesPolicy() func(*world) error {
-	policy := l.needText()
-	l.p.mends = true
-	l.p.learn(policy)
+func (l *sentenceParser) parseChangesPolicy() func(*world) error {
+	policy := l.requireBodyText()
+	l.parser.changesPolicy = true
+	l.parser.learnReviewers(policy)
 	return func(w *world) error {
 		w.g.SetFile(policyPath, "", policy)
 		return nil
 	}
 }
 
-func (l *sentence) removesPolicy() func(*world) error {
+func (l *sentenceParser) parseRemovesPolicy() func(*world) error {
 	return func(w *world) error {
 		w.g.RemoveFile(policyPath, "")
 		return nil
 	}
 }
 
-func (l *sentence) writes() func(*world) error {
+func (l *sentenceParser) parseWrites() func(*world) error {
 	path, ref := l.next("the path").text, ""
 	if l.accept("at") {
-		ref = sandbox.SHA(l.commit(false))
+		ref = sandbox.SHA(l.parseCommit(false))
 	}
-	content := l.text()
+	content := l.bodyText()
 	return func(w *world) error {
 		w.g.SetFile(path, ref, content)
 		return nil
 	}
 }
 
-func (l *sentence) may() func(*world) error {
+func (l *sentenceParser) parseMay() func(*world) error {
 	t, who := l.next("the permission"), l.subject.text
 	if known := []string{"none", "read", "triage", "write", "maintain", "admin"}; !slices.Contains(known, t.text) {
-		l.fail(t, fmt.Sprintf("GitHub has no permission %q", t.text), meant(t.text, known))
+		l.fail(t, fmt.Sprintf("GitHub has no permission %q", t.text), suggestWord(t.text, known))
 	}
 	return func(w *world) error {
-		w.g.Permission(who, t.text)
+		w.g.SetPermission(who, t.text)
 		return nil
 	}
 }
 
-func (l *sentence) protects() func(*world) error {
+func (l *sentenceParser) parseProtects() func(*world) error {
 	branch := l.next("the branch").text
 	return func(w *world) error {
 		w.g.Protect(branch)
@@ -812,21 +816,21 @@ func (l *sentence) protects() func(*world) error {
 	}
 }
 
-// owns says that the coordinator has a personal token.
-func (l *sentence) owns() func(*world) error {
-	l.p.person = l.subject.text
+// parseOwnsToken says that the coordinator has a personal token.
+func (l *sentenceParser) parseOwnsToken() func(*world) error {
+	l.parser.tokenOwner = l.subject.text
 	return func(*world) error { return nil }
 }
 
-func (l *sentence) nothing() func(*world) error {
+func (l *sentenceParser) parseNothing() func(*world) error {
 	if l.subject.text != "nothing" {
 		l.fail(l.subject, "only nothing happens", "write: nothing happens")
 	}
 	return func(*world) error { return nil }
 }
 
-// says is for those who listen.
-func (l *sentence) says() func(*world) error {
+// parseSays is for those who listen.
+func (l *sentenceParser) parseSays() func(*world) error {
 	if l.subject.text != "narrator" {
 		l.fail(l.subject, "only the narrator says something", "people and reviewers write: LOGIN comments")
 	}
@@ -834,67 +838,67 @@ func (l *sentence) says() func(*world) error {
 	return func(*world) error { return nil }
 }
 
-// byGitHub checks that it is GitHub that does it.
-func (l *sentence) byGitHub() {
-	l.p.faulty = true
+// requireGitHub checks that it is GitHub that does it.
+func (l *sentenceParser) requireGitHub() {
+	l.parser.hasFaults = true
 	if l.subject.text != "github" {
 		l.fail(l.subject, "only github does that", "")
 	}
 }
 
-func faults(kind sandbox.FaultKind) func(*sentence) func(*world) error {
-	return func(l *sentence) func(*world) error { return l.fault(sandbox.Fault{Kind: kind}) }
+func parseFaults(kind sandbox.FaultKind) func(*sentenceParser) func(*world) error {
+	return func(l *sentenceParser) func(*world) error { return l.parseFault(sandbox.Fault{Kind: kind}) }
 }
 
-func (l *sentence) answers() func(*world) error {
-	f := sandbox.Fault{Status: l.count("the status")}
-	if l.here().quoted {
+func (l *sentenceParser) parseAnswers() func(*world) error {
+	f := sandbox.Fault{Status: l.parseCount("the status")}
+	if l.peek().quoted {
 		f.Body = fmt.Sprintf(`{"message":%q}`, l.next("").text)
 	}
 	for l.accept("header") {
 		f.Header = append(f.Header, l.next("the header").text)
 	}
 	if !l.accept("to") {
-		l.fail(l.here(), `"to", a method and a path are missing`, "")
+		l.fail(l.peek(), `"to", a method and a path are missing`, "")
 	}
-	return l.fault(f)
+	return l.parseFault(f)
 }
 
-// fault reads METHOD PATH [N times] [after N] [for DURATION].
-func (l *sentence) fault(f sandbox.Fault) func(*world) error {
-	l.byGitHub()
+// parseFault reads METHOD PATH [N times] [after N] [for DURATION].
+func (l *sentenceParser) parseFault(f sandbox.Fault) func(*world) error {
+	l.requireGitHub()
 	method := l.next("the method")
 	if known := []string{"GET", "POST", "PATCH", "PUT", "DELETE", "*"}; !slices.Contains(known, method.text) && !l.failed {
-		l.fail(method, fmt.Sprintf("%q is not a method", method.text), meant(method.text, known))
+		l.fail(method, fmt.Sprintf("%q is not a method", method.text), suggestWord(method.text, known))
 	}
 	path := l.next("the path")
 	if !strings.HasPrefix(path.text, "/") && !l.failed {
 		l.fail(path, "a path begins with a slash", "* is one part of it, ** at the end the rest: /repos/*/*/actions/**")
 	}
 	f.Match = method.text + " " + path.text
-	for l.here().text != "" && !l.failed {
+	for l.peek().text != "" && !l.failed {
 		switch {
 		case l.accept("after"):
-			f.Skip = l.count("the number of requests")
+			f.Skip = l.parseCount("the number of requests")
 		case l.accept("for"):
-			f.For = l.duration("how long")
+			f.For = l.parseDuration("how long")
 		case l.accept("once"):
 			f.Times = 1
 		default:
-			f.Times = l.count("how often")
+			f.Times = l.parseCount("how often")
 			if !l.accept("times") {
-				l.fail(l.here(), `"times" is missing`, "it is written: METHOD PATH [N times] [after N] [for DURATION]")
+				l.fail(l.peek(), `"times" is missing`, "it is written: METHOD PATH [N times] [after N] [for DURATION]")
 			}
 		}
 	}
 	return func(w *world) error {
-		w.g.Fault(f)
+		w.g.AddFault(f)
 		return nil
 	}
 }
 
-func (l *sentence) recovers() func(*world) error {
-	l.byGitHub()
+func (l *sentenceParser) parseRecovers() func(*world) error {
+	l.requireGitHub()
 	return func(w *world) error {
 		w.g.ClearFaults()
 		return nil

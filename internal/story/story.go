@@ -17,13 +17,13 @@ import (
 type EntryKind string
 
 const (
-	Checked   EntryKind = "check"   // its check run reads differently
-	Stated    EntryKind = "status"  // its commit status, with a personal token
-	Reran     EntryKind = "rerun"   // it ran a run again
-	Cancelled EntryKind = "cancel"  // it cancelled a run
-	Asked     EntryKind = "ask"     // it asked for a review
-	Annotated EntryKind = "note"    // it annotated findings
-	GaveUp    EntryKind = "gave up" // it can do no more until something happens
+	EntryChecked   EntryKind = "check"   // its check run reads differently
+	EntryStated    EntryKind = "status"  // its commit status, with a personal token
+	EntryReran     EntryKind = "rerun"   // it ran a run again
+	EntryCancelled EntryKind = "cancel"  // it cancelled a run
+	EntryAsked     EntryKind = "ask"     // it asked for a review
+	EntryAnnotated EntryKind = "note"    // it annotated findings
+	EntryGaveUp    EntryKind = "gave up" // it can do no more until something happens
 )
 
 // An Entry is one thing that the coordinator wrote.
@@ -37,8 +37,8 @@ type Entry struct {
 	Text       string        `json:"text,omitempty"` // the title; what was run again; whom it asked
 }
 
-// state is how a check stands in one word.
-func (e Entry) state() string {
+// checkState is how a check stands in one word.
+func (e Entry) checkState() string {
 	if e.Conclusion != "" {
 		return e.Conclusion
 	}
@@ -47,22 +47,22 @@ func (e Entry) state() string {
 
 func (e Entry) String() string {
 	switch e.Kind {
-	case Checked, Stated:
-		return fmt.Sprintf("%-8s%-4s%s %-16s%s", short(e.At), e.Head, symbol(e.state()), e.state(), e.title())
+	case EntryChecked, EntryStated:
+		return fmt.Sprintf("%-8s%-4s%s %-16s%s", formatDuration(e.At), e.Head, stateSymbol(e.checkState()), e.checkState(), e.titleWithName())
 	default:
-		return fmt.Sprintf("%-8s%-4s→ %-16s%s", short(e.At), e.Head, e.Kind, e.Text)
+		return fmt.Sprintf("%-8s%-4s→ %-16s%s", formatDuration(e.At), e.Head, e.Kind, e.Text)
 	}
 }
 
-// title is what the check says, with its name where that is another than the policy's.
-func (e Entry) title() string {
+// titleWithName is what the check says, with its name where that is another than the policy's.
+func (e Entry) titleWithName() string {
 	if e.Name != "" {
 		return e.Text + "   [" + e.Name + "]"
 	}
 	return e.Text
 }
 
-func symbol(state string) string {
+func stateSymbol(state string) string {
 	switch state {
 	case "success":
 		return "✓"
@@ -77,8 +77,8 @@ func symbol(state string) string {
 	}
 }
 
-// short writes a time as people do, to the second.
-func short(d time.Duration) string {
+// formatDuration writes a time as people do, to the second.
+func formatDuration(d time.Duration) string {
 	s := d.Truncate(time.Second).String()
 	if strings.HasSuffix(s, "m0s") {
 		s = strings.TrimSuffix(s, "0s")
@@ -91,12 +91,12 @@ func short(d time.Duration) string {
 
 // A Story is what came of a scenario.
 type Story struct {
-	Entries []Entry `json:"entries"`
-	Ends    []End   `json:"ends"`
+	Entries []Entry   `json:"entries"`
+	Ends    []PullEnd `json:"ends"`
 }
 
-// An End is how it stood with a pull request at the last look.
-type End struct {
+// An PullEnd is how it stood with a pull request at the last look.
+type PullEnd struct {
 	Number  int             `json:"pull_request"`
 	Verdict string          `json:"verdict"`
 	Votes   []quorum.Ballot `json:"votes"`
@@ -120,15 +120,15 @@ func (s Story) String() string {
 			if i > 0 {
 				b.WriteString("; ")
 			}
-			b.WriteString(vote(v))
+			b.WriteString(voteText(v))
 		}
 		b.WriteByte('\n')
 	}
 	return b.String()
 }
 
-// vote is a ballot in few words: "gemini approves (approved, retry)".
-func vote(b quorum.Ballot) string {
+// voteText is a ballot in few words: "gemini approves (approved, retry)".
+func voteText(b quorum.Ballot) string {
 	does := map[quorum.Vote]string{quorum.Approve: "approves", quorum.Object: "objects", quorum.Unavailable: "is unavailable", quorum.Pending: "is pending"}[b.Vote]
 	why := b.Outcome.String()
 	if r := string(b.Reason); r != why && strings.ReplaceAll(r, "_", " ") != why {
@@ -143,33 +143,33 @@ func vote(b quorum.Ballot) string {
 	return fmt.Sprintf("%s %s (%s)", b.Reviewer, does, why)
 }
 
-// Final is how each check, or status, of ours stands in the end: by head and name, its state and title.
-func (s Story) Final() map[string]string {
+// FinalStates is how each check, or status, of ours stands in the end: by head and name, its state and title.
+func (s Story) FinalStates() map[string]string {
 	final := map[string]string{}
 	for _, e := range s.Entries {
-		if e.Kind == Checked || e.Kind == Stated {
-			final[e.Head+" "+e.Name] = e.state() + " " + e.Text
+		if e.Kind == EntryChecked || e.Kind == EntryStated {
+			final[e.Head+" "+e.Name] = e.checkState() + " " + e.Text
 		}
 	}
 	return final
 }
 
-// Turns are the states that each check went through, and what was run again, cancelled and asked: what must be the same
+// Transitions are the states that each check went through, and what was run again, cancelled and asked: what must be the same
 // in every shell, whenever it looked.
-func (s Story) Turns() (turns []string) {
+func (s Story) Transitions() (turns []string) {
 	last := map[string]string{}
 	var acts []string
 	for _, e := range s.Entries {
 		switch e.Kind {
-		case Checked, Stated:
+		case EntryChecked, EntryStated:
 			key := e.Head + " " + e.Name
-			if last[key] != e.state() {
-				turns = append(turns, strings.TrimSpace(key)+": "+e.state())
+			if last[key] != e.checkState() {
+				turns = append(turns, strings.TrimSpace(key)+": "+e.checkState())
 			}
-			last[key] = e.state()
-		case Reran, Cancelled, Asked:
+			last[key] = e.checkState()
+		case EntryReran, EntryCancelled, EntryAsked:
 			acts = append(acts, string(e.Kind)+" "+e.Text)
-		case Annotated, GaveUp:
+		case EntryAnnotated, EntryGaveUp:
 		}
 	}
 	slices.Sort(acts)
@@ -178,99 +178,99 @@ func (s Story) Turns() (turns []string) {
 
 // recorder notes what the program wrote by comparing GitHub before and after each request.
 type recorder struct {
-	w     *world
-	wrote func(Entry)
+	world   *world
+	onEntry func(Entry)
 
-	mu       sync.Mutex
-	story    Story
-	shown    map[int64]int // length of the history, by check
-	noted    map[int64]int // annotations, by check
-	statuses map[string]int
-	reran    int
-	cancels  map[int64]int
-	comments int
-	asked    int
-	ends     map[int]loop.Look
+	mu                 sync.Mutex
+	story              Story
+	shownRevisions     map[int64]int // length of the history, by check
+	annotationCounts   map[int64]int // annotations, by check
+	statusCounts       map[string]int
+	rerunCount         int
+	cancelCounts       map[int64]int
+	commentCount       int
+	reviewRequestCount int
+	lastLooks          map[int]loop.Look
 }
 
 func newRecorder(w *world, wrote func(Entry)) *recorder {
-	return &recorder{w: w, wrote: wrote, shown: map[int64]int{}, noted: map[int64]int{}, statuses: map[string]int{}, cancels: map[int64]int{}, ends: map[int]loop.Look{}}
+	return &recorder{world: w, onEntry: wrote, shownRevisions: map[int64]int{}, annotationCounts: map[int64]int{}, statusCounts: map[string]int{}, cancelCounts: map[int64]int{}, lastLooks: map[int]loop.Look{}}
 }
 
-func (r *recorder) add(e Entry) {
-	e.At = r.w.now().Sub(r.w.begin)
+func (r *recorder) addEntry(e Entry) {
+	e.At = r.world.now().Sub(r.world.begin)
 	r.story.Entries = append(r.story.Entries, e)
-	if r.wrote != nil {
-		r.wrote(e)
+	if r.onEntry != nil {
+		r.onEntry(e)
 	}
 }
 
-// see notes what is new.
-func (r *recorder) see() {
+// recordWrites notes what is new.
+func (r *recorder) recordWrites() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	g := r.w.g
-	for _, head := range g.Heads() {
-		name := r.w.name(head)
-		for _, c := range g.Own(head) {
-			for _, h := range c.History[min(r.shown[c.ID], len(c.History)):] {
-				r.add(Entry{Kind: Checked, Head: name, Name: r.w.unusual(c.Name), Status: h.Status, Conclusion: h.Conclusion, Text: h.Title})
+	g := r.world.g
+	for _, head := range g.WrittenHeads() {
+		name := r.world.commitName(head)
+		for _, c := range g.OwnCheckRuns(head) {
+			for _, h := range c.History[min(r.shownRevisions[c.ID], len(c.History)):] {
+				r.addEntry(Entry{Kind: EntryChecked, Head: name, Name: r.world.extraCheckName(c.Name), Status: h.Status, Conclusion: h.Conclusion, Text: h.Title})
 			}
-			r.shown[c.ID] = len(c.History)
-			if n := len(c.Annotations); n > r.noted[c.ID] {
-				r.add(Entry{Kind: Annotated, Head: name, Text: fmt.Sprintf("%d findings", n-r.noted[c.ID])})
-				r.noted[c.ID] = n
+			r.shownRevisions[c.ID] = len(c.History)
+			if n := len(c.Annotations); n > r.annotationCounts[c.ID] {
+				r.addEntry(Entry{Kind: EntryAnnotated, Head: name, Text: fmt.Sprintf("%d findings", n-r.annotationCounts[c.ID])})
+				r.annotationCounts[c.ID] = n
 			}
 		}
 		mine := 0
 		for _, st := range g.Statuses(head) {
-			if r.w.s.person == "" || st.By != r.w.s.person {
+			if r.world.scenario.tokenOwner == "" || st.By != r.world.scenario.tokenOwner {
 				continue
 			}
-			if mine++; mine > r.statuses[head] {
-				r.add(Entry{Kind: Stated, Head: name, Name: r.w.unusual(st.Context), Status: st.State, Text: st.Description})
+			if mine++; mine > r.statusCounts[head] {
+				r.addEntry(Entry{Kind: EntryStated, Head: name, Name: r.world.extraCheckName(st.Context), Status: st.State, Text: st.Description})
 			}
 		}
-		r.statuses[head] = mine
+		r.statusCounts[head] = mine
 	}
 	wrote := g.Wrote()
 	for id, n := range wrote.Cancels {
-		if n > r.cancels[id] {
-			r.add(Entry{Kind: Cancelled, Text: r.w.labelOf(id)})
+		if n > r.cancelCounts[id] {
+			r.addEntry(Entry{Kind: EntryCancelled, Text: r.world.runLabel(id)})
 		}
-		r.cancels[id] = n
+		r.cancelCounts[id] = n
 	}
-	for _, id := range wrote.Reran[min(r.reran, len(wrote.Reran)):] {
-		r.add(Entry{Kind: Reran, Text: r.w.labelOf(id)})
+	for _, id := range wrote.RerunOrder[min(r.rerunCount, len(wrote.RerunOrder)):] {
+		r.addEntry(Entry{Kind: EntryReran, Text: r.world.runLabel(id)})
 	}
-	for _, body := range wrote.Comments[min(r.comments, len(wrote.Comments)):] {
-		r.add(Entry{Kind: Asked, Text: fmt.Sprintf("%q", body)})
+	for _, body := range wrote.Comments[min(r.commentCount, len(wrote.Comments)):] {
+		r.addEntry(Entry{Kind: EntryAsked, Text: fmt.Sprintf("%q", body)})
 	}
-	for _, login := range wrote.Reviews[min(r.asked, len(wrote.Reviews)):] {
-		r.add(Entry{Kind: Asked, Text: login})
+	for _, login := range wrote.RequestedReviews[min(r.reviewRequestCount, len(wrote.RequestedReviews)):] {
+		r.addEntry(Entry{Kind: EntryAsked, Text: login})
 	}
-	r.reran, r.comments, r.asked = len(wrote.Reran), len(wrote.Comments), len(wrote.Reviews)
+	r.rerunCount, r.commentCount, r.reviewRequestCount = len(wrote.RerunOrder), len(wrote.Comments), len(wrote.RequestedReviews)
 }
 
-func (r *recorder) looked(l loop.Look) {
+func (r *recorder) recordLook(l loop.Look) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.ends[l.Snapshot.PR.Number] = l
+	r.lastLooks[l.Snapshot.PR.Number] = l
 }
 
-// gaveUp notes that a look failed for good.
-func (r *recorder) gaveUp(err error) {
+// recordFailure notes that a look failed for good.
+func (r *recorder) recordFailure(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.add(Entry{Kind: GaveUp, Text: err.Error()})
+	r.addEntry(Entry{Kind: EntryGaveUp, Text: err.Error()})
 }
 
-func (r *recorder) told() Story {
+func (r *recorder) finishStory() Story {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, n := range r.w.numbers {
-		if l, found := r.ends[n]; found {
-			r.story.Ends = append(r.story.Ends, End{Number: n, Verdict: l.Decision.Verdict.String(), Votes: l.Decision.Ballots})
+	for _, n := range r.world.pullNumbers {
+		if l, found := r.lastLooks[n]; found {
+			r.story.Ends = append(r.story.Ends, PullEnd{Number: n, Verdict: l.Decision.Verdict.String(), Votes: l.Decision.Ballots})
 		}
 	}
 	return r.story

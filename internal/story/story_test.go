@@ -24,7 +24,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the stories in testdata/stories")
 
-func stories(t *testing.T) (all []*Scenario) {
+func parseStories(t *testing.T) (all []*Scenario) {
 	t.Helper()
 	files, err := filepath.Glob("testdata/stories/*.txt")
 	if err != nil {
@@ -45,10 +45,10 @@ func stories(t *testing.T) (all []*Scenario) {
 	return all
 }
 
-func (s *Scenario) base() string { return strings.TrimSuffix(filepath.Base(s.File), ".txt") }
+func (s *Scenario) baseName() string { return strings.TrimSuffix(filepath.Base(s.File), ".txt") }
 
-// bubble is the clock of a synctest bubble, which has run until the story begins.
-func bubble(t *testing.T) sandbox.Clock {
+// bubbleClock is the clock of a synctest bubble, which has run until the story begins.
+func bubbleClock(t *testing.T) sandbox.Clock {
 	t.Helper()
 	c := sandbox.Clock{Now: time.Now, Sleep: func(ctx context.Context, d time.Duration) error {
 		timer := time.NewTimer(max(d, 0))
@@ -68,9 +68,9 @@ func bubble(t *testing.T) sandbox.Clock {
 
 func TestStories(t *testing.T) {
 	var seen outcomes
-	t.Run("all", func(t *testing.T) { seen.tell(t) })
+	t.Run("all", func(t *testing.T) { seen.tellStories(t) })
 	if seen.told == seen.all { // and not only those that -run names
-		seen.complete(t)
+		seen.checkComplete(t)
 	}
 }
 
@@ -82,7 +82,7 @@ type outcomes struct {
 	told int
 }
 
-func (o *outcomes) looked(l loop.Look) {
+func (o *outcomes) recordLook(l loop.Look) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.saw == nil {
@@ -94,8 +94,8 @@ func (o *outcomes) looked(l loop.Look) {
 	}
 }
 
-// complete: the stories show every outcome, every vote and every verdict.
-func (o *outcomes) complete(t *testing.T) {
+// checkComplete: the stories show every outcome, every vote and every verdict.
+func (o *outcomes) checkComplete(t *testing.T) {
 	var want []fmt.Stringer
 	for x := quorum.Silent; x <= quorum.Unknown; x++ {
 		if x != quorum.Unrelated { // no ballot has it
@@ -115,20 +115,20 @@ func (o *outcomes) complete(t *testing.T) {
 	}
 }
 
-func (o *outcomes) tell(t *testing.T) {
-	all := stories(t)
+func (o *outcomes) tellStories(t *testing.T) {
+	all := parseStories(t)
 	o.all = len(all)
 	for _, s := range all {
-		t.Run(s.base(), func(t *testing.T) {
+		t.Run(s.baseName(), func(t *testing.T) {
 			o.told++
 			t.Parallel()
 			var g *sandbox.GitHub
-			stepped, err := s.Step(t.Context(), Audience{Looked: o.looked, world: func(w *world) { g = w.g }})
+			stepped, err := s.PlayStepped(t.Context(), Audience{Looked: o.recordLook, prepare: func(w *world) { g = w.g }})
 			if err != nil {
 				t.Fatal(err)
 			}
-			odd := slices.DeleteFunc(g.Invalid(), func(r string) bool { return strings.HasPrefix(r, "GET ") }) // a text may name a commit that is none
-			if odd = append(odd, g.Unknown()...); len(odd) > 0 {
+			odd := slices.DeleteFunc(g.InvalidRequests(), func(r string) bool { return strings.HasPrefix(r, "GET ") }) // a text may name a commit that is none
+			if odd = append(odd, g.UnknownRequests()...); len(odd) > 0 {
 				t.Errorf("GitHub does not know or take these requests: %q", odd)
 			}
 			got := stepped.String()
@@ -136,26 +136,26 @@ func (o *outcomes) tell(t *testing.T) {
 				if err := os.WriteFile(s.File, s.Rewritten(got), 0o644); err != nil {
 					t.Fatal(err)
 				}
-			} else if diff := cmp.Diff(s.Story, got); diff != "" {
+			} else if diff := cmp.Diff(s.RecordedStory, got); diff != "" {
 				t.Errorf("the story is another (-file +told; -update rewrites it):\n%s", diff)
 			}
 			synctest.Test(t, func(t *testing.T) {
-				lived, err := s.Live(t.Context(), bubble(t), Audience{})
+				lived, err := s.PlayLive(t.Context(), bubbleClock(t), Audience{})
 				if err != nil {
 					t.Fatal(err)
 				}
-				if s.faulty { // a client waits a random while before it tries again
-					same(t, "lived through", stepped, lived)
+				if s.hasFaults { // a client waits a random while before it tries again
+					compareStories(t, "lived through", stepped, lived)
 				} else if diff := cmp.Diff(got, lived.String()); diff != "" {
 					t.Errorf("lived through it is another (-stepped +lived):\n%s", diff)
 				}
 			})
 			synctest.Test(t, func(t *testing.T) {
-				polled, err := s.Poll(t.Context(), bubble(t), pollEvery(), Audience{})
+				polled, err := s.PlayPolled(t.Context(), bubbleClock(t), pollEvery(), Audience{})
 				if err != nil {
 					t.Fatal(err)
 				}
-				same(t, "polled", stepped, polled)
+				compareStories(t, "polled", stepped, polled)
 			})
 		})
 	}
@@ -169,13 +169,13 @@ func pollEvery() time.Duration {
 	return 30 * time.Second
 }
 
-// same compares what must be the same whenever somebody looked.
-func same(t *testing.T, how string, want, got Story) {
+// compareStories compares what must be the same whenever somebody looked.
+func compareStories(t *testing.T, how string, want, got Story) {
 	t.Helper()
-	if diff := cmp.Diff(want.Turns(), got.Turns()); diff != "" {
+	if diff := cmp.Diff(want.Transitions(), got.Transitions()); diff != "" {
 		t.Errorf("%s it takes other turns (-stepped +%s):\n%s", how, how, diff)
 	}
-	if diff := cmp.Diff(want.Final(), got.Final()); diff != "" {
+	if diff := cmp.Diff(want.FinalStates(), got.FinalStates()); diff != "" {
 		t.Errorf("%s it ends otherwise (-stepped +%s):\n%s", how, how, diff)
 	}
 }

@@ -24,8 +24,8 @@ import (
 //go:embed testdata/api.github.com.json.gz
 var description []byte
 
-// load reads the description once: it takes longer than a test.
-var load = sync.OnceValues(func() (*openapi3.T, error) {
+// loadDescription reads the description once: it takes longer than a test.
+var loadDescription = sync.OnceValues(func() (*openapi3.T, error) {
 	r, err := gzip.NewReader(bytes.NewReader(description))
 	if err != nil {
 		return nil, fmt.Errorf("read description: %w", err)
@@ -43,7 +43,7 @@ var load = sync.OnceValues(func() (*openapi3.T, error) {
 
 // Operations lists the operations that are described, as "METHOD /path/{parameter}".
 func Operations() ([]string, error) {
-	doc, err := load()
+	doc, err := loadDescription()
 	if err != nil {
 		return nil, err
 	}
@@ -70,22 +70,22 @@ func Validate(next http.RoundTripper) (http.RoundTripper, func() []string) {
 type validator struct {
 	next http.RoundTripper
 
-	mu   sync.Mutex
-	said []string
+	mu    sync.Mutex
+	found []string
 }
 
 func (v *validator) violations() []string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return slices.Clone(v.said)
+	return slices.Clone(v.found)
 }
 
-func (v *validator) complain(req *http.Request, format string, args ...any) {
+func (v *validator) addViolation(req *http.Request, format string, args ...any) {
 	s := fmt.Sprintf("%s %s: %s", req.Method, req.URL.RequestURI(), fmt.Sprintf(format, args...))
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if !slices.Contains(v.said, s) {
-		v.said = append(v.said, s)
+	if !slices.Contains(v.found, s) {
+		v.found = append(v.found, s)
 	}
 }
 
@@ -95,7 +95,7 @@ func (v *validator) RoundTrip(req *http.Request) (*http.Response, error) {
 	if path == "/graphql" || path == "/api/graphql" || strings.HasPrefix(path, "/_logs/") {
 		return v.next.RoundTrip(req)
 	}
-	doc, err := load()
+	doc, err := loadDescription()
 	if err != nil {
 		return nil, err
 	}
@@ -108,27 +108,27 @@ func (v *validator) RoundTrip(req *http.Request) (*http.Response, error) {
 		req = req.Clone(req.Context())
 		req.Body = io.NopCloser(bytes.NewReader(body))
 	}
-	input := v.request(doc, req, path, body)
+	input := v.validateRequest(doc, req, path, body)
 	res, err := v.next.RoundTrip(req)
 	if err != nil || input == nil {
 		return res, err
 	}
-	v.response(req, res, input)
+	v.validateResponse(req, res, input)
 	return res, nil
 }
 
-// request validates a request; nil if it is not described.
-func (v *validator) request(doc *openapi3.T, req *http.Request, path string, body []byte) *openapi3filter.RequestValidationInput {
-	template, params := find(doc, req.Method, path)
+// validateRequest validates a request; nil if it is not described.
+func (v *validator) validateRequest(doc *openapi3.T, req *http.Request, path string, body []byte) *openapi3filter.RequestValidationInput {
+	template, params := findTemplate(doc, req.Method, path)
 	if template == "" {
-		v.complain(req, "not described")
+		v.addViolation(req, "not described")
 		return nil
 	}
 	item := doc.Paths.Map()[template]
 	op := item.GetOperation(req.Method)
 	for name := range req.URL.Query() {
 		if op.Parameters.GetByInAndName("query", name) == nil && item.Parameters.GetByInAndName("query", name) == nil {
-			v.complain(req, "GitHub knows no parameter %q there", name)
+			v.addViolation(req, "GitHub knows no parameter %q there", name)
 		}
 	}
 	copied := req.Clone(req.Context())
@@ -143,13 +143,13 @@ func (v *validator) request(doc *openapi3.T, req *http.Request, path string, bod
 		Options: &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, SkipSettingDefaults: true},
 	}
 	if err := openapi3filter.ValidateRequest(context.Background(), input); err != nil {
-		v.complain(req, "request: %v", err)
+		v.addViolation(req, "request: %v", err)
 	}
 	return input
 }
 
-// response validates an answer and leaves it readable.
-func (v *validator) response(req *http.Request, res *http.Response, input *openapi3filter.RequestValidationInput) {
+// validateResponse validates an answer and leaves it readable.
+func (v *validator) validateResponse(req *http.Request, res *http.Response, input *openapi3filter.RequestValidationInput) {
 	described := input.Route.Operation.Responses.Status(res.StatusCode) != nil
 	switch {
 	case res.StatusCode == http.StatusNotModified, res.StatusCode >= 400 && !described:
@@ -157,7 +157,7 @@ func (v *validator) response(req *http.Request, res *http.Response, input *opena
 	case strings.HasPrefix(res.Header.Get("Content-Type"), "text/"), strings.Contains(req.Header.Get("Accept"), "raw"):
 		return // no answer of GitHub's own, or a file as it is
 	case !described:
-		v.complain(req, "status %d is not described", res.StatusCode)
+		v.addViolation(req, "status %d is not described", res.StatusCode)
 		return
 	case !strings.HasPrefix(res.Header.Get("Content-Type"), "application/json"):
 		return // an answer without a body
@@ -166,35 +166,35 @@ func (v *validator) response(req *http.Request, res *http.Response, input *opena
 	res.Body.Close()
 	res.Body = io.NopCloser(bytes.NewReader(b))
 	if err != nil { // it breaks off; whoever reads it must see that
-		res.Body = io.NopCloser(io.MultiReader(bytes.NewReader(b), failing{err}))
+		res.Body = io.NopCloser(io.MultiReader(bytes.NewReader(b), failingReader{err}))
 		return
 	}
 	answer := &openapi3filter.ResponseValidationInput{RequestValidationInput: input, Status: res.StatusCode, Header: res.Header, Options: input.Options}
 	if err := openapi3filter.ValidateResponse(context.Background(), answer.SetBodyBytes(b)); err != nil {
-		v.complain(req, "answer %d: %v", res.StatusCode, err)
+		v.addViolation(req, "answer %d: %v", res.StatusCode, err)
 	}
 }
 
-type failing struct{ err error }
+type failingReader struct{ err error }
 
-func (f failing) Read([]byte) (int, error) { return 0, f.err }
+func (f failingReader) Read([]byte) (int, error) { return 0, f.err }
 
-// find looks a path up: of several templates the one with the most words wins. A parameter at the end takes the rest.
-func find(doc *openapi3.T, method, path string) (string, map[string]string) {
+// findTemplate looks a path up: of several templates the one with the most words wins. A parameter at the end takes the rest.
+func findTemplate(doc *openapi3.T, method, path string) (string, map[string]string) {
 	got := strings.Split(strings.Trim(path, "/"), "/")
 	best, words, params := "", -1, map[string]string(nil)
 	for template, item := range doc.Paths.Map() {
 		if item.GetOperation(method) == nil {
 			continue
 		}
-		if n, found := fit(strings.Split(strings.Trim(template, "/"), "/"), got); found != nil && n > words {
+		if n, found := matchTemplate(strings.Split(strings.Trim(template, "/"), "/"), got); found != nil && n > words {
 			best, words, params = template, n, found
 		}
 	}
 	return best, params
 }
 
-func fit(want, got []string) (words int, params map[string]string) {
+func matchTemplate(want, got []string) (words int, params map[string]string) {
 	params = map[string]string{}
 	for i, w := range want {
 		param := strings.HasPrefix(w, "{")
