@@ -18,7 +18,7 @@ func Paths() []string {
 	return []string{".github/review-coordinator.yml", ".github/review-coordinator.yaml"}
 }
 
-// An Error is what is wrong with a policy file: all of it, in the order of the lines.
+// An Error holds all mistakes of a policy file, in the order of the lines.
 type Error struct {
 	Problems []Diagnostic
 }
@@ -47,7 +47,7 @@ type Diagnostic struct {
 	Line    int // 1-based
 	Column  int // 1-based, in characters
 	Message string
-	Hint    string // what to write instead
+	Hint    string // how to write it instead
 	Snippet string // the line, and below it a caret
 }
 
@@ -72,7 +72,7 @@ func Parse(path string, src []byte) (quorum.Policy, error) {
 	return policy, nil
 }
 
-// Warnings says what is allowed in a policy file and yet likely to be regretted. A file with mistakes has none.
+// Warnings returns what is allowed in a policy file and yet likely to be regretted. A file with mistakes has none.
 func Warnings(path string, src []byte) []Diagnostic {
 	_, r := readPolicy(path, src)
 	if len(r.problems) > 0 {
@@ -81,8 +81,8 @@ func Warnings(path string, src []byte) []Diagnostic {
 	return sortByPosition(r.warnings)
 }
 
-func readPolicy(path string, src []byte) (quorum.Policy, *policyReader) {
-	r := newPolicyReader(path, src)
+func readPolicy(path string, src []byte) (quorum.Policy, *policyFileReader) {
+	r := newPolicyFileReader(path, src)
 	file := Default()
 	root, ok := r.parseFile()
 	if !ok {
@@ -96,14 +96,14 @@ func readPolicy(path string, src []byte) (quorum.Policy, *policyReader) {
 	return policy, r
 }
 
-// findCheckName finds the name of the check in a file that is no YAML: without it the error would appear under a name that
-// nobody requires.
+// findCheckName finds the name of the check in a file that is no YAML: the error must not appear under a name that no
+// rule requires.
 func findCheckName(src []byte, fallback string) string {
 	for line := range strings.Lines(string(src[:min(len(src), MaxSize)])) {
 		if !strings.HasPrefix(line, "check:") || len(line) > 500 {
 			continue
 		}
-		r := newPolicyReader("", []byte(line))
+		r := newPolicyFileReader("", []byte(line))
 		file := PolicyKeys{Check: fallback}
 		if root, ok := r.parseFile(); ok {
 			r.decodeFile(root, &file)

@@ -1,7 +1,7 @@
 package config
 
-// The strict decoder. goccy/go-yaml gives the nodes with their positions, but its own decoder stops at the first mistake;
-// this one walks the nodes beside the Go types, notes every mistake and goes on.
+// The strict decoder. goccy/go-yaml gives the nodes with their positions, but its own decoder stops at the first
+// mistake; this one walks the nodes beside the Go types, notes every mistake and goes on.
 
 import (
 	"errors"
@@ -17,6 +17,7 @@ import (
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+
 	"github.com/review-coordinator/coordinator/internal/pathfilter"
 )
 
@@ -29,14 +30,15 @@ const (
 	maxProblems = 500 // a file of 64 KiB can hold thousands
 )
 
-// A position is where something stands in the file.
+// A position is a place in the file.
 type position struct {
 	line, column int
 	width        int // in characters, for the caret
 }
 
-// A policyReader holds what was found in one file. Keys are written with dots and indexes: reviewers[1].heading.
-type policyReader struct {
+// A policyFileReader reads one file and collects its mistakes. Keys are written with dots and indexes:
+// reviewers[1].heading.
+type policyFileReader struct {
 	path           string
 	text           string
 	lines          []string
@@ -47,10 +49,10 @@ type policyReader struct {
 	warnings       []Diagnostic
 }
 
-func newPolicyReader(path string, src []byte) *policyReader {
+func newPolicyFileReader(path string, src []byte) *policyFileReader {
 	// The parser counts a CR LF as two line ends in some places.
 	text := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.TrimPrefix(string(src), "\ufeff"))
-	return &policyReader{
+	return &policyFileReader{
 		path:           path,
 		text:           text,
 		lines:          strings.Split(text, "\n"),
@@ -61,7 +63,7 @@ func newPolicyReader(path string, src []byte) *policyReader {
 }
 
 // parseFile returns the file's mapping, or notes why there is none.
-func (r *policyReader) parseFile() (ast.Node, bool) {
+func (r *policyFileReader) parseFile() (ast.Node, bool) {
 	switch {
 	case len(r.text) > MaxSize:
 		r.lines = nil // a snippet of it would show nothing
@@ -83,7 +85,7 @@ func (r *policyReader) parseFile() (ast.Node, bool) {
 	return r.rootMapping(file)
 }
 
-func (r *policyReader) rootMapping(file *ast.File) (ast.Node, bool) {
+func (r *policyFileReader) rootMapping(file *ast.File) (ast.Node, bool) {
 	var bodies []ast.Node
 	for _, doc := range file.Docs {
 		if doc.Body != nil && doc.Body.Type() != ast.NullType {
@@ -105,8 +107,9 @@ func (r *policyReader) rootMapping(file *ast.File) (ast.Node, bool) {
 	return bodies[0], true
 }
 
-// checkTokens refuses, before anything recurses or expands, what a policy has no use for: aliases, tags, depth.
-func (r *policyReader) checkTokens(tokens token.Tokens) bool {
+// checkTokens refuses aliases, tags, depth and all else that a policy has no use for, before anything recurses or
+// expands.
+func (r *policyFileReader) checkTokens(tokens token.Tokens) bool {
 	count, depth, line, dashes := 0, 0, 0, 0
 	for _, t := range tokens {
 		if t.Position.Line != line {
@@ -155,7 +158,7 @@ func (r *policyReader) checkTokens(tokens token.Tokens) bool {
 	return true
 }
 
-func (r *policyReader) failSyntax(err error) {
+func (r *policyFileReader) failSyntax(err error) {
 	at, message := position{line: 1, column: 1}, "the file is not YAML"
 	var syntax *yaml.SyntaxError
 	if errors.As(err, &syntax) {
@@ -170,7 +173,7 @@ func (r *policyReader) failSyntax(err error) {
 	r.failAt(at, message, r.syntaxHint(at, message))
 }
 
-func (r *policyReader) syntaxHint(at position, message string) string {
+func (r *policyFileReader) syntaxHint(at position, message string) string {
 	line := []rune(r.lineText(at.line))
 	switch {
 	case at.column <= len(line) && strings.ContainsRune("@`%|>", line[at.column-1]):
@@ -185,14 +188,14 @@ func (r *policyReader) syntaxHint(at position, message string) string {
 }
 
 // decodeFile reads the file's mapping into file.
-func (r *policyReader) decodeFile(root ast.Node, file *PolicyKeys) { r.decodeAt("", root, file) }
+func (r *policyFileReader) decodeFile(root ast.Node, file *PolicyKeys) { r.decodeAt("", root, file) }
 
-func (r *policyReader) decodeAt(key string, n ast.Node, into any) {
+func (r *policyFileReader) decodeAt(key string, n ast.Node, into any) {
 	r.decodeValue(key, n, reflect.ValueOf(into).Elem(), "")
 }
 
 // decodeValue reads n into a Go value. The tag is that of the field that holds it.
-func (r *policyReader) decodeValue(key string, n ast.Node, into reflect.Value, tag reflect.StructTag) {
+func (r *policyFileReader) decodeValue(key string, n ast.Node, into reflect.Value, tag reflect.StructTag) {
 	if key != "" {
 		r.valuePositions[key] = r.positionOf(n)
 	}
@@ -225,8 +228,8 @@ func (r *policyReader) decodeValue(key string, n ast.Node, into reflect.Value, t
 	}
 }
 
-// failEmpty is a key without a value: nobody writes one to get the default.
-func (r *policyReader) failEmpty(key string) {
+// failEmpty notes that a key has no value: leaving it out would give the default.
+func (r *policyFileReader) failEmpty(key string) {
 	at := r.keyPositions[key]
 	line := r.lineText(at.line)
 	if i := strings.Index(line, "#"); i > 0 && strings.Contains(line[:i], ":") {
@@ -236,7 +239,7 @@ func (r *policyReader) failEmpty(key string) {
 	r.failKey(key, "it has no value", "give it one, or remove the key")
 }
 
-func (r *policyReader) decodeStruct(key string, n ast.Node, into reflect.Value) {
+func (r *policyFileReader) decodeStruct(key string, n ast.Node, into reflect.Value) {
 	if n.Type() != ast.MappingType {
 		r.failWrongType(key, n, "keys with values", "known keys: "+strings.Join(keysOf(into.Type()), ", "))
 		return
@@ -252,8 +255,8 @@ func (r *policyReader) decodeStruct(key string, n ast.Node, into reflect.Value) 
 	r.failMissing(key, into.Type())
 }
 
-// failMissing tells which required keys are not there; the list of reviewers has a sentence of its own.
-func (r *policyReader) failMissing(key string, t reflect.Type) {
+// failMissing notes the required keys that are not there.
+func (r *policyFileReader) failMissing(key string, t reflect.Type) {
 	for field := range t.Fields() {
 		name := field.Tag.Get("yaml")
 		if !slices.Contains(strings.Split(field.Tag.Get("jsonschema"), ","), "required") || r.hasKey(joinKey(key, name)) {
@@ -268,7 +271,7 @@ func (r *policyReader) failMissing(key string, t reflect.Type) {
 	}
 }
 
-func (r *policyReader) decodeMap(key string, n ast.Node, into reflect.Value) {
+func (r *policyFileReader) decodeMap(key string, n ast.Node, into reflect.Value) {
 	if n.Type() != ast.MappingType {
 		r.failWrongType(key, n, "keys with values", "write {} for none")
 		return
@@ -287,7 +290,7 @@ func (r *policyReader) decodeMap(key string, n ast.Node, into reflect.Value) {
 }
 
 // uniquePairs yields the keys of a mapping in order, each once, and notes where they stand.
-func (r *policyReader) uniquePairs(key string, n ast.Node) func(yield func(string, *ast.MappingValueNode) bool) {
+func (r *policyFileReader) uniquePairs(key string, n ast.Node) func(yield func(string, *ast.MappingValueNode) bool) {
 	return func(yield func(string, *ast.MappingValueNode) bool) {
 		m, ok := n.(*ast.MappingNode)
 		if !ok {
@@ -310,7 +313,7 @@ func (r *policyReader) uniquePairs(key string, n ast.Node) func(yield func(strin
 	}
 }
 
-func (r *policyReader) decodeList(key string, n ast.Node, into reflect.Value, tag reflect.StructTag) {
+func (r *policyFileReader) decodeList(key string, n ast.Node, into reflect.Value, tag reflect.StructTag) {
 	s, ok := n.(*ast.SequenceNode)
 	if !ok {
 		hint := `put each entry on a line of its own, after "- "`
@@ -336,7 +339,7 @@ func (r *policyReader) decodeList(key string, n ast.Node, into reflect.Value, ta
 	into.Set(list)
 }
 
-func (r *policyReader) decodeBool(key string, n ast.Node, into reflect.Value) {
+func (r *policyFileReader) decodeBool(key string, n ast.Node, into reflect.Value) {
 	b, ok := n.(*ast.BoolNode)
 	if !ok {
 		r.failWrongType(key, n, "true or false", "write true or false, without quotes")
@@ -345,7 +348,7 @@ func (r *policyReader) decodeBool(key string, n ast.Node, into reflect.Value) {
 	into.SetBool(b.Value)
 }
 
-func (r *policyReader) decodeInt(key string, n ast.Node, into reflect.Value, tag reflect.StructTag) {
+func (r *policyFileReader) decodeInt(key string, n ast.Node, into reflect.Value, tag reflect.StructTag) {
 	text, _ := scalarText(n)
 	count, err := strconv.Atoi(text)
 	if n.Type() != ast.IntegerType || err != nil {
@@ -363,7 +366,7 @@ func (r *policyReader) decodeInt(key string, n ast.Node, into reflect.Value, tag
 	}
 }
 
-func (r *policyReader) decodeString(key string, n ast.Node, into reflect.Value, tag reflect.StructTag) {
+func (r *policyFileReader) decodeString(key string, n ast.Node, into reflect.Value, tag reflect.StructTag) {
 	words := allowedWords(tag)
 	if words != nil {
 		text, ok := scalarText(n)
@@ -389,7 +392,7 @@ func (r *policyReader) decodeString(key string, n ast.Node, into reflect.Value, 
 }
 
 // readText reads a string that is not blank and, unless lines is set, has no line breaks or control characters.
-func (r *policyReader) readText(key string, n ast.Node, want string, lines bool) (string, bool) {
+func (r *policyFileReader) readText(key string, n ast.Node, want string, lines bool) (string, bool) {
 	text, ok := scalarText(n)
 	switch {
 	case !ok:
@@ -408,7 +411,7 @@ func (r *policyReader) readText(key string, n ast.Node, want string, lines bool)
 	return "", false
 }
 
-func (r *policyReader) failUnknownKey(parent, name string, t reflect.Type) {
+func (r *policyFileReader) failUnknownKey(parent, name string, t reflect.Type) {
 	key := joinKey(parent, name)
 	known := keysOf(t)
 	hint := ""
@@ -428,7 +431,7 @@ func (r *policyReader) failUnknownKey(parent, name string, t reflect.Type) {
 	delete(r.keyPositions, key)
 }
 
-func (r *policyReader) failWrongType(key string, n ast.Node, want, hint string) {
+func (r *policyFileReader) failWrongType(key string, n ast.Node, want, hint string) {
 	if hint == "" {
 		hint = "write " + want
 	}
@@ -436,23 +439,23 @@ func (r *policyReader) failWrongType(key string, n ast.Node, want, hint string) 
 }
 
 // failKey notes a mistake in the value of key.
-func (r *policyReader) failKey(key, message, hint string) {
+func (r *policyFileReader) failKey(key, message, hint string) {
 	r.brokenKeys[key] = true
 	r.failAt(r.positionOfKey(key), keyPrefix(key)+message, hint)
 }
 
-func (r *policyReader) failAt(at position, message, hint string) {
+func (r *policyFileReader) failAt(at position, message, hint string) {
 	if len(r.problems) == maxProblems {
 		return
 	}
 	r.problems = append(r.problems, r.diagnosticAt(at, message, hint))
 }
 
-func (r *policyReader) warnKey(key, message, hint string) {
+func (r *policyFileReader) warnKey(key, message, hint string) {
 	r.warnings = append(r.warnings, r.diagnosticAt(r.positionOfKey(key), message, hint))
 }
 
-func (r *policyReader) diagnosticAt(at position, message, hint string) Diagnostic {
+func (r *policyFileReader) diagnosticAt(at position, message, hint string) Diagnostic {
 	return Diagnostic{
 		Path:    r.path,
 		Line:    max(at.line, 1),
@@ -464,13 +467,13 @@ func (r *policyReader) diagnosticAt(at position, message, hint string) Diagnosti
 }
 
 // hasKey reports whether the file says something for key, be it wrong or misspelt.
-func (r *policyReader) hasKey(key string) bool {
+func (r *policyFileReader) hasKey(key string) bool {
 	_, ok := r.keyPositions[key]
 	return ok || r.brokenKeys[key]
 }
 
-// positionOfKey is where key's value stands, else the key, else what it belongs to.
-func (r *policyReader) positionOfKey(key string) position {
+// positionOfKey returns the position of key's value, else of the key, else of what contains it.
+func (r *policyFileReader) positionOfKey(key string) position {
 	for key != "" {
 		if at, ok := r.valuePositions[key]; ok {
 			return at

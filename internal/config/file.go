@@ -9,7 +9,8 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// A PolicyKeys is a policy file as it is written, before presets, defaults of reviewers and words are resolved.
+// PolicyKeys are the keys of a policy file as it is written, before presets, defaults of reviewers and words are
+// resolved.
 type PolicyKeys struct {
 	Version        int                   `yaml:"version" jsonschema:"enum=1" jsonschema_description:"The version of this language."`
 	Check          string                `yaml:"check" jsonschema:"minLength=1,maxLength=100" jsonschema_description:"Name of the check run."`
@@ -35,21 +36,21 @@ type PolicyKeys struct {
 	Reviewers      []ReviewerKeys        `yaml:"reviewers" jsonschema:"required,minItems=1,maxItems=50" jsonschema_description:"Who reviews, in the order of the check's table."`
 }
 
-// RetryKeys bounds the one rerun.
+// RetryKeys bound the one rerun.
 type RetryKeys struct {
 	Max      int      `yaml:"max" jsonschema:"minimum=0,maximum=1" jsonschema_description:"Reruns for each reviewer and head: 0 or 1."`
 	FastFail Duration `yaml:"fast_fail" jsonschema_description:"An empty attempt that ended sooner is run again at once."`
 	Backoff  Duration `yaml:"backoff" jsonschema_description:"Any other attempt is run again after this long, give or take a fifth."`
 }
 
-// CircuitBreakerKeys stops asking a reviewer that is down.
+// CircuitBreakerKeys say when a reviewer that is down is asked no more.
 type CircuitBreakerKeys struct {
 	Enabled          bool     `yaml:"enabled" jsonschema_description:"Whether there is one."`
 	FailureThreshold int      `yaml:"failure_threshold" jsonschema:"minimum=1,maximum=1000" jsonschema_description:"Outages of one reviewer in a row, on different pull requests, that open it."`
 	ResetTimeout     Duration `yaml:"reset_timeout" positive:"yes" jsonschema_description:"After this long one attempt is let through."`
 }
 
-// SweepKeys bounds a sweep over the open pull requests.
+// SweepKeys bound a sweep over the open pull requests.
 type SweepKeys struct {
 	MaxConcurrent int         `yaml:"max_concurrent" jsonschema:"minimum=1,maximum=64" jsonschema_description:"Pull requests that are evaluated at once."`
 	BatchSize     int         `yaml:"batch_size" jsonschema:"minimum=1,maximum=1000" jsonschema_description:"Pull requests in a batch."`
@@ -60,26 +61,26 @@ type SweepKeys struct {
 	Limit         int         `yaml:"limit" jsonschema:"minimum=1,maximum=100000" jsonschema_description:"Pull requests that one sweep evaluates at most."`
 }
 
-// BackoffKeys is a pause that doubles.
+// BackoffKeys bound a pause that doubles.
 type BackoffKeys struct {
 	Base Duration `yaml:"base" positive:"yes" jsonschema_description:"The first pause."`
 	Max  Duration `yaml:"max" positive:"yes" jsonschema_description:"The longest pause."`
 }
 
-// FixKeys names the workflow that fixes a blocked pull request.
+// FixKeys name the workflow that fixes a blocked pull request.
 type FixKeys struct {
 	Workflow    string `yaml:"workflow" jsonschema_description:"Path of the workflow file."`
 	MaxRestarts int    `yaml:"max_restarts" jsonschema:"minimum=0,maximum=100" jsonschema_description:"Fix runs for one pull request."`
 }
 
-// An ExemptionKeys is a kind of pull request that needs no review.
+// ExemptionKeys describe a kind of pull request that needs no review.
 type ExemptionKeys struct {
 	Paths   []Glob   `yaml:"paths" jsonschema_description:"Every changed path must match; of a rename both names."`
 	Authors []string `yaml:"authors" jsonschema_description:"Who opened it, and pushed and authored every commit."`
 	Why     string   `yaml:"why" jsonschema:"required,minLength=1,maxLength=200" jsonschema_description:"The reason that the check gives."`
 }
 
-// A BranchKeys overrides the top level for pull requests against some bases.
+// BranchKeys override the top level for pull requests against some bases.
 type BranchKeys struct {
 	Quorum     Quorum   `yaml:"quorum" jsonschema_description:"As at the top level."`
 	Grace      Duration `yaml:"grace" jsonschema_description:"As at the top level."`
@@ -91,7 +92,7 @@ type BranchKeys struct {
 	Threads    string   `yaml:"threads" jsonschema:"enum=others,enum=anyone" jsonschema_description:"As at the top level."`
 }
 
-// A ReviewerKeys is one entry of reviewers.
+// ReviewerKeys are one entry of reviewers.
 type ReviewerKeys struct {
 	Name         string        `yaml:"name" jsonschema:"minLength=1,maxLength=60" default:"the preset's name" jsonschema_description:"What the check calls it. Needed without a preset."`
 	Preset       string        `yaml:"preset" jsonschema_description:"A reviewer that the coordinator knows. Each other key of this entry overrides what the preset says."`
@@ -112,7 +113,7 @@ type ReviewerKeys struct {
 	Request      RequestKeys   `yaml:"request" jsonschema_description:"How it is asked for a review. A comment reaches apps, and no workflow when it is written with GITHUB_TOKEN."`
 }
 
-// WhenKeys says on which pull requests a reviewer votes.
+// WhenKeys say on which pull requests a reviewer votes.
 type WhenKeys struct {
 	Paths    []Glob   `yaml:"paths" jsonschema_description:"One changed path must match."`
 	NotPaths []Glob   `yaml:"not_paths" jsonschema_description:"Paths that do not count."`
@@ -121,7 +122,7 @@ type WhenKeys struct {
 	Base     []Glob   `yaml:"base" jsonschema_description:"The base branch."`
 }
 
-// RequestKeys says how a reviewer is asked.
+// RequestKeys say how a reviewer is asked.
 type RequestKeys struct {
 	Comment string `yaml:"comment" text:"lines" jsonschema:"minLength=1,maxLength=2000" jsonschema_description:"The comment that asks for a review, or for another one."`
 	AtStart bool   `yaml:"at_start" default:"false" jsonschema_description:"It is asked once at the start, if nothing was seen of it."`

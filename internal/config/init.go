@@ -27,7 +27,7 @@ type Survey struct {
 // A SurveyedWorkflow is a workflow file of the default branch.
 type SurveyedWorkflow struct {
 	Path   string
-	Source string // hostile only as far as whoever may push to the default branch
+	Source string // hostile only as far as those who may push to the default branch
 }
 
 // A SurveyedRun is a run on a head of a pull request that was looked at.
@@ -54,8 +54,8 @@ type Fill struct {
 	What string
 }
 
-// reviewActions are what reviewers' workflows are made of, and the preset that reads them. An action without a preset is a
-// reviewer of the general kind.
+// reviewActions are the actions that reviewers' workflows use, with the preset that reads their texts. An action
+// without a preset is a reviewer of the general kind.
 var reviewActions = []struct{ uses, preset string }{
 	{"anthropics/claude-code-action", "claude-action"},
 	{"openai/codex-action", "codex-action"},
@@ -68,19 +68,19 @@ var reviewActions = []struct{ uses, preset string }{
 	{"actions/ai-inference", ""},
 }
 
-// modelCallPattern are the names of secrets and hosts by which a script calls a model.
+// modelCallPattern finds the names of secrets and hosts by which a script calls a model.
 var modelCallPattern = regexp.MustCompile(`(?i)\b(?:ANTHROPIC_API_KEY|OPENAI_API_KEY|GEMINI_API_KEY|GOOGLE_API_KEY|MISTRAL_API_KEY|OPENROUTER_API_KEY|api\.anthropic\.com|api\.openai\.com|generativelanguage\.googleapis\.com|openrouter\.ai)\b`)
 
-// pullTriggerPattern are the triggers whose runs stand on the head of a pull request.
+// pullTriggerPattern finds the triggers whose runs stand on the head of a pull request.
 var pullTriggerPattern = regexp.MustCompile(`(?m)\bpull_request(?:_target)?\b`)
 
 // foundReviewer is a reviewer of the survey.
 type foundReviewer struct {
 	name, preset, workflow, author, heading string
-	seen                                    []string // what was seen, in words of ours
-	toFill                                  string   // what a person must say; "": the entry stands as it is
-	lacksHeading                            bool     // fill is about its heading
-	note                                    string   // what else should be known
+	seen                                    []string // the evidence for it, in words of ours
+	toFill                                  string   // the part that a person must fill in; "": the entry stands as it is
+	lacksHeading                            bool     // toFill is about its heading
+	note                                    string   // further advice
 }
 
 // Init writes a commented policy for the reviewers that s shows, and says which lines a person must fill in. Without a
@@ -200,7 +200,8 @@ func countNoun(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// findReviewers are those of which enough was seen, those of which something is missing, and what else should be said.
+// findReviewers returns the reviewers of which enough was seen, those of which something is missing, and what else
+// should be said.
 func (s Survey) findReviewers() (sure, unsure []foundReviewer, notes []string) {
 	sure, notes = s.findApps()
 	for _, w := range s.Workflows {
@@ -220,7 +221,7 @@ func (s Survey) findReviewers() (sure, unsure []foundReviewer, notes []string) {
 	return sure, unsure, notes
 }
 
-// findApps are the reviewers that post under an account of their own.
+// findApps returns the reviewers that post under an account of their own.
 func (s Survey) findApps() (all []foundReviewer, notes []string) {
 	for _, name := range review.Presets() {
 		r, _ := review.Preset(name)
@@ -337,7 +338,7 @@ func (s Survey) examineWorkflow(w SurveyedWorkflow) (f foundReviewer, is bool) {
 	return f, true
 }
 
-// headingTexts is what the runs of a workflow left under one heading.
+// headingTexts are the texts that the runs of a workflow left under one heading.
 type headingTexts struct {
 	heading    string
 	texts      int
@@ -345,9 +346,9 @@ type headingTexts struct {
 	hasVerdict bool // one of them has a verdict
 }
 
-// attributeTexts attributes texts to a workflow: those that were written while a run of it was under way on that pull request, and no
-// run of another workflow that could have written them. Of the account that all workflows share they count by their
-// headings; own is an account that only such a workflow has, whose texts need none.
+// attributeTexts returns the texts of a workflow: those that were written while a run of it was under way on that pull
+// request, and no run of another workflow that could have written them. Of the account that all workflows share they
+// count by their headings; own is an account that only such a workflow has, whose texts need none.
 func (s Survey) attributeTexts(w SurveyedWorkflow, own string) (all []headingTexts, byOwn []int) {
 	for _, t := range s.Texts {
 		heading := openingHeading(t.Body)
@@ -407,7 +408,8 @@ func (s Survey) onlyRunWrote(w SurveyedWorkflow, t SurveyedText, heading string)
 
 var headingPattern = regexp.MustCompile(`^(#{1,6})[ \t]+(\S.*)$`)
 
-// openingHeading is the heading that a text opens with; "" if it opens otherwise, or with one that a policy could not hold.
+// openingHeading returns the heading that a text opens with; "" if it opens otherwise, or with one that a policy could
+// not hold.
 func openingHeading(body string) string {
 	for {
 		body = strings.TrimSpace(body)

@@ -5,9 +5,10 @@ package config
 
 import (
 	"fmt"
-	"github.com/review-coordinator/coordinator/internal/review"
 	"reflect"
 	"strings"
+
+	"github.com/review-coordinator/coordinator/internal/review"
 )
 
 // Example is a policy that uses most keys. It is part of the reference, and a test holds that it is valid.
@@ -136,7 +137,7 @@ func fieldKind(field reflect.StructField) string {
 	}
 }
 
-// fieldDefault says what holds where the key is missing.
+// fieldDefault says which value holds where the key is missing.
 func fieldDefault(field reflect.StructField, v reflect.Value) string {
 	if text := field.Tag.Get("default"); text != "" {
 		return text

@@ -29,7 +29,7 @@ var (
 )
 
 // resolvePolicy makes the policy of a file that was decoded. It may still note mistakes.
-func (r *policyReader) resolvePolicy(f PolicyKeys) quorum.Policy {
+func (r *policyFileReader) resolvePolicy(f PolicyKeys) quorum.Policy {
 	p := quorum.Policy{
 		Check:      f.Check,
 		Mode:       parseMode(f.Mode),
@@ -60,7 +60,7 @@ func (r *policyReader) resolvePolicy(f PolicyKeys) quorum.Policy {
 
 func reviewerKey(i int) string { return fmt.Sprintf("reviewers[%d]", i) }
 
-func (r *policyReader) checkTopLevel(f PolicyKeys) {
+func (r *policyFileReader) checkTopLevel(f PolicyKeys) {
 	if strings.TrimSpace(f.Check) != f.Check {
 		r.failKey("check", "the name begins or ends with a space", "a rule that requires the check would not find it; remove the space")
 	}
@@ -88,7 +88,7 @@ func (r *policyReader) checkTopLevel(f PolicyKeys) {
 }
 
 // checkPatterns warns of a list that can never match.
-func (r *policyReader) checkPatterns(key string, globs []Glob) {
+func (r *policyFileReader) checkPatterns(key string, globs []Glob) {
 	if key == "guard" && r.hasKey(key) && len(globs) == 0 {
 		r.warnKey(key, "guard is empty: a pull request may change the workflows that review it", "leave it out for the default")
 	}
@@ -97,8 +97,9 @@ func (r *policyReader) checkPatterns(key string, globs []Glob) {
 	}
 }
 
-// refuseUnavailable refuses what this version parses but does not do: a rule that is silently ignored would be a lie.
-func (r *policyReader) refuseUnavailable(f PolicyKeys) {
+// refuseUnavailable refuses keys that this version parses but does not apply: a rule that is silently ignored would be
+// a lie.
+func (r *policyFileReader) refuseUnavailable(f PolicyKeys) {
 	got, def := reflect.ValueOf(f), reflect.ValueOf(Default())
 	for field := range got.Type().Fields() {
 		key := field.Tag.Get("yaml")
@@ -116,7 +117,7 @@ func (r *policyReader) refuseUnavailable(f PolicyKeys) {
 	}
 }
 
-func (r *policyReader) failUnavailable(key, what string) {
+func (r *policyFileReader) failUnavailable(key, what string) {
 	r.brokenKeys[key] = true
 	at := r.positionOfKey(key)
 	if k, ok := r.keyPositions[key]; ok {
@@ -143,7 +144,7 @@ func equalValues(a, b reflect.Value) bool {
 }
 
 // resolveReviewer lays an entry over its preset.
-func (r *policyReader) resolveReviewer(key string, e ReviewerKeys, f PolicyKeys) quorum.Reviewer {
+func (r *policyFileReader) resolveReviewer(key string, e ReviewerKeys, f PolicyKeys) quorum.Reviewer {
 	q := r.findPreset(key, e)
 	r.overlayEntry(key, e, &q)
 	if q.Timeout == 0 {
@@ -175,7 +176,7 @@ func (r *policyReader) resolveReviewer(key string, e ReviewerKeys, f PolicyKeys)
 	return q
 }
 
-func (r *policyReader) findPreset(key string, e ReviewerKeys) quorum.Reviewer {
+func (r *policyFileReader) findPreset(key string, e ReviewerKeys) quorum.Reviewer {
 	if e.Preset == "" {
 		return quorum.Reviewer{}
 	}
@@ -193,7 +194,7 @@ func (r *policyReader) findPreset(key string, e ReviewerKeys) quorum.Reviewer {
 }
 
 // overlayEntry overrides what the entry says, key by key.
-func (r *policyReader) overlayEntry(key string, e ReviewerKeys, q *quorum.Reviewer) {
+func (r *policyFileReader) overlayEntry(key string, e ReviewerKeys, q *quorum.Reviewer) {
 	if e.Name != "" {
 		q.Name = e.Name
 	}
@@ -242,7 +243,7 @@ func (r *policyReader) overlayEntry(key string, e ReviewerKeys, q *quorum.Review
 }
 
 // checkSource holds a reviewer to one place where its reviews come from.
-func (r *policyReader) checkSource(key string, q quorum.Reviewer) {
+func (r *policyFileReader) checkSource(key string, q quorum.Reviewer) {
 	var set []string
 	for _, name := range []string{"workflow", "check", "status"} {
 		if r.hasKey(key + "." + name) {
@@ -266,8 +267,8 @@ func (r *policyReader) checkSource(key string, q quorum.Reviewer) {
 	}
 }
 
-// checkSpelling looks at names that GitHub has a shape for.
-func (r *policyReader) checkSpelling(key string, e ReviewerKeys) {
+// checkSpelling refuses names that do not have the form that GitHub gives them.
+func (r *policyFileReader) checkSpelling(key string, e ReviewerKeys) {
 	if e.Workflow != "" && !workflowPattern.MatchString(e.Workflow) {
 		r.failKey(key+".workflow", fmt.Sprintf("%s is not the path of a workflow file", quoteText(e.Workflow)), workflowHint(e.Workflow))
 	}
@@ -301,7 +302,7 @@ func workflowHint(path string) string {
 	return "write the file's path, as in .github/workflows/review.yml, or a dynamic/… path"
 }
 
-func (r *policyReader) checkLogins(key string, accounts []string) {
+func (r *policyFileReader) checkLogins(key string, accounts []string) {
 	for i, account := range accounts {
 		if account != "" {
 			r.checkLogin(fmt.Sprintf("%s[%d]", key, i), account)
@@ -309,7 +310,7 @@ func (r *policyReader) checkLogins(key string, accounts []string) {
 	}
 }
 
-func (r *policyReader) checkLogin(key, account string) {
+func (r *policyFileReader) checkLogin(key, account string) {
 	switch {
 	case loginPattern.MatchString(account):
 	case strings.HasPrefix(account, "@"):
@@ -322,7 +323,7 @@ func (r *policyReader) checkLogin(key, account string) {
 }
 
 // checkContradictions refuses keys that contradict one another.
-func (r *policyReader) checkContradictions(key string, e ReviewerKeys, q quorum.Reviewer) {
+func (r *policyFileReader) checkContradictions(key string, e ReviewerKeys, q quorum.Reviewer) {
 	who := reviewerPhrase(q)
 	if e.Required && q.Shadow {
 		r.failKey(key+".required", who+" is a shadow and cannot be required", "remove required or shadow")
@@ -348,8 +349,8 @@ func (r *policyReader) checkContradictions(key string, e ReviewerKeys, q quorum.
 	}
 }
 
-// warnReviewer warns of what is allowed.
-func (r *policyReader) warnReviewer(key string, q quorum.Reviewer, f PolicyKeys) {
+// warnReviewer warns of keys of a reviewer that are allowed and yet likely to be regretted.
+func (r *policyFileReader) warnReviewer(key string, q quorum.Reviewer, f PolicyKeys) {
 	who := reviewerPhrase(q)
 	ours := strings.EqualFold(q.Author, actionsBot)
 	if ours && q.Workflow == "" && q.Check == "" && q.Status == "" {
@@ -379,7 +380,7 @@ func (r *policyReader) warnReviewer(key string, q quorum.Reviewer, f PolicyKeys)
 }
 
 // checkNames refuses two reviewers of one name: the record, the table and the outputs know them by it.
-func (r *policyReader) checkNames(reviewers []quorum.Reviewer) {
+func (r *policyFileReader) checkNames(reviewers []quorum.Reviewer) {
 	seen := map[string]int{}
 	for i, q := range reviewers {
 		key := reviewerKey(i)
@@ -405,9 +406,9 @@ func (r *policyReader) checkNames(reviewers []quorum.Reviewer) {
 	}
 }
 
-// checkIdentities refuses two reviewers that are one: its conclusion would count twice. Those whose texts are read are told
-// apart by their headings.
-func (r *policyReader) checkIdentities(reviewers []quorum.Reviewer) {
+// checkIdentities refuses two reviewers that are one: its conclusion would count twice. Those whose texts are read are
+// told apart by their headings.
+func (r *policyFileReader) checkIdentities(reviewers []quorum.Reviewer) {
 	type identity struct{ workflow, check, app, status, author string }
 	seen := map[identity]int{}
 	for i, q := range reviewers {
@@ -426,9 +427,9 @@ func (r *policyReader) checkIdentities(reviewers []quorum.Reviewer) {
 	}
 }
 
-// checkHeadings demands a heading where texts of several reviewers, or of any workflow, come from one author, and that no
-// heading begins another of the same author.
-func (r *policyReader) checkHeadings(reviewers []quorum.Reviewer) {
+// checkHeadings demands a heading where texts of several reviewers, or of any workflow, come from one author, and that
+// no heading begins another of the same author.
+func (r *policyFileReader) checkHeadings(reviewers []quorum.Reviewer) {
 	readers := map[string]int{}
 	for i, q := range reviewers {
 		if readsTexts(q) && !r.brokenKeys[reviewerKey(i)+".preset"] {
@@ -461,8 +462,9 @@ func (r *policyReader) checkHeadings(reviewers []quorum.Reviewer) {
 	}
 }
 
-// verdictIsUnknown: whether a heading is needed depends on a key that could not be read.
-func (r *policyReader) verdictIsUnknown(i int) bool {
+// verdictIsUnknown reports whether the verdict, on which the need of a heading depends, stands in a key that could not
+// be read.
+func (r *policyFileReader) verdictIsUnknown(i int) bool {
 	key := reviewerKey(i)
 	return r.brokenKeys[key] || r.brokenKeys[key+".verdict"] || r.brokenKeys[key+".preset"]
 }
@@ -471,7 +473,7 @@ func readsTexts(q quorum.Reviewer) bool {
 	return q.Verdict.Kind != quorum.Conclusion && !q.Retired && q.Author != ""
 }
 
-// headingText is a heading as it is compared: without its #, in lower case, with single spaces.
+// headingText returns a heading as it is compared: without its #, in lower case, with single spaces.
 func headingText(heading string) string {
 	return strings.ToLower(strings.Join(strings.Fields(strings.Trim(strings.TrimSpace(heading), "#")), " "))
 }
@@ -482,7 +484,7 @@ func beginAlike(a, b string) bool {
 }
 
 // resolveNeed resolves the quorum against those who vote.
-func (r *policyReader) resolveNeed(q Quorum, p quorum.Policy) int {
+func (r *policyFileReader) resolveNeed(q Quorum, p quorum.Policy) int {
 	if r.brokenKeys["reviewers"] || r.brokenKeys["quorum"] {
 		return 0
 	}

@@ -8,6 +8,7 @@ import (
 	"reflect"
 
 	"github.com/invopop/jsonschema"
+
 	"github.com/review-coordinator/coordinator/internal/review"
 )
 

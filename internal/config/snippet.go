@@ -14,7 +14,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-func (r *policyReader) positionOf(n ast.Node) position {
+func (r *policyFileReader) positionOf(n ast.Node) position {
 	// A block mapping's own token is the colon of its first key.
 	if m, ok := n.(*ast.MappingNode); ok && len(m.Values) > 0 && !m.IsFlowStyle {
 		return r.positionOfToken(m.Values[0].Key.GetToken())
@@ -22,7 +22,7 @@ func (r *policyReader) positionOf(n ast.Node) position {
 	return r.positionOfToken(n.GetToken())
 }
 
-func (r *policyReader) positionOfToken(t *token.Token) position {
+func (r *policyFileReader) positionOfToken(t *token.Token) position {
 	if t == nil || t.Position == nil {
 		return position{line: 1, column: 1}
 	}
@@ -37,7 +37,7 @@ func (r *policyReader) positionOfToken(t *token.Token) position {
 }
 
 // firstBadByte is where the text stops being UTF-8.
-func (r *policyReader) firstBadByte() position {
+func (r *policyFileReader) firstBadByte() position {
 	for i, line := range r.lines {
 		column := 0
 		for j, c := range line {
@@ -50,7 +50,7 @@ func (r *policyReader) firstBadByte() position {
 	return position{line: 1, column: 1}
 }
 
-func (r *policyReader) lineText(number int) string {
+func (r *policyFileReader) lineText(number int) string {
 	if number < 1 || number > len(r.lines) {
 		return ""
 	}
@@ -58,7 +58,7 @@ func (r *policyReader) lineText(number int) string {
 }
 
 // showLine shows the line with a caret below. A long line is cut around the caret.
-func (r *policyReader) showLine(at position) string {
+func (r *policyFileReader) showLine(at position) string {
 	const most = 100
 	line := []rune(strings.TrimRight(r.lineText(at.line), " \t"))
 	if len(line) == 0 {
@@ -151,7 +151,7 @@ func kindOf(n ast.Node) string {
 	}
 }
 
-// What the tags of file.go say.
+// The tags of file.go are read here.
 
 func fieldOf(t reflect.Type, name string) (reflect.StructField, bool) {
 	for field := range t.Fields() {
@@ -181,7 +181,7 @@ func allowedWords(tag reflect.StructTag) (words []string) {
 	return words
 }
 
-// tagBound is a number of the tag, 0 if it has none.
+// tagBound returns a number of the tag, 0 if it has none.
 func tagBound(tag reflect.StructTag, name string) int {
 	for part := range strings.SplitSeq(tag.Get("jsonschema"), ",") {
 		if text, ok := strings.CutPrefix(part, name+"="); ok {
@@ -195,7 +195,7 @@ func tagBound(tag reflect.StructTag, name string) int {
 	return 0
 }
 
-// suggestWord is the hint for a word that is not known.
+// suggestWord returns the hint for a word that is not known.
 func suggestWord(word string, known []string, otherwise string) string {
 	if near := nearestWord(word, known); near != "" {
 		return fmt.Sprintf("did you mean %s?", near)
@@ -206,7 +206,7 @@ func suggestWord(word string, known []string, otherwise string) string {
 	return "write " + strings.Join(known, ", ")
 }
 
-// nearestWord is the known word that a typing error away from word, or "". Case and - for _ do not count.
+// nearestWord returns the known word that is a typing error away from word, or "". Case and - for _ do not count.
 func nearestWord(word string, known []string) string {
 	fold := func(s string) string { return strings.ReplaceAll(strings.ToLower(s), "-", "_") }
 	best, least := "", 2

@@ -1,11 +1,11 @@
 package config
 
-// What a policy file says about sweeps. It is no part of a [quorum.Policy]: it decides nothing.
+// The sweep keys of a policy file. They are no part of a [quorum.Policy]: they decide nothing.
 
 // ParseSweep reads how open pull requests are swept, and after how many faults in a row a sweep gives up, which is the
 // circuit breaker's failure_threshold. A file with mistakes says nothing: it is as if it had neither key.
 func ParseSweep(path string, src []byte) (sweep SweepKeys, threshold int) {
-	r, file := newPolicyReader(path, src), Default()
+	r, file := newPolicyFileReader(path, src), Default()
 	if root, ok := r.parseFile(); ok {
 		r.decodeFile(root, &file)
 		r.resolvePolicy(file)

@@ -18,7 +18,7 @@ import (
 
 // A nodeReader reads itself from a node and reports what is wrong with it.
 type nodeReader interface {
-	decodeNode(r *policyReader, key string, n ast.Node)
+	decodeNode(r *policyFileReader, key string, n ast.Node)
 }
 
 // A Duration is written as Go writes one: 90s, 3m, 1h30m.
@@ -26,7 +26,7 @@ type Duration time.Duration
 
 const durationHint = "write a duration with its unit, as in 90s, 3m or 1h30m"
 
-func (d *Duration) decodeNode(r *policyReader, key string, n ast.Node) {
+func (d *Duration) decodeNode(r *policyFileReader, key string, n ast.Node) {
 	text, ok := scalarText(n)
 	if !ok {
 		r.failWrongType(key, n, "a duration", durationHint)
@@ -59,7 +59,7 @@ func (d Duration) String() string {
 // A Glob is one of GitHub's filter patterns.
 type Glob string
 
-func (g *Glob) decodeNode(r *policyReader, key string, n ast.Node) {
+func (g *Glob) decodeNode(r *policyFileReader, key string, n ast.Node) {
 	text, ok := r.readText(key, n, "a pattern", false)
 	if !ok {
 		return
@@ -86,7 +86,7 @@ type Quorum struct {
 
 const quorumHint = "write a number, majority or all"
 
-func (q *Quorum) decodeNode(r *policyReader, key string, n ast.Node) {
+func (q *Quorum) decodeNode(r *policyFileReader, key string, n ast.Node) {
 	text, ok := scalarText(n)
 	if !ok {
 		r.failWrongType(key, n, "a number or a word", quorumHint)
@@ -136,7 +136,7 @@ func VerdictWords() []string { return slices.Clone(verdictWords) }
 
 const verdictHint = "write one of auto, ready-to-merge, review-state, findings, json, conclusion, or {approve: REGEX, object: REGEX}"
 
-func (v *VerdictFormat) decodeNode(r *policyReader, key string, n ast.Node) {
+func (v *VerdictFormat) decodeNode(r *policyFileReader, key string, n ast.Node) {
 	if n.Type() == ast.MappingType {
 		v.decodePatterns(r, key, n)
 		return
@@ -152,7 +152,7 @@ func (v *VerdictFormat) decodeNode(r *policyReader, key string, n ast.Node) {
 	}
 }
 
-func (v *VerdictFormat) decodePatterns(r *policyReader, key string, n ast.Node) {
+func (v *VerdictFormat) decodePatterns(r *policyFileReader, key string, n ast.Node) {
 	var p verdictPatterns
 	r.decodeAt(key, n, &p)
 	approve, object, artifact := r.hasKey(key+".approve"), r.hasKey(key+".object"), r.hasKey(key+".artifact")
@@ -172,7 +172,7 @@ func (v *VerdictFormat) decodePatterns(r *policyReader, key string, n ast.Node) 
 	}
 }
 
-// quorumFormat is the core's word for v.
+// quorumFormat returns v as the core's format.
 func (v VerdictFormat) quorumFormat() quorum.Format {
 	switch v.Word {
 	case "auto":
@@ -195,7 +195,7 @@ func (v VerdictFormat) quorumFormat() quorum.Format {
 // A Regexp is a regular expression in RE2 syntax.
 type Regexp string
 
-func (x *Regexp) decodeNode(r *policyReader, key string, n ast.Node) {
+func (x *Regexp) decodeNode(r *policyFileReader, key string, n ast.Node) {
 	text, ok := r.readText(key, n, "a regular expression", false)
 	if !ok {
 		return

@@ -1546,6 +1546,7 @@ func (tokened) Installations(context.Context) ([]client.Installation, error) { r
 func (tokened) Deliveries(context.Context, time.Time) ([]client.FailedDelivery, error) {
 	return nil, nil
 }
+
 func (h tokened) Enter(tenant int64) (TenantForge, error) {
 	return listless{place2{h.land, tenant}}, nil
 }

@@ -17,7 +17,8 @@ import (
 
 // A Forge is the code host, as far as the loop needs one.
 type Forge interface {
-	// Observe reads everything that a decision about pr depends on, or fails. A broken policy is part of the Snapshot, not an error.
+	// Observe reads everything that a decision about pr depends on, or fails. A broken policy is part of the Snapshot,
+	// not an error.
 	Observe(ctx context.Context, pr quorum.PR) (quorum.Policy, quorum.Snapshot, error)
 	// Apply carries out the effects that still hold: each is read again first and void if GitHub has moved on.
 	Apply(ctx context.Context, pr quorum.PR, e quorum.Effects) (quorum.Receipt, error)
@@ -32,12 +33,12 @@ type Reconciler struct {
 	Sleep   func(context.Context, time.Duration) error // how [Reconciler.Stay] waits by that clock; nil: a timer
 	Restamp bool                                       // a completed check that reads right is marked as looked at, so that the next sweep passes it by
 	DryRun  bool                                       // nothing is written and nothing carried out
-	Told    bool                                       // what happens during a look brings another one: a pass is not looked at once more
+	Told    bool                                       // an event during a look brings another look anyway: a pass is not looked at twice
 	Seen    func(Look)                                 // called with the outcome of each look; may be nil
 	Fault   func(err error, next time.Time)            // Stay: a look failed and will be tried again then; may be nil
 }
 
-// A Look is what one look at a pull request came to.
+// A Look is the result of one look at a pull request.
 type Look struct {
 	Policy   quorum.Policy
 	Snapshot quorum.Snapshot
@@ -46,7 +47,8 @@ type Look struct {
 	At       time.Time // by GitHub's clock
 }
 
-// lookAgainDelay is how long to wait before a look that found GitHub moving: an effect was void, or could not be carried out.
+// lookAgainDelay is the delay of the look after one that found GitHub moving: an effect was void, or could not be
+// carried out.
 const lookAgainDelay = 2 * time.Second
 
 // Reconcile observes pr, judges, decides, and makes the decision true. It returns when to look again;
@@ -54,8 +56,8 @@ const lookAgainDelay = 2 * time.Second
 func (r *Reconciler) Reconcile(ctx context.Context, pr quorum.PR) (wake time.Time, err error) {
 	wake, passed, err := r.reconcileOnce(ctx, pr)
 	if passed && err == nil && !r.Told {
-		// A pass has no wake. What somebody else saw and wrote while it was on its way would stay overwritten, so it is
-		// looked at once more.
+		// A pass has no wake. If another process saw something else and wrote it in the meantime, this pass has
+		// overwritten it and would stay: so it is looked at once more.
 		wake, _, err = r.reconcileOnce(ctx, pr)
 	}
 	var limit interface{ RetryAt() time.Time }
@@ -65,7 +67,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, pr quorum.PR) (wake time.Tim
 	return wake, err
 }
 
-// reconcileOnce is one look. It reports whether the look made the check pass.
+// reconcileOnce makes one look, publishes its check and carries out its effects. It reports whether the look made the
+// check pass.
 func (r *Reconciler) reconcileOnce(ctx context.Context, pr quorum.PR) (wake time.Time, passed bool, err error) {
 	look, err := r.observe(ctx, pr)
 	if err != nil {
@@ -114,8 +117,8 @@ func (r *Reconciler) Look(ctx context.Context, pr quorum.PR) (Look, error) {
 	return look, err
 }
 
-// observe looks at pr, and once more where a run seems to have left nothing: GitHub's lists are read side by side, and a
-// text that was posted between two of them would look as if it were missing.
+// observe looks at pr, and a second time where a run seems to have left nothing: GitHub's lists are read side by side,
+// and a text that was posted between two of them would look as if it were missing.
 func (r *Reconciler) observe(ctx context.Context, pr quorum.PR) (look Look, err error) {
 	for range 2 {
 		look = Look{}
@@ -136,10 +139,10 @@ func (l *Look) judgeAndDecide() {
 	l.Decision = quorum.Decide(l.Policy, evidence.Judge(l.Policy, l.Snapshot), evidence.Facts(l.Policy, l.Snapshot), l.At)
 }
 
-// renderCheck renders the decision with its record. Effects that are due are announced as under way: their intents stand in the
-// record, and the ballots are judged with it, before anything is carried out.
+// renderCheck renders the decision with its record. Effects that are due are announced as under way: their intents
+// stand in the record, and the ballots are judged with it, before anything is carried out.
 func (l *Look) renderCheck() {
-	if l.Decision.Reason != quorum.ReasonSiblings { // whose check this is; all of them must word it alike
+	if l.Decision.Reason != quorum.ReasonSiblings { // siblings share one check and must word it alike
 		l.Snapshot.Record = evidence.Remember(l.Policy, l.Snapshot, l.Decision, l.At)
 	}
 	if !l.Decision.Effects.Empty() && !l.Snapshot.NoRecord {
@@ -148,7 +151,7 @@ func (l *Look) renderCheck() {
 	l.Check = report.Render(l.Policy, l.Snapshot, l.Decision, l.Snapshot.Record)
 }
 
-// hasNewEmptyAttempt reports whether an attempt is new among those that ended and left nothing.
+// hasNewEmptyAttempt reports whether an attempt has ended and left nothing, and the record does not know it yet.
 func (l *Look) hasNewEmptyAttempt() bool {
 	for _, b := range l.Decision.Ballots {
 		if b.Outcome != quorum.Empty || b.Run == 0 {
@@ -183,10 +186,10 @@ func (r *Reconciler) publish(ctx context.Context, pr quorum.PR, look Look) error
 	return nil
 }
 
-// writeGrace is how long a write that is under way may take when its context ends.
+// writeGrace is how long a write that is under way may take once its context has ended.
 const writeGrace = 1500 * time.Millisecond
 
-// outliveContext returns a context that outlives ctx a little: a write that is under way is finished.
+// outliveContext returns a context that outlives ctx by writeGrace: a write that is under way is finished.
 func outliveContext(ctx context.Context) (context.Context, func()) {
 	writing, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {

@@ -1,7 +1,8 @@
 package loop
 
-// The sweep: many pull requests, each reconciled once, so that what no event announced is seen all the same. One that
-// fails, or panics, is told and stops no other; what stops the rest is that GitHub is down, or wants to be left alone.
+// The sweep: many pull requests, each reconciled once, so that changes which no event announced are seen all the same.
+// A pull request that fails, or panics, is reported and stops no other; the rest is stopped if GitHub is down, or wants
+// to be left alone.
 
 import (
 	"context"
@@ -16,7 +17,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// A Sweep reconciles pull requests side by side. It may be broken off at any moment and begun anew: like each of its
+// A Sweep reconciles pull requests side by side. It may be stopped at any moment and started again: like each of its
 // evaluations it only makes true what GitHub shows.
 type Sweep struct {
 	Reconciler Reconciler // its Seen is not called
@@ -42,14 +43,14 @@ type Swept struct {
 	N    int   // how many have been evaluated or have failed, this one included
 }
 
-// Tally is what a sweep came to.
+// Tally is the result of a sweep.
 type Tally struct {
 	Evaluated int
 	Failed    int
 	Skipped   int
 	At        quorum.PR // the first that was skipped
-	Why       string    // it was; "" if none was
-	Limited   bool      // only because of the Limit
+	Why       string    // why it was skipped; "" if none was
+	Limited   bool      // skipped only because of the Limit
 }
 
 // A PanicError is an evaluation that panicked: a mistake of ours.
@@ -67,7 +68,7 @@ type sweepRun struct {
 	cancelPauses context.CancelFunc
 
 	mu          sync.Mutex
-	todo        []quorum.PR // of this batch
+	todo        []quorum.PR // left of this batch
 	tally       Tally
 	counted     map[quorum.PR]bool
 	faultsInRow int // transport faults since GitHub last answered
@@ -100,7 +101,7 @@ func (s *Sweep) Run(ctx context.Context, prs []quorum.PR) Tally {
 	return sw.completeTally(ctx, prs, len(all))
 }
 
-// completeTally completes the tally.
+// completeTally returns the tally with the pull requests that were skipped, and why.
 func (sw *sweepRun) completeTally(ctx context.Context, prs []quorum.PR, limit int) Tally {
 	t := sw.tally
 	at := slices.IndexFunc(prs, func(pr quorum.PR) bool { return !sw.counted[pr] })
@@ -147,7 +148,7 @@ func (sw *sweepRun) takeNext(ctx context.Context) (quorum.PR, bool) {
 	return pr, true
 }
 
-// stopRest stops the rest; sw.mu is held. What is under way is finished, but tried no more.
+// stopRest stops the sweep; sw.mu is held. An evaluation that is under way is finished, but not retried.
 func (sw *sweepRun) stopRest(why string) {
 	if sw.stopReason == "" {
 		sw.stopReason = why
@@ -188,7 +189,7 @@ func (sw *sweepRun) countResult(ctx context.Context, pr quorum.PR, look Look, er
 	return len(sw.todo) > 0
 }
 
-// retryAt is when a limit of GitHub's ends, if err is one.
+// retryAt returns when a limit of GitHub's ends, if err is one.
 func retryAt(err error) (time.Time, bool) {
 	var limit interface{ RetryAt() time.Time }
 	if errors.As(err, &limit) {
@@ -197,7 +198,7 @@ func retryAt(err error) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// evaluateWithRetries reconciles pr, and again if GitHub could not be reached: nothing else is mended by trying again.
+// evaluateWithRetries reconciles pr, and again if GitHub could not be reached: no other error is mended by a retry.
 func (sw *sweepRun) evaluateWithRetries(ctx context.Context, pr quorum.PR) (look Look, err error) {
 	for try := 0; ; try++ {
 		look, err = sw.evaluateOnce(ctx, pr)
@@ -214,7 +215,7 @@ func (sw *sweepRun) evaluateWithRetries(ctx context.Context, pr quorum.PR) (look
 	}
 }
 
-// evaluateOnce reconciles pr, and survives it.
+// evaluateOnce reconciles pr, and turns a panic into an error.
 func (sw *sweepRun) evaluateOnce(ctx context.Context, pr quorum.PR) (look Look, err error) {
 	defer func() {
 		if v := recover(); v != nil {

@@ -15,14 +15,14 @@ type Stay struct {
 	Hold time.Duration // without Wait: how long at most
 }
 
-// maxFaultTime is how long faults of GitHub are borne in a row before a stay is given up.
+// maxFaultTime is how long GitHub may answer with nothing but faults before a stay is given up.
 const maxFaultTime = 15 * time.Minute
 
 // minPause is the least pause between two looks, whatever a clock says.
 const minPause = 50 * time.Millisecond
 
-// Stay reconciles pr until there is nothing left for this process to wait for, and returns the last look. It ends with an
-// error if ctx ends, if GitHub refuses for good, or if nothing but faults came for fifteen minutes.
+// Stay reconciles pr until there is nothing left for this process to wait for, and returns the last look. It ends with
+// an error if ctx ends, if GitHub refuses for good, or if nothing but faults came for fifteen minutes.
 func (r *Reconciler) Stay(ctx context.Context, pr quorum.PR, stay Stay) (last Look, err error) {
 	var faulty time.Time // since when there are only faults
 	inner := *r
@@ -77,7 +77,7 @@ func (r *Reconciler) Stay(ctx context.Context, pr quorum.PR, stay Stay) (last Lo
 	}
 }
 
-// shouldStay reports whether there is something to stay for.
+// shouldStay reports whether the job has something to wait for.
 func (s Stay) shouldStay(d quorum.Decision, stayed time.Duration) bool {
 	if d.Verdict != quorum.Waiting || d.Reason == quorum.ReasonDraft {
 		return false

@@ -1,7 +1,7 @@
 // Package pathfilter reads and matches GitHub's filter patterns, as GitHub's documentation of `paths` and `branches`
-// describes them. It promises to match what GitHub matches, in time in proportion to the path, whatever the pattern: the
-// usual glob libraries read some of them differently (`**.go` matches in every folder here, `?` makes the character before
-// it optional).
+// describes them. It promises to match what GitHub matches, in time in proportion to the path, whatever the pattern:
+// the usual glob libraries read some of them differently (`**.go` matches in every folder here, `?` makes the character
+// before it optional).
 package pathfilter
 
 import (
@@ -116,11 +116,12 @@ func (ps Patterns) Match(path string) bool {
 	return false
 }
 
-// patternToRegexp writes a pattern as a regular expression. Each piece is a group of its own, so that ? and + take all of it.
+// patternToRegexp writes a pattern as a regular expression. Each piece is a group of its own, so that ? and + take all
+// of it.
 func patternToRegexp(pattern string) (string, error) {
 	var out strings.Builder
 	out.WriteString(`(?s)\A`)
-	piece := "" // what a ? or + would refer to; "": nothing
+	piece := "" // the piece that a ? or + would refer to; "": none
 	rest := pattern
 	for rest != "" {
 		var err error

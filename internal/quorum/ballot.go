@@ -12,7 +12,7 @@ const (
 	Unavailable                 // will not vote; never counted as an approval
 )
 
-// An Outcome is what one attempt of a reviewer came to.
+// An Outcome is the result of one attempt of a reviewer.
 type Outcome uint8
 
 const (
@@ -35,7 +35,8 @@ const (
 	Unknown                             // failed, nothing recognised
 )
 
-// A Reason says why a ballot, or a whole decision, is what it is. Package report has one sentence and one advice for each.
+// A Reason says why a ballot, or a whole decision, is what it is. Package report has one sentence and one advice for
+// each.
 type Reason string
 
 const (
@@ -117,8 +118,8 @@ type Ballot struct {
 	Evidence TextRef   `json:"evidence,omitzero"`
 	URL      string    `json:"url,omitempty"` // of the evidence, else of the run
 	Failed   int       `json:"failed,omitempty"`
-	// Failed counts the attempts that ended without a verdict; from 2 on, or with no attempt left, an Unavailable ballot says
-	// "reviewer skipped after N failed attempts".
+	// Failed counts the attempts that ended without a verdict; from 2 on, or with no attempt left, an Unavailable
+	// ballot says "reviewer skipped after N failed attempts".
 	Retried  bool      `json:"retried,omitempty"`  // a verdict of an attempt after the first
 	Retrying bool      `json:"retrying,omitempty"` // Pending: another attempt is due or under way
 	Spent    bool      `json:"spent,omitempty"`    // Unavailable: no attempt is left

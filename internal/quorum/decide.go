@@ -66,14 +66,14 @@ func Decide(p Policy, ballots []Ballot, f Facts, now time.Time) Decision {
 	return d
 }
 
-// asEnded is the decision where nothing is decided.
+// asEnded returns d as Ended: nothing is decided.
 func (d Decision) asEnded(why Reason) Decision {
 	d.Verdict, d.Reason = Ended, why
 	return d
 }
 
-// passStands is rule 0: what passed stays passed until something new speaks against it. The ballots are shown as they
-// were at that moment: the clock does not touch them any more. A pass that names too few approvals was never earned.
+// passStands applies rule 0: a pass stands until something new speaks against it. The ballots are shown as they were at
+// that moment: the clock does not touch them any more. A pass that names too few approvals was never earned.
 func (d *Decision) passStands(ballots []Ballot, f Facts) bool {
 	was := f.Pass
 	if was == nil || was.Base != f.Base || was.Policy != f.File.SHA || was.Need != d.Need {
@@ -101,8 +101,8 @@ func (d *Decision) passStands(ballots []Ballot, f Facts) bool {
 	return true
 }
 
-// makePassed makes the decision Passed as of at, the moment from which it would have passed: so it does not depend on when
-// somebody looked.
+// makePassed makes the decision Passed as of at, the moment from which it would have passed: so it does not depend on
+// the moment of the look.
 func (d *Decision) makePassed(ballots []Ballot, f Facts, at time.Time, by []StandIn) {
 	d.tallyBallots(ballots, at)
 	pass := &Pass{At: at, Policy: f.File.SHA, Base: f.Base, Need: d.Need, Voters: d.voterNames(), By: by}
@@ -115,7 +115,7 @@ func (d *Decision) makePassed(ballots []Ballot, f Facts, at time.Time, by []Stan
 	d.showPass(pass)
 }
 
-// showPass shows a pass: what was pending when it came was not received.
+// showPass sets the decision to a pass: ballots that were pending when it came are shown as not received.
 func (d *Decision) showPass(pass *Pass) {
 	d.Verdict, d.Reason, d.Pass, d.StandIns = Passed, ReasonTally, pass, pass.By
 	if len(pass.By) > 0 {
@@ -213,7 +213,7 @@ func (d *Decision) makeUnverified(required Vote) {
 	}
 }
 
-// lastSettledAt is when the last ballot came to be what it is.
+// lastSettledAt returns when the last counted ballot became what it is; at least the start.
 func (d *Decision) lastSettledAt() (at time.Time) {
 	for _, b := range d.Ballots {
 		switch {
@@ -294,7 +294,7 @@ func (d *Decision) mayChange() bool {
 	return may >= d.Need
 }
 
-// wakeBy moves d.Wake forward to t if t comes first.
+// wakeBy sets d.Wake to t if t is earlier.
 func (d *Decision) wakeBy(t time.Time) {
 	if !t.IsZero() && (d.Wake.IsZero() || t.Before(d.Wake)) {
 		d.Wake = t

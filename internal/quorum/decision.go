@@ -67,7 +67,7 @@ type Decision struct {
 	Unavailable int       `json:"unavailable"`
 	Pending     int       `json:"pending"`
 	Ballots     []Ballot  `json:"ballots"`             // in the policy's order, as of now
-	StandIns    []StandIn `json:"stand_ins,omitempty"` // whose approval filled what was missing
+	StandIns    []StandIn `json:"stand_ins,omitempty"` // people whose approvals filled what was missing
 	Start       time.Time `json:"start,omitzero"`
 	GraceEnd    time.Time `json:"grace_end,omitzero"` // Waiting for it: the check passes then
 	Siblings    []int     `json:"siblings,omitempty"` // all open pull requests with this head, this one included

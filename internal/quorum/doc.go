@@ -4,7 +4,7 @@
 // [Ballot] of each reviewer, the [Facts] of the pull request, and the time. Equal inputs give equal decisions, in a job,
 // in the daemon and in the simulator alike.
 //
-// What holds for every policy and every input, and what the tests try to break:
+// These hold for every policy and every input, and the tests try to break them:
 //
 //   - A pass is earned: Need voting reviewers approve this head and none objects, or a named person stands in.
 //     Silence, a green run, an empty answer, a limit or an outage is never an approval.

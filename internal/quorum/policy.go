@@ -26,8 +26,8 @@ type Policy struct {
 	Deadline   time.Duration // after the start; what is pending then is Unavailable
 	EarlyStart bool          // blocked as soon as a quorum has answered and one of them objects
 	DraftsWait bool          // nothing is decided while the pull request is a draft
-	StandIn    Permission    // whose approval may fill missing ones; 0: nobody's
-	Threads    ThreadsBy     // who may end an objection by resolving its threads
+	StandIn    Permission    // of a person whose approval may fill missing ones; 0: there is no such person
+	Threads    ThreadsBy     // by whose resolving an objection's threads end it
 	Guard      []string      // path patterns; a pull request that changes one makes the reviewers concerned Unavailable
 	Retry      Retry
 	Reviewers  []Reviewer // in the file's order, which is the order of the ballots
@@ -77,7 +77,7 @@ type Reviewer struct {
 	Check        string        // name of its check run
 	App          string        // slug of the App that owns that check run
 	Status       string        // context of its commit status
-	Author       string        // who posts its evidence: "name[bot]" is a Bot, a plain login a User
+	Author       string        // account that posts its evidence: "name[bot]" is a Bot, a plain login a User
 	Heading      string        // its texts open with this heading; "" if its author is its own
 	Verdict      Format        //
 	MinSeverity  Severity      // the least severity that objects; SeverityAny: every finding

@@ -27,16 +27,16 @@ type Snapshot struct {
 	Statuses []Status      // newest first; only if the policy names a status
 	Commits  []Commit      // of the pull request; only if a person approved it, or a text names the head by a short id
 	Resolved map[string]Commit
-	// Resolved holds the commits that a text named and that had to be looked up: the named (short) id is the key; a commit
-	// that does not exist is there with an empty SHA.
+	// Resolved holds the commits that a text named and that had to be looked up: the named (short) id is the key; a
+	// commit that does not exist is there with an empty SHA.
 
-	// SameBranch are the pull requests of the same head branch, open or not, as GitHub lists them: if this one is not among
-	// them, the list is not whole. Read only if an approval stands on the commit alone; nil if it was not read.
+	// SameBranch are the pull requests of the same head branch, open or not, as GitHub lists them: if this one is not
+	// among them, the list is not whole. Read only if an approval stands on the commit alone; nil if it was not read.
 	SameBranch []PullRequest
 
 	Permissions map[string]Permission // by login, of people who approved or requested changes
 	Ours        Account               // as whom we write; zero if unknown
-	Record      Record                // what our own check remembers; zero without one
+	Record      Record                // the memory of our own check; zero without one
 	NoRecord    bool                  // a personal token's commit status holds no record: nobody is asked by comment
 	Foreign     []CheckRun            // check runs of our name that somebody else wrote
 }
@@ -87,7 +87,7 @@ type PolicyFile struct {
 	SHA      string // of its blob
 	Problem  string // FileBroken: the error with line, column, caret and hint; lines of text, safe only in a fence
 	Changed  bool   // the pull request changes the file
-	Proposed string // what is wrong with the pull request's version; "" if nothing or if it was not changed
+	Proposed string // the error of the pull request's version; "" if it has none or was not changed
 }
 
 // FileState says whether there is a policy.
@@ -139,7 +139,7 @@ type Run struct {
 	Created    time.Time // of the run; a rerun does not move it
 	Started    time.Time // run_started_at: of the newest attempt
 	Updated    time.Time // the end, once completed
-	Actor      Account   // who caused the run: pushed the head
+	Actor      Account   // the account that caused the run: it pushed the head
 	URL        string
 	Jobs       []Job // of the newest attempt
 }
@@ -257,5 +257,6 @@ type Wants struct {
 	SameBranch bool // all pull requests of its head branch; nothing else is told before they are known
 }
 
-// ReplicaLag is how long an effect may take to show on GitHub before it is tried again: a new attempt takes seconds to appear.
+// ReplicaLag is how long an effect may take to show on GitHub before it is tried again: a new attempt takes seconds to
+// appear.
 const ReplicaLag = 30 * time.Second

@@ -1,7 +1,7 @@
 package quorum
 
-// A Touch is what an event on GitHub touched, in GitHub's words. It decides nothing: a touch that concerns no reviewer of
-// the policy spares a look. Everything in it is hostile.
+// A Touch is what an event on GitHub touched, in GitHub's words. It decides nothing: a touch that concerns no reviewer
+// of the policy spares a look. Everything in it is hostile.
 type Touch struct {
 	Event    string `json:"e"`           // as X-GitHub-Event spells it
 	Action   string `json:"a,omitempty"` //

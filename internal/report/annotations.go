@@ -41,10 +41,12 @@ func Annotations(d quorum.Decision, rec quorum.Record) (fresh []Annotation, keys
 	return fresh, keys
 }
 
-// recordAnnotations adds what is annotated now to the record's keys and returns the annotations whose keys it really holds.
+// recordAnnotations adds what is annotated now to the record's keys and returns the annotations whose keys it really
+// holds.
 //
 // Where there is no room for all keys, those go first that belong to no finding of d, and then the newest ones, whose
-// annotations are not written then: a key that was dropped after its annotation was written would have it written again.
+// annotations are not written then: a key that was dropped after its annotation was written would have it written
+// again.
 func recordAnnotations(d quorum.Decision, rec quorum.Record) (quorum.Record, []Annotation) {
 	fresh, keys := Annotations(d, rec)
 	current := map[string]bool{}
@@ -85,8 +87,8 @@ type placedFinding struct {
 	objects   bool
 }
 
-// placedFindings are the findings that may be annotated, in the order of the ballots. One that is a comment on the diff already
-// is there to be seen.
+// placedFindings are the findings that may be annotated, in the order of the ballots. One that is a comment on the diff
+// already is there to be seen.
 func placedFindings(d quorum.Decision) (all []placedFinding) {
 	at := map[string]int{}
 	for _, b := range d.Ballots {

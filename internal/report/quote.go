@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// What strangers wrote is shown here and nowhere else: as a code span, as a fenced block, or as plain text for a title.
-// GitHub resolves mentions, references, commit ids, bare addresses and formulas in prose only, never in code.
+// Texts of strangers are shown by this file and nowhere else: as a code span, as a fenced block, or as plain text for a
+// title. GitHub resolves mentions, references, commit ids, bare addresses and formulas in prose only, never in code.
 
 // longestTicks is the longest run of backticks that is quoted as it is. GitHub's parser knows no code span that opens
 // with more than 80 of them: behind such a run the text would be prose again.
@@ -43,8 +43,8 @@ func Fence(s string) string {
 	return ticks + "\n" + s + "\n" + ticks
 }
 
-// plainLine makes hostile text fit for a title, an annotation's title or a line of a terminal: one line of at most n runes
-// without controls. A runner obeys `##[command]` anywhere in a line of a log and `::command` at its beginning.
+// plainLine makes hostile text fit for a title, an annotation's title or a line of a terminal: one line of at most n
+// runes without controls. A runner obeys `##[command]` anywhere in a line of a log and `::command` at its beginning.
 func plainLine(s string, n int) string {
 	s = strings.ReplaceAll(oneLine(s), "##[", "## [")
 	if strings.HasPrefix(s, "::") {
@@ -53,8 +53,9 @@ func plainLine(s string, n int) string {
 	return clipRunes(s, n)
 }
 
-// makeVisible is s as valid UTF-8 with the line break as its only control character but the tab. Controls are replaced by
-// their pictures and characters that turn or hide text by their numbers; what merely has no width is dropped.
+// makeVisible returns s as valid UTF-8 with the line break as its only control character but the tab. Controls are
+// replaced by their pictures and characters that turn or hide text by their numbers; characters that merely have no
+// width are dropped.
 func makeVisible(s string) string {
 	if isPrintableASCII(s) {
 		return s
@@ -93,12 +94,12 @@ func isPrintableASCII(s string) bool {
 	return true
 }
 
-// oneLine is visible on one line, with single spaces. What lies beyond any line is not even looked at.
+// oneLine is makeVisible on one line, with single spaces. Text beyond maxOneLine is not even looked at.
 func oneLine(s string) string {
 	return strings.Join(strings.Fields(makeVisible(cutBytes(s, maxOneLine))), " ")
 }
 
-// longestRun is the length of the longest run of c in s.
+// longestRun returns the length of the longest run of c in s.
 func longestRun(s string, c byte) (longest int) {
 	n := 0
 	for i := range len(s) {
@@ -159,8 +160,8 @@ func cutBytes(s string, n int) string {
 	return s[:n]
 }
 
-// quoteName writes the name of a reviewer, a branch or an account: as it is if nothing in it could be Markdown, a mention,
-// a reference or an address, else quoted.
+// quoteName writes the name of a reviewer, a branch or an account: as it is if nothing in it could be Markdown, a
+// mention, a reference or an address, else quoted.
 func quoteName(s string) string {
 	if isHarmlessName(s) {
 		return s
@@ -170,8 +171,8 @@ func quoteName(s string) string {
 
 var nameSeparators = strings.NewReplacer(".", " ", "-", " ", "_", " ")
 
-// isHarmlessName reports whether s is words of letters and digits, joined by single dots, dashes, underscores or spaces, and
-// nothing that GitHub links: no address ("www"), no commit id, no issue ("GH-12").
+// isHarmlessName reports whether s is words of letters and digits, joined by single dots, dashes, underscores or
+// spaces, and nothing that GitHub links: no address ("www"), no commit id, no issue ("GH-12").
 func isHarmlessName(s string) bool {
 	if s == "" || len(s) > 60 {
 		return false
@@ -204,7 +205,7 @@ func joinNames(names []string) string {
 	}
 }
 
-// countNoun is "1 finding", "2 findings".
+// countNoun returns "1 finding" or "2 findings".
 func countNoun(n int, what string) string {
 	if n == 1 {
 		return "1 " + what

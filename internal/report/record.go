@@ -26,14 +26,14 @@ const (
 	fenceClosing  = "```"
 )
 
-// blockContent is what tools read: the shape of the first fenced block of a check's text.
+// blockContent is the first fenced block of a check's text: the part that tools read.
 type blockContent struct {
 	Record   quorum.Record   `json:"record"`
 	Decision quorum.Decision `json:"decision"`
-	Omitted  []string        `json:"omitted,omitempty"` // what the decision lacks, for want of room
+	Omitted  []string        `json:"omitted,omitempty"` // parts that the decision lacks, for want of room
 }
 
-// ParsedCheck is what the text of a check of ours tells whoever asks whether it must be looked at again.
+// ParsedCheck is read from the text of a check of ours: it tells whether the pull request must be looked at again.
 type ParsedCheck struct {
 	Record   quorum.Record
 	Decision struct {
@@ -125,9 +125,9 @@ func isHidden(r rune) bool {
 	return r >= 0x7F && (unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r))
 }
 
-// fitRecord makes rec small enough to be written. What a decision rests on goes last: first excerpts shrink, then the keys of
-// annotations go, then the oldest texts and approvals. Runs, intents, refusals, the identity of objections and the pass
-// stay, unless GitHub would not take the check with them.
+// fitRecord makes rec small enough to be written. What a decision rests on goes last: first excerpts shrink, then the
+// keys of annotations go, then the oldest texts and approvals. Runs, intents, refusals, the identity of objections and
+// the pass stay, unless GitHub would not take the check with them.
 func fitRecord(rec quorum.Record) quorum.Record {
 	if rec.Version == 0 {
 		rec.Version = recordVersion
@@ -159,7 +159,7 @@ func fitRecord(rec quorum.Record) quorum.Record {
 		return size() <= limit
 	}
 	annotated, texts, stood := rec.Annotated, rec.Texts, rec.Stood
-	switch { // the newest keys go first: see [annotate]
+	switch { // the newest keys go first: see [recordAnnotations]
 	case drop(len(annotated), maxRecord, func(k int) { rec.Annotated = annotated[:len(annotated)-k] }):
 		return rec
 	case drop(len(texts), maxRecord, func(k int) { rec.Texts = texts[k:] }):
@@ -186,8 +186,8 @@ func fitRecord(rec quorum.Record) quorum.Record {
 	return rec
 }
 
-// jsonBlock is the fenced block that opens a check's text. What a decision says at length is left out step by step
-// where there is no room; the record never is.
+// jsonBlock returns the fenced block that opens a check's text. Where there is no room, long parts of the decision are
+// left out step by step; the record never is.
 func jsonBlock(d quorum.Decision, rec quorum.Record) string {
 	b := blockContent{Record: rec, Decision: d}
 	shorten := []struct {
@@ -231,7 +231,7 @@ func jsonBlock(d quorum.Decision, rec quorum.Record) string {
 	return fenceOpening + "\n" + text + "\n" + fenceClosing
 }
 
-// hostileBytes is the length of what strangers wrote in d.
+// hostileBytes returns the length of all texts of strangers in d.
 func hostileBytes(d quorum.Decision) (n int) {
 	for _, b := range d.Ballots {
 		n += len(b.Reviewer) + len(b.Detail) + len(b.URL)

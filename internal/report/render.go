@@ -6,12 +6,12 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// Render is where a decision becomes a check: which name, which state, which words, and which older checks of ours must
-// not stay behind.
+// A decision becomes a check here: its name, its state, its words, and the older checks of ours that must not stay
+// behind.
 
-// Render says how the check reads. rec is the record to be written; the one in the check's text is at most 16 KiB and
-// holds the keys of the annotations beside it. The check is a function of the arguments: nothing in it changes because
-// time passes.
+// Render returns the check that d calls for. rec is the record to be written; the one in the check's text is at most 16
+// KiB and holds the keys of the annotations beside it. The check is a function of the arguments: nothing in it changes
+// because time passes.
 func Render(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, rec quorum.Record) Check {
 	c := Check{
 		Name:       policyCheckName(p),
@@ -36,8 +36,8 @@ func Render(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, rec quorum.Re
 	return c
 }
 
-// checkState is the status and conclusion of d's check. GitHub merges what is neutral or skipped: those are for a policy that
-// only reports.
+// checkState returns the status and conclusion of d's check. GitHub merges what is neutral or skipped: those are for a
+// policy that only reports.
 func checkState(p quorum.Policy, d quorum.Decision) (status, conclusion string) {
 	switch d.Verdict {
 	case quorum.Waiting:
@@ -66,12 +66,12 @@ func policyCheckName(p quorum.Policy) string {
 	return p.Check
 }
 
-// nameAgainstBase is the name of a check that says something about a base which nothing protects: it must satisfy no rule that
-// asks for the plain name.
+// nameAgainstBase returns the name of a check about a base that nothing protects: it must satisfy no rule that asks for
+// the plain name.
 func nameAgainstBase(name, base string) string { return name + " (→ " + plainLine(base, 120) + ")" }
 
-// retiredChecks lists the checks of ours that a new base or head left behind. What is green for one base is not for another,
-// so that goes even if it is completed; on an older head only what is open does.
+// retiredChecks lists the checks of ours that a new base or head left behind. A check that is green for one base is not
+// for another, so it goes even if it is completed; on an older head only an open one does.
 func retiredChecks(p quorum.Policy, s quorum.Snapshot, c Check) (all []Retired) {
 	var others []string
 	if !s.Gated {

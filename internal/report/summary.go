@@ -15,7 +15,7 @@ import (
 
 const noRoomNote = "\n\n_More does not fit here; the whole decision stands in the details._"
 
-// summaryBuilder collects pieces up to GitHub's limit.
+// summaryBuilder collects pieces of the summary up to GitHub's limit.
 type summaryBuilder struct {
 	b    strings.Builder
 	full bool
@@ -63,7 +63,7 @@ func renderSummary(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, rec qu
 	return pg.b.String()
 }
 
-// leadParagraph says in one paragraph what was decided about what.
+// leadParagraph says what was decided, and about which commit.
 func leadParagraph(d quorum.Decision) string {
 	var t string
 	switch d.Verdict {
@@ -107,7 +107,7 @@ func leadParagraph(d quorum.Decision) string {
 	return t
 }
 
-// addPolicyFile tells what is wrong with the policy, and that a pull request which changes it does not decide by it.
+// addPolicyFile adds what is wrong with the policy, and that a pull request which changes it does not decide by it.
 func addPolicyFile(pg *summaryBuilder, s quorum.Snapshot) {
 	const most = 8000
 	f := s.File
@@ -123,7 +123,7 @@ func addPolicyFile(pg *summaryBuilder, s quorum.Snapshot) {
 	}
 }
 
-// addForeignChecks reports checks of our name that are not ours: whoever reads only names could take one for the other.
+// addForeignChecks adds the checks of our name that are not ours: a reader of names alone could take one for the other.
 func addForeignChecks(pg *summaryBuilder, s quorum.Snapshot, d quorum.Decision) {
 	const most = 10
 	for i, c := range s.Foreign {
@@ -143,7 +143,7 @@ func addForeignChecks(pg *summaryBuilder, s quorum.Snapshot, d quorum.Decision) 
 	}
 }
 
-// addBallotTable has a row for each reviewer.
+// addBallotTable adds a table with a row for each reviewer.
 func addBallotTable(pg *summaryBuilder, p quorum.Policy, d quorum.Decision) {
 	if len(d.Ballots) == 0 {
 		return
@@ -170,7 +170,7 @@ func addBallotTable(pg *summaryBuilder, p quorum.Policy, d quorum.Decision) {
 	}
 }
 
-// ballotSince is since when a ballot is what it is.
+// ballotSince returns since when a ballot is what it is.
 func ballotSince(b quorum.Ballot) time.Time {
 	if !b.Since.IsZero() {
 		return b.Since
@@ -196,8 +196,8 @@ func voteMark(b quorum.Ballot) string {
 	}
 }
 
-// evidenceLink links to what a vote rests on. The address of a commit status is chosen by whoever writes it, so that is
-// shown and not linked.
+// evidenceLink links to the evidence of a vote. The address of a commit status is chosen by its creator, so it is shown
+// and not linked.
 func evidenceLink(p quorum.Policy, d quorum.Decision, b quorum.Ballot) string {
 	label := "run"
 	switch b.Evidence.Kind {
@@ -222,7 +222,8 @@ func evidenceLink(p quorum.Policy, d quorum.Decision, b quorum.Ballot) string {
 	return Quote(clipRunes(b.URL, 200))
 }
 
-// repositoryLink is a Markdown link to a page of pr's repository, or "" if url is not one: only those are GitHub's own words.
+// repositoryLink returns a Markdown link to a page of pr's repository, or "" if url is not one: only those are GitHub's
+// own words.
 func repositoryLink(pr quorum.PR, label, url string) string {
 	rest, found := strings.CutPrefix(url, "https://")
 	if !found {
@@ -319,7 +320,7 @@ func permissionWord(p quorum.Permission) string {
 	}
 }
 
-// pendingStep says what a reviewer is given, and what becomes of it then.
+// pendingStep says how long a pending reviewer has, and what happens in the meantime.
 func pendingStep(d quorum.Decision, b quorum.Ballot) string {
 	t := quoteName(b.Reviewer) + ": " + explainBallot(b, Quote)
 	if b.Reason == quorum.ReasonNotReceived {
@@ -350,7 +351,7 @@ func pendingStep(d quorum.Decision, b quorum.Ballot) string {
 	return t + "."
 }
 
-// adviceItems has one sentence for each distinct reason that needs a person.
+// adviceItems returns one sentence for each distinct reason that needs a person.
 func adviceItems(p quorum.Policy, s quorum.Snapshot, d quorum.Decision) (items []string) {
 	if d.Verdict == quorum.Ended {
 		return nil
@@ -418,7 +419,7 @@ func newBaseCycle(s quorum.Snapshot) (to string, changed bool) {
 	return to, changed
 }
 
-// timelineItems is the cycle's timeline, oldest first.
+// timelineItems returns the cycle's timeline, oldest first.
 func timelineItems(d quorum.Decision, rec quorum.Record) (items []string) {
 	const most = 60
 	type moment struct {
@@ -428,7 +429,7 @@ func timelineItems(d quorum.Decision, rec quorum.Record) (items []string) {
 	var all []moment
 	tell := func(at time.Time, format string, a ...any) {
 		if !at.IsZero() {
-			all = append(all, moment{at.Truncate(time.Second), fmt.Sprintf(format, a...)}) // as GitHub stamps: what we did comes before what it began
+			all = append(all, moment{at.Truncate(time.Second), fmt.Sprintf(format, a...)}) // to the second, as GitHub's stamps: a rerun of ours comes before the attempt that it began
 		}
 	}
 	tell(d.Start, "the cycle starts")

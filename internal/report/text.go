@@ -18,7 +18,7 @@ const (
 	maxExcerptsEach = 2   // of an answer without a verdict: the two attempts of one reviewer
 )
 
-// renderText is the check's text for d and the record that is written with it.
+// renderText returns the check's text for d and the record that is written with it.
 func renderText(d quorum.Decision, rec quorum.Record) string {
 	var b strings.Builder
 	b.WriteString(jsonBlock(d, rec))
@@ -61,7 +61,8 @@ func answeredWithoutVerdict(b quorum.Ballot) bool {
 	return len(b.Answers) > 0 && (b.Vote == quorum.Unavailable || b.Vote == quorum.Pending)
 }
 
-// malformedReason is why the answers that are shown were none, where the reviewer's last attempt came to something else.
+// malformedReason returns why the answers that are shown hold no verdict, also where the reviewer's last attempt ended
+// in another way.
 func malformedReason(r quorum.Reason) quorum.Reason {
 	switch r {
 	case quorum.ReasonContradicts, quorum.ReasonTemplate, quorum.ReasonConditional:
@@ -112,7 +113,8 @@ func mergeFindings(ballots []quorum.Ballot) (all []mergedFinding, came int) {
 
 func normalizeText(s string) string { return strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n")) }
 
-// renderFindings quotes all findings in at most room bytes: each as long as possible, so that as many are shown as came in.
+// renderFindings quotes all findings in at most room bytes: each as long as possible, so that as many are shown as came
+// in.
 func renderFindings(d quorum.Decision, room int) string {
 	all, came := mergeFindings(d.Ballots)
 	if came == 0 || room < 600 {

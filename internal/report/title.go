@@ -73,7 +73,7 @@ func awaitsOnlyApproval(d quorum.Decision) bool {
 	})
 }
 
-// waitingEnds is the moment at which the waiting ends as it stands.
+// waitingEnds returns when the waiting ends at the latest, as it stands.
 func waitingEnds(d quorum.Decision) (at time.Time) {
 	if !d.GraceEnd.IsZero() {
 		return d.GraceEnd
@@ -86,8 +86,8 @@ func waitingEnds(d quorum.Decision) (at time.Time) {
 	return at
 }
 
-// attemptEnds is when the attempt that is waited for ends at the latest: it answers by then, or is cancelled and run
-// again, which is said when it happens. The ballot's own deadline leaves room for that.
+// attemptEnds returns when the attempt that is waited for ends at the latest: it answers by then, or is cancelled and
+// run again, which is said when it happens. The ballot's own deadline leaves room for that.
 func attemptEnds(b quorum.Ballot) time.Time {
 	end := b.Deadline
 	for _, a := range b.Next {
@@ -173,7 +173,7 @@ func missingRequired(d quorum.Decision) (names []string) {
 	return names
 }
 
-// siblingNumbers are the numbers of all pull requests that share the head, this one included.
+// siblingNumbers returns the numbers of all pull requests that share the head, this one included.
 func siblingNumbers(d quorum.Decision) (numbers []string) {
 	all := append(slices.Clone(d.Siblings), d.PR.Number)
 	slices.Sort(all)
@@ -196,7 +196,7 @@ func endedTitle(d quorum.Decision) string {
 	}
 }
 
-// approvalCount is "1 of 2 approvals"; more than were needed would read oddly so.
+// approvalCount returns "1 of 2 approvals", or "3 approvals, 2 needed" where there are more than needed.
 func approvalCount(d quorum.Decision) string {
 	switch {
 	case d.Approvals > d.Need:

@@ -220,7 +220,8 @@ func Advice(r quorum.Reason) string {
 	}
 }
 
-// explainBallot says why a ballot is what it is. quote makes what a stranger wrote harmless where the words are going to stand.
+// explainBallot says why a ballot is what it is. quote makes a stranger's text harmless for the place where the words
+// will stand.
 func explainBallot(b quorum.Ballot, quote func(string) string) string {
 	w := Sentence(b.Reason)
 	detail := clipRunes(oneLine(b.Detail), 240)
@@ -269,5 +270,5 @@ func formatTime(t, start time.Time) string {
 	return t.Format("2006-01-02 15:04 UTC")
 }
 
-// shortSHA is a commit's id as people write it.
+// shortSHA returns a commit's id as people write it.
 func shortSHA(sha string) string { return cutBytes(sha, 7) }

@@ -11,7 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// StoredCheckRun is a check run that was made through the API.
+// StoredCheckRun is a check run that was made through the API. Jobs are shown as check runs too, and are not stored
+// as such.
 type StoredCheckRun struct {
 	ID          int64
 	Name        string
@@ -30,13 +31,13 @@ type StoredCheckRun struct {
 	Completed   time.Time
 	Created     time.Time
 	Own         bool            // the program under test made it
-	History     []CheckRevision // what it has shown, in order; an update that changes nothing visible adds nothing
+	History     []CheckRevision // visible states, in order; an update that changes nothing visible adds none
 	Writes      int             // creates and updates
 
 	suite *checkSuite
 }
 
-// CheckRevision is what a check run showed from a moment on.
+// CheckRevision is the visible state of a check run from At on.
 type CheckRevision struct {
 	At         time.Time
 	Status     string
@@ -57,7 +58,7 @@ type CheckAnnotation struct {
 	Details     string `json:"raw_details"`
 }
 
-// CheckAction is a button.
+// CheckAction is a button below a check run.
 type CheckAction struct {
 	Label       string `json:"label"`
 	Description string `json:"description"`
@@ -77,7 +78,7 @@ type CheckSpec struct {
 	Summary     string
 	Text        string
 	Annotations []CheckAnnotation
-	AlwaysNew   bool // a further one, even if the App has one of that name
+	AlwaysNew   bool // make a further one, even if the App has one of that name
 }
 
 // CommitStatus is a commit status.
@@ -157,7 +158,7 @@ func (g *GitHub) SetCheck(s CheckSpec) (int64, error) {
 	return c.ID, nil
 }
 
-// recordRevision keeps the history.
+// recordRevision counts a write, and appends the visible state to the history if it has changed.
 func (c *StoredCheckRun) recordRevision(now time.Time) {
 	c.Writes++
 	c.suite.updated = now
@@ -184,8 +185,8 @@ func (g *GitHub) ensureSuite(app App, head string, now time.Time) *checkSuite {
 	return s
 }
 
-// suiteForCheck is where a check run lands. What a job writes with GITHUB_TOKEN lands in the oldest suite of Actions on that
-// commit, whichever workflow that belongs to.
+// suiteForCheck returns the suite in which a new check run lands. What a job writes with GITHUB_TOKEN lands in the
+// oldest suite of Actions on that commit, whichever workflow that belongs to.
 func (g *GitHub) suiteForCheck(c *StoredCheckRun, now time.Time) *checkSuite {
 	if c.App == actionsApp {
 		for _, s := range g.suitesOn(c.Head) {
@@ -197,14 +198,14 @@ func (g *GitHub) suiteForCheck(c *StoredCheckRun, now time.Time) *checkSuite {
 	return g.ensureSuite(c.App, c.Head, now)
 }
 
-// suitesOn are the suites of a commit, oldest first.
+// suitesOn returns the suites of a commit, oldest first.
 func (g *GitHub) suitesOn(head string) []*checkSuite {
 	all := slices.Clone(g.index.suitesByHead[head])
 	slices.SortStableFunc(all, func(a, b *checkSuite) int { return a.created.Compare(b.created) })
 	return all
 }
 
-// jobView is a job as a check run.
+// jobView shows a job as a check run.
 func (g *GitHub) jobView(r *workflowRun, j *job) checkView {
 	return checkView{job: j, StoredCheckRun: &StoredCheckRun{
 		ID: j.id, Name: j.name, Head: r.head, App: actionsApp, Status: j.status, Conclusion: j.conclusion, Started: j.started, Completed: j.completed,
@@ -212,8 +213,8 @@ func (g *GitHub) jobView(r *workflowRun, j *job) checkView {
 	}}
 }
 
-// checksIn are the check runs of a suite, oldest first: jobs, then those made through the API. The latest are the newest
-// of each name.
+// checksIn returns the check runs of a suite, oldest first: jobs, then those made through the API. With latest it
+// returns only the newest of each name.
 func (g *GitHub) checksIn(s *checkSuite, latest bool, now time.Time) []checkView {
 	var all []checkView
 	if s.run != nil {
@@ -234,7 +235,7 @@ func (g *GitHub) checksIn(s *checkSuite, latest bool, now time.Time) []checkView
 	return slices.DeleteFunc(all, func(c checkView) bool { return newest[c.Name] != c.ID })
 }
 
-// findCheck finds a check run by its id, be it a job.
+// findCheck finds a check run by its id; a job is found too, as a check run.
 func (g *GitHub) findCheck(id int64, now time.Time) (checkView, bool) {
 	if c := g.index.checkByID[id]; c != nil {
 		return checkView{StoredCheckRun: c}, true
@@ -245,7 +246,8 @@ func (g *GitHub) findCheck(id int64, now time.Time) (checkView, bool) {
 	return checkView{}, false
 }
 
-// suiteResult is what a suite comes to: the worst of its check runs, or its workflow run's own words.
+// suiteResult returns the status and the conclusion of a suite: those of its workflow run, or the worst of its check
+// runs.
 func (g *GitHub) suiteResult(s *checkSuite, now time.Time) (status, conclusion string) {
 	if s.run != nil {
 		a := s.run.shownAttempt(now)
@@ -267,7 +269,7 @@ func (g *GitHub) suiteResult(s *checkSuite, now time.Time) (status, conclusion s
 	return "completed", conclusion
 }
 
-// SetStatus writes a commit status as somebody else.
+// SetStatus writes a commit status as another author than the program under test.
 func (g *GitHub) SetStatus(s CommitStatus) (int64, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -336,7 +338,7 @@ func (g *GitHub) WrittenHeads() []string {
 	return heads
 }
 
-// Statuses lists the commit statuses of a commit, whoever wrote them, oldest first.
+// Statuses lists the commit statuses of a commit, by any author, oldest first.
 func (g *GitHub) Statuses(head string) []CommitStatus {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -372,7 +374,8 @@ var (
 	writableConclusions = []string{"action_required", "cancelled", "failure", "neutral", "success", "skipped", "timed_out"}
 )
 
-// applyInput changes c as in asks; it says what GitHub finds wrong with it, and then nothing has changed.
+// applyInput changes c as the request says. It returns the message with which GitHub refuses the request, and then
+// nothing has changed; "" if there is none.
 func (c *StoredCheckRun) applyInput(in checkInput, create bool, now time.Time) string {
 	if why := in.invalidReason(create); why != "" {
 		return why
@@ -413,7 +416,7 @@ func setIfGiven(s *string, to *string) {
 	}
 }
 
-// invalidReason says why GitHub answers 422.
+// invalidReason returns the message of GitHub's 422; "" if the input is valid.
 func (in checkInput) invalidReason(create bool) string {
 	switch {
 	case create && (in.Name == nil || *in.Name == ""):
@@ -599,7 +602,7 @@ func (g *GitHub) listChecks(r *routedRequest) routeAnswer {
 	return g.listMatchingChecks(r, all)
 }
 
-// listMatchingChecks filters check runs and shows them, newest first.
+// listMatchingChecks answers with the check runs that match the query's filters, newest first.
 func (g *GitHub) listMatchingChecks(r *routedRequest, all []checkView) routeAnswer {
 	name, status, app := r.queryParam("check_name"), r.queryParam("status"), r.queryParam("app_id")
 	all = slices.DeleteFunc(all, func(c checkView) bool {
@@ -622,14 +625,14 @@ func (g *GitHub) listSuites(r *routedRequest) routeAnswer {
 	return answerList(r, all, func(s *checkSuite) any { return g.suiteJSON(s, r.now) }, "check_suites")
 }
 
-// statusesOn are the statuses of a commit, newest first.
+// statusesOn returns the statuses of a commit, newest first.
 func (g *GitHub) statusesOn(sha string) []*CommitStatus {
 	all := slices.Clone(g.index.statusesByHead[sha])
 	slices.Reverse(all)
 	return all
 }
 
-// latestStatuses are the newest of each context. GitHub compares contexts without case.
+// latestStatuses returns the newest status of each context. GitHub compares contexts without case.
 func (g *GitHub) latestStatuses(sha string) []*CommitStatus {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(g.statusesOn(sha), func(s *CommitStatus) bool {
@@ -650,7 +653,7 @@ func (g *GitHub) combinedStatus(r *routedRequest) routeAnswer {
 		return answerNotFound()
 	}
 	all := g.latestStatuses(sha)
-	state := "pending" // so it is too if there is none
+	state := "pending" // also if there is none
 	if len(all) > 0 {
 		state = "success"
 	}

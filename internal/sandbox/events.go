@@ -1,7 +1,7 @@
 package sandbox
 
-// The webhooks that GitHub sends of what happens in a repository. A payload is made at the moment of the change, and only
-// where somebody hears of it.
+// Webhooks about changes in a repository. A payload is rendered at the moment of the change, and only if a Hub
+// delivers it.
 
 import (
 	"fmt"
@@ -30,7 +30,7 @@ func (g *GitHub) emitEvent(event, action, sender string, fields func() object) {
 	})
 }
 
-// emitPullEvent sends what happened to a pull request.
+// emitPullEvent sends a pull_request event.
 func (g *GitHub) emitPullEvent(p *pullRequest, action, sender string, more object) {
 	g.emitEvent("pull_request", action, sender, func() object {
 		o := object{"number": p.number, "pull_request": g.pullJSON(p)}
@@ -41,7 +41,7 @@ func (g *GitHub) emitPullEvent(p *pullRequest, action, sender string, more objec
 	})
 }
 
-// emitPushEvent says that a branch of the repository itself has another tip.
+// emitPushEvent sends a push event: a branch of the repository itself has another tip.
 func (g *GitHub) emitPushEvent(branch, before, after, sender string, files []string) {
 	if g.webhook == nil {
 		return
@@ -60,7 +60,7 @@ func (g *GitHub) emitPushEvent(branch, before, after, sender string, files []str
 	})
 }
 
-// issueJSON is a pull request as an issue.
+// issueJSON renders a pull request as an issue.
 func (g *GitHub) issueJSON(p *pullRequest) object {
 	api, web := fmt.Sprintf("%s/issues/%d", g.apiURL(), p.number), fmt.Sprintf("%s/pull/%d", g.webURL(), p.number)
 	state := "open"
@@ -102,7 +102,7 @@ func (g *GitHub) emitCommentEvent(p *pullRequest, c *issueComment, action, sende
 	})
 }
 
-// emitReviewEvent sends a review. Webhooks write its state in lower case.
+// emitReviewEvent sends a pull_request_review event, in which the review's state is in lower case.
 func (g *GitHub) emitReviewEvent(p *pullRequest, v *review, action, sender string, changes object) {
 	g.emitEvent("pull_request_review", action, sender, func() object {
 		shown := g.reviewJSON(p, v)
@@ -115,7 +115,7 @@ func (g *GitHub) emitReviewEvent(p *pullRequest, v *review, action, sender strin
 	})
 }
 
-// simplePullJSON is a pull request as the events of its reviews have it.
+// simplePullJSON renders a pull request as the events of its reviews have it, with fewer fields.
 func (g *GitHub) simplePullJSON(p *pullRequest) object {
 	o := g.pullJSON(p)
 	for _, missing := range []string{
@@ -132,7 +132,7 @@ func (g *GitHub) emitReviewCommentEvent(p *pullRequest, t *reviewThread, c *revi
 	})
 }
 
-// webhookCommentJSON is a comment on the diff with what only webhooks say of it.
+// webhookCommentJSON renders a comment on the diff with the fields that only webhooks have.
 func (g *GitHub) webhookCommentJSON(p *pullRequest, t *reviewThread, c *reviewComment) object {
 	o := g.reviewCommentJSON(p, t, c)
 	o["reactions"] = reactionsJSON(o["url"].(string))
@@ -154,14 +154,14 @@ func (g *GitHub) emitThreadEvent(p *pullRequest, t *reviewThread, action, sender
 	})
 }
 
-// emitRunEvent sends what happened to a workflow run: its newest attempt, which lists may not show yet.
+// emitRunEvent sends a workflow_run event about the newest attempt, which lists may not show yet.
 func (g *GitHub) emitRunEvent(r *workflowRun, action string) {
 	g.emitEvent("workflow_run", action, r.newestAttempt().triggeredBy, func() object {
 		return object{"workflow_run": g.runJSON(r, r.newestAttempt(), true), "workflow": g.workflowJSON(r)}
 	})
 }
 
-// emitJobEvents send the check runs of the jobs of the newest attempt.
+// emitJobEvents sends a check_run event for each job of the newest attempt that of selects.
 func (g *GitHub) emitJobEvents(r *workflowRun, action string, of func(*job) bool) {
 	if g.webhook == nil {
 		return
@@ -173,7 +173,7 @@ func (g *GitHub) emitJobEvents(r *workflowRun, action string, of func(*job) bool
 	}
 }
 
-// emitRunProgress sends what a run's newest attempt came to since it was as before says.
+// emitRunProgress sends the events of a run's newest attempt if its status is no longer the one before.
 func (g *GitHub) emitRunProgress(r *workflowRun, before string) {
 	a := r.newestAttempt()
 	switch {
@@ -187,7 +187,7 @@ func (g *GitHub) emitRunProgress(r *workflowRun, before string) {
 	}
 }
 
-// emitCheckEvent sends a check run, be it a job, one of another App, or ours.
+// emitCheckEvent sends a check_run event about a job, a check run of another App, or one of ours.
 func (g *GitHub) emitCheckEvent(c checkView, action string) {
 	g.emitEvent("check_run", action, c.App.Slug+"[bot]", func() object {
 		shown := g.checkJSON(c)
@@ -204,7 +204,7 @@ func (g *GitHub) emitCheckEvent(c checkView, action string) {
 	})
 }
 
-// emitCheckProgress sends what a check run that was written through the API came to.
+// emitCheckProgress sends the events of a check run that was written through the API.
 func (g *GitHub) emitCheckProgress(c *StoredCheckRun, isNew, completed bool) {
 	if g.webhook == nil {
 		return

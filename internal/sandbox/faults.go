@@ -1,6 +1,6 @@
 package sandbox
 
-// What goes wrong on the way to GitHub and back.
+// Faults: requests and answers that fail on the way to GitHub and back.
 
 import (
 	"io"
@@ -56,7 +56,7 @@ func (g *GitHub) ClearFaults() {
 	g.faults = nil
 }
 
-// StruckRequests says how many requests met a fault.
+// StruckRequests counts the requests that met a fault.
 func (g *GitHub) StruckRequests() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -69,7 +69,7 @@ func (g *GitHub) StruckRequests() int {
 	return n
 }
 
-// triggerFault finds the fault that a request meets, if any.
+// triggerFault returns the fault that a request meets, and counts it; nil if it meets none.
 func triggerFault(faults []*Fault, method, path string, now time.Time) *Fault {
 	for _, f := range faults {
 		if !f.matches(method, path) {
@@ -111,7 +111,7 @@ func (f *Fault) matches(method, path string) bool {
 	return len(want) == len(got)
 }
 
-// isCarriedOut says whether GitHub does what was asked.
+// isCarriedOut reports whether GitHub carries the request out in spite of the fault.
 func (f *Fault) isCarriedOut() bool {
 	switch f.Kind {
 	case FaultLost, FaultTruncate:
@@ -123,7 +123,7 @@ func (f *Fault) isCarriedOut() bool {
 	}
 }
 
-// replaceAnswer is what GitHub answers instead.
+// replaceAnswer returns what GitHub answers because of the fault: the given answer, if the fault leaves it as it is.
 func (f *Fault) replaceAnswer(of routeAnswer) routeAnswer {
 	switch f.Kind {
 	case FaultAnswer:
@@ -143,7 +143,7 @@ func (f *Fault) replaceAnswer(of routeAnswer) routeAnswer {
 	}
 }
 
-// transportError is what the caller of a RoundTripper sees; nil if an answer arrives, be it half of one.
+// transportError returns the error that a caller of RoundTrip gets; nil if an answer arrives, even half of one.
 func (f *Fault) transportError() error {
 	switch f.Kind {
 	case FaultReset:

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// Actions is the App whose token a workflow's job has. Its id is the same for every repository of github.com.
+// actionsApp is the App whose token a workflow's job has. Its id is the same for every repository of github.com.
 var actionsApp = App{Slug: "github-actions", ID: 15368}
 
 // An App is a GitHub App.
@@ -25,12 +25,12 @@ type App struct {
 	ID   int64
 }
 
-// Options say which GitHub there is, and as whom the program writes.
+// Options describe the repository, and the account as which the program under test writes.
 type Options struct {
 	Owner, Repo   string           // default acme/shop
 	DefaultBranch string           // default main
 	Now           func() time.Time // default time.Now
-	App           App              // as which App the program writes; default GITHUB_TOKEN's, github-actions
+	App           App              // the App as which the program writes; default GITHUB_TOKEN's, github-actions
 	TokenOwner    string           // the login of a personal token that it has instead; it cannot write check runs
 	HourlyLimit   int              // requests an hour; default 1,000 with GITHUB_TOKEN, else 5,000
 	Lag           Lag
@@ -69,7 +69,7 @@ type GitHub struct {
 	statuses      []*CommitStatus   // oldest first
 
 	budget          *budget
-	webhook         *webhookTarget // where its events go; nil: nobody hears of them
+	webhook         *webhookTarget // receives its events; nil: none are sent
 	faults          []*Fault
 	requestLog      []LoggedRequest
 	written         Written
@@ -140,8 +140,8 @@ func durationOrDefault(d, preset time.Duration) time.Duration {
 	return d
 }
 
-// SHA turns a short name, such as "a1", into the commit id that it stands for everywhere in a story. A commit id stays
-// what it is.
+// SHA returns the commit id that a short name, such as "a1", stands for in every story. A commit id is returned as
+// it is.
 func SHA(name string) string {
 	if len(name) == 40 && strings.Trim(name, "0123456789abcdef") == "" {
 		return name
@@ -153,7 +153,7 @@ func SHA(name string) string {
 // MergeSHA is the id of the test merge of a head.
 func MergeSHA(head string) string { return SHA("the merge of " + SHA(head)) }
 
-// Written is what the program under test wrote, check runs and statuses aside.
+// Written lists what the program under test wrote, apart from check runs and statuses.
 type Written struct {
 	Comments         []string       // bodies of issue comments, as they were created
 	RequestedReviews []string       // logins whose review it requested
@@ -164,7 +164,7 @@ type Written struct {
 	Edited           map[int64]bool // issue comments it edited
 }
 
-// Wrote says what the program under test wrote.
+// Wrote returns what the program under test has written so far.
 func (g *GitHub) Wrote() Written {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -174,39 +174,40 @@ func (g *GitHub) Wrote() Written {
 	return w
 }
 
-// OnRerun sets what is called when a run was run again, by the program or a person, with the number of the new attempt.
-// It is called before the request is answered.
+// OnRerun sets a function that is called when the program or a person runs a run again, with the number of the new
+// attempt. It is called before the request is answered.
 func (g *GitHub) OnRerun(f func(run int64, attempt int)) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.onRerun = f
 }
 
-// OnReviewerAsked sets what is called when the program asked a reviewer: kind is "comment" with the comment's body, or
-// "review_request" with the login.
+// OnReviewerAsked sets a function that is called when the program asks a reviewer: kind is "comment" with the
+// comment's body, or "review_request" with the login.
 func (g *GitHub) OnReviewerAsked(f func(kind, body string)) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.onReviewerAsked = f
 }
 
-// BeforeRequest sets what is called before a request is looked at. It may change GitHub: that is how another replica gets in
-// between two requests.
+// BeforeRequest sets a function that is called before a request is handled. It may change GitHub: that is how
+// another replica gets in between two requests.
 func (g *GitHub) BeforeRequest(f func(*http.Request)) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.beforeRequest = f
 }
 
-// AfterRequest sets what is called after a request was carried out, with the status of its answer, 0 if the answer got lost.
+// AfterRequest sets a function that is called after a request was carried out, with the status of its answer, 0 if
+// the answer got lost.
 func (g *GitHub) AfterRequest(f func(req *http.Request, status int)) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.afterRequest = f
 }
 
-// Due is the next moment at which something changes here by itself: a rerun becomes visible, a runner takes a job, a
-// cancel takes effect. It is zero if nothing will.
+// Due returns the next moment at which something changes here by itself: a rerun becomes visible, a runner takes a
+// job, a cancel takes effect. It is zero if nothing will.
 func (g *GitHub) Due() time.Time {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -222,7 +223,7 @@ func (g *GitHub) Due() time.Time {
 	return due
 }
 
-// carryOutDue carries out what has become due, each at its own moment, and says what time it is.
+// carryOutDue carries out the changes that have become due, each at its own moment, and returns the current time.
 func (g *GitHub) carryOutDue() time.Time {
 	now := g.now()
 	for _, r := range g.liveRuns {
@@ -238,7 +239,7 @@ func (g *GitHub) carryOutDue() time.Time {
 	return now
 }
 
-// markLive says that a run will change by itself.
+// markLive adds a run to those that will change by themselves.
 func (g *GitHub) markLive(r *workflowRun) {
 	if !slices.Contains(g.liveRuns, r) {
 		g.liveRuns = append(g.liveRuns, r)
@@ -253,7 +254,7 @@ func (g *GitHub) newID() int64 {
 	return g.lastID
 }
 
-// programLogin is the login as which the program under test writes.
+// programLogin returns the login as which the program under test writes.
 func (g *GitHub) programLogin() string {
 	if g.tokenOwner != "" {
 		return g.tokenOwner
@@ -295,7 +296,7 @@ type commit struct {
 	coauthors  []string
 	message    string
 	pushedAt   time.Time
-	simpleJSON json.RawMessage // as runs and suites show it
+	simpleJSON json.RawMessage // rendered as runs and suites show it
 }
 
 // addCommit makes a commit known. A commit that was there before keeps the time of its first push.
@@ -362,7 +363,8 @@ func (g *GitHub) SetFile(path, ref, content string) {
 	g.emitFilePush(path, ref)
 }
 
-// emitFilePush announces that a branch of the repository itself has other files. Its tip stays what it is called.
+// emitFilePush sends a push event for changed files on a branch of the repository itself. The branch's tip keeps its
+// id.
 func (g *GitHub) emitFilePush(path, ref string) {
 	if ref = or(ref, g.defaultBranch); g.webhook != nil && g.branches[ref] != nil {
 		g.emitPushEvent(ref, g.branches[ref].tip, SHA(fmt.Sprintf("push %d to %s", g.newID(), ref)), g.owner, []string{path})
@@ -387,7 +389,7 @@ func (g *GitHub) filesAt(ref string) map[string]*string {
 	return g.files[ref]
 }
 
-// fileContent finds a file as ref has it.
+// fileContent returns the content of a file at ref.
 func (g *GitHub) fileContent(path, ref string) (string, bool) {
 	if ref == "" {
 		ref = g.defaultBranch
@@ -418,7 +420,7 @@ func (g *GitHub) fileContent(path, ref string) (string, bool) {
 	return "", false
 }
 
-// SetPermission says what somebody may do: admin, maintain, write, triage, read or none. The default is read.
+// SetPermission sets what a user may do: admin, maintain, write, triage, read or none. The default is read.
 func (g *GitHub) SetPermission(login, permission string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -439,7 +441,7 @@ func (g *GitHub) AddRuleset(name string) {
 	g.ensureBranch(name).hasRuleset = true
 }
 
-// accountID is stable, and unlike for each login.
+// accountID derives an id from a login: always the same one, and another for each login.
 func accountID(login string) int64 {
 	var id int64 = 7
 	for _, c := range strings.ToLower(login) {

@@ -1,6 +1,7 @@
 package sandbox
 
-// The repository as GraphQL shows it. The names are GitHub's; what is costly to work out is so only when it is asked for.
+// The repository as GraphQL shows it, with GitHub's names. Fields that cost something are computed only if a query
+// selects them.
 
 import (
 	"fmt"
@@ -10,7 +11,7 @@ import (
 	"time"
 )
 
-// graphInterfaces says which other types an object answers to in a fragment.
+// graphInterfaces lists, by type, the interfaces and unions as which a fragment may name an object.
 var graphInterfaces = map[string][]string{
 	"Bot":  {"Actor", "Node", "RequestedReviewer", "UniformResourceLocatable"},
 	"User": {"Actor", "Node", "RequestedReviewer", "ProfileOwner", "UniformResourceLocatable"},
@@ -28,7 +29,7 @@ var graphInterfaces = map[string][]string{
 	"StatusContext":            {"Node", "RequirableByPullRequest", "StatusCheckRollupContext"},
 }
 
-// timelineTypenames are the timeline's types, by REST's names.
+// timelineTypenames maps REST's names of timeline events to GraphQL's types.
 var timelineTypenames = map[string]string{
 	"automatic_base_change_succeeded": "AutomaticBaseChangeSucceededEvent",
 	"base_ref_changed":                "BaseRefChangedEvent", "closed": "ClosedEvent", "convert_to_draft": "ConvertToDraftEvent", "head_ref_force_pushed": "HeadRefForcePushedEvent",
@@ -36,7 +37,7 @@ var timelineTypenames = map[string]string{
 	"review_requested": "ReviewRequestedEvent", "unlabeled": "UnlabeledEvent",
 }
 
-// graphActor is an account: a bot's login has no "[bot]" here.
+// graphActor returns an account as GraphQL shows it: a bot's login has no "[bot]" here.
 func (g *GitHub) graphActor(login string) object {
 	if login == "" || g.graphActors[login] != nil {
 		return g.graphActors[login]
@@ -120,7 +121,7 @@ func (g *GitHub) graphRepo(r *routedRequest) object {
 	}
 }
 
-// filterAllows says whether a list of enums, or none, has the value.
+// filterAllows reports whether an enum filter, a list or a single name, has the value. No filter allows all.
 func filterAllows(list any, value string) bool {
 	switch list := list.(type) {
 	case []any:
@@ -206,7 +207,7 @@ func (g *GitHub) graphPull(p *pullRequest, r *routedRequest) object {
 	}
 }
 
-// toObjects turns things into objects.
+// toObjects converts each item with f.
 func toObjects[T any](all []T, f func(T) object) []object {
 	out := make([]object, 0, len(all))
 	for _, x := range all {
@@ -215,7 +216,7 @@ func toObjects[T any](all []T, f func(T) object) []object {
 	return out
 }
 
-// withEditor adds who changed a text last, and when.
+// withEditor adds the last editor of a text, and the moment of the edit.
 func (g *GitHub) withEditor(o object, editor string, at time.Time) object {
 	o["editor"], o["lastEditedAt"], o["includesCreatedEdit"] = nil, nil, editor != ""
 	if editor != "" {
@@ -283,7 +284,7 @@ func (g *GitHub) graphReviewComment(p *pullRequest, c threadComment) object {
 	return o
 }
 
-// graphTimeline lists what happened, and on demand what was said: comments, reviews and commits are items of it too.
+// graphTimeline lists the items of the timeline that the query allows: events, comments, reviews and commits.
 func (g *GitHub) graphTimeline(p *pullRequest, args object, r *routedRequest) []object {
 	type item struct {
 		at time.Time
@@ -385,8 +386,8 @@ func (g *GitHub) graphCommit(c *commit, r *routedRequest) object {
 	return o
 }
 
-// graphGitUser is the account behind a git identity. There, and only there, GraphQL shows a bot as a User and with its
-// "[bot]".
+// graphGitUser returns the account behind a git identity. There, and only there, GraphQL shows a bot as a User and
+// with its "[bot]".
 func (g *GitHub) graphGitUser(login string) object {
 	o := g.graphActor(login)
 	if strings.HasSuffix(login, "[bot]") {
@@ -432,7 +433,7 @@ func (g *GitHub) graphCheck(c checkView) object {
 	}
 }
 
-// graphRollup is all checks and statuses of a commit in one; null if it has none.
+// graphRollup combines all checks and statuses of a commit; null if it has none.
 func (g *GitHub) graphRollup(sha string, r *routedRequest) object {
 	var contexts []object
 	order := []string{"", "SUCCESS", "PENDING", "FAILURE"}

@@ -1,7 +1,7 @@
 package sandbox
 
-// GraphQL, as much of it as a query needs: a parser, and an executor that knows GitHub's rules for pages and its limits.
-// What a query asks for and this GitHub has not is an error, as it is there; it is never left out in silence.
+// GraphQL, as much of it as a query needs: a parser, and an executor that knows GitHub's rules for pages and its
+// limits. A field that this GitHub does not have is an error, as it is there; it is never left out in silence.
 
 import (
 	"encoding/base64"
@@ -13,7 +13,7 @@ import (
 	"sync"
 )
 
-// A connectionField lists nodes; which of them is up to the arguments. The pages are cut by the executor.
+// A connectionField lists nodes, which its arguments select. The executor cuts the pages.
 type connectionField func(args object) []object
 
 // A resolverField is a field with arguments.
@@ -29,10 +29,10 @@ type graphError struct {
 // maxNodes is the most that a query may ask for, counted as if every page were full.
 const maxNodes = 500_000
 
-// maxDepth is deeper than any query needs.
+// maxDepth limits how deep a query may nest: deeper than any needs.
 const maxDepth = 40
 
-// readGraphRequest is the body of POST /graphql.
+// graphRequest is the body of POST /graphql.
 type graphRequest struct {
 	Query         string `json:"query"`
 	OperationName string `json:"operationName"`
@@ -41,7 +41,7 @@ type graphRequest struct {
 	err error
 }
 
-// readGraphRequest reads the body once: whose repository it is about is asked before what it asks.
+// readGraphRequest reads the body once: it is needed to find the repository, and again to answer the query.
 func (r *routedRequest) readGraphRequest() (*graphRequest, error) {
 	if r.graphBody == nil {
 		r.graphBody = &graphRequest{}
@@ -75,20 +75,20 @@ func (g *GitHub) answerGraphQL(r *routedRequest) routeAnswer {
 	return answerOK(object{"data": data})
 }
 
-// graphCache keeps queries that were read and found right: programs ask the same ones again and again.
+// graphCache keeps parsed and validated queries: programs send the same ones again and again.
 type graphCache struct {
 	mu      sync.Mutex
 	queries map[[2]string]graphQuery
 }
 
-// graphQuery is a query that was read.
+// graphQuery is a parsed query, or the errors that were found in it.
 type graphQuery struct {
 	doc      *graphDocument
 	op       *graphOperation
 	problems []graphError
 }
 
-// maxCachedQueries are kept.
+// maxCachedQueries is how many parsed queries are kept.
 const maxCachedQueries = 100
 
 func (c *graphCache) cachedQuery(query, operation string) graphQuery {
@@ -131,7 +131,7 @@ func (e *queryExecution) rejectQuery(path []string, format string, args ...any) 
 	return nil
 }
 
-// countNodes is how many nodes the selections may come to.
+// countNodes returns the most nodes that the selections may come to.
 func (e *queryExecution) countNodes(sels []graphSelection, times, depth int) int {
 	total := 0
 	if depth > maxDepth {
@@ -161,7 +161,7 @@ func (e *queryExecution) pageSize(s graphSelection) (int, bool) {
 	return 0, false
 }
 
-// subSelections are the selections under s, those of a fragment that it spreads included.
+// subSelections returns the selections under s, or those of the fragment that it spreads.
 func (e *queryExecution) subSelections(s graphSelection) []graphSelection {
 	if s.spread != "" {
 		return e.doc.fragments[s.spread].selections
@@ -169,7 +169,7 @@ func (e *queryExecution) subSelections(s graphSelection) []graphSelection {
 	return s.selections
 }
 
-// resolveValue puts the variables into an argument.
+// resolveValue replaces the variables in an argument by their values.
 func (e *queryExecution) resolveValue(v any) any {
 	switch v := v.(type) {
 	case graphVariable:
@@ -190,7 +190,7 @@ func (e *queryExecution) resolveValue(v any) any {
 	return v
 }
 
-// isSkipped obeys @include and @skip.
+// isSkipped reports whether @include or @skip leaves a selection out.
 func (e *queryExecution) isSkipped(s graphSelection) bool {
 	if v, given := s.directives["include"]; given && e.resolveValue(v["if"]) != true {
 		return true
@@ -199,7 +199,7 @@ func (e *queryExecution) isSkipped(s graphSelection) bool {
 	return given && e.resolveValue(v["if"]) == true
 }
 
-// resolveFields works out what is selected of an object. What is under one field overwrites the path of the one before: who keeps
+// resolveFields computes the selected fields of an object. The paths of all fields share one array: code that keeps
 // a path clones it.
 func (e *queryExecution) resolveFields(sels []graphSelection, of object, path []string) object {
 	out := make(object, len(sels))
@@ -220,7 +220,7 @@ func (e *queryExecution) resolveFields(sels []graphSelection, of object, path []
 			key := or(s.alias, s.name)
 			was, twice := out[key].(object)
 			out[key] = e.resolveField(s, of, append(path, key))
-			if now, isObject := out[key].(object); twice && isObject { // asked for in two places
+			if now, isObject := out[key].(object); twice && isObject { // selected in two places
 				maps.Copy(was, now)
 				out[key] = was
 			}
@@ -247,7 +247,7 @@ func (e *queryExecution) resolveField(s graphSelection, of object, path []string
 		}
 	}
 	switch v := v.(type) {
-	case func() object: // worked out only when it is asked for
+	case func() object: // computed only if it is selected
 		return e.resolveObject(s, v(), path)
 	case object:
 		return e.resolveObject(s, v, path)
@@ -283,7 +283,7 @@ func (e *queryExecution) resolveObject(s graphSelection, o object, path []string
 	return e.resolveFields(s.selections, o, path)
 }
 
-// resolvePage cuts a connection. GitHub wants to be told how many, and gives at most 100.
+// resolvePage cuts one page out of a connection. GitHub insists on first or last, and gives at most 100.
 func (e *queryExecution) resolvePage(s graphSelection, all []object, args object, path []string) any {
 	first, hasFirst := args["first"].(float64)
 	last, hasLast := args["last"].(float64)
@@ -338,7 +338,7 @@ func decodeCursor(cursor string) (int, bool) {
 	return n, err == nil && err2 == nil && n >= 0
 }
 
-// What follows reads a query.
+// The rest of this file parses queries.
 
 type graphVariable string
 

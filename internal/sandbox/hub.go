@@ -1,6 +1,7 @@
 package sandbox
 
-// A GitHub of several repositories: an App, its installations, their tokens, and which token may see what.
+// A GitHub of several repositories: an App, its installations, their tokens, and the repositories that a token may
+// see.
 
 import (
 	"context"
@@ -27,7 +28,7 @@ type Clock struct {
 	Sleep func(ctx context.Context, d time.Duration) error // ends early, with an error, when ctx does
 }
 
-// HubOptions say whose GitHub it is.
+// HubOptions configure a Hub.
 type HubOptions struct {
 	App                App                                              // default: quorum-app. A GitHub that is added without an App of its own gets it
 	Secret             string                                           // of the webhook
@@ -36,9 +37,9 @@ type HubOptions struct {
 	Latency            time.Duration                                    // how long each answer takes, at no cost of CPU
 	Key                *rsa.PublicKey                                   // of the App; nil: its JWTs are read, and not verified
 	HourlyLimit        int                                              // requests an hour of an installation; default 5,000
-	EnforceLimits      bool                                             // refuse what is more than the secondary limits of a minute allow
-	Permissions        map[string]string                                // what an installation's token may do; default: what the coordinator needs
-	Events             []string                                         // of which an installation tells the App; default: what the coordinator needs
+	EnforceLimits      bool                                             // refuse requests beyond the secondary limits of a minute
+	Permissions        map[string]string                                // permissions of an installation's token; default: those that the coordinator needs
+	Events             []string                                         // events that an installation sends to the App; default: what the coordinator needs
 	ParallelDeliveries int                                              // deliveries at a time; default 1
 	PersonalToken      string                                           // the one personal token; "": any, where a GitHub was added to installation 0
 }
@@ -85,7 +86,7 @@ type installation struct {
 	budget    *budget
 }
 
-// hubRepo is a repository with its place in the Hub.
+// hubRepo is a repository of the Hub, with its installation.
 type hubRepo struct {
 	github       *GitHub
 	id           int64
@@ -145,11 +146,11 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// App is the App whose Hub this is, with its id.
+// App returns the App whose Hub this is, with its id.
 func (h *Hub) App() App { return h.options.App }
 
-// Add gives a repository to an installation, which comes to be with its first one. What was done to g before is not
-// announced by any webhook. The installation's own events come only from [Hub.Install].
+// Add gives a repository to an installation, and creates the installation with its first one. No webhook announces
+// what was done to g before. The installation's own events come only from [Hub.Install].
 func (h *Hub) Add(installation int64, g *GitHub) {
 	h.addRepo(installation, g)
 }
@@ -205,16 +206,16 @@ func (h *Hub) GitHub(owner, repo string) *GitHub {
 	return nil
 }
 
-// CrossedRequests lists the requests that asked with one installation's token for what is not in its reach: another
-// installation's repository, or one that the token was not made for. All were answered 404.
+// CrossedRequests lists the requests that went beyond the reach of their token: to another installation's
+// repository, or to one that the token was not made for. All were answered 404.
 func (h *Hub) CrossedRequests() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Clone(h.crossedRequests)
 }
 
-// Requests lists the requests that reached no repository: those of the App itself, and refused ones. What a repository
-// answered is in its own list.
+// Requests lists the requests that reached no repository: those of the App itself, and refused ones. A repository
+// lists those that it answered itself.
 func (h *Hub) Requests() []LoggedRequest {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -233,7 +234,8 @@ func (h *Hub) UnknownRequests() []string {
 	return all
 }
 
-// AfterRequest sets what is called after each request, with the status of its answer, 0 if the answer got lost.
+// AfterRequest sets a function that is called after each request, with the status of its answer, 0 if the answer got
+// lost.
 func (h *Hub) AfterRequest(f func(req *http.Request, status int)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -272,7 +274,7 @@ func (h *Hub) mintToken(in *installation, only map[*hubRepo]bool) (string, *inst
 	return text, t
 }
 
-// MintedTokens says how many tokens were made.
+// MintedTokens counts the tokens that were made.
 func (h *Hub) MintedTokens() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -292,7 +294,7 @@ func (h *Hub) Suspend(id int64) {
 	h.announceInstallation(id, "installation", "suspend", nil)
 }
 
-// Unsuspend ends that.
+// Unsuspend ends the suspension of an installation.
 func (h *Hub) Unsuspend(id int64) {
 	h.updateInstallation(id, func(in *installation) { in.suspended = time.Time{} })
 	h.announceInstallation(id, "installation", "unsuspend", nil)
@@ -347,7 +349,7 @@ func (h *Hub) RemoveRepository(g *GitHub) {
 	})
 }
 
-// repoOf finds a repository's place; the caller holds the lock.
+// repoOf finds the Hub's entry of a repository; the caller holds the lock.
 func (h *Hub) repoOf(g *GitHub) *hubRepo {
 	for _, s := range h.reposByID {
 		if s.github == g {
@@ -386,7 +388,7 @@ func (h *Hub) RoundTrip(req *http.Request) (*http.Response, error) {
 	return h.serveRequest(req, false).httpResponse(req)
 }
 
-// serveRequest lets a fault strike, finds who asks for what, and takes the time that GitHub takes.
+// serveRequest lets a fault strike, hands the request on, and takes the time that GitHub takes.
 func (h *Hub) serveRequest(req *http.Request, wire bool) requestOutcome {
 	r := newRoutedRequest(req, wire)
 	r.now = h.options.Now()
@@ -423,14 +425,14 @@ func (h *Hub) serveRequest(req *http.Request, wire bool) requestOutcome {
 	return o
 }
 
-// logRequest keeps the list of what reached no repository.
+// logRequest adds a request that reached no repository to the list of those.
 func (h *Hub) logRequest(r *routedRequest, status int, fault bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.requestLog = append(h.requestLog, LoggedRequest{At: r.now, Method: r.Method, Path: r.path, Query: r.URL.RawQuery, Status: status, NotModified: status == http.StatusNotModified, Faulted: fault})
 }
 
-// forwardRequest sends a request to who must answer it.
+// forwardRequest hands a request to the repository that it is for, or lets the Hub itself answer.
 func (h *Hub) forwardRequest(r *routedRequest) requestOutcome {
 	s, refusal := h.repoForRequest(r)
 	if s != nil {
@@ -448,13 +450,13 @@ func (h *Hub) forwardRequest(r *routedRequest) requestOutcome {
 	return requestOutcome{routeAnswer: a}
 }
 
-// credential asks.
+// credential says as whom a request is made: as the App itself, or with a token of an installation.
 type credential struct {
 	isApp bool // the App itself, by a JWT
 	token *installationToken
 }
 
-// authenticate says who asks; its second result is what GitHub answers to nobody.
+// authenticate returns the credential of a request, or GitHub's refusal.
 func (h *Hub) authenticate(r *routedRequest) (credential, routeAnswer) {
 	kind, text, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(kind, "bearer") && !strings.EqualFold(kind, "token") {
@@ -478,7 +480,8 @@ func (h *Hub) authenticate(r *routedRequest) (credential, routeAnswer) {
 	return credential{token: t}, routeAnswer{}
 }
 
-// verifyJWT checks the App's own signature.
+// verifyJWT checks the JWT with which the App itself signs a request. It returns GitHub's refusal, or an empty
+// answer.
 func (h *Hub) verifyJWT(jwt string, now time.Time) routeAnswer {
 	parts := strings.Split(jwt, ".")
 	var header struct {
@@ -517,15 +520,15 @@ func decodeJWTPart(text string, into any) bool {
 	return err == nil && json.Unmarshal(b, into) == nil
 }
 
-// repoForRequest says which repository a request is for, if its token reaches that one; or what is answered instead. Neither means
-// that the Hub answers itself.
+// repoForRequest returns the repository that a request is for, if its token reaches that one, or GitHub's refusal.
+// If it returns neither, the Hub answers itself.
 func (h *Hub) repoForRequest(r *routedRequest) (*hubRepo, routeAnswer) {
 	name, rest := "", 0
 	switch {
 	case r.segments[0] == "_logs":
 		return h.repoNamed(r.queryParam("repository")), routeAnswer{}
 	case r.path == "/graphql":
-		in, _ := r.readGraphRequest() // who reads the query says what is wrong with it
+		in, _ := r.readGraphRequest() // a malformed query is refused where it is answered
 		text := func(name string) string { s, _ := in.Variables[name].(string); return s }
 		name = text("owner") + "/" + or(text("name"), text("repo"))
 	case len(r.segments) == 4 && r.segments[0] == "repos" && r.segments[3] == "installation":
@@ -555,7 +558,7 @@ func (h *Hub) repoNamed(name string) *hubRepo {
 	return h.reposByName[strings.ToLower(name)]
 }
 
-// anyRepoOfToken is a repository that stands for the token.
+// anyRepoOfToken returns the first repository of a token, for requests that name none.
 func (h *Hub) anyRepoOfToken(r *routedRequest) (*hubRepo, routeAnswer) {
 	asks, refusal := h.authenticate(r)
 	if refusal.status != 0 || asks.isApp {
@@ -569,7 +572,8 @@ func (h *Hub) anyRepoOfToken(r *routedRequest) (*hubRepo, routeAnswer) {
 	return nil, answerRateLimit(asks.token.installation.budget.currentState())
 }
 
-// repoInReach finds a repository within the reach of a token.
+// repoInReach finds a repository by its name, or id, if the token reaches it. rest is how many segments of the path
+// name it, 0 for a query.
 func (h *Hub) repoInReach(r *routedRequest, name string, rest int, t *installationToken) (*hubRepo, routeAnswer) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -619,7 +623,7 @@ func cutSegments(path string, n int) (before, after string, found bool) {
 	return path[:len(path)-len(rest)], rest, true
 }
 
-// finishAnswer renders an answer of the Hub's own.
+// finishAnswer renders an answer of the Hub itself and adds GitHub's headers.
 func (h *Hub) finishAnswer(r *routedRequest, a routeAnswer) routeAnswer {
 	a.header = copyHeaders(a.header)
 	if a.raw == nil && a.body != nil {
@@ -633,7 +637,7 @@ func (h *Hub) finishAnswer(r *routedRequest, a routeAnswer) routeAnswer {
 	return a
 }
 
-// Due is the next moment at which something changes by itself in one of the repositories; zero if nothing will.
+// Due returns the next moment at which something changes by itself in one of the repositories; zero if nothing will.
 func (h *Hub) Due() time.Time {
 	var due time.Time
 	for _, g := range h.allRepositories() {
@@ -642,7 +646,7 @@ func (h *Hub) Due() time.Time {
 	return due
 }
 
-// Tick carries out what has become due, so that its webhooks are sent.
+// Tick carries out the changes that have become due, so that their webhooks are sent.
 func (h *Hub) Tick() {
 	for _, g := range h.allRepositories() {
 		g.mu.Lock()
@@ -663,7 +667,7 @@ func (h *Hub) allRepositories() []*GitHub {
 	return all
 }
 
-// notifyDueChanged wakes who waits for something to become due.
+// notifyDueChanged wakes Run: something may become due sooner than it knows.
 func (h *Hub) notifyDueChanged() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -671,7 +675,7 @@ func (h *Hub) notifyDueChanged() {
 	h.dueChanged = make(chan struct{})
 }
 
-// Run carries out what becomes due, at its moment, until ctx ends.
+// Run carries out changes as they become due, until ctx ends.
 func (h *Hub) Run(ctx context.Context, clock Clock) {
 	for ctx.Err() == nil {
 		h.mu.Lock()
@@ -696,13 +700,13 @@ func (h *Hub) Run(ctx context.Context, clock Clock) {
 			case <-sleeping.Done():
 			}
 		}()
-		_ = clock.Sleep(sleeping, due.Sub(clock.Now())) // woken or not: it is looked again
+		_ = clock.Sleep(sleeping, due.Sub(clock.Now())) // the loop looks again, woken or not
 		wake()
 		<-done
 	}
 }
 
-// accountJSON is an account, rendered once.
+// accountJSON renders an account, once.
 func (h *Hub) accountJSON(login string) any {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -1,6 +1,6 @@
 package sandbox
 
-// What GitHub answers to an App about itself: its installations, their tokens and repositories, its deliveries.
+// The App's own endpoints: its installations, their tokens and repositories, its deliveries.
 
 import (
 	"fmt"
@@ -38,7 +38,7 @@ func allHubRoutes() []hubRoute {
 	return all
 }
 
-// answerAppRequest answers what concerns the App and no repository.
+// answerAppRequest answers requests that are about the App and no repository.
 func (h *Hub) answerAppRequest(r *routedRequest) routeAnswer {
 	for i := range hubRoutes {
 		params, found := hubRoutes[i].match(r.Method, r.segments)
@@ -191,7 +191,8 @@ func (h *Hub) createToken(r *routedRequest, _ credential) routeAnswer {
 	return answerCreated(out)
 }
 
-// chooseRepos finds the repositories that a token is wanted for; nil means all.
+// chooseRepos finds the repositories that a new token is limited to; nil means all. missing reports that not all
+// were found.
 func (in *installation) chooseRepos(names []string, ids []int64) (only map[*hubRepo]bool, missing bool) {
 	if len(names)+len(ids) == 0 {
 		return nil, false
@@ -206,7 +207,7 @@ func (in *installation) chooseRepos(names []string, ids []int64) (only map[*hubR
 	return only, len(only) < len(names)+len(ids)
 }
 
-// fullJSON is a repository in full.
+// fullJSON renders a repository in full.
 func (s *hubRepo) fullJSON() any {
 	s.github.mu.Lock()
 	defer s.github.mu.Unlock()
@@ -227,10 +228,10 @@ func (h *Hub) listRepositories(r *routedRequest, asks credential) routeAnswer {
 	return a
 }
 
-// How long GitHub keeps a delivery.
+// deliveryRetention is how long GitHub keeps a delivery.
 const deliveryRetention = 3 * 24 * time.Hour
 
-// deliveryJSON is a delivery in a list.
+// deliveryJSON renders a delivery as lists show it.
 func deliveryJSON(d *HookDelivery) object {
 	repository := any(nil)
 	if d.Repository != 0 {
@@ -317,7 +318,7 @@ func (h *Hub) createRedelivery(r *routedRequest, _ credential) routeAnswer {
 	return routeAnswer{status: http.StatusAccepted, body: object{}}
 }
 
-// AppEndpoints lists what a Hub answers beside what its repositories do, as [Endpoints] does.
+// AppEndpoints lists the endpoints of the Hub itself, as [Endpoints] does.
 func AppEndpoints() []string {
 	var all []string
 	for _, r := range hubRoutes {

@@ -1,6 +1,7 @@
 package sandbox
 
-// Webhooks on their way: they are signed, sent in order, never sent again by themselves, and what came of each is kept.
+// Webhooks on their way: they are signed, sent in order, never sent again by themselves, and the result of each is
+// kept.
 
 import (
 	"bytes"
@@ -19,10 +20,10 @@ import (
 	"time"
 )
 
-// How long GitHub waits for an answer.
+// deliveryTimeout is how long GitHub waits for an answer.
 const deliveryTimeout = 10 * time.Second
 
-// maxKeptPayloads is of how many deliveries that arrived the payload is kept.
+// maxKeptPayloads is how many of the deliveries that arrived keep their payload.
 const maxKeptPayloads = 5000
 
 // A HookDelivery is a webhook that was sent, or is to be.
@@ -50,20 +51,20 @@ type HookDelivery struct {
 // OK reports whether the delivery arrived.
 func (d HookDelivery) OK() bool { return d.Status == "OK" }
 
-// Fate is what becomes of a delivery on its way.
+// Fate says how a delivery is disturbed on its way.
 type Fate struct {
 	Lost        bool          // it is not sent, and GitHub does not know that: it is in no list
 	Drop        bool          // it is not sent, and is listed as one that could not connect
 	Twice       bool          // it arrives a second time
 	Delay       time.Duration // it comes so much later
-	OvertakenBy int           // so many later ones overtake it, if there are as many
+	OvertakenBy int           // so many later ones overtake it, if that many come
 }
 
-// deliveryQueue is what the Hub knows of its deliveries. The Hub's lock guards it.
+// deliveryQueue holds the Hub's deliveries, waiting and tried. The Hub's lock guards it.
 type deliveryQueue struct {
 	lastID       int64
 	guidCount    int64
-	queue        []*HookDelivery // not yet taken by anybody
+	queue        []*HookDelivery // not yet taken
 	tried        []*HookDelivery // tried, by id
 	byID         map[int64]*HookDelivery
 	payloadsFrom int // index in done: older ones that arrived have no payload
@@ -73,26 +74,26 @@ type deliveryQueue struct {
 	held         []*HookDelivery
 }
 
-// webhookTarget is where a repository's events go.
+// webhookTarget is the receiver of a repository's events.
 type webhookTarget struct {
 	hub          *Hub
 	installation int64
 	repository   int64
 }
 
-// DisturbDeliveries says what becomes of each delivery, redeliveries included. It is called with the delivery before it is sent,
-// and must not call the Hub. nil disturbs none.
+// DisturbDeliveries sets a function that decides the fate of each delivery, redeliveries included. It is called with
+// the delivery before it is sent, and must not call the Hub. nil disturbs none.
 func (h *Hub) DisturbDeliveries(f func(HookDelivery) Fate) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.deliveries.decideFate = f
 }
 
-// MuteWebhooks makes the repositories announce nothing any more: for who has all the deliveries that he wants, and would pay for
-// payloads that nobody reads.
+// MuteWebhooks stops the events of all repositories, for callers that have the deliveries they want and would pay
+// for payloads that are never read.
 func (h *Hub) MuteWebhooks() { h.muted.Store(true) }
 
-// queueEvent puts a delivery into the queue.
+// queueEvent queues the delivery of an event, unless the installation is suspended or deleted.
 func (h *Hub) queueEvent(d *HookDelivery) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -111,7 +112,7 @@ func (h *Hub) queueRedelivery(d *HookDelivery) {
 	})
 }
 
-// enqueue lets fate have its way. The caller holds the lock.
+// enqueue puts a delivery into the queue, as its fate allows. The caller holds the lock.
 func (h *Hub) enqueue(d *HookDelivery) {
 	q := &h.deliveries
 	q.lastID++
@@ -149,13 +150,13 @@ func (h *Hub) enqueue(d *HookDelivery) {
 	h.notifyWaiting()
 }
 
-// notifyWaiting wakes who waits for deliveries. The caller holds the lock.
+// notifyWaiting wakes all that wait for a change of the queue. The caller holds the lock.
 func (h *Hub) notifyWaiting() {
 	close(h.deliveries.changed)
 	h.deliveries.changed = make(chan struct{})
 }
 
-// ReleaseHeldDeliveries sends what waits to be overtaken, though nothing came behind it.
+// ReleaseHeldDeliveries queues the deliveries that still wait to be overtaken.
 func (h *Hub) ReleaseHeldDeliveries() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -164,7 +165,7 @@ func (h *Hub) ReleaseHeldDeliveries() {
 	h.notifyWaiting()
 }
 
-// TakeDeliveries returns what waits to be delivered and counts it as delivered: for who sends it himself.
+// TakeDeliveries returns the waiting deliveries and counts them as delivered, for callers that send them themselves.
 func (h *Hub) TakeDeliveries() []HookDelivery {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -178,7 +179,7 @@ func (h *Hub) TakeDeliveries() []HookDelivery {
 	return all
 }
 
-// Deliveries lists what was tried so far, oldest first.
+// Deliveries lists the deliveries that were tried so far, oldest first.
 func (h *Hub) Deliveries() []HookDelivery {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -189,7 +190,7 @@ func (h *Hub) Deliveries() []HookDelivery {
 	return all
 }
 
-// WaitDelivered waits until nothing is left to be delivered, the late ones included, but for those that wait to be overtaken.
+// WaitDelivered waits until no delivery is left, late ones included, except those that wait to be overtaken.
 func (h *Hub) WaitDelivered(ctx context.Context) error {
 	for {
 		h.mu.Lock()
@@ -256,14 +257,14 @@ func (h *Hub) minimalReposJSON(sites []*hubRepo) []any {
 	return all
 }
 
-// Sign is what X-Hub-Signature-256 says of a payload.
+// Sign returns the X-Hub-Signature-256 of a payload.
 func Sign(secret string, payload []byte) string {
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write(payload)
 	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// deliveryHeaders are the headers of a delivery.
+// deliveryHeaders returns the headers of a delivery.
 func deliveryHeaders(d *HookDelivery, o HubOptions) http.Header {
 	target, kind := o.App.ID, "integration"
 	if d.Installation == 0 {
@@ -279,7 +280,7 @@ func deliveryHeaders(d *HookDelivery, o HubOptions) http.Header {
 	return header
 }
 
-// DeliveryRequest is the request by which a delivery is made.
+// DeliveryRequest returns the request that makes a delivery.
 func (h *Hub) DeliveryRequest(ctx context.Context, url string, d HookDelivery) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(d.Payload))
 	if err != nil {
@@ -289,8 +290,9 @@ func (h *Hub) DeliveryRequest(ctx context.Context, url string, d HookDelivery) (
 	return req, nil
 }
 
-// DeliverTo sends what happens to a webhook's address until ctx ends, and returns when what is on its way was answered.
-// It follows no redirect, waits ten seconds for an answer and tries nothing twice. A nil client is the default one.
+// DeliverTo sends the events to a webhook's address until ctx ends, and returns when the deliveries under way are
+// answered. It follows no redirect, waits ten seconds for an answer and tries nothing twice. A nil client is the
+// default one.
 func (h *Hub) DeliverTo(ctx context.Context, url string, client *http.Client) {
 	if client == nil {
 		client = http.DefaultClient
@@ -312,7 +314,7 @@ func (h *Hub) DeliverTo(ctx context.Context, url string, client *http.Client) {
 	})
 }
 
-// DeliverFunc hands what happens to f until ctx ends, without a network. An error of f is a failed delivery.
+// DeliverFunc hands the events to f until ctx ends, without a network. An error of f is a failed delivery.
 func (h *Hub) DeliverFunc(ctx context.Context, f func(event, guid string, payload []byte) error) {
 	h.deliverQueued(ctx, "", func(_ context.Context, d HookDelivery) (int, error) {
 		code := http.StatusAccepted
@@ -323,7 +325,8 @@ func (h *Hub) DeliverFunc(ctx context.Context, f func(event, guid string, payloa
 	})
 }
 
-// deliverQueued sends with as many at a time as the options say, and returns when all that it began has ended.
+// deliverQueued sends deliveries, as many at a time as the options say, and returns when all that it began have
+// ended.
 func (h *Hub) deliverQueued(ctx context.Context, url string, send func(context.Context, HookDelivery) (int, error)) {
 	var workers sync.WaitGroup
 	for range max(h.options.ParallelDeliveries, 1) {
@@ -348,7 +351,7 @@ func (h *Hub) deliverQueued(ctx context.Context, url string, send func(context.C
 	workers.Wait()
 }
 
-// nextDelivery waits for one.
+// nextDelivery waits for a queued delivery and takes it.
 func (h *Hub) nextDelivery(ctx context.Context) (*HookDelivery, error) {
 	for {
 		h.mu.Lock()
@@ -373,7 +376,7 @@ func (h *Hub) nextDelivery(ctx context.Context) (*HookDelivery, error) {
 	}
 }
 
-// attemptDelivery makes one delivery and keeps what came of it.
+// attemptDelivery makes one delivery and keeps its result.
 func (h *Hub) attemptDelivery(ctx context.Context, url string, d *HookDelivery, send func(context.Context, HookDelivery) (int, error)) {
 	began := h.options.Now()
 	code, err := 0, error(nil)
@@ -401,7 +404,7 @@ func (h *Hub) attemptDelivery(ctx context.Context, url string, d *HookDelivery, 
 	h.notifyWaiting()
 }
 
-// recordTried puts a delivery among those that were tried. The caller holds the lock.
+// recordTried adds a delivery to those that were tried. The caller holds the lock.
 func (h *Hub) recordTried(d *HookDelivery) {
 	q := &h.deliveries
 	q.pending--

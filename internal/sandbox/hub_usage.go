@@ -1,7 +1,7 @@
 package sandbox
 
-// What requests cost, by GitHub's rules: the hour's limit, which all repositories of an installation share, and the
-// secondary limits of a minute, of which GitHub says nothing in its headers.
+// The cost of requests by GitHub's rules: the hour's limit, which all repositories of an installation share, and the
+// secondary limits of a minute, which GitHub's headers do not mention.
 
 import (
 	"net/http"
@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// What GitHub allows an installation in any minute.
+// The secondary limits: the most that GitHub allows an installation in any minute.
 const (
 	MaxPoints        = 900  // of REST: a read is one point, a write five
 	MaxGraphQLPoints = 2000 // points of GraphQL: a query is one
@@ -20,7 +20,7 @@ const (
 	MaxConcurrent    = 100  // requests at a time
 )
 
-// Usage is what requests came to.
+// Usage counts requests by what GitHub limits.
 type Usage struct {
 	Requests    int // answered ones, those of GraphQL and 304s included
 	NotModified int // answered 304
@@ -39,7 +39,7 @@ func (u *Usage) add(v Usage, sign int) {
 	u.GraphQL += sign * v.GraphQL
 }
 
-// maxOfEach is the larger of each.
+// maxOfEach returns the larger of each count.
 func (u Usage) maxOfEach(v Usage) Usage {
 	return Usage{
 		Requests: max(u.Requests, v.Requests), NotModified: max(u.NotModified, v.NotModified), Points: max(u.Points, v.Points),
@@ -47,7 +47,7 @@ func (u Usage) maxOfEach(v Usage) Usage {
 	}
 }
 
-// spending is one request in the books.
+// spending is one request in the ledger.
 type spending struct {
 	at   int64 // nanoseconds
 	kind spendingKind
@@ -93,28 +93,28 @@ func spendingKindOf(method, path string) spendingKind {
 	}
 }
 
-// budget is what one token, or one installation, may ask. A GitHub alone has one of its own; in a Hub all repositories of
-// an installation have the same.
+// budget counts the requests of one token, or one installation, against its limits. A GitHub alone has one of its
+// own; in a Hub all repositories of an installation share one.
 type budget struct {
 	mu      sync.Mutex
-	holder  string // as GitHub names it when it is used up
+	holder  string // its name in GitHub's message when the limit is reached
 	limit   int
 	used    int
 	usedGQL int
 	reset   time.Time // when the hour ends
 
-	keepsLedger  bool // keep what follows
-	enforce      bool // refuse what is more than a minute allows
+	keepsLedger  bool // keep the ledger, and the counts made of it
+	enforce      bool // refuse requests beyond a minute's limits
 	ledger       []spending
 	minuteStart  int // index of the oldest one of the last minute
 	minute       Usage
 	peak         Usage
 	inFlight     int // requests under way
-	peakInFlight int // most of them
+	peakInFlight int // most requests under way at a time
 	refusals     int
 }
 
-// renewHour begins a new hour when the last is over.
+// renewHour begins a new hour if the last one is over.
 func (b *budget) renewHour(now time.Time) {
 	if now.Before(b.reset) {
 		return
@@ -122,7 +122,8 @@ func (b *budget) renewHour(now time.Time) {
 	b.used, b.usedGQL, b.reset = 0, 0, now.Add(time.Hour)
 }
 
-// spendRequest takes a request out of the budget. Where it may not be spent it returns the answer instead.
+// spendRequest takes a request out of the budget. If the budget does not allow it, it returns GitHub's refusal and
+// false.
 func (b *budget) spendRequest(method, path string, now time.Time) (routeAnswer, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -149,7 +150,7 @@ func (b *budget) spendRequest(method, path string, now time.Time) (routeAnswer, 
 	return routeAnswer{}, true
 }
 
-// recordSpending keeps the minute's books.
+// recordSpending enters a request into the ledger, or refuses it if it is more than a minute allows.
 func (b *budget) recordSpending(kind spendingKind, now time.Time) (routeAnswer, bool) {
 	if !b.keepsLedger {
 		return routeAnswer{}, true
@@ -179,7 +180,7 @@ func (b *budget) recordSpending(kind spendingKind, now time.Time) (routeAnswer, 
 	return routeAnswer{}, true
 }
 
-// refundRequest gives back what a 304 has cost.
+// refundRequest gives back the cost of a request that was answered 304.
 func (b *budget) refundRequest() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -193,7 +194,7 @@ func (b *budget) refundRequest() {
 	}
 }
 
-// countInFlight counts the requests that are under way.
+// countInFlight changes the number of requests under way.
 func (b *budget) countInFlight(by int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -212,7 +213,7 @@ func (b *budget) currentState() budgetState {
 	return budgetState{limit: b.limit, used: b.used, usedGQL: b.usedGQL, reset: b.reset}
 }
 
-// PeakUsage is the most of each that an installation used in any minute so far.
+// PeakUsage returns the highest counts of an installation in any minute so far.
 func (h *Hub) PeakUsage(installation int64) Usage {
 	if in := h.findInstallation(installation); in != nil {
 		in.budget.mu.Lock()
@@ -222,7 +223,7 @@ func (h *Hub) PeakUsage(installation int64) Usage {
 	return Usage{}
 }
 
-// PeakConcurrent is the most requests of an installation that were under way at a time.
+// PeakConcurrent returns the most requests of an installation that were under way at a time.
 func (h *Hub) PeakConcurrent(installation int64) int {
 	if in := h.findInstallation(installation); in != nil {
 		in.budget.mu.Lock()
@@ -232,7 +233,7 @@ func (h *Hub) PeakConcurrent(installation int64) int {
 	return 0
 }
 
-// RefusedRequests says how many requests of an installation met a secondary limit.
+// RefusedRequests counts the requests of an installation that met a secondary limit.
 func (h *Hub) RefusedRequests(installation int64) int {
 	if in := h.findInstallation(installation); in != nil {
 		in.budget.mu.Lock()
@@ -242,7 +243,7 @@ func (h *Hub) RefusedRequests(installation int64) int {
 	return 0
 }
 
-// Usage is what an installation used from a moment on, and before another. A zero moment is no bound.
+// Usage counts the requests of an installation from one moment on, and before another. A zero moment is no bound.
 func (h *Hub) Usage(installation int64, from, to time.Time) Usage {
 	var u Usage
 	in := h.findInstallation(installation)

@@ -1,6 +1,6 @@
 package sandbox
 
-// Where things are found, so that no request has to look at all there is.
+// Indexes, so that a request does not have to search the whole repository.
 
 import (
 	"maps"
@@ -45,7 +45,7 @@ func (x *index) addHead(p *pullRequest, sha string) {
 	}
 }
 
-// pullsFor are the pull requests that have, or had, something to do with a commit or a branch, by number.
+// pullsFor returns the pull requests, by number, that have or had one of the refs as head, test merge or branch.
 func (x *index) pullsFor(refs ...string) []*pullRequest {
 	var all []*pullRequest
 	for _, ref := range refs {

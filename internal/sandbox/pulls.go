@@ -1,6 +1,6 @@
 package sandbox
 
-// What people, apps and workflows do to a pull request: open it, push, comment, review, resolve.
+// Actions of people, apps and workflows on a pull request: open it, push, comment, review, resolve.
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// PullSpec is a pull request that somebody opens.
+// PullSpec describes a pull request to open.
 type PullSpec struct {
 	Number       int    // default: the next
 	Title        string // default: "Change N"
@@ -24,7 +24,7 @@ type PullSpec struct {
 	Files        []ChangedFile // default: one
 	ChangedCount int           // changed_files, where it is more than the files that GitHub lists
 	Opened       time.Time     // default: now. Its head is pushed now in any case
-	Commit       CommitSpec    // who made the head; default: the author
+	Commit       CommitSpec    // people of the head; default: the author
 }
 
 // ChangedFile is a file that a pull request changes.
@@ -34,7 +34,7 @@ type ChangedFile struct {
 	Status   string // default modified, or renamed if it has a previous name
 }
 
-// CommitSpec is who made a commit, for a push.
+// CommitSpec describes a commit that is pushed: its people and its message.
 type CommitSpec struct {
 	Author    string
 	Committer string
@@ -47,7 +47,7 @@ type PushSpec struct {
 	By     string // default: the pull request's author
 	Force  bool   // the commits before it are gone
 	Commit CommitSpec
-	Files  []ChangedFile // what the pull request changes from now on; nil: what it did
+	Files  []ChangedFile // files that the pull request changes from now on; nil: as before
 }
 
 type pullRequest struct {
@@ -194,7 +194,7 @@ func (g *GitHub) setHead(p *pullRequest, sha string, by CommitSpec, parent strin
 	p.head, p.allHeads, p.shownCommits = sha, append(p.allHeads, sha), append(p.shownCommits, sha)
 }
 
-// emitHeadPush announces a head: to whom a branch was pushed, and to the App that may check it.
+// emitHeadPush sends the events of a new head: the push, and the check suite that is requested from the App.
 func (g *GitHub) emitHeadPush(p *pullRequest, before, by string) {
 	if g.webhook == nil {
 		return
@@ -235,7 +235,7 @@ func (g *GitHub) Push(number int, head string, s PushSpec) error {
 	})
 }
 
-// changePull carries out what somebody does to a pull request, which is updated thereby.
+// changePull carries out a change of a pull request, which thereby counts as updated.
 func (g *GitHub) changePull(number int, f func(p *pullRequest, now time.Time) error) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -256,7 +256,7 @@ func (g *GitHub) addTimelineEvent(p *pullRequest, h timelineEvent) {
 	p.timeline = append(p.timeline, &h)
 }
 
-// emitBaseChange announces another base.
+// emitBaseChange sends the event of a changed base; ref and sha are the old ones.
 func (g *GitHub) emitBaseChange(p *pullRequest, ref, sha, by string) {
 	g.emitPullEvent(p, "edited", or(by, p.author), object{"changes": object{"base": object{"ref": object{"from": ref}, "sha": object{"from": sha}}}})
 }
@@ -272,7 +272,8 @@ func (g *GitHub) Retarget(number int, base, by string) error {
 	})
 }
 
-// RetargetAfterMerge gives a pull request the base of its base, as GitHub does when that was merged and deleted.
+// RetargetAfterMerge gives a pull request the base of its base branch, as GitHub does when that branch was merged
+// and deleted.
 func (g *GitHub) RetargetAfterMerge(number int, into, by string) error {
 	return g.changePull(number, func(p *pullRequest, _ time.Time) error {
 		old, tip := p.baseBranch, p.baseSHA
@@ -325,7 +326,7 @@ func (g *GitHub) ConvertToDraft(number int, by string) error {
 	})
 }
 
-// MarkReady ends a draft.
+// MarkReady marks a draft as ready for review.
 func (g *GitHub) MarkReady(number int, by string) error {
 	return g.changePull(number, func(p *pullRequest, _ time.Time) error {
 		p.draft = false
@@ -359,7 +360,7 @@ func (g *GitHub) RemoveLabel(number int, label, by string) error {
 	})
 }
 
-// Head is the current head of a pull request, "" if there is none.
+// Head returns the current head of a pull request, "" if there is none.
 func (g *GitHub) Head(number int) string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -418,7 +419,7 @@ func (g *GitHub) DeleteComment(id int64) error {
 	return nil
 }
 
-// bodyChangeJSON is how an event says what a text was.
+// bodyChangeJSON returns the "changes" of an event about an edited text.
 func bodyChangeJSON(from string) object { return object{"body": object{"from": from}} }
 
 func (g *GitHub) findComment(id int64) (*pullRequest, *issueComment) {
@@ -432,7 +433,7 @@ func (g *GitHub) findComment(id int64) (*pullRequest, *issueComment) {
 	return nil, nil
 }
 
-// NewestComment is the newest issue comment that by wrote on a pull request, 0 if there is none.
+// NewestComment returns the newest issue comment by a login on a pull request, 0 if there is none.
 func (g *GitHub) NewestComment(number int, by string) int64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -515,7 +516,7 @@ func (g *GitHub) findReview(id int64) (*pullRequest, *review) {
 	return nil, nil
 }
 
-// NewestReview is the newest review by somebody on a pull request, 0 if there is none.
+// NewestReview returns the newest review by a login on a pull request, 0 if there is none.
 func (g *GitHub) NewestReview(number int, by string) int64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -576,7 +577,7 @@ func (g *GitHub) ResolveThreads(number int, opener, who string) error {
 	})
 }
 
-// UnresolveThreads opens them again.
+// UnresolveThreads opens all threads that opener began again.
 func (g *GitHub) UnresolveThreads(number int, opener string) error {
 	return g.changeThreads(number, opener, func(p *pullRequest, t *reviewThread) {
 		who := t.resolvedBy
@@ -585,12 +586,13 @@ func (g *GitHub) UnresolveThreads(number int, opener string) error {
 	})
 }
 
-// OutdateThreads says that the lines under all threads that opener began have changed.
+// OutdateThreads marks all threads that opener began as outdated, as GitHub does when their lines have changed.
 func (g *GitHub) OutdateThreads(number int, opener string) error {
 	return g.changeThreads(number, opener, func(_ *pullRequest, t *reviewThread) { t.outdated = true })
 }
 
-// changeThreads changes threads. A resolved thread changes no pull request: its updated_at stays.
+// changeThreads calls f with each thread that opener began. A resolved thread changes no pull request: its
+// updated_at stays.
 func (g *GitHub) changeThreads(number int, opener string, f func(*pullRequest, *reviewThread)) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -611,7 +613,7 @@ func (g *GitHub) changeThreads(number int, opener string, f func(*pullRequest, *
 	return nil
 }
 
-// RequestReview asks somebody for a review, as a person would.
+// RequestReview requests a review from a login, as a person would.
 func (g *GitHub) RequestReview(number int, login, by string) error {
 	return g.changePull(number, func(p *pullRequest, _ time.Time) error {
 		g.requestReview(p, login, or(by, p.author))

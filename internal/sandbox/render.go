@@ -1,7 +1,7 @@
 package sandbox
 
-// JSON is most of what a story's time goes into: a pull request holds two whole repositories. So what never changes is
-// rendered once, and goes into an answer as it is, which encoding/json would check again each time.
+// Rendering JSON takes most of a story's time: a pull request contains two whole repositories. So parts that never
+// change are rendered once and copied into the answer; encoding/json would check them again each time.
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// renderer is where a value is written: room that grew once serves for all that comes later.
+// renderer is a buffer for rendering. It is used again and again, so that it has to grow only once.
 type renderer struct {
 	buf  []byte
 	keys []string // of the objects around and of this one
@@ -78,7 +78,7 @@ func writeObject[T any](r *renderer, o map[string]T) {
 	for key := range o {
 		r.keys = append(r.keys, key)
 	}
-	keys := r.keys[from:] // what is under a key appends behind them, and moves them nowhere that is read
+	keys := r.keys[from:] // nested objects append behind these; this slice keeps its elements
 	slices.Sort(keys)
 	r.buf = append(r.buf, '{')
 	for i, key := range keys {
@@ -93,11 +93,11 @@ func writeObject[T any](r *renderer, o map[string]T) {
 	r.keys = r.keys[:from]
 }
 
-// writeString writes a string as encoding/json does: what needs more than a backslash is left to that.
+// writeString writes a string as encoding/json does, and leaves strings to it that need more than a backslash.
 func (r *renderer) writeString(s string) {
 	from := len(r.buf)
 	r.buf = append(r.buf, '"')
-	plain := 0 // what comes before is written
+	plain := 0 // s[:plain] is written
 	for i := 0; i < len(s); i++ {
 		c := s[i]
 		if c >= ' ' && c <= '~' && c != '"' && c != '\\' {

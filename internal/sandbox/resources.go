@@ -1,6 +1,6 @@
 package sandbox
 
-// The endpoints for pull requests, runs, and what else a repository has.
+// Endpoints for pull requests, workflow runs, and the rest of a repository.
 
 import (
 	"crypto/sha1"
@@ -70,12 +70,12 @@ func (g *GitHub) getPull(_ *routedRequest, p *pullRequest) routeAnswer {
 	return answerOK(g.pullJSON(p))
 }
 
-// listFiles stops at 3,000 files, and says so nowhere.
+// listFiles lists at most 3,000 files and, like GitHub, does not say that there are more.
 func (g *GitHub) listFiles(r *routedRequest, p *pullRequest) routeAnswer {
 	return answerList(r, p.files[:min(len(p.files), 3000)], func(f ChangedFile) any { return g.fileJSON(p, f) }, "")
 }
 
-// listCommits stops at 250 commits.
+// listCommits lists at most 250 commits.
 func (g *GitHub) listCommits(r *routedRequest, p *pullRequest) routeAnswer {
 	return answerList(r, p.shownCommits[:min(len(p.shownCommits), 250)], func(sha string) any { return g.commitJSON(g.commits[sha]) }, "")
 }
@@ -116,7 +116,8 @@ func (g *GitHub) listReviewComments(r *routedRequest, p *pullRequest) routeAnswe
 	return answerList(r, p.reviewComments(0), func(c threadComment) any { return g.reviewCommentJSON(p, c.thread, c.comment) }, "")
 }
 
-// listCommentsOfReview shows less of a comment than the others do, and a place in the diff that is gone as null.
+// listCommentsOfReview shows fewer fields of a comment than the other endpoints, and the position of an outdated one
+// as null.
 func (g *GitHub) listCommentsOfReview(r *routedRequest, p *pullRequest) routeAnswer {
 	return answerList(r, p.reviewComments(r.intParam("review_id")), func(c threadComment) any {
 		o := g.reviewCommentJSON(p, c.thread, c.comment)
@@ -145,8 +146,8 @@ func (g *GitHub) listRequested(_ *routedRequest, p *pullRequest) routeAnswer {
 	return answerOK(object{"users": g.requestedReviewersJSON(p), "teams": []any{}})
 }
 
-// requestReviewers knows Copilot only under its bot's login. People must be collaborators, and the author may not be
-// asked.
+// requestReviewers knows Copilot only under its bot's login. People must be collaborators, and the pull request's
+// author is refused.
 func (g *GitHub) requestReviewers(r *routedRequest, p *pullRequest) routeAnswer {
 	var in struct {
 		Reviewers []string `json:"reviewers"`
@@ -172,7 +173,7 @@ func (g *GitHub) requestReviewers(r *routedRequest, p *pullRequest) routeAnswer 
 	return answerCreated(g.pullJSON(p))
 }
 
-// notifyReviewerAsked tells the players that a reviewer was asked.
+// notifyReviewerAsked calls the function of OnReviewerAsked as soon as the lock is released.
 func (g *GitHub) notifyReviewerAsked(r *routedRequest, kind, body string) {
 	if f := g.onReviewerAsked; f != nil {
 		r.afterUnlock = append(r.afterUnlock, func() { f(kind, body) })
@@ -187,7 +188,7 @@ func (g *GitHub) listComments(r *routedRequest, p *pullRequest) routeAnswer {
 	return answerList(r, all, func(c *issueComment) any { return g.commentJSON(p, c) }, "")
 }
 
-// decodeCommentBody reads the text of a comment; the second result is what is wrong with it.
+// decodeCommentBody returns the text of a comment, or the message of GitHub's refusal.
 func (r *routedRequest) decodeCommentBody() (string, string) {
 	var in struct {
 		Body string `json:"body"`
@@ -369,7 +370,7 @@ func (g *GitHub) getRun(r *routedRequest, w *workflowRun) routeAnswer {
 	return answerOK(g.runJSON(w, w.shownAttempt(r.now), r.queryParam("exclude_pull_requests") != "true"))
 }
 
-// findAttempt finds an attempt that shows.
+// findAttempt returns the attempt of that number; nil if there is none, or if it does not show yet.
 func (r *workflowRun) findAttempt(n int64, now time.Time) *runAttempt {
 	for _, a := range r.attempts {
 		if int64(a.number) == n && a.number <= r.shownAttempt(now).number {
@@ -407,6 +408,7 @@ func (g *GitHub) listArtifacts(r *routedRequest, _ *workflowRun) routeAnswer {
 func (g *GitHub) rerunAll(r *routedRequest, w *workflowRun) routeAnswer {
 	return g.rerunJobs(r, w, false, everyJob)
 }
+
 func (g *GitHub) rerunFailed(r *routedRequest, w *workflowRun) routeAnswer {
 	return g.rerunJobs(r, w, true, isFailedJob)
 }
@@ -421,7 +423,7 @@ func (g *GitHub) rerunJobs(r *routedRequest, w *workflowRun, failedOnly bool, jo
 	return answerCreated(object{})
 }
 
-// cancelRun is accepted at once and takes effect later.
+// cancelRun accepts a cancel at once; it takes effect later.
 func (g *GitHub) cancelRun(r *routedRequest, w *workflowRun) routeAnswer {
 	a := w.newestAttempt()
 	if a.status == "completed" {
@@ -465,7 +467,7 @@ func (g *GitHub) rerunJob(r *routedRequest) routeAnswer {
 	return g.rerunJobs(r, w, false, func(x *job) bool { return x.name == j.name })
 }
 
-// getLog points at the log, which is on another host, for one minute.
+// getLog redirects to the log, which is on another host and can be read for one minute.
 func (g *GitHub) getLog(r *routedRequest) routeAnswer {
 	_, j := g.findJob(r.intParam("job_id"), r.now)
 	if j == nil || j.status != "completed" {
@@ -478,7 +480,7 @@ func (g *GitHub) getLog(r *routedRequest) routeAnswer {
 	return routeAnswer{status: 302, header: map[string]string{"Location": fmt.Sprintf("%s/_logs/%d?se=%d", host, j.id, r.now.Add(time.Minute).Unix()) + g.logRepoQuery()}}
 }
 
-// logRepoQuery names the repository in the address of a log where there are several.
+// logRepoQuery is the part of a log's address that names the repository, where there are several.
 func (g *GitHub) logRepoQuery() string {
 	if g.webhook == nil {
 		return ""
@@ -498,7 +500,7 @@ func (g *GitHub) readLog(r *routedRequest) routeAnswer {
 	return routeAnswer{status: 200, raw: []byte(j.log), header: text}
 }
 
-// newestRuns are the newest runs of each workflow, the oldest workflow first.
+// newestRuns returns the newest run of each workflow, the oldest workflow first.
 func (g *GitHub) newestRuns() []*workflowRun {
 	newest := map[int64]int{}
 	var all []*workflowRun
@@ -553,7 +555,7 @@ func (g *GitHub) getCommit(r *routedRequest) routeAnswer {
 	return answerError(422, "No commit found for SHA: "+r.params["ref"])
 }
 
-// listCommitPulls names all pull requests that have or had the commit, closed ones and those of forks included.
+// listCommitPulls lists all pull requests that have or had the commit, closed ones and those of forks included.
 func (g *GitHub) listCommitPulls(r *routedRequest) routeAnswer {
 	sha := g.resolveRef(r.params["commit_sha"])
 	if sha == "" {

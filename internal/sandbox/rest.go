@@ -1,6 +1,6 @@
 package sandbox
 
-// How a request comes in and an answer goes out: routes, pages, ETags, rate limits, and the request log.
+// Requests in and answers out: routes, pages, ETags, rate limits, and the request log.
 
 import (
 	"bytes"
@@ -21,13 +21,13 @@ import (
 // as it is in life, and like that one it refuses a request that carries the API's token.
 const logHost = "logs.sandbox.invalid"
 
-// maxBody is more than any request needs.
+// maxBody is the longest body that is read: longer than any request needs.
 const maxBody = 8 << 20
 
 // object is a JSON object on the wire. It is open: GitHub adds fields at any time.
 type object = map[string]any
 
-// LoggedRequest is a request as it was answered.
+// LoggedRequest is a request with the status of its answer.
 type LoggedRequest struct {
 	At          time.Time
 	Method      string
@@ -92,7 +92,7 @@ func answerError(status int, message string) routeAnswer {
 
 func answerNotFound() routeAnswer { return answerError(404, "Not Found") }
 
-// A routedRequest is a request with what its route found in it.
+// A routedRequest is a request with its path, its parameters and its body.
 type routedRequest struct {
 	*http.Request
 	path        string // without prefix
@@ -103,7 +103,7 @@ type routedRequest struct {
 	queryValues url.Values
 	now         time.Time
 	baseURL     string   // scheme and host, and the prefix of an Enterprise Server, for links
-	afterUnlock []func() // what must be called when the lock is gone
+	afterUnlock []func() // called as soon as the lock is released
 	overNetwork bool     // it came through a server, not through RoundTrip
 	graphBody   *graphRequest
 }
@@ -139,7 +139,7 @@ func (r *routedRequest) decodeBody(into any) error {
 	return json.Unmarshal(r.body, into)
 }
 
-// hasValidBody says whether the body, if there is one, is JSON.
+// hasValidBody reports whether the body is JSON, or empty.
 func (r *routedRequest) hasValidBody() bool {
 	if r.path == "/graphql" {
 		if _, err := r.readGraphRequest(); err == nil {
@@ -149,7 +149,8 @@ func (r *routedRequest) hasValidBody() bool {
 	return len(bytes.TrimSpace(r.body)) == 0 || json.Valid(r.body)
 }
 
-// A route answers what has its method and pattern. {x} is one segment, {n:x} one of digits only, {x...} the rest.
+// A route answers the requests with its method and pattern. {x} is one segment, {n:x} one of digits only, {x...} the
+// rest.
 type route struct {
 	method   string
 	pattern  string
@@ -227,7 +228,7 @@ func splitPath(u *url.URL) (path string, segs []string) {
 	return path, segs
 }
 
-// callRoute finds the route and lets it answer.
+// callRoute finds the route of a request and calls it.
 func (g *GitHub) callRoute(r *routedRequest) routeAnswer {
 	for i := range routes {
 		params, found := routes[i].match(r.Method, r.segments)
@@ -255,20 +256,20 @@ func errorMessage(a routeAnswer) string {
 	return ""
 }
 
-// requestOutcome is what comes of a request.
+// requestOutcome is the answer to a request, and the fault that it met.
 type requestOutcome struct {
 	routeAnswer
 	fault *Fault
 	err   error // the caller gave up
 }
 
-// serveRequest reads a request, lets a fault strike, carries it out, and keeps the books.
+// serveRequest announces a request, reads it and answers it.
 func (g *GitHub) serveRequest(req *http.Request, wire bool) requestOutcome {
 	g.callBeforeRequest(req)
 	return g.handleRequest(newRoutedRequest(req, wire))
 }
 
-// callBeforeRequest says that a request comes, before it is looked at.
+// callBeforeRequest calls the function of BeforeRequest.
 func (g *GitHub) callBeforeRequest(req *http.Request) {
 	g.mu.Lock()
 	before := g.beforeRequest
@@ -329,7 +330,7 @@ func baseURL(req *http.Request, wire bool) string {
 	return scheme + "://" + host + prefix
 }
 
-// checkAndAnswer stands before every route: who asks, how often, and with what.
+// checkAndAnswer checks a request's authorization, its body and the rate limit before it is answered.
 func (g *GitHub) checkAndAnswer(r *routedRequest) routeAnswer {
 	isLog := r.segments[0] == "_logs"
 	token := r.Header.Get("Authorization")
@@ -375,10 +376,10 @@ func (g *GitHub) finishAnswer(r *routedRequest, a routeAnswer) routeAnswer {
 	return a
 }
 
-// maxHeaders is more than an answer has.
+// maxHeaders is room for more headers than an answer has.
 const maxHeaders = 14
 
-// copyHeaders has room for what every answer gets.
+// copyHeaders copies headers into a map with room for those that every answer gets.
 func copyHeaders(h map[string]string) map[string]string {
 	room := make(map[string]string, maxHeaders)
 	maps.Copy(room, h)
@@ -392,8 +393,8 @@ func withDefaultHeader(h map[string]string, name, value string) map[string]strin
 	return h
 }
 
-// applyETag gives an answer its ETag and turns it into a 304 if the caller has it. The tag depends on the token as well
-// as on the body, so that it is of no use to another token, and it can be worked out by who knows the rule: the values of
+// applyETag gives an answer its ETag and turns it into a 304 if the caller has it. The tag depends on the token as
+// well as on the body, so that it is of no use with another token, and a client can compute it itself: the values of
 // Accept, Authorization and Cookie, each with a colon, then the body, in SHA-256.
 func applyETag(r *routedRequest, a routeAnswer, b *budget) routeAnswer {
 	if a.status != 200 || r.Method != http.MethodGet || r.path == "/rate_limit" {
@@ -473,7 +474,7 @@ func (o requestOutcome) fillHeader(h http.Header) {
 	}
 }
 
-// httpResponse is the answer as the caller of a RoundTripper has it.
+// httpResponse returns the answer as a caller of RoundTrip gets it.
 func (o requestOutcome) httpResponse(req *http.Request) (*http.Response, error) {
 	if o.err != nil {
 		return nil, o.err
@@ -494,13 +495,13 @@ func (o requestOutcome) httpResponse(req *http.Request) (*http.Response, error) 
 	return res, nil
 }
 
-// truncatedBody is the end of an answer that breaks off.
+// truncatedBody ends an answer that breaks off.
 type truncatedBody struct{}
 
 func (truncatedBody) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-// answerList cuts a list as per_page and page ask and names its neighbours as GitHub does. With a name the list is part of an
-// object that also counts it.
+// answerList answers with the page of a list that per_page and page ask for, and names the neighbouring pages as
+// GitHub does. With a name the list is part of an object that also counts it.
 func answerList[T any](r *routedRequest, all []T, show func(T) any, name string) routeAnswer {
 	per, _ := strconv.Atoi(r.queryParam("per_page"))
 	if per <= 0 {
@@ -540,7 +541,7 @@ func answerList[T any](r *routedRequest, all []T, show func(T) any, name string)
 	return a
 }
 
-// timeOrNull is a time as GitHub writes it, in whole seconds; null if it is zero.
+// timeOrNull returns a time as GitHub writes it, in whole seconds; null if it is zero.
 func timeOrNull(t time.Time) any {
 	if t.IsZero() {
 		return nil
@@ -548,7 +549,7 @@ func timeOrNull(t time.Time) any {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// stringOrNull is a string, or null if it is empty.
+// stringOrNull returns a string, or null if it is empty.
 func stringOrNull(s string) any {
 	if s == "" {
 		return nil
@@ -560,7 +561,8 @@ func (r *route) endpoint() string {
 	return r.method + " " + strings.NewReplacer("{n:", "{", "...}", "}").Replace(r.pattern)
 }
 
-// Endpoints lists what a GitHub answers over REST, in the words of GitHub's OpenAPI description: "METHOD /path/{parameter}".
+// Endpoints lists the REST endpoints of a GitHub as GitHub's OpenAPI description writes them: "METHOD
+// /path/{parameter}".
 func Endpoints() []string {
 	var all []string
 	for _, r := range routes {

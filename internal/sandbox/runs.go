@@ -1,6 +1,6 @@
 package sandbox
 
-// Workflow runs: what starts and ends them, and how GitHub shows them meanwhile.
+// Workflow runs: how they start and end, and how GitHub shows them meanwhile.
 
 import (
 	"fmt"
@@ -18,24 +18,24 @@ type RunSpec struct {
 	PR         int    // the pull request that it is about
 	Head       string // name or SHA; default: the pull request's head, or the default branch for events that run there
 	Branch     string // default: the pull request's
-	By         string // who caused it; default: the pull request's author
+	By         string // login that caused it; default: the pull request's author
 	Jobs       []string
 	Status     string // in_progress (default), queued (no runner takes its jobs until StartJobs), waiting, pending, completed
 	Conclusion string // with it the run has ended at once; action_required and startup_failure have no jobs
 	Log        string // of a run that has ended at once
-	Refused    string // the words in which GitHub refuses to run it again; "" if it does not
+	Refused    string // GitHub's message when it refuses a rerun; "" if it does not
 	Created    time.Time
 }
 
 // Finish is how a run's newest attempt ends.
 type Finish struct {
 	Conclusion string // default success
-	Job        string // whose end it is that the rest of this describes; default: the first job
+	Job        string // the job that the rest of this describes; default: the first one
 	Log        string
 	NoLog      bool   // the log is lost, as it is when a runner dies
 	Step       string // the name of the step that failed
 	Annotation string
-	Attempt    int // only if this is the newest attempt; 0: whichever is
+	Attempt    int // end it only if this is the newest attempt; 0: any
 }
 
 type workflowRun struct {
@@ -90,7 +90,7 @@ type job struct {
 
 func (r *workflowRun) newestAttempt() *runAttempt { return r.attempts[len(r.attempts)-1] }
 
-// shownAttempt is the attempt that GitHub shows at now.
+// shownAttempt returns the attempt that GitHub shows at now.
 func (r *workflowRun) shownAttempt(now time.Time) *runAttempt {
 	a := r.newestAttempt()
 	if n := len(r.attempts); n > 1 && now.Before(a.visibleAt) {
@@ -99,7 +99,7 @@ func (r *workflowRun) shownAttempt(now time.Time) *runAttempt {
 	return a
 }
 
-// workflowFile is the path of the workflow's file in its repository.
+// workflowFile returns the path of the workflow's file in its repository.
 func (r *workflowRun) workflowFile() string {
 	f, _, _ := strings.Cut(r.workflowPath, "@")
 	if i := strings.Index(f, "/.github/"); i > 0 {
@@ -112,13 +112,13 @@ func hasNoJobs(conclusion string) bool {
 	return conclusion == "action_required" || conclusion == "startup_failure"
 }
 
-// dueTimes are the moments at which the attempt changes by itself.
+// dueTimes returns the moments at which the attempt changes by itself.
 func (a *runAttempt) dueTimes() []time.Time {
 	return []time.Time{a.visibleAt, a.jobsListedAt, a.runnerAt, a.cancelAt}
 }
 
-// listedJobs are the jobs that GitHub lists: right after a rerun there are none yet, which must not be read as a run
-// without jobs.
+// listedJobs returns the jobs that GitHub lists: none right after a rerun, which must not be read as a run without
+// jobs.
 func (a *runAttempt) listedJobs(now time.Time) []*job {
 	if a.status == "queued" && now.Before(a.jobsListedAt) {
 		return nil
@@ -126,7 +126,7 @@ func (a *runAttempt) listedJobs(now time.Time) []*job {
 	return a.jobs
 }
 
-// carryOutDue carries out what is due by now, in its order.
+// carryOutDue carries out the changes that are due by now, in their order.
 func (a *runAttempt) carryOutDue(now time.Time, moved func()) {
 	if a.status == "completed" {
 		return
@@ -143,7 +143,7 @@ func (a *runAttempt) carryOutDue(now time.Time, moved func()) {
 	}
 }
 
-// startJobs gives the jobs a runner.
+// startJobs lets a runner take the jobs.
 func (a *runAttempt) startJobs(at time.Time) {
 	a.status, a.updated, a.runnerAt = "in_progress", at, time.Time{}
 	for _, j := range a.jobs {
@@ -217,14 +217,14 @@ func (g *GitHub) StartRun(s RunSpec) (int64, error) {
 	return r.id, nil
 }
 
-// emitRunStart announces a new run. Where it is completed or in progress already, GitHub says that too.
+// emitRunStart sends the events of a new run, and those of its progress if it has begun or ended already.
 func (g *GitHub) emitRunStart(r *workflowRun) {
 	g.emitRunEvent(r, "requested")
 	g.emitJobEvents(r, "created", everyJob)
 	g.emitRunProgress(r, "queued")
 }
 
-// placeRun says on which commit and branch a run appears.
+// placeRun sets the commit and the branch on which a run appears.
 func (g *GitHub) placeRun(r *workflowRun, p *pullRequest, head string) {
 	switch r.event {
 	case "pull_request", "pull_request_target", "pull_request_review", "pull_request_review_comment", "dynamic", "push":
@@ -248,7 +248,7 @@ func (g *GitHub) placeRun(r *workflowRun, p *pullRequest, head string) {
 	r.title, r.actor = or(r.title, r.name), or(r.actor, "alice")
 }
 
-// StartJobs says that a runner has taken the jobs of a run's newest attempt.
+// StartJobs lets a runner take the jobs of a run's newest attempt.
 func (g *GitHub) StartJobs(id int64) error {
 	return g.withRun("start jobs of", id, func(r *workflowRun, now time.Time) error {
 		if a := r.newestAttempt(); a.status == "completed" {
@@ -261,8 +261,8 @@ func (g *GitHub) StartJobs(id int64) error {
 	})
 }
 
-// FinishRun ends a run's newest attempt. What has ended meanwhile, by a cancel for example, stays as it is: then, and
-// if f names another attempt, it reports false.
+// FinishRun ends a run's newest attempt. It changes nothing and reports false if the attempt has ended meanwhile, by
+// a cancel for example, or if f names another attempt.
 func (g *GitHub) FinishRun(id int64, f Finish) (bool, error) {
 	ended := false
 	err := g.withRun("finish", id, func(r *workflowRun, now time.Time) error {
@@ -315,7 +315,7 @@ func (a *runAttempt) finishAs(f Finish, now time.Time, ended *bool) error {
 	return nil
 }
 
-// RerunByPerson runs a run again, as somebody does in the browser.
+// RerunByPerson runs a run again, as a person does in the browser.
 func (g *GitHub) RerunByPerson(id int64, who string) error {
 	var tell func()
 	err := g.withRun("rerun", id, func(r *workflowRun, now time.Time) error {
@@ -331,7 +331,8 @@ func (g *GitHub) RerunByPerson(id int64, who string) error {
 	return err
 }
 
-// startNextAttempt starts the next attempt with the jobs that runs chooses; the others are kept. The call that it returns tells the players; it must be made without the lock.
+// startNextAttempt starts the next attempt with the jobs that runs selects; the others are kept. The function that
+// it returns calls that of OnRerun; it must be called without the lock.
 func (g *GitHub) startNextAttempt(r *workflowRun, who string, runs func(*job) bool, now time.Time) func() {
 	old := r.newestAttempt()
 	next := &runAttempt{number: old.number + 1, triggeredBy: who, status: "queued", started: now, updated: now, visibleAt: now.Add(g.lag.Rerun), runnerAt: now.Add(g.lag.Runner)}
@@ -371,8 +372,8 @@ func everyJob(*job) bool { return true }
 
 func isFailedJob(j *job) bool { return j.conclusion == "failure" || j.conclusion == "timed_out" }
 
-// RestartRun begins a run's newest attempt anew without a new number, as GitHub does with a run that a maintainer approves,
-// and sometimes with one that it ran again itself.
+// RestartRun starts a run's newest attempt again under the same number, as GitHub does with a run that a maintainer
+// approves, and sometimes with one that it ran again itself.
 func (g *GitHub) RestartRun(id int64) error {
 	return g.withRun("restart", id, func(r *workflowRun, now time.Time) error {
 		a := r.newestAttempt()
@@ -405,7 +406,7 @@ func (g *GitHub) WithholdRunner(id int64) error {
 	})
 }
 
-// RefuseRerun says in which words GitHub refuses to run a run again; "" if it does not.
+// RefuseRerun sets the message with which GitHub refuses to run a run again; "" if it does not.
 func (g *GitHub) RefuseRerun(id int64, words string) error {
 	return g.withRun("refuse", id, func(r *workflowRun, _ time.Time) error {
 		r.rerunRefusal = words
@@ -440,7 +441,7 @@ type RunState struct {
 	Cancelling bool
 }
 
-// StateOfRun says how a run is.
+// StateOfRun returns the state of a run.
 func (g *GitHub) StateOfRun(id int64) (RunState, error) {
 	var s RunState
 	err := g.withRun("read", id, func(r *workflowRun, _ time.Time) error {
@@ -468,8 +469,8 @@ func (g *GitHub) findRun(id int64) *workflowRun {
 	return g.index.runByID[id]
 }
 
-// shownJobs are the jobs that GitHub shows for a run: of the newest attempt, or of all. A job that was not run again keeps
-// the attempt that it ran in.
+// shownJobs returns the jobs that GitHub shows for a run: of the newest attempt, or of all. A job that was not run
+// again keeps the attempt that it ran in.
 func (r *workflowRun) shownJobs(now time.Time, all bool) []*job {
 	if !all {
 		return r.shownAttempt(now).listedJobs(now)
@@ -488,7 +489,7 @@ func (r *workflowRun) shownJobs(now time.Time, all bool) []*job {
 	return out
 }
 
-// whyNoRerun is why GitHub will not run r again, with its status; 0 if it will.
+// whyNoRerun returns the status and the message with which GitHub refuses to run r again; 0 if it does not.
 func (r *workflowRun) whyNoRerun(failedOnly bool, now time.Time) (int, string) {
 	a := r.newestAttempt()
 	switch {

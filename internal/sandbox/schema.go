@@ -30,7 +30,7 @@ type schemaField struct {
 	Args map[string]string `json:"args,omitempty"`
 }
 
-// graphSchema reads it once. It is part of the program, so that reading it cannot fail.
+// graphSchema reads the schema, once. The file is part of the program, so that reading it cannot fail.
 var graphSchema = sync.OnceValue(func() map[string]schemaType {
 	types := map[string]schemaType{}
 	r, err := gzip.NewReader(bytes.NewReader(compressedSchema))
@@ -43,10 +43,10 @@ var graphSchema = sync.OnceValue(func() map[string]schemaType {
 	return types
 })
 
-// bareTypeName is a type without what stands around its name.
+// bareTypeName returns a type without its brackets and exclamation marks.
 func bareTypeName(t string) string { return strings.Trim(t, "[]!") }
 
-// queryValidator holds a query against the schema.
+// queryValidator checks a query against the schema.
 type queryValidator struct {
 	doc           *graphDocument
 	op            *graphOperation
@@ -56,10 +56,10 @@ type queryValidator struct {
 	visited       int
 }
 
-// maxSelections is how many selections a query may come to once its fragments are spread: they can double at every level.
+// maxSelections limits the selections of a query once its fragments are spread: they can double at every level.
 const maxSelections = 5000
 
-// validateQuery says what GitHub would refuse in a query.
+// validateQuery returns the errors for which GitHub would refuse a query.
 func validateQuery(doc *graphDocument, op *graphOperation) []graphError {
 	v := &queryValidator{doc: doc, op: op, usedVariables: map[string]bool{}}
 	v.checkSelections(op.selections, "Query", nil)
@@ -71,7 +71,7 @@ func validateQuery(doc *graphDocument, op *graphOperation) []graphError {
 	return v.problems
 }
 
-// addProblem notes a mistake; the first few are enough.
+// addProblem notes an error; the first few are enough.
 func (v *queryValidator) addProblem(path []string, format string, args ...any) {
 	if len(v.problems) >= 10 {
 		return
@@ -106,7 +106,7 @@ func (v *queryValidator) checkSelections(sels []graphSelection, typename string,
 	}
 }
 
-// checkFragment must be one that an object of the type around it can be.
+// checkFragment checks a fragment: an object of the type around it must be able to be of the fragment's type.
 func (v *queryValidator) checkFragment(on string, sels []graphSelection, within string, path []string) {
 	if _, known := graphSchema()[on]; !known {
 		v.addProblem(path, "No such type %s, so it can't be a fragment condition", on)
@@ -119,7 +119,7 @@ func (v *queryValidator) checkFragment(on string, sels []graphSelection, within 
 	v.checkSelections(sels, on, path)
 }
 
-// possibleTypes are the objects that a type may turn out to be.
+// possibleTypes returns the object types that a value of a type may have.
 func possibleTypes(typename string) []string {
 	t := graphSchema()[typename]
 	if t.Possible != nil {
@@ -168,7 +168,7 @@ func (v *queryValidator) checkArguments(args object, want map[string]string, of 
 	}
 }
 
-// checkValue must be of its argument's type, as far as it can be told.
+// checkValue checks that a value is of its argument's type, as far as that can be told.
 func (v *queryValidator) checkValue(value any, t, name string, path []string) {
 	inner := graphSchema()[bareTypeName(t)]
 	wrong := false

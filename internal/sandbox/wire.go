@@ -1,7 +1,7 @@
 package sandbox
 
-// How GitHub writes its things in JSON. Every field that GitHub's own description requires is there, also where nobody
-// here reads it: a program that reads it must find it.
+// GitHub's objects in JSON. Every field that GitHub's own description requires is there, even those that the program
+// under test does not read today.
 
 import (
 	"encoding/base64"
@@ -24,7 +24,7 @@ func nodeID(kind string, id int64) string {
 	return kind + "_" + base64.RawURLEncoding.EncodeToString(strconv.AppendInt(append(append(room[:0], kind...), ':'), id, 10))
 }
 
-// renderOnce renders something that never changes only once.
+// renderOnce renders an object that never changes, and keeps the result.
 func renderOnce(in map[string]json.RawMessage, key string, make func() object) json.RawMessage {
 	if in[key] == nil {
 		in[key] = renderJSON(make())
@@ -32,7 +32,7 @@ func renderOnce(in map[string]json.RawMessage, key string, make func() object) j
 	return in[key]
 }
 
-// userJSON is an account; null if it is gone.
+// userJSON renders an account; null if it is gone.
 func (g *GitHub) userJSON(login string) any {
 	if login == "" {
 		return nil
@@ -59,7 +59,7 @@ func accountJSON(login string) object {
 	return u
 }
 
-// userJSONWith is an account with more about it.
+// userJSONWith renders an account with further fields.
 func (g *GitHub) userJSONWith(login string, more object) object {
 	u := object{}
 	if err := json.Unmarshal(g.userJSON(login).(json.RawMessage), &u); err != nil {
@@ -69,7 +69,8 @@ func (g *GitHub) userJSONWith(login string, more object) object {
 	return u
 }
 
-// requesteeJSON is an account whose review was requested. Copilot stands there under another name than it reviews with.
+// requesteeJSON renders an account whose review was requested. Copilot has another name there than the one with
+// which it reviews.
 func (g *GitHub) requesteeJSON(login string) any {
 	if strings.EqualFold(login, "copilot-pull-request-reviewer[bot]") {
 		return renderOnce(g.renderedAccounts, "requested "+login, func() object { return g.userJSONWith(login, object{"login": "Copilot"}) })
@@ -77,7 +78,7 @@ func (g *GitHub) requesteeJSON(login string) any {
 	return g.userJSON(login)
 }
 
-// repoJSON is this repository, or somebody's fork of it.
+// repoJSON renders this repository, or the owner's fork of it.
 func (g *GitHub) repoJSON(owner string) json.RawMessage {
 	return renderOnce(g.renderedRepos, owner, func() object {
 		full := owner + "/" + g.repo
@@ -194,7 +195,7 @@ func (g *GitHub) commitJSON(c *commit) object {
 	}
 }
 
-// gitCommitJSON is a commit as git has it.
+// gitCommitJSON renders a commit as git has it.
 func (g *GitHub) gitCommitJSON(c *commit) object {
 	who := func(login string) object {
 		return object{"name": login, "email": login + "@users.noreply.github.com", "date": timeOrNull(c.pushedAt)}
@@ -205,7 +206,7 @@ func (g *GitHub) gitCommitJSON(c *commit) object {
 	}
 }
 
-// fullMessage is the commit's message with its trailers.
+// fullMessage returns the commit's message with its trailers.
 func (c *commit) fullMessage() string {
 	var b strings.Builder
 	b.WriteString(c.message)
@@ -259,7 +260,8 @@ func (g *GitHub) reviewCommentJSON(p *pullRequest, t *reviewThread, c *reviewCom
 	return out
 }
 
-// shownCommit is the commit on which GitHub shows a comment: as long as its lines stand, it moves along with the head.
+// shownCommit returns the commit on which GitHub shows a comment: as long as its lines stand, it moves along with
+// the head.
 func (p *pullRequest) shownCommit(t *reviewThread, c *reviewComment) string {
 	if t.outdated {
 		return c.originalCommit
@@ -267,7 +269,7 @@ func (p *pullRequest) shownCommit(t *reviewThread, c *reviewComment) string {
 	return p.head
 }
 
-// earlierOf is the earlier of two moments, of which either may be none.
+// earlierOf returns the earlier of two moments; a zero one is none.
 func earlierOf(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
@@ -324,7 +326,7 @@ func (g *GitHub) runJSON(r *workflowRun, a *runAttempt, withPulls bool) object {
 	}
 }
 
-// simpleCommitJSON is rendered once: a commit never changes.
+// simpleCommitJSON renders a commit once: it never changes.
 func (g *GitHub) simpleCommitJSON(c *commit) json.RawMessage {
 	if c.simpleJSON != nil {
 		return c.simpleJSON
@@ -336,8 +338,8 @@ func (g *GitHub) simpleCommitJSON(c *commit) json.RawMessage {
 	return c.simpleJSON
 }
 
-// pullsOfRunJSON are the open pull requests with a run's head or branch, whichever of them started it. Those of forks are never
-// among them.
+// pullsOfRunJSON lists the open pull requests with a run's head or branch, even if another one started it. Those of
+// forks are never among them.
 func (g *GitHub) pullsOfRunJSON(r *workflowRun) []any {
 	out := []any{}
 	if r.pullNumber == 0 && r.event != "push" || r.forkOwner != "" {
@@ -351,7 +353,8 @@ func (g *GitHub) pullsOfRunJSON(r *workflowRun) []any {
 	return out
 }
 
-// minimalPullCache is a pull request as all that hangs on its head names it, and what that was made of.
+// minimalPullCache is a pull request in the short form that runs, suites and checks contain, with the values that it
+// was rendered from.
 type minimalPullCache struct {
 	repo, branch, head, base, baseSHA string
 	json                              json.RawMessage
@@ -445,7 +448,7 @@ func (g *GitHub) checkJSON(c checkView) object {
 	return out
 }
 
-// pullsAtHeadJSON are the open pull requests with that head, those of forks excluded.
+// pullsAtHeadJSON lists the open pull requests with that head, except those of forks.
 func (g *GitHub) pullsAtHeadJSON(head string) []any {
 	out := []any{}
 	for _, p := range g.index.pullsFor(head) {
@@ -467,7 +470,7 @@ func (g *GitHub) suiteJSON(s *checkSuite, now time.Time) object {
 	}
 }
 
-// suiteUpdatedAt is when a suite changed last.
+// suiteUpdatedAt returns the moment of a suite's last change.
 func (g *GitHub) suiteUpdatedAt(s *checkSuite, now time.Time) time.Time {
 	at := s.updated
 	if s.run != nil {

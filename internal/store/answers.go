@@ -1,7 +1,8 @@
 package store
 
-// What GitHub has answered, on disk: with 100,000 pull requests it is far more than fits into memory, and asking again
-// costs the hour's budget. Losing it costs nothing else, so nothing here waits for the disk and nothing is an error.
+// GitHub's answers, cached on disk: with 100,000 pull requests they are far more than fits into memory, and asking
+// again costs the hour's budget. Losing them costs nothing else, so nothing here waits for the disk and nothing is an
+// error.
 
 import (
 	"bytes"
@@ -26,23 +27,23 @@ import (
 // AnswerCacheOptions are options of OpenAnswerCache.
 type AnswerCacheOptions struct {
 	Log      *slog.Logger // nil: nothing is logged
-	MaxBytes int64        // of keys and compressed values; 0: 1 GiB. Beyond it, what was not read for longest is forgotten
+	MaxBytes int64        // of keys and compressed values; 0: 1 GiB. Beyond it, the answers not read for longest go
 }
 
-// AnswerCache is a cache in a file. It may be used by several goroutines. What is put can be got at once. A fault of the file is
-// a miss, and the file is begun anew.
+// AnswerCache is a cache in a file. It may be used by several goroutines. An answer can be read as soon as Put returns.
+// A fault of the file is a miss, and the file is recreated.
 type AnswerCache struct {
 	path     string
 	log      *slog.Logger
 	maxBytes int64
 
 	mu            sync.Mutex
-	pending       map[string][]byte // put since the writer last looked, compressed; nil: forgotten
-	writing       map[string][]byte // what the writer is writing
+	pending       map[string][]byte // put since the last flush, compressed; nil: to be removed
+	writing       map[string][]byte // taken by the writer, which is writing them
 	waitingBytes  int64             // bytes of both
-	readIDs       map[int64]bool    // ids that were got of an era before
-	era           int64             // of the file: what is read or written now belongs to it
-	broken        bool              // the file is to be begun anew
+	readIDs       map[int64]bool    // ids of an earlier era that were read: to be marked
+	era           int64             // of the file: an answer read or written now belongs to it
+	broken        bool              // the file is to be recreated
 	faultLoggedAt time.Time         // when a fault was last logged
 	closed        bool
 
@@ -66,25 +67,27 @@ const (
 	maxValueBytes     = 64 << 20               // bytes of an answer: longer ones are never put
 	concurrentReads   = 2                      // answers that are read from the file at a time
 	maxReadIDs        = 4096                   // ids that wait to be marked as read
-	eraCount          = 16                     // in so many steps the whole file grows old
+	eraCount          = 16                     // in a full file: the oldest one is forgotten first
 	pruneBatch        = 256                    // answers that are forgotten in one step
-	answersFlushDelay = 400 * time.Millisecond // answers come in waves: one transaction for several
+	answersFlushDelay = 400 * time.Millisecond // answers come in waves: one transaction serves several
 	answersFaultPause = time.Minute
 )
 
-// The schema's number stands in the file. Another one begins the file anew: a cache is not migrated. Nothing here waits for
-// the disk, so that after a loss of power a page may be an older one: sum tells, over the key and the value. Values are
-// compressed: they are JSON, and writing it takes longer than shrinking it. Of a key there is its hash alone, id and rest:
-// keys are long, and what is looked up would be several times as large with them. Values stand apart, in the order in which
-// they came: among hashes, each new one would move its neighbours. After a loss of power two answers may share a body: the
-// sum tells that, too, and the cache is begun anew.
+// answersSchema has a number, which stands in the file. A file with another one is recreated: a cache is not migrated.
+// Nothing here waits for the disk, so that after a loss of power a page may be an older one: sum, over the key and the
+// value, detects that. Values are compressed: they are JSON, and writing them takes longer than compressing them. Of a
+// key only its hash is stored, as id and rest: keys are long, and the table that is searched would be several times as
+// large with them. Values stand in a table of their own, in the order in which they came: among hashes, each new one
+// would move its neighbours. After a loss of power two answers may share a body: sum detects that, too, and the cache
+// is recreated.
 const answersSchema = `
 CREATE TABLE answers (id INTEGER PRIMARY KEY, rest INTEGER NOT NULL, body INTEGER NOT NULL, era INTEGER NOT NULL, size INTEGER NOT NULL, sum INTEGER NOT NULL);
 CREATE INDEX answers_era ON answers (era);
 CREATE TABLE bodies (id INTEGER PRIMARY KEY, value BLOB NOT NULL);
 PRAGMA user_version = 3`
 
-// A keyHash stands for a key in the file: so much of SHA-256 that nobody finds two keys with the same.
+// A keyHash stands for a key in the file: 16 bytes of its SHA-256, too many for two keys with the same hash to be
+// found.
 type keyHash struct{ id, rest int64 }
 
 func hashKey(key string) keyHash {
@@ -127,7 +130,7 @@ func OpenAnswerCache(path string, o AnswerCacheOptions) (*AnswerCache, error) {
 
 var errOtherSchema = errors.New("it has another schema")
 
-// openDatabase opens the file and reads what there is to know about it.
+// openDatabase opens the file, creates its tables if it is new, and reads its size and era.
 func (a *AnswerCache) openDatabase() (err error) {
 	if err := createFile(a.path); err != nil {
 		return err
@@ -169,11 +172,11 @@ func (a *AnswerCache) openDatabase() (err error) {
 	return nil
 }
 
-// recreateFile begins the file anew.
+// recreateFile removes the file and opens an empty one.
 func (a *AnswerCache) recreateFile() error {
 	var errs []error
 	if a.db != nil {
-		_ = errors.Join(a.selectAnswer.Close(), a.db.Close()) // whatever they say: the file goes
+		_ = errors.Join(a.selectAnswer.Close(), a.db.Close()) // their errors do not matter: the file goes
 		a.db, a.selectAnswer = nil, nil
 	}
 	for _, suffix := range []string{"", "-wal", "-shm"} {
@@ -187,10 +190,10 @@ func (a *AnswerCache) recreateFile() error {
 	return a.openDatabase()
 }
 
-// answerRequest is an answer that somebody waits for.
+// answerRequest asks a goroutine of serveReads for an answer.
 type answerRequest struct {
 	key   string
-	reply chan<- []byte // nil: there is none
+	reply chan<- []byte // receives nil if there is none
 }
 
 // Get returns an answer; false if there is none.
@@ -221,7 +224,7 @@ func (a *AnswerCache) Get(key string) ([]byte, bool) {
 	return value, value != nil
 }
 
-// serveReads reads answers for others: whoever has a small stack would grow it for SQLite each time.
+// serveReads reads answers for other goroutines: one with a small stack would grow it for SQLite each time.
 func (a *AnswerCache) serveReads() {
 	for {
 		select {
@@ -294,7 +297,7 @@ func (a *AnswerCache) compressValue(value []byte) []byte {
 	return bytes.Clone(*buffer)
 }
 
-// decompressValue returns the value of what pack returned; never nil without an error.
+// decompressValue returns the value that compressValue compressed; never nil without an error.
 func decompressValue(packed []byte) ([]byte, error) {
 	if n, err := s2.DecodedLen(packed); err != nil || n > maxValueBytes {
 		return nil, fmt.Errorf("read answer: %d bytes: %w", n, cmp.Or(err, errTooLong))
@@ -311,7 +314,7 @@ func answerChecksum(key string, value []byte) uint32 {
 	return crc32.Update(crc32.Checksum([]byte(key), table), table, value)
 }
 
-// Put keeps an answer. value is not needed after it.
+// Put keeps an answer. The caller may change value after it.
 func (a *AnswerCache) Put(key string, value []byte) {
 	if len(value) > maxValueBytes {
 		a.Forget(key)
@@ -323,7 +326,8 @@ func (a *AnswerCache) Put(key string, value []byte) {
 // Forget removes an answer.
 func (a *AnswerCache) Forget(key string) { a.enqueue(key, nil) }
 
-// enqueue leaves a value to the writer. What is too much for it is forgotten, not kept as it was before.
+// enqueue hands a value to the writer; nil removes the answer. A value that is too large, or finds the queue full,
+// removes it too: an older one must not stay.
 func (a *AnswerCache) enqueue(key string, value []byte) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -343,7 +347,7 @@ func (a *AnswerCache) enqueue(key string, value []byte) {
 
 func answerSize(key string, value []byte) int64 { return int64(len(key)) + int64(len(value)) }
 
-// wakeWriter tells the writer that there is something to do.
+// wakeWriter tells the writer that there is something to write.
 func (a *AnswerCache) wakeWriter() {
 	select {
 	case a.wake <- struct{}{}:
@@ -351,7 +355,7 @@ func (a *AnswerCache) wakeWriter() {
 	}
 }
 
-// reportFault notes that the file cannot be used. The writer begins it anew.
+// reportFault notes that the file cannot be used. The writer recreates it.
 func (a *AnswerCache) reportFault(what string, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -366,7 +370,7 @@ func (a *AnswerCache) reportFault(what string, err error) {
 	}
 }
 
-// Close writes what waits, and lets go of the file.
+// Close writes the pending values and closes the file.
 func (a *AnswerCache) Close() error {
 	a.mu.Lock()
 	if a.closed {
@@ -389,7 +393,7 @@ func (a *AnswerCache) Close() error {
 	return err
 }
 
-// runWriter writes what comes in, a wave at a time.
+// runWriter flushes what was put, a wave at a time.
 func (a *AnswerCache) runWriter() {
 	defer close(a.writerDone)
 	gather := time.NewTimer(0)
@@ -410,7 +414,7 @@ func (a *AnswerCache) runWriter() {
 	}
 }
 
-// flushPending writes what has come in.
+// flushPending writes the pending values and marks the answers that were read; a broken file is recreated first.
 func (a *AnswerCache) flushPending() {
 	a.mu.Lock()
 	broken := a.broken
@@ -441,7 +445,7 @@ func (a *AnswerCache) flushPending() {
 	a.mu.Unlock()
 }
 
-// writeBatch writes values and what was read, in one transaction, and makes room.
+// writeBatch writes values, marks answers as read, and makes room, in one transaction.
 func (a *AnswerCache) writeBatch(values map[string][]byte, read map[int64]bool) error {
 	ctx := context.Background()
 	tx, err := a.db.BeginTx(ctx, nil)
@@ -496,7 +500,7 @@ func (a *AnswerCache) writeBatch(values map[string][]byte, read map[int64]bool) 
 	return nil
 }
 
-// An answerStatements holds the statements of one transaction.
+// answerStatements are the prepared statements of one transaction.
 type answerStatements struct {
 	selectEntry, insertEntry, insertBody, updateEntry, replaceBody, updateEra, selectOldest, deleteEntry, deleteBody *sql.Stmt
 }
@@ -532,7 +536,7 @@ func (w answerStatements) closeAll() {
 	}
 }
 
-// putAnswer writes a value, or removes it if it is nil, and says by how much the file's content grew.
+// putAnswer writes a value, or removes it if it is nil, and returns by how much the file's content grew.
 func (w answerStatements) putAnswer(h keyHash, key string, value []byte, era int64) (grown int64, err error) {
 	ctx := context.Background()
 	var body, eraBefore, before int64
@@ -581,7 +585,7 @@ func (w answerStatements) deleteAnswer(id, body int64) error {
 	return err
 }
 
-// pruneOldest forgets some of what was not read for longest, and says how many bytes that were.
+// pruneOldest removes some of the answers that were not read for longest, and returns how many bytes they held.
 func (w answerStatements) pruneOldest() (freed int64, err error) {
 	rows, err := w.selectOldest.QueryContext(context.Background(), pruneBatch)
 	if err != nil {

@@ -14,9 +14,10 @@ const (
 	pageSlotBytes = 4096 + 280 // bytes of a page, and of what SQLite notes about it
 )
 
-// poolPages gives SQLite one piece of memory for its pages, before the first file is opened. Otherwise each of them would be
-// allocated by itself, and libc rounds 4.3 KB up to 9. When ten places are left, the page of any file that was used longest
-// ago makes way, whatever cache_size allows: together they allow more. A pool that is refused costs only memory.
+// poolPages gives SQLite one piece of memory for its pages, before the first file is opened. Otherwise each of them
+// would be allocated by itself, and libc rounds 4.3 KB up to 9. When ten places are left, the page of any file that was
+// used longest ago makes way, whatever cache_size allows: together they allow more. A pool that is refused costs only
+// memory.
 var poolPages = sync.OnceValue(func() (pooledAt uintptr) {
 	tls := libc.NewTLS()
 	defer tls.Close()

@@ -1,6 +1,6 @@
 package store
 
-// The table in an embedded SQLite database: its opening, and what only reads. What writes stands in writer.go and table.go.
+// The table in an embedded SQLite database: opening, closing and reading it. Writing stands in writer.go and table.go.
 
 import (
 	"context"
@@ -28,11 +28,11 @@ import (
 //go:embed migrations/sqlite/*.sql
 var migrations embed.FS
 
-// SQLiteOptions of OpenSQLite.
+// SQLiteOptions are options of OpenSQLite.
 type SQLiteOptions struct {
 	Log *slog.Logger // nil: nothing is logged
 
-	injectFault func(step string) error // of tests: what goes wrong at "begin", "commit", "fold"
+	injectFault func(step string) error // for tests: the error of step "begin", "commit" or "fold"
 }
 
 // SQLite is a [Store] in one file, which one process uses at a time.
@@ -56,12 +56,12 @@ type SQLite struct {
 
 	mu       sync.Mutex
 	totals   totals // as of the last commit
-	writeErr error  // why the last transaction that had something to write was not written; nil: it was
+	writeErr error  // of the last transaction that had something to write; nil: it was committed
 
 	openFiles    []openFile // of the writing goroutine alone
-	mutedUntil   time.Time  // until when it logs no fault
-	mutedFaults  int        // faults that it has not logged
-	noYieldUntil time.Time  // until when it lets nobody go first
+	mutedUntil   time.Time  // no fault is logged before
+	mutedFaults  int        // faults since the last log line
+	noYieldUntil time.Time  // gatherBatch does not yield before
 }
 
 // openFile is a file of the database as it was opened.
@@ -78,7 +78,8 @@ type readStatements struct {
 	preparedStatements
 }
 
-// preparedStatements are statements: a file is closed, and its log folded into it, only if none of it is open any more.
+// preparedStatements are closed together: a file is closed, and its log folded into it, only when none of its
+// statements is open any more.
 type preparedStatements []*sql.Stmt
 
 // Close closes them all.
@@ -90,8 +91,8 @@ func (p preparedStatements) Close() error {
 	return errors.Join(errs...)
 }
 
-// OpenSQLite opens the table in a file, which it creates if it is not there, and ends all leases of the process that had it
-// before. A file that another process has open, or that a newer program wrote, is an error.
+// OpenSQLite opens the table in a file, which it creates if it is not there, and ends all leases of the process that
+// had it before. A file that another process has open, or that a newer program wrote, is an error.
 func OpenSQLite(path string, o SQLiteOptions) (*SQLite, error) {
 	s, err := openSQLite(path, o)
 	var said *sqlite.Error
@@ -156,15 +157,15 @@ func openSQLite(path string, o SQLiteOptions) (_ *SQLite, err error) {
 	return s, nil
 }
 
-// Wrote is nil unless what was last to be written was not.
+// Wrote returns the error of the last transaction that had something to write; nil if it was committed.
 func (s *SQLite) Wrote() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.writeErr
 }
 
-// checkFilesInPlace checks that the files which are written are those that the next process will read: a deleted one takes everything
-// without an error.
+// checkFilesInPlace checks that the open files are still those that the next process will read: a deleted file takes
+// every write without an error.
 func (s *SQLite) checkFilesInPlace() error {
 	for _, f := range s.openFiles {
 		if info, err := os.Stat(f.path); err != nil || !os.SameFile(info, f.info) {
@@ -174,7 +175,7 @@ func (s *SQLite) checkFilesInPlace() error {
 	return nil
 }
 
-// lockFile locks a file for as long as the process lives. The operating system lets go of it, however the process ends.
+// lockFile locks a file for as long as the process lives. The operating system releases it, however the process ends.
 func lockFile(path string) (*flock.Flock, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
@@ -190,7 +191,8 @@ func lockFile(path string) (*flock.Flock, error) {
 	return l, nil
 }
 
-// createFile makes sure that nobody else reads the file: SQLite gives its other files the same mode.
+// createFile creates the file if it is missing, so that only its owner can read it: SQLite gives its other files the
+// same mode.
 func createFile(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -199,7 +201,7 @@ func createFile(path string) error {
 	return f.Close()
 }
 
-// openDB opens a database of ours with pragmas that each connection sets.
+// openDB opens a database of ours; the pragmas are set on each connection.
 func openDB(path string, conns int, pragmas ...string) (*sql.DB, error) {
 	return connectDB(path, "rwc", conns, append([]string{"busy_timeout(10000)", "journal_mode(WAL)", "temp_store(MEMORY)", "foreign_keys(1)"}, pragmas...)...)
 }
@@ -221,8 +223,8 @@ func connectDB(path, mode string, conns int, pragmas ...string) (*sql.DB, error)
 	return db, nil
 }
 
-// refuseForeignDatabase refuses the database of another program, and leaves it as it is. An empty file is nobody's; so is one in which nothing
-// but goose has begun.
+// refuseForeignDatabase refuses the database of another program, and leaves it as it is. An empty file belongs to no
+// program; nor does one in which only goose has begun.
 func refuseForeignDatabase(path string) (err error) {
 	db, err := connectDB(path, "ro", 1, "busy_timeout(10000)")
 	if err != nil {
@@ -241,7 +243,7 @@ func refuseForeignDatabase(path string) (err error) {
 	return nil
 }
 
-// migrateSchema brings the file to the schema that this program knows.
+// migrateSchema brings the file to the schema of this program.
 func migrateSchema(path string) (err error) {
 	db, err := openDB(path, 1, "synchronous(FULL)")
 	if err != nil {
@@ -270,7 +272,7 @@ func migrateSchema(path string) (err error) {
 	return nil
 }
 
-// Close waits for what was asked before it, and lets go of the file.
+// Close waits for the operations that were submitted before it, and closes the file.
 func (s *SQLite) Close() error {
 	s.closeOnce.Do(func() {
 		close(s.quit)
@@ -280,7 +282,7 @@ func (s *SQLite) Close() error {
 	return s.closeErr
 }
 
-// closeAll closes what was opened. The writer comes last: the last connection folds the log into the file.
+// closeAll closes everything that was opened. The writer comes last: the last connection folds the log into the file.
 func (s *SQLite) closeAll() error {
 	errs := []error{s.reads.Close()}
 	if s.readDB != nil {
@@ -342,7 +344,7 @@ func (s *SQLite) Known(ctx context.Context, ids []string) (map[string]bool, erro
 	return known, nil
 }
 
-// rowColumns are what scanRow scans, of work as w.
+// rowColumns are the columns that scanRow scans, of work as w.
 const rowColumns = `w.key, w.kind, w.grp, w.tenant, w.due_at, w.wake_at, w.leased, w.attempts, w.failed, w.open, w.seen_at`
 
 func scanRow(scan func(...any) error) (Row, error) {
@@ -387,7 +389,7 @@ func (s *SQLite) List(ctx context.Context, q Query) ([]Row, error) {
 	return list, nil
 }
 
-// listQuery words a query. All of its text stands here: what the caller says goes into parameters.
+// listQuery returns the SQL of a query. All of its text stands here: the caller's values go into parameters.
 func listQuery(q Query) (query string, args []any) {
 	sight, from := "s.sight", "work w LEFT JOIN sights s ON s.id = w.id"
 	if q.Thin {
@@ -421,7 +423,7 @@ func listQuery(q Query) (query string, args []any) {
 		" ORDER BY w.seen_at DESC, w.id LIMIT ?", append(args, limit)
 }
 
-// Health says how the table stands.
+// Health counts keys, leases and deliveries.
 func (s *SQLite) Health(ctx context.Context, now time.Time) (Health, error) {
 	s.mu.Lock()
 	t := s.totals
@@ -438,10 +440,11 @@ func (s *SQLite) Health(ctx context.Context, now time.Time) (Health, error) {
 	return h, nil
 }
 
-// floorMicros is a moment in the database: for what has happened.
+// floorMicros converts a time to the database's microseconds, rounded down: for what has happened.
 func floorMicros(t time.Time) int64 { return t.UnixMicro() }
 
-// ceilMicros is a moment in the database before which nothing may happen; never if it is zero.
+// ceilMicros converts a time to the database's microseconds, rounded up, so that nothing happens before it; neverDue if
+// it is zero.
 func ceilMicros(t time.Time) int64 {
 	if t.IsZero() {
 		return neverDue
@@ -449,7 +452,7 @@ func ceilMicros(t time.Time) int64 {
 	return t.Add(time.Microsecond - 1).UnixMicro()
 }
 
-// timeOfMicros is a moment of the database. Nothing happened at 0, and nothing does at never.
+// timeOfMicros converts microseconds of the database to a time: zero for 0, which is no moment, and for neverDue.
 func timeOfMicros(at int64) time.Time {
 	if at == 0 || at == neverDue {
 		return time.Time{}

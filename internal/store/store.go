@@ -1,7 +1,7 @@
 // Package store keeps what the daemon must not lose: which deliveries were accepted, and which keys are to be looked at
 // and when. It promises that what [Store.Accept] returned without an error survives any end of the process and a loss of
-// power, that a key is leased to one worker at a time, and that no poke is lost, whenever it comes. What a look took and left
-// may be undone by a loss of power: then it is made again.
+// power, that a key is leased to one worker at a time, and that no poke is lost, whenever it comes. A loss of power may undo
+// a look's claim and its completion: then the look is made again.
 //
 // It holds no truth about a pull request: losing all of it costs time, never a decision. Keys are opaque here.
 package store
@@ -16,7 +16,7 @@ import (
 // clock. They are kept to the microsecond, and no look comes early for it. Every implementation passes the suite in storetest.
 //
 //	Accept, Poke   gen+1, due = the earlier of due and the poke's; while the key is leased: gen+1, and due when it is completed.
-//	               What changes neither due nor touches of a key that is not leased may be left out
+//	               A poke that changes neither due nor touches of a key that is not leased may be left out
 //	Claim          due → leased until a time, with a new token
 //	Complete       only with the newest token: due = what the worker says, or at once if gen moved on meanwhile
 //
@@ -30,11 +30,13 @@ type Store interface {
 	Accept(ctx context.Context, d AcceptedDelivery, pokes ...Poke) (fresh bool, err error)
 	// Poke asks for looks, all or none, and durably.
 	Poke(ctx context.Context, pokes ...Poke) error
-	// Claim leases what is due. No tenant gets a second key before each other tenant that has something due got its first,
-	// and of a tenant's keys the one that has been due longest comes first. That holds from one Claim to the next, too: the
-	// tenant that was served last waits for the others. A loss of power may undo it, as it may undo Renew, Complete and Prune.
+	// Claim leases what is due. No tenant gets a second key before each other tenant that has something due got its
+	// first, and of a tenant's keys the one that has been due longest comes first. That holds from one Claim to the
+	// next, too: the tenant that was served last waits for the others. A loss of power may undo it, as it may undo
+	// Renew, Complete and Prune.
 	Claim(ctx context.Context, c Claim) ([]Work, error)
-	// Next is the earliest moment at which Claim would have something; zero if there is none. The end of a lease is one.
+	// Next returns the earliest moment at which Claim would have something; zero if there is none. The end of a lease
+	// is one.
 	Next(ctx context.Context, except []int64) (time.Time, error)
 	// Renew makes leases run out at until, and returns those that are lost.
 	Renew(ctx context.Context, until time.Time, leases ...Lease) (lost []Lease, err error)
@@ -43,16 +45,16 @@ type Store interface {
 	// Drop forgets all keys of a tenant, leased ones included, durably.
 	Drop(ctx context.Context, tenant int64) error
 
-	// Known says which of these deliveries were accepted.
+	// Known returns those of the deliveries that were accepted.
 	Known(ctx context.Context, ids []string) (map[string]bool, error)
-	// Prune forgets deliveries that were received before a time, at most limit of them, and says how many it forgot.
+	// Prune forgets deliveries that were received before a time, at most limit of them, and returns how many it forgot.
 	Prune(ctx context.Context, before time.Time, limit int) (int, error)
 
 	// Get returns a row; ErrNoRow if there is none.
 	Get(ctx context.Context, key string) (Row, error)
 	// List returns rows, the most recently completed first, and last those that never were, which Before leaves out.
 	List(ctx context.Context, q Query) ([]Row, error)
-	// Health says how the table stands.
+	// Health counts keys, leases and deliveries.
 	Health(ctx context.Context, now time.Time) (Health, error)
 
 	Close() error
@@ -72,7 +74,7 @@ var (
 	ErrForeignDatabase = errors.New("another program's tables are in it")
 )
 
-// A AcceptedDelivery is a webhook delivery as it was accepted; its body is not kept.
+// An AcceptedDelivery is a webhook delivery as it was accepted; its body is not kept.
 type AcceptedDelivery struct {
 	ID     string // X-GitHub-Delivery
 	Event  string
@@ -83,14 +85,14 @@ type AcceptedDelivery struct {
 // A Poke asks for a look at a key.
 type Poke struct {
 	Key    string
-	Tenant int64     // who shares the workers' time fairly with others: an installation; kept from the first poke on
-	Kind   string    // what the key names, for List; kept from the first poke on
-	Group  string    // what it belongs to, for List: a repository; kept from the first poke on
+	Tenant int64     // an installation: tenants share the workers' time fairly; kept from the first poke on
+	Kind   string    // kind of thing that the key names, for List; kept from the first poke on
+	Group  string    // a repository, for List; kept from the first poke on
 	Due    time.Time // when to look, at the latest; never zero
-	Touch  string    // what happened, in one line; "", or what is no line of UTF-8: look, whatever happened
+	Touch  string    // the event, in one line; "", or anything but a line of UTF-8: look, whatever happened
 }
 
-// Any stands for what a poke without a touch, or too many touches, come to: look, whatever happened.
+// Any is the touch of a poke without one, and of a key with too many touches: look, whatever happened.
 const Any = "*"
 
 // MaxTouches bounds the touches of one key, in bytes with one between each two: beyond it they become [Any].
@@ -118,22 +120,22 @@ type Work struct {
 	Tenant   int64
 	Kind     string
 	Due      time.Time // since when it has been due; after a lost lease: since that ran out
-	Wake     time.Time // what the last Outcome said; zero: never by itself
+	Wake     time.Time // as the last Completion said; zero: never by itself
 	Attempts int       // failures in a row
 	Touches  []string  // each once, oldest first; [Any] alone if one of them was
-	Sight    []byte    // as the last Outcome left it
-	Seen     time.Time // when that was, whatever it came to; zero: there was none
+	Sight    []byte    // as the last Completion left it
+	Seen     time.Time // when that was, even of a failed look; zero: there was none
 }
 
-// An Completion is what a look came to. After one that Failed, or with Keep, nothing is known that was not known before: the
-// key is due at Wake, but the Wake that an earlier look brought stays what [Work] tells.
+// A Completion is the result of a look. After one that Failed, or with Keep, nothing new is known: the key is due at
+// Wake, but [Work] goes on telling the Wake of the look before it.
 type Completion struct {
 	Now    time.Time
 	Wake   time.Time // when to look again by itself; zero: never
 	Failed string    // why the look failed, for people; "": it did not. The touches of a look that failed are kept
 	Keep   bool      // the touches are kept without a failure: nothing was looked at; failures in a row stay as they are
-	Gone   bool      // forget the key, unless it was poked meanwhile: then the rest of the outcome counts
-	Sight  []byte    // what was seen, opaque; nil: as before
+	Gone   bool      // forget the key, unless it was poked meanwhile: then the rest of the Completion counts
+	Sight  []byte    // the look's result, opaque; nil: as before
 	Open   bool      // it is undecided; without Sight, false leaves that as it was
 }
 
@@ -142,7 +144,7 @@ type Row struct {
 	Key, Kind, Group string
 	Tenant           int64
 	Due              time.Time // zero: never by itself; while it is leased: when the lease runs out
-	Wake             time.Time // what the last Outcome said
+	Wake             time.Time // as the last Completion said
 	Leased           bool      // a lease that ran out counts until the key is claimed anew
 	Attempts         int
 	Failed           string
@@ -163,14 +165,14 @@ type Query struct {
 	Thin   bool // without Sight
 }
 
-// Health is how the table stands at a moment.
+// Health counts the keys of the table at a moment.
 type Health struct {
 	Keys     int // known keys
 	Open     int // undecided
 	Due      int // due and not leased
 	Leased   int
 	Failing  int           // with failures in a row
-	Oldest   time.Duration // how long the key that has waited longest has been due
+	Oldest   time.Duration // how long the key that has waited longest is due
 	Tenants  int
 	Accepted int64 // deliveries that are remembered
 }

@@ -1,6 +1,7 @@
 package store
 
-// The operations on the table, within the writer's transaction. They answer nothing: the writer does, after the commit.
+// The operations on the table, within the writer's transaction. Callers get their answer from the writer, after the
+// commit.
 
 import (
 	"context"
@@ -17,14 +18,14 @@ type workTable struct {
 	turns            tenantTurns
 	totals           totals
 	committedTotals  totals // as of the last commit
-	lastToken        int64  // the last one
+	lastToken        int64  // the newest one that was given
 	fullSync         bool   // commits wait for the disk
-	logSuspect       bool   // one failed: what of the log has reached the disk is not known
+	logSuspect       bool   // a commit or fold failed: how much of the log is on the disk is unknown
 	commitsSinceFold int    // commits since the log was last folded into the file
 	lastSeen         int64  // the latest seen_at
 }
 
-// totals are what Health would have to count.
+// totals are the counts that Health would otherwise have to make.
 type totals struct {
 	keys, open, failing, tenants int
 	accepted                     int64
@@ -52,7 +53,7 @@ func newWorkTable(db *sql.DB) (*workTable, error) {
 	return t, nil
 }
 
-// endOldLeases ends the leases of the process that had the file before: it holds the lock no longer, so it is no more.
+// endOldLeases ends the leases of the process that had the file before: it no longer holds the lock, so it has ended.
 func (t *workTable) endOldLeases() error {
 	var epoch int64
 	if err := t.queryRow(`UPDATE epoch SET n = n + 1 RETURNING n`).Scan(&epoch); err != nil {
@@ -65,7 +66,8 @@ func (t *workTable) endOldLeases() error {
 	return nil
 }
 
-// loadTotals remembers what the table would otherwise be asked for again and again.
+// loadTotals counts keys and deliveries, and reads how many keys each tenant has and when the first one is due, so that
+// no operation has to ask for them.
 func (t *workTable) loadTotals() error {
 	if err := t.queryRow(`SELECT count(*), coalesce(sum(open), 0), coalesce(sum(attempts > 0), 0), coalesce(max(seen_at), 0) FROM work`).
 		Scan(&t.totals.keys, &t.totals.open, &t.totals.failing, &t.lastSeen); err != nil {
@@ -141,8 +143,8 @@ func (t *workTable) execStatement(stmt *sql.Stmt) error {
 	return err
 }
 
-// setFullSync says whether the commits from now on wait for the disk. One that does makes those before it durable, too: all stand
-// in one log (https://www.sqlite.org/pragma.html#pragma_synchronous).
+// setFullSync sets whether commits wait for the disk from now on. One that does makes those before it durable, too: all
+// stand in one log (https://www.sqlite.org/pragma.html#pragma_synchronous).
 func (t *workTable) setFullSync(yes bool) error {
 	if yes == t.fullSync {
 		return nil
@@ -159,8 +161,8 @@ func (t *workTable) setFullSync(yes bool) error {
 	return nil
 }
 
-// recoverLog makes sure, after a commit that failed, that the next one stands on what is on the disk: Linux tells of a failed
-// fsync once, and forgets what was not written. So the log is folded into the file, and begun anew.
+// recoverLog folds the log into the file and empties it, if a commit failed: the next commit must build on what is on
+// the disk, and Linux reports a failed fsync only once and forgets what was not written.
 func (t *workTable) recoverLog() error {
 	if !t.logSuspect {
 		return nil
@@ -181,13 +183,13 @@ func (t *workTable) queryRow(query string, args ...any) *sql.Row {
 	return t.conn.QueryRowContext(context.Background(), query, args...)
 }
 
-// keepChanges makes what is remembered final, after a commit.
+// keepChanges makes the remembered turns and totals final, after a commit.
 func (t *workTable) keepChanges() {
 	t.turns.keepChanges()
 	t.committedTotals = t.totals
 }
 
-// undoChanges undoes what was done since the last commit.
+// undoChanges rolls back the transaction, and with it the remembered turns and totals.
 func (t *workTable) undoChanges() {
 	_ = t.exec("ROLLBACK") // SQLite has rolled back by itself after some errors, and then says that there is nothing to do
 	t.turns.undoChanges()
@@ -241,7 +243,7 @@ func (t *workTable) pokeOne(p Poke) error {
 		_, err = t.updatePoked.ExecContext(context.Background(), due, with, id)
 	case leased:
 		_, err = t.updateGeneration.ExecContext(context.Background(), id)
-	} // else a look is due that will know of it: in a burst nothing is written anew
+	} // else a look is due that will see it: in a burst nothing is written again
 	if err != nil {
 		return err
 	}
@@ -249,7 +251,7 @@ func (t *workTable) pokeOne(p Poke) error {
 	return nil
 }
 
-// addKeys tells of n keys more of a tenant.
+// addKeys counts n more keys of a tenant.
 func (t *workTable) addKeys(tenant int64, n int) {
 	turn := t.turns.editTurn(tenant)
 	before := turn.keyCount
@@ -351,7 +353,7 @@ func (t *workTable) nextDue(except map[int64]bool) (time.Time, error) {
 	}
 }
 
-// readFirstDue finds out when a tenant's first key is due.
+// readFirstDue reads when a tenant's first key is due.
 func (t *workTable) readFirstDue(tenant int64) error {
 	n := t.turns.editTurn(tenant)
 	err := t.selectEarliestDue.QueryRowContext(context.Background(), tenant).Scan(&n.due)
@@ -362,10 +364,10 @@ func (t *workTable) readFirstDue(tenant int64) error {
 	return err
 }
 
-// heldLease is a lease that was not lost.
+// heldLease is the row of a lease that was not lost.
 type heldLease struct {
 	id, tenant, due int64
-	pokedMeanwhile  bool // it was poked meanwhile
+	pokedMeanwhile  bool // since it was claimed
 	attempts        int
 	failed, taken   string
 	open            bool
@@ -449,7 +451,7 @@ func (t *workTable) deleteKey(h heldLease) error {
 	return nil
 }
 
-// recountKey counts a key that was one thing and is another.
+// recountKey updates the totals for a key that was before and is now after.
 func (t *workTable) recountKey(before, after heldLease) {
 	t.totals.open += boolToInt(after.open) - boolToInt(before.open)
 	t.totals.failing += boolToInt(after.attempts > 0) - boolToInt(before.attempts > 0)

@@ -1,6 +1,6 @@
 package store
 
-// What happened to a key, as lines of one text: a poke adds a line, a claim hands out the lines of several looks.
+// The touches of a key, as lines of one text: a poke adds a line, a claim hands out the lines of several looks.
 
 import (
 	"slices"
@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// addTouch adds a touch to a text of touches. Whatever cannot be kept as one line of a bounded text becomes [Any]: a look
-// too many is cheaper than one too few.
+// addTouch adds a touch to a text of touches. A touch that cannot be kept as one line of a bounded text becomes [Any]:
+// a look too many is cheaper than one too few.
 func addTouch(text, touch string) string {
 	if touch == "" || touch == Any || text == Any || strings.ContainsAny(touch, "\n\x00") || !utf8.ValidString(touch) {
 		return Any

@@ -1,7 +1,8 @@
 package store
 
-// Whose turn it is. The database knows when each key is due; walking through thousands of tenants there for each claim
-// would cost milliseconds, so the writer remembers of each tenant when its first key may be due and when it was last served.
+// Fairness among tenants. The database knows when each key is due; walking through thousands of tenants there for each
+// claim would cost milliseconds, so the writer remembers of each tenant when its first key may be due and when it was
+// last served.
 
 import (
 	"cmp"
@@ -9,25 +10,26 @@ import (
 	"slices"
 )
 
-// neverDue is the time of what is not due by itself.
+// neverDue is the due time of a key that is not due by itself.
 const neverDue = math.MaxInt64
 
 // A tenantTurn is one tenant's place among the others.
 type tenantTurn struct {
 	tenant     int64
 	keyCount   int
-	due        int64  // none of its keys is due before
-	dueIsExact bool   // one is due then
+	due        int64  // no key of the tenant is due before
+	dueIsExact bool   // a key is due then
 	lastServed uint64 // when it was last served: larger is later; 0: not yet
 }
 
-// tenantTurns are all tenants that have had a key, in the order in which they came. A change can be taken back until keep.
+// tenantTurns are all tenants that have had a key, in the order in which they came. Changes can be undone until
+// keepChanges.
 type tenantTurns struct {
 	all        []tenantTurn
 	indexOf    map[int64]int
 	serveClock uint64
-	keptCount  int          // how many there were at the last keep
-	undoLog    []turnBefore // as they were before their changes since then, oldest first
+	keptCount  int          // length of all at the last keepChanges
+	undoLog    []turnBefore // turns as they were before their changes since then, oldest first
 }
 
 type turnBefore struct {
@@ -40,7 +42,7 @@ func (ts *tenantTurns) keepChanges() {
 	ts.keptCount, ts.undoLog = len(ts.all), ts.undoLog[:0]
 }
 
-// undoChanges undoes the changes since the last keep.
+// undoChanges undoes the changes since the last keepChanges.
 func (ts *tenantTurns) undoChanges() {
 	for _, u := range slices.Backward(ts.undoLog) {
 		ts.all[u.i] = u.tenantTurn
@@ -52,7 +54,7 @@ func (ts *tenantTurns) undoChanges() {
 	ts.keepChanges()
 }
 
-// editTurn returns the place of a tenant to be changed.
+// editTurn returns the turn of a tenant to be changed, and notes how to undo the change.
 func (ts *tenantTurns) editTurn(tenant int64) *tenantTurn {
 	i, ok := ts.indexOf[tenant]
 	if !ok {
@@ -66,7 +68,7 @@ func (ts *tenantTurns) editTurn(tenant int64) *tenantTurn {
 	return &ts.all[i]
 }
 
-// noteDueMoved tells of a key whose due time was before and is now after.
+// noteDueMoved updates a tenant's turn for a key that was due at before and is now due at after.
 func (ts *tenantTurns) noteDueMoved(tenant, before, after int64) {
 	t := ts.editTurn(tenant)
 	switch {
@@ -77,7 +79,8 @@ func (ts *tenantTurns) noteDueMoved(tenant, before, after int64) {
 	}
 }
 
-// pickTenants returns the n tenants whose turn it is, of those that have something due. All that may must be exact.
+// pickTenants returns the n tenants whose turn it is, among those with a due key. The turns of all that may have one
+// must be exact.
 func (ts *tenantTurns) pickTenants(now int64, n int, except map[int64]bool, most map[int64]int) []int64 {
 	if n <= 0 {
 		return nil
@@ -101,7 +104,7 @@ func (ts *tenantTurns) pickTenants(now int64, n int, except map[int64]bool, most
 	return picked
 }
 
-// compareTurns orders by who was served longest ago, then by who has waited longest.
+// compareTurns puts the tenant that was served longest ago first, then the one that has waited longest.
 func compareTurns(a, b tenantTurn) int {
 	return cmp.Or(cmp.Compare(a.lastServed, b.lastServed), cmp.Compare(a.due, b.due), cmp.Compare(a.tenant, b.tenant))
 }

@@ -17,7 +17,7 @@ const (
 	maxBatchOps  = 256  // operations in one transaction: the last one waits for all of them
 )
 
-// An op is an operation on the table. It may be done twice, if the first time was taken back.
+// An op is an operation on the table. It may be applied twice, if the first time was rolled back.
 type op struct {
 	ctx     context.Context
 	durable bool
@@ -25,14 +25,15 @@ type op struct {
 	done    chan error
 }
 
-// runDurably has an operation done and returns when it is committed, and durable: a loss of power does not undo it. Unless it
-// returns nil, do may still be running: nothing that it writes may be read.
+// runDurably submits an operation and returns when it is committed and durable: a loss of power does not undo it.
+// Unless it returns nil, the operation may still be running: nothing that it writes may be read.
 func (s *SQLite) runDurably(ctx context.Context, what string, do func(*workTable) error) error {
 	return s.submitOp(&op{ctx: ctx, durable: true, apply: do, done: make(chan error, 1)}, what)
 }
 
-// runLazily has an operation done that a loss of power may undo, with all that were noted after it: no end of the process does,
-// and it is durable as soon as anything later is. It is for what a look takes and leaves: undone, the look is made again.
+// runLazily submits an operation that a loss of power may undo, together with all that were submitted so after it. No
+// end of the process undoes it, and it is durable as soon as a later operation is. It is for the claim and the
+// completion of a look: undone, the look is made again.
 func (s *SQLite) runLazily(ctx context.Context, what string, do func(*workTable) error) error {
 	return s.submitOp(&op{ctx: ctx, apply: do, done: make(chan error, 1)}, what)
 }
@@ -54,7 +55,7 @@ func (s *SQLite) submitOp(o *op, what string) error {
 	case <-s.writerDone:
 	}
 	select {
-	case err := <-o.done: // it was done just before the end
+	case err := <-o.done: // it was committed just before the end
 		return wrapError(what, err)
 	default:
 		return fmt.Errorf("%s: %w", what, ErrClosed)
@@ -68,7 +69,7 @@ func wrapError(what string, err error) error {
 	return nil
 }
 
-// runWriter does operations until it is told to quit, and then those that are already there.
+// runWriter commits operations until it is told to quit, and then those that are already there.
 func (s *SQLite) runWriter() {
 	defer close(s.writerDone)
 	for {
@@ -86,15 +87,16 @@ func (s *SQLite) runWriter() {
 	}
 }
 
-// How long others may ask first: a turn of all who can run, or several that are short. If a turn is long somebody computes,
-// and for some time nobody is waited for.
+// Bounds of gatherBatch. gatherTime is enough for a turn of all goroutines that can run, or for several short turns. A
+// yield that takes longYield shows that somebody computes: for noYieldTime the writer then waits for nobody.
 const (
 	gatherTime  = time.Millisecond
 	longYield   = 8 * time.Millisecond
 	noYieldTime = 200 * time.Millisecond
 )
 
-// gatherBatch takes what waits together with the first. Whoever can ask now does so first: one commit serves them all.
+// gatherBatch takes the operations that wait together with the first. Goroutines that can submit one now are let go
+// first: one commit serves them all.
 func (s *SQLite) gatherBatch(first *op) []*op {
 	batch, began := []*op{first}, time.Now()
 	now := began
@@ -116,14 +118,14 @@ func (s *SQLite) gatherBatch(first *op) []*op {
 	return batch
 }
 
-// commitBatch does a batch in one transaction. If that fails, each operation gets one of its own: what one of them asks must not
-// be another's error.
+// commitBatch commits a batch in one transaction. If that fails, each operation gets one of its own: the fault of one
+// must not be another's error.
 func (s *SQLite) commitBatch(batch []*op) {
 	batch = slices.DeleteFunc(batch, func(o *op) bool {
 		if o.ctx.Err() == nil {
 			return false
 		}
-		o.done <- o.ctx.Err() // nobody waits for it any more
+		o.done <- o.ctx.Err() // its caller has stopped waiting
 		return true
 	})
 	if len(batch) == 0 {
@@ -153,10 +155,10 @@ func (s *SQLite) commitBatch(batch []*op) {
 	}
 }
 
-// faultLogPause is how long a fault of the disk, which strikes everything, is not logged again.
+// faultLogPause is the least time between two log lines about faults of the disk, which strike every operation.
 const faultLogPause = 10 * time.Second
 
-// logFault logs a fault, and how many there were since the line before.
+// logFault logs a fault with the number of faults since the line before.
 func (s *SQLite) logFault(err error) {
 	s.mu.Lock()
 	s.writeErr = err
@@ -168,12 +170,12 @@ func (s *SQLite) logFault(err error) {
 	}
 }
 
-// totalChanges counts what was ever written on the connection.
+// totalChanges returns how many rows were ever written on the connection.
 func (t *workTable) totalChanges() (n int64, err error) {
 	return n, t.queryRow("SELECT total_changes()").Scan(&n)
 }
 
-// checkWritable makes sure that what will be written can be read again.
+// checkWritable checks, before a commit, that the next process will find what it writes.
 func (s *SQLite) checkWritable() error {
 	if err := s.checkFilesInPlace(); err != nil {
 		return err
@@ -181,10 +183,11 @@ func (s *SQLite) checkWritable() error {
 	return s.table.recoverLog()
 }
 
-// commitsPerFold is how many commits stand in the log until it is folded into the file.
+// commitsPerFold is the number of commits after which the log is folded into the file.
 const commitsPerFold = 64
 
-// foldLog folds the log into the file now and then. SQLite would do so by itself, but tell nobody if it fails.
+// foldLog folds the log into the file after every commitsPerFold commits. SQLite could do so by itself, but would
+// report no failure.
 func (s *SQLite) foldLog() {
 	t := s.table
 	if t.commitsSinceFold++; t.commitsSinceFold < commitsPerFold {
@@ -198,7 +201,7 @@ func (s *SQLite) foldLog() {
 	t.logSuspect = t.logSuspect || err != nil
 }
 
-// runTransaction does operations in one transaction, all or none.
+// runTransaction applies operations in one transaction, all or none.
 func (s *SQLite) runTransaction(batch []*op) (err error) {
 	if err := s.injectFault("begin"); err != nil {
 		return err
@@ -206,7 +209,7 @@ func (s *SQLite) runTransaction(batch []*op) (err error) {
 	if err := s.table.setFullSync(slices.ContainsFunc(batch, func(o *op) bool { return o.durable })); err != nil {
 		return err
 	}
-	ailing := s.Wrote() != nil // then only what writes shows that it works again: not every operation does
+	ailing := s.Wrote() != nil // then only a transaction that changes rows shows that writing works again
 	var before, after int64
 	if ailing {
 		if before, err = s.table.totalChanges(); err != nil {
@@ -306,7 +309,7 @@ func (s *SQLite) Claim(ctx context.Context, c Claim) ([]Work, error) {
 	return work, nil
 }
 
-// Next is the earliest moment at which Claim would have something.
+// Next returns the earliest moment at which Claim would have something.
 func (s *SQLite) Next(ctx context.Context, except []int64) (time.Time, error) {
 	not := tenantSet(except)
 	var next time.Time

@@ -5,13 +5,14 @@ package story
 import (
 	"context"
 	"fmt"
-	"github.com/review-coordinator/coordinator/internal/sandbox"
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
 
-// A Performance is where a scenario is played, and for whom.
+// A Performance says where a scenario is played, and who is told.
 type Performance struct {
 	Hub    *sandbox.Hub
 	GitHub *sandbox.GitHub // made by [Scenario.GitHub] and added to the Hub
@@ -59,7 +60,7 @@ func (s *Scenario) Perform(ctx context.Context, p Performance) (Story, error) {
 	}
 }
 
-// performanceState is a play with what went wrong in it.
+// performanceState is a performance that runs, with the first error in it.
 type performanceState struct {
 	Performance
 	world *world
@@ -82,8 +83,8 @@ func (p *performanceState) firstError() error {
 	return p.err
 }
 
-// nextLook is when to look again; over says that nothing more will come. A zero next, and not over, waits for the coordinator
-// to write.
+// nextLook returns when to look again; over says that nothing more will come. A zero next, and not over, waits for
+// the coordinator to write.
 func (p *performanceState) nextLook(ctx context.Context) (next time.Time, over bool, err error) {
 	if p.Rest != nil {
 		acts, err := p.Rest(ctx)
@@ -122,7 +123,7 @@ func (p *performanceState) waitUntil(ctx context.Context, next time.Time) error 
 	slept := make(chan struct{})
 	go func() {
 		defer close(slept)
-		_ = p.Clock.Sleep(sleeping, next.Sub(p.Clock.Now())) // woken or not: it is looked again
+		_ = p.Clock.Sleep(sleeping, next.Sub(p.Clock.Now())) // the loop looks again, woken or not
 	}()
 	defer func() {
 		wake()

@@ -44,14 +44,14 @@ type world struct {
 	reviewIDs       map[string]int64
 	reactionAttempt int // the attempt of the reaction that is carried out; 0: none
 
-	stepMu    sync.Mutex // one thing happens after the other
-	mu        sync.Mutex // of what requests of the program under test set off, and of runs
+	stepMu    sync.Mutex // one step is carried out at a time
+	mu        sync.Mutex // guards queue, askCounts and runIDs
 	queue     []dueStep
 	askCounts map[string]int
-	stirred   chan struct{} // something was put into the queue, or written
+	stirred   chan struct{} // signals a new step in the queue, or a write
 }
 
-// dueStep is a step with its moment.
+// dueStep is a step with the moment at which it happens.
 type dueStep struct {
 	scenarioStep
 	when    time.Time
@@ -66,7 +66,8 @@ func (s *Scenario) newWorld(now func() time.Time, a Audience) *world {
 // one, and with more requests an hour than it needs.
 func (s *Scenario) GitHub(o sandbox.Options) *sandbox.GitHub {
 	o.TokenOwner = s.tokenOwner
-	// A player that begins every look anew has no use of ETags; what a story tells is not how many requests that costs.
+	// A player that starts every look as a new job has no use for ETags, and a story does not tell how many requests
+	// that costs.
 	o.HourlyLimit = 1_000_000
 	return sandbox.New(o)
 }
@@ -108,7 +109,7 @@ func (w *world) notifyStirred() {
 	}
 }
 
-// queueRerunReactions sets off what the scenario tells of the new attempt.
+// queueRerunReactions queues the steps that the scenario tells of the new attempt.
 func (w *world) queueRerunReactions(id int64, attempt int) {
 	for _, r := range w.scenario.reactions {
 		if run, found := w.runID(r.label); found && run == id && !r.onAsk && (r.occurrence == 0 || r.occurrence == attempt) {
@@ -117,7 +118,7 @@ func (w *world) queueRerunReactions(id int64, attempt int) {
 	}
 }
 
-// queueAskReactions sets off what the scenario tells of a reviewer that was asked.
+// queueAskReactions queues the steps that the scenario tells of a reviewer that was asked.
 func (w *world) queueAskReactions(kind, text string) {
 	for _, reviewer := range w.scenario.reviewers {
 		if kind == "comment" && strings.TrimSpace(reviewer.Request.Comment) != strings.TrimSpace(text) || kind != "comment" && !strings.EqualFold(reviewer.Request.Login, text) {
@@ -145,7 +146,7 @@ func (w *world) queueSteps(steps []scenarioStep, attempt int) {
 	slices.SortStableFunc(w.queue, func(a, b dueStep) int { return a.when.Compare(b.when) })
 }
 
-// nextDue is when something happens next, by the timeline or in GitHub by itself; zero if nothing will.
+// nextDue returns the moment of the next change, by the timeline or by GitHub itself; zero if there is none.
 func (w *world) nextDue() time.Time {
 	w.mu.Lock()
 	at := time.Time{}
@@ -164,7 +165,7 @@ func soonerOf(a, b time.Time) time.Time {
 	return a
 }
 
-// runDueSteps carries out what is due.
+// runDueSteps carries out the steps that are due.
 func (w *world) runDueSteps() error {
 	w.stepMu.Lock()
 	defer w.stepMu.Unlock()
@@ -187,7 +188,7 @@ func (w *world) runDueSteps() error {
 	}
 }
 
-// What sentences mean by their names.
+// How the world resolves the names in sentences.
 
 func (w *world) addPull(number int) { w.pullNumbers = append(w.pullNumbers, number) }
 
@@ -205,7 +206,7 @@ func (w *world) headSHA(name string) string {
 	return sandbox.SHA(name)
 }
 
-// loginOf is the account as which a reviewer writes, or the login itself.
+// loginOf returns the account as which a reviewer writes, or the login itself.
 func (w *world) loginOf(who string) string {
 	if r, found := w.scenario.reviewers[who]; found && r.Author != "" {
 		return r.Author
@@ -247,7 +248,7 @@ func (w *world) runLabel(id int64) string {
 	return fmt.Sprint(id)
 }
 
-// commitName is what the scenario calls a commit.
+// commitName returns the scenario's name of a commit.
 func (w *world) commitName(sha string) string {
 	for _, name := range w.scenario.commitsByLength() {
 		if sandbox.SHA(name) == sha {
@@ -257,7 +258,7 @@ func (w *world) commitName(sha string) string {
 	return sha[:7]
 }
 
-// extraCheckName is a check's name, unless it is the first policy's.
+// extraCheckName returns a check's name; "" if it is the first policy's.
 func (w *world) extraCheckName(name string) string {
 	if name == w.scenario.checkName {
 		return ""
@@ -265,7 +266,7 @@ func (w *world) extraCheckName(name string) string {
 	return name
 }
 
-// expandCommits puts in commits: {sha a1}, {short a1}, {merge a1}.
+// expandCommits replaces {sha a1}, {short a1} and {merge a1} by commit ids.
 func (w *world) expandCommits(text string) string {
 	for _, name := range w.scenario.commitsByLength() {
 		sha := sandbox.SHA(name)
@@ -299,13 +300,13 @@ func (w *world) pullRef(number int) quorum.PR {
 	return quorum.PR{Owner: owner, Repo: name, Number: number}
 }
 
-// How long faults are borne in a row, as the waiting loop bears them.
+// faultPatience is how long faults are borne in a row, as the waiting loop bears them.
 const faultPatience = 15 * time.Minute
 
-// maxLooks ends a story that does not end.
+// maxLooks is the number of looks after which a story is taken to be endless.
 const maxLooks = 3000
 
-// pullProgress is where the stepped player is with one pull request.
+// pullProgress is the stepped player's state of one pull request.
 type pullProgress struct {
 	nextLook    time.Time
 	retryPause  time.Duration
@@ -364,8 +365,8 @@ func (s *Scenario) PlayStepped(ctx context.Context, a Audience) (Story, error) {
 	}
 }
 
-// lookAt is one look at one pull request by a new job. A fault ends it, and another job looks again a little later: nothing
-// waits in a player that has no time.
+// lookAt looks once at one pull request, as a new job. A fault ends the look, and another job looks again a little
+// later: nothing waits in a player that has no time.
 func (w *world) lookAt(ctx context.Context, n int, t *pullProgress, now func() time.Time) error {
 	looking, stop := context.WithCancel(ctx)
 	defer stop()

@@ -1,7 +1,7 @@
 package story
 
-// The players that live through a story: the waiting loop, which is started anew by every event as a job is, and one that
-// hears of nothing and looks every few seconds.
+// The players that live through a story: the waiting loop, which every event starts again as a job is started, and
+// one that gets no events and looks every few seconds.
 
 import (
 	"context"
@@ -15,13 +15,14 @@ import (
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
 
-// jobPollInterval is how often a job looks while it stays, though nothing was announced: in a story that must change nothing.
+// jobPollInterval is how often a job looks while it stays, even without an event; in a story this must change
+// nothing.
 const jobPollInterval = time.Minute
 
-// errEvent ends a stay whose place a newer job takes.
+// errEvent ends the stay of a job whose place a newer one takes.
 var errEvent = errors.New("an event has started a newer job")
 
-// jobSet are the jobs that stay with the pull requests of a story.
+// jobSet holds the jobs that stay with the pull requests of a story.
 type jobSet struct {
 	world *world
 	clock sandbox.Clock
@@ -128,7 +129,7 @@ func (js *jobSet) hasJobs() bool {
 	return len(js.jobs) > 0
 }
 
-// nextSweep is when the next sweep comes.
+// nextSweep returns the moment of the next sweep.
 func (js *jobSet) nextSweep() (at time.Time) {
 	js.mu.Lock()
 	defer js.mu.Unlock()
@@ -160,7 +161,7 @@ func (js *jobSet) waitUntil(ctx context.Context, next time.Time) error {
 	defer wake()
 	slept := make(chan struct{})
 	js.wg.Go(func() {
-		_ = js.clock.Sleep(sleeping, next.Sub(js.clock.Now())) // woken or not: whoever waits looks again
+		_ = js.clock.Sleep(sleeping, next.Sub(js.clock.Now())) // the caller looks again, woken or not
 		close(slept)
 	})
 	select {
@@ -173,7 +174,8 @@ func (js *jobSet) waitUntil(ctx context.Context, next time.Time) error {
 	return nil
 }
 
-// PlayPolled plays the scenario with one process that hears of no event and looks at every pull request every few seconds.
+// PlayPolled plays the scenario with one process that gets no events and looks at every pull request every few
+// seconds.
 func (s *Scenario) PlayPolled(ctx context.Context, clock sandbox.Clock, every time.Duration, a Audience) (Story, error) {
 	w := s.newWorld(clock.Now, a)
 	r, err := w.newReconciler(punctualTransport{w}, clock.Now)
@@ -209,7 +211,7 @@ func (s *Scenario) PlayPolled(ctx context.Context, clock sandbox.Clock, every ti
 	return w.recorder.finishStory(), nil
 }
 
-// commitsByLength are the names of all commits in a scenario, longest first, so that none hides another.
+// commitsByLength returns the names of all commits in a scenario, longest first, so that none hides another.
 func (s *Scenario) commitsByLength() []string {
 	all := slices.Clone(s.commitNames)
 	slices.SortFunc(all, func(a, b string) int { return len(b) - len(a) })

@@ -16,25 +16,25 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// Begin is when every story begins.
+// Begin is the moment at which every story begins.
 var Begin = time.Date(2026, time.January, 5, 9, 0, 0, 0, time.UTC)
 
-// A Scenario is a story to be told: who reviews, and what happens when.
+// A Scenario is a story to be told: its reviewers, and what happens at which time.
 type Scenario struct {
 	File             string
 	Title            string // its first line
 	Policy           string // the policy file on the default branch; "" if there is none
 	LinesAbovePolicy int    // lines of the file above the policy
-	RecordedStory    string // what came of it when the file was last written; "" if it does not say
-	HasStory         bool   // the file has a story
+	RecordedStory    string // the story section; "" if there is none
+	HasStory         bool   // the file has a story section
 
 	src           string
-	opensPull     bool           // a pull request
+	opensPull     bool           // a pull request is opened in it
 	changesPolicy bool           // the policy changes in it
 	storyOffset   int            // offset of what follows the story's heading
 	tokenOwner    string         // the login of a personal token
 	hasFaults     bool           // GitHub fails in it
-	setup         []scenarioStep // what is so from the beginning
+	setup         []scenarioStep // steps before the story begins
 	timeline      []scenarioStep
 	reactions     []reaction
 	reviewers     map[string]quorum.Reviewer // of every policy in it, by name
@@ -42,7 +42,7 @@ type Scenario struct {
 	commitNames   []string                   // of its commits
 }
 
-// scenarioStep is something that happens.
+// scenarioStep is one thing that happens: a line of a timeline.
 type scenarioStep struct {
 	at   time.Duration
 	line int
@@ -50,7 +50,7 @@ type scenarioStep struct {
 	do   func(*world) error
 }
 
-// reaction is what happens after a run was run again, or after a reviewer was asked.
+// reaction is a list of steps that follow the rerun of a run, or a request to a reviewer.
 type reaction struct {
 	label      string // label of the run, or name of the reviewer
 	onAsk      bool
@@ -88,10 +88,10 @@ func (p ParseError) Error() string {
 	return b.String()
 }
 
-// maxProblems are shown of one file.
+// maxProblems is how many mistakes of one file are shown.
 const maxProblems = 10
 
-// scenarioParser reads one file.
+// scenarioParser reads one scenario file.
 type scenarioParser struct {
 	*Scenario
 	lines        []string
@@ -100,20 +100,20 @@ type scenarioParser struct {
 	runLabels    map[string]bool // of runs that are started
 	knownCommits map[string]bool
 	labelUses    []labelUse
-	policyBroken bool // a policy: nobody knows whom it would have named
+	policyBroken bool // a policy cannot be read, so its reviewers are unknown
 }
 
-// labelUse is a label that must have been introduced somewhere.
+// labelUse is the use of a label that must be introduced somewhere in the file.
 type labelUse struct {
 	label     string
 	line      int
 	word      token
-	startsRun bool // as a reviewer with a workflow of its own
+	startsRun bool // it starts a run: the label must be a reviewer with a workflow
 }
 
 const sectionList = "-- policy --, -- github --, -- timeline --, -- on rerun of LABEL --, -- on ask of REVIEWER -- and -- story --"
 
-// Parse reads a scenario; file is only used in messages. Its error is a [Problem], or several that are joined.
+// Parse reads a scenario; file is only used in messages. Its error is a [ParseError], or several that are joined.
 func Parse(file string, src []byte) (*Scenario, error) {
 	text := strings.ReplaceAll(strings.TrimPrefix(string(src), "\ufeff"), "\r\n", "\n")
 	p := &scenarioParser{
@@ -142,7 +142,7 @@ func (p *scenarioParser) addProblem(line, column, width int, message, hint strin
 	p.problems = append(p.problems, ParseError{File: p.File, Line: line, Column: column, Width: width, Message: message, Hint: hint, Source: source})
 }
 
-// parseFile reads the sections. What stands before the first one says what the story is about.
+// parseFile reads the sections. The text before the first one says what the story is about.
 func (p *scenarioParser) parseFile() {
 	for p.lineIndex < len(p.lines) && sectionName(p.lines[p.lineIndex]) == "" {
 		if p.Title == "" {
@@ -165,7 +165,7 @@ func (p *scenarioParser) parseFile() {
 	}
 }
 
-// sectionName is the name in a line like -- name --; "" if it is none.
+// sectionName returns the name in a line like -- name --; "" if the line is none.
 func sectionName(line string) string {
 	inner, found := strings.CutPrefix(line, "-- ")
 	if inner, closed := strings.CutSuffix(strings.TrimRight(inner, " "), " --"); found && closed {
@@ -217,7 +217,7 @@ func (p *scenarioParser) parseReaction(words []string, head int) {
 	p.reactions = append(p.reactions, r)
 }
 
-// takeSectionLines are the lines of a section whose text is taken as it is.
+// takeSectionLines returns the lines of a section whose text is taken as it is.
 func (p *scenarioParser) takeSectionLines() []string {
 	from := p.lineIndex
 	for p.lineIndex < len(p.lines) && sectionName(p.lines[p.lineIndex]) == "" {
@@ -226,7 +226,8 @@ func (p *scenarioParser) takeSectionLines() []string {
 	return p.lines[from:p.lineIndex]
 }
 
-// learnReviewers makes the reviewers of a policy known by their names. A broken one has none: a story may be about that.
+// learnReviewers adds the reviewers of a policy by their names. A broken policy adds none, and is no mistake: a
+// story may be about that.
 func (p *scenarioParser) learnReviewers(policy string) {
 	parsed, err := config.Parse("policy", []byte(policy))
 	p.checkName = cmp.Or(p.checkName, parsed.Check) // a broken policy has one too
@@ -289,7 +290,7 @@ func (p *scenarioParser) parseStep(line string, timed bool, last time.Duration) 
 	return s, s.do != nil
 }
 
-// checkLabels finds labels that nothing introduced.
+// checkLabels reports labels that are used, and introduced nowhere.
 func (p *scenarioParser) checkLabels() {
 	for _, u := range p.labelUses {
 		if r := p.reviewers[u.label]; u.startsRun && r.Workflow == "" && !p.policyBroken {
@@ -307,12 +308,12 @@ func (p *scenarioParser) checkLabels() {
 	}
 }
 
-// knownLabels are the names of runs and reviewers.
+// knownLabels returns the names of runs and reviewers.
 func (p *scenarioParser) knownLabels() []string {
 	return slices.AppendSeq(slices.Collect(maps.Keys(p.runLabels)), maps.Keys(p.reviewers))
 }
 
-// Rewritten is the file with another story.
+// Rewritten returns the file with another story.
 func (s *Scenario) Rewritten(story string) []byte {
 	if s.HasStory {
 		return []byte(s.src[:s.storyOffset] + story)
@@ -320,7 +321,7 @@ func (s *Scenario) Rewritten(story string) []byte {
 	return []byte(strings.TrimRight(s.src, "\n") + "\n\n-- story --\n" + story)
 }
 
-// EmptyReason says why nothing can come of the story; "" if something can.
+// EmptyReason returns the reason why nothing can come of the story; "" if something can.
 func (s *Scenario) EmptyReason() string {
 	switch {
 	case !s.opensPull:
@@ -331,7 +332,7 @@ func (s *Scenario) EmptyReason() string {
 	return ""
 }
 
-// WithPolicy is the same story under another policy.
+// WithPolicy returns the same story under another policy.
 func (s *Scenario) WithPolicy(policy string) (*Scenario, error) {
 	lines := strings.Split(s.src, "\n")
 	out := make([]string, 0, len(lines))
@@ -340,7 +341,7 @@ func (s *Scenario) WithPolicy(policy string) (*Scenario, error) {
 		if name := sectionName(line); name != "" {
 			skip = name == "policy" || name == "story"
 		}
-		if skip { // whatever is wrong below keeps the line that it has in the file
+		if skip { // mistakes below keep their line numbers
 			line = ""
 		}
 		out = append(out, line)
@@ -348,7 +349,7 @@ func (s *Scenario) WithPolicy(policy string) (*Scenario, error) {
 	return Parse(s.File, []byte(strings.Join(out, "\n")+"\n-- policy --\n"+policy))
 }
 
-// suggestWord suggests a word that is known.
+// suggestWord returns a hint that names the known word most like this one, or else all of them.
 func suggestWord(word string, known []string) string {
 	slices.Sort(known)
 	known = slices.Compact(known)
@@ -367,7 +368,7 @@ func suggestWord(word string, known []string) string {
 	return "known: " + strings.Join(known, ", ")
 }
 
-// editDistance is how many letters must be changed to make b of a.
+// editDistance returns how many letters must be changed to turn a into b.
 func editDistance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -5,13 +5,14 @@ package story
 
 import (
 	"fmt"
-	"github.com/review-coordinator/coordinator/internal/sandbox"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
 
 // token is a word of a sentence, or a text in quotes.
@@ -55,13 +56,13 @@ func splitTokens(line string) (all []token) {
 	return all
 }
 
-// inlineComment is a comment on the diff, below a review.
+// inlineComment is a comment on the diff, written below a review.
 type inlineComment struct {
 	text string
 	line int
 }
 
-// sentenceParser is one line while it is read.
+// sentenceParser reads one line of a timeline.
 type sentenceParser struct {
 	parser         *scenarioParser
 	line           int
@@ -80,7 +81,7 @@ func (l *sentenceParser) fail(t token, message, hint string) {
 	l.failed = true
 }
 
-// peek is the word that comes next; behind the last one it is empty.
+// peek returns the next word without taking it; behind the last one it is empty.
 func (l *sentenceParser) peek() token {
 	if l.pos < len(l.tokens) {
 		return l.tokens[l.pos]
@@ -112,7 +113,7 @@ func (l *sentenceParser) accept(words ...string) bool {
 	return true
 }
 
-// parseTime reads when it happens: since the story's beginning, or with a plus since the line above.
+// parseTime reads the time of a step: since the story's beginning, or with a plus since the line above.
 func (l *sentenceParser) parseTime(last time.Duration) (time.Duration, bool) {
 	t := l.next("the time")
 	text, relative := strings.CutPrefix(t.text, "+")
@@ -158,7 +159,7 @@ func (l *sentenceParser) parsePullNumber() int {
 	return n
 }
 
-// acceptPullNumber reads "on #7"; without it the only pull request is meant, or the first.
+// acceptPullNumber reads "on #7"; without it the sentence is about the only pull request, or the first.
 func (l *sentenceParser) acceptPullNumber(preposition string) (n int, found bool) {
 	if l.pos+1 < len(l.tokens) && l.tokens[l.pos].text == preposition && strings.HasPrefix(l.tokens[l.pos+1].text, "#") {
 		l.pos++
@@ -195,12 +196,12 @@ func (l *sentenceParser) parsePaths() (all []string) {
 	return all
 }
 
-// bodyText is the lines below the sentence.
+// bodyText returns the lines below the sentence.
 func (l *sentenceParser) bodyText() string {
 	return strings.Join(l.body, "\n")
 }
 
-// requireBodyText is the same where there is nothing without it.
+// requireBodyText returns the lines below the sentence, and reports a mistake if there are none.
 func (l *sentenceParser) requireBodyText() string {
 	if len(l.body) == 0 {
 		l.fail(l.tokens[len(l.tokens)-1], "its text is missing", "write it below, each line after a |")
@@ -208,14 +209,14 @@ func (l *sentenceParser) requireBodyText() string {
 	return l.bodyText()
 }
 
-// A verb with its form and what reads the rest of its sentence.
+// A verb has a form, which help shows, and a function that parses the rest of its sentence.
 type verb struct {
 	words string
 	form  string
 	parse func(*sentenceParser) func(*world) error
 }
 
-// allVerbs are all that can happen. Where one begins like another the longer one comes first.
+// allVerbs lists everything that can happen. Where one verb begins like another the longer one comes first.
 func allVerbs() []verb {
 	return []verb{
 		{"opens", "LOGIN opens #N [at COMMIT] [onto BRANCH] [branch NAME] [from fork OWNER] [as draft] [changing PATH…] [renaming OLD NEW] [of N files] [labelled LABEL] [written by LOGIN] [with LOGIN] [opened DURATION ago]", (*sentenceParser).parseOpens},
@@ -280,7 +281,7 @@ func allVerbs() []verb {
 	}
 }
 
-// SentenceForms are the sentences of a timeline, as help shows them.
+// SentenceForms lists the sentences of a timeline, as help shows them.
 func SentenceForms() (all []string) {
 	for _, v := range allVerbs() {
 		all = append(all, v.form)
@@ -323,7 +324,7 @@ func (l *sentenceParser) parse() func(*world) error {
 	return nil
 }
 
-// Words that people write first, with the form that they mean.
+// formsByWord maps words that people try first to the form that they mean.
 var formsByWord = map[string]string{
 	"posts": "AUTHOR comments", "answered": "AUTHOR comments", "replies": "LOGIN replies to AUTHOR", "commented": "AUTHOR comments",
 	"crashes": `RUN fails "log"`, "crashed": `RUN fails "log"`, "errors": `RUN fails "log"`, "breaks": `RUN fails "log"`, "dies": `RUN fails "log"`, "failed": `RUN fails "log"`,
@@ -359,7 +360,7 @@ func (l *sentenceParser) hintFor(verb string, known []string) string {
 	return suggestWord(verb, known)
 }
 
-// parsePullAction is what somebody does to a pull request as a whole.
+// parsePullAction parses a sentence about something that is done to a pull request as a whole.
 func parsePullAction(do func(*sandbox.GitHub, int, string) error) func(*sentenceParser) func(*world) error {
 	return func(l *sentenceParser) func(*world) error {
 		n := 0
@@ -534,7 +535,7 @@ func (l *sentenceParser) parseStarts() func(*world) error {
 	}
 }
 
-// parseRunAction is what happens to a run.
+// parseRunAction parses a sentence about something that happens to a run.
 func parseRunAction(do func(*sandbox.GitHub, int64) error) func(*sentenceParser) func(*world) error {
 	return func(l *sentenceParser) func(*world) error {
 		label := l.subjectRun()
@@ -542,7 +543,7 @@ func parseRunAction(do func(*sandbox.GitHub, int64) error) func(*sentenceParser)
 	}
 }
 
-// subjectRun is the run that is the sentence's subject.
+// subjectRun returns the label of the run that is the sentence's subject.
 func (l *sentenceParser) subjectRun() string {
 	l.parser.labelUses = append(l.parser.labelUses, labelUse{label: l.subject.text, line: l.line, word: l.subject})
 	return l.subject.text
@@ -673,7 +674,7 @@ func parseReviews(state string) func(*sentenceParser) func(*world) error {
 	}
 }
 
-// parseReviewAction is what is done to the newest review by somebody.
+// parseReviewAction parses a sentence about the newest review by an author.
 func (l *sentenceParser) parseReviewAction(do func(w *world, id int64, who string) error) func(*world) error {
 	whose, who := l.next("whose review").text, l.subject.text
 	return func(w *world) error {
@@ -694,7 +695,7 @@ func (l *sentenceParser) parseDismisses() func(*world) error {
 	return l.parseReviewAction(func(w *world, id int64, who string) error { return w.g.DismissReview(id, who) })
 }
 
-// parseThreadsAction is what is done to the threads that somebody opened.
+// parseThreadsAction parses a sentence about the threads that an author opened.
 func (l *sentenceParser) parseThreadsAction(do func(w *world, opener, who string) error) func(*world) error {
 	opener, who := l.next("whose threads").text, l.subject.text
 	return func(w *world) error { return do(w, w.loginOf(opener), w.loginOf(who)) }
@@ -816,7 +817,7 @@ func (l *sentenceParser) parseProtects() func(*world) error {
 	}
 }
 
-// parseOwnsToken says that the coordinator has a personal token.
+// parseOwnsToken parses "LOGIN owns the token": the coordinator has a personal token.
 func (l *sentenceParser) parseOwnsToken() func(*world) error {
 	l.parser.tokenOwner = l.subject.text
 	return func(*world) error { return nil }
@@ -829,7 +830,7 @@ func (l *sentenceParser) parseNothing() func(*world) error {
 	return func(*world) error { return nil }
 }
 
-// parseSays is for those who listen.
+// parseSays parses the narrator's words, which only the audience hears.
 func (l *sentenceParser) parseSays() func(*world) error {
 	if l.subject.text != "narrator" {
 		l.fail(l.subject, "only the narrator says something", "people and reviewers write: LOGIN comments")
@@ -838,7 +839,7 @@ func (l *sentenceParser) parseSays() func(*world) error {
 	return func(*world) error { return nil }
 }
 
-// requireGitHub checks that it is GitHub that does it.
+// requireGitHub checks that the sentence's subject is github.
 func (l *sentenceParser) requireGitHub() {
 	l.parser.hasFaults = true
 	if l.subject.text != "github" {

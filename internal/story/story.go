@@ -1,6 +1,6 @@
 package story
 
-// What came of a scenario: all that the coordinator wrote, in order, and how each vote ended.
+// The result of a scenario: all that the coordinator wrote, in order, and how each vote ended.
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// EntryKind says what the coordinator did.
+// EntryKind is the kind of thing that the coordinator did.
 type EntryKind string
 
 const (
@@ -34,10 +34,10 @@ type Entry struct {
 	Name       string        `json:"name,omitempty"` // of the check
 	Status     string        `json:"status,omitempty"`
 	Conclusion string        `json:"conclusion,omitempty"`
-	Text       string        `json:"text,omitempty"` // the title; what was run again; whom it asked
+	Text       string        `json:"text,omitempty"` // the title; the run; the reviewer that was asked
 }
 
-// checkState is how a check stands in one word.
+// checkState returns the state of a check in one word: its conclusion, or else its status.
 func (e Entry) checkState() string {
 	if e.Conclusion != "" {
 		return e.Conclusion
@@ -54,7 +54,7 @@ func (e Entry) String() string {
 	}
 }
 
-// titleWithName is what the check says, with its name where that is another than the policy's.
+// titleWithName returns the check's title, with the check's name if that is another than the policy's.
 func (e Entry) titleWithName() string {
 	if e.Name != "" {
 		return e.Text + "   [" + e.Name + "]"
@@ -77,7 +77,7 @@ func stateSymbol(state string) string {
 	}
 }
 
-// formatDuration writes a time as people do, to the second.
+// formatDuration writes a duration as people do, to the second.
 func formatDuration(d time.Duration) string {
 	s := d.Truncate(time.Second).String()
 	if strings.HasSuffix(s, "m0s") {
@@ -89,20 +89,20 @@ func formatDuration(d time.Duration) string {
 	return s
 }
 
-// A Story is what came of a scenario.
+// A Story is the result of a scenario.
 type Story struct {
 	Entries []Entry   `json:"entries"`
 	Ends    []PullEnd `json:"ends"`
 }
 
-// An PullEnd is how it stood with a pull request at the last look.
+// A PullEnd is the verdict and the votes of a pull request at the last look.
 type PullEnd struct {
 	Number  int             `json:"pull_request"`
 	Verdict string          `json:"verdict"`
 	Votes   []quorum.Ballot `json:"votes"`
 }
 
-// String is the story as scenario files hold it.
+// String returns the story as scenario files hold it.
 func (s Story) String() string {
 	var b strings.Builder
 	for _, e := range s.Entries {
@@ -127,7 +127,7 @@ func (s Story) String() string {
 	return b.String()
 }
 
-// voteText is a ballot in few words: "gemini approves (approved, retry)".
+// voteText writes a ballot in few words: "gemini approves (approved, retry)".
 func voteText(b quorum.Ballot) string {
 	does := map[quorum.Vote]string{quorum.Approve: "approves", quorum.Object: "objects", quorum.Unavailable: "is unavailable", quorum.Pending: "is pending"}[b.Vote]
 	why := b.Outcome.String()
@@ -143,7 +143,7 @@ func voteText(b quorum.Ballot) string {
 	return fmt.Sprintf("%s %s (%s)", b.Reviewer, does, why)
 }
 
-// FinalStates is how each check, or status, of ours stands in the end: by head and name, its state and title.
+// FinalStates returns the last state and title of each check, or status, of ours, by head and name.
 func (s Story) FinalStates() map[string]string {
 	final := map[string]string{}
 	for _, e := range s.Entries {
@@ -154,8 +154,8 @@ func (s Story) FinalStates() map[string]string {
 	return final
 }
 
-// Transitions are the states that each check went through, and what was run again, cancelled and asked: what must be the same
-// in every shell, whenever it looked.
+// Transitions lists the states that each check went through, and the reruns, cancels and requests: they must be the
+// same in every shell, at whatever moments it looked.
 func (s Story) Transitions() (turns []string) {
 	last := map[string]string{}
 	var acts []string
@@ -176,7 +176,7 @@ func (s Story) Transitions() (turns []string) {
 	return append(turns, acts...)
 }
 
-// recorder notes what the program wrote by comparing GitHub before and after each request.
+// recorder notes the program's writes by comparing GitHub before and after each request.
 type recorder struct {
 	world   *world
 	onEntry func(Entry)
@@ -205,7 +205,7 @@ func (r *recorder) addEntry(e Entry) {
 	}
 }
 
-// recordWrites notes what is new.
+// recordWrites adds an entry for everything that was written since the last call.
 func (r *recorder) recordWrites() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
 

@@ -165,7 +165,7 @@ func (v *validator) validateResponse(req *http.Request, res *http.Response, inpu
 	b, err := io.ReadAll(res.Body)
 	res.Body.Close()
 	res.Body = io.NopCloser(bytes.NewReader(b))
-	if err != nil { // it breaks off; whoever reads it must see that
+	if err != nil { // it breaks off, and its reader must see that
 		res.Body = io.NopCloser(io.MultiReader(bytes.NewReader(b), failingReader{err}))
 		return
 	}
@@ -179,7 +179,8 @@ type failingReader struct{ err error }
 
 func (f failingReader) Read([]byte) (int, error) { return 0, f.err }
 
-// findTemplate looks a path up: of several templates the one with the most words wins. A parameter at the end takes the rest.
+// findTemplate finds the template of a path: of several the one with the most words wins. A parameter at the end
+// takes the rest.
 func findTemplate(doc *openapi3.T, method, path string) (string, map[string]string) {
 	got := strings.Split(strings.Trim(path, "/"), "/")
 	best, words, params := "", -1, map[string]string(nil)

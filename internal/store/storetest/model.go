@@ -1,6 +1,6 @@
 package storetest
 
-// A second, dumber store, and a machine that does the same to both: whatever order things come in, they agree.
+// A second, simpler store, and a driver that does the same to both: they must agree, whatever the order of operations.
 
 import (
 	"cmp"
@@ -17,7 +17,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/store"
 )
 
-// A model holds what the store must hold.
+// A model is the simpler store: it holds in memory what the tested one must hold.
 type model struct {
 	now             time.Time
 	deliveries      map[string]time.Time
@@ -33,10 +33,10 @@ type modelKey struct {
 	generation, claimedGeneration int
 	token                         int64
 	newTouches, claimedTouches    []string // since the claim; handed out with it
-	completedAs                   int      // the how many-th completion was its last; 0: none
+	completedAs                   int      // number of its last completion; 0: none
 }
 
-// againstModel drives the store and the model.
+// againstModel does the same to the store and to the model, and compares them.
 func againstModel(t *testing.T, open func(t *testing.T) store.Store) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := open(t)
@@ -69,7 +69,7 @@ func (d *modelDriver) wantSame(what string, got, want any) {
 	}
 }
 
-// drawTime is a time that lies around now.
+// drawTime draws a time around now.
 func (d *modelDriver) drawTime(what string) time.Time {
 	return d.m.now.Add(time.Duration(rapid.IntRange(-5, 20).Draw(d.T, what)) * time.Second)
 }
@@ -132,7 +132,7 @@ func joinTouches(older, newer []string) []string {
 	return all
 }
 
-// dueKeys are the keys that a claim may get of each tenant, the longest due first.
+// dueKeys returns the keys that a claim may get of each tenant, the longest due first.
 func (m *model) dueKeys(c store.Claim) map[int64][]*modelKey {
 	due := map[int64][]*modelKey{}
 	for _, name := range slices.Sorted(maps.Keys(m.keys)) {
@@ -150,7 +150,7 @@ func (m *model) dueKeys(c store.Claim) map[int64][]*modelKey {
 	return due
 }
 
-// claimLimit is how many of a tenant's due keys a claim may get.
+// claimLimit returns how many of a tenant's due keys a claim may get.
 func claimLimit(c store.Claim, tenant int64, due []*modelKey) int {
 	if n, ok := c.Most[tenant]; ok {
 		return min(n, len(due))
@@ -227,7 +227,7 @@ func (d *modelDriver) checkWork(k *modelKey, w store.Work, until time.Time) {
 	d.m.leases = append(d.m.leases, w.Lease)
 }
 
-// leasedKey is the key of a lease that was not lost; nil if it was.
+// leasedKey returns the key of a lease; nil if the lease was lost.
 func (m *model) leasedKey(l store.Lease) *modelKey {
 	if k := m.keys[l.Key]; k != nil && k.row.Leased && k.token == l.Token {
 		return k
@@ -372,7 +372,7 @@ func (d *modelDriver) listRows(*rapid.T) {
 	}
 }
 
-// checkState compares what can be seen after each step.
+// checkState compares, after each step, everything that the store tells with the model.
 func (d *modelDriver) checkState(*rapid.T) {
 	h := store.Health{Keys: len(d.m.keys), Accepted: int64(len(d.m.deliveries))}
 	tenants := map[int64]bool{}

@@ -1,5 +1,5 @@
-// Package storetest is what every [store.Store] must do: each sentence of the interface's comments as a test. It promises
-// that a store which passes can take the place of another one under the daemon.
+// Package storetest is what every [store.Store] must do: each sentence of the interface's comments as a test. It
+// promises that a store which passes can take the place of another one under the daemon.
 package storetest
 
 import (
@@ -17,12 +17,13 @@ import (
 	"github.com/review-coordinator/coordinator/internal/store"
 )
 
-// startTime is when all tests begin: a store has no clock.
+// startTime is the time at which all tests begin: a store has no clock.
 var startTime = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 const leaseTime = 30 * time.Second
 
-// Run runs the suite. Each call of open returns a store of its own, empty, which open's test closes: Close may come twice.
+// Run runs the suite. Each call of open returns a store of its own, empty, which open's test closes: Close may come
+// twice.
 func Run(t *testing.T, open func(t *testing.T) store.Store) {
 	for name, test := range map[string]func(*harness){
 		"accept":      testAccept,
@@ -60,7 +61,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 	t.Run("model", func(t *testing.T) { againstModel(t, open) })
 }
 
-// A harness is a store under test and the time there. What must not fail is done by its methods in lower case.
+// A harness is a store under test and the time there. A method that begins with must or want fails the test.
 type harness struct {
 	*testing.T
 	store.Store
@@ -95,7 +96,7 @@ func (b *harness) mustClaimAs(c store.Claim) []store.Work {
 	return work
 }
 
-// mustClaimOnly claims and wants exactly this key.
+// mustClaimOnly claims, and fails unless it gets exactly this key.
 func (b *harness) mustClaimOnly(key string) store.Work {
 	b.Helper()
 	work := b.mustClaim(10)
@@ -221,7 +222,7 @@ func testRow(b *harness) {
 	b.wantSame("work again", w, store.Work{Lease: w.Lease, Tenant: 7, Kind: "pull", Due: later, Wake: later, Sight: []byte("s"), Seen: seen})
 }
 
-// testDue: due is the earlier of due and the poke's, and the worker's word when it is done.
+// testDue: a key is due at the earlier of its due time and the poke's, and after a look when its worker says.
 func testDue(b *harness) {
 	at := func(d time.Duration) store.Poke {
 		return store.Poke{Key: "a", Tenant: 1, Due: startTime.Add(d), Touch: "t"}
@@ -277,7 +278,7 @@ func testLeaseExpiry(b *harness) {
 	b.mustPoke("a")
 	slow := b.mustClaimOnly("a")
 	b.now = b.now.Add(2 * leaseTime)
-	b.mustComplete(slow, store.Completion{}) // nobody has claimed it meanwhile
+	b.mustComplete(slow, store.Completion{}) // it was not claimed by another meanwhile
 	b.wantNothingDue()
 }
 
@@ -825,7 +826,7 @@ func testConcurrentPokes(b *harness) {
 	}
 }
 
-// testPrecision: what is kept is less precise than a time, and still nothing is early.
+// testPrecision: stored times are less precise than the caller's, and still nothing is early.
 func testPrecision(b *harness) {
 	b.must(b.Poke(b.Context(), store.Poke{Key: "a", Tenant: 1, Due: startTime.Add(1001)}))
 	b.now = startTime.Add(1000)
@@ -855,7 +856,7 @@ func testSights(b *harness) {
 	b.wantSame("decided", b.mustGet("a").Open, false)
 }
 
-// A key that was never seen may be undecided all the same, until it is seen or gone.
+// testOpenWithoutSight: a key that was never seen may be undecided all the same, until it is seen or gone.
 func testOpenWithoutSight(b *harness) {
 	open := func() int {
 		h, err := b.Health(b.Context(), b.now)
