@@ -2,8 +2,11 @@
 
 GO ?= go
 
-.PHONY: all build action test race properties lint fuzz bench clean
-all: build test lint
+.PHONY: all help build action test race properties lint fuzz bench clean
+all: build test lint ## what a change needs at least
+
+help: ## these commands
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## the program, the same bytes on every machine
 	$(GO) build -trimpath -buildvcs=false -o coordinator ./cmd/coordinator
@@ -34,8 +37,8 @@ fuzz: ## every fuzz target for FUZZTIME
 		done; \
 	done
 
-bench:
+bench: ## how long it takes, and what it allocates
 	$(GO) test -run '^$$' -bench . -benchmem ./internal/...
 
-clean:
+clean: ## removes what the commands above leave
 	rm -rf coordinator dist
