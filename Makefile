@@ -2,7 +2,7 @@
 
 GO ?= go
 
-.PHONY: all help build action test race properties lint fuzz bench clean
+.PHONY: all help build action test race properties lint house fuzz bench clean
 all: build test lint ## what a change needs at least
 
 help: ## these commands
@@ -28,6 +28,9 @@ lint: ## golangci-lint v2, configured in .golangci.yml
 	$(GO) vet ./...
 	golangci-lint run
 	golangci-lint run --build-tags action ./cmd/coordinator
+
+house: ## how the program is built, in figures with limits (go run ./scripts/house -v: where)
+	$(GO) run ./scripts/house
 
 FUZZTIME ?= 20s
 fuzz: ## every fuzz target for FUZZTIME

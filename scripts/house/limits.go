@@ -1,0 +1,78 @@
+package main
+
+// The limits, in one table. A limit that is no longer needed is lowered to what was reached. A higher one needs a
+// reason in its row, where a reviewer sees it.
+
+import (
+	"slices"
+	"strings"
+)
+
+// A kind of figure is what is counted, and what to do if it is too much.
+type kind struct{ name, remedy string }
+
+var (
+	linesOfCode    = kind{"lines of code", ""}
+	linesOfTests   = kind{"lines of tests", ""}
+	biggestPackage = kind{"lines of the biggest package", ""}
+	wideCode       = kind{"code over 120 columns", "break the longest lines, or name a part of them"}
+	widestCode     = kind{"lines of code over 140 columns", "break these lines"}
+	wideTests      = kind{"tests over 120 columns", "break the longest lines, or name a part of them"}
+	widestTests    = kind{"lines of tests over 160 columns", "break these lines"}
+	largestCircle  = kind{"largest circle of files", "move what two files share below them, or make it a package"}
+	methodsOfType  = kind{"methods of a type", "give the fields that only some methods touch a type of their own"}
+	oneWordNames   = kind{"one-word unexported functions", "rename those that do not tell: a verb and its noun"}
+	sharedTypes    = kind{"type names in two or more packages", "leave the word to the package whose word it is"}
+	heldByTests    = kind{"unexported names held by tests", "test through what is exported"}
+)
+
+// An upperLimit is the most that a figure of a kind may be.
+type upperLimit struct {
+	kind kind
+	of   []string // packages, with all below them, or types; none: all that no row above names
+	most float64
+	why  string
+}
+
+type limitTable []upperLimit
+
+// limits are what must hold. A figure that no row fits is only printed.
+var limits = limitTable{
+	{wideCode, nil, 1.5, "a line is read in one go"},
+	{widestCode, nil, 0, "a line fits on a screen"},
+	{wideTests, nil, 3, "a line is read in one go"},
+	{widestTests, nil, 0, "a line fits on a screen"},
+
+	{largestCircle, []string{"internal/sandbox", "internal/story"}, 18, "the fake's parts meet as GitHub's do"},
+	{largestCircle, nil, 10, "files that all lean on each other can only be read as one"},
+
+	{methodsOfType, []string{"internal/sandbox.GitHub"}, 232, "the fake answers for all of GitHub, but grows no more"},
+	{methodsOfType, []string{"internal/sandbox.Hub"}, 82, "the fake answers for all of GitHub, but grows no more"},
+	{methodsOfType, []string{"internal/sandbox.sentence", "internal/story.sentence"}, 51, "one a sentence, no more"},
+	{methodsOfType, nil, 40, "a type with more is several types"},
+
+	{oneWordNames, nil, 35, "a name says what a function returns or does, with its noun"},
+	{sharedTypes, nil, 20, "no type name for two things"},
+
+	{heldByTests, []string{"internal/github"}, 63, "half of 126: they resist every new wall"},
+	{heldByTests, []string{"cmd/coordinator"}, 49, "half of 98: as above"},
+	{heldByTests, []string{"internal/daemon", "internal/dashboard"}, 43, "half of 87: as above"},
+}
+
+// outsideProduct are the packages that are not the product: the fake, and what tests and measures.
+var outsideProduct = []string{"internal/sandbox", "internal/story", "internal/store/storetest", "bench", "scripts"}
+
+// limitOf returns the limit of a figure of that kind; place is its package or type. It returns nil if there is none.
+func (t limitTable) limitOf(kind kind, place string) *upperLimit {
+	for i, row := range t {
+		if row.kind == kind && (row.of == nil || isAtOrBelow(place, row.of)) {
+			return &t[i]
+		}
+	}
+	return nil
+}
+
+// isAtOrBelow reports whether place is one of the places or within one.
+func isAtOrBelow(place string, places []string) bool {
+	return slices.ContainsFunc(places, func(of string) bool { return place == of || strings.HasPrefix(place, of+"/") })
+}
