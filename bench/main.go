@@ -14,7 +14,6 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"strings"
-	"time"
 
 	"github.com/alecthomas/kong"
 )
@@ -33,13 +32,7 @@ type commandLine struct {
 	Sigterm    sigtermCmd    `cmd:"" help:"SIGTERM with accepted events that are not looked at yet."`
 	Faults     faultsCmd     `cmd:"" help:"Failing writes, lost answers, duplicates and any order, under the same rules as crash."`
 
-	Bin     string        `placeholder:"PATH" help:"The daemon's program. Default: it is built from this tree."`
-	JSON    bool          `name:"json" help:"Print JSON."`
-	Strict  bool          `help:"End with 1 if a target is missed."`
-	Keep    bool          `help:"Keep the folder with the database and the daemon's log."`
-	GitHub  time.Duration `name:"github" default:"30ms" help:"How long GitHub takes for a request. Default ${default}."`
-	Dir     string        `placeholder:"DIR" help:"Where the database is put. Default: the system's folder for temporary files; a disk, or fsync costs nothing."`
-	Verbose bool          `short:"v" help:"Show the daemon's log."`
+	benchOptions
 }
 
 func main() {
@@ -68,7 +61,7 @@ func runBench(args []string, stdout, stderr io.Writer) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	b, err := newHarness(ctx, &c, stderr)
+	b, err := newHarness(ctx, &c.benchOptions, stderr)
 	if err != nil {
 		fmt.Fprintln(stderr, "bench:", err)
 		return 2

@@ -20,9 +20,20 @@ import (
 	"time"
 )
 
+// benchOptions are the flags that every measurement has.
+type benchOptions struct {
+	Bin     string        `placeholder:"PATH" help:"The daemon's program. Default: it is built from this tree."`
+	JSON    bool          `name:"json" help:"Print JSON."`
+	Strict  bool          `help:"End with 1 if a target is missed."`
+	Keep    bool          `help:"Keep the folder with the database and the daemon's log."`
+	GitHub  time.Duration `name:"github" default:"30ms" help:"How long GitHub takes for a request. Default ${default}."`
+	Dir     string        `placeholder:"DIR" help:"Where the database is put. Default: the system's folder for temporary files; a disk, or fsync costs nothing."`
+	Verbose bool          `short:"v" help:"Show the daemon's log."`
+}
+
 // A harness is the state that all commands share: flags, the folder, the report and the daemons.
 type harness struct {
-	*commandLine
+	*benchOptions
 	ctx       context.Context
 	dir       string
 	stderr    io.Writer
@@ -33,16 +44,16 @@ type harness struct {
 	daemons []*daemonProcess
 }
 
-func newHarness(ctx context.Context, c *commandLine, stderr io.Writer) (*harness, error) {
+func newHarness(ctx context.Context, o *benchOptions, stderr io.Writer) (*harness, error) {
 	if _, err := os.Stat("/proc/self/stat"); err != nil {
 		return nil, errors.New("the daemon is watched through /proc: run this on Linux")
 	}
-	dir, err := os.MkdirTemp(c.Dir, "coordinator-bench-")
+	dir, err := os.MkdirTemp(o.Dir, "coordinator-bench-")
 	if err != nil {
 		return nil, fmt.Errorf("make a folder: %w", err)
 	}
-	b := &harness{commandLine: c, ctx: ctx, dir: dir, stderr: stderr}
-	b.report.GitHub = c.GitHub.String()
+	b := &harness{benchOptions: o, ctx: ctx, dir: dir, stderr: stderr}
+	b.report.GitHub = o.GitHub.String()
 	if b.report.Machine, err = thisMachine(dir); err != nil {
 		return nil, err
 	}

@@ -11,16 +11,6 @@ import (
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
 
-// awaitTracked waits until every pull request has a check of ours and the daemon rests.
-func (b *harness) awaitTracked(t *fakeGitHub, d *daemonProcess) error {
-	pulls := t.allPulls()
-	b.logProgress("tracking %d pull requests", len(pulls))
-	if err := awaitChecks(b.ctx, pulls, 20*time.Minute, isAnyCheck); err != nil {
-		return err
-	}
-	return d.awaitIdle(b.ctx, time.Second, time.Minute)
-}
-
 type latencyCmd struct {
 	N int `default:"240" help:"Events. Default ${default}."`
 }

@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
@@ -93,4 +94,14 @@ func (b *harness) prepareTracked(o fakeOptions, before func(*fakeGitHub) error) 
 	}
 	b.report.Machine.Rounds = measureRounds()
 	return t, d, nil
+}
+
+// awaitTracked waits until every pull request has a check of ours and the daemon rests.
+func (b *harness) awaitTracked(t *fakeGitHub, d *daemonProcess) error {
+	pulls := t.allPulls()
+	b.logProgress("tracking %d pull requests", len(pulls))
+	if err := awaitChecks(b.ctx, pulls, 20*time.Minute, isAnyCheck); err != nil {
+		return err
+	}
+	return d.awaitIdle(b.ctx, time.Second, time.Minute)
 }

@@ -6,7 +6,6 @@ package main
 
 import (
 	"context"
-	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -18,17 +17,6 @@ func main() {
 	c := &command{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv}
 	c.Color = c.stdoutIsTerminal() && c.Getenv("NO_COLOR") == "" && c.Getenv("TERM") != "dumb"
 	os.Exit(c.Main(ctx, os.Args[1:]))
-}
-
-// A command is the program with everything that it touches outside itself.
-type command struct {
-	Stdin          io.Reader
-	Stdout, Stderr io.Writer
-	Getenv         func(string) string
-	Color          bool // Stdout is a terminal that wants colour
-	Verbose        bool // -v
-
-	jobOutput *outputGuard // standard output of a job; nil outside a job
 }
 
 // Main runs the program and returns its exit code.

@@ -20,7 +20,6 @@ var (
 	codeMessage     = regexp.MustCompile(`^(?:(?:http(?:/[\d.]+)?|(?:http )?status(?: code)?|error code|code|response|server returned|got|received|api error|unexpected status|request failed with status(?: code)?)["']?(?: status)?[ :=]{1,3}["'(]?([45]\d\d)\b|([45]\d\d)[ :,-]{1,3}(?:service|too many|internal|bad|gateway|unauthorized|forbidden|payment|request|server|unprocessable|not found|overloaded|{|\{)|(?:[\w.':-]+ ){0,6}[\w.'-]+ ?\(http (?:status )?([45]\d\d)\))`)
 	exceptionPrefix = regexp.MustCompile(`^[\w.$/-]{1,80}(?:error|exception|failure)(?:: | \[[^\]]{0,40}\]: )`)
 	levelPrefix     = regexp.MustCompile(`^(?:error|err|fatal|failed|failure|warning|warn|critical|panic|uncaught|caused by|exception|reason|remote|e|npm err!|npm error|api error|detail|details|cause|message|msg|error message|(?:http )?[45]\d\d|http [45]\d\d|codex|claude|gemini|unable to access '[^']{1,200}'|curl: \(22\))(?:"?: ?| - |\] ?| +)`)
-	ansiCodes       = regexp.MustCompile("\x1b(?:\\[[0-9;?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|[()][0-9A-Z]|[@-Z\\\\^_])")
 )
 
 // jsonMessageStart matches the places in a line of JSON at which a message begins.

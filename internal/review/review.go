@@ -90,6 +90,9 @@ const maxDetail = 120
 // NUL, which maskKeys puts in place of characters that show nothing.
 var secretKeys = regexp.MustCompile(`(?:\b|_|\\[nrt]|%[0-9A-Fa-f]{2})(?:(?:sk|pk|rk)-[A-Za-z0-9_\x00-]{8,}|gh[a-z]_[A-Za-z0-9\x00]{16,}|github_pat_[A-Za-z0-9_\x00]{16,}|(?:AKIA|ASIA)[A-Z0-9\x00]{12,}|AIza[A-Za-z0-9_\x00-]{16,}|xox[a-z]-[A-Za-z0-9\x00-]{8,}|eyJ[A-Za-z0-9_\x00-]{8,}\.[A-Za-z0-9_.\x00-]{8,})|(?i:bearer)[\s\p{Z}]+[A-Za-z0-9._~+/\x00-]{16,}`)
 
+// ansiCodes are what a terminal takes for colours and movements.
+var ansiCodes = regexp.MustCompile("\x1b(?:\\[[0-9;?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|[()][0-9A-Z]|[@-Z\\\\^_])")
+
 // shortQuote returns s as one line of at most maxDetail runes, without keys and without characters that show nothing.
 func shortQuote(s string) string {
 	if s = s[:min(len(s), 4<<10)]; hasLongWord(s) {

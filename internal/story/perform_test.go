@@ -24,11 +24,11 @@ import (
 // listener is the least coordinator that lives by webhooks: each names all open pull requests, and a decision says when to
 // look again.
 type listener struct {
-	t     *testing.T
-	play  Performance
-	world *world
+	t    *testing.T
+	play Performance
 
 	mu    sync.Mutex
+	world *world // of the story, once it has begun
 	wakes map[int]time.Time
 	poked chan struct{}
 }
@@ -39,10 +39,12 @@ func (l *listener) receiveEvent(event, _ string, payload []byte) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.world.stepMu.Lock()
-	defer l.world.stepMu.Unlock()
-	for _, number := range l.world.pullNumbers {
-		l.wakes[number] = l.world.now()
+	if l.world != nil { // nil: the story has not begun, and nothing is opened
+		l.world.stepMu.Lock()
+		defer l.world.stepMu.Unlock()
+		for _, number := range l.world.pullNumbers {
+			l.wakes[number] = l.world.now()
+		}
 	}
 	select {
 	case l.poked <- struct{}{}:
@@ -116,7 +118,11 @@ func performStory(t *testing.T, s *Scenario, withRest bool) (story Story) {
 		g := s.GitHub(sandbox.Options{Now: time.Now})
 		l := &listener{t: t, play: Performance{Hub: h, GitHub: g, Clock: clock}, wakes: map[int]time.Time{}, poked: make(chan struct{}, 1)}
 		h.Add(77, g)
-		l.play.Audience.prepare = func(w *world) { l.world = w }
+		l.play.Audience.prepare = func(w *world) {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			l.world = w
+		}
 		if s.TokenOwner() != "" {
 			t.Fatal("a personal token has no installation")
 		}

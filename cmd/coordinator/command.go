@@ -1,0 +1,14 @@
+package main
+
+import "io"
+
+// A command is the program with everything that it touches outside itself.
+type command struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Getenv         func(string) string
+	Color          bool // Stdout is a terminal that wants colour
+	Verbose        bool // -v
+
+	jobOutput *outputGuard // standard output of a job; nil outside a job
+}
