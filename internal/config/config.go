@@ -89,7 +89,7 @@ func readPolicy(path string, src []byte) (quorum.Policy, *policyFileReader) {
 		return quorum.Policy{Check: findCheckName(src, file.Check)}, r
 	}
 	r.decodeFile(root, &file)
-	policy := r.resolvePolicy(file)
+	policy := policyResolver{r}.resolvePolicy(file)
 	if r.brokenKeys["check"] {
 		policy.Check = Default().Check
 	}

@@ -28,8 +28,11 @@ var (
 	eventPattern    = regexp.MustCompile(`^[a-z][a-z_]{0,59}$`)
 )
 
+// A policyResolver makes a policy of the keys that were read. Mistakes that only show then are noted at their keys.
+type policyResolver struct{ *policyFileReader }
+
 // resolvePolicy makes the policy of a file that was decoded. It may still note mistakes.
-func (r *policyFileReader) resolvePolicy(f PolicyKeys) quorum.Policy {
+func (r policyResolver) resolvePolicy(f PolicyKeys) quorum.Policy {
 	p := quorum.Policy{
 		Check:      f.Check,
 		Mode:       parseMode(f.Mode),
@@ -60,7 +63,7 @@ func (r *policyFileReader) resolvePolicy(f PolicyKeys) quorum.Policy {
 
 func reviewerKey(i int) string { return fmt.Sprintf("reviewers[%d]", i) }
 
-func (r *policyFileReader) checkTopLevel(f PolicyKeys) {
+func (r policyResolver) checkTopLevel(f PolicyKeys) {
 	if strings.TrimSpace(f.Check) != f.Check {
 		r.failKey("check", "the name begins or ends with a space", "a rule that requires the check would not find it; remove the space")
 	}
@@ -88,7 +91,7 @@ func (r *policyFileReader) checkTopLevel(f PolicyKeys) {
 }
 
 // checkPatterns warns of a list that can never match.
-func (r *policyFileReader) checkPatterns(key string, globs []Glob) {
+func (r policyResolver) checkPatterns(key string, globs []Glob) {
 	if key == "guard" && r.hasKey(key) && len(globs) == 0 {
 		r.warnKey(key, "guard is empty: a pull request may change the workflows that review it", "leave it out for the default")
 	}
@@ -99,7 +102,7 @@ func (r *policyFileReader) checkPatterns(key string, globs []Glob) {
 
 // refuseUnavailable refuses keys that this version parses but does not apply: a rule that is silently ignored would be
 // a lie.
-func (r *policyFileReader) refuseUnavailable(f PolicyKeys) {
+func (r policyResolver) refuseUnavailable(f PolicyKeys) {
 	got, def := reflect.ValueOf(f), reflect.ValueOf(Default())
 	for field := range got.Type().Fields() {
 		key := field.Tag.Get("yaml")
@@ -117,7 +120,7 @@ func (r *policyFileReader) refuseUnavailable(f PolicyKeys) {
 	}
 }
 
-func (r *policyFileReader) failUnavailable(key, what string) {
+func (r policyResolver) failUnavailable(key, what string) {
 	r.brokenKeys[key] = true
 	at := r.positionOfKey(key)
 	if k, ok := r.keyPositions[key]; ok {
@@ -144,7 +147,7 @@ func equalValues(a, b reflect.Value) bool {
 }
 
 // resolveReviewer lays an entry over its preset.
-func (r *policyFileReader) resolveReviewer(key string, e ReviewerKeys, f PolicyKeys) quorum.Reviewer {
+func (r policyResolver) resolveReviewer(key string, e ReviewerKeys, f PolicyKeys) quorum.Reviewer {
 	q := r.findPreset(key, e)
 	r.overlayEntry(key, e, &q)
 	if q.Timeout == 0 {
@@ -176,7 +179,7 @@ func (r *policyFileReader) resolveReviewer(key string, e ReviewerKeys, f PolicyK
 	return q
 }
 
-func (r *policyFileReader) findPreset(key string, e ReviewerKeys) quorum.Reviewer {
+func (r policyResolver) findPreset(key string, e ReviewerKeys) quorum.Reviewer {
 	if e.Preset == "" {
 		return quorum.Reviewer{}
 	}
@@ -194,7 +197,7 @@ func (r *policyFileReader) findPreset(key string, e ReviewerKeys) quorum.Reviewe
 }
 
 // overlayEntry overrides what the entry says, key by key.
-func (r *policyFileReader) overlayEntry(key string, e ReviewerKeys, q *quorum.Reviewer) {
+func (r policyResolver) overlayEntry(key string, e ReviewerKeys, q *quorum.Reviewer) {
 	if e.Name != "" {
 		q.Name = e.Name
 	}
@@ -243,7 +246,7 @@ func (r *policyFileReader) overlayEntry(key string, e ReviewerKeys, q *quorum.Re
 }
 
 // checkSource holds a reviewer to one place where its reviews come from.
-func (r *policyFileReader) checkSource(key string, q quorum.Reviewer) {
+func (r policyResolver) checkSource(key string, q quorum.Reviewer) {
 	var set []string
 	for _, name := range []string{"workflow", "check", "status"} {
 		if r.hasKey(key + "." + name) {
@@ -268,7 +271,7 @@ func (r *policyFileReader) checkSource(key string, q quorum.Reviewer) {
 }
 
 // checkSpelling refuses names that do not have the form that GitHub gives them.
-func (r *policyFileReader) checkSpelling(key string, e ReviewerKeys) {
+func (r policyResolver) checkSpelling(key string, e ReviewerKeys) {
 	if e.Workflow != "" && !workflowPattern.MatchString(e.Workflow) {
 		r.failKey(key+".workflow", fmt.Sprintf("%s is not the path of a workflow file", quoteText(e.Workflow)), workflowHint(e.Workflow))
 	}
@@ -302,7 +305,7 @@ func workflowHint(path string) string {
 	return "write the file's path, as in .github/workflows/review.yml, or a dynamic/… path"
 }
 
-func (r *policyFileReader) checkLogins(key string, accounts []string) {
+func (r policyResolver) checkLogins(key string, accounts []string) {
 	for i, account := range accounts {
 		if account != "" {
 			r.checkLogin(fmt.Sprintf("%s[%d]", key, i), account)
@@ -310,7 +313,7 @@ func (r *policyFileReader) checkLogins(key string, accounts []string) {
 	}
 }
 
-func (r *policyFileReader) checkLogin(key, account string) {
+func (r policyResolver) checkLogin(key, account string) {
 	switch {
 	case loginPattern.MatchString(account):
 	case strings.HasPrefix(account, "@"):
@@ -323,7 +326,7 @@ func (r *policyFileReader) checkLogin(key, account string) {
 }
 
 // checkContradictions refuses keys that contradict one another.
-func (r *policyFileReader) checkContradictions(key string, e ReviewerKeys, q quorum.Reviewer) {
+func (r policyResolver) checkContradictions(key string, e ReviewerKeys, q quorum.Reviewer) {
 	who := reviewerPhrase(q)
 	if e.Required && q.Shadow {
 		r.failKey(key+".required", who+" is a shadow and cannot be required", "remove required or shadow")
@@ -350,7 +353,7 @@ func (r *policyFileReader) checkContradictions(key string, e ReviewerKeys, q quo
 }
 
 // warnReviewer warns of keys of a reviewer that are allowed and yet likely to be regretted.
-func (r *policyFileReader) warnReviewer(key string, q quorum.Reviewer, f PolicyKeys) {
+func (r policyResolver) warnReviewer(key string, q quorum.Reviewer, f PolicyKeys) {
 	who := reviewerPhrase(q)
 	ours := strings.EqualFold(q.Author, actionsBot)
 	if ours && q.Workflow == "" && q.Check == "" && q.Status == "" {
@@ -380,7 +383,7 @@ func (r *policyFileReader) warnReviewer(key string, q quorum.Reviewer, f PolicyK
 }
 
 // checkNames refuses two reviewers of one name: the record, the table and the outputs know them by it.
-func (r *policyFileReader) checkNames(reviewers []quorum.Reviewer) {
+func (r policyResolver) checkNames(reviewers []quorum.Reviewer) {
 	seen := map[string]int{}
 	for i, q := range reviewers {
 		key := reviewerKey(i)
@@ -408,7 +411,7 @@ func (r *policyFileReader) checkNames(reviewers []quorum.Reviewer) {
 
 // checkIdentities refuses two reviewers that are one: its conclusion would count twice. Those whose texts are read are
 // told apart by their headings.
-func (r *policyFileReader) checkIdentities(reviewers []quorum.Reviewer) {
+func (r policyResolver) checkIdentities(reviewers []quorum.Reviewer) {
 	type identity struct{ workflow, check, app, status, author string }
 	seen := map[identity]int{}
 	for i, q := range reviewers {
@@ -429,7 +432,7 @@ func (r *policyFileReader) checkIdentities(reviewers []quorum.Reviewer) {
 
 // checkHeadings demands a heading where texts of several reviewers, or of any workflow, come from one author, and that
 // no heading begins another of the same author.
-func (r *policyFileReader) checkHeadings(reviewers []quorum.Reviewer) {
+func (r policyResolver) checkHeadings(reviewers []quorum.Reviewer) {
 	readers := map[string]int{}
 	for i, q := range reviewers {
 		if readsTexts(q) && !r.brokenKeys[reviewerKey(i)+".preset"] {
@@ -464,7 +467,7 @@ func (r *policyFileReader) checkHeadings(reviewers []quorum.Reviewer) {
 
 // verdictIsUnknown reports whether the verdict, on which the need of a heading depends, stands in a key that could not
 // be read.
-func (r *policyFileReader) verdictIsUnknown(i int) bool {
+func (r policyResolver) verdictIsUnknown(i int) bool {
 	key := reviewerKey(i)
 	return r.brokenKeys[key] || r.brokenKeys[key+".verdict"] || r.brokenKeys[key+".preset"]
 }
@@ -484,7 +487,7 @@ func beginAlike(a, b string) bool {
 }
 
 // resolveNeed resolves the quorum against those who vote.
-func (r *policyFileReader) resolveNeed(q Quorum, p quorum.Policy) int {
+func (r policyResolver) resolveNeed(q Quorum, p quorum.Policy) int {
 	if r.brokenKeys["reviewers"] || r.brokenKeys["quorum"] {
 		return 0
 	}

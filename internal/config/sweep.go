@@ -8,7 +8,7 @@ func ParseSweep(path string, src []byte) (sweep SweepKeys, threshold int) {
 	r, file := newPolicyFileReader(path, src), Default()
 	if root, ok := r.parseFile(); ok {
 		r.decodeFile(root, &file)
-		r.resolvePolicy(file)
+		policyResolver{r}.resolvePolicy(file)
 	}
 	if len(r.problems) > 0 {
 		file = Default()
