@@ -156,9 +156,9 @@ func (h hooked) Deliveries(ctx context.Context, since time.Time) ([]client.Faile
 func (h hooked) Redeliver(ctx context.Context, delivery int64) error {
 	_ = h.land.Redeliver(ctx, delivery)
 	if h.redeliver != nil {
-		h.land.mu.Lock()
+		h.mu.Lock()
 		guid := h.guidOf(delivery)
-		h.land.mu.Unlock()
+		h.mu.Unlock()
 		return h.redeliver(guid)
 	}
 	return nil
