@@ -225,7 +225,7 @@ func (s Survey) findReviewers() (sure, unsure []foundReviewer, notes []string) {
 func (s Survey) findApps() (all []foundReviewer, notes []string) {
 	for _, name := range review.Presets() {
 		r, _ := review.Preset(name)
-		if review.NeedsWorkflow(name) || r.Author == "" || r.Author == actionsBot {
+		if review.NeedsWorkflow(name) || r.Author == "" || r.Author == quorum.ActionsBot {
 			continue
 		}
 		var pulls []int
@@ -298,7 +298,7 @@ func (s Survey) examineWorkflow(w SurveyedWorkflow) (f foundReviewer, is bool) {
 		f.seen = append(f.seen, fmt.Sprintf("%s calls a model.", w.Path))
 	}
 	r, known := review.Preset(f.preset)
-	own := known && r.Author != actionsBot // it posts under its own account, unless it was given GITHUB_TOKEN
+	own := known && r.Author != quorum.ActionsBot // it posts under its own account, unless it was given GITHUB_TOKEN
 	left, headless := s.attributeTexts(w, r.Author)
 	verdicts := slices.DeleteFunc(slices.Clone(left), func(l headingTexts) bool { return !l.hasVerdict })
 	if !calls && len(verdicts) == 0 {
@@ -326,7 +326,7 @@ func (s Survey) examineWorkflow(w SurveyedWorkflow) (f foundReviewer, is bool) {
 			f.note = "None of them has a verdict that can be read: let its prompt end with \"Ready to merge? Yes | No | With fixes\"."
 		}
 		if own { // its texts come from the account that all workflows share
-			f.author = actionsBot
+			f.author = quorum.ActionsBot
 		}
 	case len(best) > 1:
 		f.toFill, f.lacksHeading = "its runs left texts with different headings: write the one of its reviews", true
@@ -353,10 +353,10 @@ func (s Survey) attributeTexts(w SurveyedWorkflow, own string) (all []headingTex
 	for _, t := range s.Texts {
 		heading := openingHeading(t.Body)
 		switch {
-		case own != actionsBot && t.Author.Is(own) && s.onlyRunWrote(w, t, heading):
+		case own != quorum.ActionsBot && t.Author.Is(own) && s.onlyRunWrote(w, t, heading):
 			byOwn = append(byOwn, t.Pull)
 			continue
-		case heading == "" || !t.Author.Is(actionsBot) || !s.onlyRunWrote(w, t, heading):
+		case heading == "" || !t.Author.Is(quorum.ActionsBot) || !s.onlyRunWrote(w, t, heading):
 			continue
 		}
 		i := slices.IndexFunc(all, func(l headingTexts) bool { return headingText(l.heading) == headingText(heading) })

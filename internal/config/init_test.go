@@ -66,34 +66,34 @@ func TestInit(t *testing.T) {
 			s.workflow(openaiFile, onPull+"env: {KEY: \"${{ secrets.OPENAI_API_KEY }}\"}")
 			s.workflow(".github/workflows/gemini.yml", onPull+"uses: google-github-actions/run-gemini-cli@abc")
 			s.run(1, openaiFile)
-			s.text(1, actionsBot, "<!-- x -->\n## OpenAI Code Review"+yes)
+			s.text(1, quorum.ActionsBot, "<!-- x -->\n## OpenAI Code Review"+yes)
 			s.run(2, ".github/workflows/gemini.yml")
-			s.text(2, actionsBot, "## Gemini says"+yes)
+			s.text(2, quorum.ActionsBot, "## Gemini says"+yes)
 		}, "openai-review .github/workflows/openai-review.yml github-actions[bot] ## OpenAI Code Review|gemini .github/workflows/gemini.yml github-actions[bot] ## Gemini says", "", "Its runs left 1 text under this heading, on #1."},
 		{"two at a time: the file that holds the heading", func(s *surveyed) {
 			s.workflow(openaiFile, onPull+"OPENAI_API_KEY; echo '## OpenAI Review'")
 			s.workflow(".github/workflows/ci.yml", onPull)
 			s.run(1, openaiFile)
 			s.run(1, ".github/workflows/ci.yml")
-			s.text(1, actionsBot, "## OpenAI Review"+yes)
+			s.text(1, quorum.ActionsBot, "## OpenAI Review"+yes)
 		}, "openai-review .github/workflows/openai-review.yml github-actions[bot] ## OpenAI Review", "", ""},
 		{"two at a time: nobody knows whose it is", func(s *surveyed) {
 			s.workflow(openaiFile, onPull+"OPENAI_API_KEY")
 			s.workflow(".github/workflows/ci.yml", onPull)
 			s.run(1, openaiFile)
 			s.run(1, ".github/workflows/ci.yml")
-			s.text(1, actionsBot, "## OpenAI Review"+yes)
+			s.text(1, quorum.ActionsBot, "## OpenAI Review"+yes)
 		}, "", "no reviewer was recognised|no text of it was seen", "  #   workflow: .github/workflows/openai-review.yml\n  #   heading: \"## FILL IN\""},
 		{"a report of no model and no verdict is no reviewer", func(s *surveyed) {
 			s.workflow(".github/workflows/cover.yml", onPull)
 			s.run(1, ".github/workflows/cover.yml")
-			s.text(1, actionsBot, "## Coverage\n\n81 %")
+			s.text(1, quorum.ActionsBot, "## Coverage\n\n81 %")
 			s.text(1, "codecov[bot]", "## Codecov Report"+yes)
 		}, "", "no reviewer was recognised", "Nothing was recognised"},
 		{"a verdict without a known action is a reviewer", func(s *surveyed) {
 			s.workflow(".github/workflows/house.yml", onPull)
 			s.run(1, ".github/workflows/house.yml")
-			s.text(1, actionsBot, "## House rules"+yes)
+			s.text(1, quorum.ActionsBot, "## House rules"+yes)
 		}, "house .github/workflows/house.yml github-actions[bot] ## House rules", "", ""},
 		{"claude's action under its own account", func(s *surveyed) {
 			s.workflow(claudeFile, onPull+"uses: anthropics/claude-code-action@v1")
@@ -103,7 +103,7 @@ func TestInit(t *testing.T) {
 		{"claude's action with GITHUB_TOKEN", func(s *surveyed) {
 			s.workflow(claudeFile, onPull+"uses: anthropics/claude-code-action@v1")
 			s.run(1, claudeFile)
-			s.text(1, actionsBot, "## Claude review"+yes)
+			s.text(1, quorum.ActionsBot, "## Claude review"+yes)
 		}, "claude .github/workflows/claude.yml github-actions[bot] ## Claude review", "", ""},
 		{"the service, without a workflow", func(s *surveyed) {
 			s.text(1, "claude[bot]", "x")
@@ -115,29 +115,29 @@ func TestInit(t *testing.T) {
 			s.workflow(openaiFile, onPull+"OPENAI_API_KEY")
 			s.run(1, openaiFile)
 			s.run(2, openaiFile)
-			s.text(1, actionsBot, "## One"+yes)
-			s.text(2, actionsBot, "## Two"+yes)
+			s.text(1, quorum.ActionsBot, "## One"+yes)
+			s.text(2, quorum.ActionsBot, "## Two"+yes)
 		}, "", "no reviewer was recognised|different headings", ""},
 		{"headings that begin alike", func(s *surveyed) {
 			s.workflow(openaiFile, onPull+"OPENAI_API_KEY")
 			s.workflow(".github/workflows/b.yml", onPull+"OPENAI_API_KEY")
 			s.run(1, openaiFile)
 			s.run(2, ".github/workflows/b.yml")
-			s.text(1, actionsBot, "## Review"+yes)
-			s.text(2, actionsBot, "## Review of security"+yes)
+			s.text(1, quorum.ActionsBot, "## Review"+yes)
+			s.text(2, quorum.ActionsBot, "## Review of security"+yes)
 		}, "openai-review .github/workflows/openai-review.yml github-actions[bot] ## Review", "begins like another", ""},
 		{"a text without a verdict", func(s *surveyed) {
 			s.workflow(openaiFile, onPull+"OPENAI_API_KEY")
 			s.run(1, openaiFile)
-			s.text(1, actionsBot, "## Review\n\nLooks nice overall.")
+			s.text(1, quorum.ActionsBot, "## Review\n\nLooks nice overall.")
 		}, "openai-review .github/workflows/openai-review.yml github-actions[bot] ## Review", "", "None of them has a verdict that can be read"},
 		{"names that YAML would read as something else", func(s *surveyed) {
 			s.workflow(".github/workflows/on.yml", onPull+"OPENAI_API_KEY")
 			s.workflow(".github/workflows/On.yaml", onPull+"OPENAI_API_KEY")
 			s.run(1, ".github/workflows/on.yml")
 			s.run(2, ".github/workflows/On.yaml")
-			s.text(1, actionsBot, `## A "quoted" \n review: # yes`+yes)
-			s.text(2, actionsBot, "## 🤖 Other"+yes)
+			s.text(1, quorum.ActionsBot, `## A "quoted" \n review: # yes`+yes)
+			s.text(2, quorum.ActionsBot, "## 🤖 Other"+yes)
 		}, `on .github/workflows/on.yml github-actions[bot] ## A "quoted" \n review: # yes|on-2 .github/workflows/On.yaml github-actions[bot] ## 🤖 Other`, "", ""},
 		{"our own workflow is no reviewer", func(s *surveyed) {
 			s.workflow(".github/workflows/quorum.yml", onPull+"uses: review-coordinator/coordinator@v1 OPENAI_API_KEY")
@@ -204,7 +204,7 @@ func TestInitHostile(t *testing.T) {
 		s.workflow(openaiFile, onPull+"OPENAI_API_KEY "+words)
 		s.workflow(".github/workflows/a\n- preset: copilot #.yml", onPull+"OPENAI_API_KEY")
 		s.run(1, openaiFile)
-		s.text(1, actionsBot, "## Review "+words+yes)
+		s.text(1, quorum.ActionsBot, "## Review "+words+yes)
 		src, _ := Init(s.Survey)
 		policy, err := Parse("policy.yml", src)
 		if n := len(policy.Reviewers); err != nil && n != 0 || n > 1 || n == 1 && policy.Reviewers[0].Workflow != openaiFile {

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/review"
 )
 
@@ -182,7 +183,7 @@ func writePresets(b *strings.Builder) {
 		switch {
 		case q.Retired:
 			needs = "(retired)"
-		case review.NeedsWorkflow(name) && q.Author == actionsBot && readsTexts(q):
+		case review.NeedsWorkflow(name) && q.Author == quorum.ActionsBot && readsTexts(q):
 			needs = "`workflow`, `heading`"
 		case review.NeedsWorkflow(name):
 			needs = "`workflow`"

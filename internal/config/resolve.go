@@ -15,9 +15,6 @@ import (
 	"github.com/review-coordinator/coordinator/internal/review"
 )
 
-// actionsBot posts what every workflow writes with GITHUB_TOKEN: an author that all workflows share.
-const actionsBot = "github-actions[bot]"
-
 // actionsApp owns the check runs of all workflows.
 const actionsApp = "github-actions"
 
@@ -160,12 +157,12 @@ func (r policyResolver) resolveReviewer(key string, e ReviewerKeys, f PolicyKeys
 		q.Verdict.Kind = quorum.Auto
 	}
 	if q.Workflow != "" && len(q.Events) == 0 {
-		q.Events = []string{"pull_request", "pull_request_target", "dynamic"}
+		q.Events = quorum.DefaultEvents()
 	}
 	switch {
 	case q.Author != "":
 	case q.Workflow != "":
-		q.Author = actionsBot
+		q.Author = quorum.ActionsBot
 	case q.Check != "" && q.App != "":
 		q.Author = q.App + "[bot]"
 	}
@@ -355,7 +352,7 @@ func (r policyResolver) checkContradictions(key string, e ReviewerKeys, q quorum
 // warnReviewer warns of keys of a reviewer that are allowed and yet likely to be regretted.
 func (r policyResolver) warnReviewer(key string, q quorum.Reviewer, f PolicyKeys) {
 	who := reviewerPhrase(q)
-	ours := strings.EqualFold(q.Author, actionsBot)
+	ours := strings.EqualFold(q.Author, quorum.ActionsBot)
 	if ours && q.Workflow == "" && q.Check == "" && q.Status == "" {
 		r.warnKey(key, who+" has no run, and any workflow could write its texts as github-actions[bot]", "give it an App of its own, or name its workflow if the workflow runs on the pull request")
 	}
@@ -445,7 +442,7 @@ func (r policyResolver) checkHeadings(reviewers []quorum.Reviewer) {
 		}
 		author := strings.ToLower(q.Author)
 		if q.Heading == "" {
-			if (author == actionsBot || readers[author] > 1) && !r.hasKey(reviewerKey(i)+".heading") && !r.verdictIsUnknown(i) {
+			if (author == quorum.ActionsBot || readers[author] > 1) && !r.hasKey(reviewerKey(i)+".heading") && !r.verdictIsUnknown(i) {
 				r.failKey(reviewerKey(i), fmt.Sprintf("%s needs a heading: others post as %s too, and nothing else tells its texts from theirs", reviewerPhrase(q), q.Author),
 					`add heading: "## …" with the heading that its texts open with`)
 			}

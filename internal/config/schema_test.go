@@ -6,9 +6,12 @@ package config
 import (
 	"encoding/json"
 	"reflect"
+	"strings"
+	"testing"
 
 	"github.com/invopop/jsonschema"
 
+	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/review"
 )
 
@@ -113,4 +116,12 @@ func (VerdictFormat) JSONSchema() *jsonschema.Schema {
 // JSONSchema describes a regular expression.
 func (Regexp) JSONSchema() *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "string", Format: "regex", MinLength: new(uint64(1)), MaxLength: new(uint64(1000))}
+}
+
+// The default that the reference shows for a reviewer's events is the one that resolving fills in.
+func TestDefaultEvents(t *testing.T) {
+	field, _ := reflect.TypeFor[ReviewerKeys]().FieldByName("Event")
+	if want := "[" + strings.Join(quorum.DefaultEvents(), ", ") + "]"; field.Tag.Get("default") != want {
+		t.Errorf("the reference says %s, want %s", field.Tag.Get("default"), want)
+	}
 }

@@ -19,7 +19,7 @@ func BenchmarkJudge(b *testing.B) {
 		s.PR = quorum.PullRequest{Head: strings.Repeat("a", 40), BaseRef: "main", Created: start}
 		body := "## Owl\n\n" + strings.Repeat("Some words about `cart.go:12`.\n", 250)
 		for i := range 30 {
-			s.Comments = append(s.Comments, quorum.Text{TextRef: quorum.TextRef{Kind: quorum.TextComment, ID: int64(i + 1)}, Author: quorum.Account{Login: Actions, Bot: true}, Body: body, At: start.Add(time.Minute)})
+			s.Comments = append(s.Comments, quorum.Text{TextRef: quorum.TextRef{Kind: quorum.TextComment, ID: int64(i + 1)}, Author: quorum.Account{Login: quorum.ActionsBot, Bot: true}, Body: body, At: start.Add(time.Minute)})
 		}
 		for i := range cancelled + 1 {
 			run := quorum.Run{
@@ -32,7 +32,7 @@ func BenchmarkJudge(b *testing.B) {
 			s.Runs = append(s.Runs, run)
 		}
 		p := quorum.Policy{Need: 1, Deadline: time.Hour, Retry: quorum.Retry{Max: 1}, Reviewers: []quorum.Reviewer{{
-			Name: "owl", Workflow: ".github/workflows/owl.yml", Events: []string{"pull_request"}, Author: Actions, Heading: "## Owl", Verdict: quorum.Format{Kind: quorum.Auto}, Timeout: 10 * time.Minute,
+			Name: "owl", Workflow: ".github/workflows/owl.yml", Events: []string{"pull_request"}, Author: quorum.ActionsBot, Heading: "## Owl", Verdict: quorum.Format{Kind: quorum.Auto}, Timeout: 10 * time.Minute,
 		}}}
 		b.Run(fmt.Sprint(cancelled, "-cancelled-runs"), func(b *testing.B) {
 			for b.Loop() {
@@ -54,8 +54,8 @@ func BenchmarkOrdinary(b *testing.B) {
 		})
 		b.Run(what+"/bind", func(b *testing.B) {
 			for b.Loop() {
-				review.HasHeading(ordinary, owl.Heading)
-				review.NamedCommit(r, ordinary)
+				review.ReadPage(ordinary).HasHeading(owl.Heading)
+				review.ReadPage(ordinary).NamedCommit(r)
 			}
 		})
 	}

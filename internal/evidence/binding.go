@@ -31,7 +31,7 @@ func (v *reviewerView) whyUnboundWithoutRun(about bool, at time.Time) rejection 
 	switch {
 	case about:
 		return ""
-	case v.Author == Actions:
+	case v.Author == quorum.ActionsBot:
 		return anyWorkflows
 	case at.Before(v.head.cycle.arrival):
 		return beforeHead
@@ -41,7 +41,7 @@ func (v *reviewerView) whyUnboundWithoutRun(about bool, at time.Time) rejection 
 
 // whyOutsideRun is [reviewerView.whyUnbound] for a workflow's reviewer.
 func (v *reviewerView) whyOutsideRun(a *reviewAttempt, t *quorum.Text, about bool, at time.Time) rejection {
-	ownAccount := v.Author != Actions
+	ownAccount := v.Author != quorum.ActionsBot
 	switch {
 	case a.run == nil && about && ownAccount:
 		return ""

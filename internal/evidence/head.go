@@ -7,9 +7,6 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// Actions is the account as which workflows write, and which all of them share.
-const Actions = "github-actions[bot]"
-
 // headView is a head as GitHub shows it, under its policy, with the moments of its cycle.
 type headView struct {
 	policy   *quorum.Policy

@@ -126,7 +126,7 @@ func (v *attemptView) stillObjects(s *statement, o quorum.Objection) bool {
 		return s.voidDetail == "" || strings.EqualFold(s.voidDetail, v.head.snapshot.PR.Author.Login)
 	case s.void:
 		return true
-	case v.Author == Actions && s.at.After(o.At): // any workflow may have edited it after its attempt
+	case v.Author == quorum.ActionsBot && s.at.After(o.At): // any workflow may have edited it after its attempt
 		return true
 	}
 	return len(s.threads) < o.Threads

@@ -66,7 +66,7 @@ func (v *attemptView) decidingStatements(statements []statement) (approval, obje
 			objection = s
 		case quorum.Approved:
 			approval = s
-			if s.isReview && objection != nil && objection.isReview && v.Author != Actions {
+			if s.isReview && objection != nil && objection.isReview && v.Author != quorum.ActionsBot {
 				objection = nil
 			}
 		default:

@@ -25,7 +25,7 @@ func (h *headView) isOurs(t *quorum.Text) bool {
 	if t.Kind != quorum.TextComment || !isSameAccount(t.Author, h.snapshot.Ours) {
 		return false
 	}
-	if !t.Author.Is(Actions) {
+	if !t.Author.Is(quorum.ActionsBot) {
 		return true
 	}
 	return slices.ContainsFunc(h.policy.Reviewers, func(r quorum.Reviewer) bool {

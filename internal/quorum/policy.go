@@ -124,6 +124,9 @@ const (
 	Pattern                            // the user's own regular expressions
 )
 
+// DefaultEvents are the events whose runs count for a reviewer with a workflow, where the policy names no others.
+func DefaultEvents() []string { return []string{"pull_request", "pull_request_target", "dynamic"} }
+
 // FailureMeans says what a conclusion of failure is with [Conclusion].
 type FailureMeans uint8
 

@@ -80,6 +80,9 @@ func (a Account) Is(login string) bool {
 	return login != "" && strings.EqualFold(a.Login, login) && a.Bot == strings.HasSuffix(login, "[bot]")
 }
 
+// ActionsBot is the account as which every workflow writes with its GITHUB_TOKEN: an author that all workflows share.
+const ActionsBot = "github-actions[bot]"
+
 // PolicyFile is the state of the policy on the default branch.
 type PolicyFile struct {
 	State    FileState

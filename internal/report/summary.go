@@ -53,7 +53,7 @@ func renderSummary(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, rec qu
 	}
 	addPolicyFile(&pg, s)
 	addForeignChecks(&pg, s, d)
-	if s.Ours.Login == "github-actions[bot]" {
+	if s.Ours.Login == quorum.ActionsBot {
 		pg.addPiece("\n\nWritten with a job's GITHUB_TOKEN: whoever may push a workflow to this repository could write a check of this name. Only a GitHub App of its own closes that.")
 	}
 	addBallotTable(&pg, p, d)

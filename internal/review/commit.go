@@ -15,13 +15,9 @@ var commitLine = rx(`(?:\breviewed commits?|\bfor commit|\bup to commit)(?: ?: ?
 // emphasisMarks strips the Markdown marks that may stand around and within such a line.
 var emphasisMarks = strings.NewReplacer("*", "", "`", "", "_", "")
 
-// NamedCommit returns the commit that body says it is about, in lower case; "" if it names none. Other hexadecimal digits
-// mean nothing. If body names several commits, it cannot be told which one it is about: the string returned is no
-// commit's id.
-func NamedCommit(r quorum.Reviewer, body string) string {
-	return ReadPage(body).NamedCommit(r)
-}
-
+// NamedCommit returns the commit that the text says it is about, in lower case; "" if it names none. Other hexadecimal
+// digits mean nothing. If the text names several commits, it cannot be told which one it is about: the string returned is
+// no commit's id.
 func (p Page) NamedCommit(r quorum.Reviewer) string {
 	pre, _ := presetOf(r.Preset)
 	named := ""

@@ -32,7 +32,7 @@ func TestNamedCommit(t *testing.T) {
 		{"not qodo", "", "#### (Review updated until commit https://github.com/o/r/commit/" + sha + ")", ""},
 		{"coderabbit", "coderabbit", "> Reviewing files that changed from the base of the PR and between 1111111 and 2222222.", "2222222"},
 	} {
-		if got := NamedCommit(quorum.Reviewer{Preset: c.preset}, c.body); got != c.want {
+		if got := ReadPage(c.body).NamedCommit(quorum.Reviewer{Preset: c.preset}); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}

@@ -73,7 +73,7 @@ func checkInvariants(t *testing.T, r quorum.Reviewer, body string) {
 			t.Fatalf("%s: approves %s: %q", r.Name, what, wrapped)
 		}
 	}
-	NamedCommit(r, body)
+	ReadPage(body).NamedCommit(r)
 	HasHeading(body, "## Review")
 	Classify(r, Material{Kind: Comment, Body: body})
 }
@@ -278,7 +278,7 @@ func TestCostGrowsLikeTheText(t *testing.T) {
 				took := func(body string) time.Duration {
 					start := time.Now()
 					Read(r, Material{Kind: kind, Body: body})
-					NamedCommit(r, body)
+					ReadPage(body).NamedCommit(r)
 					return time.Since(start)
 				}
 				least := 100.0 // of several tries: other processes want the processor, too

@@ -8,10 +8,6 @@ import "github.com/review-coordinator/coordinator/internal/quorum"
 
 func format(k quorum.FormatKind) quorum.Format { return quorum.Format{Kind: k} }
 
-var workflowEvents = []string{"pull_request", "pull_request_target", "dynamic"}
-
-const actionsBot = "github-actions[bot]"
-
 var presets = []preset{
 	{
 		reviewer: quorum.Reviewer{
@@ -165,7 +161,7 @@ var presets = []preset{
 	},
 	{
 		reviewer: quorum.Reviewer{
-			Name: "codex-action", Preset: "codex-action", Events: workflowEvents, Author: actionsBot, Verdict: format(quorum.JSON), FailureMeans: quorum.MeansUnavailable,
+			Name: "codex-action", Preset: "codex-action", Events: quorum.DefaultEvents(), Author: quorum.ActionsBot, Verdict: format(quorum.JSON), FailureMeans: quorum.MeansUnavailable,
 			Guard: []string{"AGENTS.md", "**/AGENTS.md", ".codex/**", ".github/codex/**"},
 		},
 		note:     "json: one object with overall_correctness (\"patch is correct\", \"patch is incorrect\") and findings; an empty final message posts nothing",
@@ -173,7 +169,7 @@ var presets = []preset{
 	},
 	{
 		reviewer: quorum.Reviewer{
-			Name: "claude-action", Preset: "claude-action", Events: workflowEvents, Author: "claude[bot]", Verdict: format(quorum.Auto), FailureMeans: quorum.MeansUnavailable,
+			Name: "claude-action", Preset: "claude-action", Events: quorum.DefaultEvents(), Author: "claude[bot]", Verdict: format(quorum.Auto), FailureMeans: quorum.MeansUnavailable,
 			Guard: []string{"CLAUDE.md", "**/CLAUDE.md", ".claude/**", ".mcp.json"},
 		},
 		note:     "auto: \"Ready to merge? …\" as your prompt asks for, or the review plugin's \"No issues found\"; a comment that only says it finished is no verdict; with github_token its author is github-actions[bot]",
@@ -217,7 +213,7 @@ var presets = []preset{
 	},
 	{
 		reviewer: quorum.Reviewer{
-			Name: "gemini-cli", Preset: "gemini-cli", Events: workflowEvents, Author: actionsBot, Verdict: format(quorum.Auto), FailureMeans: quorum.MeansUnavailable,
+			Name: "gemini-cli", Preset: "gemini-cli", Events: quorum.DefaultEvents(), Author: quorum.ActionsBot, Verdict: format(quorum.Auto), FailureMeans: quorum.MeansUnavailable,
 			Guard: []string{"GEMINI.md", "**/GEMINI.md", ".gemini/**", ".github/commands/**"},
 		},
 		note:     "auto: its shipped prompt asks for no verdict, so add \"Ready to merge? Yes | No | With fixes\" to it; inline comments object",
