@@ -126,7 +126,7 @@ func readLogLine(line string) (Reading, bool) {
 		return Reading{}, false
 	}
 	low := strings.ReplaceAll(lowerASCII(line), "’", "'")
-	rows := logMessages.candidates(inLog, low, maxLogRows)
+	rows := logMessages.candidateRows(inLog, low, maxLogRows)
 	coded := hasHTTPCode(low) && (strings.Contains(low, "http") || strings.Contains(low, "status") || strings.Contains(low, "code") || strings.Contains(low, "error") || low[0] == '4' || low[0] == '5')
 	if len(rows) == 0 && !coded {
 		return Reading{}, false

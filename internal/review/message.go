@@ -2,7 +2,11 @@ package review
 
 // This file defines the tables that recognise why there is no review: messages in a log, notices in a text.
 
-import "github.com/review-coordinator/coordinator/internal/quorum"
+import (
+	"strings"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
 
 // messagePlace is where a message stands.
 type messagePlace uint8
@@ -25,17 +29,27 @@ type messageRow struct {
 // A messageTable is tried in order: of the rows that match one message the first counts.
 type messageTable []messageRow
 
-// candidates returns the first n rows for a place that may match text or a part of it.
-func (t messageTable) candidates(where messagePlace, text string, n int) (rows messageTable) {
+// candidateRows returns the first n rows for a place that may match text or a part of it. It does not call mayMatch, nor
+// strings.Contains in vain: every row is tried on every line of a log, and the calls would cost more than the search.
+func (t messageTable) candidateRows(where messagePlace, text string, n int) (rows messageTable) {
 	for i := range t {
-		if len(rows) < n && t[i].where == where && t[i].pattern.mayMatch(text) {
-			rows = append(rows, t[i])
+		if t[i].where != where {
+			continue
+		}
+		for _, w := range t[i].pattern.words {
+			if len(w) > len(text) || !strings.Contains(text, w) {
+				continue
+			}
+			if rows = append(rows, t[i]); len(rows) == n {
+				return rows
+			}
+			break
 		}
 	}
 	return rows
 }
 
-// readMessage returns the reading of the first row that matches text. The rows are candidates for it.
+// readMessage returns the reading of the first row that matches text. The rows are those that candidateRows returns for it.
 func (t messageTable) readMessage(text string) (Reading, bool) {
 	for i := range t {
 		if t[i].pattern.expr.MatchString(text) {
@@ -47,5 +61,5 @@ func (t messageTable) readMessage(text string) (Reading, bool) {
 
 // readLine returns the reading of one whole line or comment.
 func (t messageTable) readLine(where messagePlace, text string) (Reading, bool) {
-	return t.candidates(where, text, len(t)).readMessage(text)
+	return t.candidateRows(where, text, len(t)).readMessage(text)
 }
