@@ -102,20 +102,6 @@ func logRank(r Reading) int {
 	return 0
 }
 
-// statedWait returns the wait that a line states, if it holds a word of one.
-func statedWait(line string) Reading {
-	if len(line) < 6 || len(line) > maxLogLine {
-		return Reading{}
-	}
-	low := lowerASCII(line)
-	for _, key := range [...]string{"retry", "reset", "wait ", "try again"} {
-		if strings.Contains(low, key) {
-			return Reading{}.withWaitInLine(low)
-		}
-	}
-	return Reading{}
-}
-
 // readLogLine reads one line of a log; ok is false if it explains no failure.
 func readLogLine(line string) (Reading, bool) {
 	if len(line) > maxLogLine {
@@ -224,16 +210,6 @@ func messageStarts(low string) (parts []string) {
 		parts = append(parts, trimLineMarks(text))
 	}
 	return parts
-}
-
-// hasHTTPCode reports whether s holds three digits that may be an HTTP code. It is a cheap first test.
-func hasHTTPCode(s string) bool {
-	for i := 0; i+2 < len(s); i++ {
-		if s[i] >= '1' && s[i] <= '5' && s[i+1] >= '0' && s[i+1] <= '9' && s[i+2] >= '0' && s[i+2] <= '9' {
-			return true
-		}
-	}
-	return false
 }
 
 func trimLineMarks(s string) string {

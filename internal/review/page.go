@@ -424,74 +424,12 @@ func (s *pageScanner) underlineHeading(text string) {
 	}
 }
 
-// headingLevel returns the number of marks of an ATX heading, 0 if text is none.
-func headingLevel(text string) int {
-	indent, rest := cutIndent(text)
-	n := leadingCount(rest, '#')
-	if indent > 3 || n == 0 || n > 6 || n < len(rest) && rest[n] != ' ' && rest[n] != '\t' {
-		return 0
-	}
-	return n
-}
-
-// headingText returns the text of a heading's line without its marks.
-func headingText(text string) string {
-	text = strings.TrimSpace(text)
-	if n := leadingCount(text, '#'); n > 0 && n <= 6 && headingLevel(text) > 0 {
-		text = strings.TrimSpace(text[n:])
-		if bare := strings.TrimRight(text, "#"); bare == "" || strings.HasSuffix(bare, " ") {
-			text = strings.TrimSpace(bare)
+// noticeLines returns the lines of p that may hold a notice.
+func noticeLines(p Page, quotes bool) (lines []pageLine) {
+	for _, l := range p.lines {
+		if (l.visibility == inView || l.visibility == doubtful || quotes && l.visibility == quoted) && strings.TrimSpace(l.text) != "" && len(l.text) <= maxMatchedLine {
+			lines = append(lines, l)
 		}
 	}
-	return text
-}
-
-// listItem takes the mark off a list's item.
-func listItem(text string) (rest string, ok bool) {
-	n := 0
-	switch {
-	case text == "":
-		return text, false
-	case text[0] == '-' || text[0] == '*' || text[0] == '+' || strings.HasPrefix(text, "•"):
-		n = 1
-		if text[0] > 0x7f {
-			n = len("•")
-		}
-	default:
-		for n < len(text) && n < 9 && text[n] >= '0' && text[n] <= '9' {
-			n++
-		}
-		if n == 0 || n == len(text) || text[n] != '.' && text[n] != ')' {
-			return text, false
-		}
-		n++
-	}
-	if n < len(text) && text[n] != ' ' && text[n] != '\t' {
-		return text, false
-	}
-	return strings.TrimLeft(text[n:], " \t"), true
-}
-
-// cutIndent counts the columns before the first letter; a tab reaches to the next multiple of four.
-func cutIndent(raw string) (columns int, rest string) {
-	for i := 0; i < len(raw); i++ {
-		switch raw[i] {
-		case ' ':
-			columns++
-		case '\t':
-			columns += 4 - columns%4
-		case '\v', '\f':
-		default:
-			return columns, raw[i:]
-		}
-	}
-	return columns, ""
-}
-
-// leadingCount returns how many c the string s begins with.
-func leadingCount(s string, c byte) (n int) {
-	for n < len(s) && s[n] == c {
-		n++
-	}
-	return n
+	return lines
 }

@@ -141,3 +141,19 @@ func isAlnum(c byte) bool {
 }
 
 func isPunct(c byte) bool { return c > ' ' && c < 0x7f && !isAlnum(c) }
+
+// isInvisible reports whether r shows nothing and can therefore hide or split a word. The variation selector after an
+// emoji (U+FE0F) and the joiner within one (U+200D) are harmless.
+func isInvisible(r rune) bool {
+	switch {
+	case r < 0x80:
+		return false
+	case r == 0xfe0f, r == 0x200d:
+		return false
+	case r == 0x034f, r == 0x115f, r == 0x1160, r == 0x17b4, r == 0x17b5, r == 0x3164, r == 0xffa0:
+		return true
+	case r >= 0xfe00 && r <= 0xfe0e, r >= 0xe0000 && r <= 0xe0fff:
+		return true
+	}
+	return unicode.Is(unicode.Cf, r)
+}
