@@ -1,7 +1,3 @@
-// Command coordinator turns several reviewers of a pull request into one honest check.
-//
-// It promises that its exit code is the truth about itself, never about the pull request: 0 is "evaluated and posted",
-// whatever the verdict.
 package main
 
 import (
