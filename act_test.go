@@ -91,8 +91,14 @@ func withApp(g *sandbox.GitHub, app sandbox.App) http.Handler {
 	}
 	permissions := `"permissions": {"actions": "write", "checks": "write", "contents": "read", "issues": "read", "metadata": "read", "pull_requests": "write", "statuses": "read"}`
 	mux.HandleFunc("GET /app", answer(200, fmt.Sprintf(`{"id": %d, "slug": %q, %s}`, app.ID, app.Slug, permissions)))
-	mux.HandleFunc("GET /repos/acme/shop/installation", answer(200, fmt.Sprintf(`{"id": 99, "app_id": %d, "app_slug": %q, "account": {"login": "acme"}, %s}`, app.ID, app.Slug, permissions)))
-	mux.HandleFunc("POST /app/installations/99/access_tokens", answer(201, fmt.Sprintf(`{"token": %q, "expires_at": "2099-01-01T00:00:00Z", %s}`, installed, permissions)))
+	mux.HandleFunc(
+		"GET /repos/acme/shop/installation",
+		answer(200, fmt.Sprintf(`{"id": 99, "app_id": %d, "app_slug": %q, "account": {"login": "acme"}, %s}`, app.ID, app.Slug, permissions)),
+	)
+	mux.HandleFunc(
+		"POST /app/installations/99/access_tokens",
+		answer(201, fmt.Sprintf(`{"token": %q, "expires_at": "2099-01-01T00:00:00Z", %s}`, installed, permissions)),
+	)
 	mux.HandleFunc("/", func(w http.ResponseWriter, req *http.Request) {
 		if auth := req.Header.Get("Authorization"); !strings.HasSuffix(auth, " "+installed) && !strings.Contains(req.URL.Path, "/logs") {
 			http.Error(w, `{"message": "Bad credentials"}`, http.StatusUnauthorized)
@@ -113,15 +119,24 @@ func (s *stage) review(nth int, ready string) error {
 
 // payloads are the parts of GitHub's payloads that a workflow or the program reads.
 func (s *stage) payload(event string) string {
-	pull := fmt.Sprintf(`{"number": 7, "state": "open", "draft": false, "head": {"sha": %q, "ref": "feature-7", "repo": {"full_name": "acme/shop"}}, "base": {"ref": "main"}}`, s.head)
+	pull := fmt.Sprintf(
+		`{"number": 7, "state": "open", "draft": false, "head": {"sha": %q, "ref": "feature-7", "repo": {"full_name": "acme/shop"}}, "base": {"ref": "main"}}`,
+		s.head,
+	)
 	parts := map[string]string{
 		"pull_request":        `"action": "opened", "number": 7, "pull_request": ` + pull,
 		"pull_request_target": `"action": "opened", "number": 7, "pull_request": ` + pull,
 		"pull_request_review": `"action": "submitted", "review": {"state": "commented", "commit_id": "` + s.head + `"}, "pull_request": ` + pull,
 		"issue_comment":       `"action": "created", "comment": {"body": "::set-output name=verdict::passed"}, "issue": {"number": 7, "pull_request": {"url": "https://api.github.com/repos/acme/shop/pulls/7"}}`,
-		"workflow_run": fmt.Sprintf(`"action": "completed", "workflow": {"path": ".github/workflows/openai.yml"}, "workflow_run": {"id": %d, "name": "OpenAI review", "event": "pull_request", "status": "completed", "conclusion": "success", "run_attempt": 1, "head_sha": %q, "path": ".github/workflows/openai.yml", "pull_requests": [{"number": 7}]}`,
-			s.runs[0], s.head),
-		"check_run":         fmt.Sprintf(`"action": "completed", "check_run": {"name": "elsewhere", "head_sha": %q, "pull_requests": [{"number": 7}], "app": {"slug": "elsewhere"}}`, s.head),
+		"workflow_run": fmt.Sprintf(
+			`"action": "completed", "workflow": {"path": ".github/workflows/openai.yml"}, "workflow_run": {"id": %d, "name": "OpenAI review", "event": "pull_request", "status": "completed", "conclusion": "success", "run_attempt": 1, "head_sha": %q, "path": ".github/workflows/openai.yml", "pull_requests": [{"number": 7}]}`,
+			s.runs[0],
+			s.head,
+		),
+		"check_run": fmt.Sprintf(
+			`"action": "completed", "check_run": {"name": "elsewhere", "head_sha": %q, "pull_requests": [{"number": 7}], "app": {"slug": "elsewhere"}}`,
+			s.head,
+		),
 		"status":            fmt.Sprintf(`"sha": %q, "context": "elsewhere", "state": "success"`, s.head),
 		"workflow_dispatch": `"ref": "refs/heads/main", "inputs": ` + s.inputs,
 		"schedule":          `"schedule": "7 * * * *"`,
@@ -247,7 +262,19 @@ var build = sync.OnceValues(func() ([]byte, error) {
 	}
 	defer os.RemoveAll(dir)
 	out := filepath.Join(dir, "coordinator")
-	cmd := exec.Command("go", "build", "-tags", "action", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -X main.release=v9.9.9", "-o", out, "./cmd/coordinator")
+	cmd := exec.Command(
+		"go",
+		"build",
+		"-tags",
+		"action",
+		"-trimpath",
+		"-buildvcs=false",
+		"-ldflags",
+		"-s -w -X main.release=v9.9.9",
+		"-o",
+		out,
+		"./cmd/coordinator",
+	)
 	if said, err := cmd.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("build: %w: %s", err, said)
 	}

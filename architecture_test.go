@@ -32,8 +32,16 @@ var rules = map[string][]string{
 	"internal/evidence":   {"internal/quorum", "internal/pathfilter", "internal/review"},
 	"internal/report":     {"internal/quorum"},
 	"internal/config":     {"internal/quorum", "internal/review", "internal/pathfilter"},
-	"internal/github":     {"internal/quorum", "internal/evidence", "internal/config", "internal/report", "internal/github/client", "internal/github/untrusted", "internal/github/webhook"},
-	"internal/loop":       {"internal/quorum", "internal/evidence", "internal/report"},
+	"internal/github": {
+		"internal/quorum",
+		"internal/evidence",
+		"internal/config",
+		"internal/report",
+		"internal/github/client",
+		"internal/github/untrusted",
+		"internal/github/webhook",
+	},
+	"internal/loop": {"internal/quorum", "internal/evidence", "internal/report"},
 	// The client knows requests and answers, and nothing of what is judged by them.
 	"internal/github/client":    {"internal/github/jsonscan", "internal/github/untrusted"},
 	"internal/github/webhook":   {"internal/quorum", "internal/github/jsonscan", "internal/github/untrusted"},

@@ -90,9 +90,20 @@ func drawn(t *testing.T, c report.Check) []byte {
 	var out strings.Builder
 	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%.0f" viewBox="0 0 %d %.0f" role="img" aria-labelledby="name told">`+"\n",
 		pictureWidth, height, pictureWidth, height)
-	fmt.Fprintf(&out, "<title id=\"name\">%s</title>\n<desc id=\"told\">%s</desc>\n<style>%s</style>\n", html.EscapeString(c.Name), html.EscapeString(c.Conclusion+": "+c.Title), style)
+	fmt.Fprintf(
+		&out,
+		"<title id=\"name\">%s</title>\n<desc id=\"told\">%s</desc>\n<style>%s</style>\n",
+		html.EscapeString(c.Name),
+		html.EscapeString(c.Conclusion+": "+c.Title),
+		style,
+	)
 	fmt.Fprintf(&out, `<rect class="page" x="0.5" y="0.5" width="%d" height="%.0f" rx="6"/>`+"\n", pictureWidth-1, height-1)
-	fmt.Fprintf(&out, `<path class="head" d="M1 48V7a6 6 0 0 1 6-6h%da6 6 0 0 1 6 6v41z"/><path class="line" d="M0 48.5h%d"/>`+"\n", pictureWidth-14, pictureWidth)
+	fmt.Fprintf(
+		&out,
+		`<path class="head" d="M1 48V7a6 6 0 0 1 6-6h%da6 6 0 0 1 6 6v41z"/><path class="line" d="M0 48.5h%d"/>`+"\n",
+		pictureWidth-14,
+		pictureWidth,
+	)
 	out.WriteString(e.b.String())
 	out.WriteString("</svg>\n")
 	return []byte(out.String())
@@ -250,8 +261,15 @@ func (e *easel) sign(sign string, x, y, size float64) {
 	case "⚠️":
 		class, shape = "warn", "M8 4v5M8 11v1"
 	}
-	fmt.Fprintf(&e.b, `<g transform="translate(%.1f %.1f) scale(%.3f)"><circle class="%s" cx="8" cy="8" r="8"/><path class="on" fill="none" stroke-width="2" d="%s"/></g>`+"\n",
-		x, y-size*0.9, size*1.1/16, class, shape)
+	fmt.Fprintf(
+		&e.b,
+		`<g transform="translate(%.1f %.1f) scale(%.3f)"><circle class="%s" cx="8" cy="8" r="8"/><path class="on" fill="none" stroke-width="2" d="%s"/></g>`+"\n",
+		x,
+		y-size*0.9,
+		size*1.1/16,
+		class,
+		shape,
+	)
 }
 
 // table draws a table whose columns are as wide as their longest cell.

@@ -379,7 +379,13 @@ var (
 
 func newHandbook(t *testing.T) handbook {
 	t.Helper()
-	h := handbook{t: t, program: filepath.Join(t.TempDir(), "coordinator"), about: map[string]string{}, flags: map[string][]string{}, parents: map[string]bool{}}
+	h := handbook{
+		t:       t,
+		program: filepath.Join(t.TempDir(), "coordinator"),
+		about:   map[string]string{},
+		flags:   map[string][]string{},
+		parents: map[string]bool{},
+	}
 	if runtime.GOOS == "windows" {
 		h.program += ".exe"
 	}

@@ -184,7 +184,8 @@ func TestInstall(t *testing.T) {
 			if n := s.asked.Load(); n != c.asked {
 				t.Errorf("%d downloads", n)
 			}
-			if strings.HasPrefix(program, "built") && (!strings.Contains(program, "an action's place: GOFLAGS=-trimpath GOOS= build -tags action -trimpath -buildvcs=false") || !strings.HasSuffix(program, "./cmd/coordinator\n")) {
+			if strings.HasPrefix(program, "built") &&
+				(!strings.Contains(program, "an action's place: GOFLAGS=-trimpath GOOS= build -tags action -trimpath -buildvcs=false") || !strings.HasSuffix(program, "./cmd/coordinator\n")) {
 				t.Errorf("%s", program)
 			}
 		})

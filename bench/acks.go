@@ -14,8 +14,8 @@ import (
 )
 
 type acksCmd struct {
-	Connections int           `default:"64" help:"Connections that are kept. Default ${default}."`
-	For         time.Duration `default:"10s" help:"How long each part takes. Default ${default}."`
+	Connections int           `default:"64"   help:"Connections that are kept. Default ${default}."`
+	For         time.Duration `default:"10s"  help:"How long each part takes. Default ${default}."`
 	Rate        int           `default:"1000" help:"Deliveries a second in the second part. Default ${default}."`
 	Pulls       int           `default:"1000" help:"Tracked pull requests, in 50 installations. Default ${default}."`
 }

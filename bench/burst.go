@@ -10,11 +10,11 @@ import (
 )
 
 type burstCmd struct {
-	Installations int           `default:"50" help:"Installations that the pull requests are spread over. Default ${default}; with 1 only the acknowledging is waited for, as GitHub's limits make the rest take minutes."`
+	Installations int           `default:"50"   help:"Installations that the pull requests are spread over. Default ${default}; with 1 only the acknowledging is waited for, as GitHub's limits make the rest take minutes."`
 	Pulls         int           `default:"1000" help:"Pull requests. Default ${default}."`
-	Connections   int           `default:"32" help:"Connections. Default ${default}."`
-	Rest          time.Duration `default:"61s" help:"Pause before the burst, in which GitHub forgets what tracking has used of its limits. Default ${default}."`
-	Whole         bool          `help:"With one installation, wait for the last check all the same."`
+	Connections   int           `default:"32"   help:"Connections. Default ${default}."`
+	Rest          time.Duration `default:"61s"  help:"Pause before the burst, in which GitHub forgets what tracking has used of its limits. Default ${default}."`
+	Whole         bool          `               help:"With one installation, wait for the last check all the same."`
 }
 
 // Help is shown by bench burst --help.
@@ -25,7 +25,10 @@ They are sent as fast as they are acknowledged, those of one pull request in the
 
 // Run sends the burst and measures until every check is written.
 func (cmd burstCmd) Run(b *harness) error {
-	t, d, err := b.prepareTracked(fakeOptions{installations: cmd.Installations, repositories: 1, pulls: cmd.Pulls / cmd.Installations, enforceLimits: true}, nil)
+	t, d, err := b.prepareTracked(
+		fakeOptions{installations: cmd.Installations, repositories: 1, pulls: cmd.Pulls / cmd.Installations, enforceLimits: true},
+		nil,
+	)
 	if err != nil {
 		return err
 	}
@@ -79,7 +82,12 @@ func (cmd burstCmd) Run(b *harness) error {
 	b.report.addFigure("all decided after", decided.Seconds(), "s")
 	b.report.addAtLeast("events from webhook to decision", n/decided.Seconds(), "/s", 2000)
 	b.report.addAtMost("daemon's CPU an event", toMillis(after.cpu-before.cpu)/n, "ms", 0.5)
-	b.report.addAtMost("evaluations a pull request", (m2[looksMetric]-m1[looksMetric]-m2[sparedMetric]+m1[sparedMetric])/float64(cmd.Pulls), "", 2)
+	b.report.addAtMost(
+		"evaluations a pull request",
+		(m2[looksMetric]-m1[looksMetric]-m2[sparedMetric]+m1[sparedMetric])/float64(cmd.Pulls),
+		"",
+		2,
+	)
 	rounds, most := 0, 0
 	for _, n := range countReads(all) {
 		rounds, most = rounds+n, max(most, n)

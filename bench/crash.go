@@ -18,9 +18,9 @@ import (
 
 type crashCmd struct {
 	Points int    `default:"100" help:"How often the daemon is killed. Default ${default}."`
-	Seed   uint64 `default:"1" help:"Of where it is killed and what happens. Default ${default}."`
-	Repos  int    `default:"20" help:"Repositories, each in an installation of its own. Default ${default}."`
-	Pulls  int    `default:"2" help:"Pull requests of each. Default ${default}."`
+	Seed   uint64 `default:"1"   help:"Of where it is killed and what happens. Default ${default}."`
+	Repos  int    `default:"20"  help:"Repositories, each in an installation of its own. Default ${default}."`
+	Pulls  int    `default:"2"   help:"Pull requests of each. Default ${default}."`
 }
 
 // Help is shown by bench crash --help.
@@ -301,9 +301,9 @@ func logTail(file string) string {
 
 type faultsCmd struct {
 	For   time.Duration `default:"5s" help:"How long each fault lasts. Default ${default}."`
-	Seed  uint64        `default:"1" help:"Of what happens. Default ${default}."`
+	Seed  uint64        `default:"1"  help:"Of what happens. Default ${default}."`
 	Repos int           `default:"20" help:"Repositories, each in an installation of its own. Default ${default}."`
-	Pulls int           `default:"2" help:"Pull requests of each. Default ${default}."`
+	Pulls int           `default:"2"  help:"Pull requests of each. Default ${default}."`
 }
 
 // Help is shown by bench faults --help.

@@ -18,7 +18,7 @@ import (
 
 type memoryCmd struct {
 	Many int           `default:"100000" help:"Tracked pull requests in the second part. Default ${default}."`
-	Load time.Duration `default:"15s" help:"How long the load of 200 events a second lasts. Default ${default}."`
+	Load time.Duration `default:"15s"    help:"How long the load of 200 events a second lasts. Default ${default}."`
 }
 
 // Help is shown by bench memory --help.
@@ -56,8 +56,8 @@ func (cmd memoryCmd) Run(b *harness) error {
 
 type growthCmd struct {
 	Many   int `default:"100000" help:"Tracked pull requests in the second part. Default ${default}."`
-	Events int `default:"10000" help:"Deliveries at 1,000/s of which the p99 is taken. Default ${default}."`
-	Rounds int `default:"3" help:"Rounds, of which the best p99 is taken: what else the machine does is not the daemon's growth. Default ${default}."`
+	Events int `default:"10000"  help:"Deliveries at 1,000/s of which the p99 is taken. Default ${default}."`
+	Rounds int `default:"3"      help:"Rounds, of which the best p99 is taken: what else the machine does is not the daemon's growth. Default ${default}."`
 }
 
 // Run measures acknowledging and claiming with few and with many tracked pull requests.
@@ -157,7 +157,10 @@ const (
 // measureGrown runs measure with 1,000 tracked pull requests, and again with many.
 func (b *harness) measureGrown(many int, measure func(t *fakeGitHub, d *daemonProcess, tracked int) error) error {
 	base := baseInstallations * basePulls
-	t, d, err := b.prepareTracked(fakeOptions{installations: baseInstallations, repositories: 1, pulls: basePulls, playBefore: approveAll}, nil)
+	t, d, err := b.prepareTracked(
+		fakeOptions{installations: baseInstallations, repositories: 1, pulls: basePulls, playBefore: approveAll},
+		nil,
+	)
 	if err != nil {
 		return err
 	}
@@ -188,7 +191,12 @@ func (b *harness) measureGrown(many int, measure func(t *fakeGitHub, d *daemonPr
 		return err
 	}
 	asked := t.takeRequests()
-	b.report.addNote("with %d tracked: %s keys in the table; the start cost %d requests", many, formatNumber(m["coordinator_queue_keys"]), len(asked))
+	b.report.addNote(
+		"with %d tracked: %s keys in the table; the start cost %d requests",
+		many,
+		formatNumber(m["coordinator_queue_keys"]),
+		len(asked),
+	)
 	b.report.noteEndpoints(asked, len(t.repos))
 	return measure(t, d, many)
 }

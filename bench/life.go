@@ -32,7 +32,17 @@ const (
 )
 
 // outcomeMix holds each outcome as often as it is drawn.
-var outcomeMix = [...]pushOutcome{outcomeApproved, outcomeApproved, outcomeObjected, outcomeObjected, outcomeRecovered, outcomeRecovered, outcomeSilent, outcomeSilent, outcomeOutage}
+var outcomeMix = [...]pushOutcome{
+	outcomeApproved,
+	outcomeApproved,
+	outcomeObjected,
+	outcomeObjected,
+	outcomeRecovered,
+	outcomeRecovered,
+	outcomeSilent,
+	outcomeSilent,
+	outcomeOutage,
+}
 
 // firstText and secondText are the reviewer's texts in its two attempts.
 func (f pushOutcome) firstText() string {
@@ -89,7 +99,19 @@ type acceptedDelivery struct {
 }
 
 func (b *harness) newSoakRun(ctx context.Context, seed uint64, repos, pulls int) (*soakRun, error) {
-	t, err := newFakeGitHub(b.dir, fakeOptions{installations: repos, repositories: 1, pulls: pulls, reviewers: 2, backoff: time.Second, latency: b.GitHub, hourlyLimit: 1_000_000, parallel: 8})
+	t, err := newFakeGitHub(
+		b.dir,
+		fakeOptions{
+			installations: repos,
+			repositories:  1,
+			pulls:         pulls,
+			reviewers:     2,
+			backoff:       time.Second,
+			latency:       b.GitHub,
+			hourlyLimit:   1_000_000,
+			parallel:      8,
+		},
+	)
 	if err != nil {
 		return nil, err
 	}

@@ -43,10 +43,16 @@ func main() {
 func runBench(args []string, stdout, stderr io.Writer) int {
 	var c commandLine
 	code := -1
-	parser, err := kong.New(&c,
+	parser, err := kong.New(
+		&c,
 		kong.Name("bench"),
-		kong.Description("Measures the daemon as a process, against the sandbox's GitHub.\n\n\"machine: N rounds/s\" says how fast one core was just before: how often a second it read, wrote and hashed a fixed document. Figures of different hours compare as far as it is alike.\n\nExamples:\n\n  go run ./bench acks\n  go run ./bench burst --installations 50\n  go run ./bench crash --points 100 --seed 1"),
-		kong.Writers(stdout, stderr), kong.Exit(func(n int) { code = n }), kong.UsageOnError())
+		kong.Description(
+			"Measures the daemon as a process, against the sandbox's GitHub.\n\n\"machine: N rounds/s\" says how fast one core was just before: how often a second it read, wrote and hashed a fixed document. Figures of different hours compare as far as it is alike.\n\nExamples:\n\n  go run ./bench acks\n  go run ./bench burst --installations 50\n  go run ./bench crash --points 100 --seed 1",
+		),
+		kong.Writers(stdout, stderr),
+		kong.Exit(func(n int) { code = n }),
+		kong.UsageOnError(),
+	)
 	if err != nil {
 		fmt.Fprintln(stderr, "bench:", err)
 		return 2

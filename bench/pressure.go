@@ -21,8 +21,8 @@ import (
 type pressureCmd struct {
 	Limit  string `default:"64MiB" help:"The daemon's GOMEMLIMIT. Default ${default}."`
 	Pulls  int    `default:"10000" help:"Tracked pull requests; a multiple of 1,000. Default ${default}."`
-	Events int    `default:"2000" help:"Of them so many are decided by the burst. Default ${default}."`
-	Large  int    `default:"8" help:"Connections that send one body of 24 MB after another meanwhile. Default ${default}."`
+	Events int    `default:"2000"  help:"Of them so many are decided by the burst. Default ${default}."`
+	Large  int    `default:"8"     help:"Connections that send one body of 24 MB after another meanwhile. Default ${default}."`
 }
 
 // Help is shown by bench pressure --help.
@@ -51,7 +51,10 @@ func (cmd pressureCmd) Run(b *harness) error {
 		runs[p.String()], err = p.startRun(0)
 		return errors.Join(err, p.postApproval(0))
 	}
-	t, d, err := b.prepareTracked(fakeOptions{installations: baseInstallations, repositories: 1, pulls: basePulls, reviewers: 1, playBefore: play}, nil)
+	t, d, err := b.prepareTracked(
+		fakeOptions{installations: baseInstallations, repositories: 1, pulls: basePulls, reviewers: 1, playBefore: play},
+		nil,
+	)
 	if err != nil {
 		return err
 	}
@@ -112,7 +115,10 @@ func (cmd pressureCmd) checkTable(b *harness, t *fakeGitHub, got *responseTally)
 }
 
 // buildDeliveries makes the burst, one delivery for each of its pull requests, and one large body for each connection.
-func (cmd pressureCmd) buildDeliveries(t *fakeGitHub, runs map[string]int64) (small, large []signedDelivery, pulls []trackedPull, err error) {
+func (cmd pressureCmd) buildDeliveries(
+	t *fakeGitHub,
+	runs map[string]int64,
+) (small, large []signedDelivery, pulls []trackedPull, err error) {
 	all := t.allPulls()
 	for i := range min(cmd.Events, len(all)) {
 		p := all[i*7919%len(all)] // spread over the repositories

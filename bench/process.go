@@ -23,12 +23,12 @@ import (
 // benchOptions are the flags that every measurement has.
 type benchOptions struct {
 	Bin     string        `placeholder:"PATH" help:"The daemon's program. Default: it is built from this tree."`
-	JSON    bool          `name:"json" help:"Print JSON."`
-	Strict  bool          `help:"End with 1 if a target is missed."`
-	Keep    bool          `help:"Keep the folder with the database and the daemon's log."`
-	GitHub  time.Duration `name:"github" default:"30ms" help:"How long GitHub takes for a request. Default ${default}."`
-	Dir     string        `placeholder:"DIR" help:"Where the database is put. Default: the system's folder for temporary files; a disk, or fsync costs nothing."`
-	Verbose bool          `short:"v" help:"Show the daemon's log."`
+	JSON    bool          `                   help:"Print JSON."                                                                                                  name:"json"`
+	Strict  bool          `                   help:"End with 1 if a target is missed."`
+	Keep    bool          `                   help:"Keep the folder with the database and the daemon's log."`
+	GitHub  time.Duration `                   help:"How long GitHub takes for a request. Default ${default}."                                                     name:"github" default:"30ms"`
+	Dir     string        `placeholder:"DIR"  help:"Where the database is put. Default: the system's folder for temporary files; a disk, or fsync costs nothing."`
+	Verbose bool          `                   help:"Show the daemon's log."                                                                                                                    short:"v"`
 }
 
 // A harness is the state that all commands share: flags, the folder, the report and the daemons.
@@ -59,7 +59,9 @@ func newHarness(ctx context.Context, o *benchOptions, stderr io.Writer) (*harnes
 	}
 	if b.Bin == "" {
 		b.Bin = filepath.Join(dir, "coordinator")
-		out, err := exec.CommandContext(ctx, "go", "build", "-o", b.Bin, "github.com/review-coordinator/coordinator/cmd/coordinator").CombinedOutput() //nolint:gosec // the folder is our own
+		out, err := exec.CommandContext(ctx, "go", "build", "-o", b.Bin, //nolint:gosec // the folder is our own
+			"github.com/review-coordinator/coordinator/cmd/coordinator",
+		).CombinedOutput()
 		if err != nil {
 			return nil, fmt.Errorf("build the daemon: %w\n%s", err, out)
 		}
@@ -104,7 +106,12 @@ func (b *harness) startDaemon(t *fakeGitHub, database string) (*daemonProcess, e
 }
 
 // startDaemonWith starts the daemon and waits until it listens. It calls begun, if not nil, as soon as the process exists.
-func (b *harness) startDaemonWith(t *fakeGitHub, database string, resync time.Duration, begun func(*daemonProcess)) (*daemonProcess, error) {
+func (b *harness) startDaemonWith(
+	t *fakeGitHub,
+	database string,
+	resync time.Duration,
+	begun func(*daemonProcess),
+) (*daemonProcess, error) {
 	cmd := exec.CommandContext(b.ctx, b.Bin, "serve", //nolint:gosec // the program that the user names
 		"--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0",
 		"--database", "sqlite://"+database, "--resync", resync.String())
@@ -292,7 +299,12 @@ func (d *daemonProcess) awaitIdle(ctx context.Context, quiet, most time.Duration
 			return nil
 		}
 		if now.After(end) {
-			return fmt.Errorf("the daemon still works after %s: %v due, %v leased", most, m["coordinator_queue_due"], m["coordinator_queue_leased"])
+			return fmt.Errorf(
+				"the daemon still works after %s: %v due, %v leased",
+				most,
+				m["coordinator_queue_due"],
+				m["coordinator_queue_leased"],
+			)
 		}
 		if err := sleepFor(ctx, min(quiet/2, 500*time.Millisecond)); err != nil { // asking costs the daemon some milliseconds
 			return err

@@ -64,7 +64,14 @@ func (r *report) printTo(w io.Writer, asJSON bool) {
 		_ = e.Encode(r) // a closed pipe: there is no reader to report it to
 		return
 	}
-	fmt.Fprintf(w, "%s   %s; GitHub takes %s a request\nmachine: %s rounds/s\n\n", r.What, r.Machine, r.GitHub, formatNumber(r.Machine.Rounds))
+	fmt.Fprintf(
+		w,
+		"%s   %s; GitHub takes %s a request\nmachine: %s rounds/s\n\n",
+		r.What,
+		r.Machine,
+		r.GitHub,
+		formatNumber(r.Machine.Rounds),
+	)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, f := range r.Figures {
 		verdict := ""

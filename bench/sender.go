@@ -28,8 +28,13 @@ type signedDelivery struct {
 // signDelivery signs a delivery.
 func (t *fakeGitHub) signDelivery(d sandbox.HookDelivery) signedDelivery {
 	var head bytes.Buffer
-	fmt.Fprintf(&head, "POST /webhook HTTP/1.1\r\nHost: coordinator\r\nUser-Agent: GitHub-Hookshot/5ca1ab1\r\nContent-Type: application/json\r\nContent-Length: %d\r\nX-GitHub-Event: %s\r\nX-Hub-Signature-256: %s\r\nX-GitHub-Delivery: ",
-		len(d.Payload), d.Event, sandbox.Sign(t.secret, d.Payload))
+	fmt.Fprintf(
+		&head,
+		"POST /webhook HTTP/1.1\r\nHost: coordinator\r\nUser-Agent: GitHub-Hookshot/5ca1ab1\r\nContent-Type: application/json\r\nContent-Length: %d\r\nX-GitHub-Event: %s\r\nX-Hub-Signature-256: %s\r\nX-GitHub-Delivery: ",
+		len(d.Payload),
+		d.Event,
+		sandbox.Sign(t.secret, d.Payload),
+	)
 	return signedDelivery{event: d.Event, header: head.Bytes(), body: d.Payload}
 }
 
@@ -70,7 +75,13 @@ const (
 
 // sendSlowly delivers w with its body in portions over a while, and calls begun after each portion. A refusal is answered
 // before the whole body was read, so the answer is read even if writing failed.
-func (l *webhookConn) sendSlowly(ctx context.Context, w signedDelivery, id string, over time.Duration, begun func()) (status int, body []byte, err error) {
+func (l *webhookConn) sendSlowly(
+	ctx context.Context,
+	w signedDelivery,
+	id string,
+	over time.Duration,
+	begun func(),
+) (status int, body []byte, err error) {
 	_ = l.conn.SetDeadline(time.Now().Add(sendTimeout + over))
 	_, err = l.conn.Write(append(append(slices.Clip(w.header), id...), "\r\n\r\n"...))
 	for portion := range slices.Chunk(w.body, (len(w.body)+slowPortions-1)/slowPortions) {

@@ -28,7 +28,10 @@ const maxDueDelay = time.Second
 // Run stops the daemon and checks what it left, and that the next start finishes it.
 func (cmd sigtermCmd) Run(b *harness) error {
 	runs := map[string]int64{}
-	t, d, err := b.prepareTracked(fakeOptions{installations: 10, repositories: 1, pulls: (cmd.Events + 9) / 10}, func(t *fakeGitHub) error { return prepareAlmostDecided(t, runs) })
+	t, d, err := b.prepareTracked(
+		fakeOptions{installations: 10, repositories: 1, pulls: (cmd.Events + 9) / 10},
+		func(t *fakeGitHub) error { return prepareAlmostDecided(t, runs) },
+	)
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,10 @@ check turns green. The time counts from when the delivery is sent until GitHub h
 // Run measures the time from a delivery to the written check.
 func (cmd latencyCmd) Run(b *harness) error {
 	runs := map[string]int64{}
-	t, d, err := b.prepareTracked(fakeOptions{installations: 20, repositories: 1, pulls: (cmd.N + 19) / 20}, func(t *fakeGitHub) error { return prepareAlmostDecided(t, runs) })
+	t, d, err := b.prepareTracked(
+		fakeOptions{installations: 20, repositories: 1, pulls: (cmd.N + 19) / 20},
+		func(t *fakeGitHub) error { return prepareAlmostDecided(t, runs) },
+	)
 	if err != nil {
 		return err
 	}
@@ -286,7 +289,11 @@ func (cmd pushCmd) Run(b *harness) error {
 				return err
 			}
 			cycle += countPaid(all)
-			b.report.addFigure(fmt.Sprintf("  %s %s: not 304 / 304", who.name, step.name), float64(countPaid(all)), fmt.Sprintf("/ %d", len(all)-countPaid(all)))
+			b.report.addFigure(
+				fmt.Sprintf("  %s %s: not 304 / 304", who.name, step.name),
+				float64(countPaid(all)),
+				fmt.Sprintf("/ %d", len(all)-countPaid(all)),
+			)
 		}
 	}
 	if err := awaitChecks(b.ctx, []trackedPull{p}, 10*time.Second, isPassed); err != nil {
@@ -311,7 +318,7 @@ func countRequests(all []loggedRequest, is func(loggedRequest) bool) (n int) {
 }
 
 type idleCmd struct {
-	For   time.Duration `default:"30s" help:"How long. Default ${default}."`
+	For   time.Duration `default:"30s"  help:"How long. Default ${default}."`
 	Pulls int           `default:"1000" help:"Tracked pull requests. Default ${default}."`
 }
 

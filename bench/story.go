@@ -11,7 +11,9 @@ import (
 
 // startRun begins a reviewer's run.
 func (p trackedPull) startRun(reviewer int) (int64, error) {
-	return p.StartRun(sandbox.RunSpec{Workflow: reviewers[reviewer].workflow, Name: reviewers[reviewer].name, PR: p.number, Jobs: []string{"review"}})
+	return p.StartRun(
+		sandbox.RunSpec{Workflow: reviewers[reviewer].workflow, Name: reviewers[reviewer].name, PR: p.number, Jobs: []string{"review"}},
+	)
 }
 
 // postApproval writes a reviewer's answer.
@@ -56,7 +58,9 @@ func filterDeliveries(all []sandbox.HookDelivery, events ...string) (kept []sand
 // irrelevantDelivery makes a delivery about a pull request's run of a workflow that is no reviewer's.
 func (t *fakeGitHub) irrelevantDelivery(p trackedPull) (sandbox.HookDelivery, error) {
 	all, err := t.collectDeliveries(func() error {
-		run, err := p.StartRun(sandbox.RunSpec{Workflow: ".github/workflows/build.yml", Name: "build", PR: p.number, Jobs: []string{"build"}})
+		run, err := p.StartRun(
+			sandbox.RunSpec{Workflow: ".github/workflows/build.yml", Name: "build", PR: p.number, Jobs: []string{"build"}},
+		)
 		if err != nil {
 			return err
 		}

@@ -66,7 +66,19 @@ func (b *harness) readLeftTable(ctx context.Context) (t workTable, err error) {
 			coalesce(CAST(sight AS TEXT) ->> '$.verdict' = 'waiting', 0) FROM work LEFT JOIN sights USING (id)`, func(rows *sql.Rows) error {
 			var key string
 			var r workRow
-			err := rows.Scan(&key, &r.kind, &r.id, &r.gen, &r.claimedGen, &r.dueAt, &r.wakeAt, &r.seenAt, &r.leased, &r.attempts, &r.undecided)
+			err := rows.Scan(
+				&key,
+				&r.kind,
+				&r.id,
+				&r.gen,
+				&r.claimedGen,
+				&r.dueAt,
+				&r.wakeAt,
+				&r.seenAt,
+				&r.leased,
+				&r.attempts,
+				&r.undecided,
+			)
 			t.rows[key] = r
 			return err
 		}))

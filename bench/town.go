@@ -34,7 +34,11 @@ var reviewers = []struct{ name, workflow, heading string }{
 // policyText returns the policy of every repository. Its deadlines are longer than any measurement.
 func policyText(of int, backoff time.Duration) string {
 	var p strings.Builder
-	fmt.Fprintf(&p, "version: 1\nquorum: all\ntimeout: 2h\ndeadline: 4h\nretry:\n  backoff: %s\ncircuit_breaker:\n  enabled: false\nreviewers:\n", backoff)
+	fmt.Fprintf(
+		&p,
+		"version: 1\nquorum: all\ntimeout: 2h\ndeadline: 4h\nretry:\n  backoff: %s\ncircuit_breaker:\n  enabled: false\nreviewers:\n",
+		backoff,
+	)
 	for _, r := range reviewers[:of] {
 		fmt.Fprintf(&p, "  - name: %s\n    workflow: %s\n    heading: %q\n", r.name, r.workflow, r.heading)
 	}
@@ -107,7 +111,10 @@ func newFakeGitHub(dir string, o fakeOptions) (*fakeGitHub, error) {
 		return nil, fmt.Errorf("write the App's key: %w", err)
 	}
 	t.hub = sandbox.NewHub(sandbox.HubOptions{
-		App: sandbox.App{Slug: "quorum-app", ID: 4711}, Secret: t.secret, Latency: o.latency, Key: &private.PublicKey, HourlyLimit: o.hourlyLimit, EnforceLimits: o.enforceLimits, ParallelDeliveries: o.parallel,
+		App: sandbox.App{
+			Slug: "quorum-app",
+			ID:   4711,
+		}, Secret: t.secret, Latency: o.latency, Key: &private.PublicKey, HourlyLimit: o.hourlyLimit, EnforceLimits: o.enforceLimits, ParallelDeliveries: o.parallel,
 	})
 	for in := range o.installations {
 		for n := range o.repositories {

@@ -20,15 +20,15 @@ import (
 )
 
 type classifyCmd struct {
-	Preset     string `placeholder:"NAME" help:"Read it as this reviewer's, e.g. copilot."`
+	Preset     string `placeholder:"NAME"   help:"Read it as this reviewer's, e.g. copilot."`
 	Verdict    string `placeholder:"FORMAT" help:"Where its verdict stands: auto, ready-to-merge, review-state, findings, json or conclusion. Default: auto, or the preset's."`
-	Approve    string `placeholder:"RE" help:"Instead of --verdict: a line that matches approves, as the policy's verdict: {approve: RE, object: RE}."`
-	Object     string `placeholder:"RE" help:"With --approve: a line that matches objects."`
-	Kind       string `placeholder:"KIND" help:"What it is on GitHub: comment, review, check, status or log. Default: comment."`
-	State      string `placeholder:"STATE" help:"Of a review (APPROVED, CHANGES_REQUESTED, COMMENTED) or a status (success, failure)."`
-	Comments   int    `placeholder:"N" help:"How many inline comments the review has."`
-	Conclusion string `placeholder:"C" help:"Of the check run, or of the run whose log it is."`
-	JSON       bool   `name:"json" help:"Print JSON."`
+	Approve    string `placeholder:"RE"     help:"Instead of --verdict: a line that matches approves, as the policy's verdict: {approve: RE, object: RE}."`
+	Object     string `placeholder:"RE"     help:"With --approve: a line that matches objects."`
+	Kind       string `placeholder:"KIND"   help:"What it is on GitHub: comment, review, check, status or log. Default: comment."`
+	State      string `placeholder:"STATE"  help:"Of a review (APPROVED, CHANGES_REQUESTED, COMMENTED) or a status (success, failure)."`
+	Comments   int    `placeholder:"N"      help:"How many inline comments the review has."`
+	Conclusion string `placeholder:"C"      help:"Of the check run, or of the run whose log it is."`
+	JSON       bool   `                     help:"Print JSON."                                                                                                                 name:"json"`
 }
 
 // verdictFormats are the verdict formats that --verdict names by one word.
@@ -90,7 +90,10 @@ func (cmd classifyCmd) Run(ctx context.Context, c *command) error {
 	if len(body) > review.MaxText {
 		return usageError(fmt.Errorf("the text on standard input is longer than 1 MiB"), "of a log, the end matters: tail -c 1M")
 	}
-	got := review.Classify(reviewer, review.Material{Kind: kind, Body: string(body), State: state, Threads: cmd.Comments, Conclusion: cmd.Conclusion})
+	got := review.Classify(
+		reviewer,
+		review.Material{Kind: kind, Body: string(body), State: state, Threads: cmd.Comments, Conclusion: cmd.Conclusion},
+	)
 	if cmd.JSON {
 		return cmd.writeJSON(c.Stdout, got)
 	}
@@ -114,7 +117,10 @@ func (cmd classifyCmd) reviewerFromFlags() (r quorum.Reviewer, err error) {
 	case cmd.Approve != "":
 		for _, pattern := range []string{cmd.Approve, cmd.Object} {
 			if _, err := regexp.Compile(pattern); err != nil {
-				return r, usageError(fmt.Errorf("%q is no pattern: %w", pattern, err), "patterns are regular expressions as Go and RE2 write them")
+				return r, usageError(
+					fmt.Errorf("%q is no pattern: %w", pattern, err),
+					"patterns are regular expressions as Go and RE2 write them",
+				)
 			}
 		}
 		r.Verdict = quorum.Format{Kind: quorum.Pattern, Approve: cmd.Approve, Object: cmd.Object}
@@ -167,7 +173,14 @@ func verdictWords() string {
 }
 
 func (cmd classifyCmd) writeJSON(w io.Writer, got review.Reading) error {
-	out := classification{Outcome: got.Outcome, Reason: got.Reason, Detail: got.Detail, Reset: resetsAt(got), Below: got.Below, Findings: got.Findings}
+	out := classification{
+		Outcome:  got.Outcome,
+		Reason:   got.Reason,
+		Detail:   got.Detail,
+		Reset:    resetsAt(got),
+		Below:    got.Below,
+		Findings: got.Findings,
+	}
 	if out.Findings == nil {
 		out.Findings = []quorum.Finding{}
 	}

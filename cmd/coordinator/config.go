@@ -45,7 +45,10 @@ func (cmd configCheckCmd) Run(ctx context.Context, c *command) error {
 	var wrong *config.Error
 	if errors.As(err, &wrong) {
 		fmt.Fprintln(c.Stdout, c.colorProblems(wrong.Error()))
-		return usageError(fmt.Errorf("%s has %s", path, countNoun(len(wrong.Problems), "mistake")), "the check asks for action until the policy is mended")
+		return usageError(
+			fmt.Errorf("%s has %s", path, countNoun(len(wrong.Problems), "mistake")),
+			"the check asks for action until the policy is mended",
+		)
 	}
 	if err != nil {
 		return err
@@ -107,7 +110,12 @@ func describePolicy(path string, p quorum.Policy) string {
 	for _, r := range p.Reviewers {
 		fmt.Fprintf(&b, "  %-8s %s: %s, %s for each attempt\n", roleOf(r), r.Name, sourceOf(r), config.Duration(r.Timeout))
 	}
-	fmt.Fprintf(&b, "\nOnce the quorum is reached the rest has %s. After %s everything ends.\n", config.Duration(p.Grace), config.Duration(p.Deadline))
+	fmt.Fprintf(
+		&b,
+		"\nOnce the quorum is reached the rest has %s. After %s everything ends.\n",
+		config.Duration(p.Grace),
+		config.Duration(p.Deadline),
+	)
 	return b.String()
 }
 

@@ -30,7 +30,7 @@ var demoScenario []byte
 
 type demoCmd struct {
 	Once  bool   `help:"End with the story. Without this the dashboard stays until Ctrl-C."`
-	Speed string `default:"16" help:"Story seconds per second: ${default} tells it in about forty seconds; max waits for nothing." placeholder:"N"`
+	Speed string `help:"Story seconds per second: ${default} tells it in about forty seconds; max waits for nothing." default:"16" placeholder:"N"`
 }
 
 // Help is shown by coordinator demo --help.
@@ -55,7 +55,10 @@ func (cmd demoCmd) Run(ctx context.Context, c *command) error {
 	case cmd.Speed == "max":
 		speed = 0
 	case err != nil || !(speed >= 0 && speed <= 10_000):
-		return usageError(fmt.Errorf("--speed %s: it is a number of story seconds per second, or max", oneLine(cmd.Speed)), "coordinator demo --speed 16")
+		return usageError(
+			fmt.Errorf("--speed %s: it is a number of story seconds per second, or max", oneLine(cmd.Speed)),
+			"coordinator demo --speed 16",
+		)
 	}
 	s, err := story.Parse("demo.txt", demoScenario)
 	if err != nil {
@@ -191,7 +194,12 @@ func (st *demoScreen) printNarration(at time.Duration, what string) {
 func (st *demoScreen) printEntry(e story.Entry) {
 	switch e.Kind {
 	case story.EntryReran:
-		st.printLine(e.At, "↻ ", fmt.Sprintf("The coordinator runs %s again: once, and only because that can help.", e.Text), st.newStyle().Foreground(cyan))
+		st.printLine(
+			e.At,
+			"↻ ",
+			fmt.Sprintf("The coordinator runs %s again: once, and only because that can help.", e.Text),
+			st.newStyle().Foreground(cyan),
+		)
 	case story.EntryChecked:
 		state := e.Conclusion
 		switch {
@@ -322,7 +330,13 @@ func (st *demoScreen) renderCheck() string {
 	}
 	inner := st.width - 6
 	lines := []string{
-		st.paintText(st.newStyle().Bold(true), s.Check) + st.paintText(st.newStyle().Foreground(grey), "   "+s.PR+" at "+s.Head[:min(len(s.Head), 7)]),
+		st.paintText(
+			st.newStyle().Bold(true),
+			s.Check,
+		) + st.paintText(
+			st.newStyle().Foreground(grey),
+			"   "+s.PR+" at "+s.Head[:min(len(s.Head), 7)],
+		),
 		"",
 	}
 	for i, line := range wrapWords(s.Says, inner-2) {

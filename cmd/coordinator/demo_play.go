@@ -53,7 +53,14 @@ type demo struct {
 
 // openDemo makes the GitHub and the server, and starts nothing. The dashboard listens at admin. The demo must be closed
 // even if there is an error.
-func openDemo(ctx context.Context, c *command, s *story.Scenario, clock *storyClock, admin string, looked func(dashboard.Sight)) (*demo, error) {
+func openDemo(
+	ctx context.Context,
+	c *command,
+	s *story.Scenario,
+	clock *storyClock,
+	admin string,
+	looked func(dashboard.Sight),
+) (*demo, error) {
 	d := &demo{story: s, clock: clock}
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -61,7 +68,9 @@ func openDemo(ctx context.Context, c *command, s *story.Scenario, clock *storyCl
 	}
 	secret := rand.Text()
 	app := sandbox.App{Slug: "review-coordinator", ID: 4711}
-	d.hub = sandbox.NewHub(sandbox.HubOptions{App: app, Secret: secret, Now: clock.Now}) // without Key: JWTs are signed by the machine's clock
+	d.hub = sandbox.NewHub(
+		sandbox.HubOptions{App: app, Secret: secret, Now: clock.Now},
+	) // without Key: JWTs are signed by the machine's clock
 	d.hub.DisturbDeliveries(func(sandbox.HookDelivery) sandbox.Fate {
 		d.postedCount.Add(1)
 		return sandbox.Fate{}
@@ -75,7 +84,10 @@ func openDemo(ctx context.Context, c *command, s *story.Scenario, clock *storyCl
 	d.server, err = openServer(ctx, serverConfig{
 		Listen: anyLocalAddress, AdminListen: admin, AdminElse: anyLocalAddress, Database: filepath.Join(d.dir, "demo.db"), Secrets: []string{secret}, Resync: 5 * time.Minute, Log: c.demoLog(), Now: clock.Now,
 		GitHub: client.Options{
-			App:       &client.App{ID: app.ID, Key: pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})},
+			App: &client.App{
+				ID:  app.ID,
+				Key: pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}),
+			},
 			Transport: tokenExpiryTransport{d.hub}, UserAgent: "review-coordinator",
 		},
 		Tune: func(config *daemon.Config) {

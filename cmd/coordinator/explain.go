@@ -19,8 +19,8 @@ import (
 
 type explainCmd struct {
 	PR     string `arg:"" name:"pull-request" help:"The pull request, as OWNER/NAME#N."`
-	Config string `help:"Ask what this policy file would say instead." placeholder:"FILE"`
-	JSON   bool   `name:"json" help:"Print the decision and the evidence as JSON."`
+	Config string `                           help:"Ask what this policy file would say instead." placeholder:"FILE"`
+	JSON   bool   `       name:"json"         help:"Print the decision and the evidence as JSON."`
 }
 
 // Help is shown by coordinator explain --help.
@@ -77,7 +77,9 @@ func (cmd explainCmd) Run(ctx context.Context, c *command) error {
 		}
 		enc := json.NewEncoder(c.Stdout)
 		enc.SetIndent("", "  ")
-		return enc.Encode(explanation{Check: look.Check.Name, Status: state, Title: look.Check.Title, Decision: look.Decision, Evidence: considered})
+		return enc.Encode(
+			explanation{Check: look.Check.Name, Status: state, Title: look.Check.Title, Decision: look.Decision, Evidence: considered},
+		)
 	}
 	fmt.Fprintf(c.Stdout, "%s at %.7s: %s\n\n", pr, look.Snapshot.PR.Head, oneLine(look.Check.Title))
 	if look.Snapshot.File.Problem != "" {
@@ -92,7 +94,15 @@ func (cmd explainCmd) Run(ctx context.Context, c *command) error {
 		if e.Rejected != "" {
 			verdict = "not counted: " + e.Rejected
 		}
-		fmt.Fprintf(c.Stdout, "  %s  %s %d of %s: %s\n", e.At.UTC().Format(time.DateTime), e.Text.Kind, e.Text.ID, e.Reviewer, oneLine(verdict))
+		fmt.Fprintf(
+			c.Stdout,
+			"  %s  %s %d of %s: %s\n",
+			e.At.UTC().Format(time.DateTime),
+			e.Text.Kind,
+			e.Text.ID,
+			e.Reviewer,
+			oneLine(verdict),
+		)
 	}
 	if w := look.Decision.Wake; !w.IsZero() {
 		fmt.Fprintf(c.Stdout, "\nBy itself this can next change at %s.\n", w.UTC().Format("2006-01-02 15:04:05 UTC"))

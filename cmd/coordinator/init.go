@@ -16,7 +16,7 @@ import (
 )
 
 type configInitCmd struct {
-	Repo  string `help:"The repository, owner/name. Default: GITHUB_REPOSITORY." placeholder:"OWNER/NAME"`
+	Repo  string `help:"The repository, owner/name. Default: GITHUB_REPOSITORY."   placeholder:"OWNER/NAME"`
 	Write string `help:"Write the policy to this file instead of standard output." placeholder:"FILE"`
 	Force bool   `help:"Overwrite the file if it exists."`
 }
@@ -50,7 +50,13 @@ func (cmd configInitCmd) Run(ctx context.Context, c *command) error {
 	if err != nil {
 		return err
 	}
-	survey, err := github.SurveyRepo(ctx, api, owner, name, func(step string) { fmt.Fprintf(c.Stderr, "reading %s of %s/%s\n", step, owner, name) })
+	survey, err := github.SurveyRepo(
+		ctx,
+		api,
+		owner,
+		name,
+		func(step string) { fmt.Fprintf(c.Stderr, "reading %s of %s/%s\n", step, owner, name) },
+	)
 	if err != nil {
 		return readAccess.explainRefusal(err)
 	}

@@ -71,7 +71,8 @@ func TestConfigInit(t *testing.T) {
 		t.Errorf("%v: %s", err, text)
 	}
 	g.ForgetRequests()
-	if code, _, said := runAt(t, url, env, "config", "init", "--write", file); code != 2 || !strings.Contains(said, "exists\nhint: --force overwrites it") || len(g.Requests()) > 0 {
+	if code, _, said := runAt(t, url, env, "config", "init", "--write", file); code != 2 || !strings.Contains(said, "exists\nhint: --force overwrites it") ||
+		len(g.Requests()) > 0 {
 		t.Errorf("exit %d after %d requests: %s", code, len(g.Requests()), said)
 	}
 	if code, _, said := runAt(t, url, env, "config", "init", "--write", file, "--force"); code != 0 {
@@ -92,7 +93,8 @@ func TestConfigInitFindsNothing(t *testing.T) {
 	}
 	wants(t, out, "Nothing was recognised")
 	wants(t, said, "fill in: no reviewer was recognised", "the file is no valid policy yet")
-	if code, _, said := runAt(t, server.URL, map[string]string{"GITHUB_TOKEN": "ghs_x"}, "config", "init", "--repo", "acme/nowhere"); code != 1 || !strings.Contains(said, "404") {
+	if code, _, said := runAt(t, server.URL, map[string]string{"GITHUB_TOKEN": "ghs_x"}, "config", "init", "--repo", "acme/nowhere"); code != 1 ||
+		!strings.Contains(said, "404") {
 		t.Errorf("exit %d: %s", code, said)
 	}
 }

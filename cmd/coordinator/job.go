@@ -36,7 +36,10 @@ type runResult struct {
 // to an error would be half of the truth.
 func (c *command) reportResults(results []runResult) error {
 	failed := slices.ContainsFunc(results, func(r runResult) bool { return r.err != nil })
-	results = slices.DeleteFunc(slices.Clone(results), func(r runResult) bool { return r.look.Check.Name == "" && r.look.Decision.Verdict == 0 })
+	results = slices.DeleteFunc(
+		slices.Clone(results),
+		func(r runResult) bool { return r.look.Check.Name == "" && r.look.Decision.Verdict == 0 },
+	)
 	slices.SortStableFunc(results, compareByRank)
 	if len(results) == 0 {
 		return nil
@@ -347,7 +350,11 @@ func neededAction(l loop.Look) (why string, needed bool) {
 func failOnError(words string, results []runResult) error {
 	for _, r := range slices.SortedStableFunc(slices.Values(results), compareByRank) {
 		if v := r.look.Decision.Verdict.String(); slices.Contains(splitVerdicts(words), v) {
-			return &exitError{code: exitFailOn, err: fmt.Errorf("%s is %s: %s", r.pr, v, oneLine(r.look.Check.Title)), hint: "--fail-on asks for this exit code"}
+			return &exitError{
+				code: exitFailOn,
+				err:  fmt.Errorf("%s is %s: %s", r.pr, v, oneLine(r.look.Check.Title)),
+				hint: "--fail-on asks for this exit code",
+			}
 		}
 	}
 	return nil

@@ -31,10 +31,19 @@ const (
 
 // neededGrants returns the grants that a decision and its check need (must), and those that reruns and requests need (should).
 func (a access) neededGrants() (must, should []client.Grant) {
-	must = []client.Grant{{Name: "actions", Level: "read"}, {Name: "checks", Level: "read"}, {Name: "contents", Level: "read"}, {Name: "pull_requests", Level: "read"}}
+	must = []client.Grant{
+		{Name: "actions", Level: "read"},
+		{Name: "checks", Level: "read"},
+		{Name: "contents", Level: "read"},
+		{Name: "pull_requests", Level: "read"},
+	}
 	if a == writeAccess {
 		must[1].Level = "write"
-		should = []client.Grant{{Name: "actions", Level: "write"}, {Name: "pull_requests", Level: "write"}, {Name: "statuses", Level: "read"}}
+		should = []client.Grant{
+			{Name: "actions", Level: "write"},
+			{Name: "pull_requests", Level: "write"},
+			{Name: "statuses", Level: "read"},
+		}
 	}
 	return must, should
 }
@@ -51,7 +60,10 @@ func (c *command) connectGitHub(ctx context.Context, owner, repo string, will ac
 		return api, github.ActionsApp, err
 	}
 	if owner == "" {
-		return nil, "", usageError(errors.New("no repository: an App works on one that it is installed on"), "name it: --repo OWNER/NAME, or GITHUB_REPOSITORY")
+		return nil, "", usageError(
+			errors.New("no repository: an App works on one that it is installed on"),
+			"name it: --repo OWNER/NAME, or GITHUB_REPOSITORY",
+		)
 	}
 	api, err = client.New(client.Options{
 		BaseURL: c.Getenv("GITHUB_API_URL"), App: key, UserAgent: "review-coordinator", Log: c.newLogger(),
@@ -65,10 +77,19 @@ func (c *command) connectGitHub(ctx context.Context, owner, repo string, will ac
 	}
 	must, should := will.neededGrants()
 	if lacks := in.Lacks(must...); len(lacks) > 0 {
-		return nil, "", hintedError(fmt.Errorf("the App %s lacks %s on %s/%s", in.Slug, joinGrants(lacks), owner, repo), "add it in the App's settings, and accept it in the installation's")
+		return nil, "", hintedError(
+			fmt.Errorf("the App %s lacks %s on %s/%s", in.Slug, joinGrants(lacks), owner, repo),
+			"add it in the App's settings, and accept it in the installation's",
+		)
 	}
 	if lacks := in.Lacks(should...); len(lacks) > 0 {
-		c.printWarning(fmt.Sprintf("the App %s lacks %s: reviewers are not run again or asked as far as that is needed for it", in.Slug, joinGrants(lacks)))
+		c.printWarning(
+			fmt.Sprintf(
+				"the App %s lacks %s: reviewers are not run again or asked as far as that is needed for it",
+				in.Slug,
+				joinGrants(lacks),
+			),
+		)
 	}
 	return api, in.Slug, nil
 }
@@ -108,30 +129,48 @@ const maxKeyBytes = 64 << 10
 
 // appFromEnv returns the App that the environment names; nil without one. No error quotes the key.
 func (c *command) appFromEnv() (*client.App, error) {
-	id, key, file := strings.TrimSpace(c.Getenv("GITHUB_APP_ID")), c.Getenv("GITHUB_APP_PRIVATE_KEY"), c.Getenv("GITHUB_APP_PRIVATE_KEY_FILE")
+	id, key, file := strings.TrimSpace(
+		c.Getenv("GITHUB_APP_ID"),
+	), c.Getenv(
+		"GITHUB_APP_PRIVATE_KEY",
+	), c.Getenv(
+		"GITHUB_APP_PRIVATE_KEY_FILE",
+	)
 	switch {
 	case id == "" && key == "" && file == "":
 		return nil, nil
 	case id == "":
 		return nil, usageError(errors.New("there is an App's private key without the App's id"), "set GITHUB_APP_ID")
 	case key == "" && file == "":
-		return nil, usageError(errors.New("there is an App's id without its private key"), "set GITHUB_APP_PRIVATE_KEY or GITHUB_APP_PRIVATE_KEY_FILE")
+		return nil, usageError(
+			errors.New("there is an App's id without its private key"),
+			"set GITHUB_APP_PRIVATE_KEY or GITHUB_APP_PRIVATE_KEY_FILE",
+		)
 	case key != "" && file != "":
 		return nil, usageError(errors.New("GITHUB_APP_PRIVATE_KEY and GITHUB_APP_PRIVATE_KEY_FILE are both set"), "keep one of them")
 	}
 	number, err := strconv.ParseInt(id, 10, 64)
 	if err != nil || number <= 0 {
-		return nil, usageError(errors.New("GITHUB_APP_ID is no number"), "it stands in the App's settings, as App ID; the Client ID is another")
+		return nil, usageError(
+			errors.New("GITHUB_APP_ID is no number"),
+			"it stands in the App's settings, as App ID; the Client ID is another",
+		)
 	}
 	from, hint := "GITHUB_APP_PRIVATE_KEY", "GITHUB_APP_PRIVATE_KEY holds the text of the .pem file that GitHub hands out; where that file is, GITHUB_APP_PRIVATE_KEY_FILE says"
 	if file != "" {
 		if strings.Contains(file, "PRIVATE KEY-----") {
-			return nil, usageError(errors.New("GITHUB_APP_PRIVATE_KEY_FILE holds a key, and not where its file is"), "GITHUB_APP_PRIVATE_KEY holds a key")
+			return nil, usageError(
+				errors.New("GITHUB_APP_PRIVATE_KEY_FILE holds a key, and not where its file is"),
+				"GITHUB_APP_PRIVATE_KEY holds a key",
+			)
 		}
 		from, hint = "GITHUB_APP_PRIVATE_KEY_FILE "+file, "the key is the .pem file that GitHub hands out"
 		f, err := os.Open(file)
 		if errors.Is(err, fs.ErrPermission) {
-			return nil, usageError(fmt.Errorf("read the App's private key: %w", err), "the user who runs the coordinator must be able to read the file that GITHUB_APP_PRIVATE_KEY_FILE names")
+			return nil, usageError(
+				fmt.Errorf("read the App's private key: %w", err),
+				"the user who runs the coordinator must be able to read the file that GITHUB_APP_PRIVATE_KEY_FILE names",
+			)
 		}
 		if err != nil {
 			return nil, usageError(fmt.Errorf("read the App's private key: %w", err), "GITHUB_APP_PRIVATE_KEY_FILE names the file")
@@ -163,7 +202,8 @@ func missingPermissionHint(err error) string {
 	first, _, _ := strings.Cut(api.Permission, ";")
 	var need []client.Grant
 	for one := range strings.SplitSeq(first, ",") {
-		if name, level, found := strings.Cut(strings.TrimSpace(one), "="); found && name != "" && level != "" && isPlainWord(name) && isPlainWord(level) {
+		if name, level, found := strings.Cut(strings.TrimSpace(one), "="); found && name != "" && level != "" && isPlainWord(name) &&
+			isPlainWord(level) {
 			need = append(need, client.Grant{Name: name, Level: level})
 		}
 	}
@@ -171,7 +211,11 @@ func missingPermissionHint(err error) string {
 	if len(need) > 0 {
 		what = joinGrants(need)
 	}
-	return fmt.Sprintf("the token lacks %s: give the job %s, or add it to the App and accept it in its installation", what, writePermissions)
+	return fmt.Sprintf(
+		"the token lacks %s: give the job %s, or add it to the App and accept it in its installation",
+		what,
+		writePermissions,
+	)
 }
 
 func isPlainWord(s string) bool {

@@ -42,7 +42,16 @@ func TestRunInAJob(t *testing.T) {
 		}
 		dir := t.TempDir()
 		file, page := filepath.Join(dir, "output"), filepath.Join(dir, "summary")
-		code, out, said := run(map[string]string{"GITHUB_ACTIONS": "true", "GITHUB_OUTPUT": file, "GITHUB_STEP_SUMMARY": page}, "run", "--pr", "1", "--hold", "0s", "--fail-on", test.failOn)
+		code, out, said := run(
+			map[string]string{"GITHUB_ACTIONS": "true", "GITHUB_OUTPUT": file, "GITHUB_STEP_SUMMARY": page},
+			"run",
+			"--pr",
+			"1",
+			"--hold",
+			"0s",
+			"--fail-on",
+			test.failOn,
+		)
 		if code != test.code {
 			t.Fatalf("exit %d: %s%s", code, out, said)
 		}
@@ -82,11 +91,26 @@ func TestMissingPermissionIsNamed(t *testing.T) {
 	}))
 	defer server.Close()
 	output := filepath.Join(t.TempDir(), "output")
-	code, out, said := runAt(t, server.URL, map[string]string{"GITHUB_TOKEN": "ghs_canary0123", "GITHUB_ACTIONS": "true", "GITHUB_OUTPUT": output}, "run", "--pr", "1", "--hold", "0s")
+	code, out, said := runAt(
+		t,
+		server.URL,
+		map[string]string{"GITHUB_TOKEN": "ghs_canary0123", "GITHUB_ACTIONS": "true", "GITHUB_OUTPUT": output},
+		"run",
+		"--pr",
+		"1",
+		"--hold",
+		"0s",
+	)
 	if code != 1 || strings.Contains(out+said, "canary") {
 		t.Errorf("exit %d: %s%s", code, out, said)
 	}
-	wants(t, said, "coordinator: ", "403 Resource not accessible by integration", "hint: the token lacks checks: write: give the job permissions: {actions: write, checks: write, contents: read,")
+	wants(
+		t,
+		said,
+		"coordinator: ",
+		"403 Resource not accessible by integration",
+		"hint: the token lacks checks: write: give the job permissions: {actions: write, checks: write, contents: read,",
+	)
 	if text, err := os.ReadFile(output); err == nil {
 		t.Errorf("outputs were written: %s", text)
 	}
@@ -158,7 +182,8 @@ func TestRunAsAnApp(t *testing.T) {
 	if own := g.OwnCheckRuns(g.Head(1)); len(own) != 1 || own[0].App.Slug != "quorum-app" || own[0].Conclusion != "success" {
 		t.Errorf("checks: %+v", own)
 	}
-	if code, out, said := runAt(t, url, map[string]string{"GITHUB_APP_ID": "42", "GITHUB_APP_PRIVATE_KEY": string(key)}, "explain", "acme/shop#1"); code != 0 || !strings.Contains(out, "1 of 1 approval") {
+	if code, out, said := runAt(t, url, map[string]string{"GITHUB_APP_ID": "42", "GITHUB_APP_PRIVATE_KEY": string(key)}, "explain", "acme/shop#1"); code != 0 ||
+		!strings.Contains(out, "1 of 1 approval") {
 		t.Errorf("explain: exit %d: %s%s", code, out, said)
 	}
 }

@@ -99,7 +99,15 @@ func strange(text string) runResult {
 		Decision: quorum.Decision{
 			PR: pr, Head: "3f2c1d9", Base: text, Verdict: quorum.Blocked, Reason: quorum.ReasonTally, Need: 2, Approvals: 1, Objections: 1, Unavailable: 1, Wake: time.Unix(1_800_000_100, 0),
 			Ballots: []quorum.Ballot{
-				{Reviewer: "openai" + text, Vote: quorum.Object, Outcome: quorum.Findings, Reason: quorum.ReasonFindings, Detail: text, Findings: []quorum.Finding{{Path: text, Body: text, URL: text}}, Answers: []string{text}},
+				{
+					Reviewer: "openai" + text,
+					Vote:     quorum.Object,
+					Outcome:  quorum.Findings,
+					Reason:   quorum.ReasonFindings,
+					Detail:   text,
+					Findings: []quorum.Finding{{Path: text, Body: text, URL: text}},
+					Answers:  []string{text},
+				},
 				{Reviewer: "gemini" + text, Vote: quorum.Unavailable, Outcome: quorum.Overloaded, Reason: quorum.ReasonOverloaded, Detail: text},
 			},
 			StandIns: []quorum.StandIn{{Login: text, URL: text}},
@@ -278,7 +286,8 @@ func TestDelimiterIsInNoValue(t *testing.T) {
 		return d
 	}
 	got, err := encodeOutputs([]stepOutput{{"x", "ghadelimiter_a"}, {"y", "1\nghadelimiter_b\n"}}, draw)
-	if want := "x<<ghadelimiter_c\nghadelimiter_a\nghadelimiter_c\ny<<ghadelimiter_c\n1\nghadelimiter_b\n\nghadelimiter_c\n"; err != nil || string(got) != want {
+	if want := "x<<ghadelimiter_c\nghadelimiter_a\nghadelimiter_c\ny<<ghadelimiter_c\n1\nghadelimiter_b\n\nghadelimiter_c\n"; err != nil ||
+		string(got) != want {
 		t.Errorf("got %q, %v, want %q", got, err, want)
 	}
 	if _, err := encodeOutputs([]stepOutput{{"x", "ghadelimiter_a"}}, func() string { return "a" }); err == nil {

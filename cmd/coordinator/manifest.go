@@ -21,11 +21,11 @@ import (
 )
 
 type manifestCmd struct {
-	Webhook string `placeholder:"URL" help:"Where GitHub reaches the daemon: https://HOST/webhook."`
-	Name    string `default:"Review coordinator" placeholder:"NAME" help:"Name of the App, one that no other App on GitHub has. Default: ${default}. GitHub lets you change it before it is created."`
-	URL     string `name:"url" default:"https://github.com/review-coordinator/coordinator" placeholder:"URL" help:"Homepage of the App, to which its checks link."`
-	Org     string `placeholder:"ORG" help:"Organisation that will own the App. Default: you."`
-	HTML    bool   `name:"html" help:"Print a page with one button that hands the manifest to GitHub."`
+	Webhook string `placeholder:"URL"  help:"Where GitHub reaches the daemon: https://HOST/webhook."`
+	Name    string `placeholder:"NAME" help:"Name of the App, one that no other App on GitHub has. Default: ${default}. GitHub lets you change it before it is created." default:"Review coordinator"`
+	URL     string `placeholder:"URL"  help:"Homepage of the App, to which its checks link."                                                                             default:"https://github.com/review-coordinator/coordinator" name:"url"`
+	Org     string `placeholder:"ORG"  help:"Organisation that will own the App. Default: you."`
+	HTML    bool   `                   help:"Print a page with one button that hands the manifest to GitHub."                                                                                                                        name:"html"`
 }
 
 // An appPermission is a permission that the App asks for, and why.
@@ -40,9 +40,15 @@ var appPermissions = []appPermission{
 	{client.Grant{Name: "checks", Level: "write"}, "write the check; read the checks of other Apps"},
 	{client.Grant{Name: "contents", Level: "read"}, "read the policy on the default branch, and the commits"},
 	{client.Grant{Name: "issues", Level: "read"}, "be told of comments on pull requests"},
-	{client.Grant{Name: mergeQueuesPermission, Level: "read"}, "be told of merge groups: not answered yet, and here so that nobody has to accept it later"},
+	{
+		client.Grant{Name: mergeQueuesPermission, Level: "read"},
+		"be told of merge groups: not answered yet, and here so that nobody has to accept it later",
+	},
 	{client.Grant{Name: "metadata", Level: "read"}, "every App has it: the repository, its branches and who may push"},
-	{client.Grant{Name: "pull_requests", Level: "write"}, "read pull requests, files, reviews and threads; ask a reviewer, by a comment too"},
+	{
+		client.Grant{Name: "pull_requests", Level: "write"},
+		"read pull requests, files, reviews and threads; ask a reviewer, by a comment too",
+	},
 	{client.Grant{Name: "statuses", Level: "read"}, "read reviewers that set a commit status"},
 }
 
@@ -162,7 +168,10 @@ writes the App's id, its private key (pem) and its webhook_secret. Keep that fil
 type manifestSteps struct{ formURL, convertCommand string }
 
 func (cmd manifestCmd) nextSteps(site manifestSite) manifestSteps {
-	s := manifestSteps{formURL: site.webURL + "/settings/apps/new", convertCommand: "curl -sS -X POST " + site.apiURL + "/app-manifests/CODE/conversions >app.json"}
+	s := manifestSteps{
+		formURL:        site.webURL + "/settings/apps/new",
+		convertCommand: "curl -sS -X POST " + site.apiURL + "/app-manifests/CODE/conversions >app.json",
+	}
 	if cmd.Org != "" {
 		s.formURL = site.webURL + "/organizations/" + cmd.Org + "/settings/apps/new"
 	}
@@ -187,7 +196,10 @@ func (cmd manifestCmd) buildManifest() (manifest, error) {
 	case strings.TrimSpace(cmd.Name) == "" || n > maxAppName || oneLine(cmd.Name) != cmd.Name:
 		return manifest{}, usageError(fmt.Errorf("--name has %d characters: GitHub takes 1 to %d, in one line", n, maxAppName), "")
 	case cmd.Org != "" && !orgNamePattern.MatchString(cmd.Org):
-		return manifest{}, usageError(fmt.Errorf("--org %q is no name of an organisation", cmd.Org), "it is the last part of https://github.com/ORG")
+		return manifest{}, usageError(
+			fmt.Errorf("--org %q is no name of an organisation", cmd.Org),
+			"it is the last part of https://github.com/ORG",
+		)
 	}
 	m := manifest{
 		Name: cmd.Name, URL: cmd.URL, Hook: manifestHook{URL: cmd.Webhook, Active: true}, Redirect: redirectURL,
@@ -222,7 +234,11 @@ func validateWebhookURL(webhook string) error {
 	case u.Path == "" || u.Path == "/":
 		return fmt.Errorf("--webhook %s has no path: the daemon takes webhooks at %s", webhook, daemon.WebhookPath)
 	case !strings.HasSuffix(u.Path, daemon.WebhookPath):
-		return fmt.Errorf("--webhook %s does not end with %s, where the daemon takes webhooks: a proxy may want a prefix before that, https://HOST/PREFIX/webhook", webhook, daemon.WebhookPath)
+		return fmt.Errorf(
+			"--webhook %s does not end with %s, where the daemon takes webhooks: a proxy may want a prefix before that, https://HOST/PREFIX/webhook",
+			webhook,
+			daemon.WebhookPath,
+		)
 	}
 	if ip := net.ParseIP(u.Hostname()); u.Hostname() == "localhost" || ip != nil && (ip.IsLoopback() || ip.IsUnspecified()) {
 		return fmt.Errorf("--webhook %s is this machine: GitHub does not reach it", webhook)

@@ -25,14 +25,14 @@ import (
 )
 
 type runCmd struct {
-	Repo   string        `help:"The repository, owner/name. Default: GITHUB_REPOSITORY." placeholder:"OWNER/NAME"`
-	PR     *int          `name:"pr" help:"The pull request's number. Default: the one that the event is about." placeholder:"N"`
+	Repo   string        `help:"The repository, owner/name. Default: GITHUB_REPOSITORY."                                                    placeholder:"OWNER/NAME"`
+	PR     *int          `help:"The pull request's number. Default: the one that the event is about."                                       placeholder:"N"          name:"pr"`
 	Wait   bool          `help:"Stay until it is decided, following new heads."`
-	Hold   time.Duration `help:"Without --wait: how long to stay at most for what GitHub announces to no job. With --wait it says nothing." default:"15m"`
-	Poll   time.Duration `help:"How often to look while it stays; looks at every deadline too." default:"15s"`
+	Hold   time.Duration `help:"Without --wait: how long to stay at most for what GitHub announces to no job. With --wait it says nothing."                                    default:"15m"`
+	Poll   time.Duration `help:"How often to look while it stays; looks at every deadline too."                                                                                default:"15s"`
 	DryRun bool          `help:"Say what the check would read, and write nothing."`
-	Config string        `help:"Path of the policy file on the default branch. Default: .github/review-coordinator.yml or .yaml." placeholder:"PATH"`
-	FailOn string        `help:"Exit with 3 for these verdicts: blocked, unverified, or both with a comma." placeholder:"VERDICTS"`
+	Config string        `help:"Path of the policy file on the default branch. Default: .github/review-coordinator.yml or .yaml."           placeholder:"PATH"`
+	FailOn string        `help:"Exit with 3 for these verdicts: blocked, unverified, or both with a comma."                                 placeholder:"VERDICTS"`
 }
 
 // Help is shown by coordinator run --help.
@@ -139,7 +139,10 @@ func (cmd runCmd) findPulls(ctx context.Context, c *command, forge *github.Forge
 	}
 	name, path := c.Getenv("GITHUB_EVENT_NAME"), c.Getenv("GITHUB_EVENT_PATH")
 	if name == "" {
-		return nil, "", usageError(errors.New("no pull request: there is no --pr, and no event"), "coordinator run --repo OWNER/NAME --pr N")
+		return nil, "", usageError(
+			errors.New("no pull request: there is no --pr, and no event"),
+			"coordinator run --repo OWNER/NAME --pr N",
+		)
 	}
 	event, err := readEvent(name, path)
 	if err != nil {
@@ -162,7 +165,8 @@ func (cmd runCmd) findPulls(ctx context.Context, c *command, forge *github.Forge
 		prs = append(prs, quorum.PR{Owner: event.Owner, Repo: event.Repo, Number: n})
 	}
 	if len(prs) == 0 && event.Head != "" {
-		if prs, err = forge.PullsOf(ctx, event.Owner, event.Repo, event.Head); err != nil && !client.IsNotFound(err) && !client.IsUnprocessable(err) {
+		if prs, err = forge.PullsOf(ctx, event.Owner, event.Repo, event.Head); err != nil && !client.IsNotFound(err) &&
+			!client.IsUnprocessable(err) {
 			return nil, "", err
 		}
 		if len(prs) == 0 {
@@ -191,7 +195,10 @@ func readEvent(name, path string) (webhook.Notice, error) {
 			return webhook.Notice{}, usageError(fmt.Errorf("read the event: %w", err), "")
 		}
 	case name != "schedule" && name != "merge_group":
-		return webhook.Notice{}, usageError(errors.New("no pull request: the event has no payload"), "set GITHUB_EVENT_PATH, or name the pull request with --pr")
+		return webhook.Notice{}, usageError(
+			errors.New("no pull request: the event has no payload"),
+			"set GITHUB_EVENT_PATH, or name the pull request with --pr",
+		)
 	}
 	return webhook.Parse(name, payload)
 }
@@ -199,7 +206,10 @@ func readEvent(name, path string) (webhook.Notice, error) {
 // resolveRepo returns the repository that is named, else the job's.
 func (c *command) resolveRepo(named, command string) (owner, name string, err error) {
 	if named = cmp.Or(named, c.Getenv("GITHUB_REPOSITORY")); named == "" {
-		return "", "", usageError(errors.New("no repository: there is no --repo, and no GITHUB_REPOSITORY"), "coordinator "+command+" --repo OWNER/NAME")
+		return "", "", usageError(
+			errors.New("no repository: there is no --repo, and no GITHUB_REPOSITORY"),
+			"coordinator "+command+" --repo OWNER/NAME",
+		)
 	}
 	return splitRepo(named)
 }
@@ -219,10 +229,15 @@ func (c *command) newTokenClient() (*client.Client, error) {
 		token = c.Getenv("INPUT_TOKEN")
 	}
 	if token == "" {
-		return nil, usageError(errors.New("there is no token"), "set GITHUB_TOKEN: in a job, env: {GITHUB_TOKEN: ${{ github.token }}}; on your machine, export GITHUB_TOKEN=$(gh auth token)")
+		return nil, usageError(
+			errors.New("there is no token"),
+			"set GITHUB_TOKEN: in a job, env: {GITHUB_TOKEN: ${{ github.token }}}; on your machine, export GITHUB_TOKEN=$(gh auth token)",
+		)
 	}
 	api, err := client.New(client.Options{
-		BaseURL: c.Getenv("GITHUB_API_URL"), Token: token, Actions: c.Getenv("GITHUB_ACTIONS") == "true", UserAgent: "review-coordinator", Log: c.newLogger(),
+		BaseURL: c.Getenv(
+			"GITHUB_API_URL",
+		), Token: token, Actions: c.Getenv("GITHUB_ACTIONS") == "true", UserAgent: "review-coordinator", Log: c.newLogger(),
 	})
 	if err != nil {
 		return nil, usageError(err, "")

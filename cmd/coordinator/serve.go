@@ -37,9 +37,9 @@ import (
 type serveCmd struct {
 	Listen      string        `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Where GitHub's webhooks come in, as POST /webhook. Default ${default}; put a proxy with TLS before it."`
 	AdminListen string        `default:"127.0.0.1:9090" placeholder:"HOST:PORT" help:"Where the dashboard, health, metrics and API are. Default ${default}; keep it private."`
-	Database    string        `placeholder:"URL" help:"Where the daemon keeps what it must not lose: sqlite://PATH. Default DATABASE_URL, else sqlite://review-coordinator.db."`
-	Resync      time.Duration `default:"5m" help:"How often failed deliveries are asked for again and changed pull requests looked at. Default ${default}."`
-	Check       bool          `help:"Only check the settings, the database and the access to GitHub, and say so."`
+	Database    string        `                         placeholder:"URL"       help:"Where the daemon keeps what it must not lose: sqlite://PATH. Default DATABASE_URL, else sqlite://review-coordinator.db."`
+	Resync      time.Duration `default:"5m"                                     help:"How often failed deliveries are asked for again and changed pull requests looked at. Default ${default}."`
+	Check       bool          `                                                 help:"Only check the settings, the database and the access to GitHub, and say so."`
 }
 
 // Help is shown by coordinator serve --help.
@@ -101,11 +101,17 @@ func (cmd serveCmd) Run(ctx context.Context, c *command) error {
 func (cmd serveCmd) webhookSecrets(c *command) ([]string, error) {
 	text := c.Getenv("GITHUB_WEBHOOK_SECRET")
 	if text == "" {
-		return nil, usageError(errors.New("there is no webhook secret"), "set GITHUB_WEBHOOK_SECRET to what the App's settings hold; openssl rand -hex 32 makes a new one")
+		return nil, usageError(
+			errors.New("there is no webhook secret"),
+			"set GITHUB_WEBHOOK_SECRET to what the App's settings hold; openssl rand -hex 32 makes a new one",
+		)
 	}
 	secrets, err := daemon.ParseSecrets(text)
 	if err != nil {
-		return nil, usageError(err, "openssl rand -hex 32 makes one, for here and for the App's settings; several, separated by commas, are for the time in which one is replaced")
+		return nil, usageError(
+			err,
+			"openssl rand -hex 32 makes one, for here and for the App's settings; several, separated by commas, are for the time in which one is replaced",
+		)
 	}
 	return secrets, nil
 }
@@ -127,7 +133,10 @@ func (cmd serveCmd) githubIdentity(c *command) (client.Options, error) {
 		return o, nil
 	}
 	if o.Token = c.Getenv("GITHUB_TOKEN"); o.Token == "" {
-		return o, usageError(errors.New("there is neither an App nor a token"), "set GITHUB_APP_ID and GITHUB_APP_PRIVATE_KEY_FILE (coordinator app-manifest helps to make an App), or GITHUB_TOKEN")
+		return o, usageError(
+			errors.New("there is neither an App nor a token"),
+			"set GITHUB_APP_ID and GITHUB_APP_PRIVATE_KEY_FILE (coordinator app-manifest helps to make an App), or GITHUB_TOKEN",
+		)
 	}
 	return o, nil
 }
@@ -166,14 +175,23 @@ func parseDatabaseURL(address string) (string, error) {
 	case strings.HasPrefix(address, "postgres://"), strings.HasPrefix(address, "postgresql://"):
 		return "", usageError(errors.New("PostgreSQL is not built yet"), "use sqlite://PATH: one daemon with its own file")
 	case !ok: // not quoted: it may hold a password
-		return "", usageError(errors.New("the database is no address that is known"), "write it as sqlite://PATH, for example sqlite:///var/lib/review-coordinator/coordinator.db")
+		return "", usageError(
+			errors.New("the database is no address that is known"),
+			"write it as sqlite://PATH, for example sqlite:///var/lib/review-coordinator/coordinator.db",
+		)
 	case path == "" || strings.HasSuffix(path, "/") || strings.ContainsAny(path, "?#\x00"):
-		return "", usageError(fmt.Errorf("sqlite://%s names no file", oneLine(path)), "write it as sqlite://PATH, for example sqlite:///var/lib/review-coordinator/coordinator.db")
+		return "", usageError(
+			fmt.Errorf("sqlite://%s names no file", oneLine(path)),
+			"write it as sqlite://PATH, for example sqlite:///var/lib/review-coordinator/coordinator.db",
+		)
 	}
 	dir := filepath.Dir(path)
 	switch info, err := os.Stat(dir); {
 	case errors.Is(err, fs.ErrNotExist):
-		return "", usageError(fmt.Errorf("the folder of the database, %s, is not there", dir), "make it, and let only the daemon's user read it")
+		return "", usageError(
+			fmt.Errorf("the folder of the database, %s, is not there", dir),
+			"make it, and let only the daemon's user read it",
+		)
 	case err != nil:
 		return "", usageError(fmt.Errorf("look at the folder of the database: %w", err), "")
 	case !info.IsDir():
@@ -278,7 +296,10 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 		return nil, err
 	}
 	hooks := http.NewServeMux()
-	hooks.Handle(daemon.WebhookPath, &daemon.Intake{Secrets: o.Secrets, Receive: s.daemon.Receive, Metrics: metrics, Log: o.Log, Now: o.Now})
+	hooks.Handle(
+		daemon.WebhookPath,
+		&daemon.Intake{Secrets: o.Secrets, Receive: s.daemon.Receive, Metrics: metrics, Log: o.Log, Now: o.Now},
+	)
 	s.webhookServer = daemon.NewServer(hooks, daemon.ServerOptions{Log: o.Log, Metrics: metrics})
 	board := &dashboard.Board{Store: s.daemon.View(), Feed: s.feed, Now: o.Now, Reached: s.fleet.Reached, Version: buildVersion()}
 	office := daemon.Admin{
@@ -307,7 +328,10 @@ func listenLimited(ctx context.Context, open bindFunc, flag, address string) (ne
 	l, err := open(ctx, address)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, usageError(fmt.Errorf("%s %s: %w", flag, oneLine(address), err), "another program has that port, perhaps another coordinator; port 0 takes any that is free")
+		return nil, usageError(
+			fmt.Errorf("%s %s: %w", flag, oneLine(address), err),
+			"another program has that port, perhaps another coordinator; port 0 takes any that is free",
+		)
 	case err != nil:
 		return nil, usageError(fmt.Errorf("%s %s: %w", flag, oneLine(address), err), listenHint)
 	}
@@ -341,8 +365,23 @@ const shutdownTimeout = 3 * time.Second
 // serve works until ctx ends, or a listener fails.
 func (s *server) serve(ctx context.Context) error {
 	log := s.config.Log
-	log.Info("review coordinator", "version", buildVersion(), "webhook", "http://"+s.webhookListener.Addr().String()+daemon.WebhookPath, "dashboard", "http://"+s.adminListener.Addr().String()+"/", "database", s.config.Database,
-		"identity", identityName(s.config.GitHub), "api", siteOfAPI(s.config.GitHub.BaseURL).apiURL, "resync", s.config.Resync)
+	log.Info(
+		"review coordinator",
+		"version",
+		buildVersion(),
+		"webhook",
+		"http://"+s.webhookListener.Addr().String()+daemon.WebhookPath,
+		"dashboard",
+		"http://"+s.adminListener.Addr().String()+"/",
+		"database",
+		s.config.Database,
+		"identity",
+		identityName(s.config.GitHub),
+		"api",
+		siteOfAPI(s.config.GitHub.BaseURL).apiURL,
+		"resync",
+		s.config.Resync,
+	)
 	group, working := errgroup.WithContext(ctx)
 	for name, part := range map[string]struct {
 		server   *http.Server
@@ -391,10 +430,21 @@ func ignoreDeadline(err error) error {
 func (cmd serveCmd) printCheck(ctx context.Context, c *command, s *server) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	fmt.Fprintf(c.Stdout, "ok  webhooks   http://%s%s, %s\n", s.webhookListener.Addr(), daemon.WebhookPath, countNoun(len(s.config.Secrets), "secret"))
+	fmt.Fprintf(
+		c.Stdout,
+		"ok  webhooks   http://%s%s, %s\n",
+		s.webhookListener.Addr(),
+		daemon.WebhookPath,
+		countNoun(len(s.config.Secrets), "secret"),
+	)
 	fmt.Fprintf(c.Stdout, "ok  admin      http://%s/\n", s.adminListener.Addr())
 	if at, ok := s.adminListener.Addr().(*net.TCPAddr); ok && !at.IP.IsLoopback() {
-		c.printWarning(fmt.Sprintf("the admin listener is at %s, which other machines may reach, and asks nobody who they are: let nothing come to it but a proxy that does; of a container, publish its port on 127.0.0.1 alone", at))
+		c.printWarning(
+			fmt.Sprintf(
+				"the admin listener is at %s, which other machines may reach, and asks nobody who they are: let nothing come to it but a proxy that does; of a container, publish its port on 127.0.0.1 alone",
+				at,
+			),
+		)
 	}
 	if _, err := s.store.Health(ctx, time.Now()); err != nil {
 		return fmt.Errorf("read the database: %w", err)
@@ -402,7 +452,13 @@ func (cmd serveCmd) printCheck(ctx context.Context, c *command, s *server) error
 	fmt.Fprintf(c.Stdout, "ok  database   %s\n", s.config.Database)
 	dir := filepath.Dir(s.config.Database)
 	if info, err := os.Stat(dir); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		c.printWarning(fmt.Sprintf("the folder of the database, %s, is open to others (mode %04o): it must be the daemon's own, with mode 0700", dir, info.Mode().Perm()))
+		c.printWarning(
+			fmt.Sprintf(
+				"the folder of the database, %s, is open to others (mode %04o): it must be the daemon's own, with mode 0700",
+				dir,
+				info.Mode().Perm(),
+			),
+		)
 	}
 	return hintNotGitHub(checkFleet(ctx, c, s.fleet))
 }
@@ -412,9 +468,15 @@ func hintNotGitHub(err error) error {
 	var said *exitError
 	switch {
 	case errors.Is(err, client.ErrTransport) && strings.Contains(err.Error(), "answer is no JSON"):
-		return hintedError(err, "something else answered: a proxy's page, or GITHUB_API_URL is GitHub's website; of a GitHub Enterprise Server the API is https://HOST/api/v3")
+		return hintedError(
+			err,
+			"something else answered: a proxy's page, or GITHUB_API_URL is GitHub's website; of a GitHub Enterprise Server the API is https://HOST/api/v3",
+		)
 	case client.IsForbidden(err) && !errors.As(err, &said):
-		return hintedError(err, "a proxy or a firewall may have answered, or GitHub takes no requests from this machine's address: look at the organisation's or the server's list of allowed addresses")
+		return hintedError(
+			err,
+			"a proxy or a firewall may have answered, or GitHub takes no requests from this machine's address: look at the organisation's or the server's list of allowed addresses",
+		)
 	}
 	return err
 }

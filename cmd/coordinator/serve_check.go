@@ -22,7 +22,11 @@ func checkFleet(ctx context.Context, c *command, fleet *github.Fleet) error {
 		if err != nil {
 			return explainUnreached(c, fleet, err)
 		}
-		fmt.Fprintf(c.Stdout, "ok  identity   a personal token of %s: commit statuses instead of checks, and failed deliveries are not asked for again\n", oneLine(login))
+		fmt.Fprintf(
+			c.Stdout,
+			"ok  identity   a personal token of %s: commit statuses instead of checks, and failed deliveries are not asked for again\n",
+			oneLine(login),
+		)
 		return nil
 	}
 	slug, err := fleet.Slug(ctx)
@@ -57,7 +61,10 @@ func checkFleet(ctx context.Context, c *command, fleet *github.Fleet) error {
 	}
 	fmt.Fprintf(c.Stdout, "ok  identity   the App %s, %s\n", oneLine(slug), countNoun(len(all), "installation"))
 	if lame > 0 {
-		return hintedError(fmt.Errorf("%s cannot be worked on as it should", countNoun(lame, "installation")), "add the permissions and events in the App's settings, and accept them in each installation's")
+		return hintedError(
+			fmt.Errorf("%s cannot be worked on as it should", countNoun(lame, "installation")),
+			"add the permissions and events in the App's settings, and accept them in each installation's",
+		)
 	}
 	return nil
 }
@@ -76,7 +83,10 @@ func missingEvents(events []string) (missing []string) {
 func explainUnreached(c *command, fleet *github.Fleet, err error) error {
 	switch {
 	case errors.Is(err, client.ErrTransport):
-		return hintedError(err, "may this machine reach GitHub's API, and is GITHUB_API_URL right? serve starts all the same, and waits for GitHub")
+		return hintedError(
+			err,
+			"may this machine reach GitHub's API, and is GITHUB_API_URL right? serve starts all the same, and waits for GitHub",
+		)
 	case client.IsNotFound(err):
 		return hintedError(err, "is GITHUB_API_URL the API of the GitHub that the App or the token is of?")
 	case fleet.Personal():

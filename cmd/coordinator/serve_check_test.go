@@ -66,7 +66,12 @@ func settings(t *testing.T, api string) *checked {
 	t.Helper()
 	return &checked{
 		t: t, file: filepath.Join(ownFolder(t), "c.db"), hooks: "127.0.0.1:0", admin: "127.0.0.1:0",
-		env: map[string]string{"GITHUB_API_URL": api, "GITHUB_APP_ID": "4711", "GITHUB_APP_PRIVATE_KEY": string(testKey()), "GITHUB_WEBHOOK_SECRET": checkSecret},
+		env: map[string]string{
+			"GITHUB_API_URL":         api,
+			"GITHUB_APP_ID":          "4711",
+			"GITHUB_APP_PRIVATE_KEY": string(testKey()),
+			"GITHUB_WEBHOOK_SECRET":  checkSecret,
+		},
 	}
 }
 

@@ -308,7 +308,16 @@ func TestABurstKeepsTheLimitsAndWastesNoneOfThem(t *testing.T) {
 		took := l.last.Sub(began)
 		l.mu.Unlock()
 		u, peak, paid := l.hub.Usage(77, began, time.Time{}), l.hub.PeakUsage(77), l.github.spent()-before
-		t.Logf("%d events for %d pull requests: the last check after %s, limits demand %s; %d requests that count; %+v; peak minute %+v", loadSteps*len(pulls), len(pulls), took, demands(u, paid), paid, u, peak)
+		t.Logf(
+			"%d events for %d pull requests: the last check after %s, limits demand %s; %d requests that count; %+v; peak minute %+v",
+			loadSteps*len(pulls),
+			len(pulls),
+			took,
+			demands(u, paid),
+			paid,
+			u,
+			peak,
+		)
 		if most := demands(u, paid) * 5 / 4; took > most {
 			t.Errorf("the last check came after %s; the limits demand %s, and 1.25 times that is %s", took, demands(u, paid), most)
 		}

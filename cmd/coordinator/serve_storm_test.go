@@ -22,8 +22,17 @@ func TestAStormIsTheMatterOfItsInstallation(t *testing.T) {
 		size = 10_000
 	}
 	calm, storm := delays(t, 2*size, false), delays(t, 2*size, true)
-	t.Logf("from webhook to check of %d pull requests, with %d comments and as many pushes elsewhere: p50 %s, p99 %s, most %s; without: p50 %s, p99 %s, most %s",
-		len(storm), size, share(storm, 50), share(storm, 99), share(storm, 100), share(calm, 50), share(calm, 99), share(calm, 100))
+	t.Logf(
+		"from webhook to check of %d pull requests, with %d comments and as many pushes elsewhere: p50 %s, p99 %s, most %s; without: p50 %s, p99 %s, most %s",
+		len(storm),
+		size,
+		share(storm, 50),
+		share(storm, 99),
+		share(storm, 100),
+		share(calm, 50),
+		share(calm, 99),
+		share(calm, 100),
+	)
 	if got, most := share(storm, 99), 2*share(calm, 99); got > most {
 		t.Errorf("p99 is %s in a storm; twice that without is %s", got, most)
 	}

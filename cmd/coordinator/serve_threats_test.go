@@ -172,7 +172,14 @@ func TestAnEventUnderTwoIDsIsOneDecision(t *testing.T) {
 			}
 		}
 		if copies < loadSteps || verdicts != 1 || twice.Writes != once.Writes {
-			t.Errorf("%d events came again after %s: the check shows %d verdicts, and was written %d times; without them it was %d times", copies, later, verdicts, twice.Writes, once.Writes)
+			t.Errorf(
+				"%d events came again after %s: the check shows %d verdicts, and was written %d times; without them it was %d times",
+				copies,
+				later,
+				verdicts,
+				twice.Writes,
+				once.Writes,
+			)
 		}
 	}
 }
@@ -336,7 +343,18 @@ func TestStrangeEventsAreIgnored(t *testing.T) {
 		l := startUnderLoad(t, 1, 1)
 		defer l.stop()
 		l.after(time.Minute)
-		all, before := []string{`{}`, `{"sender":"x"}`, `{"ref":{}}`, `{"check_run":"x"}`, `{"inputs":{"pr":true}}`, `{"changes":{"base":"main"}}`, `{"changes":[1]}`, `{"repository":"x","installation":[],"action":7}`}, l.answered("ignored")
+		all, before := []string{
+			`{}`,
+			`{"sender":"x"}`,
+			`{"ref":{}}`,
+			`{"check_run":"x"}`,
+			`{"inputs":{"pr":true}}`,
+			`{"changes":{"base":"main"}}`,
+			`{"changes":[1]}`,
+			`{"repository":"x","installation":[],"action":7}`,
+		}, l.answered(
+			"ignored",
+		)
 		for n, payload := range all {
 			if err := receive(t.Context(), l.server, "moon_phase", fmt.Sprintf("strange-%d", n), []byte(payload)); err != nil {
 				t.Errorf("%s: %v", payload, err)
@@ -432,7 +450,19 @@ func TestFailedDeliveriesAreFoundByAWrongClock(t *testing.T) {
 			g := sandbox.New(sandbox.Options{Owner: "acme", Repo: "shop", App: hub.App()})
 			hub.Add(77, g)
 			now := func() time.Time { return time.Now().Add(off) }
-			fleet, err := github.NewFleet(github.FleetOptions{PoolOptions: client.PoolOptions{Options: client.Options{BaseURL: "https://api.github.com", Transport: hub, App: &client.App{ID: 4711, Key: testKey()}, Now: now, Reserve: true}}})
+			fleet, err := github.NewFleet(
+				github.FleetOptions{
+					PoolOptions: client.PoolOptions{
+						Options: client.Options{
+							BaseURL:   "https://api.github.com",
+							Transport: hub,
+							App:       &client.App{ID: 4711, Key: testKey()},
+							Now:       now,
+							Reserve:   true,
+						},
+					},
+				},
+			)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -21,10 +21,10 @@ import (
 
 type simulateCmd struct {
 	Files  []string `arg:"" name:"file" help:"Scenario files; - reads standard input."`
-	Policy string   `help:"Play them with this policy file instead of their own." placeholder:"FILE"`
-	Update bool     `help:"Rewrite the story in each file."`
-	JSON   bool     `name:"json" help:"Print the story as JSON: what was written, and how each vote ended."`
-	Check  bool     `help:"Print the check as it reads in the end, too."`
+	Policy string   `                   help:"Play them with this policy file instead of their own."               placeholder:"FILE"`
+	Update bool     `                   help:"Rewrite the story in each file."`
+	JSON   bool     `       name:"json" help:"Print the story as JSON: what was written, and how each vote ended."`
+	Check  bool     `                   help:"Print the check as it reads in the end, too."`
 }
 
 // Help is shown by coordinator simulate --help.
@@ -77,7 +77,10 @@ func (cmd simulateCmd) Run(ctx context.Context, c *command) error {
 		}
 	}
 	if len(other) > 0 {
-		return hintedError(fmt.Errorf("another story came of %s", strings.Join(other, ", ")), "coordinator simulate --update FILE writes the new one")
+		return hintedError(
+			fmt.Errorf("another story came of %s", strings.Join(other, ", ")),
+			"coordinator simulate --update FILE writes the new one",
+		)
 	}
 	return nil
 }

@@ -20,8 +20,8 @@ import (
 )
 
 type sweepCmd struct {
-	Repo   string `help:"The repository, owner/name. Default: GITHUB_REPOSITORY." placeholder:"OWNER/NAME"`
-	Limit  *int   `help:"How many pull requests to evaluate at most. Default: the policy's sweep.limit." placeholder:"N"`
+	Repo   string `help:"The repository, owner/name. Default: GITHUB_REPOSITORY."                                          placeholder:"OWNER/NAME"`
+	Limit  *int   `help:"How many pull requests to evaluate at most. Default: the policy's sweep.limit."                   placeholder:"N"`
 	DryRun bool   `help:"Say what the checks would read, and write nothing."`
 	Config string `help:"Path of the policy file on the default branch. Default: .github/review-coordinator.yml or .yaml." placeholder:"PATH"`
 }
@@ -155,10 +155,23 @@ func (p *sweepProgress) printStart(repo string, open github.Open) {
 	if p.jobOutput != nil {
 		p.jobOutput.sendCommand(func(a *githubactions.Action) { a.Group(oneLine("Sweep of " + repo)) })
 	}
-	fmt.Fprintf(p.w, "%s %s: %d open, %d to look at%s\n", p.clockTime(), oneLine(repo), open.Count, len(open.Due), describeReasons(open.Due))
+	fmt.Fprintf(
+		p.w,
+		"%s %s: %d open, %d to look at%s\n",
+		p.clockTime(),
+		oneLine(repo),
+		open.Count,
+		len(open.Due),
+		describeReasons(open.Due),
+	)
 	switch open.File.State {
 	case quorum.FileMissing:
-		fmt.Fprintf(p.w, "%s there is no policy file (%s) on the default branch: only checks that are still open are ended\n", p.clockTime(), oneLine(open.File.Path))
+		fmt.Fprintf(
+			p.w,
+			"%s there is no policy file (%s) on the default branch: only checks that are still open are ended\n",
+			p.clockTime(),
+			oneLine(open.File.Path),
+		)
 	case quorum.FileBroken:
 		fmt.Fprintf(p.w, "%s the policy file %s is broken: the checks say so\n", p.clockTime(), oneLine(open.File.Path))
 	case quorum.FileValid:

@@ -20,7 +20,15 @@ import (
 )
 
 // titles are titles that would command a runner, or a terminal.
-var titles = []string{"Fix the cart", "::error::owned", "a\n::set-output name=verdict::pass", "##[error]owned", "a ##[group]b", "\x1b[2Jgone", "\r::add-mask::x"}
+var titles = []string{
+	"Fix the cart",
+	"::error::owned",
+	"a\n::set-output name=verdict::pass",
+	"##[error]owned",
+	"a ##[group]b",
+	"\x1b[2Jgone",
+	"\r::add-mask::x",
+}
 
 // shop is a GitHub with an open pull request for each title, all of which sage approves.
 func shop(t *testing.T, open []string) (*sandbox.GitHub, func(more map[string]string, args ...string) (code int, out, said string)) {
@@ -31,7 +39,11 @@ func shop(t *testing.T, open []string) (*sandbox.GitHub, func(more map[string]st
 func shopOf(t *testing.T, as sandbox.Options, open []string) (*sandbox.GitHub, func(more map[string]string, args ...string) (code int, out, said string)) {
 	t.Helper()
 	g := sandbox.New(as)
-	g.SetFile(".github/review-coordinator.yml", "", "version: 1\nquorum: 1\nsweep: {batch_delay: 0s}\nreviewers:\n  - {name: sage, author: \"sage[bot]\", verdict: review-state}\n")
+	g.SetFile(
+		".github/review-coordinator.yml",
+		"",
+		"version: 1\nquorum: 1\nsweep: {batch_delay: 0s}\nreviewers:\n  - {name: sage, author: \"sage[bot]\", verdict: review-state}\n",
+	)
 	for i, title := range open {
 		g.OpenPull(sandbox.PullSpec{Number: i + 1, Head: fmt.Sprintf("head of %d", i+1), Title: title})
 		if _, err := g.Review(i+1, sandbox.ReviewSpec{By: "sage[bot]", State: "APPROVED", Body: "Good."}); err != nil {
@@ -74,9 +86,22 @@ func TestSweepCommand(t *testing.T) {
 	if code != 0 || said != "" {
 		t.Errorf("exit %d: %s", code, said)
 	}
-	wants(t, out, "acme/shop#1 success: 1 of 1 approval (Fix the cart)\n", "stopped before acme/shop#3: the limit of 2 is reached\n", "\n2 evaluated, 0 failed, 1 skipped\n")
+	wants(
+		t,
+		out,
+		"acme/shop#1 success: 1 of 1 approval (Fix the cart)\n",
+		"stopped before acme/shop#3: the limit of 2 is reached\n",
+		"\n2 evaluated, 0 failed, 1 skipped\n",
+	)
 
-	g.AddFault(sandbox.Fault{Match: "GET /repos/acme/shop/pulls/3/reviews", Status: 403, Body: `{"message":"Resource not accessible by integration"}`, Header: []string{"X-Accepted-GitHub-Permissions: pull_requests=read"}})
+	g.AddFault(
+		sandbox.Fault{
+			Match:  "GET /repos/acme/shop/pulls/3/reviews",
+			Status: 403,
+			Body:   `{"message":"Resource not accessible by integration"}`,
+			Header: []string{"X-Accepted-GitHub-Permissions: pull_requests=read"},
+		},
+	)
 	code, out, said = run(nil, "sweep", "--repo", "acme/shop")
 	if code != 1 || !strings.HasPrefix(said, "coordinator: 1 of ") {
 		t.Errorf("exit %d: %s", code, said)

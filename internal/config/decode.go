@@ -67,7 +67,11 @@ func (r *policyFileReader) parseFile() (ast.Node, bool) {
 	switch {
 	case len(r.text) > MaxSize:
 		r.lines = nil // a snippet of it would show nothing
-		r.failAt(position{line: 1, column: 1}, fmt.Sprintf("the file is larger than %d KiB", MaxSize>>10), "shorten it: a policy is a page, not a book")
+		r.failAt(
+			position{line: 1, column: 1},
+			fmt.Sprintf("the file is larger than %d KiB", MaxSize>>10),
+			"shorten it: a policy is a page, not a book",
+		)
 		return nil, false
 	case !utf8.ValidString(r.text) || strings.ContainsRune(r.text, 0):
 		r.failAt(r.firstBadByte(), "the file is not UTF-8 text", "save it as UTF-8")
@@ -233,7 +237,11 @@ func (r *policyFileReader) failEmpty(key string) {
 	at := r.keyPositions[key]
 	line := r.lineText(at.line)
 	if i := strings.Index(line, "#"); i > 0 && strings.Contains(line[:i], ":") {
-		r.failKey(key, "it has no value: what begins with # is a comment", fmt.Sprintf("put the text in quotes: %q", cleanText(strings.TrimSpace(line[i:]), 60)))
+		r.failKey(
+			key,
+			"it has no value: what begins with # is a comment",
+			fmt.Sprintf("put the text in quotes: %q", cleanText(strings.TrimSpace(line[i:]), 60)),
+		)
 		return
 	}
 	r.failKey(key, "it has no value", "give it one, or remove the key")
@@ -301,7 +309,11 @@ func (r *policyFileReader) uniquePairs(key string, n ast.Node) func(yield func(s
 			name := pair.Key.GetToken().Value
 			at := r.positionOfToken(pair.Key.GetToken())
 			if first := seen[name]; first > 0 {
-				r.failAt(at, fmt.Sprintf("%s%s stands here again; it is already in line %d", keyPrefix(key), cleanText(name, 60), first), "keep one of the two")
+				r.failAt(
+					at,
+					fmt.Sprintf("%s%s stands here again; it is already in line %d", keyPrefix(key), cleanText(name, 60), first),
+					"keep one of the two",
+				)
 				continue
 			}
 			seen[name] = at.line

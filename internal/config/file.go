@@ -12,120 +12,120 @@ import (
 // PolicyKeys are the keys of a policy file as it is written, before presets, defaults of reviewers and words are
 // resolved.
 type PolicyKeys struct {
-	Version        int                   `yaml:"version" jsonschema:"enum=1" jsonschema_description:"The version of this language."`
-	Check          string                `yaml:"check" jsonschema:"minLength=1,maxLength=100" jsonschema_description:"Name of the check run."`
-	Mode           string                `yaml:"mode" jsonschema:"enum=enforce,enum=report,enum=off" jsonschema_description:"enforce: the check says the verdict. report: the check is neutral and says (report only). off: nothing is written."`
-	Quorum         Quorum                `yaml:"quorum" jsonschema_description:"How many approvals are needed: a number, majority (more than half of the voting reviewers) or all of them."`
-	Grace          Duration              `yaml:"grace" jsonschema_description:"How long a reached quorum waits for the reviewers that have not answered."`
-	Timeout        Duration              `yaml:"timeout" positive:"yes" jsonschema_description:"How long each attempt of a reviewer may take."`
-	Deadline       Duration              `yaml:"deadline" positive:"yes" jsonschema_description:"What is pending so long after the start is unavailable, whatever happens."`
-	EarlyStart     bool                  `yaml:"early_start" jsonschema_description:"Blocked as soon as a quorum has answered and one of them objects, without waiting for the rest."`
-	Drafts         string                `yaml:"drafts" jsonschema:"enum=wait,enum=review" jsonschema_description:"wait: nothing is decided while the pull request is a draft. review: a draft is decided like any other."`
-	StandIn        string                `yaml:"stand_in" jsonschema:"enum=none,enum=write,enum=maintain,enum=admin" jsonschema_description:"The permission of a person whose approval of the head may fill missing approvals."`
-	Override       string                `yaml:"override" jsonschema:"enum=none,enum=maintain,enum=admin" later:"yes" jsonschema_description:"The permission of a person who may accept a pull request over an objection."`
-	Threads        string                `yaml:"threads" jsonschema:"enum=others,enum=anyone" jsonschema_description:"Who may end an objection by resolving its threads: others than the pull request's author, or anyone."`
-	Guard          []Glob                `yaml:"guard" jsonschema_description:"Path patterns. A pull request that changes one of these files makes the reviewers concerned unavailable: those whose evidence github-actions[bot] posts. Each preset adds the files that instruct its reviewer."`
-	Retry          RetryKeys             `yaml:"retry" jsonschema_description:"The one rerun of a reviewer that failed."`
-	CircuitBreaker CircuitBreakerKeys    `yaml:"circuit_breaker" jsonschema_description:"Stops asking a reviewer that is down, in the daemon and within one sweep. It changes nothing in a single job."`
-	Sweep          SweepKeys             `yaml:"sweep" jsonschema_description:"How open pull requests are swept. It changes nothing in a single job."`
-	Fix            FixKeys               `yaml:"fix" later:"yes" jsonschema_description:"Starts a workflow that fixes a blocked pull request. Off unless a workflow is named."`
-	Comment        string                `yaml:"comment" jsonschema:"enum=never,enum=on_problem,enum=always" later:"yes" jsonschema_description:"When the verdict is also told in a comment on the pull request."`
-	WhenTooFew     string                `yaml:"when_too_few" jsonschema:"enum=unverified,enum=all_remaining" later:"yes" jsonschema_description:"What happens if rules leave fewer voters than the quorum."`
-	Exempt         []ExemptionKeys       `yaml:"exempt" later:"yes" jsonschema_description:"Pull requests that need no review, and why."`
-	Branches       map[string]BranchKeys `yaml:"branches" later:"yes" jsonschema_description:"What holds for other bases, by branch pattern."`
-	Reviewers      []ReviewerKeys        `yaml:"reviewers" jsonschema:"required,minItems=1,maxItems=50" jsonschema_description:"Who reviews, in the order of the check's table."`
+	Version        int                   `yaml:"version"         jsonschema:"enum=1"                                        jsonschema_description:"The version of this language."`
+	Check          string                `yaml:"check"           jsonschema:"minLength=1,maxLength=100"                     jsonschema_description:"Name of the check run."`
+	Mode           string                `yaml:"mode"            jsonschema:"enum=enforce,enum=report,enum=off"             jsonschema_description:"enforce: the check says the verdict. report: the check is neutral and says (report only). off: nothing is written."`
+	Quorum         Quorum                `yaml:"quorum"                                                                     jsonschema_description:"How many approvals are needed: a number, majority (more than half of the voting reviewers) or all of them."`
+	Grace          Duration              `yaml:"grace"                                                                      jsonschema_description:"How long a reached quorum waits for the reviewers that have not answered."`
+	Timeout        Duration              `yaml:"timeout"                                                                    jsonschema_description:"How long each attempt of a reviewer may take."                                                                                                                                                                   positive:"yes"`
+	Deadline       Duration              `yaml:"deadline"                                                                   jsonschema_description:"What is pending so long after the start is unavailable, whatever happens."                                                                                                                                       positive:"yes"`
+	EarlyStart     bool                  `yaml:"early_start"                                                                jsonschema_description:"Blocked as soon as a quorum has answered and one of them objects, without waiting for the rest."`
+	Drafts         string                `yaml:"drafts"          jsonschema:"enum=wait,enum=review"                         jsonschema_description:"wait: nothing is decided while the pull request is a draft. review: a draft is decided like any other."`
+	StandIn        string                `yaml:"stand_in"        jsonschema:"enum=none,enum=write,enum=maintain,enum=admin" jsonschema_description:"The permission of a person whose approval of the head may fill missing approvals."`
+	Override       string                `yaml:"override"        jsonschema:"enum=none,enum=maintain,enum=admin"            jsonschema_description:"The permission of a person who may accept a pull request over an objection."                                                                                                                                                    later:"yes"`
+	Threads        string                `yaml:"threads"         jsonschema:"enum=others,enum=anyone"                       jsonschema_description:"Who may end an objection by resolving its threads: others than the pull request's author, or anyone."`
+	Guard          []Glob                `yaml:"guard"                                                                      jsonschema_description:"Path patterns. A pull request that changes one of these files makes the reviewers concerned unavailable: those whose evidence github-actions[bot] posts. Each preset adds the files that instruct its reviewer."`
+	Retry          RetryKeys             `yaml:"retry"                                                                      jsonschema_description:"The one rerun of a reviewer that failed."`
+	CircuitBreaker CircuitBreakerKeys    `yaml:"circuit_breaker"                                                            jsonschema_description:"Stops asking a reviewer that is down, in the daemon and within one sweep. It changes nothing in a single job."`
+	Sweep          SweepKeys             `yaml:"sweep"                                                                      jsonschema_description:"How open pull requests are swept. It changes nothing in a single job."`
+	Fix            FixKeys               `yaml:"fix"                                                                        jsonschema_description:"Starts a workflow that fixes a blocked pull request. Off unless a workflow is named."                                                                                                                                           later:"yes"`
+	Comment        string                `yaml:"comment"         jsonschema:"enum=never,enum=on_problem,enum=always"        jsonschema_description:"When the verdict is also told in a comment on the pull request."                                                                                                                                                                later:"yes"`
+	WhenTooFew     string                `yaml:"when_too_few"    jsonschema:"enum=unverified,enum=all_remaining"            jsonschema_description:"What happens if rules leave fewer voters than the quorum."                                                                                                                                                                      later:"yes"`
+	Exempt         []ExemptionKeys       `yaml:"exempt"                                                                     jsonschema_description:"Pull requests that need no review, and why."                                                                                                                                                                                    later:"yes"`
+	Branches       map[string]BranchKeys `yaml:"branches"                                                                   jsonschema_description:"What holds for other bases, by branch pattern."                                                                                                                                                                                 later:"yes"`
+	Reviewers      []ReviewerKeys        `yaml:"reviewers"       jsonschema:"required,minItems=1,maxItems=50"               jsonschema_description:"Who reviews, in the order of the check's table."`
 }
 
 // RetryKeys bound the one rerun.
 type RetryKeys struct {
-	Max      int      `yaml:"max" jsonschema:"minimum=0,maximum=1" jsonschema_description:"Reruns for each reviewer and head: 0 or 1."`
-	FastFail Duration `yaml:"fast_fail" jsonschema_description:"An empty attempt that ended sooner is run again at once."`
-	Backoff  Duration `yaml:"backoff" jsonschema_description:"Any other attempt is run again after this long, give or take a fifth."`
+	Max      int      `yaml:"max"       jsonschema:"minimum=0,maximum=1" jsonschema_description:"Reruns for each reviewer and head: 0 or 1."`
+	FastFail Duration `yaml:"fast_fail"                                  jsonschema_description:"An empty attempt that ended sooner is run again at once."`
+	Backoff  Duration `yaml:"backoff"                                    jsonschema_description:"Any other attempt is run again after this long, give or take a fifth."`
 }
 
 // CircuitBreakerKeys say when a reviewer that is down is asked no more.
 type CircuitBreakerKeys struct {
-	Enabled          bool     `yaml:"enabled" jsonschema_description:"Whether there is one."`
-	FailureThreshold int      `yaml:"failure_threshold" jsonschema:"minimum=1,maximum=1000" jsonschema_description:"Outages of one reviewer in a row, on different pull requests, that open it."`
-	ResetTimeout     Duration `yaml:"reset_timeout" positive:"yes" jsonschema_description:"After this long one attempt is let through."`
+	Enabled          bool     `yaml:"enabled"           jsonschema_description:"Whether there is one."`
+	FailureThreshold int      `yaml:"failure_threshold" jsonschema_description:"Outages of one reviewer in a row, on different pull requests, that open it." jsonschema:"minimum=1,maximum=1000"`
+	ResetTimeout     Duration `yaml:"reset_timeout"     jsonschema_description:"After this long one attempt is let through."                                                                     positive:"yes"`
 }
 
 // SweepKeys bound a sweep over the open pull requests.
 type SweepKeys struct {
-	MaxConcurrent int         `yaml:"max_concurrent" jsonschema:"minimum=1,maximum=64" jsonschema_description:"Pull requests that are evaluated at once."`
-	BatchSize     int         `yaml:"batch_size" jsonschema:"minimum=1,maximum=1000" jsonschema_description:"Pull requests in a batch."`
-	BatchDelay    Duration    `yaml:"batch_delay" jsonschema_description:"Pause between two batches."`
-	ItemDelay     Duration    `yaml:"item_delay" jsonschema_description:"Pause between two evaluations of one worker."`
-	MaxRetries    int         `yaml:"max_retries" jsonschema:"minimum=0,maximum=10" jsonschema_description:"Further tries of an evaluation that failed for a transport fault."`
-	Backoff       BackoffKeys `yaml:"backoff" jsonschema_description:"Pause before such a try, doubling from base to max, with full jitter."`
-	Limit         int         `yaml:"limit" jsonschema:"minimum=1,maximum=100000" jsonschema_description:"Pull requests that one sweep evaluates at most."`
+	MaxConcurrent int         `yaml:"max_concurrent" jsonschema:"minimum=1,maximum=64"     jsonschema_description:"Pull requests that are evaluated at once."`
+	BatchSize     int         `yaml:"batch_size"     jsonschema:"minimum=1,maximum=1000"   jsonschema_description:"Pull requests in a batch."`
+	BatchDelay    Duration    `yaml:"batch_delay"                                          jsonschema_description:"Pause between two batches."`
+	ItemDelay     Duration    `yaml:"item_delay"                                           jsonschema_description:"Pause between two evaluations of one worker."`
+	MaxRetries    int         `yaml:"max_retries"    jsonschema:"minimum=0,maximum=10"     jsonschema_description:"Further tries of an evaluation that failed for a transport fault."`
+	Backoff       BackoffKeys `yaml:"backoff"                                              jsonschema_description:"Pause before such a try, doubling from base to max, with full jitter."`
+	Limit         int         `yaml:"limit"          jsonschema:"minimum=1,maximum=100000" jsonschema_description:"Pull requests that one sweep evaluates at most."`
 }
 
 // BackoffKeys bound a pause that doubles.
 type BackoffKeys struct {
 	Base Duration `yaml:"base" positive:"yes" jsonschema_description:"The first pause."`
-	Max  Duration `yaml:"max" positive:"yes" jsonschema_description:"The longest pause."`
+	Max  Duration `yaml:"max"  positive:"yes" jsonschema_description:"The longest pause."`
 }
 
 // FixKeys name the workflow that fixes a blocked pull request.
 type FixKeys struct {
-	Workflow    string `yaml:"workflow" jsonschema_description:"Path of the workflow file."`
-	MaxRestarts int    `yaml:"max_restarts" jsonschema:"minimum=0,maximum=100" jsonschema_description:"Fix runs for one pull request."`
+	Workflow    string `yaml:"workflow"     jsonschema_description:"Path of the workflow file."`
+	MaxRestarts int    `yaml:"max_restarts" jsonschema_description:"Fix runs for one pull request." jsonschema:"minimum=0,maximum=100"`
 }
 
 // ExemptionKeys describe a kind of pull request that needs no review.
 type ExemptionKeys struct {
-	Paths   []Glob   `yaml:"paths" jsonschema_description:"Every changed path must match; of a rename both names."`
+	Paths   []Glob   `yaml:"paths"   jsonschema_description:"Every changed path must match; of a rename both names."`
 	Authors []string `yaml:"authors" jsonschema_description:"Who opened it, and pushed and authored every commit."`
-	Why     string   `yaml:"why" jsonschema:"required,minLength=1,maxLength=200" jsonschema_description:"The reason that the check gives."`
+	Why     string   `yaml:"why"     jsonschema_description:"The reason that the check gives."                       jsonschema:"required,minLength=1,maxLength=200"`
 }
 
 // BranchKeys override the top level for pull requests against some bases.
 type BranchKeys struct {
-	Quorum     Quorum   `yaml:"quorum" jsonschema_description:"As at the top level."`
-	Grace      Duration `yaml:"grace" jsonschema_description:"As at the top level."`
-	Timeout    Duration `yaml:"timeout" positive:"yes" jsonschema_description:"As at the top level."`
-	Deadline   Duration `yaml:"deadline" positive:"yes" jsonschema_description:"As at the top level."`
+	Quorum     Quorum   `yaml:"quorum"      jsonschema_description:"As at the top level."`
+	Grace      Duration `yaml:"grace"       jsonschema_description:"As at the top level."`
+	Timeout    Duration `yaml:"timeout"     jsonschema_description:"As at the top level." positive:"yes"`
+	Deadline   Duration `yaml:"deadline"    jsonschema_description:"As at the top level." positive:"yes"`
 	EarlyStart bool     `yaml:"early_start" jsonschema_description:"As at the top level."`
-	StandIn    string   `yaml:"stand_in" jsonschema:"enum=none,enum=write,enum=maintain,enum=admin" jsonschema_description:"As at the top level."`
-	Override   string   `yaml:"override" jsonschema:"enum=none,enum=maintain,enum=admin" jsonschema_description:"As at the top level."`
-	Threads    string   `yaml:"threads" jsonschema:"enum=others,enum=anyone" jsonschema_description:"As at the top level."`
+	StandIn    string   `yaml:"stand_in"    jsonschema_description:"As at the top level."                jsonschema:"enum=none,enum=write,enum=maintain,enum=admin"`
+	Override   string   `yaml:"override"    jsonschema_description:"As at the top level."                jsonschema:"enum=none,enum=maintain,enum=admin"`
+	Threads    string   `yaml:"threads"     jsonschema_description:"As at the top level."                jsonschema:"enum=others,enum=anyone"`
 }
 
 // ReviewerKeys are one entry of reviewers.
 type ReviewerKeys struct {
-	Name         string        `yaml:"name" jsonschema:"minLength=1,maxLength=60" default:"the preset's name" jsonschema_description:"What the check calls it. Needed without a preset."`
-	Preset       string        `yaml:"preset" jsonschema_description:"A reviewer that the coordinator knows. Each other key of this entry overrides what the preset says."`
-	Workflow     string        `yaml:"workflow" jsonschema_description:"Path of the workflow file that runs it, or a dynamic/… path."`
-	Event        []string      `yaml:"event" default:"[pull_request, pull_request_target, dynamic]" jsonschema:"minItems=1" jsonschema_description:"The events whose runs count."`
-	Check        string        `yaml:"check" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Name of its check run."`
-	App          string        `yaml:"app" jsonschema_description:"Slug of the App that owns the check run. Needed with check."`
-	Status       string        `yaml:"status" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Context of its commit status."`
-	Author       string        `yaml:"author" default:"github-actions[bot] for a workflow, the App's account for a check" jsonschema_description:"The account that posts its evidence: name[bot] is a Bot, a plain login a User."`
-	Heading      string        `yaml:"heading" jsonschema:"minLength=1,maxLength=200" jsonschema_description:"The heading that its texts open with. Needed where its verdict is read from texts of an author that others share. None may begin another of the same author."`
-	Verdict      VerdictFormat `yaml:"verdict" default:"auto" jsonschema_description:"Where its verdict stands: auto, ready-to-merge, review-state, findings, json, conclusion, or {approve: REGEX, object: REGEX}, matched line by line. With conclusion the conclusion alone is the verdict."`
-	MinSeverity  string        `yaml:"min_severity" jsonschema:"enum=any,enum=low,enum=medium,enum=high,enum=critical" default:"any" jsonschema_description:"The least severity of a finding that objects."`
-	FailureMeans string        `yaml:"failure_means" jsonschema:"enum=findings,enum=unavailable" default:"unavailable" jsonschema_description:"With verdict: conclusion, what a failure is. findings: it objects at once. unavailable: it is run again once."`
-	Timeout      Duration      `yaml:"timeout" positive:"yes" default:"the top level's" jsonschema_description:"How long each attempt of it may take."`
-	Required     bool          `yaml:"required" default:"false" jsonschema_description:"The quorum cannot do without it."`
-	Shadow       bool          `yaml:"shadow" default:"false" jsonschema_description:"It is shown and never counted."`
-	When         WhenKeys      `yaml:"when" later:"yes" jsonschema_description:"The pull requests that it votes on."`
-	Request      RequestKeys   `yaml:"request" jsonschema_description:"How it is asked for a review. A comment reaches apps, and no workflow when it is written with GITHUB_TOKEN."`
+	Name         string        `yaml:"name"          jsonschema:"minLength=1,maxLength=60"                              default:"the preset's name"                                                 jsonschema_description:"What the check calls it. Needed without a preset."`
+	Preset       string        `yaml:"preset"                                                                                                                                                       jsonschema_description:"A reviewer that the coordinator knows. Each other key of this entry overrides what the preset says."`
+	Workflow     string        `yaml:"workflow"                                                                                                                                                     jsonschema_description:"Path of the workflow file that runs it, or a dynamic/… path."`
+	Event        []string      `yaml:"event"         jsonschema:"minItems=1"                                            default:"[pull_request, pull_request_target, dynamic]"                      jsonschema_description:"The events whose runs count."`
+	Check        string        `yaml:"check"         jsonschema:"minLength=1,maxLength=255"                                                                                                         jsonschema_description:"Name of its check run."`
+	App          string        `yaml:"app"                                                                                                                                                          jsonschema_description:"Slug of the App that owns the check run. Needed with check."`
+	Status       string        `yaml:"status"        jsonschema:"minLength=1,maxLength=255"                                                                                                         jsonschema_description:"Context of its commit status."`
+	Author       string        `yaml:"author"                                                                           default:"github-actions[bot] for a workflow, the App's account for a check" jsonschema_description:"The account that posts its evidence: name[bot] is a Bot, a plain login a User."`
+	Heading      string        `yaml:"heading"       jsonschema:"minLength=1,maxLength=200"                                                                                                         jsonschema_description:"The heading that its texts open with. Needed where its verdict is read from texts of an author that others share. None may begin another of the same author."`
+	Verdict      VerdictFormat `yaml:"verdict"                                                                          default:"auto"                                                              jsonschema_description:"Where its verdict stands: auto, ready-to-merge, review-state, findings, json, conclusion, or {approve: REGEX, object: REGEX}, matched line by line. With conclusion the conclusion alone is the verdict."`
+	MinSeverity  string        `yaml:"min_severity"  jsonschema:"enum=any,enum=low,enum=medium,enum=high,enum=critical" default:"any"                                                               jsonschema_description:"The least severity of a finding that objects."`
+	FailureMeans string        `yaml:"failure_means" jsonschema:"enum=findings,enum=unavailable"                        default:"unavailable"                                                       jsonschema_description:"With verdict: conclusion, what a failure is. findings: it objects at once. unavailable: it is run again once."`
+	Timeout      Duration      `yaml:"timeout"                                                                          default:"the top level's"                                                   jsonschema_description:"How long each attempt of it may take."                                                                                                                                                                    positive:"yes"`
+	Required     bool          `yaml:"required"                                                                         default:"false"                                                             jsonschema_description:"The quorum cannot do without it."`
+	Shadow       bool          `yaml:"shadow"                                                                           default:"false"                                                             jsonschema_description:"It is shown and never counted."`
+	When         WhenKeys      `yaml:"when"                                                                                                                                                         jsonschema_description:"The pull requests that it votes on."                                                                                                                                                                                     later:"yes"`
+	Request      RequestKeys   `yaml:"request"                                                                                                                                                      jsonschema_description:"How it is asked for a review. A comment reaches apps, and no workflow when it is written with GITHUB_TOKEN."`
 }
 
 // WhenKeys say on which pull requests a reviewer votes.
 type WhenKeys struct {
-	Paths    []Glob   `yaml:"paths" jsonschema_description:"One changed path must match."`
+	Paths    []Glob   `yaml:"paths"     jsonschema_description:"One changed path must match."`
 	NotPaths []Glob   `yaml:"not_paths" jsonschema_description:"Paths that do not count."`
-	Authors  []string `yaml:"authors" jsonschema_description:"Who opened it."`
-	Labels   []string `yaml:"labels" jsonschema_description:"A label that it has."`
-	Base     []Glob   `yaml:"base" jsonschema_description:"The base branch."`
+	Authors  []string `yaml:"authors"   jsonschema_description:"Who opened it."`
+	Labels   []string `yaml:"labels"    jsonschema_description:"A label that it has."`
+	Base     []Glob   `yaml:"base"      jsonschema_description:"The base branch."`
 }
 
 // RequestKeys say how a reviewer is asked.
 type RequestKeys struct {
-	Comment string `yaml:"comment" text:"lines" jsonschema:"minLength=1,maxLength=2000" jsonschema_description:"The comment that asks for a review, or for another one."`
-	AtStart bool   `yaml:"at_start" default:"false" jsonschema_description:"It is asked once at the start, if nothing was seen of it."`
+	Comment string `yaml:"comment"  text:"lines" jsonschema:"minLength=1,maxLength=2000" jsonschema_description:"The comment that asks for a review, or for another one."`
+	AtStart bool   `yaml:"at_start"                                                      jsonschema_description:"It is asked once at the start, if nothing was seen of it." default:"false"`
 }
 
 // Default is the file that says nothing: every default of the top level stands here and nowhere else.

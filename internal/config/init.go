@@ -69,7 +69,9 @@ var reviewActions = []struct{ uses, preset string }{
 }
 
 // modelCallPattern finds the names of secrets and hosts by which a script calls a model.
-var modelCallPattern = regexp.MustCompile(`(?i)\b(?:ANTHROPIC_API_KEY|OPENAI_API_KEY|GEMINI_API_KEY|GOOGLE_API_KEY|MISTRAL_API_KEY|OPENROUTER_API_KEY|api\.anthropic\.com|api\.openai\.com|generativelanguage\.googleapis\.com|openrouter\.ai)\b`)
+var modelCallPattern = regexp.MustCompile(
+	`(?i)\b(?:ANTHROPIC_API_KEY|OPENAI_API_KEY|GEMINI_API_KEY|GOOGLE_API_KEY|MISTRAL_API_KEY|OPENROUTER_API_KEY|api\.anthropic\.com|api\.openai\.com|generativelanguage\.googleapis\.com|openrouter\.ai)\b`,
+)
 
 // pullTriggerPattern finds the triggers whose runs stand on the head of a pull request.
 var pullTriggerPattern = regexp.MustCompile(`(?m)\bpull_request(?:_target)?\b`)
@@ -178,7 +180,8 @@ var plainScalar = regexp.MustCompile(`^[A-Za-z.][A-Za-z0-9./_-]*$`)
 
 // yamlScalar writes a text as YAML: plain where that is safe, else quoted so that no character of it does anything.
 func yamlScalar(text string) string {
-	if plainScalar.MatchString(text) && !slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}, strings.ToLower(text)) {
+	if plainScalar.MatchString(text) &&
+		!slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}, strings.ToLower(text)) {
 		return text
 	}
 	var b strings.Builder
@@ -256,7 +259,14 @@ func (s Survey) findApps() (all []foundReviewer, notes []string) {
 		if checks > 0 {
 			seen = append(seen, countNoun(checks, "check run"))
 		}
-		all = append(all, foundReviewer{preset: name, seen: []string{fmt.Sprintf("%s: %s on %s.", r.Author, strings.Join(seen, " and "), pullList(pulls))}, note: "It reads " + review.PresetNote(name) + "."})
+		all = append(
+			all,
+			foundReviewer{
+				preset: name,
+				seen:   []string{fmt.Sprintf("%s: %s on %s.", r.Author, strings.Join(seen, " and "), pullList(pulls))},
+				note:   "It reads " + review.PresetNote(name) + ".",
+			},
+		)
 	}
 	return all, notes
 }
@@ -281,7 +291,8 @@ func pullList(pulls []int) string {
 
 // examineWorkflow says whether a workflow is a reviewer's, by what its file uses or by what its runs left.
 func (s Survey) examineWorkflow(w SurveyedWorkflow) (f foundReviewer, is bool) {
-	if !workflowPattern.MatchString(w.Path) || cleanText(w.Path, 200) != w.Path || strings.Contains(w.Source, "review-coordinator/coordinator") {
+	if !workflowPattern.MatchString(w.Path) || cleanText(w.Path, 200) != w.Path ||
+		strings.Contains(w.Source, "review-coordinator/coordinator") {
 		return f, false
 	}
 	f = foundReviewer{name: nameOfWorkflow(w.Path), workflow: w.Path}
@@ -304,11 +315,15 @@ func (s Survey) examineWorkflow(w SurveyedWorkflow) (f foundReviewer, is bool) {
 	if !calls && len(verdicts) == 0 {
 		return f, false
 	}
-	if !pullTriggerPattern.MatchString(w.Source) && !slices.ContainsFunc(s.Runs, func(r SurveyedRun) bool { return r.Path == w.Path && strings.HasPrefix(r.Event, "pull_request") }) {
+	if !pullTriggerPattern.MatchString(w.Source) &&
+		!slices.ContainsFunc(s.Runs, func(r SurveyedRun) bool { return r.Path == w.Path && strings.HasPrefix(r.Event, "pull_request") }) {
 		if uses == "" && len(verdicts) == 0 {
 			return f, false // it calls a model for something else
 		}
-		f.seen = append(f.seen, "It is not started by pull_request or pull_request_target, so that no run of it can be found by a pull request's head.")
+		f.seen = append(
+			f.seen,
+			"It is not started by pull_request or pull_request_target, so that no run of it can be found by a pull request's head.",
+		)
 		f.toFill = "start it by pull_request, or name only the author of its texts"
 		return f, true
 	}
@@ -321,7 +336,10 @@ func (s Survey) examineWorkflow(w SurveyedWorkflow) (f foundReviewer, is bool) {
 		f.seen = append(f.seen, fmt.Sprintf("%s wrote while it ran, on %s.", r.Author, pullList(headless)))
 	case len(best) == 1:
 		f.heading = best[0].heading
-		f.seen = append(f.seen, fmt.Sprintf("Its runs left %s under this heading, on %s.", countNoun(best[0].texts, "text"), pullList(best[0].pulls)))
+		f.seen = append(
+			f.seen,
+			fmt.Sprintf("Its runs left %s under this heading, on %s.", countNoun(best[0].texts, "text"), pullList(best[0].pulls)),
+		)
 		if len(verdicts) == 0 && f.preset != "codex-action" {
 			f.note = "None of them has a verdict that can be read: let its prompt end with \"Ready to merge? Yes | No | With fixes\"."
 		}
@@ -387,7 +405,8 @@ func (s Survey) onlyRunWrote(w SurveyedWorkflow, t SurveyedText, heading string)
 	const late = 60 // seconds after the end of a run
 	var could []string
 	for _, r := range s.Runs {
-		if r.Pull == t.Pull && !t.At.Before(r.Started) && (!r.Completed() || t.At.Sub(r.Updated).Seconds() <= late) && !slices.Contains(could, r.Path) {
+		if r.Pull == t.Pull && !t.At.Before(r.Started) && (!r.Completed() || t.At.Sub(r.Updated).Seconds() <= late) &&
+			!slices.Contains(could, r.Path) {
 			could = append(could, r.Path)
 		}
 	}

@@ -27,12 +27,17 @@ func (s *surveyed) workflow(path, source string) {
 
 func (s *surveyed) run(pull int, path string) {
 	at := noon.Add(time.Duration(pull) * time.Hour)
-	s.Runs = append(s.Runs, SurveyedRun{Pull: pull, Run: quorum.Run{Path: path, Event: "pull_request", Status: "completed", Started: at, Updated: at.Add(5 * time.Minute)}})
+	s.Runs = append(
+		s.Runs,
+		SurveyedRun{Pull: pull, Run: quorum.Run{Path: path, Event: "pull_request", Status: "completed", Started: at, Updated: at.Add(5 * time.Minute)}},
+	)
 }
 
 func (s *surveyed) text(pull int, by, body string) {
 	s.Texts = append(s.Texts, SurveyedText{Pull: pull, Text: quorum.Text{
-		TextRef: quorum.TextRef{Kind: quorum.TextComment}, Author: quorum.Account{Login: by, Bot: strings.HasSuffix(by, "[bot]")}, Body: body, At: noon.Add(time.Duration(pull)*time.Hour + 3*time.Minute),
+		TextRef: quorum.TextRef{
+			Kind: quorum.TextComment,
+		}, Author: quorum.Account{Login: by, Bot: strings.HasSuffix(by, "[bot]")}, Body: body, At: noon.Add(time.Duration(pull)*time.Hour + 3*time.Minute),
 	}})
 }
 

@@ -69,7 +69,8 @@ func Reference() []byte {
 	file := reflect.ValueOf(Default())
 	writeSection(&b, "The top level", "", file)
 	for field := range file.Type().Fields() {
-		if value := file.FieldByIndex(field.Index); value.Kind() == reflect.Struct && field.Tag.Get("later") == "" && len(keysOf(value.Type())) > 0 {
+		if value := file.FieldByIndex(field.Index); value.Kind() == reflect.Struct && field.Tag.Get("later") == "" &&
+			len(keysOf(value.Type())) > 0 {
 			writeSection(&b, "`"+field.Tag.Get("yaml")+"`", field.Tag.Get("jsonschema_description"), value)
 		}
 	}
@@ -175,8 +176,10 @@ func fieldDefault(field reflect.StructField, v reflect.Value) string {
 }
 
 func writePresets(b *strings.Builder) {
-	b.WriteString("\n## Presets\n\nA preset knows a reviewer: who it is, what it posts, how it refuses and how it is asked. Its name is its default `name`; " +
-		"each key of the entry overrides what the preset says.\n\n| preset | needs | what it reads |\n|---|---|---|\n")
+	b.WriteString(
+		"\n## Presets\n\nA preset knows a reviewer: who it is, what it posts, how it refuses and how it is asked. Its name is its default `name`; " +
+			"each key of the entry overrides what the preset says.\n\n| preset | needs | what it reads |\n|---|---|---|\n",
+	)
 	for _, name := range review.Presets() {
 		q, _ := review.Preset(name)
 		needs := ""

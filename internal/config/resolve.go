@@ -64,7 +64,8 @@ func (r policyResolver) checkTopLevel(f PolicyKeys) {
 	if strings.TrimSpace(f.Check) != f.Check {
 		r.failKey("check", "the name begins or ends with a space", "a rule that requires the check would not find it; remove the space")
 	}
-	if base, most := f.Sweep.Backoff.Base, f.Sweep.Backoff.Max; base > most && !r.brokenKeys["sweep.backoff.base"] && !r.brokenKeys["sweep.backoff.max"] {
+	if base, most := f.Sweep.Backoff.Base, f.Sweep.Backoff.Max; base > most && !r.brokenKeys["sweep.backoff.base"] &&
+		!r.brokenKeys["sweep.backoff.max"] {
 		r.failKey("sweep.backoff", fmt.Sprintf("base (%s) is longer than max (%s)", base, most), "swap the two")
 	}
 	if f.Timeout > f.Deadline && !r.brokenKeys["timeout"] && !r.brokenKeys["deadline"] && (r.hasKey("timeout") || r.hasKey("deadline")) {
@@ -72,7 +73,11 @@ func (r policyResolver) checkTopLevel(f PolicyKeys) {
 		if !r.hasKey(key) {
 			key = "deadline"
 		}
-		r.warnKey(key, fmt.Sprintf("timeout (%s) is longer than deadline (%s), which ends everything", f.Timeout, f.Deadline), "shorten timeout or lengthen deadline")
+		r.warnKey(
+			key,
+			fmt.Sprintf("timeout (%s) is longer than deadline (%s), which ends everything", f.Timeout, f.Deadline),
+			"shorten timeout or lengthen deadline",
+		)
 	}
 	r.checkPatterns("guard", f.Guard)
 	for i, e := range f.Exempt {
@@ -83,7 +88,11 @@ func (r policyResolver) checkTopLevel(f PolicyKeys) {
 		r.checkLogins(key+".authors", e.Authors)
 	}
 	if f.Fix.Workflow != "" && !workflowPattern.MatchString(f.Fix.Workflow) {
-		r.failKey("fix.workflow", fmt.Sprintf("%s is not the path of a workflow file", quoteText(f.Fix.Workflow)), "write it as in .github/workflows/fix.yml")
+		r.failKey(
+			"fix.workflow",
+			fmt.Sprintf("%s is not the path of a workflow file", quoteText(f.Fix.Workflow)),
+			"write it as in .github/workflows/fix.yml",
+		)
 	}
 }
 
@@ -183,7 +192,11 @@ func (r policyResolver) findPreset(key string, e ReviewerKeys) quorum.Reviewer {
 	q, ok := review.Preset(e.Preset)
 	if !ok {
 		known := review.Presets()
-		r.failKey(key+".preset", fmt.Sprintf("%s is not a preset", quoteText(e.Preset)), suggestWord(e.Preset, known, "known presets: "+strings.Join(known, ", ")))
+		r.failKey(
+			key+".preset",
+			fmt.Sprintf("%s is not a preset", quoteText(e.Preset)),
+			suggestWord(e.Preset, known, "known presets: "+strings.Join(known, ", ")),
+		)
 		return quorum.Reviewer{}
 	}
 	q.Preset = e.Preset
@@ -253,17 +266,33 @@ func (r policyResolver) checkSource(key string, q quorum.Reviewer) {
 	who := reviewerPhrase(q)
 	switch {
 	case len(set) > 1:
-		r.failKey(key+"."+set[1], who+" has more than one source: "+strings.Join(set, " and "), "keep one of workflow, check and status; make two reviewers of it if both count")
+		r.failKey(
+			key+"."+set[1],
+			who+" has more than one source: "+strings.Join(set, " and "),
+			"keep one of workflow, check and status; make two reviewers of it if both count",
+		)
 	case r.brokenKeys[key+".preset"]:
 	case q.Preset != "" && review.NeedsWorkflow(q.Preset) && !r.hasKey(key+".workflow"):
 		r.failKey(key, fmt.Sprintf("preset %s needs the workflow that runs it", q.Preset), "add workflow: .github/workflows/….yml")
 	case q.Retired || q.Workflow != "" || len(set) > 0 && q.Check == "" && q.Status == "":
 	case q.Check != "" && q.App == "" && !r.hasKey(key+".app"):
-		r.failKey(key+".check", who+" names a check run without its app: anyone who can write checks could vote", "add app: with the App's slug, as in github.com/apps/SLUG")
+		r.failKey(
+			key+".check",
+			who+" names a check run without its app: anyone who can write checks could vote",
+			"add app: with the App's slug, as in github.com/apps/SLUG",
+		)
 	case q.Status != "" && q.Author == "" && !r.hasKey(key+".author"):
-		r.failKey(key+".status", who+" names a status without its creator: anyone who can write statuses could vote", "add author: with the account that sets the status")
+		r.failKey(
+			key+".status",
+			who+" names a status without its creator: anyone who can write statuses could vote",
+			"add author: with the account that sets the status",
+		)
 	case q.Check == "" && q.Status == "" && q.Author == "" && !r.hasKey(key+".author"):
-		r.failKey(key, who+" has no source: nothing says where its reviews come from", "add workflow:, check: with app:, status: or author:, or use a preset:")
+		r.failKey(
+			key,
+			who+" has no source: nothing says where its reviews come from",
+			"add workflow:, check: with app:, status: or author:, or use a preset:",
+		)
 	}
 }
 
@@ -273,7 +302,11 @@ func (r policyResolver) checkSpelling(key string, e ReviewerKeys) {
 		r.failKey(key+".workflow", fmt.Sprintf("%s is not the path of a workflow file", quoteText(e.Workflow)), workflowHint(e.Workflow))
 	}
 	if e.App != "" && !slugPattern.MatchString(e.App) {
-		r.failKey(key+".app", fmt.Sprintf("%s is not the slug of an App", quoteText(e.App)), "write it as in github.com/apps/SLUG: lower case, without [bot]")
+		r.failKey(
+			key+".app",
+			fmt.Sprintf("%s is not the slug of an App", quoteText(e.App)),
+			"write it as in github.com/apps/SLUG: lower case, without [bot]",
+		)
 	}
 	if e.Author != "" {
 		r.checkLogin(key+".author", e.Author)
@@ -281,7 +314,11 @@ func (r policyResolver) checkSpelling(key string, e ReviewerKeys) {
 	r.checkLogins(key+".when.authors", e.When.Authors)
 	for i, event := range e.Event {
 		if event != "" && !eventPattern.MatchString(event) {
-			r.failKey(fmt.Sprintf("%s.event[%d]", key, i), fmt.Sprintf("%s is not the name of an event", quoteText(event)), "write it as in a workflow's on:, e.g. pull_request")
+			r.failKey(
+				fmt.Sprintf("%s.event[%d]", key, i),
+				fmt.Sprintf("%s is not the name of an event", quoteText(event)),
+				"write it as in a workflow's on:, e.g. pull_request",
+			)
 		}
 	}
 	if e.Heading != "" && headingText(e.Heading) == "" {
@@ -316,9 +353,17 @@ func (r policyResolver) checkLogin(key, account string) {
 	case strings.HasPrefix(account, "@"):
 		r.failKey(key, fmt.Sprintf("%s is not a login", quoteText(account)), "write it without the @")
 	case strings.HasPrefix(account, "app/"):
-		r.failKey(key, fmt.Sprintf("%s is not a login", quoteText(account)), fmt.Sprintf("write %s[bot]", cleanText(account[len("app/"):], 40)))
+		r.failKey(
+			key,
+			fmt.Sprintf("%s is not a login", quoteText(account)),
+			fmt.Sprintf("write %s[bot]", cleanText(account[len("app/"):], 40)),
+		)
 	default:
-		r.failKey(key, fmt.Sprintf("%s is not a login", quoteText(account)), "write a login as in octocat, or an App's account as in name[bot]")
+		r.failKey(
+			key,
+			fmt.Sprintf("%s is not a login", quoteText(account)),
+			"write a login as in octocat, or an App's account as in name[bot]",
+		)
 	}
 }
 
@@ -338,14 +383,26 @@ func (r policyResolver) checkContradictions(key string, e ReviewerKeys, q quorum
 		r.failKey(key+".app", "app belongs to a check, and "+who+" has none", "add check: with the name of its check run")
 	}
 	if e.FailureMeans != "" && q.Verdict.Kind != quorum.Conclusion && !r.brokenKeys[key+".verdict"] {
-		r.failKey(key+".failure_means", "failure_means needs verdict: conclusion: no other format reads a failure as a verdict", "add verdict: conclusion, or remove it")
+		r.failKey(
+			key+".failure_means",
+			"failure_means needs verdict: conclusion: no other format reads a failure as a verdict",
+			"add verdict: conclusion, or remove it",
+		)
 	}
 	if q.Verdict.Kind == quorum.Conclusion && q.Workflow == "" && q.Check == "" && q.Status == "" && !q.Retired &&
 		!r.hasKey(key+".workflow") && !r.hasKey(key+".check") && !r.hasKey(key+".status") {
-		r.failKey(key+".verdict", "verdict: conclusion needs a workflow, a check or a status that has one", "add one of them, or choose another verdict")
+		r.failKey(
+			key+".verdict",
+			"verdict: conclusion needs a workflow, a check or a status that has one",
+			"add one of them, or choose another verdict",
+		)
 	}
 	if q.Request.AtStart && !q.Request.Set() && !r.hasKey(key+".request.comment") {
-		r.failKey(key+".request", "at_start without a comment: nothing says how "+who+" is asked", "add comment: with the words that start it")
+		r.failKey(
+			key+".request",
+			"at_start without a comment: nothing says how "+who+" is asked",
+			"add comment: with the words that start it",
+		)
 	}
 }
 
@@ -354,10 +411,18 @@ func (r policyResolver) warnReviewer(key string, q quorum.Reviewer, f PolicyKeys
 	who := reviewerPhrase(q)
 	ours := strings.EqualFold(q.Author, quorum.ActionsBot)
 	if ours && q.Workflow == "" && q.Check == "" && q.Status == "" {
-		r.warnKey(key, who+" has no run, and any workflow could write its texts as github-actions[bot]", "give it an App of its own, or name its workflow if the workflow runs on the pull request")
+		r.warnKey(
+			key,
+			who+" has no run, and any workflow could write its texts as github-actions[bot]",
+			"give it an App of its own, or name its workflow if the workflow runs on the pull request",
+		)
 	}
 	if q.Check != "" && q.App == actionsApp {
-		r.warnKey(key+".check", fmt.Sprintf("%s: every workflow can write a check run called %s", who, quoteText(q.Check)), "name the workflow instead")
+		r.warnKey(
+			key+".check",
+			fmt.Sprintf("%s: every workflow can write a check run called %s", who, quoteText(q.Check)),
+			"name the workflow instead",
+		)
 	}
 	if q.Retired {
 		r.warnKey(key, who+" is retired: it is shown as unavailable and is no voter", "remove it")
@@ -366,16 +431,28 @@ func (r policyResolver) warnReviewer(key string, q quorum.Reviewer, f PolicyKeys
 		r.warnKey(key+".verdict.approve", who+": this pattern approves wherever it stands in a line, within a word too", "anchor it: ^…$")
 	}
 	if q.Timeout > time.Duration(f.Deadline) && r.hasKey(key+".timeout") {
-		r.warnKey(key+".timeout", fmt.Sprintf("the timeout of %s (%s) is longer than deadline (%s), which ends everything", who, Duration(q.Timeout), f.Deadline), "shorten it, or lengthen deadline")
+		r.warnKey(
+			key+".timeout",
+			fmt.Sprintf("the timeout of %s (%s) is longer than deadline (%s), which ends everything", who, Duration(q.Timeout), f.Deadline),
+			"shorten it, or lengthen deadline",
+		)
 	}
 	for i, event := range q.Events {
 		switch event {
 		case "issue_comment", "workflow_dispatch", "repository_dispatch", "schedule":
-			r.warnKey(fmt.Sprintf("%s.event[%d]", key, i), fmt.Sprintf("a run that %s starts is not on the pull request's head: it will not be found", event), "leave out workflow and event, and name the author of its texts")
+			r.warnKey(
+				fmt.Sprintf("%s.event[%d]", key, i),
+				fmt.Sprintf("a run that %s starts is not on the pull request's head: it will not be found", event),
+				"leave out workflow and event, and name the author of its texts",
+			)
 		}
 	}
 	if q.Request.Comment != "" && q.Workflow != "" {
-		r.warnKey(key+".request", "a comment that is written with GITHUB_TOKEN starts no workflow: "+who+" is asked only with an App's or a person's token", "")
+		r.warnKey(
+			key+".request",
+			"a comment that is written with GITHUB_TOKEN starts no workflow: "+who+" is asked only with an App's or a person's token",
+			"",
+		)
 	}
 }
 
@@ -399,7 +476,15 @@ func (r policyResolver) checkNames(reviewers []quorum.Reviewer) {
 			} else if r.hasKey(key + ".preset") {
 				at = key + ".preset"
 			}
-			r.failKey(at, fmt.Sprintf("a second reviewer is called %s; the first is in line %d", quoteText(q.Name), r.positionOfKey(reviewerKey(first)).line), "give it another name")
+			r.failKey(
+				at,
+				fmt.Sprintf(
+					"a second reviewer is called %s; the first is in line %d",
+					quoteText(q.Name),
+					r.positionOfKey(reviewerKey(first)).line,
+				),
+				"give it another name",
+			)
 		default:
 			seen[name] = i
 		}
@@ -420,7 +505,15 @@ func (r policyResolver) checkIdentities(reviewers []quorum.Reviewer) {
 			id.status, id.author = strings.ToLower(q.Status), strings.ToLower(q.Author) // GitHub compares contexts without case
 		}
 		if first, ok := seen[id]; ok {
-			r.failKey(reviewerKey(i), fmt.Sprintf("%s and %s read the same conclusion: it would count twice", reviewerPhrase(reviewers[first]), reviewerPhrase(q)), "remove one of them")
+			r.failKey(
+				reviewerKey(i),
+				fmt.Sprintf(
+					"%s and %s read the same conclusion: it would count twice",
+					reviewerPhrase(reviewers[first]),
+					reviewerPhrase(q),
+				),
+				"remove one of them",
+			)
 			continue
 		}
 		seen[id] = i
@@ -443,19 +536,35 @@ func (r policyResolver) checkHeadings(reviewers []quorum.Reviewer) {
 		author := strings.ToLower(q.Author)
 		if q.Heading == "" {
 			if (author == quorum.ActionsBot || readers[author] > 1) && !r.hasKey(reviewerKey(i)+".heading") && !r.verdictIsUnknown(i) {
-				r.failKey(reviewerKey(i), fmt.Sprintf("%s needs a heading: others post as %s too, and nothing else tells its texts from theirs", reviewerPhrase(q), q.Author),
-					`add heading: "## …" with the heading that its texts open with`)
+				r.failKey(
+					reviewerKey(i),
+					fmt.Sprintf(
+						"%s needs a heading: others post as %s too, and nothing else tells its texts from theirs",
+						reviewerPhrase(q),
+						q.Author,
+					),
+					`add heading: "## …" with the heading that its texts open with`,
+				)
 			}
 			continue
 		}
 		for j, other := range reviewers[:i] {
-			if readsTexts(other) && other.Heading != "" && strings.EqualFold(other.Author, q.Author) && beginAlike(other.Heading, q.Heading) {
+			if readsTexts(other) && other.Heading != "" && strings.EqualFold(other.Author, q.Author) &&
+				beginAlike(other.Heading, q.Heading) {
 				at := reviewerKey(i)
 				if r.hasKey(at + ".heading") {
 					at += ".heading"
 				}
-				r.failKey(at, fmt.Sprintf("the headings of %s (line %d) and %s begin alike: a text could be either's", reviewerPhrase(other), r.positionOfKey(reviewerKey(j)).line, reviewerPhrase(q)),
-					"give each a heading that does not begin the other")
+				r.failKey(
+					at,
+					fmt.Sprintf(
+						"the headings of %s (line %d) and %s begin alike: a text could be either's",
+						reviewerPhrase(other),
+						r.positionOfKey(reviewerKey(j)).line,
+						reviewerPhrase(q),
+					),
+					"give each a heading that does not begin the other",
+				)
 				break
 			}
 		}
@@ -503,7 +612,11 @@ func (r policyResolver) resolveNeed(q Quorum, p quorum.Policy) int {
 	case q.Word == allWord:
 		return voters
 	case q.Count > voters:
-		r.failKey("quorum", fmt.Sprintf("a quorum of %d can never be reached: %s", q.Count, votersPhrase(voters)), fmt.Sprintf("write %d or less, majority or all, or add a reviewer", voters))
+		r.failKey(
+			"quorum",
+			fmt.Sprintf("a quorum of %d can never be reached: %s", q.Count, votersPhrase(voters)),
+			fmt.Sprintf("write %d or less, majority or all, or add a reviewer", voters),
+		)
 	}
 	return q.Count
 }

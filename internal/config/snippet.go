@@ -28,7 +28,13 @@ func (r *policyFileReader) positionOfToken(t *token.Token) position {
 	}
 	at := position{line: t.Position.Line, column: max(t.Position.Column, 1), width: 1}
 	switch t.Type {
-	case token.StringType, token.IntegerType, token.FloatType, token.BoolType, token.BinaryIntegerType, token.OctetIntegerType, token.HexIntegerType:
+	case token.StringType,
+		token.IntegerType,
+		token.FloatType,
+		token.BoolType,
+		token.BinaryIntegerType,
+		token.OctetIntegerType,
+		token.HexIntegerType:
 		at.width = utf8.RuneCountInString(t.Value)
 	case token.SingleQuoteType, token.DoubleQuoteType:
 		at.width = utf8.RuneCountInString(strings.TrimSpace(t.Origin))
@@ -74,7 +80,16 @@ func (r *policyFileReader) showLine(at position) string {
 	width = max(1, min(width, to-column))
 	text := strings.Map(toPrintable, string(line[from:to]))
 	gutter := fmt.Sprintf("%5d | ", max(at.line, 1))
-	return gutter + text + "\n" + strings.Repeat(" ", len(gutter)-2) + "| " + strings.Repeat(" ", column-from) + "^" + strings.Repeat("~", width-1)
+	return gutter + text + "\n" + strings.Repeat(
+		" ",
+		len(gutter)-2,
+	) + "| " + strings.Repeat(
+		" ",
+		column-from,
+	) + "^" + strings.Repeat(
+		"~",
+		width-1,
+	)
 }
 
 // toPrintable replaces what would move the caret, the cursor or the reading direction.

@@ -103,7 +103,11 @@ func (q *Quorum) decodeNode(r *policyFileReader, key string, n ast.Node) {
 	case text == majorityWord, text == allWord:
 		*q = Quorum{Word: text}
 	default:
-		r.failKey(key, fmt.Sprintf("%s is neither a number nor one of majority, all", quoteText(text)), suggestWord(text, []string{majorityWord, allWord}, quorumHint))
+		r.failKey(
+			key,
+			fmt.Sprintf("%s is neither a number nor one of majority, all", quoteText(text)),
+			suggestWord(text, []string{majorityWord, allWord}, quorumHint),
+		)
 	}
 }
 
@@ -205,10 +209,17 @@ func (x *Regexp) decodeNode(r *policyFileReader, key string, n ast.Node) {
 	case len(text) > 1000:
 		r.failKey(key, "the regular expression is longer than 1000 bytes", "shorten it")
 	case err != nil:
-		r.failKey(key, fmt.Sprintf("not a regular expression: %s", cleanText(strings.TrimPrefix(err.Error(), "error parsing regexp: "), 120)),
-			"the syntax is RE2's: no look-ahead, no back-references")
+		r.failKey(
+			key,
+			fmt.Sprintf("not a regular expression: %s", cleanText(strings.TrimPrefix(err.Error(), "error parsing regexp: "), 120)),
+			"the syntax is RE2's: no look-ahead, no back-references",
+		)
 	case re.MatchString(""):
-		r.failKey(key, fmt.Sprintf("%s matches an empty line, so any text would be a verdict", quoteText(text)), "anchor it to the line that holds the verdict, as in ^Verdict: ship it$")
+		r.failKey(
+			key,
+			fmt.Sprintf("%s matches an empty line, so any text would be a verdict", quoteText(text)),
+			"anchor it to the line that holds the verdict, as in ^Verdict: ship it$",
+		)
 	default:
 		*x = Regexp(text)
 	}

@@ -27,7 +27,9 @@ func apiTable(t *testing.T) *shownTable {
 		PR: "acme/shop#7", URL: "https://github.com/acme/shop/pull/7", Title: "<script>alert(1)</script>", Head: "a1", Base: "main", At: noon, Check: "AI review",
 		Says: "waiting for gemini", Status: "in_progress", Verdict: "waiting", Reason: "tally", Need: 2, Approvals: 1, Start: noon.Add(-time.Minute),
 		Deadline: noon.Add(time.Hour), Wake: noon.Add(time.Minute),
-		Lanes: []dashboard.Lane{{Name: "gemini", Vote: "pending", Why: "it runs", Attempts: []dashboard.AttemptBar{{Number: 1, Start: noon.Add(-time.Minute), Came: "running"}}}},
+		Lanes: []dashboard.Lane{
+			{Name: "gemini", Vote: "pending", Why: "it runs", Attempts: []dashboard.AttemptBar{{Number: 1, Start: noon.Add(-time.Minute), Came: "running"}}},
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -35,8 +37,28 @@ func apiTable(t *testing.T) *shownTable {
 	return &shownTable{
 		health: store.Health{Keys: 9, Open: 2, Due: 1, Leased: 1, Failing: 1, Oldest: 1500 * time.Millisecond, Tenants: 2, Accepted: 77},
 		rows: []store.Row{
-			{Key: "77/acme/shop#7", Kind: workkey.KindPull, Group: "77/acme/shop", Tenant: 77, Open: true, Due: noon.Add(time.Minute), Seen: noon.In(time.FixedZone("x", 3600)), Sight: sight},
-			{Key: "77/acme/shop#8", Kind: workkey.KindPull, Group: "77/acme/shop", Tenant: 77, Leased: true, Attempts: 3, Failed: "observe acme/shop#8: 502", Open: true, Seen: noon.Add(-time.Minute), Sight: []byte("{broken")},
+			{
+				Key:    "77/acme/shop#7",
+				Kind:   workkey.KindPull,
+				Group:  "77/acme/shop",
+				Tenant: 77,
+				Open:   true,
+				Due:    noon.Add(time.Minute),
+				Seen:   noon.In(time.FixedZone("x", 3600)),
+				Sight:  sight,
+			},
+			{
+				Key:      "77/acme/shop#8",
+				Kind:     workkey.KindPull,
+				Group:    "77/acme/shop",
+				Tenant:   77,
+				Leased:   true,
+				Attempts: 3,
+				Failed:   "observe acme/shop#8: 502",
+				Open:     true,
+				Seen:     noon.Add(-time.Minute),
+				Sight:    []byte("{broken"),
+			},
 			{Key: "77/acme/shop", Kind: workkey.KindRepo, Group: "77/acme/shop", Tenant: 77, Seen: noon.Add(-time.Minute)},
 			{Key: "78/acme/shop", Kind: workkey.KindRepo, Group: "78/acme/shop", Tenant: 78, Seen: noon.Add(-2 * time.Minute)},
 			{Key: "78/acme/shop#7", Kind: workkey.KindPull, Group: "78/acme/shop", Tenant: 78, Seen: noon.Add(-3 * time.Minute), Sight: sight},
@@ -97,7 +119,10 @@ func TestATableThatCannotBeReadIsNoEmptyOne(t *testing.T) {
 func TestPagesHaveEveryPullRequestOnce(t *testing.T) {
 	table := &shownTable{}
 	for i := range 25 { // five at a time were looked at in one moment
-		table.rows = append(table.rows, store.Row{Key: fmt.Sprintf("1/acme/shop#%d", i), Kind: workkey.KindPull, Seen: noon.Add(-time.Duration(i/5) * time.Millisecond)})
+		table.rows = append(
+			table.rows,
+			store.Row{Key: fmt.Sprintf("1/acme/shop#%d", i), Kind: workkey.KindPull, Seen: noon.Add(-time.Duration(i/5) * time.Millisecond)},
+		)
 	}
 	seen := map[string]int{}
 	next, pages := "", 0

@@ -205,7 +205,17 @@ func (p place2) Observe(ctx context.Context, pr quorum.PR) (quorum.Policy, quoru
 	}
 	_ = changed
 	return policy, quorum.Snapshot{
-		PR:   quorum.PullRequest{PR: pr, Title: "Change", Head: sha, BaseRef: "main", DefaultBranch: "main", Author: quorum.Account{Login: "alice"}, Created: begun, Commits: 1, Closed: !open},
+		PR: quorum.PullRequest{
+			PR:            pr,
+			Title:         "Change",
+			Head:          sha,
+			BaseRef:       "main",
+			DefaultBranch: "main",
+			Author:        quorum.Account{Login: "alice"},
+			Created:       begun,
+			Commits:       1,
+			Closed:        !open,
+		},
 		File: file, Gated: true, Arrived: begun, Ours: quorum.Account{Login: "app[bot]", Bot: true},
 	}, err
 }
@@ -357,7 +367,15 @@ func (h *house) deliverAs(id string, n webhook.Notice) string {
 
 // about is an event of a pull request that concerns its reviewer.
 func about(tenant int64, pr quorum.PR) webhook.Notice {
-	return webhook.Notice{Action: "synchronize", Concern: webhook.ConcernPulls, Installation: tenant, Owner: pr.Owner, Repo: pr.Repo, PRs: []int{pr.Number}, Touch: quorum.Touch{Event: "pull_request", Action: "synchronize"}}
+	return webhook.Notice{
+		Action:       "synchronize",
+		Concern:      webhook.ConcernPulls,
+		Installation: tenant,
+		Owner:        pr.Owner,
+		Repo:         pr.Repo,
+		PRs:          []int{pr.Number},
+		Touch:        quorum.Touch{Event: "pull_request", Action: "synchronize"},
+	}
 }
 
 func pull(n int) quorum.PR { return quorum.PR{Owner: "acme", Repo: "shop", Number: n} }
@@ -371,7 +389,14 @@ func settle(d time.Duration) {
 
 // lookAt asks for a look at a pull request, whatever happened.
 func lookAt(tenant int64, pr quorum.PR, due time.Time) store.Poke {
-	return store.Poke{Key: workkey.Pull(tenant, pr), Tenant: tenant, Kind: workkey.KindPull, Group: workkey.Repo(tenant, pr.Owner, pr.Repo), Due: due, Touch: store.Any}
+	return store.Poke{
+		Key:    workkey.Pull(tenant, pr),
+		Tenant: tenant,
+		Kind:   workkey.KindPull,
+		Group:  workkey.Repo(tenant, pr.Owner, pr.Repo),
+		Due:    due,
+		Touch:  store.Any,
+	}
 }
 
 func count(all []string, of string) (n int) {
@@ -478,7 +503,9 @@ func TestATenantGetsNotAllWorkers(t *testing.T) {
 		if err := h.Store.Poke(t.Context(), pokes...); err != nil {
 			t.Fatal(err)
 		}
-		h.deliver(webhook.Notice{Concern: webhook.ConcernHead, Installation: 1, Owner: "acme", Repo: "shop", Head: sha}) // of no pull request: the table is looked at
+		h.deliver(
+			webhook.Notice{Concern: webhook.ConcernHead, Installation: 1, Owner: "acme", Repo: "shop", Head: sha},
+		) // of no pull request: the table is looked at
 		settle(1500 * time.Millisecond)
 		l.mu.Lock()
 		at := 0
@@ -544,7 +571,17 @@ func TestARushHoldsUpNobodyElsesLooks(t *testing.T) {
 		l.mu.Lock()
 		l.heads["other/tool-7@"+sha] = []quorum.PR{{Owner: "other", Repo: "tool-7", Number: 99}}
 		l.mu.Unlock()
-		h.deliver(webhook.Notice{Action: "completed", Concern: webhook.ConcernHead, Installation: 9, Owner: "other", Repo: "tool-7", Head: sha, Touch: quorum.Touch{Event: "workflow_run", Workflow: ".github/workflows/openai.yml"}})
+		h.deliver(
+			webhook.Notice{
+				Action:       "completed",
+				Concern:      webhook.ConcernHead,
+				Installation: 9,
+				Owner:        "other",
+				Repo:         "tool-7",
+				Head:         sha,
+				Touch:        quorum.Touch{Event: "workflow_run", Workflow: ".github/workflows/openai.yml"},
+			},
+		)
 		storm(1500 * time.Millisecond)
 		looks := l.looks()
 		for n, pr := range append(slices.Clone(others), quorum.PR{Owner: "other", Repo: "tool-7", Number: 99}) {
@@ -940,7 +977,15 @@ func TestWhatConcernsNoReviewerCostsNothing(t *testing.T) {
 		h.deliver(n)
 		n.Touch = quorum.Touch{Event: "issue_comment", Author: "alice"}
 		h.deliver(n)
-		n = webhook.Notice{Action: "completed", Concern: webhook.ConcernHead, Installation: 1, Owner: "acme", Repo: "shop", Head: sha, Touch: quorum.Touch{Event: "check_run", App: "lint-app", Name: "lint"}}
+		n = webhook.Notice{
+			Action:       "completed",
+			Concern:      webhook.ConcernHead,
+			Installation: 1,
+			Owner:        "acme",
+			Repo:         "shop",
+			Head:         sha,
+			Touch:        quorum.Touch{Event: "check_run", App: "lint-app", Name: "lint"},
+		}
 		h.deliver(n)
 		settle(time.Minute)
 		if got := l.sent(1); got != sent {
@@ -980,7 +1025,17 @@ func TestACommitsPullRequestsAreFound(t *testing.T) {
 		l.heads["acme/shop@"+sha] = []quorum.PR{pull(7), pull(8)}
 		l.looked = nil
 		l.mu.Unlock()
-		h.deliver(webhook.Notice{Action: "completed", Concern: webhook.ConcernHead, Installation: 1, Owner: "acme", Repo: "shop", Head: sha, Touch: quorum.Touch{Event: "workflow_run", Workflow: ".github/workflows/openai.yml"}})
+		h.deliver(
+			webhook.Notice{
+				Action:       "completed",
+				Concern:      webhook.ConcernHead,
+				Installation: 1,
+				Owner:        "acme",
+				Repo:         "shop",
+				Head:         sha,
+				Touch:        quorum.Touch{Event: "workflow_run", Workflow: ".github/workflows/openai.yml"},
+			},
+		)
 		settle(time.Second)
 		looks := l.looks()
 		slices.Sort(looks)

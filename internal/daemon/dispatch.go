@@ -147,7 +147,10 @@ func (d *Daemon) claimDue(ctx context.Context, n int) (works []store.Work, next 
 	if except = append(except, inBurst...); room < n || len(inBurst) > 0 { // nothing else wakes us when there is more of it
 		n, until = min(n, room), now.Add(burstPause)
 	}
-	works, err := d.Store.Claim(ctx, store.Claim{Now: now, Until: now.Add(d.Lease), Limit: n, Except: except, Most: most, Each: d.PerTenant})
+	works, err := d.Store.Claim(
+		ctx,
+		store.Claim{Now: now, Until: now.Add(d.Lease), Limit: n, Except: except, Most: most, Each: d.PerTenant},
+	)
 	d.underWay.add(works)
 	d.moreIsDue.Store(len(works) == n)
 	if err == nil && len(works) < n {

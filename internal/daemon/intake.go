@@ -80,7 +80,13 @@ func ParseSecrets(text string) ([]string, error) {
 	for i, part := range parts {
 		secrets[i] = strings.TrimSpace(part)
 		if n := len(secrets[i]); n < minSecret {
-			return nil, fmt.Errorf("read webhook secrets: secret %d of %d has %d bytes, at least %d are needed", i+1, len(parts), n, minSecret)
+			return nil, fmt.Errorf(
+				"read webhook secrets: secret %d of %d has %d bytes, at least %d are needed",
+				i+1,
+				len(parts),
+				n,
+				minSecret,
+			)
 		}
 	}
 	return secrets, nil

@@ -132,7 +132,8 @@ func TestADeliveryIsReceivedAndAnswered(t *testing.T) {
 	if w.Code != http.StatusAccepted || strings.TrimSpace(w.Body.String()) != `{"result":"accepted"}` || w.Header().Get("Content-Type") != "application/json" {
 		t.Errorf("%d %s %v", w.Code, w.Body, w.Header())
 	}
-	if len(d.got) != 1 || d.got[0].Event != "push" || d.got[0].ID != "72d3162e-cc78-11e3-81ab-4c9367dc0958" || !d.got[0].At.Equal(d.now) || !bytes.Equal(d.got[0].Payload, body) {
+	if len(d.got) != 1 || d.got[0].Event != "push" || d.got[0].ID != "72d3162e-cc78-11e3-81ab-4c9367dc0958" || !d.got[0].At.Equal(d.now) ||
+		!bytes.Equal(d.got[0].Payload, body) {
 		t.Errorf("received %+v", d.got)
 	}
 	series := scrape(t, d.Metrics)
@@ -331,7 +332,8 @@ func TestNothingIsAcceptedUnlessItWasReceived(t *testing.T) {
 		t.Errorf("malformed: %d %s", w.Code, w.Body)
 	}
 	series := scrape(t, d.Metrics)
-	if series[`coordinator_deliveries_total{event="push",result="failed"}`] != "1" || series[`coordinator_deliveries_total{event="push",result="malformed"}`] != "1" {
+	if series[`coordinator_deliveries_total{event="push",result="failed"}`] != "1" ||
+		series[`coordinator_deliveries_total{event="push",result="malformed"}`] != "1" {
 		t.Error("what was not accepted was not counted")
 	}
 	if !strings.Contains(d.log.String(), "the disk is full") {
@@ -576,7 +578,11 @@ func TestBodiesOfStrangersCostLittleMemory(t *testing.T) {
 				return
 			}
 			defer c.Close()
-			fmt.Fprintf(c, "POST /webhook HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nX-Hub-Signature-256: sha256=%064d\r\nTransfer-Encoding: chunked\r\n\r\n", 0)
+			fmt.Fprintf(
+				c,
+				"POST /webhook HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nX-Hub-Signature-256: sha256=%064d\r\nTransfer-Encoding: chunked\r\n\r\n",
+				0,
+			)
 			for sent := 0; sent < size; sent += len(chunk) {
 				if _, err := fmt.Fprintf(c, "%x\r\n%s\r\n", len(chunk), chunk); err != nil {
 					return // refused in the middle

@@ -145,7 +145,13 @@ func (r *resyncer) askForFailed(ctx context.Context, since, now time.Time) error
 		return fmt.Errorf("look for deliveries: %w", err)
 	}
 	if n := r.failed.merge(missed, known, now); n > 0 {
-		r.config.Log.Warn("more deliveries failed than are remembered: the oldest are not asked for again", "most", maxUnsettled, "dropped", n)
+		r.config.Log.Warn(
+			"more deliveries failed than are remembered: the oldest are not asked for again",
+			"most",
+			maxUnsettled,
+			"dropped",
+			n,
+		)
 	}
 	n := 0
 	defer func() {
@@ -161,7 +167,8 @@ func (r *resyncer) askForFailed(ctx context.Context, since, now time.Time) error
 		err := r.config.Host.Redeliver(ctx, u.Hook)
 		_, limited := retryAt(err)
 		class := classOf(err)
-		if ctx.Err() != nil || limited || class == classUnauthorized { // it says nothing of this one, which is asked for first the next time
+		if ctx.Err() != nil || limited ||
+			class == classUnauthorized { // it says nothing of this one, which is asked for first the next time
 			return err
 		}
 		r.failed.markAsked(u.ID, now, r.config.Resync, class == classGone)
@@ -252,7 +259,12 @@ func (r *resyncer) resyncRepository(ctx context.Context, w store.Work, p workkey
 // pullsToLookAt returns pokes of a repository's pull requests that need a look: those that GitHub changed after our last look
 // began, and undecided ones that are neither looked at now nor tried again anyway. If the policy changed, or all were listed,
 // so do those that we know and the list does not hold.
-func (r *resyncer) pullsToLookAt(ctx context.Context, p workkey.Key, c github.RecentChanges, changed, whole bool) (pokes []store.Poke, err error) {
+func (r *resyncer) pullsToLookAt(
+	ctx context.Context,
+	p workkey.Key,
+	c github.RecentChanges,
+	changed, whole bool,
+) (pokes []store.Poke, err error) {
 	now := r.config.Now()
 	poked := map[string]bool{}
 	add := func(pr quorum.PR) {

@@ -206,7 +206,8 @@ func TestAPanicIsNoEnd(t *testing.T) {
 		t.Errorf("afterwards: %d %s", status, text)
 	}
 	server.Close()
-	if got := scrape(t, m)["coordinator_http_panics_total"]; got != "2" || !strings.Contains(log.String(), "early fault") || !strings.Contains(log.String(), "serve_test.go") {
+	if got := scrape(t, m)["coordinator_http_panics_total"]; got != "2" || !strings.Contains(log.String(), "early fault") ||
+		!strings.Contains(log.String(), "serve_test.go") {
 		t.Errorf("%s panics were counted; the log: %s", got, &log)
 	}
 }

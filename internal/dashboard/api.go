@@ -117,7 +117,10 @@ func NotFound(w http.ResponseWriter, _ *http.Request) {
 
 func (a API) serveIndex(w http.ResponseWriter, _ *http.Request) {
 	WriteJSON(w, http.StatusOK, apiIndex{Version: 1, Endpoints: []apiEndpoint{
-		{"/api/v1/pulls", "pull requests, the last looked at first; ?open=true|false &repo=owner/name &limit=100 &before=<next of the page before>"},
+		{
+			"/api/v1/pulls",
+			"pull requests, the last looked at first; ?open=true|false &repo=owner/name &limit=100 &before=<next of the page before>",
+		},
 		{"/api/v1/pulls/{owner}/{repo}/{number}", "one pull request"},
 		{"/api/v1/queue", "how the table stands"},
 		{"/healthz", "200 while the process serves"},
@@ -144,7 +147,11 @@ func (a API) serveQueue(w http.ResponseWriter, r *http.Request) {
 func (a API) servePulls(w http.ResponseWriter, r *http.Request) {
 	q, repo, err := readQuery(r.URL.RawQuery)
 	if err != nil {
-		WriteJSON(w, http.StatusBadRequest, ErrorAnswer{Error: err.Error(), Hint: "for example /api/v1/pulls?open=true&repo=acme/shop&limit=20"})
+		WriteJSON(
+			w,
+			http.StatusBadRequest,
+			ErrorAnswer{Error: err.Error(), Hint: "for example /api/v1/pulls?open=true&repo=acme/shop&limit=20"},
+		)
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), ReadTimeout)
@@ -192,7 +199,10 @@ func (a API) repoKeysNamed(ctx context.Context, repo string) (groups []string, e
 		return nil, err
 	}
 	for _, row := range rows {
-		if _, name, _ := strings.Cut(row.Key, "/"); strings.EqualFold(name, repo) { // GitHub compares them without case, and people write them as they like
+		if _, name, _ := strings.Cut(row.Key, "/"); strings.EqualFold(
+			name,
+			repo,
+		) { // GitHub compares them without case, and people write them as they like
 			groups = append(groups, row.Key)
 		}
 	}

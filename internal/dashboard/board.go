@@ -50,7 +50,23 @@ type boardSite struct {
 // Handler serves the dashboard at /, /pulls/, /events and /static/.
 func (b Board) Handler() http.Handler {
 	files := loadBoardFiles()
-	s := &boardSite{Board: b, files: files, pages: template.Must(template.New("").Funcs(template.FuncMap{"asset": files.path, "mark": func(icon, tone string) boardMark { return boardMark{Icon: icon, Tone: tone} }}).ParseFS(boardWeb, "web/*.html"))}
+	s := &boardSite{
+		Board: b,
+		files: files,
+		pages: template.Must(
+			template.New(
+				"",
+			).Funcs(
+				template.FuncMap{
+					"asset": files.path,
+					"mark":  func(icon, tone string) boardMark { return boardMark{Icon: icon, Tone: tone} },
+				},
+			).ParseFS(
+				boardWeb,
+				"web/*.html",
+			),
+		),
+	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", s.overview)
 	mux.HandleFunc("GET /pulls/{owner}/{repo}/{number}", s.pull)

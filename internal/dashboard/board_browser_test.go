@@ -113,7 +113,10 @@ func (b *browser) said() []string {
 // until waits for an expression to be true in the page.
 func (b *browser) until(t *testing.T, expression string) {
 	t.Helper()
-	_, err := chromedp.Run(b.ctx, chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(20*time.Second)))
+	_, err := chromedp.Run(
+		b.ctx,
+		chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(20*time.Second)),
+	)
 	if err != nil {
 		t.Fatalf("%s did not come true: %v\ncomplaints: %q", expression, err, b.said())
 	}
@@ -204,7 +207,12 @@ func TestBrowser(t *testing.T) {
 	t.Run("a search narrows the list", func(t *testing.T) {
 		page.run(t, chromedp.SendKeys(`input[type=search]`, "invoice"))
 		page.until(t, `document.querySelectorAll("#board article").length === 1 && location.search.includes("invoice") && window.same`)
-		page.run(t, chromedp.Evaluate[chromedp.Void](`(() => { const i = document.querySelector("input[type=search]"); i.value = ""; i.dispatchEvent(new Event("input", {bubbles: true})) })()`))
+		page.run(
+			t,
+			chromedp.Evaluate[chromedp.Void](
+				`(() => { const i = document.querySelector("input[type=search]"); i.value = ""; i.dispatchEvent(new Event("input", {bubbles: true})) })()`,
+			),
+		)
 		page.until(t, `document.querySelectorAll("#board article").length === 6 && window.same`)
 	})
 	t.Run("it fits", func(t *testing.T) {
@@ -243,7 +251,12 @@ func TestBrowser(t *testing.T) {
 		}
 	}
 	t.Run("what offends the policy would have been heard", func(t *testing.T) {
-		page.run(t, chromedp.Evaluate[chromedp.Void](`document.body.setAttribute("style", "color: red"); document.body.insertAdjacentHTML("beforeend", "<img src=x onerror=alert(1)>"); null`))
+		page.run(
+			t,
+			chromedp.Evaluate[chromedp.Void](
+				`document.body.setAttribute("style", "color: red"); document.body.insertAdjacentHTML("beforeend", "<img src=x onerror=alert(1)>"); null`,
+			),
+		)
 		page.until(t, `document.images[0].complete`)
 		if heard := page.said()[len(complaints):]; len(heard) < 2 {
 			t.Errorf("only %q", heard)
@@ -280,7 +293,10 @@ func TestBrowserPicksUp(t *testing.T) {
 	changed.Says = "2 of 2 approvals; waiting for copilot until 09:10 UTC"
 	lay(t, board.Store, changed, sceneNow, "")
 	board.start(t)
-	page.until(t, `document.getElementById("link").innerText === "Live" && document.body.innerText.includes("waiting for copilot until 09:10 UTC") && window.same`)
+	page.until(
+		t,
+		`document.getElementById("link").innerText === "Live" && document.body.innerText.includes("waiting for copilot until 09:10 UTC") && window.same`,
+	)
 }
 
 // The pictures in the README.

@@ -252,7 +252,15 @@ func factsOf(s Sight, row store.Row, now time.Time) []boardFact {
 		{Name: "Into", Text: boardClip(s.Base, 100), Code: true},
 	}
 	if s.Check != "" {
-		facts = append(facts, boardFact{Name: "Check", Text: strings.TrimSpace(boardClip(s.Check, 100) + " · " + strings.ReplaceAll(boardClip(firstOf(s.Conclusion, s.Status), 30), "_", " "))})
+		facts = append(
+			facts,
+			boardFact{
+				Name: "Check",
+				Text: strings.TrimSpace(
+					boardClip(s.Check, 100) + " · " + strings.ReplaceAll(boardClip(firstOf(s.Conclusion, s.Status), 30), "_", " "),
+				),
+			},
+		)
 	}
 	when := func(name string, at time.Time) {
 		if !at.IsZero() {

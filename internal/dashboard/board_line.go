@@ -295,7 +295,13 @@ func drawLane(s Sight, r Lane, scale boardScale, now time.Time, live bool, size 
 	}
 	if r.RerunAt.After(now) && !d.done(r) {
 		from, to := scale.at(r.RerunAt), scale.at(r.RerunAt.Add(rerunLength(r)))
-		d.Rerun = &boardBar{X: percent(from), W: percent(max(to-from, 1)), End: percent(from), Tip: "runs again at " + r.RerunAt.UTC().Format("15:04:05") + " UTC", Mark: boardMark{"runs again", "again", "busy"}}
+		d.Rerun = &boardBar{
+			X:    percent(from),
+			W:    percent(max(to-from, 1)),
+			End:  percent(from),
+			Tip:  "runs again at " + r.RerunAt.UTC().Format("15:04:05") + " UTC",
+			Mark: boardMark{"runs again", "again", "busy"},
+		}
 	}
 	if live && r.Vote == quorum.Pending.String() && r.Deadline.After(free) {
 		from, to := scale.at(free), scale.at(r.Deadline)
@@ -377,7 +383,15 @@ func ticksOf(s boardScale) []boardTick {
 
 func labelOf(s Sight, now time.Time) string {
 	mark, _ := verdictMark(s)
-	return "Timeline of " + boardClip(s.PR, 120) + ", " + mark.Word + " after " + boardSpan(now.Sub(s.Start)) + ": " + boardClip(s.Says, 300)
+	return "Timeline of " + boardClip(
+		s.PR,
+		120,
+	) + ", " + mark.Word + " after " + boardSpan(
+		now.Sub(s.Start),
+	) + ": " + boardClip(
+		s.Says,
+		300,
+	)
 }
 
 // toldOf tells a timeline to those who cannot see it.

@@ -115,17 +115,53 @@ func attempt(n int, start, end time.Time, came string) AttemptBar {
 
 // The cycles of the scene, each under the name by which tests speak of it.
 func sceneWaiting() Sight {
-	return sightOf("acme/shop#482", "Apply the discount before the tax", "waiting", "1 of 2 approvals; waiting for gemini and copilot until 09:12 UTC", clockAt(0, 30),
-		Lane{Name: "openai", Vote: "approve", Why: "approved", Required: true, VotedAt: clockAt(2, 50), URL: "https://github.com/acme/shop/pull/482#issuecomment-1", Attempts: []AttemptBar{attempt(1, clockAt(0, 38), clockAt(2, 54), "approved")}},
-		Lane{Name: "gemini", Vote: "pending", Why: "at work — retrying once", Deadline: clockAt(13, 40), Attempts: []AttemptBar{attempt(1, clockAt(0, 38), clockAt(1, 52), "overloaded"), attempt(2, clockAt(3, 40), time.Time{}, "running")}},
+	return sightOf(
+		"acme/shop#482",
+		"Apply the discount before the tax",
+		"waiting",
+		"1 of 2 approvals; waiting for gemini and copilot until 09:12 UTC",
+		clockAt(0, 30),
+		Lane{
+			Name:     "openai",
+			Vote:     "approve",
+			Why:      "approved",
+			Required: true,
+			VotedAt:  clockAt(2, 50),
+			URL:      "https://github.com/acme/shop/pull/482#issuecomment-1",
+			Attempts: []AttemptBar{attempt(1, clockAt(0, 38), clockAt(2, 54), "approved")},
+		},
+		Lane{
+			Name:     "gemini",
+			Vote:     "pending",
+			Why:      "at work — retrying once",
+			Deadline: clockAt(13, 40),
+			Attempts: []AttemptBar{attempt(1, clockAt(0, 38), clockAt(1, 52), "overloaded"), attempt(2, clockAt(3, 40), time.Time{}, "running")},
+		},
 		Lane{Name: "copilot", Vote: "pending", Why: "not received", Deadline: clockAt(10, 30)},
 	)
 }
 
 func sceneGrace() Sight {
-	s := sightOf("acme/web#1207", "Keep the cart when a session ends", "waiting", "2 of 2 approvals; waiting for copilot until 09:07 UTC", clockAt(1, 0),
-		Lane{Name: "openai", Vote: "approve", Why: "approved", VotedAt: clockAt(3, 30), Attempts: []AttemptBar{attempt(1, clockAt(1, 10), clockAt(3, 34), "approved")}},
-		Lane{Name: "gemini", Vote: "approve", Why: "approved", VotedAt: clockAt(4, 50), Attempts: []AttemptBar{attempt(1, clockAt(1, 12), clockAt(4, 54), "approved")}},
+	s := sightOf(
+		"acme/web#1207",
+		"Keep the cart when a session ends",
+		"waiting",
+		"2 of 2 approvals; waiting for copilot until 09:07 UTC",
+		clockAt(1, 0),
+		Lane{
+			Name:     "openai",
+			Vote:     "approve",
+			Why:      "approved",
+			VotedAt:  clockAt(3, 30),
+			Attempts: []AttemptBar{attempt(1, clockAt(1, 10), clockAt(3, 34), "approved")},
+		},
+		Lane{
+			Name:     "gemini",
+			Vote:     "approve",
+			Why:      "approved",
+			VotedAt:  clockAt(4, 50),
+			Attempts: []AttemptBar{attempt(1, clockAt(1, 12), clockAt(4, 54), "approved")},
+		},
 		Lane{Name: "copilot", Vote: "pending", Why: "not received", Deadline: clockAt(11, 0)},
 	)
 	s.GraceFrom, s.GraceEnd, s.Wake = clockAt(4, 50), clockAt(7, 50), clockAt(7, 50)
@@ -133,16 +169,52 @@ func sceneGrace() Sight {
 }
 
 func sceneRunning() Sight {
-	return sightOf("kestrel/api#97", "Stream exports instead of holding them in memory", "waiting", "0 of 2 approvals; waiting for openai, gemini and claude until 09:14 UTC", clockAt(4, 10),
-		Lane{Name: "openai", Vote: "pending", Why: "at work", Deadline: clockAt(14, 10), Attempts: []AttemptBar{attempt(1, clockAt(4, 18), time.Time{}, "running")}},
-		Lane{Name: "gemini", Vote: "pending", Why: "empty — retrying once", Deadline: clockAt(14, 10), RerunAt: clockAt(6, 40), Attempts: []AttemptBar{attempt(1, clockAt(4, 20), clockAt(5, 5), "empty")}},
-		Lane{Name: "claude", Vote: "pending", Why: "at work", Shadow: true, Deadline: clockAt(14, 10), Attempts: []AttemptBar{attempt(1, clockAt(4, 40), time.Time{}, "running")}},
+	return sightOf(
+		"kestrel/api#97",
+		"Stream exports instead of holding them in memory",
+		"waiting",
+		"0 of 2 approvals; waiting for openai, gemini and claude until 09:14 UTC",
+		clockAt(4, 10),
+		Lane{
+			Name:     "openai",
+			Vote:     "pending",
+			Why:      "at work",
+			Deadline: clockAt(14, 10),
+			Attempts: []AttemptBar{attempt(1, clockAt(4, 18), time.Time{}, "running")},
+		},
+		Lane{
+			Name:     "gemini",
+			Vote:     "pending",
+			Why:      "empty — retrying once",
+			Deadline: clockAt(14, 10),
+			RerunAt:  clockAt(6, 40),
+			Attempts: []AttemptBar{attempt(1, clockAt(4, 20), clockAt(5, 5), "empty")},
+		},
+		Lane{
+			Name:     "claude",
+			Vote:     "pending",
+			Why:      "at work",
+			Shadow:   true,
+			Deadline: clockAt(14, 10),
+			Attempts: []AttemptBar{attempt(1, clockAt(4, 40), time.Time{}, "running")},
+		},
 	)
 }
 
 func sceneUnverified() Sight {
-	return sightOf("acme/shop#477", "Read prices from the new catalogue", "unverified", "Unverified: 1 of 2 approvals; gemini: overloaded twice; copilot: review not received. A maintainer may approve instead", time.Date(2026, 3, 2, 8, 12, 0, 0, time.UTC),
-		Lane{Name: "openai", Vote: "approve", Why: "approved", VotedAt: time.Date(2026, 3, 2, 8, 15, 0, 0, time.UTC), Attempts: []AttemptBar{attempt(1, time.Date(2026, 3, 2, 8, 12, 10, 0, time.UTC), time.Date(2026, 3, 2, 8, 15, 5, 0, time.UTC), "approved")}},
+	return sightOf(
+		"acme/shop#477",
+		"Read prices from the new catalogue",
+		"unverified",
+		"Unverified: 1 of 2 approvals; gemini: overloaded twice; copilot: review not received. A maintainer may approve instead",
+		time.Date(2026, 3, 2, 8, 12, 0, 0, time.UTC),
+		Lane{
+			Name:     "openai",
+			Vote:     "approve",
+			Why:      "approved",
+			VotedAt:  time.Date(2026, 3, 2, 8, 15, 0, 0, time.UTC),
+			Attempts: []AttemptBar{attempt(1, time.Date(2026, 3, 2, 8, 12, 10, 0, time.UTC), time.Date(2026, 3, 2, 8, 15, 5, 0, time.UTC), "approved")},
+		},
 		Lane{Name: "gemini", Vote: "unavailable", Why: "overloaded, retried once", Attempts: []AttemptBar{
 			attempt(1, time.Date(2026, 3, 2, 8, 12, 10, 0, time.UTC), time.Date(2026, 3, 2, 8, 13, 40, 0, time.UTC), "overloaded"),
 			attempt(2, time.Date(2026, 3, 2, 8, 17, 40, 0, time.UTC), time.Date(2026, 3, 2, 8, 19, 30, 0, time.UTC), "overloaded"),
@@ -152,16 +224,44 @@ func sceneUnverified() Sight {
 }
 
 func sceneBlocked() Sight {
-	s := sightOf("acme/billing#58", "Round each line of an invoice", "blocked", "Blocked: openai objects: cents are lost when a line is split", time.Date(2026, 3, 2, 8, 40, 0, 0, time.UTC),
-		Lane{Name: "openai", Vote: "object", Why: "3 threads are open: “cents are lost when a line is split”", VotedAt: time.Date(2026, 3, 2, 8, 43, 0, 0, time.UTC), Attempts: []AttemptBar{attempt(1, time.Date(2026, 3, 2, 8, 40, 9, 0, time.UTC), time.Date(2026, 3, 2, 8, 43, 5, 0, time.UTC), "findings")}},
-		Lane{Name: "gemini", Vote: "approve", Why: "approved", VotedAt: time.Date(2026, 3, 2, 8, 42, 0, 0, time.UTC), Attempts: []AttemptBar{attempt(1, time.Date(2026, 3, 2, 8, 40, 9, 0, time.UTC), time.Date(2026, 3, 2, 8, 42, 4, 0, time.UTC), "approved")}},
+	s := sightOf(
+		"acme/billing#58",
+		"Round each line of an invoice",
+		"blocked",
+		"Blocked: openai objects: cents are lost when a line is split",
+		time.Date(2026, 3, 2, 8, 40, 0, 0, time.UTC),
+		Lane{
+			Name:     "openai",
+			Vote:     "object",
+			Why:      "3 threads are open: “cents are lost when a line is split”",
+			VotedAt:  time.Date(2026, 3, 2, 8, 43, 0, 0, time.UTC),
+			Attempts: []AttemptBar{attempt(1, time.Date(2026, 3, 2, 8, 40, 9, 0, time.UTC), time.Date(2026, 3, 2, 8, 43, 5, 0, time.UTC), "findings")},
+		},
+		Lane{
+			Name:     "gemini",
+			Vote:     "approve",
+			Why:      "approved",
+			VotedAt:  time.Date(2026, 3, 2, 8, 42, 0, 0, time.UTC),
+			Attempts: []AttemptBar{attempt(1, time.Date(2026, 3, 2, 8, 40, 9, 0, time.UTC), time.Date(2026, 3, 2, 8, 42, 4, 0, time.UTC), "approved")},
+		},
 	)
 	return s
 }
 
 func scenePassed() Sight {
-	return sightOf("acme/shop#479", "Name the currency in every total", "passed", "2 of 2 approvals; copilot: review not received", time.Date(2026, 3, 2, 8, 50, 0, 0, time.UTC),
-		Lane{Name: "openai", Vote: "approve", Why: "approved", VotedAt: time.Date(2026, 3, 2, 8, 52, 50, 0, time.UTC), Attempts: []AttemptBar{attempt(1, time.Date(2026, 3, 2, 8, 50, 9, 0, time.UTC), time.Date(2026, 3, 2, 8, 52, 54, 0, time.UTC), "approved")}},
+	return sightOf(
+		"acme/shop#479",
+		"Name the currency in every total",
+		"passed",
+		"2 of 2 approvals; copilot: review not received",
+		time.Date(2026, 3, 2, 8, 50, 0, 0, time.UTC),
+		Lane{
+			Name:     "openai",
+			Vote:     "approve",
+			Why:      "approved",
+			VotedAt:  time.Date(2026, 3, 2, 8, 52, 50, 0, time.UTC),
+			Attempts: []AttemptBar{attempt(1, time.Date(2026, 3, 2, 8, 50, 9, 0, time.UTC), time.Date(2026, 3, 2, 8, 52, 54, 0, time.UTC), "approved")},
+		},
 		Lane{Name: "gemini", Vote: "approve", Why: "approved (retry succeeded)", VotedAt: time.Date(2026, 3, 2, 8, 54, 1, 0, time.UTC), Attempts: []AttemptBar{
 			attempt(1, time.Date(2026, 3, 2, 8, 50, 9, 0, time.UTC), time.Date(2026, 3, 2, 8, 51, 20, 0, time.UTC), "overloaded"),
 			attempt(2, time.Date(2026, 3, 2, 8, 52, 17, 0, time.UTC), time.Date(2026, 3, 2, 8, 54, 1, 0, time.UTC), "approved"),

@@ -30,7 +30,13 @@ import (
 var writeBoard = flag.Bool("board", false, "write the golden fragments of the dashboard")
 
 func boardOf(s store.Store) http.Handler {
-	return Board{Store: s, Feed: NewFeed(), Now: func() time.Time { return sceneNow }, Reached: func() time.Time { return sceneNow.Add(-2 * time.Second) }, Version: "v1.2.3"}.Handler()
+	return Board{
+		Store:   s,
+		Feed:    NewFeed(),
+		Now:     func() time.Time { return sceneNow },
+		Reached: func() time.Time { return sceneNow.Add(-2 * time.Second) },
+		Version: "v1.2.3",
+	}.Handler()
 }
 
 func askBoard(t testing.TB, h http.Handler, path string, headers ...string) *httptest.ResponseRecorder {
@@ -86,7 +92,8 @@ func TestBoardOverview(t *testing.T) {
 	if got := texts(t, page, "about"); strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("the overview says\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if got, want := texts(t, page, "health"), "keeping up open4due0looked at now0failing0keys tracked10deliveries kept0GitHub answered2s ago"; len(got) != 1 || got[0] != want {
+	if got, want := texts(t, page, "health"), "keeping up open4due0looked at now0failing0keys tracked10deliveries kept0GitHub answered2s ago"; len(got) != 1 ||
+		got[0] != want {
 		t.Errorf("the queue is said to be %q, want %q", got, want)
 	}
 }
@@ -260,12 +267,15 @@ func TestBoardMissingStaysAsItIs(t *testing.T) {
 	main := regexp.MustCompile(`<main [^>]*>`)
 	for _, path := range []string{"/nothing", "/pulls/acme/shop/9999"} {
 		for _, headers := range [][]string{nil, {"HX-Request", "true"}} {
-			if got := main.FindString(askBoard(t, h, path, headers...).Body.String()); got == "" || strings.Contains(got, "hx-") || strings.Contains(got, "data-events") || !strings.Contains(got, "data-now=") {
+			if got := main.FindString(askBoard(t, h, path, headers...).Body.String()); got == "" || strings.Contains(got, "hx-") ||
+				strings.Contains(got, "data-events") ||
+				!strings.Contains(got, "data-now=") {
 				t.Errorf("%s is %s", path, got)
 			}
 		}
 	}
-	if got := main.FindString(askBoard(t, h, "/").Body.String()); !strings.Contains(got, `hx-get="/" hx-trigger="refresh"`) || !strings.Contains(got, `data-events="/events"`) {
+	if got := main.FindString(askBoard(t, h, "/").Body.String()); !strings.Contains(got, `hx-get="/" hx-trigger="refresh"`) ||
+		!strings.Contains(got, `data-events="/events"`) {
 		t.Errorf("the overview is %s", got)
 	}
 }
@@ -286,7 +296,9 @@ func TestBoardBeforeTheFirstLook(t *testing.T) {
 	}
 	h := Board{Store: s, Feed: NewFeed(), Now: func() time.Time { return sceneNow }, Reached: func() time.Time { return time.Time{} }}.Handler()
 	page := askBoard(t, h, "/").Body.String()
-	if got := texts(t, page, "about"); len(got) != 3 || got[0] != "waiting octo/shop#9 "+waiting.Says+" decided at the latest in 34m 20s" || got[1] != "octo/shop#8 "+untitled.Says || got[2] != "octo/shop#7 Not looked at yet" {
+	if got := texts(t, page, "about"); len(got) != 3 || got[0] != "waiting octo/shop#9 "+waiting.Says+" decided at the latest in 34m 20s" ||
+		got[1] != "octo/shop#8 "+untitled.Says ||
+		got[2] != "octo/shop#7 Not looked at yet" {
 		t.Errorf("the overview says %q", got)
 	}
 	if got := texts(t, page, "moment"); len(got) != 1 || got[0] != "GitHub hasnot answered yet" {
@@ -535,7 +547,8 @@ func TestBoardOddTimes(t *testing.T) {
 						if line == nil {
 							continue
 						}
-						if text := fmt.Sprintf("%+v", *line); strings.Contains(text, "NaN") || strings.Contains(text, "Inf") || regexp.MustCompile(`X:-\d`).MatchString(text) {
+						if text := fmt.Sprintf("%+v", *line); strings.Contains(text, "NaN") || strings.Contains(text, "Inf") ||
+							regexp.MustCompile(`X:-\d`).MatchString(text) {
 							t.Fatalf("start %s, at %s, end %s: %s", start, at, end, text)
 						}
 					}

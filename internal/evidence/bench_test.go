@@ -19,11 +19,21 @@ func BenchmarkJudge(b *testing.B) {
 		s.PR = quorum.PullRequest{Head: strings.Repeat("a", 40), BaseRef: "main", Created: start}
 		body := "## Owl\n\n" + strings.Repeat("Some words about `cart.go:12`.\n", 250)
 		for i := range 30 {
-			s.Comments = append(s.Comments, quorum.Text{TextRef: quorum.TextRef{Kind: quorum.TextComment, ID: int64(i + 1)}, Author: quorum.Account{Login: quorum.ActionsBot, Bot: true}, Body: body, At: start.Add(time.Minute)})
+			s.Comments = append(
+				s.Comments,
+				quorum.Text{
+					TextRef: quorum.TextRef{Kind: quorum.TextComment, ID: int64(i + 1)},
+					Author:  quorum.Account{Login: quorum.ActionsBot, Bot: true},
+					Body:    body,
+					At:      start.Add(time.Minute),
+				},
+			)
 		}
 		for i := range cancelled + 1 {
 			run := quorum.Run{
-				ID: int64(i + 1), Number: i + 1, Path: ".github/workflows/owl.yml", Event: "pull_request", Head: s.PR.Head, Attempt: 1, Status: "completed", Conclusion: "cancelled",
+				ID: int64(
+					i + 1,
+				), Number: i + 1, Path: ".github/workflows/owl.yml", Event: "pull_request", Head: s.PR.Head, Attempt: 1, Status: "completed", Conclusion: "cancelled",
 				Created: start, Started: start, Updated: start.Add(2 * time.Minute), Jobs: []quorum.Job{{ID: int64(1000 + i), Status: "completed", Conclusion: "cancelled"}},
 			}
 			if i == 0 {

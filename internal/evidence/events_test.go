@@ -113,7 +113,11 @@ func TestWhatAReviewerLeavesConcerns(t *testing.T) {
 			}
 			return r
 		})
-		p := quorum.Policy{Check: "Review quorum", Mode: quorum.Mode(rapid.IntRange(1, 3).Draw(t, "mode")), Reviewers: rapid.SliceOfN(reviewer, 1, 5).Draw(t, "reviewers")}
+		p := quorum.Policy{
+			Check:     "Review quorum",
+			Mode:      quorum.Mode(rapid.IntRange(1, 3).Draw(t, "mode")),
+			Reviewers: rapid.SliceOfN(reviewer, 1, 5).Draw(t, "reviewers"),
+		}
 		r := rapid.SampledFrom(p.Reviewers).Draw(t, "whose")
 		action := rapid.SampledFrom([]string{"", "created", "edited", "deleted", "completed", "in_progress"}).Draw(t, "action")
 		cased := func(s string) string {
@@ -127,7 +131,17 @@ func TestWhatAReviewerLeavesConcerns(t *testing.T) {
 			touches = append(touches, quorum.Touch{Event: event, Author: cased(r.Author)})
 		}
 		if r.Workflow != "" {
-			path := rapid.SampledFrom([]string{"", "acme/shop/"}).Draw(t, "before") + r.Workflow + rapid.SampledFrom([]string{"", "@main", "@refs/heads/a@b"}).Draw(t, "behind")
+			path := rapid.SampledFrom(
+				[]string{"", "acme/shop/"},
+			).Draw(
+				t,
+				"before",
+			) + r.Workflow + rapid.SampledFrom(
+				[]string{"", "@main", "@refs/heads/a@b"},
+			).Draw(
+				t,
+				"behind",
+			)
 			touches = append(touches, quorum.Touch{Event: "workflow_run", Workflow: path, Run: 1})
 		}
 		if r.Check != "" {

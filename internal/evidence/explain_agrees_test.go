@@ -71,7 +71,8 @@ func contradictedEvidence(b quorum.Ballot, c evidence.Considered, author string)
 	case b.Outcome == quorum.Withdrawn:
 		words := map[quorum.Reason]string{quorum.ReasonEdited: "edited", quorum.ReasonDismissed: "dismissed", quorum.ReasonUnnamed: "it approves, but "}[b.Reason]
 		byAuthor := b.Reason == quorum.ReasonEdited && b.Detail == author
-		if byAuthor && c.Outcome != quorum.Withdrawn || !byAuthor && words != "" && !strings.Contains(c.Rejected, words) || b.Reason == quorum.ReasonDeleted && c.Rejected == "" {
+		if byAuthor && c.Outcome != quorum.Withdrawn || !byAuthor && words != "" && !strings.Contains(c.Rejected, words) ||
+			b.Reason == quorum.ReasonDeleted && c.Rejected == "" {
 			return "its evidence is not said to be withdrawn for that reason"
 		}
 	case c.Rejected != "":

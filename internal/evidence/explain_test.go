@@ -41,7 +41,8 @@ func TestConsider(t *testing.T) {
 			}
 			continue
 		}
-		if len(all) != 1 || all[0].Outcome != test.outcome || !strings.Contains(all[0].Rejected, test.rejected) || (all[0].Rejected == "") != (test.rejected == "") {
+		if len(all) != 1 || all[0].Outcome != test.outcome || !strings.Contains(all[0].Rejected, test.rejected) ||
+			(all[0].Rejected == "") != (test.rejected == "") {
 			t.Errorf("%s: %+v, want %s, %q", name, all, test.outcome, test.rejected)
 		}
 	}

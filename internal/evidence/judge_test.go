@@ -45,7 +45,14 @@ func openai() quorum.Reviewer {
 }
 
 func sage() quorum.Reviewer {
-	return quorum.Reviewer{Name: "sage", Author: "sage[bot]", Verdict: format(quorum.Auto), FailureMeans: quorum.MeansUnavailable, Timeout: 10 * time.Minute, Request: quorum.Request{Comment: "@sage review"}}
+	return quorum.Reviewer{
+		Name:         "sage",
+		Author:       "sage[bot]",
+		Verdict:      format(quorum.Auto),
+		FailureMeans: quorum.MeansUnavailable,
+		Timeout:      10 * time.Minute,
+		Request:      quorum.Request{Comment: "@sage review"},
+	}
 }
 
 func policy(r ...quorum.Reviewer) quorum.Policy {
@@ -64,17 +71,39 @@ type scene struct {
 func onHead(r ...quorum.Reviewer) *scene {
 	return &scene{p: policy(r...), s: quorum.Snapshot{
 		PR: quorum.PullRequest{
-			PR: quorum.PR{Owner: "acme", Repo: "shop", Number: 7}, Head: head, HeadRef: "feature", HeadRepo: "acme/shop", BaseRef: "main", DefaultBranch: "main", Merge: merged,
+			PR: quorum.PR{
+				Owner:  "acme",
+				Repo:   "shop",
+				Number: 7,
+			}, Head: head, HeadRef: "feature", HeadRepo: "acme/shop", BaseRef: "main", DefaultBranch: "main", Merge: merged,
 			Author: who("alice"), Created: at(-60), Commits: 1, Files: []quorum.File{{Path: "cart.go"}},
 		},
 		SameBranch: []quorum.PullRequest{{PR: quorum.PR{Owner: "acme", Repo: "shop", Number: 7}}},
-		File:       quorum.PolicyFile{State: quorum.FileValid, SHA: "p1"}, Gated: true, Arrived: at(0), Ours: who(bot), Record: quorum.Record{Version: 1, Head: head, Base: "main"},
+		File: quorum.PolicyFile{
+			State: quorum.FileValid,
+			SHA:   "p1",
+		}, Gated: true, Arrived: at(0), Ours: who(bot), Record: quorum.Record{Version: 1, Head: head, Base: "main"},
 	}}
 }
 
 // run adds a run that began at from and, unless to is negative, ended at to; change may say more.
 func (x *scene) run(id int64, from, to int, change ...func(*quorum.Run)) *scene {
-	r := quorum.Run{ID: id, Number: len(x.s.Runs) + 1, Path: file, Event: "pull_request", Head: head, Branch: "feature", Repo: "acme/shop", Suite: id + 1000, Attempt: 1, Status: "in_progress", Created: at(from), Started: at(from), Updated: at(from), Actor: who("alice")}
+	r := quorum.Run{
+		ID:      id,
+		Number:  len(x.s.Runs) + 1,
+		Path:    file,
+		Event:   "pull_request",
+		Head:    head,
+		Branch:  "feature",
+		Repo:    "acme/shop",
+		Suite:   id + 1000,
+		Attempt: 1,
+		Status:  "in_progress",
+		Created: at(from),
+		Started: at(from),
+		Updated: at(from),
+		Actor:   who("alice"),
+	}
 	job := quorum.Job{ID: id + 2000, Name: "review", Status: "in_progress", Started: at(from)}
 	if to >= 0 {
 		r.Status, r.Conclusion, r.Updated = "completed", "success", at(to)
@@ -133,7 +162,10 @@ func (x *scene) comment(id int64, sec int, author, body string) *scene {
 }
 
 func (x *scene) review(id int64, sec int, author, state, body string) *scene {
-	x.s.Reviews = append(x.s.Reviews, quorum.Text{TextRef: quorum.TextRef{Kind: quorum.TextReview, ID: id}, Author: who(author), Body: body, At: at(sec), Commit: head, State: state})
+	x.s.Reviews = append(
+		x.s.Reviews,
+		quorum.Text{TextRef: quorum.TextRef{Kind: quorum.TextReview, ID: id}, Author: who(author), Body: body, At: at(sec), Commit: head, State: state},
+	)
 	return x
 }
 
@@ -270,7 +302,11 @@ func TestWhichRunSpeaks(t *testing.T) {
 		{"one that is under way", onHead(openai()).run(1, 10, -1), atWork},
 		{"a green run without a text is no review", onHead(openai()).run(1, 10, 100), empty},
 		{"a green run with one", onHead(openai()).run(1, 10, 100).comment(1, 90, bot, yes), approves},
-		{"another workflow's run", onHead(openai()).run(1, 10, 100, func(r *quorum.Run) { r.Path = ".github/workflows/x.yml" }).comment(1, 90, bot, yes), silent},
+		{
+			"another workflow's run",
+			onHead(openai()).run(1, 10, 100, func(r *quorum.Run) { r.Path = ".github/workflows/x.yml" }).comment(1, 90, bot, yes),
+			silent,
+		},
 		{"of another event", onHead(openai()).run(1, 10, 100, by("push")).comment(1, 90, bot, yes), silent},
 		{"of another head", onHead(openai()).run(1, 10, 100, func(r *quorum.Run) { r.Head = older }).comment(1, 90, bot, yes), silent},
 		{"created before the pull request", onHead(openai()).run(1, -90, 100).comment(1, 90, bot, yes), silent},
@@ -281,18 +317,58 @@ func TestWhichRunSpeaks(t *testing.T) {
 		{"created in the second of the base", onHead(openai()).run(1, 200, 300).comment(1, 290, bot, yes).retargeted(200), silent},
 		{"created in the second after the base", onHead(openai()).run(1, 201, 300).comment(1, 290, bot, yes).retargeted(200), approves},
 		{"the newest speaks", onHead(openai()).run(1, 10, 100).comment(1, 90, bot, yes).run(2, 110, 200), empty},
-		{"the newest by number, not by the digits of its id", onHead(openai()).run(1000, 110, 200, numbered(12)).run(999, 10, 100, numbered(9)).comment(1, 190, bot, yes), approves},
+		{
+			"the newest by number, not by the digits of its id",
+			onHead(openai()).run(1000, 110, 200, numbered(12)).run(999, 10, 100, numbered(9)).comment(1, 190, bot, yes),
+			approves,
+		},
 		{"a skipped one replaces nothing", onHead(openai()).run(1, 10, 100).comment(1, 90, bot, yes).run(2, 110, 111, ended("skipped")), approves},
-		{"one that never ran replaces nothing", onHead(openai()).run(1, 10, 100).comment(1, 90, bot, yes).run(2, 110, 111, jobless("action_required")), approves},
-		{"one that could not start replaces nothing", onHead(openai()).run(1, 10, 100).comment(1, 90, bot, yes).run(2, 110, 111, jobless("startup_failure")), approves},
-		{"a cancelled one without evidence replaces nothing", onHead(openai()).run(1, 10, 100).comment(1, 90, bot, yes).run(2, 110, 120, ended("cancelled")), approves},
-		{"a cancelled one with evidence speaks", onHead(openai()).run(1, 10, 100).comment(1, 90, bot, yes).run(2, 110, 120, ended("cancelled")).comment(2, 115, bot, no), objects},
-		{"the one that waits for approval", onHead(openai()).run(1, 10, 10, jobless("action_required")), wanted{quorum.Pending, quorum.AwaitingApproval, quorum.ReasonApproval, ""}},
-		{"waiting", onHead(openai()).run(1, 10, -1, func(r *quorum.Run) { r.Status = "waiting" }), wanted{quorum.Pending, quorum.AwaitingApproval, quorum.ReasonApproval, ""}},
+		{
+			"one that never ran replaces nothing",
+			onHead(openai()).run(1, 10, 100).comment(1, 90, bot, yes).run(2, 110, 111, jobless("action_required")),
+			approves,
+		},
+		{
+			"one that could not start replaces nothing",
+			onHead(openai()).run(1, 10, 100).comment(1, 90, bot, yes).run(2, 110, 111, jobless("startup_failure")),
+			approves,
+		},
+		{
+			"a cancelled one without evidence replaces nothing",
+			onHead(openai()).run(1, 10, 100).comment(1, 90, bot, yes).run(2, 110, 120, ended("cancelled")),
+			approves,
+		},
+		{
+			"a cancelled one with evidence speaks",
+			onHead(openai()).run(1, 10, 100).comment(1, 90, bot, yes).run(2, 110, 120, ended("cancelled")).comment(2, 115, bot, no),
+			objects,
+		},
+		{
+			"the one that waits for approval",
+			onHead(openai()).run(1, 10, 10, jobless("action_required")),
+			wanted{quorum.Pending, quorum.AwaitingApproval, quorum.ReasonApproval, ""},
+		},
+		{
+			"waiting",
+			onHead(openai()).run(1, 10, -1, func(r *quorum.Run) { r.Status = "waiting" }),
+			wanted{quorum.Pending, quorum.AwaitingApproval, quorum.ReasonApproval, ""},
+		},
 		{"skipped, and no other", onHead(openai()).run(1, 10, 11, ended("skipped")), wanted{quorum.Unavailable, quorum.Declined, quorum.ReasonSkipped, ""}},
-		{"it could not start", onHead(openai()).run(1, 10, 11, jobless("startup_failure")), wanted{quorum.Pending, quorum.Unknown, quorum.ReasonUnknown, "rerun"}},
-		{"a status nobody knows is not an end", onHead(openai()).run(1, 10, -1, func(r *quorum.Run) { r.Status = "brooding" }).comment(1, 20, bot, yes), wanted{quorum.Pending, quorum.Running, quorum.ReasonRunning, ""}},
-		{"a conclusion nobody knows", onHead(openai()).run(1, 10, 100, ended("splendid")), wanted{quorum.Pending, quorum.Unknown, quorum.ReasonUnknown, "rerun"}},
+		{
+			"it could not start",
+			onHead(openai()).run(1, 10, 11, jobless("startup_failure")),
+			wanted{quorum.Pending, quorum.Unknown, quorum.ReasonUnknown, "rerun"},
+		},
+		{
+			"a status nobody knows is not an end",
+			onHead(openai()).run(1, 10, -1, func(r *quorum.Run) { r.Status = "brooding" }).comment(1, 20, bot, yes),
+			wanted{quorum.Pending, quorum.Running, quorum.ReasonRunning, ""},
+		},
+		{
+			"a conclusion nobody knows",
+			onHead(openai()).run(1, 10, 100, ended("splendid")),
+			wanted{quorum.Pending, quorum.Unknown, quorum.ReasonUnknown, "rerun"},
+		},
 		{"stale", onHead(openai()).run(1, 10, 100, ended("stale")), wanted{quorum.Pending, quorum.Unknown, quorum.ReasonUnknown, "rerun"}},
 		{"neutral", onHead(openai()).run(1, 10, 100, ended("neutral")), empty},
 	})
@@ -329,16 +405,32 @@ func TestWhichTextIsBound(t *testing.T) {
 		{"but not from before the attempt", onHead(own).run(1, 10, 100, attempt(2, 50)).comment(1, 40, "claude[bot]", named(yes, head)), emptyLast},
 		{"of several any objection objects", onHead(openai()).run(1, 10, 100).comment(1, 80, bot, no).comment(2, 90, bot, yes), objects},
 		{"in whichever order", onHead(openai()).run(1, 10, 100).comment(1, 80, bot, yes).comment(2, 90, bot, no), objects},
-		{"not before the attempt has ended", onHead(openai()).run(1, 10, -1).comment(1, 80, bot, yes), wanted{quorum.Pending, quorum.Running, quorum.ReasonRunning, ""}},
+		{
+			"not before the attempt has ended",
+			onHead(openai()).run(1, 10, -1).comment(1, 80, bot, yes),
+			wanted{quorum.Pending, quorum.Running, quorum.ReasonRunning, ""},
+		},
 		{"while an older head's run is under way", onHead(openai()).run(1, 10, 100).other(2, -50, 95).comment(1, 90, bot, yes), ambiguous},
 		{"then it must name the head", onHead(openai()).run(1, 10, 100).other(2, -50, 95).comment(1, 90, bot, named(yes, head)), approves},
 		{"after the older head's run", onHead(openai()).run(1, 10, 100).other(2, -50, 89).comment(1, 90, bot, yes), approves},
 		{"before the older head's run", onHead(openai()).run(1, 10, 100).other(2, 91, 95).comment(1, 90, bot, yes), approves},
-		{"an older head's run of another workflow", onHead(openai()).run(1, 10, 100).other(2, -50, 95, func(r *quorum.Run) { r.Path = "x" }).comment(1, 90, bot, yes), approves},
+		{
+			"an older head's run of another workflow",
+			onHead(openai()).run(1, 10, 100).other(2, -50, 95, func(r *quorum.Run) { r.Path = "x" }).comment(1, 90, bot, yes),
+			approves,
+		},
 		{"an older head's run that never ran", onHead(openai()).run(1, 10, 100).other(2, -50, 95, ended("skipped")).comment(1, 90, bot, yes), approves},
 		{"a run of another event", onHead(openai()).run(1, 10, 100).run(2, 20, 95, by("push"), numbered(9)).comment(1, 90, bot, yes), ambiguous},
-		{"an older head's run that was run again since", onHead(openai()).run(1, 10, 100).other(2, -50, 500, attempt(2, 400)).comment(1, 90, bot, yes), ambiguous},
-		{"but what stood before that, stands", onHead(openai()).run(1, 10, 100).other(2, -50, 500, attempt(2, 400)).comment(1, 90, bot, yes).stood(quorum.TextComment, 1, "openai", 100), approves},
+		{
+			"an older head's run that was run again since",
+			onHead(openai()).run(1, 10, 100).other(2, -50, 500, attempt(2, 400)).comment(1, 90, bot, yes),
+			ambiguous,
+		},
+		{
+			"but what stood before that, stands",
+			onHead(openai()).run(1, 10, 100).other(2, -50, 500, attempt(2, 400)).comment(1, 90, bot, yes).stood(quorum.TextComment, 1, "openai", 100),
+			approves,
+		},
 		{"from before the base", onHead(openai()).run(1, 201, 300).comment(1, 199, bot, yes).retargeted(200), empty},
 	})
 }
@@ -354,11 +446,23 @@ func TestAttempts(t *testing.T) {
 		{"or a limit", onHead(openai()).run(1, 10, 300, attempt(2, 200), log("failure", "Error: 429 Too Many Requests\n")).comment(1, 90, bot, no), stands},
 		{"not if an approval did", onHead(openai()).run(1, 10, 300, attempt(2, 200)).comment(1, 90, bot, no).comment(2, 290, bot, yes), approves},
 		{"not while the next is under way", onHead(openai()).run(1, 10, -1, attempt(2, 200)).comment(1, 90, bot, no), atWorkTwo},
-		{"not if a later attempt had withdrawn it", onHead(openai()).run(1, 10, 500, attempt(3, 400)).comment(1, 90, bot, no).comment(2, 290, bot, yes), emptyLast},
-		{"a sticky comment that approves again", onHead(openai()).run(1, 10, 300, attempt(2, 200)).comment(1, 90, bot, yes).edited(290, bot).stood(quorum.TextComment, 1, "openai", 100), approves},
+		{
+			"not if a later attempt had withdrawn it",
+			onHead(openai()).run(1, 10, 500, attempt(3, 400)).comment(1, 90, bot, no).comment(2, 290, bot, yes),
+			emptyLast,
+		},
+		{
+			"a sticky comment that approves again",
+			onHead(openai()).run(1, 10, 300, attempt(2, 200)).comment(1, 90, bot, yes).edited(290, bot).stood(quorum.TextComment, 1, "openai", 100),
+			approves,
+		},
 		{"the old attempt still shows after our rerun", onHead(openai()).run(1, 10, 100).intent(reran(1, 1, 160)), empty},
 		{"a person's rerun counts as spent", onHead(openai()).run(1, 10, 300, attempt(2, 200)), emptyLast},
-		{"so does one that did not grow", onHead(openai()).run(1, 10, 300).with(func(x *scene) { x.s.Record.Runs = []quorum.SeenRun{{ID: 1, Attempt: 1, Again: 1}} }), emptyLast},
+		{
+			"so does one that did not grow",
+			onHead(openai()).run(1, 10, 300).with(func(x *scene) { x.s.Record.Runs = []quorum.SeenRun{{ID: 1, Attempt: 1, Again: 1}} }),
+			emptyLast,
+		},
 		{"and one of another run", onHead(openai()).run(1, 10, 300, attempt(2, 200)).run(2, 310, 400), emptyLast},
 	})
 	x := onHead(openai()).run(1, 10, -1, attempt(2, 2000)) // a person's: her clock begins anew
@@ -385,11 +489,36 @@ func TestAttempts(t *testing.T) {
 		t.Errorf("an approval of the second attempt dates from %s", b.At)
 	}
 	older := onHead(openai()).run(1, 10, 100).run(2, 110, 200)
-	older.objected(quorum.Objection{TextRef: ref(quorum.TextComment, 1), Reviewer: "openai", Run: 1, Attempt: 1, At: at(100)}).comment(1, 90, bot, no).comment(2, 190, bot, yes)
+	older.objected(
+		quorum.Objection{TextRef: ref(quorum.TextComment, 1), Reviewer: "openai", Run: 1, Attempt: 1, At: at(100)},
+	).comment(
+		1,
+		90,
+		bot,
+		no,
+	).comment(
+		2,
+		190,
+		bot,
+		yes,
+	)
 	if b := older.ballot(); b.Vote != quorum.Approve {
 		t.Errorf("an approval of a newer run does not replace the older's objection: %s", b.Reason)
 	}
-	newer := onHead(openai()).run(1, 10, 100).comment(1, 90, bot, yes).objected(quorum.Objection{TextRef: ref(quorum.TextComment, 2), Reviewer: "openai", Run: 2, Attempt: 1, At: at(200)})
+	newer := onHead(
+		openai(),
+	).run(
+		1,
+		10,
+		100,
+	).comment(
+		1,
+		90,
+		bot,
+		yes,
+	).objected(
+		quorum.Objection{TextRef: ref(quorum.TextComment, 2), Reviewer: "openai", Run: 2, Attempt: 1, At: at(200)},
+	)
 	if b := newer.ballot(); b.Vote != quorum.Object {
 		t.Errorf("deleting the run that objected ends the objection: %s", b.Reason)
 	}
@@ -402,19 +531,89 @@ func TestEditedTexts(t *testing.T) {
 		{"by somebody else", run().comment(1, 20, bot, yes).edited(90, "mallory"), empty},
 		{"by nobody knows whom", run().comment(1, 20, bot, yes).edited(90, ""), empty},
 		{"by somebody else into an objection", run().comment(1, 20, bot, no).edited(90, "mallory"), empty},
-		{"an approval that stood, by somebody else", run().comment(1, 20, bot, yes).edited(90, "mallory").stood(quorum.TextComment, 1, "openai", 100), wanted{quorum.Pending, quorum.Withdrawn, quorum.ReasonEdited, ""}},
-		{"an approval that stood, deleted", run().stood(quorum.TextComment, 1, "openai", 100), wanted{quorum.Pending, quorum.Withdrawn, quorum.ReasonDeleted, ""}},
-		{"an approval that stood, edited later by its author", run().comment(1, 90, bot, yes).edited(900, bot).stood(quorum.TextComment, 1, "openai", 100), approves},
-		{"an approval that its author turned into an objection", run().comment(1, 90, bot, no).edited(110, bot).stood(quorum.TextComment, 1, "openai", 100), objects},
-		{"an approval that its author made vague is not bought anew", run().comment(1, 90, bot, vague).edited(110, bot).stood(quorum.TextComment, 1, "openai", 100), wanted{quorum.Pending, quorum.Withdrawn, quorum.ReasonEdited, ""}},
-		{"an objection, deleted", run().objected(quorum.Objection{TextRef: ref(quorum.TextComment, 1), Reviewer: "openai", Run: 1, Attempt: 1, At: at(100)}), stands},
-		{"an objection, edited by somebody else", run().comment(1, 20, bot, yes).edited(90, "mallory").objected(quorum.Objection{TextRef: ref(quorum.TextComment, 1), Reviewer: "openai", Run: 1, Attempt: 1, At: at(100)}), stands},
-		{"an objection that its author took back in its attempt", run().comment(1, 20, bot, yes).edited(90, bot).objected(quorum.Objection{TextRef: ref(quorum.TextComment, 1), Reviewer: "openai", Run: 1, Attempt: 1, At: at(100)}), approves},
-		{"an objection that any workflow may have edited since", run().comment(1, 20, bot, yes).edited(130, bot).objected(quorum.Objection{TextRef: ref(quorum.TextComment, 1), Reviewer: "openai", Run: 1, Attempt: 1, At: at(100)}), stands},
+		{
+			"an approval that stood, by somebody else",
+			run().comment(1, 20, bot, yes).edited(90, "mallory").stood(quorum.TextComment, 1, "openai", 100),
+			wanted{quorum.Pending, quorum.Withdrawn, quorum.ReasonEdited, ""},
+		},
+		{
+			"an approval that stood, deleted",
+			run().stood(quorum.TextComment, 1, "openai", 100),
+			wanted{quorum.Pending, quorum.Withdrawn, quorum.ReasonDeleted, ""},
+		},
+		{
+			"an approval that stood, edited later by its author",
+			run().comment(1, 90, bot, yes).edited(900, bot).stood(quorum.TextComment, 1, "openai", 100),
+			approves,
+		},
+		{
+			"an approval that its author turned into an objection",
+			run().comment(1, 90, bot, no).edited(110, bot).stood(quorum.TextComment, 1, "openai", 100),
+			objects,
+		},
+		{
+			"an approval that its author made vague is not bought anew",
+			run().comment(1, 90, bot, vague).edited(110, bot).stood(quorum.TextComment, 1, "openai", 100),
+			wanted{quorum.Pending, quorum.Withdrawn, quorum.ReasonEdited, ""},
+		},
+		{
+			"an objection, deleted",
+			run().objected(quorum.Objection{TextRef: ref(quorum.TextComment, 1), Reviewer: "openai", Run: 1, Attempt: 1, At: at(100)}),
+			stands,
+		},
+		{
+			"an objection, edited by somebody else",
+			run().comment(
+				1,
+				20,
+				bot,
+				yes,
+			).edited(
+				90,
+				"mallory",
+			).objected(
+				quorum.Objection{TextRef: ref(quorum.TextComment, 1), Reviewer: "openai", Run: 1, Attempt: 1, At: at(100)},
+			),
+			stands,
+		},
+		{
+			"an objection that its author took back in its attempt",
+			run().comment(
+				1,
+				20,
+				bot,
+				yes,
+			).edited(
+				90,
+				bot,
+			).objected(
+				quorum.Objection{TextRef: ref(quorum.TextComment, 1), Reviewer: "openai", Run: 1, Attempt: 1, At: at(100)},
+			),
+			approves,
+		},
+		{
+			"an objection that any workflow may have edited since",
+			run().comment(
+				1,
+				20,
+				bot,
+				yes,
+			).edited(
+				130,
+				bot,
+			).objected(
+				quorum.Objection{TextRef: ref(quorum.TextComment, 1), Reviewer: "openai", Run: 1, Attempt: 1, At: at(100)},
+			),
+			stands,
+		},
 		{"an objection of another base", run().with(func(x *scene) {
 			x.objected(quorum.Objection{TextRef: ref(quorum.TextComment, 1), Reviewer: "openai", Run: 1, Attempt: 1, At: at(100)}).s.Record.Objections[0].Base = "dev"
 		}), empty},
-		{"an objection of another reviewer", run().objected(quorum.Objection{TextRef: ref(quorum.TextComment, 1), Reviewer: "gemini", Run: 1, Attempt: 1, At: at(100)}), empty},
+		{
+			"an objection of another reviewer",
+			run().objected(quorum.Objection{TextRef: ref(quorum.TextComment, 1), Reviewer: "gemini", Run: 1, Attempt: 1, At: at(100)}),
+			empty,
+		},
 	})
 	b := run().comment(1, 90, bot, yes).edited(95, bot).stood(quorum.TextComment, 1, "openai", 50).ballot()
 	if !b.At.Equal(at(50)) {
@@ -430,45 +629,241 @@ func TestReviewersWithoutARun(t *testing.T) {
 		{"nothing", onHead(sage()), silent},
 		{"before the head arrived", onHead(sage()).comment(1, -1, "sage[bot]", sageOK), silent},
 		{"after", onHead(sage()).comment(1, 1, "sage[bot]", sageOK), approves},
-		{"after, and there was another head", onHead(sage()).comment(1, 1, "sage[bot]", sageOK).with(another), wanted{quorum.Pending, quorum.Silent, quorum.ReasonUnnamed, ""}},
+		{
+			"after, and there was another head",
+			onHead(sage()).comment(1, 1, "sage[bot]", sageOK).with(another),
+			wanted{quorum.Pending, quorum.Silent, quorum.ReasonUnnamed, ""},
+		},
 		{"then it names the head", onHead(sage()).comment(1, 1, "sage[bot]", sageOK+"\nReviewed commit: "+head).with(another), approves},
 		{"an objection need not", onHead(sage()).comment(1, 1, "sage[bot]", sageNo).with(another), objects},
-		{"a force-push is another head", onHead(sage()).comment(1, 50, "sage[bot]", sageOK).event(20, quorum.Event{Kind: quorum.ForcePushed, From: older, To: head}), wanted{quorum.Pending, quorum.Silent, quorum.ReasonUnnamed, ""}},
-		{"before the force-push onto it", onHead(sage()).comment(1, 10, "sage[bot]", sageNo).event(20, quorum.Event{Kind: quorum.ForcePushed, From: older, To: head}), silent},
+		{
+			"a force-push is another head",
+			onHead(sage()).comment(1, 50, "sage[bot]", sageOK).event(20, quorum.Event{Kind: quorum.ForcePushed, From: older, To: head}),
+			wanted{quorum.Pending, quorum.Silent, quorum.ReasonUnnamed, ""},
+		},
+		{
+			"before the force-push onto it",
+			onHead(sage()).comment(1, 10, "sage[bot]", sageNo).event(20, quorum.Event{Kind: quorum.ForcePushed, From: older, To: head}),
+			silent,
+		},
 		{"it names the head from before it arrived", onHead(sage()).comment(1, -1, "sage[bot]", sageOK+"\nReviewed commit: "+head), approves},
 		{"it names another", onHead(sage()).comment(1, 1, "sage[bot]", sageOK+"\nReviewed commit: "+older), silent},
 		{"a shared author must name the head", onHead(shared).comment(1, 1, bot, "## Sage\n\n"+sageOK), silent},
 		{"and then counts", onHead(shared).comment(1, 1, bot, "## Sage\n\n"+sageOK+"\nReviewed commit: "+head), approves},
-		{"a draft voids nothing that carries its commit", onHead(sage()).review(1, 1, "sage[bot]", "APPROVED", "").event(20, quorum.Event{Kind: quorum.ReadyForReview}), approves},
+		{
+			"a draft voids nothing that carries its commit",
+			onHead(sage()).review(1, 1, "sage[bot]", "APPROVED", "").event(20, quorum.Event{Kind: quorum.ReadyForReview}),
+			approves,
+		},
 		{"a review of another commit", onHead(sage()).with(func(x *scene) { x.review(1, 1, "sage[bot]", "APPROVED", "").s.Reviews[0].Commit = older }), silent},
 		{"a review that is not submitted", onHead(sage()).review(1, 1, "sage[bot]", "PENDING", sageOK), silent},
 		{"a review of nothing but answers", onHead(sage()).review(1, 1, "sage[bot]", "COMMENTED", " "), silent},
-		{"the newest of two reviews counts", onHead(sage()).review(1, 1, "sage[bot]", "CHANGES_REQUESTED", "no").review(2, 5, "sage[bot]", "APPROVED", ""), approves},
+		{
+			"the newest of two reviews counts",
+			onHead(sage()).review(1, 1, "sage[bot]", "CHANGES_REQUESTED", "no").review(2, 5, "sage[bot]", "APPROVED", ""),
+			approves,
+		},
 		{"in whichever direction", onHead(sage()).review(1, 1, "sage[bot]", "APPROVED", "").review(2, 5, "sage[bot]", "CHANGES_REQUESTED", "no"), objects},
 		{"a review does not take a comment back", onHead(sage()).comment(1, 1, "sage[bot]", sageNo).review(2, 5, "sage[bot]", "APPROVED", ""), objects},
-		{"a limit without a reset", onHead(sage()).comment(1, 1, "sage[bot]", "Rate limit exceeded.\n"), wanted{quorum.Unavailable, quorum.Limited, quorum.ReasonRateLimit, ""}},
-		{"vague: it is asked once more", onHead(sage()).comment(1, 1, "sage[bot]", "It looks interesting.\n"), wanted{quorum.Pending, quorum.Malformed, quorum.ReasonMalformed, "ask"}},
-		{"vague, and asked again", onHead(sage()).comment(1, 1, "sage[bot]", "It looks interesting.\n").comment(2, 70, bot, "@sage review").intent(asked(2, 70)), silent},
-		{"vague again", onHead(sage()).comment(1, 1, "sage[bot]", "It looks interesting.\n").comment(2, 70, bot, "@sage review").comment(3, 90, "sage[bot]", "Still interesting.\n").intent(asked(2, 70)), wanted{quorum.Unavailable, quorum.Malformed, quorum.ReasonMalformed, ""}},
+		{
+			"a limit without a reset",
+			onHead(sage()).comment(1, 1, "sage[bot]", "Rate limit exceeded.\n"),
+			wanted{quorum.Unavailable, quorum.Limited, quorum.ReasonRateLimit, ""},
+		},
+		{
+			"vague: it is asked once more",
+			onHead(sage()).comment(1, 1, "sage[bot]", "It looks interesting.\n"),
+			wanted{quorum.Pending, quorum.Malformed, quorum.ReasonMalformed, "ask"},
+		},
+		{
+			"vague, and asked again",
+			onHead(sage()).comment(1, 1, "sage[bot]", "It looks interesting.\n").comment(2, 70, bot, "@sage review").intent(asked(2, 70)),
+			silent,
+		},
+		{
+			"vague again",
+			onHead(
+				sage(),
+			).comment(
+				1,
+				1,
+				"sage[bot]",
+				"It looks interesting.\n",
+			).comment(
+				2,
+				70,
+				bot,
+				"@sage review",
+			).comment(
+				3,
+				90,
+				"sage[bot]",
+				"Still interesting.\n",
+			).intent(
+				asked(2, 70),
+			),
+			wanted{quorum.Unavailable, quorum.Malformed, quorum.ReasonMalformed, ""},
+		},
 		{"what it said is not lost by asking", onHead(sage()).comment(1, 1, "sage[bot]", sageOK).intent(asked(2, 70)), approves},
-		{"without a record nobody is asked by comment", onHead(sage()).comment(1, 1, "sage[bot]", "It looks interesting.\n").with(func(x *scene) { x.s.NoRecord = true }), wanted{quorum.Unavailable, quorum.Malformed, quorum.ReasonMalformed, ""}},
-		{"a request of which GitHub shows nothing", onHead(sage()).comment(1, 1, "sage[bot]", "It looks interesting.\n").intent(asked(2, 70)), wanted{quorum.Pending, quorum.Silent, quorum.ReasonSilent, "ask"}},
-		{"by a clock that is ahead", onHead(sage()).comment(1, 1, "sage[bot]", "It looks interesting.\n").comment(2, 68, bot, "@sage review\n").intent(asked(2, 70)), silent},
+		{
+			"without a record nobody is asked by comment",
+			onHead(sage()).comment(1, 1, "sage[bot]", "It looks interesting.\n").with(func(x *scene) { x.s.NoRecord = true }),
+			wanted{quorum.Unavailable, quorum.Malformed, quorum.ReasonMalformed, ""},
+		},
+		{
+			"a request of which GitHub shows nothing",
+			onHead(sage()).comment(1, 1, "sage[bot]", "It looks interesting.\n").intent(asked(2, 70)),
+			wanted{quorum.Pending, quorum.Silent, quorum.ReasonSilent, "ask"},
+		},
+		{
+			"by a clock that is ahead",
+			onHead(sage()).comment(1, 1, "sage[bot]", "It looks interesting.\n").comment(2, 68, bot, "@sage review\n").intent(asked(2, 70)),
+			silent,
+		},
 		{"our own words are no evidence", onHead(shared).with(func(x *scene) {
 			x.p.Reviewers[0].Request.Comment = "## Sage\n\n" + sageOK + "\nReviewed commit: " + head
 		}).comment(1, 1, bot, "## Sage\n\n"+sageOK+"\nReviewed commit: "+head), wanted{quorum.Pending, quorum.Silent, quorum.ReasonSilent, ""}},
-		{"the author is not his own reviewer", onHead(sage()).comment(1, 1, "sage[bot]", sageOK).with(func(x *scene) { x.s.PR.Author = who("sage[bot]") }), wanted{quorum.Unavailable, quorum.Declined, quorum.ReasonSelf, ""}},
-		{"an approval that stood, dismissed", onHead(sage()).review(1, 1, "sage[bot]", "DISMISSED", "").stood(quorum.TextReview, 1, "sage", 1).event(5, quorum.Event{Kind: quorum.ReviewDismissed, Review: 1, Actor: who("bob"), From: "APPROVED"}), wanted{quorum.Pending, quorum.Withdrawn, quorum.ReasonDismissed, ""}},
-		{"an approval that stood, deleted, and then a reopening", onHead(sage()).stood(quorum.TextComment, 1, "sage", 1).event(20, quorum.Event{Kind: quorum.Reopened}), wanted{quorum.Pending, quorum.Withdrawn, quorum.ReasonDeleted, ""}},
-		{"it works in the same place again", onHead(sage()).comment(1, 1, "sage[bot]", "Currently reviewing this pull request…").edited(50, "sage[bot]").stood(quorum.TextComment, 1, "sage", 1), wanted{quorum.Pending, quorum.Withdrawn, quorum.ReasonEdited, ""}},
-		{"an objection, dismissed by somebody else", onHead(sage()).review(1, 1, "sage[bot]", "DISMISSED", "no").event(5, quorum.Event{Kind: quorum.ReviewDismissed, Review: 1, Actor: who("bob"), From: "CHANGES_REQUESTED"}), silent},
-		{"by the author", onHead(sage()).review(1, 1, "sage[bot]", "DISMISSED", "no").event(5, quorum.Event{Kind: quorum.ReviewDismissed, Review: 1, Actor: who("Alice"), From: "CHANGES_REQUESTED"}), objects},
+		{
+			"the author is not his own reviewer",
+			onHead(sage()).comment(1, 1, "sage[bot]", sageOK).with(func(x *scene) { x.s.PR.Author = who("sage[bot]") }),
+			wanted{quorum.Unavailable, quorum.Declined, quorum.ReasonSelf, ""},
+		},
+		{
+			"an approval that stood, dismissed",
+			onHead(
+				sage(),
+			).review(
+				1,
+				1,
+				"sage[bot]",
+				"DISMISSED",
+				"",
+			).stood(
+				quorum.TextReview,
+				1,
+				"sage",
+				1,
+			).event(
+				5,
+				quorum.Event{Kind: quorum.ReviewDismissed, Review: 1, Actor: who("bob"), From: "APPROVED"},
+			),
+			wanted{quorum.Pending, quorum.Withdrawn, quorum.ReasonDismissed, ""},
+		},
+		{
+			"an approval that stood, deleted, and then a reopening",
+			onHead(sage()).stood(quorum.TextComment, 1, "sage", 1).event(20, quorum.Event{Kind: quorum.Reopened}),
+			wanted{quorum.Pending, quorum.Withdrawn, quorum.ReasonDeleted, ""},
+		},
+		{
+			"it works in the same place again",
+			onHead(sage()).comment(1, 1, "sage[bot]", "Currently reviewing this pull request…").edited(50, "sage[bot]").stood(quorum.TextComment, 1, "sage", 1),
+			wanted{quorum.Pending, quorum.Withdrawn, quorum.ReasonEdited, ""},
+		},
+		{
+			"an objection, dismissed by somebody else",
+			onHead(
+				sage(),
+			).review(
+				1,
+				1,
+				"sage[bot]",
+				"DISMISSED",
+				"no",
+			).event(
+				5,
+				quorum.Event{Kind: quorum.ReviewDismissed, Review: 1, Actor: who("bob"), From: "CHANGES_REQUESTED"},
+			),
+			silent,
+		},
+		{
+			"by the author",
+			onHead(
+				sage(),
+			).review(
+				1,
+				1,
+				"sage[bot]",
+				"DISMISSED",
+				"no",
+			).event(
+				5,
+				quorum.Event{Kind: quorum.ReviewDismissed, Review: 1, Actor: who("Alice"), From: "CHANGES_REQUESTED"},
+			),
+			objects,
+		},
 		{"by nobody knows whom", onHead(sage()).review(1, 1, "sage[bot]", "DISMISSED", sageNo), objects},
-		{"an approval, dismissed by the author", onHead(sage()).review(1, 1, "sage[bot]", "DISMISSED", "").event(5, quorum.Event{Kind: quorum.ReviewDismissed, Review: 1, Actor: who("alice"), From: "APPROVED"}), silent},
-		{"remembered, and dismissed by the author", onHead(sage()).review(1, 1, "sage[bot]", "DISMISSED", "").objected(quorum.Objection{TextRef: ref(quorum.TextReview, 1), Reviewer: "sage", Attempt: 1, At: at(1)}).event(5, quorum.Event{Kind: quorum.ReviewDismissed, Review: 1, Actor: who("alice")}), stands},
-		{"remembered, and dismissed by somebody else", onHead(sage()).review(1, 1, "sage[bot]", "DISMISSED", "").objected(quorum.Objection{TextRef: ref(quorum.TextReview, 1), Reviewer: "sage", Attempt: 1, At: at(1)}).event(5, quorum.Event{Kind: quorum.ReviewDismissed, Review: 1, Actor: who("bob")}), silent},
-		{"remembered, and dismissed by nobody knows whom", onHead(sage()).review(1, 1, "sage[bot]", "DISMISSED", "").objected(quorum.Objection{TextRef: ref(quorum.TextReview, 1), Reviewer: "sage", Attempt: 1, At: at(1)}), stands},
-		{"another review was dismissed", onHead(sage()).review(1, 1, "sage[bot]", "DISMISSED", sageNo).event(5, quorum.Event{Kind: quorum.ReviewDismissed, Review: 2, Actor: who("bob")}), objects},
+		{
+			"an approval, dismissed by the author",
+			onHead(
+				sage(),
+			).review(
+				1,
+				1,
+				"sage[bot]",
+				"DISMISSED",
+				"",
+			).event(
+				5,
+				quorum.Event{Kind: quorum.ReviewDismissed, Review: 1, Actor: who("alice"), From: "APPROVED"},
+			),
+			silent,
+		},
+		{
+			"remembered, and dismissed by the author",
+			onHead(
+				sage(),
+			).review(
+				1,
+				1,
+				"sage[bot]",
+				"DISMISSED",
+				"",
+			).objected(
+				quorum.Objection{TextRef: ref(quorum.TextReview, 1), Reviewer: "sage", Attempt: 1, At: at(1)},
+			).event(
+				5,
+				quorum.Event{Kind: quorum.ReviewDismissed, Review: 1, Actor: who("alice")},
+			),
+			stands,
+		},
+		{
+			"remembered, and dismissed by somebody else",
+			onHead(
+				sage(),
+			).review(
+				1,
+				1,
+				"sage[bot]",
+				"DISMISSED",
+				"",
+			).objected(
+				quorum.Objection{TextRef: ref(quorum.TextReview, 1), Reviewer: "sage", Attempt: 1, At: at(1)},
+			).event(
+				5,
+				quorum.Event{Kind: quorum.ReviewDismissed, Review: 1, Actor: who("bob")},
+			),
+			silent,
+		},
+		{
+			"remembered, and dismissed by nobody knows whom",
+			onHead(
+				sage(),
+			).review(
+				1,
+				1,
+				"sage[bot]",
+				"DISMISSED",
+				"",
+			).objected(
+				quorum.Objection{TextRef: ref(quorum.TextReview, 1), Reviewer: "sage", Attempt: 1, At: at(1)},
+			),
+			stands,
+		},
+		{
+			"another review was dismissed",
+			onHead(sage()).review(1, 1, "sage[bot]", "DISMISSED", sageNo).event(5, quorum.Event{Kind: quorum.ReviewDismissed, Review: 2, Actor: who("bob")}),
+			objects,
+		},
 	})
 }
 
@@ -482,19 +877,77 @@ func TestRequests(t *testing.T) {
 		{"at the start", onHead(first), wanted{quorum.Pending, quorum.Silent, quorum.ReasonSilent, "ask"}},
 		{"only if nothing was seen", onHead(first).comment(1, 5, "sage[bot]", sageOK), approves},
 		{"once", onHead(first).comment(1, 5, bot, "@sage review").intent(asked(1, 5)), silent},
-		{"a request for the first attempt is not spent", onHead(first).comment(1, 5, bot, "@sage review").intent(asked(1, 5)).comment(2, 9, "sage[bot]", "Interesting.\n"), wanted{quorum.Pending, quorum.Malformed, quorum.ReasonMalformed, "ask"}},
+		{
+			"a request for the first attempt is not spent",
+			onHead(first).comment(1, 5, bot, "@sage review").intent(asked(1, 5)).comment(2, 9, "sage[bot]", "Interesting.\n"),
+			wanted{quorum.Pending, quorum.Malformed, quorum.ReasonMalformed, "ask"},
+		},
 		{"a new base asks who can be asked", onHead(sage()).retargeted(100), wanted{quorum.Pending, quorum.Silent, quorum.ReasonSilent, "ask"}},
-		{"a new base voids what was said", onHead(sage()).comment(1, 50, "sage[bot]", sageOK+"\nReviewed commit: "+head).retargeted(100), wanted{quorum.Pending, quorum.Silent, quorum.ReasonSilent, "ask"}},
-		{"and reviews", onHead(sage()).review(1, 50, "sage[bot]", "APPROVED", "").retargeted(100), wanted{quorum.Pending, quorum.Silent, quorum.ReasonSilent, "ask"}},
-		{"coming back to a base refills nothing", onHead(sage()).retargeted(300).comment(1, 70, bot, "@sage review").intent(asked(2, 70)).comment(2, 310, "sage[bot]", "Interesting.\n"), wanted{quorum.Unavailable, quorum.Malformed, quorum.ReasonMalformed, ""}},
+		{
+			"a new base voids what was said",
+			onHead(sage()).comment(1, 50, "sage[bot]", sageOK+"\nReviewed commit: "+head).retargeted(100),
+			wanted{quorum.Pending, quorum.Silent, quorum.ReasonSilent, "ask"},
+		},
+		{
+			"and reviews",
+			onHead(sage()).review(1, 50, "sage[bot]", "APPROVED", "").retargeted(100),
+			wanted{quorum.Pending, quorum.Silent, quorum.ReasonSilent, "ask"},
+		},
+		{
+			"coming back to a base refills nothing",
+			onHead(sage()).retargeted(300).comment(1, 70, bot, "@sage review").intent(asked(2, 70)).comment(2, 310, "sage[bot]", "Interesting.\n"),
+			wanted{quorum.Unavailable, quorum.Malformed, quorum.ReasonMalformed, ""},
+		},
 		{"somebody asked already", onHead(first).comment(1, 5, "alice", "@sage review"), silent},
 		{"a shadow is not asked", onHead(first).with(func(x *scene) { x.p.Reviewers[0].Shadow = true }), silent},
-		{"refused", onHead(first).intent(asked(1, 5)).with(func(x *scene) { x.s.Record.Refusals = []quorum.Refusal{refused} }), wanted{quorum.Unavailable, quorum.Refused, quorum.ReasonPermission, ""}},
+		{
+			"refused",
+			onHead(first).intent(asked(1, 5)).with(func(x *scene) { x.s.Record.Refusals = []quorum.Refusal{refused} }),
+			wanted{quorum.Unavailable, quorum.Refused, quorum.ReasonPermission, ""},
+		},
 		{"a person asks after a limit", onHead(sage()).comment(1, 5, "sage[bot]", "Rate limit exceeded.\n").comment(2, 600, "bob", "@sage review"), silent},
-		{"copilot is asked again", onHead(copilot).review(1, 5, copilot.Author, "COMMENTED", "Copilot encountered an error and was unable to review this pull request. You can try again by re-requesting a review.\n"), wanted{quorum.Pending, quorum.Overloaded, quorum.ReasonOverloaded, "ask"}},
-		{"GitHub shows the request", onHead(copilot).intent(quorum.Intent{Kind: quorum.Ask, Reviewer: "copilot", Base: "main", Attempt: 2, At: at(70), Tries: 1}).event(70, quorum.Event{Kind: quorum.ReviewRequested, Actor: who(bot), Target: quorum.Account{Login: "Copilot", Bot: true}}), silent},
-		{"GitHub shows an older one", onHead(copilot).intent(quorum.Intent{Kind: quorum.Ask, Reviewer: "copilot", Base: "main", Attempt: 2, At: at(70), Tries: 1}).event(60, quorum.Event{Kind: quorum.ReviewRequested, Actor: who(bot), Target: quorum.Account{Login: "Copilot", Bot: true}}), wanted{quorum.Pending, quorum.Silent, quorum.ReasonSilent, "ask"}},
-		{"tried often enough", onHead(copilot).intent(quorum.Intent{Kind: quorum.Ask, Reviewer: "copilot", Base: "main", Attempt: 2, At: at(70), Tries: 3}), silent},
+		{
+			"copilot is asked again",
+			onHead(
+				copilot,
+			).review(
+				1,
+				5,
+				copilot.Author,
+				"COMMENTED",
+				"Copilot encountered an error and was unable to review this pull request. You can try again by re-requesting a review.\n",
+			),
+			wanted{quorum.Pending, quorum.Overloaded, quorum.ReasonOverloaded, "ask"},
+		},
+		{
+			"GitHub shows the request",
+			onHead(
+				copilot,
+			).intent(
+				quorum.Intent{Kind: quorum.Ask, Reviewer: "copilot", Base: "main", Attempt: 2, At: at(70), Tries: 1},
+			).event(
+				70,
+				quorum.Event{Kind: quorum.ReviewRequested, Actor: who(bot), Target: quorum.Account{Login: "Copilot", Bot: true}},
+			),
+			silent,
+		},
+		{
+			"GitHub shows an older one",
+			onHead(
+				copilot,
+			).intent(
+				quorum.Intent{Kind: quorum.Ask, Reviewer: "copilot", Base: "main", Attempt: 2, At: at(70), Tries: 1},
+			).event(
+				60,
+				quorum.Event{Kind: quorum.ReviewRequested, Actor: who(bot), Target: quorum.Account{Login: "Copilot", Bot: true}},
+			),
+			wanted{quorum.Pending, quorum.Silent, quorum.ReasonSilent, "ask"},
+		},
+		{
+			"tried often enough",
+			onHead(copilot).intent(quorum.Intent{Kind: quorum.Ask, Reviewer: "copilot", Base: "main", Attempt: 2, At: at(70), Tries: 3}),
+			silent,
+		},
 	})
 	for name, x := range map[string]*scene{
 		"comment": onHead(sage()).comment(2, 2400, "bob", "@sage review"),
@@ -526,15 +979,61 @@ func TestThreads(t *testing.T) {
 		{"by nobody knows whom", two(resolved("")), objects},
 		{"anyone may", two(resolved("alice")).with(func(x *scene) { x.p.Threads = quorum.ByAnyone }), over},
 		{"edited by somebody else", two(resolved("bob"), func(t *quorum.Thread) { t.Edited, t.Editor = true, who("mallory") }), objects},
-		{"fewer than there were", two(resolved("bob")).objected(quorum.Objection{TextRef: ref(quorum.TextReview, 1), Reviewer: "copilot", Attempt: 1, At: at(5), Threads: 2}), objects},
-		{"none is left of those that were", onHead(copilot).review(1, 5, copilot.Author, "COMMENTED", clean).objected(quorum.Objection{TextRef: ref(quorum.TextReview, 1), Reviewer: "copilot", Attempt: 1, At: at(5), Threads: 2}), stands},
-		{"a request for changes does not end by threads", onHead(sage()).review(1, 5, "sage[bot]", "CHANGES_REQUESTED", "").thread(11, resolved("bob")), objects},
+		{
+			"fewer than there were",
+			two(resolved("bob")).objected(quorum.Objection{TextRef: ref(quorum.TextReview, 1), Reviewer: "copilot", Attempt: 1, At: at(5), Threads: 2}),
+			objects,
+		},
+		{
+			"none is left of those that were",
+			onHead(
+				copilot,
+			).review(
+				1,
+				5,
+				copilot.Author,
+				"COMMENTED",
+				clean,
+			).objected(
+				quorum.Objection{TextRef: ref(quorum.TextReview, 1), Reviewer: "copilot", Attempt: 1, At: at(5), Threads: 2},
+			),
+			stands,
+		},
+		{
+			"a request for changes does not end by threads",
+			onHead(sage()).review(1, 5, "sage[bot]", "CHANGES_REQUESTED", "").thread(11, resolved("bob")),
+			objects,
+		},
 		{"words do not end by threads", onHead(sage()).review(1, 5, "sage[bot]", "COMMENTED", sageNo).thread(11, resolved("bob")), objects},
 		{"comments on the diff do", onHead(sage()).review(1, 5, "sage[bot]", "COMMENTED", "See below.").thread(11, resolved("bob")), over},
 		{"only what is new: clean", onHead(copilot).review(1, 5, copilot.Author, "COMMENTED", clean), approves},
-		{"clean, but an earlier head's thread is open", onHead(copilot).review(1, 5, copilot.Author, "COMMENTED", clean).thread(3, func(t *quorum.Thread) { t.Review, t.Commit = 99, older }), open},
-		{"clean, and that one is resolved", onHead(copilot).review(1, 5, copilot.Author, "COMMENTED", clean).thread(3, resolved("bob"), func(t *quorum.Thread) { t.Review, t.Commit = 99, older }), approves},
-		{"clean, and somebody else's is open", onHead(copilot).review(1, 5, copilot.Author, "COMMENTED", clean).thread(3, func(t *quorum.Thread) { t.Review, t.Author = 99, who("bob") }), approves},
+		{
+			"clean, but an earlier head's thread is open",
+			onHead(copilot).review(1, 5, copilot.Author, "COMMENTED", clean).thread(3, func(t *quorum.Thread) { t.Review, t.Commit = 99, older }),
+			open,
+		},
+		{
+			"clean, and that one is resolved",
+			onHead(
+				copilot,
+			).review(
+				1,
+				5,
+				copilot.Author,
+				"COMMENTED",
+				clean,
+			).thread(
+				3,
+				resolved("bob"),
+				func(t *quorum.Thread) { t.Review, t.Commit = 99, older },
+			),
+			approves,
+		},
+		{
+			"clean, and somebody else's is open",
+			onHead(copilot).review(1, 5, copilot.Author, "COMMENTED", clean).thread(3, func(t *quorum.Thread) { t.Review, t.Author = 99, who("bob") }),
+			approves,
+		},
 		{"a newer clean review does not close its threads", two().review(2, 50, copilot.Author, "COMMENTED", clean), open},
 	})
 	if b := two(resolved("bob")).thread(12, resolved("carol")).ballot(); b.Detail != "bob, carol" {
@@ -546,10 +1045,25 @@ func TestThreads(t *testing.T) {
 }
 
 func TestChecksAndStatuses(t *testing.T) {
-	sec := quorum.Reviewer{Name: "sec", Check: "Security review", App: "secbot", Author: "secbot[bot]", Verdict: format(quorum.Conclusion), FailureMeans: quorum.MeansUnavailable, Timeout: 10 * time.Minute}
+	sec := quorum.Reviewer{
+		Name:         "sec",
+		Check:        "Security review",
+		App:          "secbot",
+		Author:       "secbot[bot]",
+		Verdict:      format(quorum.Conclusion),
+		FailureMeans: quorum.MeansUnavailable,
+		Timeout:      10 * time.Minute,
+	}
 	findings := sec
 	findings.FailureMeans = quorum.MeansFindings
-	sonar := quorum.Reviewer{Name: "sonar", Status: "sonarqube", Author: "sonarbot[bot]", Verdict: format(quorum.Conclusion), FailureMeans: quorum.MeansUnavailable, Timeout: 10 * time.Minute}
+	sonar := quorum.Reviewer{
+		Name:         "sonar",
+		Status:       "sonarqube",
+		Author:       "sonarbot[bot]",
+		Verdict:      format(quorum.Conclusion),
+		FailureMeans: quorum.MeansUnavailable,
+		Timeout:      10 * time.Minute,
+	}
 	green := func(r quorum.Reviewer, conclusion string, change ...func(*quorum.CheckRun)) *scene {
 		x := onHead(r)
 		c := quorum.CheckRun{ID: 5, Name: "Security review", App: "secbot", Status: "completed", Conclusion: conclusion, Started: at(5), Completed: at(50)}
@@ -574,14 +1088,21 @@ func TestChecksAndStatuses(t *testing.T) {
 		{"another App's", green(sec, "success", func(c *quorum.CheckRun) { c.App = "mallory" }), silent},
 		{"another name", green(sec, "success", func(c *quorum.CheckRun) { c.Name = "security review" }), silent},
 		{"before the base", green(sec, "success").retargeted(100), silent},
-		{"under way", green(sec, "", func(c *quorum.CheckRun) { c.Status, c.Completed = "in_progress", time.Time{} }), wanted{quorum.Pending, quorum.Running, quorum.ReasonRunning, ""}},
+		{
+			"under way",
+			green(sec, "", func(c *quorum.CheckRun) { c.Status, c.Completed = "in_progress", time.Time{} }),
+			wanted{quorum.Pending, quorum.Running, quorum.ReasonRunning, ""},
+		},
 		{"failure", green(sec, "failure"), wanted{quorum.Unavailable, quorum.Unknown, quorum.ReasonUnknown, ""}},
 		{"failure means findings", green(findings, "failure"), objects},
 		{"neutral", green(sec, "neutral"), declined},
 		{"skipped", green(sec, "skipped"), declined},
 		{"splendid", green(sec, "splendid"), wanted{quorum.Unavailable, quorum.Unknown, quorum.ReasonUnknown, ""}},
 		{"the newest", green(sec, "failure").with(func(x *scene) {
-			x.s.Checks = append(x.s.Checks, quorum.CheckRun{ID: 10, Name: "Security review", App: "secbot", Status: "completed", Conclusion: "success", Completed: at(60)})
+			x.s.Checks = append(
+				x.s.Checks,
+				quorum.CheckRun{ID: 10, Name: "Security review", App: "secbot", Status: "completed", Conclusion: "success", Completed: at(60)},
+			)
 		}), approves},
 		{"a status is no check", onHead(sec).with(func(x *scene) {
 			x.s.Statuses = []quorum.Status{{ID: 1, Context: "Security review", State: "success", Creator: who("secbot[bot]"), At: at(5)}}
@@ -592,9 +1113,17 @@ func TestChecksAndStatuses(t *testing.T) {
 		{"a status that is pending", status("pending", "sonarqube", "sonarbot[bot]"), wanted{quorum.Pending, quorum.Running, quorum.ReasonRunning, ""}},
 		{"a run's success", onHead(run).run(1, 10, 100), approves},
 		{"a run's failure", onHead(run).run(1, 10, 100, ended("failure")), wanted{quorum.Pending, quorum.Unknown, quorum.ReasonUnknown, "rerun"}},
-		{"a run's second failure", onHead(run).run(1, 10, 300, attempt(2, 200), ended("failure")), wanted{quorum.Unavailable, quorum.Unknown, quorum.ReasonFailedTwice, ""}},
+		{
+			"a run's second failure",
+			onHead(run).run(1, 10, 300, attempt(2, 200), ended("failure")),
+			wanted{quorum.Unavailable, quorum.Unknown, quorum.ReasonFailedTwice, ""},
+		},
 		{"a run's failure means findings", onHead(runFindings).run(1, 10, 100, ended("failure")), objects},
-		{"but an outage does not", onHead(runFindings).run(1, 10, 100, log("failure", "Error: 503 Service Unavailable\n")), wanted{quorum.Pending, quorum.Overloaded, quorum.ReasonOverloaded, "rerun"}},
+		{
+			"but an outage does not",
+			onHead(runFindings).run(1, 10, 100, log("failure", "Error: 503 Service Unavailable\n")),
+			wanted{quorum.Pending, quorum.Overloaded, quorum.ReasonOverloaded, "rerun"},
+		},
 		{"a run that is neutral", onHead(run).run(1, 10, 100, ended("neutral")), declined},
 		{"a run that is under way", onHead(run).run(1, 10, -1), atWork},
 	})
@@ -610,10 +1139,22 @@ func TestWhatIsRunAgain(t *testing.T) {
 	judge(t, []row{
 		{"an outage", first("failure", "Error: 503 Service Unavailable\n"), wanted{quorum.Pending, quorum.Overloaded, quorum.ReasonOverloaded, "rerun"}},
 		{"credentials", first("failure", "Error: 401 Incorrect API key provided\n"), wanted{quorum.Unavailable, quorum.Failed, quorum.ReasonCredentials, ""}},
-		{"deterministic beats transient", first("failure", "Error: 500 Internal Server Error\nError: 401 Incorrect API key provided\n"), wanted{quorum.Unavailable, quorum.Failed, quorum.ReasonCredentials, ""}},
+		{
+			"deterministic beats transient",
+			first("failure", "Error: 500 Internal Server Error\nError: 401 Incorrect API key provided\n"),
+			wanted{quorum.Unavailable, quorum.Failed, quorum.ReasonCredentials, ""},
+		},
 		{"a limit without a reset", first("failure", "Error: 429 Too Many Requests\n"), wanted{quorum.Unavailable, quorum.Limited, quorum.ReasonRateLimit, ""}},
-		{"a limit with one", first("failure", "Error: 429 Too Many Requests\nRetry-After: 120\n"), wanted{quorum.Pending, quorum.Limited, quorum.ReasonRateLimit, "rerun"}},
-		{"a limit that resets too late", first("failure", "Error: 429 Too Many Requests\nRetry-After: 7200\n"), wanted{quorum.Unavailable, quorum.Limited, quorum.ReasonRateLimit, ""}},
+		{
+			"a limit with one",
+			first("failure", "Error: 429 Too Many Requests\nRetry-After: 120\n"),
+			wanted{quorum.Pending, quorum.Limited, quorum.ReasonRateLimit, "rerun"},
+		},
+		{
+			"a limit that resets too late",
+			first("failure", "Error: 429 Too Many Requests\nRetry-After: 7200\n"),
+			wanted{quorum.Unavailable, quorum.Limited, quorum.ReasonRateLimit, ""},
+		},
 		{"a log never approves", first("success", yes), empty},
 		{"nothing recognised", first("failure", "Error: something\n"), wanted{quorum.Pending, quorum.Unknown, quorum.ReasonUnknown, "rerun"}},
 		{"timed out", onHead(openai()).run(1, 10, 100, ended("timed_out")), wanted{quorum.Pending, quorum.Hung, quorum.ReasonHung, "rerun"}},
@@ -621,20 +1162,54 @@ func TestWhatIsRunAgain(t *testing.T) {
 			r.Jobs[0].Annotations = []string{"The job running on runner R has exceeded the maximum execution time of 6 minutes."}
 		}), wanted{quorum.Pending, quorum.Hung, quorum.ReasonHung, "rerun"}},
 		{"cancelled by somebody", onHead(openai()).run(1, 10, 100, ended("cancelled")), wanted{quorum.Pending, quorum.Cancelled, quorum.ReasonCancelled, ""}},
-		{"cancelled by us", onHead(openai()).run(1, 10, 700, ended("cancelled")).intent(cancelled(1, 1, 690)), wanted{quorum.Pending, quorum.Hung, quorum.ReasonHung, "rerun"}},
+		{
+			"cancelled by us",
+			onHead(openai()).run(1, 10, 700, ended("cancelled")).intent(cancelled(1, 1, 690)),
+			wanted{quorum.Pending, quorum.Hung, quorum.ReasonHung, "rerun"},
+		},
 		{"a verdict is final even if it was cancelled", onHead(openai()).run(1, 10, 100, ended("cancelled")).comment(1, 90, bot, yes), approves},
 		{"or failed", first("failure", "Error: 401 Incorrect API key provided\n").comment(1, 90, bot, yes), approves},
 		{"malformed", onHead(openai()).run(1, 10, 100).comment(1, 90, bot, vague), wanted{quorum.Pending, quorum.Malformed, quorum.ReasonMalformed, "rerun"}},
-		{"malformed, and the log knows why", first("failure", "Error: 401 Incorrect API key provided\n").comment(1, 90, bot, vague), wanted{quorum.Unavailable, quorum.Failed, quorum.ReasonCredentials, ""}},
-		{"it says that it works, and has ended", onHead(openai()).run(1, 10, 100).comment(1, 20, bot, "## OpenAI Review\n\nReview in progress…\n").with(func(x *scene) { x.p.Retry.Max = 0 }), emptyLast},
-		{"refused", first("failure", "Error: something\n").with(refuse(quorum.ReasonRefused)), wanted{quorum.Unavailable, quorum.Refused, quorum.ReasonRefused, ""}},
-		{"too old", first("failure", "Error: something\n").with(refuse(quorum.ReasonTooOld)), wanted{quorum.Unavailable, quorum.Refused, quorum.ReasonTooOld, ""}},
-		{"a refusal of another attempt", onHead(openai()).run(1, 10, 300, attempt(2, 200)).comment(1, 290, bot, yes).with(refuse(quorum.ReasonTooOld)), approves},
-		{"never", first("failure", "Error: something\n").with(func(x *scene) { x.p.Retry.Max = 0 }), wanted{quorum.Unavailable, quorum.Unknown, quorum.ReasonUnknown, ""}},
-		{"a shadow", first("failure", "Error: something\n").with(func(x *scene) { x.p.Reviewers[0].Shadow = true }), wanted{quorum.Unavailable, quorum.Unknown, quorum.ReasonUnknown, ""}},
+		{
+			"malformed, and the log knows why",
+			first("failure", "Error: 401 Incorrect API key provided\n").comment(1, 90, bot, vague),
+			wanted{quorum.Unavailable, quorum.Failed, quorum.ReasonCredentials, ""},
+		},
+		{
+			"it says that it works, and has ended",
+			onHead(openai()).run(1, 10, 100).comment(1, 20, bot, "## OpenAI Review\n\nReview in progress…\n").with(func(x *scene) { x.p.Retry.Max = 0 }),
+			emptyLast,
+		},
+		{
+			"refused",
+			first("failure", "Error: something\n").with(refuse(quorum.ReasonRefused)),
+			wanted{quorum.Unavailable, quorum.Refused, quorum.ReasonRefused, ""},
+		},
+		{
+			"too old",
+			first("failure", "Error: something\n").with(refuse(quorum.ReasonTooOld)),
+			wanted{quorum.Unavailable, quorum.Refused, quorum.ReasonTooOld, ""},
+		},
+		{
+			"a refusal of another attempt",
+			onHead(openai()).run(1, 10, 300, attempt(2, 200)).comment(1, 290, bot, yes).with(refuse(quorum.ReasonTooOld)),
+			approves,
+		},
+		{
+			"never",
+			first("failure", "Error: something\n").with(func(x *scene) { x.p.Retry.Max = 0 }),
+			wanted{quorum.Unavailable, quorum.Unknown, quorum.ReasonUnknown, ""},
+		},
+		{
+			"a shadow",
+			first("failure", "Error: something\n").with(func(x *scene) { x.p.Reviewers[0].Shadow = true }),
+			wanted{quorum.Unavailable, quorum.Unknown, quorum.ReasonUnknown, ""},
+		},
 		{"past the deadline", onHead(openai()).run(1, 10, 2690, ended("failure")), wanted{quorum.Unavailable, quorum.Unknown, quorum.ReasonUnknown, ""}},
 		{"our cancel is refused", onHead(openai()).run(1, 10, -1).intent(cancelled(1, 1, 610)).with(func(x *scene) {
-			x.s.Record.Refusals = []quorum.Refusal{{Kind: quorum.Cancel, Reviewer: "openai", Run: 1, Attempt: 1, Reason: quorum.ReasonPermission, Detail: "actions=write"}}
+			x.s.Record.Refusals = []quorum.Refusal{
+				{Kind: quorum.Cancel, Reviewer: "openai", Run: 1, Attempt: 1, Reason: quorum.ReasonPermission, Detail: "actions=write"},
+			}
 		}), atWorkTwo},
 	})
 }
@@ -764,7 +1339,8 @@ func TestJudgeKeepsTheOrder(t *testing.T) {
 func TestTwoVagueAnswersAreBothShown(t *testing.T) {
 	x := onHead(openai()).run(1, 10, 300, attempt(2, 200)).comment(1, 290, bot, vague)
 	x.s.Record.Answers = []quorum.Answer{{Reviewer: "openai", Run: 1, Attempt: 1, Excerpt: "the first"}, {Reviewer: "other", Attempt: 1, Excerpt: "not his"}}
-	if b := x.ballot(); b.Vote != quorum.Unavailable || b.Failed != 2 || !b.Spent || len(b.Answers) != 2 || b.Answers[0] != "the first" || !strings.Contains(b.Answers[1], "interesting") {
+	if b := x.ballot(); b.Vote != quorum.Unavailable || b.Failed != 2 || !b.Spent || len(b.Answers) != 2 || b.Answers[0] != "the first" ||
+		!strings.Contains(b.Answers[1], "interesting") {
 		t.Errorf("the ballot is %+v", b)
 	}
 }
@@ -793,7 +1369,17 @@ func TestDeadlines(t *testing.T) {
 	} {
 		b := test.x.ballot()
 		if b.Vote != quorum.Pending || !b.Deadline.Equal(at(test.at)) || b.Late != test.late || b.Open != test.open {
-			t.Errorf("%s: %s until %s, then %q, open: %v; want until %s, then %q, %v", name, b.Vote, b.Deadline, b.Late, b.Open, at(test.at), test.late, test.open)
+			t.Errorf(
+				"%s: %s until %s, then %q, open: %v; want until %s, then %q, %v",
+				name,
+				b.Vote,
+				b.Deadline,
+				b.Late,
+				b.Open,
+				at(test.at),
+				test.late,
+				test.open,
+			)
 		}
 	}
 	b := onHead(openai()).run(1, 10, -1).comment(1, 50, bot, yes).ballot()

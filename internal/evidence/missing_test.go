@@ -79,7 +79,33 @@ func TestMissingCommits(t *testing.T) {
 }
 
 func TestMissingPeople(t *testing.T) {
-	x := onHead(openai()).review(1, 5, "bob", "COMMENTED", "x").review(2, 6, "carol", "APPROVED", "").review(3, 7, "dave", "CHANGES_REQUESTED", "").review(4, 8, "sage[bot]", "APPROVED", "")
+	x := onHead(
+		openai(),
+	).review(
+		1,
+		5,
+		"bob",
+		"COMMENTED",
+		"x",
+	).review(
+		2,
+		6,
+		"carol",
+		"APPROVED",
+		"",
+	).review(
+		3,
+		7,
+		"dave",
+		"CHANGES_REQUESTED",
+		"",
+	).review(
+		4,
+		8,
+		"sage[bot]",
+		"APPROVED",
+		"",
+	)
 	if w := evidence.Missing(x.p, x.s); len(w.People) != 2 || !w.Authors {
 		t.Errorf("people are %v, authors: %v", w.People, w.Authors)
 	}

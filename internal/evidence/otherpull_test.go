@@ -43,11 +43,26 @@ func lint() quorum.Reviewer {
 }
 
 func checked(app string) quorum.Reviewer {
-	return quorum.Reviewer{Name: "sec", Check: "review", App: app, Author: app + "[bot]", Verdict: format(quorum.Conclusion), FailureMeans: quorum.MeansFindings, Timeout: 10 * time.Minute}
+	return quorum.Reviewer{
+		Name:         "sec",
+		Check:        "review",
+		App:          app,
+		Author:       app + "[bot]",
+		Verdict:      format(quorum.Conclusion),
+		FailureMeans: quorum.MeansFindings,
+		Timeout:      10 * time.Minute,
+	}
 }
 
 func sonar() quorum.Reviewer {
-	return quorum.Reviewer{Name: "sonar", Status: "sonarqube", Author: "sonarbot[bot]", Verdict: format(quorum.Conclusion), FailureMeans: quorum.MeansUnavailable, Timeout: 10 * time.Minute}
+	return quorum.Reviewer{
+		Name:         "sonar",
+		Status:       "sonarqube",
+		Author:       "sonarbot[bot]",
+		Verdict:      format(quorum.Conclusion),
+		FailureMeans: quorum.MeansUnavailable,
+		Timeout:      10 * time.Minute,
+	}
 }
 
 func TestApprovalsOfAnotherPullRequest(t *testing.T) {
@@ -85,10 +100,32 @@ func TestApprovalsOfAnotherPullRequest(t *testing.T) {
 		{"closed before the head arrived", onHead(lint()).run(1, 10, 100).twin(older, -50, -1), approves},
 		{"closed before, with this head: a label starts its runs", onHead(lint()).run(1, 10, 100).twin(head, -50, -1), another},
 		{"it had this head, and the run came late", onHead(lint()).run(1, 203, 260).twin(older, 0, 200), another},
-		{"another branch's, which GitHub listed all the same", onHead(lint()).run(1, 10, 100).twin(head, 0, 200, func(o *quorum.PullRequest) { o.HeadRef = "other" }), approves},
+		{
+			"another branch's, which GitHub listed all the same",
+			onHead(lint()).run(1, 10, 100).twin(head, 0, 200, func(o *quorum.PullRequest) { o.HeadRef = "other" }),
+			approves,
+		},
 		{"another repository's", onHead(lint()).run(1, 10, 100).twin(head, 0, 200, func(o *quorum.PullRequest) { o.HeadRepo = "mallory/shop" }), approves},
 		{"one of whose repository is gone", onHead(lint()).run(1, 10, 100).twin(head, 0, 200, func(o *quorum.PullRequest) { o.HeadRepo = "" }), approves},
-		{"both of whose repositories are gone", onHead(lint()).run(1, 10, 100, of("feature", "")).with(func(x *scene) { x.s.PR.HeadRepo = "" }).twin(head, 0, 200, func(o *quorum.PullRequest) { o.HeadRepo = "" }), another},
+		{
+			"both of whose repositories are gone",
+			onHead(
+				lint(),
+			).run(
+				1,
+				10,
+				100,
+				of("feature", ""),
+			).with(
+				func(x *scene) { x.s.PR.HeadRepo = "" },
+			).twin(
+				head,
+				0,
+				200,
+				func(o *quorum.PullRequest) { o.HeadRepo = "" },
+			),
+			another,
+		},
 		{"a list without the pull request itself", onHead(lint()).run(1, 10, 100).with(func(x *scene) { x.s.SameBranch = []quorum.PullRequest{} }), another},
 		{"a push is of no pull request", onHead(lint()).with(event("push")).run(1, 10, 100, by("push")).twin(head, 0, 200), approves},
 		{"a dynamic run is", onHead(lint()).run(1, 10, 100, by("dynamic")).twin(head, 0, 200), another},
@@ -100,7 +137,11 @@ func TestApprovalsOfAnotherPullRequest(t *testing.T) {
 
 		{"a dynamic run of another's", onHead(lint()).run(1, 10, 100, by("dynamic"), of("refs/pull/8/merge", "acme/shop")), silent},
 		{"a dynamic run of its own", onHead(lint()).run(1, 10, 100, by("dynamic"), of("refs/pull/7/merge", "acme/shop")), approves},
-		{"of a repository that is gone, as the head's is", onHead(lint()).run(1, 10, 100, of("feature", "")).with(func(x *scene) { x.s.PR.HeadRepo = "" }), another},
+		{
+			"of a repository that is gone, as the head's is",
+			onHead(lint()).run(1, 10, 100, of("feature", "")).with(func(x *scene) { x.s.PR.HeadRepo = "" }),
+			another,
+		},
 		{"another branch's run", onHead(lint()).run(1, 10, 100, of("evil", "acme/shop")), silent},
 		{"another repository's run", onHead(lint()).run(1, 10, 100, of("feature", "mallory/shop")), silent},
 		{"a run of a repository that is gone", onHead(lint()).run(1, 10, 100, of("feature", "")), silent},
@@ -108,15 +149,31 @@ func TestApprovalsOfAnotherPullRequest(t *testing.T) {
 		{"a push of another branch", onHead(lint()).with(event("push")).run(1, 10, 100, by("push"), of("evil", "acme/shop")), approves},
 		{"another branch's, newer", onHead(lint()).run(1, 10, 100, ended("failure")).run(2, 110, 200, of("evil", "acme/shop")), again},
 		{"another branch's reruns are not ours", onHead(lint()).run(1, 10, 100, ended("failure")).run(2, 1, 9, of("evil", "acme/shop"), attempt(3, 5)), again},
-		{"another branch's run makes nothing ambiguous", onHead(openai()).run(1, 10, 100).run(2, 20, 90, of("evil", "mallory/shop"), numbered(0)).comment(1, 50, bot, yes), approves},
+		{
+			"another branch's run makes nothing ambiguous",
+			onHead(openai()).run(1, 10, 100).run(2, 20, 90, of("evil", "mallory/shop"), numbered(0)).comment(1, 50, bot, yes),
+			approves,
+		},
 
 		{"a check", onHead(checked("secbot")).check(green("secbot", 5, 9, 5, 50)).twin(older, 0, 20), another},
 		{"a check from before", onHead(checked("secbot")).check(green("secbot", 5, 9, 5, 50)).twin(head, 51, 60), approves},
-		{"a check from before speaks", onHead(checked("secbot")).check(green("secbot", 5, 9, 5, 50)).check(green("secbot", 6, 9, 55, 58)).twin(head, 51, 60), approves},
-		{"one that objects does, too", onHead(checked("secbot")).check(red("secbot", 5, 9, 5, 50)).check(green("secbot", 6, 9, 55, 58)).twin(head, 51, 60), objects},
+		{
+			"a check from before speaks",
+			onHead(checked("secbot")).check(green("secbot", 5, 9, 5, 50)).check(green("secbot", 6, 9, 55, 58)).twin(head, 51, 60),
+			approves,
+		},
+		{
+			"one that objects does, too",
+			onHead(checked("secbot")).check(red("secbot", 5, 9, 5, 50)).check(green("secbot", 6, 9, 55, 58)).twin(head, 51, 60),
+			objects,
+		},
 		{"a newer objection", onHead(checked("secbot")).check(green("secbot", 5, 9, 5, 50)).check(red("secbot", 6, 9, 55, 58)).twin(head, 51, 60), objects},
 		{"a check in words", onHead(both).check(text(5, 5, 50)).twin(head, 0, 20), another},
-		{"a review beside it stands in the pull request", onHead(both).review(4, 40, "secbot[bot]", "COMMENTED", sageOK).check(text(5, 5, 50)).twin(head, 0, 20), approves},
+		{
+			"a review beside it stands in the pull request",
+			onHead(both).review(4, 40, "secbot[bot]", "COMMENTED", sageOK).check(text(5, 5, 50)).twin(head, 0, 20),
+			approves,
+		},
 		{"a check in words, and its run is under way", onHead(running).run(1, 60, -1).check(text(5, 5, 50)).twin(head, 0, 20), atWork},
 		{"a status", onHead(sonar()).status(5, 50, "success").twin(head, 50, 60), another},
 		{"a status from before", onHead(sonar()).status(5, 49, "success").twin(head, 50, 60), approves},
@@ -125,13 +182,44 @@ func TestApprovalsOfAnotherPullRequest(t *testing.T) {
 		{"a status from before speaks", onHead(sonar()).status(5, 49, "success").status(6, 55, "success").twin(head, 50, 60), approves},
 
 		{"a job is as old as its run", onHead(checked(actions)).run(1, 10, 100).check(job(green(actions, 5, 1001, 60, 90))).twin(head, 11, 95), approves},
-		{"a rerun of a job is, too", onHead(checked(actions)).run(1, 10, 400, attempt(2, 300)).check(job(green(actions, 5, 1001, 300, 400))).twin(older, 0, 200), another},
+		{
+			"a rerun of a job is, too",
+			onHead(checked(actions)).run(1, 10, 400, attempt(2, 300)).check(job(green(actions, 5, 1001, 300, 400))).twin(older, 0, 200),
+			another,
+		},
 		{"another branch's job", onHead(checked(actions)).run(1, 10, 100, of("evil", "acme/shop")).check(job(green(actions, 5, 1001, 20, 30))), silent},
 		{"a job of a run that is not listed", onHead(checked(actions)).check(job(green(actions, 5, 1001, 20, 30))), silent},
-		{"one that failed", onHead(checked(actions)).run(1, 10, 100).check(job(green(actions, 5, 1001, 20, 30))).check(job(red(actions, 6, 1002, 40, 50))), objects},
+		{
+			"one that failed",
+			onHead(checked(actions)).run(1, 10, 100).check(job(green(actions, 5, 1001, 20, 30))).check(job(red(actions, 6, 1002, 40, 50))),
+			objects,
+		},
 		{"a job of a push", onHead(checked(actions)).run(1, 10, 100, by("push")).check(job(green(actions, 5, 1001, 20, 30))).twin(head, 0, 200), approves},
-		{"written by a workflow, in whosever suite", onHead(checked(actions)).run(1, 10, 100, of("evil", "mallory/shop")).check(green(actions, 5, 1001, 20, 30)), approves},
-		{"an objection there is not lost", onHead(checked(actions)).run(1, 10, 100).run(2, 20, 100, of("evil", "acme/shop")).check(job(green(actions, 5, 1001, 20, 30))).check(red(actions, 6, 1002, 40, 50)), objects},
+		{
+			"written by a workflow, in whosever suite",
+			onHead(checked(actions)).run(1, 10, 100, of("evil", "mallory/shop")).check(green(actions, 5, 1001, 20, 30)),
+			approves,
+		},
+		{
+			"an objection there is not lost",
+			onHead(
+				checked(actions),
+			).run(
+				1,
+				10,
+				100,
+			).run(
+				2,
+				20,
+				100,
+				of("evil", "acme/shop"),
+			).check(
+				job(green(actions, 5, 1001, 20, 30)),
+			).check(
+				red(actions, 6, 1002, 40, 50),
+			),
+			objects,
+		},
 	})
 	x := onHead(lint()).run(1, 10, 100).twin(head, 0, 200)
 	if b := x.ballot(); b.Detail != "#8" || b.Since != at(100) {

@@ -66,10 +66,19 @@ func TestAShortIDThatCollidesNamesNothing(t *testing.T) {
 	short, full := "\nReviewed commit: "+head[:7], "\nReviewed commit: "+head
 	twins := func(x *scene) { x.s.Others[0].Head = twin }
 	withheld(t, map[string]*scene{
-		"from before the head":           onHead(oak()).comment(1, -50, "oak[bot]", sageOK+short).with(forced),
-		"after it":                       onHead(oak()).comment(1, 30, "oak[bot]", sageOK+short).with(forced),
-		"by a slow run of the twin":      onHead(openai()).run(1, 10, 60).other(2, -90, 50).with(twins).comment(1, 40, bot, yes+short).with(forced),
-		"all of several must be of head": onHead(oak()).comment(1, 30, "oak[bot]", "# Fix the cart, for commit "+head+"\n\nReviewed commit: "+older+"\n\n"+sageOK).with(forced),
+		"from before the head":      onHead(oak()).comment(1, -50, "oak[bot]", sageOK+short).with(forced),
+		"after it":                  onHead(oak()).comment(1, 30, "oak[bot]", sageOK+short).with(forced),
+		"by a slow run of the twin": onHead(openai()).run(1, 10, 60).other(2, -90, 50).with(twins).comment(1, 40, bot, yes+short).with(forced),
+		"all of several must be of head": onHead(
+			oak(),
+		).comment(
+			1,
+			30,
+			"oak[bot]",
+			"# Fix the cart, for commit "+head+"\n\nReviewed commit: "+older+"\n\n"+sageOK,
+		).with(
+			forced,
+		),
 	})
 	agreed := func(x *scene) *scene { return x.comment(9, 6, "oak[bot]", sageOK+full).with(forced) }
 	decides(t, quorum.Blocked, map[string]*scene{ // and no twin takes an objection away
@@ -105,16 +114,45 @@ func TestDeletingEndsNoFindings(t *testing.T) {
 	bugbot, _ := review.Preset("bugbot")
 	bugbot.Timeout = 10 * time.Minute
 	counted := onHead(bugbot).review(60, 30, "cursor[bot]", "COMMENTED", "x").thread(70).thread(71)
-	counted.s.Checks = []quorum.CheckRun{{ID: 1, Name: "Cursor Bugbot", App: "cursor", Status: "completed", Conclusion: "neutral", Summary: "Bugbot completed review and found 2 potential issues", Started: at(20), Completed: at(30)}}
+	counted.s.Checks = []quorum.CheckRun{
+		{
+			ID:         1,
+			Name:       "Cursor Bugbot",
+			App:        "cursor",
+			Status:     "completed",
+			Conclusion: "neutral",
+			Summary:    "Bugbot completed review and found 2 potential issues",
+			Started:    at(20),
+			Completed:  at(30),
+		},
+	}
 	counted.s.Reviews = nil
 	counted.seen(t, 100, quorum.Blocked).s.Threads = counted.s.Threads[:1]
 	resolved("bob")(&counted.s.Threads[0])
 
 	coderabbit, _ := review.Preset("coderabbit")
 	coderabbit.Timeout = 10 * time.Minute
-	beside := onHead(coderabbit).review(60, 50, "coderabbitai[bot]", "COMMENTED", "**Actionable comments posted: 1**\n\n<details>\n<summary>⚠️ Outside diff range comments (3)</summary><blockquote>\n\ncart.go: the sum is wrong.\n\n</blockquote></details>\n").thread(70, resolved("bob"))
+	beside := onHead(
+		coderabbit,
+	).review(
+		60,
+		50,
+		"coderabbitai[bot]",
+		"COMMENTED",
+		"**Actionable comments posted: 1**\n\n<details>\n<summary>⚠️ Outside diff range comments (3)</summary><blockquote>\n\ncart.go: the sum is wrong.\n\n</blockquote></details>\n",
+	).thread(
+		70,
+		resolved("bob"),
+	)
 
-	withheld(t, map[string]*scene{"the threads of an earlier head": earlier, "one of the two that a check counts": counted, "resolving those on the diff, of more": beside})
+	withheld(
+		t,
+		map[string]*scene{
+			"the threads of an earlier head":       earlier,
+			"one of the two that a check counts":   counted,
+			"resolving those on the diff, of more": beside,
+		},
+	)
 }
 
 func TestNobodyTalksOverAnObjection(t *testing.T) {
@@ -123,15 +161,46 @@ func TestNobodyTalksOverAnObjection(t *testing.T) {
 	chat, _ := review.Preset("coderabbit")
 	chat.Timeout = 10 * time.Minute
 	withheld(t, map[string]*scene{
-		"another workflow's review in the same attempt": onHead(openai()).run(1, 1, 60).review(60, 40, bot, "CHANGES_REQUESTED", no).review(61, 55, bot, "COMMENTED", yes),
-		"another workflow's edit after the end":         rewritten,
-		"a chat's answer to whoever asked for it":       onHead(chat).comment(1, 50, "coderabbitai[bot]", "<!-- This is an auto-generated reply by CodeRabbit -->\n@alice, as you asked, commit "+head+":\n\nNo actionable comments were generated in the recent review. 🎉\n"),
-		"a run of the base that was left this second":   onHead(openai()).retargeted(1).run(1, 1, 50).comment(1, 40, bot, yes),
-		"a review of that base":                         onHead(oak()).retargeted(1).review(1, 1, "oak[bot]", "APPROVED", ""),
-		"a check of a workflow that the change writes": onHead(quorum.Reviewer{Name: "sec", Check: "review", App: "github-actions", Author: bot, Verdict: format(quorum.Conclusion), Timeout: 10 * time.Minute}).with(func(x *scene) {
-			x.s.PR.Files = []quorum.File{{Path: ".github/workflows/review.yml"}}
-			x.s.Checks = []quorum.CheckRun{{ID: 1, Name: "review", App: "github-actions", Status: "completed", Conclusion: "success", Started: at(20), Completed: at(30)}}
-		}),
+		"another workflow's review in the same attempt": onHead(
+			openai(),
+		).run(
+			1,
+			1,
+			60,
+		).review(
+			60,
+			40,
+			bot,
+			"CHANGES_REQUESTED",
+			no,
+		).review(
+			61,
+			55,
+			bot,
+			"COMMENTED",
+			yes,
+		),
+		"another workflow's edit after the end": rewritten,
+		"a chat's answer to whoever asked for it": onHead(
+			chat,
+		).comment(
+			1,
+			50,
+			"coderabbitai[bot]",
+			"<!-- This is an auto-generated reply by CodeRabbit -->\n@alice, as you asked, commit "+head+":\n\nNo actionable comments were generated in the recent review. 🎉\n",
+		),
+		"a run of the base that was left this second": onHead(openai()).retargeted(1).run(1, 1, 50).comment(1, 40, bot, yes),
+		"a review of that base":                       onHead(oak()).retargeted(1).review(1, 1, "oak[bot]", "APPROVED", ""),
+		"a check of a workflow that the change writes": onHead(
+			quorum.Reviewer{Name: "sec", Check: "review", App: "github-actions", Author: bot, Verdict: format(quorum.Conclusion), Timeout: 10 * time.Minute},
+		).with(
+			func(x *scene) {
+				x.s.PR.Files = []quorum.File{{Path: ".github/workflows/review.yml"}}
+				x.s.Checks = []quorum.CheckRun{
+					{ID: 1, Name: "review", App: "github-actions", Status: "completed", Conclusion: "success", Started: at(20), Completed: at(30)},
+				}
+			},
+		),
 	})
 }
 

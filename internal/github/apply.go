@@ -148,7 +148,13 @@ func (a application) askReviewer(ctx context.Context, e quorum.Action) (quorum.R
 	n := strconv.Itoa(a.pr.Number)
 	var err error
 	if e.Request.Login != "" {
-		_, err = a.f.client.Send(ctx, http.MethodPost, a.f.repoPath(a.pr, "pulls", n, "requested_reviewers"), map[string][]string{"reviewers": {e.Request.Login}}, nil)
+		_, err = a.f.client.Send(
+			ctx,
+			http.MethodPost,
+			a.f.repoPath(a.pr, "pulls", n, "requested_reviewers"),
+			map[string][]string{"reviewers": {e.Request.Login}},
+			nil,
+		)
 	} else {
 		_, err = a.f.client.Send(ctx, http.MethodPost, a.f.repoPath(a.pr, "issues", n, "comments"), map[string]string{"body": e.Request.Comment}, nil)
 	}
@@ -195,7 +201,10 @@ func resultOf(err error) (quorum.Result, error) {
 		return quorum.Result{State: quorum.ResultVoid}, nil
 	case refusalHolds(err, "over a month ago"):
 		no.Reason = quorum.ReasonTooOld
-	case refusalHolds(err, "number of attempts"), refusalHolds(err, "50 times"), refusalHolds(err, "attempt limit"), refusalHolds(err, "rerun limit"):
+	case refusalHolds(err, "number of attempts"),
+		refusalHolds(err, "50 times"),
+		refusalHolds(err, "attempt limit"),
+		refusalHolds(err, "rerun limit"):
 		no.Reason = quorum.ReasonAttempts
 	}
 	return no, nil

@@ -77,7 +77,11 @@ func TestApplyReruns(t *testing.T) {
 					w.must(w.g.RerunByPerson(run, "carol"))
 				}
 				before := len(w.g.Wrote().RerunOrder)
-				w.wants(w.apply(quorum.Action{Kind: quorum.Rerun, Reviewer: "openai", Run: run, Attempt: test.attempt, FailedOnly: test.failedOnly}), test.state, "")
+				w.wants(
+					w.apply(quorum.Action{Kind: quorum.Rerun, Reviewer: "openai", Run: run, Attempt: test.attempt, FailedOnly: test.failedOnly}),
+					test.state,
+					"",
+				)
 				if n := len(w.g.Wrote().RerunOrder) - before; n != test.reran {
 					t.Errorf("it was run again %d times, want %d", n, test.reran)
 				}
@@ -178,7 +182,8 @@ func TestApplyAsks(t *testing.T) {
 		w := newWorld(t)
 		w.wants(w.apply(quorum.Action{Kind: quorum.Ask, Reviewer: "copilot", Attempt: 1, Request: quorum.Request{Login: copilotBot}}), quorum.ResultDone, "")
 		w.wants(w.apply(quorum.Action{Kind: quorum.Ask, Reviewer: "sage", Attempt: 1, Request: quorum.Request{Comment: "@sage review"}}), quorum.ResultDone, "")
-		if wrote := w.g.Wrote(); len(wrote.RequestedReviews) != 1 || wrote.RequestedReviews[0] != copilotBot || len(wrote.Comments) != 1 || wrote.Comments[0] != "@sage review" {
+		if wrote := w.g.Wrote(); len(wrote.RequestedReviews) != 1 || wrote.RequestedReviews[0] != copilotBot || len(wrote.Comments) != 1 ||
+			wrote.Comments[0] != "@sage review" {
 			t.Errorf("written: %+v", wrote)
 		}
 	})
@@ -270,7 +275,8 @@ func TestApplyStops(t *testing.T) {
 				cancel()
 			}
 		})
-		if _, err := w.forge.Apply(ctx, w.pr, effects(quorum.Action{Kind: quorum.Cancel, Run: run, Attempt: 1})); !errors.Is(err, context.Canceled) || len(w.g.Wrote().Cancels) != 0 {
+		if _, err := w.forge.Apply(ctx, w.pr, effects(quorum.Action{Kind: quorum.Cancel, Run: run, Attempt: 1})); !errors.Is(err, context.Canceled) ||
+			len(w.g.Wrote().Cancels) != 0 {
 			t.Errorf("got %v", err)
 		}
 	})

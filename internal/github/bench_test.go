@@ -71,7 +71,10 @@ func TestRequests(t *testing.T) {
 	c.at = wake.Add(-time.Second)
 	look("the look before the wake", nothing)
 	c.at = wake
-	look("the wake", func(n asked) bool { return n.graphql == 1 && n.writes == 1 && n.fresh == 3 }) // a pass is looked at once more, and our own write has changed the list of checks
+	look(
+		"the wake",
+		func(n asked) bool { return n.graphql == 1 && n.writes == 1 && n.fresh == 3 },
+	) // a pass is looked at once more, and our own write has changed the list of checks
 	w.reads("success", "2 of 2 approvals")
 	w.settled()
 	look("a look at a pass", nothing)

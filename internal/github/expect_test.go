@@ -293,7 +293,8 @@ type between struct {
 }
 
 func (b *between) RoundTrip(req *http.Request) (*http.Response, error) {
-	text := strings.HasSuffix(req.URL.Path, "/pulls/7/reviews") || strings.HasSuffix(req.URL.Path, "/issues/7/comments") || strings.HasSuffix(req.URL.Path, "/pulls/7")
+	text := strings.HasSuffix(req.URL.Path, "/pulls/7/reviews") || strings.HasSuffix(req.URL.Path, "/issues/7/comments") ||
+		strings.HasSuffix(req.URL.Path, "/pulls/7")
 	if text && b.do != nil {
 		<-b.answered
 	}
@@ -380,7 +381,14 @@ func TestNothingSlipsBetweenConversationAndTexts(t *testing.T) {
 					b.do = func() { test.between(w) }
 					w.forge.Expect(w.pr, sandbox.SHA("a1"))
 					if _, s := w.observe(); !test.then(w, s) {
-						t.Errorf("observed: base %s, comments %+v, reviews %+v, threads %+v, timeline %+v", s.PR.BaseRef, s.Comments, s.Reviews, s.Threads, s.Timeline)
+						t.Errorf(
+							"observed: base %s, comments %+v, reviews %+v, threads %+v, timeline %+v",
+							s.PR.BaseRef,
+							s.Comments,
+							s.Reviews,
+							s.Threads,
+							s.Timeline,
+						)
 					}
 					select {
 					case <-b.answered:

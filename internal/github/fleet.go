@@ -46,7 +46,15 @@ func NewFleet(o FleetOptions) (*Fleet, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Fleet{Pool: pool, config: o.Config, now: o.Now, log: o.Log, memories: NewMemories(maxPulls), fence: newWriteFence(), forges: map[int64]*Forge{}}
+	f := &Fleet{
+		Pool:     pool,
+		config:   o.Config,
+		now:      o.Now,
+		log:      o.Log,
+		memories: NewMemories(maxPulls),
+		fence:    newWriteFence(),
+		forges:   map[int64]*Forge{},
+	}
 	if f.now == nil {
 		f.now = time.Now
 	}

@@ -61,7 +61,13 @@ type setup struct {
 
 func newWorld(t testing.TB, change ...func(*setup)) *world {
 	t.Helper()
-	s := setup{policy: threeReviewers, token: "ghs_x", sand: sandbox.Options{Lag: sandbox.Lag{Rerun: -1, Runner: -1, Cancel: -1}}, pull: sandbox.PullSpec{Number: 7}, now: time.Now}
+	s := setup{
+		policy: threeReviewers,
+		token:  "ghs_x",
+		sand:   sandbox.Options{Lag: sandbox.Lag{Rerun: -1, Runner: -1, Cancel: -1}},
+		pull:   sandbox.PullSpec{Number: 7},
+		now:    time.Now,
+	}
 	for _, f := range change {
 		f(&s)
 	}

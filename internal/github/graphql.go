@@ -288,14 +288,37 @@ func (c conversation) commit(sha string) earlierCommit {
 }
 
 func (e graphEdit) lastEdit() lastEdit {
-	return lastEdit{updated: e.Updated, edited: e.Edited, editor: e.Editor.account(), author: e.Author.account().Login, body: untrusted.DigestOf(e.Body)}
+	return lastEdit{
+		updated: e.Updated,
+		edited:  e.Edited,
+		editor:  e.Editor.account(),
+		author:  e.Author.account().Login,
+		body:    untrusted.DigestOf(e.Body),
+	}
 }
 
 // readConversation asks the query, page by page. Even if the head is another one it tells which blob stands at policy on the default
 // branch; "" if none does, or that is not known. Of threads' words it keeps those that watched keeps. HEAD is that branch, whatever else is called so (gitrevisions(7)).
-func (r pullReader) readConversation(ctx context.Context, head, check, policy string, watched reviewerSet) (c conversation, blob string, err error) {
-	c = conversation{head: head, check: check, external: report.ExternalID(r.pr), commentEdits: map[int64]lastEdit{}, reviewEdits: map[int64]lastEdit{}}
-	vars := map[string]any{"owner": r.pr.Owner, "name": r.pr.Repo, "number": r.pr.Number, "check": check, "head": head, "policy": "HEAD:" + policy}
+func (r pullReader) readConversation(
+	ctx context.Context,
+	head, check, policy string,
+	watched reviewerSet,
+) (c conversation, blob string, err error) {
+	c = conversation{
+		head:         head,
+		check:        check,
+		external:     report.ExternalID(r.pr),
+		commentEdits: map[int64]lastEdit{},
+		reviewEdits:  map[int64]lastEdit{},
+	}
+	vars := map[string]any{
+		"owner":  r.pr.Owner,
+		"name":   r.pr.Repo,
+		"number": r.pr.Number,
+		"check":  check,
+		"head":   head,
+		"policy": "HEAD:" + policy,
+	}
 	for page := range maxPages {
 		repo, err := r.askGraphQL(ctx, conversationQuery, vars)
 		if err != nil {
@@ -387,7 +410,9 @@ func (t graphThread) toThread() quorum.Thread {
 		line = t.OriginalLine
 	}
 	return quorum.Thread{
-		ID: int64(c.ID), Review: int64(c.Review.ID), Author: c.Author.account(), Body: c.Body, Path: t.Path, Line: line, Commit: c.Original.OID, At: c.Created,
+		ID: int64(
+			c.ID,
+		), Review: int64(c.Review.ID), Author: c.Author.account(), Body: c.Body, Path: t.Path, Line: line, Commit: c.Original.OID, At: c.Created,
 		Edited: !c.Edited.IsZero(), Editor: c.Editor.account(), Resolved: t.Resolved, ResolvedBy: t.ResolvedBy.account(), Outdated: t.Outdated, URL: c.URL,
 	}
 }
@@ -406,7 +431,11 @@ const (
 // readCommits reads what the newest commits carry.
 func (c *conversation) readCommits(nodes []graphCommit, head, external string) {
 	for _, n := range nodes {
-		k := earlierCommit{sha: n.Commit.OID, hasSuites: len(n.Commit.Suites.Nodes) > 0, complete: len(n.Commit.Suites.Nodes) < listedSuites}
+		k := earlierCommit{
+			sha:       n.Commit.OID,
+			hasSuites: len(n.Commit.Suites.Nodes) > 0,
+			complete:  len(n.Commit.Suites.Nodes) < listedSuites,
+		}
 		for _, s := range n.Commit.Suites.Nodes {
 			if k.sha == head && (c.arrived.IsZero() || s.Created.Before(c.arrived)) {
 				c.arrived = s.Created

@@ -81,7 +81,11 @@ func (l *look) readParts(ctx context.Context, g group, sc readPlan, early bool) 
 	}
 	read(partChecks, true, func() (err error) { h.checks, err = r.readChecks(ctx, sc.head); return err })
 	read(partStatuses, sc.statuses, func() (err error) { h.statuses, err = r.readStatuses(ctx, sc.head); return err })
-	read(partGated, sc.hasPolicy && (!early || sc.base != ""), func() (err error) { h.gated, err = r.readGated(ctx, sc.base, sc.defaultBranch); return err })
+	read(
+		partGated,
+		sc.hasPolicy && (!early || sc.base != ""),
+		func() (err error) { h.gated, err = r.readGated(ctx, sc.base, sc.defaultBranch); return err },
+	)
 	read(partFiles, sc.judged, func() (err error) { h.files, err = r.readFiles(ctx); return err })
 	read(partRuns, sc.judged, func() (err error) { h.runs, err = r.readRuns(ctx, sc.head); return err })
 	read(partReviews, sc.judged, func() error { return h.readReviews(ctx, r, watched) })

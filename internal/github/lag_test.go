@@ -234,7 +234,8 @@ func TestWhatAnEventToldIsWaitedFor(t *testing.T) {
 				if (err != nil) != c.waits {
 					t.Errorf("the first look: %v", err)
 				}
-				if told := slices.ContainsFunc(slices.Concat(s.Comments, s.Reviews), func(o quorum.Text) bool { return o.ID == touch.Text && !strings.Contains(o.Body, "Yes") }); !c.waits && told != (touch.Text != 4242) {
+				if told := slices.ContainsFunc(slices.Concat(s.Comments, s.Reviews), func(o quorum.Text) bool { return o.ID == touch.Text && !strings.Contains(o.Body, "Yes") }); !c.waits &&
+					told != (touch.Text != 4242) {
 					t.Errorf("it shows %+v %+v", s.Comments, s.Reviews)
 				}
 				lag.lags = false
@@ -260,7 +261,15 @@ func TestWhatAnEventToldIsWaitedFor(t *testing.T) {
 // touch is what the event called name says of pull request 7.
 func (w *world) touch(name, action, what string) quorum.Touch {
 	w.t.Helper()
-	e, err := webhook.Parse(name, fmt.Appendf(nil, `{"action":%q,%s,"pull_request":{"number":7},"issue":{"number":7,"pull_request":{}},"repository":{"full_name":"acme/shop"}}`, action, what))
+	e, err := webhook.Parse(
+		name,
+		fmt.Appendf(
+			nil,
+			`{"action":%q,%s,"pull_request":{"number":7},"issue":{"number":7,"pull_request":{}},"repository":{"full_name":"acme/shop"}}`,
+			action,
+			what,
+		),
+	)
 	w.must(err)
 	return e.Touch
 }
@@ -290,7 +299,12 @@ func TestTheLastOfSeveralEditsIsWaitedFor(t *testing.T) {
 					event, what := "pull_request_review", fmt.Sprintf(`"review":{"id":%d,"body":%q,"user":{"login":"sage[bot]"}}`, id, body)
 					if c.at != nil {
 						at := edited.Add(time.Duration(c.at[n]) * time.Second).Format(time.RFC3339)
-						event, what = "issue_comment", fmt.Sprintf(`"comment":{"id":%d,"body":%q,"updated_at":%q,"user":{"login":"sage[bot]"}}`, comment, body, at)
+						event, what = "issue_comment", fmt.Sprintf(
+							`"comment":{"id":%d,"body":%q,"updated_at":%q,"user":{"login":"sage[bot]"}}`,
+							comment,
+							body,
+							at,
+						)
 					}
 					w.forge.Hear(w.pr, w.touch(event, "edited", what))
 				}

@@ -11,7 +11,9 @@ import (
 // Ready is the earliest moment at which that many looks would not be held up by a limit, as far as is known; zero: at once.
 func (f *Forge) Ready(looks int) time.Time {
 	n := max(looks, 1)
-	return f.client.Ready(client.Cost{Reads: n * client.LookCost.Reads, Queries: n * client.LookCost.Queries, Writes: n * client.LookCost.Writes})
+	return f.client.Ready(
+		client.Cost{Reads: n * client.LookCost.Reads, Queries: n * client.LookCost.Queries, Writes: n * client.LookCost.Writes},
+	)
 }
 
 // Budget is what is left of the hour's requests.

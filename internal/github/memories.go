@@ -215,11 +215,32 @@ func (all *Memories) Compact() {
 func (m *memory) compacted(same sharedStrings) *memory {
 	n := &memory{key: m.key, size: m.size, lookBegan: m.lookBegan, eventHints: m.eventHints, observed: m.observed}
 	t := &n.conversation
-	n.runs, n.texts, n.siblings, n.disagreeing = slices.Clone(n.runs), slices.Clone(n.texts), slices.Clone(n.siblings), slices.Clone(n.disagreeing)
+	n.runs, n.texts, n.siblings, n.disagreeing = slices.Clone(
+		n.runs,
+	), slices.Clone(
+		n.texts,
+	), slices.Clone(
+		n.siblings,
+	), slices.Clone(
+		n.disagreeing,
+	)
 	t.siblings, t.earlier = slices.Clone(t.siblings), slices.Clone(t.earlier)
 	same.share(
-		&n.key.pr.Owner, &n.key.pr.Repo, &n.expectedHead, &n.head, &n.previousHead, &n.authorsOf,
-		&n.lastPlan.head, &n.lastPlan.headRef, &n.lastPlan.base, &n.lastPlan.defaultBranch, &n.lastPlan.check, &t.head, &t.check, &t.external, &t.base,
+		&n.key.pr.Owner,
+		&n.key.pr.Repo,
+		&n.expectedHead,
+		&n.head,
+		&n.previousHead,
+		&n.authorsOf,
+		&n.lastPlan.head,
+		&n.lastPlan.headRef,
+		&n.lastPlan.base,
+		&n.lastPlan.defaultBranch,
+		&n.lastPlan.check,
+		&t.head,
+		&t.check,
+		&t.external,
+		&t.base,
 	)
 	for i := range n.runs {
 		same.share(&n.runs[i].head)
@@ -293,7 +314,9 @@ func (m *memory) estimateSize() int {
 	for _, t := range m.conversation.threads {
 		n += 512 + len(t.Body)
 	}
-	n += 128*(len(m.conversation.commentEdits)+len(m.conversation.reviewEdits)) + 256*(len(m.conversation.timeline)+len(m.statuses)) + 64*len(m.conversation.earlier)
+	n += 128*(len(m.conversation.commentEdits)+len(m.conversation.reviewEdits)) + 256*(len(m.conversation.timeline)+len(m.statuses)) + 64*len(
+		m.conversation.earlier,
+	)
 	for _, job := range m.logs {
 		n += 256 + len(job.Log)
 		for _, note := range job.Annotations {
@@ -335,7 +358,13 @@ func (m *memory) noteTouches(touches []quorum.Touch, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, t := range touches {
-		h := toldText{ref: quorum.TextRef{Kind: quorum.TextComment, ID: t.Text}, author: t.Author, sum: t.Sum, dismissed: t.Action == "dismissed", since: now}
+		h := toldText{
+			ref:       quorum.TextRef{Kind: quorum.TextComment, ID: t.Text},
+			author:    t.Author,
+			sum:       t.Sum,
+			dismissed: t.Action == "dismissed",
+			since:     now,
+		}
 		if t.Event == "pull_request_review" {
 			h.ref.Kind = quorum.TextReview
 		}

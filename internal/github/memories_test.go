@@ -96,11 +96,17 @@ func TestMemoryMoves(t *testing.T) {
 	}
 	slices.Sort(stays)
 	stays = slices.DeleteFunc(slices.Compact(stays), func(path string) bool {
-		return slices.ContainsFunc([]string{".observed.logs", ".observed.commits", ".observed.authors", ".observed.retired", ".observed.statuses"}, func(few string) bool {
-			return path == few || strings.HasPrefix(path, few+"[") || strings.HasPrefix(path, few+".")
-		})
+		return slices.ContainsFunc(
+			[]string{".observed.logs", ".observed.commits", ".observed.authors", ".observed.retired", ".observed.statuses"},
+			func(few string) bool {
+				return path == few || strings.HasPrefix(path, few+"[") || strings.HasPrefix(path, few+".")
+			},
+		)
 	})
-	if want := []string{".observed.conversation.threads[].Body", ".observed.conversation.timeline[].Kind"}; !slices.Equal(stays, want) { // a long one, and a constant
+	if want := []string{".observed.conversation.threads[].Body", ".observed.conversation.timeline[].Kind"}; !slices.Equal(
+		stays,
+		want,
+	) { // a long one, and a constant
 		t.Errorf("%q stayed where they were, want %q", stays, want)
 	}
 	if empty := (&memory{}).compacted(sharedStrings{}); !reflect.DeepEqual(empty, &memory{}) {
@@ -146,9 +152,15 @@ func TestWordsStandForTexts(t *testing.T) {
 	at := func(when string) string { return `"seen":{"at":"` + when + `"},` }
 	all := []string{
 		"", " ", "A", "A ", "A\r\nB", "A\nB", "B\nA", block, block + at("1"), block + at("2"), at("1") + block, at("1") + at("2") + block, at("2") + at("1") + block,
-		at("1") + at("1") + block, at("1") + block + at("1"), block + at("1") + at("1"), block + `"seen":{"at":"1","threads":"01"},`, block + `"seen":{"at":"1","threads":"x"},`,
+		at(
+			"1",
+		) + at(
+			"1",
+		) + block, at("1") + block + at("1"), block + at("1") + at("1"), block + `"seen":{"at":"1","threads":"01"},`, block + `"seen":{"at":"1","threads":"x"},`,
 		"0 " + at("1"), "8 " + at("1") + block,
-		at("1") + "foo", at("1") + "  foo", at("1") + "\n\nfoo", "foo" + at("1"), "foo  " + at("1"), "a\r" + at("1") + "\nb", "a\n" + at("1") + "b", // without it, their edges are others
+		at(
+			"1",
+		) + "foo", at("1") + "  foo", at("1") + "\n\nfoo", "foo" + at("1"), "foo  " + at("1"), "a\r" + at("1") + "\nb", "a\n" + at("1") + "b", // without it, their edges are others
 	}
 	plain := func(s string) string { // as it was defined before there were sums
 		s = untrusted.Normalize(s)

@@ -141,7 +141,10 @@ func policyJudges(file quorum.PolicyFile, p quorum.Policy) bool {
 // the head has no check suite: our own check brings one, and clocks count from it.
 func (l *look) conversationDue() bool {
 	now := l.f.now().Add(l.snap.Skew)
-	return !l.mem.conversationCurrent || l.mem.wordsKeptFor != l.watched.authorsDigest() || l.mem.queriedInParallel || l.mem.threadsDecide || !l.mem.wake.IsZero() && !now.Before(l.mem.wake) || l.mem.conversation.arrived.IsZero() && !l.f.client.Personal()
+	return !l.mem.conversationCurrent || l.mem.wordsKeptFor != l.watched.authorsDigest() || l.mem.queriedInParallel ||
+		l.mem.threadsDecide ||
+		!l.mem.wake.IsZero() && !now.Before(l.mem.wake) ||
+		l.mem.conversation.arrived.IsZero() && !l.f.client.Personal()
 }
 
 // reconcileSources joins what lists, events, the record and the conversation say of the same things. It reads by its id what
@@ -345,7 +348,18 @@ func digestChecks(all []quorum.CheckRun) untrusted.Digest {
 
 func (l *look) takeStatuses() {
 	for _, st := range l.head.statuses {
-		l.snap.Statuses = append(l.snap.Statuses, quorum.Status{ID: st.ID, Context: st.Context, State: st.State, Description: st.Description, Creator: st.Creator.account(), At: st.Created, URL: st.URL})
+		l.snap.Statuses = append(
+			l.snap.Statuses,
+			quorum.Status{
+				ID:          st.ID,
+				Context:     st.Context,
+				State:       st.State,
+				Description: st.Description,
+				Creator:     st.Creator.account(),
+				At:          st.Created,
+				URL:         st.URL,
+			},
+		)
 	}
 	slices.SortStableFunc(l.snap.Statuses, func(a, b quorum.Status) int { return cmp.Compare(b.ID, a.ID) })
 	l.mem.statuses = l.snap.Statuses
@@ -358,7 +372,10 @@ func (l *look) takeFiles() {
 	}
 	n := len(l.head.files)
 	l.snap.PR.FilesMissing = l.snap.PR.FilesMissing || n >= maxFiles || n < l.changedFiles
-	l.snap.File.Changed = slices.ContainsFunc(l.snap.PR.Files, func(file quorum.File) bool { return file.Path == l.snap.File.Path || file.Previous == l.snap.File.Path })
+	l.snap.File.Changed = slices.ContainsFunc(
+		l.snap.PR.Files,
+		func(file quorum.File) bool { return file.Path == l.snap.File.Path || file.Previous == l.snap.File.Path },
+	)
 }
 
 // readProposedPolicy reads the policy file as the pull request changes it.
@@ -381,7 +398,8 @@ func (l *look) readProposedPolicy(ctx context.Context) error {
 
 func (l *look) takeBranchRuns() {
 	for _, r := range l.head.branchRuns {
-		if r.Head != l.snap.PR.Head && (r.HeadRepo == nil && l.snap.PR.HeadRepo == "" || r.HeadRepo != nil && strings.EqualFold(r.HeadRepo.FullName, l.snap.PR.HeadRepo)) {
+		if r.Head != l.snap.PR.Head &&
+			(r.HeadRepo == nil && l.snap.PR.HeadRepo == "" || r.HeadRepo != nil && strings.EqualFold(r.HeadRepo.FullName, l.snap.PR.HeadRepo)) {
 			l.snap.Others = append(l.snap.Others, r.toRun())
 		}
 	}
@@ -400,7 +418,10 @@ func (l *look) takeSiblings() {
 	}
 	slices.Sort(numbers)
 	for _, n := range numbers {
-		l.snap.Siblings = append(l.snap.Siblings, quorum.PullRequest{PR: quorum.PR{Owner: l.read.pr.Owner, Repo: l.read.pr.Repo, Number: n}, Head: l.snap.PR.Head})
+		l.snap.Siblings = append(
+			l.snap.Siblings,
+			quorum.PullRequest{PR: quorum.PR{Owner: l.read.pr.Owner, Repo: l.read.pr.Repo, Number: n}, Head: l.snap.PR.Head},
+		)
 	}
 	l.read.news.note(!slices.Equal(l.mem.siblings, numbers))
 	l.mem.siblings = numbers
@@ -485,7 +506,8 @@ func (l *look) joinAnswers() {
 	}
 	if l.f.client.Personal() {
 		for _, st := range l.snap.Statuses { // a status brings no suite
-			if sameAccount(st.Creator, l.snap.Ours) && (l.snap.Arrived.IsZero() || st.At.Before(l.snap.Arrived)) && (st.Context == l.policy.Check || strings.HasPrefix(st.Context, l.policy.Check+" (")) {
+			if sameAccount(st.Creator, l.snap.Ours) && (l.snap.Arrived.IsZero() || st.At.Before(l.snap.Arrived)) &&
+				(st.Context == l.policy.Check || strings.HasPrefix(st.Context, l.policy.Check+" (")) {
 				l.snap.Arrived = st.At
 			}
 		}

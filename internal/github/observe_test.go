@@ -62,7 +62,12 @@ func TestObserveIsWholeOrNothing(t *testing.T) {
 		{Kind: sandbox.FaultReset},
 		{Kind: sandbox.FaultTruncate},
 		{Kind: sandbox.FaultGarbage},
-		{Kind: sandbox.FaultAnswer, Status: 403, Body: `{"message":"Resource not accessible by integration"}`, Header: []string{"X-Accepted-GitHub-Permissions: some=read"}},
+		{
+			Kind:   sandbox.FaultAnswer,
+			Status: 403,
+			Body:   `{"message":"Resource not accessible by integration"}`,
+			Header: []string{"X-Accepted-GitHub-Permissions: some=read"},
+		},
 	}
 	for _, path := range paths {
 		for i, fault := range faults {
@@ -104,7 +109,11 @@ func TestObserveReadsAllPages(t *testing.T) {
 		})
 		for i := range many {
 			w.comment("carol", fmt.Sprint("comment ", i))
-			do[int64](t)(w.g.Review(7, sandbox.ReviewSpec{By: copilotBot, Body: "x", Comments: []sandbox.LineComment{{Path: "f000.go", Line: i + 1, Body: "y"}}}))
+			do[int64](
+				t,
+			)(
+				w.g.Review(7, sandbox.ReviewSpec{By: copilotBot, Body: "x", Comments: []sandbox.LineComment{{Path: "f000.go", Line: i + 1, Body: "y"}}}),
+			)
 			w.start(".github/workflows/other.yml")
 			do[int64](t)(w.g.SetCheck(sandbox.CheckSpec{Name: fmt.Sprint("check ", i), App: sandbox.App{Slug: "secbot"}, Head: "a1", Conclusion: "success"}))
 			do[int64](t)(w.g.SetStatus(sandbox.CommitStatus{Head: "a1", Context: fmt.Sprint("status ", i), State: "success", By: "sonarbot[bot]"}))
@@ -121,7 +130,12 @@ func TestObserveReadsAllPages(t *testing.T) {
 			t.Errorf("%d checks, want %d", n, 2*many)
 		}
 		if s.Reviews[many-1].Threads != 1 || len(s.Runs[many-1].Jobs) != 1 || s.PR.FilesMissing {
-			t.Errorf("the last review has %d threads, the last run %d jobs, files are missing: %v", s.Reviews[many-1].Threads, len(s.Runs[many-1].Jobs), s.PR.FilesMissing)
+			t.Errorf(
+				"the last review has %d threads, the last run %d jobs, files are missing: %v",
+				s.Reviews[many-1].Threads,
+				len(s.Runs[many-1].Jobs),
+				s.PR.FilesMissing,
+			)
 		}
 	})
 }
@@ -325,7 +339,9 @@ func TestObserveReadsThePolicyOfTheDefaultBranch(t *testing.T) {
 					w.g.SetFile(file, ref, content)
 				}
 				_, s := w.observe()
-				if f := s.File; f.State != test.state || f.Path != test.path || f.Changed != test.changed || (f.Proposed != "") != test.proposed || (f.Problem != "") != (f.State == quorum.FileBroken) || f.State == quorum.FileValid && f.SHA == "" {
+				if f := s.File; f.State != test.state || f.Path != test.path || f.Changed != test.changed || (f.Proposed != "") != test.proposed ||
+					(f.Problem != "") != (f.State == quorum.FileBroken) ||
+					f.State == quorum.FileValid && f.SHA == "" {
 					t.Errorf("the policy file is %+v", f)
 				}
 			})
@@ -501,7 +517,11 @@ func TestObserveKeepsNoLongTextsOfStrangers(t *testing.T) {
 		}
 		w.comment("Sage[bot]", long)
 		w.comment("mallory", request)
-		do[int64](t)(w.g.Review(7, sandbox.ReviewSpec{By: "mallory", State: "COMMENTED", Comments: []sandbox.LineComment{{Path: "cart.go", Line: 3, Body: long}}}))
+		do[int64](
+			t,
+		)(
+			w.g.Review(7, sandbox.ReviewSpec{By: "mallory", State: "COMMENTED", Comments: []sandbox.LineComment{{Path: "cart.go", Line: 3, Body: long}}}),
+		)
 		do[int64](t)(w.g.Review(7, sandbox.ReviewSpec{By: "bob", State: "APPROVED", Body: long}))
 		w.look()
 		pass(2 * time.Hour)

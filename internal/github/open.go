@@ -119,7 +119,10 @@ func (f *Forge) Open(ctx context.Context, owner, repo string) (Open, error) {
 	o.Count = len(all)
 	for _, p := range all {
 		if why := in.whyDue(p); why != 0 {
-			o.Due = append(o.Due, Due{PR: quorum.PR{Owner: owner, Repo: repo, Number: p.Number}, Title: untrusted.OneLine(p.Title, maxTitle), Why: why})
+			o.Due = append(
+				o.Due,
+				Due{PR: quorum.PR{Owner: owner, Repo: repo, Number: p.Number}, Title: untrusted.OneLine(p.Title, maxTitle), Why: why},
+			)
 		}
 	}
 	in.sortByUrgency(o.Due)
@@ -355,7 +358,8 @@ func (s ownCheckState) threadsChanged(p graphOpen) bool {
 		case quorum.Waiting, quorum.Unverified, quorum.Ended:
 		}
 	}
-	return (s.Decision.Verdict == quorum.Blocked || s.Decision.Verdict == quorum.Passed) && p.Threads.Total > quorum.MaxSeenThreads // of the rest the page does not tell
+	return (s.Decision.Verdict == quorum.Blocked || s.Decision.Verdict == quorum.Passed) &&
+		p.Threads.Total > quorum.MaxSeenThreads // of the rest the page does not tell
 }
 
 // interleave is due where a limit cuts it off: one of each kind in turn, and of each kind others every time. Strangers can make

@@ -99,14 +99,22 @@ func (in *inquirer) RoundTrip(req *http.Request) (*http.Response, error) {
 		if err := json.NewDecoder(req.Body).Decode(&in.asked); err != nil {
 			return nil, err
 		}
-		answer = map[string]any{"data": map[string]any{"repository": map[string]any{"pullRequests": map[string]any{"nodes": in.pulls, "pageInfo": map[string]any{}}}}}
+		answer = map[string]any{
+			"data": map[string]any{"repository": map[string]any{"pullRequests": map[string]any{"nodes": in.pulls, "pageInfo": map[string]any{}}}},
+		}
 	case in.file.State == quorum.FileMissing:
 		status, answer = 404, map[string]any{"message": "Not Found"}
 	default:
 		if in.file.State == quorum.FileBroken {
 			src += "quorum: none\n"
 		}
-		answer = map[string]any{"type": "file", "encoding": "base64", "size": len(src), "content": base64.StdEncoding.EncodeToString([]byte(src)), "sha": in.file.SHA}
+		answer = map[string]any{
+			"type":     "file",
+			"encoding": "base64",
+			"size":     len(src),
+			"content":  base64.StdEncoding.EncodeToString([]byte(src)),
+			"sha":      in.file.SHA,
+		}
 	}
 	text, err := json.Marshal(answer)
 	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(string(text))), Request: req}, err
@@ -154,7 +162,14 @@ func passed() *shown {
 	s.p = openPull{Number: 7, Title: "Change", Updated: looked.Add(-time.Hour), Head: "head"}
 	s.p.Threads.Total = 2
 	s.threads(true, false)
-	s.own = openContext{Type: "CheckRun", ExternalID: "review-coordinator acme/shop#7", Status: "COMPLETED", Conclusion: "SUCCESS", Started: looked, Completed: looked.Add(2 * time.Second)}
+	s.own = openContext{
+		Type:       "CheckRun",
+		ExternalID: "review-coordinator acme/shop#7",
+		Status:     "COMPLETED",
+		Conclusion: "SUCCESS",
+		Started:    looked,
+		Completed:  looked.Add(2 * time.Second),
+	}
 	s.own.Suite.ID, s.own.Suite.App.Slug = 1, github.ActionsApp
 	return s
 }

@@ -36,7 +36,12 @@ type checkDigests struct {
 
 func digestsOf(title, summary, text string) checkDigests {
 	rest, stamp := splitStamp(text)
-	return checkDigests{title: sha256.Sum256([]byte(title)), summary: untrusted.DigestOf(summary), text: sha256.Sum256([]byte(rest)), stamp: sha256.Sum256([]byte(stamp))}
+	return checkDigests{
+		title:   sha256.Sum256([]byte(title)),
+		summary: untrusted.DigestOf(summary),
+		text:    sha256.Sum256([]byte(rest)),
+		stamp:   sha256.Sum256([]byte(stamp)),
+	}
 }
 
 func (o ownCheck) asWritten() writtenCheck {

@@ -95,7 +95,10 @@ func (p *publication) publishCheck(ctx context.Context, c report.Check) error {
 // endOpen completes our open checks, under whatever name, and touches nothing else. A head that another open pull request has
 // too keeps its check.
 func (p *publication) endOpen(ctx context.Context, c report.Check) error {
-	open := slices.DeleteFunc(slices.Clone(p.m.ownChecks), func(o writtenCheck) bool { return o.status == "completed" || o.external != c.ExternalID })
+	open := slices.DeleteFunc(
+		slices.Clone(p.m.ownChecks),
+		func(o writtenCheck) bool { return o.status == "completed" || o.external != c.ExternalID },
+	)
 	if len(open) == 0 {
 		return nil
 	}
@@ -125,7 +128,9 @@ func (p *publication) refuseForeignWrites(ctx context.Context, c report.Check) e
 	}
 	for _, now := range found {
 		i := slices.IndexFunc(p.m.ownChecks, func(o writtenCheck) bool { return o.id == now.id })
-		if i < 0 || p.m.ownChecks[i].status != now.status || p.m.ownChecks[i].conclusion != now.conclusion || p.m.ownChecks[i].digests.title != now.digests.title || !p.m.ownChecks[i].digests.sameText(now.digests) {
+		if i < 0 || p.m.ownChecks[i].status != now.status || p.m.ownChecks[i].conclusion != now.conclusion ||
+			p.m.ownChecks[i].digests.title != now.digests.title ||
+			!p.m.ownChecks[i].digests.sameText(now.digests) {
 			return moved{"the check of " + p.pr.String() + " was written by another process"}
 		}
 	}
@@ -161,7 +166,10 @@ type restAnnotation struct {
 func checkBodyOf(c report.Check, annotations []report.Annotation) checkBody {
 	b := checkBody{Status: c.Status, Conclusion: c.Conclusion, Output: &checkOutput{Title: c.Title, Summary: c.Summary, Text: c.Text}}
 	for _, a := range annotations {
-		b.Output.Annotations = append(b.Output.Annotations, restAnnotation{Path: a.Path, Start: a.Line, End: a.Line, Level: a.Level, Message: a.Message, Title: a.Title})
+		b.Output.Annotations = append(
+			b.Output.Annotations,
+			restAnnotation{Path: a.Path, Start: a.Line, End: a.Line, Level: a.Level, Message: a.Message, Title: a.Title},
+		)
 	}
 	return b
 }
@@ -216,7 +224,13 @@ func (p *publication) createCheck(ctx context.Context, c report.Check) error {
 
 // findOwn looks for our check on the head.
 func (p *publication) findOwn(ctx context.Context, c report.Check) (mine []writtenCheck, err error) {
-	all, err := readPages[restCheck](ctx, p.f.client, nil, p.f.repoPath(p.pr, "commits", c.Head, "check-runs")+"?filter=all&per_page=100", "check_runs")
+	all, err := readPages[restCheck](
+		ctx,
+		p.f.client,
+		nil,
+		p.f.repoPath(p.pr, "commits", c.Head, "check-runs")+"?filter=all&per_page=100",
+		"check_runs",
+	)
 	for _, r := range all {
 		if o := r.toCheck(); o.Name == c.Name && p.f.isOwnCheck(p.pr, o.CheckRun) {
 			mine = append(mine, o.asWritten())
@@ -311,7 +325,14 @@ func (p *publication) retireOthers(ctx context.Context, c report.Check) error {
 		}
 	}
 	for _, old := range c.Retire {
-		ended := report.Check{Status: "completed", Conclusion: "cancelled", Title: old.Title, Summary: old.Title + ".", Name: old.Name, Head: old.Head}
+		ended := report.Check{
+			Status:     "completed",
+			Conclusion: "cancelled",
+			Title:      old.Title,
+			Summary:    old.Title + ".",
+			Name:       old.Name,
+			Head:       old.Head,
+		}
 		if old.Head == c.Head {
 			for _, o := range slices.Clone(p.m.ownChecks) {
 				if o.name == old.Name && o.external == c.ExternalID && (o.status != "completed" || old.Green && o.conclusion == "success") {
@@ -380,7 +401,8 @@ func (m *memory) openChecksLeft(head, name, external string) (open []writtenChec
 func (p *publication) endOnOlderHead(ctx context.Context, c report.Check) error {
 	external := report.ExternalID(p.pr)
 	mine := p.m.openChecksLeft(c.Head, c.Name, external)
-	if shown := p.m.conversation.commit(c.Head); len(mine) == 0 || shown.sha == "" || !shown.complete || p.m.conversation.check != c.Name || shown.openChecks != len(mine) {
+	if shown := p.m.conversation.commit(c.Head); len(mine) == 0 || shown.sha == "" || !shown.complete || p.m.conversation.check != c.Name ||
+		shown.openChecks != len(mine) {
 		found, err := p.findOwn(ctx, c)
 		if client.IsNotFound(err) || client.IsUnprocessable(err) {
 			return nil
@@ -440,6 +462,8 @@ func (p *publication) publishStatus(ctx context.Context, c report.Check) error {
 	if err != nil {
 		return fmt.Errorf("write status: %w", err)
 	}
-	p.m.statuses = append([]quorum.Status{{ID: made.ID, Context: c.Name, State: state, Description: c.Described, Creator: me, At: made.Created}}, p.m.statuses...)
+	p.m.statuses = append(
+		[]quorum.Status{{ID: made.ID, Context: c.Name, State: state, Description: c.Described, Creator: me, At: made.Created}},
+		p.m.statuses...)
 	return nil
 }

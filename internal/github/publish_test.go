@@ -297,7 +297,8 @@ func TestPublishPassesOverNothingNew(t *testing.T) {
 				other.replica(setup{token: "ghs_y", now: time.Now})
 				other.must(other.publish(check("a1", pending, wrote)))
 				stands := w.own()
-				if err := w.forge.Publish(t.Context(), w.pr, check("a1", func(c *report.Check) { c.Status, c.Conclusion = "completed", "success" })); err == nil || !reflect.DeepEqual(w.own(), stands) {
+				if err := w.forge.Publish(t.Context(), w.pr, check("a1", func(c *report.Check) { c.Status, c.Conclusion = "completed", "success" })); err == nil ||
+					!reflect.DeepEqual(w.own(), stands) {
 					t.Errorf("published with %v: %+v", err, w.own())
 				}
 			})
@@ -328,7 +329,8 @@ func TestPublishKeepsARecordThatCannotBeRead(t *testing.T) {
 		w.must(w.publish(check("a1")))
 		w.observe()
 		wire.on = true
-		if err := w.forge.Publish(t.Context(), w.pr, check("a1", func(c *report.Check) { c.Name = "Another name" })); !errors.Is(err, client.ErrTransport) || w.own().Text != "A record." {
+		if err := w.forge.Publish(t.Context(), w.pr, check("a1", func(c *report.Check) { c.Name = "Another name" })); !errors.Is(err, client.ErrTransport) ||
+			w.own().Text != "A record." {
 			t.Errorf("published with %v", err)
 		}
 	})
@@ -419,7 +421,8 @@ func TestPublishAsAPerson(t *testing.T) {
 	bubble(t, func(t *testing.T) { // a required name would mean both
 		w := newWorld(t, person)
 		do[int64](t)(w.g.SetCheck(sandbox.CheckSpec{Name: "Review quorum", App: sandbox.App{Slug: "github-actions"}, Head: "a1", Conclusion: "success"}))
-		if err := w.publish(check("a1")); err == nil || !strings.Contains(err.Error(), "a check run named \"Review quorum\" stands") || len(w.g.Statuses("a1")) != 0 {
+		if err := w.publish(check("a1")); err == nil || !strings.Contains(err.Error(), "a check run named \"Review quorum\" stands") ||
+			len(w.g.Statuses("a1")) != 0 {
 			t.Errorf("beside a check run of that name: %v", err)
 		}
 	})
@@ -432,7 +435,11 @@ func TestPublishAsAPerson(t *testing.T) {
 	})
 	bubble(t, func(t *testing.T) { // somebody else's status of that name is no answer of ours
 		w := newWorld(t, person)
-		do[int64](t)(w.g.SetStatus(sandbox.CommitStatus{Head: "a1", Context: "review QUORUM", State: "success", Description: "0 of 2 approvals", By: "mallory"}))
+		do[int64](
+			t,
+		)(
+			w.g.SetStatus(sandbox.CommitStatus{Head: "a1", Context: "review QUORUM", State: "success", Description: "0 of 2 approvals", By: "mallory"}),
+		)
 		w.must(w.publish(check("a1", func(c *report.Check) { c.Status, c.Conclusion = "completed", "success" })))
 		if all := w.g.Statuses("a1"); len(all) != 2 {
 			t.Errorf("statuses: %+v", all)

@@ -52,12 +52,23 @@ func (r pullReader) readFiles(ctx context.Context) ([]restFile, error) {
 }
 
 func (r pullReader) readRuns(ctx context.Context, head string) ([]restRun, error) {
-	return readPages[restRun](ctx, r.client, r.news, r.repoPath("actions", "runs")+"?per_page=100&exclude_pull_requests=true&head_sha="+head, "workflow_runs")
+	return readPages[restRun](
+		ctx,
+		r.client,
+		r.news,
+		r.repoPath("actions", "runs")+"?per_page=100&exclude_pull_requests=true&head_sha="+head,
+		"workflow_runs",
+	)
 }
 
 // readBranchRuns reads the runs of a branch, back to a moment.
 func (r pullReader) readBranchRuns(ctx context.Context, branch string, since time.Time) ([]restRun, error) {
-	q := url.Values{"per_page": {"100"}, "exclude_pull_requests": {"true"}, "branch": {branch}, "created": {">=" + since.UTC().Format(time.RFC3339)}}
+	q := url.Values{
+		"per_page":              {"100"},
+		"exclude_pull_requests": {"true"},
+		"branch":                {branch},
+		"created":               {">=" + since.UTC().Format(time.RFC3339)},
+	}
 	return readPages[restRun](ctx, r.client, r.news, r.repoPath("actions", "runs")+"?"+q.Encode(), "workflow_runs")
 }
 
@@ -120,7 +131,8 @@ func (r pullReader) readGated(ctx context.Context, base, defaultBranch string) (
 	var rules []struct {
 		Type string `json:"type"`
 	}
-	if _, err := r.client.Get(ctx, r.repoPath("rules", "branches")+"/"+client.EscapeSlashed(base), &rules); err != nil && !client.IsNotFound(err) {
+	if _, err := r.client.Get(ctx, r.repoPath("rules", "branches")+"/"+client.EscapeSlashed(base), &rules); err != nil &&
+		!client.IsNotFound(err) {
 		return false, err
 	}
 	return len(rules) > 0, nil

@@ -212,11 +212,25 @@ type restCommit struct {
 }
 
 func (r restReview) toText() quorum.Text {
-	return quorum.Text{TextRef: quorum.TextRef{Kind: quorum.TextReview, ID: r.ID}, Author: r.User.account(), Body: r.Body, At: r.Submitted, Commit: r.Commit, State: r.State, URL: r.URL}
+	return quorum.Text{
+		TextRef: quorum.TextRef{Kind: quorum.TextReview, ID: r.ID},
+		Author:  r.User.account(),
+		Body:    r.Body,
+		At:      r.Submitted,
+		Commit:  r.Commit,
+		State:   r.State,
+		URL:     r.URL,
+	}
 }
 
 func (c restComment) toText() quorum.Text {
-	t := quorum.Text{TextRef: quorum.TextRef{Kind: quorum.TextComment, ID: c.ID}, Author: c.User.account(), Body: c.Body, At: c.Created, URL: c.URL}
+	t := quorum.Text{
+		TextRef: quorum.TextRef{Kind: quorum.TextComment, ID: c.ID},
+		Author:  c.User.account(),
+		Body:    c.Body,
+		At:      c.Created,
+		URL:     c.URL,
+	}
 	if c.Updated.After(c.Created) {
 		t.Edited = c.Updated
 	}

@@ -57,7 +57,8 @@ func (l *look) unshownTexts() []toldText {
 	defer l.mem.mu.Unlock()
 	now := l.f.now()
 	l.mem.texts = slices.DeleteFunc(l.mem.texts, func(h toldText) bool {
-		return !l.watched.includes(h.author) || now.Sub(h.since) >= maxDisagreement || slices.ContainsFunc(*l.listOf(h.ref.Kind), h.isShownBy)
+		return !l.watched.includes(h.author) || now.Sub(h.since) >= maxDisagreement ||
+			slices.ContainsFunc(*l.listOf(h.ref.Kind), h.isShownBy)
 	})
 	return slices.Clone(l.mem.texts)
 }

@@ -115,7 +115,10 @@ func surveyPull(ctx context.Context, c *client.Client, s *config.Survey, owner, 
 	}
 	for _, r := range reviews {
 		s.Texts = append(s.Texts, config.SurveyedText{Pull: p.Number, Text: quorum.Text{
-			TextRef: quorum.TextRef{Kind: quorum.TextReview, ID: r.ID}, Author: r.User.account(), Body: r.Body, At: r.Submitted, State: r.State, Commit: r.Commit,
+			TextRef: quorum.TextRef{
+				Kind: quorum.TextReview,
+				ID:   r.ID,
+			}, Author: r.User.account(), Body: r.Body, At: r.Submitted, State: r.State, Commit: r.Commit,
 		}})
 	}
 	var runs struct {

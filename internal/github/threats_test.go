@@ -303,7 +303,10 @@ func TestWhoSawLessTurnsNothingGreen(t *testing.T) {
 	for name, method := range map[string]string{"a check that stands": http.MethodPatch, "a new one": http.MethodPost} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				w := newWorld(t, under("version: 1\nquorum: 1\ngrace: 1m\nreviewers:\n  - {name: sage, author: 'sage[bot]'}\n  - {name: owl, author: 'owl[bot]'}\n"))
+				w := newWorld(
+					t,
+					under("version: 1\nquorum: 1\ngrace: 1m\nreviewers:\n  - {name: sage, author: 'sage[bot]'}\n  - {name: owl, author: 'owl[bot]'}\n"),
+				)
 				if method == http.MethodPatch {
 					w.look()
 				}
@@ -330,7 +333,13 @@ func TestWhoSawLessTurnsNothingGreen(t *testing.T) {
 func TestASharedRunIsRunAgainOnce(t *testing.T) {
 	for _, lag := range []time.Duration{-1, 5 * time.Second} {
 		bubble(t, func(t *testing.T) {
-			w := newWorld(t, under("version: 1\nquorum: 2\nreviewers:\n  - {name: sec, workflow: .github/workflows/openai.yml, heading: '## Sec'}\n  - {name: style, workflow: .github/workflows/openai.yml, heading: '## Style'}\n"), func(s *setup) { s.sand.Lag.Rerun = lag })
+			w := newWorld(
+				t,
+				under(
+					"version: 1\nquorum: 2\nreviewers:\n  - {name: sec, workflow: .github/workflows/openai.yml, heading: '## Sec'}\n  - {name: style, workflow: .github/workflows/openai.yml, heading: '## Style'}\n",
+				),
+				func(s *setup) { s.sand.Lag.Rerun = lag },
+			)
 			w.look()
 			run := w.start(openaiFile)
 			pass(5 * time.Second)
@@ -379,7 +388,18 @@ func TestAThreadThatIsOpenedAgainIsSeen(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, under(oneCopilot))
 		w.look()
-		do[int64](t)(w.g.Review(7, sandbox.ReviewSpec{By: copilotBot, Body: "Copilot reviewed 1 out of 1 changed files in this pull request and generated 1 comment.", Comments: []sandbox.LineComment{{Path: "a.go", Line: 3, Body: "It leaks."}}}))
+		do[int64](
+			t,
+		)(
+			w.g.Review(
+				7,
+				sandbox.ReviewSpec{
+					By:       copilotBot,
+					Body:     "Copilot reviewed 1 out of 1 changed files in this pull request and generated 1 comment.",
+					Comments: []sandbox.LineComment{{Path: "a.go", Line: 3, Body: "It leaks."}},
+				},
+			),
+		)
 		w.look()
 		w.must(w.g.ResolveThreads(7, copilotBot, "bob"))
 		w.look()
@@ -393,7 +413,19 @@ func TestAThreadThatIsOpenedAgainIsSeen(t *testing.T) {
 func TestTheCheckLinksToNoStranger(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, under("version: 1\nquorum: 1\nreviewers:\n  - {name: sonar, status: sonarqube, author: 'sonarbot[bot]', verdict: conclusion}\n"))
-		do[int64](t)(w.g.SetStatus(sandbox.CommitStatus{Head: w.g.Head(7), Context: "sonarqube", State: "success", By: "sonarbot[bot]", TargetURL: "https://evil.example/acme/shop/pull/7?steal=1"}))
+		do[int64](
+			t,
+		)(
+			w.g.SetStatus(
+				sandbox.CommitStatus{
+					Head:      w.g.Head(7),
+					Context:   "sonarqube",
+					State:     "success",
+					By:        "sonarbot[bot]",
+					TargetURL: "https://evil.example/acme/shop/pull/7?steal=1",
+				},
+			),
+		)
 		w.look()
 		if c := w.own(); strings.Contains(c.Summary, "](https://evil.example") {
 			t.Errorf("a stranger's address is a link of ours:\n%s", c.Summary)
@@ -407,7 +439,13 @@ func TestAKeyInALogStaysThere(t *testing.T) {
 		w.look()
 		run := w.start(openaiFile)
 		pass(5 * time.Second)
-		w.finish(run, sandbox.Finish{Conclusion: "failure", Log: "2026-11-01T10:00:00.0000000Z Error: 401 Incorrect API key provided: sk-proj-CANARYCANARYCANARY1234567890. You can find your API key in your account.\n"})
+		w.finish(
+			run,
+			sandbox.Finish{
+				Conclusion: "failure",
+				Log:        "2026-11-01T10:00:00.0000000Z Error: 401 Incorrect API key provided: sk-proj-CANARYCANARYCANARY1234567890. You can find your API key in your account.\n",
+			},
+		)
 		w.look()
 		if c := w.own(); strings.Contains(c.Title+c.Summary+c.Text, "CANARY") {
 			t.Errorf("a key from a log stands in the check:\n%s", c.Summary)

@@ -133,7 +133,15 @@ func opened() *host {
 			}},
 		},
 		s: quorum.Snapshot{
-			PR:   quorum.PullRequest{PR: pr, Head: head, BaseRef: "main", DefaultBranch: "main", Author: quorum.Account{Login: "alice"}, Created: now, Commits: 1},
+			PR: quorum.PullRequest{
+				PR:            pr,
+				Head:          head,
+				BaseRef:       "main",
+				DefaultBranch: "main",
+				Author:        quorum.Account{Login: "alice"},
+				Created:       now,
+				Commits:       1,
+			},
 			File: quorum.PolicyFile{State: quorum.FileValid, SHA: "p1"}, Gated: true, Arrived: now, Ours: actions, SameBranch: []quorum.PullRequest{{PR: pr}},
 		},
 	}
@@ -163,7 +171,15 @@ func (h *host) again(quorum.Action) {
 }
 
 func (h *host) says(body string) {
-	h.s.Comments = append(h.s.Comments, quorum.Text{TextRef: quorum.TextRef{Kind: quorum.TextComment, ID: int64(len(h.s.Comments) + 1)}, Author: actions, Body: body, At: time.Now().UTC().Truncate(time.Second)})
+	h.s.Comments = append(
+		h.s.Comments,
+		quorum.Text{
+			TextRef: quorum.TextRef{Kind: quorum.TextComment, ID: int64(len(h.s.Comments) + 1)},
+			Author:  actions,
+			Body:    body,
+			At:      time.Now().UTC().Truncate(time.Second),
+		},
+	)
 }
 
 func pass(d time.Duration) { <-time.After(d) }
@@ -286,7 +302,12 @@ func TestAHollowLookIsTakenTwice(t *testing.T) {
 		}
 		h.told()
 		h.reconcile(t)
-		want(t, "a text between two reads", h.told(), "observe, observe, publish completedsuccess, observe, publish completedsuccess") // a pass is looked at once more
+		want(
+			t,
+			"a text between two reads",
+			h.told(),
+			"observe, observe, publish completedsuccess, observe, publish completedsuccess",
+		) // a pass is looked at once more
 
 		other := opened()
 		other.p.Retry.FastFail = 0
@@ -405,7 +426,8 @@ func TestCancellation(t *testing.T) {
 					if finished != (during != "observe" && slow == time.Second) {
 						t.Errorf("a write of %s was finished: %v", slow, finished)
 					}
-					if story := h.told(); during == "publish" && strings.Contains(story, "rerun") || strings.HasSuffix(story, "publish completedaction_required") {
+					if story := h.told(); during == "publish" && strings.Contains(story, "rerun") ||
+						strings.HasSuffix(story, "publish completedaction_required") {
 						t.Errorf("it went on: %s", story)
 					}
 				})

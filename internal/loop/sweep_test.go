@@ -134,7 +134,17 @@ func (w *swept) sweep(ctx context.Context) (github.Open, loop.Tally) {
 func (w *swept) wants(got loop.Tally, evaluated, failed, skipped int) {
 	w.t.Helper()
 	if got.Evaluated != evaluated || got.Failed != failed || got.Skipped != skipped || len(w.told) != evaluated+failed {
-		w.t.Errorf("%d evaluated, %d failed, %d skipped (%s), %d told; want %d, %d, %d", got.Evaluated, got.Failed, got.Skipped, got.Why, len(w.told), evaluated, failed, skipped)
+		w.t.Errorf(
+			"%d evaluated, %d failed, %d skipped (%s), %d told; want %d, %d, %d",
+			got.Evaluated,
+			got.Failed,
+			got.Skipped,
+			got.Why,
+			len(w.told),
+			evaluated,
+			failed,
+			skipped,
+		)
 	}
 }
 
@@ -187,7 +197,12 @@ func (d *disturbed) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 func answer(req *http.Request, status int, body string) (*http.Response, error) {
-	return &http.Response{StatusCode: status, Header: http.Header{"Date": {time.Now().UTC().Format(http.TimeFormat)}}, Body: io.NopCloser(strings.NewReader(body)), Request: req}, nil
+	return &http.Response{
+		StatusCode: status,
+		Header:     http.Header{"Date": {time.Now().UTC().Format(http.TimeFormat)}},
+		Body:       io.NopCloser(strings.NewReader(body)),
+		Request:    req,
+	}, nil
 }
 
 // Of five hundred pull requests every tenth fails in another way.
@@ -312,7 +327,8 @@ func TestSweepStopsWhenGitHubIsDown(t *testing.T) {
 		w := newSwept(t, 60, 1_000_000)
 		w.g.AddFault(sandbox.Fault{Match: "GET /repos/acme/shop/pulls/*", Skip: 12, Status: 502})
 		_, tally := w.sweep(t.Context())
-		if tally.Failed < 5 || tally.Failed > 5+3 || tally.Evaluated+tally.Failed+tally.Skipped != 60 || !strings.Contains(tally.Why, "down") || tally.At.Number == 0 {
+		if tally.Failed < 5 || tally.Failed > 5+3 || tally.Evaluated+tally.Failed+tally.Skipped != 60 || !strings.Contains(tally.Why, "down") ||
+			tally.At.Number == 0 {
 			t.Errorf("the sweep came to %+v", tally)
 		}
 		w.g.ClearFaults() // GitHub is back, and so is the next sweep
@@ -390,7 +406,15 @@ func TestSweepLeavesAFifthOfTheBudget(t *testing.T) {
 func TestSweepEndsAtALimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newSwept(t, 30, 1_000_000)
-		w.g.AddFault(sandbox.Fault{Match: "GET /repos/acme/shop/pulls/*/files", Skip: 6, Status: 403, Body: `{"message":"You have exceeded a secondary rate limit."}`, Header: []string{"Retry-After: 60"}})
+		w.g.AddFault(
+			sandbox.Fault{
+				Match:  "GET /repos/acme/shop/pulls/*/files",
+				Skip:   6,
+				Status: 403,
+				Body:   `{"message":"You have exceeded a secondary rate limit."}`,
+				Header: []string{"Retry-After: 60"},
+			},
+		)
 		_, tally := w.sweep(t.Context())
 		if tally.Failed == 0 || tally.Failed > 4 || tally.Skipped == 0 || !strings.Contains(tally.Why, "takes no more requests") {
 			t.Errorf("the sweep came to %+v", tally)
@@ -522,7 +546,12 @@ func TestSweepSeesResolvedThreads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newSwept(t, 0, 1_000_000)
 		w.g.OpenPull(sandbox.PullSpec{Number: 1, Head: "head of 1"})
-		w.review(1, "COMMENTED", sandbox.LineComment{Path: "cart.go", Line: 3, Body: "It is emptied twice."}, sandbox.LineComment{Path: "cart.go", Line: 9, Body: "And never filled."})
+		w.review(
+			1,
+			"COMMENTED",
+			sandbox.LineComment{Path: "cart.go", Line: 3, Body: "It is emptied twice."},
+			sandbox.LineComment{Path: "cart.go", Line: 9, Body: "And never filled."},
+		)
 		w.pass(time.Minute)
 		reads := func(conclusion string, why github.Why) {
 			t.Helper()

@@ -91,14 +91,30 @@ func TestAFolderInThePolicysPlaceStopsNoSweep(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := emptied(t, onePolicy)
 		for n := 1; n <= 8; n++ {
-			w.g.OpenPull(sandbox.PullSpec{Number: n, Head: fmt.Sprintf("evil %d", n), Author: "mallory", Fork: "mallory", Files: []sandbox.ChangedFile{{Path: ".github/review-coordinator.yml", Status: "removed"}, {Path: ".github/review-coordinator.yml/x", Status: "added"}}})
+			w.g.OpenPull(
+				sandbox.PullSpec{
+					Number: n,
+					Head:   fmt.Sprintf("evil %d", n),
+					Author: "mallory",
+					Fork:   "mallory",
+					Files: []sandbox.ChangedFile{
+						{Path: ".github/review-coordinator.yml", Status: "removed"},
+						{Path: ".github/review-coordinator.yml/x", Status: "added"},
+					},
+				},
+			)
 		}
 		for n := 9; n <= 20; n++ {
 			w.g.OpenPull(sandbox.PullSpec{Number: n, Head: fmt.Sprintf("head of %d", n)})
 			w.review(n, "APPROVED")
 		}
 		pass(time.Hour)
-		w.wire = &stand{w.g, "/contents/.github/review-coordinator.yml", "ref=", `[{"type":"file","name":"x","path":".github/review-coordinator.yml/x","sha":"abc"}]`}
+		w.wire = &stand{
+			w.g,
+			"/contents/.github/review-coordinator.yml",
+			"ref=",
+			`[{"type":"file","name":"x","path":".github/review-coordinator.yml/x","sha":"abc"}]`,
+		}
 		_, tally := w.sweep(t.Context())
 		if tally.Skipped > 0 || tally.Why != "" {
 			t.Errorf("the sweep came to %+v", tally)
@@ -199,7 +215,17 @@ func TestARunOfADeletedForkIsNoEarlierHead(t *testing.T) {
 			t.Fatal(err)
 		}
 		pass(10 * time.Second)
-		f := w.forge(&stand{w.g, "/actions/runs", "branch=", `{"total_count":1,"workflow_runs":[{"id":77,"run_number":5,"path":".github/workflows/openai.yml","event":"pull_request","head_sha":"` + strings.Repeat("e", 40) + `","head_branch":"feature-1","run_attempt":1,"status":"in_progress","created_at":"2026-01-05T09:00:00Z","run_started_at":"2026-01-05T09:00:00Z","updated_at":"2026-01-05T09:00:00Z","head_repository":null}]}`})
+		f := w.forge(
+			&stand{
+				w.g,
+				"/actions/runs",
+				"branch=",
+				`{"total_count":1,"workflow_runs":[{"id":77,"run_number":5,"path":".github/workflows/openai.yml","event":"pull_request","head_sha":"` + strings.Repeat(
+					"e",
+					40,
+				) + `","head_branch":"feature-1","run_attempt":1,"status":"in_progress","created_at":"2026-01-05T09:00:00Z","run_started_at":"2026-01-05T09:00:00Z","updated_at":"2026-01-05T09:00:00Z","head_repository":null}]}`,
+			},
+		)
 		_, s, err := f.Observe(t.Context(), quorum.PR{Owner: "acme", Repo: "shop", Number: 1})
 		if err != nil || len(s.Others) != 0 {
 			t.Errorf("got %+v, %v", s.Others, err)

@@ -160,7 +160,15 @@ func TestStay(t *testing.T) {
 					t.Fatal(err)
 				}
 				if stayed := time.Since(began); last.Decision.Verdict != test.verdict || stayed < test.from || stayed > test.to {
-					t.Errorf("it ended %s after %s, want %s after %s to %s (%s)", last.Decision.Verdict, stayed, test.verdict, test.from, test.to, last.Check.Title)
+					t.Errorf(
+						"it ended %s after %s, want %s after %s to %s (%s)",
+						last.Decision.Verdict,
+						stayed,
+						test.verdict,
+						test.from,
+						test.to,
+						last.Check.Title,
+					)
 				}
 			})
 		})
@@ -223,7 +231,8 @@ func TestStayLooksAtEveryWake(t *testing.T) {
 		h.s.Skew = time.Minute
 		h.s.Arrived = h.s.Arrived.Add(time.Minute)
 		began := time.Now()
-		if last, err := h.reconciler().Stay(t.Context(), pr, loop.Stay{Wait: true, Poll: time.Hour}); err != nil || time.Since(began) != 10*time.Minute || last.Decision.Verdict != quorum.Unverified {
+		if last, err := h.reconciler().Stay(t.Context(), pr, loop.Stay{Wait: true, Poll: time.Hour}); err != nil || time.Since(began) != 10*time.Minute ||
+			last.Decision.Verdict != quorum.Unverified {
 			t.Errorf("with a skew it ended after %s: %v", time.Since(began), err)
 		}
 	})

@@ -23,7 +23,18 @@ func unavailable(name string, since int) Ballot {
 }
 
 func pending(name string, deadline int) Ballot {
-	return Ballot{Reviewer: name, Run: 1, Attempt: 1, Vote: Pending, Outcome: Running, Reason: ReasonRunning, Since: sec(1), Deadline: sec(deadline), Late: ReasonLate, Open: true}
+	return Ballot{
+		Reviewer: name,
+		Run:      1,
+		Attempt:  1,
+		Vote:     Pending,
+		Outcome:  Running,
+		Reason:   ReasonRunning,
+		Since:    sec(1),
+		Deadline: sec(deadline),
+		Late:     ReasonLate,
+		Open:     true,
+	}
 }
 
 // answered is pending too, although its verdict is there: its attempt has not ended.
@@ -112,14 +123,46 @@ func TestDecide(t *testing.T) {
 	}{
 		// The table of the manual: openai, gemini, copilot; two approvals.
 		{"all approve", table(30, approves("openai", 10), approves("gemini", 20), approves("copilot", 30)), outcome{is: Passed, why: tally, a: 3, passed: 30}},
-		{"two approve, the grace runs", table(30, approves("openai", 10), approves("gemini", 20), pending("copilot", 600)), outcome{is: Waiting, why: tally, a: 2, p: 1, wake: 200}},
-		{"two approve, the grace's last second", table(199, approves("openai", 10), approves("gemini", 20), pending("copilot", 600)), outcome{is: Waiting, why: tally, a: 2, p: 1, wake: 200}},
-		{"two approve, the grace is over", table(200, approves("openai", 10), approves("gemini", 20), pending("copilot", 600)), outcome{is: Passed, why: tally, a: 2, p: 1, passed: 200}},
-		{"object, approve, anything", table(30, objects("openai", 10), approves("gemini", 20), pending("copilot", 600)), outcome{is: Blocked, why: tally, a: 1, o: 1, p: 1, wake: 600}},
-		{"gemini is rerun", table(90, approves("openai", 10), next(pending("gemini", 600), Rerun, 95), unavailable("copilot", 20)), outcome{is: Waiting, why: tally, a: 1, u: 1, p: 1, wake: 95}},
-		{"approve, unavailable, timeout", table(600, approves("openai", 10), unavailable("gemini", 20), pending("copilot", 600)), outcome{is: Unverified, why: tally, a: 1, u: 2}},
-		{"approve, unavailable, approve", table(30, approves("openai", 10), unavailable("gemini", 20), approves("copilot", 25)), outcome{is: Passed, why: tally, a: 2, u: 1, passed: 25}},
-		{"object, pending, pending", table(30, objects("openai", 10), pending("gemini", 600), pending("copilot", 700)), outcome{is: Waiting, why: tally, o: 1, p: 2, wake: 600}},
+		{
+			"two approve, the grace runs",
+			table(30, approves("openai", 10), approves("gemini", 20), pending("copilot", 600)),
+			outcome{is: Waiting, why: tally, a: 2, p: 1, wake: 200},
+		},
+		{
+			"two approve, the grace's last second",
+			table(199, approves("openai", 10), approves("gemini", 20), pending("copilot", 600)),
+			outcome{is: Waiting, why: tally, a: 2, p: 1, wake: 200},
+		},
+		{
+			"two approve, the grace is over",
+			table(200, approves("openai", 10), approves("gemini", 20), pending("copilot", 600)),
+			outcome{is: Passed, why: tally, a: 2, p: 1, passed: 200},
+		},
+		{
+			"object, approve, anything",
+			table(30, objects("openai", 10), approves("gemini", 20), pending("copilot", 600)),
+			outcome{is: Blocked, why: tally, a: 1, o: 1, p: 1, wake: 600},
+		},
+		{
+			"gemini is rerun",
+			table(90, approves("openai", 10), next(pending("gemini", 600), Rerun, 95), unavailable("copilot", 20)),
+			outcome{is: Waiting, why: tally, a: 1, u: 1, p: 1, wake: 95},
+		},
+		{
+			"approve, unavailable, timeout",
+			table(600, approves("openai", 10), unavailable("gemini", 20), pending("copilot", 600)),
+			outcome{is: Unverified, why: tally, a: 1, u: 2},
+		},
+		{
+			"approve, unavailable, approve",
+			table(30, approves("openai", 10), unavailable("gemini", 20), approves("copilot", 25)),
+			outcome{is: Passed, why: tally, a: 2, u: 1, passed: 25},
+		},
+		{
+			"object, pending, pending",
+			table(30, objects("openai", 10), pending("gemini", 600), pending("copilot", 700)),
+			outcome{is: Waiting, why: tally, o: 1, p: 2, wake: 600},
+		},
 
 		// Where nothing is decided, and rule 1.
 		{"no policy", table(30, approves("openai", 10)).facts(func(f *Facts) { f.File.State = FileMissing }), outcome{is: Ended, why: ReasonNoPolicy}},
@@ -127,76 +170,276 @@ func TestDecide(t *testing.T) {
 		{"closed", table(30, approves("openai", 10), approves("gemini", 10)).facts(closed), outcome{is: Ended, why: ReasonClosed}},
 		{"closed, and the file is broken", table(30).facts(closed).facts(func(f *Facts) { f.File.State = FileBroken }), outcome{is: Ended, why: ReasonClosed}},
 		{"off", table(30, approves("openai", 10), approves("gemini", 10)).policy(func(p *Policy) { p.Mode = Off }), outcome{is: Ended, why: ReasonOff}},
-		{"report only decides all the same", table(30, approves("openai", 10), approves("gemini", 10)).policy(func(p *Policy) { p.Mode = ReportOnly }), outcome{is: Passed, why: tally, a: 2, passed: 10}},
-		{"broken", table(30, approves("openai", 10), approves("gemini", 10)).facts(func(f *Facts) { f.File.State = FileBroken }), outcome{is: Unverified, why: ReasonBroken}},
-		{"a file in no known state", table(30, approves("openai", 10), approves("gemini", 10)).facts(func(f *Facts) { f.File.State = 0 }), outcome{is: Unverified, why: ReasonBroken}},
+		{
+			"report only decides all the same",
+			table(30, approves("openai", 10), approves("gemini", 10)).policy(func(p *Policy) { p.Mode = ReportOnly }),
+			outcome{is: Passed, why: tally, a: 2, passed: 10},
+		},
+		{
+			"broken",
+			table(30, approves("openai", 10), approves("gemini", 10)).facts(func(f *Facts) { f.File.State = FileBroken }),
+			outcome{is: Unverified, why: ReasonBroken},
+		},
+		{
+			"a file in no known state",
+			table(30, approves("openai", 10), approves("gemini", 10)).facts(func(f *Facts) { f.File.State = 0 }),
+			outcome{is: Unverified, why: ReasonBroken},
+		},
 		{"an empty quorum", table(30, approves("openai", 10)).need(0), outcome{is: Unverified, why: ReasonBroken}},
 		{"nobody votes in an empty quorum", table(30).need(0), outcome{is: Unverified, why: ReasonBroken}},
-		{"siblings", table(30, approves("openai", 10), approves("gemini", 10)).facts(func(f *Facts) { f.Siblings = []int{8} }), outcome{is: Unverified, why: ReasonSiblings}},
-		{"a draft waits", table(30, approves("openai", 10), approves("gemini", 10), next(pending("copilot", 20), Rerun, 5)).facts(draft), outcome{is: Waiting, why: ReasonDraft, a: 2, p: 1}},
-		{"a draft is reviewed", table(30, approves("openai", 10), approves("gemini", 10)).facts(draft).policy(func(p *Policy) { p.DraftsWait = false }), outcome{is: Passed, why: tally, a: 2, passed: 10}},
+		{
+			"siblings",
+			table(30, approves("openai", 10), approves("gemini", 10)).facts(func(f *Facts) { f.Siblings = []int{8} }),
+			outcome{is: Unverified, why: ReasonSiblings},
+		},
+		{
+			"a draft waits",
+			table(30, approves("openai", 10), approves("gemini", 10), next(pending("copilot", 20), Rerun, 5)).facts(draft),
+			outcome{is: Waiting, why: ReasonDraft, a: 2, p: 1},
+		},
+		{
+			"a draft is reviewed",
+			table(30, approves("openai", 10), approves("gemini", 10)).facts(draft).policy(func(p *Policy) { p.DraftsWait = false }),
+			outcome{is: Passed, why: tally, a: 2, passed: 10},
+		},
 
 		// Rule 2.
-		{"all have answered, one objects", table(30, objects("openai", 10), approves("gemini", 20), approves("copilot", 20)), outcome{is: Blocked, why: tally, a: 2, o: 1}},
-		{"all but one are unavailable, and that one objects", table(30, objects("openai", 10), unavailable("gemini", 20)), outcome{is: Blocked, why: tally, o: 1, u: 1}},
-		{"a quorum can no longer be reached: no second answer is waited for", table(30, objects("openai", 10), unavailable("gemini", 20), pending("copilot", 600)), outcome{is: Blocked, why: tally, o: 1, u: 1, p: 1, wake: 600}},
-		{"two objections are a quorum of answers", table(30, objects("openai", 10), objects("gemini", 20), pending("copilot", 600), pending("sonar", 600)), outcome{is: Blocked, why: tally, o: 2, p: 2, wake: 600}},
-		{"patient: everybody is waited for", table(30, objects("openai", 10), objects("gemini", 20), pending("copilot", 600)).patient(), outcome{is: Waiting, why: tally, o: 2, p: 1, wake: 600}},
-		{"patient: and then it is blocked", table(600, objects("openai", 10), objects("gemini", 20), pending("copilot", 600)).patient(), outcome{is: Blocked, why: tally, o: 2, u: 1}},
+		{
+			"all have answered, one objects",
+			table(30, objects("openai", 10), approves("gemini", 20), approves("copilot", 20)),
+			outcome{is: Blocked, why: tally, a: 2, o: 1},
+		},
+		{
+			"all but one are unavailable, and that one objects",
+			table(30, objects("openai", 10), unavailable("gemini", 20)),
+			outcome{is: Blocked, why: tally, o: 1, u: 1},
+		},
+		{
+			"a quorum can no longer be reached: no second answer is waited for",
+			table(30, objects("openai", 10), unavailable("gemini", 20), pending("copilot", 600)),
+			outcome{is: Blocked, why: tally, o: 1, u: 1, p: 1, wake: 600},
+		},
+		{
+			"two objections are a quorum of answers",
+			table(30, objects("openai", 10), objects("gemini", 20), pending("copilot", 600), pending("sonar", 600)),
+			outcome{is: Blocked, why: tally, o: 2, p: 2, wake: 600},
+		},
+		{
+			"patient: everybody is waited for",
+			table(30, objects("openai", 10), objects("gemini", 20), pending("copilot", 600)).patient(),
+			outcome{is: Waiting, why: tally, o: 2, p: 1, wake: 600},
+		},
+		{
+			"patient: and then it is blocked",
+			table(600, objects("openai", 10), objects("gemini", 20), pending("copilot", 600)).patient(),
+			outcome{is: Blocked, why: tally, o: 2, u: 1},
+		},
 		{"one of need one objects", table(30, objects("openai", 10), pending("gemini", 600)).need(1), outcome{is: Blocked, why: tally, o: 1, p: 1, wake: 600}},
-		{"an objection is waited with, whatever a required reviewer lacks", table(30, objects("openai", 10), required(unavailable("gemini", 20)), pending("copilot", 600), pending("sonar", 700)), outcome{is: Waiting, why: tally, o: 1, u: 1, p: 2, wake: 600}},
-		{"an objection by a shadow is none", table(30, approves("openai", 10), approves("gemini", 20), shadow(objects("exp", 5))), outcome{is: Passed, why: tally, a: 2, passed: 20}},
-		{"an objection whose attempt ends with its deadline", table(600, approves("openai", 10), pending("gemini", 600), answered("copilot", 600, Object)), outcome{is: Blocked, why: tally, a: 1, o: 1, u: 1}},
-		{"the second before", table(599, approves("openai", 10), pending("gemini", 600), answered("copilot", 600, Object)), outcome{is: Waiting, why: tally, a: 1, p: 2, wake: 600}},
+		{
+			"an objection is waited with, whatever a required reviewer lacks",
+			table(30, objects("openai", 10), required(unavailable("gemini", 20)), pending("copilot", 600), pending("sonar", 700)),
+			outcome{is: Waiting, why: tally, o: 1, u: 1, p: 2, wake: 600},
+		},
+		{
+			"an objection by a shadow is none",
+			table(30, approves("openai", 10), approves("gemini", 20), shadow(objects("exp", 5))),
+			outcome{is: Passed, why: tally, a: 2, passed: 20},
+		},
+		{
+			"an objection whose attempt ends with its deadline",
+			table(600, approves("openai", 10), pending("gemini", 600), answered("copilot", 600, Object)),
+			outcome{is: Blocked, why: tally, a: 1, o: 1, u: 1},
+		},
+		{
+			"the second before",
+			table(599, approves("openai", 10), pending("gemini", 600), answered("copilot", 600, Object)),
+			outcome{is: Waiting, why: tally, a: 1, p: 2, wake: 600},
+		},
 
 		// Rule 3.
 		{"one is missing", table(30, approves("openai", 10), unavailable("gemini", 20)), outcome{is: Unverified, why: tally, a: 1, u: 1}},
-		{"a required one is missing", table(30, approves("openai", 10), approves("gemini", 20), required(unavailable("copilot", 5))), outcome{is: Unverified, why: ReasonRequired, a: 2, u: 1}},
-		{"a required one approves", table(30, approves("openai", 10), unavailable("gemini", 20), required(approves("copilot", 25))), outcome{is: Passed, why: tally, a: 2, u: 1, passed: 25}},
-		{"a required shadow is not waited for", table(30, approves("openai", 10), approves("gemini", 20), shadow(required(unavailable("exp", 5)))), outcome{is: Passed, why: tally, a: 2, passed: 20}},
-		{"a retired one neither", table(30, approves("openai", 10), approves("gemini", 20), retired(required(unavailable("old", 5)))), outcome{is: Passed, why: tally, a: 2, passed: 20}},
-		{"a shadow's approval is none", table(30, approves("openai", 10), shadow(approves("exp", 5)), unavailable("gemini", 20)), outcome{is: Unverified, why: tally, a: 1, u: 1}},
-		{"a required vote of no known kind", table(30, approves("openai", 10), approves("gemini", 20), required(Ballot{Reviewer: "copilot"})), outcome{is: Unverified, why: ReasonRequired, a: 2}},
+		{
+			"a required one is missing",
+			table(30, approves("openai", 10), approves("gemini", 20), required(unavailable("copilot", 5))),
+			outcome{is: Unverified, why: ReasonRequired, a: 2, u: 1},
+		},
+		{
+			"a required one approves",
+			table(30, approves("openai", 10), unavailable("gemini", 20), required(approves("copilot", 25))),
+			outcome{is: Passed, why: tally, a: 2, u: 1, passed: 25},
+		},
+		{
+			"a required shadow is not waited for",
+			table(30, approves("openai", 10), approves("gemini", 20), shadow(required(unavailable("exp", 5)))),
+			outcome{is: Passed, why: tally, a: 2, passed: 20},
+		},
+		{
+			"a retired one neither",
+			table(30, approves("openai", 10), approves("gemini", 20), retired(required(unavailable("old", 5)))),
+			outcome{is: Passed, why: tally, a: 2, passed: 20},
+		},
+		{
+			"a shadow's approval is none",
+			table(30, approves("openai", 10), shadow(approves("exp", 5)), unavailable("gemini", 20)),
+			outcome{is: Unverified, why: tally, a: 1, u: 1},
+		},
+		{
+			"a required vote of no known kind",
+			table(30, approves("openai", 10), approves("gemini", 20), required(Ballot{Reviewer: "copilot"})),
+			outcome{is: Unverified, why: ReasonRequired, a: 2},
+		},
 		{"silent to its deadline", table(600, pending("openai", 600), pending("gemini", 500)), outcome{is: Unverified, why: tally, u: 2}},
-		{"an approval whose attempt ends with its deadline", table(600, approves("openai", 10), answered("gemini", 600, Approve)), outcome{is: Passed, why: tally, a: 2, passed: 600}},
-		{"the last answer comes before the grace is over", table(100, approves("openai", 10), approves("gemini", 20), pending("copilot", 100)), outcome{is: Passed, why: tally, a: 2, u: 1, passed: 100}},
-		{"nobody looked when the grace was over", table(700, approves("openai", 10), approves("gemini", 20), pending("copilot", 600)), outcome{is: Passed, why: tally, a: 2, p: 1, passed: 200}},
+		{
+			"an approval whose attempt ends with its deadline",
+			table(600, approves("openai", 10), answered("gemini", 600, Approve)),
+			outcome{is: Passed, why: tally, a: 2, passed: 600},
+		},
+		{
+			"the last answer comes before the grace is over",
+			table(100, approves("openai", 10), approves("gemini", 20), pending("copilot", 100)),
+			outcome{is: Passed, why: tally, a: 2, u: 1, passed: 100},
+		},
+		{
+			"nobody looked when the grace was over",
+			table(700, approves("openai", 10), approves("gemini", 20), pending("copilot", 600)),
+			outcome{is: Passed, why: tally, a: 2, p: 1, passed: 200},
+		},
 
 		// stand_in.
-		{"bob stands in", table(30, approves("openai", 10), unavailable("gemini", 20)).bob(15), outcome{is: Passed, why: ReasonStandIn, a: 1, u: 1, passed: 20}},
-		{"bob comes last", table(30, approves("openai", 10), unavailable("gemini", 20)).bob(25), outcome{is: Passed, why: ReasonStandIn, a: 1, u: 1, passed: 25}},
-		{"bob stands in for a required one", table(30, approves("openai", 10), approves("gemini", 20), required(unavailable("copilot", 5))).bob(15), outcome{is: Passed, why: ReasonStandIn, a: 2, u: 1, passed: 20}},
-		{"bob stands in for all", table(30, unavailable("openai", 10), unavailable("gemini", 20)).bob(15), outcome{is: Passed, why: ReasonStandIn, u: 2, passed: 20}},
-		{"carol is against it", table(30, approves("openai", 10), unavailable("gemini", 20)).bob(15).facts(against), outcome{is: Unverified, why: tally, a: 1, u: 1}},
-		{"bob does not hurry the pending", table(30, approves("openai", 10), unavailable("gemini", 20), pending("copilot", 600)).bob(15), outcome{is: Waiting, why: tally, a: 1, u: 1, p: 1, wake: 600}},
-		{"nor where it is unverified already", table(30, unavailable("openai", 10), unavailable("gemini", 20), pending("copilot", 600)).bob(15), outcome{is: Unverified, why: tally, u: 2, p: 1, wake: 600}},
-		{"bob does not stand in over an objection", table(30, objects("openai", 10), unavailable("gemini", 20)).bob(15), outcome{is: Blocked, why: tally, o: 1, u: 1}},
+		{
+			"bob stands in",
+			table(30, approves("openai", 10), unavailable("gemini", 20)).bob(15),
+			outcome{is: Passed, why: ReasonStandIn, a: 1, u: 1, passed: 20},
+		},
+		{
+			"bob comes last",
+			table(30, approves("openai", 10), unavailable("gemini", 20)).bob(25),
+			outcome{is: Passed, why: ReasonStandIn, a: 1, u: 1, passed: 25},
+		},
+		{
+			"bob stands in for a required one",
+			table(30, approves("openai", 10), approves("gemini", 20), required(unavailable("copilot", 5))).bob(15),
+			outcome{is: Passed, why: ReasonStandIn, a: 2, u: 1, passed: 20},
+		},
+		{
+			"bob stands in for all",
+			table(30, unavailable("openai", 10), unavailable("gemini", 20)).bob(15),
+			outcome{is: Passed, why: ReasonStandIn, u: 2, passed: 20},
+		},
+		{
+			"carol is against it",
+			table(30, approves("openai", 10), unavailable("gemini", 20)).bob(15).facts(against),
+			outcome{is: Unverified, why: tally, a: 1, u: 1},
+		},
+		{
+			"bob does not hurry the pending",
+			table(30, approves("openai", 10), unavailable("gemini", 20), pending("copilot", 600)).bob(15),
+			outcome{is: Waiting, why: tally, a: 1, u: 1, p: 1, wake: 600},
+		},
+		{
+			"nor where it is unverified already",
+			table(30, unavailable("openai", 10), unavailable("gemini", 20), pending("copilot", 600)).bob(15),
+			outcome{is: Unverified, why: tally, u: 2, p: 1, wake: 600},
+		},
+		{
+			"bob does not stand in over an objection",
+			table(30, objects("openai", 10), unavailable("gemini", 20)).bob(15),
+			outcome{is: Blocked, why: tally, o: 1, u: 1},
+		},
 		{"bob is not needed", table(30, approves("openai", 10), approves("gemini", 20)).bob(25), outcome{is: Passed, why: tally, a: 2, passed: 20}},
 
 		// Rule 4.
-		{"too few are left", table(30, unavailable("openai", 10), unavailable("gemini", 20), pending("copilot", 600)), outcome{is: Unverified, why: tally, u: 2, p: 1, wake: 600}},
-		{"just enough are left", table(30, approves("openai", 10), unavailable("gemini", 20), pending("copilot", 600)), outcome{is: Waiting, why: tally, a: 1, u: 1, p: 1, wake: 600}},
-		{"a required one is lost", table(30, approves("openai", 10), approves("gemini", 20), required(unavailable("copilot", 25)), pending("sonar", 600)), outcome{is: Unverified, why: ReasonRequired, a: 2, u: 1, p: 1, wake: 600}},
-		{"a required one is lost, and too few have approved yet", table(30, approves("openai", 10), required(unavailable("copilot", 25)), pending("sonar", 600)), outcome{is: Unverified, why: tally, a: 1, u: 1, p: 1, wake: 600}},
-		{"a required one is late", table(300, approves("openai", 10), approves("gemini", 20), required(pending("copilot", 300)), pending("sonar", 600)), outcome{is: Unverified, why: ReasonRequired, a: 2, u: 1, p: 1, wake: 600}},
+		{
+			"too few are left",
+			table(30, unavailable("openai", 10), unavailable("gemini", 20), pending("copilot", 600)),
+			outcome{is: Unverified, why: tally, u: 2, p: 1, wake: 600},
+		},
+		{
+			"just enough are left",
+			table(30, approves("openai", 10), unavailable("gemini", 20), pending("copilot", 600)),
+			outcome{is: Waiting, why: tally, a: 1, u: 1, p: 1, wake: 600},
+		},
+		{
+			"a required one is lost",
+			table(30, approves("openai", 10), approves("gemini", 20), required(unavailable("copilot", 25)), pending("sonar", 600)),
+			outcome{is: Unverified, why: ReasonRequired, a: 2, u: 1, p: 1, wake: 600},
+		},
+		{
+			"a required one is lost, and too few have approved yet",
+			table(30, approves("openai", 10), required(unavailable("copilot", 25)), pending("sonar", 600)),
+			outcome{is: Unverified, why: tally, a: 1, u: 1, p: 1, wake: 600},
+		},
+		{
+			"a required one is late",
+			table(300, approves("openai", 10), approves("gemini", 20), required(pending("copilot", 300)), pending("sonar", 600)),
+			outcome{is: Unverified, why: ReasonRequired, a: 2, u: 1, p: 1, wake: 600},
+		},
 
 		// Rule 5.
-		{"a required one is waited for", table(500, approves("openai", 10), approves("gemini", 20), required(pending("copilot", 600))), outcome{is: Waiting, why: tally, a: 2, p: 1, wake: 600}},
-		{"the grace begins with the last required approval", table(200, approves("openai", 10), approves("gemini", 20), required(approves("copilot", 50)), pending("sonar", 600)), outcome{is: Waiting, why: tally, a: 3, p: 1, wake: 230}},
-		{"the grace begins with the need-th approval, not with a later one", table(200, approves("openai", 10), approves("gemini", 20), approves("copilot", 50), pending("sonar", 600)), outcome{is: Passed, why: tally, a: 3, p: 1, passed: 200}},
-		{"whoever came in which order", table(100, approves("openai", 50), approves("gemini", 10), approves("copilot", 20), pending("sonar", 600)), outcome{is: Waiting, why: tally, a: 3, p: 1, wake: 200}},
-		{"the grace begins with the start", table(200, approves("openai", 10), approves("gemini", 20), pending("copilot", 600)).facts(func(f *Facts) { f.Start = sec(100) }), outcome{is: Waiting, why: tally, a: 2, p: 1, wake: 280}},
-		{"a deadline within the grace comes first", table(30, approves("openai", 10), approves("gemini", 20), pending("copilot", 100)), outcome{is: Waiting, why: tally, a: 2, p: 1, wake: 100}},
-		{"without grace", table(20, approves("openai", 10), approves("gemini", 20), pending("copilot", 600)).policy(func(p *Policy) { p.Grace = 0 }), outcome{is: Passed, why: tally, a: 2, p: 1, passed: 20}},
-		{"a deadline in the second in which the grace ends", table(200, approves("openai", 10), approves("gemini", 20), pending("copilot", 200)), outcome{is: Passed, why: tally, a: 2, u: 1, passed: 200}},
-		{"an objection of that second comes first", table(200, approves("openai", 10), approves("gemini", 20), objects("copilot", 200)), outcome{is: Blocked, why: tally, a: 2, o: 1}},
+		{
+			"a required one is waited for",
+			table(500, approves("openai", 10), approves("gemini", 20), required(pending("copilot", 600))),
+			outcome{is: Waiting, why: tally, a: 2, p: 1, wake: 600},
+		},
+		{
+			"the grace begins with the last required approval",
+			table(200, approves("openai", 10), approves("gemini", 20), required(approves("copilot", 50)), pending("sonar", 600)),
+			outcome{is: Waiting, why: tally, a: 3, p: 1, wake: 230},
+		},
+		{
+			"the grace begins with the need-th approval, not with a later one",
+			table(200, approves("openai", 10), approves("gemini", 20), approves("copilot", 50), pending("sonar", 600)),
+			outcome{is: Passed, why: tally, a: 3, p: 1, passed: 200},
+		},
+		{
+			"whoever came in which order",
+			table(100, approves("openai", 50), approves("gemini", 10), approves("copilot", 20), pending("sonar", 600)),
+			outcome{is: Waiting, why: tally, a: 3, p: 1, wake: 200},
+		},
+		{
+			"the grace begins with the start",
+			table(200, approves("openai", 10), approves("gemini", 20), pending("copilot", 600)).facts(func(f *Facts) { f.Start = sec(100) }),
+			outcome{is: Waiting, why: tally, a: 2, p: 1, wake: 280},
+		},
+		{
+			"a deadline within the grace comes first",
+			table(30, approves("openai", 10), approves("gemini", 20), pending("copilot", 100)),
+			outcome{is: Waiting, why: tally, a: 2, p: 1, wake: 100},
+		},
+		{
+			"without grace",
+			table(20, approves("openai", 10), approves("gemini", 20), pending("copilot", 600)).policy(func(p *Policy) { p.Grace = 0 }),
+			outcome{is: Passed, why: tally, a: 2, p: 1, passed: 20},
+		},
+		{
+			"a deadline in the second in which the grace ends",
+			table(200, approves("openai", 10), approves("gemini", 20), pending("copilot", 200)),
+			outcome{is: Passed, why: tally, a: 2, u: 1, passed: 200},
+		},
+		{
+			"an objection of that second comes first",
+			table(200, approves("openai", 10), approves("gemini", 20), objects("copilot", 200)),
+			outcome{is: Blocked, why: tally, a: 2, o: 1},
+		},
 
 		// Rule 6.
 		{"nobody has answered", table(30, pending("openai", 600), pending("gemini", 500)), outcome{is: Waiting, why: tally, p: 2, wake: 500}},
-		{"a fact in the second of its deadline", table(600, approves("openai", 600), approves("gemini", 20)), outcome{is: Passed, why: tally, a: 2, passed: 600}},
+		{
+			"a fact in the second of its deadline",
+			table(600, approves("openai", 600), approves("gemini", 20)),
+			outcome{is: Passed, why: tally, a: 2, passed: 600},
+		},
 		{"the deadline itself", table(600, pending("openai", 600), approves("gemini", 20)), outcome{is: Unverified, why: tally, a: 1, u: 1}},
-		{"a shadow's deadline is shown", table(30, pending("openai", 600), pending("gemini", 500), shadow(pending("exp", 400))), outcome{is: Waiting, why: tally, p: 2, wake: 400}},
-		{"a shadow is not rerun", table(30, pending("openai", 600), pending("gemini", 500), shadow(next(pending("exp", 550), Rerun, 40))), outcome{is: Waiting, why: tally, p: 2, wake: 500}},
+		{
+			"a shadow's deadline is shown",
+			table(30, pending("openai", 600), pending("gemini", 500), shadow(pending("exp", 400))),
+			outcome{is: Waiting, why: tally, p: 2, wake: 400},
+		},
+		{
+			"a shadow is not rerun",
+			table(30, pending("openai", 600), pending("gemini", 500), shadow(next(pending("exp", 550), Rerun, 40))),
+			outcome{is: Waiting, why: tally, p: 2, wake: 500},
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -230,14 +473,46 @@ func TestAPassStands(t *testing.T) {
 		{"copilot approves late", remember(500, openai, gemini, approves("copilot", 450)), outcome{is: Passed, why: ReasonTally, a: 3, passed: 200}},
 		{"copilot fails late", remember(500, openai, gemini, unavailable("copilot", 450)), outcome{is: Passed, why: ReasonTally, a: 2, u: 1, passed: 200}},
 		{"copilot objects late", remember(500, openai, gemini, objects("copilot", 450)), outcome{is: Blocked, why: ReasonTally, a: 2, o: 1}},
-		{"copilot objects, and its attempt never ends", remember(700, openai, gemini, answered("copilot", 600, Object)), outcome{is: Passed, why: ReasonTally, a: 2, p: 1, passed: 200}},
-		{"copilot, overdue when it passed, objects", remember(700, openai, gemini, answered("copilot", 150, Object)), outcome{is: Blocked, why: ReasonTally, a: 2, o: 1}},
-		{"gemini's approval is gone", remember(500, openai, unavailable("gemini", 450), copilot), outcome{is: Waiting, why: ReasonTally, a: 1, u: 1, p: 1, wake: 600}},
-		{"gemini began again", remember(500, openai, attempt(pending("gemini", 900), 2), copilot), outcome{is: Waiting, why: ReasonTally, a: 1, p: 2, wake: 600}},
-		{"gemini approves in another attempt", remember(500, openai, attempt(approves("gemini", 450), 2), copilot), outcome{is: Waiting, why: ReasonTally, a: 2, p: 1, wake: 600}},
-		{"a new head's run", remember(500, openai, gemini, copilot).with(1, func() Ballot { b := approves("gemini", 450); b.Run = 2; return b }()), outcome{is: Waiting, why: ReasonTally, a: 2, p: 1, wake: 600}},
-		{"another policy", remember(100, openai, gemini, copilot).facts(func(f *Facts) { f.File.SHA = "p2" }), outcome{is: Waiting, why: ReasonTally, a: 2, p: 1, wake: 200}},
-		{"another base", remember(100, openai, gemini, copilot).facts(func(f *Facts) { f.Base = "dev" }), outcome{is: Waiting, why: ReasonTally, a: 2, p: 1, wake: 200}},
+		{
+			"copilot objects, and its attempt never ends",
+			remember(700, openai, gemini, answered("copilot", 600, Object)),
+			outcome{is: Passed, why: ReasonTally, a: 2, p: 1, passed: 200},
+		},
+		{
+			"copilot, overdue when it passed, objects",
+			remember(700, openai, gemini, answered("copilot", 150, Object)),
+			outcome{is: Blocked, why: ReasonTally, a: 2, o: 1},
+		},
+		{
+			"gemini's approval is gone",
+			remember(500, openai, unavailable("gemini", 450), copilot),
+			outcome{is: Waiting, why: ReasonTally, a: 1, u: 1, p: 1, wake: 600},
+		},
+		{
+			"gemini began again",
+			remember(500, openai, attempt(pending("gemini", 900), 2), copilot),
+			outcome{is: Waiting, why: ReasonTally, a: 1, p: 2, wake: 600},
+		},
+		{
+			"gemini approves in another attempt",
+			remember(500, openai, attempt(approves("gemini", 450), 2), copilot),
+			outcome{is: Waiting, why: ReasonTally, a: 2, p: 1, wake: 600},
+		},
+		{
+			"a new head's run",
+			remember(500, openai, gemini, copilot).with(1, func() Ballot { b := approves("gemini", 450); b.Run = 2; return b }()),
+			outcome{is: Waiting, why: ReasonTally, a: 2, p: 1, wake: 600},
+		},
+		{
+			"another policy",
+			remember(100, openai, gemini, copilot).facts(func(f *Facts) { f.File.SHA = "p2" }),
+			outcome{is: Waiting, why: ReasonTally, a: 2, p: 1, wake: 200},
+		},
+		{
+			"another base",
+			remember(100, openai, gemini, copilot).facts(func(f *Facts) { f.Base = "dev" }),
+			outcome{is: Waiting, why: ReasonTally, a: 2, p: 1, wake: 200},
+		},
 		{"another quorum", remember(500, openai, gemini, copilot).need(3), outcome{is: Waiting, why: ReasonTally, a: 2, p: 1, wake: 600}},
 		{"a smaller quorum", remember(500, openai, gemini, copilot).need(1), outcome{is: Passed, why: ReasonTally, a: 2, p: 1, passed: 190}},
 		{"another voter", remember(100, openai, gemini, copilot, pending("sonar", 900)), outcome{is: Waiting, why: ReasonTally, a: 2, p: 2, wake: 200}},
@@ -246,15 +521,30 @@ func TestAPassStands(t *testing.T) {
 		{"closed", remember(500, openai, gemini, copilot).facts(closed), outcome{is: Ended, why: ReasonClosed}},
 		{"carol has no say in it", remember(9000, openai, gemini, copilot).facts(against), outcome{is: Passed, why: ReasonTally, a: 2, p: 1, passed: 200}},
 		{"bob's stands too", vouched.remembering(e).at(sec(9000)), outcome{is: Passed, why: ReasonStandIn, a: 1, u: 2, passed: 25}},
-		{"and while a reviewer that he stood in for began again", vouched.remembering(e).with(1, attempt(pending("gemini", 900), 2)).at(sec(500)), outcome{is: Passed, why: ReasonStandIn, a: 1, p: 1, u: 1, passed: 25}},
+		{
+			"and while a reviewer that he stood in for began again",
+			vouched.remembering(e).with(1, attempt(pending("gemini", 900), 2)).at(sec(500)),
+			outcome{is: Passed, why: ReasonStandIn, a: 1, p: 1, u: 1, passed: 25},
+		},
 		{"until carol is against it", vouched.remembering(e).facts(against), outcome{is: Unverified, why: ReasonTally, a: 1, u: 2}},
 		{"until he takes it back", vouched.remembering(e).facts(func(f *Facts) { f.StandIns = nil }), outcome{is: Unverified, why: ReasonTally, a: 1, u: 2}},
-		{"and another review of his is another", vouched.remembering(e).facts(func(f *Facts) { f.StandIns = []StandIn{{Login: "bob", Review: 28, At: sec(28)}} }), outcome{is: Passed, why: ReasonStandIn, a: 1, u: 2, passed: 28}},
+		{
+			"and another review of his is another",
+			vouched.remembering(e).facts(func(f *Facts) { f.StandIns = []StandIn{{Login: "bob", Review: 28, At: sec(28)}} }),
+			outcome{is: Passed, why: ReasonStandIn, a: 1, u: 2, passed: 28},
+		},
 		{"a pass that was never earned", table(30, approves("openai", 10), pending("gemini", 600)).facts(func(f *Facts) {
 			f.Pass = &Pass{At: sec(5), Policy: "p1", Base: "main", Need: 2, Voters: []string{"openai", "gemini"}, Basis: []Basis{{"openai", 1, 1}}}
 		}), outcome{is: Waiting, why: ReasonTally, a: 1, p: 1, wake: 600}},
 		{"nor by a required one", table(30, approves("openai", 10), approves("gemini", 20), required(pending("copilot", 600))).facts(func(f *Facts) {
-			f.Pass = &Pass{At: sec(25), Policy: "p1", Base: "main", Need: 2, Voters: []string{"openai", "gemini", "copilot"}, Basis: []Basis{{"openai", 1, 1}, {"gemini", 1, 1}}}
+			f.Pass = &Pass{
+				At:     sec(25),
+				Policy: "p1",
+				Base:   "main",
+				Need:   2,
+				Voters: []string{"openai", "gemini", "copilot"},
+				Basis:  []Basis{{"openai", 1, 1}, {"gemini", 1, 1}},
+			}
 		}), outcome{is: Waiting, why: ReasonTally, a: 2, p: 1, wake: 600}},
 	}
 	for _, test := range tests {
@@ -323,9 +613,19 @@ func TestEffects(t *testing.T) {
 		{"unverified for good", table(70, unavailable("openai", 10), unavailable("copilot", 20), gemini), "", 600},
 		{"unverified, but an answer may still come", table(70, unavailable("openai", 10), open, gemini), "cancel gemini, rerun gemini, ask gemini", 600},
 		{"unverified for good, whatever a shadow may still say", table(70, unavailable("openai", 10), shadow(open), gemini), "", 600},
-		{"unverified, and a required shadow is lost", table(70, unavailable("openai", 10), open, shadow(required(unavailable("sonar", 20))), gemini), "cancel gemini, rerun gemini, ask gemini", 600},
+		{
+			"unverified, and a required shadow is lost",
+			table(70, unavailable("openai", 10), open, shadow(required(unavailable("sonar", 20))), gemini),
+			"cancel gemini, rerun gemini, ask gemini",
+			600,
+		},
 		{"unverified, and a required one is lost", table(70, approves("openai", 10), required(unavailable("sonar", 20)), gemini), "", 600},
-		{"unverified, and a required one may still answer", table(70, approves("openai", 10), required(open), gemini), "cancel gemini, rerun gemini, ask gemini", 600},
+		{
+			"unverified, and a required one may still answer",
+			table(70, approves("openai", 10), required(open), gemini),
+			"cancel gemini, rerun gemini, ask gemini",
+			600,
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -366,7 +666,14 @@ func TestADecisionSaysWhatItIsAbout(t *testing.T) {
 }
 
 func BenchmarkDecide(b *testing.B) {
-	w := table(30, approves("openai", 10), approves("gemini", 20), next(pending("copilot", 600), Rerun, 100), unavailable("codex", 15), required(approves("bugbot", 5)))
+	w := table(
+		30,
+		approves("openai", 10),
+		approves("gemini", 20),
+		next(pending("copilot", 600), Rerun, 100),
+		unavailable("codex", 15),
+		required(approves("bugbot", 5)),
+	)
 	passed := w.at(sec(300)).remembering(w.at(sec(300)).decide())
 	moments := []struct {
 		name string

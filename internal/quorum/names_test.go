@@ -75,8 +75,16 @@ func TestRecordSurvivesJSON(t *testing.T) {
 		Intents:    []Intent{{Kind: Cancel, Reviewer: "gemini", Base: "main", Run: 1, Attempt: 1, At: sec(5), Tries: 2}},
 		Refusals:   []Refusal{{Kind: Ask, Reviewer: "gemini", Run: 1, Attempt: 1, Reason: ReasonTooOld, Detail: "d"}},
 		Answers:    []Answer{{Reviewer: "gemini", Run: 1, Attempt: 1, Excerpt: "maybe"}},
-		Pass:       &Pass{At: sec(6), Policy: "p1", Base: "main", Need: 2, Voters: []string{"gemini"}, Basis: []Basis{{"gemini", 1, 2}}, By: []StandIn{{"bob", 7, sec(8), "u"}}},
-		Annotated:  []string{"k"},
+		Pass: &Pass{
+			At:     sec(6),
+			Policy: "p1",
+			Base:   "main",
+			Need:   2,
+			Voters: []string{"gemini"},
+			Basis:  []Basis{{"gemini", 1, 2}},
+			By:     []StandIn{{"bob", 7, sec(8), "u"}},
+		},
+		Annotated: []string{"k"},
 	}
 	var is Record
 	read(t, was, &is)
@@ -106,7 +114,8 @@ func TestDecisionIsReadableByTools(t *testing.T) {
 		Ballots   []struct{ Reviewer, Vote, Outcome string }
 	}
 	read(t, d, &got)
-	if got.Verdict != "waiting" || !got.Wake.Equal(sec(600)) || got.Approvals != 1 || len(got.Ballots) != 2 || got.Ballots[1].Vote != "pending" || got.Ballots[1].Outcome != "running" {
+	if got.Verdict != "waiting" || !got.Wake.Equal(sec(600)) || got.Approvals != 1 || len(got.Ballots) != 2 || got.Ballots[1].Vote != "pending" ||
+		got.Ballots[1].Outcome != "running" {
 		t.Errorf("%+v", got)
 	}
 	var same Decision

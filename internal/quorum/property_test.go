@@ -107,7 +107,8 @@ func TestItAlwaysEnds(t *testing.T) {
 		if d.Verdict == Waiting && d.Reason == ReasonDraft && !d.Wake.IsZero() {
 			t.Fatalf("a draft wakes at %v", d.Wake)
 		}
-		if late := w.at(sec(2 * lastMoment)).decide(); late.Reason != ReasonDraft && (late.Verdict == Waiting || late.Pending > 0 && late.Verdict != Passed || !late.Wake.IsZero()) {
+		if late := w.at(sec(2 * lastMoment)).decide(); late.Reason != ReasonDraft &&
+			(late.Verdict == Waiting || late.Pending > 0 && late.Verdict != Passed || !late.Wake.IsZero()) {
 			t.Fatalf("%s with %d pending long after every deadline", late.Verdict, late.Pending)
 		}
 	})
@@ -182,7 +183,19 @@ func TestOrderDoesNotMatter(t *testing.T) {
 			Reruns, Cancels, Requested int
 		}
 		see := func(d Decision) view {
-			return view{d.Verdict, d.Reason, d.Wake, d.GraceEnd, d.Approvals, d.Objections, d.Unavailable, d.Pending, len(d.Effects.Reruns), len(d.Effects.Cancels), len(d.Effects.Requests)}
+			return view{
+				d.Verdict,
+				d.Reason,
+				d.Wake,
+				d.GraceEnd,
+				d.Approvals,
+				d.Objections,
+				d.Unavailable,
+				d.Pending,
+				len(d.Effects.Reruns),
+				len(d.Effects.Cancels),
+				len(d.Effects.Requests),
+			}
 		}
 		if diff := cmp.Diff(see(d), see(e)); diff != "" {
 			t.Fatal(diff)
@@ -204,7 +217,8 @@ func TestEffectsAreThoseThatAreDue(t *testing.T) {
 				asked := func(o Action) bool { return o.Run == a.Run && o.Attempt == a.Attempt }
 				switch {
 				case a.Due.After(w.Now):
-				case a.Kind == Rerun && slices.ContainsFunc(want.Reruns, asked), a.Kind == Cancel && slices.ContainsFunc(want.Cancels, asked): // reviewers share that run
+				case a.Kind == Rerun && slices.ContainsFunc(want.Reruns, asked),
+					a.Kind == Cancel && slices.ContainsFunc(want.Cancels, asked): // reviewers share that run
 				case a.Kind == Rerun:
 					want.Reruns = append(want.Reruns, a)
 				case a.Kind == Cancel:

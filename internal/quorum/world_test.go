@@ -231,7 +231,8 @@ func TestWorldsAreVaried(t *testing.T) {
 		case d.Verdict == Waiting && d.Objections > 0:
 			seen["an objection waits"]++
 		}
-		if d.Verdict == Passed && w.Facts.Pass == nil && slices.ContainsFunc(d.Ballots, func(b Ballot) bool { return b.Reason == ReasonNotReceived && b.isCounted() }) {
+		if d.Verdict == Passed && w.Facts.Pass == nil &&
+			slices.ContainsFunc(d.Ballots, func(b Ballot) bool { return b.Reason == ReasonNotReceived && b.isCounted() }) {
 			seen["passed, not received"]++
 		}
 	}

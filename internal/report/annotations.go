@@ -95,7 +95,8 @@ func placedFindings(d quorum.Decision) (all []placedFinding) {
 		for _, f := range b.Findings {
 			objects := b.Vote == quorum.Object && isVoter(b) && !f.Below
 			shown := objects || f.Below || b.Vote == quorum.Object
-			if !shown || f.Thread != 0 || f.Path == "" || len(f.Path) > maxPath || oneLine(f.Path) != f.Path || f.Line < 1 || f.Line > maxLine {
+			if !shown || f.Thread != 0 || f.Path == "" || len(f.Path) > maxPath || oneLine(f.Path) != f.Path || f.Line < 1 ||
+				f.Line > maxLine {
 				continue
 			}
 			key := AnnotationKey(f)
@@ -115,7 +116,13 @@ func placedFindings(d quorum.Decision) (all []placedFinding) {
 }
 
 func (p placedFinding) toAnnotation() Annotation {
-	a := Annotation{Path: p.finding.Path, Line: p.finding.Line, Level: "notice", Title: joinNames(p.reviewers), Message: cutBytes(makeVisible(cutBytes(p.finding.Body, maxMessage)), maxMessage)}
+	a := Annotation{
+		Path:    p.finding.Path,
+		Line:    p.finding.Line,
+		Level:   "notice",
+		Title:   joinNames(p.reviewers),
+		Message: cutBytes(makeVisible(cutBytes(p.finding.Body, maxMessage)), maxMessage),
+	}
 	if p.objects {
 		a.Level = "failure"
 	}

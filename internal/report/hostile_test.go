@@ -47,9 +47,12 @@ func hostile(r *rand.Rand) string {
 }
 
 var (
-	markdown = goldmark.New(goldmark.WithExtensions(extension.GFM, extension.Footnote, extension.DefinitionList), goldmark.WithRendererOptions(html.WithUnsafe()))
-	tags     = regexp.MustCompile(`<[/!?]?([A-Za-z0-9-]*)`)
-	ours     = regexp.MustCompile(`^https?://[a-z0-9.:-]+/acme/shop/[^"<>\s]*$`)
+	markdown = goldmark.New(
+		goldmark.WithExtensions(extension.GFM, extension.Footnote, extension.DefinitionList),
+		goldmark.WithRendererOptions(html.WithUnsafe()),
+	)
+	tags = regexp.MustCompile(`<[/!?]?([A-Za-z0-9-]*)`)
+	ours = regexp.MustCompile(`^https?://[a-z0-9.:-]+/acme/shop/[^"<>\s]*$`)
 	// reference is what GitHub makes a link of in prose, or somebody is told by.
 	reference = regexp.MustCompile(`(?i)@[a-z0-9]|#[0-9]|\bgh-[0-9]|https?:|www\.|ftp:|mailto:|\b[0-9a-f]{7,40}\b|\$`)
 	allowed   = []string{"p", "strong", "em", "h3", "ul", "li", "table", "thead", "tbody", "tr", "th", "td", "code", "pre", "a", "br"}
@@ -127,7 +130,9 @@ func assault(r *rand.Rand) (quorum.Policy, quorum.Snapshot, quorum.Decision, quo
 	for v := range 4 {
 		b := quorum.Ballot{
 			Reviewer: h(), Vote: quorum.Vote(v + 1), Outcome: quorum.Malformed, Reason: reasons[r.IntN(len(reasons))], Detail: h(), Attempt: r.IntN(3), Since: at(v), At: at(v),
-			Failed: r.IntN(3), Retried: r.IntN(2) == 0, Retrying: r.IntN(2) == 0, Answers: []string{h(), h(), h()}, URL: urls[r.IntN(len(urls))], Run: int64(v), Shadow: r.IntN(5) == 0,
+			Failed: r.IntN(
+				3,
+			), Retried: r.IntN(2) == 0, Retrying: r.IntN(2) == 0, Answers: []string{h(), h(), h()}, URL: urls[r.IntN(len(urls))], Run: int64(v), Shadow: r.IntN(5) == 0,
 			Evidence: quorum.TextRef{Kind: quorum.TextKind(r.IntN(7))}, Open: r.IntN(3) == 0, Deadline: at(30),
 		}
 		for range r.IntN(3) {
@@ -173,14 +178,16 @@ func TestNothingOfStrangersIsActive(t *testing.T) {
 			}
 		}
 		for _, a := range c.Annotations {
-			if a.Line < 1 || a.Path == "" || a.Message == "" || len(a.Message) > 64<<10 || utf8.RuneCountInString(a.Title) > 255 || strings.ContainsAny(a.Message+a.Title, "\x00\x1b\r\u202e") {
+			if a.Line < 1 || a.Path == "" || a.Message == "" || len(a.Message) > 64<<10 || utf8.RuneCountInString(a.Title) > 255 ||
+				strings.ContainsAny(a.Message+a.Title, "\x00\x1b\r\u202e") {
 				t.Fatalf("%+v", a)
 			}
 		}
 		if got, ok := ParseRecord(c.Text); !ok || got.Seq != rec.Seq {
 			t.Fatalf("no record in\n%s", c.Text)
 		}
-		if out := Plain(p, d, at(1)); strings.ContainsAny(out, "\x00\x1b\r\u202e") || strings.Contains(out, "##[") || strings.Contains(out, "\n::") || strings.HasPrefix(out, "::") {
+		if out := Plain(p, d, at(1)); strings.ContainsAny(out, "\x00\x1b\r\u202e") || strings.Contains(out, "##[") || strings.Contains(out, "\n::") ||
+			strings.HasPrefix(out, "::") {
 			t.Fatalf("%q", out)
 		}
 	}

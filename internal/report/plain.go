@@ -26,7 +26,15 @@ func Plain(p quorum.Policy, d quorum.Decision, now time.Time) string {
 			if at := ballotSince(x); !at.IsZero() {
 				since = formatTime(at, d.Start)
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", terminalName(x), x.Vote, attempt, since, explainBallot(x, func(s string) string { return plainLine(s, 160) }))
+			fmt.Fprintf(
+				w,
+				"%s\t%s\t%s\t%s\t%s\n",
+				terminalName(x),
+				x.Vote,
+				attempt,
+				since,
+				explainBallot(x, func(s string) string { return plainLine(s, 160) }),
+			)
 		}
 		w.Flush() // a strings.Builder takes everything
 	}

@@ -141,7 +141,9 @@ func goldens() []golden {
 		{
 			name: "waiting", d: with(decided(quorum.Waiting, approves("openai", 4), retrying), func(d *quorum.Decision) { d.Wake = at(5) }),
 			title: "1 of 2 approvals; waiting for gemini until 14:05 UTC", status: "in_progress/",
-			says: []string{"gemini: no clear verdict in its answer — retrying once; it is run again at 14:05 UTC; whatever happens, its time ends at 14:16 UTC."},
+			says: []string{
+				"gemini: no clear verdict in its answer — retrying once; it is run again at 14:05 UTC; whatever happens, its time ends at 14:16 UTC.",
+			},
 			rec: func(r *quorum.Record) {
 				r.Intents = []quorum.Intent{{Kind: quorum.Rerun, Reviewer: "gemini", Base: "main", Run: 12, Attempt: 1, At: at(5)}}
 			},
@@ -156,20 +158,36 @@ func goldens() []golden {
 			says: []string{"A maintainer must approve the run"},
 		},
 		{
-			name: "blocked", d: decided(quorum.Blocked, approves("openai", 4), objects("gemini", 5, quorum.Finding{Path: "tax.go", Line: 3, Body: "Divides by zero.", Severity: quorum.High},
-				quorum.Finding{Body: "No tests."}, quorum.Finding{Path: "tax.go", Line: 9, Body: "A typo.", Below: true}), waits("copilot", quorum.ReasonSilent, 10), shadow),
+			name: "blocked", d: decided(quorum.Blocked, approves("openai", 4), objects(
+				"gemini",
+				5,
+				quorum.Finding{Path: "tax.go", Line: 3, Body: "Divides by zero.", Severity: quorum.High},
+				quorum.Finding{
+					Body: "No tests.",
+				},
+				quorum.Finding{Path: "tax.go", Line: 9, Body: "A typo.", Below: true},
+			), waits("copilot", quorum.ReasonSilent, 10), shadow),
 			title: "Changes requested by gemini (2 findings); not waiting for copilot", status: "completed/failure",
 			says: []string{"4 findings came in, 4 are shown.", "(shadow, not counted)"},
 		},
 		{
 			name: "threads", d: decided(quorum.Blocked, objects("gemini", 5, quorum.Finding{Path: "cart.go", Line: 12, Body: "The sum is not rounded."}), threads),
 			title: "Changes requested by gemini and copilot (2 findings)", status: "completed/failure",
-			says: []string{"2 findings came in, 2 are shown, as 1:", "**gemini, copilot** · `cart.go:12`", "all of its threads are resolved (by somebody other than the author)"},
+			says: []string{
+				"2 findings came in, 2 are shown, as 1:",
+				"**gemini, copilot** · `cart.go:12`",
+				"all of its threads are resolved (by somebody other than the author)",
+			},
 		},
 		{
 			name: "unverified", d: decided(quorum.Unverified, approves("openai", 4), unclear),
 			title: "Unverified: 1 of 2 approvals; gemini unavailable", status: "completed/action_required",
-			says: []string{"reviewer skipped after 2 failed attempts — manual review recommended (unverified)", "````\nThe change looks sound.", "no condition. Its answers are shown in the details.", "A person with write permission"},
+			says: []string{
+				"reviewer skipped after 2 failed attempts — manual review recommended (unverified)",
+				"````\nThe change looks sound.",
+				"no condition. Its answers are shown in the details.",
+				"A person with write permission",
+			},
 		},
 		{
 			name: "passed-with-an-outage", d: decided(quorum.Passed, approves("openai", 4), approves("copilot", 4), fails("gemini", quorum.ReasonOverloaded, 2)),
@@ -182,7 +200,9 @@ func goldens() []golden {
 		},
 		{
 			name: "stand-in", d: with(decided(quorum.Passed, approves("openai", 4), fails("gemini", quorum.ReasonBudget, 1)), func(d *quorum.Decision) {
-				d.Reason, d.StandIns = quorum.ReasonStandIn, []quorum.StandIn{{Login: "bob", Review: 9, At: at(20), URL: "https://github.com/acme/shop/pull/7#pullrequestreview-9"}}
+				d.Reason, d.StandIns = quorum.ReasonStandIn, []quorum.StandIn{
+					{Login: "bob", Review: 9, At: at(20), URL: "https://github.com/acme/shop/pull/7#pullrequestreview-9"},
+				}
 			}),
 			title: "1 of 2 approvals; verified by bob", status: "completed/success", says: []string{"bob approved this commit", "budget"},
 		},
@@ -198,7 +218,12 @@ func goldens() []golden {
 				s.File.Changed, s.File.Proposed = true, "review-coordinator.yml:3:8: negative duration"
 			},
 			title: "Unverified: the policy file is broken", status: "completed/action_required",
-			says: []string{":2:1:", "    | ^", "This pull request changes the policy file `.github/review-coordinator.yml`. The version on the default branch decides.", "negative duration"},
+			says: []string{
+				":2:1:",
+				"    | ^",
+				"This pull request changes the policy file `.github/review-coordinator.yml`. The version on the default branch decides.",
+				"negative duration",
+			},
 		},
 		{
 			name: "siblings", d: with(decided(quorum.Unverified), func(d *quorum.Decision) { d.Reason, d.Siblings = quorum.ReasonSiblings, []int{8} }),
@@ -215,7 +240,10 @@ func goldens() []golden {
 			name: "new-base", d: decided(quorum.Waiting, waits("openai", quorum.ReasonSilent, 10), waits("gemini", quorum.ReasonSilent, 10)),
 			snap: func(s *quorum.Snapshot) {
 				s.Gated, s.PR.BaseRef, s.Earlier = false, "topic", []string{"aaaaaaaaaaaa", head}
-				s.Timeline = []quorum.Event{{Kind: quorum.ForcePushed, From: "bbbbbbbbbbbb", To: head}, {Kind: quorum.BaseChanged, From: "main", To: "topic", At: start}}
+				s.Timeline = []quorum.Event{
+					{Kind: quorum.ForcePushed, From: "bbbbbbbbbbbb", To: head},
+					{Kind: quorum.BaseChanged, From: "main", To: "topic", At: start},
+				}
 			},
 			title: "0 of 2 approvals; waiting for openai and gemini until 14:10 UTC", status: "in_progress/", says: []string{"Close and reopen the pull request"},
 		},
@@ -284,7 +312,17 @@ func TestGolden(t *testing.T) {
 // show writes a check down as a person would see it.
 func show(c Check) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "name: %s\nstate: %s/%s\ntitle: %s\ndescribed: %s\nonly open: %t\nthreads: %t\n", c.Name, c.Status, c.Conclusion, c.Title, c.Described, c.OnlyOpen, c.Threads)
+	fmt.Fprintf(
+		&b,
+		"name: %s\nstate: %s/%s\ntitle: %s\ndescribed: %s\nonly open: %t\nthreads: %t\n",
+		c.Name,
+		c.Status,
+		c.Conclusion,
+		c.Title,
+		c.Described,
+		c.OnlyOpen,
+		c.Threads,
+	)
 	for _, r := range c.Retire {
 		fmt.Fprintf(&b, "retire: %s on %s: %s (green too: %t)\n", r.Name, r.Head, r.Title, r.Green)
 	}
@@ -430,9 +468,21 @@ func TestRecordStaysSmall(t *testing.T) {
 		rec.Annotated = append(rec.Annotated, fmt.Sprintf("%08x", i))
 	}
 	for i := range 10 {
-		rec.Objections = append(rec.Objections, quorum.Objection{TextRef: quorum.TextRef{Kind: quorum.TextReview, ID: int64(i)}, Reviewer: "openai", Base: "main", At: at(i), Excerpt: strings.Repeat("é\u202e<", 500)})
+		rec.Objections = append(
+			rec.Objections,
+			quorum.Objection{
+				TextRef:  quorum.TextRef{Kind: quorum.TextReview, ID: int64(i)},
+				Reviewer: "openai",
+				Base:     "main",
+				At:       at(i),
+				Excerpt:  strings.Repeat("é\u202e<", 500),
+			},
+		)
 		rec.Intents = append(rec.Intents, quorum.Intent{Kind: quorum.Rerun, Reviewer: "openai", Base: "main", At: at(i)})
-		rec.Refusals = append(rec.Refusals, quorum.Refusal{Kind: quorum.Rerun, Reviewer: "openai", Reason: quorum.ReasonRefused, Detail: strings.Repeat("no ", 900)})
+		rec.Refusals = append(
+			rec.Refusals,
+			quorum.Refusal{Kind: quorum.Rerun, Reviewer: "openai", Reason: quorum.ReasonRefused, Detail: strings.Repeat("no ", 900)},
+		)
 		rec.Answers = append(rec.Answers, quorum.Answer{Reviewer: "gemini", Attempt: i, Excerpt: strings.Repeat("\x00", 600)})
 	}
 	rec.Pass = &quorum.Pass{At: at(1), Voters: []string{"openai"}}
@@ -495,7 +545,8 @@ func TestManyFindings(t *testing.T) {
 		if last := fmt.Sprintf("Finding number %d.", x.n-1); strings.Contains(c.Text[strings.Index(c.Text, "### Findings"):], last) != x.whole {
 			t.Errorf("%d findings: the last one is shown: %t", x.n, !x.whole)
 		}
-		if shown := strings.Count(c.Text, "\n\n**gemini**"); !x.whole && !strings.Contains(c.Text, fmt.Sprintf("%d are shown. %d of them are cut, for want of room. The last %d are not shown", shown, shown, x.n-shown)) {
+		if shown := strings.Count(c.Text, "\n\n**gemini**"); !x.whole &&
+			!strings.Contains(c.Text, fmt.Sprintf("%d are shown. %d of them are cut, for want of room. The last %d are not shown", shown, shown, x.n-shown)) {
 			t.Errorf("%d findings: %d are shown, but the text says otherwise", x.n, shown)
 		}
 		if strings.Contains(c.Text[:strings.Index(c.Text, "### Findings")], `"omitted"`) != x.omitted {
@@ -640,7 +691,12 @@ hint: gemini: Start it by hand, or push a new commit.
 }
 
 func BenchmarkRender(b *testing.B) {
-	d := decided(quorum.Blocked, approves("openai", 4), objects("gemini", 5, many(20, "Divides by zero if the cart is empty.")...), waits("copilot", quorum.ReasonSilent, 10))
+	d := decided(
+		quorum.Blocked,
+		approves("openai", 4),
+		objects("gemini", 5, many(20, "Divides by zero if the cart is empty.")...),
+		waits("copilot", quorum.ReasonSilent, 10),
+	)
 	p, s, rec := policy(), snapshot(), record()
 	b.ReportAllocs()
 	for b.Loop() {
@@ -659,7 +715,12 @@ func BenchmarkRenderManyFindings(b *testing.B) {
 // A check that anybody who may push a workflow could write says so; an App's own does not.
 func TestTheCheckSaysHowFarItCanBeTrusted(t *testing.T) {
 	for login, wanted := range map[string]bool{"github-actions[bot]": true, "quorum-app[bot]": false} {
-		c := Render(quorum.Policy{Check: "Review quorum", Mode: quorum.Enforce}, quorum.Snapshot{Gated: true, Ours: quorum.Account{Login: login, Bot: true}}, decided(quorum.Passed), quorum.Record{})
+		c := Render(
+			quorum.Policy{Check: "Review quorum", Mode: quorum.Enforce},
+			quorum.Snapshot{Gated: true, Ours: quorum.Account{Login: login, Bot: true}},
+			decided(quorum.Passed),
+			quorum.Record{},
+		)
 		if strings.Contains(c.Summary, "GITHUB_TOKEN") != wanted {
 			t.Errorf("written as %s it says:\n%s", login, c.Summary)
 		}

@@ -54,7 +54,9 @@ func renderSummary(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, rec qu
 	addPolicyFile(&pg, s)
 	addForeignChecks(&pg, s, d)
 	if s.Ours.Login == quorum.ActionsBot {
-		pg.addPiece("\n\nWritten with a job's GITHUB_TOKEN: whoever may push a workflow to this repository could write a check of this name. Only a GitHub App of its own closes that.")
+		pg.addPiece(
+			"\n\nWritten with a job's GITHUB_TOKEN: whoever may push a workflow to this repository could write a check of this name. Only a GitHub App of its own closes that.",
+		)
 	}
 	addBallotTable(&pg, p, d)
 	pg.addSection("What happens next", nextSteps(p, d))
@@ -95,7 +97,10 @@ func leadParagraph(d quorum.Decision) string {
 		t += "."
 	}
 	if d.Reason == quorum.ReasonSiblings {
-		t += fmt.Sprintf(" A check belongs to a commit, so one check would speak for the pull requests %s at once.", joinNames(siblingNumbers(d)))
+		t += fmt.Sprintf(
+			" A check belongs to a commit, so one check would speak for the pull requests %s at once.",
+			joinNames(siblingNumbers(d)),
+		)
 	}
 	for _, x := range d.StandIns {
 		t += fmt.Sprintf(" %s approved this commit and stands in for what is missing", quoteName(x.Login))
@@ -112,7 +117,11 @@ func addPolicyFile(pg *summaryBuilder, s quorum.Snapshot) {
 	const most = 8000
 	f := s.File
 	if f.State == quorum.FileBroken {
-		pg.addFormat("\n\nThe policy file %s on the default branch cannot be used:\n\n%s", Quote(f.Path), Fence(cutBytes(makeVisible(f.Problem), most)))
+		pg.addFormat(
+			"\n\nThe policy file %s on the default branch cannot be used:\n\n%s",
+			Quote(f.Path),
+			Fence(cutBytes(makeVisible(f.Problem), most)),
+		)
 	}
 	if !f.Changed {
 		return
@@ -135,8 +144,12 @@ func addForeignChecks(pg *summaryBuilder, s quorum.Snapshot, d quorum.Decision) 
 		if said == "" {
 			said = c.Status
 		}
-		pg.addFormat("\n\n⚠️ A check named %s on this commit was not written by this coordinator, but by %s; it says %s and counts for nothing here.",
-			Quote(clipRunes(c.Name, 100)), Quote(clipRunes(c.App, 100)), Quote(clipRunes(said, 40)))
+		pg.addFormat(
+			"\n\n⚠️ A check named %s on this commit was not written by this coordinator, but by %s; it says %s and counts for nothing here.",
+			Quote(clipRunes(c.Name, 100)),
+			Quote(clipRunes(c.App, 100)),
+			Quote(clipRunes(said, 40)),
+		)
 		if l := repositoryLink(d.PR, "Look at it", c.URL); l != "" {
 			pg.addPiece(" " + l + ".")
 		}
@@ -207,7 +220,8 @@ func evidenceLink(p quorum.Policy, d quorum.Decision, b quorum.Ballot) string {
 		label = b.Evidence.Kind.String()
 	case quorum.TextRun:
 	}
-	if i := slices.IndexFunc(p.Reviewers, func(r quorum.Reviewer) bool { return r.Name == b.Reviewer }); i >= 0 && p.Reviewers[i].Status != "" {
+	if i := slices.IndexFunc(p.Reviewers, func(r quorum.Reviewer) bool { return r.Name == b.Reviewer }); i >= 0 &&
+		p.Reviewers[i].Status != "" {
 		label = ""
 	}
 	switch {
@@ -259,7 +273,13 @@ func nextSteps(p quorum.Policy, d quorum.Decision) (items []string) {
 		return []string{"Nothing is decided until only one open pull request has this head commit."}
 	}
 	if !d.GraceEnd.IsZero() {
-		items = append(items, fmt.Sprintf("The quorum is reached. The check passes at %s, or earlier if everybody has answered, unless somebody objects.", formatTime(d.GraceEnd, d.Start)))
+		items = append(
+			items,
+			fmt.Sprintf(
+				"The quorum is reached. The check passes at %s, or earlier if everybody has answered, unless somebody objects.",
+				formatTime(d.GraceEnd, d.Start),
+			),
+		)
 	}
 	for _, b := range d.Ballots {
 		if b.Vote == quorum.Pending {
@@ -275,19 +295,38 @@ func nextSteps(p quorum.Policy, d quorum.Decision) (items []string) {
 	case quorum.Ended:
 	case quorum.Waiting:
 		if !d.Wake.IsZero() {
-			items = append(items, fmt.Sprintf("The next look by the clock is at %s; whatever happens on GitHub before is seen when it happens.", formatTime(d.Wake, d.Start)))
+			items = append(
+				items,
+				fmt.Sprintf(
+					"The next look by the clock is at %s; whatever happens on GitHub before is seen when it happens.",
+					formatTime(d.Wake, d.Start),
+				),
+			)
 		}
 	case quorum.Passed:
-		items = append(items, "Nothing is waited for. An objection that comes later, a withdrawn approval, a new commit or a new base opens it again.")
+		items = append(
+			items,
+			"Nothing is waited for. An objection that comes later, a withdrawn approval, a new commit or a new base opens it again.",
+		)
 	case quorum.Blocked:
 		items = append(items, "A new commit starts a new cycle.")
 		if slices.ContainsFunc(d.Ballots, func(b quorum.Ballot) bool { return b.Threads && b.Vote == quorum.Object }) {
-			items = append(items, "An objection by comments on the diff ends when all of its threads are resolved"+resolversNote(p)+" or outdated.")
+			items = append(
+				items,
+				"An objection by comments on the diff ends when all of its threads are resolved"+resolversNote(p)+" or outdated.",
+			)
 		}
 	case quorum.Unverified:
 		items = append(items, "An approval that comes later turns it green, an objection red.")
 		if p.StandIn != 0 && d.Objections == 0 {
-			items = append(items, fmt.Sprintf("A person with %s permission who has no part in the change can approve this commit in place of what is missing%s.", permissionWord(p.StandIn), onceSettledNote(d)))
+			items = append(
+				items,
+				fmt.Sprintf(
+					"A person with %s permission who has no part in the change can approve this commit in place of what is missing%s.",
+					permissionWord(p.StandIn),
+					onceSettledNote(d),
+				),
+			)
 		}
 	}
 	return items
@@ -386,7 +425,14 @@ func adviceItems(p quorum.Policy, s quorum.Snapshot, d quorum.Decision) (items [
 			}
 		}
 		if len(idle) > 0 {
-			items = append(items, fmt.Sprintf("%s: the base is %s now, which voids earlier reviews and starts no workflow. Close and reopen the pull request to start them.", joinQuotedNames(idle), quoteName(to)))
+			items = append(
+				items,
+				fmt.Sprintf(
+					"%s: the base is %s now, which voids earlier reviews and starts no workflow. Close and reopen the pull request to start them.",
+					joinQuotedNames(idle),
+					quoteName(to),
+				),
+			)
 		}
 	}
 	return items
@@ -429,7 +475,10 @@ func timelineItems(d quorum.Decision, rec quorum.Record) (items []string) {
 	var all []moment
 	tell := func(at time.Time, format string, a ...any) {
 		if !at.IsZero() {
-			all = append(all, moment{at.Truncate(time.Second), fmt.Sprintf(format, a...)}) // to the second, as GitHub's stamps: a rerun of ours comes before the attempt that it began
+			all = append(
+				all,
+				moment{at.Truncate(time.Second), fmt.Sprintf(format, a...)},
+			) // to the second, as GitHub's stamps: a rerun of ours comes before the attempt that it began
 		}
 	}
 	tell(d.Start, "the cycle starts")

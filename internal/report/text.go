@@ -39,7 +39,12 @@ func renderAnswers(d quorum.Decision) string {
 		var one strings.Builder
 		fmt.Fprintf(&one, "\n\n**%s**: %s.", quoteName(x.Reviewer), Sentence(malformedReason(x.Reason)))
 		for i, a := range x.Answers[max(0, len(x.Answers)-maxExcerptsEach):] {
-			fmt.Fprintf(&one, "\n\nAnswer %d:\n\n%s", i+1+max(0, len(x.Answers)-maxExcerptsEach), Fence(clipRunes(strings.TrimSpace(makeVisible(cutBytes(a, maxOneLine))), maxExcerptRunes)))
+			fmt.Fprintf(
+				&one,
+				"\n\nAnswer %d:\n\n%s",
+				i+1+max(0, len(x.Answers)-maxExcerptsEach),
+				Fence(clipRunes(strings.TrimSpace(makeVisible(cutBytes(a, maxOneLine))), maxExcerptRunes)),
+			)
 		}
 		if advice := Advice(malformedReason(x.Reason)); advice != "" {
 			one.WriteString("\n\n" + advice)

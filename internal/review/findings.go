@@ -34,10 +34,28 @@ var (
 		severity quorum.Severity
 		words    []string
 	}{
-		{quorum.Critical, []string{"critical", "blockers", "blocker", "blocking", "must fix", "must-fix", "must be fixed", "required changes", "changes required", "severe", "p0"}},
+		{
+			quorum.Critical,
+			[]string{
+				"critical",
+				"blockers",
+				"blocker",
+				"blocking",
+				"must fix",
+				"must-fix",
+				"must be fixed",
+				"required changes",
+				"changes required",
+				"severe",
+				"p0",
+			},
+		},
 		{quorum.High, []string{"high", "major", "important", "p1"}},
 		{quorum.Medium, []string{"medium", "moderate", "should fix", "warnings", "warning", "p2"}},
-		{quorum.Low, []string{"low", "minor", "nitpicks", "nitpick", "nits", "nit", "suggestions", "suggestion", "trivial", "optional", "p3"}},
+		{
+			quorum.Low,
+			[]string{"low", "minor", "nitpicks", "nitpick", "nits", "nit", "suggestions", "suggestion", "trivial", "optional", "p3"},
+		},
 	}
 	severityMarks = []struct {
 		severity quorum.Severity
@@ -45,25 +63,43 @@ var (
 	}{{quorum.Critical, "🔴"}, {quorum.High, "🟠"}, {quorum.Medium, "🟡"}, {quorum.Low, "🟢"}}
 
 	// severityTail matches the rest of a label after its severity.
-	severityTail = regexp.MustCompile(`^(?:[ -](?:severity|priority))?(?: (?:issues?|findings?|problems?|concerns?|comments?|bugs?|items?|vulnerabilities|improvements?))?(?: found)?(?: ?[(\[][^()\[\]]{0,40}[)\]])?(?: ?\d+)?$`)
+	severityTail = regexp.MustCompile(
+		`^(?:[ -](?:severity|priority))?(?: (?:issues?|findings?|problems?|concerns?|comments?|bugs?|items?|vulnerabilities|improvements?))?(?: found)?(?: ?[(\[][^()\[\]]{0,40}[)\]])?(?: ?\d+)?$`,
+	)
 	// settledWords mark rows and sections that hold no open complaint: settled ones, and praise.
-	settledWords   = regexp.MustCompile(`\b(?:resolved|fixed|addressed|deferred|acknowledged|good|positives?|strengths?|praise|highlights|passed|done|previous|prior|since last|dismissed|observed practices|what works|what went well|well done|kudos)\b`)
-	unsettledWords = regexp.MustCompile(`\b(?:un(?:resolved|fixed|addressed|acknowledged)|not (?:yet )?(?:resolved|fixed|addressed|acknowledged)|still)\b`)
+	settledWords = regexp.MustCompile(
+		`\b(?:resolved|fixed|addressed|deferred|acknowledged|good|positives?|strengths?|praise|highlights|passed|done|previous|prior|since last|dismissed|observed practices|what works|what went well|well done|kudos)\b`,
+	)
+	unsettledWords = regexp.MustCompile(
+		`\b(?:un(?:resolved|fixed|addressed|acknowledged)|not (?:yet )?(?:resolved|fixed|addressed|acknowledged)|still)\b`,
+	)
 	// describingSection matches the names of sections that describe and do not complain.
-	describingSection = regexp.MustCompile(`^(?:summary|overview|walkthrough|changes|files|what changed|description|tests?|test plan|references|checked|what i checked|scope|recommendations?|sequence diagrams?|reasoning|notes?|details)\b`)
+	describingSection = regexp.MustCompile(
+		`^(?:summary|overview|walkthrough|changes|files|what changed|description|tests?|test plan|references|checked|what i checked|scope|recommendations?|sequence diagrams?|reasoning|notes?|details)\b`,
+	)
 	// overallSection matches headings under which "No issues found" speaks for the whole text.
-	overallSection = regexp.MustCompile(`^(?:summary|results?|review results?|verdict|assessment|overall|overall assessment|conclusion|findings|issues|issues found|review|review summary|code review|no issues found)\b`)
+	overallSection = regexp.MustCompile(
+		`^(?:summary|results?|review results?|verdict|assessment|overall|overall assessment|conclusion|findings|issues|issues found|review|review summary|code review|no issues found)\b`,
+	)
 
-	nothingFound = regexp.MustCompile(`^(?:no|0|zero) (?:new )?(?:issues|findings|problems|bugs)(?: (?:were )?(?:found|detected|identified))?[.!]?$`)
-	someFound    = regexp.MustCompile(`^(?:found |total:? )?(\d{1,6}) (?:new |potential |open )?((?:critical|high|medium|low|major|minor|important)(?:[ -]severity)? )?(?:issues?|findings?|problems?|bugs?)(?: (?:were )?(?:found|detected|identified|remain|remaining))?[.!:]?$`)
+	nothingFound = regexp.MustCompile(
+		`^(?:no|0|zero) (?:new )?(?:issues|findings|problems|bugs)(?: (?:were )?(?:found|detected|identified))?[.!]?$`,
+	)
+	someFound = regexp.MustCompile(
+		`^(?:found |total:? )?(\d{1,6}) (?:new |potential |open )?((?:critical|high|medium|low|major|minor|important)(?:[ -]severity)? )?(?:issues?|findings?|problems?|bugs?)(?: (?:were )?(?:found|detected|identified|remain|remaining))?[.!:]?$`,
+	)
 	// The label's length is bounded where this is used: each repetition of \pL here would compile the table of all letters
 	// once more.
-	countLine   = regexp.MustCompile(`^(([\pL][\pL -]*?)(?: \([^()]{0,40}\))?) ?: ?(\d{1,6}|n|x|\{[^{}]{0,20}\}|\[[^\[\]]{0,20}\]|<[^<>]{0,20}>)$`)
+	countLine = regexp.MustCompile(
+		`^(([\pL][\pL -]*?)(?: \([^()]{0,40}\))?) ?: ?(\d{1,6}|n|x|\{[^{}]{0,20}\}|\[[^\[\]]{0,20}\]|<[^<>]{0,20}>)$`,
+	)
 	countWord   = regexp.MustCompile(`^(\d{1,6}) ([\pL][\pL -]*)$`)
 	placeholder = regexp.MustCompile(`^(?:n|x|y|\{.*\}|\[.*\]|<.*>|\.\.\.|…|tbd|count|number)$`)
 	issueLabel  = regexp.MustCompile(`^(?:total |open |new |potential )?(?:issues?|findings?|problems?|bugs?|total)(?: found)?$`)
 
-	nothingHere    = regexp.MustCompile(`^(?:none|n/?a|nil|nothing|-|—|no(?: (?:critical|blocking|major|minor|high|medium|low|important|new|other|further|significant|open|remaining|severity|priority|known))* (?:issues?|findings?|problems?|concerns?|blockers?|suggestions?|bugs?|vulnerabilities|nits|warnings|items|changes))\b`)
+	nothingHere = regexp.MustCompile(
+		`^(?:none|n/?a|nil|nothing|-|—|no(?: (?:critical|blocking|major|minor|high|medium|low|important|new|other|further|significant|open|remaining|severity|priority|known))* (?:issues?|findings?|problems?|concerns?|blockers?|suggestions?|bugs?|vulnerabilities|nits|warnings|items|changes))\b`,
+	)
 	exceptionWords = regexp.MustCompile(`\b(?:but|except|however|although|though|besides|apart from|other than)\b`)
 )
 
@@ -501,7 +537,8 @@ func severityOfItem(item string, isItem bool) (quorum.Severity, bool) {
 			for _, more := range []string{" severity", " priority", " issue", " issues", " finding"} {
 				rest = strings.TrimPrefix(rest, more)
 			}
-			set := rest != "" && (open && (rest[0] == ']' || rest[0] == ')') || rest[0] == ':' || strings.HasPrefix(rest, " - ") || strings.HasPrefix(rest, " — ") || strings.HasPrefix(rest, " – ") || strings.HasPrefix(rest, " |"))
+			set := rest != "" &&
+				(open && (rest[0] == ']' || rest[0] == ')') || rest[0] == ':' || strings.HasPrefix(rest, " - ") || strings.HasPrefix(rest, " — ") || strings.HasPrefix(rest, " – ") || strings.HasPrefix(rest, " |"))
 			if set && (isItem || open || emphatic || s.severity == quorum.Critical) || emphatic && isItem && isBoldTag(head) {
 				return s.severity, true
 			}
@@ -578,7 +615,8 @@ func isBelow(s, least quorum.Severity) bool { return s > 0 && s < least }
 
 // isMinorOnly reports whether t is only a list of minor findings without a file and line.
 func (t findingTally) isMinorOnly() bool {
-	return len(t.counted) == 0 && !slices.ContainsFunc(t.found, func(f quorum.Finding) bool { return f.Severity != quorum.Low || f.Path != "" })
+	return len(t.counted) == 0 &&
+		!slices.ContainsFunc(t.found, func(f quorum.Finding) bool { return f.Severity != quorum.Low || f.Path != "" })
 }
 
 // hasFindings reports whether anything is counted or listed with a severity.

@@ -126,7 +126,10 @@ func FuzzJSON(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body string) {
 		r := reviewerWith(quorum.JSON)
 		checkInvariants(t, r, body)
-		if got := Read(r, Material{Kind: Comment, Body: body}); got.Outcome == quorum.Approved && !strings.Contains(lowerASCII(body), "rrect") && !strings.Contains(lowerASCII(body), "pprove") && !strings.Contains(lowerASCII(body), "yes") && !strings.Contains(body, `\u`) {
+		if got := Read(r, Material{Kind: Comment, Body: body}); got.Outcome == quorum.Approved && !strings.Contains(lowerASCII(body), "rrect") &&
+			!strings.Contains(lowerASCII(body), "pprove") &&
+			!strings.Contains(lowerASCII(body), "yes") &&
+			!strings.Contains(body, `\u`) {
 			t.Fatalf("approves without a word for it: %q", body)
 		}
 	})
@@ -151,7 +154,15 @@ func FuzzLog(f *testing.F) {
 func TestNoMutatedTextApproves(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	pick := func(s []string) string { return s[rnd.IntN(len(s))] }
-	bait := []string{yes, "Ready to merge: Yes", "### Verdict: APPROVE", "**Status:** Approved", "No issues found", "| Critical | Count |\n|--|--|\n| 🔴 Critical | 0 |", "Critical: 0"}
+	bait := []string{
+		yes,
+		"Ready to merge: Yes",
+		"### Verdict: APPROVE",
+		"**Status:** Approved",
+		"No issues found",
+		"| Critical | Count |\n|--|--|\n| 🔴 Critical | 0 |",
+		"Critical: 0",
+	}
 	hide := []func(string) string{
 		func(s string) string { return "> " + strings.ReplaceAll(s, "\n", "\n> ") },
 		func(s string) string { return "```\n" + s + "\n```" },
@@ -163,11 +174,35 @@ func TestNoMutatedTextApproves(t *testing.T) {
 		func(s string) string { return "- ```\n  " + strings.ReplaceAll(s, "\n", "\n  ") + "\n  ```" },
 		func(s string) string { return "1. > " + strings.ReplaceAll(s, "\n", "\n   > ") },
 		func(s string) string {
-			return strings.NewReplacer("Yes", "Y\u200bes", "APPROVE", "\u0410PPROVE", "Approved", "Appr\u043eved", "No issues", "N\u043e issues", ": 0", ": \u06f0", "| 0", "| \u06f0").Replace(s)
+			return strings.NewReplacer(
+				"Yes",
+				"Y\u200bes",
+				"APPROVE",
+				"\u0410PPROVE",
+				"Approved",
+				"Appr\u043eved",
+				"No issues",
+				"N\u043e issues",
+				": 0",
+				": \u06f0",
+				"| 0",
+				"| \u06f0",
+			).Replace(
+				s,
+			)
 		},
 		func(s string) string { return "> quote\n" + strings.TrimPrefix(s, "### ") }, // a heading would end the quote
 	}
-	prose := []string{"", "Good work.", "## Summary\n\nAdds a cache.", "- tidy\n- tested", "```go\nx()\n```", "---", "I like it, nothing blocking.", "<details><summary>more</summary>\n\ntext\n\n</details>"}
+	prose := []string{
+		"",
+		"Good work.",
+		"## Summary\n\nAdds a cache.",
+		"- tidy\n- tested",
+		"```go\nx()\n```",
+		"---",
+		"I like it, nothing blocking.",
+		"<details><summary>more</summary>\n\ntext\n\n</details>",
+	}
 	rs := allReviewers()
 	for i := range 10000 {
 		var parts []string
@@ -190,11 +225,24 @@ func TestNoMutatedTextApproves(t *testing.T) {
 // And ten thousand that deny in plain view, beside whatever approves.
 func TestADenialIsNeverDrownedOut(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
-	denials := []string{no, "**Ready to merge? With fixes**", "### Verdict: REVISE", "**Status:** Issues Found", "#### Critical\n\n- `a.go:3` leaks", "1. **Critical** `a.go:3`: leaks", "Ready to merge? Yes, if it builds", "**Ready to merge?** [Yes | No | With fixes]", "## ⚠️ API Error (HTTP 503)"}
+	denials := []string{
+		no,
+		"**Ready to merge? With fixes**",
+		"### Verdict: REVISE",
+		"**Status:** Issues Found",
+		"#### Critical\n\n- `a.go:3` leaks",
+		"1. **Critical** `a.go:3`: leaks",
+		"Ready to merge? Yes, if it builds",
+		"**Ready to merge?** [Yes | No | With fixes]",
+		"## ⚠️ API Error (HTTP 503)",
+	}
 	for i := range 10000 {
 		var parts []string
 		for range 1 + rnd.IntN(5) {
-			parts = append(parts, []string{yes, "### Verdict: APPROVE", "No issues found", "Great!", "<details>\n\ntext\n\n</details>", "```\nx\n```", "> a\n> b", "<!-- c -->", "- item"}[rnd.IntN(9)])
+			parts = append(
+				parts,
+				[]string{yes, "### Verdict: APPROVE", "No issues found", "Great!", "<details>\n\ntext\n\n</details>", "```\nx\n```", "> a\n> b", "<!-- c -->", "- item"}[rnd.IntN(9)],
+			)
 		}
 		at := rnd.IntN(len(parts) + 1)
 		parts = append(parts[:at], append([]string{denials[rnd.IntN(len(denials))]}, parts[at:]...)...)
@@ -222,7 +270,9 @@ func TestEverySeedHolds(t *testing.T) {
 func costlyTexts() map[string]string {
 	fill := func(s string) string { return strings.Repeat(s, 64<<10/len(s)) }
 	return map[string]string{
-		"review":           fill("## Finding\n\n1. **High** `pkg/file.go:12`: the lock is `held` too long.\n   - Fix: release it.\n\nSome prose: about it.\n\n"),
+		"review": fill(
+			"## Finding\n\n1. **High** `pkg/file.go:12`: the lock is `held` too long.\n   - Fix: release it.\n\nSome prose: about it.\n\n",
+		),
 		"nested fences":    fill("```\n````\n~~~\n"),
 		"growing fences":   growingRuns('`'),
 		"growing ticks":    strings.ReplaceAll(growingRuns('`'), "\n", " x "),

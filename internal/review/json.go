@@ -240,8 +240,27 @@ func jsonVote(f jsonValue) vote {
 	switch word {
 	case "patch is correct", "correct", "approve", "approved", "yes":
 		return approves
-	case "patch is incorrect", "incorrect", "with fixes", "no", "request_changes", "changes_requested", "request changes", "changes requested",
-		"requests_changes", "revise", "rethink", "reject", "rejected", "issues found", "issues_found", "needs fixes", "needs_fixes", "needs changes", "needs_changes", "needs work", "needs_work":
+	case "patch is incorrect",
+		"incorrect",
+		"with fixes",
+		"no",
+		"request_changes",
+		"changes_requested",
+		"request changes",
+		"changes requested",
+		"requests_changes",
+		"revise",
+		"rethink",
+		"reject",
+		"rejected",
+		"issues found",
+		"issues_found",
+		"needs fixes",
+		"needs_fixes",
+		"needs changes",
+		"needs_changes",
+		"needs work",
+		"needs_work":
 		return objects
 	}
 	if listsValues(word) || strings.ContainsAny(word, "|{<") {

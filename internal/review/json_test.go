@@ -71,7 +71,13 @@ func TestJSON(t *testing.T) {
 func TestJSONFindings(t *testing.T) {
 	r := reviewerWith(quorum.JSON)
 	r.MinSeverity = quorum.High
-	got := Read(r, Material{Kind: Comment, Body: `{"verdict": "approve", "findings": [{"file": "a.go", "line": 3, "message": "hm", "title": "t", "severity": "Medium"}, {"path": "b.go", "line": "7", "body": "ho", "severity": "low"}]}`})
+	got := Read(
+		r,
+		Material{
+			Kind: Comment,
+			Body: `{"verdict": "approve", "findings": [{"file": "a.go", "line": 3, "message": "hm", "title": "t", "severity": "Medium"}, {"path": "b.go", "line": "7", "body": "ho", "severity": "low"}]}`,
+		},
+	)
 	if got.Outcome != quorum.Approved || !got.Below || len(got.Findings) != 2 {
 		t.Fatalf("%+v", got)
 	}
@@ -79,7 +85,13 @@ func TestJSONFindings(t *testing.T) {
 	if got.Findings[0] != want || got.Findings[1].Line != 7 {
 		t.Errorf("%+v", got.Findings)
 	}
-	got = Read(reviewerWith(quorum.JSON), Material{Kind: Comment, Body: `{"verdict": "revise", "findings": [{"title": "[P1] x", "body": "y", "code_location": {"absolute_file_path": "/r/a.go", "line_range": {"start": 3}}}]}`})
+	got = Read(
+		reviewerWith(quorum.JSON),
+		Material{
+			Kind: Comment,
+			Body: `{"verdict": "revise", "findings": [{"title": "[P1] x", "body": "y", "code_location": {"absolute_file_path": "/r/a.go", "line_range": {"start": 3}}}]}`,
+		},
+	)
 	if len(got.Findings) != 1 || got.Findings[0].Path != "/r/a.go" || got.Findings[0].Line != 3 || got.Findings[0].Severity != quorum.High {
 		t.Errorf("%+v", got.Findings)
 	}

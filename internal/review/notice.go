@@ -12,14 +12,32 @@ import (
 )
 
 // httpError matches a line that is an error with its HTTP code: "## ⚠️ Gemini API Error (HTTP 503)".
-var httpError = rx(`^(?:[\w.'-]+ ){0,6}[\w.'-]+ ?\(http(?: status)?(?: code)?:? (\d{3})\)[.:]?(?: .{0,200})?$|^(?:[\w.'-]+ ){0,4}(?:error|failed|failure):? (?:http |status |status code )?(\d{3})[.:]?(?: .{0,200})?$`, "(http", "error", "failed", "failure")
+var httpError = rx(
+	`^(?:[\w.'-]+ ){0,6}[\w.'-]+ ?\(http(?: status)?(?: code)?:? (\d{3})\)[.:]?(?: .{0,200})?$|^(?:[\w.'-]+ ){0,4}(?:error|failed|failure):? (?:http |status |status code )?(\d{3})[.:]?(?: .{0,200})?$`,
+	"(http",
+	"error",
+	"failed",
+	"failure",
+)
 
 // workingLines say that the review is under way.
 var workingLines = []pattern{
-	rx(`^(?:i'm|i am) (?:currently |now )?(?:working on|reviewing|looking at) (?:it|this|your|the)\b.*$`, "working on", "reviewing", "looking at"),
+	rx(
+		`^(?:i'm|i am) (?:currently |now )?(?:working on|reviewing|looking at) (?:it|this|your|the)\b.*$`,
+		"working on",
+		"reviewing",
+		"looking at",
+	),
 	rx(`^(?:hi @?[\w.\[\]-]+,? )?i've received your request\b.*$`, "i've received your request"),
 	rx(`^preparing (?:the )?review(?:\.\.\.|…)?$`, "preparing "),
-	rx(`^(?:code )?review (?:is )?(?:in progress|queued|started|pending|running)\b.*$`, "in progress", "queued", "started", "pending", "running"),
+	rx(
+		`^(?:code )?review (?:is )?(?:in progress|queued|started|pending|running)\b.*$`,
+		"in progress",
+		"queued",
+		"started",
+		"pending",
+		"running",
+	),
 	rx(`^[\w .]{1,40} is (?:working|reviewing)\b.{0,40}(?:…|\.\.\.)$`, "is working", "is reviewing"),
 }
 

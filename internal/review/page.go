@@ -40,7 +40,23 @@ type Page struct {
 }
 
 // hidingTags are the tags whose contents are hidden, or shown as code, a quote or struck out: not the writer's own words.
-var hidingTags = [...]string{"pre", "blockquote", "code", "samp", "del", "s", "strike", "template", "script", "style", "textarea", "title", "svg", "math", "q"}
+var hidingTags = [...]string{
+	"pre",
+	"blockquote",
+	"code",
+	"samp",
+	"del",
+	"s",
+	"strike",
+	"template",
+	"script",
+	"style",
+	"textarea",
+	"title",
+	"svg",
+	"math",
+	"q",
+}
 
 // pageScanner builds a Page line by line.
 type pageScanner struct {
@@ -229,7 +245,8 @@ func (s *pageScanner) scanText(raw string, soft, lead bool) {
 	if s.followTags(bare) || strings.TrimSpace(bare) == "" && strings.TrimSpace(text) != "" { // a line of nothing but code is no statement
 		see = doubtful
 	}
-	if strings.Contains(bare, "<?") || strings.Contains(bare, "<![") { // XML instructions and CDATA end in their own way, which is not followed
+	if strings.Contains(bare, "<?") ||
+		strings.Contains(bare, "<![") { // XML instructions and CDATA end in their own way, which is not followed
 		s.ambiguous = true
 	}
 	if unclosed && level == 0 {
@@ -412,7 +429,8 @@ func (s *pageScanner) underlineHeading(text string) {
 		return
 	}
 	last := &s.lines[len(s.lines)-1]
-	if last.visibility != inView || last.level > 0 || last.afterComment || strings.TrimSpace(last.text) == "" || strings.Contains(last.text, "|") {
+	if last.visibility != inView || last.level > 0 || last.afterComment || strings.TrimSpace(last.text) == "" ||
+		strings.Contains(last.text, "|") {
 		return
 	}
 	if _, item := listItem(strings.TrimSpace(last.text)); item {
@@ -427,7 +445,8 @@ func (s *pageScanner) underlineHeading(text string) {
 // noticeLines returns the lines of p that may hold a notice.
 func noticeLines(p Page, quotes bool) (lines []pageLine) {
 	for _, l := range p.lines {
-		if (l.visibility == inView || l.visibility == doubtful || quotes && l.visibility == quoted) && strings.TrimSpace(l.text) != "" && len(l.text) <= maxMatchedLine {
+		if (l.visibility == inView || l.visibility == doubtful || quotes && l.visibility == quoted) && strings.TrimSpace(l.text) != "" &&
+			len(l.text) <= maxMatchedLine {
 			lines = append(lines, l)
 		}
 	}

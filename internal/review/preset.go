@@ -85,7 +85,8 @@ const (
 
 // ruleSentences returns the ruling of the preset's sentences in p; silent if the policy chose another format.
 func (pre preset) ruleSentences(r quorum.Reviewer, p Page) (s presetRuling) {
-	if pre.reviewer.Preset == "" || r.Verdict.Kind != pre.reviewer.Verdict.Kind || len(pre.clean)+len(pre.counts)+len(pre.hiddenCounts) == 0 && !pre.scored {
+	if pre.reviewer.Preset == "" || r.Verdict.Kind != pre.reviewer.Verdict.Kind ||
+		len(pre.clean)+len(pre.counts)+len(pre.hiddenCounts) == 0 && !pre.scored {
 		return s
 	}
 	s.lists = pre.listsPlaces
@@ -165,7 +166,8 @@ func rulingOfScore(n, detail string) presetRuling {
 
 // isReply reports whether a text is an answer in a conversation, which may repeat anything on request and is no review.
 func (pre preset) isReply(p Page) bool {
-	return pre.replyMark != "" && slices.ContainsFunc(p.comments, func(c string) bool { return strings.Contains(lowerASCII(c), pre.replyMark) })
+	return pre.replyMark != "" &&
+		slices.ContainsFunc(p.comments, func(c string) bool { return strings.Contains(lowerASCII(c), pre.replyMark) })
 }
 
 // isOther reports whether a text is one of the preset's that are no reviews.

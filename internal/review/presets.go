@@ -19,7 +19,12 @@ var presets = []preset{
 		marks:        []string{"copilot"},
 		listsPlaces:  true,
 		countsInline: true,
-		counts:       []pattern{rx(`^copilot reviewed [1-9]\d* out of \d+ changed files? in this pull request and generated (\w+) (?:new )?comments?\.?$`, "copilot reviewed ")},
+		counts: []pattern{
+			rx(
+				`^copilot reviewed [1-9]\d* out of \d+ changed files? in this pull request and generated (\w+) (?:new )?comments?\.?$`,
+				"copilot reviewed ",
+			),
+		},
 		notices: messageTable{
 			{
 				inLine, rx(`^copilot encountered an error and was unable to review this pull request\b`, "copilot encountered"), quorum.Overloaded, quorum.ReasonOverloaded,
@@ -114,10 +119,20 @@ var presets = []preset{
 				`> The pull request was closed or merged during review.`,
 			},
 		},
-		working:    []pattern{rx(`^review (?:queued|in progress)\b`, "review queued", "review in progress"), rx(`^currently (?:processing|reviewing) new changes\b`, "currently"), rx(`^note:? currently processing\b`, "currently processing")},
-		replyMark:  "auto-generated reply by coderabbit",
-		otherTexts: []pattern{rx(`^walkthrough$`, "walkthrough"), rx(`^summary by coderabbit$`, "summary by coderabbit"), rx(`^actions? performed$`, " performed"), rx(`^review triggered\b`, "review triggered"), rx(`^review completed$`, "review completed")},
-		commit:     rx(`\bbetween [0-9a-f]{7,64} and ([0-9a-f]{7,64})\b`, "between "),
+		working: []pattern{
+			rx(`^review (?:queued|in progress)\b`, "review queued", "review in progress"),
+			rx(`^currently (?:processing|reviewing) new changes\b`, "currently"),
+			rx(`^note:? currently processing\b`, "currently processing"),
+		},
+		replyMark: "auto-generated reply by coderabbit",
+		otherTexts: []pattern{
+			rx(`^walkthrough$`, "walkthrough"),
+			rx(`^summary by coderabbit$`, "summary by coderabbit"),
+			rx(`^actions? performed$`, " performed"),
+			rx(`^review triggered\b`, "review triggered"),
+			rx(`^review completed$`, "review completed"),
+		},
+		commit: rx(`\bbetween [0-9a-f]{7,64} and ([0-9a-f]{7,64})\b`, "between "),
 	},
 	{
 		reviewer: quorum.Reviewer{
@@ -175,7 +190,10 @@ var presets = []preset{
 		note:     "auto: \"Ready to merge? …\" as your prompt asks for, or the review plugin's \"No issues found\"; a comment that only says it finished is no verdict; with github_token its author is github-actions[bot]",
 		workflow: true,
 		clean:    []pattern{rx(`^no issues found\. checked for bugs and claude\.md compliance\.?$`, "no issues found")},
-		working:  []pattern{rx(`^claude(?: code)? is working\b`, "is working"), rx(`^i'll (?:work on|review|analyze) (?:this|the|your)\b`, "i'll ")},
+		working: []pattern{
+			rx(`^claude(?: code)? is working\b`, "is working"),
+			rx(`^i'll (?:work on|review|analyze) (?:this|the|your)\b`, "i'll "),
+		},
 		notices: messageTable{
 			{
 				inLine, rx(`^claude encountered an error\b`, "claude encountered"), quorum.Overloaded, quorum.ReasonOverloaded,
@@ -250,8 +268,12 @@ var presets = []preset{
 				`Failed to review PR`,
 			},
 		},
-		otherTexts: []pattern{rx(`^pr summary by qodo\b`, "pr summary"), rx(`^pr code suggestions\b`, "pr code suggestions"), rx(`^pr description updated\b`, "pr description")},
-		commit:     rx(`\breview updated until commit (?:https?://[^ ()]{1,200}/commits?/)?([0-9a-f]{7,64})\b`, "review updated until"),
+		otherTexts: []pattern{
+			rx(`^pr summary by qodo\b`, "pr summary"),
+			rx(`^pr code suggestions\b`, "pr code suggestions"),
+			rx(`^pr description updated\b`, "pr description"),
+		},
+		commit: rx(`\breview updated until commit (?:https?://[^ ()]{1,200}/commits?/)?([0-9a-f]{7,64})\b`, "review updated until"),
 	},
 	{
 		reviewer: quorum.Reviewer{
@@ -307,7 +329,10 @@ var presets = []preset{
 				`Too many files changed`,
 			},
 		},
-		commit: rx(`\blast reviewed commit: ?\[[^\[\]]{0,200}\]\(https?://[^ ()]{1,200}/commits?/([0-9a-f]{7,64})\b`, "last reviewed commit"),
+		commit: rx(
+			`\blast reviewed commit: ?\[[^\[\]]{0,200}\]\(https?://[^ ()]{1,200}/commits?/([0-9a-f]{7,64})\b`,
+			"last reviewed commit",
+		),
 	},
 	{
 		reviewer: quorum.Reviewer{
@@ -319,8 +344,14 @@ var presets = []preset{
 		marks:        []string{"bugbot"},
 		countsInline: true,
 		counts: []pattern{
-			rx(`^final result: bugbot completed review and found (\d{1,4}|no) (?:new )?(?:potential )?(?:issues?|bugs?)\b.*$`, "final result"),
-			rx(`^(?:cursor )?bugbot (?:completed review|has reviewed your changes|reviewed your changes) and found (\d{1,4}|no) (?:new )?(?:potential )?(?:issues?|bugs?)\b.*$`, "and found "),
+			rx(
+				`^final result: bugbot completed review and found (\d{1,4}|no) (?:new )?(?:potential )?(?:issues?|bugs?)\b.*$`,
+				"final result",
+			),
+			rx(
+				`^(?:cursor )?bugbot (?:completed review|has reviewed your changes|reviewed your changes) and found (\d{1,4}|no) (?:new )?(?:potential )?(?:issues?|bugs?)\b.*$`,
+				"and found ",
+			),
 		},
 		notices: messageTable{
 			{

@@ -232,7 +232,12 @@ func withState(s reviewState, m Material, text Reading) Reading {
 	wordless := text.Outcome == quorum.Malformed && text.Reason == quorum.ReasonMalformed
 	switch {
 	case s == stateChangesRequested:
-		return Reading{Outcome: quorum.Findings, Reason: quorum.ReasonFindings, Detail: detailOr(text.Detail, m.State), Findings: text.Findings}
+		return Reading{
+			Outcome:  quorum.Findings,
+			Reason:   quorum.ReasonFindings,
+			Detail:   detailOr(text.Detail, m.State),
+			Findings: text.Findings,
+		}
 	case s == stateApproved && objection:
 		return Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonContradicts, Detail: text.Detail, Findings: text.Findings}
 	case s == stateApproved && wordless:
@@ -315,7 +320,13 @@ func combineRulings(r quorum.Reviewer, t findingTally, fields ruling, own preset
 		markObjecting(got.Findings)
 		return got
 	case own.vote == objects:
-		return Reading{Outcome: quorum.Findings, Reason: quorum.ReasonFindings, Detail: own.detail, Findings: t.allFindings(r.MinSeverity), Inline: own.inline && lists.vote != objects}
+		return Reading{
+			Outcome:  quorum.Findings,
+			Reason:   quorum.ReasonFindings,
+			Detail:   own.detail,
+			Findings: t.allFindings(r.MinSeverity),
+			Inline:   own.inline && lists.vote != objects,
+		}
 	case lists.vote == yesAndNo:
 		return bad(lists, quorum.ReasonContradicts)
 	case fields.vote == approves || own.vote == approves:

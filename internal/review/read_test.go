@@ -224,7 +224,18 @@ func TestFindingsFormat(t *testing.T) {
 				r.MinSeverity = c.least
 				got := Read(r, Material{Kind: Comment, Body: c.body})
 				if got.Outcome != c.want || c.reason != none && got.Reason != c.reason || len(got.Findings) != c.found {
-					t.Errorf("format %d: %v (%v, %q) with %d findings %v, want %v (%v) with %d", k, got.Outcome, got.Reason, got.Detail, len(got.Findings), got.Findings, c.want, c.reason, c.found)
+					t.Errorf(
+						"format %d: %v (%v, %q) with %d findings %v, want %v (%v) with %d",
+						k,
+						got.Outcome,
+						got.Reason,
+						got.Detail,
+						len(got.Findings),
+						got.Findings,
+						c.want,
+						c.reason,
+						c.found,
+					)
 				}
 				if got.Below != (c.reason == quorum.ReasonAccepted) {
 					t.Errorf("below: %v", got.Below)
@@ -235,8 +246,26 @@ func TestFindingsFormat(t *testing.T) {
 }
 
 func TestFindingsAreQuoted(t *testing.T) {
-	got := Read(autoReviewer(), Material{Kind: Comment, Body: joinLines("## Review", "", "### 🔴 Critical Issues", "", "1. **[run.sh:42]** Unquoted variable", "   - Fix: quote it", "2. Second `pkg/a.go:7-9`", "",
-		"### ✅ Good practices", "- `b.go:1` is neat", "", no)})
+	got := Read(
+		autoReviewer(),
+		Material{
+			Kind: Comment,
+			Body: joinLines(
+				"## Review",
+				"",
+				"### 🔴 Critical Issues",
+				"",
+				"1. **[run.sh:42]** Unquoted variable",
+				"   - Fix: quote it",
+				"2. Second `pkg/a.go:7-9`",
+				"",
+				"### ✅ Good practices",
+				"- `b.go:1` is neat",
+				"",
+				no,
+			),
+		},
+	)
 	if got.Outcome != quorum.Findings || len(got.Findings) != 2 {
 		t.Fatalf("%v with %+v", got.Outcome, got.Findings)
 	}
@@ -247,7 +276,10 @@ func TestFindingsAreQuoted(t *testing.T) {
 	if second.Path != "pkg/a.go" || second.Line != 7 {
 		t.Errorf("second: %+v", second)
 	}
-	if got := Read(autoReviewer(), Material{Kind: Comment, Body: "- `pay.go:17` loses the error.\n- see http://localhost:8080/x at 12:30\n\n" + no}); len(got.Findings) != 1 || got.Findings[0].Path != "pay.go" {
+	if got := Read(autoReviewer(), Material{Kind: Comment, Body: "- `pay.go:17` loses the error.\n- see http://localhost:8080/x at 12:30\n\n" + no}); len(
+		got.Findings,
+	) != 1 ||
+		got.Findings[0].Path != "pay.go" {
 		t.Errorf("findings without severity: %+v", got.Findings)
 	}
 }
@@ -399,7 +431,13 @@ func TestPresetTexts(t *testing.T) {
 	if four.Outcome != quorum.Approved || !four.NoOpen {
 		t.Errorf("4/5 is %v, no thread may be open: %v", four.Outcome, four.NoOpen)
 	}
-	limited := Read(presetReviewer(t, "coderabbit"), Material{Kind: Comment, Body: "> [!WARNING]\n> ## Rate limit exceeded\n>\n> @bob has exceeded the limit for the number of commits per hour. Please wait **24 minutes and 26 seconds** before requesting another review."})
+	limited := Read(
+		presetReviewer(t, "coderabbit"),
+		Material{
+			Kind: Comment,
+			Body: "> [!WARNING]\n> ## Rate limit exceeded\n>\n> @bob has exceeded the limit for the number of commits per hour. Please wait **24 minutes and 26 seconds** before requesting another review.",
+		},
+	)
 	if limited.Outcome != quorum.Limited || limited.Reset != 24*time.Minute+26*time.Second {
 		t.Errorf("limited: %v, reset %v", limited.Outcome, limited.Reset)
 	}

@@ -43,7 +43,30 @@ var (
 	yesWords      = []string{"yes"}
 	approvedWords = []string{"approved", "approve"}
 	noWords       = []string{"with fixes", "with changes", "no", "not yet", "not ready"}
-	rejectedWords = []string{"request changes", "requests changes", "changes requested", "changes required", "changes needed", "request_changes", "changes_requested", "revise", "rethink", "rejected", "reject", "issues found", "needs fixes", "needs changes", "needs work", "needs revision", "with fixes", "not approved", "do not merge", "block", "blocked", "no"}
+	rejectedWords = []string{
+		"request changes",
+		"requests changes",
+		"changes requested",
+		"changes required",
+		"changes needed",
+		"request_changes",
+		"changes_requested",
+		"revise",
+		"rethink",
+		"rejected",
+		"reject",
+		"issues found",
+		"needs fixes",
+		"needs changes",
+		"needs work",
+		"needs revision",
+		"with fixes",
+		"not approved",
+		"do not merge",
+		"block",
+		"blocked",
+		"no",
+	}
 	verdictFields = []verdictField{
 		{label: "ready to merge", approve: yesWords, object: noWords},
 		{label: "final verdict", approve: approvedWords, object: rejectedWords},
@@ -54,14 +77,36 @@ var (
 		{label: "status", approve: approvedWords, object: rejectedWords, loose: true},
 		{label: "task quality", approve: approvedWords, object: rejectedWords},
 	}
-	valueWords = []string{"with fixes", "yes", "no", "approved", "approve", "request changes", "changes requested", "revise", "rethink", "rejected", "reject", "issues found", "needs fixes", "needs work", "needs changes", "comment", "block"}
+	valueWords = []string{
+		"with fixes",
+		"yes",
+		"no",
+		"approved",
+		"approve",
+		"request changes",
+		"changes requested",
+		"revise",
+		"rethink",
+		"rejected",
+		"reject",
+		"issues found",
+		"needs fixes",
+		"needs work",
+		"needs changes",
+		"comment",
+		"block",
+	}
 )
 
 // conditionWords make a yes conditional, anywhere in its sentence.
-var conditionWords = regexp.MustCompile(`\b(?:if|once|after|when|whenever|unless|provided|providing|assuming|pending|except|excepting|but|until|till|however|though|although|albeit|conditional\w*|contingent|subject to|as long as|so long as|barring|apart from|aside from|other than|must|needs?|should|not(?:$| yet| ready| really)|i say no|do not|don't|cannot|can't|and no|(?:fix|address|resolve|update|add|rebase) .{0,60}\bfirst|first (?:fix|address|resolve)|(?:fixes|changes|work) (?:are |is )?(?:needed|required|remain)|with (?:\w+[ -]){0,3}(?:fix|fixes|change|changes|caveats?|reservations?|conditions?|suggestions?|nits?|modifications?|tweaks?|follow-?ups?|adjustments?|corrections?|exceptions?))(?:\b|$)`)
+var conditionWords = regexp.MustCompile(
+	`\b(?:if|once|after|when|whenever|unless|provided|providing|assuming|pending|except|excepting|but|until|till|however|though|although|albeit|conditional\w*|contingent|subject to|as long as|so long as|barring|apart from|aside from|other than|must|needs?|should|not(?:$| yet| ready| really)|i say no|do not|don't|cannot|can't|and no|(?:fix|address|resolve|update|add|rebase) .{0,60}\bfirst|first (?:fix|address|resolve)|(?:fixes|changes|work) (?:are |is )?(?:needed|required|remain)|with (?:\w+[ -]){0,3}(?:fix|fixes|change|changes|caveats?|reservations?|conditions?|suggestions?|nits?|modifications?|tweaks?|follow-?ups?|adjustments?|corrections?|exceptions?))(?:\b|$)`,
+)
 
 // conditionStart makes a yes conditional at the beginning of the next sentence.
-var conditionStart = regexp.MustCompile(`^(?:(?:no|not|nope)(?:$|[.,;:!])|not really|i say no|but|if|once|after|unless|provided|assuming|pending|except|however|only|as long as|on condition|conditional)(?:\b|$| )`)
+var conditionStart = regexp.MustCompile(
+	`^(?:(?:no|not|nope)(?:$|[.,;:!])|not really|i say no|but|if|once|after|unless|provided|assuming|pending|except|however|only|as long as|on condition|conditional)(?:\b|$| )`,
+)
 
 // maxFields is the number of fields that a text may have; one with more is no review.
 const maxFields = 100
@@ -73,7 +118,9 @@ const maxYesSentence = 2000
 var labelStart = regexp.MustCompile(`^[a-z][a-z /-]{0,40}[:?]`)
 
 // nothingWrong matches a "no" that is no refusal: "no issues" after "Ready to merge?" says nothing about merging.
-var nothingWrong = regexp.MustCompile(`^no (?:\w+ ){0,2}(?:issues?|blockers?|concerns?|problems?|objections?|findings?|comments?|reason|verdict|changes?)\b`)
+var nothingWrong = regexp.MustCompile(
+	`^no (?:\w+ ){0,2}(?:issues?|blockers?|concerns?|problems?|objections?|findings?|comments?|reason|verdict|changes?)\b`,
+)
 
 // ruleFields returns the ruling of all fields of p.
 func ruleFields(p Page) ruling {
@@ -136,7 +183,9 @@ func parseField(text string) (f verdictField, value string, sure, ok bool) {
 	if !strings.ContainsAny(head, "?:") {
 		return f, "", false, false
 	}
-	if bare := lowerASCII(dropInvisible(head)); !strings.Contains(bare, "merge") && !strings.Contains(bare, "verdict") && !strings.Contains(bare, "status") && !strings.Contains(bare, "quality") {
+	if bare := lowerASCII(dropInvisible(head)); !strings.Contains(bare, "merge") && !strings.Contains(bare, "verdict") &&
+		!strings.Contains(bare, "status") &&
+		!strings.Contains(bare, "quality") {
 		return f, "", false, false
 	}
 	sure = trimmed[0] != '`' && !strings.Contains(trimmed, "~~")
@@ -182,7 +231,13 @@ func (f verdictField) readValue(value string, sure bool, p Page, i int) (v vote,
 	switch {
 	case listsValues(inner):
 		return unfilledTemplate, more
-	case strings.ContainsAny(inner, "{}|"), strings.HasPrefix(inner, "<"), strings.HasPrefix(inner, "..."), strings.HasPrefix(inner, "…"), inner == "n", inner == "tbd", inner == "todo":
+	case strings.ContainsAny(inner, "{}|"),
+		strings.HasPrefix(inner, "<"),
+		strings.HasPrefix(inner, "..."),
+		strings.HasPrefix(inner, "…"),
+		inner == "n",
+		inner == "tbd",
+		inner == "todo":
 		return f.voteOfUnknown(unfilledTemplate), more
 	}
 	for _, word := range f.object {
@@ -244,7 +299,8 @@ func hasCondition(tail string, p Page, i int) bool {
 		part, next, ended = cutSentence(words)
 		sentence += " " + part
 	}
-	if len(sentence) > maxYesSentence || conditionWords.MatchString(sentence) || conditionStart.MatchString(trimSymbols(strings.TrimLeft(next, " ([-—–:;,"))) {
+	if len(sentence) > maxYesSentence || conditionWords.MatchString(sentence) ||
+		conditionStart.MatchString(trimSymbols(strings.TrimLeft(next, " ([-—–:;,"))) {
 		return true
 	}
 	text, _ := nextLine(p, i)

@@ -42,7 +42,21 @@ func TestAfterARerunTheOldAttemptStillShows(t *testing.T) {
 		t.Errorf("due at %v, want in 2s", due)
 	}
 	now.pass(2 * time.Second)
-	c.get(run).is(t, "run_attempt", "2", "status", "queued", "conclusion", "null", "run_started_at", "2026-11-21T14:01:00Z", "created_at", "2026-11-21T14:00:00Z")
+	c.get(
+		run,
+	).is(
+		t,
+		"run_attempt",
+		"2",
+		"status",
+		"queued",
+		"conclusion",
+		"null",
+		"run_started_at",
+		"2026-11-21T14:01:00Z",
+		"created_at",
+		"2026-11-21T14:00:00Z",
+	)
 	c.get(run+"/jobs").is(t, "total_count", "0") // which is not a run without jobs
 	now.pass(time.Second)
 	c.get(run+"/jobs").is(t, "total_count", "1", "jobs.0.status", "queued", "jobs.0.runner_id", "null")
@@ -70,8 +84,20 @@ func TestRerunsAreRefused(t *testing.T) {
 		{"when no job failed", sandbox.RunSpec{}, "success", "rerun-failed-jobs", "No failed jobs to rerun."},
 		{"when it was cancelled", sandbox.RunSpec{}, "cancelled", "rerun-failed-jobs", "No failed jobs to rerun."},
 		{"when it had no jobs", sandbox.RunSpec{Conclusion: "startup_failure"}, "", "rerun-failed-jobs", "No failed jobs to rerun."},
-		{"when it is too old", sandbox.RunSpec{Created: newClock().at.Add(-31 * 24 * time.Hour), Conclusion: "failure"}, "", "rerun", "Unable to retry this workflow run because it was created over a month ago"},
-		{"when GitHub will not", sandbox.RunSpec{Conclusion: "failure", Refused: "This workflow run cannot be retried"}, "", "rerun", "This workflow run cannot be retried"},
+		{
+			"when it is too old",
+			sandbox.RunSpec{Created: newClock().at.Add(-31 * 24 * time.Hour), Conclusion: "failure"},
+			"",
+			"rerun",
+			"Unable to retry this workflow run because it was created over a month ago",
+		},
+		{
+			"when GitHub will not",
+			sandbox.RunSpec{Conclusion: "failure", Refused: "This workflow run cannot be retried"},
+			"",
+			"rerun",
+			"This workflow run cannot be retried",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -103,7 +129,21 @@ func TestRerunOfFailedJobsKeepsTheOthers(t *testing.T) {
 	must[bool](t)(g.FinishRun(id, sandbox.Finish{Conclusion: "failure", Job: "review"}))
 	c.want(201, "POST", fmt.Sprintf("actions/runs/%d/rerun-failed-jobs", id), "")
 	now.pass(10 * time.Second)
-	c.get(fmt.Sprintf("actions/runs/%d/jobs", id)).is(t, "total_count", "2", "jobs.0.name", "prepare", "jobs.0.run_attempt", "1", "jobs.1.name", "review", "jobs.1.run_attempt", "2")
+	c.get(
+		fmt.Sprintf("actions/runs/%d/jobs", id),
+	).is(
+		t,
+		"total_count",
+		"2",
+		"jobs.0.name",
+		"prepare",
+		"jobs.0.run_attempt",
+		"1",
+		"jobs.1.name",
+		"review",
+		"jobs.1.run_attempt",
+		"2",
+	)
 	c.get(fmt.Sprintf("actions/runs/%d/jobs?filter=all", id)).is(t, "total_count", "3")
 	c.get(fmt.Sprintf("actions/runs/%d/attempts/2/jobs", id)).is(t, "total_count", "1", "jobs.0.name", "review")
 	checks := c.get("commits/" + sandbox.SHA("a1") + "/check-runs?check_name=review")

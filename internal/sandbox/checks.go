@@ -525,7 +525,10 @@ func (g *GitHub) updateCheck(r *routedRequest) routeAnswer {
 	case !found:
 		return answerNotFound()
 	case c.job != nil, c.App != g.app:
-		return answerError(403, fmt.Sprintf("Invalid app_id `%d` - check run can only be modified by the GitHub App that created it.", g.app.ID))
+		return answerError(
+			403,
+			fmt.Sprintf("Invalid app_id `%d` - check run can only be modified by the GitHub App that created it.", g.app.ID),
+		)
 	}
 	var in checkInput
 	if err := r.decodeBody(&in); err != nil {
@@ -559,7 +562,9 @@ func (g *GitHub) listAnnotations(r *routedRequest) routeAnswer {
 	return answerList(r, all, func(a CheckAnnotation) any {
 		return object{
 			"path": a.Path, "blob_href": g.webURL() + "/blob/" + c.Head + "/" + a.Path, "start_line": a.StartLine, "end_line": a.EndLine, "start_column": intOrNull(a.StartColumn),
-			"end_column": intOrNull(a.EndColumn), "annotation_level": a.Level, "title": a.Title, "message": a.Message, "raw_details": a.Details,
+			"end_column": intOrNull(
+				a.EndColumn,
+			), "annotation_level": a.Level, "title": a.Title, "message": a.Message, "raw_details": a.Details,
 		}
 	}, "")
 }
@@ -684,7 +689,15 @@ func (g *GitHub) createStatus(r *routedRequest) routeAnswer {
 	if err := r.decodeBody(&in); err != nil {
 		return answerError(422, "Validation Failed: "+err.Error())
 	}
-	s := &CommitStatus{Head: r.params["sha"], Context: or(in.Context, "default"), State: in.State, Description: in.Description, TargetURL: in.TargetURL, By: g.programLogin(), At: r.now}
+	s := &CommitStatus{
+		Head:        r.params["sha"],
+		Context:     or(in.Context, "default"),
+		State:       in.State,
+		Description: in.Description,
+		TargetURL:   in.TargetURL,
+		By:          g.programLogin(),
+		At:          r.now,
+	}
 	same := 0
 	for _, old := range g.statusesOn(s.Head) {
 		if strings.EqualFold(old.Context, s.Context) {

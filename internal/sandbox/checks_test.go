@@ -12,7 +12,14 @@ import (
 func TestACheckRunGrows(t *testing.T) {
 	g, now, c := quiet(t, sandbox.Options{})
 	head := sandbox.SHA("a1")
-	id := c.want(201, "POST", "check-runs", `{"name":"Q","head_sha":"`+head+`","status":"in_progress","output":{"title":"0 of 2","summary":"s","text":"t"}}`).at("id")
+	id := c.want(
+		201,
+		"POST",
+		"check-runs",
+		`{"name":"Q","head_sha":"`+head+`","status":"in_progress","output":{"title":"0 of 2","summary":"s","text":"t"}}`,
+	).at(
+		"id",
+	)
 	now.pass(time.Minute)
 	c.want(200, "PATCH", "check-runs/"+id, `{"output":{"title":"0 of 2","summary":"other"}}`)
 	now.pass(time.Minute)
@@ -38,7 +45,14 @@ func TestAnnotationsAddUp(t *testing.T) {
 	_, _, c := quiet(t, sandbox.Options{})
 	one := `{"path":"a.go","start_line":1,"end_line":1,"annotation_level":"warning","message":"m"}`
 	fifty := strings.TrimSuffix(strings.Repeat(one+",", 50), ",")
-	id := c.want(201, "POST", "check-runs", `{"name":"Q","head_sha":"`+sandbox.SHA("a1")+`","output":{"title":"t","summary":"s","annotations":[`+fifty+`]}}`).at("id")
+	id := c.want(
+		201,
+		"POST",
+		"check-runs",
+		`{"name":"Q","head_sha":"`+sandbox.SHA("a1")+`","output":{"title":"t","summary":"s","annotations":[`+fifty+`]}}`,
+	).at(
+		"id",
+	)
 	c.want(200, "PATCH", "check-runs/"+id, `{"output":{"title":"t","summary":"s","annotations":[`+one+`]}}`).is(t, "output.annotations_count", "51")
 	page := c.get("check-runs/" + id + "/annotations?per_page=50&page=2")
 	page.is(t, "#", "1")
@@ -64,14 +78,24 @@ func TestWhatAChecksWriterMayNot(t *testing.T) {
 		"no summary":                  `{"name":"Q",` + head + `,"output":{"title":"t"}}`,
 		"a long text":                 output(`"text":"` + long + `"`),
 		"a long summary":              `{"name":"Q",` + head + `,"output":{"title":"t","summary":"` + long + `"}}`,
-		"51 annotations":              output(`"annotations":[` + strings.TrimSuffix(strings.Repeat(`{"path":"a","start_line":1,"end_line":1,"annotation_level":"notice","message":"m"},`, 51), ",") + `]`),
-		"no line":                     note(`"path":"a","annotation_level":"notice","message":"m"`),
-		"no such level":               note(`"path":"a","start_line":1,"end_line":1,"annotation_level":"error","message":"m"`),
-		"a long title":                note(`"path":"a","start_line":1,"end_line":1,"annotation_level":"notice","message":"m","title":"` + strings.Repeat("x", 256) + `"`),
-		"columns of lines":            note(`"path":"a","start_line":1,"end_line":2,"start_column":1,"annotation_level":"notice","message":"m"`),
-		"four buttons":                `{"name":"Q",` + head + `,"actions":[` + strings.TrimSuffix(strings.Repeat(`{"label":"a","description":"b","identifier":"c"},`, 4), ",") + `]}`,
-		"a long button":               `{"name":"Q",` + head + `,"actions":[{"label":"a label of 21 letters","description":"b","identifier":"c"}]}`,
-		"a name of no string":         `{"name":7,` + head + `}`,
+		"51 annotations": output(
+			`"annotations":[` + strings.TrimSuffix(
+				strings.Repeat(`{"path":"a","start_line":1,"end_line":1,"annotation_level":"notice","message":"m"},`, 51),
+				",",
+			) + `]`,
+		),
+		"no line":       note(`"path":"a","annotation_level":"notice","message":"m"`),
+		"no such level": note(`"path":"a","start_line":1,"end_line":1,"annotation_level":"error","message":"m"`),
+		"a long title": note(
+			`"path":"a","start_line":1,"end_line":1,"annotation_level":"notice","message":"m","title":"` + strings.Repeat("x", 256) + `"`,
+		),
+		"columns of lines": note(`"path":"a","start_line":1,"end_line":2,"start_column":1,"annotation_level":"notice","message":"m"`),
+		"four buttons": `{"name":"Q",` + head + `,"actions":[` + strings.TrimSuffix(
+			strings.Repeat(`{"label":"a","description":"b","identifier":"c"},`, 4),
+			",",
+		) + `]}`,
+		"a long button":       `{"name":"Q",` + head + `,"actions":[{"label":"a label of 21 letters","description":"b","identifier":"c"}]}`,
+		"a name of no string": `{"name":7,` + head + `}`,
 	}
 	for name, body := range bad {
 		unheld := &caller{t: t, rt: g, token: "t1"} // the description would object, as it should
@@ -126,14 +150,46 @@ func TestSuites(t *testing.T) {
 	suite := c.get(fmt.Sprintf("actions/runs/%d", first)).at("check_suite_id")
 	c.want(201, "POST", "check-runs", `{"name":"Q","head_sha":"`+head+`"}`).is(t, "check_suite.id", suite)
 	c.get("check-suites/"+suite+"/check-runs").is(t, "total_count", "2")
-	c.get("commits/"+head+"/check-suites").is(t, "total_count", "2", "check_suites.0.created_at", "2026-11-21T14:00:01Z", "check_suites.0.latest_check_runs_count", "2")
+	c.get(
+		"commits/"+head+"/check-suites",
+	).is(
+		t,
+		"total_count",
+		"2",
+		"check_suites.0.created_at",
+		"2026-11-21T14:00:01Z",
+		"check_suites.0.latest_check_runs_count",
+		"2",
+	)
 
 	g, now, c = quiet(t, sandbox.Options{App: sandbox.App{Slug: "review-coordinator", ID: 4242}})
 	now.pass(time.Minute)
-	c.get("commits/"+head+"/check-suites?app_id=4242").is(t, "total_count", "1", "check_suites.0.created_at", "2026-11-21T14:00:00Z", "check_suites.0.status", "queued")
+	c.get(
+		"commits/"+head+"/check-suites?app_id=4242",
+	).is(
+		t,
+		"total_count",
+		"1",
+		"check_suites.0.created_at",
+		"2026-11-21T14:00:00Z",
+		"check_suites.0.status",
+		"queued",
+	)
 	own := c.want(201, "POST", "check-runs", `{"name":"Q","head_sha":"`+head+`","conclusion":"failure"}`)
 	own.is(t, "app.slug", "review-coordinator")
-	c.get("commits/"+head+"/check-suites").is(t, "total_count", "1", "check_suites.0.conclusion", "failure", "check_suites.0.updated_at", "2026-11-21T14:01:00Z", "check_suites.0.id", own.at("check_suite.id"))
+	c.get(
+		"commits/"+head+"/check-suites",
+	).is(
+		t,
+		"total_count",
+		"1",
+		"check_suites.0.conclusion",
+		"failure",
+		"check_suites.0.updated_at",
+		"2026-11-21T14:01:00Z",
+		"check_suites.0.id",
+		own.at("check_suite.id"),
+	)
 	must[int64](t)(g.SetCheck(sandbox.CheckSpec{Name: "Q", App: sandbox.App{Slug: "forger"}, Head: "a1", Conclusion: "success"}))
 	c.get("commits/"+head+"/check-runs?check_name=Q&filter=all").is(t, "total_count", "2")
 	c.get("commits/"+head+"/check-runs?app_id=4242").is(t, "total_count", "1")

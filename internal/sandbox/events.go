@@ -72,22 +72,43 @@ func (g *GitHub) issueJSON(p *pullRequest) object {
 		labels = append(labels, g.labelJSON(l))
 	}
 	return object{
-		"id": pullID(p), "node_id": nodeID("PR", pullID(p)), "url": api, "repository_url": g.apiURL(), "labels_url": api + "/labels{/name}", "comments_url": api + "/comments", "events_url": api + "/events",
+		"id": pullID(
+			p,
+		), "node_id": nodeID("PR", pullID(p)), "url": api, "repository_url": g.apiURL(), "labels_url": api + "/labels{/name}", "comments_url": api + "/comments", "events_url": api + "/events",
 		"html_url": web, "number": p.number, "title": p.title, "user": g.userJSON(p.author), "labels": labels, "state": state, "locked": false, "assignee": nil, "assignees": []any{},
 		"milestone": nil, "comments": len(p.comments), "created_at": timeOrNull(p.created), "updated_at": timeOrNull(p.updated), "closed_at": timeOrNull(p.closedAt), "author_association": "CONTRIBUTOR",
 		"active_lock_reason": nil, "draft": p.draft, "body": stringOrNull(p.body), "reactions": reactionsJSON(api), "timeline_url": api + "/timeline", "performed_via_github_app": nil, "state_reason": nil,
-		"pull_request": object{"url": fmt.Sprintf("%s/pulls/%d", g.apiURL(), p.number), "html_url": web, "diff_url": web + ".diff", "patch_url": web + ".patch", "merged_at": nil},
+		"pull_request": object{
+			"url":       fmt.Sprintf("%s/pulls/%d", g.apiURL(), p.number),
+			"html_url":  web,
+			"diff_url":  web + ".diff",
+			"patch_url": web + ".patch",
+			"merged_at": nil,
+		},
 	}
 }
 
 func (g *GitHub) labelJSON(name string) object {
 	return object{
-		"id": accountID(name), "node_id": nodeID("LA", accountID(name)), "url": g.apiURL() + "/labels/" + name, "name": name, "color": "ededed", "default": false, "description": nil,
+		"id": accountID(
+			name,
+		), "node_id": nodeID("LA", accountID(name)), "url": g.apiURL() + "/labels/" + name, "name": name, "color": "ededed", "default": false, "description": nil,
 	}
 }
 
 func reactionsJSON(url string) object {
-	return object{"url": url + "/reactions", "total_count": 0, "+1": 0, "-1": 0, "laugh": 0, "hooray": 0, "confused": 0, "heart": 0, "rocket": 0, "eyes": 0}
+	return object{
+		"url":         url + "/reactions",
+		"total_count": 0,
+		"+1":          0,
+		"-1":          0,
+		"laugh":       0,
+		"hooray":      0,
+		"confused":    0,
+		"heart":       0,
+		"rocket":      0,
+		"eyes":        0,
+	}
 }
 
 func (g *GitHub) emitCommentEvent(p *pullRequest, c *issueComment, action, sender string, changes object) {
@@ -150,7 +171,10 @@ func (g *GitHub) emitThreadEvent(p *pullRequest, t *reviewThread, action, sender
 		for _, c := range t.comments {
 			comments = append(comments, g.webhookCommentJSON(p, t, c))
 		}
-		return object{"thread": object{"node_id": nodeID("PRRT", t.comments[0].id), "comments": comments}, "pull_request": g.simplePullJSON(p)}
+		return object{
+			"thread":       object{"node_id": nodeID("PRRT", t.comments[0].id), "comments": comments},
+			"pull_request": g.simplePullJSON(p),
+		}
 	})
 }
 
@@ -238,7 +262,14 @@ func (g *GitHub) emitStatusEvent(s *CommitStatus) {
 		branches := []any{}
 		for _, p := range g.index.pullsFor(s.Head) {
 			if p.head == s.Head && !p.fork {
-				branches = append(branches, object{"name": p.headBranch, "commit": object{"sha": p.head, "url": g.apiURL() + "/commits/" + p.head}, "protected": false})
+				branches = append(
+					branches,
+					object{
+						"name":      p.headBranch,
+						"commit":    object{"sha": p.head, "url": g.apiURL() + "/commits/" + p.head},
+						"protected": false,
+					},
+				)
 			}
 		}
 		return object{

@@ -129,15 +129,27 @@ func (f *Fault) replaceAnswer(of routeAnswer) routeAnswer {
 	case FaultAnswer:
 		a := answerError(f.Status, or(f.Body, "Server Error"))
 		if f.Body != "" {
-			a = routeAnswer{status: f.Status, raw: []byte(f.Body), header: map[string]string{"Content-Type": "application/json; charset=utf-8"}}
+			a = routeAnswer{
+				status: f.Status,
+				raw:    []byte(f.Body),
+				header: map[string]string{"Content-Type": "application/json; charset=utf-8"},
+			}
 		}
 		for _, h := range f.Header {
 			name, value, _ := strings.Cut(h, ":")
-			a.header = withHeader(a.header, http.CanonicalHeaderKey(name), strings.ReplaceAll(strings.TrimSpace(value), "{reset}", strconv.FormatInt(f.endsAt.Add(time.Second-1).Unix(), 10)))
+			a.header = withHeader(
+				a.header,
+				http.CanonicalHeaderKey(name),
+				strings.ReplaceAll(strings.TrimSpace(value), "{reset}", strconv.FormatInt(f.endsAt.Add(time.Second-1).Unix(), 10)),
+			)
 		}
 		return a
 	case FaultGarbage:
-		return routeAnswer{status: 200, raw: []byte("<!DOCTYPE html><html><body>This page is taking too long to load.</body></html>"), header: map[string]string{"Content-Type": "text/html"}}
+		return routeAnswer{
+			status: 200,
+			raw:    []byte("<!DOCTYPE html><html><body>This page is taking too long to load.</body></html>"),
+			header: map[string]string{"Content-Type": "text/html"},
+		}
 	default:
 		return of
 	}

@@ -65,7 +65,10 @@ func (g *GitHub) graphRoot(r *routedRequest) object {
 		"repository": resolverField(func(args object) (any, *graphError) {
 			owner, name := fmt.Sprint(args["owner"]), fmt.Sprint(args["name"])
 			if !strings.EqualFold(owner, g.owner) || !strings.EqualFold(name, g.repo) {
-				return nil, &graphError{Type: "NOT_FOUND", Message: fmt.Sprintf("Could not resolve to a Repository with the name '%s/%s'.", owner, name)}
+				return nil, &graphError{
+					Type:    "NOT_FOUND",
+					Message: fmt.Sprintf("Could not resolve to a Repository with the name '%s/%s'.", owner, name),
+				}
 			}
 			return g.graphRepo(r), nil
 		}),
@@ -105,7 +108,10 @@ func (g *GitHub) graphRepo(r *routedRequest) object {
 			if p := g.pulls[int(n)]; p != nil {
 				return g.graphPull(p, r), nil
 			}
-			return nil, &graphError{Type: "NOT_FOUND", Message: fmt.Sprintf("Could not resolve to a PullRequest with the number of %d.", int(n))}
+			return nil, &graphError{
+				Type:    "NOT_FOUND",
+				Message: fmt.Sprintf("Could not resolve to a PullRequest with the number of %d.", int(n)),
+			}
 		}),
 		"pullRequests": connectionField(func(args object) []object {
 			var all []object
@@ -161,13 +167,21 @@ func (g *GitHub) graphPull(p *pullRequest, r *routedRequest) object {
 		"__typename": "PullRequest", "id": nodeID("PR", pullID(p)), "databaseId": pullID(p), "fullDatabaseId": fmt.Sprint(pullID(p)), "number": p.number, "title": p.title,
 		"body": p.body, "url": fmt.Sprintf("%s/pull/%d", g.webURL(), p.number), "state": strings.ToUpper(g.pullState(p)), "closed": p.closed, "merged": p.merged, "isDraft": p.draft,
 		"isCrossRepository": p.fork, "author": g.graphActor(p.author), "authorAssociation": "CONTRIBUTOR", "headRefName": p.headBranch, "headRefOid": p.head, "baseRefName": p.baseBranch, "baseRefOid": p.baseSHA,
-		"createdAt": timeOrNull(p.created), "updatedAt": timeOrNull(p.updated), "closedAt": timeOrNull(p.closedAt), "changedFiles": max(len(p.files), p.changedCount), "additions": len(p.files), "deletions": len(p.files),
+		"createdAt": timeOrNull(
+			p.created,
+		), "updatedAt": timeOrNull(p.updated), "closedAt": timeOrNull(p.closedAt), "changedFiles": max(len(p.files), p.changedCount), "additions": len(p.files), "deletions": len(p.files),
 		"mergeable": "MERGEABLE", "mergeQueueEntry": nil, "isInMergeQueue": false, "reviewDecision": nil,
 		"potentialMergeCommit": func() object { return g.graphCommit(g.commits[MergeSHA(p.head)], r) },
-		"headRepository":       object{"__typename": "Repository", "nameWithOwner": p.headOwner + "/" + g.repo, "name": g.repo, "isFork": p.fork, "owner": g.graphActor(p.headOwner)},
-		"headRef":              func() object { return g.graphRef(p.headBranch, p.head, r) },
-		"baseRef":              func() object { return g.graphRef(base.name, base.tip, r) },
-		"statusCheckRollup":    func() object { return g.graphRollup(p.head, r) },
+		"headRepository": object{
+			"__typename":    "Repository",
+			"nameWithOwner": p.headOwner + "/" + g.repo,
+			"name":          g.repo,
+			"isFork":        p.fork,
+			"owner":         g.graphActor(p.headOwner),
+		},
+		"headRef":           func() object { return g.graphRef(p.headBranch, p.head, r) },
+		"baseRef":           func() object { return g.graphRef(base.name, base.tip, r) },
+		"statusCheckRollup": func() object { return g.graphRollup(p.head, r) },
 		"labels": connectionField(func(object) []object {
 			return toObjects(p.labels, func(l string) object {
 				return object{"__typename": "Label", "id": nodeID("LA", accountID(l)), "name": l, "color": "ededed", "description": nil}
@@ -185,7 +199,13 @@ func (g *GitHub) graphPull(p *pullRequest, r *routedRequest) object {
 		"reviewRequests": connectionField(func(object) []object {
 			open := slices.DeleteFunc(slices.Clone(p.reviewRequests), func(q *reviewRequest) bool { return q.fulfilled })
 			return toObjects(open, func(q *reviewRequest) object {
-				return object{"__typename": "ReviewRequest", "id": "RR_" + q.login, "databaseId": accountID(q.login), "asCodeOwner": false, "requestedReviewer": g.graphActor(q.login)}
+				return object{
+					"__typename":        "ReviewRequest",
+					"id":                "RR_" + q.login,
+					"databaseId":        accountID(q.login),
+					"asCodeOwner":       false,
+					"requestedReviewer": g.graphActor(q.login),
+				}
 			})
 		}),
 		"comments": connectionField(func(object) []object {
@@ -201,7 +221,12 @@ func (g *GitHub) graphPull(p *pullRequest, r *routedRequest) object {
 		"timelineItems": connectionField(func(args object) []object { return g.graphTimeline(p, args, r) }),
 		"commits": connectionField(func(object) []object {
 			return toObjects(p.shownCommits, func(sha string) object {
-				return object{"__typename": "PullRequestCommit", "id": "PURC_" + sha, "url": fmt.Sprintf("%s/pull/%d/commits/%s", g.webURL(), p.number, sha), "commit": func() object { return g.graphCommit(g.commits[sha], r) }}
+				return object{
+					"__typename": "PullRequestCommit",
+					"id":         "PURC_" + sha,
+					"url":        fmt.Sprintf("%s/pull/%d/commits/%s", g.webURL(), p.number, sha),
+					"commit":     func() object { return g.graphCommit(g.commits[sha], r) },
+				}
 			})
 		}),
 	}
@@ -228,7 +253,9 @@ func (g *GitHub) withEditor(o object, editor string, at time.Time) object {
 func (g *GitHub) graphComment(p *pullRequest, c *issueComment) object {
 	return g.withEditor(object{
 		"__typename": "IssueComment", "id": nodeID("IC", c.id), "databaseId": c.id, "fullDatabaseId": fmt.Sprint(c.id), "author": g.graphActor(c.author), "authorAssociation": "NONE", "body": c.body,
-		"createdAt": timeOrNull(c.created), "updatedAt": timeOrNull(c.updated), "isMinimized": false, "url": fmt.Sprintf("%s/pull/%d#issuecomment-%d", g.webURL(), p.number, c.id),
+		"createdAt": timeOrNull(
+			c.created,
+		), "updatedAt": timeOrNull(c.updated), "isMinimized": false, "url": fmt.Sprintf("%s/pull/%d#issuecomment-%d", g.webURL(), p.number, c.id),
 	}, c.editor, c.editedAt)
 }
 
@@ -246,7 +273,8 @@ func (g *GitHub) graphReview(p *pullRequest, v *review) object {
 func (g *GitHub) graphThread(p *pullRequest, t *reviewThread) object {
 	o := object{
 		"__typename": "PullRequestReviewThread", "id": nodeID("PRRT", t.comments[0].id), "isResolved": t.resolvedBy != "", "resolvedBy": g.graphActor(t.resolvedBy), "isOutdated": t.outdated,
-		"isCollapsed": t.resolvedBy != "" || t.outdated, "path": t.path, "line": intOrNull(t.line), "originalLine": intOrNull(t.line), "startLine": nil, "originalStartLine": nil, "diffSide": "RIGHT",
+		"isCollapsed": t.resolvedBy != "" ||
+			t.outdated, "path": t.path, "line": intOrNull(t.line), "originalLine": intOrNull(t.line), "startLine": nil, "originalStartLine": nil, "diffSide": "RIGHT",
 		"subjectType": "LINE",
 		"comments": connectionField(func(object) []object {
 			return toObjects(t.comments, func(c *reviewComment) object { return g.graphReviewComment(p, threadComment{t, c}) })
@@ -266,15 +294,24 @@ func (g *GitHub) graphReviewComment(p *pullRequest, c threadComment) object {
 	o := g.withEditor(object{
 		"__typename": "PullRequestReviewComment", "id": nodeID("PRRC", c.comment.id), "databaseId": c.comment.id, "fullDatabaseId": fmt.Sprint(c.comment.id), "author": g.graphActor(c.comment.author),
 		"authorAssociation": "NONE", "body": c.comment.body, "path": t.path, "line": intOrNull(t.line), "originalLine": intOrNull(t.line), "outdated": t.outdated, "isMinimized": false,
-		"createdAt": timeOrNull(c.comment.created), "updatedAt": timeOrNull(laterOf(c.comment.created, c.comment.editedAt)), "publishedAt": timeOrNull(c.comment.created), "state": "SUBMITTED", "replyTo": nil,
-		"commit": g.graphCommitStub(p.shownCommit(t, c.comment)), "originalCommit": g.graphCommitStub(c.comment.originalCommit), "diffHunk": "@@ -1 +1 @@", "subjectType": "LINE",
+		"createdAt": timeOrNull(
+			c.comment.created,
+		), "updatedAt": timeOrNull(laterOf(c.comment.created, c.comment.editedAt)), "publishedAt": timeOrNull(c.comment.created), "state": "SUBMITTED", "replyTo": nil,
+		"commit": g.graphCommitStub(
+			p.shownCommit(t, c.comment),
+		), "originalCommit": g.graphCommitStub(c.comment.originalCommit), "diffHunk": "@@ -1 +1 @@", "subjectType": "LINE",
 		"url": fmt.Sprintf("%s/pull/%d#discussion_r%d", g.webURL(), p.number, c.comment.id),
 	}, c.comment.editor, c.comment.editedAt)
 	if t.outdated {
 		o["line"] = nil
 	}
 	if c.comment != opened {
-		o["replyTo"] = object{"__typename": "PullRequestReviewComment", "id": nodeID("PRRC", opened.id), "databaseId": opened.id, "fullDatabaseId": fmt.Sprint(opened.id)}
+		o["replyTo"] = object{
+			"__typename":     "PullRequestReviewComment",
+			"id":             nodeID("PRRC", opened.id),
+			"databaseId":     opened.id,
+			"fullDatabaseId": fmt.Sprint(opened.id),
+		}
 	}
 	for _, v := range p.reviews {
 		if v.id == c.comment.reviewID {
@@ -309,7 +346,17 @@ func (g *GitHub) graphTimeline(p *pullRequest, args object, r *routedRequest) []
 	}
 	if asked("PullRequestCommit") {
 		for _, sha := range p.shownCommits {
-			all = append(all, item{g.commits[sha].pushedAt, object{"__typename": "PullRequestCommit", "id": "PURC_" + sha, "commit": func() object { return g.graphCommit(g.commits[sha], r) }}})
+			all = append(
+				all,
+				item{
+					g.commits[sha].pushedAt,
+					object{
+						"__typename": "PullRequestCommit",
+						"id":         "PURC_" + sha,
+						"commit":     func() object { return g.graphCommit(g.commits[sha], r) },
+					},
+				},
+			)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b item) int { return a.at.Compare(b.at) })
@@ -329,7 +376,12 @@ func itemType(typename string) string {
 }
 
 func (g *GitHub) graphTimelineEvent(p *pullRequest, h *timelineEvent) object {
-	o := object{"__typename": timelineTypenames[h.kind], "id": nodeID("EV", h.id), "createdAt": timeOrNull(h.at), "actor": g.graphActor(h.actor)}
+	o := object{
+		"__typename": timelineTypenames[h.kind],
+		"id":         nodeID("EV", h.id),
+		"createdAt":  timeOrNull(h.at),
+		"actor":      g.graphActor(h.actor),
+	}
 	switch h.kind {
 	case "review_requested":
 		o["requestedReviewer"] = g.graphActor(h.requestedLogin)
@@ -357,7 +409,13 @@ func (g *GitHub) graphCommit(c *commit, r *routedRequest) object {
 		return nil
 	}
 	who := func(login string) object {
-		return object{"__typename": "GitActor", "name": login, "email": login + "@users.noreply.github.com", "date": timeOrNull(c.pushedAt), "user": g.graphGitUser(login)}
+		return object{
+			"__typename": "GitActor",
+			"name":       login,
+			"email":      login + "@users.noreply.github.com",
+			"date":       timeOrNull(c.pushedAt),
+			"user":       g.graphGitUser(login),
+		}
 	}
 	o := object{
 		"message": c.fullMessage(), "messageHeadline": c.message, "committedDate": timeOrNull(c.pushedAt), "authoredDate": timeOrNull(c.pushedAt), "pushedDate": nil,
@@ -401,8 +459,16 @@ func (g *GitHub) graphSuite(s *checkSuite, r *routedRequest) object {
 	status, conclusion := g.suiteResult(s, r.now)
 	o := object{
 		"__typename": "CheckSuite", "id": nodeID("CS", s.id), "databaseId": s.id, "createdAt": timeOrNull(s.created), "updatedAt": timeOrNull(g.suiteUpdatedAt(s, r.now)), "status": strings.ToUpper(status),
-		"conclusion": stringOrNull(strings.ToUpper(conclusion)), "url": fmt.Sprintf("%s/commit/%s/checks?check_suite_id=%d", g.webURL(), s.head, s.id), "workflowRun": nil, "commit": g.graphCommitStub(s.head),
-		"app": object{"__typename": "App", "id": nodeID("A", s.app.ID), "slug": s.app.Slug, "databaseId": s.app.ID, "name": s.app.Slug}, "branch": nil,
+		"conclusion": stringOrNull(
+			strings.ToUpper(conclusion),
+		), "url": fmt.Sprintf("%s/commit/%s/checks?check_suite_id=%d", g.webURL(), s.head, s.id), "workflowRun": nil, "commit": g.graphCommitStub(s.head),
+		"app": object{
+			"__typename": "App",
+			"id":         nodeID("A", s.app.ID),
+			"slug":       s.app.Slug,
+			"databaseId": s.app.ID,
+			"name":       s.app.Slug,
+		}, "branch": nil,
 		"checkRuns": connectionField(func(args object) []object {
 			filter, _ := args["filterBy"].(object)
 			all := slices.DeleteFunc(g.checksIn(s, filter["checkType"] == "LATEST", r.now), func(c checkView) bool {
@@ -417,8 +483,15 @@ func (g *GitHub) graphSuite(s *checkSuite, r *routedRequest) object {
 		o["workflowRun"] = object{
 			"__typename": "WorkflowRun", "id": nodeID("WFR", w.id), "databaseId": w.id, "event": w.event, "runNumber": w.runNumber, "createdAt": timeOrNull(w.created),
 			"updatedAt": timeOrNull(w.shownAttempt(r.now).updated), "url": fmt.Sprintf("%s/actions/runs/%d", g.webURL(), w.id),
-			"file":     object{"__typename": "WorkflowRunFile", "id": nodeID("WFRF", w.id), "path": w.workflowFile()},
-			"workflow": object{"__typename": "Workflow", "id": nodeID("W", w.workflowID), "databaseId": w.workflowID, "name": w.name, "state": "ACTIVE", "resourcePath": "/" + g.owner + "/" + g.repo + "/actions/workflows/" + w.workflowFile()},
+			"file": object{"__typename": "WorkflowRunFile", "id": nodeID("WFRF", w.id), "path": w.workflowFile()},
+			"workflow": object{
+				"__typename":   "Workflow",
+				"id":           nodeID("W", w.workflowID),
+				"databaseId":   w.workflowID,
+				"name":         w.name,
+				"state":        "ACTIVE",
+				"resourcePath": "/" + g.owner + "/" + g.repo + "/actions/workflows/" + w.workflowFile(),
+			},
 		}
 	}
 	return o
@@ -427,9 +500,18 @@ func (g *GitHub) graphSuite(s *checkSuite, r *routedRequest) object {
 func (g *GitHub) graphCheck(c checkView) object {
 	return object{
 		"__typename": "CheckRun", "id": nodeID("CR", c.ID), "databaseId": c.ID, "name": c.Name, "status": strings.ToUpper(c.Status), "conclusion": stringOrNull(strings.ToUpper(c.Conclusion)),
-		"externalId": stringOrNull(c.ExternalID), "startedAt": timeOrNull(c.Started), "completedAt": timeOrNull(c.Completed), "title": stringOrNull(c.Title), "summary": stringOrNull(c.Summary), "text": stringOrNull(c.Text),
-		"detailsUrl": stringOrNull(c.DetailsURL), "url": fmt.Sprintf("%s/runs/%d", g.webURL(), c.ID), "permalink": fmt.Sprintf("%s/runs/%d", g.webURL(), c.ID),
-		"checkSuite": object{"__typename": "CheckSuite", "id": nodeID("CS", c.suite.id), "databaseId": c.suite.id, "app": object{"__typename": "App", "slug": c.App.Slug, "databaseId": c.App.ID, "name": c.App.Slug}},
+		"externalId": stringOrNull(
+			c.ExternalID,
+		), "startedAt": timeOrNull(c.Started), "completedAt": timeOrNull(c.Completed), "title": stringOrNull(c.Title), "summary": stringOrNull(c.Summary), "text": stringOrNull(c.Text),
+		"detailsUrl": stringOrNull(
+			c.DetailsURL,
+		), "url": fmt.Sprintf("%s/runs/%d", g.webURL(), c.ID), "permalink": fmt.Sprintf("%s/runs/%d", g.webURL(), c.ID),
+		"checkSuite": object{
+			"__typename": "CheckSuite",
+			"id":         nodeID("CS", c.suite.id),
+			"databaseId": c.suite.id,
+			"app":        object{"__typename": "App", "slug": c.App.Slug, "databaseId": c.App.ID, "name": c.App.Slug},
+		},
 	}
 }
 
@@ -473,5 +555,10 @@ func (g *GitHub) graphRollup(sha string, r *routedRequest) object {
 	if len(contexts) == 0 {
 		return nil
 	}
-	return object{"__typename": "StatusCheckRollup", "id": "SCR_" + sha, "state": state, "contexts": connectionField(func(object) []object { return contexts })}
+	return object{
+		"__typename": "StatusCheckRollup",
+		"id":         "SCR_" + sha,
+		"state":      state,
+		"contexts":   connectionField(func(object) []object { return contexts }),
+	}
 }

@@ -63,7 +63,20 @@ func (g *GitHub) answerGraphQL(r *routedRequest) routeAnswer {
 	doc, op := q.doc, q.op
 	e := &queryExecution{doc: doc, vars: op.withDefaults(in.Variables)}
 	if n := e.countNodes(op.selections, 1, 0); n > maxNodes {
-		return answerOK(object{"errors": []graphError{{Type: "MAX_NODE_LIMIT_EXCEEDED", Message: fmt.Sprintf("This query requests up to %d possible nodes which exceeds the maximum limit of %d.", n, maxNodes)}}})
+		return answerOK(
+			object{
+				"errors": []graphError{
+					{
+						Type: "MAX_NODE_LIMIT_EXCEEDED",
+						Message: fmt.Sprintf(
+							"This query requests up to %d possible nodes which exceeds the maximum limit of %d.",
+							n,
+							maxNodes,
+						),
+					},
+				},
+			},
+		)
 	}
 	data := e.resolveFields(op.selections, g.graphRoot(r), make([]string, 0, maxDepth+1))
 	switch {
@@ -213,8 +226,12 @@ func (e *queryExecution) resolveFields(sels []graphSelection, of object, path []
 			if s.spread != "" {
 				cond = e.doc.fragments[s.spread].typeCondition
 			}
-			if typename, _ := of["__typename"].(string); cond == "" || cond == typename || slices.Contains(graphInterfaces[typename], cond) {
-				maps.Copy(out, e.resolveFields(e.subSelections(s), of, append(path, ""))) // one deeper, so that a fragment within itself ends
+			if typename, _ := of["__typename"].(string); cond == "" || cond == typename ||
+				slices.Contains(graphInterfaces[typename], cond) {
+				maps.Copy(
+					out,
+					e.resolveFields(e.subSelections(s), of, append(path, "")),
+				) // one deeper, so that a fragment within itself ends
 			}
 		default:
 			key := or(s.alias, s.name)
@@ -289,17 +306,42 @@ func (e *queryExecution) resolvePage(s graphSelection, all []object, args object
 	last, hasLast := args["last"].(float64)
 	switch {
 	case !hasFirst && !hasLast:
-		e.errors = append(e.errors, graphError{Type: "MISSING_PAGINATION_BOUNDARIES", Path: slices.Clone(path), Message: fmt.Sprintf("You must provide a `first` or `last` value to properly paginate the `%s` connection.", s.name)})
+		e.errors = append(
+			e.errors,
+			graphError{
+				Type:    "MISSING_PAGINATION_BOUNDARIES",
+				Path:    slices.Clone(path),
+				Message: fmt.Sprintf("You must provide a `first` or `last` value to properly paginate the `%s` connection.", s.name),
+			},
+		)
 		return nil
 	case first > 100 || last > 100 || first < 0 || last < 0:
-		e.errors = append(e.errors, graphError{Type: "EXCESSIVE_PAGINATION", Path: slices.Clone(path), Message: fmt.Sprintf("Requesting %v records on the `%s` connection exceeds the `first` limit of 100 records.", max(first, last), s.name)})
+		e.errors = append(
+			e.errors,
+			graphError{
+				Type: "EXCESSIVE_PAGINATION",
+				Path: slices.Clone(path),
+				Message: fmt.Sprintf(
+					"Requesting %v records on the `%s` connection exceeds the `first` limit of 100 records.",
+					max(first, last),
+					s.name,
+				),
+			},
+		)
 		return nil
 	}
 	from, to := 0, len(all)
 	if after, given := args["after"].(string); given {
 		n, valid := decodeCursor(after)
 		if !valid {
-			e.errors = append(e.errors, graphError{Type: "INVALID_CURSOR_ARGUMENTS", Path: slices.Clone(path), Message: fmt.Sprintf("`%s` does not appear to be a valid cursor.", after)})
+			e.errors = append(
+				e.errors,
+				graphError{
+					Type:    "INVALID_CURSOR_ARGUMENTS",
+					Path:    slices.Clone(path),
+					Message: fmt.Sprintf("`%s` does not appear to be a valid cursor.", after),
+				},
+			)
 			return nil
 		}
 		from = min(n, len(all))
@@ -314,7 +356,13 @@ func (e *queryExecution) resolvePage(s graphSelection, all []object, args object
 	} else {
 		from = max(from, to-int(last))
 	}
-	info := object{"__typename": "PageInfo", "hasNextPage": to < len(all), "hasPreviousPage": from > 0, "startCursor": nil, "endCursor": nil}
+	info := object{
+		"__typename":      "PageInfo",
+		"hasNextPage":     to < len(all),
+		"hasPreviousPage": from > 0,
+		"startCursor":     nil,
+		"endCursor":       nil,
+	}
 	if to > from {
 		info["startCursor"], info["endCursor"] = encodeCursor(from+1), encodeCursor(to)
 	}
@@ -325,7 +373,11 @@ func (e *queryExecution) resolvePage(s graphSelection, all []object, args object
 		}
 		return edges
 	}
-	return e.resolveObject(s, object{"__typename": "Connection", "totalCount": len(all), "pageInfo": info, "nodes": all[from:to], "edges": edges}, path)
+	return e.resolveObject(
+		s,
+		object{"__typename": "Connection", "totalCount": len(all), "pageInfo": info, "nodes": all[from:to], "edges": edges},
+		path,
+	)
 }
 
 func encodeCursor(n int) string {

@@ -32,7 +32,18 @@ const pr = "data.repository.pullRequest."
 
 func TestThreadsOverGraphQL(t *testing.T) {
 	g, now, c := quiet(t, sandbox.Options{})
-	review := must[int64](t)(g.Review(7, sandbox.ReviewSpec{By: "bugbot[bot]", Body: "r", Comments: []sandbox.LineComment{{Path: "main.go", Line: 3, Body: "nil"}, {Path: "go.mod", Body: "file"}}}))
+	review := must[int64](
+		t,
+	)(
+		g.Review(
+			7,
+			sandbox.ReviewSpec{
+				By:       "bugbot[bot]",
+				Body:     "r",
+				Comments: []sandbox.LineComment{{Path: "main.go", Line: 3, Body: "nil"}, {Path: "go.mod", Body: "file"}},
+			},
+		),
+	)
 	must[int64](t)(g.ReplyInThread(7, "", "alice", "why"))
 	now.pass(time.Minute)
 	check(t, g.Push(7, "a2", sandbox.PushSpec{}))
@@ -41,13 +52,54 @@ func TestThreadsOverGraphQL(t *testing.T) {
 	who := `fragment who on Actor {__typename login ... on Bot {databaseId} ... on User {databaseId}}`
 	q := `query Threads {repository(owner: "acme", name: "shop") {pullRequest(number: 7) {` + ask + `}}} ` + who
 	node := pr + "reviewThreads.nodes.0."
-	c.query(q).is(t, pr+"reviewThreads.totalCount", "2", node+"isResolved", "false", node+"resolvedBy", "null", node+"line", "3", pr+"reviewThreads.nodes.1.line", "null",
-		pr+"reviewThreads.nodes.1.comments.totalCount", "2", node+"comments.nodes.0.author.login", "bugbot", node+"comments.nodes.0.author.__typename", "Bot",
-		node+"comments.nodes.0.pullRequestReview.fullDatabaseId", fmt.Sprint(review), node+"comments.nodes.0.originalCommit.oid", sandbox.SHA("a1"),
-		node+"comments.nodes.0.commit.oid", sandbox.SHA("a2"), node+"comments.nodes.0.createdAt", "2026-11-21T14:00:00Z")
+	c.query(
+		q,
+	).is(
+		t,
+		pr+"reviewThreads.totalCount",
+		"2",
+		node+"isResolved",
+		"false",
+		node+"resolvedBy",
+		"null",
+		node+"line",
+		"3",
+		pr+"reviewThreads.nodes.1.line",
+		"null",
+		pr+"reviewThreads.nodes.1.comments.totalCount",
+		"2",
+		node+"comments.nodes.0.author.login",
+		"bugbot",
+		node+"comments.nodes.0.author.__typename",
+		"Bot",
+		node+"comments.nodes.0.pullRequestReview.fullDatabaseId",
+		fmt.Sprint(review),
+		node+"comments.nodes.0.originalCommit.oid",
+		sandbox.SHA("a1"),
+		node+"comments.nodes.0.commit.oid",
+		sandbox.SHA("a2"),
+		node+"comments.nodes.0.createdAt",
+		"2026-11-21T14:00:00Z",
+	)
 	check(t, g.ResolveThreads(7, "bugbot[bot]", "bob"))
 	check(t, g.OutdateThreads(7, "bugbot[bot]"))
-	c.query(q).is(t, node+"isResolved", "true", node+"resolvedBy.login", "bob", node+"isOutdated", "true", node+"line", "null", node+"originalLine", "3", node+"comments.nodes.0.commit.oid", sandbox.SHA("a1"))
+	c.query(
+		q,
+	).is(
+		t,
+		node+"isResolved",
+		"true",
+		node+"resolvedBy.login",
+		"bob",
+		node+"isOutdated",
+		"true",
+		node+"line",
+		"null",
+		node+"originalLine",
+		"3",
+		node+"comments.nodes.0.commit.oid",
+		sandbox.SHA("a1"),
+	)
 	check(t, g.UnresolveThreads(7, "bugbot[bot]"))
 	c.query(q).is(t, node+"isResolved", "false")
 }
@@ -70,12 +122,37 @@ func TestEditorsAndTheTimeline(t *testing.T) {
 			... on ReviewRequestedEvent {requestedReviewer {... on Bot {login databaseId}}}
 			... on ReviewDismissedEvent {previousReviewState review {fullDatabaseId}}}}
 		all: timelineItems(first: 100) {totalCount}`)
-	r.is(t, pr+"comments.nodes.0.editor.login", "mallory", pr+"comments.nodes.0.lastEditedAt", "2026-11-21T14:01:00Z",
-		pr+"reviews.nodes.0.editor.login", "codex", pr+"reviews.nodes.0.state", "DISMISSED",
-		pr+"events.totalCount", "4", pr+"events.nodes.0.beforeCommit.oid", sandbox.SHA("a1"), pr+"events.nodes.0.afterCommit.oid", sandbox.SHA("a2"),
-		pr+"events.nodes.1.previousRefName", "main", pr+"events.nodes.1.currentRefName", "release/1", pr+"events.nodes.1.actor.login", "bob",
-		pr+"events.nodes.2.requestedReviewer.login", "copilot-pull-request-reviewer", pr+"events.nodes.3.review.fullDatabaseId", fmt.Sprint(review), pr+"events.nodes.3.previousReviewState", "COMMENTED",
-		pr+"all.totalCount", "7")
+	r.is(
+		t,
+		pr+"comments.nodes.0.editor.login",
+		"mallory",
+		pr+"comments.nodes.0.lastEditedAt",
+		"2026-11-21T14:01:00Z",
+		pr+"reviews.nodes.0.editor.login",
+		"codex",
+		pr+"reviews.nodes.0.state",
+		"DISMISSED",
+		pr+"events.totalCount",
+		"4",
+		pr+"events.nodes.0.beforeCommit.oid",
+		sandbox.SHA("a1"),
+		pr+"events.nodes.0.afterCommit.oid",
+		sandbox.SHA("a2"),
+		pr+"events.nodes.1.previousRefName",
+		"main",
+		pr+"events.nodes.1.currentRefName",
+		"release/1",
+		pr+"events.nodes.1.actor.login",
+		"bob",
+		pr+"events.nodes.2.requestedReviewer.login",
+		"copilot-pull-request-reviewer",
+		pr+"events.nodes.3.review.fullDatabaseId",
+		fmt.Sprint(review),
+		pr+"events.nodes.3.previousReviewState",
+		"COMMENTED",
+		pr+"all.totalCount",
+		"7",
+	)
 }
 
 func TestSuitesOverGraphQL(t *testing.T) {
@@ -83,14 +160,43 @@ func TestSuitesOverGraphQL(t *testing.T) {
 	run := must[int64](t)(g.StartRun(sandbox.RunSpec{Workflow: ".github/workflows/a.yml", PR: 7, Event: "pull_request_target"}))
 	c.want(201, "POST", "check-runs", `{"name":"Q","head_sha":"`+sandbox.SHA("a1")+`","external_id":"e","output":{"title":"t","summary":"s"}}`)
 	check(t, g.Push(7, "a2", sandbox.PushSpec{Commit: sandbox.CommitSpec{Author: "dependabot[bot]", CoAuthors: []string{"dave"}}}))
-	r := c.pull(`commits(first: 100) {nodes {commit {oid parents(first: 2) {nodes {oid}} authors(first: 10) {nodes {user {login __typename databaseId}}} committer {user {login}}
+	r := c.pull(
+		`commits(first: 100) {nodes {commit {oid parents(first: 2) {nodes {oid}} authors(first: 10) {nodes {user {login __typename databaseId}}} committer {user {login}}
 		checkSuites(first: 10) {totalCount nodes {databaseId createdAt app {slug databaseId} workflowRun {databaseId event runNumber createdAt} checkRuns(first: 10, filterBy: {checkName: "Q"}) {totalCount nodes {databaseId name status conclusion externalId startedAt completedAt}}}}
-		statusCheckRollup {state contexts(first: 10) {nodes {__typename ... on CheckRun {name} ... on StatusContext {context}}}}}}}`)
+		statusCheckRollup {state contexts(first: 10) {nodes {__typename ... on CheckRun {name} ... on StatusContext {context}}}}}}}`,
+	)
 	first, suite := pr+"commits.nodes.0.commit.", pr+"commits.nodes.0.commit.checkSuites.nodes.0."
-	r.is(t, first+"oid", sandbox.SHA("a1"), first+"checkSuites.totalCount", "1", suite+"app.databaseId", "15368", suite+"workflowRun.databaseId", fmt.Sprint(run), suite+"workflowRun.event", "pull_request_target",
-		suite+"checkRuns.totalCount", "1", suite+"checkRuns.nodes.0.externalId", "e", suite+"checkRuns.nodes.0.status", "QUEUED", suite+"checkRuns.nodes.0.conclusion", "null",
-		first+"statusCheckRollup.state", "PENDING", pr+"commits.nodes.1.commit.statusCheckRollup", "null",
-		pr+"commits.nodes.1.commit.authors.nodes.0.user.login", "dependabot[bot]", pr+"commits.nodes.1.commit.authors.nodes.1.user.login", "dave", pr+"commits.nodes.1.commit.parents.nodes.0.oid", sandbox.SHA("a1"))
+	r.is(
+		t,
+		first+"oid",
+		sandbox.SHA("a1"),
+		first+"checkSuites.totalCount",
+		"1",
+		suite+"app.databaseId",
+		"15368",
+		suite+"workflowRun.databaseId",
+		fmt.Sprint(run),
+		suite+"workflowRun.event",
+		"pull_request_target",
+		suite+"checkRuns.totalCount",
+		"1",
+		suite+"checkRuns.nodes.0.externalId",
+		"e",
+		suite+"checkRuns.nodes.0.status",
+		"QUEUED",
+		suite+"checkRuns.nodes.0.conclusion",
+		"null",
+		first+"statusCheckRollup.state",
+		"PENDING",
+		pr+"commits.nodes.1.commit.statusCheckRollup",
+		"null",
+		pr+"commits.nodes.1.commit.authors.nodes.0.user.login",
+		"dependabot[bot]",
+		pr+"commits.nodes.1.commit.authors.nodes.1.user.login",
+		"dave",
+		pr+"commits.nodes.1.commit.parents.nodes.0.oid",
+		sandbox.SHA("a1"),
+	)
 }
 
 func TestGraphQLPages(t *testing.T) {
@@ -116,7 +222,15 @@ func TestGraphQLPages(t *testing.T) {
 	if len(got) != 250 || got[0] != "0" || got[249] != "249" {
 		t.Errorf("%d comments", len(got))
 	}
-	c.pull(`comments(last: 2) {pageInfo {hasPreviousPage startCursor} edges {node {body}}}`).is(t, pr+"comments.edges.0.node.body", "248", pr+"comments.pageInfo.hasPreviousPage", "true")
+	c.pull(
+		`comments(last: 2) {pageInfo {hasPreviousPage startCursor} edges {node {body}}}`,
+	).is(
+		t,
+		pr+"comments.edges.0.node.body",
+		"248",
+		pr+"comments.pageInfo.hasPreviousPage",
+		"true",
+	)
 	c.query(q, "n", 7, "size", 3, "after", "bm9uc2Vuc2U=").is(t, "errors.0.type", "INVALID_CURSOR_ARGUMENTS")
 }
 
@@ -131,17 +245,26 @@ func TestWhatGraphQLRefuses(t *testing.T) {
 		{`{repository(owner: "acme", name: "shop") {pullRequest(number: 7) {reviews(newest: 3) {totalCount}}}}`, "doesn't accept argument 'newest'"},
 		{`{repository(owner: "acme") {id}}`, "missing required arguments: name"},
 		{`{repository(owner: "acme", name: "shop") {pullRequest(number: 7) {author {databaseId}}}}`, "Field 'databaseId' doesn't exist on type 'Actor'"},
-		{`{repository(owner: "acme", name: "shop") {pullRequest(number: 7) {author {... on Commit {oid}}}}}`, "Fragment on Commit can't be spread inside Actor"},
+		{
+			`{repository(owner: "acme", name: "shop") {pullRequest(number: 7) {author {... on Commit {oid}}}}}`,
+			"Fragment on Commit can't be spread inside Actor",
+		},
 		{`{repository(owner: "acme", name: "shop") {pullRequest(number: 7) {title {text}}}}`, "Selections can't be made on scalars"},
 		{`{repository(owner: "acme", name: "shop") {pullRequest(number: 7) {author}}}`, "Field must have selections"},
-		{`{repository(owner: "acme", name: "shop") {pullRequest(number: 7) {timelineItems(first: 1, itemTypes: [NO_SUCH_EVENT]) {totalCount}}}}`, "invalid value (NO_SUCH_EVENT)"},
+		{
+			`{repository(owner: "acme", name: "shop") {pullRequest(number: 7) {timelineItems(first: 1, itemTypes: [NO_SUCH_EVENT]) {totalCount}}}}`,
+			"invalid value (NO_SUCH_EVENT)",
+		},
 		{`{repository(owner: "acme", name: "shop") {pullRequest(number: "seven") {id}}}`, "invalid value (seven)"},
 		{`query($n: Int!) {repository(owner: "acme", name: "shop") {id}}`, "Variable $n is declared"},
 		{`query($n: String!) {repository(owner: "acme", name: "shop") {pullRequest(number: $n) {id}}}`, "Type mismatch on variable $n"},
 		{`{repository(owner: "acme", name: $name) {id}}`, "Variable $name is used but not declared"},
 		{`{repository(owner: "acme", name: "shop") {...missing}}`, "Fragment missing was used, but not defined"},
 		{`{repository(owner: "acme", name: "shop") {milestones(first: 1) {totalCount}}}`, "the sandbox does not imitate Repository.milestones"},
-		{`{repository(owner: "acme", name: "shop") {pullRequest(number: 7) {commits(first: 100) {nodes {commit {checkSuites(first: 100) {nodes {checkRuns(first: 100) {nodes {name}}}}}}}}}}`, "exceeds the maximum limit of 500000"},
+		{
+			`{repository(owner: "acme", name: "shop") {pullRequest(number: 7) {commits(first: 100) {nodes {commit {checkSuites(first: 100) {nodes {checkRuns(first: 100) {nodes {name}}}}}}}}}}`,
+			"exceeds the maximum limit of 500000",
+		},
 		{`{repository(owner: "acme", name: "shop") {id}`, "Expected something else"},
 		{`{repository(owner: "acme, name: 1) {id}}`, "Unterminated string"},
 		{`mutation {addStar(input: {starrableId: "x"}) {clientMutationId}}`, "Only queries are known here."},
@@ -156,8 +279,28 @@ func TestWhatGraphQLRefuses(t *testing.T) {
 			t.Errorf("%.120s\n got %s\nwant %s", tt.query, got, tt.want)
 		}
 	}
-	c.query(`{repository(owner: "acme", name: "shop") {pullRequest(number: 99) {id}}}`).is(t, "errors.0.type", "NOT_FOUND", "data.repository.pullRequest", "null", "errors.0.path.1", "pullRequest")
-	c.query(`query($s: Boolean!) {repository(owner: "acme", name: "shop") {id @skip(if: $s) name @include(if: $s)}}`, "s", true).is(t, "data.repository.id", "<missing>", "data.repository.name", "shop")
+	c.query(
+		`{repository(owner: "acme", name: "shop") {pullRequest(number: 99) {id}}}`,
+	).is(
+		t,
+		"errors.0.type",
+		"NOT_FOUND",
+		"data.repository.pullRequest",
+		"null",
+		"errors.0.path.1",
+		"pullRequest",
+	)
+	c.query(
+		`query($s: Boolean!) {repository(owner: "acme", name: "shop") {id @skip(if: $s) name @include(if: $s)}}`,
+		"s",
+		true,
+	).is(
+		t,
+		"data.repository.id",
+		"<missing>",
+		"data.repository.name",
+		"shop",
+	)
 }
 
 func TestGraphQLHasAnHourOfItsOwn(t *testing.T) {
@@ -170,7 +313,9 @@ func TestGraphQLHasAnHourOfItsOwn(t *testing.T) {
 
 // FuzzGraphQL: no query brings it down.
 func FuzzGraphQL(f *testing.F) {
-	f.Add(`query Q($n: Int = 7) {a: repository(owner: "acme", name: "shop") {pullRequest(number: $n) {...x @skip(if: false)}}} fragment x on PullRequest {title labels(first: 1) {nodes {name}}}`)
+	f.Add(
+		`query Q($n: Int = 7) {a: repository(owner: "acme", name: "shop") {pullRequest(number: $n) {...x @skip(if: false)}}} fragment x on PullRequest {title labels(first: 1) {nodes {name}}}`,
+	)
 	f.Add(`{repository(owner: "acme", name: "shop") {object(expression: "main") {... on Commit {oid}}}}`)
 	g := sandbox.New(sandbox.Options{HourlyLimit: 1 << 30})
 	g.OpenPull(sandbox.PullSpec{Number: 7})

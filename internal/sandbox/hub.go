@@ -125,7 +125,10 @@ func NewHub(o HubOptions) *Hub {
 	}
 	h := &Hub{
 		options: o, createdAt: o.Now(), installations: map[int64]*installation{}, reposByName: map[string]*hubRepo{}, reposByID: map[int64]*hubRepo{}, tokens: map[string]*installationToken{},
-		appBudget: &budget{holder: "App " + strconv.FormatInt(o.App.ID, 10), limit: o.HourlyLimit}, renderedAccounts: map[string]json.RawMessage{}, queryCache: &graphCache{}, dueChanged: make(chan struct{}),
+		appBudget: &budget{
+			holder: "App " + strconv.FormatInt(o.App.ID, 10),
+			limit:  o.HourlyLimit,
+		}, renderedAccounts: map[string]json.RawMessage{}, queryCache: &graphCache{}, dueChanged: make(chan struct{}),
 	}
 	h.deliveries.changed = make(chan struct{})
 	h.deliveries.byID = map[int64]*HookDelivery{}
@@ -159,7 +162,18 @@ func (h *Hub) addRepo(id int64, g *GitHub) *hubRepo {
 	h.mu.Lock()
 	in := h.installations[id]
 	if in == nil {
-		in = &installation{id: id, account: g.owner, created: h.options.Now(), updated: h.options.Now(), budget: &budget{holder: fmt.Sprintf("installation ID %d", id), limit: h.options.HourlyLimit, keepsLedger: true, enforce: h.options.EnforceLimits}}
+		in = &installation{
+			id:      id,
+			account: g.owner,
+			created: h.options.Now(),
+			updated: h.options.Now(),
+			budget: &budget{
+				holder:      fmt.Sprintf("installation ID %d", id),
+				limit:       h.options.HourlyLimit,
+				keepsLedger: true,
+				enforce:     h.options.EnforceLimits,
+			},
+		}
 		h.installations[id] = in
 		h.installOrder = append(h.installOrder, in)
 	}
@@ -372,7 +386,12 @@ func (h *Hub) RenameRepository(g *GitHub, name string) {
 		h.reposByName[strings.ToLower(s.name)] = s
 	}
 	h.mu.Unlock()
-	g.emitEvent("repository", "renamed", g.owner, func() object { return object{"changes": object{"repository": object{"name": object{"from": from}}}} })
+	g.emitEvent(
+		"repository",
+		"renamed",
+		g.owner,
+		func() object { return object{"changes": object{"repository": object{"name": object{"from": from}}}} },
+	)
 }
 
 // ServeHTTP answers under / and under /api/v3/, as an Enterprise Server does.
@@ -429,7 +448,18 @@ func (h *Hub) serveRequest(req *http.Request, wire bool) requestOutcome {
 func (h *Hub) logRequest(r *routedRequest, status int, fault bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.requestLog = append(h.requestLog, LoggedRequest{At: r.now, Method: r.Method, Path: r.path, Query: r.URL.RawQuery, Status: status, NotModified: status == http.StatusNotModified, Faulted: fault})
+	h.requestLog = append(
+		h.requestLog,
+		LoggedRequest{
+			At:          r.now,
+			Method:      r.Method,
+			Path:        r.path,
+			Query:       r.URL.RawQuery,
+			Status:      status,
+			NotModified: status == http.StatusNotModified,
+			Faulted:     fault,
+		},
+	)
 }
 
 // forwardRequest hands a request to the repository that it is for, or lets the Hub itself answer.
@@ -468,7 +498,8 @@ func (h *Hub) authenticate(r *routedRequest) (credential, routeAnswer) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	t := h.tokens[text]
-	if t == nil && h.installations[0] != nil && !strings.HasPrefix(text, "ghs_") && (h.options.PersonalToken == "" || h.options.PersonalToken == text) {
+	if t == nil && h.installations[0] != nil && !strings.HasPrefix(text, "ghs_") &&
+		(h.options.PersonalToken == "" || h.options.PersonalToken == text) {
 		return credential{token: &installationToken{installation: h.installations[0]}}, routeAnswer{}
 	}
 	switch {
@@ -508,7 +539,10 @@ func (h *Hub) verifyJWT(jwt string, now time.Time) routeAnswer {
 	case header.Alg != "RS256", err != nil, rsa.VerifyPKCS1v15(h.options.Key, crypto.SHA256, sum[:], signature) != nil:
 		return answerError(401, "A JSON web token could not be decoded")
 	case claims.Exp <= at:
-		return answerError(401, "'Expiration time' claim ('exp') must be a numeric value representing the future time at which the assertion expires")
+		return answerError(
+			401,
+			"'Expiration time' claim ('exp') must be a numeric value representing the future time at which the assertion expires",
+		)
 	case claims.Exp > at+10*60+60, claims.Iat > at+60:
 		return answerError(401, "'Expiration time' claim ('exp') is too far in the future")
 	}
@@ -589,7 +623,10 @@ func (h *Hub) repoInReach(r *routedRequest, name string, rest int, t *installati
 	case s == nil:
 		return nil, answerNotFound()
 	case s.installation != t.installation, t.onlyRepos != nil && !t.onlyRepos[s]:
-		h.crossedRequests = append(h.crossedRequests, fmt.Sprintf("%s %s with a token of installation %d", r.Method, r.path, t.installation.id))
+		h.crossedRequests = append(
+			h.crossedRequests,
+			fmt.Sprintf("%s %s with a token of installation %d", r.Method, r.path, t.installation.id),
+		)
 		if rest == 0 && len(t.installation.repos) > 0 && t.installation.repos[0] != s {
 			return t.installation.repos[0], routeAnswer{} // which knows no such repository
 		}
@@ -607,7 +644,11 @@ func (h *Hub) repoInReach(r *routedRequest, name string, rest int, t *installati
 		if r.URL.RawQuery != "" {
 			to += "?" + r.URL.RawQuery
 		}
-		return nil, routeAnswer{status: 301, body: object{"message": "Moved Permanently", "url": to, "documentation_url": "https://docs.github.com/rest"}, header: map[string]string{"Location": to}}
+		return nil, routeAnswer{
+			status: 301,
+			body:   object{"message": "Moved Permanently", "url": to, "documentation_url": "https://docs.github.com/rest"},
+			header: map[string]string{"Location": to},
+		}
 	}
 	return s, routeAnswer{}
 }

@@ -116,7 +116,9 @@ func (h *Hub) installationJSON(in *installation) object {
 		"id": in.id, "account": account, "repository_selection": "selected", "access_tokens_url": apiRoot + "/app/installations/" + id + "/access_tokens",
 		"repositories_url": apiRoot + "/installation/repositories", "html_url": "https://github.com/settings/installations/" + id, "app_id": h.options.App.ID, "app_slug": h.options.App.Slug,
 		"client_id": "Iv1." + h.options.App.Slug, "target_id": accountID(in.account), "target_type": "Organization", "permissions": h.options.Permissions, "events": h.subscribedEvents(),
-		"created_at": timeOrNull(in.created), "updated_at": timeOrNull(in.updated), "single_file_name": nil, "has_multiple_single_files": false, "single_file_paths": []string{},
+		"created_at": timeOrNull(
+			in.created,
+		), "updated_at": timeOrNull(in.updated), "single_file_name": nil, "has_multiple_single_files": false, "single_file_paths": []string{},
 		"suspended_by": suspender, "suspended_at": timeOrNull(in.suspended),
 	}
 }
@@ -180,7 +182,12 @@ func (h *Hub) createToken(r *routedRequest, _ credential) routeAnswer {
 		}
 	}
 	h.mu.Unlock()
-	out := object{"token": text, "expires_at": timeOrNull(t.expires), "permissions": h.options.Permissions, "repository_selection": "selected"}
+	out := object{
+		"token":                text,
+		"expires_at":           timeOrNull(t.expires),
+		"permissions":          h.options.Permissions,
+		"repository_selection": "selected",
+	}
 	if only != nil {
 		repos := []any{}
 		for _, s := range chosen {

@@ -73,7 +73,12 @@ func BenchmarkFirstLook(b *testing.B) {
 		ask("GET", base+"/actions/runs?head_sha="+l.head+"&per_page=100", "", 200)
 		ask("GET", base+"/pulls/"+l.number+"/files?per_page=100", "", 200)
 		ask("GET", base+"/pulls/"+l.number+"/reviews?per_page=100", "", 200)
-		ask("POST", "/graphql", fmt.Sprintf(`{"query":%q,"variables":{"owner":"acme","name":%q,"number":%s,"check":"quorum","head":%q}}`, conversation, l.repo, l.number, l.head), 200)
+		ask(
+			"POST",
+			"/graphql",
+			fmt.Sprintf(`{"query":%q,"variables":{"owner":"acme","name":%q,"number":%s,"check":"quorum","head":%q}}`, conversation, l.repo, l.number, l.head),
+			200,
+		)
 		ask("POST", base+"/check-runs", `{"name":"quorum","head_sha":"`+l.head+`","status":"in_progress","output":{"title":"1 of 2","summary":"waiting"}}`, 201)
 		requests += 10
 		if i%1000 == 999 {

@@ -225,7 +225,9 @@ func (h *Hub) Ping() {
 		"zen": "Keep it logically awesome.", "hook_id": 4711,
 		"hook": object{
 			"type": "App", "id": 4711, "name": "web", "active": true, "events": h.subscribedEvents(), "app_id": h.options.App.ID, "config": object{"content_type": "json", "insecure_ssl": "0", "secret": "********", "url": "https://coordinator.invalid/webhook"},
-			"created_at": timeOrNull(h.createdAt), "updated_at": timeOrNull(h.createdAt), "url": apiRoot + "/app/hook/config", "ping_url": apiRoot + "/app/hook/pings", "deliveries_url": apiRoot + "/app/hook/deliveries",
+			"created_at": timeOrNull(
+				h.createdAt,
+			), "updated_at": timeOrNull(h.createdAt), "url": apiRoot + "/app/hook/config", "ping_url": apiRoot + "/app/hook/pings", "deliveries_url": apiRoot + "/app/hook/deliveries",
 		},
 	})
 	h.queueEvent(&HookDelivery{Event: "ping", Emitted: h.options.Now(), Payload: payload})
@@ -271,8 +273,12 @@ func deliveryHeaders(d *HookDelivery, o HubOptions) http.Header {
 		target, kind = d.Repository, "repository"
 	}
 	header := http.Header{
-		"Accept": {"*/*"}, "Content-Type": {"application/json"}, "User-Agent": {"GitHub-Hookshot/5ca1ab1"}, "X-Github-Event": {d.Event}, "X-Github-Delivery": {d.GUID},
-		"X-Github-Hook-Id": {"4711"}, "X-Github-Hook-Installation-Target-Id": {strconv.FormatInt(target, 10)}, "X-Github-Hook-Installation-Target-Type": {kind},
+		"Accept": {
+			"*/*",
+		}, "Content-Type": {"application/json"}, "User-Agent": {"GitHub-Hookshot/5ca1ab1"}, "X-Github-Event": {d.Event}, "X-Github-Delivery": {d.GUID},
+		"X-Github-Hook-Id": {
+			"4711",
+		}, "X-Github-Hook-Installation-Target-Id": {strconv.FormatInt(target, 10)}, "X-Github-Hook-Installation-Target-Type": {kind},
 	}
 	if o.Secret != "" && d.Payload != nil {
 		header.Set("X-Hub-Signature-256", Sign(o.Secret, d.Payload))

@@ -142,7 +142,17 @@ func stirring(t *testing.T, h *sandbox.Hub, g *sandbox.GitHub, now *clock) {
 	comment := id(g.Comment(7, "bob", "hello"))
 	check(t, g.EditComment(comment, "bob", "hello again"))
 	check(t, g.DeleteComment(comment))
-	review := id(g.Review(7, sandbox.ReviewSpec{By: "codex[bot]", State: "CHANGES_REQUESTED", Body: "no", Comments: []sandbox.LineComment{{Path: "a.go", Line: 3, Body: "here"}}}))
+	review := id(
+		g.Review(
+			7,
+			sandbox.ReviewSpec{
+				By:       "codex[bot]",
+				State:    "CHANGES_REQUESTED",
+				Body:     "no",
+				Comments: []sandbox.LineComment{{Path: "a.go", Line: 3, Body: "here"}},
+			},
+		),
+	)
 	check(t, g.EditReview(review, "", "not yet"))
 	id(g.ReplyInThread(7, "codex[bot]", "alice", "why?"))
 	check(t, g.ResolveThreads(7, "codex[bot]", "alice"))
@@ -206,7 +216,8 @@ func TestEveryChangeIsAnnounced(t *testing.T) {
 			t.Errorf("%s was never sent", name)
 		}
 	}
-	if rerun := order[slices.Index(order, "workflow_run$completed")+1:]; slices.Contains(rerun, "workflow_run$requested") || !slices.Contains(rerun, "workflow_run$in_progress") {
+	if rerun := order[slices.Index(order, "workflow_run$completed")+1:]; slices.Contains(rerun, "workflow_run$requested") ||
+		!slices.Contains(rerun, "workflow_run$in_progress") {
 		t.Errorf("a rerun is requested, or never begins: %v", rerun)
 	}
 }
@@ -247,7 +258,8 @@ func (o *office) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if err != nil || r.Header.Get("X-Hub-Signature-256") != sandbox.Sign("a secret of some length", body) || !strings.HasPrefix(r.UserAgent(), "GitHub-Hookshot/") {
+	if err != nil || r.Header.Get("X-Hub-Signature-256") != sandbox.Sign("a secret of some length", body) ||
+		!strings.HasPrefix(r.UserAgent(), "GitHub-Hookshot/") {
 		o.forged++
 	}
 	o.got = append(o.got, r.Header.Get("X-GitHub-Event")+" "+r.Header.Get("X-GitHub-Delivery"))
@@ -278,7 +290,10 @@ func TestDeliveriesOverHTTP(t *testing.T) {
 	for _, d := range h.Deliveries() {
 		status = append(status, fmt.Sprint(d.Event, ": ", d.Status, " ", d.Code))
 	}
-	if want := []string{"push: OK 202", "check_suite: Invalid HTTP Response: 500 500", "pull_request: Invalid HTTP Response: 302 302", "issue_comment: OK 202"}; !slices.Equal(status, want) {
+	if want := []string{"push: OK 202", "check_suite: Invalid HTTP Response: 500 500", "pull_request: Invalid HTTP Response: 302 302", "issue_comment: OK 202"}; !slices.Equal(
+		status,
+		want,
+	) {
 		t.Errorf("%q, want %q", status, want)
 	}
 	failed := h.Deliveries()[1]

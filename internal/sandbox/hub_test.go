@@ -107,7 +107,16 @@ func TestWhoMayAskWhat(t *testing.T) {
 	token := m.MintToken(77)
 	foreign, err := rsa.GenerateKey(rand.Reader, 2048)
 	check(t, err)
-	forged := must[string](t)(jwt.NewWithClaims(jwt.SigningMethodRS256, jwt.RegisteredClaims{Issuer: "4711", ExpiresAt: jwt.NewNumericDate(m.now.at.Add(time.Minute))}).SignedString(foreign))
+	forged := must[string](
+		t,
+	)(
+		jwt.NewWithClaims(
+			jwt.SigningMethodRS256,
+			jwt.RegisteredClaims{Issuer: "4711", ExpiresAt: jwt.NewNumericDate(m.now.at.Add(time.Minute))},
+		).SignedString(
+			foreign,
+		),
+	)
 	tests := []struct {
 		token, path string
 		want        int
@@ -152,7 +161,18 @@ func TestQueriesGoToTheRepositoryTheyName(t *testing.T) {
 	m := newMarket(t, sandbox.HubOptions{})
 	check(t, m.cart.AddLabel(7, "in the cart", ""))
 	ask := func(owner, name string) reply {
-		return m.as(m.MintToken(77)).want(200, "POST", "/graphql", fmt.Sprintf(`{"query":"query($owner: String!, $name: String!) { repository(owner: $owner, name: $name) { pullRequest(number: 7) { labels(first: 1) { nodes { name } } } } }","variables":{"owner":%q,"name":%q}}`, owner, name))
+		return m.as(
+			m.MintToken(77),
+		).want(
+			200,
+			"POST",
+			"/graphql",
+			fmt.Sprintf(
+				`{"query":"query($owner: String!, $name: String!) { repository(owner: $owner, name: $name) { pullRequest(number: 7) { labels(first: 1) { nodes { name } } } } }","variables":{"owner":%q,"name":%q}}`,
+				owner,
+				name,
+			),
+		)
 	}
 	ask("acme", "cart").is(t, "data.repository.pullRequest.labels.nodes.0.name", "in the cart")
 	ask("acme", "shop").is(t, "data.repository.pullRequest.labels.nodes.#", "0")
@@ -196,7 +216,10 @@ func TestInstallationsComeAndGo(t *testing.T) {
 	for _, d := range m.TakeDeliveries() {
 		events = append(events, d.Event+" "+d.Action)
 	}
-	if want := []string{"installation suspend", "installation unsuspend", "repository renamed", "installation_repositories removed", "installation deleted"}; !slices.Equal(events, want) {
+	if want := []string{"installation suspend", "installation unsuspend", "repository renamed", "installation_repositories removed", "installation deleted"}; !slices.Equal(
+		events,
+		want,
+	) {
 		t.Errorf("%q, want %q", events, want)
 	}
 }
@@ -224,7 +247,25 @@ func TestTheDeliveriesThatTheAppSees(t *testing.T) {
 	check(t, m.WaitDelivered(ctx))
 	c := m.app(t)
 	page := c.get("/app/hook/deliveries?per_page=2")
-	page.is(t, "#", "2", "0.status", "failed to connect to host", "0.status_code", "0", "1.status", "OK", "1.event", "issue_comment", "1.action", "created", "1.installation_id", "77", "1.redelivery", "false")
+	page.is(
+		t,
+		"#",
+		"2",
+		"0.status",
+		"failed to connect to host",
+		"0.status_code",
+		"0",
+		"1.status",
+		"OK",
+		"1.event",
+		"issue_comment",
+		"1.action",
+		"created",
+		"1.installation_id",
+		"77",
+		"1.redelivery",
+		"false",
+	)
 	next, _, _ := strings.Cut(strings.TrimPrefix(page.header.Get("Link"), "<https://api.github.com"), ">")
 	second := c.get(next)
 	second.is(t, "#", "2", "0.status", "Invalid HTTP Response: 500", "0.status_code", "500")
@@ -259,7 +300,8 @@ func TestAnInstallationsLimits(t *testing.T) {
 	}
 	m.now.pass(20 * time.Second)
 	refused := c.want(403, "POST", "/repos/acme/cart/issues/7/comments", `{"body":"x"}`)
-	if refused.header.Get("Retry-After") != "10" || !strings.Contains(refused.at("message"), "secondary rate limit") { // the oldest of the minute leaves it then
+	if refused.header.Get("Retry-After") != "10" ||
+		!strings.Contains(refused.at("message"), "secondary rate limit") { // the oldest of the minute leaves it then
 		t.Errorf("refused: %v %s", refused.header, refused.body)
 	}
 	want := sandbox.Usage{Requests: 83, NotModified: 1, Points: 403, Writes: 80, Content: 80}

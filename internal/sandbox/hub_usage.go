@@ -86,7 +86,10 @@ func spendingKindOf(method, path string) spendingKind {
 		return spentQuery
 	case method == http.MethodGet || method == http.MethodHead:
 		return spentRead
-	case strings.HasSuffix(path, "/comments"), strings.HasSuffix(path, "/requested_reviewers"), strings.HasSuffix(path, "/reviews"), strings.Contains(path, "/issues/comments/"):
+	case strings.HasSuffix(path, "/comments"),
+		strings.HasSuffix(path, "/requested_reviewers"),
+		strings.HasSuffix(path, "/reviews"),
+		strings.Contains(path, "/issues/comments/"):
 		return spentContent
 	default:
 		return spentWrite
@@ -171,7 +174,11 @@ func (b *budget) recordSpending(kind spendingKind, now time.Time) (routeAnswer, 
 				wait = time.Duration(b.ledger[b.minuteStart].at + int64(time.Minute) - at)
 			}
 			a := answerError(403, "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.")
-			return routeAnswer{status: a.status, body: a.body, header: map[string]string{"Retry-After": strconv.Itoa(max(int((wait+time.Second-1)/time.Second), 1))}}, false
+			return routeAnswer{
+				status: a.status,
+				body:   a.body,
+				header: map[string]string{"Retry-After": strconv.Itoa(max(int((wait+time.Second-1)/time.Second), 1))},
+			}, false
 		}
 	}
 	b.ledger = append(b.ledger, spending{at, kind})

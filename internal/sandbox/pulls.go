@@ -188,8 +188,25 @@ func or(s, preset string) string {
 // setHead gives p a new head. The commit is known from then on, and so is its test merge.
 func (g *GitHub) setHead(p *pullRequest, sha string, by CommitSpec, parent string, now time.Time) {
 	author := or(by.Author, p.author)
-	g.addCommit(&commit{sha: sha, parents: []string{parent}, author: author, committer: or(by.Committer, author), coauthors: by.CoAuthors, message: by.Message, pushedAt: now})
-	g.commits[MergeSHA(sha)] = &commit{sha: MergeSHA(sha), parents: []string{p.baseSHA, sha}, author: author, committer: "web-flow", message: "Merge", pushedAt: now}
+	g.addCommit(
+		&commit{
+			sha:       sha,
+			parents:   []string{parent},
+			author:    author,
+			committer: or(by.Committer, author),
+			coauthors: by.CoAuthors,
+			message:   by.Message,
+			pushedAt:  now,
+		},
+	)
+	g.commits[MergeSHA(sha)] = &commit{
+		sha:       MergeSHA(sha),
+		parents:   []string{p.baseSHA, sha},
+		author:    author,
+		committer: "web-flow",
+		message:   "Merge",
+		pushedAt:  now,
+	}
 	g.index.addHead(p, sha)
 	p.head, p.allHeads, p.shownCommits = sha, append(p.allHeads, sha), append(p.shownCommits, sha)
 }
@@ -258,7 +275,12 @@ func (g *GitHub) addTimelineEvent(p *pullRequest, h timelineEvent) {
 
 // emitBaseChange sends the event of a changed base; ref and sha are the old ones.
 func (g *GitHub) emitBaseChange(p *pullRequest, ref, sha, by string) {
-	g.emitPullEvent(p, "edited", or(by, p.author), object{"changes": object{"base": object{"ref": object{"from": ref}, "sha": object{"from": sha}}}})
+	g.emitPullEvent(
+		p,
+		"edited",
+		or(by, p.author),
+		object{"changes": object{"base": object{"ref": object{"from": ref}, "sha": object{"from": sha}}}},
+	)
 }
 
 // Retarget gives a pull request another base.
@@ -467,7 +489,14 @@ type LineComment struct {
 func (g *GitHub) Review(number int, s ReviewSpec) (int64, error) {
 	var id int64
 	err := g.changePull(number, func(p *pullRequest, now time.Time) error {
-		r := &review{id: g.newID(), author: s.By, state: strings.ToUpper(or(s.State, "COMMENTED")), body: s.Body, commit: p.head, submitted: now}
+		r := &review{
+			id:        g.newID(),
+			author:    s.By,
+			state:     strings.ToUpper(or(s.State, "COMMENTED")),
+			body:      s.Body,
+			commit:    p.head,
+			submitted: now,
+		}
 		if s.Commit != "" {
 			r.commit = SHA(s.Commit)
 		}
@@ -557,7 +586,14 @@ func (g *GitHub) ReplyInThread(number int, opener, by, body string) (int64, erro
 			r := &review{id: g.newID(), author: by, state: "COMMENTED", commit: p.head, submitted: now}
 			p.reviews = append(p.reviews, r)
 			g.index.pullByReview[r.id] = p
-			reply := &reviewComment{id: g.newID(), reviewID: r.id, author: by, body: body, originalCommit: t.comments[0].originalCommit, created: now}
+			reply := &reviewComment{
+				id:             g.newID(),
+				reviewID:       r.id,
+				author:         by,
+				body:           body,
+				originalCommit: t.comments[0].originalCommit,
+				created:        now,
+			}
 			t.comments = append(t.comments, reply)
 			id, p.updated = r.id, now
 			g.emitReviewEvent(p, r, "submitted", by, nil)
@@ -623,7 +659,10 @@ func (g *GitHub) RequestReview(number int, login, by string) error {
 }
 
 func (g *GitHub) requestReview(p *pullRequest, login, by string) {
-	p.reviewRequests = append(slices.DeleteFunc(p.reviewRequests, func(q *reviewRequest) bool { return strings.EqualFold(q.login, login) }), &reviewRequest{login: login})
+	p.reviewRequests = append(
+		slices.DeleteFunc(p.reviewRequests, func(q *reviewRequest) bool { return strings.EqualFold(q.login, login) }),
+		&reviewRequest{login: login},
+	)
 	g.addTimelineEvent(p, timelineEvent{kind: "review_requested", actor: by, requestedLogin: login})
 }
 

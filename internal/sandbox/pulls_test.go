@@ -12,11 +12,37 @@ import (
 
 func TestAPullRequestsLife(t *testing.T) {
 	g, now, c := quiet(t, sandbox.Options{})
-	c.get("pulls/7").is(t, "head.sha", sandbox.SHA("a1"), "base.ref", "main", "state", "open", "created_at", "2026-11-21T14:00:00Z", "commits", "1", "user.login", "alice")
+	c.get(
+		"pulls/7",
+	).is(
+		t,
+		"head.sha",
+		sandbox.SHA("a1"),
+		"base.ref",
+		"main",
+		"state",
+		"open",
+		"created_at",
+		"2026-11-21T14:00:00Z",
+		"commits",
+		"1",
+		"user.login",
+		"alice",
+	)
 	now.pass(time.Minute)
 	check(t, g.Push(7, "a2", sandbox.PushSpec{Commit: sandbox.CommitSpec{Author: "carol", CoAuthors: []string{"dave"}}}))
 	c.get("pulls/7").is(t, "head.sha", sandbox.SHA("a2"), "updated_at", "2026-11-21T14:01:00Z", "commits", "2")
-	c.get("pulls/7/commits").is(t, "1.author.login", "carol", "1.parents.0.sha", sandbox.SHA("a1"), "1.commit.message", "Change\n\nCo-authored-by: dave <dave@users.noreply.github.com>")
+	c.get(
+		"pulls/7/commits",
+	).is(
+		t,
+		"1.author.login",
+		"carol",
+		"1.parents.0.sha",
+		sandbox.SHA("a1"),
+		"1.commit.message",
+		"Change\n\nCo-authored-by: dave <dave@users.noreply.github.com>",
+	)
 	check(t, g.Push(7, "a3", sandbox.PushSpec{Force: true}))
 	c.get("pulls/7/commits").is(t, "#", "1", "0.sha", sandbox.SHA("a3"))
 	c.get("issues/7/timeline").is(t, "0.event", "head_ref_force_pushed", "0.commit_id", sandbox.SHA("a3"))
@@ -106,7 +132,19 @@ func TestComments(t *testing.T) {
 	now.pass(time.Minute)
 	must[int64](t)(g.Comment(7, "codex[bot]", "two"))
 	check(t, g.EditComment(id, "alice", "better"))
-	c.get(fmt.Sprintf("issues/comments/%d", id)).is(t, "body", "better", "user.login", "codex[bot]", "created_at", "2026-11-21T14:00:00Z", "updated_at", "2026-11-21T14:01:00Z")
+	c.get(
+		fmt.Sprintf("issues/comments/%d", id),
+	).is(
+		t,
+		"body",
+		"better",
+		"user.login",
+		"codex[bot]",
+		"created_at",
+		"2026-11-21T14:00:00Z",
+		"updated_at",
+		"2026-11-21T14:01:00Z",
+	)
 	check(t, g.DeleteComment(g.NewestComment(7, "codex[bot]")))
 	c.get("issues/7/comments").is(t, "#", "1")
 	c.get("issues/7/comments?since=2026-11-21T14:02:00Z").is(t, "#", "0")

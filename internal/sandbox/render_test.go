@@ -11,7 +11,10 @@ func TestRender(t *testing.T) {
 	v := object{
 		"nothing": nil, "text": "a \"quoted\" <b> é\n\u2028\x00", "plain enough": "\"a\\b\"\n→ \"ü\" \U0001f600 \ufffd\n", "tab": "a\tb\r\x7f", "line": "é\u2029\n", "invalid": "é\xff\n", "cut": "\xe2\x82",
 		"raw": json.RawMessage(`{"a":[1]}`), "yes": true, "n": -7, "big": int64(1) << 53, "list": []any{1, "two", nil, 3.5}, "\"": "",
-		"objects": []object{{"x": 1, "a": object{"z": object{"y": 2, "b": ""}, "c": 1}, "y": 2}, nil}, "strings": []string{"a"}, "map": map[string]string{"k\"": "v", "a": "é"},
+		"objects": []object{
+			{"x": 1, "a": object{"z": object{"y": 2, "b": ""}, "c": 1}, "y": 2},
+			nil,
+		}, "strings": []string{"a"}, "map": map[string]string{"k\"": "v", "a": "é"},
 		"empty": object{}, "none": []any{}, "null object": object(nil), "errors": []graphError{{Message: "m"}},
 	}
 	var want bytes.Buffer

@@ -51,7 +51,8 @@ func onPull(f func(*GitHub, *routedRequest, *pullRequest) routeAnswer) func(*Git
 func (g *GitHub) listPulls(r *routedRequest) routeAnswer {
 	state, head, base := or(r.queryParam("state"), "open"), r.queryParam("head"), r.queryParam("base")
 	all := slices.DeleteFunc(slices.Clone(g.index.pullsByNumber), func(p *pullRequest) bool {
-		return state != "all" && (state == "closed") != p.closed || head != "" && head != p.headOwner+":"+p.headBranch || base != "" && base != p.baseBranch
+		return state != "all" && (state == "closed") != p.closed || head != "" && head != p.headOwner+":"+p.headBranch ||
+			base != "" && base != p.baseBranch
 	})
 	byUpdate := r.queryParam("sort") == "updated"
 	slices.SortStableFunc(all, func(a, b *pullRequest) int {
@@ -160,7 +161,14 @@ func (g *GitHub) requestReviewers(r *routedRequest, p *pullRequest) routeAnswer 
 		case strings.EqualFold(login, p.author):
 			return answerError(422, "Review cannot be requested from pull request author.")
 		case !strings.HasSuffix(login, "[bot]") && g.permissions[strings.ToLower(login)] == "":
-			return answerError(422, fmt.Sprintf("Reviews may only be requested from collaborators. One or more of the users or teams you specified is not a collaborator of the %s/%s repository.", g.owner, g.repo))
+			return answerError(
+				422,
+				fmt.Sprintf(
+					"Reviews may only be requested from collaborators. One or more of the users or teams you specified is not a collaborator of the %s/%s repository.",
+					g.owner,
+					g.repo,
+				),
+			)
 		}
 	}
 	for _, login := range in.Reviewers {
@@ -303,7 +311,19 @@ func (g *GitHub) listRuns(r *routedRequest) routeAnswer {
 		filtered = filtered || v != ""
 		return v
 	}
-	head, event, branch, status, suite, actor := filter("head_sha"), filter("event"), filter("branch"), filter("status"), filter("check_suite_id"), filter("actor")
+	head, event, branch, status, suite, actor := filter(
+		"head_sha",
+	), filter(
+		"event",
+	), filter(
+		"branch",
+	), filter(
+		"status",
+	), filter(
+		"check_suite_id",
+	), filter(
+		"actor",
+	)
 	since, until, valid := createdRange(filter("created"))
 	if !valid {
 		return answerError(422, "Validation Failed: created")
@@ -319,8 +339,13 @@ func (g *GitHub) listRuns(r *routedRequest) routeAnswer {
 	for _, w := range slices.Backward(from) {
 		a := w.shownAttempt(r.now)
 		switch {
-		case !w.isOfWorkflow(r.params["workflow_id"]), head != "" && head != w.head, event != "" && event != w.event, branch != "" && branch != w.headBranch:
-		case status != "" && status != a.status && status != a.conclusion, suite != "" && suite != fmt.Sprint(w.suite.id), actor != "" && actor != w.actor:
+		case !w.isOfWorkflow(r.params["workflow_id"]),
+			head != "" && head != w.head,
+			event != "" && event != w.event,
+			branch != "" && branch != w.headBranch:
+		case status != "" && status != a.status && status != a.conclusion,
+			suite != "" && suite != fmt.Sprint(w.suite.id),
+			actor != "" && actor != w.actor:
 		case w.created.Before(since), !until.IsZero() && w.created.After(until), filtered && w.hidden:
 		default:
 			all = append(all, w)
@@ -477,7 +502,12 @@ func (g *GitHub) getLog(r *routedRequest) routeAnswer {
 	if r.overNetwork {
 		host = strings.TrimSuffix(r.baseURL, "/api/v3")
 	}
-	return routeAnswer{status: 302, header: map[string]string{"Location": fmt.Sprintf("%s/_logs/%d?se=%d", host, j.id, r.now.Add(time.Minute).Unix()) + g.logRepoQuery()}}
+	return routeAnswer{
+		status: 302,
+		header: map[string]string{
+			"Location": fmt.Sprintf("%s/_logs/%d?se=%d", host, j.id, r.now.Add(time.Minute).Unix()) + g.logRepoQuery(),
+		},
+	}
 }
 
 // logRepoQuery is the part of a log's address that names the repository, where there are several.
@@ -597,7 +627,11 @@ func (g *GitHub) getContent(r *routedRequest) routeAnswer {
 	case !found:
 		return answerNotFound()
 	case strings.Contains(r.Header.Get("Accept"), "raw"):
-		return routeAnswer{status: 200, raw: []byte(content), header: map[string]string{"Content-Type": "application/vnd.github.raw+json; charset=utf-8"}}
+		return routeAnswer{
+			status: 200,
+			raw:    []byte(content),
+			header: map[string]string{"Content-Type": "application/vnd.github.raw+json; charset=utf-8"},
+		}
 	}
 	sha := blobID(content)
 	url, git := g.apiURL()+"/contents/"+name+"?ref="+or(ref, g.defaultBranch), g.apiURL()+"/git/blobs/"+sha
@@ -649,7 +683,11 @@ func (g *GitHub) listBranches(r *routedRequest) routeAnswer {
 	}
 	slices.SortFunc(all, func(a, b *branch) int { return strings.Compare(a.name, b.name) })
 	return answerList(r, all, func(b *branch) any {
-		return object{"name": b.name, "protected": b.protected || b.hasRuleset, "commit": object{"sha": b.tip, "url": g.apiURL() + "/commits/" + b.tip}}
+		return object{
+			"name":      b.name,
+			"protected": b.protected || b.hasRuleset,
+			"commit":    object{"sha": b.tip, "url": g.apiURL() + "/commits/" + b.tip},
+		}
 	}, "")
 }
 
@@ -671,15 +709,21 @@ func (g *GitHub) getBranch(r *routedRequest) routeAnswer {
 	url := g.apiURL() + "/branches/" + name
 	return answerOK(object{
 		"name": name, "protected": b.protected || b.hasRuleset, "commit": g.commitJSON(g.commits[b.tip]), "protection_url": url + "/protection",
-		"protection": object{"enabled": b.protected, "required_status_checks": object{"enforcement_level": "off", "contexts": []any{}, "checks": []any{}}},
-		"_links":     object{"self": url, "html": g.webURL() + "/tree/" + name},
+		"protection": object{
+			"enabled":                b.protected,
+			"required_status_checks": object{"enforcement_level": "off", "contexts": []any{}, "checks": []any{}},
+		},
+		"_links": object{"self": url, "html": g.webURL() + "/tree/" + name},
 	})
 }
 
 func (g *GitHub) listRules(r *routedRequest) routeAnswer {
 	rules := []object{}
 	if b := g.branches[r.params["branch"]]; b != nil && b.hasRuleset {
-		rules = append(rules, object{"type": "deletion", "ruleset_source_type": "Repository", "ruleset_source": g.owner + "/" + g.repo, "ruleset_id": 42})
+		rules = append(
+			rules,
+			object{"type": "deletion", "ruleset_source_type": "Repository", "ruleset_source": g.owner + "/" + g.repo, "ruleset_id": 42},
+		)
 	}
 	return answerList(r, rules, func(o object) any { return o }, "")
 }
@@ -735,7 +779,9 @@ func answerRateLimit(s budgetState) routeAnswer {
 	limit := func(used int) object {
 		return object{"limit": s.limit, "used": used, "remaining": max(s.limit-used, 0), "reset": s.reset.Unix()}
 	}
-	return answerOK(object{"resources": object{"core": limit(s.used), "graphql": limit(s.usedGQL), "search": limit(0)}, "rate": limit(s.used)})
+	return answerOK(
+		object{"resources": object{"core": limit(s.used), "graphql": limit(s.usedGQL), "search": limit(0)}, "rate": limit(s.used)},
+	)
 }
 
 func (g *GitHub) getUser(*routedRequest) routeAnswer {

@@ -87,7 +87,10 @@ func answerOK(body any) routeAnswer      { return routeAnswer{status: 200, body:
 func answerCreated(body any) routeAnswer { return routeAnswer{status: 201, body: body} }
 
 func answerError(status int, message string) routeAnswer {
-	return routeAnswer{status: status, body: object{"message": message, "documentation_url": "https://docs.github.com/rest", "status": strconv.Itoa(status)}}
+	return routeAnswer{
+		status: status,
+		body:   object{"message": message, "documentation_url": "https://docs.github.com/rest", "status": strconv.Itoa(status)},
+	}
 }
 
 func answerNotFound() routeAnswer { return answerError(404, "Not Found") }
@@ -336,7 +339,11 @@ func (g *GitHub) checkAndAnswer(r *routedRequest) routeAnswer {
 	token := r.Header.Get("Authorization")
 	switch {
 	case isLog && !r.overNetwork && token != "":
-		return routeAnswer{status: 401, raw: []byte("<?xml version=\"1.0\"?><Error><Code>InvalidAuthenticationInfo</Code></Error>"), header: map[string]string{"Content-Type": "application/xml"}}
+		return routeAnswer{
+			status: 401,
+			raw:    []byte("<?xml version=\"1.0\"?><Error><Code>InvalidAuthenticationInfo</Code></Error>"),
+			header: map[string]string{"Content-Type": "application/xml"},
+		}
 	case isLog:
 		return g.callRoute(r)
 	case r.bodyError != nil || len(r.body) > maxBody:
@@ -483,7 +490,11 @@ func (o requestOutcome) httpResponse(req *http.Request) (*http.Response, error) 
 		return nil, o.fault.transportError()
 	}
 	res := &http.Response{
-		Status: fmt.Sprintf("%d %s", o.status, http.StatusText(o.status)), StatusCode: o.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Status: fmt.Sprintf(
+			"%d %s",
+			o.status,
+			http.StatusText(o.status),
+		), StatusCode: o.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: make(http.Header, len(o.header)), ContentLength: int64(len(o.raw)), Request: req,
 	}
 	o.fillHeader(res.Header)

@@ -188,7 +188,15 @@ func (g *GitHub) StartRun(s RunSpec) (int64, error) {
 	}
 	g.runNumbers[r.workflowFile()]++
 	r.id, r.runNumber = g.newID(), g.runNumbers[r.workflowFile()]
-	r.suite = &checkSuite{id: g.newID(), app: actionsApp, head: r.head, headBranch: r.headBranch, created: r.created, updated: r.created, run: r}
+	r.suite = &checkSuite{
+		id:         g.newID(),
+		app:        actionsApp,
+		head:       r.head,
+		headBranch: r.headBranch,
+		created:    r.created,
+		updated:    r.created,
+		run:        r,
+	}
 	g.runs = append(g.runs, r)
 	g.index.addRun(r)
 
@@ -335,7 +343,15 @@ func (g *GitHub) RerunByPerson(id int64, who string) error {
 // it returns calls that of OnRerun; it must be called without the lock.
 func (g *GitHub) startNextAttempt(r *workflowRun, who string, runs func(*job) bool, now time.Time) func() {
 	old := r.newestAttempt()
-	next := &runAttempt{number: old.number + 1, triggeredBy: who, status: "queued", started: now, updated: now, visibleAt: now.Add(g.lag.Rerun), runnerAt: now.Add(g.lag.Runner)}
+	next := &runAttempt{
+		number:      old.number + 1,
+		triggeredBy: who,
+		status:      "queued",
+		started:     now,
+		updated:     now,
+		visibleAt:   now.Add(g.lag.Rerun),
+		runnerAt:    now.Add(g.lag.Runner),
+	}
 	if g.lag.Rerun > 0 {
 		next.jobsListedAt = next.visibleAt.Add(time.Second)
 	}
@@ -387,7 +403,14 @@ func (g *GitHub) RestartRun(id int64) error {
 		if len(names) == 0 {
 			names = []string{"review"}
 		}
-		*a = runAttempt{number: a.number, triggeredBy: a.triggeredBy, status: "queued", started: now, updated: now, runnerAt: now.Add(g.lag.Runner)}
+		*a = runAttempt{
+			number:      a.number,
+			triggeredBy: a.triggeredBy,
+			status:      "queued",
+			started:     now,
+			updated:     now,
+			runnerAt:    now.Add(g.lag.Runner),
+		}
 		for _, name := range names {
 			a.jobs = append(a.jobs, &job{id: g.newID(), attempt: a.number, name: name, status: "queued", created: now})
 		}

@@ -174,7 +174,15 @@ func newBusy(t *testing.T, o sandbox.Options) *busy {
 	g.AddRuleset("main")
 	g.SetFile(".github/review-coordinator.yml", "", "version: 1\n")
 	g.SetPermission("bob", "maintain")
-	g.OpenPull(sandbox.PullSpec{Number: 7, Head: "a1", Labels: []string{"go"}, Files: []sandbox.ChangedFile{{Path: "new.go", Previous: "old.go"}, {Path: "main.go"}}, Commit: sandbox.CommitSpec{CoAuthors: []string{"carol"}}})
+	g.OpenPull(
+		sandbox.PullSpec{
+			Number: 7,
+			Head:   "a1",
+			Labels: []string{"go"},
+			Files:  []sandbox.ChangedFile{{Path: "new.go", Previous: "old.go"}, {Path: "main.go"}},
+			Commit: sandbox.CommitSpec{CoAuthors: []string{"carol"}},
+		},
+	)
 	g.OpenPull(sandbox.PullSpec{Number: 8, Head: "f1", Fork: "mallory", Author: "mallory", Draft: true})
 	c.pass(10 * time.Second)
 	check(t, g.Push(7, "a2", sandbox.PushSpec{}))
@@ -189,24 +197,75 @@ func newBusy(t *testing.T, o sandbox.Options) *busy {
 	check(t, g.RemoveLabel(7, "urgent", ""))
 	check(t, g.RequestReview(7, "copilot-pull-request-reviewer[bot]", ""))
 	b.run = must[int64](t)(g.StartRun(sandbox.RunSpec{Workflow: ".github/workflows/openai.yml", Name: "OpenAI", PR: 7}))
-	b.failed = must[int64](t)(g.StartRun(sandbox.RunSpec{Workflow: ".github/workflows/gemini.yml@main", Name: "Gemini", PR: 7, Event: "pull_request_target", Jobs: []string{"prepare", "review"}}))
-	must[int64](t)(g.StartRun(sandbox.RunSpec{Workflow: "dynamic/copilot-pull-request-reviewer/copilot-pull-request-reviewer", PR: 7, Event: "dynamic", Status: "queued"}))
+	b.failed = must[int64](
+		t,
+	)(
+		g.StartRun(
+			sandbox.RunSpec{
+				Workflow: ".github/workflows/gemini.yml@main",
+				Name:     "Gemini",
+				PR:       7,
+				Event:    "pull_request_target",
+				Jobs:     []string{"prepare", "review"},
+			},
+		),
+	)
+	must[int64](
+		t,
+	)(
+		g.StartRun(sandbox.RunSpec{Workflow: "dynamic/copilot-pull-request-reviewer/copilot-pull-request-reviewer", PR: 7, Event: "dynamic", Status: "queued"}),
+	)
 	must[int64](t)(g.StartRun(sandbox.RunSpec{Workflow: ".github/workflows/broken.yml", PR: 7, Conclusion: "startup_failure"}))
 	must[int64](t)(g.StartRun(sandbox.RunSpec{Workflow: ".github/workflows/fork.yml", PR: 8, Conclusion: "action_required"}))
 	must[int64](t)(g.StartRun(sandbox.RunSpec{Workflow: ".github/workflows/skipped.yml", PR: 7, Conclusion: "skipped"}))
 	must[int64](t)(g.StartRun(sandbox.RunSpec{Workflow: ".github/workflows/ask.yml", PR: 7, Event: "issue_comment"}))
 	c.pass(30 * time.Second)
-	must[bool](t)(g.FinishRun(b.failed, sandbox.Finish{Conclusion: "failure", Job: "review", Log: "boom 503", Step: "Ask the model", Annotation: "Process completed with exit code 1."}))
+	must[bool](
+		t,
+	)(
+		g.FinishRun(
+			b.failed,
+			sandbox.Finish{Conclusion: "failure", Job: "review", Log: "boom 503", Step: "Ask the model", Annotation: "Process completed with exit code 1."},
+		),
+	)
 	b.comment = must[int64](t)(g.Comment(7, "github-actions[bot]", "## OpenAI"))
 	check(t, g.EditComment(b.comment, "alice", "## OpenAI edited"))
-	b.review = must[int64](t)(g.Review(7, sandbox.ReviewSpec{By: "copilot-pull-request-reviewer[bot]", Body: "## Overview", Comments: []sandbox.LineComment{{Path: "main.go", Line: 3, Body: "a"}, {Path: "new.go", Body: "b"}}}))
+	b.review = must[int64](
+		t,
+	)(
+		g.Review(
+			7,
+			sandbox.ReviewSpec{
+				By:       "copilot-pull-request-reviewer[bot]",
+				Body:     "## Overview",
+				Comments: []sandbox.LineComment{{Path: "main.go", Line: 3, Body: "a"}, {Path: "new.go", Body: "b"}},
+			},
+		),
+	)
 	must[int64](t)(g.Review(7, sandbox.ReviewSpec{By: "bob", State: "approved", Body: "fine"}))
 	must[int64](t)(g.ReplyInThread(7, "", "alice", "why?"))
 	check(t, g.OutdateThreads(7, "copilot-pull-request-reviewer[bot]"))
 	check(t, g.ResolveThreads(7, "copilot-pull-request-reviewer[bot]", "bob"))
 	check(t, g.DismissReview(g.NewestReview(7, "bob"), "bob"))
-	b.foreign = must[int64](t)(g.SetCheck(sandbox.CheckSpec{Name: "Cursor Bugbot", App: sandbox.App{Slug: "cursor"}, Head: "a3", Conclusion: "neutral", Title: "3 issues", Annotations: []sandbox.CheckAnnotation{{Path: "main.go", StartLine: 1, EndLine: 1, Level: "warning", Message: "hm"}}}))
-	must[int64](t)(g.SetStatus(sandbox.CommitStatus{Head: "a3", Context: "CodeRabbit", State: "pending", Description: "Review queued", By: "coderabbitai[bot]"}))
+	b.foreign = must[int64](
+		t,
+	)(
+		g.SetCheck(
+			sandbox.CheckSpec{
+				Name:        "Cursor Bugbot",
+				App:         sandbox.App{Slug: "cursor"},
+				Head:        "a3",
+				Conclusion:  "neutral",
+				Title:       "3 issues",
+				Annotations: []sandbox.CheckAnnotation{{Path: "main.go", StartLine: 1, EndLine: 1, Level: "warning", Message: "hm"}},
+			},
+		),
+	)
+	must[int64](
+		t,
+	)(
+		g.SetStatus(sandbox.CommitStatus{Head: "a3", Context: "CodeRabbit", State: "pending", Description: "Review queued", By: "coderabbitai[bot]"}),
+	)
 	return b
 }
 
@@ -220,8 +279,15 @@ func TestEndpoints(t *testing.T) {
 	diff := c.get("pulls/7/comments").at("0.id")
 	workflow := c.get("actions/workflows").at("workflows.0.id")
 
-	own := c.want(201, "POST", "check-runs", `{"name":"Review quorum","head_sha":"`+head+`","status":"in_progress","external_id":"x","started_at":"2026-11-21T14:00:00Z",
-		"output":{"title":"0 of 2","summary":"s","text":"t"}}`).at("id")
+	own := c.want(
+		201,
+		"POST",
+		"check-runs",
+		`{"name":"Review quorum","head_sha":"`+head+`","status":"in_progress","external_id":"x","started_at":"2026-11-21T14:00:00Z",
+		"output":{"title":"0 of 2","summary":"s","text":"t"}}`,
+	).at(
+		"id",
+	)
 	asked := c.want(201, "POST", "issues/7/comments", `{"body":"@coderabbitai review"}`).at("id")
 
 	for _, path := range []string{

@@ -43,7 +43,10 @@ func (g *GitHub) userJSON(login string) any {
 func accountJSON(login string) object {
 	u := object{
 		"login": login, "id": accountID(login), "node_id": nodeID("U", accountID(login)), "type": "User", "site_admin": false, "gravatar_id": "",
-		"avatar_url": fmt.Sprintf("https://avatars.githubusercontent.com/u/%d?v=4", accountID(login)), "html_url": "https://github.com/" + login,
+		"avatar_url": fmt.Sprintf(
+			"https://avatars.githubusercontent.com/u/%d?v=4",
+			accountID(login),
+		), "html_url": "https://github.com/" + login,
 	}
 	if slug, bot := strings.CutSuffix(login, "[bot]"); bot {
 		u["type"], u["html_url"] = "Bot", "https://github.com/apps/"+slug
@@ -73,7 +76,11 @@ func (g *GitHub) userJSONWith(login string, more object) object {
 // which it reviews.
 func (g *GitHub) requesteeJSON(login string) any {
 	if strings.EqualFold(login, "copilot-pull-request-reviewer[bot]") {
-		return renderOnce(g.renderedAccounts, "requested "+login, func() object { return g.userJSONWith(login, object{"login": "Copilot"}) })
+		return renderOnce(
+			g.renderedAccounts,
+			"requested "+login,
+			func() object { return g.userJSONWith(login, object{"login": "Copilot"}) },
+		)
 	}
 	return g.userJSON(login)
 }
@@ -120,7 +127,9 @@ func (g *GitHub) pullJSON(p *pullRequest) object {
 	labels := []any{}
 	for _, l := range p.labels {
 		labels = append(labels, object{
-			"id": accountID(l), "node_id": nodeID("LA", accountID(l)), "url": g.apiURL() + "/labels/" + l, "name": l, "description": "", "color": "ededed", "default": false,
+			"id": accountID(
+				l,
+			), "node_id": nodeID("LA", accountID(l)), "url": g.apiURL() + "/labels/" + l, "name": l, "description": "", "color": "ededed", "default": false,
 		})
 	}
 	state, mergedBy, mergedAt := "open", any(nil), any(nil)
@@ -145,11 +154,25 @@ func (g *GitHub) pullJSON(p *pullRequest) object {
 	return object{
 		"url": api, "id": pullID(p), "node_id": nodeID("PR", pullID(p)), "html_url": web, "diff_url": web + ".diff", "patch_url": web + ".patch", "issue_url": issue,
 		"number": p.number, "state": state, "locked": false, "title": p.title, "user": g.userJSON(p.author), "body": stringOrNull(p.body), "labels": labels, "milestone": nil, "draft": p.draft,
-		"created_at": timeOrNull(p.created), "updated_at": timeOrNull(p.updated), "closed_at": timeOrNull(p.closedAt), "merged_at": mergedAt, "merge_commit_sha": MergeSHA(p.head),
+		"created_at": timeOrNull(
+			p.created,
+		), "updated_at": timeOrNull(p.updated), "closed_at": timeOrNull(p.closedAt), "merged_at": mergedAt, "merge_commit_sha": MergeSHA(p.head),
 		"assignee": nil, "assignees": []any{}, "requested_reviewers": g.requestedReviewersJSON(p), "requested_teams": []any{},
 		"commits_url": links["commits"], "review_comments_url": links["review_comments"], "review_comment_url": links["review_comment"], "comments_url": links["comments"], "statuses_url": links["statuses"],
-		"head":   object{"label": p.headOwner + ":" + p.headBranch, "ref": p.headBranch, "sha": p.head, "user": g.userJSON(p.headOwner), "repo": g.repoJSON(p.headOwner)},
-		"base":   object{"label": g.owner + ":" + p.baseBranch, "ref": p.baseBranch, "sha": p.baseSHA, "user": g.userJSON(g.owner), "repo": g.repoJSON(g.owner)},
+		"head": object{
+			"label": p.headOwner + ":" + p.headBranch,
+			"ref":   p.headBranch,
+			"sha":   p.head,
+			"user":  g.userJSON(p.headOwner),
+			"repo":  g.repoJSON(p.headOwner),
+		},
+		"base": object{
+			"label": g.owner + ":" + p.baseBranch,
+			"ref":   p.baseBranch,
+			"sha":   p.baseSHA,
+			"user":  g.userJSON(g.owner),
+			"repo":  g.repoJSON(g.owner),
+		},
 		"_links": hrefs, "author_association": "CONTRIBUTOR", "auto_merge": nil, "active_lock_reason": nil,
 		"merged": p.merged, "mergeable": true, "rebaseable": true, "mergeable_state": "blocked", "merged_by": mergedBy, "comments": len(p.comments), "review_comments": threads,
 		"maintainer_can_modify": false, "commits": len(p.shownCommits), "additions": len(p.files), "deletions": len(p.files), "changed_files": max(len(p.files), p.changedCount),
@@ -222,16 +245,32 @@ func (c *commit) fullMessage() string {
 func (g *GitHub) commentJSON(p *pullRequest, c *issueComment) object {
 	return object{
 		"id": c.id, "node_id": nodeID("IC", c.id), "url": fmt.Sprintf("%s/issues/comments/%d", g.apiURL(), c.id), "html_url": fmt.Sprintf("%s/pull/%d#issuecomment-%d", g.webURL(), p.number, c.id),
-		"issue_url": fmt.Sprintf("%s/issues/%d", g.apiURL(), p.number), "user": g.userJSON(c.author), "body": c.body, "created_at": timeOrNull(c.created), "updated_at": timeOrNull(c.updated),
+		"issue_url": fmt.Sprintf(
+			"%s/issues/%d",
+			g.apiURL(),
+			p.number,
+		), "user": g.userJSON(c.author), "body": c.body, "created_at": timeOrNull(c.created), "updated_at": timeOrNull(c.updated),
 		"author_association": "NONE", "performed_via_github_app": nil,
 	}
 }
 
 func (g *GitHub) reviewJSON(p *pullRequest, v *review) object {
-	html, api := fmt.Sprintf("%s/pull/%d#pullrequestreview-%d", g.webURL(), p.number, v.id), fmt.Sprintf("%s/pulls/%d", g.apiURL(), p.number)
+	html, api := fmt.Sprintf(
+		"%s/pull/%d#pullrequestreview-%d",
+		g.webURL(),
+		p.number,
+		v.id,
+	), fmt.Sprintf(
+		"%s/pulls/%d",
+		g.apiURL(),
+		p.number,
+	)
 	return object{
 		"id": v.id, "node_id": nodeID("PRR", v.id), "user": g.userJSON(v.author), "body": v.body, "state": v.state, "html_url": html, "pull_request_url": api, "author_association": "NONE",
-		"_links": object{"html": object{"href": html}, "pull_request": object{"href": api}}, "submitted_at": timeOrNull(v.submitted), "commit_id": v.commit,
+		"_links": object{
+			"html":         object{"href": html},
+			"pull_request": object{"href": api},
+		}, "submitted_at": timeOrNull(v.submitted), "commit_id": v.commit,
 	}
 }
 
@@ -240,7 +279,10 @@ func (g *GitHub) reviewCommentJSON(p *pullRequest, t *reviewThread, c *reviewCom
 	self := fmt.Sprintf("%s/pulls/comments/%d", g.apiURL(), c.id)
 	out := object{
 		"url": self, "pull_request_review_id": c.reviewID, "id": c.id, "node_id": nodeID("PRRC", c.id), "diff_hunk": "@@ -1 +1 @@", "path": t.path,
-		"commit_id": p.shownCommit(t, c), "original_commit_id": c.originalCommit, "user": g.userJSON(c.author), "body": c.body, "created_at": timeOrNull(c.created), "updated_at": timeOrNull(laterOf(c.created, c.editedAt)),
+		"commit_id": p.shownCommit(
+			t,
+			c,
+		), "original_commit_id": c.originalCommit, "user": g.userJSON(c.author), "body": c.body, "created_at": timeOrNull(c.created), "updated_at": timeOrNull(laterOf(c.created, c.editedAt)),
 		"html_url": html, "pull_request_url": api, "author_association": "NONE", "subject_type": "line", "side": "RIGHT", "original_position": 1, "position": 1,
 		"line": t.line, "original_line": t.line, "start_line": nil, "original_start_line": nil, "start_side": nil,
 		"_links": object{"self": object{"href": self}, "html": object{"href": html}, "pull_request": object{"href": api}},
@@ -319,7 +361,9 @@ func (g *GitHub) runJSON(r *workflowRun, a *runAttempt, withPulls bool) object {
 		"id": r.id, "name": r.name, "node_id": nodeID("WFR", r.id), "check_suite_id": r.suite.id, "check_suite_node_id": nodeID("CS", r.suite.id), "head_branch": r.headBranch, "head_sha": r.head,
 		"path": r.workflowPath, "run_number": r.runNumber, "run_attempt": a.number, "event": r.event, "status": a.status, "conclusion": stringOrNull(a.conclusion), "workflow_id": r.workflowID,
 		"url": url, "html_url": web, "display_title": r.title, "pull_requests": pulls, "created_at": timeOrNull(r.created), "updated_at": timeOrNull(a.updated), "run_started_at": timeOrNull(a.started),
-		"actor": g.userJSON(r.actor), "triggering_actor": g.userJSON(a.triggeredBy), "referenced_workflows": []any{}, "previous_attempt_url": previous,
+		"actor": g.userJSON(
+			r.actor,
+		), "triggering_actor": g.userJSON(a.triggeredBy), "referenced_workflows": []any{}, "previous_attempt_url": previous,
 		"jobs_url": url + "/jobs", "logs_url": url + "/logs", "check_suite_url": fmt.Sprintf("%s/check-suites/%d", g.apiURL(), r.suite.id), "artifacts_url": url + "/artifacts",
 		"cancel_url": url + "/cancel", "rerun_url": url + "/rerun", "workflow_url": fmt.Sprintf("%s/actions/workflows/%d", g.apiURL(), r.workflowID),
 		"head_commit": g.simpleCommitJSON(head), "repository": g.repoJSON(g.owner), "head_repository": g.repoJSON(or(r.forkOwner, g.owner)),
@@ -334,7 +378,16 @@ func (g *GitHub) simpleCommitJSON(c *commit) json.RawMessage {
 	who := func(login string) object {
 		return object{"name": login, "email": login + "@users.noreply.github.com"}
 	}
-	c.simpleJSON = renderJSON(object{"id": c.sha, "tree_id": SHA("tree " + c.sha), "message": c.fullMessage(), "timestamp": timeOrNull(c.pushedAt), "author": who(c.author), "committer": who(c.committer)})
+	c.simpleJSON = renderJSON(
+		object{
+			"id":        c.sha,
+			"tree_id":   SHA("tree " + c.sha),
+			"message":   c.fullMessage(),
+			"timestamp": timeOrNull(c.pushedAt),
+			"author":    who(c.author),
+			"committer": who(c.committer),
+		},
+	)
 	return c.simpleJSON
 }
 
@@ -362,13 +415,18 @@ type minimalPullCache struct {
 
 func (g *GitHub) minimalPullJSON(p *pullRequest) json.RawMessage {
 	m := &p.minimalJSON
-	if m.json != nil && m.repo == g.repo && m.branch == p.headBranch && m.head == p.head && m.base == p.baseBranch && m.baseSHA == p.baseSHA {
+	if m.json != nil && m.repo == g.repo && m.branch == p.headBranch && m.head == p.head && m.base == p.baseBranch &&
+		m.baseSHA == p.baseSHA {
 		return m.json
 	}
 	repo := object{"id": g.repoID, "url": g.apiURL(), "name": g.repo}
 	*m = minimalPullCache{g.repo, p.headBranch, p.head, p.baseBranch, p.baseSHA, renderJSON(object{
 		"id": pullID(p), "number": p.number, "url": fmt.Sprintf("%s/pulls/%d", g.apiURL(), p.number),
-		"head": object{"ref": p.headBranch, "sha": p.head, "repo": repo}, "base": object{"ref": p.baseBranch, "sha": p.baseSHA, "repo": repo},
+		"head": object{
+			"ref":  p.headBranch,
+			"sha":  p.head,
+			"repo": repo,
+		}, "base": object{"ref": p.baseBranch, "sha": p.baseSHA, "repo": repo},
 	})}
 	return m.json
 }
@@ -385,9 +443,18 @@ func (g *GitHub) jobJSON(r *workflowRun, j *job) object {
 	url := fmt.Sprintf("%s/actions/jobs/%d", g.apiURL(), j.id)
 	out := object{
 		"id": j.id, "run_id": r.id, "workflow_name": r.name, "head_branch": r.headBranch, "run_url": fmt.Sprintf("%s/actions/runs/%d", g.apiURL(), r.id), "run_attempt": j.attempt,
-		"node_id": nodeID("CR", j.id), "head_sha": r.head, "url": url, "html_url": fmt.Sprintf("%s/actions/runs/%d/job/%d", g.webURL(), r.id, j.id), "status": j.status,
-		"conclusion": stringOrNull(j.conclusion), "created_at": timeOrNull(j.created), "started_at": timeOrNull(j.started), "completed_at": timeOrNull(j.completed), "name": j.name, "labels": []string{"ubuntu-latest"},
-		"check_run_url": fmt.Sprintf("%s/check-runs/%d", g.apiURL(), j.id), "runner_id": nil, "runner_name": nil, "runner_group_id": nil, "runner_group_name": nil, "steps": []any{},
+		"node_id": nodeID(
+			"CR",
+			j.id,
+		), "head_sha": r.head, "url": url, "html_url": fmt.Sprintf("%s/actions/runs/%d/job/%d", g.webURL(), r.id, j.id), "status": j.status,
+		"conclusion": stringOrNull(
+			j.conclusion,
+		), "created_at": timeOrNull(j.created), "started_at": timeOrNull(j.started), "completed_at": timeOrNull(j.completed), "name": j.name, "labels": []string{"ubuntu-latest"},
+		"check_run_url": fmt.Sprintf(
+			"%s/check-runs/%d",
+			g.apiURL(),
+			j.id,
+		), "runner_id": nil, "runner_name": nil, "runner_group_id": nil, "runner_group_name": nil, "steps": []any{},
 	}
 	if j.started.IsZero() { // GitHub has no null there: a job that waits shows the moment of its creation
 		out["started_at"] = timeOrNull(j.created)
@@ -398,7 +465,14 @@ func (g *GitHub) jobJSON(r *workflowRun, j *job) object {
 	}
 	out["runner_id"], out["runner_name"], out["runner_group_id"], out["runner_group_name"] = 1, "GitHub Actions 1", 0, "GitHub Actions"
 	step := func(n int, name, status string, conclusion any, end time.Time) object {
-		return object{"name": name, "status": status, "conclusion": conclusion, "number": n, "started_at": timeOrNull(j.started), "completed_at": timeOrNull(end)}
+		return object{
+			"name":         name,
+			"status":       status,
+			"conclusion":   conclusion,
+			"number":       n,
+			"started_at":   timeOrNull(j.started),
+			"completed_at": timeOrNull(end),
+		}
 	}
 	steps := []any{step(1, "Set up job", "completed", "success", j.started)}
 	conclusion := stringOrNull(j.conclusion)
@@ -441,9 +515,20 @@ func (g *GitHub) checkJSON(c checkView) object {
 	}
 	out := object{
 		"id": c.ID, "name": c.Name, "node_id": nodeID("CR", c.ID), "head_sha": c.Head, "external_id": c.ExternalID, "url": url, "html_url": web,
-		"details_url": or(c.DetailsURL, "https://github.com/apps/"+c.App.Slug), "status": c.Status, "conclusion": stringOrNull(c.Conclusion), "started_at": timeOrNull(c.Started),
-		"completed_at": timeOrNull(c.Completed), "check_suite": object{"id": c.suite.id}, "app": g.appJSON(c.App), "pull_requests": g.pullsAtHeadJSON(c.Head),
-		"output": object{"title": stringOrNull(c.Title), "summary": stringOrNull(c.Summary), "text": stringOrNull(c.Text), "annotations_count": count, "annotations_url": url + "/annotations"},
+		"details_url": or(
+			c.DetailsURL,
+			"https://github.com/apps/"+c.App.Slug,
+		), "status": c.Status, "conclusion": stringOrNull(c.Conclusion), "started_at": timeOrNull(c.Started),
+		"completed_at": timeOrNull(
+			c.Completed,
+		), "check_suite": object{"id": c.suite.id}, "app": g.appJSON(c.App), "pull_requests": g.pullsAtHeadJSON(c.Head),
+		"output": object{
+			"title":             stringOrNull(c.Title),
+			"summary":           stringOrNull(c.Summary),
+			"text":              stringOrNull(c.Text),
+			"annotations_count": count,
+			"annotations_url":   url + "/annotations",
+		},
 	}
 	return out
 }
@@ -465,7 +550,9 @@ func (g *GitHub) suiteJSON(s *checkSuite, now time.Time) object {
 	return object{
 		"id": s.id, "node_id": nodeID("CS", s.id), "head_branch": stringOrNull(s.headBranch), "head_sha": s.head, "status": status, "conclusion": stringOrNull(conclusion), "url": url,
 		"before": nil, "after": s.head, "pull_requests": g.pullsAtHeadJSON(s.head), "app": g.appJSON(s.app), "created_at": timeOrNull(s.created), "updated_at": timeOrNull(g.suiteUpdatedAt(s, now)),
-		"latest_check_runs_count": len(g.checksIn(s, true, now)), "check_runs_url": url + "/check-runs", "head_commit": g.simpleCommitJSON(g.commits[s.head]), "repository": g.repoJSON(g.owner),
+		"latest_check_runs_count": len(
+			g.checksIn(s, true, now),
+		), "check_runs_url": url + "/check-runs", "head_commit": g.simpleCommitJSON(g.commits[s.head]), "repository": g.repoJSON(g.owner),
 		"rerequestable": true, "runs_rerequestable": s.app == actionsApp,
 	}
 }

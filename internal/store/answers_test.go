@@ -80,8 +80,12 @@ func TestAnswersAreThereAtOnceAndAfterARestart(t *testing.T) {
 // A file of another schema is no fault: what it held is asked for again.
 func TestAnswersOfAnOlderProgramAreForgotten(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "answers.db")
-	fixture(t, path, `CREATE TABLE answers (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, era INTEGER NOT NULL, size INTEGER NOT NULL, sum INTEGER NOT NULL);
-		CREATE TABLE bodies (id INTEGER PRIMARY KEY, value BLOB NOT NULL); INSERT INTO answers VALUES (1, 'a', 1, 2, 3); INSERT INTO bodies VALUES (1, 'x'); PRAGMA user_version = 2`)
+	fixture(
+		t,
+		path,
+		`CREATE TABLE answers (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, era INTEGER NOT NULL, size INTEGER NOT NULL, sum INTEGER NOT NULL);
+		CREATE TABLE bodies (id INTEGER PRIMARY KEY, value BLOB NOT NULL); INSERT INTO answers VALUES (1, 'a', 1, 2, 3); INSERT INTO bodies VALUES (1, 'x'); PRAGMA user_version = 2`,
+	)
 	a := openAnswers(t, path, store.AnswerCacheOptions{})
 	wantMiss(t, a, "a")
 	a.Put("a", []byte("1"))

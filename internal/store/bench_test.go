@@ -116,7 +116,17 @@ func fill(b *testing.B, s *store.SQLite, keys, tenants int, sight []byte) {
 		var pokes []store.Poke
 		for range min(500, keys-n) {
 			tenant := int64(n % tenants)
-			pokes = append(pokes, store.Poke{Key: fmt.Sprintf("%d/acme/shop#%d", tenant, n), Tenant: tenant, Kind: "pull", Group: fmt.Sprint("acme/", n%500), Due: now, Touch: "t"})
+			pokes = append(
+				pokes,
+				store.Poke{
+					Key:    fmt.Sprintf("%d/acme/shop#%d", tenant, n),
+					Tenant: tenant,
+					Kind:   "pull",
+					Group:  fmt.Sprint("acme/", n%500),
+					Due:    now,
+					Touch:  "t",
+				},
+			)
 			n++
 		}
 		if _, err := s.Accept(b.Context(), store.AcceptedDelivery{ID: fmt.Sprint("fill ", benchIDs.Add(1)), At: now}, pokes...); err != nil {

@@ -169,7 +169,10 @@ func (s *SQLite) Wrote() error {
 func (s *SQLite) checkFilesInPlace() error {
 	for _, f := range s.openFiles {
 		if info, err := os.Stat(f.path); err != nil || !os.SameFile(info, f.info) {
-			return fmt.Errorf("%s was deleted or replaced while it was in use: what is accepted now would be lost; restart the coordinator", f.path)
+			return fmt.Errorf(
+				"%s was deleted or replaced while it was in use: what is accepted now would be lost; restart the coordinator",
+				f.path,
+			)
 		}
 	}
 	return nil
@@ -203,7 +206,11 @@ func createFile(path string) error {
 
 // openDB opens a database of ours; the pragmas are set on each connection.
 func openDB(path string, conns int, pragmas ...string) (*sql.DB, error) {
-	return connectDB(path, "rwc", conns, append([]string{"busy_timeout(10000)", "journal_mode(WAL)", "temp_store(MEMORY)", "foreign_keys(1)"}, pragmas...)...)
+	return connectDB(
+		path,
+		"rwc",
+		conns,
+		append([]string{"busy_timeout(10000)", "journal_mode(WAL)", "temp_store(MEMORY)", "foreign_keys(1)"}, pragmas...)...)
 }
 
 func connectDB(path, mode string, conns int, pragmas ...string) (*sql.DB, error) {
@@ -232,8 +239,11 @@ func refuseForeignDatabase(path string) (err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	var tables, known int
-	row := db.QueryRowContext(context.Background(), `SELECT count(*) FILTER (WHERE name NOT IN ('goose_db_version', 'sqlite_sequence')), count(*) FILTER (WHERE name IN ('deliveries', 'work', 'goose_db_version'))
-		FROM sqlite_schema WHERE type = 'table'`)
+	row := db.QueryRowContext(
+		context.Background(),
+		`SELECT count(*) FILTER (WHERE name NOT IN ('goose_db_version', 'sqlite_sequence')), count(*) FILTER (WHERE name IN ('deliveries', 'work', 'goose_db_version'))
+		FROM sqlite_schema WHERE type = 'table'`,
+	)
 	if err := row.Scan(&tables, &known); err != nil {
 		return fmt.Errorf("read its tables: %w", err)
 	}
@@ -254,7 +264,13 @@ func migrateSchema(path string) (err error) {
 	if err != nil {
 		return err // unreachable unless the path above is wrong
 	}
-	p, err := goose.NewProvider(goose.DialectSQLite3, db, dir, goose.WithDisableGlobalRegistry(true), goose.WithSlog(slog.New(slog.DiscardHandler)))
+	p, err := goose.NewProvider(
+		goose.DialectSQLite3,
+		db,
+		dir,
+		goose.WithDisableGlobalRegistry(true),
+		goose.WithSlog(slog.New(slog.DiscardHandler)),
+	)
 	if err != nil {
 		return fmt.Errorf("read migrations: %w", err)
 	}
@@ -264,7 +280,12 @@ func migrateSchema(path string) (err error) {
 		return fmt.Errorf("read its schema: %w", err)
 	}
 	if have > know {
-		return fmt.Errorf("%w: its schema is %d, and this program knows %d at most; run the newer program, or go back to a backup from before the upgrade", ErrNewer, have, know)
+		return fmt.Errorf(
+			"%w: its schema is %d, and this program knows %d at most; run the newer program, or go back to a backup from before the upgrade",
+			ErrNewer,
+			have,
+			know,
+		)
 	}
 	if _, err := p.Up(ctx); err != nil {
 		return fmt.Errorf("migrate: %w", err)

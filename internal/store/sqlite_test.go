@@ -195,7 +195,9 @@ func TestOldSchemas(t *testing.T) {
 				t.Errorf("row (-want +got):\n%s", d)
 			}
 			work := claim(t, s, 9) // it was leased when the process ended
-			wantWork := []store.Work{{Lease: store.Lease{Key: "77/acme/shop", Token: work[0].Token}, Tenant: 77, Kind: "repo", Due: now, Touches: []string{"x", "y", "z"}}}
+			wantWork := []store.Work{
+				{Lease: store.Lease{Key: "77/acme/shop", Token: work[0].Token}, Tenant: 77, Kind: "repo", Due: now, Touches: []string{"x", "y", "z"}},
+			}
 			if d := cmp.Diff(wantWork, work); d != "" {
 				t.Errorf("work (-want +got):\n%s", d)
 			}

@@ -309,7 +309,21 @@ func (t *workTable) claimOne(tenant, now, until int64) (Work, bool, error) {
 	w := Work{Tenant: tenant}
 	var id, due, wake, seen int64
 	var touches, taken string
-	err := t.selectFirstDue.QueryRowContext(context.Background(), tenant).Scan(&id, &w.Key, &w.Kind, &due, &wake, &w.Attempts, &touches, &taken, &seen, &w.Sight)
+	err := t.selectFirstDue.QueryRowContext(
+		context.Background(),
+		tenant,
+	).Scan(
+		&id,
+		&w.Key,
+		&w.Kind,
+		&due,
+		&wake,
+		&w.Attempts,
+		&touches,
+		&taken,
+		&seen,
+		&w.Sight,
+	)
 	if errors.Is(err, sql.ErrNoRows) {
 		due, err = neverDue, nil
 	}
@@ -375,7 +389,21 @@ type heldLease struct {
 }
 
 func (t *workTable) findLease(l Lease) (h heldLease, ok bool, err error) {
-	err = t.selectLease.QueryRowContext(context.Background(), l.Key, l.Token).Scan(&h.id, &h.tenant, &h.due, &h.pokedMeanwhile, &h.attempts, &h.failed, &h.open, &h.taken, &h.wake)
+	err = t.selectLease.QueryRowContext(
+		context.Background(),
+		l.Key,
+		l.Token,
+	).Scan(
+		&h.id,
+		&h.tenant,
+		&h.due,
+		&h.pokedMeanwhile,
+		&h.attempts,
+		&h.failed,
+		&h.open,
+		&h.taken,
+		&h.wake,
+	)
 	if errors.Is(err, sql.ErrNoRows) {
 		return heldLease{}, false, nil
 	}

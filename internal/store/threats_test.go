@@ -50,12 +50,15 @@ func TestADeletedFileAcceptsNothing(t *testing.T) {
 func TestAFullDiskFloodsNoLog(t *testing.T) {
 	var full atomic.Bool
 	var said bytes.Buffer
-	s, err := OpenSQLite(filepath.Join(t.TempDir(), "table.db"), SQLiteOptions{Log: slog.New(slog.NewTextHandler(&said, nil)), injectFault: func(step string) error {
-		if full.Load() && step == "commit" {
-			return errors.New("disk is full")
-		}
-		return nil
-	}})
+	s, err := OpenSQLite(
+		filepath.Join(t.TempDir(), "table.db"),
+		SQLiteOptions{Log: slog.New(slog.NewTextHandler(&said, nil)), injectFault: func(step string) error {
+			if full.Load() && step == "commit" {
+				return errors.New("disk is full")
+			}
+			return nil
+		}},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

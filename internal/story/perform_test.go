@@ -149,7 +149,15 @@ func performStory(t *testing.T, s *Scenario, withRest bool) (story Story) {
 }
 
 func TestStoriesArePerformed(t *testing.T) {
-	few := []string{"a-new-base", "all-approve", "attempt-two-dies", "both-heads-under-way", "closed-and-reopened", "copilot-is-asked-again", "hung-then-approves"}
+	few := []string{
+		"a-new-base",
+		"all-approve",
+		"attempt-two-dies",
+		"both-heads-under-way",
+		"closed-and-reopened",
+		"copilot-is-asked-again",
+		"hung-then-approves",
+	}
 	for _, s := range parseStories(t) {
 		if s.TokenOwner() != "" || s.hasFaults || !slices.Contains(few, s.baseName()) {
 			continue

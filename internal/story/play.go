@@ -121,7 +121,8 @@ func (w *world) queueRerunReactions(id int64, attempt int) {
 // queueAskReactions queues the steps that the scenario tells of a reviewer that was asked.
 func (w *world) queueAskReactions(kind, text string) {
 	for _, reviewer := range w.scenario.reviewers {
-		if kind == "comment" && strings.TrimSpace(reviewer.Request.Comment) != strings.TrimSpace(text) || kind != "comment" && !strings.EqualFold(reviewer.Request.Login, text) {
+		if kind == "comment" && strings.TrimSpace(reviewer.Request.Comment) != strings.TrimSpace(text) ||
+			kind != "comment" && !strings.EqualFold(reviewer.Request.Login, text) {
 			continue
 		}
 		w.mu.Lock()
@@ -270,7 +271,16 @@ func (w *world) extraCheckName(name string) string {
 func (w *world) expandCommits(text string) string {
 	for _, name := range w.scenario.commitsByLength() {
 		sha := sandbox.SHA(name)
-		text = strings.NewReplacer("{sha "+name+"}", sha, "{short "+name+"}", sha[:7], "{merge "+name+"}", sandbox.MergeSHA(name)).Replace(text)
+		text = strings.NewReplacer(
+			"{sha "+name+"}",
+			sha,
+			"{short "+name+"}",
+			sha[:7],
+			"{merge "+name+"}",
+			sandbox.MergeSHA(name),
+		).Replace(
+			text,
+		)
 	}
 	return text
 }
@@ -342,7 +352,12 @@ func (s *Scenario) PlayStepped(ctx context.Context, a Audience) (Story, error) {
 				continue
 			}
 			if looks++; looks > maxLooks {
-				return w.recorder.finishStory(), fmt.Errorf("%s: the story does not end: %d looks until %s", s.File, looks, formatDuration(now().Sub(Begin)))
+				return w.recorder.finishStory(), fmt.Errorf(
+					"%s: the story does not end: %d looks until %s",
+					s.File,
+					looks,
+					formatDuration(now().Sub(Begin)),
+				)
 			}
 			if err := w.lookAt(ctx, n, t, now); err != nil {
 				return w.recorder.finishStory(), err

@@ -139,7 +139,10 @@ func (p *scenarioParser) addProblem(line, column, width int, message, hint strin
 	if line >= 1 && line <= len(p.lines) {
 		source = p.lines[line-1]
 	}
-	p.problems = append(p.problems, ParseError{File: p.File, Line: line, Column: column, Width: width, Message: message, Hint: hint, Source: source})
+	p.problems = append(
+		p.problems,
+		ParseError{File: p.File, Line: line, Column: column, Width: width, Message: message, Hint: hint, Source: source},
+	)
 }
 
 // parseFile reads the sections. The text before the first one says what the story is about.
@@ -205,14 +208,29 @@ func (p *scenarioParser) parseReaction(words []string, head int) {
 	middle := words[2 : len(words)-1]
 	if len(middle) == 2 {
 		if _, err := fmt.Sscanf(middle[0], "%d", &r.occurrence); err != nil || r.occurrence < 1 {
-			p.addProblem(head, 4, len(strings.Join(words, " ")), fmt.Sprintf("%q is not the number of an attempt", middle[0]), "-- on rerun 3 of openai -- is what happens in its third attempt")
+			p.addProblem(
+				head,
+				4,
+				len(strings.Join(words, " ")),
+				fmt.Sprintf("%q is not the number of an attempt", middle[0]),
+				"-- on rerun 3 of openai -- is what happens in its third attempt",
+			)
 		}
 		middle = middle[1:]
 	}
 	if len(middle) != 1 || middle[0] != "of" {
-		p.addProblem(head, 4, len(strings.Join(words, " ")), "a reaction names one run or reviewer", "write -- on rerun of openai -- or -- on ask of copilot --")
+		p.addProblem(
+			head,
+			4,
+			len(strings.Join(words, " ")),
+			"a reaction names one run or reviewer",
+			"write -- on rerun of openai -- or -- on ask of copilot --",
+		)
 	}
-	p.labelUses = append(p.labelUses, labelUse{label: r.label, line: head, word: token{text: r.label, col: strings.LastIndex(p.lines[head-1], r.label) + 1}})
+	p.labelUses = append(
+		p.labelUses,
+		labelUse{label: r.label, line: head, word: token{text: r.label, col: strings.LastIndex(p.lines[head-1], r.label) + 1}},
+	)
 	r.steps = p.parseSteps(true)
 	p.reactions = append(p.reactions, r)
 }
@@ -304,7 +322,13 @@ func (p *scenarioParser) checkLabels() {
 		if p.runLabels[u.label] || p.reviewers[u.label].Name != "" {
 			continue
 		}
-		p.addProblem(u.line, u.word.col, u.word.width(), fmt.Sprintf("no run or reviewer is called %q", u.label), suggestWord(u.label, p.knownLabels()))
+		p.addProblem(
+			u.line,
+			u.word.col,
+			u.word.width(),
+			fmt.Sprintf("no run or reviewer is called %q", u.label),
+			suggestWord(u.label, p.knownLabels()),
+		)
 	}
 }
 

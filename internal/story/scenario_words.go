@@ -120,7 +120,11 @@ func (l *sentenceParser) parseTime(last time.Duration) (time.Duration, bool) {
 	d, err := time.ParseDuration(text)
 	switch {
 	case err != nil:
-		l.fail(t, fmt.Sprintf("%q is not a time", t.text), "a line begins with the time since the story began, such as 0s, 1m30s, or with the time since the line above, such as +10s")
+		l.fail(
+			t,
+			fmt.Sprintf("%q is not a time", t.text),
+			"a line begins with the time since the story began, such as 0s, 1m30s, or with the time since the line above, such as +10s",
+		)
 	case d < 0:
 		l.fail(t, "nothing happens before the story begins", "")
 	case relative:
@@ -219,7 +223,11 @@ type verb struct {
 // allVerbs lists everything that can happen. Where one verb begins like another the longer one comes first.
 func allVerbs() []verb {
 	return []verb{
-		{"opens", "LOGIN opens #N [at COMMIT] [onto BRANCH] [branch NAME] [from fork OWNER] [as draft] [changing PATH…] [renaming OLD NEW] [of N files] [labelled LABEL] [written by LOGIN] [with LOGIN] [opened DURATION ago]", (*sentenceParser).parseOpens},
+		{
+			"opens",
+			"LOGIN opens #N [at COMMIT] [onto BRANCH] [branch NAME] [from fork OWNER] [as draft] [changing PATH…] [renaming OLD NEW] [of N files] [labelled LABEL] [written by LOGIN] [with LOGIN] [opened DURATION ago]",
+			(*sentenceParser).parseOpens,
+		},
 		{"force-pushes", "LOGIN force-pushes COMMIT [to #N] [changing PATH…]", (*sentenceParser).parsePushes},
 		{"pushes", "LOGIN pushes COMMIT [to #N] [changing PATH…] [written by LOGIN] [with LOGIN]", (*sentenceParser).parsePushes},
 		{"retargets", "LOGIN retargets [#N] to BRANCH", (*sentenceParser).parseRetargets},
@@ -233,7 +241,11 @@ func allVerbs() []verb {
 		{"unlabels", "LOGIN unlabels LABEL", parseLabelAction((*sandbox.GitHub).RemoveLabel)},
 		{"asks", "LOGIN asks LOGIN", (*sentenceParser).parseAsks},
 
-		{"starts", "REVIEWER starts [queued|waiting|skipped|action_required|startup_failure] [as LABEL] [workflow PATH] [event EVENT] [on COMMIT] [of #N] [by LOGIN] [created DURATION ago] [jobs NAME…]", (*sentenceParser).parseStarts},
+		{
+			"starts",
+			"REVIEWER starts [queued|waiting|skipped|action_required|startup_failure] [as LABEL] [workflow PATH] [event EVENT] [on COMMIT] [of #N] [by LOGIN] [created DURATION ago] [jobs NAME…]",
+			(*sentenceParser).parseStarts,
+		},
 		{"gets a runner", "RUN gets a runner", parseRunAction((*sandbox.GitHub).StartJobs)},
 		{"finds no runner", "RUN finds no runner", parseRunAction((*sandbox.GitHub).WithholdRunner)},
 		{"begins again", "RUN begins again", parseRunAction((*sandbox.GitHub).RestartRun)},
@@ -271,7 +283,11 @@ func allVerbs() []verb {
 		{"happens", "nothing happens", (*sentenceParser).parseNothing},
 		{"says", `narrator says "TEXT"`, (*sentenceParser).parseSays},
 
-		{"answers", `github answers STATUS ["body"] [header "NAME: VALUE"] to METHOD PATH [N times] [after N] [for DURATION]`, (*sentenceParser).parseAnswers},
+		{
+			"answers",
+			`github answers STATUS ["body"] [header "NAME: VALUE"] to METHOD PATH [N times] [after N] [for DURATION]`,
+			(*sentenceParser).parseAnswers,
+		},
 		{"loses", "github loses METHOD PATH [N times] [after N] [for DURATION]", parseFaults(sandbox.FaultLost)},
 		{"drops", "github drops METHOD PATH [N times] [after N] [for DURATION]", parseFaults(sandbox.FaultUnsent)},
 		{"resets", "github resets METHOD PATH [N times] [after N] [for DURATION]", parseFaults(sandbox.FaultReset)},
@@ -659,7 +675,13 @@ func parseReviews(state string) func(*sentenceParser) func(*world) error {
 			path, number, _ := strings.Cut(place, ":")
 			line, err := strconv.Atoi(number)
 			if number != "" && err != nil || body == "" {
-				l.parser.addProblem(in.line, 1, len(l.parser.lines[in.line-1]), "a comment on the diff needs its place and its text", "> cart.go:12 The price may be negative.")
+				l.parser.addProblem(
+					in.line,
+					1,
+					len(l.parser.lines[in.line-1]),
+					"a comment on the diff needs its place and its text",
+					"> cart.go:12 The price may be negative.",
+				)
 			}
 			s.Comments = append(s.Comments, sandbox.LineComment{Path: path, Line: line, Body: body})
 		}
@@ -745,7 +767,9 @@ func (l *sentenceParser) parseSetsStatus() func(*world) error {
 	context, state, words, head := l.parseSetting([]string{"pending", "success", "failure", "error"})
 	who := l.subject.text
 	return func(w *world) error {
-		_, err := w.g.SetStatus(sandbox.CommitStatus{Context: context, State: state, Description: words, Head: w.headSHA(head), By: w.loginOf(who)})
+		_, err := w.g.SetStatus(
+			sandbox.CommitStatus{Context: context, State: state, Description: words, Head: w.headSHA(head), By: w.loginOf(who)},
+		)
 		return err
 	}
 }

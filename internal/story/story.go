@@ -48,7 +48,14 @@ func (e Entry) checkState() string {
 func (e Entry) String() string {
 	switch e.Kind {
 	case EntryChecked, EntryStated:
-		return fmt.Sprintf("%-8s%-4s%s %-16s%s", formatDuration(e.At), e.Head, stateSymbol(e.checkState()), e.checkState(), e.titleWithName())
+		return fmt.Sprintf(
+			"%-8s%-4s%s %-16s%s",
+			formatDuration(e.At),
+			e.Head,
+			stateSymbol(e.checkState()),
+			e.checkState(),
+			e.titleWithName(),
+		)
 	default:
 		return fmt.Sprintf("%-8s%-4s→ %-16s%s", formatDuration(e.At), e.Head, e.Kind, e.Text)
 	}
@@ -194,7 +201,15 @@ type recorder struct {
 }
 
 func newRecorder(w *world, wrote func(Entry)) *recorder {
-	return &recorder{world: w, onEntry: wrote, shownRevisions: map[int64]int{}, annotationCounts: map[int64]int{}, statusCounts: map[string]int{}, cancelCounts: map[int64]int{}, lastLooks: map[int]loop.Look{}}
+	return &recorder{
+		world:            w,
+		onEntry:          wrote,
+		shownRevisions:   map[int64]int{},
+		annotationCounts: map[int64]int{},
+		statusCounts:     map[string]int{},
+		cancelCounts:     map[int64]int{},
+		lastLooks:        map[int]loop.Look{},
+	}
 }
 
 func (r *recorder) addEntry(e Entry) {
@@ -214,7 +229,16 @@ func (r *recorder) recordWrites() {
 		name := r.world.commitName(head)
 		for _, c := range g.OwnCheckRuns(head) {
 			for _, h := range c.History[min(r.shownRevisions[c.ID], len(c.History)):] {
-				r.addEntry(Entry{Kind: EntryChecked, Head: name, Name: r.world.extraCheckName(c.Name), Status: h.Status, Conclusion: h.Conclusion, Text: h.Title})
+				r.addEntry(
+					Entry{
+						Kind:       EntryChecked,
+						Head:       name,
+						Name:       r.world.extraCheckName(c.Name),
+						Status:     h.Status,
+						Conclusion: h.Conclusion,
+						Text:       h.Title,
+					},
+				)
 			}
 			r.shownRevisions[c.ID] = len(c.History)
 			if n := len(c.Annotations); n > r.annotationCounts[c.ID] {
@@ -228,7 +252,9 @@ func (r *recorder) recordWrites() {
 				continue
 			}
 			if mine++; mine > r.statusCounts[head] {
-				r.addEntry(Entry{Kind: EntryStated, Head: name, Name: r.world.extraCheckName(st.Context), Status: st.State, Text: st.Description})
+				r.addEntry(
+					Entry{Kind: EntryStated, Head: name, Name: r.world.extraCheckName(st.Context), Status: st.State, Text: st.Description},
+				)
 			}
 		}
 		r.statusCounts[head] = mine

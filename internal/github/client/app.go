@@ -96,7 +96,13 @@ func (c *Client) Install(ctx context.Context, owner, repo string) (Installation,
 	}
 	switch {
 	case app.Slug == "" || found.ID == 0 || found.App != c.app.id: // another App's installation must not become ours
-		return Installation{}, fmt.Errorf("find the installation of App %d on %s/%s: the answer names another App: %w", c.app.id, owner, repo, ErrTransport)
+		return Installation{}, fmt.Errorf(
+			"find the installation of App %d on %s/%s: the answer names another App: %w",
+			c.app.id,
+			owner,
+			repo,
+			ErrTransport,
+		)
 	case found.Suspended != nil:
 		return Installation{}, fmt.Errorf("find the installation of App %d on %s/%s: %w", c.app.id, owner, repo, ErrSuspended)
 	}
@@ -131,7 +137,10 @@ func newSigner(g *githubHost, app App, counted *stats) (*signer, error) {
 	tokens.all = true // a token that was lost is no harm: another is asked for
 	signed := g.newClient("", newLimits(g, counted))
 	signed.forgetResponse = func(string) {} // nothing is remembered
-	signed.api = g.authorizedLayers(&ownRequest{ghinstallation.NewAppsTransportFromPrivateKey(g.wireLayer("", counted), app.ID, key)}, signed.limits)
+	signed.api = g.authorizedLayers(
+		&ownRequest{ghinstallation.NewAppsTransportFromPrivateKey(g.wireLayer("", counted), app.ID, key)},
+		signed.limits,
+	)
 	return &signer{id: app.ID, key: key, base: strings.TrimSuffix(g.base.String(), "/"), mint: app.Mint, wire: tokens, signed: signed}, nil
 }
 
@@ -240,7 +249,9 @@ func (a *appAuth) tokenRefusal(ctx context.Context, err error) error {
 	if err != nil {
 		return &fault{what: "the refusal of a token is cut off"} // unreachable unless a body is not in memory
 	}
-	e := a.signed.newAPIError(reply{answer: Response{Status: resp.StatusCode, Header: resp.Header}, body: body, req: resp.Request, client: a.signed})
+	e := a.signed.newAPIError(
+		reply{answer: Response{Status: resp.StatusCode, Header: resp.Header}, body: body, req: resp.Request, client: a.signed},
+	)
 	e.Path = "app/installations/access_tokens"
 	switch {
 	case e.Status == http.StatusNotFound:

@@ -172,7 +172,8 @@ func TestAppTokenIsRevoked(t *testing.T) {
 	}
 	w.forget = 0
 	var n number
-	if _, err := c.Send(t.Context(), http.MethodPost, "repos/acme/shop/check-runs", map[string]int{"a": 1}, &n); err != nil || n.N != len(`{"a":1}`)+1 || w.minted != 2 {
+	if _, err := c.Send(t.Context(), http.MethodPost, "repos/acme/shop/check-runs", map[string]int{"a": 1}, &n); err != nil || n.N != len(`{"a":1}`)+1 ||
+		w.minted != 2 {
 		t.Fatalf("%v, %d bytes, %d tokens", err, n.N, w.minted)
 	}
 	w.mu.Lock()
@@ -252,7 +253,11 @@ func TestAppSecretsStaySecret(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newAppWire(t)
 		var log bytes.Buffer
-		options := Options{App: &App{ID: 42, Key: w.pem()}, Transport: w, Log: slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
+		options := Options{
+			App:       &App{ID: 42, Key: w.pem()},
+			Transport: w,
+			Log:       slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		}
 		c, err := New(options)
 		if err != nil {
 			t.Fatal(err)

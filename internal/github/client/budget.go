@@ -63,7 +63,8 @@ func (s *stats) learnBudget(h http.Header) {
 	}
 	now := Budget{Left: max(left, 0), Limit: limit, Reset: time.Unix(reset, 0)}
 	name := h.Get("X-Ratelimit-Resource")
-	if was, known := s.budgets[name]; known && (was.Reset.After(now.Reset) || was.Reset.Equal(now.Reset) && was.Limit == limit && was.Left < now.Left) {
+	if was, known := s.budgets[name]; known &&
+		(was.Reset.After(now.Reset) || was.Reset.Equal(now.Reset) && was.Limit == limit && was.Left < now.Left) {
 		return
 	}
 	if s.budgets == nil {

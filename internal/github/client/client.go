@@ -171,7 +171,10 @@ func (g *githubHost) tokenClient(o Options) (*Client, error) {
 	c := g.newClient(token, newLimits(g, &stats{}))
 	c.personal = isPersonalToken(string(token), o.Actions)
 	cache := c.cacheLayer(func() int64 { return 0 })
-	c.api = g.authorizedLayers(&oauth2.Transport{Source: oauth2.StaticTokenSource(&oauth2.Token{AccessToken: string(token)}), Base: cache}, c.limits)
+	c.api = g.authorizedLayers(
+		&oauth2.Transport{Source: oauth2.StaticTokenSource(&oauth2.Token{AccessToken: string(token)}), Base: cache},
+		c.limits,
+	)
 	return c, nil
 }
 
@@ -186,7 +189,11 @@ func (g *githubHost) appClient(a *appAuth, l *limits) *Client {
 
 func (g *githubHost) newClient(token secret, l *limits) *Client {
 	outside := func(next http.RoundTripper) http.RoundTripper {
-		return &retrier{retryPolicies: g.policies, log: g.log, next: &wholeReader{next: next, now: g.now, token: token, log: g.log, shapes: g.shapes}}
+		return &retrier{
+			retryPolicies: g.policies,
+			log:           g.log,
+			next:          &wholeReader{next: next, now: g.now, token: token, log: g.log, shapes: g.shapes},
+		}
 	}
 	return &Client{githubHost: g, logs: outside(g.wire), guarded: outside(g.private), limits: l, stats: l.stats, token: token}
 }
@@ -198,7 +205,16 @@ func (g *githubHost) authorizedLayers(auth http.RoundTripper, l *limits) *retrie
 
 // wireLayer is what stands below authorization and conditions.
 func (g *githubHost) wireLayer(token secret, counted *stats) *wholeReader {
-	return &wholeReader{next: g.wire, now: g.now, token: token, log: g.log, stats: counted, shapes: g.shapes, observed: g.observed, reached: g.reached}
+	return &wholeReader{
+		next:     g.wire,
+		now:      g.now,
+		token:    token,
+		log:      g.log,
+		stats:    counted,
+		shapes:   g.shapes,
+		observed: g.observed,
+		reached:  g.reached,
+	}
 }
 
 // cacheLayer is the same behind a memory of answers, which is the tenant's own.
@@ -461,7 +477,12 @@ func (c *Client) rootCause(ctx context.Context, err error) error {
 
 // newAPIError is what GitHub answered instead of doing it.
 func (c *Client) newAPIError(r reply) *APIError {
-	e := &APIError{Status: r.answer.Status, Method: r.req.Method, Path: r.apiPath(), Permission: c.token.redact(r.answer.Header.Get("X-Accepted-GitHub-Permissions"))}
+	e := &APIError{
+		Status:     r.answer.Status,
+		Method:     r.req.Method,
+		Path:       r.apiPath(),
+		Permission: c.token.redact(r.answer.Header.Get("X-Accepted-GitHub-Permissions")),
+	}
 	e.Message = c.token.redact(errorMessage(r.body))
 	if e.Message == "" {
 		e.Message = http.StatusText(e.Status)
@@ -499,7 +520,12 @@ func (c *Client) redirectTarget(r reply) (*url.URL, error) {
 		return nil, r.wrapError(&fault{what: fmt.Sprintf("a %d without a place to go", r.answer.Status)})
 	case keeps, moved && r.req.Method == http.MethodGet:
 	default:
-		return nil, &APIError{Status: r.answer.Status, Method: r.req.Method, Path: r.apiPath(), Message: "moved to " + c.token.redact(to.Path)}
+		return nil, &APIError{
+			Status:  r.answer.Status,
+			Method:  r.req.Method,
+			Path:    r.apiPath(),
+			Message: "moved to " + c.token.redact(to.Path),
+		}
 	}
 	if !sameHost(to, c.base) {
 		return nil, r.wrapError(fmt.Errorf("a redirect to another host (%s) is not followed", c.token.redact(to.Host)))
@@ -584,7 +610,8 @@ func (c *exchange) readGraphQL(body []byte, known *jsonscan.Shapes) error {
 	}
 	for _, e := range a.Errors {
 		words := strings.ToLower(e.Message)
-		if strings.HasPrefix(words, "something went wrong while executing your query") || strings.HasPrefix(words, "we couldn't respond to your request in time") {
+		if strings.HasPrefix(words, "something went wrong while executing your query") ||
+			strings.HasPrefix(words, "we couldn't respond to your request in time") {
 			return &fault{what: "GraphQL gave no answer in time"}
 		}
 	}

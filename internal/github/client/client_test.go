@@ -111,7 +111,12 @@ func TestHeaders(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	read := http.Header{"Accept": {"application/vnd.github.v3+json"}, "Authorization": {"Bearer " + canary}, "User-Agent": {"quorum/1"}, "X-Github-Api-Version": {"2022-11-28"}}
+	read := http.Header{
+		"Accept":               {"application/vnd.github.v3+json"},
+		"Authorization":        {"Bearer " + canary},
+		"User-Agent":           {"quorum/1"},
+		"X-Github-Api-Version": {"2022-11-28"},
+	}
 	write := read.Clone()
 	write.Set("Content-Type", "application/json")
 	if d := cmp.Diff([]http.Header{write, read, write, read}, heard); d != "" {
@@ -342,7 +347,23 @@ func TestNoOtherHostSeesTheToken(t *testing.T) {
 		pick := func(words ...string) string { return words[random.IntN(len(words))] }
 		elsewhere := 0
 		for range 1000 {
-			where := pick("https://api.github.com", "https://api.github.com.evil.example", "https://api.github.com@evil.example", "https://evil.example", "//evil.example", "http://api.github.com", "https://api.github.com:8443", "", "\\\\evil.example", "https://xn--e1a.example") + pick("/x", "/repos/acme/shop", "", "/..//evil.example")
+			where := pick(
+				"https://api.github.com",
+				"https://api.github.com.evil.example",
+				"https://api.github.com@evil.example",
+				"https://evil.example",
+				"//evil.example",
+				"http://api.github.com",
+				"https://api.github.com:8443",
+				"",
+				"\\\\evil.example",
+				"https://xn--e1a.example",
+			) + pick(
+				"/x",
+				"/repos/acme/shop",
+				"",
+				"/..//evil.example",
+			)
 			status, _ := strconv.Atoi(pick("301", "302", "303", "307", "308"))
 			away := said{status: status, header: []string{"Location: " + where}}
 			read, log := follows(away, away, fine), follows(away, away, fine)
@@ -474,7 +495,8 @@ func TestGraphQL(t *testing.T) {
 				w := follows(said{status: 200, body: test.body})
 				var n number
 				err := w.client(t).GraphQL(t.Context(), "query{n}", nil, &n)
-				if len(w.heard) != test.sent || test.want != "" && (err == nil || err.Error() != test.want) || test.is != nil && !test.is(err) || (n.N == 1) != (err == nil) {
+				if len(w.heard) != test.sent || test.want != "" && (err == nil || err.Error() != test.want) || test.is != nil && !test.is(err) ||
+					(n.N == 1) != (err == nil) {
 					t.Errorf("%d requests, %v, read %d", len(w.heard), err, n.N)
 				}
 				for _, h := range w.heard {

@@ -36,7 +36,13 @@ func TestEndpoint(t *testing.T) {
 func TestObserved(t *testing.T) {
 	var mu sync.Mutex
 	var seen []string
-	w := follows(said{status: 200, body: `{"n":1}`, header: []string{`Etag: "a"`}}, said{status: 304}, said{status: 404, body: `{}`}, said{status: 200, body: `{"data":{"n":1}}`}, reset)
+	w := follows(
+		said{status: 200, body: `{"n":1}`, header: []string{`Etag: "a"`}},
+		said{status: 304},
+		said{status: 404, body: `{}`},
+		said{status: 200, body: `{"data":{"n":1}}`},
+		reset,
+	)
 	at := time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC)
 	c := w.client(t, func(o *Options) {
 		o.BaseURL = "https://ghe.example/api/v3"
@@ -64,7 +70,13 @@ func TestObserved(t *testing.T) {
 	if _, err := c.Send(t.Context(), "POST", "repos/acme/shop/check-runs", number{}, nil); !errors.Is(err, ErrTransport) || !c.Reached().Equal(reached) {
 		t.Errorf("%v, reached %v", err, c.Reached())
 	}
-	want := []string{"GET /repos/{owner}/{repo} 200", "GET /repos/{owner}/{repo} 304", "GET /repos/{owner}/{repo} 404", "POST /graphql 200", "POST /repos/{owner}/{repo}/check-runs 0"}
+	want := []string{
+		"GET /repos/{owner}/{repo} 200",
+		"GET /repos/{owner}/{repo} 304",
+		"GET /repos/{owner}/{repo} 404",
+		"POST /graphql 200",
+		"POST /repos/{owner}/{repo}/check-runs 0",
+	}
 	if !slices.Equal(seen, want) {
 		t.Errorf("%q", seen)
 	}

@@ -46,7 +46,15 @@ type limits struct {
 }
 
 func newLimits(g *githubHost, counted *stats) *limits {
-	l := &limits{now: g.now, stats: counted, log: g.log, reserve: g.reserve, slots: make(chan struct{}, maxParallel), clock: time.Now, windows: newRateWindows()}
+	l := &limits{
+		now:     g.now,
+		stats:   counted,
+		log:     g.log,
+		reserve: g.reserve,
+		slots:   make(chan struct{}, maxParallel),
+		clock:   time.Now,
+		windows: newRateWindows(),
+	}
 	if g.reserve {
 		l.clock = g.now
 	}
@@ -262,7 +270,9 @@ func readLimit(req *http.Request, resp *http.Response, now time.Time) (limitSign
 	switch {
 	case graphql:
 		l.primary, l.secondary = exchangeOf(req).response.readLimit()
-	case strings.Contains(words, "secondary rate limit"), strings.Contains(words, "abuse detection"), strings.Contains(words, "abuse-rate-limit"):
+	case strings.Contains(words, "secondary rate limit"),
+		strings.Contains(words, "abuse detection"),
+		strings.Contains(words, "abuse-rate-limit"):
 		l.secondary = true
 	case strings.Contains(words, "api rate limit exceeded"):
 		l.primary = true

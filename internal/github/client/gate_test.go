@@ -97,7 +97,13 @@ func TestLimits(t *testing.T) {
 func TestASpentGraphQLBudgetClosesTheGate(t *testing.T) {
 	for _, kind := range []string{"RATE_LIMITED", "RATE_LIMIT"} {
 		synctest.Test(t, func(t *testing.T) {
-			w := follows(said{status: 200, body: `{"errors":[{"type":"` + kind + `","message":"API rate limit exceeded"}]}`, header: []string{"X-RateLimit-Remaining: 0", "X-RateLimit-Reset: " + strconv.FormatInt(time.Now().Add(9*time.Minute).Unix(), 10)}})
+			w := follows(
+				said{
+					status: 200,
+					body:   `{"errors":[{"type":"` + kind + `","message":"API rate limit exceeded"}]}`,
+					header: []string{"X-RateLimit-Remaining: 0", "X-RateLimit-Reset: " + strconv.FormatInt(time.Now().Add(9*time.Minute).Unix(), 10)},
+				},
+			)
 			c := w.client(t)
 			want := time.Now().Add(9 * time.Minute)
 			var limit *LimitError
@@ -406,7 +412,17 @@ func TestReserve(t *testing.T) {
 		reset := time.Now().Add(20 * time.Minute).Truncate(time.Second)
 		over := reset.Add(time.Second) // the header has no fraction: until then the old hour may go on
 		tell := func(left int) said {
-			return said{status: 200, body: `{}`, dated: true, header: []string{"X-RateLimit-Limit: 5000", "X-RateLimit-Resource: core", fmt.Sprintf("X-RateLimit-Remaining: %d", left), fmt.Sprintf("X-RateLimit-Reset: %d", reset.Unix())}}
+			return said{
+				status: 200,
+				body:   `{}`,
+				dated:  true,
+				header: []string{
+					"X-RateLimit-Limit: 5000",
+					"X-RateLimit-Resource: core",
+					fmt.Sprintf("X-RateLimit-Remaining: %d", left),
+					fmt.Sprintf("X-RateLimit-Reset: %d", reset.Unix()),
+				},
+			}
 		}
 		for _, left := range []int{1100, 1016} {
 			w.mu.Lock()
@@ -434,7 +450,19 @@ func TestReserve(t *testing.T) {
 		}
 		<-time.After(time.Until(over))
 		w.mu.Lock()
-		w.script = []said{{status: 200, body: `{}`, dated: true, header: []string{"X-RateLimit-Limit: 5000", "X-RateLimit-Resource: core", "X-RateLimit-Remaining: 4999", fmt.Sprintf("X-RateLimit-Reset: %d", reset.Add(time.Hour).Unix())}}}
+		w.script = []said{
+			{
+				status: 200,
+				body:   `{}`,
+				dated:  true,
+				header: []string{
+					"X-RateLimit-Limit: 5000",
+					"X-RateLimit-Resource: core",
+					"X-RateLimit-Remaining: 4999",
+					fmt.Sprintf("X-RateLimit-Reset: %d", reset.Add(time.Hour).Unix()),
+				},
+			},
+		}
 		w.mu.Unlock()
 		for range 2 {
 			if _, _, err := get(t, c); err != nil {

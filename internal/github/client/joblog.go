@@ -63,7 +63,8 @@ func (c *Client) logTransport(ctx context.Context, to *url.URL) (http.RoundTripp
 	case privateName(ctx, c.base.Hostname()):
 		return c.logs, nil
 	}
-	if ip, err := netip.ParseAddr(to.Hostname()); err == nil && isPrivate(ip) || to.Hostname() == "localhost" || strings.HasSuffix(to.Hostname(), ".localhost") {
+	if ip, err := netip.ParseAddr(to.Hostname()); err == nil && isPrivate(ip) || to.Hostname() == "localhost" ||
+		strings.HasSuffix(to.Hostname(), ".localhost") {
 		return nil, fmt.Errorf("a redirect to the private address %s is not followed", c.token.redact(to.Host))
 	}
 	if proxy, err := http.ProxyFromEnvironment(&http.Request{URL: to}); err != nil || proxy != nil {

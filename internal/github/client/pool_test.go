@@ -247,9 +247,15 @@ func TestTokensInTheMiddle(t *testing.T) {
 func TestPoolLists(t *testing.T) {
 	w := newHubWire(t)
 	w.pages["/app"] = hub{`{"id":42,"slug":"quorum-app"}`, ""}
-	w.pages["/app/installations?per_page=100"] = hub{`[{"id":1,"app_id":42,"account":{"login":"acme"},"suspended_at":null,"permissions":{"checks":"write"}}]`, "/app/installations?page=2"}
+	w.pages["/app/installations?per_page=100"] = hub{
+		`[{"id":1,"app_id":42,"account":{"login":"acme"},"suspended_at":null,"permissions":{"checks":"write"}}]`,
+		"/app/installations?page=2",
+	}
 	w.pages["/app/installations?page=2"] = hub{`[{"id":2,"app_id":42,"account":{"slug":"big"},"suspended_at":"2026-01-02T03:04:05Z"}]`, ""}
-	w.pages["/installation/repositories?per_page=100"] = hub{`{"total_count":4,"repositories":[{"full_name":"acme/shop"},{"full_name":"acme/old","archived":true}]}`, "/installation/repositories?page=2"}
+	w.pages["/installation/repositories?per_page=100"] = hub{
+		`{"total_count":4,"repositories":[{"full_name":"acme/shop"},{"full_name":"acme/old","archived":true}]}`,
+		"/installation/repositories?page=2",
+	}
 	w.pages["/installation/repositories?page=2"] = hub{`{"repositories":[{"full_name":"acme/../x"},{"full_name":"acme/b"}]}`, ""}
 	f := w.pool(t, func(o *PoolOptions) { o.Slug = "" })
 	if _, err := f.Client(1); !errors.Is(err, ErrTransport) {
@@ -292,15 +298,31 @@ func TestDeliveries(t *testing.T) {
 	now := time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC)
 	w := newHubWire(t)
 	row := func(id int, guid, status string, code int, ago time.Duration) string {
-		return fmt.Sprintf(`{"id":%d,"guid":%q,"status":%q,"status_code":%d,"delivered_at":%q,"event":"push","action":null,"installation_id":7}`, id, guid, status, code, now.Add(-ago).Format(time.RFC3339))
+		return fmt.Sprintf(
+			`{"id":%d,"guid":%q,"status":%q,"status_code":%d,"delivered_at":%q,"event":"push","action":null,"installation_id":7}`,
+			id,
+			guid,
+			status,
+			code,
+			now.Add(-ago).Format(time.RFC3339),
+		)
 	}
 	w.pages["/app/hook/deliveries?per_page=100"] = hub{"[" + strings.Join([]string{
-		row(9, "timed out", "timed out", 0, time.Minute), row(8, "healed", "OK", 202, 2*time.Minute), row(7, "refused", "Invalid HTTP Response: 503", 503, 3*time.Minute), row(6, "refused", "failed to connect to host", 0, 4*time.Minute),
+		row(
+			9,
+			"timed out",
+			"timed out",
+			0,
+			time.Minute,
+		), row(8, "healed", "OK", 202, 2*time.Minute), row(7, "refused", "Invalid HTTP Response: 503", 503, 3*time.Minute), row(6, "refused", "failed to connect to host", 0, 4*time.Minute),
 	}, ",") + "]", "/app/hook/deliveries?per_page=100&cursor=v1_1"}
 	w.pages["/app/hook/deliveries?per_page=100&cursor=v1_1"] = hub{"[" + strings.Join([]string{
 		row(5, "healed", "failed", 500, 5*time.Minute), row(4, "odd code", "bad", 200, 59*time.Minute), row(3, "long ago", "failed", 500, 61*time.Minute),
 	}, ",") + "]", "/app/hook/deliveries?per_page=100&cursor=v1_2"}
-	w.pages["/app/hook/deliveries?per_page=100&cursor=v1_2"] = hub{"[" + row(2, "days ago", "failed", 500, 71*time.Hour) + "," + row(1, "too old", "failed", 500, 73*time.Hour) + "]", "/app/hook/deliveries?per_page=100&cursor=v1_3"}
+	w.pages["/app/hook/deliveries?per_page=100&cursor=v1_2"] = hub{
+		"[" + row(2, "days ago", "failed", 500, 71*time.Hour) + "," + row(1, "too old", "failed", 500, 73*time.Hour) + "]",
+		"/app/hook/deliveries?per_page=100&cursor=v1_3",
+	}
 	w.odd["/app/hook/deliveries/7/attempts"] = said{status: 202, body: `{}`}
 	w.odd["/app/hook/deliveries/1/attempts"] = said{status: 422, body: `{"message":"too old"}`}
 	f := w.pool(t, func(o *PoolOptions) { o.Now = func() time.Time { return now } })

@@ -17,9 +17,13 @@ type echo struct{ body []byte }
 
 func (e *echo) RoundTrip(req *http.Request) (*http.Response, error) {
 	h := http.Header{
-		"Date": {"Mon, 05 Jan 2026 09:00:00 GMT"}, "Etag": {`W/"5ca1ab1e"`}, "Vary": {"Accept, Authorization, Cookie, X-GitHub-OTP,Accept-Encoding, Accept, X-Requested-With"},
+		"Date": {
+			"Mon, 05 Jan 2026 09:00:00 GMT",
+		}, "Etag": {`W/"5ca1ab1e"`}, "Vary": {"Accept, Authorization, Cookie, X-GitHub-OTP,Accept-Encoding, Accept, X-Requested-With"},
 		"Content-Type": {"application/json; charset=utf-8"}, "X-Github-Request-Id": {"1234:5678"}, "X-Github-Media-Type": {"github.v3"},
-		"X-Ratelimit-Limit": {"5000"}, "X-Ratelimit-Remaining": {"4999"}, "X-Ratelimit-Used": {"1"}, "X-Ratelimit-Reset": {"1767607200"}, "X-Ratelimit-Resource": {"core"},
+		"X-Ratelimit-Limit": {
+			"5000",
+		}, "X-Ratelimit-Remaining": {"4999"}, "X-Ratelimit-Used": {"1"}, "X-Ratelimit-Reset": {"1767607200"}, "X-Ratelimit-Resource": {"core"},
 		"Cache-Control": {"private, max-age=60, s-maxage=60"}, "X-Content-Type-Options": {"nosniff"}, "Server": {"github.com"},
 	}
 	if req.Header.Get("If-None-Match") != "" {
@@ -45,7 +49,10 @@ type oneComment struct {
 }
 
 func BenchmarkRequest(b *testing.B) {
-	comment := `{"id":12345,"user":{"login":"somebody","id":1,"type":"User"},"body":"` + strings.Repeat("words and words ", 60) + `","created_at":"2026-01-05T09:00:00Z","html_url":"https://github.com/acme/shop/pull/7#issuecomment-12345"}`
+	comment := `{"id":12345,"user":{"login":"somebody","id":1,"type":"User"},"body":"` + strings.Repeat(
+		"words and words ",
+		60,
+	) + `","created_at":"2026-01-05T09:00:00Z","html_url":"https://github.com/acme/shop/pull/7#issuecomment-12345"}`
 	body := []byte("[" + strings.Repeat(comment+",", 9) + comment + "]") // 11 KB
 	at := time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC)
 	for _, kind := range []string{"200", "304", "304 from disk"} {

@@ -45,7 +45,13 @@ func (p *paper) copy() map[string][]byte {
 
 // What was stored comes back; what was changed, cut off, or stored under another key does not.
 func TestAnswersOnDisk(t *testing.T) {
-	header := http.Header{"Etag": {`W/"1"`}, "Link": {`<https://api.github.com/x?page=2>; rel="next"`}, "Date": {"Mon, 05 Jan 2026 09:00:00 GMT"}, "X-Ratelimit-Remaining": {"7"}, "Vary": {"Accept", "Cookie"}}
+	header := http.Header{
+		"Etag":                  {`W/"1"`},
+		"Link":                  {`<https://api.github.com/x?page=2>; rel="next"`},
+		"Date":                  {"Mon, 05 Jan 2026 09:00:00 GMT"},
+		"X-Ratelimit-Remaining": {"7"},
+		"Vary":                  {"Accept", "Cookie"},
+	}
 	value := packAnswer(nil, "7 u", 200, header, []byte(`{"n":1}`))
 	status, got, body, ok := unpackAnswer("7 u", value)
 	want := http.Header{"Etag": header["Etag"], "Link": header["Link"], "Vary": header["Vary"]} // a limit or a Date of then would pass for one of now
@@ -71,7 +77,11 @@ func TestAnswersOnDisk(t *testing.T) {
 func TestAnswersOutliveTheProcess(t *testing.T) {
 	disk := &paper{kept: map[string][]byte{}}
 	with := func(o *Options) { o.Cache = disk }
-	w := follows(said{status: 200, body: `{"n":1}`, header: []string{`Etag: "a"`, `Link: <https://api.github.com/x?page=2>; rel="next"`}}, said{status: 304}, said{status: 200, body: `{"n":2}`})
+	w := follows(
+		said{status: 200, body: `{"n":1}`, header: []string{`Etag: "a"`, `Link: <https://api.github.com/x?page=2>; rel="next"`}},
+		said{status: 304},
+		said{status: 200, body: `{"n":2}`},
+	)
 	if n, _, err := get(t, w.client(t, with)); n != 1 || err != nil {
 		t.Fatal(n, err)
 	}

@@ -105,7 +105,17 @@ func (w *wholeReader) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	received := w.now()
 	if w.log.Enabled(ctx, slog.LevelDebug) {
-		w.log.Debug("GitHub answered", "method", req.Method, "path", w.loggedPath(req), "status", resp.StatusCode, "took", received.Sub(sent))
+		w.log.Debug(
+			"GitHub answered",
+			"method",
+			req.Method,
+			"path",
+			w.loggedPath(req),
+			"status",
+			resp.StatusCode,
+			"took",
+			received.Sub(sent),
+		)
 	}
 	w.tellObserver(c, resp.StatusCode, began)
 	if w.reached != nil && resp.StatusCode < 500 {
@@ -147,7 +157,10 @@ func (w *wholeReader) checkResponse(req *http.Request, c *exchange, resp *http.R
 	status := resp.StatusCode
 	switch {
 	case status >= 500:
-		return &fault{what: w.token.redact(fmt.Sprintf("%d %s %s", status, http.StatusText(status), errorMessage(body))), wait: parseSeconds(resp.Header.Get("Retry-After"))}
+		return &fault{
+			what: w.token.redact(fmt.Sprintf("%d %s %s", status, http.StatusText(status), errorMessage(body))),
+			wait: parseSeconds(resp.Header.Get("Retry-After")),
+		}
 	case status == http.StatusNotModified && req.Header.Get("If-None-Match") == "":
 		return &fault{what: "304 to a request without a condition"}
 	case status < 200 || status > 299 || c.tailBytes > 0 || status == http.StatusNoContent:

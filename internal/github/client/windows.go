@@ -189,4 +189,11 @@ func costOf(method, endpoint string, query bool) (c Cost, looks int) {
 }
 
 // notifies are the ends of paths to which a POST notifies people.
-var notifies = map[string]bool{"comments": true, "reviews": true, "requested_reviewers": true, "replies": true, "issues": true, "pulls": true}
+var notifies = map[string]bool{
+	"comments":            true,
+	"reviews":             true,
+	"requested_reviewers": true,
+	"replies":             true,
+	"issues":              true,
+	"pulls":               true,
+}

@@ -139,10 +139,20 @@ func TestTheTokenStaysSecret(t *testing.T) { synctest.Test(t, theTokenStaysSecre
 func theTokenStaysSecret(t *testing.T) {
 	echo := `{"message":"no ` + canary + `\n::error::","documentation_url":"` + canary + `","errors":[{"message":"` + canary + `"}]}`
 	long := `{"message":"` + strings.Repeat("x", errorRunes-10) + canary + `"}` // a cut would leave a piece
-	headers := []string{"X-Accepted-GitHub-Permissions: " + canary, "Location: https://evil.example/" + canary, "Retry-After: 0", `Link: <https://evil.example/` + canary + `>; rel="next"`}
+	headers := []string{
+		"X-Accepted-GitHub-Permissions: " + canary,
+		"Location: https://evil.example/" + canary,
+		"Retry-After: 0",
+		`Link: <https://evil.example/` + canary + `>; rel="next"`,
+	}
 	var answers []said
 	for _, status := range []int{200, 201, 301, 302, 304, 307, 400, 401, 403, 404, 409, 410, 422, 429, 500, 503} {
-		answers = append(answers, said{status: status, body: echo, header: headers}, said{status: status, body: long, header: headers}, said{status: status, body: "<html>" + canary, header: headers})
+		answers = append(
+			answers,
+			said{status: status, body: echo, header: headers},
+			said{status: status, body: long, header: headers},
+			said{status: status, body: "<html>" + canary, header: headers},
+		)
 	}
 	answers = append(answers,
 		said{err: errors.New("proxyconnect http://user:hunter2@proxy: Bearer " + canary)},
@@ -153,7 +163,10 @@ func theTokenStaysSecret(t *testing.T) {
 		said{status: 200, body: `{"data":{"n":"` + canary + `"}}`},
 	)
 	var log bytes.Buffer
-	handlers := []slog.Handler{slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}), slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})}
+	handlers := []slog.Handler{
+		slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}),
+		slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}),
+	}
 	errs := 0
 	for i, answer := range answers {
 		for _, ask := range []func(*Client) error{

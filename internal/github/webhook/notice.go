@@ -88,9 +88,24 @@ func Parse(name string, payload []byte) (Notice, error) {
 // isUnderstood reports whether it is known what is in an event.
 func isUnderstood(name string) bool {
 	switch name {
-	case "pull_request", "pull_request_target", "pull_request_review", "pull_request_review_comment", "pull_request_review_thread", "issue_comment",
-		"workflow_run", "check_run", "check_suite", "status", "workflow_dispatch", "schedule", "merge_group",
-		"ping", "push", "repository", "installation", "installation_repositories":
+	case "pull_request",
+		"pull_request_target",
+		"pull_request_review",
+		"pull_request_review_comment",
+		"pull_request_review_thread",
+		"issue_comment",
+		"workflow_run",
+		"check_run",
+		"check_suite",
+		"status",
+		"workflow_dispatch",
+		"schedule",
+		"merge_group",
+		"ping",
+		"push",
+		"repository",
+		"installation",
+		"installation_repositories":
 		return true
 	}
 	return false
@@ -206,7 +221,8 @@ func (e *Notice) readCheckRun(p *eventPayload) error {
 	if p.CheckRun == nil {
 		return errors.New("check_run is missing")
 	}
-	if err := e.addPulls(append(p.CheckRun.PullRequests, p.CheckRun.CheckSuite.PullRequests...), p.Repository); err != nil || len(e.PRs) > 0 {
+	if err := e.addPulls(append(p.CheckRun.PullRequests, p.CheckRun.CheckSuite.PullRequests...), p.Repository); err != nil ||
+		len(e.PRs) > 0 {
 		return err
 	}
 	e.Why = "the check run names no pull request of this repository, as those of forks do"
@@ -373,7 +389,11 @@ func (e *Notice) installationConcern() (Concern, string) {
 		return ConcernGone, ""
 	case "installation.suspend":
 		return ConcernSuspended, ""
-	case "installation.created", "installation.unsuspend", "installation.new_permissions_accepted", "installation_repositories.added", "installation_repositories.removed":
+	case "installation.created",
+		"installation.unsuspend",
+		"installation.new_permissions_accepted",
+		"installation_repositories.added",
+		"installation_repositories.removed":
 		return ConcernInstallation, ""
 	}
 	return ConcernNothing, "nothing is known of that action"
@@ -412,7 +432,9 @@ func (e *Notice) setTouch(p *eventPayload) {
 		e.App = t.App
 	}
 	asked := e.Action == "rerequested" // somebody pressed the button: whatever the policy says
-	if !asked && isPlainLine(t.Event, 50) && isPlainLine(t.Action, 50) && isPlainLine(t.Workflow, 300) && isPlainLine(t.App, 100) && isPlainLine(t.Name, 300) && isPlainLine(t.Author, 100) {
+	if !asked && isPlainLine(t.Event, 50) && isPlainLine(t.Action, 50) && isPlainLine(t.Workflow, 300) && isPlainLine(t.App, 100) &&
+		isPlainLine(t.Name, 300) &&
+		isPlainLine(t.Author, 100) {
 		e.Touch = t
 	}
 }

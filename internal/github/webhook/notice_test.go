@@ -194,7 +194,12 @@ func TestUnderstoodEventsAreReadInFull(t *testing.T) {
 // BenchmarkParseEvent reads a payload of the size that GitHub's have.
 func BenchmarkParseEvent(b *testing.B) {
 	urls := strings.Repeat(`"archive_url":"https://api.github.com/repos/acme/shop/{archive_format}{/ref}","size":12345,"license":null,`, 95)
-	payload := []byte(`{"action":"synchronize","pull_request":{"number":7,"body":"` + strings.Repeat("words and words ", 60) + `","head":{"sha":"` + commit + `","repo":{` + urls + `"id":1}}},"sender":{` + urls + `"login":"u"},` + shop + `}`)
+	payload := []byte(
+		`{"action":"synchronize","pull_request":{"number":7,"body":"` + strings.Repeat(
+			"words and words ",
+			60,
+		) + `","head":{"sha":"` + commit + `","repo":{` + urls + `"id":1}}},"sender":{` + urls + `"login":"u"},` + shop + `}`,
+	)
 	b.SetBytes(int64(len(payload)))
 	b.ReportAllocs()
 	for b.Loop() {
@@ -207,7 +212,9 @@ func BenchmarkParseEvent(b *testing.B) {
 // BenchmarkParseComment reads the payload of a comment as long as reviewers write them: its words are hashed.
 func BenchmarkParseComment(b *testing.B) {
 	body := strings.Repeat(`**Finding** in \u0060cart.go\u0060: it is \"emptied\" twice.\r\n`, 160)
-	payload := []byte(`{"action":"created","issue":{"number":7,"pull_request":{},"body":"` + body + `"},"comment":{"id":12,"body":"` + body + `","updated_at":"1970-01-01T00:01:00Z","user":{"login":"u"}},` + shop + `}`)
+	payload := []byte(
+		`{"action":"created","issue":{"number":7,"pull_request":{},"body":"` + body + `"},"comment":{"id":12,"body":"` + body + `","updated_at":"1970-01-01T00:01:00Z","user":{"login":"u"}},` + shop + `}`,
+	)
 	b.SetBytes(int64(len(payload)))
 	b.ReportAllocs()
 	for b.Loop() {
@@ -334,7 +341,10 @@ func holds(t testing.TB, e Notice) {
 		t.Errorf("%+v: no repository", e)
 	case e.Concern < ConcernNothing || e.Concern > ConcernSuspended || (e.Concern == ConcernNothing) != (e.Idle != ""):
 		t.Errorf("%+v: something to do, or the reason why not", e)
-	case e.Concern == ConcernPulls && len(e.PRs) == 0, e.Concern == ConcernHead && e.Head == "", e.Concern <= ConcernRepo && e.Concern > ConcernNothing && e.Repo == "", e.Concern > ConcernRepo && e.Installation <= 0:
+	case e.Concern == ConcernPulls && len(e.PRs) == 0,
+		e.Concern == ConcernHead && e.Head == "",
+		e.Concern <= ConcernRepo && e.Concern > ConcernNothing && e.Repo == "",
+		e.Concern > ConcernRepo && e.Installation <= 0:
 		t.Errorf("%+v: nothing to do it with", e)
 	case !isPlainLine(e.Touch.Workflow+e.Touch.App+e.Touch.Name+e.Touch.Author, 1000) || e.Touch.Head != parseSHA(e.Touch.Head):
 		t.Errorf("%+v: no plain touch", e)
@@ -353,7 +363,10 @@ func FuzzParseEvent(f *testing.F) {
 	f.Add("schedule", []byte(`{"schedule":"* * * * *"}`))
 	f.Add("push", []byte(`{"ref":"refs/heads/main","repository":{"full_name":"acme/shop","default_branch":"main"},"installation":{"id":7}}`))
 	f.Add("installation", []byte(`{"action":"created","installation":{"id":7},"repositories":[{"full_name":"acme/shop"}]}`))
-	f.Add("installation_repositories", []byte(`{"action":"removed","installation":{"id":7},"repositories_added":[],"repositories_removed":[{"full_name":"acme/shop"}]}`))
+	f.Add(
+		"installation_repositories",
+		[]byte(`{"action":"removed","installation":{"id":7},"repositories_added":[],"repositories_removed":[{"full_name":"acme/shop"}]}`),
+	)
 	f.Add("repository", []byte(`{"action":"transferred","changes":{"owner":{}},`+shop+`}`))
 	f.Add("check_run", []byte(`{"action":"rerequested","check_run":{"name":"x","head_sha":"`+commit+`","app":{"slug":"y"}},`+shop+`}`))
 	f.Add("pull_request", []byte(`{"action":"edited","changes":{"base":{}},"pull_request":{"number":7,"head":{"sha":"`+commit+`"}},`+shop+`}`))

@@ -82,7 +82,12 @@ func reduce(t *testing.T, doc map[string]any) map[string]any {
 		paths[path] = kept
 	}
 	components := map[string]any{}
-	out := map[string]any{"openapi": doc["openapi"], "info": map[string]any{"title": "GitHub", "version": doc["info"].(map[string]any)["version"]}, "paths": paths, "components": components}
+	out := map[string]any{
+		"openapi":    doc["openapi"],
+		"info":       map[string]any{"title": "GitHub", "version": doc["info"].(map[string]any)["version"]},
+		"paths":      paths,
+		"components": components,
+	}
 	take(doc["components"].(map[string]any), components, paths)
 	return out
 }

@@ -169,7 +169,12 @@ func (v *validator) validateResponse(req *http.Request, res *http.Response, inpu
 		res.Body = io.NopCloser(io.MultiReader(bytes.NewReader(b), failingReader{err}))
 		return
 	}
-	answer := &openapi3filter.ResponseValidationInput{RequestValidationInput: input, Status: res.StatusCode, Header: res.Header, Options: input.Options}
+	answer := &openapi3filter.ResponseValidationInput{
+		RequestValidationInput: input,
+		Status:                 res.StatusCode,
+		Header:                 res.Header,
+		Options:                input.Options,
+	}
 	if err := openapi3filter.ValidateResponse(context.Background(), answer.SetBodyBytes(b)); err != nil {
 		v.addViolation(req, "answer %d: %v", res.StatusCode, err)
 	}

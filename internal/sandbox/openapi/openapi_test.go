@@ -16,7 +16,11 @@ type says struct {
 }
 
 func (s says) RoundTrip(*http.Request) (*http.Response, error) {
-	return &http.Response{StatusCode: s.status, Header: http.Header{"Content-Type": {"application/json; charset=utf-8"}}, Body: io.NopCloser(strings.NewReader(s.body))}, nil
+	return &http.Response{
+		StatusCode: s.status,
+		Header:     http.Header{"Content-Type": {"application/json; charset=utf-8"}},
+		Body:       io.NopCloser(strings.NewReader(s.body)),
+	}, nil
 }
 
 func TestValidate(t *testing.T) {

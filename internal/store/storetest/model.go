@@ -185,7 +185,8 @@ func (d *modelDriver) claimKeys(*rapid.T) {
 	got := map[int64]int{}
 	for i, w := range work {
 		k := d.m.keys[w.Key]
-		if k == nil || !slices.Contains(due[w.Tenant], k) || slices.ContainsFunc(work[:i], func(o store.Work) bool { return o.Key == w.Key }) {
+		if k == nil || !slices.Contains(due[w.Tenant], k) ||
+			slices.ContainsFunc(work[:i], func(o store.Work) bool { return o.Key == w.Key }) {
 			d.Fatalf("%s was claimed, and is not due", w.Key)
 		}
 		d.wantSame("due for as long as the next one", w.Due, due[w.Tenant][got[w.Tenant]].row.Due)
@@ -245,7 +246,11 @@ func (d *modelDriver) someLease() store.Lease {
 
 func (d *modelDriver) completeLease(*rapid.T) {
 	l := d.someLease()
-	o := store.Completion{Now: d.m.now, Keep: rapid.IntRange(0, 4).Draw(d.T, "keep") == 0, Gone: rapid.IntRange(0, 4).Draw(d.T, "gone") == 0}
+	o := store.Completion{
+		Now:  d.m.now,
+		Keep: rapid.IntRange(0, 4).Draw(d.T, "keep") == 0,
+		Gone: rapid.IntRange(0, 4).Draw(d.T, "gone") == 0,
+	}
 	if rapid.Bool().Draw(d.T, "wakes") {
 		o.Wake = d.drawTime("wake")
 	}
@@ -336,7 +341,10 @@ func (d *modelDriver) pruneDeliveries(*rapid.T) {
 }
 
 func (d *modelDriver) listRows(*rapid.T) {
-	q := store.Query{Limit: rapid.IntRange(1, 15).Draw(d.T, "limit"), Kind: rapid.SampledFrom([]string{"", "pull", "repo"}).Draw(d.T, "kind")}
+	q := store.Query{
+		Limit: rapid.IntRange(1, 15).Draw(d.T, "limit"),
+		Kind:  rapid.SampledFrom([]string{"", "pull", "repo"}).Draw(d.T, "kind"),
+	}
 	if rapid.Bool().Draw(d.T, "by group") {
 		q.Group = "g"
 	}

@@ -183,7 +183,12 @@ func workKeys(work []store.Work) []string {
 
 func testAccept(b *harness) {
 	d := store.AcceptedDelivery{ID: "d1", Event: "push", At: b.now}
-	fresh, err := b.Accept(b.Context(), d, store.Poke{Key: "a", Tenant: 1, Due: b.now, Touch: "t"}, store.Poke{Key: "b", Tenant: 1, Due: b.now.Add(1), Touch: "t"})
+	fresh, err := b.Accept(
+		b.Context(),
+		d,
+		store.Poke{Key: "a", Tenant: 1, Due: b.now, Touch: "t"},
+		store.Poke{Key: "b", Tenant: 1, Due: b.now.Add(1), Touch: "t"},
+	)
 	b.must(err)
 	b.wantSame("a new delivery", fresh, true)
 	fresh, err = b.Accept(b.Context(), d, store.Poke{Key: "c", Tenant: 1, Due: b.now, Touch: "t"})
@@ -209,7 +214,11 @@ func testRow(b *harness) {
 	b.must(b.Poke(b.Context(), store.Poke{Key: "a", Tenant: 8, Kind: "other", Group: "other", Due: b.now}))
 	b.wantSame("poked", b.mustGet("a"), store.Row{Key: "a", Kind: "pull", Group: "acme/shop", Tenant: 7, Due: b.now})
 	w := b.mustClaimOnly("a")
-	b.wantSame("leased", b.mustGet("a"), store.Row{Key: "a", Kind: "pull", Group: "acme/shop", Tenant: 7, Due: b.now.Add(leaseTime), Leased: true})
+	b.wantSame(
+		"leased",
+		b.mustGet("a"),
+		store.Row{Key: "a", Kind: "pull", Group: "acme/shop", Tenant: 7, Due: b.now.Add(leaseTime), Leased: true},
+	)
 	b.wantSame("work", w, store.Work{Lease: w.Lease, Tenant: 7, Kind: "pull", Due: b.now, Touches: []string{store.Any}})
 	later := b.now.Add(time.Hour)
 	b.mustComplete(w, store.Completion{Wake: later, Sight: []byte("s"), Open: true})
@@ -219,7 +228,11 @@ func testRow(b *harness) {
 	seen := b.now
 	b.now = later
 	w = b.mustClaimOnly("a")
-	b.wantSame("work again", w, store.Work{Lease: w.Lease, Tenant: 7, Kind: "pull", Due: later, Wake: later, Sight: []byte("s"), Seen: seen})
+	b.wantSame(
+		"work again",
+		w,
+		store.Work{Lease: w.Lease, Tenant: 7, Kind: "pull", Due: later, Wake: later, Sight: []byte("s"), Seen: seen},
+	)
 }
 
 // testDue: a key is due at the earlier of its due time and the poke's, and after a look when its worker says.
@@ -469,7 +482,17 @@ func testDrop(b *harness) {
 func testFairness(b *harness) {
 	for tenant := range int64(10) {
 		for n := range 10 - tenant { // the first one has by far the most
-			b.must(b.Poke(b.Context(), store.Poke{Key: fmt.Sprintf("%d/%d", tenant, n), Tenant: tenant, Due: b.now.Add(-time.Duration(10-tenant) * time.Minute), Touch: "t"}))
+			b.must(
+				b.Poke(
+					b.Context(),
+					store.Poke{
+						Key:    fmt.Sprintf("%d/%d", tenant, n),
+						Tenant: tenant,
+						Due:    b.now.Add(-time.Duration(10-tenant) * time.Minute),
+						Touch:  "t",
+					},
+				),
+			)
 		}
 	}
 	turns := map[int64]int{}
@@ -614,8 +637,17 @@ func testHealth(b *harness) {
 		return h
 	}
 	b.wantSame("empty", health(), store.Health{})
-	_, err := b.Accept(b.Context(), store.AcceptedDelivery{ID: "d", At: b.now},
-		store.Poke{Key: "a", Tenant: 1, Due: b.now}, store.Poke{Key: "b", Tenant: 1, Due: b.now.Add(time.Second)}, store.Poke{Key: "c", Tenant: 2, Due: b.now.Add(time.Hour)})
+	_, err := b.Accept(
+		b.Context(),
+		store.AcceptedDelivery{ID: "d", At: b.now},
+		store.Poke{
+			Key:    "a",
+			Tenant: 1,
+			Due:    b.now,
+		},
+		store.Poke{Key: "b", Tenant: 1, Due: b.now.Add(time.Second)},
+		store.Poke{Key: "c", Tenant: 2, Due: b.now.Add(time.Hour)},
+	)
 	b.must(err)
 	b.now = b.now.Add(3 * time.Second)
 	b.wantSame("accepted", health(), store.Health{Keys: 3, Due: 2, Oldest: 3 * time.Second, Tenants: 2, Accepted: 1})
@@ -625,7 +657,11 @@ func testHealth(b *harness) {
 	b.wantSame("failed", health(), store.Health{Keys: 3, Open: 1, Failing: 1, Due: 1, Oldest: 2 * time.Second, Tenants: 2, Accepted: 1})
 	w = b.mustClaim(1)[0]
 	b.now = b.now.Add(leaseTime + time.Second)
-	b.wantSame("a lease that ran out", health(), store.Health{Keys: 3, Open: 1, Failing: 1, Due: 1, Oldest: time.Second, Tenants: 2, Accepted: 1})
+	b.wantSame(
+		"a lease that ran out",
+		health(),
+		store.Health{Keys: 3, Open: 1, Failing: 1, Due: 1, Oldest: time.Second, Tenants: 2, Accepted: 1},
+	)
 	b.mustComplete(w, store.Completion{Gone: true})
 	b.must(b.Drop(b.Context(), 2))
 	b.now = b.now.Add(2 * time.Hour)
@@ -638,7 +674,11 @@ func testPrune(b *harness) {
 	var ids []string
 	for n := range 10 {
 		ids = append(ids, fmt.Sprint(n))
-		_, err := b.Accept(b.Context(), store.AcceptedDelivery{ID: ids[n], At: startTime.Add(time.Duration(n) * time.Second)}, store.Poke{Key: "a", Tenant: 1, Due: b.now})
+		_, err := b.Accept(
+			b.Context(),
+			store.AcceptedDelivery{ID: ids[n], At: startTime.Add(time.Duration(n) * time.Second)},
+			store.Poke{Key: "a", Tenant: 1, Due: b.now},
+		)
 		b.must(err)
 	}
 	for _, c := range []struct{ limit, pruned, left int }{{2, 2, 8}, {100, 3, 5}, {100, 0, 5}} {
@@ -671,7 +711,8 @@ func testInvalidInput(b *harness) {
 	if _, err := b.Claim(b.Context(), store.Claim{Now: b.now, Until: b.now, Limit: 1}); err == nil {
 		b.Error("a lease without a length was given")
 	}
-	if fresh, err := b.Accept(b.Context(), store.AcceptedDelivery{ID: "d", At: b.now}, store.Poke{Key: "a", Tenant: 1}); err == nil || fresh {
+	if fresh, err := b.Accept(b.Context(), store.AcceptedDelivery{ID: "d", At: b.now}, store.Poke{Key: "a", Tenant: 1}); err == nil ||
+		fresh {
 		b.Error("a delivery was accepted whose poke was not")
 	}
 	known, err := b.Known(b.Context(), []string{"", "d"})
@@ -729,7 +770,11 @@ func testSameIDs(b *harness) {
 		wg.Go(func() {
 			for n := range ids {
 				id := fmt.Sprint(n)
-				ok, err := b.Accept(b.Context(), store.AcceptedDelivery{ID: id, At: b.now}, store.Poke{Key: id, Tenant: 1, Due: b.now, Touch: "t"})
+				ok, err := b.Accept(
+					b.Context(),
+					store.AcceptedDelivery{ID: id, At: b.now},
+					store.Poke{Key: id, Tenant: 1, Due: b.now, Touch: "t"},
+				)
 				if err != nil {
 					b.Error(err)
 				}
