@@ -238,12 +238,12 @@ func TestSweepBar(t *testing.T) {
 	t.Cleanup(server.Close)
 	env := map[string]string{"GITHUB_TOKEN": "ghs_x", "GITHUB_API_URL": server.URL, "GITHUB_REPOSITORY": "acme/shop"}
 	code, drawn := inTerminal(t, 80, &command{Stderr: io.Discard, Getenv: func(k string) string { return env[k] }}, "sweep")
-	const clear = `\r\x1b\[K`
+	const clearLine = `\r\x1b\[K`
 	now, half, full := `\d\d:\d\d:\d\d `, strings.Repeat("█", 15), strings.Repeat("█", 30)
 	want := now + `acme/shop: 2 open, 2 to look at \(1 without a check, 1 (changed|undecided)\)\n` +
-		clear + strings.Repeat("░", 30) + " 0/2" +
-		clear + now + `acme/shop#2 failed: [^\n]*451 oh no[^\n]* \([^\n\x1b]*\[2Jgone\)\n` + clear + half + strings.Repeat("░", 15) + " 1/2" +
-		clear + full + " 2/2" + clear + `1 evaluated, 1 failed, 0 skipped\n`
+		clearLine + strings.Repeat("░", 30) + " 0/2" +
+		clearLine + now + `acme/shop#2 failed: [^\n]*451 oh no[^\n]* \([^\n\x1b]*\[2Jgone\)\n` + clearLine + half + strings.Repeat("░", 15) + " 1/2" +
+		clearLine + full + " 2/2" + clearLine + `1 evaluated, 1 failed, 0 skipped\n`
 	if code != 1 || !regexp.MustCompile("^"+want+"$").MatchString(drawn) {
 		t.Errorf("exit %d: it shows\n%q\nwant\n%q", code, drawn, want)
 	}

@@ -789,7 +789,7 @@ func TestWhatMovesRestsNobody(t *testing.T) {
 		h := build(t, l, t.TempDir())
 		settle(time.Minute)
 		l.mu.Lock()
-		l.fails = func(int64) error { return fmt.Errorf("observe: %w", errMoved{}) }
+		l.fails = func(int64) error { return fmt.Errorf("observe: %w", movedError{}) }
 		l.mu.Unlock()
 		for range 60 {
 			h.deliver(about(1, pull(1)))
@@ -807,12 +807,12 @@ func TestWhatMovesRestsNobody(t *testing.T) {
 	})
 }
 
-// errMoved is as the host tells it.
-type errMoved struct{}
+// movedError is as the host tells it.
+type movedError struct{}
 
-func (errMoved) Error() string   { return "it changed" }
-func (errMoved) Unwrap() error   { return github.ErrMoved }
-func (errMoved) Temporary() bool { return true }
+func (movedError) Error() string   { return "it changed" }
+func (movedError) Unwrap() error   { return github.ErrMoved }
+func (movedError) Temporary() bool { return true }
 
 func TestATenantThatIsGoneTakesItsWorkAlong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

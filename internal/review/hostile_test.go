@@ -54,19 +54,19 @@ func checkInvariants(t *testing.T, r quorum.Reviewer, body string) {
 			}
 		}
 	}
-	clear := strings.ReplaceAll(strings.ReplaceAll(body, "\r\n", "\n"), "\r", "\n")
+	unwrapped := strings.ReplaceAll(strings.ReplaceAll(body, "\r\n", "\n"), "\r", "\n")
 	for what, wrapped := range map[string]string{
-		"quoted":    "> " + strings.ReplaceAll(clear, "\n", "\n> "),
-		"fenced":    strings.Repeat("`", longestRun(clear, '`')+3) + "\n" + clear + "\n" + strings.Repeat("`", longestRun(clear, '`')+3),
-		"unclosed":  strings.Repeat("~", longestRun(clear, '~')+3) + "\n" + clear,
-		"commented": "<!--\n" + strings.ReplaceAll(clear, "--", "- -") + "\n-->",
-		"left open": "<!--\n" + strings.ReplaceAll(clear, "--", "- -"),
+		"quoted":    "> " + strings.ReplaceAll(unwrapped, "\n", "\n> "),
+		"fenced":    strings.Repeat("`", longestRun(unwrapped, '`')+3) + "\n" + unwrapped + "\n" + strings.Repeat("`", longestRun(unwrapped, '`')+3),
+		"unclosed":  strings.Repeat("~", longestRun(unwrapped, '~')+3) + "\n" + unwrapped,
+		"commented": "<!--\n" + strings.ReplaceAll(unwrapped, "--", "- -") + "\n-->",
+		"left open": "<!--\n" + strings.ReplaceAll(unwrapped, "--", "- -"),
 		"denied":    body + "\n\n" + no + "\n",
 	} {
 		if r.Verdict.Kind == quorum.JSON || what == "denied" && (r.Verdict.Kind == quorum.FindingList || r.Verdict.Kind == quorum.Pattern) {
 			continue // a fenced object is where JSON belongs
 		}
-		if what == "denied" && hidesWhatFollows(clear) {
+		if what == "denied" && hidesWhatFollows(unwrapped) {
 			continue
 		}
 		if got := Read(r, Material{Kind: Comment, Body: wrapped}); got.Outcome == quorum.Approved {

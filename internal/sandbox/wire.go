@@ -25,9 +25,9 @@ func nodeID(kind string, id int64) string {
 }
 
 // renderOnce renders an object that never changes, and keeps the result.
-func renderOnce(in map[string]json.RawMessage, key string, make func() object) json.RawMessage {
+func renderOnce(in map[string]json.RawMessage, key string, render func() object) json.RawMessage {
 	if in[key] == nil {
-		in[key] = renderJSON(make())
+		in[key] = renderJSON(render())
 	}
 	return in[key]
 }

@@ -255,17 +255,17 @@ func (a *appAuth) tokenRefusal(ctx context.Context, err error) error {
 	e.Path = "app/installations/access_tokens"
 	switch {
 	case e.Status == http.StatusNotFound:
-		return &noToken{why: e, is: ErrNotInstalled}
+		return &noTokenError{why: e, is: ErrNotInstalled}
 	case isSuspension(e):
-		return &noToken{why: e, is: ErrSuspended}
+		return &noTokenError{why: e, is: ErrSuspended}
 	}
-	return &noToken{why: e}
+	return &noTokenError{why: e}
 }
 
 // readGrants are the permissions of the token, as its own answer names them.
 func (a *appAuth) readGrants(ctx context.Context) (map[string]string, error) {
 	_, from, err := a.currentToken(ctx)
-	var refused *noToken
+	var refused *noTokenError
 	if errors.As(err, &refused) { // here it is what was asked for
 		if refused.is == nil {
 			return nil, refused.why

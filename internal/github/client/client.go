@@ -457,7 +457,7 @@ func (c *Client) sendOnce(via http.RoundTripper, req *http.Request, k *exchange)
 func (c *Client) rootCause(ctx context.Context, err error) error {
 	var f *fault
 	var limit *LimitError
-	var token *noToken
+	var token *noTokenError
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()

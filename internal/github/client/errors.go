@@ -75,7 +75,7 @@ func (e *APIError) Hint() string {
 
 // IsUnauthorized says that GitHub does not take the token, or the App's signature for one.
 func IsUnauthorized(err error) bool {
-	var untaken *noToken
+	var untaken *noTokenError
 	return hasStatus(err, http.StatusUnauthorized) || errors.As(err, &untaken) && untaken.why.Status == http.StatusUnauthorized
 }
 
@@ -142,16 +142,16 @@ type secret string
 func (secret) String() string   { return "***" }
 func (secret) GoString() string { return "***" }
 
-// noToken is a token that could not be had. In the middle of a request it must not look like the refusal of that request:
+// noTokenError is a token that could not be had. In the middle of a request it must not look like the refusal of that request:
 // like a comment that is gone.
-type noToken struct {
+type noTokenError struct {
 	why *APIError
 	is  error // ErrNotInstalled, ErrSuspended, or nil
 }
 
-func (e *noToken) Error() string { return "take a token: " + e.why.Error() }
+func (e *noTokenError) Error() string { return "take a token: " + e.why.Error() }
 
-func (e *noToken) Is(target error) bool { return e.is != nil && target == e.is }
+func (e *noTokenError) Is(target error) bool { return e.is != nil && target == e.is }
 
 func isSuspension(e *APIError) bool {
 	return e.Status == http.StatusForbidden && strings.Contains(strings.ToLower(e.Message), "installation has been suspended")

@@ -15,13 +15,13 @@ import (
 	"syscall"
 )
 
-// Tail reads a job's log and returns its last max bytes. A log of more than 50 MB is an error.
-func (c *Client) Tail(ctx context.Context, path string, max int64) ([]byte, error) {
+// Tail reads a job's log and returns its last tail bytes. A log of more than 50 MB is an error.
+func (c *Client) Tail(ctx context.Context, path string, tail int64) ([]byte, error) {
 	to, err := parseAPIPath(path)
 	if err != nil {
 		return nil, fmt.Errorf("GET %s: %w", redactURL(path), err)
 	}
-	k := &exchange{tailBytes: max}
+	k := &exchange{tailBytes: tail}
 	r, err := c.followRedirects(ctx, k, http.MethodGet, c.base.ResolveReference(to), nil)
 	if err != nil {
 		return nil, err
