@@ -208,7 +208,8 @@ func (g *GitHub) suitesOn(head string) []*checkSuite {
 // jobView shows a job as a check run.
 func (g *GitHub) jobView(r *workflowRun, j *job) checkView {
 	return checkView{job: j, StoredCheckRun: &StoredCheckRun{
-		ID: j.id, Name: j.name, Head: r.head, App: actionsApp, Status: j.status, Conclusion: j.conclusion, Started: j.started, Completed: j.completed,
+		ID: j.id, Name: j.name, Head: r.head, App: actionsApp, Status: j.status,
+		Conclusion: j.conclusion, Started: j.started, Completed: j.completed,
 		Created: j.created, DetailsURL: fmt.Sprintf("%s/actions/runs/%d/job/%d", g.webURL(), r.id, j.id), suite: r.suite,
 	}}
 }
@@ -561,10 +562,10 @@ func (g *GitHub) listAnnotations(r *routedRequest) routeAnswer {
 	}
 	return answerList(r, all, func(a CheckAnnotation) any {
 		return object{
-			"path": a.Path, "blob_href": g.webURL() + "/blob/" + c.Head + "/" + a.Path, "start_line": a.StartLine, "end_line": a.EndLine, "start_column": intOrNull(a.StartColumn),
-			"end_column": intOrNull(
-				a.EndColumn,
-			), "annotation_level": a.Level, "title": a.Title, "message": a.Message, "raw_details": a.Details,
+			"path": a.Path, "blob_href": g.webURL() + "/blob/" + c.Head + "/" + a.Path,
+			"start_line": a.StartLine, "end_line": a.EndLine, "start_column": intOrNull(a.StartColumn),
+			"end_column": intOrNull(a.EndColumn), "annotation_level": a.Level,
+			"title": a.Title, "message": a.Message, "raw_details": a.Details,
 		}
 	}, "")
 }

@@ -26,7 +26,8 @@ func (g *GitHub) emitEvent(event, action, sender string, fields func() object) {
 		o["installation"] = object{"id": id, "node_id": nodeID("MDIz", id)}
 	}
 	g.webhook.hub.queueEvent(&HookDelivery{
-		Event: event, Action: action, Installation: g.webhook.installation, Repository: g.webhook.repository, Name: g.owner + "/" + g.repo, Emitted: g.now(), Payload: renderJSON(o),
+		Event: event, Action: action, Installation: g.webhook.installation, Repository: g.webhook.repository,
+		Name: g.owner + "/" + g.repo, Emitted: g.now(), Payload: renderJSON(o),
 	})
 }
 
@@ -50,12 +51,15 @@ func (g *GitHub) emitPushEvent(branch, before, after, sender string, files []str
 	g.emitEvent("push", "", sender, func() object {
 		user := object{"name": sender, "email": sender + "@users.noreply.github.com", "username": sender}
 		commit := object{
-			"id": after, "tree_id": SHA("tree " + after), "distinct": true, "message": "Change", "timestamp": timeOrNull(now), "url": g.webURL() + "/commit/" + after, "author": user, "committer": user,
+			"id": after, "tree_id": SHA("tree " + after), "distinct": true, "message": "Change",
+			"timestamp": timeOrNull(now), "url": g.webURL() + "/commit/" + after, "author": user, "committer": user,
 			"added": []string{}, "removed": []string{}, "modified": files,
 		}
 		return object{
-			"ref": "refs/heads/" + branch, "before": before, "after": after, "created": strings.Trim(before, "0") == "", "deleted": false, "forced": false, "base_ref": nil,
-			"compare": g.webURL() + "/compare/" + before[:12] + "..." + after[:12], "commits": []any{commit}, "head_commit": commit, "pusher": object{"name": sender, "email": sender + "@users.noreply.github.com"},
+			"ref": "refs/heads/" + branch, "before": before, "after": after,
+			"created": strings.Trim(before, "0") == "", "deleted": false, "forced": false, "base_ref": nil,
+			"compare": g.webURL() + "/compare/" + before[:12] + "..." + after[:12], "commits": []any{commit},
+			"head_commit": commit, "pusher": object{"name": sender, "email": sender + "@users.noreply.github.com"},
 		}
 	})
 }
@@ -72,12 +76,14 @@ func (g *GitHub) issueJSON(p *pullRequest) object {
 		labels = append(labels, g.labelJSON(l))
 	}
 	return object{
-		"id": pullID(
-			p,
-		), "node_id": nodeID("PR", pullID(p)), "url": api, "repository_url": g.apiURL(), "labels_url": api + "/labels{/name}", "comments_url": api + "/comments", "events_url": api + "/events",
-		"html_url": web, "number": p.number, "title": p.title, "user": g.userJSON(p.author), "labels": labels, "state": state, "locked": false, "assignee": nil, "assignees": []any{},
-		"milestone": nil, "comments": len(p.comments), "created_at": timeOrNull(p.created), "updated_at": timeOrNull(p.updated), "closed_at": timeOrNull(p.closedAt), "author_association": "CONTRIBUTOR",
-		"active_lock_reason": nil, "draft": p.draft, "body": stringOrNull(p.body), "reactions": reactionsJSON(api), "timeline_url": api + "/timeline", "performed_via_github_app": nil, "state_reason": nil,
+		"id": pullID(p), "node_id": nodeID("PR", pullID(p)), "url": api, "repository_url": g.apiURL(),
+		"labels_url": api + "/labels{/name}", "comments_url": api + "/comments", "events_url": api + "/events",
+		"html_url": web, "number": p.number, "title": p.title, "user": g.userJSON(p.author),
+		"labels": labels, "state": state, "locked": false, "assignee": nil, "assignees": []any{},
+		"milestone": nil, "comments": len(p.comments), "created_at": timeOrNull(p.created),
+		"updated_at": timeOrNull(p.updated), "closed_at": timeOrNull(p.closedAt), "author_association": "CONTRIBUTOR",
+		"active_lock_reason": nil, "draft": p.draft, "body": stringOrNull(p.body), "reactions": reactionsJSON(api),
+		"timeline_url": api + "/timeline", "performed_via_github_app": nil, "state_reason": nil,
 		"pull_request": object{
 			"url":       fmt.Sprintf("%s/pulls/%d", g.apiURL(), p.number),
 			"html_url":  web,
@@ -90,9 +96,8 @@ func (g *GitHub) issueJSON(p *pullRequest) object {
 
 func (g *GitHub) labelJSON(name string) object {
 	return object{
-		"id": accountID(
-			name,
-		), "node_id": nodeID("LA", accountID(name)), "url": g.apiURL() + "/labels/" + name, "name": name, "color": "ededed", "default": false, "description": nil,
+		"id": accountID(name), "node_id": nodeID("LA", accountID(name)), "url": g.apiURL() + "/labels/" + name,
+		"name": name, "color": "ededed", "default": false, "description": nil,
 	}
 }
 
@@ -140,7 +145,8 @@ func (g *GitHub) emitReviewEvent(p *pullRequest, v *review, action, sender strin
 func (g *GitHub) simplePullJSON(p *pullRequest) object {
 	o := g.pullJSON(p)
 	for _, missing := range []string{
-		"merged", "mergeable", "rebaseable", "mergeable_state", "merged_by", "comments", "review_comments", "maintainer_can_modify", "commits", "additions", "deletions", "changed_files",
+		"merged", "mergeable", "rebaseable", "mergeable_state", "merged_by", "comments",
+		"review_comments", "maintainer_can_modify", "commits", "additions", "deletions", "changed_files",
 	} {
 		delete(o, missing)
 	}
@@ -273,8 +279,11 @@ func (g *GitHub) emitStatusEvent(s *CommitStatus) {
 			}
 		}
 		return object{
-			"id": s.ID, "sha": s.Head, "name": g.owner + "/" + g.repo, "avatar_url": fmt.Sprintf("https://avatars.githubusercontent.com/u/%d?v=4", accountID(s.By)), "target_url": stringOrNull(s.TargetURL),
-			"context": s.Context, "description": stringOrNull(s.Description), "state": s.State, "commit": g.commitJSON(g.commits[s.Head]), "branches": branches,
+			"id": s.ID, "sha": s.Head, "name": g.owner + "/" + g.repo,
+			"avatar_url": fmt.Sprintf("https://avatars.githubusercontent.com/u/%d?v=4", accountID(s.By)),
+			"target_url": stringOrNull(s.TargetURL),
+			"context":    s.Context, "description": stringOrNull(s.Description),
+			"state": s.State, "commit": g.commitJSON(g.commits[s.Head]), "branches": branches,
 			"created_at": s.At.UTC().Format(time.RFC3339), "updated_at": s.At.UTC().Format(time.RFC3339),
 		}
 	})

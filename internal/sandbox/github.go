@@ -90,11 +90,14 @@ type GitHub struct {
 // New makes a GitHub with an empty repository.
 func New(o Options) *GitHub {
 	g := &GitHub{
-		now: o.Now, lag: o.Lag, app: o.App, tokenOwner: o.TokenOwner, owner: o.Owner, repo: o.Repo, defaultBranch: o.DefaultBranch, budget: &budget{holder: "installation ID 77", limit: o.HourlyLimit},
+		now: o.Now, lag: o.Lag, app: o.App, tokenOwner: o.TokenOwner, owner: o.Owner, repo: o.Repo,
+		defaultBranch: o.DefaultBranch, budget: &budget{holder: "installation ID 77", limit: o.HourlyLimit},
 		lastID: 900_000,
-		pulls:  map[int]*pullRequest{}, branches: map[string]*branch{}, commits: map[string]*commit{}, files: map[string]map[string]*string{},
+		pulls:  map[int]*pullRequest{}, branches: map[string]*branch{},
+		commits: map[string]*commit{}, files: map[string]map[string]*string{},
 		index: newIndex(), queryCache: &graphCache{}, permissions: map[string]string{}, runNumbers: map[string]int{},
-		renderedAccounts: map[string]json.RawMessage{}, renderedApps: map[App]json.RawMessage{}, renderedRepos: map[string]json.RawMessage{}, graphActors: map[string]object{},
+		renderedAccounts: map[string]json.RawMessage{}, renderedApps: map[App]json.RawMessage{},
+		renderedRepos: map[string]json.RawMessage{}, graphActors: map[string]object{},
 	}
 	if g.now == nil {
 		g.now = time.Now

@@ -32,8 +32,10 @@ var graphInterfaces = map[string][]string{
 // timelineTypenames maps REST's names of timeline events to GraphQL's types.
 var timelineTypenames = map[string]string{
 	"automatic_base_change_succeeded": "AutomaticBaseChangeSucceededEvent",
-	"base_ref_changed":                "BaseRefChangedEvent", "closed": "ClosedEvent", "convert_to_draft": "ConvertToDraftEvent", "head_ref_force_pushed": "HeadRefForcePushedEvent",
-	"labeled": "LabeledEvent", "ready_for_review": "ReadyForReviewEvent", "reopened": "ReopenedEvent", "review_dismissed": "ReviewDismissedEvent",
+	"base_ref_changed":                "BaseRefChangedEvent", "closed": "ClosedEvent",
+	"convert_to_draft": "ConvertToDraftEvent", "head_ref_force_pushed": "HeadRefForcePushedEvent",
+	"labeled": "LabeledEvent", "ready_for_review": "ReadyForReviewEvent",
+	"reopened": "ReopenedEvent", "review_dismissed": "ReviewDismissedEvent",
 	"review_requested": "ReviewRequestedEvent", "unlabeled": "UnlabeledEvent",
 }
 
@@ -48,8 +50,10 @@ func (g *GitHub) graphActor(login string) object {
 	}
 	kind := string(typename[0])
 	g.graphActors[login] = object{
-		"__typename": typename, "login": short, "id": nodeID(kind, accountID(login)), "databaseId": accountID(login), "url": "https://github.com/" + short,
-		"resourcePath": "/" + short, "avatarUrl": fmt.Sprintf("https://avatars.githubusercontent.com/u/%d", accountID(login)), "name": short,
+		"__typename": typename, "login": short, "id": nodeID(kind, accountID(login)),
+		"databaseId": accountID(login), "url": "https://github.com/" + short,
+		"resourcePath": "/" + short,
+		"avatarUrl":    fmt.Sprintf("https://avatars.githubusercontent.com/u/%d", accountID(login)), "name": short,
 	}
 	return g.graphActors[login]
 }
@@ -60,7 +64,8 @@ func (g *GitHub) graphRoot(r *routedRequest) object {
 		"__typename": "Query",
 		"viewer":     g.graphActor(g.programLogin()),
 		"rateLimit": object{
-			"__typename": "RateLimit", "limit": limits.limit, "cost": 1, "used": limits.usedGQL, "remaining": max(limits.limit-limits.usedGQL, 0), "resetAt": timeOrNull(limits.reset), "nodeCount": 0,
+			"__typename": "RateLimit", "limit": limits.limit, "cost": 1, "used": limits.usedGQL,
+			"remaining": max(limits.limit-limits.usedGQL, 0), "resetAt": timeOrNull(limits.reset), "nodeCount": 0,
 		},
 		"repository": resolverField(func(args object) (any, *graphError) {
 			owner, name := fmt.Sprint(args["owner"]), fmt.Sprint(args["name"])
@@ -78,7 +83,8 @@ func (g *GitHub) graphRoot(r *routedRequest) object {
 func (g *GitHub) graphRepo(r *routedRequest) object {
 	id := g.repoID
 	return object{
-		"__typename": "Repository", "id": nodeID("R", id), "databaseId": id, "name": g.repo, "nameWithOwner": g.owner + "/" + g.repo, "owner": g.graphActor(g.owner), "isFork": false,
+		"__typename": "Repository", "id": nodeID("R", id), "databaseId": id, "name": g.repo,
+		"nameWithOwner": g.owner + "/" + g.repo, "owner": g.graphActor(g.owner), "isFork": false,
 		"isPrivate": false, "isArchived": false, "url": g.webURL(), "mergeQueue": nil,
 		"defaultBranchRef": func() object { return g.graphRef(g.defaultBranch, g.ensureBranch(g.defaultBranch).tip, r) },
 		"ref": resolverField(func(args object) (any, *graphError) {
@@ -152,7 +158,8 @@ func (g *GitHub) pullState(p *pullRequest) string {
 
 func (g *GitHub) graphRef(name, tip string, r *routedRequest) object {
 	return object{
-		"__typename": "Ref", "id": "REF_" + name, "name": name, "prefix": "refs/heads/", "target": func() object { return g.graphCommit(g.commits[tip], r) },
+		"__typename": "Ref", "id": "REF_" + name, "name": name, "prefix": "refs/heads/",
+		"target":               func() object { return g.graphCommit(g.commits[tip], r) },
 		"branchProtectionRule": nil,
 	}
 }
@@ -164,12 +171,14 @@ func (g *GitHub) graphCommitStub(sha string) object {
 func (g *GitHub) graphPull(p *pullRequest, r *routedRequest) object {
 	base := g.branches[p.baseBranch]
 	return object{
-		"__typename": "PullRequest", "id": nodeID("PR", pullID(p)), "databaseId": pullID(p), "fullDatabaseId": fmt.Sprint(pullID(p)), "number": p.number, "title": p.title,
-		"body": p.body, "url": fmt.Sprintf("%s/pull/%d", g.webURL(), p.number), "state": strings.ToUpper(g.pullState(p)), "closed": p.closed, "merged": p.merged, "isDraft": p.draft,
-		"isCrossRepository": p.fork, "author": g.graphActor(p.author), "authorAssociation": "CONTRIBUTOR", "headRefName": p.headBranch, "headRefOid": p.head, "baseRefName": p.baseBranch, "baseRefOid": p.baseSHA,
-		"createdAt": timeOrNull(
-			p.created,
-		), "updatedAt": timeOrNull(p.updated), "closedAt": timeOrNull(p.closedAt), "changedFiles": max(len(p.files), p.changedCount), "additions": len(p.files), "deletions": len(p.files),
+		"__typename": "PullRequest", "id": nodeID("PR", pullID(p)), "databaseId": pullID(p),
+		"fullDatabaseId": fmt.Sprint(pullID(p)), "number": p.number, "title": p.title,
+		"body": p.body, "url": fmt.Sprintf("%s/pull/%d", g.webURL(), p.number),
+		"state": strings.ToUpper(g.pullState(p)), "closed": p.closed, "merged": p.merged, "isDraft": p.draft,
+		"isCrossRepository": p.fork, "author": g.graphActor(p.author), "authorAssociation": "CONTRIBUTOR",
+		"headRefName": p.headBranch, "headRefOid": p.head, "baseRefName": p.baseBranch, "baseRefOid": p.baseSHA,
+		"createdAt": timeOrNull(p.created), "updatedAt": timeOrNull(p.updated), "closedAt": timeOrNull(p.closedAt),
+		"changedFiles": max(len(p.files), p.changedCount), "additions": len(p.files), "deletions": len(p.files),
 		"mergeable": "MERGEABLE", "mergeQueueEntry": nil, "isInMergeQueue": false, "reviewDecision": nil,
 		"potentialMergeCommit": func() object { return g.graphCommit(g.commits[MergeSHA(p.head)], r) },
 		"headRepository": object{
@@ -252,17 +261,19 @@ func (g *GitHub) withEditor(o object, editor string, at time.Time) object {
 
 func (g *GitHub) graphComment(p *pullRequest, c *issueComment) object {
 	return g.withEditor(object{
-		"__typename": "IssueComment", "id": nodeID("IC", c.id), "databaseId": c.id, "fullDatabaseId": fmt.Sprint(c.id), "author": g.graphActor(c.author), "authorAssociation": "NONE", "body": c.body,
-		"createdAt": timeOrNull(
-			c.created,
-		), "updatedAt": timeOrNull(c.updated), "isMinimized": false, "url": fmt.Sprintf("%s/pull/%d#issuecomment-%d", g.webURL(), p.number, c.id),
+		"__typename": "IssueComment", "id": nodeID("IC", c.id), "databaseId": c.id, "fullDatabaseId": fmt.Sprint(c.id),
+		"author": g.graphActor(c.author), "authorAssociation": "NONE", "body": c.body,
+		"createdAt": timeOrNull(c.created), "updatedAt": timeOrNull(c.updated), "isMinimized": false,
+		"url": fmt.Sprintf("%s/pull/%d#issuecomment-%d", g.webURL(), p.number, c.id),
 	}, c.editor, c.editedAt)
 }
 
 func (g *GitHub) graphReview(p *pullRequest, v *review) object {
 	return g.withEditor(object{
-		"__typename": "PullRequestReview", "id": nodeID("PRR", v.id), "databaseId": v.id, "fullDatabaseId": fmt.Sprint(v.id), "author": g.graphActor(v.author), "authorAssociation": "NONE",
-		"body": v.body, "state": v.state, "commit": g.graphCommitStub(v.commit), "submittedAt": timeOrNull(v.submitted), "createdAt": timeOrNull(v.submitted), "updatedAt": timeOrNull(laterOf(v.submitted, v.editedAt)),
+		"__typename": "PullRequestReview", "id": nodeID("PRR", v.id), "databaseId": v.id,
+		"fullDatabaseId": fmt.Sprint(v.id), "author": g.graphActor(v.author), "authorAssociation": "NONE",
+		"body": v.body, "state": v.state, "commit": g.graphCommitStub(v.commit), "submittedAt": timeOrNull(v.submitted),
+		"createdAt": timeOrNull(v.submitted), "updatedAt": timeOrNull(laterOf(v.submitted, v.editedAt)),
 		"isMinimized": false, "url": fmt.Sprintf("%s/pull/%d#pullrequestreview-%d", g.webURL(), p.number, v.id),
 		"comments": connectionField(func(object) []object {
 			return toObjects(p.reviewComments(v.id), func(c threadComment) object { return g.graphReviewComment(p, c) })
@@ -272,9 +283,10 @@ func (g *GitHub) graphReview(p *pullRequest, v *review) object {
 
 func (g *GitHub) graphThread(p *pullRequest, t *reviewThread) object {
 	o := object{
-		"__typename": "PullRequestReviewThread", "id": nodeID("PRRT", t.comments[0].id), "isResolved": t.resolvedBy != "", "resolvedBy": g.graphActor(t.resolvedBy), "isOutdated": t.outdated,
-		"isCollapsed": t.resolvedBy != "" ||
-			t.outdated, "path": t.path, "line": intOrNull(t.line), "originalLine": intOrNull(t.line), "startLine": nil, "originalStartLine": nil, "diffSide": "RIGHT",
+		"__typename": "PullRequestReviewThread", "id": nodeID("PRRT", t.comments[0].id),
+		"isResolved": t.resolvedBy != "", "resolvedBy": g.graphActor(t.resolvedBy), "isOutdated": t.outdated,
+		"isCollapsed": t.resolvedBy != "" || t.outdated, "path": t.path, "line": intOrNull(t.line),
+		"originalLine": intOrNull(t.line), "startLine": nil, "originalStartLine": nil, "diffSide": "RIGHT",
 		"subjectType": "LINE",
 		"comments": connectionField(func(object) []object {
 			return toObjects(t.comments, func(c *reviewComment) object { return g.graphReviewComment(p, threadComment{t, c}) })
@@ -292,14 +304,14 @@ func (g *GitHub) graphThread(p *pullRequest, t *reviewThread) object {
 func (g *GitHub) graphReviewComment(p *pullRequest, c threadComment) object {
 	t, opened := c.thread, c.thread.comments[0]
 	o := g.withEditor(object{
-		"__typename": "PullRequestReviewComment", "id": nodeID("PRRC", c.comment.id), "databaseId": c.comment.id, "fullDatabaseId": fmt.Sprint(c.comment.id), "author": g.graphActor(c.comment.author),
-		"authorAssociation": "NONE", "body": c.comment.body, "path": t.path, "line": intOrNull(t.line), "originalLine": intOrNull(t.line), "outdated": t.outdated, "isMinimized": false,
-		"createdAt": timeOrNull(
-			c.comment.created,
-		), "updatedAt": timeOrNull(laterOf(c.comment.created, c.comment.editedAt)), "publishedAt": timeOrNull(c.comment.created), "state": "SUBMITTED", "replyTo": nil,
-		"commit": g.graphCommitStub(
-			p.shownCommit(t, c.comment),
-		), "originalCommit": g.graphCommitStub(c.comment.originalCommit), "diffHunk": "@@ -1 +1 @@", "subjectType": "LINE",
+		"__typename": "PullRequestReviewComment", "id": nodeID("PRRC", c.comment.id), "databaseId": c.comment.id,
+		"fullDatabaseId": fmt.Sprint(c.comment.id), "author": g.graphActor(c.comment.author),
+		"authorAssociation": "NONE", "body": c.comment.body, "path": t.path, "line": intOrNull(t.line),
+		"originalLine": intOrNull(t.line), "outdated": t.outdated, "isMinimized": false,
+		"createdAt": timeOrNull(c.comment.created), "updatedAt": timeOrNull(laterOf(c.comment.created, c.comment.editedAt)),
+		"publishedAt": timeOrNull(c.comment.created), "state": "SUBMITTED", "replyTo": nil,
+		"commit":         g.graphCommitStub(p.shownCommit(t, c.comment)),
+		"originalCommit": g.graphCommitStub(c.comment.originalCommit), "diffHunk": "@@ -1 +1 @@", "subjectType": "LINE",
 		"url": fmt.Sprintf("%s/pull/%d#discussion_r%d", g.webURL(), p.number, c.comment.id),
 	}, c.comment.editor, c.comment.editedAt)
 	if t.outdated {
@@ -418,7 +430,8 @@ func (g *GitHub) graphCommit(c *commit, r *routedRequest) object {
 		}
 	}
 	o := object{
-		"message": c.fullMessage(), "messageHeadline": c.message, "committedDate": timeOrNull(c.pushedAt), "authoredDate": timeOrNull(c.pushedAt), "pushedDate": nil,
+		"message": c.fullMessage(), "messageHeadline": c.message, "committedDate": timeOrNull(c.pushedAt),
+		"authoredDate": timeOrNull(c.pushedAt), "pushedDate": nil,
 		"author": who(c.author), "committer": who(c.committer), "committedViaWeb": false, "authoredByCommitter": c.author == c.committer,
 		"statusCheckRollup": func() object { return g.graphRollup(c.sha, r) },
 		"authors": connectionField(func(object) []object {
@@ -458,17 +471,19 @@ func (g *GitHub) graphGitUser(login string) object {
 func (g *GitHub) graphSuite(s *checkSuite, r *routedRequest) object {
 	status, conclusion := g.suiteResult(s, r.now)
 	o := object{
-		"__typename": "CheckSuite", "id": nodeID("CS", s.id), "databaseId": s.id, "createdAt": timeOrNull(s.created), "updatedAt": timeOrNull(g.suiteUpdatedAt(s, r.now)), "status": strings.ToUpper(status),
-		"conclusion": stringOrNull(
-			strings.ToUpper(conclusion),
-		), "url": fmt.Sprintf("%s/commit/%s/checks?check_suite_id=%d", g.webURL(), s.head, s.id), "workflowRun": nil, "commit": g.graphCommitStub(s.head),
+		"__typename": "CheckSuite", "id": nodeID("CS", s.id), "databaseId": s.id, "createdAt": timeOrNull(s.created),
+		"updatedAt": timeOrNull(g.suiteUpdatedAt(s, r.now)), "status": strings.ToUpper(status),
+		"conclusion":  stringOrNull(strings.ToUpper(conclusion)),
+		"url":         fmt.Sprintf("%s/commit/%s/checks?check_suite_id=%d", g.webURL(), s.head, s.id),
+		"workflowRun": nil, "commit": g.graphCommitStub(s.head),
 		"app": object{
 			"__typename": "App",
 			"id":         nodeID("A", s.app.ID),
 			"slug":       s.app.Slug,
 			"databaseId": s.app.ID,
 			"name":       s.app.Slug,
-		}, "branch": nil,
+		},
+		"branch": nil,
 		"checkRuns": connectionField(func(args object) []object {
 			filter, _ := args["filterBy"].(object)
 			all := slices.DeleteFunc(g.checksIn(s, filter["checkType"] == "LATEST", r.now), func(c checkView) bool {
@@ -481,7 +496,8 @@ func (g *GitHub) graphSuite(s *checkSuite, r *routedRequest) object {
 	}
 	if w := s.run; w != nil {
 		o["workflowRun"] = object{
-			"__typename": "WorkflowRun", "id": nodeID("WFR", w.id), "databaseId": w.id, "event": w.event, "runNumber": w.runNumber, "createdAt": timeOrNull(w.created),
+			"__typename": "WorkflowRun", "id": nodeID("WFR", w.id), "databaseId": w.id,
+			"event": w.event, "runNumber": w.runNumber, "createdAt": timeOrNull(w.created),
 			"updatedAt": timeOrNull(w.shownAttempt(r.now).updated), "url": fmt.Sprintf("%s/actions/runs/%d", g.webURL(), w.id),
 			"file": object{"__typename": "WorkflowRunFile", "id": nodeID("WFRF", w.id), "path": w.workflowFile()},
 			"workflow": object{
@@ -499,13 +515,12 @@ func (g *GitHub) graphSuite(s *checkSuite, r *routedRequest) object {
 
 func (g *GitHub) graphCheck(c checkView) object {
 	return object{
-		"__typename": "CheckRun", "id": nodeID("CR", c.ID), "databaseId": c.ID, "name": c.Name, "status": strings.ToUpper(c.Status), "conclusion": stringOrNull(strings.ToUpper(c.Conclusion)),
-		"externalId": stringOrNull(
-			c.ExternalID,
-		), "startedAt": timeOrNull(c.Started), "completedAt": timeOrNull(c.Completed), "title": stringOrNull(c.Title), "summary": stringOrNull(c.Summary), "text": stringOrNull(c.Text),
-		"detailsUrl": stringOrNull(
-			c.DetailsURL,
-		), "url": fmt.Sprintf("%s/runs/%d", g.webURL(), c.ID), "permalink": fmt.Sprintf("%s/runs/%d", g.webURL(), c.ID),
+		"__typename": "CheckRun", "id": nodeID("CR", c.ID), "databaseId": c.ID, "name": c.Name,
+		"status": strings.ToUpper(c.Status), "conclusion": stringOrNull(strings.ToUpper(c.Conclusion)),
+		"externalId": stringOrNull(c.ExternalID), "startedAt": timeOrNull(c.Started), "completedAt": timeOrNull(c.Completed),
+		"title": stringOrNull(c.Title), "summary": stringOrNull(c.Summary), "text": stringOrNull(c.Text),
+		"detailsUrl": stringOrNull(c.DetailsURL), "url": fmt.Sprintf("%s/runs/%d", g.webURL(), c.ID),
+		"permalink": fmt.Sprintf("%s/runs/%d", g.webURL(), c.ID),
 		"checkSuite": object{
 			"__typename": "CheckSuite",
 			"id":         nodeID("CS", c.suite.id),
@@ -540,7 +555,8 @@ func (g *GitHub) graphRollup(sha string, r *routedRequest) object {
 	}
 	for _, s := range g.latestStatuses(sha) {
 		contexts = append(contexts, object{
-			"__typename": "StatusContext", "id": nodeID("SC", s.ID), "context": s.Context, "state": strings.ToUpper(s.State), "description": stringOrNull(s.Description),
+			"__typename": "StatusContext", "id": nodeID("SC", s.ID), "context": s.Context,
+			"state": strings.ToUpper(s.State), "description": stringOrNull(s.Description),
 			"targetUrl": stringOrNull(s.TargetURL), "creator": g.graphActor(s.By), "createdAt": timeOrNull(s.At),
 		})
 		switch s.State {

@@ -120,15 +120,18 @@ func NewHub(o HubOptions) *Hub {
 	}
 	if o.Permissions == nil {
 		o.Permissions = map[string]string{
-			"actions": "write", "checks": "write", "contents": "read", "issues": "read", "merge_queues": "read", "metadata": "read", "pull_requests": "write", "statuses": "read",
+			"actions": "write", "checks": "write", "contents": "read", "issues": "read",
+			"merge_queues": "read", "metadata": "read", "pull_requests": "write", "statuses": "read",
 		}
 	}
 	h := &Hub{
-		options: o, createdAt: o.Now(), installations: map[int64]*installation{}, reposByName: map[string]*hubRepo{}, reposByID: map[int64]*hubRepo{}, tokens: map[string]*installationToken{},
+		options: o, createdAt: o.Now(), installations: map[int64]*installation{}, reposByName: map[string]*hubRepo{},
+		reposByID: map[int64]*hubRepo{}, tokens: map[string]*installationToken{},
 		appBudget: &budget{
 			holder: "App " + strconv.FormatInt(o.App.ID, 10),
 			limit:  o.HourlyLimit,
-		}, renderedAccounts: map[string]json.RawMessage{}, queryCache: &graphCache{}, dueChanged: make(chan struct{}),
+		},
+		renderedAccounts: map[string]json.RawMessage{}, queryCache: &graphCache{}, dueChanged: make(chan struct{}),
 	}
 	h.deliveries.changed = make(chan struct{})
 	h.deliveries.byID = map[int64]*HookDelivery{}
@@ -338,7 +341,8 @@ func (h *Hub) AddRepositories(installation int64, all ...*GitHub) {
 		sites = append(sites, h.addRepo(installation, g))
 	}
 	h.announceInstallation(installation, "installation_repositories", "added", object{
-		"repository_selection": "selected", "repositories_added": h.minimalReposJSON(sites), "repositories_removed": []any{}, "requester": nil,
+		"repository_selection": "selected", "repositories_added": h.minimalReposJSON(sites),
+		"repositories_removed": []any{}, "requester": nil,
 	})
 }
 
@@ -359,7 +363,8 @@ func (h *Hub) RemoveRepository(g *GitHub) {
 	g.webhook = nil
 	g.mu.Unlock()
 	h.announceInstallation(in.id, "installation_repositories", "removed", object{
-		"repository_selection": "selected", "repositories_added": []any{}, "repositories_removed": h.minimalReposJSON([]*hubRepo{s}), "requester": nil,
+		"repository_selection": "selected", "repositories_added": []any{},
+		"repositories_removed": h.minimalReposJSON([]*hubRepo{s}), "requester": nil,
 	})
 }
 

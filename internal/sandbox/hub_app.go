@@ -73,8 +73,10 @@ func (h *Hub) answerAppRequest(r *routedRequest) routeAnswer {
 func (h *Hub) appJSON() object {
 	app := h.options.App
 	return object{
-		"id": app.ID, "slug": app.Slug, "client_id": "Iv1." + app.Slug, "node_id": nodeID("A", app.ID), "owner": h.accountJSON("acme"), "name": app.Slug, "description": "",
-		"external_url": "https://example.com/" + app.Slug, "html_url": "https://github.com/apps/" + app.Slug, "created_at": timeOrNull(h.createdAt), "updated_at": timeOrNull(h.createdAt),
+		"id": app.ID, "slug": app.Slug, "client_id": "Iv1." + app.Slug, "node_id": nodeID("A", app.ID),
+		"owner": h.accountJSON("acme"), "name": app.Slug, "description": "",
+		"external_url": "https://example.com/" + app.Slug, "html_url": "https://github.com/apps/" + app.Slug,
+		"created_at": timeOrNull(h.createdAt), "updated_at": timeOrNull(h.createdAt),
 		"permissions": h.options.Permissions, "events": h.subscribedEvents(),
 	}
 }
@@ -84,7 +86,8 @@ func (h *Hub) subscribedEvents() []string {
 		return h.options.Events
 	}
 	return []string{
-		"check_run", "check_suite", "issue_comment", "pull_request", "pull_request_review", "pull_request_review_comment", "pull_request_review_thread", "push", "repository", "status", "workflow_run",
+		"check_run", "check_suite", "issue_comment", "pull_request", "pull_request_review",
+		"pull_request_review_comment", "pull_request_review_thread", "push", "repository", "status", "workflow_run",
 	}
 }
 
@@ -113,12 +116,14 @@ func (h *Hub) installationJSON(in *installation) object {
 	}
 	id := strconv.FormatInt(in.id, 10)
 	return object{
-		"id": in.id, "account": account, "repository_selection": "selected", "access_tokens_url": apiRoot + "/app/installations/" + id + "/access_tokens",
-		"repositories_url": apiRoot + "/installation/repositories", "html_url": "https://github.com/settings/installations/" + id, "app_id": h.options.App.ID, "app_slug": h.options.App.Slug,
-		"client_id": "Iv1." + h.options.App.Slug, "target_id": accountID(in.account), "target_type": "Organization", "permissions": h.options.Permissions, "events": h.subscribedEvents(),
-		"created_at": timeOrNull(
-			in.created,
-		), "updated_at": timeOrNull(in.updated), "single_file_name": nil, "has_multiple_single_files": false, "single_file_paths": []string{},
+		"id": in.id, "account": account, "repository_selection": "selected",
+		"access_tokens_url": apiRoot + "/app/installations/" + id + "/access_tokens",
+		"repositories_url":  apiRoot + "/installation/repositories", "html_url": "https://github.com/settings/installations/" + id,
+		"app_id": h.options.App.ID, "app_slug": h.options.App.Slug,
+		"client_id": "Iv1." + h.options.App.Slug, "target_id": accountID(in.account),
+		"target_type": "Organization", "permissions": h.options.Permissions, "events": h.subscribedEvents(),
+		"created_at": timeOrNull(in.created), "updated_at": timeOrNull(in.updated),
+		"single_file_name": nil, "has_multiple_single_files": false, "single_file_paths": []string{},
 		"suspended_by": suspender, "suspended_at": timeOrNull(in.suspended),
 	}
 }
@@ -245,8 +250,10 @@ func deliveryJSON(d *HookDelivery) object {
 		repository = d.Repository
 	}
 	return object{
-		"id": d.ID, "guid": d.GUID, "delivered_at": d.Delivered.UTC().Format("2006-01-02T15:04:05.000Z"), "redelivery": d.Redelivery, "duration": d.Duration.Seconds(), "status": d.Status,
-		"status_code": d.Code, "event": d.Event, "action": stringOrNull(d.Action), "installation_id": d.Installation, "repository_id": repository, "throttled_at": nil,
+		"id": d.ID, "guid": d.GUID, "delivered_at": d.Delivered.UTC().Format("2006-01-02T15:04:05.000Z"),
+		"redelivery": d.Redelivery, "duration": d.Duration.Seconds(), "status": d.Status,
+		"status_code": d.Code, "event": d.Event, "action": stringOrNull(d.Action),
+		"installation_id": d.Installation, "repository_id": repository, "throttled_at": nil,
 	}
 }
 

@@ -108,7 +108,8 @@ func (h *Hub) queueEvent(d *HookDelivery) {
 // queueRedelivery queues a redelivery.
 func (h *Hub) queueRedelivery(d *HookDelivery) {
 	h.enqueue(&HookDelivery{
-		GUID: d.GUID, Event: d.Event, Action: d.Action, Installation: d.Installation, Repository: d.Repository, Name: d.Name, Emitted: d.Emitted, Payload: d.Payload, Redelivery: true,
+		GUID: d.GUID, Event: d.Event, Action: d.Action, Installation: d.Installation,
+		Repository: d.Repository, Name: d.Name, Emitted: d.Emitted, Payload: d.Payload, Redelivery: true,
 	})
 }
 
@@ -224,10 +225,10 @@ func (h *Hub) Ping() {
 	payload := renderJSON(object{
 		"zen": "Keep it logically awesome.", "hook_id": 4711,
 		"hook": object{
-			"type": "App", "id": 4711, "name": "web", "active": true, "events": h.subscribedEvents(), "app_id": h.options.App.ID, "config": object{"content_type": "json", "insecure_ssl": "0", "secret": "********", "url": "https://coordinator.invalid/webhook"},
-			"created_at": timeOrNull(
-				h.createdAt,
-			), "updated_at": timeOrNull(h.createdAt), "url": apiRoot + "/app/hook/config", "ping_url": apiRoot + "/app/hook/pings", "deliveries_url": apiRoot + "/app/hook/deliveries",
+			"type": "App", "id": 4711, "name": "web", "active": true, "events": h.subscribedEvents(), "app_id": h.options.App.ID,
+			"config":     object{"content_type": "json", "insecure_ssl": "0", "secret": "********", "url": "https://coordinator.invalid/webhook"},
+			"created_at": timeOrNull(h.createdAt), "updated_at": timeOrNull(h.createdAt), "url": apiRoot + "/app/hook/config",
+			"ping_url": apiRoot + "/app/hook/pings", "deliveries_url": apiRoot + "/app/hook/deliveries",
 		},
 	})
 	h.queueEvent(&HookDelivery{Event: "ping", Emitted: h.options.Now(), Payload: payload})
@@ -273,12 +274,10 @@ func deliveryHeaders(d *HookDelivery, o HubOptions) http.Header {
 		target, kind = d.Repository, "repository"
 	}
 	header := http.Header{
-		"Accept": {
-			"*/*",
-		}, "Content-Type": {"application/json"}, "User-Agent": {"GitHub-Hookshot/5ca1ab1"}, "X-Github-Event": {d.Event}, "X-Github-Delivery": {d.GUID},
-		"X-Github-Hook-Id": {
-			"4711",
-		}, "X-Github-Hook-Installation-Target-Id": {strconv.FormatInt(target, 10)}, "X-Github-Hook-Installation-Target-Type": {kind},
+		"Accept": {"*/*"}, "Content-Type": {"application/json"}, "User-Agent": {"GitHub-Hookshot/5ca1ab1"},
+		"X-Github-Event": {d.Event}, "X-Github-Delivery": {d.GUID},
+		"X-Github-Hook-Id": {"4711"}, "X-Github-Hook-Installation-Target-Id": {strconv.FormatInt(target, 10)},
+		"X-Github-Hook-Installation-Target-Type": {kind},
 	}
 	if o.Secret != "" && d.Payload != nil {
 		header.Set("X-Hub-Signature-256", Sign(o.Secret, d.Payload))

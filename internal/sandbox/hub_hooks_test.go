@@ -30,11 +30,16 @@ var hookSchemas = flag.String("hooks", "", "cut testdata/webhooks/schema.json.gz
 
 // sent are the events, with their actions, that a Hub sends.
 var sent = []string{
-	"check_run$completed", "check_run$created", "check_suite$completed", "check_suite$requested", "installation$created", "installation$deleted", "installation$suspend", "installation$unsuspend",
-	"installation_repositories$added", "installation_repositories$removed", "issue_comment$created", "issue_comment$deleted", "issue_comment$edited", "ping$event", "pull_request$closed",
-	"pull_request$converted_to_draft", "pull_request$edited", "pull_request$labeled", "pull_request$opened", "pull_request$ready_for_review", "pull_request$reopened", "pull_request$review_requested",
-	"pull_request$synchronize", "pull_request$unlabeled", "pull_request_review$dismissed", "pull_request_review$edited", "pull_request_review$submitted", "pull_request_review_comment$created",
-	"pull_request_review_thread$resolved", "pull_request_review_thread$unresolved", "push$event", "repository$renamed", "status$event", "workflow_run$completed", "workflow_run$in_progress",
+	"check_run$completed", "check_run$created", "check_suite$completed", "check_suite$requested",
+	"installation$created", "installation$deleted", "installation$suspend", "installation$unsuspend",
+	"installation_repositories$added", "installation_repositories$removed", "issue_comment$created",
+	"issue_comment$deleted", "issue_comment$edited", "ping$event", "pull_request$closed",
+	"pull_request$converted_to_draft", "pull_request$edited", "pull_request$labeled", "pull_request$opened",
+	"pull_request$ready_for_review", "pull_request$reopened", "pull_request$review_requested",
+	"pull_request$synchronize", "pull_request$unlabeled", "pull_request_review$dismissed",
+	"pull_request_review$edited", "pull_request_review$submitted", "pull_request_review_comment$created",
+	"pull_request_review_thread$resolved", "pull_request_review_thread$unresolved", "push$event",
+	"repository$renamed", "status$event", "workflow_run$completed", "workflow_run$in_progress",
 	"workflow_run$requested",
 }
 

@@ -26,8 +26,10 @@ type index struct {
 
 func newIndex() index {
 	return index{
-		pullsByHead: map[string][]*pullRequest{}, pullsByBranch: map[string][]*pullRequest{}, pullByComment: map[int64]*pullRequest{}, pullByReview: map[int64]*pullRequest{}, runByID: map[int64]*workflowRun{}, runsByHead: map[string][]*workflowRun{},
-		runsByBranch: map[string][]*workflowRun{}, runByJob: map[int64]*workflowRun{}, suiteByID: map[int64]*checkSuite{}, suitesByHead: map[string][]*checkSuite{}, checkByID: map[int64]*StoredCheckRun{}, statusesByHead: map[string][]*CommitStatus{},
+		pullsByHead: map[string][]*pullRequest{}, pullsByBranch: map[string][]*pullRequest{}, pullByComment: map[int64]*pullRequest{},
+		pullByReview: map[int64]*pullRequest{}, runByID: map[int64]*workflowRun{}, runsByHead: map[string][]*workflowRun{},
+		runsByBranch: map[string][]*workflowRun{}, runByJob: map[int64]*workflowRun{}, suiteByID: map[int64]*checkSuite{},
+		suitesByHead: map[string][]*checkSuite{}, checkByID: map[int64]*StoredCheckRun{}, statusesByHead: map[string][]*CommitStatus{},
 	}
 }
 

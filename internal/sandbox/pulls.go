@@ -147,8 +147,10 @@ func (g *GitHub) OpenPull(s PullSpec) int {
 	defer g.mu.Unlock()
 	now := g.carryOutDue()
 	p := &pullRequest{
-		number: s.Number, title: s.Title, body: s.Body, author: s.Author, headBranch: s.Branch, baseBranch: s.Base, draft: s.Draft, fork: s.Fork != "",
-		headOwner: g.owner, labels: slices.Clone(s.Labels), files: slices.Clone(s.Files), changedCount: s.ChangedCount, created: s.Opened, updated: now,
+		number: s.Number, title: s.Title, body: s.Body, author: s.Author,
+		headBranch: s.Branch, baseBranch: s.Base, draft: s.Draft, fork: s.Fork != "",
+		headOwner: g.owner, labels: slices.Clone(s.Labels), files: slices.Clone(s.Files),
+		changedCount: s.ChangedCount, created: s.Opened, updated: now,
 	}
 	for p.number == 0 || s.Number == 0 && g.pulls[p.number] != nil {
 		p.number = len(g.pulls) + 1

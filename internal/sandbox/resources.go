@@ -637,8 +637,10 @@ func (g *GitHub) getContent(r *routedRequest) routeAnswer {
 	url, git := g.apiURL()+"/contents/"+name+"?ref="+or(ref, g.defaultBranch), g.apiURL()+"/git/blobs/"+sha
 	html := g.webURL() + "/blob/" + or(ref, g.defaultBranch) + "/" + name
 	return answerOK(object{
-		"type": "file", "encoding": "base64", "size": len(content), "name": path.Base(name), "path": name, "sha": sha, "content": wrapBase64(base64.StdEncoding.EncodeToString([]byte(content))),
-		"url": url, "git_url": git, "html_url": html, "download_url": html + "?raw=true", "_links": object{"self": url, "git": git, "html": html},
+		"type": "file", "encoding": "base64", "size": len(content), "name": path.Base(name), "path": name,
+		"sha": sha, "content": wrapBase64(base64.StdEncoding.EncodeToString([]byte(content))),
+		"url": url, "git_url": git, "html_url": html, "download_url": html + "?raw=true",
+		"_links": object{"self": url, "git": git, "html": html},
 	})
 }
 
@@ -668,7 +670,8 @@ func (g *GitHub) getPermission(r *routedRequest) routeAnswer {
 	old := map[string]string{"maintain": "write", "triage": "read"}
 	user := object{
 		"permissions": object{
-			"admin": role == "admin", "maintain": role == "admin" || role == "maintain", "push": slices.Contains([]string{"admin", "maintain", "write"}, role),
+			"admin": role == "admin", "maintain": role == "admin" || role == "maintain",
+			"push":   slices.Contains([]string{"admin", "maintain", "write"}, role),
 			"triage": role != "read" && role != "none", "pull": role != "none",
 		},
 		"role_name": role,
@@ -708,7 +711,8 @@ func (g *GitHub) getBranch(r *routedRequest) routeAnswer {
 	}
 	url := g.apiURL() + "/branches/" + name
 	return answerOK(object{
-		"name": name, "protected": b.protected || b.hasRuleset, "commit": g.commitJSON(g.commits[b.tip]), "protection_url": url + "/protection",
+		"name": name, "protected": b.protected || b.hasRuleset,
+		"commit": g.commitJSON(g.commits[b.tip]), "protection_url": url + "/protection",
 		"protection": object{
 			"enabled":                b.protected,
 			"required_status_checks": object{"enforcement_level": "off", "contexts": []any{}, "checks": []any{}},
@@ -766,7 +770,8 @@ func (g *GitHub) compareCommits(r *routedRequest) routeAnswer {
 	}
 	url, web := g.apiURL()+"/compare/"+r.params["basehead"], g.webURL()+"/compare/"+r.params["basehead"]
 	return answerOK(object{
-		"url": url, "html_url": web, "permalink_url": web, "diff_url": web + ".diff", "patch_url": web + ".patch", "base_commit": g.commitJSON(g.commits[base]), "merge_base_commit": g.commitJSON(g.commits[base]),
+		"url": url, "html_url": web, "permalink_url": web, "diff_url": web + ".diff", "patch_url": web + ".patch",
+		"base_commit": g.commitJSON(g.commits[base]), "merge_base_commit": g.commitJSON(g.commits[base]),
 		"status": status, "ahead_by": len(commits), "behind_by": 0, "total_commits": len(commits), "commits": commits, "files": files,
 	})
 }
@@ -789,7 +794,8 @@ func (g *GitHub) getUser(*routedRequest) routeAnswer {
 		return answerError(403, "Resource not accessible by integration")
 	}
 	return answerOK(g.userJSONWith(g.tokenOwner, object{
-		"user_view_type": "public", "name": nil, "company": nil, "blog": "", "location": nil, "email": nil, "hireable": nil, "bio": nil, "public_repos": 1, "public_gists": 0, "followers": 0, "following": 0,
+		"user_view_type": "public", "name": nil, "company": nil, "blog": "", "location": nil, "email": nil,
+		"hireable": nil, "bio": nil, "public_repos": 1, "public_gists": 0, "followers": 0, "following": 0,
 		"created_at": timeOrNull(g.createdAt), "updated_at": timeOrNull(g.createdAt),
 	}))
 }

@@ -291,16 +291,22 @@ func TestEndpoints(t *testing.T) {
 	asked := c.want(201, "POST", "issues/7/comments", `{"body":"@coderabbitai review"}`).at("id")
 
 	for _, path := range []string{
-		repo, "pulls", "pulls?state=all&sort=updated&direction=desc&per_page=1", "pulls/7", "pulls/8", "pulls/7/files", "pulls/7/commits", "pulls/7/comments", "pulls/7/reviews",
-		fmt.Sprintf("pulls/7/reviews/%d", g.review), fmt.Sprintf("pulls/7/reviews/%d/comments", g.review), "pulls/comments/" + diff, "pulls/7/requested_reviewers",
+		repo, "pulls", "pulls?state=all&sort=updated&direction=desc&per_page=1", "pulls/7",
+		"pulls/8", "pulls/7/files", "pulls/7/commits", "pulls/7/comments", "pulls/7/reviews",
+		fmt.Sprintf("pulls/7/reviews/%d", g.review), fmt.Sprintf("pulls/7/reviews/%d/comments", g.review),
+		"pulls/comments/" + diff, "pulls/7/requested_reviewers",
 		"issues/7/comments", fmt.Sprintf("issues/comments/%d", g.comment), "issues/7/timeline", "issues/7/events",
-		"commits/" + head, "commits/main", "commits/" + head + "/pulls", "commits/" + head + "/check-runs", "commits/" + head + "/check-runs?filter=all&per_page=100",
+		"commits/" + head, "commits/main", "commits/" + head + "/pulls",
+		"commits/" + head + "/check-runs", "commits/" + head + "/check-runs?filter=all&per_page=100",
 		"commits/" + head + "/check-suites", "commits/" + head + "/status", "commits/" + head + "/statuses",
-		"check-runs/" + own, "check-runs/" + job, fmt.Sprintf("check-runs/%d/annotations", g.foreign), "check-runs/" + job + "/annotations", "check-suites/" + suite, "check-suites/" + suite + "/check-runs",
-		"actions/runs", "actions/runs?head_sha=" + head + "&event=pull_request&per_page=100", fmt.Sprintf("actions/runs/%d", g.run), fmt.Sprintf("actions/runs/%d/attempts/1", g.run),
+		"check-runs/" + own, "check-runs/" + job, fmt.Sprintf("check-runs/%d/annotations", g.foreign),
+		"check-runs/" + job + "/annotations", "check-suites/" + suite, "check-suites/" + suite + "/check-runs",
+		"actions/runs", "actions/runs?head_sha=" + head + "&event=pull_request&per_page=100",
+		fmt.Sprintf("actions/runs/%d", g.run), fmt.Sprintf("actions/runs/%d/attempts/1", g.run),
 		fmt.Sprintf("actions/runs/%d/attempts/1/jobs", g.run), fmt.Sprintf("actions/runs/%d/artifacts", g.run), "actions/jobs/" + job,
 		"actions/workflows", "actions/workflows/" + workflow, "actions/workflows/openai.yml", "actions/workflows/openai.yml/runs",
-		"contents/.github/review-coordinator.yml", "collaborators/bob/permission", "collaborators/stranger/permission", "branches", "branches/main", "branches/release/1", "rules/branches/main", "rules/branches/release/1",
+		"contents/.github/review-coordinator.yml", "collaborators/bob/permission", "collaborators/stranger/permission",
+		"branches", "branches/main", "branches/release/1", "rules/branches/main", "rules/branches/release/1",
 		"git/ref/heads/main", "git/commits/" + head, "compare/main...feature-7", "/rate_limit",
 	} {
 		c.get(path)

@@ -15,10 +15,13 @@ var schemaFile = flag.String("schema", "", "cut GitHub's GraphQL schema anew fro
 
 // imitated are the types of which the sandbox has objects. Their connections, and what their arguments take, come along.
 var imitated = []string{
-	"Query", "RateLimit", "Repository", "Ref", "Commit", "GitActor", "App", "CheckSuite", "CheckRun", "WorkflowRun", "WorkflowRunFile", "Workflow", "StatusCheckRollup", "StatusContext",
-	"PullRequest", "PullRequestCommit", "PullRequestChangedFile", "PullRequestReview", "PullRequestReviewComment", "PullRequestReviewThread", "IssueComment", "Label", "ReviewRequest",
+	"Query", "RateLimit", "Repository", "Ref", "Commit", "GitActor", "App", "CheckSuite",
+	"CheckRun", "WorkflowRun", "WorkflowRunFile", "Workflow", "StatusCheckRollup", "StatusContext",
+	"PullRequest", "PullRequestCommit", "PullRequestChangedFile", "PullRequestReview",
+	"PullRequestReviewComment", "PullRequestReviewThread", "IssueComment", "Label", "ReviewRequest",
 	"User", "Bot", "PageInfo",
-	"AutomaticBaseChangeSucceededEvent", "BaseRefChangedEvent", "ClosedEvent", "ConvertToDraftEvent", "HeadRefForcePushedEvent", "LabeledEvent", "ReadyForReviewEvent", "ReopenedEvent", "ReviewDismissedEvent",
+	"AutomaticBaseChangeSucceededEvent", "BaseRefChangedEvent", "ClosedEvent", "ConvertToDraftEvent",
+	"HeadRefForcePushedEvent", "LabeledEvent", "ReadyForReviewEvent", "ReopenedEvent", "ReviewDismissedEvent",
 	"ReviewRequestedEvent", "UnlabeledEvent",
 	"Actor", "RepositoryOwner", "Node", "GitObject", "Comment", "PullRequestTimelineItems", "RequestedReviewer", "StatusCheckRollupContext",
 }

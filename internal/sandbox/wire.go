@@ -42,11 +42,10 @@ func (g *GitHub) userJSON(login string) any {
 
 func accountJSON(login string) object {
 	u := object{
-		"login": login, "id": accountID(login), "node_id": nodeID("U", accountID(login)), "type": "User", "site_admin": false, "gravatar_id": "",
-		"avatar_url": fmt.Sprintf(
-			"https://avatars.githubusercontent.com/u/%d?v=4",
-			accountID(login),
-		), "html_url": "https://github.com/" + login,
+		"login": login, "id": accountID(login), "node_id": nodeID("U", accountID(login)),
+		"type": "User", "site_admin": false, "gravatar_id": "",
+		"avatar_url": fmt.Sprintf("https://avatars.githubusercontent.com/u/%d?v=4", accountID(login)),
+		"html_url":   "https://github.com/" + login,
 	}
 	if slug, bot := strings.CutSuffix(login, "[bot]"); bot {
 		u["type"], u["html_url"] = "Bot", "https://github.com/apps/"+slug
@@ -54,8 +53,10 @@ func accountJSON(login string) object {
 	base := apiRoot + "/users/" + strings.NewReplacer("[", "%5B", "]", "%5D").Replace(login)
 	u["url"] = base
 	for field, tail := range map[string]string{
-		"followers_url": "/followers", "following_url": "/following{/other_user}", "gists_url": "/gists{/gist_id}", "starred_url": "/starred{/owner}{/repo}",
-		"subscriptions_url": "/subscriptions", "organizations_url": "/orgs", "repos_url": "/repos", "events_url": "/events{/privacy}", "received_events_url": "/received_events",
+		"followers_url": "/followers", "following_url": "/following{/other_user}",
+		"gists_url": "/gists{/gist_id}", "starred_url": "/starred{/owner}{/repo}",
+		"subscriptions_url": "/subscriptions", "organizations_url": "/orgs", "repos_url": "/repos",
+		"events_url": "/events{/privacy}", "received_events_url": "/received_events",
 	} {
 		u[field] = base + tail
 	}
@@ -95,25 +96,37 @@ func (g *GitHub) repoJSON(owner string) json.RawMessage {
 		}
 		base := apiRoot + "/repos/" + full
 		r := object{
-			"id": id, "node_id": nodeID("R", id), "name": g.repo, "full_name": full, "private": false, "owner": g.userJSON(owner), "description": nil, "fork": owner != g.owner,
-			"html_url": "https://github.com/" + full, "url": base, "git_url": "git://github.com/" + full + ".git", "ssh_url": "git@github.com:" + full + ".git",
-			"clone_url": "https://github.com/" + full + ".git", "svn_url": "https://github.com/" + full, "homepage": nil, "mirror_url": nil, "language": "Go", "license": nil,
-			"forks": 0, "forks_count": 0, "open_issues": 0, "open_issues_count": 0, "size": 1, "stargazers_count": 0, "watchers": 0, "watchers_count": 0,
-			"network_count": 0, "subscribers_count": 0, "has_issues": true, "has_projects": true, "has_wiki": false, "has_pages": false, "has_downloads": true, "has_discussions": false,
-			"archived": false, "disabled": false, "allow_forking": true, "web_commit_signoff_required": false, "custom_properties": object{}, "is_template": false, "visibility": "public", "topics": []string{}, "default_branch": g.defaultBranch,
+			"id": id, "node_id": nodeID("R", id), "name": g.repo, "full_name": full, "private": false,
+			"owner": g.userJSON(owner), "description": nil, "fork": owner != g.owner,
+			"html_url": "https://github.com/" + full, "url": base,
+			"git_url": "git://github.com/" + full + ".git", "ssh_url": "git@github.com:" + full + ".git",
+			"clone_url": "https://github.com/" + full + ".git", "svn_url": "https://github.com/" + full,
+			"homepage": nil, "mirror_url": nil, "language": "Go", "license": nil,
+			"forks": 0, "forks_count": 0, "open_issues": 0, "open_issues_count": 0,
+			"size": 1, "stargazers_count": 0, "watchers": 0, "watchers_count": 0,
+			"network_count": 0, "subscribers_count": 0, "has_issues": true, "has_projects": true,
+			"has_wiki": false, "has_pages": false, "has_downloads": true, "has_discussions": false,
+			"archived": false, "disabled": false, "allow_forking": true,
+			"web_commit_signoff_required": false, "custom_properties": object{}, "is_template": false,
+			"visibility": "public", "topics": []string{}, "default_branch": g.defaultBranch,
 			"pushed_at": timeOrNull(g.createdAt), "created_at": timeOrNull(g.createdAt), "updated_at": timeOrNull(g.createdAt),
 		}
 		for _, name := range []string{
-			"contributors", "deployments", "downloads", "events", "forks", "hooks", "languages", "merges", "stargazers", "subscribers", "subscription", "tags", "teams",
+			"contributors", "deployments", "downloads", "events", "forks", "hooks", "languages",
+			"merges", "stargazers", "subscribers", "subscription", "tags", "teams",
 		} {
 			r[name+"_url"] = base + "/" + name
 		}
 		for name, tail := range map[string]string{
-			"archive": "/{archive_format}{/ref}", "assignees": "/assignees{/user}", "blobs": "/git/blobs{/sha}", "branches": "/branches{/branch}", "collaborators": "/collaborators{/collaborator}",
-			"comments": "/comments{/number}", "commits": "/commits{/sha}", "compare": "/compare/{base}...{head}", "contents": "/contents/{+path}", "git_commits": "/git/commits{/sha}",
-			"git_refs": "/git/refs{/sha}", "git_tags": "/git/tags{/sha}", "issue_comment": "/issues/comments{/number}", "issue_events": "/issues/events{/number}", "issues": "/issues{/number}",
-			"keys": "/keys{/key_id}", "labels": "/labels{/name}", "milestones": "/milestones{/number}", "notifications": "/notifications{?since,all,participating}",
-			"pulls": "/pulls{/number}", "releases": "/releases{/id}", "statuses": "/statuses/{sha}", "trees": "/git/trees{/sha}",
+			"archive": "/{archive_format}{/ref}", "assignees": "/assignees{/user}", "blobs": "/git/blobs{/sha}",
+			"branches": "/branches{/branch}", "collaborators": "/collaborators{/collaborator}",
+			"comments": "/comments{/number}", "commits": "/commits{/sha}", "compare": "/compare/{base}...{head}",
+			"contents": "/contents/{+path}", "git_commits": "/git/commits{/sha}",
+			"git_refs": "/git/refs{/sha}", "git_tags": "/git/tags{/sha}", "issue_comment": "/issues/comments{/number}",
+			"issue_events": "/issues/events{/number}", "issues": "/issues{/number}",
+			"keys": "/keys{/key_id}", "labels": "/labels{/name}", "milestones": "/milestones{/number}",
+			"notifications": "/notifications{?since,all,participating}",
+			"pulls":         "/pulls{/number}", "releases": "/releases{/id}", "statuses": "/statuses/{sha}", "trees": "/git/trees{/sha}",
 		} {
 			r[name+"_url"] = base + tail
 		}
@@ -127,9 +140,8 @@ func (g *GitHub) pullJSON(p *pullRequest) object {
 	labels := []any{}
 	for _, l := range p.labels {
 		labels = append(labels, object{
-			"id": accountID(
-				l,
-			), "node_id": nodeID("LA", accountID(l)), "url": g.apiURL() + "/labels/" + l, "name": l, "description": "", "color": "ededed", "default": false,
+			"id": accountID(l), "node_id": nodeID("LA", accountID(l)), "url": g.apiURL() + "/labels/" + l,
+			"name": l, "description": "", "color": "ededed", "default": false,
 		})
 	}
 	state, mergedBy, mergedAt := "open", any(nil), any(nil)
@@ -140,7 +152,8 @@ func (g *GitHub) pullJSON(p *pullRequest) object {
 		mergedBy, mergedAt = g.userJSON(p.timeline[len(p.timeline)-1].actor), timeOrNull(p.closedAt)
 	}
 	links := map[string]string{
-		"self": api, "html": web, "issue": issue, "comments": issue + "/comments", "review_comments": api + "/comments", "review_comment": g.apiURL() + "/pulls/comments{/number}",
+		"self": api, "html": web, "issue": issue, "comments": issue + "/comments",
+		"review_comments": api + "/comments", "review_comment": g.apiURL() + "/pulls/comments{/number}",
 		"commits": api + "/commits", "statuses": g.apiURL() + "/statuses/" + p.head,
 	}
 	hrefs := object{}
@@ -152,13 +165,15 @@ func (g *GitHub) pullJSON(p *pullRequest) object {
 		threads += len(t.comments)
 	}
 	return object{
-		"url": api, "id": pullID(p), "node_id": nodeID("PR", pullID(p)), "html_url": web, "diff_url": web + ".diff", "patch_url": web + ".patch", "issue_url": issue,
-		"number": p.number, "state": state, "locked": false, "title": p.title, "user": g.userJSON(p.author), "body": stringOrNull(p.body), "labels": labels, "milestone": nil, "draft": p.draft,
-		"created_at": timeOrNull(
-			p.created,
-		), "updated_at": timeOrNull(p.updated), "closed_at": timeOrNull(p.closedAt), "merged_at": mergedAt, "merge_commit_sha": MergeSHA(p.head),
+		"url": api, "id": pullID(p), "node_id": nodeID("PR", pullID(p)), "html_url": web,
+		"diff_url": web + ".diff", "patch_url": web + ".patch", "issue_url": issue,
+		"number": p.number, "state": state, "locked": false, "title": p.title, "user": g.userJSON(p.author),
+		"body": stringOrNull(p.body), "labels": labels, "milestone": nil, "draft": p.draft,
+		"created_at": timeOrNull(p.created), "updated_at": timeOrNull(p.updated),
+		"closed_at": timeOrNull(p.closedAt), "merged_at": mergedAt, "merge_commit_sha": MergeSHA(p.head),
 		"assignee": nil, "assignees": []any{}, "requested_reviewers": g.requestedReviewersJSON(p), "requested_teams": []any{},
-		"commits_url": links["commits"], "review_comments_url": links["review_comments"], "review_comment_url": links["review_comment"], "comments_url": links["comments"], "statuses_url": links["statuses"],
+		"commits_url": links["commits"], "review_comments_url": links["review_comments"],
+		"review_comment_url": links["review_comment"], "comments_url": links["comments"], "statuses_url": links["statuses"],
 		"head": object{
 			"label": p.headOwner + ":" + p.headBranch,
 			"ref":   p.headBranch,
@@ -174,8 +189,10 @@ func (g *GitHub) pullJSON(p *pullRequest) object {
 			"repo":  g.repoJSON(g.owner),
 		},
 		"_links": hrefs, "author_association": "CONTRIBUTOR", "auto_merge": nil, "active_lock_reason": nil,
-		"merged": p.merged, "mergeable": true, "rebaseable": true, "mergeable_state": "blocked", "merged_by": mergedBy, "comments": len(p.comments), "review_comments": threads,
-		"maintainer_can_modify": false, "commits": len(p.shownCommits), "additions": len(p.files), "deletions": len(p.files), "changed_files": max(len(p.files), p.changedCount),
+		"merged": p.merged, "mergeable": true, "rebaseable": true, "mergeable_state": "blocked",
+		"merged_by": mergedBy, "comments": len(p.comments), "review_comments": threads,
+		"maintainer_can_modify": false, "commits": len(p.shownCommits), "additions": len(p.files),
+		"deletions": len(p.files), "changed_files": max(len(p.files), p.changedCount),
 	}
 }
 
@@ -195,7 +212,8 @@ func (g *GitHub) fileJSON(p *pullRequest, f ChangedFile) object {
 	status := or(f.Status, "modified")
 	out := object{
 		"sha": SHA("blob " + f.Path), "filename": f.Path, "additions": 1, "deletions": 1, "changes": 2, "patch": "@@ -1 +1 @@\n-a\n+b",
-		"blob_url": g.webURL() + "/blob/" + p.head + "/" + f.Path, "raw_url": g.webURL() + "/raw/" + p.head + "/" + f.Path, "contents_url": g.apiURL() + "/contents/" + f.Path + "?ref=" + p.head,
+		"blob_url": g.webURL() + "/blob/" + p.head + "/" + f.Path, "raw_url": g.webURL() + "/raw/" + p.head + "/" + f.Path,
+		"contents_url": g.apiURL() + "/contents/" + f.Path + "?ref=" + p.head,
 	}
 	if f.Previous != "" {
 		out["previous_filename"], status = f.Previous, or(f.Status, "renamed")
@@ -213,7 +231,8 @@ func (g *GitHub) commitJSON(c *commit) object {
 	inner := g.gitCommitJSON(c)
 	inner["url"], inner["comment_count"] = g.apiURL()+"/git/commits/"+c.sha, 0
 	return object{
-		"sha": c.sha, "node_id": "C_" + c.sha, "commit": inner, "url": url, "html_url": g.webURL() + "/commit/" + c.sha, "comments_url": url + "/comments",
+		"sha": c.sha, "node_id": "C_" + c.sha, "commit": inner, "url": url,
+		"html_url": g.webURL() + "/commit/" + c.sha, "comments_url": url + "/comments",
 		"author": g.userJSON(c.author), "committer": g.userJSON(c.committer), "parents": parents,
 	}
 }
@@ -224,7 +243,8 @@ func (g *GitHub) gitCommitJSON(c *commit) object {
 		return object{"name": login, "email": login + "@users.noreply.github.com", "date": timeOrNull(c.pushedAt)}
 	}
 	return object{
-		"message": c.fullMessage(), "author": who(c.author), "committer": who(c.committer), "tree": object{"sha": SHA("tree " + c.sha), "url": g.apiURL() + "/git/trees/" + SHA("tree "+c.sha)},
+		"message": c.fullMessage(), "author": who(c.author), "committer": who(c.committer),
+		"tree":         object{"sha": SHA("tree " + c.sha), "url": g.apiURL() + "/git/trees/" + SHA("tree "+c.sha)},
 		"verification": object{"verified": false, "reason": "unsigned", "signature": nil, "payload": nil, "verified_at": nil},
 	}
 }
@@ -244,12 +264,10 @@ func (c *commit) fullMessage() string {
 
 func (g *GitHub) commentJSON(p *pullRequest, c *issueComment) object {
 	return object{
-		"id": c.id, "node_id": nodeID("IC", c.id), "url": fmt.Sprintf("%s/issues/comments/%d", g.apiURL(), c.id), "html_url": fmt.Sprintf("%s/pull/%d#issuecomment-%d", g.webURL(), p.number, c.id),
-		"issue_url": fmt.Sprintf(
-			"%s/issues/%d",
-			g.apiURL(),
-			p.number,
-		), "user": g.userJSON(c.author), "body": c.body, "created_at": timeOrNull(c.created), "updated_at": timeOrNull(c.updated),
+		"id": c.id, "node_id": nodeID("IC", c.id), "url": fmt.Sprintf("%s/issues/comments/%d", g.apiURL(), c.id),
+		"html_url":  fmt.Sprintf("%s/pull/%d#issuecomment-%d", g.webURL(), p.number, c.id),
+		"issue_url": fmt.Sprintf("%s/issues/%d", g.apiURL(), p.number), "user": g.userJSON(c.author),
+		"body": c.body, "created_at": timeOrNull(c.created), "updated_at": timeOrNull(c.updated),
 		"author_association": "NONE", "performed_via_github_app": nil,
 	}
 }
@@ -266,11 +284,13 @@ func (g *GitHub) reviewJSON(p *pullRequest, v *review) object {
 		p.number,
 	)
 	return object{
-		"id": v.id, "node_id": nodeID("PRR", v.id), "user": g.userJSON(v.author), "body": v.body, "state": v.state, "html_url": html, "pull_request_url": api, "author_association": "NONE",
+		"id": v.id, "node_id": nodeID("PRR", v.id), "user": g.userJSON(v.author), "body": v.body,
+		"state": v.state, "html_url": html, "pull_request_url": api, "author_association": "NONE",
 		"_links": object{
 			"html":         object{"href": html},
 			"pull_request": object{"href": api},
-		}, "submitted_at": timeOrNull(v.submitted), "commit_id": v.commit,
+		},
+		"submitted_at": timeOrNull(v.submitted), "commit_id": v.commit,
 	}
 }
 
@@ -278,12 +298,12 @@ func (g *GitHub) reviewCommentJSON(p *pullRequest, t *reviewThread, c *reviewCom
 	html, api := fmt.Sprintf("%s/pull/%d#discussion_r%d", g.webURL(), p.number, c.id), fmt.Sprintf("%s/pulls/%d", g.apiURL(), p.number)
 	self := fmt.Sprintf("%s/pulls/comments/%d", g.apiURL(), c.id)
 	out := object{
-		"url": self, "pull_request_review_id": c.reviewID, "id": c.id, "node_id": nodeID("PRRC", c.id), "diff_hunk": "@@ -1 +1 @@", "path": t.path,
-		"commit_id": p.shownCommit(
-			t,
-			c,
-		), "original_commit_id": c.originalCommit, "user": g.userJSON(c.author), "body": c.body, "created_at": timeOrNull(c.created), "updated_at": timeOrNull(laterOf(c.created, c.editedAt)),
-		"html_url": html, "pull_request_url": api, "author_association": "NONE", "subject_type": "line", "side": "RIGHT", "original_position": 1, "position": 1,
+		"url": self, "pull_request_review_id": c.reviewID, "id": c.id,
+		"node_id": nodeID("PRRC", c.id), "diff_hunk": "@@ -1 +1 @@", "path": t.path,
+		"commit_id": p.shownCommit(t, c), "original_commit_id": c.originalCommit, "user": g.userJSON(c.author),
+		"body": c.body, "created_at": timeOrNull(c.created), "updated_at": timeOrNull(laterOf(c.created, c.editedAt)),
+		"html_url": html, "pull_request_url": api, "author_association": "NONE",
+		"subject_type": "line", "side": "RIGHT", "original_position": 1, "position": 1,
 		"line": t.line, "original_line": t.line, "start_line": nil, "original_start_line": nil, "start_side": nil,
 		"_links": object{"self": object{"href": self}, "html": object{"href": html}, "pull_request": object{"href": api}},
 	}
@@ -328,7 +348,8 @@ func laterOf(a, b time.Time) time.Time {
 
 func (g *GitHub) timelineEventJSON(h *timelineEvent) object {
 	out := object{
-		"id": h.id, "node_id": nodeID("EV", h.id), "url": fmt.Sprintf("%s/issues/events/%d", g.apiURL(), h.id), "actor": g.userJSON(h.actor), "event": h.kind,
+		"id": h.id, "node_id": nodeID("EV", h.id), "url": fmt.Sprintf("%s/issues/events/%d", g.apiURL(), h.id),
+		"actor": g.userJSON(h.actor), "event": h.kind,
 		"commit_id": nil, "commit_url": nil, "created_at": timeOrNull(h.at), "performed_via_github_app": nil,
 	}
 	switch h.kind {
@@ -358,15 +379,19 @@ func (g *GitHub) runJSON(r *workflowRun, a *runAttempt, withPulls bool) object {
 	}
 	head := g.commits[r.head]
 	return object{
-		"id": r.id, "name": r.name, "node_id": nodeID("WFR", r.id), "check_suite_id": r.suite.id, "check_suite_node_id": nodeID("CS", r.suite.id), "head_branch": r.headBranch, "head_sha": r.head,
-		"path": r.workflowPath, "run_number": r.runNumber, "run_attempt": a.number, "event": r.event, "status": a.status, "conclusion": stringOrNull(a.conclusion), "workflow_id": r.workflowID,
-		"url": url, "html_url": web, "display_title": r.title, "pull_requests": pulls, "created_at": timeOrNull(r.created), "updated_at": timeOrNull(a.updated), "run_started_at": timeOrNull(a.started),
-		"actor": g.userJSON(
-			r.actor,
-		), "triggering_actor": g.userJSON(a.triggeredBy), "referenced_workflows": []any{}, "previous_attempt_url": previous,
-		"jobs_url": url + "/jobs", "logs_url": url + "/logs", "check_suite_url": fmt.Sprintf("%s/check-suites/%d", g.apiURL(), r.suite.id), "artifacts_url": url + "/artifacts",
-		"cancel_url": url + "/cancel", "rerun_url": url + "/rerun", "workflow_url": fmt.Sprintf("%s/actions/workflows/%d", g.apiURL(), r.workflowID),
-		"head_commit": g.simpleCommitJSON(head), "repository": g.repoJSON(g.owner), "head_repository": g.repoJSON(or(r.forkOwner, g.owner)),
+		"id": r.id, "name": r.name, "node_id": nodeID("WFR", r.id), "check_suite_id": r.suite.id,
+		"check_suite_node_id": nodeID("CS", r.suite.id), "head_branch": r.headBranch, "head_sha": r.head,
+		"path": r.workflowPath, "run_number": r.runNumber, "run_attempt": a.number, "event": r.event,
+		"status": a.status, "conclusion": stringOrNull(a.conclusion), "workflow_id": r.workflowID,
+		"url": url, "html_url": web, "display_title": r.title, "pull_requests": pulls,
+		"created_at": timeOrNull(r.created), "updated_at": timeOrNull(a.updated), "run_started_at": timeOrNull(a.started),
+		"actor": g.userJSON(r.actor), "triggering_actor": g.userJSON(a.triggeredBy),
+		"referenced_workflows": []any{}, "previous_attempt_url": previous,
+		"jobs_url": url + "/jobs", "logs_url": url + "/logs",
+		"check_suite_url": fmt.Sprintf("%s/check-suites/%d", g.apiURL(), r.suite.id), "artifacts_url": url + "/artifacts",
+		"cancel_url": url + "/cancel", "rerun_url": url + "/rerun",
+		"workflow_url": fmt.Sprintf("%s/actions/workflows/%d", g.apiURL(), r.workflowID),
+		"head_commit":  g.simpleCommitJSON(head), "repository": g.repoJSON(g.owner), "head_repository": g.repoJSON(or(r.forkOwner, g.owner)),
 	}
 }
 
@@ -434,27 +459,24 @@ func (g *GitHub) minimalPullJSON(p *pullRequest) json.RawMessage {
 func (g *GitHub) workflowJSON(r *workflowRun) object {
 	url := fmt.Sprintf("%s/actions/workflows/%d", g.apiURL(), r.workflowID)
 	return object{
-		"id": r.workflowID, "node_id": nodeID("W", r.workflowID), "name": r.name, "path": r.workflowFile(), "state": "active", "created_at": timeOrNull(g.createdAt), "updated_at": timeOrNull(g.createdAt),
-		"url": url, "html_url": g.webURL() + "/blob/" + g.defaultBranch + "/" + r.workflowFile(), "badge_url": g.webURL() + "/workflows/" + path.Base(r.workflowFile()) + "/badge.svg",
+		"id": r.workflowID, "node_id": nodeID("W", r.workflowID), "name": r.name, "path": r.workflowFile(),
+		"state": "active", "created_at": timeOrNull(g.createdAt), "updated_at": timeOrNull(g.createdAt),
+		"url": url, "html_url": g.webURL() + "/blob/" + g.defaultBranch + "/" + r.workflowFile(),
+		"badge_url": g.webURL() + "/workflows/" + path.Base(r.workflowFile()) + "/badge.svg",
 	}
 }
 
 func (g *GitHub) jobJSON(r *workflowRun, j *job) object {
 	url := fmt.Sprintf("%s/actions/jobs/%d", g.apiURL(), j.id)
 	out := object{
-		"id": j.id, "run_id": r.id, "workflow_name": r.name, "head_branch": r.headBranch, "run_url": fmt.Sprintf("%s/actions/runs/%d", g.apiURL(), r.id), "run_attempt": j.attempt,
-		"node_id": nodeID(
-			"CR",
-			j.id,
-		), "head_sha": r.head, "url": url, "html_url": fmt.Sprintf("%s/actions/runs/%d/job/%d", g.webURL(), r.id, j.id), "status": j.status,
-		"conclusion": stringOrNull(
-			j.conclusion,
-		), "created_at": timeOrNull(j.created), "started_at": timeOrNull(j.started), "completed_at": timeOrNull(j.completed), "name": j.name, "labels": []string{"ubuntu-latest"},
-		"check_run_url": fmt.Sprintf(
-			"%s/check-runs/%d",
-			g.apiURL(),
-			j.id,
-		), "runner_id": nil, "runner_name": nil, "runner_group_id": nil, "runner_group_name": nil, "steps": []any{},
+		"id": j.id, "run_id": r.id, "workflow_name": r.name, "head_branch": r.headBranch,
+		"run_url": fmt.Sprintf("%s/actions/runs/%d", g.apiURL(), r.id), "run_attempt": j.attempt,
+		"node_id": nodeID("CR", j.id), "head_sha": r.head, "url": url,
+		"html_url": fmt.Sprintf("%s/actions/runs/%d/job/%d", g.webURL(), r.id, j.id), "status": j.status,
+		"conclusion": stringOrNull(j.conclusion), "created_at": timeOrNull(j.created), "started_at": timeOrNull(j.started),
+		"completed_at": timeOrNull(j.completed), "name": j.name, "labels": []string{"ubuntu-latest"},
+		"check_run_url": fmt.Sprintf("%s/check-runs/%d", g.apiURL(), j.id), "runner_id": nil,
+		"runner_name": nil, "runner_group_id": nil, "runner_group_name": nil, "steps": []any{},
 	}
 	if j.started.IsZero() { // GitHub has no null there: a job that waits shows the moment of its creation
 		out["started_at"] = timeOrNull(j.created)
@@ -492,8 +514,10 @@ func (g *GitHub) appJSON(a App) json.RawMessage {
 		return g.renderedApps[a]
 	}
 	out := object{
-		"id": a.ID, "slug": a.Slug, "client_id": "Iv1." + a.Slug, "node_id": nodeID("A", a.ID), "owner": g.userJSON(g.owner), "name": a.Slug, "description": "",
-		"external_url": "https://example.com/" + a.Slug, "html_url": "https://github.com/apps/" + a.Slug, "created_at": timeOrNull(g.createdAt), "updated_at": timeOrNull(g.createdAt),
+		"id": a.ID, "slug": a.Slug, "client_id": "Iv1." + a.Slug, "node_id": nodeID("A", a.ID),
+		"owner": g.userJSON(g.owner), "name": a.Slug, "description": "",
+		"external_url": "https://example.com/" + a.Slug, "html_url": "https://github.com/apps/" + a.Slug,
+		"created_at": timeOrNull(g.createdAt), "updated_at": timeOrNull(g.createdAt),
 		"permissions": map[string]string{"checks": "write", "metadata": "read"}, "events": []string{"check_run"},
 	}
 	if a == actionsApp {
@@ -514,14 +538,12 @@ func (g *GitHub) checkJSON(c checkView) object {
 		web = c.DetailsURL
 	}
 	out := object{
-		"id": c.ID, "name": c.Name, "node_id": nodeID("CR", c.ID), "head_sha": c.Head, "external_id": c.ExternalID, "url": url, "html_url": web,
-		"details_url": or(
-			c.DetailsURL,
-			"https://github.com/apps/"+c.App.Slug,
-		), "status": c.Status, "conclusion": stringOrNull(c.Conclusion), "started_at": timeOrNull(c.Started),
-		"completed_at": timeOrNull(
-			c.Completed,
-		), "check_suite": object{"id": c.suite.id}, "app": g.appJSON(c.App), "pull_requests": g.pullsAtHeadJSON(c.Head),
+		"id": c.ID, "name": c.Name, "node_id": nodeID("CR", c.ID),
+		"head_sha": c.Head, "external_id": c.ExternalID, "url": url, "html_url": web,
+		"details_url": or(c.DetailsURL, "https://github.com/apps/"+c.App.Slug), "status": c.Status,
+		"conclusion": stringOrNull(c.Conclusion), "started_at": timeOrNull(c.Started),
+		"completed_at": timeOrNull(c.Completed), "check_suite": object{"id": c.suite.id},
+		"app": g.appJSON(c.App), "pull_requests": g.pullsAtHeadJSON(c.Head),
 		"output": object{
 			"title":             stringOrNull(c.Title),
 			"summary":           stringOrNull(c.Summary),
@@ -548,11 +570,12 @@ func (g *GitHub) suiteJSON(s *checkSuite, now time.Time) object {
 	status, conclusion := g.suiteResult(s, now)
 	url := fmt.Sprintf("%s/check-suites/%d", g.apiURL(), s.id)
 	return object{
-		"id": s.id, "node_id": nodeID("CS", s.id), "head_branch": stringOrNull(s.headBranch), "head_sha": s.head, "status": status, "conclusion": stringOrNull(conclusion), "url": url,
-		"before": nil, "after": s.head, "pull_requests": g.pullsAtHeadJSON(s.head), "app": g.appJSON(s.app), "created_at": timeOrNull(s.created), "updated_at": timeOrNull(g.suiteUpdatedAt(s, now)),
-		"latest_check_runs_count": len(
-			g.checksIn(s, true, now),
-		), "check_runs_url": url + "/check-runs", "head_commit": g.simpleCommitJSON(g.commits[s.head]), "repository": g.repoJSON(g.owner),
+		"id": s.id, "node_id": nodeID("CS", s.id), "head_branch": stringOrNull(s.headBranch),
+		"head_sha": s.head, "status": status, "conclusion": stringOrNull(conclusion), "url": url,
+		"before": nil, "after": s.head, "pull_requests": g.pullsAtHeadJSON(s.head), "app": g.appJSON(s.app),
+		"created_at": timeOrNull(s.created), "updated_at": timeOrNull(g.suiteUpdatedAt(s, now)),
+		"latest_check_runs_count": len(g.checksIn(s, true, now)), "check_runs_url": url + "/check-runs",
+		"head_commit": g.simpleCommitJSON(g.commits[s.head]), "repository": g.repoJSON(g.owner),
 		"rerequestable": true, "runs_rerequestable": s.app == actionsApp,
 	}
 }
@@ -568,8 +591,11 @@ func (g *GitHub) suiteUpdatedAt(s *checkSuite, now time.Time) time.Time {
 
 func (g *GitHub) statusJSON(s *CommitStatus) object {
 	return object{
-		"url": g.apiURL() + "/statuses/" + s.Head, "avatar_url": fmt.Sprintf("https://avatars.githubusercontent.com/u/%d?v=4", accountID(s.By)), "id": s.ID, "node_id": nodeID("SC", s.ID),
-		"state": s.State, "description": stringOrNull(s.Description), "target_url": stringOrNull(s.TargetURL), "context": s.Context, "created_at": timeOrNull(s.At), "updated_at": timeOrNull(s.At),
+		"url":        g.apiURL() + "/statuses/" + s.Head,
+		"avatar_url": fmt.Sprintf("https://avatars.githubusercontent.com/u/%d?v=4", accountID(s.By)),
+		"id":         s.ID, "node_id": nodeID("SC", s.ID),
+		"state": s.State, "description": stringOrNull(s.Description), "target_url": stringOrNull(s.TargetURL),
+		"context": s.Context, "created_at": timeOrNull(s.At), "updated_at": timeOrNull(s.At),
 		"creator": g.userJSON(s.By), "required": false,
 	}
 }

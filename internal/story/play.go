@@ -79,7 +79,8 @@ func (s *Scenario) TokenOwner() string { return s.tokenOwner }
 func (s *Scenario) newWorldOn(g *sandbox.GitHub, now func() time.Time, begin time.Time, a Audience) *world {
 	w := &world{
 		g: g, now: now, begin: begin,
-		scenario: s, audience: a, runIDs: map[string]int64{}, commentIDs: map[string]int64{}, reviewIDs: map[string]int64{}, askCounts: map[string]int{}, stirred: make(chan struct{}, 1),
+		scenario: s, audience: a, runIDs: map[string]int64{}, commentIDs: map[string]int64{},
+		reviewIDs: map[string]int64{}, askCounts: map[string]int{}, stirred: make(chan struct{}, 1),
 	}
 	w.recorder = newRecorder(w, a.Wrote)
 	if s.Policy != "" {

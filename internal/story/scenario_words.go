@@ -343,13 +343,16 @@ func (l *sentenceParser) parse() func(*world) error {
 // formsByWord maps words that people try first to the form that they mean.
 var formsByWord = map[string]string{
 	"posts": "AUTHOR comments", "answered": "AUTHOR comments", "replies": "LOGIN replies to AUTHOR", "commented": "AUTHOR comments",
-	"crashes": `RUN fails "log"`, "crashed": `RUN fails "log"`, "errors": `RUN fails "log"`, "breaks": `RUN fails "log"`, "dies": `RUN fails "log"`, "failed": `RUN fails "log"`,
+	"crashes": `RUN fails "log"`, "crashed": `RUN fails "log"`, "errors": `RUN fails "log"`,
+	"breaks": `RUN fails "log"`, "dies": `RUN fails "log"`, "failed": `RUN fails "log"`,
 	"passes": "RUN succeeds", "finishes": "RUN succeeds", "completes": "RUN succeeds", "hangs": "RUN starts, and nothing after it",
 	"rejects": "AUTHOR requests changes", "objects": "AUTHOR requests changes", "blocks": "AUTHOR requests changes",
 	"begins": "REVIEWER starts", "runs": "REVIEWER starts", "creates": "LOGIN opens #N", "commits": "LOGIN pushes COMMIT",
-	"rate": `RUN fails "429 Too Many Requests"`, "limited": `RUN fails "429 Too Many Requests"`, "rate-limited": `RUN fails "429 Too Many Requests"`, "hits": `RUN fails "429 Too Many Requests"`,
-	"overloaded": `RUN fails "529 Overloaded"`,
-	"down":       `RUN fails "503 Service Unavailable"`, "unavailable": `RUN fails "503 Service Unavailable"`, "cancels": "RUN is cancelled",
+	"rate": `RUN fails "429 Too Many Requests"`, "limited": `RUN fails "429 Too Many Requests"`,
+	"rate-limited": `RUN fails "429 Too Many Requests"`, "hits": `RUN fails "429 Too Many Requests"`,
+	"overloaded":  `RUN fails "529 Overloaded"`,
+	"down":        `RUN fails "503 Service Unavailable"`,
+	"unavailable": `RUN fails "503 Service Unavailable"`, "cancels": "RUN is cancelled",
 }
 
 // hintFor says how a sentence that is not understood is written: by its verb, or by the word after "is" and "has".

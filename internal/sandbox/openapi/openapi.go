@@ -139,7 +139,8 @@ func (v *validator) validateRequest(doc *openapi3.T, req *http.Request, path str
 		}
 	}
 	input := &openapi3filter.RequestValidationInput{
-		Request: copied, PathParams: params, Route: &routers.Route{Spec: doc, Path: template, PathItem: item, Method: req.Method, Operation: op},
+		Request: copied, PathParams: params,
+		Route:   &routers.Route{Spec: doc, Path: template, PathItem: item, Method: req.Method, Operation: op},
 		Options: &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, SkipSettingDefaults: true},
 	}
 	if err := openapi3filter.ValidateRequest(context.Background(), input); err != nil {
