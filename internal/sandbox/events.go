@@ -222,7 +222,9 @@ func (g *GitHub) emitCheckEvent(c checkView, action string) {
 	g.emitEvent("check_run", action, c.App.Slug+"[bot]", func() object {
 		shown := g.checkJSON(c)
 		suite := g.suiteJSON(c.suite, g.now())
-		for _, missing := range []string{"latest_check_runs_count", "check_runs_url", "head_commit", "rerequestable", "runs_rerequestable"} {
+		for _, missing := range []string{
+			"latest_check_runs_count", "check_runs_url", "head_commit", "rerequestable", "runs_rerequestable",
+		} {
 			delete(suite, missing)
 		}
 		delete(suite, "repository")
@@ -281,8 +283,7 @@ func (g *GitHub) emitStatusEvent(s *CommitStatus) {
 		return object{
 			"id": s.ID, "sha": s.Head, "name": g.owner + "/" + g.repo,
 			"avatar_url": fmt.Sprintf("https://avatars.githubusercontent.com/u/%d?v=4", accountID(s.By)),
-			"target_url": stringOrNull(s.TargetURL),
-			"context":    s.Context, "description": stringOrNull(s.Description),
+			"target_url": stringOrNull(s.TargetURL), "context": s.Context, "description": stringOrNull(s.Description),
 			"state": s.State, "commit": g.commitJSON(g.commits[s.Head]), "branches": branches,
 			"created_at": s.At.UTC().Format(time.RFC3339), "updated_at": s.At.UTC().Format(time.RFC3339),
 		}

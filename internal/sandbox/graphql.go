@@ -718,7 +718,8 @@ func splitGraphTokens(q string) ([]string, error) {
 			}
 		case strings.IndexByte("{}()[]:!$=@|&", c) >= 0:
 		default:
-			for end < len(q) && (isName(q[end:end+1]) || q[end] >= '0' && q[end] <= '9' || q[end] == '.' || q[end] == '-' || q[end] == '+') {
+			for end < len(q) && (isName(q[end:end+1]) || q[end] >= '0' && q[end] <= '9' ||
+				q[end] == '.' || q[end] == '-' || q[end] == '+') {
 				end++
 			}
 		}

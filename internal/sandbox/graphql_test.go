@@ -48,7 +48,8 @@ func TestThreadsOverGraphQL(t *testing.T) {
 	now.pass(time.Minute)
 	check(t, g.Push(7, "a2", sandbox.PushSpec{}))
 	ask := `reviewThreads(first: 100) {totalCount nodes {id isResolved isOutdated path line originalLine subjectType resolvedBy {__typename login databaseId}
-		comments(first: 1) {totalCount nodes {databaseId fullDatabaseId body createdAt lastEditedAt url author {...who} editor {...who} originalCommit {oid} commit {oid} pullRequestReview {databaseId fullDatabaseId}}}}}`
+		comments(first: 1) {totalCount nodes {databaseId fullDatabaseId body createdAt lastEditedAt url ` +
+		`author {...who} editor {...who} originalCommit {oid} commit {oid} pullRequestReview {databaseId fullDatabaseId}}}}}`
 	who := `fragment who on Actor {__typename login ... on Bot {databaseId} ... on User {databaseId}}`
 	q := `query Threads {repository(owner: "acme", name: "shop") {pullRequest(number: 7) {` + ask + `}}} ` + who
 	node := pr + "reviewThreads.nodes.0."
@@ -116,7 +117,8 @@ func TestEditorsAndTheTimeline(t *testing.T) {
 	check(t, g.RequestReview(7, "copilot-pull-request-reviewer[bot]", ""))
 	check(t, g.DismissReview(review, "bob"))
 	r := c.pull(`comments(last: 10) {nodes {fullDatabaseId lastEditedAt editor {login}}} reviews(first: 10) {nodes {state editor {login __typename}}}
-		events: timelineItems(first: 10, itemTypes: [HEAD_REF_FORCE_PUSHED_EVENT, BASE_REF_CHANGED_EVENT, REVIEW_REQUESTED_EVENT, REVIEW_DISMISSED_EVENT]) {totalCount nodes {__typename
+		events: timelineItems(first: 10, itemTypes: [` +
+		`HEAD_REF_FORCE_PUSHED_EVENT, BASE_REF_CHANGED_EVENT, REVIEW_REQUESTED_EVENT, REVIEW_DISMISSED_EVENT]) {totalCount nodes {__typename
 			... on HeadRefForcePushedEvent {createdAt beforeCommit {oid} afterCommit {oid}}
 			... on BaseRefChangedEvent {previousRefName currentRefName actor {login}}
 			... on ReviewRequestedEvent {requestedReviewer {... on Bot {login databaseId}}}
@@ -161,8 +163,10 @@ func TestSuitesOverGraphQL(t *testing.T) {
 	c.want(201, "POST", "check-runs", `{"name":"Q","head_sha":"`+sandbox.SHA("a1")+`","external_id":"e","output":{"title":"t","summary":"s"}}`)
 	check(t, g.Push(7, "a2", sandbox.PushSpec{Commit: sandbox.CommitSpec{Author: "dependabot[bot]", CoAuthors: []string{"dave"}}}))
 	r := c.pull(
-		`commits(first: 100) {nodes {commit {oid parents(first: 2) {nodes {oid}} authors(first: 10) {nodes {user {login __typename databaseId}}} committer {user {login}}
-		checkSuites(first: 10) {totalCount nodes {databaseId createdAt app {slug databaseId} workflowRun {databaseId event runNumber createdAt} checkRuns(first: 10, filterBy: {checkName: "Q"}) {totalCount nodes {databaseId name status conclusion externalId startedAt completedAt}}}}
+		`commits(first: 100) {nodes {commit {oid parents(first: 2) {nodes {oid}} ` +
+			`authors(first: 10) {nodes {user {login __typename databaseId}}} committer {user {login}}
+		checkSuites(first: 10) {totalCount nodes {databaseId createdAt app {slug databaseId} workflowRun {databaseId event runNumber createdAt} ` +
+			`checkRuns(first: 10, filterBy: {checkName: "Q"}) {totalCount nodes {databaseId name status conclusion externalId startedAt completedAt}}}}
 		statusCheckRollup {state contexts(first: 10) {nodes {__typename ... on CheckRun {name} ... on StatusContext {context}}}}}}}`,
 	)
 	first, suite := pr+"commits.nodes.0.commit.", pr+"commits.nodes.0.commit.checkSuites.nodes.0."
@@ -204,7 +208,8 @@ func TestGraphQLPages(t *testing.T) {
 	for i := range 250 {
 		must[int64](t)(g.Comment(7, "alice", fmt.Sprint(i)))
 	}
-	q := `query($n: Int!, $size: Int = 100, $after: String) {repository(owner: "acme", name: "shop") {pullRequest(number: $n) {comments(first: $size, after: $after) {pageInfo {hasNextPage endCursor} nodes {body}}}}}`
+	q := `query($n: Int!, $size: Int = 100, $after: String) {repository(owner: "acme", name: "shop") {` +
+		`pullRequest(number: $n) {comments(first: $size, after: $after) {pageInfo {hasNextPage endCursor} nodes {body}}}}}`
 	var after any
 	var got []string
 	for range 5 {
@@ -262,7 +267,8 @@ func TestWhatGraphQLRefuses(t *testing.T) {
 		{`{repository(owner: "acme", name: "shop") {...missing}}`, "Fragment missing was used, but not defined"},
 		{`{repository(owner: "acme", name: "shop") {milestones(first: 1) {totalCount}}}`, "the sandbox does not imitate Repository.milestones"},
 		{
-			`{repository(owner: "acme", name: "shop") {pullRequest(number: 7) {commits(first: 100) {nodes {commit {checkSuites(first: 100) {nodes {checkRuns(first: 100) {nodes {name}}}}}}}}}}`,
+			`{repository(owner: "acme", name: "shop") {pullRequest(number: 7) {commits(first: 100) {nodes {` +
+				`commit {checkSuites(first: 100) {nodes {checkRuns(first: 100) {nodes {name}}}}}}}}}}`,
 			"exceeds the maximum limit of 500000",
 		},
 		{`{repository(owner: "acme", name: "shop") {id}`, "Expected something else"},
@@ -314,7 +320,8 @@ func TestGraphQLHasAnHourOfItsOwn(t *testing.T) {
 // FuzzGraphQL: no query brings it down.
 func FuzzGraphQL(f *testing.F) {
 	f.Add(
-		`query Q($n: Int = 7) {a: repository(owner: "acme", name: "shop") {pullRequest(number: $n) {...x @skip(if: false)}}} fragment x on PullRequest {title labels(first: 1) {nodes {name}}}`,
+		`query Q($n: Int = 7) {a: repository(owner: "acme", name: "shop") {pullRequest(number: $n) {...x @skip(if: false)}}} ` +
+			`fragment x on PullRequest {title labels(first: 1) {nodes {name}}}`,
 	)
 	f.Add(`{repository(owner: "acme", name: "shop") {object(expression: "main") {... on Commit {oid}}}}`)
 	g := sandbox.New(sandbox.Options{HourlyLimit: 1 << 30})

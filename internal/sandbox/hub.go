@@ -30,18 +30,22 @@ type Clock struct {
 
 // HubOptions configure a Hub.
 type HubOptions struct {
-	App                App                                              // default: quorum-app. A GitHub that is added without an App of its own gets it
-	Secret             string                                           // of the webhook
-	Now                func() time.Time                                 // default time.Now
-	Sleep              func(ctx context.Context, d time.Duration) error // of Latency and of late deliveries; default: a timer
-	Latency            time.Duration                                    // how long each answer takes, at no cost of CPU
-	Key                *rsa.PublicKey                                   // of the App; nil: its JWTs are read, and not verified
-	HourlyLimit        int                                              // requests an hour of an installation; default 5,000
-	EnforceLimits      bool                                             // refuse requests beyond the secondary limits of a minute
-	Permissions        map[string]string                                // permissions of an installation's token; default: those that the coordinator needs
-	Events             []string                                         // events that an installation sends to the App; default: what the coordinator needs
-	ParallelDeliveries int                                              // deliveries at a time; default 1
-	PersonalToken      string                                           // the one personal token; "": any, where a GitHub was added to installation 0
+	// default: quorum-app. A GitHub that is added without an App of its own gets it
+	App           App
+	Secret        string                                           // of the webhook
+	Now           func() time.Time                                 // default time.Now
+	Sleep         func(ctx context.Context, d time.Duration) error // of Latency and of late deliveries; default: a timer
+	Latency       time.Duration                                    // how long each answer takes, at no cost of CPU
+	Key           *rsa.PublicKey                                   // of the App; nil: its JWTs are read, and not verified
+	HourlyLimit   int                                              // requests an hour of an installation; default 5,000
+	EnforceLimits bool                                             // refuse requests beyond the secondary limits of a minute
+	// permissions of an installation's token; default: those that the coordinator needs
+	Permissions map[string]string
+	// events that an installation sends to the App; default: what the coordinator needs
+	Events             []string
+	ParallelDeliveries int // deliveries at a time; default 1
+	// the one personal token; "": any, where a GitHub was added to installation 0
+	PersonalToken string
 }
 
 // A Hub is GitHub with several repositories, for an App that is installed on them. All its methods may be called at any

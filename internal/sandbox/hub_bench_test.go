@@ -13,7 +13,32 @@ import (
 )
 
 // conversation is what the coordinator asks for in one query.
-const conversation = `query($owner: String!, $name: String!, $number: Int!, $check: String!, $head: GitObjectID!, $threads: String, $comments: String, $reviews: String, $timeline: String) { repository(owner: $owner, name: $name) { object(oid: $head) { ... on Commit { associatedPullRequests(first: 50) { pageInfo { hasNextPage endCursor } nodes { number state headRefOid } } } } pullRequest(number: $number) { headRefOid baseRefName state isDraft reviews(first: 100, after: $reviews) { pageInfo { hasNextPage endCursor } nodes { fullDatabaseId body lastEditedAt editor { ...who } } } reviewThreads(first: 100, after: $threads) { pageInfo { hasNextPage endCursor } nodes { isResolved isOutdated path line originalLine resolvedBy { __typename login databaseId } comments(first: 1) { nodes { fullDatabaseId body createdAt lastEditedAt url author { ...who } editor { ...who } originalCommit { oid } pullRequestReview { fullDatabaseId } } } } } comments(first: 100, after: $comments) { pageInfo { hasNextPage endCursor } nodes { fullDatabaseId body updatedAt lastEditedAt editor { ...who } } } timelineItems(first: 100, after: $timeline, itemTypes: [BASE_REF_CHANGED_EVENT, HEAD_REF_FORCE_PUSHED_EVENT, REOPENED_EVENT, CLOSED_EVENT, AUTOMATIC_BASE_CHANGE_SUCCEEDED_EVENT, READY_FOR_REVIEW_EVENT, CONVERT_TO_DRAFT_EVENT, REVIEW_REQUESTED_EVENT, REVIEW_DISMISSED_EVENT]) { pageInfo { hasNextPage endCursor } nodes { __typename ... on BaseRefChangedEvent { createdAt actor { ...who } previousRefName currentRefName } ... on AutomaticBaseChangeSucceededEvent { createdAt actor { ...who } oldBase newBase } ... on HeadRefForcePushedEvent { createdAt actor { ...who } beforeCommit { oid } afterCommit { oid } } ... on ReopenedEvent { createdAt actor { ...who } } ... on ClosedEvent { createdAt actor { ...who } } ... on ReadyForReviewEvent { createdAt actor { ...who } } ... on ConvertToDraftEvent { createdAt actor { ...who } } ... on ReviewRequestedEvent { createdAt actor { ...who } requestedReviewer { __typename ... on User { login databaseId } ... on Bot { login databaseId } } } ... on ReviewDismissedEvent { createdAt actor { ...who } previousReviewState review { fullDatabaseId } } } } commits(last: 20) { nodes { commit { oid checkSuites(first: 30) { nodes { createdAt checkRuns(first: 5, filterBy: {checkName: $check}) { nodes { name status externalId } } } } } } } } } } fragment who on Actor { __typename login ... on User { databaseId } ... on Bot { databaseId } }`
+const conversation = `query($owner: String!, $name: String!, $number: Int!, $check: String!, $head: GitObjectID!, ` +
+	`$threads: String, $comments: String, $reviews: String, $timeline: String) { ` +
+	`repository(owner: $owner, name: $name) { ` +
+	`object(oid: $head) { ... on Commit { associatedPullRequests(first: 50) { pageInfo { hasNextPage endCursor } nodes { number state headRefOid } } } } ` +
+	`pullRequest(number: $number) { headRefOid baseRefName state isDraft ` +
+	`reviews(first: 100, after: $reviews) { pageInfo { hasNextPage endCursor } nodes { fullDatabaseId body lastEditedAt editor { ...who } } } ` +
+	`reviewThreads(first: 100, after: $threads) { pageInfo { hasNextPage endCursor } nodes { isResolved isOutdated path line originalLine ` +
+	`resolvedBy { __typename login databaseId } ` +
+	`comments(first: 1) { nodes { fullDatabaseId body createdAt lastEditedAt url author { ...who } editor { ...who } ` +
+	`originalCommit { oid } pullRequestReview { fullDatabaseId } } } } } ` +
+	`comments(first: 100, after: $comments) { pageInfo { hasNextPage endCursor } nodes { fullDatabaseId body updatedAt lastEditedAt editor { ...who } } } ` +
+	`timelineItems(first: 100, after: $timeline, itemTypes: [BASE_REF_CHANGED_EVENT, HEAD_REF_FORCE_PUSHED_EVENT, ` +
+	`REOPENED_EVENT, CLOSED_EVENT, AUTOMATIC_BASE_CHANGE_SUCCEEDED_EVENT, ` +
+	`READY_FOR_REVIEW_EVENT, CONVERT_TO_DRAFT_EVENT, REVIEW_REQUESTED_EVENT, REVIEW_DISMISSED_EVENT]) { ` +
+	`pageInfo { hasNextPage endCursor } nodes { __typename ` +
+	`... on BaseRefChangedEvent { createdAt actor { ...who } previousRefName currentRefName } ` +
+	`... on AutomaticBaseChangeSucceededEvent { createdAt actor { ...who } oldBase newBase } ` +
+	`... on HeadRefForcePushedEvent { createdAt actor { ...who } beforeCommit { oid } afterCommit { oid } } ` +
+	`... on ReopenedEvent { createdAt actor { ...who } } ... on ClosedEvent { createdAt actor { ...who } } ` +
+	`... on ReadyForReviewEvent { createdAt actor { ...who } } ... on ConvertToDraftEvent { createdAt actor { ...who } } ` +
+	`... on ReviewRequestedEvent { createdAt actor { ...who } ` +
+	`requestedReviewer { __typename ... on User { login databaseId } ... on Bot { login databaseId } } } ` +
+	`... on ReviewDismissedEvent { createdAt actor { ...who } previousReviewState review { fullDatabaseId } } } } ` +
+	`commits(last: 20) { nodes { commit { oid checkSuites(first: 30) { nodes { createdAt ` +
+	`checkRuns(first: 5, filterBy: {checkName: $check}) { nodes { name status externalId } } } } } } } } } } ` +
+	`fragment who on Actor { __typename login ... on User { databaseId } ... on Bot { databaseId } }`
 
 // BenchmarkFirstLook asks what a first look at a pull request asks, of 1,000 pull requests in 50 repositories.
 func BenchmarkFirstLook(b *testing.B) {

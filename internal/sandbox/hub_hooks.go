@@ -226,7 +226,9 @@ func (h *Hub) Ping() {
 		"zen": "Keep it logically awesome.", "hook_id": 4711,
 		"hook": object{
 			"type": "App", "id": 4711, "name": "web", "active": true, "events": h.subscribedEvents(), "app_id": h.options.App.ID,
-			"config":     object{"content_type": "json", "insecure_ssl": "0", "secret": "********", "url": "https://coordinator.invalid/webhook"},
+			"config": object{
+				"content_type": "json", "insecure_ssl": "0", "secret": "********", "url": "https://coordinator.invalid/webhook",
+			},
 			"created_at": timeOrNull(h.createdAt), "updated_at": timeOrNull(h.createdAt), "url": apiRoot + "/app/hook/config",
 			"ping_url": apiRoot + "/app/hook/pings", "deliveries_url": apiRoot + "/app/hook/deliveries",
 		},

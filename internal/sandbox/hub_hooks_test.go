@@ -295,10 +295,10 @@ func TestDeliveriesOverHTTP(t *testing.T) {
 	for _, d := range h.Deliveries() {
 		status = append(status, fmt.Sprint(d.Event, ": ", d.Status, " ", d.Code))
 	}
-	if want := []string{"push: OK 202", "check_suite: Invalid HTTP Response: 500 500", "pull_request: Invalid HTTP Response: 302 302", "issue_comment: OK 202"}; !slices.Equal(
-		status,
-		want,
-	) {
+	if want := []string{
+		"push: OK 202", "check_suite: Invalid HTTP Response: 500 500",
+		"pull_request: Invalid HTTP Response: 302 302", "issue_comment: OK 202",
+	}; !slices.Equal(status, want) {
 		t.Errorf("%q, want %q", status, want)
 	}
 	failed := h.Deliveries()[1]

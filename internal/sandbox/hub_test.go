@@ -168,7 +168,8 @@ func TestQueriesGoToTheRepositoryTheyName(t *testing.T) {
 			"POST",
 			"/graphql",
 			fmt.Sprintf(
-				`{"query":"query($owner: String!, $name: String!) { repository(owner: $owner, name: $name) { pullRequest(number: 7) { labels(first: 1) { nodes { name } } } } }","variables":{"owner":%q,"name":%q}}`,
+				`{"query":"query($owner: String!, $name: String!) { repository(owner: $owner, name: $name) { `+
+					`pullRequest(number: 7) { labels(first: 1) { nodes { name } } } } }","variables":{"owner":%q,"name":%q}}`,
 				owner,
 				name,
 			),
@@ -216,10 +217,10 @@ func TestInstallationsComeAndGo(t *testing.T) {
 	for _, d := range m.TakeDeliveries() {
 		events = append(events, d.Event+" "+d.Action)
 	}
-	if want := []string{"installation suspend", "installation unsuspend", "repository renamed", "installation_repositories removed", "installation deleted"}; !slices.Equal(
-		events,
-		want,
-	) {
+	if want := []string{
+		"installation suspend", "installation unsuspend", "repository renamed",
+		"installation_repositories removed", "installation deleted",
+	}; !slices.Equal(events, want) {
 		t.Errorf("%q, want %q", events, want)
 	}
 }

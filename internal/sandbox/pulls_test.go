@@ -161,7 +161,9 @@ func TestContents(t *testing.T) {
 	raw := func(ref string) string {
 		return string(c.get("contents/"+file+"?ref="+ref, "Accept: application/vnd.github.raw+json").body)
 	}
-	for ref, want := range map[string]string{"": "version: 1\n", "main": "version: 1\n", "feature-7": "version: 2\n", sandbox.SHA("a1"): "version: 2\n", "release": ""} {
+	for ref, want := range map[string]string{
+		"": "version: 1\n", "main": "version: 1\n", "feature-7": "version: 2\n", sandbox.SHA("a1"): "version: 2\n", "release": "",
+	} {
 		if want == "" {
 			c.want(404, "GET", "contents/"+file+"?ref="+ref, "")
 		} else if got := raw(ref); got != want {

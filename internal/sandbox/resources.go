@@ -125,7 +125,9 @@ func (g *GitHub) listCommentsOfReview(r *routedRequest, p *pullRequest) routeAns
 		if c.thread.outdated {
 			o["position"] = nil
 		}
-		for _, missing := range []string{"line", "original_line", "start_line", "original_start_line", "side", "start_side", "subject_type"} {
+		for _, missing := range []string{
+			"line", "original_line", "start_line", "original_start_line", "side", "start_side", "subject_type",
+		} {
 			delete(o, missing)
 		}
 		return o
@@ -164,7 +166,8 @@ func (g *GitHub) requestReviewers(r *routedRequest, p *pullRequest) routeAnswer 
 			return answerError(
 				422,
 				fmt.Sprintf(
-					"Reviews may only be requested from collaborators. One or more of the users or teams you specified is not a collaborator of the %s/%s repository.",
+					"Reviews may only be requested from collaborators. "+
+						"One or more of the users or teams you specified is not a collaborator of the %s/%s repository.",
 					g.owner,
 					g.repo,
 				),
@@ -601,7 +604,8 @@ func (g *GitHub) getGitCommit(r *routedRequest) routeAnswer {
 		return answerNotFound()
 	}
 	out := g.gitCommitJSON(c)
-	out["sha"], out["node_id"], out["url"], out["html_url"] = c.sha, "C_"+c.sha, g.apiURL()+"/git/commits/"+c.sha, g.webURL()+"/commit/"+c.sha
+	out["sha"], out["node_id"], out["url"], out["html_url"] = c.sha, "C_"+c.sha,
+		g.apiURL()+"/git/commits/"+c.sha, g.webURL()+"/commit/"+c.sha
 	out["parents"] = g.commitJSON(c)["parents"]
 	return answerOK(out)
 }

@@ -179,7 +179,8 @@ func (v *queryValidator) checkValue(value any, t, name string, path []string) {
 		switch {
 		case !known:
 			v.addProblem(path, "Variable $%s is used but not declared", string(value))
-		case bareTypeName(declared) != bareTypeName(t), strings.HasSuffix(t, "!") && !strings.HasSuffix(declared, "!") && v.op.defaults[string(value)] == nil:
+		case bareTypeName(declared) != bareTypeName(t),
+			strings.HasSuffix(t, "!") && !strings.HasSuffix(declared, "!") && v.op.defaults[string(value)] == nil:
 			v.addProblem(path, "Type mismatch on variable $%s and argument %s (%s / %s)", string(value), name, declared, t)
 		}
 	case []any:
@@ -195,7 +196,8 @@ func (v *queryValidator) checkValue(value any, t, name string, path []string) {
 		}
 		v.checkArguments(value, want, "InputObject '"+bareTypeName(t)+"'", path)
 	case string: // an enum's name, or a text
-		wrong = inner.Kind == "ENUM" && !slices.Contains(inner.Values, value) || slices.Contains([]string{"Int", "Boolean"}, bareTypeName(t))
+		wrong = inner.Kind == "ENUM" && !slices.Contains(inner.Values, value) ||
+			slices.Contains([]string{"Int", "Boolean"}, bareTypeName(t))
 	case float64:
 		wrong = !slices.Contains([]string{"Int", "Float"}, bareTypeName(t))
 	case bool:

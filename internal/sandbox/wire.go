@@ -125,8 +125,8 @@ func (g *GitHub) repoJSON(owner string) json.RawMessage {
 			"git_refs": "/git/refs{/sha}", "git_tags": "/git/tags{/sha}", "issue_comment": "/issues/comments{/number}",
 			"issue_events": "/issues/events{/number}", "issues": "/issues{/number}",
 			"keys": "/keys{/key_id}", "labels": "/labels{/name}", "milestones": "/milestones{/number}",
-			"notifications": "/notifications{?since,all,participating}",
-			"pulls":         "/pulls{/number}", "releases": "/releases{/id}", "statuses": "/statuses/{sha}", "trees": "/git/trees{/sha}",
+			"notifications": "/notifications{?since,all,participating}", "pulls": "/pulls{/number}",
+			"releases": "/releases{/id}", "statuses": "/statuses/{sha}", "trees": "/git/trees{/sha}",
 		} {
 			r[name+"_url"] = base + tail
 		}
@@ -391,7 +391,8 @@ func (g *GitHub) runJSON(r *workflowRun, a *runAttempt, withPulls bool) object {
 		"check_suite_url": fmt.Sprintf("%s/check-suites/%d", g.apiURL(), r.suite.id), "artifacts_url": url + "/artifacts",
 		"cancel_url": url + "/cancel", "rerun_url": url + "/rerun",
 		"workflow_url": fmt.Sprintf("%s/actions/workflows/%d", g.apiURL(), r.workflowID),
-		"head_commit":  g.simpleCommitJSON(head), "repository": g.repoJSON(g.owner), "head_repository": g.repoJSON(or(r.forkOwner, g.owner)),
+		"head_commit":  g.simpleCommitJSON(head), "repository": g.repoJSON(g.owner),
+		"head_repository": g.repoJSON(or(r.forkOwner, g.owner)),
 	}
 }
 
@@ -593,8 +594,8 @@ func (g *GitHub) statusJSON(s *CommitStatus) object {
 	return object{
 		"url":        g.apiURL() + "/statuses/" + s.Head,
 		"avatar_url": fmt.Sprintf("https://avatars.githubusercontent.com/u/%d?v=4", accountID(s.By)),
-		"id":         s.ID, "node_id": nodeID("SC", s.ID),
-		"state": s.State, "description": stringOrNull(s.Description), "target_url": stringOrNull(s.TargetURL),
+		"id":         s.ID, "node_id": nodeID("SC", s.ID), "state": s.State,
+		"description": stringOrNull(s.Description), "target_url": stringOrNull(s.TargetURL),
 		"context": s.Context, "created_at": timeOrNull(s.At), "updated_at": timeOrNull(s.At),
 		"creator": g.userJSON(s.By), "required": false,
 	}

@@ -40,7 +40,10 @@ func TestParseFails(t *testing.T) {
 		{"an unknown method", "0s github loses OBTAIN /repos", "9:17", `"OBTAIN" is not a method`, "known: "},
 		{"a path without a slash", "0s github loses GET repos", "9:21", "a path begins with a slash", "**"},
 		{"an unknown section", "0s alice opens #7\n-- end --", "10:4", `"end" is not a section`, "-- story --"},
-		{"a reaction to nobody", "0s alice opens #7\n-- on rerun of gemini --\n1s nothing happens", "10:16", `no run or reviewer is called "gemini"`, "known: openai"},
+		{
+			"a reaction to nobody", "0s alice opens #7\n-- on rerun of gemini --\n1s nothing happens",
+			"10:16", `no run or reviewer is called "gemini"`, "known: openai",
+		},
 		{"a second timeline", "0s alice opens #7\n-- timeline --", "10:1", `a second section "timeline"`, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {

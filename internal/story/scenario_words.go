@@ -225,7 +225,8 @@ func allVerbs() []verb {
 	return []verb{
 		{
 			"opens",
-			"LOGIN opens #N [at COMMIT] [onto BRANCH] [branch NAME] [from fork OWNER] [as draft] [changing PATH…] [renaming OLD NEW] [of N files] [labelled LABEL] [written by LOGIN] [with LOGIN] [opened DURATION ago]",
+			"LOGIN opens #N [at COMMIT] [onto BRANCH] [branch NAME] [from fork OWNER] [as draft] " +
+				"[changing PATH…] [renaming OLD NEW] [of N files] [labelled LABEL] [written by LOGIN] [with LOGIN] [opened DURATION ago]",
 			(*sentenceParser).parseOpens,
 		},
 		{"force-pushes", "LOGIN force-pushes COMMIT [to #N] [changing PATH…]", (*sentenceParser).parsePushes},
@@ -243,7 +244,8 @@ func allVerbs() []verb {
 
 		{
 			"starts",
-			"REVIEWER starts [queued|waiting|skipped|action_required|startup_failure] [as LABEL] [workflow PATH] [event EVENT] [on COMMIT] [of #N] [by LOGIN] [created DURATION ago] [jobs NAME…]",
+			"REVIEWER starts [queued|waiting|skipped|action_required|startup_failure] [as LABEL] " +
+				"[workflow PATH] [event EVENT] [on COMMIT] [of #N] [by LOGIN] [created DURATION ago] [jobs NAME…]",
 			(*sentenceParser).parseStarts,
 		},
 		{"gets a runner", "RUN gets a runner", parseRunAction((*sandbox.GitHub).StartJobs)},

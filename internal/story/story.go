@@ -136,7 +136,10 @@ func (s Story) String() string {
 
 // voteText writes a ballot in few words: "gemini approves (approved, retry)".
 func voteText(b quorum.Ballot) string {
-	does := map[quorum.Vote]string{quorum.Approve: "approves", quorum.Object: "objects", quorum.Unavailable: "is unavailable", quorum.Pending: "is pending"}[b.Vote]
+	does := map[quorum.Vote]string{
+		quorum.Approve: "approves", quorum.Object: "objects",
+		quorum.Unavailable: "is unavailable", quorum.Pending: "is pending",
+	}[b.Vote]
 	why := b.Outcome.String()
 	if r := string(b.Reason); r != why && strings.ReplaceAll(r, "_", " ") != why {
 		why += ": " + strings.ReplaceAll(r, "_", " ")
