@@ -112,7 +112,10 @@ func TestAnEventIsThreeRequestsAway(t *testing.T) {
 			return "", nil
 		}, most: 2},
 		"a review": {before: tracked, event: func(w *world) (string, []int64) {
-			do[int64](w.t)(w.g.Review(7, sandbox.ReviewSpec{By: copilotBot, State: "COMMENTED", Body: "x", Comments: []sandbox.LineComment{{Path: "cart.go", Line: 3, Body: "No."}}}))
+			do[int64](w.t)(w.g.Review(7, sandbox.ReviewSpec{
+				By: copilotBot, State: "COMMENTED", Body: "x",
+				Comments: []sandbox.LineComment{{Path: "cart.go", Line: 3, Body: "No."}},
+			}))
 			return "a1", nil
 		}, most: 2},
 		"a push": {before: tracked, event: func(w *world) (string, []int64) {
@@ -150,7 +153,10 @@ func TestAnEventIsThreeRequestsAway(t *testing.T) {
 			before: func(w *world) {
 				tracked(w)
 				w.comment(actionsBot, openaiYes)
-				do[int64](w.t)(w.g.Review(7, sandbox.ReviewSpec{By: copilotBot, State: "APPROVED", Body: "Copilot reviewed 1 out of 1 changed files in this pull request and generated no comments."}))
+				do[int64](w.t)(w.g.Review(7, sandbox.ReviewSpec{
+					By: copilotBot, State: "APPROVED",
+					Body: "Copilot reviewed 1 out of 1 changed files in this pull request and generated no comments.",
+				}))
 				w.look()
 			},
 			event: func(w *world) (string, []int64) {
@@ -319,7 +325,10 @@ func TestNothingSlipsBetweenConversationAndTexts(t *testing.T) {
 	}{
 		"a review with inline comments": {
 			between: func(w *world) {
-				do[int64](w.t)(w.g.Review(7, sandbox.ReviewSpec{By: copilotBot, State: "COMMENTED", Body: clean, Comments: []sandbox.LineComment{{Path: "cart.go", Line: 3, Body: "No."}}}))
+				do[int64](w.t)(w.g.Review(7, sandbox.ReviewSpec{
+					By: copilotBot, State: "COMMENTED", Body: clean,
+					Comments: []sandbox.LineComment{{Path: "cart.go", Line: 3, Body: "No."}},
+				}))
 			},
 			then: func(_ *world, s quorum.Snapshot) bool {
 				return len(s.Reviews) == 0 || len(s.Threads) == 1 && s.Reviews[0].Threads == 1
@@ -420,8 +429,14 @@ func (w *world) last7() int64 {
 
 // Whatever part of a look in one wave cannot be read, nothing is observed.
 func TestExpectIsWholeOrNothing(t *testing.T) {
-	for _, path := range []string{"/pulls/7", "/contents/.github/review-coordinator.yml", "/commits/*/check-runs", "/pulls/7/files", "/actions/runs", "/pulls/7/reviews", "/issues/7/comments"} {
-		for _, fault := range []sandbox.Fault{{Kind: sandbox.FaultAnswer, Status: 502}, {Kind: sandbox.FaultTruncate}, {Kind: sandbox.FaultAnswer, Status: 403, Body: `{"message":"Resource not accessible by integration"}`}} {
+	for _, path := range []string{
+		"/pulls/7", "/contents/.github/review-coordinator.yml", "/commits/*/check-runs", "/pulls/7/files", "/actions/runs",
+		"/pulls/7/reviews", "/issues/7/comments",
+	} {
+		for _, fault := range []sandbox.Fault{
+			{Kind: sandbox.FaultAnswer, Status: 502}, {Kind: sandbox.FaultTruncate},
+			{Kind: sandbox.FaultAnswer, Status: 403, Body: `{"message":"Resource not accessible by integration"}`},
+		} {
 			bubble(t, func(t *testing.T) {
 				w := newWorld(t)
 				fault.Match = "GET /repos/acme/shop" + path
@@ -450,11 +465,14 @@ func TestThePolicyIsAskedForWhereItMayBeAnother(t *testing.T) {
 		state  quorum.FileState
 		need   int
 	}{
-		"the same":         {at: policyPath, change: func(*world) {}, reads: 0, state: quorum.FileValid, need: 2},
-		"another":          {at: policyPath, change: func(w *world) { w.g.SetFile(policyPath, "", need(3)) }, reads: 1, state: quorum.FileValid, need: 3},
-		"a broken one":     {at: policyPath, change: func(w *world) { w.g.SetFile(policyPath, "", "quorum: no") }, reads: 1, state: quorum.FileBroken},
-		"gone":             {at: policyPath, change: func(w *world) { w.g.RemoveFile(policyPath, "") }, reads: 2, state: quorum.FileMissing},
-		"moved":            {at: policyPath, change: func(w *world) { w.g.RemoveFile(policyPath, ""); w.g.SetFile(otherPath, "", need(1)) }, reads: 2, state: quorum.FileValid, need: 1},
+		"the same":     {at: policyPath, change: func(*world) {}, reads: 0, state: quorum.FileValid, need: 2},
+		"another":      {at: policyPath, change: func(w *world) { w.g.SetFile(policyPath, "", need(3)) }, reads: 1, state: quorum.FileValid, need: 3},
+		"a broken one": {at: policyPath, change: func(w *world) { w.g.SetFile(policyPath, "", "quorum: no") }, reads: 1, state: quorum.FileBroken},
+		"gone":         {at: policyPath, change: func(w *world) { w.g.RemoveFile(policyPath, "") }, reads: 2, state: quorum.FileMissing},
+		"moved": {
+			at: policyPath, change: func(w *world) { w.g.RemoveFile(policyPath, ""); w.g.SetFile(otherPath, "", need(1)) },
+			reads: 2, state: quorum.FileValid, need: 1,
+		},
 		"the second":       {at: otherPath, change: func(*world) {}, reads: 2, state: quorum.FileValid, need: 2},
 		"one before it":    {at: otherPath, change: func(w *world) { w.g.SetFile(policyPath, "", need(1)) }, reads: 1, state: quorum.FileValid, need: 1},
 		"on a branch only": {at: policyPath, change: func(w *world) { w.g.SetFile(policyPath, "other", need(1)) }, reads: 0, state: quorum.FileValid, need: 2},
@@ -466,7 +484,10 @@ func TestThePolicyIsAskedForWhereItMayBeAnother(t *testing.T) {
 			w.g.SetFile(policyPath, "dev", need(2))
 			w.g.SetFile(policyPath, "", need(3))
 		}, reads: 1, state: quorum.FileValid, need: 3},
-		"the head moved": {at: policyPath, change: func(w *world) { w.must(w.g.Push(7, "a2", sandbox.PushSpec{})) }, reads: 0, state: quorum.FileValid, need: 2},
+		"the head moved": {
+			at: policyPath, change: func(w *world) { w.must(w.g.Push(7, "a2", sandbox.PushSpec{})) }, reads: 0,
+			state: quorum.FileValid, need: 2,
+		},
 		"the head and the file moved": {at: policyPath, change: func(w *world) {
 			w.must(w.g.Push(7, "a2", sandbox.PushSpec{}))
 			w.g.SetFile(policyPath, "", need(3))

@@ -84,7 +84,10 @@ func TestGraphQLBehindREST(t *testing.T) {
 			w.must(w.g.EditReview(id, "mallory", yes))
 		},
 		"a review with a thread": func(w *world) {
-			do[int64](w.t)(w.g.Review(7, sandbox.ReviewSpec{By: "sage[bot]", State: "COMMENTED", Body: yes, Comments: []sandbox.LineComment{{Path: "cart.go", Line: 3, Body: "It is emptied twice."}}}))
+			do[int64](w.t)(w.g.Review(7, sandbox.ReviewSpec{
+				By: "sage[bot]", State: "COMMENTED", Body: yes,
+				Comments: []sandbox.LineComment{{Path: "cart.go", Line: 3, Body: "It is emptied twice."}},
+			}))
 		},
 		"a comment edited by somebody else in its own second": func(w *world) {
 			id := w.comment("sage[bot]", no)
@@ -200,17 +203,35 @@ func TestWhatAnEventToldIsWaitedFor(t *testing.T) {
 			id := do[int64](w.t)(w.g.Review(7, sandbox.ReviewSpec{By: "sage[bot]", State: "COMMENTED", Body: "**Ready to merge?** Yes"}))
 			w.look()
 			w.must(w.g.EditReview(id, "sage[bot]", "**Ready to merge?** No"))
-			return w.touch("pull_request_review", "edited", fmt.Sprintf(`"review":{"id":%d,"body":"**Ready to merge?** No\r\n","user":{"login":"sage[bot]"}}`, id))
+			return w.touch(
+				"pull_request_review", "edited",
+				fmt.Sprintf(`"review":{"id":%d,"body":"**Ready to merge?** No\r\n","user":{"login":"sage[bot]"}}`, id),
+			)
 		}, false},
 		"a review of which an edit is shown nowhere": {"/nothing", func(w *world) quorum.Touch {
 			id := do[int64](w.t)(w.g.Review(7, sandbox.ReviewSpec{By: "sage[bot]", State: "COMMENTED", Body: "**Ready to merge?** No"}))
-			return w.touch("pull_request_review", "edited", fmt.Sprintf(`"review":{"id":%d,"body":"**Ready to merge?** No, never","user":{"login":"sage[bot]"}}`, id))
+			return w.touch(
+				"pull_request_review", "edited",
+				fmt.Sprintf(`"review":{"id":%d,"body":"**Ready to merge?** No, never","user":{"login":"sage[bot]"}}`, id),
+			)
 		}, true},
 		"a comment that was edited twice within a second": {"/nothing", func(w *world) quorum.Touch {
-			return w.touch("issue_comment", "edited", fmt.Sprintf(`"comment":{"id":%d,"body":"**Ready to merge?** No","updated_at":%q,"user":{"login":"sage[bot]"}}`, w.last7(), time.Now().UTC().Format(time.RFC3339)))
+			return w.touch(
+				"issue_comment", "edited",
+				fmt.Sprintf(
+					`"comment":{"id":%d,"body":"**Ready to merge?** No","updated_at":%q,"user":{"login":"sage[bot]"}}`, w.last7(),
+					time.Now().UTC().Format(time.RFC3339),
+				),
+			)
 		}, true},
 		"a comment that was edited since": {"/nothing", func(w *world) quorum.Touch {
-			touch := w.touch("issue_comment", "edited", fmt.Sprintf(`"comment":{"id":%d,"body":"**Ready to merge?** Hm","updated_at":%q,"user":{"login":"sage[bot]"}}`, w.last7(), time.Now().UTC().Format(time.RFC3339)))
+			touch := w.touch(
+				"issue_comment", "edited",
+				fmt.Sprintf(
+					`"comment":{"id":%d,"body":"**Ready to merge?** Hm","updated_at":%q,"user":{"login":"sage[bot]"}}`, w.last7(),
+					time.Now().UTC().Format(time.RFC3339),
+				),
+			)
 			pass(time.Second)
 			w.must(w.g.EditComment(w.last7(), "sage[bot]", "**Ready to merge?** No"))
 			return touch
@@ -234,7 +255,10 @@ func TestWhatAnEventToldIsWaitedFor(t *testing.T) {
 				if (err != nil) != c.waits {
 					t.Errorf("the first look: %v", err)
 				}
-				if told := slices.ContainsFunc(slices.Concat(s.Comments, s.Reviews), func(o quorum.Text) bool { return o.ID == touch.Text && !strings.Contains(o.Body, "Yes") }); !c.waits &&
+				if told := slices.ContainsFunc(
+					slices.Concat(s.Comments, s.Reviews),
+					func(o quorum.Text) bool { return o.ID == touch.Text && !strings.Contains(o.Body, "Yes") },
+				); !c.waits &&
 					told != (touch.Text != 4242) {
 					t.Errorf("it shows %+v %+v", s.Comments, s.Reviews)
 				}
@@ -383,7 +407,10 @@ func TestAStrangerHoldsNothingUp(t *testing.T) {
 
 // A 404 of one part of what is there is a replica's, and no end.
 func TestA404OfAPart(t *testing.T) {
-	for _, part := range []string{"GET /repos/acme/shop/pulls/7/reviews", "GET /repos/acme/shop/issues/7/comments", "GET /repos/acme/shop/pulls/7/files", "GET /repos/acme/shop/actions/runs", "GET /repos/acme/shop/commits/**", "POST /graphql"} {
+	for _, part := range []string{
+		"GET /repos/acme/shop/pulls/7/reviews", "GET /repos/acme/shop/issues/7/comments", "GET /repos/acme/shop/pulls/7/files",
+		"GET /repos/acme/shop/actions/runs", "GET /repos/acme/shop/commits/**", "POST /graphql",
+	} {
 		bubble(t, func(t *testing.T) {
 			w := newWorld(t)
 			w.start(openaiFile)

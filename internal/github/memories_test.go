@@ -151,7 +151,8 @@ func TestWordsStandForTexts(t *testing.T) {
 	seen := regexp.MustCompile(`"seen":\{"at":"[^"]*"(?:,"threads":"[01]*")?\},`)
 	at := func(when string) string { return `"seen":{"at":"` + when + `"},` }
 	all := []string{
-		"", " ", "A", "A ", "A\r\nB", "A\nB", "B\nA", block, block + at("1"), block + at("2"), at("1") + block, at("1") + at("2") + block, at("2") + at("1") + block,
+		"", " ", "A", "A ", "A\r\nB", "A\nB", "B\nA", block, block + at("1"), block + at("2"), at("1") + block,
+		at("1") + at("2") + block, at("2") + at("1") + block,
 		at(
 			"1",
 		) + at(
@@ -179,7 +180,10 @@ func TestWordsStandForTexts(t *testing.T) {
 			if got, want := o.readsAs(c, false), plain(a) == plain(b); got != want {
 				t.Errorf("%q reads as %q is %v", a, b, got)
 			}
-			for _, other := range []report.Check{{Title: "T "}, {Title: "T", Summary: "s"}, {Title: "T", Summary: "S", Conclusion: "failure"}, {Title: "T", Summary: "S", Conclusion: "success", Status: "queued"}} {
+			for _, other := range []report.Check{
+				{Title: "T "}, {Title: "T", Summary: "s"}, {Title: "T", Summary: "S", Conclusion: "failure"},
+				{Title: "T", Summary: "S", Conclusion: "success", Status: "queued"},
+			} {
 				if other.Text = b; o.readsAs(other, false) {
 					t.Errorf("%q reads as %+v", a, other)
 				}

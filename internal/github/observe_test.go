@@ -52,7 +52,10 @@ func TestObserveIsWholeOrNothing(t *testing.T) {
 			}
 		}
 	})
-	for _, part := range []string{"/pulls/7", "/contents/", "/check-runs", "/statuses", "/branches/dev", "/rules/branches/dev", "/files", "/actions/runs", "/actions/runs/", "/reviews", "/comments", "/pulls", "/graphql", "/permission"} {
+	for _, part := range []string{
+		"/pulls/7", "/contents/", "/check-runs", "/statuses", "/branches/dev", "/rules/branches/dev", "/files", "/actions/runs",
+		"/actions/runs/", "/reviews", "/comments", "/pulls", "/graphql", "/permission",
+	} {
 		if !slices.ContainsFunc(paths, func(p string) bool { return strings.Contains(p, part) }) {
 			t.Errorf("no request of %s is tried: %v", part, paths)
 		}
@@ -319,16 +322,36 @@ func TestObserveReadsThePolicyOfTheDefaultBranch(t *testing.T) {
 		path              string
 		changed, proposed bool
 	}{
-		"none":                        {state: quorum.FileMissing, path: path},
-		"yml":                         {files: map[string]string{":" + path: threeReviewers}, state: quorum.FileValid, path: path},
-		"yaml":                        {files: map[string]string{":.github/review-coordinator.yaml": threeReviewers}, state: quorum.FileValid, path: ".github/review-coordinator.yaml"},
-		"broken":                      {files: map[string]string{":" + path: broken}, state: quorum.FileBroken, path: path},
-		"only on the branch":          {files: map[string]string{"feature-7:" + path: threeReviewers}, state: quorum.FileMissing, path: path},
-		"only on the base":            {files: map[string]string{"dev:" + path: threeReviewers}, pull: sandbox.PullSpec{Base: "dev"}, state: quorum.FileMissing, path: path},
-		"too large":                   {files: map[string]string{":" + path: threeReviewers + strings.Repeat("#\n", 64<<10)}, state: quorum.FileBroken, path: path},
-		"changed for the better":      {files: map[string]string{":" + path: threeReviewers, "feature-7:" + path: threeReviewers + "# so\n"}, pull: sandbox.PullSpec{Files: []sandbox.ChangedFile{{Path: path}}}, state: quorum.FileValid, path: path, changed: true},
-		"changed for the worse":       {files: map[string]string{":" + path: threeReviewers, "feature-7:" + path: broken}, pull: sandbox.PullSpec{Files: []sandbox.ChangedFile{{Path: path}}}, state: quorum.FileValid, path: path, changed: true, proposed: true},
-		"renamed by the pull request": {files: map[string]string{":" + path: threeReviewers}, pull: sandbox.PullSpec{Files: []sandbox.ChangedFile{{Path: "x.yml", Previous: path}}}, state: quorum.FileValid, path: path, changed: true},
+		"none": {state: quorum.FileMissing, path: path},
+		"yml":  {files: map[string]string{":" + path: threeReviewers}, state: quorum.FileValid, path: path},
+		"yaml": {
+			files: map[string]string{":.github/review-coordinator.yaml": threeReviewers}, state: quorum.FileValid,
+			path: ".github/review-coordinator.yaml",
+		},
+		"broken":             {files: map[string]string{":" + path: broken}, state: quorum.FileBroken, path: path},
+		"only on the branch": {files: map[string]string{"feature-7:" + path: threeReviewers}, state: quorum.FileMissing, path: path},
+		"only on the base": {
+			files: map[string]string{"dev:" + path: threeReviewers}, pull: sandbox.PullSpec{Base: "dev"}, state: quorum.FileMissing,
+			path: path,
+		},
+		"too large": {
+			files: map[string]string{":" + path: threeReviewers + strings.Repeat("#\n", 64<<10)}, state: quorum.FileBroken,
+			path: path,
+		},
+		"changed for the better": {
+			files: map[string]string{":" + path: threeReviewers, "feature-7:" + path: threeReviewers + "# so\n"},
+			pull:  sandbox.PullSpec{Files: []sandbox.ChangedFile{{Path: path}}}, state: quorum.FileValid, path: path, changed: true,
+		},
+		"changed for the worse": {
+			files: map[string]string{":" + path: threeReviewers, "feature-7:" + path: broken},
+			pull:  sandbox.PullSpec{Files: []sandbox.ChangedFile{{Path: path}}}, state: quorum.FileValid, path: path, changed: true,
+			proposed: true,
+		},
+		"renamed by the pull request": {
+			files: map[string]string{":" + path: threeReviewers},
+			pull:  sandbox.PullSpec{Files: []sandbox.ChangedFile{{Path: "x.yml", Previous: path}}}, state: quorum.FileValid,
+			path: path, changed: true,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
@@ -411,11 +434,26 @@ func TestObserveReadsLogs(t *testing.T) {
 		fault       string
 		log, reason string
 	}{
-		"a log":            {finish: sandbox.Finish{Conclusion: "failure", Log: "Error: 503 Service Unavailable\n"}, log: "503", reason: "overloaded"},
-		"no log":           {finish: sandbox.Finish{Conclusion: "failure", NoLog: true, Annotation: "The runner has received a shutdown signal. This can happen when the runner service is stopped"}, reason: "overloaded"},
-		"nothing readable": {finish: sandbox.Finish{Conclusion: "failure", Log: "Error: 503 Service Unavailable\n"}, fault: "GET /repos/acme/shop/actions/jobs/**", reason: "unknown"},
-		"a time limit":     {finish: sandbox.Finish{Conclusion: "cancelled", Log: "The operation was canceled.", Annotation: "The job running on runner R 3 has exceeded the maximum execution time of 6 minutes."}, reason: "hung"},
-		"somebody":         {finish: sandbox.Finish{Conclusion: "cancelled", Log: "The operation was canceled."}, reason: "cancelled"},
+		"a log": {finish: sandbox.Finish{Conclusion: "failure", Log: "Error: 503 Service Unavailable\n"}, log: "503", reason: "overloaded"},
+		"no log": {
+			finish: sandbox.Finish{
+				Conclusion: "failure", NoLog: true,
+				Annotation: "The runner has received a shutdown signal. This can happen when the runner service is stopped",
+			},
+			reason: "overloaded",
+		},
+		"nothing readable": {
+			finish: sandbox.Finish{Conclusion: "failure", Log: "Error: 503 Service Unavailable\n"},
+			fault:  "GET /repos/acme/shop/actions/jobs/**", reason: "unknown",
+		},
+		"a time limit": {
+			finish: sandbox.Finish{
+				Conclusion: "cancelled", Log: "The operation was canceled.",
+				Annotation: "The job running on runner R 3 has exceeded the maximum execution time of 6 minutes.",
+			},
+			reason: "hung",
+		},
+		"somebody": {finish: sandbox.Finish{Conclusion: "cancelled", Log: "The operation was canceled."}, reason: "cancelled"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {

@@ -254,7 +254,10 @@ func TestWhy(t *testing.T) {
 
 		{"the pull request changed", func(s *shown, _ *inquirer) { s.p.Updated = looked.Add(time.Minute) }, github.Changed},
 		{"it changed while we looked", func(s *shown, _ *inquirer) { s.p.Updated = looked }, github.Changed},
-		{"it changed so shortly before that a replica may not have shown it", func(s *shown, _ *inquirer) { s.p.Updated = looked.Add(-clockSlack) }, github.Changed},
+		{
+			"it changed so shortly before that a replica may not have shown it",
+			func(s *shown, _ *inquirer) { s.p.Updated = looked.Add(-clockSlack) }, github.Changed,
+		},
 		{"it changed before", func(s *shown, _ *inquirer) { s.p.Updated = looked.Add(-clockSlack - time.Second) }, 0},
 		{"another suite changed", func(s *shown, _ *inquirer) { s.suite(2, time.Minute) }, github.Changed},
 		{"another suite changed before", func(s *shown, _ *inquirer) { s.suite(2, -time.Minute) }, 0},
@@ -360,7 +363,10 @@ func TestOpenQuery(t *testing.T) {
 	if n := strings.Count(query, "{") - strings.Count(query, "}"); n != 0 {
 		t.Errorf("%d braces are not closed", n)
 	}
-	for _, part := range []string{"pullRequests(states: OPEN, first: $first", "reviewThreads(first: 100)", "commits(last: 1)", "checkSuites(first: 50)", "contexts(first: 100)"} {
+	for _, part := range []string{
+		"pullRequests(states: OPEN, first: $first", "reviewThreads(first: 100)", "commits(last: 1)", "checkSuites(first: 50)",
+		"contexts(first: 100)",
+	} {
 		if !strings.Contains(query, part) {
 			t.Errorf("it does not ask for %s", part)
 		}

@@ -44,7 +44,8 @@ func TestPublishUpdatesInPlace(t *testing.T) {
 		}
 		for i, change := range []func(*report.Check){
 			func(c *report.Check) { c.Title += "!" }, func(c *report.Check) { c.Summary += "!" }, func(c *report.Check) { c.Text += "!" },
-			func(c *report.Check) { c.Status, c.Conclusion = "completed", "failure" }, func(c *report.Check) { c.Status, c.Conclusion = "completed", "success" },
+			func(c *report.Check) { c.Status, c.Conclusion = "completed", "failure" },
+			func(c *report.Check) { c.Status, c.Conclusion = "completed", "success" },
 			func(*report.Check) {}, // back to in_progress
 		} {
 			w.must(w.publish(check("a1", change)))
@@ -92,12 +93,31 @@ func TestPublishGivesUp(t *testing.T) {
 		want  string
 		never bool
 	}{
-		"no such commit":     {sandbox.Fault{Match: creates, Kind: sandbox.FaultAnswer, Status: 422, Body: `{"message":"No commit found for SHA: x"}`}, "No commit found", true},
-		"gone":               {sandbox.Fault{Match: creates, Kind: sandbox.FaultAnswer, Status: 404, Body: `{"message":"Not Found"}`}, "Not Found", true},
-		"a permission":       {sandbox.Fault{Match: creates, Kind: sandbox.FaultAnswer, Status: 403, Body: `{"message":"Resource not accessible by integration"}`, Header: []string{"X-Accepted-GitHub-Permissions: checks=write"}}, "needs checks=write", false},
-		"an outage":          {sandbox.Fault{Match: creates, Kind: sandbox.FaultAnswer, Status: 502}, "create check", false},
-		"a limit":            {sandbox.Fault{Match: creates, Kind: sandbox.FaultAnswer, Status: 403, Body: `{"message":"You have exceeded a secondary rate limit."}`, Header: []string{"Retry-After: 60"}}, "secondary rate limit", false},
-		"refused to updates": {sandbox.Fault{Match: updates, Kind: sandbox.FaultAnswer, Status: 422, Body: `{"message":"Invalid request."}`}, "update check", false},
+		"no such commit": {
+			sandbox.Fault{Match: creates, Kind: sandbox.FaultAnswer, Status: 422, Body: `{"message":"No commit found for SHA: x"}`},
+			"No commit found", true,
+		},
+		"gone": {sandbox.Fault{Match: creates, Kind: sandbox.FaultAnswer, Status: 404, Body: `{"message":"Not Found"}`}, "Not Found", true},
+		"a permission": {
+			sandbox.Fault{
+				Match: creates, Kind: sandbox.FaultAnswer, Status: 403,
+				Body:   `{"message":"Resource not accessible by integration"}`,
+				Header: []string{"X-Accepted-GitHub-Permissions: checks=write"},
+			},
+			"needs checks=write", false,
+		},
+		"an outage": {sandbox.Fault{Match: creates, Kind: sandbox.FaultAnswer, Status: 502}, "create check", false},
+		"a limit": {
+			sandbox.Fault{
+				Match: creates, Kind: sandbox.FaultAnswer, Status: 403,
+				Body: `{"message":"You have exceeded a secondary rate limit."}`, Header: []string{"Retry-After: 60"},
+			},
+			"secondary rate limit", false,
+		},
+		"refused to updates": {
+			sandbox.Fault{Match: updates, Kind: sandbox.FaultAnswer, Status: 422, Body: `{"message":"Invalid request."}`},
+			"update check", false,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
@@ -297,7 +317,9 @@ func TestPublishPassesOverNothingNew(t *testing.T) {
 				other.replica(setup{token: "ghs_y", now: time.Now})
 				other.must(other.publish(check("a1", pending, wrote)))
 				stands := w.own()
-				if err := w.forge.Publish(t.Context(), w.pr, check("a1", func(c *report.Check) { c.Status, c.Conclusion = "completed", "success" })); err == nil ||
+				if err := w.forge.Publish(
+					t.Context(), w.pr, check("a1", func(c *report.Check) { c.Status, c.Conclusion = "completed", "success" }),
+				); err == nil ||
 					!reflect.DeepEqual(w.own(), stands) {
 					t.Errorf("published with %v: %+v", err, w.own())
 				}

@@ -174,7 +174,10 @@ func TestAPassOutlivesAnotherPullRequest(t *testing.T) {
 
 // A list that GitHub refuses, or that is not whole, costs an approval, and no look.
 func TestTheSameBranchIsNotListed(t *testing.T) {
-	for _, fault := range []sandbox.Fault{{Status: http.StatusNotFound, Body: `{"message":"Not Found"}`}, {Status: http.StatusUnprocessableEntity, Body: `{"message":"Validation Failed"}`}, {Status: http.StatusOK, Body: "[]"}} {
+	for _, fault := range []sandbox.Fault{
+		{Status: http.StatusNotFound, Body: `{"message":"Not Found"}`},
+		{Status: http.StatusUnprocessableEntity, Body: `{"message":"Validation Failed"}`}, {Status: http.StatusOK, Body: "[]"},
+	} {
 		bubble(t, func(t *testing.T) {
 			w := newWorld(t, func(s *setup) { s.policy = byLint })
 			w.look()

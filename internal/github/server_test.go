@@ -58,19 +58,43 @@ func TestAServerReadsDeliveries(t *testing.T) {
 		why     string
 		touch   quorum.Touch
 	}{
-		{"our check was made", app, "check_run", check("created", "quorum-app") + both, webhook.ConcernNothing, 77, own, touch("check_run", "created", "quorum-app", "quorum")},
-		{"our check was decided", app, "check_run", check("completed", "quorum-app") + both, webhook.ConcernNothing, 77, own, touch("check_run", "completed", "quorum-app", "quorum")},
+		{
+			"our check was made", app, "check_run", check("created", "quorum-app") + both, webhook.ConcernNothing, 77, own,
+			touch("check_run", "created", "quorum-app", "quorum"),
+		},
+		{
+			"our check was decided", app, "check_run", check("completed", "quorum-app") + both, webhook.ConcernNothing, 77, own,
+			touch("check_run", "completed", "quorum-app", "quorum"),
+		},
 		{"Re-run on our check", app, "check_run", check("rerequested", "quorum-app") + both, webhook.ConcernPulls, 77, "", quorum.Touch{}},
-		{"a button of ours", app, "check_run", check("requested_action", "quorum-app") + both, webhook.ConcernNothing, 77, "requested actions are not built yet", quorum.Touch{}},
-		{"our suite has ended", app, "check_suite", suite("completed", "quorum-app") + both, webhook.ConcernNothing, 77, own, touch("check_suite", "completed", "quorum-app", "")},
+		{
+			"a button of ours", app, "check_run", check("requested_action", "quorum-app") + both, webhook.ConcernNothing, 77,
+			"requested actions are not built yet", quorum.Touch{},
+		},
+		{
+			"our suite has ended", app, "check_suite", suite("completed", "quorum-app") + both, webhook.ConcernNothing, 77, own,
+			touch("check_suite", "completed", "quorum-app", ""),
+		},
 		{"Re-run all of ours", app, "check_suite", suite("rerequested", "quorum-app") + both, webhook.ConcernHead, 77, "", quorum.Touch{}},
-		{"another App's check of our check's name", app, "check_run", check("completed", "cursor") + both, webhook.ConcernPulls, 77, "", touch("check_run", "completed", "cursor", "quorum")},
+		{
+			"another App's check of our check's name", app, "check_run", check("completed", "cursor") + both, webhook.ConcernPulls,
+			77, "", touch("check_run", "completed", "cursor", "quorum"),
+		},
 		{"Re-run on another App's check", app, "check_run", check("rerequested", "cursor") + both, webhook.ConcernPulls, 77, "", quorum.Touch{}},
 		{"a check of nobody", app, "check_run", check("completed", "") + both, webhook.ConcernPulls, 77, "", touch("check_run", "completed", "", "quorum")},
-		{"before our name is known, any check may be another's", unnamed, "check_run", check("completed", "quorum-app") + both, webhook.ConcernPulls, 77, "", touch("check_run", "completed", "quorum-app", "quorum")},
-		{"a check of nobody, before our name is known", unnamed, "check_run", check("completed", "") + both, webhook.ConcernPulls, 77, "", touch("check_run", "completed", "", "quorum")},
+		{
+			"before our name is known, any check may be another's", unnamed, "check_run", check("completed", "quorum-app") + both,
+			webhook.ConcernPulls, 77, "", touch("check_run", "completed", "quorum-app", "quorum"),
+		},
+		{
+			"a check of nobody, before our name is known", unnamed, "check_run", check("completed", "") + both,
+			webhook.ConcernPulls, 77, "", touch("check_run", "completed", "", "quorum"),
+		},
 
-		{"of no installation", app, "check_run", check("completed", "cursor") + repository, webhook.ConcernNothing, 0, ours, touch("check_run", "completed", "cursor", "quorum")},
+		{
+			"of no installation", app, "check_run", check("completed", "cursor") + repository, webhook.ConcernNothing, 0, ours,
+			touch("check_run", "completed", "cursor", "quorum"),
+		},
 		{"Re-run, of no installation", app, "check_run", check("rerequested", "quorum-app") + repository, webhook.ConcernNothing, 0, ours, quorum.Touch{}},
 		{"a policy, of no installation", app, "push", `{"ref":"refs/heads/main"` + repository, webhook.ConcernNothing, 0, ours, quorum.Touch{}},
 		{"a policy", app, "push", `{"ref":"refs/heads/main"` + both, webhook.ConcernRepo, 77, "", quorum.Touch{}},
@@ -80,12 +104,27 @@ func TestAServerReadsDeliveries(t *testing.T) {
 		{"a ping", app, "ping", `{"zen":"x"`, webhook.ConcernNothing, 0, "a ping asks for nothing", quorum.Touch{}},
 
 		// A personal token is one tenant, and writes no checks: a workflow's are a reviewer's.
-		{"a person's: a check", person, "check_run", check("completed", "cursor") + repository, webhook.ConcernPulls, 0, "", touch("check_run", "completed", "cursor", "quorum")},
-		{"a person's: a workflow's check", person, "check_run", check("completed", "github-actions") + repository, webhook.ConcernPulls, 0, "", touch("check_run", "completed", "github-actions", "quorum")},
-		{"a person's: of an installation", person, "check_run", check("completed", "cursor") + both, webhook.ConcernPulls, 0, "", touch("check_run", "completed", "cursor", "quorum")},
+		{
+			"a person's: a check", person, "check_run", check("completed", "cursor") + repository, webhook.ConcernPulls, 0, "",
+			touch("check_run", "completed", "cursor", "quorum"),
+		},
+		{
+			"a person's: a workflow's check", person, "check_run", check("completed", "github-actions") + repository,
+			webhook.ConcernPulls, 0, "", touch("check_run", "completed", "github-actions", "quorum"),
+		},
+		{
+			"a person's: of an installation", person, "check_run", check("completed", "cursor") + both, webhook.ConcernPulls, 0, "",
+			touch("check_run", "completed", "cursor", "quorum"),
+		},
 		{"a person's: an installation", person, "installation", `{"action":"created"` + installation, webhook.ConcernNothing, 0, strangers, quorum.Touch{}},
-		{"a person's: an installation that is deleted", person, "installation", `{"action":"deleted"` + installation, webhook.ConcernNothing, 0, strangers, quorum.Touch{}},
-		{"a person's: an installation that is suspended", person, "installation", `{"action":"suspend"` + installation, webhook.ConcernNothing, 0, strangers, quorum.Touch{}},
+		{
+			"a person's: an installation that is deleted", person, "installation", `{"action":"deleted"` + installation,
+			webhook.ConcernNothing, 0, strangers, quorum.Touch{},
+		},
+		{
+			"a person's: an installation that is suspended", person, "installation", `{"action":"suspend"` + installation,
+			webhook.ConcernNothing, 0, strangers, quorum.Touch{},
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			n, err := test.fleet.ReadDelivery(test.event, []byte(test.payload+"}"))

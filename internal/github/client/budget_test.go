@@ -20,7 +20,9 @@ func TestBudgetOfTheLastAnswer(t *testing.T) {
 	hear := func(resource string, left, limit, reset int) {
 		t.Helper()
 		var headers []string
-		for k, v := range map[string]any{"X-RateLimit-Resource": resource, "X-RateLimit-Remaining": left, "X-RateLimit-Limit": limit, "X-RateLimit-Reset": reset} {
+		for k, v := range map[string]any{
+			"X-RateLimit-Resource": resource, "X-RateLimit-Remaining": left, "X-RateLimit-Limit": limit, "X-RateLimit-Reset": reset,
+		} {
 			headers = append(headers, fmt.Sprint(k, ": ", v))
 		}
 		answer(headers...)

@@ -127,7 +127,10 @@ func TestHeaders(t *testing.T) {
 func TestPathsStayInTheAPI(t *testing.T) {
 	w := follows(fine)
 	c := w.client(t, func(o *Options) { o.BaseURL = "https://ghe.example/api/v3" })
-	for _, path := range []string{"", "https://evil.example/x", "//evil.example/x", "///evil.example/x", "//", "repos/acme/../../x", "repos/%2e%2e/x", "mailto:x", "repos/\n", "?x=1"} {
+	for _, path := range []string{
+		"", "https://evil.example/x", "//evil.example/x", "///evil.example/x", "//", "repos/acme/../../x", "repos/%2e%2e/x",
+		"mailto:x", "repos/\n", "?x=1",
+	} {
 		if _, err := c.Get(t.Context(), path, nil); err == nil || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%q: %v", path, err)
 		}
@@ -266,15 +269,49 @@ func TestRefusals(t *testing.T) {
 		hint string
 		is   func(error) bool
 	}{
-		{said{status: 401, body: `{"message":"Bad credentials"}`}, APIError{Status: 401, Message: "Bad credentials"}, "GET repos/acme/shop: 401 Bad credentials", "GitHub does not take the token: it is expired, revoked or mistyped", IsUnauthorized},
-		{said{status: 403, body: `{"message":"Resource not accessible by integration"}`, header: []string{"X-Accepted-GitHub-Permissions: checks=write", "X-RateLimit-Remaining: 0"}}, APIError{Status: 403, Message: "Resource not accessible by integration", Permission: "checks=write", Missing: true}, "GET repos/acme/shop: 403 Resource not accessible by integration (needs checks=write)", "give the token the permission checks=write", IsForbidden},
-		{said{status: 403, body: `{"message":"This workflow is already running"}`, header: []string{"X-RateLimit-Remaining: 4900"}}, APIError{Status: 403, Message: "This workflow is already running"}, "GET repos/acme/shop: 403 This workflow is already running", "", IsForbidden},
+		{
+			said{status: 401, body: `{"message":"Bad credentials"}`}, APIError{Status: 401, Message: "Bad credentials"},
+			"GET repos/acme/shop: 401 Bad credentials", "GitHub does not take the token: it is expired, revoked or mistyped",
+			IsUnauthorized,
+		},
+		{
+			said{
+				status: 403, body: `{"message":"Resource not accessible by integration"}`,
+				header: []string{"X-Accepted-GitHub-Permissions: checks=write", "X-RateLimit-Remaining: 0"},
+			},
+			APIError{Status: 403, Message: "Resource not accessible by integration", Permission: "checks=write", Missing: true},
+			"GET repos/acme/shop: 403 Resource not accessible by integration (needs checks=write)",
+			"give the token the permission checks=write", IsForbidden,
+		},
+		{
+			said{
+				status: 403, body: `{"message":"This workflow is already running"}`,
+				header: []string{"X-RateLimit-Remaining: 4900"},
+			},
+			APIError{Status: 403, Message: "This workflow is already running"},
+			"GET repos/acme/shop: 403 This workflow is already running", "", IsForbidden,
+		},
 		{said{status: 404, body: `{"message":"Not Found"}`}, APIError{Status: 404, Message: "Not Found"}, "GET repos/acme/shop: 404 Not Found", "", IsNotFound},
 		{said{status: 404, body: `<html>`}, APIError{Status: 404, Message: "Not Found"}, "GET repos/acme/shop: 404 Not Found", "", IsNotFound},
-		{said{status: 409, body: `{"message":"Git Repository is empty."}`}, APIError{Status: 409, Message: "Git Repository is empty."}, "GET repos/acme/shop: 409 Git Repository is empty.", "", IsConflict},
+		{
+			said{status: 409, body: `{"message":"Git Repository is empty."}`},
+			APIError{Status: 409, Message: "Git Repository is empty."}, "GET repos/acme/shop: 409 Git Repository is empty.", "",
+			IsConflict,
+		},
 		{said{status: 410, body: `[]`}, APIError{Status: 410, Message: "Gone"}, "GET repos/acme/shop: 410 Gone", "", IsGone},
-		{said{status: 422, body: `{"message":"Validation Failed","errors":[{"field":"head_sha","code":"invalid"},{"message":"no\ncommit"},"text"]}`}, APIError{Status: 422, Message: "Validation Failed; head_sha: invalid; no commit; text"}, "GET repos/acme/shop: 422 Validation Failed; head_sha: invalid; no commit; text", "", IsUnprocessable},
-		{said{status: 400, body: `{"message":"` + strings.Repeat("é", 500) + `"}`}, APIError{Status: 400, Message: strings.Repeat("é", 199) + "…"}, "GET repos/acme/shop: 400 " + strings.Repeat("é", 199) + "…", "", nil},
+		{
+			said{
+				status: 422,
+				body:   `{"message":"Validation Failed","errors":[{"field":"head_sha","code":"invalid"},{"message":"no\ncommit"},"text"]}`,
+			},
+			APIError{Status: 422, Message: "Validation Failed; head_sha: invalid; no commit; text"},
+			"GET repos/acme/shop: 422 Validation Failed; head_sha: invalid; no commit; text", "", IsUnprocessable,
+		},
+		{
+			said{status: 400, body: `{"message":"` + strings.Repeat("é", 500) + `"}`},
+			APIError{Status: 400, Message: strings.Repeat("é", 199) + "…"},
+			"GET repos/acme/shop: 400 " + strings.Repeat("é", 199) + "…", "", nil,
+		},
 	} {
 		w := follows(test.s)
 		_, a, err := get(t, w.client(t))
@@ -309,14 +346,38 @@ func TestRedirects(t *testing.T) {
 		urls          []string
 		err           string
 	}{
-		{"renamed", "GET", []said{to(301, "https://api.github.com/repositories/1"), fine}, []string{"https://api.github.com/x", "https://api.github.com/repositories/1"}, ""},
-		{"renamed, relative", "GET", []said{to(307, "/repositories/1"), fine}, []string{"https://api.github.com/x", "https://api.github.com/repositories/1"}, ""},
-		{"a write that was not carried out", "POST", []said{to(307, "/repositories/1"), fine}, []string{"https://api.github.com/x", "https://api.github.com/repositories/1"}, ""},
-		{"a write that would become a read", "POST", []said{to(301, "/repositories/1"), fine}, []string{"https://api.github.com/x"}, "POST x: 301 moved to /repositories/1"},
-		{"another host", "GET", []said{to(301, "https://evil.example/"), fine}, []string{"https://api.github.com/x"}, "GET x: a redirect to another host (evil.example) is not followed"},
-		{"another port", "GET", []said{to(302, "https://api.github.com:444/"), fine}, []string{"https://api.github.com/x"}, "GET x: a redirect to another host (api.github.com:444) is not followed"},
-		{"in the clear", "GET", []said{to(302, "http://api.github.com/"), fine}, []string{"https://api.github.com/x"}, "GET x: a redirect to another host (api.github.com) is not followed"},
-		{"a write to another host", "PATCH", []said{to(308, "https://evil.example/"), fine}, []string{"https://api.github.com/x"}, "PATCH x: a redirect to another host (evil.example) is not followed"},
+		{
+			"renamed", "GET", []said{to(301, "https://api.github.com/repositories/1"), fine},
+			[]string{"https://api.github.com/x", "https://api.github.com/repositories/1"}, "",
+		},
+		{
+			"renamed, relative", "GET", []said{to(307, "/repositories/1"), fine},
+			[]string{"https://api.github.com/x", "https://api.github.com/repositories/1"}, "",
+		},
+		{
+			"a write that was not carried out", "POST", []said{to(307, "/repositories/1"), fine},
+			[]string{"https://api.github.com/x", "https://api.github.com/repositories/1"}, "",
+		},
+		{
+			"a write that would become a read", "POST", []said{to(301, "/repositories/1"), fine},
+			[]string{"https://api.github.com/x"}, "POST x: 301 moved to /repositories/1",
+		},
+		{
+			"another host", "GET", []said{to(301, "https://evil.example/"), fine}, []string{"https://api.github.com/x"},
+			"GET x: a redirect to another host (evil.example) is not followed",
+		},
+		{
+			"another port", "GET", []said{to(302, "https://api.github.com:444/"), fine}, []string{"https://api.github.com/x"},
+			"GET x: a redirect to another host (api.github.com:444) is not followed",
+		},
+		{
+			"in the clear", "GET", []said{to(302, "http://api.github.com/"), fine}, []string{"https://api.github.com/x"},
+			"GET x: a redirect to another host (api.github.com) is not followed",
+		},
+		{
+			"a write to another host", "PATCH", []said{to(308, "https://evil.example/"), fine},
+			[]string{"https://api.github.com/x"}, "PATCH x: a redirect to another host (evil.example) is not followed",
+		},
 		{"nowhere", "GET", []said{{status: 302}}, []string{"https://api.github.com/x"}, "GET x: a 302 without a place to go"},
 	} {
 		t.Run(test.title, func(t *testing.T) {
@@ -439,7 +500,9 @@ func TestTheCacheIsBounded(t *testing.T) {
 	s := newMemoryCache()
 	put := func(url string, size int) {
 		req := httptest.NewRequest("GET", url, nil)
-		if err := s.Put(t.Context(), &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(strings.Repeat("1", size))), Request: req}); err != nil {
+		if err := s.Put(t.Context(), &http.Response{
+			StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(strings.Repeat("1", size))), Request: req,
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -448,7 +511,10 @@ func TestTheCacheIsBounded(t *testing.T) {
 		put(fmt.Sprintf("http://x/%d", i), cacheBytes/10)
 		put(fmt.Sprintf("http://x/%d", i), cacheBytes/10) // again: counted once
 	}
-	for url, want := range map[string]bool{"http://x/big": false, "http://x/0": false, "http://x/1": false, "http://x/2": true, "http://x/11": true} { // ten of them
+	// ten of them
+	for url, want := range map[string]bool{
+		"http://x/big": false, "http://x/0": false, "http://x/1": false, "http://x/2": true, "http://x/11": true,
+	} {
 		if got, _ := s.Get(t.Context(), httptest.NewRequest("GET", url, nil)); (got != nil) != want {
 			t.Errorf("%s is there: %v", url, got != nil)
 		}
@@ -457,7 +523,11 @@ func TestTheCacheIsBounded(t *testing.T) {
 
 func TestPages(t *testing.T) {
 	for _, test := range []struct{ base, link, next string }{
-		{"", `<https://api.github.com/repositories/1/pulls?page=1>; rel="prev", <https://api.github.com/repositories/1/pulls?a=b%2Cc&page=3>; rel="next", <https://api.github.com/x?page=9>; rel="last"`, "repositories/1/pulls?a=b%2Cc&page=3"},
+		{
+			"",
+			`<https://api.github.com/repositories/1/pulls?page=1>; rel="prev", <https://api.github.com/repositories/1/pulls?a=b%2Cc&page=3>; rel="next", <https://api.github.com/x?page=9>; rel="last"`,
+			"repositories/1/pulls?a=b%2Cc&page=3",
+		},
 		{"https://ghe.example/api/v3", `<https://ghe.example/api/v3/x?q=a,b&page=2>; rel=next`, "x?q=a,b&page=2"},
 		{"", `<https://api.github.com/x?page=1>; rel="first"`, ""},
 		{"", ``, ""},
@@ -482,12 +552,28 @@ func TestGraphQL(t *testing.T) {
 	}{
 		{"data", `{"data":{"n":1}}`, 1, "", nil},
 		{"partial data", `{"data":{"n":1},"errors":[{"type":"SOMETHING","message":"no\nidea"}]}`, 1, "POST graphql: 200 no idea", nil},
-		{"no such pull request", `{"data":{"n":null},"errors":[{"type":"NOT_FOUND","message":"Could not resolve"}]}`, 1, "POST graphql: 404 Could not resolve", IsNotFound},
-		{"no permission", `{"errors":[{"type":"FORBIDDEN","message":"Resource not accessible by integration"}]}`, 1, "POST graphql: 403 Resource not accessible by integration", IsForbidden},
-		{"too slow", `{"data":null,"errors":[{"message":"Something went wrong while executing your query. This may be the result of a timeout"}]}`, tries, "POST graphql: GraphQL gave no answer in time", func(err error) bool { return errors.Is(err, ErrTransport) }},
+		{
+			"no such pull request", `{"data":{"n":null},"errors":[{"type":"NOT_FOUND","message":"Could not resolve"}]}`, 1,
+			"POST graphql: 404 Could not resolve", IsNotFound,
+		},
+		{
+			"no permission", `{"errors":[{"type":"FORBIDDEN","message":"Resource not accessible by integration"}]}`, 1,
+			"POST graphql: 403 Resource not accessible by integration", IsForbidden,
+		},
+		{
+			"too slow",
+			`{"data":null,"errors":[{"message":"Something went wrong while executing your query. This may be the result of a timeout"}]}`,
+			tries, "POST graphql: GraphQL gave no answer in time", func(err error) bool { return errors.Is(err, ErrTransport) },
+		},
 		{"no data", `{"data":null}`, tries, "POST graphql: answer holds no data", func(err error) bool { return errors.Is(err, ErrTransport) }},
-		{"data that is cut off", `{"data":{"n":1}`, tries, "POST graphql: answer is not GraphQL's", func(err error) bool { return errors.Is(err, ErrTransport) }},
-		{"data that is no JSON", `{"data":{"n":01}}`, tries, "POST graphql: answer is not GraphQL's", func(err error) bool { return errors.Is(err, ErrTransport) }},
+		{
+			"data that is cut off", `{"data":{"n":1}`, tries, "POST graphql: answer is not GraphQL's",
+			func(err error) bool { return errors.Is(err, ErrTransport) },
+		},
+		{
+			"data that is no JSON", `{"data":{"n":01}}`, tries, "POST graphql: answer is not GraphQL's",
+			func(err error) bool { return errors.Is(err, ErrTransport) },
+		},
 		{"another shape", `{"data":[]}`, 1, "", func(err error) bool { return errors.Is(err, ErrTransport) }},
 	} {
 		t.Run(test.title, func(t *testing.T) {

@@ -32,23 +32,53 @@ func TestLimits(t *testing.T) {
 		primary bool
 	}{
 		{"15 secondary, Retry-After", said{status: 403, body: secondary, header: []string{"Retry-After: 37"}}, 37 * time.Second, false},
-		{"15 abuse, by its URL", said{status: 403, body: `{"message":"no","documentation_url":"https://docs.github.com/rest#abuse-rate-limits"}`, header: []string{"Retry-After: 37"}}, 37 * time.Second, false},
+		{
+			"15 abuse, by its URL",
+			said{
+				status: 403, body: `{"message":"no","documentation_url":"https://docs.github.com/rest#abuse-rate-limits"}`,
+				header: []string{"Retry-After: 37"},
+			},
+			37 * time.Second, false,
+		},
 		{"16 429", said{status: 429, header: []string{"Retry-After: 12"}}, 12 * time.Second, false},
 		{"16 429 as a page", said{status: 429, body: "<html>Whoa there!</html>"}, time.Minute, false},
 		{"16 Retry-After as a date", said{status: 429, header: []string{"Retry-After: Sat, 01 Jan 2000 00:00:42 GMT"}, dated: true}, 42 * time.Second, false},
 		{"16 and without our Date", said{status: 429, header: []string{"Retry-After: Sat, 01 Jan 2000 00:00:42 GMT"}}, 42 * time.Second, false},
 		{"17 primary", said{status: 403, body: primary, header: []string{spent, reset(20 * time.Minute)}, dated: true}, 20 * time.Minute, true},
 		{"17 primary as 429", said{status: 429, body: primary, header: []string{spent, reset(20 * time.Minute)}}, 20 * time.Minute, true},
-		{"17 primary, by its headers", said{status: 403, body: `{"message":"Dependency review is not supported on this repository"}`, header: []string{spent, reset(time.Minute)}}, time.Minute, true},
+		{
+			"17 primary, by its headers",
+			said{
+				status: 403, body: `{"message":"Dependency review is not supported on this repository"}`,
+				header: []string{spent, reset(time.Minute)},
+			},
+			time.Minute, true,
+		},
 		{"18 no header", said{status: 403, body: secondary}, time.Minute, false},
 		{"18 no header, plain text", said{status: 403, body: "You have triggered an abuse detection mechanism"}, time.Minute, false},
-		{"18 a reset that is not meant", said{status: 403, body: secondary, header: []string{"X-RateLimit-Remaining: 4000", reset(50 * time.Minute)}}, time.Minute, false},
+		{
+			"18 a reset that is not meant",
+			said{status: 403, body: secondary, header: []string{"X-RateLimit-Remaining: 4000", reset(50 * time.Minute)}},
+			time.Minute, false,
+		},
 		{"19 reset in the past", said{status: 403, body: primary, header: []string{spent, reset(-5 * time.Minute)}}, time.Second, true},
 		{"19 reset in a year", said{status: 403, body: primary, header: []string{spent, reset(365 * 24 * time.Hour)}}, time.Hour, true},
 		{"19 garbage", said{status: 429, header: []string{spent, "X-RateLimit-Reset: soon", "Retry-After: 1e9"}}, time.Minute, true},
 		{"19 negative", said{status: 429, header: []string{"Retry-After: -5"}}, time.Second, false},
-		{"19 GitHub's clock is behind", said{status: 403, body: primary, header: []string{spent, reset(5 * time.Minute), "Date: Fri, 31 Dec 1999 23:55:00 GMT"}}, 10 * time.Minute, true},
-		{"19 GitHub's clock is ahead", said{status: 403, body: primary, header: []string{spent, reset(65 * time.Minute), "Date: Sat, 01 Jan 2000 00:05:00 GMT"}}, 60 * time.Minute, true},
+		{
+			"19 GitHub's clock is behind",
+			said{
+				status: 403, body: primary, header: []string{spent, reset(5 * time.Minute), "Date: Fri, 31 Dec 1999 23:55:00 GMT"},
+			},
+			10 * time.Minute, true,
+		},
+		{
+			"19 GitHub's clock is ahead",
+			said{
+				status: 403, body: primary, header: []string{spent, reset(65 * time.Minute), "Date: Sat, 01 Jan 2000 00:05:00 GMT"},
+			},
+			60 * time.Minute, true,
+		},
 	} {
 		for _, graphql := range []bool{false, true} {
 			t.Run(fmt.Sprint(test.title, graphql), func(t *testing.T) {

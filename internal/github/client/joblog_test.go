@@ -25,22 +25,58 @@ func TestLogs(t *testing.T) {
 		auth        []bool // per request: the token went along
 	}{
 		{"stored elsewhere", "", []said{found("https://logs.example/x?sig=s3cret"), text}, "three\n", "", []bool{true, false}},
-		{"stored elsewhere, and moved", "", []said{found("https://logs.example/x?sig=s3cret"), found("https://more.example/y"), text}, "three\n", "", []bool{true, false, false}},
+		{
+			"stored elsewhere, and moved", "",
+			[]said{found("https://logs.example/x?sig=s3cret"), found("https://more.example/y"), text}, "three\n", "",
+			[]bool{true, false, false},
+		},
 		{"on the API's host", "http://127.0.0.1:99", []said{found("/_logs/1"), text}, "three\n", "", []bool{true, false}},
 		{"given at once", "", []said{text}, "three\n", "", []bool{true}},
-		{"of a renamed repository", "", []said{{status: 301, header: []string{"Location: /repositories/1/logs"}}, found("https://logs.example/x"), text}, "three\n", "", []bool{true, true, false}},
-		{"a fault of the storage", "", []said{found("https://logs.example/x"), {status: 503}, {status: 200, body: "thr", cut: true}, text}, "three\n", "", []bool{true, false, false, false}},
+		{
+			"of a renamed repository", "",
+			[]said{{status: 301, header: []string{"Location: /repositories/1/logs"}}, found("https://logs.example/x"), text},
+			"three\n", "", []bool{true, true, false},
+		},
+		{
+			"a fault of the storage", "",
+			[]said{found("https://logs.example/x"), {status: 503}, {status: 200, body: "thr", cut: true}, text}, "three\n", "",
+			[]bool{true, false, false, false},
+		},
 		{"expired", "", []said{{status: 410, body: `{"message":"Server Error"}`}}, "", "GET " + logs + ": 410 Server Error", []bool{true}},
-		{"lost", "", []said{found("https://logs.example/x?sig=s3cret"), {status: 404, body: "<Code>BlobNotFound</Code>"}}, "", "GET x: 404 Not Found", []bool{true, false}},
-		{"to loopback", "", []said{found("https://127.0.0.1/x")}, "", "GET " + logs + ": a redirect to the private address 127.0.0.1 is not followed", []bool{true}},
-		{"to the cloud's secrets", "", []said{found("https://169.254.169.254/x")}, "", "GET " + logs + ": a redirect to the private address 169.254.169.254 is not followed", []bool{true}},
-		{"to loopback as IPv6", "", []said{found("https://[::ffff:127.0.0.1]/x")}, "", "GET " + logs + ": a redirect to the private address [::ffff:127.0.0.1] is not followed", []bool{true}},
-		{"to localhost", "", []said{found("https://localhost:8080/x")}, "", "GET " + logs + ": a redirect to the private address localhost:8080 is not followed", []bool{true}},
-		{"in the clear", "", []said{found("http://logs.example/x")}, "", "GET " + logs + ": a redirect to logs.example, which is not https, is not followed", []bool{true}},
-		{"in the clear, second hop", "", []said{found("https://logs.example/x"), found("http://logs.example/x")}, "", "GET " + logs + ": a redirect to logs.example, which is not https, is not followed", []bool{true, false}},
+		{
+			"lost", "", []said{found("https://logs.example/x?sig=s3cret"), {status: 404, body: "<Code>BlobNotFound</Code>"}}, "",
+			"GET x: 404 Not Found", []bool{true, false},
+		},
+		{
+			"to loopback", "", []said{found("https://127.0.0.1/x")}, "",
+			"GET " + logs + ": a redirect to the private address 127.0.0.1 is not followed", []bool{true},
+		},
+		{
+			"to the cloud's secrets", "", []said{found("https://169.254.169.254/x")}, "",
+			"GET " + logs + ": a redirect to the private address 169.254.169.254 is not followed", []bool{true},
+		},
+		{
+			"to loopback as IPv6", "", []said{found("https://[::ffff:127.0.0.1]/x")}, "",
+			"GET " + logs + ": a redirect to the private address [::ffff:127.0.0.1] is not followed", []bool{true},
+		},
+		{
+			"to localhost", "", []said{found("https://localhost:8080/x")}, "",
+			"GET " + logs + ": a redirect to the private address localhost:8080 is not followed", []bool{true},
+		},
+		{
+			"in the clear", "", []said{found("http://logs.example/x")}, "",
+			"GET " + logs + ": a redirect to logs.example, which is not https, is not followed", []bool{true},
+		},
+		{
+			"in the clear, second hop", "", []said{found("https://logs.example/x"), found("http://logs.example/x")}, "",
+			"GET " + logs + ": a redirect to logs.example, which is not https, is not followed", []bool{true, false},
+		},
 		{"to a file", "", []said{found("file:///etc/passwd")}, "", "GET " + logs + ": a redirect to a URL that is none of a log", []bool{true}},
 		{"with a password", "", []said{found("https://u:p@logs.example/x")}, "", "GET " + logs + ": a redirect to a URL that is none of a log", []bool{true}},
-		{"in a circle", "", []said{found("https://logs.example/x")}, "", "GET " + logs + ": more than 5 redirects", []bool{true, false, false, false, false, false}},
+		{
+			"in a circle", "", []said{found("https://logs.example/x")}, "", "GET " + logs + ": more than 5 redirects",
+			[]bool{true, false, false, false, false, false},
+		},
 		{"a private GitHub's private storage", "https://10.1.2.3/api/v3", []said{found("https://10.1.2.4/x"), text}, "three\n", "", []bool{true, false}},
 	} {
 		t.Run(test.title, func(t *testing.T) {

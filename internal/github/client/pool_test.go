@@ -222,7 +222,10 @@ func TestTokensInTheMiddle(t *testing.T) {
 			limit bool
 		}{
 			{"gone", "/app/installations/1/access_tokens", said{status: 404, body: `{"message":"Not Found"}`}, ErrNotInstalled, false},
-			{"suspended", "/app/installations/1/access_tokens", said{status: 403, body: `{"message":"This installation has been suspended"}`}, ErrSuspended, false},
+			{
+				"suspended", "/app/installations/1/access_tokens",
+				said{status: 403, body: `{"message":"This installation has been suspended"}`}, ErrSuspended, false,
+			},
 			{"suspended, the token still good", "/x", said{status: 403, body: `{"message":"This installation has been suspended"}`}, ErrSuspended, false},
 			{"forbidden", "/app/installations/1/access_tokens", said{status: 403, body: `{"message":"no"}`}, nil, false},
 			{"an outage", "/app/installations/1/access_tokens", said{status: 503}, ErrTransport, false},

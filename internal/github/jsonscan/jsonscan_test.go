@@ -116,8 +116,10 @@ func TestScan(t *testing.T) {
 	}
 	for _, text := range []string{
 		`{}`, ` { } `, `{"x":"\\","action":"a\"b\\"}`, `{"x":"\\\"}","action":"b"}`, `{"action":null,"issue":{"pull_request":{"url":"x"}}}`,
-		`{"comment":[{"user":1}]}`, `{"comment":"x"}`, `{"action":"a","action":"b"}`, `{"x":-1.5e+3,"y":true,"z":null}`, `{"check_suite":{"pull_requests":[ {"number":1,"x":[{}]} , {"number":2} ]}}`,
-		``, `{`, `{}}`, `{"a"}`, `{"a":}`, `{"a":1,}`, `{,}`, `{"a":1 "b":2}`, `{"a":"`, `{"a":"\"`, `{"a":[}`, `[]`, `"x"`, `{"action":"a"`, `{"check_suite":{"pull_requests":[1,]}}`, `{"check_suite":{"pull_requests":[{}`,
+		`{"comment":[{"user":1}]}`, `{"comment":"x"}`, `{"action":"a","action":"b"}`, `{"x":-1.5e+3,"y":true,"z":null}`,
+		`{"check_suite":{"pull_requests":[ {"number":1,"x":[{}]} , {"number":2} ]}}`,
+		``, `{`, `{}}`, `{"a"}`, `{"a":}`, `{"a":1,}`, `{,}`, `{"a":1 "b":2}`, `{"a":"`, `{"a":"\"`, `{"a":[}`, `[]`, `"x"`,
+		`{"action":"a"`, `{"check_suite":{"pull_requests":[1,]}}`, `{"check_suite":{"pull_requests":[{}`,
 	} {
 		compare([]byte(text))
 	}
@@ -144,13 +146,16 @@ func TestPlainAnswers(t *testing.T) {
 	const one = `{"id":1,"path":"a.yml","head_sha":"x","actor":{"login":"u","type":"Bot","urls":{"a":[1,{"b":"}"}]}},"head_repository":null,"created_at":"2026-01-05T09:00:00Z","jobs":["\"",{}]}`
 	for _, into := range []func() any{
 		func() any { return new([]run) }, func() any { return new(within) }, func() any { return new(pull) }, func() any { return new([]pull) },
-		func() any { return new([]check) }, func() any { return new(mixed) }, func() any { return new(spelled) }, func() any { return new(map[string]int) }, func() any { return new(json.RawMessage) },
+		func() any { return new([]check) }, func() any { return new(mixed) }, func() any { return new(spelled) },
+		func() any { return new(map[string]int) }, func() any { return new(json.RawMessage) },
 	} {
 		for _, text := range []string{
-			`[]`, `[ ]`, `[` + one + `,` + one + `]`, `{"workflow_runs":[` + one + `],"total_count":1}`, `{"workflow_runs":null}`, `null`, `{}`, `[null,{}]`, `[[]]`,
+			`[]`, `[ ]`, `[` + one + `,` + one + `]`, `{"workflow_runs":[` + one + `],"total_count":1}`, `{"workflow_runs":null}`,
+			`null`, `{}`, `[null,{}]`, `[[]]`,
 			`{"number":7,"title":"a \"title\" \u0041","head":{"sha":"x","repo":null},"base":{"repo":{"full_name":"a/b"}},"labels":[{"name":"l","x":{}}],"user":{"id":1}}`,
 			`{"any":{"a":[{}],"b":{"c":1}},"at":"2026-01-05T09:00:00Z","until":"2026-01-05T09:00:00Z","names":["a","b"],"deep":[[{"login":"u","x":1}],[]],"loose":{"a":[1]}}`,
-			`{"number":"7"}`, `{"number":7.5}`, `[{"id":"1"}]`, `{"at":1}`, `{"title":"y"}`, `<html>`, ``, `[` + one, `{"number":7}}`, `{"a":1}`, `{"a":1} x`, `{"a":]}`,
+			`{"number":"7"}`, `{"number":7.5}`, `[{"id":"1"}]`, `{"at":1}`, `{"title":"y"}`, `<html>`, ``, `[` + one,
+			`{"number":7}}`, `{"a":1}`, `{"a":1} x`, `{"a":]}`,
 		} {
 			whole, part := into(), into()
 			wrong, err := json.Unmarshal([]byte(text), whole), jsonscan.Decode([]byte(text), jsonscan.ShapeOf(reflect.TypeOf(part).Elem()), part)
@@ -188,11 +193,15 @@ func TestPlainOrNot(t *testing.T) {
 		hidden string // which no text can set
 	}
 	values := []string{
-		`null`, `nul`, `nulll`, `true`, `false`, `truefalse`, `tru`, `0`, `-0`, `7`, `-7`, `-`, `+7`, `07`, `-07`, `7.0`, `7.`, `7e1`, `7e`, `7_0`, `0x7`, `--7`, `7 7`, `99`, `300`,
+		`null`, `nul`, `nulll`, `true`, `false`, `truefalse`, `tru`, `0`, `-0`, `7`, `-7`, `-`, `+7`, `07`, `-07`, `7.0`, `7.`,
+		`7e1`, `7e`, `7_0`, `0x7`, `--7`, `7 7`, `99`, `300`,
 		`999999999999999999`, `-999999999999999999`, `9223372036854775807`, `-9223372036854775808`, `9223372036854775808`, `99999999999999999999`,
-		`""`, `"a"`, `"7"`, `"null"`, `"\n\"\u00e9"`, `"\b\f\r\t\/\\"`, `"\ud800"`, `"\q"`, `"\u12"`, `"é"`, "\"\xff\"", "\"\x01\"", "\"\n\"", "\"\x7f\"", `"a`, `"\"`, `'a'`,
-		`"2026-01-05T09:00:00Z"`, `"2026-01-05T09:00:00.5+01:00"`, `"2026-01-05"`, `"2026-01-05T09:00:00Z\u0020"`, `[]`, `[ ]`, `[,]`, `[7]`, `[7,]`, `[7,8,9]`, `["a", "b"]`, `["a" "b"]`, `[null]`, `[[]]`, `[`, `]`,
-		`{}`, `{ }`, `{,}`, `{"login":"a"}`, `{"login":"b","id":7,"type":null}`, `{"id":"7"}`, `{"login":"a",}`, `{"login"}`, `{"login":}`, `{login:"a"}`, `{"id":7]`, `{`, `}`,
+		`""`, `"a"`, `"7"`, `"null"`, `"\n\"\u00e9"`, `"\b\f\r\t\/\\"`, `"\ud800"`, `"\q"`, `"\u12"`, `"é"`, "\"\xff\"", "\"\x01\"",
+		"\"\n\"", "\"\x7f\"", `"a`, `"\"`, `'a'`,
+		`"2026-01-05T09:00:00Z"`, `"2026-01-05T09:00:00.5+01:00"`, `"2026-01-05"`, `"2026-01-05T09:00:00Z\u0020"`, `[]`, `[ ]`,
+		`[,]`, `[7]`, `[7,]`, `[7,8,9]`, `["a", "b"]`, `["a" "b"]`, `[null]`, `[[]]`, `[`, `]`,
+		`{}`, `{ }`, `{,}`, `{"login":"a"}`, `{"login":"b","id":7,"type":null}`, `{"id":"7"}`, `{"login":"a",}`, `{"login"}`,
+		`{"login":}`, `{login:"a"}`, `{"id":7]`, `{`, `}`,
 		`[{"login":"a","id":1},{"id":2}]`, `[{"login":"a"},null]`, `[{}`, `[{]`, ``, ` `, `,`, `:`, `x`,
 	}
 	compare := func(doc string, f *jsonscan.Shape) {
@@ -213,7 +222,10 @@ func TestPlainOrNot(t *testing.T) {
 		}
 		for _, v := range values {
 			compare(`{"`+name+`":`+v+`}`, f)
-			for _, w := range []string{`null`, `7`, `true`, `"a"`, `"2026-01-05T09:00:00Z"`, `[]`, `[7,8]`, `{}`, `{"login":"c","type":"d"}`, `[{"type":"d"}]`} {
+			for _, w := range []string{
+				`null`, `7`, `true`, `"a"`, `"2026-01-05T09:00:00Z"`, `[]`, `[7,8]`, `{}`, `{"login":"c","type":"d"}`,
+				`[{"type":"d"}]`,
+			} {
 				compare(`{"`+name+`":`+v+`, "`+name+`":`+w+`}`, f)
 				compare(`{"`+name+`":`+w+`,"`+name+`" : `+v+`}`, f)
 			}

@@ -28,26 +28,95 @@ func TestEventsNameTheirPullRequest(t *testing.T) {
 		title, name, payload string
 		want                 Notice
 	}{
-		{"a push to a pull request", "pull_request", `{"action":"synchronize","before":"` + commit + `","pull_request":{"number":7},` + shop + `}`, Notice{Action: "synchronize", PRs: []int{7}, Before: commit}},
+		{
+			"a push to a pull request", "pull_request",
+			`{"action":"synchronize","before":"` + commit + `","pull_request":{"number":7},` + shop + `}`,
+			Notice{Action: "synchronize", PRs: []int{7}, Before: commit},
+		},
 		{"from a fork", "pull_request_target", `{"action":"opened","pull_request":{"number":7},` + shop + `}`, Notice{Action: "opened", PRs: []int{7}}},
-		{"a review", "pull_request_review", `{"action":"submitted","before":"` + commit + `","pull_request":{"number":7},` + shop + `}`, Notice{Action: "submitted", PRs: []int{7}}},
-		{"a comment on a pull request", "issue_comment", `{"action":"edited","issue":{"number":7,"pull_request":{}},` + shop + `}`, Notice{Action: "edited", PRs: []int{7}}},
-		{"a comment on an issue", "issue_comment", `{"action":"created","issue":{"number":7,"pull_request":null},` + shop + `}`, Notice{Action: "created", Why: "the comment is on an issue, not on a pull request"}},
-		{"a run whose pull request has moved on", "workflow_run", `{"action":"completed","workflow_run":{"id":5,"event":"pull_request","head_sha":"` + commit + `",` + pulls + `},` + shop + `}`, Notice{Action: "completed", PRs: []int{7}, Runs: []int64{5}}},
-		{"a fork's run", "workflow_run", `{"action":"completed","workflow_run":{"id":5,"event":"pull_request","head_sha":"` + commit + `","pull_requests":[]},` + shop + `}`, Notice{Action: "completed", Head: commit, Runs: []int64{5}, Why: "the run names no pull request of this repository, as those of forks do"}},
-		{"null for a list", "workflow_run", `{"action":"requested","workflow_run":{"id":5,"event":"pull_request","head_sha":"` + commit + `","pull_requests":null},` + shop + `}`, Notice{Action: "requested", Head: commit, Runs: []int64{5}, Why: "the run names no pull request of this repository, as those of forks do"}},
-		{"a run on the default branch", "workflow_run", `{"action":"completed","workflow_run":{"id":5,"event":"issue_comment","head_sha":"` + commit + `","pull_requests":[]},` + shop + `}`, Notice{Action: "completed", Runs: []int64{5}, Why: "a run that issue_comment started is on no pull request's head"}},
-		{"a pull request of a fork of ours", "check_suite", `{"action":"completed","check_suite":{"head_sha":"` + commit + `","pull_requests":[{"number":9,"base":{"repo":{"id":2002}}}]},` + shop + `}`, Notice{Action: "completed", Head: commit, Why: "the check suite names no pull request of this repository, as those of forks do"}},
-		{"a check names it twice", "check_run", `{"action":"completed","check_run":{"head_sha":"` + commit + `",` + pulls + `,"check_suite":{` + pulls + `}},` + shop + `}`, Notice{Action: "completed", PRs: []int{7}}},
+		{
+			"a review", "pull_request_review",
+			`{"action":"submitted","before":"` + commit + `","pull_request":{"number":7},` + shop + `}`,
+			Notice{Action: "submitted", PRs: []int{7}},
+		},
+		{
+			"a comment on a pull request", "issue_comment",
+			`{"action":"edited","issue":{"number":7,"pull_request":{}},` + shop + `}`, Notice{Action: "edited", PRs: []int{7}},
+		},
+		{
+			"a comment on an issue", "issue_comment", `{"action":"created","issue":{"number":7,"pull_request":null},` + shop + `}`,
+			Notice{Action: "created", Why: "the comment is on an issue, not on a pull request"},
+		},
+		{
+			"a run whose pull request has moved on", "workflow_run",
+			`{"action":"completed","workflow_run":{"id":5,"event":"pull_request","head_sha":"` + commit + `",` + pulls + `},` +
+				shop + `}`,
+			Notice{Action: "completed", PRs: []int{7}, Runs: []int64{5}},
+		},
+		{
+			"a fork's run", "workflow_run",
+			`{"action":"completed","workflow_run":{"id":5,"event":"pull_request","head_sha":"` + commit + `","pull_requests":[]},` +
+				shop + `}`,
+			Notice{
+				Action: "completed", Head: commit, Runs: []int64{5},
+				Why: "the run names no pull request of this repository, as those of forks do",
+			},
+		},
+		{
+			"null for a list", "workflow_run",
+			`{"action":"requested","workflow_run":{"id":5,"event":"pull_request","head_sha":"` + commit +
+				`","pull_requests":null},` + shop + `}`,
+			Notice{
+				Action: "requested", Head: commit, Runs: []int64{5},
+				Why: "the run names no pull request of this repository, as those of forks do",
+			},
+		},
+		{
+			"a run on the default branch", "workflow_run",
+			`{"action":"completed","workflow_run":{"id":5,"event":"issue_comment","head_sha":"` + commit +
+				`","pull_requests":[]},` + shop + `}`,
+			Notice{Action: "completed", Runs: []int64{5}, Why: "a run that issue_comment started is on no pull request's head"},
+		},
+		{
+			"a pull request of a fork of ours", "check_suite",
+			`{"action":"completed","check_suite":{"head_sha":"` + commit +
+				`","pull_requests":[{"number":9,"base":{"repo":{"id":2002}}}]},` + shop + `}`,
+			Notice{
+				Action: "completed", Head: commit,
+				Why: "the check suite names no pull request of this repository, as those of forks do",
+			},
+		},
+		{
+			"a check names it twice", "check_run",
+			`{"action":"completed","check_run":{"head_sha":"` + commit + `",` + pulls + `,"check_suite":{` + pulls + `}},` + shop +
+				`}`,
+			Notice{Action: "completed", PRs: []int{7}},
+		},
 		{"a status", "status", `{"sha":"` + commit + `",` + shop + `}`, Notice{Head: commit, Why: "a status names a commit and no pull request"}},
 		{"dispatched with a number", "workflow_dispatch", `{"inputs":{"pr":" #7 "},` + shop + `}`, Notice{PRs: []int{7}}},
 		{"dispatched with a JSON number", "workflow_dispatch", `{"inputs":{"pr":7,"head":null},` + shop + `}`, Notice{PRs: []int{7}}},
-		{"dispatched with a commit", "workflow_dispatch", `{"inputs":{"pr":"","head":"` + strings.ToUpper(commit) + `"},` + shop + `}`, Notice{Head: commit, Why: "the input head names a commit and no pull request"}},
-		{"dispatched with nothing", "workflow_dispatch", `{"inputs":null,` + shop + `}`, Notice{Sweep: true, Why: "neither the input pr nor the input head is given"}},
+		{
+			"dispatched with a commit", "workflow_dispatch",
+			`{"inputs":{"pr":"","head":"` + strings.ToUpper(commit) + `"},` + shop + `}`,
+			Notice{Head: commit, Why: "the input head names a commit and no pull request"},
+		},
+		{
+			"dispatched with nothing", "workflow_dispatch", `{"inputs":null,` + shop + `}`,
+			Notice{Sweep: true, Why: "neither the input pr nor the input head is given"},
+		},
 		{"a schedule", "schedule", `{"schedule":"*/5 * * * *",` + shop + `}`, Notice{Sweep: true, Why: "a schedule names no pull request"}},
-		{"a merge queue", "merge_group", `{"action":"checks_requested","merge_group":{},` + shop + `}`, Notice{Action: "checks_requested", NotYet: true, Why: "merge groups are not built yet"}},
-		{"tomorrow's event", "moon_phase", `{"action":"waning",` + shop + `}`, Notice{Action: "waning", Why: `the event "moon_phase" names no pull request that we know of`}},
-		{"an action that breaks the line", "status", `{"action":"a\n::error::b","sha":"` + commit + `",` + shop + `}`, Notice{Action: "a ::error::b", Head: commit, Why: "a status names a commit and no pull request"}},
+		{
+			"a merge queue", "merge_group", `{"action":"checks_requested","merge_group":{},` + shop + `}`,
+			Notice{Action: "checks_requested", NotYet: true, Why: "merge groups are not built yet"},
+		},
+		{
+			"tomorrow's event", "moon_phase", `{"action":"waning",` + shop + `}`,
+			Notice{Action: "waning", Why: `the event "moon_phase" names no pull request that we know of`},
+		},
+		{
+			"an action that breaks the line", "status", `{"action":"a\n::error::b","sha":"` + commit + `",` + shop + `}`,
+			Notice{Action: "a ::error::b", Head: commit, Why: "a status names a commit and no pull request"},
+		},
 	} {
 		t.Run(test.title, func(t *testing.T) {
 			test.want.Name, test.want.Owner, test.want.Repo = test.name, "acme", "shop"
@@ -76,45 +145,183 @@ func TestEventsConcern(t *testing.T) {
 		title, name, payload string
 		want                 Notice // Installation 77 unless it names none
 	}{
-		{"a push to a pull request", "pull_request", `{"action":"synchronize",` + pr + `,` + ours + `}`, Notice{Concern: ConcernPulls, Touch: quorum.Touch{Event: "pull_request", Action: "synchronize", Head: commit}}},
+		{
+			"a push to a pull request", "pull_request", `{"action":"synchronize",` + pr + `,` + ours + `}`,
+			Notice{Concern: ConcernPulls, Touch: quorum.Touch{Event: "pull_request", Action: "synchronize", Head: commit}},
+		},
 		{"a label", "pull_request", `{"action":"labeled",` + pr + `,` + ours + `}`, Notice{Concern: ConcernNothing, Idle: "labeled decides nothing"}},
 		{"a merge queue", "pull_request", `{"action":"enqueued",` + pr + `,` + ours + `}`, Notice{Concern: ConcernNothing, Idle: "enqueued decides nothing"}},
-		{"a title", "pull_request", `{"action":"edited","changes":{"title":{"from":"x"}},` + pr + `,` + ours + `}`, Notice{Concern: ConcernNothing, Idle: "edited without a change of base decides nothing"}},
-		{"another base", "pull_request", `{"action":"edited","changes":{"base":{"ref":{"from":"x"}}},` + pr + `,` + ours + `}`, Notice{Concern: ConcernPulls, Touch: quorum.Touch{Event: "pull_request", Action: "edited", Head: commit}}},
-		{"tomorrow's action", "pull_request", `{"action":"blessed",` + pr + `,` + ours + `}`, Notice{Concern: ConcernPulls, Touch: quorum.Touch{Event: "pull_request", Action: "blessed", Head: commit}}},
-		{"a review", "pull_request_review", `{"action":"edited","review":{"id":11,"body":null,"user":{"login":"gemini[bot]"}},` + pr + `,` + ours + `}`, Notice{Concern: ConcernPulls, Touch: quorum.Touch{Event: "pull_request_review", Action: "edited", Author: "gemini[bot]", Head: commit, Text: 11, Sum: "e3b0c44298fc1c14"}}},
-		{"a ghost's review", "pull_request_review", `{"action":"submitted","review":{"user":null},` + pr + `,` + ours + `}`, Notice{Concern: ConcernPulls, Touch: quorum.Touch{Event: "pull_request_review", Action: "submitted", Head: commit}}},
-		{"a comment", "issue_comment", `{"action":"created","issue":{"number":7,"pull_request":{}},"comment":{"id":12,"body":"Looks\r\ngood\n","updated_at":"1970-01-01T00:01:00Z","user":{"login":"u"}},` + ours + `}`, Notice{Concern: ConcernPulls, Touch: quorum.Touch{Event: "issue_comment", Action: "created", Author: "u", Text: 12, At: 60, Sum: "7be312ff6e4d9abf"}}},
-		{"a comment of a line", "pull_request_review_comment", `{"action":"created","comment":{"user":{"login":"u"}},` + pr + `,` + ours + `}`, Notice{Concern: ConcernPulls, Touch: quorum.Touch{Event: "pull_request_review_comment", Action: "created", Author: "u", Head: commit}}},
-		{"an issue's comment", "issue_comment", `{"action":"created","issue":{"number":7},` + ours + `}`, Notice{Concern: ConcernNothing, Idle: "the comment is on an issue, not on a pull request"}},
-		{"a run", "workflow_run", `{"action":"completed","workflow_run":{"id":5,"path":".github/workflows/a.yml@main","head_sha":"` + commit + `",` + pulls + `},"workflow":{"path":"x"},` + ours + `}`, Notice{Concern: ConcernPulls, Touch: quorum.Touch{Event: "workflow_run", Action: "completed", Workflow: ".github/workflows/a.yml@main", Run: 5, Head: commit}}},
-		{"a fork's run without a path", "workflow_run", `{"action":"requested","workflow_run":{"id":5,"event":"pull_request","head_sha":"` + commit + `"},"workflow":{"path":".github/workflows/a.yml"},` + ours + `}`, Notice{Concern: ConcernHead, Touch: quorum.Touch{Event: "workflow_run", Action: "requested", Workflow: ".github/workflows/a.yml", Run: 5, Head: commit}}},
-		{"a run on no head", "workflow_run", `{"action":"completed","workflow_run":{"id":5,"event":"schedule","head_sha":"` + commit + `"},` + ours + `}`, Notice{Concern: ConcernNothing, Idle: "a run that schedule started is on no pull request's head"}},
-		{"a check", "check_run", `{"action":"completed","check_run":{"name":"Bugbot  1","head_sha":"` + commit + `","app":{"slug":"cursor"},` + pulls + `},` + ours + `}`, Notice{Concern: ConcernPulls, App: "cursor", Touch: quorum.Touch{Event: "check_run", Action: "completed", App: "cursor", Name: "Bugbot  1", Head: commit}}},
-		{"a check that is asked for again", "check_run", `{"action":"rerequested","check_run":{"name":"quorum","head_sha":"` + commit + `","app":{"slug":"quorum-app"},` + pulls + `},` + ours + `}`, Notice{Concern: ConcernPulls, App: "quorum-app"}},
-		{"a button", "check_run", `{"action":"requested_action","check_run":{"name":"quorum","head_sha":"` + commit + `","app":{"slug":"quorum-app"},` + pulls + `},` + ours + `}`, Notice{Concern: ConcernNothing, Idle: "requested actions are not built yet"}},
-		{"a name of two lines", "check_run", `{"action":"completed","check_run":{"name":"a\nb","head_sha":"` + commit + `","app":{"slug":"x"}},` + ours + `}`, Notice{Concern: ConcernHead, App: "x"}},
-		{"a suite", "check_suite", `{"action":"requested","check_suite":{"head_sha":"` + commit + `","app":{"slug":"quorum-app"}},` + ours + `}`, Notice{Concern: ConcernHead, App: "quorum-app", Touch: quorum.Touch{Event: "check_suite", Action: "requested", App: "quorum-app", Head: commit}}},
-		{"a suite that is asked for again", "check_suite", `{"action":"rerequested","check_suite":{"head_sha":"` + commit + `","app":{"slug":"quorum-app"}},` + ours + `}`, Notice{Concern: ConcernHead, App: "quorum-app"}},
-		{"a status", "status", `{"context":"ci/x",` + head + `,"sender":{"login":"coderabbitai[bot]"},` + ours + `}`, Notice{Concern: ConcernHead, Touch: quorum.Touch{Event: "status", Name: "ci/x", Author: "coderabbitai[bot]", Head: commit}}},
-		{"a status of nowhere", "status", `{"context":"ci/x",` + head + `}`, Notice{Concern: ConcernNothing, Idle: "the payload names no repository", Touch: quorum.Touch{Event: "status", Name: "ci/x", Head: commit}}},
+		{
+			"a title", "pull_request", `{"action":"edited","changes":{"title":{"from":"x"}},` + pr + `,` + ours + `}`,
+			Notice{Concern: ConcernNothing, Idle: "edited without a change of base decides nothing"},
+		},
+		{
+			"another base", "pull_request", `{"action":"edited","changes":{"base":{"ref":{"from":"x"}}},` + pr + `,` + ours + `}`,
+			Notice{Concern: ConcernPulls, Touch: quorum.Touch{Event: "pull_request", Action: "edited", Head: commit}},
+		},
+		{
+			"tomorrow's action", "pull_request", `{"action":"blessed",` + pr + `,` + ours + `}`,
+			Notice{Concern: ConcernPulls, Touch: quorum.Touch{Event: "pull_request", Action: "blessed", Head: commit}},
+		},
+		{
+			"a review", "pull_request_review",
+			`{"action":"edited","review":{"id":11,"body":null,"user":{"login":"gemini[bot]"}},` + pr + `,` + ours + `}`,
+			Notice{
+				Concern: ConcernPulls,
+				Touch: quorum.Touch{
+					Event: "pull_request_review", Action: "edited", Author: "gemini[bot]", Head: commit, Text: 11,
+					Sum: "e3b0c44298fc1c14",
+				},
+			},
+		},
+		{
+			"a ghost's review", "pull_request_review", `{"action":"submitted","review":{"user":null},` + pr + `,` + ours + `}`,
+			Notice{Concern: ConcernPulls, Touch: quorum.Touch{Event: "pull_request_review", Action: "submitted", Head: commit}},
+		},
+		{
+			"a comment", "issue_comment",
+			`{"action":"created","issue":{"number":7,"pull_request":{}},"comment":{"id":12,"body":"Looks\r\ngood\n","updated_at":"1970-01-01T00:01:00Z","user":{"login":"u"}},` + ours + `}`,
+			Notice{
+				Concern: ConcernPulls,
+				Touch: quorum.Touch{
+					Event: "issue_comment", Action: "created", Author: "u", Text: 12, At: 60, Sum: "7be312ff6e4d9abf",
+				},
+			},
+		},
+		{
+			"a comment of a line", "pull_request_review_comment",
+			`{"action":"created","comment":{"user":{"login":"u"}},` + pr + `,` + ours + `}`,
+			Notice{
+				Concern: ConcernPulls,
+				Touch:   quorum.Touch{Event: "pull_request_review_comment", Action: "created", Author: "u", Head: commit},
+			},
+		},
+		{
+			"an issue's comment", "issue_comment", `{"action":"created","issue":{"number":7},` + ours + `}`,
+			Notice{Concern: ConcernNothing, Idle: "the comment is on an issue, not on a pull request"},
+		},
+		{
+			"a run", "workflow_run",
+			`{"action":"completed","workflow_run":{"id":5,"path":".github/workflows/a.yml@main","head_sha":"` + commit + `",` +
+				pulls + `},"workflow":{"path":"x"},` + ours + `}`,
+			Notice{
+				Concern: ConcernPulls,
+				Touch: quorum.Touch{
+					Event: "workflow_run", Action: "completed", Workflow: ".github/workflows/a.yml@main", Run: 5, Head: commit,
+				},
+			},
+		},
+		{
+			"a fork's run without a path", "workflow_run",
+			`{"action":"requested","workflow_run":{"id":5,"event":"pull_request","head_sha":"` + commit +
+				`"},"workflow":{"path":".github/workflows/a.yml"},` + ours + `}`,
+			Notice{
+				Concern: ConcernHead,
+				Touch: quorum.Touch{
+					Event: "workflow_run", Action: "requested", Workflow: ".github/workflows/a.yml", Run: 5, Head: commit,
+				},
+			},
+		},
+		{
+			"a run on no head", "workflow_run",
+			`{"action":"completed","workflow_run":{"id":5,"event":"schedule","head_sha":"` + commit + `"},` + ours + `}`,
+			Notice{Concern: ConcernNothing, Idle: "a run that schedule started is on no pull request's head"},
+		},
+		{
+			"a check", "check_run",
+			`{"action":"completed","check_run":{"name":"Bugbot  1","head_sha":"` + commit + `","app":{"slug":"cursor"},` + pulls +
+				`},` + ours + `}`,
+			Notice{
+				Concern: ConcernPulls, App: "cursor",
+				Touch: quorum.Touch{Event: "check_run", Action: "completed", App: "cursor", Name: "Bugbot  1", Head: commit},
+			},
+		},
+		{
+			"a check that is asked for again", "check_run",
+			`{"action":"rerequested","check_run":{"name":"quorum","head_sha":"` + commit + `","app":{"slug":"quorum-app"},` +
+				pulls + `},` + ours + `}`,
+			Notice{Concern: ConcernPulls, App: "quorum-app"},
+		},
+		{
+			"a button", "check_run",
+			`{"action":"requested_action","check_run":{"name":"quorum","head_sha":"` + commit + `","app":{"slug":"quorum-app"},` +
+				pulls + `},` + ours + `}`,
+			Notice{Concern: ConcernNothing, Idle: "requested actions are not built yet"},
+		},
+		{
+			"a name of two lines", "check_run",
+			`{"action":"completed","check_run":{"name":"a\nb","head_sha":"` + commit + `","app":{"slug":"x"}},` + ours + `}`,
+			Notice{Concern: ConcernHead, App: "x"},
+		},
+		{
+			"a suite", "check_suite",
+			`{"action":"requested","check_suite":{"head_sha":"` + commit + `","app":{"slug":"quorum-app"}},` + ours + `}`,
+			Notice{
+				Concern: ConcernHead, App: "quorum-app",
+				Touch: quorum.Touch{Event: "check_suite", Action: "requested", App: "quorum-app", Head: commit},
+			},
+		},
+		{
+			"a suite that is asked for again", "check_suite",
+			`{"action":"rerequested","check_suite":{"head_sha":"` + commit + `","app":{"slug":"quorum-app"}},` + ours + `}`,
+			Notice{Concern: ConcernHead, App: "quorum-app"},
+		},
+		{
+			"a status", "status", `{"context":"ci/x",` + head + `,"sender":{"login":"coderabbitai[bot]"},` + ours + `}`,
+			Notice{
+				Concern: ConcernHead, Touch: quorum.Touch{Event: "status", Name: "ci/x", Author: "coderabbitai[bot]", Head: commit},
+			},
+		},
+		{
+			"a status of nowhere", "status", `{"context":"ci/x",` + head + `}`,
+			Notice{
+				Concern: ConcernNothing, Idle: "the payload names no repository",
+				Touch: quorum.Touch{Event: "status", Name: "ci/x", Head: commit},
+			},
+		},
 		{"a push to main", "push", `{"ref":"refs/heads/main","before":"` + commit + `",` + main + `}`, Notice{Concern: ConcernRepo}},
-		{"a push elsewhere", "push", `{"ref":"refs/heads/mains",` + main + `}`, Notice{Concern: ConcernNothing, Idle: "the push is to another branch than the default one"}},
-		{"a tag called main", "push", `{"ref":"refs/tags/main",` + main + `}`, Notice{Concern: ConcernNothing, Idle: "the push is to another branch than the default one"}},
-		{"a push to nowhere", "push", `{"ref":"refs/heads/",` + ours + `}`, Notice{Concern: ConcernNothing, Idle: "the push is to another branch than the default one"}},
+		{
+			"a push elsewhere", "push", `{"ref":"refs/heads/mains",` + main + `}`,
+			Notice{Concern: ConcernNothing, Idle: "the push is to another branch than the default one"},
+		},
+		{
+			"a tag called main", "push", `{"ref":"refs/tags/main",` + main + `}`,
+			Notice{Concern: ConcernNothing, Idle: "the push is to another branch than the default one"},
+		},
+		{
+			"a push to nowhere", "push", `{"ref":"refs/heads/",` + ours + `}`,
+			Notice{Concern: ConcernNothing, Idle: "the push is to another branch than the default one"},
+		},
 		{"a new name", "repository", `{"action":"renamed","changes":{"repository":{"name":{"from":"x"}}},` + main + `}`, Notice{Concern: ConcernRepo}},
-		{"installed", "installation", `{"action":"created","installation":{"id":77},"repositories":[{"full_name":"acme/shop"}]}`, Notice{Concern: ConcernInstallation}},
+		{
+			"installed", "installation", `{"action":"created","installation":{"id":77},"repositories":[{"full_name":"acme/shop"}]}`,
+			Notice{Concern: ConcernInstallation},
+		},
 		{"more permissions", "installation", `{"action":"new_permissions_accepted","installation":{"id":77}}`, Notice{Concern: ConcernInstallation}},
 		{"back", "installation", `{"action":"unsuspend","installation":{"id":77}}`, Notice{Concern: ConcernInstallation}},
 		{"suspended", "installation", `{"action":"suspend","installation":{"id":77}}`, Notice{Concern: ConcernSuspended}},
 		{"gone", "installation", `{"action":"deleted","installation":{"id":77},"repositories":[{"full_name":"acme/shop"}]}`, Notice{Concern: ConcernGone}},
 		{"deleted, it does not say what", "installation", `{"action":"deleted"}`, Notice{Concern: ConcernNothing, Idle: "the payload names no installation"}},
-		{"a strange action", "installation", `{"action":"blessed","installation":{"id":77}}`, Notice{Concern: ConcernNothing, Idle: "nothing is known of that action"}},
-		{"other repositories", "installation_repositories", `{"action":"added","installation":{"id":77},"repositories_added":[{"full_name":"acme/a"}],"repositories_removed":[{"full_name":"acme/b"}]}`, Notice{Concern: ConcernInstallation}},
+		{
+			"a strange action", "installation", `{"action":"blessed","installation":{"id":77}}`,
+			Notice{Concern: ConcernNothing, Idle: "nothing is known of that action"},
+		},
+		{
+			"other repositories", "installation_repositories",
+			`{"action":"added","installation":{"id":77},"repositories_added":[{"full_name":"acme/a"}],"repositories_removed":[{"full_name":"acme/b"}]}`,
+			Notice{Concern: ConcernInstallation},
+		},
 		{"a ping", "ping", `{"zen":"x","hook":{}}`, Notice{Concern: ConcernNothing, Idle: "a ping asks for nothing"}},
-		{"a dispatch, whose workflow is a path", "workflow_dispatch", `{"workflow":".github/workflows/a.yml","ref":"refs/heads/main","inputs":{"pr":"7"},` + ours + `}`, Notice{Concern: ConcernNothing, Idle: "it is for workflows"}},
+		{
+			"a dispatch, whose workflow is a path", "workflow_dispatch",
+			`{"workflow":".github/workflows/a.yml","ref":"refs/heads/main","inputs":{"pr":"7"},` + ours + `}`,
+			Notice{Concern: ConcernNothing, Idle: "it is for workflows"},
+		},
 		{"a merge group", "merge_group", `{"action":"checks_requested",` + ours + `}`, Notice{Concern: ConcernNothing, Idle: "merge groups are not built yet"}},
-		{"tomorrow's event", "moon_phase", `{"comment":"a text",` + ours + `}`, Notice{Concern: ConcernNothing, Idle: `the event "moon_phase" names no pull request that we know of`}},
+		{
+			"tomorrow's event", "moon_phase", `{"comment":"a text",` + ours + `}`,
+			Notice{Concern: ConcernNothing, Idle: `the event "moon_phase" names no pull request that we know of`},
+		},
 	} {
 		t.Run(test.title, func(t *testing.T) {
 			got, err := Parse(test.name, []byte(test.payload))
@@ -145,7 +352,10 @@ func TestNothingOfAStrangeEventIsWrong(t *testing.T) {
 		{"moon_phase", `{"ref":{}}`, Notice{}},
 		{"moon_phase", `{"sha":1,"before":[],"context":{}}`, Notice{}},
 		{"moon_phase", `{"pull_request":7,"issue":"x","workflow_run":[],"check_suite":true}`, Notice{}},
-		{"moon_phase", `{"check_run":"x","action":"waning","installation":{"id":77},` + shop + `}`, Notice{Action: "waning", Owner: "acme", Repo: "shop", Installation: 77}},
+		{
+			"moon_phase", `{"check_run":"x","action":"waning","installation":{"id":77},` + shop + `}`,
+			Notice{Action: "waning", Owner: "acme", Repo: "shop", Installation: 77},
+		},
 		{"moon_phase", `{"inputs":{"pr":true}}`, Notice{}},
 		{"moon_phase", `{"changes":{"base":"main"}}`, Notice{}},
 		{"ruleset", `{"changes":[1],"action":"edited"}`, Notice{Action: "edited"}},
@@ -178,7 +388,8 @@ func TestNothingOfAStrangeEventIsWrong(t *testing.T) {
 // What is known is read in full, so that a field of another type is seen: whatever of it the event needs.
 func TestUnderstoodEventsAreReadInFull(t *testing.T) {
 	for _, name := range []string{
-		"pull_request", "pull_request_target", "pull_request_review", "pull_request_review_comment", "pull_request_review_thread", "issue_comment", "workflow_run", "check_run",
+		"pull_request", "pull_request_target", "pull_request_review", "pull_request_review_comment", "pull_request_review_thread",
+		"issue_comment", "workflow_run", "check_run",
 		"check_suite", "status", "workflow_dispatch", "schedule", "merge_group", "ping", "push", "repository", "installation", "installation_repositories",
 	} {
 		for payload, want := range map[string]string{
@@ -213,7 +424,8 @@ func BenchmarkParseEvent(b *testing.B) {
 func BenchmarkParseComment(b *testing.B) {
 	body := strings.Repeat(`**Finding** in \u0060cart.go\u0060: it is \"emptied\" twice.\r\n`, 160)
 	payload := []byte(
-		`{"action":"created","issue":{"number":7,"pull_request":{},"body":"` + body + `"},"comment":{"id":12,"body":"` + body + `","updated_at":"1970-01-01T00:01:00Z","user":{"login":"u"}},` + shop + `}`,
+		`{"action":"created","issue":{"number":7,"pull_request":{},"body":"` + body + `"},"comment":{"id":12,"body":"` + body +
+			`","updated_at":"1970-01-01T00:01:00Z","user":{"login":"u"}},` + shop + `}`,
 	)
 	b.SetBytes(int64(len(payload)))
 	b.ReportAllocs()
@@ -409,7 +621,8 @@ func TestPlainPayloads(t *testing.T) {
 		`{}`, ` { } `, `{"x":"\\","action":"a\"b\\"}`, `{"x":"\\\"}","action":"b"}`, `{"action":null,"issue":{"pull_request":{"url":"x"}}}`,
 		`{"repositories":[],"check_suite":{"pull_requests":[ {"number":1,"x":[{}]} , {"number":2} ]},"check_run":{"pull_requests":[{"number":1,"head":{"sha":"x","y":{}}}]}}`,
 		`{"workflow":"a.yml","comment":[{"user":1}],"review":null}`, `{"action":"a","action":"b"}`, `{"x":-1.5e+3,"y":true,"z":null}`,
-		``, `{`, `{}}`, `{"a"}`, `{"a":}`, `{"a":1,}`, `{,}`, `{"a":1 "b":2}`, `{"a":"`, `{"a":"\"`, `{"a":[}`, `[]`, `"x"`, `{"action":"a"`, `{"check_suite":{"pull_requests":[1,]}}`, `{"check_suite":{"pull_requests":[{}`,
+		``, `{`, `{}}`, `{"a"}`, `{"a":}`, `{"a":1,}`, `{,}`, `{"a":1 "b":2}`, `{"a":"`, `{"a":"\"`, `{"a":[}`, `[]`, `"x"`,
+		`{"action":"a"`, `{"check_suite":{"pull_requests":[1,]}}`, `{"check_suite":{"pull_requests":[{}`,
 	} {
 		check([]byte(payload))
 	}
