@@ -156,7 +156,10 @@ func (a application) askReviewer(ctx context.Context, e quorum.Action) (quorum.R
 			nil,
 		)
 	} else {
-		_, err = a.f.client.Send(ctx, http.MethodPost, a.f.repoPath(a.pr, "issues", n, "comments"), map[string]string{"body": e.Request.Comment}, nil)
+		_, err = a.f.client.Send(
+			ctx, http.MethodPost, a.f.repoPath(a.pr, "issues", n, "comments"),
+			map[string]string{"body": e.Request.Comment}, nil,
+		)
 	}
 	return resultOf(err)
 }

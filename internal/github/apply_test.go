@@ -257,7 +257,9 @@ func TestApplyStops(t *testing.T) {
 		fault sandbox.Fault
 		is    func(error) bool
 	}{
-		"a limit": {sandbox.Fault{Status: 403, Body: `{"message":"You have exceeded a secondary rate limit."}`, Header: []string{"Retry-After: 60"}}, func(err error) bool {
+		"a limit": {sandbox.Fault{
+			Status: 403, Body: `{"message":"You have exceeded a secondary rate limit."}`, Header: []string{"Retry-After: 60"},
+		}, func(err error) bool {
 			var limit *client.LimitError
 			return errors.As(err, &limit) && limit.Until.After(time.Now())
 		}},

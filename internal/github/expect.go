@@ -16,7 +16,8 @@ func (l *look) actualPlan() readPlan {
 	pr := l.snap.PR
 	return readPlan{
 		head: pr.Head, headRef: pr.HeadRef, created: pr.Created, commits: pr.Commits, base: pr.BaseRef, defaultBranch: pr.DefaultBranch,
-		check: l.policy.Check, statuses: l.needsStatuses(l.policy), hasPolicy: l.snap.File.State != quorum.FileMissing, judged: l.willJudge(),
+		check: l.policy.Check, statuses: l.needsStatuses(l.policy),
+		hasPolicy: l.snap.File.State != quorum.FileMissing, judged: l.willJudge(),
 	}
 }
 

@@ -298,7 +298,8 @@ func (e graphEdit) lastEdit() lastEdit {
 }
 
 // readConversation asks the query, page by page. Even if the head is another one it tells which blob stands at policy on the default
-// branch; "" if none does, or that is not known. Of threads' words it keeps those that watched keeps. HEAD is that branch, whatever else is called so (gitrevisions(7)).
+// branch; "" if none does, or that is not known. Of threads' words it keeps those that watched keeps. HEAD is that branch,
+// whatever else is called so (gitrevisions(7)).
 func (r pullReader) readConversation(
 	ctx context.Context,
 	head, check, policy string,
@@ -345,7 +346,8 @@ func (r pullReader) readConversation(
 		for _, e := range p.Timeline.Nodes {
 			if kind, known := eventKinds[e.Type]; known {
 				c.timeline = append(c.timeline, quorum.Event{
-					Kind: kind, At: e.At, Actor: e.Actor.account(), From: e.Previous + e.Old + e.Before.OID + e.State, To: e.Current + e.New + e.After.OID,
+					Kind: kind, At: e.At, Actor: e.Actor.account(),
+					From: e.Previous + e.Old + e.Before.OID + e.State, To: e.Current + e.New + e.After.OID,
 					Target: e.Target.account(), Review: int64(e.Review.ID),
 				})
 			}
@@ -410,16 +412,18 @@ func (t graphThread) toThread() quorum.Thread {
 		line = t.OriginalLine
 	}
 	return quorum.Thread{
-		ID: int64(
-			c.ID,
-		), Review: int64(c.Review.ID), Author: c.Author.account(), Body: c.Body, Path: t.Path, Line: line, Commit: c.Original.OID, At: c.Created,
-		Edited: !c.Edited.IsZero(), Editor: c.Editor.account(), Resolved: t.Resolved, ResolvedBy: t.ResolvedBy.account(), Outdated: t.Outdated, URL: c.URL,
+		ID: int64(c.ID), Review: int64(c.Review.ID), Author: c.Author.account(), Body: c.Body,
+		Path: t.Path, Line: line, Commit: c.Original.OID, At: c.Created,
+		Edited: !c.Edited.IsZero(), Editor: c.Editor.account(),
+		Resolved: t.Resolved, ResolvedBy: t.ResolvedBy.account(), Outdated: t.Outdated, URL: c.URL,
 	}
 }
 
 var eventKinds = map[string]quorum.EventKind{
-	"BaseRefChangedEvent": quorum.BaseChanged, "AutomaticBaseChangeSucceededEvent": quorum.BaseChanged, "HeadRefForcePushedEvent": quorum.ForcePushed, "ReopenedEvent": quorum.Reopened, "ClosedEvent": quorum.Closed,
-	"ReadyForReviewEvent": quorum.ReadyForReview, "ConvertToDraftEvent": quorum.ConvertedDraft, "ReviewRequestedEvent": quorum.ReviewRequested, "ReviewDismissedEvent": quorum.ReviewDismissed,
+	"BaseRefChangedEvent": quorum.BaseChanged, "AutomaticBaseChangeSucceededEvent": quorum.BaseChanged,
+	"HeadRefForcePushedEvent": quorum.ForcePushed, "ReopenedEvent": quorum.Reopened, "ClosedEvent": quorum.Closed,
+	"ReadyForReviewEvent": quorum.ReadyForReview, "ConvertToDraftEvent": quorum.ConvertedDraft,
+	"ReviewRequestedEvent": quorum.ReviewRequested, "ReviewDismissedEvent": quorum.ReviewDismissed,
 }
 
 // The query lists so many suites of a commit, and so many checks of our name in each.

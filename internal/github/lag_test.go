@@ -417,7 +417,8 @@ func TestA404OfAPart(t *testing.T) {
 			w.look()
 			fault := sandbox.Fault{Kind: sandbox.FaultAnswer, Match: part, Status: http.StatusNotFound, Body: `{"message":"Not Found"}`, Times: 1}
 			if part == "POST /graphql" {
-				fault.Status, fault.Body = http.StatusOK, `{"data":{"repository":{"pullRequest":null}},"errors":[{"type":"NOT_FOUND","path":["repository","pullRequest"],"message":"Could not resolve to a PullRequest with the number of 7."}]}`
+				fault.Status, fault.Body = http.StatusOK, `{"data":{"repository":{"pullRequest":null}},"errors":[{"type":"NOT_FOUND",`+
+					`"path":["repository","pullRequest"],"message":"Could not resolve to a PullRequest with the number of 7."}]}`
 			}
 			w.forge.Forget(w.pr)
 			w.g.AddFault(fault)
@@ -442,7 +443,9 @@ func TestAFileNameThatHoldsAnAt(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		other := ".github/workflows/gemini.yml@x.yml"
 		w := newWorld(t, func(s *setup) {
-			s.policy = "version: 1\nquorum: 1\ngrace: 0s\nreviewers:\n  - {name: gemini, workflow: .github/workflows/gemini.yml, verdict: conclusion, failure_means: findings}\nguard: [\".github/workflows/gemini.yml\"]\n"
+			s.policy = "version: 1\nquorum: 1\ngrace: 0s\nreviewers:\n" +
+				"  - {name: gemini, workflow: .github/workflows/gemini.yml, verdict: conclusion, failure_means: findings}\n" +
+				"guard: [\".github/workflows/gemini.yml\"]\n"
 			s.pull.Files = []sandbox.ChangedFile{{Path: "cart.go"}, {Path: other}}
 		})
 		for file, conclusion := range map[string]string{geminiFile: "failure", other: "success"} {

@@ -314,9 +314,8 @@ func (m *memory) estimateSize() int {
 	for _, t := range m.conversation.threads {
 		n += 512 + len(t.Body)
 	}
-	n += 128*(len(m.conversation.commentEdits)+len(m.conversation.reviewEdits)) + 256*(len(m.conversation.timeline)+len(m.statuses)) + 64*len(
-		m.conversation.earlier,
-	)
+	n += 128*(len(m.conversation.commentEdits)+len(m.conversation.reviewEdits)) +
+		256*(len(m.conversation.timeline)+len(m.statuses)) + 64*len(m.conversation.earlier)
 	for _, job := range m.logs {
 		n += 256 + len(job.Log)
 		for _, note := range job.Annotations {
@@ -332,7 +331,8 @@ func (m *memory) changeHead(head string) {
 		return
 	}
 	m.previousChecks, m.previousHead = slices.DeleteFunc(m.ownChecks, func(o writtenCheck) bool { return o.status == "completed" }), m.head
-	m.head, m.ownChecks, m.conversationCurrent, m.queriedInParallel, m.readSerially, m.conversation = head, nil, false, false, false, conversation{}
+	m.head, m.ownChecks, m.conversation = head, nil, conversation{}
+	m.conversationCurrent, m.queriedInParallel, m.readSerially = false, false, false
 	m.foreignChecks, m.siblings, m.statuses, m.disagreeing, m.authors, m.authorsOf = untrusted.Digest{}, nil, nil, nil, nil, ""
 	m.logs, m.commits = nil, nil
 }

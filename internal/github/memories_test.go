@@ -153,15 +153,12 @@ func TestWordsStandForTexts(t *testing.T) {
 	all := []string{
 		"", " ", "A", "A ", "A\r\nB", "A\nB", "B\nA", block, block + at("1"), block + at("2"), at("1") + block,
 		at("1") + at("2") + block, at("2") + at("1") + block,
-		at(
-			"1",
-		) + at(
-			"1",
-		) + block, at("1") + block + at("1"), block + at("1") + at("1"), block + `"seen":{"at":"1","threads":"01"},`, block + `"seen":{"at":"1","threads":"x"},`,
+		at("1") + at("1") + block, at("1") + block + at("1"), block + at("1") + at("1"),
+		block + `"seen":{"at":"1","threads":"01"},`, block + `"seen":{"at":"1","threads":"x"},`,
 		"0 " + at("1"), "8 " + at("1") + block,
-		at(
-			"1",
-		) + "foo", at("1") + "  foo", at("1") + "\n\nfoo", "foo" + at("1"), "foo  " + at("1"), "a\r" + at("1") + "\nb", "a\n" + at("1") + "b", // without it, their edges are others
+		// without it, their edges are others
+		at("1") + "foo", at("1") + "  foo", at("1") + "\n\nfoo", "foo" + at("1"), "foo  " + at("1"),
+		"a\r" + at("1") + "\nb", "a\n" + at("1") + "b",
 	}
 	plain := func(s string) string { // as it was defined before there were sums
 		s = untrusted.Normalize(s)

@@ -399,7 +399,8 @@ func (l *look) readProposedPolicy(ctx context.Context) error {
 func (l *look) takeBranchRuns() {
 	for _, r := range l.head.branchRuns {
 		if r.Head != l.snap.PR.Head &&
-			(r.HeadRepo == nil && l.snap.PR.HeadRepo == "" || r.HeadRepo != nil && strings.EqualFold(r.HeadRepo.FullName, l.snap.PR.HeadRepo)) {
+			(r.HeadRepo == nil && l.snap.PR.HeadRepo == "" ||
+				r.HeadRepo != nil && strings.EqualFold(r.HeadRepo.FullName, l.snap.PR.HeadRepo)) {
 			l.snap.Others = append(l.snap.Others, r.toRun())
 		}
 	}
@@ -571,7 +572,8 @@ func (l *look) attachLogs() {
 	for i := range l.snap.Runs {
 		for k, job := range l.snap.Runs[i].Jobs {
 			if known, found := l.mem.logs[job.ID]; found {
-				l.snap.Runs[i].Jobs[k].Log, l.snap.Runs[i].Jobs[k].Annotations, l.snap.Runs[i].Jobs[k].Read = known.Log, known.Annotations, true
+				read := &l.snap.Runs[i].Jobs[k]
+				read.Log, read.Annotations, read.Read = known.Log, known.Annotations, true
 			}
 		}
 	}

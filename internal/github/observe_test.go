@@ -546,7 +546,8 @@ func TestObserveTellsOurCheckFromOthers(t *testing.T) {
 func TestObserveKeepsNoLongTextsOfStrangers(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		request := "@sage review" + strings.Repeat(", please", 200)
-		policy := "version: 1\nquorum: 1\ngrace: 0s\nstand_in: write\nreviewers:\n  - {name: sage, author: \"sage[bot]\", request: {comment: \"" + request + "\"}}\n"
+		policy := "version: 1\nquorum: 1\ngrace: 0s\nstand_in: write\nreviewers:\n" +
+			"  - {name: sage, author: \"sage[bot]\", request: {comment: \"" + request + "\"}}\n"
 		long := strings.Repeat("Well, well. ", 500)
 		w := newWorld(t, func(s *setup) { s.policy = policy })
 		w.g.SetPermission("bob", "write")

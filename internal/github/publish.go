@@ -318,7 +318,9 @@ func (p *publication) retireOthers(ctx context.Context, c report.Check) error {
 			known := slices.ContainsFunc(c.Retire, func(old report.Retired) bool { return old.Head == c.Head && old.Name == o.name })
 			if o.name != c.Name && o.external == c.ExternalID && !known && (o.status != "completed" || o.conclusion == "success") {
 				title := "the check is called " + report.Quote(c.Name) + " now"
-				if err := p.replaceCheck(ctx, o, report.Check{Status: "completed", Conclusion: "cancelled", Title: title, Summary: title + "."}); err != nil {
+				if err := p.replaceCheck(ctx, o, report.Check{
+					Status: "completed", Conclusion: "cancelled", Title: title, Summary: title + ".",
+				}); err != nil {
 					return err
 				}
 			}
@@ -433,7 +435,9 @@ func (p *publication) publishStatus(ctx context.Context, c report.Check) error {
 	if p.m.foreignCheckOnHead {
 		return fmt.Errorf("publish %s: a check run named %q stands on this commit, and a required name would then mean both", p.pr, c.Name)
 	}
-	state := map[string]string{"success": "success", "failure": "failure", "action_required": "error", "cancelled": "error", "neutral": "pending"}[c.Conclusion]
+	state := map[string]string{
+		"success": "success", "failure": "failure", "action_required": "error", "cancelled": "error", "neutral": "pending",
+	}[c.Conclusion]
 	if c.Status != "completed" || state == "" {
 		state = "pending"
 	}

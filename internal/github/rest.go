@@ -62,7 +62,8 @@ func (p restPull) toPull(pr quorum.PR) quorum.PullRequest {
 	out := quorum.PullRequest{
 		PR: quorum.PR{Owner: pr.Owner, Repo: pr.Repo, Number: p.Number}, Title: p.Title,
 		Head: p.Head.SHA, HeadRef: p.Head.Ref, Base: p.Base.SHA, BaseRef: p.Base.Ref, DefaultBranch: p.Base.Repo.DefaultBranch,
-		Merge: p.Merge, Author: p.User.account(), Draft: p.Draft, Closed: p.State != "open", Created: p.Created, ClosedAt: p.Closed, Commits: p.Commits,
+		Merge: p.Merge, Author: p.User.account(), Draft: p.Draft, Closed: p.State != "open",
+		Created: p.Created, ClosedAt: p.Closed, Commits: p.Commits,
 	}
 	if p.Head.Repo != nil {
 		out.HeadRepo = p.Head.Repo.FullName
@@ -100,8 +101,10 @@ type restRun struct {
 
 func (r restRun) toRun() quorum.Run {
 	out := quorum.Run{
-		ID: r.ID, Number: r.Number, Path: workflowPath(r.Path), Event: r.Event, Head: r.Head, Branch: r.Branch, Suite: r.Suite, Attempt: max(r.Attempt, 1),
-		Status: r.Status, Conclusion: r.Conclusion, Created: r.Created, Started: r.Started, Updated: r.Updated, Actor: r.Actor.account(), URL: r.URL,
+		ID: r.ID, Number: r.Number, Path: workflowPath(r.Path), Event: r.Event,
+		Head: r.Head, Branch: r.Branch, Suite: r.Suite, Attempt: max(r.Attempt, 1),
+		Status: r.Status, Conclusion: r.Conclusion, Created: r.Created, Started: r.Started, Updated: r.Updated,
+		Actor: r.Actor.account(), URL: r.URL,
 	}
 	if r.HeadRepo != nil {
 		out.Repo = r.HeadRepo.FullName
@@ -158,7 +161,9 @@ type restCheck struct {
 
 func (c restCheck) toCheck() ownCheck {
 	return ownCheck{annotations: c.Output.Annotations, CheckRun: quorum.CheckRun{
-		ID: c.ID, Name: c.Name, App: c.App.Slug, AppID: c.App.ID, Job: c.App.Slug == ActionsApp && strings.Contains(c.URL, "/actions/runs/"), Suite: c.Suite.ID, Status: c.Status, Conclusion: c.Conclusion, ExternalID: c.ExternalID,
+		ID: c.ID, Name: c.Name, App: c.App.Slug, AppID: c.App.ID,
+		Job:   c.App.Slug == ActionsApp && strings.Contains(c.URL, "/actions/runs/"),
+		Suite: c.Suite.ID, Status: c.Status, Conclusion: c.Conclusion, ExternalID: c.ExternalID,
 		Title: c.Output.Title, Summary: c.Output.Summary, Text: c.Output.Text, Started: c.Started, Completed: c.Completed, URL: c.URL,
 	}}
 }

@@ -31,7 +31,11 @@ func SurveyRepo(ctx context.Context, c *client.Client, owner, repo string, told 
 	}
 	told("pull requests")
 	var pulls []restPull
-	if _, err := c.Get(ctx, client.RepoPath(owner, repo, "pulls")+fmt.Sprintf("?state=all&sort=updated&direction=desc&per_page=%d", surveyed), &pulls); err != nil {
+	if _, err := c.Get(
+		ctx,
+		client.RepoPath(owner, repo, "pulls")+fmt.Sprintf("?state=all&sort=updated&direction=desc&per_page=%d", surveyed),
+		&pulls,
+	); err != nil {
 		return s, fmt.Errorf("list pull requests: %w", err)
 	}
 	parts := make([]config.Survey, len(pulls))

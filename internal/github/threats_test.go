@@ -336,7 +336,9 @@ func TestASharedRunIsRunAgainOnce(t *testing.T) {
 			w := newWorld(
 				t,
 				under(
-					"version: 1\nquorum: 2\nreviewers:\n  - {name: sec, workflow: .github/workflows/openai.yml, heading: '## Sec'}\n  - {name: style, workflow: .github/workflows/openai.yml, heading: '## Style'}\n",
+					"version: 1\nquorum: 2\nreviewers:\n"+
+						"  - {name: sec, workflow: .github/workflows/openai.yml, heading: '## Sec'}\n"+
+						"  - {name: style, workflow: .github/workflows/openai.yml, heading: '## Style'}\n",
 				),
 				func(s *setup) { s.sand.Lag.Rerun = lag },
 			)
@@ -443,7 +445,8 @@ func TestAKeyInALogStaysThere(t *testing.T) {
 			run,
 			sandbox.Finish{
 				Conclusion: "failure",
-				Log:        "2026-11-01T10:00:00.0000000Z Error: 401 Incorrect API key provided: sk-proj-CANARYCANARYCANARY1234567890. You can find your API key in your account.\n",
+				Log: "2026-11-01T10:00:00.0000000Z Error: 401 Incorrect API key provided: sk-proj-CANARYCANARYCANARY1234567890. " +
+					"You can find your API key in your account.\n",
 			},
 		)
 		w.look()

@@ -140,7 +140,8 @@ func newHost(o Options, idle int) (*githubHost, error) {
 	g := &githubHost{
 		base: base, graphql: base.JoinPath("graphql"), agent: cmp.Or(o.UserAgent, "review-coordinator"),
 		wire: o.Transport, private: o.Transport, policies: newPolicies(), answers: o.Cache, reserve: o.Reserve,
-		observed: o.Observed, shapes: &jsonscan.Shapes{}, buffers: &sync.Pool{New: func() any { return new([]byte) }}, reached: new(atomic.Int64), now: o.Now, log: o.Log,
+		observed: o.Observed, shapes: &jsonscan.Shapes{}, buffers: &sync.Pool{New: func() any { return new([]byte) }},
+		reached: new(atomic.Int64), now: o.Now, log: o.Log,
 	}
 	if strings.HasSuffix(base.Path, "/api/v3/") {
 		g.graphql = base.JoinPath("../graphql")

@@ -466,7 +466,10 @@ func TestConditionalRequests(t *testing.T) {
 			n       int
 			changed bool
 			next    string
-		}{{1, true, "repos/acme/shop?x=1&page=2"}, {1, false, "repos/acme/shop?x=1&page=2"}, {1, false, "repos/acme/shop?x=1&page=2"}, {2, true, ""}, {2, false, ""}} {
+		}{
+			{1, true, "repos/acme/shop?x=1&page=2"}, {1, false, "repos/acme/shop?x=1&page=2"},
+			{1, false, "repos/acme/shop?x=1&page=2"}, {2, true, ""}, {2, false, ""},
+		} {
 			n, a, err := get(t, c)
 			if err != nil || n != want.n || a.Changed != want.changed || a.Next != want.next || a.Status != 200 {
 				t.Errorf("look %d: %d, %+v, %v", i, n, a, err)
@@ -525,7 +528,9 @@ func TestPages(t *testing.T) {
 	for _, test := range []struct{ base, link, next string }{
 		{
 			"",
-			`<https://api.github.com/repositories/1/pulls?page=1>; rel="prev", <https://api.github.com/repositories/1/pulls?a=b%2Cc&page=3>; rel="next", <https://api.github.com/x?page=9>; rel="last"`,
+			`<https://api.github.com/repositories/1/pulls?page=1>; rel="prev", ` +
+				`<https://api.github.com/repositories/1/pulls?a=b%2Cc&page=3>; rel="next", ` +
+				`<https://api.github.com/x?page=9>; rel="last"`,
 			"repositories/1/pulls?a=b%2Cc&page=3",
 		},
 		{"https://ghe.example/api/v3", `<https://ghe.example/api/v3/x?q=a,b&page=2>; rel=next`, "x?q=a,b&page=2"},

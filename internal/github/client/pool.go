@@ -305,7 +305,9 @@ func (p *Pool) Redeliver(ctx context.Context, delivery int64) error {
 	if p.signer == nil {
 		return fmt.Errorf("redeliver %d: %w", delivery, errNoApp)
 	}
-	if _, err := p.signer.signed.Send(ctx, http.MethodPost, "app/hook/deliveries/"+strconv.FormatInt(delivery, 10)+"/attempts", nil, nil); err != nil {
+	if _, err := p.signer.signed.Send(
+		ctx, http.MethodPost, "app/hook/deliveries/"+strconv.FormatInt(delivery, 10)+"/attempts", nil, nil,
+	); err != nil {
 		return fmt.Errorf("redeliver %d: %w", delivery, err)
 	}
 	return nil

@@ -311,13 +311,9 @@ func TestDeliveries(t *testing.T) {
 		)
 	}
 	w.pages["/app/hook/deliveries?per_page=100"] = hub{"[" + strings.Join([]string{
-		row(
-			9,
-			"timed out",
-			"timed out",
-			0,
-			time.Minute,
-		), row(8, "healed", "OK", 202, 2*time.Minute), row(7, "refused", "Invalid HTTP Response: 503", 503, 3*time.Minute), row(6, "refused", "failed to connect to host", 0, 4*time.Minute),
+		row(9, "timed out", "timed out", 0, time.Minute), row(8, "healed", "OK", 202, 2*time.Minute),
+		row(7, "refused", "Invalid HTTP Response: 503", 503, 3*time.Minute),
+		row(6, "refused", "failed to connect to host", 0, 4*time.Minute),
 	}, ",") + "]", "/app/hook/deliveries?per_page=100&cursor=v1_1"}
 	w.pages["/app/hook/deliveries?per_page=100&cursor=v1_1"] = hub{"[" + strings.Join([]string{
 		row(5, "healed", "failed", 500, 5*time.Minute), row(4, "odd code", "bad", 200, 59*time.Minute), row(3, "long ago", "failed", 500, 61*time.Minute),
