@@ -26,14 +26,16 @@
 //     quorum.Snapshot, or an error that says when to try again; a half observation decides nothing.
 //   - evidence.Judge makes a quorum.Ballot of each reviewer. evidence.reviewerView.candidates lists its texts, each with the
 //     reason for which it does not count, if there is one (evidence.reviewerView.newCandidate: an edit by somebody else;
-//     evidence.reviewerView.bind: another head or attempt). review.Read says what a text that counts says.
+//     evidence.reviewerView.bind: another head or attempt, and from when an author's own edit counts). review.Read says what a
+//     text that counts says.
 //     evidence.attemptView.combineTexts makes one outcome of the attempt, and evidence.planner.planRetry plans the one rerun.
 //   - quorum.Decide applies the policy to the ballots at a moment: a quorum.Decision with its verdict, the moment at which it
 //     can next change, and the effects that are due.
 //   - report.Render words it: title, summary, text, annotations, and the record, in which stands what GitHub does not keep.
 //   - github.Forge.Publish makes the check read so. It writes nothing if it does already, and github.writeFence keeps two
-//     pull requests of one head from writing two checks. A write that GitHub answers with 502 is an error of client.Client
-//     whose outcome is unknown: nothing is assumed of it, and daemon.Daemon.outcomeOfError has the key looked at again.
+//     pull requests of one head from writing two checks. The outcome of a write that GitHub answers with 502 is unknown:
+//     github.publication.createCheck and github.publication.patchCheck read what became of it before they write again, four
+//     tries at most; only then daemon.Daemon.outcomeOfError has the key looked at again.
 //   - github.Forge.Apply carries out the effects (reruns, cancels, requests), whose intents stand in the record that was just
 //     written; each is read again first, and void if GitHub has moved on.
 //

@@ -50,7 +50,8 @@ func (v *reviewerView) textStatements(a *reviewAttempt) (out []statement) {
 	return out
 }
 
-// newCandidate judges t for attempt a; found is false if t is not the reviewer's.
+// newCandidate decides whether t counts for attempt a: an edit by anybody but the reviewer makes it void. found is false if
+// t is not the reviewer's.
 func (v *reviewerView) newCandidate(a *reviewAttempt, t *quorum.Text) (c candidate, found bool) {
 	if v.Author == "" || !t.Author.Is(v.Author) || v.head.isOurs(t) {
 		return candidate{}, false

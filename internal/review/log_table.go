@@ -1,7 +1,8 @@
 package review
 
 // This file is the table of the messages that explain in a log how a run failed. Each row has an example: lines of a log
-// that a test reads, and that nothing but this row explains.
+// that a test reads, and that nothing but this row explains. Write the expression in small letters, from the start
+// of the message; a vendor's name before the message belongs in levelPrefix (log.go).
 
 import "github.com/review-coordinator/coordinator/internal/quorum"
 

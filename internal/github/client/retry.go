@@ -2,6 +2,7 @@ package client
 
 // Repeating what may be repeated. A read is tried again after any fault; a write only if no byte of it was sent, because
 // a lost answer is not a lost request: a check would stand twice, a reviewer be paid twice.
+// Package github writes a check again once it has read what became of it (publish.go, writeTries).
 
 import (
 	"errors"

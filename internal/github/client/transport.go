@@ -152,7 +152,8 @@ func (w *wholeReader) loggedPath(req *http.Request) string {
 	return w.token.redact(req.URL.Path)
 }
 
-// checkResponse says why an answer cannot be relied on. What GitHub refuses (4xx) is an answer.
+// checkResponse says why an answer cannot be relied on. What GitHub refuses (4xx) is an answer; a fault
+// of its own (500, 502, 503 …) is none, see ErrTransport.
 func (w *wholeReader) checkResponse(req *http.Request, c *exchange, resp *http.Response, body []byte) error {
 	status := resp.StatusCode
 	switch {
