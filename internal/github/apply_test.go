@@ -117,20 +117,28 @@ func TestApplyReadsRefusals(t *testing.T) {
 		{reruns, quorum.Request{}, 403, "This workflow run cannot be retried", "", quorum.ResultRefused, quorum.ReasonRefused, "cannot be retried"},
 		{reruns, quorum.Request{}, 403, "This workflow run cannot be rerun", "", quorum.ResultRefused, quorum.ReasonRefused, "cannot be rerun"},
 		{
-			reruns, quorum.Request{}, 403, "Unable to retry this workflow run because it was created over a month ago", "",
+			reruns,
+			quorum.Request{},
+			403, "Unable to retry this workflow run because it was created over a month ago", "",
 			quorum.ResultRefused, quorum.ReasonTooOld, "month",
 		},
 		{
-			reruns, quorum.Request{}, 403,
+			reruns,
+			quorum.Request{},
+			403,
 			"Unable to retry this workflow run because it has reached the maximum number of attempts", "", quorum.ResultRefused,
 			quorum.ReasonAttempts, "attempts",
 		},
 		{
-			reruns, quorum.Request{}, 403, "Resource not accessible by integration", "actions=write", quorum.ResultRefused,
+			reruns,
+			quorum.Request{},
+			403, "Resource not accessible by integration", "actions=write", quorum.ResultRefused,
 			quorum.ReasonPermission, "actions=write",
 		},
 		{
-			reruns, quorum.Request{}, 403, "Resource not accessible by personal access token", "actions=write",
+			reruns,
+			quorum.Request{},
+			403, "Resource not accessible by personal access token", "actions=write",
 			quorum.ResultRefused, quorum.ReasonPermission, "actions=write",
 		},
 		{reruns, quorum.Request{}, 403, "Resource not accessible by integration", "", quorum.ResultRefused, quorum.ReasonPermission, "actions=write"},
@@ -217,7 +225,8 @@ func TestApplyIsVoidOnceGitHubMovedOn(t *testing.T) {
 				w.finish(ended, sandbox.Finish{Conclusion: "failure"})
 				w.must(move(w))
 				for _, a := range []quorum.Action{
-					{Kind: quorum.Rerun, Run: ended, Attempt: 1}, {Kind: quorum.Cancel, Run: running, Attempt: 1},
+					{Kind: quorum.Rerun, Run: ended, Attempt: 1},
+					{Kind: quorum.Cancel, Run: running, Attempt: 1},
 					{Kind: quorum.Ask, Request: quorum.Request{Comment: "@sage review"}},
 				} {
 					w.wants(w.apply(a), quorum.ResultVoid, "")

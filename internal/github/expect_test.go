@@ -434,7 +434,8 @@ func TestExpectIsWholeOrNothing(t *testing.T) {
 		"/pulls/7/reviews", "/issues/7/comments",
 	} {
 		for _, fault := range []sandbox.Fault{
-			{Kind: sandbox.FaultAnswer, Status: 502}, {Kind: sandbox.FaultTruncate},
+			{Kind: sandbox.FaultAnswer, Status: 502},
+			{Kind: sandbox.FaultTruncate},
 			{Kind: sandbox.FaultAnswer, Status: 403, Body: `{"message":"Resource not accessible by integration"}`},
 		} {
 			bubble(t, func(t *testing.T) {

@@ -178,7 +178,9 @@ func TestWordsStandForTexts(t *testing.T) {
 				t.Errorf("%q reads as %q is %v", a, b, got)
 			}
 			for _, other := range []report.Check{
-				{Title: "T "}, {Title: "T", Summary: "s"}, {Title: "T", Summary: "S", Conclusion: "failure"},
+				{Title: "T "},
+				{Title: "T", Summary: "s"},
+				{Title: "T", Summary: "S", Conclusion: "failure"},
 				{Title: "T", Summary: "S", Conclusion: "success", Status: "queued"},
 			} {
 				if other.Text = b; o.readsAs(other, false) {

@@ -176,7 +176,8 @@ func TestAPassOutlivesAnotherPullRequest(t *testing.T) {
 func TestTheSameBranchIsNotListed(t *testing.T) {
 	for _, fault := range []sandbox.Fault{
 		{Status: http.StatusNotFound, Body: `{"message":"Not Found"}`},
-		{Status: http.StatusUnprocessableEntity, Body: `{"message":"Validation Failed"}`}, {Status: http.StatusOK, Body: "[]"},
+		{Status: http.StatusUnprocessableEntity, Body: `{"message":"Validation Failed"}`},
+		{Status: http.StatusOK, Body: "[]"},
 	} {
 		bubble(t, func(t *testing.T) {
 			w := newWorld(t, func(s *setup) { s.policy = byLint })

@@ -69,7 +69,8 @@ func TestAServerReadsDeliveries(t *testing.T) {
 		{"Re-run on our check", app, "check_run", check("rerequested", "quorum-app") + both, webhook.ConcernPulls, 77, "", quorum.Touch{}},
 		{
 			"a button of ours", app, "check_run", check("requested_action", "quorum-app") + both, webhook.ConcernNothing, 77,
-			"requested actions are not built yet", quorum.Touch{},
+			"requested actions are not built yet",
+			quorum.Touch{},
 		},
 		{
 			"our suite has ended", app, "check_suite", suite("completed", "quorum-app") + both, webhook.ConcernNothing, 77, own,
@@ -119,11 +120,13 @@ func TestAServerReadsDeliveries(t *testing.T) {
 		{"a person's: an installation", person, "installation", `{"action":"created"` + installation, webhook.ConcernNothing, 0, strangers, quorum.Touch{}},
 		{
 			"a person's: an installation that is deleted", person, "installation", `{"action":"deleted"` + installation,
-			webhook.ConcernNothing, 0, strangers, quorum.Touch{},
+			webhook.ConcernNothing, 0, strangers,
+			quorum.Touch{},
 		},
 		{
 			"a person's: an installation that is suspended", person, "installation", `{"action":"suspend"` + installation,
-			webhook.ConcernNothing, 0, strangers, quorum.Touch{},
+			webhook.ConcernNothing, 0, strangers,
+			quorum.Touch{},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

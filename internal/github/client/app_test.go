@@ -209,20 +209,25 @@ func TestAppIsRefused(t *testing.T) {
 		is          func(error) bool
 	}{
 		{
-			"not installed", "/repos/acme/shop/installation", said{status: 404, body: `{"message":"Not Found"}`},
+			"not installed", "/repos/acme/shop/installation",
+			said{status: 404, body: `{"message":"Not Found"}`},
 			"on acme/shop: the App is not installed there", func(err error) bool { return errors.Is(err, ErrNotInstalled) },
 		},
 		{
 			"suspended", "/repos/acme/shop/installation",
-			said{status: 200, body: `{"id":7,"app_id":42,"suspended_at":"2026-01-02T03:04:05Z"}`}, "suspended",
+			said{status: 200, body: `{"id":7,"app_id":42,"suspended_at":"2026-01-02T03:04:05Z"}`},
+			"suspended",
 			func(err error) bool { return errors.Is(err, ErrSuspended) },
 		},
 		{
-			"another App's", "/repos/acme/shop/installation", said{status: 200, body: `{"id":8,"app_id":43}`}, "names another App",
+			"another App's", "/repos/acme/shop/installation",
+			said{status: 200, body: `{"id":8,"app_id":43}`},
+			"names another App",
 			func(err error) bool { return errors.Is(err, ErrTransport) },
 		},
 		{
-			"another key", "/app", said{status: 401, body: `{"message":"A JSON web token could not be decoded: ECHO"}`},
+			"another key", "/app",
+			said{status: 401, body: `{"message":"A JSON web token could not be decoded: ECHO"}`},
 			"sign in as App 42: GET app: 401", IsUnauthorized,
 		},
 		{
@@ -231,16 +236,21 @@ func TestAppIsRefused(t *testing.T) {
 			"access_tokens: 403 This installation has been suspended", IsForbidden,
 		},
 		{
-			"an empty token", "/app/installations/7/access_tokens", said{status: 201, body: `{}`}, "the answer holds no token",
+			"an empty token", "/app/installations/7/access_tokens",
+			said{status: 201, body: `{}`},
+			"the answer holds no token",
 			func(err error) bool { return errors.Is(err, ErrTransport) },
 		},
 		{
-			"an outage", "/app/installations/7/access_tokens", said{status: 502, body: `{"message":"ECHO"}`}, "502",
+			"an outage", "/app/installations/7/access_tokens",
+			said{status: 502, body: `{"message":"ECHO"}`},
+			"502",
 			func(err error) bool { return errors.Is(err, ErrTransport) },
 		},
 		{
 			"a limit", "/app/installations/7/access_tokens",
-			said{status: 403, body: `{"message":"You have exceeded a secondary rate limit"}`}, "secondary rate limit until",
+			said{status: 403, body: `{"message":"You have exceeded a secondary rate limit"}`},
+			"secondary rate limit until",
 			func(err error) bool { return errors.As(err, new(*LimitError)) },
 		},
 	} {

@@ -270,7 +270,8 @@ func TestRefusals(t *testing.T) {
 		is   func(error) bool
 	}{
 		{
-			said{status: 401, body: `{"message":"Bad credentials"}`}, APIError{Status: 401, Message: "Bad credentials"},
+			said{status: 401, body: `{"message":"Bad credentials"}`},
+			APIError{Status: 401, Message: "Bad credentials"},
 			"GET repos/acme/shop: 401 Bad credentials", "GitHub does not take the token: it is expired, revoked or mistyped",
 			IsUnauthorized,
 		},
@@ -295,7 +296,8 @@ func TestRefusals(t *testing.T) {
 		{said{status: 404, body: `<html>`}, APIError{Status: 404, Message: "Not Found"}, "GET repos/acme/shop: 404 Not Found", "", IsNotFound},
 		{
 			said{status: 409, body: `{"message":"Git Repository is empty."}`},
-			APIError{Status: 409, Message: "Git Repository is empty."}, "GET repos/acme/shop: 409 Git Repository is empty.", "",
+			APIError{Status: 409, Message: "Git Repository is empty."},
+			"GET repos/acme/shop: 409 Git Repository is empty.", "",
 			IsConflict,
 		},
 		{said{status: 410, body: `[]`}, APIError{Status: 410, Message: "Gone"}, "GET repos/acme/shop: 410 Gone", "", IsGone},
@@ -347,36 +349,52 @@ func TestRedirects(t *testing.T) {
 		err           string
 	}{
 		{
-			"renamed", "GET", []said{to(301, "https://api.github.com/repositories/1"), fine},
-			[]string{"https://api.github.com/x", "https://api.github.com/repositories/1"}, "",
+			"renamed", "GET",
+			[]said{to(301, "https://api.github.com/repositories/1"), fine},
+			[]string{"https://api.github.com/x", "https://api.github.com/repositories/1"},
+			"",
 		},
 		{
-			"renamed, relative", "GET", []said{to(307, "/repositories/1"), fine},
-			[]string{"https://api.github.com/x", "https://api.github.com/repositories/1"}, "",
+			"renamed, relative", "GET",
+			[]said{to(307, "/repositories/1"), fine},
+			[]string{"https://api.github.com/x", "https://api.github.com/repositories/1"},
+			"",
 		},
 		{
-			"a write that was not carried out", "POST", []said{to(307, "/repositories/1"), fine},
-			[]string{"https://api.github.com/x", "https://api.github.com/repositories/1"}, "",
+			"a write that was not carried out", "POST",
+			[]said{to(307, "/repositories/1"), fine},
+			[]string{"https://api.github.com/x", "https://api.github.com/repositories/1"},
+			"",
 		},
 		{
-			"a write that would become a read", "POST", []said{to(301, "/repositories/1"), fine},
-			[]string{"https://api.github.com/x"}, "POST x: 301 moved to /repositories/1",
+			"a write that would become a read", "POST",
+			[]said{to(301, "/repositories/1"), fine},
+			[]string{"https://api.github.com/x"},
+			"POST x: 301 moved to /repositories/1",
 		},
 		{
-			"another host", "GET", []said{to(301, "https://evil.example/"), fine}, []string{"https://api.github.com/x"},
+			"another host", "GET",
+			[]said{to(301, "https://evil.example/"), fine},
+			[]string{"https://api.github.com/x"},
 			"GET x: a redirect to another host (evil.example) is not followed",
 		},
 		{
-			"another port", "GET", []said{to(302, "https://api.github.com:444/"), fine}, []string{"https://api.github.com/x"},
+			"another port", "GET",
+			[]said{to(302, "https://api.github.com:444/"), fine},
+			[]string{"https://api.github.com/x"},
 			"GET x: a redirect to another host (api.github.com:444) is not followed",
 		},
 		{
-			"in the clear", "GET", []said{to(302, "http://api.github.com/"), fine}, []string{"https://api.github.com/x"},
+			"in the clear", "GET",
+			[]said{to(302, "http://api.github.com/"), fine},
+			[]string{"https://api.github.com/x"},
 			"GET x: a redirect to another host (api.github.com) is not followed",
 		},
 		{
-			"a write to another host", "PATCH", []said{to(308, "https://evil.example/"), fine},
-			[]string{"https://api.github.com/x"}, "PATCH x: a redirect to another host (evil.example) is not followed",
+			"a write to another host", "PATCH",
+			[]said{to(308, "https://evil.example/"), fine},
+			[]string{"https://api.github.com/x"},
+			"PATCH x: a redirect to another host (evil.example) is not followed",
 		},
 		{"nowhere", "GET", []said{{status: 302}}, []string{"https://api.github.com/x"}, "GET x: a 302 without a place to go"},
 	} {
@@ -467,8 +485,11 @@ func TestConditionalRequests(t *testing.T) {
 			changed bool
 			next    string
 		}{
-			{1, true, "repos/acme/shop?x=1&page=2"}, {1, false, "repos/acme/shop?x=1&page=2"},
-			{1, false, "repos/acme/shop?x=1&page=2"}, {2, true, ""}, {2, false, ""},
+			{1, true, "repos/acme/shop?x=1&page=2"},
+			{1, false, "repos/acme/shop?x=1&page=2"},
+			{1, false, "repos/acme/shop?x=1&page=2"},
+			{2, true, ""},
+			{2, false, ""},
 		} {
 			n, a, err := get(t, c)
 			if err != nil || n != want.n || a.Changed != want.changed || a.Next != want.next || a.Status != 200 {

@@ -224,7 +224,8 @@ func TestTokensInTheMiddle(t *testing.T) {
 			{"gone", "/app/installations/1/access_tokens", said{status: 404, body: `{"message":"Not Found"}`}, ErrNotInstalled, false},
 			{
 				"suspended", "/app/installations/1/access_tokens",
-				said{status: 403, body: `{"message":"This installation has been suspended"}`}, ErrSuspended, false,
+				said{status: 403, body: `{"message":"This installation has been suspended"}`},
+				ErrSuspended, false,
 			},
 			{"suspended, the token still good", "/x", said{status: 403, body: `{"message":"This installation has been suspended"}`}, ErrSuspended, false},
 			{"forbidden", "/app/installations/1/access_tokens", said{status: 403, body: `{"message":"no"}`}, nil, false},

@@ -41,7 +41,8 @@ func TestEventsNameTheirPullRequest(t *testing.T) {
 		},
 		{
 			"a comment on a pull request", "issue_comment",
-			`{"action":"edited","issue":{"number":7,"pull_request":{}},` + shop + `}`, Notice{Action: "edited", PRs: []int{7}},
+			`{"action":"edited","issue":{"number":7,"pull_request":{}},` + shop + `}`,
+			Notice{Action: "edited", PRs: []int{7}},
 		},
 		{
 			"a comment on an issue", "issue_comment", `{"action":"created","issue":{"number":7,"pull_request":null},` + shop + `}`,
