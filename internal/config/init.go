@@ -70,7 +70,10 @@ var reviewActions = []struct{ uses, preset string }{
 
 // modelCallPattern finds the names of secrets and hosts by which a script calls a model.
 var modelCallPattern = regexp.MustCompile(
-	`(?i)\b(?:ANTHROPIC_API_KEY|OPENAI_API_KEY|GEMINI_API_KEY|GOOGLE_API_KEY|MISTRAL_API_KEY|OPENROUTER_API_KEY|api\.anthropic\.com|api\.openai\.com|generativelanguage\.googleapis\.com|openrouter\.ai)\b`,
+	`(?i)\b(?:ANTHROPIC_API_KEY|OPENAI_API_KEY|GEMINI_API_KEY|GOOGLE_API_KEY` +
+		`|MISTRAL_API_KEY|OPENROUTER_API_KEY` +
+		`|api\.anthropic\.com|api\.openai\.com` +
+		`|generativelanguage\.googleapis\.com|openrouter\.ai)\b`,
 )
 
 // pullTriggerPattern finds the triggers whose runs stand on the head of a pull request.
@@ -351,7 +354,8 @@ func (s Survey) examineWorkflow(w SurveyedWorkflow) (f foundReviewer, is bool) {
 	case own:
 		f.toFill = "no text of it was seen: see that it reviews pull requests"
 	default:
-		f.toFill, f.lacksHeading = "no text of it was seen that opens with a heading of its own: write the heading that its texts open with", true
+		f.lacksHeading = true
+		f.toFill = "no text of it was seen that opens with a heading of its own: write the heading that its texts open with"
 	}
 	return f, true
 }

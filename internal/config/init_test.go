@@ -67,14 +67,18 @@ func TestInit(t *testing.T) {
 		{"a retired one is no reviewer", func(s *surveyed) {
 			s.text(1, "gemini-code-assist[bot]", "x")
 		}, "", "no reviewer was recognised", "# gemini-code-assist[bot] posted here, but its service has ended"},
-		{"workflows by their headings", func(s *surveyed) {
-			s.workflow(openaiFile, onPull+"env: {KEY: \"${{ secrets.OPENAI_API_KEY }}\"}")
-			s.workflow(".github/workflows/gemini.yml", onPull+"uses: google-github-actions/run-gemini-cli@abc")
-			s.run(1, openaiFile)
-			s.text(1, quorum.ActionsBot, "<!-- x -->\n## OpenAI Code Review"+yes)
-			s.run(2, ".github/workflows/gemini.yml")
-			s.text(2, quorum.ActionsBot, "## Gemini says"+yes)
-		}, "openai-review .github/workflows/openai-review.yml github-actions[bot] ## OpenAI Code Review|gemini .github/workflows/gemini.yml github-actions[bot] ## Gemini says", "", "Its runs left 1 text under this heading, on #1."},
+		{
+			"workflows by their headings", func(s *surveyed) {
+				s.workflow(openaiFile, onPull+"env: {KEY: \"${{ secrets.OPENAI_API_KEY }}\"}")
+				s.workflow(".github/workflows/gemini.yml", onPull+"uses: google-github-actions/run-gemini-cli@abc")
+				s.run(1, openaiFile)
+				s.text(1, quorum.ActionsBot, "<!-- x -->\n## OpenAI Code Review"+yes)
+				s.run(2, ".github/workflows/gemini.yml")
+				s.text(2, quorum.ActionsBot, "## Gemini says"+yes)
+			}, "openai-review .github/workflows/openai-review.yml github-actions[bot] ## OpenAI Code Review" +
+				"|gemini .github/workflows/gemini.yml github-actions[bot] ## Gemini says",
+			"", "Its runs left 1 text under this heading, on #1.",
+		},
 		{"two at a time: the file that holds the heading", func(s *surveyed) {
 			s.workflow(openaiFile, onPull+"OPENAI_API_KEY; echo '## OpenAI Review'")
 			s.workflow(".github/workflows/ci.yml", onPull)
@@ -143,7 +147,8 @@ func TestInit(t *testing.T) {
 			s.run(2, ".github/workflows/On.yaml")
 			s.text(1, quorum.ActionsBot, `## A "quoted" \n review: # yes`+yes)
 			s.text(2, quorum.ActionsBot, "## 🤖 Other"+yes)
-		}, `on .github/workflows/on.yml github-actions[bot] ## A "quoted" \n review: # yes|on-2 .github/workflows/On.yaml github-actions[bot] ## 🤖 Other`, "", ""},
+		}, `on .github/workflows/on.yml github-actions[bot] ## A "quoted" \n review: # yes` +
+			`|on-2 .github/workflows/On.yaml github-actions[bot] ## 🤖 Other`, "", ""},
 		{"our own workflow is no reviewer", func(s *surveyed) {
 			s.workflow(".github/workflows/quorum.yml", onPull+"uses: review-coordinator/coordinator@v1 OPENAI_API_KEY")
 		}, "", "no reviewer was recognised", ""},
@@ -204,7 +209,10 @@ func TestInitFilledIn(t *testing.T) {
 
 // What strangers wrote is quoted, and never becomes a key, a reviewer or a comment's end.
 func TestInitHostile(t *testing.T) {
-	for _, words := range []string{"\"\n  - preset: copilot", "x\r\n- y", "\u2028quorum: 1", "`\x00", "${{ secrets.A }}", strings.Repeat("a", 500), "\xff", "\u202e"} {
+	for _, words := range []string{
+		"\"\n  - preset: copilot", "x\r\n- y", "\u2028quorum: 1", "`\x00", "${{ secrets.A }}",
+		strings.Repeat("a", 500), "\xff", "\u202e",
+	} {
 		s := surveyed{Survey{Repo: "acme/shop", Pulls: []int{1}}}
 		s.workflow(openaiFile, onPull+"OPENAI_API_KEY "+words)
 		s.workflow(".github/workflows/a\n- preset: copilot #.yml", onPull+"OPENAI_API_KEY")

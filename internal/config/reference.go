@@ -48,8 +48,10 @@ with its line, and the check then asks for action: nothing is guessed. The file 
 anchors, aliases, tags or merge keys.
 
 - **Durations** are written with their unit: ` + "`90s`, `3m`, `1h30m`" + `.
-- **Patterns** are those of GitHub's own path filters: ` + "`*`" + ` within a folder, ` + "`**`" + ` anything, ` + "`?`" + ` makes the character before it
-  optional, ` + "`+`" + ` repeats it, ` + "`[a-z]`" + ` is one of a set, ` + "`!`" + ` at the beginning takes away from the patterns before it. Put them in quotes.
+- **Patterns** are those of GitHub's own path filters: ` + "`*`" + ` within a folder, ` + "`**`" + ` anything, ` +
+	"`?`" + ` makes the character before it
+  optional, ` + "`+`" + ` repeats it, ` + "`[a-z]`" + ` is one of a set, ` +
+	"`!`" + ` at the beginning takes away from the patterns before it. Put them in quotes.
 - **Headings and other texts** that begin with ` + "`#`, `*`, `!`, `@` or `[`" + ` must stand in quotes.
 - Keys marked ¹ are checked, but are not available in this version: a file that uses one is refused.
 
@@ -85,10 +87,13 @@ func Reference() []byte {
 	return []byte(b.String())
 }
 
-const reviewersNote = `A reviewer has one source: ` + "`workflow`" + `, ` + "`check`" + ` (with ` + "`app`" + `), ` + "`status`" + ` (with ` + "`author`" + `), or only an ` + "`author`" + ` whose texts are its
+const reviewersNote = `A reviewer has one source: ` + "`workflow`" + `, ` + "`check`" + ` (with ` + "`app`" + `), ` +
+	"`status`" + ` (with ` + "`author`" + `), or only an ` +
+	"`author`" + ` whose texts are its
 evidence. A reviewer votes unless it is a shadow or retired.
 
-All workflows that write with GITHUB_TOKEN write as ` + "`github-actions[bot]`" + `: a workflow reviewer needs a ` + "`heading`" + ` that tells its
+All workflows that write with GITHUB_TOKEN write as ` + "`github-actions[bot]`" + `: a workflow reviewer needs a ` +
+	"`heading`" + ` that tells its
 texts from the others', unless its verdict is its run's conclusion.`
 
 func writeSection(b *strings.Builder, title, text string, v reflect.Value) {
@@ -177,7 +182,8 @@ func fieldDefault(field reflect.StructField, v reflect.Value) string {
 
 func writePresets(b *strings.Builder) {
 	b.WriteString(
-		"\n## Presets\n\nA preset knows a reviewer: who it is, what it posts, how it refuses and how it is asked. Its name is its default `name`; " +
+		"\n## Presets\n\nA preset knows a reviewer: who it is, what it posts, " +
+			"how it refuses and how it is asked. Its name is its default `name`; " +
 			"each key of the entry overrides what the preset says.\n\n| preset | needs | what it reads |\n|---|---|---|\n",
 	)
 	for _, name := range review.Presets() {

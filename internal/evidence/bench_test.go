@@ -31,10 +31,10 @@ func BenchmarkJudge(b *testing.B) {
 		}
 		for i := range cancelled + 1 {
 			run := quorum.Run{
-				ID: int64(
-					i + 1,
-				), Number: i + 1, Path: ".github/workflows/owl.yml", Event: "pull_request", Head: s.PR.Head, Attempt: 1, Status: "completed", Conclusion: "cancelled",
-				Created: start, Started: start, Updated: start.Add(2 * time.Minute), Jobs: []quorum.Job{{ID: int64(1000 + i), Status: "completed", Conclusion: "cancelled"}},
+				ID: int64(i + 1), Number: i + 1, Path: ".github/workflows/owl.yml", Event: "pull_request", Head: s.PR.Head, Attempt: 1,
+				Status: "completed", Conclusion: "cancelled",
+				Created: start, Started: start, Updated: start.Add(2 * time.Minute),
+				Jobs: []quorum.Job{{ID: int64(1000 + i), Status: "completed", Conclusion: "cancelled"}},
 			}
 			if i == 0 {
 				run.Conclusion, run.Jobs[0].Conclusion = "success", "success"
@@ -42,7 +42,8 @@ func BenchmarkJudge(b *testing.B) {
 			s.Runs = append(s.Runs, run)
 		}
 		p := quorum.Policy{Need: 1, Deadline: time.Hour, Retry: quorum.Retry{Max: 1}, Reviewers: []quorum.Reviewer{{
-			Name: "owl", Workflow: ".github/workflows/owl.yml", Events: []string{"pull_request"}, Author: quorum.ActionsBot, Heading: "## Owl", Verdict: quorum.Format{Kind: quorum.Auto}, Timeout: 10 * time.Minute,
+			Name: "owl", Workflow: ".github/workflows/owl.yml", Events: []string{"pull_request"},
+			Author: quorum.ActionsBot, Heading: "## Owl", Verdict: quorum.Format{Kind: quorum.Auto}, Timeout: 10 * time.Minute,
 		}}}
 		b.Run(fmt.Sprint(cancelled, "-cancelled-runs"), func(b *testing.B) {
 			for b.Loop() {

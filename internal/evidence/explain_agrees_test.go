@@ -44,7 +44,8 @@ func contradicted(b quorum.Ballot, texts []evidence.Considered, reviewers []quor
 		return "no text is said to be another run's"
 	case (b.Outcome == quorum.Silent || b.Outcome == quorum.Empty) && anyUsed:
 		return "a text is said to be used"
-	case (b.Reason == quorum.ReasonGuarded || b.Reason == quorum.ReasonSelf) && slices.ContainsFunc(texts, func(c evidence.Considered) bool { return c.Rejected == "" }):
+	case (b.Reason == quorum.ReasonGuarded || b.Reason == quorum.ReasonSelf) &&
+		slices.ContainsFunc(texts, func(c evidence.Considered) bool { return c.Rejected == "" }):
 		return "a text is said to be used"
 	}
 	if b.Evidence.Kind != quorum.TextComment && b.Evidence.Kind != quorum.TextReview {
@@ -69,7 +70,9 @@ func contradictedEvidence(b quorum.Ballot, c evidence.Considered, author string)
 			return "its evidence is not said to stand"
 		}
 	case b.Outcome == quorum.Withdrawn:
-		words := map[quorum.Reason]string{quorum.ReasonEdited: "edited", quorum.ReasonDismissed: "dismissed", quorum.ReasonUnnamed: "it approves, but "}[b.Reason]
+		words := map[quorum.Reason]string{
+			quorum.ReasonEdited: "edited", quorum.ReasonDismissed: "dismissed", quorum.ReasonUnnamed: "it approves, but ",
+		}[b.Reason]
 		byAuthor := b.Reason == quorum.ReasonEdited && b.Detail == author
 		if byAuthor && c.Outcome != quorum.Withdrawn || !byAuthor && words != "" && !strings.Contains(c.Rejected, words) ||
 			b.Reason == quorum.ReasonDeleted && c.Rejected == "" {

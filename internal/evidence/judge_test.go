@@ -57,8 +57,10 @@ func sage() quorum.Reviewer {
 
 func policy(r ...quorum.Reviewer) quorum.Policy {
 	return quorum.Policy{
-		Check: "Review quorum", Mode: quorum.Enforce, Need: 1, Grace: 3 * time.Minute, Deadline: 45 * time.Minute, EarlyStart: true, DraftsWait: true, StandIn: quorum.Write,
-		Threads: quorum.ByOthers, Guard: []string{".github/workflows/**", ".github/actions/**"}, Retry: quorum.Retry{Max: 1, FastFail: 30 * time.Second, Backoff: time.Minute}, Reviewers: r,
+		Check: "Review quorum", Mode: quorum.Enforce, Need: 1, Grace: 3 * time.Minute, Deadline: 45 * time.Minute,
+		EarlyStart: true, DraftsWait: true, StandIn: quorum.Write, Threads: quorum.ByOthers,
+		Guard: []string{".github/workflows/**", ".github/actions/**"},
+		Retry: quorum.Retry{Max: 1, FastFail: 30 * time.Second, Backoff: time.Minute}, Reviewers: r,
 	}
 }
 
@@ -607,7 +609,8 @@ func TestEditedTexts(t *testing.T) {
 			stands,
 		},
 		{"an objection of another base", run().with(func(x *scene) {
-			x.objected(quorum.Objection{TextRef: ref(quorum.TextComment, 1), Reviewer: "openai", Run: 1, Attempt: 1, At: at(100)}).s.Record.Objections[0].Base = "dev"
+			x.objected(quorum.Objection{TextRef: ref(quorum.TextComment, 1), Reviewer: "openai", Run: 1, Attempt: 1, At: at(100)})
+			x.s.Record.Objections[0].Base = "dev"
 		}), empty},
 		{
 			"an objection of another reviewer",
@@ -756,7 +759,8 @@ func TestReviewersWithoutARun(t *testing.T) {
 		},
 		{
 			"it works in the same place again",
-			onHead(sage()).comment(1, 1, "sage[bot]", "Currently reviewing this pull request…").edited(50, "sage[bot]").stood(quorum.TextComment, 1, "sage", 1),
+			onHead(sage()).comment(1, 1, "sage[bot]", "Currently reviewing this pull request…").
+				edited(50, "sage[bot]").stood(quorum.TextComment, 1, "sage", 1),
 			wanted{quorum.Pending, quorum.Withdrawn, quorum.ReasonEdited, ""},
 		},
 		{
@@ -964,7 +968,10 @@ func TestRequests(t *testing.T) {
 
 func TestThreads(t *testing.T) {
 	copilot, _ := review.Preset("copilot")
-	const found, clean = "Copilot reviewed 2 out of 2 changed files in this pull request and generated 2 comments.\n", "Copilot reviewed 2 out of 2 changed files in this pull request and generated no new comments.\n"
+	const (
+		found = "Copilot reviewed 2 out of 2 changed files in this pull request and generated 2 comments.\n"
+		clean = "Copilot reviewed 2 out of 2 changed files in this pull request and generated no new comments.\n"
+	)
 	two := func(change ...func(*quorum.Thread)) *scene {
 		return onHead(copilot).review(1, 5, copilot.Author, "COMMENTED", found).thread(11, change...)
 	}
@@ -1272,10 +1279,15 @@ func TestSharedRuns(t *testing.T) {
 		x    *scene
 		want time.Time // zero: it is not cancelled
 	}{
-		"the other has more time":        {onHead(openai(), second).run(1, 10, -1), at(1210)},
-		"the other has answered":         {onHead(openai(), second).run(1, 10, -1).comment(1, 50, bot, answer), at(610)},
-		"the other is never run again":   {onHead(openai(), shadow).run(1, 10, -1), time.Time{}},
-		"the other has a run of its own": {onHead(openai(), second).run(1, 10, -1).with(func(x *scene) { x.p.Reviewers[1].Workflow = "x.yml" }).run(2, 10, -1, func(r *quorum.Run) { r.Path = "x.yml" }), at(610)},
+		"the other has more time":      {onHead(openai(), second).run(1, 10, -1), at(1210)},
+		"the other has answered":       {onHead(openai(), second).run(1, 10, -1).comment(1, 50, bot, answer), at(610)},
+		"the other is never run again": {onHead(openai(), shadow).run(1, 10, -1), time.Time{}},
+		"the other has a run of its own": {
+			onHead(openai(), second).run(1, 10, -1).
+				with(func(x *scene) { x.p.Reviewers[1].Workflow = "x.yml" }).
+				run(2, 10, -1, func(r *quorum.Run) { r.Path = "x.yml" }),
+			at(610),
+		},
 	} {
 		var due time.Time
 		for _, a := range test.x.ballot().Next {
@@ -1355,9 +1367,12 @@ func TestDeadlines(t *testing.T) {
 		late quorum.Reason
 		open bool // an answer may still come and would count
 	}{
-		"silent":                            {onHead(openai()), 600, quorum.ReasonNoAnswer, true},
-		"the last attempt":                  {onHead(openai()).run(1, 10, -1).with(never), 610, quorum.ReasonLate, true},
-		"its job began later":               {onHead(openai()).run(1, 10, -1, func(r *quorum.Run) { r.Jobs[0].Started = at(100) }).with(never), 700, quorum.ReasonLate, true},
+		"silent":           {onHead(openai()), 600, quorum.ReasonNoAnswer, true},
+		"the last attempt": {onHead(openai()).run(1, 10, -1).with(never), 610, quorum.ReasonLate, true},
+		"its job began later": {
+			onHead(openai()).run(1, 10, -1, func(r *quorum.Run) { r.Jobs[0].Started = at(100) }).with(never),
+			700, quorum.ReasonLate, true,
+		},
 		"no job has begun":                  {onHead(openai()).run(1, 10, -1, queued).with(never), 610, quorum.ReasonLate, true},
 		"deadline ends everything":          {onHead(openai()).run(1, 2500, -1).with(never), 2700, quorum.ReasonLate, true},
 		"cancelled":                         {onHead(openai()).run(1, 10, 100, ended("cancelled")), 130, quorum.ReasonCancelled, true},

@@ -235,13 +235,18 @@ func TestMissingSameBranch(t *testing.T) {
 		x    *scene
 		want bool
 	}{
-		"a green run":           {onHead(lint()).run(1, 10, 100), true},
-		"a red one":             {onHead(lint()).run(1, 10, 100, ended("failure")), false},
-		"one under way":         {onHead(lint()).run(1, 10, -1), false},
-		"a text":                {onHead(openai()).run(1, 10, 100).comment(1, 50, bot, yes), false},
-		"a check":               {onHead(checked("secbot")).check(quorum.CheckRun{ID: 5, App: "secbot", Conclusion: "success", Completed: at(50)}), true},
-		"a check that objects":  {onHead(checked("secbot")).check(quorum.CheckRun{ID: 5, App: "secbot", Conclusion: "failure", Completed: at(50)}), false},
-		"a check in words":      {onHead(auto).check(quorum.CheckRun{ID: 5, App: "secbot", Conclusion: "neutral", Summary: "**Ready to merge?** Yes", Completed: at(50)}).comment(1, 60, "secbot[bot]", sageOK), true},
+		"a green run":          {onHead(lint()).run(1, 10, 100), true},
+		"a red one":            {onHead(lint()).run(1, 10, 100, ended("failure")), false},
+		"one under way":        {onHead(lint()).run(1, 10, -1), false},
+		"a text":               {onHead(openai()).run(1, 10, 100).comment(1, 50, bot, yes), false},
+		"a check":              {onHead(checked("secbot")).check(quorum.CheckRun{ID: 5, App: "secbot", Conclusion: "success", Completed: at(50)}), true},
+		"a check that objects": {onHead(checked("secbot")).check(quorum.CheckRun{ID: 5, App: "secbot", Conclusion: "failure", Completed: at(50)}), false},
+		"a check in words": {
+			onHead(auto).
+				check(quorum.CheckRun{ID: 5, App: "secbot", Conclusion: "neutral", Summary: "**Ready to merge?** Yes", Completed: at(50)}).
+				comment(1, 60, "secbot[bot]", sageOK),
+			true,
+		},
 		"a status":              {onHead(sonar()).status(5, 50, "success"), true},
 		"one on one head of it": {onHead(sonar()).status(5, 50, "success").with(func(x *scene) { x.s.Siblings = []quorum.PullRequest{{}} }), false},
 		"a draft":               {onHead(sonar()).status(5, 50, "success").with(func(x *scene) { x.s.PR.Draft = true }), false},

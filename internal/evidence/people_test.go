@@ -19,15 +19,19 @@ func TestStart(t *testing.T) {
 		x    *scene
 		want int
 	}{
-		"the first check suite":            {onHead(), 0},
-		"the pull request":                 {onHead().with(func(x *scene) { x.s.PR.Created = at(30) }), 30},
-		"a force-push onto the head":       {onHead().event(40, event(quorum.ForcePushed)), 40},
-		"a force-push onto another":        {onHead().event(40, quorum.Event{Kind: quorum.ForcePushed, From: head, To: older}), 0},
-		"the last base":                    {onHead().event(40, event(quorum.BaseChanged)).event(60, event(quorum.BaseChanged)), 60},
-		"ready for review":                 {onHead().event(40, event(quorum.ReadyForReview)), 40},
-		"reopened":                         {onHead().event(40, event(quorum.Reopened)).event(20, event(quorum.ReadyForReview)), 40},
-		"not closed, drafted or asked for": {onHead().event(40, event(quorum.Closed)).event(50, event(quorum.ConvertedDraft)).event(60, event(quorum.ReviewRequested)).event(70, event(quorum.ReviewDismissed)), 0},
-		"before the head":                  {onHead().event(-20, event(quorum.Reopened)), 0},
+		"the first check suite":      {onHead(), 0},
+		"the pull request":           {onHead().with(func(x *scene) { x.s.PR.Created = at(30) }), 30},
+		"a force-push onto the head": {onHead().event(40, event(quorum.ForcePushed)), 40},
+		"a force-push onto another":  {onHead().event(40, quorum.Event{Kind: quorum.ForcePushed, From: head, To: older}), 0},
+		"the last base":              {onHead().event(40, event(quorum.BaseChanged)).event(60, event(quorum.BaseChanged)), 60},
+		"ready for review":           {onHead().event(40, event(quorum.ReadyForReview)), 40},
+		"reopened":                   {onHead().event(40, event(quorum.Reopened)).event(20, event(quorum.ReadyForReview)), 40},
+		"not closed, drafted or asked for": {
+			onHead().event(40, event(quorum.Closed)).event(50, event(quorum.ConvertedDraft)).
+				event(60, event(quorum.ReviewRequested)).event(70, event(quorum.ReviewDismissed)),
+			0,
+		},
+		"before the head": {onHead().event(-20, event(quorum.Reopened)), 0},
 		"our own check's start says nothing": {onHead().with(func(x *scene) {
 			x.s.Checks = []quorum.CheckRun{{Name: "Review quorum", Started: at(500)}}
 		}), 0},
@@ -119,17 +123,27 @@ func TestWhoStandsIn(t *testing.T) {
 		"whose review caused a run": {approved(func(x *scene) {
 			x.run(1, 55, 100, by("pull_request_review"), func(r *quorum.Run) { r.Actor = who("bob") })
 		}), []string{"Bob"}, nil},
-		"who force-pushed":               {approved(func(x *scene) { x.event(-5, quorum.Event{Kind: quorum.ForcePushed, Actor: who("bob"), To: head}) }), nil, nil},
+		"who force-pushed": {
+			approved(func(x *scene) { x.event(-5, quorum.Event{Kind: quorum.ForcePushed, Actor: who("bob"), To: head}) }),
+			nil, nil,
+		},
 		"he has thought better of it":    {approved(says("bob", "CHANGES_REQUESTED")), nil, []string{"bob"}},
 		"and better again":               {approved(says("bob", "CHANGES_REQUESTED"), says("bob", "APPROVED")), []string{"bob"}, nil},
 		"a comment takes nothing back":   {approved(says("bob", "COMMENTED")), []string{"Bob"}, nil},
 		"his approval was dismissed":     {approved(last(func(r *quorum.Text) { r.State = "DISMISSED" })), nil, nil},
 		"somebody else requests changes": {approved(says("carol", "CHANGES_REQUESTED")), []string{"Bob"}, []string{"carol"}},
-		"on an older head, too":          {approved(says("carol", "CHANGES_REQUESTED"), last(func(r *quorum.Text) { r.Commit = older })), []string{"Bob"}, []string{"carol"}},
+		"on an older head, too": {
+			approved(says("carol", "CHANGES_REQUESTED"), last(func(r *quorum.Text) { r.Commit = older })),
+			[]string{"Bob"},
+			[]string{"carol"},
+		},
 		"a passer-by requests changes":   {approved(says("dave", "CHANGES_REQUESTED"), func(x *scene) { x.s.Permissions["dave"] = 0 }), []string{"Bob"}, nil},
 		"somebody who was not looked up": {approved(says("dave", "CHANGES_REQUESTED")), []string{"Bob"}, []string{"dave"}},
 		"that request was dismissed":     {approved(says("carol", "DISMISSED")), []string{"Bob"}, nil},
-		"an id is surer than a login":    {approved(func(x *scene) { x.s.PR.Author = quorum.Account{Login: "bobby", ID: 7} }, last(func(r *quorum.Text) { r.Author.ID = 7 })), nil, nil},
+		"an id is surer than a login": {
+			approved(func(x *scene) { x.s.PR.Author = quorum.Account{Login: "bobby", ID: 7} }, last(func(r *quorum.Text) { r.Author.ID = 7 })),
+			nil, nil,
+		},
 	} {
 		f := test.x.facts()
 		var in []string

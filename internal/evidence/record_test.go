@@ -174,9 +174,10 @@ func TestRefuse(t *testing.T) {
 		t.Errorf("without a refusal the record is %+v", got)
 	}
 	got := evidence.Refuse(rec, quorum.Receipt{Done: []quorum.Result{done, no}})
-	if want := (quorum.Refusal{Kind: quorum.Rerun, Reviewer: "openai", Run: 1, Attempt: 1, Reason: quorum.ReasonTooOld, Detail: "over a month"}); got.Seq != 5 ||
-		len(got.Refusals) != 1 ||
-		got.Refusals[0] != want {
+	want := quorum.Refusal{
+		Kind: quorum.Rerun, Reviewer: "openai", Run: 1, Attempt: 1, Reason: quorum.ReasonTooOld, Detail: "over a month",
+	}
+	if got.Seq != 5 || len(got.Refusals) != 1 || got.Refusals[0] != want {
 		t.Errorf("the record is %+v", got)
 	}
 }

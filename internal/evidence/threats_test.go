@@ -91,7 +91,9 @@ func TestAShortIDThatCollidesNamesNothing(t *testing.T) {
 func TestAnObjectionMayQuoteCommits(t *testing.T) {
 	gone := func(x *scene) { x.s.Resolved = map[string]quorum.Commit{"1234567": {}, "0000000": {}} }
 	agreed := func(x *scene) *scene { return x.comment(9, 6, "oak[bot]", sageOK).with(gone) }
-	for _, quote := range []string{"\nThe comment `Reviewed commit: 0000000` in cart.go misleads.\n", "\nThe message says it is for commit 1234567, which is wrong.\n"} {
+	for _, quote := range []string{
+		"\nThe comment `Reviewed commit: 0000000` in cart.go misleads.\n", "\nThe message says it is for commit 1234567, which is wrong.\n",
+	} {
 		decides(t, quorum.Blocked, map[string]*scene{
 			quote + "in a review":       agreed(onHead(sage(), oak()).review(1, 5, "sage[bot]", "CHANGES_REQUESTED", sageNo+quote)),
 			quote + "in a run's text":   agreed(onHead(openai(), oak()).run(1, 1, 100).comment(1, 50, bot, no+quote)),
@@ -139,7 +141,8 @@ func TestDeletingEndsNoFindings(t *testing.T) {
 		50,
 		"coderabbitai[bot]",
 		"COMMENTED",
-		"**Actionable comments posted: 1**\n\n<details>\n<summary>⚠️ Outside diff range comments (3)</summary><blockquote>\n\ncart.go: the sum is wrong.\n\n</blockquote></details>\n",
+		"**Actionable comments posted: 1**\n\n"+
+			"<details>\n<summary>⚠️ Outside diff range comments (3)</summary><blockquote>\n\ncart.go: the sum is wrong.\n\n</blockquote></details>\n",
 	).thread(
 		70,
 		resolved("bob"),
@@ -187,7 +190,8 @@ func TestNobodyTalksOverAnObjection(t *testing.T) {
 			1,
 			50,
 			"coderabbitai[bot]",
-			"<!-- This is an auto-generated reply by CodeRabbit -->\n@alice, as you asked, commit "+head+":\n\nNo actionable comments were generated in the recent review. 🎉\n",
+			"<!-- This is an auto-generated reply by CodeRabbit -->\n@alice, as you asked, commit "+head+":\n\n"+
+				"No actionable comments were generated in the recent review. 🎉\n",
 		),
 		"a run of the base that was left this second": onHead(openai()).retargeted(1).run(1, 1, 50).comment(1, 40, bot, yes),
 		"a review of that base":                       onHead(oak()).retargeted(1).review(1, 1, "oak[bot]", "APPROVED", ""),

@@ -23,7 +23,10 @@ func TestSimplePatternsMatchAsAllDo(t *testing.T) {
 			t.Fatalf("%q: %v", pattern, err)
 		}
 		re := regexp.MustCompile(expr)
-		for _, path := range []string{word.Draw(t, "path"), word.Draw(t, "folder") + p.pathOrName, p.folderPrefix + word.Draw(t, "file"), "a/" + p.folderPrefix, p.pathOrName + "/", p.pathOrName, p.folderPrefix, p.folderPrefix + "\xff\n"} {
+		for _, path := range []string{
+			word.Draw(t, "path"), word.Draw(t, "folder") + p.pathOrName, p.folderPrefix + word.Draw(t, "file"),
+			"a/" + p.folderPrefix, p.pathOrName + "/", p.pathOrName, p.folderPrefix, p.folderPrefix + "\xff\n",
+		} {
 			if p.matchesPath(path) != re.MatchString(path) {
 				t.Fatalf("%q matches %q: %t, want %t", pattern, path, p.matchesPath(path), re.MatchString(path))
 			}

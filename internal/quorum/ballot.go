@@ -41,14 +41,15 @@ type Reason string
 
 const (
 	// Of ballots.
-	ReasonSilent       Reason = "silent"        // nothing seen yet
-	ReasonRunning      Reason = "running"       // at work
-	ReasonApproved     Reason = "approved"      //
-	ReasonResolved     Reason = "resolved"      // an objection by threads that have all ended; Detail: who resolved them
-	ReasonAccepted     Reason = "below"         // findings below min_severity: approves
-	ReasonFindings     Reason = "findings"      // objects
-	ReasonOpenThreads  Reason = "open_threads"  // clean, but a thread of its is still open
-	ReasonStands       Reason = "stands"        // an objection that was deleted or edited by somebody else, or whose later attempt gave no verdict
+	ReasonSilent      Reason = "silent"       // nothing seen yet
+	ReasonRunning     Reason = "running"      // at work
+	ReasonApproved    Reason = "approved"     //
+	ReasonResolved    Reason = "resolved"     // an objection by threads that have all ended; Detail: who resolved them
+	ReasonAccepted    Reason = "below"        // findings below min_severity: approves
+	ReasonFindings    Reason = "findings"     // objects
+	ReasonOpenThreads Reason = "open_threads" // clean, but a thread of its is still open
+	// an objection that was deleted or edited by somebody else, or whose later attempt gave no verdict
+	ReasonStands       Reason = "stands"
 	ReasonNoAnswer     Reason = "no_answer"     // silent to its deadline
 	ReasonLate         Reason = "late"          // still at work at its deadline
 	ReasonNotReceived  Reason = "not_received"  // pending when the check passed
@@ -131,8 +132,9 @@ type Ballot struct {
 	Then     *Ballot   `json:"-"`                 // Pending: what it is from its deadline on instead (a verdict whose attempt does not end)
 	Next     []Action  `json:"-"`                 // Pending: what is done on the way, by due time
 	Open     bool      `json:"-"`                 // Unavailable, but an answer may still come and would count
-	Watch    bool      `json:"-"`                 // Pending: GitHub announces its end to no job (own attempt or request, Copilot, another App)
-	Threads  bool      `json:"-"`                 // resolving threads would end this objection
+	// Pending: GitHub announces its end to no job (own attempt or request, Copilot, another App)
+	Watch   bool `json:"-"`
+	Threads bool `json:"-"` // resolving threads would end this objection
 }
 
 // A Finding is what a reviewer objects to; it is quoted, never inferred.
@@ -157,13 +159,14 @@ const (
 
 // An Action becomes an effect when it is due. It is void if GitHub has moved on from what it names.
 type Action struct {
-	Kind       ActionKind    `json:"kind"`
-	Reviewer   string        `json:"reviewer"`
-	Due        time.Time     `json:"due,omitzero"`
-	Run        int64         `json:"run,omitempty"`
-	Attempt    int           `json:"attempt,omitempty"`     // the attempt that was seen
-	FailedOnly bool          `json:"failed_only,omitempty"` // Rerun: a job failed, so only failed jobs are run again
-	Request    Request       `json:"request,omitzero"`      // Ask
-	Until      time.Time     `json:"until,omitzero"`        // once it is carried out at now, the ballot's deadline is now + Timeout, at most Until
-	Timeout    time.Duration `json:"timeout,omitempty"`
+	Kind       ActionKind `json:"kind"`
+	Reviewer   string     `json:"reviewer"`
+	Due        time.Time  `json:"due,omitzero"`
+	Run        int64      `json:"run,omitempty"`
+	Attempt    int        `json:"attempt,omitempty"`     // the attempt that was seen
+	FailedOnly bool       `json:"failed_only,omitempty"` // Rerun: a job failed, so only failed jobs are run again
+	Request    Request    `json:"request,omitzero"`      // Ask
+	// once it is carried out at now, the ballot's deadline is now + Timeout, at most Until
+	Until   time.Time     `json:"until,omitzero"`
+	Timeout time.Duration `json:"timeout,omitempty"`
 }

@@ -11,7 +11,9 @@ import (
 
 // commitLine matches a line that names a commit; the commit may be the text or the address of a link.
 var commitLine = rx(
-	`(?:\breviewed commits?|\bfor commit|\bup to commit)(?: ?: ?| )(?:\[[^\[\]]{0,80}\]\(https?://[^ ()]{1,200}/commits?/([0-9a-f]{7,64})[^ ()]{0,100}\)|\[?\(?([0-9a-f]{7,64}))([^0-9a-z]|$)`,
+	`(?:\breviewed commits?|\bfor commit|\bup to commit)(?: ?: ?| )`+
+		`(?:\[[^\[\]]{0,80}\]\(https?://[^ ()]{1,200}/commits?/([0-9a-f]{7,64})[^ ()]{0,100}\)`+
+		`|\[?\(?([0-9a-f]{7,64}))([^0-9a-z]|$)`,
 	"reviewed commit",
 	"for commit",
 	"up to commit",

@@ -77,7 +77,10 @@ func TestHasHeading(t *testing.T) {
 
 func TestPresets(t *testing.T) {
 	names := Presets()
-	for _, want := range []string{"copilot", "coderabbit", "codex", "codex-action", "claude-action", "claude-review", "gemini-cli", "qodo", "sourcery", "greptile", "bugbot", "gemini-code-assist"} {
+	for _, want := range []string{
+		"copilot", "coderabbit", "codex", "codex-action", "claude-action", "claude-review", "gemini-cli",
+		"qodo", "sourcery", "greptile", "bugbot", "gemini-code-assist",
+	} {
 		if !slices.Contains(names, want) {
 			t.Errorf("%s is missing", want)
 		}

@@ -64,29 +64,37 @@ var (
 
 	// severityTail matches the rest of a label after its severity.
 	severityTail = regexp.MustCompile(
-		`^(?:[ -](?:severity|priority))?(?: (?:issues?|findings?|problems?|concerns?|comments?|bugs?|items?|vulnerabilities|improvements?))?(?: found)?(?: ?[(\[][^()\[\]]{0,40}[)\]])?(?: ?\d+)?$`,
+		`^(?:[ -](?:severity|priority))?` +
+			`(?: (?:issues?|findings?|problems?|concerns?|comments?|bugs?|items?|vulnerabilities|improvements?))?` +
+			`(?: found)?(?: ?[(\[][^()\[\]]{0,40}[)\]])?(?: ?\d+)?$`,
 	)
 	// settledWords mark rows and sections that hold no open complaint: settled ones, and praise.
 	settledWords = regexp.MustCompile(
-		`\b(?:resolved|fixed|addressed|deferred|acknowledged|good|positives?|strengths?|praise|highlights|passed|done|previous|prior|since last|dismissed|observed practices|what works|what went well|well done|kudos)\b`,
+		`\b(?:resolved|fixed|addressed|deferred|acknowledged|good|positives?|strengths?` +
+			`|praise|highlights|passed|done|previous|prior|since last` +
+			`|dismissed|observed practices|what works|what went well|well done|kudos)\b`,
 	)
 	unsettledWords = regexp.MustCompile(
 		`\b(?:un(?:resolved|fixed|addressed|acknowledged)|not (?:yet )?(?:resolved|fixed|addressed|acknowledged)|still)\b`,
 	)
 	// describingSection matches the names of sections that describe and do not complain.
 	describingSection = regexp.MustCompile(
-		`^(?:summary|overview|walkthrough|changes|files|what changed|description|tests?|test plan|references|checked|what i checked|scope|recommendations?|sequence diagrams?|reasoning|notes?|details)\b`,
+		`^(?:summary|overview|walkthrough|changes|files|what changed|description|tests?|test plan` +
+			`|references|checked|what i checked|scope|recommendations?|sequence diagrams?|reasoning|notes?|details)\b`,
 	)
 	// overallSection matches headings under which "No issues found" speaks for the whole text.
 	overallSection = regexp.MustCompile(
-		`^(?:summary|results?|review results?|verdict|assessment|overall|overall assessment|conclusion|findings|issues|issues found|review|review summary|code review|no issues found)\b`,
+		`^(?:summary|results?|review results?|verdict|assessment|overall|overall assessment` +
+			`|conclusion|findings|issues|issues found|review|review summary|code review|no issues found)\b`,
 	)
 
 	nothingFound = regexp.MustCompile(
 		`^(?:no|0|zero) (?:new )?(?:issues|findings|problems|bugs)(?: (?:were )?(?:found|detected|identified))?[.!]?$`,
 	)
 	someFound = regexp.MustCompile(
-		`^(?:found |total:? )?(\d{1,6}) (?:new |potential |open )?((?:critical|high|medium|low|major|minor|important)(?:[ -]severity)? )?(?:issues?|findings?|problems?|bugs?)(?: (?:were )?(?:found|detected|identified|remain|remaining))?[.!:]?$`,
+		`^(?:found |total:? )?(\d{1,6}) (?:new |potential |open )?` +
+			`((?:critical|high|medium|low|major|minor|important)(?:[ -]severity)? )?` +
+			`(?:issues?|findings?|problems?|bugs?)(?: (?:were )?(?:found|detected|identified|remain|remaining))?[.!:]?$`,
 	)
 	// The label's length is bounded where this is used: each repetition of \pL here would compile the table of all letters
 	// once more.
@@ -98,7 +106,10 @@ var (
 	issueLabel  = regexp.MustCompile(`^(?:total |open |new |potential )?(?:issues?|findings?|problems?|bugs?|total)(?: found)?$`)
 
 	nothingHere = regexp.MustCompile(
-		`^(?:none|n/?a|nil|nothing|-|—|no(?: (?:critical|blocking|major|minor|high|medium|low|important|new|other|further|significant|open|remaining|severity|priority|known))* (?:issues?|findings?|problems?|concerns?|blockers?|suggestions?|bugs?|vulnerabilities|nits|warnings|items|changes))\b`,
+		`^(?:none|n/?a|nil|nothing|-|—` +
+			`|no(?: (?:critical|blocking|major|minor|high|medium|low|important|new|other|further` +
+			`|significant|open|remaining|severity|priority|known))*` +
+			` (?:issues?|findings?|problems?|concerns?|blockers?|suggestions?|bugs?|vulnerabilities|nits|warnings|items|changes))\b`,
 	)
 	exceptionWords = regexp.MustCompile(`\b(?:but|except|however|although|though|besides|apart from|other than)\b`)
 )
@@ -229,7 +240,8 @@ func (s section) beginSection(name string, level int) section {
 	named := false
 	n.severity, named = severityOfLabel(name)
 	switch {
-	case !named && s.severity > 0 && !s.settled && level > s.level && !settledWords.MatchString(name) && !describingSection.MatchString(name) && !nothingHere.MatchString(name):
+	case !named && s.severity > 0 && !s.settled && level > s.level &&
+		!settledWords.MatchString(name) && !describingSection.MatchString(name) && !nothingHere.MatchString(name):
 		n.inherits, n.severity, n.level = true, s.severity, s.level
 	case s.settled && level > s.settledLevel:
 		n.settled, n.settledLevel = true, s.settledLevel
@@ -279,7 +291,8 @@ func (t *findingTally) readLine(item string, isItem bool, l pageLine, at *sectio
 		return nil
 	case isItem && (words == "" && short || placeholder.MatchString(words)):
 		return nil
-	case short && words != "" && strings.IndexByte("n-\xe2", words[0]) >= 0 && nothingHere.MatchString(words) && !exceptionWords.MatchString(words):
+	case short && words != "" && strings.IndexByte("n-\xe2", words[0]) >= 0 &&
+		nothingHere.MatchString(words) && !exceptionWords.MatchString(words):
 		if at.severity > 0 || isItem {
 			at.hasContent = true
 		}
@@ -333,7 +346,9 @@ func (t *findingTally) readCounts(words, item string, sure bool) bool {
 		total    bool
 	}
 	var parts []counted
-	for _, part := range strings.FieldsFunc(words, func(r rune) bool { return r == '·' || r == ',' || r == ';' || r == '|' || r == '•' }) {
+	for _, part := range strings.FieldsFunc(words, func(r rune) bool {
+		return r == '·' || r == ',' || r == ';' || r == '|' || r == '•'
+	}) {
 		part = trimSymbols(part)
 		label, number := "", ""
 		if m := countLine.FindStringSubmatch(part); m != nil && utf8.RuneCountInString(m[2]) <= 41 {
@@ -538,7 +553,9 @@ func severityOfItem(item string, isItem bool) (quorum.Severity, bool) {
 				rest = strings.TrimPrefix(rest, more)
 			}
 			set := rest != "" &&
-				(open && (rest[0] == ']' || rest[0] == ')') || rest[0] == ':' || strings.HasPrefix(rest, " - ") || strings.HasPrefix(rest, " — ") || strings.HasPrefix(rest, " – ") || strings.HasPrefix(rest, " |"))
+				(open && (rest[0] == ']' || rest[0] == ')') || rest[0] == ':' ||
+					strings.HasPrefix(rest, " - ") || strings.HasPrefix(rest, " — ") ||
+					strings.HasPrefix(rest, " – ") || strings.HasPrefix(rest, " |"))
 			if set && (isItem || open || emphatic || s.severity == quorum.Critical) || emphatic && isItem && isBoldTag(head) {
 				return s.severity, true
 			}
@@ -579,7 +596,9 @@ func findPlace(text string) (path string, line int) {
 		switch {
 		case end < len(text) && (isAlnum(text[end]) || text[end] == '.' && end+1 < len(text) && isAlnum(text[end+1])),
 			from > 0 && strings.IndexByte(" \t`([*\"'<|", text[from-1]) < 0,
-			!strings.ContainsAny(path, "./\\"), strings.HasPrefix(path, "//"), strings.Trim(path, "0123456789./") == "", !isAlnum(path[len(path)-1]) && path[len(path)-1] != '_':
+			!strings.ContainsAny(path, "./\\"),
+			strings.HasPrefix(path, "//"), strings.Trim(path, "0123456789./") == "",
+			!isAlnum(path[len(path)-1]) && path[len(path)-1] != '_':
 			i = end - 1
 			continue
 		}

@@ -93,11 +93,16 @@ func longestRun(s string, c byte) (n int) {
 
 var seeds = []string{
 	"", yes, no, "**Ready to merge?** [Yes | No | With fixes]", "Ready to merge? Yes, if it builds", "### Verdict: APPROVE",
-	"```\n" + yes + "\n```", "> " + yes, "<!-- " + yes, "No issues found", "| Kind | Count |\n|--|--|\n| 🔴 Critical | 0 |", "| Kind | Count |\n|--|--|\n| 🔴 Critical | N |",
-	"#### Critical\n- `a.go:3` leaks", "- [P1] races", `{"verdict": "APPROVE", "findings": []}`, "```json\n" + `{"verdict": "REVISE"}` + "\n```", `{"verdict":"APPROVE","verdict":"REVISE"}`,
-	"Copilot reviewed 1 out of 1 changed files in this pull request and generated no new comments.", "**Actionable comments posted: 0**", "Codex Review: Didn't find any major issues.",
-	"## Greptile Summary\n\nConfidence Score: 5/5", "Bugbot reviewed your changes and found no new issues!", "Rate limit exceeded. Please wait 5 minutes.", "## API Error (HTTP 503)", "pass", "fail",
-	"2026-01-01T00:00:00.000Z Error: HTTP 429 retry in 5s", "Done (0 tool uses)", "\x1b[31mError: read ECONNRESET\x1b[0m", "Reviewed commit: 1a2b3c4", "Preparing review...",
+	"```\n" + yes + "\n```", "> " + yes, "<!-- " + yes, "No issues found",
+	"| Kind | Count |\n|--|--|\n| 🔴 Critical | 0 |", "| Kind | Count |\n|--|--|\n| 🔴 Critical | N |",
+	"#### Critical\n- `a.go:3` leaks", "- [P1] races", `{"verdict": "APPROVE", "findings": []}`,
+	"```json\n" + `{"verdict": "REVISE"}` + "\n```", `{"verdict":"APPROVE","verdict":"REVISE"}`,
+	"Copilot reviewed 1 out of 1 changed files in this pull request and generated no new comments.",
+	"**Actionable comments posted: 0**", "Codex Review: Didn't find any major issues.",
+	"## Greptile Summary\n\nConfidence Score: 5/5", "Bugbot reviewed your changes and found no new issues!",
+	"Rate limit exceeded. Please wait 5 minutes.", "## API Error (HTTP 503)", "pass", "fail",
+	"2026-01-01T00:00:00.000Z Error: HTTP 429 retry in 5s", "Done (0 tool uses)", "\x1b[31mError: read ECONNRESET\x1b[0m",
+	"Reviewed commit: 1a2b3c4", "Preparing review...",
 }
 
 func fuzzReviewers(f *testing.F, rs ...quorum.Reviewer) {
@@ -241,7 +246,10 @@ func TestADenialIsNeverDrownedOut(t *testing.T) {
 		for range 1 + rnd.IntN(5) {
 			parts = append(
 				parts,
-				[]string{yes, "### Verdict: APPROVE", "No issues found", "Great!", "<details>\n\ntext\n\n</details>", "```\nx\n```", "> a\n> b", "<!-- c -->", "- item"}[rnd.IntN(9)],
+				[]string{
+					yes, "### Verdict: APPROVE", "No issues found", "Great!", "<details>\n\ntext\n\n</details>", "```\nx\n```",
+					"> a\n> b", "<!-- c -->", "- item",
+				}[rnd.IntN(9)],
 			)
 		}
 		at := rnd.IntN(len(parts) + 1)

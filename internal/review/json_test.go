@@ -18,7 +18,13 @@ func TestJSON(t *testing.T) {
 	}{
 		{"whole text", approve, quorum.Approved, none, 0},
 		{"codex", `{"findings": [], "overall_correctness": "patch is correct"}`, quorum.Approved, none, 0},
-		{"codex, incorrect", `{"findings": [{"title": "[P1] races", "body": "b", "priority": 1, "code_location": {"absolute_file_path": "/r/a.go", "line_range": {"start": 3, "end": 4}}}], "overall_correctness": "patch is incorrect"}`, quorum.Findings, none, 1},
+		{
+			"codex, incorrect",
+			`{"findings": [{"title": "[P1] races", "body": "b", "priority": 1, ` +
+				`"code_location": {"absolute_file_path": "/r/a.go", "line_range": {"start": 3, "end": 4}}}], ` +
+				`"overall_correctness": "patch is incorrect"}`,
+			quorum.Findings, none, 1,
+		},
 		{"last block", "## Review\n\ntext\n\n" + fence(approve), quorum.Approved, none, 0},
 		{"bare below its heading", "## Review\n\n" + approve, quorum.Approved, none, 0},
 		{"another block before", fence(`{"x": 1}`) + "\n\n" + fence(approve), quorum.Approved, none, 0},
@@ -30,8 +36,16 @@ func TestJSON(t *testing.T) {
 		{"in a comment", "<!--\n" + fence(approve) + "\n-->", quorum.Empty, none, 0},
 		{"revise", `{"verdict": "REVISE", "findings": [{"path": "a.go", "line": 3, "body": "leaks", "severity": "high"}]}`, quorum.Findings, none, 1},
 		{"status", `{"status": "CHANGES_REQUESTED"}`, quorum.Findings, none, 0},
-		{"yet a P0", `{"overall_correctness": "patch is correct", "findings": [{"title": "[P0] loses data", "priority": 0}]}`, quorum.Malformed, quorum.ReasonContradicts, 1},
-		{"yet a finding of unknown severity", `{"verdict": "approve", "findings": [{"file": "a.go", "message": "hm"}]}`, quorum.Malformed, quorum.ReasonContradicts, 1},
+		{
+			"yet a P0",
+			`{"overall_correctness": "patch is correct", "findings": [{"title": "[P0] loses data", "priority": 0}]}`,
+			quorum.Malformed, quorum.ReasonContradicts, 1,
+		},
+		{
+			"yet a finding of unknown severity",
+			`{"verdict": "approve", "findings": [{"file": "a.go", "message": "hm"}]}`,
+			quorum.Malformed, quorum.ReasonContradicts, 1,
+		},
 		{"and a nit", `{"verdict": "approve", "findings": [{"file": "a.go", "message": "hm", "severity": "low"}]}`, quorum.Approved, quorum.ReasonAccepted, 1},
 		{"two verdicts", `{"verdict": "approve", "status": "rejected"}`, quorum.Malformed, quorum.ReasonContradicts, 0},
 		{"one of two unknown", `{"verdict": "approve", "status": "done"}`, quorum.Malformed, none, 0},
@@ -75,7 +89,8 @@ func TestJSONFindings(t *testing.T) {
 		r,
 		Material{
 			Kind: Comment,
-			Body: `{"verdict": "approve", "findings": [{"file": "a.go", "line": 3, "message": "hm", "title": "t", "severity": "Medium"}, {"path": "b.go", "line": "7", "body": "ho", "severity": "low"}]}`,
+			Body: `{"verdict": "approve", "findings": [{"file": "a.go", "line": 3, "message": "hm", "title": "t", "severity": "Medium"}, ` +
+				`{"path": "b.go", "line": "7", "body": "ho", "severity": "low"}]}`,
 		},
 	)
 	if got.Outcome != quorum.Approved || !got.Below || len(got.Findings) != 2 {
@@ -89,7 +104,8 @@ func TestJSONFindings(t *testing.T) {
 		reviewerWith(quorum.JSON),
 		Material{
 			Kind: Comment,
-			Body: `{"verdict": "revise", "findings": [{"title": "[P1] x", "body": "y", "code_location": {"absolute_file_path": "/r/a.go", "line_range": {"start": 3}}}]}`,
+			Body: `{"verdict": "revise", "findings": [{"title": "[P1] x", "body": "y", ` +
+				`"code_location": {"absolute_file_path": "/r/a.go", "line_range": {"start": 3}}}]}`,
 		},
 	)
 	if len(got.Findings) != 1 || got.Findings[0].Path != "/r/a.go" || got.Findings[0].Line != 3 || got.Findings[0].Severity != quorum.High {

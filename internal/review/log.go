@@ -18,11 +18,20 @@ import (
 // exceptionPrefix and levelPrefix are what programs write before a message.
 var (
 	codeMessage = regexp.MustCompile(
-		`^(?:(?:http(?:/[\d.]+)?|(?:http )?status(?: code)?|error code|code|response|server returned|got|received|api error|unexpected status|request failed with status(?: code)?)["']?(?: status)?[ :=]{1,3}["'(]?([45]\d\d)\b|([45]\d\d)[ :,-]{1,3}(?:service|too many|internal|bad|gateway|unauthorized|forbidden|payment|request|server|unprocessable|not found|overloaded|{|\{)|(?:[\w.':-]+ ){0,6}[\w.'-]+ ?\(http (?:status )?([45]\d\d)\))`,
+		`^(?:(?:http(?:/[\d.]+)?|(?:http )?status(?: code)?|error code|code` +
+			`|response|server returned|got|received|api error|unexpected status` +
+			`|request failed with status(?: code)?)["']?(?: status)?[ :=]{1,3}["'(]?([45]\d\d)\b` +
+			`|([45]\d\d)[ :,-]{1,3}(?:service|too many|internal|bad|gateway|unauthorized|forbidden` +
+			`|payment|request|server|unprocessable|not found|overloaded|{|\{)` +
+			`|(?:[\w.':-]+ ){0,6}[\w.'-]+ ?\(http (?:status )?([45]\d\d)\))`,
 	)
 	exceptionPrefix = regexp.MustCompile(`^[\w.$/-]{1,80}(?:error|exception|failure)(?:: | \[[^\]]{0,40}\]: )`)
 	levelPrefix     = regexp.MustCompile(
-		`^(?:error|err|fatal|failed|failure|warning|warn|critical|panic|uncaught|caused by|exception|reason|remote|e|npm err!|npm error|api error|detail|details|cause|message|msg|error message|(?:http )?[45]\d\d|http [45]\d\d|codex|claude|gemini|unable to access '[^']{1,200}'|curl: \(22\))(?:"?: ?| - |\] ?| +)`,
+		`^(?:error|err|fatal|failed|failure|warning|warn|critical|panic|uncaught|caused by|exception` +
+			`|reason|remote|e|npm err!|npm error|api error|detail|details|cause` +
+			`|message|msg|error message|(?:http )?[45]\d\d|http [45]\d\d` +
+			`|codex|claude|gemini|unable to access '[^']{1,200}'|curl: \(22\))` +
+			`(?:"?: ?| - |\] ?| +)`,
 	)
 )
 
@@ -118,7 +127,8 @@ func readLogLine(line string) (Reading, bool) {
 	low := strings.ReplaceAll(lowerASCII(line), "’", "'")
 	rows := logMessages.candidateRows(inLog, low, maxLogRows)
 	coded := hasHTTPCode(low) &&
-		(strings.Contains(low, "http") || strings.Contains(low, "status") || strings.Contains(low, "code") || strings.Contains(low, "error") || low[0] == '4' || low[0] == '5')
+		(strings.Contains(low, "http") || strings.Contains(low, "status") || strings.Contains(low, "code") ||
+			strings.Contains(low, "error") || low[0] == '4' || low[0] == '5')
 	if len(rows) == 0 && !coded {
 		return Reading{}, false
 	}

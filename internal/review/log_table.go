@@ -18,11 +18,13 @@ var logMessages = messageTable{
 		`::error::Cannot review forks: their runs have no access to the provider's key.`,
 	},
 	{
-		inLog, rx(`^(?:[\w.-]+ )?(?:review )?skipp(?:ed|ing)(?: review)?: no (?:api )?key\b`, "key"), quorum.Declined, quorum.ReasonNoSecrets,
+		inLog, rx(`^(?:[\w.-]+ )?(?:review )?skipp(?:ed|ing)(?: review)?: no (?:api )?key\b`, "key"),
+		quorum.Declined, quorum.ReasonNoSecrets,
 		`Skipping review: no API key in this run`,
 	},
 	{
-		inLog, rx(`^(?:action skipped|skipping action|exiting) due to workflow validation\b`, "workflow validation"), quorum.Declined, quorum.ReasonDeclined,
+		inLog, rx(`^(?:action skipped|skipping action|exiting) due to workflow validation\b`, "workflow validation"),
+		quorum.Declined, quorum.ReasonDeclined,
 		`Action skipped due to workflow validation: this file differs from the one on the default branch`,
 	},
 	{
@@ -36,15 +38,19 @@ var logMessages = messageTable{
 		`API Error: Credit balance is too low`,
 	},
 	{
-		inLog, rx(`^the job was not started because recent account payments have failed\b`, "account payments"), quorum.Failed, quorum.ReasonBilling,
+		inLog, rx(`^the job was not started because recent account payments have failed\b`, "account payments"),
+		quorum.Failed, quorum.ReasonBilling,
 		`The job was not started because recent account payments have failed. See the billing settings.`,
 	},
 	{
-		inLog, rx(`^(?:(?:type|code|reason)["']?: ?["']?)?insufficient_(?:quota|g1_credits_balance|funds|credits)\b`, "insufficient_"), quorum.Failed, quorum.ReasonBilling,
+		inLog, rx(`^(?:(?:type|code|reason)["']?: ?["']?)?insufficient_(?:quota|g1_credits_balance|funds|credits)\b`, "insufficient_"),
+		quorum.Failed, quorum.ReasonBilling,
 		`    "code": "insufficient_quota",`,
 	},
 	{
-		inLog, rx(`^your (?:project|organization|workspace|account) has reached its (?:configured )?(?:enforced )?spend(?:ing)? limit\b`, "spend"), quorum.Failed, quorum.ReasonBilling,
+		inLog, rx(`^your (?:project|organization|workspace|account) has reached its (?:configured )?(?:enforced )?spend(?:ing)? limit\b`,
+			"spend"),
+		quorum.Failed, quorum.ReasonBilling,
 		`Error: Your workspace has reached its configured spend limit.`,
 	},
 	{
@@ -58,11 +64,13 @@ var logMessages = messageTable{
 		`review.errors.BudgetExceededError: 2.10 of 2.00 dollars`,
 	},
 	{
-		inLog, rx(`^(?:the )?(?:[\w-]+ ){0,3}budget (?:is |was |has been )?(?:exhausted|exceeded|used up)\b`, "budget"), quorum.Failed, quorum.ReasonBudget,
+		inLog, rx(`^(?:the )?(?:[\w-]+ ){0,3}budget (?:is |was |has been )?(?:exhausted|exceeded|used up)\b`, "budget"),
+		quorum.Failed, quorum.ReasonBudget,
 		`Error: the token budget was used up after 41 requests`,
 	},
 	{
-		inLog, rx(`^(?:reached )?max(?:imum)?(?: number of)? turns\b(?:.{0,20}\b(?:reached|exceeded))?`, "turns"), quorum.Failed, quorum.ReasonBudget,
+		inLog, rx(`^(?:reached )?max(?:imum)?(?: number of)? turns\b(?:.{0,20}\b(?:reached|exceeded))?`, "turns"),
+		quorum.Failed, quorum.ReasonBudget,
 		`Error: Reached max turns (30)`,
 	},
 	{
@@ -80,7 +88,8 @@ var logMessages = messageTable{
 		`gemini: API key expired. Renew it and run this again.`,
 	},
 	{
-		inLog, rx(`^(?:type["']?: ?["']?)?(?:authentication_error|authentication failed)\b`, "authentication"), quorum.Failed, quorum.ReasonCredentials,
+		inLog, rx(`^(?:type["']?: ?["']?)?(?:authentication_error|authentication failed)\b`, "authentication"),
+		quorum.Failed, quorum.ReasonCredentials,
 		`{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}`,
 	},
 	{
@@ -104,7 +113,8 @@ var logMessages = messageTable{
 		`Error: App token exchange failed: 401 Unauthorized - the app is not installed here`,
 	},
 	{
-		inLog, rx(`^resource not accessible by (?:integration|personal access token)\b`, "resource not accessible"), quorum.Failed, quorum.ReasonCredentials,
+		inLog, rx(`^resource not accessible by (?:integration|personal access token)\b`, "resource not accessible"),
+		quorum.Failed, quorum.ReasonCredentials,
 		`##[error]Resource not accessible by integration`,
 	},
 
@@ -164,7 +174,8 @@ var logMessages = messageTable{
 		`Error: You have exhausted your capacity on this model.`,
 	},
 	{
-		inLog, rx(`^you(?:'ve| have) (?:hit|reached) your (?:usage |session |weekly |\d+-hour )?limit\b`, "limit"), quorum.Limited, quorum.ReasonQuota,
+		inLog, rx(`^you(?:'ve| have) (?:hit|reached) your (?:usage |session |weekly |\d+-hour )?limit\b`, "limit"),
+		quorum.Limited, quorum.ReasonQuota,
 		`You've hit your usage limit. More is to be had tomorrow.`,
 	},
 	{
@@ -182,7 +193,8 @@ var logMessages = messageTable{
 
 	// Limits that pass.
 	{
-		inLog, rx(`^(?:the )?server is temporarily limiting requests\b`, "temporarily limiting"), quorum.Overloaded, quorum.ReasonOverloaded,
+		inLog, rx(`^(?:the )?server is temporarily limiting requests\b`, "temporarily limiting"),
+		quorum.Overloaded, quorum.ReasonOverloaded,
 		`API Error: Server is temporarily limiting requests, whatever your plan allows`,
 	},
 	{
@@ -194,11 +206,13 @@ var logMessages = messageTable{
 		`Error: API rate limit exceeded for installation ID 42`,
 	},
 	{
-		inLog, rx(`^this request would exceed your (?:account|organization)(?:'s)? rate limit\b`, "rate limit"), quorum.Limited, quorum.ReasonRateLimit,
+		inLog, rx(`^this request would exceed your (?:account|organization)(?:'s)? rate limit\b`, "rate limit"),
+		quorum.Limited, quorum.ReasonRateLimit,
 		`Error: This request would exceed your organization's rate limit of 40,000 tokens`,
 	},
 	{
-		inLog, rx(`^(?:(?:type|reason|code)["']?: ?["']?)?rate_limit_(?:error|exceeded)\b`, "rate_limit"), quorum.Limited, quorum.ReasonRateLimit,
+		inLog, rx(`^(?:(?:type|reason|code)["']?: ?["']?)?rate_limit_(?:error|exceeded)\b`, "rate_limit"),
+		quorum.Limited, quorum.ReasonRateLimit,
 		`    "type": "rate_limit_error",`,
 	},
 	{
@@ -220,7 +234,8 @@ var logMessages = messageTable{
 
 	// The runner.
 	{
-		inLog, rx(`^the job (?:running on .{1,200} )?has exceeded the maximum execution time\b`, "maximum execution time"), quorum.Hung, quorum.ReasonHung,
+		inLog, rx(`^the job (?:running on .{1,200} )?has exceeded the maximum execution time\b`, "maximum execution time"),
+		quorum.Hung, quorum.ReasonHung,
 		`##[error]The job running on runner octo-runner-12 has exceeded the maximum execution time of 10 minutes.`,
 	},
 	{
@@ -228,7 +243,8 @@ var logMessages = messageTable{
 		`##[error]The action 'Review' has timed out after 20 minutes.`,
 	},
 	{
-		inLog, rx(`^the (?:hosted|self-hosted) runner\b.{0,200}\blost communication with the server\b`, "lost communication"), quorum.Overloaded, quorum.ReasonOverloaded,
+		inLog, rx(`^the (?:hosted|self-hosted) runner\b.{0,200}\blost communication with the server\b`, "lost communication"),
+		quorum.Overloaded, quorum.ReasonOverloaded,
 		`##[error]The self-hosted runner: octo-3 lost communication with the server. Look at its disk and its network.`,
 	},
 	{
@@ -254,7 +270,8 @@ var logMessages = messageTable{
 		`    "status": "UNAVAILABLE",`,
 	},
 	{
-		inLog, rx(`^(?:the )?(?:service|server|model|api)(?: is)? (?:temporarily |currently )?unavailable\b`, "unavailable"), quorum.Overloaded, quorum.ReasonOverloaded,
+		inLog, rx(`^(?:the )?(?:service|server|model|api)(?: is)? (?:temporarily |currently )?unavailable\b`, "unavailable"),
+		quorum.Overloaded, quorum.ReasonOverloaded,
 		`Error: service temporarily unavailable`,
 	},
 	{
@@ -282,7 +299,8 @@ var logMessages = messageTable{
 		`ERROR: stream disconnected before completion: the stream ended before its last event`,
 	},
 	{
-		inLog, rx(`^failed to (?:resolve action download info|download action)\b`, "action download", "download action"), quorum.Overloaded, quorum.ReasonOverloaded,
+		inLog, rx(`^failed to (?:resolve action download info|download action)\b`, "action download", "download action"),
+		quorum.Overloaded, quorum.ReasonOverloaded,
 		`##[error]Failed to download action 'https://api.github.com/repos/octo/review/tarball/v1'. Error: the body ended early`,
 	},
 	{
@@ -304,7 +322,8 @@ var logMessages = messageTable{
 
 	// The network.
 	{
-		inLog, rx(`^(?:[\w.()-]+:? ){0,4}(?:code["']?: ?["']?)?(?:econnreset|econnrefused|econnaborted)\b`, "econn"), quorum.Overloaded, quorum.ReasonOverloaded,
+		inLog, rx(`^(?:[\w.()-]+:? ){0,4}(?:code["']?: ?["']?)?(?:econnreset|econnrefused|econnaborted)\b`, "econn"),
+		quorum.Overloaded, quorum.ReasonOverloaded,
 		`Error: read ECONNRESET`,
 	},
 	{
@@ -328,7 +347,8 @@ var logMessages = messageTable{
 		`  code: 'UND_ERR_HEADERS_TIMEOUT'`,
 	},
 	{
-		inLog, rx(`^(?:code["']?: ?["']?)?err_stream_premature_close\b`, "err_stream_premature_close"), quorum.Overloaded, quorum.ReasonOverloaded,
+		inLog, rx(`^(?:code["']?: ?["']?)?err_stream_premature_close\b`, "err_stream_premature_close"),
+		quorum.Overloaded, quorum.ReasonOverloaded,
 		`  code: 'ERR_STREAM_PREMATURE_CLOSE'`,
 	},
 	{
@@ -344,15 +364,18 @@ var logMessages = messageTable{
 		`Error: socket hang up`,
 	},
 	{
-		inLog, rx(`^(?:[^ ]{1,80} ){0,6}connection (?:reset by peer|refused|timed out|was reset|closed unexpectedly)\b`, "connection"), quorum.Overloaded, quorum.ReasonOverloaded,
+		inLog, rx(`^(?:[^ ]{1,80} ){0,6}connection (?:reset by peer|refused|timed out|was reset|closed unexpectedly)\b`, "connection"),
+		quorum.Overloaded, quorum.ReasonOverloaded,
 		`Error: dial tcp 192.0.2.7:443: connect: connection refused`,
 	},
 	{
-		inLog, rx(`^(?:[^ ]{1,80} ){0,6}(?:i/o|read|connect|connection|request|tls handshake) timeout\b`, "timeout"), quorum.Overloaded, quorum.ReasonOverloaded,
+		inLog, rx(`^(?:[^ ]{1,80} ){0,6}(?:i/o|read|connect|connection|request|tls handshake) timeout\b`, "timeout"),
+		quorum.Overloaded, quorum.ReasonOverloaded,
 		`Error: net/http: TLS handshake timeout`,
 	},
 	{
-		inLog, rx(`^(?:the )?(?:[\w-]+ ){0,2}(?:request|operation|connection|api call|call)? ?timed out\b`, "timed out"), quorum.Overloaded, quorum.ReasonOverloaded,
+		inLog, rx(`^(?:the )?(?:[\w-]+ ){0,2}(?:request|operation|connection|api call|call)? ?timed out\b`, "timed out"),
+		quorum.Overloaded, quorum.ReasonOverloaded,
 		`Error: The request timed out after 600 s`,
 	},
 	{
@@ -368,7 +391,8 @@ var logMessages = messageTable{
 		`Error: Post "https://api.example.com/v1/answers": dial tcp: lookup api.example.com on 127.0.0.53:53: no such host`,
 	},
 	{
-		inLog, rx(`^(?:[^ ]{1,80} ){0,6}temporary failure in name resolution\b`, "name resolution"), quorum.Overloaded, quorum.ReasonOverloaded,
+		inLog, rx(`^(?:[^ ]{1,80} ){0,6}temporary failure in name resolution\b`, "name resolution"),
+		quorum.Overloaded, quorum.ReasonOverloaded,
 		`socket.gaierror: [Errno -3] Temporary failure in name resolution`,
 	},
 	{

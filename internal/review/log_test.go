@@ -25,7 +25,11 @@ func TestLog(t *testing.T) {
 		{"git", "fatal: unable to access 'https://example.com/a/b/': The requested URL returned error: 502", quorum.Overloaded, none},
 		{"git, and no such page", "fatal: unable to access 'https://example.com/a/b/': The requested URL returned error: 404", quorum.Unknown, none},
 		{"git, and no such host", "fatal: unable to access 'https://example.com/a/b/': Could not resolve host: example.com", quorum.Overloaded, none},
-		{"no such host of a resolver", "Error: Post \"https://api.example.com/v1\": dial tcp: lookup api.example.com on 127.0.0.53:53: no such host", quorum.Overloaded, none},
+		{
+			"no such host of a resolver",
+			"Error: Post \"https://api.example.com/v1\": dial tcp: lookup api.example.com on 127.0.0.53:53: no such host",
+			quorum.Overloaded, none,
+		},
 		{"the action's address", "##[warning]Failed to resolve action download info. Error: the socket was closed", quorum.Overloaded, none},
 		{"the action's file", "##[warning]Failed to download action 'https://example.com/tarball/v1'. Error: the socket was closed", quorum.Overloaded, none},
 		{"a registry's limit", "Error response from daemon: toomanyrequests: too many pulls", quorum.Limited, quorum.ReasonRateLimit},
@@ -38,13 +42,33 @@ func TestLog(t *testing.T) {
 		{"stamped and coloured", "2026-03-01T10:00:00.1234567Z \x1b[31mError: connect ECONNREFUSED 10.0.0.1:443\x1b[0m", quorum.Overloaded, none},
 		{"execution time", "The job running on runner GitHub Actions 3 has exceeded the maximum execution time of 6 minutes.", quorum.Hung, none},
 		{"step time", "The action 'review' has timed out after 5 minutes.", quorum.Hung, none},
-		{"credit", `{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the API."}}`, quorum.Failed, quorum.ReasonBilling},
-		{"insufficient quota", "insufficient_quota: You exceeded your current quota, please check your plan and billing details.", quorum.Failed, quorum.ReasonBilling},
-		{"payments", "The job was not started because recent account payments have failed or your spending limit needs to be increased.", quorum.Failed, quorum.ReasonBilling},
+		{
+			"credit",
+			`{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the API."}}`,
+			quorum.Failed, quorum.ReasonBilling,
+		},
+		{
+			"insufficient quota",
+			"insufficient_quota: You exceeded your current quota, please check your plan and billing details.",
+			quorum.Failed, quorum.ReasonBilling,
+		},
+		{
+			"payments",
+			"The job was not started because recent account payments have failed or your spending limit needs to be increased.",
+			quorum.Failed, quorum.ReasonBilling,
+		},
 		{"budget", "orchestrator.BudgetExhaustedError", quorum.Failed, quorum.ReasonBudget},
-		{"budget and 500", "orchestrator.BudgetExhaustedError: budget exhausted after 9 s\nexecution status: failed (HTTP 500)", quorum.Failed, quorum.ReasonBudget},
+		{
+			"budget and 500",
+			"orchestrator.BudgetExhaustedError: budget exhausted after 9 s\nexecution status: failed (HTTP 500)",
+			quorum.Failed, quorum.ReasonBudget,
+		},
 		{"500 and then the budget", "Error: HTTP 500\norchestrator.BudgetExhaustedError: x", quorum.Failed, quorum.ReasonBudget},
-		{"401", `HTTP 401: {"error":{"message":"Incorrect API key provided","type":"invalid_request_error","code":"invalid_api_key"}}`, quorum.Failed, quorum.ReasonCredentials},
+		{
+			"401",
+			`HTTP 401: {"error":{"message":"Incorrect API key provided","type":"invalid_request_error","code":"invalid_api_key"}}`,
+			quorum.Failed, quorum.ReasonCredentials,
+		},
 		{"key", "Error: API key not valid. Please pass a valid API key.", quorum.Failed, quorum.ReasonCredentials},
 		{"too long", "Error: prompt is too long: 210000 tokens > 200000 maximum", quorum.Failed, quorum.ReasonInvalid},
 		{"no write", "##[error]Actor does not have write permissions to the repository", quorum.Failed, quorum.ReasonInvalid},
@@ -81,9 +105,15 @@ func TestLogWaits(t *testing.T) {
 		until  string
 		reason quorum.Reason
 	}{
-		{"429 Too Many Requests: You exceeded your current quota\n  * Quota: GenerateRequestsPerMinute\nPlease retry in 54.5s", 54*time.Second + 500*time.Millisecond, "", quorum.ReasonRateLimit},
+		{
+			"429 Too Many Requests: You exceeded your current quota\n  * Quota: GenerateRequestsPerMinute\nPlease retry in 54.5s",
+			54*time.Second + 500*time.Millisecond, "", quorum.ReasonRateLimit,
+		},
 		{"Error: 429 quota exceeded for requests per minute, retry in 54s", 54 * time.Second, "", quorum.ReasonRateLimit},
-		{"You have exhausted your capacity on this model. Your quota will reset after 19h14m47s.", 19*time.Hour + 14*time.Minute + 47*time.Second, "", quorum.ReasonQuota},
+		{
+			"You have exhausted your capacity on this model. Your quota will reset after 19h14m47s.",
+			19*time.Hour + 14*time.Minute + 47*time.Second, "", quorum.ReasonQuota,
+		},
 		{"HTTP 429\nretry-after: 30", 30 * time.Second, "", quorum.ReasonRateLimit},
 		{"Rate limit exceeded. Try again in 6m0s.", 6 * time.Minute, "", quorum.ReasonRateLimit},
 		{"usage limit reached|1790000000", 0, "2026-09-21T14:13:20Z", quorum.ReasonQuota},

@@ -13,7 +13,8 @@ import (
 
 // httpError matches a line that is an error with its HTTP code: "## ⚠️ Gemini API Error (HTTP 503)".
 var httpError = rx(
-	`^(?:[\w.'-]+ ){0,6}[\w.'-]+ ?\(http(?: status)?(?: code)?:? (\d{3})\)[.:]?(?: .{0,200})?$|^(?:[\w.'-]+ ){0,4}(?:error|failed|failure):? (?:http |status |status code )?(\d{3})[.:]?(?: .{0,200})?$`,
+	`^(?:[\w.'-]+ ){0,6}[\w.'-]+ ?\(http(?: status)?(?: code)?:? (\d{3})\)[.:]?(?: .{0,200})?$`+
+		`|^(?:[\w.'-]+ ){0,4}(?:error|failed|failure):? (?:http |status |status code )?(\d{3})[.:]?(?: .{0,200})?$`,
 	"(http",
 	"error",
 	"failed",

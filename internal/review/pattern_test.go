@@ -63,8 +63,12 @@ func patternsInSource(t testing.TB) (all []pattern) {
 	return all
 }
 
+// literalArg returns the text of a literal, or of literals joined by +.
 func literalArg(t testing.TB, e ast.Expr) string {
 	t.Helper()
+	if sum, ok := e.(*ast.BinaryExpr); ok && sum.Op == token.ADD {
+		return literalArg(t, sum.X) + literalArg(t, sum.Y)
+	}
 	lit, ok := e.(*ast.BasicLit)
 	if !ok || lit.Kind != token.STRING {
 		t.Fatalf("an argument of rx is no literal: %#v", e)

@@ -11,11 +11,13 @@ func format(k quorum.FormatKind) quorum.Format { return quorum.Format{Kind: k} }
 var presets = []preset{
 	{
 		reviewer: quorum.Reviewer{
-			Name: "copilot", Preset: "copilot", Author: "copilot-pull-request-reviewer[bot]", Verdict: format(quorum.ReviewState), FailureMeans: quorum.MeansUnavailable, OnlyNew: true,
+			Name: "copilot", Preset: "copilot", Author: "copilot-pull-request-reviewer[bot]",
+			Verdict: format(quorum.ReviewState), FailureMeans: quorum.MeansUnavailable, OnlyNew: true,
 			Request: quorum.Request{Login: "copilot-pull-request-reviewer[bot]"},
 			Guard:   []string{".github/copilot-instructions.md", ".github/instructions/**", "AGENTS.md", "**/AGENTS.md"},
 		},
-		note:         "review-state: always a COMMENTED review; its inline comments object, \"generated no new comments\" approves once none of its threads is open",
+		note: "review-state: always a COMMENTED review; its inline comments object, " +
+			"\"generated no new comments\" approves once none of its threads is open",
 		marks:        []string{"copilot"},
 		listsPlaces:  true,
 		countsInline: true,
@@ -27,19 +29,26 @@ var presets = []preset{
 		},
 		notices: messageTable{
 			{
-				inLine, rx(`^copilot encountered an error and was unable to review this pull request\b`, "copilot encountered"), quorum.Overloaded, quorum.ReasonOverloaded,
+				inLine, rx(`^copilot encountered an error and was unable to review this pull request\b`, "copilot encountered"),
+				quorum.Overloaded, quorum.ReasonOverloaded,
 				`Copilot encountered an error and was unable to review this pull request. Ask it once more.`,
 			},
 			{
-				inLine, rx(`^copilot was unable to review this pull request because the user who requested the review has reached (?:their|its) quota\b`, "reached their quota", "reached its quota"), quorum.Limited, quorum.ReasonQuota,
+				inLine, rx(`^copilot was unable to review this pull request`+
+					` because the user who requested the review has reached (?:their|its) quota\b`,
+					"reached their quota", "reached its quota"),
+				quorum.Limited, quorum.ReasonQuota,
 				`Copilot was unable to review this pull request because the user who requested the review has reached their quota.`,
 			},
 			{
-				inLine, rx(`^copilot (?:was unable|wasn't able) to review (?:any files in )?this pull request\b.{0,40}\b(?:too (?:large|many)|exceeds)\b`, "copilot was"), quorum.Declined, quorum.ReasonTooLarge,
+				inLine, rx(`^copilot (?:was unable|wasn't able) to review (?:any files in )?this pull request`+
+					`\b.{0,40}\b(?:too (?:large|many)|exceeds)\b`, "copilot was"),
+				quorum.Declined, quorum.ReasonTooLarge,
 				`Copilot wasn't able to review this pull request because it has too many lines.`,
 			},
 			{
-				inLine, rx(`^copilot (?:wasn't able|was not able|was unable) to review any files in this pull request\b`, "copilot was"), quorum.Declined, quorum.ReasonDeclined,
+				inLine, rx(`^copilot (?:wasn't able|was not able|was unable) to review any files in this pull request\b`, "copilot was"),
+				quorum.Declined, quorum.ReasonDeclined,
 				`Copilot wasn't able to review any files in this pull request, which has none.`,
 			},
 			{
@@ -54,11 +63,13 @@ var presets = []preset{
 	},
 	{
 		reviewer: quorum.Reviewer{
-			Name: "coderabbit", Preset: "coderabbit", Author: "coderabbitai[bot]", Verdict: format(quorum.Auto), FailureMeans: quorum.MeansUnavailable, OnlyNew: true,
+			Name: "coderabbit", Preset: "coderabbit", Author: "coderabbitai[bot]",
+			Verdict: format(quorum.Auto), FailureMeans: quorum.MeansUnavailable, OnlyNew: true,
 			Request: quorum.Request{Comment: "@coderabbitai review"},
 			Guard:   []string{".coderabbit.yaml", ".coderabbit.yml"},
 		},
-		note:          "auto: \"Actionable comments posted: N\" or \"No actionable comments were generated\"; none approves once none of its threads is open; its commit status says nothing",
+		note: "auto: \"Actionable comments posted: N\" or \"No actionable comments were generated\"; " +
+			"none approves once none of its threads is open; its commit status says nothing",
 		marks:         []string{"coderabbit", "actionable comments", "reviews paused"},
 		noticesQuoted: true,
 		countsInline:  true,
@@ -83,11 +94,14 @@ var presets = []preset{
 				"<!-- comment: failure by coderabbit.ai -->\nIt came to no end.",
 			},
 			{
-				inLine, rx(`^(?:rate limit exceeded|review rate limited|review limit reached)\b`, "limit"), quorum.Limited, quorum.ReasonRateLimit,
+				inLine, rx(`^(?:rate limit exceeded|review rate limited|review limit reached)\b`, "limit"),
+				quorum.Limited, quorum.ReasonRateLimit,
 				`> ## Rate limit exceeded: no more today`,
 			},
 			{
-				inLine, rx(`^@?[\w.\[\]-]+,? (?:has|have|you have) exceeded the limit for the number of (?:commits|files)\b`, "exceeded the limit"), quorum.Limited, quorum.ReasonRateLimit,
+				inLine, rx(`^@?[\w.\[\]-]+,? (?:has|have|you have) exceeded the limit for the number of (?:commits|files)\b`,
+					"exceeded the limit"),
+				quorum.Limited, quorum.ReasonRateLimit,
 				`> @octo has exceeded the limit for the number of commits in an hour.`,
 			},
 			{
@@ -95,7 +109,8 @@ var presets = []preset{
 				`> ## Too many files!`,
 			},
 			{
-				inLine, rx(`^the head commit changed during the review\b`, "the head commit changed"), quorum.Overloaded, quorum.ReasonOverloaded,
+				inLine, rx(`^the head commit changed during the review\b`, "the head commit changed"),
+				quorum.Overloaded, quorum.ReasonOverloaded,
 				`> The head commit changed during the review.`,
 			},
 			{
@@ -115,7 +130,9 @@ var presets = []preset{
 				`> Auto reviews are disabled in this repository.`,
 			},
 			{
-				inLine, rx(`^(?:the )?(?:pull request|pr) (?:was |is )?closed or merged during review\b|^closed or merged during review\b`, "closed or merged"), quorum.Declined, quorum.ReasonDeclined,
+				inLine, rx(`^(?:the )?(?:pull request|pr) (?:was |is )?closed or merged during review\b`+
+					`|^closed or merged during review\b`, "closed or merged"),
+				quorum.Declined, quorum.ReasonDeclined,
 				`> The pull request was closed or merged during review.`,
 			},
 		},
@@ -136,11 +153,14 @@ var presets = []preset{
 	},
 	{
 		reviewer: quorum.Reviewer{
-			Name: "codex", Preset: "codex", Author: "chatgpt-codex-connector[bot]", Verdict: format(quorum.Auto), FailureMeans: quorum.MeansUnavailable, OnlyNew: true,
+			Name: "codex", Preset: "codex", Author: "chatgpt-codex-connector[bot]",
+			Verdict: format(quorum.Auto), FailureMeans: quorum.MeansUnavailable, OnlyNew: true,
 			Request: quorum.Request{Comment: "@codex review"},
 			Guard:   []string{"AGENTS.md", "**/AGENTS.md", ".codex/**"},
 		},
-		note:  "auto: a COMMENTED review with inline comments objects; the comment \"Codex Review: Didn't find any major issues\" approves once none of its threads is open; reactions are not read",
+		note: "auto: a COMMENTED review with inline comments objects; " +
+			"the comment \"Codex Review: Didn't find any major issues\" approves once none of its threads is open; " +
+			"reactions are not read",
 		marks: []string{"codex"},
 		clean: []pattern{rx(`^codex review: ?didn't find any major issues[.!](?: .{0,80})?$`, "didn't find any")},
 		notices: messageTable{
@@ -161,11 +181,14 @@ var presets = []preset{
 				`To use Codex here, create an environment.`,
 			},
 			{
-				inLine, rx(`^(?:codex review: )?something went wrong\b.{0,200}\bthis workspace is deactivated\b`, "workspace is deactivated"), quorum.Failed, quorum.ReasonInvalid,
+				inLine, rx(`^(?:codex review: )?something went wrong\b.{0,200}\bthis workspace is deactivated\b`,
+					"workspace is deactivated"),
+				quorum.Failed, quorum.ReasonInvalid,
 				`Codex Review: Something went wrong. This workspace is deactivated`,
 			},
 			{
-				inLine, rx(`^(?:codex review: )?something went wrong\b`, "something went wrong"), quorum.Overloaded, quorum.ReasonOverloaded,
+				inLine, rx(`^(?:codex review: )?something went wrong\b`, "something went wrong"),
+				quorum.Overloaded, quorum.ReasonOverloaded,
 				`Codex Review: Something went wrong, so that nothing was read.`,
 			},
 			{
@@ -176,18 +199,23 @@ var presets = []preset{
 	},
 	{
 		reviewer: quorum.Reviewer{
-			Name: "codex-action", Preset: "codex-action", Events: quorum.DefaultEvents(), Author: quorum.ActionsBot, Verdict: format(quorum.JSON), FailureMeans: quorum.MeansUnavailable,
+			Name: "codex-action", Preset: "codex-action", Events: quorum.DefaultEvents(), Author: quorum.ActionsBot,
+			Verdict: format(quorum.JSON), FailureMeans: quorum.MeansUnavailable,
 			Guard: []string{"AGENTS.md", "**/AGENTS.md", ".codex/**", ".github/codex/**"},
 		},
-		note:     "json: one object with overall_correctness (\"patch is correct\", \"patch is incorrect\") and findings; an empty final message posts nothing",
+		note: "json: one object with overall_correctness (\"patch is correct\", \"patch is incorrect\") and findings; " +
+			"an empty final message posts nothing",
 		workflow: true,
 	},
 	{
 		reviewer: quorum.Reviewer{
-			Name: "claude-action", Preset: "claude-action", Events: quorum.DefaultEvents(), Author: "claude[bot]", Verdict: format(quorum.Auto), FailureMeans: quorum.MeansUnavailable,
+			Name: "claude-action", Preset: "claude-action", Events: quorum.DefaultEvents(), Author: "claude[bot]",
+			Verdict: format(quorum.Auto), FailureMeans: quorum.MeansUnavailable,
 			Guard: []string{"CLAUDE.md", "**/CLAUDE.md", ".claude/**", ".mcp.json"},
 		},
-		note:     "auto: \"Ready to merge? …\" as your prompt asks for, or the review plugin's \"No issues found\"; a comment that only says it finished is no verdict; with github_token its author is github-actions[bot]",
+		note: "auto: \"Ready to merge? …\" as your prompt asks for, or the review plugin's \"No issues found\"; " +
+			"a comment that only says it finished is no verdict; " +
+			"with github_token its author is github-actions[bot]",
 		workflow: true,
 		clean:    []pattern{rx(`^no issues found\. checked for bugs and claude\.md compliance\.?$`, "no issues found")},
 		working: []pattern{
@@ -204,18 +232,21 @@ var presets = []preset{
 				`Credit balance is too low`,
 			},
 			{
-				inLine, rx(`^(?:skipping action|action skipped) due to workflow validation\b`, "workflow validation"), quorum.Declined, quorum.ReasonDeclined,
+				inLine, rx(`^(?:skipping action|action skipped) due to workflow validation\b`, "workflow validation"),
+				quorum.Declined, quorum.ReasonDeclined,
 				`Action skipped due to workflow validation of this branch`,
 			},
 		},
 	},
 	{
 		reviewer: quorum.Reviewer{
-			Name: "claude-review", Preset: "claude-review", Author: "claude[bot]", Verdict: format(quorum.Auto), FailureMeans: quorum.MeansUnavailable, OnlyNew: true,
+			Name: "claude-review", Preset: "claude-review", Author: "claude[bot]",
+			Verdict: format(quorum.Auto), FailureMeans: quorum.MeansUnavailable, OnlyNew: true,
 			Request: quorum.Request{Comment: "@claude review"},
 			Guard:   []string{"CLAUDE.md", "**/CLAUDE.md", "REVIEW.md"},
 		},
-		note:    "auto: Claude Code Review's inline comments object; \"No issues found\" approves; its check run is neutral whatever it found and says nothing",
+		note: "auto: Claude Code Review's inline comments object; \"No issues found\" approves; " +
+			"its check run is neutral whatever it found and says nothing",
 		clean:   []pattern{rx(`^no issues found\. checked for bugs and claude\.md compliance\.?$`, "no issues found")},
 		working: []pattern{rx(`^claude(?: code)? is (?:working|reviewing)\b`, "is working", "is reviewing")},
 		notices: messageTable{
@@ -231,22 +262,26 @@ var presets = []preset{
 	},
 	{
 		reviewer: quorum.Reviewer{
-			Name: "gemini-cli", Preset: "gemini-cli", Events: quorum.DefaultEvents(), Author: quorum.ActionsBot, Verdict: format(quorum.Auto), FailureMeans: quorum.MeansUnavailable,
+			Name: "gemini-cli", Preset: "gemini-cli", Events: quorum.DefaultEvents(), Author: quorum.ActionsBot,
+			Verdict: format(quorum.Auto), FailureMeans: quorum.MeansUnavailable,
 			Guard: []string{"GEMINI.md", "**/GEMINI.md", ".gemini/**", ".github/commands/**"},
 		},
-		note:     "auto: its shipped prompt asks for no verdict, so add \"Ready to merge? Yes | No | With fixes\" to it; inline comments object",
+		note: "auto: its shipped prompt asks for no verdict, so add \"Ready to merge? Yes | No | With fixes\" to it; " +
+			"inline comments object",
 		workflow: true,
 		working:  []pattern{rx(`^hi @?[\w.\[\]-]+, i've received your request\b`, "i've received your request")},
 		notices: messageTable{
 			{
-				inLine, rx(`^i'm sorry @?[\w.\[\]-]+, but i was unable to process your request\b`, "unable to process"), quorum.Overloaded, quorum.ReasonOverloaded,
+				inLine, rx(`^i'm sorry @?[\w.\[\]-]+, but i was unable to process your request\b`, "unable to process"),
+				quorum.Overloaded, quorum.ReasonOverloaded,
 				`🤖 I'm sorry @octo, but I was unable to process your request.`,
 			},
 		},
 	},
 	{
 		reviewer: quorum.Reviewer{
-			Name: "qodo", Preset: "qodo", Author: "qodo-code-review[bot]", Verdict: format(quorum.Auto), FailureMeans: quorum.MeansUnavailable,
+			Name: "qodo", Preset: "qodo", Author: "qodo-code-review[bot]",
+			Verdict: format(quorum.Auto), FailureMeans: quorum.MeansUnavailable,
 			Request: quorum.Request{Comment: "/review"},
 			Guard:   []string{".pr_agent.toml", "best_practices.md"},
 		},
@@ -277,7 +312,8 @@ var presets = []preset{
 	},
 	{
 		reviewer: quorum.Reviewer{
-			Name: "sourcery", Preset: "sourcery", Author: "sourcery-ai[bot]", Verdict: format(quorum.Auto), FailureMeans: quorum.MeansUnavailable,
+			Name: "sourcery", Preset: "sourcery", Author: "sourcery-ai[bot]",
+			Verdict: format(quorum.Auto), FailureMeans: quorum.MeansUnavailable,
 			Request: quorum.Request{Comment: "@sourcery-ai review"},
 			Guard:   []string{".sourcery.yaml"},
 		},
@@ -287,15 +323,18 @@ var presets = []preset{
 		countsInline: true,
 		notices: messageTable{
 			{
-				inLine, rx(`^sorry @?[\w.\[\]-]+, you(?:'ve| have) (?:used|reached|exceeded)\b`, "sorry "), quorum.Limited, quorum.ReasonQuota,
+				inLine, rx(`^sorry @?[\w.\[\]-]+, you(?:'ve| have) (?:used|reached|exceeded)\b`, "sorry "),
+				quorum.Limited, quorum.ReasonQuota,
 				`Sorry @octo, you have used all of your reviews`,
 			},
 			{
-				inLine, rx(`^sorry(?: @?[\w.\[\]-]+)?, (?:we are|we're) unable to review this pull request\b`, "unable to review"), quorum.Declined, quorum.ReasonTooLarge,
+				inLine, rx(`^sorry(?: @?[\w.\[\]-]+)?, (?:we are|we're) unable to review this pull request\b`, "unable to review"),
+				quorum.Declined, quorum.ReasonTooLarge,
 				`Sorry @octo, we're unable to review this pull request`,
 			},
 			{
-				inLine, rx(`^sorry(?: @?[\w.\[\]-]+)?, your pull request is (?:larger|too large)\b`, "your pull request"), quorum.Declined, quorum.ReasonTooLarge,
+				inLine, rx(`^sorry(?: @?[\w.\[\]-]+)?, your pull request is (?:larger|too large)\b`, "your pull request"),
+				quorum.Declined, quorum.ReasonTooLarge,
 				`Sorry @octo, your pull request is too large`,
 			},
 			{
@@ -307,17 +346,20 @@ var presets = []preset{
 	},
 	{
 		reviewer: quorum.Reviewer{
-			Name: "greptile", Preset: "greptile", Author: "greptile-apps[bot]", Verdict: format(quorum.Auto), FailureMeans: quorum.MeansUnavailable,
+			Name: "greptile", Preset: "greptile", Author: "greptile-apps[bot]",
+			Verdict: format(quorum.Auto), FailureMeans: quorum.MeansUnavailable,
 			Request: quorum.Request{Comment: "@greptileai review"},
 			Guard:   []string{"greptile.json", ".greptile/**"},
 		},
-		note:        "auto: Confidence Score 5/5 approves, 4/5 too if no thread of its is open, less objects; inline comments object; its check run shows only that it ended",
+		note: "auto: Confidence Score 5/5 approves, 4/5 too if no thread of its is open, less objects; " +
+			"inline comments object; its check run shows only that it ended",
 		marks:       []string{"greptile summary", "greptile overview", "greptile review"},
 		scored:      true,
 		listsPlaces: true,
 		notices: messageTable{
 			{
-				inLine, rx(`^@?[\w.\[\]-]+ has reached the \d+-(?:credit|review) limit\b`, "has reached the "), quorum.Limited, quorum.ReasonQuota,
+				inLine, rx(`^@?[\w.\[\]-]+ has reached the \d+-(?:credit|review) limit\b`, "has reached the "),
+				quorum.Limited, quorum.ReasonQuota,
 				`@octo has reached the 50-review limit`,
 			},
 			{
@@ -336,11 +378,13 @@ var presets = []preset{
 	},
 	{
 		reviewer: quorum.Reviewer{
-			Name: "bugbot", Preset: "bugbot", Check: "Cursor Bugbot", App: "cursor", Author: "cursor[bot]", Verdict: format(quorum.Auto), FailureMeans: quorum.MeansUnavailable, OnlyNew: true,
+			Name: "bugbot", Preset: "bugbot", Check: "Cursor Bugbot", App: "cursor", Author: "cursor[bot]",
+			Verdict: format(quorum.Auto), FailureMeans: quorum.MeansUnavailable, OnlyNew: true,
 			Request: quorum.Request{Comment: "bugbot run"},
 			Guard:   []string{".cursor/BUGBOT.md", "**/.cursor/BUGBOT.md", ".cursor/rules/**"},
 		},
-		note:         "auto: the number of issues in its check run's summary, whatever the conclusion; none approves once none of its threads is open",
+		note: "auto: the number of issues in its check run's summary, whatever the conclusion; " +
+			"none approves once none of its threads is open",
 		marks:        []string{"bugbot"},
 		countsInline: true,
 		counts: []pattern{
@@ -349,7 +393,8 @@ var presets = []preset{
 				"final result",
 			),
 			rx(
-				`^(?:cursor )?bugbot (?:completed review|has reviewed your changes|reviewed your changes) and found (\d{1,4}|no) (?:new )?(?:potential )?(?:issues?|bugs?)\b.*$`,
+				`^(?:cursor )?bugbot (?:completed review|has reviewed your changes|reviewed your changes)`+
+					` and found (\d{1,4}|no) (?:new )?(?:potential )?(?:issues?|bugs?)\b.*$`,
 				"and found ",
 			),
 		},
@@ -367,14 +412,16 @@ var presets = []preset{
 				`Skipping Bugbot: not in this repository`,
 			},
 			{
-				inLine, rx(`^bugbot (?:couldn't|could not|failed to) (?:run|review|complete)\b`, "bugbot "), quorum.Overloaded, quorum.ReasonOverloaded,
+				inLine, rx(`^bugbot (?:couldn't|could not|failed to) (?:run|review|complete)\b`, "bugbot "),
+				quorum.Overloaded, quorum.ReasonOverloaded,
 				`Bugbot couldn't run on this change`,
 			},
 		},
 	},
 	{
 		reviewer: quorum.Reviewer{
-			Name: "gemini-code-assist", Preset: "gemini-code-assist", Author: "gemini-code-assist[bot]", Verdict: format(quorum.Auto), FailureMeans: quorum.MeansUnavailable, Retired: true,
+			Name: "gemini-code-assist", Preset: "gemini-code-assist", Author: "gemini-code-assist[bot]",
+			Verdict: format(quorum.Auto), FailureMeans: quorum.MeansUnavailable, Retired: true,
 			Guard: []string{".gemini/**"},
 		},
 		note:          "retired: the service ended on 2026-07-17; always Unavailable, remove it from the policy",

@@ -16,7 +16,12 @@ const maxDetail = 120
 // knows. A key may follow an underscore, or an escape of JSON or a URL (for a line break or a colon). It may contain a
 // NUL, which maskKeys puts in place of characters that show nothing.
 var secretKeys = regexp.MustCompile(
-	`(?:\b|_|\\[nrt]|%[0-9A-Fa-f]{2})(?:(?:sk|pk|rk)-[A-Za-z0-9_\x00-]{8,}|gh[a-z]_[A-Za-z0-9\x00]{16,}|github_pat_[A-Za-z0-9_\x00]{16,}|(?:AKIA|ASIA)[A-Z0-9\x00]{12,}|AIza[A-Za-z0-9_\x00-]{16,}|xox[a-z]-[A-Za-z0-9\x00-]{8,}|eyJ[A-Za-z0-9_\x00-]{8,}\.[A-Za-z0-9_.\x00-]{8,})|(?i:bearer)[\s\p{Z}]+[A-Za-z0-9._~+/\x00-]{16,}`,
+	`(?:\b|_|\\[nrt]|%[0-9A-Fa-f]{2})` +
+		`(?:(?:sk|pk|rk)-[A-Za-z0-9_\x00-]{8,}|gh[a-z]_[A-Za-z0-9\x00]{16,}` +
+		`|github_pat_[A-Za-z0-9_\x00]{16,}|(?:AKIA|ASIA)[A-Z0-9\x00]{12,}` +
+		`|AIza[A-Za-z0-9_\x00-]{16,}|xox[a-z]-[A-Za-z0-9\x00-]{8,}` +
+		`|eyJ[A-Za-z0-9_\x00-]{8,}\.[A-Za-z0-9_.\x00-]{8,})` +
+		`|(?i:bearer)[\s\p{Z}]+[A-Za-z0-9._~+/\x00-]{16,}`,
 )
 
 // ansiCodes matches the escape codes with which terminals colour text.

@@ -412,7 +412,8 @@ func contentLines(r quorum.Reviewer, p Page) []pageLine {
 		switch {
 		case l.visibility == hidden && l.text == "" && len(p.blocks) == 0: // an HTML comment; a fence would be content
 		case words == "" && l.visibility != hidden:
-		case l.level > 0 && l.visibility == inView && from == 0 && i < 20 && (r.Heading == "" || HasHeading(l.text, r.Heading)) && isFirstHeading(p, i):
+		case l.level > 0 && l.visibility == inView && from == 0 && i < 20 &&
+			(r.Heading == "" || HasHeading(l.text, r.Heading)) && isFirstHeading(p, i):
 		case strings.HasPrefix(words, "reviewed commit"):
 		default:
 			return slices.Clip(p.lines[i:])

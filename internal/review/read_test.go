@@ -182,14 +182,22 @@ func TestFindingsFormat(t *testing.T) {
 	}{
 		{"zero counts", table("🔴 Critical | 0", "🟠 High | 0", "✅ Good practices | 3"), 0, quorum.Approved, none, 0},
 		{"one critical", table("🔴 Critical | 1", "🟡 Suggestions | 0"), 0, quorum.Findings, none, 0},
-		{"resolved rows do not count", table("🔴 Critical | 0", "Resolved issues | 4", "Deferred | 2", "Acknowledged | 1", "Good practices | 9"), 0, quorum.Approved, none, 0},
+		{
+			"resolved rows do not count",
+			table("🔴 Critical | 0", "Resolved issues | 4", "Deferred | 2", "Acknowledged | 1", "Good practices | 9"),
+			0, quorum.Approved, none, 0,
+		},
 		{"unresolved rows do", table("🔴 Critical | 0", "Unresolved issues | 4", "Issues | 4"), 0, quorum.Findings, none, 0},
 		{"columns", "| Critical | High | Medium |\n|--|--|--|\n| 0 | 2 | 1 |", 0, quorum.Findings, none, 0},
 		{"columns of zero", "| Critical | High | Medium |\n|--|--|--|\n| 0 | 0 | 0 |", 0, quorum.Approved, none, 0},
 		{"open column", "| Severity | Found | Open |\n|--|--|--|\n| High | 2 | 0 |", 0, quorum.Approved, none, 0},
 		{"placeholders", table("🔴 Critical | N", "🟡 Suggestions | N"), 0, quorum.Malformed, quorum.ReasonTemplate, 0},
 		{"placeholders in braces", table("🔴 Critical | {n}"), 0, quorum.Malformed, quorum.ReasonTemplate, 0},
-		{"a named blocker", table("🔴 Critical | 0") + "\n### 🔴 Critical Issues\n\n1. **[a.go:7]** lost update", 0, quorum.Malformed, quorum.ReasonContradicts, 1},
+		{
+			"a named blocker",
+			table("🔴 Critical | 0") + "\n### 🔴 Critical Issues\n\n1. **[a.go:7]** lost update",
+			0, quorum.Malformed, quorum.ReasonContradicts, 1,
+		},
 		{"a blocker in words", table("🔴 Critical | 0") + "\n**Blocker:** the lock leaks", 0, quorum.Malformed, quorum.ReasonContradicts, 1},
 		{"table in a fence", "```\n" + table("🔴 Critical | 0") + "```", 0, quorum.Malformed, none, 0},
 		{"table in a quote", "> | Kind | Count |\n> |---|---|\n> | 🔴 Critical | 0 |", 0, quorum.Malformed, none, 0},
@@ -354,9 +362,18 @@ func TestNotices(t *testing.T) {
 		{"working, and yes", "Preparing review...\n\n" + yes, quorum.Running, none},
 		{"an error beside a yes", head + "## ⚠️ Gemini API Error (HTTP 503)\n\n" + yes, quorum.Malformed, quorum.ReasonContradicts},
 		{"a limit beside a yes", "Rate limit exceeded.\n\n" + yes, quorum.Malformed, quorum.ReasonContradicts},
-		{"an error far below a yes", yes + strings.Repeat("\n\nmore prose", 100) + "\n\n## API Error (HTTP 500)" + strings.Repeat("\n\nmore prose", 100), quorum.Malformed, quorum.ReasonContradicts},
+		{
+			"an error far below a yes",
+			yes + strings.Repeat("\n\nmore prose", 100) + "\n\n## API Error (HTTP 500)" + strings.Repeat("\n\nmore prose", 100),
+			quorum.Malformed, quorum.ReasonContradicts,
+		},
 		{"a limit beside a no", "Rate limit exceeded.\n\n" + no, quorum.Findings, none},
-		{"a review of a rate limiter", "The rate limit is exceeded too early: `limit.go:4` counts twice, so a user is told \"rate limit exceeded\" after one call.\n\n- Rate limit exceeded is returned with 503.\n\n**Ready to merge?** Yes, well tested", quorum.Approved, none},
+		{
+			"a review of a rate limiter",
+			"The rate limit is exceeded too early: `limit.go:4` counts twice, so a user is told \"rate limit exceeded\" after one call.\n\n" +
+				"- Rate limit exceeded is returned with 503.\n\n**Ready to merge?** Yes, well tested",
+			quorum.Approved, none,
+		},
 		{"the same without a verdict", "This rate limiter returns HTTP 429 when the quota is exceeded, which is what the API says.", quorum.Malformed, none},
 		{"an error in a fence", "```\nAPI Error (HTTP 503)\n```\n" + yes, quorum.Approved, none},
 	} {
@@ -376,48 +393,167 @@ func TestPresetTexts(t *testing.T) {
 		want         quorum.Outcome
 		reason       quorum.Reason
 	}{
-		{"copilot, clean", "copilot", Material{Kind: Review, State: "COMMENTED", Body: "## Pull request overview\n\nCopilot reviewed 4 out of 5 changed files in this pull request and generated no new comments."}, quorum.Approved, none},
-		{"copilot, comments", "copilot", Material{Kind: Review, State: "COMMENTED", Threads: 2, Body: "Copilot reviewed 4 out of 5 changed files in this pull request and generated 2 comments."}, quorum.Findings, none},
-		{"copilot, comments that are gone", "copilot", Material{Kind: Review, State: "COMMENTED", Body: "Copilot reviewed 4 out of 5 changed files in this pull request and generated 2 comments."}, quorum.Findings, none},
-		{"copilot, clean and a thread", "copilot", Material{Kind: Review, State: "COMMENTED", Threads: 1, Body: "Copilot reviewed 4 out of 5 changed files in this pull request and generated no comments."}, quorum.Findings, none},
-		{"copilot, no files", "copilot", Material{Kind: Review, State: "COMMENTED", Body: "Copilot reviewed 0 out of 5 changed files in this pull request and generated no comments."}, quorum.Empty, none},
-		{"copilot, overview alone", "copilot", Material{Kind: Review, State: "COMMENTED", Body: "## Pull request overview\n\nThis adds a cache."}, quorum.Malformed, none},
-		{"copilot, error", "copilot", Material{Kind: Review, State: "COMMENTED", Body: "Copilot encountered an error and was unable to review this pull request."}, quorum.Overloaded, none},
-		{"copilot, quota", "copilot", Material{Kind: Review, State: "COMMENTED", Body: "Copilot was unable to review this pull request because the user who requested the review has reached their quota limit."}, quorum.Limited, quorum.ReasonQuota},
-		{"copilot, quoted", "copilot", Material{Kind: Review, State: "COMMENTED", Body: "> Copilot reviewed 4 out of 5 changed files in this pull request and generated no comments."}, quorum.Malformed, none},
+		{
+			"copilot, clean", "copilot",
+			Material{Kind: Review, State: "COMMENTED", Body: "## Pull request overview\n\n" +
+				"Copilot reviewed 4 out of 5 changed files in this pull request and generated no new comments."},
+			quorum.Approved, none,
+		},
+		{
+			"copilot, comments", "copilot",
+			Material{
+				Kind: Review, State: "COMMENTED", Threads: 2,
+				Body: "Copilot reviewed 4 out of 5 changed files in this pull request and generated 2 comments.",
+			},
+			quorum.Findings, none,
+		},
+		{
+			"copilot, comments that are gone", "copilot",
+			Material{Kind: Review, State: "COMMENTED", Body: "Copilot reviewed 4 out of 5 changed files in this pull request and generated 2 comments."},
+			quorum.Findings, none,
+		},
+		{
+			"copilot, clean and a thread", "copilot",
+			Material{
+				Kind: Review, State: "COMMENTED", Threads: 1,
+				Body: "Copilot reviewed 4 out of 5 changed files in this pull request and generated no comments.",
+			},
+			quorum.Findings, none,
+		},
+		{
+			"copilot, no files", "copilot",
+			Material{Kind: Review, State: "COMMENTED", Body: "Copilot reviewed 0 out of 5 changed files in this pull request and generated no comments."},
+			quorum.Empty, none,
+		},
+		{
+			"copilot, overview alone", "copilot",
+			Material{Kind: Review, State: "COMMENTED", Body: "## Pull request overview\n\nThis adds a cache."},
+			quorum.Malformed, none,
+		},
+		{
+			"copilot, error", "copilot",
+			Material{Kind: Review, State: "COMMENTED", Body: "Copilot encountered an error and was unable to review this pull request."},
+			quorum.Overloaded, none,
+		},
+		{
+			"copilot, quota", "copilot",
+			Material{Kind: Review, State: "COMMENTED", Body: "Copilot was unable to review this pull request " +
+				"because the user who requested the review has reached their quota limit."},
+			quorum.Limited, quorum.ReasonQuota,
+		},
+		{
+			"copilot, quoted", "copilot",
+			Material{Kind: Review, State: "COMMENTED", Body: "> Copilot reviewed 4 out of 5 changed files in this pull request and generated no comments."},
+			quorum.Malformed, none,
+		},
 		{"coderabbit, none", "coderabbit", Material{Kind: Review, State: "COMMENTED", Body: "**Actionable comments posted: 0**"}, quorum.Approved, none},
-		{"coderabbit, some", "coderabbit", Material{Kind: Review, State: "COMMENTED", Threads: 3, Body: "**Actionable comments posted: 3**"}, quorum.Findings, none},
-		{"coderabbit, outside the diff", "coderabbit", Material{Kind: Review, State: "COMMENTED", Body: "**Actionable comments posted: 0**\n\n<details>\n<summary>⚠️ Outside diff range comments (2)</summary>\n\n</details>"}, quorum.Malformed, none},
-		{"coderabbit, skip beside clean", "coderabbit", Material{Kind: Comment, Body: "<!-- This is an auto-generated comment: skip review by coderabbit.ai -->\nNo actionable comments were generated in the recent review."}, quorum.Malformed, none},
-		{"coderabbit, marker in a fence", "coderabbit", Material{Kind: Comment, Body: "```\n<!-- rate limited by coderabbit.ai -->\n```\nNo actionable comments were generated in the recent review."}, quorum.Approved, none},
-		{"coderabbit, walkthrough", "coderabbit", Material{Kind: Comment, Body: "<!-- summarize by coderabbit.ai -->\n## Walkthrough\n\nAdds a cache."}, quorum.Unrelated, none},
+		{
+			"coderabbit, some", "coderabbit",
+			Material{Kind: Review, State: "COMMENTED", Threads: 3, Body: "**Actionable comments posted: 3**"},
+			quorum.Findings, none,
+		},
+		{
+			"coderabbit, outside the diff", "coderabbit",
+			Material{Kind: Review, State: "COMMENTED", Body: "**Actionable comments posted: 0**\n\n" +
+				"<details>\n<summary>⚠️ Outside diff range comments (2)</summary>\n\n</details>"},
+			quorum.Malformed, none,
+		},
+		{
+			"coderabbit, skip beside clean", "coderabbit",
+			Material{Kind: Comment, Body: "<!-- This is an auto-generated comment: skip review by coderabbit.ai -->\n" +
+				"No actionable comments were generated in the recent review."},
+			quorum.Malformed, none,
+		},
+		{
+			"coderabbit, marker in a fence", "coderabbit",
+			Material{Kind: Comment, Body: "```\n<!-- rate limited by coderabbit.ai -->\n```\n" +
+				"No actionable comments were generated in the recent review."},
+			quorum.Approved, none,
+		},
+		{
+			"coderabbit, walkthrough", "coderabbit",
+			Material{Kind: Comment, Body: "<!-- summarize by coderabbit.ai -->\n## Walkthrough\n\nAdds a cache."},
+			quorum.Unrelated, none,
+		},
 		{"coderabbit, status", "coderabbit", Material{Kind: Status, State: "success", Body: "Review rate limited"}, quorum.Limited, none},
 		{"coderabbit, status skipped", "coderabbit", Material{Kind: Status, State: "success", Body: "Review skipped"}, quorum.Declined, none},
 		{"coderabbit, status queued", "coderabbit", Material{Kind: Status, State: "pending", Body: "Review queued"}, quorum.Running, none},
 		{"coderabbit, status done", "coderabbit", Material{Kind: Status, State: "success", Body: "Review completed"}, quorum.Unrelated, none},
-		{"codex, clean", "codex", Material{Kind: Comment, Body: "Codex Review: Didn't find any major issues. Nice!\n\n**Reviewed commit:** `1a2b3c4d5e`"}, quorum.Approved, none},
-		{"codex, clean, but", "codex", Material{Kind: Comment, Body: "Codex Review: Didn't find any major issues. But I could not read all of it."}, quorum.Malformed, none},
+		{
+			"codex, clean", "codex",
+			Material{Kind: Comment, Body: "Codex Review: Didn't find any major issues. Nice!\n\n**Reviewed commit:** `1a2b3c4d5e`"},
+			quorum.Approved, none,
+		},
+		{
+			"codex, clean, but", "codex",
+			Material{Kind: Comment, Body: "Codex Review: Didn't find any major issues. But I could not read all of it."},
+			quorum.Malformed, none,
+		},
 		{"codex, wrong", "codex", Material{Kind: Comment, Body: "Codex Review: Something went wrong. Try again later."}, quorum.Overloaded, none},
-		{"codex, limit", "codex", Material{Kind: Comment, Body: "You have reached your Codex usage limits for code reviews."}, quorum.Limited, quorum.ReasonQuota},
-		{"claude, clean", "claude-action", Material{Kind: Comment, Body: "## Code review\n\nNo issues found. Checked for bugs and CLAUDE.md compliance."}, quorum.Approved, none},
-		{"claude, clean but", "claude-action", Material{Kind: Comment, Body: "No issues found. Checked for bugs and CLAUDE.md compliance.\n\n- `a.go:3` overflows"}, quorum.Malformed, quorum.ReasonContradicts},
+		{
+			"codex, limit", "codex",
+			Material{Kind: Comment, Body: "You have reached your Codex usage limits for code reviews."},
+			quorum.Limited, quorum.ReasonQuota,
+		},
+		{
+			"claude, clean", "claude-action",
+			Material{Kind: Comment, Body: "## Code review\n\nNo issues found. Checked for bugs and CLAUDE.md compliance."},
+			quorum.Approved, none,
+		},
+		{
+			"claude, clean but", "claude-action",
+			Material{Kind: Comment, Body: "No issues found. Checked for bugs and CLAUDE.md compliance.\n\n- `a.go:3` overflows"},
+			quorum.Malformed, quorum.ReasonContradicts,
+		},
 		{"claude, working", "claude-action", Material{Kind: Comment, Body: "Claude Code is working… <img src='x' />"}, quorum.Running, none},
-		{"claude, finished", "claude-action", Material{Kind: Comment, Body: "**Claude finished @bob's task in 2m** —— [View job](https://x)\n\n---\nAll fine."}, quorum.Malformed, none},
-		{"claude, finished with yes", "claude-action", Material{Kind: Comment, Body: "**Claude finished @bob's task in 2m** —— [View job](https://x)\n\n---\n" + yes}, quorum.Approved, none},
+		{
+			"claude, finished", "claude-action",
+			Material{Kind: Comment, Body: "**Claude finished @bob's task in 2m** —— [View job](https://x)\n\n---\nAll fine."},
+			quorum.Malformed, none,
+		},
+		{
+			"claude, finished with yes", "claude-action",
+			Material{Kind: Comment, Body: "**Claude finished @bob's task in 2m** —— [View job](https://x)\n\n---\n" + yes},
+			quorum.Approved, none,
+		},
 		{"greptile, five", "greptile", Material{Kind: Comment, Body: "<h3>Greptile Summary</h3>\n\n<h3>Confidence Score: 5/5</h3>"}, quorum.Approved, none},
 		{"greptile, three", "greptile", Material{Kind: Comment, Body: "## Greptile Summary\n\n**Confidence Score: 3/5**"}, quorum.Findings, none},
 		{"greptile, ten", "greptile", Material{Kind: Comment, Body: "## Greptile Summary\n\n**Confidence Score: 10/5**"}, quorum.Malformed, none},
-		{"greptile, two scores", "greptile", Material{Kind: Comment, Body: "## Greptile Summary\n\n**Confidence Score: 5/5**\n\nConfidence Score: 2/5"}, quorum.Malformed, none},
+		{
+			"greptile, two scores", "greptile",
+			Material{Kind: Comment, Body: "## Greptile Summary\n\n**Confidence Score: 5/5**\n\nConfidence Score: 2/5"},
+			quorum.Malformed, none,
+		},
 		{"bugbot, none", "bugbot", Material{Kind: Comment, Body: "✅ Bugbot reviewed your changes and found no new issues!"}, quorum.Approved, none},
-		{"bugbot, check", "bugbot", Material{Kind: Check, Conclusion: "neutral", Body: "Progress\n  Final Result: Bugbot completed review and found 2 potential issues."}, quorum.Findings, none},
+		{
+			"bugbot, check", "bugbot",
+			Material{Kind: Check, Conclusion: "neutral", Body: "Progress\n  Final Result: Bugbot completed review and found 2 potential issues."},
+			quorum.Findings, none,
+		},
 		{"bugbot, check without a count", "bugbot", Material{Kind: Check, Conclusion: "success", Body: "Progress"}, quorum.Malformed, none},
-		{"bugbot, count at odds", "bugbot", Material{Kind: Check, Conclusion: "failure", Body: "Final Result: Bugbot completed review and found 0 potential issues."}, quorum.Malformed, none},
+		{
+			"bugbot, count at odds", "bugbot",
+			Material{Kind: Check, Conclusion: "failure", Body: "Final Result: Bugbot completed review and found 0 potential issues."},
+			quorum.Malformed, none,
+		},
 		{"bugbot, skipped", "bugbot", Material{Kind: Comment, Body: "Skipping Bugbot: not wanted here."}, quorum.Declined, none},
-		{"sourcery, limit", "sourcery", Material{Kind: Review, State: "COMMENTED", Body: "Sorry @bob, you've used your own review budget of 10 characters."}, quorum.Limited, none},
-		{"sourcery, issues", "sourcery", Material{Kind: Review, State: "COMMENTED", Threads: 2, Body: "Hey - I've found 2 issues, and here they are"}, quorum.Findings, none},
+		{
+			"sourcery, limit", "sourcery",
+			Material{Kind: Review, State: "COMMENTED", Body: "Sorry @bob, you've used your own review budget of 10 characters."},
+			quorum.Limited, none,
+		},
+		{
+			"sourcery, issues", "sourcery",
+			Material{Kind: Review, State: "COMMENTED", Threads: 2, Body: "Hey - I've found 2 issues, and here they are"},
+			quorum.Findings, none,
+		},
 		{"qodo, preparing", "qodo", Material{Kind: Comment, Body: "Preparing review..."}, quorum.Running, none},
 		{"qodo, summary", "qodo", Material{Kind: Comment, Body: "## PR Summary by Qodo\n\nAdds."}, quorum.Unrelated, none},
-		{"gemini-cli, sorry", "gemini-cli", Material{Kind: Comment, Body: "🤖 I'm sorry @bob, but I was unable to process your request."}, quorum.Overloaded, none},
+		{
+			"gemini-cli, sorry", "gemini-cli",
+			Material{Kind: Comment, Body: "🤖 I'm sorry @bob, but I was unable to process your request."},
+			quorum.Overloaded, none,
+		},
 		{"retired", "gemini-code-assist", Material{Kind: Review, State: "APPROVED", Body: yes}, quorum.Declined, quorum.ReasonRetired},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -435,7 +571,8 @@ func TestPresetTexts(t *testing.T) {
 		presetReviewer(t, "coderabbit"),
 		Material{
 			Kind: Comment,
-			Body: "> [!WARNING]\n> ## Rate limit exceeded\n>\n> @bob has exceeded the limit for the number of commits per hour. Please wait **24 minutes and 26 seconds** before requesting another review.",
+			Body: "> [!WARNING]\n> ## Rate limit exceeded\n>\n> @bob has exceeded the limit for the number of commits per hour. " +
+				"Please wait **24 minutes and 26 seconds** before requesting another review.",
 		},
 	)
 	if limited.Outcome != quorum.Limited || limited.Reset != 24*time.Minute+26*time.Second {
@@ -545,12 +682,14 @@ func TestALabelIsNoSentence(t *testing.T) {
 // No key is shown: not the shortest one, not behind or split by what shows nothing, and not beside another.
 func TestAQuoteShowsNoKey(t *testing.T) {
 	keys := []string{
-		"sk-12345678", "pk-abcdefgh", "ghp_" + strings.Repeat("a", 16), "github_pat_" + strings.Repeat("b", 16), "AKIA" + strings.Repeat("C", 12), "AIza" + strings.Repeat("d", 16), "xoxb-12345678",
+		"sk-12345678", "pk-abcdefgh", "ghp_" + strings.Repeat("a", 16), "github_pat_" + strings.Repeat("b", 16),
+		"AKIA" + strings.Repeat("C", 12), "AIza" + strings.Repeat("d", 16), "xoxb-12345678",
 		"eyJ12345678.12345678", "Bearer " + strings.Repeat("e", 16), "bearer \u00a0\t" + strings.Repeat("e", 16),
 	}
 	for _, key := range keys {
 		texts := []string{
-			key, "a key: " + key + " in it", "\t" + key + "\n", "\x1b[31m" + key + "\x1b[0m", "a\x1b[1m" + key, "\x1b(B\x1b[m" + key, "\x1b[" + key, "\x1b" + key,
+			key, "a key: " + key + " in it", "\t" + key + "\n", "\x1b[31m" + key + "\x1b[0m",
+			"a\x1b[1m" + key, "\x1b(B\x1b[m" + key, "\x1b[" + key, "\x1b" + key,
 			key[:3] + "\u200b" + key[3:], key[:6] + "\x01" + key[6:], key[:len(key)-2] + "\u2060" + key[len(key)-2:],
 			"token\u200b" + key, "token\x00" + key, "from_" + key, `{"message":"denied\n` + key + `"}`, "url=https%3A" + key,
 		}

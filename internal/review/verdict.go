@@ -100,12 +100,21 @@ var (
 
 // conditionWords make a yes conditional, anywhere in its sentence.
 var conditionWords = regexp.MustCompile(
-	`\b(?:if|once|after|when|whenever|unless|provided|providing|assuming|pending|except|excepting|but|until|till|however|though|although|albeit|conditional\w*|contingent|subject to|as long as|so long as|barring|apart from|aside from|other than|must|needs?|should|not(?:$| yet| ready| really)|i say no|do not|don't|cannot|can't|and no|(?:fix|address|resolve|update|add|rebase) .{0,60}\bfirst|first (?:fix|address|resolve)|(?:fixes|changes|work) (?:are |is )?(?:needed|required|remain)|with (?:\w+[ -]){0,3}(?:fix|fixes|change|changes|caveats?|reservations?|conditions?|suggestions?|nits?|modifications?|tweaks?|follow-?ups?|adjustments?|corrections?|exceptions?))(?:\b|$)`,
+	`\b(?:if|once|after|when|whenever|unless|provided|providing|assuming|pending|except|excepting` +
+		`|but|until|till|however|though|although|albeit|conditional\w*|contingent` +
+		`|subject to|as long as|so long as|barring|apart from|aside from|other than` +
+		`|must|needs?|should|not(?:$| yet| ready| really)|i say no|do not|don't|cannot|can't|and no` +
+		`|(?:fix|address|resolve|update|add|rebase) .{0,60}\bfirst|first (?:fix|address|resolve)` +
+		`|(?:fixes|changes|work) (?:are |is )?(?:needed|required|remain)` +
+		`|with (?:\w+[ -]){0,3}(?:fix|fixes|change|changes|caveats?|reservations?|conditions?` +
+		`|suggestions?|nits?|modifications?|tweaks?|follow-?ups?|adjustments?|corrections?|exceptions?))` +
+		`(?:\b|$)`,
 )
 
 // conditionStart makes a yes conditional at the beginning of the next sentence.
 var conditionStart = regexp.MustCompile(
-	`^(?:(?:no|not|nope)(?:$|[.,;:!])|not really|i say no|but|if|once|after|unless|provided|assuming|pending|except|however|only|as long as|on condition|conditional)(?:\b|$| )`,
+	`^(?:(?:no|not|nope)(?:$|[.,;:!])|not really|i say no|but|if|once|after|unless|provided|assuming` +
+		`|pending|except|however|only|as long as|on condition|conditional)(?:\b|$| )`,
 )
 
 // maxFields is the number of fields that a text may have; one with more is no review.
@@ -272,7 +281,8 @@ func voteAfterYes(rest string, sure, negative bool, p Page, i int) vote {
 	case tail == "":
 		return approves
 	case strings.IndexByte(".,!;:()]\"'", tail[0]) >= 0,
-		strings.HasPrefix(tail, "- "), strings.HasPrefix(tail, "-- "), strings.HasPrefix(tail, "— "), strings.HasPrefix(tail, "– "), strings.HasPrefix(tail, "—"):
+		strings.HasPrefix(tail, "- "), strings.HasPrefix(tail, "-- "),
+		strings.HasPrefix(tail, "— "), strings.HasPrefix(tail, "– "), strings.HasPrefix(tail, "—"):
 		return approves
 	}
 	return unclear

@@ -14,12 +14,17 @@ import (
 // The forms in which limits state a wait.
 var (
 	waitDuration = regexp.MustCompile(
-		`\b(?:wait|retry in|try again in|retry after|retry-after|reset after|resets? in|available in|another review in|retrydelay)["': ]{0,4}(?:for |another |about |approximately |up to )?((?:\d+(?:\.\d+)?[ ]?(?:days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s|milliseconds?|ms)\b,?(?: and)? ?|\d+(?:\.\d+)?(?:h|m|s|ms)){1,4})`,
+		`\b(?:wait|retry in|try again in|retry after|retry-after|reset after|resets? in` +
+			`|available in|another review in|retrydelay)["': ]{0,4}` +
+			`(?:for |another |about |approximately |up to )?` +
+			`((?:\d+(?:\.\d+)?[ ]?(?:days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s|milliseconds?|ms)\b,?(?: and)? ?` +
+			`|\d+(?:\.\d+)?(?:h|m|s|ms)){1,4})`,
 	)
 	waitUnit          = regexp.MustCompile(`(\d+(?:\.\d+)?) ?(days?|d|hours?|hrs?|h|minutes?|mins?|ms|milliseconds?|m|seconds?|secs?|s)`)
 	retryAfterSeconds = regexp.MustCompile(`\bretry-after["']?: ?["']?(\d{1,6})\b`)
 	waitUntil         = regexp.MustCompile(
-		`\b(?:resets?|available|retry|try again)(?: again)?(?: (?:at|on|after))? ?:? (\d{4}-\d\d-\d\d[ t]\d\d:\d\d(?::\d\d)?(?:\.\d{1,9})?(?: ?(?:z|utc|[+-]\d\d:\d\d))?)`,
+		`\b(?:resets?|available|retry|try again)(?: again)?(?: (?:at|on|after))? ?:? ` +
+			`(\d{4}-\d\d-\d\d[ t]\d\d:\d\d(?::\d\d)?(?:\.\d{1,9})?(?: ?(?:z|utc|[+-]\d\d:\d\d))?)`,
 	)
 	limitReachedUnix = regexp.MustCompile(`\blimit reached\|(\d{10})\b`)
 )
