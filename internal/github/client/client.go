@@ -97,7 +97,7 @@ type githubHost struct {
 // Format keeps the token out of every verb.
 func (c *Client) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "github.Client(%s)", c.base) }
 
-// An Response is what came with an answer's body.
+// A Response is what came with an answer's body.
 type Response struct {
 	Status  int
 	Changed bool      // false: GitHub said that it is what we had read before
@@ -152,6 +152,9 @@ func newHost(o Options, idle int) (*githubHost, error) {
 	}
 	if g.log == nil {
 		g.log = slog.New(slog.DiscardHandler)
+	}
+	if g.answers == nil {
+		g.answers = newMemoryCache()
 	}
 	if o.Transport == nil {
 		g.wire = newTransport(&net.Dialer{Timeout: dialTimeout}, idle)
@@ -220,15 +223,9 @@ func (g *githubHost) wireLayer(token secret, counted *stats) *wholeReader {
 
 // cacheLayer is the same behind a memory of answers, which is the tenant's own.
 func (c *Client) cacheLayer(tenant func() int64) http.RoundTripper {
-	wire := c.wireLayer(c.token, c.stats)
-	if c.answers != nil {
-		s := &storedCache{answers: c.answers, tenant: tenant, buffers: c.buffers}
-		c.forgetResponse = s.forget
-		return ghtransport.NewTransport(s, wire)
-	}
-	s := newMemoryCache()
+	s := &responseStorage{cache: c.answers, tenant: tenant, buffers: c.buffers}
 	c.forgetResponse = s.forget
-	return ghtransport.NewTransport(s, wire)
+	return ghtransport.NewTransport(s, c.wireLayer(c.token, c.stats))
 }
 
 // Reached is when GitHub last answered anything but a failure of its own; zero: never yet.

@@ -1,90 +1,66 @@
 package client
 
-// Answers that the conditional layer remembers in memory, within a bound. Losing one costs a full read, no more.
-
 import (
+	"bytes"
 	queue "container/list"
-	"context"
-	"fmt"
-	"net/http"
 	"sync"
 )
 
-// maxCached bounds the bytes of all remembered answers together. An answer that would take an eighth of it is not kept.
+// maxCached bounds the bytes of all answers that are remembered in memory.
 const maxCached = 64 << 20
 
-// A memoryCache implements ghtransport.Storage. Only the layer above [whole] writes to it: what is in it was read to its end
-// and is JSON.
+// A memoryCache is a ResponseCache in memory. Beyond its bound, the answers not read for longest go.
 type memoryCache struct {
 	mu      sync.Mutex
 	size    int
 	entries map[string]*queue.Element
-	order   queue.List // of entry, the one used last in front
+	order   queue.List // of cachedAnswer, the one used last in front
 }
 
-type cachedResponse struct {
-	url    string
-	status int
-	header http.Header
-	body   []byte
+type cachedAnswer struct {
+	key   string
+	value []byte
 }
 
 func newMemoryCache() *memoryCache { return &memoryCache{entries: make(map[string]*queue.Element)} }
 
-// Get returns what is remembered of req's URL, or nil.
-func (s *memoryCache) Get(_ context.Context, req *http.Request) (*http.Response, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	at, ok := s.entries[req.URL.String()]
+// Get returns what was put for key.
+func (m *memoryCache) Get(key string) ([]byte, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	at, ok := m.entries[key]
 	if !ok {
-		return nil, nil // as the interface asks for
+		return nil, false
 	}
-	s.order.MoveToFront(at)
-	e := at.Value.(cachedResponse)
-	return &http.Response{
-		StatusCode:    e.status,
-		Status:        fmt.Sprintf("%d %s", e.status, http.StatusText(e.status)),
-		Header:        e.header.Clone(),
-		Body:          bodyOf(e.body),
-		ContentLength: int64(len(e.body)),
-		Request:       req,
-	}, nil
+	m.order.MoveToFront(at)
+	return at.Value.(cachedAnswer).value, true
 }
 
-// Put remembers resp and gives it its body back.
-func (s *memoryCache) Put(_ context.Context, resp *http.Response) error {
-	body, err := bufferBody(resp)
-	if err != nil {
-		return fmt.Errorf("read answer: %w", err) // unreachable unless a layer was put between us and whole
-	}
-	url := resp.Request.URL.String()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if at, ok := s.entries[url]; ok {
-		s.dropEntry(at)
-	}
-	if len(body) > maxCached/8 {
-		return nil
-	}
-	s.entries[url] = s.order.PushFront(cachedResponse{url: url, status: resp.StatusCode, header: resp.Header.Clone(), body: body})
-	s.size += len(body)
-	for s.size > maxCached {
-		s.dropEntry(s.order.Back())
-	}
-	return nil
-}
-
-// forget drops an answer that turned out to be of no use.
-func (s *memoryCache) forget(url string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if at, ok := s.entries[url]; ok {
-		s.dropEntry(at)
+// Put remembers a copy of value for key.
+func (m *memoryCache) Put(key string, value []byte) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.dropEntry(m.entries[key])
+	m.entries[key] = m.order.PushFront(cachedAnswer{key, bytes.Clone(value)})
+	m.size += len(value)
+	for m.size > maxCached {
+		m.dropEntry(m.order.Back())
 	}
 }
 
-func (s *memoryCache) dropEntry(at *queue.Element) {
-	e := s.order.Remove(at).(cachedResponse)
-	s.size -= len(e.body)
-	delete(s.entries, e.url)
+// Forget drops what was put for key.
+func (m *memoryCache) Forget(key string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.dropEntry(m.entries[key])
+}
+
+// dropEntry drops an entry; nil is none.
+func (m *memoryCache) dropEntry(at *queue.Element) {
+	if at == nil {
+		return
+	}
+	e := m.order.Remove(at).(cachedAnswer)
+	m.size -= len(e.value)
+	delete(m.entries, e.key)
 }

@@ -44,7 +44,7 @@ func newTransport(dialer *net.Dialer, idle int) *http.Transport {
 	}
 }
 
-// A exchange is what the layers know of a request beyond HTTP. It travels in the request's context; one goroutine has it.
+// An exchange is what the layers know of a request beyond HTTP. It travels in the request's context; one goroutine has it.
 type exchange struct {
 	endpoint  string // its template
 	graphql   bool
