@@ -135,9 +135,6 @@ type verdictPatterns struct {
 
 var verdictWords = []string{"auto", "ready-to-merge", "review-state", "findings", "json", "conclusion"}
 
-// VerdictWords are the words for verdict formats.
-func VerdictWords() []string { return slices.Clone(verdictWords) }
-
 const verdictHint = "write one of auto, ready-to-merge, review-state, findings, json, conclusion, or {approve: REGEX, object: REGEX}"
 
 func (v *VerdictFormat) decodeNode(r *policyFileReader, key string, n ast.Node) {

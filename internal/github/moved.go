@@ -14,6 +14,3 @@ func (m moved) Error() string { return m.what + " while it was read" }
 func (m moved) Temporary() bool { return true }
 
 func (m moved) Unwrap() error { return ErrMoved }
-
-// IsMoved says that GitHub changed while it was read, or that its replicas do not agree yet.
-func IsMoved(err error) bool { return errors.Is(err, ErrMoved) }

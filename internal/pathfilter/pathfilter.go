@@ -73,22 +73,6 @@ func (p Pattern) matchesPath(path string) bool {
 	return found && (folder == "" || p.inAnyFolder && strings.HasSuffix(folder, "/"))
 }
 
-// Match reports whether path matches pattern. A pattern that cannot be compiled, or that is negated ("!…" only takes
-// away from the patterns before it), matches nothing.
-func Match(pattern, path string) bool { return MatchAny([]string{pattern}, path) }
-
-// MatchAny reports whether path matches a list of patterns as [Patterns.Match] does; patterns that cannot be compiled
-// match nothing. For more than a few paths compile the list once.
-func MatchAny(patterns []string, path string) bool {
-	var list Patterns
-	for _, pattern := range patterns {
-		if p, err := Compile(pattern); err == nil {
-			list = append(list, p)
-		}
-	}
-	return list.Match(path)
-}
-
 // Patterns is a list of filter patterns in the order of the file.
 type Patterns []Pattern
 

@@ -3,6 +3,7 @@ package pathfilter
 // GitHub documents its filter patterns by example. These are the same rules, with paths and branches of our own.
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -48,7 +49,7 @@ func TestMatch(t *testing.T) {
 	}
 	for _, test := range tests {
 		for _, path := range test.yes {
-			if !Match(test.pattern, path) {
+			if !matches(test.pattern, path) {
 				t.Errorf("%q does not match %q", test.pattern, path)
 			}
 		}
@@ -56,7 +57,7 @@ func TestMatch(t *testing.T) {
 			if path == "" && (test.pattern == "*" || strings.Trim(test.pattern, "*") == "") {
 				continue
 			}
-			if Match(test.pattern, path) {
+			if matches(test.pattern, path) {
 				t.Errorf("%q matches %q", test.pattern, path)
 			}
 		}
@@ -81,7 +82,7 @@ func TestTheLastPatternWins(t *testing.T) {
 		{[]string{"["}, "[", false},
 	}
 	for _, test := range tests {
-		if got := MatchAny(test.patterns, test.path); got != test.want {
+		if got := matchesAny(test.patterns, test.path); got != test.want {
 			t.Errorf("%q on %q: %v", test.patterns, test.path, got)
 		}
 	}
@@ -113,7 +114,7 @@ func TestPatternsThatAreRefused(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("%.20q: %v, want %q", pattern, err, why)
 		}
-		if Match(pattern, pattern) || Match(pattern, "a") {
+		if matches(pattern, pattern) || matches(pattern, "a") {
 			t.Errorf("%.20q matches", pattern)
 		}
 	}
@@ -133,7 +134,7 @@ func TestAHostilePatternTakesNoTime(t *testing.T) {
 		"a" + strings.Repeat("?", 200) + "b", strings.Repeat("**/", 300) + "b", strings.Repeat("a?", 500) + "b", "a" + strings.Repeat("+", 1000),
 	} {
 		before := time.Now()
-		Match(pattern, path)
+		matches(pattern, path)
 		if took := time.Since(before); took > 5*time.Second {
 			t.Errorf("%.20q… takes %v", pattern, took)
 		}
@@ -147,16 +148,95 @@ func FuzzCompile(f *testing.F) {
 	f.Fuzz(func(t *testing.T, pattern, path string) {
 		p, err := Compile(pattern)
 		if err != nil {
-			if Match(pattern, path) {
+			if matches(pattern, path) {
 				t.Fatalf("%q cannot be compiled and matches %q", pattern, path)
 			}
 			return
 		}
-		if got := (Patterns{p}).Match(path); got != Match(pattern, path) || got && strings.HasPrefix(pattern, "!") {
+		if got := (Patterns{p}).Match(path); got != matches(pattern, path) || got && strings.HasPrefix(pattern, "!") {
 			t.Fatalf("%q on %q: %v", pattern, path, got)
 		}
 		if !strings.ContainsAny(pattern, `*?+[]\!`) && (Patterns{p}).Match(path) != (pattern == path) {
 			t.Fatalf("%q has no special character, and on %q it does not mean itself", pattern, path)
 		}
 	})
+}
+
+func TestMatchOfGitHubsExamples(t *testing.T) {
+	// GitHub's documented table of patterns for branches and for paths, with what they match and some that they do not.
+	for _, test := range []struct{ pattern, yes, no string }{
+		{"feature/*", "feature/my-branch feature/your-branch", "feature/a/b feature"},
+		{"feature/**", "feature/beta-a/my-branch feature/your-branch feature/mona/the/octocat", "features/x"},
+		{"main", "main", "maine domain"},
+		{"releases/mona-the-octocat", "releases/mona-the-octocat", "releases/mona"},
+		{"*", "main README.md server.rb", "a/b docs/x.md"},
+		{"**", "all/the/branches every/tag x", ""},
+		{"*feature", "mona-feature feature ver-10-feature", "a/feature feature-1"},
+		{"v2*", "v2 v2.0 v2.9", "v1 v3/2"},
+		{"v[12].[0-9]+.[0-9]+", "v1.10.1 v2.0.0", "v3.0.0 v1.x.1 v1.1."},
+		{"*.jsx?", "page.js page.jsx", "page.jsxx page.j src/page.js"},
+		{"*.js", "app.js index.js", "js/index.js appjs"},
+		{"**.js", "index.js js/index.js src/js/app.js", "index.jsx"},
+		{"docs/*", "docs/README.md docs/file.txt", "docs/a/b.md xdocs/a"},
+		{"docs/**", "docs/README.md docs/mona/octocat.txt", "adocs/x docs"},
+		{"docs/**/*.md", "docs/README.md docs/mona/hello-world.md docs/a/markdown/file.md", "docs/a.txt README.md"},
+		{"**/docs/**", "docs/hello.md dir/docs/my-file.txt space/docs/plan/space.doc", "mydocs/hello.md docs"},
+		{"**/README.md", "README.md js/README.md", "READMExmd my-README.md"},
+		{"**/*src/**", "a/src/app.js my-src/code/js/app.js", "srcs/a"},
+		{"**/*-post.md", "my-post.md path/their-post.md", "post.md"},
+		{"**/migrate-*.sql", "migrate-10909.sql db/migrate-v1.0.sql db/sept/migrate-v1.sql", "migrate.sql"},
+		{"[CB]at", "Cat Bat", "Mat cat CBat"},
+		{"[1-2]00", "100 200", "300 1200"},
+		{"[a-c-]x", "ax -x", "dx"},
+		{`\*.md`, "*.md", "a.md"},
+		{`a\[b`, "a[b", "ab"},
+		{"a.b", "a.b", "axb"},
+		{"a{1,2}", "a{1,2}", "aa a"},
+		{"(a|b)$^", "(a|b)$^", "a"},
+		{"é+", "é éé", "e"},
+		{"!README.md", "", "README.md x"},
+		{"", "", "a"},
+		{"[z-a]", "", "z a -"},
+		{"[!a]", "", "b a !"},
+		{"?", "", "a ?"},
+	} {
+		for _, path := range strings.Fields(test.yes) {
+			if !matches(test.pattern, path) {
+				t.Errorf("%q does not match %q", test.pattern, path)
+			}
+		}
+		for _, path := range strings.Fields(test.no) {
+			if matches(test.pattern, path) {
+				t.Errorf("%q matches %q", test.pattern, path)
+			}
+		}
+	}
+	for _, test := range []struct{ patterns, yes, no string }{
+		{"*.md !README.md", "hello.md", "README.md docs/hello.md"},
+		{"*.md !README.md README*", "hello.md README.md README.doc", "x.doc"},
+		{"!README.md", "", "README.md hello.md"},
+	} {
+		for _, path := range strings.Fields(test.yes + " " + test.no) {
+			if got, want := matchesAny(strings.Fields(test.patterns), path), slices.Contains(strings.Fields(test.yes), path); got != want {
+				t.Errorf("%q matches %q: %t, want %t", test.patterns, path, got, want)
+			}
+		}
+	}
+	if matches(strings.Repeat("a*", 500)+"c", strings.Repeat("a", 4000)+"b") { // and it ends
+		t.Error("a pattern of many stars matches")
+	}
+}
+
+// matches reports whether path matches pattern; one that cannot be compiled matches nothing.
+func matches(pattern, path string) bool { return matchesAny([]string{pattern}, path) }
+
+// matchesAny reports whether path matches a list of patterns; those that cannot be compiled match nothing.
+func matchesAny(patterns []string, path string) bool {
+	var list Patterns
+	for _, pattern := range patterns {
+		if p, err := Compile(pattern); err == nil {
+			list = append(list, p)
+		}
+	}
+	return list.Match(path)
 }

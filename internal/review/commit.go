@@ -56,10 +56,8 @@ func (p Page) NamedCommit(r quorum.Reviewer) string {
 
 func IsHex(s string) bool { return strings.Trim(s, "0123456789abcdef") == "" }
 
-// HasHeading reports whether body opens with heading: its first heading equals it, case ignored; more words may follow.
-// A heading in a quote, a fence or a comment is none. No text has the heading "".
-func HasHeading(body, heading string) bool { return ReadPage(body).HasHeading(heading) }
-
+// HasHeading reports whether the text opens with heading: its first heading equals it, case ignored; more words may
+// follow. A heading in a quote, a fence or a comment is none. No text has the heading "".
 func (p Page) HasHeading(heading string) bool {
 	want := strings.Join(strings.Fields(lowerASCII(headingText(heading))), " ")
 	if want == "" {

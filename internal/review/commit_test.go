@@ -66,11 +66,11 @@ func TestHasHeading(t *testing.T) {
 		{"## Open\u200bAI Code Review", false},
 		{"", false},
 	} {
-		if got := HasHeading(c.body, heading); got != c.want {
+		if got := ReadPage(c.body).HasHeading(heading); got != c.want {
 			t.Errorf("%q: %v", c.body, got)
 		}
 	}
-	if HasHeading("## x", "") {
+	if ReadPage("## x").HasHeading("") {
 		t.Error("no text has no heading")
 	}
 }

@@ -74,7 +74,7 @@ func checkInvariants(t *testing.T, r quorum.Reviewer, body string) {
 		}
 	}
 	ReadPage(body).NamedCommit(r)
-	HasHeading(body, "## Review")
+	ReadPage(body).HasHeading("## Review")
 	Classify(r, Material{Kind: Comment, Body: body})
 }
 

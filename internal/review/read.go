@@ -413,7 +413,7 @@ func contentLines(r quorum.Reviewer, p Page) []pageLine {
 		case l.visibility == hidden && l.text == "" && len(p.blocks) == 0: // an HTML comment; a fence would be content
 		case words == "" && l.visibility != hidden:
 		case l.level > 0 && l.visibility == inView && from == 0 && i < 20 &&
-			(r.Heading == "" || HasHeading(l.text, r.Heading)) && isFirstHeading(p, i):
+			(r.Heading == "" || ReadPage(l.text).HasHeading(r.Heading)) && isFirstHeading(p, i):
 		case strings.HasPrefix(words, "reviewed commit"):
 		default:
 			return slices.Clip(p.lines[i:])
@@ -443,7 +443,7 @@ func Classify(r quorum.Reviewer, m Material) Reading {
 	if m.Kind != Comment && m.Kind != Review {
 		return Read(r, m)
 	}
-	if r.Heading != "" && !HasHeading(m.Body, r.Heading) {
+	if r.Heading != "" && !ReadPage(m.Body).HasHeading(r.Heading) {
 		return Reading{Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown, Detail: shortQuote(m.Body[:min(len(m.Body), 4*maxDetail)])}
 	}
 	got := Read(r, m)

@@ -12,8 +12,8 @@ import (
 	"github.com/review-coordinator/coordinator/internal/review"
 )
 
-// Example is a policy that uses most keys. It is part of the reference, and a test holds that it is valid.
-const Example = `version: 1
+// examplePolicy is a policy that uses most keys. It is part of the reference, and a test holds that it is valid.
+const examplePolicy = `version: 1
 quorum: 2                     # of the three voters below
 grace: 3m
 reviewers:
@@ -63,11 +63,11 @@ An example:
 
 `
 
-// Reference returns the policy reference in Markdown.
-func Reference() []byte {
+// policyReference returns the policy reference in Markdown.
+func policyReference() []byte {
 	var b strings.Builder
 	b.WriteString(introduction)
-	b.WriteString("```yaml\n" + Example + "```\n")
+	b.WriteString("```yaml\n" + examplePolicy + "```\n")
 	file := reflect.ValueOf(Default())
 	writeSection(&b, "The top level", "", file)
 	for field := range file.Type().Fields() {
