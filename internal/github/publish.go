@@ -201,6 +201,9 @@ func (p *publication) createCheck(ctx context.Context, c report.Check) error {
 			}
 			if len(found) > 0 {
 				p.m.ownChecks = append(found, p.m.ownChecks...)
+				if has := found[0].annotations; found[0].readsAs(c, false) && has < len(c.Annotations) { // only the answer was lost
+					return p.sendAnnotations(ctx, found[0], c, batchAnnotations(c.Annotations[has:]))
+				}
 				return p.updateCheck(ctx, found[0], c)
 			}
 		}

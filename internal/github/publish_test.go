@@ -154,20 +154,26 @@ func TestPublishAnnotations(t *testing.T) {
 			}
 		})
 	}
-	// Each of the writes may get lost, or its answer.
-	for skip := range 3 {
+	// Each of the writes may get lost, or its answer: of a check that is new (-1: its creation, too), and of one that was there.
+	for skip := -1; skip < 6; skip++ {
 		for _, kind := range []sandbox.FaultKind{sandbox.FaultLost, sandbox.FaultReset, sandbox.FaultTruncate} {
 			bubble(t, func(t *testing.T) {
 				w := newWorld(t)
-				w.must(w.publish(check("a1")))
-				w.g.AddFault(sandbox.Fault{Match: updates, Kind: kind, Skip: skip, Times: 2})
+				fault := sandbox.Fault{Match: updates, Kind: kind, Skip: skip % 3, Times: 2}
+				switch {
+				case skip < 0:
+					fault = sandbox.Fault{Match: creates, Kind: kind, Times: 2}
+				case skip < 3:
+					w.must(w.publish(check("a1")))
+				}
+				w.g.AddFault(fault)
 				w.must(w.publish(check("a1", done(130))))
 				seen := map[string]bool{}
 				for _, a := range w.own().Annotations {
 					seen[a.Message] = true
 				}
 				if c := w.own(); len(c.Annotations) != 130 || len(seen) != 130 {
-					t.Errorf("%s of write %d: %d annotations, %d different", kind, skip+1, len(c.Annotations), len(seen))
+					t.Errorf("%s %d: %d annotations, %d different", kind, skip, len(c.Annotations), len(seen))
 				}
 			})
 		}
