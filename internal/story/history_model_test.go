@@ -1,0 +1,615 @@
+package story_test
+
+// A model of GitHub that is small enough to walk through everything that may happen to one pull request: its state is a
+// snapshot, a move changes it as GitHub would, and beside it stands what is true of it, told by whoever moved.
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/evidence"
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// product is what is under test. A mutant replaces one of its parts.
+type product struct {
+	judge    func(quorum.Policy, quorum.Snapshot) []quorum.Ballot
+	facts    func(quorum.Policy, quorum.Snapshot) quorum.Facts
+	decide   func(quorum.Policy, []quorum.Ballot, quorum.Facts, time.Time) quorum.Decision
+	remember func(quorum.Policy, quorum.Snapshot, quorum.Decision, time.Time) quorum.Record
+}
+
+var theProduct = product{judge: evidence.Judge, facts: evidence.Facts, decide: quorum.Decide, remember: evidence.Remember}
+
+// reviewerKind is how a reviewer of the model leaves its verdict.
+type reviewerKind int
+
+const (
+	byWorkflowText reviewerKind = iota // a workflow's comment, as github-actions[bot]
+	byConclusion                       // the conclusion of a workflow's run
+	byApp                              // an App's reviews and its one comment
+	byCheck                            // an App's check run
+	byStatus                           // a commit status
+)
+
+var kindNames = [...]string{"workflow", "conclusion", "app", "check", "status"}
+
+const (
+	model        = "acme"
+	mainBase     = "main"
+	otherBase    = "stable"
+	moveTakes    = 10 * time.Second
+	modelTimeout = 5 * time.Minute
+	yesText      = "## %s\n\nThe totals are rounded where they are shown.\n\n**Ready to merge?** Yes\n"
+	noText       = "## %s\n\n1. **Critical** `cart.go:42`: the total is not rounded.\n\n**Ready to merge?** No\n"
+	openText     = "## %s\n\n**Ready to merge?** Yes/No/With fixes\n"
+	workingText  = "## %s\n\nReview in progress…\n"
+	outageText   = "## %s\n\nError: 503 UNAVAILABLE. The model is overloaded. Please try again later.\n"
+)
+
+var (
+	opened  = time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC)
+	author  = quorum.Account{Login: "alice", ID: 1}
+	helper  = quorum.Account{Login: "bob", ID: 2}
+	robot   = quorum.Account{Login: quorum.ActionsBot, ID: 3, Bot: true}
+	tidier  = quorum.Account{Login: "tidy[bot]", ID: 4, Bot: true}
+	ourself = quorum.Account{Login: "quorum[bot]", ID: 5, Bot: true}
+)
+
+// modelPolicy is a policy of one approval by reviewers of these kinds.
+func modelPolicy(need int, kinds []reviewerKind) quorum.Policy {
+	p := quorum.Policy{
+		Check: "Review quorum", Mode: quorum.Enforce, Need: need, Grace: time.Minute, Deadline: 45 * time.Minute,
+		EarlyStart: true, DraftsWait: true, StandIn: quorum.Write, Threads: quorum.ByOthers,
+		Retry: quorum.Retry{Max: 1, FastFail: 30 * time.Second, Backoff: time.Minute},
+	}
+	for i, kind := range kinds {
+		r := quorum.Reviewer{Name: string(rune('a'+i)) + "-" + kindNames[kind], Timeout: modelTimeout, Verdict: quorum.Format{Kind: quorum.Auto}}
+		switch kind {
+		case byWorkflowText:
+			r.Workflow, r.Author, r.Heading = ".github/workflows/"+r.Name+".yml", quorum.ActionsBot, "## "+r.Name
+			r.Events = []string{"pull_request"}
+		case byConclusion:
+			r.Workflow, r.Author, r.Events = ".github/workflows/"+r.Name+".yml", quorum.ActionsBot, []string{"pull_request"}
+			r.Verdict, r.FailureMeans = quorum.Format{Kind: quorum.Conclusion}, quorum.MeansFindings
+		case byApp:
+			r.Author = r.Name + "[bot]"
+		case byCheck:
+			r.Check, r.App, r.Verdict, r.FailureMeans = r.Name, "secbot", quorum.Format{Kind: quorum.Conclusion}, quorum.MeansFindings
+		case byStatus:
+			r.Status, r.Author = r.Name, r.Name+"[bot]"
+			r.Verdict, r.FailureMeans = quorum.Format{Kind: quorum.Conclusion}, quorum.MeansFindings
+		}
+		p.Reviewers = append(p.Reviewers, r)
+	}
+	return p
+}
+
+// An objectionTruth is a no that was said of a head against a base.
+type objectionTruth struct {
+	reviewer   int
+	head, base string
+	ref        quorum.TextRef
+	run        int64
+	attempt    int
+	seen       bool // a look saw it
+	answered   bool
+}
+
+// A modelState is a pull request at one moment.
+type modelState struct {
+	s          quorum.Snapshot // but for Began
+	now        time.Time
+	nextID     int64
+	objections []objectionTruth
+	said       []reviewerTruth // by reviewer
+	superseded []reviewerTruth // what it had said before its newest run
+	shown      quorum.Decision // by our check
+	looked     bool
+	reruns     []quorum.Action // that we made
+}
+
+// A reviewerTruth is what a reviewer last said of this head and base.
+type reviewerTruth struct {
+	yes, no bool      // said in its newest attempt
+	counts  bool      // its attempt ended, or it has none: a yes approves
+	since   time.Time // its attempt began; zero without one
+}
+
+func newModelState(p quorum.Policy) *modelState {
+	pr := quorum.PullRequest{
+		PR: quorum.PR{Owner: model, Repo: "shop", Number: 7}, Title: "Round the totals", Head: headSHA(0), HeadRef: "feature", HeadRepo: "acme/shop",
+		BaseRef: mainBase, DefaultBranch: mainBase, Author: author, Created: opened, Commits: 1, Files: []quorum.File{{Path: "cart.go"}},
+	}
+	st := &modelState{now: opened, nextID: 100, said: make([]reviewerTruth, len(p.Reviewers)), superseded: make([]reviewerTruth, len(p.Reviewers))}
+	st.s = quorum.Snapshot{
+		PR: pr, File: quorum.PolicyFile{State: quorum.FileValid, Path: ".github/review-coordinator.yml", SHA: "p1"}, Gated: true, Arrived: opened,
+		Permissions: map[string]quorum.Permission{"bob": quorum.Write, "alice": quorum.Write}, Ours: ourself,
+	}
+	st.s.SameBranch = []quorum.PullRequest{pr}
+	st.s.Commits = []quorum.Commit{{SHA: pr.Head, People: []quorum.Account{author}}}
+	return st
+}
+
+func headSHA(n int) string { return fmt.Sprintf("%040x", 0xa1+n) }
+
+// clone copies what moves change.
+func (st *modelState) clone() *modelState {
+	c := *st
+	c.s.Timeline, c.s.Runs, c.s.Others = slices.Clone(st.s.Timeline), slices.Clone(st.s.Runs), slices.Clone(st.s.Others)
+	c.s.Reviews, c.s.Comments, c.s.Threads = slices.Clone(st.s.Reviews), slices.Clone(st.s.Comments), slices.Clone(st.s.Threads)
+	c.s.Checks, c.s.Statuses, c.s.Earlier = slices.Clone(st.s.Checks), slices.Clone(st.s.Statuses), slices.Clone(st.s.Earlier)
+	c.objections, c.said, c.reruns = slices.Clone(st.objections), slices.Clone(st.said), slices.Clone(st.reruns)
+	c.superseded = slices.Clone(st.superseded)
+	return &c
+}
+
+func (st *modelState) newID() int64 {
+	st.nextID++
+	return st.nextID
+}
+
+// run returns the newest run of a reviewer's workflow on this head; nil if there is none.
+func (st *modelState) run(r *quorum.Reviewer) *quorum.Run {
+	for i := len(st.s.Runs) - 1; i >= 0; i-- {
+		if st.s.Runs[i].Path == r.Workflow && !st.isOfOldBase(&st.s.Runs[i]) {
+			return &st.s.Runs[i]
+		}
+	}
+	return nil
+}
+
+// isOfOldBase reports whether a run was created before the newest change of the base.
+func (st *modelState) isOfOldBase(run *quorum.Run) bool {
+	return slices.ContainsFunc(st.s.Timeline, func(e quorum.Event) bool {
+		return e.Kind == quorum.BaseChanged && !run.Created.After(e.At)
+	})
+}
+
+// startRun starts a run of a workflow.
+func (st *modelState) startRun(r *quorum.Reviewer, status string) {
+	number := 1
+	for _, run := range slices.Concat(st.s.Runs, st.s.Others) {
+		if run.Path == r.Workflow {
+			number++
+		}
+	}
+	id := st.newID()
+	st.s.Runs = append(st.s.Runs, quorum.Run{
+		ID: id, Number: number, Path: r.Workflow, Event: "pull_request", Head: st.s.PR.Head, Branch: "feature", Repo: "acme/shop", Suite: id,
+		Attempt: 1, Created: st.now, Actor: author, URL: fmt.Sprint("https://github.test/runs/", id),
+	})
+	st.beginAttempt(&st.s.Runs[len(st.s.Runs)-1], status)
+}
+
+func (st *modelState) beginAttempt(run *quorum.Run, status string) {
+	run.Status, run.Conclusion, run.Started, run.Updated = status, "", st.now, st.now
+	run.Jobs = nil
+	if status == "in_progress" {
+		run.Jobs = []quorum.Job{{ID: st.newID(), Name: "review", Status: status, Started: st.now}}
+	}
+}
+
+func (st *modelState) endRun(run *quorum.Run, conclusion string) {
+	job := quorum.Job{
+		ID: st.newID(), Name: "review", Status: "completed", Conclusion: conclusion, Started: run.Started, Completed: st.now, Read: true,
+	}
+	run.Status, run.Conclusion, run.Updated, run.Jobs = "completed", conclusion, st.now, []quorum.Job{job}
+}
+
+// object notes that a reviewer said no.
+func (st *modelState) object(place int, ref quorum.TextRef, run *quorum.Run) {
+	o := objectionTruth{reviewer: place, head: st.s.PR.Head, base: st.s.PR.BaseRef, ref: ref}
+	if run != nil {
+		o.run, o.attempt = run.ID, run.Attempt
+	}
+	st.objections = append(st.objections, o)
+}
+
+// answer notes that a reviewer's objections to this head and base are answered: all of them that isAnswered names.
+func (st *modelState) answer(place int, isAnswered func(o *objectionTruth) bool) {
+	for i := range st.objections {
+		o := &st.objections[i]
+		if o.reviewer == place && o.head == st.s.PR.Head && o.base == st.s.PR.BaseRef && isAnswered(o) {
+			o.answered = true
+		}
+	}
+}
+
+// standing are the places of the reviewers with an objection to this head and base that a look saw and nothing answered.
+func (st *modelState) standing() (places []int) {
+	for _, o := range st.objections {
+		if o.seen && !o.answered && o.head == st.s.PR.Head && o.base == st.s.PR.BaseRef && !slices.Contains(places, o.reviewer) {
+			places = append(places, o.reviewer)
+		}
+	}
+	return places
+}
+
+// approvers counts the reviewers of whom it is true that their newest attempt approved and nothing took it back.
+func (st *modelState) approvers() (n int) {
+	standing := st.standing()
+	for place, said := range st.said {
+		counts := said.counts || !said.since.IsZero() && !st.now.Before(said.since.Add(modelTimeout)) // an attempt that does not end
+		if said.yes && !said.no && counts && !slices.Contains(standing, place) {
+			n++
+		}
+	}
+	return n
+}
+
+// A move is one thing that may happen. It reports whether it can, now.
+type move struct {
+	name string
+	do   func(st *modelState) bool
+}
+
+// moves are all that may happen with reviewers of a policy.
+func moves(p *quorum.Policy, kinds []reviewerKind) (all []move) {
+	for i := range p.Reviewers {
+		r := &p.Reviewers[i]
+		add := func(name string, do func(st *modelState) bool) { all = append(all, move{r.Name + " " + name, do}) }
+		switch kinds[i] {
+		case byWorkflowText:
+			runMoves(add, i, r)
+			textMoves(add, i, r)
+		case byConclusion:
+			runMoves(add, i, r)
+		case byApp:
+			appMoves(add, i, r)
+		case byCheck:
+			checkMoves(add, i, r)
+		case byStatus:
+			statusMoves(add, i, r)
+		}
+	}
+	add := func(name string, do func(st *modelState) bool) { all = append(all, move{name, do}) }
+	add("alice pushes", func(st *modelState) bool {
+		st.s.Earlier, st.s.Others = append(st.s.Earlier, st.s.PR.Head), append(st.s.Others, st.s.Runs...)
+		st.s.PR.Head = headSHA(len(st.s.Earlier))
+		st.s.Runs, st.s.Checks, st.s.Statuses, st.s.Record = nil, nil, nil, quorum.Record{}
+		st.s.Arrived, st.s.PR.Commits = st.now, st.s.PR.Commits+1
+		st.s.Commits = append(slices.Clone(st.s.Commits), quorum.Commit{SHA: st.s.PR.Head, People: []quorum.Account{author}})
+		st.forget()
+		return len(st.s.Earlier) < 3
+	})
+	add("alice retargets", func(st *modelState) bool {
+		from, to := mainBase, otherBase
+		if st.s.PR.BaseRef == otherBase {
+			from, to = to, from
+		}
+		st.s.PR.BaseRef = to
+		st.s.Timeline = append(st.s.Timeline, quorum.Event{Kind: quorum.BaseChanged, At: st.now, Actor: author, From: from, To: to})
+		st.forget()
+		return true
+	})
+	add("alice closes and reopens", func(st *modelState) bool {
+		st.s.Timeline = append(st.s.Timeline,
+			quorum.Event{Kind: quorum.Closed, At: st.now, Actor: author}, quorum.Event{Kind: quorum.Reopened, At: st.now.Add(time.Second), Actor: author})
+		st.now = st.now.Add(time.Second)
+		return true
+	})
+	add("bob approves", func(st *modelState) bool {
+		st.s.Reviews = append(st.s.Reviews, quorum.Text{
+			TextRef: quorum.TextRef{Kind: quorum.TextReview, ID: st.newID()}, Author: helper, At: st.now, Commit: st.s.PR.Head, State: "APPROVED",
+		})
+		return true
+	})
+	add("a minute passes", func(st *modelState) bool {
+		st.now = st.now.Add(time.Minute - moveTakes)
+		return true
+	})
+	add("its wake comes", func(st *modelState) bool {
+		if st.shown.Wake.After(st.now) {
+			st.now = st.shown.Wake
+			return true
+		}
+		return false
+	})
+	return all
+}
+
+// forget says that what was said is not of this head and base.
+func (st *modelState) forget() {
+	clear(st.said)
+	clear(st.superseded)
+}
+
+// isAmbiguous reports whether a text that names no commit may come from another run than this one.
+func (st *modelState) isAmbiguous(run *quorum.Run) bool {
+	return slices.ContainsFunc(slices.Concat(st.s.Runs, st.s.Others), func(o quorum.Run) bool {
+		return o.Path == run.Path && o.ID != run.ID && !o.Completed()
+	})
+}
+
+type addMove func(name string, do func(st *modelState) bool)
+
+func runMoves(add addMove, place int, r *quorum.Reviewer) {
+	byConclusion := r.Verdict.Kind == quorum.Conclusion
+	add("starts", func(st *modelState) bool {
+		run := st.run(r)
+		if run != nil && (run.Number > 3 || !run.Completed()) {
+			return false
+		}
+		before := st.said[place]
+		st.startRun(r, "in_progress")
+		st.said[place] = reviewerTruth{since: st.now}
+		if before.counts {
+			st.superseded[place] = before
+		}
+		return true
+	})
+	add("starts and waits", func(st *modelState) bool {
+		run := st.run(r)
+		if run == nil || !run.Completed() || run.Number > 3 {
+			return false
+		}
+		st.startRun(r, "waiting")
+		st.said[place] = reviewerTruth{}
+		return true
+	})
+	add("is run again", func(st *modelState) bool {
+		run := st.run(r)
+		if run == nil || !run.Completed() || run.Attempt > 2 {
+			return false
+		}
+		run.Attempt++
+		st.beginAttempt(run, "in_progress")
+		st.said[place] = reviewerTruth{since: st.now}
+		return true
+	})
+	for _, conclusion := range []string{"success", "failure", "cancelled"} {
+		add("ends as "+conclusion, func(st *modelState) bool {
+			run := st.run(r)
+			if run == nil || run.Status != "in_progress" {
+				return false
+			}
+			st.endRun(run, conclusion)
+			said := &st.said[place]
+			said.counts = true
+			if conclusion == "cancelled" && !said.yes && !said.no {
+				*said = st.superseded[place] // it replaces no earlier run
+				return true
+			}
+			switch {
+			case byConclusion && conclusion == "success":
+				*said = reviewerTruth{yes: true, counts: true}
+			case byConclusion && conclusion == "failure":
+				*said = reviewerTruth{no: true, counts: true}
+				st.object(place, quorum.TextRef{Kind: quorum.TextRun, ID: run.ID}, run)
+			}
+			if said.yes && !said.no {
+				st.answer(place, func(o *objectionTruth) bool { return o.run != run.ID || o.attempt != run.Attempt })
+			}
+			return true
+		})
+	}
+	add("is deleted", func(st *modelState) bool {
+		run := st.run(r)
+		if run == nil || !run.Completed() {
+			return false
+		}
+		id := run.ID
+		st.s.Runs = slices.DeleteFunc(st.s.Runs, func(run quorum.Run) bool { return run.ID == id })
+		if byConclusion {
+			st.objections = slices.DeleteFunc(st.objections, func(o objectionTruth) bool { return o.run == id && !o.seen })
+		}
+		st.said[place], st.superseded[place] = st.superseded[place], reviewerTruth{} // of an earlier run, if there is one
+		return true
+	})
+}
+
+// comment lets an account comment as a reviewer.
+func (st *modelState) comment(by quorum.Account, format, heading string) quorum.TextRef {
+	ref := quorum.TextRef{Kind: quorum.TextComment, ID: st.newID()}
+	st.s.Comments = append(st.s.Comments, quorum.Text{TextRef: ref, Author: by, Body: fmt.Sprintf(format, heading), At: st.now})
+	return ref
+}
+
+// lastComment is the newest comment of a reviewer; nil if there is none.
+func (st *modelState) lastComment(r *quorum.Reviewer) *quorum.Text {
+	for i := len(st.s.Comments) - 1; i >= 0; i-- {
+		t := &st.s.Comments[i]
+		if t.Author.Is(r.Author) && (r.Heading == "" || len(t.Body) > len(r.Heading) && t.Body[:len(r.Heading)] == r.Heading) {
+			return t
+		}
+	}
+	return nil
+}
+
+func textMoves(add addMove, place int, r *quorum.Reviewer) {
+	say := func(name, format string, then func(st *modelState, ref quorum.TextRef, run *quorum.Run)) {
+		add("says "+name, func(st *modelState) bool {
+			run := st.run(r)
+			if run == nil || run.Status != "in_progress" {
+				return false
+			}
+			ref := st.comment(robot, format, r.Name)
+			if !st.isAmbiguous(run) {
+				then(st, ref, run)
+			}
+			return true
+		})
+	}
+	say("yes", yesText, func(st *modelState, _ quorum.TextRef, _ *quorum.Run) { st.said[place].yes = true })
+	say("no", noText, func(st *modelState, ref quorum.TextRef, run *quorum.Run) {
+		st.said[place].no = true
+		st.object(place, ref, run)
+	})
+	say("neither", openText, func(*modelState, quorum.TextRef, *quorum.Run) {})
+	say("that it is overloaded", outageText, func(*modelState, quorum.TextRef, *quorum.Run) {})
+	add("text is edited into a yes by a workflow", func(st *modelState) bool {
+		t := st.lastComment(r)
+		if t == nil || t.Body == fmt.Sprintf(yesText, r.Name) {
+			return false
+		}
+		t.Body, t.Edited, t.Editor = fmt.Sprintf(yesText, r.Name), st.now, robot
+		st.dropUnseen(t.TextRef)
+		if run := st.run(r); run != nil && run.Status == "in_progress" && !st.isAmbiguous(run) {
+			st.said[place].yes = true
+		}
+		return true
+	})
+	add("text is deleted", func(st *modelState) bool {
+		t := st.lastComment(r)
+		if t == nil {
+			return false
+		}
+		ref := t.TextRef
+		st.s.Comments = slices.DeleteFunc(st.s.Comments, func(t quorum.Text) bool { return t.TextRef == ref })
+		st.dropUnseen(ref)
+		st.said[place].yes = false
+		return true
+	})
+}
+
+// dropUnseen drops an objection that no look saw: nobody can know of it any more.
+func (st *modelState) dropUnseen(ref quorum.TextRef) {
+	st.objections = slices.DeleteFunc(st.objections, func(o objectionTruth) bool { return o.ref == ref && !o.seen })
+}
+
+func appMoves(add addMove, place int, r *quorum.Reviewer) {
+	app := quorum.Account{Login: r.Author, ID: int64(50 + place), Bot: true}
+	review := func(st *modelState, state string) quorum.TextRef {
+		ref := quorum.TextRef{Kind: quorum.TextReview, ID: st.newID()}
+		st.s.Reviews = append(st.s.Reviews, quorum.Text{TextRef: ref, Author: app, Body: "", At: st.now, Commit: st.s.PR.Head, State: state})
+		return ref
+	}
+	add("approves", func(st *modelState) bool {
+		review(st, "APPROVED")
+		st.said[place] = reviewerTruth{yes: true, counts: true}
+		st.answer(place, func(o *objectionTruth) bool { return o.ref.Kind == quorum.TextReview })
+		return true
+	})
+	add("requests changes", func(st *modelState) bool {
+		st.object(place, review(st, "CHANGES_REQUESTED"), nil)
+		st.said[place].no, st.said[place].counts = true, true
+		return true
+	})
+	add("opens a thread", func(st *modelState) bool {
+		ref := review(st, "COMMENTED")
+		st.s.Threads = append(st.s.Threads, quorum.Thread{
+			ID: st.newID(), Review: ref.ID, Author: app, Body: "The total is not rounded.", Path: "cart.go", Line: 42, Commit: st.s.PR.Head, At: st.now,
+		})
+		st.object(place, ref, nil)
+		st.said[place].no, st.said[place].counts = true, true
+		return true
+	})
+	for _, by := range []quorum.Account{author, tidier, robot, helper} {
+		entitled := by.Login == helper.Login
+		add("threads are resolved by "+by.Login, func(st *modelState) bool {
+			found := false
+			for i := range st.s.Threads {
+				if t := &st.s.Threads[i]; !t.Resolved && t.Author.Login == app.Login {
+					t.Resolved, t.ResolvedBy, found = true, by, true
+					if entitled {
+						st.answer(place, func(o *objectionTruth) bool { return o.ref.ID == t.Review })
+						st.said[place] = reviewerTruth{yes: true, counts: true}
+					}
+				}
+			}
+			return found
+		})
+		add("review is dismissed by "+by.Login, func(st *modelState) bool {
+			for i := len(st.s.Reviews) - 1; i >= 0; i-- {
+				t := &st.s.Reviews[i]
+				if t.Author.Login != app.Login || t.State != "CHANGES_REQUESTED" {
+					continue
+				}
+				st.s.Timeline = append(st.s.Timeline, quorum.Event{
+					Kind: quorum.ReviewDismissed, At: st.now, Actor: by, Review: t.ID, From: t.State,
+				})
+				t.State = "DISMISSED"
+				if entitled {
+					st.answer(place, func(o *objectionTruth) bool { return o.ref == t.TextRef })
+				}
+				return true
+			}
+			return false
+		})
+	}
+	add("comments no", func(st *modelState) bool {
+		st.object(place, st.comment(app, noText, r.Name), nil)
+		st.said[place].no, st.said[place].counts = true, true
+		return true
+	})
+	for _, format := range []string{yesText, workingText} {
+		add("edits its comment into "+map[bool]string{true: "a yes", false: "a word that it works"}[format == yesText], func(st *modelState) bool {
+			t := st.lastComment(r)
+			if t == nil {
+				return false
+			}
+			t.Body, t.Edited, t.Editor = fmt.Sprintf(format, r.Name), st.now, app
+			st.dropUnseen(t.TextRef)
+			if format == yesText {
+				st.answer(place, func(o *objectionTruth) bool { return o.ref == t.TextRef })
+				st.said[place] = reviewerTruth{yes: true, counts: true}
+			} else {
+				st.said[place].yes = false
+			}
+			return true
+		})
+	}
+}
+
+func checkMoves(add addMove, place int, r *quorum.Reviewer) {
+	set := func(st *modelState, status, conclusion string) *quorum.CheckRun {
+		i := slices.IndexFunc(st.s.Checks, func(c quorum.CheckRun) bool { return c.Name == r.Check })
+		if i < 0 || status == "in_progress" {
+			st.s.Checks = append(st.s.Checks, quorum.CheckRun{ID: st.newID(), Name: r.Check, App: r.App, AppID: 9, Suite: 1, Started: st.now})
+			i = len(st.s.Checks) - 1
+		} else {
+			i = len(st.s.Checks) - 1
+		}
+		c := &st.s.Checks[i]
+		c.Status, c.Conclusion, c.Completed = status, conclusion, time.Time{}
+		if status == "completed" {
+			c.Completed = st.now
+		}
+		return c
+	}
+	add("check begins", func(st *modelState) bool {
+		set(st, "in_progress", "")
+		st.said[place] = reviewerTruth{}
+		return true
+	})
+	add("check fails", func(st *modelState) bool {
+		c := set(st, "completed", "failure")
+		st.object(place, quorum.TextRef{Kind: quorum.TextCheck, ID: c.ID}, nil)
+		st.said[place] = reviewerTruth{no: true, counts: true}
+		return true
+	})
+	add("check succeeds", func(st *modelState) bool {
+		set(st, "completed", "success")
+		st.said[place] = reviewerTruth{yes: true, counts: true}
+		st.answer(place, func(*objectionTruth) bool { return true })
+		return true
+	})
+}
+
+func statusMoves(add addMove, place int, r *quorum.Reviewer) {
+	set := func(st *modelState, state string) quorum.TextRef {
+		id := st.newID()
+		st.s.Statuses = slices.Insert(st.s.Statuses, 0, quorum.Status{
+			ID: id, Context: r.Status, State: state, Creator: quorum.Account{Login: r.Author, ID: int64(50 + place), Bot: true}, At: st.now,
+		})
+		return quorum.TextRef{Kind: quorum.TextStatus, ID: id}
+	}
+	add("status is pending", func(st *modelState) bool {
+		set(st, "pending")
+		st.said[place] = reviewerTruth{}
+		return true
+	})
+	add("status fails", func(st *modelState) bool {
+		st.object(place, set(st, "failure"), nil)
+		st.said[place] = reviewerTruth{no: true, counts: true}
+		return true
+	})
+	add("status succeeds", func(st *modelState) bool {
+		set(st, "success")
+		st.said[place] = reviewerTruth{yes: true, counts: true}
+		st.answer(place, func(*objectionTruth) bool { return true })
+		return true
+	})
+}
