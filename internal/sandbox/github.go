@@ -57,6 +57,7 @@ type GitHub struct {
 	createdAt     time.Time
 	lastID        int64
 	pulls         map[int]*pullRequest
+	activity      []branchPush // oldest first
 	branches      map[string]*branch
 	commits       map[string]*commit
 	files         map[string]map[string]*string // by ref, then path; nil: the file was removed there

@@ -25,6 +25,7 @@ type PullSpec struct {
 	ChangedCount int           // changed_files, where it is more than the files that GitHub lists
 	Opened       time.Time     // default: now. Its head is pushed now in any case
 	Commit       CommitSpec    // people of the head; default: the author
+	PushedBy     string        // who pushed the head; default: the author
 }
 
 // ChangedFile is a file that a pull request changes.
@@ -175,7 +176,7 @@ func (g *GitHub) OpenPull(s PullSpec) int {
 	g.pulls[p.number] = p
 	g.index.addPull(p)
 	g.setHead(p, SHA(or(s.Head, "a1")), s.Commit, p.baseSHA, now)
-	g.emitHeadPush(p, strings.Repeat("0", 40), p.author)
+	g.announceHead(p, strings.Repeat("0", 40), or(s.PushedBy, p.author), "branch_creation")
 	g.emitPullEvent(p, "opened", p.author, nil)
 	return p.number
 }
@@ -213,8 +214,22 @@ func (g *GitHub) setHead(p *pullRequest, sha string, by CommitSpec, parent strin
 	p.head, p.allHeads, p.shownCommits = sha, append(p.allHeads, sha), append(p.shownCommits, sha)
 }
 
-// emitHeadPush sends the events of a new head: the push, and the check suite that is requested from the App.
-func (g *GitHub) emitHeadPush(p *pullRequest, before, by string) {
+// A branchPush is an entry of a repository's activity list.
+type branchPush struct {
+	id            int64
+	owner, branch string // of the repository
+	before, after string // commits
+	kind          string // as REST calls it
+	actor         string
+	at            time.Time
+}
+
+// announceHead enters a new head into the activity list of its repository and sends its events: the push, and the check
+// suite that is requested from the App.
+func (g *GitHub) announceHead(p *pullRequest, before, by, kind string) {
+	g.activity = append(g.activity, branchPush{
+		id: int64(len(g.activity) + 1), owner: p.headOwner, branch: p.headBranch, before: before, after: p.head, kind: kind, actor: by, at: g.now(),
+	})
 	if g.webhook == nil {
 		return
 	}
@@ -248,7 +263,11 @@ func (g *GitHub) Push(number int, head string, s PushSpec) error {
 			g.addTimelineEvent(p, timelineEvent{kind: "head_ref_force_pushed", actor: by, old: before, new: p.head})
 		}
 		p.updated = now
-		g.emitHeadPush(p, before, by)
+		kind := "push"
+		if s.Force {
+			kind = "force_push"
+		}
+		g.announceHead(p, before, by, kind)
 		g.emitPullEvent(p, "synchronize", by, object{"before": before, "after": p.head})
 		return nil
 	})

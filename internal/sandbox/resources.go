@@ -573,6 +573,7 @@ func repoRoutes() []route {
 		{method: "GET", pattern: "R/branches", handle: (*GitHub).listBranches},
 		{method: "GET", pattern: "R/branches/{branch...}", handle: (*GitHub).getBranch},
 		{method: "GET", pattern: "R/rules/branches/{branch...}", handle: (*GitHub).listRules},
+		{method: "GET", pattern: "R/activity", handle: (*GitHub).listActivity},
 		{method: "GET", pattern: "R/compare/{basehead}", handle: (*GitHub).compareCommits},
 		{method: "GET", pattern: "/rate_limit", handle: (*GitHub).getRateLimit},
 		{method: "GET", pattern: "/user", handle: (*GitHub).getUser},
@@ -580,6 +581,21 @@ func repoRoutes() []route {
 }
 
 func (g *GitHub) getRepo(*routedRequest) routeAnswer { return answerOK(g.repoJSON(g.owner)) }
+
+// listActivity lists who moved the branches of a repository, newest first. A fork's pushes are told in the fork.
+func (g *GitHub) listActivity(r *routedRequest) routeAnswer {
+	ref := strings.TrimPrefix(r.queryParam("ref"), "refs/heads/")
+	all := slices.DeleteFunc(slices.Clone(g.activity), func(b branchPush) bool {
+		return !strings.EqualFold(b.owner, r.params["owner"]) || ref != "" && ref != b.branch
+	})
+	slices.Reverse(all)
+	return answerList(r, all, func(b branchPush) any {
+		return object{
+			"id": b.id, "node_id": nodeID("PSH", b.id), "before": b.before, "after": b.after, "ref": "refs/heads/" + b.branch,
+			"timestamp": timeOrNull(b.at), "activity_type": b.kind, "actor": g.userJSON(b.actor),
+		}
+	}, "")
+}
 
 func (g *GitHub) getCommit(r *routedRequest) routeAnswer {
 	if sha := g.resolveRef(r.params["ref"]); sha != "" {

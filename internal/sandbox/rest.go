@@ -238,7 +238,8 @@ func (g *GitHub) callRoute(r *routedRequest) routeAnswer {
 		if !found {
 			continue
 		}
-		if params["owner"] != "" && (!strings.EqualFold(params["owner"], g.owner) || !strings.EqualFold(params["repo"], g.repo)) {
+		isFork := g.isFork(params["owner"]) && routes[i].pattern == repoPattern+"/activity"
+		if params["owner"] != "" && (!strings.EqualFold(params["owner"], g.owner) && !isFork || !strings.EqualFold(params["repo"], g.repo)) {
 			return answerNotFound()
 		}
 		r.params = params
@@ -250,6 +251,16 @@ func (g *GitHub) callRoute(r *routedRequest) routeAnswer {
 	}
 	g.unknownRequests = append(g.unknownRequests, r.Method+" "+r.path)
 	return answerNotFound()
+}
+
+// isFork reports whether an account has a fork from which a pull request came.
+func (g *GitHub) isFork(owner string) bool {
+	for _, p := range g.pulls {
+		if p.fork && strings.EqualFold(p.headOwner, owner) {
+			return true
+		}
+	}
+	return false
 }
 
 func errorMessage(a routeAnswer) string {
