@@ -110,15 +110,14 @@ func (v *reviewerView) bind(a *reviewAttempt, c *candidate) (why rejection) {
 // readCandidate fills in what the text says. A dismissed review is void, and so is an approval that may be about another
 // commit.
 func (v *reviewerView) readCandidate(a *reviewAttempt, c *candidate) {
-	dismissed, by := c.text.State == "DISMISSED", ""
+	dismissed, by := c.text.State == "DISMISSED", quorum.Account{}
 	if dismissed {
 		by, c.reviewState = v.head.dismissalOf(c.text.ID)
 	}
 	c.Reading = v.texts.readText(v.Reviewer, c.text, c.reviewState, len(c.threads))
 	if dismissed {
-		byAuthor := strings.EqualFold(by, v.head.snapshot.PR.Author.Login)
-		if stands := c.Outcome == quorum.Findings && (by == "" || byAuthor); !stands {
-			c.rejectVoid(reviewDismissed, quorum.ReasonDismissed, by)
+		if c.Outcome != quorum.Findings || v.head.hadNoHand(by) { // nobody else ends an objection
+			c.rejectVoid(reviewDismissed, quorum.ReasonDismissed, by.Login)
 		}
 	}
 	switch {
@@ -127,6 +126,9 @@ func (v *reviewerView) readCandidate(a *reviewAttempt, c *candidate) {
 	case c.Outcome == quorum.Approved:
 		if why := v.whyUnnamed(c); why != "" {
 			c.rejectVoid(why, quorum.ReasonUnnamed, c.voidDetail)
+		}
+		if c.rejected == "" && a.run != nil && v.isShared() && v.head.record.objectedIn(v.Name, c.ref, a.run.ID, a.number) {
+			c.rejectVoid(editedIntoYes, quorum.ReasonEdited, c.text.Editor.Login)
 		}
 	}
 	if c.isStatement && a.wasBefore(&c.statement) {

@@ -62,7 +62,7 @@ func explainCandidate(c *candidate, b *quorum.Ballot) (quorum.Outcome, string) {
 	}
 	isEvidence := b.Evidence == c.ref
 	switch {
-	case isEvidence && c.rejected != "" && b.Reason == quorum.ReasonStands:
+	case isEvidence && c.rejected != "" && b.Reason.Standing():
 		return 0, string(objectionStands.with(string(c.rejected)))
 	case c.rejected != "":
 		return 0, string(c.rejected)

@@ -53,7 +53,7 @@ func contradicted(b quorum.Ballot, texts []evidence.Considered, reviewers []quor
 	}
 	i := slices.IndexFunc(texts, func(c evidence.Considered) bool { return c.Text == b.Evidence })
 	if i < 0 {
-		if b.Reason == quorum.ReasonStands || b.Outcome == quorum.Withdrawn { // it was deleted
+		if b.Reason.Standing() || b.Outcome == quorum.Withdrawn { // it was deleted
 			return ""
 		}
 		return "its evidence is not mentioned"
@@ -65,7 +65,7 @@ func contradicted(b quorum.Ballot, texts []evidence.Considered, reviewers []quor
 // contradictedEvidence says what is wrong with the explanation of the text on which a ballot rests.
 func contradictedEvidence(b quorum.Ballot, c evidence.Considered, author string) string {
 	switch {
-	case b.Reason == quorum.ReasonStands:
+	case b.Reason.Standing():
 		if c.Rejected != "" && !strings.HasSuffix(c.Rejected, "the objection that it held stands") || c.Rejected == "" && c.Outcome != quorum.Findings {
 			return "its evidence is not said to stand"
 		}

@@ -80,6 +80,8 @@ func onHead(r ...quorum.Reviewer) *scene {
 			}, Head: head, HeadRef: "feature", HeadRepo: "acme/shop", BaseRef: "main", DefaultBranch: "main", Merge: merged,
 			Author: who("alice"), Created: at(-60), Commits: 1, Files: []quorum.File{{Path: "cart.go"}},
 		},
+		Commits:    []quorum.Commit{{SHA: head, People: []quorum.Account{who("alice")}}},
+		Pushes:     []quorum.Push{{After: head, Actor: who("alice"), At: at(-1)}},
 		SameBranch: []quorum.PullRequest{{PR: quorum.PR{Owner: "acme", Repo: "shop", Number: 7}}},
 		File: quorum.PolicyFile{
 			State: quorum.FileValid,
@@ -228,7 +230,7 @@ func asked(n, sec int) quorum.Intent {
 }
 
 func (x *scene) stood(kind quorum.TextKind, id int64, reviewer string, sec int) *scene {
-	x.s.Record.Stood = append(x.s.Record.Stood, quorum.Stood{TextRef: quorum.TextRef{Kind: kind, ID: id}, Reviewer: reviewer, At: at(sec)})
+	x.s.Record.Stood = append(x.s.Record.Stood, quorum.Stood{TextRef: quorum.TextRef{Kind: kind, ID: id}, Reviewer: reviewer, Base: "main", At: at(sec)})
 	return x
 }
 
@@ -287,15 +289,17 @@ func judge(t *testing.T, rows []row) {
 }
 
 var (
-	approves  = wanted{quorum.Approve, quorum.Approved, quorum.ReasonApproved, ""}
-	objects   = wanted{quorum.Object, quorum.Findings, quorum.ReasonFindings, ""}
-	stands    = wanted{quorum.Object, quorum.Findings, quorum.ReasonStands, ""}
-	atWork    = wanted{quorum.Pending, quorum.Running, quorum.ReasonRunning, "cancel"}
-	atWorkTwo = wanted{quorum.Pending, quorum.Running, quorum.ReasonRunning, ""}
-	empty     = wanted{quorum.Pending, quorum.Empty, quorum.ReasonEmpty, "rerun"}
-	emptyLast = wanted{quorum.Unavailable, quorum.Empty, quorum.ReasonEmpty, ""}
-	ambiguous = wanted{quorum.Pending, quorum.Empty, quorum.ReasonAmbiguous, "rerun"}
-	silent    = wanted{quorum.Pending, quorum.Silent, quorum.ReasonSilent, ""}
+	approves = wanted{quorum.Approve, quorum.Approved, quorum.ReasonApproved, ""}
+	objects  = wanted{quorum.Object, quorum.Findings, quorum.ReasonFindings, ""}
+	stands   = wanted{quorum.Object, quorum.Findings, quorum.ReasonStands, ""}
+	// objects, and a newer attempt is under way
+	looksAgain = wanted{quorum.Object, quorum.Findings, quorum.ReasonLookingAgain, ""}
+	atWork     = wanted{quorum.Pending, quorum.Running, quorum.ReasonRunning, "cancel"}
+	atWorkTwo  = wanted{quorum.Pending, quorum.Running, quorum.ReasonRunning, ""}
+	empty      = wanted{quorum.Pending, quorum.Empty, quorum.ReasonEmpty, "rerun"}
+	emptyLast  = wanted{quorum.Unavailable, quorum.Empty, quorum.ReasonEmpty, ""}
+	ambiguous  = wanted{quorum.Pending, quorum.Empty, quorum.ReasonAmbiguous, "rerun"}
+	silent     = wanted{quorum.Pending, quorum.Silent, quorum.ReasonSilent, ""}
 )
 
 func TestWhichRunSpeaks(t *testing.T) {
@@ -447,10 +451,16 @@ func TestAttempts(t *testing.T) {
 		{"or only something without a verdict", onHead(openai()).run(1, 10, 300, attempt(2, 200)).comment(1, 90, bot, no).comment(2, 290, bot, vague), stands},
 		{"or a limit", onHead(openai()).run(1, 10, 300, attempt(2, 200), log("failure", "Error: 429 Too Many Requests\n")).comment(1, 90, bot, no), stands},
 		{"not if an approval did", onHead(openai()).run(1, 10, 300, attempt(2, 200)).comment(1, 90, bot, no).comment(2, 290, bot, yes), approves},
-		{"not while the next is under way", onHead(openai()).run(1, 10, -1, attempt(2, 200)).comment(1, 90, bot, no), atWorkTwo},
+		{"and while the next is under way", onHead(openai()).run(1, 10, -1, attempt(2, 200)).comment(1, 90, bot, no), looksAgain},
 		{
-			"not if a later attempt had withdrawn it",
+			"of two attempts before nobody knows whose words came last",
 			onHead(openai()).run(1, 10, 500, attempt(3, 400)).comment(1, 90, bot, no).comment(2, 290, bot, yes),
+			stands,
+		},
+		{
+			"not if a later attempt had answered it",
+			onHead(openai()).run(1, 10, 500, attempt(3, 400)).comment(1, 90, bot, no).comment(2, 290, bot, yes).
+				stood(quorum.TextComment, 2, "openai", 300),
 			emptyLast,
 		},
 		{
@@ -579,7 +589,7 @@ func TestEditedTexts(t *testing.T) {
 			stands,
 		},
 		{
-			"an objection that its author took back in its attempt",
+			"an objection that its author, whom others share, took back in its attempt",
 			run().comment(
 				1,
 				20,
@@ -591,7 +601,7 @@ func TestEditedTexts(t *testing.T) {
 			).objected(
 				quorum.Objection{TextRef: ref(quorum.TextComment, 1), Reviewer: "openai", Run: 1, Attempt: 1, At: at(100)},
 			),
-			approves,
+			stands,
 		},
 		{
 			"an objection that any workflow may have edited since",
@@ -981,7 +991,7 @@ func TestThreads(t *testing.T) {
 		{"open", two().thread(12), objects},
 		{"one resolved", two(resolved("bob")).thread(12), objects},
 		{"all resolved by others", two(resolved("bob")).thread(12, resolved("carol")), over},
-		{"all outdated", two(outdated).thread(12, outdated), over},
+		{"all outdated: on its own head that ends nothing", two(outdated).thread(12, outdated), objects},
 		{"one resolved by the author", two(resolved("bob")).thread(12, resolved("alice")), objects},
 		{"by nobody knows whom", two(resolved("")), objects},
 		{"anyone may", two(resolved("alice")).with(func(x *scene) { x.p.Threads = quorum.ByAnyone }), over},

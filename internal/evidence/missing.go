@@ -31,6 +31,7 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 			continue
 		}
 		w.Authors = w.Authors || v.hasShortHeadName()
+		w.Authors = w.Authors || v.isEndedByPerson()
 		a := v.newestAttempt()
 		for _, named := range v.unknownCommits(&a) {
 			if len(w.Commits) < maxCommits && !slices.Contains(w.Commits, named) {
@@ -53,6 +54,25 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 		w.People = append(w.People, t.Author.Login)
 	}
 	return w
+}
+
+// isEndedByPerson reports whether a person did what ends an objection of the reviewer's, if that person may.
+func (v *reviewerView) isEndedByPerson() bool {
+	isPerson := func(a quorum.Account) bool {
+		return a.Login != "" && !a.Bot && !isSameAccount(a, v.head.snapshot.PR.Author)
+	}
+	if slices.ContainsFunc(v.head.snapshot.Threads, func(t quorum.Thread) bool {
+		return t.Author.Is(v.Author) && t.Resolved && isPerson(t.ResolvedBy)
+	}) {
+		return true
+	}
+	return slices.ContainsFunc(v.head.snapshot.Reviews, func(t quorum.Text) bool {
+		if t.State != "DISMISSED" || t.Commit != v.head.snapshot.PR.Head || !t.Author.Is(v.Author) {
+			return false
+		}
+		by, _ := v.head.dismissalOf(t.ID)
+		return isPerson(by)
+	})
 }
 
 // approvesCommitAlone reports whether the reviewer approves by a check, a status or a run: these belong to a commit and

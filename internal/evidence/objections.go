@@ -1,32 +1,24 @@
 package evidence
 
+// A no stands until it is answered: by a newer attempt of its reviewer that ended with a verdict that approves, or by a
+// person who may end it. What only looks again, waits, fails, is deleted or edited away ends nothing.
+
 import (
 	"slices"
-	"strings"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// applyRecord corrects a result by the record: an objection does not end because its text is gone, and an approval that
+// applyRecord corrects a result by what was said before it: an objection stands until it is answered, and an approval that
 // was withdrawn is not asked for again.
 func (v *attemptView) applyRecord(got attemptResult, statements []statement) attemptResult {
-	if got.outcome == quorum.Findings {
+	if got.outcome == quorum.Findings && !got.isDoubt {
 		return got
 	}
-	if s, found := v.earlierObjection(got); found {
-		earlier := objectionResult(&s)
-		earlier.reason = quorum.ReasonStands
-		return earlier
+	if objection, found := v.unansweredObjection(got, statements); found {
+		return objection
 	}
-	for _, o := range v.head.record.objectionsOf(v.Name) {
-		if !v.head.cycle.isBeforeBase(o.At) && v.objectionStillStands(got, o, statements) {
-			return attemptResult{
-				outcome: quorum.Findings, reason: quorum.ReasonStands, at: o.At, ref: o.TextRef, url: o.URL,
-				findings: []quorum.Finding{{Body: o.Excerpt, URL: o.URL}},
-			}
-		}
-	}
-	if got.outcome == quorum.Approved {
+	if got.outcome == quorum.Approved || got.isDoubt {
 		return got
 	}
 	if withdrawn, found := v.withdrawnApproval(statements); found {
@@ -64,26 +56,65 @@ func (v *attemptView) withdrawnApproval(statements []statement) (attemptResult, 
 	return attemptResult{}, false
 }
 
-// earlierObjection is the objection of an earlier attempt or run on this head, which stands if the newest ended without
-// a verdict, whether or not a look recorded it in between.
-func (v *attemptView) earlierObjection(got attemptResult) (objection statement, found bool) {
-	a := &v.attempt
-	if v.Verdict.Kind == quorum.Conclusion || a.run == nil || a.ended.IsZero() || got.outcome == quorum.Approved {
-		return statement{}, false
-	}
+// unansweredObjection finds an objection to this head and base that nothing has answered, beside a result of the newest
+// attempt that does not object. What GitHub still shows is read anew; the record speaks for what it shows no more.
+func (v *attemptView) unansweredObjection(got attemptResult, statements []statement) (attemptResult, bool) {
+	isAnswer := got.outcome == quorum.Approved && !v.attempt.isUnderWay()
+	shown := statements
+	var standing *statement
 	for _, earlier := range v.earlierAttempts() {
-		for _, s := range v.textStatements(&earlier) {
-			if s.isVerdict() && s.at.Before(a.began) {
-				objection, found = s, s.Outcome == quorum.Findings && !v.hasEndedByThreads(&s)
-			}
+		said := v.textStatements(&earlier)
+		shown = append(slices.Clip(shown), said...)
+		objection, approves := v.verdictOfAttempt(said)
+		if objection != nil || approves {
+			standing = objection
 		}
 	}
-	return objection, found
+	if standing != nil && !isAnswer && !v.head.record.approvedAfter(v.Name, standing.at) {
+		return v.standingResult(objectionResult(standing), got, true), true
+	}
+	for _, o := range v.head.record.objectionsOf(v.Name) {
+		if !v.isAnswered(&o, got, isAnswer, shown) {
+			return v.standingResult(attemptResult{
+				outcome: quorum.Findings, at: o.At, ref: o.TextRef, url: o.URL, findings: []quorum.Finding{{Body: o.Excerpt, URL: o.URL}},
+			}, got, v.isOlder(&o)), true
+		}
+	}
+	return attemptResult{}, false
+}
+
+// verdictOfAttempt is what the texts of an attempt before this one say: any objection objects.
+func (v *attemptView) verdictOfAttempt(said []statement) (objection *statement, approves bool) {
+	for i := range said {
+		switch s := &said[i]; {
+		case !s.isVerdict() || !s.at.Before(v.attempt.began):
+		case s.Outcome == quorum.Findings && !v.hasEndedByThreads(s):
+			objection = s
+		default:
+			approves = true
+		}
+	}
+	return objection, approves
+}
+
+// standingResult is an objection that its reviewer has not answered, beside the result of its newest attempt.
+func (v *attemptView) standingResult(objection, newest attemptResult, isOlder bool) attemptResult {
+	objection.reason, objection.isDoubt = quorum.ReasonStands, false
+	switch {
+	case v.attempt.isUnderWay():
+		objection.reason = quorum.ReasonLookingAgain
+	case v.attempt.run != nil && isOlder:
+		objection.ownOutcome = &newest
+	}
+	return objection
 }
 
 // earlierAttempts are the attempts on this head that ended before this one, oldest run first.
 func (v *attemptView) earlierAttempts() (out []reviewAttempt) {
 	a := &v.attempt
+	if v.Verdict.Kind == quorum.Conclusion || a.run == nil {
+		return nil // the record alone knows what those concluded
+	}
 	for i := range v.runs.counted {
 		run := &v.runs.counted[i]
 		switch {
@@ -96,50 +127,68 @@ func (v *attemptView) earlierAttempts() (out []reviewAttempt) {
 	return out
 }
 
-// objectionStillStands reports whether a recorded objection still objects, beside a result that does not.
-func (v *attemptView) objectionStillStands(got attemptResult, o quorum.Objection, statements []statement) bool {
+// isAnswered reports whether a recorded objection stands no more. shown are the statements of this attempt and of those
+// before it, as GitHub shows them; isAnswer says that the result is an approval that counts.
+func (v *attemptView) isAnswered(o *quorum.Objection, got attemptResult, isAnswer bool, shown []statement) bool {
+	if v.head.record.approvedAfter(v.Name, o.At) {
+		return true
+	}
 	switch {
 	case o.Kind == quorum.TextThread: // it was open when it was recorded: deleting it does not close it
-		return !slices.ContainsFunc(v.head.snapshot.Threads, func(t quorum.Thread) bool { return t.ID == o.ID })
-	case o.Kind == quorum.TextRun: // never recorded: the run is read again
-		return false
-	case v.isOlder(o): // stands until the newest attempt approves, and not while that runs
-		return got.outcome != quorum.Approved && got.outcome != quorum.Running && !v.attempt.isUnderWay()
+		return slices.ContainsFunc(v.head.snapshot.Threads, func(t quorum.Thread) bool { return t.ID == o.ID })
+	case o.Kind == quorum.TextRun:
+		run := v.attempt.run
+		isShown := run != nil && run.ID == o.Run && run.Completed() && run.Attempt == o.Attempt
+		return isShown || isAnswer && v.isOlder(o)
 	case o.Kind == quorum.TextCheck || o.Kind == quorum.TextStatus: // only its App can change it, but others can delete its threads
-		return slices.ContainsFunc(statements, func(s statement) bool {
+		lostThread := slices.ContainsFunc(shown, func(s statement) bool {
 			return s.ref == o.TextRef && s.Outcome == quorum.Findings && len(s.threads) < o.Threads
 		})
+		return isAnswer && !lostThread
 	}
-	for i := range statements {
-		if statements[i].ref == o.TextRef {
-			return v.stillObjects(&statements[i], o)
+	for i := range shown {
+		if s := &shown[i]; s.ref == o.TextRef {
+			return v.isAnsweredAsShown(o, s, isAnswer)
 		}
 	}
-	// Its text is gone. A later review of the same reviewer replaces an earlier one; nothing else does.
-	return !(o.Kind == quorum.TextReview && got.outcome == quorum.Approved && got.ref.Kind == quorum.TextReview && got.at.After(o.At))
+	if v.isShared() {
+		return isAnswer && v.isOlder(o)
+	}
+	return isAnswer && got.at.After(o.At) // its text is gone: a newer one of an author of its own takes its place
 }
 
-// stillObjects reports whether a recorded objection stands although its text now says something else.
-func (v *attemptView) stillObjects(s *statement, o quorum.Objection) bool {
+// isAnsweredAsShown is [attemptView.isAnswered] for an objection whose text GitHub still shows.
+func (v *attemptView) isAnsweredAsShown(o *quorum.Objection, s *statement, isAnswer bool) bool {
 	switch {
 	case s.void && s.voidReason == quorum.ReasonDismissed:
-		return s.voidDetail == "" || strings.EqualFold(s.voidDetail, v.head.snapshot.PR.Author.Login)
+		by, _ := v.head.dismissalOf(o.ID)
+		return v.head.hadNoHand(by)
+	case isAnswer && v.isOlder(o):
+		return true
 	case s.void:
-		return true
-	case v.Author == quorum.ActionsBot && s.at.After(o.At): // any workflow may have edited it after its attempt
-		return true
+		return false
+	case s.at.After(o.At): // edited since: by its author, or by any workflow where that one is shared
+		return !v.isShared() && s.Outcome == quorum.Approved
 	}
-	return len(s.threads) < o.Threads
+	return len(s.threads) >= o.Threads // it was read anew, under the policy in force
 }
 
-// isOlder reports whether an objection is from an earlier attempt of this run, or from an earlier run that GitHub still
-// shows.
-func (v *attemptView) isOlder(o quorum.Objection) bool {
+// isShared reports whether others write as the reviewer's author, too.
+func (v *reviewerView) isShared() bool { return v.Author == quorum.ActionsBot }
+
+// isOlder reports whether an objection is from an earlier attempt of this run, or from an earlier run.
+func (v *attemptView) isOlder(o *quorum.Objection) bool {
 	a := &v.attempt
-	if a.run == nil || o.Run == a.run.ID {
+	switch {
+	case a.run == nil:
+		return o.Attempt < a.number
+	case o.Run == a.run.ID:
 		return o.Attempt < a.number
 	}
-	return slices.ContainsFunc(v.head.snapshot.Runs, func(run quorum.Run) bool {
-		return run.ID == o.Run && run.Path == a.run.Path && run.Number < a.run.Number
-	})
+	for i := range v.head.snapshot.Runs {
+		if run := &v.head.snapshot.Runs[i]; run.ID == o.Run {
+			return run.Path == a.run.Path && run.Number < a.run.Number
+		}
+	}
+	return o.At.Before(a.began) // GitHub shows its run no more
 }

@@ -14,9 +14,9 @@ func (v *attemptView) judgeAttempt() attemptResult {
 	if v.Verdict.Kind == quorum.Conclusion {
 		got, seen := v.resultByConclusion()
 		if !seen {
-			return v.outcomeOfRun()
+			got = v.outcomeOfRun()
 		}
-		return v.applyRecord(got, nil)
+		return v.applyRecord(got, slices.Concat(v.checkStatements(), v.statusStatements()))
 	}
 	statements := v.allStatements()
 	return v.applyRecord(v.combineTexts(statements), statements)
@@ -40,9 +40,13 @@ func (v *attemptView) combineTexts(statements []statement) attemptResult {
 	approval, objection, other := v.decidingStatements(statements)
 	switch {
 	case objection != nil:
-		return objectionResult(objection)
-	case approval != nil:
+		got := objectionResult(objection)
+		got.isDoubt = got.isDoubt && v.attempt.isUnderWay()
+		return got
+	case approval != nil && v.attempt.hasBegun():
 		return v.approvalResult(approval)
+	case v.attempt.isUnderWay(): // whatever else it has said: it may yet say more
+		return v.outcomeOfRun()
 	case other != nil && (other.Outcome != quorum.Running || v.attempt.ended.IsZero()):
 		return v.noVerdict(other)
 	}
@@ -52,10 +56,15 @@ func (v *attemptView) combineTexts(statements []statement) attemptResult {
 // decidingStatements picks the statement that decides as an approval, as an objection, and, if there is neither,
 // without a verdict. Any objection objects; only of several reviews by one account the newest verdict counts.
 func (v *attemptView) decidingStatements(statements []statement) (approval, objection, other *statement) {
+	var objects [2]*statement // a comment, a check or a status; a review
 	for i := range statements {
 		s := &statements[i]
 		if s.void {
 			continue
+		}
+		kind := 0
+		if s.isReview {
+			kind = 1
 		}
 		switch s.Outcome {
 		case quorum.Findings:
@@ -63,16 +72,23 @@ func (v *attemptView) decidingStatements(statements []statement) (approval, obje
 				approval = s
 				continue
 			}
-			objection = s
+			if was := objects[kind]; was == nil || was.Doubt || !s.Doubt {
+				objects[kind] = s
+			}
 		case quorum.Approved:
 			approval = s
-			if s.isReview && objection != nil && objection.isReview && v.Author != quorum.ActionsBot {
-				objection = nil
+			if s.isReview && !v.isShared() {
+				objects[kind] = nil
 			}
 		default:
 			if other == nil || !saysWhy(other.Outcome) || saysWhy(s.Outcome) {
 				other = s
 			}
+		}
+	}
+	for _, s := range objects { // the newest; a doubt only if there is nothing else
+		if s != nil && (objection == nil || objection.Doubt && !s.Doubt || objection.Doubt == s.Doubt && s.at.After(objection.at)) {
+			objection = s
 		}
 	}
 	return approval, objection, other

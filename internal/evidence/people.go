@@ -38,8 +38,7 @@ func standIns(least quorum.Permission, s *quorum.Snapshot, c cycle) (approving [
 		case t.State == "CHANGES_REQUESTED":
 			against = append(against, t.Author.Login)
 		case t.Commit != s.PR.Head || c.isBeforeBase(t.At) || !t.Edited.IsZero() && !isSameAccount(t.Editor, t.Author):
-		case len(s.Commits) == 0 || len(s.Commits) < s.PR.Commits: // an unknown author may be anybody
-		case hadHandIn(s, t.Author):
+		case !areHandsKnown(s) || hadHandIn(s, t.Author):
 		default:
 			approving = append(approving, quorum.StandIn{Login: t.Author.Login, Review: t.ID, At: t.At, URL: t.URL})
 		}
@@ -69,6 +68,35 @@ func lastReviews(s *quorum.Snapshot) (out []quorum.Text) {
 	return out
 }
 
+// hadNoHand reports whether a is a person who had no hand in the change: whose word may end an objection.
+func (h *headView) hadNoHand(a quorum.Account) bool {
+	return a.Login != "" && !a.Bot && areHandsKnown(h.snapshot) && !hadHandIn(h.snapshot, a)
+}
+
+// areHandsKnown reports whether everybody who had a hand in the change is known: an unknown one may be anybody. A commit
+// whose author GitHub does not know is its pusher's.
+func areHandsKnown(s *quorum.Snapshot) bool {
+	if len(s.Commits) == 0 || len(s.Commits) < s.PR.Commits {
+		return false
+	}
+	isListed := slices.ContainsFunc(s.Pushes, func(p quorum.Push) bool { return p.After == s.PR.Head && p.Actor.Login != "" })
+	hasUnknown := slices.ContainsFunc(s.Commits, func(c quorum.Commit) bool { return len(c.People) == 0 })
+	return isListed || !hasUnknown && (isPushShownByRun(s) || isForcePushed(s))
+}
+
+// isPushShownByRun reports whether a run's actor shows who pushed the head. Where a review started the run, it does not.
+func isPushShownByRun(s *quorum.Snapshot) bool {
+	return slices.ContainsFunc(s.Runs, func(r quorum.Run) bool {
+		return r.Actor.Login != "" && !strings.HasPrefix(r.Event, "pull_request_review")
+	})
+}
+
+func isForcePushed(s *quorum.Snapshot) bool {
+	return slices.ContainsFunc(s.Timeline, func(e quorum.Event) bool {
+		return e.Kind == quorum.ForcePushed && e.To == s.PR.Head && e.Actor.Login != ""
+	})
+}
+
 // hadHandIn reports whether a had a hand in the change: opened it, made one of its commits, or pushed its head.
 func hadHandIn(s *quorum.Snapshot, a quorum.Account) bool {
 	if isSameAccount(a, s.PR.Author) {
@@ -81,6 +109,11 @@ func hadHandIn(s *quorum.Snapshot, a quorum.Account) bool {
 	}
 	for _, r := range slices.Concat(s.Runs, s.Others) { // the actor of a run pushed the head, except where a review started the run
 		if isSameAccount(a, r.Actor) && !strings.HasPrefix(r.Event, "pull_request_review") {
+			return true
+		}
+	}
+	for _, p := range s.Pushes {
+		if isSameAccount(a, p.Actor) {
 			return true
 		}
 	}

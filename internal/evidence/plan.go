@@ -95,13 +95,20 @@ func (p *planner) castVote(b quorum.Ballot) quorum.Ballot {
 	if a.run == nil {
 		return b
 	}
-	if a.isUnderWay() && got.reason != quorum.ReasonStands {
+	if a.isUnderWay() && (got.outcome == quorum.Approved || got.isDoubt) {
 		then := b
 		then.At = latest(got.at, p.end)
 		b.Vote, b.Outcome, b.Reason = quorum.Pending, quorum.Running, quorum.ReasonRunning
+		if got.isDoubt {
+			b.Reason = quorum.ReasonDoubt
+		}
 		b.Deadline, b.Then, b.Findings = p.end, &then, nil
 		b.At, b.Since, b.Retried, b.Retrying, b.Threads = time.Time{}, a.firstJobBegan, false, a.number > 1, false
 		b.Watch = a.number > 1
+		return b
+	}
+	if got.outcome == quorum.Findings {
+		b.Next = p.retryBesideObjection()
 		return b
 	}
 	b.At = latest(b.At, a.ended)
@@ -109,6 +116,20 @@ func (p *planner) castVote(b quorum.Ballot) quorum.Ballot {
 		b.At = earliest(b.At, at)
 	}
 	return b
+}
+
+// retryBesideObjection is what is done for a reviewer whose objection stands although its newer attempt has ended: that
+// gave no verdict, and is run again as any other.
+func (p *planner) retryBesideObjection() []quorum.Action {
+	if p.result.ownOutcome == nil {
+		return nil
+	}
+	own := planner{attemptView: p.attemptView, result: *p.result.ownOutcome, end: p.end, limit: p.limit}
+	switch own.result.outcome {
+	case quorum.Empty, quorum.Malformed, quorum.Overloaded, quorum.Limited, quorum.Unknown:
+		return own.planRetry(quorum.Ballot{Outcome: own.result.outcome}).Next
+	}
+	return nil
 }
 
 // waitForAttempt is the ballot of an attempt under way. At its deadline it is cancelled and run again, if a retry is
@@ -177,7 +198,7 @@ func (p *planner) planRetry(b quorum.Ballot) quorum.Ballot {
 		return b
 	}
 	setPending(&b, p.limit, b.Reason)
-	b.Retrying, b.Watch = true, true
+	b.Retrying, b.Watch, b.Planned = true, true, true
 	if a.run != nil {
 		b.Next = []quorum.Action{p.rerunAction(due)}
 	} else {

@@ -128,15 +128,20 @@ func rememberBallot(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
 	}
 	switch {
 	case b.Vote == quorum.Approve && b.Evidence.ID != 0:
+		for i := range rec.Objections {
+			if o := &rec.Objections[i]; o.Reviewer == b.Reviewer && o.Base == s.PR.BaseRef {
+				o.Answered = true
+			}
+		}
 		if !slices.ContainsFunc(rec.Stood, func(st quorum.Stood) bool {
-			return st.Reviewer == b.Reviewer && st.TextRef == b.Evidence && st.At.Equal(b.At)
+			return st.Reviewer == b.Reviewer && st.TextRef == b.Evidence && st.Base == s.PR.BaseRef && st.At.Equal(b.At)
 		}) {
 			rec.Stood = slices.DeleteFunc(rec.Stood, func(st quorum.Stood) bool {
-				return st.Reviewer == b.Reviewer && st.TextRef == b.Evidence
+				return st.Reviewer == b.Reviewer && st.TextRef == b.Evidence && st.Base == s.PR.BaseRef
 			})
-			rec.Stood = append(rec.Stood, quorum.Stood{TextRef: b.Evidence, Reviewer: b.Reviewer, At: b.At})
+			rec.Stood = append(rec.Stood, quorum.Stood{TextRef: b.Evidence, Reviewer: b.Reviewer, Base: s.PR.BaseRef, At: b.At})
 		}
-	case b.Vote == quorum.Object && b.Reason != quorum.ReasonStands:
+	case b.Vote == quorum.Object && !b.Reason.Standing():
 		rememberObjection(rec, s, b)
 	case b.Then != nil && b.Then.Vote == quorum.Object: // said before the end of its attempt
 		rememberObjection(rec, s, *b.Then)
@@ -154,7 +159,7 @@ func rememberBallot(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
 func rememberObjection(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
 	o := quorum.Objection{
 		TextRef: b.Evidence, Reviewer: b.Reviewer, Base: s.PR.BaseRef, Run: b.Run, Attempt: b.Attempt,
-		At: b.At, URL: b.URL, Excerpt: excerptOf(b.Detail),
+		At: b.Since, URL: b.URL, Excerpt: excerptOf(b.Detail),
 	}
 	for _, f := range b.Findings {
 		if f.Thread != 0 {
@@ -176,8 +181,8 @@ func rememberObjection(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
 }
 
 func appendObjection(all []quorum.Objection, o quorum.Objection) []quorum.Objection {
-	if o.ID == 0 || o.Kind == quorum.TextRun || slices.ContainsFunc(all, func(old quorum.Objection) bool {
-		return old.Reviewer == o.Reviewer && old.TextRef == o.TextRef && old.Attempt == o.Attempt && old.Base == o.Base
+	if o.ID == 0 || slices.ContainsFunc(all, func(old quorum.Objection) bool {
+		return old.Reviewer == o.Reviewer && old.TextRef == o.TextRef && old.Attempt == o.Attempt && old.Base == o.Base && !old.Answered
 	}) {
 		return all
 	}

@@ -37,14 +37,29 @@ func (v recordView) approvalsOf(reviewer string) (out []quorum.Stood) {
 	return out
 }
 
-// objectionsOf are the recorded objections of a reviewer against this base.
+// approvedAfter reports whether the record saw the reviewer approve this head and base after that moment: all that it had
+// objected until then was answered.
+func (v recordView) approvedAfter(reviewer string, at time.Time) bool {
+	return slices.ContainsFunc(v.record.Stood, func(st quorum.Stood) bool {
+		return st.Reviewer == reviewer && st.Base == v.base && st.At.After(at)
+	})
+}
+
+// objectionsOf are the recorded objections of a reviewer against this base that it has not answered.
 func (v recordView) objectionsOf(reviewer string) (out []quorum.Objection) {
 	for _, o := range v.record.Objections {
-		if o.Reviewer == reviewer && o.Base == v.base {
+		if o.Reviewer == reviewer && o.Base == v.base && !o.Answered {
 			out = append(out, o)
 		}
 	}
 	return out
+}
+
+// objectedIn reports whether a text was seen to object in that attempt of a run.
+func (v recordView) objectedIn(reviewer string, ref quorum.TextRef, run int64, attempt int) bool {
+	return slices.ContainsFunc(v.record.Objections, func(o quorum.Objection) bool {
+		return o.Reviewer == reviewer && o.TextRef == ref && o.Run == run && o.Attempt == attempt
+	})
 }
 
 // endOf is when a run's newest attempt was first seen to have ended: updated_at may move after the end.

@@ -16,6 +16,7 @@ const (
 
 	// By whoever changed it.
 	editedByOther   rejection = "it was edited by somebody else"
+	editedIntoYes   rejection = "it objected in the same attempt, and any workflow could have edited it"
 	reviewDismissed rejection = "it was dismissed"
 
 	// By the commit that it is about.

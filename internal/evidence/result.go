@@ -24,10 +24,12 @@ type attemptResult struct {
 	ref          quorum.TextRef
 	url          string
 	findings     []quorum.Finding
-	hasThreads   bool          // resolving threads would end the objection
-	excerpt      string        // of an answer without a verdict
-	limitReset   time.Time     // of a limit
-	supersedeFor time.Duration // of a cancellation: how long a newer run may supersede it
+	hasThreads   bool           // resolving threads would end the objection
+	ownOutcome   *attemptResult // of an objection that stands: what the newest attempt came to, if that has ended since
+	isDoubt      bool           // it is only read liberally as an objection: it objects once the attempt has ended
+	excerpt      string         // of an answer without a verdict
+	limitReset   time.Time      // of a limit
+	supersedeFor time.Duration  // of a cancellation: how long a newer run may supersede it
 }
 
 // resultOf is a statement's own result.
@@ -44,6 +46,7 @@ func declinedResult(s *statement) attemptResult {
 func objectionResult(s *statement) attemptResult {
 	got := resultOf(s)
 	got.outcome, got.reason, got.findings = quorum.Findings, quorum.ReasonFindings, slices.Clip(s.Findings)
+	got.isDoubt = s.Doubt
 	for i := range s.threads {
 		got.findings = append(got.findings, threadFinding(&s.threads[i]))
 		got.hasThreads = true

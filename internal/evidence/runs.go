@@ -96,6 +96,18 @@ type reviewAttempt struct {
 // isUnderWay reports whether its run has not ended. An attempt without a run is never under way: it has no end.
 func (a reviewAttempt) isUnderWay() bool { return a.run != nil && a.ended.IsZero() }
 
+// hasBegun reports whether it may have said something: a run that waits for an approval or a runner approves nothing.
+func (a reviewAttempt) hasBegun() bool {
+	if a.run == nil {
+		return true
+	}
+	switch a.run.Status {
+	case "queued", "requested", "waiting", "pending":
+		return false
+	}
+	return true
+}
+
 // covers reports whether an answer of the attempt may have shown at that time: during the attempt, or soon after it.
 func (a reviewAttempt) covers(at time.Time) bool {
 	return !at.Before(a.began) && (a.ended.IsZero() || !at.After(a.ended.Add(replyWindow)))

@@ -49,7 +49,7 @@ func (v *reviewerView) hasEndedByThreads(s *statement) bool {
 	}
 	for i := range s.threads {
 		t := &s.threads[i]
-		if !v.head.hasEnded(t) || t.Edited && !t.Editor.Is(v.Author) {
+		if !v.head.hasEnded(v.Reviewer, t) || t.Edited && !t.Editor.Is(v.Author) {
 			return false
 		}
 	}

@@ -96,7 +96,8 @@ type observed struct {
 	logs                map[int64]quorum.Job
 	commits             map[string]quorum.Commit
 	authors             []quorum.Commit
-	authorsOf           string          // the head for which authors was read
+	pushes              []quorum.Push
+	authorsOf           string          // the head for which authors and pushes were read
 	retired             map[string]bool // retired checks that were looked after
 }
 
@@ -322,7 +323,7 @@ func (m *memory) estimateSize() int {
 			n += len(note)
 		}
 	}
-	return n + 256*(len(m.commits)+len(m.authors)+len(m.retired))
+	return n + 256*(len(m.commits)+len(m.authors)+len(m.pushes)+len(m.retired))
 }
 
 // changeHead takes up another head, and drops all that was only of the one before.
@@ -333,7 +334,8 @@ func (m *memory) changeHead(head string) {
 	m.previousChecks, m.previousHead = slices.DeleteFunc(m.ownChecks, func(o writtenCheck) bool { return o.status == "completed" }), m.head
 	m.head, m.ownChecks, m.conversation = head, nil, conversation{}
 	m.conversationCurrent, m.queriedInParallel, m.readSerially = false, false, false
-	m.foreignChecks, m.siblings, m.statuses, m.disagreeing, m.authors, m.authorsOf = untrusted.Digest{}, nil, nil, nil, nil, ""
+	m.foreignChecks, m.siblings, m.statuses, m.disagreeing = untrusted.Digest{}, nil, nil, nil
+	m.authors, m.pushes, m.authorsOf = nil, nil, ""
 	m.logs, m.commits = nil, nil
 }
 

@@ -286,6 +286,10 @@ func (l *look) readMissing(ctx context.Context) error {
 			l.mem.authors, err = l.read.readCommitAuthors(ctx, l.snap.PR.Head)
 			return err
 		})
+		g.Go(func() (err error) {
+			l.mem.pushes, err = l.read.readPushes(ctx, l.snap.PR.HeadRepo, l.snap.PR.HeadRef)
+			return err
+		})
 	}
 	if err := g.Wait(); err != nil {
 		return err
@@ -302,7 +306,10 @@ func (l *look) readMissing(ctx context.Context) error {
 		l.snap.Permissions[strings.ToLower(login)] = may[i]
 	}
 	if wants.Authors {
-		l.mem.authorsOf, l.snap.Commits = l.snap.PR.Head, l.mem.authors
+		l.mem.authorsOf, l.snap.Commits, l.snap.Pushes = l.snap.PR.Head, l.mem.authors, l.mem.pushes
+		if !slices.ContainsFunc(l.mem.pushes, func(p quorum.Push) bool { return p.After == l.snap.PR.Head }) {
+			l.mem.authorsOf = "" // the list may be late
+		}
 	}
 	l.attachLogs()
 	return nil

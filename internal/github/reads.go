@@ -226,6 +226,36 @@ func (r pullReader) readPermission(ctx context.Context, login string) (quorum.Pe
 	return 0, err
 }
 
+// maxPushPages is how many pages of a branch's activity are read. Who pushed before that is not known.
+const maxPushPages = 5
+
+// readPushes reads who moved a branch, newest first: the activity list of its repository, for a fork's branch the fork's.
+// It returns none where GitHub does not tell, or has more to tell than is read.
+func (r pullReader) readPushes(ctx context.Context, repo, branch string) (pushes []quorum.Push, err error) {
+	owner, name, found := strings.Cut(repo, "/")
+	if !found {
+		return nil, nil
+	}
+	path := client.RepoPath(owner, name, "activity") + "?" + url.Values{"ref": {"refs/heads/" + branch}, "per_page": {"100"}}.Encode()
+	for range maxPushPages {
+		page, answer, err := readPage[restActivity](ctx, r.client, path, "")
+		switch {
+		case client.IsNotFound(err) || client.IsUnprocessable(err):
+			return nil, nil
+		case err != nil:
+			return nil, err
+		}
+		for i := range page {
+			pushes = append(pushes, page[i].toPush())
+		}
+		if answer.Next == "" {
+			return pushes, nil
+		}
+		path = answer.Next
+	}
+	return nil, nil
+}
+
 var errNoFile = errors.New("it is no file")
 
 // readFile reads a file; ref "" is the default branch.

@@ -180,6 +180,18 @@ type restReview struct {
 	sum untrusted.Digest // of the body as it came
 }
 
+// restActivity is an entry of a repository's activity list.
+type restActivity struct {
+	Before string    `json:"before"`
+	After  string    `json:"after"`
+	At     time.Time `json:"timestamp"`
+	Actor  *restUser `json:"actor"`
+}
+
+func (a restActivity) toPush() quorum.Push {
+	return quorum.Push{Before: a.Before, After: a.After, Actor: a.Actor.account(), At: a.At}
+}
+
 type restComment struct {
 	ID      int64     `json:"id"`
 	User    *restUser `json:"user"`

@@ -43,13 +43,16 @@ const (
 	// Of ballots.
 	ReasonSilent      Reason = "silent"       // nothing seen yet
 	ReasonRunning     Reason = "running"      // at work
+	ReasonDoubt       Reason = "doubt"        // at work, and what it said so far seems to object
 	ReasonApproved    Reason = "approved"     //
 	ReasonResolved    Reason = "resolved"     // an objection by threads that have all ended; Detail: who resolved them
 	ReasonAccepted    Reason = "below"        // findings below min_severity: approves
 	ReasonFindings    Reason = "findings"     // objects
 	ReasonOpenThreads Reason = "open_threads" // clean, but a thread of its is still open
-	// an objection that was deleted or edited by somebody else, or whose later attempt gave no verdict
-	ReasonStands       Reason = "stands"
+	// an objection that its reviewer has not answered: it was deleted, edited, or a later attempt gave no verdict
+	ReasonStands Reason = "stands"
+	// the same while its reviewer looks again
+	ReasonLookingAgain Reason = "looking_again"
 	ReasonNoAnswer     Reason = "no_answer"     // silent to its deadline
 	ReasonLate         Reason = "late"          // still at work at its deadline
 	ReasonNotReceived  Reason = "not_received"  // pending when the check passed
@@ -101,6 +104,9 @@ const (
 	ReasonStandIn  Reason = "stand_in" // Passed: a person stands in
 )
 
+// Standing reports whether a ballot's reason is that an objection stands which its reviewer has not answered.
+func (r Reason) Standing() bool { return r == ReasonStands || r == ReasonLookingAgain }
+
 // A Ballot is one reviewer's vote with its reason and evidence. evidence.Judge makes it from facts alone; a Pending one
 // says what the clock will do to it, and [Decide] carries that out.
 type Ballot struct {
@@ -130,8 +136,10 @@ type Ballot struct {
 	Deadline time.Time `json:"deadline,omitzero"` // Pending: Unavailable from then on
 	Late     Reason    `json:"-"`                 // Pending: the reason it then has
 	Then     *Ballot   `json:"-"`                 // Pending: what it is from its deadline on instead (a verdict whose attempt does not end)
-	Next     []Action  `json:"-"`                 // Pending: what is done on the way, by due time
-	Open     bool      `json:"-"`                 // Unavailable, but an answer may still come and would count
+	Next     []Action  `json:"-"`                 // Pending, or Object and its newer attempt gave no verdict: what is done on the way, by due time
+	// Pending only for a retry that has not begun: [Decide] makes it Unavailable at once if the retry will not be made
+	Planned bool `json:"-"`
+	Open    bool `json:"-"` // Unavailable, but an answer may still come and would count
 	// Pending: GitHub announces its end to no job (own attempt or request, Copilot, another App)
 	Watch   bool `json:"-"`
 	Threads bool `json:"-"` // resolving threads would end this objection

@@ -30,9 +30,19 @@ func Decide(p Policy, ballots []Ballot, f Facts, now time.Time) Decision {
 		d.countVotes()
 		return d
 	}
-	if d.passStands(ballots, f) {
+	if d.passStands(p, ballots, f) {
 		return d
 	}
+	d.applyRules(p, d.withoutUntakenSteps(p, ballots, f, now), f, now)
+	if d.Verdict != Passed {
+		d.scheduleEffects(f, now)
+	}
+	return d
+}
+
+// applyRules applies rules 2 to 6 to the ballots as of now.
+func (d *Decision) applyRules(p Policy, ballots []Ballot, f Facts, now time.Time) {
+	d.Verdict, d.Reason, d.Pass, d.StandIns, d.GraceEnd = 0, ReasonTally, nil, nil, time.Time{}
 	d.tallyBallots(ballots, now)
 	required := d.worstRequiredVote()
 	switch enough := d.Approvals >= p.Need && required == Approve; {
@@ -50,6 +60,8 @@ func Decide(p Policy, ballots []Ballot, f Facts, now time.Time) Decision {
 		}
 	case d.Approvals+d.Pending < p.Need || required == Unavailable:
 		d.makeUnverified(required) // rule 4
+	case enough && d.hasDoubt():
+		d.Verdict = Waiting // a pass must not come between a doubt and its end
 	case enough:
 		end := d.graceEnds(p, f) // rule 5
 		if now.Before(end) {
@@ -60,10 +72,57 @@ func Decide(p Policy, ballots []Ballot, f Facts, now time.Time) Decision {
 	default:
 		d.Verdict = Waiting // rule 6
 	}
-	if d.Verdict != Passed {
-		d.scheduleEffects(f, now)
+}
+
+// hasDoubt reports whether a pending reviewer has said what seems to be an objection.
+func (d *Decision) hasDoubt() bool {
+	return slices.ContainsFunc(d.Ballots, func(b Ballot) bool { return b.isCounted() && b.isDoubt() })
+}
+
+// isDoubt reports whether b will object if nothing more is said.
+func (b *Ballot) isDoubt() bool { return b.Vote == Pending && b.Then != nil && b.Then.Vote == Object }
+
+// withoutUntakenSteps returns the ballots without the retries that will not be made: nothing waits for those. These are
+// all if the check is Blocked, or Unverified whatever they answer, and those that are due only when it has passed. That is
+// asked with all of them pending, whatever the clock says.
+func (d *Decision) withoutUntakenSteps(p Policy, ballots []Ballot, f Facts, now time.Time) []Ballot {
+	isPlanned := func(b Ballot) bool { return b.Vote == Pending && b.Planned && b.isCounted() }
+	if !slices.ContainsFunc(ballots, isPlanned) {
+		return ballots
 	}
-	return d
+	open, left := slices.Clone(ballots), slices.Clone(ballots)
+	for i := range open {
+		if isPlanned(open[i]) {
+			open[i].Deadline = time.Time{}
+		}
+	}
+	then := *d
+	then.Ballots = nil
+	then.applyRules(p, open, f, now)
+	for i, b := range left {
+		if isPlanned(b) && then.leavesOut(b.Next[0].Due) {
+			left[i] = b.withoutStep()
+		}
+	}
+	return left
+}
+
+// withoutStep is a ballot whose planned retry is not made.
+func (b Ballot) withoutStep() Ballot {
+	b.Vote, b.Deadline, b.Late = Unavailable, time.Time{}, ""
+	b.Next, b.Planned, b.Retrying, b.Watch = nil, false, false, false
+	return b
+}
+
+// leavesOut reports whether a retry that is due then is not made.
+func (d *Decision) leavesOut(due time.Time) bool {
+	switch {
+	case d.Verdict == Passed:
+		return !due.Before(d.Pass.At)
+	case d.Verdict == Waiting:
+		return !d.GraceEnd.IsZero() && !due.Before(d.GraceEnd)
+	}
+	return d.Verdict == Blocked || d.Verdict == Unverified && !d.mayChange()
 }
 
 // asEnded returns d as Ended: nothing is decided.
@@ -74,7 +133,7 @@ func (d Decision) asEnded(why Reason) Decision {
 
 // passStands applies rule 0: a pass stands until something new speaks against it. The ballots are shown as they were at
 // that moment: the clock does not touch them any more. A pass that names too few approvals was never earned.
-func (d *Decision) passStands(ballots []Ballot, f Facts) bool {
+func (d *Decision) passStands(p Policy, ballots []Ballot, f Facts) bool {
 	was := f.Pass
 	if was == nil || was.Base != f.Base || was.Policy != f.File.SHA || was.Need != d.Need {
 		return false
@@ -84,7 +143,7 @@ func (d *Decision) passStands(ballots []Ballot, f Facts) bool {
 	}
 	d.tallyBallots(ballots, was.At)
 	earned := d.Approvals >= d.Need && d.worstRequiredVote() == Approve || len(was.By) > 0
-	if !earned || d.Objections > 0 || !slices.Equal(d.voterNames(), was.Voters) {
+	if !earned || d.Objections > 0 || d.hasDoubt() || !slices.Equal(d.voterNames(), was.Voters) {
 		return false
 	}
 	for _, basis := range was.Basis {
@@ -97,6 +156,7 @@ func (d *Decision) passStands(ballots []Ballot, f Facts) bool {
 			return false
 		}
 	}
+	d.tallyBallots(d.withoutUntakenSteps(p, ballots, f, was.At), was.At)
 	d.showPass(was)
 	return true
 }
@@ -184,7 +244,7 @@ func (b Ballot) asOf(now time.Time) Ballot {
 		return *b.Then
 	}
 	b.Vote, b.Reason, b.Since = Unavailable, b.Late, b.Deadline
-	b.Deadline, b.Next, b.Retrying, b.Watch = time.Time{}, nil, false, false
+	b.Deadline, b.Next, b.Planned, b.Retrying, b.Watch = time.Time{}, nil, false, false, false
 	return b
 }
 
@@ -250,11 +310,11 @@ func (d *Decision) scheduleEffects(f Facts, now time.Time) {
 	acts := d.Verdict == Waiting || d.Verdict == Unverified && d.mayChange()
 	d.Effects.Head, d.Effects.Base = f.Head, f.Base
 	for _, b := range d.Ballots {
-		if b.Vote != Pending {
-			continue
+		if b.Vote == Pending {
+			d.wakeBy(b.Deadline)
 		}
-		d.wakeBy(b.Deadline)
-		if !acts || !b.isCounted() {
+		looksAgain := b.Vote == Object // what blocks is its own objection
+		if !b.isCounted() || !looksAgain && (b.Vote != Pending || !acts) {
 			continue
 		}
 		for _, a := range b.Next {

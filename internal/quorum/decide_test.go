@@ -476,7 +476,12 @@ func TestAPassStands(t *testing.T) {
 		{
 			"copilot objects, and its attempt never ends",
 			remember(700, openai, gemini, answered("copilot", 600, Object)),
-			outcome{is: Passed, why: ReasonTally, a: 2, p: 1, passed: 200},
+			outcome{is: Blocked, why: ReasonTally, a: 2, o: 1},
+		},
+		{
+			"copilot seems to object, and its attempt goes on",
+			remember(500, openai, gemini, answered("copilot", 600, Object)),
+			outcome{is: Waiting, why: ReasonTally, a: 2, p: 1, wake: 600},
 		},
 		{
 			"copilot, overdue when it passed, objects",

@@ -161,6 +161,7 @@ type SeenText struct {
 type Stood struct {
 	TextRef
 	Reviewer string    `json:"reviewer"`
+	Base     string    `json:"base,omitempty"`
 	At       time.Time `json:"at"`
 }
 
@@ -175,6 +176,7 @@ type Objection struct {
 	Threads  int       `json:"threads,omitempty"` // of a review: how many threads it opened
 	Excerpt  string    `json:"excerpt,omitempty"` // hostile
 	URL      string    `json:"url,omitempty"`
+	Answered bool      `json:"answered,omitempty"` // its reviewer approved since
 }
 
 // Intent is an effect that was about to be carried out.

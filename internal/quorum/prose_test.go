@@ -65,12 +65,57 @@ func sceneAt(w world, now int) scene {
 		return scene{verdict: Waiting, reason: ReasonDraft, votes: votesAt(w, -1)}
 	}
 	if f.Pass != nil && nothingSpeaksAgainst(w, f.Pass) {
-		s := scene{verdict: Passed, reason: ReasonTally, votes: votesAt(w, int(f.Pass.At.Sub(midnight)/time.Second)), passed: f.Pass.At}
+		at := int(f.Pass.At.Sub(midnight) / time.Second)
+		s := scene{verdict: Passed, reason: ReasonTally, votes: votesAt(withoutUntaken(w, at), at), passed: f.Pass.At}
 		if len(f.Pass.By) > 0 {
 			s.reason = ReasonStandIn
 		}
 		return s
 	}
+	return passSinceAt(withoutUntaken(w, now), now)
+}
+
+// withoutUntaken is w without the retries that nobody will make.
+func withoutUntaken(w world, now int) world {
+	open, planned := w, []int{}
+	for i, b := range w.Ballots {
+		if b.Planned && b.Vote == Pending && !b.Shadow && !b.Retired {
+			b.Deadline = sec(99999)
+			open, planned = open.with(i, b), append(planned, i)
+		}
+	}
+	s, without := passSinceAt(open, now), w
+	for _, i := range planned {
+		if b := w.Ballots[i]; !willBeTaken(open, s, now, b.Next[0].Due) {
+			b.Vote, b.Planned, b.Next = Unavailable, false, nil
+			without = without.with(i, b)
+		}
+	}
+	return without
+}
+
+// willBeTaken says whether a retry that is due then is made: not once it is blocked, nor when no answer can help any more,
+// nor if it will have passed by then.
+func willBeTaken(w world, s scene, now int, due time.Time) bool {
+	votes := votesAt(w, now)
+	switch s.verdict {
+	case Blocked:
+		return false
+	case Unverified:
+		return couldStill(w, votes, now)
+	case Passed:
+		return due.Before(s.passed)
+	}
+	for then := now; !sec(then).After(due); then++ {
+		if ruleAt(w, votes, then).verdict == Passed {
+			return false
+		}
+	}
+	return true
+}
+
+// passSinceAt is what the rules say, and since when it is a pass.
+func passSinceAt(w world, now int) scene {
 	s := ruleAt(w, votesAt(w, now), now)
 	if s.verdict != Passed {
 		return s
@@ -92,7 +137,7 @@ func sceneAt(w world, now int) scene {
 				votes[i] = 'p'
 			}
 		}
-		if past := ruleAt(w, string(votes), then); past.verdict == Passed && !f.Start.After(sec(then)) {
+		if past := ruleAt(w, string(votes), then); past.verdict == Passed && !w.Facts.Start.After(sec(then)) {
 			past.votes, past.passed = votesAt(w, then), sec(then)
 			return past
 		}
@@ -161,13 +206,20 @@ func ruleAt(w world, votes string, now int) scene {
 	if o == 0 && (a+p < need || strings.Contains(must, "u")) { // 4
 		return short()
 	}
-	if o == 0 && a >= need && everyRequiredApproves && graceIsOver(w, votes, now) { // 5
+	doubt := false
+	for i, b := range w.Ballots {
+		doubt = doubt || votes[i] == 'p' && !b.Shadow && !b.Retired && seemsToObject(b)
+	}
+	if o == 0 && a >= need && everyRequiredApproves && !doubt && graceIsOver(w, votes, now) { // 5
 		s.verdict = Passed
 		return s
 	}
 	s.verdict, s.effects = Waiting, dueAt(w, votes, now) // 6
 	return s
 }
+
+// seemsToObject says whether a reviewer at work would object if it said no more.
+func seemsToObject(b Ballot) bool { return b.Vote == Pending && b.Then != nil && b.Then.Vote == Object }
 
 // graceIsOver looks for a moment at least a grace ago by which the start, need approvals and every required one had come.
 func graceIsOver(w world, votes string, now int) bool {
@@ -245,6 +297,9 @@ func nothingSpeaksAgainst(w world, pass *Pass) bool {
 			continue
 		}
 		voters = append(voters, b.Reviewer)
+		if seemsToObject(b) {
+			return false // a doubt
+		}
 		switch votes[i] {
 		case 'o':
 			return false // an objection

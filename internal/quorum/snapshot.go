@@ -25,7 +25,8 @@ type Snapshot struct {
 	Threads  []Thread      // review threads, of any head
 	Checks   []CheckRun    // check runs of the head that are not ours; jobs included
 	Statuses []Status      // newest first; only if the policy names a status
-	Commits  []Commit      // of the pull request; only if a person approved it, or a text names the head by a short id
+	Commits  []Commit      // of the pull request; only if a person's word hangs on it, or a text names the head by a short id
+	Pushes   []Push        // to the head branch, newest first, as far as GitHub lists them; read with Commits
 	Resolved map[string]Commit
 	// Resolved holds the commits that a text named and that had to be looked up: the named (short) id is the key; a
 	// commit that does not exist is there with an empty SHA.
@@ -243,6 +244,13 @@ type Status struct {
 	URL         string
 }
 
+// Push is an entry of a branch's activity list: somebody moved it.
+type Push struct {
+	Before, After string // commits
+	Actor         Account
+	At            time.Time
+}
+
 // Commit is a commit with everybody who made it: authors, committers, co-authors.
 type Commit struct {
 	SHA     string
@@ -255,7 +263,7 @@ type Wants struct {
 	Logs    []int64  // jobs whose log may explain how their run ended
 	Commits []string // (short) ids that texts name and that are neither the head nor its test merge
 	People  []string // logins whose permission matters
-	Authors bool     // the pull request's commits, and who made them
+	Authors bool     // the pull request's commits, and who made and pushed them
 
 	SameBranch bool // all pull requests of its head branch; nothing else is told before they are known
 }

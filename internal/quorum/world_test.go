@@ -159,6 +159,7 @@ func drawBallot(t *rapid.T, name string, place, start int) Ballot {
 			b.Next = append(b.Next, Action{Kind: kind, Reviewer: name, Due: second(t, "due", 0, lastMoment), Run: b.Run, Attempt: b.Attempt})
 		}
 		slices.SortFunc(b.Next, func(x, y Action) int { return x.Due.Compare(y.Due) })
+		b.Planned = b.Then == nil && len(b.Next) > 0 && rapid.Bool().Draw(t, "planned")
 	}
 	return b
 }

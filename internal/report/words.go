@@ -29,6 +29,10 @@ func Sentence(r quorum.Reason) string {
 		return "it reports nothing new, but a thread of its own is still open"
 	case quorum.ReasonStands:
 		return "its objection stands: nothing that came after it takes it back"
+	case quorum.ReasonLookingAgain:
+		return "its objection stands while it looks again"
+	case quorum.ReasonDoubt:
+		return "at work: what it has said so far seems to object"
 	case quorum.ReasonNoAnswer:
 		return "no review by its deadline"
 	case quorum.ReasonLate:
@@ -138,6 +142,8 @@ func Advice(r quorum.Reason) string {
 		return "Resolve its open threads, or push the change that they ask for."
 	case quorum.ReasonStands:
 		return "Push the change that it asks for; only a new verdict of the same reviewer ends its objection."
+	case quorum.ReasonLookingAgain:
+		return "Wait for its new answer, or push the change that it asks for; only a verdict that approves ends its objection."
 	case quorum.ReasonNoAnswer:
 		return "See whether the reviewer is installed and started by this kind of pull request, or ask it again."
 	case quorum.ReasonLate:

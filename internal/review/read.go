@@ -346,7 +346,7 @@ func combineRulings(r quorum.Reviewer, t findingTally, fields ruling, own preset
 	case got.Outcome == quorum.Malformed && own.vote == unclear:
 		got.Detail = own.detail
 	case got.Outcome == quorum.Findings:
-		got.minorOnly = t.isMinorOnly()
+		got.Doubt, got.minorOnly = true, t.isMinorOnly()
 	}
 	return got
 }

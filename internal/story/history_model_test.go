@@ -89,6 +89,7 @@ func modelPolicy(need int, kinds []reviewerKind) quorum.Policy {
 // An objectionTruth is a no that was said of a head against a base.
 type objectionTruth struct {
 	reviewer   int
+	at         time.Time
 	head, base string
 	ref        quorum.TextRef
 	run        int64
@@ -106,8 +107,11 @@ type modelState struct {
 	said       []reviewerTruth // by reviewer
 	superseded []reviewerTruth // what it had said before its newest run
 	shown      quorum.Decision // by our check
+	kinds      []reviewerKind
+	reviewers  []quorum.Reviewer
 	looked     bool
 	reruns     []quorum.Action // that we made
+	cancels    []int64         // runs that we cancelled
 }
 
 // A reviewerTruth is what a reviewer last said of this head and base.
@@ -115,20 +119,22 @@ type reviewerTruth struct {
 	yes, no bool      // said in its newest attempt
 	counts  bool      // its attempt ended, or it has none: a yes approves
 	since   time.Time // its attempt began; zero without one
+	earlier bool      // of an earlier run, which the newest, cancelled without a word, did not replace
 }
 
-func newModelState(p quorum.Policy) *modelState {
+func newModelState(p quorum.Policy, kinds []reviewerKind) *modelState {
 	pr := quorum.PullRequest{
 		PR: quorum.PR{Owner: model, Repo: "shop", Number: 7}, Title: "Round the totals", Head: headSHA(0), HeadRef: "feature", HeadRepo: "acme/shop",
 		BaseRef: mainBase, DefaultBranch: mainBase, Author: author, Created: opened, Commits: 1, Files: []quorum.File{{Path: "cart.go"}},
 	}
-	st := &modelState{now: opened, nextID: 100, said: make([]reviewerTruth, len(p.Reviewers)), superseded: make([]reviewerTruth, len(p.Reviewers))}
+	st := &modelState{kinds: kinds, reviewers: p.Reviewers, now: opened, nextID: 100, said: make([]reviewerTruth, len(p.Reviewers)), superseded: make([]reviewerTruth, len(p.Reviewers))}
 	st.s = quorum.Snapshot{
 		PR: pr, File: quorum.PolicyFile{State: quorum.FileValid, Path: ".github/review-coordinator.yml", SHA: "p1"}, Gated: true, Arrived: opened,
 		Permissions: map[string]quorum.Permission{"bob": quorum.Write, "alice": quorum.Write}, Ours: ourself,
 	}
 	st.s.SameBranch = []quorum.PullRequest{pr}
 	st.s.Commits = []quorum.Commit{{SHA: pr.Head, People: []quorum.Account{author}}}
+	st.s.Pushes = []quorum.Push{{After: pr.Head, Actor: author, At: opened}}
 	return st
 }
 
@@ -141,7 +147,7 @@ func (st *modelState) clone() *modelState {
 	c.s.Reviews, c.s.Comments, c.s.Threads = slices.Clone(st.s.Reviews), slices.Clone(st.s.Comments), slices.Clone(st.s.Threads)
 	c.s.Checks, c.s.Statuses, c.s.Earlier = slices.Clone(st.s.Checks), slices.Clone(st.s.Statuses), slices.Clone(st.s.Earlier)
 	c.objections, c.said, c.reruns = slices.Clone(st.objections), slices.Clone(st.said), slices.Clone(st.reruns)
-	c.superseded = slices.Clone(st.superseded)
+	c.superseded, c.cancels = slices.Clone(st.superseded), slices.Clone(st.cancels)
 	return &c
 }
 
@@ -200,7 +206,7 @@ func (st *modelState) endRun(run *quorum.Run, conclusion string) {
 
 // object notes that a reviewer said no.
 func (st *modelState) object(place int, ref quorum.TextRef, run *quorum.Run) {
-	o := objectionTruth{reviewer: place, head: st.s.PR.Head, base: st.s.PR.BaseRef, ref: ref}
+	o := objectionTruth{reviewer: place, at: st.now, head: st.s.PR.Head, base: st.s.PR.BaseRef, ref: ref}
 	if run != nil {
 		o.run, o.attempt = run.ID, run.Attempt
 	}
@@ -215,6 +221,12 @@ func (st *modelState) answer(place int, isAnswered func(o *objectionTruth) bool)
 			o.answered = true
 		}
 	}
+}
+
+// isBeforeBase reports whether an objection was said before the newest change of the base: whatever its reviewer says now
+// is said anew.
+func (st *modelState) isBeforeBase(o *objectionTruth) bool {
+	return slices.ContainsFunc(st.s.Timeline, func(e quorum.Event) bool { return e.Kind == quorum.BaseChanged && !o.at.After(e.At) })
 }
 
 // standing are the places of the reviewers with an objection to this head and base that a look saw and nothing answered.
@@ -232,7 +244,11 @@ func (st *modelState) approvers() (n int) {
 	standing := st.standing()
 	for place, said := range st.said {
 		counts := said.counts || !said.since.IsZero() && !st.now.Before(said.since.Add(modelTimeout)) // an attempt that does not end
-		if said.yes && !said.no && counts && !slices.Contains(standing, place) {
+		approves := said.yes && !said.no && counts
+		if st.kinds[place] == byApp {
+			approves = st.appApproves(&st.reviewers[place])
+		}
+		if approves && !slices.Contains(standing, place) {
 			n++
 		}
 	}
@@ -271,6 +287,7 @@ func moves(p *quorum.Policy, kinds []reviewerKind) (all []move) {
 		st.s.Runs, st.s.Checks, st.s.Statuses, st.s.Record = nil, nil, nil, quorum.Record{}
 		st.s.Arrived, st.s.PR.Commits = st.now, st.s.PR.Commits+1
 		st.s.Commits = append(slices.Clone(st.s.Commits), quorum.Commit{SHA: st.s.PR.Head, People: []quorum.Account{author}})
+		st.s.Pushes = slices.Insert(slices.Clone(st.s.Pushes), 0, quorum.Push{After: st.s.PR.Head, Actor: author, At: st.now})
 		st.forget()
 		return len(st.s.Earlier) < 3
 	})
@@ -370,6 +387,7 @@ func runMoves(add addMove, place int, r *quorum.Reviewer) {
 			said.counts = true
 			if conclusion == "cancelled" && !said.yes && !said.no {
 				*said = st.superseded[place] // it replaces no earlier run
+				said.earlier = true
 				return true
 			}
 			switch {
@@ -396,6 +414,11 @@ func runMoves(add addMove, place int, r *quorum.Reviewer) {
 			st.objections = slices.DeleteFunc(st.objections, func(o objectionTruth) bool { return o.run == id && !o.seen })
 		}
 		st.said[place], st.superseded[place] = st.superseded[place], reviewerTruth{} // of an earlier run, if there is one
+		if before := st.run(r); before != nil && before.Completed() && slices.ContainsFunc(st.s.Comments, func(t quorum.Text) bool {
+			return t.Body == fmt.Sprintf(yesText, r.Name) && !t.At.Before(before.Started) && !t.At.After(before.Updated.Add(time.Minute))
+		}) {
+			st.said[place] = reviewerTruth{yes: true, counts: true} // what the deleted run said in the minute after that one
+		}
 		return true
 	})
 }
@@ -446,8 +469,17 @@ func textMoves(add addMove, place int, r *quorum.Reviewer) {
 		}
 		t.Body, t.Edited, t.Editor = fmt.Sprintf(yesText, r.Name), st.now, robot
 		st.dropUnseen(t.TextRef)
-		if run := st.run(r); run != nil && run.Status == "in_progress" && !st.isAmbiguous(run) {
-			st.said[place].yes = true
+		run := st.run(r)
+		if run == nil || st.isAmbiguous(run) || run.Completed() && st.now.Sub(run.Updated) > time.Minute {
+			return true
+		}
+		said := &st.said[place] // a text of its newest attempt, or of the minute after it
+		if said.earlier {
+			*said = reviewerTruth{counts: true}
+		}
+		said.yes = true
+		if said.counts && !said.no {
+			st.answer(place, func(o *objectionTruth) bool { return o.run != run.ID || o.attempt != run.Attempt })
 		}
 		return true
 	})
@@ -459,7 +491,18 @@ func textMoves(add addMove, place int, r *quorum.Reviewer) {
 		ref := t.TextRef
 		st.s.Comments = slices.DeleteFunc(st.s.Comments, func(t quorum.Text) bool { return t.TextRef == ref })
 		st.dropUnseen(ref)
-		st.said[place].yes = false
+		since := st.said[place].since
+		st.said[place].yes = slices.ContainsFunc(st.s.Comments, func(t quorum.Text) bool { // another text of the attempt
+			at := t.At
+			if !t.Edited.IsZero() {
+				at = t.Edited
+			}
+			return t.Body == fmt.Sprintf(yesText, r.Name) && !since.IsZero() && !at.Before(since)
+		})
+		if run := st.run(r); run != nil && run.Conclusion == "cancelled" && !slices.Contains(st.cancels, run.ID) &&
+			!st.said[place].yes && !st.said[place].no {
+			st.said[place] = st.superseded[place]
+		}
 		return true
 	})
 }
@@ -478,13 +521,11 @@ func appMoves(add addMove, place int, r *quorum.Reviewer) {
 	}
 	add("approves", func(st *modelState) bool {
 		review(st, "APPROVED")
-		st.said[place] = reviewerTruth{yes: true, counts: true}
-		st.answer(place, func(o *objectionTruth) bool { return o.ref.Kind == quorum.TextReview })
+		st.answer(place, func(o *objectionTruth) bool { return o.ref.Kind == quorum.TextReview || st.isBeforeBase(o) })
 		return true
 	})
 	add("requests changes", func(st *modelState) bool {
 		st.object(place, review(st, "CHANGES_REQUESTED"), nil)
-		st.said[place].no, st.said[place].counts = true, true
 		return true
 	})
 	add("opens a thread", func(st *modelState) bool {
@@ -493,7 +534,6 @@ func appMoves(add addMove, place int, r *quorum.Reviewer) {
 			ID: st.newID(), Review: ref.ID, Author: app, Body: "The total is not rounded.", Path: "cart.go", Line: 42, Commit: st.s.PR.Head, At: st.now,
 		})
 		st.object(place, ref, nil)
-		st.said[place].no, st.said[place].counts = true, true
 		return true
 	})
 	for _, by := range []quorum.Account{author, tidier, robot, helper} {
@@ -505,7 +545,6 @@ func appMoves(add addMove, place int, r *quorum.Reviewer) {
 					t.Resolved, t.ResolvedBy, found = true, by, true
 					if entitled {
 						st.answer(place, func(o *objectionTruth) bool { return o.ref.ID == t.Review })
-						st.said[place] = reviewerTruth{yes: true, counts: true}
 					}
 				}
 			}
@@ -531,7 +570,6 @@ func appMoves(add addMove, place int, r *quorum.Reviewer) {
 	}
 	add("comments no", func(st *modelState) bool {
 		st.object(place, st.comment(app, noText, r.Name), nil)
-		st.said[place].no, st.said[place].counts = true, true
 		return true
 	})
 	for _, format := range []string{yesText, workingText} {
@@ -543,14 +581,33 @@ func appMoves(add addMove, place int, r *quorum.Reviewer) {
 			t.Body, t.Edited, t.Editor = fmt.Sprintf(format, r.Name), st.now, app
 			st.dropUnseen(t.TextRef)
 			if format == yesText {
-				st.answer(place, func(o *objectionTruth) bool { return o.ref == t.TextRef })
-				st.said[place] = reviewerTruth{yes: true, counts: true}
-			} else {
-				st.said[place].yes = false
+				st.answer(place, func(o *objectionTruth) bool { return o.ref == t.TextRef || st.isBeforeBase(o) })
 			}
 			return true
 		})
 	}
+}
+
+// appApproves reports whether an App's own review, comment or resolved thread approves this head and base, as GitHub shows
+// them now.
+func (st *modelState) appApproves(r *quorum.Reviewer) bool {
+	var since time.Time
+	for _, e := range st.s.Timeline {
+		if e.Kind == quorum.BaseChanged {
+			since = e.At
+		}
+	}
+	said := slices.ContainsFunc(st.s.Comments, func(t quorum.Text) bool {
+		return t.Author.Is(r.Author) && t.Body == fmt.Sprintf(yesText, r.Name) && t.Edited.After(since)
+	})
+	return said || slices.ContainsFunc(st.s.Reviews, func(t quorum.Text) bool {
+		if !t.Author.Is(r.Author) || t.Commit != st.s.PR.Head || !t.At.After(since) {
+			return false
+		}
+		return t.State == "APPROVED" || t.State == "COMMENTED" && !slices.ContainsFunc(st.s.Threads, func(th quorum.Thread) bool {
+			return th.Review == t.ID && (!th.Resolved || th.ResolvedBy.Login != helper.Login)
+		})
+	})
 }
 
 func checkMoves(add addMove, place int, r *quorum.Reviewer) {

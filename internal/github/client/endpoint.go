@@ -20,7 +20,7 @@ var endpoints = []string{
 	"POST /app/installations/{installation_id}/access_tokens",
 	"GET /app/hook/deliveries", "GET /app/hook/deliveries/{delivery_id}", "POST /app/hook/deliveries/{delivery_id}/attempts",
 	"GET /installation/repositories", "GET /rate_limit", "GET /user", "POST /graphql",
-	"GET /repos/{owner}/{repo}", "GET /repos/{owner}/{repo}/installation",
+	"GET /repos/{owner}/{repo}", "GET /repos/{owner}/{repo}/activity", "GET /repos/{owner}/{repo}/installation",
 	"GET /repos/{owner}/{repo}/actions/jobs/{job_id}", "GET /repos/{owner}/{repo}/actions/jobs/{job_id}/logs",
 	"GET /repos/{owner}/{repo}/actions/runs", "GET /repos/{owner}/{repo}/actions/runs/{run_id}",
 	"GET /repos/{owner}/{repo}/actions/runs/{run_id}/jobs", "GET /repos/{owner}/{repo}/actions/runs/{run_id}/attempts/{attempt_number}",
