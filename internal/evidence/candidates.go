@@ -66,6 +66,9 @@ func (v *reviewerView) newCandidate(a *reviewAttempt, t *quorum.Text) (c candida
 	case c.isReview && t.Commit != v.head.snapshot.PR.Head:
 		c.reject(reviewOfOther)
 		return c, true
+	case c.isReview && v.head.isMovedReview(t):
+		c.reject(reviewMoved)
+		return c, true
 	case c.isReview && t.State == "PENDING":
 		c.reject(reviewUnsubmitted)
 		return c, true
@@ -127,6 +130,9 @@ func (v *reviewerView) readCandidate(a *reviewAttempt, c *candidate) {
 		if why := v.whyUnnamed(c); why != "" {
 			c.rejectVoid(why, quorum.ReasonUnnamed, c.voidDetail)
 		}
+		if name, found := v.otherPullOf(a); found && c.rejected == "" {
+			c.rejectVoid(ofOtherPull, quorum.ReasonOtherPull, name)
+		}
 		if c.rejected == "" && a.run != nil && v.isShared() && v.head.record.objectedIn(v.Name, c.ref, a.run.ID, a.number) {
 			c.rejectVoid(editedIntoYes, quorum.ReasonEdited, c.text.Editor.Login)
 		}
@@ -136,13 +142,21 @@ func (v *reviewerView) readCandidate(a *reviewAttempt, c *candidate) {
 	}
 }
 
+// otherPullOf finds a pull request of the same branch that the texts of an attempt may be about.
+func (v *reviewerView) otherPullOf(a *reviewAttempt) (name string, found bool) {
+	if a.run == nil || v.head.snapshot.SameBranch == nil {
+		return "", false
+	}
+	return v.head.otherPullOfText(a.run)
+}
+
 // whyUnnamed says why an approval may be about another commit than the head; "" if it cannot.
 func (v *reviewerView) whyUnnamed(c *candidate) rejection {
 	named := v.namedCommit(c.text)
 	switch {
 	case named != "" && v.head.isVague(named):
 		return vagueCommit
-	case v.Workflow == "" && v.head.cycle.hadOtherHead && !c.isReview && !v.head.isHead(named):
+	case v.Workflow == "" && !c.isReview && !v.head.isHead(named) && v.head.mayHaveHadOtherHead():
 		return unnamedCommit
 	}
 	return ""

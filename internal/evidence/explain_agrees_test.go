@@ -78,6 +78,7 @@ func contradictedEvidence(b quorum.Ballot, c evidence.Considered, author string)
 			b.Reason == quorum.ReasonDeleted && c.Rejected == "" {
 			return "its evidence is not said to be withdrawn for that reason"
 		}
+	case b.Reason == quorum.ReasonOtherPull && strings.Contains(c.Rejected, "another pull request"):
 	case c.Rejected != "":
 		return "its evidence is said not to count"
 	case b.Outcome != quorum.Refused && c.Outcome != b.Outcome:

@@ -21,6 +21,21 @@ func newHeadView(p *quorum.Policy, s *quorum.Snapshot) *headView {
 	return &headView{policy: p, snapshot: s, cycle: cycleOf(s), record: recordViewOf(s), texts: texts}
 }
 
+// mayHaveHadOtherHead reports whether the pull request had another head before, or may have had one of which no run, check
+// or force-push tells: then the branch's activity list does.
+func (h *headView) mayHaveHadOtherHead() bool {
+	return h.cycle.hadOtherHead || h.snapshot.PR.Commits > 1 && len(h.snapshot.Pushes) == 0
+}
+
+// isMovedReview reports whether a review of the head is older than the head is on this branch: GitHub moves a review's
+// commit_id at some force-pushes and merges of the base. One that the record saw on this head was here before.
+func (h *headView) isMovedReview(t *quorum.Text) bool {
+	if !h.cycle.hadOtherHead || h.record.knowsText(t.TextRef) {
+		return false
+	}
+	return t.At.Before(latest(h.snapshot.Pushed, h.cycle.pushed))
+}
+
 // isSameAccount compares accounts by id where both are known, else by login.
 func isSameAccount(a, b quorum.Account) bool {
 	if a.ID != 0 && b.ID != 0 {

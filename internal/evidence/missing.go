@@ -8,8 +8,8 @@ import (
 	"github.com/review-coordinator/coordinator/internal/review"
 )
 
-// maxCommits and maxPeople are how many commits and people are looked up for one snapshot: strangers' texts must not
-// run up requests. What is left out counts for nothing.
+// maxCommits and maxPeople are how many commits and strangers are looked up for one snapshot: their texts must not run up
+// requests. What is left out counts for nothing. Of whom GitHub calls a member all are looked up: a crowd hides nobody.
 const (
 	maxCommits = 10
 	maxPeople  = 30
@@ -23,8 +23,10 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 		return w
 	}
 	views := reviewerViews(&p, &s)
-	if s.SameBranch == nil && len(s.Siblings) == 0 && slices.ContainsFunc(views, (*reviewerView).approvesCommitAlone) {
-		return quorum.Wants{SameBranch: true}
+	if s.SameBranch == nil && len(s.Siblings) == 0 {
+		if wants := branchWants(views); wants.SameBranch {
+			return wants
+		}
 	}
 	for _, v := range views {
 		if v.Retired {
@@ -32,7 +34,11 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 		}
 		w.Authors = w.Authors || v.hasShortHeadName()
 		w.Authors = w.Authors || v.isEndedByPerson()
+		w.Pushes = w.Pushes || v.hasUnnamedText()
 		a := v.newestAttempt()
+		if a.run != nil {
+			w.Blobs = append(w.Blobs, v.head.workflowsToCompare(a.run)...)
+		}
 		for _, named := range v.unknownCommits(&a) {
 			if len(w.Commits) < maxCommits && !slices.Contains(w.Commits, named) {
 				w.Commits = append(w.Commits, named)
@@ -46,14 +52,26 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 	if p.StandIn == 0 {
 		return w
 	}
+	strangers := 0
 	for _, t := range lastReviews(&s) {
-		if len(w.People) == maxPeople {
-			break
+		if !t.Member {
+			if strangers++; strangers > maxPeople {
+				continue
+			}
 		}
 		w.Authors = w.Authors || t.State == "APPROVED"
 		w.People = append(w.People, t.Author.Login)
 	}
 	return w
+}
+
+// hasUnnamedText reports whether a comment of a reviewer without a run names no commit, where a second commit may have been
+// pushed since.
+func (v *reviewerView) hasUnnamedText() bool {
+	return v.Workflow == "" && v.head.snapshot.PR.Commits > 1 && !v.head.cycle.hadOtherHead &&
+		slices.ContainsFunc(v.head.snapshot.Comments, func(t quorum.Text) bool {
+			return t.Author.Is(v.Author) && !v.head.isHead(v.namedCommit(&t))
+		})
 }
 
 // isEndedByPerson reports whether a person did what ends an objection of the reviewer's, if that person may.
@@ -73,6 +91,25 @@ func (v *reviewerView) isEndedByPerson() bool {
 		by, _ := v.head.dismissalOf(t.ID)
 		return isPerson(by)
 	})
+}
+
+// branchWants wants the other pull requests of the head branch where an approval may be about one of them.
+func branchWants(views []*reviewerView) (w quorum.Wants) {
+	for _, v := range views {
+		if v.approvesCommitAlone() {
+			return quorum.Wants{SameBranch: true}
+		}
+		if run := v.newestAttempt().run; run != nil && isRunOfPull(run) && v.approvesByText() {
+			w.SameBranch, w.BranchSince = true, max(w.BranchSince, run.ID)
+		}
+	}
+	return w
+}
+
+// approvesByText reports whether a text of the newest run approves.
+func (v *reviewerView) approvesByText() bool {
+	a := v.newestAttempt()
+	return slices.ContainsFunc(v.textStatements(&a), func(s statement) bool { return s.Outcome == quorum.Approved })
 }
 
 // approvesCommitAlone reports whether the reviewer approves by a check, a status or a run: these belong to a commit and

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"strings"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -12,6 +13,7 @@ type cycle struct {
 	arrival      time.Time // the head's: unnamed texts from before it are void
 	baseChanged  time.Time // everything from before it is void; zero if the base never changed
 	start        time.Time // clocks count from here
+	pushed       time.Time // when the head was last pushed to this branch; zero if nothing shows it
 	hadOtherHead bool      // the pull request had another head before
 }
 
@@ -30,13 +32,20 @@ func cycleOf(s *quorum.Snapshot) cycle {
 		case quorum.ForcePushed:
 			c.hadOtherHead = true
 			if e.To == s.PR.Head {
-				c.arrival = latest(c.arrival, e.At)
+				c.arrival, c.pushed = latest(c.arrival, e.At), latest(c.pushed, e.At)
 			}
 		case quorum.BaseChanged:
 			c.baseChanged = latest(c.baseChanged, e.At)
 		case quorum.Reopened, quorum.ReadyForReview:
 			c.start = latest(c.start, e.At)
 		case quorum.Closed, quorum.ConvertedDraft, quorum.ReviewRequested, quorum.ReviewDismissed:
+		}
+	}
+	for _, p := range s.Pushes {
+		isUpdate := !p.At.Before(s.PR.Created) && strings.Trim(p.Before, "0") != "" // not the creation of the branch
+		c.hadOtherHead = c.hadOtherHead || isUpdate
+		if isUpdate && p.After == s.PR.Head {
+			c.pushed = latest(c.pushed, p.At)
 		}
 	}
 	c.start = latest(c.start, latest(c.arrival, c.baseChanged))

@@ -30,8 +30,16 @@ func (h *headView) isOtherBranchRun(run *quorum.Run) bool {
 // opened by then, and had this head, or may have had it. When it was closed ends nothing: a label starts runs of a
 // closed pull request too, and GitHub may be late. It returns a name for people, "" where only the list is not whole.
 func (h *headView) otherPullAt(at time.Time) (name string, found bool) {
+	others, isWhole := h.otherPullsAt(at)
+	if len(others) > 0 {
+		return fmt.Sprintf("#%d", others[0].Number), true
+	}
+	return "", !isWhole
+}
+
+// otherPullsAt are all pull requests that [headView.otherPullAt] finds, and whether the list is whole.
+func (h *headView) otherPullsAt(at time.Time) (others []*quorum.PullRequest, listIsWhole bool) {
 	pr := &h.snapshot.PR
-	listIsWhole := false
 	for i := range h.snapshot.SameBranch {
 		o := &h.snapshot.SameBranch[i]
 		switch {
@@ -39,16 +47,53 @@ func (h *headView) otherPullAt(at time.Time) (name string, found bool) {
 			listIsWhole = true
 		case o.HeadRef != pr.HeadRef || !strings.EqualFold(o.HeadRepo, pr.HeadRepo) || !at.IsZero() && at.Before(o.Created):
 		case o.Head == pr.Head || o.ClosedAt.IsZero() || !earliest(h.snapshot.Arrived, at).After(o.ClosedAt):
+			others = append(others, o)
+		}
+	}
+	return others, listIsWhole
+}
+
+// otherPullOfText is [headView.otherPullAt] for a text that a run may have written. A run of another pull request whose base
+// has the same workflow writes there, and not here.
+func (h *headView) otherPullOfText(run *quorum.Run) (name string, found bool) {
+	if !isRunOfPull(run) {
+		return "", false
+	}
+	others, isWhole := h.otherPullsAt(run.Created)
+	for _, o := range others {
+		if !h.hasSameWorkflow(run.Path, o) {
 			return fmt.Sprintf("#%d", o.Number), true
 		}
 	}
-	return "", !listIsWhole
+	return "", !isWhole || run.Repo == ""
 }
 
-// otherPullOfRun is [headView.otherPullAt] for a run. A run of a push, or one that somebody dispatched, is about the
-// commit. For which repository a run was made that is gone cannot be told.
+// hasSameWorkflow reports whether a workflow's file is the same on the base of another pull request as on this one's.
+func (h *headView) hasSameWorkflow(path string, o *quorum.PullRequest) bool {
+	base := h.snapshot.PR.BaseRef
+	here, isRead := h.snapshot.Blobs[quorum.BranchFile{Path: path, Branch: base}]
+	return o.BaseRef == base || isRead && here != "" && here == h.snapshot.Blobs[quorum.BranchFile{Path: path, Branch: o.BaseRef}]
+}
+
+// workflowsToCompare are the files that [headView.hasSameWorkflow] compares for a run.
+func (h *headView) workflowsToCompare(run *quorum.Run) (files []quorum.BranchFile) {
+	others, _ := h.otherPullsAt(run.Created)
+	for _, o := range others {
+		if base := h.snapshot.PR.BaseRef; o.BaseRef != base && isRunOfPull(run) {
+			files = append(files, quorum.BranchFile{Path: run.Path, Branch: base}, quorum.BranchFile{Path: run.Path, Branch: o.BaseRef})
+		}
+	}
+	return files
+}
+
+// isRunOfPull reports whether a run is about a pull request. One of a push, or that somebody dispatched, is about a commit.
+func isRunOfPull(run *quorum.Run) bool {
+	return strings.HasPrefix(run.Event, "pull_request") || run.Event == "dynamic"
+}
+
+// otherPullOfRun is [headView.otherPullAt] for a run. For which repository a run was made that is gone cannot be told.
 func (h *headView) otherPullOfRun(run *quorum.Run) (name string, found bool) {
-	if !strings.HasPrefix(run.Event, "pull_request") && run.Event != "dynamic" {
+	if !isRunOfPull(run) {
 		return "", false
 	}
 	name, found = h.otherPullAt(run.Created) // a rerun does not move it

@@ -25,6 +25,13 @@ func (x *scene) twin(head string, created, closed int, change ...func(*quorum.Pu
 	return x
 }
 
+// blobs are the workflow's file on the base of this pull request and on that of the other.
+func (x *scene) blobs(here, there string) *scene {
+	base := x.s.SameBranch[len(x.s.SameBranch)-1].BaseRef
+	x.s.Blobs = map[quorum.BranchFile]string{{Path: file, Branch: "main"}: here, {Path: file, Branch: base}: there}
+	return x
+}
+
 func (x *scene) check(c quorum.CheckRun) *scene {
 	c.Name, c.Status = "review", "completed"
 	x.s.Checks = append(x.s.Checks, c)
@@ -133,7 +140,15 @@ func TestApprovalsOfAnotherPullRequest(t *testing.T) {
 		{"one of before speaks", onHead(lint()).run(1, 10, 100).run(2, 210, 300).twin(head, 200, 400), approves},
 		{"one of before that failed", onHead(lint()).run(1, 10, 100, ended("failure")).run(2, 210, 300).twin(head, 200, 400), again},
 		{"a newer one that failed", onHead(lint()).run(1, 10, 100).run(2, 210, 300, ended("failure")).twin(head, 200, 400), again},
-		{"a text stands in its pull request", onHead(openai()).run(1, 10, 100).comment(1, 50, bot, yes).twin(head, 0, 200), approves},
+		{"a text of a run of another base's workflow", onHead(openai()).run(1, 10, 100).comment(1, 50, bot, yes).twin(head, 0, 200), another},
+		{"of another base's that is the same", onHead(openai()).run(1, 10, 100).comment(1, 50, bot, yes).twin(head, 0, 200).blobs("w1", "w1"), approves},
+		{"and that is not", onHead(openai()).run(1, 10, 100).comment(1, 50, bot, yes).twin(head, 0, 200).blobs("w1", "w2"), another},
+		{"a text that objects", onHead(openai()).run(1, 10, 100).comment(1, 50, bot, no).twin(head, 0, 200).blobs("w1", "w2"), objects},
+		{
+			"a text answers nothing there",
+			onHead(openai()).run(1, 10, 100).comment(1, 50, bot, no).run(2, 210, 300).comment(2, 250, bot, yes).twin(head, 205, 400).blobs("w1", "w2"),
+			stands,
+		},
 
 		{"a dynamic run of another's", onHead(lint()).run(1, 10, 100, by("dynamic"), of("refs/pull/8/merge", "acme/shop")), silent},
 		{"a dynamic run of its own", onHead(lint()).run(1, 10, 100, by("dynamic"), of("refs/pull/7/merge", "acme/shop")), approves},
@@ -238,7 +253,8 @@ func TestMissingSameBranch(t *testing.T) {
 		"a green run":          {onHead(lint()).run(1, 10, 100), true},
 		"a red one":            {onHead(lint()).run(1, 10, 100, ended("failure")), false},
 		"one under way":        {onHead(lint()).run(1, 10, -1), false},
-		"a text":               {onHead(openai()).run(1, 10, 100).comment(1, 50, bot, yes), false},
+		"a text":               {onHead(openai()).run(1, 10, 100).comment(1, 50, bot, yes), true},
+		"one that objects":     {onHead(openai()).run(1, 10, 100).comment(1, 50, bot, no), false},
 		"a check":              {onHead(checked("secbot")).check(quorum.CheckRun{ID: 5, App: "secbot", Conclusion: "success", Completed: at(50)}), true},
 		"a check that objects": {onHead(checked("secbot")).check(quorum.CheckRun{ID: 5, App: "secbot", Conclusion: "failure", Completed: at(50)}), false},
 		"a check in words": {

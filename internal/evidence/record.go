@@ -100,7 +100,7 @@ func cloneRecord(rec quorum.Record) quorum.Record {
 // rememberRun remembers a run, its attempt and its end. GitHub sometimes starts a run again without counting the
 // attempt.
 func rememberRun(runs []quorum.SeenRun, run quorum.Run) []quorum.SeenRun {
-	now := quorum.SeenRun{ID: run.ID, Attempt: run.Attempt, Started: run.Started}
+	now := quorum.SeenRun{ID: run.ID, Attempt: run.Attempt, Started: run.Started, Path: run.Path}
 	if run.Completed() && run.Conclusion != "action_required" { // approving one that waits for approval is no rerun
 		now.Ended = run.Updated
 	}

@@ -45,6 +45,11 @@ func (v recordView) approvedAfter(reviewer string, at time.Time) bool {
 	})
 }
 
+// knowsText reports whether a text was evidence at an earlier look at this head.
+func (v recordView) knowsText(ref quorum.TextRef) bool {
+	return slices.ContainsFunc(v.record.Texts, func(seen quorum.SeenText) bool { return seen.TextRef == ref })
+}
+
 // objectionsOf are the recorded objections of a reviewer against this base that it has not answered.
 func (v recordView) objectionsOf(reviewer string) (out []quorum.Objection) {
 	for _, o := range v.record.Objections {

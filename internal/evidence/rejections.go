@@ -10,6 +10,7 @@ const (
 	// By the text alone.
 	withoutHeading    rejection = "it does not open with the heading"
 	reviewOfOther     rejection = "it is a review of another commit"
+	reviewMoved       rejection = "it is older than this commit is here: GitHub moved it from another one"
 	reviewUnsubmitted rejection = "it is a review that was not submitted"
 	onlyReplies       rejection = "it holds nothing but answers in threads"
 	noReview          rejection = "it is no review"
@@ -24,6 +25,7 @@ const (
 	beforeHead       rejection = "it is from before this head arrived and names no commit"
 	namesOtherCommit rejection = "it names the commit %s, which is not this head"
 	vagueCommit      rejection = "it approves, but it cannot be told whether it names this head"
+	ofOtherPull      rejection = "it approves, but its run may have been started for another pull request of the same branch"
 	unnamedCommit    rejection = "it approves, but does not name this commit, and the pull request had another one before"
 	anyWorkflows     rejection = "any workflow could have written it, and it does not name this commit"
 

@@ -67,6 +67,12 @@ func (h *headView) spentAttempts(r *quorum.Reviewer) (n int) {
 			n += run.Attempt - 1 + h.record.uncountedAttempts(run.ID)
 		}
 	}
+	for _, seen := range h.record.record.Runs { // a run that was deleted refills nothing
+		isShown := slices.ContainsFunc(h.snapshot.Runs, func(run quorum.Run) bool { return run.ID == seen.ID })
+		if seen.Path == r.Workflow && !isShown {
+			n += seen.Attempt - 1 + seen.Again
+		}
+	}
 	return n
 }
 

@@ -289,6 +289,7 @@ func TestWhoseStandInCounts(t *testing.T) {
 		cut.s.Commits = append(cut.s.Commits, quorum.Commit{SHA: fmt.Sprint(i), People: []quorum.Account{who("alice")}})
 	}
 	crowd := onHead(sage()).review(1, 50, "maint", "CHANGES_REQUESTED", "no")
+	crowd.s.Reviews[0].Member = true
 	for i := range 30 {
 		crowd.review(int64(100+i), 51+i, fmt.Sprintf("stranger%d", i), "APPROVED", "")
 	}

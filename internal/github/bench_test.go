@@ -54,7 +54,8 @@ func TestRequests(t *testing.T) {
 		look("a look with nothing new", nothing)
 	}
 	w.comment(actionsBot, openaiYes) // changes the pull request, wherever it is listed, and the list of comments
-	look("a comment", func(n asked) bool { return n.graphql == 1 && n.writes <= 1 && n.fresh-n.graphql-n.writes == 3 })
+	// and, as the first word that approves, asks for the other pull requests of the branch
+	look("a comment", func(n asked) bool { return n.graphql == 1 && n.writes <= 1 && n.fresh-n.graphql-n.writes == 4 })
 	w.settled()
 	w.finish(openai, sandbox.Finish{}) // changes the list of runs and the list of checks
 	look("an end", func(n asked) bool { return n.graphql == 1 && n.writes == 1 && n.fresh-n.graphql-n.writes == 2 })

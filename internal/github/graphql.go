@@ -65,7 +65,7 @@ const conversationQuery = `query($owner: String!, $name: String!, $number: Int!,
       commits(last: 20) { nodes { commit {
         oid
         checkSuites(first: 30) { nodes {
-          createdAt
+          createdAt workflowRun { databaseId }
           checkRuns(first: 5, filterBy: {checkName: $check}) { nodes { name status externalId } }
         } }
       } } }
@@ -195,6 +195,7 @@ type graphCommit struct {
 		Suites struct {
 			Nodes []struct {
 				Created time.Time `json:"createdAt"`
+				Run     *struct{} `json:"workflowRun"` // nil: the suite is no run's
 				Checks  struct {
 					Nodes []struct {
 						Name       string `json:"name"`
@@ -255,6 +256,7 @@ type conversation struct {
 	commentEdits  map[int64]lastEdit // of comments and reviews: their ids are of different sequences, and so are the maps
 	reviewEdits   map[int64]lastEdit
 	timeline      []quorum.Event
+	pushed        time.Time       // creation of the head's first check suite that our own check did not bring; zero without one
 	arrived       time.Time       // creation of the head's first check suite; zero without one
 	earlier       []earlierCommit // the newest ones, the head not among them
 	siblings      []int           // other open pull requests with this head
@@ -445,10 +447,15 @@ func (c *conversation) readCommits(nodes []graphCommit, head, external string) {
 				c.arrived = s.Created
 			}
 			k.complete = k.complete && len(s.Checks.Nodes) < listedChecks
+			isOurs := false
 			for _, check := range s.Checks.Nodes {
+				isOurs = isOurs || check.ExternalID == external
 				if check.ExternalID == external && check.Status != "COMPLETED" {
 					k.openChecks++
 				}
+			}
+			if k.sha == head && (!isOurs || s.Run != nil) && (c.pushed.IsZero() || s.Created.Before(c.pushed)) {
+				c.pushed = s.Created
 			}
 		}
 		if k.sha != head {

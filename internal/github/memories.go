@@ -96,8 +96,11 @@ type observed struct {
 	logs                map[int64]quorum.Job
 	commits             map[string]quorum.Commit
 	authors             []quorum.Commit
+	sameBranch          []quorum.PullRequest // of the head branch
+	sameBranchRun       int64                // the newest run that was known when sameBranch was read; 0: it is to be read
 	pushes              []quorum.Push
-	authorsOf           string          // the head for which authors and pushes were read
+	authorsOf           string          // the head for which authors was read
+	pushesOf            string          // the head that pushes shows
 	retired             map[string]bool // retired checks that were looked after
 }
 
@@ -233,6 +236,7 @@ func (m *memory) compacted(same sharedStrings) *memory {
 		&n.head,
 		&n.previousHead,
 		&n.authorsOf,
+		&n.pushesOf,
 		&n.lastPlan.head,
 		&n.lastPlan.headRef,
 		&n.lastPlan.base,
@@ -323,7 +327,7 @@ func (m *memory) estimateSize() int {
 			n += len(note)
 		}
 	}
-	return n + 256*(len(m.commits)+len(m.authors)+len(m.pushes)+len(m.retired))
+	return n + 256*(len(m.commits)+len(m.authors)+len(m.pushes)+len(m.sameBranch)+len(m.retired))
 }
 
 // changeHead takes up another head, and drops all that was only of the one before.
@@ -335,7 +339,8 @@ func (m *memory) changeHead(head string) {
 	m.head, m.ownChecks, m.conversation = head, nil, conversation{}
 	m.conversationCurrent, m.queriedInParallel, m.readSerially = false, false, false
 	m.foreignChecks, m.siblings, m.statuses, m.disagreeing = untrusted.Digest{}, nil, nil, nil
-	m.authors, m.pushes, m.authorsOf = nil, nil, ""
+	m.authors, m.pushes, m.authorsOf, m.pushesOf = nil, nil, "", ""
+	m.sameBranch, m.sameBranchRun = nil, 0
 	m.logs, m.commits = nil, nil
 }
 

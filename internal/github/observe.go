@@ -253,7 +253,7 @@ func (l *look) readMissing(ctx context.Context) error {
 	}
 	wants := evidence.Missing(l.policy, l.snap)
 	if wants.SameBranch {
-		if err := l.readSameBranch(ctx); err != nil {
+		if err := l.readSameBranch(ctx, wants.BranchSince); err != nil {
 			return err
 		}
 		wants = evidence.Missing(l.policy, l.snap)
@@ -281,11 +281,20 @@ func (l *look) readMissing(ctx context.Context) error {
 			return err
 		})
 	}
+	blobs := make([]string, len(wants.Blobs))
+	for i, file := range wants.Blobs {
+		g.Go(func() (err error) {
+			blobs[i], err = l.read.readBlobSHA(ctx, file)
+			return err
+		})
+	}
 	if wants.Authors && l.mem.authorsOf != l.snap.PR.Head {
 		g.Go(func() (err error) {
 			l.mem.authors, err = l.read.readCommitAuthors(ctx, l.snap.PR.Head)
 			return err
 		})
+	}
+	if (wants.Authors || wants.Pushes) && l.mem.pushesOf != l.snap.PR.Head {
 		g.Go(func() (err error) {
 			l.mem.pushes, err = l.read.readPushes(ctx, l.snap.PR.HeadRepo, l.snap.PR.HeadRef)
 			return err
@@ -300,15 +309,22 @@ func (l *look) readMissing(ctx context.Context) error {
 	for i, id := range wants.Commits {
 		l.mem.commits = withEntry(l.mem.commits, id, commits[i])
 	}
+	l.snap.Blobs = map[quorum.BranchFile]string{}
+	for i, file := range wants.Blobs {
+		l.snap.Blobs[file] = blobs[i]
+	}
 	l.snap.Resolved = l.mem.commits
 	l.snap.Permissions = map[string]quorum.Permission{}
 	for i, login := range wants.People {
 		l.snap.Permissions[strings.ToLower(login)] = may[i]
 	}
 	if wants.Authors {
-		l.mem.authorsOf, l.snap.Commits, l.snap.Pushes = l.snap.PR.Head, l.mem.authors, l.mem.pushes
-		if !slices.ContainsFunc(l.mem.pushes, func(p quorum.Push) bool { return p.After == l.snap.PR.Head }) {
-			l.mem.authorsOf = "" // the list may be late
+		l.mem.authorsOf, l.snap.Commits = l.snap.PR.Head, l.mem.authors
+	}
+	if wants.Authors || wants.Pushes {
+		l.snap.Pushes, l.mem.pushesOf = l.mem.pushes, ""
+		if slices.ContainsFunc(l.mem.pushes, func(p quorum.Push) bool { return p.After == l.snap.PR.Head }) {
+			l.mem.pushesOf = l.snap.PR.Head // else the list may be late
 		}
 	}
 	l.attachLogs()
@@ -470,10 +486,15 @@ func (l *look) readConversation(ctx context.Context, sc readPlan) error {
 	return err
 }
 
-// readSameBranch reads the other pull requests of the head branch, as far back as one may have had this head.
-func (l *look) readSameBranch(ctx context.Context) (err error) {
+// readSameBranch reads the other pull requests of the head branch, as far back as one may have had this head; not again if
+// they were read when that run was known.
+func (l *look) readSameBranch(ctx context.Context, run int64) (err error) {
 	l.snap.SameBranch = []quorum.PullRequest{} // not nil: it was asked for
 	if l.headLabel == "" {
+		return nil
+	}
+	if run != 0 && run <= l.mem.sameBranchRun {
+		l.snap.SameBranch = l.mem.sameBranch
 		return nil
 	}
 	since := l.snap.PR.Created
@@ -481,6 +502,12 @@ func (l *look) readSameBranch(ctx context.Context) (err error) {
 		since = l.snap.Arrived
 	}
 	l.snap.SameBranch, err = l.read.readBranchPulls(ctx, l.headLabel, since)
+	if err == nil {
+		l.mem.sameBranch, l.mem.sameBranchRun = l.snap.SameBranch, run
+		for i := range l.snap.Runs { // all that are known by now
+			l.mem.sameBranchRun = max(l.mem.sameBranchRun, l.snap.Runs[i].ID)
+		}
+	}
 	return err
 }
 
@@ -501,7 +528,7 @@ func (l *look) takeRecord() {
 // joinAnswers joins what the answers say of the same things.
 func (l *look) joinAnswers() {
 	c := l.mem.conversation
-	l.snap.Threads, l.snap.Timeline, l.snap.Arrived = c.threads, c.timeline, c.arrived
+	l.snap.Threads, l.snap.Timeline, l.snap.Arrived, l.snap.Pushed = c.threads, c.timeline, c.arrived, c.pushed
 	for _, k := range c.earlier {
 		if k.hasSuites {
 			l.snap.Earlier = append(l.snap.Earlier, k.sha)

@@ -258,6 +258,15 @@ func (r pullReader) readPushes(ctx context.Context, repo, branch string) (pushes
 
 var errNoFile = errors.New("it is no file")
 
+// readBlobSHA reads the SHA of a file's blob on a branch; "" if it is not there.
+func (r pullReader) readBlobSHA(ctx context.Context, file quorum.BranchFile) (string, error) {
+	_, sha, err := r.readFile(ctx, file.Path, file.Branch)
+	if client.IsNotFound(err) || errors.Is(err, errNoFile) {
+		return "", nil
+	}
+	return sha, err
+}
+
 // readFile reads a file; ref "" is the default branch.
 func (r pullReader) readFile(ctx context.Context, path, ref string) (src []byte, sha string, err error) {
 	at := r.repoPath("contents") + "/" + client.EscapeSlashed(path)

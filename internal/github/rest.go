@@ -174,6 +174,7 @@ type restReview struct {
 	Body      string    `json:"body"`
 	State     string    `json:"state"`
 	Commit    string    `json:"commit_id"`
+	Relation  string    `json:"author_association"`
 	Submitted time.Time `json:"submitted_at"`
 	URL       string    `json:"html_url"`
 
@@ -236,6 +237,7 @@ func (r restReview) toText() quorum.Text {
 		At:      r.Submitted,
 		Commit:  r.Commit,
 		State:   r.State,
+		Member:  r.Relation == "OWNER" || r.Relation == "MEMBER" || r.Relation == "COLLABORATOR",
 		URL:     r.URL,
 	}
 }

@@ -83,23 +83,29 @@ func TestARunOfAClosedPullRequest(t *testing.T) {
 	}
 }
 
-// Other reviewers cost no request for it.
+// A text that approves asks for it once, as long as no newer run is there; one that objects does not.
 func TestTheSameBranchIsAskedForWhereItMatters(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := newWorld(t, func(s *setup) { s.policy = oneGemini })
-		run := w.start(geminiFile)
-		pass(10 * time.Second)
-		w.comment(actionsBot, geminiYes)
-		w.finish(run, sandbox.Finish{Conclusion: "success"})
-		pass(2 * time.Minute)
-		w.look()
-		w.reads("success", "")
-		for _, r := range w.g.Requests() {
-			if r.Path == "/repos/acme/shop/pulls" {
-				t.Errorf("%s %s?%s", r.Method, r.Path, r.Query)
+	for text, want := range map[string]int{geminiYes: 1, strings.Replace(geminiYes, "Yes", "No", 1): 0} {
+		bubble(t, func(t *testing.T) {
+			w := newWorld(t, func(s *setup) { s.policy = oneGemini })
+			run := w.start(geminiFile)
+			pass(10 * time.Second)
+			w.comment(actionsBot, text)
+			w.look()
+			w.finish(run, sandbox.Finish{Conclusion: "success"})
+			pass(2 * time.Minute)
+			w.look()
+			asked := 0
+			for _, r := range w.g.Requests() {
+				if r.Path == "/repos/acme/shop/pulls" {
+					asked++
+				}
 			}
-		}
-	})
+			if asked != want {
+				t.Errorf("%s asked %d times, want %d", text, asked, want)
+			}
+		})
+	}
 }
 
 // ends starts a run, and ends it half a minute later.

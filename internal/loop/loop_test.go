@@ -136,6 +136,8 @@ func opened() *host {
 			PR: quorum.PullRequest{
 				PR:            pr,
 				Head:          head,
+				HeadRef:       "feature",
+				HeadRepo:      "acme/shop",
 				BaseRef:       "main",
 				DefaultBranch: "main",
 				Author:        quorum.Account{Login: "alice"},
@@ -151,7 +153,7 @@ func opened() *host {
 func (h *host) starts() {
 	now := time.Now().UTC().Truncate(time.Second)
 	h.s.Runs = []quorum.Run{{
-		ID: 1, Number: 1, Path: file, Event: "pull_request", Head: h.s.PR.Head, Attempt: 1, Status: "in_progress", Created: now, Started: now, Updated: now,
+		ID: 1, Number: 1, Path: file, Event: "pull_request", Head: h.s.PR.Head, Branch: "feature", Repo: "acme/shop", Attempt: 1, Status: "in_progress", Created: now, Started: now, Updated: now,
 		Jobs: []quorum.Job{{ID: 2, Name: "review", Status: "in_progress", Started: now}},
 	}}
 }

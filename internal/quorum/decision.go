@@ -148,6 +148,7 @@ type SeenRun struct {
 	Attempt int       `json:"attempt"`
 	Started time.Time `json:"started,omitzero"`
 	Ended   time.Time `json:"ended,omitzero"`
+	Path    string    `json:"path,omitempty"`  // of its workflow
 	Again   int       `json:"again,omitempty"` // times it began again after an end although its attempt did not grow
 }
 

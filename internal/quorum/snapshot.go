@@ -12,6 +12,7 @@ type Snapshot struct {
 	PR       PullRequest
 	File     PolicyFile
 	Gated    bool          // the base is the default branch, protected, or has rules: the plain check name may be written
+	Pushed   time.Time     // creation of the head's first check suite that our own check did not bring; zero without one
 	Arrived  time.Time     // creation of the head's first check suite (or first status of ours); the time of this look while there is none
 	Began    time.Time     // when this look began, by GitHub's clock
 	Skew     time.Duration // GitHub's clock minus the local one, where that exceeds two seconds
@@ -34,6 +35,8 @@ type Snapshot struct {
 	// SameBranch are the pull requests of the same head branch, open or not, as GitHub lists them: if this one is not
 	// among them, the list is not whole. Read only if an approval stands on the commit alone; nil if it was not read.
 	SameBranch []PullRequest
+	// Blobs are files on branches: the blob's SHA, "" if the file is not there.
+	Blobs map[BranchFile]string
 
 	Permissions map[string]Permission // by login, of people who approved or requested changes
 	Ours        Account               // as whom we write; zero if unknown
@@ -191,6 +194,7 @@ type Text struct {
 	Edited  time.Time // zero if never
 	Editor  Account   // the last one; zero if never edited, or if that account is gone
 	Commit  string    // a review's commit_id
+	Member  bool      // of a review: GitHub calls its author an owner, a member or a collaborator
 	State   string    // a review's: APPROVED, CHANGES_REQUESTED, COMMENTED, DISMISSED, PENDING
 	Threads int       // a review's inline comments that open a thread
 	URL     string
@@ -244,6 +248,9 @@ type Status struct {
 	URL         string
 }
 
+// BranchFile names a file on a branch.
+type BranchFile struct{ Path, Branch string }
+
 // Push is an entry of a branch's activity list: somebody moved it.
 type Push struct {
 	Before, After string // commits
@@ -265,7 +272,13 @@ type Wants struct {
 	People  []string // logins whose permission matters
 	Authors bool     // the pull request's commits, and who made and pushed them
 
+	Pushes  bool     // who pushed what to its head branch; Authors wants them, too
+	Blobs   []BranchFile
+
 	SameBranch bool // all pull requests of its head branch; nothing else is told before they are known
+	// BranchSince is the newest run that approves by a text: a list that was read when that run was known will do.
+	// 0: it must be new.
+	BranchSince int64
 }
 
 // ReplicaLag is how long an effect may take to show on GitHub before it is tried again: a new attempt takes seconds to

@@ -285,13 +285,24 @@ func (g *GitHub) reviewJSON(p *pullRequest, v *review) object {
 	)
 	return object{
 		"id": v.id, "node_id": nodeID("PRR", v.id), "user": g.userJSON(v.author), "body": v.body,
-		"state": v.state, "html_url": html, "pull_request_url": api, "author_association": "NONE",
+		"state": v.state, "html_url": html, "pull_request_url": api, "author_association": g.association(v.author),
 		"_links": object{
 			"html":         object{"href": html},
 			"pull_request": object{"href": api},
 		},
 		"submitted_at": timeOrNull(v.submitted), "commit_id": v.commit,
 	}
+}
+
+// association is GitHub's word for what an account is to the repository.
+func (g *GitHub) association(login string) string {
+	switch g.permissions[strings.ToLower(login)] {
+	case "":
+		return "NONE"
+	case "read":
+		return "CONTRIBUTOR"
+	}
+	return "COLLABORATOR"
 }
 
 func (g *GitHub) reviewCommentJSON(p *pullRequest, t *reviewThread, c *reviewComment) object {
