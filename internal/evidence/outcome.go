@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -72,9 +73,7 @@ func (v *attemptView) decidingStatements(statements []statement) (approval, obje
 				approval = s
 				continue
 			}
-			if was := objects[kind]; was == nil || was.Doubt || !s.Doubt {
-				objects[kind] = s
-			}
+			objects[kind] = newerObjection(objects[kind], s)
 		case quorum.Approved:
 			approval = s
 			if s.isReview && !v.isShared() {
@@ -86,12 +85,23 @@ func (v *attemptView) decidingStatements(statements []statement) (approval, obje
 			}
 		}
 	}
-	for _, s := range objects { // the newest; a doubt only if there is nothing else
-		if s != nil && (objection == nil || objection.Doubt && !s.Doubt || objection.Doubt == s.Doubt && s.at.After(objection.at)) {
-			objection = s
+	return approval, newerObjection(objects[0], objects[1]), other
+}
+
+// newerObjection is the newer of two objections; a doubt only if there is nothing else.
+func newerObjection(a, b *statement) *statement {
+	switch {
+	case a == nil || b == nil:
+		return cmp.Or(a, b)
+	case a.Doubt != b.Doubt:
+		if a.Doubt {
+			return b
 		}
+		return a
+	case a.at.After(b.at):
+		return a
 	}
-	return approval, objection, other
+	return b
 }
 
 // saysWhy reports whether an outcome explains why there is no verdict.

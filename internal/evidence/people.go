@@ -31,7 +31,8 @@ func standIns(least quorum.Permission, s *quorum.Snapshot, c cycle) (approving [
 	}
 	for _, t := range lastReviews(s) {
 		may, known := s.Permissions[strings.ToLower(t.Author.Login)]
-		if may < least && (known || !t.Member || t.State != "CHANGES_REQUESTED") { // while a member's permission is unknown, the objection stands
+		isOpen := !known && t.Member && t.State == "CHANGES_REQUESTED" // until a member's permission is known, the objection stands
+		if may < least && !isOpen {
 			continue
 		}
 		switch {

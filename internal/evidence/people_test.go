@@ -137,12 +137,12 @@ func TestWhoStandsIn(t *testing.T) {
 			[]string{"Bob"},
 			[]string{"carol"},
 		},
-		"a passer-by requests changes":   {approved(says("dave", "CHANGES_REQUESTED"), func(x *scene) { x.s.Permissions["dave"] = 0 }), []string{"Bob"}, nil},
-		"a stranger who was not looked up": {approved(says("dave", "CHANGES_REQUESTED")), []string{"Bob"}, nil},
-		"a member who was not looked up": {
+		"a passer-by requests changes": {approved(says("dave", "CHANGES_REQUESTED"), func(x *scene) { x.s.Permissions["dave"] = 0 }), []string{"Bob"}, nil},
+		"a stranger not looked up":     {approved(says("dave", "CHANGES_REQUESTED")), []string{"Bob"}, nil},
+		"a member not looked up": {
 			approved(says("dave", "CHANGES_REQUESTED"), last(func(r *quorum.Text) { r.Member = true })), []string{"Bob"}, []string{"dave"},
 		},
-		"that request was dismissed":     {approved(says("carol", "DISMISSED")), []string{"Bob"}, nil},
+		"that request was dismissed": {approved(says("carol", "DISMISSED")), []string{"Bob"}, nil},
 		"an id is surer than a login": {
 			approved(func(x *scene) { x.s.PR.Author = quorum.Account{Login: "bobby", ID: 7} }, last(func(r *quorum.Text) { r.Author.ID = 7 })),
 			nil, nil,

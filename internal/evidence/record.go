@@ -128,19 +128,7 @@ func rememberBallot(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
 	}
 	switch {
 	case b.Vote == quorum.Approve && b.Evidence.ID != 0:
-		for i := range rec.Objections {
-			if o := &rec.Objections[i]; o.Reviewer == b.Reviewer && o.Base == s.PR.BaseRef {
-				o.Answered = true
-			}
-		}
-		if !slices.ContainsFunc(rec.Stood, func(st quorum.Stood) bool {
-			return st.Reviewer == b.Reviewer && st.TextRef == b.Evidence && st.Base == s.PR.BaseRef && st.At.Equal(b.At)
-		}) {
-			rec.Stood = slices.DeleteFunc(rec.Stood, func(st quorum.Stood) bool {
-				return st.Reviewer == b.Reviewer && st.TextRef == b.Evidence && st.Base == s.PR.BaseRef
-			})
-			rec.Stood = append(rec.Stood, quorum.Stood{TextRef: b.Evidence, Reviewer: b.Reviewer, Base: s.PR.BaseRef, At: b.At})
-		}
+		rememberApproval(rec, s.PR.BaseRef, b)
 	case b.Vote == quorum.Object && !b.Reason.Standing():
 		rememberObjection(rec, s, b)
 	case b.Then != nil && b.Then.Vote == quorum.Object: // said before the end of its attempt
@@ -153,6 +141,22 @@ func rememberBallot(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
 			rec.Answers = append(rec.Answers, a)
 		}
 	}
+}
+
+// rememberApproval adds an approval. All that its reviewer objected to this head and base before is answered by it.
+func rememberApproval(rec *quorum.Record, base string, b quorum.Ballot) {
+	for i := range rec.Objections {
+		if o := &rec.Objections[i]; o.Reviewer == b.Reviewer && o.Base == base {
+			o.Answered = true
+		}
+	}
+	isSame := func(st quorum.Stood) bool {
+		return st.Reviewer == b.Reviewer && st.TextRef == b.Evidence && st.Base == base
+	}
+	if slices.ContainsFunc(rec.Stood, func(st quorum.Stood) bool { return isSame(st) && st.At.Equal(b.At) }) {
+		return
+	}
+	rec.Stood = append(slices.DeleteFunc(rec.Stood, isSame), quorum.Stood{TextRef: b.Evidence, Reviewer: b.Reviewer, Base: base, At: b.At})
 }
 
 // rememberObjection adds an objection, so that deleting or editing its text does not end it.

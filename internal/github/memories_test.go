@@ -97,7 +97,10 @@ func TestMemoryMoves(t *testing.T) {
 	slices.Sort(stays)
 	stays = slices.DeleteFunc(slices.Compact(stays), func(path string) bool {
 		return slices.ContainsFunc(
-			[]string{".observed.logs", ".observed.commits", ".observed.authors", ".observed.pushes", ".observed.sameBranch", ".observed.retired", ".observed.statuses"},
+			[]string{
+				".observed.logs", ".observed.commits", ".observed.authors", ".observed.pushes", ".observed.sameBranch",
+				".observed.retired", ".observed.statuses",
+			},
 			func(few string) bool {
 				return path == few || strings.HasPrefix(path, few+"[") || strings.HasPrefix(path, few+".")
 			},

@@ -243,13 +243,8 @@ func (l *look) readMissing(ctx context.Context) error {
 		return err
 	}
 	l.joinAnswers()
-	if l.snap.PR.Commits <= 1 && slices.ContainsFunc(l.snap.Timeline, func(e quorum.Event) bool { return e.Kind == quorum.ForcePushed }) {
-		if !l.head.has(partBranchRuns) {
-			if err := l.head.readBranchRuns(ctx, l.read, l.actualPlan()); err != nil {
-				return err
-			}
-		}
-		l.takeBranchRuns()
+	if err := l.readRunsOfLostHeads(ctx); err != nil {
+		return err
 	}
 	wants := evidence.Missing(l.policy, l.snap)
 	if wants.SameBranch {
@@ -259,35 +254,13 @@ func (l *look) readMissing(ctx context.Context) error {
 		wants = evidence.Missing(l.policy, l.snap)
 	}
 	g, ctx := newGroup(ctx)
-	jobs := make([]quorum.Job, len(wants.Logs))
-	for i, id := range wants.Logs {
+	jobs := readEach(g, wants.Logs, func(id int64) (quorum.Job, error) {
 		cancelled := slices.ContainsFunc(l.snap.Checks, func(c quorum.CheckRun) bool { return c.ID == id && c.Conclusion == "cancelled" })
-		g.Go(func() (err error) {
-			jobs[i], err = l.read.readJobLog(ctx, id, cancelled)
-			return err
-		})
-	}
-	commits := make([]quorum.Commit, len(wants.Commits))
-	for i, id := range wants.Commits {
-		g.Go(func() (err error) {
-			commits[i], err = l.read.readCommit(ctx, id)
-			return err
-		})
-	}
-	may := make([]quorum.Permission, len(wants.People))
-	for i, login := range wants.People {
-		g.Go(func() (err error) {
-			may[i], err = l.read.readPermission(ctx, login)
-			return err
-		})
-	}
-	blobs := make([]string, len(wants.Blobs))
-	for i, file := range wants.Blobs {
-		g.Go(func() (err error) {
-			blobs[i], err = l.read.readBlobSHA(ctx, file)
-			return err
-		})
-	}
+		return l.read.readJobLog(ctx, id, cancelled)
+	})
+	commits := readEach(g, wants.Commits, func(id string) (quorum.Commit, error) { return l.read.readCommit(ctx, id) })
+	may := readEach(g, wants.People, func(login string) (quorum.Permission, error) { return l.read.readPermission(ctx, login) })
+	blobs := readEach(g, wants.Blobs, func(file quorum.BranchFile) (string, error) { return l.read.readBlobSHA(ctx, file) })
 	if wants.Authors && l.mem.authorsOf != l.snap.PR.Head {
 		g.Go(func() (err error) {
 			l.mem.authors, err = l.read.readCommitAuthors(ctx, l.snap.PR.Head)
@@ -322,13 +295,44 @@ func (l *look) readMissing(ctx context.Context) error {
 		l.mem.authorsOf, l.snap.Commits = l.snap.PR.Head, l.mem.authors
 	}
 	if wants.Authors || wants.Pushes {
-		l.snap.Pushes, l.mem.pushesOf = l.mem.pushes, ""
-		if slices.ContainsFunc(l.mem.pushes, func(p quorum.Push) bool { return p.After == l.snap.PR.Head }) {
-			l.mem.pushesOf = l.snap.PR.Head // else the list may be late
-		}
+		l.takePushes()
 	}
 	l.attachLogs()
 	return nil
+}
+
+// readRunsOfLostHeads reads the runs of the branch where a force-push has left the commit of an earlier head in no list.
+func (l *look) readRunsOfLostHeads(ctx context.Context) error {
+	if l.snap.PR.Commits > 1 || !slices.ContainsFunc(l.snap.Timeline, func(e quorum.Event) bool { return e.Kind == quorum.ForcePushed }) {
+		return nil
+	}
+	if !l.head.has(partBranchRuns) {
+		if err := l.head.readBranchRuns(ctx, l.read, l.actualPlan()); err != nil {
+			return err
+		}
+	}
+	l.takeBranchRuns()
+	return nil
+}
+
+// takePushes takes over who pushed what. A list that does not show the head yet is read again by the next look.
+func (l *look) takePushes() {
+	l.snap.Pushes, l.mem.pushesOf = l.mem.pushes, ""
+	if slices.ContainsFunc(l.mem.pushes, func(p quorum.Push) bool { return p.After == l.snap.PR.Head }) {
+		l.mem.pushesOf = l.snap.PR.Head
+	}
+}
+
+// readEach reads a value for each key, in parallel; the values are there when the group has ended.
+func readEach[K, V any](g group, keys []K, read func(K) (V, error)) []V {
+	values := make([]V, len(keys))
+	for i, key := range keys {
+		g.Go(func() (err error) {
+			values[i], err = read(key)
+			return err
+		})
+	}
+	return values
 }
 
 // sortChecks tells our own checks from those of others.

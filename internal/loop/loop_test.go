@@ -125,7 +125,8 @@ func opened() *host {
 	now := time.Now().UTC().Truncate(time.Second)
 	return &host{
 		p: quorum.Policy{
-			Check: "Review quorum", Mode: quorum.Enforce, Need: 1, Grace: 3 * time.Minute, Deadline: 45 * time.Minute, EarlyStart: true, DraftsWait: true, Threads: quorum.ByOthers,
+			Check: "Review quorum", Mode: quorum.Enforce, Need: 1, Grace: 3 * time.Minute, Deadline: 45 * time.Minute,
+			EarlyStart: true, DraftsWait: true, Threads: quorum.ByOthers,
 			Retry: quorum.Retry{Max: 1, FastFail: 30 * time.Second, Backoff: time.Minute},
 			Reviewers: []quorum.Reviewer{{
 				Name: "openai", Workflow: file, Events: []string{"pull_request"}, Author: actions.Login, Heading: "## OpenAI Review",
@@ -153,7 +154,8 @@ func opened() *host {
 func (h *host) starts() {
 	now := time.Now().UTC().Truncate(time.Second)
 	h.s.Runs = []quorum.Run{{
-		ID: 1, Number: 1, Path: file, Event: "pull_request", Head: h.s.PR.Head, Branch: "feature", Repo: "acme/shop", Attempt: 1, Status: "in_progress", Created: now, Started: now, Updated: now,
+		ID: 1, Number: 1, Path: file, Event: "pull_request", Head: h.s.PR.Head, Branch: "feature", Repo: "acme/shop",
+		Attempt: 1, Status: "in_progress", Created: now, Started: now, Updated: now,
 		Jobs: []quorum.Job{{ID: 2, Name: "review", Status: "in_progress", Started: now}},
 	}}
 }

@@ -136,7 +136,8 @@ type Ballot struct {
 	Deadline time.Time `json:"deadline,omitzero"` // Pending: Unavailable from then on
 	Late     Reason    `json:"-"`                 // Pending: the reason it then has
 	Then     *Ballot   `json:"-"`                 // Pending: what it is from its deadline on instead (a verdict whose attempt does not end)
-	Next     []Action  `json:"-"`                 // Pending, or Object and its newer attempt gave no verdict: what is done on the way, by due time
+	// Pending, or Object while its newer attempt gave no verdict: what is done on the way, by due time
+	Next []Action `json:"-"`
 	// Pending only for a retry that has not begun: [Decide] makes it Unavailable at once if the retry will not be made
 	Planned bool `json:"-"`
 	Open    bool `json:"-"` // Unavailable, but an answer may still come and would count

@@ -98,7 +98,7 @@ func withoutUntaken(w world, now int) world {
 // nor if it will have passed by then.
 func willBeTaken(w world, s scene, now int, due time.Time) bool {
 	votes := votesAt(w, now)
-	switch s.verdict {
+	switch s.verdict { //nolint:exhaustive // while it waits, below
 	case Blocked:
 		return false
 	case Unverified:

@@ -272,8 +272,8 @@ type Wants struct {
 	People  []string // logins whose permission matters
 	Authors bool     // the pull request's commits, and who made and pushed them
 
-	Pushes  bool     // who pushed what to its head branch; Authors wants them, too
-	Blobs   []BranchFile
+	Pushes bool // who pushed what to its head branch; Authors wants them, too
+	Blobs  []BranchFile
 
 	SameBranch bool // all pull requests of its head branch; nothing else is told before they are known
 	// BranchSince is the newest run that approves by a text: a list that was read when that run was known will do.

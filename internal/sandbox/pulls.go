@@ -228,7 +228,8 @@ type branchPush struct {
 // suite that is requested from the App.
 func (g *GitHub) announceHead(p *pullRequest, before, by, kind string) {
 	g.activity = append(g.activity, branchPush{
-		id: int64(len(g.activity) + 1), owner: p.headOwner, branch: p.headBranch, before: before, after: p.head, kind: kind, actor: by, at: g.now(),
+		id: int64(len(g.activity) + 1), owner: p.headOwner, branch: p.headBranch,
+		before: before, after: p.head, kind: kind, actor: by, at: g.now(),
 	})
 	if g.webhook == nil {
 		return

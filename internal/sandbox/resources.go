@@ -573,7 +573,7 @@ func repoRoutes() []route {
 		{method: "GET", pattern: "R/branches", handle: (*GitHub).listBranches},
 		{method: "GET", pattern: "R/branches/{branch...}", handle: (*GitHub).getBranch},
 		{method: "GET", pattern: "R/rules/branches/{branch...}", handle: (*GitHub).listRules},
-		{method: "GET", pattern: "R/activity", handle: (*GitHub).listActivity},
+		{method: "GET", pattern: "R/activity", handle: listActivity},
 		{method: "GET", pattern: "R/compare/{basehead}", handle: (*GitHub).compareCommits},
 		{method: "GET", pattern: "/rate_limit", handle: (*GitHub).getRateLimit},
 		{method: "GET", pattern: "/user", handle: (*GitHub).getUser},
@@ -583,7 +583,7 @@ func repoRoutes() []route {
 func (g *GitHub) getRepo(*routedRequest) routeAnswer { return answerOK(g.repoJSON(g.owner)) }
 
 // listActivity lists who moved the branches of a repository, newest first. A fork's pushes are told in the fork.
-func (g *GitHub) listActivity(r *routedRequest) routeAnswer {
+func listActivity(g *GitHub, r *routedRequest) routeAnswer {
 	ref := strings.TrimPrefix(r.queryParam("ref"), "refs/heads/")
 	all := slices.DeleteFunc(slices.Clone(g.activity), func(b branchPush) bool {
 		return !strings.EqualFold(b.owner, r.params["owner"]) || ref != "" && ref != b.branch

@@ -238,8 +238,9 @@ func (g *GitHub) callRoute(r *routedRequest) routeAnswer {
 		if !found {
 			continue
 		}
-		isFork := g.isFork(params["owner"]) && routes[i].pattern == repoPattern+"/activity"
-		if params["owner"] != "" && (!strings.EqualFold(params["owner"], g.owner) && !isFork || !strings.EqualFold(params["repo"], g.repo)) {
+		ofFork := routes[i].pattern == repoPattern+"/activity" && hasForkBy(g.pulls, params["owner"])
+		isKnown := ofFork || strings.EqualFold(params["owner"], g.owner)
+		if params["owner"] != "" && (!isKnown || !strings.EqualFold(params["repo"], g.repo)) {
 			return answerNotFound()
 		}
 		r.params = params
@@ -253,9 +254,9 @@ func (g *GitHub) callRoute(r *routedRequest) routeAnswer {
 	return answerNotFound()
 }
 
-// isFork reports whether an account has a fork from which a pull request came.
-func (g *GitHub) isFork(owner string) bool {
-	for _, p := range g.pulls {
+// hasForkBy reports whether a pull request came from a fork of that account.
+func hasForkBy(pulls map[int]*pullRequest, owner string) bool {
+	for _, p := range pulls {
 		if p.fork && strings.EqualFold(p.headOwner, owner) {
 			return true
 		}

@@ -285,7 +285,8 @@ func (g *GitHub) reviewJSON(p *pullRequest, v *review) object {
 	)
 	return object{
 		"id": v.id, "node_id": nodeID("PRR", v.id), "user": g.userJSON(v.author), "body": v.body,
-		"state": v.state, "html_url": html, "pull_request_url": api, "author_association": g.association(v.author),
+		"state": v.state, "html_url": html, "pull_request_url": api,
+		"author_association": association(g.permissions[strings.ToLower(v.author)]),
 		"_links": object{
 			"html":         object{"href": html},
 			"pull_request": object{"href": api},
@@ -294,9 +295,9 @@ func (g *GitHub) reviewJSON(p *pullRequest, v *review) object {
 	}
 }
 
-// association is GitHub's word for what an account is to the repository.
-func (g *GitHub) association(login string) string {
-	switch g.permissions[strings.ToLower(login)] {
+// association is GitHub's word for what an account with that permission is to the repository.
+func association(permission string) string {
+	switch permission {
 	case "":
 		return "NONE"
 	case "read":

@@ -127,7 +127,10 @@ func newModelState(p quorum.Policy, kinds []reviewerKind) *modelState {
 		PR: quorum.PR{Owner: model, Repo: "shop", Number: 7}, Title: "Round the totals", Head: headSHA(0), HeadRef: "feature", HeadRepo: "acme/shop",
 		BaseRef: mainBase, DefaultBranch: mainBase, Author: author, Created: opened, Commits: 1, Files: []quorum.File{{Path: "cart.go"}},
 	}
-	st := &modelState{kinds: kinds, reviewers: p.Reviewers, now: opened, nextID: 100, said: make([]reviewerTruth, len(p.Reviewers)), superseded: make([]reviewerTruth, len(p.Reviewers))}
+	st := &modelState{
+		kinds: kinds, reviewers: p.Reviewers, now: opened, nextID: 100,
+		said: make([]reviewerTruth, len(p.Reviewers)), superseded: make([]reviewerTruth, len(p.Reviewers)),
+	}
 	st.s = quorum.Snapshot{
 		PR: pr, File: quorum.PolicyFile{State: quorum.FileValid, Path: ".github/review-coordinator.yml", SHA: "p1"}, Gated: true, Arrived: opened,
 		Permissions: map[string]quorum.Permission{"bob": quorum.Write, "alice": quorum.Write}, Ours: ourself,
