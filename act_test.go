@@ -337,7 +337,10 @@ func TestActEvents(t *testing.T) {
 	workflow := filepath.Join(t.TempDir(), "probe.yml")
 	must(t, os.WriteFile(workflow, []byte(probe), 0o644))
 	built := unreleased(t)
-	for _, event := range []string{"pull_request", "pull_request_target", "workflow_run", "pull_request_review", "workflow_dispatch", "issue_comment", "check_run", "status", "schedule"} {
+	for _, event := range []string{
+		"pull_request", "pull_request_target", "workflow_run", "pull_request_review", "workflow_dispatch",
+		"issue_comment", "check_run", "status", "schedule",
+	} {
 		for how, downloads := range map[string]int32{"source": 0, "release": 1} {
 			t.Run(event+"/"+how, func(t *testing.T) {
 				t.Parallel()

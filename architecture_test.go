@@ -64,7 +64,8 @@ var rules = map[string][]string{
 	"internal/sandbox": {},
 	"internal/story":   {"internal/quorum", "internal/config", "internal/github", "internal/github/client", "internal/loop", "internal/sandbox"},
 	"cmd/coordinator": {
-		"internal/quorum", "internal/review", "internal/evidence", "internal/report", "internal/config", "internal/github", "internal/github/client", "internal/github/webhook",
+		"internal/quorum", "internal/review", "internal/evidence", "internal/report", "internal/config",
+		"internal/github", "internal/github/client", "internal/github/webhook",
 		"internal/loop", "internal/sandbox", "internal/story", "internal/store", "internal/daemon", "internal/dashboard",
 	},
 	// Load, crashes and growth of the real program, against the sandbox.
@@ -79,7 +80,8 @@ var pure = []string{"internal/quorum", "internal/pathfilter", "internal/review",
 // impure is what a pure package does not import: each of them knows a clock, an environment, chance, or shared state.
 var impure = []string{
 	"context", "os", "os/exec", "os/signal", "os/user", "net", "net/http", "log", "log/slog", "math/rand", "math/rand/v2", "crypto/rand",
-	"io/fs", "io/ioutil", "path/filepath", "syscall", "unsafe", "runtime", "runtime/debug", "sync", "sync/atomic", "expvar", "flag", "plugin", "embed", "testing",
+	"io/fs", "io/ioutil", "path/filepath", "syscall", "unsafe", "runtime", "runtime/debug", "sync", "sync/atomic",
+	"expvar", "flag", "plugin", "embed", "testing",
 }
 
 // impureNames are the names that a pure package does not use of packages that it may import.
@@ -196,7 +198,10 @@ func TestTheProgramIsLight(t *testing.T) {
 			continue
 		}
 		found = true
-		for _, heavy := range []string{"testing", "net/http/httptest", "github.com/getkin/kin-openapi", "pgregory.net/rapid", "github.com/google/go-cmp", "github.com/rogpeppe/go-internal", "go.uber.org/goleak"} {
+		for _, heavy := range []string{
+			"testing", "net/http/httptest", "github.com/getkin/kin-openapi", "pgregory.net/rapid",
+			"github.com/google/go-cmp", "github.com/rogpeppe/go-internal", "go.uber.org/goleak",
+		} {
 			for _, dep := range p.Deps {
 				if dep == heavy || strings.HasPrefix(dep, heavy+"/") {
 					t.Errorf("the program contains %s", dep)
@@ -434,7 +439,9 @@ func (s source) changes(fun ast.Expr) bool {
 		case "sort":
 			return true
 		case "slices":
-			return slices.ContainsFunc([]string{"Sort", "Reverse", "Delete", "Insert", "Replace", "Compact", "Grow"}, func(w string) bool { return strings.HasPrefix(f.Sel.Name, w) })
+			return slices.ContainsFunc([]string{
+				"Sort", "Reverse", "Delete", "Insert", "Replace", "Compact", "Grow",
+			}, func(w string) bool { return strings.HasPrefix(f.Sel.Name, w) })
 		case "maps":
 			return f.Sel.Name == "Copy" || f.Sel.Name == "DeleteFunc" || f.Sel.Name == "Insert"
 		}

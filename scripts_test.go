@@ -142,7 +142,12 @@ func TestInstall(t *testing.T) {
 	}{
 		{"the release's bytes", checkout{version: "v1.2.3", table: row}, text(released), released, "SHA-256 " + sum(released), 1},
 		{"of several rows the one", checkout{version: "v1.2.3", table: sum("x") + "  " + file + ".exe\n" + row}, text(released), released, "", 1},
-		{"the full program is not the action's", checkout{version: "v1.2.3", table: sum(released) + "  coordinator_v1.2.3_linux_amd64\n"}, text(released), "built", "from source", 0},
+		{
+			"the full program is not the action's",
+			checkout{version: "v1.2.3", table: sum(released) + "  coordinator_v1.2.3_linux_amd64\n"},
+			text(released),
+			"built", "from source", 0,
+		},
 		{"another program", checkout{version: "v1.2.3", table: row}, text("#!/bin/sh\necho evil\n"), "", "wrong checksum", 1},
 		{"a byte more", checkout{version: "v1.2.3", table: row}, text(released + "\n"), "", "wrong checksum", 1},
 		{"nothing", checkout{version: "v1.2.3", table: row}, text(""), "", "wrong checksum", 1},

@@ -298,7 +298,10 @@ func TestWorkflowsKeepTheLaws(t *testing.T) {
 // TestTheLawsBite: each of these changes to a lawful workflow is noticed.
 func TestTheLawsBite(t *testing.T) {
 	for _, c := range []struct{ name, file, old, new, says string }{
-		{"a tag instead of a commit", ".github/workflows/ci.yml", "actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1", "actions/checkout@v7", "not pinned"},
+		{
+			"a tag instead of a commit", ".github/workflows/ci.yml",
+			"actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1", "actions/checkout@v7", "not pinned",
+		},
 		{"another commit", ".github/workflows/ci.yml", "checkout@3d3c", "checkout@3d3d", "not pinned"},
 		{"a wrong comment", ".github/workflows/ci.yml", "# v7.0.1", "# v7.0.2", "is v7.0.1"},
 		{"interpolation", "examples/waiting-job.yml", `echo "$VERDICT`, `echo "${{ steps.quorum.outputs.verdict }}`, "pass it through env"},
@@ -309,10 +312,16 @@ func TestTheLawsBite(t *testing.T) {
 		{"no reason", "examples/manual.yml", "checks: write # post the check", "checks: write", "what for"},
 		{"a token left behind", ".github/workflows/ci.yml", "persist-credentials: false", "persist-credentials: true", "leaves the token"},
 		{"a checkout of the head", ".github/workflows/review-quorum.yml", "persist-credentials: false", "ref: ${{ github.event.workflow_run.head_sha }}\n          persist-credentials: false", "something else: ref"},
-		{"a checkout beside the target", ".github/workflows/review-quorum.yml", "  issue_comment:", "  pull_request_target:\n  issue_comment:", "no place beside"},
+		{
+			"a checkout beside the target", ".github/workflows/review-quorum.yml", "  issue_comment:",
+			"  pull_request_target:\n  issue_comment:", "no place beside",
+		},
 		{"no reason for a trigger", "examples/waiting-job.yml", "# zizmor: ignore[dangerous-triggers]", "#", "why it is safe"},
 		{"no group", "examples/manual.yml", "concurrency:", "x-concurrency:", "no concurrency group"},
-		{"a group by branch", "examples/waiting-job.yml", "github.event.pull_request.head.sha ||", "github.head_ref ||", "does not name github.event.pull_request.head.sha"},
+		{
+			"a group by branch", "examples/waiting-job.yml", "github.event.pull_request.head.sha ||",
+			"github.head_ref ||", "does not name github.event.pull_request.head.sha",
+		},
 		{"a sweep among the others", ".github/workflows/review-quorum.yml", "github.event_name == 'schedule' && 'sweep' || ", "", "group of its own"},
 		{"a cache in a release", ".github/workflows/release.yml", "cache: false", "cache: true", "from a cache"},
 		{"no timeout", "examples/manual.yml", "    timeout-minutes: 60\n", "", "timeout"},

@@ -191,7 +191,8 @@ func (l loadGenerator) runOpenLoop(ctx context.Context, rate int, most time.Dura
 			case <-ctx.Done():
 				return
 			case now := <-tick.C:
-				for at := began.Add(time.Duration(n) * time.Second / time.Duration(rate)); n < total && !at.After(now); at = began.Add(time.Duration(n) * time.Second / time.Duration(rate)) {
+				turn := func() time.Time { return began.Add(time.Duration(n) * time.Second / time.Duration(rate)) }
+				for at := turn(); n < total && !at.After(now); at = turn() {
 					due <- at
 					n++
 				}

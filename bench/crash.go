@@ -51,7 +51,10 @@ const (
 )
 
 func (w killPoint) String() string {
-	return [...]string{"", "in the start", "at work", "after an acknowledgement", "a rerun's answer lost", "after a rerun", "a check's answer lost", "after writing a check"}[w]
+	return [...]string{
+		"", "in the start", "at work", "after an acknowledgement", "a rerun's answer lost", "after a rerun",
+		"a check's answer lost", "after writing a check",
+	}[w]
 }
 
 // Run kills and restarts the daemon, and checks its table after each kill.

@@ -46,11 +46,17 @@ var outcomeMix = [...]pushOutcome{
 
 // firstText and secondText are the reviewer's texts in its two attempts.
 func (f pushOutcome) firstText() string {
-	return [...]string{outcomeApproved: approvalComment, outcomeObjected: objectionComment, outcomeRecovered: "", outcomeSilent: "", outcomeOutage: outageComment}[f]
+	return [...]string{
+		outcomeApproved: approvalComment, outcomeObjected: objectionComment, outcomeRecovered: "", outcomeSilent: "",
+		outcomeOutage: outageComment,
+	}[f]
 }
 
 func (f pushOutcome) secondText() string {
-	return [...]string{outcomeApproved: "", outcomeObjected: "", outcomeRecovered: approvalComment, outcomeSilent: "", outcomeOutage: approvalComment}[f]
+	return [...]string{
+		outcomeApproved: "", outcomeObjected: "", outcomeRecovered: approvalComment, outcomeSilent: "",
+		outcomeOutage: approvalComment,
+	}[f]
 }
 
 func (f pushOutcome) wantConclusion() string {
@@ -116,7 +122,8 @@ func (b *harness) newSoakRun(ctx context.Context, seed uint64, repos, pulls int)
 		return nil, err
 	}
 	l := &soakRun{
-		harness: b, github: t, rng: rand.New(rand.NewPCG(seed, 5)), ctx: ctx, accepted: map[string]acceptedDelivery{}, lastAckByPull: map[string]time.Time{}, rerunWaiters: map[string]map[int64]chan int{},
+		harness: b, github: t, rng: rand.New(rand.NewPCG(seed, 5)), ctx: ctx, accepted: map[string]acceptedDelivery{},
+		lastAckByPull: map[string]time.Time{}, rerunWaiters: map[string]map[int64]chan int{},
 	}
 	for _, r := range t.repos {
 		l.rerunWaiters[r.name] = map[int64]chan int{}

@@ -54,7 +54,8 @@ func measureRounds() float64 {
 	var lines []any
 	for i := range 30 {
 		lines = append(lines, map[string]any{
-			"number": i, "title": "A line of a document that is always the same", "open": i%2 == 0, "labels": []any{"one", "two"}, "user": map[string]any{"login": "somebody", "id": 7 * i, "url": nil},
+			"number": i, "title": "A line of a document that is always the same", "open": i%2 == 0,
+			"labels": []any{"one", "two"}, "user": map[string]any{"login": "somebody", "id": 7 * i, "url": nil},
 		})
 	}
 	document, _ := json.Marshal(lines) // cannot fail: JSON knows all these types

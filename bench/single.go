@@ -210,7 +210,10 @@ func playForeignBuild(p trackedPull, i int) error {
 	if _, err := p.FinishRun(run, sandbox.Finish{}); err != nil {
 		return err
 	}
-	if _, err := p.SetCheck(sandbox.CheckSpec{Name: fmt.Sprintf("coverage %d", i), App: sandbox.App{Slug: "coverage-app"}, Head: p.Head(p.number), Conclusion: "success"}); err != nil {
+	if _, err := p.SetCheck(sandbox.CheckSpec{
+		Name: fmt.Sprintf("coverage %d", i), App: sandbox.App{Slug: "coverage-app"}, Head: p.Head(p.number),
+		Conclusion: "success",
+	}); err != nil {
 		return err
 	}
 	_, err = p.SetStatus(sandbox.CommitStatus{Head: p.Head(p.number), Context: "deploy/preview", State: "success", By: "deployer[bot]"})

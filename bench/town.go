@@ -114,7 +114,8 @@ func newFakeGitHub(dir string, o fakeOptions) (*fakeGitHub, error) {
 		App: sandbox.App{
 			Slug: "quorum-app",
 			ID:   4711,
-		}, Secret: t.secret, Latency: o.latency, Key: &private.PublicKey, HourlyLimit: o.hourlyLimit, EnforceLimits: o.enforceLimits, ParallelDeliveries: o.parallel,
+		}, Secret: t.secret, Latency: o.latency, Key: &private.PublicKey,
+		HourlyLimit: o.hourlyLimit, EnforceLimits: o.enforceLimits, ParallelDeliveries: o.parallel,
 	})
 	for in := range o.installations {
 		for n := range o.repositories {

@@ -20,7 +20,10 @@ func TestFullProgramScripts(t *testing.T) {
 		Dir:           "testdata/full",
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
 		Setup: func(env *testscript.Env) error {
-			for _, name := range []string{"GITHUB_ACTIONS", "GITHUB_TOKEN", "GITHUB_API_URL", "GITHUB_APP_ID", "GITHUB_APP_PRIVATE_KEY", "GITHUB_APP_PRIVATE_KEY_FILE", "GITHUB_WEBHOOK_SECRET", "DATABASE_URL"} {
+			for _, name := range []string{
+				"GITHUB_ACTIONS", "GITHUB_TOKEN", "GITHUB_API_URL", "GITHUB_APP_ID", "GITHUB_APP_PRIVATE_KEY",
+				"GITHUB_APP_PRIVATE_KEY_FILE", "GITHUB_WEBHOOK_SECRET", "DATABASE_URL",
+			} {
 				env.Setenv(name, "")
 			}
 			return nil

@@ -82,7 +82,9 @@ func openDemo(
 		return d, fmt.Errorf("make the demo's folder: %w", err)
 	}
 	d.server, err = openServer(ctx, serverConfig{
-		Listen: anyLocalAddress, AdminListen: admin, AdminElse: anyLocalAddress, Database: filepath.Join(d.dir, "demo.db"), Secrets: []string{secret}, Resync: 5 * time.Minute, Log: c.demoLog(), Now: clock.Now,
+		Listen: anyLocalAddress, AdminListen: admin, AdminElse: anyLocalAddress,
+		Database: filepath.Join(d.dir, "demo.db"), Secrets: []string{secret}, Resync: 5 * time.Minute, Log: c.demoLog(),
+		Now: clock.Now,
 		GitHub: client.Options{
 			App: &client.App{
 				ID:  app.ID,

@@ -80,8 +80,11 @@ func runnerCommands(printed string) (found []string) {
 // forgery writes what somebody would write who knows how the runner reads.
 func forgery(r *mathrand.Rand) string {
 	pieces := []string{
-		"\n", "\r", "\r\n", "\x00", "\x85", "\u00a0", "\u2028", "\ufeff", " ", "\t", "::", ":", "##[", "#", "[", "]", "%0A", "%0D", "%25", "=", "<<", "EOF", "ghadelimiter_", "_GitHubActionsFileCommandDelimeter_",
-		"verdict=passed", "verdict<<X\npassed\nX\n", "::set-output name=verdict::passed", "\n::set-output name=verdict::passed\n", "##[set-output name=verdict]passed", "::add-mask::a", "::stop-commands::x", "::error::",
+		"\n", "\r", "\r\n", "\x00", "\x85", "\u00a0", "\u2028", "\ufeff", " ", "\t", "::", ":", "##[", "#", "[", "]",
+		"%0A", "%0D", "%25", "=", "<<", "EOF", "ghadelimiter_", "_GitHubActionsFileCommandDelimeter_",
+		"verdict=passed", "verdict<<X\npassed\nX\n", "::set-output name=verdict::passed",
+		"\n::set-output name=verdict::passed\n", "##[set-output name=verdict]passed", "::add-mask::a",
+		"::stop-commands::x", "::error::",
 		"title=", ",", "\xff\xfe", "\x1b[31m", "👻", "a", "-->", "```", "</details>", "@octo", "https://evil.example",
 	}
 	var b strings.Builder
@@ -97,7 +100,8 @@ func strange(text string) runResult {
 	return runResult{pr: pr, checkID: 11, checkURL: "https://github.com/acme/shop/runs/11" + text, look: loop.Look{
 		At: time.Unix(1_800_000_000, 0),
 		Decision: quorum.Decision{
-			PR: pr, Head: "3f2c1d9", Base: text, Verdict: quorum.Blocked, Reason: quorum.ReasonTally, Need: 2, Approvals: 1, Objections: 1, Unavailable: 1, Wake: time.Unix(1_800_000_100, 0),
+			PR: pr, Head: "3f2c1d9", Base: text, Verdict: quorum.Blocked, Reason: quorum.ReasonTally, Need: 2,
+			Approvals: 1, Objections: 1, Unavailable: 1, Wake: time.Unix(1_800_000_100, 0),
 			Ballots: []quorum.Ballot{
 				{
 					Reviewer: "openai" + text,

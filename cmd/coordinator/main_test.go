@@ -43,7 +43,10 @@ func TestExit(t *testing.T) {
 		{"nothing went wrong", live, nil, 0, ""},
 		{"any error", live, errors.New("read pull request: 404"), 1, "coordinator: read pull request: 404\n"},
 		{"usage", live, usageError(errors.New("no such flag"), "try --help"), 2, "coordinator: no such flag\nhint: try --help\n"},
-		{"wrapped", live, fmt.Errorf("check policy: %w", usageError(errors.New("is broken"), "mend it")), 2, "coordinator: check policy: is broken\nhint: mend it\n"},
+		{
+			"wrapped", live, fmt.Errorf("check policy: %w", usageError(errors.New("is broken"), "mend it")), 2,
+			"coordinator: check policy: is broken\nhint: mend it\n",
+		},
 		{"a hint", live, hintedError(errors.New("403"), "grant checks: write"), 1, "coordinator: 403\nhint: grant checks: write\n"},
 		{"a signal", ended, fmt.Errorf("wait: %w", context.Canceled), 130, ""},
 		{"an error after a signal", ended, errors.New("post check: 500"), 1, "coordinator: post check: 500\n"},

@@ -263,7 +263,8 @@ func (a access) explainRefusal(err error) error {
 	var own *exitError
 	switch {
 	case errors.As(err, &own), !errors.As(err, &api):
-	case client.IsNotFound(err) && (api.Method == http.MethodGet || strings.HasSuffix(api.Path, "graphql")): // a write is answered 404 too if the token may not do it
+	// A write is answered 404, too, if the token may not do it.
+	case client.IsNotFound(err) && (api.Method == http.MethodGet || strings.HasSuffix(api.Path, "graphql")):
 		return hintedError(err, "no such repository or pull request, or this token may not see it")
 	case a == readAccess && client.IsForbidden(err):
 		return hintedError(err, "the token may not read this: it needs "+readPermissions)

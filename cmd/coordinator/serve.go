@@ -82,7 +82,8 @@ func (cmd serveCmd) Run(ctx context.Context, c *command) error {
 	}
 	log := c.serverLog()
 	s, err := openServer(ctx, serverConfig{
-		Listen: cmd.Listen, AdminListen: cmd.AdminListen, Database: file, Secrets: secrets, GitHub: identity, Resync: cmd.Resync, Log: log, Now: time.Now,
+		Listen: cmd.Listen, AdminListen: cmd.AdminListen, Database: file, Secrets: secrets, GitHub: identity,
+		Resync: cmd.Resync, Log: log, Now: time.Now,
 	})
 	if err != nil {
 		return err
@@ -262,7 +263,8 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 	if s.store, err = store.OpenSQLite(o.Database, store.SQLiteOptions{Log: o.Log}); err != nil {
 		return nil, usageError(err, databaseHint(err))
 	}
-	if s.answers, err = store.OpenAnswerCache(strings.TrimSuffix(o.Database, ".db")+"-answers.db", store.AnswerCacheOptions{Log: o.Log}); err != nil {
+	answers := strings.TrimSuffix(o.Database, ".db") + "-answers.db"
+	if s.answers, err = store.OpenAnswerCache(answers, store.AnswerCacheOptions{Log: o.Log}); err != nil {
 		return nil, usageError(err, "it holds nothing but answers of GitHub's: it may be deleted, and its folder must be writable")
 	}
 	metrics := daemon.NewMetrics(daemon.MetricsOptions{
@@ -278,7 +280,8 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 		return nil, usageError(err, "GITHUB_TOKEN holds the token and nothing else")
 	}
 	config := daemon.Config{
-		Store: s.store, Host: daemon.HostOf(s.fleet), Metrics: metrics, Feed: s.feed, Log: o.Log, Now: o.Now, Resync: o.Resync, Web: cmp.Or(o.Web, siteOfAPI(o.GitHub.BaseURL).webURL),
+		Store: s.store, Host: daemon.HostOf(s.fleet), Metrics: metrics, Feed: s.feed, Log: o.Log, Now: o.Now,
+		Resync: o.Resync, Web: cmp.Or(o.Web, siteOfAPI(o.GitHub.BaseURL).webURL),
 		Calm: s.fleet.Calm,
 	}
 	if o.Tune != nil {
@@ -303,7 +306,9 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 	s.webhookServer = daemon.NewServer(hooks, daemon.ServerOptions{Log: o.Log, Metrics: metrics})
 	board := &dashboard.Board{Store: s.daemon.View(), Feed: s.feed, Now: o.Now, Reached: s.fleet.Reached, Version: buildVersion()}
 	office := daemon.Admin{
-		Store: s.daemon.View(), Metrics: metrics, Board: board.Handler(), Limited: s.daemon.Limited, Reached: s.fleet.Reached, Wrote: s.store.Wrote, Draining: s.daemon.Draining, Now: o.Now, Log: o.Log, Addr: s.adminListener.Addr().String(), Started: o.Now(),
+		Store: s.daemon.View(), Metrics: metrics, Board: board.Handler(), Limited: s.daemon.Limited,
+		Reached: s.fleet.Reached, Wrote: s.store.Wrote, Draining: s.daemon.Draining, Now: o.Now, Log: o.Log,
+		Addr: s.adminListener.Addr().String(), Started: o.Now(),
 	}
 	s.adminServer = daemon.NewServer(office.Handler(), daemon.ServerOptions{Log: o.Log, Metrics: metrics})
 	return s, nil

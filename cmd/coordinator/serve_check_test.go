@@ -161,11 +161,21 @@ func TestServeCheck(t *testing.T) {
 		{"an App that may do more", with("contents", "write"), nil, 0, goodApp, ""},
 		{"an App that would not be told of merge queues", with("merge_queues", ""), nil, 0, goodApp, ""},
 		{"an App beside a token: the job's, or a leftover", full, func(k *checked) { k.env["GITHUB_TOKEN"] = checkToken }, 0, goodApp, ""},
-		{"two secrets, of which one is on its way out", full, func(k *checked) { k.env["GITHUB_WEBHOOK_SECRET"] += ", another canary of it" }, 0, strings.Replace(goodApp, "1 secret", "2 secrets", 1), ""},
-		{"an App that is installed nowhere yet", full, func(k *checked) { k.hub.Uninstall(77) }, 0, settled + "ok  identity   the App quorum-app, 0 installations\n", ""},
+		{
+			"two secrets, of which one is on its way out", full,
+			func(k *checked) { k.env["GITHUB_WEBHOOK_SECRET"] += ", another canary of it" }, 0,
+			strings.Replace(goodApp, "1 secret", "2 secrets", 1), "",
+		},
+		{
+			"an App that is installed nowhere yet", full, func(k *checked) { k.hub.Uninstall(77) }, 0,
+			settled + "ok  identity   the App quorum-app, 0 installations\n", "",
+		},
 		{"a suspended installation", full, func(k *checked) { k.hub.Suspend(77) }, 0, goodApp, "warning: the installation on acme is suspended\n"},
 		{"no permission to write checks", with("checks", "read"), nil, 1, goodApp, "warning: the installation on acme lacks checks: write\n" + lame},
-		{"no permission to run again, or for reviews", with("actions", "read"), nil, 1, goodApp, "warning: the installation on acme lacks actions: write\n" + lame},
+		{
+			"no permission to run again, or for reviews", with("actions", "read"), nil, 1, goodApp,
+			"warning: the installation on acme lacks actions: write\n" + lame,
+		},
 		{"no permission for comments: GitHub sends none of their events", with("issues", ""), nil, 1, goodApp, "warning: the installation on acme lacks issues: read\n" + lame},
 		{"no permission for statuses: the same", with("statuses", ""), nil, 1, goodApp, "warning: the installation on acme lacks statuses: read\n" + lame},
 		{"another App's key", full, func(k *checked) { k.env["GITHUB_APP_ID"] = "4712" }, 1, settled, `coordinator: sign in as App 4712: GET app: 401 .*

@@ -520,7 +520,13 @@ func TestTheDaemonTellsNoSecret(t *testing.T) {
 		}
 		r.approve(t)
 		const reads = "GET /repos/**" // and not tokens: who waits for one waits for a lock, and in a bubble no time passes meanwhile
-		for _, f := range []sandbox.Fault{{Status: 401, Times: 9}, {Match: reads, Status: 500, Times: 40}, {Match: reads, Kind: sandbox.FaultGarbage, Times: 40}, {Status: 403, Times: 9}, {Match: "POST /app/installations/*/access_tokens", Status: 422, Times: 5}} {
+		for _, f := range []sandbox.Fault{
+			{Status: 401, Times: 9},
+			{Match: reads, Status: 500, Times: 40},
+			{Match: reads, Kind: sandbox.FaultGarbage, Times: 40},
+			{Status: 403, Times: 9},
+			{Match: "POST /app/installations/*/access_tokens", Status: 422, Times: 5},
+		} {
 			f.Body = `{"message":"bad credentials: Authorization: token ghs_canary00000000000000000000000000"}`
 			hub.AddFault(f)
 			if _, err := g.Comment(7, "github-actions[bot]", "## openai\n\nMore."); err != nil {
@@ -644,8 +650,11 @@ func TestAReplicaThatLagsBehindAnEvent(t *testing.T) {
 		edit   string // what somebody else makes of it
 	}{
 		"GraphQL does not know of a thread": {
-			lag:  []string{"/graphql"},
-			then: sandbox.ReviewSpec{By: "sage[bot]", State: "COMMENTED", Body: "**Ready to merge?** Yes", Comments: []sandbox.LineComment{{Path: "cart.go", Line: 3, Body: "It is emptied twice."}}},
+			lag: []string{"/graphql"},
+			then: sandbox.ReviewSpec{
+				By: "sage[bot]", State: "COMMENTED", Body: "**Ready to merge?** Yes",
+				Comments: []sandbox.LineComment{{Path: "cart.go", Line: 3, Body: "It is emptied twice."}},
+			},
 		},
 		"GraphQL does not know of an edit": {
 			lag:  []string{"/graphql"},

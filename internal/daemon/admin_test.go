@@ -120,8 +120,14 @@ func TestReadinessSaysWhatIsWrong(t *testing.T) {
 			a.unanswered(time.Hour)
 			a.Reached, a.Limited = nil, func() time.Time { return noon.Add(10 * time.Minute) }
 		}, "", "its rate limit ends in 10m0s"},
-		"the queue is late": {func(_ *Admin, s *shownTable) { s.health = store.Health{Due: 3, Oldest: 5 * time.Minute} }, "queue", "3 due, the oldest for 5m0s"},
-		"the queue is long": {func(_ *Admin, s *shownTable) { s.health = store.Health{Due: 3000, Oldest: 299 * time.Second} }, "", "3000 due, the oldest for 4m59s"},
+		"the queue is late": {
+			func(_ *Admin, s *shownTable) { s.health = store.Health{Due: 3, Oldest: 5 * time.Minute} }, "queue",
+			"3 due, the oldest for 5m0s",
+		},
+		"the queue is long": {
+			func(_ *Admin, s *shownTable) { s.health = store.Health{Due: 3000, Oldest: 299 * time.Second} }, "",
+			"3000 due, the oldest for 4m59s",
+		},
 		"late, and somebody is limited": {func(a *Admin, s *shownTable) {
 			s.health = store.Health{Due: 3, Oldest: time.Hour}
 			a.Limited = func() time.Time { return noon.Add(time.Second) }
@@ -178,7 +184,10 @@ func TestTheAdminListenerOnlyShows(t *testing.T) {
 
 func TestEveryAnswerIsGuarded(t *testing.T) {
 	a := newAdmin(&shownTable{})
-	for _, path := range []string{"/", "/healthz", "/readyz", "/metrics", "/api/v1/", "/api/v1/pulls", "/api/v1/pulls/a/b/1", "/api/v1/queue", "/api/v9", "/nothing"} {
+	for _, path := range []string{
+		"/", "/healthz", "/readyz", "/metrics", "/api/v1/", "/api/v1/pulls", "/api/v1/pulls/a/b/1", "/api/v1/queue",
+		"/api/v9", "/nothing",
+	} {
 		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
 			w := ask(a, method, path, "localhost")
 			for name, want := range map[string]string{

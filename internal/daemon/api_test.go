@@ -24,7 +24,8 @@ var updateAPI = flag.Bool("update-api", false, "rewrite testdata/api.golden")
 func apiTable(t *testing.T) *shownTable {
 	t.Helper()
 	sight, err := json.Marshal(dashboard.Sight{
-		PR: "acme/shop#7", URL: "https://github.com/acme/shop/pull/7", Title: "<script>alert(1)</script>", Head: "a1", Base: "main", At: noon, Check: "AI review",
+		PR: "acme/shop#7", URL: "https://github.com/acme/shop/pull/7", Title: "<script>alert(1)</script>", Head: "a1",
+		Base: "main", At: noon, Check: "AI review",
 		Says: "waiting for gemini", Status: "in_progress", Verdict: "waiting", Reason: "tally", Need: 2, Approvals: 1, Start: noon.Add(-time.Minute),
 		Deadline: noon.Add(time.Hour), Wake: noon.Add(time.Minute),
 		Lanes: []dashboard.Lane{
@@ -74,7 +75,8 @@ func TestTheAPIIsAsItWas(t *testing.T) {
 		"/api/v1/", "/api/v1/queue", "/api/v1/pulls", "/api/v1/pulls?repo=Acme/Shop&open=true&limit=1", "/api/v1/pulls?open=false",
 		"/api/v1/pulls?before=2026-01-02T11:59:30Z&limit=1", "/api/v1/pulls?repo=acme/nothing",
 		"/api/v1/pulls/acme/shop/7", "/api/v1/pulls/Acme/Shop/8", "/api/v1/pulls/acme/shop/9", "/api/v1/pulls/acme/shop/x", "/api/v1/pulls/acme/shop/-7",
-		"/api/v1/pulls?opne=true", "/api/v1/pulls?open=yes", "/api/v1/pulls?repo=shop", "/api/v1/pulls?limit=1001", "/api/v1/pulls?before=noon", "/api/v1/pulls?%zz",
+		"/api/v1/pulls?opne=true", "/api/v1/pulls?open=yes", "/api/v1/pulls?repo=shop", "/api/v1/pulls?limit=1001",
+		"/api/v1/pulls?before=noon", "/api/v1/pulls?%zz",
 		"/api/v2/pulls",
 	} {
 		w := ask(a, http.MethodGet, path, "localhost")

@@ -58,15 +58,18 @@ type land struct {
 func newLand() *land {
 	return &land{
 		policy: quorum.Policy{
-			Check: "Review quorum", Mode: quorum.Enforce, Need: 1, Grace: 3 * time.Minute, Deadline: 45 * time.Minute, EarlyStart: true, DraftsWait: true, Threads: quorum.ByOthers,
+			Check: "Review quorum", Mode: quorum.Enforce, Need: 1, Grace: 3 * time.Minute, Deadline: 45 * time.Minute,
+			EarlyStart: true, DraftsWait: true, Threads: quorum.ByOthers,
 			Retry: quorum.Retry{Max: 1, FastFail: 30 * time.Second, Backoff: time.Minute},
 			Reviewers: []quorum.Reviewer{{
-				Name: "openai", Workflow: ".github/workflows/openai.yml", Events: []string{"pull_request"}, Author: "github-actions[bot]", Heading: "## OpenAI Review",
+				Name: "openai", Workflow: ".github/workflows/openai.yml", Events: []string{"pull_request"},
+				Author: "github-actions[bot]", Heading: "## OpenAI Review",
 				Verdict: quorum.Format{Kind: quorum.Auto}, FailureMeans: quorum.MeansUnavailable, Timeout: 10 * time.Minute,
 			}},
 		},
 		file:  quorum.PolicyFile{State: quorum.FileValid, SHA: "p1", Path: ".github/review-coordinator.yml"},
-		ready: map[int64]time.Time{}, pulls: map[int64]map[quorum.PR]time.Time{}, gone: map[int64]bool{}, heads: map[string][]quorum.PR{}, requests: map[int64]int{},
+		ready: map[int64]time.Time{}, pulls: map[int64]map[quorum.PR]time.Time{}, gone: map[int64]bool{},
+		heads: map[string][]quorum.PR{}, requests: map[int64]int{},
 		begun: map[quorum.PR]time.Time{}, within: map[string]bool{},
 	}
 }
@@ -1376,7 +1379,15 @@ func TestADeliveryThatDoesNotComeIsAskedForEverLess(t *testing.T) {
 		for _, c := range []struct {
 			after time.Duration
 			asks  int
-		}{{5 * time.Minute, 1}, {10 * time.Minute, 2}, {55 * time.Minute, 4}, {5 * time.Minute, 4}, {9 * time.Hour, 8}, {24 * time.Hour, 14}, {48 * time.Hour, 23}} {
+		}{
+			{5 * time.Minute, 1},
+			{10 * time.Minute, 2},
+			{55 * time.Minute, 4},
+			{5 * time.Minute, 4},
+			{9 * time.Hour, 8},
+			{24 * time.Hour, 14},
+			{48 * time.Hour, 23},
+		} {
 			rounds(c.after) // a restart asks for nothing anew
 			if n := p.asks("lost"); n != c.asks {
 				t.Errorf("asked for %d times, want %d", n, c.asks)

@@ -157,7 +157,10 @@ func TestWhatIsIgnoredIsAcceptedAndCounted(t *testing.T) {
 		}
 	}
 	series := scrape(t, d.Metrics)
-	for name, want := range map[string]string{`event="other",result="ignored"`: "2", `event="pull_request",result="ignored"`: "1", `event="other",result="malformed"`: "0"} {
+	for name, want := range map[string]string{
+		`event="other",result="ignored"`: "2", `event="pull_request",result="ignored"`: "1",
+		`event="other",result="malformed"`: "0",
+	} {
 		if got := series["coordinator_deliveries_total{"+name+"}"]; got != want {
 			t.Errorf("%s deliveries of %s, want %s", got, name, want)
 		}
@@ -315,7 +318,8 @@ func TestEachOfSeveralSecretsIsEnough(t *testing.T) {
 	secrets := []string{"the old secret, long enough", "the new secret, long enough", testSecret}
 	d := newDoor(secrets...)
 	for _, secret := range secrets {
-		if w := d.send(post([]byte("{}"), func(r *http.Request) { r.Header.Set("X-Hub-Signature-256", sign(secret, []byte("{}"))) })); w.Code != http.StatusAccepted {
+		signed := func(r *http.Request) { r.Header.Set("X-Hub-Signature-256", sign(secret, []byte("{}"))) }
+		if w := d.send(post([]byte("{}"), signed)); w.Code != http.StatusAccepted {
 			t.Errorf("%s: %d", secret, w.Code)
 		}
 	}
@@ -640,7 +644,8 @@ func FuzzIntake(f *testing.F) {
 		d.log.Reset()
 		for _, text := range []string{sig, sign(testSecret, body)} {
 			r := (&http.Request{
-				Method: method, URL: &url.URL{Path: path}, Body: io.NopCloser(bytes.NewReader(body)), ContentLength: length, Host: "x", RemoteAddr: "192.0.2.1:1",
+				Method: method, URL: &url.URL{Path: path}, Body: io.NopCloser(bytes.NewReader(body)),
+				ContentLength: length, Host: "x", RemoteAddr: "192.0.2.1:1",
 				Header: http.Header{"X-Hub-Signature-256": {text}, "Content-Type": {kind}, "X-Github-Event": {event}, "X-Github-Delivery": {id}},
 			}).WithContext(t.Context())
 			d.got = nil

@@ -46,7 +46,8 @@ const (
 // The values that labels take. A value that is on no list becomes otherLabel.
 var (
 	metricEvents = []string{
-		"check_run", "check_suite", "installation", "installation_repositories", "installation_target", "issue_comment", "issues", "merge_group",
+		"check_run", "check_suite", "installation", "installation_repositories", "installation_target", "issue_comment",
+		"issues", "merge_group",
 		"ping", "pull_request", "pull_request_review", "pull_request_review_comment", "pull_request_review_thread", "push", "repository",
 		"status", "workflow_job", "workflow_run", otherLabel,
 	}

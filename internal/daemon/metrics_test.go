@@ -150,7 +150,8 @@ func TestABudgetIsThereFromTheStart(t *testing.T) {
 	said := map[int64]client.Budget{0: {}}
 	m := NewMetrics(MetricsOptions{Budgets: func() map[int64]client.Budget { return said }})
 	for name, want := range map[string]string{
-		`coordinator_github_budget_remaining{installation="0"}`: "0", `coordinator_github_budget_limit{installation="0"}`: "0", "coordinator_github_budgets_low": "0",
+		`coordinator_github_budget_remaining{installation="0"}`: "0",
+		`coordinator_github_budget_limit{installation="0"}`:     "0", "coordinator_github_budgets_low": "0",
 	} {
 		if got := scrape(t, m)[name]; got != want {
 			t.Errorf("of a token %s is %q, want %s", name, got, want)
@@ -197,7 +198,8 @@ func TestTheQueueAndTheBudgetsAreReadAtAScrape(t *testing.T) {
 	})
 	series := scrape(t, m)
 	for name, want := range map[string]string{
-		"coordinator_queue_keys": "9", "coordinator_queue_open": "8", "coordinator_queue_due": "7", "coordinator_queue_leased": "6", "coordinator_queue_failing": "5",
+		"coordinator_queue_keys": "9", "coordinator_queue_open": "8", "coordinator_queue_due": "7",
+		"coordinator_queue_leased": "6", "coordinator_queue_failing": "5",
 		"coordinator_queue_oldest_seconds": "1.5", "coordinator_queue_tenants": "4", "coordinator_deliveries_remembered": "3",
 		"coordinator_github_reached_timestamp_seconds":             "1.70000000025e+09",
 		`coordinator_github_budget_remaining{installation="1099"}`: "99", `coordinator_github_budget_limit{installation="1000"}`: "5000",

@@ -392,7 +392,8 @@ func TestASlowLookBringsNoOldPolicyBack(t *testing.T) {
 // A page on the web makes a browser ask by a name of its own; no spelling of one passes for ours.
 func TestNoOtherNamePassesForOurs(t *testing.T) {
 	for _, host := range []string{
-		"", "evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "127.0.0.1:9090.evil.example", "127.1", "0x7f000001", "2130706433", "0.0.0.0", "[::]", "localhost:",
+		"", "evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "127.0.0.1:9090.evil.example", "127.1",
+		"0x7f000001", "2130706433", "0.0.0.0", "[::]", "localhost:",
 	} {
 		if ask(newAdmin(&shownTable{}), http.MethodGet, "/healthz", host).Code != http.StatusForbidden {
 			t.Errorf("%q passes", host)

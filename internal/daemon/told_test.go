@@ -180,7 +180,8 @@ func (p *play) runs(attempt int, conclusion, says string) {
 	now := time.Now()
 	if len(p.run) == 0 || p.run[0].Attempt != attempt {
 		p.run = []quorum.Run{{
-			ID: 1, Number: 1, Path: ".github/workflows/openai.yml", Event: "pull_request", Head: sha, Attempt: attempt, Status: "in_progress", Created: now, Started: now, Updated: now,
+			ID: 1, Number: 1, Path: ".github/workflows/openai.yml", Event: "pull_request", Head: sha, Attempt: attempt,
+			Status: "in_progress", Created: now, Started: now, Updated: now,
 			Jobs: []quorum.Job{{ID: int64(attempt), Name: "review", Status: "in_progress", Started: now}},
 		}}
 	}

@@ -158,7 +158,8 @@ func serveScene(t *testing.T) *sceneServer {
 	setScene(t, table)
 	began := time.Now()
 	s := &sceneServer{addr: "127.0.0.1:0", Board: Board{
-		Store: table, Version: "v0.3.0", Now: func() time.Time { return sceneNow.Add(time.Since(began)) }, Reached: func() time.Time { return sceneNow.Add(-2 * time.Second) },
+		Store: table, Version: "v0.3.0", Now: func() time.Time { return sceneNow.Add(time.Since(began)) },
+		Reached: func() time.Time { return sceneNow.Add(-2 * time.Second) },
 	}}
 	s.start(t)
 	t.Cleanup(func() { s.http.Close() })

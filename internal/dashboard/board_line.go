@@ -351,7 +351,8 @@ func ticksOf(s boardScale) []boardTick {
 	span := s.focus.Sub(s.start)
 	step := 7 * 24 * time.Hour
 	for _, d := range []time.Duration{
-		5 * time.Second, 10 * time.Second, 30 * time.Second, time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 15 * time.Minute,
+		5 * time.Second, 10 * time.Second, 30 * time.Second, time.Minute, 2 * time.Minute, 5 * time.Minute,
+		10 * time.Minute, 15 * time.Minute,
 		30 * time.Minute, time.Hour, 2 * time.Hour, 4 * time.Hour, 12 * time.Hour, 24 * time.Hour, 48 * time.Hour,
 	} {
 		if span <= 6*d {

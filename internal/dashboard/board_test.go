@@ -227,7 +227,8 @@ func TestBoardPull(t *testing.T) {
 		}
 	}
 	for _, path := range []string{
-		"/pulls/acme/shop/9999", "/pulls/acme/shop/0", "/pulls/acme/shop/x", "/pulls/acme/nothing/482", "/pulls/acme/shop/482?in=78", "/pulls/acme/shop/482?in=77/x",
+		"/pulls/acme/shop/9999", "/pulls/acme/shop/0", "/pulls/acme/shop/x", "/pulls/acme/nothing/482",
+		"/pulls/acme/shop/482?in=78", "/pulls/acme/shop/482?in=77/x",
 		"/pulls/acme", "/nothing", "/static/nothing.js", "/static/page.html",
 	} {
 		w := askBoard(t, h, path)
@@ -246,7 +247,10 @@ func TestBoardPull(t *testing.T) {
 func TestBoardShowsFailures(t *testing.T) {
 	s := openTable(t)
 	lay(t, s, sceneWaiting(), sceneNow.Add(-time.Minute), "GitHub answered 502")
-	if err := s.Poke(t.Context(), store.Poke{Key: "77/acme/shop#5", Tenant: 77, Kind: workkey.KindPull, Group: "77/acme/shop", Due: sceneNow.Add(-time.Second)}); err != nil {
+	if err := s.Poke(t.Context(), store.Poke{
+		Key: "77/acme/shop#5", Tenant: 77, Kind: workkey.KindPull, Group: "77/acme/shop",
+		Due: sceneNow.Add(-time.Second),
+	}); err != nil {
 		t.Fatal(err)
 	}
 	page := askBoard(t, boardOf(s), "/").Body.String()
@@ -381,7 +385,8 @@ func TestBoardEscapes(t *testing.T) {
 	h := boardOf(s)
 	clean := askBoard(t, boardOf(openTable(t)), "/").Body.String()
 	for _, path := range []string{
-		"/", "/pulls/acme/shop/482", "/pulls/acme/shop/9", "/?q=" + url.QueryEscape(hostile), "/?repo=" + url.QueryEscape(hostile), "/" + url.PathEscape(hostile),
+		"/", "/pulls/acme/shop/482", "/pulls/acme/shop/9", "/?q=" + url.QueryEscape(hostile),
+		"/?repo=" + url.QueryEscape(hostile), "/" + url.PathEscape(hostile),
 		"/pulls/acme/shop/9?in=" + url.QueryEscape(hostile),
 	} {
 		page := askBoard(t, h, path).Body.String()
@@ -416,8 +421,10 @@ func TestBoardEscapes(t *testing.T) {
 func TestSafeURL(t *testing.T) {
 	for raw, want := range map[string]bool{
 		"https://github.com/acme/shop/pull/7#issuecomment-1": true, "https://ghe.example:8443/a/b": true,
-		"http://github.com/": false, "javascript:alert(1)": false, "JaVaScRiPt:alert(1)": false, "data:text/html,x": false, "//evil.example": false, "/pulls": false, "": false,
-		"https://": false, "https:evil": false, "https://user@github.com/": false, "https://git hub.com/": false, "https://[::1]/": false, "https://-x/": false, "https://a\tb/": false,
+		"http://github.com/": false, "javascript:alert(1)": false, "JaVaScRiPt:alert(1)": false,
+		"data:text/html,x": false, "//evil.example": false, "/pulls": false, "": false,
+		"https://": false, "https:evil": false, "https://user@github.com/": false, "https://git hub.com/": false,
+		"https://[::1]/": false, "https://-x/": false, "https://a\tb/": false,
 	} {
 		if got := safeURL(raw, "") != ""; got != want {
 			t.Errorf("%q may be linked: %v, want %v", raw, got, want)

@@ -31,7 +31,7 @@ type Reconciler struct {
 	Forge   Forge
 	Now     func() time.Time                           // the local clock; nil: time.Now
 	Sleep   func(context.Context, time.Duration) error // how [Reconciler.Stay] waits by that clock; nil: a timer
-	Restamp bool                                       // a completed check that reads right is marked as looked at, so that the next sweep passes it by
+	Restamp bool                                       // a completed check that reads right is marked as looked at, for the next sweep
 	DryRun  bool                                       // nothing is written and nothing carried out
 	Told    bool                                       // an event during a look brings another look anyway: a pass is not looked at twice
 	Seen    func(Look)                                 // called with the outcome of each look; may be nil

@@ -84,7 +84,10 @@ func openSwept(w *swept, pulls int, limit int) *swept {
 
 func (w *swept) review(n int, state string, lines ...sandbox.LineComment) {
 	w.t.Helper()
-	if _, err := w.g.Review(n, sandbox.ReviewSpec{By: "sage[bot]", State: state, Body: "Reviewed commit: " + sandbox.SHA(fmt.Sprintf("head of %d", n)), Comments: lines}); err != nil {
+	if _, err := w.g.Review(n, sandbox.ReviewSpec{
+		By: "sage[bot]", State: state, Body: "Reviewed commit: " + sandbox.SHA(fmt.Sprintf("head of %d", n)),
+		Comments: lines,
+	}); err != nil {
 		w.t.Fatal(err)
 	}
 }

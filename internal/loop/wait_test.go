@@ -20,7 +20,8 @@ var (
 // copilot is a reviewer whose answers GitHub announces to no job.
 func copilot() quorum.Reviewer {
 	return quorum.Reviewer{
-		Name: "copilot", Author: "copilot[bot]", Verdict: quorum.Format{Kind: quorum.ReviewState}, FailureMeans: quorum.MeansUnavailable, Timeout: 10 * time.Minute,
+		Name: "copilot", Author: "copilot[bot]", Verdict: quorum.Format{Kind: quorum.ReviewState},
+		FailureMeans: quorum.MeansUnavailable, Timeout: 10 * time.Minute,
 		Request: quorum.Request{Login: "copilot[bot]"},
 	}
 }
@@ -92,9 +93,14 @@ func TestStay(t *testing.T) {
 			h.after(4*time.Minute, func() { h.reviews("", "APPROVED") })
 		}, quorum.Passed, 4 * time.Minute, 4*time.Minute + 15*time.Second},
 		"alone: for another App's check": {alone, func(h *host) {
-			h.p.Reviewers[0] = quorum.Reviewer{Name: "sec", Check: "Sec", App: "secbot", Verdict: quorum.Format{Kind: quorum.Conclusion}, FailureMeans: quorum.MeansUnavailable, Timeout: 10 * time.Minute}
+			h.p.Reviewers[0] = quorum.Reviewer{
+				Name: "sec", Check: "Sec", App: "secbot", Verdict: quorum.Format{Kind: quorum.Conclusion},
+				FailureMeans: quorum.MeansUnavailable, Timeout: 10 * time.Minute,
+			}
 			h.after(4*time.Minute, func() {
-				h.s.Checks = []quorum.CheckRun{{ID: 1, Name: "Sec", App: "secbot", Status: "completed", Conclusion: "success", Completed: time.Now().UTC().Truncate(time.Second)}}
+				h.s.Checks = []quorum.CheckRun{{
+					ID: 1, Name: "Sec", App: "secbot", Status: "completed", Conclusion: "success", Completed: time.Now().UTC().Truncate(time.Second),
+				}}
 			})
 		}, quorum.Passed, 4 * time.Minute, 4*time.Minute + 15*time.Second},
 		"alone: for the end of the grace": {alone, func(h *host) {
@@ -104,7 +110,11 @@ func TestStay(t *testing.T) {
 			h.says(yes)
 			h.ends("success")
 		}, quorum.Passed, 3 * time.Minute, 3*time.Minute + time.Second},
-		"alone: at most hold": {loop.Stay{Poll: 15 * time.Second, Hold: 100 * time.Second}, func(h *host) { h.p.Reviewers[0] = copilot() }, quorum.Waiting, 100 * time.Second, 100 * time.Second},
+		"alone: at most hold": {
+			loop.Stay{Poll: 15 * time.Second, Hold: 100 * time.Second},
+			func(h *host) { h.p.Reviewers[0] = copilot() },
+			quorum.Waiting, 100 * time.Second, 100 * time.Second,
+		},
 		"alone: a shadow is not stayed for": {alone, func(h *host) {
 			h.starts()
 			h.p.Reviewers = append(h.p.Reviewers, copilot())
@@ -181,9 +191,13 @@ func TestStayGivesUp(t *testing.T) {
 		err      func(began time.Time) error
 		from, to time.Duration
 	}{
-		"GitHub refuses for good":         {waiting, func(time.Time) error { return errors.New("no permission") }, 0, 0},
-		"nothing but faults":              {waiting, func(time.Time) error { return faulty{} }, 15 * time.Minute, 16 * time.Minute},
-		"alone: no longer than hold":      {loop.Stay{Poll: time.Second, Hold: 5 * time.Minute}, func(time.Time) error { return faulty{} }, 4 * time.Minute, 5 * time.Minute},
+		"GitHub refuses for good": {waiting, func(time.Time) error { return errors.New("no permission") }, 0, 0},
+		"nothing but faults":      {waiting, func(time.Time) error { return faulty{} }, 15 * time.Minute, 16 * time.Minute},
+		"alone: no longer than hold": {
+			loop.Stay{Poll: time.Second, Hold: 5 * time.Minute},
+			func(time.Time) error { return faulty{} },
+			4 * time.Minute, 5 * time.Minute,
+		},
 		"alone: a limit longer than hold": {alone, func(began time.Time) error { return &limited{began.Add(40 * time.Minute)} }, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {

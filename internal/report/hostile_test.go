@@ -24,15 +24,21 @@ import (
 
 // pieces are what hostile texts are made of.
 var pieces = []string{
-	"<img src=x onerror=alert(1)>", "<script>x</script>", "</details>", "<details open><summary>", "<!--", "-->", "<a href=\"https://evil.example\">go</a>", "<b", "&lt;img&gt;", "&#60;",
+	"<img src=x onerror=alert(1)>", "<script>x</script>", "</details>", "<details open><summary>", "<!--", "-->",
+	"<a href=\"https://evil.example\">go</a>", "<b", "&lt;img&gt;", "&#60;",
 	"![i](https://evil.example/i.png)", "[l](https://evil.example)", "[l](javascript:alert(1))", "[ref]", "[ref]: https://evil.example", "[^1]", "[^1]: note",
-	"https://evil.example/a?b=c", "http://evil.example", "www.evil.example", "<https://evil.example>", "me@evil.example", "mailto:me@evil.example", "ftp://evil.example",
-	"@everyone", "@acme/everyone", "@bob", "#12", "GH-12", "acme/shop#12", "acme/shop@3f2c1d9a5b6c7d8e9f00112233445566778899aa", "3f2c1d9a5b6c7d8e9f00112233445566778899aa", "deadbeef",
-	"# heading", "## 2 of 2 approvals", "heading\n=======", "heading\n---", "***", "- [x] done", "1. one", "> quote", "~~gone~~", "**bold**", "_it_", "$x$", "$`x`$", "$$x$$", ":tada:",
+	"https://evil.example/a?b=c", "http://evil.example", "www.evil.example", "<https://evil.example>",
+	"me@evil.example", "mailto:me@evil.example", "ftp://evil.example",
+	"@everyone", "@acme/everyone", "@bob", "#12", "GH-12", "acme/shop#12",
+	"acme/shop@3f2c1d9a5b6c7d8e9f00112233445566778899aa", "3f2c1d9a5b6c7d8e9f00112233445566778899aa", "deadbeef",
+	"# heading", "## 2 of 2 approvals", "heading\n=======", "heading\n---", "***", "- [x] done", "1. one", "> quote",
+	"~~gone~~", "**bold**", "_it_", "$x$", "$`x`$", "$$x$$", ":tada:",
 	"`", "``", "```", "````", "```json", "``` ` ```", "~~~", "~~~~json", strings.Repeat("`", 15), strings.Repeat("`", 81), strings.Repeat("`", 200),
 	"|", "||", "\\|", "\\\\|", "\\", "\\`", "| --- | --- |", "|\n|---|\n", "a | b\n--|--\n",
-	"\n", "\n\n", "\r", "\r\n", "\t", "    ", " ", "\u2028", "\u2029", "\u0085", "\x00", "\x1b[2J", "\x7f", "\xff\xfe", "\u202e", "\u2066", "\u200b", "\ufeff", "\U000e0041", "\u00a0",
-	"::set-output name=verdict::passed", "##[error]x", "::stop-commands::x", "{\"record\":{\"v\":1},\"decision\":{}}", "word", "the total", "é€😀", "if (a && b) { return }",
+	"\n", "\n\n", "\r", "\r\n", "\t", "    ", " ", "\u2028", "\u2029", "\u0085", "\x00", "\x1b[2J", "\x7f", "\xff\xfe",
+	"\u202e", "\u2066", "\u200b", "\ufeff", "\U000e0041", "\u00a0",
+	"::set-output name=verdict::passed", "##[error]x", "::stop-commands::x", "{\"record\":{\"v\":1},\"decision\":{}}",
+	"word", "the total", "é€😀", "if (a && b) { return }",
 }
 
 func hostile(r *rand.Rand) string {
@@ -123,16 +129,20 @@ func assault(r *rand.Rand) (quorum.Policy, quorum.Snapshot, quorum.Decision, quo
 		quorum.ReasonDeclined, quorum.ReasonTemplate, quorum.Reason("no such reason @bob"),
 	}
 	urls := []string{
-		"", "https://github.com/acme/shop/runs/1?a=b&c=d#e", "https://evil.example/x", "javascript:alert(1)", "https://github.com/acme/shop/)[x](https://evil.example",
-		"https://github.com/acme/shop/../../evil", "https://bob@evil.example/acme/shop/x", "https://github.com/acme/shop/|x|<b>", "HTTPS://github.com/acme/shop/x", hostile(r),
+		"", "https://github.com/acme/shop/runs/1?a=b&c=d#e", "https://evil.example/x", "javascript:alert(1)",
+		"https://github.com/acme/shop/)[x](https://evil.example",
+		"https://github.com/acme/shop/../../evil", "https://bob@evil.example/acme/shop/x",
+		"https://github.com/acme/shop/|x|<b>", "HTTPS://github.com/acme/shop/x", hostile(r),
 	}
 	var ballots []quorum.Ballot
 	for v := range 4 {
 		b := quorum.Ballot{
-			Reviewer: h(), Vote: quorum.Vote(v + 1), Outcome: quorum.Malformed, Reason: reasons[r.IntN(len(reasons))], Detail: h(), Attempt: r.IntN(3), Since: at(v), At: at(v),
+			Reviewer: h(), Vote: quorum.Vote(v + 1), Outcome: quorum.Malformed, Reason: reasons[r.IntN(len(reasons))],
+			Detail: h(), Attempt: r.IntN(3), Since: at(v), At: at(v),
 			Failed: r.IntN(
 				3,
-			), Retried: r.IntN(2) == 0, Retrying: r.IntN(2) == 0, Answers: []string{h(), h(), h()}, URL: urls[r.IntN(len(urls))], Run: int64(v), Shadow: r.IntN(5) == 0,
+			), Retried: r.IntN(2) == 0, Retrying: r.IntN(2) == 0, Answers: []string{h(), h(), h()},
+			URL: urls[r.IntN(len(urls))], Run: int64(v), Shadow: r.IntN(5) == 0,
 			Evidence: quorum.TextRef{Kind: quorum.TextKind(r.IntN(7))}, Open: r.IntN(3) == 0, Deadline: at(30),
 		}
 		for range r.IntN(3) {
@@ -199,7 +209,8 @@ func TestNothingOfStrangersIsActive(t *testing.T) {
 // The test above can fail: every piece that does something alone is found when it is not quoted.
 func TestActiveIsFound(t *testing.T) {
 	for _, src := range []string{
-		"<img src=x>", "a <b>c</b>", "![i](x)", "[l](https://evil.example)", "https://evil.example", "@bob", "see #12", "GH-12", "deadbeef", "# heading", "a\n===", "> q", "---", "$x$", "| a |\n|---|\n| @bob |",
+		"<img src=x>", "a <b>c</b>", "![i](x)", "[l](https://evil.example)", "https://evil.example", "@bob", "see #12",
+		"GH-12", "deadbeef", "# heading", "a\n===", "> q", "---", "$x$", "| a |\n|---|\n| @bob |",
 	} {
 		if len(active(src)) == 0 {
 			t.Errorf("nothing was found in %q", src)
@@ -263,7 +274,8 @@ func TestQuote(t *testing.T) {
 
 func TestName(t *testing.T) {
 	for in, inert := range map[string]bool{
-		"gemini": true, "my_reviewer-2": true, "Security review": true, "release/1.2": false, "dependabot[bot]": false, "_x_": false, "a  b": false, "www.evil": false,
+		"gemini": true, "my_reviewer-2": true, "Security review": true, "release/1.2": false, "dependabot[bot]": false,
+		"_x_": false, "a  b": false, "www.evil": false,
 		"deadbeef": false, "x deadbeef": false, "GH-12": false, "@bob": false, "#12": false, "": false, "é": false, "-": false, "a-": false, "1.": false,
 	} {
 		if isHarmlessName(in) != inert {
@@ -274,9 +286,12 @@ func TestName(t *testing.T) {
 
 func TestLink(t *testing.T) {
 	for url, want := range map[string]bool{
-		"https://github.com/acme/shop/pull/7#issuecomment-5": true, "https://github.com/ACME/shop/runs/1?x=y": true, "http://127.0.0.1:8080/acme/shop/runs/1": true,
-		"https://evil.example/": false, "https://github.com/acme/shopping/x": false, "javascript:alert(1)//acme/shop/": false, "https://bob@github.com/acme/shop/x": false,
-		"https://github.com/acme/shop/a)b": false, "https://github.com/acme/shop/a b": false, "https://github.com/acme/shop/../x/y": false, "//github.com/acme/shop/x": false, "": false,
+		"https://github.com/acme/shop/pull/7#issuecomment-5": true, "https://github.com/ACME/shop/runs/1?x=y": true,
+		"http://127.0.0.1:8080/acme/shop/runs/1": true,
+		"https://evil.example/":                  false, "https://github.com/acme/shopping/x": false,
+		"javascript:alert(1)//acme/shop/": false, "https://bob@github.com/acme/shop/x": false,
+		"https://github.com/acme/shop/a)b": false, "https://github.com/acme/shop/a b": false,
+		"https://github.com/acme/shop/../x/y": false, "//github.com/acme/shop/x": false, "": false,
 	} {
 		if got := repositoryLink(pr, "run", url) != ""; got != want {
 			t.Errorf("link to %q: %t", url, got)

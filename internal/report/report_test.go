@@ -135,8 +135,10 @@ func goldens() []golden {
 	threads.Threads = true
 	return []golden{
 		{
-			name: "passed", d: with(decided(quorum.Passed, approves("openai", 4), retried, frozen), func(d *quorum.Decision) { d.Pass = &quorum.Pass{At: at(12)} }),
-			title: "2 of 2 approvals; copilot: review not received", status: "completed/success", says: []string{"(retry succeeded)", "14:12 UTC the check passes"},
+			name:  "passed",
+			d:     with(decided(quorum.Passed, approves("openai", 4), retried, frozen), func(d *quorum.Decision) { d.Pass = &quorum.Pass{At: at(12)} }),
+			title: "2 of 2 approvals; copilot: review not received", status: "completed/success",
+			says: []string{"(retry succeeded)", "14:12 UTC the check passes"},
 		},
 		{
 			name: "waiting", d: with(decided(quorum.Waiting, approves("openai", 4), retrying), func(d *quorum.Decision) { d.Wake = at(5) }),
@@ -149,7 +151,11 @@ func goldens() []golden {
 			},
 		},
 		{
-			name: "grace", d: with(decided(quorum.Waiting, approves("openai", 4), approves("gemini", 5), waits("copilot", quorum.ReasonRunning, 10)), func(d *quorum.Decision) { d.GraceEnd, d.Wake = at(8), at(8) }),
+			name: "grace",
+			d: with(
+				decided(quorum.Waiting, approves("openai", 4), approves("gemini", 5), waits("copilot", quorum.ReasonRunning, 10)),
+				func(d *quorum.Decision) { d.GraceEnd, d.Wake = at(8), at(8) },
+			),
 			title: "2 of 2 approvals; waiting for copilot until 14:08 UTC", status: "in_progress/", says: []string{"The check passes at 14:08 UTC"},
 		},
 		{
@@ -171,7 +177,8 @@ func goldens() []golden {
 			says: []string{"4 findings came in, 4 are shown.", "(shadow, not counted)"},
 		},
 		{
-			name: "threads", d: decided(quorum.Blocked, objects("gemini", 5, quorum.Finding{Path: "cart.go", Line: 12, Body: "The sum is not rounded."}), threads),
+			name:  "threads",
+			d:     decided(quorum.Blocked, objects("gemini", 5, quorum.Finding{Path: "cart.go", Line: 12, Body: "The sum is not rounded."}), threads),
 			title: "Changes requested by gemini and copilot (2 findings)", status: "completed/failure",
 			says: []string{
 				"2 findings came in, 2 are shown, as 1:",
@@ -190,11 +197,15 @@ func goldens() []golden {
 			},
 		},
 		{
-			name: "passed-with-an-outage", d: decided(quorum.Passed, approves("openai", 4), approves("copilot", 4), fails("gemini", quorum.ReasonOverloaded, 2)),
+			name:  "passed-with-an-outage",
+			d:     decided(quorum.Passed, approves("openai", 4), approves("copilot", 4), fails("gemini", quorum.ReasonOverloaded, 2)),
 			title: "2 of 2 approvals; gemini unavailable", status: "completed/success", says: []string{"2 failed attempts — manual review recommended (unverified)"},
 		},
 		{
-			name: "required", d: with(decided(quorum.Unverified, approves("openai", 4), approves("copilot", 4), guarded), func(d *quorum.Decision) { d.Reason, d.Ballots[2].Required = quorum.ReasonRequired, true }),
+			name: "required",
+			d: with(decided(quorum.Unverified, approves("openai", 4), approves("copilot", 4), guarded), func(d *quorum.Decision) {
+				d.Reason, d.Ballots[2].Required = quorum.ReasonRequired, true
+			}),
 			title: "Unverified: required gemini unavailable; 2 of 2 approvals", status: "completed/action_required",
 			says: []string{"the pull request changes `.github/workflows/gemini.yml`, which instructs it"},
 		},
@@ -230,7 +241,8 @@ func goldens() []golden {
 			title: "Unverified: pull requests #7 and #8 have the same head commit", status: "completed/action_required",
 		},
 		{
-			name: "report-only", d: decided(quorum.Blocked, approves("openai", 4), objects("gemini", 5)), policy: func(p *quorum.Policy) { p.Mode = quorum.ReportOnly },
+			name: "report-only", d: decided(quorum.Blocked, approves("openai", 4), objects("gemini", 5)),
+			policy: func(p *quorum.Policy) { p.Mode = quorum.ReportOnly },
 			snap: func(s *quorum.Snapshot) {
 				s.Foreign = []quorum.CheckRun{{Name: "Review quorum", App: "github-actions", Conclusion: "success"}}
 			},

@@ -529,7 +529,10 @@ func prepareAnswerStatements(tx *sql.Tx) (w answerStatements, err error) {
 }
 
 func (w answerStatements) closeAll() {
-	for _, s := range []*sql.Stmt{w.selectEntry, w.insertEntry, w.insertBody, w.updateEntry, w.replaceBody, w.updateEra, w.selectOldest, w.deleteEntry, w.deleteBody} {
+	for _, s := range []*sql.Stmt{
+		w.selectEntry, w.insertEntry, w.insertBody, w.updateEntry, w.replaceBody, w.updateEra, w.selectOldest,
+		w.deleteEntry, w.deleteBody,
+	} {
 		if s != nil {
 			_ = s.Close() // it ends with its transaction anyway
 		}

@@ -133,7 +133,8 @@ func openSQLite(path string, o SQLiteOptions) (_ *SQLite, err error) {
 	if err := migrateSchema(path); err != nil {
 		return nil, err
 	}
-	if s.writeDB, err = openDB(path, 1, "cache_size(-800)", "synchronous(FULL)", "wal_autocheckpoint(0)", "journal_size_limit(33554432)"); err != nil {
+	s.writeDB, err = openDB(path, 1, "cache_size(-800)", "synchronous(FULL)", "wal_autocheckpoint(0)", "journal_size_limit(33554432)")
+	if err != nil {
 		return nil, err
 	}
 	if s.table, err = newWorkTable(s.writeDB); err != nil {

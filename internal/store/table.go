@@ -226,7 +226,8 @@ func (t *workTable) pokeOne(p Poke) error {
 	err := t.selectKey.QueryRowContext(context.Background(), p.Key).Scan(&id, &tenant, &dueBefore, &leased, &touches)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		if _, err := t.insertKey.ExecContext(context.Background(), p.Key, p.Tenant, p.Kind, p.Group, due, addTouch("", p.Touch)); err != nil {
+		_, err := t.insertKey.ExecContext(context.Background(), p.Key, p.Tenant, p.Kind, p.Group, due, addTouch("", p.Touch))
+		if err != nil {
 			return err
 		}
 		t.addKeys(p.Tenant, 1)
@@ -457,7 +458,9 @@ func (t *workTable) completeOne(l Lease, o Completion) (ours bool, err error) {
 	if seen <= t.lastSeen && t.lastSeen-seen < int64(time.Second/time.Microsecond) {
 		seen = t.lastSeen + 1 // so that a page of a list ends between two keys
 	}
-	if _, err := t.updateCompleted.ExecContext(context.Background(), due, after.wake, after.attempts, after.failed, after.taken, seen, after.open, h.id); err != nil {
+	if _, err := t.updateCompleted.ExecContext(
+		context.Background(), due, after.wake, after.attempts, after.failed, after.taken, seen, after.open, h.id,
+	); err != nil {
 		return false, err
 	}
 	t.lastSeen = max(t.lastSeen, seen)

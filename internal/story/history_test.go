@@ -345,7 +345,9 @@ func (st *modelState) hash() uint64 {
 	for _, o := range st.objections {
 		fmt.Fprint(&h, o.reviewer, o.head == st.s.PR.Head, o.base == st.s.PR.BaseRef, o.seen, o.answered, ";")
 	}
-	fmt.Fprint(&h, st.shown.Verdict, st.s.PR.BaseRef, len(st.s.Earlier), len(st.s.Timeline), len(st.s.Record.Intents), len(st.s.Record.Objections), st.s.Record.Pass != nil, st.said)
+	rec := &st.s.Record
+	fmt.Fprint(&h, st.shown.Verdict, st.s.PR.BaseRef, len(st.s.Earlier), len(st.s.Timeline), len(rec.Intents), len(rec.Objections))
+	fmt.Fprint(&h, rec.Pass != nil, st.said)
 	return h.Sum64()
 }
 

@@ -20,7 +20,10 @@ func TestParseReadsWhatWasWritten(t *testing.T) {
 			t.Errorf("%s is read as %+v, %t", key, got, ok)
 		}
 	}
-	for _, key := range []string{"", workkey.App, "77/", "77/acme", "77/acme/shop#", "77/acme/shop#x", "77/acme/shop@short", "77/ac me/shop", "99999999999999999999/acme/shop", "-1/acme/shop"} {
+	for _, key := range []string{
+		"", workkey.App, "77/", "77/acme", "77/acme/shop#", "77/acme/shop#x", "77/acme/shop@short", "77/ac me/shop",
+		"99999999999999999999/acme/shop", "-1/acme/shop",
+	} {
 		if got, ok := workkey.Parse(key); ok {
 			t.Errorf("%q is read as %+v", key, got)
 		}

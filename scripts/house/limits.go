@@ -38,11 +38,11 @@ type limitTable []upperLimit
 
 // limits are what must hold. A figure that no row fits is only printed.
 var limits = limitTable{
-	// The goals are 1.5, 0, 3 and 0. These are what is so today, and only shrink.
+	// The shares' goals are 1.5 and 3. These are what is so today, and only shrink.
 	{wideCode, nil, 2.6, "a line is read in one go"},
-	{widestCode, nil, 147, "a line fits on a screen"},
+	{widestCode, nil, 0, "a line fits on a screen, unless it is a text"},
 	{wideTests, nil, 4.8, "a line is read in one go"},
-	{widestTests, nil, 121, "a line fits on a screen"},
+	{widestTests, nil, 0, "a line fits on a screen, unless it is a text"},
 
 	{largestCircle, []string{"internal/sandbox", "internal/story"}, 18, "the fake's parts meet as GitHub's do"},
 	{largestCircle, nil, 10, "files that all lean on each other can only be read as one"},

@@ -6,6 +6,8 @@ import (
 	"cmp"
 	"fmt"
 	"go/ast"
+	"go/scanner"
+	"go/token"
 	"go/types"
 	"maps"
 	"math"
@@ -86,7 +88,8 @@ func (c *census) countLines() {
 	}
 }
 
-// countWideLines counts lines of tests or of code: the share of those over 120 columns, and those past the outer bound.
+// countWideLines counts lines of tests or of code: the share of those over 120 columns, and those past the outer bound that
+// hold no long text.
 func (c *census) countWideLines(tests bool, share, number kind, outerBound int) {
 	wide, widest := c.addLine(share, ""), c.addLine(number, "")
 	for _, p := range c.packages {
@@ -98,7 +101,11 @@ func (c *census) countWideLines(tests bool, share, number kind, outerBound int) 
 			wide.among += len(file.lines)
 			over120 := len(file.linesOver(120))
 			wide.addCount(over120, fmt.Sprintf("%4d %s", over120, where))
+			texts := file.linesOfTexts()
 			for _, line := range file.linesOver(outerBound) {
+				if texts[line] {
+					continue
+				}
 				widest.addCount(1, fmt.Sprintf("%s:%d", where, line))
 			}
 		}
@@ -113,6 +120,29 @@ func (f sourceFile) linesOver(columns int) (numbers []int) {
 		}
 	}
 	return numbers
+}
+
+// longText is from how many characters on a string literal is not broken for the width of its line: a search finds it whole.
+const longText = 60
+
+// linesOfTexts are the numbers of the lines that hold a long string literal, or a part of one.
+func (f sourceFile) linesOfTexts() map[int]bool {
+	lines := map[int]bool{}
+	files, source := token.NewFileSet(), []byte(strings.Join(f.lines, "\n"))
+	var s scanner.Scanner
+	s.Init(files.AddFile(f.name, -1, len(source)), source, nil, 0)
+	for {
+		at, kind, text := s.Scan()
+		if kind == token.EOF {
+			return lines
+		}
+		if kind == token.STRING && utf8.RuneCountInString(text) >= longText {
+			first := files.Position(at).Line
+			for line := first; line <= first+strings.Count(text, "\n"); line++ {
+				lines[line] = true
+			}
+		}
+	}
 }
 
 // A leaning holds, for each file, the files that it leans on and which of their package-level names, methods and fields

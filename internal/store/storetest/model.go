@@ -44,8 +44,10 @@ func againstModel(t *testing.T, open func(t *testing.T) store.Store) {
 		m := &model{now: startTime, deliveries: map[string]time.Time{}, keys: map[string]*modelKey{}, servedInClaim: map[int64]int{}}
 		d := &modelDriver{T: rt, s: s, m: m, t: t}
 		rt.Repeat(map[string]func(*rapid.T){
-			"accept": d.acceptOrPoke, "accept more": d.acceptOrPoke, "claim": d.claimKeys, "claim more": d.claimKeys, "complete": d.completeLease, "complete more": d.completeLease,
-			"renew": d.renewLease, "drop": d.dropTenant, "prune": d.pruneDeliveries, "wait": d.advanceClock, "list": d.listRows, "": d.checkState,
+			"accept": d.acceptOrPoke, "accept more": d.acceptOrPoke, "claim": d.claimKeys, "claim more": d.claimKeys,
+			"complete": d.completeLease, "complete more": d.completeLease,
+			"renew": d.renewLease, "drop": d.dropTenant, "prune": d.pruneDeliveries, "wait": d.advanceClock,
+			"list": d.listRows, "": d.checkState,
 		})
 	})
 }
@@ -84,8 +86,9 @@ func (d *modelDriver) acceptOrPoke(*rapid.T) {
 		tenant := rapid.Int64Range(1, 3).Draw(d.T, "tenant")
 		pokes = append(pokes, store.Poke{
 			Key:    fmt.Sprintf("%d/%d", tenant, rapid.IntRange(1, 4).Draw(d.T, "key")),
-			Tenant: tenant, Kind: rapid.SampledFrom([]string{"pull", "repo"}).Draw(d.T, "kind"), Group: rapid.SampledFrom([]string{"g", "h"}).Draw(d.T, "group"),
-			Due: d.drawTime("due"), Touch: rapid.SampledFrom([]string{"a", "b", "c", ""}).Draw(d.T, "touch"),
+			Tenant: tenant, Kind: rapid.SampledFrom([]string{"pull", "repo"}).Draw(d.T, "kind"),
+			Group: rapid.SampledFrom([]string{"g", "h"}).Draw(d.T, "group"),
+			Due:   d.drawTime("due"), Touch: rapid.SampledFrom([]string{"a", "b", "c", ""}).Draw(d.T, "touch"),
 		})
 	}
 	if rapid.Bool().Draw(d.T, "without a delivery") {

@@ -263,7 +263,9 @@ func testDue(b *harness) {
 func testFencing(b *harness) {
 	b.mustPoke("a")
 	w := b.mustClaimOnly("a")
-	for _, wrong := range []store.Lease{{Key: "a", Token: w.Token + 1}, {Key: "a", Token: w.Token - 1}, {Key: "a"}, {Key: "b", Token: w.Token}} {
+	for _, wrong := range []store.Lease{
+		{Key: "a", Token: w.Token + 1}, {Key: "a", Token: w.Token - 1}, {Key: "a"}, {Key: "b", Token: w.Token},
+	} {
 		b.wantSame(fmt.Sprint("complete with ", wrong), b.tryComplete(wrong, store.Completion{Sight: []byte("wrong"), Gone: true}), false)
 	}
 	b.wantSame("after wrong tokens", b.mustGet("a").Leased, true)
@@ -370,15 +372,27 @@ func testTouches(b *harness) {
 		while    []string
 		expected []string
 	}{
-		"each once, oldest first":    {first: []string{"x"}, while: []string{"b", "a", "b"}, expected: []string{"b", "a"}},
-		"a failure keeps them":       {first: []string{"x", "y"}, outcome: store.Completion{Failed: "no"}, while: []string{"z", "x"}, expected: []string{"x", "y", "z"}},
-		"keep keeps them":            {first: []string{"x", "y"}, outcome: store.Completion{Keep: true}, while: []string{"z", "x"}, expected: []string{"x", "y", "z"}},
-		"a lost worker keeps them":   {first: []string{"x", "y"}, lose: true, while: []string{"z", "x"}, expected: []string{"x", "y", "z"}},
-		"the same one again":         {first: []string{"x"}, while: []string{"x"}, expected: []string{"x"}},
-		"none: look":                 {first: []string{"x"}, while: []string{"a", ""}, expected: []string{store.Any}},
-		"any swallows":               {first: []string{"x"}, while: []string{store.Any, "a"}, expected: []string{store.Any}},
-		"any of a failure swallows":  {first: []string{""}, outcome: store.Completion{Failed: "no"}, while: []string{"a"}, expected: []string{store.Any}},
-		"any after a failure":        {first: []string{"a"}, outcome: store.Completion{Failed: "no"}, while: []string{""}, expected: []string{store.Any}},
+		"each once, oldest first": {first: []string{"x"}, while: []string{"b", "a", "b"}, expected: []string{"b", "a"}},
+		"a failure keeps them": {
+			first: []string{"x", "y"}, outcome: store.Completion{Failed: "no"}, while: []string{"z", "x"},
+			expected: []string{"x", "y", "z"},
+		},
+		"keep keeps them": {
+			first: []string{"x", "y"}, outcome: store.Completion{Keep: true}, while: []string{"z", "x"},
+			expected: []string{"x", "y", "z"},
+		},
+		"a lost worker keeps them": {first: []string{"x", "y"}, lose: true, while: []string{"z", "x"}, expected: []string{"x", "y", "z"}},
+		"the same one again":       {first: []string{"x"}, while: []string{"x"}, expected: []string{"x"}},
+		"none: look":               {first: []string{"x"}, while: []string{"a", ""}, expected: []string{store.Any}},
+		"any swallows":             {first: []string{"x"}, while: []string{store.Any, "a"}, expected: []string{store.Any}},
+		"any of a failure swallows": {
+			first: []string{""}, outcome: store.Completion{Failed: "no"}, while: []string{"a"},
+			expected: []string{store.Any},
+		},
+		"any after a failure": {
+			first: []string{"a"}, outcome: store.Completion{Failed: "no"}, while: []string{""},
+			expected: []string{store.Any},
+		},
 		"two lines are no touch":     {first: []string{"x"}, while: []string{"a\nb"}, expected: []string{store.Any}},
 		"no text is no touch":        {first: []string{"x"}, while: []string{"a\xff"}, expected: []string{store.Any}},
 		"nor is a zero byte":         {first: []string{"x"}, while: []string{"a\x00b"}, expected: []string{store.Any}},
