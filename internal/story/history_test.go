@@ -20,8 +20,8 @@ import (
 )
 
 var (
-	historyDepth  = flag.Int("history-depth", 3, "how many moves long the histories are that are walked through, all of them")
-	historySample = flag.Int("history-sample", 2000, "how many longer histories are drawn beside them, for each policy")
+	historyDepth  = flag.Int("history-depth", 2, "how many moves long the histories are that are walked through, all of them")
+	historySample = flag.Int("history-sample", 500, "how many longer histories are drawn beside them, for each policy")
 	historySeed   = flag.Uint64("history-seed", 1, "of the longer histories")
 )
 
@@ -211,8 +211,9 @@ func (w *walker) checkDecision(st *modelState, history []string) {
 const settleLooks = 40
 
 // settle lets nothing happen any more but the clock, and what we do ourselves; what we run again never answers. It checks
-// that each look comes when it was announced and not before, that what is announced is done, and that it ends.
-func (w *walker) settle(from *modelState, history []string) (last quorum.Decision) {
+// that each look comes when it was announced and not before, that what is announced is done, and that it ends. It returns the last decision, and how
+// many reruns were made.
+func (w *walker) settle(from *modelState, history []string) (last quorum.Decision, reruns int) {
 	st := from.clone()
 	w.look(st, history, noCrash)
 	announced := map[int64]quorum.Action{} // reruns that a check named, by run
@@ -270,7 +271,7 @@ func (w *walker) settle(from *modelState, history []string) (last quorum.Decisio
 	if st.shown.Verdict != last.Verdict || st.s.Record.Seq != seq {
 		w.fails(staysDecided, history, "the verdict was %d and is %d", last.Verdict, st.shown.Verdict)
 	}
-	return last
+	return last, len(st.reruns)
 }
 
 // nothingUnderWay reports whether no run has still to end.
@@ -305,15 +306,16 @@ func (w *walker) visit(st *modelState, hash uint64, history []string) {
 		return
 	}
 	w.states.Add(1)
-	last := w.settle(st, history)
+	last, reruns := w.settle(st, history)
 	for _, crash := range []crashPoint{beforeWrite, afterWrite} {
 		crashed := st.clone()
-		w.look(crashed, history, crash)
-		if crash == afterWrite && len(crashed.shown.Effects.Reruns) == 0 && crashed.s.Record.Seq == st.s.Record.Seq {
-			continue
+		if st.shown.Wake.After(st.now) {
+			crashed.now = st.shown.Wake // when there is something to do
 		}
-		if again := w.settle(crashed, history); again.Verdict != last.Verdict {
-			w.fails(survivesCrash, history, "the verdict is %d after a crash, else %d", again.Verdict, last.Verdict)
+		w.look(crashed, history, crash)
+		again, made := w.settle(crashed, history)
+		if again.Verdict != last.Verdict || made != reruns && last.Verdict != quorum.Passed { // a pass may come before the next try
+			w.fails(survivesCrash, history, "after a crash the verdict is %d, with %d reruns; else %d, with %d", again.Verdict, made, last.Verdict, reruns)
 		}
 	}
 }
@@ -494,5 +496,150 @@ func TestHistories(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A mutant is the product with a mistake in it, and the property that must find it.
+type mutant struct {
+	finds  property
+	policy []reviewerKind
+	mutate func(p *product)
+}
+
+// mutants has a mistake for each property. What no property found would be a property that cannot fail.
+var mutants = map[string]mutant{
+	"an objection drops while its reviewer looks again": {noStands, []reviewerKind{byWorkflowText}, mutateBallots(func(b *quorum.Ballot) {
+		if b.Reason == quorum.ReasonLookingAgain {
+			b.Vote, b.Outcome, b.Reason, b.Deadline, b.Late = quorum.Pending, quorum.Running, quorum.ReasonRunning, b.Since.Add(modelTimeout), quorum.ReasonLate
+		}
+	})},
+	"the record forgets objections": {noStands, []reviewerKind{byConclusion}, mutateRecord(func(_, rec *quorum.Record) { rec.Objections = nil })},
+	"coming back to a base brings nothing back": {noStands, []reviewerKind{byApp}, mutateRecord(func(_, rec *quorum.Record) {
+		for i := range rec.Objections {
+			rec.Objections[i].Base = ""
+		}
+	})},
+	"a green run is an approval": {passIsEarned, []reviewerKind{byWorkflowText}, mutateBallots(func(b *quorum.Ballot) {
+		if b.Outcome == quorum.Empty {
+			b.Vote, b.Outcome, b.At = quorum.Approve, quorum.Approved, b.Since
+		}
+	})},
+	"any account ends an objection": {passIsEarned, []reviewerKind{byApp}, func(p *product) {
+		judge := p.judge
+		p.judge = func(policy quorum.Policy, s quorum.Snapshot) []quorum.Ballot {
+			s.Threads = slices.Clone(s.Threads)
+			for i := range s.Threads {
+				s.Threads[i].ResolvedBy = helper
+			}
+			return judge(policy, s)
+		}
+	}},
+	"a rerun is announced and not made": {announcedIsDue, []reviewerKind{byWorkflowText}, mutateDecision(func(d *quorum.Decision) { d.Effects.Reruns = nil })},
+	"a rerun spends nothing": {nothingTwice, []reviewerKind{byWorkflowText}, func(p *product) {
+		judge := p.judge
+		p.judge = func(policy quorum.Policy, s quorum.Snapshot) []quorum.Ballot {
+			policy.Retry.Max = 9
+			return judge(policy, s)
+		}
+	}},
+	"what is under way is run again": {leavesAlone, []reviewerKind{byWorkflowText}, mutateBallots(func(b *quorum.Ballot) {
+		if b.Outcome == quorum.Running && b.Run != 0 && b.Vote == quorum.Pending {
+			b.Next = []quorum.Action{{Kind: quorum.Rerun, Reviewer: b.Reviewer, Due: b.Since, Run: b.Run, Attempt: b.Attempt}}
+		}
+	})},
+	"each look says anew when to look next": {alwaysEnds, []reviewerKind{byWorkflowText}, func(p *product) {
+		decide := p.decide
+		p.decide = func(policy quorum.Policy, ballots []quorum.Ballot, f quorum.Facts, now time.Time) quorum.Decision {
+			d := decide(policy, ballots, f, now)
+			d.Wake = now.Add(time.Minute)
+			return d
+		}
+	}},
+	"a decision hangs on the second in which it is made": {staysDecided, []reviewerKind{byWorkflowText}, func(p *product) {
+		remember := p.remember
+		p.remember = func(policy quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Time) quorum.Record {
+			rec := remember(policy, s, d, now)
+			rec.Seq++
+			return rec
+		}
+	}},
+	"an intent counts as done": {survivesCrash, []reviewerKind{byWorkflowText}, mutateBallots(func(b *quorum.Ballot) {
+		if b.Retrying && !b.Planned && b.Outcome != quorum.Running {
+			b.Next = nil
+		}
+	})},
+	"the wake comes a minute late": {quietTillWake, []reviewerKind{byWorkflowText}, mutateDecision(func(d *quorum.Decision) {
+		if !d.Wake.IsZero() {
+			d.Wake = d.Wake.Add(time.Minute)
+		}
+	})},
+	"what cannot help is waited for": {noIdleWait, []reviewerKind{byWorkflowText, byWorkflowText}, mutateBallots(func(b *quorum.Ballot) {
+		if b.Vote == quorum.Unavailable && b.Spent {
+			b.Vote, b.Deadline, b.Late = quorum.Pending, b.Since.Add(20*time.Minute), b.Reason
+			b.Next = []quorum.Action{{Kind: quorum.Cancel, Reviewer: b.Reviewer, Due: b.Deadline, Run: b.Run, Attempt: b.Attempt}}
+		}
+	})},
+}
+
+// mutateBallots changes each ballot that the judge makes.
+func mutateBallots(change func(b *quorum.Ballot)) func(p *product) {
+	return func(p *product) {
+		judge := p.judge
+		p.judge = func(policy quorum.Policy, s quorum.Snapshot) []quorum.Ballot {
+			ballots := judge(policy, s)
+			for i := range ballots {
+				change(&ballots[i])
+			}
+			return ballots
+		}
+	}
+}
+
+// mutateDecision changes each decision.
+func mutateDecision(change func(d *quorum.Decision)) func(p *product) {
+	return func(p *product) {
+		decide := p.decide
+		p.decide = func(policy quorum.Policy, ballots []quorum.Ballot, f quorum.Facts, now time.Time) quorum.Decision {
+			d := decide(policy, ballots, f, now)
+			change(&d)
+			return d
+		}
+	}
+}
+
+// mutateRecord changes each record before it is written; before is the one that it follows.
+func mutateRecord(change func(before, rec *quorum.Record)) func(p *product) {
+	return func(p *product) {
+		remember := p.remember
+		p.remember = func(policy quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Time) quorum.Record {
+			rec := remember(policy, s, d, now)
+			change(&s.Record, &rec)
+			return rec
+		}
+	}
+}
+
+func TestEveryPropertyFindsItsMutant(t *testing.T) {
+	found := map[property]bool{}
+	for name, m := range mutants {
+		t.Run(name, func(t *testing.T) {
+			p := theProduct
+			m.mutate(&p)
+			w := newWalker(p, 1, m.policy)
+			w.walkAll(m.policy, 2, 200, *historySeed)
+			if w.broken[m.finds] == "" {
+				t.Errorf("nothing says that %q does not hold; what does not: %v", m.finds, w.broken)
+				return
+			}
+			found[m.finds] = true
+			t.Logf("%s:\n\t\t%s", m.finds, w.broken[m.finds])
+		})
+	}
+	for _, p := range []property{
+		noStands, passIsEarned, announcedIsDue, nothingTwice, leavesAlone, alwaysEnds, staysDecided, survivesCrash, quietTillWake, noIdleWait,
+	} {
+		if !found[p] {
+			t.Errorf("no mutant shows that %q can fail", p)
+		}
 	}
 }
