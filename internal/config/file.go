@@ -12,28 +12,31 @@ import (
 // PolicyKeys are the keys of a policy file as it is written, before presets, defaults of reviewers and words are
 // resolved.
 type PolicyKeys struct {
-	Version        int                   `yaml:"version"         jsonschema:"enum=1"                                        jsonschema_description:"The version of this language."`
-	Check          string                `yaml:"check"           jsonschema:"minLength=1,maxLength=100"                     jsonschema_description:"Name of the check run."`
-	Mode           string                `yaml:"mode"            jsonschema:"enum=enforce,enum=report,enum=off"             jsonschema_description:"enforce: the check says the verdict. report: the check is neutral and says (report only). off: nothing is written."`
-	Quorum         Quorum                `yaml:"quorum"                                                                     jsonschema_description:"How many approvals are needed: a number, majority (more than half of the voting reviewers) or all of them."`
-	Grace          Duration              `yaml:"grace"                                                                      jsonschema_description:"How long a reached quorum waits for the reviewers that have not answered."`
-	Timeout        Duration              `yaml:"timeout"                                                                    jsonschema_description:"How long each attempt of a reviewer may take."                                                                                                                                                                   positive:"yes"`
-	Deadline       Duration              `yaml:"deadline"                                                                   jsonschema_description:"What is pending so long after the start is unavailable, whatever happens."                                                                                                                                       positive:"yes"`
-	EarlyStart     bool                  `yaml:"early_start"                                                                jsonschema_description:"Blocked as soon as a quorum has answered and one of them objects, without waiting for the rest."`
-	Drafts         string                `yaml:"drafts"          jsonschema:"enum=wait,enum=review"                         jsonschema_description:"wait: nothing is decided while the pull request is a draft. review: a draft is decided like any other."`
-	StandIn        string                `yaml:"stand_in"        jsonschema:"enum=none,enum=write,enum=maintain,enum=admin" jsonschema_description:"The permission of a person whose approval of the head may fill missing approvals."`
-	Override       string                `yaml:"override"        jsonschema:"enum=none,enum=maintain,enum=admin"            jsonschema_description:"The permission of a person who may accept a pull request over an objection."                                                                                                                                                    later:"yes"`
-	Threads        string                `yaml:"threads"         jsonschema:"enum=others,enum=anyone"                       jsonschema_description:"Who may end an objection by resolving its threads: others than the pull request's author, or anyone."`
-	Guard          []Glob                `yaml:"guard"                                                                      jsonschema_description:"Path patterns. A pull request that changes one of these files makes the reviewers concerned unavailable: those whose evidence github-actions[bot] posts. Each preset adds the files that instruct its reviewer."`
-	Retry          RetryKeys             `yaml:"retry"                                                                      jsonschema_description:"The one rerun of a reviewer that failed."`
-	CircuitBreaker CircuitBreakerKeys    `yaml:"circuit_breaker"                                                            jsonschema_description:"Stops asking a reviewer that is down, in the daemon and within one sweep. It changes nothing in a single job."`
-	Sweep          SweepKeys             `yaml:"sweep"                                                                      jsonschema_description:"How open pull requests are swept. It changes nothing in a single job."`
-	Fix            FixKeys               `yaml:"fix"                                                                        jsonschema_description:"Starts a workflow that fixes a blocked pull request. Off unless a workflow is named."                                                                                                                                           later:"yes"`
-	Comment        string                `yaml:"comment"         jsonschema:"enum=never,enum=on_problem,enum=always"        jsonschema_description:"When the verdict is also told in a comment on the pull request."                                                                                                                                                                later:"yes"`
-	WhenTooFew     string                `yaml:"when_too_few"    jsonschema:"enum=unverified,enum=all_remaining"            jsonschema_description:"What happens if rules leave fewer voters than the quorum."                                                                                                                                                                      later:"yes"`
-	Exempt         []ExemptionKeys       `yaml:"exempt"                                                                     jsonschema_description:"Pull requests that need no review, and why."                                                                                                                                                                                    later:"yes"`
-	Branches       map[string]BranchKeys `yaml:"branches"                                                                   jsonschema_description:"What holds for other bases, by branch pattern."                                                                                                                                                                                 later:"yes"`
-	Reviewers      []ReviewerKeys        `yaml:"reviewers"       jsonschema:"required,minItems=1,maxItems=50"               jsonschema_description:"Who reviews, in the order of the check's table."`
+	Version        int                `yaml:"version"         jsonschema:"enum=1"                                        jsonschema_description:"The version of this language."`
+	Check          string             `yaml:"check"           jsonschema:"minLength=1,maxLength=100"                     jsonschema_description:"Name of the check run."`
+	Mode           string             `yaml:"mode"            jsonschema:"enum=enforce,enum=report,enum=off"             jsonschema_description:"enforce: the check says the verdict. report: the check is neutral and says (report only). off: nothing is written."`
+	Quorum         Quorum             `yaml:"quorum"                                                                     jsonschema_description:"How many approvals are needed: a number, majority (more than half of the voting reviewers) or all of them."`
+	Grace          Duration           `yaml:"grace"                                                                      jsonschema_description:"How long a reached quorum waits for the reviewers that have not answered."`
+	Timeout        Duration           `yaml:"timeout"                                                                    jsonschema_description:"How long each attempt of a reviewer may take."                                                                                                                                                                   positive:"yes"`
+	Deadline       Duration           `yaml:"deadline"                                                                   jsonschema_description:"What is pending so long after the start is unavailable, whatever happens."                                                                                                                                       positive:"yes"`
+	EarlyStart     bool               `yaml:"early_start"                                                                jsonschema_description:"Blocked as soon as a quorum has answered and one of them objects, without waiting for the rest."`
+	Drafts         string             `yaml:"drafts"          jsonschema:"enum=wait,enum=review"                         jsonschema_description:"wait: nothing is decided while the pull request is a draft. review: a draft is decided like any other."`
+	StandIn        string             `yaml:"stand_in"        jsonschema:"enum=none,enum=write,enum=maintain,enum=admin" jsonschema_description:"The permission of a person whose approval of the head may fill missing approvals."`
+	Override       string             `yaml:"override"        jsonschema:"enum=none,enum=maintain,enum=admin"            jsonschema_description:"The permission of a person who may accept a pull request over an objection."                                                                                                                                                    later:"yes"`
+	Threads        string             `yaml:"threads"         jsonschema:"enum=others,enum=anyone"                       jsonschema_description:"Who may end an objection by resolving its threads: others than the pull request's author, or anyone."`
+	Guard          []Glob             `yaml:"guard"                                                                      jsonschema_description:"Path patterns. A pull request that changes one of these files makes the reviewers concerned unavailable: those whose evidence github-actions[bot] posts. Each preset adds the files that instruct its reviewer."`
+	Retry          RetryKeys          `yaml:"retry"                                                                      jsonschema_description:"The one rerun of a reviewer that failed."`
+	CircuitBreaker CircuitBreakerKeys `yaml:"circuit_breaker"                                                            jsonschema_description:"Stops asking a reviewer that is down, in the daemon and within one sweep. It changes nothing in a single job."`
+	Sweep          SweepKeys          `yaml:"sweep"                                                                      jsonschema_description:"How open pull requests are swept. It changes nothing in a single job."`
+	Fix            FixKeys            `yaml:"fix"                                                                        jsonschema_description:"Starts a workflow that fixes a blocked pull request. Off unless a workflow is named."                                                                                                                                           later:"yes"`
+	Comment        string             `yaml:"comment"         jsonschema:"enum=never,enum=on_problem,enum=always"        jsonschema_description:"When the verdict is also told in a comment on the pull request."                                                                                                                                                                later:"yes"`
+	Families       string             `yaml:"families" jsonschema:"enum=any,enum=distinct" jsonschema_description:"distinct: reviewers of one family count as one." later:"yes"`
+	People         int                `yaml:"people" jsonschema:"minimum=0,maximum=20" jsonschema_description:"Approvals of the head by people who could stand in, on top of the quorum." later:"yes"`
+	Reroll         string             `yaml:"reroll" jsonschema:"enum=shown,enum=person" jsonschema_description:"What an approval after an objection to the same diff takes: it is shown, or a person's word." later:"yes"`
+	Carry          string             `yaml:"carry" jsonschema:"enum=none,enum=same_diff" jsonschema_description:"same_diff: a push that leaves the pull request's diff as it was keeps its approvals." later:"yes"`
+	Escalate       EscalateKeys       `yaml:"escalate" jsonschema_description:"Whose review is asked for when nothing else helps. Off unless named." later:"yes"`
+	Lanes          []LaneKeys         `yaml:"lanes" jsonschema_description:"Rules for some pull requests: the first that matches replaces these keys of the top level." later:"yes"`
+	Reviewers      []ReviewerKeys     `yaml:"reviewers"       jsonschema:"required,minItems=1,maxItems=50"               jsonschema_description:"Who reviews, in the order of the check's table."`
 }
 
 // RetryKeys bound the one rerun.
@@ -73,23 +76,37 @@ type FixKeys struct {
 	MaxRestarts int    `yaml:"max_restarts" jsonschema_description:"Fix runs for one pull request." jsonschema:"minimum=0,maximum=100"`
 }
 
-// ExemptionKeys describe a kind of pull request that needs no review.
-type ExemptionKeys struct {
-	Paths   []Glob   `yaml:"paths"   jsonschema_description:"Every changed path must match; of a rename both names."`
-	Authors []string `yaml:"authors" jsonschema_description:"Who opened it, and pushed and authored every commit."`
-	Why     string   `yaml:"why"     jsonschema_description:"The reason that the check gives."                       jsonschema:"required,minLength=1,maxLength=200"`
+// EscalateKeys name the people or teams whose review is asked for.
+type EscalateKeys struct {
+	To    []string `yaml:"to"    jsonschema_description:"Logins, or teams as @org/team."`
+	After Duration `yaml:"after" jsonschema_description:"How long the check must have been Unverified." positive:"yes"`
 }
 
-// BranchKeys override the top level for pull requests against some bases.
-type BranchKeys struct {
-	Quorum     Quorum   `yaml:"quorum"      jsonschema_description:"As at the top level."`
-	Grace      Duration `yaml:"grace"       jsonschema_description:"As at the top level."`
-	Timeout    Duration `yaml:"timeout"     jsonschema_description:"As at the top level." positive:"yes"`
-	Deadline   Duration `yaml:"deadline"    jsonschema_description:"As at the top level." positive:"yes"`
-	EarlyStart bool     `yaml:"early_start" jsonschema_description:"As at the top level."`
-	StandIn    string   `yaml:"stand_in"    jsonschema_description:"As at the top level."                jsonschema:"enum=none,enum=write,enum=maintain,enum=admin"`
-	Override   string   `yaml:"override"    jsonschema_description:"As at the top level."                jsonschema:"enum=none,enum=maintain,enum=admin"`
-	Threads    string   `yaml:"threads"     jsonschema_description:"As at the top level."                jsonschema:"enum=others,enum=anyone"`
+// LaneKeys are a rule for some pull requests.
+type LaneKeys struct {
+	Name       string     `yaml:"name"        jsonschema_description:"Its name, as the check shows it." jsonschema:"required,minLength=1,maxLength=60"`
+	If         LaneIfKeys `yaml:"if"          jsonschema_description:"The pull requests that it is for; all conditions that are named must hold."`
+	Why        string     `yaml:"why"         jsonschema_description:"The reason that the check gives." jsonschema:"maxLength=200"`
+	Quorum     LaneQuorum `yaml:"quorum"      jsonschema_description:"As at the top level; none: no review is needed."`
+	People     int        `yaml:"people"      jsonschema_description:"As at the top level." jsonschema:"minimum=0,maximum=20"`
+	Reviewers  []string   `yaml:"reviewers"   jsonschema_description:"The names of those who vote; the others are shown."`
+	Grace      Duration   `yaml:"grace"       jsonschema_description:"As at the top level."`
+	Timeout    Duration   `yaml:"timeout"     jsonschema_description:"As at the top level." positive:"yes"`
+	Deadline   Duration   `yaml:"deadline"    jsonschema_description:"As at the top level." positive:"yes"`
+	EarlyStart bool       `yaml:"early_start" jsonschema_description:"As at the top level."`
+	StandIn    string     `yaml:"stand_in"    jsonschema_description:"As at the top level." jsonschema:"enum=none,enum=write,enum=maintain,enum=admin"`
+	Override   string     `yaml:"override"    jsonschema_description:"As at the top level." jsonschema:"enum=none,enum=maintain,enum=admin"`
+	Threads    string     `yaml:"threads"     jsonschema_description:"As at the top level." jsonschema:"enum=others,enum=anyone"`
+}
+
+// LaneIfKeys are the conditions of a lane.
+type LaneIfKeys struct {
+	Paths     []Glob   `yaml:"paths"      jsonschema_description:"Every changed path must match; of a rename both names."`
+	AnyPath   []Glob   `yaml:"any_path"   jsonschema_description:"One changed path must match."`
+	Authors   []string `yaml:"authors"    jsonschema_description:"Who opened it, and pushed and authored every commit."`
+	Labels    []string `yaml:"labels"     jsonschema_description:"A label that it has."`
+	Base      []Glob   `yaml:"base"       jsonschema_description:"The base branch."`
+	OverLines int      `yaml:"over_lines" jsonschema_description:"More lines than this are changed." jsonschema:"minimum=0,maximum=1000000"`
 }
 
 // ReviewerKeys are one entry of reviewers.
@@ -109,6 +126,7 @@ type ReviewerKeys struct {
 	Timeout      Duration      `yaml:"timeout"                                                                          default:"the top level's"                                                   jsonschema_description:"How long each attempt of it may take."                                                                                                                                                                    positive:"yes"`
 	Required     bool          `yaml:"required"                                                                         default:"false"                                                             jsonschema_description:"The quorum cannot do without it."`
 	Shadow       bool          `yaml:"shadow"                                                                           default:"false"                                                             jsonschema_description:"It is shown and never counted."`
+	Family       string        `yaml:"family" jsonschema:"minLength=1,maxLength=60" jsonschema_description:"The model's maker, for families: distinct." later:"yes"`
 	When         WhenKeys      `yaml:"when"                                                                                                                                                         jsonschema_description:"The pull requests that it votes on."                                                                                                                                                                                     later:"yes"`
 	Request      RequestKeys   `yaml:"request"                                                                                                                                                      jsonschema_description:"How it is asked for a review. A comment reaches apps, and no workflow when it is written with GITHUB_TOKEN."`
 }
@@ -158,8 +176,10 @@ func Default() PolicyKeys {
 			Backoff:       BackoffKeys{Base: Duration(2 * time.Second), Max: Duration(10 * time.Second)},
 			Limit:         200,
 		},
-		Fix:        FixKeys{MaxRestarts: 3},
-		Comment:    "never",
-		WhenTooFew: "unverified",
+		Fix:      FixKeys{MaxRestarts: 3},
+		Comment:  "never",
+		Families: "any",
+		Reroll:   "shown",
+		Carry:    "none",
 	}
 }

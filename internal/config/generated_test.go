@@ -134,7 +134,9 @@ func TestSchemaAndParseKnowTheSameKeys(t *testing.T) {
 		{"reviewers", s.Properties["reviewers"].Items2020, reflect.TypeFor[ReviewerKeys](), "reviewers: [{KEY: ~}]\n"},
 		{"when", s.Properties["reviewers"].Items2020.Properties["when"], reflect.TypeFor[WhenKeys](), "reviewers: [{when: {KEY: ~}}]\n"},
 		{"request", s.Properties["reviewers"].Items2020.Properties["request"], reflect.TypeFor[RequestKeys](), "reviewers: [{request: {KEY: ~}}]\n"},
-		{"exempt", s.Properties["exempt"].Items2020, reflect.TypeFor[ExemptionKeys](), "exempt: [{KEY: ~}]\n"},
+		{"escalate", s.Properties["escalate"], reflect.TypeFor[EscalateKeys](), "escalate: {KEY: ~}\n"},
+		{"lanes", s.Properties["lanes"].Items2020, reflect.TypeFor[LaneKeys](), "lanes: [{KEY: ~}]\n"},
+		{"if", s.Properties["lanes"].Items2020.Properties["if"], reflect.TypeFor[LaneIfKeys](), "lanes: [{if: {KEY: ~}}]\n"},
 	} {
 		var inSchema []string
 		for key := range level.schema.Properties {

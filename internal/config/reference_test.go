@@ -81,8 +81,9 @@ func policyReference() []byte {
 	writeSection(&b, "`request` of a reviewer", "", reflect.ValueOf(RequestKeys{}))
 	writeSection(&b, "`when` of a reviewer ¹", "", reflect.ValueOf(WhenKeys{}))
 	writeSection(&b, "`fix` ¹", "", reflect.ValueOf(Default().Fix))
-	writeSection(&b, "An entry of `exempt` ¹", "", reflect.ValueOf(ExemptionKeys{}))
-	writeSection(&b, "A value of `branches` ¹", "The key is a pattern of branch names.", reflect.ValueOf(BranchKeys{}))
+	writeSection(&b, "`escalate` ¹", "", reflect.ValueOf(EscalateKeys{}))
+	writeSection(&b, "An entry of `lanes` ¹", "", reflect.ValueOf(LaneKeys{}))
+	writeSection(&b, "`if` of a lane ¹", "", reflect.ValueOf(LaneIfKeys{}))
 	writePresets(&b)
 	return []byte(b.String())
 }
@@ -125,6 +126,8 @@ func fieldKind(field reflect.StructField) string {
 		return "duration"
 	case t == reflect.TypeFor[Quorum]():
 		return "number, `majority`, `all`"
+	case t == reflect.TypeFor[LaneQuorum]():
+		return "number, `majority`, `all`, `none`"
 	case t == reflect.TypeFor[VerdictFormat]():
 		return "word or mapping"
 	case t == reflect.TypeFor[[]Glob]():
@@ -158,6 +161,8 @@ func fieldDefault(field reflect.StructField, v reflect.Value) string {
 			return ""
 		}
 		return "`" + value.String() + "`"
+	case LaneQuorum:
+		return ""
 	case Quorum:
 		if value == (Quorum{}) {
 			return ""

@@ -80,12 +80,12 @@ func (r policyResolver) checkTopLevel(f PolicyKeys) {
 		)
 	}
 	r.checkPatterns("guard", f.Guard)
-	for i, e := range f.Exempt {
-		key := fmt.Sprintf("exempt[%d]", i)
-		if !r.hasKey(key+".paths") && !r.hasKey(key+".authors") && !r.brokenKeys[key] {
-			r.failKey(key, "neither paths nor authors: every pull request would need no review", "add paths: or authors:")
+	for i, lane := range f.Lanes {
+		key := fmt.Sprintf("lanes[%d]", i)
+		if !r.hasKey(key+".if") && !r.brokenKeys[key] {
+			r.failKey(key, "no condition: every pull request would be in this lane", "add if: with paths:, authors:, labels: or base:")
 		}
-		r.checkLogins(key+".authors", e.Authors)
+		r.checkLogins(key+".if.authors", lane.If.Authors)
 	}
 	if f.Fix.Workflow != "" && !workflowPattern.MatchString(f.Fix.Workflow) {
 		r.failKey(
@@ -119,6 +119,9 @@ func (r policyResolver) refuseUnavailable(f PolicyKeys) {
 	for i, reviewer := range f.Reviewers {
 		if key := reviewerKey(i) + ".when"; !equalValues(reflect.ValueOf(reviewer.When), reflect.ValueOf(WhenKeys{})) {
 			r.failUnavailable(key, key)
+		}
+		if reviewer.Family != "" {
+			r.failUnavailable(reviewerKey(i)+".family", reviewerKey(i)+".family")
 		}
 		if reviewer.Verdict.Artifact != "" {
 			r.failUnavailable(reviewerKey(i)+".verdict", reviewerKey(i)+".verdict: {artifact: …}")

@@ -99,6 +99,13 @@ func (Quorum) JSONSchema() *jsonschema.Schema {
 	}}
 }
 
+// JSONSchema describes the quorum of a lane.
+func (LaneQuorum) JSONSchema() *jsonschema.Schema {
+	s := Quorum{}.JSONSchema()
+	s.AnyOf = append(s.AnyOf, &jsonschema.Schema{Type: "string", Enum: list(noneWord)})
+	return s
+}
+
 // JSONSchema describes a verdict format.
 func (VerdictFormat) JSONSchema() *jsonschema.Schema {
 	patterns := reflector().Reflect(verdictPatterns{})

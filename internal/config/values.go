@@ -76,6 +76,7 @@ func (g *Glob) decodeNode(r *policyFileReader, key string, n ast.Node) {
 const (
 	majorityWord = "majority"
 	allWord      = "all"
+	noneWord     = "none" // of a lane alone
 )
 
 // A Quorum is a number of approvals or a word.
@@ -109,6 +110,17 @@ func (q *Quorum) decodeNode(r *policyFileReader, key string, n ast.Node) {
 			suggestWord(text, []string{majorityWord, allWord}, quorumHint),
 		)
 	}
+}
+
+// A LaneQuorum is the quorum of a lane: as at the top level, or the word none.
+type LaneQuorum struct{ Quorum }
+
+func (q *LaneQuorum) decodeNode(r *policyFileReader, key string, n ast.Node) {
+	if text, ok := scalarText(n); ok && text == noneWord {
+		q.Word = noneWord
+		return
+	}
+	q.Quorum.decodeNode(r, key, n)
 }
 
 func (q Quorum) String() string {

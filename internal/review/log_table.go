@@ -10,6 +10,20 @@ import "github.com/review-coordinator/coordinator/internal/quorum"
 var logMessages = messageTable{
 	// The reviewer would not.
 	{
+		inLog, rx(`^input required and not supplied\b`, "not supplied"), quorum.Declined, quorum.ReasonNoSecrets,
+		`Error: Input required and not supplied: provider-key`,
+	},
+	{
+		inLog, rx(`^(?:the )?(?:environment variable )?["']?[a-z][a-z0-9_]*(?:_key|_token)["']? (?:environment variable )?`+
+			`(?:is not set|is missing|must be set|not found in (?:the )?environment)\b`, "_key", "_token"),
+		quorum.Declined, quorum.ReasonNoSecrets,
+		`ValueError: REVIEWER_API_KEY is not set`,
+	},
+	{
+		inLog, rx(`^keyerror: '[a-z][a-z0-9_]*(?:_key|_token)'`, "keyerror"), quorum.Declined, quorum.ReasonNoSecrets,
+		`KeyError: 'REVIEWER_API_KEY'`,
+	},
+	{
 		inLog, rx(`^(?:this )?(?:pr|pull request) is from a fork\b`, "fork"), quorum.Declined, quorum.ReasonNoSecrets,
 		`Error: this pull request is from a fork, which is given no secrets`,
 	},
@@ -59,6 +73,10 @@ var logMessages = messageTable{
 	},
 
 	// Its own budget.
+	{
+		inLog, rx(`^(?:[\w.]+\.)?executiontimeouterror\b`, "executiontimeouterror"), quorum.Failed, quorum.ReasonBudget,
+		`ExecutionTimeoutError: the review step used up its 600 seconds`, // the step's own time: it would be used up again
+	},
 	{
 		inLog, rx(`^(?:[\w$]+\.)*budget_?(?:exhausted|exceeded)(?:error|exception)?\b`, "budget"), quorum.Failed, quorum.ReasonBudget,
 		`review.errors.BudgetExceededError: 2.10 of 2.00 dollars`,
@@ -119,6 +137,26 @@ var logMessages = messageTable{
 	},
 
 	// What it was given.
+	{
+		inLog, rx(`^\d+ validation errors? for \w`, "validation error"), quorum.Failed, quorum.ReasonInvalid,
+		`2 validation errors for ReviewReply`,
+	},
+	{
+		inLog, rx(`^(?:[\w.]+\.)?validationerror: `, "validationerror"), quorum.Failed, quorum.ReasonInvalid,
+		`jsonschema.exceptions.ValidationError: the reply lacks what its schema asks for`,
+	},
+	{
+		inLog, rx(`^(?:[\w.-]+ ){0,3}validation failed\b`, "validation failed"), quorum.Failed, quorum.ReasonInvalid,
+		`Error: schema validation failed: findings is no list`,
+	},
+	{
+		inLog, rx(`^(?:missing required|required) (?:input|argument|parameter|option)s?\b`, "required"), quorum.Failed, quorum.ReasonInvalid,
+		`Error: Missing required input: model`,
+	},
+	{
+		inLog, rx(`^(?:[\w.-]+: error: )?the following arguments are required: `, "arguments are required"), quorum.Failed, quorum.ReasonInvalid,
+		`review.py: error: the following arguments are required: --model`,
+	},
 	{
 		inLog, rx(`^actor does not have write permissions\b`, "write permissions"), quorum.Failed, quorum.ReasonInvalid,
 		`##[error]Actor does not have write permissions to the repository`,
@@ -321,6 +359,18 @@ var logMessages = messageTable{
 	},
 
 	// The network.
+	{
+		inLog, rx(`^(?:requests\.exceptions|urllib3\.exceptions|httpx|httpcore)\.(?:connection|connect|read|write|pool|protocol|proxy|ssl`+
+			`|network|timeout|remoteprotocol|newconnection|nameresolution|maxretry|chunkedencoding)\w*(?::|$)`,
+			"requests.exceptions", "urllib3.exceptions", "httpx.", "httpcore."),
+		quorum.Overloaded, quorum.ReasonOverloaded,
+		`httpx.RemoteProtocolError: the server closed the line in the middle of its answer`,
+	},
+	{
+		inLog, rx(`^https?connectionpool\(host=[^)]{1,200}\): (?:max retries exceeded|read timed out)`, "connectionpool"),
+		quorum.Overloaded, quorum.ReasonOverloaded,
+		`HTTPSConnectionPool(host='api.example.com', port=443): Max retries exceeded with url: /v1/reviews`,
+	},
 	{
 		inLog, rx(`^(?:[\w.()-]+:? ){0,4}(?:code["']?: ?["']?)?(?:econnreset|econnrefused|econnaborted)\b`, "econn"),
 		quorum.Overloaded, quorum.ReasonOverloaded,
