@@ -209,7 +209,7 @@ func (o *office) start() {
 func (o *office) look(ctx context.Context) {
 	api, err := client.New(client.Options{Token: "ghs_officeofficeofficeofficeofficeoffice00", Actions: true, Transport: distant{o.g}})
 	must(o.t, err)
-	r := &loop.Reconciler{Forge: github.NewForge(api, github.ActionsApp, "", nil)}
+	r := &loop.Reconciler{Forge: github.NewForge(api, quorum.ActionsApp, "", nil)}
 	pr := quorum.PR{Owner: "acme", Repo: "shop", Number: 7}
 	if _, err := r.Stay(ctx, pr, loop.Stay{Wait: o.wait, Poll: poll, Hold: hold}); err != nil && ctx.Err() == nil {
 		o.t.Errorf("look at %s: %v", pr, err)

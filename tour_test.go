@@ -6,6 +6,7 @@ import (
 	"go/ast"
 	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -37,12 +38,23 @@ func TestTheTourNamesWhatIsThere(t *testing.T) {
 		}
 		named := 0
 		for _, m := range toured.FindAllStringSubmatch(string(text), -1) {
-			if !packages[m[1]] || m[2] == "go" || m[2] == "com" {
+			if m[2] == "go" || m[2] == "md" || m[2] == "com" {
 				continue // a file, or an address
+			}
+			if !packages[m[1]] {
+				t.Errorf("%s names %s of a package that is not there", file, m[0])
+				continue
 			}
 			named++
 			if !declared[m[0]] {
 				t.Errorf("%s names %s, which is not there", file, m[0])
+			}
+		}
+		for _, name := range touredFile.FindAllString(string(text), -1) {
+			_, here := os.Stat(name)
+			_, inCommand := os.Stat(filepath.Join("cmd/coordinator", name))
+			if here != nil && inCommand != nil {
+				t.Errorf("%s names the file %s, which is not there", file, name)
 			}
 		}
 		if named < 10 {
@@ -50,6 +62,9 @@ func TestTheTourNamesWhatIsThere(t *testing.T) {
 		}
 	}
 }
+
+// touredFile matches a file that the tour or the words name.
+var touredFile = regexp.MustCompile(`[\w/.-]+\.(?:go|md)\b`)
 
 // symbolsOf lists what a declaration declares: functions, types, Type.method and Type.field.
 func symbolsOf(decl ast.Decl) (names []string) {

@@ -14,8 +14,8 @@ import (
 
 	"github.com/sethvargo/go-githubactions"
 
-	"github.com/review-coordinator/coordinator/internal/github"
 	"github.com/review-coordinator/coordinator/internal/github/client"
+	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
 // writePermissions are the permissions of a token that evaluates and posts, as a workflow file writes them.
@@ -57,7 +57,7 @@ func (c *command) connectGitHub(ctx context.Context, owner, repo string, will ac
 	}
 	if key == nil {
 		api, err = c.newTokenClient()
-		return api, github.ActionsApp, err
+		return api, quorum.ActionsApp, err
 	}
 	if owner == "" {
 		return nil, "", usageError(
@@ -129,13 +129,8 @@ const maxKeyBytes = 64 << 10
 
 // appFromEnv returns the App that the environment names; nil without one. No error quotes the key.
 func (c *command) appFromEnv() (*client.App, error) {
-	id, key, file := strings.TrimSpace(
-		c.Getenv("GITHUB_APP_ID"),
-	), c.Getenv(
-		"GITHUB_APP_PRIVATE_KEY",
-	), c.Getenv(
-		"GITHUB_APP_PRIVATE_KEY_FILE",
-	)
+	id := strings.TrimSpace(c.Getenv("GITHUB_APP_ID"))
+	key, file := c.Getenv("GITHUB_APP_PRIVATE_KEY"), c.Getenv("GITHUB_APP_PRIVATE_KEY_FILE")
 	switch {
 	case id == "" && key == "" && file == "":
 		return nil, nil

@@ -15,9 +15,6 @@ import (
 	"github.com/review-coordinator/coordinator/internal/review"
 )
 
-// actionsApp owns the check runs of all workflows.
-const actionsApp = "github-actions"
-
 var (
 	workflowPattern = regexp.MustCompile(`^(\.github/workflows/[^/\\]+\.ya?ml|dynamic/[A-Za-z0-9._/-]+)$`)
 	loginPattern    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}(?:\[bot\])?$`)
@@ -420,7 +417,7 @@ func (r policyResolver) warnReviewer(key string, q quorum.Reviewer, f PolicyKeys
 			"give it an App of its own, or name its workflow if the workflow runs on the pull request",
 		)
 	}
-	if q.Check != "" && q.App == actionsApp {
+	if q.Check != "" && q.App == quorum.ActionsApp {
 		r.warnKey(
 			key+".check",
 			fmt.Sprintf("%s: every workflow can write a check run called %s", who, quoteText(q.Check)),

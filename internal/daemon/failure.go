@@ -72,7 +72,7 @@ func (d *Daemon) pokesWithin(ctx context.Context, w store.Work) (pokes []store.P
 	}
 	for _, row := range rows {
 		if at, ok := workkey.Parse(row.Key); ok {
-			pokes = append(pokes, pokePull(w.Tenant, at.PR(), d.Now(), ""))
+			pokes = append(pokes, pullPoke(w.Tenant, at.PR(), d.Now(), ""))
 		}
 	}
 	return pokes

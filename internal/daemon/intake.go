@@ -25,13 +25,13 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/review-coordinator/coordinator/internal/dashboard"
+	"github.com/review-coordinator/coordinator/internal/github/webhook"
 )
 
 // WebhookPath is where GitHub sends to.
 const WebhookPath = "/webhook"
 
 const (
-	maxPayload      = 25 << 20        // GitHub sends nothing larger: https://docs.github.com/webhooks/webhook-events-and-payloads
 	pieceSize       = 32 << 10        // of which a body is read; nearly all fit into one
 	freePieces      = 2               // of each body: at most 64 KB for each connection
 	maxSharedBytes  = 32 << 20        // of all bodies together beyond those, so that the largest fits in
@@ -167,7 +167,7 @@ func (in *Intake) acceptRequest(w http.ResponseWriter, r *http.Request) (event, 
 	}
 	body := &pooledBody{in: in}
 	defer body.releasePieces()
-	ok, err := body.readSigned(r.Context(), http.MaxBytesReader(w, r.Body, maxPayload), newSignatureCheck(in.Secrets, want))
+	ok, err := body.readSigned(r.Context(), http.MaxBytesReader(w, r.Body, webhook.MaxPayload), newSignatureCheck(in.Secrets, want))
 	switch {
 	case err != nil:
 		return "", "", err
@@ -191,7 +191,7 @@ func (in *Intake) checkHeaders(r *http.Request) (want [sha256.Size]byte, err err
 		}
 	case r.Method != http.MethodPost:
 		return want, &refusal{status: http.StatusMethodNotAllowed, result: deliveryRefused, say: "a webhook is sent with POST"}
-	case r.ContentLength > maxPayload:
+	case r.ContentLength > webhook.MaxPayload:
 		return want, &refusal{status: http.StatusRequestEntityTooLarge, result: deliveryRefused, say: "the body is larger than 25 MB"}
 	}
 	want, ok := readSignature(r.Header)

@@ -14,12 +14,12 @@ import (
 // firstSeen is the touch of a repository that an event named: no reason to look at once if it is known.
 const firstSeen = "{}"
 
-func pokeRepo(tenant int64, owner, repo string, due time.Time) store.Poke {
+func repoPoke(tenant int64, owner, repo string, due time.Time) store.Poke {
 	key := workkey.Repo(tenant, owner, repo)
 	return store.Poke{Key: key, Tenant: tenant, Kind: workkey.KindRepo, Group: key, Due: due}
 }
 
-func pokePull(tenant int64, pr quorum.PR, due time.Time, touch string) store.Poke {
+func pullPoke(tenant int64, pr quorum.PR, due time.Time, touch string) store.Poke {
 	return store.Poke{
 		Key: workkey.Pull(tenant, pr), Tenant: tenant, Kind: workkey.KindPull, Group: workkey.Repo(tenant, pr.Owner, pr.Repo),
 		Due: due, Touch: touch,

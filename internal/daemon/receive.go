@@ -56,7 +56,7 @@ func (d *Daemon) pokesOf(n webhook.Notice, now time.Time) (out []store.Poke) {
 	case webhook.ConcernInstallation, webhook.ConcernGone, webhook.ConcernSuspended: // GitHub tells how it stands
 		return []store.Poke{{Key: workkey.Tenant(n.Installation), Tenant: n.Installation, Kind: workkey.KindTenant, Due: now}}
 	case webhook.ConcernRepo:
-		return []store.Poke{pokeRepo(n.Installation, n.Owner, n.Repo, now)}
+		return []store.Poke{repoPoke(n.Installation, n.Owner, n.Repo, now)}
 	case webhook.ConcernHead:
 		out = append(out, store.Poke{
 			Key: workkey.Head(n.Installation, n.Owner, n.Repo, n.Head), Tenant: n.Installation, Kind: workkey.KindHead,
@@ -64,13 +64,13 @@ func (d *Daemon) pokesOf(n webhook.Notice, now time.Time) (out []store.Poke) {
 		})
 	case webhook.ConcernPulls:
 		for _, number := range n.PRs {
-			out = append(out, pokePull(n.Installation, quorum.PR{Owner: n.Owner, Repo: n.Repo, Number: number}, now, touchText(n.Touch)))
+			out = append(out, pullPoke(n.Installation, quorum.PR{Owner: n.Owner, Repo: n.Repo, Number: number}, now, touchText(n.Touch)))
 		}
 	}
 	// A repository that no listing has shown yet gets its resync by its first event: a personal token has no other way, and
 	// an App's list is read every few minutes only.
 	if len(out) > 0 && d.poked.addFirst(workkey.Repo(n.Installation, n.Owner, n.Repo)) {
-		p := pokeRepo(n.Installation, n.Owner, n.Repo, now.Add(d.Resync))
+		p := repoPoke(n.Installation, n.Owner, n.Repo, now.Add(d.Resync))
 		p.Touch = firstSeen
 		out = append(out, p)
 	}

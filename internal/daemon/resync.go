@@ -24,8 +24,8 @@ import (
 const (
 	deliveryMemory = 30 * 24 * time.Hour
 	prunedAtOnce   = 5000 // deliveries forgotten at once
-	// lookMargin is how much older than our look a change may seem and yet have been invisible to it.
-	lookMargin = 10 * time.Second
+	// resyncLookMargin is how much older than our look a change may seem and yet have been invisible to it.
+	resyncLookMargin = 10 * time.Second
 
 	pauseWithoutPolicy = time.Hour // how often a repository without a policy is looked over: a push of one is announced
 	maxPullsPerRepo    = 100_000   // pull requests of one repository
@@ -200,7 +200,7 @@ func (r *resyncer) resyncInstallation(ctx context.Context, w store.Work, forge T
 	for _, full := range repos {
 		owner, repo, ok := workkey.SplitName(full)
 		if ok && r.poked.addFirst(workkey.Repo(w.Tenant, owner, repo)) {
-			found.pokes = append(found.pokes, pokeRepo(w.Tenant, owner, repo, now))
+			found.pokes = append(found.pokes, repoPoke(w.Tenant, owner, repo, now))
 		}
 	}
 	return found, nil
@@ -219,7 +219,7 @@ func (r *resyncer) resyncRepository(ctx context.Context, w store.Work, p workkey
 	var was repoSight
 	_ = json.Unmarshal(w.Sight, &was)
 	key := workkey.Repo(p.Tenant, p.Owner, p.Repo)
-	since := was.Latest.Add(-lookMargin)
+	since := was.Latest.Add(-resyncLookMargin)
 	whole := was.Latest.IsZero() || !r.poked.contains(resyncedPrefix+key)
 	if whole {
 		since = time.Time{}
@@ -270,10 +270,10 @@ func (r *resyncer) pullsToLookAt(
 	add := func(pr quorum.PR) {
 		if key := workkey.Pull(p.Tenant, pr); !poked[key] {
 			poked[key] = true
-			pokes = append(pokes, pokePull(p.Tenant, pr, now, ""))
+			pokes = append(pokes, pullPoke(p.Tenant, pr, now, ""))
 		}
 	}
-	margin := lookMargin
+	margin := resyncLookMargin
 	if whole { // as at a start: what was looked at right after its last change need not be looked at again because of that
 		margin = 0
 	}
@@ -303,7 +303,7 @@ func (r *resyncer) pullsToLookAt(
 	}
 	for _, row := range rows {
 		at, ok := workkey.Parse(row.Key)
-		undecided := row.Open && row.Attempts == 0 && now.Sub(r.leases.observingSince(row.Key)) > lookMargin
+		undecided := row.Open && row.Attempts == 0 && now.Sub(r.leases.observingSince(row.Key)) > resyncLookMargin
 		if ok && (undecided || changed || whole && !listed[row.Key]) {
 			add(at.PR())
 		}

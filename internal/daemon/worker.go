@@ -295,7 +295,7 @@ func (d *Daemon) findPulls(ctx context.Context, w store.Work, p workkey.Key, for
 			if t == store.Any {
 				t = ""
 			}
-			r.pokes = append(r.pokes, pokePull(p.Tenant, pr, d.Now(), t))
+			r.pokes = append(r.pokes, pullPoke(p.Tenant, pr, d.Now(), t))
 		}
 	}
 	return r, nil

@@ -53,12 +53,14 @@ const (
 	ReadTimeout = 3 * time.Second // the table answers in milliseconds
 )
 
+// API serves /api/v1/: what is undecided and why, as JSON.
 type API struct {
 	Store store.Store
 	Now   func() time.Time
 	Log   *slog.Logger
 }
 
+// ErrorAnswer is the JSON of an error.
 type ErrorAnswer struct {
 	Error string `json:"error"`
 	Hint  string `json:"hint,omitempty"`

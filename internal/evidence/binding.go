@@ -31,7 +31,7 @@ func (v *reviewerView) whyUnboundWithoutRun(about bool, at time.Time) rejection 
 	switch {
 	case about:
 		return ""
-	case v.Author == quorum.ActionsBot:
+	case v.isShared():
 		return anyWorkflows
 	case at.Before(v.head.cycle.arrival):
 		return beforeHead
@@ -41,13 +41,12 @@ func (v *reviewerView) whyUnboundWithoutRun(about bool, at time.Time) rejection 
 
 // whyOutsideRun is [reviewerView.whyUnbound] for a workflow's reviewer.
 func (v *reviewerView) whyOutsideRun(a *reviewAttempt, t *quorum.Text, about bool, at time.Time) rejection {
-	ownAccount := v.Author != quorum.ActionsBot
 	switch {
-	case a.run == nil && about && ownAccount:
+	case a.run == nil && about && !v.isShared():
 		return ""
 	case a.run == nil:
 		return noRunKnown.with(v.Workflow)
-	case about && ownAccount && !at.Before(a.began):
+	case about && !v.isShared() && !at.Before(a.began):
 		return ""
 	case !a.covers(at):
 		return outsideAttempt

@@ -62,7 +62,7 @@ func (v *reviewerView) newCandidate(a *reviewAttempt, t *quorum.Text) (c candida
 	switch {
 	case !v.hasHeading(t):
 		c.reject(withoutHeading)
-		return c, v.Author != quorum.ActionsBot
+		return c, !v.isShared()
 	case c.isReview && t.Commit != v.head.snapshot.PR.Head:
 		c.reject(reviewOfOther)
 		return c, true

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/review-coordinator/coordinator/internal/pathfilter"
-	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
 // guardedPath finds the changed path that makes the reviewer's evidence untrustworthy: the pull request would instruct
@@ -18,7 +17,7 @@ func (v *reviewerView) guardedPath(a *reviewAttempt) (path string, guarded bool)
 		event = v.Events[0]
 	}
 	patterns := slices.Clone(v.Guard)
-	if v.Author == quorum.ActionsBot || v.Workflow != "" && !strings.HasPrefix(v.Workflow, "dynamic/") {
+	if v.isShared() || v.Workflow != "" && !strings.HasPrefix(v.Workflow, "dynamic/") {
 		for _, g := range v.head.policy.Guard {
 			// A pull_request_target run used the default branch's workflow file.
 			if event == "pull_request_target" && g == ".github/workflows/**" {

@@ -2,7 +2,6 @@ package evidence
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
@@ -34,12 +33,4 @@ func (h *headView) isMovedReview(t *quorum.Text) bool {
 		return false
 	}
 	return t.At.Before(latest(h.snapshot.Pushed, h.cycle.pushed))
-}
-
-// isSameAccount compares accounts by id where both are known, else by login.
-func isSameAccount(a, b quorum.Account) bool {
-	if a.ID != 0 && b.ID != 0 {
-		return a.ID == b.ID
-	}
-	return a.Login != "" && strings.EqualFold(a.Login, b.Login) && a.Bot == b.Bot
 }

@@ -77,7 +77,7 @@ func (v *reviewerView) hasUnnamedText() bool {
 // isEndedByPerson reports whether a person did what ends an objection of the reviewer's, if that person may.
 func (v *reviewerView) isEndedByPerson() bool {
 	isPerson := func(a quorum.Account) bool {
-		return a.Login != "" && !a.Bot && !isSameAccount(a, v.head.snapshot.PR.Author)
+		return a.Login != "" && !a.Bot && !a.Same(v.head.snapshot.PR.Author)
 	}
 	if slices.ContainsFunc(v.head.snapshot.Threads, func(t quorum.Thread) bool {
 		return t.Author.Is(v.Author) && t.Resolved && isPerson(t.ResolvedBy)

@@ -173,9 +173,6 @@ func (v *attemptView) isAnsweredAsShown(o *quorum.Objection, s *statement, isAns
 	return len(s.threads) >= o.Threads // it was read anew, under the policy in force
 }
 
-// isShared reports whether others write as the reviewer's author, too.
-func (v *reviewerView) isShared() bool { return v.Author == quorum.ActionsBot }
-
 // isOlder reports whether an objection is from an earlier attempt of this run, or from an earlier run.
 func (v *attemptView) isOlder(o *quorum.Objection) bool {
 	a := &v.attempt

@@ -38,7 +38,7 @@ func standIns(least quorum.Permission, s *quorum.Snapshot, c cycle) (approving [
 		switch {
 		case t.State == "CHANGES_REQUESTED":
 			against = append(against, t.Author.Login)
-		case t.Commit != s.PR.Head || c.isBeforeBase(t.At) || !t.Edited.IsZero() && !isSameAccount(t.Editor, t.Author):
+		case t.Commit != s.PR.Head || c.isBeforeBase(t.At) || !t.Edited.IsZero() && !t.Editor.Same(t.Author):
 		case !areHandsKnown(s) || hadHandIn(s, t.Author):
 		default:
 			approving = append(approving, quorum.StandIn{Login: t.Author.Login, Review: t.ID, At: t.At, URL: t.URL})
@@ -100,26 +100,26 @@ func isForcePushed(s *quorum.Snapshot) bool {
 
 // hadHandIn reports whether a had a hand in the change: opened it, made one of its commits, or pushed its head.
 func hadHandIn(s *quorum.Snapshot, a quorum.Account) bool {
-	if isSameAccount(a, s.PR.Author) {
+	if a.Same(s.PR.Author) {
 		return true
 	}
 	for _, c := range s.Commits {
-		if slices.ContainsFunc(c.People, func(b quorum.Account) bool { return isSameAccount(a, b) }) {
+		if slices.ContainsFunc(c.People, func(b quorum.Account) bool { return a.Same(b) }) {
 			return true
 		}
 	}
 	for _, r := range slices.Concat(s.Runs, s.Others) { // the actor of a run pushed the head, except where a review started the run
-		if isSameAccount(a, r.Actor) && !strings.HasPrefix(r.Event, "pull_request_review") {
+		if a.Same(r.Actor) && !strings.HasPrefix(r.Event, "pull_request_review") {
 			return true
 		}
 	}
 	for _, p := range s.Pushes {
-		if isSameAccount(a, p.Actor) {
+		if a.Same(p.Actor) {
 			return true
 		}
 	}
 	for _, e := range s.Timeline {
-		if e.Kind == quorum.ForcePushed && isSameAccount(a, e.Actor) {
+		if e.Kind == quorum.ForcePushed && a.Same(e.Actor) {
 			return true
 		}
 	}

@@ -7,9 +7,9 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// clockSlack is how far our clock, by which an intent is dated, may be ahead of GitHub's: a smaller skew is not
+// intentClockSlack is how far our clock, by which an intent is dated, may be ahead of GitHub's: a smaller skew is not
 // corrected, and GitHub's times are whole seconds.
-const clockSlack = 3 * time.Second
+const intentClockSlack = 3 * time.Second
 
 // maxTries is how often an effect is tried of which GitHub shows no trace.
 const maxTries = 3
@@ -254,10 +254,10 @@ func (p *planner) asksFirst() bool {
 
 // showsRequest reports whether GitHub shows that request of ours.
 func (p *planner) showsRequest(in *quorum.Intent) bool {
-	since, s := in.At.Add(-clockSlack), p.head.snapshot
+	since, s := in.At.Add(-intentClockSlack), p.head.snapshot
 	if p.Request.Login == "" {
 		return slices.ContainsFunc(s.Comments, func(t quorum.Text) bool {
-			return isSameAccount(t.Author, s.Ours) && !t.At.Before(since) && isRequest(&t, p.Reviewer)
+			return t.Author.Same(s.Ours) && !t.At.Before(since) && isRequest(&t, p.Reviewer)
 		})
 	}
 	return slices.ContainsFunc(s.Timeline, func(e quorum.Event) bool {

@@ -22,7 +22,7 @@ func isReviewRequest(e *quorum.Event, r *quorum.Reviewer) bool {
 // isOurs reports whether we wrote t: our own comments are never evidence. A job writes as github-actions[bot], as
 // reviewers' workflows do, so there only what we would ask for tells them apart.
 func (h *headView) isOurs(t *quorum.Text) bool {
-	if t.Kind != quorum.TextComment || !isSameAccount(t.Author, h.snapshot.Ours) {
+	if t.Kind != quorum.TextComment || !t.Author.Same(h.snapshot.Ours) {
 		return false
 	}
 	if !t.Author.Is(quorum.ActionsBot) {
@@ -40,7 +40,7 @@ func (v *reviewerView) personRequest() (at time.Time) {
 	if at := v.head.record.personRequest(v.Name, start); !at.IsZero() {
 		return at
 	}
-	isPerson := func(a quorum.Account) bool { return !a.Bot && !isSameAccount(a, s.Ours) }
+	isPerson := func(a quorum.Account) bool { return !a.Bot && !a.Same(s.Ours) }
 	keepFirst := func(t time.Time) {
 		if t.After(start) && (at.IsZero() || t.Before(at)) {
 			at = t

@@ -28,3 +28,6 @@ func (v *reviewerView) namedCommit(t *quorum.Text) string { return v.texts.named
 func (v *reviewerView) isByConclusion() bool {
 	return v.Verdict.Kind == quorum.Conclusion && v.Check == "" && v.Status == ""
 }
+
+// isShared reports whether others write as the reviewer's author, too: all workflows write as one account.
+func (v *reviewerView) isShared() bool { return v.Author == quorum.ActionsBot }

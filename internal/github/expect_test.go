@@ -416,7 +416,7 @@ func (w *world) last7() int64 {
 	probe := *w
 	api, err := client.New(client.Options{Token: "ghs_x", Transport: w.g})
 	w.must(err)
-	probe.forge = github.NewForge(api, github.ActionsApp, "", nil)
+	probe.forge = github.NewForge(api, quorum.ActionsApp, "", nil)
 	_, s := probe.observe()
 	var id int64
 	for _, all := range [][]quorum.Text{s.Comments, s.Reviews} {
@@ -709,7 +709,7 @@ func TestAnOddPathIsAskedForByItself(t *testing.T) {
 					s.wire = func(next http.RoundTripper) http.RoundTripper { heard.next = next; return heard }
 				})
 				w.g.SetFile(test.path, "", threeReviewers)
-				w.forge = github.NewForge(w.client, github.ActionsApp, test.path, nil)
+				w.forge = github.NewForge(w.client, quorum.ActionsApp, test.path, nil)
 				if test.suppose {
 					w.forge.Suppose(test.path, []byte(threeReviewers))
 				}

@@ -40,7 +40,7 @@ type Fleet struct {
 // NewFleet returns a fleet, or says what is wrong with the options. It sends nothing.
 func NewFleet(o FleetOptions) (*Fleet, error) {
 	if o.App == nil {
-		o.Slug = cmp.Or(o.Slug, ActionsApp) // as whoever has no App; a personal token writes statuses
+		o.Slug = cmp.Or(o.Slug, quorum.ActionsApp) // as whoever has no App; a personal token writes statuses
 	}
 	pool, err := client.NewPool(o.PoolOptions)
 	if err != nil {

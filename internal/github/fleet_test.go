@@ -15,6 +15,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/github"
 	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/loop"
+	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
 
@@ -70,7 +71,7 @@ func TestFleetOfAToken(t *testing.T) {
 	o.Token, o.Transport = "ghp_x", w.g
 	f := do[*github.Fleet](t)(github.NewFleet(o))
 	forge := do[*github.Forge](t)(f.Enter(0))
-	if again := do[*github.Forge](t)(f.Enter(0)); forge != again || f.KnownSlug() != github.ActionsApp {
+	if again := do[*github.Forge](t)(f.Enter(0)); forge != again || f.KnownSlug() != quorum.ActionsApp {
 		t.Errorf("a second forge, or the name %s", f.KnownSlug())
 	}
 	if _, err := f.Enter(7); err == nil {

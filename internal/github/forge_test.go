@@ -98,7 +98,7 @@ func (w *world) replica(s setup) {
 		w.t.Fatal(err)
 	}
 	w.client = api
-	w.forge = github.NewForge(api, github.ActionsApp, "", slog.New(slog.DiscardHandler))
+	w.forge = github.NewForge(api, quorum.ActionsApp, "", slog.New(slog.DiscardHandler))
 	w.forge.SetClock(s.now)
 	w.loop = &loop.Reconciler{Forge: w.forge, Now: s.now, Seen: func(l loop.Look) { w.last = l }}
 }

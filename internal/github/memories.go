@@ -219,15 +219,8 @@ func (all *Memories) Compact() {
 func (m *memory) compacted(same sharedStrings) *memory {
 	n := &memory{key: m.key, size: m.size, lookBegan: m.lookBegan, eventHints: m.eventHints, observed: m.observed}
 	t := &n.conversation
-	n.runs, n.texts, n.siblings, n.disagreeing = slices.Clone(
-		n.runs,
-	), slices.Clone(
-		n.texts,
-	), slices.Clone(
-		n.siblings,
-	), slices.Clone(
-		n.disagreeing,
-	)
+	n.runs, n.texts = slices.Clone(n.runs), slices.Clone(n.texts)
+	n.siblings, n.disagreeing = slices.Clone(n.siblings), slices.Clone(n.disagreeing)
 	t.siblings, t.earlier = slices.Clone(t.siblings), slices.Clone(t.earlier)
 	same.share(
 		&n.key.pr.Owner,

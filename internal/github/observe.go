@@ -35,7 +35,7 @@ type look struct {
 	expectedHead string // the head that it named
 
 	policy           quorum.Policy
-	watched          reviewerSet // p's, or until that was read those that are expected
+	watched          reviewerSet // the policy's, or until it was read those that are expected
 	snap             quorum.Snapshot
 	changedFiles     int    // changed_files
 	headLabel        string // "owner:branch" of the head
@@ -45,7 +45,7 @@ type look struct {
 	own              []ownCheck // our checks on the head
 	digests          map[quorum.TextRef]untrusted.Digest
 	siblingsKnown    bool // head's conversation tells of siblings
-	conversationRead bool // m.threads was read by this look
+	conversationRead bool // mem.conversation was read by this look
 }
 
 // Observe reads everything that a decision about pr depends on, or fails. Reads go side by side, in waves: the pull request
@@ -545,7 +545,7 @@ func (l *look) joinAnswers() {
 	}
 	if l.f.client.Personal() {
 		for _, st := range l.snap.Statuses { // a status brings no suite
-			if sameAccount(st.Creator, l.snap.Ours) && (l.snap.Arrived.IsZero() || st.At.Before(l.snap.Arrived)) &&
+			if st.Creator.Same(l.snap.Ours) && (l.snap.Arrived.IsZero() || st.At.Before(l.snap.Arrived)) &&
 				(st.Context == l.policy.Check || strings.HasPrefix(st.Context, l.policy.Check+" (")) {
 				l.snap.Arrived = st.At
 			}
@@ -586,12 +586,12 @@ func (l *look) joinAnswers() {
 func newestJobs(run quorum.Run, checks []quorum.CheckRun) (jobs []quorum.Job) {
 	newest := map[string]int64{}
 	for _, c := range checks {
-		if c.Suite == run.Suite && c.App == ActionsApp {
+		if c.Suite == run.Suite && c.App == quorum.ActionsApp {
 			newest[c.Name] = max(newest[c.Name], c.ID)
 		}
 	}
 	for _, c := range checks {
-		if c.Suite != run.Suite || c.App != ActionsApp || newest[c.Name] != c.ID {
+		if c.Suite != run.Suite || c.App != quorum.ActionsApp || newest[c.Name] != c.ID {
 			continue
 		}
 		job := quorum.Job{ID: c.ID, Name: c.Name, Status: c.Status, Conclusion: c.Conclusion, Started: c.Started, Completed: c.Completed}

@@ -58,9 +58,9 @@ const (
 // maxTitle bounds what a stranger's title may take of a list.
 const maxTitle = 200
 
-// clockSlack is how much older than our look a change may seem and yet have been invisible to it: clocks differ by up to two
+// sweepLookMargin is how much older than our look a change may seem and yet have been invisible to it: clocks differ by up to two
 // seconds before that is corrected, and GitHub's replicas lag.
-const clockSlack = 5 * time.Second
+const sweepLookMargin = 5 * time.Second
 
 // Open is what a repository's open pull requests come to.
 type Open struct {
@@ -322,7 +322,7 @@ func (in inquiry) isWaitingDraft(p graphOpen, s ownCheckState) bool {
 // changedSince reports whether anything on GitHub is newer than our look. A check suite in which our own check stands changes
 // whenever we write: there the other check runs tell.
 func (s ownCheckState) changedSince(p graphOpen, tip graphTip) bool {
-	since := s.Record.Seen.At.Add(-clockSlack)
+	since := s.Record.Seen.At.Add(-sweepLookMargin)
 	newer := func(t time.Time) bool { return !t.Before(since) }
 	if newer(p.Updated) {
 		return true

@@ -128,7 +128,7 @@ func (in *inquirer) due(t *testing.T) []github.Due {
 		token = "ghp_x"
 	}
 	now := func() time.Time { return in.now }
-	f := github.NewForge(do[*client.Client](t)(client.New(client.Options{Token: token, Transport: in, Now: now})), github.ActionsApp, "", nil)
+	f := github.NewForge(do[*client.Client](t)(client.New(client.Options{Token: token, Transport: in, Now: now})), quorum.ActionsApp, "", nil)
 	f.SetClock(now)
 	open := do[github.Open](t)(f.Open(t.Context(), "acme", "shop"))
 	if open.File.State != in.file.State || open.Count != len(in.pulls) {
@@ -137,8 +137,8 @@ func (in *inquirer) due(t *testing.T) []github.Due {
 	return open.Due
 }
 
-// clockSlack is how much older than our look a change may seem that it did not see.
-const clockSlack = 5 * time.Second
+// sweepLookMargin is how much older than our look a change may seem that it did not see.
+const sweepLookMargin = 5 * time.Second
 
 // shown is a pull request as a page shows it, with our check on its head.
 type shown struct {
@@ -170,7 +170,7 @@ func passed() *shown {
 		Started:    looked,
 		Completed:  looked.Add(2 * time.Second),
 	}
-	s.own.Suite.ID, s.own.Suite.App.Slug = 1, github.ActionsApp
+	s.own.Suite.ID, s.own.Suite.App.Slug = 1, quorum.ActionsApp
 	return s
 }
 
@@ -192,7 +192,7 @@ func (s *shown) open() {
 // beside puts something else onto the head: in our check's suite, or in one of its own.
 func (s *shown) beside(suite int64, started, completed time.Duration) {
 	c := openContext{Type: "CheckRun", Status: "COMPLETED", Conclusion: "SUCCESS", Started: looked.Add(started), Completed: looked.Add(completed)}
-	c.Suite.ID, c.Suite.App.Slug = suite, github.ActionsApp
+	c.Suite.ID, c.Suite.App.Slug = suite, quorum.ActionsApp
 	s.tip().Rollup.Contexts.Nodes = append(s.tip().Rollup.Contexts.Nodes, c)
 }
 
@@ -256,9 +256,9 @@ func TestWhy(t *testing.T) {
 		{"it changed while we looked", func(s *shown, _ *inquirer) { s.p.Updated = looked }, github.Changed},
 		{
 			"it changed so shortly before that a replica may not have shown it",
-			func(s *shown, _ *inquirer) { s.p.Updated = looked.Add(-clockSlack) }, github.Changed,
+			func(s *shown, _ *inquirer) { s.p.Updated = looked.Add(-sweepLookMargin) }, github.Changed,
 		},
-		{"it changed before", func(s *shown, _ *inquirer) { s.p.Updated = looked.Add(-clockSlack - time.Second) }, 0},
+		{"it changed before", func(s *shown, _ *inquirer) { s.p.Updated = looked.Add(-sweepLookMargin - time.Second) }, 0},
 		{"another suite changed", func(s *shown, _ *inquirer) { s.suite(2, time.Minute) }, github.Changed},
 		{"another suite changed before", func(s *shown, _ *inquirer) { s.suite(2, -time.Minute) }, 0},
 		{"our own write changed a suite", func(s *shown, _ *inquirer) { s.suite(1, time.Hour) }, 0},

@@ -449,7 +449,7 @@ func (p *publication) publishStatus(ctx context.Context, c report.Check) error {
 	p.f.mu.Unlock()
 	var newest *quorum.Status
 	for i, st := range p.m.statuses { // newest first
-		if strings.EqualFold(st.Context, c.Name) && sameAccount(st.Creator, me) {
+		if strings.EqualFold(st.Context, c.Name) && st.Creator.Same(me) {
 			newest = &p.m.statuses[i]
 			break
 		}

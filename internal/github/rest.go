@@ -162,7 +162,7 @@ type restCheck struct {
 func (c restCheck) toCheck() ownCheck {
 	return ownCheck{annotations: c.Output.Annotations, CheckRun: quorum.CheckRun{
 		ID: c.ID, Name: c.Name, App: c.App.Slug, AppID: c.App.ID,
-		Job:   c.App.Slug == ActionsApp && strings.Contains(c.URL, "/actions/runs/"),
+		Job:   c.App.Slug == quorum.ActionsApp && strings.Contains(c.URL, "/actions/runs/"),
 		Suite: c.Suite.ID, Status: c.Status, Conclusion: c.Conclusion, ExternalID: c.ExternalID,
 		Title: c.Output.Title, Summary: c.Output.Summary, Text: c.Output.Text, Started: c.Started, Completed: c.Completed, URL: c.URL,
 	}}
@@ -256,16 +256,9 @@ func (c restComment) toText() quorum.Text {
 	return t
 }
 
-// ActionsApp is the slug of the App to which GITHUB_TOKEN belongs.
-const ActionsApp = "github-actions"
-
 func laterOf(a, b time.Time) time.Time {
 	if a.Before(b) {
 		return b
 	}
 	return a
-}
-
-func sameAccount(a, b quorum.Account) bool {
-	return a.Login != "" && strings.EqualFold(a.Login, b.Login) && a.Bot == b.Bot
 }

@@ -103,7 +103,7 @@ func (w *swept) sweep(ctx context.Context) (github.Open, loop.Tally) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	forge := github.NewForge(api, github.ActionsApp, "", nil)
+	forge := github.NewForge(api, quorum.ActionsApp, "", nil)
 	forge.SetClock(w.now)
 	open, err := forge.Open(ctx, "acme", "shop")
 	if err != nil {

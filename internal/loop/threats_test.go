@@ -49,7 +49,7 @@ func (w *swept) forge(wire http.RoundTripper) *github.Forge {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	f := github.NewForge(api, github.ActionsApp, "", nil)
+	f := github.NewForge(api, quorum.ActionsApp, "", nil)
 	f.SetClock(w.now)
 	return f
 }

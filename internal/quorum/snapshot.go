@@ -84,8 +84,19 @@ func (a Account) Is(login string) bool {
 	return login != "" && strings.EqualFold(a.Login, login) && a.Bot == strings.HasSuffix(login, "[bot]")
 }
 
+// Same reports whether a and b are one account: by id where both are known, else by login.
+func (a Account) Same(b Account) bool {
+	if a.ID != 0 && b.ID != 0 {
+		return a.ID == b.ID
+	}
+	return a.Login != "" && strings.EqualFold(a.Login, b.Login) && a.Bot == b.Bot
+}
+
 // ActionsBot is the account as which every workflow writes with its GITHUB_TOKEN: an author that all workflows share.
 const ActionsBot = "github-actions[bot]"
+
+// ActionsApp is the slug of the App to which GITHUB_TOKEN belongs: it owns the check runs of all workflows.
+const ActionsApp = "github-actions"
 
 // PolicyFile is the state of the policy on the default branch.
 type PolicyFile struct {

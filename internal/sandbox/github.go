@@ -173,15 +173,8 @@ func (g *GitHub) Wrote() Written {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	w := g.written
-	w.Comments, w.RequestedReviews, w.RerunOrder, w.Deleted = slices.Clone(
-		w.Comments,
-	), slices.Clone(
-		w.RequestedReviews,
-	), slices.Clone(
-		w.RerunOrder,
-	), slices.Clone(
-		w.Deleted,
-	)
+	w.Comments, w.RequestedReviews = slices.Clone(w.Comments), slices.Clone(w.RequestedReviews)
+	w.RerunOrder, w.Deleted = slices.Clone(w.RerunOrder), slices.Clone(w.Deleted)
 	w.Reruns, w.Cancels, w.Edited = maps.Clone(w.Reruns), maps.Clone(w.Cancels), maps.Clone(w.Edited)
 	return w
 }

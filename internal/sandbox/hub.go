@@ -217,16 +217,6 @@ func (h *Hub) findInstallation(id int64) *installation {
 	return h.installations[id]
 }
 
-// GitHub finds a repository by its name, or a former one; nil if there is none.
-func (h *Hub) GitHub(owner, repo string) *GitHub {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if s := h.reposByName[strings.ToLower(owner+"/"+repo)]; s != nil {
-		return s.github
-	}
-	return nil
-}
-
 // CrossedRequests lists the requests that went beyond the reach of their token: to another installation's
 // repository, or to one that the token was not made for. All were answered 404.
 func (h *Hub) CrossedRequests() []string {

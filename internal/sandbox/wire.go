@@ -273,16 +273,8 @@ func (g *GitHub) commentJSON(p *pullRequest, c *issueComment) object {
 }
 
 func (g *GitHub) reviewJSON(p *pullRequest, v *review) object {
-	html, api := fmt.Sprintf(
-		"%s/pull/%d#pullrequestreview-%d",
-		g.webURL(),
-		p.number,
-		v.id,
-	), fmt.Sprintf(
-		"%s/pulls/%d",
-		g.apiURL(),
-		p.number,
-	)
+	html := fmt.Sprintf("%s/pull/%d#pullrequestreview-%d", g.webURL(), p.number, v.id)
+	api := fmt.Sprintf("%s/pulls/%d", g.apiURL(), p.number)
 	return object{
 		"id": v.id, "node_id": nodeID("PRR", v.id), "user": g.userJSON(v.author), "body": v.body,
 		"state": v.state, "html_url": html, "pull_request_url": api,

@@ -296,7 +296,7 @@ func (w *world) newReconciler(transport http.RoundTripper, now func() time.Time)
 	if err != nil {
 		return nil, err
 	}
-	forge := github.NewForge(api, github.ActionsApp, "", nil)
+	forge := github.NewForge(api, quorum.ActionsApp, "", nil)
 	forge.SetClock(now)
 	return &loop.Reconciler{Forge: forge, Now: now, Seen: func(l loop.Look) {
 		w.recorder.recordLook(l)

@@ -181,7 +181,7 @@ func TestTheCommand(t *testing.T) {
 		code           int
 		stdout, stderr string
 	}{
-		{[]string{"-at", dir}, 1, "FALLS BEHIND\n", "one-word unexported functions: 50.0 % is more than 35.0 %"},
+		{[]string{"-at", dir}, 1, "FALLS BEHIND\n", "one-word unexported functions: 50.0 % is more than 7.0 %"},
 		{[]string{"-v", "-at", dir}, 1, "  a.go leans on b.go (countAll)\n  b.go leans on a.go (Len Shelf)\n", ""},
 		{[]string{"-h"}, 0, "", "-at"},
 		{[]string{"here"}, 2, "", `"here" is not a flag`},

@@ -39,25 +39,25 @@ type limitTable []upperLimit
 // limits are what must hold. A figure that no row fits is only printed.
 var limits = limitTable{
 	// The shares' goals are 1.5 and 3. These are what is so today, and only shrink.
-	{wideCode, nil, 2.6, "a line is read in one go"},
+	{wideCode, nil, 2.5, "a line is read in one go"},
 	{widestCode, nil, 0, "a line fits on a screen, unless it is a text"},
-	{wideTests, nil, 4.8, "a line is read in one go"},
+	{wideTests, nil, 4.5, "a line is read in one go"},
 	{widestTests, nil, 0, "a line fits on a screen, unless it is a text"},
 
-	{largestCircle, []string{"internal/sandbox", "internal/story"}, 18, "the fake's parts meet as GitHub's do"},
-	{largestCircle, nil, 10, "files that all lean on each other can only be read as one"},
+	{largestCircle, []string{"internal/sandbox"}, 18, "the fake's parts meet as GitHub's do"},
+	{largestCircle, nil, 8, "files that all lean on each other can only be read as one"},
 
 	{methodsOfType, []string{"internal/sandbox.GitHub"}, 232, "the fake answers for all of GitHub, but grows no more"},
 	{methodsOfType, []string{"internal/sandbox.Hub"}, 82, "the fake answers for all of GitHub, but grows no more"},
 	{methodsOfType, []string{"internal/story.sentenceParser"}, 51, "one a sentence, no more"},
-	{methodsOfType, nil, 40, "a type with more is several types"},
+	{methodsOfType, nil, 37, "a type with more is several types"},
 
-	{oneWordNames, nil, 35, "a name says what a function returns or does, with its noun"},
-	{sharedTypes, nil, 20, "no type name for two things"},
+	{oneWordNames, nil, 7, "a name says what a function returns or does, with its noun"},
+	{sharedTypes, nil, 6, "no type name for two things"},
 
-	{heldByTests, []string{"internal/github"}, 63, "half of 126: they resist every new wall"},
-	{heldByTests, []string{"cmd/coordinator"}, 49, "half of 98: as above"},
-	{heldByTests, []string{"internal/daemon", "internal/dashboard"}, 43, "half of 87: as above"},
+	{heldByTests, []string{"internal/github"}, 43, "126 before: they resist every new wall"},
+	{heldByTests, []string{"cmd/coordinator"}, 33, "98 before: as above"},
+	{heldByTests, []string{"internal/daemon", "internal/dashboard"}, 22, "87 before: as above"},
 }
 
 // outsideProduct are the packages that are not the product: the fake, and what tests and measures.

@@ -238,7 +238,7 @@ func (g *githubHost) lastReached() time.Time {
 	return time.Time{}
 }
 
-// newRequest is one to to. No text is read for its URL a second time.
+// newRequest returns a request to a URL, which is not parsed a second time.
 func (g *githubHost) newRequest(ctx context.Context, method string, to *url.URL, body any) (*http.Request, error) {
 	header := maps.Clone(g.header)
 	var text io.Reader
@@ -541,7 +541,7 @@ type hostGuard struct {
 
 func (o *hostGuard) RoundTrip(req *http.Request) (*http.Response, error) {
 	if !sameHost(req.URL, o.host) {
-		return nil, errors.New("another host gets no token") // unreachable unless do or redirect is wrong
+		return nil, errors.New("another host gets no token") // unreachable unless followRedirects or redirectTarget is wrong
 	}
 	return o.next.RoundTrip(req)
 }

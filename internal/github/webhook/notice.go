@@ -23,7 +23,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// MaxPayload is GitHub's own bound on a payload, in bytes.
+// MaxPayload is GitHub's own bound on a payload, in bytes: https://docs.github.com/webhooks/webhook-events-and-payloads
 const MaxPayload = 25 << 20
 
 // A Notice is what is left of a payload. Either PRs holds a pull request or Why says why not; then it may mean all of them.
