@@ -108,7 +108,7 @@ func stepOutputs(r runResult) ([]stepOutput, error) {
 
 func unavailableReviewers(d quorum.Decision) (names []string) {
 	for _, b := range d.Ballots {
-		if b.Vote == quorum.Unavailable && !b.Shadow && !b.Retired {
+		if b.Vote == quorum.Unavailable && b.Voter() {
 			names = append(names, b.Reviewer)
 		}
 	}

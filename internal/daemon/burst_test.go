@@ -37,7 +37,7 @@ func TestARushIsLetInFirst(t *testing.T) {
 		r.countDelivery(1, now)
 	}
 	if at := r.countDelivery(1, now); !at.Equal(now.Add(delayed)) || room(now, 32, 0) != 1 || room(now, 32, 1) != 0 {
-		t.Errorf("in a rush a delivery is due at %s", at)
+		t.Errorf("in a burst a delivery is due at %s", at)
 	}
 	if at := r.countDelivery(2, now); !at.Equal(now) {
 		t.Errorf("who has no part in it waits until %s", at)
@@ -76,11 +76,11 @@ func TestALongRushIsWorkedOn(t *testing.T) {
 	}
 }
 
-// When a slot has just begun there seems to be no rush, if it is a small one: that is not its end.
+// When a slot has just begun there seems to be no burst, if it is a small one: that is not its end.
 func TestARushDoesNotEndWithASlot(t *testing.T) {
 	var r burstLimiter
 	now := noon
-	every := inSlots / 60 // as few as a rush may be
+	every := inSlots / 60 // as few as a burst may be
 	for range 20 * time.Second / every {
 		now = now.Add(every)
 		r.countDelivery(1, now)
@@ -97,7 +97,7 @@ func TestARushDoesNotEndWithASlot(t *testing.T) {
 	}
 }
 
-// A clock that is put back by an hour neither prolongs a rush by it nor takes the next one for a new one all the time.
+// A clock that is put back by an hour neither prolongs a burst by it nor takes the next one for a new one all the time.
 func TestARushEndsThoughTheClockIsPutBack(t *testing.T) {
 	var r burstLimiter
 	for range muchMore {
@@ -131,7 +131,7 @@ func TestAFewDeliveriesAreNoPart(t *testing.T) {
 		}
 	}
 	if !due.Equal(now.Add(delayed)) {
-		t.Error("there is no rush")
+		t.Error("there is no burst")
 	}
 }
 
@@ -150,7 +150,7 @@ func TestAFewDeliveriesOfEachAreNoPart(t *testing.T) {
 	}
 }
 
-// Who has no part in a rush does not wait until its looks end.
+// Who has no part in a burst does not wait until its looks end.
 func TestARushHoldsUpNobodyElse(t *testing.T) {
 	var r burstLimiter
 	now := noon
@@ -216,7 +216,7 @@ func TestARushOfManyHasNoBystanders(t *testing.T) {
 	}
 }
 
-// What concerns nobody costs no look, and so it is no rush.
+// What concerns nobody costs no look, and so it is no burst.
 func TestWhatConcernsNobodyIsNoRush(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()
@@ -233,7 +233,7 @@ func TestWhatConcernsNobodyIsNoRush(t *testing.T) {
 		}
 		settle(delayed / 2)
 		if len(l.looks()) == 0 {
-			t.Error("there is a rush")
+			t.Error("there is a burst")
 		}
 		h.stop()
 	})

@@ -541,7 +541,7 @@ func TestWhatHappensDuringALookIsLookedAtAfterIt(t *testing.T) {
 	})
 }
 
-// Who has no part in a rush is looked at soon, however long the looks of those who have: several at once, one that is asked for
+// Who has no part in a burst is looked at soon, however long the looks of those who have: several at once, one that is asked for
 // again during its look, and one of which an event names only the commit.
 func TestARushHoldsUpNobodyElsesLooks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -600,7 +600,7 @@ func TestARushHoldsUpNobodyElsesLooks(t *testing.T) {
 	})
 }
 
-// When a rush is over its looks begin, though nothing else happens, and though the one that it was given hangs.
+// When a burst is over its looks begin, though nothing else happens, and though the one that it was given hangs.
 func TestARushIsOverWhenItIsOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()
@@ -617,7 +617,7 @@ func TestARushIsOverWhenItIsOver(t *testing.T) {
 			h.deliver(about(1, pull(n+1)))
 			settle(time.Millisecond)
 		}
-		takes(time.Minute) // the next one: it begins when no delivery will come, and before the rush is over
+		takes(time.Minute) // the next one: it begins when no delivery will come, and before the burst is over
 		during := len(l.looks())
 		settle(2*inSlots + delayed)
 		if began := len(l.looks()) - during; began != h.PerTenant {

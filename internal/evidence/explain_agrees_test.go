@@ -88,7 +88,7 @@ func contradictedEvidence(b quorum.Ballot, c evidence.Considered, author string)
 }
 
 func TestExplanationsAgreeWithTheCheck(t *testing.T) {
-	counted := map[quorum.Outcome]int{}
+	counted, reasons := map[quorum.Outcome]int{}, map[quorum.Reason]int{}
 	for seed := range uint64(4000) {
 		p, s := drawHead(rand.New(rand.NewPCG(seed, 1)))
 		if why := contradiction(p, s); why != "" {
@@ -96,6 +96,17 @@ func TestExplanationsAgreeWithTheCheck(t *testing.T) {
 		}
 		for _, c := range evidence.Consider(p, s) {
 			counted[c.Outcome]++
+		}
+		for _, b := range evidence.Judge(p, s) {
+			reasons[b.Reason]++
+		}
+	}
+	for _, reason := range []quorum.Reason{
+		quorum.ReasonStands, quorum.ReasonLookingAgain, quorum.ReasonUnnamed, quorum.ReasonEdited, quorum.ReasonDeleted, quorum.ReasonAmbiguous,
+		quorum.ReasonGuarded, quorum.ReasonSelf, quorum.ReasonOtherPull,
+	} {
+		if reasons[reason] < 5 {
+			t.Errorf("only %d ballots for the reason %q were drawn", reasons[reason], reason)
 		}
 	}
 	for _, o := range []quorum.Outcome{0, quorum.Approved, quorum.Findings, quorum.Malformed, quorum.Limited} {
@@ -192,6 +203,9 @@ func drawHead(r *rand.Rand) (quorum.Policy, quorum.Snapshot) {
 	x.s.PR.FilesMissing = r.IntN(20) == 0
 	if r.IntN(4) == 0 {
 		x.s.Earlier = []string{older}
+	}
+	if r.IntN(3) == 0 {
+		x.twin(oneOf(r, head, older), 10*r.IntN(30)-50, 10*r.IntN(40))
 	}
 	drawRuns(r, x)
 	for id := range int64(r.IntN(8)) {

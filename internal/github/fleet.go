@@ -61,7 +61,7 @@ func NewFleet(o FleetOptions) (*Fleet, error) {
 	return f, nil
 }
 
-// Calm gives back what a rush took: connections that wait for a next request, and memory.
+// Calm gives back what a burst took: connections that wait for a next request, and memory.
 func (f *Fleet) Calm() {
 	f.CloseIdleConnections()
 	f.memories.Compact()

@@ -193,7 +193,7 @@ func (all *Memories) dropMemory(at *list.Element) {
 	delete(all.pulls, m.key)
 }
 
-// Compact moves what is remembered together. Of what a rush leaves behind, little is kept, but that lies scattered among
+// Compact moves what is remembered together. Of what a burst leaves behind, little is kept, but that lies scattered among
 // what has gone, and Go gives no page back on which anything is left. What is under way stays where it is.
 func (all *Memories) Compact() {
 	all.mu.Lock()

@@ -146,6 +146,9 @@ type Ballot struct {
 	Threads bool `json:"-"` // resolving threads would end this objection
 }
 
+// Voter reports whether the vote is one of the tally's.
+func (b Ballot) Voter() bool { return !b.Shadow && !b.Retired }
+
 // A Finding is what a reviewer objects to; it is quoted, never inferred.
 type Finding struct {
 	Path     string   `json:"path,omitempty"` // hostile, as all text of it

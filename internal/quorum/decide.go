@@ -76,7 +76,7 @@ func (d *Decision) applyRules(p Policy, ballots []Ballot, f Facts, now time.Time
 
 // hasDoubt reports whether a pending reviewer has said what seems to be an objection.
 func (d *Decision) hasDoubt() bool {
-	return slices.ContainsFunc(d.Ballots, func(b Ballot) bool { return b.isCounted() && b.isDoubt() })
+	return slices.ContainsFunc(d.Ballots, func(b Ballot) bool { return b.Voter() && b.isDoubt() })
 }
 
 // isDoubt reports whether b will object if nothing more is said.
@@ -86,7 +86,7 @@ func (b *Ballot) isDoubt() bool { return b.Vote == Pending && b.Then != nil && b
 // all if the check is Blocked, or Unverified whatever they answer, and those that are due only when it has passed. That is
 // asked with all of them pending, whatever the clock says.
 func (d *Decision) withoutUntakenSteps(p Policy, ballots []Ballot, f Facts, now time.Time) []Ballot {
-	isPlanned := func(b Ballot) bool { return b.Vote == Pending && b.Planned && b.isCounted() }
+	isPlanned := func(b Ballot) bool { return b.Vote == Pending && b.Planned && b.Voter() }
 	if !slices.ContainsFunc(ballots, isPlanned) {
 		return ballots
 	}
@@ -168,7 +168,7 @@ func (d *Decision) makePassed(ballots []Ballot, f Facts, at time.Time, by []Stan
 	pass := &Pass{At: at, Policy: f.File.SHA, Base: f.Base, Need: d.Need, Voters: d.voterNames(), By: by}
 	pass.Basis = slices.Grow(pass.Basis, d.Approvals)
 	for _, b := range d.Ballots {
-		if b.isCounted() && b.Vote == Approve {
+		if b.Voter() && b.Vote == Approve {
 			pass.Basis = append(pass.Basis, b.passBasis())
 		}
 	}
@@ -192,7 +192,7 @@ func (d *Decision) showPass(pass *Pass) {
 func (d *Decision) voterNames() []string {
 	names := make([]string, 0, len(d.Ballots))
 	for _, b := range d.Ballots {
-		if b.isCounted() {
+		if b.Voter() {
 			names = append(names, b.Reviewer)
 		}
 	}
@@ -216,7 +216,7 @@ func (d *Decision) tallyBallots(ballots []Ballot, now time.Time) {
 func (d *Decision) countVotes() {
 	d.Approvals, d.Objections, d.Unavailable, d.Pending = 0, 0, 0, 0
 	for _, b := range d.Ballots {
-		if !b.isCounted() {
+		if !b.Voter() {
 			continue
 		}
 		switch b.Vote {
@@ -231,9 +231,6 @@ func (d *Decision) countVotes() {
 		}
 	}
 }
-
-// isCounted reports whether the vote is one of the tally's.
-func (b Ballot) isCounted() bool { return !b.Shadow && !b.Retired }
 
 // asOf applies the clock to a pending ballot.
 func (b Ballot) asOf(now time.Time) Ballot {
@@ -252,7 +249,7 @@ func (b Ballot) asOf(now time.Time) Ballot {
 func (d *Decision) worstRequiredVote() Vote {
 	worst := Approve
 	for _, b := range d.Ballots {
-		if !b.Required || !b.isCounted() {
+		if !b.Required || !b.Voter() {
 			continue
 		}
 		switch b.Vote {
@@ -277,7 +274,7 @@ func (d *Decision) makeUnverified(required Vote) {
 func (d *Decision) lastSettledAt() (at time.Time) {
 	for _, b := range d.Ballots {
 		switch {
-		case !b.isCounted():
+		case !b.Voter():
 		case b.Vote == Approve:
 			at = laterOf(at, b.At)
 		default:
@@ -293,7 +290,7 @@ func (d *Decision) graceEnds(p Policy, f Facts) time.Time {
 	at := f.Start
 	cast := make([]time.Time, 0, len(d.Ballots))
 	for _, b := range d.Ballots {
-		if b.isCounted() && b.Vote == Approve {
+		if b.Voter() && b.Vote == Approve {
 			cast = append(cast, b.At)
 			if b.Required {
 				at = laterOf(at, b.At)
@@ -314,7 +311,7 @@ func (d *Decision) scheduleEffects(f Facts, now time.Time) {
 			d.wakeBy(b.Deadline)
 		}
 		looksAgain := b.Vote == Object // what blocks is its own objection
-		if !b.isCounted() || !looksAgain && (b.Vote != Pending || !acts) {
+		if !b.Voter() || !looksAgain && (b.Vote != Pending || !acts) {
 			continue
 		}
 		for _, a := range b.Next {
@@ -344,7 +341,7 @@ func (d *Decision) mayChange() bool {
 	may := d.Approvals + d.Pending
 	for _, b := range d.Ballots {
 		switch {
-		case !b.isCounted() || b.Vote != Unavailable:
+		case !b.Voter() || b.Vote != Unavailable:
 		case b.Open:
 			may++
 		case b.Required:

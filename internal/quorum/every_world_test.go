@@ -67,7 +67,7 @@ func walkWorlds(ballots []Ballot, check func(w world)) {
 		for j := range ballots[i].Next {
 			ballots[i].Next[j].Reviewer, ballots[i].Next[j].Run = ballots[i].Reviewer, int64(i+1)
 		}
-		if ballots[i].isCounted() {
+		if ballots[i].Voter() {
 			voters++
 		}
 	}
@@ -101,7 +101,7 @@ func wrongOf(w world, decide func(Policy, []Ballot, Facts, time.Time) Decision) 
 	approvals, objections, doubts := 0, 0, 0
 	for _, b := range d.Ballots {
 		switch {
-		case !b.isCounted():
+		case !b.Voter():
 		case b.Vote == Approve:
 			approvals++
 		case b.Vote == Object:
@@ -125,7 +125,7 @@ func wrongOf(w world, decide func(Policy, []Ballot, Facts, time.Time) Decision) 
 		return "a rerun after the end"
 	}
 	for _, b := range d.Ballots {
-		if b.Vote == Pending && b.Planned && b.isCounted() && d.Verdict != Waiting && d.Verdict != Passed && !d.mayChange() {
+		if b.Vote == Pending && b.Planned && b.Voter() && d.Verdict != Waiting && d.Verdict != Passed && !d.mayChange() {
 			return "a retry is announced that will not be made"
 		}
 	}

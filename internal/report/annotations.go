@@ -93,7 +93,7 @@ func placedFindings(d quorum.Decision) (all []placedFinding) {
 	at := map[string]int{}
 	for _, b := range d.Ballots {
 		for _, f := range b.Findings {
-			objects := b.Vote == quorum.Object && isVoter(b) && !f.Below
+			objects := b.Vote == quorum.Object && b.Voter() && !f.Below
 			shown := objects || f.Below || b.Vote == quorum.Object
 			if !shown || f.Thread != 0 || f.Path == "" || len(f.Path) > maxPath || oneLine(f.Path) != f.Path || f.Line < 1 ||
 				f.Line > maxLine {

@@ -52,7 +52,7 @@ func snapshot() quorum.Snapshot {
 func decided(v quorum.Verdict, ballots ...quorum.Ballot) quorum.Decision {
 	d := quorum.Decision{PR: pr, Head: head, Base: "main", Verdict: v, Reason: quorum.ReasonTally, Need: 2, Start: start, Ballots: ballots}
 	for _, b := range ballots {
-		if !isVoter(b) {
+		if !b.Voter() {
 			continue
 		}
 		switch b.Vote {

@@ -444,7 +444,7 @@ func mayNeedPerson(b quorum.Ballot) bool {
 	case quorum.Unavailable:
 		return true
 	case quorum.Object:
-		return isVoter(b)
+		return b.Voter()
 	case quorum.Pending:
 		return b.Reason == quorum.ReasonApproval || b.Reason == quorum.ReasonUnnamed
 	default:

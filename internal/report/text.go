@@ -94,7 +94,7 @@ func mergeFindings(ballots []quorum.Ballot) (all []mergedFinding, came int) {
 	at := map[key]int{}
 	for _, b := range ballots {
 		by := quoteName(b.Reviewer)
-		if !isVoter(b) {
+		if !b.Voter() {
 			by += " (not counted)"
 		}
 		for _, f := range b.Findings {

@@ -69,7 +69,7 @@ func waitingTitle(d quorum.Decision) string {
 // awaitsOnlyApproval reports whether all that is waited for is a maintainer's approval.
 func awaitsOnlyApproval(d quorum.Decision) bool {
 	return !slices.ContainsFunc(d.Ballots, func(b quorum.Ballot) bool {
-		return isVoter(b) && b.Vote == quorum.Pending && b.Reason != quorum.ReasonApproval
+		return b.Voter() && b.Vote == quorum.Pending && b.Reason != quorum.ReasonApproval
 	})
 }
 
@@ -79,7 +79,7 @@ func waitingEnds(d quorum.Decision) (at time.Time) {
 		return d.GraceEnd
 	}
 	for _, b := range d.Ballots {
-		if end := attemptEnds(b); isVoter(b) && b.Vote == quorum.Pending && end.After(at) {
+		if end := attemptEnds(b); b.Voter() && b.Vote == quorum.Pending && end.After(at) {
 			at = end
 		}
 	}
@@ -126,7 +126,7 @@ func blockedTitle(d quorum.Decision) string {
 	t := "Changes requested by " + joinNames(votersWith(d, quorum.Object))
 	n := 0
 	for _, b := range d.Ballots {
-		if !isVoter(b) || b.Vote != quorum.Object {
+		if !b.Voter() || b.Vote != quorum.Object {
 			continue
 		}
 		for _, f := range b.Findings {
@@ -166,7 +166,7 @@ func unverifiedTitle(d quorum.Decision) string {
 // missingRequired names the required reviewers that do not approve, each with its vote.
 func missingRequired(d quorum.Decision) (names []string) {
 	for _, b := range d.Ballots {
-		if isVoter(b) && b.Required && b.Vote != quorum.Approve {
+		if b.Voter() && b.Required && b.Vote != quorum.Approve {
 			names = append(names, plainLine(b.Reviewer, 60)+" "+b.Vote.String())
 		}
 	}

@@ -254,13 +254,10 @@ func isSkipped(b quorum.Ballot) bool {
 	return b.Vote == quorum.Unavailable && b.Failed > 0 && (b.Failed > 1 || b.Spent)
 }
 
-// isVoter reports whether the vote is one of the tally's.
-func isVoter(b quorum.Ballot) bool { return !b.Shadow && !b.Retired }
-
 // votersWith names the voters with that vote, for plain text.
 func votersWith(d quorum.Decision, v quorum.Vote) (names []string) {
 	for _, b := range d.Ballots {
-		if isVoter(b) && b.Vote == v {
+		if b.Voter() && b.Vote == v {
 			names = append(names, plainLine(b.Reviewer, 60))
 		}
 	}

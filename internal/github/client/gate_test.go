@@ -345,7 +345,7 @@ func bounded(t *testing.T, all []heard) {
 // Looks at many pull requests at once: what the limits allow is used, and no look that has read is kept from its write.
 func TestLooksAtTheLimit(t *testing.T) {
 	t.Run("asked before", func(t *testing.T) { synctest.Test(t, func(t *testing.T) { looksAtTheLimit(t, true) }) })
-	t.Run("rushed", func(t *testing.T) { synctest.Test(t, func(t *testing.T) { looksAtTheLimit(t, false) }) })
+	t.Run("in a burst", func(t *testing.T) { synctest.Test(t, func(t *testing.T) { looksAtTheLimit(t, false) }) })
 }
 
 func looksAtTheLimit(t *testing.T, asks bool) {

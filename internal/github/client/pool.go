@@ -70,7 +70,7 @@ func NewPool(o PoolOptions) (*Pool, error) {
 }
 
 // poolConnections is how many connections to GitHub are kept for all installations, where it does not speak HTTP/2: in a
-// rush there are about as many requests at a time, and a new connection costs more than most of them.
+// burst there are about as many requests at a time, and a new connection costs more than most of them.
 const poolConnections = 512
 
 // CloseIdleConnections gives back connections that wait for a next request.
