@@ -135,7 +135,7 @@ func (c *command) demoLog() *slog.Logger {
 	if c.Verbose {
 		return c.serverLog()
 	}
-	return slog.New(slog.NewTextHandler(c.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	return slog.New(slog.NewTextHandler(c.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
 }
 
 // close stops the server and removes the demo's folder.

@@ -271,3 +271,13 @@ func TestStoryClock(t *testing.T) {
 		})
 	}
 }
+
+// The daemon's log warns of a rerun once, however often it looks while that goes on.
+func TestTheDemosLogWarnsOnce(t *testing.T) {
+	var said bytes.Buffer
+	c := &command{Stdin: strings.NewReader(""), Stderr: &said, Getenv: func(string) string { return "" }}
+	code, _ := inTerminal(t, 80, c, "demo", "--once", "--speed", "3000", "-v")
+	if n := strings.Count(said.String(), "a reviewer is run again, or skipped"); code != 0 || n != 1 {
+		t.Errorf("exit %d, warned %d times:\n%s", code, n, said.String())
+	}
+}

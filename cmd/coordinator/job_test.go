@@ -250,7 +250,8 @@ func TestOutputs(t *testing.T) {
 		t.Errorf("the summary is %q, %v", summary, err)
 	}
 	commands := runnerCommands(printed)
-	if len(commands) != 6-1 || !strings.HasPrefix(commands[4], "::warning title=Review quorum%3A acme/shop#2::Changes requested by sage") {
+	skipped := strings.Contains(strings.Join(commands, " "), "gemini: its service was overloaded") // of both, as they happened
+	if len(commands) != 7 || !skipped || !strings.HasPrefix(commands[6], "::warning title=Review quorum%3A acme/shop#2::Changes requested by sage") {
 		t.Errorf("got %q", commands)
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/github/webhook"
 	"github.com/review-coordinator/coordinator/internal/loop"
 	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/report"
 )
 
 type runCmd struct {
@@ -94,6 +95,9 @@ func (cmd runCmd) Run(ctx context.Context, c *command) error {
 		return sweepCmd{Repo: all, Config: cmd.Config, DryRun: cmd.DryRun}.sweepRepo(ctx, c, api, forge)
 	}
 	lines := &progressLines{w: c.Stdout, manyPulls: len(prs) > 1}
+	if c.jobOutput != nil { // elsewhere the line of the look says it
+		lines.warn = c.printWarning
+	}
 	results := make([]runResult, len(prs))
 	var looks sync.WaitGroup
 	for i, pr := range prs {
@@ -291,6 +295,8 @@ type progressLines struct {
 	w         io.Writer
 	manyPulls bool
 	lastLine  map[quorum.PR]string
+	warn      func(text string)    // tells an operator of a reviewer that is run again or given up; nil: nobody
+	warned    map[[2]string]string // the last warning, by pull request and reviewer
 }
 
 func (l *progressLines) printLook(look loop.Look) {
@@ -313,6 +319,18 @@ func (l *progressLines) printLook(look loop.Look) {
 	}
 	l.lastLine[pr] = line
 	l.printLine(pr, line)
+	if l.warn == nil {
+		return
+	}
+	for _, w := range report.Warnings(look.Decision) {
+		if key := [2]string{pr.String(), w.Reviewer}; l.warned[key] != w.Text {
+			if l.warned == nil {
+				l.warned = map[[2]string]string{}
+			}
+			l.warned[key] = w.Text
+			l.warn(pr.String() + ": " + w.Text)
+		}
+	}
 }
 
 func (l *progressLines) faultPrinter(pr quorum.PR) func(error, time.Time) {

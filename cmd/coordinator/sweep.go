@@ -115,6 +115,7 @@ func (cmd sweepCmd) sweepRepo(ctx context.Context, c *command, api *client.Clien
 		told.printEvaluated(done)
 		forge.Forget(done.PR) // it is not looked at again
 	}
+	s.Begin = told.printBatch
 	told.printStart(owner+"/"+name, open)
 	tally := s.Run(ctx, prs)
 	told.printTally(tally)
@@ -149,6 +150,20 @@ type sweepProgress struct {
 	titles      map[quorum.PR]string // hostile
 	now         func() time.Time
 	failedLines []string
+	batch       string // which of several is under way; "" if there is one
+	done        int
+}
+
+// printBatch tells that a batch begins.
+func (p *sweepProgress) printBatch(batch, batches int) {
+	if batches < 2 {
+		return
+	}
+	p.batch = fmt.Sprintf("batch %d of %d", batch, batches)
+	if !p.drawsBar {
+		fmt.Fprintf(p.w, "%s %s\n", p.clockTime(), p.batch)
+	}
+	p.drawBar(p.done)
 }
 
 func (p *sweepProgress) printStart(repo string, open github.Open) {
@@ -224,6 +239,7 @@ func (p *sweepProgress) printEvaluated(done loop.Swept) {
 	case !p.drawsBar:
 		fmt.Fprintln(p.w, line)
 	}
+	p.done = done.N
 	p.drawBar(done.N)
 }
 
@@ -251,6 +267,9 @@ func (p *sweepProgress) drawBar(n int) {
 	const wide = 30
 	full := min(n*wide/p.total, wide)
 	fmt.Fprintf(p.w, "\r\x1b[K%s%s %d/%d", strings.Repeat("█", full), strings.Repeat("░", wide-full), n, p.total)
+	if p.batch != "" {
+		fmt.Fprintf(p.w, ", %s", p.batch)
+	}
 }
 
 func (p *sweepProgress) clockTime() string { return p.now().UTC().Format("15:04:05") }

@@ -285,3 +285,25 @@ func TestSweepLeavesRequests(t *testing.T) {
 		}
 	}
 }
+
+// Where a sweep has several batches, each says which it is.
+func TestSweepTellsItsBatches(t *testing.T) {
+	g, sweep := shop(t, titles[:3])
+	if code, out, said := sweep(nil, "sweep"); code != 0 || strings.Contains(out, "batch") {
+		t.Errorf("exit %d: %s%s", code, out, said)
+	}
+	g.SetFile(
+		".github/review-coordinator.yml", "",
+		"version: 1\nquorum: 1\nsweep: {batch_delay: 0s, batch_size: 2}\nreviewers:\n  - {name: sage, author: \"sage[bot]\", verdict: review-state}\n",
+	)
+	for n := range 3 {
+		if err := g.Push(n+1, fmt.Sprintf("b%d", n), sandbox.PushSpec{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	code, out, said := sweep(nil, "sweep")
+	if code != 0 {
+		t.Fatalf("exit %d: %s%s", code, out, said)
+	}
+	wants(t, out, "batch 1 of 2\n", "batch 2 of 2\n")
+}

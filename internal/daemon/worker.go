@@ -17,6 +17,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/evidence"
 	"github.com/review-coordinator/coordinator/internal/loop"
 	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/report"
 	"github.com/review-coordinator/coordinator/internal/store"
 	"github.com/review-coordinator/coordinator/internal/workkey"
 )
@@ -231,6 +232,7 @@ func (d *Daemon) reconcilePull(
 	}
 	d.policies.put(workkey.Repo(p.Tenant, p.Owner, p.Repo), last.Snapshot.File, last.Policy, began)
 	s := newSight(d.Web, last, was)
+	d.logWarnings(last, was)
 	text, err := json.Marshal(s)
 	if err != nil {
 		return workResult{}, fmt.Errorf("keep sight: %w", err) // unreachable: it holds strings, numbers and times
@@ -244,6 +246,23 @@ func (d *Daemon) reconcilePull(
 	}
 	outcome := store.Completion{Wake: wake, Sight: text, Open: s.Open()}
 	return workResult{label: resultOK, pr: pr, sightBefore: was, sight: s, outcome: outcome}, nil
+}
+
+// logWarnings warns of reviewers that are run again or given up, once each: was is what the look before saw.
+func (d *Daemon) logWarnings(l loop.Look, was dashboard.Sight) {
+	before := map[string]string{}
+	for _, lane := range was.Lanes {
+		before[lane.Name] = lane.Why
+	}
+	now := map[string]string{}
+	for _, lane := range newSight(d.Web, l, dashboard.Sight{}).Lanes {
+		now[lane.Name] = lane.Why
+	}
+	for _, w := range report.Warnings(l.Decision) {
+		if was.Head != l.Snapshot.PR.Head || before[w.Reviewer] != now[w.Reviewer] {
+			d.Log.Warn("a reviewer is run again, or skipped", "pr", l.Snapshot.PR.String(), "reviewer", w.Text)
+		}
+	}
 }
 
 // countingForge counts what becomes of effects.

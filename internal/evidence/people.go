@@ -104,7 +104,7 @@ func hadHandIn(s *quorum.Snapshot, a quorum.Account) bool {
 		return true
 	}
 	for _, c := range s.Commits {
-		if slices.ContainsFunc(c.People, func(b quorum.Account) bool { return a.Same(b) }) {
+		if slices.ContainsFunc(c.People, a.Same) {
 			return true
 		}
 	}

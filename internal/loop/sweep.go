@@ -32,6 +32,7 @@ type Sweep struct {
 
 	Spent  func() string                          // why no more requests may be spent, "" while they may; may be nil
 	Jitter func(most time.Duration) time.Duration // nil: random
+	Begin  func(batch, batches int)               // called before each batch; may be nil
 	Done   func(Swept)                            // called after each evaluation, by one at a time; may be nil
 }
 
@@ -84,11 +85,15 @@ func (s *Sweep) Run(ctx context.Context, prs []quorum.PR) Tally {
 	sw := &sweepRun{Sweep: s, counted: map[quorum.PR]bool{}}
 	sw.pauseCtx, sw.cancelPauses = context.WithCancel(ctx)
 	defer sw.cancelPauses()
-	for batch := range slices.Chunk(all, max(s.Batch, 1)) {
+	n, size := 0, max(s.Batch, 1)
+	for batch := range slices.Chunk(all, size) {
 		if sw.tally.Evaluated+sw.tally.Failed > 0 && s.pauseFor(sw.pauseCtx, s.BatchDelay) != nil {
 			break
 		}
 		sw.todo = batch
+		if n++; s.Begin != nil {
+			s.Begin(n, (len(all)+size-1)/size)
+		}
 		var workers sync.WaitGroup
 		for range min(max(s.Concurrent, 1), len(batch)) {
 			workers.Go(func() { sw.runWorker(ctx) })

@@ -69,11 +69,28 @@ func terminalName(b quorum.Ballot) string {
 	n := plainLine(b.Reviewer, 60)
 	switch {
 	case b.Shadow:
-		return n + " (shadow)"
+		return n + " (shadow: would not count)"
 	case b.Retired:
 		return n + " (retired)"
 	case b.Required:
 		return n + " (required)"
 	}
 	return n
+}
+
+// A Warning is what an operator should see in a log when it happens: a reviewer that is run again, or given up.
+type Warning struct {
+	Reviewer string
+	Text     string // one line, safe in a log
+}
+
+// Warnings are the warnings that a decision calls for. They stay as long as it says so: who logs them tells new ones apart.
+func Warnings(d quorum.Decision) (all []Warning) {
+	for _, b := range d.Ballots {
+		if isRerun := b.Vote == quorum.Pending && b.Retrying && !b.Planned; b.Voter() && (isRerun || isSkipped(b)) {
+			why := explainBallot(b, func(s string) string { return plainLine(s, 160) })
+			all = append(all, Warning{Reviewer: b.Reviewer, Text: plainLine(b.Reviewer, 60) + ": " + why})
+		}
+	}
+	return all
 }

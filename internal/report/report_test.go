@@ -174,7 +174,7 @@ func goldens() []golden {
 				quorum.Finding{Path: "tax.go", Line: 9, Body: "A typo.", Below: true},
 			), waits("copilot", quorum.ReasonSilent, 10), shadow),
 			title: "Changes requested by gemini (2 findings); not waiting for copilot", status: "completed/failure",
-			says: []string{"4 findings came in, 4 are shown.", "(shadow, not counted)"},
+			says: []string{"4 findings came in, 4 are shown.", "(shadow: would not count)"},
 		},
 		{
 			name:  "threads",
@@ -736,5 +736,24 @@ func TestTheCheckSaysHowFarItCanBeTrusted(t *testing.T) {
 		if strings.Contains(c.Summary, "GITHUB_TOKEN") != wanted {
 			t.Errorf("written as %s it says:\n%s", login, c.Summary)
 		}
+	}
+}
+
+// A warning is for what happens: a rerun that is under way, and a reviewer that is given up; not for one that is only planned.
+func TestWarnings(t *testing.T) {
+	again, planned := waits("gemini", quorum.ReasonOverloaded, 10), waits("copilot", quorum.ReasonOverloaded, 10)
+	trial := fails("trial", quorum.ReasonOverloaded, 2)
+	again.Retrying, planned.Retrying, planned.Planned, trial.Shadow = true, true, true, true
+	skipped := fails("ope\nnai", quorum.ReasonMalformed, 2)
+	var got []string
+	for _, w := range Warnings(decided(quorum.Waiting, approves("sage", 4), again, planned, skipped, trial)) {
+		got = append(got, w.Text)
+	}
+	want := []string{
+		"gemini: " + Sentence(quorum.ReasonOverloaded) + " — retrying once",
+		"ope nai: " + Sentence(quorum.ReasonMalformed) + " — reviewer skipped after 2 failed attempts — manual review recommended (unverified)",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -166,7 +166,7 @@ func addBallotTable(pg *summaryBuilder, p quorum.Policy, d quorum.Decision) {
 		who := quoteName(b.Reviewer)
 		switch {
 		case b.Shadow:
-			who += " (shadow, not counted)"
+			who += " (shadow: would not count)"
 		case b.Retired:
 			who += " (retired, not counted)"
 		case b.Required:

@@ -95,7 +95,7 @@ func mergeFindings(ballots []quorum.Ballot) (all []mergedFinding, came int) {
 	for _, b := range ballots {
 		by := quoteName(b.Reviewer)
 		if !b.Voter() {
-			by += " (not counted)"
+			by += " (would not count)"
 		}
 		for _, f := range b.Findings {
 			came++
