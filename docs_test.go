@@ -609,7 +609,8 @@ var outcomes = []struct {
 	{"approves", []quorum.Reason{quorum.ReasonApproved, quorum.ReasonAccepted, quorum.ReasonResolved}},
 	{"objects", []quorum.Reason{quorum.ReasonFindings, quorum.ReasonOpenThreads, quorum.ReasonStands, quorum.ReasonLookingAgain}},
 	{"waits", []quorum.Reason{
-		quorum.ReasonSilent, quorum.ReasonRunning, quorum.ReasonDoubt, quorum.ReasonApproval, quorum.ReasonUnnamed, quorum.ReasonCancelled,
+		quorum.ReasonSilent, quorum.ReasonRunning, quorum.ReasonDoubt, quorum.ReasonApproval, quorum.ReasonUnnamed,
+		quorum.ReasonCommand, quorum.ReasonCancelled,
 		quorum.ReasonDismissed, quorum.ReasonDeleted, quorum.ReasonEdited, quorum.ReasonNotReceived,
 	}},
 	{"again", []quorum.Reason{

@@ -133,6 +133,9 @@ func (v *reviewerView) readCandidate(a *reviewAttempt, c *candidate) {
 		if name, found := v.otherPullOf(a); found && c.rejected == "" {
 			c.rejectVoid(ofOtherPull, quorum.ReasonOtherPull, name)
 		}
+		if by, found := v.commandBefore(c); found && c.rejected == "" {
+			c.rejectVoid(answersCommand, quorum.ReasonCommand, by)
+		}
 		if c.rejected == "" && a.run != nil && v.isShared() && v.head.record.objectedIn(v.Name, c.ref, a.run.ID, a.number) {
 			c.rejectVoid(editedIntoYes, quorum.ReasonEdited, c.text.Editor.Login)
 		}

@@ -35,6 +35,10 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 		w.Authors = w.Authors || v.hasShortHeadName()
 		w.Authors = w.Authors || v.isEndedByPerson()
 		w.Pushes = w.Pushes || v.hasUnnamedText()
+		if who := v.commanders(); len(who) > 0 {
+			w.Authors = true
+			w.People = append(w.People, who[:min(len(who), maxPeople)]...)
+		}
 		a := v.newestAttempt()
 		if a.run != nil {
 			w.Blobs = append(w.Blobs, v.head.workflowsToCompare(a.run)...)

@@ -164,11 +164,14 @@ func (v *attemptView) noVerdict(s *statement) attemptResult {
 func (v *attemptView) nothingSaid(statements []statement) attemptResult {
 	got := v.outcomeOfRun()
 	unnamed := func(s statement) bool { return s.voidReason == quorum.ReasonUnnamed }
+	commanded := slices.IndexFunc(statements, func(s statement) bool { return s.voidReason == quorum.ReasonCommand })
 	switch {
 	case got.outcome == quorum.Empty && v.lostToOtherRun():
 		got.reason = quorum.ReasonAmbiguous
 	case got.outcome == quorum.Silent && slices.ContainsFunc(statements, unnamed):
 		got.reason = quorum.ReasonUnnamed
+	case got.outcome == quorum.Silent && commanded >= 0:
+		got.reason, got.detail = quorum.ReasonCommand, statements[commanded].voidDetail
 	}
 	if got.outcome != quorum.Silent && got.outcome != quorum.Empty {
 		return got

@@ -62,3 +62,44 @@ func (v *reviewerView) personRequest() (at time.Time) {
 	}
 	return at
 }
+
+// commandBefore finds whose command an approval answers: a review without a word of its own that approves, after a comment
+// that told the reviewer to, by anybody but a person who may stand in. It reviewed nothing.
+func (v *reviewerView) commandBefore(c *candidate) (by string, found bool) {
+	if len(v.Obeys) == 0 || !c.isReview || strings.TrimSpace(c.body) != "" {
+		return "", false
+	}
+	for i := range v.head.snapshot.Comments {
+		t := &v.head.snapshot.Comments[i]
+		isOfHead := !t.At.Before(v.head.cycle.arrival) && !t.At.After(c.at)
+		if isOfHead && v.isCommand(t) && !v.head.mayCommand(t.Author) {
+			by, found = t.Author.Login, true
+		}
+	}
+	return by, found
+}
+
+// isCommand reports whether a comment tells the reviewer to approve, or to end what it objects to.
+func (v *reviewerView) isCommand(t *quorum.Text) bool {
+	body, mention := strings.ToLower(t.Body), "@"+strings.ToLower(strings.TrimSuffix(v.Author, "[bot]"))
+	return !t.Author.Is(v.Author) && strings.Contains(body, mention) &&
+		slices.ContainsFunc(v.Obeys, func(word string) bool { return strings.Contains(body, word) })
+}
+
+// mayCommand reports whether a is a person with write permission who had no hand in the change.
+func (h *headView) mayCommand(a quorum.Account) bool {
+	return h.hadNoHand(a) && h.snapshot.Permissions[strings.ToLower(a.Login)] >= quorum.Write
+}
+
+// commanders are the people whose permission to command the reviewer matters.
+func (v *reviewerView) commanders() (logins []string) {
+	if len(v.Obeys) == 0 {
+		return nil
+	}
+	for i := range v.head.snapshot.Comments {
+		if t := &v.head.snapshot.Comments[i]; !t.Author.Bot && v.isCommand(t) && !slices.Contains(logins, t.Author.Login) {
+			logins = append(logins, t.Author.Login)
+		}
+	}
+	return logins
+}

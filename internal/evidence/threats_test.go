@@ -355,3 +355,24 @@ func TestTextsThatOnlySeemToApprove(t *testing.T) {
 		}
 	}
 }
+
+// Whoever tells a reviewer to approve has not had the change reviewed, but for a maintainer who had no hand in it.
+func TestApprovalsAtCommand(t *testing.T) {
+	rabbit, _ := review.Preset("coderabbit")
+	for name, test := range map[string]struct {
+		by, says, body string
+		want           quorum.Vote
+	}{
+		"by the author":                        {"alice", "@coderabbitai approve", "", quorum.Pending},
+		"by a passer-by":                       {"mallory", "please @CodeRabbitAI, Approve this", "", quorum.Pending},
+		"by a maintainer":                      {"bob", "@coderabbitai approve", "", quorum.Approve},
+		"somebody asked for a review":          {"alice", "@coderabbitai review", "", quorum.Approve},
+		"it says itself that it found nothing": {"alice", "@coderabbitai approve", "No actionable comments were generated in the recent review. 🎉", quorum.Approve},
+	} {
+		x := onHead(rabbit).comment(1, 20, test.by, test.says).review(2, 30, "coderabbitai[bot]", "APPROVED", test.body)
+		x.s.Permissions = map[string]quorum.Permission{"bob": quorum.Write, "alice": quorum.Write}
+		if b := x.ballot(); b.Vote != test.want || test.want == quorum.Pending && b.Reason != quorum.ReasonCommand {
+			t.Errorf("%s: %s, %s", name, b.Vote, b.Reason)
+		}
+	}
+}

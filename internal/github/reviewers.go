@@ -27,10 +27,13 @@ func (all reviewerSet) keptBody(login, body string) string {
 	for _, r := range all {
 		most = max(most, 2*len(r.Request.Comment)) // lines may come back with other ends
 	}
-	if len(body) > most {
-		return ""
+	if len(body) <= most {
+		return body
 	}
-	return body
+	if slices.ContainsFunc(all, func(r quorum.Reviewer) bool { return len(r.Obeys) > 0 }) && strings.Contains(body, "@") {
+		return body[:most] // the beginning may be a command
+	}
+	return ""
 }
 
 // authorsDigest stands for the accounts that the reviewers have.

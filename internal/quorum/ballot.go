@@ -89,6 +89,7 @@ const (
 	ReasonEdited       Reason = "edited"        // withdrawn: edited by somebody else; Detail: by whom
 	ReasonUnknown      Reason = "unknown"       //
 	ReasonUnnamed      Reason = "unnamed"       // silent: its answer names no commit and the pull request had another head
+	ReasonCommand      Reason = "command"       // silent: its approval answers a command, and reviews nothing; Detail: whose
 	ReasonSelf         Reason = "self"          // the pull request's author is its reviewer
 	ReasonOtherPull    Reason = "other_pull"    // declined: it may be about another pull request of the same branch; Detail: which
 

@@ -88,6 +88,7 @@ type Reviewer struct {
 	Retired      bool          // a preset whose service has ended: always Unavailable, no voter
 	Request      Request       // how to ask (again)
 	OnlyNew      bool          // reports only what is new: a clean answer approves only if none of its threads is open
+	Obeys        []string      // words after its mention in anybody's comment at which it approves, resolves or dismisses
 	Guard        []string      // further path patterns that concern this reviewer: its instruction files
 }
 

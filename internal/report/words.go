@@ -103,6 +103,8 @@ func Sentence(r quorum.Reason) string {
 		return "its approval was edited by somebody else"
 	case quorum.ReasonUnknown:
 		return "it failed, and nothing says why"
+	case quorum.ReasonCommand:
+		return "its approval answers a command, and reviews nothing"
 	case quorum.ReasonUnnamed:
 		return "its answer names no commit, and the pull request had another one before"
 	case quorum.ReasonSelf:
@@ -202,6 +204,8 @@ func Advice(r quorum.Reason) string {
 		return "Run the reviewer again by hand if its approval should count."
 	case quorum.ReasonUnknown:
 		return "Look into its log."
+	case quorum.ReasonCommand:
+		return "Ask it for a review. A maintainer who had no hand in the change may let it approve."
 	case quorum.ReasonUnnamed:
 		return "Let the reviewer name the commit that it reviewed (Reviewed commit: SHA)."
 	case quorum.ReasonSelf:
