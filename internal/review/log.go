@@ -20,8 +20,8 @@ var (
 	codeMessage = regexp.MustCompile(
 		`^(?:(?:http(?:/[\d.]+)?|(?:http )?status(?: code)?|error code|code` +
 			`|response|server returned|got|received|api error|unexpected status` +
-			`|request failed with status(?: code)?)["']?(?: status)?[ :=]{1,3}["'(]?([45]\d\d)\b` +
-			`|([45]\d\d)[ :,-]{1,3}(?:service|too many|internal|bad|gateway|unauthorized|forbidden` +
+			`|request failed with status(?: code)?|(?:client|server) error)["']?(?: status)?[ :=]{1,3}["'(]?([45]\d\d)\b` +
+			`|([45]\d\d)[ :,-]{1,3}(?:service|too many|internal|bad|gateway|unauthorized|forbidden|client` +
 			`|payment|request|server|unprocessable|not found|overloaded|{|\{)` +
 			`|(?:[\w.':-]+ ){0,6}[\w.'-]+ ?\(http (?:status )?([45]\d\d)\))`,
 	)

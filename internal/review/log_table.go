@@ -10,20 +10,6 @@ import "github.com/review-coordinator/coordinator/internal/quorum"
 var logMessages = messageTable{
 	// The reviewer would not.
 	{
-		inLog, rx(`^input required and not supplied\b`, "not supplied"), quorum.Declined, quorum.ReasonNoSecrets,
-		`Error: Input required and not supplied: provider-key`,
-	},
-	{
-		inLog, rx(`^(?:the )?(?:environment variable )?["']?[a-z][a-z0-9_]*(?:_key|_token)["']? (?:environment variable )?`+
-			`(?:is not set|is missing|must be set|not found in (?:the )?environment)\b`, "_key", "_token"),
-		quorum.Declined, quorum.ReasonNoSecrets,
-		`ValueError: REVIEWER_API_KEY is not set`,
-	},
-	{
-		inLog, rx(`^keyerror: '[a-z][a-z0-9_]*(?:_key|_token)'`, "keyerror"), quorum.Declined, quorum.ReasonNoSecrets,
-		`KeyError: 'REVIEWER_API_KEY'`,
-	},
-	{
 		inLog, rx(`^(?:this )?(?:pr|pull request) is from a fork\b`, "fork"), quorum.Declined, quorum.ReasonNoSecrets,
 		`Error: this pull request is from a fork, which is given no secrets`,
 	},
@@ -44,6 +30,50 @@ var logMessages = messageTable{
 	{
 		inLog, rx(`^no trigger found, skipping\b`, "no trigger found"), quorum.Declined, quorum.ReasonDeclined,
 		`No trigger found, skipping the remaining steps`,
+	},
+	{
+		inLog, rx(`^input required and not supplied: ?['"]?[\w. -]{0,60}(?:key|token|secret|credentials?|password)\b`,
+			"input required and not supplied"),
+		quorum.Declined, quorum.ReasonNoSecrets,
+		`##[error]Input required and not supplied: octo_api_key`,
+	},
+	{
+		inLog, rx(`^input required and not supplied\b`, "input required and not supplied"),
+		quorum.Declined, quorum.ReasonDeclined,
+		`Error: Input required and not supplied: review-focus`,
+	},
+	{
+		inLog, rx(`^(?:(?:the|a|no|required|env|environment|variable|secret|input):? ){0,4}["'$]{0,2}\w{0,60}`+
+			`(?:api[_-]key|_token|_secret)["'\x60]? (?:(?:environment |env )?variable |secret )?(?:is |was |were )?`+
+			`(?:not (?:set|defined|configured|provided|supplied|found)|unset|empty|missing|required|undefined)`+
+			`(?: *$|[.,;:!]| (?:in|for|but|to|-) )|^(?:the )?api key (?:is )?missing\b`,
+			"api_key", "api-key", "_token", "_secret", "api key "),
+		quorum.Declined, quorum.ReasonNoSecrets,
+		`ValueError: OCTO_API_KEY environment variable is not set`,
+	},
+	{
+		inLog, rx(`^missing (?:required )?(?:api key|`+
+			`(?:environment variables?|env vars?|secrets?|inputs?):? ["'\x60]?\w{0,60}(?:api[_-]key|token|secret))\b`,
+			"missing "),
+		quorum.Declined, quorum.ReasonNoSecrets,
+		`Error: Missing required environment variable: OCTO_API_KEY`,
+	},
+	{
+		inLog, rx(`^keyerror: ["']\w{0,60}(?:api_key|_token|_secret)["']`, "keyerror"), quorum.Declined, quorum.ReasonNoSecrets,
+		`KeyError: 'OCTO_API_KEY'`,
+	},
+	{
+		inLog, rx(`^(?:[^ ]{1,120} line \d{1,6}: )?\w{0,60}(?:api_key|_token|_secret): `+
+			`(?:unbound variable|parameter null or not set)\b`,
+			"unbound variable", "parameter null or not set"),
+		quorum.Declined, quorum.ReasonNoSecrets,
+		`./ask.sh: line 3: OCTO_API_KEY: unbound variable`,
+	},
+	{
+		inLog, rx(`^(?:the api_key client option must be set|could not resolve authentication method)\b`,
+			"the api_key client option", "authentication method"),
+		quorum.Declined, quorum.ReasonNoSecrets,
+		`openai.OpenAIError: The api_key client option must be set, by an argument or in the environment`,
 	},
 
 	// Money.
@@ -74,10 +104,6 @@ var logMessages = messageTable{
 
 	// Its own budget.
 	{
-		inLog, rx(`^(?:[\w.]+\.)?executiontimeouterror\b`, "executiontimeouterror"), quorum.Failed, quorum.ReasonBudget,
-		`ExecutionTimeoutError: the review step used up its 600 seconds`, // the step's own time: it would be used up again
-	},
-	{
 		inLog, rx(`^(?:[\w$]+\.)*budget_?(?:exhausted|exceeded)(?:error|exception)?\b`, "budget"), quorum.Failed, quorum.ReasonBudget,
 		`review.errors.BudgetExceededError: 2.10 of 2.00 dollars`,
 	},
@@ -95,14 +121,19 @@ var logMessages = messageTable{
 		inLog, rx(`^(?:subtype["']?: ?["']?)?error_max_turns\b`, "error_max_turns"), quorum.Failed, quorum.ReasonBudget,
 		`{"type":"result","subtype":"error_max_turns","is_error":true,"result":""}`,
 	},
+	{ // a step that used up its own time would use it up again: no outage, and not the runner's limit either
+		inLog, rx(`^(?:[\w$]+\.)*executiontimeout(?:error|exception)(?:[":(]| *$)`, "executiontimeout"),
+		quorum.Failed, quorum.ReasonBudget,
+		`review.errors.ExecutionTimeoutError: the step took more than its 480 s`,
+	},
 
 	// Credentials.
 	{
-		inLog, rx(`^(?:invalid|incorrect|missing) api key\b`, "api key"), quorum.Failed, quorum.ReasonCredentials,
+		inLog, rx(`^(?:invalid|incorrect) api key\b`, "api key"), quorum.Failed, quorum.ReasonCredentials,
 		`Error: Invalid API key · check the secret of this workflow`,
 	},
 	{
-		inLog, rx(`^api key (?:not valid|not found|is invalid|expired|missing)\b`, "api key"), quorum.Failed, quorum.ReasonCredentials,
+		inLog, rx(`^api key (?:not valid|not found|is invalid|expired)\b`, "api key"), quorum.Failed, quorum.ReasonCredentials,
 		`gemini: API key expired. Renew it and run this again.`,
 	},
 	{
@@ -138,26 +169,6 @@ var logMessages = messageTable{
 
 	// What it was given.
 	{
-		inLog, rx(`^\d+ validation errors? for \w`, "validation error"), quorum.Failed, quorum.ReasonInvalid,
-		`2 validation errors for ReviewReply`,
-	},
-	{
-		inLog, rx(`^(?:[\w.]+\.)?validationerror: `, "validationerror"), quorum.Failed, quorum.ReasonInvalid,
-		`jsonschema.exceptions.ValidationError: the reply lacks what its schema asks for`,
-	},
-	{
-		inLog, rx(`^(?:[\w.-]+ ){0,3}validation failed\b`, "validation failed"), quorum.Failed, quorum.ReasonInvalid,
-		`Error: schema validation failed: findings is no list`,
-	},
-	{
-		inLog, rx(`^(?:missing required|required) (?:input|argument|parameter|option)s?\b`, "required"), quorum.Failed, quorum.ReasonInvalid,
-		`Error: Missing required input: model`,
-	},
-	{
-		inLog, rx(`^(?:[\w.-]+: error: )?the following arguments are required: `, "arguments are required"), quorum.Failed, quorum.ReasonInvalid,
-		`review.py: error: the following arguments are required: --model`,
-	},
-	{
 		inLog, rx(`^actor does not have write permissions\b`, "write permissions"), quorum.Failed, quorum.ReasonInvalid,
 		`##[error]Actor does not have write permissions to the repository`,
 	},
@@ -180,6 +191,40 @@ var logMessages = messageTable{
 	{
 		inLog, rx(`^(?:type["']?: ?["']?)?invalid_request_error\b`, "invalid_request_error"), quorum.Failed, quorum.ReasonInvalid,
 		`    "type": "invalid_request_error",`,
+	},
+	{
+		inLog, rx(`^(?:[\w$]+\.)*(?:\w{0,60}validation[_ ]?(?:errors?|exception)|zoderror)(?:[":(]| *$)`, "validation", "zoderror"),
+		quorum.Failed, quorum.ReasonInvalid,
+		`jsonschema.exceptions.ValidationError: 'verdict' is not of type 'string'`,
+	},
+	{
+		inLog, rx(`^\d{1,4} validation errors? (?:for|in|detected)\b`, "validation error"), quorum.Failed, quorum.ReasonInvalid,
+		`2 validation errors for ReviewAnswer`,
+	},
+	{
+		inLog, rx(`^(?:[\w.'-]+ ){0,3}validation failed\b`, "validation failed"), quorum.Failed, quorum.ReasonInvalid,
+		`Error: answer schema validation failed at findings[2].line`,
+	},
+	{
+		inLog, rx(`^(?:[\w./-]{1,80}: error: )?the following arguments are required\b`, "arguments are required"),
+		quorum.Failed, quorum.ReasonInvalid,
+		`ask.py: error: the following arguments are required: --diff`,
+	},
+	{
+		inLog, rx(`^missing (?:(?:a )?required (?:argument|option|parameter|input|key|environment variable|env var)s?`+
+			`|(?:argument|option|parameter)s?)(?: *$|[:.]| ["'\x60])`,
+			"missing "),
+		quorum.Failed, quorum.ReasonInvalid,
+		`Error: Missing option '--model'.`,
+	},
+	{
+		inLog, rx(`^[\w.<>]{1,80}\(\) missing \d{1,3} required (?:positional|keyword-only) arguments?\b`, "() missing "),
+		quorum.Failed, quorum.ReasonInvalid,
+		`TypeError: ask_model() missing 1 required positional argument: 'diff'`,
+	},
+	{
+		inLog, rx(`^input does not meet yaml 1\.2\b`, "input does not meet yaml"), quorum.Failed, quorum.ReasonInvalid,
+		`TypeError: Input does not meet YAML 1.2 "Core Schema" specification: fail-fast`,
 	},
 	{
 		inLog, rx(`^unable to resolve action\b`, "resolve action"), quorum.Failed, quorum.ReasonInvalid,
@@ -360,18 +405,6 @@ var logMessages = messageTable{
 
 	// The network.
 	{
-		inLog, rx(`^(?:requests\.exceptions|urllib3\.exceptions|httpx|httpcore)\.(?:connection|connect|read|write|pool|protocol|proxy|ssl`+
-			`|network|timeout|remoteprotocol|newconnection|nameresolution|maxretry|chunkedencoding)\w*(?::|$)`,
-			"requests.exceptions", "urllib3.exceptions", "httpx.", "httpcore."),
-		quorum.Overloaded, quorum.ReasonOverloaded,
-		`httpx.RemoteProtocolError: the server closed the line in the middle of its answer`,
-	},
-	{
-		inLog, rx(`^https?connectionpool\(host=[^)]{1,200}\): (?:max retries exceeded|read timed out)`, "connectionpool"),
-		quorum.Overloaded, quorum.ReasonOverloaded,
-		`HTTPSConnectionPool(host='api.example.com', port=443): Max retries exceeded with url: /v1/reviews`,
-	},
-	{
 		inLog, rx(`^(?:[\w.()-]+:? ){0,4}(?:code["']?: ?["']?)?(?:econnreset|econnrefused|econnaborted)\b`, "econn"),
 		quorum.Overloaded, quorum.ReasonOverloaded,
 		`Error: read ECONNRESET`,
@@ -414,7 +447,8 @@ var logMessages = messageTable{
 		`Error: socket hang up`,
 	},
 	{
-		inLog, rx(`^(?:[^ ]{1,80} ){0,6}connection (?:reset by peer|refused|timed out|was reset|closed unexpectedly)\b`, "connection"),
+		inLog, rx(`^(?:[^ ]{1,80} ){0,6}connection (?:reset by peer|refused|timed out|was reset|aborted|closed unexpectedly)\b`,
+			"connection"),
 		quorum.Overloaded, quorum.ReasonOverloaded,
 		`Error: dial tcp 192.0.2.7:443: connect: connection refused`,
 	},
@@ -440,8 +474,42 @@ var logMessages = messageTable{
 		inLog, rx(`^(?:[^ ]{1,80} ){0,8}no such host\b`, "no such host"), quorum.Overloaded, quorum.ReasonOverloaded,
 		`Error: Post "https://api.example.com/v1/answers": dial tcp: lookup api.example.com on 127.0.0.53:53: no such host`,
 	},
+	{ // the exceptions of requests, urllib3, httpx, and of the clients on top of them
+		inLog, rx(`^(?:[\w$]+\.)*(?:(?:api)?connectionerror|api(?:connection)?timeouterror|(?:connect|read|write|pool)timeout(?:error)?`+
+			`|(?:newconnection|nameresolution|remoteprotocol|maxretry|chunkedencoding)error|remotedisconnected`+
+			`|connection(?:reset|refused|aborted)error)(?:[":(]| *$)`,
+			"connectionerror", "timeouterror", "connecttimeout", "readtimeout", "writetimeout", "pooltimeout", "resolutionerror",
+			"protocolerror", "maxretryerror", "encodingerror", "remotedisconnected", "reseterror", "refusederror", "abortederror"),
+		quorum.Overloaded, quorum.ReasonOverloaded,
+		`httpx.ConnectTimeout`,
+	},
 	{
-		inLog, rx(`^(?:[^ ]{1,80} ){0,6}temporary failure in name resolution\b`, "name resolution"),
+		inLog, rx(`^(?:httpx|httpcore)\.(?:connect|read|write|network)error(?:[":(]| *$)`, "httpx.", "httpcore."),
+		quorum.Overloaded, quorum.ReasonOverloaded,
+		`httpcore.ReadError`,
+	},
+	{
+		inLog, rx(`^(?:https?connectionpool\(.{1,300}\): )?(?:max retries exceeded|read timed out)\b`,
+			"max retries exceeded", "read timed out"),
+		quorum.Overloaded, quorum.ReasonOverloaded,
+		`Error: HTTPSConnectionPool(host='api.example.com', port=443): Max retries exceeded with url: /v1/answers`,
+	},
+	{
+		inLog, rx(`^(?:<.{1,200}>: |https?connection\(.{1,200}\): )?failed to (?:establish a new connection\b|resolve ')`,
+			"failed to establish", "failed to resolve"),
+		quorum.Overloaded, quorum.ReasonOverloaded,
+		`Error: HTTPSConnection(host='api.example.com', port=443): Failed to resolve 'api.example.com'`,
+	},
+	{
+		inLog, rx(`^(?:remote end closed connection|server disconnected|peer closed connection) without\b`+
+			`|^all connection attempts failed\b`,
+			"closed connection", "server disconnected", "connection attempts failed"),
+		quorum.Overloaded, quorum.ReasonOverloaded,
+		`Error: Server disconnected without sending a response.`,
+	},
+	{
+		inLog, rx(`^(?:[^ ]{1,80} ){0,6}(?:temporary failure in name resolution|name or service not known)\b`,
+			"name resolution", "name or service not known"),
 		quorum.Overloaded, quorum.ReasonOverloaded,
 		`socket.gaierror: [Errno -3] Temporary failure in name resolution`,
 	},
