@@ -360,7 +360,7 @@ func (w *walker) step(st *modelState, m move, history []string) *modelState {
 	if !m.do(next) {
 		return nil
 	}
-	w.look(next, append(history, m.name), noCrash)
+	w.look(next, append(slices.Clip(history), m.name), noCrash)
 	return next
 }
 
