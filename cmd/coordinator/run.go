@@ -323,11 +323,11 @@ func (l *progressLines) printLook(look loop.Look) {
 		return
 	}
 	for _, w := range report.Warnings(look.Decision) {
-		if key := [2]string{pr.String(), w.Reviewer}; l.warned[key] != w.Text {
+		if key := [2]string{pr.String(), w.Reviewer}; l.warned[key] != w.Kind {
 			if l.warned == nil {
 				l.warned = map[[2]string]string{}
 			}
-			l.warned[key] = w.Text
+			l.warned[key] = w.Kind
 			l.warn(pr.String() + ": " + w.Text)
 		}
 	}

@@ -91,6 +91,9 @@ func (v *reviewerView) newCandidate(a *reviewAttempt, t *quorum.Text) (c candida
 		}
 	}
 	v.readCandidate(a, &c)
+	if c.Outcome == quorum.Findings && !t.Edited.IsZero() {
+		c.at = t.Edited // a yes of its that stood before is no date of a no
+	}
 	return c, true
 }
 
@@ -136,7 +139,7 @@ func (v *reviewerView) readCandidate(a *reviewAttempt, c *candidate) {
 		if by, found := v.commandBefore(c); found && c.rejected == "" {
 			c.rejectVoid(answersCommand, quorum.ReasonCommand, by)
 		}
-		if c.rejected == "" && a.run != nil && v.isShared() && v.head.record.objectedIn(v.Name, c.ref, a.run.ID, a.number) {
+		if c.rejected == "" && a.run != nil && v.isShared() && v.head.record.objectedIn(v.Name, c.ref, a) {
 			c.rejectVoid(editedIntoYes, quorum.ReasonEdited, c.text.Editor.Login)
 		}
 	}
@@ -168,6 +171,8 @@ func (v *reviewerView) whyUnnamed(c *candidate) rejection {
 // wasBefore reports whether a statement of a reviewer without a run belongs to the attempt before: it holds no verdict,
 // and the reviewer was asked again since.
 func (a *reviewAttempt) wasBefore(s *statement) bool {
-	wasAskedAgain := a.run == nil && (a.number > 1 || a.byPerson)
-	return wasAskedAgain && !s.isVerdict() && !s.void && s.at.Before(a.began)
+	return a.wasAskedAgain() && !s.isVerdict() && !s.void && s.at.Before(a.began)
 }
+
+// wasAskedAgain reports whether a reviewer without a run was asked for a further review.
+func (a *reviewAttempt) wasAskedAgain() bool { return a.run == nil && (a.number > 1 || a.byPerson) }

@@ -59,19 +59,23 @@ func (v *attemptView) withdrawnApproval(statements []statement) (attemptResult, 
 // unansweredObjection finds an objection to this head and base that nothing has answered, beside a result of the newest
 // attempt that does not object. What GitHub still shows is read anew; the record speaks for what it shows no more.
 func (v *attemptView) unansweredObjection(got attemptResult, statements []statement) (attemptResult, bool) {
-	isAnswer := got.outcome == quorum.Approved && !v.attempt.isUnderWay()
+	// Threads that were resolved end the objection that they are, and no other.
+	isAnswer := got.outcome == quorum.Approved && got.reason != quorum.ReasonResolved && !v.attempt.isUnderWay()
 	shown := statements
 	var standing *statement
+	var saidIn reviewAttempt
 	for _, earlier := range v.earlierAttempts() {
 		said := v.textStatements(&earlier)
 		shown = append(slices.Clip(shown), said...)
 		objection, approves := v.verdictOfAttempt(said)
 		if objection != nil || approves {
-			standing = objection
+			standing, saidIn = objection, earlier
 		}
 	}
 	if standing != nil && !isAnswer && !v.head.record.approvedAfter(v.Name, standing.at) {
-		return v.standingResult(objectionResult(standing), got, true), true
+		objection := objectionResult(standing)
+		objection.saidRun, objection.saidAttempt = saidIn.run.ID, saidIn.number
+		return v.standingResult(objection, got, true), true
 	}
 	for _, o := range v.head.record.objectionsOf(v.Name) {
 		if !v.isAnswered(&o, got, isAnswer, shown) {
@@ -88,8 +92,13 @@ func (v *attemptView) verdictOfAttempt(said []statement) (objection *statement, 
 	for i := range said {
 		switch s := &said[i]; {
 		case !s.isVerdict() || !s.at.Before(v.attempt.began):
-		case s.Outcome == quorum.Findings && !v.hasEndedByThreads(s):
+		case s.Outcome == quorum.Findings && v.hasEndedByThreads(s): // it was no approval of the rest
+		case s.Outcome == quorum.Findings:
 			objection = s
+		case (v.OnlyNew || s.NoOpen) && len(v.head.openFindings(v.Reviewer)) > 0: // clean, but for its open threads
+			open := *s
+			open.Outcome, open.Findings = quorum.Findings, v.head.openFindings(v.Reviewer)
+			objection = &open
 		default:
 			approves = true
 		}
@@ -134,8 +143,8 @@ func (v *attemptView) isAnswered(o *quorum.Objection, got attemptResult, isAnswe
 		return true
 	}
 	switch {
-	case o.Kind == quorum.TextThread: // it was open when it was recorded: deleting it does not close it
-		return slices.ContainsFunc(v.head.snapshot.Threads, func(t quorum.Thread) bool { return t.ID == o.ID })
+	case o.Kind == quorum.TextThread:
+		return v.isThreadAnswered(o.ID, isAnswer)
 	case o.Kind == quorum.TextRun:
 		run := v.attempt.run
 		isShown := run != nil && run.ID == o.Run && run.Completed() && run.Attempt == o.Attempt
@@ -155,6 +164,13 @@ func (v *attemptView) isAnswered(o *quorum.Objection, got attemptResult, isAnswe
 		return isAnswer && v.isOlder(o)
 	}
 	return isAnswer && got.at.After(o.At) // its text is gone: a newer one of an author of its own takes its place
+}
+
+// isThreadAnswered reports whether a thread that was open when it was recorded objects no more: somebody who may has ended it,
+// or an approval counts, which reads all threads anew. Deleting it does not close it.
+func (v *attemptView) isThreadAnswered(id int64, isAnswer bool) bool {
+	i := slices.IndexFunc(v.head.snapshot.Threads, func(t quorum.Thread) bool { return t.ID == id })
+	return i >= 0 && (isAnswer || v.head.hasEnded(v.Reviewer, &v.head.snapshot.Threads[i]))
 }
 
 // isAnsweredAsShown is [attemptView.isAnswered] for an objection whose text GitHub still shows.
@@ -179,13 +195,13 @@ func (v *attemptView) isOlder(o *quorum.Objection) bool {
 	switch {
 	case a.run == nil:
 		return o.Attempt < a.number
-	case o.Run == a.run.ID:
-		return o.Attempt < a.number
+	case o.Run == a.run.ID: // GitHub sometimes begins a run again without counting the attempt
+		return o.Attempt < a.number || o.Attempt == a.number && o.At.Before(a.began)
 	}
 	for i := range v.head.snapshot.Runs {
-		if run := &v.head.snapshot.Runs[i]; run.ID == o.Run {
-			return run.Path == a.run.Path && run.Number < a.run.Number
+		if run := &v.head.snapshot.Runs[i]; run.ID == o.Run && run.Path == a.run.Path {
+			return run.Number < a.run.Number
 		}
 	}
-	return o.At.Before(a.began) // GitHub shows its run no more
+	return o.At.Before(a.began) // GitHub shows its run no more, or the policy names another workflow
 }

@@ -76,8 +76,10 @@ func (v *attemptView) decidingStatements(statements []statement) (approval, obje
 			objects[kind] = newerObjection(objects[kind], s)
 		case quorum.Approved:
 			approval = s
-			if s.isReview && !v.isShared() {
-				objects[kind] = nil
+			for k, was := range objects {
+				if was != nil && !v.isShared() && (s.isReview && k == kind || v.isOfAttemptsBefore(was, s)) {
+					objects[k] = nil
+				}
 			}
 		default:
 			if other == nil || !saysWhy(other.Outcome) || saysWhy(s.Outcome) {
@@ -86,6 +88,12 @@ func (v *attemptView) decidingStatements(statements []statement) (approval, obje
 		}
 	}
 	return approval, newerObjection(objects[0], objects[1]), other
+}
+
+// isOfAttemptsBefore reports whether an account of its own objected before it was asked again, and approves since.
+func (v *attemptView) isOfAttemptsBefore(objection, approval *statement) bool {
+	began := v.attempt.began
+	return v.attempt.wasAskedAgain() && objection.at.Before(began) && !approval.at.Before(began)
 }
 
 // newerObjection is the newer of two objections; a doubt only if there is nothing else.

@@ -90,7 +90,7 @@ func (p *planner) castVote(b quorum.Ballot) quorum.Ballot {
 	a, got := &p.attempt, &p.result
 	b.Vote, b.At, b.Retried, b.Threads = quorum.Approve, latest(got.at, p.head.cycle.start), a.number > 1, got.hasThreads
 	if got.outcome == quorum.Findings {
-		b.Vote = quorum.Object
+		b.Vote, b.SaidRun, b.SaidAttempt = quorum.Object, got.saidRun, got.saidAttempt
 	}
 	if a.run == nil {
 		return b
@@ -126,7 +126,7 @@ func (p *planner) retryBesideObjection() []quorum.Action {
 	}
 	own := planner{attemptView: p.attemptView, result: *p.result.ownOutcome, end: p.end, limit: p.limit}
 	switch own.result.outcome {
-	case quorum.Empty, quorum.Malformed, quorum.Overloaded, quorum.Limited, quorum.Unknown:
+	case quorum.Empty, quorum.Malformed, quorum.Overloaded, quorum.Hung, quorum.Limited, quorum.Unknown:
 		return own.planRetry(quorum.Ballot{Outcome: own.result.outcome}).Next
 	}
 	return nil

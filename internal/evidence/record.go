@@ -129,7 +129,7 @@ func rememberBallot(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
 	switch {
 	case b.Vote == quorum.Approve && b.Evidence.ID != 0:
 		rememberApproval(rec, s.PR.BaseRef, b)
-	case b.Vote == quorum.Object && !b.Reason.Standing():
+	case b.Vote == quorum.Object && (!b.Reason.Standing() || b.SaidRun != 0):
 		rememberObjection(rec, s, b)
 	case b.Then != nil && b.Then.Vote == quorum.Object: // said before the end of its attempt
 		rememberObjection(rec, s, *b.Then)
@@ -146,17 +146,24 @@ func rememberBallot(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
 // rememberApproval adds an approval. All that its reviewer objected to this head and base before is answered by it.
 func rememberApproval(rec *quorum.Record, base string, b quorum.Ballot) {
 	for i := range rec.Objections {
-		if o := &rec.Objections[i]; o.Reviewer == b.Reviewer && o.Base == base {
+		o := &rec.Objections[i]
+		isRest := b.Reason == quorum.ReasonResolved && o.TextRef != b.Evidence
+		if o.Reviewer == b.Reviewer && o.Base == base && !isRest {
 			o.Answered = true
 		}
 	}
+	rec.Objections = slices.DeleteFunc(rec.Objections, func(o quorum.Objection) bool { // nothing asks for it again
+		return o.Answered && o.Kind == quorum.TextThread
+	})
 	isSame := func(st quorum.Stood) bool {
 		return st.Reviewer == b.Reviewer && st.TextRef == b.Evidence && st.Base == base
 	}
 	if slices.ContainsFunc(rec.Stood, func(st quorum.Stood) bool { return isSame(st) && st.At.Equal(b.At) }) {
 		return
 	}
-	rec.Stood = append(slices.DeleteFunc(rec.Stood, isSame), quorum.Stood{TextRef: b.Evidence, Reviewer: b.Reviewer, Base: base, At: b.At})
+	rec.Stood = append(slices.DeleteFunc(rec.Stood, isSame), quorum.Stood{
+		TextRef: b.Evidence, Reviewer: b.Reviewer, Base: base, At: b.At, Resolved: b.Reason == quorum.ReasonResolved,
+	})
 }
 
 // rememberObjection adds an objection, so that deleting or editing its text does not end it.
@@ -164,6 +171,9 @@ func rememberObjection(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
 	o := quorum.Objection{
 		TextRef: b.Evidence, Reviewer: b.Reviewer, Base: s.PR.BaseRef, Run: b.Run, Attempt: b.Attempt,
 		At: b.Since, URL: b.URL, Excerpt: excerptOf(b.Detail),
+	}
+	if b.SaidRun != 0 {
+		o.Run, o.Attempt = b.SaidRun, b.SaidAttempt
 	}
 	for _, f := range b.Findings {
 		if f.Thread != 0 {
@@ -184,10 +194,24 @@ func rememberObjection(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
 	}
 }
 
+// maxThreadObjections is how many open threads of a reviewer are recorded: while one of them is open it objects.
+const maxThreadObjections = 20
+
 func appendObjection(all []quorum.Objection, o quorum.Objection) []quorum.Objection {
-	if o.ID == 0 || slices.ContainsFunc(all, func(old quorum.Objection) bool {
-		return old.Reviewer == o.Reviewer && old.TextRef == o.TextRef && old.Attempt == o.Attempt && old.Base == o.Base && !old.Answered
-	}) {
+	if o.ID == 0 {
+		return all
+	}
+	threads := 0
+	for _, old := range all {
+		isSame := old.Reviewer == o.Reviewer && old.Base == o.Base
+		if isSame && old.TextRef == o.TextRef && !old.Answered && (old.Attempt == o.Attempt || o.Kind == quorum.TextThread) {
+			return all
+		}
+		if isSame && old.Kind == quorum.TextThread {
+			threads++
+		}
+	}
+	if o.Kind == quorum.TextThread && threads >= maxThreadObjections {
 		return all
 	}
 	return append(all, o)

@@ -41,7 +41,7 @@ func (v recordView) approvalsOf(reviewer string) (out []quorum.Stood) {
 // objected until then was answered.
 func (v recordView) approvedAfter(reviewer string, at time.Time) bool {
 	return slices.ContainsFunc(v.record.Stood, func(st quorum.Stood) bool {
-		return st.Reviewer == reviewer && st.Base == v.base && st.At.After(at)
+		return st.Reviewer == reviewer && st.Base == v.base && !st.Resolved && st.At.After(at)
 	})
 }
 
@@ -60,10 +60,10 @@ func (v recordView) objectionsOf(reviewer string) (out []quorum.Objection) {
 	return out
 }
 
-// objectedIn reports whether a text was seen to object in that attempt of a run.
-func (v recordView) objectedIn(reviewer string, ref quorum.TextRef, run int64, attempt int) bool {
+// objectedIn reports whether a text was seen to object in that attempt.
+func (v recordView) objectedIn(reviewer string, ref quorum.TextRef, a *reviewAttempt) bool {
 	return slices.ContainsFunc(v.record.Objections, func(o quorum.Objection) bool {
-		return o.Reviewer == reviewer && o.TextRef == ref && o.Run == run && o.Attempt == attempt
+		return o.Reviewer == reviewer && o.TextRef == ref && o.Run == a.run.ID && o.Attempt == a.number && !o.At.Before(a.began)
 	})
 }
 

@@ -26,10 +26,12 @@ type attemptResult struct {
 	findings     []quorum.Finding
 	hasThreads   bool           // resolving threads would end the objection
 	ownOutcome   *attemptResult // of an objection that stands: what the newest attempt came to, if that has ended since
-	isDoubt      bool           // it is only read liberally as an objection: it objects once the attempt has ended
-	excerpt      string         // of an answer without a verdict
-	limitReset   time.Time      // of a limit
-	supersedeFor time.Duration  // of a cancellation: how long a newer run may supersede it
+	saidRun      int64          // of an objection that stands: the run and attempt in which it was said; 0: as recorded
+	saidAttempt  int
+	isDoubt      bool          // it is only read liberally as an objection: it objects once the attempt has ended
+	excerpt      string        // of an answer without a verdict
+	limitReset   time.Time     // of a limit
+	supersedeFor time.Duration // of a cancellation: how long a newer run may supersede it
 }
 
 // resultOf is a statement's own result.

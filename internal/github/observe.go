@@ -506,7 +506,8 @@ func (l *look) readSameBranch(ctx context.Context, run int64) (err error) {
 		since = l.snap.Arrived
 	}
 	l.snap.SameBranch, err = l.read.readBranchPulls(ctx, l.headLabel, since)
-	if err == nil {
+	isWhole := slices.ContainsFunc(l.snap.SameBranch, func(p quorum.PullRequest) bool { return p.Number == l.snap.PR.Number })
+	if err == nil && isWhole { // else the list may be late
 		l.mem.sameBranch, l.mem.sameBranchRun = l.snap.SameBranch, run
 		for i := range l.snap.Runs { // all that are known by now
 			l.mem.sameBranchRun = max(l.mem.sameBranchRun, l.snap.Runs[i].ID)

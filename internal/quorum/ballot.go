@@ -143,8 +143,11 @@ type Ballot struct {
 	Planned bool `json:"-"`
 	Open    bool `json:"-"` // Unavailable, but an answer may still come and would count
 	// Pending: GitHub announces its end to no job (own attempt or request, Copilot, another App)
-	Watch   bool `json:"-"`
-	Threads bool `json:"-"` // resolving threads would end this objection
+	Watch bool `json:"-"`
+	// Object: the run and attempt in which it was said, if that is not the newest and not recorded
+	SaidRun     int64 `json:"-"`
+	SaidAttempt int   `json:"-"`
+	Threads     bool  `json:"-"` // resolving threads would end this objection
 }
 
 // Voter reports whether the vote is one of the tally's.

@@ -164,6 +164,7 @@ type Stood struct {
 	Reviewer string    `json:"reviewer"`
 	Base     string    `json:"base,omitempty"`
 	At       time.Time `json:"at"`
+	Resolved bool      `json:"resolved,omitempty"` // threads were resolved: it answers no other objection
 }
 
 // Objection is one that was seen; deleting or editing it does not end it.

@@ -81,15 +81,23 @@ func terminalName(b quorum.Ballot) string {
 // A Warning is what an operator should see in a log when it happens: a reviewer that is run again, or given up.
 type Warning struct {
 	Reviewer string
+	Kind     string // words that its Text holds as long as it is the same warning
 	Text     string // one line, safe in a log
 }
 
 // Warnings are the warnings that a decision calls for. They stay as long as it says so: who logs them tells new ones apart.
 func Warnings(d quorum.Decision) (all []Warning) {
 	for _, b := range d.Ballots {
-		if isRerun := b.Vote == quorum.Pending && b.Retrying && !b.Planned; b.Voter() && (isRerun || isSkipped(b)) {
+		kind := ""
+		switch {
+		case b.Vote == quorum.Pending && b.Retrying && !b.Planned:
+			kind = "retrying once"
+		case isSkipped(b):
+			kind = "manual review recommended"
+		}
+		if kind != "" && b.Voter() {
 			why := explainBallot(b, func(s string) string { return plainLine(s, 160) })
-			all = append(all, Warning{Reviewer: b.Reviewer, Text: plainLine(b.Reviewer, 60) + ": " + why})
+			all = append(all, Warning{Reviewer: b.Reviewer, Kind: kind, Text: plainLine(b.Reviewer, 60) + ": " + why})
 		}
 	}
 	return all

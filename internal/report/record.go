@@ -125,8 +125,8 @@ func isHidden(r rune) bool {
 	return r >= 0x7F && (unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r))
 }
 
-// fitRecord makes rec small enough to be written. What a decision rests on goes last: first excerpts shrink, then the
-// keys of annotations go, then the oldest texts and approvals. Runs, intents, refusals, the identity of objections and
+// fitRecord makes rec small enough to be written. What a decision rests on goes last: answered objections go and excerpts shrink, then
+// the keys of annotations go, then the oldest texts and approvals. Runs, intents, refusals, the identity of objections and
 // the pass stay, unless GitHub would not take the check with them.
 func fitRecord(rec quorum.Record) quorum.Record {
 	if rec.Version == 0 {
@@ -136,7 +136,8 @@ func fitRecord(rec quorum.Record) quorum.Record {
 	if size() <= maxRecord {
 		return rec
 	}
-	answers, objections, refusals := rec.Answers, rec.Objections, rec.Refusals
+	answers, refusals := rec.Answers, rec.Refusals
+	objections := slices.DeleteFunc(slices.Clone(rec.Objections), func(o quorum.Objection) bool { return o.Answered })
 	for _, n := range []int{600, 300, 120, 40, 0} {
 		rec.Answers, rec.Objections, rec.Refusals = slices.Clone(answers), slices.Clone(objections), slices.Clone(refusals)
 		for i := range rec.Answers {

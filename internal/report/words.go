@@ -78,7 +78,7 @@ func Sentence(r quorum.Reason) string {
 	case quorum.ReasonTooLarge:
 		return "the change is too large for it"
 	case quorum.ReasonNoSecrets:
-		return "it has no secrets here: the pull request comes from a fork or from Dependabot"
+		return "it has no secrets here: a key is not set, or the pull request comes from a fork or from Dependabot"
 	case quorum.ReasonRetired:
 		return "its service has ended"
 	case quorum.ReasonGuarded:
@@ -185,7 +185,7 @@ func Advice(r quorum.Reason) string {
 	case quorum.ReasonTooLarge:
 		return "Split the pull request, or raise the reviewer's limit."
 	case quorum.ReasonNoSecrets:
-		return "A maintainer can push the same commits to a branch of this repository, or review in its place."
+		return "Set the key that it lacks. For a fork a maintainer can push the same commits to a branch of this repository, or review in its place."
 	case quorum.ReasonRetired:
 		return "Remove it from the policy."
 	case quorum.ReasonGuarded:

@@ -1,0 +1,118 @@
+package evidence_test
+
+import (
+	"testing"
+
+	"github.com/review-coordinator/coordinator/internal/evidence"
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// looks makes a look, with its record, and returns the first reviewer's ballot.
+func (x *scene) looks(sec int) quorum.Ballot {
+	ballots := evidence.Judge(x.p, x.s)
+	d := quorum.Decide(x.p, ballots, evidence.Facts(x.p, x.s), at(sec))
+	x.s.Record = evidence.Remember(x.p, x.s, d, at(sec))
+	return ballots[0]
+}
+
+// What was said and seen stands, whatever takes the text away.
+func TestNothingButAnAnswerEndsAnObjection(t *testing.T) {
+	onlyNew := openai()
+	onlyNew.OnlyNew = true
+	for name, steps := range map[string]func() *scene{
+		"a yes of its own that it edited into a no, beside a newer yes": func() *scene {
+			x := onHead(sage()).review(1, 10, "sage[bot]", "COMMENTED", sageOK)
+			x.looks(11)
+			x.review(2, 30, "sage[bot]", "COMMENTED", sageOK)
+			x.looks(31)
+			x.s.Reviews[0].Body, x.s.Reviews[0].Edited, x.s.Reviews[0].Editor = sageNo, at(50), who("sage[bot]")
+			return x
+		},
+		"the same in comments, and the no was deleted": func() *scene {
+			x := onHead(sage()).comment(1, 10, "sage[bot]", sageOK)
+			x.looks(11)
+			x.comment(2, 30, "sage[bot]", sageOK)
+			x.looks(31)
+			x.s.Comments[0].Body, x.s.Comments[0].Edited, x.s.Comments[0].Editor = sageNo, at(50), who("sage[bot]")
+			x.looks(51)
+			x.s.Comments = x.s.Comments[1:]
+			return x
+		},
+		"first seen while the next run goes on, and deleted": func() *scene {
+			x := onHead(openai()).run(1, 5, 40).comment(1, 30, bot, no).run(2, 60, -1)
+			x.looks(61)
+			x.s.Comments = nil
+			return x
+		},
+		"an open thread beside a clean answer, while the next run goes on": func() *scene {
+			x := onHead(onlyNew).run(1, 5, 40).review(1, 30, bot, "COMMENTED", yes).thread(77)
+			x.looks(41)
+			return x.run(2, 60, -1)
+		},
+		"the same, and the next run failed": func() *scene {
+			x := onHead(onlyNew).run(1, 5, 40).review(1, 30, bot, "COMMENTED", yes).thread(77)
+			x.looks(41)
+			return x.run(2, 60, 70, ended("failure"))
+		},
+		"a thread of the next run was resolved, which is no answer to what was said in words": func() *scene {
+			x := onHead(openai()).run(1, 5, 40).comment(1, 30, bot, no)
+			x.looks(41)
+			x.run(2, 60, 90).review(2, 80, bot, "COMMENTED", "## OpenAI Review\n\n1 comment.\n").thread(5)
+			x.looks(91)
+			x.s.Threads[0].Resolved, x.s.Threads[0].ResolvedBy = true, who("carol")
+			return x
+		},
+	} {
+		if b := steps().looks(120); b.Vote != quorum.Object {
+			t.Errorf("%s: it is %s, %s", name, b.Vote, b.Reason)
+		}
+	}
+}
+
+// And what answers it does.
+func TestAnswersEndAnObjection(t *testing.T) {
+	for name, steps := range map[string]func() *scene{
+		"a new comment of a reviewer that was asked again": func() *scene {
+			x := onHead(sage()).comment(1, 10, "sage[bot]", sageNo)
+			x.looks(11)
+			x.comment(2, 20, "carol", "@sage review")
+			x.looks(21)
+			return x.comment(3, 50, "sage[bot]", sageOK)
+		},
+		"a run that began again without a new attempt": func() *scene {
+			x := onHead(openai()).run(1, 5, 40).comment(1, 30, bot, no)
+			x.looks(41)
+			x.s.Runs[0].Started, x.s.Runs[0].Updated, x.s.Runs[0].Jobs[0].Started = at(100), at(140), at(100)
+			return x.comment(2, 130, bot, yes)
+		},
+		"a run of the workflow that the policy names now": func() *scene {
+			x := onHead(openai()).run(1, 5, 40).comment(1, 30, bot, no)
+			x.looks(41)
+			x.p.Reviewers[0].Workflow = ".github/workflows/new.yml"
+			return x.run(2, 60, 90, func(r *quorum.Run) { r.Path = ".github/workflows/new.yml" }).comment(2, 80, bot, yes)
+		},
+	} {
+		if b := steps().looks(150); b.Vote != quorum.Approve {
+			t.Errorf("%s: it is %s, %s", name, b.Vote, b.Reason)
+		}
+	}
+}
+
+// However often a reviewer with many open threads is run again, its threads are recorded once, and answered ones go.
+func TestTheRecordKeepsFewThreads(t *testing.T) {
+	onlyNew := openai()
+	onlyNew.OnlyNew = true
+	x := onHead(onlyNew)
+	for n := range 12 {
+		x.run(int64(n+1), 100*n, 100*n+50).review(int64(n+1), 100*n+20, bot, "COMMENTED", yes)
+		for id := range int64(5) {
+			x.thread(int64(100*n) + id + 1)
+		}
+		if b := x.looks(100*n + 60); b.Vote != quorum.Object {
+			t.Fatalf("run %d: it is %s, %s", n, b.Vote, b.Reason)
+		}
+	}
+	if n := len(x.s.Record.Objections); n > 20+12 {
+		t.Errorf("%d objections are recorded", n)
+	}
+}
