@@ -193,6 +193,31 @@ func TestARunThatBeginsAnewMayKeepItsAttempt(t *testing.T) {
 	}
 }
 
+func TestARunWaitsForItsEnvironment(t *testing.T) {
+	g, now, c := quiet(t, sandbox.Options{})
+	id := must[int64](t)(g.StartRun(sandbox.RunSpec{Workflow: "a.yml", PR: 7, Status: "waiting"}))
+	run := fmt.Sprintf("actions/runs/%d", id)
+	c.get(run).is(t, "status", "waiting", "conclusion", "null")
+	c.get(run+"/jobs").is(t, "jobs.0.status", "waiting")
+	now.pass(time.Hour)
+	c.get(run).is(t, "status", "waiting")
+	check(t, g.StartJobs(id))
+	c.get(run+"/jobs").is(t, "jobs.0.status", "in_progress", "jobs.0.started_at", "2026-11-21T15:00:00Z")
+	must[bool](t)(g.FinishRun(id, sandbox.Finish{Conclusion: "failure"}))
+	if err := sandbox.AwaitEnvironment(g, id); err == nil {
+		t.Error("a run that has ended waits")
+	}
+
+	check(t, g.RerunByPerson(id, "bob"))
+	check(t, sandbox.AwaitEnvironment(g, id)) // each attempt asks for its environment anew
+	now.pass(time.Hour)
+	c.get(run).is(t, "run_attempt", "2", "status", "waiting")
+	c.get(run+"/jobs").is(t, "jobs.0.status", "waiting", "jobs.0.run_attempt", "2")
+	c.want(202, "POST", run+"/cancel", "")
+	now.pass(5 * time.Second)
+	c.get(run).is(t, "status", "completed", "conclusion", "cancelled")
+}
+
 func TestLogsAreElsewhereForAMinute(t *testing.T) {
 	g, now, c := quiet(t, sandbox.Options{})
 	id := must[int64](t)(g.StartRun(sandbox.RunSpec{Workflow: "a.yml", PR: 7}))

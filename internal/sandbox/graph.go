@@ -424,9 +424,9 @@ func (g *GitHub) graphCommit(c *commit, r *routedRequest) object {
 		return object{
 			"__typename": "GitActor",
 			"name":       login,
-			"email":      login + "@users.noreply.github.com",
+			"email":      emailOf(login),
 			"date":       timeOrNull(c.pushedAt),
-			"user":       g.graphGitUser(login),
+			"user":       g.graphGitUser(accountOf(login)),
 		}
 	}
 	o := object{

@@ -37,7 +37,7 @@ type ChangedFile struct {
 
 // CommitSpec describes a commit that is pushed: its people and its message.
 type CommitSpec struct {
-	Author    string
+	Author    string // a login, or an e-mail address that no account has
 	Committer string
 	CoAuthors []string
 	Message   string
@@ -47,8 +47,10 @@ type CommitSpec struct {
 type PushSpec struct {
 	By     string // default: the pull request's author
 	Force  bool   // the commits before it are gone
+	Merges string // the branch that the commit merges; "" if it is no merge
 	Commit CommitSpec
 	Files  []ChangedFile // files that the pull request changes from now on; nil: as before
+	Moves  []string      // authors whose reviews of the head before GitHub shows on the new one from now on
 }
 
 type pullRequest struct {
@@ -175,7 +177,7 @@ func (g *GitHub) OpenPull(s PullSpec) int {
 	p.baseSHA = g.ensureBranch(p.baseBranch).tip
 	g.pulls[p.number] = p
 	g.index.addPull(p)
-	g.setHead(p, SHA(or(s.Head, "a1")), s.Commit, p.baseSHA, now)
+	g.setHead(p, SHA(or(s.Head, "a1")), s.Commit, []string{p.baseSHA}, now)
 	g.announceHead(p, strings.Repeat("0", 40), or(s.PushedBy, p.author), "branch_creation")
 	g.emitPullEvent(p, "opened", p.author, nil)
 	return p.number
@@ -189,12 +191,12 @@ func or(s, preset string) string {
 }
 
 // setHead gives p a new head. The commit is known from then on, and so is its test merge.
-func (g *GitHub) setHead(p *pullRequest, sha string, by CommitSpec, parent string, now time.Time) {
+func (g *GitHub) setHead(p *pullRequest, sha string, by CommitSpec, parents []string, now time.Time) {
 	author := or(by.Author, p.author)
 	g.addCommit(
 		&commit{
 			sha:       sha,
-			parents:   []string{parent},
+			parents:   parents,
 			author:    author,
 			committer: or(by.Committer, author),
 			coauthors: by.CoAuthors,
@@ -249,14 +251,17 @@ func (g *GitHub) announceHead(p *pullRequest, before, by, kind string) {
 func (g *GitHub) Push(number int, head string, s PushSpec) error {
 	return g.changePull(number, func(p *pullRequest, now time.Time) error {
 		before, by := p.head, or(s.By, p.author)
-		parent := before
+		parents := []string{before}
 		if s.Force {
-			p.shownCommits, parent = nil, p.baseSHA
+			p.shownCommits, parents = nil, []string{p.baseSHA}
 		}
-		if s.Commit.Author == "" {
-			s.Commit.Author = by
+		if s.Merges != "" {
+			parents = append(parents, g.ensureBranch(s.Merges).tip)
+			s.Commit.Message = or(s.Commit.Message, fmt.Sprintf("Merge branch '%s' into %s", s.Merges, p.headBranch))
 		}
-		g.setHead(p, SHA(head), s.Commit, parent, now)
+		s.Commit.Author = or(s.Commit.Author, by)
+		g.setHead(p, SHA(head), s.Commit, parents, now)
+		p.moveReviews(before, s.Moves)
 		if s.Files != nil {
 			p.files = slices.Clone(s.Files)
 		}
@@ -272,6 +277,15 @@ func (g *GitHub) Push(number int, head string, s PushSpec) error {
 		g.emitPullEvent(p, "synchronize", by, object{"before": before, "after": p.head})
 		return nil
 	})
+}
+
+// moveReviews shows the reviews of some authors on the new head, as GitHub does after some pushes.
+func (p *pullRequest) moveReviews(before string, authors []string) {
+	for _, v := range p.reviews {
+		if v.commit == before && slices.ContainsFunc(authors, func(a string) bool { return strings.EqualFold(a, v.author) }) {
+			v.commit = p.head
+		}
+	}
 }
 
 // changePull carries out a change of a pull request, which thereby counts as updated.

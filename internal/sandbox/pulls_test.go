@@ -59,6 +59,22 @@ func TestAPullRequestsLife(t *testing.T) {
 	}
 }
 
+func TestWhoMovedABranch(t *testing.T) {
+	g, now, c := quiet(t, sandbox.Options{})
+	g.OpenPull(sandbox.PullSpec{Number: 8, Head: "f1", Fork: "mallory", Author: "mallory"})
+	g.OpenPull(sandbox.PullSpec{Number: 9, Head: "d1", Author: "dependabot[bot]", PushedBy: "bob"})
+	now.pass(time.Minute)
+	check(t, g.Push(7, "a2", sandbox.PushSpec{By: "bob", Commit: sandbox.CommitSpec{Author: "carol"}}))
+	check(t, g.Push(7, "a3", sandbox.PushSpec{By: "bob", Force: true, Commit: sandbox.CommitSpec{Author: "someone@example.org"}}))
+	c.get("activity?ref=refs/heads/feature-7").is(t, "#", "3",
+		"0.activity_type", "force_push", "0.actor.login", "bob", "0.before", sandbox.SHA("a2"), "0.after", sandbox.SHA("a3"),
+		"1.activity_type", "push", "1.actor.login", "bob", "2.activity_type", "branch_creation", "2.actor.login", "alice")
+	c.get("commits/"+sandbox.SHA("a2")).is(t, "author.login", "carol", "committer.login", "carol")
+	c.get("commits/"+sandbox.SHA("a3")).is(t, "author", "null", "committer", "null", "commit.author.email", "someone@example.org")
+	c.get("activity?ref=refs/heads/feature-9").is(t, "#", "1", "0.actor.login", "bob")
+	c.get("activity?ref=refs/heads/feature-8").is(t, "#", "0") // it is told in the fork
+}
+
 func TestFilesAndCommits(t *testing.T) {
 	g, _, c := quiet(t, sandbox.Options{})
 	many := make([]sandbox.ChangedFile, 3100)
@@ -96,6 +112,20 @@ func TestReviewsAndThreads(t *testing.T) {
 	if err := g.ResolveThreads(7, "nobody", "bob"); err == nil {
 		t.Error("threads that nobody opened were resolved")
 	}
+}
+
+// TestReviewsMove: GitHub shows some reviews on another commit than the one that they were written on.
+func TestReviewsMove(t *testing.T) {
+	g, _, c := quiet(t, sandbox.Options{})
+	for _, by := range []string{"sage[bot]", "bob"} {
+		must[int64](t)(g.Review(7, sandbox.ReviewSpec{By: by, State: "APPROVED"}))
+	}
+	check(t, g.Push(7, "a2", sandbox.PushSpec{Merges: "main", Moves: []string{"sage[bot]"}}))
+	c.get("pulls/7/reviews").is(t, "0.commit_id", sandbox.SHA("a2"), "0.submitted_at", "2026-11-21T14:00:00Z", "1.commit_id", sandbox.SHA("a1"))
+	c.get("commits/"+sandbox.SHA("a2")).is(t, "parents.#", "2", "parents.0.sha", sandbox.SHA("a1"),
+		"parents.1.sha", c.get("branches/main").at("commit.sha"), "commit.message", "Merge branch 'main' into feature-7")
+	check(t, g.Push(7, "a3", sandbox.PushSpec{Force: true, Moves: []string{"sage[bot]", "bob"}}))
+	c.get("pulls/7/reviews").is(t, "0.commit_id", sandbox.SHA("a3"), "1.commit_id", sandbox.SHA("a1")) // not one of an older head
 }
 
 func TestReviewsAreRequested(t *testing.T) {

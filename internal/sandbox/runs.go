@@ -20,7 +20,7 @@ type RunSpec struct {
 	Branch     string // default: the pull request's
 	By         string // login that caused it; default: the pull request's author
 	Jobs       []string
-	Status     string // in_progress (default), queued (no runner takes its jobs until StartJobs), waiting, pending, completed
+	Status     string // in_progress (default), queued or waiting (no runner takes its jobs until StartJobs), pending, completed
 	Conclusion string // with it the run has ended at once; action_required and startup_failure have no jobs
 	Log        string // of a run that has ended at once
 	Refused    string // GitHub's message when it refuses a rerun; "" if it does not
@@ -208,7 +208,7 @@ func (g *GitHub) StartRun(s RunSpec) (int64, error) {
 	}
 	if !hasNoJobs(s.Conclusion) {
 		for _, name := range jobs {
-			a.jobs = append(a.jobs, &job{id: g.newID(), attempt: 1, name: name, status: "queued", created: r.created, log: s.Log})
+			a.jobs = append(a.jobs, &job{id: g.newID(), attempt: 1, name: name, status: waitingStatus(a), created: r.created, log: s.Log})
 		}
 	}
 	g.index.addJobs(r)
@@ -427,6 +427,32 @@ func (g *GitHub) WithholdRunner(id int64) error {
 		r.newestAttempt().runnerAt = time.Time{}
 		return nil
 	})
+}
+
+// AwaitEnvironment lets the jobs of a run's newest attempt wait for the environment that they name, until StartJobs: somebody
+// must approve it first.
+func AwaitEnvironment(g *GitHub, id int64) error {
+	return g.withRun("hold", id, func(r *workflowRun, now time.Time) error {
+		a := r.newestAttempt()
+		if a.status == "completed" {
+			return fmt.Errorf("its attempt %d has ended", a.number)
+		}
+		a.status, a.updated, a.runnerAt = "waiting", now, time.Time{}
+		for _, j := range a.jobs {
+			if j.status != "completed" {
+				j.status, j.started = waitingStatus(a), time.Time{}
+			}
+		}
+		return nil
+	})
+}
+
+// waitingStatus is the status of a job that no runner has taken.
+func waitingStatus(a *runAttempt) string {
+	if a.status == "waiting" {
+		return "waiting"
+	}
+	return "queued"
 }
 
 // RefuseRerun sets the message with which GitHub refuses to run a run again; "" if it does not.

@@ -233,20 +233,36 @@ func (g *GitHub) commitJSON(c *commit) object {
 	return object{
 		"sha": c.sha, "node_id": "C_" + c.sha, "commit": inner, "url": url,
 		"html_url": g.webURL() + "/commit/" + c.sha, "comments_url": url + "/comments",
-		"author": g.userJSON(c.author), "committer": g.userJSON(c.committer), "parents": parents,
+		"author": g.userJSON(accountOf(c.author)), "committer": g.userJSON(accountOf(c.committer)), "parents": parents,
 	}
 }
 
 // gitCommitJSON renders a commit as git has it.
 func (g *GitHub) gitCommitJSON(c *commit) object {
 	who := func(login string) object {
-		return object{"name": login, "email": login + "@users.noreply.github.com", "date": timeOrNull(c.pushedAt)}
+		return object{"name": login, "email": emailOf(login), "date": timeOrNull(c.pushedAt)}
 	}
 	return object{
 		"message": c.fullMessage(), "author": who(c.author), "committer": who(c.committer),
 		"tree":         object{"sha": SHA("tree " + c.sha), "url": g.apiURL() + "/git/trees/" + SHA("tree "+c.sha)},
 		"verification": object{"verified": false, "reason": "unsigned", "signature": nil, "payload": nil, "verified_at": nil},
 	}
+}
+
+// accountOf is the login of one of a commit's people; "" of an e-mail address that no account has.
+func accountOf(person string) string {
+	if strings.Contains(person, "@") {
+		return ""
+	}
+	return person
+}
+
+// emailOf is the e-mail address of one of a commit's people.
+func emailOf(person string) string {
+	if accountOf(person) == "" {
+		return person
+	}
+	return person + "@users.noreply.github.com"
 }
 
 // fullMessage returns the commit's message with its trailers.
@@ -257,7 +273,7 @@ func (c *commit) fullMessage() string {
 		b.WriteString("\n")
 	}
 	for _, login := range c.coauthors {
-		fmt.Fprintf(&b, "\nCo-authored-by: %s <%s@users.noreply.github.com>", login, login)
+		fmt.Fprintf(&b, "\nCo-authored-by: %s <%s>", login, emailOf(login))
 	}
 	return b.String()
 }

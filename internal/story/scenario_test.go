@@ -1,10 +1,17 @@
 package story
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
 
 const aPolicy = `-- policy --
@@ -44,6 +51,23 @@ func TestParseFails(t *testing.T) {
 			"a reaction to nobody", "0s alice opens #7\n-- on rerun of gemini --\n1s nothing happens",
 			"10:16", `no run or reviewer is called "gemini"`, "known: openai",
 		},
+		{
+			"a force-push that merges", "0s alice opens #7\n1s alice force-pushes b2 merging main",
+			"10:26", `"merging" does not belong here`, "moving the review by AUTHOR",
+		},
+		{
+			"a push that moves nothing", "0s alice opens #7\n1s alice pushes b2 moving",
+			"10:20", `"moving" does not belong here`, "moving the review by AUTHOR",
+		},
+		{"an opening that is pushed", "0s alice opens #7 pushed", "9:19", `"pushed" does not belong here`, "[pushed by LOGIN]"},
+		{
+			"a wait for something", "0s alice opens #7\n1s openai waits for a maintainer",
+			"10:11", `nothing is known that "waits" does here`, "RUN waits for an environment",
+		},
+		{
+			"an unknown run that waits", "0s alice opens #7\n1s opneai waits for an environment",
+			"10:4", `no run or reviewer is called "opneai"`, `did you mean "openai"?`,
+		},
 		{"a second timeline", "0s alice opens #7\n-- timeline --", "10:1", `a second section "timeline"`, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -74,6 +98,7 @@ func TestImpossible(t *testing.T) {
 	for name, timeline := range map[string]string{
 		"a run that has not started":       "0s alice opens #7\n1s openai succeeds",
 		"a comment that was not written":   "0s alice opens #7\n1s bob deletes the comment by openai",
+		"a run that has ended waits":       "0s alice opens #7\n0s openai starts\n1s openai is cancelled\n2s openai waits for an environment",
 		"threads that nobody opened":       "0s alice opens #7\n1s bob resolves the threads of openai",
 		"a rerun of a run that goes on":    "0s alice opens #7\n0s openai starts\n1s bob reruns openai",
 		"a pull request that is not there": "0s alice opens #7\n1s alice closes #8",
@@ -87,6 +112,103 @@ func TestImpossible(t *testing.T) {
 			t.Errorf("%s: it is played: %v", name, err)
 		}
 	}
+}
+
+// TestWhatSentencesDo: what a sentence says is what GitHub shows.
+func TestWhatSentencesDo(t *testing.T) {
+	const (
+		opened   = "0s dependabot[bot] opens #7 at a1 pushed by bob\n"
+		started  = opened + "1s openai starts\n"
+		reviewed = opened + "1s sage[bot] approves\n1s carol approves\n"
+		activity = "activity?ref=refs/heads/feature-7"
+		waits    = "openai waits for an environment\n"
+	)
+	a1, b2 := sandbox.SHA("a1"), sandbox.SHA("b2")
+	for _, test := range []struct{ name, timeline, path, field, want string }{
+		{"somebody else pushes what is opened", opened, activity, "actor.login", "bob"},
+		{"and did not write it", opened, "pulls/7/commits", "author.login", "dependabot[bot]"},
+		{"somebody pushes", opened + "2s bob pushes b2 written by alice", activity, "actor.login", "bob bob"},
+		{"what another wrote", opened + "2s bob pushes b2 written by alice", "pulls/7/commits", "author.login", "dependabot[bot] alice"},
+		{"by force", opened + "2s bob force-pushes b2 written by alice", activity, "activity_type", "force_push branch_creation"},
+		{"what another wrote, by force", opened + "2s bob force-pushes b2 written by alice", "pulls/7/commits", "author.login", "alice"},
+		{"an author without an account", opened + "2s bob force-pushes b2 written by x@y.org", "pulls/7/commits", "author", "<nil>"},
+		{"no review moves by itself", reviewed + "2s bob force-pushes b2", "pulls/7/reviews", "commit_id", a1 + " " + a1},
+		{"one moves", reviewed + "2s bob force-pushes b2 moving the review by carol", "pulls/7/reviews", "commit_id", a1 + " " + b2},
+		{
+			"both move", reviewed + "2s bob pushes b2 merging main changing x.go moving the review by carol moving the review by sage[bot]",
+			"pulls/7/reviews", "commit_id", b2 + " " + b2,
+		},
+		{
+			"a merge of the base", opened + "2s bob pushes b2 merging main",
+			"pulls/7/commits", "commit.message", "Change Merge branch 'main' into feature-7",
+		},
+		{"a run is held", opened + "1s openai starts action_required", "actions/runs", "conclusion", "action_required"},
+		{
+			"and approved", opened + "1s openai starts action_required\n9s openai begins again\n+9s openai gets a runner",
+			"actions/runs", "status", "in_progress",
+		},
+		{"a run starts with a wait", opened + "1s openai starts waiting", "actions/runs", "status", "waiting"},
+		{"and gets its runner", opened + "1s openai starts waiting\n9s openai gets a runner", "actions/runs", "status", "in_progress"},
+		{"a run waits", started + "2s " + waits, "actions/runs", "status", "waiting"},
+		{
+			"its next attempt waits", started + "2s openai fails\n3s bob reruns openai\n3s " + waits + "1h nothing happens",
+			"actions/runs", "status", "waiting",
+		},
+		{"a run is deleted", started + "2s openai is deleted", "actions/runs", "status", ""},
+		{"a bot dismisses", reviewed + "2s tidy[bot] dismisses the review by sage[bot]", "pulls/7/reviews", "state", "DISMISSED APPROVED"},
+		{"in its own name", reviewed + "2s tidy[bot] dismisses the review by sage[bot]", "issues/7/timeline", "actor.login", "tidy[bot]"},
+		{
+			"an App edits its one comment", opened + "1s sage[bot] comments\n| No\n2s sage[bot] edits the comment by sage[bot]\n| Looking again",
+			"issues/7/comments", "body", "Looking again",
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s, err := Parse("day.txt", []byte(aPolicy+"-- timeline --\n"+test.timeline+"\n"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			now := Begin
+			w := s.newWorld(func() time.Time { return now }, Audience{})
+			for due := now; !due.IsZero(); due = w.nextDue() {
+				now = due
+				if err := w.runDueSteps(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := shownByGitHub(t, w.g, test.path, test.field); got != test.want {
+				t.Errorf("GitHub shows %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// shownByGitHub lists a field of each entry of a list that GitHub answers with.
+func shownByGitHub(t *testing.T, g *sandbox.GitHub, path, field string) string {
+	t.Helper()
+	owner, name := g.Repository()
+	req := httptest.NewRequest(http.MethodGet, "https://api.github.com/repos/"+owner+"/"+name+"/"+path, nil)
+	req.Header.Set("Authorization", "Bearer t1")
+	res, err := g.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	var answer any
+	if err := json.NewDecoder(res.Body).Decode(&answer); err != nil || res.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %d, %v", path, res.StatusCode, err)
+	}
+	if list, isObject := answer.(map[string]any); isObject {
+		answer = list["workflow_runs"]
+	}
+	var all []string
+	for _, entry := range answer.([]any) {
+		for part := range strings.SplitSeq(field, ".") {
+			parent, _ := entry.(map[string]any)
+			entry = parent[part]
+		}
+		all = append(all, fmt.Sprint(entry))
+	}
+	return strings.Join(all, " ")
 }
 
 func TestRewritten(t *testing.T) {

@@ -190,7 +190,10 @@ func (l *sentenceParser) parseCommit(known bool) string {
 }
 
 func (l *sentenceParser) parsePaths() (all []string) {
-	stop := []string{"at", "onto", "from", "branch", "as", "renaming", "of", "labelled", "with", "opened", "to", "written", "on"}
+	stop := []string{
+		"at", "onto", "from", "branch", "as", "renaming", "of", "labelled", "with", "opened", "to", "written", "on",
+		"pushed", "merging", "moving",
+	}
 	for l.pos < len(l.tokens) && !slices.Contains(stop, l.tokens[l.pos].text) {
 		all = append(all, l.next("a path").text)
 	}
@@ -226,11 +229,19 @@ func allVerbs() []verb {
 		{
 			"opens",
 			"LOGIN opens #N [at COMMIT] [onto BRANCH] [branch NAME] [from fork OWNER] [as draft] " +
-				"[changing PATH…] [renaming OLD NEW] [of N files] [labelled LABEL] [written by LOGIN] [with LOGIN] [opened DURATION ago]",
+				"[changing PATH…] [renaming OLD NEW] [of N files] [labelled LABEL] [written by LOGIN] [with LOGIN] [pushed by LOGIN] [opened DURATION ago]",
 			(*sentenceParser).parseOpens,
 		},
-		{"force-pushes", "LOGIN force-pushes COMMIT [to #N] [changing PATH…]", (*sentenceParser).parsePushes},
-		{"pushes", "LOGIN pushes COMMIT [to #N] [changing PATH…] [written by LOGIN] [with LOGIN]", (*sentenceParser).parsePushes},
+		{
+			"force-pushes",
+			"LOGIN force-pushes COMMIT [to #N] [changing PATH…] [written by LOGIN] [with LOGIN] [moving the review by AUTHOR]",
+			(*sentenceParser).parsePushes,
+		},
+		{
+			"pushes",
+			"LOGIN pushes COMMIT [to #N] [merging BRANCH] [changing PATH…] [written by LOGIN] [with LOGIN] [moving the review by AUTHOR]",
+			(*sentenceParser).parsePushes,
+		},
 		{"retargets", "LOGIN retargets [#N] to BRANCH", (*sentenceParser).parseRetargets},
 		{"converts to draft", "LOGIN converts to draft [#N]", parsePullAction((*sandbox.GitHub).ConvertToDraft)},
 		{"marks ready", "LOGIN marks ready [#N]", parsePullAction((*sandbox.GitHub).MarkReady)},
@@ -249,6 +260,7 @@ func allVerbs() []verb {
 			(*sentenceParser).parseStarts,
 		},
 		{"gets a runner", "RUN gets a runner", parseRunAction((*sandbox.GitHub).StartJobs)},
+		{"waits for an environment", "RUN waits for an environment", parseRunAction(sandbox.AwaitEnvironment)},
 		{"finds no runner", "RUN finds no runner", parseRunAction((*sandbox.GitHub).WithholdRunner)},
 		{"begins again", "RUN begins again", parseRunAction((*sandbox.GitHub).RestartRun)},
 		{"is deleted", "RUN is deleted", parseRunAction((*sandbox.GitHub).DeleteRun)},
@@ -433,6 +445,8 @@ func (l *sentenceParser) parseOpens() func(*world) error {
 			s.Commit.Author = l.next("the author").text
 		case l.accept("with"):
 			s.Commit.CoAuthors = append(s.Commit.CoAuthors, l.next("the co-author").text)
+		case l.accept("pushed", "by"):
+			s.PushedBy = l.next("who pushed it").text
 		case l.accept("opened"):
 			age = l.parseAgo()
 		default:
@@ -474,11 +488,22 @@ func (l *sentenceParser) parsePushes() func(*world) error {
 			s.Commit.Author = l.next("the author").text
 		case l.accept("with"):
 			s.Commit.CoAuthors = append(s.Commit.CoAuthors, l.next("the co-author").text)
+		case !s.Force && l.accept("merging"):
+			s.Merges = l.next("the branch").text
+		case l.accept("moving", "the", "review", "by"):
+			s.Moves = append(s.Moves, l.next("whose review").text)
 		default:
 			return nil
 		}
 	}
-	return func(w *world) error { return w.g.Push(w.pullNumber(n), head, s) }
+	return func(w *world) error {
+		s := s
+		s.Moves = slices.Clone(s.Moves)
+		for i, author := range s.Moves {
+			s.Moves[i] = w.loginOf(author)
+		}
+		return w.g.Push(w.pullNumber(n), head, s)
+	}
 }
 
 func (l *sentenceParser) parseRetargets() func(*world) error {
