@@ -142,6 +142,7 @@ func TestWhatSentencesDo(t *testing.T) {
 			"a merge of the base", opened + "2s bob pushes b2 merging main",
 			"pulls/7/commits", "commit.message", "Change Merge branch 'main' into feature-7",
 		},
+		{"a file on a branch", opened + "1s alice opens #8 onto evil\n1s bob writes x.yml onto evil\n| evil", "contents/x.yml?ref=evil", "size", "4"},
 		{"a run is held", opened + "1s openai starts action_required", "actions/runs", "conclusion", "action_required"},
 		{
 			"and approved", opened + "1s openai starts action_required\n9s openai begins again\n+9s openai gets a runner",
@@ -182,7 +183,7 @@ func TestWhatSentencesDo(t *testing.T) {
 	}
 }
 
-// shownByGitHub lists a field of each entry of a list that GitHub answers with.
+// shownByGitHub lists a field of each entry that GitHub answers with.
 func shownByGitHub(t *testing.T, g *sandbox.GitHub, path, field string) string {
 	t.Helper()
 	owner, name := g.Repository()
@@ -197,11 +198,15 @@ func shownByGitHub(t *testing.T, g *sandbox.GitHub, path, field string) string {
 	if err := json.NewDecoder(res.Body).Decode(&answer); err != nil || res.StatusCode != http.StatusOK {
 		t.Fatalf("%s: %d, %v", path, res.StatusCode, err)
 	}
-	if list, isObject := answer.(map[string]any); isObject {
-		answer = list["workflow_runs"]
+	entries, isList := answer.([]any)
+	if !isList {
+		entries = []any{answer}
+	}
+	if object, isObject := answer.(map[string]any); isObject && object["workflow_runs"] != nil {
+		entries = object["workflow_runs"].([]any)
 	}
 	var all []string
-	for _, entry := range answer.([]any) {
+	for _, entry := range entries {
 		for part := range strings.SplitSeq(field, ".") {
 			parent, _ := entry.(map[string]any)
 			entry = parent[part]

@@ -290,7 +290,7 @@ func allVerbs() []verb {
 		{"sets check", `APP sets check NAME to STATE ["title"] [on COMMIT]`, (*sentenceParser).parseSetsCheck},
 		{"changes the policy", "LOGIN changes the policy", (*sentenceParser).parseChangesPolicy},
 		{"removes the policy", "LOGIN removes the policy", (*sentenceParser).parseRemovesPolicy},
-		{"writes", "LOGIN writes PATH [at COMMIT]", (*sentenceParser).parseWrites},
+		{"writes", "LOGIN writes PATH [at COMMIT|onto BRANCH]", (*sentenceParser).parseWrites},
 		{"may", "LOGIN may read|triage|write|maintain|admin", (*sentenceParser).parseMay},
 		{"protects", "LOGIN protects BRANCH", (*sentenceParser).parseProtects},
 		{"owns the token", "LOGIN owns the token", (*sentenceParser).parseOwnsToken},
@@ -842,8 +842,11 @@ func (l *sentenceParser) parseRemovesPolicy() func(*world) error {
 
 func (l *sentenceParser) parseWrites() func(*world) error {
 	path, ref := l.next("the path").text, ""
-	if l.accept("at") {
+	switch {
+	case l.accept("at"):
 		ref = sandbox.SHA(l.parseCommit(false))
+	case l.accept("onto"):
+		ref = l.next("the branch").text
 	}
 	content := l.bodyText()
 	return func(w *world) error {
