@@ -609,7 +609,7 @@ var outcomes = []struct {
 	{"approves", []quorum.Reason{quorum.ReasonApproved, quorum.ReasonAccepted, quorum.ReasonResolved}},
 	{"objects", []quorum.Reason{quorum.ReasonFindings, quorum.ReasonOpenThreads, quorum.ReasonStands, quorum.ReasonLookingAgain}},
 	{"waits", []quorum.Reason{
-		quorum.ReasonSilent, quorum.ReasonRunning, quorum.ReasonDoubt, quorum.ReasonApproval, quorum.ReasonUnnamed,
+		quorum.ReasonSilent, quorum.ReasonRunning, quorum.ReasonDoubt, quorum.ReasonApproval, quorum.ReasonUnnamed, quorum.ReasonMoved,
 		quorum.ReasonCommand, quorum.ReasonCancelled,
 		quorum.ReasonDismissed, quorum.ReasonDeleted, quorum.ReasonEdited, quorum.ReasonNotReceived,
 	}},

@@ -67,7 +67,7 @@ func (v *reviewerView) newCandidate(a *reviewAttempt, t *quorum.Text) (c candida
 		c.reject(reviewOfOther)
 		return c, true
 	case c.isReview && v.head.isMovedReview(t):
-		c.reject(reviewMoved)
+		c.rejectVoid(reviewMoved, quorum.ReasonMoved, "")
 		return c, true
 	case c.isReview && t.State == "PENDING":
 		c.reject(reviewUnsubmitted)
@@ -139,7 +139,7 @@ func (v *reviewerView) readCandidate(a *reviewAttempt, c *candidate) {
 		if by, found := v.commandBefore(c); found && c.rejected == "" {
 			c.rejectVoid(answersCommand, quorum.ReasonCommand, by)
 		}
-		if c.rejected == "" && a.run != nil && v.isShared() && v.head.record.objectedIn(v.Name, c.ref, a) {
+		if c.rejected == "" && a.run != nil && v.isShared() && v.head.record.hasObjected(v.Name, c.ref) {
 			c.rejectVoid(editedIntoYes, quorum.ReasonEdited, c.text.Editor.Login)
 		}
 	}

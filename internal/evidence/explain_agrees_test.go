@@ -40,6 +40,8 @@ func contradicted(b quorum.Ballot, texts []evidence.Considered, reviewers []quor
 	switch {
 	case b.Reason == quorum.ReasonUnnamed && b.Outcome == quorum.Silent && !anyRejected("it approves, but "):
 		return "no text is said to lack its commit"
+	case b.Reason == quorum.ReasonMoved && !anyRejected("GitHub moved it"):
+		return "no text is said to have been moved"
 	case b.Reason == quorum.ReasonAmbiguous && !anyRejected("another run of this workflow"):
 		return "no text is said to be another run's"
 	case (b.Outcome == quorum.Silent || b.Outcome == quorum.Empty) && anyUsed:
@@ -103,7 +105,7 @@ func TestExplanationsAgreeWithTheCheck(t *testing.T) {
 	}
 	for _, reason := range []quorum.Reason{
 		quorum.ReasonStands, quorum.ReasonLookingAgain, quorum.ReasonUnnamed, quorum.ReasonEdited, quorum.ReasonDeleted, quorum.ReasonAmbiguous,
-		quorum.ReasonGuarded, quorum.ReasonSelf, quorum.ReasonOtherPull,
+		quorum.ReasonGuarded, quorum.ReasonSelf, quorum.ReasonOtherPull, quorum.ReasonMoved,
 	} {
 		if reasons[reason] < 5 {
 			t.Errorf("only %d ballots for the reason %q were drawn", reasons[reason], reason)

@@ -27,10 +27,15 @@ func (h *headView) mayHaveHadOtherHead() bool {
 }
 
 // isMovedReview reports whether a review of the head is older than the head is on this branch: GitHub moves a review's
-// commit_id at some force-pushes and merges of the base. One that the record saw on this head was here before.
+// commit_id at some force-pushes and merges of the base. One that the record saw on this head was here before. Where
+// nothing shows when the head was pushed, one from before its arrival may be of any age.
 func (h *headView) isMovedReview(t *quorum.Text) bool {
-	if !h.cycle.hadOtherHead || h.record.knowsText(t.TextRef) {
+	if !h.mayHaveHadOtherHead() || h.record.knowsText(t.TextRef) {
 		return false
 	}
-	return t.At.Before(latest(h.snapshot.Pushed, h.cycle.pushed))
+	pushed := latest(h.snapshot.Pushed, h.cycle.pushed)
+	if pushed.IsZero() {
+		pushed = h.cycle.arrival
+	}
+	return t.At.Before(pushed)
 }

@@ -8,11 +8,13 @@ import (
 	"github.com/review-coordinator/coordinator/internal/review"
 )
 
-// maxCommits and maxPeople are how many commits and strangers are looked up for one snapshot: their texts must not run up
-// requests. What is left out counts for nothing. Of whom GitHub calls a member all are looked up: a crowd hides nobody.
+// maxCommits and maxPeople are how many commits and strangers are looked up for one snapshot, and maxLogs how many logs of
+// one reviewer's runs: their texts and runs must not run up requests. What is left out counts for nothing. Of whom GitHub
+// calls a member all are looked up: a crowd hides nobody.
 const (
 	maxCommits = 10
 	maxPeople  = 30
+	maxLogs    = 5
 )
 
 // Missing lists the facts that a full judgement of s needs and that cost requests of their own: the logs of runs that
@@ -34,7 +36,7 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 		}
 		w.Authors = w.Authors || v.hasShortHeadName()
 		w.Authors = w.Authors || v.isEndedByPerson()
-		w.Pushes = w.Pushes || v.hasUnnamedText()
+		w.Pushes = w.Pushes || v.hasUnnamedText() || v.hasReviewBeforeArrival()
 		if who := v.commanders(); len(who) > 0 {
 			w.Authors = true
 			w.People = append(w.People, who[:min(len(who), maxPeople)]...)
@@ -49,8 +51,10 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 			}
 		}
 		attempt := attemptView{reviewerView: v, attempt: a}
-		if job, wanted := attempt.unreadLog(); wanted && !slices.Contains(w.Logs, job) {
-			w.Logs = append(w.Logs, job)
+		for _, job := range attempt.unreadLogs() {
+			if !slices.Contains(w.Logs, job) {
+				w.Logs = append(w.Logs, job)
+			}
 		}
 	}
 	if p.StandIn == 0 {
@@ -75,6 +79,17 @@ func (v *reviewerView) hasUnnamedText() bool {
 	return v.Workflow == "" && v.head.snapshot.PR.Commits > 1 && !v.head.cycle.hadOtherHead &&
 		slices.ContainsFunc(v.head.snapshot.Comments, func(t quorum.Text) bool {
 			return t.Author.Is(v.Author) && !v.head.isHead(v.namedCommit(&t))
+		})
+}
+
+// hasReviewBeforeArrival reports whether a review of the head is older than GitHub's first trace of the head: it may be
+// one that GitHub moved, and the push tells.
+func (v *reviewerView) hasReviewBeforeArrival() bool {
+	h := v.head
+	return h.mayHaveHadOtherHead() && h.cycle.pushed.IsZero() &&
+		slices.ContainsFunc(h.snapshot.Reviews, func(t quorum.Text) bool {
+			return t.Author.Is(v.Author) && t.Commit == h.snapshot.PR.Head && t.At.Before(h.cycle.arrival) &&
+				!h.record.knowsText(t.TextRef)
 		})
 }
 
@@ -165,13 +180,35 @@ func (h *headView) isKnownCommit(id string) bool {
 		slices.ContainsFunc(s.Others, func(o quorum.Run) bool { return begins(o.Head) })
 }
 
-// unreadLog is the job whose log may explain how the attempt ended, if nothing else does.
-func (v *attemptView) unreadLog() (job int64, wanted bool) {
+// unreadLogs are the jobs whose logs may explain how an attempt ended, if nothing else does: the newest, and where the
+// conclusion is the verdict, those before.
+func (v *attemptView) unreadLogs() (jobs []int64) {
+	got := v.judgeAttempt()
+	if got.ownOutcome != nil { // an earlier objection stands; how this attempt ended decides whether it is run again
+		got = *got.ownOutcome
+	}
+	if job, wanted := v.jobThatExplains(got); wanted {
+		jobs = append(jobs, job)
+	}
+	for _, earlier := range v.runsBefore() {
+		got, _ := earlier.resultByConclusion()
+		if job, wanted := earlier.jobThatExplains(got); wanted {
+			jobs = append(jobs, job)
+		}
+		if got.outcome == quorum.Approved || len(jobs) >= maxLogs {
+			break
+		}
+	}
+	return jobs
+}
+
+// jobThatExplains is the job whose unread log may explain the result of an attempt that has ended.
+func (v *attemptView) jobThatExplains(got attemptResult) (job int64, wanted bool) {
 	a := &v.attempt
 	if a.run == nil || a.ended.IsZero() || len(a.run.Jobs) == 0 {
 		return 0, false
 	}
-	switch got := v.judgeAttempt(); got.outcome {
+	switch got.outcome {
 	case quorum.Empty, quorum.Unknown:
 	case quorum.Malformed:
 		if a.run.Conclusion == "success" {

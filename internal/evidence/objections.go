@@ -77,6 +77,15 @@ func (v *attemptView) unansweredObjection(got attemptResult, statements []statem
 		objection.saidRun, objection.saidAttempt = saidIn.run.ID, saidIn.number
 		return v.standingResult(objection, got, true), true
 	}
+	for _, list := range [][]statement{v.checkStatements(), v.statusStatements()} {
+		s, found := openObjection(list)
+		if found && !(isAnswer && got.at.After(s.at)) && !v.head.record.approvedAfter(v.Name, s.at) {
+			return v.standingResult(objectionResult(&s), got, false), true
+		}
+	}
+	if objection, found := v.failedRunBefore(); found && !isAnswer && !v.head.record.approvedAfter(v.Name, objection.at) {
+		return v.standingResult(objection, got, true), true
+	}
 	for _, o := range v.head.record.objectionsOf(v.Name) {
 		if !v.isAnswered(&o, got, isAnswer, shown) {
 			return v.standingResult(attemptResult{
@@ -85,6 +94,44 @@ func (v *attemptView) unansweredObjection(got attemptResult, statements []statem
 		}
 	}
 	return attemptResult{}, false
+}
+
+// openObjection finds an objection by a check or status after which a newer one came that is no verdict: it goes on, say.
+func openObjection(all []statement) (objection statement, found bool) {
+	objection, found = newestStatement(without(all, func(s statement) bool { return !s.isVerdict() }))
+	newest, _ := newestStatement(all)
+	return objection, found && objection.Outcome == quorum.Findings && newest.ref != objection.ref
+}
+
+// failedRunBefore finds the run before this attempt's that objects, where the conclusion is the verdict.
+func (v *attemptView) failedRunBefore() (objection attemptResult, found bool) {
+	for _, earlier := range v.runsBefore() {
+		got, _ := earlier.resultByConclusion()
+		switch got.outcome {
+		case quorum.Approved:
+			return attemptResult{}, false
+		case quorum.Findings:
+			got.saidRun, got.saidAttempt = earlier.attempt.run.ID, earlier.attempt.number
+			return got, true
+		}
+	}
+	return attemptResult{}, false
+}
+
+// runsBefore are the runs that ended before this attempt's run, the newest first, where the conclusion is the verdict.
+func (v *attemptView) runsBefore() (views []attemptView) {
+	if v.Verdict.Kind != quorum.Conclusion || !v.isByConclusion() || v.attempt.run == nil {
+		return nil
+	}
+	for i := range slices.Backward(v.runs.counted) {
+		run := &v.runs.counted[i]
+		if run.Number < v.attempt.run.Number && run.Completed() {
+			views = append(views, attemptView{reviewerView: v.reviewerView, attempt: reviewAttempt{
+				run: run, number: run.Attempt, began: run.Started, firstJobBegan: run.Started, ended: v.head.record.endOf(run),
+			}})
+		}
+	}
+	return views
 }
 
 // verdictOfAttempt is what the texts of an attempt before this one say: any objection objects.
@@ -109,10 +156,10 @@ func (v *attemptView) verdictOfAttempt(said []statement) (objection *statement, 
 // standingResult is an objection that its reviewer has not answered, beside the result of its newest attempt.
 func (v *attemptView) standingResult(objection, newest attemptResult, isOlder bool) attemptResult {
 	objection.reason, objection.isDoubt = quorum.ReasonStands, false
-	switch {
-	case v.attempt.isUnderWay():
+	if v.attempt.isUnderWay() {
 		objection.reason = quorum.ReasonLookingAgain
-	case v.attempt.run != nil && isOlder:
+	}
+	if v.attempt.run != nil && (isOlder || v.attempt.isUnderWay()) {
 		objection.ownOutcome = &newest
 	}
 	return objection
@@ -160,10 +207,30 @@ func (v *attemptView) isAnswered(o *quorum.Objection, got attemptResult, isAnswe
 			return v.isAnsweredAsShown(o, s, isAnswer)
 		}
 	}
+	if v.hasEndedSince(o) {
+		return true
+	}
 	if v.isShared() {
 		return isAnswer && v.isOlder(o)
 	}
 	return isAnswer && got.at.After(o.At) // its text is gone: a newer one of an author of its own takes its place
+}
+
+// hasEndedSince reports whether a person ended a review that objected to this base and is void since, for the pull request
+// left the base for a while: by dismissing it, or by resolving all of its threads.
+func (v *attemptView) hasEndedSince(o *quorum.Objection) bool {
+	i := slices.IndexFunc(v.head.snapshot.Reviews, func(t quorum.Text) bool { return t.TextRef == o.TextRef })
+	if i < 0 {
+		return false
+	}
+	t := &v.head.snapshot.Reviews[i]
+	if t.State == "DISMISSED" {
+		by, _ := v.head.dismissalOf(t.ID)
+		return v.head.hadNoHand(by)
+	}
+	s := statement{ref: t.TextRef, isReview: true, reviewState: t.State, threads: v.head.openedThreads(v.Reviewer, t.ID)}
+	s.Reading = v.texts.readText(v.Reviewer, t, t.State, len(s.threads))
+	return s.Outcome == quorum.Findings && v.hasEndedByThreads(&s)
 }
 
 // isThreadAnswered reports whether a thread that was open when it was recorded objects no more: somebody who may has ended it,

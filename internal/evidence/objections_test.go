@@ -69,6 +69,107 @@ func TestNothingButAnAnswerEndsAnObjection(t *testing.T) {
 	}
 }
 
+// leavesAndReturns changes the base to another one and back.
+func (x *scene) leavesAndReturns(left, back int) *scene {
+	x.event(left, quorum.Event{Kind: quorum.BaseChanged, Actor: who("alice"), From: "main", To: "dev"})
+	return x.event(back, quorum.Event{Kind: quorum.BaseChanged, Actor: who("alice"), From: "dev", To: "main"})
+}
+
+// What was said before the first look stands as long as GitHub shows it, whatever its reviewer has begun since.
+func TestAnObjectionStandsAtTheFirstLook(t *testing.T) {
+	conclusion := lint()
+	conclusion.FailureMeans = quorum.MeansFindings
+	status := conclusion
+	status.Workflow, status.Status, status.Author = "", "sonarqube", "sonarbot[bot]"
+	check := conclusion
+	check.Workflow, check.Check, check.App = "", "review", "secbot"
+	for name, c := range map[string]struct {
+		scene *scene
+		vote  quorum.Vote
+	}{
+		"a status that is pending again": {
+			onHead(status).status(1, 10, "failure").status(2, 20, "pending"), quorum.Object,
+		},
+		"a status that is a yes since": {
+			onHead(status).status(1, 10, "failure").status(2, 20, "success"), quorum.Approve,
+		},
+		"a status that was a yes before": {
+			onHead(status).status(1, 10, "success").status(2, 20, "pending"), quorum.Pending,
+		},
+		"a check beside a newer one that goes on": {onHead(check).check(quorum.CheckRun{ID: 1, App: "secbot", Conclusion: "failure", Completed: at(10)}).
+			with(func(x *scene) {
+				x.s.Checks = append(x.s.Checks, quorum.CheckRun{ID: 2, Name: "review", App: "secbot", Status: "in_progress", Started: at(20)})
+			}), quorum.Object},
+		"a run beside a newer one that goes on": {
+			onHead(conclusion).run(1, 5, 40, log("failure", "2 problems")).run(2, 60, -1), quorum.Object,
+		},
+		"a run beside a newer one that succeeded": {
+			onHead(conclusion).run(1, 5, 40, log("failure", "2 problems")).run(2, 60, 90), quorum.Approve,
+		},
+		"a run before one that succeeded": {
+			onHead(conclusion).run(1, 5, 20, log("failure", "2 problems")).run(2, 30, 40).run(3, 60, -1), quorum.Pending,
+		},
+		"a run that failed by an outage": {
+			onHead(conclusion).run(1, 5, 40, log("failure", "HTTP 503: overloaded")).run(2, 60, -1), quorum.Pending,
+		},
+		"a review before the base was left for a while": {
+			onHead(sage()).review(1, 10, "sage[bot]", "CHANGES_REQUESTED", "No.").leavesAndReturns(30, 50), quorum.Object,
+		},
+		"the same within a second": {
+			onHead(sage()).review(1, 30, "sage[bot]", "CHANGES_REQUESTED", "No.").leavesAndReturns(30, 30), quorum.Object,
+		},
+		"a run's text before the base was left": {
+			onHead(openai()).run(1, 5, 20).comment(1, 18, bot, no).leavesAndReturns(30, 50), quorum.Object,
+		},
+		"a yes to the other base answers nothing": {
+			onHead(sage()).comment(1, 10, "sage[bot]", sageNo).leavesAndReturns(30, 50).comment(2, 40, "sage[bot]", sageOK), quorum.Object,
+		},
+		"a yes since answers it": {
+			onHead(sage()).comment(1, 10, "sage[bot]", sageNo).leavesAndReturns(30, 50).comment(2, 60, "sage[bot]", sageOK), quorum.Approve,
+		},
+		"a yes before the base was left had answered it": {
+			onHead(sage()).review(1, 10, "sage[bot]", "CHANGES_REQUESTED", "No.").
+				review(2, 20, "sage[bot]", "APPROVED", "").leavesAndReturns(30, 50), quorum.Pending,
+		},
+		"an objection to the other base is not one to this": {
+			onHead(sage()).review(1, 40, "sage[bot]", "CHANGES_REQUESTED", "No.").leavesAndReturns(30, 50), quorum.Pending,
+		},
+		"a base that was not left": {
+			onHead(sage()).review(1, 10, "sage[bot]", "CHANGES_REQUESTED", "No.").retargeted(30), quorum.Pending,
+		},
+		"resolved by somebody who may": {
+			onHead(sage()).review(1, 10, "sage[bot]", "COMMENTED", "").thread(5, resolved("carol")).leavesAndReturns(30, 50), quorum.Pending,
+		},
+	} {
+		if b := c.scene.ballot(); b.Vote != c.vote {
+			t.Errorf("%s: it is %s, %s", name, b.Vote, b.Reason)
+		}
+		if b := c.scene.looks(120); b.Vote != c.vote {
+			t.Errorf("%s, second look: it is %s, %s", name, b.Vote, b.Reason)
+		}
+	}
+}
+
+// A person ends an objection to a base that the pull request has come back to as any other.
+func TestAPersonEndsAnObjectionAfterTheReturn(t *testing.T) {
+	seen := func(x *scene) *scene {
+		x.looks(20)
+		return x.leavesAndReturns(30, 50)
+	}
+	for name, x := range map[string]*scene{
+		"a review is dismissed": seen(onHead(sage()).review(1, 10, "sage[bot]", "CHANGES_REQUESTED", "No.")).with(func(x *scene) {
+			x.s.Reviews[0].State = "DISMISSED"
+		}).event(60, quorum.Event{Kind: quorum.ReviewDismissed, Actor: who("carol"), Review: 1, From: "CHANGES_REQUESTED"}),
+		"its threads are resolved": seen(onHead(sage()).review(1, 10, "sage[bot]", "COMMENTED", "").thread(5)).with(func(x *scene) {
+			resolved("carol")(&x.s.Threads[0])
+		}),
+	} {
+		if b := x.ballot(); b.Vote != quorum.Pending {
+			t.Errorf("%s: it is %s, %s", name, b.Vote, b.Reason)
+		}
+	}
+}
+
 // And what answers it does.
 func TestAnswersEndAnObjection(t *testing.T) {
 	for name, steps := range map[string]func() *scene{

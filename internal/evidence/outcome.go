@@ -171,13 +171,17 @@ func (v *attemptView) noVerdict(s *statement) attemptResult {
 // nothingSaid is the result of an attempt without a statement that counts. A void one may explain why.
 func (v *attemptView) nothingSaid(statements []statement) attemptResult {
 	got := v.outcomeOfRun()
-	unnamed := func(s statement) bool { return s.voidReason == quorum.ReasonUnnamed }
+	isVoidFor := func(why quorum.Reason) bool {
+		return slices.ContainsFunc(statements, func(s statement) bool { return s.voidReason == why })
+	}
 	commanded := slices.IndexFunc(statements, func(s statement) bool { return s.voidReason == quorum.ReasonCommand })
 	switch {
 	case got.outcome == quorum.Empty && v.lostToOtherRun():
 		got.reason = quorum.ReasonAmbiguous
-	case got.outcome == quorum.Silent && slices.ContainsFunc(statements, unnamed):
+	case got.outcome == quorum.Silent && isVoidFor(quorum.ReasonUnnamed):
 		got.reason = quorum.ReasonUnnamed
+	case got.outcome == quorum.Silent && isVoidFor(quorum.ReasonMoved):
+		got.reason = quorum.ReasonMoved
 	case got.outcome == quorum.Silent && commanded >= 0:
 		got.reason, got.detail = quorum.ReasonCommand, statements[commanded].voidDetail
 	}

@@ -9,23 +9,24 @@ import (
 
 // Facts returns the input of [quorum.Decide] that is not a ballot.
 func Facts(p quorum.Policy, s quorum.Snapshot) quorum.Facts {
-	c := cycleOf(&s)
+	h := newHeadView(&p, &s)
 	f := quorum.Facts{
-		PR: s.PR.PR, Head: s.PR.Head, Base: s.PR.BaseRef, File: s.File, Draft: s.PR.Draft, Closed: s.PR.Closed, Start: c.start,
+		PR: s.PR.PR, Head: s.PR.Head, Base: s.PR.BaseRef, File: s.File, Draft: s.PR.Draft, Closed: s.PR.Closed, Start: h.cycle.start,
 	}
 	for _, o := range s.Siblings {
 		f.Siblings = append(f.Siblings, o.Number)
 	}
 	slices.Sort(f.Siblings)
-	f.StandIns, f.Against = standIns(p.StandIn, &s, c)
-	if pass := s.Record.Pass; pass != nil && s.Record.Head == s.PR.Head && !c.isBeforeBase(pass.At) {
+	f.StandIns, f.Against = h.standIns()
+	if pass := s.Record.Pass; pass != nil && s.Record.Head == s.PR.Head && !h.cycle.isBeforeBase(pass.At) {
 		f.Pass = pass
 	}
 	return f
 }
 
-// standIns finds the people with at least that permission who approve this head, and those who request changes.
-func standIns(least quorum.Permission, s *quorum.Snapshot, c cycle) (approving []quorum.StandIn, against []string) {
+// standIns finds the people with at least the policy's permission who approve this head, and those who request changes.
+func (h *headView) standIns() (approving []quorum.StandIn, against []string) {
+	least, s := h.policy.StandIn, h.snapshot
 	if least == 0 {
 		return nil, nil
 	}
@@ -38,7 +39,7 @@ func standIns(least quorum.Permission, s *quorum.Snapshot, c cycle) (approving [
 		switch {
 		case t.State == "CHANGES_REQUESTED":
 			against = append(against, t.Author.Login)
-		case t.Commit != s.PR.Head || c.isBeforeBase(t.At) || !t.Edited.IsZero() && !t.Editor.Same(t.Author):
+		case t.Commit != s.PR.Head || h.isMovedReview(&t) || h.cycle.isBeforeBase(t.At) || !t.Edited.IsZero() && !t.Editor.Same(t.Author):
 		case !areHandsKnown(s) || hadHandIn(s, t.Author):
 		default:
 			approving = append(approving, quorum.StandIn{Login: t.Author.Login, Review: t.ID, At: t.At, URL: t.URL})

@@ -50,7 +50,11 @@ func (p *planner) completeBallot(b quorum.Ballot) quorum.Ballot {
 		return p.castVote(b)
 	case quorum.Silent:
 		setPending(&b, p.end, quorum.ReasonNoAnswer)
-		if a.request == nil && !a.byPerson && p.asksFirst() {
+		isMoved := got.reason == quorum.ReasonMoved
+		if isMoved {
+			b.Late = got.reason
+		}
+		if a.request == nil && !a.byPerson && (p.asksFirst() || isMoved && p.canAsk()) {
 			b.Next = []quorum.Action{p.askAction(1, p.head.cycle.start)}
 		}
 		return p.repeatRequest(b)
@@ -63,7 +67,7 @@ func (p *planner) completeBallot(b quorum.Ballot) quorum.Ballot {
 		setPending(&b, p.end, got.reason)
 		return b
 	case quorum.Cancelled:
-		if !p.head.record.hasIntent(quorum.Cancel, p.Name, a.run.ID, a.number) {
+		if !p.isCancelledByUs() {
 			setPending(&b, earliest(a.ended.Add(got.supersedeFor), p.limit), quorum.ReasonCancelled)
 			return b
 		}
@@ -108,7 +112,7 @@ func (p *planner) castVote(b quorum.Ballot) quorum.Ballot {
 		return b
 	}
 	if got.outcome == quorum.Findings {
-		b.Next = p.retryBesideObjection()
+		b.Next = p.stepsBesideObjection()
 		return b
 	}
 	b.At = latest(b.At, a.ended)
@@ -118,14 +122,19 @@ func (p *planner) castVote(b quorum.Ballot) quorum.Ballot {
 	return b
 }
 
-// retryBesideObjection is what is done for a reviewer whose objection stands although its newer attempt has ended: that
-// gave no verdict, and is run again as any other.
-func (p *planner) retryBesideObjection() []quorum.Action {
+// stepsBesideObjection is what is done for a reviewer whose objection stands beside a newer attempt: one that hangs is
+// cancelled, and one that ended without a verdict is run again, as any other.
+func (p *planner) stepsBesideObjection() []quorum.Action {
 	if p.result.ownOutcome == nil {
 		return nil
 	}
 	own := planner{attemptView: p.attemptView, result: *p.result.ownOutcome, end: p.end, limit: p.limit}
+	if own.result.outcome == quorum.Cancelled && p.isCancelledByUs() {
+		own.result.outcome = quorum.Hung
+	}
 	switch own.result.outcome {
+	case quorum.Running:
+		return own.waitForAttempt(quorum.Ballot{}).Next
 	case quorum.Empty, quorum.Malformed, quorum.Overloaded, quorum.Hung, quorum.Limited, quorum.Unknown:
 		return own.planRetry(quorum.Ballot{Outcome: own.result.outcome}).Next
 	}
@@ -160,6 +169,11 @@ func (p *planner) waitForAttempt(b quorum.Ballot) quorum.Ballot {
 		}
 	}
 	return b
+}
+
+// isCancelledByUs reports whether the record holds our cancel of this attempt.
+func (p *planner) isCancelledByUs() bool {
+	return p.head.record.hasIntent(quorum.Cancel, p.Name, p.attempt.run.ID, p.attempt.number)
 }
 
 // canRetry reports whether the policy leaves a retry that we may start.

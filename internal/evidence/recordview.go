@@ -9,8 +9,9 @@ import (
 
 // recordView is what the record of our own check tells about this head and base.
 type recordView struct {
-	record *quorum.Record
-	base   string
+	record   *quorum.Record
+	base     string
+	unlooked []quorum.Objection // that no look could record before the pull request left this base for a while
 }
 
 func recordViewOf(s *quorum.Snapshot) recordView {
@@ -52,18 +53,25 @@ func (v recordView) knowsText(ref quorum.TextRef) bool {
 
 // objectionsOf are the recorded objections of a reviewer against this base that it has not answered.
 func (v recordView) objectionsOf(reviewer string) (out []quorum.Objection) {
+	isMine := func(o quorum.Objection) bool { return o.Reviewer == reviewer && o.Base == v.base }
 	for _, o := range v.record.Objections {
-		if o.Reviewer == reviewer && o.Base == v.base && !o.Answered {
+		if isMine(o) && !o.Answered {
+			out = append(out, o)
+		}
+	}
+	for _, o := range v.unlooked {
+		isRecorded := slices.ContainsFunc(v.record.Objections, func(r quorum.Objection) bool { return isMine(r) && r.TextRef == o.TextRef })
+		if isMine(o) && !isRecorded {
 			out = append(out, o)
 		}
 	}
 	return out
 }
 
-// objectedIn reports whether a text was seen to object in that attempt.
-func (v recordView) objectedIn(reviewer string, ref quorum.TextRef, a *reviewAttempt) bool {
+// hasObjected reports whether a text was seen to object.
+func (v recordView) hasObjected(reviewer string, ref quorum.TextRef) bool {
 	return slices.ContainsFunc(v.record.Objections, func(o quorum.Objection) bool {
-		return o.Reviewer == reviewer && o.TextRef == ref && o.Run == a.run.ID && o.Attempt == a.number && !o.At.Before(a.began)
+		return o.Reviewer == reviewer && o.TextRef == ref
 	})
 }
 

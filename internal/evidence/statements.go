@@ -18,7 +18,7 @@ type statement struct {
 	body        string
 	threads     []quorum.Thread // that it opened
 	void        bool            // it counts for nothing
-	voidReason  quorum.Reason   // void: ReasonEdited, ReasonDismissed, ReasonUnnamed, ReasonOtherPull
+	voidReason  quorum.Reason   // void: ReasonEdited, ReasonDismissed, ReasonUnnamed, ReasonMoved, ReasonOtherPull, ReasonCommand
 	voidDetail  string          // void: who edited or dismissed it, or which pull request it may be about
 }
 

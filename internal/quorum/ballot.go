@@ -89,6 +89,7 @@ const (
 	ReasonEdited       Reason = "edited"        // withdrawn: edited by somebody else; Detail: by whom
 	ReasonUnknown      Reason = "unknown"       //
 	ReasonUnnamed      Reason = "unnamed"       // silent: its answer names no commit and the pull request had another head
+	ReasonMoved        Reason = "moved"         // silent: its review is older than the head is here, so GitHub moved it from another one
 	ReasonCommand      Reason = "command"       // silent: its approval answers a command, and reviews nothing; Detail: whose
 	ReasonSelf         Reason = "self"          // the pull request's author is its reviewer
 	ReasonOtherPull    Reason = "other_pull"    // declined: it may be about another pull request of the same branch; Detail: which

@@ -446,7 +446,11 @@ func mayNeedPerson(b quorum.Ballot) bool {
 	case quorum.Object:
 		return b.Voter()
 	case quorum.Pending:
-		return b.Reason == quorum.ReasonApproval || b.Reason == quorum.ReasonUnnamed
+		switch b.Reason {
+		case quorum.ReasonApproval, quorum.ReasonUnnamed, quorum.ReasonMoved:
+			return true
+		}
+		return false
 	default:
 		return false
 	}

@@ -216,6 +216,15 @@ func (st *modelState) object(place int, ref quorum.TextRef, run *quorum.Run) {
 	st.objections = append(st.objections, o)
 }
 
+// end ends objections by a person's deed, whatever the base is now.
+func (st *modelState) end(place int, isEnded func(o *objectionTruth) bool) {
+	for i := range st.objections {
+		if o := &st.objections[i]; o.reviewer == place && o.head == st.s.PR.Head && isEnded(o) {
+			o.answered = true
+		}
+	}
+}
+
 // answer notes that a reviewer's objections to this head and base are answered: all of them that isAnswered names.
 func (st *modelState) answer(place int, isAnswered func(o *objectionTruth) bool) {
 	for i := range st.objections {
@@ -472,6 +481,9 @@ func textMoves(add addMove, place int, r *quorum.Reviewer) {
 		}
 		t.Body, t.Edited, t.Editor = fmt.Sprintf(yesText, r.Name), st.now, robot
 		st.dropUnseen(t.TextRef)
+		if slices.ContainsFunc(st.objections, func(o objectionTruth) bool { return o.ref == t.TextRef }) {
+			return true // any workflow may have made that edit: it answers nothing
+		}
 		run := st.run(r)
 		if run == nil || st.isAmbiguous(run) || run.Completed() && st.now.Sub(run.Updated) > time.Minute {
 			return true
@@ -547,7 +559,7 @@ func appMoves(add addMove, place int, r *quorum.Reviewer) {
 				if t := &st.s.Threads[i]; !t.Resolved && t.Author.Login == app.Login {
 					t.Resolved, t.ResolvedBy, found = true, by, true
 					if entitled {
-						st.answer(place, func(o *objectionTruth) bool { return o.ref.ID == t.Review })
+						st.end(place, func(o *objectionTruth) bool { return o.ref.ID == t.Review })
 					}
 				}
 			}
@@ -564,7 +576,7 @@ func appMoves(add addMove, place int, r *quorum.Reviewer) {
 				})
 				t.State = "DISMISSED"
 				if entitled {
-					st.answer(place, func(o *objectionTruth) bool { return o.ref == t.TextRef })
+					st.end(place, func(o *objectionTruth) bool { return o.ref == t.TextRef })
 				}
 				return true
 			}
