@@ -134,7 +134,9 @@ func (p *planner) stepsBesideObjection() []quorum.Action {
 	}
 	switch own.result.outcome {
 	case quorum.Running:
-		return own.waitForAttempt(quorum.Ballot{}).Next
+		if own.end.Before(own.limit) { // after it nothing is run again
+			return own.waitForAttempt(quorum.Ballot{}).Next
+		}
 	case quorum.Empty, quorum.Malformed, quorum.Overloaded, quorum.Hung, quorum.Limited, quorum.Unknown:
 		return own.planRetry(quorum.Ballot{Outcome: own.result.outcome}).Next
 	}

@@ -481,7 +481,7 @@ func textMoves(add addMove, place int, r *quorum.Reviewer) {
 		}
 		t.Body, t.Edited, t.Editor = fmt.Sprintf(yesText, r.Name), st.now, robot
 		st.dropUnseen(t.TextRef)
-		if slices.ContainsFunc(st.objections, func(o objectionTruth) bool { return o.ref == t.TextRef }) {
+		if slices.ContainsFunc(st.objections, func(o objectionTruth) bool { return o.ref == t.TextRef && o.head == st.s.PR.Head }) {
 			return true // any workflow may have made that edit: it answers nothing
 		}
 		run := st.run(r)
