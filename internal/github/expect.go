@@ -21,9 +21,9 @@ func (l *look) actualPlan() readPlan {
 	}
 }
 
-// needsStatuses reports whether commit statuses matter.
+// needsStatuses reports whether commit statuses matter: we write one, or a reviewer does.
 func (l *look) needsStatuses(p quorum.Policy) bool {
-	return l.f.client.Personal() || slices.ContainsFunc(p.Reviewers, func(r quorum.Reviewer) bool { return r.Status != "" })
+	return l.f.client.Personal() || l.f.writesAsJob() || slices.ContainsFunc(p.Reviewers, func(r quorum.Reviewer) bool { return r.Status != "" })
 }
 
 // expectedPlan is the plan that memory and events let expect; its head is "" if they do not.
@@ -33,7 +33,7 @@ func (l *look) expectedPlan() readPlan {
 	switch {
 	case told == "", told == sc.head, sc.head != "" && l.mem.wasHead(told): // an event that comes late names an older head
 	case sc.head == "":
-		sc = readPlan{head: told, judged: true, check: quorum.DefaultCheck, statuses: l.f.client.Personal()}
+		sc = readPlan{head: told, judged: true, check: quorum.DefaultCheck, statuses: l.f.client.Personal() || l.f.writesAsJob()}
 	default:
 		sc.head, sc.commits = told, max(sc.commits, 1)+1
 	}

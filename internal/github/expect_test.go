@@ -549,7 +549,7 @@ func TestAPolicyBehindALinkIsAskedForEachTime(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				w, s := far(t)
+				w, s := far(t, asJob)
 				leads := func(policy string) {
 					w.g.SetFile(policyPath, "", target)
 					w.g.ClearFaults()
@@ -709,7 +709,7 @@ func TestAnOddPathIsAskedForByItself(t *testing.T) {
 					s.wire = func(next http.RoundTripper) http.RoundTripper { heard.next = next; return heard }
 				})
 				w.g.SetFile(test.path, "", threeReviewers)
-				w.forge = github.NewForge(w.client, quorum.ActionsApp, test.path, nil)
+				w.forge = github.NewForge(w.client, w.app, test.path, nil)
 				if test.suppose {
 					w.forge.Suppose(test.path, []byte(threeReviewers))
 				}

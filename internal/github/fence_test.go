@@ -19,7 +19,7 @@ func TestSiblingsWriteOneCheck(t *testing.T) {
 		w := newWorld(t)
 		w.g.OpenPull(sandbox.PullSpec{Number: 8})
 		var o github.FleetOptions
-		o.Token, o.Actions, o.Transport = "ghs_x", true, w.g
+		o.Token, o.Slug, o.Transport = "ghs_x", w.app, w.g
 		f := do[*github.Fleet](t)(github.NewFleet(o))
 		forge := do[*github.Forge](t)(f.Enter(0))
 		a, b := w.pr, quorum.PR{Owner: "acme", Repo: "shop", Number: 8}

@@ -118,7 +118,7 @@ func TestFleetCalm(t *testing.T) {
 		w := newWorld(t)
 		wire := &resting{RoundTripper: w.g}
 		var o github.FleetOptions
-		o.Token, o.Actions, o.Transport = "ghs_x", true, wire
+		o.Token, o.Slug, o.Transport = "ghs_x", w.app, wire
 		f := do[*github.Fleet](t)(github.NewFleet(o))
 		forge := do[*github.Forge](t)(f.Enter(0))
 		w.loop = &loop.Reconciler{Forge: forge, Now: time.Now, Seen: func(l loop.Look) { w.last = l }}

@@ -3,6 +3,7 @@ package github_test
 // What every test of the forge stands on: GitHub in memory, a policy, and a pull request with three reviewers.
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -47,6 +48,7 @@ type world struct {
 	loop   *loop.Reconciler
 	last   loop.Look
 	pr     quorum.PR
+	app    string // as which it writes; "" with GITHUB_TOKEN
 }
 
 // setup changes how a world is made.
@@ -59,12 +61,15 @@ type setup struct {
 	now    func() time.Time
 }
 
+// asJob lets the world write with a job's GITHUB_TOKEN.
+func asJob(s *setup) { s.sand.App = sandbox.App{} }
+
 func newWorld(t testing.TB, change ...func(*setup)) *world {
 	t.Helper()
 	s := setup{
 		policy: threeReviewers,
 		token:  "ghs_x",
-		sand:   sandbox.Options{Lag: sandbox.Lag{Rerun: -1, Runner: -1, Cancel: -1}},
+		sand:   sandbox.Options{App: sandbox.App{Slug: "quorum-app", ID: 77}, Lag: sandbox.Lag{Rerun: -1, Runner: -1, Cancel: -1}},
 		pull:   sandbox.PullSpec{Number: 7},
 		now:    time.Now,
 	}
@@ -72,7 +77,7 @@ func newWorld(t testing.TB, change ...func(*setup)) *world {
 		f(&s)
 	}
 	s.sand.Now = s.now
-	w := &world{t: t, g: sandbox.New(s.sand), pr: quorum.PR{Owner: "acme", Repo: "shop", Number: 7}}
+	w := &world{t: t, g: sandbox.New(s.sand), pr: quorum.PR{Owner: "acme", Repo: "shop", Number: 7}, app: s.sand.App.Slug}
 	if s.policy != "" {
 		w.g.SetFile(".github/review-coordinator.yml", "", s.policy)
 	}
@@ -98,7 +103,7 @@ func (w *world) replica(s setup) {
 		w.t.Fatal(err)
 	}
 	w.client = api
-	w.forge = github.NewForge(api, quorum.ActionsApp, "", slog.New(slog.DiscardHandler))
+	w.forge = github.NewForge(api, cmp.Or(w.app, quorum.ActionsApp), "", slog.New(slog.DiscardHandler))
 	w.forge.SetClock(s.now)
 	w.loop = &loop.Reconciler{Forge: w.forge, Now: s.now, Seen: func(l loop.Look) { w.last = l }}
 }

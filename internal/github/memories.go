@@ -78,12 +78,14 @@ type observed struct {
 	lastPlan            readPlan         // as of the last look
 	head                string           // of what follows
 	foreignChecks       untrusted.Digest // the check runs of others, as of the last look
+	foreignStatuses     untrusted.Digest // the commit statuses of others, as of the last look
 	siblings            []int            // the other pull requests of the head, as of the last look
 	ownChecks           []writtenCheck   // our checks on the head, as of the last look or write
 	previousChecks      []writtenCheck   // our open checks on the head before, as of the last look or write there
 	previousHead        string           // that head
-	statuses            []quorum.Status
-	foreignCheckOnHead  bool // a check run of our name stands on the head, though we write a status
+	statuses            []quorum.Status  // of the head, the newest first; nil: they were not read
+	foreignCheckOnHead  bool             // a check run of our name stands on the head, though we write a status
+	jobsCheckOnHead     bool             // a check run of our name that a job wrote stands on the head, though we write as an App
 	conversation        conversation
 	wordsKeptFor        untrusted.Digest // the reviewers whose long words the conversation holds
 	conversationCurrent bool             // the conversation holds an answer for head
@@ -331,7 +333,8 @@ func (m *memory) changeHead(head string) {
 	m.previousChecks, m.previousHead = slices.DeleteFunc(m.ownChecks, func(o writtenCheck) bool { return o.status == "completed" }), m.head
 	m.head, m.ownChecks, m.conversation = head, nil, conversation{}
 	m.conversationCurrent, m.queriedInParallel, m.readSerially = false, false, false
-	m.foreignChecks, m.siblings, m.statuses, m.disagreeing = untrusted.Digest{}, nil, nil, nil
+	m.foreignChecks, m.foreignStatuses = untrusted.Digest{}, untrusted.Digest{}
+	m.siblings, m.statuses, m.disagreeing = nil, nil, nil
 	m.authors, m.pushes, m.authorsOf, m.pushesOf = nil, nil, "", ""
 	m.sameBranch, m.sameBranchRun = nil, 0
 	m.logs, m.commits = nil, nil

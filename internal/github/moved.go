@@ -13,4 +13,7 @@ func (m moved) Error() string { return m.what + " while it was read" }
 
 func (m moved) Temporary() bool { return true }
 
+// LookAgain says that a look at once may show what has moved.
+func (m moved) LookAgain() bool { return true }
+
 func (m moved) Unwrap() error { return ErrMoved }

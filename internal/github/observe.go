@@ -337,7 +337,7 @@ func readEach[K, V any](g group, keys []K, read func(K) (V, error)) []V {
 
 // sortChecks tells our own checks from those of others.
 func (l *look) sortChecks() {
-	l.mem.ownChecks, l.mem.foreignCheckOnHead, l.own = nil, false, nil
+	l.mem.ownChecks, l.mem.foreignCheckOnHead, l.mem.jobsCheckOnHead, l.own = nil, false, false, nil
 	for _, c := range l.head.checks {
 		check := c.toCheck()
 		if !l.f.client.Personal() && l.f.isOwnCheck(l.read.pr, check.CheckRun) {
@@ -348,6 +348,7 @@ func (l *look) sortChecks() {
 		if l.policy.Check != "" && check.Name == l.policy.Check {
 			l.snap.Foreign = append(l.snap.Foreign, check.CheckRun)
 			l.mem.foreignCheckOnHead = l.f.client.Personal()
+			l.mem.jobsCheckOnHead = l.mem.jobsCheckOnHead || check.App == quorum.ActionsApp
 		}
 	}
 	// Our own writes change this list too; only what others wrote is news.
@@ -374,22 +375,25 @@ func digestChecks(all []quorum.CheckRun) untrusted.Digest {
 }
 
 func (l *look) takeStatuses() {
-	for _, st := range l.head.statuses {
-		l.snap.Statuses = append(
-			l.snap.Statuses,
-			quorum.Status{
-				ID:          st.ID,
-				Context:     st.Context,
-				State:       st.State,
-				Description: st.Description,
-				Creator:     st.Creator.account(),
-				At:          st.Created,
-				URL:         st.URL,
-			},
-		)
+	h := sha256.New()
+	l.snap.Statuses = []quorum.Status{} // not nil: they were read
+	for i := range l.head.statuses {
+		st := l.head.statuses[i].toStatus()
+		l.snap.Statuses = append(l.snap.Statuses, st)
+		if !strings.EqualFold(st.Context, l.policy.Check) { // our own writes are no news
+			fmt.Fprintf(h, "%d ", st.ID)
+		}
 	}
-	slices.SortStableFunc(l.snap.Statuses, func(a, b quorum.Status) int { return cmp.Compare(b.ID, a.ID) })
+	key := untrusted.Digest(h.Sum(nil))
+	l.read.news.note(l.mem.foreignStatuses != key)
+	l.mem.foreignStatuses = key
+	sortStatuses(l.snap.Statuses)
 	l.mem.statuses = l.snap.Statuses
+}
+
+// sortStatuses puts the newest first.
+func sortStatuses(all []quorum.Status) {
+	slices.SortStableFunc(all, func(a, b quorum.Status) int { return cmp.Compare(b.ID, a.ID) })
 }
 
 func (l *look) takeFiles() {

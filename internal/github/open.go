@@ -38,7 +38,7 @@ const openChecks = `
             nodes {
               __typename
               ... on CheckRun { externalId status conclusion startedAt completedAt text checkSuite { databaseId app { slug } } }
-              ... on StatusContext { createdAt }
+              ... on StatusContext { context state createdAt }
             }
           } }
         } } }`
@@ -188,6 +188,8 @@ type graphContext struct {
 	Completed  time.Time `json:"completedAt"`
 	Created    time.Time `json:"createdAt"`
 	Text       string    `json:"text"`
+	Context    string    `json:"context"`
+	State      string    `json:"state"`
 	Suite      struct {
 		ID  int64 `json:"databaseId"`
 		App struct {
@@ -242,6 +244,7 @@ type ownCheckState struct {
 	open      bool // one of them is not completed
 	readable  bool
 	cancelled bool           // the one that was written last
+	reads     report.Check   // its status and conclusion
 	suites    map[int64]bool // in which our checks are
 }
 
@@ -261,6 +264,7 @@ func (in inquiry) ownCheckOf(p graphOpen, tip graphTip) (s ownCheckState) {
 		shown, ok := report.ParseCheck(c.Text)
 		if ok && shown.Record.Head == p.Head && (!s.readable || shown.Record.Seen.At.After(s.Record.Seen.At)) {
 			s.ParsedCheck, s.readable, s.cancelled = shown, !shown.Record.Seen.At.IsZero(), c.Conclusion == "CANCELLED"
+			s.reads = report.Check{Status: strings.ToLower(c.Status), Conclusion: strings.ToLower(c.Conclusion)}
 		}
 	}
 	return s
@@ -276,6 +280,7 @@ func (in inquiry) whyDue(p graphOpen) Why {
 	if n := len(p.Commits.Nodes); n > 0 && p.Commits.Nodes[n-1].Commit.OID == p.Head {
 		tip = p.Commits.Nodes[n-1].Commit
 	}
+	status := in.takeEqualStatus(&tip)
 	s := in.ownCheckOf(p, tip)
 	switch {
 	case in.file.State == quorum.FileMissing, in.file.State == quorum.FileValid && in.policy.Mode == quorum.Off:
@@ -285,6 +290,8 @@ func (in inquiry) whyDue(p graphOpen) Why {
 		return 0
 	case !s.readable || s.cancelled:
 		return Unseen
+	case s.differsFrom(status):
+		return Changed
 	case s.open && !s.wakeReached(in.now) && in.isWaitingDraft(p, s):
 		return 0
 	case s.wakeReached(in.now):
@@ -299,6 +306,28 @@ func (in inquiry) whyDue(p graphOpen) Why {
 		return Undecided
 	}
 	return 0
+}
+
+// takeEqualStatus takes the status that a job keeps beside its check out of what stands on a head, and returns its state; ""
+// without one.
+func (in inquiry) takeEqualStatus(tip *graphTip) (state string) {
+	if in.app != quorum.ActionsApp || in.personal || tip.Rollup == nil {
+		return ""
+	}
+	tip.Rollup.Contexts.Nodes = slices.DeleteFunc(tip.Rollup.Contexts.Nodes, func(c graphContext) bool {
+		isEqual := c.Type == "StatusContext" && strings.EqualFold(c.Context, in.policy.Check)
+		if isEqual {
+			state = strings.ToLower(c.State)
+		}
+		return isEqual
+	})
+	return state
+}
+
+// differsFrom reports whether the status that stands beside the check says another thing. GitHub's expected is its pending.
+func (s ownCheckState) differsFrom(status string) bool {
+	want := statusBeside(s.reads).state
+	return status != "" && status != want && !(want == "" && status == statusSuccess) && !(want == statusPending && status == "expected")
 }
 
 // wakeReached reports whether the decision's wake has come.

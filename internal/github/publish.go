@@ -70,6 +70,16 @@ func (p *publication) publishCheck(ctx context.Context, c report.Check) error {
 	if c.OnlyOpen {
 		return p.endOpen(ctx, c)
 	}
+	status, err := p.equalStatus(ctx, c.Name)
+	if err != nil {
+		return err
+	}
+	isNews := !slices.ContainsFunc(mine, func(o writtenCheck) bool { return o.status == c.Status && o.conclusion == c.Conclusion })
+	return status.writeBeside(ctx, c, isNews, func() error { return p.writeChecks(ctx, c, mine) })
+}
+
+// writeChecks makes our checks of that name read as c; there may be none yet.
+func (p *publication) writeChecks(ctx context.Context, c report.Check, mine []writtenCheck) error {
 	if len(mine) == 0 {
 		if err := p.createCheck(ctx, c); err != nil || c.Conclusion != "success" {
 			return err
@@ -106,11 +116,20 @@ func (p *publication) endOpen(ctx context.Context, c report.Check) error {
 		return err
 	}
 	for _, o := range open {
-		if err := p.updateCheck(ctx, o, c); err != nil {
+		if err := p.updateCheckWithStatus(ctx, o, c); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// updateCheckWithStatus makes a check of ours on the head read as c, whatever its name, and the status beside it.
+func (p *publication) updateCheckWithStatus(ctx context.Context, o writtenCheck, c report.Check) error {
+	status, err := p.equalStatus(ctx, o.name)
+	if err != nil {
+		return err
+	}
+	return status.writeBeside(ctx, c, true, func() error { return p.updateCheck(ctx, o, c) })
 }
 
 // headShared reports whether another open pull request has that head.
@@ -376,7 +395,7 @@ func (p *publication) replaceCheck(ctx context.Context, o writtenCheck, ended re
 		return fmt.Errorf("read check: the answer is no such check: %w", client.ErrTransport)
 	}
 	ended.Text = now.Output.Text
-	return p.updateCheck(ctx, o, ended)
+	return p.updateCheckWithStatus(ctx, o, ended)
 }
 
 // mayBeOpen reports whether a check of ours may be open on an earlier head.
@@ -424,12 +443,18 @@ func (p *publication) endOnOlderHead(ctx context.Context, c report.Check) error 
 		return err
 	}
 	older := publication{f: p.f, pr: p.pr, m: &memory{}} // what is remembered is of the head
-	for _, o := range mine {
-		if err := older.patchCheck(ctx, o, c, nil); err != nil {
-			return err
-		}
+	status, err := older.equalStatusOnOlderHead(ctx, c.Head, c.Name)
+	if err != nil {
+		return err
 	}
-	return nil
+	return status.writeBeside(ctx, c, true, func() error {
+		for _, o := range mine {
+			if err := older.patchCheck(ctx, o, c, nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // publishStatus writes a commit status, for a personal token may not write check runs. It is refused where a check run of

@@ -44,7 +44,7 @@ func (r pullReader) readChecks(ctx context.Context, head string) ([]restCheck, e
 }
 
 func (r pullReader) readStatuses(ctx context.Context, head string) ([]restStatus, error) {
-	return readPages[restStatus](ctx, r.client, r.news, r.repoPath("commits", head, "statuses")+"?per_page=100", "")
+	return readPages[restStatus](ctx, r.client, nil, r.repoPath("commits", head, "statuses")+"?per_page=100", "")
 }
 
 func (r pullReader) readFiles(ctx context.Context) ([]restFile, error) {

@@ -214,6 +214,13 @@ type restStatus struct {
 	URL         string    `json:"target_url"`
 }
 
+func (st *restStatus) toStatus() quorum.Status {
+	return quorum.Status{
+		ID: st.ID, Context: st.Context, State: st.State, Description: st.Description, Creator: st.Creator.account(), At: st.Created,
+		URL: st.URL,
+	}
+}
+
 type restContent struct {
 	Type     string `json:"type"`
 	Encoding string `json:"encoding"`

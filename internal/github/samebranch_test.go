@@ -73,6 +73,7 @@ func TestARunOfAClosedPullRequest(t *testing.T) {
 				if b.Reason != c.reason || b.Detail != c.detail || (w.own().Conclusion == "success") != (c.reason == quorum.ReasonApproved) {
 					t.Errorf("it is %s %s %q, and the check %s", b.Vote, b.Reason, b.Detail, w.own().Conclusion)
 				}
+				pass(time.Second)
 				w.must(w.g.Push(7, "a2", sandbox.PushSpec{}))
 				pass(time.Minute)
 				w.lints(7)

@@ -55,9 +55,10 @@ const lookAgainDelay = 2 * time.Second
 // with an error that is the moment a limit ends, or zero: then the caller backs off.
 func (r *Reconciler) Reconcile(ctx context.Context, pr quorum.PR) (wake time.Time, err error) {
 	wake, passed, err := r.reconcileOnce(ctx, pr)
-	if passed && err == nil && !r.Told {
+	var moved interface{ LookAgain() bool }
+	if passed && !r.Told && (err == nil || errors.As(err, &moved) && moved.LookAgain()) {
 		// A pass has no wake. If another process saw something else and wrote it in the meantime, this pass has
-		// overwritten it and would stay: so it is looked at once more.
+		// overwritten it, or stands beside it, and would stay: so it is looked at once more.
 		wake, _, err = r.reconcileOnce(ctx, pr)
 	}
 	var limit interface{ RetryAt() time.Time }
@@ -77,7 +78,7 @@ func (r *Reconciler) reconcileOnce(ctx context.Context, pr quorum.PR) (wake time
 	effects, before := look.Decision.Effects, look.Snapshot.Record.Pass
 	look.renderCheck()
 	if err := r.publish(ctx, pr, look); err != nil {
-		return time.Time{}, false, err
+		return time.Time{}, look.Decision.Verdict == quorum.Passed, err
 	}
 	wake = look.Decision.Wake
 	if effects.Empty() || r.DryRun {
