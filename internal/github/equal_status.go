@@ -5,8 +5,9 @@ package github
 // once a newer run of its workflow and event exists, or if its run was dispatched; a status is in no suite. Source: the probes
 // of rmartz/merge-safety 73 and 74 and of others, autumn 2026.
 //
-// Both must never be green over a newer no, whoever else writes and wherever a job dies. So red goes to the status first and
-// green last, each only if nobody wrote the status since it was read, and every look mends what differs.
+// Both must never be green over a newer no, whoever else writes and wherever a job dies. So where something stands, red goes to
+// the status first and green last, each only if nobody wrote the status since it was read, and every look mends what differs.
+// On a commit without either the check comes first: a status is never written because GitHub refuses the check.
 
 import (
 	"context"
@@ -64,6 +65,8 @@ type equalStatus struct {
 	head     string
 	name     string
 	statuses *[]quorum.Status // of the commit, the newest first
+
+	hasWritten bool // the status was written
 }
 
 // equalStatus returns the keeper of the status beside our check of that name on the head; nil where none is kept. An App keeps
@@ -120,30 +123,46 @@ func (e *equalStatus) named() []quorum.Status {
 }
 
 // writeBeside writes a check by write and the status beside it, in the order that never shows both green over a newer no.
-// isNews says that the check's state will change.
-func (e *equalStatus) writeBeside(ctx context.Context, c report.Check, isNews bool, write func() error) error {
+// was are our checks of the name that stand.
+func (e *equalStatus) writeBeside(ctx context.Context, c report.Check, was []writtenCheck, write func() error) error {
 	if e == nil {
 		return write()
 	}
 	want := e.wantedStatus(c)
-	if want.state != statusSuccess {
+	isFirst := len(was) == 0 && len(e.named()) == 0
+	isCheckFirst := isFirst || want.state == statusSuccess
+	if !isCheckFirst {
 		if err := e.writeStatus(ctx, want); err != nil {
 			return err
 		}
 	}
-	if isNews {
+	if !isFirst && slices.ContainsFunc(was, func(o writtenCheck) bool { return o.status != c.Status || o.conclusion != c.Conclusion }) {
 		if err := e.refuseForeignStatus(ctx); err != nil {
 			return err
 		}
 	}
-	if err := write(); err != nil || want.state != statusSuccess {
+	if err := write(); err != nil {
 		return err
 	}
+	if !isCheckFirst {
+		return e.refuseLaterStatus(ctx, want)
+	}
 	err := e.writeStatus(ctx, want)
-	if errors.Is(err, ErrMoved) { // whoever wrote it saw something else: the look that follows each pass will see that, too
+	if want.state == statusSuccess && errors.Is(err, ErrMoved) { // whoever wrote it saw something else: the look that follows each pass will see that, too
 		return nil
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return e.refuseLaterStatus(ctx, want)
+}
+
+// refuseLaterStatus makes sure that no process that had seen a pass wrote its green status over a red one meanwhile.
+func (e *equalStatus) refuseLaterStatus(ctx context.Context, want statusText) error {
+	if want.state != statusFailure || !e.hasWritten {
+		return nil
+	}
+	return e.refuseForeignStatus(ctx)
 }
 
 // wantedStatus is [statusBeside] for a commit on which statuses stand: beside a check that only reports, one that stands holds
@@ -194,6 +213,7 @@ func (e *equalStatus) writeStatus(ctx context.Context, want statusText) error {
 			st := made.toStatus()
 			st.Context, st.State, st.Description = e.name, want.state, want.description
 			*e.statuses = append([]quorum.Status{st}, *e.statuses...)
+			e.hasWritten = true
 			return nil
 		case client.IsForbidden(err), client.IsNotFound(err), client.IsUnprocessable(err): // the check alone is what there was before
 			e.p.f.log.Warn("GitHub refuses the commit status beside the check, without which its merge gate may pass over the check: "+

@@ -74,8 +74,7 @@ func (p *publication) publishCheck(ctx context.Context, c report.Check) error {
 	if err != nil {
 		return err
 	}
-	isNews := !slices.ContainsFunc(mine, func(o writtenCheck) bool { return o.status == c.Status && o.conclusion == c.Conclusion })
-	return status.writeBeside(ctx, c, isNews, func() error { return p.writeChecks(ctx, c, mine) })
+	return status.writeBeside(ctx, c, mine, func() error { return p.writeChecks(ctx, c, mine) })
 }
 
 // writeChecks makes our checks of that name read as c; there may be none yet.
@@ -129,7 +128,7 @@ func (p *publication) updateCheckWithStatus(ctx context.Context, o writtenCheck,
 	if err != nil {
 		return err
 	}
-	return status.writeBeside(ctx, c, true, func() error { return p.updateCheck(ctx, o, c) })
+	return status.writeBeside(ctx, c, []writtenCheck{o}, func() error { return p.updateCheck(ctx, o, c) })
 }
 
 // headShared reports whether another open pull request has that head.
@@ -447,7 +446,7 @@ func (p *publication) endOnOlderHead(ctx context.Context, c report.Check) error 
 	if err != nil {
 		return err
 	}
-	return status.writeBeside(ctx, c, true, func() error {
+	return status.writeBeside(ctx, c, mine, func() error {
 		for _, o := range mine {
 			if err := older.patchCheck(ctx, o, c, nil); err != nil {
 				return err

@@ -277,7 +277,7 @@ func TestSweepCost(t *testing.T) {
 			}
 		}
 		w.pass(10 * time.Minute)
-		w.requests(3+20*11, func(n int) bool { return n%10 == 0 })
+		w.requests(3+20*12, func(n int) bool { return n%10 == 0 }) // the pull request and all that is on it: eleven lists, one of statuses
 		w.pass(10 * time.Minute)
 		w.requests(3, nil)
 		w.passed(upTo(200)...)

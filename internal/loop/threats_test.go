@@ -3,6 +3,7 @@ package loop_test
 // What hostile pull requests and unlucky moments have done to a sweep, and what must hold against it.
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -58,7 +59,12 @@ func (w *swept) forge(wire http.RoundTripper) *github.Forge {
 func (w *swept) job(wire http.RoundTripper, n int) {
 	w.t.Helper()
 	r := &loop.Reconciler{Forge: w.forge(wire), Now: w.now}
-	if _, err := r.Reconcile(w.t.Context(), quorum.PR{Owner: "acme", Repo: "shop", Number: n}); err != nil {
+	pr := quorum.PR{Owner: "acme", Repo: "shop", Number: n}
+	_, err := r.Reconcile(w.t.Context(), pr)
+	if errors.Is(err, github.ErrMoved) { // a job looks again
+		_, err = r.Reconcile(w.t.Context(), pr)
+	}
+	if err != nil {
 		w.t.Error(err)
 	}
 }

@@ -279,12 +279,14 @@ func (g *GitHub) SetStatus(s CommitStatus) (int64, error) {
 	if g.commits[s.Head] == nil {
 		return 0, fmt.Errorf("set status %q: there is no commit %s", s.Context, s.Head)
 	}
-	s.ID, s.At, s.Context = g.newID(), now, or(s.Context, "default")
+	s.At, s.Context = now, or(s.Context, "default")
 	g.addStatus(&s)
 	return s.ID, nil
 }
 
+// addStatus adds a status, with the next id: each kind of thing has ids of its own.
 func (g *GitHub) addStatus(s *CommitStatus) {
+	s.ID = int64(len(g.statuses) + 1)
 	g.statuses = append(g.statuses, s)
 	g.index.statusesByHead[s.Head] = append(g.index.statusesByHead[s.Head], s)
 	g.emitStatusEvent(s)
@@ -715,7 +717,6 @@ func (g *GitHub) createStatus(r *routedRequest) routeAnswer {
 	case same >= 1000:
 		return answerError(422, "Validation Failed: This SHA and context has reached the maximum number of statuses.")
 	}
-	s.ID = g.newID()
 	g.addStatus(s)
 	return answerCreated(g.statusJSON(s))
 }
