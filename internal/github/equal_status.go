@@ -148,8 +148,8 @@ func (e *equalStatus) writeBeside(ctx context.Context, c report.Check, was []wri
 		return e.refuseLaterStatus(ctx, want)
 	}
 	err := e.writeStatus(ctx, want)
-	if want.state == statusSuccess && errors.Is(err, ErrMoved) { // whoever wrote it saw something else: the look that follows each pass will see that, too
-		return nil
+	if want.state == statusSuccess && errors.Is(err, ErrMoved) {
+		return nil // whoever wrote it saw something else: the look that follows each pass will see that, too
 	}
 	if err != nil {
 		return err
