@@ -41,16 +41,17 @@ func (v *reviewerView) whyUnboundWithoutRun(about bool, at time.Time) rejection 
 
 // whyOutsideRun is [reviewerView.whyUnbound] for a workflow's reviewer.
 func (v *reviewerView) whyOutsideRun(a *reviewAttempt, t *quorum.Text, about bool, at time.Time) rejection {
+	isNamedByOther := about && v.runs.oldBaseUnderWay(at) // a run for the base of before names this head, too
 	switch {
-	case a.run == nil && about && !v.isShared():
+	case a.run == nil && about && !v.isShared() && !isNamedByOther:
 		return ""
 	case a.run == nil:
 		return noRunKnown.with(v.Workflow)
-	case about && !v.isShared() && !at.Before(a.began):
+	case about && !v.isShared() && !at.Before(a.began) && !isNamedByOther:
 		return ""
 	case !a.covers(at):
 		return outsideAttempt
-	case !about && !v.isRemembered(t) && v.runs.otherUnderWay(a.run, at):
+	case (isNamedByOther || !about && v.runs.otherUnderWay(a.run, at)) && !v.isRemembered(t):
 		return duringOtherRun
 	}
 	return ""

@@ -1,7 +1,10 @@
 package evidence
 
 import (
+	"cmp"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/review"
@@ -26,6 +29,13 @@ func (v *reviewerView) checkStatements() (out []statement) {
 		if c.Job && (listed && v.head.isOtherBranchRun(run) || !listed && s.Outcome == quorum.Approved) {
 			continue
 		}
+		began := c.Started
+		if c.Job && listed {
+			began = run.Created
+		}
+		if s.Outcome == quorum.Approved && !began.IsZero() && v.head.cycle.isBeforeBase(began) { // it looked at the base of then
+			continue
+		}
 		if s.Inline { // it counts the comments that stand in its reviews
 			s.threads = v.head.openedThreads(v.Reviewer, 0)
 		}
@@ -47,10 +57,31 @@ func (v *reviewerView) statusStatements() (out []statement) {
 		}
 		ref := quorum.TextRef{Kind: quorum.TextStatus, ID: st.ID}
 		s := statement{Reading: readStatus(v.Reviewer, st), at: st.At, ref: ref, url: st.URL, body: st.Description}
+		if s.Outcome == quorum.Approved && v.head.cycle.isBeforeBase(v.head.scanBegan(st)) { // it looked at the base of then
+			continue
+		}
 		s.voidIfOtherPull(v.head.otherPullAt(st.At))
 		out = append(out, s)
 	}
 	return out
+}
+
+// scanBegan is when its creator began what a status ends: when it set the status to pending before, or now.
+func (h *headView) scanBegan(end *quorum.Status) (began time.Time) {
+	began = end.At
+	all := slices.Clone(h.snapshot.Statuses)
+	slices.SortFunc(all, func(a, b quorum.Status) int { return cmp.Compare(b.ID, a.ID) })
+	for i := range all {
+		st := &all[i]
+		if st.ID >= end.ID || !strings.EqualFold(st.Context, end.Context) || !st.Creator.Same(end.Creator) {
+			continue
+		}
+		if st.State != "pending" {
+			break
+		}
+		began = st.At
+	}
+	return began
 }
 
 func readCheck(r *quorum.Reviewer, c *quorum.CheckRun) review.Reading {

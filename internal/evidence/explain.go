@@ -27,7 +27,7 @@ func Consider(p quorum.Policy, s quorum.Snapshot) (out []Considered) {
 		ignored := v.whyIgnored(&a)
 		for _, c := range v.candidates(&a) {
 			shown := Considered{Reviewer: v.Name, Text: c.ref, URL: c.url, At: latest(c.text.At, c.text.Edited)}
-			if ignored != "" {
+			if ignored != "" && b.Evidence != c.ref {
 				c.rejected = ignored
 			}
 			shown.Outcome, shown.Rejected = explainCandidate(&c, &b)

@@ -63,11 +63,13 @@ func (v *reviewerView) makeBallot() quorum.Ballot {
 	if a.run != nil {
 		b.Run, b.Attempt, b.URL = a.run.ID, a.number, a.run.URL
 	}
-	if path, guarded := v.guardedPath(&a); guarded {
+	attempt := attemptView{reviewerView: v, attempt: a}
+	got := attempt.judgeAttempt()
+	isObjection := got.outcome == quorum.Findings && !got.isDoubt // who is instructed may still object
+	if path, guarded := v.guardedPath(&a); guarded && !isObjection {
 		return declinedBallot(b, quorum.ReasonGuarded, path)
 	}
-	attempt := attemptView{reviewerView: v, attempt: a}
-	return newPlanner(attempt, attempt.judgeAttempt()).completeBallot(b)
+	return newPlanner(attempt, got).completeBallot(b)
 }
 
 // whyExcluded says why the reviewer has no say on this pull request, whatever it wrote.

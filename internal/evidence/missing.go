@@ -21,7 +21,7 @@ const (
 // ended without an answer, the commits that texts name, those of the pull request, the other pull requests of its
 // branch, and people's permissions.
 func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
-	if s.PR.Closed || s.File.State != quorum.FileValid || p.Mode == quorum.Off || s.PR.Draft && p.DraftsWait {
+	if isJudgedInPart(&p, &s) {
 		return w
 	}
 	views := reviewerViews(&p, &s)
@@ -36,7 +36,7 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 		}
 		w.Authors = w.Authors || v.hasShortHeadName()
 		w.Authors = w.Authors || v.isEndedByPerson()
-		w.Pushes = w.Pushes || v.hasUnnamedText() || v.hasReviewBeforeArrival()
+		w.Pushes = w.Pushes || v.hasUnnamedText() || v.mayHaveMovedReview()
 		if who := v.commanders(); len(who) > 0 {
 			w.Authors = true
 			w.People = append(w.People, who[:min(len(who), maxPeople)]...)
@@ -61,16 +61,21 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 		return w
 	}
 	strangers := 0
-	for _, t := range lastReviews(&s) {
+	for _, t := range views[0].head.lastReviews() {
 		if !t.Member {
 			if strangers++; strangers > maxPeople {
 				continue
 			}
 		}
-		w.Authors = w.Authors || t.State == "APPROVED"
+		w.Authors = w.Authors || t.State == "APPROVED" || t.State == "DISMISSED"
 		w.People = append(w.People, t.Author.Login)
 	}
 	return w
+}
+
+// isJudgedInPart reports whether nothing is decided by the ballots now, so that nothing is asked for that only they need.
+func isJudgedInPart(p *quorum.Policy, s *quorum.Snapshot) bool {
+	return s.PR.Closed || s.File.State != quorum.FileValid || p.Mode == quorum.Off || s.PR.Draft && p.DraftsWait
 }
 
 // hasUnnamedText reports whether a comment of a reviewer without a run names no commit, where a second commit may have been
@@ -82,14 +87,14 @@ func (v *reviewerView) hasUnnamedText() bool {
 		})
 }
 
-// hasReviewBeforeArrival reports whether a review of the head is older than GitHub's first trace of the head: it may be
-// one that GitHub moved, and the push tells.
-func (v *reviewerView) hasReviewBeforeArrival() bool {
+// mayHaveMovedReview reports whether a review of the head may be one that GitHub moved onto it, which the push tells. Where
+// nothing else shows another head, it is one that is older than GitHub's first trace of this one.
+func (v *reviewerView) mayHaveMovedReview() bool {
 	h := v.head
 	return h.mayHaveHadOtherHead() && h.cycle.pushed.IsZero() &&
 		slices.ContainsFunc(h.snapshot.Reviews, func(t quorum.Text) bool {
-			return t.Author.Is(v.Author) && t.Commit == h.snapshot.PR.Head && t.At.Before(h.cycle.arrival) &&
-				!h.record.knowsText(t.TextRef)
+			return t.Author.Is(v.Author) && t.Commit == h.snapshot.PR.Head && !h.record.knowsText(t.TextRef) &&
+				(h.cycle.hadOtherHead || t.At.Before(h.cycle.arrival))
 		})
 }
 
@@ -125,10 +130,13 @@ func branchWants(views []*reviewerView) (w quorum.Wants) {
 	return w
 }
 
-// approvesByText reports whether a text of the newest run approves.
+// approvesByText reports whether a text of a run approves: of the newest attempt, or of one before, which may have answered an
+// objection.
 func (v *reviewerView) approvesByText() bool {
-	a := v.newestAttempt()
-	return slices.ContainsFunc(v.textStatements(&a), func(s statement) bool { return s.Outcome == quorum.Approved })
+	newest := attemptView{reviewerView: v, attempt: v.newestAttempt()}
+	return slices.ContainsFunc(append(newest.earlierAttempts(), newest.attempt), func(a reviewAttempt) bool {
+		return slices.ContainsFunc(v.textStatements(&a), func(s statement) bool { return s.Outcome == quorum.Approved })
+	})
 }
 
 // approvesCommitAlone reports whether the reviewer approves by a check, a status or a run: these belong to a commit and

@@ -72,18 +72,19 @@ func (v *attemptView) unansweredObjection(got attemptResult, statements []statem
 			standing, saidIn = objection, earlier
 		}
 	}
-	if standing != nil && !isAnswer && !v.head.record.approvedAfter(v.Name, standing.at) {
+	if standing != nil && !isAnswer && !v.head.record.hasAnswered(v.Name, standing.at, saidIn.run.ID, saidIn.number) {
 		objection := objectionResult(standing)
 		objection.saidRun, objection.saidAttempt = saidIn.run.ID, saidIn.number
 		return v.standingResult(objection, got, true), true
 	}
 	for _, list := range [][]statement{v.checkStatements(), v.statusStatements()} {
 		s, found := openObjection(list)
-		if found && !(isAnswer && got.at.After(s.at)) && !v.head.record.approvedAfter(v.Name, s.at) {
+		if found && !(isAnswer && got.at.After(s.at)) && !v.head.record.hasAnswered(v.Name, s.at, 0, 0) {
 			return v.standingResult(objectionResult(&s), got, false), true
 		}
 	}
-	if objection, found := v.failedRunBefore(); found && !isAnswer && !v.head.record.approvedAfter(v.Name, objection.at) {
+	objection, found := v.failedRunBefore()
+	if found && !isAnswer && !v.head.record.hasAnswered(v.Name, objection.at, objection.saidRun, objection.saidAttempt) {
 		return v.standingResult(objection, got, true), true
 	}
 	for _, o := range v.head.record.objectionsOf(v.Name) {
@@ -186,7 +187,7 @@ func (v *attemptView) earlierAttempts() (out []reviewAttempt) {
 // isAnswered reports whether a recorded objection stands no more. shown are the statements of this attempt and of those
 // before it, as GitHub shows them; isAnswer says that the result is an approval that counts.
 func (v *attemptView) isAnswered(o *quorum.Objection, got attemptResult, isAnswer bool, shown []statement) bool {
-	if v.head.record.approvedAfter(v.Name, o.At) {
+	if v.head.record.hasAnswered(v.Name, o.At, o.Run, o.Attempt) {
 		return true
 	}
 	switch {

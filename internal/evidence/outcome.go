@@ -70,7 +70,9 @@ func (v *attemptView) decidingStatements(statements []statement) (approval, obje
 		switch s.Outcome {
 		case quorum.Findings:
 			if v.hasEndedByThreads(s) {
-				approval = s
+				if approval == nil || approval.Outcome == quorum.Findings { // an approval in words answers more
+					approval = s
+				}
 				continue
 			}
 			objects[kind] = newerObjection(objects[kind], s)

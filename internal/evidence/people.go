@@ -30,14 +30,14 @@ func (h *headView) standIns() (approving []quorum.StandIn, against []string) {
 	if least == 0 {
 		return nil, nil
 	}
-	for _, t := range lastReviews(s) {
+	for _, t := range h.lastReviews() {
 		may, known := s.Permissions[strings.ToLower(t.Author.Login)]
 		isOpen := !known && t.Member && t.State == "CHANGES_REQUESTED" // until a member's permission is known, the objection stands
 		if may < least && !isOpen {
 			continue
 		}
 		switch {
-		case t.State == "CHANGES_REQUESTED":
+		case t.State == "CHANGES_REQUESTED", t.State == "DISMISSED":
 			against = append(against, t.Author.Login)
 		case t.Commit != s.PR.Head || h.isMovedReview(&t) || h.cycle.isBeforeBase(t.At) || !t.Edited.IsZero() && !t.Editor.Same(t.Author):
 		case !areHandsKnown(s) || hadHandIn(s, t.Author):
@@ -51,8 +51,10 @@ func (h *headView) standIns() (approving []quorum.StandIn, against []string) {
 }
 
 // lastReviews are the newest deciding reviews of each person that could count for or against: approvals of the head,
-// and requests for changes of any head, which GitHub keeps up across pushes.
-func lastReviews(s *quorum.Snapshot) (out []quorum.Text) {
+// and requests for changes of any head, which GitHub keeps up across pushes, and which only a person who had no hand in the
+// change ends by dismissing them.
+func (h *headView) lastReviews() (out []quorum.Text) {
+	s := h.snapshot
 	seen := map[string]bool{}
 	for _, t := range slices.Backward(s.Reviews) {
 		login := strings.ToLower(t.Author.Login)
@@ -63,11 +65,20 @@ func lastReviews(s *quorum.Snapshot) (out []quorum.Text) {
 		case "APPROVED", "CHANGES_REQUESTED", "DISMISSED":
 			seen[login] = true
 		}
-		if t.State == "CHANGES_REQUESTED" || t.State == "APPROVED" && t.Commit == s.PR.Head {
+		if t.State == "CHANGES_REQUESTED" || t.State == "APPROVED" && t.Commit == s.PR.Head || h.isDismissedInVain(&t) {
 			out = append(out, t)
 		}
 	}
 	return out
+}
+
+// isDismissedInVain reports whether a review is a request for changes that was dismissed by one who may not.
+func (h *headView) isDismissedInVain(t *quorum.Text) bool {
+	if t.State != "DISMISSED" {
+		return false
+	}
+	by, was := h.dismissalOf(t.ID)
+	return was == "CHANGES_REQUESTED" && !by.Same(t.Author) && !h.hadNoHand(by)
 }
 
 // hadNoHand reports whether a is a person who had no hand in the change: whose word may end an objection.
@@ -81,16 +92,19 @@ func areHandsKnown(s *quorum.Snapshot) bool {
 	if len(s.Commits) == 0 || len(s.Commits) < s.PR.Commits {
 		return false
 	}
-	isListed := slices.ContainsFunc(s.Pushes, func(p quorum.Push) bool { return p.After == s.PR.Head && p.Actor.Login != "" })
 	hasUnknown := slices.ContainsFunc(s.Commits, func(c quorum.Commit) bool { return len(c.People) == 0 })
-	return isListed || !hasUnknown && (isPushShownByRun(s) || isForcePushed(s))
+	return isPushListed(s) || !hasUnknown && (isPushShownByRun(s) || isForcePushed(s))
 }
 
-// isPushShownByRun reports whether a run's actor shows who pushed the head. Where a review started the run, it does not.
+// isPushListed reports whether the branch's activity tells who pushed the head.
+func isPushListed(s *quorum.Snapshot) bool {
+	return slices.ContainsFunc(s.Pushes, func(p quorum.Push) bool { return p.After == s.PR.Head && p.Actor.Login != "" })
+}
+
+// isPushShownByRun reports whether a run's actor shows who pushed the head. That of a pull request's event does not: it may
+// have set a label.
 func isPushShownByRun(s *quorum.Snapshot) bool {
-	return slices.ContainsFunc(s.Runs, func(r quorum.Run) bool {
-		return r.Actor.Login != "" && !strings.HasPrefix(r.Event, "pull_request_review")
-	})
+	return slices.ContainsFunc(s.Runs, func(r quorum.Run) bool { return r.Actor.Login != "" && r.Event == "push" })
 }
 
 func isForcePushed(s *quorum.Snapshot) bool {
@@ -109,7 +123,11 @@ func hadHandIn(s *quorum.Snapshot, a quorum.Account) bool {
 			return true
 		}
 	}
-	for _, r := range slices.Concat(s.Runs, s.Others) { // the actor of a run pushed the head, except where a review started the run
+	runs := s.Others
+	if !isPushListed(s) {
+		runs = slices.Concat(s.Runs, s.Others)
+	}
+	for _, r := range runs { // its actor may have pushed the commit, or set a label; a review started it for no push
 		if a.Same(r.Actor) && !strings.HasPrefix(r.Event, "pull_request_review") {
 			return true
 		}

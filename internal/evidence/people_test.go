@@ -98,6 +98,12 @@ func TestWhoStandsIn(t *testing.T) {
 	last := func(f func(*quorum.Text)) func(*scene) {
 		return func(x *scene) { f(&x.s.Reviews[len(x.s.Reviews)-1]) }
 	}
+	dismissedBy := func(login string) func(*scene) {
+		return func(x *scene) {
+			review := x.s.Reviews[len(x.s.Reviews)-1].ID
+			x.event(70, quorum.Event{Kind: quorum.ReviewDismissed, Actor: who(login), Review: review, From: "CHANGES_REQUESTED"})
+		}
+	}
 	says := func(login, state string) func(*scene) {
 		return func(x *scene) { x.review(int64(len(x.s.Reviews)+1), 60, login, state, "") }
 	}
@@ -119,7 +125,14 @@ func TestWhoStandsIn(t *testing.T) {
 		"the author":                  {approved(says("alice", "APPROVED")), []string{"Bob"}, nil},
 		"one who wrote a commit":      {approved(made("alice", "bob")), nil, nil},
 		"nobody knows who wrote them": {approved(func(x *scene) { x.s.Commits = nil }), nil, nil},
-		"who pushed the head":         {approved(func(x *scene) { x.run(1, 10, 100, func(r *quorum.Run) { r.Actor = who("bob") }) }), nil, nil},
+		"who may have pushed the head, or set a label": {approved(func(x *scene) {
+			x.run(1, 10, 100, by("push"), func(r *quorum.Run) { r.Actor = who("alice") })
+			x.run(2, 11, 100, func(r *quorum.Run) { r.Actor = who("bob") }).s.Pushes = nil
+		}), nil, nil},
+		"who set a label": {approved(func(x *scene) { x.run(1, 10, 100, func(r *quorum.Run) { r.Actor = who("bob") }) }), []string{"Bob"}, nil},
+		"where only a label's run tells of the push": {approved(func(x *scene) {
+			x.run(1, 10, 100, func(r *quorum.Run) { r.Actor = who("carol") }).s.Pushes = nil
+		}), nil, nil},
 		"whose review caused a run": {approved(func(x *scene) {
 			x.run(1, 55, 100, by("pull_request_review"), func(r *quorum.Run) { r.Actor = who("bob") })
 		}), []string{"Bob"}, nil},
@@ -142,7 +155,8 @@ func TestWhoStandsIn(t *testing.T) {
 		"a member not looked up": {
 			approved(says("dave", "CHANGES_REQUESTED"), last(func(r *quorum.Text) { r.Member = true })), []string{"Bob"}, []string{"dave"},
 		},
-		"that request was dismissed": {approved(says("carol", "DISMISSED")), []string{"Bob"}, nil},
+		"that request was dismissed":     {approved(says("carol", "DISMISSED"), dismissedBy("dora")), []string{"Bob"}, nil},
+		"it was dismissed by the author": {approved(says("carol", "DISMISSED"), dismissedBy("alice")), []string{"Bob"}, []string{"carol"}},
 		"an id is surer than a login": {
 			approved(func(x *scene) { x.s.PR.Author = quorum.Account{Login: "bobby", ID: 7} }, last(func(r *quorum.Text) { r.Author.ID = 7 })),
 			nil, nil,

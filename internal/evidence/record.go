@@ -16,7 +16,7 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 		old = quorum.Record{}
 	}
 	rec := cloneRecord(old)
-	rec.Version, rec.Head, rec.Base = 1, s.PR.Head, s.PR.BaseRef
+	rec.Version, rec.Head, rec.Base, rec.Pull = 1, s.PR.Head, s.PR.BaseRef, s.PR.Number
 	if s.File.State == quorum.FileValid {
 		rec.Policy = s.File.SHA
 	}
@@ -34,7 +34,9 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 		}
 	}
 	for _, b := range d.Ballots {
-		rememberBallot(&rec, s, b)
+		if b.Vote != quorum.Approve || !isJudgedInPart(&p, &s) { // an approval of which not all was asked may be none
+			rememberBallot(&rec, s, b)
+		}
 	}
 	for _, a := range slices.Concat(d.Effects.Cancels, d.Effects.Reruns, d.Effects.Requests) {
 		rec.Intents = rememberIntent(rec.Intents, a, s.PR.BaseRef, now)
@@ -162,7 +164,8 @@ func rememberApproval(rec *quorum.Record, base string, b quorum.Ballot) {
 		return
 	}
 	rec.Stood = append(slices.DeleteFunc(rec.Stood, isSame), quorum.Stood{
-		TextRef: b.Evidence, Reviewer: b.Reviewer, Base: base, At: b.At, Resolved: b.Reason == quorum.ReasonResolved,
+		TextRef: b.Evidence, Reviewer: b.Reviewer, Base: base, Run: b.Run, Attempt: b.Attempt, At: b.At,
+		Resolved: b.Reason == quorum.ReasonResolved,
 	})
 }
 

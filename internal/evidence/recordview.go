@@ -38,11 +38,13 @@ func (v recordView) approvalsOf(reviewer string) (out []quorum.Stood) {
 	return out
 }
 
-// approvedAfter reports whether the record saw the reviewer approve this head and base after that moment: all that it had
-// objected until then was answered.
-func (v recordView) approvedAfter(reviewer string, at time.Time) bool {
+// hasAnswered reports whether the record saw the reviewer approve this head and base after an objection of that attempt, which
+// it said at that moment: all that it had objected until then was answered. What an attempt of a run approves answers nothing
+// of the same attempt.
+func (v recordView) hasAnswered(reviewer string, at time.Time, run int64, attempt int) bool {
 	return slices.ContainsFunc(v.record.Stood, func(st quorum.Stood) bool {
-		return st.Reviewer == reviewer && st.Base == v.base && !st.Resolved && st.At.After(at)
+		isSameAttempt := run != 0 && st.Run == run && st.Attempt == attempt
+		return st.Reviewer == reviewer && st.Base == v.base && !st.Resolved && !isSameAttempt && st.At.After(at)
 	})
 }
 

@@ -15,6 +15,7 @@ const replyWindow = time.Minute
 type workflowRuns struct {
 	counted []quorum.Run // of this head and base, by one of the reviewer's events, the newest last
 	others  []quorum.Run // of another head, base or event; a text that names no commit may come from one of these
+	oldBase []quorum.Run // those of the others that are of this head and another base: they name this commit, too
 }
 
 // runsOf sorts the runs of r's workflow. A rerun replays the base that its run was created for.
@@ -31,6 +32,9 @@ func (h *headView) runsOf(r *quorum.Reviewer) (runs workflowRuns) {
 				runs.counted = append(runs.counted, *run)
 			case !run.Completed() || run.Conclusion != "skipped" && run.Conclusion != "action_required":
 				runs.others = append(runs.others, *run)
+				if run.Head == pr.Head && h.cycle.isBeforeBase(run.Created) {
+					runs.oldBase = append(runs.oldBase, *run)
+				}
 			}
 		}
 	}
@@ -46,16 +50,21 @@ func (h *headView) runsOf(r *quorum.Reviewer) (runs workflowRuns) {
 // otherUnderWay reports whether another run of the workflow for this pull request, of another head or event, was under
 // way.
 func (w workflowRuns) otherUnderWay(run *quorum.Run, at time.Time) bool {
-	return slices.ContainsFunc(w.others, func(o quorum.Run) bool {
-		if o.ID == run.ID {
-			return false
-		}
-		from := o.Started
-		if o.Attempt > 1 {
-			from = o.Created // the end of its earlier attempts is unknown
-		}
-		return !at.Before(from) && (!o.Completed() || !at.After(o.Updated))
-	})
+	return slices.ContainsFunc(w.others, func(o quorum.Run) bool { return o.ID != run.ID && mayBeUnderWay(&o, at) })
+}
+
+// oldBaseUnderWay reports whether a run of this head that was started for another base was under way.
+func (w workflowRuns) oldBaseUnderWay(at time.Time) bool {
+	return slices.ContainsFunc(w.oldBase, func(o quorum.Run) bool { return mayBeUnderWay(&o, at) })
+}
+
+// mayBeUnderWay reports whether a run may have been under way. Of its earlier attempts the end is unknown.
+func mayBeUnderWay(run *quorum.Run, at time.Time) bool {
+	from := run.Started
+	if run.Attempt > 1 {
+		from = run.Created
+	}
+	return !at.Before(from) && (!run.Completed() || !at.After(run.Updated))
 }
 
 // spentAttempts counts the attempts beyond the first in all runs of r's workflow on this head. Those of another base

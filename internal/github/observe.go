@@ -166,6 +166,9 @@ func (l *look) reconcileSources(ctx context.Context) error {
 	l.takeFiles()
 	l.takeTexts()
 	l.takeSiblings()
+	if len(l.snap.Siblings) == 0 { // while several share the check they must word it alike
+		l.snap.Record = l.snap.Record.ForPull(l.snap.PR.Number)
+	}
 	if l.snap.PR.Commits > 1 {
 		l.takeBranchRuns()
 	}

@@ -159,8 +159,14 @@ func (r pullReader) readText(ctx context.Context, ref quorum.TextRef) (quorum.Te
 	}
 	var c restComment
 	_, err := r.client.Get(ctx, r.repoPath("issues", "comments", id), &c)
+	if err == nil && c.IssueURL != "" && !strings.HasSuffix(c.IssueURL, "/"+strconv.Itoa(r.pr.Number)) {
+		return quorum.Text{}, errOtherPull
+	}
 	return c.toText(), err
 }
+
+// errOtherPull says that a comment is another pull request's.
+var errOtherPull = errors.New("the comment is of another pull request")
 
 // readJobLog reads the tail of a job's log, or its annotations where there is no log: a job that was never started has none, and
 // why one was cancelled stands only there. It is advice: unreadable, it makes a failure unknown.

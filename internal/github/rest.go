@@ -201,6 +201,8 @@ type restComment struct {
 	Updated time.Time `json:"updated_at"`
 	URL     string    `json:"html_url"`
 
+	IssueURL string `json:"issue_url"`
+
 	sum untrusted.Digest // of the body as it came
 }
 

@@ -5,6 +5,7 @@ package github
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -69,7 +70,7 @@ func (l *look) readText(ctx context.Context, ref quorum.TextRef) error {
 	l.mem.mu.Lock()
 	defer l.mem.mu.Unlock()
 	switch {
-	case client.IsNotFound(err) || client.IsGone(err):
+	case client.IsNotFound(err) || client.IsGone(err) || errors.Is(err, errOtherPull):
 		return nil // gone for good: what was remembered of it counts
 	case err != nil:
 		return err

@@ -1,6 +1,9 @@
 package quorum
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // A Verdict is what the aggregate check says.
 type Verdict uint8
@@ -120,7 +123,8 @@ type Record struct {
 	Seen       Seen        `json:"seen,omitzero"` // never the last key, see package github
 	Head       string      `json:"head"`
 	Base       string      `json:"base"`
-	Policy     string      `json:"policy"` // blob SHA
+	Pull       int         `json:"pull,omitempty"` // the number of the pull request that it was written for
+	Policy     string      `json:"policy"`         // blob SHA
 	Runs       []SeenRun   `json:"runs,omitempty"`
 	Texts      []SeenText  `json:"texts,omitempty"`
 	Stood      []Stood     `json:"stood,omitempty"`
@@ -131,6 +135,18 @@ type Record struct {
 	Answers    []Answer    `json:"answers,omitempty"`
 	Pass       *Pass       `json:"pass,omitempty"`
 	Annotated  []string    `json:"annotated,omitempty"` // keys of findings that are annotated already
+}
+
+// ForPull is the record as it counts for a pull request. What another one wrote, which had the same head, tells of runs and of what
+// was objected to the commit; its texts, requests and approvals are that one's.
+func (r Record) ForPull(number int) Record {
+	if r.Pull == 0 || r.Pull == number {
+		return r
+	}
+	r.Texts, r.Stood, r.Asked, r.Answers, r.Pass = nil, nil, nil, nil, nil
+	r.Intents = slices.DeleteFunc(slices.Clone(r.Intents), func(in Intent) bool { return in.Kind == Ask })
+	r.Refusals = slices.DeleteFunc(slices.Clone(r.Refusals), func(no Refusal) bool { return no.Kind == Ask })
+	return r
 }
 
 // Seen says of which look a check is, so that a sweep can tell what came after it. A check is not written because of it.
@@ -163,6 +179,8 @@ type Stood struct {
 	TextRef
 	Reviewer string    `json:"reviewer"`
 	Base     string    `json:"base,omitempty"`
+	Run      int64     `json:"run,omitempty"`
+	Attempt  int       `json:"attempt,omitempty"`
 	At       time.Time `json:"at"`
 	Resolved bool      `json:"resolved,omitempty"` // threads were resolved: it answers no other objection
 }

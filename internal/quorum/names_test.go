@@ -67,10 +67,10 @@ func TestWordsAreThoseOfTheManual(t *testing.T) {
 func TestRecordSurvivesJSON(t *testing.T) {
 	ref := TextRef{Kind: TextReview, ID: 4}
 	was := Record{
-		Version: 1, Seq: 3, Head: "a1", Base: "main", Policy: "p1",
+		Version: 1, Seq: 3, Head: "a1", Base: "main", Pull: 7, Policy: "p1",
 		Runs:       []SeenRun{{ID: 1, Attempt: 2, Started: sec(1), Ended: sec(2), Again: 1}},
 		Texts:      []SeenText{{ref, "gemini"}},
-		Stood:      []Stood{{ref, "gemini", "main", sec(3), true}},
+		Stood:      []Stood{{ref, "gemini", "main", 1, 2, sec(3), true}},
 		Objections: []Objection{{TextRef: ref, Reviewer: "gemini", Base: "main", Run: 1, Attempt: 2, At: sec(4), Threads: 2, Excerpt: "no", URL: "u"}},
 		Intents:    []Intent{{Kind: Cancel, Reviewer: "gemini", Base: "main", Run: 1, Attempt: 1, At: sec(5), Tries: 2}},
 		Refusals:   []Refusal{{Kind: Ask, Reviewer: "gemini", Run: 1, Attempt: 1, Reason: ReasonTooOld, Detail: "d"}},

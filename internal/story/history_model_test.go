@@ -481,7 +481,7 @@ func textMoves(add addMove, place int, r *quorum.Reviewer) {
 		}
 		t.Body, t.Edited, t.Editor = fmt.Sprintf(yesText, r.Name), st.now, robot
 		st.dropUnseen(t.TextRef)
-		if slices.ContainsFunc(st.objections, func(o objectionTruth) bool { return o.ref == t.TextRef && o.head == st.s.PR.Head }) {
+		if st.hasObjected(t.TextRef) {
 			return true // any workflow may have made that edit: it answers nothing
 		}
 		run := st.run(r)
@@ -512,7 +512,7 @@ func textMoves(add addMove, place int, r *quorum.Reviewer) {
 			if !t.Edited.IsZero() {
 				at = t.Edited
 			}
-			return t.Body == fmt.Sprintf(yesText, r.Name) && !since.IsZero() && !at.Before(since)
+			return t.Body == fmt.Sprintf(yesText, r.Name) && !since.IsZero() && !at.Before(since) && !st.hasObjected(t.TextRef)
 		})
 		if run := st.run(r); run != nil && run.Conclusion == "cancelled" && !slices.Contains(st.cancels, run.ID) &&
 			!st.said[place].yes && !st.said[place].no {
@@ -520,6 +520,11 @@ func textMoves(add addMove, place int, r *quorum.Reviewer) {
 		}
 		return true
 	})
+}
+
+// hasObjected reports whether a text has objected to this head.
+func (st *modelState) hasObjected(ref quorum.TextRef) bool {
+	return slices.ContainsFunc(st.objections, func(o objectionTruth) bool { return o.ref == ref && o.head == st.s.PR.Head })
 }
 
 // dropUnseen drops an objection that no look saw: nobody can know of it any more.

@@ -185,6 +185,7 @@ func (w *walker) cancel(st *modelState, a quorum.Action, history []string) {
 	}
 	st.endRun(run, "cancelled")
 	st.cancels = append(st.cancels, run.ID)
+	st.said[slices.IndexFunc(w.policy.Reviewers, func(r quorum.Reviewer) bool { return r.Name == a.Reviewer })].counts = true
 }
 
 // checkDecision compares what the check says with what is true.
