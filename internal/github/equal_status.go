@@ -57,7 +57,9 @@ func statusBeside(c report.Check) statusText {
 }
 
 // writesAsJob reports whether the forge writes with a job's GITHUB_TOKEN.
-func (f *Forge) writesAsJob() bool { return f.app == quorum.ActionsApp && !f.client.Personal() }
+func (f *Forge) writesAsJob() bool {
+	return f.app.KnownSlug() == quorum.ActionsApp && !f.client.Personal()
+}
 
 // An equalStatus keeps the status of one name on one commit equal to our check there.
 type equalStatus struct {

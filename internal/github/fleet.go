@@ -82,7 +82,8 @@ func (f *Fleet) Enter(installation int64) (*Forge, error) {
 	if forge, known := f.forges[installation]; known && forge.client == c {
 		return forge, nil
 	}
-	forge := NewForge(c, f.KnownSlug(), f.config, f.log)
+	forge := NewForge(c, "", f.config, f.log)
+	forge.app = pooledApp{f.Pool}
 	forge.Share(f.memories)
 	forge.SetClock(f.now)
 	forge.fence, forge.installation = f.fence, installation

@@ -23,7 +23,7 @@ import (
 // them anything that GitHub could have changed. A new Forge comes to the same observations.
 type Forge struct {
 	client *client.Client
-	app    string // slug of the App as which we write
+	app    appIdentity
 	config string // path of the policy; "": the two default ones
 	policy []byte // instead of the default branch's; nil: that one
 	now    func() time.Time
@@ -47,7 +47,7 @@ func NewForge(c *client.Client, app, config string, log *slog.Logger) *Forge {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	f := &Forge{client: c, app: app, config: config, now: time.Now, log: log, reran: map[int64]time.Time{}}
+	f := &Forge{client: c, app: fixedApp(app), config: config, now: time.Now, log: log, reran: map[int64]time.Time{}}
 	f.Share(NewMemories(maxPulls))
 	return f
 }
@@ -112,5 +112,32 @@ func (f *Forge) repoPath(pr quorum.PR, parts ...string) string {
 
 // isOwnCheck reports whether a check run is one of ours, whatever its name. The repository may have had another one, too.
 func (f *Forge) isOwnCheck(pr quorum.PR, c quorum.CheckRun) bool {
-	return c.App == f.app && strings.HasPrefix(c.ExternalID, strings.TrimSuffix(report.ExternalID(pr), pr.String()))
+	return f.isOwnApp(c) && strings.HasPrefix(c.ExternalID, strings.TrimSuffix(report.ExternalID(pr), pr.String()))
 }
+
+// isOwnApp reports whether a check run is of the App as which we write.
+func (f *Forge) isOwnApp(c quorum.CheckRun) bool {
+	if id := f.app.id(); id != 0 {
+		return c.AppID == id
+	}
+	return c.App == f.app.KnownSlug()
+}
+
+// An appIdentity is the App as which a forge writes. A new name changes an App's slug, everywhere at once, and never its id.
+type appIdentity interface {
+	id() int64 // 0 where only the slug is known
+	KnownSlug() string
+	NoteSlug(slug string)
+}
+
+// fixedApp is an App of which only the slug is known, as GitHub told it when the program began.
+type fixedApp string
+
+func (fixedApp) id() int64           { return 0 }
+func (a fixedApp) KnownSlug() string { return string(a) }
+func (fixedApp) NoteSlug(string)     {}
+
+// pooledApp is the App of a server.
+type pooledApp struct{ *client.Pool }
+
+func (a pooledApp) id() int64 { return a.AppID() }

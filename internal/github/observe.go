@@ -90,7 +90,7 @@ func (l *look) readPullAndPolicy(ctx context.Context) error {
 	if l.f.client.Personal() {
 		g.Go(func() error { return l.f.readIdentity(beside, &l.snap.Ours) })
 	} else {
-		l.snap.Ours = quorum.Account{Login: l.f.app + "[bot]", Bot: true}
+		l.snap.Ours = quorum.Account{Login: l.f.app.KnownSlug() + "[bot]", Bot: true}
 	}
 	if sc.head != "" {
 		l.readParts(beside, g, sc, true)
@@ -344,6 +344,10 @@ func (l *look) sortChecks() {
 	for _, c := range l.head.checks {
 		check := c.toCheck()
 		if !l.f.client.Personal() && l.f.isOwnCheck(l.read.pr, check.CheckRun) {
+			if check.App != l.f.app.KnownSlug() { // it was renamed
+				l.f.app.NoteSlug(check.App)
+				l.snap.Ours.Login = check.App + "[bot]"
+			}
 			l.own = append(l.own, check)
 			continue
 		}

@@ -101,7 +101,7 @@ func (w Why) String() string {
 // Open says which open pull requests of a repository must be looked at.
 func (f *Forge) Open(ctx context.Context, owner, repo string) (Open, error) {
 	o := Open{}
-	in := inquiry{owner: owner, repo: repo, app: f.app, personal: f.client.Personal()}
+	in := inquiry{owner: owner, repo: repo, app: f.app.KnownSlug(), personal: f.client.Personal()}
 	fail := func(err error) (Open, error) {
 		return Open{}, fmt.Errorf("list open pull requests of %s/%s: %w", owner, repo, err)
 	}

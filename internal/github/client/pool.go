@@ -200,16 +200,25 @@ func (p *Pool) Slug(ctx context.Context) (string, error) {
 	if app.Slug == "" || app.ID != p.signer.id {
 		return "", fmt.Errorf("sign in as App %d: the answer names another App: %w", p.signer.id, ErrTransport)
 	}
-	p.noteSlug(app.Slug)
+	p.NoteSlug(app.Slug)
 	return app.Slug, nil
 }
 
-func (p *Pool) noteSlug(slug string) {
+// NoteSlug takes over the App's name as GitHub shows it now: an App may be renamed.
+func (p *Pool) NoteSlug(slug string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.slug == "" {
+	if slug != "" {
 		p.slug = slug
 	}
+}
+
+// AppID is the App's id; 0 of a personal token.
+func (p *Pool) AppID() int64 {
+	if p.signer == nil {
+		return 0
+	}
+	return p.signer.id
 }
 
 // Installations are all that the App has, suspended ones included; nil of a personal token.
@@ -249,7 +258,7 @@ func (p *Pool) Installations(ctx context.Context) ([]Installation, error) {
 				in.Suspended = *e.Suspended
 			}
 			all = append(all, in)
-			p.noteSlug(e.Slug)
+			p.NoteSlug(e.Slug)
 		}
 		if path = answer.Next; path == "" {
 			return all, nil
