@@ -251,7 +251,7 @@ func (l *look) readMissing(ctx context.Context) error {
 	}
 	wants := evidence.Missing(l.policy, l.snap)
 	if wants.SameBranch {
-		if err := l.readSameBranch(ctx, wants.BranchSince); err != nil {
+		if err := l.readSameBranch(ctx, wants.SameBranchRun); err != nil {
 			return err
 		}
 		wants = evidence.Missing(l.policy, l.snap)

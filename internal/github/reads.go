@@ -232,7 +232,7 @@ func (r pullReader) readPermission(ctx context.Context, login string) (quorum.Pe
 	return 0, err
 }
 
-// maxPushPages is how many pages of a branch's activity are read. Who pushed before that is not known.
+// maxPushPages is how many pages of a branch's activity are read. Of a branch with more, nothing is known.
 const maxPushPages = 5
 
 // readPushes reads who moved a branch, newest first: the activity list of its repository, for a fork's branch the fork's.

@@ -56,7 +56,7 @@ const (
 type ThreadsBy uint8
 
 const (
-	ByOthers ThreadsBy = 1 + iota // by others than the pull request's author
+	ByOthers ThreadsBy = 1 + iota // by people who had no hand in the change
 	ByAnyone                      //
 )
 

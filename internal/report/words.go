@@ -20,7 +20,7 @@ func Sentence(r quorum.Reason) string {
 	case quorum.ReasonApproved:
 		return "it approves"
 	case quorum.ReasonResolved:
-		return "every thread of its objection is resolved or outdated"
+		return "every thread of its objection is resolved"
 	case quorum.ReasonAccepted:
 		return "it approves: all of its findings are below min_severity"
 	case quorum.ReasonFindings:
