@@ -112,7 +112,7 @@ type PullEnd struct {
 // String returns the story as scenario files hold it.
 func (s Story) String() string {
 	var b strings.Builder
-	for _, e := range s.Entries {
+	for _, e := range inOrderOfNames(s.Entries) {
 		b.WriteString(strings.TrimRight(e.String(), " ") + "\n")
 	}
 	if len(s.Entries) == 0 {
@@ -132,6 +132,23 @@ func (s Story) String() string {
 		b.WriteByte('\n')
 	}
 	return b.String()
+}
+
+// inOrderOfNames puts checks of several names that were written on a commit at the same moment into the order of their names: they
+// are of several pull requests, which are looked at side by side.
+func inOrderOfNames(all []Entry) []Entry {
+	all = slices.Clone(all)
+	for i := range all {
+		for j := i; j > 0 && all[j].isBeside(all[j-1]) && all[j].Name < all[j-1].Name; j-- {
+			all[j], all[j-1] = all[j-1], all[j]
+		}
+	}
+	return all
+}
+
+// isBeside reports whether two checks of different names were written on a commit at the same moment.
+func (e Entry) isBeside(o Entry) bool {
+	return e.Kind == EntryChecked && o.Kind == EntryChecked && e.At == o.At && e.Head == o.Head && e.Name != o.Name
 }
 
 // voteText writes a ballot in few words: "gemini approves (approved, retry)".
