@@ -57,6 +57,7 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 		}
 	}
 	if p.StandIn == 0 {
+		w.People = withoutRepeats(w.People)
 		return w
 	}
 	strangers := 0
@@ -69,7 +70,18 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 		w.Authors = w.Authors || t.State == "APPROVED" || t.State == "DISMISSED"
 		w.People = append(w.People, t.Author.Login)
 	}
+	w.People = withoutRepeats(w.People)
 	return w
+}
+
+// withoutRepeats are logins, each once, whatever its case.
+func withoutRepeats(logins []string) (once []string) {
+	for _, login := range logins {
+		if !slices.ContainsFunc(once, func(o string) bool { return strings.EqualFold(o, login) }) {
+			once = append(once, login)
+		}
+	}
+	return once
 }
 
 // isJudgedInPart reports whether nothing is decided by the ballots now, so that nothing is asked for that only they need.

@@ -157,7 +157,7 @@ func (v *attemptView) verdictOfAttempt(said []statement) (objection *statement, 
 // standingResult is an objection that its reviewer has not answered, beside the result of its newest attempt.
 func (v *attemptView) standingResult(objection, newest attemptResult, isOlder bool) attemptResult {
 	objection.reason, objection.isDoubt = quorum.ReasonStands, false
-	if v.attempt.isUnderWay() {
+	if v.attempt.isUnderWay() && isOlder || newest.outcome == quorum.Running && v.attempt.run == nil {
 		objection.reason = quorum.ReasonLookingAgain
 	}
 	if v.attempt.run != nil && (isOlder || v.attempt.isUnderWay()) {
@@ -253,7 +253,7 @@ func (v *attemptView) isAnsweredAsShown(o *quorum.Objection, s *statement, isAns
 	case s.void:
 		return false
 	case s.at.After(o.At): // edited since: by its author, or by any workflow where that one is shared
-		return !v.isShared() && s.Outcome == quorum.Approved
+		return !v.isShared() && (s.Outcome == quorum.Approved || v.hasEndedByThreads(s))
 	}
 	return len(s.threads) >= o.Threads // it was read anew, under the policy in force
 }

@@ -246,7 +246,8 @@ func (r pullReader) readPushes(ctx context.Context, repo, branch string) (pushes
 	for range maxPushPages {
 		page, answer, err := readPage[restActivity](ctx, r.client, path, "")
 		switch {
-		case client.IsNotFound(err) || client.IsUnprocessable(err):
+		case client.IsNotFound(err) || client.IsUnprocessable(err),
+			client.IsForbidden(err) && !strings.EqualFold(repo, r.pr.Owner+"/"+r.pr.Repo): // a fork's organisation may let in nobody
 			return nil, nil
 		case err != nil:
 			return nil, err

@@ -141,13 +141,13 @@ func Sentence(r quorum.Reason) string {
 func Advice(r quorum.Reason) string {
 	switch r {
 	case quorum.ReasonFindings:
-		return "Mend what the findings name and push, or resolve the threads that need no change."
+		return "Mend what the findings name and push. Threads that need no change are resolved by a person who had no hand in the change."
 	case quorum.ReasonOpenThreads:
 		return "Resolve its open threads, or push the change that they ask for."
 	case quorum.ReasonStands:
-		return "Push the change that it asks for; only a new verdict of the same reviewer ends its objection."
+		return "Push the change that it asks for, or let it look again: its own approval ends the objection. A person who had no hand in the change may dismiss a review, or resolve its threads."
 	case quorum.ReasonLookingAgain:
-		return "Wait for its new answer, or push the change that it asks for; only a verdict that approves ends its objection."
+		return "Wait for its new answer: its approval ends the objection. So does a push of the change that it asks for, and a person who had no hand in the change, by dismissing a review or resolving its threads."
 	case quorum.ReasonNoAnswer:
 		return "See whether the reviewer is installed and started by this kind of pull request, or ask it again."
 	case quorum.ReasonLate:

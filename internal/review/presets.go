@@ -66,7 +66,7 @@ var presets = []preset{
 			Name: "coderabbit", Preset: "coderabbit", Author: "coderabbitai[bot]",
 			Verdict: format(quorum.Auto), FailureMeans: quorum.MeansUnavailable, OnlyNew: true,
 			Request: quorum.Request{Comment: "@coderabbitai review"},
-			Obeys:   []string{"approve", "resolve"}, // docs.coderabbit.ai: no permission is named
+			Obeys:   []string{"approve", "resolve", "dismiss"}, // docs.coderabbit.ai: no permission is named
 			Guard:   []string{".coderabbit.yaml", ".coderabbit.yml"},
 		},
 		note: "auto: \"Actionable comments posted: N\" or \"No actionable comments were generated\"; " +

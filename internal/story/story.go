@@ -185,13 +185,18 @@ func (s Story) FinalStates() map[string]string {
 // same in every shell, at whatever moments it looked.
 func (s Story) Transitions() (turns []string) {
 	last := map[string]string{}
-	var acts []string
+	var acts, others []string // others are of checks with names of their own: another pull request's, maybe
 	for _, e := range s.Entries {
 		switch e.Kind {
 		case EntryChecked, EntryStated:
 			key := e.Head + " " + e.Name
-			if last[key] != e.checkState() {
-				turns = append(turns, strings.TrimSpace(key)+": "+e.checkState())
+			turn := strings.TrimSpace(key) + ": " + e.checkState()
+			switch {
+			case last[key] == e.checkState():
+			case e.Name != "":
+				others = append(others, turn)
+			default:
+				turns = append(turns, turn)
 			}
 			last[key] = e.checkState()
 		case EntryReran, EntryCancelled, EntryAsked:
@@ -200,7 +205,7 @@ func (s Story) Transitions() (turns []string) {
 		}
 	}
 	slices.Sort(acts)
-	return append(turns, acts...)
+	return slices.Concat(turns, others, acts)
 }
 
 // recorder notes the program's writes by comparing GitHub before and after each request.
