@@ -122,6 +122,8 @@ func fieldKind(field reflect.StructField) string {
 	switch t := field.Type; {
 	case allowedWords(field.Tag) != nil:
 		return "`" + strings.Join(allowedWords(field.Tag), "`, `") + "`"
+	case t == reflect.TypeFor[Duration]() && leastDuration(field.Tag) > 0:
+		return "duration of `" + leastDuration(field.Tag).String() + "` or more"
 	case t == reflect.TypeFor[Duration]():
 		return "duration"
 	case t == reflect.TypeFor[Quorum]():
@@ -157,7 +159,7 @@ func fieldDefault(field reflect.StructField, v reflect.Value) string {
 	}
 	switch value := v.Interface().(type) {
 	case Duration:
-		if value == 0 && field.Tag.Get("positive") != "" {
+		if value == 0 && leastDuration(field.Tag) > 0 {
 			return ""
 		}
 		return "`" + value.String() + "`"
