@@ -80,7 +80,7 @@ func linksOf(tree fs.FS) (links []treeLink) {
 		case seen > maxTreeFiles:
 			return fs.SkipAll
 		case err != nil:
-			return nil
+			return fs.SkipDir
 		case entry.IsDir() && (entry.Name() == ".git" || entry.Name() == "node_modules"):
 			return fs.SkipDir
 		case entry.Type()&fs.ModeSymlink == 0:
@@ -112,7 +112,10 @@ func (c treeChecker) warnOfLinks(key string, q quorum.Reviewer, guard pathfilter
 		}
 		c.warnKey(
 			key,
-			fmt.Sprintf("%s: %s is a link to %s, which nothing guards", reviewerPhrase(q), quoteText(link.name), quoteText(link.target)),
+			fmt.Sprintf(
+				"%s: %s is a link to %s, which nothing guards",
+				reviewerPhrase(q), quoteText(link.name), quoteText(link.target),
+			),
 			hint,
 		)
 	}
@@ -188,7 +191,9 @@ func (w workflowFile) steps() (all []workflowStep) {
 // usesHeadTree reports whether a run that one of the events starts has the pull request's files: it checks them out. Under
 // pull_request_target a checkout without a ref takes the base's. Source: GitHub docs, "Events that trigger workflows".
 func (w workflowFile) usesHeadTree(events []string) bool {
-	onlyTarget := !slices.ContainsFunc(events, func(event string) bool { return event != "pull_request_target" && event != "dynamic" })
+	onlyTarget := !slices.ContainsFunc(events, func(event string) bool {
+		return event != "pull_request_target" && event != "dynamic"
+	})
 	return slices.ContainsFunc(w.steps(), func(s workflowStep) bool {
 		_, hasRef := s.With["ref"]
 		isCheckout := strings.Contains(s.Uses, "checkout@") && (hasRef || !onlyTarget)
@@ -199,7 +204,10 @@ func (w workflowFile) usesHeadTree(events []string) bool {
 var pathWordPattern = regexp.MustCompile(`[A-Za-z0-9_./-]+`)
 
 // commandFiles are the files that commands read of themselves.
-var commandFiles = map[string]string{"make": "Makefile", "npm": "package.json", "npx": "package.json", "yarn": "package.json", "pnpm": "package.json"}
+var commandFiles = map[string]string{
+	"make": "Makefile",
+	"npm":  "package.json", "npx": "package.json", "yarn": "package.json", "pnpm": "package.json",
+}
 
 // namedFiles returns the files of the tree that the steps name, sorted: in what they run, in what they give to an action, and
 // as an action of the repository's own.

@@ -210,19 +210,20 @@ func TestApplyAsks(t *testing.T) {
 	})
 }
 
-// A request that GitHub takes and does not pass on is refused: its answer lists who is asked, and Copilot is not among them.
+// A request that GitHub takes and does not pass on is refused: its answer lists who is asked, and not Copilot.
 func TestApplyAsksCopilotInVain(t *testing.T) {
 	ask := quorum.Action{Kind: quorum.Ask, Reviewer: "copilot", Attempt: 1, Request: quorum.Request{Login: copilotBot}}
+	const done, refused, why = quorum.ResultDone, quorum.ResultRefused, quorum.ReasonIgnored
 	for name, test := range map[string]struct {
 		answer string // "": the sandbox's own, to a job's token
 		state  quorum.ResultState
 		why    quorum.Reason
 	}{
-		"with a job's token":       {"", quorum.ResultRefused, quorum.ReasonIgnored},
-		"somebody else is asked":   {`{"requested_reviewers": [{"login": "bob", "id": 7, "type": "User"}]}`, quorum.ResultRefused, quorum.ReasonIgnored},
-		"by its name as a reader":  {`{"requested_reviewers": [{"login": "bob"}, {"login": "Copilot", "type": "Bot"}]}`, quorum.ResultDone, ""},
-		"by its name as reviewer":  {fmt.Sprintf(`{"requested_reviewers": [{"login": %q, "type": "Bot"}]}`, copilotBot), quorum.ResultDone, ""},
-		"the answer does not tell": {`{"number": 7}`, quorum.ResultDone, ""},
+		"with a job's token":       {"", refused, why},
+		"somebody else is asked":   {`{"requested_reviewers": [{"login": "bob", "id": 7, "type": "User"}]}`, refused, why},
+		"by its name as a reader":  {`{"requested_reviewers": [{"login": "bob"}, {"login": "Copilot"}]}`, done, ""},
+		"by its name as reviewer":  {`{"requested_reviewers": [{"login": "` + copilotBot + `"}]}`, done, ""},
+		"the answer does not tell": {`{"number": 7}`, done, ""},
 		"the answer is no object":  {`[]`, quorum.ResultFailed, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -230,7 +231,8 @@ func TestApplyAsksCopilotInVain(t *testing.T) {
 				w := newWorld(t)
 				if test.answer != "" {
 					w.g.AddFault(sandbox.Fault{
-						Match: "POST /repos/acme/shop/pulls/7/requested_reviewers", Kind: sandbox.FaultAnswer, Status: 201, Body: test.answer,
+						Match: "POST /repos/acme/shop/pulls/7/requested_reviewers",
+						Kind:  sandbox.FaultAnswer, Status: 201, Body: test.answer,
 					})
 				}
 				w.wants(w.apply(ask), test.state, test.why)

@@ -178,7 +178,7 @@ func TestAnUnknownAppIsToldApart(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, ofForge := forge.PullsOf(t.Context(), "acme", "shop", strings.Repeat("a", 40))
-		if errors.Is(ofDeliveries, github.ErrAppUnknown) { // an App without a webhook has none, and is an App all the same
+		if errors.Is(ofDeliveries, github.ErrAppUnknown) { // an App without a webhook has none
 			t.Errorf("%s: deliveries: %v", name, ofDeliveries)
 		}
 		for i, err := range []error{ofSlug, ofList, ofForge} {

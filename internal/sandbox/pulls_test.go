@@ -144,7 +144,9 @@ func TestReviewsAreRequested(t *testing.T) {
 		}
 	}
 	c.get("pulls/7/requested_reviewers").is(t, "users.0.login", "Copilot", "users.0.type", "Bot")
-	c.get("issues/7/timeline").is(t, "0.event", "review_requested", "0.requested_reviewer.login", "Copilot", "0.actor.login", "quorum-app[bot]")
+	c.get("issues/7/timeline").is(
+		t, "0.event", "review_requested", "0.requested_reviewer.login", "Copilot", "0.actor.login", "quorum-app[bot]",
+	)
 	must[int64](t)(g.Review(7, sandbox.ReviewSpec{By: "copilot-pull-request-reviewer[bot]"}))
 	c.get("pulls/7/requested_reviewers").is(t, "users.#", "0")
 	c.want(201, "POST", "issues/7/comments", `{"body":"@app review"}`)

@@ -26,9 +26,9 @@ const (
 	maxDeliveryPages = 200                // of 100: what is beyond them is left to looks that need no event
 )
 
-// Deliveries returns the deliveries since a moment, by our clock, of which no attempt succeeded, the newest first, each once; nil of a
-// personal token, and none of an App that has no webhook. An outage can be longer than GitHub's memory, and its list longer than we read: other ways must lead to
-// a look, too.
+// Deliveries returns the deliveries since a moment, by our clock, of which no attempt succeeded, the newest first, each
+// once; nil of a personal token, and none of an App that has no webhook. An outage can be longer than GitHub's memory, and its
+// list longer than we read: other ways must lead to a look, too.
 func (p *Pool) Deliveries(ctx context.Context, since time.Time) ([]FailedDelivery, error) {
 	if p.signer == nil {
 		return nil, nil
@@ -74,7 +74,7 @@ func (p *Pool) noteNoHook() {
 	p.saidNoHook = true
 	p.mu.Unlock()
 	if !said {
-		p.host.log.Warn("GitHub knows no webhook deliveries of this App: its webhook is off or has no address; events come late, by resyncs")
+		p.host.log.Warn("GitHub knows no webhook deliveries of this App: its webhook is off or has no address; resyncs find what changes")
 	}
 }
 
