@@ -14,10 +14,9 @@ func isRequest(t *quorum.Text, r *quorum.Reviewer) bool {
 	return strings.TrimSpace(t.Body) == strings.TrimSpace(r.Request.Comment)
 }
 
-// isReviewRequest reports whether an event asks r for a review. GitHub shows Copilot by another name there.
+// isReviewRequest reports whether an event asks r for a review.
 func isReviewRequest(e *quorum.Event, r *quorum.Reviewer) bool {
-	return e.Kind == quorum.ReviewRequested &&
-		(e.Target.Is(r.Request.Login) || e.Target.Login == "Copilot" && strings.HasPrefix(r.Request.Login, "copilot-"))
+	return e.Kind == quorum.ReviewRequested && r.Request.IsFor(e.Target)
 }
 
 // isOurs reports whether we wrote t: our own comments are never evidence. A job writes as github-actions[bot], as

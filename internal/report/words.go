@@ -95,6 +95,8 @@ func Sentence(r quorum.Reason) string {
 		return "GitHub does not run it again: its run is more than 30 days old"
 	case quorum.ReasonAttempts:
 		return "GitHub does not run it again: its run has had 50 attempts"
+	case quorum.ReasonIgnored:
+		return "GitHub took the request for its review and did not pass it on: a job's own token cannot ask Copilot"
 	case quorum.ReasonDismissed:
 		return "its approval was dismissed"
 	case quorum.ReasonDeleted:
@@ -202,6 +204,8 @@ func Advice(r quorum.Reason) string {
 		return "Give the coordinator's job or App the permission that is named, or run the reviewer again by hand."
 	case quorum.ReasonTooOld, quorum.ReasonAttempts:
 		return "Push a new commit: it starts new runs."
+	case quorum.ReasonIgnored:
+		return "Request its review by hand, or give the coordinator an App's or a person's token; with one, see whether Copilot may review here."
 	case quorum.ReasonDismissed, quorum.ReasonDeleted, quorum.ReasonEdited:
 		return "Run the reviewer again by hand if its approval should count."
 	case quorum.ReasonUnknown:
