@@ -222,7 +222,7 @@ func TestApplyAsksCopilotInVain(t *testing.T) {
 		"with a job's token":       {"", refused, why},
 		"somebody else is asked":   {`{"requested_reviewers": [{"login": "bob", "id": 7, "type": "User"}]}`, refused, why},
 		"by its name as a reader":  {`{"requested_reviewers": [{"login": "bob"}, {"login": "Copilot"}]}`, done, ""},
-		"by its name as reviewer":  {`{"requested_reviewers": [{"login": "` + copilotBot + `"}]}`, done, ""},
+		"by its name as reviewer":  {`{"requested_reviewers": [{"type": "Bot", "login": "` + copilotBot + `"}]}`, done, ""},
 		"the answer does not tell": {`{"number": 7}`, done, ""},
 		"the answer is no object":  {`[]`, quorum.ResultFailed, ""},
 	} {

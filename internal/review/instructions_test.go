@@ -22,8 +22,8 @@ func TestPresetsGuardWhatTheirVendorsRead(t *testing.T) {
 		"claude-review": `CLAUDE.md my/CLAUDE.md REVIEW.md my/REVIEW.md .claude/rules/a.md`,
 		"gemini-cli":    `GEMINI.md my/GEMINI.md .gemini/settings.json my/.gemini/a .github/commands/review.toml .geminiignore`,
 		"qodo": `.pr_agent.toml best_practices.md my/best_practices.md my/AGENTS.md my/CLAUDE.md my/GEMINI.md
-			my/RULE.md .cursorrules .cursor/rules/a.mdc my/pr_compliance_checklist.yaml my/copilot-
-			instructions.md skills/a/SKILL.md`,
+			my/RULE.md .cursorrules .cursor/rules/a.mdc my/pr_compliance_checklist.yaml
+			my/copilot-instructions.md skills/a/SKILL.md`,
 		"sourcery": `.sourcery.yaml my/AGENTS.md my/AGENT.md my/CLAUDE.md my/.claude/CLAUDE.md my/.claude/rules/a/b.md
 			my/GEMINI.md my/.cursorrules my/.cursor/rules/a/b.mdc my/.cursor/BUGBOT.md my/.windsurfrules
 			my/.windsurf/rules/a.md my/.github/copilot-instructions.md my/.github/instructions/a.instructions.md
