@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/review-coordinator/coordinator/internal/config"
@@ -26,7 +27,8 @@ type configCheckCmd struct {
 // Help is shown by coordinator config check --help.
 func (configCheckCmd) Help() string {
 	return `Every mistake is shown with its line, a caret and a hint; the exit code is then 2. Otherwise it says who votes, how many
-approvals are needed and how long is waited for them, and warns of what is likely to be regretted.
+approvals are needed and how long is waited for them, and warns of what is likely to be regretted. In a repository's
+folder it also says what no guard covers: files that a reviewer's workflow names, and guarded names that are links.
 
 Examples:
 
@@ -53,11 +55,29 @@ func (cmd configCheckCmd) Run(ctx context.Context, c *command) error {
 	if err != nil {
 		return err
 	}
-	for _, w := range config.Warnings(path, src) {
+	for _, w := range append(config.Warnings(path, src), treeWarnings(path, src)...) {
 		fmt.Fprintln(c.Stdout, c.colorProblems("warning: "+w.String()))
 	}
 	_, err = io.WriteString(c.Stdout, describePolicy(path, policy))
 	return err
+}
+
+// treeWarnings warns of what the policy guards nothing of in the repository in whose folder it stands, or in which the
+// command was started. Elsewhere there is nothing to look at.
+func treeWarnings(path string, src []byte) []config.Diagnostic {
+	folder := "."
+	if dir := filepath.Dir(path); filepath.Base(dir) == ".github" {
+		folder = filepath.Dir(dir)
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil
+	}
+	defer root.Close()
+	if info, err := root.Stat(".github"); err != nil || !info.IsDir() {
+		return nil
+	}
+	return config.TreeWarnings(path, src, root.FS())
 }
 
 // readPolicy reads the policy file. path is its name in messages.

@@ -130,7 +130,7 @@ func (s tokenExpiryTransport) RoundTrip(req *http.Request) (*http.Response, erro
 	return resp, nil
 }
 
-// demoLog logs warnings and errors; with -v everything, as serve does. Decisions are shown on the screen.
+// demoLog logs errors; with -v everything, as serve does. Decisions, and what is warned of, are shown on the screen.
 func (c *command) demoLog() *slog.Logger {
 	if c.Verbose {
 		return c.serverLog()

@@ -296,7 +296,7 @@ type progressLines struct {
 	manyPulls bool
 	lastLine  map[quorum.PR]string
 	warn      func(text string)    // tells an operator of a reviewer that is run again or given up; nil: nobody
-	warned    map[[2]string]string // the last warning, by pull request and reviewer
+	warned    map[[3]string]string // the last warning, by pull request, head and reviewer
 }
 
 func (l *progressLines) printLook(look loop.Look) {
@@ -311,24 +311,29 @@ func (l *progressLines) printLook(look loop.Look) {
 	if look.Decision.Verdict == quorum.Ended {
 		line = "nothing is decided: " + oneLine(look.Check.Title)
 	}
-	if l.lastLine[pr] == line {
-		return
-	}
 	if l.lastLine == nil {
 		l.lastLine = map[quorum.PR]string{}
 	}
-	l.lastLine[pr] = line
-	l.printLine(pr, line)
+	if l.lastLine[pr] != line {
+		l.lastLine[pr] = line
+		l.printLine(pr, line)
+	}
+	l.warnOnce(look)
+}
+
+// warnOnce warns of reviewers that are run again or given up, once each on a head.
+func (l *progressLines) warnOnce(look loop.Look) {
 	if l.warn == nil {
 		return
 	}
+	if l.warned == nil {
+		l.warned = map[[3]string]string{}
+	}
+	pr := look.Snapshot.PR.String()
 	for _, w := range report.Warnings(look.Decision) {
-		if key := [2]string{pr.String(), w.Reviewer}; l.warned[key] != w.Kind {
-			if l.warned == nil {
-				l.warned = map[[2]string]string{}
-			}
+		if key := [3]string{pr, look.Snapshot.PR.Head, w.Reviewer}; l.warned[key] != w.Kind {
 			l.warned[key] = w.Kind
-			l.warn(pr.String() + ": " + w.Text)
+			l.warn(pr + ": " + w.Text)
 		}
 	}
 }

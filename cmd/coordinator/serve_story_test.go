@@ -161,6 +161,9 @@ func TestTheDaemonTellsTheSameStories(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if s.NeedsJobToken() {
+				return // a daemon has none
+			}
 			stepped, err := s.PlayStepped(t.Context(), story.Audience{})
 			if err != nil {
 				t.Fatal(err)

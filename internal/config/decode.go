@@ -209,8 +209,8 @@ func (r *policyFileReader) decodeValue(key string, n ast.Node, into reflect.Valu
 	}
 	if v, ok := into.Addr().Interface().(nodeReader); ok {
 		v.decodeNode(r, key, n)
-		if into.Kind() == reflect.Int64 && tag.Get("positive") != "" && into.Int() == 0 && !r.brokenKeys[key] {
-			r.failKey(key, "it is zero: no reviewer could answer in that time", durationHint)
+		if least := leastDuration(tag); least > 0 && !r.brokenKeys[key] {
+			r.checkLeast(key, Duration(into.Int()), least)
 		}
 		return
 	}
@@ -229,6 +229,20 @@ func (r *policyFileReader) decodeValue(key string, n ast.Node, into reflect.Valu
 		r.decodeString(key, n, into, tag)
 	default:
 		panic("config: no reader for " + into.Type().String()) // unreachable unless file.go gains a kind
+	}
+}
+
+// checkLeast refuses a duration in which nothing could happen.
+func (r *policyFileReader) checkLeast(key string, d, least Duration) {
+	switch {
+	case d == 0:
+		r.failKey(key, "it is zero: no reviewer could answer in that time", durationHint)
+	case d < least:
+		r.failKey(
+			key,
+			fmt.Sprintf("%s is shorter than %s: no reviewer could answer in that time", d, least),
+			fmt.Sprintf("write a duration of %s or more, as in 90s, 3m or 1h30m", least),
+		)
 	}
 }
 

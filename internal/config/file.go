@@ -17,14 +17,14 @@ type PolicyKeys struct {
 	Mode           string             `yaml:"mode"            jsonschema:"enum=enforce,enum=report,enum=off"             jsonschema_description:"enforce: the check says the verdict. report: the check is neutral and says (report only). off: nothing is written."`
 	Quorum         Quorum             `yaml:"quorum"                                                                     jsonschema_description:"How many approvals are needed: a number, majority (more than half of the voting reviewers) or all of them."`
 	Grace          Duration           `yaml:"grace"                                                                      jsonschema_description:"How long a reached quorum waits for the reviewers that have not answered."`
-	Timeout        Duration           `yaml:"timeout"                                                                    jsonschema_description:"How long each attempt of a reviewer may take."                                                                                                                                                                   positive:"yes"`
-	Deadline       Duration           `yaml:"deadline"                                                                   jsonschema_description:"What is pending so long after the start is unavailable, whatever happens."                                                                                                                                       positive:"yes"`
+	Timeout        Duration           `yaml:"timeout"                                                                    jsonschema_description:"How long each attempt of a reviewer may take."                                                                                                                                                                   least:"1s"`
+	Deadline       Duration           `yaml:"deadline"                                                                   jsonschema_description:"What is pending so long after the start is unavailable, whatever happens."                                                                                                                                       least:"1s"`
 	EarlyStart     bool               `yaml:"early_start"                                                                jsonschema_description:"Blocked as soon as a quorum has answered and one of them objects, without waiting for the rest."`
 	Drafts         string             `yaml:"drafts"          jsonschema:"enum=wait,enum=review"                         jsonschema_description:"wait: nothing is decided while the pull request is a draft. review: a draft is decided like any other."`
 	StandIn        string             `yaml:"stand_in"        jsonschema:"enum=none,enum=write,enum=maintain,enum=admin" jsonschema_description:"The permission of a person whose approval of the head may fill missing approvals."`
 	Override       string             `yaml:"override"        jsonschema:"enum=none,enum=maintain,enum=admin"            jsonschema_description:"The permission of a person who may accept a pull request over an objection."                                                                                                                                                    later:"yes"`
-	Threads        string             `yaml:"threads"         jsonschema:"enum=others,enum=anyone"                       jsonschema_description:"Who may end an objection by resolving its threads: others than the pull request's author, or anyone."`
-	Guard          []Glob             `yaml:"guard"                                                                      jsonschema_description:"Path patterns. A pull request that changes one of these files makes the reviewers concerned unavailable: those whose evidence github-actions[bot] posts. Each preset adds the files that instruct its reviewer."`
+	Threads        string             `yaml:"threads"         jsonschema:"enum=others,enum=anyone"                       jsonschema_description:"Who may end an objection by resolving its threads: others (people who had no hand in the change), or anyone (but bots)."`
+	Guard          []Glob             `yaml:"guard"                                                                      jsonschema_description:"Path patterns. A pull request that changes one of these files makes the reviewers concerned unavailable, unless they object: those whose evidence github-actions[bot] posts. Each preset adds the files that instruct its reviewer, as listed below."`
 	Retry          RetryKeys          `yaml:"retry"                                                                      jsonschema_description:"The one rerun of a reviewer that failed."`
 	CircuitBreaker CircuitBreakerKeys `yaml:"circuit_breaker"                                                            jsonschema_description:"Stops asking a reviewer that is down, in the daemon and within one sweep. It changes nothing in a single job."`
 	Sweep          SweepKeys          `yaml:"sweep"                                                                      jsonschema_description:"How open pull requests are swept. It changes nothing in a single job."`
@@ -50,7 +50,7 @@ type RetryKeys struct {
 type CircuitBreakerKeys struct {
 	Enabled          bool     `yaml:"enabled"           jsonschema_description:"Whether there is one."`
 	FailureThreshold int      `yaml:"failure_threshold" jsonschema_description:"Outages of one reviewer in a row, on different pull requests, that open it." jsonschema:"minimum=1,maximum=1000"`
-	ResetTimeout     Duration `yaml:"reset_timeout"     jsonschema_description:"After this long one attempt is let through."                                                                     positive:"yes"`
+	ResetTimeout     Duration `yaml:"reset_timeout"     jsonschema_description:"After this long one attempt is let through."                                                                     least:"1s"`
 }
 
 // SweepKeys bound a sweep over the open pull requests.
@@ -66,8 +66,8 @@ type SweepKeys struct {
 
 // BackoffKeys bound a pause that doubles.
 type BackoffKeys struct {
-	Base Duration `yaml:"base" positive:"yes" jsonschema_description:"The first pause."`
-	Max  Duration `yaml:"max"  positive:"yes" jsonschema_description:"The longest pause."`
+	Base Duration `yaml:"base" least:"1ms" jsonschema_description:"The first pause."`
+	Max  Duration `yaml:"max"  least:"1ms" jsonschema_description:"The longest pause."`
 }
 
 // FixKeys name the workflow that fixes a blocked pull request.
@@ -79,7 +79,7 @@ type FixKeys struct {
 // EscalateKeys name the people or teams whose review is asked for.
 type EscalateKeys struct {
 	To    []string `yaml:"to"    jsonschema_description:"Logins, or teams as @org/team."`
-	After Duration `yaml:"after" jsonschema_description:"How long the check must have been Unverified." positive:"yes"`
+	After Duration `yaml:"after" jsonschema_description:"How long the check must have been Unverified." least:"1s"`
 }
 
 // LaneKeys are a rule for some pull requests.
@@ -91,8 +91,8 @@ type LaneKeys struct {
 	People     int        `yaml:"people"      jsonschema_description:"As at the top level." jsonschema:"minimum=0,maximum=20"`
 	Reviewers  []string   `yaml:"reviewers"   jsonschema_description:"The names of those who vote; the others are shown."`
 	Grace      Duration   `yaml:"grace"       jsonschema_description:"As at the top level."`
-	Timeout    Duration   `yaml:"timeout"     jsonschema_description:"As at the top level." positive:"yes"`
-	Deadline   Duration   `yaml:"deadline"    jsonschema_description:"As at the top level." positive:"yes"`
+	Timeout    Duration   `yaml:"timeout"     jsonschema_description:"As at the top level." least:"1s"`
+	Deadline   Duration   `yaml:"deadline"    jsonschema_description:"As at the top level." least:"1s"`
 	EarlyStart bool       `yaml:"early_start" jsonschema_description:"As at the top level."`
 	StandIn    string     `yaml:"stand_in"    jsonschema_description:"As at the top level." jsonschema:"enum=none,enum=write,enum=maintain,enum=admin"`
 	Override   string     `yaml:"override"    jsonschema_description:"As at the top level." jsonschema:"enum=none,enum=maintain,enum=admin"`
@@ -123,7 +123,7 @@ type ReviewerKeys struct {
 	Verdict      VerdictFormat `yaml:"verdict"                                                                          default:"auto"                                                              jsonschema_description:"Where its verdict stands: auto, ready-to-merge, review-state, findings, json, conclusion, or {approve: REGEX, object: REGEX}, matched line by line. With conclusion the conclusion alone is the verdict."`
 	MinSeverity  string        `yaml:"min_severity"  jsonschema:"enum=any,enum=low,enum=medium,enum=high,enum=critical" default:"any"                                                               jsonschema_description:"The least severity of a finding that objects."`
 	FailureMeans string        `yaml:"failure_means" jsonschema:"enum=findings,enum=unavailable"                        default:"unavailable"                                                       jsonschema_description:"With verdict: conclusion, what a failure is. findings: it objects at once. unavailable: it is run again once."`
-	Timeout      Duration      `yaml:"timeout"                                                                          default:"the top level's"                                                   jsonschema_description:"How long each attempt of it may take."                                                                                                                                                                    positive:"yes"`
+	Timeout      Duration      `yaml:"timeout"                                                                          default:"the top level's"                                                   jsonschema_description:"How long each attempt of it may take."                                                                                                                                                                    least:"1s"`
 	Required     bool          `yaml:"required"                                                                         default:"false"                                                             jsonschema_description:"The quorum cannot do without it."`
 	Shadow       bool          `yaml:"shadow"                                                                           default:"false"                                                             jsonschema_description:"It is shown and never counted."`
 	Family       string        `yaml:"family" jsonschema:"minLength=1,maxLength=60" jsonschema_description:"The model's maker, for families: distinct." later:"yes"`

@@ -122,6 +122,8 @@ func fieldKind(field reflect.StructField) string {
 	switch t := field.Type; {
 	case allowedWords(field.Tag) != nil:
 		return "`" + strings.Join(allowedWords(field.Tag), "`, `") + "`"
+	case t == reflect.TypeFor[Duration]() && leastDuration(field.Tag) > 0:
+		return "duration of `" + leastDuration(field.Tag).String() + "` or more"
 	case t == reflect.TypeFor[Duration]():
 		return "duration"
 	case t == reflect.TypeFor[Quorum]():
@@ -157,7 +159,7 @@ func fieldDefault(field reflect.StructField, v reflect.Value) string {
 	}
 	switch value := v.Interface().(type) {
 	case Duration:
-		if value == 0 && field.Tag.Get("positive") != "" {
+		if value == 0 && leastDuration(field.Tag) > 0 {
 			return ""
 		}
 		return "`" + value.String() + "`"
@@ -204,4 +206,33 @@ func writePresets(b *strings.Builder) {
 		}
 		fmt.Fprintf(b, "| `%s` | %s | %s |\n", name, needs, strings.ReplaceAll(review.PresetNote(name), "|", "\\|"))
 	}
+	b.WriteString(strings.NewReplacer("'s", "'s", "'", "`").Replace(guardNote))
+	for _, name := range review.Presets() {
+		q, _ := review.Preset(name)
+		fmt.Fprintf(b, "| `%s` | `%s` |\n", name, strings.Join(q.Guard, "` `"))
+	}
 }
+
+// In guardNote a ' stands for the ` of Markdown.
+const guardNote = `
+## What is guarded, and what cannot be
+
+A pull request that changes a guarded file makes the reviewers concerned unavailable: it would instruct its own
+reviewer. Each preset guards the files that its vendor reads for instructions, in every folder where the vendor does,
+and the names that repositories keep as links to one another ('CLAUDE.md' is commonly a link to 'AGENTS.md'). A file or
+a link in the place of a guarded folder counts, too. The policy's 'guard' concerns every workflow, and whatever
+'github-actions[bot]' posts; under 'pull_request_target' the workflow files alone are exempt: the base's are used.
+
+No guard sees the following. Run in the repository's folder, 'coordinator config check' warns of what it finds there:
+
+- a guarded name that is a link to a file of another kind: only the target is in a pull request's list of files;
+- a script, a prompt or an action that a reviewer's workflow takes from the pull request's files: add it to 'guard'.
+  What such a file calls in turn is not followed;
+- 'event: [push]': the branch's own workflow file, as old as the branch may be;
+- evidence that any workflow can write: texts by 'github-actions[bot]' without a 'workflow', its statuses, and its
+  check runs;
+- what a guarded file pulls in by its own words (an import such as '@docs/style.md'): nothing finds that.
+
+| preset | guards |
+|---|---|
+`

@@ -410,6 +410,13 @@ func (r policyResolver) checkContradictions(key string, e ReviewerKeys, q quorum
 func (r policyResolver) warnReviewer(key string, q quorum.Reviewer, f PolicyKeys) {
 	who := reviewerPhrase(q)
 	ours := strings.EqualFold(q.Author, quorum.ActionsBot)
+	if ours && q.Status != "" {
+		r.warnKey(
+			key+".status",
+			fmt.Sprintf("%s: every workflow can set a status called %s as github-actions[bot]", who, quoteText(q.Status)),
+			"name the workflow instead",
+		)
+	}
 	if ours && q.Workflow == "" && q.Check == "" && q.Status == "" {
 		r.warnKey(
 			key,
@@ -444,6 +451,12 @@ func (r policyResolver) warnReviewer(key string, q quorum.Reviewer, f PolicyKeys
 				fmt.Sprintf("%s.event[%d]", key, i),
 				fmt.Sprintf("a run that %s starts is not on the pull request's head: it will not be found", event),
 				"leave out workflow and event, and name the author of its texts",
+			)
+		case "push": // GitHub docs, "Events that trigger workflows": GITHUB_SHA is the tip of the branch
+			r.warnKey(
+				fmt.Sprintf("%s.event[%d]", key, i),
+				"a run that push starts uses the workflow file of the branch itself, as old as it may be: no guard sees which one",
+				"start it by pull_request: then it uses the file as it is once merged with the base",
 			)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -208,6 +209,19 @@ func tagBound(tag reflect.StructTag, name string) int {
 		}
 	}
 	return 0
+}
+
+// leastDuration returns the shortest duration that the tag allows, 0 if it has none.
+func leastDuration(tag reflect.StructTag) Duration {
+	text := tag.Get("least")
+	if text == "" {
+		return 0
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		panic("config: bad tag " + string(tag)) // unreachable unless file.go has a typing error
+	}
+	return Duration(d)
 }
 
 // suggestWord returns the hint for a word that is not known.

@@ -82,7 +82,7 @@ const (
 // A Quorum is a number of approvals or a word.
 type Quorum struct {
 	Count int    // if Word is ""
-	Word  string // majority or all
+	Word  string // majority or all; of a lane, none too
 }
 
 const quorumHint = "write a number, majority or all"

@@ -232,7 +232,7 @@ func (d *Daemon) reconcilePull(
 	}
 	d.policies.put(workkey.Repo(p.Tenant, p.Owner, p.Repo), last.Snapshot.File, last.Policy, began)
 	s := newSight(d.Web, last, was)
-	d.logWarnings(last, was)
+	d.logWarnings(last, was, s)
 	text, err := json.Marshal(s)
 	if err != nil {
 		return workResult{}, fmt.Errorf("keep sight: %w", err) // unreachable: it holds strings, numbers and times
@@ -248,20 +248,23 @@ func (d *Daemon) reconcilePull(
 	return workResult{label: resultOK, pr: pr, sightBefore: was, sight: s, outcome: outcome}, nil
 }
 
-// logWarnings warns of reviewers that are run again or given up, once each: was is what the look before saw.
-func (d *Daemon) logWarnings(l loop.Look, was dashboard.Sight) {
+// logWarnings warns of reviewers that are run again or given up, once each on a head: was is what the look before saw, and now
+// notes of what was warned.
+func (d *Daemon) logWarnings(l loop.Look, was dashboard.Sight, now *dashboard.Sight) {
 	before := map[string]string{}
 	for _, lane := range was.Lanes {
-		before[lane.Name] = lane.Why
-	}
-	now := map[string]string{}
-	for _, lane := range newSight(d.Web, l, dashboard.Sight{}).Lanes {
-		now[lane.Name] = lane.Why
+		if was.Head == now.Head {
+			before[lane.Name] = lane.Warned
+		}
 	}
 	for _, w := range report.Warnings(l.Decision) {
-		if was.Head != l.Snapshot.PR.Head || before[w.Reviewer] != now[w.Reviewer] {
+		if before[w.Reviewer] != w.Kind {
 			d.Log.Warn("a reviewer is run again, or skipped", "pr", l.Snapshot.PR.String(), "reviewer", w.Text)
 		}
+		before[w.Reviewer] = w.Kind
+	}
+	for i := range now.Lanes {
+		now.Lanes[i].Warned = before[now.Lanes[i].Name]
 	}
 }
 

@@ -92,7 +92,7 @@ func (v *reviewerView) newCandidate(a *reviewAttempt, t *quorum.Text) (c candida
 	}
 	v.readCandidate(a, &c)
 	if c.Outcome == quorum.Findings && !t.Edited.IsZero() {
-		c.at = t.Edited // a yes of its that stood before is no date of a no
+		c.at = t.Edited // bind dates an approval from when it first stood; what was edited into an objection was said then
 	}
 	return c, true
 }
@@ -113,8 +113,9 @@ func (v *reviewerView) bind(a *reviewAttempt, c *candidate) (why rejection) {
 	return why
 }
 
-// readCandidate fills in what the text says. A dismissed review is void, and so is an approval that may be about another
-// commit.
+// readCandidate fills in what the text says. A review that was dismissed is void, unless it objects and who dismissed it
+// may not end that. So is an approval that may be about another commit or pull request, that answers a command, or that
+// objected in the same attempt.
 func (v *reviewerView) readCandidate(a *reviewAttempt, c *candidate) {
 	dismissed, by := c.text.State == "DISMISSED", quorum.Account{}
 	if dismissed {

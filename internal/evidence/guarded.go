@@ -32,7 +32,7 @@ func (v *reviewerView) guardedPath(a *reviewAttempt) (path string, guarded bool)
 	if v.head.snapshot.PR.FilesMissing {
 		return "", true
 	}
-	list, err := pathfilter.CompileAll(patterns)
+	list, err := pathfilter.CompileWithFolders(patterns)
 	if err != nil { // unreachable: config has compiled them all
 		return "", true
 	}

@@ -1311,7 +1311,7 @@ func TestSharedRuns(t *testing.T) {
 
 func TestGuard(t *testing.T) {
 	own := sage()
-	own.Guard = []string{"SAGE.md"}
+	own.Guard = []string{"SAGE.md", "**/.sage/**"}
 	changes := func(paths ...string) func(*scene) {
 		return func(x *scene) {
 			x.s.PR.Files = nil
@@ -1336,6 +1336,8 @@ func TestGuard(t *testing.T) {
 		{"an App is not concerned", onHead(sage()).comment(1, 5, "sage[bot]", sageOK).with(changes(".github/workflows/x.yml")), approves},
 		{"an App without a guard", none.with(missing), approves},
 		{"its own instructions", onHead(own).comment(1, 5, "sage[bot]", sageOK).with(changes("SAGE.md")), guarded},
+		{"its folder is a link", onHead(own).comment(1, 5, "sage[bot]", sageOK).with(changes("my/.sage")), guarded},
+		{"a link for the folder of workflows", reviewed("pull_request").with(changes(".github/workflows")), guarded},
 		{"its own, the list is incomplete", onHead(own).comment(1, 5, "sage[bot]", sageOK).with(missing), guarded},
 	})
 	if b := reviewed("pull_request").with(changes(".github/workflows/x.yml")).ballot(); b.Detail != ".github/workflows/x.yml" {

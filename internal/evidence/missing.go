@@ -18,8 +18,8 @@ const (
 )
 
 // Missing lists the facts that a full judgement of s needs and that cost requests of their own: the logs of runs that
-// ended without an answer, the commits that texts name, those of the pull request, the other pull requests of its
-// branch, and people's permissions.
+// ended without an answer, the commits that texts name, those of the pull request and who pushed them, the other pull
+// requests of its branch with the workflow files of their bases, and people's permissions.
 func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 	if isJudgedInPart(&p, &s) {
 		return w
@@ -34,8 +34,7 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 		if v.Retired {
 			continue
 		}
-		w.Authors = w.Authors || v.hasShortHeadName()
-		w.Authors = w.Authors || v.isEndedByPerson()
+		w.Authors = w.Authors || v.hasShortHeadName() || v.isEndedByPerson()
 		w.Pushes = w.Pushes || v.hasUnnamedText() || v.mayHaveMovedReview()
 		if who := v.commanders(); len(who) > 0 {
 			w.Authors = true
@@ -58,6 +57,7 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 		}
 	}
 	if p.StandIn == 0 {
+		w.People = withoutRepeats(w.People)
 		return w
 	}
 	strangers := 0
@@ -70,7 +70,18 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 		w.Authors = w.Authors || t.State == "APPROVED" || t.State == "DISMISSED"
 		w.People = append(w.People, t.Author.Login)
 	}
+	w.People = withoutRepeats(w.People)
 	return w
+}
+
+// withoutRepeats are logins, each once, whatever its case.
+func withoutRepeats(logins []string) (once []string) {
+	for _, login := range logins {
+		if !slices.ContainsFunc(once, func(o string) bool { return strings.EqualFold(o, login) }) {
+			once = append(once, login)
+		}
+	}
+	return once
 }
 
 // isJudgedInPart reports whether nothing is decided by the ballots now, so that nothing is asked for that only they need.
@@ -124,7 +135,7 @@ func branchWants(views []*reviewerView) (w quorum.Wants) {
 			return quorum.Wants{SameBranch: true}
 		}
 		if run := v.newestAttempt().run; run != nil && isRunOfPull(run) && v.approvesByText() {
-			w.SameBranch, w.BranchSince = true, max(w.BranchSince, run.ID)
+			w.SameBranch, w.SameBranchRun = true, max(w.SameBranchRun, run.ID)
 		}
 	}
 	return w
@@ -192,8 +203,8 @@ func (h *headView) isKnownCommit(id string) bool {
 // conclusion is the verdict, those before.
 func (v *attemptView) unreadLogs() (jobs []int64) {
 	got := v.judgeAttempt()
-	if got.ownOutcome != nil { // an earlier objection stands; how this attempt ended decides whether it is run again
-		got = *got.ownOutcome
+	if got.newestResult != nil { // an earlier objection stands; how this attempt ended decides whether it is run again
+		got = *got.newestResult
 	}
 	if job, wanted := v.jobThatExplains(got); wanted {
 		jobs = append(jobs, job)

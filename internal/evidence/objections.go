@@ -135,7 +135,7 @@ func (v *attemptView) runsBefore() (views []attemptView) {
 	return views
 }
 
-// verdictOfAttempt is what the texts of an attempt before this one say: any objection objects.
+// verdictOfAttempt is what the texts of one of the [attemptView.earlierAttempts] say: any objection objects.
 func (v *attemptView) verdictOfAttempt(said []statement) (objection *statement, approves bool) {
 	for i := range said {
 		switch s := &said[i]; {
@@ -157,16 +157,17 @@ func (v *attemptView) verdictOfAttempt(said []statement) (objection *statement, 
 // standingResult is an objection that its reviewer has not answered, beside the result of its newest attempt.
 func (v *attemptView) standingResult(objection, newest attemptResult, isOlder bool) attemptResult {
 	objection.reason, objection.isDoubt = quorum.ReasonStands, false
-	if v.attempt.isUnderWay() {
+	if v.attempt.isUnderWay() && isOlder || newest.outcome == quorum.Running && v.attempt.run == nil {
 		objection.reason = quorum.ReasonLookingAgain
 	}
 	if v.attempt.run != nil && (isOlder || v.attempt.isUnderWay()) {
-		objection.ownOutcome = &newest
+		objection.newestResult = &newest
 	}
 	return objection
 }
 
-// earlierAttempts are the attempts on this head that ended before this one, oldest run first.
+// earlierAttempts are what went before this attempt on this head, oldest run first: one for each run, with all of its
+// attempts before the newest, for GitHub does not show where one of those ended and the next began.
 func (v *attemptView) earlierAttempts() (out []reviewAttempt) {
 	a := &v.attempt
 	if v.Verdict.Kind == quorum.Conclusion || a.run == nil {
@@ -195,8 +196,8 @@ func (v *attemptView) isAnswered(o *quorum.Objection, got attemptResult, isAnswe
 		return v.isThreadAnswered(o.ID, isAnswer)
 	case o.Kind == quorum.TextRun:
 		run := v.attempt.run
-		isShown := run != nil && run.ID == o.Run && run.Completed() && run.Attempt == o.Attempt
-		return isShown || isAnswer && v.isOlder(o)
+		isReadAnew := run != nil && run.ID == o.Run && run.Completed() && run.Attempt == o.Attempt // under the policy in force
+		return isReadAnew || isAnswer && v.isOlder(o)
 	case o.Kind == quorum.TextCheck || o.Kind == quorum.TextStatus: // only its App can change it, but others can delete its threads
 		lostThread := slices.ContainsFunc(shown, func(s statement) bool {
 			return s.ref == o.TextRef && s.Outcome == quorum.Findings && len(s.threads) < o.Threads
@@ -252,7 +253,7 @@ func (v *attemptView) isAnsweredAsShown(o *quorum.Objection, s *statement, isAns
 	case s.void:
 		return false
 	case s.at.After(o.At): // edited since: by its author, or by any workflow where that one is shared
-		return !v.isShared() && s.Outcome == quorum.Approved
+		return !v.isShared() && (s.Outcome == quorum.Approved || v.hasEndedByThreads(s))
 	}
 	return len(s.threads) >= o.Threads // it was read anew, under the policy in force
 }

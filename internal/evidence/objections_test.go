@@ -217,3 +217,49 @@ func TestTheRecordKeepsFewThreads(t *testing.T) {
 		t.Errorf("%d objections are recorded", n)
 	}
 }
+
+// An App that edits the words of its review ends nothing by that, and a person who resolves its threads does.
+func TestThreadsOfAnEditedReviewEndIt(t *testing.T) {
+	x := onHead(sage()).review(1, 10, "sage[bot]", "COMMENTED", "").thread(5)
+	x.looks(11)
+	x.s.Reviews[0].Body, x.s.Reviews[0].Edited, x.s.Reviews[0].Editor = "One remark.", at(30), who("sage[bot]")
+	x.looks(31)
+	resolved("carol")(&x.s.Threads[0])
+	if b := x.looks(60); b.Vote == quorum.Object {
+		t.Errorf("it is %s, %s", b.Vote, b.Reason)
+	}
+}
+
+// The record keeps the first objection of a reviewer and the newest, however often it objects.
+func TestTheRecordKeepsTwoObjections(t *testing.T) {
+	status := lint()
+	status.Workflow, status.Status, status.Author, status.FailureMeans = "", "sonarqube", "sonarbot[bot]", quorum.MeansFindings
+	x := onHead(status)
+	for n := range 10 {
+		x.status(int64(n+1), 10*n+1, "failure").looks(10*n + 2)
+	}
+	if all := x.s.Record.Objections; len(all) != 2 || all[0].ID != 1 || all[1].ID != 10 {
+		t.Errorf("%d are kept: %+v", len(all), all)
+	}
+}
+
+// A word within a word is no command, and a review may hold one as well as a comment.
+func TestWhatIsACommand(t *testing.T) {
+	obeys := sage()
+	obeys.Obeys = []string{"approve", "resolve"}
+	for words, vote := range map[string]quorum.Vote{
+		"@sage what is unresolved?":  quorum.Approve,
+		"@sage approve":              quorum.Pending,
+		"Please, @sage: resolve it.": quorum.Pending,
+	} {
+		for name, say := range map[string]func(x *scene){
+			"comment": func(x *scene) { x.comment(9, 10, "mallory", words) },
+			"review":  func(x *scene) { x.review(9, 10, "mallory", "COMMENTED", words) },
+		} {
+			x := onHead(obeys).with(say).review(10, 20, "sage[bot]", "APPROVED", "")
+			if b := x.ballot(); b.Vote != vote {
+				t.Errorf("%q in a %s: it is %s, %s", words, name, b.Vote, b.Reason)
+			}
+		}
+	}
+}

@@ -55,33 +55,31 @@ func (v *attemptView) combineTexts(statements []statement) attemptResult {
 }
 
 // decidingStatements picks the statement that decides as an approval, as an objection, and, if there is neither,
-// without a verdict. Any objection objects; only of several reviews by one account the newest verdict counts.
+// without a verdict. Any objection objects, with two exceptions for an account of its own: of several reviews the newest
+// verdict counts, and an approval that came after it was asked again answers what it objected to before.
 func (v *attemptView) decidingStatements(statements []statement) (approval, objection, other *statement) {
-	var objects [2]*statement // a comment, a check or a status; a review
+	var inReview, elsewhere *statement // the newest objections in a review, and in a comment, a check or a status
 	for i := range statements {
 		s := &statements[i]
 		if s.void {
 			continue
 		}
-		kind := 0
-		if s.isReview {
-			kind = 1
-		}
-		switch s.Outcome {
-		case quorum.Findings:
-			if v.hasEndedByThreads(s) {
-				if approval == nil || approval.Outcome == quorum.Findings { // an approval in words answers more
-					approval = s
-				}
-				continue
+		switch {
+		case s.Outcome == quorum.Findings && v.hasEndedByThreads(s):
+			if approval == nil || approval.Outcome == quorum.Findings { // an approval in words answers more
+				approval = s
 			}
-			objects[kind] = newerObjection(objects[kind], s)
-		case quorum.Approved:
+		case s.Outcome == quorum.Findings && s.isReview:
+			inReview = newerObjection(inReview, s)
+		case s.Outcome == quorum.Findings:
+			elsewhere = newerObjection(elsewhere, s)
+		case s.Outcome == quorum.Approved:
 			approval = s
-			for k, was := range objects {
-				if was != nil && !v.isShared() && (s.isReview && k == kind || v.isOfAttemptsBefore(was, s)) {
-					objects[k] = nil
-				}
+			if !v.isShared() && (s.isReview || v.isOfAttemptsBefore(inReview, s)) {
+				inReview = nil
+			}
+			if !v.isShared() && v.isOfAttemptsBefore(elsewhere, s) {
+				elsewhere = nil
 			}
 		default:
 			if other == nil || !saysWhy(other.Outcome) || saysWhy(s.Outcome) {
@@ -89,13 +87,14 @@ func (v *attemptView) decidingStatements(statements []statement) (approval, obje
 			}
 		}
 	}
-	return approval, newerObjection(objects[0], objects[1]), other
+	return approval, newerObjection(elsewhere, inReview), other
 }
 
-// isOfAttemptsBefore reports whether an account of its own objected before it was asked again, and approves since.
+// isOfAttemptsBefore reports whether an objection, if there is one, is from before its reviewer was asked again, and the
+// approval from after that.
 func (v *attemptView) isOfAttemptsBefore(objection, approval *statement) bool {
 	began := v.attempt.began
-	return v.attempt.wasAskedAgain() && objection.at.Before(began) && !approval.at.Before(began)
+	return objection != nil && v.attempt.wasAskedAgain() && objection.at.Before(began) && !approval.at.Before(began)
 }
 
 // newerObjection is the newer of two objections; a doubt only if there is nothing else.
@@ -173,27 +172,26 @@ func (v *attemptView) noVerdict(s *statement) attemptResult {
 // nothingSaid is the result of an attempt without a statement that counts. A void one may explain why.
 func (v *attemptView) nothingSaid(statements []statement) attemptResult {
 	got := v.outcomeOfRun()
-	isVoidFor := func(why quorum.Reason) bool {
-		return slices.ContainsFunc(statements, func(s statement) bool { return s.voidReason == why })
-	}
-	commanded := slices.IndexFunc(statements, func(s statement) bool { return s.voidReason == quorum.ReasonCommand })
-	switch {
-	case got.outcome == quorum.Empty && v.lostToOtherRun():
-		got.reason = quorum.ReasonAmbiguous
-	case got.outcome == quorum.Silent && isVoidFor(quorum.ReasonUnnamed):
-		got.reason = quorum.ReasonUnnamed
-	case got.outcome == quorum.Silent && isVoidFor(quorum.ReasonMoved):
-		got.reason = quorum.ReasonMoved
-	case got.outcome == quorum.Silent && commanded >= 0:
-		got.reason, got.detail = quorum.ReasonCommand, statements[commanded].voidDetail
-	}
 	if got.outcome != quorum.Silent && got.outcome != quorum.Empty {
 		return got
 	}
+	void := map[quorum.Reason]*statement{} // the oldest for each reason
 	for i := range statements {
-		if statements[i].voidReason == quorum.ReasonOtherPull {
-			return declinedResult(&statements[i])
+		if s := &statements[i]; s.void && void[s.voidReason] == nil {
+			void[s.voidReason] = s
 		}
+	}
+	switch {
+	case void[quorum.ReasonOtherPull] != nil:
+		return declinedResult(void[quorum.ReasonOtherPull])
+	case got.outcome == quorum.Empty && v.lostToOtherRun():
+		got.reason = quorum.ReasonAmbiguous
+	case got.outcome == quorum.Silent && void[quorum.ReasonUnnamed] != nil:
+		got.reason = quorum.ReasonUnnamed
+	case got.outcome == quorum.Silent && void[quorum.ReasonMoved] != nil:
+		got.reason = quorum.ReasonMoved
+	case got.outcome == quorum.Silent && void[quorum.ReasonCommand] != nil:
+		got.reason, got.detail = quorum.ReasonCommand, void[quorum.ReasonCommand].voidDetail
 	}
 	return got
 }

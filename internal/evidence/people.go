@@ -96,6 +96,13 @@ func areHandsKnown(s *quorum.Snapshot) bool {
 	return isPushListed(s) || !hasUnknown && (isPushShownByRun(s) || isForcePushed(s))
 }
 
+// isPushOfChange reports whether a push belongs to the change: it came since the pull request was opened, or brought one of
+// its commits. A long-lived branch has pushes of before, of what its base has by now.
+func isPushOfChange(s *quorum.Snapshot, p *quorum.Push) bool {
+	return !p.At.Before(s.PR.Created) || p.After == s.PR.Head ||
+		slices.ContainsFunc(s.Commits, func(c quorum.Commit) bool { return c.SHA == p.After })
+}
+
 // isPushListed reports whether the branch's activity tells who pushed the head.
 func isPushListed(s *quorum.Snapshot) bool {
 	return slices.ContainsFunc(s.Pushes, func(p quorum.Push) bool { return p.After == s.PR.Head && p.Actor.Login != "" })
@@ -133,7 +140,7 @@ func hadHandIn(s *quorum.Snapshot, a quorum.Account) bool {
 		}
 	}
 	for _, p := range s.Pushes {
-		if a.Same(p.Actor) {
+		if a.Same(p.Actor) && isPushOfChange(s, &p) {
 			return true
 		}
 	}

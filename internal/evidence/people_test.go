@@ -186,3 +186,17 @@ func TestFacts(t *testing.T) {
 		t.Errorf("the start is not in UTC")
 	}
 }
+
+// Whoever pushed to a long-lived branch before the pull request was opened had no hand in it, but for its own commits.
+func TestAPushOfBeforeIsNoHand(t *testing.T) {
+	x := onHead(sage()).review(1, 50, "carol", "APPROVED", "")
+	x.s.Permissions = map[string]quorum.Permission{"carol": quorum.Write}
+	x.s.Pushes = append(x.s.Pushes, quorum.Push{After: older, Actor: who("carol"), At: at(-100_000)})
+	if f := x.facts(); len(f.StandIns) != 1 {
+		t.Errorf("%v stand in", f.StandIns)
+	}
+	x.s.Commits = append(x.s.Commits, quorum.Commit{SHA: older, People: []quorum.Account{who("alice")}})
+	if f := x.facts(); len(f.StandIns) != 0 {
+		t.Errorf("who pushed one of its commits stands in: %v", f.StandIns)
+	}
+}

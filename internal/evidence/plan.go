@@ -125,10 +125,10 @@ func (p *planner) castVote(b quorum.Ballot) quorum.Ballot {
 // stepsBesideObjection is what is done for a reviewer whose objection stands beside a newer attempt: one that hangs is
 // cancelled, and one that ended without a verdict is run again, as any other.
 func (p *planner) stepsBesideObjection() []quorum.Action {
-	if p.result.ownOutcome == nil {
+	if p.result.newestResult == nil {
 		return nil
 	}
-	own := planner{attemptView: p.attemptView, result: *p.result.ownOutcome, end: p.end, limit: p.limit}
+	own := planner{attemptView: p.attemptView, result: *p.result.newestResult, end: p.end, limit: p.limit}
 	if own.result.outcome == quorum.Cancelled && p.isCancelledByUs() {
 		own.result.outcome = quorum.Hung
 	}

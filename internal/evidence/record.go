@@ -200,19 +200,29 @@ func rememberObjection(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
 // maxThreadObjections is how many open threads of a reviewer are recorded: while one of them is open it objects.
 const maxThreadObjections = 20
 
+// maxUnanswered is how many unanswered objections of a reviewer to a base are recorded beside its threads.
+const maxUnanswered = 2
+
 func appendObjection(all []quorum.Objection, o quorum.Objection) []quorum.Objection {
 	if o.ID == 0 {
 		return all
 	}
-	threads := 0
-	for _, old := range all {
+	threads, unanswered, newest := 0, 0, 0
+	for i, old := range all {
 		isSame := old.Reviewer == o.Reviewer && old.Base == o.Base
 		if isSame && old.TextRef == o.TextRef && !old.Answered && (old.Attempt == o.Attempt || o.Kind == quorum.TextThread) {
 			return all
 		}
-		if isSame && old.Kind == quorum.TextThread {
+		switch {
+		case isSame && old.Kind == quorum.TextThread:
 			threads++
+		case isSame && !old.Answered:
+			unanswered, newest = unanswered+1, i
 		}
+	}
+	if o.Kind != quorum.TextThread && unanswered >= maxUnanswered { // the first and the newest are kept
+		all[newest] = o
+		return all
 	}
 	if o.Kind == quorum.TextThread && threads >= maxThreadObjections {
 		return all

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
@@ -13,10 +14,9 @@ func isRequest(t *quorum.Text, r *quorum.Reviewer) bool {
 	return strings.TrimSpace(t.Body) == strings.TrimSpace(r.Request.Comment)
 }
 
-// isReviewRequest reports whether an event asks r for a review. GitHub shows Copilot by another name there.
+// isReviewRequest reports whether an event asks r for a review.
 func isReviewRequest(e *quorum.Event, r *quorum.Reviewer) bool {
-	return e.Kind == quorum.ReviewRequested &&
-		(e.Target.Is(r.Request.Login) || e.Target.Login == "Copilot" && strings.HasPrefix(r.Request.Login, "copilot-"))
+	return e.Kind == quorum.ReviewRequested && r.Request.IsFor(e.Target)
 }
 
 // isOurs reports whether we wrote t: our own comments are never evidence. A job writes as github-actions[bot], as
@@ -69,21 +69,24 @@ func (v *reviewerView) commandBefore(c *candidate) (by string, found bool) {
 	if len(v.Obeys) == 0 || !c.isReview || strings.TrimSpace(c.body) != "" {
 		return "", false
 	}
-	for i := range v.head.snapshot.Comments {
-		t := &v.head.snapshot.Comments[i]
-		isOfHead := !t.At.Before(v.head.cycle.arrival) && !t.At.After(c.at)
-		if isOfHead && v.isCommand(t) && !v.head.mayCommand(t.Author) {
+	for i := range v.head.texts {
+		t := &v.head.texts[i]
+		isOfHead := !t.At.Before(v.head.cycle.arrival) || c.at.Before(v.head.cycle.arrival) // GitHub may show no arrival yet
+		if isOfHead && !t.At.After(c.at) && v.isCommand(t) && !v.head.mayCommand(t.Author) {
 			by, found = t.Author.Login, true
 		}
 	}
 	return by, found
 }
 
-// isCommand reports whether a comment tells the reviewer to approve, or to end what it objects to.
+// isCommand reports whether a comment or a review tells the reviewer to approve, or to end what it objects to.
 func (v *reviewerView) isCommand(t *quorum.Text) bool {
 	body, mention := strings.ToLower(t.Body), "@"+strings.ToLower(strings.TrimSuffix(v.Author, "[bot]"))
-	return !t.Author.Is(v.Author) && strings.Contains(body, mention) &&
-		slices.ContainsFunc(v.Obeys, func(word string) bool { return strings.Contains(body, word) })
+	if t.Author.Is(v.Author) || !strings.Contains(body, mention) {
+		return false
+	}
+	words := strings.FieldsFunc(body, func(r rune) bool { return !unicode.IsLetter(r) })
+	return slices.ContainsFunc(v.Obeys, func(word string) bool { return slices.Contains(words, word) })
 }
 
 // mayCommand reports whether a is a person with write permission who had no hand in the change.
@@ -96,8 +99,8 @@ func (v *reviewerView) commanders() (logins []string) {
 	if len(v.Obeys) == 0 {
 		return nil
 	}
-	for i := range v.head.snapshot.Comments {
-		if t := &v.head.snapshot.Comments[i]; !t.Author.Bot && v.isCommand(t) && !slices.Contains(logins, t.Author.Login) {
+	for i := range v.head.texts {
+		if t := &v.head.texts[i]; !t.Author.Bot && v.isCommand(t) && !slices.Contains(logins, t.Author.Login) {
 			logins = append(logins, t.Author.Login)
 		}
 	}

@@ -25,7 +25,7 @@ type attemptResult struct {
 	url          string
 	findings     []quorum.Finding
 	hasThreads   bool           // resolving threads would end the objection
-	ownOutcome   *attemptResult // of an objection that stands: what the newest attempt has come to since
+	newestResult *attemptResult // of an objection that stands: what the newest attempt has come to since
 	saidRun      int64          // of an objection that stands: the run and attempt in which it was said; 0: as recorded
 	saidAttempt  int
 	isDoubt      bool          // it is only read liberally as an objection: it objects once the attempt has ended

@@ -19,7 +19,7 @@ type statement struct {
 	threads     []quorum.Thread // that it opened
 	void        bool            // it counts for nothing
 	voidReason  quorum.Reason   // void: ReasonEdited, ReasonDismissed, ReasonUnnamed, ReasonMoved, ReasonOtherPull, ReasonCommand
-	voidDetail  string          // void: who edited or dismissed it, or which pull request it may be about
+	voidDetail  string          // void: who edited or dismissed it or commanded it, or which pull request it may be about
 }
 
 // isVerdict reports whether the statement counts, and approves or objects.
@@ -38,8 +38,8 @@ func (s *statement) voidIfOtherPull(name string, found bool) {
 	}
 }
 
-// hasEndedByThreads reports whether an objection by inline comments has ended: every thread of it is resolved or
-// outdated. An objection in words or by CHANGES_REQUESTED does not end that way.
+// hasEndedByThreads reports whether an objection by inline comments has ended: every thread of it has, and none was
+// deleted or edited by somebody else. An objection in words or by CHANGES_REQUESTED does not end that way.
 func (v *reviewerView) hasEndedByThreads(s *statement) bool {
 	if len(s.threads) == 0 || !s.Inline || s.reviewState == "CHANGES_REQUESTED" {
 		return false

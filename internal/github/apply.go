@@ -146,22 +146,39 @@ func (f *Forge) askedRerun(run int64) bool {
 
 func (a application) askReviewer(ctx context.Context, e quorum.Action) (quorum.Result, error) {
 	n := strconv.Itoa(a.pr.Number)
-	var err error
 	if e.Request.Login != "" {
-		_, err = a.f.client.Send(
-			ctx,
-			http.MethodPost,
-			a.f.repoPath(a.pr, "pulls", n, "requested_reviewers"),
-			map[string][]string{"reviewers": {e.Request.Login}},
-			nil,
-		)
-	} else {
-		_, err = a.f.client.Send(
-			ctx, http.MethodPost, a.f.repoPath(a.pr, "issues", n, "comments"),
-			map[string]string{"body": e.Request.Comment}, nil,
-		)
+		return a.requestReview(ctx, e, n)
 	}
+	_, err := a.f.client.Send(
+		ctx, http.MethodPost, a.f.repoPath(a.pr, "issues", n, "comments"),
+		map[string]string{"body": e.Request.Comment}, nil,
+	)
 	return resultOf(err)
+}
+
+// requestReview asks for a review by login. GitHub answers 201 also where it does not pass the request on, as it does with one
+// for Copilot by GITHUB_TOKEN: then the pull request that it answers with does not list the reviewer. Source: seen on GitHub
+// (github.com/open-edge-platform/trusted-compute/pull/532, github.com/pinpoint-apm/pinpoint/pull/13955).
+func (a application) requestReview(ctx context.Context, e quorum.Action, number string) (quorum.Result, error) {
+	var p struct {
+		Requested *[]restUser `json:"requested_reviewers"`
+	}
+	_, err := a.f.client.Send(
+		ctx,
+		http.MethodPost,
+		a.f.repoPath(a.pr, "pulls", number, "requested_reviewers"),
+		map[string][]string{"reviewers": {e.Request.Login}},
+		&p,
+	)
+	if err != nil || p.Requested == nil {
+		return resultOf(err)
+	}
+	for _, u := range *p.Requested {
+		if e.Request.IsFor(u.account()) {
+			return quorum.Result{State: quorum.ResultDone}, nil
+		}
+	}
+	return quorum.Result{State: quorum.ResultRefused, Reason: quorum.ReasonIgnored}, nil
 }
 
 // neededPermission is the permission without which an effect is refused, where GitHub does not name it.

@@ -200,7 +200,7 @@ func TestApplyCancels(t *testing.T) {
 
 func TestApplyAsks(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := newWorld(t, func(s *setup) { s.sand.App = sandbox.App{Slug: "quorum-app"} })
 		w.wants(w.apply(quorum.Action{Kind: quorum.Ask, Reviewer: "copilot", Attempt: 1, Request: quorum.Request{Login: copilotBot}}), quorum.ResultDone, "")
 		w.wants(w.apply(quorum.Action{Kind: quorum.Ask, Reviewer: "sage", Attempt: 1, Request: quorum.Request{Comment: "@sage review"}}), quorum.ResultDone, "")
 		if wrote := w.g.Wrote(); len(wrote.RequestedReviews) != 1 || wrote.RequestedReviews[0] != copilotBot || len(wrote.Comments) != 1 ||
@@ -208,6 +208,40 @@ func TestApplyAsks(t *testing.T) {
 			t.Errorf("written: %+v", wrote)
 		}
 	})
+}
+
+// A request that GitHub takes and does not pass on is refused: its answer lists who is asked, and not Copilot.
+func TestApplyAsksCopilotInVain(t *testing.T) {
+	ask := quorum.Action{Kind: quorum.Ask, Reviewer: "copilot", Attempt: 1, Request: quorum.Request{Login: copilotBot}}
+	const done, refused, why = quorum.ResultDone, quorum.ResultRefused, quorum.ReasonIgnored
+	for name, test := range map[string]struct {
+		answer string // "": the sandbox's own, to a job's token
+		state  quorum.ResultState
+		why    quorum.Reason
+	}{
+		"with a job's token":       {"", refused, why},
+		"somebody else is asked":   {`{"requested_reviewers": [{"login": "bob", "id": 7, "type": "User"}]}`, refused, why},
+		"by its name as a reader":  {`{"requested_reviewers": [{"login": "bob"}, {"login": "Copilot"}]}`, done, ""},
+		"by its name as reviewer":  {`{"requested_reviewers": [{"type": "Bot", "login": "` + copilotBot + `"}]}`, done, ""},
+		"the answer does not tell": {`{"number": 7}`, done, ""},
+		"the answer is no object":  {`[]`, quorum.ResultFailed, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				w := newWorld(t)
+				if test.answer != "" {
+					w.g.AddFault(sandbox.Fault{
+						Match: "POST /repos/acme/shop/pulls/7/requested_reviewers",
+						Kind:  sandbox.FaultAnswer, Status: 201, Body: test.answer,
+					})
+				}
+				w.wants(w.apply(ask), test.state, test.why)
+				if wrote := w.g.Wrote(); len(wrote.RequestedReviews) != 0 {
+					t.Errorf("it was passed on: %+v", wrote)
+				}
+			})
+		})
+	}
 }
 
 // A pull request that has moved on makes every effect void.

@@ -251,7 +251,7 @@ func (l *look) readMissing(ctx context.Context) error {
 	}
 	wants := evidence.Missing(l.policy, l.snap)
 	if wants.SameBranch {
-		if err := l.readSameBranch(ctx, wants.BranchSince); err != nil {
+		if err := l.readSameBranch(ctx, wants.SameBranchRun); err != nil {
 			return err
 		}
 		wants = evidence.Missing(l.policy, l.snap)
@@ -520,8 +520,11 @@ func (l *look) readSameBranch(ctx context.Context, run int64) (err error) {
 	isWhole := slices.ContainsFunc(l.snap.SameBranch, func(p quorum.PullRequest) bool { return p.Number == l.snap.PR.Number })
 	if err == nil && isWhole { // else the list may be late
 		l.mem.sameBranch, l.mem.sameBranchRun = l.snap.SameBranch, run
-		for i := range l.snap.Runs { // all that are known by now
-			l.mem.sameBranchRun = max(l.mem.sameBranchRun, l.snap.Runs[i].ID)
+		known := l.snap.Began.Add(-quorum.ReplicaLag)
+		for i := range l.snap.Runs { // all that were known before the list may have been late
+			if run := &l.snap.Runs[i]; run.Created.Before(known) {
+				l.mem.sameBranchRun = max(l.mem.sameBranchRun, run.ID)
+			}
 		}
 	}
 	return err

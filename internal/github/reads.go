@@ -232,7 +232,7 @@ func (r pullReader) readPermission(ctx context.Context, login string) (quorum.Pe
 	return 0, err
 }
 
-// maxPushPages is how many pages of a branch's activity are read. Who pushed before that is not known.
+// maxPushPages is how many pages of a branch's activity are read. Of a branch with more, nothing is known.
 const maxPushPages = 5
 
 // readPushes reads who moved a branch, newest first: the activity list of its repository, for a fork's branch the fork's.
@@ -246,7 +246,8 @@ func (r pullReader) readPushes(ctx context.Context, repo, branch string) (pushes
 	for range maxPushPages {
 		page, answer, err := readPage[restActivity](ctx, r.client, path, "")
 		switch {
-		case client.IsNotFound(err) || client.IsUnprocessable(err):
+		case client.IsNotFound(err) || client.IsUnprocessable(err),
+			client.IsForbidden(err) && !strings.EqualFold(repo, r.pr.Owner+"/"+r.pr.Repo): // a fork's organisation may let in nobody
 			return nil, nil
 		case err != nil:
 			return nil, err

@@ -44,12 +44,6 @@ func (f *Fleet) Installations(ctx context.Context) ([]client.Installation, error
 	return all, markAppUnknown(err)
 }
 
-// Deliveries are those since a moment of which no attempt succeeded, as [client.Pool.Deliveries] says.
-func (f *Fleet) Deliveries(ctx context.Context, since time.Time) ([]client.FailedDelivery, error) {
-	all, err := f.Pool.Deliveries(ctx, since)
-	return all, markAppUnknown(err)
-}
-
 // ReadDelivery says what a delivery is about. It sends nothing.
 func (f *Fleet) ReadDelivery(event string, payload []byte) (webhook.Notice, error) {
 	n, err := webhook.Parse(event, payload)

@@ -15,9 +15,9 @@ import (
 // A Pattern is a compiled filter pattern. Matching takes time in proportion to the path, whatever the pattern.
 type Pattern struct {
 	negated      bool
-	re           *regexp.Regexp // nil: the pattern is a name, a folder/** or a **/name, which are most, and need no compiling
+	re           *regexp.Regexp // nil: the pattern is a name or a folder/**, or **/ and one of them: most are, and need no compiling
 	folderPrefix string         // of folder/**: the folder with its slash
-	inAnyFolder  bool           // **/name
+	inAnyFolder  bool           // it begins with **/
 	pathOrName   string
 }
 
@@ -52,12 +52,12 @@ func Compile(pattern string) (Pattern, error) {
 func parseLiteral(body string) (Pattern, bool) {
 	var p Pattern
 	name, within := strings.CutPrefix(body, "**/")
-	folder, below := strings.CutSuffix(body, "/**")
-	switch {
-	case below:
+	folder, below := strings.CutSuffix(name, "/**")
+	p.inAnyFolder = within
+	if below {
 		p.folderPrefix, name = folder+"/", folder
-	default:
-		p.pathOrName, p.inAnyFolder = name, within
+	} else {
+		p.pathOrName = name
 	}
 	return p, !strings.ContainsAny(name, `*?+[\`+"\ufffd") && utf8.ValidString(name) // an expression takes any invalid byte for a �
 }
@@ -67,7 +67,7 @@ func (p Pattern) matchesPath(path string) bool {
 	case p.re != nil:
 		return p.re.MatchString(path)
 	case p.folderPrefix != "":
-		return strings.HasPrefix(path, p.folderPrefix)
+		return strings.HasPrefix(path, p.folderPrefix) || p.inAnyFolder && strings.Contains(path, "/"+p.folderPrefix)
 	}
 	folder, found := strings.CutSuffix(path, p.pathOrName)
 	return found && (folder == "" || p.inAnyFolder && strings.HasSuffix(folder, "/"))
@@ -87,6 +87,31 @@ func CompileAll(patterns []string) (Patterns, error) {
 		list = append(list, p)
 	}
 	return list, nil
+}
+
+// CompileWithFolders reads a list of filter patterns, and matches the folders on their way, too: `.github/x/**` matches a
+// file or a link called `.github` or `.github/x`. What stands in a folder's place decides what is found below it.
+func CompileWithFolders(patterns []string) (Patterns, error) {
+	var all []string
+	for _, pattern := range patterns {
+		all = append(all, pattern)
+		if !strings.HasPrefix(pattern, "!") {
+			all = append(all, foldersOf(pattern)...)
+		}
+	}
+	return CompileAll(all)
+}
+
+// foldersOf returns the patterns of the folders that a pattern names on its way: none for a star alone, which any file matches.
+func foldersOf(pattern string) (folders []string) {
+	for i := range len(pattern) {
+		if folder := pattern[:i]; pattern[i] == '/' && i > 0 && !strings.HasSuffix(folder, "*") {
+			if _, err := Compile(folder); err == nil {
+				folders = append(folders, folder)
+			}
+		}
+	}
+	return folders
 }
 
 // Match reports whether path matches as GitHub reads a list: the last pattern that matches wins, and one that begins

@@ -92,6 +92,32 @@ func TestTheLastPatternWins(t *testing.T) {
 	}
 }
 
+// What stands in the place of a folder that a pattern names matches, too: a link there decides what is found below it.
+func TestFoldersOnTheWay(t *testing.T) {
+	list, err := CompileWithFolders([]string{
+		".github/workflows/**", "**/.claude/**", "**/.github/instructions/**", "**/CLAUDE.md",
+		"a/*/b", "src/**", "!src/docs/**",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]bool{
+		".github": true, ".github/workflows": true, ".github/workflows/a.yml": true,
+		"my/.github": true, "my/.github/instructions": true,
+		".claude": true, "my/.claude": true, "my/.claude/rules/a.md": true, "CLAUDE.md": true, "my/CLAUDE.md": true,
+		"a": true, "a/x/b": true, "src": true, "src/a.go": true,
+		"a/x": false, "my": false, "github": false, ".github/other": false, "x.claude": false,
+		"src/docs/a.md": false, "docs": false,
+	} {
+		if got := list.Match(path); got != want {
+			t.Errorf("%q: %v, want %v", path, got, want)
+		}
+	}
+	if _, err := CompileWithFolders([]string{"a/b["}); err == nil {
+		t.Error("a pattern that cannot be compiled is taken")
+	}
+}
+
 func TestPatternsThatAreRefused(t *testing.T) {
 	for pattern, why := range map[string]string{
 		"":                          "it is empty",

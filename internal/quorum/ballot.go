@@ -84,6 +84,7 @@ const (
 	ReasonPermission   Reason = "permission"    // the token may not rerun, cancel, comment or request; Detail: which permission
 	ReasonTooOld       Reason = "too_old"       // refused: over 30 days
 	ReasonAttempts     Reason = "attempts"      // refused: 50 attempts
+	ReasonIgnored      Reason = "ignored"       // refused: GitHub took the request for a review and did not pass it on
 	ReasonDismissed    Reason = "dismissed"     // withdrawn
 	ReasonDeleted      Reason = "deleted"       // withdrawn
 	ReasonEdited       Reason = "edited"        // withdrawn: edited by somebody else; Detail: by whom

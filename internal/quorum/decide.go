@@ -82,9 +82,9 @@ func (d *Decision) hasDoubt() bool {
 // isDoubt reports whether b will object if nothing more is said.
 func (b *Ballot) isDoubt() bool { return b.Vote == Pending && b.Then != nil && b.Then.Vote == Object }
 
-// withoutUntakenSteps returns the ballots without the retries that will not be made: nothing waits for those. These are
-// all if the check is Blocked, or Unverified whatever they answer, and those that are due only when it has passed. That is
-// asked with all of them pending, whatever the clock says.
+// withoutUntakenSteps returns the ballots without the retries that will not be made, so that nothing waits for them: all
+// of them if the check is Blocked, or Unverified whatever they answer; else those that are due only after it has passed.
+// The verdict that says so is found with every planned retry still pending, whatever its deadline.
 func (d *Decision) withoutUntakenSteps(p Policy, ballots []Ballot, f Facts, now time.Time) []Ballot {
 	isPlanned := func(b Ballot) bool { return b.Vote == Pending && b.Planned && b.Voter() }
 	if !slices.ContainsFunc(ballots, isPlanned) {
@@ -114,7 +114,7 @@ func (b Ballot) withoutStep() Ballot {
 	return b
 }
 
-// leavesOut reports whether a retry that is due then is not made.
+// leavesOut reports whether a retry that is due at that moment is not made under this decision.
 func (d *Decision) leavesOut(due time.Time) bool {
 	switch {
 	case d.Verdict == Passed:
@@ -310,8 +310,9 @@ func (d *Decision) scheduleEffects(f Facts, now time.Time) {
 		if b.Vote == Pending {
 			d.wakeBy(b.Deadline)
 		}
-		looksAgain := b.Vote == Object // what blocks is its own objection
-		if !b.Voter() || !looksAgain && (b.Vote != Pending || !acts) {
+		// Whose own objection stands is run again whatever the verdict: a yes of its is what may end that.
+		mayAct := b.Vote == Object || b.Vote == Pending && acts
+		if !b.Voter() || !mayAct {
 			continue
 		}
 		for _, a := range b.Next {

@@ -101,7 +101,7 @@ type Receipt struct {
 type Result struct {
 	Action Action
 	State  ResultState
-	Reason Reason // ResultRefused: ReasonRefused, ReasonPermission, ReasonTooOld, ReasonAttempts
+	Reason Reason // ResultRefused: ReasonRefused, ReasonPermission, ReasonTooOld, ReasonAttempts, ReasonIgnored
 	Detail string // GitHub's words; hostile
 }
 

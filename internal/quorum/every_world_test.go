@@ -215,38 +215,48 @@ func TestEverySmallWorld(t *testing.T) {
 
 // Mistakes in Decide, each with what must be said of some world.
 func TestEverySmallWorldFindsMistakes(t *testing.T) {
-	for want, mistake := range map[string]func(p *Policy, ballots []Ballot, d *Decision){
-		"a pass over an objection": func(_ *Policy, ballots []Ballot, d *Decision) {
+	for want, mistake := range map[string]func(p Policy, ballots []Ballot, f Facts, d *Decision){
+		"a pass over an objection": func(_ Policy, _ []Ballot, _ Facts, d *Decision) {
 			if d.Verdict == Blocked && d.Approvals > 0 {
 				d.Verdict, d.Pass = Passed, &Pass{}
 			}
 		},
-		"a pass that is not earned": func(p *Policy, _ []Ballot, d *Decision) {
+		"a pass that is not earned": func(p Policy, _ []Ballot, _ Facts, d *Decision) {
 			if d.Verdict == Unverified && d.Approvals == p.Need-1 {
 				d.Verdict, d.Pass = Passed, &Pass{}
 			}
 		},
-		"blocked by nobody": func(_ *Policy, _ []Ballot, d *Decision) {
+		"a person stands in against another": func(_ Policy, _ []Ballot, f Facts, d *Decision) {
+			if d.Verdict == Unverified && len(f.StandIns) > 0 {
+				d.Verdict, d.Pass, d.StandIns = Passed, &Pass{}, f.StandIns
+			}
+		},
+		"the clock took a pass back": func(_ Policy, _ []Ballot, f Facts, d *Decision) {
+			if f.Pass != nil {
+				d.Verdict = Waiting
+			}
+		},
+		"blocked by nobody": func(_ Policy, _ []Ballot, _ Facts, d *Decision) {
 			if d.Verdict == Unverified {
 				d.Verdict = Blocked
 			}
 		},
-		"a wait without an end": func(_ *Policy, _ []Ballot, d *Decision) {
+		"a wait without an end": func(_ Policy, _ []Ballot, _ Facts, d *Decision) {
 			if d.Verdict == Waiting {
 				d.Wake, d.Effects = time.Time{}, Effects{}
 			}
 		},
-		"a rerun after the end": func(_ *Policy, _ []Ballot, d *Decision) {
+		"a rerun after the end": func(_ Policy, _ []Ballot, _ Facts, d *Decision) {
 			if d.Verdict == Passed {
 				d.Effects.Reruns = []Action{{Kind: Rerun}}
 			}
 		},
-		"it changed before its wake": func(_ *Policy, _ []Ballot, d *Decision) {
+		"it changed before its wake": func(_ Policy, _ []Ballot, _ Facts, d *Decision) {
 			if !d.Wake.IsZero() {
 				d.Wake = d.Wake.Add(7 * time.Second)
 			}
 		},
-		"a retry is announced that will not be made": func(_ *Policy, ballots []Ballot, d *Decision) {
+		"a retry is announced that will not be made": func(_ Policy, ballots []Ballot, _ Facts, d *Decision) {
 			if d.Verdict == Blocked {
 				d.Ballots = ballots
 			}
@@ -257,7 +267,7 @@ func TestEverySmallWorldFindsMistakes(t *testing.T) {
 			walkWorlds(ballots, func(w world) {
 				if wrongOf(w, func(p Policy, b []Ballot, f Facts, now time.Time) Decision {
 					d := Decide(p, b, f, now)
-					mistake(&p, b, &d)
+					mistake(p, b, f, &d)
 					return d
 				}) == want {
 					found.Store(true)

@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -56,7 +57,7 @@ const (
 type ThreadsBy uint8
 
 const (
-	ByOthers ThreadsBy = 1 + iota // by others than the pull request's author
+	ByOthers ThreadsBy = 1 + iota // by people who had no hand in the change
 	ByAnyone                      //
 )
 
@@ -104,6 +105,12 @@ type Request struct {
 
 // Set reports whether the reviewer can be asked.
 func (r Request) Set() bool { return r.Comment != "" || r.Login != "" }
+
+// IsFor reports whether a review that was requested of a is what r asks for. GitHub lists Copilot by another name than the
+// one by which it is asked.
+func (r Request) IsFor(a Account) bool {
+	return r.Login != "" && (a.Is(r.Login) || a.Login == "Copilot" && strings.HasPrefix(r.Login, "copilot-"))
+}
 
 // Format says where in a reviewer's evidence its verdict stands.
 type Format struct {

@@ -27,7 +27,7 @@ type Snapshot struct {
 	Checks   []CheckRun    // check runs of the head that are not ours; jobs included
 	Statuses []Status      // newest first; only if the policy names a status
 	Commits  []Commit      // of the pull request; only if a person's word hangs on it, or a text names the head by a short id
-	Pushes   []Push        // to the head branch, newest first, as far as GitHub lists them; read with Commits
+	Pushes   []Push        // to the head branch, newest first; all of them or none; only if [Wants] names them
 	Resolved map[string]Commit
 	// Resolved holds the commits that a text named and that had to be looked up: the named (short) id is the key; a
 	// commit that does not exist is there with an empty SHA.
@@ -287,9 +287,9 @@ type Wants struct {
 	Blobs  []BranchFile
 
 	SameBranch bool // all pull requests of its head branch; nothing else is told before they are known
-	// BranchSince is the newest run that approves by a text: a list that was read when that run was known will do.
-	// 0: it must be new.
-	BranchSince int64
+	// SameBranchRun is the newest run that approves by a text: a list that was read when that run was known will do.
+	// 0: the list must be read anew.
+	SameBranchRun int64
 }
 
 // ReplicaLag is how long an effect may take to show on GitHub before it is tried again: a new attempt takes seconds to

@@ -183,7 +183,7 @@ func goldens() []golden {
 			says: []string{
 				"2 findings came in, 2 are shown, as 1:",
 				"**gemini, copilot** · `cart.go:12`",
-				"all of its threads are resolved (by somebody other than the author)",
+				"all of its threads are resolved (by a person who had no hand in the change)",
 			},
 		},
 		{

@@ -313,7 +313,7 @@ func nextSteps(p quorum.Policy, d quorum.Decision) (items []string) {
 		if slices.ContainsFunc(d.Ballots, func(b quorum.Ballot) bool { return b.Threads && b.Vote == quorum.Object }) {
 			items = append(
 				items,
-				"An objection by comments on the diff ends when all of its threads are resolved"+resolversNote(p)+" or outdated.",
+				"An objection by comments on the diff ends when all of its threads are resolved"+resolversNote(p)+".",
 			)
 		}
 	case quorum.Unverified:
@@ -341,9 +341,9 @@ func onceSettledNote(d quorum.Decision) string {
 
 func resolversNote(p quorum.Policy) string {
 	if p.Threads == quorum.ByAnyone {
-		return ""
+		return " (by any person)"
 	}
-	return " (by somebody other than the author)"
+	return " (by a person who had no hand in the change)"
 }
 
 func permissionWord(p quorum.Permission) string {

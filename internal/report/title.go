@@ -138,6 +138,18 @@ func blockedTitle(d quorum.Decision) string {
 	if n > 0 {
 		t += " (" + countNoun(n, "finding") + ")"
 	}
+	var again []string
+	for _, b := range d.Ballots {
+		if b.Voter() && b.Vote == quorum.Object && b.Reason == quorum.ReasonLookingAgain {
+			again = append(again, plainLine(b.Reviewer, 60))
+		}
+	}
+	switch {
+	case len(again) > 0 && len(votersWith(d, quorum.Object)) == 1:
+		t += "; looking again"
+	case len(again) > 0:
+		t += "; " + joinNames(again) + " looking again"
+	}
 	if names := votersWith(d, quorum.Pending); len(names) > 0 {
 		t += "; not waiting for " + joinNames(names)
 	}

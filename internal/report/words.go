@@ -20,7 +20,7 @@ func Sentence(r quorum.Reason) string {
 	case quorum.ReasonApproved:
 		return "it approves"
 	case quorum.ReasonResolved:
-		return "every thread of its objection is resolved or outdated"
+		return "every thread of its objection is resolved"
 	case quorum.ReasonAccepted:
 		return "it approves: all of its findings are below min_severity"
 	case quorum.ReasonFindings:
@@ -95,6 +95,8 @@ func Sentence(r quorum.Reason) string {
 		return "GitHub does not run it again: its run is more than 30 days old"
 	case quorum.ReasonAttempts:
 		return "GitHub does not run it again: its run has had 50 attempts"
+	case quorum.ReasonIgnored:
+		return "GitHub took the request for its review and did not pass it on: a job's own token cannot ask Copilot"
 	case quorum.ReasonDismissed:
 		return "its approval was dismissed"
 	case quorum.ReasonDeleted:
@@ -141,13 +143,13 @@ func Sentence(r quorum.Reason) string {
 func Advice(r quorum.Reason) string {
 	switch r {
 	case quorum.ReasonFindings:
-		return "Mend what the findings name and push, or resolve the threads that need no change."
+		return "Mend what the findings name and push. Threads that need no change are resolved by a person who had no hand in the change."
 	case quorum.ReasonOpenThreads:
 		return "Resolve its open threads, or push the change that they ask for."
 	case quorum.ReasonStands:
-		return "Push the change that it asks for; only a new verdict of the same reviewer ends its objection."
+		return "Push the change that it asks for, or let it look again: its own approval ends the objection. A person who had no hand in the change may dismiss a review, or resolve its threads."
 	case quorum.ReasonLookingAgain:
-		return "Wait for its new answer, or push the change that it asks for; only a verdict that approves ends its objection."
+		return "Wait for its new answer: its approval ends the objection. So does a push of the change that it asks for, and a person who had no hand in the change, by dismissing a review or resolving its threads."
 	case quorum.ReasonNoAnswer:
 		return "See whether the reviewer is installed and started by this kind of pull request, or ask it again."
 	case quorum.ReasonLate:
@@ -202,6 +204,8 @@ func Advice(r quorum.Reason) string {
 		return "Give the coordinator's job or App the permission that is named, or run the reviewer again by hand."
 	case quorum.ReasonTooOld, quorum.ReasonAttempts:
 		return "Push a new commit: it starts new runs."
+	case quorum.ReasonIgnored:
+		return "Request its review by hand, or give the coordinator an App's or a person's token; with one, see whether Copilot may review here."
 	case quorum.ReasonDismissed, quorum.ReasonDeleted, quorum.ReasonEdited:
 		return "Run the reviewer again by hand if its approval should count."
 	case quorum.ReasonUnknown:

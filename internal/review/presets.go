@@ -14,7 +14,7 @@ var presets = []preset{
 			Name: "copilot", Preset: "copilot", Author: "copilot-pull-request-reviewer[bot]",
 			Verdict: format(quorum.ReviewState), FailureMeans: quorum.MeansUnavailable, OnlyNew: true,
 			Request: quorum.Request{Login: "copilot-pull-request-reviewer[bot]"},
-			Guard:   []string{".github/copilot-instructions.md", ".github/instructions/**", "AGENTS.md", "**/AGENTS.md"},
+			Guard:   copilotGuard,
 		},
 		note: "review-state: always a COMMENTED review; its inline comments object, " +
 			"\"generated no new comments\" approves once none of its threads is open",
@@ -66,8 +66,8 @@ var presets = []preset{
 			Name: "coderabbit", Preset: "coderabbit", Author: "coderabbitai[bot]",
 			Verdict: format(quorum.Auto), FailureMeans: quorum.MeansUnavailable, OnlyNew: true,
 			Request: quorum.Request{Comment: "@coderabbitai review"},
-			Obeys:   []string{"approve", "resolve"}, // docs.coderabbit.ai: no permission is named
-			Guard:   []string{".coderabbit.yaml", ".coderabbit.yml"},
+			Obeys:   []string{"approve", "resolve", "dismiss"}, // docs.coderabbit.ai: no permission is named
+			Guard:   coderabbitGuard,
 		},
 		note: "auto: \"Actionable comments posted: N\" or \"No actionable comments were generated\"; " +
 			"none approves once none of its threads is open; its commit status says nothing",
@@ -157,7 +157,7 @@ var presets = []preset{
 			Name: "codex", Preset: "codex", Author: "chatgpt-codex-connector[bot]",
 			Verdict: format(quorum.Auto), FailureMeans: quorum.MeansUnavailable, OnlyNew: true,
 			Request: quorum.Request{Comment: "@codex review"},
-			Guard:   []string{"AGENTS.md", "**/AGENTS.md", ".codex/**"},
+			Guard:   codexGuard,
 		},
 		note: "auto: a COMMENTED review with inline comments objects; " +
 			"the comment \"Codex Review: Didn't find any major issues\" approves once none of its threads is open; " +
@@ -202,7 +202,7 @@ var presets = []preset{
 		reviewer: quorum.Reviewer{
 			Name: "codex-action", Preset: "codex-action", Events: quorum.DefaultEvents(), Author: quorum.ActionsBot,
 			Verdict: format(quorum.JSON), FailureMeans: quorum.MeansUnavailable,
-			Guard: []string{"AGENTS.md", "**/AGENTS.md", ".codex/**", ".github/codex/**"},
+			Guard: codexActionGuard,
 		},
 		note: "json: one object with overall_correctness (\"patch is correct\", \"patch is incorrect\") and findings; " +
 			"an empty final message posts nothing",
@@ -212,7 +212,7 @@ var presets = []preset{
 		reviewer: quorum.Reviewer{
 			Name: "claude-action", Preset: "claude-action", Events: quorum.DefaultEvents(), Author: "claude[bot]",
 			Verdict: format(quorum.Auto), FailureMeans: quorum.MeansUnavailable,
-			Guard: []string{"CLAUDE.md", "**/CLAUDE.md", ".claude/**", ".mcp.json"},
+			Guard: claudeActionGuard,
 		},
 		note: "auto: \"Ready to merge? …\" as your prompt asks for, or the review plugin's \"No issues found\"; " +
 			"a comment that only says it finished is no verdict; " +
@@ -244,7 +244,7 @@ var presets = []preset{
 			Name: "claude-review", Preset: "claude-review", Author: "claude[bot]",
 			Verdict: format(quorum.Auto), FailureMeans: quorum.MeansUnavailable, OnlyNew: true,
 			Request: quorum.Request{Comment: "@claude review"},
-			Guard:   []string{"CLAUDE.md", "**/CLAUDE.md", "REVIEW.md"},
+			Guard:   claudeReviewGuard,
 		},
 		note: "auto: Claude Code Review's inline comments object; \"No issues found\" approves; " +
 			"its check run is neutral whatever it found and says nothing",
@@ -265,7 +265,7 @@ var presets = []preset{
 		reviewer: quorum.Reviewer{
 			Name: "gemini-cli", Preset: "gemini-cli", Events: quorum.DefaultEvents(), Author: quorum.ActionsBot,
 			Verdict: format(quorum.Auto), FailureMeans: quorum.MeansUnavailable,
-			Guard: []string{"GEMINI.md", "**/GEMINI.md", ".gemini/**", ".github/commands/**"},
+			Guard: geminiCLIGuard,
 		},
 		note: "auto: its shipped prompt asks for no verdict, so add \"Ready to merge? Yes | No | With fixes\" to it; " +
 			"inline comments object",
@@ -284,7 +284,7 @@ var presets = []preset{
 			Name: "qodo", Preset: "qodo", Author: "qodo-code-review[bot]",
 			Verdict: format(quorum.Auto), FailureMeans: quorum.MeansUnavailable,
 			Request: quorum.Request{Comment: "/review"},
-			Guard:   []string{".pr_agent.toml", "best_practices.md"},
+			Guard:   qodoGuard,
 		},
 		note:    "auto: \"No major issues detected\" approves; its guide of observations alone is no verdict",
 		marks:   []string{"pr reviewer guide", "code review by qodo", "ready to merge", "verdict"},
@@ -316,7 +316,7 @@ var presets = []preset{
 			Name: "sourcery", Preset: "sourcery", Author: "sourcery-ai[bot]",
 			Verdict: format(quorum.Auto), FailureMeans: quorum.MeansUnavailable,
 			Request: quorum.Request{Comment: "@sourcery-ai review"},
-			Guard:   []string{".sourcery.yaml"},
+			Guard:   sourceryGuard,
 		},
 		note:         "auto: a COMMENTED review; its issues and inline comments object, \"your changes look great\" approves",
 		counts:       []pattern{rx(`^hey[^a-z]{1,6}i've found (\d{1,4}|no) issues?\b.*$`, "i've found")},
@@ -350,7 +350,7 @@ var presets = []preset{
 			Name: "greptile", Preset: "greptile", Author: "greptile-apps[bot]",
 			Verdict: format(quorum.Auto), FailureMeans: quorum.MeansUnavailable,
 			Request: quorum.Request{Comment: "@greptileai review"},
-			Guard:   []string{"greptile.json", ".greptile/**"},
+			Guard:   greptileGuard,
 		},
 		note: "auto: Confidence Score 5/5 approves, 4/5 too if no thread of its is open, less objects; " +
 			"inline comments object; its check run shows only that it ended",
@@ -382,7 +382,7 @@ var presets = []preset{
 			Name: "bugbot", Preset: "bugbot", Check: "Cursor Bugbot", App: "cursor", Author: "cursor[bot]",
 			Verdict: format(quorum.Auto), FailureMeans: quorum.MeansUnavailable, OnlyNew: true,
 			Request: quorum.Request{Comment: "bugbot run"},
-			Guard:   []string{".cursor/BUGBOT.md", "**/.cursor/BUGBOT.md", ".cursor/rules/**"},
+			Guard:   bugbotGuard,
 		},
 		note: "auto: the number of issues in its check run's summary, whatever the conclusion; " +
 			"none approves once none of its threads is open",

@@ -129,7 +129,7 @@ func TestReviewsMove(t *testing.T) {
 }
 
 func TestReviewsAreRequested(t *testing.T) {
-	g, _, c := quiet(t, sandbox.Options{})
+	g, _, c := quiet(t, sandbox.Options{App: sandbox.App{Slug: "quorum-app"}})
 	var asked []string
 	g.OnReviewerAsked(func(kind, body string) { // a player may answer at once
 		asked = append(asked, kind+" "+body)
@@ -144,7 +144,9 @@ func TestReviewsAreRequested(t *testing.T) {
 		}
 	}
 	c.get("pulls/7/requested_reviewers").is(t, "users.0.login", "Copilot", "users.0.type", "Bot")
-	c.get("issues/7/timeline").is(t, "0.event", "review_requested", "0.requested_reviewer.login", "Copilot", "0.actor.login", "github-actions[bot]")
+	c.get("issues/7/timeline").is(
+		t, "0.event", "review_requested", "0.requested_reviewer.login", "Copilot", "0.actor.login", "quorum-app[bot]",
+	)
 	must[int64](t)(g.Review(7, sandbox.ReviewSpec{By: "copilot-pull-request-reviewer[bot]"}))
 	c.get("pulls/7/requested_reviewers").is(t, "users.#", "0")
 	c.want(201, "POST", "issues/7/comments", `{"body":"@app review"}`)
@@ -153,6 +155,18 @@ func TestReviewsAreRequested(t *testing.T) {
 	}
 	if w := g.Wrote(); len(w.RequestedReviews) != 1 || len(w.Comments) != 1 {
 		t.Errorf("wrote %+v", w)
+	}
+}
+
+// TestCopilotHearsNoJob: GitHub takes a job's request and does nothing, as only the answer's list of reviewers shows.
+func TestCopilotHearsNoJob(t *testing.T) {
+	g, _, c := quiet(t, sandbox.Options{})
+	g.OnReviewerAsked(func(kind, body string) { t.Errorf("it was asked: %s %s", kind, body) })
+	r := c.ask("POST", "pulls/7/requested_reviewers", `{"reviewers":["copilot-pull-request-reviewer[bot]"]}`)
+	r.is(t, "requested_reviewers.#", "0")
+	c.get("pulls/7/requested_reviewers").is(t, "users.#", "0")
+	if w := g.Wrote(); r.status != 201 || len(w.RequestedReviews) != 0 {
+		t.Errorf("status %d, wrote %+v", r.status, w)
 	}
 }
 

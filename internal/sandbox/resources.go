@@ -150,7 +150,7 @@ func (g *GitHub) listRequested(_ *routedRequest, p *pullRequest) routeAnswer {
 }
 
 // requestReviewers knows Copilot only under its bot's login. People must be collaborators, and the pull request's
-// author is refused.
+// author is refused. Asked with GITHUB_TOKEN, Copilot never hears of it: only the answer's list of reviewers shows that.
 func (g *GitHub) requestReviewers(r *routedRequest, p *pullRequest) routeAnswer {
 	var in struct {
 		Reviewers []string `json:"reviewers"`
@@ -175,6 +175,9 @@ func (g *GitHub) requestReviewers(r *routedRequest, p *pullRequest) routeAnswer 
 		}
 	}
 	for _, login := range in.Reviewers {
+		if isCopilot(login) && g.programLogin() == actionsApp.Slug+"[bot]" { // GitHub takes it from a job's token, and does nothing
+			continue
+		}
 		g.requestReview(p, login, g.programLogin())
 		g.emitReviewRequested(p, login, g.programLogin())
 		g.written.RequestedReviews = append(g.written.RequestedReviews, login)

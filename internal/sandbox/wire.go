@@ -73,10 +73,14 @@ func (g *GitHub) userJSONWith(login string, more object) object {
 	return u
 }
 
+func isCopilot(login string) bool {
+	return strings.EqualFold(login, "copilot-pull-request-reviewer[bot]")
+}
+
 // requesteeJSON renders an account whose review was requested. Copilot has another name there than the one with
 // which it reviews.
 func (g *GitHub) requesteeJSON(login string) any {
-	if strings.EqualFold(login, "copilot-pull-request-reviewer[bot]") {
+	if isCopilot(login) {
 		return renderOnce(
 			g.renderedAccounts,
 			"requested "+login,

@@ -57,7 +57,7 @@ var (
 	ourself = quorum.Account{Login: "quorum[bot]", ID: 5, Bot: true}
 )
 
-// modelPolicy is a policy of one approval by reviewers of these kinds.
+// modelPolicy is a policy of need approvals by reviewers of these kinds.
 func modelPolicy(need int, kinds []reviewerKind) quorum.Policy {
 	p := quorum.Policy{
 		Check: "Review quorum", Mode: quorum.Enforce, Need: need, Grace: time.Minute, Deadline: 45 * time.Minute,

@@ -200,7 +200,7 @@ func (w *walker) checkDecision(st *modelState, history []string) {
 	if d.Verdict != quorum.Passed {
 		return
 	}
-	person := slices.ContainsFunc(st.s.Reviews, func(t quorum.Text) bool {
+	person := len(d.StandIns) > 0 && slices.ContainsFunc(st.s.Reviews, func(t quorum.Text) bool {
 		return t.Author.Login == helper.Login && t.State == "APPROVED" && t.Commit == st.s.PR.Head
 	})
 	if st.approvers() < w.policy.Need && !person {
@@ -323,7 +323,7 @@ func (w *walker) visit(st *modelState, hash uint64, history []string) {
 
 var historySeedOfHash = maphash.MakeSeed()
 
-// hash stands for all states that judge alike: times count from now, in whole minutes.
+// hash stands for all states that are taken to judge alike: times count from now, in steps of 20 seconds.
 func (st *modelState) hash() uint64 {
 	var h maphash.Hash
 	h.SetSeed(historySeedOfHash)
@@ -514,8 +514,8 @@ var mutants = map[string]mutant{
 			b.Vote, b.Outcome, b.Reason, b.Deadline, b.Late = quorum.Pending, quorum.Running, quorum.ReasonRunning, b.Since.Add(modelTimeout), quorum.ReasonLate
 		}
 	})},
-	"the record forgets objections": {noStands, []reviewerKind{byConclusion}, mutateRecord(func(_, rec *quorum.Record) { rec.Objections = nil })},
-	"coming back to a base brings nothing back": {noStands, []reviewerKind{byApp}, mutateRecord(func(_, rec *quorum.Record) {
+	"the record forgets objections": {noStands, []reviewerKind{byConclusion}, mutateRecord(func(rec *quorum.Record) { rec.Objections = nil })},
+	"coming back to a base brings nothing back": {noStands, []reviewerKind{byApp}, mutateRecord(func(rec *quorum.Record) {
 		for i := range rec.Objections {
 			rec.Objections[i].Base = ""
 		}
@@ -608,13 +608,13 @@ func mutateDecision(change func(d *quorum.Decision)) func(p *product) {
 	}
 }
 
-// mutateRecord changes each record before it is written; before is the one that it follows.
-func mutateRecord(change func(before, rec *quorum.Record)) func(p *product) {
+// mutateRecord changes each record before it is written.
+func mutateRecord(change func(rec *quorum.Record)) func(p *product) {
 	return func(p *product) {
 		remember := p.remember
 		p.remember = func(policy quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Time) quorum.Record {
 			rec := remember(policy, s, d, now)
-			change(&s.Record, &rec)
+			change(&rec)
 			return rec
 		}
 	}

@@ -4,6 +4,7 @@ package story
 // anything can change to the next.
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -66,6 +67,9 @@ func (s *Scenario) newWorld(now func() time.Time, a Audience) *world {
 // one, and with more requests an hour than it needs.
 func (s *Scenario) GitHub(o sandbox.Options) *sandbox.GitHub {
 	o.TokenOwner = s.tokenOwner
+	if s.appSlug != "" && !s.NeedsJobToken() {
+		o.App = sandbox.App{Slug: s.appSlug}
+	}
 	// A player that starts every look as a new job has no use for ETags, and a story does not tell how many requests
 	// that costs.
 	o.HourlyLimit = 1_000_000
@@ -74,6 +78,9 @@ func (s *Scenario) GitHub(o sandbox.Options) *sandbox.GitHub {
 
 // TokenOwner is the login of the personal token that the scenario is told with; "" if it is told with an App's or a job's.
 func (s *Scenario) TokenOwner() string { return s.tokenOwner }
+
+// NeedsJobToken reports whether the scenario is told with a job's GITHUB_TOKEN and no other: a server has none.
+func (s *Scenario) NeedsJobToken() bool { return s.appSlug == quorum.ActionsApp }
 
 // newWorldOn prepares a play on g, whose clock is now, that begins at a moment.
 func (s *Scenario) newWorldOn(g *sandbox.GitHub, now func() time.Time, begin time.Time, a Audience) *world {
@@ -296,7 +303,7 @@ func (w *world) newReconciler(transport http.RoundTripper, now func() time.Time)
 	if err != nil {
 		return nil, err
 	}
-	forge := github.NewForge(api, quorum.ActionsApp, "", nil)
+	forge := github.NewForge(api, cmp.Or(w.scenario.appSlug, quorum.ActionsApp), "", nil)
 	forge.SetClock(now)
 	return &loop.Reconciler{Forge: forge, Now: now, Seen: func(l loop.Look) {
 		w.recorder.recordLook(l)

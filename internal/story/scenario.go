@@ -33,6 +33,7 @@ type Scenario struct {
 	changesPolicy bool           // the policy changes in it
 	storyOffset   int            // offset of what follows the story's heading
 	tokenOwner    string         // the login of a personal token
+	appSlug       string         // of the App whose token it is; "": GITHUB_TOKEN's
 	hasFaults     bool           // GitHub fails in it
 	setup         []scenarioStep // steps before the story begins
 	timeline      []scenarioStep

@@ -874,9 +874,13 @@ func (l *sentenceParser) parseProtects() func(*world) error {
 	}
 }
 
-// parseOwnsToken parses "LOGIN owns the token": the coordinator has a personal token.
+// parseOwnsToken parses "LOGIN owns the token": the coordinator has a personal token, or with NAME[bot] an App's.
 func (l *sentenceParser) parseOwnsToken() func(*world) error {
-	l.parser.tokenOwner = l.subject.text
+	if slug, isApp := strings.CutSuffix(l.subject.text, "[bot]"); isApp {
+		l.parser.appSlug = slug
+	} else {
+		l.parser.tokenOwner = l.subject.text
+	}
 	return func(*world) error { return nil }
 }
 

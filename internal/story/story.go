@@ -112,7 +112,7 @@ type PullEnd struct {
 // String returns the story as scenario files hold it.
 func (s Story) String() string {
 	var b strings.Builder
-	for _, e := range s.Entries {
+	for _, e := range inOrderOfNames(s.Entries) {
 		b.WriteString(strings.TrimRight(e.String(), " ") + "\n")
 	}
 	if len(s.Entries) == 0 {
@@ -132,6 +132,23 @@ func (s Story) String() string {
 		b.WriteByte('\n')
 	}
 	return b.String()
+}
+
+// inOrderOfNames puts checks of several names that were written on a commit at the same moment into the order of their names: they
+// are of several pull requests, which are looked at side by side.
+func inOrderOfNames(all []Entry) []Entry {
+	all = slices.Clone(all)
+	for i := range all {
+		for j := i; j > 0 && all[j].isBeside(all[j-1]) && all[j].Name < all[j-1].Name; j-- {
+			all[j], all[j-1] = all[j-1], all[j]
+		}
+	}
+	return all
+}
+
+// isBeside reports whether two checks of different names were written on a commit at the same moment.
+func (e Entry) isBeside(o Entry) bool {
+	return e.Kind == EntryChecked && o.Kind == EntryChecked && e.At == o.At && e.Head == o.Head && e.Name != o.Name
 }
 
 // voteText writes a ballot in few words: "gemini approves (approved, retry)".
@@ -168,13 +185,18 @@ func (s Story) FinalStates() map[string]string {
 // same in every shell, at whatever moments it looked.
 func (s Story) Transitions() (turns []string) {
 	last := map[string]string{}
-	var acts []string
+	var acts, others []string // others are of checks with names of their own: another pull request's, maybe
 	for _, e := range s.Entries {
 		switch e.Kind {
 		case EntryChecked, EntryStated:
 			key := e.Head + " " + e.Name
-			if last[key] != e.checkState() {
-				turns = append(turns, strings.TrimSpace(key)+": "+e.checkState())
+			turn := strings.TrimSpace(key) + ": " + e.checkState()
+			switch {
+			case last[key] == e.checkState():
+			case e.Name != "":
+				others = append(others, turn)
+			default:
+				turns = append(turns, turn)
 			}
 			last[key] = e.checkState()
 		case EntryReran, EntryCancelled, EntryAsked:
@@ -183,7 +205,7 @@ func (s Story) Transitions() (turns []string) {
 		}
 	}
 	slices.Sort(acts)
-	return append(turns, acts...)
+	return slices.Concat(turns, others, acts)
 }
 
 // recorder notes the program's writes by comparing GitHub before and after each request.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -178,4 +179,26 @@ func compareStories(t *testing.T, how string, want, got Story) {
 	if diff := cmp.Diff(want.FinalStates(), got.FinalStates()); diff != "" {
 		t.Errorf("%s it ends otherwise (-stepped +%s):\n%s", how, how, diff)
 	}
+}
+
+// What GitHub does not pass on is asked for once: the refusal stands in the record, for every later look.
+func TestAVainRequestIsMadeOnce(t *testing.T) {
+	for _, s := range parseStories(t) {
+		if s.baseName() != "copilot-is-asked-in-vain" {
+			continue
+		}
+		asked := 0
+		_, err := s.PlayStepped(t.Context(), Audience{prepare: func(w *world) {
+			w.g.AfterRequest(func(r *http.Request, _ int) {
+				if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/requested_reviewers") {
+					asked++
+				}
+			})
+		}})
+		if err != nil || asked != 1 {
+			t.Errorf("Copilot was asked %d times, %v", asked, err)
+		}
+		return
+	}
+	t.Error("the story is not there")
 }

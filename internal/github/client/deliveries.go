@@ -26,9 +26,9 @@ const (
 	maxDeliveryPages = 200                // of 100: what is beyond them is left to looks that need no event
 )
 
-// Deliveries returns the deliveries since a moment, by our clock, of which no attempt succeeded, the newest first, each once; nil of a
-// personal token. An outage can be longer than GitHub's memory, and its list longer than we read: other ways must lead to
-// a look, too.
+// Deliveries returns the deliveries since a moment, by our clock, of which no attempt succeeded, the newest first, each
+// once; nil of a personal token, and none of an App that has no webhook. An outage can be longer than GitHub's memory, and its
+// list longer than we read: other ways must lead to a look, too.
 func (p *Pool) Deliveries(ctx context.Context, since time.Time) ([]FailedDelivery, error) {
 	if p.signer == nil {
 		return nil, nil
@@ -44,6 +44,10 @@ func (p *Pool) Deliveries(ctx context.Context, since time.Time) ([]FailedDeliver
 	for range maxDeliveryPages {
 		var page []deliveryAttempt
 		answer, err := signed.Get(ctx, path, &page)
+		if IsNotFound(err) {
+			p.noteNoHook()
+			return tries.failedDeliveries(), nil
+		}
 		if err != nil {
 			return nil, fmt.Errorf("list deliveries of App %d: %w", p.signer.id, err)
 		}
@@ -60,6 +64,18 @@ func (p *Pool) Deliveries(ctx context.Context, since time.Time) ([]FailedDeliver
 	}
 	p.host.log.Warn("GitHub lists more deliveries than are read", "pages", maxDeliveryPages)
 	return tries.failedDeliveries(), nil
+}
+
+// noteNoHook says once that the App has no deliveries. GitHub answers 404 where an App's webhook is switched off or was never set
+// up: that says nothing of its key, and looks that need no event go on.
+func (p *Pool) noteNoHook() {
+	p.mu.Lock()
+	said := p.saidNoHook
+	p.saidNoHook = true
+	p.mu.Unlock()
+	if !said {
+		p.host.log.Warn("GitHub knows no webhook deliveries of this App: its webhook is off or has no address; resyncs find what changes")
+	}
 }
 
 type deliveryAttempt struct {

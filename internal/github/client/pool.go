@@ -40,6 +40,8 @@ type Pool struct {
 	order  queue.List               // the one entered last in front
 	limits map[int64]*limits        // of those dropped whose last minute, or limit, may still count
 	sweep  int                      // limits are looked through when there are more
+
+	saidNoHook bool // that the App has no webhook was logged
 }
 
 // pooledClient is an installation with its client.

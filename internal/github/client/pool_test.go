@@ -357,6 +357,22 @@ func TestDeliveries(t *testing.T) {
 	}
 }
 
+// TestAnAppWithoutAWebhook: GitHub answers 404 for its deliveries. That is no fault, and said once.
+func TestAnAppWithoutAWebhook(t *testing.T) {
+	var log bytes.Buffer
+	w := newHubWire(t)
+	w.odd["/app/hook/deliveries"] = said{status: 404, body: `{"message":"Not Found"}`}
+	f := w.pool(t, func(o *PoolOptions) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+	for range 3 {
+		if all, err := f.Deliveries(t.Context(), time.Time{}); err != nil || len(all) != 0 {
+			t.Errorf("%v, %v", all, err)
+		}
+	}
+	if n := strings.Count(log.String(), "its webhook is off"); n != 1 {
+		t.Errorf("it is said %d times:\n%s", n, log.String())
+	}
+}
+
 func TestPoolOfAToken(t *testing.T) {
 	w := follows(fine)
 	p, err := NewPool(PoolOptions{Options: Options{Token: "ghp_" + canary, Transport: w}})

@@ -1,0 +1,242 @@
+package config
+
+// What no guard covers, as the files beside a policy show it: a script that a reviewer's workflow names, and a guarded
+// name that is a link. Only the repository's folder shows either; GitHub's list of changed files does not.
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/review-coordinator/coordinator/internal/pathfilter"
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// maxTreeFiles bounds how many files are looked through for links.
+const maxTreeFiles = 200_000
+
+// TreeWarnings returns what no guard of a policy covers in the tree of its repository. A file with mistakes has none.
+func TreeWarnings(path string, src []byte, tree fs.FS) []Diagnostic {
+	policy, r := readPolicy(path, src)
+	if len(r.problems) > 0 {
+		return nil
+	}
+	r.warnings = nil
+	c := treeChecker{policyResolver: policyResolver{r}, policy: policy, tree: tree, links: linksOf(tree)}
+	for i, q := range policy.Reviewers {
+		if list, err := pathfilter.CompileWithFolders(guardOf(policy, q)); err == nil && !q.Retired {
+			c.warnOfScripts(reviewerKey(i), q, list)
+			c.warnOfLinks(reviewerKey(i), q, list)
+		}
+	}
+	return sortByPosition(r.warnings)
+}
+
+// A treeChecker warns of what the guards of a policy do not cover in a tree.
+type treeChecker struct {
+	policyResolver
+	policy quorum.Policy
+	tree   fs.FS
+	links  []treeLink
+}
+
+// guardOf returns the patterns that concern a reviewer: the policy's only if workflows write its evidence.
+func guardOf(p quorum.Policy, q quorum.Reviewer) []string {
+	if isGuardedByPolicy(q) {
+		return slices.Concat(q.Guard, p.Guard)
+	}
+	return q.Guard
+}
+
+func isGuardedByPolicy(q quorum.Reviewer) bool {
+	return strings.EqualFold(q.Author, quorum.ActionsBot) || q.Workflow != "" && !strings.HasPrefix(q.Workflow, "dynamic/")
+}
+
+// guardHint is the line of the policy that guards these files, too.
+func (c treeChecker) guardHint(files []string) string {
+	quoted := make([]string, 0, len(files)+len(c.policy.Guard))
+	for _, pattern := range slices.Concat(c.policy.Guard, files) {
+		quoted = append(quoted, quoteText(pattern))
+	}
+	return "write guard: [" + strings.Join(quoted, ", ") + "]"
+}
+
+// treeLink is a symbolic link of a tree, with the path in the tree that it points to.
+type treeLink struct{ name, target string }
+
+// linksOf returns the links of a tree that stay within it. What cannot be read is left out.
+func linksOf(tree fs.FS) (links []treeLink) {
+	seen := 0
+	_ = fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
+		seen++
+		switch {
+		case seen > maxTreeFiles:
+			return fs.SkipAll
+		case err != nil:
+			return fs.SkipDir
+		case entry.IsDir() && (entry.Name() == ".git" || entry.Name() == "node_modules"):
+			return fs.SkipDir
+		case entry.Type()&fs.ModeSymlink == 0:
+			return nil
+		}
+		text, err := fs.ReadLink(tree, name)
+		if target := path.Join(path.Dir(name), text); err == nil && !path.IsAbs(text) && fs.ValidPath(target) {
+			links = append(links, treeLink{name: name, target: target})
+		}
+		return nil
+	})
+	return links
+}
+
+// warnOfLinks warns of a guarded name that is a link to what the guard does not cover: a pull request that changes the
+// target changes what instructs the reviewer, and only the target stands in its list of files.
+func (c treeChecker) warnOfLinks(key string, q quorum.Reviewer, guard pathfilter.Patterns) {
+	for _, link := range c.links {
+		target := link.target
+		if info, err := fs.Stat(c.tree, target); err == nil && info.IsDir() {
+			target += "/**"
+		}
+		if !guard.Match(link.name) || guard.Match(target) {
+			continue
+		}
+		hint := "keep the text in " + cleanText(link.name, 80) + " itself, or link it to AGENTS.md"
+		if isGuardedByPolicy(q) {
+			hint = c.guardHint([]string{target})
+		}
+		c.warnKey(
+			key,
+			fmt.Sprintf(
+				"%s: %s is a link to %s, which nothing guards",
+				reviewerPhrase(q), quoteText(link.name), quoteText(link.target),
+			),
+			hint,
+		)
+	}
+}
+
+// warnOfScripts warns of the files that a reviewer's workflow names and nothing guards: a pull request could change what
+// they say or do. What such a file calls in turn is not followed.
+func (c treeChecker) warnOfScripts(key string, q quorum.Reviewer, guard pathfilter.Patterns) {
+	if q.Workflow == "" || strings.HasPrefix(q.Workflow, "dynamic/") {
+		return
+	}
+	src, err := readTreeFile(c.tree, q.Workflow)
+	if err != nil {
+		return // it is not here
+	}
+	var w workflowFile
+	if yaml.Unmarshal(src, &w) != nil || !w.usesHeadTree(q.Events) {
+		return
+	}
+	var files []string
+	for _, file := range w.namedFiles(c.tree) {
+		if !guard.Match(file) {
+			files = append(files, file)
+		}
+	}
+	if len(files) == 0 {
+		return
+	}
+	shown := make([]string, 0, len(files))
+	for _, file := range files {
+		shown = append(shown, quoteText(file))
+	}
+	c.warnKey(
+		key+".workflow",
+		fmt.Sprintf("%s: its workflow names %s, which a pull request may change: nothing guards that",
+			reviewerPhrase(q), strings.Join(shown, ", ")),
+		c.guardHint(files),
+	)
+}
+
+// readTreeFile reads a file of a tree that is no longer than a workflow may be.
+func readTreeFile(tree fs.FS, name string) ([]byte, error) {
+	const most = 1 << 20
+	f, err := tree.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	src, err := io.ReadAll(io.LimitReader(f, most))
+	return src, errors.Join(err, f.Close())
+}
+
+// workflowFile is what is read of a workflow.
+type workflowFile struct {
+	Jobs map[string]struct {
+		Steps []workflowStep `yaml:"steps"`
+	} `yaml:"jobs"`
+}
+
+type workflowStep struct {
+	Uses string         `yaml:"uses"`
+	Run  string         `yaml:"run"`
+	With map[string]any `yaml:"with"`
+	Dir  string         `yaml:"working-directory"`
+}
+
+func (w workflowFile) steps() (all []workflowStep) {
+	for _, job := range w.Jobs {
+		all = append(all, job.Steps...)
+	}
+	return all
+}
+
+// usesHeadTree reports whether a run that one of the events starts has the pull request's files: it checks them out. Under
+// pull_request_target a checkout without a ref takes the base's. Source: GitHub docs, "Events that trigger workflows".
+func (w workflowFile) usesHeadTree(events []string) bool {
+	onlyTarget := !slices.ContainsFunc(events, func(event string) bool {
+		return event != "pull_request_target" && event != "dynamic"
+	})
+	return slices.ContainsFunc(w.steps(), func(s workflowStep) bool {
+		_, hasRef := s.With["ref"]
+		isCheckout := strings.Contains(s.Uses, "checkout@") && (hasRef || !onlyTarget)
+		return isCheckout || strings.Contains(s.Run, "checkout") || strings.Contains(s.Run, "git clone")
+	})
+}
+
+var pathWordPattern = regexp.MustCompile(`[A-Za-z0-9_./-]+`)
+
+// commandFiles are the files that commands read of themselves.
+var commandFiles = map[string]string{
+	"make": "Makefile",
+	"npm":  "package.json", "npx": "package.json", "yarn": "package.json", "pnpm": "package.json",
+}
+
+// namedFiles returns the files of the tree that the steps name, sorted: in what they run, in what they give to an action, and
+// as an action of the repository's own.
+func (w workflowFile) namedFiles(tree fs.FS) (files []string) {
+	for _, s := range w.steps() {
+		if action, isLocal := strings.CutPrefix(s.Uses, "./"); isLocal {
+			if info, err := fs.Stat(tree, path.Clean(action)); err == nil && info.IsDir() {
+				files = append(files, path.Clean(action)+"/**")
+			}
+		}
+		texts := []string{s.Run}
+		for _, value := range s.With {
+			if text, ok := value.(string); ok {
+				texts = append(texts, text)
+			}
+		}
+		for _, word := range pathWordPattern.FindAllString(strings.Join(texts, "\n"), -1) {
+			if file, ok := commandFiles[word]; ok {
+				word = file
+			}
+			for _, dir := range []string{s.Dir, "."} {
+				name := path.Join(dir, strings.TrimLeft(word, "/"))
+				if info, err := fs.Stat(tree, name); fs.ValidPath(name) && err == nil && info.Mode().IsRegular() {
+					files = append(files, name)
+					break
+				}
+			}
+		}
+	}
+	slices.Sort(files)
+	return slices.Compact(files)
+}
