@@ -19,7 +19,7 @@ import (
 )
 
 // writePermissions are the permissions of a token that evaluates and posts, as a workflow file writes them.
-const writePermissions = "permissions: {actions: write, checks: write, contents: read, issues: read, pull-requests: write, statuses: read}"
+const writePermissions = "permissions: {actions: write, checks: write, contents: read, issues: read, pull-requests: write, statuses: write}"
 
 // access says whether a command only reads or also writes.
 type access uint8

@@ -105,7 +105,7 @@ func TestRefused(t *testing.T) {
 			"a permission to write", evaluate,
 			sandbox.Fault{Match: pull, Status: 403, Body: lacks},
 			"the token lacks a permission: give the job permissions: {actions: write, checks: write, contents: read, issues: read, " +
-				"pull-requests: write, statuses: read}, or add it to the App and accept it in its installation",
+				"pull-requests: write, statuses: write}, or add it to the App and accept it in its installation",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -49,7 +49,7 @@ review, another App's check, the end of a grace.
 
 Environment:
   GITHUB_TOKEN    the job's token, with the permissions actions: write, checks: write, contents: read, issues: read,
-                  pull-requests: write, statuses: read. A personal token writes a commit status instead of a check.
+                  pull-requests: write, statuses: write. A personal token writes a commit status instead of a check.
   GITHUB_APP_ID   instead: a GitHub App that is installed on the repository, with its key in GITHUB_APP_PRIVATE_KEY or in
                   the file GITHUB_APP_PRIVATE_KEY_FILE. Its checks cannot be written by any other workflow.
   GITHUB_API_URL  of a GitHub Enterprise Server

@@ -8,9 +8,9 @@ import (
 	"github.com/review-coordinator/coordinator/internal/review"
 )
 
-// maxCommits and maxPeople are how many commits and strangers are looked up for one snapshot, and maxLogs how many logs of
-// one reviewer's runs: their texts and runs must not run up requests. What is left out counts for nothing. Of whom GitHub
-// calls a member all are looked up: a crowd hides nobody.
+// maxCommits and maxPeople are how many commits and strangers are looked up for one snapshot, and maxLogs how many
+// logs of one reviewer's runs: their texts and runs must not run up requests. What is left out counts for nothing. Of
+// whom GitHub calls a member all are looked up: a crowd hides nobody.
 const (
 	maxCommits = 10
 	maxPeople  = 30
@@ -84,13 +84,14 @@ func withoutRepeats(logins []string) (once []string) {
 	return once
 }
 
-// isJudgedInPart reports whether nothing is decided by the ballots now, so that nothing is asked for that only they need.
+// isJudgedInPart reports whether nothing is decided by the ballots now, so that nothing is asked for that only they
+// need.
 func isJudgedInPart(p *quorum.Policy, s *quorum.Snapshot) bool {
 	return s.PR.Closed || s.File.State != quorum.FileValid || p.Mode == quorum.Off || s.PR.Draft && p.DraftsWait
 }
 
-// hasUnnamedText reports whether a comment of a reviewer without a run names no commit, where a second commit may have been
-// pushed since.
+// hasUnnamedText reports whether a comment of a reviewer without a run names no commit, where a second commit may
+// have been pushed since.
 func (v *reviewerView) hasUnnamedText() bool {
 	return v.Workflow == "" && v.head.snapshot.PR.Commits > 1 && !v.head.cycle.hadOtherHead &&
 		slices.ContainsFunc(v.head.snapshot.Comments, func(t quorum.Text) bool {
@@ -98,8 +99,8 @@ func (v *reviewerView) hasUnnamedText() bool {
 		})
 }
 
-// mayHaveMovedReview reports whether a review of the head may be one that GitHub moved onto it, which the push tells. Where
-// nothing else shows another head, it is one that is older than GitHub's first trace of this one.
+// mayHaveMovedReview reports whether a review of the head may be one that GitHub moved onto it, which the push tells.
+// Where nothing else shows another head, it is one that is older than GitHub's first trace of this one.
 func (v *reviewerView) mayHaveMovedReview() bool {
 	h := v.head
 	return h.mayHaveHadOtherHead() && h.cycle.pushed.IsZero() &&
@@ -141,8 +142,8 @@ func branchWants(views []*reviewerView) (w quorum.Wants) {
 	return w
 }
 
-// approvesByText reports whether a text of a run approves: of the newest attempt, or of one before, which may have answered an
-// objection.
+// approvesByText reports whether a text of a run approves: of the newest attempt, or of one before, which may have
+// answered an objection.
 func (v *reviewerView) approvesByText() bool {
 	newest := attemptView{reviewerView: v, attempt: v.newestAttempt()}
 	return slices.ContainsFunc(append(newest.earlierAttempts(), newest.attempt), func(a reviewAttempt) bool {
@@ -150,8 +151,8 @@ func (v *reviewerView) approvesByText() bool {
 	})
 }
 
-// approvesCommitAlone reports whether the reviewer approves by a check, a status or a run: these belong to a commit and
-// name no pull request.
+// approvesCommitAlone reports whether the reviewer approves by a check, a status or a run: these belong to a commit
+// and name no pull request.
 func (v *reviewerView) approvesCommitAlone() bool {
 	approves := func(s statement) bool { return s.Outcome == quorum.Approved }
 	succeeded := func(run quorum.Run) bool { return run.Completed() && run.Conclusion == "success" }
@@ -159,8 +160,8 @@ func (v *reviewerView) approvesCommitAlone() bool {
 		v.isByConclusion() && slices.ContainsFunc(v.runs.counted, succeeded)
 }
 
-// hasShortHeadName reports whether a text of the reviewer's names the head by a short id and not all commits before it
-// are listed: one of them may begin alike.
+// hasShortHeadName reports whether a text of the reviewer's names the head by a short id and not all commits before
+// it are listed: one of them may begin alike.
 func (v *reviewerView) hasShortHeadName() bool {
 	pr := &v.head.snapshot.PR
 	return pr.Commits > listedCommits && slices.ContainsFunc(v.head.texts, func(t quorum.Text) bool {
@@ -199,8 +200,8 @@ func (h *headView) isKnownCommit(id string) bool {
 		slices.ContainsFunc(s.Others, func(o quorum.Run) bool { return begins(o.Head) })
 }
 
-// unreadLogs are the jobs whose logs may explain how an attempt ended, if nothing else does: the newest, and where the
-// conclusion is the verdict, those before.
+// unreadLogs are the jobs whose logs may explain how an attempt ended, if nothing else does: the newest, and where
+// the conclusion is the verdict, those before.
 func (v *attemptView) unreadLogs() (jobs []int64) {
 	got := v.judgeAttempt()
 	if got.newestResult != nil { // an earlier objection stands; how this attempt ended decides whether it is run again

@@ -1,7 +1,7 @@
 package evidence
 
-// A no stands until it is answered: by a newer attempt of its reviewer that ended with a verdict that approves, or by a
-// person who may end it. What only looks again, waits, fails, is deleted or edited away ends nothing.
+// A no stands until it is answered: by a newer attempt of its reviewer that ended with a verdict that approves, or by
+// a person who may end it. What only looks again, waits, fails, is deleted or edited away ends nothing.
 
 import (
 	"slices"
@@ -9,8 +9,8 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// applyRecord corrects a result by what was said before it: an objection stands until it is answered, and an approval that
-// was withdrawn is not asked for again.
+// applyRecord corrects a result by what was said before it: an objection stands until it is answered, and an approval
+// that was withdrawn is not asked for again.
 func (v *attemptView) applyRecord(got attemptResult, statements []statement) attemptResult {
 	if got.outcome == quorum.Findings && !got.isDoubt {
 		return got
@@ -56,8 +56,9 @@ func (v *attemptView) withdrawnApproval(statements []statement) (attemptResult, 
 	return attemptResult{}, false
 }
 
-// unansweredObjection finds an objection to this head and base that nothing has answered, beside a result of the newest
-// attempt that does not object. What GitHub still shows is read anew; the record speaks for what it shows no more.
+// unansweredObjection finds an objection to this head and base that nothing has answered, beside a result of the
+// newest attempt that does not object. What GitHub still shows is read anew; the record speaks for what it shows no
+// more.
 func (v *attemptView) unansweredObjection(got attemptResult, statements []statement) (attemptResult, bool) {
 	// Threads that were resolved end the objection that they are, and no other.
 	isAnswer := got.outcome == quorum.Approved && got.reason != quorum.ReasonResolved && !v.attempt.isUnderWay()
@@ -97,7 +98,8 @@ func (v *attemptView) unansweredObjection(got attemptResult, statements []statem
 	return attemptResult{}, false
 }
 
-// openObjection finds an objection by a check or status after which a newer one came that is no verdict: it goes on, say.
+// openObjection finds an objection by a check or status after which a newer one came that is no verdict: it goes on,
+// say.
 func openObjection(all []statement) (objection statement, found bool) {
 	objection, found = newestStatement(without(all, func(s statement) bool { return !s.isVerdict() }))
 	newest, _ := newestStatement(all)
@@ -119,7 +121,8 @@ func (v *attemptView) failedRunBefore() (objection attemptResult, found bool) {
 	return attemptResult{}, false
 }
 
-// runsBefore are the runs that ended before this attempt's run, the newest first, where the conclusion is the verdict.
+// runsBefore are the runs that ended before this attempt's run, the newest first, where the conclusion is the
+// verdict.
 func (v *attemptView) runsBefore() (views []attemptView) {
 	if v.Verdict.Kind != quorum.Conclusion || !v.isByConclusion() || v.attempt.run == nil {
 		return nil
@@ -185,8 +188,8 @@ func (v *attemptView) earlierAttempts() (out []reviewAttempt) {
 	return out
 }
 
-// isAnswered reports whether a recorded objection stands no more. shown are the statements of this attempt and of those
-// before it, as GitHub shows them; isAnswer says that the result is an approval that counts.
+// isAnswered reports whether a recorded objection stands no more. shown are the statements of this attempt and of
+// those before it, as GitHub shows them; isAnswer says that the result is an approval that counts.
 func (v *attemptView) isAnswered(o *quorum.Objection, got attemptResult, isAnswer bool, shown []statement) bool {
 	if v.head.record.hasAnswered(v.Name, o.At, o.Run, o.Attempt) {
 		return true
@@ -218,8 +221,8 @@ func (v *attemptView) isAnswered(o *quorum.Objection, got attemptResult, isAnswe
 	return isAnswer && got.at.After(o.At) // its text is gone: a newer one of an author of its own takes its place
 }
 
-// hasEndedSince reports whether a person ended a review that objected to this base and is void since, for the pull request
-// left the base for a while: by dismissing it, or by resolving all of its threads.
+// hasEndedSince reports whether a person ended a review that objected to this base and is void since, for the pull
+// request left the base for a while: by dismissing it, or by resolving all of its threads.
 func (v *attemptView) hasEndedSince(o *quorum.Objection) bool {
 	i := slices.IndexFunc(v.head.snapshot.Reviews, func(t quorum.Text) bool { return t.TextRef == o.TextRef })
 	if i < 0 {
@@ -235,8 +238,8 @@ func (v *attemptView) hasEndedSince(o *quorum.Objection) bool {
 	return s.Outcome == quorum.Findings && v.hasEndedByThreads(&s)
 }
 
-// isThreadAnswered reports whether a thread that was open when it was recorded objects no more: somebody who may has ended it,
-// or an approval counts, which reads all threads anew. Deleting it does not close it.
+// isThreadAnswered reports whether a thread that was open when it was recorded objects no more: somebody who may has
+// ended it, or an approval counts, which reads all threads anew. Deleting it does not close it.
 func (v *attemptView) isThreadAnswered(id int64, isAnswer bool) bool {
 	i := slices.IndexFunc(v.head.snapshot.Threads, func(t quorum.Thread) bool { return t.ID == id })
 	return i >= 0 && (isAnswer || v.head.hasEnded(v.Reviewer, &v.head.snapshot.Threads[i]))

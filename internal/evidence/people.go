@@ -24,7 +24,8 @@ func Facts(p quorum.Policy, s quorum.Snapshot) quorum.Facts {
 	return f
 }
 
-// standIns finds the people with at least the policy's permission who approve this head, and those who request changes.
+// standIns finds the people with at least the policy's permission who approve this head, and those who request
+// changes.
 func (h *headView) standIns() (approving []quorum.StandIn, against []string) {
 	least, s := h.policy.StandIn, h.snapshot
 	if least == 0 {
@@ -51,8 +52,8 @@ func (h *headView) standIns() (approving []quorum.StandIn, against []string) {
 }
 
 // lastReviews are the newest deciding reviews of each person that could count for or against: approvals of the head,
-// and requests for changes of any head, which GitHub keeps up across pushes, and which only a person who had no hand in the
-// change ends by dismissing them.
+// and requests for changes of any head, which GitHub keeps up across pushes, and which only a person who had no hand
+// in the change ends by dismissing them.
 func (h *headView) lastReviews() (out []quorum.Text) {
 	s := h.snapshot
 	seen := map[string]bool{}
@@ -86,8 +87,8 @@ func (h *headView) hadNoHand(a quorum.Account) bool {
 	return a.Login != "" && !a.Bot && areHandsKnown(h.snapshot) && !hadHandIn(h.snapshot, a)
 }
 
-// areHandsKnown reports whether everybody who had a hand in the change is known: an unknown one may be anybody. A commit
-// whose author GitHub does not know is its pusher's.
+// areHandsKnown reports whether everybody who had a hand in the change is known: an unknown one may be anybody. A
+// commit whose author GitHub does not know is its pusher's.
 func areHandsKnown(s *quorum.Snapshot) bool {
 	if len(s.Commits) == 0 || len(s.Commits) < s.PR.Commits {
 		return false
@@ -96,8 +97,8 @@ func areHandsKnown(s *quorum.Snapshot) bool {
 	return isPushListed(s) || !hasUnknown && (isPushShownByRun(s) || isForcePushed(s))
 }
 
-// isPushOfChange reports whether a push belongs to the change: it came since the pull request was opened, or brought one of
-// its commits. A long-lived branch has pushes of before, of what its base has by now.
+// isPushOfChange reports whether a push belongs to the change: it came since the pull request was opened, or brought
+// one of its commits. A long-lived branch has pushes of before, of what its base has by now.
 func isPushOfChange(s *quorum.Snapshot, p *quorum.Push) bool {
 	return !p.At.Before(s.PR.Created) || p.After == s.PR.Head ||
 		slices.ContainsFunc(s.Commits, func(c quorum.Commit) bool { return c.SHA == p.After })
@@ -108,8 +109,8 @@ func isPushListed(s *quorum.Snapshot) bool {
 	return slices.ContainsFunc(s.Pushes, func(p quorum.Push) bool { return p.After == s.PR.Head && p.Actor.Login != "" })
 }
 
-// isPushShownByRun reports whether a run's actor shows who pushed the head. That of a pull request's event does not: it may
-// have set a label.
+// isPushShownByRun reports whether a run's actor shows who pushed the head. That of a pull request's event does not:
+// it may have set a label.
 func isPushShownByRun(s *quorum.Snapshot) bool {
 	return slices.ContainsFunc(s.Runs, func(r quorum.Run) bool { return r.Actor.Login != "" && r.Event == "push" })
 }

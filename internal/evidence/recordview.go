@@ -38,9 +38,9 @@ func (v recordView) approvalsOf(reviewer string) (out []quorum.Stood) {
 	return out
 }
 
-// hasAnswered reports whether the record saw the reviewer approve this head and base after an objection of that attempt, which
-// it said at that moment: all that it had objected until then was answered. What an attempt of a run approves answers nothing
-// of the same attempt.
+// hasAnswered reports whether the record saw the reviewer approve this head and base after an objection of that
+// attempt, which it said at that moment: all that it had objected until then was answered. What an attempt of a run
+// approves answers nothing of the same attempt.
 func (v recordView) hasAnswered(reviewer string, at time.Time, run int64, attempt int) bool {
 	return slices.ContainsFunc(v.record.Stood, func(st quorum.Stood) bool {
 		isSameAttempt := run != 0 && st.Run == run && st.Attempt == attempt

@@ -1,7 +1,7 @@
 package evidence
 
-// Coming back to a base brings back what was objected to it and not answered. The record tells of what a look saw; where
-// the pull request left the base before one came, GitHub's times tell.
+// Coming back to a base brings back what was objected to it and not answered. The record tells of what a look saw;
+// where the pull request left the base before one came, GitHub's times tell.
 
 import (
 	"slices"
@@ -30,7 +30,8 @@ func earlierStays(s *quorum.Snapshot) (stays []baseStay) {
 	return stays
 }
 
-// objectionsOfEarlierStays are the objections that GitHub still shows, and that stood when the pull request left this base.
+// objectionsOfEarlierStays are the objections that GitHub still shows, and that stood when the pull request left this
+// base.
 func objectionsOfEarlierStays(p *quorum.Policy, s *quorum.Snapshot) []quorum.Objection {
 	stays := earlierStays(s)
 	if len(stays) == 0 {

@@ -1,13 +1,14 @@
 package github
 
-// The equal status: a commit status of the check's name, which a job writes beside its check. GitHub files what a job writes with
-// GITHUB_TOKEN into the oldest check suite of Actions that the head has, and the merge gate passes over that suite's checks
-// once a newer run of its workflow and event exists, or if its run was dispatched; a status is in no suite. Source: the probes
-// of rmartz/merge-safety 73 and 74 and of others, autumn 2026.
+// The equal status: a commit status of the check's name, which a job writes beside its check. GitHub files what a job
+// writes with GITHUB_TOKEN into the oldest check suite of Actions that the head has, and the merge gate passes over
+// that suite's checks once a newer run of its workflow and event exists, or if its run was dispatched; a status is in
+// no suite. Source: the probes of rmartz/merge-safety 73 and 74 and of others, autumn 2026.
 //
-// Both must never be green over a newer no, whoever else writes and wherever a job dies. So where something stands, red goes to
-// the status first and green last, each only if nobody wrote the status since it was read, and every look mends what differs.
-// On a commit without either the check comes first: a status is never written because GitHub refuses the check.
+// Both must never be green over a newer no, whoever else writes and wherever a job dies. So where something stands,
+// red goes to the status first and green last, each only if nobody wrote the status since it was read, and every look
+// mends what differs. On a commit without either the check comes first: a status is never written because GitHub
+// refuses the check.
 
 import (
 	"context"
@@ -23,8 +24,8 @@ import (
 	"github.com/review-coordinator/coordinator/internal/report"
 )
 
-// scarceStatuses is the number of statuses of one name on a commit from which on only red ones are written: GitHub takes
-// 1,000. Source: https://docs.github.com/en/rest/commits/statuses#create-a-commit-status
+// scarceStatuses is the number of statuses of one name on a commit from which on only red ones are written: GitHub
+// takes 1,000. Source: https://docs.github.com/en/rest/commits/statuses#create-a-commit-status
 const scarceStatuses = 900
 
 // A statusText is what a commit status says. Its zero value is no status.
@@ -71,8 +72,8 @@ type equalStatus struct {
 	hasWritten bool // the status was written
 }
 
-// equalStatus returns the keeper of the status beside our check of that name on the head; nil where none is kept. An App keeps
-// one that a job left beside its check.
+// equalStatus returns the keeper of the status beside our check of that name on the head; nil where none is kept. An
+// App keeps one that a job left beside its check.
 func (p *publication) equalStatus(ctx context.Context, name string) (*equalStatus, error) {
 	e := &equalStatus{p: p, head: p.m.head, name: name, statuses: &p.m.statuses}
 	switch {
@@ -124,8 +125,8 @@ func (e *equalStatus) named() []quorum.Status {
 	return slices.DeleteFunc(slices.Clone(*e.statuses), func(st quorum.Status) bool { return !strings.EqualFold(st.Context, e.name) })
 }
 
-// writeBeside writes a check by write and the status beside it, in the order that never shows both green over a newer no.
-// was are our checks of the name that stand.
+// writeBeside writes a check by write and the status beside it, in the order that never shows both green over a newer
+// no. was are our checks of the name that stand.
 func (e *equalStatus) writeBeside(ctx context.Context, c report.Check, was []writtenCheck, write func() error) error {
 	if e == nil {
 		return write()
@@ -167,8 +168,8 @@ func (e *equalStatus) refuseLaterStatus(ctx context.Context, want statusText) er
 	return e.refuseForeignStatus(ctx)
 }
 
-// wantedStatus is [statusBeside] for a commit on which statuses stand: beside a check that only reports, one that stands holds
-// back nothing; and where statuses run out, only red ones are written.
+// wantedStatus is [statusBeside] for a commit on which statuses stand: beside a check that only reports, one that
+// stands holds back nothing; and where statuses run out, only red ones are written.
 func (e *equalStatus) wantedStatus(c report.Check) statusText {
 	want, named := statusBeside(c), e.named()
 	if len(named) == 0 {
@@ -190,8 +191,8 @@ func (e *equalStatus) wantedStatus(c report.Check) statusText {
 	return stands
 }
 
-// writeStatus makes the status read so. One that says the same is not written again, and of an open one the words do not
-// matter.
+// writeStatus makes the status read so. One that says the same is not written again, and of an open one the words do
+// not matter.
 func (e *equalStatus) writeStatus(ctx context.Context, want statusText) error {
 	if named := e.named(); want == (statusText{}) || len(named) > 0 && named[0].State == want.state &&
 		(named[0].Description == want.description || want.state == statusPending) {
@@ -229,8 +230,8 @@ func (e *equalStatus) writeStatus(ctx context.Context, want statusText) error {
 	return fmt.Errorf("write status: %w", lost)
 }
 
-// refuseForeignStatus makes sure that nobody wrote the status since it was read. The list is conditional, so that usually it
-// costs nothing.
+// refuseForeignStatus makes sure that nobody wrote the status since it was read. The list is conditional, so that
+// usually it costs nothing.
 func (e *equalStatus) refuseForeignStatus(ctx context.Context) error {
 	now := *e
 	now.statuses = new([]quorum.Status)

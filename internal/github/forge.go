@@ -1,7 +1,7 @@
-// Package github is GitHub as the loop needs it: it observes a pull request, applies what was decided, and writes the check.
-// It promises that an observation is whole or an error and never a smaller truth, that an effect which does not hold any more
-// is not carried out, and that a check which reads as it should is not written again. With the packages below it, it is the
-// only one that talks to GitHub.
+// Package github is GitHub as the loop needs it: it observes a pull request, applies what was decided, and writes the
+// check. It promises that an observation is whole or an error and never a smaller truth, that an effect which does
+// not hold any more is not carried out, and that a check which reads as it should is not written again. With the
+// packages below it, it is the only one that talks to GitHub.
 package github
 
 import (
@@ -16,11 +16,11 @@ import (
 	"github.com/review-coordinator/coordinator/internal/report"
 )
 
-// Forge is GitHub as the loop needs it: it observes, applies and publishes. It may be used by several goroutines, as long
-// as one pull request is in one of them.
+// Forge is GitHub as the loop needs it: it observes, applies and publishes. It may be used by several goroutines, as
+// long as one pull request is in one of them.
 //
-// Between two looks at a pull request it remembers answers of GitHub's that cost a request to ask again; it never decides by
-// them anything that GitHub could have changed. A new Forge comes to the same observations.
+// Between two looks at a pull request it remembers answers of GitHub's that cost a request to ask again; it never
+// decides by them anything that GitHub could have changed. A new Forge comes to the same observations.
 type Forge struct {
 	client *client.Client
 	app    appIdentity
@@ -41,8 +41,8 @@ type Forge struct {
 	reran map[int64]time.Time // when a rerun of a run was asked for: a personal token has no record of it
 }
 
-// NewForge returns a forge that works through c. app is the slug of the App as which c writes check runs; config is the
-// path of the policy file on the default branch, or "" for the default ones.
+// NewForge returns a forge that works through c. app is the slug of the App as which c writes check runs; config is
+// the path of the policy file on the default branch, or "" for the default ones.
 func NewForge(c *client.Client, app, config string, log *slog.Logger) *Forge {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -66,18 +66,18 @@ func (f *Forge) SetClock(now func() time.Time) { f.now = now }
 // Suppose makes f observe as if src stood in the policy file. Nothing must be written by it.
 func (f *Forge) Suppose(path string, src []byte) { f.config, f.policy = path, src }
 
-// Hint tells of a workflow run that an event has shown: lists of runs come from an index that lags, so that run is read
-// by its id.
+// Hint tells of a workflow run that an event has shown: lists of runs come from an index that lags, so that run is
+// read by its id.
 func (f *Forge) Hint(pr quorum.PR, runs ...int64) { f.Expect(pr, "", runs...) }
 
-// Expect tells of an event, the head that it named ("" if none), and runs that it has shown. The next look then reads all
-// it can at once. It is advice: what GitHub shows counts, whatever was told.
+// Expect tells of an event, the head that it named ("" if none), and runs that it has shown. The next look then reads
+// all it can at once. It is advice: what GitHub shows counts, whatever was told.
 func (f *Forge) Expect(pr quorum.PR, head string, runs ...int64) {
 	f.withMemory(pr, func(m *memory) { m.noteEvent(head, runs) })
 }
 
-// Hear tells of what events have touched. A look that shows a reviewer's text of which one told as it was before, or not at
-// all, comes from a replica that lags: it fails for as long as [Forge.Observe] takes such a thing for a lag.
+// Hear tells of what events have touched. A look that shows a reviewer's text of which one told as it was before, or
+// not at all, comes from a replica that lags: it fails for as long as [Forge.Observe] takes such a thing for a lag.
 func (f *Forge) Hear(pr quorum.PR, touches ...quorum.Touch) {
 	f.withMemory(pr, func(m *memory) { m.noteTouches(touches, f.now()) })
 }
@@ -110,7 +110,8 @@ func (f *Forge) repoPath(pr quorum.PR, parts ...string) string {
 	return client.RepoPath(pr.Owner, pr.Repo, parts...)
 }
 
-// isOwnCheck reports whether a check run is one of ours, whatever its name. The repository may have had another one, too.
+// isOwnCheck reports whether a check run is one of ours, whatever its name. The repository may have had another one,
+// too.
 func (f *Forge) isOwnCheck(pr quorum.PR, c quorum.CheckRun) bool {
 	return f.isOwnApp(c) && strings.HasPrefix(c.ExternalID, strings.TrimSuffix(report.ExternalID(pr), pr.String()))
 }
@@ -123,7 +124,8 @@ func (f *Forge) isOwnApp(c quorum.CheckRun) bool {
 	return c.App == f.app.KnownSlug()
 }
 
-// An appIdentity is the App as which a forge writes. A new name changes an App's slug, everywhere at once, and never its id.
+// An appIdentity is the App as which a forge writes. A new name changes an App's slug, everywhere at once, and never
+// its id.
 type appIdentity interface {
 	id() int64 // 0 where only the slug is known
 	KnownSlug() string

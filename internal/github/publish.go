@@ -228,8 +228,9 @@ func (p *publication) createCheck(ctx context.Context, c report.Check) error {
 		var made restCheck
 		_, err := p.f.client.Send(ctx, http.MethodPost, p.f.repoPath(p.pr, "check-runs"), b, &made)
 		switch {
-		case err == nil && made.ExternalID == c.ExternalID && !p.f.isOwnApp(made.toCheck().CheckRun): // it would be written again at each look
-			return fmt.Errorf("create check: GitHub shows it as of the App %q (%d), which is not the one that writes it", made.App.Slug, made.App.ID)
+		case err == nil && made.ExternalID == c.ExternalID && !p.f.isOwnApp(made.toCheck().CheckRun):
+			app := made.App // each look would write it again
+			return fmt.Errorf("create check: GitHub shows it as of the App %q (%d), which is not the one that writes it", app.Slug, app.ID)
 		case err == nil:
 			o := made.toCheck().asWritten()
 			o.name, o.external = c.Name, c.ExternalID

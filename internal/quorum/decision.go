@@ -79,8 +79,8 @@ type Decision struct {
 	Pass        *Pass     `json:"-"` // Passed: to be remembered
 }
 
-// Effects are to be carried out, in this order, after the check that announces them was written: each intent stands in
-// the check's record first. All of them are void on a head or base that is no longer the pull request's.
+// Effects are to be carried out, in this order, after the check that announces them was written: each intent stands
+// in the check's record first. All of them are void on a head or base that is no longer the pull request's.
 type Effects struct {
 	Head     string
 	Base     string
@@ -115,8 +115,8 @@ const (
 	ResultFailed                         // a transport fault; whether it happened is unknown
 )
 
-// Record is what our own check remembers beyond GitHub's own facts. It is written into the check before its effects are
-// carried out, and is at most 16 KiB.
+// Record is what our own check remembers beyond GitHub's own facts. It is written into the check before its effects
+// are carried out, and is at most 16 KiB.
 type Record struct {
 	Version    int         `json:"v"`
 	Seq        int         `json:"seq"`           // grows with every change: of two checks of ours the greater one is newer
@@ -137,8 +137,8 @@ type Record struct {
 	Annotated  []string    `json:"annotated,omitempty"` // keys of findings that are annotated already
 }
 
-// ForPull is the record as it counts for a pull request. What another one wrote, which had the same head, tells of runs and of what
-// was objected to the commit; its texts, requests and approvals are that one's.
+// ForPull is the record as it counts for a pull request. What another one wrote, which had the same head, tells of
+// runs and of what was objected to the commit; its texts, requests and approvals are that one's.
 func (r Record) ForPull(number int) Record {
 	if r.Pull == 0 || r.Pull == number {
 		return r
@@ -149,7 +149,8 @@ func (r Record) ForPull(number int) Record {
 	return r
 }
 
-// Seen says of which look a check is, so that a sweep can tell what came after it. A check is not written because of it.
+// Seen says of which look a check is, so that a sweep can tell what came after it. A check is not written because of
+// it.
 type Seen struct {
 	At      time.Time `json:"at"`                // when the look began, by GitHub's clock
 	Threads string    `json:"threads,omitempty"` // of each thread: 1 if it was resolved or outdated, else 0

@@ -196,7 +196,7 @@ func (h *Hub) addRepo(id int64, g *GitHub) *hubRepo {
 	g.budget, g.queryCache = in.budget, h.queryCache
 	g.webhook = &webhookTarget{hub: h, installation: id, repository: s.id}
 	g.lastID += nth * 10_000_000 // ids are unlike in all repositories, but for those of what was there before
-	if g.app == actionsApp && g.tokenOwner == "" && id != 0 {
+	if (g.app == actionsApp || g.app.Slug == h.options.App.Slug) && g.tokenOwner == "" && id != 0 {
 		g.app = h.options.App
 	}
 	return s

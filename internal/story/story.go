@@ -134,8 +134,8 @@ func (s Story) String() string {
 	return b.String()
 }
 
-// inOrderOfNames puts checks of several names that were written on a commit at the same moment into the order of their names: they
-// are of several pull requests, which are looked at side by side.
+// inOrderOfNames puts checks of several names that were written on a commit at the same moment into the order of
+// their names: they are of several pull requests, which are looked at side by side.
 func inOrderOfNames(all []Entry) []Entry {
 	all = slices.Clone(all)
 	for i := range all {
