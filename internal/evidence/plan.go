@@ -247,8 +247,11 @@ func (p *planner) repeatRequest(b quorum.Ballot) quorum.Ballot {
 	}
 	b.Watch, b.Retrying = true, a.number > 1
 	if no, refused := p.retryRefusal(); refused {
-		setRefused(&b, no)
-		b.Next, b.Deadline = nil, time.Time{}
+		if !a.byPerson { // else a person has asked since, and is waited for
+			setRefused(&b, no)
+			b.Deadline = time.Time{}
+		}
+		b.Next = nil
 		return b
 	}
 	if !p.showsRequest(a.request) && a.request.Tries < maxTries {

@@ -228,7 +228,7 @@ func TestApplyAsksCopilotInVain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				w := newWorld(t)
+				w := newWorld(t, asJob)
 				if test.answer != "" {
 					w.g.AddFault(sandbox.Fault{
 						Match: "POST /repos/acme/shop/pulls/7/requested_reviewers",
