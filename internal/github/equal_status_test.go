@@ -6,9 +6,10 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"fmt"
 	"net/http"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -148,42 +149,66 @@ func TestEqualStatusEndsWithItsCheck(t *testing.T) {
 
 // A turnstile lets the requests of several writers through in a given order. A writer dies after a number of requests.
 type turnstile struct {
-	next  http.RoundTripper
-	order *[]byte // whose turn it is; those who have ended are passed over
-	name  byte
-	ended *map[byte]bool
-	made  *strings.Builder // who asked, with + for a status that was written; a reading of a dead one's is left out
-	left  int              // requests until it dies
+	next http.RoundTripper
+	turn *turns
+	name byte
+	left atomic.Int64 // requests until it dies; below 0 it lives
+}
+
+// turns are whose request comes next, among several turnstiles.
+type turns struct {
+	mu    sync.Mutex
+	order []byte // those who have ended are passed over
+	ended map[byte]bool
+	made  strings.Builder // who asked, with + for a status that was written; what a dead one has read is left out
 }
 
 var errDied = errors.New("the job was killed")
 
+// isOf reports whether it is a writer's turn.
+func (s *turns) isOf(name byte) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for len(s.order) > 0 && s.ended[s.order[0]] {
+		s.order = s.order[1:]
+	}
+	return len(s.order) == 0 || s.order[0] == name
+}
+
+// end ends a turn, in which something was asked or written.
+func (s *turns) end(asked string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.made.WriteString(asked)
+	if len(s.order) > 0 {
+		s.order = s.order[1:]
+	}
+}
+
+// leave says that a writer has ended.
+func (s *turns) leave(name byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended[name] = true
+}
+
 func (s *turnstile) RoundTrip(r *http.Request) (*http.Response, error) {
-	for len(*s.order) > 0 && (*s.order)[0] != s.name {
-		if (*s.ended)[(*s.order)[0]] {
-			*s.order = (*s.order)[1:]
-			continue
-		}
+	for !s.turn.isOf(s.name) {
 		pass(time.Millisecond)
 	}
-	defer func() { // the next one's turn comes when this request has been answered
-		if len(*s.order) > 0 {
-			*s.order = (*s.order)[1:]
-		}
-	}()
-	if s.left == 0 {
+	asked := ""
+	defer func() { s.turn.end(asked) }() // the next one's turn comes when this request has been answered
+	if s.left.Load() == 0 {
 		return nil, errDied
 	}
-	s.left--
-	isStatus := r.Method == http.MethodPost && strings.Contains(r.URL.Path, "/statuses/")
-	answer, err := s.next.RoundTrip(r)
+	s.left.Add(-1)
 	switch {
-	case isStatus:
-		fmt.Fprintf(s.made, "%c+", s.name)
+	case r.Method == http.MethodPost && strings.Contains(r.URL.Path, "/statuses/"):
+		asked = string(s.name) + "+"
 	case s.name == 'B':
-		s.made.WriteByte(s.name)
+		asked = "B"
 	}
-	return answer, err
+	return s.next.RoundTrip(r)
 }
 
 // orders are all sequences of a times A and b times B.
@@ -230,13 +255,15 @@ func playTwoJobs(t *testing.T, stands func(*report.Check), order string, dies in
 	if stands != nil {
 		w.must(w.publish(check("a1", stands)))
 	}
-	left, ended, made := []byte(order), map[byte]bool{}, &strings.Builder{}
+	turn := &turns{order: []byte(order), ended: map[byte]bool{}}
 	job := func(name byte, budget int) *world {
 		other := *w
-		wire := &turnstile{next: w.g, order: new([]byte), name: name, ended: &ended, made: made, left: -1}
+		wire := &turnstile{next: w.g, turn: &turns{}, name: name}
+		wire.left.Store(-1)
 		other.replica(setup{token: "ghs_x", now: time.Now, wire: func(http.RoundTripper) http.RoundTripper { return wire }})
 		other.observe()
-		wire.order, wire.left = &left, budget
+		wire.turn = turn
+		wire.left.Store(int64(budget))
 		return &other
 	}
 	budget := func(died bool, n int) int {
@@ -248,7 +275,7 @@ func playTwoJobs(t *testing.T, stands func(*report.Check), order string, dies in
 	pass, no := job('A', budget(dies < 0, -dies)), job('B', budget(dies > 0, dies))
 	isOver := make(chan bool, 2)
 	publish := func(j *world, name byte, says func(*report.Check)) {
-		defer func() { ended[name] = true; isOver <- true }()
+		defer func() { turn.leave(name); isOver <- true }()
 		err := j.forge.Publish(context.Background(), j.pr, check("a1", says))
 		switch {
 		case errors.Is(err, errDied) || err != nil && strings.Contains(err.Error(), errDied.Error()):
@@ -269,8 +296,8 @@ func playTwoJobs(t *testing.T, stands func(*report.Check), order string, dies in
 	go publish(no, 'B', red)
 	<-isOver
 	<-isOver
-	if st := w.statusOn("a1"); st.State == "success" && !(dies < 0 && strings.HasSuffix(made.String(), "A+")) {
-		t.Errorf("in the order %s, %d: the status is green after %s", order, dies, made.String())
+	if st := w.statusOn("a1"); st.State == "success" && !(dies < 0 && strings.HasSuffix(turn.made.String(), "A+")) {
+		t.Errorf("in the order %s, %d: the status is green after %s", order, dies, turn.made.String())
 	}
 	w.must(w.publish(check("a1", red)))
 	if st := w.statusOn("a1"); st.State != "failure" {
@@ -293,21 +320,23 @@ func TestAJobThatDiesOpensNothing(t *testing.T) {
 				w := newWorld(t, asJob)
 				w.must(w.publish(check("a1", c.stands)))
 				w.observe()
-				writes := 0
+				var writes atomic.Int64
 				w.g.BeforeRequest(func(r *http.Request) {
 					if r.Method != http.MethodGet {
-						writes++
+						writes.Add(1)
 					}
 				})
-				wire := &turnstile{next: w.g, order: new([]byte), made: &strings.Builder{}, left: -1}
+				wire := &turnstile{next: w.g, turn: &turns{}}
+				wire.left.Store(-1)
 				w.replica(setup{token: "ghs_x", now: time.Now, wire: func(http.RoundTripper) http.RoundTripper { return wire }})
 				w.observe()
-				writes, wire.left = 0, requests
+				writes.Store(0)
+				wire.left.Store(int64(requests))
 				err := w.forge.Publish(context.Background(), w.pr, check("a1", c.says))
 				status, isDone := w.statusOn("a1").State, err == nil
 				switch wasGreen := name != "to green"; {
 				case isDone:
-				case wasGreen && writes > 0 && status == "success":
+				case wasGreen && writes.Load() > 0 && status == "success":
 					t.Errorf("%s, killed after %d requests: the status stays green", name, requests)
 				case !wasGreen && status == "success" && w.own().Conclusion != "success":
 					t.Errorf("%s, killed after %d requests: the status is green before the check", name, requests)
