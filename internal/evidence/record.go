@@ -200,7 +200,8 @@ func rememberObjection(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
 // maxThreadObjections is how many open threads of a reviewer are recorded: while one of them is open it objects.
 const maxThreadObjections = 20
 
-// maxUnanswered is how many unanswered objections of a reviewer to a base are recorded beside its threads.
+// maxUnanswered is how many unanswered objections of each kind a reviewer has in the record, to a base: one in a comment stands
+// whatever its reviews say. Of threads there may be more.
 const maxUnanswered = 2
 
 func appendObjection(all []quorum.Objection, o quorum.Objection) []quorum.Objection {
@@ -216,7 +217,7 @@ func appendObjection(all []quorum.Objection, o quorum.Objection) []quorum.Object
 		switch {
 		case isSame && old.Kind == quorum.TextThread:
 			threads++
-		case isSame && !old.Answered:
+		case isSame && !old.Answered && old.Kind == o.Kind:
 			unanswered, newest = unanswered+1, i
 		}
 	}
