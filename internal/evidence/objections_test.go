@@ -263,3 +263,26 @@ func TestWhatIsACommand(t *testing.T) {
 		}
 	}
 }
+
+// A name that a reviewer's account or App has given up is anybody's: by its id it is not the reviewer.
+func TestAReviewerIsKnownByItsID(t *testing.T) {
+	by := func(id int64) func(x *scene) {
+		return func(x *scene) { x.s.Reviews[len(x.s.Reviews)-1].Author.ID = id }
+	}
+	x := onHead(sage()).review(1, 10, "sage[bot]", "CHANGES_REQUESTED", "No.").with(by(5))
+	x.looks(11)
+	if b := x.review(2, 30, "sage[bot]", "APPROVED", "").with(by(9)).looks(31); b.Vote != quorum.Object {
+		t.Errorf("another account of its name: it is %s, %s", b.Vote, b.Reason)
+	}
+	if b := x.review(3, 50, "sage[bot]", "APPROVED", "").with(by(5)).looks(51); b.Vote != quorum.Approve {
+		t.Errorf("its own: it is %s, %s", b.Vote, b.Reason)
+	}
+
+	check := lint()
+	check.Workflow, check.Check, check.App, check.FailureMeans = "", "review", "secbot", quorum.MeansFindings
+	x = onHead(check).check(quorum.CheckRun{ID: 1, App: "secbot", AppID: 5, Conclusion: "failure", Completed: at(10)})
+	x.looks(11)
+	if b := x.check(quorum.CheckRun{ID: 2, App: "secbot", AppID: 9, Conclusion: "success", Completed: at(20)}).looks(21); b.Vote != quorum.Object {
+		t.Errorf("another App of its name: it is %s, %s", b.Vote, b.Reason)
+	}
+}

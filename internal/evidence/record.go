@@ -20,6 +20,7 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 	if s.File.State == quorum.FileValid {
 		rec.Policy = s.File.SHA
 	}
+	rec.Accounts = rememberAccounts(rec.Accounts, &p, &s)
 	for _, v := range reviewerViews(&p, &s) {
 		if at := v.personRequest(); !at.IsZero() {
 			if first := (quorum.Asked{Reviewer: v.Name, Base: s.PR.BaseRef, At: at.UTC()}); !slices.Contains(rec.Asked, first) {
@@ -87,7 +88,7 @@ func Refuse(rec quorum.Record, receipt quorum.Receipt) quorum.Record {
 
 // cloneRecord copies a record so that appending to the copy changes nothing of the original.
 func cloneRecord(rec quorum.Record) quorum.Record {
-	rec.Runs = slices.Clone(rec.Runs)
+	rec.Runs, rec.Accounts = slices.Clone(rec.Runs), slices.Clone(rec.Accounts)
 	rec.Texts = slices.Clone(rec.Texts)
 	rec.Stood = slices.Clone(rec.Stood)
 	rec.Objections = slices.Clone(rec.Objections)

@@ -54,5 +54,3 @@ func objectionsOfEarlierStays(p *quorum.Policy, s *quorum.Snapshot) []quorum.Obj
 	}
 	return then.Objections
 }
-
-func without[T any](all []T, is func(T) bool) []T { return slices.DeleteFunc(slices.Clone(all), is) }

@@ -118,23 +118,24 @@ const (
 // Record is what our own check remembers beyond GitHub's own facts. It is written into the check before its effects
 // are carried out, and is at most 16 KiB.
 type Record struct {
-	Version    int         `json:"v"`
-	Seq        int         `json:"seq"`           // grows with every change: of two checks of ours the greater one is newer
-	Seen       Seen        `json:"seen,omitzero"` // never the last key, see package github
-	Head       string      `json:"head"`
-	Base       string      `json:"base"`
-	Pull       int         `json:"pull,omitempty"` // the number of the pull request that it was written for
-	Policy     string      `json:"policy"`         // blob SHA
-	Runs       []SeenRun   `json:"runs,omitempty"`
-	Texts      []SeenText  `json:"texts,omitempty"`
-	Stood      []Stood     `json:"stood,omitempty"`
-	Objections []Objection `json:"objections,omitempty"`
-	Intents    []Intent    `json:"intents,omitempty"`
-	Asked      []Asked     `json:"asked,omitempty"`
-	Refusals   []Refusal   `json:"refusals,omitempty"`
-	Answers    []Answer    `json:"answers,omitempty"`
-	Pass       *Pass       `json:"pass,omitempty"`
-	Annotated  []string    `json:"annotated,omitempty"` // keys of findings that are annotated already
+	Version    int           `json:"v"`
+	Seq        int           `json:"seq"`           // grows with every change: of two checks of ours the greater one is newer
+	Seen       Seen          `json:"seen,omitzero"` // never the last key, see package github
+	Head       string        `json:"head"`
+	Base       string        `json:"base"`
+	Pull       int           `json:"pull,omitempty"` // the number of the pull request that it was written for
+	Policy     string        `json:"policy"`         // blob SHA
+	Runs       []SeenRun     `json:"runs,omitempty"`
+	Texts      []SeenText    `json:"texts,omitempty"`
+	Accounts   []SeenAccount `json:"accounts,omitempty"`
+	Stood      []Stood       `json:"stood,omitempty"`
+	Objections []Objection   `json:"objections,omitempty"`
+	Intents    []Intent      `json:"intents,omitempty"`
+	Asked      []Asked       `json:"asked,omitempty"`
+	Refusals   []Refusal     `json:"refusals,omitempty"`
+	Answers    []Answer      `json:"answers,omitempty"`
+	Pass       *Pass         `json:"pass,omitempty"`
+	Annotated  []string      `json:"annotated,omitempty"` // keys of findings that are annotated already
 }
 
 // ForPull is the record as it counts for a pull request. What another one wrote, which had the same head, tells of
@@ -173,6 +174,12 @@ type SeenRun struct {
 type SeenText struct {
 	TextRef
 	Reviewer string `json:"reviewer"`
+}
+
+// A SeenAccount is the id under which an account, or with apps/ before its name an App, was first seen.
+type SeenAccount struct {
+	Name string `json:"name"`
+	ID   int64  `json:"id"`
 }
 
 // Stood says when an approval first stood: GitHub shows only the last edit.

@@ -1,0 +1,87 @@
+package evidence
+
+// Accounts and Apps are compared by their numeric id once that was seen: a name that its owner has given up is anybody's.
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// appPrefix tells an App's name in the record from an account's.
+const appPrefix = "apps/"
+
+// rememberAccounts adds the ids under which the authors of p's reviewers were first seen.
+func rememberAccounts(seen []quorum.SeenAccount, p *quorum.Policy, s *quorum.Snapshot) []quorum.SeenAccount {
+	add := func(name string, id int64) {
+		isKnown := func(a quorum.SeenAccount) bool { return strings.EqualFold(a.Name, name) }
+		if id != 0 && !slices.ContainsFunc(seen, isKnown) {
+			seen = append(seen, quorum.SeenAccount{Name: name, ID: id})
+		}
+	}
+	for i := range p.Reviewers {
+		r := &p.Reviewers[i]
+		if r.Author != "" && r.Author != quorum.ActionsBot {
+			add(r.Author, firstAccountID(s, r.Author))
+		}
+		for _, c := range s.Checks {
+			if r.Check != "" && c.Name == r.Check && strings.EqualFold(c.App, r.App) {
+				add(appPrefix+r.App, c.AppID)
+			}
+		}
+	}
+	return seen
+}
+
+// firstAccountID is the id of the account of that name whose text or status is the oldest; 0 if there is none.
+func firstAccountID(s *quorum.Snapshot, login string) (id int64) {
+	var oldest time.Time
+	consider := func(a quorum.Account, at time.Time) {
+		if a.ID != 0 && a.Is(login) && (id == 0 || at.Before(oldest)) {
+			id, oldest = a.ID, at
+		}
+	}
+	for _, list := range [][]quorum.Text{s.Comments, s.Reviews} {
+		for _, t := range list {
+			consider(t.Author, t.At)
+		}
+	}
+	for _, t := range s.Threads {
+		consider(t.Author, t.At)
+	}
+	for _, st := range s.Statuses {
+		consider(st.Creator, st.At)
+	}
+	return id
+}
+
+// withoutImpostors is a snapshot without what accounts and Apps have left that bear the name of one that the record knows by
+// another id.
+func withoutImpostors(s *quorum.Snapshot) *quorum.Snapshot {
+	if len(s.Record.Accounts) == 0 {
+		return s
+	}
+	isOther := func(name string, id int64) bool {
+		return id != 0 && slices.ContainsFunc(s.Record.Accounts, func(a quorum.SeenAccount) bool {
+			return strings.EqualFold(a.Name, name) && a.ID != id
+		})
+	}
+	isText := func(t quorum.Text) bool { return isOther(t.Author.Login, t.Author.ID) }
+	isThread := func(t quorum.Thread) bool { return isOther(t.Author.Login, t.Author.ID) }
+	isStatus := func(st quorum.Status) bool { return isOther(st.Creator.Login, st.Creator.ID) }
+	isCheck := func(c quorum.CheckRun) bool { return isOther(appPrefix+c.App, c.AppID) }
+	if !slices.ContainsFunc(s.Comments, isText) && !slices.ContainsFunc(s.Reviews, isText) && !slices.ContainsFunc(s.Threads, isThread) &&
+		!slices.ContainsFunc(s.Statuses, isStatus) && !slices.ContainsFunc(s.Checks, isCheck) {
+		return s
+	}
+	own := *s
+	own.Comments, own.Reviews = without(s.Comments, isText), without(s.Reviews, isText)
+	own.Threads, own.Statuses = without(s.Threads, isThread), without(s.Statuses, isStatus)
+	own.Checks = without(s.Checks, isCheck)
+	return &own
+}
+
+// without is a copy of a list without some of it.
+func without[T any](all []T, is func(T) bool) []T { return slices.DeleteFunc(slices.Clone(all), is) }
