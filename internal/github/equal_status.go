@@ -28,10 +28,13 @@ import (
 // takes 1,000. Source: https://docs.github.com/en/rest/commits/statuses#create-a-commit-status
 const scarceStatuses = 900
 
+// maxStatusDescription is how many characters GitHub takes of a status's description.
+const maxStatusDescription = 140
+
 // A statusText is what a commit status says. Its zero value is no status.
 type statusText struct {
 	state       string
-	description string // at most 140 characters
+	description string // at most maxStatusDescription characters
 }
 
 // The states of a commit status that we write.
@@ -50,7 +53,8 @@ func statusBeside(c report.Check) statusText {
 	case c.Conclusion == "success":
 		return statusText{statusSuccess, c.Described}
 	case c.Conclusion == "cancelled":
-		return statusText{statusError, c.Title}
+		title := []rune(c.Title) // that of a check that ends, where nothing is described
+		return statusText{statusError, string(title[:min(len(title), maxStatusDescription)])}
 	case c.Conclusion == "neutral":
 		return statusText{}
 	}
