@@ -136,3 +136,21 @@ func read[From, To any](t *testing.T, from From, to *To) {
 		t.Fatal(err)
 	}
 }
+
+// What another pull request of the same commit wrote tells of runs and objections, and of nothing that is its own.
+func TestRecordOfAnotherPull(t *testing.T) {
+	rec := Record{
+		Pull: 7, Runs: []SeenRun{{ID: 1}}, Texts: []SeenText{{}}, Stood: []Stood{{}}, Objections: []Objection{{}}, Pass: &Pass{},
+		Intents: []Intent{{Kind: Ask}, {Kind: Rerun}}, Refusals: []Refusal{{Kind: Ask}, {Kind: Rerun}},
+	}
+	if own := rec.ForPull(7); len(own.Texts) != 1 || len(own.Intents) != 2 {
+		t.Errorf("its own: %+v", own)
+	}
+	got := rec.ForPull(8)
+	if len(got.Runs) != 1 || len(got.Objections) != 1 || len(got.Intents) != 1 || len(got.Refusals) != 1 {
+		t.Errorf("of another: %+v", got)
+	}
+	if len(got.Texts)+len(got.Stood) > 0 || got.Pass != nil || len(rec.Intents) != 2 {
+		t.Errorf("of another: %+v; the record is %+v", got, rec)
+	}
+}
