@@ -38,6 +38,7 @@ type Forge struct {
 
 	mu    sync.Mutex
 	me    quorum.Account      // whom a personal token belongs to
+	whole time.Time           // when the last look began that read all it needed
 	reran map[int64]time.Time // when a rerun of a run was asked for: a personal token has no record of it
 }
 

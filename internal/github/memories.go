@@ -59,6 +59,8 @@ type memory struct {
 	size    int // bytes, about, as of the last one
 
 	lookBegan time.Time // when the last look began, by the machine's clock
+	pages     textPages
+	unread    unreadLooks
 
 	mu sync.Mutex // of what the reads of one look write side by side, and of what events tell
 	eventHints
@@ -164,7 +166,7 @@ func (all *Memories) memoryOf(key memoryKey) *memory {
 		all.order.MoveToFront(at)
 		return at.Value.(*memory)
 	}
-	m := &memory{key: key}
+	m := &memory{key: key, pages: textPages{comments: fullPage, reviews: fullPage}}
 	all.pulls[key] = all.order.PushFront(m)
 	all.keepBounds()
 	return m

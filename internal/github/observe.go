@@ -55,7 +55,7 @@ func (f *Forge) Observe(ctx context.Context, pr quorum.PR) (quorum.Policy, quoru
 	m, release := f.holdMemory(pr)
 	defer release()
 	l := &look{f: f, mem: m, policyRead: f.policyOf(pr.Owner, pr.Repo)}
-	l.read = pullReader{client: f.client, pr: pr, news: l.policyRead.news}
+	l.read = pullReader{client: f.client, pr: pr, news: l.policyRead.news, texts: &m.pages}
 	l.eventCame, l.expectedHead = m.takeEvents()
 	began := f.now()
 	m.lookBegan = time.Now()
@@ -70,10 +70,12 @@ func (f *Forge) Observe(ctx context.Context, pr quorum.PR) (quorum.Policy, quoru
 		}
 		if err != nil {
 			m.returnEvents(l.eventCame, l.expectedHead)
+			m.unread.note(began, err)
 			return quorum.Policy{}, quorum.Snapshot{}, fmt.Errorf("observe %s: %w", pr, err)
 		}
 	}
-	m.lastPlan = l.actualPlan()
+	m.lastPlan, m.unread = l.actualPlan(), unreadLooks{}
+	f.noteWholeLook(began)
 	l.snap.Began = began.Add(l.snap.Skew)
 	return l.policy, l.snap, nil
 }

@@ -27,6 +27,13 @@ type pullReader struct {
 	client *client.Client
 	pr     quorum.PR
 	news   *newsFlag
+	texts  *textPages
+}
+
+// textPages is how the texts of a pull request can be read, as earlier reads have shown: anybody can leave many long ones.
+type textPages struct {
+	comments, reviews int  // entries of a page
+	bodiless          bool // GraphQL tells of no words but reviewers'
 }
 
 func (r pullReader) repoPath(parts ...string) string {
@@ -79,7 +86,7 @@ func (r pullReader) readBranchPulls(ctx context.Context, label string, since tim
 	q := url.Values{"per_page": {"100"}, "state": {"all"}, "head": {label}, "sort": {"updated"}, "direction": {"desc"}}
 	path := r.repoPath("pulls") + "?" + q.Encode()
 	for range maxPages {
-		page, answer, err := readPage[restPull](ctx, r.client, path, "")
+		page, answer, err := readPage[restPull](ctx, r.client, path, "", false)
 		switch {
 		case client.IsNotFound(err), client.IsUnprocessable(err):
 			return all, nil
@@ -98,14 +105,16 @@ func (r pullReader) readBranchPulls(ctx context.Context, label string, since tim
 
 // readReviews reads the reviews. Of their words it keeps those that watched keeps.
 func (r pullReader) readReviews(ctx context.Context, watched reviewerSet) ([]restReview, error) {
-	return readPages[restReview](ctx, r.client, r.news, r.pullPath("pulls", "reviews")+"?per_page=100", "", func(v *restReview) {
+	path := r.pullPath("pulls", "reviews") + "?per_page=100"
+	return readSizedPages(ctx, r.client, r.news, &r.texts.reviews, path, "", func(v *restReview) {
 		v.sum, v.Body = untrusted.DigestOf(v.Body), watched.keptBody(v.User.account().Login, v.Body)
 	})
 }
 
 // readComments reads the comments. Of their words it keeps those that watched keeps.
 func (r pullReader) readComments(ctx context.Context, watched reviewerSet) ([]restComment, error) {
-	return readPages[restComment](ctx, r.client, r.news, r.pullPath("issues", "comments")+"?per_page=100", "", func(c *restComment) {
+	path := r.pullPath("issues", "comments") + "?per_page=100"
+	return readSizedPages(ctx, r.client, r.news, &r.texts.comments, path, "", func(c *restComment) {
 		c.sum, c.Body = untrusted.DigestOf(c.Body), watched.keptBody(c.User.account().Login, c.Body)
 	})
 }
@@ -244,7 +253,7 @@ func (r pullReader) readPushes(ctx context.Context, repo, branch string) (pushes
 	}
 	path := client.RepoPath(owner, name, "activity") + "?" + url.Values{"ref": {"refs/heads/" + branch}, "per_page": {"100"}}.Encode()
 	for range maxPushPages {
-		page, answer, err := readPage[restActivity](ctx, r.client, path, "")
+		page, answer, err := readPage[restActivity](ctx, r.client, path, "", false)
 		switch {
 		case client.IsNotFound(err) || client.IsUnprocessable(err),
 			client.IsForbidden(err) && !strings.EqualFold(repo, r.pr.Owner+"/"+r.pr.Repo): // a fork's organisation may let in nobody

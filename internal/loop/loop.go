@@ -8,6 +8,7 @@ package loop
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/evidence"
@@ -24,6 +25,9 @@ type Forge interface {
 	Apply(ctx context.Context, pr quorum.PR, e quorum.Effects) (quorum.Receipt, error)
 	// Publish makes the check read as c. It writes nothing if it does.
 	Publish(ctx context.Context, pr quorum.PR, c report.Check) error
+	// WithdrawUnread takes the green of a pull request away that Observe could not read for so long, or in a way, that an
+	// objection may stand where nobody sees it. inSweep says that no other look follows soon.
+	WithdrawUnread(ctx context.Context, pr quorum.PR, inSweep bool) error
 }
 
 // A Reconciler reconciles pull requests of one forge. One pull request must not be reconciled twice at the same time.
@@ -73,6 +77,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, pr quorum.PR) (wake time.Tim
 func (r *Reconciler) reconcileOnce(ctx context.Context, pr quorum.PR) (wake time.Time, passed bool, err error) {
 	look, err := r.observe(ctx, pr)
 	if err != nil {
+		if !r.DryRun && ctx.Err() == nil {
+			if lost := r.Forge.WithdrawUnread(ctx, pr, r.Restamp); lost != nil {
+				err = fmt.Errorf("%w (and its green could not be taken away: %s)", err, lost)
+			}
+		}
 		return time.Time{}, false, err
 	}
 	effects, before := look.Decision.Effects, look.Snapshot.Record.Pass
