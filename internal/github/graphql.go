@@ -70,7 +70,7 @@ const conversationQuery = `query($owner: String!, $name: String!, $number: Int!,
         oid
         checkSuites(first: 30) { nodes {
           createdAt workflowRun { databaseId }
-          checkRuns(first: 5, filterBy: {checkName: $check}) { nodes { name status externalId } }
+          checkRuns(first: 5, filterBy: {checkName: $check}) { nodes { name status conclusion externalId } }
         } }
       } } }
     }
@@ -214,6 +214,7 @@ type graphCommit struct {
 					Nodes []struct {
 						Name       string `json:"name"`
 						Status     string `json:"status"`
+						Conclusion string `json:"conclusion"`
 						ExternalID string `json:"externalId"`
 					} `json:"nodes"`
 				} `json:"checkRuns"`
@@ -288,10 +289,10 @@ type lastEdit struct {
 
 // earlierCommit is an earlier commit with what it carries.
 type earlierCommit struct {
-	sha        string
-	hasSuites  bool // any check suite
-	openChecks int  // checks of ours that are not completed
-	complete   bool // none of them is left out
+	sha       string
+	hasSuites bool // any check suite
+	standing  int  // checks of ours that are open or green
+	complete  bool // none of them is left out
 }
 
 // commit finds a commit; zero if it is not listed.
@@ -511,8 +512,8 @@ func (c *conversation) readCommits(nodes []graphCommit, head, external string) {
 			isOurs := false
 			for _, check := range s.Checks.Nodes {
 				isOurs = isOurs || check.ExternalID == external
-				if check.ExternalID == external && check.Status != "COMPLETED" {
-					k.openChecks++
+				if check.ExternalID == external && (check.Status != "COMPLETED" || check.Conclusion == "SUCCESS") {
+					k.standing++
 				}
 			}
 			if k.sha == head && (!isOurs || s.Run != nil) && (c.pushed.IsZero() || s.Created.Before(c.pushed)) {

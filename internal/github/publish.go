@@ -47,6 +47,9 @@ func (f *Forge) Publish(ctx context.Context, pr quorum.PR, c report.Check) error
 		}
 	}
 	m.wake, m.threadsDecide = c.Wake, c.Threads
+	if c.Leave {
+		return nil
+	}
 	p := publication{f: f, pr: pr, m: m}
 	if f.client.Personal() {
 		return p.publishStatus(ctx, c)
@@ -101,12 +104,14 @@ func (p *publication) writeChecks(ctx context.Context, c report.Check, mine []wr
 	return nil
 }
 
-// endOpen completes our open checks, under whatever name, and touches nothing else. A head that another open pull request has
-// too keeps its check.
+// endOpen completes our open checks, under whatever name, and green ones of the name that c gives, and touches nothing else. A
+// head that another open pull request has too keeps its check.
 func (p *publication) endOpen(ctx context.Context, c report.Check) error {
 	open := slices.DeleteFunc(
 		slices.Clone(p.m.ownChecks),
-		func(o writtenCheck) bool { return o.status == "completed" || o.external != c.ExternalID },
+		func(o writtenCheck) bool {
+			return o.external != c.ExternalID || !o.isOpenOrGreen() || o.isGreen() && o.name != c.OrGreen
+		},
 	)
 	if len(open) == 0 {
 		return nil
@@ -340,7 +345,7 @@ func (p *publication) retireOthers(ctx context.Context, c report.Check) error {
 	if !c.OnlyOpen {
 		for _, o := range slices.Clone(p.m.ownChecks) { // under another name, which a policy has since changed
 			known := slices.ContainsFunc(c.Retire, func(old report.Retired) bool { return old.Head == c.Head && old.Name == o.name })
-			if o.name != c.Name && o.external == c.ExternalID && !known && (o.status != "completed" || o.conclusion == "success") {
+			if o.name != c.Name && o.external == c.ExternalID && !known && o.isOpenOrGreen() {
 				title := "the check is called " + report.Quote(c.Name) + " now"
 				if err := p.replaceCheck(ctx, o, report.Check{
 					Status: "completed", Conclusion: "cancelled", Title: title, Summary: title + ".",
@@ -361,7 +366,7 @@ func (p *publication) retireOthers(ctx context.Context, c report.Check) error {
 		}
 		if old.Head == c.Head {
 			for _, o := range slices.Clone(p.m.ownChecks) {
-				if o.name == old.Name && o.external == c.ExternalID && (o.status != "completed" || old.Green && o.conclusion == "success") {
+				if o.name == old.Name && o.external == c.ExternalID && o.isOpenOrGreen() {
 					if err := p.replaceCheck(ctx, o, ended); err != nil {
 						return err
 					}
@@ -369,9 +374,9 @@ func (p *publication) retireOthers(ctx context.Context, c report.Check) error {
 			}
 			continue
 		}
-		// An earlier head is looked at if the conversation shows a check of ours open on it, or once, when the first check
+		// An earlier head is looked at if the conversation shows a check of ours open or green on it, or once, when the first check
 		// is about to be written on this head: a commit that was force-pushed away is not in the conversation any more.
-		if key := old.Name + "@" + old.Head; !p.m.retired[key] && p.m.mayBeOpen(old, first) {
+		if key := old.Name + "@" + old.Head; !p.m.retired[key] && p.m.mayStand(old, first) {
 			p.m.retired = withEntry(p.m.retired, key, true)
 			if err := p.endOnOlderHead(ctx, ended); err != nil {
 				var limit *client.LimitError
@@ -400,35 +405,35 @@ func (p *publication) replaceCheck(ctx context.Context, o writtenCheck, ended re
 	return p.updateCheckWithStatus(ctx, o, ended)
 }
 
-// mayBeOpen reports whether a check of ours may be open on an earlier head.
-func (m *memory) mayBeOpen(old report.Retired, first bool) bool {
+// mayStand reports whether a check of ours may be open or green on an earlier head.
+func (m *memory) mayStand(old report.Retired, first bool) bool {
 	shown := m.conversation.commit(old.Head)
 	switch {
-	case shown.openChecks > 0:
+	case shown.standing > 0 && m.conversation.check == old.Name:
 		return true
 	case !first:
 		return false
 	case shown.sha != "" && shown.complete && m.conversation.check == old.Name: // it would be shown, unless it is all too new
-		return len(m.openChecksLeft(old.Head, old.Name, m.conversation.external)) > 0
+		return len(m.checksLeft(old.Head, old.Name, m.conversation.external)) > 0
 	}
 	return true
 }
 
-// openChecksLeft are the open checks of ours that were known on an earlier head when the pull request left it.
-func (m *memory) openChecksLeft(head, name, external string) (open []writtenCheck) {
+// checksLeft are the open and green checks of ours that were known on an earlier head when the pull request left it.
+func (m *memory) checksLeft(head, name, external string) (left []writtenCheck) {
 	if head != m.previousHead {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(m.previousChecks), func(o writtenCheck) bool { return o.name != name || o.external != external })
 }
 
-// endOnOlderHead ends our open check on an older head, unless that commit is another open pull request's head. What is known
+// endOnOlderHead ends our open or green check on an older head, unless that is another open pull request's head. What is known
 // of it need not be asked for, if GitHub shows the same.
 func (p *publication) endOnOlderHead(ctx context.Context, c report.Check) error {
 	external := report.ExternalID(p.pr)
-	mine := p.m.openChecksLeft(c.Head, c.Name, external)
+	mine := p.m.checksLeft(c.Head, c.Name, external)
 	if shown := p.m.conversation.commit(c.Head); len(mine) == 0 || shown.sha == "" || !shown.complete || p.m.conversation.check != c.Name ||
-		shown.openChecks != len(mine) {
+		shown.standing != len(mine) {
 		found, err := p.findOwn(ctx, c)
 		if client.IsNotFound(err) || client.IsUnprocessable(err) {
 			return nil
@@ -436,7 +441,7 @@ func (p *publication) endOnOlderHead(ctx context.Context, c report.Check) error 
 		if err != nil {
 			return err
 		}
-		mine = slices.DeleteFunc(found, func(o writtenCheck) bool { return o.status == "completed" || o.external != external })
+		mine = slices.DeleteFunc(found, func(o writtenCheck) bool { return !o.isOpenOrGreen() || o.external != external })
 	}
 	if len(mine) == 0 {
 		return nil
@@ -482,7 +487,8 @@ func (p *publication) publishStatus(ctx context.Context, c report.Check) error {
 		}
 	}
 	switch {
-	case newest == nil && c.OnlyOpen, newest != nil && c.OnlyOpen && newest.State != "pending":
+	case newest == nil && c.OnlyOpen,
+		newest != nil && c.OnlyOpen && newest.State != statusPending && (newest.State != statusSuccess || c.OrGreen != c.Name):
 		return nil
 	case newest != nil && newest.State == state && newest.Description == c.Described:
 		return nil

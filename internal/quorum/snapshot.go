@@ -11,7 +11,7 @@ import (
 type Snapshot struct {
 	PR       PullRequest
 	File     PolicyFile
-	Gated    bool          // the base is the default branch, protected, or has rules: the plain check name may be written
+	Gated    bool          // the base is the default branch, or requires our check: its plain name may be written
 	Pushed   time.Time     // creation of the head's first check suite that our own check did not bring; zero without one
 	Arrived  time.Time     // creation of the head's first check suite (or first status of ours); the time of this look while there is none
 	Began    time.Time     // when this look began, by GitHub's clock
@@ -60,6 +60,7 @@ type PullRequest struct {
 	Author        Account
 	Draft         bool
 	Closed        bool
+	Merged        bool // closed by a merge
 	Created       time.Time
 	ClosedAt      time.Time // zero while it is open
 	Labels        []string
