@@ -215,7 +215,7 @@ func (st *demoScreen) printEntry(e story.Entry) {
 		case st.titleChanged(e.Text):
 			st.printLine(e.At, "● ", e.Text, st.newStyle().Foreground(grey))
 		}
-	case story.EntryAsked, story.EntryCancelled, story.EntryAnnotated, story.EntryStated, story.EntryGaveUp:
+	case story.EntryAsked, story.EntryCancelled, story.EntryAnnotated, story.EntryStated, story.EntryGaveUp, story.EntryGated:
 	}
 }
 

@@ -599,16 +599,17 @@ func (l *look) joinAnswers() {
 }
 
 // newestJobs are the jobs of a run's newest attempt, found as check runs in the run's suite: a job's id is also its check
-// run's. The jobs of earlier attempts stay in the list beside them, under the same names.
+// run's. The jobs of earlier attempts stay in the list beside them, under the same names, and so do checks that are no
+// jobs: those that somebody's job wrote.
 func newestJobs(run quorum.Run, checks []quorum.CheckRun) (jobs []quorum.Job) {
 	newest := map[string]int64{}
 	for _, c := range checks {
-		if c.Suite == run.Suite && c.App == quorum.ActionsApp {
+		if c.Suite == run.Suite && c.Job {
 			newest[c.Name] = max(newest[c.Name], c.ID)
 		}
 	}
 	for _, c := range checks {
-		if c.Suite != run.Suite || c.App != quorum.ActionsApp || newest[c.Name] != c.ID {
+		if c.Suite != run.Suite || !c.Job || newest[c.Name] != c.ID {
 			continue
 		}
 		job := quorum.Job{ID: c.ID, Name: c.Name, Status: c.Status, Conclusion: c.Conclusion, Started: c.Started, Completed: c.Completed}

@@ -477,6 +477,34 @@ func TestObserveReadsLogs(t *testing.T) {
 	}
 }
 
+// GitHub files a check that any job writes into the suite of the oldest run, and lists it among that run's jobs: it is
+// none of them, even if it sends its readers to a job.
+func TestObserveTakesNoCheckForAJob(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t)
+		run := w.start(openaiFile)
+		pass(time.Minute)
+		for name, details := range map[string]string{
+			"coverage": "https://github.com/acme/shop/actions/runs/1/job/2", "report": "https://github.com/acme/shop/actions/runs/1", "lint": "",
+		} {
+			_, err := w.g.SetCheck(sandbox.CheckSpec{
+				Name: name, App: sandbox.App{Slug: "github-actions"}, Head: "a1", Conclusion: "failure", DetailsURL: details,
+			})
+			w.must(err)
+		}
+		w.finish(run, sandbox.Finish{Conclusion: "success"})
+		_, s := w.observe()
+		if jobs := s.Runs[0].Jobs; len(jobs) != 1 || jobs[0].Name != "review" {
+			t.Errorf("the run's jobs are %+v", jobs)
+		}
+		for _, c := range s.Checks {
+			if c.Job != (c.Name == "review") || c.Suite != s.Runs[0].Suite {
+				t.Errorf("%s is taken for a job: %v", c.Name, c.Job)
+			}
+		}
+	})
+}
+
 // The record of a check that was retired for another base is not lost with it.
 func TestObserveFindsTheRecord(t *testing.T) {
 	bubble(t, func(t *testing.T) {

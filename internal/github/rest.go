@@ -1,6 +1,7 @@
 package github
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
@@ -145,6 +146,7 @@ type restCheck struct {
 	Started    time.Time `json:"started_at"`
 	Completed  time.Time `json:"completed_at"`
 	URL        string    `json:"html_url"`
+	Details    string    `json:"details_url"` // hostile
 	Output     struct {
 		Title       string `json:"title"`
 		Summary     string `json:"summary"`
@@ -163,10 +165,19 @@ type restCheck struct {
 func (c restCheck) toCheck() ownCheck {
 	return ownCheck{annotations: c.Output.Annotations, CheckRun: quorum.CheckRun{
 		ID: c.ID, Name: c.Name, App: c.App.Slug, AppID: c.App.ID,
-		Job:   c.App.Slug == quorum.ActionsApp && strings.Contains(c.URL, "/actions/runs/"),
+		Job:   c.App.Slug == quorum.ActionsApp && isJobPage(c.Details, c.ID),
 		Suite: c.Suite.ID, Status: c.Status, Conclusion: c.Conclusion, ExternalID: c.ExternalID,
 		Title: c.Output.Title, Summary: c.Output.Summary, Text: c.Output.Text, Started: c.Started, Completed: c.Completed, URL: c.URL,
 	}}
+}
+
+// isJobPage reports whether a check run's details_url is the page of the job with its id. GitHub files a check that a job
+// writes with GITHUB_TOKEN into the suite of some run, and even lists it among that run's jobs; where its writer sends its
+// readers, to his own job's page for one, tells nothing of it.
+func isJobPage(details string, id int64) bool {
+	_, page, found := strings.Cut(details, "/actions/runs/")
+	_, job, inRun := strings.Cut(page, "/job/")
+	return found && inRun && job == strconv.FormatInt(id, 10)
 }
 
 type restReview struct {

@@ -194,3 +194,37 @@ func TestSuites(t *testing.T) {
 	c.get("commits/"+head+"/check-runs?check_name=Q&filter=all").is(t, "total_count", "2")
 	c.get("commits/"+head+"/check-runs?app_id=4242").is(t, "total_count", "1")
 }
+
+// A check of GITHUB_TOKEN is listed as a job of the run into whose suite GitHub has filed it, and goes with that run.
+func TestACheckIsListedAsAJobOfAForeignRun(t *testing.T) {
+	g, now, c := quiet(t, sandbox.Options{})
+	head := sandbox.SHA("a1")
+	lint := must[int64](t)(g.StartRun(sandbox.RunSpec{Workflow: ".github/workflows/lint.yml", PR: 7, Event: "workflow_dispatch", Head: "a1"}))
+	now.pass(time.Second)
+	review := must[int64](t)(g.StartRun(sandbox.RunSpec{Workflow: ".github/workflows/a.yml", PR: 7}))
+	made := c.want(201, "POST", "check-runs", `{"name":"Q","head_sha":"`+head+`","details_url":"https://example.com/why"}`)
+	made.is(t, "html_url", "https://github.com/acme/shop/runs/"+made.at("id"))
+	bare := c.want(201, "POST", "check-runs", `{"name":"R","head_sha":"`+head+`","conclusion":"success"}`)
+
+	c.get(fmt.Sprintf("actions/runs/%d/jobs", review)).is(t, "total_count", "1", "jobs.0.name", "review")
+	jobs := c.get(fmt.Sprintf("actions/runs/%d/jobs", lint))
+	jobs.is(t, "total_count", "3", "jobs.0.runner_id", "1", "jobs.1.id", made.at("id"), "jobs.1.name", "Q", "jobs.1.status", "queued")
+	jobs.is(t, "jobs.1.runner_id", "0", "jobs.1.runner_name", "", "jobs.1.steps.#", "0", "jobs.1.html_url", "https://example.com/why")
+	jobs.is(t, "jobs.2.html_url", bare.at("html_url"), "jobs.2.conclusion", "success", "jobs.2.run_id", fmt.Sprint(lint))
+
+	suites := func() reply {
+		return c.query(`{repository(owner: "acme", name: "shop") {object(oid: "` + head + `") {... on Commit {checkSuites(first: 10) {nodes {
+			databaseId workflowRun {event runNumber workflow {databaseId}} checkRuns(first: 5, filterBy: {checkName: "Q"}) {nodes {databaseId}}}}}}}}`)
+	}
+	const node = "data.repository.object.checkSuites.nodes."
+	shown := suites()
+	shown.is(t, node+"#", "2", node+"0.databaseId", made.at("check_suite.id"), node+"0.workflowRun.event", "workflow_dispatch")
+	shown.is(t, node+"0.workflowRun.runNumber", "1", node+"0.checkRuns.nodes.0.databaseId", made.at("id"), node+"1.checkRuns.nodes.#", "0")
+	shown.is(t, node+"0.workflowRun.workflow.databaseId", c.get(fmt.Sprintf("actions/runs/%d", lint)).at("workflow_id"))
+
+	check(t, g.DeleteRun(lint))
+	c.want(404, "GET", "check-runs/"+made.at("id"), "")
+	suites().is(t, node+"#", "1", node+"0.workflowRun.event", "pull_request")
+	c.want(201, "POST", "check-runs", `{"name":"Q","head_sha":"`+head+`"}`).is(
+		t, "check_suite.id", c.get(fmt.Sprintf("actions/runs/%d", review)).at("check_suite_id"))
+}

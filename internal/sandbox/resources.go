@@ -428,8 +428,16 @@ func (g *GitHub) listAttemptJobs(r *routedRequest, w *workflowRun) routeAnswer {
 	return answerList(r, ran, func(j *job) any { return g.jobJSON(w, j) }, "jobs")
 }
 
+// listJobs lists, behind a run's jobs, also the check runs that were filed into its suite: GitHub takes them for jobs.
 func (g *GitHub) listJobs(r *routedRequest, w *workflowRun) routeAnswer {
-	return answerList(r, w.shownJobs(r.now, r.queryParam("filter") == "all"), func(j *job) any { return g.jobJSON(w, j) }, "jobs")
+	var all []object
+	for _, j := range w.shownJobs(r.now, r.queryParam("filter") == "all") {
+		all = append(all, g.jobJSON(w, j))
+	}
+	for _, c := range w.suite.checks {
+		all = append(all, jobOfCheckJSON(g, w, c, r.now))
+	}
+	return answerList(r, all, func(o object) any { return o }, "jobs")
 }
 
 func (g *GitHub) listArtifacts(r *routedRequest, _ *workflowRun) routeAnswer {

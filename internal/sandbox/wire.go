@@ -534,6 +534,22 @@ func (g *GitHub) jobJSON(r *workflowRun, j *job) object {
 	return out
 }
 
+// jobOfCheckJSON shows a check run that was made with GITHUB_TOKEN as a job of the run whose suite it was filed into: it
+// has no steps and no runner, and its page is the one that its writer gave it. Source: dorny/test-reporter 67 and others.
+func jobOfCheckJSON(g *GitHub, r *workflowRun, c *StoredCheckRun, now time.Time) object {
+	out := g.jobJSON(r, &job{
+		id: c.ID, attempt: r.shownAttempt(now).number, name: c.Name, status: c.Status, conclusion: c.Conclusion, created: c.Created,
+		completed: c.Completed,
+	})
+	out["html_url"], out["started_at"] = or(c.DetailsURL, checkPage(g, c.ID)), timeOrNull(c.Started)
+	out["labels"], out["runner_id"], out["runner_name"] = []string{}, 0, ""
+	out["runner_group_id"], out["runner_group_name"] = 0, ""
+	return out
+}
+
+// checkPage is the page of a check run that is no job.
+func checkPage(g *GitHub, id int64) string { return fmt.Sprintf("%s/runs/%d", g.webURL(), id) }
+
 func (g *GitHub) appJSON(a App) json.RawMessage {
 	if g.renderedApps[a] != nil {
 		return g.renderedApps[a]
@@ -558,7 +574,7 @@ func (g *GitHub) checkJSON(c checkView) object {
 	if c.job != nil {
 		count = len(c.job.annotations)
 	}
-	web := fmt.Sprintf("%s/runs/%d", g.webURL(), c.ID)
+	web := checkPage(g, c.ID)
 	if c.job != nil { // a job is shown in its run
 		web = c.DetailsURL
 	}

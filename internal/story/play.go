@@ -191,6 +191,7 @@ func (w *world) runDueSteps() error {
 		if err := d.do(w); err != nil {
 			return fmt.Errorf("%s:%d: %w", w.scenario.File, d.line, err)
 		}
+		w.recorder.recordWrites() // what happened may have moved a merge gate
 		if w.audience.Happened != nil {
 			w.audience.Happened(w.now().Sub(w.begin), d.text)
 		}
@@ -199,7 +200,10 @@ func (w *world) runDueSteps() error {
 
 // How the world resolves the names in sentences.
 
-func (w *world) addPull(number int) { w.pullNumbers = append(w.pullNumbers, number) }
+func (w *world) addPull(number int) {
+	w.pullNumbers = append(w.pullNumbers, number)
+	w.recorder.addGate(number)
+}
 
 func (w *world) pullNumber(n int) int {
 	if n == 0 && len(w.pullNumbers) > 0 {

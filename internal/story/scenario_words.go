@@ -294,6 +294,7 @@ func allVerbs() []verb {
 		{"may", "LOGIN may read|triage|write|maintain|admin", (*sentenceParser).parseMay},
 		{"protects", "LOGIN protects BRANCH", (*sentenceParser).parseProtects},
 		{"owns the token", "LOGIN owns the token", (*sentenceParser).parseOwnsToken},
+		{"watches the merge gate", "LOGIN watches the merge gate", parseWatchesGate},
 		{"happens", "nothing happens", (*sentenceParser).parseNothing},
 		{"says", `narrator says "TEXT"`, (*sentenceParser).parseSays},
 
@@ -882,6 +883,14 @@ func (l *sentenceParser) parseOwnsToken() func(*world) error {
 		l.parser.tokenOwner = l.subject.text
 	}
 	return func(*world) error { return nil }
+}
+
+// parseWatchesGate parses "LOGIN watches the merge gate": from then on the story tells when it opens and closes.
+func parseWatchesGate(*sentenceParser) func(*world) error {
+	return func(w *world) error {
+		w.recorder.watchGates()
+		return nil
+	}
 }
 
 func (l *sentenceParser) parseNothing() func(*world) error {

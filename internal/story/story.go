@@ -11,6 +11,7 @@ import (
 
 	"github.com/review-coordinator/coordinator/internal/loop"
 	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
 
 // EntryKind is the kind of thing that the coordinator did.
@@ -24,6 +25,7 @@ const (
 	EntryAsked     EntryKind = "ask"     // it asked for a review
 	EntryAnnotated EntryKind = "note"    // it annotated findings
 	EntryGaveUp    EntryKind = "gave up" // it can do no more until something happens
+	EntryGated     EntryKind = "gate"    // GitHub's merge gate opens or closes, in a story that watches it
 )
 
 // An Entry is one thing that the coordinator wrote.
@@ -56,6 +58,8 @@ func (e Entry) String() string {
 			e.checkState(),
 			e.titleWithName(),
 		)
+	case EntryGated:
+		return fmt.Sprintf("%-8s%-4s→ %s", formatDuration(e.At), e.Head, e.Text)
 	default:
 		return fmt.Sprintf("%-8s%-4s→ %-16s%s", formatDuration(e.At), e.Head, e.Kind, e.Text)
 	}
@@ -107,6 +111,9 @@ type PullEnd struct {
 	Number  int             `json:"pull_request"`
 	Verdict string          `json:"verdict"`
 	Votes   []quorum.Ballot `json:"votes"`
+
+	// the story watched the merge gate, and it never opened
+	GateStaysClosed bool `json:"merge_gate_stays_closed,omitempty"`
 }
 
 // String returns the story as scenario files hold it.
@@ -119,10 +126,14 @@ func (s Story) String() string {
 		b.WriteString("nothing was written\n")
 	}
 	for _, end := range s.Ends {
+		number := fmt.Sprintf("#%d", end.Number)
+		if end.GateStaysClosed {
+			fmt.Fprintf(&b, "%-8smerge gate stays closed\n", number)
+		}
 		if len(end.Votes) == 0 {
 			continue
 		}
-		fmt.Fprintf(&b, "%-8s", fmt.Sprintf("#%d", end.Number))
+		fmt.Fprintf(&b, "%-8s", number)
 		for i, v := range end.Votes {
 			if i > 0 {
 				b.WriteString("; ")
@@ -199,6 +210,8 @@ func (s Story) Transitions() (turns []string) {
 				turns = append(turns, turn)
 			}
 			last[key] = e.checkState()
+		case EntryGated:
+			others = append(others, e.Head+": "+e.Text)
 		case EntryReran, EntryCancelled, EntryAsked:
 			acts = append(acts, string(e.Kind)+" "+e.Text)
 		case EntryAnnotated, EntryGaveUp:
@@ -223,6 +236,14 @@ type recorder struct {
 	commentCount       int
 	reviewRequestCount int
 	lastLooks          map[int]loop.Look
+	watchesGates       bool
+	gates              []mergeGate // one for each pull request
+}
+
+// mergeGate is what the merge gate of a pull request is and was.
+type mergeGate struct {
+	pull            int
+	isOpen, wasOpen bool
 }
 
 func newRecorder(w *world, wrote func(Entry)) *recorder {
@@ -301,6 +322,43 @@ func (r *recorder) recordWrites() {
 		r.addEntry(Entry{Kind: EntryAsked, Text: login})
 	}
 	r.rerunCount, r.commentCount, r.reviewRequestCount = len(wrote.RerunOrder), len(wrote.Comments), len(wrote.RequestedReviews)
+	r.recordGates()
+}
+
+// watchGates lets the story tell from now on when a merge gate opens or closes.
+func (r *recorder) watchGates() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.watchesGates = true
+}
+
+// addGate adds the merge gate of a pull request that was opened.
+func (r *recorder) addGate(pull int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.gates = append(r.gates, mergeGate{pull: pull})
+}
+
+// recordGates adds an entry for every merge gate that has opened or closed since the last call, if the story watches them.
+func (r *recorder) recordGates() {
+	if !r.watchesGates {
+		return
+	}
+	for i := range r.gates {
+		gate, w := &r.gates[i], r.world
+		opens := sandbox.MergeGateOpens(w.g, gate.pull, w.scenario.checkName)
+		if opens != gate.isOpen {
+			text := "merge gate " + map[bool]string{true: "opens", false: "closes"}[opens]
+			r.addEntry(Entry{Kind: EntryGated, Head: w.commitName(w.g.Head(gate.pull)), Text: text})
+		}
+		gate.isOpen, gate.wasOpen = opens, gate.wasOpen || opens
+	}
+}
+
+// staysClosed reports whether the story watched the merge gate of a pull request, and never saw it open.
+func (r *recorder) staysClosed(pull int) bool {
+	isIt := func(g mergeGate) bool { return g.pull == pull && !g.wasOpen }
+	return r.watchesGates && slices.ContainsFunc(r.gates, isIt)
 }
 
 func (r *recorder) recordLook(l loop.Look) {
@@ -321,7 +379,10 @@ func (r *recorder) finishStory() Story {
 	defer r.mu.Unlock()
 	for _, n := range r.world.pullNumbers {
 		if l, found := r.lastLooks[n]; found {
-			r.story.Ends = append(r.story.Ends, PullEnd{Number: n, Verdict: l.Decision.Verdict.String(), Votes: l.Decision.Ballots})
+			r.story.Ends = append(r.story.Ends, PullEnd{
+				Number: n, Verdict: l.Decision.Verdict.String(), Votes: l.Decision.Ballots,
+				GateStaysClosed: r.staysClosed(n),
+			})
 		}
 	}
 	return r.story

@@ -1,0 +1,63 @@
+package sandbox
+
+// The merge gate: what GitHub makes of a required check, which is not what its API shows.
+
+import (
+	"slices"
+	"strings"
+)
+
+// MergeGateOpens reports whether GitHub's merge gate takes the required check of that name for fulfilled on the head of a
+// pull request: at least one check run or commit status of the name counts there, and all that count are green.
+//
+// A check run does not count while it is in the suite of a workflow run that GitHub takes for outdated (see
+// [isPassedOver]), although REST, isRequired and the rollup go on showing it. A check that a job makes is in the suite of
+// whichever run came first. A commit status is in no suite, and the newest of its context always counts. Source: probes of
+// rmartz/merge-safety 73 and 74 and of sluiceway, autumn 2026; "Troubleshooting required status checks" has it that a check
+// run and a status of one name are both required.
+func MergeGateOpens(g *GitHub, pull int, check string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	now := g.carryOutDue()
+	p := g.pulls[pull]
+	if p == nil {
+		return false
+	}
+	var counting []string
+	for _, s := range g.suitesOn(p.head) {
+		if isPassedOver(g, s) {
+			continue
+		}
+		for _, c := range g.checksIn(s, true, now) {
+			if c.Name == check && c.job != nil {
+				counting = append(counting, or(c.Conclusion, c.Status))
+			}
+		}
+		for _, c := range s.checks { // all of that name: a newer one hides none
+			if c.Name == check {
+				counting = append(counting, or(c.Conclusion, c.Status))
+			}
+		}
+	}
+	for _, s := range g.latestStatuses(p.head) {
+		if strings.EqualFold(s.Context, check) {
+			counting = append(counting, s.State)
+		}
+	}
+	isGreen := func(state string) bool { return slices.Contains([]string{"success", "neutral", "skipped"}, state) }
+	return len(counting) > 0 && !slices.ContainsFunc(counting, func(state string) bool { return !isGreen(state) })
+}
+
+// isPassedOver reports whether the merge gate passes over the checks of a suite: its run was followed by a newer one of the
+// same workflow and event on the commit, or nobody's change started it. Source for dispatched and scheduled runs:
+// b24ui 353 and cpplint 360.
+func isPassedOver(g *GitHub, s *checkSuite) bool {
+	r := s.run
+	if r == nil {
+		return false
+	}
+	return r.event == "workflow_dispatch" || r.event == "schedule" ||
+		slices.ContainsFunc(g.index.runsByHead[r.head], func(o *workflowRun) bool {
+			return o.id > r.id && o.workflowFile() == r.workflowFile() && o.event == r.event
+		})
+}
