@@ -247,6 +247,9 @@ func (l *look) readMissing(ctx context.Context) error {
 	if err := l.requireAgreement(); err != nil {
 		return err
 	}
+	if err := l.readLostArrival(ctx); err != nil {
+		return err
+	}
 	l.joinAnswers()
 	if err := l.readRunsOfLostHeads(ctx); err != nil {
 		return err
@@ -303,6 +306,41 @@ func (l *look) readMissing(ctx context.Context) error {
 		l.takePushes()
 	}
 	l.attachLogs()
+	return nil
+}
+
+// minRetention is the least time for which GitHub keeps runs, checks and statuses, since 2026-10-01. Source: GitHub's changelog
+// of 2026-07-17.
+const minRetention = 24 * time.Hour
+
+// readLostArrival finds out when a head arrived of which retention has taken the runs, the checks and our record: when it was
+// pushed, or when the pull request was created, if that was later. Where GitHub does not tell it counts as new, which voids what
+// was said before.
+func (l *look) readLostArrival(ctx context.Context) error {
+	if kept := l.snap.Record.Arrived; !kept.IsZero() {
+		l.snap.Arrived, l.snap.Expired = kept, true
+		return nil
+	}
+	before := l.f.now().Add(l.snap.Skew - minRetention)
+	if !l.mem.conversation.arrived.IsZero() || l.snap.PR.Created.After(before) || l.f.client.Personal() {
+		return nil
+	}
+	pushes, err := l.read.readPushes(ctx, l.snap.PR.HeadRepo, l.snap.PR.HeadRef)
+	if err != nil {
+		return err
+	}
+	var pushed time.Time
+	for _, e := range l.mem.conversation.timeline {
+		if e.Kind == quorum.ForcePushed && e.To == l.snap.PR.Head {
+			pushed = laterOf(pushed, e.At)
+		}
+	}
+	if i := slices.IndexFunc(pushes, func(p quorum.Push) bool { return p.After == l.snap.PR.Head }); i >= 0 { // the newest first
+		pushed = laterOf(pushed, pushes[i].At)
+	}
+	if !pushed.IsZero() && !pushed.After(before) {
+		l.snap.Arrived, l.snap.Expired = laterOf(pushed, l.snap.PR.Created), true
+	}
 	return nil
 }
 
@@ -549,7 +587,10 @@ func (l *look) takeRecord() {
 // joinAnswers joins what the answers say of the same things.
 func (l *look) joinAnswers() {
 	c := l.mem.conversation
-	l.snap.Threads, l.snap.Timeline, l.snap.Arrived, l.snap.Pushed = c.threads, c.timeline, c.arrived, c.pushed
+	l.snap.Threads, l.snap.Timeline, l.snap.Pushed = c.threads, c.timeline, c.pushed
+	if l.snap.Arrived.IsZero() {
+		l.snap.Arrived = c.arrived
+	}
 	for _, k := range c.earlier {
 		if k.hasSuites {
 			l.snap.Earlier = append(l.snap.Earlier, k.sha)

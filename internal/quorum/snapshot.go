@@ -14,6 +14,7 @@ type Snapshot struct {
 	Gated    bool          // the base is the default branch, or requires our check: its plain name may be written
 	Pushed   time.Time     // creation of the head's first check suite that our own check did not bring; zero without one
 	Arrived  time.Time     // creation of the head's first check suite (or first status of ours); the time of this look while there is none
+	Expired  bool          // retention took the head's runs, checks and record: Arrived is when it was pushed, or the pull request created
 	Began    time.Time     // when this look began, by GitHub's clock
 	Skew     time.Duration // GitHub's clock minus the local one, where that exceeds two seconds
 	Siblings []PullRequest // other open pull requests with the same head
