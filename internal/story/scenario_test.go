@@ -121,6 +121,7 @@ func TestWhatSentencesDo(t *testing.T) {
 		started  = opened + "1s openai starts\n"
 		reviewed = opened + "1s sage[bot] approves\n1s carol approves\n"
 		activity = "activity?ref=refs/heads/feature-7"
+		required = "protection.required_status_checks.checks"
 		waits    = "openai waits for an environment\n"
 	)
 	a1, b2 := sandbox.SHA("a1"), sandbox.SHA("b2")
@@ -161,6 +162,24 @@ func TestWhatSentencesDo(t *testing.T) {
 		{
 			"an App edits its one comment", opened + "1s sage[bot] comments\n| No\n2s sage[bot] edits the comment by sage[bot]\n| Looking again",
 			"issues/7/comments", "body", "Looking again",
+		},
+		{
+			"a branch requires the policy's check", "0s root protects lax",
+			"branches/lax", required, "[map[app_id:<nil> context:Review quorum]]",
+		},
+		{
+			"or another one of an App", "0s root protects lax requiring \"end to end\" of github-actions",
+			"branches/lax", required, "[map[app_id:15368 context:end to end]]",
+		},
+		{"or none", "0s root protects lax requiring no check", "branches/lax", required, "[]"},
+		{"and is protected all the same", "0s root protects lax requiring no check", "branches/lax", "protection.enabled", "true"},
+		{
+			"a ruleset requires the policy's check", "0s root protects lax by ruleset",
+			"rules/branches/lax", "parameters.required_status_checks", "[map[context:Review quorum]]",
+		},
+		{
+			"a ruleset requires none", "0s root protects lax requiring no check by ruleset",
+			"rules/branches/lax", "type", "deletion required_linear_history",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
