@@ -76,6 +76,7 @@ type GitHub struct {
 	runs          []*workflowRun // oldest first
 	liveRuns      []*workflowRun // those that will change by themselves
 	runNumbers    map[string]int
+	forbidden     []string // events that may start no workflow
 	index         index
 	checks        []*StoredCheckRun // oldest first, jobs excluded
 	statuses      []*CommitStatus   // oldest first

@@ -68,6 +68,7 @@ func TestParseFails(t *testing.T) {
 			"an unknown run that waits", "0s alice opens #7\n1s opneai waits for an environment",
 			"10:4", `no run or reviewer is called "opneai"`, `did you mean "openai"?`,
 		},
+		{"a forbidding person", "0s root forbids push", "9:4", "only a policy forbids an event", "pull_request_target"},
 		{"a second timeline", "0s alice opens #7\n-- timeline --", "10:1", `a second section "timeline"`, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -155,6 +156,10 @@ func TestWhatSentencesDo(t *testing.T) {
 		{
 			"its next attempt waits", started + "2s openai fails\n3s bob reruns openai\n3s " + waits + "1h nothing happens",
 			"actions/runs", "status", "waiting",
+		},
+		{
+			"an event is forbidden", "0s policy forbids pull_request_target issue_comment\n" + opened + "1s openai starts event pull_request_target",
+			"actions/runs", "conclusion", "failure",
 		},
 		{"a run is deleted", started + "2s openai is deleted", "actions/runs", "status", ""},
 		{"a bot dismisses", reviewed + "2s tidy[bot] dismisses the review by sage[bot]", "pulls/7/reviews", "state", "DISMISSED APPROVED"},

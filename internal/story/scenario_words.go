@@ -297,6 +297,7 @@ func allVerbs() []verb {
 			"protects", "LOGIN protects BRANCH [requiring CHECK [of APP]|requiring no check] [by ruleset]",
 			(*sentenceParser).parseProtects,
 		},
+		{"forbids", "policy forbids EVENT…", parseForbids},
 		{"owns the token", "LOGIN owns the token", (*sentenceParser).parseOwnsToken},
 		{"watches the merge gate", "LOGIN watches the merge gate", parseWatchesGate},
 		{"happens", "nothing happens", (*sentenceParser).parseNothing},
@@ -896,6 +897,21 @@ func (l *sentenceParser) parseProtects() func(*world) error {
 		} else {
 			protect(w.g, branch, required)
 		}
+		return nil
+	}
+}
+
+// parseForbids parses "policy forbids EVENT…": the repository's policy for Actions lets these events start no workflow.
+func parseForbids(l *sentenceParser) func(*world) error {
+	if l.subject.text != "policy" {
+		l.fail(l.subject, "only a policy forbids an event", "it is written: policy forbids pull_request_target")
+	}
+	events := []string{l.next("the event").text}
+	for l.peek().text != "" {
+		events = append(events, l.next("an event").text)
+	}
+	return func(w *world) error {
+		sandbox.ForbidEvents(w.g, events...)
 		return nil
 	}
 }
