@@ -283,3 +283,21 @@ func TestWhereRunsAppear(t *testing.T) {
 		t.Errorf("a run for a pull request that is not there: %v", err)
 	}
 }
+
+// A run of an event that a policy forbids fails without a job; why, GitHub tells only on its page.
+func TestAForbiddenEventStartsNoJob(t *testing.T) {
+	g, _, c := quiet(t, sandbox.Options{})
+	sandbox.ForbidEvents(g, "pull_request_target", "issue_comment")
+	start := func(event string) string {
+		return fmt.Sprintf("actions/runs/%d", must[int64](t)(g.StartRun(sandbox.RunSpec{Workflow: "a.yml", PR: 7, Event: event})))
+	}
+	run := start("pull_request_target")
+	c.get(run).is(t, "status", "completed", "conclusion", "failure", "run_attempt", "1", "head_sha", sandbox.SHA("a1"))
+	c.get(run+"/jobs").is(t, "total_count", "0")
+	c.want(403, "POST", run+"/rerun", "").is(t, "message", "This workflow run cannot be retried")
+	c.want(403, "POST", run+"/rerun-failed-jobs", "")
+	c.get(start("issue_comment")).is(t, "conclusion", "failure")
+	c.get(start("workflow_run")).is(t, "status", "in_progress")
+	sandbox.ForbidEvents(g)
+	c.get(start("pull_request_target")).is(t, "status", "in_progress")
+}

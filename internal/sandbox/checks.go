@@ -117,12 +117,7 @@ func (g *GitHub) SetCheck(s CheckSpec) (int64, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := g.carryOutDue()
-	if s.App.ID == 0 {
-		s.App.ID = accountID(s.App.Slug)
-	}
-	if s.App.Slug == actionsApp.Slug {
-		s.App = actionsApp
-	}
+	s.App = s.App.WithID()
 	head := SHA(s.Head)
 	if g.commits[head] == nil {
 		return 0, fmt.Errorf("set check %q: there is no commit %s", s.Name, s.Head)

@@ -25,6 +25,17 @@ type App struct {
 	ID   int64
 }
 
+// WithID returns the App with its id: that of Actions, or one that is made up from the slug.
+func (a App) WithID() App {
+	switch {
+	case a.Slug == actionsApp.Slug:
+		return actionsApp
+	case a.ID == 0:
+		a.ID = accountID(a.Slug)
+	}
+	return a
+}
+
 // Options describe the repository, and the account as which the program under test writes.
 type Options struct {
 	Owner, Repo   string           // default acme/shop
@@ -65,6 +76,7 @@ type GitHub struct {
 	runs          []*workflowRun // oldest first
 	liveRuns      []*workflowRun // those that will change by themselves
 	runNumbers    map[string]int
+	forbidden     []string // events that may start no workflow
 	index         index
 	checks        []*StoredCheckRun // oldest first, jobs excluded
 	statuses      []*CommitStatus   // oldest first
@@ -116,9 +128,7 @@ func New(o Options) *GitHub {
 	if g.app == (App{}) {
 		g.app = actionsApp
 	}
-	if g.app.ID == 0 {
-		g.app.ID = accountID(g.app.Slug)
-	}
+	g.app = g.app.WithID()
 	if g.budget.limit == 0 {
 		g.budget.limit = 5000
 		if g.app == actionsApp && g.tokenOwner == "" {
@@ -278,9 +288,21 @@ func (g *GitHub) Repository() (owner, name string) {
 type branch struct {
 	name       string
 	tip        string
-	protected  bool
-	hasRuleset bool
+	protection *branchRules // of the classic kind; nil: it is not protected
+	ruleset    *branchRules // nil: it has none
 }
+
+// branchRules are what a branch asks for: checks, or something else that the program under test has no part in.
+type branchRules struct{ checks []RequiredCheck }
+
+// A RequiredCheck is a check that a rule of a branch requires.
+type RequiredCheck struct {
+	Name  string
+	AppID int64 // only from this App; 0: from anyone
+}
+
+// usualCheck is the name of the program's check where its policy gives it no other.
+const usualCheck = "Review quorum"
 
 func (g *GitHub) ensureBranch(name string) *branch {
 	b := g.branches[name]
@@ -432,18 +454,26 @@ func (g *GitHub) SetPermission(login, permission string) {
 	g.permissions[strings.ToLower(login)] = permission
 }
 
-// Protect makes a branch a protected one.
-func (g *GitHub) Protect(name string) {
+// Protect makes a branch a protected one, which requires the check Review quorum.
+func (g *GitHub) Protect(name string) { ProtectBranch(g, name, RequiredCheck{Name: usualCheck}) }
+
+// AddRuleset gives a branch a ruleset that requires the check Review quorum.
+func (g *GitHub) AddRuleset(name string) { AddBranchRuleset(g, name, RequiredCheck{Name: usualCheck}) }
+
+// ProtectBranch makes a branch a protected one, of the classic kind, that requires these checks; without any it asks for
+// something else, a linear history.
+func ProtectBranch(g *GitHub, name string, checks ...RequiredCheck) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.ensureBranch(name).protected = true
+	g.ensureBranch(name).protection = &branchRules{checks: slices.Clone(checks)}
 }
 
-// AddRuleset gives a branch a ruleset that asks for a pull request.
-func (g *GitHub) AddRuleset(name string) {
+// AddBranchRuleset gives a branch a ruleset that requires these checks; without any it asks for something else: that the
+// branch is not deleted, and a linear history.
+func AddBranchRuleset(g *GitHub, name string, checks ...RequiredCheck) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.ensureBranch(name).hasRuleset = true
+	g.ensureBranch(name).ruleset = &branchRules{checks: slices.Clone(checks)}
 }
 
 // accountID derives an id from a login: always the same one, and another for each login.

@@ -241,3 +241,25 @@ func TestWhoMayWhat(t *testing.T) {
 	c.want(404, "GET", "git/ref/heads/nowhere", "")
 	c.want(403, "GET", "/user", "")
 }
+
+func TestWhichCheckIsRequired(t *testing.T) {
+	g, _, c := quiet(t, sandbox.Options{})
+	const rule, protection = "0.parameters.required_status_checks.", "protection.required_status_checks."
+	g.Protect("classic")
+	sandbox.ProtectBranch(g, "bound", sandbox.RequiredCheck{Name: "lint"}, sandbox.RequiredCheck{Name: "Q", AppID: 15368})
+	sandbox.ProtectBranch(g, "linear")
+	g.AddRuleset("ruled")
+	sandbox.AddBranchRuleset(g, "ruled/bound", sandbox.RequiredCheck{Name: "Q", AppID: 4242}, sandbox.RequiredCheck{Name: "lint"})
+	sandbox.AddBranchRuleset(g, "kept")
+
+	c.get("branches/classic").is(t, "protected", "true", "protection.enabled", "true", protection+"contexts.0", "Review quorum",
+		protection+"checks.0.context", "Review quorum", protection+"checks.0.app_id", "null", protection+"enforcement_level", "non_admins")
+	c.get("branches/bound").is(t, protection+"contexts.#", "2", protection+"checks.1.context", "Q", protection+"checks.1.app_id", "15368")
+	c.get("branches/linear").is(t, "protected", "true", "protection.enabled", "true", protection+"contexts.#", "0")
+	c.get("branches/ruled").is(t, "protected", "true", "protection.enabled", "false", protection+"contexts.#", "0")
+	c.get("rules/branches/classic").is(t, "#", "0")
+	c.get("rules/branches/ruled").is(t, "#", "1", "0.type", "required_status_checks", rule+"0.context", "Review quorum",
+		rule+"0.integration_id", "<missing>")
+	c.get("rules/branches/ruled/bound").is(t, rule+"#", "2", rule+"0.context", "Q", rule+"0.integration_id", "4242")
+	c.get("rules/branches/kept").is(t, "#", "2", "0.type", "deletion", "1.type", "required_linear_history")
+}

@@ -719,7 +719,7 @@ func (g *GitHub) listBranches(r *routedRequest) routeAnswer {
 	return answerList(r, all, func(b *branch) any {
 		return object{
 			"name":      b.name,
-			"protected": b.protected || b.hasRuleset,
+			"protected": b.protection != nil || b.ruleset != nil,
 			"commit":    object{"sha": b.tip, "url": g.apiURL() + "/commits/" + b.tip},
 		}
 	}, "")
@@ -741,26 +741,53 @@ func (g *GitHub) getBranch(r *routedRequest) routeAnswer {
 		b = &branch{name: name, tip: tip}
 	}
 	url := g.apiURL() + "/branches/" + name
+	required := object{"enforcement_level": "off", "contexts": []any{}, "checks": []any{}}
+	if b.protection != nil && len(b.protection.checks) > 0 {
+		names, checks := []any{}, []any{}
+		for _, c := range b.protection.checks {
+			app := any(nil)
+			if c.AppID != 0 {
+				app = c.AppID
+			}
+			names, checks = append(names, c.Name), append(checks, object{"context": c.Name, "app_id": app})
+		}
+		required = object{"enforcement_level": "non_admins", "contexts": names, "checks": checks}
+	}
 	return answerOK(object{
-		"name": name, "protected": b.protected || b.hasRuleset,
+		"name": name, "protected": b.protection != nil || b.ruleset != nil,
 		"commit": g.commitJSON(g.commits[b.tip]), "protection_url": url + "/protection",
-		"protection": object{
-			"enabled":                b.protected,
-			"required_status_checks": object{"enforcement_level": "off", "contexts": []any{}, "checks": []any{}},
-		},
-		"_links": object{"self": url, "html": g.webURL() + "/tree/" + name},
+		"protection": object{"enabled": b.protection != nil, "required_status_checks": required},
+		"_links":     object{"self": url, "html": g.webURL() + "/tree/" + name},
 	})
 }
 
+// listRules lists the rules of a branch's ruleset. Those of the classic protection are not among them.
 func (g *GitHub) listRules(r *routedRequest) routeAnswer {
 	rules := []object{}
-	if b := g.branches[r.params["branch"]]; b != nil && b.hasRuleset {
-		rules = append(
-			rules,
-			object{"type": "deletion", "ruleset_source_type": "Repository", "ruleset_source": g.owner + "/" + g.repo, "ruleset_id": 42},
-		)
+	if b := g.branches[r.params["branch"]]; b != nil && b.ruleset != nil {
+		rules = rulesJSON(b.ruleset)
 	}
-	return answerList(r, rules, func(o object) any { return o }, "")
+	return answerList(r, rules, func(o object) any {
+		o["ruleset_source_type"], o["ruleset_source"], o["ruleset_id"] = "Repository", g.owner+"/"+g.repo, 42
+		return o
+	}, "")
+}
+
+func rulesJSON(rules *branchRules) []object {
+	if len(rules.checks) == 0 {
+		return []object{{"type": "deletion"}, {"type": "required_linear_history"}}
+	}
+	checks := []any{}
+	for _, c := range rules.checks {
+		check := object{"context": c.Name}
+		if c.AppID != 0 {
+			check["integration_id"] = c.AppID
+		}
+		checks = append(checks, check)
+	}
+	return []object{{"type": "required_status_checks", "parameters": object{
+		"strict_required_status_checks_policy": false, "do_not_enforce_on_create": false, "required_status_checks": checks,
+	}}}
 }
 
 func (g *GitHub) compareCommits(r *routedRequest) routeAnswer {

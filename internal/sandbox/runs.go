@@ -163,6 +163,15 @@ func (a *runAttempt) endJobs(conclusion string, at time.Time, of func(*job) stri
 	}
 }
 
+// ForbidEvents sets the events that may start no workflow, as a policy for Actions does with its rule restrict_action_events,
+// and GitHub by itself with pull_request_target in public repositories. Their runs fail at once, without a job.
+// Source: GitHub changelog 2026-09-17; "About Actions policies".
+func ForbidEvents(g *GitHub, events ...string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.forbidden = slices.Clone(events)
+}
+
 // StartRun starts a workflow run and returns its id.
 func (g *GitHub) StartRun(s RunSpec) (int64, error) {
 	g.mu.Lock()
@@ -200,13 +209,17 @@ func (g *GitHub) StartRun(s RunSpec) (int64, error) {
 	g.runs = append(g.runs, r)
 	g.index.addRun(r)
 
+	refused := slices.Contains(g.forbidden, r.event)
+	if refused {
+		s.Conclusion, r.rerunRefusal = "failure", or(r.rerunRefusal, "This workflow run cannot be retried")
+	}
 	a := &runAttempt{number: 1, triggeredBy: r.actor, status: or(s.Status, "in_progress"), started: r.created, updated: r.created}
 	r.attempts = []*runAttempt{a}
 	jobs := s.Jobs
 	if len(jobs) == 0 {
 		jobs = []string{"review"}
 	}
-	if !hasNoJobs(s.Conclusion) {
+	if !hasNoJobs(s.Conclusion) && !refused {
 		for _, name := range jobs {
 			a.jobs = append(a.jobs, &job{id: g.newID(), attempt: 1, name: name, status: waitingStatus(a), created: r.created, log: s.Log})
 		}

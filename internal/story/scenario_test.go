@@ -68,6 +68,7 @@ func TestParseFails(t *testing.T) {
 			"an unknown run that waits", "0s alice opens #7\n1s opneai waits for an environment",
 			"10:4", `no run or reviewer is called "opneai"`, `did you mean "openai"?`,
 		},
+		{"a forbidding person", "0s root forbids push", "9:4", "only a policy forbids an event", "pull_request_target"},
 		{"a second timeline", "0s alice opens #7\n-- timeline --", "10:1", `a second section "timeline"`, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -121,6 +122,7 @@ func TestWhatSentencesDo(t *testing.T) {
 		started  = opened + "1s openai starts\n"
 		reviewed = opened + "1s sage[bot] approves\n1s carol approves\n"
 		activity = "activity?ref=refs/heads/feature-7"
+		required = "protection.required_status_checks.checks"
 		waits    = "openai waits for an environment\n"
 	)
 	a1, b2 := sandbox.SHA("a1"), sandbox.SHA("b2")
@@ -155,12 +157,34 @@ func TestWhatSentencesDo(t *testing.T) {
 			"its next attempt waits", started + "2s openai fails\n3s bob reruns openai\n3s " + waits + "1h nothing happens",
 			"actions/runs", "status", "waiting",
 		},
+		{
+			"an event is forbidden", "0s policy forbids pull_request_target issue_comment\n" + opened + "1s openai starts event pull_request_target",
+			"actions/runs", "conclusion", "failure",
+		},
 		{"a run is deleted", started + "2s openai is deleted", "actions/runs", "status", ""},
 		{"a bot dismisses", reviewed + "2s tidy[bot] dismisses the review by sage[bot]", "pulls/7/reviews", "state", "DISMISSED APPROVED"},
 		{"in its own name", reviewed + "2s tidy[bot] dismisses the review by sage[bot]", "issues/7/timeline", "actor.login", "tidy[bot]"},
 		{
 			"an App edits its one comment", opened + "1s sage[bot] comments\n| No\n2s sage[bot] edits the comment by sage[bot]\n| Looking again",
 			"issues/7/comments", "body", "Looking again",
+		},
+		{
+			"a branch requires the policy's check", "0s root protects lax",
+			"branches/lax", required, "[map[app_id:<nil> context:Review quorum]]",
+		},
+		{
+			"or another one of an App", "0s root protects lax requiring \"end to end\" of github-actions",
+			"branches/lax", required, "[map[app_id:15368 context:end to end]]",
+		},
+		{"or none", "0s root protects lax requiring no check", "branches/lax", required, "[]"},
+		{"and is protected all the same", "0s root protects lax requiring no check", "branches/lax", "protection.enabled", "true"},
+		{
+			"a ruleset requires the policy's check", "0s root protects lax by ruleset",
+			"rules/branches/lax", "parameters.required_status_checks", "[map[context:Review quorum]]",
+		},
+		{
+			"a ruleset requires none", "0s root protects lax requiring no check by ruleset",
+			"rules/branches/lax", "type", "deletion required_linear_history",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -4,6 +4,7 @@ package story
 // sentence does is a function of the world in which the story is played.
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -292,7 +293,11 @@ func allVerbs() []verb {
 		{"removes the policy", "LOGIN removes the policy", (*sentenceParser).parseRemovesPolicy},
 		{"writes", "LOGIN writes PATH [at COMMIT|onto BRANCH]", (*sentenceParser).parseWrites},
 		{"may", "LOGIN may read|triage|write|maintain|admin", (*sentenceParser).parseMay},
-		{"protects", "LOGIN protects BRANCH", (*sentenceParser).parseProtects},
+		{
+			"protects", "LOGIN protects BRANCH [requiring CHECK [of APP]|requiring no check] [by ruleset]",
+			(*sentenceParser).parseProtects,
+		},
+		{"forbids", "policy forbids EVENT…", parseForbids},
 		{"owns the token", "LOGIN owns the token", (*sentenceParser).parseOwnsToken},
 		{"watches the merge gate", "LOGIN watches the merge gate", parseWatchesGate},
 		{"happens", "nothing happens", (*sentenceParser).parseNothing},
@@ -867,10 +872,46 @@ func (l *sentenceParser) parseMay() func(*world) error {
 	}
 }
 
+// parseProtects parses "LOGIN protects BRANCH": it requires the check of the policy, unless the sentence names another, or
+// none.
 func (l *sentenceParser) parseProtects() func(*world) error {
-	branch := l.next("the branch").text
+	branch, protect := l.next("the branch").text, sandbox.ProtectBranch
+	required, requiresNone := sandbox.RequiredCheck{}, false
+	switch {
+	case l.accept("requiring", "no", "check"):
+		requiresNone = true
+	case l.accept("requiring"):
+		required.Name = l.next("the check").text
+		if l.accept("of") {
+			required.AppID = sandbox.App{Slug: l.next("the App").text}.WithID().ID
+		}
+	}
+	if l.accept("by", "ruleset") {
+		protect = sandbox.AddBranchRuleset
+	}
 	return func(w *world) error {
-		w.g.Protect(branch)
+		required := required
+		required.Name = cmp.Or(required.Name, w.scenario.checkName)
+		if requiresNone {
+			protect(w.g, branch)
+		} else {
+			protect(w.g, branch, required)
+		}
+		return nil
+	}
+}
+
+// parseForbids parses "policy forbids EVENT…": the repository's policy for Actions lets these events start no workflow.
+func parseForbids(l *sentenceParser) func(*world) error {
+	if l.subject.text != "policy" {
+		l.fail(l.subject, "only a policy forbids an event", "it is written: policy forbids pull_request_target")
+	}
+	events := []string{l.next("the event").text}
+	for l.peek().text != "" {
+		events = append(events, l.next("an event").text)
+	}
+	return func(w *world) error {
+		sandbox.ForbidEvents(w.g, events...)
 		return nil
 	}
 }
