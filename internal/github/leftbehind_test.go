@@ -63,6 +63,9 @@ func TestGreenThatIsLeftBehindEnds(t *testing.T) {
 					} else {
 						state += " " + w.statusOn(sandbox.SHA("a1")).State
 					}
+					if got.Text == "" {
+						t.Error("its record is lost")
+					}
 					if state != want {
 						t.Errorf("%s: %s, want %s", got.Title, state, want)
 					}

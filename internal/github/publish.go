@@ -251,8 +251,16 @@ func (p *publication) createCheck(ctx context.Context, c report.Check) error {
 	return fmt.Errorf("create check: %w", lost)
 }
 
-// findOwn looks for our check on the head.
+// findOwn looks for our checks of that name on the head, the newest first.
 func (p *publication) findOwn(ctx context.Context, c report.Check) (mine []writtenCheck, err error) {
+	found, err := p.findOwnWithText(ctx, c)
+	for _, o := range found {
+		mine = append(mine, o.asWritten())
+	}
+	return mine, err
+}
+
+func (p *publication) findOwnWithText(ctx context.Context, c report.Check) (mine []ownCheck, err error) {
 	all, err := readPages[restCheck](
 		ctx,
 		p.f.client,
@@ -262,10 +270,10 @@ func (p *publication) findOwn(ctx context.Context, c report.Check) (mine []writt
 	)
 	for _, r := range all {
 		if o := r.toCheck(); o.Name == c.Name && p.f.isOwnCheck(p.pr, o.CheckRun) {
-			mine = append(mine, o.asWritten())
+			mine = append(mine, o)
 		}
 	}
-	slices.SortFunc(mine, func(a, b writtenCheck) int { return cmp.Compare(b.id, a.id) })
+	slices.SortFunc(mine, func(a, b ownCheck) int { return cmp.Compare(b.ID, a.ID) })
 	return mine, err
 }
 
@@ -427,26 +435,40 @@ func (m *memory) checksLeft(head, name, external string) (left []writtenCheck) {
 	return slices.DeleteFunc(slices.Clone(m.previousChecks), func(o writtenCheck) bool { return o.name != name || o.external != external })
 }
 
-// endOnOlderHead ends our open or green check on an older head, unless that is another open pull request's head. What is known
-// of it need not be asked for, if GitHub shows the same.
+// standsOn reports whether a check of ours is known to be open or green on c's head, which is an earlier one.
+func (m *memory) standsOn(c report.Check) bool {
+	shown := m.conversation.commit(c.Head)
+	return len(m.checksLeft(c.Head, c.Name, m.conversation.external)) > 0 || shown.standing > 0 && m.conversation.check == c.Name
+}
+
+// endOnOlderHead ends our open or green check on an older head, unless that is another open pull request's head.
 func (p *publication) endOnOlderHead(ctx context.Context, c report.Check) error {
-	external := report.ExternalID(p.pr)
-	mine := p.m.checksLeft(c.Head, c.Name, external)
-	if shown := p.m.conversation.commit(c.Head); len(mine) == 0 || shown.sha == "" || !shown.complete || p.m.conversation.check != c.Name ||
-		shown.standing != len(mine) {
-		found, err := p.findOwn(ctx, c)
-		if client.IsNotFound(err) || client.IsUnprocessable(err) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		mine = slices.DeleteFunc(found, func(o writtenCheck) bool { return !o.isOpenOrGreen() || o.external != external })
+	var shared bool
+	readShared := func() (err error) {
+		shared, err = p.headShared(ctx, c.Head)
+		return err
 	}
-	if len(mine) == 0 {
+	var found []ownCheck
+	g, _ := newGroup(ctx)
+	g.Go(func() (err error) {
+		found, err = p.findOwnWithText(ctx, c)
+		return err
+	})
+	expected := p.m.standsOn(c)
+	if expected {
+		g.Go(readShared)
+	}
+	err := g.Wait()
+	if client.IsNotFound(err) || client.IsUnprocessable(err) {
 		return nil
 	}
-	if shared, err := p.headShared(ctx, c.Head); err != nil || shared {
+	found = slices.DeleteFunc(found, func(o ownCheck) bool {
+		return o.ExternalID != report.ExternalID(p.pr) || !o.asWritten().isOpenOrGreen()
+	})
+	if err == nil && len(found) > 0 && !expected {
+		err = readShared()
+	}
+	if err != nil || len(found) == 0 || shared {
 		return err
 	}
 	older := publication{f: p.f, pr: p.pr, m: &memory{}} // what is remembered is of the head
@@ -454,9 +476,14 @@ func (p *publication) endOnOlderHead(ctx context.Context, c report.Check) error 
 	if err != nil {
 		return err
 	}
+	var mine []writtenCheck
+	for _, o := range found {
+		mine = append(mine, o.asWritten())
+	}
 	return status.writeBeside(ctx, c, mine, func() error {
-		for _, o := range mine {
-			if err := older.patchCheck(ctx, o, c, nil); err != nil {
+		for i, o := range found {
+			c.Text = o.Text // the record is in it
+			if err := older.patchCheck(ctx, mine[i], c, nil); err != nil {
 				return err
 			}
 		}
