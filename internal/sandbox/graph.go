@@ -58,14 +58,14 @@ func (g *GitHub) graphActor(login string) object {
 	return g.graphActors[login]
 }
 
-func (g *GitHub) graphRoot(r *routedRequest) object {
+func (g *GitHub) graphRoot(r *routedRequest, nodes int) object {
 	limits := g.budget.currentState()
 	return object{
 		"__typename": "Query",
 		"viewer":     g.graphActor(g.programLogin()),
 		"rateLimit": object{
-			"__typename": "RateLimit", "limit": limits.limit, "cost": 1, "used": limits.usedGQL,
-			"remaining": max(limits.limit-limits.usedGQL, 0), "resetAt": timeOrNull(limits.reset), "nodeCount": 0,
+			"__typename": "RateLimit", "limit": limits.limit, "cost": r.graphPoints, "used": limits.usedGQL,
+			"remaining": max(limits.limit-limits.usedGQL, 0), "resetAt": timeOrNull(limits.reset), "nodeCount": nodes,
 		},
 		"repository": resolverField(func(args object) (any, *graphError) {
 			owner, name := fmt.Sprint(args["owner"]), fmt.Sprint(args["name"])

@@ -58,7 +58,7 @@ func (h *Hub) answerAppRequest(r *routedRequest) routeAnswer {
 		if asks.token != nil {
 			b = asks.token.installation.budget
 		}
-		if a, fine := b.spendRequest(r.Method, r.path, r.now); !fine {
+		if a, fine := b.spendRequest(r); !fine {
 			return a
 		}
 		r.params = params
