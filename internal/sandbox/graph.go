@@ -44,16 +44,18 @@ func (g *GitHub) graphActor(login string) object {
 	if login == "" || g.graphActors[login] != nil {
 		return g.graphActors[login]
 	}
-	typename, short := "User", login
-	if slug, bot := strings.CutSuffix(login, "[bot]"); bot {
-		typename, short = "Bot", slug
+	typename := "User"
+	now, id := accountNow(g, login)
+	short, isBot := strings.CutSuffix(now, "[bot]")
+	if isBot {
+		typename = "Bot"
 	}
 	kind := string(typename[0])
 	g.graphActors[login] = object{
-		"__typename": typename, "login": short, "id": nodeID(kind, accountID(login)),
-		"databaseId": accountID(login), "url": "https://github.com/" + short,
+		"__typename": typename, "login": short, "id": nodeID(kind, id),
+		"databaseId": id, "url": "https://github.com/" + short,
 		"resourcePath": "/" + short,
-		"avatarUrl":    fmt.Sprintf("https://avatars.githubusercontent.com/u/%d", accountID(login)), "name": short,
+		"avatarUrl":    fmt.Sprintf("https://avatars.githubusercontent.com/u/%d", id), "name": short,
 	}
 	return g.graphActors[login]
 }
@@ -463,7 +465,8 @@ func (g *GitHub) graphGitUser(login string) object {
 	o := g.graphActor(login)
 	if strings.HasSuffix(login, "[bot]") {
 		o = maps.Clone(o)
-		o["__typename"], o["login"] = "User", login
+		o["__typename"] = "User"
+		o["login"], _ = accountNow(g, login)
 	}
 	return o
 }
@@ -476,13 +479,7 @@ func (g *GitHub) graphSuite(s *checkSuite, r *routedRequest) object {
 		"conclusion":  stringOrNull(strings.ToUpper(conclusion)),
 		"url":         fmt.Sprintf("%s/commit/%s/checks?check_suite_id=%d", g.webURL(), s.head, s.id),
 		"workflowRun": nil, "commit": g.graphCommitStub(s.head),
-		"app": object{
-			"__typename": "App",
-			"id":         nodeID("A", s.app.ID),
-			"slug":       s.app.Slug,
-			"databaseId": s.app.ID,
-			"name":       s.app.Slug,
-		},
+		"app":    graphApp(g, s.app),
 		"branch": nil,
 		"checkRuns": connectionField(func(args object) []object {
 			filter, _ := args["filterBy"].(object)
@@ -513,6 +510,11 @@ func (g *GitHub) graphSuite(s *checkSuite, r *routedRequest) object {
 	return o
 }
 
+func graphApp(g *GitHub, a App) object {
+	slug := slugNow(g, a.Slug)
+	return object{"__typename": "App", "id": nodeID("A", a.ID), "slug": slug, "databaseId": a.ID, "name": slug}
+}
+
 func (g *GitHub) graphCheck(c checkView) object {
 	return object{
 		"__typename": "CheckRun", "id": nodeID("CR", c.ID), "databaseId": c.ID, "name": c.Name,
@@ -525,7 +527,7 @@ func (g *GitHub) graphCheck(c checkView) object {
 			"__typename": "CheckSuite",
 			"id":         nodeID("CS", c.suite.id),
 			"databaseId": c.suite.id,
-			"app":        object{"__typename": "App", "slug": c.App.Slug, "databaseId": c.App.ID, "name": c.App.Slug},
+			"app":        graphApp(g, c.App),
 		},
 	}
 }
