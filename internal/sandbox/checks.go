@@ -117,6 +117,7 @@ func (g *GitHub) SetCheck(s CheckSpec) (int64, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := g.carryOutDue()
+	s.App.Slug = or(g.firstSlug[s.App.Slug], s.App.Slug)
 	s.App = s.App.WithID()
 	head := SHA(s.Head)
 	if g.commits[head] == nil {

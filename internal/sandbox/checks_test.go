@@ -228,3 +228,58 @@ func TestACheckIsListedAsAJobOfAForeignRun(t *testing.T) {
 	c.want(201, "POST", "check-runs", `{"name":"Q","head_sha":"`+head+`"}`).is(
 		t, "check_suite.id", c.get(fmt.Sprintf("actions/runs/%d", review)).at("check_suite_id"))
 }
+
+// A new name changes an App's slug and its bot's login everywhere, on what it wrote before too, and no id.
+func TestAnAppIsRenamed(t *testing.T) {
+	g, _, c := quiet(t, sandbox.Options{App: sandbox.App{Slug: "review-coordinator", ID: 4242}})
+	head := sandbox.SHA("a1")
+	set := func(slug string) {
+		must[int64](t)(g.SetCheck(sandbox.CheckSpec{Name: "Q", App: sandbox.App{Slug: slug}, Head: "a1", Conclusion: "success"}))
+	}
+	set("sage")
+	must[int64](t)(g.Review(7, sandbox.ReviewSpec{By: "sage[bot]", Comments: []sandbox.LineComment{{Path: "x", Line: 1, Body: "no"}}}))
+	must[int64](t)(g.SetStatus(sandbox.CommitStatus{Context: "S", State: "success", Head: "a1", By: "sage[bot]"}))
+	c.want(201, "POST", "check-runs", `{"name":"own","head_sha":"`+head+`"}`)
+	c.want(201, "POST", "issues/7/comments", `{"body":"@sage please"}`)
+	shown := func() (names, ids []string) {
+		checks := "commits/" + head + "/check-runs?check_name="
+		graph := c.pull(`reviews(first: 1) {nodes {author {login ... on Bot {databaseId}}}} ` +
+			`commits(last: 1) {nodes {commit {checkSuites(first: 1, filterBy: {checkName: "Q"}) {nodes {app {slug databaseId}}}}}}`)
+		const app = pr + "commits.nodes.0.commit.checkSuites.nodes.0.app."
+		for _, of := range []struct {
+			answer   reply
+			name, id string
+		}{
+			{c.get("pulls/7/reviews"), "0.user.login", "0.user.id"},
+			{c.get("pulls/7/comments"), "0.user.login", "0.user.id"},
+			{c.get("commits/" + head + "/statuses"), "0.creator.login", "0.creator.id"},
+			{c.get(checks + "Q"), "check_runs.0.app.slug", "check_runs.0.app.id"},
+			{graph, pr + "reviews.nodes.0.author.login", pr + "reviews.nodes.0.author.databaseId"},
+			{graph, app + "slug", app + "databaseId"},
+			{c.get(checks + "own"), "check_runs.0.app.slug", "check_runs.0.app.id"},
+			{c.get("issues/7/comments"), "0.user.login", "0.user.id"},
+		} {
+			names, ids = append(names, of.answer.at(of.name)), append(ids, of.answer.at(of.id))
+		}
+		return names, ids
+	}
+	_, before := shown()
+	sandbox.RenameApp(g, "sage", "wise")
+	sandbox.RenameApp(g, "wise", "wiser")
+	sandbox.RenameApp(g, "review-coordinator", "quorum")
+	names, ids := shown()
+	want := "wiser[bot] wiser[bot] wiser[bot] wiser wiser wiser quorum quorum[bot]"
+	if got := strings.Join(names, " "); got != want {
+		t.Errorf("names\n got %s\nwant %s", got, want)
+	}
+	if fmt.Sprint(ids) != fmt.Sprint(before) {
+		t.Errorf("ids were %v, and are %v", before, ids)
+	}
+	set("wiser") // the same check
+	c.get("commits/"+head+"/check-runs?check_name=Q&filter=all").is(t, "total_count", "1")
+	must[int64](t)(g.Comment(7, "wiser[bot]", "x"))
+	c.get("issues/7/comments").is(t, "1.user.id", ids[0], "1.user.login", "wiser[bot]")
+	if now := sandbox.AppSlug(g, "sage"); now != "wiser" {
+		t.Errorf("sage is called %s now", now)
+	}
+}

@@ -93,8 +93,11 @@ type GitHub struct {
 	onRerun         func(run int64, attempt int)
 	onReviewerAsked func(kind, body string)
 
-	queryCache       *graphCache
-	renderedAccounts map[string]json.RawMessage // rendered once: they never change
+	queryCache *graphCache
+	newSlugs   map[string]string // what Apps are called now, by what they were called first
+	firstSlug  map[string]string // what an App was called first, by each later name
+
+	renderedAccounts map[string]json.RawMessage // rendered once, until an App gets another name
 	renderedApps     map[App]json.RawMessage
 	renderedRepos    map[string]json.RawMessage
 	graphActors      map[string]object // accounts as GraphQL has them; never written to
@@ -111,6 +114,7 @@ func New(o Options) *GitHub {
 		index: newIndex(), queryCache: &graphCache{}, permissions: map[string]string{}, runNumbers: map[string]int{},
 		renderedAccounts: map[string]json.RawMessage{}, renderedApps: map[App]json.RawMessage{},
 		renderedRepos: map[string]json.RawMessage{}, graphActors: map[string]object{},
+		newSlugs: map[string]string{}, firstSlug: map[string]string{},
 	}
 	if g.now == nil {
 		g.now = time.Now
@@ -474,6 +478,46 @@ func AddBranchRuleset(g *GitHub, name string, checks ...RequiredCheck) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.ensureBranch(name).ruleset = &branchRules{checks: slices.Clone(checks)}
+}
+
+// RenameApp gives an App another name, in all repositories at once: its slug and its bot's login are other ones from now
+// on, also on what it wrote before. Its id and its bot's stay. It may be named as before or as now. No event tells of it.
+func RenameApp(g *GitHub, slug, name string) {
+	g.mu.Lock()
+	repos, hook := []*GitHub{g}, g.webhook
+	g.mu.Unlock()
+	if hook != nil {
+		repos = hook.hub.allRepositories()
+		if own := hook.hub.options.App.Slug; slug == own || slug == AppSlug(g, own) {
+			hook.hub.appSlug.Store(name)
+		}
+	}
+	for _, g := range repos {
+		g.mu.Lock()
+		first := or(g.firstSlug[slug], slug)
+		g.newSlugs[first], g.firstSlug[name] = name, first
+		g.renderedAccounts, g.graphActors = map[string]json.RawMessage{}, map[string]object{}
+		g.renderedApps = map[App]json.RawMessage{}
+		g.mu.Unlock()
+	}
+}
+
+// AppSlug returns what an App is called now that was called so once.
+func AppSlug(g *GitHub, slug string) string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slugNow(g, slug)
+}
+
+func slugNow(g *GitHub, slug string) string { return or(g.newSlugs[or(g.firstSlug[slug], slug)], slug) }
+
+// accountNow returns the login that an account has now, and its id, which no new name changes.
+func accountNow(g *GitHub, login string) (now string, id int64) {
+	slug, isBot := strings.CutSuffix(login, "[bot]")
+	if !isBot {
+		return login, accountID(login)
+	}
+	return slugNow(g, slug) + "[bot]", accountID(or(g.firstSlug[slug], slug) + "[bot]")
 }
 
 // accountID derives an id from a login: always the same one, and another for each login.

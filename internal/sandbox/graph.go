@@ -44,28 +44,30 @@ func (g *GitHub) graphActor(login string) object {
 	if login == "" || g.graphActors[login] != nil {
 		return g.graphActors[login]
 	}
-	typename, short := "User", login
-	if slug, bot := strings.CutSuffix(login, "[bot]"); bot {
-		typename, short = "Bot", slug
+	typename := "User"
+	now, id := accountNow(g, login)
+	short, isBot := strings.CutSuffix(now, "[bot]")
+	if isBot {
+		typename = "Bot"
 	}
 	kind := string(typename[0])
 	g.graphActors[login] = object{
-		"__typename": typename, "login": short, "id": nodeID(kind, accountID(login)),
-		"databaseId": accountID(login), "url": "https://github.com/" + short,
+		"__typename": typename, "login": short, "id": nodeID(kind, id),
+		"databaseId": id, "url": "https://github.com/" + short,
 		"resourcePath": "/" + short,
-		"avatarUrl":    fmt.Sprintf("https://avatars.githubusercontent.com/u/%d", accountID(login)), "name": short,
+		"avatarUrl":    fmt.Sprintf("https://avatars.githubusercontent.com/u/%d", id), "name": short,
 	}
 	return g.graphActors[login]
 }
 
-func (g *GitHub) graphRoot(r *routedRequest) object {
+func (g *GitHub) graphRoot(r *routedRequest, nodes int) object {
 	limits := g.budget.currentState()
 	return object{
 		"__typename": "Query",
 		"viewer":     g.graphActor(g.programLogin()),
 		"rateLimit": object{
-			"__typename": "RateLimit", "limit": limits.limit, "cost": 1, "used": limits.usedGQL,
-			"remaining": max(limits.limit-limits.usedGQL, 0), "resetAt": timeOrNull(limits.reset), "nodeCount": 0,
+			"__typename": "RateLimit", "limit": limits.limit, "cost": r.graphPoints, "used": limits.usedGQL,
+			"remaining": max(limits.limit-limits.usedGQL, 0), "resetAt": timeOrNull(limits.reset), "nodeCount": nodes,
 		},
 		"repository": resolverField(func(args object) (any, *graphError) {
 			owner, name := fmt.Sprint(args["owner"]), fmt.Sprint(args["name"])
@@ -492,7 +494,8 @@ func (g *GitHub) graphGitUser(login string) object {
 	o := g.graphActor(login)
 	if strings.HasSuffix(login, "[bot]") {
 		o = maps.Clone(o)
-		o["__typename"], o["login"] = "User", login
+		o["__typename"] = "User"
+		o["login"], _ = accountNow(g, login)
 	}
 	return o
 }
@@ -505,13 +508,7 @@ func (g *GitHub) graphSuite(s *checkSuite, r *routedRequest) object {
 		"conclusion":  stringOrNull(strings.ToUpper(conclusion)),
 		"url":         fmt.Sprintf("%s/commit/%s/checks?check_suite_id=%d", g.webURL(), s.head, s.id),
 		"workflowRun": nil, "commit": g.graphCommitStub(s.head),
-		"app": object{
-			"__typename": "App",
-			"id":         nodeID("A", s.app.ID),
-			"slug":       s.app.Slug,
-			"databaseId": s.app.ID,
-			"name":       s.app.Slug,
-		},
+		"app":    graphApp(g, s.app),
 		"branch": nil,
 		"checkRuns": connectionField(func(args object) []object {
 			filter, _ := args["filterBy"].(object)
@@ -542,6 +539,11 @@ func (g *GitHub) graphSuite(s *checkSuite, r *routedRequest) object {
 	return o
 }
 
+func graphApp(g *GitHub, a App) object {
+	slug := slugNow(g, a.Slug)
+	return object{"__typename": "App", "id": nodeID("A", a.ID), "slug": slug, "databaseId": a.ID, "name": slug}
+}
+
 func (g *GitHub) graphCheck(c checkView) object {
 	return object{
 		"__typename": "CheckRun", "id": nodeID("CR", c.ID), "databaseId": c.ID, "name": c.Name,
@@ -554,7 +556,7 @@ func (g *GitHub) graphCheck(c checkView) object {
 			"__typename": "CheckSuite",
 			"id":         nodeID("CS", c.suite.id),
 			"databaseId": c.suite.id,
-			"app":        object{"__typename": "App", "slug": c.App.Slug, "databaseId": c.App.ID, "name": c.App.Slug},
+			"app":        graphApp(g, c.App),
 		},
 	}
 }

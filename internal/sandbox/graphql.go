@@ -60,9 +60,9 @@ func (g *GitHub) answerGraphQL(r *routedRequest) routeAnswer {
 	if q.problems != nil {
 		return answerOK(object{"errors": q.problems})
 	}
-	doc, op := q.doc, q.op
-	e := &queryExecution{doc: doc, vars: op.withDefaults(in.Variables)}
-	if n := e.countNodes(op.selections, 1, 0); n > maxNodes {
+	op, e := q.op, q.execution(in)
+	n := e.countNodes(op.selections, 1, 0)
+	if n > maxNodes {
 		return answerOK(
 			object{
 				"errors": []graphError{
@@ -78,7 +78,7 @@ func (g *GitHub) answerGraphQL(r *routedRequest) routeAnswer {
 			},
 		)
 	}
-	data := e.resolveFields(op.selections, g.graphRoot(r), make([]string, 0, maxDepth+1))
+	data := e.resolveFields(op.selections, g.graphRoot(r, n), make([]string, 0, maxDepth+1))
 	switch {
 	case e.invalid:
 		return answerOK(object{"errors": e.errors})
@@ -99,6 +99,25 @@ type graphQuery struct {
 	doc      *graphDocument
 	op       *graphOperation
 	problems []graphError
+}
+
+// execution prepares the execution of a query without problems.
+func (q graphQuery) execution(in *graphRequest) *queryExecution {
+	return &queryExecution{doc: q.doc, vars: q.op.withDefaults(in.Variables)}
+}
+
+// queryPoints returns what a query costs of the hour's points: the requests that its connections would take, divided by
+// 100, rounded, and at least 1. Source: "Rate limits and query limits for the GraphQL API", predicting the point value.
+func queryPoints(g *GitHub, r *routedRequest) int {
+	in, err := r.readGraphRequest()
+	if err != nil {
+		return 1
+	}
+	q := g.queryCache.cachedQuery(in.Query, in.OperationName)
+	if q.problems != nil {
+		return 1
+	}
+	return max((q.execution(in).countRequests(q.op.selections, 1, 0)+50)/100, 1)
 }
 
 // maxCachedQueries is how many parsed queries are kept.
@@ -160,6 +179,23 @@ func (e *queryExecution) countNodes(sels []graphSelection, times, depth int) int
 		if total > maxNodes {
 			return total
 		}
+	}
+	return total
+}
+
+// countRequests returns the requests that the connections among the selections would take if every page were full: each
+// one for every node of the connections around it.
+func (e *queryExecution) countRequests(sels []graphSelection, times, depth int) int {
+	total := 0
+	for _, s := range sels {
+		if depth > maxDepth || total > maxNodes || e.isSkipped(s) {
+			continue
+		}
+		under := times
+		if n, paged := e.pageSize(s); paged && s.name != "" {
+			total, under = total+times, times*n
+		}
+		total += e.countRequests(e.subSelections(s), under, depth+1)
 	}
 	return total
 }

@@ -334,3 +334,56 @@ func FuzzGraphQL(f *testing.F) {
 		}
 	})
 }
+
+// A query costs points: a hundredth of the requests that its connections would take if every page were full.
+func TestAQueryCostsPoints(t *testing.T) {
+	g, now, c := quiet(t, sandbox.Options{})
+	const threads = `reviewThreads(first: 50) {nodes {comments(first: $n) {nodes {body}}}}`
+	for _, test := range []struct {
+		name, query string
+		n           int
+		points      string
+	}{
+		{"no connection", `{repository(owner: "acme", name: "shop") {name} rateLimit {cost}}`, 0, "1"},
+		{"one connection", `{repository(owner: "acme", name: "shop") {pullRequests(first: 100) {nodes {number}}} rateLimit {cost}}`, 0, "1"},
+		{ // 1 + 100 + 100 × 50
+			"the example of GitHub's documentation",
+			`query($n: Int!) {repository(owner: "acme", name: "shop") {pullRequests(first: 100) {nodes {` + threads + `}}} rateLimit {cost}}`, 60, "51",
+		},
+		{ // 1 + 50: what the innermost one asks for costs nothing
+			"a pull request", `query($n: Int!) {repository(owner: "acme", name: "shop") {pullRequest(number: 7) {` + threads + `}} rateLimit {cost}}`, 100, "1",
+		},
+		{ // 1 + 30 + 30 × 100: a variable counts by its value
+			"by a variable", `query($n: Int!) {repository(owner: "acme", name: "shop") {object(expression: "main") {... on Commit {
+				checkSuites(first: 30) {nodes {checkRuns(first: $n) {nodes {...named}}}}}}} rateLimit {cost}} fragment named on CheckRun {name}`, 100, "1",
+		},
+		{ // 1 + 10 + 10 × 20 + 10: both comments are asked for
+			"twice, in a fragment and once left out",
+			`query($n: Int!) {repository(owner: "acme", name: "shop") {pullRequests(first: 10) {nodes {...both}}} rateLimit {cost}}
+			fragment both on PullRequest {reviewThreads(last: 20) {nodes {comments(first: $n) {totalCount}}} comments(first: 50) {totalCount}
+				reviews(first: 100) @skip(if: true) {nodes {comments(first: 100) {totalCount}}}}`, 3, "2",
+		},
+	} {
+		before := sandbox.GraphQLPoints(g)
+		variables := []any{}
+		if test.n > 0 {
+			variables = []any{"n", test.n}
+		}
+		r := c.query(test.query, variables...)
+		r.is(t, "errors", "<missing>", "data.rateLimit.cost", test.points)
+		log := g.Requests()
+		spent, logged := sandbox.GraphQLPoints(g)-before, log[len(log)-1].Points
+		if fmt.Sprint(spent) != test.points || logged != spent || r.header.Get("X-Ratelimit-Used") != fmt.Sprint(before+spent) {
+			t.Errorf("%s: it cost %d points, %d by the log, %s of the hour", test.name, spent, logged, r.header.Get("X-Ratelimit-Used"))
+		}
+	}
+	left := 1000 - sandbox.GraphQLPoints(g) // GITHUB_TOKEN has a thousand an hour
+	c.get("/rate_limit").is(t, "resources.graphql.remaining", fmt.Sprint(left), "resources.core.used", "0")
+	dear := `{repository(owner: "acme", name: "shop") {pullRequests(first: 100) {nodes {reviewThreads(first: 50) {nodes {comments(first: 60) {totalCount}}}}}}}`
+	for range (left + 50) / 51 {
+		c.query(dear).is(t, "errors", "<missing>")
+	}
+	c.query(dear).is(t, "errors.0.type", "RATE_LIMITED")
+	now.pass(time.Hour)
+	c.query(dear).is(t, "errors", "<missing>")
+}

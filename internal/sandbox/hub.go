@@ -76,6 +76,7 @@ type Hub struct {
 
 	deliveries deliveryQueue
 	muted      atomic.Bool
+	appSlug    atomic.Value // a string: what the App is called now
 }
 
 // installation is the App on an account.
@@ -137,6 +138,7 @@ func NewHub(o HubOptions) *Hub {
 		},
 		renderedAccounts: map[string]json.RawMessage{}, queryCache: &graphCache{}, dueChanged: make(chan struct{}),
 	}
+	h.appSlug.Store(o.App.Slug)
 	h.deliveries.changed = make(chan struct{})
 	h.deliveries.byID = map[int64]*HookDelivery{}
 	return h
@@ -198,6 +200,9 @@ func (h *Hub) addRepo(id int64, g *GitHub) *hubRepo {
 	g.lastID += nth * 10_000_000 // ids are unlike in all repositories, but for those of what was there before
 	if (g.app == actionsApp || g.app.Slug == h.options.App.Slug) && g.tokenOwner == "" && id != 0 {
 		g.app = h.options.App
+	}
+	if slug, own := h.appSlug.Load().(string), h.options.App.Slug; slug != own { // it was renamed
+		g.newSlugs[own], g.firstSlug[slug] = slug, own
 	}
 	return s
 }
@@ -750,5 +755,5 @@ func (h *Hub) Run(ctx context.Context, clock Clock) {
 func (h *Hub) accountJSON(login string) any {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return renderOnce(h.renderedAccounts, login, func() object { return accountJSON(login) })
+	return renderOnce(h.renderedAccounts, login, func() object { return accountJSON(login, accountID(login)) })
 }

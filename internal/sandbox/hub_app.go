@@ -58,7 +58,7 @@ func (h *Hub) answerAppRequest(r *routedRequest) routeAnswer {
 		if asks.token != nil {
 			b = asks.token.installation.budget
 		}
-		if a, fine := b.spendRequest(r.Method, r.path, r.now); !fine {
+		if a, fine := b.spendRequest(r); !fine {
 			return a
 		}
 		r.params = params
@@ -71,9 +71,9 @@ func (h *Hub) answerAppRequest(r *routedRequest) routeAnswer {
 }
 
 func (h *Hub) appJSON() object {
-	app := h.options.App
+	app := App{Slug: h.appSlug.Load().(string), ID: h.options.App.ID}
 	return object{
-		"id": app.ID, "slug": app.Slug, "client_id": "Iv1." + app.Slug, "node_id": nodeID("A", app.ID),
+		"id": app.ID, "slug": app.Slug, "client_id": "Iv1." + h.options.App.Slug, "node_id": nodeID("A", app.ID),
 		"owner": h.accountJSON("acme"), "name": app.Slug, "description": "",
 		"external_url": "https://example.com/" + app.Slug, "html_url": "https://github.com/apps/" + app.Slug,
 		"created_at": timeOrNull(h.createdAt), "updated_at": timeOrNull(h.createdAt),
@@ -112,14 +112,14 @@ func (h *Hub) installationJSON(in *installation) object {
 	defer h.mu.Unlock()
 	suspender := any(nil)
 	if !in.suspended.IsZero() {
-		suspender = renderOnce(h.renderedAccounts, in.account, func() object { return accountJSON(in.account) })
+		suspender = renderOnce(h.renderedAccounts, in.account, func() object { return accountJSON(in.account, accountID(in.account)) })
 	}
 	id := strconv.FormatInt(in.id, 10)
 	return object{
 		"id": in.id, "account": account, "repository_selection": "selected",
 		"access_tokens_url": apiRoot + "/app/installations/" + id + "/access_tokens",
 		"repositories_url":  apiRoot + "/installation/repositories", "html_url": "https://github.com/settings/installations/" + id,
-		"app_id": h.options.App.ID, "app_slug": h.options.App.Slug,
+		"app_id": h.options.App.ID, "app_slug": h.appSlug.Load(),
 		"client_id": "Iv1." + h.options.App.Slug, "target_id": accountID(in.account),
 		"target_type": "Organization", "permissions": h.options.Permissions, "events": h.subscribedEvents(),
 		"created_at": timeOrNull(in.created), "updated_at": timeOrNull(in.updated),

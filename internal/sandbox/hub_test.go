@@ -372,3 +372,24 @@ func TestAnAnswerTakesItsTime(t *testing.T) {
 		}
 	})
 }
+
+// The App's own new name is another one in all its installations at once.
+func TestTheHubsAppIsRenamed(t *testing.T) {
+	m := newMarket(t, sandbox.HubOptions{})
+	wrote := `{"name":"Q","head_sha":"` + sandbox.SHA("a1") + `"}`
+	m.c.token = m.MintToken(88)
+	m.c.want(201, "POST", "/repos/evil/shop/check-runs", wrote)
+	sandbox.RenameApp(m.shop, "quorum-app", "quorum")
+	m.c.get("/repos/evil/shop/commits/"+sandbox.SHA("a1")+"/check-runs").is(
+		t, "check_runs.0.app.slug", "quorum", "check_runs.0.app.id", "4711")
+	late := sandbox.New(sandbox.Options{Owner: "evil", Repo: "late", Now: m.now.now})
+	late.OpenPull(sandbox.PullSpec{Number: 7})
+	m.Add(88, late)
+	m.c.want(201, "POST", "/repos/evil/late/check-runs", wrote).is(t, "app.slug", "quorum", "app.id", "4711")
+	m.c.token = m.jwt(t, "4711", time.Minute)
+	m.c.get("/app").is(t, "slug", "quorum", "id", "4711", "client_id", "Iv1.quorum-app")
+	m.c.get("/app/installations/77").is(t, "app_slug", "quorum", "app_id", "4711")
+	if m.App() != (sandbox.App{Slug: "quorum-app", ID: 4711}) {
+		t.Errorf("it was made for %v", m.App())
+	}
+}

@@ -106,6 +106,8 @@ type budget struct {
 	usedGQL int
 	reset   time.Time // when the hour ends
 
+	pointsGQL int // points of GraphQL in all hours
+
 	keepsLedger  bool // keep the ledger, and the counts made of it
 	enforce      bool // refuse requests beyond a minute's limits
 	ledger       []spending
@@ -127,14 +129,14 @@ func (b *budget) renewHour(now time.Time) {
 
 // spendRequest takes a request out of the budget. If the budget does not allow it, it returns GitHub's refusal and
 // false.
-func (b *budget) spendRequest(method, path string, now time.Time) (routeAnswer, bool) {
+func (b *budget) spendRequest(r *routedRequest) (routeAnswer, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.renewHour(now)
-	if path == "/rate_limit" {
+	b.renewHour(r.now)
+	if r.path == "/rate_limit" {
 		return routeAnswer{}, true
 	}
-	graph := path == "/graphql"
+	graph := r.path == "/graphql"
 	exceeded := "API rate limit exceeded for " + b.holder + "."
 	switch {
 	case graph && b.usedGQL >= b.limit:
@@ -142,15 +144,26 @@ func (b *budget) spendRequest(method, path string, now time.Time) (routeAnswer, 
 	case !graph && b.used >= b.limit:
 		return answerError(403, exceeded), false
 	}
-	if a, fine := b.recordSpending(spendingKindOf(method, path), now); !fine {
+	if a, fine := b.recordSpending(spendingKindOf(r.Method, r.path), r.now); !fine {
 		return a, false
 	}
 	if graph {
-		b.usedGQL++
+		b.usedGQL += r.graphPoints
+		b.pointsGQL += r.graphPoints
 	} else {
 		b.used++
 	}
 	return routeAnswer{}, true
+}
+
+// GraphQLPoints counts the points that all queries so far have cost, of all repositories that share the budget. Those of an
+// hour are limited as requests are; the points of a minute, of which a query is one, are others.
+func GraphQLPoints(g *GitHub) int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.budget.mu.Lock()
+	defer g.budget.mu.Unlock()
+	return g.budget.pointsGQL
 }
 
 // recordSpending enters a request into the ledger, or refuses it if it is more than a minute allows.

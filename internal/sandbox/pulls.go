@@ -428,10 +428,25 @@ func (g *GitHub) Head(number int) string {
 	return ""
 }
 
+// maxTextBytes is the longest text of a comment or a review that GitHub takes, in bytes of UTF-8. A page of a hundred such
+// texts is served as it is.
+const maxTextBytes = 262_144
+
+// checkTextLength returns GitHub's refusal of a text that is too long.
+func checkTextLength(text string) error {
+	if len(text) > maxTextBytes {
+		return fmt.Errorf("body is too long (maximum is %d characters)", maxTextBytes)
+	}
+	return nil
+}
+
 // Comment writes an issue comment on a pull request and returns its id.
 func (g *GitHub) Comment(number int, by, body string) (int64, error) {
 	var id int64
 	err := g.changePull(number, func(p *pullRequest, now time.Time) error {
+		if err := checkTextLength(body); err != nil {
+			return fmt.Errorf("comment: %w", err)
+		}
 		c := g.addComment(p, by, body, now)
 		id, p.updated = c.id, now
 		g.emitCommentEvent(p, c, "created", by, nil)
@@ -455,6 +470,9 @@ func (g *GitHub) EditComment(id int64, editor, body string) error {
 	p, c := g.findComment(id)
 	if c == nil {
 		return fmt.Errorf("edit comment %d: there is none", id)
+	}
+	if err := checkTextLength(body); err != nil {
+		return fmt.Errorf("edit comment %d: %w", id, err)
 	}
 	from := c.body
 	c.body, c.editor, c.editedAt, c.updated, p.updated = body, or(editor, c.author), now, now, now
@@ -525,6 +543,9 @@ type LineComment struct {
 func (g *GitHub) Review(number int, s ReviewSpec) (int64, error) {
 	var id int64
 	err := g.changePull(number, func(p *pullRequest, now time.Time) error {
+		if err := checkTextLength(s.Body); err != nil {
+			return fmt.Errorf("review: %w", err)
+		}
 		r := &review{
 			id:        g.newID(),
 			author:    s.By,
@@ -563,6 +584,9 @@ func (g *GitHub) EditReview(id int64, editor, body string) error {
 	p, r := g.findReview(id)
 	if r == nil {
 		return fmt.Errorf("edit review %d: there is none", id)
+	}
+	if err := checkTextLength(body); err != nil {
+		return fmt.Errorf("edit review %d: %w", id, err)
 	}
 	from := r.body
 	r.body, r.editor, r.editedAt, p.updated = body, or(editor, r.author), now, now

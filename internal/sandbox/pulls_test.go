@@ -263,3 +263,37 @@ func TestWhichCheckIsRequired(t *testing.T) {
 	c.get("rules/branches/ruled/bound").is(t, rule+"#", "2", rule+"0.context", "Q", rule+"0.integration_id", "4242")
 	c.get("rules/branches/kept").is(t, "#", "2", "0.type", "deletion", "1.type", "required_linear_history")
 }
+
+// A comment and a review hold 262,144 bytes; a page of a hundred of them is 26 MB, and comes as it is.
+func TestLargeTexts(t *testing.T) {
+	g, _, c := quiet(t, sandbox.Options{})
+	large := strings.Repeat("ü", 131_072) // of two bytes each
+	id := c.want(201, "POST", "issues/7/comments", `{"body":"`+large+`"}`).at("id")
+	long := (&caller{t: t, rt: g, token: "t1"})
+	long.want(422, "POST", "issues/7/comments", `{"body":"`+large+`x"}`).is(
+		t, "message", "Validation Failed: body is too long (maximum is 262144 characters)")
+	long.want(422, "PATCH", "issues/comments/"+id, `{"body":"`+large+`x"}`)
+	c.want(200, "PATCH", "issues/comments/"+id, `{"body":"`+large+`"}`)
+	review := must[int64](t)(g.Review(7, sandbox.ReviewSpec{By: "sage[bot]", Body: large}))
+	for _, err := range []error{
+		second(g.Comment(7, "sage[bot]", large+"x")), second(g.Review(7, sandbox.ReviewSpec{By: "sage[bot]", Body: large + "x"})),
+		g.EditReview(review, "", large+"x"), g.EditComment(g.NewestComment(7, "github-actions[bot]"), "", large+"x"),
+	} {
+		if err == nil || !strings.Contains(err.Error(), "body is too long") {
+			t.Errorf("a text that is too long: %v", err)
+		}
+	}
+	large = strings.Repeat("y", 262_144)
+	for range 99 {
+		must[int64](t)(g.Comment(7, "sage[bot]", large))
+		must[int64](t)(g.Review(7, sandbox.ReviewSpec{By: "sage[bot]", Body: large}))
+	}
+	for _, of := range []string{"issues/7/comments", "pulls/7/reviews"} {
+		page := long.get(of + "?per_page=100") // held against the description it would take a while
+		if len(page.body) < 100*262_144 || strings.Count(string(page.body), large) != 99 {
+			t.Errorf("%s: a page of %d bytes", of, len(page.body))
+		}
+	}
+}
+
+func second(_ int64, err error) error { return err }

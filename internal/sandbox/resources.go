@@ -212,8 +212,9 @@ func (r *routedRequest) decodeCommentBody() (string, string) {
 		return "", "Validation Failed: " + err.Error()
 	case strings.TrimSpace(in.Body) == "":
 		return "", "Validation Failed: body cannot be blank"
-	case len(in.Body) > 65536:
-		return "", "Validation Failed: body is too long (maximum is 65536 characters)"
+	}
+	if err := checkTextLength(in.Body); err != nil {
+		return "", "Validation Failed: " + err.Error()
 	}
 	return in.Body, ""
 }

@@ -36,6 +36,7 @@ type LoggedRequest struct {
 	Status      int  // 0: nothing was answered
 	NotModified bool // answered 304, which costs nothing
 	Faulted     bool // a fault struck it
+	Points      int  // what its query costs of the hour's points; 0 of a request over REST
 }
 
 // Requests lists all requests so far, those included that never arrived.
@@ -109,6 +110,7 @@ type routedRequest struct {
 	afterUnlock []func() // called as soon as the lock is released
 	overNetwork bool     // it came through a server, not through RoundTrip
 	graphBody   *graphRequest
+	graphPoints int // what its query costs
 }
 
 func (r *routedRequest) intParam(name string) int64 {
@@ -310,6 +312,7 @@ func (g *GitHub) handleRequest(r *routedRequest) requestOutcome {
 		a = f.replaceAnswer(a)
 	}
 	a = g.finishAnswer(r, a)
+	entry.Points = r.graphPoints
 	if arrives {
 		entry.Status, entry.NotModified = a.status, a.status == http.StatusNotModified
 	}
@@ -365,7 +368,10 @@ func (g *GitHub) checkAndAnswer(r *routedRequest) routeAnswer {
 	case !r.hasValidBody():
 		return answerError(400, "Problems parsing JSON")
 	}
-	if a, fine := g.budget.spendRequest(r.Method, r.path, r.now); !fine {
+	if r.path == "/graphql" {
+		r.graphPoints = queryPoints(g, r)
+	}
+	if a, fine := g.budget.spendRequest(r); !fine {
 		return a
 	}
 	if r.path == "/graphql" {

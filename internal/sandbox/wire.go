@@ -37,14 +37,14 @@ func (g *GitHub) userJSON(login string) any {
 	if login == "" {
 		return nil
 	}
-	return renderOnce(g.renderedAccounts, login, func() object { return accountJSON(login) })
+	return renderOnce(g.renderedAccounts, login, func() object { return accountJSON(accountNow(g, login)) })
 }
 
-func accountJSON(login string) object {
+func accountJSON(login string, id int64) object {
 	u := object{
-		"login": login, "id": accountID(login), "node_id": nodeID("U", accountID(login)),
+		"login": login, "id": id, "node_id": nodeID("U", id),
 		"type": "User", "site_admin": false, "gravatar_id": "",
-		"avatar_url": fmt.Sprintf("https://avatars.githubusercontent.com/u/%d?v=4", accountID(login)),
+		"avatar_url": fmt.Sprintf("https://avatars.githubusercontent.com/u/%d?v=4", id),
 		"html_url":   "https://github.com/" + login,
 	}
 	if slug, bot := strings.CutSuffix(login, "[bot]"); bot {
@@ -554,10 +554,11 @@ func (g *GitHub) appJSON(a App) json.RawMessage {
 	if g.renderedApps[a] != nil {
 		return g.renderedApps[a]
 	}
+	slug := slugNow(g, a.Slug)
 	out := object{
-		"id": a.ID, "slug": a.Slug, "client_id": "Iv1." + a.Slug, "node_id": nodeID("A", a.ID),
-		"owner": g.userJSON(g.owner), "name": a.Slug, "description": "",
-		"external_url": "https://example.com/" + a.Slug, "html_url": "https://github.com/apps/" + a.Slug,
+		"id": a.ID, "slug": slug, "client_id": "Iv1." + a.Slug, "node_id": nodeID("A", a.ID),
+		"owner": g.userJSON(g.owner), "name": slug, "description": "",
+		"external_url": "https://example.com/" + slug, "html_url": "https://github.com/apps/" + slug,
 		"created_at": timeOrNull(g.createdAt), "updated_at": timeOrNull(g.createdAt),
 		"permissions": map[string]string{"checks": "write", "metadata": "read"}, "events": []string{"check_run"},
 	}
@@ -581,7 +582,7 @@ func (g *GitHub) checkJSON(c checkView) object {
 	out := object{
 		"id": c.ID, "name": c.Name, "node_id": nodeID("CR", c.ID),
 		"head_sha": c.Head, "external_id": c.ExternalID, "url": url, "html_url": web,
-		"details_url": or(c.DetailsURL, "https://github.com/apps/"+c.App.Slug), "status": c.Status,
+		"details_url": or(c.DetailsURL, "https://github.com/apps/"+slugNow(g, c.App.Slug)), "status": c.Status,
 		"conclusion": stringOrNull(c.Conclusion), "started_at": timeOrNull(c.Started),
 		"completed_at": timeOrNull(c.Completed), "check_suite": object{"id": c.suite.id},
 		"app": g.appJSON(c.App), "pull_requests": g.pullsAtHeadJSON(c.Head),

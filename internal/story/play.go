@@ -307,7 +307,7 @@ func (w *world) newReconciler(transport http.RoundTripper, now func() time.Time)
 	if err != nil {
 		return nil, err
 	}
-	forge := github.NewForge(api, cmp.Or(w.scenario.appSlug, quorum.ActionsApp), "", nil)
+	forge := github.NewForge(api, sandbox.AppSlug(w.g, cmp.Or(w.scenario.appSlug, quorum.ActionsApp)), "", nil)
 	forge.SetClock(now)
 	return &loop.Reconciler{Forge: forge, Now: now, Seen: func(l loop.Look) {
 		w.recorder.recordLook(l)

@@ -158,6 +158,10 @@ func TestWhatSentencesDo(t *testing.T) {
 			"actions/runs", "status", "waiting",
 		},
 		{
+			"an App is renamed", reviewed + "2s sage[bot] is renamed to wise\n3s sage[bot] reviews\n4s wise[bot] reviews",
+			"pulls/7/reviews", "user.login", "wise[bot] carol wise[bot] wise[bot]",
+		},
+		{
 			"an event is forbidden", "0s policy forbids pull_request_target issue_comment\n" + opened + "1s openai starts event pull_request_target",
 			"actions/runs", "conclusion", "failure",
 		},

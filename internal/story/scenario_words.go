@@ -297,6 +297,7 @@ func allVerbs() []verb {
 			"protects", "LOGIN protects BRANCH [requiring CHECK [of APP]|requiring no check] [by ruleset]",
 			(*sentenceParser).parseProtects,
 		},
+		{"is renamed to", "APP is renamed to NAME", parseRenames},
 		{"forbids", "policy forbids EVENT…", parseForbids},
 		{"owns the token", "LOGIN owns the token", (*sentenceParser).parseOwnsToken},
 		{"watches the merge gate", "LOGIN watches the merge gate", parseWatchesGate},
@@ -897,6 +898,15 @@ func (l *sentenceParser) parseProtects() func(*world) error {
 		} else {
 			protect(w.g, branch, required)
 		}
+		return nil
+	}
+}
+
+// parseRenames parses "APP is renamed to NAME"; the App may be called by its slug, by its bot, or by the reviewer that it is.
+func parseRenames(l *sentenceParser) func(*world) error {
+	who, name := l.subject.text, strings.TrimSuffix(l.next("the new name").text, "[bot]")
+	return func(w *world) error {
+		sandbox.RenameApp(w.g, strings.TrimSuffix(w.loginOf(who), "[bot]"), name)
 		return nil
 	}
 }
