@@ -635,8 +635,32 @@ func (l *look) joinAnswers() {
 		run.Jobs = newestJobs(run, l.snap.Checks)
 		l.snap.Runs = append(l.snap.Runs, run)
 	}
+	if l.f.writesAsJob() {
+		l.snap.PassedOverFor = passedOverFor(l.own, l.runs)
+	}
 	l.snap.Resolved = l.mem.commits
 	l.attachLogs()
+}
+
+// passedOverFor returns the file of the workflow in whose suite GitHub has filed our check, if the merge gate passes over that
+// suite: a newer run of the workflow and event exists, or its run was dispatched or scheduled. Source: the probes of
+// rmartz/merge-safety 73 and b24ui 353, autumn 2026.
+func passedOverFor(own []ownCheck, runs []restRun) string {
+	if len(own) == 0 {
+		return ""
+	}
+	at := slices.IndexFunc(runs, func(r restRun) bool { return r.Suite == own[0].Suite })
+	if at < 0 {
+		return ""
+	}
+	in := runs[at]
+	isNewer := func(r restRun) bool {
+		return r.ID > in.ID && r.Head == in.Head && r.Event == in.Event && workflowPath(r.Path) == workflowPath(in.Path)
+	}
+	if in.Event == "workflow_dispatch" || in.Event == "schedule" || slices.ContainsFunc(runs, isNewer) {
+		return workflowPath(in.Path)
+	}
+	return ""
 }
 
 // newestJobs are the jobs of a run's newest attempt, found as check runs in the run's suite: a job's id is also its check
