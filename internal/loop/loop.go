@@ -37,6 +37,7 @@ type Reconciler struct {
 	Sleep   func(context.Context, time.Duration) error // how [Reconciler.Stay] waits by that clock; nil: a timer
 	Restamp bool                                       // a completed check that reads right is marked as looked at, for the next sweep
 	DryRun  bool                                       // nothing is written and nothing carried out
+	Quiet   bool                                       // nobody is asked: of what is due only cancels and reruns are carried out
 	Told    bool                                       // an event during a look brings another look anyway: a pass is not looked at twice
 	Seen    func(Look)                                 // called with the outcome of each look; may be nil
 	Fault   func(err error, next time.Time)            // Stay: a look failed and will be tried again then; may be nil
@@ -49,6 +50,8 @@ type Look struct {
 	Decision quorum.Decision
 	Check    report.Check
 	At       time.Time // by GitHub's clock
+
+	quiet bool // as the Reconciler's
 }
 
 // lookAgainDelay is the delay of the look after one that found GitHub moving: an effect was void, or could not be
@@ -131,7 +134,7 @@ func (r *Reconciler) Look(ctx context.Context, pr quorum.PR) (Look, error) {
 // and a text that was posted between two of them would look as if it were missing.
 func (r *Reconciler) observe(ctx context.Context, pr quorum.PR) (look Look, err error) {
 	for range 2 {
-		look = Look{}
+		look = Look{quiet: r.Quiet}
 		look.Policy, look.Snapshot, err = r.Forge.Observe(ctx, pr)
 		if err != nil {
 			return Look{}, err
@@ -147,6 +150,15 @@ func (r *Reconciler) observe(ctx context.Context, pr quorum.PR) (look Look, err 
 
 func (l *Look) judgeAndDecide() {
 	l.Decision = quorum.Decide(l.Policy, evidence.Judge(l.Policy, l.Snapshot), evidence.Facts(l.Policy, l.Snapshot), l.At)
+	if !l.quiet {
+		return
+	}
+	for _, ask := range l.Decision.Effects.Requests { // they stay due, for a look that may ask
+		if l.Decision.Wake.IsZero() || ask.Due.Before(l.Decision.Wake) {
+			l.Decision.Wake = ask.Due
+		}
+	}
+	l.Decision.Effects.Requests = nil
 }
 
 // renderCheck renders the decision with its record. Effects that are due are announced as under way: their intents
