@@ -283,3 +283,39 @@ func TestAnAppIsRenamed(t *testing.T) {
 		t.Errorf("sage is called %s now", now)
 	}
 }
+
+// When its days are over, what Actions has left on a commit is gone, and so are the checks and statuses of others.
+func TestRetentionTakesRunsAndChecks(t *testing.T) {
+	g, _, c := quiet(t, sandbox.Options{App: sandbox.App{Slug: "review-coordinator"}})
+	head := sandbox.SHA("a1")
+	run := must[int64](t)(g.StartRun(sandbox.RunSpec{Workflow: "a.yml", PR: 7}))
+	job := c.get(fmt.Sprintf("actions/runs/%d/jobs", run)).at("jobs.0.id")
+	own := c.want(201, "POST", "check-runs", `{"name":"Q","head_sha":"`+head+`","conclusion":"success"}`)
+	must[int64](t)(g.SetCheck(sandbox.CheckSpec{Name: "lint", App: sandbox.App{Slug: "github-actions"}, Head: "a1", Conclusion: "success"}))
+	first := must[int64](t)(g.SetStatus(sandbox.CommitStatus{Context: "S", State: "success", Head: "a1", By: "sage[bot]"}))
+	g.OpenPull(sandbox.PullSpec{Number: 8, Head: "b1"})
+	kept := must[int64](t)(g.StartRun(sandbox.RunSpec{Workflow: "a.yml", PR: 8}))
+
+	check(t, sandbox.Expire(g, 7))
+	for _, list := range []string{"check-runs", "check-suites", "status"} {
+		c.get("commits/"+head+"/"+list).is(t, "total_count", "0")
+	}
+	for _, gone := range []string{
+		fmt.Sprintf("actions/runs/%d", run), "actions/jobs/" + job, "check-runs/" + job, "check-runs/" + own.at("id"),
+		"check-suites/" + own.at("check_suite.id"),
+	} {
+		c.want(404, "GET", gone, "")
+	}
+	c.get("actions/runs").is(t, "total_count", "1", "workflow_runs.0.id", fmt.Sprint(kept))
+	if all := g.OwnCheckRuns("a1"); len(all) > 0 || sandbox.MergeGateOpens(g, 7, "Q") {
+		t.Errorf("our checks are %v", all)
+	}
+	c.want(201, "POST", "check-runs", `{"name":"Q","head_sha":"`+head+`","conclusion":"success"}`)
+	second := must[int64](t)(g.SetStatus(sandbox.CommitStatus{Context: "S", State: "success", Head: "a1", By: "sage[bot]"}))
+	if second <= first || !sandbox.MergeGateOpens(g, 7, "Q") {
+		t.Errorf("a status %d after %d, and what is written anew does not count", second, first)
+	}
+	if sandbox.Expire(g, 9) == nil {
+		t.Error("a pull request that is not there has expired")
+	}
+}
