@@ -166,7 +166,7 @@ func TestWhatSentencesDo(t *testing.T) {
 			"pulls/7/reviews", "user.login", "wise[bot] carol wise[bot] wise[bot]",
 		},
 		{
-			"an event is forbidden", "0s policy forbids pull_request_target issue_comment\n" + opened + "1s openai starts event pull_request_target",
+			"an event is forbidden", "0s policy forbids push issue_comment\n" + opened + "1s openai starts event issue_comment",
 			"actions/runs", "conclusion", "failure",
 		},
 		{"a run is deleted", started + "2s openai is deleted", "actions/runs", "status", ""},
