@@ -485,7 +485,9 @@ func TestObserveTakesNoCheckForAJob(t *testing.T) {
 		run := w.start(openaiFile)
 		pass(time.Minute)
 		for name, details := range map[string]string{
-			"coverage": "https://github.com/acme/shop/actions/runs/1/job/2", "report": "https://github.com/acme/shop/actions/runs/1", "lint": "",
+			"coverage": "https://github.com/acme/shop/actions/runs/1/job/2",
+			"report":   "https://github.com/acme/shop/actions/runs/1",
+			"lint":     "",
 		} {
 			_, err := w.g.SetCheck(sandbox.CheckSpec{
 				Name: name, App: sandbox.App{Slug: "github-actions"}, Head: "a1", Conclusion: "failure", DetailsURL: details,

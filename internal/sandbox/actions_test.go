@@ -289,7 +289,8 @@ func TestAForbiddenEventStartsNoJob(t *testing.T) {
 	g, _, c := quiet(t, sandbox.Options{})
 	sandbox.ForbidEvents(g, "pull_request_target", "issue_comment")
 	start := func(event string) string {
-		return fmt.Sprintf("actions/runs/%d", must[int64](t)(g.StartRun(sandbox.RunSpec{Workflow: "a.yml", PR: 7, Event: event})))
+		id := must[int64](t)(g.StartRun(sandbox.RunSpec{Workflow: "a.yml", PR: 7, Event: event}))
+		return fmt.Sprintf("actions/runs/%d", id)
 	}
 	run := start("pull_request_target")
 	c.get(run).is(t, "status", "completed", "conclusion", "failure", "run_attempt", "1", "head_sha", sandbox.SHA("a1"))

@@ -282,7 +282,8 @@ func (g *GitHub) SetStatus(s CommitStatus) (int64, error) {
 
 // addStatus adds a status, with the next id: each kind of thing has ids of its own.
 func (g *GitHub) addStatus(s *CommitStatus) {
-	s.ID = int64(len(g.statuses) + 1)
+	g.lastStatusID++
+	s.ID = g.lastStatusID
 	g.statuses = append(g.statuses, s)
 	g.index.statusesByHead[s.Head] = append(g.index.statusesByHead[s.Head], s)
 	g.emitStatusEvent(s)

@@ -199,27 +199,30 @@ func TestSuites(t *testing.T) {
 func TestACheckIsListedAsAJobOfAForeignRun(t *testing.T) {
 	g, now, c := quiet(t, sandbox.Options{})
 	head := sandbox.SHA("a1")
-	lint := must[int64](t)(g.StartRun(sandbox.RunSpec{Workflow: ".github/workflows/lint.yml", PR: 7, Event: "workflow_dispatch", Head: "a1"}))
+	lint := must[int64](t)(g.StartRun(sandbox.RunSpec{Workflow: "lint.yml", PR: 7, Event: "workflow_dispatch", Head: "a1"}))
 	now.pass(time.Second)
-	review := must[int64](t)(g.StartRun(sandbox.RunSpec{Workflow: ".github/workflows/a.yml", PR: 7}))
+	review := must[int64](t)(g.StartRun(sandbox.RunSpec{Workflow: "a.yml", PR: 7}))
 	made := c.want(201, "POST", "check-runs", `{"name":"Q","head_sha":"`+head+`","details_url":"https://example.com/why"}`)
 	made.is(t, "html_url", "https://github.com/acme/shop/runs/"+made.at("id"))
 	bare := c.want(201, "POST", "check-runs", `{"name":"R","head_sha":"`+head+`","conclusion":"success"}`)
 
 	c.get(fmt.Sprintf("actions/runs/%d/jobs", review)).is(t, "total_count", "1", "jobs.0.name", "review")
 	jobs := c.get(fmt.Sprintf("actions/runs/%d/jobs", lint))
-	jobs.is(t, "total_count", "3", "jobs.0.runner_id", "1", "jobs.1.id", made.at("id"), "jobs.1.name", "Q", "jobs.1.status", "queued")
-	jobs.is(t, "jobs.1.runner_id", "0", "jobs.1.runner_name", "", "jobs.1.steps.#", "0", "jobs.1.html_url", "https://example.com/why")
+	jobs.is(t, "total_count", "3", "jobs.0.runner_id", "1")
+	jobs.is(t, "jobs.1.id", made.at("id"), "jobs.1.name", "Q", "jobs.1.status", "queued", "jobs.1.html_url", "https://example.com/why")
+	jobs.is(t, "jobs.1.runner_id", "0", "jobs.1.runner_name", "", "jobs.1.steps.#", "0")
 	jobs.is(t, "jobs.2.html_url", bare.at("html_url"), "jobs.2.conclusion", "success", "jobs.2.run_id", fmt.Sprint(lint))
 
 	suites := func() reply {
-		return c.query(`{repository(owner: "acme", name: "shop") {object(oid: "` + head + `") {... on Commit {checkSuites(first: 10) {nodes {
-			databaseId workflowRun {event runNumber workflow {databaseId}} checkRuns(first: 5, filterBy: {checkName: "Q"}) {nodes {databaseId}}}}}}}}`)
+		return c.query(`{repository(owner: "acme", name: "shop") {object(oid: "` + head + `") {... on Commit {
+			checkSuites(first: 10) {nodes {databaseId workflowRun {event runNumber workflow {databaseId}}
+				checkRuns(first: 5, filterBy: {checkName: "Q"}) {nodes {databaseId}}}}}}}}`)
 	}
 	const node = "data.repository.object.checkSuites.nodes."
 	shown := suites()
-	shown.is(t, node+"#", "2", node+"0.databaseId", made.at("check_suite.id"), node+"0.workflowRun.event", "workflow_dispatch")
-	shown.is(t, node+"0.workflowRun.runNumber", "1", node+"0.checkRuns.nodes.0.databaseId", made.at("id"), node+"1.checkRuns.nodes.#", "0")
+	shown.is(t, node+"#", "2", node+"0.databaseId", made.at("check_suite.id"))
+	shown.is(t, node+"0.workflowRun.event", "workflow_dispatch", node+"0.workflowRun.runNumber", "1")
+	shown.is(t, node+"0.checkRuns.nodes.0.databaseId", made.at("id"), node+"1.checkRuns.nodes.#", "0")
 	shown.is(t, node+"0.workflowRun.workflow.databaseId", c.get(fmt.Sprintf("actions/runs/%d", lint)).at("workflow_id"))
 
 	check(t, g.DeleteRun(lint))
@@ -234,17 +237,20 @@ func TestAnAppIsRenamed(t *testing.T) {
 	g, _, c := quiet(t, sandbox.Options{App: sandbox.App{Slug: "review-coordinator", ID: 4242}})
 	head := sandbox.SHA("a1")
 	set := func(slug string) {
-		must[int64](t)(g.SetCheck(sandbox.CheckSpec{Name: "Q", App: sandbox.App{Slug: slug}, Head: "a1", Conclusion: "success"}))
+		_, err := g.SetCheck(sandbox.CheckSpec{Name: "Q", App: sandbox.App{Slug: slug}, Head: "a1", Conclusion: "success"})
+		check(t, err)
 	}
 	set("sage")
-	must[int64](t)(g.Review(7, sandbox.ReviewSpec{By: "sage[bot]", Comments: []sandbox.LineComment{{Path: "x", Line: 1, Body: "no"}}}))
+	remarks := []sandbox.LineComment{{Path: "x", Line: 1, Body: "no"}}
+	must[int64](t)(g.Review(7, sandbox.ReviewSpec{By: "sage[bot]", Comments: remarks}))
 	must[int64](t)(g.SetStatus(sandbox.CommitStatus{Context: "S", State: "success", Head: "a1", By: "sage[bot]"}))
 	c.want(201, "POST", "check-runs", `{"name":"own","head_sha":"`+head+`"}`)
 	c.want(201, "POST", "issues/7/comments", `{"body":"@sage please"}`)
 	shown := func() (names, ids []string) {
 		checks := "commits/" + head + "/check-runs?check_name="
 		graph := c.pull(`reviews(first: 1) {nodes {author {login ... on Bot {databaseId}}}} ` +
-			`commits(last: 1) {nodes {commit {checkSuites(first: 1, filterBy: {checkName: "Q"}) {nodes {app {slug databaseId}}}}}}`)
+			`commits(last: 1) {nodes {commit {checkSuites(first: 1, filterBy: {checkName: "Q"}) {nodes {` +
+			`app {slug databaseId}}}}}}`)
 		const app = pr + "commits.nodes.0.commit.checkSuites.nodes.0.app."
 		for _, of := range []struct {
 			answer   reply
@@ -281,5 +287,43 @@ func TestAnAppIsRenamed(t *testing.T) {
 	c.get("issues/7/comments").is(t, "1.user.id", ids[0], "1.user.login", "wiser[bot]")
 	if now := sandbox.AppSlug(g, "sage"); now != "wiser" {
 		t.Errorf("sage is called %s now", now)
+	}
+}
+
+// When its days are over, what Actions has left on a commit is gone, and so are the checks and statuses of others.
+func TestRetentionTakesRunsAndChecks(t *testing.T) {
+	g, _, c := quiet(t, sandbox.Options{App: sandbox.App{Slug: "review-coordinator"}})
+	head := sandbox.SHA("a1")
+	run := must[int64](t)(g.StartRun(sandbox.RunSpec{Workflow: "a.yml", PR: 7}))
+	job := c.get(fmt.Sprintf("actions/runs/%d/jobs", run)).at("jobs.0.id")
+	own := c.want(201, "POST", "check-runs", `{"name":"Q","head_sha":"`+head+`","conclusion":"success"}`)
+	lint := sandbox.CheckSpec{Name: "lint", App: sandbox.App{Slug: "github-actions"}, Head: "a1", Conclusion: "success"}
+	must[int64](t)(g.SetCheck(lint))
+	status := sandbox.CommitStatus{Context: "S", State: "success", Head: "a1", By: "sage[bot]"}
+	first := must[int64](t)(g.SetStatus(status))
+	g.OpenPull(sandbox.PullSpec{Number: 8, Head: "b1"})
+	kept := must[int64](t)(g.StartRun(sandbox.RunSpec{Workflow: "a.yml", PR: 8}))
+
+	check(t, sandbox.Expire(g, 7))
+	for _, list := range []string{"check-runs", "check-suites", "status"} {
+		c.get("commits/"+head+"/"+list).is(t, "total_count", "0")
+	}
+	for _, gone := range []string{
+		fmt.Sprintf("actions/runs/%d", run), "actions/jobs/" + job, "check-runs/" + job, "check-runs/" + own.at("id"),
+		"check-suites/" + own.at("check_suite.id"),
+	} {
+		c.want(404, "GET", gone, "")
+	}
+	c.get("actions/runs").is(t, "total_count", "1", "workflow_runs.0.id", fmt.Sprint(kept))
+	if all := g.OwnCheckRuns("a1"); len(all) > 0 || sandbox.MergeGateOpens(g, 7, "Q") {
+		t.Errorf("our checks are %v", all)
+	}
+	c.want(201, "POST", "check-runs", `{"name":"Q","head_sha":"`+head+`","conclusion":"success"}`)
+	second := must[int64](t)(g.SetStatus(status))
+	if second <= first || !sandbox.MergeGateOpens(g, 7, "Q") {
+		t.Errorf("a status %d after %d, and what is written anew does not count", second, first)
+	}
+	if sandbox.Expire(g, 9) == nil {
+		t.Error("a pull request that is not there has expired")
 	}
 }

@@ -67,6 +67,7 @@ type GitHub struct {
 	defaultBranch string
 	createdAt     time.Time
 	lastID        int64
+	lastStatusID  int64
 	pulls         map[int]*pullRequest
 	activity      []branchPush // oldest first
 	branches      map[string]*branch

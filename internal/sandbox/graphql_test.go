@@ -339,51 +339,45 @@ func FuzzGraphQL(f *testing.F) {
 func TestAQueryCostsPoints(t *testing.T) {
 	g, now, c := quiet(t, sandbox.Options{})
 	const threads = `reviewThreads(first: 50) {nodes {comments(first: $n) {nodes {body}}}}`
+	ask := func(fields string, n int) reply { // of the repository
+		return c.query(`query($n: Int!) {repository(owner: "acme", name: "shop") {`+fields+`
+			never: pullRequests(first: $n) @skip(if: true) {nodes {reviews(first: 50) {nodes {comments(first: 1) {totalCount}}}}}} rateLimit {cost}}`, "n", n)
+	}
 	for _, test := range []struct {
-		name, query string
-		n           int
-		points      string
+		name, fields string
+		n            int
+		points       string
 	}{
-		{"no connection", `{repository(owner: "acme", name: "shop") {name} rateLimit {cost}}`, 0, "1"},
-		{"one connection", `{repository(owner: "acme", name: "shop") {pullRequests(first: 100) {nodes {number}}} rateLimit {cost}}`, 0, "1"},
-		{ // 1 + 100 + 100 × 50
-			"the example of GitHub's documentation",
-			`query($n: Int!) {repository(owner: "acme", name: "shop") {pullRequests(first: 100) {nodes {` + threads + `}}} rateLimit {cost}}`, 60, "51",
+		{"no connection", `name`, 1, "1"},
+		{"one connection", `pullRequests(first: 100) {nodes {number}}`, 1, "1"},
+		{"GitHub's example: 1 + 100 + 100 × 50", `pullRequests(first: 100) {nodes {` + threads + `}}`, 60, "51"},
+		{"1 + 50: what the innermost one asks for costs nothing", `pullRequest(number: 7) {` + threads + `}`, 100, "1"},
+		{
+			"1 + 80 + 80 × 5: a variable counts by its value", `pullRequests(first: $n) {nodes {reviews(last: 5) {nodes {
+				comments(first: 100) {totalCount}}}}}`, 80, "5",
 		},
-		{ // 1 + 50: what the innermost one asks for costs nothing
-			"a pull request", `query($n: Int!) {repository(owner: "acme", name: "shop") {pullRequest(number: 7) {` + threads + `}} rateLimit {cost}}`, 100, "1",
-		},
-		{ // 1 + 30 + 30 × 100: a variable counts by its value
-			"by a variable", `query($n: Int!) {repository(owner: "acme", name: "shop") {object(expression: "main") {... on Commit {
-				checkSuites(first: 30) {nodes {checkRuns(first: $n) {nodes {...named}}}}}}} rateLimit {cost}} fragment named on CheckRun {name}`, 100, "1",
-		},
-		{ // 1 + 10 + 10 × 20 + 10: both comments are asked for
-			"twice, in a fragment and once left out",
-			`query($n: Int!) {repository(owner: "acme", name: "shop") {pullRequests(first: 10) {nodes {...both}}} rateLimit {cost}}
-			fragment both on PullRequest {reviewThreads(last: 20) {nodes {comments(first: $n) {totalCount}}} comments(first: 50) {totalCount}
-				reviews(first: 100) @skip(if: true) {nodes {comments(first: 100) {totalCount}}}}`, 3, "2",
+		{
+			"1 + 30 + 30 × 10: also within a fragment", `object(expression: "main") {... on Commit {
+				checkSuites(first: 30) {nodes {checkRuns(first: 10) {totalCount}}}}}
+				pullRequests(first: $n) {nodes {reviews(first: 10) {nodes {comments(first: 1) {totalCount}}}}}`, 30, "4",
 		},
 	} {
 		before := sandbox.GraphQLPoints(g)
-		variables := []any{}
-		if test.n > 0 {
-			variables = []any{"n", test.n}
-		}
-		r := c.query(test.query, variables...)
+		r := ask(test.fields, test.n)
 		r.is(t, "errors", "<missing>", "data.rateLimit.cost", test.points)
 		log := g.Requests()
-		spent, logged := sandbox.GraphQLPoints(g)-before, log[len(log)-1].Points
-		if fmt.Sprint(spent) != test.points || logged != spent || r.header.Get("X-Ratelimit-Used") != fmt.Sprint(before+spent) {
-			t.Errorf("%s: it cost %d points, %d by the log, %s of the hour", test.name, spent, logged, r.header.Get("X-Ratelimit-Used"))
+		spent, used := sandbox.GraphQLPoints(g)-before, r.header.Get("X-Ratelimit-Used")
+		if fmt.Sprint(spent) != test.points || log[len(log)-1].Points != spent || used != fmt.Sprint(before+spent) {
+			t.Errorf("%s: it cost %d points, %s of the hour, and %+v", test.name, spent, used, log[len(log)-1])
 		}
 	}
 	left := 1000 - sandbox.GraphQLPoints(g) // GITHUB_TOKEN has a thousand an hour
 	c.get("/rate_limit").is(t, "resources.graphql.remaining", fmt.Sprint(left), "resources.core.used", "0")
-	dear := `{repository(owner: "acme", name: "shop") {pullRequests(first: 100) {nodes {reviewThreads(first: 50) {nodes {comments(first: 60) {totalCount}}}}}}}`
+	dear := `pullRequests(first: 100) {nodes {` + threads + `}}`
 	for range (left + 50) / 51 {
-		c.query(dear).is(t, "errors", "<missing>")
+		ask(dear, 60).is(t, "errors", "<missing>")
 	}
-	c.query(dear).is(t, "errors.0.type", "RATE_LIMITED")
+	ask(dear, 60).is(t, "errors.0.type", "RATE_LIMITED")
 	now.pass(time.Hour)
-	c.query(dear).is(t, "errors", "<missing>")
+	ask(dear, 60).is(t, "errors", "<missing>")
 }

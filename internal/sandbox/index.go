@@ -98,3 +98,15 @@ func (x *index) removeRun(r *workflowRun) {
 		delete(x.checkByID, c.ID)
 	}
 }
+
+// removeSuitesAndStatuses removes the suites that are left on a commit, with their checks, and its statuses.
+func (x *index) removeSuitesAndStatuses(head string) {
+	for _, s := range x.suitesByHead[head] {
+		delete(x.suiteByID, s.id)
+		for _, c := range s.checks {
+			delete(x.checkByID, c.ID)
+		}
+	}
+	delete(x.suitesByHead, head)
+	delete(x.statusesByHead, head)
+}

@@ -246,15 +246,17 @@ func TestWhichCheckIsRequired(t *testing.T) {
 	g, _, c := quiet(t, sandbox.Options{})
 	const rule, protection = "0.parameters.required_status_checks.", "protection.required_status_checks."
 	g.Protect("classic")
-	sandbox.ProtectBranch(g, "bound", sandbox.RequiredCheck{Name: "lint"}, sandbox.RequiredCheck{Name: "Q", AppID: 15368})
+	bound, lint := sandbox.RequiredCheck{Name: "Q", AppID: 4242}, sandbox.RequiredCheck{Name: "lint"}
+	sandbox.ProtectBranch(g, "bound", lint, bound)
 	sandbox.ProtectBranch(g, "linear")
 	g.AddRuleset("ruled")
-	sandbox.AddBranchRuleset(g, "ruled/bound", sandbox.RequiredCheck{Name: "Q", AppID: 4242}, sandbox.RequiredCheck{Name: "lint"})
+	sandbox.AddBranchRuleset(g, "ruled/bound", bound, lint)
 	sandbox.AddBranchRuleset(g, "kept")
 
-	c.get("branches/classic").is(t, "protected", "true", "protection.enabled", "true", protection+"contexts.0", "Review quorum",
-		protection+"checks.0.context", "Review quorum", protection+"checks.0.app_id", "null", protection+"enforcement_level", "non_admins")
-	c.get("branches/bound").is(t, protection+"contexts.#", "2", protection+"checks.1.context", "Q", protection+"checks.1.app_id", "15368")
+	classic := c.get("branches/classic")
+	classic.is(t, "protected", "true", "protection.enabled", "true", protection+"enforcement_level", "non_admins")
+	classic.is(t, protection+"contexts.0", "Review quorum", protection+"checks.0.context", "Review quorum", protection+"checks.0.app_id", "null")
+	c.get("branches/bound").is(t, protection+"contexts.#", "2", protection+"checks.1.context", "Q", protection+"checks.1.app_id", "4242")
 	c.get("branches/linear").is(t, "protected", "true", "protection.enabled", "true", protection+"contexts.#", "0")
 	c.get("branches/ruled").is(t, "protected", "true", "protection.enabled", "false", protection+"contexts.#", "0")
 	c.get("rules/branches/classic").is(t, "#", "0")
@@ -276,7 +278,8 @@ func TestLargeTexts(t *testing.T) {
 	c.want(200, "PATCH", "issues/comments/"+id, `{"body":"`+large+`"}`)
 	review := must[int64](t)(g.Review(7, sandbox.ReviewSpec{By: "sage[bot]", Body: large}))
 	for _, err := range []error{
-		second(g.Comment(7, "sage[bot]", large+"x")), second(g.Review(7, sandbox.ReviewSpec{By: "sage[bot]", Body: large + "x"})),
+		second(g.Comment(7, "sage[bot]", large+"x")),
+		second(g.Review(7, sandbox.ReviewSpec{By: "sage[bot]", Body: large + "x"})),
 		g.EditReview(review, "", large+"x"), g.EditComment(g.NewestComment(7, "github-actions[bot]"), "", large+"x"),
 	} {
 		if err == nil || !strings.Contains(err.Error(), "body is too long") {

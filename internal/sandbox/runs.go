@@ -487,12 +487,35 @@ func (g *GitHub) HideRun(id int64, hidden bool) error {
 // DeleteRun deletes a run.
 func (g *GitHub) DeleteRun(id int64) error {
 	return g.withRun("delete", id, func(r *workflowRun, _ time.Time) error {
-		g.runs = slices.DeleteFunc(g.runs, func(x *workflowRun) bool { return x == r })
-		g.liveRuns = slices.DeleteFunc(g.liveRuns, func(x *workflowRun) bool { return x == r })
-		g.checks = slices.DeleteFunc(g.checks, func(c *StoredCheckRun) bool { return c.suite == r.suite })
-		g.index.removeRun(r)
+		deleteRun(g, r)
 		return nil
 	})
+}
+
+func deleteRun(g *GitHub, r *workflowRun) {
+	g.runs = slices.DeleteFunc(g.runs, func(x *workflowRun) bool { return x == r })
+	g.liveRuns = slices.DeleteFunc(g.liveRuns, func(x *workflowRun) bool { return x == r })
+	g.checks = slices.DeleteFunc(g.checks, func(c *StoredCheckRun) bool { return c.suite == r.suite })
+	g.index.removeRun(r)
+}
+
+// Expire takes the workflow runs, check suites, check runs and statuses from the head of a pull request, as GitHub does when
+// the days are over for which the repository keeps what Actions has left: 90 by default. Source: GitHub changelog 2026-07-17.
+func Expire(g *GitHub, pull int) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.carryOutDue()
+	p := g.pulls[pull]
+	if p == nil {
+		return fmt.Errorf("expire the runs and checks of #%d: there is no such pull request", pull)
+	}
+	for _, r := range slices.Clone(g.index.runsByHead[p.head]) {
+		deleteRun(g, r)
+	}
+	g.checks = slices.DeleteFunc(g.checks, func(c *StoredCheckRun) bool { return c.Head == p.head })
+	g.statuses = slices.DeleteFunc(g.statuses, func(s *CommitStatus) bool { return s.Head == p.head })
+	g.index.removeSuitesAndStatuses(p.head)
+	return nil
 }
 
 // RunState is a run as it is, not as GitHub shows it.

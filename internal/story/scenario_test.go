@@ -69,6 +69,10 @@ func TestParseFails(t *testing.T) {
 			"10:4", `no run or reviewer is called "opneai"`, `did you mean "openai"?`,
 		},
 		{"a forbidding person", "0s root forbids push", "9:4", "only a policy forbids an event", "pull_request_target"},
+		{
+			"a taking person", "0s alice opens #7\n1s root takes the runs and checks", "10:4", "only retention takes them",
+			"RUN is deleted",
+		},
 		{"a second timeline", "0s alice opens #7\n-- timeline --", "10:1", `a second section "timeline"`, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -162,10 +166,15 @@ func TestWhatSentencesDo(t *testing.T) {
 			"pulls/7/reviews", "user.login", "wise[bot] carol wise[bot] wise[bot]",
 		},
 		{
-			"an event is forbidden", "0s policy forbids pull_request_target issue_comment\n" + opened + "1s openai starts event pull_request_target",
+			"an event is forbidden", "0s policy forbids push issue_comment\n" + opened + "1s openai starts event issue_comment",
 			"actions/runs", "conclusion", "failure",
 		},
 		{"a run is deleted", started + "2s openai is deleted", "actions/runs", "status", ""},
+		{"runs expire", started + "2s retention takes the runs and checks of #7", "actions/runs", "status", ""},
+		{
+			"and so do statuses", started + "2s lint sets status ci to success\n3s retention takes the runs and checks",
+			"commits/" + a1 + "/statuses", "state", "",
+		},
 		{"a bot dismisses", reviewed + "2s tidy[bot] dismisses the review by sage[bot]", "pulls/7/reviews", "state", "DISMISSED APPROVED"},
 		{"in its own name", reviewed + "2s tidy[bot] dismisses the review by sage[bot]", "issues/7/timeline", "actor.login", "tidy[bot]"},
 		{

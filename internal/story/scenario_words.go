@@ -297,6 +297,7 @@ func allVerbs() []verb {
 			"protects", "LOGIN protects BRANCH [requiring CHECK [of APP]|requiring no check] [by ruleset]",
 			(*sentenceParser).parseProtects,
 		},
+		{"takes the runs and checks", "retention takes the runs and checks [of #N]", parseExpires},
 		{"is renamed to", "APP is renamed to NAME", parseRenames},
 		{"forbids", "policy forbids EVENT…", parseForbids},
 		{"owns the token", "LOGIN owns the token", (*sentenceParser).parseOwnsToken},
@@ -900,6 +901,15 @@ func (l *sentenceParser) parseProtects() func(*world) error {
 		}
 		return nil
 	}
+}
+
+// parseExpires parses "retention takes the runs and checks": those of a pull request's head, and its statuses.
+func parseExpires(l *sentenceParser) func(*world) error {
+	if l.subject.text != "retention" {
+		l.fail(l.subject, "only retention takes them", "a single run goes with: RUN is deleted")
+	}
+	n, _ := l.acceptPullNumber("of")
+	return func(w *world) error { return sandbox.Expire(w.g, w.pullNumber(n)) }
 }
 
 // parseRenames parses "APP is renamed to NAME"; the App may be called by its slug, by its bot, or by the reviewer that it is.
