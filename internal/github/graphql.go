@@ -20,14 +20,20 @@ import (
 // list, when the head's check suites were created, on which earlier commits a check of ours stands, and which blob the
 // policy file is. It also says what REST says, bodies included, so that answers of the two that were read side by side can
 // be told to belong together. Reviews stand before their threads: of a review that is shown no thread must be missing.
+//
+// It costs two points of the hour's: GitHub counts the requests that its connections would take, each as often as the pages
+// above it have entries, and divides by a hundred. Source: "Rate limits and query limits for the GraphQL API".
 
 const conversationQuery = `query($owner: String!, $name: String!, $number: Int!, $check: String!, $head: GitObjectID!, $policy: String!, $bodies: Boolean!, $threads: String, $comments: String, $reviews: String, $timeline: String) {
   repository(owner: $owner, name: $name) {
     policy: object(expression: $policy) { oid }
-    object(oid: $head) { ... on Commit { associatedPullRequests(first: 50) {
-      pageInfo { hasNextPage endCursor }
-      nodes { number state headRefOid }
-    } } }
+    object(oid: $head) { ... on Commit {
+      associatedPullRequests(first: 50) {
+        pageInfo { hasNextPage endCursor }
+        nodes { number state headRefOid }
+      }
+      checkSuites(first: 20) { nodes { ...suite } }
+    } }
     pullRequest(number: $number) {
       headRefOid baseRefName state isDraft
       reviews(first: 100, after: $reviews) {
@@ -68,13 +74,14 @@ const conversationQuery = `query($owner: String!, $name: String!, $number: Int!,
       }
       commits(last: 20) { nodes { commit {
         oid
-        checkSuites(first: 30) { nodes {
-          createdAt workflowRun { databaseId }
-          checkRuns(first: 5, filterBy: {checkName: $check}) { nodes { name status conclusion externalId } }
-        } }
+        checkSuites(first: 5) { pageInfo { hasNextPage } nodes { ...suite } }
       } } }
     }
   }
+}
+fragment suite on CheckSuite {
+  createdAt workflowRun { databaseId }
+  checkRuns(first: 2, filterBy: {checkName: $check}) { pageInfo { hasNextPage } nodes { name status conclusion externalId } }
 }
 fragment who on Actor { __typename login ... on User { databaseId } ... on Bot { databaseId } }`
 
@@ -206,21 +213,21 @@ type graphCommit struct {
 		Committer struct {
 			User *graphActor `json:"user"`
 		} `json:"committer"`
-		Suites struct {
-			Nodes []struct {
-				Created time.Time `json:"createdAt"`
-				Run     *struct{} `json:"workflowRun"` // nil: the suite is no run's
-				Checks  struct {
-					Nodes []struct {
-						Name       string `json:"name"`
-						Status     string `json:"status"`
-						Conclusion string `json:"conclusion"`
-						ExternalID string `json:"externalId"`
-					} `json:"nodes"`
-				} `json:"checkRuns"`
-			} `json:"nodes"`
-		} `json:"checkSuites"`
+		Suites graphConnection[graphSuite] `json:"checkSuites"`
 	} `json:"commit"`
+}
+
+type graphSuite struct {
+	Created time.Time                        `json:"createdAt"`
+	Run     *struct{}                        `json:"workflowRun"` // nil: the suite is no run's
+	Checks  graphConnection[graphSuiteCheck] `json:"checkRuns"`
+}
+
+type graphSuiteCheck struct {
+	Name       string `json:"name"`
+	Status     string `json:"status"`
+	Conclusion string `json:"conclusion"`
+	ExternalID string `json:"externalId"`
 }
 
 type graphConnection[T any] struct {
@@ -247,7 +254,8 @@ type graphAnswer struct {
 type graphRepo struct {
 	Policy graphOID `json:"policy"`
 	Commit *struct {
-		Pulls graphConnection[graphSibling] `json:"associatedPullRequests"`
+		Pulls  graphConnection[graphSibling] `json:"associatedPullRequests"`
+		Suites graphConnection[graphSuite]   `json:"checkSuites"`
 	} `json:"object"`
 	Pull *graphPull `json:"pullRequest"`
 }
@@ -391,7 +399,10 @@ func (r pullReader) readConversation(
 		}
 		if page == 0 {
 			c.base, c.draft, c.closed = p.Base, p.Draft, p.State != "OPEN"
-			c.readCommits(p.Commits.Nodes, head, c.external)
+			c.readCommits(p.Commits.Nodes)
+			if repo.Commit != nil {
+				c.readSuites(repo.Commit.Suites.Nodes)
+			}
 			c.readSiblings(repo, r.pr)
 		}
 		more := advanceCursor(vars, "threads", p.Threads.Page)
@@ -490,39 +501,36 @@ var eventKinds = map[string]quorum.EventKind{
 	"ReviewRequestedEvent": quorum.ReviewRequested, "ReviewDismissedEvent": quorum.ReviewDismissed,
 }
 
-// The query lists so many suites of a commit, and so many checks of our name in each.
-const (
-	listedSuites = 30
-	listedChecks = 5
-)
-
-// readCommits reads what the newest commits carry.
-func (c *conversation) readCommits(nodes []graphCommit, head, external string) {
-	for _, n := range nodes {
-		k := earlierCommit{
-			sha:       n.Commit.OID,
-			hasSuites: len(n.Commit.Suites.Nodes) > 0,
-			complete:  len(n.Commit.Suites.Nodes) < listedSuites,
+// readSuites reads when the head arrived. A suite beyond the page is younger than those on it.
+func (c *conversation) readSuites(suites []graphSuite) {
+	for _, s := range suites {
+		if c.arrived.IsZero() || s.Created.Before(c.arrived) {
+			c.arrived = s.Created
 		}
-		for _, s := range n.Commit.Suites.Nodes {
-			if k.sha == head && (c.arrived.IsZero() || s.Created.Before(c.arrived)) {
-				c.arrived = s.Created
-			}
-			k.complete = k.complete && len(s.Checks.Nodes) < listedChecks
-			isOurs := false
+		isOurs := slices.ContainsFunc(s.Checks.Nodes, func(check graphSuiteCheck) bool { return check.ExternalID == c.external })
+		if (!isOurs || s.Run != nil) && (c.pushed.IsZero() || s.Created.Before(c.pushed)) {
+			c.pushed = s.Created
+		}
+	}
+}
+
+// readCommits reads what the newest commits but the head carry.
+func (c *conversation) readCommits(nodes []graphCommit) {
+	for _, n := range nodes {
+		if n.Commit.OID == c.head {
+			continue
+		}
+		suites := n.Commit.Suites
+		k := earlierCommit{sha: n.Commit.OID, hasSuites: len(suites.Nodes) > 0, complete: !suites.Page.HasNext}
+		for _, s := range suites.Nodes {
+			k.complete = k.complete && !s.Checks.Page.HasNext
 			for _, check := range s.Checks.Nodes {
-				isOurs = isOurs || check.ExternalID == external
-				if check.ExternalID == external && (check.Status != "COMPLETED" || check.Conclusion == "SUCCESS") {
+				if check.ExternalID == c.external && (check.Status != "COMPLETED" || check.Conclusion == "SUCCESS") {
 					k.standing++
 				}
 			}
-			if k.sha == head && (!isOurs || s.Run != nil) && (c.pushed.IsZero() || s.Created.Before(c.pushed)) {
-				c.pushed = s.Created
-			}
 		}
-		if k.sha != head {
-			c.earlier = append(c.earlier, k)
-		}
+		c.earlier = append(c.earlier, k)
 	}
 }
 
