@@ -25,7 +25,7 @@ func (cmd runCmd) lookAtOthers(ctx context.Context, c *command, api *client.Clie
 	if api.Personal() || halfSpent(api.Budget(), time.Now()) != "" {
 		return
 	}
-	open, err := forge.Open(ctx, owner, repo)
+	open, err := forge.OpenOfFew(ctx, owner, repo)
 	if err != nil {
 		if ctx.Err() == nil {
 			fmt.Fprintf(c.Stdout, "%s the other pull requests were not looked at: %s\n", clockTime(), oneLine(err.Error()))

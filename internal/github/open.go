@@ -1,10 +1,11 @@
 package github
 
-// Lists the open pull requests of a repository that must be looked at. One page of GraphQL tells of a hundred of them what
-// our check says, of which look it is, and when GitHub changed anything since. No other request is made for those that need
+// Lists the open pull requests of a repository that must be looked at. One page of GraphQL tells of a hundred of them, for seven
+// points, what our check says, of which look it is, and when GitHub changed anything since. No other request is made for those that need
 // no look.
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,28 +20,39 @@ import (
 	"github.com/review-coordinator/coordinator/internal/report"
 )
 
-const openHead = `query($owner: String!, $name: String!, $first: Int!, $after: String) {
+const openHead = `query($owner: String!, $name: String!, $check: String!, $first: Int!, $after: String) {
   repository(owner: $owner, name: $name) {
+    defaultBranchRef { name }
     pullRequests(states: OPEN, first: $first, after: $after) {
       pageInfo { hasNextPage endCursor }
       nodes {
-        number title isDraft updatedAt headRefOid`
+        number title isDraft updatedAt headRefOid baseRefName`
 
-// openChecks asks for the texts of all checks, for a check's record stands in its own text. Suites are asked for as well: a
-// run that has no job yet has no check run. For a personal token GitHub may refuse both, and its statuses hold no record.
+// openChecks asks for our check, whose record stands in its text, among the suites: there it is whatever else stands on the
+// commit. Other suites are asked for as well, as the head's branch shows them: a run that has no job yet has no check run.
+// For a personal token GitHub may refuse both, and its statuses hold no record.
 const openChecks = `
         reviewThreads(first: 100) { totalCount nodes { isResolved isOutdated } }
+        headRef { target { ... on Commit { oid checkSuites(first: 50) { pageInfo { hasNextPage } nodes { databaseId updatedAt } } } } }
         commits(last: 1) { nodes { commit {
           oid
-          checkSuites(first: 50) { pageInfo { hasNextPage } nodes { databaseId updatedAt } }
+          checkSuites(first: 2, filterBy: {checkName: $check}) { nodes {
+            databaseId app { slug }
+            checkRuns(first: 5, filterBy: {checkName: $check}) { nodes { name externalId status conclusion startedAt completedAt text } }
+          } }`
+
+// openRollup asks for all checks and statuses, ours against other bases among them. It takes the permission statuses: read.
+const openRollup = `
           statusCheckRollup { contexts(first: 100) {
             pageInfo { hasNextPage }
             nodes {
               __typename
-              ... on CheckRun { externalId status conclusion startedAt completedAt text checkSuite { databaseId app { slug } } }
+              ... on CheckRun { name externalId status conclusion startedAt completedAt text checkSuite { databaseId app { slug } } }
               ... on StatusContext { context state createdAt }
             }
-          } }
+          } }`
+
+const openChecksTail = `
         } } }`
 
 const openTail = `
@@ -52,6 +64,7 @@ const openTail = `
 // largestPage is what GitHub gives at most; a page that it cannot make in its ten seconds is asked for in smaller ones.
 const (
 	largestPage  = 100
+	cheapestPage = 20
 	smallestPage = 5
 )
 
@@ -100,6 +113,16 @@ func (w Why) String() string {
 
 // Open says which open pull requests of a repository must be looked at.
 func (f *Forge) Open(ctx context.Context, owner, repo string) (Open, error) {
+	return f.openFrom(ctx, owner, repo, largestPage)
+}
+
+// OpenOfFew is [Forge.Open] for a job that has other work: it begins with a page that costs one point, for most repositories
+// have few open pull requests.
+func (f *Forge) OpenOfFew(ctx context.Context, owner, repo string) (Open, error) {
+	return f.openFrom(ctx, owner, repo, cheapestPage)
+}
+
+func (f *Forge) openFrom(ctx context.Context, owner, repo string, first int) (Open, error) {
 	o := Open{}
 	in := inquiry{owner: owner, repo: repo, app: f.app.KnownSlug(), personal: f.client.Personal()}
 	fail := func(err error) (Open, error) {
@@ -111,8 +134,11 @@ func (f *Forge) Open(ctx context.Context, owner, repo string) (Open, error) {
 	}
 	in.file, in.policy, o.File = l.file, l.policy, l.file
 	o.Sweep, o.Threshold = config.ParseSweep(in.file.Path, l.src)
-	all, err := f.listOpen(ctx, in)
+	all, defaultBranch, err := f.listOpen(ctx, in, first)
 	if err != nil {
+		return fail(err)
+	}
+	if in.names, err = f.checkNames(ctx, in, all, defaultBranch); err != nil {
 		return fail(err)
 	}
 	in.now = f.now().Add(f.client.Skew())
@@ -139,7 +165,41 @@ type inquiry struct {
 	personal    bool
 	file        quorum.PolicyFile
 	policy      quorum.Policy
-	now         time.Time // by GitHub's clock
+	names       map[string]string // of our check, by base, as far as they are known
+	now         time.Time         // by GitHub's clock
+}
+
+// checkName returns the name of our check against a base; "" where that is not known.
+func (in inquiry) checkName(base string) string { return in.names[base] }
+
+// maxBasesRead is how many bases besides the default branch are asked what they require.
+const maxBasesRead = 5
+
+// checkNames returns the name of our check against the bases of open pull requests. It may have changed with what a branch
+// requires, which changes no pull request.
+func (f *Forge) checkNames(ctx context.Context, in inquiry, all []graphOpen, defaultBranch string) (map[string]string, error) {
+	names := map[string]string{}
+	if in.file.State != quorum.FileValid || in.personal || defaultBranch == "" {
+		return names, nil
+	}
+	asked := 0
+	for _, p := range all {
+		if _, known := names[p.Base]; known || p.Base == "" {
+			continue
+		}
+		if p.Base != defaultBranch {
+			if asked++; asked > maxBasesRead {
+				continue
+			}
+		}
+		r := pullReader{client: f.client, pr: quorum.PR{Owner: in.owner, Repo: in.repo}}
+		gated, err := r.readGated(ctx, p.Base, defaultBranch, in.policy.Check, f.app.id())
+		if err != nil {
+			return nil, err
+		}
+		names[p.Base] = report.CheckName(in.policy, gated, p.Base)
+	}
+	return names, nil
 }
 
 // graphOpen is an open pull request as a page shows it.
@@ -149,6 +209,13 @@ type graphOpen struct {
 	Draft   bool      `json:"isDraft"`
 	Updated time.Time `json:"updatedAt"`
 	Head    string    `json:"headRefOid"`
+	Base    string    `json:"baseRefName"`
+	HeadRef *struct {
+		Target struct {
+			OID    string                     `json:"oid"`
+			Suites graphConnection[openSuite] `json:"checkSuites"`
+		} `json:"target"`
+	} `json:"headRef"` // nil: the branch is gone, or not shown
 	Threads struct {
 		Total int `json:"totalCount"`
 		Nodes []struct {
@@ -163,24 +230,61 @@ type graphOpen struct {
 	} `json:"commits"`
 }
 
-// graphTip is a head with what stands on it.
+// graphTip is a head with the suites in which a check of our name stands, and all that the rollup shows.
 type graphTip struct {
-	OID    string `json:"oid"`
-	Suites struct {
-		Page  graphPage `json:"pageInfo"`
-		Nodes []struct {
-			ID      int64     `json:"databaseId"`
-			Updated time.Time `json:"updatedAt"`
-		} `json:"nodes"`
-	} `json:"checkSuites"`
+	OID    string                     `json:"oid"`
+	Suites graphConnection[openSuite] `json:"checkSuites"`
 	Rollup *struct {
 		Contexts graphConnection[graphContext] `json:"contexts"`
 	} `json:"statusCheckRollup"`
 }
 
+type openSuite struct {
+	ID      int64                         `json:"databaseId"`
+	Updated time.Time                     `json:"updatedAt"`
+	App     graphApp                      `json:"app"`
+	Checks  graphConnection[graphContext] `json:"checkRuns"`
+}
+
+type graphApp struct {
+	Slug string `json:"slug"`
+}
+
+// openTip is what stands on the head of an open pull request, as far as a page shows it.
+type openTip struct {
+	contexts []graphContext
+	suites   []openSuite // all, with their last change
+	whole    bool        // there is no more
+}
+
+// tip returns what stands on p's head.
+func (p graphOpen) tip() (tip openTip) {
+	tip.whole = true
+	if n := len(p.Commits.Nodes); n > 0 && p.Commits.Nodes[n-1].Commit.OID == p.Head {
+		shown := p.Commits.Nodes[n-1].Commit
+		if shown.Rollup != nil {
+			tip.contexts, tip.whole = shown.Rollup.Contexts.Nodes, !shown.Rollup.Contexts.Page.HasNext
+		}
+		for _, s := range shown.Suites.Nodes {
+			for _, c := range s.Checks.Nodes {
+				c.Type, c.Suite.ID, c.Suite.App = "CheckRun", s.ID, s.App
+				tip.contexts = append(tip.contexts, c)
+			}
+		}
+	}
+	if p.HeadRef == nil || p.HeadRef.Target.OID != p.Head {
+		tip.whole = false
+		return tip
+	}
+	suites := p.HeadRef.Target.Suites
+	tip.suites, tip.whole = suites.Nodes, tip.whole && !suites.Page.HasNext
+	return tip
+}
+
 // graphContext is a check run or a commit status.
 type graphContext struct {
 	Type       string    `json:"__typename"`
+	Name       string    `json:"name"`
 	ExternalID string    `json:"externalId"`
 	Status     string    `json:"status"`
 	Conclusion string    `json:"conclusion"`
@@ -191,26 +295,29 @@ type graphContext struct {
 	Context    string    `json:"context"`
 	State      string    `json:"state"`
 	Suite      struct {
-		ID  int64 `json:"databaseId"`
-		App struct {
-			Slug string `json:"slug"`
-		} `json:"app"`
+		ID  int64    `json:"databaseId"`
+		App graphApp `json:"app"`
 	} `json:"checkSuite"`
 }
 
 // listOpen reads all open pull requests, each once.
-func (f *Forge) listOpen(ctx context.Context, in inquiry) (all []graphOpen, err error) {
-	query := openHead + openChecks + openTail
-	if in.personal {
-		query = openHead + openTail
-	}
-	vars := map[string]any{"owner": in.owner, "name": in.repo, "first": largestPage}
+func (f *Forge) listOpen(ctx context.Context, in inquiry, first int) (all []graphOpen, defaultBranch string, err error) {
+	rollup := openRollup
+	vars := map[string]any{"owner": in.owner, "name": in.repo, "check": cmp.Or(in.policy.Check, quorum.DefaultCheck), "first": first}
 	seen := map[int]bool{}
 	for range maxPages * largestPage / smallestPage {
 		var answer struct {
 			Repository *struct {
+				Default struct {
+					Name string `json:"name"`
+				} `json:"defaultBranchRef"`
 				Pulls graphConnection[graphOpen] `json:"pullRequests"`
 			} `json:"repository"`
+		}
+		query := openHead + openChecks + rollup + openChecksTail + openTail
+		if in.personal {
+			query = openHead + openTail
+			delete(vars, "check")
 		}
 		err := f.client.GraphQL(ctx, query, vars, &answer)
 		size := vars["first"].(int)
@@ -218,10 +325,18 @@ func (f *Forge) listOpen(ctx context.Context, in inquiry) (all []graphOpen, err 
 		case err != nil && size > smallestPage && (errors.Is(err, client.ErrTransport) || errors.Is(err, client.ErrTooLong)):
 			vars["first"] = max(size/4, smallestPage)
 			continue
+		case client.IsForbidden(err) && rollup != "" && !in.personal:
+			rollup = ""
+			f.log.Warn("GitHub does not show commit statuses to this token: a change of one is seen with the next change of the pull request; "+
+				"the permission statuses: read helps", "repository", in.owner+"/"+in.repo)
+			continue
 		case err != nil:
-			return nil, err
+			return nil, "", err
 		case answer.Repository == nil:
-			return nil, errors.New("the repository is not there, or the token may not see it")
+			return nil, "", errors.New("the repository is not there, or the token may not see it")
+		}
+		if size == first {
+			vars["first"] = largestPage
 		}
 		pulls := answer.Repository.Pulls
 		for _, p := range pulls.Nodes {
@@ -231,10 +346,10 @@ func (f *Forge) listOpen(ctx context.Context, in inquiry) (all []graphOpen, err 
 			}
 		}
 		if !advanceCursor(vars, "after", pulls.Page) {
-			return all, nil
+			return all, answer.Repository.Default.Name, nil
 		}
 	}
-	return nil, errors.New("the list has no end")
+	return nil, "", errors.New("the list has no end")
 }
 
 // ownCheckState is our check as a page shows it.
@@ -244,21 +359,21 @@ type ownCheckState struct {
 	open      bool // one of them is not completed
 	readable  bool
 	cancelled bool           // the one that was written last
+	misnamed  bool           // one under a name that none should have is open or green
 	reads     report.Check   // its status and conclusion
 	suites    map[int64]bool // in which our checks are
 }
 
 // ownCheckOf finds our check among what stands on p's head. Of several the one of the latest look speaks.
-func (in inquiry) ownCheckOf(p graphOpen, tip graphTip) (s ownCheckState) {
+func (in inquiry) ownCheckOf(p graphOpen, tip openTip) (s ownCheckState) {
 	s.suites = map[int64]bool{}
-	if tip.Rollup == nil {
-		return s
-	}
+	want := in.checkName(p.Base)
 	id := report.ExternalID(quorum.PR{Owner: in.owner, Repo: in.repo, Number: p.Number})
-	for _, c := range tip.Rollup.Contexts.Nodes {
+	for _, c := range tip.contexts {
 		if !in.isOwnCheck(c, id) {
 			continue
 		}
+		s.misnamed = s.misnamed || want != "" && c.Name != "" && c.Name != want && (c.Status != "COMPLETED" || c.Conclusion == "SUCCESS")
 		s.any, s.suites[c.Suite.ID] = true, true
 		s.open = s.open || c.Status != "COMPLETED"
 		shown, ok := report.ParseCheck(c.Text)
@@ -276,11 +391,8 @@ func (in inquiry) isOwnCheck(c graphContext, id string) bool {
 
 // whyDue says why p must be looked at; 0 if nothing calls for it.
 func (in inquiry) whyDue(p graphOpen) Why {
-	var tip graphTip
-	if n := len(p.Commits.Nodes); n > 0 && p.Commits.Nodes[n-1].Commit.OID == p.Head {
-		tip = p.Commits.Nodes[n-1].Commit
-	}
-	status := in.takeEqualStatus(&tip)
+	tip := p.tip()
+	status := in.takeEqualStatus(&tip, p.Base)
 	s := in.ownCheckOf(p, tip)
 	switch {
 	case in.file.State == quorum.FileMissing, in.file.State == quorum.FileValid && in.policy.Mode == quorum.Off:
@@ -290,7 +402,7 @@ func (in inquiry) whyDue(p graphOpen) Why {
 		return 0
 	case !s.readable || s.cancelled:
 		return Unseen
-	case s.differsFrom(status):
+	case s.misnamed, s.differsFrom(status):
 		return Changed
 	case s.open && !s.wakeReached(in.now) && in.isWaitingDraft(p, s):
 		return 0
@@ -310,12 +422,13 @@ func (in inquiry) whyDue(p graphOpen) Why {
 
 // takeEqualStatus takes the status that a job keeps beside its check out of what stands on a head, and returns its state; ""
 // without one.
-func (in inquiry) takeEqualStatus(tip *graphTip) (state string) {
-	if in.app != quorum.ActionsApp || in.personal || tip.Rollup == nil {
+func (in inquiry) takeEqualStatus(tip *openTip, base string) (state string) {
+	if in.app != quorum.ActionsApp || in.personal {
 		return ""
 	}
-	tip.Rollup.Contexts.Nodes = slices.DeleteFunc(tip.Rollup.Contexts.Nodes, func(c graphContext) bool {
-		isEqual := c.Type == "StatusContext" && strings.EqualFold(c.Context, in.policy.Check)
+	name := cmp.Or(in.checkName(base), in.policy.Check)
+	tip.contexts = slices.DeleteFunc(tip.contexts, func(c graphContext) bool {
+		isEqual := c.Type == "StatusContext" && strings.EqualFold(c.Context, name)
 		if isEqual {
 			state = strings.ToLower(c.State)
 		}
@@ -350,21 +463,21 @@ func (in inquiry) isWaitingDraft(p graphOpen, s ownCheckState) bool {
 
 // changedSince reports whether anything on GitHub is newer than our look. A check suite in which our own check stands changes
 // whenever we write: there the other check runs tell.
-func (s ownCheckState) changedSince(p graphOpen, tip graphTip) bool {
+func (s ownCheckState) changedSince(p graphOpen, tip openTip) bool {
 	since := s.Record.Seen.At.Add(-sweepLookMargin)
 	newer := func(t time.Time) bool { return !t.Before(since) }
 	if newer(p.Updated) {
 		return true
 	}
-	for _, suite := range tip.Suites.Nodes {
+	for _, suite := range tip.suites {
 		if !s.suites[suite.ID] && newer(suite.Updated) {
 			return true
 		}
 	}
-	if tip.Rollup.Contexts.Page.HasNext || tip.Suites.Page.HasNext { // of the rest the page does not tell
+	if !tip.whole { // of the rest the page does not tell
 		return true
 	}
-	return slices.ContainsFunc(tip.Rollup.Contexts.Nodes, func(c graphContext) bool {
+	return slices.ContainsFunc(tip.contexts, func(c graphContext) bool {
 		own := c.Type == "CheckRun" && s.suites[c.Suite.ID] && strings.HasPrefix(c.ExternalID, "review-coordinator ")
 		return !own && (newer(c.Started) || newer(c.Completed) || newer(c.Created))
 	})

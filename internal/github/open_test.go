@@ -26,6 +26,15 @@ type (
 		Draft   bool      `json:"isDraft"`
 		Updated time.Time `json:"updatedAt"`
 		Head    string    `json:"headRefOid"`
+		Base    string    `json:"baseRefName"`
+		HeadRef struct {
+			Target struct {
+				OID    string `json:"oid"`
+				Suites struct {
+					Nodes []openSuite `json:"nodes"`
+				} `json:"checkSuites"`
+			} `json:"target"`
+		} `json:"headRef"`
 		Threads struct {
 			Total int          `json:"totalCount"`
 			Nodes []openThread `json:"nodes"`
@@ -42,10 +51,7 @@ type (
 		Commit openTip `json:"commit"`
 	}
 	openTip struct {
-		OID    string `json:"oid"`
-		Suites struct {
-			Nodes []openSuite `json:"nodes"`
-		} `json:"checkSuites"`
+		OID    string      `json:"oid"`
 		Rollup *openRollup `json:"statusCheckRollup"`
 	}
 	openSuite struct {
@@ -197,12 +203,13 @@ func (s *shown) beside(suite int64, started, completed time.Duration) {
 }
 
 func (s *shown) suite(id int64, updated time.Duration) {
-	s.tip().Suites.Nodes = append(s.tip().Suites.Nodes, openSuite{id, looked.Add(updated)})
+	s.p.HeadRef.Target.Suites.Nodes = append(s.p.HeadRef.Target.Suites.Nodes, openSuite{id, looked.Add(updated)})
 }
 
 func (s *shown) tip() *openTip {
 	if len(s.p.Commits.Nodes) == 0 {
 		s.p.Commits.Nodes = append(s.p.Commits.Nodes, openCommit{openTip{OID: s.p.Head, Rollup: &openRollup{}}})
+		s.p.HeadRef.Target.OID = s.p.Head
 		s.suite(1, 2*time.Second)
 	}
 	return &s.p.Commits.Nodes[0].Commit
@@ -365,13 +372,13 @@ func TestOpenQuery(t *testing.T) {
 	}
 	for _, part := range []string{
 		"pullRequests(states: OPEN, first: $first", "reviewThreads(first: 100)", "commits(last: 1)", "checkSuites(first: 50)",
-		"contexts(first: 100)",
+		"contexts(first: 100)", "checkSuites(first: 2, filterBy: {checkName: $check})",
 	} {
 		if !strings.Contains(query, part) {
 			t.Errorf("it does not ask for %s", part)
 		}
 	}
-	const nodes = 100 * (1 + 100 + 1 + 1*(50+100))
+	const nodes = 100 * (1 + 100 + 50 + 1 + 1*(2+2*5+100))
 	if first != 100.0 || nodes > 500_000 {
 		t.Errorf("it asks for %v at once, and up to %d nodes", first, nodes)
 	}

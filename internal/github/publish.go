@@ -363,7 +363,8 @@ func (p *publication) retireOthers(ctx context.Context, c report.Check) error {
 			}
 		}
 	}
-	for _, old := range c.Retire {
+	guesses := 0
+	for _, old := range slices.Backward(c.Retire) { // the newest come last
 		ended := report.Check{
 			Status:     "completed",
 			Conclusion: "cancelled",
@@ -385,6 +386,11 @@ func (p *publication) retireOthers(ctx context.Context, c report.Check) error {
 		// An earlier head is looked at if the conversation shows a check of ours open or green on it, or once, when the first check
 		// is about to be written on this head: a commit that was force-pushed away is not in the conversation any more.
 		if key := old.Name + "@" + old.Head; !p.m.retired[key] && p.m.mayStand(old, first) {
+			if !p.m.standsOn(ended) {
+				if guesses++; guesses > maxGuessedHeads {
+					continue
+				}
+			}
 			p.m.retired = withEntry(p.m.retired, key, true)
 			if err := p.endOnOlderHead(ctx, ended); err != nil {
 				var limit *client.LimitError
@@ -412,6 +418,9 @@ func (p *publication) replaceCheck(ctx context.Context, o writtenCheck, ended re
 	ended.Text = now.Output.Text
 	return p.updateCheckWithStatus(ctx, o, ended)
 }
+
+// maxGuessedHeads is how many earlier heads are looked at on which a check of ours is not known to stand: a request each.
+const maxGuessedHeads = 3
 
 // mayStand reports whether a check of ours may be open or green on an earlier head.
 func (m *memory) mayStand(old report.Retired, first bool) bool {

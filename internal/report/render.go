@@ -14,7 +14,7 @@ import (
 // because time passes.
 func Render(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, rec quorum.Record) Check {
 	c := Check{
-		Name:       policyCheckName(p),
+		Name:       CheckName(p, s.Gated, s.PR.BaseRef),
 		Head:       d.Head,
 		ExternalID: ExternalID(d.PR),
 		Title:      renderTitle(p, d, maxTitle),
@@ -22,9 +22,6 @@ func Render(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, rec quorum.Re
 		OnlyOpen:   d.Verdict == quorum.Ended,
 		Wake:       d.Wake,
 		Threads:    slices.ContainsFunc(d.Ballots, func(b quorum.Ballot) bool { return b.Threads }),
-	}
-	if !s.Gated {
-		c.Name = nameAgainstBase(c.Name, s.PR.BaseRef)
 	}
 	if d.Reason == quorum.ReasonClosed {
 		c.Leave = s.PR.Merged
@@ -70,6 +67,14 @@ func policyCheckName(p quorum.Policy) string {
 		return quorum.DefaultCheck
 	}
 	return p.Check
+}
+
+// CheckName returns the name of our check against a base; gated says that the plain one may be written there.
+func CheckName(p quorum.Policy, gated bool, base string) string {
+	if gated {
+		return policyCheckName(p)
+	}
+	return nameAgainstBase(policyCheckName(p), base)
 }
 
 // nameAgainstBase returns the name of a check about a base that nothing protects: it must satisfy no rule that asks for
