@@ -87,19 +87,22 @@ func (cmd runCmd) Run(ctx context.Context, c *command) error {
 		return err
 	}
 	forge := github.NewForge(api, app, cmd.Config, c.newLogger())
-	prs, all, err := cmd.findPulls(ctx, c, forge)
+	found, err := cmd.findPulls(ctx, c, forge)
 	switch {
 	case err != nil:
 		return will.explainRefusal(err)
-	case all != "":
-		return sweepCmd{Repo: all, Config: cmd.Config, DryRun: cmd.DryRun}.sweepRepo(ctx, c, api, forge)
+	case found.all:
+		repo := found.owner + "/" + found.repo
+		return sweepCmd{Repo: repo, Config: cmd.Config, DryRun: cmd.DryRun}.sweepRepo(ctx, c, api, forge)
 	}
+	prs := found.prs
 	lines := &progressLines{w: c.Stdout, manyPulls: len(prs) > 1}
 	if c.jobOutput != nil { // elsewhere the line of the look says it
 		lines.warn = c.printWarning
 	}
 	results := make([]runResult, len(prs))
-	var looks sync.WaitGroup
+	var looks, firstLooks sync.WaitGroup
+	firstLooks.Add(len(prs))
 	for i, pr := range prs {
 		looks.Go(func() {
 			r := &loop.Reconciler{Forge: forge, DryRun: cmd.DryRun, Seen: lines.printLook, Fault: lines.faultPrinter(pr)}
@@ -112,9 +115,15 @@ func (cmd runCmd) Run(ctx context.Context, c *command) error {
 				results[i] = runResult{pr: pr, look: look, err: err}
 				return
 			}
-			look, err := r.Stay(ctx, pr, loop.Stay{Wait: cmd.Wait, Poll: cmd.Poll, Hold: cmd.Hold})
+			look, err := r.Stay(ctx, pr, loop.Stay{Wait: cmd.Wait, Poll: cmd.Poll, Hold: cmd.Hold, Looked: firstLooks.Done})
 			id, page := forge.CheckID(pr)
 			results[i] = runResult{pr: pr, look: look, checkID: id, checkURL: page, err: err}
+		})
+	}
+	if isJob := c.jobOutput != nil || cmd.PR == nil; isJob && !cmd.DryRun {
+		looks.Go(func() {
+			firstLooks.Wait()
+			cmd.lookAtOthers(ctx, c, api, forge, found.owner, found.repo, prs)
 		})
 	}
 	looks.Wait()
@@ -131,59 +140,67 @@ func (cmd runCmd) Run(ctx context.Context, c *command) error {
 	return failOnError(cmd.FailOn, results)
 }
 
-// findPulls returns the pull requests to evaluate; or, in all, the repository to sweep.
-func (cmd runCmd) findPulls(ctx context.Context, c *command, forge *github.Forge) (prs []quorum.PR, all string, err error) {
+// foundPulls are the pull requests to evaluate.
+type foundPulls struct {
+	owner, repo string
+	prs         []quorum.PR
+	all         bool // the repository is swept instead
+}
+
+// findPulls returns the pull requests that the flags or the event name.
+func (cmd runCmd) findPulls(ctx context.Context, c *command, forge *github.Forge) (found foundPulls, err error) {
 	repo := cmd.Repo
 	if repo == "" {
 		repo = c.Getenv("GITHUB_REPOSITORY")
 	}
 	if cmd.PR != nil {
-		owner, name, err := splitRepo(repo)
-		return []quorum.PR{{Owner: owner, Repo: name, Number: *cmd.PR}}, "", err
+		found.owner, found.repo, err = splitRepo(repo)
+		found.prs = []quorum.PR{{Owner: found.owner, Repo: found.repo, Number: *cmd.PR}}
+		return found, err
 	}
 	name, path := c.Getenv("GITHUB_EVENT_NAME"), c.Getenv("GITHUB_EVENT_PATH")
 	if name == "" {
-		return nil, "", usageError(
+		return found, usageError(
 			errors.New("no pull request: there is no --pr, and no event"),
 			"coordinator run --repo OWNER/NAME --pr N",
 		)
 	}
 	event, err := readEvent(name, path)
 	if err != nil {
-		return nil, "", err
+		return found, err
 	}
 	if event.NotYet {
-		return nil, "", hintedError(fmt.Errorf("%s: %s", name, event.Why), "name a pull request with --pr")
+		return found, hintedError(fmt.Errorf("%s: %s", name, event.Why), "name a pull request with --pr")
 	}
 	if event.Owner == "" {
 		if event.Owner, event.Repo, err = c.resolveRepo(repo, "run"); err != nil {
-			return nil, "", err
+			return found, err
 		}
 	}
+	found = foundPulls{owner: event.Owner, repo: event.Repo, all: event.Sweep}
 	if event.Sweep {
-		all = event.Owner + "/" + event.Repo
-		fmt.Fprintf(c.Stdout, "%s: all that are open in %s are swept\n", event.Why, oneLine(all))
-		return nil, all, nil
+		fmt.Fprintf(c.Stdout, "%s: all that are open in %s are swept\n", event.Why, oneLine(event.Owner+"/"+event.Repo))
+		return found, nil
 	}
 	for _, n := range event.PRs {
-		prs = append(prs, quorum.PR{Owner: event.Owner, Repo: event.Repo, Number: n})
+		found.prs = append(found.prs, quorum.PR{Owner: event.Owner, Repo: event.Repo, Number: n})
 	}
-	if len(prs) == 0 && event.Head != "" {
-		if prs, err = forge.PullsOf(ctx, event.Owner, event.Repo, event.Head); err != nil && !client.IsNotFound(err) &&
-			!client.IsUnprocessable(err) {
-			return nil, "", err
+	if len(found.prs) == 0 && event.Head != "" {
+		found.prs, err = forge.PullsLeftOn(ctx, event.Owner, event.Repo, event.Head)
+		if err != nil && !client.IsNotFound(err) && !client.IsUnprocessable(err) {
+			return found, err
 		}
-		if len(prs) == 0 {
-			event.Why = fmt.Sprintf("no open pull request has the head %.7s", event.Head)
+		if len(found.prs) == 0 {
+			event.Why = fmt.Sprintf("no pull request has the head %.7s", event.Head)
 		}
 	}
-	if len(prs) == 0 {
+	if len(found.prs) == 0 {
 		fmt.Fprintf(c.Stdout, "nothing to evaluate: %s\n", event.Why)
 	}
-	for _, pr := range prs {
+	for _, pr := range found.prs {
 		forge.Hint(pr, event.Runs...)
 	}
-	return prs, "", nil
+	return found, nil
 }
 
 func readEvent(name, path string) (webhook.Notice, error) {

@@ -95,14 +95,9 @@ func (cmd sweepCmd) sweepRepo(ctx context.Context, c *command, api *client.Clien
 		prs = append(prs, d.PR)
 		told.titles[d.PR] = d.Title
 	}
-	s := loop.Sweep{
-		Reconciler: loop.Reconciler{Forge: forge, DryRun: cmd.DryRun, Restamp: true},
-		Concurrent: open.Sweep.MaxConcurrent, Batch: open.Sweep.BatchSize,
-		BatchDelay: time.Duration(open.Sweep.BatchDelay), ItemDelay: time.Duration(open.Sweep.ItemDelay),
-		Retries: open.Sweep.MaxRetries, Base: time.Duration(open.Sweep.Backoff.Base), Max: time.Duration(open.Sweep.Backoff.Max),
-		Limit: open.Sweep.Limit, Threshold: open.Threshold,
-		Spent: func() string { return budgetSpent(api.Budget(), time.Now()) },
-	}
+	s := newSweep(open, forge)
+	s.Reconciler.DryRun = cmd.DryRun
+	s.Spent = func() string { return budgetSpent(api.Budget(), time.Now()) }
 	if cmd.Limit != nil {
 		s.Limit = *cmd.Limit
 	}
@@ -128,6 +123,17 @@ func (cmd sweepCmd) sweepRepo(ctx context.Context, c *command, api *client.Clien
 		return fmt.Errorf("%d of %d pull requests were not evaluated: %s", tally.Skipped, len(prs), tally.Why)
 	}
 	return nil
+}
+
+// newSweep returns a sweep as the policy wants it.
+func newSweep(open github.Open, forge *github.Forge) loop.Sweep {
+	return loop.Sweep{
+		Reconciler: loop.Reconciler{Forge: forge, Restamp: true},
+		Concurrent: open.Sweep.MaxConcurrent, Batch: open.Sweep.BatchSize,
+		BatchDelay: time.Duration(open.Sweep.BatchDelay), ItemDelay: time.Duration(open.Sweep.ItemDelay),
+		Retries: open.Sweep.MaxRetries, Base: time.Duration(open.Sweep.Backoff.Base), Max: time.Duration(open.Sweep.Backoff.Max),
+		Limit: open.Sweep.Limit, Threshold: open.Threshold,
+	}
 }
 
 // budgetSpent returns the reason to stop once a fifth of the hour's requests is left, which the repository's jobs need; ""
@@ -215,19 +221,7 @@ func describeReasons(due []github.Due) string {
 }
 
 func (p *sweepProgress) printEvaluated(done loop.Swept) {
-	what := "nothing is decided"
-	if c := done.Look.Check; c.Title != "" {
-		what = c.Conclusion
-		if what == "" {
-			what = c.Status
-		}
-		what += ": " + oneLine(c.Title)
-	}
-	line := fmt.Sprintf("%s %s", p.clockTime(), done.PR)
-	if done.Err != nil {
-		what = "failed: " + oneLine(textWithHint(done.Err))
-	}
-	line += " " + what
+	line := fmt.Sprintf("%s %s %s", p.clockTime(), done.PR, describeSwept(done))
 	if title := p.titles[done.PR]; title != "" {
 		line += " (" + oneLine(title) + ")"
 	}
@@ -241,6 +235,20 @@ func (p *sweepProgress) printEvaluated(done loop.Swept) {
 	}
 	p.done = done.N
 	p.drawBar(done.N)
+}
+
+// describeSwept says in a line what came of an evaluation.
+func describeSwept(done loop.Swept) string {
+	c := done.Look.Check
+	switch {
+	case done.Err != nil:
+		return "failed: " + oneLine(textWithHint(done.Err))
+	case c.Title == "":
+		return "nothing is decided"
+	case c.Conclusion == "":
+		return c.Status + ": " + oneLine(c.Title)
+	}
+	return c.Conclusion + ": " + oneLine(c.Title)
 }
 
 func (p *sweepProgress) printTally(t loop.Tally) {

@@ -229,6 +229,8 @@ func (p place2) Apply(context.Context, quorum.PR, quorum.Effects) (quorum.Receip
 
 func (p place2) Publish(context.Context, quorum.PR, report.Check) error { return nil }
 
+func (p place2) WithdrawUnread(context.Context, quorum.PR, bool) error { return nil }
+
 func (p place2) Expect(quorum.PR, string, ...int64) {}
 
 func (p place2) Hear(quorum.PR, ...quorum.Touch) {}

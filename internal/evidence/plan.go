@@ -260,9 +260,12 @@ func (p *planner) repeatRequest(b quorum.Ballot) quorum.Ballot {
 	return b
 }
 
-// canAsk reports whether the reviewer can be asked. Without a record it is not: a comment might be repeated for ever.
+// canAsk reports whether the reviewer can be asked. Without a record it is not: a comment might be repeated for ever. Where
+// retention took the record, it was asked long ago.
 func (p *planner) canAsk() bool {
-	return !p.Shadow && p.Request.Set() && !p.head.snapshot.NoRecord
+	c := &p.head.cycle
+	isOver := p.head.snapshot.Expired && !c.start.After(c.arrival)
+	return !p.Shadow && p.Request.Set() && !p.head.snapshot.NoRecord && !isOver
 }
 
 // asksFirst reports whether the reviewer is asked for its first attempt, too. After a change of the base it is: that

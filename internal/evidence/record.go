@@ -20,6 +20,9 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 	if s.File.State == quorum.FileValid {
 		rec.Policy = s.File.SHA
 	}
+	if s.Expired {
+		rec.Arrived = s.Arrived.UTC()
+	}
 	rec.Accounts = rememberAccounts(rec.Accounts, &p, &s)
 	for _, v := range reviewerViews(&p, &s) {
 		if at := v.personRequest(); !at.IsZero() {

@@ -49,7 +49,7 @@ func (f *Forge) Changed(ctx context.Context, owner, repo string, since time.Time
 	path := client.RepoPath(owner, repo, "pulls") + "?state=open&sort=updated&direction=desc&per_page=100"
 	seen := map[int]bool{} // the list moves while it is read
 	for range maxPages {
-		page, answer, err := readPage[recentPull](ctx, f.client, path, "")
+		page, answer, err := readPage[recentPull](ctx, f.client, path, "", false)
 		if err != nil {
 			return fail(err)
 		}

@@ -345,3 +345,43 @@ func TestAJobThatDiesOpensNothing(t *testing.T) {
 		}
 	}
 }
+
+// The check is filed with the run that came first. Where the merge gate passes over that one the check says so, and the
+// status keeps the gate as it should be.
+func TestACheckThatTheMergeGatePassesOverSaysSo(t *testing.T) {
+	newer := func(w *world) { w.start(openaiFile) }
+	for name, c := range map[string]struct {
+		first sandbox.RunSpec
+		then  func(*world)
+		over  bool
+	}{
+		"the only run":         {sandbox.RunSpec{Workflow: openaiFile, PR: 7}, func(*world) {}, false},
+		"a newer run":          {sandbox.RunSpec{Workflow: openaiFile, PR: 7}, newer, true},
+		"another workflow's":   {sandbox.RunSpec{Workflow: openaiFile, PR: 7}, func(w *world) { w.start(geminiFile) }, false},
+		"a run that was begun": {sandbox.RunSpec{Workflow: openaiFile, PR: 7, Event: "workflow_dispatch", Head: "a1"}, func(*world) {}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				w := newWorld(t, asJob, under(oneSage))
+				do[int64](t)(w.g.StartRun(c.first))
+				w.look()
+				c.then(w)
+				pass(time.Second)
+				w.comment("sage[bot]", plainYes)
+				w.look()
+				w.look()
+				if says := strings.Contains(w.own().Summary, "counts it no more"); says != c.over {
+					t.Errorf("it says so: %t", says)
+				}
+				if !sandbox.MergeGateOpens(w.g, 7, "Review quorum") {
+					t.Error("the merge gate stays closed over a pass")
+				}
+				w.comment("sage[bot]", plainNo)
+				w.look()
+				if sandbox.MergeGateOpens(w.g, 7, "Review quorum") {
+					t.Error("the merge gate opens over an objection")
+				}
+			})
+		})
+	}
+}

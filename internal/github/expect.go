@@ -65,7 +65,7 @@ func (l *look) dropStaleReads(was readPlan) {
 		l.head.drop(^part(0))
 		return
 	}
-	if was.base != now.base || was.defaultBranch != now.defaultBranch {
+	if was.base != now.base || was.defaultBranch != now.defaultBranch || was.check != now.check {
 		l.head.drop(partGated)
 	}
 	if was.headRef != now.headRef || !was.created.Equal(now.created) {

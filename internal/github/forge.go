@@ -7,6 +7,7 @@ package github
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -38,6 +39,7 @@ type Forge struct {
 
 	mu    sync.Mutex
 	me    quorum.Account      // whom a personal token belongs to
+	whole time.Time           // when the last look began that read all it needed
 	reran map[int64]time.Time // when a rerun of a run was asked for: a personal token has no record of it
 }
 
@@ -104,6 +106,31 @@ func (f *Forge) PullsOf(ctx context.Context, owner, repo, sha string) (prs []quo
 		}
 	}
 	return prs, err
+}
+
+// maxLeftPulls is how many closed pull requests of a head are looked at.
+const maxLeftPulls = 3
+
+// PullsLeftOn is [Forge.PullsOf], and where none is open it returns the newest that were closed without a merge: an event that
+// names a commit alone may be about the end of one.
+func (f *Forge) PullsLeftOn(ctx context.Context, owner, repo, sha string) (prs []quorum.PR, err error) {
+	pulls, err := readPages[restPull](ctx, f.client, nil, client.RepoPath(owner, repo, "commits", sha, "pulls")+"?per_page=100", "")
+	var closed []quorum.PR
+	for _, p := range pulls {
+		pr := quorum.PR{Owner: owner, Repo: repo, Number: p.Number}
+		switch {
+		case p.Head.SHA != sha:
+		case p.State == "open":
+			prs = append(prs, pr)
+		case p.Merged.IsZero():
+			closed = append(closed, pr)
+		}
+	}
+	if len(prs) > 0 {
+		return prs, err
+	}
+	slices.SortFunc(closed, func(a, b quorum.PR) int { return b.Number - a.Number })
+	return closed[:min(len(closed), maxLeftPulls)], err
 }
 
 func (f *Forge) repoPath(pr quorum.PR, parts ...string) string {

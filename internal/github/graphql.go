@@ -2,11 +2,15 @@ package github
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/github/untrusted"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/report"
@@ -17,7 +21,7 @@ import (
 // policy file is. It also says what REST says, bodies included, so that answers of the two that were read side by side can
 // be told to belong together. Reviews stand before their threads: of a review that is shown no thread must be missing.
 
-const conversationQuery = `query($owner: String!, $name: String!, $number: Int!, $check: String!, $head: GitObjectID!, $policy: String!, $threads: String, $comments: String, $reviews: String, $timeline: String) {
+const conversationQuery = `query($owner: String!, $name: String!, $number: Int!, $check: String!, $head: GitObjectID!, $policy: String!, $bodies: Boolean!, $threads: String, $comments: String, $reviews: String, $timeline: String) {
   repository(owner: $owner, name: $name) {
     policy: object(expression: $policy) { oid }
     object(oid: $head) { ... on Commit { associatedPullRequests(first: 50) {
@@ -28,7 +32,7 @@ const conversationQuery = `query($owner: String!, $name: String!, $number: Int!,
       headRefOid baseRefName state isDraft
       reviews(first: 100, after: $reviews) {
         pageInfo { hasNextPage endCursor }
-        nodes { fullDatabaseId body lastEditedAt author { ...who } editor { ...who } }
+        nodes { id fullDatabaseId body @include(if: $bodies) lastEditedAt author { ...who } editor { ...who } }
       }
       reviewThreads(first: 100, after: $threads) {
         pageInfo { hasNextPage endCursor }
@@ -36,7 +40,7 @@ const conversationQuery = `query($owner: String!, $name: String!, $number: Int!,
           isResolved isOutdated path line originalLine
           resolvedBy { __typename login databaseId }
           comments(first: 1) { nodes {
-            fullDatabaseId body createdAt lastEditedAt url
+            id fullDatabaseId body @include(if: $bodies) createdAt lastEditedAt url
             author { ...who } editor { ...who }
             originalCommit { oid }
             pullRequestReview { fullDatabaseId }
@@ -45,7 +49,7 @@ const conversationQuery = `query($owner: String!, $name: String!, $number: Int!,
       }
       comments(first: 100, after: $comments) {
         pageInfo { hasNextPage endCursor }
-        nodes { fullDatabaseId body updatedAt lastEditedAt author { ...who } editor { ...who } }
+        nodes { id fullDatabaseId body @include(if: $bodies) updatedAt lastEditedAt author { ...who } editor { ...who } }
       }
       timelineItems(first: 100, after: $timeline, itemTypes: [BASE_REF_CHANGED_EVENT, HEAD_REF_FORCE_PUSHED_EVENT, REOPENED_EVENT, CLOSED_EVENT, AUTOMATIC_BASE_CHANGE_SUCCEEDED_EVENT, READY_FOR_REVIEW_EVENT, CONVERT_TO_DRAFT_EVENT, REVIEW_REQUESTED_EVENT, REVIEW_DISMISSED_EVENT]) {
         pageInfo { hasNextPage endCursor }
@@ -66,13 +70,21 @@ const conversationQuery = `query($owner: String!, $name: String!, $number: Int!,
         oid
         checkSuites(first: 30) { nodes {
           createdAt workflowRun { databaseId }
-          checkRuns(first: 5, filterBy: {checkName: $check}) { nodes { name status externalId } }
+          checkRuns(first: 5, filterBy: {checkName: $check}) { nodes { name status conclusion externalId } }
         } }
       } } }
     }
   }
 }
 fragment who on Actor { __typename login ... on User { databaseId } ... on Bot { databaseId } }`
+
+// bodiesQuery tells the words of texts, where the conversation without strangers' was too long.
+const bodiesQuery = `query($ids: [ID!]!) {
+  nodes(ids: $ids) { id ... on IssueComment { body } ... on PullRequestReview { body } ... on PullRequestReviewComment { body } }
+}`
+
+// bodiesPerQuery is how many texts bodiesQuery is asked for at once, each of 262,144 bytes at most.
+const bodiesPerQuery = 5
 
 const authorsQuery = `query($owner: String!, $name: String!, $number: Int!, $commits: String) {
   repository(owner: $owner, name: $name) {
@@ -131,6 +143,7 @@ type graphPage struct {
 }
 
 type graphEdit struct {
+	Node    string      `json:"id"`
 	ID      bigID       `json:"fullDatabaseId"`
 	Updated time.Time   `json:"updatedAt"`
 	Edited  time.Time   `json:"lastEditedAt"`
@@ -148,6 +161,7 @@ type graphThread struct {
 	ResolvedBy   *graphActor `json:"resolvedBy"`
 	Comments     struct {
 		Nodes []struct {
+			Node     string      `json:"id"`
 			ID       bigID       `json:"fullDatabaseId"`
 			Body     string      `json:"body"`
 			Created  time.Time   `json:"createdAt"`
@@ -200,6 +214,7 @@ type graphCommit struct {
 					Nodes []struct {
 						Name       string `json:"name"`
 						Status     string `json:"status"`
+						Conclusion string `json:"conclusion"`
 						ExternalID string `json:"externalId"`
 					} `json:"nodes"`
 				} `json:"checkRuns"`
@@ -269,14 +284,15 @@ type lastEdit struct {
 	editor          quorum.Account
 	author          string // login
 	body            untrusted.Digest
+	bodyKnown       bool // body was read: a stranger's is not where they are too long
 }
 
 // earlierCommit is an earlier commit with what it carries.
 type earlierCommit struct {
-	sha        string
-	hasSuites  bool // any check suite
-	openChecks int  // checks of ours that are not completed
-	complete   bool // none of them is left out
+	sha       string
+	hasSuites bool // any check suite
+	standing  int  // checks of ours that are open or green
+	complete  bool // none of them is left out
 }
 
 // commit finds a commit; zero if it is not listed.
@@ -321,9 +337,15 @@ func (r pullReader) readConversation(
 		"check":  check,
 		"head":   head,
 		"policy": "HEAD:" + policy,
+		"bodies": !r.texts.bodiless,
 	}
+	wordless := map[string]func(body string){} // by node: what takes the words of a reviewer's text that came without
 	for page := range maxPages {
 		repo, err := r.askGraphQL(ctx, conversationQuery, vars)
+		if errors.Is(err, client.ErrTooLong) && !r.texts.bodiless {
+			r.texts.bodiless, vars["bodies"] = true, false
+			repo, err = r.askGraphQL(ctx, conversationQuery, vars)
+		}
 		if err != nil {
 			return c, blob, err
 		}
@@ -334,17 +356,30 @@ func (r pullReader) readConversation(
 		}
 		for _, t := range p.Threads.Nodes {
 			if len(t.Comments.Nodes) > 0 {
+				node := t.Comments.Nodes[0].Node
 				t := t.toThread()
 				t.Body = watched.keptBody(t.Author.Login, t.Body)
+				if i := len(c.threads); vars["bodies"] == false && watched.includes(t.Author.Login) {
+					wordless[node] = func(body string) { c.threads[i].Body = body }
+				}
 				c.threads = append(c.threads, t)
 			}
 		}
-		for _, e := range p.Comments.Nodes {
-			c.commentEdits[int64(e.ID)] = e.lastEdit()
+		noteEdits := func(into map[int64]lastEdit, edits []graphEdit) {
+			for _, e := range edits {
+				id, last := int64(e.ID), e.lastEdit()
+				last.bodyKnown = vars["bodies"] == true
+				if !last.bodyKnown && watched.includes(last.author) {
+					wordless[e.Node] = func(body string) {
+						last.body, last.bodyKnown = untrusted.DigestOf(body), true
+						into[id] = last
+					}
+				}
+				into[id] = last
+			}
 		}
-		for _, e := range p.Reviews.Nodes {
-			c.reviewEdits[int64(e.ID)] = e.lastEdit()
-		}
+		noteEdits(c.commentEdits, p.Comments.Nodes)
+		noteEdits(c.reviewEdits, p.Reviews.Nodes)
 		for _, e := range p.Timeline.Nodes {
 			if kind, known := eventKinds[e.Type]; known {
 				c.timeline = append(c.timeline, quorum.Event{
@@ -365,10 +400,37 @@ func (r pullReader) readConversation(
 		more = advanceCursor(vars, "timeline", p.Timeline.Page) || more
 		if !more {
 			slices.SortStableFunc(c.timeline, func(a, b quorum.Event) int { return a.At.Compare(b.At) })
-			return c, blob, nil
+			err := r.readBodies(ctx, wordless)
+			return c, blob, err
 		}
 	}
-	return c, blob, moved{"the conversation of " + r.pr.String() + " has no end"}
+	return c, blob, fmt.Errorf("the conversation of %s %w", r.pr, errNoEnd)
+}
+
+// readBodies hands the words of texts to those who wait for them, by node. One that was deleted meanwhile is an error, after
+// which a look is taken again.
+func (r pullReader) readBodies(ctx context.Context, wordless map[string]func(body string)) error {
+	for nodes := range slices.Chunk(slices.Sorted(maps.Keys(wordless)), bodiesPerQuery) {
+		var answer struct {
+			Nodes []*struct {
+				Node string `json:"id"`
+				Body string `json:"body"`
+			} `json:"nodes"`
+		}
+		if err := r.client.GraphQL(ctx, bodiesQuery, map[string]any{"ids": nodes}, &answer); err != nil {
+			return err
+		}
+		words := map[string]string{}
+		for _, n := range answer.Nodes {
+			if n != nil {
+				words[n.Node] = n.Body
+			}
+		}
+		for _, node := range nodes {
+			wordless[node](words[node])
+		}
+	}
+	return nil
 }
 
 // readSiblings reads which other open pull requests have this head. An answer that does not show pr itself knows too little of
@@ -450,8 +512,8 @@ func (c *conversation) readCommits(nodes []graphCommit, head, external string) {
 			isOurs := false
 			for _, check := range s.Checks.Nodes {
 				isOurs = isOurs || check.ExternalID == external
-				if check.ExternalID == external && check.Status != "COMPLETED" {
-					k.openChecks++
+				if check.ExternalID == external && (check.Status != "COMPLETED" || check.Conclusion == "SUCCESS") {
+					k.standing++
 				}
 			}
 			if k.sha == head && (!isOurs || s.Run != nil) && (c.pushed.IsZero() || s.Created.Before(c.pushed)) {
@@ -495,5 +557,5 @@ func (r pullReader) readCommitAuthors(ctx context.Context, head string) (commits
 			return commits, nil
 		}
 	}
-	return nil, moved{"the list of commits of " + r.pr.String() + " has no end"}
+	return nil, fmt.Errorf("the list of commits of %s %w", r.pr, errNoEnd)
 }

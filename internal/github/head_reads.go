@@ -1,11 +1,13 @@
 package github
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
 
 	"github.com/review-coordinator/coordinator/internal/github/client"
+	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
 // part is one of the things that are read of a head.
@@ -84,7 +86,10 @@ func (l *look) readParts(ctx context.Context, g group, sc readPlan, early bool) 
 	read(
 		partGated,
 		sc.hasPolicy && (!early || sc.base != ""),
-		func() (err error) { h.gated, err = r.readGated(ctx, sc.base, sc.defaultBranch); return err },
+		func() (err error) {
+			h.gated, err = r.readGated(ctx, sc.base, sc.defaultBranch, cmp.Or(sc.check, quorum.DefaultCheck), l.f.app.id())
+			return err
+		},
 	)
 	read(partFiles, sc.judged, func() (err error) { h.files, err = r.readFiles(ctx); return err })
 	read(partRuns, sc.judged, func() (err error) { h.runs, err = r.readRuns(ctx, sc.head); return err })

@@ -59,6 +59,8 @@ type memory struct {
 	size    int // bytes, about, as of the last one
 
 	lookBegan time.Time // when the last look began, by the machine's clock
+	pages     textPages
+	unread    unreadLooks
 
 	mu sync.Mutex // of what the reads of one look write side by side, and of what events tell
 	eventHints
@@ -81,7 +83,7 @@ type observed struct {
 	foreignStatuses     untrusted.Digest // the commit statuses of others, as of the last look
 	siblings            []int            // the other pull requests of the head, as of the last look
 	ownChecks           []writtenCheck   // our checks on the head, as of the last look or write
-	previousChecks      []writtenCheck   // our open checks on the head before, as of the last look or write there
+	previousChecks      []writtenCheck   // our open and green checks on the head before, as of the last look or write there
 	previousHead        string           // that head
 	statuses            []quorum.Status  // of the head, the newest first; nil: they were not read
 	foreignCheckOnHead  bool             // a check run of our name stands on the head, though we write a status
@@ -330,7 +332,7 @@ func (m *memory) changeHead(head string) {
 	if m.head == head {
 		return
 	}
-	m.previousChecks, m.previousHead = slices.DeleteFunc(m.ownChecks, func(o writtenCheck) bool { return o.status == "completed" }), m.head
+	m.previousChecks, m.previousHead = slices.DeleteFunc(m.ownChecks, func(o writtenCheck) bool { return !o.isOpenOrGreen() }), m.head
 	m.head, m.ownChecks, m.conversation = head, nil, conversation{}
 	m.conversationCurrent, m.queriedInParallel, m.readSerially = false, false, false
 	m.foreignChecks, m.foreignStatuses = untrusted.Digest{}, untrusted.Digest{}

@@ -55,7 +55,7 @@ func (f *Forge) Observe(ctx context.Context, pr quorum.PR) (quorum.Policy, quoru
 	m, release := f.holdMemory(pr)
 	defer release()
 	l := &look{f: f, mem: m, policyRead: f.policyOf(pr.Owner, pr.Repo)}
-	l.read = pullReader{client: f.client, pr: pr, news: l.policyRead.news}
+	l.read = pullReader{client: f.client, pr: pr, news: l.policyRead.news, texts: &m.pages}
 	l.eventCame, l.expectedHead = m.takeEvents()
 	began := f.now()
 	m.lookBegan = time.Now()
@@ -70,10 +70,12 @@ func (f *Forge) Observe(ctx context.Context, pr quorum.PR) (quorum.Policy, quoru
 		}
 		if err != nil {
 			m.returnEvents(l.eventCame, l.expectedHead)
+			m.unread.note(began, err)
 			return quorum.Policy{}, quorum.Snapshot{}, fmt.Errorf("observe %s: %w", pr, err)
 		}
 	}
-	m.lastPlan = l.actualPlan()
+	m.lastPlan, m.unread = l.actualPlan(), unreadLooks{}
+	f.noteWholeLook(began)
 	l.snap.Began = began.Add(l.snap.Skew)
 	return l.policy, l.snap, nil
 }
@@ -245,6 +247,9 @@ func (l *look) readMissing(ctx context.Context) error {
 	if err := l.requireAgreement(); err != nil {
 		return err
 	}
+	if err := l.readLostArrival(ctx); err != nil {
+		return err
+	}
 	l.joinAnswers()
 	if err := l.readRunsOfLostHeads(ctx); err != nil {
 		return err
@@ -301,6 +306,41 @@ func (l *look) readMissing(ctx context.Context) error {
 		l.takePushes()
 	}
 	l.attachLogs()
+	return nil
+}
+
+// minRetention is the least time for which GitHub keeps runs, checks and statuses, since 2026-10-01. Source: GitHub's changelog
+// of 2026-07-17.
+const minRetention = 24 * time.Hour
+
+// readLostArrival finds out when a head arrived of which retention has taken the runs, the checks and our record: when it was
+// pushed, or when the pull request was created, if that was later. Where GitHub does not tell it counts as new, which voids what
+// was said before.
+func (l *look) readLostArrival(ctx context.Context) error {
+	if kept := l.snap.Record.Arrived; !kept.IsZero() {
+		l.snap.Arrived, l.snap.Expired = kept, true
+		return nil
+	}
+	before := l.f.now().Add(l.snap.Skew - minRetention)
+	if !l.mem.conversation.arrived.IsZero() || l.snap.PR.Created.After(before) || l.f.client.Personal() {
+		return nil
+	}
+	pushes, err := l.read.readPushes(ctx, l.snap.PR.HeadRepo, l.snap.PR.HeadRef)
+	if err != nil {
+		return err
+	}
+	var pushed time.Time
+	for _, e := range l.mem.conversation.timeline {
+		if e.Kind == quorum.ForcePushed && e.To == l.snap.PR.Head {
+			pushed = laterOf(pushed, e.At)
+		}
+	}
+	if i := slices.IndexFunc(pushes, func(p quorum.Push) bool { return p.After == l.snap.PR.Head }); i >= 0 { // the newest first
+		pushed = laterOf(pushed, pushes[i].At)
+	}
+	if !pushed.IsZero() && !pushed.After(before) {
+		l.snap.Arrived, l.snap.Expired = laterOf(pushed, l.snap.PR.Created), true
+	}
 	return nil
 }
 
@@ -547,7 +587,10 @@ func (l *look) takeRecord() {
 // joinAnswers joins what the answers say of the same things.
 func (l *look) joinAnswers() {
 	c := l.mem.conversation
-	l.snap.Threads, l.snap.Timeline, l.snap.Arrived, l.snap.Pushed = c.threads, c.timeline, c.arrived, c.pushed
+	l.snap.Threads, l.snap.Timeline, l.snap.Pushed = c.threads, c.timeline, c.pushed
+	if l.snap.Arrived.IsZero() {
+		l.snap.Arrived = c.arrived
+	}
 	for _, k := range c.earlier {
 		if k.hasSuites {
 			l.snap.Earlier = append(l.snap.Earlier, k.sha)
@@ -592,8 +635,32 @@ func (l *look) joinAnswers() {
 		run.Jobs = newestJobs(run, l.snap.Checks)
 		l.snap.Runs = append(l.snap.Runs, run)
 	}
+	if l.f.writesAsJob() {
+		l.snap.PassedOverFor = passedOverFor(l.own, l.runs)
+	}
 	l.snap.Resolved = l.mem.commits
 	l.attachLogs()
+}
+
+// passedOverFor returns the file of the workflow in whose suite GitHub has filed our check, if the merge gate passes over that
+// suite: a newer run of the workflow and event exists, or its run was dispatched or scheduled. Source: the probes of
+// rmartz/merge-safety 73 and b24ui 353, autumn 2026.
+func passedOverFor(own []ownCheck, runs []restRun) string {
+	if len(own) == 0 {
+		return ""
+	}
+	at := slices.IndexFunc(runs, func(r restRun) bool { return r.Suite == own[0].Suite })
+	if at < 0 {
+		return ""
+	}
+	in := runs[at]
+	isNewer := func(r restRun) bool {
+		return r.ID > in.ID && r.Head == in.Head && r.Event == in.Event && workflowPath(r.Path) == workflowPath(in.Path)
+	}
+	if in.Event == "workflow_dispatch" || in.Event == "schedule" || slices.ContainsFunc(runs, isNewer) {
+		return workflowPath(in.Path)
+	}
+	return ""
 }
 
 // newestJobs are the jobs of a run's newest attempt, found as check runs in the run's suite: a job's id is also its check

@@ -28,6 +28,11 @@ type writtenCheck struct {
 	digests     checkDigests
 }
 
+func (o writtenCheck) isGreen() bool { return o.status == "completed" && o.conclusion == "success" }
+
+// isOpenOrGreen reports whether a check of ours must be ended where it is no pull request's any more.
+func (o writtenCheck) isOpenOrGreen() bool { return o.status != "completed" || o.isGreen() }
+
 // checkDigests stand for the words of a check, as they come back from GitHub.
 type checkDigests struct {
 	title, summary untrusted.Digest

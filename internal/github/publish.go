@@ -47,6 +47,9 @@ func (f *Forge) Publish(ctx context.Context, pr quorum.PR, c report.Check) error
 		}
 	}
 	m.wake, m.threadsDecide = c.Wake, c.Threads
+	if c.Leave {
+		return nil
+	}
 	p := publication{f: f, pr: pr, m: m}
 	if f.client.Personal() {
 		return p.publishStatus(ctx, c)
@@ -101,12 +104,14 @@ func (p *publication) writeChecks(ctx context.Context, c report.Check, mine []wr
 	return nil
 }
 
-// endOpen completes our open checks, under whatever name, and touches nothing else. A head that another open pull request has
-// too keeps its check.
+// endOpen completes our open checks, under whatever name, and green ones of the name that c gives, and touches nothing else. A
+// head that another open pull request has too keeps its check.
 func (p *publication) endOpen(ctx context.Context, c report.Check) error {
 	open := slices.DeleteFunc(
 		slices.Clone(p.m.ownChecks),
-		func(o writtenCheck) bool { return o.status == "completed" || o.external != c.ExternalID },
+		func(o writtenCheck) bool {
+			return o.external != c.ExternalID || !o.isOpenOrGreen() || o.isGreen() && o.name != c.OrGreen
+		},
 	)
 	if len(open) == 0 {
 		return nil
@@ -246,8 +251,16 @@ func (p *publication) createCheck(ctx context.Context, c report.Check) error {
 	return fmt.Errorf("create check: %w", lost)
 }
 
-// findOwn looks for our check on the head.
+// findOwn looks for our checks of that name on the head, the newest first.
 func (p *publication) findOwn(ctx context.Context, c report.Check) (mine []writtenCheck, err error) {
+	found, err := p.findOwnWithText(ctx, c)
+	for _, o := range found {
+		mine = append(mine, o.asWritten())
+	}
+	return mine, err
+}
+
+func (p *publication) findOwnWithText(ctx context.Context, c report.Check) (mine []ownCheck, err error) {
 	all, err := readPages[restCheck](
 		ctx,
 		p.f.client,
@@ -257,10 +270,10 @@ func (p *publication) findOwn(ctx context.Context, c report.Check) (mine []writt
 	)
 	for _, r := range all {
 		if o := r.toCheck(); o.Name == c.Name && p.f.isOwnCheck(p.pr, o.CheckRun) {
-			mine = append(mine, o.asWritten())
+			mine = append(mine, o)
 		}
 	}
-	slices.SortFunc(mine, func(a, b writtenCheck) int { return cmp.Compare(b.id, a.id) })
+	slices.SortFunc(mine, func(a, b ownCheck) int { return cmp.Compare(b.ID, a.ID) })
 	return mine, err
 }
 
@@ -340,7 +353,7 @@ func (p *publication) retireOthers(ctx context.Context, c report.Check) error {
 	if !c.OnlyOpen {
 		for _, o := range slices.Clone(p.m.ownChecks) { // under another name, which a policy has since changed
 			known := slices.ContainsFunc(c.Retire, func(old report.Retired) bool { return old.Head == c.Head && old.Name == o.name })
-			if o.name != c.Name && o.external == c.ExternalID && !known && (o.status != "completed" || o.conclusion == "success") {
+			if o.name != c.Name && o.external == c.ExternalID && !known && o.isOpenOrGreen() {
 				title := "the check is called " + report.Quote(c.Name) + " now"
 				if err := p.replaceCheck(ctx, o, report.Check{
 					Status: "completed", Conclusion: "cancelled", Title: title, Summary: title + ".",
@@ -361,7 +374,7 @@ func (p *publication) retireOthers(ctx context.Context, c report.Check) error {
 		}
 		if old.Head == c.Head {
 			for _, o := range slices.Clone(p.m.ownChecks) {
-				if o.name == old.Name && o.external == c.ExternalID && (o.status != "completed" || old.Green && o.conclusion == "success") {
+				if o.name == old.Name && o.external == c.ExternalID && o.isOpenOrGreen() {
 					if err := p.replaceCheck(ctx, o, ended); err != nil {
 						return err
 					}
@@ -369,9 +382,9 @@ func (p *publication) retireOthers(ctx context.Context, c report.Check) error {
 			}
 			continue
 		}
-		// An earlier head is looked at if the conversation shows a check of ours open on it, or once, when the first check
+		// An earlier head is looked at if the conversation shows a check of ours open or green on it, or once, when the first check
 		// is about to be written on this head: a commit that was force-pushed away is not in the conversation any more.
-		if key := old.Name + "@" + old.Head; !p.m.retired[key] && p.m.mayBeOpen(old, first) {
+		if key := old.Name + "@" + old.Head; !p.m.retired[key] && p.m.mayStand(old, first) {
 			p.m.retired = withEntry(p.m.retired, key, true)
 			if err := p.endOnOlderHead(ctx, ended); err != nil {
 				var limit *client.LimitError
@@ -400,48 +413,62 @@ func (p *publication) replaceCheck(ctx context.Context, o writtenCheck, ended re
 	return p.updateCheckWithStatus(ctx, o, ended)
 }
 
-// mayBeOpen reports whether a check of ours may be open on an earlier head.
-func (m *memory) mayBeOpen(old report.Retired, first bool) bool {
+// mayStand reports whether a check of ours may be open or green on an earlier head.
+func (m *memory) mayStand(old report.Retired, first bool) bool {
 	shown := m.conversation.commit(old.Head)
 	switch {
-	case shown.openChecks > 0:
+	case shown.standing > 0 && m.conversation.check == old.Name:
 		return true
 	case !first:
 		return false
 	case shown.sha != "" && shown.complete && m.conversation.check == old.Name: // it would be shown, unless it is all too new
-		return len(m.openChecksLeft(old.Head, old.Name, m.conversation.external)) > 0
+		return len(m.checksLeft(old.Head, old.Name, m.conversation.external)) > 0
 	}
 	return true
 }
 
-// openChecksLeft are the open checks of ours that were known on an earlier head when the pull request left it.
-func (m *memory) openChecksLeft(head, name, external string) (open []writtenCheck) {
+// checksLeft are the open and green checks of ours that were known on an earlier head when the pull request left it.
+func (m *memory) checksLeft(head, name, external string) (left []writtenCheck) {
 	if head != m.previousHead {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(m.previousChecks), func(o writtenCheck) bool { return o.name != name || o.external != external })
 }
 
-// endOnOlderHead ends our open check on an older head, unless that commit is another open pull request's head. What is known
-// of it need not be asked for, if GitHub shows the same.
+// standsOn reports whether a check of ours is known to be open or green on c's head, which is an earlier one.
+func (m *memory) standsOn(c report.Check) bool {
+	shown := m.conversation.commit(c.Head)
+	return len(m.checksLeft(c.Head, c.Name, m.conversation.external)) > 0 || shown.standing > 0 && m.conversation.check == c.Name
+}
+
+// endOnOlderHead ends our open or green check on an older head, unless that is another open pull request's head.
 func (p *publication) endOnOlderHead(ctx context.Context, c report.Check) error {
-	external := report.ExternalID(p.pr)
-	mine := p.m.openChecksLeft(c.Head, c.Name, external)
-	if shown := p.m.conversation.commit(c.Head); len(mine) == 0 || shown.sha == "" || !shown.complete || p.m.conversation.check != c.Name ||
-		shown.openChecks != len(mine) {
-		found, err := p.findOwn(ctx, c)
-		if client.IsNotFound(err) || client.IsUnprocessable(err) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		mine = slices.DeleteFunc(found, func(o writtenCheck) bool { return o.status == "completed" || o.external != external })
+	var shared bool
+	readShared := func() (err error) {
+		shared, err = p.headShared(ctx, c.Head)
+		return err
 	}
-	if len(mine) == 0 {
+	var found []ownCheck
+	g, _ := newGroup(ctx)
+	g.Go(func() (err error) {
+		found, err = p.findOwnWithText(ctx, c)
+		return err
+	})
+	expected := p.m.standsOn(c)
+	if expected {
+		g.Go(readShared)
+	}
+	err := g.Wait()
+	if client.IsNotFound(err) || client.IsUnprocessable(err) {
 		return nil
 	}
-	if shared, err := p.headShared(ctx, c.Head); err != nil || shared {
+	found = slices.DeleteFunc(found, func(o ownCheck) bool {
+		return o.ExternalID != report.ExternalID(p.pr) || !o.asWritten().isOpenOrGreen()
+	})
+	if err == nil && len(found) > 0 && !expected {
+		err = readShared()
+	}
+	if err != nil || len(found) == 0 || shared {
 		return err
 	}
 	older := publication{f: p.f, pr: p.pr, m: &memory{}} // what is remembered is of the head
@@ -449,9 +476,14 @@ func (p *publication) endOnOlderHead(ctx context.Context, c report.Check) error 
 	if err != nil {
 		return err
 	}
+	var mine []writtenCheck
+	for _, o := range found {
+		mine = append(mine, o.asWritten())
+	}
 	return status.writeBeside(ctx, c, mine, func() error {
-		for _, o := range mine {
-			if err := older.patchCheck(ctx, o, c, nil); err != nil {
+		for i, o := range found {
+			c.Text = o.Text // the record is in it
+			if err := older.patchCheck(ctx, mine[i], c, nil); err != nil {
 				return err
 			}
 		}
@@ -482,7 +514,8 @@ func (p *publication) publishStatus(ctx context.Context, c report.Check) error {
 		}
 	}
 	switch {
-	case newest == nil && c.OnlyOpen, newest != nil && c.OnlyOpen && newest.State != "pending":
+	case newest == nil && c.OnlyOpen,
+		newest != nil && c.OnlyOpen && newest.State != statusPending && (newest.State != statusSuccess || c.OrGreen != c.Name):
 		return nil
 	case newest != nil && newest.State == state && newest.Description == c.Described:
 		return nil

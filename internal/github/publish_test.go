@@ -251,26 +251,22 @@ func TestPublishOnlyOpen(t *testing.T) {
 }
 
 func TestPublishRetires(t *testing.T) {
-	plain := report.Retired{Name: "Review quorum", Head: sandbox.SHA("a1"), Title: "now against dev", Green: true}
+	plain := report.Retired{Name: "Review quorum", Head: sandbox.SHA("a1"), Title: "now against dev"}
 	for name, test := range map[string]struct {
 		status, conclusion string
-		green              bool
 		want               string
 	}{
-		"open":              {"in_progress", "", true, "cancelled"},
-		"green":             {"completed", "success", true, "cancelled"},
-		"green, only open":  {"completed", "success", false, "success"},
-		"red":               {"completed", "failure", true, "failure"},
-		"already cancelled": {"completed", "cancelled", true, "cancelled"},
+		"open":              {"in_progress", "", "cancelled"},
+		"green":             {"completed", "success", "cancelled"},
+		"red":               {"completed", "failure", "failure"},
+		"already cancelled": {"completed", "cancelled", "cancelled"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				w := newWorld(t)
 				w.must(w.publish(check("a1", func(c *report.Check) { c.Status, c.Conclusion = test.status, test.conclusion })))
-				old := plain
-				old.Green = test.green
 				for range 2 {
-					w.must(w.publish(check("a1", func(c *report.Check) { c.Name, c.Retire = "Review quorum (→ dev)", []report.Retired{old} })))
+					w.must(w.publish(check("a1", func(c *report.Check) { c.Name, c.Retire = "Review quorum (→ dev)", []report.Retired{plain} })))
 				}
 				all := w.g.OwnCheckRuns("a1")
 				if len(all) != 2 || all[0].Conclusion != test.want || all[1].Status != "in_progress" || all[0].Writes > 2 || all[1].Writes != 1 {
@@ -287,7 +283,7 @@ func TestPublishRetires(t *testing.T) {
 // A check that ends because another one replaces it keeps the record that stands in it then, whoever wrote that.
 func TestPublishKeepsTheRecordThatStands(t *testing.T) {
 	for name, retire := range map[string][]report.Retired{
-		"renamed": nil, "another base": {{Name: "Review quorum", Head: sandbox.SHA("a1"), Title: "now against dev", Green: true}},
+		"renamed": nil, "another base": {{Name: "Review quorum", Head: sandbox.SHA("a1"), Title: "now against dev"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {

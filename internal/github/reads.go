@@ -27,6 +27,13 @@ type pullReader struct {
 	client *client.Client
 	pr     quorum.PR
 	news   *newsFlag
+	texts  *textPages
+}
+
+// textPages is how the texts of a pull request can be read, as earlier reads have shown: anybody can leave many long ones.
+type textPages struct {
+	comments, reviews int  // entries of a page; 0: full ones
+	bodiless          bool // GraphQL tells of no words but reviewers'
 }
 
 func (r pullReader) repoPath(parts ...string) string {
@@ -79,7 +86,7 @@ func (r pullReader) readBranchPulls(ctx context.Context, label string, since tim
 	q := url.Values{"per_page": {"100"}, "state": {"all"}, "head": {label}, "sort": {"updated"}, "direction": {"desc"}}
 	path := r.repoPath("pulls") + "?" + q.Encode()
 	for range maxPages {
-		page, answer, err := readPage[restPull](ctx, r.client, path, "")
+		page, answer, err := readPage[restPull](ctx, r.client, path, "", false)
 		switch {
 		case client.IsNotFound(err), client.IsUnprocessable(err):
 			return all, nil
@@ -98,14 +105,16 @@ func (r pullReader) readBranchPulls(ctx context.Context, label string, since tim
 
 // readReviews reads the reviews. Of their words it keeps those that watched keeps.
 func (r pullReader) readReviews(ctx context.Context, watched reviewerSet) ([]restReview, error) {
-	return readPages[restReview](ctx, r.client, r.news, r.pullPath("pulls", "reviews")+"?per_page=100", "", func(v *restReview) {
+	path := r.pullPath("pulls", "reviews") + "?per_page=100"
+	return readSizedPages(ctx, r.client, r.news, &r.texts.reviews, path, "", func(v *restReview) {
 		v.sum, v.Body = untrusted.DigestOf(v.Body), watched.keptBody(v.User.account().Login, v.Body)
 	})
 }
 
 // readComments reads the comments. Of their words it keeps those that watched keeps.
 func (r pullReader) readComments(ctx context.Context, watched reviewerSet) ([]restComment, error) {
-	return readPages[restComment](ctx, r.client, r.news, r.pullPath("issues", "comments")+"?per_page=100", "", func(c *restComment) {
+	path := r.pullPath("issues", "comments") + "?per_page=100"
+	return readSizedPages(ctx, r.client, r.news, &r.texts.comments, path, "", func(c *restComment) {
 		c.sum, c.Body = untrusted.DigestOf(c.Body), watched.keptBody(c.User.account().Login, c.Body)
 	})
 }
@@ -114,28 +123,67 @@ func (r pullReader) readSiblings(ctx context.Context, head string) ([]restPull, 
 	return readPages[restPull](ctx, r.client, nil, r.repoPath("commits", head, "pulls")+"?per_page=100", "")
 }
 
-// readGated reads whether the base is one that matters: the default branch, a protected one, or one with rules.
-func (r pullReader) readGated(ctx context.Context, base, defaultBranch string) (bool, error) {
+// requiredCheck is a check that a rule or a protection requires, by its name and, unless any App may write it, its App.
+type requiredCheck struct {
+	Context     string `json:"context"`
+	Integration int64  `json:"integration_id"` // of a rule; 0: any App
+	App         int64  `json:"app_id"`         // of a protection; 0 or -1: any App
+}
+
+// isFulfilledBy reports whether a check of that name by that App is the one; app 0 is an App whose id is not known.
+func (c requiredCheck) isFulfilledBy(check string, app int64) bool {
+	by := max(c.Integration, c.App, 0)
+	return c.Context == check && (by == 0 || app == 0 || by == app)
+}
+
+// hasNoRules reports whether GitHub refuses to tell what a branch requires because nothing can be required there: it does not
+// exist, or the plan has no rules for a private repository.
+func hasNoRules(err error) bool {
+	var refused *client.APIError
+	return client.IsNotFound(err) || client.IsForbidden(err) && errors.As(err, &refused) && !refused.Missing
+}
+
+// readGated reads whether the base is one that matters: the default branch, or one that requires the check of that name by that
+// App. Any other rule or protection does not matter, for anybody may give all branches of a name one. What GitHub does not tell
+// requires nothing.
+func (r pullReader) readGated(ctx context.Context, base, defaultBranch, check string, app int64) (bool, error) {
 	if base == defaultBranch {
 		return true, nil
 	}
-	var branch struct {
-		Protected bool `json:"protected"`
-	}
-	if _, err := r.client.Get(ctx, r.repoPath("branches")+"/"+client.EscapeSlashed(base), &branch); err != nil && !client.IsNotFound(err) {
-		return false, err
-	}
-	if branch.Protected {
-		return true, nil
-	}
 	var rules []struct {
-		Type string `json:"type"`
+		Type       string `json:"type"`
+		Parameters struct {
+			Checks []requiredCheck `json:"required_status_checks"`
+		} `json:"parameters"`
 	}
-	if _, err := r.client.Get(ctx, r.repoPath("rules", "branches")+"/"+client.EscapeSlashed(base), &rules); err != nil &&
-		!client.IsNotFound(err) {
+	_, err := r.client.Get(ctx, r.repoPath("rules", "branches")+"/"+client.EscapeSlashed(base)+"?per_page=100", &rules)
+	if err != nil && !hasNoRules(err) {
 		return false, err
 	}
-	return len(rules) > 0, nil
+	isOurs := func(c requiredCheck) bool { return c.isFulfilledBy(check, app) }
+	for _, rule := range rules {
+		if rule.Type == "required_status_checks" && slices.ContainsFunc(rule.Parameters.Checks, isOurs) {
+			return true, nil
+		}
+	}
+	var branch struct {
+		Protection struct {
+			Required struct {
+				Level    string          `json:"enforcement_level"` // off: nothing is required
+				Contexts []string        `json:"contexts"`          // where GitHub does not tell the Apps
+				Checks   []requiredCheck `json:"checks"`
+			} `json:"required_status_checks"`
+		} `json:"protection"`
+	}
+	_, err = r.client.Get(ctx, r.repoPath("branches")+"/"+client.EscapeSlashed(base), &branch)
+	if err != nil && !hasNoRules(err) {
+		return false, err
+	}
+	required := branch.Protection.Required
+	if required.Level == "off" {
+		return false, nil
+	}
+	return slices.ContainsFunc(required.Checks, isOurs) || len(required.Checks) == 0 && slices.Contains(required.Contexts, check), nil
 }
 
 // readRun reads one run; nil if GitHub answers 404.
@@ -244,7 +292,7 @@ func (r pullReader) readPushes(ctx context.Context, repo, branch string) (pushes
 	}
 	path := client.RepoPath(owner, name, "activity") + "?" + url.Values{"ref": {"refs/heads/" + branch}, "per_page": {"100"}}.Encode()
 	for range maxPushPages {
-		page, answer, err := readPage[restActivity](ctx, r.client, path, "")
+		page, answer, err := readPage[restActivity](ctx, r.client, path, "", false)
 		switch {
 		case client.IsNotFound(err) || client.IsUnprocessable(err),
 			client.IsForbidden(err) && !strings.EqualFold(repo, r.pr.Owner+"/"+r.pr.Repo): // a fork's organisation may let in nobody

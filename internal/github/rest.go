@@ -40,6 +40,7 @@ type restPull struct {
 	Created time.Time `json:"created_at"`
 	Updated time.Time `json:"updated_at"`
 	Closed  time.Time `json:"closed_at"`
+	Merged  time.Time `json:"merged_at"`
 	Head    struct {
 		Label string    `json:"label"` // "owner:branch"
 		Ref   string    `json:"ref"`
@@ -63,7 +64,7 @@ func (p restPull) toPull(pr quorum.PR) quorum.PullRequest {
 	out := quorum.PullRequest{
 		PR: quorum.PR{Owner: pr.Owner, Repo: pr.Repo, Number: p.Number}, Title: p.Title,
 		Head: p.Head.SHA, HeadRef: p.Head.Ref, Base: p.Base.SHA, BaseRef: p.Base.Ref, DefaultBranch: p.Base.Repo.DefaultBranch,
-		Merge: p.Merge, Author: p.User.account(), Draft: p.Draft, Closed: p.State != "open",
+		Merge: p.Merge, Author: p.User.account(), Draft: p.Draft, Closed: p.State != "open", Merged: !p.Merged.IsZero(),
 		Created: p.Created, ClosedAt: p.Closed, Commits: p.Commits,
 	}
 	if p.Head.Repo != nil {

@@ -105,6 +105,15 @@ func (s *ServerForge) Publish(ctx context.Context, pr quorum.PR, c report.Check)
 	return f.Publish(ctx, pr, c)
 }
 
+// WithdrawUnread is [Forge.WithdrawUnread].
+func (s *ServerForge) WithdrawUnread(ctx context.Context, pr quorum.PR, inSweep bool) error {
+	f, err := s.enter(ctx)
+	if err != nil {
+		return err
+	}
+	return f.WithdrawUnread(ctx, pr, inSweep)
+}
+
 // Expect is [Forge.Expect].
 func (s *ServerForge) Expect(pr quorum.PR, head string, runs ...int64) {
 	if f, err := s.fleet.Enter(s.installation); err == nil {

@@ -189,7 +189,7 @@ func (l *look) requireAgreement() error {
 func withEditor(t quorum.Text, body untrusted.Digest, edits map[int64]lastEdit) quorum.Text {
 	e, found := edits[t.ID]
 	switch {
-	case !found || e.body != body:
+	case !found || e.bodyKnown && e.body != body:
 		t.Edited, t.Editor = laterOf(laterOf(t.At, t.Edited), e.edited), quorum.Account{}
 	case t.Edited.After(e.updated):
 	default:
@@ -206,10 +206,10 @@ func (l *look) isBehind(t quorum.Text) bool {
 func (c conversation) isBehind(t quorum.Text, body untrusted.Digest) bool {
 	if t.Kind == quorum.TextReview {
 		e, found := c.reviewEdits[t.ID]
-		return !found || e.body != body || (t.State == "DISMISSED") != c.isDismissed(t.ID)
+		return !found || e.bodyKnown && e.body != body || (t.State == "DISMISSED") != c.isDismissed(t.ID)
 	}
 	e, found := c.commentEdits[t.ID]
-	return !found || e.body != body || t.Edited.After(e.updated)
+	return !found || e.bodyKnown && e.body != body || t.Edited.After(e.updated)
 }
 
 func (c conversation) isDismissed(review int64) bool {

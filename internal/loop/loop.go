@@ -8,6 +8,7 @@ package loop
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/evidence"
@@ -24,6 +25,9 @@ type Forge interface {
 	Apply(ctx context.Context, pr quorum.PR, e quorum.Effects) (quorum.Receipt, error)
 	// Publish makes the check read as c. It writes nothing if it does.
 	Publish(ctx context.Context, pr quorum.PR, c report.Check) error
+	// WithdrawUnread takes the green of a pull request away that Observe could not read for so long, or in a way, that an
+	// objection may stand where nobody sees it. inSweep says that no other look follows soon.
+	WithdrawUnread(ctx context.Context, pr quorum.PR, inSweep bool) error
 }
 
 // A Reconciler reconciles pull requests of one forge. One pull request must not be reconciled twice at the same time.
@@ -33,6 +37,7 @@ type Reconciler struct {
 	Sleep   func(context.Context, time.Duration) error // how [Reconciler.Stay] waits by that clock; nil: a timer
 	Restamp bool                                       // a completed check that reads right is marked as looked at, for the next sweep
 	DryRun  bool                                       // nothing is written and nothing carried out
+	Quiet   bool                                       // nobody is asked: of what is due only cancels and reruns are carried out
 	Told    bool                                       // an event during a look brings another look anyway: a pass is not looked at twice
 	Seen    func(Look)                                 // called with the outcome of each look; may be nil
 	Fault   func(err error, next time.Time)            // Stay: a look failed and will be tried again then; may be nil
@@ -45,6 +50,8 @@ type Look struct {
 	Decision quorum.Decision
 	Check    report.Check
 	At       time.Time // by GitHub's clock
+
+	quiet bool // as the Reconciler's
 }
 
 // lookAgainDelay is the delay of the look after one that found GitHub moving: an effect was void, or could not be
@@ -73,6 +80,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, pr quorum.PR) (wake time.Tim
 func (r *Reconciler) reconcileOnce(ctx context.Context, pr quorum.PR) (wake time.Time, passed bool, err error) {
 	look, err := r.observe(ctx, pr)
 	if err != nil {
+		if !r.DryRun && ctx.Err() == nil {
+			if lost := r.Forge.WithdrawUnread(ctx, pr, r.Restamp); lost != nil {
+				err = fmt.Errorf("%w (and its green could not be taken away: %s)", err, lost)
+			}
+		}
 		return time.Time{}, false, err
 	}
 	effects, before := look.Decision.Effects, look.Snapshot.Record.Pass
@@ -122,7 +134,7 @@ func (r *Reconciler) Look(ctx context.Context, pr quorum.PR) (Look, error) {
 // and a text that was posted between two of them would look as if it were missing.
 func (r *Reconciler) observe(ctx context.Context, pr quorum.PR) (look Look, err error) {
 	for range 2 {
-		look = Look{}
+		look = Look{quiet: r.Quiet}
 		look.Policy, look.Snapshot, err = r.Forge.Observe(ctx, pr)
 		if err != nil {
 			return Look{}, err
@@ -138,6 +150,15 @@ func (r *Reconciler) observe(ctx context.Context, pr quorum.PR) (look Look, err 
 
 func (l *Look) judgeAndDecide() {
 	l.Decision = quorum.Decide(l.Policy, evidence.Judge(l.Policy, l.Snapshot), evidence.Facts(l.Policy, l.Snapshot), l.At)
+	if !l.quiet {
+		return
+	}
+	for _, ask := range l.Decision.Effects.Requests { // they stay due, for a look that may ask
+		if l.Decision.Wake.IsZero() || ask.Due.Before(l.Decision.Wake) {
+			l.Decision.Wake = ask.Due
+		}
+	}
+	l.Decision.Effects.Requests = nil
 }
 
 // renderCheck renders the decision with its record. Effects that are due are announced as under way: their intents

@@ -109,6 +109,8 @@ func (h *host) Publish(ctx context.Context, _ quorum.PR, c report.Check) error {
 	return nil
 }
 
+func (h *host) WithdrawUnread(context.Context, quorum.PR, bool) error { return nil }
+
 func (h *host) tell(what string) { h.story = append(h.story, what) }
 
 // told is the story since it was told last.

@@ -13,6 +13,9 @@ type Stay struct {
 	Wait bool          // until it is decided, following new heads; else only for what GitHub announces to no job
 	Poll time.Duration // how often to look while it stays; looks at every wake too
 	Hold time.Duration // without Wait: how long at most
+
+	// Looked is called once, when the first look was made or has failed, before anything is waited for; may be nil.
+	Looked func()
 }
 
 // maxFaultTime is how long GitHub may answer with nothing but faults before a stay is given up.
@@ -35,6 +38,10 @@ func (r *Reconciler) Stay(ctx context.Context, pr quorum.PR, stay Stay) (last Lo
 	began := r.now()
 	for pause := time.Second; ; {
 		wake, err := inner.Reconcile(ctx, pr)
+		if stay.Looked != nil {
+			stay.Looked()
+			stay.Looked = nil
+		}
 		next := r.now().Add(stay.Poll)
 		switch {
 		case ctx.Err() != nil:

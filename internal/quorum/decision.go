@@ -123,8 +123,9 @@ type Record struct {
 	Seen       Seen          `json:"seen,omitzero"` // never the last key, see package github
 	Head       string        `json:"head"`
 	Base       string        `json:"base"`
-	Pull       int           `json:"pull,omitempty"` // the number of the pull request that it was written for
-	Policy     string        `json:"policy"`         // blob SHA
+	Pull       int           `json:"pull,omitempty"`   // the number of the pull request that it was written for
+	Policy     string        `json:"policy"`           // blob SHA
+	Arrived    time.Time     `json:"arrived,omitzero"` // when the head came, where retention has taken what shows that
 	Runs       []SeenRun     `json:"runs,omitempty"`
 	Texts      []SeenText    `json:"texts,omitempty"`
 	Accounts   []SeenAccount `json:"accounts,omitempty"`

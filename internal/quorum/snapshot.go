@@ -9,11 +9,17 @@ import (
 // was stamped by GitHub, to the second. It is complete or was never made; only what [Job.Log] and [Job.Annotations] hold
 // is advice and may be missing.
 type Snapshot struct {
-	PR       PullRequest
-	File     PolicyFile
-	Gated    bool          // the base is the default branch, protected, or has rules: the plain check name may be written
-	Pushed   time.Time     // creation of the head's first check suite that our own check did not bring; zero without one
-	Arrived  time.Time     // creation of the head's first check suite (or first status of ours); the time of this look while there is none
+	PR      PullRequest
+	File    PolicyFile
+	Gated   bool      // the base is the default branch, or requires our check: its plain name may be written
+	Pushed  time.Time // creation of the head's first check suite that our own check did not bring; zero without one
+	Arrived time.Time // creation of the head's first check suite (or first status of ours); the time of this look while there is none
+	Expired bool      // retention took the head's runs, checks and record: Arrived is when it was pushed, or the pull request created
+
+	// PassedOverFor is the file of the workflow in whose suite our check is, where GitHub's merge gate passes over that suite;
+	// "" where it does not.
+	PassedOverFor string
+
 	Began    time.Time     // when this look began, by GitHub's clock
 	Skew     time.Duration // GitHub's clock minus the local one, where that exceeds two seconds
 	Siblings []PullRequest // other open pull requests with the same head
@@ -60,6 +66,7 @@ type PullRequest struct {
 	Author        Account
 	Draft         bool
 	Closed        bool
+	Merged        bool // closed by a merge
 	Created       time.Time
 	ClosedAt      time.Time // zero while it is open
 	Labels        []string

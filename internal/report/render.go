@@ -26,6 +26,12 @@ func Render(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, rec quorum.Re
 	if !s.Gated {
 		c.Name = nameAgainstBase(c.Name, s.PR.BaseRef)
 	}
+	if d.Reason == quorum.ReasonClosed {
+		c.Leave = s.PR.Merged
+		if s.PR.BaseRef != s.PR.DefaultBranch { // its green could be carried to where it matters
+			c.OrGreen = policyCheckName(p)
+		}
+	}
 	c.Status, c.Conclusion = checkState(p, d)
 	rec, c.Annotations = recordAnnotations(d, rec)
 	c.Summary = renderSummary(p, s, d, rec)
@@ -70,8 +76,8 @@ func policyCheckName(p quorum.Policy) string {
 // the plain name.
 func nameAgainstBase(name, base string) string { return name + " (→ " + plainLine(base, 120) + ")" }
 
-// retiredChecks lists the checks of ours that a new base or head left behind. A check that is green for one base is not
-// for another, so it goes even if it is completed; on an older head only an open one does.
+// retiredChecks lists the checks of ours that a new base or head left behind. What is green for one base or head is not for
+// another, and either may become a pull request's again.
 func retiredChecks(p quorum.Policy, s quorum.Snapshot, c Check) (all []Retired) {
 	var others []string
 	if !s.Gated {
@@ -87,7 +93,7 @@ func retiredChecks(p quorum.Policy, s quorum.Snapshot, c Check) (all []Retired) 
 	}
 	for _, n := range others {
 		if n != c.Name {
-			all = append(all, Retired{Name: n, Head: c.Head, Title: "now against " + plainLine(s.PR.BaseRef, 120), Green: true})
+			all = append(all, Retired{Name: n, Head: c.Head, Title: "now against " + plainLine(s.PR.BaseRef, 120)})
 		}
 	}
 	heads := slices.Clone(s.Earlier)
@@ -101,6 +107,9 @@ func retiredChecks(p quorum.Policy, s quorum.Snapshot, c Check) (all []Retired) 
 			continue
 		}
 		all = append(all, Retired{Name: c.Name, Head: h, Title: "superseded by " + shortSHA(c.Head)})
+		if plain := policyCheckName(p); plain != c.Name {
+			all = append(all, Retired{Name: plain, Head: h, Title: "superseded by " + shortSHA(c.Head)})
+		}
 	}
 	return all
 }

@@ -23,18 +23,19 @@ type Check struct {
 	Annotations []Annotation
 	Described   string // the same for a commit status: at most 140 characters
 	OnlyOpen    bool   // completes a check of ours that is open, and writes nothing where there is none
+	OrGreen     string // with OnlyOpen: the name under which a green one is completed, too
+	Leave       bool   // nothing is written at all
 	Retire      []Retired
 	Wake        time.Time // when to look again; a look from then on must not rest on old answers
 	Restamp     bool      // a completed check that reads so is written all the same if it is of an earlier look
 	Threads     bool      // resolving a thread may change the decision: threads must be read at every look
 }
 
-// Retired is another check of ours that must not stay open or green.
+// Retired is another check of ours that must not stay open, nor green.
 type Retired struct {
 	Name  string
 	Head  string
 	Title string // e.g. "superseded by 3f2c1d9"
-	Green bool   // also if it is completed and green, else only if it is open
 }
 
 // An Annotation is a finding with a place in the diff.

@@ -58,6 +58,12 @@ func renderSummary(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, rec qu
 			"\n\nWritten with a job's GITHUB_TOKEN: whoever may push a workflow to this repository could write a check of this name. Only a GitHub App of its own closes that.",
 		)
 	}
+	if s.PassedOverFor != "" && p.Mode != quorum.ReportOnly {
+		pg.addFormat(
+			"\n\nGitHub has filed this check with the jobs of %s and counts it no more: that workflow ran again, or was started by hand. The commit status of the same name says the same and counts.",
+			Quote(clipRunes(s.PassedOverFor, 200)),
+		)
+	}
 	addBallotTable(&pg, p, d)
 	pg.addSection("What happens next", nextSteps(p, d))
 	pg.addSection("What a person can do", adviceItems(p, s, d))

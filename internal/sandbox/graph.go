@@ -79,7 +79,36 @@ func (g *GitHub) graphRoot(r *routedRequest, nodes int) object {
 			}
 			return g.graphRepo(r), nil
 		}),
+		"nodes": resolverField(func(args object) (any, *graphError) { return g.graphTexts(args["ids"]) }),
 	}
+}
+
+// graphTexts are the texts of those nodes, in their order.
+func (g *GitHub) graphTexts(ids any) (any, *graphError) {
+	known := map[string]func() object{}
+	for _, p := range g.pulls {
+		for _, c := range p.comments {
+			known[nodeID("IC", c.id)] = func() object { return g.graphComment(p, c) }
+		}
+		for _, v := range p.reviews {
+			known[nodeID("PRR", v.id)] = func() object { return g.graphReview(p, v) }
+		}
+		for _, t := range p.threads {
+			for _, c := range t.comments {
+				known[nodeID("PRRC", c.id)] = func() object { return g.graphReviewComment(p, threadComment{t, c}) }
+			}
+		}
+	}
+	var found []object
+	list, _ := ids.([]any)
+	for _, id := range list {
+		node := known[fmt.Sprint(id)]
+		if node == nil {
+			return nil, &graphError{Type: "NOT_FOUND", Message: fmt.Sprintf("Could not resolve to a node with the global id of '%v'.", id)}
+		}
+		found = append(found, node())
+	}
+	return found, nil
 }
 
 func (g *GitHub) graphRepo(r *routedRequest) object {

@@ -329,6 +329,12 @@ func (c *Client) Get(ctx context.Context, path string, into any) (Response, erro
 	return c.sendJSON(ctx, http.MethodGet, path, nil, into)
 }
 
+// GetPage reads a page of a list like [Client.Get]. One of more than 8 MiB is an [ErrTooLong]: it can be asked for in smaller
+// ones, of which passing says that they are so many that none is remembered.
+func (c *Client) GetPage(ctx context.Context, path string, passing bool, into any) (Response, error) {
+	return c.sendExchange(ctx, &exchange{into: into, isPage: true, isPassing: passing}, http.MethodGet, path, nil)
+}
+
 // Send writes. It is tried again only if nothing of it left this machine: after ErrTransport it may have been carried
 // out.
 func (c *Client) Send(ctx context.Context, method, path string, body, into any) (Response, error) {
@@ -336,11 +342,15 @@ func (c *Client) Send(ctx context.Context, method, path string, body, into any) 
 }
 
 func (c *Client) sendJSON(ctx context.Context, method, path string, body, into any) (Response, error) {
+	return c.sendExchange(ctx, &exchange{into: into}, method, path, body)
+}
+
+func (c *Client) sendExchange(ctx context.Context, k *exchange, method, path string, body any) (Response, error) {
+	into := k.into
 	to, err := parseAPIPath(path)
 	if err != nil {
 		return Response{}, fmt.Errorf("%s %s: %w", method, redactURL(path), err)
 	}
-	k := &exchange{into: into}
 	r, err := c.followRedirects(ctx, k, method, c.base.ResolveReference(to), body)
 	if err != nil {
 		return r.answer, err
@@ -368,7 +378,7 @@ func (c *Client) GraphQL(ctx context.Context, query string, vars map[string]any,
 	if !strings.HasPrefix(strings.TrimSpace(query), "query") && !strings.HasPrefix(strings.TrimSpace(query), "{") {
 		return errors.New("ask GraphQL: only queries may be repeated")
 	}
-	k := &exchange{graphql: true, into: into}
+	k := &exchange{graphql: true, into: into, isPage: true}
 	r, err := c.followRedirects(ctx, k, http.MethodPost, c.graphql, graphqlQuery{query, vars})
 	if err != nil {
 		return err

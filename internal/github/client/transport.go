@@ -26,6 +26,7 @@ import (
 const (
 	attemptTimeout = 30 * time.Second // of one attempt, from its first byte to the last of the answer
 	maxAnswer      = 32 << 20         // bytes of one JSON answer
+	maxPage        = 8 << 20          // bytes of one that can be asked for in smaller pages
 	maxLog         = 50 << 20         // bytes read of one job's log
 )
 
@@ -49,6 +50,8 @@ type exchange struct {
 	endpoint  string // its template
 	graphql   bool
 	tailBytes int64 // a text is wanted, and this many of its last bytes; 0: JSON
+	isPage    bool  // it can be asked for in smaller pages
+	isPassing bool  // its answer is not worth its place in the cache
 	into      any   // what an answer is read into; nil: nothing, which GraphQL does not know
 	unchanged bool  // the newest attempt's answer was a 304
 	decoded   bool  // into holds the newest attempt's answer, unless wrong says that it cannot
@@ -127,8 +130,8 @@ func (w *wholeReader) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	c.unchanged = resp.StatusCode == http.StatusNotModified
 	resp.Body, resp.ContentLength, resp.Request = bodyOf(body), int64(len(body)), req
-	if c.tailBytes > 0 {
-		resp.Header.Del("Etag") // a log is not worth its place in the cache
+	if c.tailBytes > 0 || c.isPassing {
+		resp.Header.Del("Etag") // it is not worth its place in the cache
 	}
 	return resp, nil
 }
@@ -213,9 +216,12 @@ func readAnswer(resp *http.Response, c *exchange) ([]byte, error) {
 	if c.tailBytes > 0 && resp.StatusCode == http.StatusOK {
 		return readTail(resp.Body, c.tailBytes, maxLog)
 	}
-	size := resp.ContentLength
+	size, most := resp.ContentLength, int64(maxAnswer)
+	if c.isPage {
+		most = maxPage
+	}
 	switch {
-	case size > maxAnswer:
+	case size > most:
 		return nil, ErrTooLong
 	case size < 0:
 		size = 8 << 10
@@ -225,7 +231,7 @@ func readAnswer(resp *http.Response, c *exchange) ([]byte, error) {
 		n, err := resp.Body.Read(body[len(body):cap(body)])
 		body = body[:len(body)+n]
 		switch {
-		case len(body) > maxAnswer:
+		case int64(len(body)) > most:
 			return nil, ErrTooLong
 		case err == io.EOF:
 			return body, nil
@@ -237,6 +243,7 @@ func readAnswer(resp *http.Response, c *exchange) ([]byte, error) {
 	}
 }
 
+// ErrTooLong is in the chain of an error where an answer is longer than is read: 32 MiB, of a list's page 8.
 var ErrTooLong = errors.New("answer longer than allowed")
 
 // readTail reads r to its end and returns its last keep bytes; an r of more than limit bytes is an error, because its

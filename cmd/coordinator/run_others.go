@@ -1,0 +1,68 @@
+package main
+
+// A job's second work: whatever started it, it looks at the other pull requests of its repository that are due. GitHub starts
+// no job for a deadline, drops events and schedules, and holds some runs, so that the next job of any pull request must do.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/github"
+	"github.com/review-coordinator/coordinator/internal/github/client"
+	"github.com/review-coordinator/coordinator/internal/loop"
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// maxOthers is how many other pull requests a job looks at.
+const maxOthers = 20
+
+// lookAtOthers evaluates the open pull requests of a repository that are due, own aside: their checks are written and
+// reviewers run again, but nobody is asked, for another job may be about to. It fails nothing: each failure is a line.
+func (cmd runCmd) lookAtOthers(ctx context.Context, c *command, api *client.Client, forge *github.Forge, owner, repo string, own []quorum.PR) {
+	if api.Personal() || halfSpent(api.Budget(), time.Now()) != "" {
+		return
+	}
+	open, err := forge.Open(ctx, owner, repo)
+	if err != nil {
+		if ctx.Err() == nil {
+			fmt.Fprintf(c.Stdout, "%s the other pull requests were not looked at: %s\n", clockTime(), oneLine(err.Error()))
+		}
+		return
+	}
+	var prs []quorum.PR
+	for _, d := range open.Due {
+		if d.Why != github.Undecided && !slices.Contains(own, d.PR) {
+			prs = append(prs, d.PR)
+		}
+	}
+	if len(prs) == 0 {
+		return
+	}
+	s := newSweep(open, forge)
+	s.Reconciler.Quiet = true
+	s.Limit = min(s.Limit, maxOthers)
+	s.Spent = func() string { return halfSpent(api.Budget(), time.Now()) }
+	s.Done = func(done loop.Swept) {
+		var panicked *loop.PanicError
+		if errors.As(done.Err, &panicked) {
+			c.newLogger().Error("an evaluation panicked", "pr", done.PR.String(), "stack", string(panicked.Stack))
+		}
+		fmt.Fprintf(c.Stdout, "%s %s was due, too: %s\n", clockTime(), done.PR, describeSwept(done))
+		forge.Forget(done.PR) // it is not looked at again
+	}
+	s.Run(ctx, prs)
+}
+
+// halfSpent returns the reason to leave other pull requests alone once half of the hour's requests are left; "" while there are
+// more.
+func halfSpent(b client.Budget, now time.Time) string {
+	if b.Limit == 0 || b.Left*2 > b.Limit || now.After(b.Reset) {
+		return ""
+	}
+	return "half of the rate budget is left"
+}
+
+func clockTime() string { return time.Now().UTC().Format("15:04:05") }

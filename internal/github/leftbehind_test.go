@@ -1,0 +1,80 @@
+package github_test
+
+// Green that a pull request leaves behind, where another one could pick it up.
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/sandbox"
+)
+
+func TestGreenThatIsLeftBehindEnds(t *testing.T) {
+	closes := func(w *world) error { return w.g.Close(7, "alice") }
+	for name, c := range map[string]struct {
+		base   string
+		before string // what a reviewer says before; "": nothing
+		shared bool   // another open pull request has the head
+		leaves func(*world) error
+		want   string // of a1: the check's conclusion or status, and the status beside a job's
+	}{
+		"closed, against the default branch": {"main", plainYes, false, closes, "success success"},
+		"closed, against another that needs": {"kept", plainYes, false, closes, "cancelled error"},
+		"closed, and another has its head":   {"kept", plainYes, true, closes, "success success"},
+		"closed while it waits":              {"main", "", false, closes, "cancelled error"},
+		"closed, red":                        {"kept", plainNo, false, closes, "failure failure"},
+		"merged, green":                      {"kept", plainYes, false, func(w *world) error { return w.g.Merge(7, "alice") }, "success success"},
+		"merged while it waits":              {"main", "", false, func(w *world) error { return w.g.Merge(7, "alice") }, "in_progress pending"},
+		"pushed, green":                      {"main", plainYes, false, pushes("b2"), "cancelled error"},
+		"pushed, red":                        {"main", plainNo, false, pushes("b2"), "failure failure"},
+		"pushed while it waits":              {"main", "", false, pushes("b2"), "cancelled error"},
+		"retargeted, then pushed": {"main", plainYes, false, func(w *world) error {
+			w.must(w.g.Retarget(7, "free", "alice"))
+			pass(time.Second)
+			return pushes("b2")(w)
+		}, "cancelled error"},
+	} {
+		for who, identity := range map[string]func(*setup){"App": func(*setup) {}, "job": asJob} {
+			t.Run(name+", "+who, func(t *testing.T) {
+				bubble(t, func(t *testing.T) {
+					w := newWorld(t, under(oneSage), identity, func(s *setup) { s.pull.Base = c.base })
+					w.g.Protect("kept")
+					w.look()
+					if c.before != "" {
+						w.comment("sage[bot]", c.before)
+						w.look()
+					}
+					if c.shared {
+						w.g.OpenPull(sandbox.PullSpec{Number: 8, Head: "a1", Branch: "other", Base: c.base})
+					}
+					pass(time.Minute)
+					w.must(c.leaves(w))
+					pass(time.Minute)
+					w.look()
+					got := w.g.OwnCheckRuns(sandbox.SHA("a1"))[0]
+					state := got.Conclusion
+					if state == "" {
+						state = got.Status
+					}
+					want := c.want
+					if who == "App" {
+						fmt.Sscan(c.want, &want)
+					} else {
+						state += " " + w.statusOn(sandbox.SHA("a1")).State
+					}
+					if got.Text == "" {
+						t.Error("its record is lost")
+					}
+					if state != want {
+						t.Errorf("%s: %s, want %s", got.Title, state, want)
+					}
+				})
+			})
+		}
+	}
+}
+
+func pushes(head string) func(*world) error {
+	return func(w *world) error { return w.g.Push(7, head, sandbox.PushSpec{}) }
+}
