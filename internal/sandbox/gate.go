@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// MergeGateOpens reports whether GitHub's merge gate takes the required check of that name for fulfilled on the head of a
-// pull request: at least one check run or commit status of the name counts there, and all that count are green. Where a rule
-// of the base requires it of an App, only what that App has set counts.
+// MergeGateOpens reports whether GitHub's merge gate takes the required check of that name for fulfilled on the head
+// of a pull request: at least one check run or commit status of the name counts there, and all that count are green.
+// Where a rule of the base requires it of an App, only what that App has set counts.
 //
-// A check run does not count while it is in the suite of a workflow run that GitHub takes for outdated (see
-// [isPassedOver]), although REST, isRequired and the rollup go on showing it. A check that a job makes is in the suite of
-// whichever run came first. A commit status is in no suite, and the newest of its context always counts. Source: probes of
-// rmartz/merge-safety 73 and 74 and of sluiceway, autumn 2026; "Troubleshooting required status checks" has it that a check
-// run and a status of one name are both required.
+// A check run does not count while it is in the suite of a workflow run that GitHub takes for outdated, although REST,
+// isRequired and the rollup go on showing it. A check that a job makes is in the suite of whichever run came first. A
+// commit status is in no suite, and the newest of its context always counts. Source: probes of rmartz/merge-safety 73
+// and 74 and of sluiceway, autumn 2026; "Troubleshooting required status checks" has it that a check run and a status
+// of one name are both required.
 func MergeGateOpens(g *GitHub, pull int, check string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -51,9 +51,9 @@ func MergeGateOpens(g *GitHub, pull int, check string) bool {
 	return len(counting) > 0 && !slices.ContainsFunc(counting, func(state string) bool { return !isGreen(state) })
 }
 
-// isPassedOver reports whether the merge gate passes over the checks of a suite: its run was followed by a newer one of the
-// same workflow and event on the commit, or nobody's change started it. Source for dispatched and scheduled runs:
-// b24ui 353 and cpplint 360.
+// isPassedOver reports whether the merge gate passes over the checks of a suite: its run was followed by a newer one
+// of the same workflow and event on the commit, or nobody's change started it. Source for dispatched and scheduled
+// runs: b24ui 353 and cpplint 360.
 func isPassedOver(g *GitHub, s *checkSuite) bool {
 	r := s.run
 	if r == nil {
