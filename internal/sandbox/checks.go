@@ -524,6 +524,8 @@ func (g *GitHub) updateCheck(r *routedRequest) routeAnswer {
 	switch {
 	case !found:
 		return answerNotFound()
+	case c.job != nil && g.app == actionsApp: // since 2025-03-31
+		return answerError(403, "Check runs that are jobs can only be updated internally by GitHub Actions.")
 	case c.job != nil, c.App != g.app:
 		return answerError(
 			403,

@@ -113,7 +113,8 @@ func TestWhatAChecksWriterMayNot(t *testing.T) {
 	c.want(403, "PATCH", fmt.Sprintf("check-runs/%d", foreign), `{"conclusion":"failure"}`)
 	run := must[int64](t)(g.StartRun(sandbox.RunSpec{Workflow: "a.yml", PR: 7}))
 	job := c.get(fmt.Sprintf("actions/runs/%d/jobs", run)).at("jobs.0.id")
-	c.want(403, "PATCH", "check-runs/"+job, `{"conclusion":"failure"}`)
+	c.want(403, "PATCH", "check-runs/"+job, `{"conclusion":"failure"}`).is(
+		t, "message", "Check runs that are jobs can only be updated internally by GitHub Actions.")
 	c.want(404, "PATCH", "check-runs/1", `{"conclusion":"failure"}`)
 }
 

@@ -100,3 +100,33 @@ func TestTheMergeGateAndAnAppsCheck(t *testing.T) {
 		t.Error("a pull request that is not there may be merged")
 	}
 }
+
+// A check that is required of one App is fulfilled by no other, be it by a check run or a status.
+func TestTheMergeGateAndTheExpectedApp(t *testing.T) {
+	k := keepGate(t, sandbox.Options{App: sandbox.App{Slug: "review-coordinator", ID: 4242}})
+	set := func(slug, conclusion string) {
+		app := sandbox.App{Slug: slug}
+		_, err := k.SetCheck(sandbox.CheckSpec{Name: "Q", App: app, Head: "a1", Conclusion: conclusion})
+		check(t, err)
+	}
+	set("github-actions", "success")
+	k.expectGate(true, "anybody may set it")
+	sandbox.AddBranchRuleset(k.GitHub, "main", sandbox.RequiredCheck{Name: "lint"}, sandbox.RequiredCheck{Name: "Q", AppID: 4242})
+	k.expectGate(false, "it was not set by the expected App")
+	must[int64](t)(k.SetStatus(sandbox.CommitStatus{Context: "Q", State: "success", Head: "a1", By: "github-actions[bot]"}))
+	k.expectGate(false, "nor was the status")
+	must[int64](t)(k.SetStatus(sandbox.CommitStatus{Context: "Q", State: "success", Head: "a1", By: "carol"}))
+	k.expectGate(false, "nor by a person")
+	own := `{"name":"Q","head_sha":"` + sandbox.SHA("a1") + `","conclusion":"success"}`
+	k.want(201, "POST", "check-runs", own)
+	k.expectGate(true, "the expected App has set it")
+	set("github-actions", "failure")
+	k.expectGate(true, "what another has set counts for nothing")
+
+	sandbox.ProtectBranch(k.GitHub, "main", sandbox.RequiredCheck{Name: "Q", AppID: 15368})
+	sandbox.AddBranchRuleset(k.GitHub, "main")
+	k.expectGate(false, "the check of GITHUB_TOKEN is red")
+	set("github-actions", "success")
+	must[int64](t)(k.SetStatus(sandbox.CommitStatus{Context: "Q", State: "success", Head: "a1", By: "github-actions[bot]"}))
+	k.expectGate(true, "and green")
+}

@@ -79,12 +79,12 @@ func (g *GitHub) graphRoot(r *routedRequest, nodes int) object {
 			}
 			return g.graphRepo(r), nil
 		}),
-		"nodes": resolverField(func(args object) (any, *graphError) { return g.graphTexts(args["ids"]) }),
+		"nodes": resolverField(func(args object) (any, *graphError) { return graphTexts(g, args["ids"]) }),
 	}
 }
 
 // graphTexts are the texts of those nodes, in their order.
-func (g *GitHub) graphTexts(ids any) (any, *graphError) {
+func graphTexts(g *GitHub, ids any) (any, *graphError) {
 	known := map[string]func() object{}
 	for _, p := range g.pulls {
 		for _, c := range p.comments {
