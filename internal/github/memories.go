@@ -90,6 +90,7 @@ type observed struct {
 	jobsCheckOnHead     bool             // a check run of our name that a job wrote stands on the head, though we write as an App
 	conversation        conversation
 	wordsKeptFor        untrusted.Digest // the reviewers whose long words the conversation holds
+	conversationAsked   time.Time        // when the conversation was read, by GitHub's clock
 	conversationCurrent bool             // the conversation holds an answer for head
 	queriedInParallel   bool             // the conversation was read in parallel with REST data that had changed: read it again
 	readSerially        bool             // REST and GraphQL show the texts differently: they cannot be read side by side

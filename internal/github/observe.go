@@ -138,13 +138,17 @@ func policyJudges(file quorum.PolicyFile, p quorum.Policy) bool {
 	return file.State == quorum.FileValid && p.Mode != quorum.Off
 }
 
+// threadsPause is how often threads are asked for while one of them can end an objection, and no event tells of any: each
+// time takes two points of a job's thousand an hour.
+const threadsPause = time.Minute
+
 // conversationDue reports whether the conversation must be read again, whatever REST answers: at first, for other reviewers,
-// when the clock is about to change the decision, while a thread can end an objection, for REST does not show that, and while
-// the head has no check suite: our own check brings one, and clocks count from it.
+// when the clock is about to change the decision, now and then while a thread can end an objection, for REST does not show
+// that, and while the head has no check suite: our own check brings one, and clocks count from it.
 func (l *look) conversationDue() bool {
 	now := l.f.now().Add(l.snap.Skew)
 	return !l.mem.conversationCurrent || l.mem.wordsKeptFor != l.watched.authorsDigest() || l.mem.queriedInParallel ||
-		l.mem.threadsDecide ||
+		l.mem.threadsDecide && now.Sub(l.mem.conversationAsked) >= threadsPause ||
 		!l.mem.wake.IsZero() && !now.Before(l.mem.wake) ||
 		l.mem.conversation.arrived.IsZero() && !l.f.client.Personal()
 }
@@ -572,6 +576,7 @@ func (l *look) readSameBranch(ctx context.Context, run int64) (err error) {
 
 func (l *look) takeConversation(c conversation) {
 	l.mem.conversation, l.conversationRead = c, true
+	l.mem.conversationAsked = l.f.now().Add(l.snap.Skew)
 	l.mem.wordsKeptFor = l.watched.authorsDigest()
 }
 

@@ -404,9 +404,11 @@ func TestAThreadThatIsOpenedAgainIsSeen(t *testing.T) {
 		)
 		w.look()
 		w.must(w.g.ResolveThreads(7, copilotBot, "bob"))
+		pass(time.Minute)
 		w.look()
 		w.reads("success", "")
 		w.must(w.g.UnresolveThreads(7, copilotBot))
+		pass(time.Minute)
 		w.look()
 		w.reads("failure", "")
 	})
@@ -489,4 +491,29 @@ func TestACommandInALongComment(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A job that waits for a thread to be resolved asks once a minute: GITHUB_TOKEN has 1,000 points an hour for all that
+// run in a repository.
+func TestAWaitForAThreadCostsFewPoints(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, asJob, func(s *setup) {
+			s.policy = "version: 1\nquorum: 2\nreviewers:\n  - {name: sage, author: 'sage[bot]', timeout: 50m}\n  - {name: moss, author: 'moss[bot]', timeout: 50m}\n"
+		})
+		w.look()
+		do[int64](t)(w.g.Review(7, sandbox.ReviewSpec{By: "sage[bot]", State: "COMMENTED", Comments: []sandbox.LineComment{{Path: "cart.go", Line: 42, Body: "Twice."}}}))
+		before := sandbox.GraphQLPoints(w.g)
+		until := time.Now().Add(40 * time.Minute)
+		for time.Now().Before(until) {
+			w.look()
+			pass(15 * time.Second)
+		}
+		if n := sandbox.GraphQLPoints(w.g) - before; n > 100 || n < 40 {
+			t.Errorf("40 minutes cost %d points", n)
+		}
+		w.must(w.g.ResolveThreads(7, "sage[bot]", "bob"))
+		w.comment("moss[bot]", plainYes)
+		w.look()
+		w.reads("success", "2 of 2 approvals")
+	})
 }

@@ -174,6 +174,9 @@ func (js *jobSet) waitUntil(ctx context.Context, next time.Time) error {
 	return nil
 }
 
+// unannounced is longer than a process takes to see what no event and no clock brings: a thread that was resolved.
+const unannounced = 2 * time.Minute
+
 // PlayPolled plays the scenario with one process that gets no events and looks at every pull request every few
 // seconds.
 func (s *Scenario) PlayPolled(ctx context.Context, clock sandbox.Clock, every time.Duration, a Audience) (Story, error) {
@@ -182,7 +185,7 @@ func (s *Scenario) PlayPolled(ctx context.Context, clock sandbox.Clock, every ti
 	if err != nil {
 		return Story{}, err
 	}
-	tick, quiet := Begin, false
+	tick, quiet, stirred := Begin, false, Begin
 	for looks := 0; looks < maxLooks; {
 		if err := w.runDueSteps(); err != nil {
 			return w.recorder.finishStory(), err
@@ -198,11 +201,11 @@ func (s *Scenario) PlayPolled(ctx context.Context, clock sandbox.Clock, every ti
 			}
 		}
 		next := w.nextDue()
-		if next.IsZero() && quiet {
-			break
+		if !next.IsZero() || !quiet {
+			quiet, stirred = false, clock.Now()
 		}
-		if !next.IsZero() {
-			quiet = false
+		if clock.Now().Sub(stirred) >= unannounced {
+			break
 		}
 		if err := clock.Sleep(ctx, soonerOf(next, tick).Sub(clock.Now())); err != nil {
 			return w.recorder.finishStory(), err
