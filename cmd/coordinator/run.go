@@ -169,6 +169,10 @@ func (cmd runCmd) findPulls(ctx context.Context, c *command, forge *github.Forge
 	if err != nil {
 		return found, err
 	}
+	if event.Blocked {
+		c.printWarning("GitHub blocks pull_request_target in public repositories by default since 2026-11-02: without a policy that allows it " +
+			"this job is not started any more, and no check appears. examples/bell.yml with examples/event-driven.yml needs no such event.")
+	}
 	if event.NotYet {
 		return found, hintedError(fmt.Errorf("%s: %s", name, event.Why), "name a pull request with --pr")
 	}

@@ -366,6 +366,11 @@ func TestWhichRunSpeaks(t *testing.T) {
 			wanted{quorum.Pending, quorum.Unknown, quorum.ReasonUnknown, "rerun"},
 		},
 		{
+			"its event is forbidden",
+			onHead(openai()).run(1, 10, 11, jobless("failure")),
+			wanted{quorum.Unavailable, quorum.Declined, quorum.ReasonForbidden, ""},
+		},
+		{
 			"a status nobody knows is not an end",
 			onHead(openai()).run(1, 10, -1, func(r *quorum.Run) { r.Status = "brooding" }).comment(1, 20, bot, yes),
 			wanted{quorum.Pending, quorum.Running, quorum.ReasonRunning, ""},

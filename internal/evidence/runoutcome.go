@@ -32,6 +32,10 @@ func (v *attemptView) outcomeOfRun() attemptResult {
 		got.outcome, got.reason = quorum.Hung, quorum.ReasonHung
 		return got
 	}
+	if v.isForbidden(run) {
+		got.outcome, got.reason, got.detail = quorum.Declined, quorum.ReasonForbidden, run.Event
+		return got
+	}
 	log, explained := readLogs(run)
 	switch cancelled := run.Conclusion == "cancelled"; {
 	case cancelled && explained && log.Outcome == quorum.Hung: // by the job's own timeout-minutes
@@ -47,6 +51,15 @@ func (v *attemptView) outcomeOfRun() attemptResult {
 		got.outcome, got.reason = quorum.Unknown, quorum.ReasonUnknown
 	}
 	return got
+}
+
+// isForbidden reports whether GitHub refused to run what a policy of the repository forbids: such a run fails without a job, while
+// one of a broken file ends as startup_failure. A job may show a little late. Source: "About Actions policies", GitHub's
+// changelog of 2026-09-17.
+func (v *attemptView) isForbidden(run *quorum.Run) bool {
+	began := v.head.snapshot.Began
+	mayBeLate := !began.IsZero() && began.Before(v.attempt.ended.Add(quorum.ReplicaLag))
+	return run.Conclusion == "failure" && len(run.Jobs) == 0 && !mayBeLate
 }
 
 // readLogs reads the logs and annotations of a run. A cause that will not go away beats one that may.

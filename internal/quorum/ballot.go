@@ -76,6 +76,7 @@ const (
 	ReasonDeclined     Reason = "declined"      // declined in its own words
 	ReasonTooLarge     Reason = "too_large"     // declined
 	ReasonNoSecrets    Reason = "no_secrets"    // declined: fork or Dependabot, no key
+	ReasonForbidden    Reason = "forbidden"     // declined: a policy of the repository forbids its event; Detail: the event
 	ReasonRetired      Reason = "retired"       // declined: the service has ended
 	ReasonGuarded      Reason = "guarded"       // the pull request changes what instructs it; Detail: the path
 	ReasonCancelled    Reason = "cancelled"     //

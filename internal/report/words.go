@@ -79,6 +79,8 @@ func Sentence(r quorum.Reason) string {
 		return "the change is too large for it"
 	case quorum.ReasonNoSecrets:
 		return "it has no secrets here: a key is not set, or the pull request comes from a fork or from Dependabot"
+	case quorum.ReasonForbidden:
+		return "GitHub ran no job of it: does a policy forbid its event?"
 	case quorum.ReasonRetired:
 		return "its service has ended"
 	case quorum.ReasonGuarded:
@@ -190,6 +192,8 @@ func Advice(r quorum.Reason) string {
 		return "Split the pull request, or raise the reviewer's limit."
 	case quorum.ReasonNoSecrets:
 		return "Set the key that it lacks. For a fork a maintainer can push the same commits to a branch of this repository, or review in its place."
+	case quorum.ReasonForbidden:
+		return "GitHub blocks pull_request_target in public repositories by default. Start its workflow by another event, or let a policy (Settings, Actions, Policies) allow this one for its file."
 	case quorum.ReasonRetired:
 		return "Remove it from the policy."
 	case quorum.ReasonGuarded:

@@ -38,6 +38,7 @@ type Notice struct {
 	Why         string // a sentence
 	Sweep       bool   // it means all open pull requests
 	NotYet      bool   // the event is known, what it asks for is not built
+	Blocked     bool   // GitHub starts no workflow for it in such a repository any more, unless a policy of it allows that
 
 	// The fields below are for a server.
 	Installation int64   // 0: the payload names none
@@ -182,6 +183,8 @@ func (e *Notice) readPullRequest(p *eventPayload) error {
 	if e.Name == "pull_request" || e.Name == "pull_request_target" {
 		e.Before = parseSHA(p.Before)
 	}
+	// GitHub blocks the event in public repositories by default since 2026-11-02. Source: its changelog of 2026-09-17.
+	e.Blocked = e.Name == "pull_request_target" && p.Repository != nil && p.Repository.Private != nil && !*p.Repository.Private
 	return nil
 }
 
@@ -523,6 +526,7 @@ type eventApp struct {
 type eventRepository struct {
 	ID       int64  `json:"id"`
 	FullName string `json:"full_name"`
+	Private  *bool  `json:"private"`
 
 	DefaultBranch string `json:"default_branch"`
 }

@@ -33,6 +33,16 @@ func TestEventsNameTheirPullRequest(t *testing.T) {
 			`{"action":"synchronize","before":"` + commit + `","pull_request":{"number":7},` + shop + `}`,
 			Notice{Action: "synchronize", PRs: []int{7}, Before: commit},
 		},
+		{
+			"from a public repository", "pull_request_target",
+			`{"action":"opened","pull_request":{"number":7},"repository":{"full_name":"acme/shop","private":false}}`,
+			Notice{Owner: "acme", Repo: "shop", Action: "opened", PRs: []int{7}, Blocked: true},
+		},
+		{
+			"from a private repository", "pull_request_target",
+			`{"action":"opened","pull_request":{"number":7},"repository":{"full_name":"acme/shop","private":true}}`,
+			Notice{Owner: "acme", Repo: "shop", Action: "opened", PRs: []int{7}},
+		},
 		{"from a fork", "pull_request_target", `{"action":"opened","pull_request":{"number":7},` + shop + `}`, Notice{Action: "opened", PRs: []int{7}}},
 		{
 			"a review", "pull_request_review",
