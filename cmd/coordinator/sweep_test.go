@@ -56,13 +56,34 @@ func shopOf(t *testing.T, as sandbox.Options, open []string) (*sandbox.GitHub, f
 // commandOn runs the program with a job's token on a GitHub.
 func commandOn(t *testing.T, g *sandbox.GitHub) func(more map[string]string, args ...string) (code int, out, said string) {
 	t.Helper()
-	server := httptest.NewServer(g)
+	return commandThrough(t, g, func(http.ResponseWriter) {})
+}
+
+// commandThrough is the same where the head of each answer is changed.
+func commandThrough(
+	t *testing.T, g *sandbox.GitHub, head func(http.ResponseWriter),
+) func(more map[string]string, args ...string) (code int, out, said string) {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		g.ServeHTTP(&headWriter{w, head}, r)
+	}))
 	t.Cleanup(server.Close)
 	return func(more map[string]string, args ...string) (int, string, string) {
 		env := map[string]string{"GITHUB_TOKEN": "ghs_x"}
 		maps.Copy(env, more)
 		return runAt(t, server.URL, env, args...)
 	}
+}
+
+// headWriter changes the head of an answer before it is written.
+type headWriter struct {
+	http.ResponseWriter
+	change func(http.ResponseWriter)
+}
+
+func (w *headWriter) WriteHeader(status int) {
+	w.change(w.ResponseWriter)
+	w.ResponseWriter.WriteHeader(status)
 }
 
 func wants(t *testing.T, text string, all ...string) {

@@ -20,7 +20,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/report"
 )
 
-const openHead = `query($owner: String!, $name: String!, $check: String!, $first: Int!, $after: String) {
+const openHead = `query($owner: String!, $name: String!, $first: Int!, $after: String%s) {
   repository(owner: $owner, name: $name) {
     defaultBranchRef { name }
     pullRequests(states: OPEN, first: $first, after: $after) {
@@ -314,9 +314,9 @@ func (f *Forge) listOpen(ctx context.Context, in inquiry, first int) (all []grap
 				Pulls graphConnection[graphOpen] `json:"pullRequests"`
 			} `json:"repository"`
 		}
-		query := openHead + openChecks + rollup + openChecksTail + openTail
+		query := fmt.Sprintf(openHead, ", $check: String!") + openChecks + rollup + openChecksTail + openTail
 		if in.personal {
-			query = openHead + openTail
+			query = fmt.Sprintf(openHead, "") + openTail
 			delete(vars, "check")
 		}
 		err := f.client.GraphQL(ctx, query, vars, &answer)
