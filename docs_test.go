@@ -620,7 +620,7 @@ var outcomes = []struct {
 	{"unavailable", []quorum.Reason{
 		quorum.ReasonNoAnswer, quorum.ReasonLate, quorum.ReasonCredentials, quorum.ReasonBilling, quorum.ReasonBudget, quorum.ReasonInvalid,
 		quorum.ReasonModelRefusal, quorum.ReasonSkipped, quorum.ReasonDeclined, quorum.ReasonTooLarge, quorum.ReasonNoSecrets, quorum.ReasonGuarded,
-		quorum.ReasonSelf, quorum.ReasonOtherPull, quorum.ReasonRetired, quorum.ReasonRefused, quorum.ReasonPermission,
+		quorum.ReasonSelf, quorum.ReasonOtherPull, quorum.ReasonForbidden, quorum.ReasonRetired, quorum.ReasonRefused, quorum.ReasonPermission,
 		quorum.ReasonTooOld, quorum.ReasonAttempts, quorum.ReasonIgnored,
 	}},
 	{"whole", []quorum.Reason{

@@ -35,15 +35,18 @@ type workflow struct {
 	Name        string            `yaml:"name"`
 	On          map[string]any    `yaml:"on"` // by event: only the names of the events are used here
 	Permissions map[string]string `yaml:"permissions"`
-	Concurrency struct {
-		Group  string `yaml:"group"`
-		Cancel string `yaml:"cancel-in-progress"`
-	} `yaml:"concurrency"`
-	Env      map[string]string `yaml:"env"`
-	Defaults map[string]any    `yaml:"defaults"`
-	Jobs     map[string]job    `yaml:"jobs"`
+	Concurrency concurrency       `yaml:"concurrency"`
+	Env         map[string]string `yaml:"env"`
+	Defaults    map[string]any    `yaml:"defaults"`
+	Jobs        map[string]job    `yaml:"jobs"`
 
 	file, text string
+}
+
+type concurrency struct {
+	Group  string `yaml:"group"`
+	Cancel string `yaml:"cancel-in-progress"`
+	Queue  string `yaml:"queue"`
 }
 
 type job struct {
@@ -51,6 +54,7 @@ type job struct {
 	RunsOn      string            `yaml:"runs-on"`
 	Timeout     int               `yaml:"timeout-minutes"`
 	If          string            `yaml:"if"`
+	Concurrency concurrency       `yaml:"concurrency"`
 	Uses        string            `yaml:"uses"`
 	Secrets     any               `yaml:"secrets"`
 	Container   any               `yaml:"container"`
@@ -160,6 +164,14 @@ func (w workflow) breaches() (found []string) {
 		says("env or defaults for all jobs: give it to the step that needs it")
 	}
 	found = append(found, w.group()...)
+	for _, event := range []string{"pull_request", "pull_request_review"} {
+		_, hears := w.On[event]
+		for id, j := range w.Jobs {
+			if hears && w.example() && j.If != "false" {
+				says("job %s: %s runs the pull request's own file: only a bell may listen to it", id, event)
+			}
+		}
+	}
 	for id, j := range w.Jobs {
 		for _, b := range w.jobBreaches(j) {
 			says("job %s: %s", id, b)
@@ -176,35 +188,43 @@ var heads = map[string]string{
 	"workflow_run":        "github.event.workflow_run.head_sha",
 	"check_run":           "github.event.check_run.head_sha",
 	"status":              "github.event.sha",
-	"workflow_dispatch":   "inputs.head",
+	"workflow_dispatch":   "inputs.pr",
 	"issue_comment":       "github.event.issue.number",
 }
 
+// group returns the laws of concurrency that w breaks. GitHub takes a group at the top before it looks at a job's if: a run that
+// is skipped would cancel one that works, or push one out that waits.
 func (w workflow) group() (found []string) {
-	group := w.Concurrency.Group
-	if group == "" {
-		return []string{"it has no concurrency group"}
-	}
-	_, scheduled := w.On["schedule"]
-	if !strings.HasPrefix(group, "review-quorum-") {
-		return nil // not a workflow that runs the coordinator
-	}
-	if scheduled && !strings.Contains(group, "sweep") {
-		found = append(found, "a schedule has no group of its own")
-	}
-	if group == "review-quorum-sweep" { // no event of a pull request here
-		if len(w.On) > 2 || w.Concurrency.Cancel != "false" {
-			found = append(found, "a sweep is alone in its group, and not cancelled by the next")
+	for id, j := range w.Jobs {
+		says := func(format string, args ...any) {
+			found = append(found, fmt.Sprintf("job %s: ", id)+fmt.Sprintf(format, args...))
 		}
-		return found
-	}
-	for event := range w.On {
-		if expr := heads[event]; expr != "" && !strings.Contains(group, expr) {
-			found = append(found, fmt.Sprintf("the group of %s does not name %s", event, expr))
+		c := j.Concurrency
+		isOurs := slices.ContainsFunc(j.Steps, func(s step) bool { return s.Uses == ourselves || s.Uses == "./" })
+		switch _, scheduled := w.On["schedule"]; {
+		case !isOurs || w.file == ".github/workflows/ci.yml" || w.file == ".github/workflows/release.yml":
+			continue
+		case w.Concurrency.Group != "":
+			says("the group is the workflow's, not the job's")
+		case !strings.HasPrefix(c.Group, "review-quorum-"):
+			says("it has no concurrency group")
+		case c.Cancel != "false":
+			says("it may be cancelled, which leaves a cancelled check on the head")
+		case c.Group == "review-quorum-sweep": // no event of a pull request here, and the newest sweep is enough
+			if len(w.On) > 2 || c.Queue != "" {
+				says("a sweep is alone in its group, and the newest is enough")
+			}
+			continue
+		case c.Queue != "max":
+			says("of those that wait all but the newest are cancelled")
+		case scheduled && !strings.Contains(c.Group, "sweep"):
+			says("a schedule has no group of its own")
 		}
-	}
-	if !scheduled && w.Concurrency.Cancel != "true" {
-		found = append(found, "an older event's job is not cancelled")
+		for event := range w.On {
+			if expr := heads[event]; expr != "" && !strings.Contains(c.Group, expr) {
+				says("the group of %s does not name %s", event, expr)
+			}
+		}
 	}
 	return found
 }
@@ -318,6 +338,10 @@ func TestTheLawsBite(t *testing.T) {
 		},
 		{"no reason for a trigger", "examples/waiting-job.yml", "# zizmor: ignore[dangerous-triggers]", "#", "why it is safe"},
 		{"no group", "examples/manual.yml", "concurrency:", "x-concurrency:", "no concurrency group"},
+		{"a group for the workflow", "examples/manual.yml", "jobs:\n", "concurrency: {group: x}\njobs:\n", "not the job's"},
+		{"a job that is cancelled", "examples/manual.yml", "cancel-in-progress: false", "cancel-in-progress: true", "may be cancelled"},
+		{"only one waits", "examples/manual.yml", "      queue: max", "      # queue: max", "all but the newest"},
+		{"all sweeps wait", "examples/schedule-sweep.yml", "cancel-in-progress: false", "cancel-in-progress: false\n      queue: max", "the newest is enough"},
 		{
 			"a group by branch", "examples/waiting-job.yml", "github.event.pull_request.head.sha ||",
 			"github.head_ref ||", "does not name github.event.pull_request.head.sha",
