@@ -5,7 +5,6 @@ package coordinator_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -102,8 +101,8 @@ type office struct {
 	mu      sync.Mutex
 	runs    map[string]int64
 	bill    bill
-	stop    context.CancelCauseFunc // of the job that is under way
 	working sync.WaitGroup
+	turn    chan bool // of the group's jobs: one at a time, the others wait without a runner
 }
 
 // An appointment is something that happens, and whether it is an event that starts a job.
@@ -113,10 +112,8 @@ type appointment struct {
 	event bool
 }
 
-var errNewer = errors.New("a newer event's job takes its place")
-
 func newOffice(t *testing.T, r tenMinutes, wait bool) *office {
-	o := &office{t: t, wait: wait, runs: map[string]int64{}, g: sandbox.New(sandbox.Options{Now: time.Now})}
+	o := &office{t: t, wait: wait, runs: map[string]int64{}, turn: make(chan bool, 1), g: sandbox.New(sandbox.Options{Now: time.Now})}
 	yaml := "version: 1\nquorum: " + r.quorum + "\nreviewers:\n"
 	answers := map[string]time.Duration{"openai": 3 * time.Minute, "gemini": 6 * time.Minute, "claude": review}
 	o.at(0, true, func() { o.g.OpenPull(sandbox.PullSpec{Number: 7, Head: "a1"}) })
@@ -124,7 +121,7 @@ func newOffice(t *testing.T, r tenMinutes, wait bool) *office {
 		file := ".github/workflows/" + name + ".yml"
 		yaml += fmt.Sprintf("  - {name: %s, workflow: %s, heading: \"## %s\"}\n", name, file, name)
 		// One after the other: the ids of runs, on which a backoff depends, are the same each time.
-		o.at(began+time.Duration(i)*time.Second, false, func() {
+		o.at(began+time.Duration(i)*time.Second, true, func() {
 			id, err := o.g.StartRun(sandbox.RunSpec{Workflow: file, PR: 7})
 			must(t, err)
 			o.mu.Lock()
@@ -183,22 +180,14 @@ func (o *office) open() bill {
 	return o.bill
 }
 
-// start is an event's job: it takes the place of the one before it, as the examples' concurrency group has it.
+// start is an event's job: it waits for the one before it, as the examples' concurrency group has it.
 func (o *office) start() {
-	ctx, stop := context.WithCancelCause(context.Background())
-	o.mu.Lock()
-	if o.stop != nil {
-		o.stop(errNewer)
-	}
-	o.stop = stop
-	o.mu.Unlock()
 	o.working.Go(func() {
+		o.turn <- true
+		defer func() { <-o.turn }()
 		began := time.Now()
-		select {
-		case <-ctx.Done():
-		case <-time.After(setUp):
-			o.look(ctx)
-		}
+		time.Sleep(setUp)
+		o.look(context.Background())
 		o.mu.Lock()
 		o.bill.job(time.Since(began))
 		o.mu.Unlock()
