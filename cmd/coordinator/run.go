@@ -95,6 +95,22 @@ func (cmd runCmd) Run(ctx context.Context, c *command) error {
 		repo := found.owner + "/" + found.repo
 		return sweepCmd{Repo: repo, Config: cmd.Config, DryRun: cmd.DryRun}.sweepRepo(ctx, c, api, forge)
 	}
+	results := cmd.evaluate(ctx, c, api, forge, found)
+	if ctx.Err() != nil {
+		return context.Canceled
+	}
+	errs := []error{c.reportResults(results)}
+	for _, r := range results {
+		errs = append(errs, r.err)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return will.explainRefusal(err)
+	}
+	return failOnError(cmd.FailOn, results)
+}
+
+// evaluate evaluates pull requests side by side, and in a job others that are due.
+func (cmd runCmd) evaluate(ctx context.Context, c *command, api *client.Client, forge *github.Forge, found foundPulls) []runResult {
 	prs := found.prs
 	lines := &progressLines{w: c.Stdout, manyPulls: len(prs) > 1}
 	if c.jobOutput != nil { // elsewhere the line of the look says it
@@ -123,21 +139,11 @@ func (cmd runCmd) Run(ctx context.Context, c *command) error {
 	if isJob := c.jobOutput != nil || cmd.PR == nil; isJob && !cmd.DryRun {
 		looks.Go(func() {
 			firstLooks.Wait()
-			cmd.lookAtOthers(ctx, c, api, forge, found.owner, found.repo, prs)
+			c.lookAtOthers(ctx, api, forge, found.owner, found.repo, prs)
 		})
 	}
 	looks.Wait()
-	if ctx.Err() != nil {
-		return context.Canceled
-	}
-	errs := []error{c.reportResults(results)}
-	for _, r := range results {
-		errs = append(errs, r.err)
-	}
-	if err := errors.Join(errs...); err != nil {
-		return will.explainRefusal(err)
-	}
-	return failOnError(cmd.FailOn, results)
+	return results
 }
 
 // foundPulls are the pull requests to evaluate.

@@ -21,7 +21,9 @@ const maxOthers = 20
 
 // lookAtOthers evaluates the open pull requests of a repository that are due, own aside: their checks are written and
 // reviewers run again, but nobody is asked, for another job may be about to. It fails nothing: each failure is a line.
-func (cmd runCmd) lookAtOthers(ctx context.Context, c *command, api *client.Client, forge *github.Forge, owner, repo string, own []quorum.PR) {
+func (c *command) lookAtOthers(
+	ctx context.Context, api *client.Client, forge *github.Forge, owner, repo string, own []quorum.PR,
+) {
 	if api.Personal() || halfSpent(api.Budget(), time.Now()) != "" {
 		return
 	}

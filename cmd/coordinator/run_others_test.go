@@ -47,7 +47,8 @@ func TestAJobLooksAtWhatElseIsDue(t *testing.T) {
 	// Nothing is due any more: the next job looks at its own, and takes one list.
 	later.Store(int64(2 * time.Minute))
 	g.ForgetRequests()
-	if code, out, said = run(jobFor(t, "pull_request", `{"action":"edited","pull_request":{"number":1},`+repositoryPart+`}`), "run", "--hold", "0s"); code != 0 {
+	code, out, said = run(jobFor(t, "pull_request", `{"action":"edited","pull_request":{"number":1},`+repositoryPart+`}`), "run", "--hold", "0s")
+	if code != 0 {
 		t.Fatalf("exit %d: %s%s", code, out, said)
 	}
 	for _, r := range g.Requests() {

@@ -61,11 +61,6 @@ func statusBeside(c report.Check) statusText {
 	return statusText{statusFailure, c.Described}
 }
 
-// writesAsJob reports whether the forge writes with a job's GITHUB_TOKEN.
-func (f *Forge) writesAsJob() bool {
-	return f.app.KnownSlug() == quorum.ActionsApp && !f.client.Personal()
-}
-
 // An equalStatus keeps the status of one name on one commit equal to our check there.
 type equalStatus struct {
 	p        *publication

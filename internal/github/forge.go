@@ -137,6 +137,18 @@ func (f *Forge) repoPath(pr quorum.PR, parts ...string) string {
 	return client.RepoPath(pr.Owner, pr.Repo, parts...)
 }
 
+// noteWholeLook notes that a look read all it needed.
+func (f *Forge) noteWholeLook(began time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.whole = began
+}
+
+// writesAsJob reports whether the forge writes with a job's GITHUB_TOKEN.
+func (f *Forge) writesAsJob() bool {
+	return f.app.KnownSlug() == quorum.ActionsApp && !f.client.Personal()
+}
+
 // isOwnCheck reports whether a check run is one of ours, whatever its name. The repository may have had another one,
 // too.
 func (f *Forge) isOwnCheck(pr quorum.PR, c quorum.CheckRun) bool {

@@ -347,7 +347,7 @@ func (r pullReader) readConversation(
 		"policy": "HEAD:" + policy,
 		"bodies": !r.texts.bodiless,
 	}
-	wordless := map[string]func(body string){} // by node: what takes the words of a reviewer's text that came without
+	wordless := wordlessTexts{}
 	for page := range maxPages {
 		repo, err := r.askGraphQL(ctx, conversationQuery, vars)
 		if errors.Is(err, client.ErrTooLong) && !r.texts.bodiless {
@@ -362,41 +362,11 @@ func (r pullReader) readConversation(
 		if p.Head != head {
 			return c, blob, moved{"the head of " + r.pr.String() + " moved"}
 		}
-		for _, t := range p.Threads.Nodes {
-			if len(t.Comments.Nodes) > 0 {
-				node := t.Comments.Nodes[0].Node
-				t := t.toThread()
-				t.Body = watched.keptBody(t.Author.Login, t.Body)
-				if i := len(c.threads); vars["bodies"] == false && watched.includes(t.Author.Login) {
-					wordless[node] = func(body string) { c.threads[i].Body = body }
-				}
-				c.threads = append(c.threads, t)
-			}
-		}
-		noteEdits := func(into map[int64]lastEdit, edits []graphEdit) {
-			for _, e := range edits {
-				id, last := int64(e.ID), e.lastEdit()
-				last.bodyKnown = vars["bodies"] == true
-				if !last.bodyKnown && watched.includes(last.author) {
-					wordless[e.Node] = func(body string) {
-						last.body, last.bodyKnown = untrusted.DigestOf(body), true
-						into[id] = last
-					}
-				}
-				into[id] = last
-			}
-		}
-		noteEdits(c.commentEdits, p.Comments.Nodes)
-		noteEdits(c.reviewEdits, p.Reviews.Nodes)
-		for _, e := range p.Timeline.Nodes {
-			if kind, known := eventKinds[e.Type]; known {
-				c.timeline = append(c.timeline, quorum.Event{
-					Kind: kind, At: e.At, Actor: e.Actor.account(),
-					From: e.Previous + e.Old + e.Before.OID + e.State, To: e.Current + e.New + e.After.OID,
-					Target: e.Target.account(), Review: int64(e.Review.ID),
-				})
-			}
-		}
+		bodies := vars["bodies"] == true
+		c.takeThreads(p.Threads.Nodes, watched, bodies, wordless)
+		takeEdits(c.commentEdits, p.Comments.Nodes, watched, bodies, wordless)
+		takeEdits(c.reviewEdits, p.Reviews.Nodes, watched, bodies, wordless)
+		c.takeTimeline(p.Timeline.Nodes)
 		if page == 0 {
 			c.base, c.draft, c.closed = p.Base, p.Draft, p.State != "OPEN"
 			c.readCommits(p.Commits.Nodes)
@@ -418,9 +388,55 @@ func (r pullReader) readConversation(
 	return c, blob, fmt.Errorf("the conversation of %s %w", r.pr, errNoEnd)
 }
 
-// readBodies hands the words of texts to those who wait for them, by node. One that was deleted meanwhile is an error, after
-// which a look is taken again.
-func (r pullReader) readBodies(ctx context.Context, wordless map[string]func(body string)) error {
+// wordlessTexts are reviewers' texts that came without their words: by node, what takes these.
+type wordlessTexts map[string]func(body string)
+
+// takeThreads adds threads of a page. bodies says that it has texts' words.
+func (c *conversation) takeThreads(page []graphThread, watched reviewerSet, bodies bool, wordless wordlessTexts) {
+	for _, shown := range page {
+		if len(shown.Comments.Nodes) == 0 {
+			continue
+		}
+		t := shown.toThread()
+		t.Body = watched.keptBody(t.Author.Login, t.Body)
+		if i := len(c.threads); !bodies && watched.includes(t.Author.Login) {
+			wordless[shown.Comments.Nodes[0].Node] = func(body string) { c.threads[i].Body = body }
+		}
+		c.threads = append(c.threads, t)
+	}
+}
+
+// takeEdits adds the last edits of texts of a page. bodies says that it has their words.
+func takeEdits(into map[int64]lastEdit, page []graphEdit, watched reviewerSet, bodies bool, wordless wordlessTexts) {
+	for _, e := range page {
+		id, last := int64(e.ID), e.lastEdit()
+		last.bodyKnown = bodies
+		into[id] = last
+		if !bodies && watched.includes(last.author) {
+			wordless[e.Node] = func(body string) {
+				last.body, last.bodyKnown = untrusted.DigestOf(body), true
+				into[id] = last
+			}
+		}
+	}
+}
+
+// takeTimeline adds events of a page.
+func (c *conversation) takeTimeline(page []graphEvent) {
+	for _, e := range page {
+		if kind, known := eventKinds[e.Type]; known {
+			c.timeline = append(c.timeline, quorum.Event{
+				Kind: kind, At: e.At, Actor: e.Actor.account(),
+				From: e.Previous + e.Old + e.Before.OID + e.State, To: e.Current + e.New + e.After.OID,
+				Target: e.Target.account(), Review: int64(e.Review.ID),
+			})
+		}
+	}
+}
+
+// readBodies hands the words of texts to those who wait for them. One that was deleted meanwhile is an error, after which a
+// look is taken again.
+func (r pullReader) readBodies(ctx context.Context, wordless wordlessTexts) error {
 	for nodes := range slices.Chunk(slices.Sorted(maps.Keys(wordless)), bodiesPerQuery) {
 		var answer struct {
 			Nodes []*struct {
@@ -514,13 +530,14 @@ func (c *conversation) readSuites(suites []graphSuite) {
 	}
 }
 
-// readCommits reads what the newest commits but the head carry.
+// readCommits reads what the newest commits carry.
 func (c *conversation) readCommits(nodes []graphCommit) {
 	for _, n := range nodes {
+		suites := n.Commit.Suites
 		if n.Commit.OID == c.head {
+			c.readSuites(suites.Nodes)
 			continue
 		}
-		suites := n.Commit.Suites
 		k := earlierCommit{sha: n.Commit.OID, hasSuites: len(suites.Nodes) > 0, complete: !suites.Page.HasNext}
 		for _, s := range suites.Nodes {
 			k.complete = k.complete && !s.Checks.Page.HasNext

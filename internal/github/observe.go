@@ -251,10 +251,6 @@ func (l *look) readMissing(ctx context.Context) error {
 	if err := l.requireAgreement(); err != nil {
 		return err
 	}
-	if err := l.readLostArrival(ctx); err != nil {
-		return err
-	}
-	l.joinAnswers()
 	if err := l.readRunsOfLostHeads(ctx); err != nil {
 		return err
 	}
@@ -320,7 +316,7 @@ const minRetention = 24 * time.Hour
 // readLostArrival finds out when a head arrived of which retention has taken the runs, the checks and our record: when it was
 // pushed, or when the pull request was created, if that was later. Where GitHub does not tell it counts as new, which voids what
 // was said before.
-func (l *look) readLostArrival(ctx context.Context) error {
+func readLostArrival(ctx context.Context, l *look) error {
 	if kept := l.snap.Record.Arrived; !kept.IsZero() {
 		l.snap.Arrived, l.snap.Expired = kept, true
 		return nil
@@ -348,8 +344,13 @@ func (l *look) readLostArrival(ctx context.Context) error {
 	return nil
 }
 
-// readRunsOfLostHeads reads the runs of the branch where a force-push has left the commit of an earlier head in no list.
+// readRunsOfLostHeads joins the answers, and reads the runs of the branch where a force-push has left the commit of an earlier
+// head in no list.
 func (l *look) readRunsOfLostHeads(ctx context.Context) error {
+	if err := readLostArrival(ctx, l); err != nil {
+		return err
+	}
+	l.joinAnswers()
 	if l.snap.PR.Commits > 1 || !slices.ContainsFunc(l.snap.Timeline, func(e quorum.Event) bool { return e.Kind == quorum.ForcePushed }) {
 		return nil
 	}

@@ -104,7 +104,15 @@ const (
 )
 
 func (w Why) String() string {
-	words := [...]string{"", "due", "without a check", "changed", "with threads resolved", "under an older policy", "undecided"}
+	words := [...]string{
+		"",
+		"due",
+		"without a check",
+		"changed",
+		"with threads resolved",
+		"under an older policy",
+		"undecided",
+	}
 	if int(w) < len(words) {
 		return words[w]
 	}
@@ -147,7 +155,11 @@ func (f *Forge) openFrom(ctx context.Context, owner, repo string, first int) (Op
 		if why := in.whyDue(p); why != 0 {
 			o.Due = append(
 				o.Due,
-				Due{PR: quorum.PR{Owner: owner, Repo: repo, Number: p.Number}, Title: untrusted.OneLine(p.Title, maxTitle), Why: why},
+				Due{
+					PR:    quorum.PR{Owner: owner, Repo: repo, Number: p.Number},
+					Title: untrusted.OneLine(p.Title, maxTitle),
+					Why:   why,
+				},
 			)
 		}
 	}
@@ -177,7 +189,12 @@ const maxBasesRead = 5
 
 // checkNames returns the name of our check against the bases of open pull requests. It may have changed with what a branch
 // requires, which changes no pull request.
-func (f *Forge) checkNames(ctx context.Context, in inquiry, all []graphOpen, defaultBranch string) (map[string]string, error) {
+func (f *Forge) checkNames(
+	ctx context.Context,
+	in inquiry,
+	all []graphOpen,
+	defaultBranch string,
+) (map[string]string, error) {
 	names := map[string]string{}
 	if in.file.State != quorum.FileValid || in.personal || defaultBranch == "" {
 		return names, nil
@@ -303,7 +320,12 @@ type graphContext struct {
 // listOpen reads all open pull requests, each once.
 func (f *Forge) listOpen(ctx context.Context, in inquiry, first int) (all []graphOpen, defaultBranch string, err error) {
 	rollup := openRollup
-	vars := map[string]any{"owner": in.owner, "name": in.repo, "check": cmp.Or(in.policy.Check, quorum.DefaultCheck), "first": first}
+	vars := map[string]any{
+		"owner": in.owner,
+		"name":  in.repo,
+		"check": cmp.Or(in.policy.Check, quorum.DefaultCheck),
+		"first": first,
+	}
 	seen := map[int]bool{}
 	for range maxPages * largestPage / smallestPage {
 		var answer struct {
@@ -327,8 +349,12 @@ func (f *Forge) listOpen(ctx context.Context, in inquiry, first int) (all []grap
 			continue
 		case client.IsForbidden(err) && rollup != "" && !in.personal:
 			rollup = ""
-			f.log.Warn("GitHub does not show commit statuses to this token: a change of one is seen with the next change of the pull request; "+
-				"the permission statuses: read helps", "repository", in.owner+"/"+in.repo)
+			f.log.Warn(
+				"GitHub does not show commit statuses to this token: a change of one is seen with the next change of the pull request; "+
+					"the permission statuses: read helps",
+				"repository",
+				in.owner+"/"+in.repo,
+			)
 			continue
 		case err != nil:
 			return nil, "", err
@@ -373,7 +399,8 @@ func (in inquiry) ownCheckOf(p graphOpen, tip openTip) (s ownCheckState) {
 		if !in.isOwnCheck(c, id) {
 			continue
 		}
-		s.misnamed = s.misnamed || want != "" && c.Name != "" && c.Name != want && (c.Status != "COMPLETED" || c.Conclusion == "SUCCESS")
+		s.misnamed = s.misnamed ||
+			want != "" && c.Name != "" && c.Name != want && (c.Status != "COMPLETED" || c.Conclusion == "SUCCESS")
 		s.any, s.suites[c.Suite.ID] = true, true
 		s.open = s.open || c.Status != "COMPLETED"
 		shown, ok := report.ParseCheck(c.Text)
@@ -440,7 +467,8 @@ func (in inquiry) takeEqualStatus(tip *openTip, base string) (state string) {
 // differsFrom reports whether the status that stands beside the check says another thing. GitHub's expected is its pending.
 func (s ownCheckState) differsFrom(status string) bool {
 	want := statusBeside(s.reads).state
-	return status != "" && status != want && !(want == "" && status == statusSuccess) && !(want == statusPending && status == "expected")
+	return status != "" && status != want && !(want == "" && status == statusSuccess) &&
+		!(want == statusPending && status == "expected")
 }
 
 // wakeReached reports whether the decision's wake has come.

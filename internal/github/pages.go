@@ -58,13 +58,15 @@ func listPath(path string, size, index int) (string, error) {
 
 // readPages reads all pages of a list, whose path asks for full ones. key names the array within an object; "" is a bare
 // array.
-func readPages[T any](ctx context.Context, c *client.Client, seen *newsFlag, path, key string, each ...func(*T)) (all []T, err error) {
+func readPages[T any](
+	ctx context.Context, c *client.Client, seen *newsFlag, path, key string, each ...func(*T),
+) (all []T, err error) {
 	var size int
 	return readSizedPages(ctx, c, seen, &size, path, key, each...)
 }
 
-// readSizedPages is [readPages] with the size at which it begins, 0 for full pages. From a page on that is too long it reads shorter ones, and
-// leaves their size for the next time.
+// readSizedPages is [readPages] with the size at which it begins, 0 for full pages. From a page on that is too long it reads
+// shorter ones, and leaves their size for the next time.
 func readSizedPages[T any](
 	ctx context.Context, c *client.Client, seen *newsFlag, size *int, path, key string, each ...func(*T),
 ) (all []T, err error) {

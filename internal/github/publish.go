@@ -88,7 +88,8 @@ func (p *publication) writeChecks(ctx context.Context, c report.Check, mine []wr
 		}
 		return p.refuseForeignWrites(ctx, c)
 	}
-	if c.Conclusion == "success" && (c.Restamp || !slices.ContainsFunc(mine, func(o writtenCheck) bool { return o.readsAs(c, false) })) {
+	if c.Conclusion == "success" &&
+		(c.Restamp || !slices.ContainsFunc(mine, func(o writtenCheck) bool { return o.readsAs(c, false) })) {
 		if err := p.refuseForeignWrites(ctx, c); err != nil {
 			return err
 		}
@@ -187,7 +188,11 @@ type restAnnotation struct {
 }
 
 func checkBodyOf(c report.Check, annotations []report.Annotation) checkBody {
-	b := checkBody{Status: c.Status, Conclusion: c.Conclusion, Output: &checkOutput{Title: c.Title, Summary: c.Summary, Text: c.Text}}
+	b := checkBody{
+		Status:     c.Status,
+		Conclusion: c.Conclusion,
+		Output:     &checkOutput{Title: c.Title, Summary: c.Summary, Text: c.Text},
+	}
 	for _, a := range annotations {
 		b.Output.Annotations = append(
 			b.Output.Annotations,
@@ -224,7 +229,8 @@ func (p *publication) createCheck(ctx context.Context, c report.Check) error {
 			}
 			if len(found) > 0 {
 				p.m.ownChecks = append(found, p.m.ownChecks...)
-				if has := found[0].annotations; found[0].readsAs(c, false) && has < len(c.Annotations) { // only the answer was lost
+				if has := found[0].annotations; found[0].readsAs(c, false) &&
+					has < len(c.Annotations) { // only the answer was lost
 					return p.sendAnnotations(ctx, found[0], c, batchAnnotations(c.Annotations[has:]))
 				}
 				return p.updateCheck(ctx, found[0], c)
@@ -235,7 +241,11 @@ func (p *publication) createCheck(ctx context.Context, c report.Check) error {
 		switch {
 		case err == nil && made.ExternalID == c.ExternalID && !p.f.isOwnApp(made.toCheck().CheckRun):
 			app := made.App // each look would write it again
-			return fmt.Errorf("create check: GitHub shows it as of the App %q (%d), which is not the one that writes it", app.Slug, app.ID)
+			return fmt.Errorf(
+				"create check: GitHub shows it as of the App %q (%d), which is not the one that writes it",
+				app.Slug,
+				app.ID,
+			)
 		case err == nil:
 			o := made.toCheck().asWritten()
 			o.name, o.external = c.Name, c.ExternalID
@@ -290,7 +300,12 @@ func (p *publication) updateCheck(ctx context.Context, o writtenCheck, c report.
 }
 
 // sendAnnotations sends the batches that are left.
-func (p *publication) sendAnnotations(ctx context.Context, o writtenCheck, c report.Check, parts [][]report.Annotation) error {
+func (p *publication) sendAnnotations(
+	ctx context.Context,
+	o writtenCheck,
+	c report.Check,
+	parts [][]report.Annotation,
+) error {
 	for _, part := range parts {
 		if err := p.patchCheck(ctx, o, c, part); err != nil {
 			return err
@@ -301,7 +316,12 @@ func (p *publication) sendAnnotations(ctx context.Context, o writtenCheck, c rep
 
 // patchCheck updates a check once. If the answer is lost the check is read: annotations are appended, so that sending them
 // again would show them twice.
-func (p *publication) patchCheck(ctx context.Context, o writtenCheck, c report.Check, annotations []report.Annotation) error {
+func (p *publication) patchCheck(
+	ctx context.Context,
+	o writtenCheck,
+	c report.Check,
+	annotations []report.Annotation,
+) error {
 	path := p.f.repoPath(p.pr, "check-runs", strconv.FormatInt(o.id, 10))
 	had := o.annotations
 	if i := slices.IndexFunc(p.m.ownChecks, func(x writtenCheck) bool { return x.id == o.id }); i >= 0 {
@@ -352,7 +372,10 @@ func (p *publication) retireOthers(ctx context.Context, c report.Check) error {
 	first := len(p.m.ownChecks) == 0
 	if !c.OnlyOpen {
 		for _, o := range slices.Clone(p.m.ownChecks) { // under another name, which a policy has since changed
-			known := slices.ContainsFunc(c.Retire, func(old report.Retired) bool { return old.Head == c.Head && old.Name == o.name })
+			known := slices.ContainsFunc(
+				c.Retire,
+				func(old report.Retired) bool { return old.Head == c.Head && old.Name == o.name },
+			)
 			if o.name != c.Name && o.external == c.ExternalID && !known && o.isOpenOrGreen() {
 				title := "the check is called " + report.Quote(c.Name) + " now"
 				if err := p.replaceCheck(ctx, o, report.Check{
@@ -441,13 +464,17 @@ func (m *memory) checksLeft(head, name, external string) (left []writtenCheck) {
 	if head != m.previousHead {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(m.previousChecks), func(o writtenCheck) bool { return o.name != name || o.external != external })
+	return slices.DeleteFunc(
+		slices.Clone(m.previousChecks),
+		func(o writtenCheck) bool { return o.name != name || o.external != external },
+	)
 }
 
 // standsOn reports whether a check of ours is known to be open or green on c's head, which is an earlier one.
 func (m *memory) standsOn(c report.Check) bool {
 	shown := m.conversation.commit(c.Head)
-	return len(m.checksLeft(c.Head, c.Name, m.conversation.external)) > 0 || shown.standing > 0 && m.conversation.check == c.Name
+	return len(m.checksLeft(c.Head, c.Name, m.conversation.external)) > 0 ||
+		shown.standing > 0 && m.conversation.check == c.Name
 }
 
 // endOnOlderHead ends our open or green check on an older head, unless that is another open pull request's head.
@@ -504,7 +531,11 @@ func (p *publication) endOnOlderHead(ctx context.Context, c report.Check) error 
 // that name stands: if the name is required, both would be.
 func (p *publication) publishStatus(ctx context.Context, c report.Check) error {
 	if p.m.foreignCheckOnHead {
-		return fmt.Errorf("publish %s: a check run named %q stands on this commit, and a required name would then mean both", p.pr, c.Name)
+		return fmt.Errorf(
+			"publish %s: a check run named %q stands on this commit, and a required name would then mean both",
+			p.pr,
+			c.Name,
+		)
 	}
 	state := map[string]string{
 		"success": "success", "failure": "failure", "action_required": "error", "cancelled": "error", "neutral": "pending",
@@ -539,7 +570,9 @@ func (p *publication) publishStatus(ctx context.Context, c report.Check) error {
 		return fmt.Errorf("write status: %w", err)
 	}
 	p.m.statuses = append(
-		[]quorum.Status{{ID: made.ID, Context: c.Name, State: state, Description: c.Described, Creator: me, At: made.Created}},
+		[]quorum.Status{
+			{ID: made.ID, Context: c.Name, State: state, Description: c.Described, Creator: me, At: made.Created},
+		},
 		p.m.statuses...)
 	return nil
 }

@@ -498,10 +498,13 @@ func TestACommandInALongComment(t *testing.T) {
 func TestAWaitForAThreadCostsFewPoints(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, asJob, func(s *setup) {
-			s.policy = "version: 1\nquorum: 2\nreviewers:\n  - {name: sage, author: 'sage[bot]', timeout: 50m}\n  - {name: moss, author: 'moss[bot]', timeout: 50m}\n"
+			s.policy = "version: 1\nquorum: 2\nreviewers:\n" +
+				"  - {name: sage, author: 'sage[bot]', timeout: 50m}\n  - {name: moss, author: 'moss[bot]', timeout: 50m}\n"
 		})
 		w.look()
-		do[int64](t)(w.g.Review(7, sandbox.ReviewSpec{By: "sage[bot]", State: "COMMENTED", Comments: []sandbox.LineComment{{Path: "cart.go", Line: 42, Body: "Twice."}}}))
+		do[int64](t)(w.g.Review(7, sandbox.ReviewSpec{
+			By: "sage[bot]", State: "COMMENTED", Comments: []sandbox.LineComment{{Path: "cart.go", Line: 42, Body: "Twice."}},
+		}))
 		before := sandbox.GraphQLPoints(w.g)
 		until := time.Now().Add(40 * time.Minute)
 		for time.Now().Before(until) {

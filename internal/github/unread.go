@@ -24,34 +24,6 @@ const (
 	maxUnreadLooks = 3
 )
 
-// unreadLooks are the looks in a row that could not read all they needed.
-type unreadLooks struct {
-	since time.Time // when the first of them began; zero: none
-	looks int
-	err   error // of the last one
-}
-
-// note counts a look that failed. Where GitHub answers nobody, or refuses to, it says nothing about the pull request.
-func (u *unreadLooks) note(began time.Time, err error) {
-	var limit *client.LimitError
-	switch {
-	case errors.As(err, &limit), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded),
-		client.IsUnauthorized(err), client.IsNotFound(err):
-		return
-	case u.looks == 0:
-		u.since = began
-	}
-	u.looks++
-	u.err = err
-}
-
-// noteWholeLook notes that a look read all it needed.
-func (f *Forge) noteWholeLook(began time.Time) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.whole = began
-}
-
 // isLost reports whether a pull request counts as one that cannot be read: at once where the next look would fail alike, else
 // after a while; in a sweep, which comes but now and then, after as many looks. A fault on the way to GitHub is the pull
 // request's own only if another one was read meanwhile.

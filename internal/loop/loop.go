@@ -80,12 +80,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, pr quorum.PR) (wake time.Tim
 func (r *Reconciler) reconcileOnce(ctx context.Context, pr quorum.PR) (wake time.Time, passed bool, err error) {
 	look, err := r.observe(ctx, pr)
 	if err != nil {
-		if !r.DryRun && ctx.Err() == nil {
-			if lost := r.Forge.WithdrawUnread(ctx, pr, r.Restamp); lost != nil {
-				err = fmt.Errorf("%w (and its green could not be taken away: %s)", err, lost)
-			}
-		}
-		return time.Time{}, false, err
+		return time.Time{}, false, r.withdrawUnread(ctx, pr, err)
 	}
 	effects, before := look.Decision.Effects, look.Snapshot.Record.Pass
 	look.renderCheck()
@@ -119,6 +114,17 @@ func (r *Reconciler) reconcileOnce(ctx context.Context, pr quorum.PR) (wake time
 		wake = soon
 	}
 	return wake, false, err
+}
+
+// withdrawUnread has the green of a pull request taken away, if it has been lost to sight, and returns why it could not be read.
+func (r *Reconciler) withdrawUnread(ctx context.Context, pr quorum.PR, why error) error {
+	if r.DryRun || ctx.Err() != nil {
+		return why
+	}
+	if err := r.Forge.WithdrawUnread(ctx, pr, r.Restamp); err != nil {
+		return fmt.Errorf("%w; and its green could not be taken away: %s", why, err.Error())
+	}
+	return why
 }
 
 // Look observes pr and says what its check should read, without writing anything.

@@ -104,7 +104,10 @@ func graphTexts(g *GitHub, ids any) (any, *graphError) {
 	for _, id := range list {
 		node := known[fmt.Sprint(id)]
 		if node == nil {
-			return nil, &graphError{Type: "NOT_FOUND", Message: fmt.Sprintf("Could not resolve to a node with the global id of '%v'.", id)}
+			return nil, &graphError{
+				Type:    "NOT_FOUND",
+				Message: fmt.Sprintf("Could not resolve to a node with the global id of '%v'.", id),
+			}
 		}
 		found = append(found, node())
 	}
@@ -154,7 +157,8 @@ func (g *GitHub) graphRepo(r *routedRequest) object {
 			var all []object
 			for _, p := range g.index.pullsByNumber {
 				state := strings.ToUpper(g.pullState(p))
-				if head, given := args["headRefName"].(string); given && head != p.headBranch || !filterAllows(args["states"], state) {
+				if head, given := args["headRefName"].(string); given && head != p.headBranch ||
+					!filterAllows(args["states"], state) {
 					continue
 				}
 				all = append(all, g.graphPull(p, r))
@@ -196,7 +200,13 @@ func (g *GitHub) graphRef(name, tip string, r *routedRequest) object {
 }
 
 func (g *GitHub) graphCommitStub(sha string) object {
-	return object{"__typename": "Commit", "id": "C_" + sha, "oid": sha, "abbreviatedOid": sha[:7], "url": g.webURL() + "/commit/" + sha}
+	return object{
+		"__typename":     "Commit",
+		"id":             "C_" + sha,
+		"oid":            sha,
+		"abbreviatedOid": sha[:7],
+		"url":            g.webURL() + "/commit/" + sha,
+	}
 }
 
 func (g *GitHub) graphPull(p *pullRequest, r *routedRequest) object {
@@ -224,7 +234,13 @@ func (g *GitHub) graphPull(p *pullRequest, r *routedRequest) object {
 		"statusCheckRollup": func() object { return g.graphRollup(p.head, r) },
 		"labels": connectionField(func(object) []object {
 			return toObjects(p.labels, func(l string) object {
-				return object{"__typename": "Label", "id": nodeID("LA", accountID(l)), "name": l, "color": "ededed", "description": nil}
+				return object{
+					"__typename":  "Label",
+					"id":          nodeID("LA", accountID(l)),
+					"name":        l,
+					"color":       "ededed",
+					"description": nil,
+				}
 			})
 		}),
 		"files": connectionField(func(object) []object {
@@ -233,7 +249,13 @@ func (g *GitHub) graphPull(p *pullRequest, r *routedRequest) object {
 				if f.Previous != "" && f.Status == "" {
 					change = "RENAMED"
 				}
-				return object{"__typename": "PullRequestChangedFile", "path": f.Path, "additions": 1, "deletions": 1, "changeType": change}
+				return object{
+					"__typename": "PullRequestChangedFile",
+					"path":       f.Path,
+					"additions":  1,
+					"deletions":  1,
+					"changeType": change,
+				}
 			})
 		}),
 		"reviewRequests": connectionField(func(object) []object {
@@ -252,7 +274,10 @@ func (g *GitHub) graphPull(p *pullRequest, r *routedRequest) object {
 			return toObjects(p.comments, func(c *issueComment) object { return g.graphComment(p, c) })
 		}),
 		"reviews": connectionField(func(args object) []object {
-			all := slices.DeleteFunc(slices.Clone(p.reviews), func(v *review) bool { return !filterAllows(args["states"], v.state) })
+			all := slices.DeleteFunc(
+				slices.Clone(p.reviews),
+				func(v *review) bool { return !filterAllows(args["states"], v.state) },
+			)
 			return toObjects(all, func(v *review) object { return g.graphReview(p, v) })
 		}),
 		"reviewThreads": connectionField(func(object) []object {
@@ -320,7 +345,10 @@ func (g *GitHub) graphThread(p *pullRequest, t *reviewThread) object {
 		"originalLine": intOrNull(t.line), "startLine": nil, "originalStartLine": nil, "diffSide": "RIGHT",
 		"subjectType": "LINE",
 		"comments": connectionField(func(object) []object {
-			return toObjects(t.comments, func(c *reviewComment) object { return g.graphReviewComment(p, threadComment{t, c}) })
+			return toObjects(
+				t.comments,
+				func(c *reviewComment) object { return g.graphReviewComment(p, threadComment{t, c}) },
+			)
 		}),
 	}
 	if t.line == 0 {
@@ -437,7 +465,9 @@ func (g *GitHub) graphTimelineEvent(p *pullRequest, h *timelineEvent) object {
 	case "labeled", "unlabeled":
 		o["label"] = object{"__typename": "Label", "name": h.label}
 	case "review_dismissed":
-		o["databaseId"], o["previousReviewState"], o["dismissalMessage"], o["review"] = h.id, strings.ToUpper(h.dismissedState), nil, nil
+		o["databaseId"], o["previousReviewState"], o["dismissalMessage"], o["review"] = h.id, strings.ToUpper(
+			h.dismissedState,
+		), nil, nil
 		for _, v := range p.reviews {
 			if v.id == h.reviewID {
 				o["review"] = func() object { return g.graphReview(p, v) }
@@ -463,14 +493,19 @@ func (g *GitHub) graphCommit(c *commit, r *routedRequest) object {
 	o := object{
 		"message": c.fullMessage(), "messageHeadline": c.message, "committedDate": timeOrNull(c.pushedAt),
 		"authoredDate": timeOrNull(c.pushedAt), "pushedDate": nil,
-		"author": who(c.author), "committer": who(c.committer), "committedViaWeb": false, "authoredByCommitter": c.author == c.committer,
+		"author": who(
+			c.author,
+		), "committer": who(c.committer), "committedViaWeb": false, "authoredByCommitter": c.author == c.committer,
 		"statusCheckRollup": func() object { return g.graphRollup(c.sha, r) },
 		"authors": connectionField(func(object) []object {
 			return toObjects(append([]string{c.author}, c.coauthors...), who)
 		}),
 		"parents": connectionField(func(object) []object { return toObjects(c.parents, g.graphCommitStub) }),
 		"associatedPullRequests": connectionField(func(object) []object {
-			all := slices.DeleteFunc(g.index.pullsFor(c.sha), func(p *pullRequest) bool { return !slices.Contains(p.shownCommits, c.sha) })
+			all := slices.DeleteFunc(
+				g.index.pullsFor(c.sha),
+				func(p *pullRequest) bool { return !slices.Contains(p.shownCommits, c.sha) },
+			)
 			return toObjects(all, func(p *pullRequest) object { return g.graphPull(p, r) })
 		}),
 		"checkSuites": connectionField(func(args object) []object {
@@ -479,7 +514,8 @@ func (g *GitHub) graphCommit(c *commit, r *routedRequest) object {
 				app, byApp := filter["appId"].(float64)
 				name, byName := filter["checkName"].(string)
 				return byApp && int64(app) != s.app.ID ||
-					byName && !slices.ContainsFunc(g.checksIn(s, false, r.now), func(c checkView) bool { return c.Name == name })
+					byName &&
+						!slices.ContainsFunc(g.checksIn(s, false, r.now), func(c checkView) bool { return c.Name == name })
 			})
 			return toObjects(all, func(s *checkSuite) object { return g.graphSuite(s, r) })
 		}),
@@ -524,7 +560,9 @@ func (g *GitHub) graphSuite(s *checkSuite, r *routedRequest) object {
 		o["workflowRun"] = object{
 			"__typename": "WorkflowRun", "id": nodeID("WFR", w.id), "databaseId": w.id,
 			"event": w.event, "runNumber": w.runNumber, "createdAt": timeOrNull(w.created),
-			"updatedAt": timeOrNull(w.shownAttempt(r.now).updated), "url": fmt.Sprintf("%s/actions/runs/%d", g.webURL(), w.id),
+			"updatedAt": timeOrNull(
+				w.shownAttempt(r.now).updated,
+			), "url": fmt.Sprintf("%s/actions/runs/%d", g.webURL(), w.id),
 			"file": object{"__typename": "WorkflowRunFile", "id": nodeID("WFRF", w.id), "path": w.workflowFile()},
 			"workflow": object{
 				"__typename":   "Workflow",

@@ -24,7 +24,11 @@ func pullRoutes() []route {
 		{method: "GET", pattern: "R/pulls/{n:pull_number}/comments", handle: onPull((*GitHub).listReviewComments)},
 		{method: "GET", pattern: "R/pulls/{n:pull_number}/reviews", handle: onPull((*GitHub).listReviews)},
 		{method: "GET", pattern: "R/pulls/{n:pull_number}/reviews/{n:review_id}", handle: onPull((*GitHub).getReview)},
-		{method: "GET", pattern: "R/pulls/{n:pull_number}/reviews/{n:review_id}/comments", handle: onPull((*GitHub).listCommentsOfReview)},
+		{
+			method:  "GET",
+			pattern: "R/pulls/{n:pull_number}/reviews/{n:review_id}/comments",
+			handle:  onPull((*GitHub).listCommentsOfReview),
+		},
 		{method: "GET", pattern: "R/pulls/{n:pull_number}/requested_reviewers", handle: onPull((*GitHub).listRequested)},
 		{method: "POST", pattern: "R/pulls/{n:pull_number}/requested_reviewers", handle: onPull((*GitHub).requestReviewers)},
 		{method: "GET", pattern: "R/issues/comments/{n:comment_id}", handle: (*GitHub).getComment},
@@ -61,7 +65,8 @@ func (g *GitHub) listPulls(r *routedRequest) routeAnswer {
 		}
 		return a.created.Compare(b.created)
 	})
-	if r.queryParam("direction") == "desc" || r.queryParam("direction") == "" && or(r.queryParam("sort"), "created") == "created" {
+	if r.queryParam("direction") == "desc" ||
+		r.queryParam("direction") == "" && or(r.queryParam("sort"), "created") == "created" {
 		slices.Reverse(all)
 	}
 	return answerList(r, all, func(p *pullRequest) any { return g.pullJSON(p) }, "")
@@ -78,7 +83,12 @@ func (g *GitHub) listFiles(r *routedRequest, p *pullRequest) routeAnswer {
 
 // listCommits lists at most 250 commits.
 func (g *GitHub) listCommits(r *routedRequest, p *pullRequest) routeAnswer {
-	return answerList(r, p.shownCommits[:min(len(p.shownCommits), 250)], func(sha string) any { return g.commitJSON(g.commits[sha]) }, "")
+	return answerList(
+		r,
+		p.shownCommits[:min(len(p.shownCommits), 250)],
+		func(sha string) any { return g.commitJSON(g.commits[sha]) },
+		"",
+	)
 }
 
 func (g *GitHub) listReviews(r *routedRequest, p *pullRequest) routeAnswer {
@@ -114,7 +124,12 @@ func (p *pullRequest) reviewComments(review int64) []threadComment {
 }
 
 func (g *GitHub) listReviewComments(r *routedRequest, p *pullRequest) routeAnswer {
-	return answerList(r, p.reviewComments(0), func(c threadComment) any { return g.reviewCommentJSON(p, c.thread, c.comment) }, "")
+	return answerList(
+		r,
+		p.reviewComments(0),
+		func(c threadComment) any { return g.reviewCommentJSON(p, c.thread, c.comment) },
+		"",
+	)
 }
 
 // listCommentsOfReview shows fewer fields of a comment than the other endpoints, and the position of an outdated one
@@ -175,7 +190,8 @@ func (g *GitHub) requestReviewers(r *routedRequest, p *pullRequest) routeAnswer 
 		}
 	}
 	for _, login := range in.Reviewers {
-		if isCopilot(login) && g.programLogin() == actionsApp.Slug+"[bot]" { // GitHub takes it from a job's token, and does nothing
+		if isCopilot(login) &&
+			g.programLogin() == actionsApp.Slug+"[bot]" { // GitHub takes it from a job's token, and does nothing
 			continue
 		}
 		g.requestReview(p, login, g.programLogin())
@@ -278,8 +294,16 @@ func runRoutes() []route {
 	return []route{
 		{method: "GET", pattern: "R/actions/runs", handle: (*GitHub).listRuns},
 		{method: "GET", pattern: "R/actions/runs/{n:run_id}", handle: onRun((*GitHub).getRun)},
-		{method: "GET", pattern: "R/actions/runs/{n:run_id}/attempts/{n:attempt_number}", handle: onRun((*GitHub).getAttempt)},
-		{method: "GET", pattern: "R/actions/runs/{n:run_id}/attempts/{n:attempt_number}/jobs", handle: onRun((*GitHub).listAttemptJobs)},
+		{
+			method:  "GET",
+			pattern: "R/actions/runs/{n:run_id}/attempts/{n:attempt_number}",
+			handle:  onRun((*GitHub).getAttempt),
+		},
+		{
+			method:  "GET",
+			pattern: "R/actions/runs/{n:run_id}/attempts/{n:attempt_number}/jobs",
+			handle:  onRun((*GitHub).listAttemptJobs),
+		},
 		{method: "GET", pattern: "R/actions/runs/{n:run_id}/jobs", handle: onRun((*GitHub).listJobs)},
 		{method: "GET", pattern: "R/actions/runs/{n:run_id}/artifacts", handle: onRun((*GitHub).listArtifacts)},
 		{method: "POST", pattern: "R/actions/runs/{n:run_id}/rerun", handle: onRun((*GitHub).rerunAll)},
@@ -362,7 +386,12 @@ func (g *GitHub) listRuns(r *routedRequest) routeAnswer {
 		all = all[:min(len(all), 1000)]
 	}
 	pulls := r.queryParam("exclude_pull_requests") != "true"
-	return answerList(r, all, func(w *workflowRun) any { return g.runJSON(w, w.shownAttempt(r.now), pulls) }, "workflow_runs")
+	return answerList(
+		r,
+		all,
+		func(w *workflowRun) any { return g.runJSON(w, w.shownAttempt(r.now), pulls) },
+		"workflow_runs",
+	)
 }
 
 // createdRange reads GitHub's date filter: >=, <=, > and < before a moment, A..B, or a day.
@@ -622,7 +651,10 @@ func (g *GitHub) listCommitPulls(r *routedRequest) routeAnswer {
 	if sha == "" {
 		return answerError(422, "No commit found for SHA: "+r.params["commit_sha"])
 	}
-	all := slices.DeleteFunc(g.index.pullsFor(sha), func(p *pullRequest) bool { return !slices.Contains(p.shownCommits, sha) })
+	all := slices.DeleteFunc(
+		g.index.pullsFor(sha),
+		func(p *pullRequest) bool { return !slices.Contains(p.shownCommits, sha) },
+	)
 	return answerList(r, all, func(p *pullRequest) any { return g.pullJSON(p) }, "")
 }
 
@@ -844,7 +876,10 @@ func answerRateLimit(s budgetState) routeAnswer {
 		return object{"limit": s.limit, "used": used, "remaining": max(s.limit-used, 0), "reset": s.reset.Unix()}
 	}
 	return answerOK(
-		object{"resources": object{"core": limit(s.used), "graphql": limit(s.usedGQL), "search": limit(0)}, "rate": limit(s.used)},
+		object{
+			"resources": object{"core": limit(s.used), "graphql": limit(s.usedGQL), "search": limit(0)},
+			"rate":      limit(s.used),
+		},
 	)
 }
 

@@ -21,7 +21,9 @@ func (g *GitHub) webURL() string { return "https://github.com/" + g.owner + "/" 
 
 func nodeID(kind string, id int64) string {
 	var room [40]byte
-	return kind + "_" + base64.RawURLEncoding.EncodeToString(strconv.AppendInt(append(append(room[:0], kind...), ':'), id, 10))
+	return kind + "_" + base64.RawURLEncoding.EncodeToString(
+		strconv.AppendInt(append(append(room[:0], kind...), ':'), id, 10),
+	)
 }
 
 // renderOnce renders an object that never changes, and keeps the result.
@@ -113,7 +115,9 @@ func (g *GitHub) repoJSON(owner string) json.RawMessage {
 			"archived": false, "disabled": false, "allow_forking": true,
 			"web_commit_signoff_required": false, "custom_properties": object{}, "is_template": false,
 			"visibility": "public", "topics": []string{}, "default_branch": g.defaultBranch,
-			"pushed_at": timeOrNull(g.createdAt), "created_at": timeOrNull(g.createdAt), "updated_at": timeOrNull(g.createdAt),
+			"pushed_at": timeOrNull(
+				g.createdAt,
+			), "created_at": timeOrNull(g.createdAt), "updated_at": timeOrNull(g.createdAt),
 		}
 		for _, name := range []string{
 			"contributors", "deployments", "downloads", "events", "forks", "hooks", "languages",
@@ -215,7 +219,9 @@ func (g *GitHub) requestedReviewersJSON(p *pullRequest) []any {
 func (g *GitHub) fileJSON(p *pullRequest, f ChangedFile) object {
 	status := or(f.Status, "modified")
 	out := object{
-		"sha": SHA("blob " + f.Path), "filename": f.Path, "additions": 1, "deletions": 1, "changes": 2, "patch": "@@ -1 +1 @@\n-a\n+b",
+		"sha": SHA(
+			"blob " + f.Path,
+		), "filename": f.Path, "additions": 1, "deletions": 1, "changes": 2, "patch": "@@ -1 +1 @@\n-a\n+b",
 		"blob_url": g.webURL() + "/blob/" + p.head + "/" + f.Path, "raw_url": g.webURL() + "/raw/" + p.head + "/" + f.Path,
 		"contents_url": g.apiURL() + "/contents/" + f.Path + "?ref=" + p.head,
 	}
@@ -230,7 +236,10 @@ func (g *GitHub) commitJSON(c *commit) object {
 	url := g.apiURL() + "/commits/" + c.sha
 	parents := []any{}
 	for _, sha := range c.parents {
-		parents = append(parents, object{"sha": sha, "url": g.apiURL() + "/commits/" + sha, "html_url": g.webURL() + "/commit/" + sha})
+		parents = append(
+			parents,
+			object{"sha": sha, "url": g.apiURL() + "/commits/" + sha, "html_url": g.webURL() + "/commit/" + sha},
+		)
 	}
 	inner := g.gitCommitJSON(c)
 	inner["url"], inner["comment_count"] = g.apiURL()+"/git/commits/"+c.sha, 0
@@ -248,8 +257,14 @@ func (g *GitHub) gitCommitJSON(c *commit) object {
 	}
 	return object{
 		"message": c.fullMessage(), "author": who(c.author), "committer": who(c.committer),
-		"tree":         object{"sha": SHA("tree " + c.sha), "url": g.apiURL() + "/git/trees/" + SHA("tree "+c.sha)},
-		"verification": object{"verified": false, "reason": "unsigned", "signature": nil, "payload": nil, "verified_at": nil},
+		"tree": object{"sha": SHA("tree " + c.sha), "url": g.apiURL() + "/git/trees/" + SHA("tree "+c.sha)},
+		"verification": object{
+			"verified":    false,
+			"reason":      "unsigned",
+			"signature":   nil,
+			"payload":     nil,
+			"verified_at": nil,
+		},
 	}
 }
 
@@ -319,7 +334,16 @@ func association(permission string) string {
 }
 
 func (g *GitHub) reviewCommentJSON(p *pullRequest, t *reviewThread, c *reviewComment) object {
-	html, api := fmt.Sprintf("%s/pull/%d#discussion_r%d", g.webURL(), p.number, c.id), fmt.Sprintf("%s/pulls/%d", g.apiURL(), p.number)
+	html, api := fmt.Sprintf(
+		"%s/pull/%d#discussion_r%d",
+		g.webURL(),
+		p.number,
+		c.id,
+	), fmt.Sprintf(
+		"%s/pulls/%d",
+		g.apiURL(),
+		p.number,
+	)
 	self := fmt.Sprintf("%s/pulls/comments/%d", g.apiURL(), c.id)
 	out := object{
 		"url": self, "pull_request_review_id": c.reviewID, "id": c.id,
