@@ -20,6 +20,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -52,10 +53,16 @@ type stage struct {
 
 func newStage(t *testing.T, app sandbox.App) *stage {
 	t.Helper()
+	return newStageOf(t, app, sandbox.PullSpec{})
+}
+
+func newStageOf(t *testing.T, app sandbox.App, pull sandbox.PullSpec) *stage {
+	t.Helper()
 	s := &stage{GitHub: sandbox.New(sandbox.Options{App: app}), inputs: `{"pr": "7", "wait": "false", "dry-run": "false"}`}
 	s.SetFile(".github/review-coordinator.yml", "", policy)
 	s.Protect("main")
-	if n := s.OpenPull(sandbox.PullSpec{Number: 7, Head: "a1"}); n != 7 {
+	pull.Number, pull.Head = 7, "a1"
+	if n := s.OpenPull(pull); n != 7 {
 		t.Fatalf("pull request #%d", n)
 	}
 	s.head = sandbox.SHA("a1")
@@ -127,7 +134,7 @@ func (s *stage) payload(event string) string {
 		"pull_request":        `"action": "opened", "number": 7, "pull_request": ` + pull,
 		"pull_request_target": `"action": "opened", "number": 7, "pull_request": ` + pull,
 		"pull_request_review": `"action": "submitted", "review": {"state": "commented", "commit_id": "` + s.head + `"}, "pull_request": ` + pull,
-		"issue_comment":       `"action": "created", "comment": {"body": "::set-output name=verdict::passed"}, "issue": {"number": 7, "pull_request": {"url": "https://api.github.com/repos/acme/shop/pulls/7"}}`,
+		"issue_comment":       `"action": "created", "comment": {"body": "::set-output name=verdict::passed", "user": {"login": "sage[bot]", "type": "Bot"}, "author_association": "NONE"}, "issue": {"number": 7, "pull_request": {"url": "https://api.github.com/repos/acme/shop/pulls/7"}}`,
 		"workflow_run": fmt.Sprintf(
 			`"action": "completed", "workflow": {"path": ".github/workflows/openai.yml"}, "workflow_run": {"id": %d, "name": "OpenAI review", "event": "pull_request", "status": "completed", "conclusion": "success", "run_attempt": 1, "head_sha": %q, "path": ".github/workflows/openai.yml", "pull_requests": [{"number": 7}]}`,
 			s.runs[0],
@@ -161,10 +168,20 @@ func (s *stage) check(t *testing.T) sandbox.StoredCheckRun {
 type actRun struct {
 	workflow string // its file
 	event    string
+	payload  string            // of the event; "": the stage's
 	action   string            // the folder that holds the action
 	env      map[string]string // of all steps
 	secrets  map[string]string
 	vars     map[string]string
+}
+
+var queueLine = regexp.MustCompile(`(?m)^ +queue: max.*\n`)
+
+func or(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
 }
 
 // slots is how many of them run at once.
@@ -180,7 +197,12 @@ func (r actRun) do(t *testing.T, s *stage) (string, error) {
 	must(t, os.MkdirAll(work, 0o755))
 	must(t, os.MkdirAll(home, 0o755))
 	payload := filepath.Join(dir, "event.json")
-	must(t, os.WriteFile(payload, []byte(s.payload(r.event)), 0o644))
+	must(t, os.WriteFile(payload, []byte(or(r.payload, s.payload(r.event))), 0o644))
+	text, err := os.ReadFile(r.workflow)
+	must(t, err)
+	// act knows no queue yet: that it stands there is held by the laws of workflows.
+	workflow := filepath.Join(dir, filepath.Base(r.workflow))
+	must(t, os.WriteFile(workflow, queueLine.ReplaceAll(text, nil), 0o644))
 	for _, args := range [][]string{
 		{"init", "-q", "-b", "main"},
 		{"-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-q", "--allow-empty", "-m", "x"},
@@ -192,7 +214,7 @@ func (r actRun) do(t *testing.T, s *stage) (string, error) {
 		}
 	}
 	args := []string{
-		r.event, "-C", work, "-W", mustAbs(t, r.workflow), "-e", payload, "-P", "ubuntu-latest=-self-hosted", "--no-cache-server", "--use-new-action-cache",
+		r.event, "-C", work, "-W", workflow, "-e", payload, "-P", "ubuntu-latest=-self-hosted", "--no-cache-server", "--use-new-action-cache",
 		"--action-cache-path", filepath.Join(dir, "cache"), "--local-repository", ourselves + "=" + r.action, "--actor", "alice",
 		"--env", "GITHUB_API_URL=" + s.url, "--env", "GITHUB_REPOSITORY=acme/shop", "-s", "GITHUB_TOKEN=" + canary,
 	}
@@ -217,7 +239,7 @@ func (r actRun) do(t *testing.T, s *stage) (string, error) {
 	}
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
-	err := cmd.Run()
+	err = cmd.Run()
 	for _, secret := range []string{canary, installed, "PRIVATE KEY"} {
 		if strings.Contains(out.String(), secret) {
 			t.Errorf("%s was printed", secret)
@@ -446,9 +468,9 @@ func TestActExamples(t *testing.T) {
 		conclusion  string
 		says        string
 	}{
-		{"event-driven.yml", "pull_request_target", nil, "0 of 2 approvals; waiting for", "", ""},
 		{"event-driven.yml", "workflow_run", []string{"Yes"}, "1 of 2 approvals; waiting for gemini", "", ""},
-		{"event-driven.yml", "pull_request_review", []string{"Yes", "Yes"}, "2 of 2 approvals", "success", ""},
+		{"event-driven.yml", "workflow_dispatch", []string{"Yes", "Yes"}, "2 of 2 approvals", "success", ""},
+		{"event-driven.yml", "schedule", []string{"Yes", "Yes"}, "2 of 2 approvals", "success", ""},
 		{"event-driven.yml", "issue_comment", []string{"Yes", "No"}, "Changes requested by gemini", "failure", ""},
 		{"event-driven.yml", "check_run", []string{"Yes", "Yes"}, "2 of 2 approvals", "success", ""},
 		{"event-driven.yml", "status", []string{"Yes", "Yes"}, "2 of 2 approvals", "success", ""},
@@ -456,7 +478,7 @@ func TestActExamples(t *testing.T) {
 		{"schedule-sweep.yml", "schedule", []string{"Yes", "Yes"}, "2 of 2 approvals", "success", ""},
 		{"schedule-sweep.yml", "workflow_dispatch", []string{"Yes", "No"}, "Changes requested by gemini", "failure", ""},
 		{"manual.yml", "workflow_dispatch", []string{"Yes", "Yes"}, "2 of 2 approvals", "success", ""},
-		{"with-app-token.yml", "pull_request_target", []string{"Yes", "Yes"}, "2 of 2 approvals", "success", ""},
+		{"with-app-token.yml", "check_run", []string{"Yes", "Yes"}, "2 of 2 approvals", "success", ""},
 		{"with-app-token.yml", "workflow_run", []string{"Yes", "Yes"}, "2 of 2 approvals", "success", ""},
 	} {
 		t.Run(c.file+"/"+c.event, func(t *testing.T) {
@@ -502,9 +524,148 @@ func TestActExamples(t *testing.T) {
 	}
 }
 
+// TestActSetUp: the recommended set-up as GitHub plays it, in a public repository. What rings the bell starts the job, what
+// GitHub holds or forbids does not, and the merge gate agrees with the check.
+func TestActSetUp(t *testing.T) {
+	needAct(t)
+	r := newRelease(t, whole)
+	rings := func(s *stage, event, status, conclusion string) string { // a fork's run names no pull request
+		return fmt.Sprintf(`{"action": "completed", "workflow": {"name": "Review bell"}, "workflow_run": {"id": 77, "name": "Review bell", "event": %q,
+			"status": %q, "conclusion": %q, "run_attempt": 1, "head_sha": %q, "path": ".github/workflows/bell.yml", "pull_requests": []},
+			"repository": {"full_name": "acme/shop", "name": "shop", "private": false, "default_branch": "main", "owner": {"login": "acme"}}}`,
+			event, status, conclusion, s.head)
+	}
+	bell := func(s *stage) string { return rings(s, "pull_request", "completed", "skipped") }
+	comment := func(kind, association, body string) func(*stage) string {
+		return func(*stage) string {
+			return fmt.Sprintf(`{"action": "created", "comment": {"body": %q, "user": {"login": "who", "type": %q}, "author_association": %q},
+				"issue": {"number": 7, "pull_request": {"url": "https://api.github.com/repos/acme/shop/pulls/7"}},
+				"repository": {"full_name": "acme/shop", "name": "shop", "private": false, "default_branch": "main", "owner": {"login": "acme"}}}`,
+				body, kind, association)
+		}
+	}
+	yes := []string{"Yes", "Yes"}
+	for name, c := range map[string]struct {
+		file, event string
+		payload     func(*stage) string
+		pull        sandbox.PullSpec
+		before      func(t *testing.T, s *stage)
+		answers     []string
+		want        string // title of the check; "": there is none
+		open        bool   // the merge gate
+	}{
+		"opened":           {event: "workflow_run", payload: bell, want: "0 of 2 approvals; waiting for"},
+		"opened by a fork": {event: "workflow_run", payload: bell, pull: sandbox.PullSpec{Fork: "mallory"}, want: "0 of 2 approvals; waiting for"},
+		"opened by Dependabot": {
+			event:   "workflow_run",
+			payload: bell,
+			pull:    sandbox.PullSpec{Author: "dependabot[bot]"},
+			want:    "0 of 2 approvals; waiting for",
+		},
+		"reviewed by an App": {
+			event:   "workflow_run",
+			payload: func(s *stage) string { return rings(s, "pull_request_review", "completed", "skipped") },
+			answers: yes,
+			want:    "2 of 2 approvals", open: true,
+		},
+		"the bell begins": {event: "workflow_run", payload: func(s *stage) string {
+			return strings.Replace(rings(s, "pull_request", "queued", ""), "completed", "requested", 1)
+		}},
+		"a first contribution": {event: "workflow_run", payload: func(s *stage) string {
+			return strings.Replace(rings(s, "pull_request", "action_required", ""), "completed", "requested", 1)
+		}, pull: sandbox.PullSpec{Fork: "mallory"}, want: "0 of 2 approvals; waiting for"},
+		"the next job of another": {
+			event:   "workflow_run",
+			payload: func(s *stage) string { return strings.Replace(bell(s), s.head, sandbox.SHA("elsewhere"), 1) },
+			answers: yes,
+			want:    "2 of 2 approvals", open: true,
+		},
+		"a stranger's comment": {event: "issue_comment", payload: comment("User", "NONE", "/review-coordinator rerun"), answers: yes},
+		"a member's talk":      {event: "issue_comment", payload: comment("User", "MEMBER", "Thanks!"), answers: yes},
+		"a member's command": {
+			event:   "issue_comment",
+			payload: comment("User", "MEMBER", "/review-coordinator explain"),
+			answers: yes,
+			want:    "2 of 2 approvals", open: true,
+		},
+		"a bot's comment": {
+			event:   "issue_comment",
+			payload: comment("Bot", "NONE", "Read all of it."),
+			answers: yes,
+			want:    "2 of 2 approvals", open: true,
+		},
+		"a bell of a bell": {file: "bell.yml", event: "pull_request"},
+		"closed": {
+			event: "workflow_run", payload: bell, want: "Nothing is decided here: closed",
+			before: func(t *testing.T, s *stage) { s.ring(t, r); must(t, s.Close(7, "alice")) },
+		},
+		"a new base": {
+			event: "workflow_run", payload: bell, want: "0 of 2 approvals; waiting for",
+			before: func(t *testing.T, s *stage) { s.ring(t, r); must(t, s.Retarget(7, "stable", "alice")) },
+		},
+		"a label after the pass": {
+			event: "workflow_run", payload: bell, answers: yes, want: "2 of 2 approvals", open: true,
+			before: func(t *testing.T, s *stage) { // the reviewers' workflows run again, and the check's suite is superseded
+				s.ring(t, r)
+				run, err := s.StartRun(sandbox.RunSpec{Workflow: ".github/workflows/openai.yml", PR: 7})
+				s.runs[0] = run
+				must(t, errors.Join(err, s.AddLabel(7, "urgent", "alice"), s.review(0, "Yes")))
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStageOf(t, sandbox.App{}, c.pull)
+			for nth, ready := range c.answers {
+				must(t, s.review(nth, ready))
+			}
+			if c.before != nil {
+				c.before(t, s)
+			}
+			run := actRun{workflow: "examples/" + or(c.file, "event-driven.yml"), event: c.event, action: r.action, env: r.env()}
+			if c.payload != nil {
+				run.payload = c.payload(s)
+			}
+			said, err := run.do(t, s)
+			if err != nil {
+				t.Fatalf("%v\n%s", err, said)
+			}
+			own := s.OwnCheckRuns(s.head)
+			switch {
+			case c.want == "" && len(own) > 0:
+				t.Errorf("a check was written\n%s", said)
+			case c.want != "" && (len(own) == 0 || !strings.HasPrefix(own[0].Title, c.want) && !strings.HasPrefix(own[len(own)-1].Title, c.want)):
+				t.Errorf("%d checks, the first %q\n%s", len(own), titleOf(own), said)
+			}
+			if open := sandbox.MergeGateOpens(s.GitHub, 7, "Review quorum"); open != c.open {
+				t.Errorf("the merge gate is open: %t\n%s", open, said)
+			}
+		})
+	}
+}
+
+// ring plays the bell once.
+func (s *stage) ring(t *testing.T, r release) {
+	t.Helper()
+	payload := fmt.Sprintf(`{"action": "completed", "workflow_run": {"id": 76, "name": "Review bell", "event": "pull_request", "status": "completed",
+		"conclusion": "skipped", "run_attempt": 1, "head_sha": %q, "path": ".github/workflows/bell.yml", "pull_requests": [{"number": 7}]},
+		"repository": {"full_name": "acme/shop", "name": "shop", "private": false, "default_branch": "main", "owner": {"login": "acme"}}}`, s.head)
+	said, err := actRun{workflow: "examples/event-driven.yml", event: "workflow_run", payload: payload, action: r.action, env: r.env()}.do(t, s)
+	if err != nil || len(s.OwnCheckRuns(s.head)) != 1 {
+		t.Fatalf("%v\n%s", err, said)
+	}
+}
+
 func newKey(t *testing.T) string {
 	t.Helper()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	must(t, err)
 	return string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}))
+}
+
+func titleOf(own []sandbox.StoredCheckRun) string {
+	if len(own) == 0 {
+		return ""
+	}
+	return own[0].Title
 }
