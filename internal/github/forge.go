@@ -50,6 +50,9 @@ func NewForge(c *client.Client, app, config string, log *slog.Logger) *Forge {
 		log = slog.New(slog.DiscardHandler)
 	}
 	f := &Forge{client: c, app: fixedApp(app), config: config, now: time.Now, log: log, reran: map[int64]time.Time{}}
+	if id := c.AppID(); id != 0 {
+		f.app = &ownApp{number: id, slug: app}
+	}
 	f.Share(NewMemories(maxPulls))
 	return f
 }
@@ -177,6 +180,28 @@ type fixedApp string
 func (fixedApp) id() int64           { return 0 }
 func (a fixedApp) KnownSlug() string { return string(a) }
 func (fixedApp) NoteSlug(string)     {}
+
+// ownApp is the App of which the client has the key.
+type ownApp struct {
+	number int64
+
+	mu   sync.Mutex
+	slug string
+}
+
+func (a *ownApp) id() int64 { return a.number }
+
+func (a *ownApp) KnownSlug() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.slug
+}
+
+func (a *ownApp) NoteSlug(slug string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.slug = slug
+}
 
 // pooledApp is the App of a server.
 type pooledApp struct{ *client.Pool }

@@ -37,7 +37,7 @@ const openChecks = `
         commits(last: 1) { nodes { commit {
           oid
           checkSuites(first: 2, filterBy: {checkName: $check}) { nodes {
-            databaseId app { slug }
+            databaseId app { slug databaseId }
             checkRuns(first: 5, filterBy: {checkName: $check}) { nodes { name externalId status conclusion startedAt completedAt text } }
           } }`
 
@@ -47,7 +47,7 @@ const openRollup = `
             pageInfo { hasNextPage }
             nodes {
               __typename
-              ... on CheckRun { name externalId status conclusion startedAt completedAt text checkSuite { databaseId app { slug } } }
+              ... on CheckRun { name externalId status conclusion startedAt completedAt text checkSuite { databaseId app { slug databaseId } } }
               ... on StatusContext { context state createdAt }
             }
           } }`
@@ -132,7 +132,7 @@ func (f *Forge) OpenOfFew(ctx context.Context, owner, repo string) (Open, error)
 
 func (f *Forge) openFrom(ctx context.Context, owner, repo string, first int) (Open, error) {
 	o := Open{}
-	in := inquiry{owner: owner, repo: repo, app: f.app.KnownSlug(), personal: f.client.Personal()}
+	in := inquiry{owner: owner, repo: repo, app: f.app.KnownSlug(), appID: f.app.id(), personal: f.client.Personal()}
 	fail := func(err error) (Open, error) {
 		return Open{}, fmt.Errorf("list open pull requests of %s/%s: %w", owner, repo, err)
 	}
@@ -173,7 +173,8 @@ func (f *Forge) openFrom(ctx context.Context, owner, repo string, first int) (Op
 // inquiry is all that decides whether an open pull request must be looked at, apart from the pull request itself.
 type inquiry struct {
 	owner, repo string
-	app         string
+	app         string // slug
+	appID       int64  // 0: not known
 	personal    bool
 	file        quorum.PolicyFile
 	policy      quorum.Policy
@@ -265,6 +266,7 @@ type openSuite struct {
 
 type graphApp struct {
 	Slug string `json:"slug"`
+	ID   int64  `json:"databaseId"`
 }
 
 // openTip is what stands on the head of an open pull request, as far as a page shows it.
@@ -413,7 +415,8 @@ func (in inquiry) ownCheckOf(p graphOpen, tip openTip) (s ownCheckState) {
 }
 
 func (in inquiry) isOwnCheck(c graphContext, id string) bool {
-	return c.Type == "CheckRun" && c.Suite.App.Slug == in.app && strings.EqualFold(c.ExternalID, id)
+	isOurs := c.Suite.App.Slug == in.app || in.appID != 0 && c.Suite.App.ID == in.appID
+	return c.Type == "CheckRun" && isOurs && strings.EqualFold(c.ExternalID, id)
 }
 
 // whyDue says why p must be looked at; 0 if nothing calls for it.

@@ -312,6 +312,14 @@ func isPersonalToken(token string, actions bool) bool {
 // Personal says that the token is a person's and cannot write check runs.
 func (c *Client) Personal() bool { return c.personal }
 
+// AppID is the id of the App whose key the client has; 0 of a token.
+func (c *Client) AppID() int64 {
+	if c.app == nil || c.app.signer == nil {
+		return 0
+	}
+	return c.app.signer.id
+}
+
 // Skew is GitHub's clock minus the local one, as the last answer showed it, where that exceeds two seconds; else 0.
 func (c *Client) Skew() time.Duration { return c.stats.clockOffset() }
 
