@@ -186,7 +186,7 @@ func (o *office) start() {
 		o.turn <- true
 		defer func() { <-o.turn }()
 		began := time.Now()
-		time.Sleep(setUp)
+		<-time.After(setUp)
 		o.look(context.Background())
 		o.mu.Lock()
 		o.bill.job(time.Since(began))

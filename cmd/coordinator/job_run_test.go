@@ -157,7 +157,7 @@ func appServer(t *testing.T, g *sandbox.GitHub, permissions string) (url string,
 
 func TestRunAsAnApp(t *testing.T) {
 	const all = `"actions":"write","checks":"write","contents":"read","pull_requests":"write","statuses":"read"`
-	g, _ := shopOf(t, sandbox.Options{App: sandbox.App{Slug: "quorum-app"}}, []string{"Fix the cart"})
+	g, _ := shopOf(t, sandbox.Options{App: sandbox.App{Slug: "quorum-app", ID: 42}}, []string{"Fix the cart"})
 	url, key := appServer(t, g, all)
 	file := filepath.Join(t.TempDir(), "key.pem")
 	if err := os.WriteFile(file, key, 0o600); err != nil {
@@ -178,7 +178,7 @@ func TestRunAsAnApp(t *testing.T) {
 			t.Errorf("the token is shown, or was not masked: %s%s", out, said)
 		}
 	}
-	// The App's own check is recognised by the App's name: there is one, however often it ran.
+	// The App's own check is recognised by the App's id: there is one, however often it ran.
 	if own := g.OwnCheckRuns(g.Head(1)); len(own) != 1 || own[0].App.Slug != "quorum-app" || own[0].Conclusion != "success" {
 		t.Errorf("checks: %+v", own)
 	}
@@ -189,7 +189,7 @@ func TestRunAsAnApp(t *testing.T) {
 }
 
 func TestAppLacksAPermission(t *testing.T) {
-	g, _ := shopOf(t, sandbox.Options{App: sandbox.App{Slug: "quorum-app"}}, []string{"Fix the cart"})
+	g, _ := shopOf(t, sandbox.Options{App: sandbox.App{Slug: "quorum-app", ID: 42}}, []string{"Fix the cart"})
 	url, key := appServer(t, g, `"actions":"read","checks":"read","contents":"read","pull_requests":"write"`)
 	env := map[string]string{"GITHUB_APP_ID": "42", "GITHUB_APP_PRIVATE_KEY": string(key)}
 	code, out, said := runAt(t, url, env, "run", "--pr", "1")

@@ -278,10 +278,10 @@ type openTip struct {
 
 // tip returns what stands on p's head.
 func (p graphOpen) tip() (tip openTip) {
-	tip.whole = true
+	hasRollup := false
 	if n := len(p.Commits.Nodes); n > 0 && p.Commits.Nodes[n-1].Commit.OID == p.Head {
 		shown := p.Commits.Nodes[n-1].Commit
-		if shown.Rollup != nil {
+		if hasRollup = shown.Rollup != nil; hasRollup {
 			tip.contexts, tip.whole = shown.Rollup.Contexts.Nodes, !shown.Rollup.Contexts.Page.HasNext
 		}
 		for _, s := range shown.Suites.Nodes {
@@ -291,12 +291,14 @@ func (p graphOpen) tip() (tip openTip) {
 			}
 		}
 	}
-	if p.HeadRef == nil || p.HeadRef.Target.OID != p.Head {
+	switch {
+	case p.HeadRef == nil: // a branch that is gone, or of a private fork: a run is seen once it has a job
+	case p.HeadRef.Target.OID != p.Head:
 		tip.whole = false
-		return tip
+	default:
+		suites := p.HeadRef.Target.Suites
+		tip.suites, tip.whole = suites.Nodes, (tip.whole || !hasRollup) && !suites.Page.HasNext
 	}
-	suites := p.HeadRef.Target.Suites
-	tip.suites, tip.whole = suites.Nodes, tip.whole && !suites.Page.HasNext
 	return tip
 }
 

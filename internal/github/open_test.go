@@ -21,20 +21,13 @@ import (
 // The page of open pull requests, as GitHub writes it.
 type (
 	openPull struct {
-		Number  int       `json:"number"`
-		Title   string    `json:"title"`
-		Draft   bool      `json:"isDraft"`
-		Updated time.Time `json:"updatedAt"`
-		Head    string    `json:"headRefOid"`
-		Base    string    `json:"baseRefName"`
-		HeadRef struct {
-			Target struct {
-				OID    string `json:"oid"`
-				Suites struct {
-					Nodes []openSuite `json:"nodes"`
-				} `json:"checkSuites"`
-			} `json:"target"`
-		} `json:"headRef"`
+		Number  int          `json:"number"`
+		Title   string       `json:"title"`
+		Draft   bool         `json:"isDraft"`
+		Updated time.Time    `json:"updatedAt"`
+		Head    string       `json:"headRefOid"`
+		Base    string       `json:"baseRefName"`
+		HeadRef *openHeadRef `json:"headRef"`
 		Threads struct {
 			Total int          `json:"totalCount"`
 			Nodes []openThread `json:"nodes"`
@@ -42,6 +35,14 @@ type (
 		Commits struct {
 			Nodes []openCommit `json:"nodes"`
 		} `json:"commits"`
+	}
+	openHeadRef struct {
+		Target struct {
+			OID    string `json:"oid"`
+			Suites struct {
+				Nodes []openSuite `json:"nodes"`
+			} `json:"checkSuites"`
+		} `json:"target"`
 	}
 	openThread struct {
 		Resolved bool `json:"isResolved"`
@@ -203,12 +204,16 @@ func (s *shown) beside(suite int64, started, completed time.Duration) {
 }
 
 func (s *shown) suite(id int64, updated time.Duration) {
+	if s.p.HeadRef == nil {
+		s.tip()
+	}
 	s.p.HeadRef.Target.Suites.Nodes = append(s.p.HeadRef.Target.Suites.Nodes, openSuite{id, looked.Add(updated)})
 }
 
 func (s *shown) tip() *openTip {
 	if len(s.p.Commits.Nodes) == 0 {
 		s.p.Commits.Nodes = append(s.p.Commits.Nodes, openCommit{openTip{OID: s.p.Head, Rollup: &openRollup{}}})
+		s.p.HeadRef = &openHeadRef{}
 		s.p.HeadRef.Target.OID = s.p.Head
 		s.suite(1, 2*time.Second)
 	}
@@ -267,6 +272,12 @@ func TestWhy(t *testing.T) {
 		},
 		{"it changed before", func(s *shown, _ *inquirer) { s.p.Updated = looked.Add(-sweepLookMargin - time.Second) }, 0},
 		{"another suite changed", func(s *shown, _ *inquirer) { s.suite(2, time.Minute) }, github.Changed},
+		{"the head's branch is gone", func(s *shown, _ *inquirer) { s.tip(); s.p.HeadRef = nil }, 0},
+		{"the head's branch is gone, and a job ended", func(s *shown, _ *inquirer) {
+			s.beside(3, -time.Hour, time.Minute)
+			s.p.HeadRef = nil
+		}, github.Changed},
+		{"the head's branch is ahead of its pull request", func(s *shown, _ *inquirer) { s.tip(); s.p.HeadRef.Target.OID = "next" }, github.Changed},
 		{"another suite changed before", func(s *shown, _ *inquirer) { s.suite(2, -time.Minute) }, 0},
 		{"our own write changed a suite", func(s *shown, _ *inquirer) { s.suite(1, time.Hour) }, 0},
 		{"a job in our suite ended", func(s *shown, _ *inquirer) { s.suite(1, time.Minute); s.beside(1, -time.Minute, time.Minute) }, github.Changed},
