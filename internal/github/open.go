@@ -47,7 +47,10 @@ const openRollup = `
             pageInfo { hasNextPage }
             nodes {
               __typename
-              ... on CheckRun { name externalId status conclusion startedAt completedAt text checkSuite { databaseId app { slug databaseId } } }
+              ... on CheckRun {
+                name externalId status conclusion startedAt completedAt text
+                checkSuite { databaseId app { slug databaseId } }
+              }
               ... on StatusContext { context state createdAt }
             }
           } }`

@@ -317,7 +317,7 @@ func (c *Client) AppID() int64 {
 	if c.app == nil || c.app.signer == nil {
 		return 0
 	}
-	return c.app.signer.id
+	return c.app.id
 }
 
 // Skew is GitHub's clock minus the local one, as the last answer showed it, where that exceeds two seconds; else 0.
