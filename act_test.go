@@ -603,6 +603,20 @@ func TestActSetUp(t *testing.T) {
 			event: "workflow_run", payload: bell, want: "0 of 2 approvals; waiting for",
 			before: func(t *testing.T, s *stage) { s.ring(t, r); must(t, s.Retarget(7, "stable", "alice")) },
 		},
+		"a dismissal": {
+			event: "workflow_run", payload: func(s *stage) string { return rings(s, "pull_request_review", "completed", "skipped") },
+			want: "0 of 1 approval", open: false,
+			before: func(t *testing.T, s *stage) {
+				s.SetFile(".github/review-coordinator.yml", "", "version: 1\nquorum: 1\nreviewers:\n  - {name: sage, author: 'sage[bot]'}\n")
+				review, err := s.Review(7, sandbox.ReviewSpec{By: "sage[bot]", State: "APPROVED", Body: "Good."})
+				must(t, err)
+				s.ring(t, r)
+				if !sandbox.MergeGateOpens(s.GitHub, 7, "Review quorum") {
+					t.Fatal("it never passed")
+				}
+				must(t, s.DismissReview(review, "bob"))
+			},
+		},
 		"a label after the pass": {
 			event: "workflow_run", payload: bell, answers: yes, want: "2 of 2 approvals", open: true,
 			before: func(t *testing.T, s *stage) { // the reviewers' workflows run again, and the check's suite is superseded
