@@ -131,7 +131,11 @@ func (cmd runCmd) evaluate(ctx context.Context, c *command, api *client.Client, 
 				results[i] = runResult{pr: pr, look: look, err: err}
 				return
 			}
-			look, err := r.Stay(ctx, pr, loop.Stay{Wait: cmd.Wait, Poll: cmd.Poll, Hold: cmd.Hold, Looked: firstLooks.Done})
+			stay := loop.Stay{Wait: cmd.Wait, Poll: cmd.Poll, Hold: cmd.Hold, Looked: firstLooks.Done, Cost: func() int {
+				asked := api.Requests()
+				return asked.Sent - asked.NotModified
+			}}
+			look, err := r.Stay(ctx, pr, stay)
 			id, page := forge.CheckID(pr)
 			results[i] = runResult{pr: pr, look: look, checkID: id, checkURL: page, err: err}
 		})

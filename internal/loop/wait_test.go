@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/loop"
@@ -250,4 +251,41 @@ func TestStayLooksAtEveryWake(t *testing.T) {
 			t.Errorf("with a skew it ended after %s: %v", time.Since(began), err)
 		}
 	})
+}
+
+// A pull request at which each look costs much, because a stranger has filled it, is looked at seldom; a first look may cost
+// what it wants.
+func TestStayPaysForNoFlood(t *testing.T) {
+	for name, c := range map[string]struct {
+		costs []int // of the looks; the last one goes on
+		most  int   // looks in forty minutes
+		least int
+	}{
+		"cheap":           {[]int{3}, 200, 150},
+		"dear at first":   {[]int{300, 3}, 200, 150},
+		"dear each time":  {[]int{300}, 10, 3},
+		"a little dearer": {[]int{41}, 10, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := opened()
+				h.p.Reviewers[0].Timeout = 40 * time.Minute
+				h.starts()
+				looks, paid := 0, 0
+				h.observing = func(context.Context) error {
+					paid += c.costs[min(looks, len(c.costs)-1)]
+					looks++
+					return nil
+				}
+				stay := waiting
+				stay.Cost = func() int { return paid }
+				if _, err := h.reconciler().Stay(t.Context(), pr, stay); err != nil {
+					t.Fatal(err)
+				}
+				if looks > c.most || looks < c.least {
+					t.Errorf("%d looks", looks)
+				}
+			})
+		})
+	}
 }
