@@ -44,6 +44,8 @@ GITHUB_EVENT_PATH): pull_request, pull_request_target, pull_request_review, issu
 check_suite, status or workflow_dispatch. A schedule, or a workflow_dispatch without inputs, names none: then it sweeps
 (coordinator sweep --help).
 
+In a job it then looks at up to 20 other pull requests that are due, while more than half of the hour's requests are left.
+
 Without --wait it stays only for what GitHub would tell no job about: an attempt that it started itself, a Copilot
 review, another App's check, the end of a grace.
 
