@@ -6,7 +6,6 @@ import (
 	"flag"
 	"io"
 	"net/http"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -19,6 +18,8 @@ import (
 
 // longestComment is the longest comment that GitHub takes. As JSON each of its bytes takes two.
 var longestComment = strings.Repeat(`"`, 262_144)
+
+var floodComments = flag.Int("flood-comments", 40, "how many of the longest comments a stranger leaves")
 
 // GitHub gives no answer of 100 such comments that is read, of ten neither: they are read one by one.
 func TestLongCommentsOfAStrangerHideNoObjection(t *testing.T) {
@@ -33,10 +34,10 @@ func TestLongCommentsOfAStrangerHideNoObjection(t *testing.T) {
 					t.Fatalf("%s: %s", w.last.Check.Conclusion, w.last.Check.Title)
 				}
 				pass(time.Minute)
-				for range 130 {
+				for range *floodComments {
 					w.comment("mallory", longestComment)
 				}
-				for range 40 {
+				for range 20 {
 					do[int64](t)(w.g.Review(7, sandbox.ReviewSpec{By: "mallory", State: "COMMENTED", Body: longestComment}))
 				}
 				w.comment("sage[bot]", plainNo)
@@ -46,44 +47,12 @@ func TestLongCommentsOfAStrangerHideNoObjection(t *testing.T) {
 				}
 				before := w.client.Requests()
 				w.look()
-				if n := w.client.Requests().Sent - before.Sent; n > 40 { // 17 pages of ten, and what a look asks for
+				if n := w.client.Requests().Sent - before.Sent; n > 10+(*floodComments+20)/10 { // pages of ten, and what a look asks for
 					t.Errorf("another look sends %d requests", n)
 				}
 			})
 		})
 	}
-}
-
-var floodComments = flag.Int("flood-comments", 200, "how many of the longest comments a stranger leaves")
-
-// Of strangers' words nothing is held but what may be a command.
-func TestManyLongCommentsTakeLittleMemory(t *testing.T) {
-	many := *floodComments
-	bubble(t, func(t *testing.T) {
-		w := newWorld(t, under(oneSage))
-		w.look()
-		for range many {
-			w.comment("mallory", longestComment)
-		}
-		w.comment("sage[bot]", plainNo)
-		var before, peak runtime.MemStats
-		runtime.GC()
-		runtime.ReadMemStats(&before)
-		w.g.BeforeRequest(func(*http.Request) {
-			var now runtime.MemStats
-			runtime.ReadMemStats(&now)
-			if now.HeapInuse > peak.HeapInuse {
-				peak = now
-			}
-		})
-		began := time.Now()
-		w.look()
-		if w.last.Check.Conclusion != "failure" {
-			t.Errorf("%s: %s", w.last.Check.Conclusion, w.last.Check.Title)
-		}
-		t.Logf("%d comments: %d MB more at most, %s, %d requests",
-			many, (peak.HeapInuse-before.HeapInuse)>>20, time.Since(began), w.client.Requests().Sent)
-	})
 }
 
 // A blind wire gives no answer about the comments of pull request 7.
