@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/evidence"
@@ -165,6 +166,10 @@ func (l *Look) judgeAndDecide() {
 		}
 	}
 	l.Decision.Effects.Requests = nil
+	isDueAsk := func(a quorum.Action) bool { return a.Kind == quorum.Ask && !l.At.Before(a.Due) }
+	for i, b := range l.Decision.Ballots { // the check announces what is done, and this is not
+		l.Decision.Ballots[i].Next = slices.DeleteFunc(slices.Clone(b.Next), isDueAsk)
+	}
 }
 
 // renderCheck renders the decision with its record. Effects that are due are announced as under way: their intents

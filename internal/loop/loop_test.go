@@ -252,6 +252,41 @@ func TestARefusalIsRecordedAndTold(t *testing.T) {
 	})
 }
 
+// A quiet look leaves requests to others: it neither makes nor announces nor records them, and a later look makes them.
+func TestAQuietLookAsksNobody(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h := opened()
+		h.p.Need = 2
+		h.p.Reviewers = append(h.p.Reviewers, quorum.Reviewer{
+			Name: "moss", Author: "moss[bot]", Request: quorum.Request{Comment: "@moss review", AtStart: true},
+			Verdict: quorum.Format{Kind: quorum.Auto}, FailureMeans: quorum.MeansUnavailable, Timeout: 10 * time.Minute,
+		})
+		h.applied = func(a quorum.Action) {
+			if a.Kind == quorum.Rerun {
+				h.again(a)
+			}
+		}
+		h.starts()
+		pass(time.Second)
+		h.ends("success") // and left nothing: run again at once
+		var last loop.Look
+		quiet := &loop.Reconciler{Forge: h, Quiet: true, Seen: func(l loop.Look) { last = l }}
+		wake, err := quiet.Reconcile(t.Context(), pr)
+		if err != nil || wake.IsZero() || wake.After(last.At) {
+			t.Errorf("the next look is at %s (%v), though somebody is to be asked", wake, err)
+		}
+		want(t, "the quiet look", h.told(), "observe, observe, publish in_progress, rerun openai")
+		if in := h.s.Record.Intents; len(in) != 1 || in[0].Kind != quorum.Rerun {
+			t.Errorf("its record holds %+v", in)
+		}
+		if strings.Contains(last.Check.Summary, "asked for a review") {
+			t.Errorf("its check announces a request: %s", last.Check.Summary)
+		}
+		h.reconcile(t)
+		want(t, "a look that may ask", h.told(), "observe, publish in_progress, ask moss")
+	})
+}
+
 func TestWhatIsVoidIsLookedAtSoon(t *testing.T) {
 	for _, state := range []quorum.ResultState{quorum.ResultVoid, quorum.ResultFailed} {
 		bubble(t, func(t *testing.T) {

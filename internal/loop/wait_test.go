@@ -223,6 +223,27 @@ func TestStayGivesUp(t *testing.T) {
 }
 
 // It looks at every wake, to the moment, and otherwise as often as it polls.
+// Who waits for the first look is told once, before anything is waited for, whatever came of it.
+func TestStayTellsOfItsFirstLook(t *testing.T) {
+	for name, fault := range map[string]error{"looked": nil, "a fault": faulty{}, "refused": errors.New("refused")} {
+		bubble(t, func(t *testing.T) {
+			h, began := opened(), time.Now()
+			h.observing = func(context.Context) error { return fault }
+			told := 0
+			stay := loop.Stay{Wait: true, Poll: time.Minute, Looked: func() {
+				if told++; time.Since(began) > 0 {
+					t.Errorf("%s: told %s late", name, time.Since(began))
+				}
+			}}
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+			defer cancel()
+			if _, err := h.reconciler().Stay(ctx, pr, stay); err == nil || told != 1 {
+				t.Errorf("%s: told %d times, then %v", name, told, err)
+			}
+		})
+	}
+}
+
 func TestStayLooksAtEveryWake(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := opened()
