@@ -202,7 +202,7 @@ func (cmd runCmd) findPulls(ctx context.Context, c *command, forge *github.Forge
 		found.prs = append(found.prs, quorum.PR{Owner: event.Owner, Repo: event.Repo, Number: n})
 	}
 	if len(found.prs) == 0 && event.Head != "" {
-		found.prs, err = forge.PullsLeftOn(ctx, event.Owner, event.Repo, event.Head)
+		found.prs, err = forge.PullsLeftOn(ctx, event.Owner, event.Repo, event.Head, event.Branch)
 		if err != nil && !client.IsNotFound(err) && !client.IsUnprocessable(err) {
 			return found, err
 		}

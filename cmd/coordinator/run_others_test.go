@@ -61,6 +61,38 @@ func TestAJobLooksAtWhatElseIsDue(t *testing.T) {
 	}
 }
 
+// GitHub starts no job when a deadline passes: the next job of any pull request settles it.
+func TestAJobSettlesAnothersDeadline(t *testing.T) {
+	var later atomic.Int64
+	g, run := shopOf(t, sandbox.Options{Now: func() time.Time { return time.Now().Add(time.Duration(later.Load())) }}, []string{"One", "Two"})
+	g.SetFile(".github/review-coordinator.yml", "", "version: 1\nquorum: 1\nreviewers:\n"+
+		"  - {name: moss, author: 'moss[bot]', request: {comment: '@moss review'}, timeout: 10m}\n")
+	job := func(n int) string {
+		t.Helper()
+		payload := fmt.Sprintf(`{"action":"edited","pull_request":{"number":%d},%s}`, n, repositoryPart)
+		code, out, said := run(jobFor(t, "pull_request", payload), "run", "--hold", "0s")
+		if code != 0 {
+			t.Fatalf("exit %d: %s%s", code, out, said)
+		}
+		return out
+	}
+	job(2)
+	if own := g.OwnCheckRuns(g.Head(2)); len(own) != 1 || own[0].Status != "in_progress" {
+		t.Fatalf("#2 has the checks %+v", own)
+	}
+	later.Store(int64(time.Hour))
+	g.ForgetRequests()
+	wants(t, job(1), "acme/shop#2 was due, too: action_required: Unverified: 0 of 1 approval; moss unavailable")
+	if own := g.OwnCheckRuns(g.Head(2)); own[0].Conclusion != "action_required" {
+		t.Errorf("#2 is %s %q", own[0].Conclusion, own[0].Title)
+	}
+	for _, r := range g.Requests() {
+		if r.Method == http.MethodPost && strings.Contains(r.Path, "/issues/2/") {
+			t.Errorf("%s %s: nobody is to be asked", r.Method, r.Path)
+		}
+	}
+}
+
 // Two jobs may look at the same pull request: neither asks for it.
 func TestAJobAsksNobodyForAnother(t *testing.T) {
 	g, run := shop(t, []string{"One", "Two"})
@@ -84,6 +116,9 @@ func TestAJobAsksNobodyForAnother(t *testing.T) {
 	job(1)
 	if asked(1) != 1 || asked(2) != 0 || len(g.OwnCheckRuns(g.Head(2))) != 1 {
 		t.Errorf("asked %d times for its own and %d times for the other, which has %d checks", asked(1), asked(2), len(g.OwnCheckRuns(g.Head(2))))
+	}
+	if text := g.OwnCheckRuns(g.Head(2))[0].Summary; strings.Contains(text, "asked for a review") {
+		t.Errorf("the other's check announces what is not done: %s", text)
 	}
 	before := g.OwnCheckRuns(g.Head(2))[0].Writes
 	job(1)
@@ -127,28 +162,38 @@ func TestAJobLeavesOthersHalfOfTheBudget(t *testing.T) {
 	}
 }
 
-// A bell names no pull request of a fork, and of a closed one nothing but its head.
+// A bell names no pull request of a fork, and no closed one: it is found by its head, and once it is closed by its branch.
 func TestABellFindsItsPullRequest(t *testing.T) {
-	g, run := shop(t, nil)
-	bell := func(head string) string {
-		return `{"action":"completed","workflow_run":{"id":5,"event":"pull_request","head_sha":"` + sandbox.SHA(head) +
-			`","path":".github/workflows/bell.yml","conclusion":"skipped","pull_requests":[]},` + repositoryPart + `}`
-	}
-	g.OpenPull(sandbox.PullSpec{Number: 1, Head: "of a fork", Fork: "mallory"})
-	if code, out, said := run(jobFor(t, "workflow_run", bell("of a fork")), "run", "--hold", "0s"); code != 0 {
-		t.Fatalf("exit %d: %s%s", code, out, said)
-	}
-	if own := g.OwnCheckRuns(g.Head(1)); len(own) != 1 || own[0].Status != "in_progress" {
-		t.Fatalf("the fork's pull request has the checks %v", own)
-	}
-	if err := g.Close(1, "mallory"); err != nil {
-		t.Fatal(err)
-	}
-	if code, out, said := run(jobFor(t, "workflow_run", bell("of a fork")), "run", "--hold", "0s"); code != 0 {
-		t.Fatalf("exit %d: %s%s", code, out, said)
-	}
-	if own := g.OwnCheckRuns(g.Head(1)); own[0].Conclusion != "cancelled" {
-		t.Errorf("once it is closed its check is %s %s", own[0].Status, own[0].Conclusion)
+	for _, owner := range []string{"acme", "mallory"} {
+		for _, event := range []string{"pull_request", "pull_request_review"} {
+			g, run := shop(t, nil)
+			pull := sandbox.PullSpec{Number: 1, Head: "of 1", Branch: "a b&c"}
+			if owner != "acme" {
+				pull.Fork = owner
+			}
+			g.OpenPull(pull)
+			g.OpenPull(sandbox.PullSpec{Number: 2, Head: "of 2", Branch: "other"})
+			bell := `{"action":"completed","workflow_run":{"id":5,"event":"` + event + `","head_sha":"` + sandbox.SHA("of 1") +
+				`","head_branch":"a b&c","head_repository":{"full_name":"` + owner + `/shop"},"path":".github/workflows/bell.yml",` +
+				`"conclusion":"skipped","pull_requests":[]},` + repositoryPart + `}`
+			ring := func() {
+				t.Helper()
+				if code, out, said := run(jobFor(t, "workflow_run", bell), "run", "--hold", "0s"); code != 0 {
+					t.Fatalf("exit %d: %s%s", code, out, said)
+				}
+			}
+			ring()
+			if own := g.OwnCheckRuns(g.Head(1)); len(own) != 1 || own[0].Status != "in_progress" {
+				t.Fatalf("%s %s: the pull request has the checks %v", owner, event, own)
+			}
+			if err := g.Close(1, "alice"); err != nil {
+				t.Fatal(err)
+			}
+			ring()
+			if own := g.OwnCheckRuns(g.Head(1)); own[0].Conclusion != "cancelled" {
+				t.Errorf("%s %s: once it is closed its check is %s %s", owner, event, own[0].Status, own[0].Conclusion)
+			}
+		}
 	}
 }
 

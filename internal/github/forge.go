@@ -7,7 +7,7 @@ package github
 import (
 	"context"
 	"log/slog"
-	"slices"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -114,26 +114,22 @@ func (f *Forge) PullsOf(ctx context.Context, owner, repo, sha string) (prs []quo
 // maxLeftPulls is how many closed pull requests of a head are looked at.
 const maxLeftPulls = 3
 
-// PullsLeftOn is [Forge.PullsOf], and where none is open it returns the newest that were closed without a merge: an event that
-// names a commit alone may be about the end of one.
-func (f *Forge) PullsLeftOn(ctx context.Context, owner, repo, sha string) (prs []quorum.PR, err error) {
-	pulls, err := readPages[restPull](ctx, f.client, nil, client.RepoPath(owner, repo, "commits", sha, "pulls")+"?per_page=100", "")
-	var closed []quorum.PR
-	for _, p := range pulls {
-		pr := quorum.PR{Owner: owner, Repo: repo, Number: p.Number}
-		switch {
-		case p.Head.SHA != sha:
-		case p.State == "open":
-			prs = append(prs, pr)
-		case p.Merged.IsZero():
-			closed = append(closed, pr)
-		}
-	}
-	if len(prs) > 0 {
+// PullsLeftOn is [Forge.PullsOf], and where none is open it returns those of a branch (owner:branch) that were closed on sha
+// without a merge, the one that changed last first: an event that names no pull request may be about the end of one. GitHub lists
+// none of these by their commit.
+func (f *Forge) PullsLeftOn(ctx context.Context, owner, repo, sha, branch string) (prs []quorum.PR, err error) {
+	prs, err = f.PullsOf(ctx, owner, repo, sha)
+	if len(prs) > 0 || err != nil && !client.IsNotFound(err) && !client.IsUnprocessable(err) || branch == "" {
 		return prs, err
 	}
-	slices.SortFunc(closed, func(a, b quorum.PR) int { return b.Number - a.Number })
-	return closed[:min(len(closed), maxLeftPulls)], err
+	q := url.Values{"per_page": {"100"}, "state": {"closed"}, "head": {branch}, "sort": {"updated"}, "direction": {"desc"}}
+	closed, _, err := readPage[restPull](ctx, f.client, client.RepoPath(owner, repo, "pulls")+"?"+q.Encode(), "", false)
+	for _, p := range closed {
+		if p.Head.SHA == sha && p.Merged.IsZero() && len(prs) < maxLeftPulls {
+			prs = append(prs, quorum.PR{Owner: owner, Repo: repo, Number: p.Number})
+		}
+	}
+	return prs, err
 }
 
 func (f *Forge) repoPath(pr quorum.PR, parts ...string) string {

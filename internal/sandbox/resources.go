@@ -646,6 +646,8 @@ func (g *GitHub) getCommit(r *routedRequest) routeAnswer {
 }
 
 // listCommitPulls lists all pull requests that have or had the commit, closed ones and those of forks included.
+// listCommitPulls lists merged and open pull requests, as GitHub does of a commit that is not on the default branch: one that
+// was closed without a merge is not there. Source: the description of repos/list-pull-requests-associated-with-commit.
 func (g *GitHub) listCommitPulls(r *routedRequest) routeAnswer {
 	sha := g.resolveRef(r.params["commit_sha"])
 	if sha == "" {
@@ -653,7 +655,7 @@ func (g *GitHub) listCommitPulls(r *routedRequest) routeAnswer {
 	}
 	all := slices.DeleteFunc(
 		g.index.pullsFor(sha),
-		func(p *pullRequest) bool { return !slices.Contains(p.shownCommits, sha) },
+		func(p *pullRequest) bool { return !slices.Contains(p.shownCommits, sha) || p.closed && !p.merged },
 	)
 	return answerList(r, all, func(p *pullRequest) any { return g.pullJSON(p) }, "")
 }

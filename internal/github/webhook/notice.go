@@ -33,6 +33,7 @@ type Notice struct {
 	Owner, Repo string // "" if the payload names no repository
 	PRs         []int  // each once
 	Head        string // SHA by which to find the pull request if PRs is empty; "" if it cannot help
+	Branch      string // of Head, as owner:branch; "" if the payload does not name it
 	Before      string // SHA of the head before a push: pull_request synchronize
 	Runs        []int64
 	Why         string // a sentence
@@ -217,6 +218,9 @@ func (e *Notice) readWorkflowRun(p *eventPayload) error {
 		return nil
 	}
 	e.Why = "the run names no pull request of this repository, as those of forks do"
+	if owner, _, ok := untrusted.SplitFullName(run.HeadRepository.FullName); ok && run.HeadBranch != "" {
+		e.Branch = owner + ":" + run.HeadBranch
+	}
 	return e.setHead(run.HeadSHA, "workflow_run.head_sha")
 }
 
@@ -553,7 +557,10 @@ type eventRun struct {
 	Path         string      `json:"path"`
 	Event        string      `json:"event"`
 	HeadSHA      string      `json:"head_sha"`
+	HeadBranch   string      `json:"head_branch"` // hostile
 	PullRequests []eventPull `json:"pull_requests"`
+
+	HeadRepository eventRepository `json:"head_repository"`
 }
 
 type eventCheck struct {

@@ -74,6 +74,24 @@ func TestEventsNameTheirPullRequest(t *testing.T) {
 			},
 		},
 		{
+			"a fork's run that names its branch", "workflow_run",
+			`{"action":"completed","workflow_run":{"id":5,"event":"pull_request","head_sha":"` + commit +
+				`","head_branch":"a b&c","head_repository":{"full_name":"mallory/shop"},"pull_requests":[]},` + shop + `}`,
+			Notice{
+				Action: "completed", Head: commit, Branch: "mallory:a b&c", Runs: []int64{5},
+				Why: "the run names no pull request of this repository, as those of forks do",
+			},
+		},
+		{
+			"the run of a fork that is gone", "workflow_run",
+			`{"action":"completed","workflow_run":{"id":5,"event":"pull_request","head_sha":"` + commit +
+				`","head_branch":"main","head_repository":null,"pull_requests":[]},` + shop + `}`,
+			Notice{
+				Action: "completed", Head: commit, Runs: []int64{5},
+				Why: "the run names no pull request of this repository, as those of forks do",
+			},
+		},
+		{
 			"null for a list", "workflow_run",
 			`{"action":"requested","workflow_run":{"id":5,"event":"pull_request","head_sha":"` + commit +
 				`","pull_requests":null},` + shop + `}`,
