@@ -47,6 +47,7 @@ type stage struct {
 	*sandbox.GitHub
 	url    string
 	head   string
+	owner  string // of the repository that the head is in
 	runs   []int64
 	inputs string // of a workflow_dispatch
 }
@@ -65,7 +66,7 @@ func newStageOf(t *testing.T, app sandbox.App, pull sandbox.PullSpec) *stage {
 	if n := s.OpenPull(pull); n != 7 {
 		t.Fatalf("pull request #%d", n)
 	}
-	s.head = sandbox.SHA("a1")
+	s.head, s.owner = sandbox.SHA("a1"), or(pull.Fork, "acme")
 	for _, path := range []string{".github/workflows/openai.yml", ".github/workflows/gemini.yml"} {
 		run, err := s.StartRun(sandbox.RunSpec{Workflow: path, PR: 7})
 		must(t, err)
@@ -531,9 +532,10 @@ func TestActSetUp(t *testing.T) {
 	r := newRelease(t, whole)
 	rings := func(s *stage, event, status, conclusion string) string { // a fork's run names no pull request
 		return fmt.Sprintf(`{"action": "completed", "workflow": {"name": "Review bell"}, "workflow_run": {"id": 77, "name": "Review bell", "event": %q,
-			"status": %q, "conclusion": %q, "run_attempt": 1, "head_sha": %q, "path": ".github/workflows/bell.yml", "pull_requests": []},
+			"status": %q, "conclusion": %q, "run_attempt": 1, "head_sha": %q, "path": ".github/workflows/bell.yml", "pull_requests": [],
+			"head_branch": "feature-7", "head_repository": {"full_name": "%s/shop"}},
 			"repository": {"full_name": "acme/shop", "name": "shop", "private": false, "default_branch": "main", "owner": {"login": "acme"}}}`,
-			event, status, conclusion, s.head)
+			event, status, conclusion, s.head, s.owner)
 	}
 	bell := func(s *stage) string { return rings(s, "pull_request", "completed", "skipped") }
 	comment := func(kind, association, body string) func(*stage) string {
@@ -595,6 +597,21 @@ func TestActSetUp(t *testing.T) {
 			want:    "2 of 2 approvals", open: true,
 		},
 		"a bell of a bell": {file: "bell.yml", event: "pull_request"},
+		"pull_request_target is forbidden": {
+			event: "workflow_run", payload: bell, want: "0 of 2 approvals; waiting for",
+			before: func(t *testing.T, s *stage) { // GitHub starts no job of the old file, and the bell still brings the check
+				sandbox.ForbidEvents(s.GitHub, "pull_request_target")
+				_, err := s.StartRun(sandbox.RunSpec{Workflow: ".github/workflows/waiting-job.yml", Event: "pull_request_target", PR: 7})
+				must(t, err)
+				if own := s.OwnCheckRuns(s.head); len(own) > 0 {
+					t.Errorf("%d checks before the bell", len(own))
+				}
+			},
+		},
+		"a fork's is closed": {
+			event: "workflow_run", payload: bell, pull: sandbox.PullSpec{Fork: "mallory"}, want: "Nothing is decided here: closed",
+			before: func(t *testing.T, s *stage) { s.ring(t, r); must(t, s.Close(7, "mallory")) },
+		},
 		"closed": {
 			event: "workflow_run", payload: bell, want: "Nothing is decided here: closed",
 			before: func(t *testing.T, s *stage) { s.ring(t, r); must(t, s.Close(7, "alice")) },
