@@ -222,7 +222,6 @@ func TestStayGivesUp(t *testing.T) {
 	}
 }
 
-// It looks at every wake, to the moment, and otherwise as often as it polls.
 // Who waits for the first look is told once, before anything is waited for, whatever came of it.
 func TestStayTellsOfItsFirstLook(t *testing.T) {
 	for name, fault := range map[string]error{"looked": nil, "a fault": faulty{}, "refused": errors.New("refused")} {
@@ -244,6 +243,7 @@ func TestStayTellsOfItsFirstLook(t *testing.T) {
 	}
 }
 
+// It looks at every wake, to the moment, and otherwise as often as it polls.
 func TestStayLooksAtEveryWake(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := opened()

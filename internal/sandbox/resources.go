@@ -645,7 +645,6 @@ func (g *GitHub) getCommit(r *routedRequest) routeAnswer {
 	return answerError(422, "No commit found for SHA: "+r.params["ref"])
 }
 
-// listCommitPulls lists all pull requests that have or had the commit, closed ones and those of forks included.
 // listCommitPulls lists merged and open pull requests, as GitHub does of a commit that is not on the default branch: one that
 // was closed without a merge is not there. Source: the description of repos/list-pull-requests-associated-with-commit.
 func (g *GitHub) listCommitPulls(r *routedRequest) routeAnswer {
