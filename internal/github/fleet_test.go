@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -107,10 +108,10 @@ func TestFleetKeepsItsSecrets(t *testing.T) {
 // resting counts how often it was told to close what is idle.
 type resting struct {
 	http.RoundTripper
-	closed int
+	closed atomic.Int64
 }
 
-func (w *resting) CloseIdleConnections() { w.closed++ }
+func (w *resting) CloseIdleConnections() { w.closed.Add(1) }
 
 // At calm connections and memory are given back; what is remembered stays so, also of what is under way.
 func TestFleetCalm(t *testing.T) {
@@ -126,8 +127,8 @@ func TestFleetCalm(t *testing.T) {
 		w.look()
 		id, _ := forge.CheckID(w.pr)
 		f.Calm()
-		if is, _ := forge.CheckID(w.pr); wire.closed != 1 || id == 0 || is != id {
-			t.Errorf("connections were closed %d times, the check was %d and is %d", wire.closed, id, is)
+		if is, _ := forge.CheckID(w.pr); wire.closed.Load() != 1 || id == 0 || is != id {
+			t.Errorf("connections were closed %d times, the check was %d and is %d", wire.closed.Load(), id, is)
 		}
 		w.g.BeforeRequest(func(*http.Request) { f.Calm() })
 		w.comment(actionsBot, openaiYes)
