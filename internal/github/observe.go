@@ -144,11 +144,12 @@ const threadsPause = time.Minute
 
 // conversationDue reports whether the conversation must be read again, whatever REST answers: at first, for other reviewers,
 // when the clock is about to change the decision, now and then while a thread can end an objection, for REST does not show
-// that, and while the head has no check suite: our own check brings one, and clocks count from it.
+// that, and for each event meanwhile, also if an answer to it lagged: there may be no other; and while the head has no check
+// suite: our own check brings one, and clocks count from it.
 func (l *look) conversationDue() bool {
 	now := l.f.now().Add(l.snap.Skew)
 	return !l.mem.conversationCurrent || l.mem.wordsKeptFor != l.watched.authorsDigest() || l.mem.queriedInParallel ||
-		l.mem.threadsDecide && now.Sub(l.mem.conversationAsked) >= threadsPause ||
+		l.mem.threadsDecide && (l.eventCame || now.Sub(l.mem.conversationAsked) >= threadsPause) ||
 		!l.mem.wake.IsZero() && !now.Before(l.mem.wake) ||
 		l.mem.conversation.arrived.IsZero() && !l.f.client.Personal()
 }
