@@ -485,9 +485,9 @@ func checkRoutes() []route {
 		{method: "GET", pattern: "R/check-suites/{n:check_suite_id}/check-runs", handle: (*GitHub).listSuiteChecks},
 		{method: "GET", pattern: "R/commits/{ref}/check-runs", handle: (*GitHub).listChecks},
 		{method: "GET", pattern: "R/commits/{ref}/check-suites", handle: (*GitHub).listSuites},
-		{method: "GET", pattern: "R/commits/{ref}/statuses", handle: (*GitHub).listStatuses},
-		{method: "GET", pattern: "R/commits/{ref}/status", handle: (*GitHub).combinedStatus},
-		{method: "POST", pattern: "R/statuses/{sha}", handle: (*GitHub).createStatus},
+		{method: "GET", pattern: "R/commits/{ref}/statuses", handle: onStatuses((*GitHub).listStatuses)},
+		{method: "GET", pattern: "R/commits/{ref}/status", handle: onStatuses((*GitHub).combinedStatus)},
+		{method: "POST", pattern: "R/statuses/{sha}", handle: onStatuses((*GitHub).createStatus)},
 	}
 }
 
@@ -648,6 +648,16 @@ func (g *GitHub) latestStatuses(sha string) []*CommitStatus {
 		seen[key] = true
 		return old
 	})
+}
+
+// onStatuses refuses what a token without the permission for statuses asks of them.
+func onStatuses(handle func(*GitHub, *routedRequest) routeAnswer) func(*GitHub, *routedRequest) routeAnswer {
+	return func(g *GitHub, r *routedRequest) routeAnswer {
+		if g.noStatuses {
+			return answerError(403, "Resource not accessible by integration")
+		}
+		return handle(g, r)
+	}
 }
 
 func (g *GitHub) listStatuses(r *routedRequest) routeAnswer {

@@ -328,3 +328,18 @@ func TestRetentionTakesRunsAndChecks(t *testing.T) {
 		t.Error("a pull request that is not there has expired")
 	}
 }
+
+// A token without the permission for statuses is refused them over REST, and over GraphQL beside the rest of the data.
+func TestATokenWithoutStatuses(t *testing.T) {
+	g, _, c := quiet(t, sandbox.Options{NoStatuses: true})
+	must[int64](t)(g.StartRun(sandbox.RunSpec{Workflow: ".github/workflows/a.yml", PR: 7}))
+	head := sandbox.SHA("a1")
+	c.want(403, "GET", "commits/"+head+"/statuses", "")
+	c.want(403, "GET", "commits/"+head+"/status", "")
+	c.want(403, "POST", "statuses/"+head, `{"state":"success","context":"q"}`)
+	c.get("commits/"+head+"/check-runs").is(t, "total_count", "1")
+	r := c.pull(`commits(first: 1) {nodes {commit {oid statusCheckRollup {state}}}}`)
+	r.is(t, pr+"commits.nodes.0.commit.oid", head, pr+"commits.nodes.0.commit.statusCheckRollup", "null")
+	r.is(t, "errors.0.type", "FORBIDDEN", "errors.0.message", "Resource not accessible by integration")
+	r.is(t, "errors.0.path.#", "6", "errors.0.path.5", "statusCheckRollup")
+}

@@ -45,6 +45,7 @@ type Options struct {
 	TokenOwner    string           // the login of a personal token that it has instead; it cannot write check runs
 	HourlyLimit   int              // requests an hour; default 1,000 with GITHUB_TOKEN, else 5,000
 	Lag           Lag
+	NoStatuses    bool // the token has no permission for commit statuses
 }
 
 // Lag is how long GitHub takes. Zero is the default, a negative duration is none.
@@ -61,6 +62,7 @@ type GitHub struct {
 	lag        Lag
 	app        App
 	tokenOwner string
+	noStatuses bool
 
 	owner, repo   string
 	repoID        int64
@@ -107,7 +109,7 @@ type GitHub struct {
 // New makes a GitHub with an empty repository.
 func New(o Options) *GitHub {
 	g := &GitHub{
-		now: o.Now, lag: o.Lag, app: o.App, tokenOwner: o.TokenOwner, owner: o.Owner, repo: o.Repo,
+		now: o.Now, lag: o.Lag, app: o.App, tokenOwner: o.TokenOwner, noStatuses: o.NoStatuses, owner: o.Owner, repo: o.Repo,
 		defaultBranch: o.DefaultBranch, budget: &budget{holder: "installation ID 77", limit: o.HourlyLimit},
 		lastID: 900_000,
 		pulls:  map[int]*pullRequest{}, branches: map[string]*branch{},

@@ -231,7 +231,7 @@ func (g *GitHub) graphPull(p *pullRequest, r *routedRequest) object {
 		},
 		"headRef":           func() object { return g.graphRef(p.headBranch, p.head, r) },
 		"baseRef":           func() object { return g.graphRef(base.name, base.tip, r) },
-		"statusCheckRollup": func() object { return g.graphRollup(p.head, r) },
+		"statusCheckRollup": rollupField(g, p.head, r),
 		"labels": connectionField(func(object) []object {
 			return toObjects(p.labels, func(l string) object {
 				return object{
@@ -496,7 +496,7 @@ func (g *GitHub) graphCommit(c *commit, r *routedRequest) object {
 		"author": who(
 			c.author,
 		), "committer": who(c.committer), "committedViaWeb": false, "authoredByCommitter": c.author == c.committer,
-		"statusCheckRollup": func() object { return g.graphRollup(c.sha, r) },
+		"statusCheckRollup": rollupField(g, c.sha, r),
 		"authors": connectionField(func(object) []object {
 			return toObjects(append([]string{c.author}, c.coauthors...), who)
 		}),
@@ -597,6 +597,17 @@ func (g *GitHub) graphCheck(c checkView) object {
 			"app":        graphApp(g, c.App),
 		},
 	}
+}
+
+// rollupField is the rollup of a commit, which GitHub refuses, beside all else that was asked for, to a token that may not
+// read statuses.
+func rollupField(g *GitHub, sha string, r *routedRequest) any {
+	if g.noStatuses {
+		return resolverField(func(object) (any, *graphError) {
+			return nil, &graphError{Type: "FORBIDDEN", Message: "Resource not accessible by integration"}
+		})
+	}
+	return func() object { return g.graphRollup(sha, r) }
 }
 
 // graphRollup combines all checks and statuses of a commit; null if it has none.
