@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"log/slog"
 	"net/http"
 	"strings"
 	"sync"
@@ -13,6 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/github"
+	"github.com/review-coordinator/coordinator/internal/github/client"
+	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/report"
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
@@ -384,4 +388,34 @@ func TestACheckThatTheMergeGatePassesOverSaysSo(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A job that is shown no statuses keeps none beside its check, and says so once. Where a reviewer answers by one, nothing is
+// decided without it.
+func TestAJobThatIsShownNoStatuses(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		said := &strings.Builder{}
+		hide := func(s *setup) { s.sand.NoStatuses = true }
+		w := newWorld(t, asJob, hide)
+		w.forge = github.NewForge(w.client, quorum.ActionsApp, "", slog.New(slog.NewTextHandler(said, nil)))
+		w.loop.Forge = w.forge
+		for range 3 {
+			w.look()
+			pass(time.Minute)
+		}
+		w.reads("in_progress", "")
+		if n := strings.Count(said.String(), "does not show commit statuses"); n != 1 {
+			t.Errorf("it was said %d times:\n%s", n, said)
+		}
+		if _, s := w.observe(); s.Statuses != nil {
+			t.Errorf("none was shown, and these are known: %+v", s.Statuses)
+		}
+
+		for _, as := range []func(*setup){asJob, func(*setup) {}} {
+			w = newWorld(t, as, hide, under("version: 1\nquorum: 1\nreviewers:\n  - {name: sage, status: sage, author: 'sage[bot]'}\n"))
+			if _, _, err := w.forge.Observe(t.Context(), w.pr); !client.LacksPermission(err) {
+				t.Errorf("a reviewer's status is not shown, and the look ends with %v", err)
+			}
+		}
+	})
 }

@@ -23,8 +23,11 @@ func (l *look) actualPlan() readPlan {
 
 // needsStatuses reports whether commit statuses matter: we write one, or a reviewer does.
 func (l *look) needsStatuses(p quorum.Policy) bool {
-	return l.f.client.Personal() || l.f.writesAsJob() ||
-		slices.ContainsFunc(p.Reviewers, func(r quorum.Reviewer) bool { return r.Status != "" })
+	return l.f.client.Personal() || l.f.writesAsJob() || hasStatusReviewer(p)
+}
+
+func hasStatusReviewer(p quorum.Policy) bool {
+	return slices.ContainsFunc(p.Reviewers, func(r quorum.Reviewer) bool { return r.Status != "" })
 }
 
 // expectedPlan is the plan that memory and events let expect; its head is "" if they do not.

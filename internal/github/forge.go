@@ -39,6 +39,7 @@ type Forge struct {
 
 	mu    sync.Mutex
 	me    quorum.Account      // whom a personal token belongs to
+	blind bool                // it was said that GitHub does not show statuses
 	whole time.Time           // when the last look began that read all it needed
 	reran map[int64]time.Time // when a rerun of a run was asked for: a personal token has no record of it
 }
@@ -141,6 +142,17 @@ func (f *Forge) noteWholeLook(began time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.whole = began
+}
+
+// warnOfUnshownStatuses says once what a job does without statuses.
+func (f *Forge) warnOfUnshownStatuses(pr quorum.PR) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.blind {
+		f.log.Warn("GitHub does not show commit statuses to this token: none is kept beside the check, without which GitHub's merge gate "+
+			"may pass over the check; give the job the permission statuses: write", "pr", pr.String())
+	}
+	f.blind = true
 }
 
 // writesAsJob reports whether the forge writes with a job's GITHUB_TOKEN.

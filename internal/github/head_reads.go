@@ -36,6 +36,7 @@ type headReads struct {
 	siblings     []restPull
 	branchRuns   []restRun // of earlier heads of the branch
 	statuses     []restStatus
+	unshown      error // GitHub's refusal to show statuses to this token; nil: it shows them
 	gated        bool
 	conversation conversation // that was read in parallel with the texts
 	blob         string       // which the policy is, by that conversation; "": none is, or it was not read
@@ -82,7 +83,7 @@ func (l *look) readParts(ctx context.Context, g group, sc readPlan, early bool) 
 		})
 	}
 	read(partChecks, true, func() (err error) { h.checks, err = r.readChecks(ctx, sc.head); return err })
-	read(partStatuses, sc.statuses, func() (err error) { h.statuses, err = r.readStatuses(ctx, sc.head); return err })
+	read(partStatuses, sc.statuses, func() error { return h.readStatuses(ctx, r, sc.head) })
 	read(
 		partGated,
 		sc.hasPolicy && (!early || sc.base != ""),
@@ -101,6 +102,15 @@ func (l *look) readParts(ctx context.Context, g group, sc readPlan, early bool) 
 		return err
 	})
 	read(partSiblings, sc.judged && !sc.conversation && !l.siblingsKnown, func() error { return h.readSiblings(ctx, r, sc) })
+}
+
+// readStatuses reads the commit statuses. A refusal for want of a permission is kept: whether it matters the policy says.
+func (h *headReads) readStatuses(ctx context.Context, r pullReader, head string) (err error) {
+	h.statuses, err = r.readStatuses(ctx, head)
+	if h.unshown = nil; client.LacksPermission(err) {
+		h.unshown, err = err, nil
+	}
+	return err
 }
 
 func (h *headReads) readReviews(ctx context.Context, r pullReader, watched reviewerSet) (err error) {

@@ -162,7 +162,9 @@ func (l *look) reconcileSources(ctx context.Context) error {
 	l.takeRecord()
 	l.snap.Gated = l.snap.File.State != quorum.FileMissing && l.head.gated
 	if l.actualPlan().statuses {
-		l.takeStatuses()
+		if err := l.takeStatuses(); err != nil {
+			return err
+		}
 	}
 	if !l.willJudge() {
 		return nil
@@ -427,7 +429,17 @@ func digestChecks(all []quorum.CheckRun) untrusted.Digest {
 	return untrusted.Digest(h.Sum(nil))
 }
 
-func (l *look) takeStatuses() {
+// takeStatuses takes over the commit statuses. Where GitHub does not show them to a job they are not known, and the check
+// stands alone; but whoever is answered by a status, or writes one, must see them.
+func (l *look) takeStatuses() error {
+	if refused := l.head.unshown; refused != nil {
+		if l.f.client.Personal() || hasStatusReviewer(l.policy) {
+			return refused
+		}
+		l.mem.statuses = nil
+		l.f.warnOfUnshownStatuses(l.read.pr)
+		return nil
+	}
 	h := sha256.New()
 	l.snap.Statuses = []quorum.Status{} // not nil: they were read
 	for i := range l.head.statuses {
@@ -442,6 +454,7 @@ func (l *look) takeStatuses() {
 	l.mem.foreignStatuses = key
 	sortStatuses(l.snap.Statuses)
 	l.mem.statuses = l.snap.Statuses
+	return nil
 }
 
 // sortStatuses puts the newest first.

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/github"
 	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
 
 // The page of open pull requests, as GitHub writes it.
@@ -393,4 +395,44 @@ func TestOpenQuery(t *testing.T) {
 	if first != 100.0 || nodes > 500_000 {
 		t.Errorf("it asks for %v at once, and up to %d nodes", first, nodes)
 	}
+}
+
+// A token that may not read statuses is shown no rollup. That ends no sweep, and is said once: our check is found among the
+// suites all the same, and a run that changed is seen.
+func TestASweepWithoutStatuses(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const pulls = 25
+		w := newWorld(t, asJob, under(oneCopilot), func(s *setup) { s.sand.NoStatuses = true })
+		for n := range pulls - 1 {
+			w.g.OpenPull(sandbox.PullSpec{Number: 100 + n, Head: fmt.Sprint("other", n)})
+		}
+		said := &strings.Builder{}
+		w.forge = github.NewForge(w.client, quorum.ActionsApp, "", slog.New(slog.NewTextHandler(said, nil)))
+		w.look()
+		pass(time.Hour)
+		w.look()
+		pass(time.Minute)
+		dueWhy := func() github.Why {
+			open := do[github.Open](t)(w.forge.OpenOfFew(t.Context(), "acme", "shop"))
+			if open.Count != pulls {
+				t.Errorf("%d are open", open.Count)
+			}
+			i := slices.IndexFunc(open.Due, func(d github.Due) bool { return d.PR == w.pr })
+			if i < 0 {
+				return 0
+			}
+			return open.Due[i].Why
+		}
+		before := dueWhy()
+		if before == github.Unseen || before == github.Changed {
+			t.Errorf("it is due as %s", before)
+		}
+		if n := strings.Count(said.String(), "statuses: read"); n != 1 {
+			t.Errorf("it was said %d times:\n%s", n, said)
+		}
+		w.start(openaiFile)
+		if why := dueWhy(); why != github.Changed {
+			t.Errorf("a run began, and it is due as %s", why)
+		}
+	})
 }

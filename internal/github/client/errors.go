@@ -82,6 +82,12 @@ func IsUnauthorized(err error) bool {
 // IsForbidden says that GitHub refused for a reason that is no limit.
 func IsForbidden(err error) bool { return hasStatus(err, http.StatusForbidden) }
 
+// LacksPermission says that GitHub refused because the token may not do that, whatever it asks for.
+func LacksPermission(err error) bool {
+	var api *APIError
+	return errors.As(err, &api) && api.Status == http.StatusForbidden && api.Missing
+}
+
 // IsNotFound says 404: gone, never there, not visible to this token, or not yet on the replica that answered.
 func IsNotFound(err error) bool { return hasStatus(err, http.StatusNotFound) }
 
