@@ -192,13 +192,7 @@ func (l *look) reconcileSources(ctx context.Context) error {
 		g.Go(func() error { return l.readProposedPolicy(ctx) })
 	}
 	missing := l.unlistedRuns()
-	found := make([]*restRun, len(missing))
-	for i, id := range missing {
-		g.Go(func() (err error) {
-			found[i], err = l.read.readRun(ctx, id)
-			return err
-		})
-	}
+	found := l.beginReadingRuns(ctx, g, missing)
 	for _, ref := range l.missingTexts() {
 		g.Go(func() error { return l.readText(ctx, ref) })
 	}
@@ -223,6 +217,19 @@ func (l *look) reconcileSources(ctx context.Context) error {
 		l.mem.queriedInParallel = l.read.news.any
 	}
 	return nil
+}
+
+// beginReadingRuns reads runs by their ids, as tasks of g: each stands in what it returns once g has ended, nil if GitHub
+// knows it no more.
+func (l *look) beginReadingRuns(ctx context.Context, g group, ids []int64) []*restRun {
+	found := make([]*restRun, len(ids))
+	for i, id := range ids {
+		g.Go(func() (err error) {
+			found[i], err = l.read.readRun(ctx, id)
+			return err
+		})
+	}
+	return found
 }
 
 // unlistedRuns are the ids of runs that an event or the record names and the list does not show.
