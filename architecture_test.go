@@ -80,14 +80,16 @@ var pure = []string{"internal/quorum", "internal/pathfilter", "internal/review",
 // impure is what a pure package does not import: each of them knows a clock, an environment, chance, or shared state.
 var impure = []string{
 	"context", "os", "os/exec", "os/signal", "os/user", "net", "net/http", "log", "log/slog", "math/rand", "math/rand/v2", "crypto/rand",
-	"io/fs", "io/ioutil", "path/filepath", "syscall", "unsafe", "runtime", "runtime/debug", "sync", "sync/atomic",
-	"expvar", "flag", "plugin", "embed", "testing",
+	"io/fs", "io/ioutil", "path/filepath", "syscall", "unsafe", "runtime", "runtime/debug", "sync/atomic",
+	"expvar", "flag", "plugin", "testing",
 }
 
 // impureNames are the names that a pure package does not use of packages that it may import.
 var impureNames = map[string][]string{
 	"time": {"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker", "Local", "LoadLocation"},
 	"fmt":  {"Print", "Printf", "Println", "Scan", "Scanf", "Scanln"},
+	// A constant may be computed when it is first needed (sync.OnceValue); nothing else may be shared.
+	"sync": {"Mutex", "RWMutex", "Once", "Pool", "Map", "WaitGroup", "Cond", "NewCond", "Locker"},
 }
 
 // unwelcome are names of packages that would promise nothing.

@@ -90,7 +90,7 @@ func (cmd classifyCmd) Run(ctx context.Context, c *command) error {
 	if len(body) > review.MaxText {
 		return usageError(fmt.Errorf("the text on standard input is longer than 1 MiB"), "of a log, the end matters: tail -c 1M")
 	}
-	got := review.Classify(
+	got := review.Read(
 		reviewer,
 		review.Material{Kind: kind, Body: string(body), State: state, Threads: cmd.Comments, Conclusion: cmd.Conclusion},
 	)

@@ -400,7 +400,7 @@ func hasVerdict(t SurveyedText) bool {
 		kind = review.Review
 	}
 	anybody := quorum.Reviewer{Name: "reviewer", Verdict: quorum.Format{Kind: quorum.Auto}, FailureMeans: quorum.MeansUnavailable}
-	got := review.Classify(anybody, review.Material{Kind: kind, Body: t.Body, State: t.State, Threads: t.Threads})
+	got := review.Read(anybody, review.Material{Kind: kind, Body: t.Body, State: t.State, Threads: t.Threads})
 	return got.Outcome == quorum.Approved || got.Outcome == quorum.Findings
 }
 

@@ -230,7 +230,7 @@ func (v *attemptView) jobThatExplains(got attemptResult) (job int64, wanted bool
 	}
 	switch got.outcome {
 	case quorum.Empty, quorum.Unknown:
-	case quorum.Malformed:
+	case quorum.Malformed, quorum.Partial:
 		if a.run.Conclusion == "success" {
 			return 0, false
 		}

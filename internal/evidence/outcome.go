@@ -156,7 +156,7 @@ func threadResolvers(threads []quorum.Thread) (logins []string) {
 func (v *attemptView) noVerdict(s *statement) attemptResult {
 	got := resultOf(s)
 	got.limitReset = resetOf(&s.Reading, s.at)
-	if s.Outcome == quorum.Malformed {
+	if s.Outcome == quorum.Malformed || s.Outcome == quorum.Partial {
 		got.excerpt = excerptOf(s.body)
 	}
 	if saysWhy(s.Outcome) || v.attempt.ended.IsZero() {

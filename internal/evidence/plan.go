@@ -137,7 +137,7 @@ func (p *planner) stepsBesideObjection() []quorum.Action {
 		if own.end.Before(own.limit) { // after it nothing is run again
 			return own.waitForAttempt(quorum.Ballot{}).Next
 		}
-	case quorum.Empty, quorum.Malformed, quorum.Overloaded, quorum.Hung, quorum.Limited, quorum.Unknown:
+	case quorum.Empty, quorum.Malformed, quorum.Partial, quorum.Overloaded, quorum.Hung, quorum.Limited, quorum.Unknown:
 		return own.planRetry(quorum.Ballot{Outcome: own.result.outcome}).Next
 	}
 	return nil
@@ -188,7 +188,7 @@ func (p *planner) canRetry() bool {
 func (p *planner) planRetry(b quorum.Ballot) quorum.Ballot {
 	a, got := &p.attempt, &p.result
 	b.Failed = a.number
-	if got.outcome == quorum.Malformed {
+	if got.outcome == quorum.Malformed || got.outcome == quorum.Partial {
 		b.Answers = append(p.head.record.answersBefore(p.Name, a.number), got.excerpt)
 	}
 	if b.Outcome == quorum.Limited && (got.limitReset.IsZero() || !got.limitReset.Before(p.limit)) {

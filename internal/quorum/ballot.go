@@ -22,6 +22,7 @@ const (
 	Findings                            // a clear verdict that objects, or findings bound to the head
 	Empty                               // ended and left nothing
 	Malformed                           // evidence, but no clear verdict
+	Partial                             // an approval that says it did not see all of the change
 	Overloaded                          // an outage
 	Hung                                // no runner or no end in time
 	Limited                             // a rate or usage limit
@@ -61,7 +62,8 @@ const (
 	ReasonMalformed    Reason = "malformed"     //
 	ReasonContradicts  Reason = "contradicts"   // malformed: says both
 	ReasonTemplate     Reason = "template"      // malformed: an unfilled template
-	ReasonConditional  Reason = "conditional"   // malformed: yes, on a condition
+	ReasonConditional  Reason = "conditional"   // malformed: a yes that does not stand alone
+	ReasonPartial      Reason = "partial"       // it did not see all of the change
 	ReasonOverloaded   Reason = "overloaded"    //
 	ReasonHung         Reason = "hung"          //
 	ReasonRateLimit    Reason = "rate_limit"    // Detail may hold when it resets

@@ -7,7 +7,7 @@ var (
 	voteNames    = []string{"", "pending", "approve", "object", "unavailable"}
 	verdictNames = []string{"", "waiting", "passed", "blocked", "unverified", "ended"}
 	outcomeNames = []string{
-		"", "silent", "running", "approved", "findings", "empty", "malformed", "overloaded", "hung", "limited", "failed",
+		"", "silent", "running", "approved", "findings", "empty", "malformed", "partial", "overloaded", "hung", "limited", "failed",
 		"declined", "cancelled", "awaiting approval", "refused", "withdrawn", "unrelated", "unknown",
 	}
 	severityNames = []string{"", "low", "medium", "high", "critical"}

@@ -90,6 +90,7 @@ type Reviewer struct {
 	Request      Request       // how to ask (again)
 	OnlyNew      bool          // reports only what is new: a clean answer approves only if none of its threads is open
 	Obeys        []string      // words after its mention in anybody's comment at which it approves, resolves or dismisses
+	Shapes       Shapes        // of the policy's own: sentences by which it is understood
 	Guard        []string      // further path patterns that concern this reviewer: its instruction files
 }
 

@@ -50,7 +50,9 @@ func Sentence(r quorum.Reason) string {
 	case quorum.ReasonTemplate:
 		return "no clear verdict in its answer: the template's verdict was not filled in"
 	case quorum.ReasonConditional:
-		return "no clear verdict in its answer: it says yes on a condition"
+		return "no clear verdict in its answer: its yes does not stand alone"
+	case quorum.ReasonPartial:
+		return "it did not see all of the change"
 	case quorum.ReasonOverloaded:
 		return "its service was overloaded or could not be reached"
 	case quorum.ReasonHung:
@@ -162,6 +164,8 @@ func Advice(r quorum.Reason) string {
 		return "Let the reviewer name the commit that it reviewed, or give its workflow a concurrency group, and run it again."
 	case quorum.ReasonMalformed, quorum.ReasonContradicts, quorum.ReasonConditional:
 		return "Check the reviewer's prompt: it must end with exactly one verdict and no condition."
+	case quorum.ReasonPartial:
+		return "Split the pull request, or raise the reviewer's limits, so that it reads all files."
 	case quorum.ReasonTemplate:
 		return "Check the reviewer's template: its verdict must be replaced by one of its values."
 	case quorum.ReasonOverloaded:

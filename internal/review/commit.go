@@ -26,10 +26,10 @@ var emphasisMarks = strings.NewReplacer("*", "", "`", "", "_", "")
 // digits mean nothing. If the text names several commits, it cannot be told which one it is about: the string returned is
 // no commit's id.
 func (p Page) NamedCommit(r quorum.Reviewer) string {
-	pre, _ := presetOf(r.Preset)
+	pre := presetOf(r.Preset)
 	named := ""
 	for _, l := range p.lines {
-		if len(l.text) < 10 || l.visibility != inView && !(pre.noticesQuoted && l.visibility == quoted) {
+		if len(l.text) < 10 || l.visibility != inView && !(pre.Quotes && l.visibility == quoted) {
 			continue
 		}
 		words := lowerASCII(l.text[:min(len(l.text), 8<<10)])
@@ -37,16 +37,18 @@ func (p Page) NamedCommit(r quorum.Reviewer) string {
 			continue
 		}
 		words = emphasisMarks.Replace(words)
-		for _, shape := range [...]pattern{commitLine, pre.commit} {
-			for _, m := range shape.findAllGroups(words, 4) {
-				for _, sha := range m[1:] {
-					switch {
-					case len(sha) < 7 || len(sha) > 64 || !IsHex(sha):
-					case strings.HasPrefix(sha, named): // the same, or more of it
-						named = sha
-					case !strings.HasPrefix(named, sha):
-						return named + " and " + sha
-					}
+		found := commitLine.findAllGroups(words, 4)
+		for _, expr := range pre.commits {
+			found = append(found, expr().FindAllStringSubmatch(words, 4)...)
+		}
+		for _, m := range found {
+			for _, sha := range m[1:] {
+				switch {
+				case len(sha) < 7 || len(sha) > 64 || !IsHex(sha):
+				case strings.HasPrefix(sha, named): // the same, or more of it
+					named = sha
+				case !strings.HasPrefix(named, sha):
+					return named + " and " + sha
 				}
 			}
 		}

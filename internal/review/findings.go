@@ -7,7 +7,6 @@ package review
 // sentence is prose.
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,14 +17,21 @@ import (
 
 // findingTally holds the findings that a text counts and lists.
 type findingTally struct {
-	found    []quorum.Finding // with a severity: they object
-	listed   []quorum.Finding // with a place only: quoted beside a verdict that objects
-	counted  map[quorum.Severity]int
-	zero     bool // counts something that matters, and everything it counts is zero
-	clean    bool // says as a whole that there is nothing
-	sure     bool // something that counts stands in plain view
-	unfilled bool // a count is a placeholder
-	detail   string
+	found      []quorum.Finding // with a severity: they object
+	listed     []quorum.Finding // with a place only: quoted beside a verdict that objects
+	counted    map[quorum.Severity]int
+	zero       bool // counts something that matters, and everything it counts is zero
+	clean      bool // says as a whole that there is nothing
+	sure       bool // something that counts stands in plain view
+	unfilled   bool // a count is a placeholder
+	detail     string
+	rule       string // what decided, and the index of its line
+	line       int
+	read       bool // it shows that something was read: files, a commit, praise, what was resolved
+	coloured   bool // marks of other colours stand beside green ones, so that green is a severity
+	said       bool // the line that is read counts, or says that there is nothing
+	firstFound int  // the index of the line of the first finding
+	prose      int  // the index of the last line that is neither, nor a footer; -1: none
 }
 
 // The severities, by the words and marks that templates use. Words beat colours: a suggestion is one in any colour.
@@ -60,58 +66,66 @@ var (
 	severityMarks = []struct {
 		severity quorum.Severity
 		mark     string
-	}{{quorum.Critical, "🔴"}, {quorum.High, "🟠"}, {quorum.Medium, "🟡"}, {quorum.Low, "🟢"}}
+	}{{quorum.Critical, "🔴"}, {quorum.High, "🟠"}, {quorum.Medium, "🟡"}}
 
 	// severityTail matches the rest of a label after its severity.
-	severityTail = regexp.MustCompile(
+	severityTail = lazyRegexp(
 		`^(?:[ -](?:severity|priority))?` +
 			`(?: (?:issues?|findings?|problems?|concerns?|comments?|bugs?|items?|vulnerabilities|improvements?))?` +
 			`(?: found)?(?: ?[(\[][^()\[\]]{0,40}[)\]])?(?: ?\d+)?$`,
 	)
 	// settledWords mark rows and sections that hold no open complaint: settled ones, and praise.
-	settledWords = regexp.MustCompile(
+	settledWords = lazyRegexp(
 		`\b(?:resolved|fixed|addressed|deferred|acknowledged|good|positives?|strengths?` +
 			`|praise|highlights|passed|done|previous|prior|since last` +
 			`|dismissed|observed practices|what works|what went well|well done|kudos)\b`,
 	)
-	unsettledWords = regexp.MustCompile(
+	unsettledWords = lazyRegexp(
 		`\b(?:un(?:resolved|fixed|addressed|acknowledged)|not (?:yet )?(?:resolved|fixed|addressed|acknowledged)|still)\b`,
 	)
 	// describingSection matches the names of sections that describe and do not complain.
-	describingSection = regexp.MustCompile(
+	describingSection = lazyRegexp(
 		`^(?:summary|overview|walkthrough|changes|files|what changed|description|tests?|test plan` +
 			`|references|checked|what i checked|scope|recommendations?|sequence diagrams?|reasoning|notes?|details)\b`,
 	)
 	// overallSection matches headings under which "No issues found" speaks for the whole text.
-	overallSection = regexp.MustCompile(
+	overallSection = lazyRegexp(
 		`^(?:summary|results?|review results?|verdict|assessment|overall|overall assessment` +
 			`|conclusion|findings|issues|issues found|review|review summary|code review|no issues found)\b`,
 	)
 
-	nothingFound = regexp.MustCompile(
-		`^(?:no|0|zero) (?:new )?(?:issues|findings|problems|bugs)(?: (?:were )?(?:found|detected|identified))?[.!]?$`,
-	)
-	someFound = regexp.MustCompile(
-		`^(?:found |total:? )?(\d{1,6}) (?:new |potential |open )?` +
-			`((?:critical|high|medium|low|major|minor|important)(?:[ -]severity)? )?` +
-			`(?:issues?|findings?|problems?|bugs?)(?: (?:were )?(?:found|detected|identified|remain|remaining))?[.!:]?$`,
+	someFound = lazyRegexp(
+		`^(?:.{0,60}\b(?:found|identified|detected|reported|raised|posted|left|generated|with|has) |total:? )?(\d{1,6}) ` +
+			`(?:new |potential |open |possible |actionable |unresolved |remaining )*` +
+			`((?:critical|high|medium|low|major|minor|important|blocking)(?:[ -]severity)? )?` +
+			`(?:issues?|findings?|problems?|bugs?|vulnerabilit(?:y|ies)|violations?|defects?)` +
+			`(?: (?:were )?(?:found|detected|identified|remain|remaining|reported|left|open))?` +
+			`(?: (?:across|in|on) (?:\d+|all|the|this|your) ?(?:changed )?(?:files?|pr|pull request|changes|diff|code)?)?[.!:]?$`,
 	)
 	// The label's length is bounded where this is used: each repetition of \pL here would compile the table of all letters
 	// once more.
-	countLine = regexp.MustCompile(
+	countLine = lazyRegexp(
 		`^(([\pL][\pL -]*?)(?: \([^()]{0,40}\))?) ?: ?(\d{1,6}|n|x|\{[^{}]{0,20}\}|\[[^\[\]]{0,20}\]|<[^<>]{0,20}>)$`,
 	)
-	countWord   = regexp.MustCompile(`^(\d{1,6}) ([\pL][\pL -]*)$`)
-	placeholder = regexp.MustCompile(`^(?:n|x|y|\{.*\}|\[.*\]|<.*>|\.\.\.|…|tbd|count|number)$`)
-	issueLabel  = regexp.MustCompile(`^(?:total |open |new |potential )?(?:issues?|findings?|problems?|bugs?|total)(?: found)?$`)
+	countWord   = lazyRegexp(`^(\d{1,6}) ([\pL][\pL -]*)$`)
+	placeholder = lazyRegexp(`^(?:n|x|y|\{.*\}|\[.*\]|<.*>|\.\.\.|…|tbd|count|number)$`)
+	issueLabel  = lazyRegexp(`^(?:total |open |new |potential )?(?:issues?|findings?|problems?|bugs?|total)(?: found)?$`)
 
-	nothingHere = regexp.MustCompile(
+	// nothingFound says as a line of its own that there is nothing.
+	nothingFound = mustParseShapes(
+		"(no|0|zero) (new |open |)(issues|findings|problems|bugs)( were|) (found|detected|identified)( (across|in) {some} file(s|)|)",
+		"(no|0|zero) (new |open |)(issues|findings|problems|bugs)( (across|in) {some} file(s|)|)",
+		"found (no|0|zero) (new |open |)(issues|findings|problems|bugs)( (across|in) {some} file(s|)|)",
+	)
+	nothingHere = lazyRegexp(
 		`^(?:none|n/?a|nil|nothing|-|—` +
 			`|no(?: (?:critical|blocking|major|minor|high|medium|low|important|new|other|further` +
 			`|significant|open|remaining|severity|priority|known))*` +
 			` (?:issues?|findings?|problems?|concerns?|blockers?|suggestions?|bugs?|vulnerabilities|nits|warnings|items|changes))\b`,
 	)
-	exceptionWords = regexp.MustCompile(`\b(?:but|except|however|although|though|besides|apart from|other than)\b`)
+	// settledCount matches a count of what is no longer open, or was found by somebody else.
+	settledCount   = lazyRegexp(`\b(?:fix(?:e[sd])?|clos(?:e[sd])?|resolv(?:e[sd])?|address(?:e[sd])?|previous(?:ly)?|prior|earlier|already)\b`)
+	exceptionWords = lazyRegexp(`\b(?:but|except|however|although|though|besides|apart from|other than)\b`)
 )
 
 // section is the part of a text that a line stands in.
@@ -128,12 +142,14 @@ type section struct {
 
 // tallyFindings returns the counts and lists of p.
 func tallyFindings(p Page) findingTally {
-	t := findingTally{counted: map[quorum.Severity]int{}}
+	t := findingTally{counted: map[quorum.Severity]int{}, coloured: hasOtherColours(p), prose: -1}
 	var (
-		at    section
-		last  *quorum.Finding // the finding that lines indented deeper belong to
-		depth int
-		parts []sectionContent
+		at      section
+		last    *quorum.Finding // the finding that lines indented deeper belong to
+		depth   int
+		parts   []sectionContent
+		link    place           // of the link that is the line of content before
+		pending *quorum.Finding // a numbered item without a place: one, if the next line is a link to the code
 	)
 	for i := 0; i < len(p.lines); i++ {
 		l := p.lines[i]
@@ -156,13 +172,13 @@ func tallyFindings(p Page) findingTally {
 				continue
 			}
 			parts = append(parts, sectionContent{name: name, level: level, descriptive: at.settled || at.describes})
-			if l.visibility == inView && nothingFound.MatchString(name) {
-				t.noteClean(&parts, text)
+			if l.visibility == inView && t.isNothingFound(text) {
+				t.noteClean(&parts, text, i)
 			}
 			continue
 		}
 		if text[0] == '|' {
-			n := t.readTable(p.lines[i:], at)
+			n := t.readTable(p.lines[i:], at, i)
 			i += n - 1
 			last = nil
 			continue
@@ -178,19 +194,85 @@ func tallyFindings(p Page) findingTally {
 			}
 			continue
 		}
-		last = nil
+		if to, ok := permalink(text); ok {
+			switch {
+			case last != nil && last.Path == "":
+				last.Path, last.Line = to.path, to.line
+			case pending != nil:
+				pending.Path, pending.Line = to.path, to.line
+				t.listed = append(t.listed, *pending)
+			}
+			link, last, pending = to, nil, nil
+			continue
+		}
+		last, pending = nil, nil
 		if len(parts) > 0 {
 			parts[len(parts)-1].hasText = true
 		}
 		if !isItem {
 			item = text
 		}
-		if found := t.readLine(item, isItem, l, &at, &parts); found != nil {
-			last, depth = found, columns
+		t.said = false
+		found := t.readLine(item, isItem, i, l, &at, &parts)
+		switch {
+		case found != nil:
+			if last, depth = found, columns; found.Path == "" {
+				found.Path, found.Line = link.path, link.line
+			}
+		case isItem && !t.said && !at.settled && !at.describes && text[0] >= '0' && text[0] <= '9':
+			pending = &quorum.Finding{Body: item}
 		}
+		link = place{}
+		t.noteProse(i, l, text, at, found != nil)
 	}
 	t.clean = isClean(parts)
 	return t
+}
+
+// hasOtherColours reports whether a page holds a coloured mark that is not green.
+func hasOtherColours(p Page) bool {
+	for _, l := range p.lines {
+		if l.visibility != hidden && strings.ContainsAny(l.text, "🔴🟠🟡") {
+			return true
+		}
+	}
+	return false
+}
+
+// noteProse notes a line that is no count, no finding and no footer, and what it shows of what was read.
+func (t *findingTally) noteProse(i int, l pageLine, text string, at section, found bool) {
+	if at.settled {
+		t.read = t.read || l.visibility == inView
+		return
+	}
+	words := plainWords(text[:min(len(text), maxMatchedLine)])
+	t.read = t.read || filesRead().MatchString(words) || strings.HasPrefix(words, "reviewed commit")
+	if !t.said && !found && !at.describes && !l.folded && words != "" && !isFooter(text) {
+		t.prose = i
+	}
+}
+
+// filesRead matches a positive number of files that were read.
+var filesRead = lazyRegexp(`\b[1-9]\d* (?:changed |code )?(?:files?|objects?)\b.{0,20}\b(?:reviewed|read|checked|analy[sz]ed|scanned)\b` +
+	`|\b(?:reviewed|read|checked|analy[sz]ed|scanned|across|in)(?: all)?:? (?:the )?[1-9]\d* (?:changed |code )?(?:files?|objects?)\b` +
+	`|\bfiles (?:reviewed|read|checked|analy[sz]ed|scanned|changed)(?: |: ?| - )[1-9]`)
+
+// saysNothingElse reports whether a count of zero, or a line that says that there is nothing, may approve: nothing but
+// footers follows it, and beside a bare count something shows what was read.
+func (t *findingTally) saysNothingElse() bool {
+	return t.prose < t.line && (t.clean || t.read)
+}
+
+// isNothingFound reports whether a line says that there is nothing, and notes whether it says where it looked.
+func (t *findingTally) isNothingFound(text string) bool {
+	words := statementOf(text)
+	for _, s := range nothingFound {
+		if _, ok := s.match(words); ok {
+			t.read = t.read || filesRead().MatchString(words)
+			return true
+		}
+	}
+	return false
 }
 
 // sectionContent is the part of a section that "No issues found" depends on.
@@ -209,14 +291,14 @@ func isClean(parts []sectionContent) bool {
 	for i, c := range parts {
 		if c.clean {
 			said = true
-			whole = whole || i == 0 || overallSection.MatchString(c.name) || nothingFound.MatchString(c.name)
+			whole = whole || i == 0 || overallSection().MatchString(c.name) || new(findingTally).isNothingFound(c.name)
 		}
 	}
 	if !said {
 		return false
 	}
 	for i, c := range parts {
-		if i > 0 && c.hasText && !c.clean && !c.descriptive && !(whole && overallSection.MatchString(c.name)) {
+		if i > 0 && c.hasText && !c.clean && !c.descriptive && !(whole && overallSection().MatchString(c.name)) {
 			return false
 		}
 	}
@@ -224,13 +306,14 @@ func isClean(parts []sectionContent) bool {
 }
 
 // noteClean notes that nothing was found in the newest section.
-func (t *findingTally) noteClean(parts *[]sectionContent, text string) {
+func (t *findingTally) noteClean(parts *[]sectionContent, text string, i int) {
 	if len(*parts) == 0 {
 		*parts = append(*parts, sectionContent{})
 	}
 	(*parts)[len(*parts)-1].clean = true
-	if t.detail == "" {
-		t.detail = shortQuote(text)
+	t.said = true
+	if t.line = max(t.line, i); t.detail == "" {
+		t.detail, t.rule = shortQuote(text), "nothing found"
 	}
 }
 
@@ -241,13 +324,13 @@ func (s section) beginSection(name string, level int) section {
 	n.severity, named = severityOfLabel(name)
 	switch {
 	case !named && s.severity > 0 && !s.settled && level > s.level &&
-		!settledWords.MatchString(name) && !describingSection.MatchString(name) && !nothingHere.MatchString(name):
+		!settledWords().MatchString(name) && !describingSection().MatchString(name) && !nothingHere().MatchString(name):
 		n.inherits, n.severity, n.level = true, s.severity, s.level
 	case s.settled && level > s.settledLevel:
 		n.settled, n.settledLevel = true, s.settledLevel
-	case settledWords.MatchString(name) && !unsettledWords.MatchString(name):
+	case settledWords().MatchString(name) && !unsettledWords().MatchString(name):
 		n.settled, n.settledLevel = true, level
-	case describingSection.MatchString(name):
+	case describingSection().MatchString(name):
 		n.describes = true
 	}
 	return n
@@ -269,41 +352,43 @@ func headingOf(l pageLine, text string) (name string, level int, ok bool) {
 	if len(bare) < 5 || !strings.HasPrefix(bare, "**") || !strings.HasSuffix(bare, "**") || strings.Contains(bare[2:len(bare)-2], "**") {
 		return "", 0, false
 	}
-	if path, _ := findPlace(bare); path != "" {
+	if path, _ := findPlace(bare); path != "" || priorityBadge().MatchString(bare) {
 		return "", 0, false
 	}
 	return strings.TrimRight(plainWords(text), ":"), 7, true
 }
 
 // readLine reads a line that is neither heading nor table. It returns the finding that the line begins, nil if none.
-func (t *findingTally) readLine(item string, isItem bool, l pageLine, at *section, parts *[]sectionContent) *quorum.Finding {
+func (t *findingTally) readLine(item string, isItem bool, i int, l pageLine, at *section, parts *[]sectionContent) *quorum.Finding {
 	short := len(item) <= maxMatchedLine
 	words := ""
 	if short {
 		words = plainWords(item)
 	}
 	switch {
-	case len(item) < 120 && !isItem && l.visibility == inView && nothingFound.MatchString(words):
-		t.noteClean(parts, item)
+	case len(item) < 120 && !isItem && l.visibility == inView && t.isNothingFound(item):
+		t.noteClean(parts, item, i)
 		at.hasContent = true
 		return nil
-	case short && !at.settled && t.readCounts(words, item, l.visibility == inView):
+	case short && !at.settled && t.readCounts(words, item, i, l.visibility == inView):
+		t.said = true
 		return nil
-	case isItem && (words == "" && short || placeholder.MatchString(words)):
+	case short && words == "", isItem && placeholder().MatchString(words): // a line of markup alone is no finding
 		return nil
 	case short && words != "" && strings.IndexByte("n-\xe2", words[0]) >= 0 &&
-		nothingHere.MatchString(words) && !exceptionWords.MatchString(words):
+		nothingHere().MatchString(words) && !exceptionWords().MatchString(words):
 		if at.severity > 0 || isItem {
 			at.hasContent = true
 		}
+		t.said = true
 		return nil
 	case at.settled:
 		return nil
 	}
-	severity, tagged := severityOfItem(item, isItem)
+	severity, tagged := severityOfItem(item, isItem, t.coloured)
 	if !tagged && at.severity > 0 && (isItem || !at.hasContent) {
 		severity, tagged = at.severity, true
-		if placeholder.MatchString(words) {
+		if placeholder().MatchString(words) {
 			t.unfilled = true
 			return nil
 		}
@@ -313,6 +398,9 @@ func (t *findingTally) readLine(item string, isItem bool, l pageLine, at *sectio
 	finding := quorum.Finding{Path: path, Line: line, Body: item, Severity: severity}
 	switch {
 	case tagged:
+		if len(t.found) == 0 {
+			t.firstFound = i
+		}
 		t.found = append(t.found, finding)
 		t.sure = t.sure || l.visibility == inView
 		return &t.found[len(t.found)-1]
@@ -324,20 +412,20 @@ func (t *findingTally) readLine(item string, isItem bool, l pageLine, at *sectio
 }
 
 // readCounts reads a line that counts: "Critical: 0 · High: 2", "3 issues found".
-func (t *findingTally) readCounts(words, item string, sure bool) bool {
+func (t *findingTally) readCounts(words, item string, i int, sure bool) bool {
 	if words == "" {
 		return false
 	}
 	if !strings.ContainsAny(words, ":0123456789") {
 		return false
 	}
-	if m := someFound.FindStringSubmatch(words[:min(len(words), 80)]); m != nil {
+	if m := someFound().FindStringSubmatch(words); m != nil && len(words) < 160 && !settledCount().MatchString(words) {
 		n, _ := strconv.Atoi(m[1])
 		severity, _ := severityOfLabel(strings.TrimSpace(m[2]))
-		t.addCount(severity, n, m[2] == "", item, sure)
+		t.addCount(severity, n, m[2] == "", item, i, sure)
 		return true
 	}
-	if !hasSeverity(words) && !issueLabel.MatchString(strings.TrimRight(words, ": 0123456789")) {
+	if !hasSeverity(words) && !issueLabel().MatchString(strings.TrimRight(words, ": 0123456789")) {
 		return false
 	}
 	type counted struct {
@@ -351,18 +439,18 @@ func (t *findingTally) readCounts(words, item string, sure bool) bool {
 	}) {
 		part = trimSymbols(part)
 		label, number := "", ""
-		if m := countLine.FindStringSubmatch(part); m != nil && utf8.RuneCountInString(m[2]) <= 41 {
+		if m := countLine().FindStringSubmatch(part); m != nil && utf8.RuneCountInString(m[2]) <= 41 {
 			label, number = m[1], m[3]
-		} else if m := countWord.FindStringSubmatch(part); m != nil && utf8.RuneCountInString(m[2]) <= 31 {
+		} else if m := countWord().FindStringSubmatch(part); m != nil && utf8.RuneCountInString(m[2]) <= 31 {
 			label, number = m[2], m[1]
 		} else {
 			return false
 		}
-		if settledWords.MatchString(label) {
+		if settledWords().MatchString(label) {
 			continue
 		}
 		severity, ok := severityOfLabel(label)
-		total := issueLabel.MatchString(label)
+		total := issueLabel().MatchString(label)
 		if !ok && !total {
 			return false
 		}
@@ -374,17 +462,17 @@ func (t *findingTally) readCounts(words, item string, sure bool) bool {
 		parts = append(parts, counted{severity, n, total})
 	}
 	for _, p := range parts {
-		t.addCount(p.severity, p.n, p.total, item, sure)
+		t.addCount(p.severity, p.n, p.total, item, i, sure)
 	}
 	return true
 }
 
 // addCount counts n findings of a severity.
-func (t *findingTally) addCount(severity quorum.Severity, n int, total bool, text string, sure bool) {
+func (t *findingTally) addCount(severity quorum.Severity, n int, total bool, text string, i int, sure bool) {
 	before := t.counted[severity]
 	t.counted[severity] = before + n
-	if n > 0 && before == 0 || t.detail == "" {
-		t.detail = shortQuote(text)
+	if t.line = max(t.line, i); n > 0 && before == 0 || t.detail == "" {
+		t.detail, t.rule = shortQuote(text), "count"
 	}
 	if !sure {
 		return
@@ -396,7 +484,7 @@ func (t *findingTally) addCount(severity quorum.Severity, n int, total bool, tex
 }
 
 // readTable reads the table that begins at lines[0] and returns its number of lines.
-func (t *findingTally) readTable(lines []pageLine, at section) (n int) {
+func (t *findingTally) readTable(lines []pageLine, at section, from int) (n int) {
 	var rows [][]string
 	var raw []string
 	sure := true
@@ -433,21 +521,22 @@ func (t *findingTally) readTable(lines []pageLine, at section) (n int) {
 	wide := false
 	for i, h := range header {
 		h = trimCell(h)
-		if severity, ok := severityOfCell(header[i]); ok && i > 0 || ok && len(header) > 2 {
+		if severity, ok := severityOfCell(header[i], t.coloured); ok && i > 0 || ok && len(header) > 2 {
 			across[i], wide = severity, true
 		}
-		skip[i] = settledWords.MatchString(h) && !unsettledWords.MatchString(h)
+		skip[i] = settledWords().MatchString(h) && !unsettledWords().MatchString(h)
 		if h == "open" || h == "remaining" || h == "unresolved" || h == "outstanding" {
 			open = i
 		}
 	}
 	for r, cells := range body {
 		label := trimCell(cells[0])
-		if settledWords.MatchString(label) && !unsettledWords.MatchString(label) {
+		if settledWords().MatchString(label) && !unsettledWords().MatchString(label) {
+			t.read = t.read || sure && len(cells) > 1 && strings.Trim(trimCell(cells[1]), "123456789") == "" && trimCell(cells[1]) != ""
 			continue
 		}
-		severity, ok := severityOfCell(cells[0])
-		total := issueLabel.MatchString(label)
+		severity, ok := severityOfCell(cells[0], t.coloured)
+		total := issueLabel().MatchString(label)
 		for i, c := range cells {
 			counts := i > 0 && (ok || total) && !wide
 			if i < len(header) {
@@ -460,17 +549,26 @@ func (t *findingTally) readTable(lines []pageLine, at section) (n int) {
 				continue
 			}
 			c = trimCell(c)
+			t.read = t.read || open >= 0 && hasPositive(cells[1:]) // what was found is not open any more
 			switch number, err := strconv.Atoi(c); {
 			case err == nil && number >= 0:
-				t.addCount(severity, number, total, raw[r], sure)
+				t.addCount(severity, number, total, raw[r], from, sure)
 			case c == "none":
-				t.addCount(severity, 0, total, raw[r], sure)
-			case placeholder.MatchString(c):
+				t.addCount(severity, 0, total, raw[r], from, sure)
+			case placeholder().MatchString(c):
 				t.unfilled = true
 			}
 		}
 	}
 	return n
+}
+
+// hasPositive reports whether a cell is a positive number.
+func hasPositive(cells []string) bool {
+	return slices.ContainsFunc(cells, func(c string) bool {
+		n, err := strconv.Atoi(trimCell(c))
+		return err == nil && n > 0
+	})
 }
 
 func isDivider(cells []string) bool {
@@ -485,17 +583,22 @@ func isDivider(cells []string) bool {
 func trimCell(c string) string { return trimSymbols(c) }
 
 // severityOfCell returns the severity of a table's cell: by its words, else by its coloured mark.
-func severityOfCell(label string) (quorum.Severity, bool) {
+func severityOfCell(label string, coloured bool) (quorum.Severity, bool) {
 	if s, ok := severityOfLabel(trimSymbols(label)); ok {
 		return s, true
 	}
-	if bare := trimSymbols(label); bare != "" && !issueLabel.MatchString(bare) {
+	if bare := trimSymbols(label); bare != "" && !issueLabel().MatchString(bare) {
 		return 0, false
 	}
-	return severityOfMark(label)
+	return severityOfMark(label, coloured)
 }
 
-func severityOfMark(s string) (quorum.Severity, bool) {
+// severityOfMark returns the severity of a coloured mark. Green is one only beside other colours: alone it says that all
+// is well.
+func severityOfMark(s string, coloured bool) (quorum.Severity, bool) {
+	if coloured && strings.HasPrefix(s, "🟢") {
+		return quorum.Low, true
+	}
 	for _, m := range severityMarks {
 		if strings.HasPrefix(s, m.mark) {
 			return m.severity, true
@@ -508,7 +611,7 @@ func severityOfMark(s string) (quorum.Severity, bool) {
 func severityOfLabel(label string) (quorum.Severity, bool) {
 	for _, s := range severityWords {
 		for _, w := range s.words {
-			if rest, ok := cutWord(label, w); ok && severityTail.MatchString(strings.TrimRight(rest, " :")) {
+			if rest, ok := cutWord(label, w); ok && severityTail().MatchString(strings.TrimRight(rest, " :")) {
 				return s.severity, true
 			}
 		}
@@ -527,16 +630,17 @@ func hasSeverity(words string) bool {
 	return false
 }
 
-var priorityBadge = regexp.MustCompile(`^!\[(p[0-3]) badge\]`)
+// priorityBadge matches the picture with which an item begins, as Codex draws its priority.
+var priorityBadge = lazyRegexp(`(?i)^(?:\*\*|<su[bp]>| )*!\[(p[0-3]) badge\]`)
 
 // severityOfItem returns the severity that an item begins with: "**Critical** …", "[P1] …", "🔴 …", "High: …". A mark
 // alone is enough; a word must be set off, else it is prose.
-func severityOfItem(item string, isItem bool) (quorum.Severity, bool) {
+func severityOfItem(item string, isItem, coloured bool) (quorum.Severity, bool) {
 	head := item[:min(len(item), 160)]
 	words := stripMarks(head)
 	bare := trimSymbols(words)
-	if m := priorityBadge.FindStringSubmatch(bare); m != nil {
-		return severityOfLabel(m[1])
+	if m := priorityBadge().FindStringSubmatch(bare); m != nil {
+		return severityOfLabel(lowerASCII(m[1]))
 	}
 	emphatic := strings.HasPrefix(strings.TrimLeftFunc(head, isSymbol), "**") || strings.HasPrefix(head, "__")
 	open := bare != "" && (bare[0] == '[' || bare[0] == '(')
@@ -561,7 +665,7 @@ func severityOfItem(item string, isItem bool) (quorum.Severity, bool) {
 			}
 		}
 	}
-	if mark, ok := severityOfMark(strings.TrimLeft(words, " ")); ok {
+	if mark, ok := severityOfMark(strings.TrimLeft(words, " "), coloured); ok {
 		return mark, true
 	}
 	return 0, false
@@ -575,6 +679,34 @@ func isBoldTag(head string) bool {
 	}
 	end := strings.Index(head[2:], "**")
 	return end > 0 && end <= 24 && func() bool { _, ok := severityOfLabel(plainWords(head[2 : 2+end])); return ok }()
+}
+
+// A place is a line of a file.
+type place struct {
+	path string
+	line int
+}
+
+// permalink reads a line that is nothing but a link to a line of code on GitHub: ".../blob/SHA/path#L13-L17".
+func permalink(text string) (p place, ok bool) {
+	if !strings.HasPrefix(text, "https://") || len(text) > maxMatchedLine || strings.ContainsAny(text, " \t<>()") {
+		return p, false
+	}
+	_, rest, found := strings.Cut(text, "/blob/")
+	if !found {
+		return p, false
+	}
+	_, rest, found = strings.Cut(rest, "/")
+	path, anchor, anchored := strings.Cut(rest, "#L")
+	if !found || !anchored || path == "" {
+		return p, false
+	}
+	n := 0
+	for n < len(anchor) && anchor[n] >= '0' && anchor[n] <= '9' {
+		n++
+	}
+	line, err := strconv.Atoi(anchor[:n])
+	return place{path, line}, err == nil && line > 0
 }
 
 // findPlace returns the first path:line in text. A path has a dot or a slash, and stands by itself or in marks.
@@ -679,9 +811,9 @@ func (t findingTally) allFindings(least quorum.Severity) []quorum.Finding {
 
 // toRuling returns the ruling of the tally by itself; silent if it holds nothing.
 func (t findingTally) toRuling(least quorum.Severity) ruling {
-	r := ruling{detail: t.detail}
+	r := ruling{detail: t.detail, rule: t.rule, line: t.line}
 	if len(t.found) > 0 {
-		r.detail = shortQuote(t.found[0].Body)
+		r.detail, r.rule, r.line = shortQuote(t.found[0].Body), "finding", t.firstFound
 	}
 	switch {
 	case t.contradictsItself():

@@ -75,7 +75,7 @@ func checkInvariants(t *testing.T, r quorum.Reviewer, body string) {
 	}
 	ReadPage(body).NamedCommit(r)
 	ReadPage(body).HasHeading("## Review")
-	Classify(r, Material{Kind: Comment, Body: body})
+	Read(r, Material{Kind: Comment, Body: body})
 }
 
 // hidesWhatFollows reports whether a line after body would stand within body's fence or comment, so that it is not read.

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -153,7 +154,7 @@ func jsonText(r quorum.Reviewer, body string, p Page) (text string, reason quoru
 	if shaped == 1 {
 		return text, quorum.ReasonMalformed
 	}
-	rest := contentLines(r, p)
+	rest := p.lines[contentStart(r, p):]
 	if len(rest) > 0 && strings.HasPrefix(strings.TrimSpace(rest[0].text), "{") {
 		var b strings.Builder
 		for _, l := range rest {
@@ -211,7 +212,9 @@ func (v jsonValue) toReading(least quorum.Severity) Reading {
 			blocks = true
 		}
 	}
-	out := Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed, Detail: detail, Findings: findings}
+	out := Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed, Detail: detail, Findings: findings, Rule: "json"}
+	key, unknown := v.unknownKey()
+	doubt, outcome, doubted := v.neutralDoubt()
 	switch {
 	case !ok:
 	case yes > 0 && (no > 0 || blocks):
@@ -220,6 +223,13 @@ func (v jsonValue) toReading(least quorum.Severity) Reading {
 		out.Reason = ruling{vote: state}.toReading().Reason
 	case no > 0:
 		out.Outcome, out.Reason = quorum.Findings, quorum.ReasonFindings
+	case yes > 0 && unknown:
+		out.Detail = shortQuote("unknown key " + key)
+	case yes > 0 && doubted:
+		out.Outcome, out.Reason, out.Detail = outcome, quorum.ReasonContradicts, shortQuote(doubt)
+		if outcome == quorum.Partial {
+			out.Reason = quorum.ReasonPartial
+		}
 	case yes > 0 && minor:
 		out.Outcome, out.Reason, out.Below = quorum.Approved, quorum.ReasonAccepted, true
 		for i := range out.Findings {
@@ -240,39 +250,79 @@ func jsonVote(f jsonValue) vote {
 	switch word {
 	case "patch is correct", "correct", "approve", "approved", "yes":
 		return approves
-	case "patch is incorrect",
-		"incorrect",
-		"with fixes",
-		"no",
-		"request_changes",
-		"changes_requested",
-		"request changes",
-		"changes requested",
-		"requests_changes",
-		"revise",
-		"rethink",
-		"reject",
-		"rejected",
-		"issues found",
-		"issues_found",
-		"needs fixes",
-		"needs_fixes",
-		"needs changes",
-		"needs_changes",
-		"needs work",
-		"needs_work":
+	case "patch is incorrect", "incorrect":
 		return objects
+	}
+	for _, no := range rejectedWords {
+		if _, ok := cutWord(word, no); ok {
+			return objects
+		}
 	}
 	if listsValues(word) || strings.ContainsAny(word, "|{<") {
 		return unfilledTemplate
 	}
-	if rest, ok := cutWord(word, "yes"); ok && conditionWords.MatchString(rest) {
-		return conditionalYes
-	}
-	if rest, ok := cutWord(word, "approved"); ok && conditionWords.MatchString(rest) {
-		return conditionalYes
+	for _, yes := range [...]string{"yes", "approved", "approve"} {
+		if _, ok := cutWord(word, yes); ok {
+			return conditionalYes
+		}
 	}
 	return unclear
+}
+
+// neutralKeys are keys beside a verdict that may say something without changing it: what was looked at, and why. Their
+// words can take an approval away.
+var neutralKeys = [...]string{
+	"overall_explanation", "overall_confidence_score", "confidence_score", "confidence", "explanation", "summary", "reason", "reasoning",
+	"rationale", "title", "schema", "version", "model", "reviewer", "agent", "head", "base", "sha", "commit", "commit_id", "run", "attempt",
+	"files_reviewed", "files_total", "praise", "strengths", "positives",
+}
+
+// unknownKey finds a key that says something and that nobody knows: an approval beside "blocking_issues" is none.
+func (v jsonValue) unknownKey() (key string, found bool) {
+	for k, f := range v.fields {
+		known := k == "findings" || k == "issues" || slices.Contains(verdictKeys[:], k) || slices.Contains(neutralKeys[:], k)
+		if !known && !f.isEmpty() && (!found || k < key) {
+			key, found = k, true
+		}
+	}
+	return key, found
+}
+
+// isEmpty reports whether a value says nothing.
+func (v jsonValue) isEmpty() bool {
+	switch v.kind {
+	case '"':
+		return strings.TrimSpace(v.text) == ""
+	case '[':
+		return len(v.list) == 0
+	case '{':
+		return len(v.fields) == 0
+	}
+	return v.kind == 'n'
+}
+
+// neutralDoubt finds words beside the verdict that take an approval away, or a count of files that is not all of them.
+func (v jsonValue) neutralDoubt() (detail string, outcome quorum.Outcome, found bool) {
+	if all := v.numberField("files_total"); all > 0 && v.numberField("files_reviewed") < all {
+		return "files_reviewed: " + v.fields["files_reviewed"].text + " of " + v.fields["files_total"].text, quorum.Partial, true
+	}
+	if f, ok := v.fields["files_reviewed"]; ok && f.kind == '0' && v.numberField("files_reviewed") == 0 {
+		return "files_reviewed: 0", quorum.Partial, true
+	}
+	for _, k := range neutralKeys {
+		f := v.fields[k]
+		if f.kind != '"' {
+			continue
+		}
+		p := ReadPage(f.text)
+		if line, outcome, found := unreadPart(p, -1); found {
+			return p.lines[line].text, outcome, true
+		}
+		if line, found := takenBackAt(p, -1, true); found {
+			return p.lines[line].text, quorum.Malformed, true
+		}
+	}
+	return "", 0, false
 }
 
 // listFindings returns the findings; ok is false if they are no list, which makes the answer unreadable.
@@ -333,7 +383,7 @@ func (v jsonValue) gravestSeverity(title string) (most quorum.Severity) {
 			most = max(most, s)
 		}
 	}
-	if s, ok := severityOfItem(title, true); ok {
+	if s, ok := severityOfItem(title, true, true); ok {
 		most = max(most, s)
 	}
 	if b, ok := v.fields["blocking"]; ok && b.text == "true" {

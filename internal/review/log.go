@@ -7,7 +7,6 @@ package review
 // of a diff begins with something else.
 
 import (
-	"regexp"
 	"strings"
 	"time"
 
@@ -17,7 +16,7 @@ import (
 // The parts of a line: codeMessage is a message by its HTTP code alone, which is tried where no row of logMessages matches;
 // exceptionPrefix and levelPrefix are what programs write before a message.
 var (
-	codeMessage = regexp.MustCompile(
+	codeMessage = lazyRegexp(
 		`^(?:(?:http(?:/[\d.]+)?|(?:http )?status(?: code)?|error code|code` +
 			`|response|server returned|got|received|api error|unexpected status` +
 			`|request failed with status(?: code)?|(?:client|server) error)["']?(?: status)?[ :=]{1,3}["'(]?([45]\d\d)\b` +
@@ -25,8 +24,8 @@ var (
 			`|payment|request|server|unprocessable|not found|overloaded|{|\{)` +
 			`|(?:[\w.':-]+ ){0,6}[\w.'-]+ ?\(http (?:status )?([45]\d\d)\))`,
 	)
-	exceptionPrefix = regexp.MustCompile(`^[\w.$/-]{1,80}(?:error|exception|failure)(?:: | \[[^\]]{0,40}\]: )`)
-	levelPrefix     = regexp.MustCompile(
+	exceptionPrefix = lazyRegexp(`^[\w.$/-]{1,80}(?:error|exception|failure)(?:: | \[[^\]]{0,40}\]: )`)
+	levelPrefix     = lazyRegexp(
 		`^(?:error|err|fatal|failed|failure|warning|warn|critical|panic|uncaught|caused by|exception` +
 			`|reason|remote|e|npm err!|npm error|api error|detail|details|cause` +
 			`|message|msg|error message|(?:http )?[45]\d\d|http [45]\d\d` +
@@ -36,7 +35,7 @@ var (
 )
 
 // jsonMessageStart matches the places in a line of JSON at which a message begins.
-var jsonMessageStart = regexp.MustCompile(`"(?:type|code|message|status|reason|error|subtype|stop_reason)" ?: ?(?:"|\d)`)
+var jsonMessageStart = lazyRegexp(`"(?:type|code|message|status|reason|error|subtype|stop_reason)" ?: ?(?:"|\d)`)
 
 // maxLogLine is the number of bytes of a line that are read, and maxLogRows the number of rows that are tried on it: a
 // genuine message holds the words of few.
@@ -55,7 +54,7 @@ func readLog(m Material) Reading {
 		}
 	}
 	if strings.IndexByte(body, 0x1b) >= 0 {
-		body = ansiCodes.ReplaceAllString(body, "")
+		body = ansiCodes().ReplaceAllString(body, "")
 	}
 	var best Reading
 	var wait Reading // a wait that stands in a line of its own
@@ -175,7 +174,7 @@ func matchMessage(part string, rows messageTable, coded bool) (Reading, bool) {
 	if got, ok := rows.readMessage(part); ok || !coded {
 		return got, ok
 	}
-	if m := codeMessage.FindStringSubmatch(part); m != nil {
+	if m := codeMessage().FindStringSubmatch(part); m != nil {
 		outcome, reason, ok := outcomeOfCode(m[1] + m[2] + m[3])
 		return Reading{Outcome: outcome, Reason: reason}, ok
 	}
@@ -197,9 +196,9 @@ func messageStarts(low string) (parts []string) {
 		case strings.HasPrefix(low, "::"):
 			_, next, _ = strings.Cut(low[2:], "::")
 		default:
-			if m := exceptionPrefix.FindString(low); m != "" {
+			if m := exceptionPrefix().FindString(low); m != "" {
 				next = low[len(m):]
-			} else if m := levelPrefix.FindString(low); m != "" {
+			} else if m := levelPrefix().FindString(low); m != "" {
 				next = low[len(m):]
 			}
 		}
@@ -213,7 +212,7 @@ func messageStarts(low string) (parts []string) {
 	}
 	last := parts[len(parts)-1]
 	if whole := parts[0]; strings.Contains(whole, `":`) {
-		for _, at := range jsonMessageStart.FindAllStringIndex(whole, 24) {
+		for _, at := range jsonMessageStart().FindAllStringIndex(whole, 24) {
 			key := whole[at[0]+1:]
 			parts = append(parts, key)
 			if _, text, ok := strings.Cut(key, ":"); ok {

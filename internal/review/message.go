@@ -52,7 +52,7 @@ func (t messageTable) candidateRows(where messagePlace, text string, n int) (row
 // readMessage returns the reading of the first row that matches text. The rows are those that candidateRows returns for it.
 func (t messageTable) readMessage(text string) (Reading, bool) {
 	for i := range t {
-		if t[i].pattern.expr.MatchString(text) {
+		if t[i].pattern.expr().MatchString(text) {
 			return Reading{Outcome: t[i].outcome, Reason: t[i].reason}, true
 		}
 	}

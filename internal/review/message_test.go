@@ -36,7 +36,7 @@ func testExamples(t *testing.T, table messageTable, read func(row messageRow) Re
 	t.Helper()
 	for i, row := range table {
 		if fault := exampleFault(table, i, read); fault != "" {
-			t.Errorf("%s: %s", row.pattern.expr, fault)
+			t.Errorf("%s: %s", row.pattern.expr(), fault)
 		}
 	}
 }
@@ -61,17 +61,6 @@ func TestEveryNoticeHasAnExample(t *testing.T) {
 	testExamples(t, generalNotices, func(row messageRow) Reading {
 		return Read(autoReviewer(), Material{Kind: Comment, Body: row.example})
 	})
-	// A preset's notices must do without the general ones.
-	for i := range generalNotices {
-		row := generalNotices[i]
-		generalNotices[i].pattern = pattern{}
-		defer func() { generalNotices[i].pattern = row.pattern }()
-	}
-	for _, p := range presets {
-		testExamples(t, p.notices, func(row messageRow) Reading {
-			return Read(presetReviewer(t, p.reviewer.Preset), Material{Kind: Review, State: "COMMENTED", Body: row.example})
-		})
-	}
 }
 
 // The test of the examples must itself find a row without one, one that is read otherwise, and one that nothing needs.

@@ -2,13 +2,12 @@ package review
 
 // This file recognises notices, which a reviewer posts instead of a review: an outage, a limit, a refusal, "working on it".
 //
-// A notice is recognised by the shape of a whole line, never by words anywhere: a genuine review of a rate limiter has
-// the same words. A notice that is not recognised keeps the gate shut, and so does a line wrongly taken for one.
+// A notice is recognised by the shape of a whole line, and only where notices stand: in a heading, an alert, or the first
+// paragraph; never in a list. A genuine review of a rate limiter has the same words. A notice that is not recognised keeps
+// the gate shut, and so does a line wrongly taken for one.
 
 import (
 	"strings"
-
-	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
 // httpError matches a line that is an error with its HTTP code: "## ⚠️ Gemini API Error (HTTP 503)".
@@ -22,82 +21,154 @@ var httpError = rx(
 )
 
 // workingLines say that the review is under way.
-var workingLines = []pattern{
-	rx(
-		`^(?:i'm|i am) (?:currently |now )?(?:working on|reviewing|looking at) (?:it|this|your|the)\b.*$`,
-		"working on",
-		"reviewing",
-		"looking at",
-	),
-	rx(`^(?:hi @?[\w.\[\]-]+,? )?i've received your request\b.*$`, "i've received your request"),
-	rx(`^preparing (?:the )?review(?:\.\.\.|…)?$`, "preparing "),
-	rx(
-		`^(?:code )?review (?:is )?(?:in progress|queued|started|pending|running)\b.*$`,
-		"in progress",
-		"queued",
-		"started",
-		"pending",
-		"running",
-	),
-	rx(`^[\w .]{1,40} is (?:working|reviewing)\b.{0,40}(?:…|\.\.\.)$`, "is working", "is reviewing"),
-}
-
-// A notice stands in the first or the last lines of a text.
-const (
-	noticeHead = 40
-	noticeTail = 10
+var workingLines = mustParseShapes(
+	"(i'm|i am) (currently |now |)(working on|reviewing|looking at) (it|this|your|the)( {any}|)",
+	"(hi {login}, |)i've received your request{any}",
+	"preparing (the |)review",
+	"(code |)review (is |)(in progress|queued|started|pending|running|under way)( {any}|)",
+	"(a |the |)(code |)review of this (pull request|pr) (is in progress|has started){any}",
+	"{word} (ai |code |)(is|has started) (working|reviewing|analyzing)( {any}|)",
+	"{word} {word} is (working|reviewing|analyzing)( {any}|)",
+	"starting (the |a |your |)(code |{word} |)review",
+	"reviewing (your |this |the |)(pr|pull request|changes|code){any}",
 )
 
-// findNotice returns the reading of the first notice in a text.
-func findNotice(r quorum.Reviewer, p Page) (Reading, bool) {
-	pre, _ := presetOf(r.Preset)
-	for _, c := range p.comments {
-		c = strings.Join(strings.Fields(lowerASCII(c[:min(len(c), 400)])), " ")
-		if got, ok := pre.notices.readLine(inComment, c); ok {
-			got.Detail = shortQuote(c)
-			return got.withWaitOf(p), true
+const (
+	noticeHead    = 40 // how many lines with words may stand before a notice that is no heading
+	headlineWords = 6  // a paragraph of one line and fewer words is as good as a heading
+)
+
+// A foundNotice is a line or comment that says why there is no review.
+type foundNotice struct {
+	Reading
+	line   int  // its index
+	own    bool // by a shape of its vendor's, not by one that anybody's text may have
+	strong bool // a heading, an alert or a comment
+}
+
+// findNotice returns the first notice in a text: of its vendor's own before those that anybody's text may have, and lines
+// before comments, which say less.
+func (d *document) findNotice(kind Kind) (best foundNotice, found bool) {
+	seen := 0
+	opening := d.openingOf(kind)
+	for i, l := range d.lines {
+		words := d.statements[i]
+		if words == "" {
+			continue
+		}
+		seen++
+		text := strings.TrimSpace(l.text)
+		strong := l.level > 0 || l.alert || boldLine(text) || d.isHeadline(i)
+		if _, item := listItem(text); item || text[0] == '|' || seen > noticeHead && !strong {
+			continue
+		}
+		if l.visibility != quoted || l.alert || d.preset.Quotes {
+			if n, ok := d.matchNotice(words); ok {
+				return foundNotice{Reading: n.readingOf(l.text), line: i, own: true, strong: strong || l.visibility == quoted}.withWait(d.Page), true
+			}
+		}
+		if found || l.visibility == quoted && !l.alert || l.folded || !strong && !opening[i] {
+			continue
+		}
+		got, ok := readHTTPError(l)
+		if !ok {
+			if got, ok = generalNotices.readLine(inLine, plainWords(text)); ok {
+				got.Detail = shortQuote(l.text)
+			}
+		}
+		if ok {
+			best, found = foundNotice{Reading: got, line: i, strong: strong}, true
 		}
 	}
-	lines := noticeLines(p, pre.noticesQuoted)
-	for i, l := range lines {
-		if i == noticeHead && len(lines)-noticeTail > noticeHead {
+	for i, c := range d.comments {
+		if d.commentLines[i] >= d.end && d.end < len(d.statements) {
 			break
 		}
-		if got, ok := readNoticeLine(pre, l); ok {
-			return got.withWaitOf(p), true
-		}
-	}
-	for i := max(noticeHead, len(lines)-noticeTail); i < len(lines); i++ {
-		if got, ok := readNoticeLine(pre, lines[i]); ok {
-			return got.withWaitOf(p), true
-		}
-	}
-	for _, l := range lines[min(noticeHead, len(lines)):] {
-		if strings.Contains(l.text, "HTTP") || strings.Contains(l.text, "http") {
-			if got, ok := readHTTPError(l); ok {
-				return got.withWaitOf(p), true
+		c = strings.Join(strings.Fields(lowerASCII(c[:min(len(c), 400)])), " ")
+		for _, set := range d.shapes {
+			for _, n := range set.notices {
+				if n.marker != "" && strings.Contains(c, n.marker) {
+					got := foundNotice{Reading: n.readingOf(c), line: d.commentLines[i], own: true, strong: true}
+					got.Rule = set.origin + " notices: <!-- " + n.marker + " -->"
+					return got.withWait(d.Page), true
+				}
 			}
 		}
 	}
-	return Reading{}, false
+	return best.withWait(d.Page), found
 }
 
-func readNoticeLine(pre preset, l pageLine) (Reading, bool) {
-	words := plainWords(strings.TrimSpace(l.text))
-	if words == "" {
-		return Reading{}, false
-	}
-	got, ok := pre.notices.readLine(inLine, words)
-	if !ok && l.visibility != quoted {
-		if got, ok = readHTTPError(l); ok {
-			return got, true
+// isHeadline reports whether line i is a paragraph of a few words.
+func (d *document) isHeadline(i int) bool {
+	isBlank := func(i int) bool { return i < 0 || i >= len(d.lines) || strings.TrimSpace(d.lines[i].text) == "" }
+	return strings.Count(d.statements[i], " ")+1 < headlineWords && isBlank(i-1) && isBlank(i+1)
+}
+
+// boldLine reports whether a line is in bold as a whole, which serves as a heading.
+func boldLine(text string) bool {
+	bare := strings.TrimRight(strings.TrimFunc(text, isSymbol), ".:! ")
+	return len(bare) > 4 && strings.HasPrefix(bare, "**") && strings.HasSuffix(bare, "**") && !strings.Contains(bare[2:len(bare)-2], "**")
+}
+
+// matchedNotice is a notice of a vendor's file with the file's name.
+type matchedNotice struct {
+	compiledNotice
+	origin string
+}
+
+func (d *document) matchNotice(words string) (matchedNotice, bool) {
+	for _, set := range d.shapes {
+		for _, n := range set.notices {
+			if n.Line == "" {
+				continue
+			}
+			if _, ok := n.line.match(words); ok {
+				return matchedNotice{n, set.origin}, true
+			}
 		}
-		got, ok = generalNotices.readLine(inLine, words)
 	}
-	if ok {
-		got.Detail = shortQuote(l.text)
+	return matchedNotice{}, false
+}
+
+func (n matchedNotice) readingOf(text string) Reading {
+	got := n.compiledNotice.readingOf(text)
+	got.Rule = n.origin + " notices: " + n.Line
+	return got
+}
+
+func (n compiledNotice) readingOf(text string) Reading {
+	return Reading{Outcome: n.Outcome, Reason: n.Reason, Detail: shortQuote(text)}
+}
+
+func (n foundNotice) withWait(p Page) foundNotice {
+	n.Reading = n.withWaitOf(p)
+	return n
+}
+
+// openingOf says which lines are the first paragraph of a text, or of a check's output the first two: its title and its
+// summary.
+func (d *document) openingOf(kind Kind) (opening []bool) {
+	opening = make([]bool, len(d.lines))
+	paragraphs := 1
+	if kind == Check {
+		paragraphs = 2
 	}
-	return got, ok
+	inside := false
+	for i := contentStart(d.reviewer, d.Page); i < len(d.lines); i++ {
+		l := d.lines[i]
+		switch {
+		case strings.TrimSpace(l.text) == "" || l.visibility == hidden:
+			if inside {
+				paragraphs--
+			}
+			if inside = false; paragraphs == 0 {
+				return opening
+			}
+		case l.level == 0:
+			inside, opening[i] = true, true
+		}
+	}
+	return opening
 }
 
 // readHTTPError reads a headline with an HTTP code.
@@ -113,22 +184,28 @@ func readHTTPError(l pageLine) (Reading, bool) {
 	return Reading{Outcome: outcome, Reason: reason, Detail: shortQuote(l.text)}, ok
 }
 
-// saysWorking reports whether a text says that its review is still under way, with a quote.
-func saysWorking(r quorum.Reviewer, p Page) (detail string, yes bool) {
-	pre, _ := presetOf(r.Preset)
-	lines := noticeLines(p, pre.noticesQuoted)
-	for _, l := range lines[:min(len(lines), 12)] {
-		words := plainWords(strings.TrimSpace(l.text))
-		for _, s := range pre.working {
-			if s.matches(words) {
-				return shortQuote(l.text), true
-			}
+// saysWorking reports whether a text says that its review is still under way, with the line that says so.
+func (d *document) saysWorking() (line int, rule string, yes bool) {
+	seen := 0
+	for i, l := range d.lines {
+		words := d.statements[i]
+		if words == "" || l.visibility == quoted && !l.alert && !d.preset.Quotes {
+			continue
+		}
+		if source, _, ok := d.matchLine(listWorking, i); ok {
+			return i, d.ruleName(listWorking, source), true
+		}
+		if seen++; seen > 12 {
+			break
+		}
+		if _, item := listItem(strings.TrimSpace(l.text)); item || l.visibility == quoted {
+			continue
 		}
 		for _, s := range workingLines {
-			if s.matches(words) {
-				return shortQuote(l.text), true
+			if _, ok := s.match(words); ok {
+				return i, "working: " + s.source, true
 			}
 		}
 	}
-	return "", false
+	return 0, "", false
 }

@@ -24,6 +24,8 @@ type pageLine struct {
 	visibility   visibility
 	level        int  // of a heading; 0: none
 	afterComment bool // begins with an HTML comment, so that it is no heading
+	folded       bool // within <details>
+	alert        bool // quoted, within an alert: "> [!WARNING]"
 }
 
 // fencedBlock is a fenced code block.
@@ -34,9 +36,10 @@ type fencedBlock struct {
 
 // Page is a text sorted into lines by their visibility.
 type Page struct {
-	lines    []pageLine
-	comments []string      // contents of its HTML comments
-	blocks   []fencedBlock // its certain fenced blocks, in order
+	lines        []pageLine
+	comments     []string      // contents of its HTML comments
+	commentLines []int         // the index of the line in which each of them ends
+	blocks       []fencedBlock // its certain fenced blocks, in order
 }
 
 // hidingTags are the tags whose contents are hidden, or shown as code, a quote or struck out: not the writer's own words.
@@ -75,6 +78,8 @@ type pageScanner struct {
 	hidingTag      string
 	hidingDepth    int  // how many hidingTag are open
 	ambiguous      bool // from here to the end, GitHub may show the text in one of two ways
+	struck         bool // a struck-out part goes on from an earlier line of the paragraph
+	inDefinition   bool // a link's definition may go on: its title is shown nowhere
 }
 
 // ReadPage sorts the lines of body.
@@ -91,9 +96,15 @@ func ReadPage(body string) Page {
 		s.blocks = append(s.blocks, fencedBlock{text: s.fenceBody.String()})
 	}
 	if s.inComment {
-		s.comments = append(s.comments, s.commentText.String())
+		s.noteComment(s.commentText.String())
 	}
+	s.markAsides()
 	return s.Page
+}
+
+// noteComment keeps the content of an HTML comment, and the line in which it ends.
+func (s *pageScanner) noteComment(text string) {
+	s.comments, s.commentLines = append(s.comments, text), append(s.commentLines, len(s.lines))
 }
 
 // Size is how many lines the page holds: what keeping it costs.
@@ -158,7 +169,7 @@ func (s *pageScanner) scanCommented(raw string) {
 }
 
 func (s *pageScanner) endComment() {
-	s.comments = append(s.comments, s.commentText.String())
+	s.noteComment(s.commentText.String())
 	s.commentText.Reset()
 	s.inComment = false
 }
@@ -167,7 +178,7 @@ func (s *pageScanner) endComment() {
 func (s *pageScanner) scanOutside(raw string) {
 	indent, rest := cutIndent(raw)
 	if rest == "" {
-		s.lazyQuote, s.openSpan = false, false
+		s.lazyQuote, s.openSpan, s.struck, s.inDefinition = false, false, false, false
 		s.addLine("", inView)
 		return
 	}
@@ -238,15 +249,20 @@ func (s *pageScanner) scanText(raw string, soft, lead bool) {
 		s.lazyQuote, s.openSpan = false, false
 	}
 	see := inView
-	if soft || s.lazyQuote || s.openSpan || s.openTag || s.hidingDepth > 0 || s.ambiguous {
+	if soft || s.lazyQuote || s.openSpan || s.openTag || s.hidingDepth > 0 || s.ambiguous || s.inDefinition {
 		see = doubtful
 	}
 	bare := cutCodeSpans(text)
+	if s.followStrikes(bare) {
+		see = doubtful
+	}
+	if isLinkDefinition(text) {
+		s.inDefinition, see = true, doubtful
+	}
 	if s.followTags(bare) || strings.TrimSpace(bare) == "" && strings.TrimSpace(text) != "" { // a line of nothing but code is no statement
 		see = doubtful
 	}
-	if strings.Contains(bare, "<?") ||
-		strings.Contains(bare, "<![") { // XML instructions and CDATA end in their own way, which is not followed
+	if endsInItsOwnWay(bare) {
 		s.ambiguous = true
 	}
 	if unclosed && level == 0 {
@@ -295,7 +311,7 @@ func (s *pageScanner) cutComments(raw string, lead *bool) (text string, unclosed
 				return b.String(), unclosed
 			}
 			if end > 2 {
-				s.comments = append(s.comments, raw[i+4:i+2+end])
+				s.noteComment(raw[i+4 : i+2+end])
 			}
 			i += 2 + end + len("-->")
 			from = i
@@ -413,6 +429,51 @@ func (s *pageScanner) followTags(text string) bool {
 	}
 }
 
+// followStrikes keeps track of what is struck out: GitHub takes one tilde or two, and a struck part may go on over the lines
+// of a paragraph. It reports whether a part of this line may be struck out.
+func (s *pageScanner) followStrikes(text string) bool {
+	concerned := s.struck
+	for i := strings.IndexByte(text, '~'); i >= 0 && i < len(text); {
+		n := leadingCount(text[i:], '~')
+		if n <= 2 {
+			s.struck, concerned = !s.struck, true
+		}
+		next := strings.IndexByte(text[i+n:], '~')
+		if next < 0 {
+			break
+		}
+		i += n + next
+	}
+	return concerned
+}
+
+// isLinkDefinition reports whether a line defines a link or a footnote: "[name]: address".
+func isLinkDefinition(text string) bool {
+	indent, rest := cutIndent(text)
+	if indent > 3 || !strings.HasPrefix(rest, "[") {
+		return false
+	}
+	end := strings.IndexByte(rest, ']')
+	return end > 1 && strings.HasPrefix(rest[end+1:], ":")
+}
+
+// endsInItsOwnWay reports whether an XML instruction, a declaration or CDATA begins in a line: where those end is not followed.
+func endsInItsOwnWay(text string) bool {
+	if strings.Contains(text, "<?") {
+		return true
+	}
+	for {
+		_, after, found := strings.Cut(text, "<!")
+		if !found {
+			return false
+		}
+		if after != "" && (after[0] == '[' || isAlnum(after[0])) {
+			return true
+		}
+		text = after
+	}
+}
+
 func isHidingTag(tag string) bool {
 	for _, h := range hidingTags {
 		if h == tag {
@@ -440,15 +501,4 @@ func (s *pageScanner) underlineHeading(text string) {
 	if mark[0] == '=' {
 		last.level = 1
 	}
-}
-
-// noticeLines returns the lines of p that may hold a notice.
-func noticeLines(p Page, quotes bool) (lines []pageLine) {
-	for _, l := range p.lines {
-		if (l.visibility == inView || l.visibility == doubtful || quotes && l.visibility == quoted) && strings.TrimSpace(l.text) != "" &&
-			len(l.text) <= maxMatchedLine {
-			lines = append(lines, l)
-		}
-	}
-	return lines
 }

@@ -1,8 +1,9 @@
 package review
 
-// This file defines presets, and reads the sentences that they list.
+// This file reads the sentences that a vendor's file, or the policy, lists.
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,188 +11,213 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// A preset is a reviewer that the coordinator knows. It is data: the code that reads it is the same for all.
+// A preset is a vendor's file, ready to be used.
 type preset struct {
-	reviewer      quorum.Reviewer
-	note          string       // its verdict format and what it posts, for the policy reference
-	workflow      bool         // it is a workflow, whose path only the user knows
-	marks         []string     // in small letters: each of its reviews holds one of them
-	noticesQuoted bool         // its notices, and the lines that name its commit, stand in block quotes
-	notices       messageTable // its lines and HTML comments that say why there is no review
-	working       []pattern    // its lines that say that it is still working
-	otherTexts    []pattern    // texts of it that are no review
-	replyMark     string       // an HTML comment in its answers in a conversation, which are no reviews
-	clean         []pattern    // lines that approve
-	counts        []pattern    // lines that count: none approves, more object. Group 1 is the number, or "no"
-	countsInline  bool         // the findings that it counts are its inline comments
-	hiddenCounts  []pattern    // lines that count findings without a thread: more than none objects
-	scored        bool         // "Confidence Score: n/5"
-	listsPlaces   bool         // its clean texts list places, too: suppressed comments, or a walk through the files
-	commit        pattern      // its own way to name the commit, in small letters
+	vendorFile
+	reviewer quorum.Reviewer
+	shapes   compiledShapes
+	wordless []shape
+	commits  []func() *regexp.Regexp
 }
 
-func presetOf(name string) (preset, bool) {
-	for _, p := range presets {
-		if name != "" && p.reviewer.Preset == name {
-			return p, true
-		}
+// noPreset is the preset of a reviewer that the coordinator does not know.
+var noPreset = &preset{}
+
+func presetOf(name string) *preset {
+	if load := presets[name]; load != nil {
+		return load()
 	}
-	return preset{}, false
+	return noPreset
 }
 
 // Preset returns the reviewer that name stands for, with everything that a policy may override.
-func Preset(name string) (quorum.Reviewer, bool) {
-	p, ok := presetOf(name)
-	r := p.reviewer
-	r.Events, r.Guard = slices.Clone(r.Events), slices.Clone(r.Guard)
-	return r, ok
-}
-
-// Presets returns the names of all presets, sorted.
-func Presets() []string {
-	names := make([]string, 0, len(presets))
-	for _, p := range presets {
-		names = append(names, p.reviewer.Preset)
+func Preset(name string) (r quorum.Reviewer, known bool) {
+	p := presetOf(name)
+	if p == noPreset {
+		return r, false
 	}
-	slices.Sort(names)
-	return names
+	r = p.reviewer
+	r.Events, r.Obeys, r.Guard = slices.Clone(r.Events), slices.Clone(r.Obeys), slices.Clone(r.Guard)
+	return r, true
 }
 
 // PresetNote returns one line about a preset: its verdict format and what it posts.
-func PresetNote(name string) string {
-	p, _ := presetOf(name)
-	return p.note
-}
+func PresetNote(name string) string { return presetOf(name).Note }
 
 // NeedsWorkflow reports whether a preset is a workflow, whose path the policy must name.
-func NeedsWorkflow(name string) bool {
-	p, _ := presetOf(name)
-	return p.workflow
+func NeedsWorkflow(name string) bool { return presetOf(name).Workflow }
+
+// A document is a text as a reviewer's: its lines, and the shapes that are looked for in them.
+type document struct {
+	Page
+	reviewer   quorum.Reviewer
+	preset     *preset
+	shapes     []*compiledShapes
+	statements []string // of each line; "" where it is hidden, blank or too long
+	end        int      // the line behind which only older reviews stand
+}
+
+func newDocument(r quorum.Reviewer, p Page) *document {
+	d := &document{Page: p, reviewer: r, preset: presetOf(r.Preset), statements: make([]string, len(p.lines)), end: len(p.lines)}
+	if d.preset != noPreset && r.Verdict.Kind == d.preset.reviewer.Verdict.Kind {
+		d.shapes = append(d.shapes, &d.preset.shapes)
+	}
+	if !r.Shapes.IsZero() {
+		if own, err := compileShapes(r.Shapes); err == nil { // a policy with a broken shape does not load
+			own.origin = "policy"
+			d.shapes = append(d.shapes, &own)
+		}
+	}
+	for i, l := range p.lines {
+		if l.visibility == hidden || l.text == "" || len(l.text) > maxMatchedLine {
+			continue
+		}
+		item, _ := listItem(strings.TrimSpace(l.text))
+		d.statements[i] = statementOf(item)
+	}
+	if mark := d.preset.History; mark != "" {
+		for i, c := range p.comments {
+			if strings.Contains(lowerASCII(c[:min(len(c), 400)]), mark) {
+				d.end = p.commentLines[i]
+				break
+			}
+		}
+	}
+	d.Page.lines = p.lines[:d.end]
+	return d
 }
 
 // presetRuling is the ruling of a preset's own sentences.
 type presetRuling struct {
 	ruling
-	inline bool
-	noOpen bool
-	lists  bool
+	inline bool // the findings that it counts are its inline comments
+	noOpen bool // it approves only if none of the reviewer's threads is open
+	lists  bool // its clean texts list places, too
+	veto   bool // it objects by a veto, which no approval contradicts
 }
 
-// A preset's own sentences stand in the first or the last lines of a text.
-const (
-	sentencesHead = 150
-	sentencesTail = 50
-)
-
-// ruleSentences returns the ruling of the preset's sentences in p; silent if the policy chose another format.
-func (pre preset) ruleSentences(r quorum.Reviewer, p Page) (s presetRuling) {
-	if pre.reviewer.Preset == "" || r.Verdict.Kind != pre.reviewer.Verdict.Kind ||
-		len(pre.clean)+len(pre.counts)+len(pre.hiddenCounts) == 0 && !pre.scored {
-		return s
-	}
-	s.lists = pre.listsPlaces
-	for i, l := range p.lines {
-		if l.visibility != inView && l.visibility != doubtful || l.text == "" || len(l.text) > maxMatchedLine {
+// ruleSentences returns the ruling of the vendor's sentences; silent if none is listed.
+func (d *document) ruleSentences() (s presetRuling) {
+	s.lists = d.preset.ListsPlaces
+	for i, l := range d.lines {
+		if d.statements[i] == "" {
 			continue
 		}
-		if i > sentencesHead && i < len(p.lines)-sentencesTail {
-			continue
-		}
-		got := pre.readSentence(l)
+		got := d.ruleSentence(i, l)
 		switch {
-		case got.vote == silent, got.vote == approves && l.visibility != inView:
-		case s.vote == silent:
-			got.lists = pre.listsPlaces
+		case got.vote == silent:
+		case s.vote == silent, got.veto && !s.veto:
+			got.lists = s.lists
 			s = got
+		case s.veto:
 		case s.vote != got.vote:
-			s = presetRuling{ruling: ruling{vote: yesAndNo, detail: shortQuote(s.detail + " / " + got.detail)}}
+			s.ruling = ruling{vote: yesAndNo, detail: shortQuote(s.detail + " / " + got.detail), rule: got.rule, line: i}
 		default:
 			s.noOpen, s.inline = s.noOpen || got.noOpen, s.inline && got.inline
+			if got.vote == approves {
+				s.line = i
+			}
 		}
 	}
 	return s
 }
 
-// readSentence returns the ruling of one line.
-func (pre preset) readSentence(l pageLine) presetRuling {
-	words := plainWords(strings.TrimSpace(l.text))
-	if words == "" {
-		return presetRuling{}
+// ruleSentence returns the ruling of line i.
+func (d *document) ruleSentence(i int, l pageLine) (got presetRuling) {
+	words := d.statements[i]
+	rule := func(v vote, list int, source string) ruling {
+		return ruling{vote: v, detail: shortQuote(l.text), rule: d.ruleName(list, source), line: i}
 	}
-	if pre.scored {
-		if m := scoreLine.findGroups(words); m != nil {
-			return rulingOfScore(m[1], shortQuote(l.text))
-		}
+	if source, count, ok := d.matchLine(listVetoes, i); ok && !isZero(count) {
+		return presetRuling{ruling: rule(objects, listVetoes, source), veto: true}
 	}
-	for _, c := range pre.counts {
-		if m := c.findGroups(words); m != nil {
-			detail := shortQuote(l.text)
-			n, err := strconv.Atoi(m[1])
-			switch {
-			case m[1] == "no" || err == nil && n == 0:
-				return presetRuling{ruling: ruling{vote: approves, detail: detail}}
-			case err == nil:
-				return presetRuling{ruling: ruling{vote: objects, detail: detail}, inline: pre.countsInline}
-			}
-			return presetRuling{ruling: ruling{vote: unclear, detail: detail}}
-		}
+	if l.visibility == quoted {
+		return got
 	}
-	for _, c := range pre.hiddenCounts {
-		if m := c.findGroups(words); m != nil && strings.Trim(m[1], "0") != "" {
-			return presetRuling{ruling: ruling{vote: objects, detail: shortQuote(l.text)}}
-		}
+	if source, count, ok := d.matchLine(listCounts, i); ok && !isZero(count) {
+		return presetRuling{ruling: rule(objects, listCounts, source), inline: d.preset.CountsInline}
+	} else if ok && l.visibility == inView && !isDeceptive(l.text) {
+		return presetRuling{ruling: rule(approves, listCounts, source)}
 	}
-	for _, c := range pre.clean {
-		if c.matches(words) && !conditionWords.MatchString(words) && !isDeceptive(l.text) {
-			return presetRuling{ruling: ruling{vote: approves, detail: shortQuote(l.text)}}
-		}
+	if source, count, ok := d.matchLine(listObjects, i); ok && !isZero(count) {
+		return presetRuling{ruling: rule(objects, listObjects, source), inline: d.preset.CountsInline && count != ""}
 	}
-	return presetRuling{}
+	if l.visibility != inView || isDeceptive(l.text) || words == "" {
+		return got
+	}
+	if source, _, ok := d.matchLine(listIfSettled, i); ok {
+		return presetRuling{ruling: rule(approves, listIfSettled, source), noOpen: true}
+	}
+	if source, _, ok := d.matchLine(listApproves, i); ok {
+		return presetRuling{ruling: rule(approves, listApproves, source)}
+	}
+	return got
 }
 
-var scoreLine = rx(`^confidence score: ?(\d{1,2}) ?/ ?5\.?$`, "confidence score")
-
-// rulingOfScore returns the ruling of Greptile's score: five approves, four too if none of its threads is open, less objects.
-func rulingOfScore(n, detail string) presetRuling {
-	switch n {
-	case "5":
-		return presetRuling{ruling: ruling{vote: approves, detail: detail}}
-	case "4":
-		return presetRuling{ruling: ruling{vote: approves, detail: detail}, noOpen: true}
-	case "0", "1", "2", "3":
-		return presetRuling{ruling: ruling{vote: objects, detail: detail}}
+// matchLine finds the first shape of a list that line i has.
+func (d *document) matchLine(list, i int) (source, count string, ok bool) {
+	for _, set := range d.shapes {
+		if source, count, ok = set.matchStatement(list, d.statements[i], d.lines[i].level > 0); ok {
+			return source, count, true
+		}
 	}
-	return presetRuling{ruling: ruling{vote: unclear, detail: detail}}
+	return "", "", false
+}
+
+// ruleName names the shape that decided, and the file in which it stands.
+func (d *document) ruleName(list int, source string) string {
+	for _, set := range d.shapes {
+		if slices.ContainsFunc(set.lists[list], func(s shape) bool { return s.source == source }) {
+			return set.origin + " " + shapeListNames[list] + ": " + source
+		}
+	}
+	return ""
+}
+
+// isZero reports whether a count that was read is none; one that was not read is not.
+func isZero(count string) bool {
+	if count == "no" || count == "zero" {
+		return true
+	}
+	n, err := strconv.Atoi(strings.ReplaceAll(count, ",", ""))
+	return err == nil && n == 0
+}
+
+// isWordless reports whether a review without inline comments is one by which its vendor says that it has nothing to say:
+// it holds all of the lines that the vendor's file lists for that.
+func (d *document) isWordless() (line int, ok bool) {
+	if len(d.preset.Wordless) == 0 || len(d.shapes) == 0 {
+		return 0, false
+	}
+	for _, want := range d.preset.wordless {
+		at := slices.IndexFunc(d.statements[:d.end], func(s string) bool { _, ok := want.match(s); return ok })
+		if at < 0 || d.lines[at].visibility != inView {
+			return 0, false
+		}
+		line = max(line, at)
+	}
+	return line, true
 }
 
 // isReply reports whether a text is an answer in a conversation, which may repeat anything on request and is no review.
-func (pre preset) isReply(p Page) bool {
-	return pre.replyMark != "" &&
-		slices.ContainsFunc(p.comments, func(c string) bool { return strings.Contains(lowerASCII(c), pre.replyMark) })
+func (d *document) isReply() bool {
+	return d.preset.ReplyMarker != "" &&
+		slices.ContainsFunc(d.comments, func(c string) bool { return strings.Contains(lowerASCII(c), d.preset.ReplyMarker) })
 }
 
-// isOther reports whether a text is one of the preset's that are no reviews.
-func (pre preset) isOther(p Page) bool {
-	if len(pre.otherTexts) == 0 {
-		return false
-	}
-	lines := noticeLines(p, false)
-	for _, l := range lines[:min(len(lines), 12)] {
-		words := plainWords(strings.TrimSpace(l.text))
-		for _, o := range pre.otherTexts {
-			if o.matches(words) {
-				return true
-			}
+// isOther reports whether a text is one of the vendor's that are no reviews.
+func (d *document) isOther() bool {
+	seen := 0
+	for i := range d.lines {
+		if d.statements[i] == "" {
+			continue
+		}
+		if _, _, ok := d.matchLine(listOther, i); ok {
+			return true
+		}
+		if seen++; seen == 12 {
+			break
 		}
 	}
 	return false
-}
-
-// hasMarks reports whether a text holds one of the words that each review of the preset holds.
-func (pre preset) hasMarks(body string) bool {
-	if len(pre.marks) == 0 {
-		return true
-	}
-	body = lowerASCII(body)
-	return slices.ContainsFunc(pre.marks, func(m string) bool { return strings.Contains(body, m) })
 }

@@ -3,7 +3,6 @@ package review
 // This file quotes what strangers wrote: in one short line, without keys and without what shows nothing.
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -15,7 +14,7 @@ const maxDetail = 120
 // secretKeys matches the API keys and tokens that logs and answers sometimes quote; GitHub masks only those that it
 // knows. A key may follow an underscore, or an escape of JSON or a URL (for a line break or a colon). It may contain a
 // NUL, which maskKeys puts in place of characters that show nothing.
-var secretKeys = regexp.MustCompile(
+var secretKeys = lazyRegexp(
 	`(?:\b|_|\\[nrt]|%[0-9A-Fa-f]{2})` +
 		`(?:(?:sk|pk|rk)-[A-Za-z0-9_\x00-]{8,}|gh[a-z]_[A-Za-z0-9\x00]{16,}` +
 		`|github_pat_[A-Za-z0-9_\x00]{16,}|(?:AKIA|ASIA)[A-Z0-9\x00]{12,}` +
@@ -25,7 +24,7 @@ var secretKeys = regexp.MustCompile(
 )
 
 // ansiCodes matches the escape codes with which terminals colour text.
-var ansiCodes = regexp.MustCompile("\x1b(?:\\[[0-9;?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|[()][0-9A-Z]|[@-Z\\\\^_])")
+var ansiCodes = lazyRegexp("\x1b(?:\\[[0-9;?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|[()][0-9A-Z]|[@-Z\\\\^_])")
 
 // shortQuote returns s as one line of at most maxDetail runes, without keys and without characters that show nothing.
 func shortQuote(s string) string {
@@ -63,13 +62,13 @@ func shortQuote(s string) string {
 // maskKeys returns s with *** in place of each key. Characters that show nothing are dropped where one of them might
 // split a key, or part it from the word before it.
 func maskKeys(s string) string {
-	joined := overwriteUnseen(ansiCodes.ReplaceAllStringFunc(s, func(code string) string { return strings.Repeat("\x00", len(code)) }), 0)
+	joined := overwriteUnseen(ansiCodes().ReplaceAllStringFunc(s, func(code string) string { return strings.Repeat("\x00", len(code)) }), 0)
 	if strings.IndexByte(joined, 0) < 0 {
-		return secretKeys.ReplaceAllString(s, "***")
+		return secretKeys().ReplaceAllString(s, "***")
 	}
 	covered := make([]bool, len(s))
 	for _, form := range []string{joined, overwriteUnseen(s, 1)} { // the second form keeps two adjacent keys apart
-		for _, at := range secretKeys.FindAllStringIndex(form, -1) {
+		for _, at := range secretKeys().FindAllStringIndex(form, -1) {
 			for i := at[0]; i < at[1]; i++ {
 				covered[i] = true
 			}
@@ -84,7 +83,7 @@ func maskKeys(s string) string {
 			b.WriteByte(s[i])
 		}
 	}
-	return secretKeys.ReplaceAllString(b.String(), "***") // a key that was split within its prefix
+	return secretKeys().ReplaceAllString(b.String(), "***") // a key that was split within its prefix
 }
 
 // overwriteUnseen replaces each byte of a character that shows nothing.

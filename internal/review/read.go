@@ -1,11 +1,10 @@
 package review
 
-// This file is the order in which a text is judged: first notices that say there was no review, then a clear verdict.
-// A text that holds both has no verdict, unless it objects.
+// This file is the order in which a text is judged: what objects, what approves unless something takes it away, and what
+// says that there was no review. What is none of these is malformed.
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -21,48 +20,78 @@ func ReadWithPage(r quorum.Reviewer, m Material, pageOf func() Page) Reading {
 	if m.Kind == Log {
 		return readLog(m)
 	}
-	pre, _ := presetOf(r.Preset)
 	if r.Retired {
 		return Reading{Outcome: quorum.Declined, Reason: quorum.ReasonRetired}
 	}
 	if len(m.Body) > MaxText {
 		return Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed, Detail: shortQuote(m.Body[:4*maxDetail])}
 	}
-	p := pageOf()
-	instead, refused := findNotice(r, p)
+	d := newDocument(r, pageOf())
+	notice, refused := d.findNotice(m.Kind)
 	var got Reading
 	switch m.Kind {
 	case Check, Status:
-		if detail, yes := saysWorking(r, p); yes && !refused {
-			return Reading{Outcome: quorum.Running, Reason: quorum.ReasonRunning, Detail: detail}
+		if working, yes := d.readWorking(); yes && !refused {
+			return working
 		}
 		if r.Verdict.Kind == quorum.Conclusion {
 			if refused {
-				return instead
+				return notice.toReading()
 			}
 			return readConclusion(r, m)
 		}
 		if m.Kind == Status {
 			got = readStatus(r, m)
 		} else {
-			got = readCheck(r, m, p, pre)
+			got = d.readCheck(m)
 		}
 	case Comment, Review:
-		got = readText(r, m, p, pre)
+		if r.Heading != "" && !d.HasHeading(r.Heading) {
+			return Reading{Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown, Detail: shortQuote(m.Body[:min(len(m.Body), 4*maxDetail)])}
+		}
+		got = d.readText(m)
 	case Log:
 	default:
 		return Reading{Outcome: quorum.Unknown, Reason: quorum.ReasonUnknown}
 	}
-	if !refused {
-		return got
+	if refused {
+		got = notice.beside(got)
 	}
+	switch got.Outcome {
+	case quorum.Approved, quorum.Findings, quorum.Malformed, quorum.Partial:
+		if m.Kind == Comment && !d.preset.hasMarks(m.Body) {
+			return Reading{Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown, Detail: got.Detail}
+		}
+	}
+	return got
+}
+
+// beside returns the reading of a text that holds a notice, and without it would read as got. An objection stands. An
+// approval stands beside a paragraph that only looks like a notice; behind a notice of its vendor's own it is an older one.
+func (n foundNotice) beside(got Reading) Reading {
 	switch {
 	case got.Outcome == quorum.Findings && !got.minorOnly:
 		return got
-	case got.Outcome == quorum.Approved:
-		return Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonContradicts, Detail: instead.Detail, Findings: got.Findings}
+	case got.Outcome == quorum.Approved && !n.strong && !n.own:
+		return got
+	case got.Outcome == quorum.Approved && !(n.own && n.line < got.Line):
+		return Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonContradicts, Detail: n.Detail, Findings: got.Findings, Rule: n.Rule, Line: n.line + 1}
 	}
-	return instead
+	return n.toReading()
+}
+
+func (n foundNotice) toReading() Reading {
+	n.Line = n.line + 1
+	return n.Reading
+}
+
+// readWorking reads a text that says that its review is under way.
+func (d *document) readWorking() (Reading, bool) {
+	line, rule, yes := d.saysWorking()
+	if !yes {
+		return Reading{}, false
+	}
+	return Reading{Outcome: quorum.Running, Reason: quorum.ReasonRunning, Detail: shortQuote(d.lines[line].text), Rule: rule, Line: line + 1}, true
 }
 
 // readConclusion reads a check's conclusion or a status' state as the verdict, where the policy says that it is one.
@@ -105,8 +134,8 @@ func readStatus(r quorum.Reviewer, m Material) Reading {
 }
 
 // readCheck reads a check run's output. An approval in it must agree with the check's conclusion.
-func readCheck(r quorum.Reviewer, m Material, p Page, pre preset) Reading {
-	got := readText(r, Material{Kind: Check, Body: m.Body, Threads: m.Threads}, p, pre)
+func (d *document) readCheck(m Material) Reading {
+	got := d.readText(Material{Kind: Check, Body: m.Body, Threads: m.Threads})
 	switch got.Outcome {
 	case quorum.Findings:
 		return got
@@ -118,45 +147,86 @@ func readCheck(r quorum.Reviewer, m Material, p Page, pre preset) Reading {
 		return Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonContradicts, Detail: got.Detail, Findings: got.Findings}
 	}
 	switch m.Conclusion {
-	case "success", "neutral":
+	case "success", "neutral", "":
 		return got
 	case "skipped":
 		return Reading{Outcome: quorum.Declined, Reason: quorum.ReasonSkipped}
 	case "timed_out":
 		return Reading{Outcome: quorum.Hung, Reason: quorum.ReasonHung}
-	case "":
-		return got
 	}
 	return Reading{Outcome: quorum.Unknown, Reason: quorum.ReasonUnknown, Detail: shortQuote(m.Conclusion)}
 }
 
-// readText reads the words and the state of a comment, a review or a check.
-func readText(r quorum.Reviewer, m Material, p Page, pre preset) Reading {
-	detail, busy := saysWorking(r, p)
-	got := readVerdict(r, m, p, pre)
+// readText reads the words and the state of a comment, a review or a check, in the order that DESIGN gives: what objects,
+// what approves unless something takes it away, and what is neither.
+func (d *document) readText(m Material) Reading {
+	working, busy := d.readWorking()
+	got := d.readVerdict(m)
 	switch {
 	case got.Outcome == quorum.Findings:
 		return got
-	case pre.isReply(p):
+	case d.isReply():
 		return Reading{Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown, Detail: got.Detail}
 	case busy:
-		return Reading{Outcome: quorum.Running, Reason: quorum.ReasonRunning, Detail: detail}
+		return working
+	case got.Outcome == quorum.Approved:
+		return d.unlessTakenAway(got)
 	case got.Outcome == quorum.Malformed && got.Reason == quorum.ReasonMalformed:
-		if len(contentLines(r, p)) == 0 {
+		start := contentStart(d.reviewer, d.Page)
+		if start == len(d.lines) {
 			return Reading{Outcome: quorum.Empty, Reason: quorum.ReasonEmpty}
 		}
-		if pre.isOther(p) {
+		if d.isOther() {
 			return Reading{Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown, Detail: got.Detail}
 		}
 		if got.Detail == "" {
-			got.Detail = quoteOpening(r, p)
+			got.Detail, got.Line = quoteOpening(d.lines, start)
 		}
 	}
 	return got
 }
 
+// unlessTakenAway returns an approval, unless something in the text takes it away: a correction behind it, or words that
+// say that not all of the change was seen.
+func (d *document) unlessTakenAway(got Reading) Reading {
+	at := got.Line - 1
+	if line, source, found := d.partialLine(); found {
+		return d.takenAway(got, line, quorum.Partial, source)
+	}
+	if line, outcome, found := unreadPart(d.Page, at); found {
+		return d.takenAway(got, line, outcome, "not all was seen")
+	}
+	if line, found := takenBackAt(d.Page, at, !got.ownWords); found {
+		return d.takenAway(got, line, quorum.Malformed, "taken back")
+	}
+	return got
+}
+
+// takenAway returns the reading of an approval that a line takes away.
+func (d *document) takenAway(got Reading, line int, outcome quorum.Outcome, rule string) Reading {
+	reason := quorum.ReasonContradicts
+	if outcome == quorum.Partial {
+		reason = quorum.ReasonPartial
+	}
+	return Reading{Outcome: outcome, Reason: reason, Detail: shortQuote(d.lines[line].text), Findings: got.Findings, Rule: rule, Line: line + 1}
+}
+
+// partialLine finds the line by which the vendor says that it did not see all of the change.
+func (d *document) partialLine() (line int, rule string, found bool) {
+	for i := range d.lines {
+		if d.statements[i] == "" {
+			continue
+		}
+		if source, count, ok := d.matchLine(listPartial, i); ok && !isZero(count) {
+			return i, d.ruleName(listPartial, source), true
+		}
+	}
+	return 0, "", false
+}
+
 // readVerdict reads a text in the format that the policy names.
-func readVerdict(r quorum.Reviewer, m Material, p Page, pre preset) Reading {
+func (d *document) readVerdict(m Material) Reading {
+	r, p := d.reviewer, d.Page
 	state := reviewStateOf(m)
 	var got Reading
 	switch r.Verdict.Kind {
@@ -167,17 +237,17 @@ func readVerdict(r quorum.Reviewer, m Material, p Page, pre preset) Reading {
 	case quorum.Conclusion:
 		return Reading{Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown}
 	case quorum.ReadyToMerge:
-		got = readFields(r, p)
+		got = d.readFields()
 	case quorum.FindingList:
-		got = readFindings(r, p, pre)
+		got = d.readForms(m, ruling{})
 	case quorum.ReviewState:
-		text := readAllForms(r, p, pre)
+		text := d.readForms(m, ruleFields(p))
 		if m.Kind == Comment && text.Outcome != quorum.Findings { // only a review has a state
 			return Reading{Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown, Detail: text.Detail}
 		}
-		return withState(state, m, text)
+		return d.withState(state, m, text)
 	case quorum.Auto:
-		return withState(state, m, readAllForms(r, p, pre))
+		return d.withState(state, m, d.readForms(m, ruleFields(p)))
 	default: // an unknown format has no verdict
 		return Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed}
 	}
@@ -227,9 +297,10 @@ func reviewStateOf(m Material) reviewState {
 }
 
 // withState combines a review's state with the reading of its text.
-func withState(s reviewState, m Material, text Reading) Reading {
+func (d *document) withState(s reviewState, m Material, text Reading) Reading {
 	objection := text.Outcome == quorum.Findings
 	wordless := text.Outcome == quorum.Malformed && text.Reason == quorum.ReasonMalformed
+	rule := "state: " + m.State
 	switch {
 	case s == stateChangesRequested:
 		return Reading{
@@ -237,17 +308,28 @@ func withState(s reviewState, m Material, text Reading) Reading {
 			Reason:   quorum.ReasonFindings,
 			Detail:   detailOr(text.Detail, m.State),
 			Findings: text.Findings,
+			Rule:     rule,
 		}
 	case s == stateApproved && objection:
-		return Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonContradicts, Detail: text.Detail, Findings: text.Findings}
+		return Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonContradicts, Detail: text.Detail, Findings: text.Findings, Line: text.Line}
 	case s == stateApproved && wordless:
-		return Reading{Outcome: quorum.Approved, Reason: quorum.ReasonApproved, Detail: m.State}
+		return Reading{Outcome: quorum.Approved, Reason: quorum.ReasonApproved, Detail: m.State, Rule: rule}
 	case objection:
 		return text
 	case (s == stateDismissed || s == stateUnknown) && text.Outcome == quorum.Approved:
 		return voidApproval(m, text)
 	case s != stateApproved && m.Threads > 0:
-		return Reading{Outcome: quorum.Findings, Reason: quorum.ReasonFindings, Detail: text.Detail, Findings: text.Findings, Inline: true}
+		return Reading{
+			Outcome: quorum.Findings, Reason: quorum.ReasonFindings, Detail: text.Detail, Findings: text.Findings, Inline: true,
+			Rule: "inline comments",
+		}
+	case s == stateCommented && wordless:
+		if line, ok := d.isWordless(); ok {
+			return Reading{
+				Outcome: quorum.Approved, Reason: quorum.ReasonApproved, Detail: shortQuote(d.lines[line].text), Line: line + 1,
+				Rule: d.preset.shapes.origin + " wordless", ownWords: true,
+			}
+		}
 	}
 	return text
 }
@@ -268,10 +350,10 @@ func detailOr(a, b string) string {
 }
 
 // readFields reads the fields of templates alone.
-func readFields(r quorum.Reviewer, p Page) Reading {
-	got := ruleFields(p).toReading()
+func (d *document) readFields() Reading {
+	got := ruleFields(d.Page).toReading()
 	if got.Outcome == quorum.Findings {
-		got.Findings = tallyFindings(p).allFindings(r.MinSeverity)
+		got.Findings = tallyFindings(d.Page).allFindings(d.reviewer.MinSeverity)
 		markObjecting(got.Findings)
 	}
 	return got
@@ -284,31 +366,32 @@ func markObjecting(findings []quorum.Finding) {
 	}
 }
 
-// readFindings reads counts, lists and a preset's own sentences: the format `findings`.
-func readFindings(r quorum.Reviewer, p Page, pre preset) Reading {
-	t := tallyFindings(p)
-	own := pre.ruleSentences(r, p)
-	return combineRulings(r, t, ruling{}, own)
+// readForms reads counts, lists, the vendor's own sentences and the fields that were found: the format `auto`, and without
+// fields `findings`.
+func (d *document) readForms(m Material, fields ruling) Reading {
+	return d.combineRulings(tallyFindings(d.Page), fields, d.ruleSentences())
 }
 
-// readAllForms reads fields, counts, lists and a preset's own sentences: the format `auto`.
-func readAllForms(r quorum.Reviewer, p Page, pre preset) Reading {
-	return combineRulings(r, tallyFindings(p), ruleFields(p), pre.ruleSentences(r, p))
-}
-
-// combineRulings makes one reading of a text's fields, lists and preset sentences. An objection wins; an approval beside
+// combineRulings makes one reading of a text's fields, lists and vendor's sentences. An objection wins; an approval beside
 // a contradiction is malformed.
-func combineRulings(r quorum.Reviewer, t findingTally, fields ruling, own presetRuling) Reading {
+func (d *document) combineRulings(t findingTally, fields ruling, own presetRuling) Reading {
+	r := d.reviewer
 	lists := t.toRuling(r.MinSeverity)
 	if own.vote == approves && lists.vote == yesAndNo && !t.hasFindings() {
 		lists = ruling{} // the sentence approves and the list holds suppressed comments: no contradiction
 	}
 	bad := func(x ruling, reason quorum.Reason) Reading {
-		return Reading{Outcome: quorum.Malformed, Reason: reason, Detail: x.detail, Findings: t.allFindings(r.MinSeverity)}
+		return Reading{
+			Outcome: quorum.Malformed, Reason: reason, Detail: x.detail, Findings: t.allFindings(r.MinSeverity), Rule: x.rule, Line: x.line + 1,
+		}
 	}
 	switch {
-	case fields.vote == yesAndNo, own.vote == yesAndNo:
+	case own.veto:
+		return own.objection(t.allFindings(r.MinSeverity), false)
+	case fields.vote == yesAndNo:
 		return bad(fields, quorum.ReasonContradicts)
+	case own.vote == yesAndNo:
+		return bad(own.ruling, quorum.ReasonContradicts)
 	case fields.vote == unfilledTemplate:
 		return bad(fields, quorum.ReasonTemplate)
 	case fields.vote == objects:
@@ -320,13 +403,7 @@ func combineRulings(r quorum.Reviewer, t findingTally, fields ruling, own preset
 		markObjecting(got.Findings)
 		return got
 	case own.vote == objects:
-		return Reading{
-			Outcome:  quorum.Findings,
-			Reason:   quorum.ReasonFindings,
-			Detail:   own.detail,
-			Findings: t.allFindings(r.MinSeverity),
-			Inline:   own.inline && lists.vote != objects,
-		}
+		return own.objection(t.allFindings(r.MinSeverity), own.inline && lists.vote != objects)
 	case lists.vote == yesAndNo:
 		return bad(lists, quorum.ReasonContradicts)
 	case fields.vote == approves || own.vote == approves:
@@ -341,6 +418,8 @@ func combineRulings(r quorum.Reviewer, t findingTally, fields ruling, own preset
 	switch {
 	case got.Outcome == quorum.Approved && t.hasFindings():
 		got.Below, got.Reason = true, quorum.ReasonAccepted
+	case got.Outcome == quorum.Approved && !t.saysNothingElse():
+		got = Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed, Detail: got.Detail, Rule: "a count of zero, and more", Line: got.Line}
 	case got.Outcome == quorum.Approved:
 		got.Findings = nil
 	case got.Outcome == quorum.Malformed && own.vote == unclear:
@@ -351,20 +430,37 @@ func combineRulings(r quorum.Reviewer, t findingTally, fields ruling, own preset
 	return got
 }
 
+// objection returns the reading of a vendor's sentence that objects.
+func (s presetRuling) objection(findings []quorum.Finding, inline bool) Reading {
+	got := s.toReading()
+	got.Findings, got.Inline = findings, inline
+	return got
+}
+
 // approveUnlessGrave returns the approval that an explicit yes gives, unless the text lists a grave finding. Findings that
 // are minor or lie below min_severity are shown beside the approval.
 func (t findingTally) approveUnlessGrave(r quorum.Reviewer, fields ruling, own presetRuling) Reading {
-	detail := detailOr(fields.detail, own.detail)
+	decided := fields
+	if fields.vote != approves {
+		decided = own.ruling
+	}
 	grave := max(r.MinSeverity, quorum.Medium) // "Ready to merge? Yes" and a nit is a yes
+	bad := Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonContradicts, Detail: decided.detail, Rule: decided.rule, Line: decided.line + 1}
 	switch {
 	case t.hasObjection(grave), t.contradictsItself() && t.hasFindings(), fields.vote != approves && len(t.listed) > 0 && !own.lists:
-		return Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonContradicts, Detail: detail, Findings: t.allFindings(r.MinSeverity)}
+		bad.Findings = t.allFindings(r.MinSeverity)
+		return bad
 	case t.unfilled:
-		return Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonTemplate, Detail: detail}
+		bad.Reason = quorum.ReasonTemplate
+		return bad
 	case fields.vote != approves && fields.vote != silent:
-		return Reading{Outcome: quorum.Malformed, Reason: fields.toReading().Reason, Detail: fields.detail}
+		bad.Reason, bad.Detail = fields.toReading().Reason, fields.detail
+		return bad
 	}
-	got := Reading{Outcome: quorum.Approved, Reason: quorum.ReasonApproved, Detail: detail, NoOpen: own.noOpen}
+	got := Reading{
+		Outcome: quorum.Approved, Reason: quorum.ReasonApproved, Detail: decided.detail, NoOpen: own.noOpen, Rule: decided.rule,
+		Line: max(fields.line, own.line) + 1, ownWords: own.vote == approves && fields.vote != approves,
+	}
 	if t.hasFindings() || len(t.listed) > 0 && own.vote == approves {
 		got.Below, got.Reason, got.Findings = true, quorum.ReasonAccepted, t.allFindings(grave)
 		for i := range got.Findings {
@@ -385,73 +481,79 @@ func readByPatterns(f quorum.Format, p Page) Reading {
 		return Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed}
 	}
 	var got ruling
-	for _, l := range p.lines {
+	for i, l := range p.lines {
 		text := strings.TrimSpace(l.text)
 		if l.visibility != inView && l.visibility != doubtful || text == "" || len(text) > 16<<10 {
 			continue
 		}
 		accepts := l.visibility == inView && !isDeceptive(text) && yes.MatchString(text)
 		denies := f.Object != "" && no.MatchString(text)
+		found := ruling{vote: objects, detail: shortQuote(text), rule: "policy object: " + f.Object, line: i}
 		switch {
 		case accepts && denies, accepts && got.vote == objects, denies && got.vote == approves:
-			return ruling{vote: yesAndNo, detail: shortQuote(text)}.toReading()
+			found.vote = yesAndNo
+			return found.toReading()
 		case denies && got.vote == silent:
-			got = ruling{vote: objects, detail: shortQuote(text)}
+			got = found
 		case accepts && got.vote == silent:
-			got = ruling{vote: approves, detail: shortQuote(text)}
+			got = ruling{vote: approves, detail: shortQuote(text), rule: "policy approve: " + f.Approve, line: i}
+		case accepts:
+			got.line = i
 		}
 	}
 	return got.toReading()
 }
 
-// contentLines returns the lines after the heading and the line that names the commit; none if nothing follows.
-func contentLines(r quorum.Reviewer, p Page) []pageLine {
-	from := 0
+// toReading returns the reading of a ruling by itself.
+func (r ruling) toReading() Reading {
+	got := Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed, Detail: r.detail, Rule: r.rule, Line: r.line + 1}
+	switch r.vote {
+	case approves:
+		got.Outcome, got.Reason = quorum.Approved, quorum.ReasonApproved
+	case objects:
+		got.Outcome, got.Reason = quorum.Findings, quorum.ReasonFindings
+	case unfilledTemplate:
+		got.Reason = quorum.ReasonTemplate
+	case conditionalYes:
+		got.Reason = quorum.ReasonConditional
+	case yesAndNo:
+		got.Reason = quorum.ReasonContradicts
+	case silent:
+		got.Line = 0
+	case unclear:
+	}
+	return got
+}
+
+// contentStart returns the index of the first line after the heading and the line that names the commit; the number of
+// lines if nothing follows.
+func contentStart(r quorum.Reviewer, p Page) int {
+	headings := 0
 	for i, l := range p.lines {
-		words := plainWords(strings.TrimSpace(l.text))
+		words := plainWords(strings.TrimSpace(l.text[:min(len(l.text), maxMatchedLine)]))
+		isTitle := l.level > 0 && l.visibility == inView && headings == 0 && i < 20 &&
+			(r.Heading == "" || ReadPage(l.text).HasHeading(r.Heading))
 		switch {
 		case l.visibility == hidden && l.text == "" && len(p.blocks) == 0: // an HTML comment; a fence would be content
 		case words == "" && l.visibility != hidden:
-		case l.level > 0 && l.visibility == inView && from == 0 && i < 20 &&
-			(r.Heading == "" || ReadPage(l.text).HasHeading(r.Heading)) && isFirstHeading(p, i):
+		case isTitle:
 		case strings.HasPrefix(words, "reviewed commit"):
 		default:
-			return slices.Clip(p.lines[i:])
+			return i
+		}
+		if l.level > 0 {
+			headings++
 		}
 	}
-	return nil
+	return len(p.lines)
 }
 
-// isFirstHeading reports whether no heading stands before line i.
-func isFirstHeading(p Page, i int) bool {
-	return !slices.ContainsFunc(p.lines[:i], func(l pageLine) bool { return l.level > 0 })
-}
-
-// quoteOpening quotes the first line of a text's content.
-func quoteOpening(r quorum.Reviewer, p Page) string {
-	for _, l := range contentLines(r, p) {
-		if text := strings.TrimSpace(l.text); text != "" {
-			return shortQuote(text)
+// quoteOpening quotes the first of lines from start on that holds words, with its number.
+func quoteOpening(lines []pageLine, start int) (quote string, number int) {
+	for i := start; i < len(lines); i++ {
+		if text := strings.TrimSpace(lines[i].text); text != "" {
+			return shortQuote(text), i + 1
 		}
 	}
-	return ""
-}
-
-// Classify reads a text as [Read] does, but a text that is not r's evidence is unrelated: one without r's heading, or
-// without the words that every review of r's preset holds.
-func Classify(r quorum.Reviewer, m Material) Reading {
-	if m.Kind != Comment && m.Kind != Review {
-		return Read(r, m)
-	}
-	if r.Heading != "" && !ReadPage(m.Body).HasHeading(r.Heading) {
-		return Reading{Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown, Detail: shortQuote(m.Body[:min(len(m.Body), 4*maxDetail)])}
-	}
-	got := Read(r, m)
-	switch got.Outcome {
-	case quorum.Approved, quorum.Findings, quorum.Malformed:
-		if pre, ok := presetOf(r.Preset); ok && m.Kind == Comment && !pre.hasMarks(m.Body) {
-			return Reading{Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown, Detail: got.Detail}
-		}
-	}
-	return got
+	return "", 0
 }

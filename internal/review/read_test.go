@@ -189,7 +189,8 @@ func TestFindingsFormat(t *testing.T) {
 		},
 		{"unresolved rows do", table("🔴 Critical | 0", "Unresolved issues | 4", "Issues | 4"), 0, quorum.Findings, none, 0},
 		{"columns", "| Critical | High | Medium |\n|--|--|--|\n| 0 | 2 | 1 |", 0, quorum.Findings, none, 0},
-		{"columns of zero", "| Critical | High | Medium |\n|--|--|--|\n| 0 | 0 | 0 |", 0, quorum.Approved, none, 0},
+		{"columns of zero", "| Critical | High | Medium |\n|--|--|--|\n| 0 | 0 | 0 |", 0, quorum.Malformed, none, 0},
+		{"columns of zero in files", "Reviewed 3 files.\n\n| Critical | High | Medium |\n|--|--|--|\n| 0 | 0 | 0 |", 0, quorum.Approved, none, 0},
 		{"open column", "| Severity | Found | Open |\n|--|--|--|\n| High | 2 | 0 |", 0, quorum.Approved, none, 0},
 		{"placeholders", table("🔴 Critical | N", "🟡 Suggestions | N"), 0, quorum.Malformed, quorum.ReasonTemplate, 0},
 		{"placeholders in braces", table("🔴 Critical | {n}"), 0, quorum.Malformed, quorum.ReasonTemplate, 0},
@@ -201,15 +202,21 @@ func TestFindingsFormat(t *testing.T) {
 		{"a blocker in words", table("🔴 Critical | 0") + "\n**Blocker:** the lock leaks", 0, quorum.Malformed, quorum.ReasonContradicts, 1},
 		{"table in a fence", "```\n" + table("🔴 Critical | 0") + "```", 0, quorum.Malformed, none, 0},
 		{"table in a quote", "> | Kind | Count |\n> |---|---|\n> | 🔴 Critical | 0 |", 0, quorum.Malformed, none, 0},
-		{"lines", "Critical: 0\nHigh: 0\nMedium: 0", 0, quorum.Approved, none, 0},
+		{"lines", "Critical: 0\nHigh: 0\nMedium: 0", 0, quorum.Malformed, none, 0},
+		{"lines and files", "Files reviewed: 3\nCritical: 0\nHigh: 0\nMedium: 0", 0, quorum.Approved, none, 0},
+		{"lines and prose", "Files reviewed: 3\nCritical: 0\nHigh: 0\n\nThe lock leaks.", 0, quorum.Malformed, none, 0},
+		{"none across files", "**No issues found** across 3 files", 0, quorum.Approved, none, 0},
+		{"none across no files", "**No issues found** across 0 files", 0, quorum.Malformed, none, 0},
 		{"lines that object", "- Critical: 0\n- High: 2", 0, quorum.Findings, none, 0},
 		{"one line", "🔴 Critical: 0 · 🟠 High: 1 · 🟢 Low: 4", 0, quorum.Findings, none, 0},
-		{"items", "- **High**: `b.go:12` races\n- 🟢 name it better", 0, quorum.Findings, none, 2},
+		{"items", "- **High**: `b.go:12` races\n- 🟡 name it better\n- 🟢 name it", 0, quorum.Findings, none, 3},
 		{"p1", "- [P1] `b.go:12` races", 0, quorum.Findings, none, 1},
 		{"sections", "#### Critical\n- no index (db.sql:4)\n\n#### Minor\n- a name\n  - deeper", 0, quorum.Findings, none, 2},
 		{"empty sections", "#### Critical\nNone found\n\n#### Important\n- None.\n\n#### Minor\nN/A", 0, quorum.Malformed, none, 0},
 		{"none at all", "No issues found", 0, quorum.Approved, none, 0},
-		{"none, as a heading", "## Review\n\n### ✅ No issues found\n\nI read all of it.", 0, quorum.Approved, none, 0},
+		{"none, as a heading", "## Review\n\n### ✅ No issues found\n\n---\n<sub>Reviewed in 3 s</sub>", 0, quorum.Approved, none, 0},
+		{"none, and prose", "## Review\n\n### ✅ No issues found\n\nI read some of it.", 0, quorum.Malformed, none, 0},
+		{"green alone", "- 🟢 Tests\n- 🟢 Style", 0, quorum.Malformed, none, 0},
 		{"none, within a sentence", "There were no issues found in the parts that I could read.", 0, quorum.Malformed, none, 0},
 		{"none, and praise", "No issues found. Looks good!", 0, quorum.Malformed, none, 0},
 		{"none, as code", "`No issues found`", 0, quorum.Malformed, none, 0},
@@ -456,13 +463,13 @@ func TestPresetTexts(t *testing.T) {
 			"coderabbit, outside the diff", "coderabbit",
 			Material{Kind: Review, State: "COMMENTED", Body: "**Actionable comments posted: 0**\n\n" +
 				"<details>\n<summary>⚠️ Outside diff range comments (2)</summary>\n\n</details>"},
-			quorum.Malformed, none,
+			quorum.Findings, none,
 		},
 		{
 			"coderabbit, skip beside clean", "coderabbit",
 			Material{Kind: Comment, Body: "<!-- This is an auto-generated comment: skip review by coderabbit.ai -->\n" +
 				"No actionable comments were generated in the recent review."},
-			quorum.Malformed, none,
+			quorum.Declined, none,
 		},
 		{
 			"coderabbit, marker in a fence", "coderabbit",
@@ -594,7 +601,7 @@ func TestClassify(t *testing.T) {
 		{presetReviewer(t, "greptile"), "Confidence Score: 5/5", quorum.Unrelated},
 		{presetReviewer(t, "codex"), yes, quorum.Unrelated},
 	} {
-		if got := Classify(c.r, Material{Kind: Comment, Body: c.body}); got.Outcome != c.want {
+		if got := Read(c.r, Material{Kind: Comment, Body: c.body}); got.Outcome != c.want {
 			t.Errorf("%q is %v, want %v", c.body, got.Outcome, c.want)
 		}
 	}
@@ -673,7 +680,7 @@ func TestALabelIsNoSentence(t *testing.T) {
 		long(41) + ": 3": true, long(42) + ": 3": false, long(41) + " (two words): 3": true, long(42) + " (two words): 3": false,
 		"3 " + long(31): true, "3 " + long(32): false,
 	} {
-		if got := new(findingTally).readCounts(line, line, true); got != want {
+		if got := new(findingTally).readCounts(line, line, 0, true); got != want {
 			t.Errorf("%q is read as a count: %v, want %v", line, got, want)
 		}
 	}

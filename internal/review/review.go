@@ -67,9 +67,12 @@ type Reading struct {
 	Until    time.Time     // Limited: or the moment that it states, zero if none
 	Below    bool          // Approved, although it lists findings that do not object; they are in Findings with Below set
 	Inline   bool          // Findings only because of its inline comments: it objects no longer than its threads do
+	Rule     string        // the field, or the shape and its vendor's file, that decided; "" if none did by itself
+	Line     int           // the line in which it stands, counted from 1; 0 if none
 	Doubt    bool          // Findings, but only by lists of findings: no field, state or conclusion says so
 	NoOpen   bool          // Approved only if none of the reviewer's threads is open, as with OnlyNew
 
+	ownWords  bool // Approved by a sentence of its vendor, not by words that anybody writes
 	minorOnly bool // Findings, but only minor ones without a file and line: an error message's list of advice looks the same
 }
 

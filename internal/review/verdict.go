@@ -1,14 +1,10 @@
 package review
 
 // This file reads the field in which a template has its verdict: "Ready to merge? Yes | No | With fixes" and its
-// siblings. A field is a line of its own. It is read strictly where it would approve: prompts teach models such
-// templates, and they hand back half of them.
+// siblings. A yes is read only if it stands alone in its line; a no is read with whatever follows it.
 
 import (
-	"regexp"
 	"strings"
-
-	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
 // vote is the meaning of one field, list or sentence.
@@ -19,7 +15,7 @@ const (
 	approves                     // a clear yes
 	objects                      // a clear no
 	unfilledTemplate             // a template's value that was not filled in
-	conditionalYes               // a yes with a condition
+	conditionalYes               // a yes that does not stand alone
 	yesAndNo                     // a yes and a no, which contradict each other
 	unclear                      // none of these
 )
@@ -28,6 +24,8 @@ const (
 type ruling struct {
 	vote   vote
 	detail string
+	rule   string // the field or shape that decided, and where it is listed
+	line   int    // the index of its line; of an approval the last one
 }
 
 // verdictField is a field's label with the words that are its values. Any other value is unclear, or ignored where the
@@ -35,99 +33,89 @@ type ruling struct {
 type verdictField struct {
 	label   string
 	approve []string
-	object  []string
-	loose   bool // an unknown value is ignored
+	loose   bool // an unknown value is ignored, and an item of a list is no field
 }
 
 var (
 	yesWords      = []string{"yes"}
 	approvedWords = []string{"approved", "approve"}
-	noWords       = []string{"with fixes", "with changes", "no", "not yet", "not ready"}
-	rejectedWords = []string{
-		"request changes",
-		"requests changes",
-		"changes requested",
-		"changes required",
-		"changes needed",
-		"request_changes",
-		"changes_requested",
-		"revise",
-		"rethink",
-		"rejected",
-		"reject",
-		"issues found",
-		"needs fixes",
-		"needs changes",
-		"needs work",
-		"needs revision",
-		"with fixes",
-		"not approved",
-		"do not merge",
-		"block",
-		"blocked",
-		"no",
-	}
+
 	verdictFields = []verdictField{
-		{label: "ready to merge", approve: yesWords, object: noWords},
-		{label: "final verdict", approve: approvedWords, object: rejectedWords},
-		{label: "overall verdict", approve: approvedWords, object: rejectedWords},
-		{label: "review verdict", approve: approvedWords, object: rejectedWords},
-		{label: "verdict", approve: approvedWords, object: rejectedWords},
-		{label: "review status", approve: approvedWords, object: rejectedWords, loose: true},
-		{label: "status", approve: approvedWords, object: rejectedWords, loose: true},
-		{label: "task quality", approve: approvedWords, object: rejectedWords},
+		{label: "ready to merge", approve: yesWords},
+		{label: "safe to merge", approve: yesWords},
+		{label: "final verdict", approve: approvedWords},
+		{label: "overall verdict", approve: approvedWords},
+		{label: "review verdict", approve: approvedWords},
+		{label: "verdict", approve: approvedWords},
+		{label: "final decision", approve: approvedWords},
+		{label: "review decision", approve: approvedWords},
+		{label: "decision", approve: approvedWords},
+		{label: "merge recommendation", approve: approvedWords},
+		{label: "final recommendation", approve: approvedWords},
+		{label: "recommendation", approve: approvedWords, loose: true},
+		{label: "review status", approve: approvedWords, loose: true},
+		{label: "review result", approve: approvedWords, loose: true},
+		{label: "status", approve: approvedWords, loose: true},
+		{label: "task quality", approve: approvedWords},
+	}
+	// objectingField is a label of which only the noun at its end is known: it can object, and never approve.
+	objectingField = verdictField{label: "verdict", loose: true}
+
+	// rejectedWords begin a value that objects, whatever follows.
+	rejectedWords = []string{
+		"request changes", "requests changes", "requesting changes", "changes requested", "changes required", "changes needed",
+		"change requested", "request_changes", "requests_changes", "changes_requested", "revise", "rethink", "rejected", "reject",
+		"issues found", "needs fixes", "needs changes", "needs work", "needs revision", "needs rework", "needs_fixes", "needs_changes",
+		"needs_work", "needs_revision", "need changes", "with fixes", "with changes", "fixes required", "fixes needed", "not approved",
+		"not ready", "not safe", "not yet", "not mergeable", "not acceptable", "do not merge", "do not approve", "don't merge",
+		"don't approve", "cannot approve", "can't approve", "cannot merge", "block", "blocked", "blocking", "fail", "failed", "failure",
+		"critical_fail", "critical fail", "nack", "veto", "unsafe", "disapprove", "disapproved", "decline", "hold", "address", "fix",
+		"unacceptable", "no",
 	}
 	valueWords = []string{
-		"with fixes",
-		"yes",
-		"no",
-		"approved",
-		"approve",
-		"request changes",
-		"changes requested",
-		"revise",
-		"rethink",
-		"rejected",
-		"reject",
-		"issues found",
-		"needs fixes",
-		"needs work",
-		"needs changes",
-		"comment",
-		"block",
+		"with fixes", "yes", "no", "approved", "approve", "request changes", "request_changes", "changes requested", "revise", "rethink",
+		"rejected", "reject", "issues found", "needs fixes", "needs work", "needs changes", "comment", "block",
 	}
+
+	// plainReasons are what may follow a yes in its line: praise of the whole, known to its last word. Any other reason
+	// belongs in the next line, for there is no list of all conditions in all languages.
+	plainReasons = mustParseShapes(
+		"all (looks |is |)good", "(everything |it |this |)looks good( to me|)", "good to (go|merge)", "ship it", "well (tested|covered|done)",
+		"nice work", "great work", "good work",
+		"no (open |remaining |further |outstanding |blocking |)(issues|findings|problems|concerns|blockers)( found| remain| left| remaining|)",
+		"(all |the |)(checks|tests)( all|) (pass|are green|are passing)", "the tests cover (both|all) (branches|cases|paths)",
+		"(all |every |)(acceptance |)(criteria|criterion) (are|is) met",
+	)
 )
 
-// conditionWords make a yes conditional, anywhere in its sentence.
-var conditionWords = regexp.MustCompile(
-	`\b(?:if|once|after|when|whenever|unless|provided|providing|assuming|pending|except|excepting` +
-		`|but|until|till|however|though|although|albeit|conditional\w*|contingent` +
-		`|subject to|as long as|so long as|barring|apart from|aside from|other than` +
-		`|must|needs?|should|not(?:$| yet| ready| really)|i say no|do not|don't|cannot|can't|and no` +
-		`|(?:fix|address|resolve|update|add|rebase) .{0,60}\bfirst|first (?:fix|address|resolve)` +
-		`|(?:fixes|changes|work) (?:are |is )?(?:needed|required|remain)` +
-		`|with (?:\w+[ -]){0,3}(?:fix|fixes|change|changes|caveats?|reservations?|conditions?` +
-		`|suggestions?|nits?|modifications?|tweaks?|follow-?ups?|adjustments?|corrections?|exceptions?))` +
-		`(?:\b|$)`,
-)
-
-// conditionStart makes a yes conditional at the beginning of the next sentence.
-var conditionStart = regexp.MustCompile(
-	`^(?:(?:no|not|nope)(?:$|[.,;:!])|not really|i say no|but|if|once|after|unless|provided|assuming` +
-		`|pending|except|however|only|as long as|on condition|conditional)(?:\b|$| )`,
+// conditionStart matches what makes a yes conditional, or takes it back, at the beginning of the next line.
+var conditionStart = lazyRegexp(
+	`^(?:(?:no|not|nope|never)(?:$|[.,;:!])|(?:not really|i say no|but|if|once|after|when|whenever|unless|until|provided|providing` +
+		`|assuming|pending|except|excluding|minus|save for|apart from|aside from|other than|however|although|though|only|as long as` +
+		`|as soon as|on condition|conditional|subject to|contingent|barring|actually|wait|update|edit|correction` +
+		// The same in other languages, by the word that begins it.
+		`|aber|sobald|wenn|falls|nur|erst|außer|jedoch|allerdings|sofern|vorausgesetzt|nachdem|bevor` +
+		`|mais|si|sauf|seulement|uniquement|dès que|après|à condition|pourvu|cependant|toutefois` +
+		`|pero|solo|sólo|salvo|excepto|cuando|después|siempre que|a condición|una vez|sin embargo|aunque` +
+		`|mas|se|somente|apenas|exceto|quando|depois|desde que|assim que|contanto|porém|embora` +
+		`|ma|però|solo se|tranne|eccetto|dopo|purché|a patto|appena|tuttavia` +
+		`|maar|als|zodra|mits|behalve|tenzij|nadat|alleen|echter` +
+		`|но|если|только|после|когда|кроме|как только|при условии|однако` +
+		`|ale|jeśli|jeżeli|tylko|dopiero|po |oprócz|gdy|pod warunkiem|jednak` +
+		`|ama|fakat|ancak|eğer|sadece|yalnızca|sonra|şartıyla|koşuluyla` +
+		`|tapi|tetapi|jika|kalau|setelah|kecuali|asalkan|hanya|namun` +
+		`|nhưng|nếu|sau khi|trừ|chỉ|miễn là|tuy nhiên` +
+		`|men|om|efter|förutsatt|utom|när|endast|dock` +
+		`|але|якщо|тільки|після|коли|крім|проте)(?:[^\pL]|$)` +
+		`|但|如果|只有|除|之后|不过|前提|然而|等|しかし|ただ|もし|条件|だが|のみ|でも|修正後|다만|하지만|그러나|만약|단,|단 |조건` +
+		`|لكن|إذا|بعد|بشرط|فقط|باستثناء|إلا|लेकिन|परंतु|यदि|अगर|बशर्ते|केवल|सिवाय|किन्तु)`,
 )
 
 // maxFields is the number of fields that a text may have; one with more is no review.
 const maxFields = 100
 
-// maxYesSentence is the length that the sentence of a yes may have; a longer one was not written as a verdict.
-const maxYesSentence = 2000
-
-// labelStart matches the next field's label, which ends a sentence that runs on over the end of its line.
-var labelStart = regexp.MustCompile(`^[a-z][a-z /-]{0,40}[:?]`)
-
 // nothingWrong matches a "no" that is no refusal: "no issues" after "Ready to merge?" says nothing about merging.
-var nothingWrong = regexp.MustCompile(
+var nothingWrong = lazyRegexp(
 	`^no (?:\w+ ){0,2}(?:issues?|blockers?|concerns?|problems?|objections?|findings?|comments?|reason|verdict|changes?)\b`,
 )
 
@@ -141,19 +129,23 @@ func ruleFields(p Page) ruling {
 		}
 		f, value, sure, ok := parseField(l.text)
 		if !ok {
+			if v, objecting := rejectingLine(l); objecting && no.vote == silent {
+				no = ruling{vote: objects, detail: shortQuote(l.text), rule: "field: " + v, line: i}
+			}
 			continue
 		}
 		if seen++; seen > maxFields {
-			return ruling{vote: unclear, detail: shortQuote(l.text)}
+			return ruling{vote: unclear, detail: shortQuote(l.text), line: i}
 		}
 		v, detail := f.readValue(value, sure && l.visibility == inView, p, i)
-		got := ruling{vote: v, detail: shortQuote(strings.TrimSpace(l.text + detail))}
+		got := ruling{vote: v, detail: shortQuote(strings.TrimSpace(l.text + detail)), rule: "field: " + f.label, line: i}
 		switch v {
 		case silent:
 		case approves:
-			if yes.vote == silent {
-				yes = got
+			if yes.vote != silent {
+				got.detail = yes.detail
 			}
+			yes = got
 		case objects:
 			if no.vote == silent {
 				no = got
@@ -166,7 +158,7 @@ func ruleFields(p Page) ruling {
 	}
 	switch {
 	case yes.vote != silent && no.vote != silent:
-		return ruling{vote: yesAndNo, detail: shortQuote(yes.detail + " / " + no.detail)}
+		return ruling{vote: yesAndNo, detail: shortQuote(yes.detail + " / " + no.detail), rule: no.rule, line: no.line}
 	case no.vote != silent:
 		return no
 	case bad.vote != silent:
@@ -178,55 +170,95 @@ func ruleFields(p Page) ruling {
 // parseField recognises a line that is a field. A field in code, struck out or with deceptive letters is not sure.
 func parseField(text string) (f verdictField, value string, sure, ok bool) {
 	trimmed := strings.TrimLeft(text, " \t")
+	items := 0
 	for range 3 {
 		rest, item := listItem(trimmed)
 		if !item {
 			break
 		}
 		trimmed = rest
+		items++
 	}
 	if trimmed == "" {
 		return f, "", false, false
 	}
 	head := trimmed[:min(len(trimmed), 240)]
-	if !strings.ContainsAny(head, "?:") {
+	if !strings.ContainsAny(head, "?:") && !strings.Contains(head, "：") {
 		return f, "", false, false
 	}
-	if bare := lowerASCII(dropInvisible(head)); !strings.Contains(bare, "merge") && !strings.Contains(bare, "verdict") &&
-		!strings.Contains(bare, "status") &&
-		!strings.Contains(bare, "quality") {
+	bare := lowerASCII(dropInvisible(head))
+	known := false
+	for _, word := range [...]string{"merge", "verdict", "status", "quality", "decision", "recommendation", "result"} {
+		known = known || strings.Contains(bare, word)
+	}
+	if !known {
 		return f, "", false, false
 	}
-	sure = trimmed[0] != '`' && !strings.Contains(trimmed, "~~")
+	sure = trimmed[0] != '`' && !strings.Contains(trimmed, "~")
 	short := plainWords(dropInvisible(head))
 	for _, f := range verdictFields {
 		rest, found := cutWord(short, f.label)
 		if !found {
 			continue
 		}
-		rest = strings.TrimLeft(rest, " ")
-		if rest == "" || rest[0] != '?' && rest[0] != ':' {
+		if rest = strings.TrimLeft(rest, " "); !beginsWithColon(rest) {
 			continue
 		}
-		sure = sure && !isDeceptive(trimmed)
+		sure = sure && !isDeceptive(trimmed) && !(f.loose && items > 0)
 		whole := stripMarks(headingText(dropInvisible(trimmed)))
 		_, value, _ = strings.Cut(whole, f.label)
-		return f, strings.TrimLeft(value, " ?:"), sure, true
+		return f, strings.TrimLeft(value, " ?:："), sure, true
+	}
+	label, value, found := strings.Cut(short, ":")
+	if noun := label[strings.LastIndexByte(label, ' ')+1:]; found && strings.Count(label, " ") < 5 && !isAsideName(label) {
+		switch noun {
+		case "verdict", "decision", "recommendation":
+			return objectingField, strings.TrimLeft(value, " "), false, true
+		}
 	}
 	return f, "", false, false
+}
+
+func beginsWithColon(s string) bool {
+	return s != "" && (s[0] == '?' || s[0] == ':' || strings.HasPrefix(s, "："))
+}
+
+// rejectingLine recognises a heading, or a line in bold, that is itself a value that objects: "# NEEDS CHANGES",
+// "**❌ Changes requested — see below.**".
+func rejectingLine(l pageLine) (word string, ok bool) {
+	text := strings.TrimSpace(l.text)
+	if l.level == 0 && !strings.HasPrefix(strings.TrimLeftFunc(text, isSymbol), "**") || len(text) > 200 {
+		return "", false
+	}
+	words := plainWords(text)
+	for _, w := range rejectedWords {
+		rest, found := cutWord(words, w)
+		if !found || !strings.Contains(w, " ") && !strings.Contains(w, "_") && rest != "" {
+			continue
+		}
+		switch rest = strings.TrimLeft(trimSymbols(rest), " "); {
+		case rest == "", strings.IndexByte(".:!,-", rest[0]) >= 0, strings.HasPrefix(rest, "—"), strings.HasPrefix(rest, "–"):
+			switch w {
+			case "no", "fix", "hold", "address", "block", "blocking", "failure", "failed", "fail", "issues found", "not yet":
+				return "", false // a section's name as well
+			}
+			return w, true
+		}
+	}
+	return "", false
 }
 
 // readValue reads the value of the field in line i of p. Only a sure one approves. more is the text read beyond the line.
 func (f verdictField) readValue(value string, sure bool, p Page, i int) (v vote, more string) {
 	if value == "" {
 		next, at := nextLine(p, i)
-		if value = stripMarks(next); value == "" || strings.ContainsAny(value, ":?") {
+		if value = stripMarks(headingText(next)); value == "" || strings.ContainsAny(value, ":?") {
 			return f.voteOfUnknown(unfilledTemplate), ""
 		}
 		i, more = at, " "+next
-		sure = sure && !isDeceptive(next) && p.lines[at].visibility == inView
+		sure = sure && !isDeceptive(next) && p.lines[at].visibility == inView && !strings.Contains(next, "~")
 	}
-	negative := strings.ContainsAny(value, "❌⛔🚫🛑✗✘👎🔴⚠✖")
+	negative := strings.ContainsAny(value, crosses)
 	value = trimSymbols(value)
 	inner := value
 	if open := strings.IndexByte(`[("'`, firstByte(value)); open >= 0 {
@@ -249,83 +281,60 @@ func (f verdictField) readValue(value string, sure bool, p Page, i int) (v vote,
 		inner == "todo":
 		return f.voteOfUnknown(unfilledTemplate), more
 	}
-	for _, word := range f.object {
+	for _, word := range rejectedWords {
 		if rest, ok := cutWord(inner, word); ok {
-			if word == "no" && nothingWrong.MatchString(inner) || strings.HasPrefix(rest, "-") && len(rest) > 1 && isAlnum(rest[1]) {
+			if word == "no" && nothingWrong().MatchString(inner) || strings.HasPrefix(rest, "-") && len(rest) > 1 && isAlnum(rest[1]) ||
+				f.loose && (word == "fix" || word == "address" || word == "hold") && !strings.Contains(inner, "merge") {
 				return f.voteOfUnknown(unclear), more
 			}
 			return objects, more
 		}
 	}
 	for _, word := range f.approve {
-		rest, ok := cutWord(inner, word)
-		if !ok {
-			continue
+		if rest, ok := cutWord(inner, word); ok {
+			return voteAfterYes(rest, sure, negative, p, i), more
 		}
-		return voteAfterYes(rest, sure, negative, p, i), more
 	}
 	return f.voteOfUnknown(unclear), more
 }
 
-// voteAfterYes returns the vote of a yes that is followed by rest.
+// crosses are the marks that deny what they stand beside.
+const crosses = "❌⛔🚫🛑✗✘👎🔴⚠✖"
+
+// voteAfterYes returns the vote of a yes that is followed by rest in its line.
 func voteAfterYes(rest string, sure, negative bool, p Page, i int) vote {
-	rest = strings.TrimRight(rest, " ")
-	tail := strings.TrimLeftFunc(rest, isSymbol)
 	switch {
 	case negative:
 		return yesAndNo
-	case hasCondition(tail, p, i):
+	case !standsAlone(rest), isTakenBackBelow(p, i):
 		return conditionalYes
 	case !sure:
 		return silent
-	case tail == "":
-		return approves
-	case strings.IndexByte(".,!;:()]\"'", tail[0]) >= 0,
-		strings.HasPrefix(tail, "- "), strings.HasPrefix(tail, "-- "),
-		strings.HasPrefix(tail, "— "), strings.HasPrefix(tail, "– "), strings.HasPrefix(tail, "—"):
-		return approves
 	}
-	return unclear
+	return approves
 }
 
-// hasCondition looks for a condition in the rest of a yes' sentence, which may go on in the next lines, and at the
-// beginning of the next sentence and line.
-func hasCondition(tail string, p Page, i int) bool {
-	sentence, next, ended := cutSentence(tail)
-	for n := 1; !ended && n <= 8 && i+n < len(p.lines); n++ {
-		l := p.lines[i+n]
-		text := strings.TrimSpace(l.text)
-		if text == "" || l.level > 0 || l.visibility == hidden || text[0] == '|' || text[0] == '<' || strings.HasPrefix(text, "---") {
-			break
-		}
-		if _, item := listItem(text); item {
-			break
-		}
-		words := plainWords(text)
-		if strings.HasPrefix(text, "**") || strings.HasPrefix(text, "__") || labelStart.MatchString(words) {
-			break
-		}
-		var part string
-		part, next, ended = cutSentence(words)
-		sentence += " " + part
-	}
-	if len(sentence) > maxYesSentence || conditionWords.MatchString(sentence) ||
-		conditionStart.MatchString(trimSymbols(strings.TrimLeft(next, " ([-—–:;,"))) {
+// standsAlone reports whether nothing but emoji, a full stop or a plain reason follows a yes in its line.
+func standsAlone(rest string) bool {
+	rest = trimStatement(strings.TrimLeft(rest, ")]\"'"))
+	if rest == "" {
 		return true
 	}
-	text, _ := nextLine(p, i)
-	text, _ = listItem(text)
-	return conditionStart.MatchString(strings.TrimLeft(plainWords(text), "([ "))
-}
-
-// cutSentence cuts s after its first sentence.
-func cutSentence(s string) (sentence, next string, ended bool) {
-	for i := 0; i < len(s); i++ {
-		if (s[i] == '.' || s[i] == '!' || s[i] == '?') && (i+1 == len(s) || s[i+1] == ' ') {
-			return s[:i], strings.TrimLeft(s[i+1:], " "), true
+	reason := strings.TrimLeft(rest, " ,.;:!—–-(")
+	reason = trimStatement(strings.TrimRight(reason, " )"))
+	for _, s := range plainReasons {
+		if _, ok := s.match(reason); ok && len(reason) < len(rest) {
+			return true
 		}
 	}
-	return s, "", false
+	return false
+}
+
+// isTakenBackBelow reports whether the next line of content below line i begins with a condition or a correction.
+func isTakenBackBelow(p Page, i int) bool {
+	text, _ := nextLine(p, i)
+	text, _ = listItem(text)
+	return conditionStart().MatchString(strings.ToLower(strings.TrimLeft(plainWords(text[:min(len(text), 200)]), "([ ")))
 }
 
 // nextLine returns the first line of p after i that is not blank, and its index.
@@ -397,22 +406,4 @@ func firstByte(s string) byte {
 		return 0
 	}
 	return s[0]
-}
-
-// toReading returns the reading of a ruling by itself.
-func (r ruling) toReading() Reading {
-	switch r.vote {
-	case approves:
-		return Reading{Outcome: quorum.Approved, Reason: quorum.ReasonApproved, Detail: r.detail}
-	case objects:
-		return Reading{Outcome: quorum.Findings, Reason: quorum.ReasonFindings, Detail: r.detail}
-	case unfilledTemplate:
-		return Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonTemplate, Detail: r.detail}
-	case conditionalYes:
-		return Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonConditional, Detail: r.detail}
-	case yesAndNo:
-		return Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonContradicts, Detail: r.detail}
-	case silent, unclear:
-	}
-	return Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed, Detail: r.detail}
 }

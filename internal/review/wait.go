@@ -3,7 +3,6 @@ package review
 // This file reads when a limit ends, as texts and logs state it.
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -13,20 +12,20 @@ import (
 
 // The forms in which limits state a wait.
 var (
-	waitDuration = regexp.MustCompile(
+	waitDuration = lazyRegexp(
 		`\b(?:wait|retry in|try again in|retry after|retry-after|reset after|resets? in` +
 			`|available in|another review in|retrydelay)["': ]{0,4}` +
 			`(?:for |another |about |approximately |up to )?` +
 			`((?:\d+(?:\.\d+)?[ ]?(?:days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s|milliseconds?|ms)\b,?(?: and)? ?` +
 			`|\d+(?:\.\d+)?(?:h|m|s|ms)){1,4})`,
 	)
-	waitUnit          = regexp.MustCompile(`(\d+(?:\.\d+)?) ?(days?|d|hours?|hrs?|h|minutes?|mins?|ms|milliseconds?|m|seconds?|secs?|s)`)
-	retryAfterSeconds = regexp.MustCompile(`\bretry-after["']?: ?["']?(\d{1,6})\b`)
-	waitUntil         = regexp.MustCompile(
+	waitUnit          = lazyRegexp(`(\d+(?:\.\d+)?) ?(days?|d|hours?|hrs?|h|minutes?|mins?|ms|milliseconds?|m|seconds?|secs?|s)`)
+	retryAfterSeconds = lazyRegexp(`\bretry-after["']?: ?["']?(\d{1,6})\b`)
+	waitUntil         = lazyRegexp(
 		`\b(?:resets?|available|retry|try again)(?: again)?(?: (?:at|on|after))? ?:? ` +
 			`(\d{4}-\d\d-\d\d[ t]\d\d:\d\d(?::\d\d)?(?:\.\d{1,9})?(?: ?(?:z|utc|[+-]\d\d:\d\d))?)`,
 	)
-	limitReachedUnix = regexp.MustCompile(`\blimit reached\|(\d{10})\b`)
+	limitReachedUnix = lazyRegexp(`\blimit reached\|(\d{10})\b`)
 )
 
 // statedWait returns the wait that a line states, if it holds a word of one.
@@ -64,21 +63,21 @@ func (got Reading) withWaitInLine(words string) Reading {
 	if !strings.ContainsAny(words, "0123456789") {
 		return got
 	}
-	if m := waitDuration.FindStringSubmatch(words); m != nil {
+	if m := waitDuration().FindStringSubmatch(words); m != nil {
 		got.Reset = parseWait(m[1])
 		return got
 	}
-	if m := retryAfterSeconds.FindStringSubmatch(words); m != nil {
+	if m := retryAfterSeconds().FindStringSubmatch(words); m != nil {
 		n, _ := strconv.Atoi(m[1])
 		got.Reset = time.Duration(n) * time.Second
 		return got
 	}
-	if m := limitReachedUnix.FindStringSubmatch(words); m != nil {
+	if m := limitReachedUnix().FindStringSubmatch(words); m != nil {
 		n, _ := strconv.ParseInt(m[1], 10, 64)
 		got.Until = time.Unix(n, 0).UTC()
 		return got
 	}
-	if m := waitUntil.FindStringSubmatch(words); m != nil {
+	if m := waitUntil().FindStringSubmatch(words); m != nil {
 		got.Until = parseMoment(m[1])
 	}
 	return got
@@ -88,7 +87,7 @@ func (got Reading) withWaitInLine(words string) Reading {
 const maxWait = 60 * 24 * time.Hour
 
 func parseWait(s string) (d time.Duration) {
-	for _, m := range waitUnit.FindAllStringSubmatch(s, 6) {
+	for _, m := range waitUnit().FindAllStringSubmatch(s, 6) {
 		n, err := strconv.ParseFloat(m[1], 64)
 		if err != nil || n > 1e7 {
 			return maxWait

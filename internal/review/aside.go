@@ -1,0 +1,128 @@
+package review
+
+// This file finds the lines that do not speak for their writer: what somebody else said, what was said before, an example.
+// Such a line is doubtful: it can object but never approve.
+
+import "strings"
+
+// asideName matches the names of sections and folds that hold what is not said now and by the writer.
+var asideName = lazyRegexp(
+	`\b(?:previous(?:ly)?|prior|earlier|histor(?:y|ical)|archived?|older|outdated|superseded|obsolete|past|former` +
+		`|last (?:review|result|run|commit|round|verdict)|examples?|samples?|template|format|descriptions?|instructions?|prompts?` +
+		`|quot(?:e|ed|es)|original|for reference|legend|expected|how to|plan|pr summary|pull request summary|changelog)\b`,
+)
+
+// currentName matches the names of sections that hold what is said now, although a word of them is an aside's.
+var currentName = lazyRegexp(`\b(?:this commit|latest commit|since (?:the )?(?:last|previous))\b`)
+
+// ownLabel matches a label that announces the writer's own words, so that what follows its colon is in their voice.
+var ownLabel = lazyRegexp(
+	`^(?:(?:my|our|the|final|overall|code|review|merge|summary|of|and) ){0,4}` +
+		`(?:assessment|verdict|conclusion|decision|recommendation|result|results|review|summary|findings|issues|status|answer)$`,
+)
+
+// isAsideName reports whether a section or fold of that name holds what is not said now by the writer.
+func isAsideName(name string) bool {
+	return len(name) <= maxMatchedLine && asideName().MatchString(name) && !currentName().MatchString(name)
+}
+
+// markAsides makes doubtful what stands in a section or fold of others' or older words, and what follows a line that ends
+// in a colon: "Had the tests passed I would have written:". It also notes which lines are folded or within an alert.
+func (s *pageScanner) markAsides() {
+	var (
+		section      int    // level of the heading that began an aside, 0: none
+		folds        []bool // the open <details>: whether each is an aside
+		afterColon   bool   // the line of content before ended in a colon
+		lineIsAside  bool   // the line of content before was one of what a colon announces
+		inAlert      bool
+		foldedAsides int
+	)
+	for i := range s.lines {
+		l := &s.lines[i]
+		text := strings.TrimSpace(l.text)
+		if l.visibility == quoted {
+			inAlert = inAlert || strings.HasPrefix(text, "[!") || isPlainAlert(text)
+			l.alert = inAlert
+			l.folded = len(folds) > 0
+			continue
+		}
+		if inAlert = false; l.visibility == hidden || text == "" {
+			l.folded = len(folds) > 0
+			continue
+		}
+		tags := text[0] == '<' || strings.Contains(text, "details>") || strings.Contains(text, "summary>")
+		if tags {
+			for range min(strings.Count(text, "<details"), maxFolds-len(folds)) {
+				folds = append(folds, false)
+			}
+			if len(folds) > 0 && !folds[len(folds)-1] && strings.Contains(text, "<summary") && isAsideName(plainWords(text)) {
+				folds[len(folds)-1] = true
+				foldedAsides++
+			}
+		}
+		l.folded = len(folds) > 0
+		if name, level, ok := headingOf(*l, text); ok && !strings.Contains(text, "<summary") {
+			if section == 0 || level <= section {
+				section = 0
+				if isAsideName(name) {
+					section = level
+				}
+			}
+			afterColon, lineIsAside = false, false
+			l.weaken(foldedAsides > 0)
+		} else {
+			announced := afterColon || lineIsAside && continuesAside(text)
+			l.weaken(announced || section > 0 || foldedAsides > 0)
+			lineIsAside = announced
+			afterColon = announces(text)
+		}
+		if tags {
+			for range strings.Count(text, "</details>") {
+				if n := len(folds); n > 0 {
+					if folds[n-1] {
+						foldedAsides--
+					}
+					folds = folds[:n-1]
+				}
+			}
+		}
+	}
+}
+
+// maxFolds is how deeply folds are followed.
+const maxFolds = 100
+
+// weaken makes a line doubtful, if yes.
+func (l *pageLine) weaken(yes bool) {
+	if yes && l.visibility == inView {
+		l.visibility = doubtful
+	}
+}
+
+// isPlainAlert reports whether a quoted line begins an alert as its plain text shows it: "Warning".
+func isPlainAlert(text string) bool {
+	switch strings.ToLower(text) {
+	case "warning", "caution", "important", "note", "tip":
+		return true
+	}
+	return false
+}
+
+// announces reports whether a line ends in a colon and what follows is not the writer's own verdict.
+func announces(text string) bool {
+	bare := strings.TrimRight(text, "*_` ")
+	if !strings.HasSuffix(bare, ":") && !strings.HasSuffix(bare, "：") || len(text) > 4*maxMatchedLine {
+		return false
+	}
+	words := strings.TrimRight(plainWords(text), ":： ")
+	return !ownLabel().MatchString(words) || isAsideName(words)
+}
+
+// continuesAside reports whether a line goes on with what a colon announced: an item, a field, a quote.
+func continuesAside(text string) bool {
+	if _, item := listItem(text); item {
+		return true
+	}
+	_, _, _, field := parseField(text)
+	return field
+}

@@ -1,0 +1,258 @@
+package review
+
+// This file finds what takes an approval away: a correction behind it, and words that say that not all was seen. Both are
+// read liberally, and nothing here can approve.
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// retraction matches what takes a yes back, anywhere in a line behind it.
+var retraction = lazyRegexp(
+	`\b(?:(?:do|should|must|shall|can|could|would|may) ?(?:not|n't) (?:yet )?(?:be )?(?:merged?|approved?|landed|shipped?|released?)` +
+		`|(?:don't|dont|can't|cannot|shouldn't|mustn't|wouldn't|won't|never) (?:yet )?(?:be )?(?:merged?|approved?|land|ship)` +
+		`|not (?:yet )?(?:ready|safe|approved|mergeable|approving)|(?:unsafe|too early) to merge` +
+		`|must (?:first )?(?:be )?(?:fix|fixed|address|addressed|resolve|resolved|change|changed|correct|corrected|revert|reverted|remove|removed)` +
+		`|must[- ]fix|(?:needs?|has|have|ought) to be (?:fixed|addressed|resolved|reworked|changed|corrected|reverted)|needs? (?:fixing|fixes|rework)` +
+		`|(?:fix|address|resolve|change|correct|revert|remove|rebase|update|add|do) .{0,60}\b(?:first|before (?:you )?merg(?:e|ing)|before (?:the )?merge)` +
+		`|before (?:this |it |we |you )?(?:is |can be |lands|ships|merg(?:e|ed|ing))|before (?:the )?merge|prior to merg(?:e|ing)` +
+		`|on (?:second|closer|further) (?:thoughts?|look|inspection|reading)|changed? my mind|i (?:was|am|stand) (?:wrong|mistaken|corrected)` +
+		`|(?:take|taking|took) (?:it |that |this |my \w+ )?back|(?:i )?(?:withdraw|retract|revoke|rescind)(?:ing|s|ed)? (?:it|that|this|the|my)` +
+		`|disregard (?:the|my|this|that|what)|ignore (?:the|my|this) (?:above|verdict|approval|previous|yes)|hold off|hold (?:this|the merge)` +
+		`|no longer (?:approved?|valid|holds|stands|true)|(?:verdict|approval|yes) (?:above )?(?:is|was) (?:wrong|void|invalid|withdrawn|premature)` +
+		`|(?:scratch|strike) that|not so fast|please (?:fix|address|resolve|revert|correct)|reject(?:ed|ing)? (?:this|it|the)` +
+		`|this (?:is|would be) a blocker|blocks? (?:the |this )?merge|show-?stopper|rejected on)\b` +
+		`|^(?:actually|update|edit|edited|correction|wait|errata|erratum|addendum|p\.?s\.?|no|nope|blockers?|blocking|must fix` +
+		`|rejected|however)(?:$|[.,;:!—–-])`,
+)
+
+// foreignRetractions say "do not merge" and "must be fixed" in other languages.
+var foreignRetractions = [...]string{
+	"nicht mergen", "nicht zusammenführen", "muss noch", "müssen noch", "muss zuerst", "ne pas fusionner", "ne fusionnez pas", "doit être corrig",
+	"no fusionar", "no fusiones", "no mezclar", "debe corregirse", "hay que corregir", "não mescl", "não faça merge", "deve ser corrigid",
+	"non unire", "non fare il merge", "deve essere corrett", "niet mergen", "niet samenvoegen", "moet eerst", "не сливать", "не мержить",
+	"нельзя сливать", "нужно исправить", "nie scalać", "nie łączyć", "należy poprawić", "birleştirmeyin", "düzeltilmeli", "jangan digabung",
+	"jangan di-merge", "harus diperbaiki", "không merge", "đừng merge", "không hợp nhất", "cần sửa", "slå inte ihop", "merga inte", "måste åtgärdas",
+	"не зливати", "不要合并", "请勿合并", "不能合并", "需要修复", "必须修复", "不要合併", "マージしない", "マージ不可", "マージするな", "修正が必要", "修正してください",
+	"병합하지 마", "머지하지 마", "수정해야", "수정이 필요", "لا تدمج", "يجب إصلاح", "मर्ज न करें", "मर्ज मत", "ठीक करना होगा",
+}
+
+// takenBackAt returns the line of p behind line `from` that takes a yes in it back. In folds, tables and quotes a vendor's
+// own text may say anything; where the whole text is the writer's (strict) they count, and so does a cross.
+func takenBackAt(p Page, from int, strict bool) (line int, found bool) {
+	for i := from + 1; i < len(p.lines); i++ {
+		l := p.lines[i]
+		text := strings.TrimSpace(l.text)
+		if l.visibility != inView && l.visibility != doubtful || text == "" || !strict && (l.folded || isFooter(text) || text[0] == '|') {
+			continue
+		}
+		if strict && !isFooter(text) && strings.ContainsAny(text, "❌⛔🚫🛑👎✗✘") {
+			return i, true
+		}
+		if _, section := severityOfLabel(plainWords(text)); saysRetraction(text) && !(section && l.level > 0) { // "### Critical (must fix)"
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// saysRetraction reports whether a line takes a yes back.
+func saysRetraction(text string) bool {
+	if len(text) > 4*maxMatchedLine {
+		text = text[:4*maxMatchedLine]
+	}
+	item, _ := listItem(text)
+	words := plainWords(item)
+	for at := 0; at < len(words); {
+		m := retraction().FindStringIndex(words[at:])
+		if m == nil {
+			break
+		}
+		if !isDenied(words[:at+m[0]]) {
+			return true
+		}
+		at += m[1]
+	}
+	if hasForeignLetter(words) {
+		words = strings.ToLower(words)
+	}
+	for _, phrase := range foreignRetractions {
+		if strings.Contains(words, phrase) {
+			return true
+		}
+	}
+	return false
+}
+
+// isDenied reports whether what follows these words is denied by them: "nothing … ", "no …".
+func isDenied(before string) bool {
+	words := strings.Fields(before[max(0, len(before)-40):])
+	for n := len(words) - 1; n >= 0 && n >= len(words)-3; n-- {
+		switch strings.Trim(words[n], ".,;:()") {
+		case "no", "nothing", "none", "without", "zero", "any":
+			return true
+		}
+		if strings.ContainsAny(words[n], ".;:") {
+			return false
+		}
+	}
+	return false
+}
+
+func hasForeignLetter(s string) bool {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			return true
+		}
+	}
+	return false
+}
+
+// isFooter reports whether a line belongs to what stands below a review: small print, a rule, a link, a comment's remains.
+func isFooter(text string) bool {
+	text = strings.TrimSpace(text)
+	switch {
+	case text == "", strings.Trim(text, "-*_ ") == "", strings.HasPrefix(text, "<sub>"), strings.HasPrefix(text, "<sup>"),
+		strings.HasPrefix(text, "<!--"), strings.HasPrefix(text, "<a "), strings.HasPrefix(text, "[!["):
+		return true
+	case len(text) > 2 && (text[0] == '_' && strings.HasSuffix(text, "_") || text[0] == '*' && text[1] != '*' && text[1] != ' ' && strings.HasSuffix(text, "*")):
+		return !saysRetraction(text)
+	}
+	words := statementOf(text[:min(len(text), maxMatchedLine)])
+	if words == "" {
+		return true
+	}
+	for _, s := range footers {
+		if _, ok := s.match(words); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// footers are the lines that stand below reviews and say nothing of the change.
+var footers = mustParseShapes(
+	"generated (with|by) {any}", "reviewed in {duration}", "reviewed (by|with) {word}", "reviewed commit{any}", "reviewed up to commit{any}",
+	"powered by {any}", "this (review|comment|summary) (was|is) (generated|written|created|automatically generated) {any}",
+	"was this helpful{any}", "react with {any}", "(re-|re|)(trigger|run|request) {any}", "comment {any} to {any}", "view (job|run|details|log|the log){any}",
+	"learn more{any}", "for more (information|details){any}", "model {any}", "tokens used {any}", "cost {any}", "run id {any}", "duration {any}",
+)
+
+// unread matches what says that a part of the change was not seen, and no more: the files of a count are read apart.
+var unread = [...]struct {
+	expr    func() *regexp.Regexp
+	words   []string // every match holds one of them
+	outcome quorum.Outcome
+}{
+	{
+		lazyRegexp(`\b(?:diff|patch|output|context|response|answer|review|input|prompt|file list|log|text)(?: \w+){0,2} (?:was|is|were|got|has been|had to be)` +
+			` (?:\w+ )?(?:truncated|cut off|cut short|clipped|abridged|shortened|incomplete|empty|too (?:large|big|long)|missing|not available|unavailable|omitted)\b` +
+			`|\btruncated (?:diff|output|input|context|patch|file)|\b(?:diff|output|context|review) truncated\b|\bempty (?:diff|patch)\b`),
+		[]string{"truncated", "cut ", "clipped", "abridged", "shortened", "incomplete", "empty", "too ", "missing", "available", "omitted"},
+		quorum.Partial,
+	},
+	{
+		lazyRegexp(`\b(?:0|no|zero) (?:changed |code )?(?:files?|objects?|lines|changes|diff|code) (?:were |was |have been |could be |objects? (?:were )?)?` +
+			`(?:reviewed|read|analy[sz]ed|checked|inspected|processed|scanned|to review)\b` +
+			`|\bfiles (?:reviewed|read|analy[sz]ed|checked|scanned):? ?0\b|\breviewed:? 0 (?:of \d+ )?files\b|\breviewed (?:0|no) files\b` +
+			`|\bnothing (?:was |to |could be |left to )?(?:to )?(?:be )?(?:review(?:ed)?|read|analy[sz]ed?|checked)\b`),
+		[]string{"review", "read", "analy", "check", "inspect", "process", "scan"},
+		quorum.Partial,
+	},
+	{
+		lazyRegexp(`(?:^|[.;:!,] |\b(?:i|we|it|reviewer|model|bot|agent|agents|tool|reviewers|and|but)(?: \w+)? )` +
+			`(?:could not|couldn't|cannot|can't|was unable to|were unable to|am unable to|unable to|was not able to|wasn't able to|failed to|did not|didn't|have not|haven't)` +
+			` (?:\w+ ){0,2}?(?:read|review|reviewed|fetch|load|access|open|see|seen|analy[sz]e|process|retrieve|check|checked|look at|inspect|finish|complete|cover|verify|reach|get)` +
+			`(?: (?:all|the|every|any|some|most|this|these|those|parts?|rest|remaining|entire|whole|several|other|of|\d+|its|their|your|full))*` +
+			` (?:\w+ )?(?:diff|files?|changes?|patch|pull request|pr|code|commits?|review|it|them|rest|migrations?|tests?|everything|implementation|repository)` +
+			`(?:[.,;:!)]|$| (?:of|in this|due|because|as|since|for|so|and|beyond|after|here|yet|completely|fully|at all)\b)` +
+			`|\b(?:i|we) (?:could not|couldn't) finish\b`),
+		[]string{"not ", "n't", "unable", "failed to"},
+		quorum.Malformed,
+	},
+	{
+		lazyRegexp(`\b(?:not|never|hasn't|haven't|wasn't|weren't|isn't|aren't|un)(?: yet| have| been| be| fully| completely| all| actually)* ?` +
+			`(?:reviewed|analy[sz]ed|looked at|inspected|evaluated)\b|\bskipped (?:[1-9]\d*|some|several|all|the|most|many)(?: other| remaining| large)? files?\b` +
+			`|\b[1-9]\d* (?:other )?files? (?:were |was )?(?:skipped|ignored|omitted|excluded|left out)\b|\bfiles? skipped:? [1-9]`),
+		[]string{"review", "analy", "look", "inspect", "evaluat", "skip", "ignored", "omitted", "excluded", "left out"},
+		quorum.Malformed,
+	},
+	{
+		lazyRegexp(`\b(?:ran|running) out of (?:time|tokens|context|turns|budget|memory|space)\b|\b(?:context|token)s?(?: window| limit| length| budget)+ ` +
+			`(?:was |is |were )?(?:exceeded|reached|full|exhausted|hit|too)\b|\b(?:model|api|provider|llm|agent|backend|service|reviewer)s? (?:returned|gave|produced|answered|sent)` +
+			` (?:no|nothing|an empty|an error|errors?|with an error|only)\b|\b(?:partial|incomplete|unfinished|aborted|interrupted) review\b` +
+			`|\breview (?:is |was |remains )?(?:incomplete|partial|unfinished|aborted|interrupted|not (?:complete|finished|done))\b` +
+			`|\b(?:i am|i'm|we are|we're) still (?:looking|reviewing|reading|working|waiting|checking)\b` +
+			`|\b(?:the |other |some |several |two |three |\d+ )?(?:others?|agents?|reviewers?|models?|reviews?|analys[ei]s|passes|workers?) (?:has |have )?(?:timed out|crashed|failed|errored)\b` +
+			`|\bwithout (?:having )?(?:read|reading|seen|seeing|looked|looking at|reviewed|reviewing)\b|\b(?:only|just) (?:read|reviewed|looked at|checked|saw|seen|had|covers?|skimmed)\b` +
+			`|\b(?:based|judging|going) (?:only |solely |just )?(?:on|from|by) (?:only )?(?:the )?(?:title|description|summary|file names?|names)\b` +
+			`|\bfirst \d+ (?:lines|files|bytes|kb)\b|\bskimmed\b|\bspot[- ]?check|\bsampled\b`),
+		[]string{
+			"out of", "context", "token", "return", "gave", "produc", "answered", "sent", "review", "still", "timed out", "crashed", "failed",
+			"errored", "without", "only", "just", "title", "description", "summary", "names", "first ", "skimmed", "spot", "sampled",
+		},
+		quorum.Malformed,
+	},
+}
+
+// coverage matches how much of how many was seen.
+var coverage = lazyRegexp(
+	`\b(\d{1,6}) ?(?:/|of|out of|von|sur|de|di|van|av|z|из|dari|trong|から|の|中) ?(?:the |all |den |los |las |les )?(\d{1,6}) ?(?:changed |modified |code |geänderten )?` +
+		`(?:files?|objects?|agents?|reviewers?|models?|hunks?|chunks?|parts?|batches|passes|lines|commits|dateien|fichiers|archivos|ficheros|arquivos|bestanden` +
+		`|filer|plików|файл\pL*|dosya\pL*|berkas|tệp|個|个|件|개|文件)`,
+)
+
+// coverageOf reads "3 of 9 files"; seen is below all where not all was seen.
+func coverageOf(words string) (seen, all int, ok bool) {
+	if !strings.ContainsAny(words, "0123456789") {
+		return 0, 0, false
+	}
+	m := coverage().FindStringSubmatch(words)
+	if m == nil {
+		return 0, 0, false
+	}
+	seen, _ = strconv.Atoi(m[1])
+	all, _ = strconv.Atoi(m[2])
+	return seen, all, true
+}
+
+// unreadPart finds the line that says that the writer did not see all of the change. Lists are about the change itself, and
+// so are folds and tables; the line that approves says what its vendor means by it.
+func unreadPart(p Page, approving int) (line int, outcome quorum.Outcome, found bool) {
+	for i, l := range p.lines {
+		text := strings.TrimSpace(l.text)
+		if l.visibility != inView && l.visibility != doubtful && !l.alert || text == "" || l.folded || text[0] == '|' || i == approving {
+			continue
+		}
+		item, isItem := listItem(text)
+		if len(item) > 4*maxMatchedLine {
+			item = item[:4*maxMatchedLine]
+		}
+		words := plainWords(item)
+		if seen, all, ok := coverageOf(words); ok && seen < all {
+			return i, quorum.Partial, true
+		}
+		if isItem {
+			continue
+		}
+		for _, u := range unread {
+			if containsAny(words, u.words) && u.expr().MatchString(words) {
+				return i, u.outcome, true
+			}
+		}
+	}
+	return 0, 0, false
+}
+
+func containsAny(s string, words []string) bool {
+	for _, w := range words {
+		if strings.Contains(s, w) {
+			return true
+		}
+	}
+	return false
+}

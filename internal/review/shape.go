@@ -1,0 +1,420 @@
+package review
+
+// This file reads shapes: sentences with holes, by which a vendor's lines are told. They are data, in the file of a vendor
+// or in a policy, so that nobody needs an expression's syntax to write one, and a line can be turned into one.
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// A shape is a sentence in small letters, without Markdown, that stands for a whole line. Its holes are
+//
+//	{n}         a number
+//	{some}      a number that is not 0
+//	{count}     a number, "no" or "zero": how many findings there are
+//	{login}     an account's name, with or without @
+//	{sha}       a commit's id
+//	{word}      one word
+//	{duration}  "1m 44s", "24 minutes and 26 seconds"
+//	{any}       anything, or nothing
+//
+// and (a|b|) is one of its choices, here a, b or nothing. Points and emoji at its ends do not matter. A shape that begins
+// with "# " stands for a heading only.
+type shape struct {
+	source  string
+	heading bool
+	first   *shapeNode
+}
+
+// A shapeNode is a piece of a shape: literal text, a hole, or a point where it goes on in one of several ways.
+type shapeNode struct {
+	literal string
+	hole    string
+	next    []*shapeNode // none: the shape ends here
+}
+
+// A shapePart is a piece of a shape as it is written: literal text, a hole, or choices.
+type shapePart struct {
+	literal string
+	hole    string
+	choices [][]shapePart
+}
+
+// The limits of a shape.
+const (
+	maxShape    = 1500 // bytes of its source
+	maxAnyHoles = 4
+)
+
+var (
+	errShapeLong  = fmt.Errorf("is longer than %d bytes", maxShape)
+	errShapeHoles = fmt.Errorf("has more than %d holes {any}", maxAnyHoles)
+	errShapeEmpty = errors.New("holds no word")
+	errShapeCase  = errors.New("has a capital letter, which no line has when it is compared")
+	errShapeOpen  = errors.New("has a bracket without its other half")
+)
+
+// shapeHoles are the names of the holes.
+var shapeHoles = [...]string{"n", "some", "count", "login", "sha", "word", "duration", "any"}
+
+// parseShape parses a shape. Its error completes the sentence that begins with the shape.
+func parseShape(source string) (shape, error) {
+	switch {
+	case len(source) > maxShape:
+		return shape{}, errShapeLong
+	case strings.ToLower(source) != source:
+		return shape{}, errShapeCase
+	}
+	bare, heading := strings.CutPrefix(source, "# ")
+	parts, rest, err := parseParts(trimStatement(bare), 0)
+	switch {
+	case err != nil:
+		return shape{}, err
+	case rest != "":
+		return shape{}, errShapeOpen
+	case countHoles(parts, "any") > maxAnyHoles:
+		return shape{}, errShapeHoles
+	case countLetters(parts) < 3:
+		return shape{}, errShapeEmpty
+	}
+	return shape{source: source, heading: heading, first: linkParts(parts, &shapeNode{})}, nil
+}
+
+// parseParts parses what stands before the end of s, or within brackets (depth > 0) before the next | or ).
+func parseParts(s string, depth int) (parts []shapePart, rest string, err error) {
+	for s != "" {
+		switch s[0] {
+		case '(':
+			var choices [][]shapePart
+			for s[0] == '(' || s[0] == '|' {
+				var one []shapePart
+				if one, s, err = parseParts(s[1:], depth+1); err != nil {
+					return nil, "", err
+				}
+				if choices = append(choices, one); s == "" {
+					return nil, "", errShapeOpen
+				}
+			}
+			s = s[1:]              // the closing bracket
+			if len(choices) == 1 { // brackets without a choice are text
+				choices[0] = append(append([]shapePart{{literal: "("}}, choices[0]...), shapePart{literal: ")"})
+			}
+			parts = append(parts, shapePart{choices: choices})
+		case '|', ')':
+			if depth > 0 {
+				return parts, s, nil
+			}
+			parts, s = append(parts, shapePart{literal: s[:1]}), s[1:]
+		case '{':
+			name, after, closed := strings.Cut(s[1:], "}")
+			switch {
+			case !closed:
+				return nil, "", errShapeOpen
+			case !slices.Contains(shapeHoles[:], name):
+				return nil, "", fmt.Errorf("has an unknown hole {%s}: there are {%s}", name, strings.Join(shapeHoles[:], "}, {"))
+			}
+			parts, s = append(parts, shapePart{hole: name}), after
+		default:
+			end := strings.IndexAny(s, "(|){")
+			if end < 0 {
+				end = len(s)
+			}
+			parts, s = append(parts, shapePart{literal: s[:end]}), s[end:]
+		}
+	}
+	if depth > 0 {
+		return nil, "", errShapeOpen
+	}
+	return parts, "", nil
+}
+
+// countHoles returns how many holes of a name may have to be filled at most.
+func countHoles(parts []shapePart, name string) (n int) {
+	for _, p := range parts {
+		if p.hole == name {
+			n++
+		}
+		most := 0
+		for _, c := range p.choices {
+			most = max(most, countHoles(c, name))
+		}
+		n += most
+	}
+	return n
+}
+
+// countLetters returns how many bytes of words a line of the shape has at least.
+func countLetters(parts []shapePart) (n int) {
+	for _, p := range parts {
+		n += len(strings.Trim(p.literal, " .,:;!?-"))
+		for i, c := range p.choices {
+			if i == 0 || countLetters(c) < countLetters(p.choices[0]) {
+				p.choices[0], p.choices[i] = p.choices[i], p.choices[0]
+			}
+		}
+		if len(p.choices) > 0 {
+			n += countLetters(p.choices[0])
+		}
+	}
+	return n
+}
+
+// linkParts returns the node at which parts begin, where after follows them.
+func linkParts(parts []shapePart, after *shapeNode) *shapeNode {
+	for i := len(parts) - 1; i >= 0; i-- {
+		node := &shapeNode{literal: parts[i].literal, hole: parts[i].hole}
+		for _, c := range parts[i].choices {
+			node.next = append(node.next, linkParts(c, after))
+		}
+		if len(parts[i].choices) == 0 {
+			node.next = []*shapeNode{after}
+		}
+		after = node
+	}
+	return after
+}
+
+// match reports whether a statement has the shape. count is what stands in its hole {count}.
+func (s shape) match(statement string) (count string, ok bool) {
+	var m shapeMatcher
+	if ok = m.match(s.first, statement); !ok {
+		return "", false
+	}
+	return m.count, true
+}
+
+// A shapeMatcher compares one statement with one shape.
+type shapeMatcher struct {
+	count  string
+	anyHit bool // a hole {any} was tried: what stands before it need not be tried in another place
+}
+
+func (m *shapeMatcher) match(n *shapeNode, s string) bool {
+	switch n.hole {
+	case "":
+		after, ok := strings.CutPrefix(s, n.literal)
+		if !ok {
+			return false
+		}
+		s = after
+	case "any":
+		for from := 0; from <= len(s); from++ {
+			m.anyHit = false
+			if m.matchNext(n, s[from:]) {
+				return true
+			}
+			if m.anyHit { // a later {any} did not find the rest, which it would not in less either
+				break
+			}
+		}
+		m.anyHit = true
+		return false
+	default:
+		length := holeLength(n.hole, s)
+		if length == 0 {
+			return false
+		}
+		if n.hole == "count" {
+			m.count = s[:length]
+		}
+		s = s[length:]
+	}
+	return m.matchNext(n, s)
+}
+
+func (m *shapeMatcher) matchNext(n *shapeNode, s string) bool {
+	if len(n.next) == 0 {
+		return s == ""
+	}
+	if end := n.next[0]; n.hole == "any" && len(end.next) == 0 && end.literal == "" { // {any} at the end takes all
+		return true
+	}
+	for _, next := range n.next {
+		if m.match(next, s) {
+			return true
+		}
+	}
+	return false
+}
+
+// holeLength returns how much of the beginning of s fills a hole; 0 if nothing does.
+func holeLength(hole, s string) (n int) {
+	switch hole {
+	case "n", "some":
+		n = numberLength(s)
+		if hole == "some" && strings.Trim(s[:n], "0,") == "" {
+			return 0
+		}
+	case "count":
+		if n = numberLength(s); n == 0 {
+			for _, word := range [...]string{"no", "zero"} {
+				if _, ok := cutWord(s, word); ok {
+					return len(word)
+				}
+			}
+		}
+	case "login":
+		for n < len(s) && (isAlnum(s[n]) || strings.IndexByte("_.[]-/", s[n]) >= 0 || n == 0 && s[n] == '@') {
+			n++
+		}
+		n = len(strings.TrimRight(s[:n], "."))
+	case "sha":
+		for n < len(s) && n < 64 && strings.IndexByte("0123456789abcdef", s[n]) >= 0 {
+			n++
+		}
+		if n < 7 {
+			return 0
+		}
+	case "word":
+		for n < len(s) && s[n] != ' ' {
+			n++
+		}
+	case "duration":
+		n = durationLength(s)
+	}
+	return n
+}
+
+// numberLength returns the length of the number that s begins with; its groups of digits may be set apart by commas.
+func numberLength(s string) (n int) {
+	for n < len(s) && n < 12 && (s[n] >= '0' && s[n] <= '9' || n > 0 && s[n] == ',' && n+1 < len(s) && s[n+1] >= '0' && s[n+1] <= '9') {
+		n++
+	}
+	if n < len(s) && isAlnum(s[n]) && (n == 0 || s[n] >= '0' && s[n] <= '9') {
+		return 0
+	}
+	return n
+}
+
+// durationLength returns the length of the durations that s begins with: "1m 44s", "2 hours and 5 minutes".
+func durationLength(s string) (end int) {
+	for at := 0; ; {
+		digits := 0
+		for at+digits < len(s) && (s[at+digits] >= '0' && s[at+digits] <= '9' || digits > 0 && s[at+digits] == '.') {
+			digits++
+		}
+		if digits == 0 {
+			return end
+		}
+		at += digits
+		for at < len(s) && s[at] == ' ' {
+			at++
+		}
+		unit := 0
+		for at+unit < len(s) && s[at+unit] >= 'a' && s[at+unit] <= 'z' {
+			unit++
+		}
+		if !isTimeUnit(s[at : at+unit]) {
+			return end
+		}
+		at += unit
+		end = at
+		for _, gap := range [...]string{",", " and", " "} {
+			if strings.HasPrefix(s[at:], gap) {
+				at += len(gap)
+			}
+		}
+	}
+}
+
+func isTimeUnit(s string) bool {
+	switch strings.TrimSuffix(s, "s") {
+	case "", "ms", "sec", "second", "m", "min", "minute", "h", "hr", "hour", "d", "day":
+		return s != ""
+	}
+	return false
+}
+
+// statementOf returns a line as shapes are compared with it: in small letters, without Markdown, links' addresses and
+// pictures, and without points and emoji at its ends.
+func statementOf(text string) string {
+	return trimStatement(plainWords(cutLinks(strings.TrimSpace(text))))
+}
+
+// trimStatement cuts points, colons and emoji off the ends of s.
+func trimStatement(s string) string {
+	s = strings.ReplaceAll(s, "\ufe0f", "")
+	for {
+		short := strings.TrimRight(trimSymbols(s), ".!…:")
+		if short == s {
+			return s
+		}
+		s = short
+	}
+}
+
+// cutLinks returns text with each link of Markdown as its words, and without pictures.
+func cutLinks(text string) string {
+	if !strings.Contains(text, "](") {
+		return text
+	}
+	return replaceLinks(replaceLinks(text, "![", false), "[", true)
+}
+
+// replaceLinks returns text with each link that begins with open as its words, or without it.
+func replaceLinks(text, open string, keepWords bool) string {
+	var b strings.Builder
+	for {
+		at := strings.Index(text, "](")
+		if at < 0 {
+			break
+		}
+		from, end := strings.LastIndex(text[:at], open), strings.IndexByte(text[at:], ')')
+		if from < 0 || end < 0 {
+			b.WriteString(text[:at+2])
+			text = text[at+2:]
+			continue
+		}
+		b.WriteString(text[:from])
+		if keepWords {
+			b.WriteString(text[from+len(open) : at])
+		}
+		text = text[at+end+1:]
+	}
+	b.WriteString(text)
+	return b.String()
+}
+
+// shapeOf returns the shape of a line: its words, with holes for numbers and commits.
+func shapeOf(text string) string {
+	s := statementOf(text)
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		free := i == 0 || !isAlnum(s[i-1])
+		if n := holeLength("sha", s[i:]); free && n > 0 && strings.ContainsAny(s[i:i+n], "0123456789") && (i+n == len(s) || !isAlnum(s[i+n])) {
+			b.WriteString("{sha}")
+			i += n
+			continue
+		}
+		if n := numberLength(s[i:]); free && n > 0 {
+			b.WriteString("{n}")
+			i += n
+			continue
+		}
+		_, n := utf8.DecodeRuneInString(s[i:])
+		if strings.IndexByte("(){}|", s[i]) >= 0 {
+			b.WriteString("{any}")
+		} else {
+			b.WriteString(s[i : i+n])
+		}
+		i += n
+	}
+	return b.String()
+}
+
+// mustParseShapes parses shapes that the program itself writes.
+func mustParseShapes(sources ...string) []shape {
+	all := make([]shape, 0, len(sources))
+	for _, source := range sources {
+		s, err := parseShape(source)
+		if err != nil {
+			panic(fmt.Sprintf("shape %q %v", source, err))
+		}
+		all = append(all, s)
+	}
+	return all
+}

@@ -1,0 +1,253 @@
+package review
+
+// This file loads the files of the vendors: each reviewer that the coordinator knows is one file of data in vendors/, with
+// its golden texts beside it. The code that reads them is the same for all.
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+//go:embed vendors/*.json
+var vendorFiles embed.FS
+
+// A vendorFile is a file in vendors/ as it is written.
+type vendorFile struct {
+	Preset  string `json:"preset"`
+	Note    string `json:"note"`    // its verdict format and what it posts, for the policy reference
+	Checked string `json:"checked"` // the day on which its forms were last compared with what it posts
+	Source  string `json:"source"`  // where its forms and its instruction files are described
+
+	// Who it is. An id holds where a name changes: GitHub's number of the account.
+	Author string `json:"author"`
+	ID     int64  `json:"id,omitempty"`
+	App    string `json:"app,omitempty"`    // slug of the App that owns its check run
+	Check  string `json:"check,omitempty"`  // name of its check run
+	Status string `json:"status,omitempty"` // context of its commit status
+	Family string `json:"family,omitempty"` // the maker of the model that it uses, where it is one
+
+	// How it is used.
+	Workflow     bool          `json:"workflow,omitempty"` // it is a workflow, whose path only the user knows
+	Verdict      string        `json:"verdict"`
+	OnlyNew      bool          `json:"only_new,omitempty"` // it reports only what is new
+	Retired      bool          `json:"retired,omitempty"`
+	Ask          vendorRequest `json:"ask,omitzero"`
+	Obeys        []string      `json:"obeys,omitempty"`        // words of commands at which it approves, resolves or dismisses
+	Instructions []string      `json:"instructions,omitempty"` // patterns of the files that instruct it
+	Marks        []string      `json:"marks,omitempty"`        // each of its reviews that is a comment holds one of them
+	Quotes       bool          `json:"quotes,omitempty"`       // its notices, and the lines that name its commit, stand in quotes
+	ListsPlaces  bool          `json:"lists_places,omitempty"` // its clean texts list places, too
+	CountsInline bool          `json:"counts_inline,omitempty"`
+	ReplyMarker  string        `json:"reply_marker,omitempty"`   // in an HTML comment of its answers in a conversation
+	History      string        `json:"history_marker,omitempty"` // an HTML comment behind which older reviews stand
+	Commits      []string      `json:"commits,omitempty"`        // expressions for its own ways to name the commit; group 1 is the id
+	Wordless     []string      `json:"wordless,omitempty"`       // lines which, all in a review without inline comments, say that all is well
+	Shapes       quorum.Shapes `json:"shapes"`
+}
+
+// vendorRequest is how a vendor is asked for a review.
+type vendorRequest struct {
+	Comment string `json:"comment,omitempty"`
+	Login   string `json:"login,omitempty"`
+}
+
+// vendorFormats are the verdict formats that a vendor's file may name.
+var vendorFormats = map[string]quorum.FormatKind{
+	"auto": quorum.Auto, "ready-to-merge": quorum.ReadyToMerge, "review-state": quorum.ReviewState,
+	"findings": quorum.FindingList, "json": quorum.JSON, "conclusion": quorum.Conclusion,
+}
+
+// presets are the reviewers of vendors/, by name, each parsed when it is first used.
+var presets = listPresets()
+
+func listPresets() map[string]func() *preset {
+	entries, err := vendorFiles.ReadDir("vendors")
+	if err != nil {
+		panic(err) // unreachable: the folder is compiled in
+	}
+	all := make(map[string]func() *preset, len(entries))
+	for _, e := range entries {
+		all[strings.TrimSuffix(e.Name(), ".json")] = sync.OnceValue(func() *preset { return mustLoadPreset(e.Name()) })
+	}
+	return all
+}
+
+// mustLoadPreset returns the preset of a file in vendors/. A file that is wrong stops the program: a test reads them all.
+func mustLoadPreset(file string) *preset {
+	data, err := vendorFiles.ReadFile("vendors/" + file)
+	if err != nil {
+		panic(err)
+	}
+	p, err := parsePreset(file, data)
+	if err != nil {
+		panic(err)
+	}
+	return p
+}
+
+// parsePreset parses a vendor's file. Its error names the file and what is wrong in it.
+func parsePreset(file string, data []byte) (*preset, error) {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	var f vendorFile
+	if err := dec.Decode(&f); err != nil {
+		return nil, fmt.Errorf("vendors/%s: %w", file, err)
+	}
+	format, known := vendorFormats[f.Verdict]
+	switch {
+	case f.Preset+".json" != file:
+		return nil, fmt.Errorf("vendors/%s: preset is %q", file, f.Preset)
+	case !known:
+		return nil, fmt.Errorf("vendors/%s: verdict: unknown format %q", file, f.Verdict)
+	}
+	shapes, err := compileShapes(f.Shapes)
+	if err != nil {
+		return nil, fmt.Errorf("vendors/%s: %w", file, err)
+	}
+	shapes.origin = file
+	p := &preset{vendorFile: f, shapes: shapes, reviewer: quorum.Reviewer{
+		Name: f.Preset, Preset: f.Preset, Author: f.Author, Check: f.Check, App: f.App, Status: f.Status,
+		Verdict: quorum.Format{Kind: format}, FailureMeans: quorum.MeansUnavailable, OnlyNew: f.OnlyNew, Retired: f.Retired,
+		Request: quorum.Request{Comment: f.Ask.Comment, Login: f.Ask.Login},
+		Obeys:   f.Obeys, Guard: f.Instructions,
+	}}
+	for _, source := range f.Wordless {
+		one, err := parseShape(source)
+		if err != nil {
+			return nil, fmt.Errorf("vendors/%s: wordless: %q %w", file, source, err)
+		}
+		p.wordless = append(p.wordless, one)
+	}
+	for _, c := range f.Commits {
+		p.commits = append(p.commits, lazyRegexp(c))
+	}
+	if !f.Retired {
+		p.reviewer.Guard = guardWithLinks(f.Instructions...)
+	}
+	if f.Workflow {
+		p.reviewer.Events = quorum.DefaultEvents()
+	}
+	return p, nil
+}
+
+// compiledShapes are shapes ready to be compared with lines.
+type compiledShapes struct {
+	origin  string // the preset's file, or "the policy"
+	lists   [shapeLists][]shape
+	notices []compiledNotice
+}
+
+type compiledNotice struct {
+	line   shape
+	marker string
+	quorum.Notice
+}
+
+// The lists of shapes, as [quorum.Shapes] names them.
+const (
+	listApproves = iota
+	listIfSettled
+	listCounts
+	listObjects
+	listVetoes
+	listPartial
+	listWorking
+	listOther
+	shapeLists
+)
+
+var shapeListNames = [shapeLists]string{"approves", "if_settled", "counts", "objects", "vetoes", "partial", "working", "other"}
+
+// CheckShapes reports the first mistake in shapes that a policy brings: the list, the shape, and what is wrong with it.
+func CheckShapes(s quorum.Shapes) error {
+	_, err := compileShapes(s)
+	return err
+}
+
+func compileShapes(s quorum.Shapes) (c compiledShapes, err error) {
+	for list, sources := range [shapeLists][]string{
+		s.Approves, s.IfSettled, s.Counts, s.Objects, s.Vetoes, s.Partial, s.Working, s.Other,
+	} {
+		for _, source := range sources {
+			one, err := parseShape(source)
+			if err == nil {
+				err = one.checkFor(list)
+			}
+			if err != nil {
+				return c, fmt.Errorf("%s: %q %w", shapeListNames[list], source, err)
+			}
+			c.lists[list] = append(c.lists[list], one)
+		}
+	}
+	for _, n := range s.Notices {
+		one := compiledNotice{marker: n.Marker, Notice: n}
+		if n.Line != "" {
+			if one.line, err = parseShape(n.Line); err != nil {
+				return c, fmt.Errorf("notices: %q %w", n.Line, err)
+			}
+		}
+		switch n.Outcome {
+		case quorum.Empty, quorum.Overloaded, quorum.Limited, quorum.Failed, quorum.Declined, quorum.Unknown:
+		default:
+			return c, fmt.Errorf("notices: %q is %v: a notice is empty, overloaded, limited, failed, declined or unknown", n.Line+n.Marker, n.Outcome)
+		}
+		if (n.Line == "") == (n.Marker == "") || n.Reason == "" {
+			return c, fmt.Errorf("notices: %q needs a reason, and either a line or a marker", n.Line+n.Marker)
+		}
+		c.notices = append(c.notices, one)
+	}
+	return c, nil
+}
+
+// checkFor reports what makes a shape useless or dangerous in a list.
+func (s shape) checkFor(list int) error {
+	loose, counts := strings.Contains(s.source, "{any}"), strings.Contains(s.source, "{count}")
+	switch {
+	case loose && (list == listApproves || list == listIfSettled):
+		return errors.New("holds {any}: what approves is known to its last word")
+	case list == listCounts && (loose || !counts):
+		return errors.New("needs {count}, and may not hold {any}: a count of zero approves")
+	}
+	return nil
+}
+
+// matchStatement finds the first shape of a list that a statement has.
+func (c *compiledShapes) matchStatement(list int, statement string, heading bool) (source, count string, ok bool) {
+	for i := range c.lists[list] {
+		s := &c.lists[list][i]
+		if s.heading && !heading {
+			continue
+		}
+		if count, ok = s.match(statement); ok {
+			return s.source, count, true
+		}
+	}
+	return "", "", false
+}
+
+// Presets returns the names of all presets, sorted.
+func Presets() []string {
+	names := make([]string, 0, len(presets))
+	for name := range presets {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// hasMarks reports whether a text holds one of the words that each review of the preset holds.
+func (f *vendorFile) hasMarks(body string) bool {
+	if len(f.Marks) == 0 {
+		return true
+	}
+	body = lowerASCII(body)
+	return slices.ContainsFunc(f.Marks, func(m string) bool { return strings.Contains(body, m) })
+}
