@@ -35,7 +35,8 @@ const maxValues = 100_000
 // own facts: the run that it lies in, its attempt, its head and its base.
 type VerdictFile struct {
 	Schema        int
-	Head, Base    string // ids of commits
+	Head          string // id of the commit
+	Base          string // name of the base branch: its commit moves on while the review stands
 	Run           int64
 	Attempt       int
 	Verdict       string           // VerdictApprove or VerdictRequestChanges
@@ -73,7 +74,7 @@ func ParseVerdictFile(data []byte) (VerdictFile, error) {
 	f := VerdictFile{
 		Schema:        int(r.readCount(v, "schema", 1)),
 		Head:          r.readCommit(v, "head"),
-		Base:          r.readCommit(v, "base"),
+		Base:          r.readBranch(v, "base"),
 		Run:           r.readCount(v, "run", 1),
 		Attempt:       int(r.readCount(v, "attempt", 1)),
 		Verdict:       r.readText(v, "", "verdict"),
@@ -148,6 +149,25 @@ func (r *verdictFileReader) readCommit(v jsonValue, key string) string {
 		r.keepError("%s: %q is no commit's id of 40 or 64 hexadecimal digits, in small letters", key, shortQuote(id))
 	}
 	return id
+}
+
+// maxBranch is the longest name of a branch that GitHub takes, in bytes.
+const maxBranch = 255
+
+// readBranch returns the name of a branch.
+func (r *verdictFileReader) readBranch(v jsonValue, key string) string {
+	name := r.readText(v, "", key)
+	if !IsBranchName(name) {
+		r.keepError("%s: %q is no name of a branch", key, shortQuote(name))
+	}
+	return name
+}
+
+// IsBranchName reports whether name may be a branch's: it is not empty, not too long, and holds no space and nothing unseen.
+func IsBranchName(name string) bool {
+	return name != "" && len(name) <= maxBranch && !strings.ContainsFunc(name, func(r rune) bool {
+		return unicode.IsSpace(r) || isUnseen(r) || r == utf8.RuneError
+	})
 }
 
 // IsCommitID reports whether id is the whole id of a commit, SHA-1 or SHA-256, as GitHub writes it.
