@@ -234,7 +234,7 @@ func (d *document) readVerdict(m Material) Reading {
 		got = readJSON(r, m.Body, p)
 	case quorum.Pattern:
 		got = readByPatterns(r.Verdict, p)
-	case quorum.Conclusion:
+	case quorum.Conclusion, quorum.Artifact: // no text is its verdict
 		return Reading{Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown}
 	case quorum.ReadyToMerge:
 		got = d.readFields()

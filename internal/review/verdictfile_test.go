@@ -13,7 +13,7 @@ import (
 
 const (
 	someHead = "1111111111111111111111111111111111111111"
-	someBase = "2222222222222222222222222222222222222222"
+	someBase = "main"
 )
 
 // plainVerdict is a verdict file that approves.
@@ -97,7 +97,7 @@ func TestAVerdictFileIsReadStrictly(t *testing.T) {
 		`schema: it is no whole number`:       {`"schema": 1`, `"schema": "1"`},
 		`head: it is missing`:                 {`  "head": "` + someHead + `",`, ``},
 		`head: "1111111" is no commit's id`:   {someHead, someHead[:7]},
-		`base: "refs/heads/main" is no comm`:  {someBase, "refs/heads/main"},
+		`base: "the main one" is no name of`:  {someBase, "the main one"},
 		`base: it is no text`:                 {`"` + someBase + `"`, "null"},
 		`head: "A1111111111111111111111111`:   {someHead, "A" + someHead[1:]},
 		`run: -1 is below 1`:                  {"4711", "-1"},
