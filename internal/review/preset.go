@@ -57,17 +57,9 @@ type document struct {
 	end        int      // the line behind which only older reviews stand
 }
 
-func newDocument(r quorum.Reviewer, p Page) *document {
-	d := &document{Page: p, reviewer: r, preset: presetOf(r.Preset), statements: make([]string, len(p.lines)), end: len(p.lines)}
-	if d.preset != noPreset && r.Verdict.Kind == d.preset.reviewer.Verdict.Kind {
-		d.shapes = append(d.shapes, &d.preset.shapes)
-	}
-	if !r.Shapes.IsZero() {
-		if own, err := compileShapes(r.Shapes); err == nil { // a policy with a broken shape does not load
-			own.origin = "policy"
-			d.shapes = append(d.shapes, &own)
-		}
-	}
+// newDocument returns a page as the reader's reviewer's text.
+func (r *Reader) newDocument(p Page) *document {
+	d := &document{Page: p, reviewer: r.reviewer, preset: r.preset, shapes: r.shapes, statements: make([]string, len(p.lines)), end: len(p.lines)}
 	for i, l := range p.lines {
 		if l.visibility == hidden || l.text == "" || len(l.text) > maxMatchedLine {
 			continue

@@ -209,14 +209,56 @@ func compileShapes(s quorum.Shapes) (c compiledShapes, err error) {
 
 // checkFor reports what makes a shape useless or dangerous in a list.
 func (s shape) checkFor(list int) error {
-	loose, counts := strings.Contains(s.source, "{any}"), strings.Contains(s.source, "{count}")
+	holds := func(hole string) bool { return strings.Contains(s.source, hole) }
+	approving := list == listApproves || list == listIfSettled
 	switch {
-	case loose && (list == listApproves || list == listIfSettled):
-		return errors.New("holds {any}: what approves is known to its last word")
-	case list == listCounts && (loose || !counts):
+	case approving && (holds("{any}") || holds("{word}")):
+		return errors.New("holds {any} or {word}: what approves is known to its last word")
+	case approving && (holds("{count}") || s.countsFindings()):
+		return errors.New("leaves open how many findings there are: write 0 or no, or the line with {count} under counts")
+	case list == listCounts && (holds("{any}") || !holds("{count}")):
 		return errors.New("needs {count}, and may not hold {any}: a count of zero approves")
 	}
 	return nil
+}
+
+// findingNouns begin the words for what a reviewer counts when it objects.
+var findingNouns = [...]string{
+	"issue", "finding", "problem", "bug", "error", "comment", "suggestion", "concern", "warning", "nit", "vulnerab", "violation", "block",
+	"defect", "smell", "hotspot", "alert", "risk", "fail", "flaw", "remark", "critical", "major", "minor", "high", "medium", "low", "p0", "p1",
+	"p2", "p3", "unresolved", "open", "new", "actionable", "potential", "security",
+}
+
+// countsFindings reports whether a hole for a number stands beside a word for findings, as in "{n} issues" and
+// "issues found: {n}": such a line says what its number says.
+func (s shape) countsFindings() bool {
+	for _, hole := range [...]string{"{n}", "{some}"} {
+		pieces := strings.Split(s.source, hole)
+		for i, after := range pieces[1:] {
+			before := strings.TrimRight(pieces[i], " ")
+			if i := strings.IndexAny(after, ",.;:{"); i >= 0 {
+				after = after[:i]
+			}
+			words := wordsOfShape(after)
+			words = words[:min(len(words), 3)]
+			if naming := strings.TrimRight(before, ":(=-"); naming != before {
+				named := wordsOfShape(naming[strings.LastIndexAny(naming, ",.;}")+1:])
+				words = append(words, named[max(0, len(named)-3):]...)
+			}
+			if slices.ContainsFunc(words, isFindingNoun) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func wordsOfShape(piece string) []string {
+	return strings.FieldsFunc(piece, func(r rune) bool { return strings.ContainsRune(" ()|:", r) })
+}
+
+func isFindingNoun(word string) bool {
+	return slices.ContainsFunc(findingNouns[:], func(noun string) bool { return strings.HasPrefix(word, noun) })
 }
 
 // matchStatement finds the first shape of a list that a statement has.
