@@ -57,7 +57,7 @@ const (
 var (
 	errShapeLong  = fmt.Errorf("is longer than %d bytes", maxShape)
 	errShapeHoles = fmt.Errorf("has more than %d holes {any}", maxAnyHoles)
-	errShapeEmpty = errors.New("holds no word")
+	errShapeEmpty = fmt.Errorf("holds fewer than %d letters", fewestOfLetters)
 	errShapeCase  = errors.New("has a capital letter, which no line has when it is compared")
 	errShapeOpen  = errors.New("has a bracket without its other half")
 	errShapeDeep  = fmt.Errorf("has brackets that are more than %d deep", maxShapeDepth)

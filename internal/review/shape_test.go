@@ -79,7 +79,7 @@ func TestCheckShapesRefusesLooseApprovals(t *testing.T) {
 		"x{nobody} is here":                 "unknown hole",
 		"No capitals":                       "capital letter",
 		"(a":                                "other half",
-		"ok":                                "no word",
+		"ok":                                "fewer than 3 letters",
 		"no issues found in {n} files":      "",
 		"{some} files read, no comments":    "",
 		"hello {login}, all is well":        "",
@@ -94,5 +94,75 @@ func TestCheckShapesRefusesLooseApprovals(t *testing.T) {
 	}
 	if err := CheckShapes(quorum.Shapes{Counts: []string{"{n} issues left"}}); err == nil {
 		t.Error("a shape of counts without {count} is accepted")
+	}
+}
+
+// The shapes of a policy are read as a vendor's: they add to its preset's, and take nothing away.
+func TestShapesOfAPolicy(t *testing.T) {
+	shapes := quorum.Shapes{
+		Approves:  []string{"sage has nothing to add", "# all {n} files look right"},
+		IfSettled: []string{"sage has nothing new to add"},
+		Counts:    []string{"sage left {count} remark(s|)"},
+		Objects:   []string{"sage asks for a change{any}"},
+		Vetoes:    []string{"{count} remarks could not be placed"},
+		Partial:   []string{"sage read {some} of {n} files"},
+		Working:   []string{"sage reads on"},
+		Other:     []string{"# a walkthrough by sage"},
+		Notices: []quorum.Notice{
+			{Line: "sage is out of credit{any}", Outcome: quorum.Failed, Reason: quorum.ReasonBilling},
+			{Marker: "sage:limit", Outcome: quorum.Limited, Reason: quorum.ReasonRateLimit},
+		},
+	}
+	for _, c := range []struct {
+		body string
+		want quorum.Outcome
+		rule string
+	}{
+		{"**Sage has nothing to add.**", quorum.Approved, "policy approves: sage has nothing to add"},
+		{"## All 12 files look right ✅", quorum.Approved, "policy approves: # all {n} files look right"},
+		{"All 12 files look right", quorum.Malformed, ""},
+		{"Sage has nothing new to add", quorum.Approved, "policy if_settled: sage has nothing new to add"},
+		{"Sage left no remarks", quorum.Approved, "policy counts: sage left {count} remark(s|)"},
+		{"Sage left 2 remarks", quorum.Findings, "policy counts: sage left {count} remark(s|)"},
+		{"Sage asks for a change in cart.go", quorum.Findings, "policy objects: sage asks for a change{any}"},
+		{"Sage has nothing to add\n\n> 2 remarks could not be placed", quorum.Findings, "policy vetoes: {count} remarks could not be placed"},
+		{"Sage read 3 of 5 files\n\nSage has nothing to add", quorum.Partial, "policy partial: sage read {some} of {n} files"},
+		{"Sage reads on", quorum.Running, "policy working: sage reads on"},
+		{"# A walkthrough by Sage\n\nThe cart is new.", quorum.Unrelated, ""},
+		{"Sage is out of credit for today", quorum.Failed, "policy notices: sage is out of credit{any}"},
+		{"<!-- sage:limit -->\n\nNot now", quorum.Limited, "policy notices: <!-- sage:limit -->"},
+		{"> Sage has nothing to add", quorum.Malformed, ""},
+		{"```\nSage has nothing to add\n```", quorum.Malformed, ""},
+		{"<!-- Sage has nothing to add -->", quorum.Empty, ""},
+		{"Sage has nothing to add, but the cart", quorum.Malformed, ""},
+		{"Sage has nothing to add\n\nDo not merge.", quorum.Malformed, ""},
+		{"Sage has nothing to add\n\n- 🔴 **Critical** `cart.go:3`: it leaks", quorum.Malformed, ""},
+	} {
+		for _, k := range []quorum.FormatKind{quorum.Auto, quorum.FindingList, quorum.ReviewState} {
+			r := reviewerWith(k)
+			r.Shapes = shapes
+			m := Material{Kind: Review, State: "COMMENTED", Body: c.body}
+			if got := Read(r, m); got.Outcome != c.want || c.rule != "" && got.Rule != c.rule {
+				t.Errorf("format %d: %q is %v by %q, want %v by %q", k, c.body, got.Outcome, got.Rule, c.want, c.rule)
+			}
+		}
+	}
+	copilot, _ := Preset("copilot")
+	copilot.Shapes = quorum.Shapes{Approves: []string{"# copilot is content", "# changes recommended"}}
+	for body, want := range map[string]quorum.Outcome{
+		"## Copilot is content":                                                     quorum.Approved,
+		"## Changes recommended":                                                    quorum.Findings,
+		"## Copilot is content\n\nPreviously missed (2)":                            quorum.Findings,
+		"## Copilot is content\n\n2 open findings":                                  quorum.Malformed,
+		"## Copilot was unable to review this pull request because it is too large": quorum.Declined,
+	} {
+		if got := Read(copilot, Material{Kind: Review, State: "COMMENTED", Body: body}); got.Outcome != want {
+			t.Errorf("beside the preset: %q is %v by %q, want %v", body, got.Outcome, got.Rule, want)
+		}
+	}
+	greptile, _ := Preset("greptile")
+	greptile.Shapes = quorum.Shapes{Approves: []string{"greptile is content"}}
+	if got := Read(greptile, Material{Kind: Comment, Body: "You asked: Greptile is content?\n\nGreptile is content"}); got.Outcome == quorum.Approved {
+		t.Errorf("an answer without the marks of a review is %v", got.Outcome)
 	}
 }

@@ -5,6 +5,7 @@ package review
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"encoding/json"
 	"errors"
@@ -188,23 +189,54 @@ func compileShapes(s quorum.Shapes) (c compiledShapes, err error) {
 		}
 	}
 	for _, n := range s.Notices {
-		one := compiledNotice{marker: n.Marker, Notice: n}
-		if n.Line != "" {
-			if one.line, err = parseShape(n.Line); err != nil {
-				return c, fmt.Errorf("notices: %q %w", n.Line, err)
-			}
-		}
-		switch n.Outcome {
-		case quorum.Empty, quorum.Overloaded, quorum.Limited, quorum.Failed, quorum.Declined, quorum.Unknown:
-		default:
-			return c, fmt.Errorf("notices: %q is %v: a notice is empty, overloaded, limited, failed, declined or unknown", n.Line+n.Marker, n.Outcome)
-		}
-		if (n.Line == "") == (n.Marker == "") || n.Reason == "" {
-			return c, fmt.Errorf("notices: %q needs a reason, and either a line or a marker", n.Line+n.Marker)
+		one, err := compileNotice(n)
+		if err != nil {
+			return c, fmt.Errorf("notices: %q %w", cmp.Or(n.Line, n.Marker), err)
 		}
 		c.notices = append(c.notices, one)
 	}
 	return c, nil
+}
+
+// compileNotice compiles a notice. Its error completes the sentence that begins with its line or marker.
+func compileNotice(n quorum.Notice) (one compiledNotice, err error) {
+	one = compiledNotice{marker: n.Marker, Notice: n}
+	reasons := noticeReasons(n.Outcome)
+	switch {
+	case (n.Line == "") == (n.Marker == ""):
+		return one, errors.New("needs a line or a marker, and not both")
+	case lowerASCII(n.Marker) != n.Marker:
+		return one, errShapeCase
+	case reasons == nil:
+		return one, fmt.Errorf("is %v: a notice is empty, overloaded, limited, failed, declined or unknown", n.Outcome)
+	case !slices.Contains(reasons, n.Reason):
+		return one, fmt.Errorf("is %v for the reason %q, and not for one of %q", n.Outcome, n.Reason, reasons)
+	case n.Line != "":
+		one.line, err = parseShape(n.Line)
+	}
+	return one, err
+}
+
+// noticeReasons are the reasons that a notice of an outcome may give; nil if no notice has that outcome.
+func noticeReasons(o quorum.Outcome) []quorum.Reason {
+	switch o {
+	case quorum.Empty:
+		return []quorum.Reason{quorum.ReasonEmpty}
+	case quorum.Overloaded:
+		return []quorum.Reason{quorum.ReasonOverloaded}
+	case quorum.Limited:
+		return []quorum.Reason{quorum.ReasonRateLimit, quorum.ReasonQuota}
+	case quorum.Failed:
+		return []quorum.Reason{
+			quorum.ReasonCredentials, quorum.ReasonBilling, quorum.ReasonBudget, quorum.ReasonInvalid, quorum.ReasonModelRefusal,
+		}
+	case quorum.Declined:
+		return []quorum.Reason{quorum.ReasonDeclined, quorum.ReasonTooLarge, quorum.ReasonSkipped, quorum.ReasonNoSecrets}
+	case quorum.Unknown:
+		return []quorum.Reason{quorum.ReasonUnknown}
+	default:
+		return nil
+	}
 }
 
 // checkFor reports what makes a shape useless or dangerous in a list.
