@@ -205,19 +205,19 @@ func (d *document) isReply() bool {
 		slices.ContainsFunc(d.comments, func(c string) bool { return strings.Contains(lowerASCII(c), d.preset.ReplyMarker) })
 }
 
-// isOther reports whether a text is one of the vendor's that are no reviews.
-func (d *document) isOther() bool {
+// otherLine finds the line by which a text is one of the vendor's that are no reviews.
+func (d *document) otherLine() (line int, rule string, found bool) {
 	seen := 0
 	for i := range d.lines {
 		if d.statements[i] == "" {
 			continue
 		}
-		if _, _, ok := d.matchLine(listOther, i); ok {
-			return true
+		if source, _, ok := d.matchLine(listOther, i); ok {
+			return i, d.ruleName(listOther, source), true
 		}
 		if seen++; seen == 12 {
 			break
 		}
 	}
-	return false
+	return 0, "", false
 }

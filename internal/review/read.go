@@ -166,7 +166,7 @@ func (d *document) readText(m Material) Reading {
 	case got.Outcome == quorum.Findings:
 		return got
 	case d.isReply():
-		return Reading{Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown, Detail: got.Detail}
+		return Reading{Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown, Detail: got.Detail, Rule: d.preset.shapes.origin + " reply_marker"}
 	case busy:
 		return working
 	case got.Outcome == quorum.Approved:
@@ -176,8 +176,8 @@ func (d *document) readText(m Material) Reading {
 		if start == len(d.lines) {
 			return Reading{Outcome: quorum.Empty, Reason: quorum.ReasonEmpty}
 		}
-		if d.isOther() {
-			return Reading{Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown, Detail: got.Detail}
+		if line, rule, ok := d.otherLine(); ok {
+			return Reading{Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown, Detail: got.Detail, Rule: rule, Line: line + 1}
 		}
 		if got.Detail == "" {
 			got.Detail, got.Line = quoteOpening(d.lines, start)
