@@ -152,7 +152,7 @@ func (d *document) readText(m Material) Reading {
 	case got.Outcome == quorum.Findings:
 		return got
 	case d.isReply():
-		return Reading{Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown, Detail: got.Detail}
+		return Reading{Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown, Detail: got.Detail, Rule: d.preset.shapes.origin + " reply_marker"}
 	case busy:
 		return working
 	case got.Outcome == quorum.Approved:
@@ -162,8 +162,8 @@ func (d *document) readText(m Material) Reading {
 		if start == len(d.lines) {
 			return Reading{Outcome: quorum.Empty, Reason: quorum.ReasonEmpty}
 		}
-		if d.isOther() {
-			return Reading{Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown, Detail: got.Detail}
+		if line, rule, ok := d.otherLine(); ok {
+			return Reading{Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown, Detail: got.Detail, Rule: rule, Line: line + 1}
 		}
 		if got.Detail == "" {
 			got.Detail, got.Line = quoteOpening(d.lines, start)
@@ -406,6 +406,8 @@ func (d *document) combineRulings(t findingTally, fields ruling, own presetRulin
 		got.Below, got.Reason = true, quorum.ReasonAccepted
 	case got.Outcome == quorum.Approved && !t.saysNothingElse():
 		got = Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed, Detail: got.Detail, Rule: "a count of zero, and more", Line: got.Line}
+	case got.Outcome == quorum.Approved && d.knowsCleanWords():
+		got = Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed, Detail: got.Detail, Rule: "a count of zero, not in its vendor's words", Line: got.Line}
 	case got.Outcome == quorum.Approved:
 		got.Findings = nil
 	case got.Outcome == quorum.Malformed && own.vote == unclear:

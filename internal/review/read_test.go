@@ -488,7 +488,7 @@ func TestPresetTexts(t *testing.T) {
 		{"coderabbit, status done", "coderabbit", Material{Kind: Status, State: "success", Body: "Review completed"}, quorum.Unrelated, none},
 		{
 			"codex, clean", "codex",
-			Material{Kind: Comment, Body: "Codex Review: Didn't find any major issues. Nice!\n\n**Reviewed commit:** `1a2b3c4d5e`"},
+			Material{Kind: Comment, Body: "Codex Review: Didn't find any major issues. Nice work!\n\n**Reviewed commit:** `1a2b3c4d5e`"},
 			quorum.Approved, none,
 		},
 		{
