@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -459,6 +460,17 @@ func shapeOf(text string) string {
 		i += n
 	}
 	return b.String()
+}
+
+// lazyShapes returns a function that parses shapes which the program itself writes, when it is first called: a program that
+// reads no text parses none.
+func lazyShapes(sources ...string) func() []shape {
+	return sync.OnceValue(func() []shape { return mustParseShapes(sources...) })
+}
+
+// isOneOf reports whether a statement has one of the shapes.
+func isOneOf(shapes []shape, statement string) bool {
+	return slices.ContainsFunc(shapes, func(s shape) bool { _, ok := s.match(statement); return ok })
 }
 
 // mustParseShapes parses shapes that the program itself writes.
