@@ -47,6 +47,9 @@ func PresetNote(name string) string { return presetOf(name).Note }
 // NeedsWorkflow reports whether a preset is a workflow, whose path the policy must name.
 func NeedsWorkflow(name string) bool { return presetOf(name).Workflow }
 
+// IsScanner reports whether a preset applies rules and has a gate: what it lets pass nobody has reviewed.
+func IsScanner(name string) bool { return presetOf(name).Scanner }
+
 // A document is a text as a reviewer's: its lines, and the shapes that are looked for in them.
 type document struct {
 	Page
@@ -58,6 +61,9 @@ type document struct {
 }
 
 func newDocument(r quorum.Reviewer, p Page) *document {
+	if presetOf(r.Preset).OpensQuoted {
+		p = p.withOpenedQuote()
+	}
 	d := &document{Page: p, reviewer: r, preset: presetOf(r.Preset), statements: make([]string, len(p.lines)), end: len(p.lines)}
 	if d.preset != noPreset && r.Verdict.Kind == d.preset.reviewer.Verdict.Kind {
 		d.shapes = append(d.shapes, &d.preset.shapes)
