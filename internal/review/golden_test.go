@@ -279,7 +279,7 @@ func TestAChangedWordApprovesNothing(t *testing.T) {
 		mutants := 0
 		for _, g := range texts {
 			got := Read(p.reviewer, g.material)
-			if got.Outcome != quorum.Approved || strings.HasPrefix(got.Rule, "state:") {
+			if got.Outcome != quorum.Approved || strings.HasPrefix(got.Rule, "state:") || p.reviewer.Verdict.Kind == quorum.Conclusion {
 				continue
 			}
 			lines := strings.Split(g.material.Body, "\n")
@@ -296,7 +296,7 @@ func TestAChangedWordApprovesNothing(t *testing.T) {
 				}
 			}
 		}
-		if mutants == 0 && !p.Retired {
+		if mutants == 0 && !p.Retired && p.reviewer.Verdict.Kind != quorum.Conclusion {
 			t.Error("no approving word was changed")
 		}
 		t.Logf("%d changed texts", mutants)

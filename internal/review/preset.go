@@ -47,6 +47,9 @@ func PresetNote(name string) string { return presetOf(name).Note }
 // NeedsWorkflow reports whether a preset is a workflow, whose path the policy must name.
 func NeedsWorkflow(name string) bool { return presetOf(name).Workflow }
 
+// IsScanner reports whether a preset applies rules and has a gate: what it lets pass nobody has reviewed.
+func IsScanner(name string) bool { return presetOf(name).Scanner }
+
 // A document is a text as a reviewer's: its lines, and the shapes that are looked for in them.
 type document struct {
 	Page
@@ -59,6 +62,9 @@ type document struct {
 
 // newDocument returns a page as the reader's reviewer's text.
 func (r *Reader) newDocument(p Page) *document {
+	if r.preset.OpensQuoted {
+		p = p.withOpenedQuote()
+	}
 	d := &document{Page: p, reviewer: r.reviewer, preset: r.preset, shapes: r.shapes, statements: make([]string, len(p.lines)), end: len(p.lines)}
 	for i, l := range p.lines {
 		if l.visibility == hidden || l.text == "" || len(l.text) > maxMatchedLine {

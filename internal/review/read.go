@@ -90,7 +90,7 @@ func readConclusion(r quorum.Reviewer, m Material) Reading {
 	switch word {
 	case "success":
 		return Reading{Outcome: quorum.Approved, Reason: quorum.ReasonApproved, Detail: detail}
-	case "failure":
+	case "failure", "action_required": // an App that found something asks for action
 		if r.FailureMeans == quorum.MeansFindings {
 			return Reading{Outcome: quorum.Findings, Reason: quorum.ReasonFindings, Detail: detail}
 		}

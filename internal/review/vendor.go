@@ -37,7 +37,9 @@ type vendorFile struct {
 
 	// How it is used.
 	Workflow     bool          `json:"workflow,omitempty"` // it is a workflow, whose path only the user knows
+	Scanner      bool          `json:"scanner,omitempty"`  // it applies rules and has a gate: no files instruct it, and its yes is no review
 	Verdict      string        `json:"verdict"`
+	FailureMeans string        `json:"failure_means,omitempty"` // of verdict: conclusion, as in a policy: findings, or unavailable
 	OnlyNew      bool          `json:"only_new,omitempty"` // it reports only what is new
 	Retired      bool          `json:"retired,omitempty"`
 	Ask          vendorRequest `json:"ask,omitzero"`
@@ -45,6 +47,7 @@ type vendorFile struct {
 	Instructions []string      `json:"instructions,omitempty"` // patterns of the files that instruct it
 	Marks        []string      `json:"marks,omitempty"`        // each of its reviews that is a comment holds one of them
 	Quotes       bool          `json:"quotes,omitempty"`       // its notices, and the lines that name its commit, stand in quotes
+	OpensQuoted  bool          `json:"opens_quoted,omitempty"` // its verdict stands in the quote, or alert, with which its text opens
 	ListsPlaces  bool          `json:"lists_places,omitempty"` // its clean texts list places, too
 	CountsInline bool          `json:"counts_inline,omitempty"`
 	ReplyMarker  string        `json:"reply_marker,omitempty"`   // in an HTML comment of its answers in a conversation
@@ -109,6 +112,14 @@ func parsePreset(file string, data []byte) (*preset, error) {
 	case !known:
 		return nil, fmt.Errorf("vendors/%s: verdict: unknown format %q", file, f.Verdict)
 	}
+	failure := quorum.MeansUnavailable
+	switch f.FailureMeans {
+	case "", "unavailable":
+	case "findings":
+		failure = quorum.MeansFindings
+	default:
+		return nil, fmt.Errorf("vendors/%s: failure_means: unknown word %q", file, f.FailureMeans)
+	}
 	shapes, err := compileShapes(f.Shapes)
 	if err != nil {
 		return nil, fmt.Errorf("vendors/%s: %w", file, err)
@@ -116,7 +127,7 @@ func parsePreset(file string, data []byte) (*preset, error) {
 	shapes.origin = file
 	p := &preset{vendorFile: f, shapes: shapes, reviewer: quorum.Reviewer{
 		Name: f.Preset, Preset: f.Preset, Author: f.Author, Check: f.Check, App: f.App, Status: f.Status,
-		Verdict: quorum.Format{Kind: format}, FailureMeans: quorum.MeansUnavailable, OnlyNew: f.OnlyNew, Retired: f.Retired,
+		Verdict: quorum.Format{Kind: format}, FailureMeans: failure, OnlyNew: f.OnlyNew, Retired: f.Retired,
 		Request: quorum.Request{Comment: f.Ask.Comment, Login: f.Ask.Login},
 		Obeys:   f.Obeys, Guard: f.Instructions,
 	}}
@@ -130,7 +141,7 @@ func parsePreset(file string, data []byte) (*preset, error) {
 	for _, c := range f.Commits {
 		p.commits = append(p.commits, lazyRegexp(c))
 	}
-	if !f.Retired {
+	if !f.Retired && !f.Scanner {
 		p.reviewer.Guard = guardWithLinks(f.Instructions...)
 	}
 	if f.Workflow {
