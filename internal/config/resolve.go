@@ -178,6 +178,7 @@ func (r policyResolver) resolveReviewer(key string, e ReviewerKeys, f PolicyKeys
 	r.checkSource(key, q)
 	r.checkSpelling(key, e)
 	r.checkContradictions(key, e, q)
+	r.checkShapes(key, e, q)
 	r.warnReviewer(key, q, f)
 	return q
 }
@@ -244,6 +245,7 @@ func (r policyResolver) overlayEntry(key string, e ReviewerKeys, q *quorum.Revie
 	if r.hasKey(key + ".shadow") {
 		q.Shadow = e.Shadow
 	}
+	q.Shapes = e.Shapes.quorumShapes()
 	if e.Request.Comment != "" {
 		q.Request.Comment, q.Request.Login = e.Request.Comment, ""
 	}

@@ -236,3 +236,23 @@ func (x *Regexp) decodeNode(r *policyFileReader, key string, n ast.Node) {
 		*x = Regexp(text)
 	}
 }
+
+// A Shape is a line in small letters, with holes and choices, as package review defines it.
+type Shape string
+
+const maxShapeText = 1500 // bytes, as package review allows
+
+func (s *Shape) decodeNode(r *policyFileReader, key string, n ast.Node) {
+	if n.Type() == ast.MappingType {
+		r.failWrongType(key, n, "a line", "put it in quotes: it begins with {")
+		return
+	}
+	text, ok := r.readText(key, n, "a line", false)
+	switch {
+	case !ok:
+	case len(text) > maxShapeText:
+		r.failKey(key, fmt.Sprintf("it is longer than %d bytes", maxShapeText), "shorten it")
+	default:
+		*s = Shape(text)
+	}
+}

@@ -114,6 +114,9 @@ func announces(text string) bool {
 	if !strings.HasSuffix(bare, ":") && !strings.HasSuffix(bare, "：") || len(text) > 4*maxMatchedLine {
 		return false
 	}
+	if last := bare[strings.LastIndexByte(bare, ' ')+1:]; len(last) > 2 && last[0] == ':' { // an emoji in words: ":tada:"
+		return false
+	}
 	words := strings.TrimRight(plainWords(text), ":： ")
 	return !ownLabel().MatchString(words) || isAsideName(words)
 }

@@ -47,6 +47,9 @@ func PresetNote(name string) string { return presetOf(name).Note }
 // NeedsWorkflow reports whether a preset is a workflow, whose path the policy must name.
 func NeedsWorkflow(name string) bool { return presetOf(name).Workflow }
 
+// IsScanner reports whether a preset applies rules and has a gate: what it lets pass nobody has reviewed.
+func IsScanner(name string) bool { return presetOf(name).Scanner }
+
 // A document is a text as a reviewer's: its lines, and the shapes that are looked for in them.
 type document struct {
 	Page
@@ -57,17 +60,12 @@ type document struct {
 	end        int      // the line behind which only older reviews stand
 }
 
-func newDocument(r quorum.Reviewer, p Page) *document {
-	d := &document{Page: p, reviewer: r, preset: presetOf(r.Preset), statements: make([]string, len(p.lines)), end: len(p.lines)}
-	if d.preset != noPreset && r.Verdict.Kind == d.preset.reviewer.Verdict.Kind {
-		d.shapes = append(d.shapes, &d.preset.shapes)
+// newDocument returns a page as the reader's reviewer's text.
+func (r *Reader) newDocument(p Page) *document {
+	if r.preset.OpensQuoted {
+		p = p.withOpenedQuote()
 	}
-	if !r.Shapes.IsZero() {
-		if own, err := compileShapes(r.Shapes); err == nil { // a policy with a broken shape does not load
-			own.origin = "policy"
-			d.shapes = append(d.shapes, &own)
-		}
-	}
+	d := &document{Page: p, reviewer: r.reviewer, preset: r.preset, shapes: r.shapes, statements: make([]string, len(p.lines)), end: len(p.lines)}
 	for i, l := range p.lines {
 		if l.visibility == hidden || l.text == "" || len(l.text) > maxMatchedLine {
 			continue
@@ -184,19 +182,35 @@ func isZero(count string) bool {
 }
 
 // isWordless reports whether a review without inline comments is one by which its vendor says that it has nothing to say:
-// it holds all of the lines that the vendor's file lists for that.
+// it holds all of the lines that the vendor's file lists for that, in plain view, and no heading besides.
 func (d *document) isWordless() (line int, ok bool) {
-	if len(d.preset.Wordless) == 0 || len(d.shapes) == 0 {
+	if len(d.preset.wordless) == 0 || !d.readsPreset() {
 		return 0, false
 	}
-	for _, want := range d.preset.wordless {
-		at := slices.IndexFunc(d.statements[:d.end], func(s string) bool { _, ok := want.match(s); return ok })
-		if at < 0 || d.lines[at].visibility != inView {
+	seen := make([]bool, len(d.preset.wordless))
+	for i, l := range d.lines {
+		at := slices.IndexFunc(d.preset.wordless, func(s shape) bool {
+			_, ok := s.match(d.statements[i])
+			return ok && (!s.heading || l.level > 0)
+		})
+		switch {
+		case at >= 0 && l.visibility == inView && !l.folded:
+			seen[at], line = true, i
+		case l.level > 0 && l.visibility != hidden: // a section that speaks for itself: "Needs a closer look"
 			return 0, false
 		}
-		line = max(line, at)
 	}
-	return line, true
+	return line, !slices.Contains(seen, false)
+}
+
+// readsPreset reports whether the vendor's shapes are looked for: not where the policy names another format.
+func (d *document) readsPreset() bool { return len(d.shapes) > 0 && d.shapes[0] == &d.preset.shapes }
+
+// knowsCleanWords reports whether it is known how the vendor says that all is well. A count of zero in other words is then
+// of a part, or stands beside a verdict that nobody knows yet. What a workflow writes its prompt decides.
+func (d *document) knowsCleanWords() bool {
+	lists := d.preset.shapes.lists
+	return d.readsPreset() && !d.preset.Workflow && len(lists[listApproves])+len(lists[listCounts])+len(d.preset.wordless) > 0
 }
 
 // isReply reports whether a text is an answer in a conversation, which may repeat anything on request and is no review.
@@ -205,19 +219,19 @@ func (d *document) isReply() bool {
 		slices.ContainsFunc(d.comments, func(c string) bool { return strings.Contains(lowerASCII(c), d.preset.ReplyMarker) })
 }
 
-// isOther reports whether a text is one of the vendor's that are no reviews.
-func (d *document) isOther() bool {
+// otherLine finds the line by which a text is one of the vendor's that are no reviews.
+func (d *document) otherLine() (line int, rule string, found bool) {
 	seen := 0
 	for i := range d.lines {
 		if d.statements[i] == "" {
 			continue
 		}
-		if _, _, ok := d.matchLine(listOther, i); ok {
-			return true
+		if source, _, ok := d.matchLine(listOther, i); ok {
+			return i, d.ruleName(listOther, source), true
 		}
 		if seen++; seen == 12 {
 			break
 		}
 	}
-	return false
+	return 0, "", false
 }

@@ -10,23 +10,9 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// Read reads one text of r. It is pure and takes time linear in the text's length.
-func Read(r quorum.Reviewer, m Material) Reading {
-	return ReadWithPage(r, m, func() Page { return ReadPage(m.Body) })
-}
-
-// ReadWithPage is [Read] for a caller that keeps the pages of texts. It calls pageOf at most once.
-func ReadWithPage(r quorum.Reviewer, m Material, pageOf func() Page) Reading {
-	if m.Kind == Log {
-		return readLog(m)
-	}
-	if r.Retired {
-		return Reading{Outcome: quorum.Declined, Reason: quorum.ReasonRetired}
-	}
-	if len(m.Body) > MaxText {
-		return Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed, Detail: shortQuote(m.Body[:4*maxDetail])}
-	}
-	d := newDocument(r, pageOf())
+// read reads the document as the text of m.
+func (d *document) read(m Material) Reading {
+	r := d.reviewer
 	notice, refused := d.findNotice(m.Kind)
 	var got Reading
 	switch m.Kind {
@@ -104,7 +90,7 @@ func readConclusion(r quorum.Reviewer, m Material) Reading {
 	switch word {
 	case "success":
 		return Reading{Outcome: quorum.Approved, Reason: quorum.ReasonApproved, Detail: detail}
-	case "failure":
+	case "failure", "action_required": // an App that found something asks for action
 		if r.FailureMeans == quorum.MeansFindings {
 			return Reading{Outcome: quorum.Findings, Reason: quorum.ReasonFindings, Detail: detail}
 		}
@@ -166,7 +152,7 @@ func (d *document) readText(m Material) Reading {
 	case got.Outcome == quorum.Findings:
 		return got
 	case d.isReply():
-		return Reading{Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown, Detail: got.Detail}
+		return Reading{Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown, Detail: got.Detail, Rule: d.preset.shapes.origin + " reply_marker"}
 	case busy:
 		return working
 	case got.Outcome == quorum.Approved:
@@ -176,8 +162,8 @@ func (d *document) readText(m Material) Reading {
 		if start == len(d.lines) {
 			return Reading{Outcome: quorum.Empty, Reason: quorum.ReasonEmpty}
 		}
-		if d.isOther() {
-			return Reading{Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown, Detail: got.Detail}
+		if line, rule, ok := d.otherLine(); ok {
+			return Reading{Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown, Detail: got.Detail, Rule: rule, Line: line + 1}
 		}
 		if got.Detail == "" {
 			got.Detail, got.Line = quoteOpening(d.lines, start)
@@ -420,6 +406,8 @@ func (d *document) combineRulings(t findingTally, fields ruling, own presetRulin
 		got.Below, got.Reason = true, quorum.ReasonAccepted
 	case got.Outcome == quorum.Approved && !t.saysNothingElse():
 		got = Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed, Detail: got.Detail, Rule: "a count of zero, and more", Line: got.Line}
+	case got.Outcome == quorum.Approved && d.knowsCleanWords():
+		got = Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed, Detail: got.Detail, Rule: "a count of zero, not in its vendor's words", Line: got.Line}
 	case got.Outcome == quorum.Approved:
 		got.Findings = nil
 	case got.Outcome == quorum.Malformed && own.vote == unclear:
