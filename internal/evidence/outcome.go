@@ -82,7 +82,7 @@ func (v *attemptView) decidingStatements(statements []statement) (approval, obje
 				elsewhere = nil
 			}
 		default:
-			if other == nil || !saysWhy(other.Outcome) || saysWhy(s.Outcome) {
+			if other == nil || !saysWhy(other.Outcome) || saysWhy(s.Outcome) || s.Outcome == quorum.Running && v.attempt.ended.IsZero() {
 				other = s
 			}
 		}

@@ -77,6 +77,11 @@ func (c *textReader) namedCommit(r *quorum.Reviewer, t *quorum.Text) string {
 	return f.namedCommit
 }
 
+// commitNamedAt is the commit that t names beside a line of it; "" if it names none there.
+func (c *textReader) commitNamedAt(r *quorum.Reviewer, t *quorum.Text, line int) string {
+	return c.pageOf(t).CommitNamedAt(*r, line)
+}
+
 // readText reads what t says, as a review in that state with so many threads.
 func (c *textReader) readText(r *quorum.Reviewer, t *quorum.Text, state string, threads int) review.Reading {
 	f := c.factsOf(r, t)
