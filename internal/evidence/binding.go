@@ -32,7 +32,7 @@ func (v *reviewerView) isNoticeOfHead(t *quorum.Text, at time.Time) bool {
 	if at.Before(v.head.cycle.start) {
 		return false
 	}
-	got := v.texts.readText(v.Reviewer, t, t.State, 0)
+	got := v.texts.readText(v.Reviewer, t, t.State, 0, 0)
 	switch got.Outcome {
 	case quorum.Running, quorum.Limited, quorum.Overloaded, quorum.Failed, quorum.Declined:
 		return !v.head.isOtherCommit(v.texts.commitNamedAt(v.Reviewer, t, got.Line))

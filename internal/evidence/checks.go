@@ -24,7 +24,13 @@ func (v *reviewerView) checkStatements() (out []statement) {
 			continue
 		}
 		ref := quorum.TextRef{Kind: quorum.TextCheck, ID: c.ID}
-		s := statement{Reading: readCheck(v.Reviewer, c), at: at, ref: ref, url: c.URL, body: c.Summary}
+		s := statement{Reading: readCheck(v.Reviewer, c, 0), at: at, ref: ref, url: c.URL, body: c.Summary}
+		if s.Inline { // it counts the comments that stand in its reviews
+			s.threads = v.head.openedThreads(v.Reviewer, 0)
+			if objecting, minor := v.countThreads(s.threads); objecting == 0 && minor > 0 {
+				s.Reading = readCheck(v.Reviewer, c, minor)
+			}
+		}
 		run, listed := v.head.runOfCheck(c)
 		if c.Job && (listed && v.head.isOtherBranchRun(run) || !listed && s.Outcome == quorum.Approved) {
 			continue
@@ -35,9 +41,6 @@ func (v *reviewerView) checkStatements() (out []statement) {
 		}
 		if s.Outcome == quorum.Approved && !began.IsZero() && v.head.cycle.isBeforeBase(began) { // it looked at the base of then
 			continue
-		}
-		if s.Inline { // it counts the comments that stand in its reviews
-			s.threads = v.head.openedThreads(v.Reviewer, 0)
 		}
 		s.voidIfOtherPull(v.head.otherPullOfCheck(c))
 		out = append(out, s)
@@ -84,12 +87,13 @@ func (h *headView) scanBegan(end *quorum.Status) (began time.Time) {
 	return began
 }
 
-func readCheck(r *quorum.Reviewer, c *quorum.CheckRun) review.Reading {
+// readCheck reads a check run of a reviewer whose comments on the diff all lie below its min_severity; minor counts them.
+func readCheck(r *quorum.Reviewer, c *quorum.CheckRun, minor int) review.Reading {
 	if c.Status != "completed" {
 		return review.Reading{Outcome: quorum.Running, Reason: quorum.ReasonRunning}
 	}
 	body := strings.Join([]string{c.Title, c.Summary, c.Text}, "\n\n")
-	return review.Read(*r, review.Material{Kind: review.Check, Body: body, Conclusion: c.Conclusion})
+	return review.Read(*r, review.Material{Kind: review.Check, Body: body, Conclusion: c.Conclusion, Minor: minor})
 }
 
 func readStatus(r *quorum.Reviewer, st *quorum.Status) review.Reading {

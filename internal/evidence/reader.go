@@ -13,10 +13,31 @@ type textReader struct {
 	pages     map[quorum.TextRef]review.Page
 	keptLines int // of the pages kept, and of those that were too many
 	facts     map[textKey]*textFacts
+
+	severities map[threadKey]quorum.Severity
 }
 
 func newTextReader() *textReader {
-	return &textReader{pages: map[quorum.TextRef]review.Page{}, facts: map[textKey]*textFacts{}}
+	return &textReader{
+		pages: map[quorum.TextRef]review.Page{}, facts: map[textKey]*textFacts{}, severities: map[threadKey]quorum.Severity{},
+	}
+}
+
+// threadKey is a thread as a reviewer's.
+type threadKey struct {
+	reviewer string
+	thread   int64
+}
+
+// severityOf is how grave r's comment is that opened a thread; 0 if it does not say.
+func (c *textReader) severityOf(r *quorum.Reviewer, t *quorum.Thread) quorum.Severity {
+	k := threadKey{r.Name, t.ID}
+	got, found := c.severities[k]
+	if !found {
+		got = review.SeverityOf(*r, t.Body)
+		c.severities[k] = got
+	}
+	return got
 }
 
 // textKey is a text as a reviewer's.
@@ -30,7 +51,7 @@ type textFacts struct {
 	hasHeading  *bool
 	commitRead  bool
 	namedCommit string
-	readings    map[string]review.Reading // by the review's state and its number of threads
+	readings    map[string]review.Reading // by the review's state and its numbers of threads
 }
 
 // maxKeptLines bounds what is kept of texts: strangers write as many as they like, of empty lines if they like.
@@ -82,13 +103,13 @@ func (c *textReader) commitNamedAt(r *quorum.Reviewer, t *quorum.Text, line int)
 	return c.pageOf(t).CommitNamedAt(*r, line)
 }
 
-// readText reads what t says, as a review in that state with so many threads.
-func (c *textReader) readText(r *quorum.Reviewer, t *quorum.Text, state string, threads int) review.Reading {
+// readText reads what t says, as a review in that state with so many threads that object, and so many that do not.
+func (c *textReader) readText(r *quorum.Reviewer, t *quorum.Text, state string, threads, minor int) review.Reading {
 	f := c.factsOf(r, t)
-	key := fmt.Sprint(state, " ", threads)
+	key := fmt.Sprint(state, " ", threads, " ", minor)
 	got, found := f.readings[key]
 	if !found {
-		m := review.Material{Kind: kindOf(t), Body: t.Body, State: state, Threads: threads}
+		m := review.Material{Kind: kindOf(t), Body: t.Body, State: state, Threads: threads, Minor: minor}
 		got = review.ReadWithPage(*r, m, func() review.Page { return c.pageOf(t) })
 		f.readings[key] = got
 	}
