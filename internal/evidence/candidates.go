@@ -121,7 +121,8 @@ func (v *reviewerView) readCandidate(a *reviewAttempt, c *candidate) {
 	if dismissed {
 		by, c.reviewState = v.head.dismissalOf(c.text.ID)
 	}
-	c.Reading = v.texts.readText(v.Reviewer, c.text, c.reviewState, len(c.threads))
+	objecting, minor := v.countThreads(c.threads)
+	c.Reading = v.texts.readText(v.Reviewer, c.text, c.reviewState, objecting, minor)
 	if dismissed {
 		if c.Outcome != quorum.Findings || v.head.hadNoHand(by) { // nobody else ends an objection
 			c.rejectVoid(reviewDismissed, quorum.ReasonDismissed, by.Login)

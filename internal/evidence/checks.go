@@ -24,7 +24,13 @@ func (v *reviewerView) checkStatements() (out []statement) {
 			continue
 		}
 		ref := quorum.TextRef{Kind: quorum.TextCheck, ID: c.ID}
-		s := statement{Reading: v.texts.readCheck(v.Reviewer, c), at: at, ref: ref, url: c.URL, body: c.Summary}
+		s := statement{Reading: v.texts.readCheck(v.Reviewer, c, 0), at: at, ref: ref, url: c.URL, body: c.Summary}
+		if s.Inline { // it counts the comments that stand in its reviews
+			s.threads = v.head.openedThreads(v.Reviewer, 0)
+			if objecting, minor := v.countThreads(s.threads); objecting == 0 && minor > 0 {
+				s.Reading = v.texts.readCheck(v.Reviewer, c, minor)
+			}
+		}
 		run, listed := v.head.runOfCheck(c)
 		if c.Job && (listed && v.head.isOtherBranchRun(run) || !listed && s.Outcome == quorum.Approved) {
 			continue
@@ -35,9 +41,6 @@ func (v *reviewerView) checkStatements() (out []statement) {
 		}
 		if s.Outcome == quorum.Approved && !began.IsZero() && v.head.cycle.isBeforeBase(began) { // it looked at the base of then
 			continue
-		}
-		if s.Inline { // it counts the comments that stand in its reviews
-			s.threads = v.head.openedThreads(v.Reviewer, 0)
 		}
 		s.voidIfOtherPull(v.head.otherPullOfCheck(c))
 		out = append(out, s)
@@ -84,9 +87,12 @@ func (h *headView) scanBegan(end *quorum.Status) (began time.Time) {
 	return began
 }
 
-func (c *textReader) readCheck(r *quorum.Reviewer, run *quorum.CheckRun) review.Reading {
+// readCheck reads a check run of a reviewer whose comments on the diff all lie below its min_severity; minor counts them.
+func (c *textReader) readCheck(r *quorum.Reviewer, run *quorum.CheckRun, minor int) review.Reading {
 	body := strings.Join([]string{run.Title, run.Summary, run.Text}, "\n\n")
-	m := review.Material{Kind: review.Check, Body: body, State: cmp.Or(run.Status, "queued"), Conclusion: run.Conclusion}
+	m := review.Material{
+		Kind: review.Check, Body: body, State: cmp.Or(run.Status, "queued"), Conclusion: run.Conclusion, Minor: minor,
+	}
 	return c.readerOf(r).Read(m)
 }
 

@@ -45,14 +45,12 @@ func declinedResult(s *statement) attemptResult {
 }
 
 // objectionResult is the result of a statement that objects.
-func objectionResult(s *statement) attemptResult {
+func (v *reviewerView) objectionResult(s *statement) attemptResult {
 	got := resultOf(s)
 	got.outcome, got.reason, got.findings = quorum.Findings, quorum.ReasonFindings, slices.Clip(s.Findings)
 	got.isDoubt = s.Doubt
-	for i := range s.threads {
-		got.findings = append(got.findings, threadFinding(&s.threads[i]))
-		got.hasThreads = true
-	}
+	got.findings = v.withThreads(got.findings, s.threads)
+	got.hasThreads = len(s.threads) > 0
 	return got
 }
 

@@ -768,6 +768,11 @@ func (t findingTally) isMinorOnly() bool {
 		!slices.ContainsFunc(t.found, func(f quorum.Finding) bool { return f.Severity != quorum.Low || f.Path != "" })
 }
 
+// onlyCounts reports whether t lists nothing and counts n findings of no severity, as a vendor's own sentence does.
+func (t findingTally) onlyCounts(n int) bool {
+	return n > 0 && len(t.found)+len(t.listed) == 0 && len(t.counted) == 1 && t.counted[0] == n
+}
+
 // hasFindings reports whether anything is counted or listed with a severity.
 func (t findingTally) hasFindings() bool {
 	if len(t.found) > 0 {

@@ -155,7 +155,7 @@ func formsWithoutText(p *preset, texts []goldenText) (untested []string) {
 		}
 		decided[got.Rule][got.Outcome.String()] = true
 		if g.commit != "" {
-			named = append(named, lowerASCII(emphasisMarks.Replace(g.material.Body)))
+			named = append(named, strings.Split(lowerASCII(emphasisMarks.Replace(g.material.Body)), "\n")...)
 		}
 		if g.material.Kind == Comment && got.Outcome != quorum.Unrelated {
 			marked = append(marked, g.material.Body)

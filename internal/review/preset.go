@@ -18,6 +18,9 @@ type preset struct {
 	shapes   compiledShapes
 	wordless []shape
 	commits  []func() *regexp.Regexp
+
+	introduces []shape
+	badges     []compiledBadge
 }
 
 // noPreset is the preset of a reviewer that the coordinator does not know.
@@ -89,6 +92,7 @@ func (r *Reader) newDocument(p Page) *document {
 type presetRuling struct {
 	ruling
 	inline bool // the findings that it counts are its inline comments
+	count  int  // how many it counts; 0 if that is not known
 	noOpen bool // it approves only if none of the reviewer's threads is open
 	lists  bool // its clean texts list places, too
 	veto   bool // it objects by a veto, which no approval contradicts
@@ -112,6 +116,7 @@ func (d *document) ruleSentences() (s presetRuling) {
 			s.ruling = ruling{vote: yesAndNo, detail: shortQuote(s.detail + " / " + got.detail), rule: got.rule, line: i}
 		default:
 			s.noOpen, s.inline = s.noOpen || got.noOpen, s.inline && got.inline
+			s.count = max(s.count, got.count)
 			if got.vote == approves {
 				s.line = i
 			}
@@ -133,12 +138,12 @@ func (d *document) ruleSentence(i int, l pageLine) (got presetRuling) {
 		return got
 	}
 	if source, count, ok := d.matchLine(listCounts, i); ok && !isZero(count) {
-		return presetRuling{ruling: rule(objects, listCounts, source), inline: d.preset.CountsInline}
+		return presetRuling{ruling: rule(objects, listCounts, source), inline: d.preset.CountsInline, count: countOf(count)}
 	} else if ok && l.visibility == inView && !isDeceptive(l.text) {
 		return presetRuling{ruling: rule(approves, listCounts, source)}
 	}
 	if source, count, ok := d.matchLine(listObjects, i); ok && !isZero(count) {
-		return presetRuling{ruling: rule(objects, listObjects, source), inline: d.preset.CountsInline && count != ""}
+		return presetRuling{ruling: rule(objects, listObjects, source), inline: d.preset.CountsInline && count != "", count: countOf(count)}
 	}
 	if l.visibility != inView || isDeceptive(l.text) || words == "" {
 		return got
@@ -181,6 +186,12 @@ func isZero(count string) bool {
 	return err == nil && n == 0
 }
 
+// countOf returns a count that was read; 0 if it is no number.
+func countOf(count string) int {
+	n, _ := strconv.Atoi(strings.ReplaceAll(count, ",", ""))
+	return n
+}
+
 // isWordless reports whether a review without inline comments is one by which its vendor says that it has nothing to say:
 // it holds all of the lines that the vendor's file lists for that, in plain view, and no heading besides.
 func (d *document) isWordless() (line int, ok bool) {
@@ -211,6 +222,22 @@ func (d *document) readsPreset() bool { return len(d.shapes) > 0 && d.shapes[0] 
 func (d *document) knowsCleanWords() bool {
 	lists := d.preset.shapes.lists
 	return d.readsPreset() && !d.preset.Workflow && len(lists[listApproves])+len(lists[listCounts])+len(d.preset.wordless) > 0
+}
+
+// onlyIntroduces reports whether a review says nothing but what introduces its comments on the diff: headings, sentences that
+// its vendor's file lists, and small print.
+func (d *document) onlyIntroduces() bool {
+	for i, l := range d.lines {
+		if l.visibility == hidden || l.level > 0 || l.folded || strings.TrimSpace(l.text) == "" || isFooter(l.text) {
+			continue
+		}
+		isKnown := func(s shape) bool { _, ok := s.match(d.statements[i]); return ok }
+		if l.visibility == quoted || d.statements[i] == "" ||
+			!slices.ContainsFunc(d.preset.introduces, isKnown) && !slices.ContainsFunc(d.preset.wordless, isKnown) {
+			return false
+		}
+	}
+	return true
 }
 
 // isReply reports whether a text is an answer in a conversation, which may repeat anything on request and is no review.

@@ -58,6 +58,8 @@ func (n foundNotice) beside(got Reading) Reading {
 	switch {
 	case got.Outcome == quorum.Findings && !got.minorOnly:
 		return got
+	case got.Outcome == quorum.Running && n.Outcome == quorum.Empty: // what it says of another review, beside this one
+		return got
 	case got.Outcome == quorum.Approved && !n.strong && !n.own:
 		return got
 	case got.Outcome == quorum.Approved && !(n.own && n.line < got.Line):
@@ -121,7 +123,7 @@ func readStatus(r quorum.Reviewer, m Material) Reading {
 
 // readCheck reads a check run's output. An approval in it must agree with the check's conclusion.
 func (d *document) readCheck(m Material) Reading {
-	got := d.readText(Material{Kind: Check, Body: m.Body, Threads: m.Threads})
+	got := d.readText(Material{Kind: Check, Body: m.Body, Threads: m.Threads, Minor: m.Minor})
 	switch got.Outcome {
 	case quorum.Findings:
 		return got
@@ -355,7 +357,30 @@ func markObjecting(findings []quorum.Finding) {
 // readForms reads counts, lists, the vendor's own sentences and the fields that were found: the format `auto`, and without
 // fields `findings`.
 func (d *document) readForms(m Material, fields ruling) Reading {
-	return d.combineRulings(tallyFindings(d.Page), fields, d.ruleSentences())
+	t := tallyFindings(d.Page)
+	return d.acceptMinor(m, t, d.combineRulings(t, fields, d.ruleSentences()))
+}
+
+// acceptMinor returns the reading of a text whose comments on the diff all lie below min_severity: they do not object, nor
+// does a sentence that only counts them and that no words follow.
+func (d *document) acceptMinor(m Material, t findingTally, got Reading) Reading {
+	if m.Threads > 0 || m.Minor == 0 {
+		return got
+	}
+	wordless := got.Outcome == quorum.Malformed && got.Reason == quorum.ReasonMalformed && reviewStateOf(m) == stateCommented
+	switch {
+	case got.Outcome == quorum.Approved:
+	case got.Outcome == quorum.Findings && got.Inline && got.inline > 0 && got.inline <= m.Minor && t.prose < got.Line:
+		for i := range got.Findings {
+			got.Findings[i].Below = true
+		}
+	case wordless && d.onlyIntroduces():
+		got = Reading{Rule: "inline comments below min_severity", Findings: got.Findings}
+	default:
+		return got
+	}
+	got.Outcome, got.Reason, got.Below, got.Inline, got.ownWords = quorum.Approved, quorum.ReasonAccepted, true, false, true
+	return got
 }
 
 // combineRulings makes one reading of a text's fields, lists and vendor's sentences. An objection wins; an approval beside
@@ -389,7 +414,7 @@ func (d *document) combineRulings(t findingTally, fields ruling, own presetRulin
 		markObjecting(got.Findings)
 		return got
 	case own.vote == objects:
-		return own.objection(t.allFindings(r.MinSeverity), own.inline && lists.vote != objects)
+		return own.objection(t.allFindings(r.MinSeverity), own.inline && (lists.vote != objects || t.onlyCounts(own.count)))
 	case lists.vote == yesAndNo:
 		return bad(lists, quorum.ReasonContradicts)
 	case fields.vote == approves || own.vote == approves:
@@ -422,6 +447,9 @@ func (d *document) combineRulings(t findingTally, fields ruling, own presetRulin
 func (s presetRuling) objection(findings []quorum.Finding, inline bool) Reading {
 	got := s.toReading()
 	got.Findings, got.Inline = findings, inline
+	if inline {
+		got.inline = s.count
+	}
 	return got
 }
 

@@ -68,7 +68,10 @@ var (
 var shapeHoles = [...]string{"n", "some", "count", "login", "sha", "word", "duration", "any"}
 
 // parseShape parses a shape. Its error completes the sentence that begins with the shape.
-func parseShape(source string) (shape, error) {
+func parseShape(source string) (shape, error) { return parsePhrase(source, 3) }
+
+// parsePhrase parses a shape of at least so many letters.
+func parsePhrase(source string, letters int) (shape, error) {
 	switch {
 	case len(source) > maxShape:
 		return shape{}, errShapeLong
@@ -84,7 +87,7 @@ func parseShape(source string) (shape, error) {
 		return shape{}, errShapeOpen
 	case countHoles(parts, "any") > maxAnyHoles:
 		return shape{}, errShapeHoles
-	case countLetters(parts) < fewestOfLetters:
+	case countLetters(parts) < letters:
 		return shape{}, errShapeEmpty
 	}
 	return shape{source: source, heading: heading, first: linkParts(parts, &shapeNode{})}, nil

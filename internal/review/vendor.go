@@ -40,7 +40,7 @@ type vendorFile struct {
 	Scanner      bool          `json:"scanner,omitempty"`  // it applies rules and has a gate: no files instruct it, and its yes is no review
 	Verdict      string        `json:"verdict"`
 	FailureMeans string        `json:"failure_means,omitempty"` // of verdict: conclusion, as in a policy: findings, or unavailable
-	OnlyNew      bool          `json:"only_new,omitempty"` // it reports only what is new
+	OnlyNew      bool          `json:"only_new,omitempty"`      // it reports only what is new
 	Retired      bool          `json:"retired,omitempty"`
 	Ask          vendorRequest `json:"ask,omitzero"`
 	Obeys        []string      `json:"obeys,omitempty"`        // words of commands at which it approves, resolves or dismisses
@@ -54,6 +54,8 @@ type vendorFile struct {
 	History      string        `json:"history_marker,omitempty"` // an HTML comment behind which older reviews stand
 	Commits      []string      `json:"commits,omitempty"`        // expressions for its own ways to name the commit; group 1 is the id
 	Wordless     []string      `json:"wordless,omitempty"`       // lines which, all in a review without inline comments, say that all is well
+	Introduces   []string      `json:"introduces,omitempty"`     // lines that only introduce its comments on the diff
+	Badges       []vendorBadge `json:"badges,omitempty"`         // how its comments on the diff say how grave they are
 	Shapes       quorum.Shapes `json:"shapes"`
 }
 
@@ -131,12 +133,21 @@ func parsePreset(file string, data []byte) (*preset, error) {
 		Request: quorum.Request{Comment: f.Ask.Comment, Login: f.Ask.Login},
 		Obeys:   f.Obeys, Guard: f.Instructions,
 	}}
-	for _, source := range f.Wordless {
-		one, err := parseShape(source)
-		if err != nil {
-			return nil, fmt.Errorf("vendors/%s: wordless: %q %w", file, source, err)
+	for _, list := range []struct {
+		name    string
+		sources []string
+		into    *[]shape
+	}{{"wordless", f.Wordless, &p.wordless}, {"introduces", f.Introduces, &p.introduces}} {
+		for _, source := range list.sources {
+			one, err := parseShape(source)
+			if err != nil {
+				return nil, fmt.Errorf("vendors/%s: %s: %q %w", file, list.name, source, err)
+			}
+			*list.into = append(*list.into, one)
 		}
-		p.wordless = append(p.wordless, one)
+	}
+	if p.badges, err = compileBadges(f.Badges); err != nil {
+		return nil, fmt.Errorf("vendors/%s: %w", file, err)
 	}
 	for _, c := range f.Commits {
 		p.commits = append(p.commits, lazyRegexp(c))
