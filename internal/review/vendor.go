@@ -46,6 +46,7 @@ type vendorFile struct {
 	Quotes       bool          `json:"quotes,omitempty"`       // its notices, and the lines that name its commit, stand in quotes
 	ListsPlaces  bool          `json:"lists_places,omitempty"` // its clean texts list places, too
 	CountsInline bool          `json:"counts_inline,omitempty"`
+	CodeRows     bool          `json:"code_rows,omitempty"`      // its counts stand in <code>
 	ReplyMarker  string        `json:"reply_marker,omitempty"`   // in an HTML comment of its answers in a conversation
 	History      string        `json:"history_marker,omitempty"` // an HTML comment behind which older reviews stand
 	Commits      []string      `json:"commits,omitempty"`        // expressions for its own ways to name the commit; group 1 is the id
@@ -219,14 +220,16 @@ func (s shape) checkFor(list int) error {
 	return nil
 }
 
-// matchStatement finds the first shape of a list that a statement has.
-func (c *compiledShapes) matchStatement(list int, statement string, heading bool) (source, count string, ok bool) {
+// matchStatement finds the first shape of a list that a statement has, with a count that is accepted.
+func (c *compiledShapes) matchStatement(list int, statement string, heading bool, accepts func(count string) bool) (
+	source, count string, ok bool,
+) {
 	for i := range c.lists[list] {
 		s := &c.lists[list][i]
 		if s.heading && !heading {
 			continue
 		}
-		if count, ok = s.match(statement); ok {
+		if count, ok = s.match(statement); ok && accepts(count) {
 			return s.source, count, true
 		}
 	}
