@@ -103,13 +103,7 @@ func goldenTexts(t *testing.T, preset string) (all []goldenText) {
 func forEachPreset(t *testing.T, test func(t *testing.T, p *preset, texts []goldenText)) {
 	t.Helper()
 	for _, name := range Presets() {
-		t.Run(name, func(t *testing.T) {
-			texts := goldenTexts(t, name)
-			if len(texts) == 0 {
-				t.Skip("its texts are still to be written")
-			}
-			test(t, presetOf(name), texts)
-		})
+		t.Run(name, func(t *testing.T) { test(t, presetOf(name), goldenTexts(t, name)) })
 	}
 }
 
@@ -279,7 +273,7 @@ func TestAChangedWordApprovesNothing(t *testing.T) {
 		mutants := 0
 		for _, g := range texts {
 			got := Read(p.reviewer, g.material)
-			if got.Outcome != quorum.Approved || strings.HasPrefix(got.Rule, "state:") {
+			if got.Outcome != quorum.Approved || strings.HasPrefix(got.Rule, "state:") || got.Rule == "nothing found" { // which are anybody's
 				continue
 			}
 			lines := strings.Split(g.material.Body, "\n")

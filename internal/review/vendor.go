@@ -47,6 +47,7 @@ type vendorFile struct {
 	ListsPlaces  bool          `json:"lists_places,omitempty"` // its clean texts list places, too
 	CountsInline bool          `json:"counts_inline,omitempty"`
 	CodeRows     bool          `json:"code_rows,omitempty"`      // its counts stand in <code>
+	FreeWords    bool          `json:"free_words,omitempty"`     // its model has no form to keep to: it may say that all is well as anybody does
 	ReplyMarker  string        `json:"reply_marker,omitempty"`   // in an HTML comment of its answers in a conversation
 	History      string        `json:"history_marker,omitempty"` // an HTML comment behind which older reviews stand
 	Commits      []string      `json:"commits,omitempty"`        // expressions for its own ways to name the commit; group 1 is the id
