@@ -27,12 +27,13 @@ type vendorFile struct {
 	Source  string `json:"source"`  // where its forms and its instruction files are described
 
 	// Who it is. An id holds where a name changes: GitHub's number of the account.
-	Author string `json:"author"`
-	ID     int64  `json:"id,omitempty"`
-	App    string `json:"app,omitempty"`    // slug of the App that owns its check run
-	Check  string `json:"check,omitempty"`  // name of its check run
-	Status string `json:"status,omitempty"` // context of its commit status
-	Family string `json:"family,omitempty"` // the maker of the model that it uses, where it is one
+	Author string       `json:"author"`
+	ID     int64        `json:"id,omitempty"`
+	App    string       `json:"app,omitempty"`    // slug of the App that owns its check run
+	Check  string       `json:"check,omitempty"`  // name of its check run
+	Status string       `json:"status,omitempty"` // context of its commit status
+	Signal vendorSignal `json:"signal,omitzero"`  // beside its texts
+	Family string       `json:"family,omitempty"` // the maker of the model that it uses, where it is one
 
 	// How it is used.
 	Workflow     bool          `json:"workflow,omitempty"` // it is a workflow, whose path only the user knows
@@ -59,6 +60,13 @@ type vendorFile struct {
 type vendorRequest struct {
 	Comment string `json:"comment,omitempty"`
 	Login   string `json:"login,omitempty"`
+}
+
+// vendorSignal is where a vendor that speaks in texts also says that it works, or why it does not review.
+type vendorSignal struct {
+	Check  string `json:"check,omitempty"`
+	App    string `json:"app,omitempty"`
+	Status string `json:"status,omitempty"`
 }
 
 // vendorFormats are the verdict formats that a vendor's file may name.
@@ -116,7 +124,7 @@ func parsePreset(file string, data []byte) (*preset, error) {
 	}
 	shapes.origin = file
 	p := &preset{vendorFile: f, shapes: shapes, reviewer: quorum.Reviewer{
-		Name: f.Preset, Preset: f.Preset, Author: f.Author, Check: f.Check, App: f.App, Status: f.Status,
+		Name: f.Preset, Preset: f.Preset, Author: f.Author, Check: f.Check, App: f.App, Status: f.Status, Signal: quorum.Signal(f.Signal),
 		Verdict: quorum.Format{Kind: format}, FailureMeans: quorum.MeansUnavailable, OnlyNew: f.OnlyNew, Retired: f.Retired,
 		Request: quorum.Request{Comment: f.Ask.Comment, Login: f.Ask.Login},
 		Obeys:   f.Obeys, Guard: f.Instructions,
