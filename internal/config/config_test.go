@@ -119,6 +119,9 @@ func TestGoodFiles(t *testing.T) {
 	if _, err := Parse(file, []byte(examplePolicy)); err != nil {
 		t.Errorf("the example of the reference:\n%v", err)
 	}
+	if _, err := Parse(file, []byte("reviewers:\n"+shapesExample)); err != nil {
+		t.Errorf("the example of shapes:\n%v", err)
+	}
 }
 
 func TestDefaults(t *testing.T) {

@@ -250,7 +250,7 @@ func (r *policyFileReader) checkLeast(key string, d, least Duration) {
 func (r *policyFileReader) failEmpty(key string) {
 	at := r.keyPositions[key]
 	line := r.lineText(at.line)
-	if i := strings.Index(line, "#"); i > 0 && strings.Contains(line[:i], ":") {
+	if i := strings.Index(line, "#"); i > 0 && (strings.Contains(line[:i], ":") || strings.HasSuffix(strings.TrimSpace(line[:i]), "-")) {
 		r.failKey(
 			key,
 			"it has no value: what begins with # is a comment",

@@ -127,6 +127,7 @@ type ReviewerKeys struct {
 	Required     bool          `yaml:"required"                                                                         default:"false"                                                             jsonschema_description:"The quorum cannot do without it."`
 	Shadow       bool          `yaml:"shadow"                                                                           default:"false"                                                             jsonschema_description:"It is shown and never counted."`
 	Family       string        `yaml:"family" jsonschema:"minLength=1,maxLength=60" jsonschema_description:"The model's maker, for families: distinct." later:"yes"`
+	Shapes       ShapesKeys    `yaml:"shapes"                                                                                                                                                       jsonschema_description:"Sentences of its own by which it is understood, beside those of its preset: for a vendor that has none, or until it knows a new form. coordinator classify prints the row to add."`
 	When         WhenKeys      `yaml:"when"                                                                                                                                                         jsonschema_description:"The pull requests that it votes on."                                                                                                                                                                                     later:"yes"`
 	Request      RequestKeys   `yaml:"request"                                                                                                                                                      jsonschema_description:"How it is asked for a review. A comment reaches apps, and no workflow when it is written with GITHUB_TOKEN."`
 }
@@ -138,6 +139,27 @@ type WhenKeys struct {
 	Authors  []string `yaml:"authors"   jsonschema_description:"Who opened it."`
 	Labels   []string `yaml:"labels"    jsonschema_description:"A label that it has."`
 	Base     []Glob   `yaml:"base"      jsonschema_description:"The base branch."`
+}
+
+// ShapesKeys are sentences by which a reviewer is understood, in the form of a vendor's file.
+type ShapesKeys struct {
+	Approves  []Shape      `yaml:"approves"   jsonschema:"maxItems=40" jsonschema_description:"Such a line approves."`
+	IfSettled []Shape      `yaml:"if_settled" jsonschema:"maxItems=40" jsonschema_description:"Such a line approves, if none of the reviewer's threads is open."`
+	Counts    []Shape      `yaml:"counts"     jsonschema:"maxItems=40" jsonschema_description:"Such a line, with {count}, approves where it counts none and objects where it counts any."`
+	Objects   []Shape      `yaml:"objects"    jsonschema:"maxItems=40" jsonschema_description:"Such a line objects, unless its {count} is zero."`
+	Vetoes    []Shape      `yaml:"vetoes"     jsonschema:"maxItems=40" jsonschema_description:"As objects, within quotes and folded parts too, whatever else the text says."`
+	Partial   []Shape      `yaml:"partial"    jsonschema:"maxItems=40" jsonschema_description:"What approves beside such a line did not see all of the change."`
+	Working   []Shape      `yaml:"working"    jsonschema:"maxItems=40" jsonschema_description:"Such a line says that the review is under way."`
+	Other     []Shape      `yaml:"other"      jsonschema:"maxItems=40" jsonschema_description:"A text with such a line among its first is no review."`
+	Notices   []NoticeKeys `yaml:"notices"    jsonschema:"maxItems=40" jsonschema_description:"What says that there is no review, and why."`
+}
+
+// NoticeKeys are a sentence or a comment by which a reviewer says that there is no review.
+type NoticeKeys struct {
+	Line    Shape  `yaml:"line"                                                                                                                                                                                                                                                                     jsonschema_description:"The line; or:"`
+	Marker  string `yaml:"marker"  jsonschema:"minLength=3,maxLength=200"                                                                                                                                                                                                                           jsonschema_description:"Words of an HTML comment of the text, in small letters."`
+	Outcome string `yaml:"outcome" jsonschema:"required,enum=empty,enum=overloaded,enum=limited,enum=failed,enum=declined,enum=unknown"                                                                                                                                                             jsonschema_description:"What the answer comes to: empty, overloaded and unknown are asked for once more, limited where it says when it ends, failed and declined never."`
+	Reason  string `yaml:"reason"  jsonschema:"required,enum=empty,enum=overloaded,enum=rate_limit,enum=quota,enum=credentials,enum=billing,enum=budget,enum=invalid,enum=model_refusal,enum=declined,enum=too_large,enum=skipped,enum=no_secrets,enum=unknown" jsonschema_description:"What the check says: of limited rate_limit or quota; of failed credentials, billing, budget, invalid or model_refusal; of declined declined, too_large, skipped or no_secrets; else as the outcome."`
 }
 
 // RequestKeys say how a reviewer is asked.

@@ -105,6 +105,7 @@ func TestSchemaRefusesBadFiles(t *testing.T) {
 		"type-list-for-text", "type-text-for-list", "type-text-for-mapping", "type-text-for-bool", "type-text-for-number", "type-number-for-text",
 		"type-reviewer-is-text", "type-reviewers-is-mapping", "type-duration-is-list", "type-quorum-is-mapping",
 		"verdict-unknown", "verdict-number", "verdict-approve-alone", "verdict-object-alone", "verdict-empty", "verdict-mixed",
+		"shapes-unknown-key", "shapes-types", "shapes-notice-words",
 	} {
 		src, err := os.ReadFile("testdata/bad/" + name + ".yml")
 		if err != nil {
@@ -133,6 +134,11 @@ func TestSchemaAndParseKnowTheSameKeys(t *testing.T) {
 		{"fix", s.Properties["fix"], reflect.TypeFor[FixKeys](), "fix: {KEY: ~}\n"},
 		{"reviewers", s.Properties["reviewers"].Items2020, reflect.TypeFor[ReviewerKeys](), "reviewers: [{KEY: ~}]\n"},
 		{"when", s.Properties["reviewers"].Items2020.Properties["when"], reflect.TypeFor[WhenKeys](), "reviewers: [{when: {KEY: ~}}]\n"},
+		{"shapes", s.Properties["reviewers"].Items2020.Properties["shapes"], reflect.TypeFor[ShapesKeys](), "reviewers: [{shapes: {KEY: ~}}]\n"},
+		{
+			"notices", s.Properties["reviewers"].Items2020.Properties["shapes"].Properties["notices"].Items2020, reflect.TypeFor[NoticeKeys](),
+			"reviewers: [{shapes: {notices: [{KEY: ~}]}}]\n",
+		},
 		{"request", s.Properties["reviewers"].Items2020.Properties["request"], reflect.TypeFor[RequestKeys](), "reviewers: [{request: {KEY: ~}}]\n"},
 		{"escalate", s.Properties["escalate"], reflect.TypeFor[EscalateKeys](), "escalate: {KEY: ~}\n"},
 		{"lanes", s.Properties["lanes"].Items2020, reflect.TypeFor[LaneKeys](), "lanes: [{KEY: ~}]\n"},

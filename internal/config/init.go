@@ -255,6 +255,10 @@ func (s Survey) findApps() (all []foundReviewer, notes []string) {
 			notes = append(notes, fmt.Sprintf("%s posted here, but its service has ended: it is no reviewer any more.", r.Author))
 			continue
 		}
+		if review.IsScanner(name) {
+			notes = append(notes, fmt.Sprintf("%s scans by rules and reviews nothing: require its own check, or add preset %s if its gate shall vote.", r.Author, name))
+			continue
+		}
 		seen := []string{}
 		if texts > 0 {
 			seen = append(seen, countNoun(texts, "text"))

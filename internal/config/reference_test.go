@@ -79,6 +79,8 @@ func policyReference() []byte {
 	writeSection(&b, "`sweep.backoff`", "", reflect.ValueOf(Default().Sweep.Backoff))
 	writeSection(&b, "An entry of `reviewers`", reviewersNote, reflect.ValueOf(ReviewerKeys{}))
 	writeSection(&b, "`request` of a reviewer", "", reflect.ValueOf(RequestKeys{}))
+	writeSection(&b, "`shapes` of a reviewer", shapesNote, reflect.ValueOf(ShapesKeys{}))
+	writeSection(&b, "An entry of `notices`", "", reflect.ValueOf(NoticeKeys{}))
 	writeSection(&b, "`when` of a reviewer ¹", "", reflect.ValueOf(WhenKeys{}))
 	writeSection(&b, "`fix` ¹", "", reflect.ValueOf(Default().Fix))
 	writeSection(&b, "`escalate` ¹", "", reflect.ValueOf(EscalateKeys{}))
@@ -96,6 +98,32 @@ evidence. A reviewer votes unless it is a shadow or retired.
 All workflows that write with GITHUB_TOKEN write as ` + "`github-actions[bot]`" + `: a workflow reviewer needs a ` +
 	"`heading`" + ` that tells its
 texts from the others', unless its verdict is its run's conclusion.`
+
+const shapesNote = `A shape is a line as its reviewer writes it, in small letters and without Markdown. It stands for the whole line, points and
+emoji at its ends aside; one that begins with ` + "`# `" + ` stands for a heading only. Its holes are ` + "`{n}`" + ` (a number), ` + "`{some}`" + ` (one
+that is not 0), ` + "`{count}`" + ` (how many findings there are: a number, "no" or "zero"), ` + "`{login}`, `{sha}`, `{word}`, `{duration}`" + ` and
+` + "`{any}`" + ` (anything, or nothing); ` + "`(a|b|)`" + ` is a, b or nothing. What approves is known to its last word: it holds neither ` + "`{any}`" + `
+nor ` + "`{word}`" + `, and leaves open no number of findings.
+
+Shapes stand beside those of a preset and take none of them away: what a preset reads as an objection objects. They need
+` + "`verdict`" + ` to be ` + "`auto`, `findings` or `review-state`" + `. An approval by a shape is taken back by whatever takes back another: a
+list of grave findings, a correction below it, a notice. In a comment of a preset that knows its reviews by their marks, a
+text without one of them is no review, whatever shapes say.
+
+` + "```yaml\nreviewers:\n" + shapesExample + "```" + `
+
+` + "`coordinator classify`" + ` prints the row for a text that nobody understands; with ` + "`--policy FILE --reviewer NAME`" + ` it reads a text as the
+reviewer of a policy file.`
+
+// shapesExample is an entry with shapes. A test holds that it is valid.
+const shapesExample = `  - name: sage
+    author: sage[bot]
+    shapes:
+      approves: ["sage has nothing to add", "all {n} files look right to sage"]
+      counts: ["sage left {count} remark(s|)"]
+      notices:
+        - {line: "sage is out of credit{any}", outcome: failed, reason: billing}
+`
 
 func writeSection(b *strings.Builder, title, text string, v reflect.Value) {
 	fmt.Fprintf(b, "\n## %s\n\n", title)
@@ -134,6 +162,10 @@ func fieldKind(field reflect.StructField) string {
 		return "word or mapping"
 	case t == reflect.TypeFor[[]Glob]():
 		return "list of patterns"
+	case t == reflect.TypeFor[[]Shape]():
+		return "list of lines"
+	case t == reflect.TypeFor[Shape]():
+		return "line"
 	case t == reflect.TypeFor[[]string]():
 		return "list of texts"
 	case t.Kind() == reflect.Slice:

@@ -120,6 +120,11 @@ func (VerdictFormat) JSONSchema() *jsonschema.Schema {
 	}}
 }
 
+// JSONSchema describes a shape.
+func (Shape) JSONSchema() *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "string", MinLength: new(uint64(1)), MaxLength: new(uint64(maxShapeText))}
+}
+
 // JSONSchema describes a regular expression.
 func (Regexp) JSONSchema() *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "string", Format: "regex", MinLength: new(uint64(1)), MaxLength: new(uint64(1000))}

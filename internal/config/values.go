@@ -147,7 +147,7 @@ type verdictPatterns struct {
 
 var verdictWords = []string{"auto", "ready-to-merge", "review-state", "findings", "json", "conclusion"}
 
-const verdictHint = "write one of auto, ready-to-merge, review-state, findings, json, conclusion, or {approve: REGEX, object: REGEX}"
+const verdictHint = "write one of auto, ready-to-merge, review-state, findings, json, conclusion, {artifact: NAME}, or {approve: REGEX, object: REGEX}"
 
 func (v *VerdictFormat) decodeNode(r *policyFileReader, key string, n ast.Node) {
 	if n.Type() == ast.MappingType {
@@ -187,6 +187,9 @@ func (v *VerdictFormat) decodePatterns(r *policyFileReader, key string, n ast.No
 
 // quorumFormat returns v as the core's format.
 func (v VerdictFormat) quorumFormat() quorum.Format {
+	if v.Artifact != "" {
+		return quorum.Format{Kind: quorum.Artifact, Artifact: v.Artifact}
+	}
 	switch v.Word {
 	case "auto":
 		return quorum.Format{Kind: quorum.Auto}
@@ -231,5 +234,25 @@ func (x *Regexp) decodeNode(r *policyFileReader, key string, n ast.Node) {
 		)
 	default:
 		*x = Regexp(text)
+	}
+}
+
+// A Shape is a line in small letters, with holes and choices, as package review defines it.
+type Shape string
+
+const maxShapeText = 1500 // bytes, as package review allows
+
+func (s *Shape) decodeNode(r *policyFileReader, key string, n ast.Node) {
+	if n.Type() == ast.MappingType {
+		r.failWrongType(key, n, "a line", "put it in quotes: it begins with {")
+		return
+	}
+	text, ok := r.readText(key, n, "a line", false)
+	switch {
+	case !ok:
+	case len(text) > maxShapeText:
+		r.failKey(key, fmt.Sprintf("it is longer than %d bytes", maxShapeText), "shorten it")
+	default:
+		*s = Shape(text)
 	}
 }

@@ -39,8 +39,12 @@ func (v *reviewerView) candidates(a *reviewAttempt) (out []candidate) {
 	return out
 }
 
-// textStatements are the statements among the candidates for a, oldest first.
+// textStatements are the statements among the candidates for a, oldest first; of a reviewer whose verdict is an artifact those
+// in its artifacts.
 func (v *reviewerView) textStatements(a *reviewAttempt) (out []statement) {
+	if v.Verdict.Kind == quorum.Artifact {
+		return v.artifactStatements(a)
+	}
 	for i := range v.head.texts {
 		if c, found := v.newCandidate(a, &v.head.texts[i]); found && c.isStatement {
 			out = append(out, c.statement)
@@ -85,10 +89,6 @@ func (v *reviewerView) newCandidate(a *reviewAttempt, t *quorum.Text) (c candida
 	}
 	if c.isReview {
 		c.threads = v.head.openedThreads(v.Reviewer, t.ID)
-		if t.State == "COMMENTED" && strings.TrimSpace(t.Body) == "" && len(c.threads) == 0 {
-			c.reject(onlyReplies)
-			return c, true
-		}
 	}
 	v.readCandidate(a, &c)
 	if c.Outcome == quorum.Findings && !t.Edited.IsZero() {
@@ -128,6 +128,8 @@ func (v *reviewerView) readCandidate(a *reviewAttempt, c *candidate) {
 		}
 	}
 	switch {
+	case c.Outcome == quorum.Unrelated && c.isReview && strings.TrimSpace(c.text.Body) == "":
+		c.reject(cmp.Or(c.rejected, onlyReplies))
 	case c.Outcome == quorum.Unrelated:
 		c.reject(cmp.Or(c.rejected, noReview))
 	case c.Outcome == quorum.Approved:

@@ -28,7 +28,7 @@ func (v *reviewerView) checkStatements() (out []statement) {
 			continue
 		}
 		ref := quorum.TextRef{Kind: quorum.TextCheck, ID: c.ID}
-		s := statement{Reading: readCheck(v.Reviewer, c), at: at, ref: ref, url: c.URL, body: c.Summary}
+		s := statement{Reading: v.texts.readCheck(v.Reviewer, c), at: at, ref: ref, url: c.URL, body: c.Summary}
 		if v.Check == "" && !v.signals(&s.Reading) {
 			continue
 		}
@@ -64,7 +64,7 @@ func (v *reviewerView) statusStatements() (out []statement) {
 			continue
 		}
 		ref := quorum.TextRef{Kind: quorum.TextStatus, ID: st.ID}
-		s := statement{Reading: readStatus(v.Reviewer, st), at: st.At, ref: ref, url: st.URL, body: st.Description}
+		s := statement{Reading: v.texts.readStatus(v.Reviewer, st), at: st.At, ref: ref, url: st.URL, body: st.Description}
 		if v.Status == "" && !v.signals(&s.Reading) {
 			continue
 		}
@@ -115,16 +115,14 @@ func (h *headView) scanBegan(end *quorum.Status) (began time.Time) {
 	return began
 }
 
-func readCheck(r *quorum.Reviewer, c *quorum.CheckRun) review.Reading {
-	if c.Status != "completed" {
-		return review.Reading{Outcome: quorum.Running, Reason: quorum.ReasonRunning}
-	}
-	body := strings.Join([]string{c.Title, c.Summary, c.Text}, "\n\n")
-	return review.Read(*r, review.Material{Kind: review.Check, Body: body, Conclusion: c.Conclusion})
+func (c *textReader) readCheck(r *quorum.Reviewer, run *quorum.CheckRun) review.Reading {
+	body := strings.Join([]string{run.Title, run.Summary, run.Text}, "\n\n")
+	m := review.Material{Kind: review.Check, Body: body, State: cmp.Or(run.Status, "queued"), Conclusion: run.Conclusion}
+	return c.readerOf(r).Read(m)
 }
 
-func readStatus(r *quorum.Reviewer, st *quorum.Status) review.Reading {
-	return review.Read(*r, review.Material{Kind: review.Status, Body: st.Description, State: st.State})
+func (c *textReader) readStatus(r *quorum.Reviewer, st *quorum.Status) review.Reading {
+	return c.readerOf(r).Read(review.Material{Kind: review.Status, Body: st.Description, State: st.State})
 }
 
 // newestStatement is the newest of checks or statuses; one that may be about another pull request leaves the word to

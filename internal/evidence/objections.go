@@ -35,7 +35,7 @@ func (v *attemptView) withdrawnApproval(statements []statement) (attemptResult, 
 		since = latest(since, v.attempt.began)
 	}
 	for _, st := range v.head.record.approvalsOf(v.Name) {
-		if st.At.Before(since) || st.Kind == quorum.TextCheck || st.Kind == quorum.TextStatus || st.Kind == quorum.TextRun {
+		if st.At.Before(since) || !isWithdrawable(st.Kind) {
 			continue
 		}
 		why, by := quorum.ReasonDeleted, ""
@@ -55,6 +55,9 @@ func (v *attemptView) withdrawnApproval(statements []statement) (attemptResult, 
 	}
 	return attemptResult{}, false
 }
+
+// isWithdrawable reports whether an approval of that kind is taken back by deleting it.
+func isWithdrawable(k quorum.TextKind) bool { return k == quorum.TextComment || k == quorum.TextReview }
 
 // unansweredObjection finds an objection to this head and base that nothing has answered, beside a result of the
 // newest attempt that does not object. What GitHub still shows is read anew; the record speaks for what it shows no
@@ -180,9 +183,11 @@ func (v *attemptView) earlierAttempts() (out []reviewAttempt) {
 		run := &v.runs.counted[i]
 		switch {
 		case run.ID == a.run.ID && a.number > 1:
-			out = append(out, reviewAttempt{run: a.run, number: a.number - 1, began: run.Created, ended: a.began})
+			out = append(out, reviewAttempt{run: a.run, number: a.number - 1, isSeveral: true, began: run.Created, ended: a.began})
 		case run.ID != a.run.ID && run.Completed() && run.Number < a.run.Number:
-			out = append(out, reviewAttempt{run: run, number: run.Attempt, began: run.Created, ended: v.head.record.endOf(run)})
+			out = append(out, reviewAttempt{
+				run: run, number: run.Attempt, isSeveral: true, began: run.Created, ended: v.head.record.endOf(run),
+			})
 		}
 	}
 	return out

@@ -13,10 +13,23 @@ type textReader struct {
 	pages     map[quorum.TextRef]review.Page
 	keptLines int // of the pages kept, and of those that were too many
 	facts     map[textKey]*textFacts
+	readers   map[string]*review.Reader // by the reviewer's name
 }
 
 func newTextReader() *textReader {
-	return &textReader{pages: map[quorum.TextRef]review.Page{}, facts: map[textKey]*textFacts{}}
+	return &textReader{
+		pages: map[quorum.TextRef]review.Page{}, facts: map[textKey]*textFacts{}, readers: map[string]*review.Reader{},
+	}
+}
+
+// readerOf is the reader of r's texts.
+func (c *textReader) readerOf(r *quorum.Reviewer) *review.Reader {
+	reader := c.readers[r.Name]
+	if reader == nil {
+		reader = review.NewReader(*r)
+		c.readers[r.Name] = reader
+	}
+	return reader
 }
 
 // textKey is a text as a reviewer's.
@@ -83,8 +96,8 @@ func (c *textReader) readText(r *quorum.Reviewer, t *quorum.Text, state string, 
 	key := fmt.Sprint(state, " ", threads)
 	got, found := f.readings[key]
 	if !found {
-		m := review.Material{Kind: kindOf(t), Body: t.Body, State: state, Threads: threads}
-		got = review.ReadWithPage(*r, m, func() review.Page { return c.pageOf(t) })
+		page := c.pageOf(t)
+		got = c.readerOf(r).Read(review.Material{Kind: kindOf(t), Body: t.Body, Page: &page, State: state, Threads: threads})
 		f.readings[key] = got
 	}
 	return got

@@ -123,9 +123,10 @@ func (r Request) IsFor(a Account) bool {
 
 // Format says where in a reviewer's evidence its verdict stands.
 type Format struct {
-	Kind    FormatKind
-	Approve string // with Pattern: regular expressions, RE2 syntax, matched line by line
-	Object  string
+	Kind     FormatKind
+	Approve  string // with Pattern: regular expressions, RE2 syntax, matched line by line
+	Object   string
+	Artifact string // with Artifact: its name
 }
 
 // FormatKind is a verdict format of the policy file.
@@ -139,6 +140,7 @@ const (
 	JSON                               // one JSON object with a verdict
 	Conclusion                         // the conclusion of its run, check or the state of its status
 	Pattern                            // the user's own regular expressions
+	Artifact                           // a JSON file that its run uploaded
 )
 
 // DefaultEvents are the events whose runs count for a reviewer with a workflow, where the policy names no others.

@@ -126,16 +126,11 @@ func isFooter(text string) bool {
 	if words == "" {
 		return true
 	}
-	for _, s := range footers {
-		if _, ok := s.match(words); ok {
-			return true
-		}
-	}
-	return false
+	return isOneOf(footers(), words)
 }
 
 // footers are the lines that stand below reviews and say nothing of the change.
-var footers = mustParseShapes(
+var footers = lazyShapes(
 	"generated (with|by) {any}", "reviewed in {duration}", "reviewed (by|with) {word}", "reviewed commit{any}", "reviewed up to commit{any}",
 	"powered by {any}", "this (review|comment|summary) (was|is) (generated|written|created|automatically generated) {any}",
 	"was this helpful{any}", "react with {any}", "(re-|re|)(trigger|run|request) {any}", "comment {any} to {any}", "view (job|run|details|log|the log){any}",

@@ -112,7 +112,7 @@ var (
 	issueLabel  = lazyRegexp(`^(?:total |open |new |potential )?(?:issues?|findings?|problems?|bugs?|total)(?: found)?$`)
 
 	// nothingFound says as a line of its own that there is nothing.
-	nothingFound = mustParseShapes(
+	nothingFound = lazyShapes(
 		"(no|0|zero) (new |open |)(issues|findings|problems|bugs)( were|) (found|detected|identified)( (across|in) {some} file(s|)|)",
 		"(no|0|zero) (new |open |)(issues|findings|problems|bugs)( (across|in) {some} file(s|)|)",
 		"found (no|0|zero) (new |open |)(issues|findings|problems|bugs)( (across|in) {some} file(s|)|)",
@@ -266,13 +266,11 @@ func (t *findingTally) saysNothingElse() bool {
 // isNothingFound reports whether a line says that there is nothing, and notes whether it says where it looked.
 func (t *findingTally) isNothingFound(text string) bool {
 	words := statementOf(text)
-	for _, s := range nothingFound {
-		if _, ok := s.match(words); ok {
-			t.read = t.read || filesRead().MatchString(words)
-			return true
-		}
+	if !isOneOf(nothingFound(), words) {
+		return false
 	}
-	return false
+	t.read = t.read || filesRead().MatchString(words)
+	return true
 }
 
 // sectionContent is the part of a section that "No issues found" depends on.

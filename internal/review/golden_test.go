@@ -273,7 +273,8 @@ func TestAChangedWordApprovesNothing(t *testing.T) {
 		mutants := 0
 		for _, g := range texts {
 			got := Read(p.reviewer, g.material)
-			if got.Outcome != quorum.Approved || strings.HasPrefix(got.Rule, "state:") || got.Rule == "nothing found" { // which are anybody's
+			anybodys := strings.HasPrefix(got.Rule, "state:") || got.Rule == "nothing found" || p.reviewer.Verdict.Kind == quorum.Conclusion
+			if got.Outcome != quorum.Approved || anybodys {
 				continue
 			}
 			lines := strings.Split(g.material.Body, "\n")
@@ -290,7 +291,7 @@ func TestAChangedWordApprovesNothing(t *testing.T) {
 				}
 			}
 		}
-		if mutants == 0 && !p.Retired {
+		if mutants == 0 && !p.Retired && p.reviewer.Verdict.Kind != quorum.Conclusion {
 			t.Error("no approving word was changed")
 		}
 		t.Logf("%d changed texts", mutants)

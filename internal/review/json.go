@@ -6,6 +6,7 @@ package review
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -23,6 +24,7 @@ type jsonValue struct {
 	text   string
 	list   []jsonValue
 	fields map[string]jsonValue // by key in small letters
+	keys   []string             // of the fields, as they are written and in their order
 }
 
 var (
@@ -87,8 +89,9 @@ func parseNested(dec *json.Decoder, open json.Delim, depth int) (v jsonValue, er
 			}
 			key = strings.ToLower(name)
 			if _, twice := v.fields[key]; twice {
-				return jsonValue{}, errDuplicateKey
+				return jsonValue{}, fmt.Errorf("%q: %w", shortQuote(name), errDuplicateKey)
 			}
+			v.keys = append(v.keys, name)
 		}
 		inner, err := parseValue(dec, depth+1)
 		if err != nil {

@@ -21,7 +21,7 @@ var httpError = rx(
 )
 
 // workingLines say that the review is under way.
-var workingLines = mustParseShapes(
+var workingLines = lazyShapes(
 	"(i'm|i am) (currently |now |)(working on|reviewing|looking at) (it|this|your|the)( {any}|)",
 	"(hi {login}, |)i've received your request{any}",
 	"preparing (the |)review",
@@ -202,7 +202,7 @@ func (d *document) saysWorking() (line int, rule string, yes bool) {
 		if _, item := listItem(strings.TrimSpace(l.text)); item || l.visibility == quoted {
 			continue
 		}
-		for _, s := range workingLines {
+		for _, s := range workingLines() {
 			if _, ok := s.match(words); ok {
 				return i, "working: " + s.source, true
 			}

@@ -6,7 +6,10 @@ package review
 // that are not followed here (a fence in a list, a lazy line after a quote, a tag that is not closed), a line is
 // doubtful. A doubtful line can object but never approve, so a mistake costs a retry and no wrong pass.
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // visibility is how a line of a text appears to its readers.
 type visibility uint8
@@ -110,6 +113,22 @@ func (s *pageScanner) noteComment(text string) {
 
 // Size is how many lines the page holds: what keeping it costs.
 func (p Page) Size() int { return len(p.lines) }
+
+// withOpenedQuote returns the page with the quote that it opens with in plain view, for a writer whose verdict stands there.
+func (p Page) withOpenedQuote() Page {
+	p.lines = slices.Clone(p.lines) // a page may be kept, and read for others
+	began := false
+	for i := range p.lines {
+		l := &p.lines[i]
+		switch {
+		case l.visibility == quoted:
+			began, l.visibility = true, inView
+		case began || l.visibility != hidden && strings.TrimSpace(l.text) != "":
+			return p
+		}
+	}
+	return p
+}
 
 func (s *pageScanner) addLine(text string, see visibility) {
 	s.lines = append(s.lines, pageLine{text: text, visibility: see})

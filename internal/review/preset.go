@@ -47,6 +47,9 @@ func PresetNote(name string) string { return presetOf(name).Note }
 // NeedsWorkflow reports whether a preset is a workflow, whose path the policy must name.
 func NeedsWorkflow(name string) bool { return presetOf(name).Workflow }
 
+// IsScanner reports whether a preset applies rules and has a gate: what it lets pass nobody has reviewed.
+func IsScanner(name string) bool { return presetOf(name).Scanner }
+
 // A document is a text as a reviewer's: its lines, and the shapes that are looked for in them.
 type document struct {
 	Page
@@ -57,17 +60,12 @@ type document struct {
 	end        int      // the line behind which only older reviews stand
 }
 
-func newDocument(r quorum.Reviewer, p Page) *document {
-	d := &document{Page: p, reviewer: r, preset: presetOf(r.Preset), statements: make([]string, len(p.lines)), end: len(p.lines)}
-	if d.preset != noPreset && r.Verdict.Kind == d.preset.reviewer.Verdict.Kind {
-		d.shapes = append(d.shapes, &d.preset.shapes)
+// newDocument returns a page as the reader's reviewer's text.
+func (r *Reader) newDocument(p Page) *document {
+	if r.preset.OpensQuoted {
+		p = p.withOpenedQuote()
 	}
-	if !r.Shapes.IsZero() {
-		if own, err := compileShapes(r.Shapes); err == nil { // a policy with a broken shape does not load
-			own.origin = "policy"
-			d.shapes = append(d.shapes, &own)
-		}
-	}
+	d := &document{Page: p, reviewer: r.reviewer, preset: r.preset, shapes: r.shapes, statements: make([]string, len(p.lines)), end: len(p.lines)}
 	for i, l := range p.lines {
 		if l.visibility == hidden || l.text == "" || len(l.text) > maxMatchedLine {
 			continue

@@ -10,23 +10,9 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// Read reads one text of r. It is pure and takes time linear in the text's length.
-func Read(r quorum.Reviewer, m Material) Reading {
-	return ReadWithPage(r, m, func() Page { return ReadPage(m.Body) })
-}
-
-// ReadWithPage is [Read] for a caller that keeps the pages of texts. It calls pageOf at most once.
-func ReadWithPage(r quorum.Reviewer, m Material, pageOf func() Page) Reading {
-	if m.Kind == Log {
-		return readLog(m)
-	}
-	if r.Retired {
-		return Reading{Outcome: quorum.Declined, Reason: quorum.ReasonRetired}
-	}
-	if len(m.Body) > MaxText {
-		return Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed, Detail: shortQuote(m.Body[:4*maxDetail])}
-	}
-	d := newDocument(r, pageOf())
+// read reads the document as the text of m.
+func (d *document) read(m Material) Reading {
+	r := d.reviewer
 	notice, refused := d.findNotice(m.Kind)
 	var got Reading
 	switch m.Kind {
@@ -104,7 +90,7 @@ func readConclusion(r quorum.Reviewer, m Material) Reading {
 	switch word {
 	case "success":
 		return Reading{Outcome: quorum.Approved, Reason: quorum.ReasonApproved, Detail: detail}
-	case "failure":
+	case "failure", "action_required": // an App that found something asks for action
 		if r.FailureMeans == quorum.MeansFindings {
 			return Reading{Outcome: quorum.Findings, Reason: quorum.ReasonFindings, Detail: detail}
 		}
@@ -234,7 +220,7 @@ func (d *document) readVerdict(m Material) Reading {
 		got = readJSON(r, m.Body, p)
 	case quorum.Pattern:
 		got = readByPatterns(r.Verdict, p)
-	case quorum.Conclusion:
+	case quorum.Conclusion, quorum.Artifact: // no text is its verdict
 		return Reading{Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown}
 	case quorum.ReadyToMerge:
 		got = d.readFields()

@@ -317,7 +317,7 @@ func TestReviewState(t *testing.T) {
 		{"comments and a yes", "COMMENTED", yes, 1, quorum.Findings, true},
 		{"comment, yes", "COMMENTED", yes, 0, quorum.Approved, false},
 		{"comment, nothing", "COMMENTED", "hello", 0, quorum.Malformed, false},
-		{"comment, blank", "COMMENTED", " \n", 0, quorum.Empty, false},
+		{"nothing but answers in threads", "COMMENTED", " \n", 0, quorum.Unrelated, false},
 		{"dismissed", "DISMISSED", "", 0, quorum.Empty, false},
 		{"dismissed yes", "DISMISSED", yes, 0, quorum.Malformed, false},
 		{"unheard-of", "ACCEPTED", yes, 0, quorum.Malformed, false},
@@ -449,8 +449,25 @@ func TestConclusion(t *testing.T) {
 	} {
 		r := reviewerWith(quorum.Conclusion)
 		r.FailureMeans = c.means
-		if got := Read(r, Material{Kind: c.kind, Conclusion: c.word, State: c.word, Body: c.body}); got.Outcome != c.want {
+		m := Material{Kind: c.kind, Conclusion: c.word, Body: c.body}
+		if c.kind == Status {
+			m.State = c.word
+		}
+		if got := Read(r, m); got.Outcome != c.want {
 			t.Errorf("%v %q %q: %v, want %v", c.kind, c.word, c.body, got.Outcome, c.want)
+		}
+	}
+}
+
+// What a check that has not ended says is not its answer yet.
+func TestCheckUnderWay(t *testing.T) {
+	for _, k := range []quorum.FormatKind{quorum.Auto, quorum.Conclusion} {
+		for state, want := range map[string]quorum.Outcome{
+			"": quorum.Approved, "completed": quorum.Approved, "queued": quorum.Running, "in_progress": quorum.Running, "waiting": quorum.Running,
+		} {
+			if got := Read(reviewerWith(k), Material{Kind: Check, Body: yes, State: state, Conclusion: "success"}); got.Outcome != want {
+				t.Errorf("format %d, %q: %v, want %v", k, state, got.Outcome, want)
+			}
 		}
 	}
 }

@@ -52,7 +52,8 @@ func ParseKind(name string) (Kind, error) {
 type Material struct {
 	Kind       Kind
 	Body       string // hostile
-	State      string // of a review (APPROVED, CHANGES_REQUESTED, COMMENTED, DISMISSED) or a status (success, failure, error, pending)
+	Page       *Page  // Body in lines, where the caller has it already; else nil
+	State      string // of a review (APPROVED, CHANGES_REQUESTED, COMMENTED, DISMISSED) or a status (success, failure, error, pending); a check run's status
 	Threads    int    // a review's inline comments that open a thread
 	Conclusion string // of a check run or, for Log, of the run
 }

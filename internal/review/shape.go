@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -35,6 +36,7 @@ type shapeNode struct {
 	literal string
 	hole    string
 	next    []*shapeNode // none: the shape ends here
+	gate    *shapeNode   // the hole {any} that every way from here comes to first; nil if there is no such one
 }
 
 // A shapePart is a piece of a shape as it is written: literal text, a hole, or choices.
@@ -46,16 +48,20 @@ type shapePart struct {
 
 // The limits of a shape.
 const (
-	maxShape    = 1500 // bytes of its source
-	maxAnyHoles = 4
+	maxShape        = 1500 // bytes of its source
+	maxAnyHoles     = 4
+	maxShapeDepth   = 4   // of brackets in brackets
+	maxForgetful    = 256 // steps of a comparison, from which on it remembers what led nowhere
+	fewestOfLetters = 3
 )
 
 var (
 	errShapeLong  = fmt.Errorf("is longer than %d bytes", maxShape)
 	errShapeHoles = fmt.Errorf("has more than %d holes {any}", maxAnyHoles)
-	errShapeEmpty = errors.New("holds no word")
+	errShapeEmpty = fmt.Errorf("holds fewer than %d letters", fewestOfLetters)
 	errShapeCase  = errors.New("has a capital letter, which no line has when it is compared")
 	errShapeOpen  = errors.New("has a bracket without its other half")
+	errShapeDeep  = fmt.Errorf("has brackets that are more than %d deep", maxShapeDepth)
 )
 
 // shapeHoles are the names of the holes.
@@ -78,7 +84,7 @@ func parseShape(source string) (shape, error) {
 		return shape{}, errShapeOpen
 	case countHoles(parts, "any") > maxAnyHoles:
 		return shape{}, errShapeHoles
-	case countLetters(parts) < 3:
+	case countLetters(parts) < fewestOfLetters:
 		return shape{}, errShapeEmpty
 	}
 	return shape{source: source, heading: heading, first: linkParts(parts, &shapeNode{})}, nil
@@ -86,6 +92,9 @@ func parseShape(source string) (shape, error) {
 
 // parseParts parses what stands before the end of s, or within brackets (depth > 0) before the next | or ).
 func parseParts(s string, depth int) (parts []shapePart, rest string, err error) {
+	if depth > maxShapeDepth {
+		return nil, "", errShapeDeep
+	}
 	for s != "" {
 		switch s[0] {
 		case '(':
@@ -151,14 +160,13 @@ func countHoles(parts []shapePart, name string) (n int) {
 func countLetters(parts []shapePart) (n int) {
 	for _, p := range parts {
 		n += len(strings.Trim(p.literal, " .,:;!?-"))
-		for i, c := range p.choices {
-			if i == 0 || countLetters(c) < countLetters(p.choices[0]) {
-				p.choices[0], p.choices[i] = p.choices[i], p.choices[0]
+		fewest := -1
+		for _, c := range p.choices {
+			if letters := countLetters(c); fewest < 0 || letters < fewest {
+				fewest = letters
 			}
 		}
-		if len(p.choices) > 0 {
-			n += countLetters(p.choices[0])
-		}
+		n += max(fewest, 0)
 	}
 	return n
 }
@@ -173,9 +181,23 @@ func linkParts(parts []shapePart, after *shapeNode) *shapeNode {
 		if len(parts[i].choices) == 0 {
 			node.next = []*shapeNode{after}
 		}
+		node.gate = node.next[0].gateFrom()
+		for _, next := range node.next[1:] {
+			if next.gateFrom() != node.gate {
+				node.gate = nil
+			}
+		}
 		after = node
 	}
 	return after
+}
+
+// gateFrom returns the hole {any} that every way comes to first, n's own included.
+func (n *shapeNode) gateFrom() *shapeNode {
+	if n.hole == "any" {
+		return n
+	}
+	return n.gate
 }
 
 // match reports whether a statement has the shape. count is what stands in its hole {count}.
@@ -189,11 +211,46 @@ func (s shape) match(statement string) (count string, ok bool) {
 
 // A shapeMatcher compares one statement with one shape.
 type shapeMatcher struct {
-	count  string
-	anyHit bool // a hole {any} was tried: what stands before it need not be tried in another place
+	count   string
+	failed  *shapeNode // the hole {any} that did not find what follows it: it would not from a later place either
+	steps   int
+	nowhere map[deadEnd]struct{} // of a comparison of many steps
 }
 
+// deadEnd is a piece of a shape that the rest of a statement, of so many bytes, does not have.
+type deadEnd struct {
+	node *shapeNode
+	rest int
+}
+
+// match reports whether s has the shape from n on. Where a shape can go on in many ways it remembers the dead ends, so that
+// its time does not double with each choice.
 func (m *shapeMatcher) match(n *shapeNode, s string) bool {
+	if len(n.next) < 2 && n.hole != "any" {
+		return m.matchPiece(n, s)
+	}
+	end := deadEnd{n, len(s)}
+	_, known := m.nowhere[end]
+	if !known && m.matchPiece(n, s) {
+		return true
+	}
+	if n.hole == "any" {
+		m.failed = n
+	}
+	if known {
+		return false
+	}
+	if m.steps++; m.steps > maxForgetful {
+		if m.nowhere == nil {
+			m.nowhere = map[deadEnd]struct{}{}
+		}
+		m.nowhere[end] = struct{}{}
+	}
+	return false
+}
+
+// matchPiece compares the piece n itself, and then what follows it.
+func (m *shapeMatcher) matchPiece(n *shapeNode, s string) bool {
 	switch n.hole {
 	case "":
 		after, ok := strings.CutPrefix(s, n.literal)
@@ -203,15 +260,14 @@ func (m *shapeMatcher) match(n *shapeNode, s string) bool {
 		s = after
 	case "any":
 		for from := 0; from <= len(s); from++ {
-			m.anyHit = false
+			m.failed = nil
 			if m.matchNext(n, s[from:]) {
 				return true
 			}
-			if m.anyHit { // a later {any} did not find the rest, which it would not in less either
-				break
+			if n.gate != nil && m.failed == n.gate {
+				return false
 			}
 		}
-		m.anyHit = true
 		return false
 	default:
 		length := holeLength(n.hole, s)
@@ -404,6 +460,17 @@ func shapeOf(text string) string {
 		i += n
 	}
 	return b.String()
+}
+
+// lazyShapes returns a function that parses shapes which the program itself writes, when it is first called: a program that
+// reads no text parses none.
+func lazyShapes(sources ...string) func() []shape {
+	return sync.OnceValue(func() []shape { return mustParseShapes(sources...) })
+}
+
+// isOneOf reports whether a statement has one of the shapes.
+func isOneOf(shapes []shape, statement string) bool {
+	return slices.ContainsFunc(shapes, func(s shape) bool { _, ok := s.match(statement); return ok })
 }
 
 // mustParseShapes parses shapes that the program itself writes.

@@ -5,6 +5,7 @@ package review
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"encoding/json"
 	"errors"
@@ -37,14 +38,17 @@ type vendorFile struct {
 
 	// How it is used.
 	Workflow     bool          `json:"workflow,omitempty"` // it is a workflow, whose path only the user knows
+	Scanner      bool          `json:"scanner,omitempty"`  // it applies rules and has a gate: no files instruct it, and its yes is no review
 	Verdict      string        `json:"verdict"`
-	OnlyNew      bool          `json:"only_new,omitempty"` // it reports only what is new
+	FailureMeans string        `json:"failure_means,omitempty"` // of verdict: conclusion, as in a policy: findings, or unavailable
+	OnlyNew      bool          `json:"only_new,omitempty"`      // it reports only what is new
 	Retired      bool          `json:"retired,omitempty"`
 	Ask          vendorRequest `json:"ask,omitzero"`
 	Obeys        []string      `json:"obeys,omitempty"`        // words of commands at which it approves, resolves or dismisses
 	Instructions []string      `json:"instructions,omitempty"` // patterns of the files that instruct it
 	Marks        []string      `json:"marks,omitempty"`        // each of its reviews that is a comment holds one of them
 	Quotes       bool          `json:"quotes,omitempty"`       // its notices, and the lines that name its commit, stand in quotes
+	OpensQuoted  bool          `json:"opens_quoted,omitempty"` // its verdict stands in the quote, or alert, with which its text opens
 	ListsPlaces  bool          `json:"lists_places,omitempty"` // its clean texts list places, too
 	CountsInline bool          `json:"counts_inline,omitempty"`
 	CodeRows     bool          `json:"code_rows,omitempty"`      // its counts stand in <code>
@@ -118,6 +122,14 @@ func parsePreset(file string, data []byte) (*preset, error) {
 	case !known:
 		return nil, fmt.Errorf("vendors/%s: verdict: unknown format %q", file, f.Verdict)
 	}
+	failure := quorum.MeansUnavailable
+	switch f.FailureMeans {
+	case "", "unavailable":
+	case "findings":
+		failure = quorum.MeansFindings
+	default:
+		return nil, fmt.Errorf("vendors/%s: failure_means: unknown word %q", file, f.FailureMeans)
+	}
 	shapes, err := compileShapes(f.Shapes)
 	if err != nil {
 		return nil, fmt.Errorf("vendors/%s: %w", file, err)
@@ -125,7 +137,7 @@ func parsePreset(file string, data []byte) (*preset, error) {
 	shapes.origin = file
 	p := &preset{vendorFile: f, shapes: shapes, reviewer: quorum.Reviewer{
 		Name: f.Preset, Preset: f.Preset, Author: f.Author, Check: f.Check, App: f.App, Status: f.Status, Signal: quorum.Signal(f.Signal),
-		Verdict: quorum.Format{Kind: format}, FailureMeans: quorum.MeansUnavailable, OnlyNew: f.OnlyNew, Retired: f.Retired,
+		Verdict: quorum.Format{Kind: format}, FailureMeans: failure, OnlyNew: f.OnlyNew, Retired: f.Retired,
 		Request: quorum.Request{Comment: f.Ask.Comment, Login: f.Ask.Login},
 		Obeys:   f.Obeys, Guard: f.Instructions,
 	}}
@@ -139,7 +151,7 @@ func parsePreset(file string, data []byte) (*preset, error) {
 	for _, c := range f.Commits {
 		p.commits = append(p.commits, lazyRegexp(c))
 	}
-	if !f.Retired {
+	if !f.Retired && !f.Scanner {
 		p.reviewer.Guard = guardWithLinks(f.Instructions...)
 	}
 	if f.Workflow {
@@ -198,35 +210,108 @@ func compileShapes(s quorum.Shapes) (c compiledShapes, err error) {
 		}
 	}
 	for _, n := range s.Notices {
-		one := compiledNotice{marker: n.Marker, Notice: n}
-		if n.Line != "" {
-			if one.line, err = parseShape(n.Line); err != nil {
-				return c, fmt.Errorf("notices: %q %w", n.Line, err)
-			}
-		}
-		switch n.Outcome {
-		case quorum.Empty, quorum.Overloaded, quorum.Limited, quorum.Failed, quorum.Declined, quorum.Unknown:
-		default:
-			return c, fmt.Errorf("notices: %q is %v: a notice is empty, overloaded, limited, failed, declined or unknown", n.Line+n.Marker, n.Outcome)
-		}
-		if (n.Line == "") == (n.Marker == "") || n.Reason == "" {
-			return c, fmt.Errorf("notices: %q needs a reason, and either a line or a marker", n.Line+n.Marker)
+		one, err := compileNotice(n)
+		if err != nil {
+			return c, fmt.Errorf("notices: %q %w", cmp.Or(n.Line, n.Marker), err)
 		}
 		c.notices = append(c.notices, one)
 	}
 	return c, nil
 }
 
+// compileNotice compiles a notice. Its error completes the sentence that begins with its line or marker.
+func compileNotice(n quorum.Notice) (one compiledNotice, err error) {
+	one = compiledNotice{marker: n.Marker, Notice: n}
+	reasons := noticeReasons(n.Outcome)
+	switch {
+	case (n.Line == "") == (n.Marker == ""):
+		return one, errors.New("needs a line or a marker, and not both")
+	case lowerASCII(n.Marker) != n.Marker:
+		return one, errShapeCase
+	case reasons == nil:
+		return one, fmt.Errorf("is %v: a notice is empty, overloaded, limited, failed, declined or unknown", n.Outcome)
+	case !slices.Contains(reasons, n.Reason):
+		return one, fmt.Errorf("is %v for the reason %q, and not for one of %q", n.Outcome, n.Reason, reasons)
+	case n.Line != "":
+		one.line, err = parseShape(n.Line)
+	}
+	return one, err
+}
+
+// noticeReasons are the reasons that a notice of an outcome may give; nil if no notice has that outcome.
+func noticeReasons(o quorum.Outcome) []quorum.Reason {
+	switch o {
+	case quorum.Empty:
+		return []quorum.Reason{quorum.ReasonEmpty}
+	case quorum.Overloaded:
+		return []quorum.Reason{quorum.ReasonOverloaded}
+	case quorum.Limited:
+		return []quorum.Reason{quorum.ReasonRateLimit, quorum.ReasonQuota}
+	case quorum.Failed:
+		return []quorum.Reason{
+			quorum.ReasonCredentials, quorum.ReasonBilling, quorum.ReasonBudget, quorum.ReasonInvalid, quorum.ReasonModelRefusal,
+		}
+	case quorum.Declined:
+		return []quorum.Reason{quorum.ReasonDeclined, quorum.ReasonTooLarge, quorum.ReasonSkipped, quorum.ReasonNoSecrets}
+	case quorum.Unknown:
+		return []quorum.Reason{quorum.ReasonUnknown}
+	default:
+		return nil
+	}
+}
+
 // checkFor reports what makes a shape useless or dangerous in a list.
 func (s shape) checkFor(list int) error {
-	loose, counts := strings.Contains(s.source, "{any}"), strings.Contains(s.source, "{count}")
+	holds := func(hole string) bool { return strings.Contains(s.source, hole) }
+	approving := list == listApproves || list == listIfSettled
 	switch {
-	case loose && (list == listApproves || list == listIfSettled):
-		return errors.New("holds {any}: what approves is known to its last word")
-	case list == listCounts && (loose || !counts):
+	case approving && (holds("{any}") || holds("{word}")):
+		return errors.New("holds {any} or {word}: what approves is known to its last word")
+	case approving && (holds("{count}") || s.countsFindings()):
+		return errors.New("leaves open how many findings there are: write 0 or no, or the line with {count} under counts")
+	case list == listCounts && (holds("{any}") || !holds("{count}")):
 		return errors.New("needs {count}, and may not hold {any}: a count of zero approves")
 	}
 	return nil
+}
+
+// findingNouns begin the words for what a reviewer counts when it objects.
+var findingNouns = [...]string{
+	"issue", "finding", "problem", "bug", "error", "comment", "suggestion", "concern", "warning", "nit", "vulnerab", "violation", "block",
+	"defect", "smell", "hotspot", "alert", "risk", "fail", "flaw", "remark", "critical", "major", "minor", "high", "medium", "low", "p0", "p1",
+	"p2", "p3", "unresolved", "open", "new", "actionable", "potential", "security",
+}
+
+// countsFindings reports whether a hole for a number stands beside a word for findings, as in "{n} issues" and
+// "issues found: {n}": such a line says what its number says.
+func (s shape) countsFindings() bool {
+	for _, hole := range [...]string{"{n}", "{some}"} {
+		pieces := strings.Split(s.source, hole)
+		for i, after := range pieces[1:] {
+			before := strings.TrimRight(pieces[i], " ")
+			if i := strings.IndexAny(after, ",.;:{"); i >= 0 {
+				after = after[:i]
+			}
+			words := wordsOfShape(after)
+			words = words[:min(len(words), 3)]
+			if naming := strings.TrimRight(before, ":(=-"); naming != before {
+				named := wordsOfShape(naming[strings.LastIndexAny(naming, ",.;}")+1:])
+				words = append(words, named[max(0, len(named)-3):]...)
+			}
+			if slices.ContainsFunc(words, isFindingNoun) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func wordsOfShape(piece string) []string {
+	return strings.FieldsFunc(piece, func(r rune) bool { return strings.ContainsRune(" ()|:", r) })
+}
+
+func isFindingNoun(word string) bool {
+	return slices.ContainsFunc(findingNouns[:], func(noun string) bool { return strings.HasPrefix(word, noun) })
 }
 
 // matchStatement finds the first shape of a list that a statement has, with a count that is accepted.

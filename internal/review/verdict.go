@@ -79,7 +79,7 @@ var (
 
 	// plainReasons are what may follow a yes in its line: praise of the whole, known to its last word. Any other reason
 	// belongs in the next line, for there is no list of all conditions in all languages.
-	plainReasons = mustParseShapes(
+	plainReasons = lazyShapes(
 		"all (looks |is |)good", "(everything |it |this |)looks good( to me|)", "good to (go|merge)", "ship it", "well (tested|covered|done)",
 		"nice work", "great work", "good work",
 		"no (open |remaining |further |outstanding |blocking |)(issues|findings|problems|concerns|blockers)( found| remain| left| remaining|)",
@@ -322,7 +322,7 @@ func standsAlone(rest string) bool {
 	}
 	reason := strings.TrimLeft(rest, " ,.;:!—–-(")
 	reason = trimStatement(strings.TrimRight(reason, " )"))
-	for _, s := range plainReasons {
+	for _, s := range plainReasons() {
 		if _, ok := s.match(reason); ok && len(reason) < len(rest) {
 			return true
 		}

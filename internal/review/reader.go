@@ -1,0 +1,58 @@
+package review
+
+// This file is the one way in which a text is read: for the gate, for what explains it, and for classify. Whatever decides
+// what a text says is asked for here, so that the same text has the same answer wherever it is read.
+
+import (
+	"strings"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// A Reader reads the texts of one reviewer. Making one costs as much as the policy brings shapes of its own (those of a
+// preset are shared): who reads several texts of a reviewer keeps it.
+type Reader struct {
+	reviewer quorum.Reviewer
+	preset   *preset
+	shapes   []*compiledShapes // the preset's, then the policy's
+}
+
+// policyOrigin is where the shapes of a policy come from, as a rule names it.
+const policyOrigin = "policy"
+
+// NewReader returns the reader of r's texts.
+func NewReader(r quorum.Reviewer) *Reader {
+	reader := &Reader{reviewer: r, preset: presetOf(r.Preset)}
+	if reader.preset != noPreset && r.Verdict.Kind == reader.preset.reviewer.Verdict.Kind {
+		reader.shapes = append(reader.shapes, &reader.preset.shapes)
+	}
+	if !r.Shapes.IsZero() {
+		if own, err := compileShapes(r.Shapes); err == nil { // a policy with a broken shape does not load
+			own.origin = policyOrigin
+			reader.shapes = append(reader.shapes, &own)
+		}
+	}
+	return reader
+}
+
+// Read reads one text of r, as [Reader.Read] does.
+func Read(r quorum.Reviewer, m Material) Reading { return NewReader(r).Read(m) }
+
+// Read reads one text. It is pure and takes time linear in the text's length.
+func (r *Reader) Read(m Material) Reading {
+	switch {
+	case m.Kind == Log:
+		return readLog(m)
+	case r.reviewer.Retired:
+		return Reading{Outcome: quorum.Declined, Reason: quorum.ReasonRetired}
+	case m.Kind == Check && m.State != "" && m.State != "completed":
+		return Reading{Outcome: quorum.Running, Reason: quorum.ReasonRunning}
+	case m.Kind == Review && m.State == "COMMENTED" && m.Threads == 0 && strings.TrimSpace(m.Body) == "":
+		return Reading{Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown, Rule: "a review that holds nothing but answers in threads"}
+	case len(m.Body) > MaxText:
+		return Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed, Detail: shortQuote(m.Body[:4*maxDetail])}
+	case m.Page != nil:
+		return r.newDocument(*m.Page).read(m)
+	}
+	return r.newDocument(ReadPage(m.Body)).read(m)
+}
