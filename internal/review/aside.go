@@ -94,7 +94,10 @@ const maxFolds = 100
 
 // weaken makes a line doubtful, if yes.
 func (l *pageLine) weaken(yes bool) {
-	if yes && l.visibility == inView {
+	if !yes {
+		return
+	}
+	if l.coded = false; l.visibility == inView {
 		l.visibility = doubtful
 	}
 }

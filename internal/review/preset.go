@@ -131,7 +131,7 @@ func (d *document) ruleSentence(i int, l pageLine) (got presetRuling) {
 	rule := func(v vote, list int, source string) ruling {
 		return ruling{vote: v, detail: shortQuote(l.text), rule: d.ruleName(list, source), line: i}
 	}
-	if source, count, ok := d.matchLine(listVetoes, i); ok && !isZero(count) {
+	if source, _, ok := d.matchPositive(listVetoes, i); ok {
 		return presetRuling{ruling: rule(objects, listVetoes, source), veto: true}
 	}
 	if l.visibility == quoted {
@@ -139,13 +139,13 @@ func (d *document) ruleSentence(i int, l pageLine) (got presetRuling) {
 	}
 	if source, count, ok := d.matchLine(listCounts, i); ok && !isZero(count) {
 		return presetRuling{ruling: rule(objects, listCounts, source), inline: d.preset.CountsInline, count: countOf(count)}
-	} else if ok && l.visibility == inView && !isDeceptive(l.text) {
+	} else if ok && d.mayApprove(l) {
 		return presetRuling{ruling: rule(approves, listCounts, source)}
 	}
-	if source, count, ok := d.matchLine(listObjects, i); ok && !isZero(count) {
+	if source, count, ok := d.matchPositive(listObjects, i); ok {
 		return presetRuling{ruling: rule(objects, listObjects, source), inline: d.preset.CountsInline && count != "", count: countOf(count)}
 	}
-	if l.visibility != inView || isDeceptive(l.text) || words == "" {
+	if words == "" || !d.mayApprove(l) {
 		return got
 	}
 	if source, _, ok := d.matchLine(listIfSettled, i); ok {
@@ -157,10 +157,24 @@ func (d *document) ruleSentence(i int, l pageLine) (got presetRuling) {
 	return got
 }
 
+// mayApprove reports whether a line can hold the vendor's clean words: in plain view, and with no mark that denies them.
+func (d *document) mayApprove(l pageLine) bool {
+	return (l.visibility == inView || l.coded && d.preset.CodeRows) && !isDeceptive(l.text) && !strings.ContainsAny(l.text, crosses)
+}
+
 // matchLine finds the first shape of a list that line i has.
 func (d *document) matchLine(list, i int) (source, count string, ok bool) {
+	return d.matchShape(list, i, func(string) bool { return true })
+}
+
+// matchPositive finds the first shape of a list that line i has with a count that is not zero, or without one.
+func (d *document) matchPositive(list, i int) (source, count string, ok bool) {
+	return d.matchShape(list, i, func(count string) bool { return !isZero(count) })
+}
+
+func (d *document) matchShape(list, i int, accepts func(count string) bool) (source, count string, ok bool) {
 	for _, set := range d.shapes {
-		if source, count, ok = set.matchStatement(list, d.statements[i], d.lines[i].level > 0); ok {
+		if source, count, ok = set.matchStatement(list, d.statements[i], d.lines[i].level > 0, accepts); ok {
 			return source, count, true
 		}
 	}
@@ -221,7 +235,7 @@ func (d *document) readsPreset() bool { return len(d.shapes) > 0 && d.shapes[0] 
 // of a part, or stands beside a verdict that nobody knows yet. What a workflow writes its prompt decides.
 func (d *document) knowsCleanWords() bool {
 	lists := d.preset.shapes.lists
-	return d.readsPreset() && !d.preset.Workflow && len(lists[listApproves])+len(lists[listCounts])+len(d.preset.wordless) > 0
+	return d.readsPreset() && !d.preset.Workflow && !d.preset.FreeWords && len(lists[listApproves])+len(lists[listCounts])+len(d.preset.wordless) > 0
 }
 
 // onlyIntroduces reports whether a review says nothing but what introduces its comments on the diff: headings, sentences that
