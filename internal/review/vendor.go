@@ -50,8 +50,8 @@ type vendorFile struct {
 	History      string        `json:"history_marker,omitempty"` // an HTML comment behind which older reviews stand
 	Commits      []string      `json:"commits,omitempty"`        // expressions for its own ways to name the commit; group 1 is the id
 	Wordless     []string      `json:"wordless,omitempty"`       // lines which, all in a review without inline comments, say that all is well
-	Introduces   []string      `json:"introduces,omitempty"` // lines that only introduce its comments on the diff
-	Badges       []vendorBadge `json:"badges,omitempty"`     // how its comments on the diff say how grave they are
+	Introduces   []string      `json:"introduces,omitempty"`     // lines that only introduce its comments on the diff
+	Badges       []vendorBadge `json:"badges,omitempty"`         // how its comments on the diff say how grave they are
 	Shapes       quorum.Shapes `json:"shapes"`
 }
 
