@@ -17,7 +17,9 @@ func findingsPart(text string) string {
 }
 
 func TestTheSamePlaceIsOneFinding(t *testing.T) {
-	f := func(line int, body string) quorum.Finding { return quorum.Finding{Path: "cart.go", Line: line, Body: body} }
+	f := func(line int, body string) quorum.Finding {
+		return quorum.Finding{Path: "cart.go", Line: line, Body: body}
+	}
 	sum := f(12, "The sum is not rounded.")
 	sum.Severity = quorum.High
 	nit := f(15, "Name the constant.")
@@ -50,7 +52,9 @@ func TestFindingsWithoutAPlaceStandAlone(t *testing.T) {
 }
 
 func TestOnePlaceIsAnnotatedOnce(t *testing.T) {
-	f := func(line int, body string) quorum.Finding { return quorum.Finding{Path: "cart.go", Line: line, Body: body} }
+	f := func(line int, body string) quorum.Finding {
+		return quorum.Finding{Path: "cart.go", Line: line, Body: body}
+	}
 	below := f(15, "Name it.")
 	below.Severity, below.Below = quorum.Low, true
 	passes := approves("openai", 3)
