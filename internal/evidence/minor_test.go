@@ -107,3 +107,21 @@ func TestMinSeverityOfThreads(t *testing.T) {
 		t.Errorf("beside the approval stands %+v", b.Findings)
 	}
 }
+
+func TestPathsOfFindings(t *testing.T) {
+	for said, want := range map[string]string{
+		"cart.go":                            "cart.go",
+		"a/cart.go":                          "cart.go",
+		"b/sum.go":                           "b/sum.go", // there is such a folder
+		"/workspace/shop/cart.go":            "cart.go",
+		"/home/runner/work/shop/shop/io.go":  "io.go",
+		"/home/runner/work/shop/shop/b/x.go": "b/x.go",
+		"shop/io.go":                         "shop/io.go", // not a file of the pull request
+	} {
+		x := onHead(sage()).review(1, 5, "sage[bot]", "COMMENTED", "**Verdict:** Needs changes\n\n- **High** "+said+":3 leaks")
+		x.s.PR.Files = []quorum.File{{Path: "cart.go"}, {Path: "b/sum.go"}}
+		if b := x.ballot(); len(b.Findings) != 1 || b.Findings[0].Path != want {
+			t.Errorf("%q: %+v, want %q", said, b.Findings, want)
+		}
+	}
+}
