@@ -764,6 +764,9 @@ func (t findingTally) hasObjection(least quorum.Severity) bool {
 
 func isBelow(s, least quorum.Severity) bool { return s > 0 && s < least }
 
+// countsOnlyAt reports whether t holds nothing but what a line counts, which a vendor's own sentence explains.
+func (t findingTally) countsOnlyAt(line int) bool { return len(t.found) == 0 && t.line == line }
+
 // isMinorOnly reports whether t is only a list of minor findings without a file and line.
 func (t findingTally) isMinorOnly() bool {
 	return len(t.counted) == 0 &&

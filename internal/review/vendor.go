@@ -39,7 +39,7 @@ type vendorFile struct {
 	Scanner      bool          `json:"scanner,omitempty"`  // it applies rules and has a gate: no files instruct it, and its yes is no review
 	Verdict      string        `json:"verdict"`
 	FailureMeans string        `json:"failure_means,omitempty"` // of verdict: conclusion, as in a policy: findings, or unavailable
-	OnlyNew      bool          `json:"only_new,omitempty"` // it reports only what is new
+	OnlyNew      bool          `json:"only_new,omitempty"`      // it reports only what is new
 	Retired      bool          `json:"retired,omitempty"`
 	Ask          vendorRequest `json:"ask,omitzero"`
 	Obeys        []string      `json:"obeys,omitempty"`        // words of commands at which it approves, resolves or dismisses
