@@ -215,7 +215,7 @@ func (r policyResolver) overlayEntry(key string, e ReviewerKeys, q *quorum.Revie
 		if e.Check == "" {
 			q.App = ""
 		}
-		q.Workflow, q.Check, q.Status = e.Workflow, e.Check, e.Status
+		q.Workflow, q.Check, q.Status, q.Signal = e.Workflow, e.Check, e.Status, quorum.Signal{}
 	}
 	if e.Event != nil {
 		q.Events = e.Event

@@ -78,6 +78,7 @@ type Reviewer struct {
 	Check        string        // name of its check run
 	App          string        // slug of the App that owns that check run
 	Status       string        // context of its commit status
+	Signal       Signal        // of a reviewer of texts: where else it says that it works, or why it does not
 	Author       string        // account that posts its evidence: "name[bot]" is a Bot, a plain login a User
 	Heading      string        // its texts open with this heading; "" if its author is its own
 	Verdict      Format        //
@@ -92,6 +93,13 @@ type Reviewer struct {
 	Obeys        []string      // words after its mention in anybody's comment at which it approves, resolves or dismisses
 	Shapes       Shapes        // of the policy's own: sentences by which it is understood
 	Guard        []string      // further path patterns that concern this reviewer: its instruction files
+}
+
+// Signal names a check run and a commit status beside a reviewer's texts. They are read where a look shows them; nothing is
+// asked for their sake, and what they lack is no answer.
+type Signal struct {
+	Check, App string // name of the check run, slug of the App that owns it
+	Status     string // context of the commit status
 }
 
 // Voter reports whether r's vote is counted.

@@ -94,7 +94,10 @@ const maxFolds = 100
 
 // weaken makes a line doubtful, if yes.
 func (l *pageLine) weaken(yes bool) {
-	if yes && l.visibility == inView {
+	if !yes {
+		return
+	}
+	if l.coded = false; l.visibility == inView {
 		l.visibility = doubtful
 	}
 }
@@ -112,6 +115,9 @@ func isPlainAlert(text string) bool {
 func announces(text string) bool {
 	bare := strings.TrimRight(text, "*_` ")
 	if !strings.HasSuffix(bare, ":") && !strings.HasSuffix(bare, "：") || len(text) > 4*maxMatchedLine {
+		return false
+	}
+	if last := bare[strings.LastIndexByte(bare, ' ')+1:]; len(last) > 2 && last[0] == ':' { // an emoji in words: ":tada:"
 		return false
 	}
 	words := strings.TrimRight(plainWords(text), ":： ")

@@ -367,6 +367,7 @@ func (v jsonValue) toFinding() (f quorum.Finding) {
 		f.Path = place.stringField("absolute_file_path", "file_path", "path")
 		f.Line = place.fields["line_range"].numberField("start")
 	}
+	f.Path = repositoryPath(f.Path)
 	f.Severity = v.gravestSeverity(title)
 	return f
 }

@@ -59,15 +59,16 @@ func (d *document) findNotice(kind Kind) (best foundNotice, found bool) {
 		seen++
 		text := strings.TrimSpace(l.text)
 		strong := l.level > 0 || l.alert || boldLine(text) || d.isHeadline(i)
-		if _, item := listItem(text); item || text[0] == '|' || seen > noticeHead && !strong {
+		row := text[0] == '|'
+		if _, item := listItem(text); item || seen > noticeHead && !strong {
 			continue
 		}
 		if l.visibility != quoted || l.alert || d.preset.Quotes {
-			if n, ok := d.matchNotice(words); ok {
+			if n, ok := d.matchNotice(words); ok && (!row || n.Line[0] == '|') { // a row only by a shape that is one
 				return foundNotice{Reading: n.readingOf(l.text), line: i, own: true, strong: strong || l.visibility == quoted}.withWait(d.Page), true
 			}
 		}
-		if found || l.visibility == quoted && !l.alert || l.folded || !strong && !opening[i] {
+		if found || row || l.visibility == quoted && !l.alert || l.folded || !strong && !opening[i] {
 			continue
 		}
 		got, ok := readHTTPError(l)

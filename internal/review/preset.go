@@ -134,7 +134,7 @@ func (d *document) ruleSentence(i int, l pageLine) (got presetRuling) {
 	rule := func(v vote, list int, source string) ruling {
 		return ruling{vote: v, detail: shortQuote(l.text), rule: d.ruleName(list, source), line: i}
 	}
-	if source, count, ok := d.matchLine(listVetoes, i); ok && !isZero(count) {
+	if source, _, ok := d.matchPositive(listVetoes, i); ok {
 		return presetRuling{ruling: rule(objects, listVetoes, source), veto: true}
 	}
 	if l.visibility == quoted {
@@ -142,13 +142,13 @@ func (d *document) ruleSentence(i int, l pageLine) (got presetRuling) {
 	}
 	if source, count, ok := d.matchLine(listCounts, i); ok && !isZero(count) {
 		return presetRuling{ruling: rule(objects, listCounts, source), inline: d.preset.CountsInline}
-	} else if ok && l.visibility == inView && !isDeceptive(l.text) {
+	} else if ok && d.mayApprove(l) {
 		return presetRuling{ruling: rule(approves, listCounts, source)}
 	}
-	if source, count, ok := d.matchLine(listObjects, i); ok && !isZero(count) {
+	if source, count, ok := d.matchPositive(listObjects, i); ok {
 		return presetRuling{ruling: rule(objects, listObjects, source), inline: d.preset.CountsInline && count != ""}
 	}
-	if l.visibility != inView || isDeceptive(l.text) || words == "" {
+	if words == "" || !d.mayApprove(l) {
 		return got
 	}
 	if source, _, ok := d.matchLine(listIfSettled, i); ok {
@@ -160,10 +160,24 @@ func (d *document) ruleSentence(i int, l pageLine) (got presetRuling) {
 	return got
 }
 
+// mayApprove reports whether a line can hold the vendor's clean words: in plain view, and with no mark that denies them.
+func (d *document) mayApprove(l pageLine) bool {
+	return (l.visibility == inView || l.coded && d.preset.CodeRows) && !isDeceptive(l.text) && !strings.ContainsAny(l.text, crosses)
+}
+
 // matchLine finds the first shape of a list that line i has.
 func (d *document) matchLine(list, i int) (source, count string, ok bool) {
+	return d.matchShape(list, i, func(string) bool { return true })
+}
+
+// matchPositive finds the first shape of a list that line i has with a count that is not zero, or without one.
+func (d *document) matchPositive(list, i int) (source, count string, ok bool) {
+	return d.matchShape(list, i, func(count string) bool { return !isZero(count) })
+}
+
+func (d *document) matchShape(list, i int, accepts func(count string) bool) (source, count string, ok bool) {
 	for _, set := range d.shapes {
-		if source, count, ok = set.matchStatement(list, d.statements[i], d.lines[i].level > 0); ok {
+		if source, count, ok = set.matchStatement(list, d.statements[i], d.lines[i].level > 0, accepts); ok {
 			return source, count, true
 		}
 	}
@@ -190,19 +204,35 @@ func isZero(count string) bool {
 }
 
 // isWordless reports whether a review without inline comments is one by which its vendor says that it has nothing to say:
-// it holds all of the lines that the vendor's file lists for that.
+// it holds all of the lines that the vendor's file lists for that, in plain view, and no heading besides.
 func (d *document) isWordless() (line int, ok bool) {
-	if len(d.preset.Wordless) == 0 || len(d.shapes) == 0 {
+	if len(d.preset.wordless) == 0 || !d.readsPreset() {
 		return 0, false
 	}
-	for _, want := range d.preset.wordless {
-		at := slices.IndexFunc(d.statements[:d.end], func(s string) bool { _, ok := want.match(s); return ok })
-		if at < 0 || d.lines[at].visibility != inView {
+	seen := make([]bool, len(d.preset.wordless))
+	for i, l := range d.lines {
+		at := slices.IndexFunc(d.preset.wordless, func(s shape) bool {
+			_, ok := s.match(d.statements[i])
+			return ok && (!s.heading || l.level > 0)
+		})
+		switch {
+		case at >= 0 && l.visibility == inView && !l.folded:
+			seen[at], line = true, i
+		case l.level > 0 && l.visibility != hidden: // a section that speaks for itself: "Needs a closer look"
 			return 0, false
 		}
-		line = max(line, at)
 	}
-	return line, true
+	return line, !slices.Contains(seen, false)
+}
+
+// readsPreset reports whether the vendor's shapes are looked for: not where the policy names another format.
+func (d *document) readsPreset() bool { return len(d.shapes) > 0 && d.shapes[0] == &d.preset.shapes }
+
+// knowsCleanWords reports whether it is known how the vendor says that all is well. A count of zero in other words is then
+// of a part, or stands beside a verdict that nobody knows yet. What a workflow writes its prompt decides.
+func (d *document) knowsCleanWords() bool {
+	lists := d.preset.shapes.lists
+	return d.readsPreset() && !d.preset.Workflow && !d.preset.FreeWords && len(lists[listApproves])+len(lists[listCounts])+len(d.preset.wordless) > 0
 }
 
 // isReply reports whether a text is an answer in a conversation, which may repeat anything on request and is no review.

@@ -332,14 +332,14 @@ func isTimeUnit(s string) bool {
 // statementOf returns a line as shapes are compared with it: in small letters, without Markdown, links' addresses and
 // pictures, and without points and emoji at its ends.
 func statementOf(text string) string {
-	return trimStatement(plainWords(cutLinks(strings.TrimSpace(text))))
+	return trimStatement(stripMarks(headingText(cutLinks(strings.TrimSpace(text)))))
 }
 
-// trimStatement cuts points, colons and emoji off the ends of s.
+// trimStatement cuts points, colons and emoji off the ends of s; but no cross off its end, which denies what stands before it.
 func trimStatement(s string) string {
-	s = strings.ReplaceAll(s, "\ufe0f", "")
+	s = strings.TrimLeftFunc(strings.ReplaceAll(s, "\ufe0f", ""), isSymbol)
 	for {
-		short := strings.TrimRight(trimSymbols(s), ".!…:")
+		short := strings.TrimRight(strings.TrimRightFunc(s, func(r rune) bool { return isSymbol(r) && r != '❌' }), ".!…:")
 		if short == s {
 			return s
 		}
