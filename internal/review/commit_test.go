@@ -105,6 +105,8 @@ func TestPresets(t *testing.T) {
 	for _, want := range []string{
 		"copilot", "coderabbit", "codex", "codex-action", "claude-action", "claude-review", "gemini-cli",
 		"qodo", "sourcery", "greptile", "bugbot", "gemini-code-assist",
+		"cubic", "devin", "kilo", "macroscope", "augment", "codeant", "kodus", "amazon-q", "gitar", "ellipsis", "pullfrog", "bito",
+		"codacy", "sonar", "socket", "snyk",
 	} {
 		if !slices.Contains(names, want) {
 			t.Errorf("%s is missing", want)

@@ -768,15 +768,13 @@ func (t findingTally) hasObjection(least quorum.Severity) bool {
 
 func isBelow(s, least quorum.Severity) bool { return s > 0 && s < least }
 
+// countsOnlyAt reports whether t holds nothing but what a line counts, which a vendor's own sentence explains.
+func (t findingTally) countsOnlyAt(line int) bool { return len(t.found) == 0 && t.line == line }
+
 // isMinorOnly reports whether t is only a list of minor findings without a file and line.
 func (t findingTally) isMinorOnly() bool {
 	return len(t.counted) == 0 &&
 		!slices.ContainsFunc(t.found, func(f quorum.Finding) bool { return f.Severity != quorum.Low || f.Path != "" })
-}
-
-// onlyCounts reports whether t lists nothing and counts n findings of no severity, as a vendor's own sentence does.
-func (t findingTally) onlyCounts(n int) bool {
-	return n > 0 && len(t.found)+len(t.listed) == 0 && len(t.counted) == 1 && t.counted[0] == n
 }
 
 // hasFindings reports whether anything is counted or listed with a severity.

@@ -414,7 +414,7 @@ func (d *document) combineRulings(t findingTally, fields ruling, own presetRulin
 		markObjecting(got.Findings)
 		return got
 	case own.vote == objects:
-		return own.objection(t.allFindings(r.MinSeverity), own.inline && (lists.vote != objects || t.onlyCounts(own.count)))
+		return own.objection(t.allFindings(r.MinSeverity), own.inline && (lists.vote != objects || t.countsOnlyAt(own.line)))
 	case lists.vote == yesAndNo:
 		return bad(lists, quorum.ReasonContradicts)
 	case fields.vote == approves || own.vote == approves:
