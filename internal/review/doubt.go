@@ -41,19 +41,36 @@ var foreignRetractions = [...]string{
 	"병합하지 마", "머지하지 마", "수정해야", "수정이 필요", "لا تدمج", "يجب إصلاح", "मर्ज न करें", "मर्ज मत", "ठीक करना होगा",
 }
 
-// takenBackAt returns the line of p behind line `from` that takes a yes in it back. In folds, tables and quotes a vendor's
-// own text may say anything; where the whole text is the writer's (strict) they count, and so does a cross.
-func takenBackAt(p Page, from int, strict bool) (line int, found bool) {
+// voice says how an approval was given, and so how much of a text may take it back.
+type voice uint8
+
+const (
+	fieldVoice  voice = 1 + iota // by words that anybody writes: the whole text is the writer's
+	vendorVoice                  // by a sentence of its vendor: in folds, tables and quotes its text may say anything
+	stateVoice                   // by a review's state: only words that do just that take it back
+)
+
+// takenBackAt returns the line of p behind line `from` that takes a yes in it back.
+func takenBackAt(p Page, from int, by voice) (line int, found bool) {
 	for i := from + 1; i < len(p.lines); i++ {
 		l := p.lines[i]
 		text := strings.TrimSpace(l.text)
-		if l.visibility != inView && l.visibility != doubtful || text == "" || !strict && (l.folded || isFooter(text) || text[0] == '|') {
+		switch {
+		case text == "" || l.visibility == hidden || l.visibility == quoted && by != fieldVoice && !l.alert:
 			continue
-		}
-		if strict && !isFooter(text) && strings.ContainsAny(text, "❌⛔🚫🛑👎✗✘") {
+		case by == vendorVoice && (l.folded || isFooter(text) || text[0] == '|'):
+			continue
+		case by != vendorVoice && !isFooter(text) && strings.ContainsAny(text, "❌⛔🚫🛑👎✗✘"):
 			return i, true
 		}
 		if _, section := severityOfLabel(plainWords(text)); saysRetraction(text) && !(section && l.level > 0) { // "### Critical (must fix)"
+			return i, true
+		}
+		if by == stateVoice || l.folded || text[0] == '|' || len(text) > 4*maxMatchedLine {
+			continue
+		}
+		item, isItem := listItem(text)
+		if saysCondition(item, by == fieldVoice) || l.visibility != quoted && (by == fieldVoice || !isItem) && isForeignDoubt(item) {
 			return i, true
 		}
 	}
@@ -88,6 +105,55 @@ func saysRetraction(text string) bool {
 	return false
 }
 
+// openLabel matches the label of what is still to be done.
+var openLabel = lazyRegexp(`^(?:conditions?|caveats?|provisos?|requirements?|required|prerequisites?|pre-?conditions?|blockers?|blocking|action required` +
+	`|must[- ]fix|to-?dos?|to do|before (?:the )?merge|before merging|open (?:questions?|points?)|outstanding|reservations?|assumptions?|remaining (?:work|issues)` +
+	`|next steps? before merge|required (?:changes|actions?|fixes)|limitations?)$`)
+
+// conditionClause matches how a sentence begins that is a condition and no more, unless a main clause follows its comma.
+var conditionClause = lazyRegexp(`^(?:(?:and|or|just|so|then|yes|ok|fine|good work|approved?),? )?` +
+	`(?:if|once|unless|until|provided|providing|assuming|pending|as long as|so long as|as soon as|on (?:the )?condition|under the condition|conditional(?:ly)?|subject to` +
+	`|contingent|barring|save (?:for)?|apart from|aside from|other than|except(?:ing)?|excluding|minus|modulo|given|granted|tentative(?:ly)?|provisional(?:ly)?` +
+	`|with (?:one |some |serious |a few |minor |the |two |a )?(?:reservations?|caveats?|changes|fixes|conditions?|provisos?|exceptions?|restrictions?)|the moment` +
+	`|in principle|after|when(?:ever)?|not (?:before|until|yet)|only (?:if|after|once|when|for|the|in|on|with|until|as)|but|however|although|though|mostly|partly|partially` +
+	`|almost|nearly|maybe|probably|perhaps|for now|on paper|in case|(?:i'd|i would|we'd) (?:like|want|prefer|ask|wait|hold)|merge (?:only|after|once|when|it after))\b`)
+
+// conditionInside matches a condition within a sentence, and the step of the work on which it hangs.
+var conditionInside = lazyRegexp(`\b(?:if|once|unless|until|after|when|before|provided|assuming|as long as|so long as|as soon as|pending|subject to|contingent (?:up)?on|conditional on` +
+	`|given|the moment|only)\b.{0,60}\b(?:ci|build|pipeline|green|tests? (?:pass|passes|succeed|run)|merge[sd]?|merging|lands?|landed|ships?|rebas\w+|released?|sign-?off` +
+	`|goes in|approv\w+|agrees?|objects?|audit|legal|(?:is|are|been|was|were|got) (?:addressed|resolved|fixed|dealt with|reviewed|looked at|signed|corrected|rotated))\b`)
+
+// openWork matches that something is still to be done, and by whom.
+var openWork = lazyRegexp(`\b(?:needs?|requires?|lacks?|awaits?|awaiting|waits? (?:for|on)|waiting (?:for|on)|blocked (?:by|on)|depends on|pending)` +
+	` (?:(?:a|an|the|another|one|second|more|your|some|still|further|additional|green|final|prior|manual) )*(?:rebase|approvals?|sign-?off|fix(?:es)?|rework|migration|ci|build|merge|audit)\b` +
+	`|\b(?:you|we|author|someone|somebody|they|maintainers?) (?:\w+ )?(?:must|need to|needs to|have to|has to|ought to)\b|\b(?:ci|build|pipeline|checks?|tests?) (?:must|has to|have to|needs? to|should)\b` +
+	`|\b(?:still|first) (?:needs?|requires?|has to|must)\b|\b(?:remains?|left|yet) to be\b` +
+	`|^(?:please |just |first,? |then |so )*(?:rebase|revert|rotate|wait (?:for|until)|hold (?:until|this|it|on|the)|make sure|be sure|ensure you|address (?:the|all|my|these|those)` +
+	`|resolve (?:the|all|my|these|those)|do (?:a|the|not)|don't|never)\b`)
+
+// saysCondition reports whether a line below a yes makes it conditional. In a vendor's text, whose sentence has one meaning,
+// only a sentence that is nothing but a condition does.
+func saysCondition(text string, strict bool) bool {
+	words := plainWords(text)
+	if label, rest, ok := strings.Cut(words, ":"); ok && strings.Count(label, " ") < 4 {
+		if rest = trimStatement(rest); openLabel().MatchString(label) && rest != "" && !nothingHere().MatchString(rest) {
+			return true
+		}
+		words = rest
+	}
+	for sentence := range strings.SplitSeq(strings.NewReplacer("! ", ". ", "? ", ". ", "; ", ". ", " — ", ". ", " - ", ". ").Replace(words), ". ") {
+		sentence = strings.TrimLeft(trimStatement(sentence), "([\"'")
+		switch {
+		case sentence == "" || isOneOf(footers(), sentence):
+		case conditionClause().MatchString(sentence) && !strings.Contains(sentence, ","):
+			return true
+		case strict && conditionInside().MatchString(sentence), strict && openWork().MatchString(sentence):
+			return true
+		}
+	}
+	return false
+}
+
 // isDenied reports whether what follows these words is denied by them: "nothing … ", "no …".
 func isDenied(before string) bool {
 	words := strings.Fields(before[max(0, len(before)-40):])
@@ -98,15 +164,6 @@ func isDenied(before string) bool {
 		}
 		if strings.ContainsAny(words[n], ".;:") {
 			return false
-		}
-	}
-	return false
-}
-
-func hasForeignLetter(s string) bool {
-	for i := range len(s) {
-		if s[i] >= 0x80 {
-			return true
 		}
 	}
 	return false

@@ -171,7 +171,7 @@ func tallyFindings(p Page) findingTally {
 				at.hasContent, t.sure = true, t.sure || l.visibility == inView
 				continue
 			}
-			parts = append(parts, sectionContent{name: name, level: level, descriptive: at.settled || at.describes})
+			parts = append(parts, sectionContent{name: name, level: level, descriptive: at.settled || at.describes || isQuietFold(l, name)})
 			if l.visibility == inView && t.isNothingFound(text) {
 				t.noteClean(&parts, text, i)
 			}
@@ -271,6 +271,15 @@ func (t *findingTally) isNothingFound(text string) bool {
 	}
 	t.read = t.read || filesRead().MatchString(words)
 	return true
+}
+
+// troubleName matches the name of a fold that does more than describe.
+var troubleName = lazyRegexp(`\b(?:issues?|findings?|problems?|bugs?|concerns?|comments?|errors?|failures?|failed|warnings?|blockers?|caveats?|conditions?|risks?|todo|fix(?:es)?` +
+	`|important|critical|skipped|not reviewed|suggestions?|nits?|nitpicks?|outside|missing|limitations?)\b`)
+
+// isQuietFold reports whether a heading is the name of a fold that describes: how a review was made, or of what.
+func isQuietFold(l pageLine, name string) bool {
+	return l.level == 0 && strings.Contains(l.text, "<summary>") && !troubleName().MatchString(name)
 }
 
 // sectionContent is the part of a section that "No issues found" depends on.

@@ -196,7 +196,14 @@ func (d *document) unlessTakenAway(got Reading) Reading {
 	if line, outcome, found := unreadPart(d.Page, at); found {
 		return d.takenAway(got, line, outcome, "not all was seen")
 	}
-	if line, found := takenBackAt(d.Page, at, !got.ownWords); found {
+	by := fieldVoice
+	switch {
+	case got.ownWords:
+		by = vendorVoice
+	case at < 0:
+		by = stateVoice
+	}
+	if line, found := takenBackAt(d.Page, at, by); found {
 		return d.takenAway(got, line, quorum.Malformed, "taken back")
 	}
 	return got

@@ -340,12 +340,22 @@ func statementOf(text string) string {
 func trimStatement(s string) string {
 	s = strings.ReplaceAll(s, "\ufe0f", "")
 	for {
-		short := strings.TrimRight(trimSymbols(s), ".!…:")
+		short := strings.TrimRight(cutShortcode(trimSymbols(s)), ".!…:")
 		if short == s {
 			return s
 		}
 		s = short
 	}
+}
+
+// cutShortcode cuts the name of an emoji off the end of s: ":tada:".
+func cutShortcode(s string) string {
+	bare, ends := strings.CutSuffix(s, ":")
+	at := strings.LastIndexByte(bare, ':')
+	if !ends || at < 0 || at+1 == len(bare) || at > 0 && bare[at-1] != ' ' || strings.ContainsAny(bare[at:], " /") {
+		return s
+	}
+	return s[:at]
 }
 
 // cutLinks returns text with each link of Markdown as its words, and without pictures.
