@@ -66,7 +66,7 @@ func takenBackAt(p Page, from int, by voice) (line int, found bool) {
 		if _, section := severityOfLabel(plainWords(text)); saysRetraction(text) && !(section && l.level > 0) { // "### Critical (must fix)"
 			return i, true
 		}
-		if by == stateVoice || l.folded || text[0] == '|' || len(text) > 4*maxMatchedLine {
+		if by == stateVoice || l.folded || l.level > 0 && isUnknownWord(plainWords(text)) || text[0] == '|' || len(text) > 4*maxMatchedLine {
 			continue
 		}
 		item, isItem := listItem(text)
@@ -106,7 +106,7 @@ func saysRetraction(text string) bool {
 }
 
 // openLabel matches the label of what is still to be done.
-var openLabel = lazyRegexp(`^(?:conditions?|caveats?|provisos?|requirements?|required|prerequisites?|pre-?conditions?|blockers?|blocking|action required` +
+var openLabel = lazyRegexp(`^(?:(?:with|the|one|a|my|only|some|open|main) )*(?:conditions?|caveats?|provisos?|requirements?|required|prerequisites?|pre-?conditions?|blockers?|blocking|action required` +
 	`|must[- ]fix|to-?dos?|to do|before (?:the )?merge|before merging|open (?:questions?|points?)|outstanding|reservations?|assumptions?|remaining (?:work|issues)` +
 	`|next steps? before merge|required (?:changes|actions?|fixes)|limitations?)$`)
 
@@ -123,6 +123,15 @@ var conditionInside = lazyRegexp(`\b(?:if|once|unless|until|after|when|before|pr
 	`|given|the moment|only)\b.{0,60}\b(?:ci|build|pipeline|green|tests? (?:pass|passes|succeed|run)|merge[sd]?|merging|lands?|landed|ships?|rebas\w+|released?|sign-?off` +
 	`|goes in|approv\w+|agrees?|objects?|audit|legal|(?:is|are|been|was|were|got) (?:addressed|resolved|fixed|dealt with|reviewed|looked at|signed|corrected|rotated))\b`)
 
+// reservedClause matches a clause that makes what stands before it less than a yes.
+var reservedClause = lazyRegexp(`, (?:and |but )?(?:in principle|with (?:some |serious |a few |minor )?(?:reservations?|caveats?|conditions?)|tentatively|provisionally|conditionally` +
+	`|subject to|pending|contingent|conditional on|provided (?:that|the|you|ci)|providing|assuming (?:that|the|you|ci)|on (?:the )?condition|mostly|partly|for now|barring` +
+	`|save for|apart from|minus|modulo|merge (?:only|after|once|when)|if and only if|only (?:for|if|after|once|when)|with minor|with the (?:proviso|exception|caveat)` +
+	`|(?:i'd|i would|we'd|we would) )\b|, (?:but|however|though|although|yet|except) `)
+
+// shortSentence is how many words a vendor's own sentence has at least that describes and does not condition.
+const shortSentence = 14
+
 // openWork matches that something is still to be done, and by whom.
 var openWork = lazyRegexp(`\b(?:needs?|requires?|lacks?|awaits?|awaiting|waits? (?:for|on)|waiting (?:for|on)|blocked (?:by|on)|depends on|pending)` +
 	` (?:(?:a|an|the|another|one|second|more|your|some|still|further|additional|green|final|prior|manual) )*(?:rebase|approvals?|sign-?off|fix(?:es)?|rework|migration|ci|build|merge|audit)\b` +
@@ -134,24 +143,45 @@ var openWork = lazyRegexp(`\b(?:needs?|requires?|lacks?|awaits?|awaiting|waits? 
 // saysCondition reports whether a line below a yes makes it conditional. In a vendor's text, whose sentence has one meaning,
 // only a sentence that is nothing but a condition does.
 func saysCondition(text string, strict bool) bool {
-	words := plainWords(text)
+	words := strings.TrimLeft(plainWords(text), "([\"' ")
+	if isUnknownWord(words) {
+		return true
+	}
 	if label, rest, ok := strings.Cut(words, ":"); ok && strings.Count(label, " ") < 4 {
 		if rest = trimStatement(rest); openLabel().MatchString(label) && rest != "" && !nothingHere().MatchString(rest) {
 			return true
 		}
-		words = rest
+		if conditionClause().MatchString(label) {
+			return true
+		}
+		if words = rest; strings.HasPrefix(label, "reason") && isUnknownWord(words) {
+			return true
+		}
 	}
+	strict = strict || strings.Count(words, " ") < shortSentence
 	for sentence := range strings.SplitSeq(strings.NewReplacer("! ", ". ", "? ", ". ", "; ", ". ", " — ", ". ", " - ", ". ").Replace(words), ". ") {
 		sentence = strings.TrimLeft(trimStatement(sentence), "([\"'")
 		switch {
 		case sentence == "" || isOneOf(footers(), sentence):
 		case conditionClause().MatchString(sentence) && !strings.Contains(sentence, ","):
 			return true
+		case reservedClause().MatchString(sentence):
+			return true
 		case strict && conditionInside().MatchString(sentence), strict && openWork().MatchString(sentence):
 			return true
 		}
 	}
 	return false
+}
+
+// praise matches what a line of one word may say below a yes.
+var praise = lazyRegexp(`^(?:nice|thanks?|great|lgtm|shipit|excellent|perfect|awesome|cheers|congratulations|congrats|done|approved?|good|solid|clean|merge|yes|ok|okay|super` +
+	`|brilliant|fantastic|lovely|beautiful|neat|amazing|impressive|wow|well|kudos|notes?|summary|details|reasoning|reasons?|praise|strengths|none|nothing|changes|overview)$`)
+
+// isUnknownWord reports whether a line is one word of which nobody knows what it says of the yes above it.
+func isUnknownWord(words string) bool {
+	words = strings.TrimRight(trimStatement(words), ")]\"'")
+	return len(words) > 3 && !strings.ContainsFunc(words, isNoLetter) && !praise().MatchString(words)
 }
 
 // isDenied reports whether what follows these words is denied by them: "nothing … ", "no …".
@@ -177,7 +207,7 @@ func isFooter(text string) bool {
 		strings.HasPrefix(text, "<!--"), strings.HasPrefix(text, "<a "), strings.HasPrefix(text, "[!["):
 		return true
 	case len(text) > 2 && (text[0] == '_' && strings.HasSuffix(text, "_") || text[0] == '*' && text[1] != '*' && text[1] != ' ' && strings.HasSuffix(text, "*")):
-		return !saysRetraction(text)
+		return !saysRetraction(text) && !saysCondition(text, true) && !isForeignDoubt(text)
 	}
 	words := statementOf(text[:min(len(text), maxMatchedLine)])
 	if words == "" {

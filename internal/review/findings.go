@@ -177,6 +177,9 @@ func tallyFindings(p Page) findingTally {
 			}
 			continue
 		}
+		if at.settled && praisingSection().MatchString(at.name) && t.endsPraise(text) {
+			at = section{level: at.level}
+		}
 		if text[0] == '|' {
 			n := t.readTable(p.lines[i:], at, i)
 			i += n - 1
@@ -228,6 +231,21 @@ func tallyFindings(p Page) findingTally {
 	t.clean = isClean(parts)
 	return t
 }
+
+// praisingSection matches the names of settled sections that hold praise, and nothing that was ever found.
+var praisingSection = lazyRegexp(`\b(?:good|positives?|strengths?|praise|highlights|what works|what went well|well done|kudos|observed practices)\b`)
+
+// endsPraise reports whether a line in a section of praise is none: it has a severity.
+func (t *findingTally) endsPraise(text string) bool {
+	item, isItem := listItem(text)
+	if _, tagged := severityOfItem(item, isItem, t.coloured); tagged {
+		return true
+	}
+	return hasSeverity(lowerASCII(text[:min(len(text), maxMatchedLine)])) && (text[0] == '|' || gravePart().MatchString(lowerASCII(text)))
+}
+
+// gravePart matches a count of grave findings in a line.
+var gravePart = lazyRegexp(`\b(?:critical|high|medium|blockers?|major)\b[* ]*: ?[* ]*[1-9]`)
 
 // hasOtherColours reports whether a page holds a coloured mark that is not green.
 func hasOtherColours(p Page) bool {

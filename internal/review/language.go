@@ -13,41 +13,42 @@ import (
 )
 
 // englishWords are function words of English, and words that a review's short sentences are made of.
-var englishWords = lazyWords(`the this that these those a an and or of to in for with without is are was were be been being has have had it its
-they them their there all any every each both no not nothing none which what who how why when where while because since so as at by from into
+var englishWords = lazyWords(`the this that these those and or of to in for with without is are was were be been being has have had it its
+they them their there all any every each both not nothing none which what who how why when where while because since at by from into
 onto over under than then also well very more most less only just now new old good great nice clean clear small simple solid safe sound correct
-done work works change changes code test tests tested covers covered fix fixes fixed file files line lines review reviewed reviewer added adds
-removed renames looks reads does do did will would should could can may might must if once after before but however until unless on off up out
-about across between through during per via same other another such own one two three first last next few many much some our we you your i me my`)
+done work works change changes tested covers covered fixes fixed files line lines reviewed reviewer added adds
+removed renames looks reads does did will would should could can may might must if once after before but however until unless off up out
+about across between through during per via same other another such own one two three first last next few many much some our we you your my`)
 
-// otherWords are function words of other languages that are no words of English, nor of code.
+// otherWords are function words of languages whose doubts foreignDoubt knows. None is a word of English, nor of code.
 var otherWords = lazyWords(`aber sobald wenn falls nur erst sofern nicht und mit auf nach vor zuerst bitte muss vorher unter ohne noch kein keine
 keiner niemand wird werden vom zum zur dem eine einen einer eines ist sind dass nachdem bevor jedoch allerdings vorausgesetzt bedingung vorbehalt
-mais les seulement avec sauf une et faut uniquement pas ne qui cette tout avant doit doivent sous dans aux condition: que pourvu attendant
+mais les seulement avec sauf une et faut uniquement pas ne qui cette tout avant doit doivent sous dans aux que pourvu attendant bien
 pero las los hay una cuando cuanto falta por para del como debe antes siempre salvo pruebas pasan pase reservas corregir
 assim contanto exceto somente apenas uma sem passarem passe ressalvas corrigir ficar depois
-gli che non della dei dopo senza tranne appena prima patto nessuno passano dell alla delle
+gli che non della dei dopo senza tranne appena prima patto nessuno passano dell alla delle riserva
 maar het een mits behalve nadat onder tenzij alleen eerst zodra niet voor wordt moet deze zijn iemand voorbehoud van slagen
 jak tylko ale dopiero oprócz najpierw trzeba nikt nie ile przed musi gdy kiedy pod warunkiem jest przez przejdzie
 ama hariç sonra kimse sadece ve bir bu için eğer ancak önce geçerse olur
 jika setelah tapi tetapi dulu asalkan kecuali sesudah selepas dengan selama tidak ada yang hanya harus dan ini itu untuk sudah belum sebelum kalau
-dengan oleh dari lulus
-och att inte efter innan ingen bara snart måste som till förutsatt utom ett
-hvis og ikke kun når skal undtagen etter forutsatt unntatt
-pokud jakmile bude ale kromě musí jen jestli
-jos kunhan mutta vasta jälkeen paitsi ennen varauksin vihreä
-amint csak kivéve előbb hogy kell nem
+oleh dari sau khi
+och att inte efter innan ingen bara snart måste som till förutsatt utom ett`)
+
+// unknownWords are function words of languages whose doubts nobody here knows.
+var unknownWords = lazyWords(`hvis og ikke kun når skal undtagen etter unntatt forbehold lulus ujian
+pokud jakmile bude kromě musí jen jestli nejdřív
+jos kunhan mutta vasta jälkeen paitsi ennen varauksin vihreä korjaa ensin vain mukaan
+amint csak kivéve előbb hogy kell nem után
 dacă dar numai după imediat este trebuie doar rezerve și
 kama lakini baada isipokuwa kabla kwa
-kung ang mga pero pagkatapos maliban muna bago hindi kapag
+kung ang mga pagkatapos maliban muna bago hindi kapag
 ako nakon osim prije mora ampak samo
 amb després quan però
-jei tikai pärast ainult kuid bet
-waxaan haddii nëse por ala idan amma tí ṣùgbọ́n uma kodwa ngaphambi`)
+jei tikai pärast ainult kuid
+haddii nëse amma tí ṣùgbọ́n kodwa ngaphambi`)
 
-// weakWords are function words of other languages that code and English write too: it takes two of them.
-var weakWords = lazyWords(`die der das den als im bei bis si la le en il un du sur des se os o y el al de es con sin solo na ma da di lo va
-op om er po z w s ha az ce nu cu ya wa ni ng sa je ak ja men med pas est son`)
+// weakWords are function words of other languages that code and English write too: one counts half.
+var weakWords = lazyWords(`die der das den als im bei bis si la le en il un du sur des se el de es con sin na ma men med est son ha po alles cu`)
 
 func lazyWords(list string) func() map[string]bool {
 	return sync.OnceValue(func() map[string]bool {
@@ -61,11 +62,24 @@ func lazyWords(list string) func() map[string]bool {
 
 // isForeign reports whether a line is in another language than English. text is without code spans.
 func isForeign(text string) bool {
-	english, foreign := 0, 0 // foreign counts halves
-	for word := range strings.FieldsFuncSeq(withoutNames(strings.ToLower(text)), isNoLetter) {
+	for clause := range strings.FieldsFuncSeq(withoutNames(strings.ToLower(text)), func(r rune) bool { return strings.ContainsRune(",;:.()，。：；、،", r) }) {
+		if isForeignClause(clause) {
+			return true
+		}
+	}
+	return false
+}
+
+// longestName is how long a word with letters beyond ASCII may be that is taken for a name.
+const longestName = 11
+
+func isForeignClause(text string) bool {
+	all, english, foreign := 0, 0, 0 // foreign counts halves
+	for word := range strings.FieldsFuncSeq(text, isNoLetter) {
+		all++
 		switch word = strings.Trim(word, "'’"); {
 		case word == "":
-		case otherWords()[word]:
+		case otherWords()[word], unknownWords()[word]:
 			foreign += 2
 		case weakWords()[word]:
 			foreign++
@@ -74,12 +88,16 @@ func isForeign(text string) bool {
 		case hasForeignLetter(word):
 			if isLatin(word) {
 				foreign += 2
+				if len(word) > longestName {
+					all++
+				}
 			} else {
 				foreign += 4
+				all++ // a word may be a sentence
 			}
 		}
 	}
-	return foreign >= 2 && foreign > 2*english
+	return foreign > 2*english && all > 1
 }
 
 // withoutNames returns s without the paths, addresses and identifiers in it.
@@ -145,7 +163,7 @@ var foreignDoubt = lazyRegexp(`(?:^|[^\pL])(?:aber|sobald|wenn|falls|nur|erst|zu
 	`|якщо|тільки|лише|після|коли|крім|проте|щойно|умови|застереженн\pL*|спершу|треба|потрібно|виправ\pL*)(?:[^\pL]|$)` +
 	`|但|如果|若|只有|只要|只|仅|僅|除|之后|之後|不过|前提|然而|等|先|需|必须|必須|应|保留|未|不|しかし|ただ|もし|条件|だが|のみ|でも|後に|たら|れば|なら|除く|先に|ください|必要|べき|ない|ません` +
 	`|다만|하지만|그러나|만약|단,|단 |조건|면 |면\.|면$|대로|제외|후에|먼저|주세요|해야|않|문서만` +
-	`|لكن|إذا|بعد|بشرط|فقط|باستثناء|إلا|بمجرد|ما لم|يجب|أولا|تحفظ|لا |أصلح|लेकिन|परंतु|यदि|अगर|बशर्ते|केवल|सिवाय|किन्तु|जैसे ही|पहले|बाद|छोड़|शर्त|नहीं`)
+	`|لكن|إذا|بعد|شرط|فقط|باستثناء|إلا|بمجرد|ما لم|يجب|أولا|تحفظ|لا |أصلح|लेकिन|परंतु|यदि|अगर|बशर्ते|केवल|सिवाय|किन्तु|जैसे ही|पहले|बाद|छोड़|शर्त|नहीं`)
 
 // isForeignDoubt reports whether a line that follows a yes is one in another language that may take it back: anything but
 // a reason behind its label.
@@ -155,7 +173,23 @@ func isForeignDoubt(text string) bool {
 		return false
 	}
 	label := reasonLabel().FindString(words)
-	return label == "" || !isKnownScript(words) || foreignDoubt().MatchString(words[len(label):])
+	return label == "" || !isKnownLanguage(words[len(label):]) || foreignDoubt().MatchString(words[len(label):])
+}
+
+// isKnownLanguage reports whether a sentence is in a language whose doubts foreignDoubt knows.
+func isKnownLanguage(words string) bool {
+	if !isKnownScript(words) {
+		return false
+	}
+	known, latin := false, false
+	for word := range strings.FieldsFuncSeq(words, isNoLetter) {
+		if unknownWords()[word] {
+			return false
+		}
+		known = known || otherWords()[word] || weakWords()[word]
+		latin = latin || isLatin(word)
+	}
+	return known || !latin || strings.ContainsFunc(words, func(r rune) bool { return r >= 0x80 && unicode.IsLetter(r) && !unicode.Is(unicode.Latin, r) })
 }
 
 // isKnownScript reports whether all letters are of a script whose doubts are known.
@@ -163,7 +197,7 @@ func isKnownScript(words string) bool {
 	for _, r := range words {
 		if r >= 0x80 && unicode.IsLetter(r) &&
 			!unicode.In(r, unicode.Latin, unicode.Cyrillic, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Arabic, unicode.Devanagari) &&
-			r != 'ー' {
+			r != 'ー' || strings.ContainsRune("پچژگکی", r) {
 			return false
 		}
 	}
