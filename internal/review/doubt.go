@@ -21,7 +21,7 @@ var retraction = lazyRegexp(
 		`|(?:fix|address|resolve|change|correct|revert|remove|rebase|update|add|do) .{0,60}\b(?:first|before (?:you )?merg(?:e|ing)|before (?:the )?merge)` +
 		`|before (?:this |it |we |you )?(?:is |can be |lands|ships|merg(?:e|ed|ing))|before (?:the )?merge|prior to merg(?:e|ing)` +
 		`|on (?:second|closer|further) (?:thoughts?|look|inspection|reading)|changed? my mind|i (?:was|am|stand) (?:wrong|mistaken|corrected)` +
-		`|(?:take|taking|took) (?:it |that |this |my \w+ )?back|(?:i )?(?:withdraw|retract|revoke|rescind)(?:ing|s|ed)? (?:it|that|this|the|my)` +
+		`|(?:take|taking|took) (?:it |that |this |my \w+ )?back|(?:withdraw\w*|retract\w*|revok\w+|rescind\w*) (?:it|that|this|the|my)` +
 		`|disregard (?:the|my|this|that|what)|ignore (?:the|my|this) (?:above|verdict|approval|previous|yes)|hold off|hold (?:this|the merge)` +
 		`|no longer (?:approved?|valid|holds|stands|true)|(?:verdict|approval|yes) (?:above )?(?:is|was) (?:wrong|void|invalid|withdrawn|premature)` +
 		`|(?:scratch|strike) that|not so fast|please (?:fix|address|resolve|revert|correct)|reject(?:ed|ing)? (?:this|it|the)` +
@@ -129,6 +129,23 @@ var reservedClause = lazyRegexp(`, (?:and |but )?(?:in principle|with (?:some |s
 	`|save for|apart from|minus|modulo|merge (?:only|after|once|when)|if and only if|only (?:for|if|after|once|when)|with minor|with the (?:proviso|exception|caveat)` +
 	`|(?:i'd|i would|we'd|we would) )\b|, (?:but|however|though|although|yet|except) `)
 
+// deniedAnswer matches an answer that is a no.
+var deniedAnswer = lazyRegexp(`^(?:no|nope|never|not (?:this|like|in|as|good|enough|yet|ready|safe|so|the|really|quite|at all|any ?more)\b.*|rejected|denied|blocked|withheld|declined)$` +
+	`|\b(?:answer|verdict|decision|again|conclusion|final|merge|approval|ready|vote|status|outcome)\b[^:]{0,20}: ?(?:no|nope|rejected|denied|blocked|withheld|declined|failed|not\b.*)$`)
+
+// troubleLeft matches that something grave is left.
+var troubleLeft = lazyRegexp(`\b(?:blocking|critical|serious|severe|unresolved|outstanding|grave|fatal|major|dangerous)(?: \w+)? (?:problems?|issues?|bugs?|findings?|defects?|concerns?|flaws?|` +
+	`regressions?|vulnerabilit(?:y|ies)|blockers?|errors?)\b`)
+
+// settledTrouble matches that what is named is gone.
+var settledTrouble = lazyRegexp(`\b(?:fix(?:e[sd])?|clos(?:e[sd])?|resolv(?:e[sd])?|address(?:e[sd])?|gone|prevent(?:s|ed)?|avoid(?:s|ed)?|remov(?:es|ed)|none|not? longer|solv(?:es|ed))\b`)
+
+// namesTrouble reports whether a sentence says that something grave is left, and does not deny it.
+func namesTrouble(sentence string) bool {
+	at := troubleLeft().FindStringIndex(sentence)
+	return at != nil && !isDenied(sentence[:at[0]]) && !settledTrouble().MatchString(sentence) && !nothingHere().MatchString(sentence)
+}
+
 // shortSentence is how many words a vendor's own sentence has at least that describes and does not condition.
 const shortSentence = 14
 
@@ -136,6 +153,7 @@ const shortSentence = 14
 var openWork = lazyRegexp(`\b(?:needs?|requires?|lacks?|awaits?|awaiting|waits? (?:for|on)|waiting (?:for|on)|blocked (?:by|on)|depends on|pending)` +
 	` (?:(?:a|an|the|another|one|second|more|your|some|still|further|additional|green|final|prior|manual) )*(?:rebase|approvals?|sign-?off|fix(?:es)?|rework|migration|ci|build|merge|audit)\b` +
 	`|\b(?:you|we|author|someone|somebody|they|maintainers?) (?:\w+ )?(?:must|need to|needs to|have to|has to|ought to)\b|\b(?:ci|build|pipeline|checks?|tests?) (?:must|has to|have to|needs? to|should)\b` +
+	`|\b(?:must|has to|have to|needs? to|should) (?:\S+ ){1,5}(?:first|before)\b` +
 	`|\b(?:still|first) (?:needs?|requires?|has to|must)\b|\b(?:remains?|left|yet) to be\b` +
 	`|^(?:please |just |first,? |then |so )*(?:rebase|revert|rotate|wait (?:for|until)|hold (?:until|this|it|on|the)|make sure|be sure|ensure you|address (?:the|all|my|these|those)` +
 	`|resolve (?:the|all|my|these|those)|do (?:a|the|not)|don't|never)\b`)
@@ -165,7 +183,9 @@ func saysCondition(text string, strict bool) bool {
 		case sentence == "" || isOneOf(footers(), sentence):
 		case conditionClause().MatchString(sentence) && !strings.Contains(sentence, ","):
 			return true
-		case reservedClause().MatchString(sentence):
+		case reservedClause().MatchString(sentence), deniedAnswer().MatchString(sentence):
+			return true
+		case namesTrouble(sentence):
 			return true
 		case strict && conditionInside().MatchString(sentence), strict && openWork().MatchString(sentence):
 			return true
@@ -250,10 +270,14 @@ var unread = [...]struct {
 			`(?:could not|couldn't|cannot|can't|was unable to|were unable to|am unable to|unable to|was not able to|wasn't able to|failed to|did not|didn't|have not|haven't)` +
 			` (?:\w+ ){0,2}?(?:read|review|reviewed|fetch|load|access|open|see|seen|analy[sz]e|process|retrieve|check|checked|look at|inspect|finish|complete|cover|verify|reach|get)` +
 			`(?: (?:all|the|every|any|some|most|this|these|those|parts?|rest|remaining|entire|whole|several|other|of|\d+|its|their|your|full))*` +
-			` (?:\w+ )?(?:diff|files?|changes?|patch|pull request|pr|code|commits?|review|it|them|rest|migrations?|tests?|everything|implementation|repository)` +
+			` (?:\w+ )?(?:diff|files?|changes?|patch|pull request|pr|code|commits?|review|it|them|rest|migrations?|tests?|everything|implementation|repository|[\w/-]*[./][\w./-]*\w)` +
 			`(?:[.,;:!)]|$| (?:of|in this|due|because|as|since|for|so|and|beyond|after|here|yet|completely|fully|at all)\b)` +
-			`|\b(?:i|we) (?:could not|couldn't) finish\b`),
-		[]string{"not ", "n't", "unable", "failed to"},
+			`|\b(?:i|we) (?:could not|couldn't) finish\b` +
+			`|\b(?:files?|parts?|agents?|diff|patch|changes?|lines|commits?|migrations?|tests?|review|pages?|rest) (?:could not|couldn't|cannot|can't) be ` +
+			`(?:read|loaded|fetched|opened|reviewed|parsed|checked|analy[sz]ed|retrieved|seen|shown|accessed|completed|finished|processed)\b` +
+			`|\b(?:had|have|has|having|with|was given|got) (?:no|not|without) (?:full |complete )?access to\b|\bno access to the (?:diff|code|files|repository)\b` +
+			`|\b(?:answered|returned|got|with|status|http|error)(?: (?:with|an?|code|http|status|error))* (?:40[0-9]|429|5\d\d)\b.{0,60}\b(?:diff|files?|patch|fetch\w*|read\w*|load\w*)\b`),
+		[]string{"not ", "n't", "unable", "failed to", "access", "answered", "returned", "got", "with", "status", "http", "error"},
 		quorum.Malformed,
 	},
 	{
@@ -281,6 +305,13 @@ var unread = [...]struct {
 	},
 }
 
+// partSeen matches a share of the change that is less than all of it, and how many of how many files behind their label.
+var partSeen = lazyRegexp(`\b(?:reviewed|read|checked|analy[sz]ed|scanned|covered|coverage|saw|seen|inspected|looked at)\b.{0,30}\b\d?\d(?:[.,]\d+)? ?(?:%|percent\b)` +
+	`|\b\d?\d(?:[.,]\d+)? ?(?:%|percent) (?:of )?(?:the |all )?(?:\w+ )?(?:change|diff|files|lines|code|pull request|pr|patch)\w* (?:was |were |is |are )?(?:reviewed|read|checked|analy[sz]ed|scanned|covered|seen)`)
+
+// labelledShare matches how many of how many, behind a label.
+var labelledShare = lazyRegexp(`\b(?:files?|lines|hunks|chunks|changes|agents|reviewers|commits|coverage|reviewed|read|checked|analy[sz]ed)(?: \w+){0,2} ?[:=] ?(\d{1,6}) ?(?:of|/|out of) ?(\d{1,6})\b`)
+
 // coverage matches how much of how many was seen.
 var coverage = lazyRegexp(
 	`\b(\d{1,6}) ?(?:/|of|out of|von|sur|de|di|van|av|z|из|dari|trong|から|の|中) ?(?:the |all |den |los |las |les )?(\d{1,6}) ?(?:changed |modified |code |geänderten )?` +
@@ -294,6 +325,9 @@ func coverageOf(words string) (seen, all int, ok bool) {
 		return 0, 0, false
 	}
 	m := coverage().FindStringSubmatch(words)
+	if m == nil {
+		m = labelledShare().FindStringSubmatch(words)
+	}
 	if m == nil {
 		return 0, 0, false
 	}
@@ -315,6 +349,9 @@ func unreadPart(p Page, approving int) (line int, outcome quorum.Outcome, found 
 			item = item[:4*maxMatchedLine]
 		}
 		words := plainWords(item)
+		if partSeen().MatchString(words) {
+			return i, quorum.Partial, true
+		}
 		if seen, all, ok := coverageOf(words); ok && seen < all {
 			return i, quorum.Partial, true
 		}
