@@ -171,11 +171,14 @@ func tallyFindings(p Page) findingTally {
 				at.hasContent, t.sure = true, t.sure || l.visibility == inView
 				continue
 			}
-			parts = append(parts, sectionContent{name: name, level: level, descriptive: at.settled || at.describes})
+			parts = append(parts, sectionContent{name: name, level: level, descriptive: at.settled || at.describes || isQuietFold(l, name)})
 			if l.visibility == inView && t.isNothingFound(text) {
 				t.noteClean(&parts, text, i)
 			}
 			continue
+		}
+		if at.settled && praisingSection().MatchString(at.name) && t.endsPraise(text) {
+			at = section{level: at.level}
 		}
 		if text[0] == '|' {
 			n := t.readTable(p.lines[i:], at, i)
@@ -300,6 +303,21 @@ func placeLength(s string) (n int) {
 	return n
 }
 
+// praisingSection matches the names of settled sections that hold praise, and nothing that was ever found.
+var praisingSection = lazyRegexp(`\b(?:good|positives?|strengths?|praise|highlights|what works|what went well|well done|kudos|observed practices)\b`)
+
+// endsPraise reports whether a line in a section of praise is none: it has a severity.
+func (t *findingTally) endsPraise(text string) bool {
+	item, isItem := listItem(text)
+	if _, tagged := severityOfItem(item, isItem, t.coloured); tagged {
+		return true
+	}
+	return hasSeverity(lowerASCII(text[:min(len(text), maxMatchedLine)])) && (text[0] == '|' || gravePart().MatchString(lowerASCII(text)))
+}
+
+// gravePart matches a count of grave findings in a line.
+var gravePart = lazyRegexp(`\b(?:critical|high|medium|blockers?|major)\b[* ]*: ?[* ]*[1-9]`)
+
 // hasOtherColours reports whether a page holds a coloured mark that is not green.
 func hasOtherColours(p Page) bool {
 	for _, l := range p.lines {
@@ -342,6 +360,15 @@ func (t *findingTally) isNothingFound(text string) bool {
 	}
 	t.read = t.read || filesRead().MatchString(words)
 	return true
+}
+
+// troubleName matches the name of a fold that does more than describe.
+var troubleName = lazyRegexp(`\b(?:issues?|findings?|problems?|bugs?|concerns?|comments?|errors?|failures?|failed|warnings?|blockers?|caveats?|conditions?|risks?|todo|fix(?:es)?` +
+	`|important|critical|skipped|not reviewed|suggestions?|nits?|nitpicks?|outside|missing|limitations?)\b`)
+
+// isQuietFold reports whether a heading is the name of a fold that describes: how a review was made, or of what.
+func isQuietFold(l pageLine, name string) bool {
+	return l.level == 0 && strings.Contains(l.text, "<summary>") && !troubleName().MatchString(name)
 }
 
 // sectionContent is the part of a section that "No issues found" depends on.

@@ -321,7 +321,7 @@ func (v jsonValue) neutralDoubt() (detail string, outcome quorum.Outcome, found 
 		if line, outcome, found := unreadPart(p, -1); found {
 			return p.lines[line].text, outcome, true
 		}
-		if line, found := takenBackAt(p, -1, true); found {
+		if line, found := takenBackAt(p, -1, fieldVoice); found {
 			return p.lines[line].text, quorum.Malformed, true
 		}
 	}

@@ -184,7 +184,14 @@ func (d *document) unlessTakenAway(got Reading) Reading {
 	if line, outcome, found := unreadPart(d.Page, at); found {
 		return d.takenAway(got, line, outcome, "not all was seen")
 	}
-	if line, found := takenBackAt(d.Page, at, !got.ownWords); found {
+	by := fieldVoice
+	switch {
+	case got.ownWords:
+		by = vendorVoice
+	case at < 0:
+		by = stateVoice
+	}
+	if line, found := takenBackAt(d.Page, at, by); found {
 		return d.takenAway(got, line, quorum.Malformed, "taken back")
 	}
 	return got
@@ -227,7 +234,7 @@ func (d *document) readVerdict(m Material) Reading {
 	case quorum.ReadyToMerge:
 		got = d.readFields()
 	case quorum.FindingList:
-		got = d.readForms(m, ruling{})
+		got = d.unlessDenied(d.readForms(m, ruling{}))
 	case quorum.ReviewState:
 		text := d.readForms(m, ruleFields(p))
 		if m.Kind == Comment && text.Outcome != quorum.Findings { // only a review has a state
@@ -337,14 +344,30 @@ func detailOr(a, b string) string {
 	return shortQuote(b)
 }
 
-// readFields reads the fields of templates alone.
-func (d *document) readFields() Reading {
-	got := ruleFields(d.Page).toReading()
-	if got.Outcome == quorum.Findings {
-		got.Findings = tallyFindings(d.Page).allFindings(d.reviewer.MinSeverity)
-		markObjecting(got.Findings)
+// unlessDenied returns the reading of a text's counts and lists, unless it approves and a field beside it does not.
+func (d *document) unlessDenied(got Reading) Reading {
+	if got.Outcome != quorum.Approved {
+		return got
+	}
+	if fields := ruleFields(d.Page); fields.vote != silent && fields.vote != approves {
+		return d.takenAway(got, fields.line, quorum.Malformed, fields.rule)
 	}
 	return got
+}
+
+// readFields reads the fields of templates alone; a grave finding beside a yes contradicts it.
+func (d *document) readFields() Reading {
+	fields := ruleFields(d.Page)
+	switch got := fields.toReading(); got.Outcome {
+	case quorum.Findings:
+		got.Findings = tallyFindings(d.Page).allFindings(d.reviewer.MinSeverity)
+		markObjecting(got.Findings)
+		return got
+	case quorum.Approved:
+		return tallyFindings(d.Page).approveUnlessGrave(d.reviewer, fields, presetRuling{})
+	default:
+		return got
+	}
 }
 
 // markObjecting makes findings beside an explicit objection count, whatever their severity.

@@ -398,12 +398,22 @@ func statementOf(text string) string {
 func trimStatement(s string) string {
 	s = strings.TrimLeftFunc(strings.ReplaceAll(s, "\ufe0f", ""), isSymbol)
 	for {
-		short := strings.TrimRight(strings.TrimRightFunc(s, func(r rune) bool { return isSymbol(r) && r != '❌' }), ".!…:")
+		short := strings.TrimRight(strings.TrimRightFunc(cutShortcode(s), func(r rune) bool { return isSymbol(r) && r != '❌' }), ".!…:")
 		if short == s {
 			return s
 		}
 		s = short
 	}
+}
+
+// cutShortcode cuts the name of an emoji off the end of s: ":tada:".
+func cutShortcode(s string) string {
+	bare, ends := strings.CutSuffix(s, ":")
+	at := strings.LastIndexByte(bare, ':')
+	if !ends || at < 0 || at+1 == len(bare) || at > 0 && bare[at-1] != ' ' || strings.ContainsAny(bare[at:], " /") {
+		return s
+	}
+	return s[:at]
 }
 
 // cutLinks returns text with each link of Markdown as its words, and without pictures.
