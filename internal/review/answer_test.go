@@ -17,7 +17,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/review"
 )
 
-const root = "/runner/work/shop/shop"
+const root = "/runner/tree/shop"
 
 func TestAnAnswerIsUnderstood(t *testing.T) {
 	clean := `{"findings": [], "files_reviewed": ["cart/total.go", "cart/tax.go"]}`
