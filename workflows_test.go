@@ -418,7 +418,10 @@ func TestTheLawsBite(t *testing.T) {
 		{"a reviewer of the merge", "examples/reviewer-codex.yml", "          ref: ${{ github.event.pull_request.head.sha }}\n", "", "another commit"},
 		{"a reviewer that runs the change", "examples/reviewer-script.yml", "set -o pipefail", "make answer", "what the pull request brings"},
 		{"a reviewer that is not cancelled", "examples/reviewer-script.yml", "cancel-in-progress: true", "cancel-in-progress: false", "older commit"},
-		{"a reviewer that goes on", "examples/reviewer-script.yml", "          file: ${{ runner.temp }}/answer.json", "          file: x\n      - name: x\n        run: echo x", "last step"},
+		{
+			"a reviewer that goes on", "examples/reviewer-script.yml",
+			"          file: ${{ runner.temp }}/answer.json", "          file: x\n      - name: x\n        run: echo x", "last step",
+		},
 		{"a verdict in the coordinator's job", "examples/manual.yml", "      - uses: review-coordinator/coordinator@v1", "      - uses: actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1\n      - uses: review-coordinator/coordinator/verdict@v1\n      - uses: review-coordinator/coordinator@v1", "no place beside"},
 		{"our own machine", "examples/manual.yml", "ubuntu-latest", "self-hosted", "self-hosted"},
 	} {

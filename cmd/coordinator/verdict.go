@@ -140,9 +140,11 @@ func (cmd *verdictMakeCmd) validate() error {
 	for _, commit := range []struct{ flag, id string }{{"--head", cmd.Head}, {"--base", cmd.Base}} {
 		switch {
 		case commit.id == "":
-			return usageError(fmt.Errorf("there is no %s, and no event of a pull request that names it", commit.flag), commit.flag+" SHA, the whole id")
+			err := fmt.Errorf("there is no %s, and no event of a pull request that names it", commit.flag)
+			return usageError(err, commit.flag+" SHA, the whole id")
 		case !review.IsCommitID(commit.id):
-			return usageError(fmt.Errorf("%s %q is no commit's id", commit.flag, commit.id), "write all 40 digits, in small letters: git rev-parse "+commit.id)
+			err := fmt.Errorf("%s %q is no commit's id", commit.flag, commit.id)
+			return usageError(err, "write all 40 digits, in small letters, as git rev-parse prints them")
 		}
 	}
 	switch {
@@ -151,7 +153,10 @@ func (cmd *verdictMakeCmd) validate() error {
 	case cmd.Attempt <= 0:
 		return usageError(errors.New("there is no --attempt"), "in a job it is GITHUB_RUN_ATTEMPT; elsewhere --attempt 1 does for a try")
 	case cmd.FilesTotal == nil:
-		return usageError(errors.New("there is no --files-total, and no event that says how many files are changed"), "--files-total $(git diff --name-only BASE HEAD | wc -l)")
+		return usageError(
+			errors.New("there is no --files-total, and no event that says how many files are changed"),
+			"--files-total $(git diff --name-only BASE HEAD | wc -l)",
+		)
 	case *cmd.FilesTotal < 0:
 		return usageError(fmt.Errorf("--files-total %d is below zero", *cmd.FilesTotal), "")
 	}
@@ -182,7 +187,10 @@ func readReviewedEvent(path string) (event reviewedEvent, err error) {
 		err = json.Unmarshal(payload, &event)
 	}
 	if err != nil {
-		return reviewedEvent{}, usageError(fmt.Errorf("read the event: %w", err), "GITHUB_EVENT_PATH names the file; --head, --base and --files-total do without it")
+		return reviewedEvent{}, usageError(
+			fmt.Errorf("read the event: %w", err),
+			"GITHUB_EVENT_PATH names the file; --head, --base and --files-total do without it",
+		)
 	}
 	return event, nil
 }
@@ -239,7 +247,8 @@ func explainAnswerError(err error) error {
 func describeVerdict(f review.VerdictFile) string {
 	return fmt.Sprintf(
 		"%s, %s, %d of %s reviewed, head %.7s, base %.7s, run %d, attempt %d",
-		f.Verdict, countNoun(len(f.Findings), "finding"), f.FilesReviewed, countNoun(f.FilesTotal, "file"), f.Head, f.Base, f.Run, f.Attempt,
+		f.Verdict, countNoun(len(f.Findings), "finding"), f.FilesReviewed, countNoun(f.FilesTotal, "file"),
+		f.Head, f.Base, f.Run, f.Attempt,
 	)
 }
 

@@ -148,6 +148,9 @@ func unfenced(text string) string {
 	return strings.TrimSpace(inner)
 }
 
+// judgingKeys are the other keys by which a model might give a verdict of its own.
+var judgingKeys = [...]string{"approve", "approved", "conclusion", "decision", "ready_to_merge"}
+
 // refuseSayingKeys returns an error for a key that is not known and says something.
 func refuseSayingKeys(at string, v jsonValue, known []string) error {
 	for _, name := range v.keys {
@@ -156,7 +159,7 @@ func refuseSayingKeys(at string, v jsonValue, known []string) error {
 			continue
 		}
 		hint := "the keys are " + strings.Join(known, ", ") + "; " + schemaHint
-		if slices.Contains([]string{"approve", "approved", "conclusion", "decision", "ready_to_merge"}, key) || slices.Contains(verdictKeys[:], key) {
+		if slices.Contains(verdictKeys[:], key) || slices.Contains(judgingKeys[:], key) {
 			hint = verdictHint
 		}
 		return &AnswerError{at + shortQuote(name), "is a key that nobody knows", hint}

@@ -125,7 +125,8 @@ func TestAnAnswerThatSaysMoreIsRefused(t *testing.T) {
 	} {
 		got, err := review.ParseModelAnswer(c.text, review.ClaudeAnswer, root)
 		var wrong *review.AnswerError
-		if !errors.As(err, &wrong) || !strings.Contains(err.Error(), c.says) || !strings.Contains(wrong.Hint, c.hint) || !reflect.DeepEqual(got, review.ModelAnswer{}) {
+		told := errors.As(err, &wrong) && strings.Contains(err.Error(), c.says) && strings.Contains(wrong.Hint, c.hint)
+		if !told || !reflect.DeepEqual(got, review.ModelAnswer{}) {
 			t.Errorf("%.80q: %v (%+v), not %q\n%+v", c.text, err, wrong, c.says, got)
 		}
 	}
@@ -172,7 +173,9 @@ func answerSchema(t *testing.T) *jsonschema.Schema {
 // TestWhatTheSchemaAcceptsIsAccepted: a model that keeps to the schema is never refused, whatever it puts into it.
 func TestWhatTheSchemaAcceptsIsAccepted(t *testing.T) {
 	schema := answerSchema(t)
-	words := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", " ", "a.go", "./a.go", "/a", "../a", "C:\\a", "a\nb", "::error::x", "##[error]", "\u200b", "```"}))
+	words := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{
+		"", " ", "a.go", "./a.go", "/a", "../a", "C:\\a", "a\nb", "::error::x", "##[error]", "\u200b", "```",
+	}))
 	accepted, refused := 0, 0
 	rapid.Check(t, func(r *rapid.T) {
 		finding := func() any {
@@ -297,7 +300,8 @@ func FuzzParseModelAnswer(f *testing.F) {
 		if _, err := file.Marshal(); err != nil && len(text) < 1<<16 {
 			t.Fatalf("%+v: %v", file, err)
 		}
-		if got := file.Reading(quorum.SeverityAny, total); got.Outcome == quorum.Approved && (len(answer.Findings) > 0 || answer.Reviewed < max(1, total)) {
+		got := file.Reading(quorum.SeverityAny, total)
+		if got.Outcome == quorum.Approved && (len(answer.Findings) > 0 || answer.Reviewed < max(1, total)) {
 			t.Errorf("%q of %d approves", text, total)
 		}
 	})
