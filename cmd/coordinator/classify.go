@@ -206,17 +206,7 @@ func (cmd classifyCmd) writeText(w io.Writer, r quorum.Reviewer, got review.Read
 	if at := resetsAt(got); at != "" {
 		fmt.Fprintf(&b, "  resets: %s\n", at)
 	}
-	for _, f := range got.Findings {
-		place := ""
-		if f.Path != "" {
-			place = fmt.Sprintf("%s:%d ", f.Path, f.Line)
-		}
-		shown := ""
-		if f.Below {
-			shown = " (does not object)"
-		}
-		fmt.Fprintf(&b, "  finding: %s%s%s\n", oneLine(place), oneLine(f.Body), shown)
-	}
+	writeFindings(&b, got.Findings)
 	if advice != "" {
 		fmt.Fprintf(&b, "  advice: %s\n", advice)
 	}
@@ -227,6 +217,21 @@ func (cmd classifyCmd) writeText(w io.Writer, r quorum.Reviewer, got review.Read
 		return fmt.Errorf("write result: %w", err)
 	}
 	return nil
+}
+
+// writeFindings writes a line for each finding.
+func writeFindings(b *strings.Builder, findings []quorum.Finding) {
+	for _, f := range findings {
+		place := ""
+		if f.Path != "" {
+			place = fmt.Sprintf("%s:%d ", f.Path, f.Line)
+		}
+		shown := ""
+		if f.Below {
+			shown = " (does not object)"
+		}
+		fmt.Fprintf(b, "  finding: %s%s%s\n", oneLine(place), oneLine(f.Body), shown)
+	}
 }
 
 // otherKindHint suggests another --kind where the text may have been read as the wrong one, and returns "" otherwise.

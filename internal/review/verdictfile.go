@@ -59,7 +59,7 @@ func ParseVerdictFile(data []byte) (VerdictFile, error) {
 		return VerdictFile{}, fmt.Errorf("the file is longer than %d bytes", MaxVerdictFile)
 	case !utf8.Valid(data):
 		return VerdictFile{}, errors.New("the file is no UTF-8 text")
-	case bytes.Count(data, []byte(","))+bytes.Count(data, []byte("["))+bytes.Count(data, []byte("{")) > maxValues:
+	case countValues(string(data)) > maxValues:
 		return VerdictFile{}, errors.New("the file holds too many values")
 	}
 	v, err := parseJSON(string(data))
@@ -89,6 +89,11 @@ func ParseVerdictFile(data []byte) (VerdictFile, error) {
 		return VerdictFile{}, r.err
 	}
 	return f, nil
+}
+
+// countValues returns at least as many values as text can hold.
+func countValues(text string) int {
+	return strings.Count(text, ",") + strings.Count(text, "[") + strings.Count(text, "{")
 }
 
 // findContradiction returns what in f cannot be true together, or is no value of its key.
