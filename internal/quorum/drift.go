@@ -75,6 +75,16 @@ func DriftOf(reviewer string, heard []HeardAnswer, aside int) Drift {
 	return d
 }
 
+// DriftsOf measures the newest answers of each of p's reviewers that has given any, in their order.
+func DriftsOf(p Policy, heard []HeardAnswer) (all []Drift) {
+	for _, r := range p.Reviewers {
+		if d := DriftOf(r.Name, heard, 0); d.Answers > 0 {
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
 // NewestAnswers returns the newest answers of each reviewer, newest first. Of two entries for one text the later in the list
 // counts: the text was read anew.
 func NewestAnswers(heard []HeardAnswer) []HeardAnswer {

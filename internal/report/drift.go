@@ -17,11 +17,11 @@ func DriftSentence(d quorum.Drift) string {
 	return fmt.Sprintf("%d of its last %d answers were not understood; its format may have changed", d.Unread, d.Answers)
 }
 
-// PlainDrifts says the same of each of a policy's reviewers of which it must be said, a line each, for a terminal or a log.
-func PlainDrifts(p quorum.Policy, heard []quorum.HeardAnswer) (lines []string) {
-	for _, r := range p.Reviewers {
-		if says := DriftSentence(quorum.DriftOf(r.Name, heard, 0)); says != "" {
-			lines = append(lines, plainLine(r.Name, 60)+": "+says)
+// PlainDrifts says the same of each reviewer of which it must be said, a line each, for a terminal or a log.
+func PlainDrifts(drifts []quorum.Drift) (lines []string) {
+	for _, d := range drifts {
+		if says := DriftSentence(d); says != "" {
+			lines = append(lines, plainLine(d.Reviewer, 60)+": "+says)
 		}
 	}
 	return lines

@@ -21,7 +21,7 @@ func TestDriftIsSaidOfWhomItConcerns(t *testing.T) {
 	}
 	heard[2*3+1].Unread = false
 	want := []string{"copilot: 14 of its last 20 answers were not understood; its format may have changed"}
-	if got := PlainDrifts(p, heard); !slices.Equal(got, want) {
+	if got := PlainDrifts(quorum.DriftsOf(p, heard)); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
