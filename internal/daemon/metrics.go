@@ -389,8 +389,8 @@ func (s *scrapeCollector) collectQueue(gauge func(*prometheus.Desc, float64, ...
 // collectHeard shows how well reviewers are understood. What could not be read is missing.
 func (s *scrapeCollector) collectHeard(gauge func(*prometheus.Desc, float64, ...string)) {
 	counts := map[string]store.HeardCount{}
-	for _, preset := range s.o.Presets {
-		counts[preset] = store.HeardCount{}
+	for _, known := range append(slices.Clone(s.o.Presets), otherLabel) {
+		counts[known] = store.HeardCount{}
 	}
 	if s.o.Heard != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), scrapeReadTimeout)
