@@ -54,12 +54,23 @@ func TestExplainTellsOfAFormatThatMayHaveChanged(t *testing.T) {
 	}
 
 	_, out, _ = coordinator(nil, "explain", "acme/shop#4", "--json")
-	var e explanation
+	var e struct {
+		Answers []struct {
+			Reviewer string `json:"reviewer"`
+			Unread   int    `json:"unread"`
+			InRow    int    `json:"in_row"`
+			Answers  int    `json:"answers"`
+			Says     string `json:"says"`
+		} `json:"answers"`
+	}
 	if err := json.Unmarshal([]byte(out), &e); err != nil {
 		t.Fatal(err)
 	}
-	if len(e.Answers) != 1 || e.Answers[0].Reviewer != "sage" || e.Answers[0].Unread != 4 || e.Answers[0].InRow != 4 || "sage: "+e.Answers[0].Says != want {
-		t.Errorf("%+v", e.Answers)
+	if len(e.Answers) != 1 {
+		t.Fatalf("%+v", e.Answers)
+	}
+	if a := e.Answers[0]; a.Reviewer != "sage" || a.Answers != 4 || a.Unread != 4 || a.InRow != 4 || "sage: "+a.Says != want {
+		t.Errorf("%+v", a)
 	}
 
 	// What cannot be read of the others says nothing, and stops nothing.

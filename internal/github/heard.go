@@ -22,7 +22,9 @@ const recentPulls = `query($owner: String!, $name: String!, $check: String!) {
           oid
           checkSuites(first: 2, filterBy: {checkName: $check}) { nodes {
             databaseId app { slug databaseId }
-            checkRuns(first: 5, filterBy: {checkName: $check}) { nodes { name externalId status conclusion startedAt completedAt text } }
+            checkRuns(first: 5, filterBy: {checkName: $check}) { nodes {
+              name externalId status conclusion startedAt completedAt text
+            } }
           } }
         } } }
       }
@@ -61,7 +63,9 @@ func (f *Forge) RecentAnswers(ctx context.Context, owner, repo string) (heard []
 // answersOn returns the answers that our check on p's head rests on.
 func (in inquiry) answersOn(p graphOpen, s ownCheckState) []quorum.HeardAnswer {
 	pull := quorum.PullRequest{
-		PR: quorum.PR{Owner: in.owner, Repo: in.repo, Number: p.Number}, Author: quorum.Account{Login: p.Author.Login}, Fork: p.Fork,
+		PR:     quorum.PR{Owner: in.owner, Repo: in.repo, Number: p.Number},
+		Author: quorum.Account{Login: p.Author.Login},
+		Fork:   p.Fork,
 	}
 	return quorum.AnswersIn(in.policy, pull, s.Ballots())
 }

@@ -1,7 +1,7 @@
 package quorum
 
-// Whether a reviewer's answers are still understood. Vendors change the format of their answers without a word. A single
-// answer that nobody can read shows nothing; several in a row, on different pull requests, show that asking again will not help.
+// Whether a reviewer's answers are still understood. Vendors change their format without a word. A single answer that
+// nobody can read shows nothing; several in a row, on different pull requests, show that asking again will not help.
 
 import (
 	"cmp"
@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// A HeardAnswer is an answer of a reviewer on a pull request, and whether it was understood. Heard answers are history: they
-// decide no vote, and may spare a request.
+// A HeardAnswer is an answer of a reviewer on a pull request, and whether it was understood. It is history: it decides no
+// vote, and may spare a request.
 type HeardAnswer struct {
 	TextRef
 	Reviewer string
 	Preset   string // of the reviewer; "" without one
 	Pull     int
-	// Stranger is who opened the pull request, if it comes from a fork; "" if it comes from a branch of the repository, for which
-	// it takes a permission.
+	// Stranger is who opened the pull request, if it comes from a fork; "" if it comes from a branch of the repository: to
+	// push there takes a permission.
 	Stranger string
 	At       time.Time
 	Unread   bool // it held no verdict in any shape that is known
@@ -34,7 +34,8 @@ type Drift struct {
 	Reviewer string `json:"reviewer"`
 	Answers  int    `json:"answers"` // the newest ones, at most MaxHeard
 	Unread   int    `json:"unread"`  // of them: not understood
-	InRow    int    `json:"in_row"`  // pull requests on which none was understood since the last one that was; a stranger's count once
+	// InRow counts the pull requests of those that came after the last one that was understood; a stranger's count once.
+	InRow int `json:"in_row"`
 }
 
 // Drifted reports whether asking the reviewer again for an answer that was not understood is of no use.
@@ -64,7 +65,7 @@ func DriftOf(reviewer string, heard []HeardAnswer, aside int) Drift {
 		}
 		d.Unread++
 		from := source{pull: a.Pull}
-		if a.Stranger != "" { // or one stranger with three pull requests would have nobody else's asked again
+		if a.Stranger != "" { // or three pull requests of one stranger would keep others' from being asked again
 			from = source{stranger: a.Stranger}
 		}
 		if !ended && !unread[from] {
@@ -85,8 +86,8 @@ func DriftsOf(p Policy, heard []HeardAnswer) (all []Drift) {
 	return all
 }
 
-// NewestAnswers returns the newest answers of each reviewer, newest first. Of two entries for one text the later in the list
-// counts: the text was read anew.
+// NewestAnswers returns the newest answers of each reviewer, newest first. Of two entries for one text the later in the
+// list counts: the text was read anew.
 func NewestAnswers(heard []HeardAnswer) []HeardAnswer {
 	type key struct {
 		TextRef
@@ -110,7 +111,9 @@ func NewestAnswers(heard []HeardAnswer) []HeardAnswer {
 			}
 			return 0
 		}
-		return cmp.Or(b.At.Compare(a.At), cmp.Compare(unread(a), unread(b)), cmp.Compare(b.ID, a.ID), cmp.Compare(a.Reviewer, b.Reviewer))
+		return cmp.Or(
+			b.At.Compare(a.At), cmp.Compare(unread(a), unread(b)), cmp.Compare(b.ID, a.ID), cmp.Compare(a.Reviewer, b.Reviewer),
+		)
 	})
 	count := map[string]int{}
 	return slices.DeleteFunc(all, func(a HeardAnswer) bool {
@@ -138,9 +141,9 @@ func AnswersIn(p Policy, pr PullRequest, ballots []Ballot) (heard []HeardAnswer)
 	return heard
 }
 
-// isUnread reports whether the ballot rests on an answer that nobody can read; isAnswer: on an answer at all. A contradiction,
-// an unfilled template, a condition, a review of a part: these were read, so the shape is known. A notice of a limit or an
-// outage is no answer: whether the vendor's reviews are understood, it does not show.
+// isUnread reports whether the ballot rests on an answer that nobody can read; isAnswer: on an answer at all. A
+// contradiction, an unfilled template, a condition, a review of a part: these were read, so the shape is known. A notice of
+// a limit or an outage is no answer: whether the vendor's reviews are understood, it does not show.
 func (b *Ballot) isUnread() (unread, isAnswer bool) {
 	if b.Evidence.ID == 0 || b.Evidence.Kind == TextRun {
 		return false, false

@@ -29,7 +29,8 @@ func (b *harness) wantHeard(group string, want ...string) {
 func testHeard(b *harness) {
 	b.wantHeard("acme/shop")
 	a := store.Heard{
-		Reviewer: "copilot", Text: "review/5", Label: "copilot", Pull: 7, Stranger: "mallory", At: b.now.Add(time.Second + time.Microsecond), Unread: true,
+		Reviewer: "copilot", Text: "review/5", Label: "copilot", Pull: 7, Stranger: "mallory", Unread: true,
+		At: b.now.Add(time.Second + time.Microsecond),
 	}
 	b.mustHear(1, "acme/shop", a)
 	heard, err := b.Heard(b.Context(), "acme/shop")
