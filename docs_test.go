@@ -646,7 +646,7 @@ var outcomes = []struct {
 		quorum.ReasonNoAnswer, quorum.ReasonLate, quorum.ReasonCredentials, quorum.ReasonBilling, quorum.ReasonBudget, quorum.ReasonInvalid,
 		quorum.ReasonModelRefusal, quorum.ReasonSkipped, quorum.ReasonDeclined, quorum.ReasonTooLarge, quorum.ReasonNoSecrets, quorum.ReasonGuarded,
 		quorum.ReasonSelf, quorum.ReasonOtherPull, quorum.ReasonForbidden, quorum.ReasonRetired, quorum.ReasonRefused, quorum.ReasonPermission,
-		quorum.ReasonTooOld, quorum.ReasonAttempts, quorum.ReasonIgnored,
+		quorum.ReasonTooOld, quorum.ReasonAttempts, quorum.ReasonIgnored, quorum.ReasonDrift,
 	}},
 	{"whole", []quorum.Reason{
 		quorum.ReasonTally, quorum.ReasonRequired, quorum.ReasonStandIn, quorum.ReasonDraft, quorum.ReasonBroken, quorum.ReasonSiblings,

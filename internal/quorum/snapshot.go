@@ -49,8 +49,12 @@ type Snapshot struct {
 	Permissions map[string]Permission // by login, of people who approved or requested changes
 	Ours        Account               // as whom we write; zero if unknown
 	Record      Record                // the memory of our own check; zero without one
-	NoRecord    bool                  // a personal token's commit status holds no record: nobody is asked by comment
-	Foreign     []CheckRun            // check runs of our name that somebody else wrote
+	// Heard are reviewers' newest answers on pull requests of the repository, as far as whoever looks keeps them. GitHub does not
+	// show them together, so no vote rests on them: they only spare a request that would not help.
+	Heard []HeardAnswer
+
+	NoRecord bool       // a personal token's commit status holds no record: nobody is asked by comment
+	Foreign  []CheckRun // check runs of our name that somebody else wrote
 }
 
 // PullRequest is GitHub's pull request object, as far as a decision needs it.

@@ -70,7 +70,7 @@ func answeredWithoutVerdict(b quorum.Ballot) bool {
 // in another way.
 func malformedReason(r quorum.Reason) quorum.Reason {
 	switch r {
-	case quorum.ReasonContradicts, quorum.ReasonTemplate, quorum.ReasonConditional, quorum.ReasonPartial:
+	case quorum.ReasonContradicts, quorum.ReasonTemplate, quorum.ReasonConditional, quorum.ReasonPartial, quorum.ReasonDrift:
 		return r
 	default:
 		return quorum.ReasonMalformed
