@@ -219,14 +219,14 @@ func (s shape) checkFor(list int) error {
 	return nil
 }
 
-// matchStatement finds the first shape of a list that a statement has.
+// matchStatement finds the first shape of a list that a statement has; of a list that objects, one whose count is not zero.
 func (c *compiledShapes) matchStatement(list int, statement string, heading bool) (source, count string, ok bool) {
 	for i := range c.lists[list] {
 		s := &c.lists[list][i]
 		if s.heading && !heading {
 			continue
 		}
-		if count, ok = s.match(statement); ok {
+		if count, ok = s.match(statement); ok && !(isZero(count) && (list == listObjects || list == listVetoes || list == listPartial)) {
 			return s.source, count, true
 		}
 	}
