@@ -625,6 +625,9 @@ func (t *findingTally) readTable(lines []pageLine, at section, from int) (n int)
 			open = i
 		}
 	}
+	if severity, ok := severityOfCell(header[0], t.coloured); ok && wide && !slices.Contains(across[1:], 0) {
+		across[0] = severity // each column is one
+	}
 	for r, cells := range body {
 		label := trimCell(cells[0])
 		if settledWords().MatchString(label) && !unsettledWords().MatchString(label) {
