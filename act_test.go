@@ -174,6 +174,7 @@ type actRun struct {
 	env      map[string]string // of all steps
 	secrets  map[string]string
 	vars     map[string]string
+	local    map[string]string // folders that stand in for the actions of others, by what uses them
 }
 
 var queueLine = regexp.MustCompile(`(?m)^ +queue: max.*\n`)
@@ -228,6 +229,9 @@ func (r actRun) do(t *testing.T, s *stage) (string, error) {
 	for k, v := range r.vars {
 		args = append(args, "--var", k+"="+v)
 	}
+	for k, v := range r.local {
+		args = append(args, "--local-repository", k+"="+v)
+	}
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, os.Getenv("ACT"), args...)
@@ -266,7 +270,7 @@ func unreleased(t *testing.T) string {
 		must(t, err)
 		must(t, os.WriteFile(filepath.Join(dir, name), body, 0o644))
 	}
-	for _, name := range []string{"scripts", "cmd", "internal"} {
+	for _, name := range []string{"scripts", "verdict", "cmd", "internal"} {
 		must(t, os.CopyFS(filepath.Join(dir, name), os.DirFS(name)))
 	}
 	return dir
@@ -322,6 +326,7 @@ func newRelease(t *testing.T, hand func([]byte) []byte) release {
 	t.Cleanup(server.Close)
 	dir := t.TempDir()
 	must(t, os.CopyFS(filepath.Join(dir, "scripts"), os.DirFS("scripts")))
+	must(t, os.CopyFS(filepath.Join(dir, "verdict"), os.DirFS("verdict")))
 	body, err := os.ReadFile("action.yml")
 	must(t, err)
 	must(t, os.WriteFile(filepath.Join(dir, "action.yml"), body, 0o644))

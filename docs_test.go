@@ -189,6 +189,7 @@ func TestDocs(t *testing.T) {
 	t.Run("the laws bite", h.bites)
 	t.Run("answers", h.answers)
 	t.Run("commands", h.table)
+	t.Run("verdicts", h.verdicts)
 	t.Run("story", h.story)
 	t.Run("manifest", h.manifest)
 	t.Run("flags of serve", h.flagsOfServe)
@@ -281,7 +282,7 @@ func stepsWrong(text string) (found []string) {
 	}
 	for i, s := range steps {
 		found = append(found, stepBreaches(i, s)...)
-		if _, pinned := pins[s.Uses]; s.Uses != "" && !pinned && s.Uses != ourselves {
+		if _, pinned := pins[s.Uses]; s.Uses != "" && !pinned && s.Uses != ourselves && s.Uses != verdictStep {
 			found = append(found, s.Uses+" is not pinned to a commit")
 		}
 	}
@@ -509,6 +510,30 @@ func (h handbook) answers(t *testing.T) {
 	}
 }
 
+// verdicts: a model's answer that is shown makes the verdict that the comment before it says.
+func (h handbook) verdicts(t *testing.T) {
+	example := regexp.MustCompile("(?s)<!-- makes ([a-z_]+) -->\n```json\n(.*?)```\n")
+	const file = "docs/reviewers.md"
+	page, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := example.FindAllStringSubmatch(string(page), -1)
+	if len(all) < 3 || len(all) != strings.Count(string(page), "```json\n") {
+		t.Errorf("%s has %d answers with what is made of them", file, len(all))
+	}
+	for _, m := range all {
+		id := strings.Repeat("1", 40)
+		cmd := exec.Command(h.program, "verdict", "make", "--head", id, "--base", id, "--run", "1", "--attempt", "1", "--out", "-")
+		cmd.Args = append(cmd.Args, "--files-total", "2")
+		cmd.Stdin = strings.NewReader(m[2])
+		said, err := cmd.Output()
+		if made := strings.Contains(string(said), `"verdict": "`+m[1]+`"`); made != (err == nil) || err != nil && m[1] != "nothing" {
+			t.Errorf("%s: %q makes %s (%v)", file, m[2], said, err)
+		}
+	}
+}
+
 // story: what docs/scenarios.md says of its example is what the program tells of it.
 func (h handbook) story(t *testing.T) {
 	const file = "docs/scenarios.md"
@@ -621,7 +646,7 @@ var outcomes = []struct {
 		quorum.ReasonNoAnswer, quorum.ReasonLate, quorum.ReasonCredentials, quorum.ReasonBilling, quorum.ReasonBudget, quorum.ReasonInvalid,
 		quorum.ReasonModelRefusal, quorum.ReasonSkipped, quorum.ReasonDeclined, quorum.ReasonTooLarge, quorum.ReasonNoSecrets, quorum.ReasonGuarded,
 		quorum.ReasonSelf, quorum.ReasonOtherPull, quorum.ReasonForbidden, quorum.ReasonRetired, quorum.ReasonRefused, quorum.ReasonPermission,
-		quorum.ReasonTooOld, quorum.ReasonAttempts, quorum.ReasonIgnored,
+		quorum.ReasonTooOld, quorum.ReasonAttempts, quorum.ReasonIgnored, quorum.ReasonDrift,
 	}},
 	{"whole", []quorum.Reason{
 		quorum.ReasonTally, quorum.ReasonRequired, quorum.ReasonStandIn, quorum.ReasonDraft, quorum.ReasonBroken, quorum.ReasonSiblings,

@@ -5,6 +5,8 @@ package coordinator_test
 // reaches a shell, nothing of a pull request is checked out, no job may do more than it says why.
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,6 +18,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/review-coordinator/coordinator/internal/config"
+	reading "github.com/review-coordinator/coordinator/internal/review"
 )
 
 // pins are the actions of others that we use. A tag can be moved, and a commit cannot.
@@ -25,10 +28,15 @@ var pins = map[string]string{
 	"actions/upload-artifact@bbbca2ddaa5d8feaa63e36b76fdaad77386f024f":         "v7.0.0",
 	"actions/download-artifact@3e5f45b2cfb9172054b4087a40e8e0b5a5461e7c":       "v8.0.1",
 	"actions/attest-build-provenance@a2bbfa25375fe432b6a289bc6b6cd05ecd0c4c32": "v4.1.0",
+	"anthropics/claude-code-action@24dcd50c0568f0fc9e9211213a4fd2d9eb15c4e0":   "v1.0.200",
+	"openai/codex-action@e0fdf01220eb9a88167c4898839d273e3f2609d1":             "v1.8",
 }
 
 // ourselves is what an example uses: who copies one and wants more writes a release's commit there.
 const ourselves = "review-coordinator/coordinator@v1"
+
+// verdictStep is what an example of a reviewer ends with.
+const verdictStep = "review-coordinator/coordinator/verdict@v1"
 
 // A workflow is as much of a workflow file as there are laws about.
 type workflow struct {
@@ -144,7 +152,7 @@ func (w workflow) breaches() (found []string) {
 		if uses, found := strings.CutPrefix(strings.TrimPrefix(strings.TrimSpace(grant), "- "), "uses: "); found {
 			uses = strings.TrimSpace(uses)
 			switch version, pinned := pins[uses]; {
-			case uses == "./" && !w.example(), uses == ourselves && w.example():
+			case uses == "./" && !w.example(), uses == ourselves && w.example(), uses == verdictStep && w.example():
 			case !pinned:
 				says("%s is not pinned to a commit that workflows_test.go knows", uses)
 			case strings.TrimSpace(comment) != version:
@@ -164,10 +172,11 @@ func (w workflow) breaches() (found []string) {
 		says("env or defaults for all jobs: give it to the step that needs it")
 	}
 	found = append(found, w.group()...)
+	found = append(found, w.reviewerBreaches()...)
 	for _, event := range []string{"pull_request", "pull_request_review"} {
 		_, hears := w.On[event]
 		for id, j := range w.Jobs {
-			if hears && w.example() && j.If != "false" {
+			if hears && w.example() && j.If != "false" && !w.isReviewer() {
 				says("job %s: %s runs the pull request's own file: only a bell may listen to it", id, event)
 			}
 		}
@@ -229,6 +238,57 @@ func (w workflow) group() (found []string) {
 	return found
 }
 
+// isReviewer reports whether w is a reviewer's workflow, and none of the coordinator's.
+func (w workflow) isReviewer() bool {
+	uses := func(name string) bool {
+		for _, j := range w.Jobs {
+			if slices.ContainsFunc(j.Steps, func(s step) bool { return s.Uses == name }) {
+				return true
+			}
+		}
+		return false
+	}
+	return uses(verdictStep) && !uses(ourselves)
+}
+
+// headOfPull is the commit that a reviewer checks out.
+const headOfPull = "${{ github.event.pull_request.head.sha }}"
+
+// reviewerBreaches returns the laws of a reviewer's workflow that w breaks. It runs the pull request's own file and reads its
+// code: so it may write nothing, runs nothing of it, and only its verdict leaves the job, by the last step.
+func (w workflow) reviewerBreaches() (found []string) {
+	if !w.isReviewer() {
+		return nil
+	}
+	says := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
+	if _, hears := w.On["pull_request"]; !hears || len(w.On) > 1 {
+		says("a reviewer listens to pull_request alone")
+	}
+	if !strings.HasSuffix(w.Concurrency.Group, "-review-${{ github.event.pull_request.number }}") || w.Concurrency.Cancel != "true" {
+		says("a review of an older commit is not cancelled")
+	}
+	if len(w.Jobs) != 1 {
+		says("it has several jobs: what runs again asks the model again")
+	}
+	for id, j := range w.Jobs {
+		if privileged(j) {
+			says("job %s: a reviewer writes nothing", id)
+		}
+		for i, s := range j.Steps {
+			if name, _, _ := strings.Cut(s.Uses, "@"); name == "actions/checkout" && s.With["ref"] != headOfPull {
+				says("job %s: it reviews another commit than the head", id)
+			}
+			if isLast := i == len(j.Steps)-1; isLast != (s.Uses == verdictStep) {
+				says("job %s: the verdict is not its last step", id)
+			}
+			if regexp.MustCompile(`(^|[\s;&|(])(\./|(ba|z)?sh |make|npm|go |python)`).MatchString(s.Run) {
+				says("job %s: it runs what the pull request brings: %s", id, s.Run)
+			}
+		}
+	}
+	return found
+}
+
 func (w workflow) jobBreaches(j job) (found []string) {
 	says := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
 	if j.Name == "" || j.Timeout == 0 || j.Timeout > 60 {
@@ -253,14 +313,14 @@ func (w workflow) jobBreaches(j job) (found []string) {
 		found = append(found, stepBreaches(i, s)...)
 		switch name, _, _ := strings.Cut(s.Uses, "@"); name {
 		case "actions/checkout":
-			if hostile || w.example() {
+			if hostile || w.example() && !w.isReviewer() {
 				says("a checkout has no place beside pull_request_target, nor in an example")
 			}
 			if s.With["persist-credentials"] != "false" {
 				says("the checkout leaves the token behind")
 			}
 			for key := range s.With {
-				if key != "persist-credentials" && key != "fetch-depth" {
+				if key != "persist-credentials" && key != "fetch-depth" && !(key == "ref" && w.isReviewer()) {
 					says("the checkout is of something else: %s", key)
 				}
 			}
@@ -353,6 +413,16 @@ func TestTheLawsBite(t *testing.T) {
 		{"a workflow command", "examples/waiting-job.yml", `echo "$VERDICT`, `echo "::notice::$VERDICT`, "workflow command"},
 		{"a bot by its name", "examples/event-driven.yml", "github.event_name != 'issue_comment' ||", "github.actor == 'x[bot]' ||", "github.actor"},
 		{"an if that is always true", "examples/event-driven.yml", "(github.event_name != 'issue_comment' ||", "${{ github.event_name }} && (github.event_name != 'issue_comment' ||", "always true"},
+		{"a reviewer that comments", "examples/reviewer-claude.yml", "pull-requests: read #", "pull-requests: write #", "writes nothing"},
+		{"a reviewer of the target", "examples/reviewer-codex.yml", "pull_request:", "pull_request_target: # zizmor: ignore[dangerous-triggers] it is safe", "no place beside"},
+		{"a reviewer of the merge", "examples/reviewer-codex.yml", "          ref: ${{ github.event.pull_request.head.sha }}\n", "", "another commit"},
+		{"a reviewer that runs the change", "examples/reviewer-script.yml", "set -o pipefail", "make answer", "what the pull request brings"},
+		{"a reviewer that is not cancelled", "examples/reviewer-script.yml", "cancel-in-progress: true", "cancel-in-progress: false", "older commit"},
+		{
+			"a reviewer that goes on", "examples/reviewer-script.yml",
+			"          file: ${{ runner.temp }}/answer.json", "          file: x\n      - name: x\n        run: echo x", "last step",
+		},
+		{"a verdict in the coordinator's job", "examples/manual.yml", "      - uses: review-coordinator/coordinator@v1", "      - uses: actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1\n      - uses: review-coordinator/coordinator/verdict@v1\n      - uses: review-coordinator/coordinator@v1", "no place beside"},
 		{"our own machine", "examples/manual.yml", "ubuntu-latest", "self-hosted", "self-hosted"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -425,6 +495,77 @@ func TestTheAction(t *testing.T) {
 				t.Errorf("scripts/run.sh does not read %s", name)
 			}
 		}
+	}
+}
+
+// TestTheVerdictStep: what a model said reaches the script through the environment, and the step uses no program of others but
+// the one that uploads.
+func TestTheVerdictStep(t *testing.T) {
+	const file = "verdict/action.yml"
+	var a action
+	text := readYAML(t, file, &a)
+	script, err := os.ReadFile("scripts/verdict.sh")
+	if err != nil || a.Runs.Using != "composite" {
+		t.Fatalf("it is %s, and its script: %v", a.Runs.Using, err)
+	}
+	inputs := []string{"structured-output", "final-message", "file", "name", "min-severity", "head", "base", "files-total"}
+	for _, name := range inputs {
+		if a.Inputs[name].Description == "" || strings.Count(text, "${{ inputs."+name+" }}") != 1 {
+			t.Errorf("input %s is not described, or not passed on once", name)
+		}
+	}
+	if len(a.Inputs) != len(inputs) {
+		t.Errorf("%d inputs, %d are promised", len(a.Inputs), len(inputs))
+	}
+	program := programText(t)
+	for name, out := range a.Outputs {
+		step, key, _ := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(out.Value, "${{ steps."), " }}"), ".outputs.")
+		if out.Description == "" || key != name || step != "upload" && (step != "make" || !strings.Contains(program, `"`+name+`"`)) {
+			t.Errorf("output %s is %q: %s", name, out.Value, out.Description)
+		}
+	}
+	for i, s := range a.Runs.Steps {
+		for _, breach := range stepBreaches(i, s) {
+			t.Errorf("%s: %s", file, breach)
+		}
+		if version, pinned := pins[s.Uses]; s.Uses != "" && (!pinned || !strings.Contains(text, s.Uses+" # "+version+"\n")) {
+			t.Errorf("%s: %s is not pinned", file, s.Uses)
+		}
+		if s.ID == "upload" && (s.With["overwrite"] != "true" || s.With["if-no-files-found"] != "error" || s.With["path"] != "${{ steps.make.outputs.file }}") {
+			t.Errorf("%s: it uploads %v", file, s.With)
+		}
+		for name := range s.Env {
+			if strings.HasPrefix(name, "INPUT_") && !strings.Contains(string(script), "${"+name+":") {
+				t.Errorf("scripts/verdict.sh does not read %s", name)
+			}
+		}
+	}
+}
+
+// TestExamplesGiveTheSchema: there is one schema, the program's, and each reviewer gives it to its model.
+func TestExamplesGiveTheSchema(t *testing.T) {
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, []byte(reading.AnswerSchema())); err != nil {
+		t.Fatal(err)
+	}
+	told := 0
+	for _, w := range workflows(t) {
+		if !w.isReviewer() {
+			continue
+		}
+		given := ""
+		for _, s := range w.Jobs["review"].Steps {
+			_, arguments, _ := strings.Cut(s.With["claude_args"], "--json-schema '")
+			given += strings.TrimSuffix(strings.TrimSpace(arguments), "'") + s.With["output-schema"] + s.Env["SCHEMA"]
+		}
+		var got bytes.Buffer
+		if err := json.Compact(&got, []byte(given)); err != nil || got.String() != compact.String() {
+			t.Errorf("%s: its schema is not that of coordinator verdict schema: %v\n%s", w.file, err, given)
+		}
+		told++
+	}
+	if told != 3 {
+		t.Errorf("%d examples of reviewers", told)
 	}
 }
 

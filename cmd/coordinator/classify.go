@@ -311,17 +311,7 @@ func (cmd classifyCmd) writeText(w io.Writer, got classifiedText) error {
 	if at := resetsAt(got.Reading); at != "" {
 		fmt.Fprintf(&b, "  resets: %s\n", at)
 	}
-	for _, f := range got.Findings {
-		place := ""
-		if f.Path != "" {
-			place = fmt.Sprintf("%s:%d ", f.Path, f.Line)
-		}
-		shown := ""
-		if f.Below {
-			shown = " (does not object)"
-		}
-		fmt.Fprintf(&b, "  finding: %s%s%s\n", oneLine(place), oneLine(f.Body), shown)
-	}
+	writeFindings(&b, got.Findings)
 	b.WriteString(got.bindings())
 	if advice != "" {
 		fmt.Fprintf(&b, "  advice: %s\n", advice)
@@ -411,6 +401,21 @@ func quoteJSON(v any) string {
 		panic("classify: a shape is no JSON: " + err.Error()) // unreachable: it is text
 	}
 	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// writeFindings writes a line for each finding.
+func writeFindings(b *strings.Builder, findings []quorum.Finding) {
+	for _, f := range findings {
+		place := ""
+		if f.Path != "" {
+			place = fmt.Sprintf("%s:%d ", f.Path, f.Line)
+		}
+		shown := ""
+		if f.Below {
+			shown = " (does not object)"
+		}
+		fmt.Fprintf(b, "  finding: %s%s%s\n", oneLine(place), oneLine(f.Body), shown)
+	}
 }
 
 // otherKindHint suggests another --kind where the text may have been read as the wrong one, and returns "" otherwise.

@@ -20,6 +20,7 @@ type cli struct {
 	Sweep    sweepCmd    `cmd:"" help:"Evaluate all open pull requests that need a look."`
 	Explain  explainCmd  `cmd:"" help:"Say why the check is what it is."`
 	Classify classifyCmd `cmd:"" help:"Say how a reviewer's text is read."`
+	Verdict  verdictCmd  `cmd:"" help:"Make and check the structured verdict of a reviewer's own run."`
 	Config   configCmd   `cmd:"" help:"Check a policy file, write a first one, or print its JSON Schema."`
 
 	fullProgramCommands `embed:""`

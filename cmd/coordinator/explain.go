@@ -43,6 +43,13 @@ type explanation struct {
 	Title    string                `json:"title"`
 	Decision quorum.Decision       `json:"decision"`
 	Evidence []evidence.Considered `json:"evidence"`
+	Answers  []answersHeard        `json:"answers,omitempty"`
+}
+
+// answersHeard are a reviewer's newest answers, on the pull requests of the repository that changed last.
+type answersHeard struct {
+	quorum.Drift
+	Says string `json:"says,omitempty"` // what a person should know
 }
 
 // Run reads the pull request and prints the votes, the evidence and the next change.
@@ -65,27 +72,33 @@ func (cmd explainCmd) Run(ctx context.Context, c *command) error {
 		}
 		forge.Suppose(cmd.Config, src)
 	}
-	look, err := (&loop.Reconciler{Forge: forge}).Look(ctx, pr)
+	look, err := (&loop.Reconciler{Forge: forge, Hear: c.hearOnGitHub(forge)}).Look(ctx, pr)
 	if err != nil {
 		return readAccess.explainRefusal(err)
 	}
 	considered := evidence.Consider(look.Policy, look.Snapshot)
+	drifts := quorum.DriftsOf(look.Policy, look.Snapshot.Heard)
 	if cmd.JSON {
 		state := look.Check.Conclusion
 		if state == "" {
 			state = look.Check.Status
 		}
+		e := explanation{Check: look.Check.Name, Status: state, Title: look.Check.Title, Decision: look.Decision, Evidence: considered}
+		for _, d := range drifts {
+			e.Answers = append(e.Answers, answersHeard{d, report.DriftSentence(d)})
+		}
 		enc := json.NewEncoder(c.Stdout)
 		enc.SetIndent("", "  ")
-		return enc.Encode(
-			explanation{Check: look.Check.Name, Status: state, Title: look.Check.Title, Decision: look.Decision, Evidence: considered},
-		)
+		return enc.Encode(e)
 	}
 	fmt.Fprintf(c.Stdout, "%s at %.7s: %s\n\n", pr, look.Snapshot.PR.Head, oneLine(look.Check.Title))
 	if look.Snapshot.File.Problem != "" {
 		fmt.Fprintln(c.Stdout, look.Snapshot.File.Problem)
 	}
 	fmt.Fprint(c.Stdout, report.Plain(look.Policy, look.Decision, look.At))
+	for _, line := range report.PlainDrifts(drifts) {
+		fmt.Fprintln(c.Stdout, "\n"+line)
+	}
 	if len(considered) > 0 {
 		fmt.Fprintln(c.Stdout, "\nEvidence:")
 	}
@@ -108,4 +121,16 @@ func (cmd explainCmd) Run(ctx context.Context, c *command) error {
 		fmt.Fprintf(c.Stdout, "\nBy itself this can next change at %s.\n", w.UTC().Format("2006-01-02 15:04:05 UTC"))
 	}
 	return nil
+}
+
+// hearOnGitHub returns what tells a look how reviewers answered on other pull requests: our checks there, which one query
+// brings. It is advice: where it cannot be read, nothing is known.
+func (c *command) hearOnGitHub(forge *github.Forge) func(context.Context, quorum.PR, []quorum.HeardAnswer) []quorum.HeardAnswer {
+	return func(ctx context.Context, pr quorum.PR, found []quorum.HeardAnswer) []quorum.HeardAnswer {
+		heard, err := forge.RecentAnswers(ctx, pr.Owner, pr.Repo)
+		if err != nil {
+			c.newLogger().Warn("whether reviewers are understood on other pull requests is not known", "err", err)
+		}
+		return quorum.NewestAnswers(append(heard, found...))
+	}
 }

@@ -31,6 +31,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/dashboard"
 	"github.com/review-coordinator/coordinator/internal/github"
 	"github.com/review-coordinator/coordinator/internal/github/client"
+	"github.com/review-coordinator/coordinator/internal/review"
 	"github.com/review-coordinator/coordinator/internal/store"
 )
 
@@ -268,7 +269,11 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 		return nil, usageError(err, "it holds nothing but answers of GitHub's: it may be deleted, and its folder must be writable")
 	}
 	metrics := daemon.NewMetrics(daemon.MetricsOptions{
-		Health:  func(ctx context.Context) (store.Health, error) { return s.daemon.View().Health(ctx, o.Now()) },
+		Health: func(ctx context.Context) (store.Health, error) { return s.daemon.View().Health(ctx, o.Now()) },
+		Heard: func(ctx context.Context) (map[string]store.HeardCount, error) {
+			return daemon.CountHeard(ctx, s.daemon.View(), o.Now())
+		},
+		Presets: review.Presets(),
 		Budgets: func() map[int64]client.Budget { return s.fleet.Budgets() },
 		Reached: func() time.Time { return s.fleet.Reached() },
 		Version: buildVersion(),

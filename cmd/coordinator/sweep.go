@@ -17,6 +17,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/loop"
 	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/report"
 )
 
 type sweepCmd struct {
@@ -95,7 +96,7 @@ func (cmd sweepCmd) sweepRepo(ctx context.Context, c *command, api *client.Clien
 		prs = append(prs, d.PR)
 		told.titles[d.PR] = d.Title
 	}
-	s := newSweep(open, forge)
+	s, heard := newSweep(open, forge)
 	s.Reconciler.DryRun = cmd.DryRun
 	s.Spent = func() string { return budgetSpent(api.Budget(), time.Now()) }
 	if cmd.Limit != nil {
@@ -108,12 +109,15 @@ func (cmd sweepCmd) sweepRepo(ctx context.Context, c *command, api *client.Clien
 			c.newLogger().Error("an evaluation panicked", "pr", done.PR.String(), "stack", string(panicked.Stack))
 		}
 		told.printEvaluated(done)
+		if done.Err == nil {
+			told.policy = done.Look.Policy
+		}
 		forge.Forget(done.PR) // it is not looked at again
 	}
 	s.Begin = told.printBatch
 	told.printStart(owner+"/"+name, open)
 	tally := s.Run(ctx, prs)
-	told.printTally(tally)
+	told.printTally(tally, heard.Heard())
 	switch {
 	case ctx.Err() != nil:
 		return context.Canceled
@@ -125,15 +129,17 @@ func (cmd sweepCmd) sweepRepo(ctx context.Context, c *command, api *client.Clien
 	return nil
 }
 
-// newSweep returns a sweep as the policy wants it.
-func newSweep(open github.Open, forge *github.Forge) loop.Sweep {
+// newSweep returns a sweep as the policy wants it, and what its looks keep of reviewers' answers.
+func newSweep(open github.Open, forge *github.Forge) (loop.Sweep, *loop.AnswerMemory) {
+	heard := &loop.AnswerMemory{}
+	heard.Add(open.Heard)
 	return loop.Sweep{
-		Reconciler: loop.Reconciler{Forge: forge, Restamp: true},
+		Reconciler: loop.Reconciler{Forge: forge, Restamp: true, Hear: heard.Hear},
 		Concurrent: open.Sweep.MaxConcurrent, Batch: open.Sweep.BatchSize,
 		BatchDelay: time.Duration(open.Sweep.BatchDelay), ItemDelay: time.Duration(open.Sweep.ItemDelay),
 		Retries: open.Sweep.MaxRetries, Base: time.Duration(open.Sweep.Backoff.Base), Max: time.Duration(open.Sweep.Backoff.Max),
 		Limit: open.Sweep.Limit, Threshold: open.Threshold,
-	}
+	}, heard
 }
 
 // budgetSpent returns the reason to stop once a fifth of the hour's requests is left, which the repository's jobs need; ""
@@ -156,7 +162,8 @@ type sweepProgress struct {
 	titles      map[quorum.PR]string // hostile
 	now         func() time.Time
 	failedLines []string
-	batch       string // which of several is under way; "" if there is one
+	batch       string        // which of several is under way; "" if there is one
+	policy      quorum.Policy // of the newest evaluation
 	done        int
 }
 
@@ -251,7 +258,7 @@ func describeSwept(done loop.Swept) string {
 	return c.Conclusion + ": " + oneLine(c.Title)
 }
 
-func (p *sweepProgress) printTally(t loop.Tally) {
+func (p *sweepProgress) printTally(t loop.Tally, heard []quorum.HeardAnswer) {
 	if p.drawsBar {
 		fmt.Fprint(p.w, "\r\x1b[K")
 	}
@@ -260,6 +267,9 @@ func (p *sweepProgress) printTally(t loop.Tally) {
 	}
 	for _, line := range p.failedLines {
 		fmt.Fprintln(p.w, line)
+	}
+	for _, line := range report.PlainDrifts(quorum.DriftsOf(p.policy, heard)) {
+		fmt.Fprintln(p.w, "reviewer "+line)
 	}
 	if t.Skipped > 0 {
 		fmt.Fprintf(p.w, "stopped before %s: %s\n", t.At, oneLine(t.Why))

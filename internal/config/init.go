@@ -256,7 +256,9 @@ func (s Survey) findApps() (all []foundReviewer, notes []string) {
 			continue
 		}
 		if review.IsScanner(name) {
-			notes = append(notes, fmt.Sprintf("%s scans by rules and reviews nothing: require its own check, or add preset %s if its gate shall vote.", r.Author, name))
+			notes = append(notes, fmt.Sprintf(
+				"%s scans by rules and reviews nothing: require its own check, or add preset %s if its gate shall vote.", r.Author, name,
+			))
 			continue
 		}
 		seen := []string{}

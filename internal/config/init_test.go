@@ -67,6 +67,10 @@ func TestInit(t *testing.T) {
 		{"a retired one is no reviewer", func(s *surveyed) {
 			s.text(1, "gemini-code-assist[bot]", "x")
 		}, "", "no reviewer was recognised", "# gemini-code-assist[bot] posted here, but its service has ended"},
+		{"a scanner is no reviewer", func(s *surveyed) {
+			s.text(1, "sonarqubecloud[bot]", "x")
+			s.text(1, "cubic-dev-ai[bot]", "x")
+		}, "cubic  cubic-dev-ai[bot] ", "", "# sonarqubecloud[bot] scans by rules and reviews nothing"},
 		{
 			"workflows by their headings", func(s *surveyed) {
 				s.workflow(openaiFile, onPull+"env: {KEY: \"${{ secrets.OPENAI_API_KEY }}\"}")

@@ -120,9 +120,6 @@ func (r policyResolver) refuseUnavailable(f PolicyKeys) {
 		if reviewer.Family != "" {
 			r.failUnavailable(reviewerKey(i)+".family", reviewerKey(i)+".family")
 		}
-		if reviewer.Verdict.Artifact != "" {
-			r.failUnavailable(reviewerKey(i)+".verdict", reviewerKey(i)+".verdict: {artifact: …}")
-		}
 	}
 }
 
@@ -216,7 +213,7 @@ func (r policyResolver) overlayEntry(key string, e ReviewerKeys, q *quorum.Revie
 		if e.Check == "" {
 			q.App = ""
 		}
-		q.Workflow, q.Check, q.Status = e.Workflow, e.Check, e.Status
+		q.Workflow, q.Check, q.Status, q.Signal = e.Workflow, e.Check, e.Status, quorum.Signal{}
 	}
 	if e.Event != nil {
 		q.Events = e.Event
@@ -230,7 +227,7 @@ func (r policyResolver) overlayEntry(key string, e ReviewerKeys, q *quorum.Revie
 	if e.Heading != "" {
 		q.Heading = e.Heading
 	}
-	if e.Verdict != (VerdictFormat{}) && e.Verdict.Artifact == "" {
+	if e.Verdict != (VerdictFormat{}) {
 		q.Verdict = e.Verdict.quorumFormat()
 	}
 	if e.MinSeverity != "" {
@@ -399,6 +396,13 @@ func (r policyResolver) checkContradictions(key string, e ReviewerKeys, q quorum
 			"add one of them, or choose another verdict",
 		)
 	}
+	if q.Verdict.Kind == quorum.Artifact && q.Workflow == "" && !r.hasKey(key+".workflow") {
+		r.failKey(
+			key+".verdict",
+			"verdict: {artifact: …} needs a workflow: only a run has artifacts",
+			"add workflow: with the path of the file that uploads it, or choose another verdict",
+		)
+	}
 	if q.Request.AtStart && !q.Request.Set() && !r.hasKey(key+".request.comment") {
 		r.failKey(
 			key+".request",
@@ -509,13 +513,15 @@ func (r policyResolver) checkNames(reviewers []quorum.Reviewer) {
 // checkIdentities refuses two reviewers that are one: its conclusion would count twice. Those whose texts are read are
 // told apart by their headings.
 func (r policyResolver) checkIdentities(reviewers []quorum.Reviewer) {
-	type identity struct{ workflow, check, app, status, author string }
+	type identity struct{ workflow, check, app, status, author, artifact string }
 	seen := map[identity]int{}
 	for i, q := range reviewers {
-		if q.Verdict.Kind != quorum.Conclusion || q.Workflow+q.Check+q.Status == "" {
+		isConclusion := q.Verdict.Kind == quorum.Conclusion && q.Workflow+q.Check+q.Status != ""
+		isArtifact := q.Verdict.Kind == quorum.Artifact && q.Workflow != ""
+		if !isConclusion && !isArtifact {
 			continue
 		}
-		id := identity{workflow: q.Workflow, check: q.Check, app: q.App}
+		id := identity{workflow: q.Workflow, check: q.Check, app: q.App, artifact: q.Verdict.Artifact}
 		if q.Status != "" {
 			id.status, id.author = strings.ToLower(q.Status), strings.ToLower(q.Author) // GitHub compares contexts without case
 		}
@@ -523,9 +529,10 @@ func (r policyResolver) checkIdentities(reviewers []quorum.Reviewer) {
 			r.failKey(
 				reviewerKey(i),
 				fmt.Sprintf(
-					"%s and %s read the same conclusion: it would count twice",
+					"%s and %s read the same %s: it would count twice",
 					reviewerPhrase(reviewers[first]),
 					reviewerPhrase(q),
+					verdictNoun(q),
 				),
 				"remove one of them",
 			)
@@ -533,6 +540,14 @@ func (r policyResolver) checkIdentities(reviewers []quorum.Reviewer) {
 		}
 		seen[id] = i
 	}
+}
+
+// verdictNoun names what holds the verdict of a reviewer whose texts are not read.
+func verdictNoun(q quorum.Reviewer) string {
+	if q.Verdict.Kind == quorum.Artifact {
+		return "artifact"
+	}
+	return "conclusion"
 }
 
 // checkHeadings demands a heading where texts of several reviewers, or of any workflow, come from one author, and that
@@ -594,7 +609,7 @@ func (r policyResolver) verdictIsUnknown(i int) bool {
 }
 
 func readsTexts(q quorum.Reviewer) bool {
-	return q.Verdict.Kind != quorum.Conclusion && !q.Retired && q.Author != ""
+	return q.Verdict.Kind != quorum.Conclusion && q.Verdict.Kind != quorum.Artifact && !q.Retired && q.Author != ""
 }
 
 // headingText returns a heading as it is compared: without its #, in lower case, with single spaces.

@@ -34,6 +34,7 @@ func TreeWarnings(path string, src []byte, tree fs.FS) []Diagnostic {
 		if list, err := pathfilter.CompileWithFolders(guardOf(policy, q)); err == nil && !q.Retired {
 			c.warnOfScripts(reviewerKey(i), q, list)
 			c.warnOfLinks(reviewerKey(i), q, list)
+			c.warnOfArtifactWriters(reviewerKey(i), q)
 		}
 	}
 	return sortByPosition(r.warnings)
@@ -154,6 +155,44 @@ func (c treeChecker) warnOfScripts(key string, q quorum.Reviewer, guard pathfilt
 			reviewerPhrase(q), strings.Join(shown, ", ")),
 		c.guardHint(files),
 	)
+}
+
+// warnOfArtifactWriters warns where the workflow of a reviewer whose verdict is an artifact runs commands beside the pull request's
+// files: what it builds or tests could upload an artifact of that name as well as the reviewer can.
+func (c treeChecker) warnOfArtifactWriters(key string, q quorum.Reviewer) {
+	if q.Verdict.Kind != quorum.Artifact {
+		return
+	}
+	src, err := readTreeFile(c.tree, q.Workflow)
+	if err != nil {
+		return // it is not here
+	}
+	var w workflowFile
+	if yaml.Unmarshal(src, &w) != nil || !w.usesHeadTree(q.Events) {
+		return
+	}
+	if slices.ContainsFunc(w.steps(), workflowStep.mayRunTree) {
+		c.warnKey(
+			key+".verdict",
+			fmt.Sprintf("%s: a job of its workflow runs commands beside the pull request's files, and could upload %s itself",
+				reviewerPhrase(q), quoteText(q.Verdict.Artifact)),
+			"build and test in another workflow: every job of this one can write the verdict",
+		)
+	}
+}
+
+// mayRunTree reports whether a step may run what stands in the files that were checked out.
+func (s workflowStep) mayRunTree() bool {
+	if strings.HasPrefix(s.Uses, "./") {
+		return true
+	}
+	return strings.Contains(s.Run, "./") || slices.ContainsFunc(pathWordPattern.FindAllString(s.Run, -1), func(word string) bool {
+		switch word {
+		case "make", "npm", "npx", "yarn", "pnpm", "go", "cargo", "python", "python3", "pip", "pytest", "node", "mvn", "gradle", "dotnet", "bundle", "rake":
+			return true
+		}
+		return strings.HasSuffix(word, ".sh") || strings.HasSuffix(word, ".py") || strings.HasSuffix(word, ".js")
+	})
 }
 
 // readTreeFile reads a file of a tree that is no longer than a workflow may be.

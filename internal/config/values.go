@@ -147,7 +147,7 @@ type verdictPatterns struct {
 
 var verdictWords = []string{"auto", "ready-to-merge", "review-state", "findings", "json", "conclusion"}
 
-const verdictHint = "write one of auto, ready-to-merge, review-state, findings, json, conclusion, or {approve: REGEX, object: REGEX}"
+const verdictHint = "write one of auto, ready-to-merge, review-state, findings, json, conclusion, {artifact: NAME}, or {approve: REGEX, object: REGEX}"
 
 func (v *VerdictFormat) decodeNode(r *policyFileReader, key string, n ast.Node) {
 	if n.Type() == ast.MappingType {
@@ -187,6 +187,9 @@ func (v *VerdictFormat) decodePatterns(r *policyFileReader, key string, n ast.No
 
 // quorumFormat returns v as the core's format.
 func (v VerdictFormat) quorumFormat() quorum.Format {
+	if v.Artifact != "" {
+		return quorum.Format{Kind: quorum.Artifact, Artifact: v.Artifact}
+	}
 	switch v.Word {
 	case "auto":
 		return quorum.Format{Kind: quorum.Auto}

@@ -74,10 +74,13 @@ const (
 type MetricsOptions struct {
 	Version string                                      // of the build
 	Health  func(context.Context) (store.Health, error) // how the table stands
-	Budgets func() map[int64]client.Budget              // the rest of the hour's requests, by installation; zero: GitHub has not said it
-	Reached func() time.Time                            // when GitHub last answered; zero: never
-	Now     func() time.Time                            // nil: time.Now
-	Log     *slog.Logger                                // nil: nothing is logged
+	// Heard counts the answers of reviewers that are kept, by preset
+	Heard   func(context.Context) (map[string]store.HeardCount, error)
+	Presets []string                       // that there are
+	Budgets func() map[int64]client.Budget // the rest of the hour's requests, by installation; zero: GitHub has not said it
+	Reached func() time.Time               // when GitHub last answered; zero: never
+	Now     func() time.Time               // nil: time.Now
+	Log     *slog.Logger                   // nil: nothing is logged
 }
 
 // Metrics are the daemon's counters, on a registry of their own. They may be used by several goroutines.
@@ -291,6 +294,7 @@ type scrapeCollector struct {
 	o                                         MetricsOptions
 	readable, oldest, remembered              *prometheus.Desc
 	keys, open, due, leased, failing, tenants *prometheus.Desc
+	heard, unread                             *prometheus.Desc
 	left, limit, low, reached                 *prometheus.Desc
 }
 
@@ -310,6 +314,12 @@ func newScrapeCollector(o MetricsOptions) *scrapeCollector {
 		oldest:     desc("queue_oldest_seconds", "How long the key that has waited longest has been due."),
 		tenants:    desc("queue_tenants", "Installations that have keys in the table."),
 		remembered: desc("deliveries_remembered", "Deliveries that would be known if they came again."),
+		heard: desc("reviewer_answers",
+			"Newest answers of reviewers that are kept, of the last 30 days, at most 20 of each in a repository; by preset.",
+			"reviewer"),
+		unread: desc("reviewer_answers_unread",
+			"Those of these answers in which nobody could read a verdict: if most are, the format may have changed.",
+			"reviewer"),
 		left: desc("github_budget_remaining",
 			"Requests that are left of the hour; of the 100 installations that have the fewest.", "installation"),
 		limit: desc("github_budget_limit",
@@ -323,7 +333,7 @@ func newScrapeCollector(o MetricsOptions) *scrapeCollector {
 // Describe implements [prometheus.Collector].
 func (s *scrapeCollector) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		s.readable, s.oldest, s.remembered, s.keys, s.open, s.due, s.leased, s.failing, s.tenants, s.left, s.limit, s.low, s.reached,
+		s.heard, s.unread, s.readable, s.oldest, s.remembered, s.keys, s.open, s.due, s.leased, s.failing, s.tenants, s.left, s.limit, s.low, s.reached,
 	} {
 		out <- d
 	}
@@ -335,6 +345,7 @@ func (s *scrapeCollector) Collect(out chan<- prometheus.Metric) {
 		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
 	s.collectQueue(gauge)
+	s.collectHeard(gauge)
 	var reached float64
 	if s.o.Reached != nil {
 		if at := s.o.Reached(); !at.IsZero() {
@@ -375,6 +386,31 @@ func (s *scrapeCollector) collectQueue(gauge func(*prometheus.Desc, float64, ...
 	gauge(s.oldest, secondsOf(h.Oldest))
 	gauge(s.tenants, float64(h.Tenants))
 	gauge(s.remembered, float64(h.Accepted))
+}
+
+// collectHeard shows how well reviewers are understood. What could not be read is missing.
+func (s *scrapeCollector) collectHeard(gauge func(*prometheus.Desc, float64, ...string)) {
+	counts := map[string]store.HeardCount{}
+	for _, known := range append(slices.Clone(s.o.Presets), otherLabel) {
+		counts[known] = store.HeardCount{}
+	}
+	if s.o.Heard != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), scrapeReadTimeout)
+		defer cancel()
+		heard, err := s.o.Heard(ctx)
+		if err != nil {
+			return
+		}
+		for preset, n := range heard {
+			label := knownLabel(s.o.Presets, preset)
+			sum := counts[label]
+			counts[label] = store.HeardCount{Answers: sum.Answers + n.Answers, Unread: sum.Unread + n.Unread}
+		}
+	}
+	for label, n := range counts {
+		gauge(s.heard, float64(n.Answers), label)
+		gauge(s.unread, float64(n.Unread), label)
+	}
 }
 
 // lowestBudgets returns the installations that have the fewest requests left. A personal token's is there before GitHub has said it: its

@@ -35,12 +35,16 @@ func scrape(t *testing.T, m *Metrics) map[string]string {
 }
 
 func TestEverySeriesIsThereFromTheStart(t *testing.T) {
-	m := NewMetrics(MetricsOptions{Version: "v1.2.3"})
+	m := NewMetrics(MetricsOptions{Version: "v1.2.3", Presets: []string{"copilot"}})
 	want := []string{
 		"coordinator_accept_duration_seconds_count", "coordinator_wake_lateness_seconds_count", "coordinator_redeliveries_total",
 		"coordinator_healed_pull_requests_total", "coordinator_http_panics_total", "coordinator_queue_keys", "coordinator_queue_open", "coordinator_queue_due",
 		"coordinator_queue_leased", "coordinator_queue_failing", "coordinator_queue_oldest_seconds", "coordinator_queue_tenants",
 		"coordinator_deliveries_remembered", "coordinator_github_reached_timestamp_seconds", "coordinator_github_budgets_low",
+	}
+	for _, reviewer := range []string{"copilot", "other"} {
+		want = append(want, fmt.Sprintf("coordinator_reviewer_answers{reviewer=%q}", reviewer))
+		want = append(want, fmt.Sprintf("coordinator_reviewer_answers_unread{reviewer=%q}", reviewer))
 	}
 	for _, event := range []string{"pull_request", "workflow_run", "check_run", "status", "push", "installation", "ping", "merge_group", "other"} {
 		for _, result := range []string{"accepted", "duplicate", "ignored", "refused", "malformed", "failed"} {
@@ -86,6 +90,35 @@ func TestMetricsAreWellNamed(t *testing.T) {
 	problems, err := promlint.New(w.Body).Lint()
 	if err != nil || len(problems) > 0 {
 		t.Errorf("%v %v", problems, err)
+	}
+}
+
+// A reviewer without a preset has a name of its policy's: it is no label.
+func TestAnswersAreCountedByPreset(t *testing.T) {
+	var fails error
+	m := NewMetrics(MetricsOptions{
+		Presets: []string{"copilot", "codex"},
+		Heard: func(context.Context) (map[string]store.HeardCount, error) {
+			return map[string]store.HeardCount{
+				"copilot": {Answers: 20, Unread: 14}, "": {Answers: 3, Unread: 1}, "of a newer program": {Answers: 2},
+			}, fails
+		},
+	})
+	series := scrape(t, m)
+	for name, want := range map[string]string{
+		`coordinator_reviewer_answers{reviewer="copilot"}`:        "20",
+		`coordinator_reviewer_answers_unread{reviewer="copilot"}`: "14",
+		`coordinator_reviewer_answers{reviewer="codex"}`:          "0",
+		`coordinator_reviewer_answers{reviewer="other"}`:          "5",
+		`coordinator_reviewer_answers_unread{reviewer="other"}`:   "1",
+	} {
+		if series[name] != want {
+			t.Errorf("%s is %q, want %s", name, series[name], want)
+		}
+	}
+	fails = errors.New("the table cannot be read")
+	if got, there := scrape(t, m)[`coordinator_reviewer_answers{reviewer="copilot"}`]; there {
+		t.Errorf("unread, it is %s: a zero would say that all is well", got)
 	}
 }
 

@@ -48,6 +48,8 @@ func newSight(web string, l loop.Look, was dashboard.Sight) *dashboard.Sight {
 			Name: b.Reviewer, Vote: b.Vote.String(), Why: sentenceOf(b), Required: b.Required, Shadow: b.Shadow, URL: b.URL,
 			Deadline: b.Deadline, VotedAt: b.At,
 		}
+		heard := quorum.DriftOf(b.Reviewer, l.Snapshot.Heard, 0)
+		lane.Answers, lane.Unread, lane.Drift = heard.Answers, heard.Unread, report.DriftSentence(heard)
 		for _, a := range b.Next {
 			if a.Kind == quorum.Rerun && lane.RerunAt.IsZero() {
 				lane.RerunAt = a.Due

@@ -225,6 +225,7 @@ func (d *Daemon) reconcilePull(
 	d.leases.markObserving(w.Lease, began)
 	r := loop.Reconciler{
 		Forge: countingForge{forge, d.Metrics}, Now: d.Now, Told: true, Seen: func(l loop.Look) { last = l },
+		Hear: d.hearIn(p),
 	}
 	wake, err := r.Reconcile(ctx, pr)
 	if err != nil {

@@ -62,6 +62,7 @@ type boardVote struct {
 	Name     string
 	Mark     boardMark
 	Why      string
+	Drift    string // its answers are not understood any more
 	URL      string
 	Notes    []string // required, report only
 	When     []boardFact
@@ -209,6 +210,9 @@ func nextOf(s Sight, now time.Time) *boardMoment {
 
 func showVote(s Sight, l Lane, now time.Time) boardVote {
 	v := boardVote{Name: boardClip(l.Name, 80), Mark: voteMark(l.Vote), Why: boardClip(l.Why, 400), URL: safeURL(l.URL, s.URL)}
+	if l.Drift != "" {
+		v.Drift = v.Name + ": " + boardClip(l.Drift, 200)
+	}
 	if l.Required {
 		v.Notes = append(v.Notes, "required")
 	}

@@ -16,6 +16,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -240,6 +241,22 @@ func TestBoardPull(t *testing.T) {
 	h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", nil))
 	if w.Code != http.StatusMethodNotAllowed {
 		t.Errorf("POST: %d", w.Code)
+	}
+}
+
+// Of a reviewer whose answers nobody understands it is said wherever it is shown.
+func TestBoardShowsDrift(t *testing.T) {
+	s := openTable(t)
+	sight := sceneWaiting()
+	says := "14 of its last 20 answers were not understood; its format may have changed"
+	sight.Lanes[1].Answers, sight.Lanes[1].Unread, sight.Lanes[1].Drift = 20, 14, says
+	lay(t, s, sight, sceneNow.Add(-time.Minute), "")
+	h := boardOf(s)
+	for _, path := range []string{"/", "/pulls/acme/shop/482"} {
+		want := []string{sight.Lanes[1].Name + ": " + says}
+		if got := texts(t, askBoard(t, h, path).Body.String(), "failed"); !slices.Equal(got, want) {
+			t.Errorf("%s says %q, want %q", path, got, want)
+		}
 	}
 }
 

@@ -46,6 +46,9 @@ type Lane struct {
 	Deadline time.Time    `json:"deadline,omitzero"`  // pending: unavailable from then on
 	VotedAt  time.Time    `json:"voted_at,omitzero"`  // when the vote was cast
 	RerunAt  time.Time    `json:"rerun_at,omitzero"`  // when it will be run again
+	Answers  int          `json:"answers,omitempty"`  // its newest ones in the repository, at most 20
+	Unread   int          `json:"unread,omitempty"`   // of them: nobody understood them
+	Drift    string       `json:"drift,omitempty"`    // what a person should know of that
 	Warned   string       `json:"warned,omitempty"`   // the kind of the last warning of it on this head, see package report
 	Attempts []AttemptBar `json:"attempts,omitempty"` // oldest first
 }

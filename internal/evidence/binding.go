@@ -14,7 +14,7 @@ func (v *reviewerView) whyUnbound(a *reviewAttempt, t *quorum.Text, at time.Time
 	}
 	named := v.namedCommit(t)
 	about := v.head.isHead(named)
-	if named != "" && !about && !v.head.isVague(named) && !v.head.isMergeOfHead(named) {
+	if v.head.isOtherCommit(named) && !v.isNoticeOfHead(t, at) {
 		return namesOtherCommit.with(named)
 	}
 	if t.Kind == quorum.TextReview {
@@ -24,6 +24,20 @@ func (v *reviewerView) whyUnbound(a *reviewAttempt, t *quorum.Text, at time.Time
 		return v.whyUnboundWithoutRun(about, at)
 	}
 	return v.whyOutsideRun(a, t, about, at)
+}
+
+// isNoticeOfHead reports whether a text says since the start that its reviewer works, or why there is no review, and names
+// no other commit where it says so: what it names elsewhere is of an older review that stands there still.
+func (v *reviewerView) isNoticeOfHead(t *quorum.Text, at time.Time) bool {
+	if at.Before(v.head.cycle.start) {
+		return false
+	}
+	got := v.texts.readText(v.Reviewer, t, t.State, 0, 0)
+	switch got.Outcome {
+	case quorum.Running, quorum.Limited, quorum.Overloaded, quorum.Failed, quorum.Declined:
+		return !v.head.isOtherCommit(v.texts.commitNamedAt(v.Reviewer, t, got.Line))
+	}
+	return false
 }
 
 // whyUnboundWithoutRun is [reviewerView.whyUnbound] for a reviewer without a workflow.

@@ -39,8 +39,12 @@ func (v *reviewerView) candidates(a *reviewAttempt) (out []candidate) {
 	return out
 }
 
-// textStatements are the statements among the candidates for a, oldest first.
+// textStatements are the statements among the candidates for a, oldest first; of a reviewer whose verdict is an artifact those
+// in its artifacts.
 func (v *reviewerView) textStatements(a *reviewAttempt) (out []statement) {
+	if v.Verdict.Kind == quorum.Artifact {
+		return v.artifactStatements(a)
+	}
 	for i := range v.head.texts {
 		if c, found := v.newCandidate(a, &v.head.texts[i]); found && c.isStatement {
 			out = append(out, c.statement)
@@ -117,7 +121,8 @@ func (v *reviewerView) readCandidate(a *reviewAttempt, c *candidate) {
 	if dismissed {
 		by, c.reviewState = v.head.dismissalOf(c.text.ID)
 	}
-	c.Reading = v.texts.readText(v.Reviewer, c.text, c.reviewState, len(c.threads))
+	objecting, minor := v.countThreads(c.threads)
+	c.Reading = v.texts.readText(v.Reviewer, c.text, c.reviewState, objecting, minor)
 	if dismissed {
 		if c.Outcome != quorum.Findings || v.head.hadNoHand(by) { // nobody else ends an objection
 			c.rejectVoid(reviewDismissed, quorum.ReasonDismissed, by.Login)

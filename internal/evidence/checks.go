@@ -14,17 +14,30 @@ import (
 // never another App's. A job is as good as its run: of another branch it is nothing, and it approves once a list shows
 // that run.
 func (v *reviewerView) checkStatements() (out []statement) {
-	if v.Check == "" {
+	name, app := v.Check, v.App
+	if name == "" {
+		name, app = v.signal().Check, v.signal().App
+	}
+	if name == "" {
 		return nil
 	}
 	for i := range v.head.snapshot.Checks {
 		c := &v.head.snapshot.Checks[i]
 		at := latest(c.Started, c.Completed)
-		if c.Name != v.Check || !strings.EqualFold(c.App, v.App) || v.head.cycle.isBeforeBase(at) {
+		if c.Name != name || !strings.EqualFold(c.App, app) || v.head.cycle.isBeforeBase(at) {
 			continue
 		}
 		ref := quorum.TextRef{Kind: quorum.TextCheck, ID: c.ID}
-		s := statement{Reading: v.texts.readCheck(v.Reviewer, c), at: at, ref: ref, url: c.URL, body: c.Summary}
+		s := statement{Reading: v.texts.readCheck(v.Reviewer, c, 0), at: at, ref: ref, url: c.URL, body: c.Summary}
+		if s.Inline { // it counts the comments that stand in its reviews
+			s.threads = v.head.openedThreads(v.Reviewer, 0)
+			if objecting, minor := v.countThreads(s.threads); objecting == 0 && minor > 0 {
+				s.Reading = v.texts.readCheck(v.Reviewer, c, minor)
+			}
+		}
+		if v.Check == "" && !v.signals(&s.Reading) {
+			continue
+		}
 		run, listed := v.head.runOfCheck(c)
 		if c.Job && (listed && v.head.isOtherBranchRun(run) || !listed && s.Outcome == quorum.Approved) {
 			continue
@@ -36,9 +49,6 @@ func (v *reviewerView) checkStatements() (out []statement) {
 		if s.Outcome == quorum.Approved && !began.IsZero() && v.head.cycle.isBeforeBase(began) { // it looked at the base of then
 			continue
 		}
-		if s.Inline { // it counts the comments that stand in its reviews
-			s.threads = v.head.openedThreads(v.Reviewer, 0)
-		}
 		s.voidIfOtherPull(v.head.otherPullOfCheck(c))
 		out = append(out, s)
 	}
@@ -47,16 +57,20 @@ func (v *reviewerView) checkStatements() (out []statement) {
 
 // statusStatements are the reviewer's commit statuses on this head and base, by context and creator.
 func (v *reviewerView) statusStatements() (out []statement) {
-	if v.Status == "" {
+	context := cmp.Or(v.Status, v.signal().Status)
+	if context == "" {
 		return nil
 	}
 	for i := range v.head.snapshot.Statuses {
 		st := &v.head.snapshot.Statuses[i]
-		if !strings.EqualFold(st.Context, v.Status) || !st.Creator.Is(v.Author) || v.head.cycle.isBeforeBase(st.At) {
+		if !strings.EqualFold(st.Context, context) || !st.Creator.Is(v.Author) || v.head.cycle.isBeforeBase(st.At) {
 			continue
 		}
 		ref := quorum.TextRef{Kind: quorum.TextStatus, ID: st.ID}
 		s := statement{Reading: v.texts.readStatus(v.Reviewer, st), at: st.At, ref: ref, url: st.URL, body: st.Description}
+		if v.Status == "" && !v.signals(&s.Reading) {
+			continue
+		}
 		if s.Outcome == quorum.Approved && v.head.cycle.isBeforeBase(v.head.scanBegan(st)) { // it looked at the base of then
 			continue
 		}
@@ -64,6 +78,26 @@ func (v *reviewerView) statusStatements() (out []statement) {
 		out = append(out, s)
 	}
 	return out
+}
+
+// signal is where the reviewer says, beside its texts, that it works or why it does not. It belongs to texts.
+func (v *reviewerView) signal() quorum.Signal {
+	if v.Verdict.Kind == quorum.Conclusion {
+		return quorum.Signal{}
+	}
+	return v.Signal
+}
+
+// signals reports whether a signal says something: that the review is under way, why there is none, or, in words of its
+// vendor's own, what it is. Whatever else it says is left to the texts.
+func (v *reviewerView) signals(got *review.Reading) bool {
+	switch got.Outcome {
+	case quorum.Running:
+		return true
+	case quorum.Approved, quorum.Findings:
+		return strings.HasPrefix(got.Rule, v.Preset+".json ")
+	}
+	return saysWhy(got.Outcome)
 }
 
 // scanBegan is when its creator began what a status ends: when it set the status to pending before, or now.
@@ -84,9 +118,12 @@ func (h *headView) scanBegan(end *quorum.Status) (began time.Time) {
 	return began
 }
 
-func (c *textReader) readCheck(r *quorum.Reviewer, run *quorum.CheckRun) review.Reading {
+// readCheck reads a check run of a reviewer whose comments on the diff all lie below its min_severity; minor counts them.
+func (c *textReader) readCheck(r *quorum.Reviewer, run *quorum.CheckRun, minor int) review.Reading {
 	body := strings.Join([]string{run.Title, run.Summary, run.Text}, "\n\n")
-	m := review.Material{Kind: review.Check, Body: body, State: cmp.Or(run.Status, "queued"), Conclusion: run.Conclusion}
+	m := review.Material{
+		Kind: review.Check, Body: body, State: cmp.Or(run.Status, "queued"), Conclusion: run.Conclusion, Minor: minor,
+	}
 	return c.readerOf(r).Read(m)
 }
 

@@ -12,6 +12,11 @@ func (h *headView) isHead(named string) bool {
 	return named != "" && strings.HasPrefix(h.snapshot.PR.Head, named) && !h.mayBeOtherHead(named)
 }
 
+// isOtherCommit reports whether what a text names is another commit than this head, and surely so; "" is not.
+func (h *headView) isOtherCommit(named string) bool {
+	return named != "" && !h.isHead(named) && !h.isVague(named) && !h.isMergeOfHead(named)
+}
+
 // isVague reports whether it cannot be told which commit a text names: several, one that is not there, or an id that is
 // also another head's. That binds nothing and approves nothing; an objection that is bound otherwise stays one.
 func (h *headView) isVague(named string) bool {

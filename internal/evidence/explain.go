@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -25,6 +26,10 @@ func Consider(p quorum.Policy, s quorum.Snapshot) (out []Considered) {
 		}
 		a, b := v.newestAttempt(), v.makeBallot()
 		ignored := v.whyIgnored(&a)
+		if v.Verdict.Kind == quorum.Artifact {
+			out = append(out, v.considerArtifacts(&a, &b, ignored)...)
+			ignored = cmp.Or(ignored, artifactDecides)
+		}
 		for _, c := range v.candidates(&a) {
 			shown := Considered{Reviewer: v.Name, Text: c.ref, URL: c.url, At: latest(c.text.At, c.text.Edited)}
 			if ignored != "" && b.Evidence != c.ref {

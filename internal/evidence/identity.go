@@ -27,8 +27,10 @@ func rememberAccounts(seen []quorum.SeenAccount, p *quorum.Policy, s *quorum.Sna
 			add(r.Author, firstAccountID(s, r.Author))
 		}
 		for _, c := range s.Checks {
-			if r.Check != "" && c.Name == r.Check && strings.EqualFold(c.App, r.App) {
-				add(appPrefix+r.App, c.AppID)
+			for _, of := range [...]quorum.Signal{{Check: r.Check, App: r.App}, r.Signal} {
+				if of.Check != "" && c.Name == of.Check && strings.EqualFold(c.App, of.App) {
+					add(appPrefix+of.App, c.AppID)
+				}
 			}
 		}
 	}

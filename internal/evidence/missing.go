@@ -25,6 +25,12 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 		return w
 	}
 	views := reviewerViews(&p, &s)
+	for _, v := range views {
+		w.Uploads = append(w.Uploads, v.unreadUploads()...)
+	}
+	if len(w.Uploads) > 0 {
+		return w
+	}
 	if s.SameBranch == nil && len(s.Siblings) == 0 {
 		if wants := branchWants(views); wants.SameBranch {
 			return wants
@@ -156,6 +162,9 @@ func (v *reviewerView) approvesByText() bool {
 func (v *reviewerView) approvesCommitAlone() bool {
 	approves := func(s statement) bool { return s.Outcome == quorum.Approved }
 	succeeded := func(run quorum.Run) bool { return run.Completed() && run.Conclusion == "success" }
+	if v.Verdict.Kind == quorum.Artifact {
+		return v.approvesByText()
+	}
 	return slices.ContainsFunc(v.checkStatements(), approves) || slices.ContainsFunc(v.statusStatements(), approves) ||
 		v.isByConclusion() && slices.ContainsFunc(v.runs.counted, succeeded)
 }

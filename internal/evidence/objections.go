@@ -35,7 +35,7 @@ func (v *attemptView) withdrawnApproval(statements []statement) (attemptResult, 
 		since = latest(since, v.attempt.began)
 	}
 	for _, st := range v.head.record.approvalsOf(v.Name) {
-		if st.At.Before(since) || st.Kind == quorum.TextCheck || st.Kind == quorum.TextStatus || st.Kind == quorum.TextRun {
+		if st.At.Before(since) || !isWithdrawable(st.Kind) {
 			continue
 		}
 		why, by := quorum.ReasonDeleted, ""
@@ -56,6 +56,9 @@ func (v *attemptView) withdrawnApproval(statements []statement) (attemptResult, 
 	return attemptResult{}, false
 }
 
+// isWithdrawable reports whether an approval of that kind is taken back by deleting it.
+func isWithdrawable(k quorum.TextKind) bool { return k == quorum.TextComment || k == quorum.TextReview }
+
 // unansweredObjection finds an objection to this head and base that nothing has answered, beside a result of the
 // newest attempt that does not object. What GitHub still shows is read anew; the record speaks for what it shows no
 // more.
@@ -74,14 +77,14 @@ func (v *attemptView) unansweredObjection(got attemptResult, statements []statem
 		}
 	}
 	if standing != nil && !isAnswer && !v.head.record.hasAnswered(v.Name, standing.at, saidIn.run.ID, saidIn.number) {
-		objection := objectionResult(standing)
+		objection := v.objectionResult(standing)
 		objection.saidRun, objection.saidAttempt = saidIn.run.ID, saidIn.number
 		return v.standingResult(objection, got, true), true
 	}
 	for _, list := range [][]statement{v.checkStatements(), v.statusStatements()} {
 		s, found := openObjection(list)
 		if found && !(isAnswer && got.at.After(s.at)) && !v.head.record.hasAnswered(v.Name, s.at, 0, 0) {
-			return v.standingResult(objectionResult(&s), got, false), true
+			return v.standingResult(v.objectionResult(&s), got, false), true
 		}
 	}
 	objection, found := v.failedRunBefore()
@@ -146,9 +149,9 @@ func (v *attemptView) verdictOfAttempt(said []statement) (objection *statement, 
 		case s.Outcome == quorum.Findings && v.hasEndedByThreads(s): // it was no approval of the rest
 		case s.Outcome == quorum.Findings:
 			objection = s
-		case (v.OnlyNew || s.NoOpen) && len(v.head.openFindings(v.Reviewer)) > 0: // clean, but for its open threads
+		case (v.OnlyNew || s.NoOpen) && len(v.openFindings()) > 0: // clean, but for its open threads
 			open := *s
-			open.Outcome, open.Findings = quorum.Findings, v.head.openFindings(v.Reviewer)
+			open.Outcome, open.Findings = quorum.Findings, v.openFindings()
 			objection = &open
 		default:
 			approves = true
@@ -180,9 +183,11 @@ func (v *attemptView) earlierAttempts() (out []reviewAttempt) {
 		run := &v.runs.counted[i]
 		switch {
 		case run.ID == a.run.ID && a.number > 1:
-			out = append(out, reviewAttempt{run: a.run, number: a.number - 1, began: run.Created, ended: a.began})
+			out = append(out, reviewAttempt{run: a.run, number: a.number - 1, isSeveral: true, began: run.Created, ended: a.began})
 		case run.ID != a.run.ID && run.Completed() && run.Number < a.run.Number:
-			out = append(out, reviewAttempt{run: run, number: run.Attempt, began: run.Created, ended: v.head.record.endOf(run)})
+			out = append(out, reviewAttempt{
+				run: run, number: run.Attempt, isSeveral: true, began: run.Created, ended: v.head.record.endOf(run),
+			})
 		}
 	}
 	return out
@@ -234,7 +239,8 @@ func (v *attemptView) hasEndedSince(o *quorum.Objection) bool {
 		return v.head.hadNoHand(by)
 	}
 	s := statement{ref: t.TextRef, isReview: true, reviewState: t.State, threads: v.head.openedThreads(v.Reviewer, t.ID)}
-	s.Reading = v.texts.readText(v.Reviewer, t, t.State, len(s.threads))
+	objecting, minor := v.countThreads(s.threads)
+	s.Reading = v.texts.readText(v.Reviewer, t, t.State, objecting, minor)
 	return s.Outcome == quorum.Findings && v.hasEndedByThreads(&s)
 }
 
@@ -242,7 +248,11 @@ func (v *attemptView) hasEndedSince(o *quorum.Objection) bool {
 // ended it, or an approval counts, which reads all threads anew. Deleting it does not close it.
 func (v *attemptView) isThreadAnswered(id int64, isAnswer bool) bool {
 	i := slices.IndexFunc(v.head.snapshot.Threads, func(t quorum.Thread) bool { return t.ID == id })
-	return i >= 0 && (isAnswer || v.head.hasEnded(v.Reviewer, &v.head.snapshot.Threads[i]))
+	if i < 0 {
+		return false
+	}
+	t := &v.head.snapshot.Threads[i]
+	return isAnswer || v.head.hasEnded(v.Reviewer, t) || v.isMinor(t)
 }
 
 // isAnsweredAsShown is [attemptView.isAnswered] for an objection whose text GitHub still shows.

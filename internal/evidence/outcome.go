@@ -41,7 +41,7 @@ func (v *attemptView) combineTexts(statements []statement) attemptResult {
 	approval, objection, other := v.decidingStatements(statements)
 	switch {
 	case objection != nil:
-		got := objectionResult(objection)
+		got := v.objectionResult(objection)
 		got.isDoubt = got.isDoubt && v.attempt.isUnderWay()
 		return got
 	case approval != nil && v.attempt.hasBegun():
@@ -82,7 +82,7 @@ func (v *attemptView) decidingStatements(statements []statement) (approval, obje
 				elsewhere = nil
 			}
 		default:
-			if other == nil || !saysWhy(other.Outcome) || saysWhy(s.Outcome) {
+			if other == nil || !saysWhy(other.Outcome) || saysWhy(s.Outcome) || s.Outcome == quorum.Running && v.attempt.ended.IsZero() {
 				other = s
 			}
 		}
@@ -132,11 +132,14 @@ func (v *attemptView) approvalResult(s *statement) attemptResult {
 	if s.Outcome == quorum.Findings {
 		got.findings, got.reason, got.detail = nil, quorum.ReasonResolved, strings.Join(threadResolvers(s.threads), ", ")
 	}
+	if s.Below {
+		got.findings = v.withThreads(got.findings, s.threads)
+	}
 	got.hasThreads = len(s.threads) > 0 // unresolving one would end the approval
 	if !v.OnlyNew && !s.NoOpen {
 		return got
 	}
-	if open := v.head.openFindings(v.Reviewer); len(open) > 0 {
+	if open := v.openFindings(); len(open) > 0 {
 		got.outcome, got.reason, got.detail, got.findings, got.hasThreads = quorum.Findings, quorum.ReasonOpenThreads, "", open, true
 	}
 	return got

@@ -35,7 +35,7 @@ func newPlanner(v attemptView, got attemptResult) *planner {
 // completeBallot fills in the vote, its reason and its next steps.
 func (p *planner) completeBallot(b quorum.Ballot) quorum.Ballot {
 	a, got := &p.attempt, &p.result
-	b.Outcome, b.Reason, b.Detail, b.Evidence, b.Findings = got.outcome, got.reason, got.detail, got.ref, got.findings
+	b.Outcome, b.Reason, b.Detail, b.Evidence, b.Findings = got.outcome, got.reason, got.detail, got.ref, p.head.withKnownPaths(got.findings)
 	b.Attempt = a.number
 	if got.url != "" {
 		b.URL = got.url
@@ -213,6 +213,10 @@ func (p *planner) planRetry(b quorum.Ballot) quorum.Ballot {
 		b.Vote, b.Spent, b.Open = quorum.Unavailable, possible && !p.Shadow, a.run == nil
 		return b
 	}
+	if p.hasDrifted() {
+		b.Vote, b.Reason, b.Spent, b.Open = quorum.Unavailable, quorum.ReasonDrift, true, a.run == nil
+		return b
+	}
 	setPending(&b, p.limit, b.Reason)
 	b.Retrying, b.Watch, b.Planned = true, true, true
 	if a.run != nil {
@@ -221,6 +225,14 @@ func (p *planner) planRetry(b quorum.Ballot) quorum.Ballot {
 		b.Next = []quorum.Action{p.askAction(a.number+1, due)}
 	}
 	return b
+}
+
+// hasDrifted reports whether the answer was not understood, and the reviewer's last ones on other pull requests were not
+// either: another one would be no clearer. What it said on this pull request shows nothing for itself.
+func (p *planner) hasDrifted() bool {
+	s := p.head.snapshot
+	return p.result.outcome == quorum.Malformed && p.result.reason == quorum.ReasonMalformed &&
+		quorum.DriftOf(p.Name, s.Heard, s.PR.Number).Drifted()
 }
 
 // retryDue is when an attempt of that outcome is run or asked for again.

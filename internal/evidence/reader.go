@@ -14,11 +14,14 @@ type textReader struct {
 	keptLines int // of the pages kept, and of those that were too many
 	facts     map[textKey]*textFacts
 	readers   map[string]*review.Reader // by the reviewer's name
+
+	severities map[threadKey]quorum.Severity
 }
 
 func newTextReader() *textReader {
 	return &textReader{
 		pages: map[quorum.TextRef]review.Page{}, facts: map[textKey]*textFacts{}, readers: map[string]*review.Reader{},
+		severities: map[threadKey]quorum.Severity{},
 	}
 }
 
@@ -32,6 +35,23 @@ func (c *textReader) readerOf(r *quorum.Reviewer) *review.Reader {
 	return reader
 }
 
+// threadKey is a thread as a reviewer's.
+type threadKey struct {
+	reviewer string
+	thread   int64
+}
+
+// severityOf is how grave r's comment is that opened a thread; 0 if it does not say.
+func (c *textReader) severityOf(r *quorum.Reviewer, t *quorum.Thread) quorum.Severity {
+	k := threadKey{r.Name, t.ID}
+	got, found := c.severities[k]
+	if !found {
+		got = review.SeverityOf(*r, t.Body)
+		c.severities[k] = got
+	}
+	return got
+}
+
 // textKey is a text as a reviewer's.
 type textKey struct {
 	reviewer string
@@ -43,7 +63,7 @@ type textFacts struct {
 	hasHeading  *bool
 	commitRead  bool
 	namedCommit string
-	readings    map[string]review.Reading // by the review's state and its number of threads
+	readings    map[string]review.Reading // by the review's state and its numbers of threads
 }
 
 // maxKeptLines bounds what is kept of texts: strangers write as many as they like, of empty lines if they like.
@@ -90,14 +110,20 @@ func (c *textReader) namedCommit(r *quorum.Reviewer, t *quorum.Text) string {
 	return f.namedCommit
 }
 
-// readText reads what t says, as a review in that state with so many threads.
-func (c *textReader) readText(r *quorum.Reviewer, t *quorum.Text, state string, threads int) review.Reading {
+// commitNamedAt is the commit that t names beside a line of it; "" if it names none there.
+func (c *textReader) commitNamedAt(r *quorum.Reviewer, t *quorum.Text, line int) string {
+	return c.pageOf(t).CommitNamedAt(*r, line)
+}
+
+// readText reads what t says, as a review in that state with so many threads that object, and so many that do not.
+func (c *textReader) readText(r *quorum.Reviewer, t *quorum.Text, state string, threads, minor int) review.Reading {
 	f := c.factsOf(r, t)
-	key := fmt.Sprint(state, " ", threads)
+	key := fmt.Sprint(state, " ", threads, " ", minor)
 	got, found := f.readings[key]
 	if !found {
 		page := c.pageOf(t)
-		got = c.readerOf(r).Read(review.Material{Kind: kindOf(t), Body: t.Body, Page: &page, State: state, Threads: threads})
+		m := review.Material{Kind: kindOf(t), Body: t.Body, Page: &page, State: state, Threads: threads, Minor: minor}
+		got = c.readerOf(r).Read(m)
 		f.readings[key] = got
 	}
 	return got

@@ -38,9 +38,12 @@ const (
 
 	// By the policy and the pull request: no text of the reviewer counts.
 	conclusionDecides rejection = "its reviewer's verdict is a conclusion, not a text"
+	artifactDecides   rejection = "its reviewer's verdict is an artifact, not a text"
 	byPullAuthor      rejection = "its reviewer opened the pull request"
 	guardedFile       rejection = "the pull request changes %s, which may instruct the reviewer"
 	guardUnknown      rejection = "the list of changed files is not complete: one of them may instruct the reviewer"
+
+	artifactExpired rejection = "GitHub keeps the artifact no more"
 
 	// objectionStands follows another rejection.
 	objectionStands rejection = "%s; the objection that it held stands"

@@ -45,15 +45,40 @@ func declinedResult(s *statement) attemptResult {
 }
 
 // objectionResult is the result of a statement that objects.
-func objectionResult(s *statement) attemptResult {
+func (v *reviewerView) objectionResult(s *statement) attemptResult {
 	got := resultOf(s)
 	got.outcome, got.reason, got.findings = quorum.Findings, quorum.ReasonFindings, slices.Clip(s.Findings)
 	got.isDoubt = s.Doubt
-	for i := range s.threads {
-		got.findings = append(got.findings, threadFinding(&s.threads[i]))
-		got.hasThreads = true
-	}
+	got.findings = v.withThreads(got.findings, s.threads)
+	got.hasThreads = len(s.threads) > 0
 	return got
+}
+
+// withKnownPaths returns findings with their paths as the pull request has them. A reader takes "a/cart.go" for a diff's name
+// of cart.go, and cannot know of a folder "a"; nor that "shop/cart.go" is a repository's name before its file.
+func (h *headView) withKnownPaths(findings []quorum.Finding) []quorum.Finding {
+	if len(findings) == 0 || len(h.snapshot.PR.Files) == 0 {
+		return findings
+	}
+	known := make(map[string]bool, len(h.snapshot.PR.Files))
+	for _, f := range h.snapshot.PR.Files {
+		known[f.Path] = true
+	}
+	findings = slices.Clone(findings)
+	for i := range findings {
+		f := &findings[i]
+		if f.Thread != 0 || f.Path == "" || known[f.Path] {
+			continue
+		}
+		bare, named := strings.CutPrefix(f.Path, h.snapshot.PR.Repo+"/")
+		for _, path := range [...]string{"a/" + f.Path, "b/" + f.Path, bare} {
+			if known[path] && (named || path != bare) {
+				f.Path = path
+				break
+			}
+		}
+	}
+	return findings
 }
 
 func runRef(run *quorum.Run) quorum.TextRef { return quorum.TextRef{Kind: quorum.TextRun, ID: run.ID} }

@@ -106,6 +106,7 @@ type reviewAttempt struct {
 	spentAttempts int       // attempts used up beyond the first
 	request       *quorum.Intent
 	byPerson      bool // a person caused it: deadlines begin anew
+	isSeveral     bool // it stands for all attempts of its run up to this one: GitHub does not show where each began
 }
 
 // isUnderWay reports whether its run has not ended. An attempt without a run is never under way: it has no end.

@@ -38,8 +38,8 @@ func (s *statement) voidIfOtherPull(name string, found bool) {
 	}
 }
 
-// hasEndedByThreads reports whether an objection by inline comments has ended: every thread of it has, and none was
-// deleted or edited by somebody else. An objection in words or by CHANGES_REQUESTED does not end that way.
+// hasEndedByThreads reports whether an objection by inline comments has ended: every thread of it that objects has, and
+// none was deleted or edited by somebody else. An objection in words or by CHANGES_REQUESTED does not end that way.
 func (v *reviewerView) hasEndedByThreads(s *statement) bool {
 	if len(s.threads) == 0 || !s.Inline || s.reviewState == "CHANGES_REQUESTED" {
 		return false
@@ -47,8 +47,12 @@ func (v *reviewerView) hasEndedByThreads(s *statement) bool {
 	if v.head.record.hadMoreThreads(s.ref, len(s.threads)) {
 		return false
 	}
+	objecting, _ := v.countThreads(s.threads)
 	for i := range s.threads {
 		t := &s.threads[i]
+		if objecting > 0 && v.isMinor(t) {
+			continue
+		}
 		if !v.head.hasEnded(v.Reviewer, t) || t.Edited && !t.Editor.Is(v.Author) {
 			return false
 		}

@@ -1,6 +1,8 @@
 package evidence
 
 import (
+	"slices"
+
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
@@ -30,18 +32,56 @@ func (h *headView) hasEnded(r *quorum.Reviewer, t *quorum.Thread) bool {
 	return h.policy.Threads == quorum.ByAnyone || h.hadNoHand(t.ResolvedBy)
 }
 
-// openFindings are the threads of r's that have not ended, of whichever head.
-func (h *headView) openFindings(r *quorum.Reviewer) (open []quorum.Finding) {
-	for i := range h.snapshot.Threads {
-		if t := &h.snapshot.Threads[i]; t.Author.Is(r.Author) && !h.hasEnded(r, t) {
-			open = append(open, threadFinding(t))
+// openFindings are the threads of the reviewer's that object and have not ended, of whichever head.
+func (v *reviewerView) openFindings() (open []quorum.Finding) {
+	for i := range v.head.snapshot.Threads {
+		if t := &v.head.snapshot.Threads[i]; t.Author.Is(v.Author) && !v.head.hasEnded(v.Reviewer, t) && !v.isMinor(t) {
+			open = append(open, v.threadFinding(t))
 		}
 	}
 	return open
 }
 
-func threadFinding(t *quorum.Thread) quorum.Finding {
-	return quorum.Finding{Path: t.Path, Line: t.Line, Body: t.Body, Thread: t.ID, URL: t.URL}
+// threadSeverity is how grave the reviewer says a thread of its is; 0 if it does not say, or if somebody else edited what
+// it says.
+func (v *reviewerView) threadSeverity(t *quorum.Thread) quorum.Severity {
+	if t.Edited && !t.Editor.Is(v.Author) {
+		return 0
+	}
+	return v.texts.severityOf(v.Reviewer, t)
+}
+
+// isMinor reports whether a thread lies below the reviewer's min_severity: it is shown and does not object.
+func (v *reviewerView) isMinor(t *quorum.Thread) bool {
+	if v.MinSeverity == quorum.SeverityAny {
+		return false
+	}
+	severity := v.threadSeverity(t)
+	return severity > 0 && severity < v.MinSeverity
+}
+
+// countThreads counts the threads that object, and those that do not.
+func (v *reviewerView) countThreads(threads []quorum.Thread) (objecting, minor int) {
+	for i := range threads {
+		if v.isMinor(&threads[i]) {
+			minor++
+		}
+	}
+	return len(threads) - minor, minor
+}
+
+func (v *reviewerView) threadFinding(t *quorum.Thread) quorum.Finding {
+	return quorum.Finding{
+		Path: t.Path, Line: t.Line, Body: t.Body, Thread: t.ID, URL: t.URL, Severity: v.threadSeverity(t), Below: v.isMinor(t),
+	}
+}
+
+// withThreads returns findings and those that threads are.
+func (v *reviewerView) withThreads(findings []quorum.Finding, threads []quorum.Thread) []quorum.Finding {
+	for i := range threads {
+		findings = append(slices.Clip(findings), v.threadFinding(&threads[i]))
+	}
+	return findings
 }
 
 // dismissalOf is who dismissed a review, and the state that it had.

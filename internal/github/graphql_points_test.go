@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
 
@@ -36,6 +37,7 @@ func (q *queryLog) RoundTrip(req *http.Request) (*http.Response, error) {
 	name := "unknown"
 	for part, is := range map[string]string{
 		"reviewThreads(first: 100, after": "conversation", "pullRequests(states: OPEN": "list", "authors(first": "authors", "nodes(ids": "bodies",
+		"field: UPDATED_AT": "recent answers",
 	} {
 		if strings.Contains(asked.Query, part) {
 			name = is
@@ -118,6 +120,10 @@ func TestPointsOfRareQueries(t *testing.T) {
 		w.reads("success", "")
 		if got := q.taken(); got != "conversation: 2, authors: 1" {
 			t.Errorf("once a thread is resolved a look costs %s", got)
+		}
+		do[[]quorum.HeardAnswer](t)(w.forge.RecentAnswers(t.Context(), "acme", "shop"))
+		if got := q.taken(); got != "recent answers: 1" {
+			t.Errorf("what reviewers answered on other pull requests costs %s", got)
 		}
 		for range 34 {
 			w.comment("mallory", longestComment)

@@ -99,6 +99,7 @@ type observed struct {
 	wake                time.Time
 	threadsDecide       bool // resolving a thread may change the decision
 	logs                map[int64]quorum.Job
+	uploads             map[quorum.UploadName]knownUploads
 	commits             map[string]quorum.Commit
 	authors             []quorum.Commit
 	sameBranch          []quorum.PullRequest // of the head branch
@@ -325,6 +326,11 @@ func (m *memory) estimateSize() int {
 			n += len(note)
 		}
 	}
+	for _, known := range m.uploads {
+		for i := range known.files {
+			n += 256 + len(known.files[i].Content)
+		}
+	}
 	return n + 256*(len(m.commits)+len(m.authors)+len(m.pushes)+len(m.sameBranch)+len(m.retired))
 }
 
@@ -340,7 +346,7 @@ func (m *memory) changeHead(head string) {
 	m.siblings, m.statuses, m.disagreeing = nil, nil, nil
 	m.authors, m.pushes, m.authorsOf, m.pushesOf = nil, nil, "", ""
 	m.sameBranch, m.sameBranchRun = nil, 0
-	m.logs, m.commits = nil, nil
+	m.logs, m.commits, m.uploads = nil, nil, nil
 }
 
 // noteEvent takes over what an event has shown.

@@ -265,6 +265,12 @@ func (l *look) readMissing(ctx context.Context) error {
 		return err
 	}
 	wants := evidence.Missing(l.policy, l.snap)
+	if len(wants.Uploads) > 0 {
+		if err := l.readUploads(ctx, wants.Uploads); err != nil {
+			return err
+		}
+		wants = evidence.Missing(l.policy, l.snap)
+	}
 	if wants.SameBranch {
 		if err := l.readSameBranch(ctx, wants.SameBranchRun); err != nil {
 			return err

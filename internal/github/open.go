@@ -26,7 +26,7 @@ const openHead = `query($owner: String!, $name: String!, $first: Int!, $after: S
     pullRequests(states: OPEN, first: $first, after: $after) {
       pageInfo { hasNextPage endCursor }
       nodes {
-        number title isDraft updatedAt headRefOid baseRefName`
+        number title isDraft updatedAt headRefOid baseRefName isCrossRepository author { login }`
 
 // openChecks asks for our check, whose record stands in its text, among the suites: there it is whatever else stands on the
 // commit. Other suites are asked for as well, as the head's branch shows them: a run that has no job yet has no check run.
@@ -80,8 +80,9 @@ const sweepLookMargin = 5 * time.Second
 
 // Open is what a repository's open pull requests come to.
 type Open struct {
-	Count     int   // open pull requests
-	Due       []Due // those that must be looked at, the most urgent first
+	Count     int                  // open pull requests
+	Due       []Due                // those that must be looked at, the most urgent first
+	Heard     []quorum.HeardAnswer // reviewers' newest answers, as our checks tell
 	File      quorum.PolicyFile
 	Sweep     config.SweepKeys // how they are to be looked at
 	Threshold int              // of faults in a row, after which GitHub is down
@@ -135,16 +136,15 @@ func (f *Forge) OpenOfFew(ctx context.Context, owner, repo string) (Open, error)
 
 func (f *Forge) openFrom(ctx context.Context, owner, repo string, first int) (Open, error) {
 	o := Open{}
-	in := inquiry{owner: owner, repo: repo, app: f.app.KnownSlug(), appID: f.app.id(), personal: f.client.Personal()}
 	fail := func(err error) (Open, error) {
 		return Open{}, fmt.Errorf("list open pull requests of %s/%s: %w", owner, repo, err)
 	}
-	l := f.policyOf(owner, repo)
-	if err := l.readPolicy(ctx); err != nil { // as a look reads it
+	in, src, err := f.inquire(ctx, owner, repo)
+	if err != nil {
 		return fail(err)
 	}
-	in.file, in.policy, o.File = l.file, l.policy, l.file
-	o.Sweep, o.Threshold = config.ParseSweep(in.file.Path, l.src)
+	o.File = in.file
+	o.Sweep, o.Threshold = config.ParseSweep(in.file.Path, src)
 	all, defaultBranch, err := f.listOpen(ctx, in, first)
 	if err != nil {
 		return fail(err)
@@ -155,7 +155,11 @@ func (f *Forge) openFrom(ctx context.Context, owner, repo string, first int) (Op
 	in.now = f.now().Add(f.client.Skew())
 	o.Count = len(all)
 	for _, p := range all {
-		if why := in.whyDue(p); why != 0 {
+		tip := p.tip()
+		status := in.takeEqualStatus(&tip, p.Base)
+		own := in.ownCheckOf(p, tip)
+		o.Heard = append(o.Heard, in.answersOn(p, own)...)
+		if why := in.whyDue(p, tip, own, status); why != 0 {
 			o.Due = append(
 				o.Due,
 				Due{
@@ -166,6 +170,7 @@ func (f *Forge) openFrom(ctx context.Context, owner, repo string, first int) (Op
 			)
 		}
 	}
+	o.Heard = quorum.NewestAnswers(o.Heard)
 	in.sortByUrgency(o.Due)
 	if o.Sweep.Limit > 0 && len(o.Due) > o.Sweep.Limit {
 		o.Due = in.interleave(o.Due)
@@ -183,6 +188,17 @@ type inquiry struct {
 	policy      quorum.Policy
 	names       map[string]string // of our check, by base, as far as they are known
 	now         time.Time         // by GitHub's clock
+}
+
+// inquire begins an inquiry, with the policy as a look reads it and its source.
+func (f *Forge) inquire(ctx context.Context, owner, repo string) (in inquiry, src []byte, err error) {
+	in = inquiry{owner: owner, repo: repo, app: f.app.KnownSlug(), appID: f.app.id(), personal: f.client.Personal()}
+	l := f.policyOf(owner, repo)
+	if err := l.readPolicy(ctx); err != nil {
+		return inquiry{}, nil, err
+	}
+	in.file, in.policy = l.file, l.policy
+	return in, l.src, nil
 }
 
 // checkName returns the name of our check against a base; "" where that is not known.
@@ -231,6 +247,10 @@ type graphOpen struct {
 	Updated time.Time `json:"updatedAt"`
 	Head    string    `json:"headRefOid"`
 	Base    string    `json:"baseRefName"`
+	Fork    bool      `json:"isCrossRepository"`
+	Author  struct {
+		Login string `json:"login"`
+	} `json:"author"`
 	HeadRef *struct {
 		Target struct {
 			OID    string                     `json:"oid"`
@@ -424,11 +444,9 @@ func (in inquiry) isOwnCheck(c graphContext, id string) bool {
 	return c.Type == "CheckRun" && isOurs && strings.EqualFold(c.ExternalID, id)
 }
 
-// whyDue says why p must be looked at; 0 if nothing calls for it.
-func (in inquiry) whyDue(p graphOpen) Why {
-	tip := p.tip()
-	status := in.takeEqualStatus(&tip, p.Base)
-	s := in.ownCheckOf(p, tip)
+// whyDue says why p must be looked at, on whose head that stands, with our check and the state of the status beside it; 0 if
+// nothing calls for it.
+func (in inquiry) whyDue(p graphOpen, tip openTip, s ownCheckState, status string) Why {
 	switch {
 	case in.file.State == quorum.FileMissing, in.file.State == quorum.FileValid && in.policy.Mode == quorum.Off:
 		if s.open || in.personal && in.file.State == quorum.FileValid { // it ends

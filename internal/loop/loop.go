@@ -40,8 +40,12 @@ type Reconciler struct {
 	DryRun  bool                                       // nothing is written and nothing carried out
 	Quiet   bool                                       // nobody is asked: of what is due only cancels and reruns are carried out
 	Told    bool                                       // an event during a look brings another look anyway: a pass is not looked at twice
-	Seen    func(Look)                                 // called with the outcome of each look; may be nil
-	Fault   func(err error, next time.Time)            // Stay: a look failed and will be tried again then; may be nil
+	// Hear keeps the answers of reviewers that a look found, and returns the newest ones that are known in the repository, the look's
+	// own among them; nil: none are known.
+	Hear func(ctx context.Context, pr quorum.PR, found []quorum.HeardAnswer) []quorum.HeardAnswer
+
+	Seen  func(Look)                      // called with the outcome of each look; may be nil
+	Fault func(err error, next time.Time) // Stay: a look failed and will be tried again then; may be nil
 }
 
 // A Look is the result of one look at a pull request.
@@ -52,7 +56,8 @@ type Look struct {
 	Check    report.Check
 	At       time.Time // by GitHub's clock
 
-	quiet bool // as the Reconciler's
+	quiet   bool                 // as the Reconciler's
+	answers []quorum.HeardAnswer // that reviewers gave here
 }
 
 // lookAgainDelay is the delay of the look after one that found GitHub moving: an effect was void, or could not be
@@ -152,11 +157,14 @@ func (r *Reconciler) observe(ctx context.Context, pr quorum.PR) (look Look, err 
 			break
 		}
 	}
+	r.hear(ctx, &look)
 	return look, nil
 }
 
 func (l *Look) judgeAndDecide() {
-	l.Decision = quorum.Decide(l.Policy, evidence.Judge(l.Policy, l.Snapshot), evidence.Facts(l.Policy, l.Snapshot), l.At)
+	ballots := evidence.Judge(l.Policy, l.Snapshot)
+	l.answers = quorum.AnswersIn(l.Policy, l.Snapshot.PR, ballots)
+	l.Decision = quorum.Decide(l.Policy, ballots, evidence.Facts(l.Policy, l.Snapshot), l.At)
 	if !l.quiet {
 		return
 	}

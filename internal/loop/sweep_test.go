@@ -40,6 +40,7 @@ type swept struct {
 	g      *sandbox.GitHub
 	wire   http.RoundTripper // nil: straight to g
 	change func(*loop.Sweep)
+	began  func(github.Open) // nil: nothing is done with it
 	told   []loop.Swept
 	at     time.Time // outside of a bubble: what time it is
 }
@@ -108,6 +109,9 @@ func (w *swept) sweep(ctx context.Context) (github.Open, loop.Tally) {
 	open, err := forge.Open(ctx, "acme", "shop")
 	if err != nil {
 		w.t.Fatal(err)
+	}
+	if w.began != nil {
+		w.began(open)
 	}
 	var prs []quorum.PR
 	for _, d := range open.Due {

@@ -63,6 +63,7 @@ const (
 	ReasonContradicts  Reason = "contradicts"   // malformed: says both
 	ReasonTemplate     Reason = "template"      // malformed: an unfilled template
 	ReasonConditional  Reason = "conditional"   // malformed: a yes that does not stand alone
+	ReasonDrift        Reason = "drift"         // malformed as its last answers on other pull requests: it is not asked again
 	ReasonPartial      Reason = "partial"       // it did not see all of the change
 	ReasonOverloaded   Reason = "overloaded"    //
 	ReasonHung         Reason = "hung"          //

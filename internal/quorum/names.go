@@ -12,7 +12,7 @@ var (
 	}
 	severityNames = []string{"", "low", "medium", "high", "critical"}
 	actionNames   = []string{"", "rerun", "cancel", "ask"}
-	textNames     = []string{"", "comment", "review", "thread", "check", "status", "run"}
+	textNames     = []string{"", "comment", "review", "thread", "check", "status", "run", "artifact"}
 )
 
 func nameOf(names []string, i uint8) string {

@@ -50,7 +50,7 @@ func TestWords(t *testing.T) {
 	t.Run("outcome", func(t *testing.T) { roundTrip[Outcome](t, Unknown) })
 	t.Run("severity", func(t *testing.T) { roundTrip[Severity](t, Critical) })
 	t.Run("action", func(t *testing.T) { roundTrip[ActionKind](t, Ask) })
-	t.Run("text", func(t *testing.T) { roundTrip[TextKind](t, TextRun) })
+	t.Run("text", func(t *testing.T) { roundTrip[TextKind](t, TextArtifact) })
 }
 
 // The words stand in checks and in files of users: they are not ours to change.

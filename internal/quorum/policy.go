@@ -78,6 +78,7 @@ type Reviewer struct {
 	Check        string        // name of its check run
 	App          string        // slug of the App that owns that check run
 	Status       string        // context of its commit status
+	Signal       Signal        // of a reviewer of texts: where else it says that it works, or why it does not
 	Author       string        // account that posts its evidence: "name[bot]" is a Bot, a plain login a User
 	Heading      string        // its texts open with this heading; "" if its author is its own
 	Verdict      Format        //
@@ -92,6 +93,13 @@ type Reviewer struct {
 	Obeys        []string      // words after its mention in anybody's comment at which it approves, resolves or dismisses
 	Shapes       Shapes        // of the policy's own: sentences by which it is understood
 	Guard        []string      // further path patterns that concern this reviewer: its instruction files
+}
+
+// Signal names a check run and a commit status beside a reviewer's texts. They are read where a look shows them; nothing is
+// asked for their sake, and what they lack is no answer.
+type Signal struct {
+	Check, App string // name of the check run, slug of the App that owns it
+	Status     string // context of the commit status
 }
 
 // Voter reports whether r's vote is counted.
@@ -115,9 +123,10 @@ func (r Request) IsFor(a Account) bool {
 
 // Format says where in a reviewer's evidence its verdict stands.
 type Format struct {
-	Kind    FormatKind
-	Approve string // with Pattern: regular expressions, RE2 syntax, matched line by line
-	Object  string
+	Kind     FormatKind
+	Approve  string // with Pattern: regular expressions, RE2 syntax, matched line by line
+	Object   string
+	Artifact string // with Artifact: its name
 }
 
 // FormatKind is a verdict format of the policy file.
@@ -131,6 +140,7 @@ const (
 	JSON                               // one JSON object with a verdict
 	Conclusion                         // the conclusion of its run, check or the state of its status
 	Pattern                            // the user's own regular expressions
+	Artifact                           // a JSON file that its run uploaded
 )
 
 // DefaultEvents are the events whose runs count for a reviewer with a workflow, where the policy names no others.

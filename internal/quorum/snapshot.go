@@ -41,14 +41,20 @@ type Snapshot struct {
 	// SameBranch are the pull requests of the same head branch, open or not, as GitHub lists them: if this one is not
 	// among them, the list is not whole. Read only if an approval stands on the commit alone; nil if it was not read.
 	SameBranch []PullRequest
+	// Uploads are what runs uploaded under a name that holds a reviewer's verdict: of a run that is not among them it was not read.
+	Uploads []Uploads
 	// Blobs are files on branches: the blob's SHA, "" if the file is not there.
 	Blobs map[BranchFile]string
 
 	Permissions map[string]Permission // by login, of people who approved or requested changes
 	Ours        Account               // as whom we write; zero if unknown
 	Record      Record                // the memory of our own check; zero without one
-	NoRecord    bool                  // a personal token's commit status holds no record: nobody is asked by comment
-	Foreign     []CheckRun            // check runs of our name that somebody else wrote
+	// Heard are reviewers' newest answers on pull requests of the repository, as far as whoever looks keeps them. GitHub does not
+	// show them together, so no vote rests on them: they only spare a request that would not help.
+	Heard []HeardAnswer
+
+	NoRecord bool       // a personal token's commit status holds no record: nobody is asked by comment
+	Foreign  []CheckRun // check runs of our name that somebody else wrote
 }
 
 // PullRequest is GitHub's pull request object, as far as a decision needs it.
@@ -195,6 +201,7 @@ const (
 	TextCheck
 	TextStatus
 	TextRun
+	TextArtifact
 )
 
 // TextRef names a piece of evidence.
@@ -266,6 +273,28 @@ type Status struct {
 	URL         string
 }
 
+// UploadName names artifacts of a workflow run.
+type UploadName struct {
+	Run  int64
+	Name string
+}
+
+// Uploads are the artifacts of one name that a run holds, of all its attempts.
+type Uploads struct {
+	UploadName
+	Files []Upload
+}
+
+// Upload is an artifact: what a job of a run uploaded, as one file.
+type Upload struct {
+	ID      int64
+	Created time.Time
+	Expired bool   // GitHub keeps its name, and the file no more
+	Content []byte // of the one file in it; hostile
+	Problem string // why that cannot be read, as the end of a sentence; "" if it can
+	URL     string
+}
+
 // BranchFile names a file on a branch.
 type BranchFile struct{ Path, Branch string }
 
@@ -293,7 +322,9 @@ type Wants struct {
 	Pushes bool // who pushed what to its head branch; Authors wants them, too
 	Blobs  []BranchFile
 
-	SameBranch bool // all pull requests of its head branch; nothing else is told before they are known
+	Uploads []UploadName // artifacts that may hold verdicts; nothing else is told before they are known
+
+	SameBranch bool // all pull requests of its head branch; nothing else but Uploads is told before they are known
 	// SameBranchRun is the newest run that approves by a text: a list that was read when that run was known will do.
 	// 0: the list must be read anew.
 	SameBranchRun int64

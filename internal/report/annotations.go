@@ -19,26 +19,26 @@ const (
 	maxLine    = 1 << 30
 )
 
-// AnnotationKey names a finding by what it says and where. Two reviewers that say the same share one annotation.
+// AnnotationKey names a finding by what it says and where.
 func AnnotationKey(f quorum.Finding) string {
 	sum := sha256.Sum256([]byte(f.Path + "\x00" + strconv.Itoa(f.Line) + "\x00" + normalizeText(f.Body)))
 	return hex.EncodeToString(sum[:4])
 }
 
-// Annotations are the annotations that d calls for and that rec does not hold yet, with their keys, one for each.
-func Annotations(d quorum.Decision, rec quorum.Record) (fresh []Annotation, keys []string) {
+// findingsToAnnotate are the findings of d with a place in the diff that rec does not hold yet.
+func findingsToAnnotate(d quorum.Decision, rec quorum.Record) (fresh []placedFinding) {
 	switch d.Verdict {
 	case quorum.Passed, quorum.Blocked, quorum.Unverified:
 	default:
-		return nil, nil
+		return nil
 	}
 	all := placedFindings(d)
 	for _, p := range all[:min(len(all), maxAnnotated)] {
 		if !slices.Contains(rec.Annotated, p.key) {
-			fresh, keys = append(fresh, p.toAnnotation()), append(keys, p.key)
+			fresh = append(fresh, p)
 		}
 	}
-	return fresh, keys
+	return fresh
 }
 
 // recordAnnotations adds what is annotated now to the record's keys and returns the annotations whose keys it really
@@ -48,7 +48,7 @@ func Annotations(d quorum.Decision, rec quorum.Record) (fresh []Annotation, keys
 // annotations are not written then: a key that was dropped after its annotation was written would have it written
 // again.
 func recordAnnotations(d quorum.Decision, rec quorum.Record) (quorum.Record, []Annotation) {
-	fresh, keys := Annotations(d, rec)
+	fresh := findingsToAnnotate(d, rec)
 	current := map[string]bool{}
 	for _, p := range placedFindings(d) {
 		current[p.key] = true
@@ -61,7 +61,9 @@ func recordAnnotations(d quorum.Decision, rec quorum.Record) (quorum.Record, []A
 			gone = append(gone, k)
 		}
 	}
-	kept = append(kept, keys...)
+	for _, p := range fresh {
+		kept = append(kept, p.key)
+	}
 	kept = kept[:min(len(kept), maxAnnotated)]
 	gone = gone[max(0, len(gone)+len(kept)-maxAnnotated):]
 	rec.Annotated = slices.Concat(gone, kept)
@@ -70,13 +72,32 @@ func recordAnnotations(d quorum.Decision, rec quorum.Record) (quorum.Record, []A
 		rec.Annotated = kept
 		small = fitRecord(rec)
 	}
-	var held []Annotation
-	for i, k := range keys {
-		if slices.Contains(small.Annotated, k) {
-			held = append(held, fresh[i])
+	held := slices.DeleteFunc(fresh, func(p placedFinding) bool { return !slices.Contains(small.Annotated, p.key) })
+	return small, annotationsOf(held)
+}
+
+// annotationsOf returns one annotation for each place of findings: what several reviewers say of it stands in it together.
+func annotationsOf(findings []placedFinding) (all []Annotation) {
+	var places [][]placedFinding
+	groups := placeIndex{}
+	for _, p := range findings {
+		g, near := 0, false
+		if len(p.reviewers) == 1 {
+			g, near = groups.groupNear(p.finding, p.reviewers[0])
+		}
+		if !near {
+			g = len(places)
+			places = append(places, nil)
+		}
+		places[g] = append(places[g], p)
+		for _, by := range p.reviewers {
+			groups.add(p.finding, by, g)
 		}
 	}
-	return small, held
+	for _, said := range places {
+		all = append(all, annotationOf(said))
+	}
+	return all
 }
 
 // placedFinding is a finding with a place in the diff, and everybody who says so.
@@ -115,23 +136,39 @@ func placedFindings(d quorum.Decision) (all []placedFinding) {
 	return all
 }
 
-func (p placedFinding) toAnnotation() Annotation {
-	a := Annotation{
-		Path:    p.finding.Path,
-		Line:    p.finding.Line,
-		Level:   "notice",
-		Title:   joinNames(p.reviewers),
-		Message: cutBytes(makeVisible(cutBytes(p.finding.Body, maxMessage)), maxMessage),
+// annotationOf returns the annotation of what is said of one place.
+func annotationOf(said []placedFinding) Annotation {
+	a := Annotation{Path: said[0].finding.Path, Line: said[0].finding.Line, Level: "notice"}
+	var names []string
+	var most quorum.Severity
+	for _, p := range said {
+		for _, by := range p.reviewers {
+			if !slices.Contains(names, by) {
+				names = append(names, by)
+			}
+		}
+		if most = max(most, p.finding.Severity); p.objects {
+			a.Level = "failure"
+		}
 	}
-	if p.objects {
-		a.Level = "failure"
+	for i, p := range said {
+		body := makeVisible(cutBytes(p.finding.Body, maxMessage/len(said)))
+		if oneLine(body) == "" {
+			body = "(no text)"
+		}
+		if len(said) > 1 {
+			body = joinNames(p.reviewers) + ": " + body
+		}
+		if i > 0 {
+			a.Message += "\n\n"
+		}
+		a.Message += body
 	}
-	if p.finding.Severity != 0 {
-		a.Title += " (" + p.finding.Severity.String() + ")"
+	a.Message = cutBytes(a.Message, maxMessage)
+	a.Title = joinNames(names)
+	if most != 0 {
+		a.Title += " (" + most.String() + ")"
 	}
 	a.Title = clipRunes(a.Title, 255)
-	if oneLine(a.Message) == "" {
-		a.Message = "(no text)"
-	}
 	return a
 }

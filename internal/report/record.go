@@ -37,10 +37,19 @@ type blockContent struct {
 type ParsedCheck struct {
 	Record   quorum.Record
 	Decision struct {
-		Verdict quorum.Verdict `json:"verdict"`
-		Reason  quorum.Reason  `json:"reason"`
-		Wake    time.Time      `json:"wake"`
+		Verdict quorum.Verdict  `json:"verdict"`
+		Reason  quorum.Reason   `json:"reason"`
+		Wake    time.Time       `json:"wake"`
+		Ballots json.RawMessage `json:"ballots"`
 	}
+}
+
+// Ballots are those of the decision; none if this version cannot read them: whoever wants them can do without.
+func (s ParsedCheck) Ballots() (ballots []quorum.Ballot) {
+	if json.Unmarshal(s.Decision.Ballots, &ballots) != nil {
+		return nil
+	}
+	return ballots
 }
 
 // ParseRecord reads the record in the text of a check of ours; false if there is none or it is not readable.

@@ -222,7 +222,7 @@ func evidenceLink(p quorum.Policy, d quorum.Decision, b quorum.Ballot) string {
 	switch b.Evidence.Kind {
 	case quorum.TextStatus:
 		label = ""
-	case quorum.TextComment, quorum.TextReview, quorum.TextThread, quorum.TextCheck:
+	case quorum.TextComment, quorum.TextReview, quorum.TextThread, quorum.TextCheck, quorum.TextArtifact:
 		label = b.Evidence.Kind.String()
 	case quorum.TextRun:
 	}

@@ -70,28 +70,35 @@ func answeredWithoutVerdict(b quorum.Ballot) bool {
 // in another way.
 func malformedReason(r quorum.Reason) quorum.Reason {
 	switch r {
-	case quorum.ReasonContradicts, quorum.ReasonTemplate, quorum.ReasonConditional, quorum.ReasonPartial:
+	case quorum.ReasonContradicts, quorum.ReasonTemplate, quorum.ReasonConditional, quorum.ReasonPartial, quorum.ReasonDrift:
 		return r
 	default:
 		return quorum.ReasonMalformed
 	}
 }
 
-// mergedFinding is one finding with everybody who reported it.
+// mergedFinding is what reviewers say of one place.
 type mergedFinding struct {
-	finding   quorum.Finding
-	reviewers []string // Markdown
-	count     int      // findings that it stands for
+	words []saidWords
+	count int // findings that it stands for
 }
 
-// mergeFindings brings the same finding (file, line and text) of several reviewers together.
+// saidWords are the same words about the same line, with everybody who said them.
+type saidWords struct {
+	finding   quorum.Finding
+	reviewers []string // Markdown
+}
+
+// mergeFindings brings together what several reviewers say of the same place, and what is the same: file, line and text.
 func mergeFindings(ballots []quorum.Ballot) (all []mergedFinding, came int) {
 	type key struct {
 		path string
 		line int
 		body string
 	}
-	at := map[key]int{}
+	type position struct{ group, words int }
+	at := map[key]position{}
+	groups := placeIndex{}
 	for _, b := range ballots {
 		by := quoteName(b.Reviewer)
 		if !b.Voter() {
@@ -100,20 +107,90 @@ func mergeFindings(ballots []quorum.Ballot) (all []mergedFinding, came int) {
 		for _, f := range b.Findings {
 			came++
 			k := key{f.Path, f.Line, normalizeText(f.Body)}
-			i, seen := at[k]
+			same, seen := at[k]
 			if !seen {
-				i = len(all)
-				at[k] = i
-				all = append(all, mergedFinding{finding: f})
+				g, near := groups.groupNear(f, b.Reviewer)
+				if !near {
+					g = len(all)
+					all = append(all, mergedFinding{})
+				}
+				same = position{g, len(all[g].words)}
+				at[k] = same
+				all[g].words = append(all[g].words, saidWords{finding: f})
 			}
-			all[i].count++
-			all[i].finding.Below = all[i].finding.Below && f.Below
-			if !slices.Contains(all[i].reviewers, by) {
-				all[i].reviewers = append(all[i].reviewers, by)
+			groups.add(f, b.Reviewer, same.group)
+			m := &all[same.group]
+			m.count++
+			w := &m.words[same.words]
+			w.finding.Below = w.finding.Below && f.Below
+			if !slices.Contains(w.reviewers, by) {
+				w.reviewers = append(w.reviewers, by)
 			}
 		}
 	}
 	return all, came
+}
+
+// reviewers are all who say something of the place, each once.
+func (e mergedFinding) reviewers() (names []string) {
+	for _, w := range e.words {
+		for _, by := range w.reviewers {
+			if !slices.Contains(names, by) {
+				names = append(names, by)
+			}
+		}
+	}
+	return names
+}
+
+// nearLines is how far apart two lines may be of which two reviewers mean the same.
+const nearLines = 3
+
+// A placeIndex tells which group of findings is about a place. A group is about the line of its first finding, and near it
+// each reviewer says one thing: two findings of one reviewer's are two.
+type placeIndex map[indexedPlace]*indexedGroup
+
+type indexedPlace struct {
+	path string
+	line int
+}
+
+type indexedGroup struct {
+	number    int
+	reviewers []string
+}
+
+// groupNear finds the group that is about the same place as a finding of a reviewer's that has not spoken in it.
+func (x placeIndex) groupNear(f quorum.Finding, reviewer string) (group int, found bool) {
+	if f.Path == "" || f.Line < 1 {
+		return 0, false
+	}
+	for away := 0; away <= nearLines; away++ {
+		for _, line := range [...]int{f.Line - away, f.Line + away} {
+			if g := x[indexedPlace{f.Path, line}]; g != nil && !slices.Contains(g.reviewers, reviewer) {
+				return g.number, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// add notes that a reviewer's finding stands in a group.
+func (x placeIndex) add(f quorum.Finding, reviewer string, group int) {
+	if f.Path == "" || f.Line < 1 {
+		return
+	}
+	for line := f.Line - nearLines; line <= f.Line+nearLines; line++ {
+		if g := x[indexedPlace{f.Path, line}]; g != nil && g.number == group {
+			if !slices.Contains(g.reviewers, reviewer) {
+				g.reviewers = append(g.reviewers, reviewer)
+			}
+			return
+		}
+	}
+	if k := (indexedPlace{f.Path, f.Line}); x[k] == nil {
+		x[k] = &indexedGroup{number: group, reviewers: []string{reviewer}}
+	}
 }
 
 func normalizeText(s string) string { return strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n")) }
@@ -150,7 +227,7 @@ func renderFindings(d quorum.Decision, room int) string {
 	}
 	head := fmt.Sprintf("\n\n### Findings\n\n%s came in, %d %s shown", countNoun(came, "finding"), shown, isOrAre(shown))
 	if shown == came && len(all) < came {
-		head += fmt.Sprintf(", as %d: the same file, line and text stand here once", len(all))
+		head += fmt.Sprintf(", as %d: what is said of the same place stands together", len(all))
 	}
 	head += "."
 	if shortened > 0 {
@@ -178,27 +255,42 @@ func joinQuotedNames(by []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(by[:most], ", "), len(by)-most)
 }
 
-// renderMarkdown quotes e with at most most bytes of its text, and reports whether it was cut.
+// renderMarkdown quotes e with at most most bytes of each text, and reports whether one was cut.
 func (e mergedFinding) renderMarkdown(pr quorum.PR, most int) (text string, short bool) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n\n**%s**", joinQuotedNames(e.reviewers))
-	if e.finding.Path != "" {
-		where := clipRunes(oneLine(e.finding.Path), 300)
-		if e.finding.Line > 0 {
-			where += fmt.Sprintf(":%d", e.finding.Line)
+	fmt.Fprintf(&b, "\n\n**%s**", joinQuotedNames(e.reviewers()))
+	first := e.words[0].finding
+	if first.Path != "" {
+		where := clipRunes(oneLine(first.Path), 300)
+		if first.Line > 0 {
+			where += fmt.Sprintf(":%d", first.Line)
 		}
 		b.WriteString(" · " + Quote(where))
 	}
-	if e.finding.Severity != 0 {
-		b.WriteString(" · " + e.finding.Severity.String())
+	for _, w := range e.words {
+		if len(e.words) > 1 {
+			b.WriteString("\n\n" + joinQuotedNames(w.reviewers))
+			if w.finding.Line != first.Line {
+				fmt.Fprintf(&b, " · line %d", w.finding.Line)
+			}
+		}
+		short = w.writeMarkdown(&b, pr, most) || short
 	}
-	if e.finding.Below {
+	return b.String(), short
+}
+
+// writeMarkdown quotes words with at most most bytes, and reports whether they were cut.
+func (w saidWords) writeMarkdown(b *strings.Builder, pr quorum.PR, most int) (short bool) {
+	if w.finding.Severity != 0 {
+		b.WriteString(" · " + w.finding.Severity.String())
+	}
+	if w.finding.Below {
 		b.WriteString(" · below min_severity")
 	}
-	if l := repositoryLink(pr, "comment", e.finding.URL); l != "" {
+	if l := repositoryLink(pr, "comment", w.finding.URL); l != "" {
 		b.WriteString(" · " + l)
 	}
-	body := strings.TrimSpace(makeVisible(e.finding.Body))
+	body := strings.TrimSpace(makeVisible(w.finding.Body))
 	if body == "" {
 		body = "(no text)"
 	}
@@ -206,7 +298,7 @@ func (e mergedFinding) renderMarkdown(pr quorum.PR, most int) (text string, shor
 	body = cutBytes(body, most)
 	b.WriteString("\n\n" + Fence(body))
 	if len(body) < whole {
-		fmt.Fprintf(&b, "\n\n_Cut: %d of %d bytes are shown._", len(body), whole)
+		fmt.Fprintf(b, "\n\n_Cut: %d of %d bytes are shown._", len(body), whole)
 	}
-	return b.String(), len(body) < whole
+	return len(body) < whole
 }

@@ -51,6 +51,8 @@ func Sentence(r quorum.Reason) string {
 		return "no clear verdict in its answer: the template's verdict was not filled in"
 	case quorum.ReasonConditional:
 		return "no clear verdict in its answer: its yes does not stand alone"
+	case quorum.ReasonDrift:
+		return "no clear verdict in its answer, nor in its last ones on other pull requests: its format may have changed"
 	case quorum.ReasonPartial:
 		return "it did not see all of the change"
 	case quorum.ReasonOverloaded:
@@ -164,6 +166,8 @@ func Advice(r quorum.Reason) string {
 		return "Let the reviewer name the commit that it reviewed, or give its workflow a concurrency group, and run it again."
 	case quorum.ReasonMalformed, quorum.ReasonContradicts, quorum.ReasonConditional:
 		return "Check the reviewer's prompt: it must end with exactly one verdict and no condition."
+	case quorum.ReasonDrift:
+		return "Compare its newest answer with its preset or prompt (coordinator classify shows how it is read), and report a format that the coordinator does not know yet. It is not asked again until one of its answers is understood."
 	case quorum.ReasonPartial:
 		return "Split the pull request, or raise the reviewer's limits, so that it reads all files."
 	case quorum.ReasonTemplate:

@@ -17,8 +17,9 @@ var currentName = lazyRegexp(`\b(?:this commit|latest commit|since (?:the )?(?:l
 
 // ownLabel matches a label that announces the writer's own words, so that what follows its colon is in their voice.
 var ownLabel = lazyRegexp(
-	`^(?:(?:my|our|the|final|overall|code|review|merge|summary|of|and) ){0,4}` +
-		`(?:assessment|verdict|conclusion|decision|recommendation|result|results|review|summary|findings|issues|status|answer)$`,
+	`^(?:here(?:'s| is| are) )?(?:(?:my|our|the|final|overall|code|review|merge|summary|of|and|full|complete|detailed) ){0,5}` +
+		`(?:assessment|verdict|conclusion|decision|recommendation|result|results|review|summary|findings|issues|status|answer)` +
+		`(?: (?:of|for|on) (?:this|the|your) (?:pull request|pr|changes?|diff|code|commit))?$`,
 )
 
 // isAsideName reports whether a section or fold of that name holds what is not said now by the writer.
@@ -68,8 +69,9 @@ func (s *pageScanner) markAsides() {
 					section = level
 				}
 			}
-			afterColon, lineIsAside = false, false
-			l.weaken(foldedAsides > 0)
+			l.weaken(foldedAsides > 0 || section > 0 || afterColon)
+			_, value, _, field := parseFieldLine(*l)
+			afterColon, lineIsAside = afterColon && field && value == "", false
 		} else {
 			announced := afterColon || lineIsAside && continuesAside(text)
 			l.weaken(announced || section > 0 || foldedAsides > 0)
@@ -94,7 +96,10 @@ const maxFolds = 100
 
 // weaken makes a line doubtful, if yes.
 func (l *pageLine) weaken(yes bool) {
-	if yes && l.visibility == inView {
+	if !yes {
+		return
+	}
+	if l.coded = false; l.visibility == inView {
 		l.visibility = doubtful
 	}
 }

@@ -25,15 +25,49 @@ var emphasisMarks = strings.NewReplacer("*", "", "`", "", "_", "")
 // NamedCommit returns the commit that the text says it is about, in lower case; "" if it names none. Other hexadecimal
 // digits mean nothing. If the text names several commits, it cannot be told which one it is about: the string returned is
 // no commit's id.
-func (p Page) NamedCommit(r quorum.Reviewer) string {
-	pre := presetOf(r.Preset)
+func (p Page) NamedCommit(r quorum.Reviewer) string { return namedIn(p.lines, presetOf(r.Preset)) }
+
+// CommitNamedAt is [Page.NamedCommit] for the part of the text that holds a line alone, counted from 1: the quote, the
+// row of a table or the paragraph. Below a notice an older review may stand, which names a commit of its own.
+func (p Page) CommitNamedAt(r quorum.Reviewer, line int) string {
+	from, to := partOfLine(p.lines, line-1)
+	return namedIn(p.lines[from:to], presetOf(r.Preset))
+}
+
+// partOfLine returns where the part of a text that holds a line begins and ends.
+func partOfLine(lines []pageLine, i int) (from, to int) {
+	if i < 0 || i >= len(lines) || lines[i].visibility == hidden {
+		return 0, 0
+	}
+	isRow := func(i int) bool { return strings.HasPrefix(strings.TrimSpace(lines[i].text), "|") }
+	if isRow(i) {
+		return i, i + 1
+	}
+	inQuote := lines[i].visibility == quoted
+	isPart := func(i int) bool {
+		l := lines[i]
+		if inQuote {
+			return l.visibility == quoted
+		}
+		return l.visibility != quoted && l.visibility != hidden && strings.TrimSpace(l.text) != "" && !isRow(i)
+	}
+	for from = i; from > 0 && isPart(from-1); from-- {
+	}
+	for to = i + 1; to < len(lines) && isPart(to); to++ {
+	}
+	return from, to
+}
+
+// namedIn returns the commit that lines name.
+func namedIn(lines []pageLine, pre *preset) string {
 	named := ""
-	for _, l := range p.lines {
+	for _, l := range lines {
 		if len(l.text) < 10 || l.visibility != inView && !(pre.Quotes && l.visibility == quoted) {
 			continue
 		}
 		words := lowerASCII(l.text[:min(len(l.text), 8<<10)])
-		if !strings.Contains(words, "commit") && !strings.Contains(words, "between ") {
+		isRow := len(pre.commits) > 0 && strings.HasPrefix(strings.TrimSpace(words), "|")
+		if !isRow && !strings.Contains(words, "commit") && !strings.Contains(words, "between ") {
 			continue
 		}
 		words = emphasisMarks.Replace(words)

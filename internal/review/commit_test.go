@@ -38,6 +38,31 @@ func TestNamedCommit(t *testing.T) {
 	}
 }
 
+func TestCommitNamedAt(t *testing.T) {
+	const row = "| 📝 **Code Review** | 🔄 **Running** | `1a2b3c4` | PR opened |"
+	body := strings.Join([]string{
+		"> [!WARNING]", "> ## Review limit reached", "> between 1111111 and 2222222", "",
+		"Reviewed commit: 5d6e7f8", "and a sentence", "", "| Review | Status |", "| --- | --- |", row, "<!-- a comment -->",
+	}, "\n")
+	for _, c := range []struct {
+		preset string
+		line   int
+		want   string
+	}{
+		{"coderabbit", 2, "2222222"},
+		{"coderabbit", 6, "5d6e7f8"},
+		{"codex", 10, "1a2b3c4"},
+		{"codex", 8, ""},
+		{"codex", 11, ""},
+		{"codex", 0, ""},
+		{"codex", 99, ""},
+	} {
+		if got := ReadPage(body).CommitNamedAt(quorum.Reviewer{Preset: c.preset}, c.line); got != c.want {
+			t.Errorf("%s, line %d: %q, want %q", c.preset, c.line, got, c.want)
+		}
+	}
+}
+
 func TestHasHeading(t *testing.T) {
 	const heading = "## OpenAI Code Review"
 	for _, c := range []struct {
@@ -80,6 +105,8 @@ func TestPresets(t *testing.T) {
 	for _, want := range []string{
 		"copilot", "coderabbit", "codex", "codex-action", "claude-action", "claude-review", "gemini-cli",
 		"qodo", "sourcery", "greptile", "bugbot", "gemini-code-assist",
+		"cubic", "devin", "kilo", "macroscope", "augment", "codeant", "kodus", "amazon-q", "gitar", "ellipsis", "pullfrog", "bito",
+		"codacy", "sonar", "socket", "snyk",
 	} {
 		if !slices.Contains(names, want) {
 			t.Errorf("%s is missing", want)

@@ -21,7 +21,7 @@ var retraction = lazyRegexp(
 		`|(?:fix|address|resolve|change|correct|revert|remove|rebase|update|add|do) .{0,60}\b(?:first|before (?:you )?merg(?:e|ing)|before (?:the )?merge)` +
 		`|before (?:this |it |we |you )?(?:is |can be |lands|ships|merg(?:e|ed|ing))|before (?:the )?merge|prior to merg(?:e|ing)` +
 		`|on (?:second|closer|further) (?:thoughts?|look|inspection|reading)|changed? my mind|i (?:was|am|stand) (?:wrong|mistaken|corrected)` +
-		`|(?:take|taking|took) (?:it |that |this |my \w+ )?back|(?:i )?(?:withdraw|retract|revoke|rescind)(?:ing|s|ed)? (?:it|that|this|the|my)` +
+		`|(?:take|taking|took) (?:it |that |this |my \w+ )?back|(?:withdraw\w*|retract\w*|revok\w+|rescind\w*) (?:it|that|this|the|my)` +
 		`|disregard (?:the|my|this|that|what)|ignore (?:the|my|this) (?:above|verdict|approval|previous|yes)|hold off|hold (?:this|the merge)` +
 		`|no longer (?:approved?|valid|holds|stands|true)|(?:verdict|approval|yes) (?:above )?(?:is|was) (?:wrong|void|invalid|withdrawn|premature)` +
 		`|(?:scratch|strike) that|not so fast|please (?:fix|address|resolve|revert|correct)|reject(?:ed|ing)? (?:this|it|the)` +
@@ -41,19 +41,36 @@ var foreignRetractions = [...]string{
 	"병합하지 마", "머지하지 마", "수정해야", "수정이 필요", "لا تدمج", "يجب إصلاح", "मर्ज न करें", "मर्ज मत", "ठीक करना होगा",
 }
 
-// takenBackAt returns the line of p behind line `from` that takes a yes in it back. In folds, tables and quotes a vendor's
-// own text may say anything; where the whole text is the writer's (strict) they count, and so does a cross.
-func takenBackAt(p Page, from int, strict bool) (line int, found bool) {
+// voice says how an approval was given, and so how much of a text may take it back.
+type voice uint8
+
+const (
+	fieldVoice  voice = 1 + iota // by words that anybody writes: the whole text is the writer's
+	vendorVoice                  // by a sentence of its vendor: in folds, tables and quotes its text may say anything
+	stateVoice                   // by a review's state: only words that do just that take it back
+)
+
+// takenBackAt returns the line of p behind line `from` that takes a yes in it back.
+func takenBackAt(p Page, from int, by voice) (line int, found bool) {
 	for i := from + 1; i < len(p.lines); i++ {
 		l := p.lines[i]
 		text := strings.TrimSpace(l.text)
-		if l.visibility != inView && l.visibility != doubtful || text == "" || !strict && (l.folded || isFooter(text) || text[0] == '|') {
+		switch {
+		case text == "" || l.visibility == hidden || l.visibility == quoted && by != fieldVoice && !l.alert:
 			continue
-		}
-		if strict && !isFooter(text) && strings.ContainsAny(text, "❌⛔🚫🛑👎✗✘") {
+		case by == vendorVoice && (l.folded || isFooter(text) || text[0] == '|'):
+			continue
+		case by != vendorVoice && !isFooter(text) && strings.ContainsAny(text, "❌⛔🚫🛑👎✗✘"):
 			return i, true
 		}
 		if _, section := severityOfLabel(plainWords(text)); saysRetraction(text) && !(section && l.level > 0) { // "### Critical (must fix)"
+			return i, true
+		}
+		if by == stateVoice || l.folded || l.level > 0 && isUnknownWord(plainWords(text)) || text[0] == '|' || len(text) > 4*maxMatchedLine {
+			continue
+		}
+		item, isItem := listItem(text)
+		if saysCondition(item, by == fieldVoice) || l.visibility != quoted && (by == fieldVoice || !isItem) && isForeignDoubt(item) {
 			return i, true
 		}
 	}
@@ -88,6 +105,105 @@ func saysRetraction(text string) bool {
 	return false
 }
 
+// openLabel matches the label of what is still to be done.
+var openLabel = lazyRegexp(`^(?:(?:with|the|one|a|my|only|some|open|main) )*(?:conditions?|caveats?|provisos?|requirements?|required|prerequisites?|pre-?conditions?|blockers?|blocking|action required` +
+	`|must[- ]fix|to-?dos?|to do|before (?:the )?merge|before merging|open (?:questions?|points?)|outstanding|reservations?|assumptions?|remaining (?:work|issues)` +
+	`|next steps? before merge|required (?:changes|actions?|fixes)|limitations?)$`)
+
+// conditionClause matches how a sentence begins that is a condition and no more, unless a main clause follows its comma.
+var conditionClause = lazyRegexp(`^(?:(?:and|or|just|so|then|yes|ok|fine|good work|approved?),? )?` +
+	`(?:if|once|unless|until|provided|providing|assuming|pending|as long as|so long as|as soon as|on (?:the )?condition|under the condition|conditional(?:ly)?|subject to` +
+	`|contingent|barring|save (?:for)?|apart from|aside from|other than|except(?:ing)?|excluding|minus|modulo|given|granted|tentative(?:ly)?|provisional(?:ly)?` +
+	`|with (?:one |some |serious |a few |minor |the |two |a )?(?:reservations?|caveats?|changes|fixes|conditions?|provisos?|exceptions?|restrictions?)|the moment` +
+	`|in principle|after|when(?:ever)?|not (?:before|until|yet)|only (?:if|after|once|when|for|the|in|on|with|until|as)|but|however|although|though|mostly|partly|partially` +
+	`|almost|nearly|maybe|probably|perhaps|for now|on paper|in case|(?:i'd|i would|we'd) (?:like|want|prefer|ask|wait|hold)|merge (?:only|after|once|when|it after))\b`)
+
+// conditionInside matches a condition within a sentence, and the step of the work on which it hangs.
+var conditionInside = lazyRegexp(`\b(?:if|once|unless|until|after|when|before|provided|assuming|as long as|so long as|as soon as|pending|subject to|contingent (?:up)?on|conditional on` +
+	`|given|the moment|only)\b.{0,60}\b(?:ci|build|pipeline|green|tests? (?:pass|passes|succeed|run)|merge[sd]?|merging|lands?|landed|ships?|rebas\w+|released?|sign-?off` +
+	`|goes in|approv\w+|agrees?|objects?|audit|legal|(?:is|are|been|was|were|got) (?:addressed|resolved|fixed|dealt with|reviewed|looked at|signed|corrected|rotated))\b`)
+
+// reservedClause matches a clause that makes what stands before it less than a yes.
+var reservedClause = lazyRegexp(`, (?:and |but )?(?:in principle|with (?:some |serious |a few |minor )?(?:reservations?|caveats?|conditions?)|tentatively|provisionally|conditionally` +
+	`|subject to|pending|contingent|conditional on|provided (?:that|the|you|ci)|providing|assuming (?:that|the|you|ci)|on (?:the )?condition|mostly|partly|for now|barring` +
+	`|save for|apart from|minus|modulo|merge (?:only|after|once|when)|if and only if|only (?:for|if|after|once|when)|with minor|with the (?:proviso|exception|caveat)` +
+	`|(?:i'd|i would|we'd|we would) )\b|, (?:but|however|though|although|yet|except) `)
+
+// deniedAnswer matches an answer that is a no.
+var deniedAnswer = lazyRegexp(`^(?:no|nope|never|not (?:this|like|in|as|good|enough|yet|ready|safe|so|the|really|quite|at all|any ?more)\b.*|rejected|denied|blocked|withheld|declined)$` +
+	`|\b(?:answer|verdict|decision|again|conclusion|final|merge|approval|ready|vote|status|outcome)\b[^:]{0,20}: ?(?:no|nope|rejected|denied|blocked|withheld|declined|failed|not\b.*)$`)
+
+// troubleLeft matches that something grave is left.
+var troubleLeft = lazyRegexp(`\b(?:blocking|critical|serious|severe|unresolved|outstanding|grave|fatal|major|dangerous)(?: \w+)? (?:problems?|issues?|bugs?|findings?|defects?|concerns?|flaws?|` +
+	`regressions?|vulnerabilit(?:y|ies)|blockers?|errors?)\b`)
+
+// settledTrouble matches that what is named is gone.
+var settledTrouble = lazyRegexp(`\b(?:fix(?:e[sd])?|clos(?:e[sd])?|resolv(?:e[sd])?|address(?:e[sd])?|gone|prevent(?:s|ed)?|avoid(?:s|ed)?|remov(?:es|ed)|none|not? longer|solv(?:es|ed))\b`)
+
+// namesTrouble reports whether a sentence says that something grave is left, and does not deny it.
+func namesTrouble(sentence string) bool {
+	at := troubleLeft().FindStringIndex(sentence)
+	return at != nil && !isDenied(sentence[:at[0]]) && !settledTrouble().MatchString(sentence) && !nothingHere().MatchString(sentence)
+}
+
+// shortSentence is how many words a vendor's own sentence has at least that describes and does not condition.
+const shortSentence = 14
+
+// openWork matches that something is still to be done, and by whom.
+var openWork = lazyRegexp(`\b(?:needs?|requires?|lacks?|awaits?|awaiting|waits? (?:for|on)|waiting (?:for|on)|blocked (?:by|on)|depends on|pending)` +
+	` (?:(?:a|an|the|another|one|second|more|your|some|still|further|additional|green|final|prior|manual) )*(?:rebase|approvals?|sign-?off|fix(?:es)?|rework|migration|ci|build|merge|audit)\b` +
+	`|\b(?:you|we|author|someone|somebody|they|maintainers?) (?:\w+ )?(?:must|need to|needs to|have to|has to|ought to)\b|\b(?:ci|build|pipeline|checks?|tests?) (?:must|has to|have to|needs? to|should)\b` +
+	`|\b(?:must|has to|have to|needs? to|should) (?:\S+ ){1,5}(?:first|before)\b` +
+	`|\b(?:still|first) (?:needs?|requires?|has to|must)\b|\b(?:remains?|left|yet) to be\b` +
+	`|^(?:please |just |first,? |then |so )*(?:rebase|revert|rotate|wait (?:for|until)|hold (?:until|this|it|on|the)|make sure|be sure|ensure you|address (?:the|all|my|these|those)` +
+	`|resolve (?:the|all|my|these|those)|do (?:a|the|not)|don't|never)\b`)
+
+// saysCondition reports whether a line below a yes makes it conditional. In a vendor's text, whose sentence has one meaning,
+// only a sentence that is nothing but a condition does.
+func saysCondition(text string, strict bool) bool {
+	words := strings.TrimLeft(plainWords(text), "([\"' ")
+	if isUnknownWord(words) {
+		return true
+	}
+	if label, rest, ok := strings.Cut(words, ":"); ok && strings.Count(label, " ") < 4 {
+		if rest = trimStatement(rest); openLabel().MatchString(label) && rest != "" && !nothingHere().MatchString(rest) {
+			return true
+		}
+		if conditionClause().MatchString(label) {
+			return true
+		}
+		if words = rest; strings.HasPrefix(label, "reason") && isUnknownWord(words) {
+			return true
+		}
+	}
+	strict = strict || strings.Count(words, " ") < shortSentence
+	for sentence := range strings.SplitSeq(strings.NewReplacer("! ", ". ", "? ", ". ", "; ", ". ", " — ", ". ", " - ", ". ").Replace(words), ". ") {
+		sentence = strings.TrimLeft(trimStatement(sentence), "([\"'")
+		switch {
+		case sentence == "" || isOneOf(footers(), sentence):
+		case conditionClause().MatchString(sentence) && !strings.Contains(sentence, ","):
+			return true
+		case reservedClause().MatchString(sentence), deniedAnswer().MatchString(sentence):
+			return true
+		case namesTrouble(sentence):
+			return true
+		case strict && conditionInside().MatchString(sentence), strict && openWork().MatchString(sentence):
+			return true
+		}
+	}
+	return false
+}
+
+// praise matches what a line of one word may say below a yes.
+var praise = lazyRegexp(`^(?:nice|thanks?|great|lgtm|shipit|excellent|perfect|awesome|cheers|congratulations|congrats|done|approved?|good|solid|clean|merge|yes|ok|okay|super` +
+	`|brilliant|fantastic|lovely|beautiful|neat|amazing|impressive|wow|well|kudos|notes?|summary|details|reasoning|reasons?|praise|strengths|none|nothing|changes|overview)$`)
+
+// isUnknownWord reports whether a line is one word of which nobody knows what it says of the yes above it.
+func isUnknownWord(words string) bool {
+	words = strings.TrimRight(trimStatement(words), ")]\"'")
+	return len(words) > 3 && !strings.ContainsFunc(words, isNoLetter) && !praise().MatchString(words)
+}
+
 // isDenied reports whether what follows these words is denied by them: "nothing … ", "no …".
 func isDenied(before string) bool {
 	words := strings.Fields(before[max(0, len(before)-40):])
@@ -103,15 +219,6 @@ func isDenied(before string) bool {
 	return false
 }
 
-func hasForeignLetter(s string) bool {
-	for i := range len(s) {
-		if s[i] >= 0x80 {
-			return true
-		}
-	}
-	return false
-}
-
 // isFooter reports whether a line belongs to what stands below a review: small print, a rule, a link, a comment's remains.
 func isFooter(text string) bool {
 	text = strings.TrimSpace(text)
@@ -120,7 +227,7 @@ func isFooter(text string) bool {
 		strings.HasPrefix(text, "<!--"), strings.HasPrefix(text, "<a "), strings.HasPrefix(text, "[!["):
 		return true
 	case len(text) > 2 && (text[0] == '_' && strings.HasSuffix(text, "_") || text[0] == '*' && text[1] != '*' && text[1] != ' ' && strings.HasSuffix(text, "*")):
-		return !saysRetraction(text)
+		return !saysRetraction(text) && !saysCondition(text, true) && !isForeignDoubt(text)
 	}
 	words := statementOf(text[:min(len(text), maxMatchedLine)])
 	if words == "" {
@@ -163,10 +270,14 @@ var unread = [...]struct {
 			`(?:could not|couldn't|cannot|can't|was unable to|were unable to|am unable to|unable to|was not able to|wasn't able to|failed to|did not|didn't|have not|haven't)` +
 			` (?:\w+ ){0,2}?(?:read|review|reviewed|fetch|load|access|open|see|seen|analy[sz]e|process|retrieve|check|checked|look at|inspect|finish|complete|cover|verify|reach|get)` +
 			`(?: (?:all|the|every|any|some|most|this|these|those|parts?|rest|remaining|entire|whole|several|other|of|\d+|its|their|your|full))*` +
-			` (?:\w+ )?(?:diff|files?|changes?|patch|pull request|pr|code|commits?|review|it|them|rest|migrations?|tests?|everything|implementation|repository)` +
+			` (?:\w+ )?(?:diff|files?|changes?|patch|pull request|pr|code|commits?|review|it|them|rest|migrations?|tests?|everything|implementation|repository|[\w/-]*[./][\w./-]*\w)` +
 			`(?:[.,;:!)]|$| (?:of|in this|due|because|as|since|for|so|and|beyond|after|here|yet|completely|fully|at all)\b)` +
-			`|\b(?:i|we) (?:could not|couldn't) finish\b`),
-		[]string{"not ", "n't", "unable", "failed to"},
+			`|\b(?:i|we) (?:could not|couldn't) finish\b` +
+			`|\b(?:files?|parts?|agents?|diff|patch|changes?|lines|commits?|migrations?|tests?|review|pages?|rest) (?:could not|couldn't|cannot|can't) be ` +
+			`(?:read|loaded|fetched|opened|reviewed|parsed|checked|analy[sz]ed|retrieved|seen|shown|accessed|completed|finished|processed)\b` +
+			`|\b(?:had|have|has|having|with|was given|got) (?:no|not|without) (?:full |complete )?access to\b|\bno access to the (?:diff|code|files|repository)\b` +
+			`|\b(?:answered|returned|got|with|status|http|error)(?: (?:with|an?|code|http|status|error))* (?:40[0-9]|429|5\d\d)\b.{0,60}\b(?:diff|files?|patch|fetch\w*|read\w*|load\w*)\b`),
+		[]string{"not ", "n't", "unable", "failed to", "access", "answered", "returned", "got", "with", "status", "http", "error"},
 		quorum.Malformed,
 	},
 	{
@@ -194,6 +305,13 @@ var unread = [...]struct {
 	},
 }
 
+// partSeen matches a share of the change that is less than all of it, and how many of how many files behind their label.
+var partSeen = lazyRegexp(`\b(?:reviewed|read|checked|analy[sz]ed|scanned|covered|coverage|saw|seen|inspected|looked at)\b.{0,30}\b\d?\d(?:[.,]\d+)? ?(?:%|percent\b)` +
+	`|\b\d?\d(?:[.,]\d+)? ?(?:%|percent) (?:of )?(?:the |all )?(?:\w+ )?(?:change|diff|files|lines|code|pull request|pr|patch)\w* (?:was |were |is |are )?(?:reviewed|read|checked|analy[sz]ed|scanned|covered|seen)`)
+
+// labelledShare matches how many of how many, behind a label.
+var labelledShare = lazyRegexp(`\b(?:files?|lines|hunks|chunks|changes|agents|reviewers|commits|coverage|reviewed|read|checked|analy[sz]ed)(?: \w+){0,2} ?[:=] ?(\d{1,6}) ?(?:of|/|out of) ?(\d{1,6})\b`)
+
 // coverage matches how much of how many was seen.
 var coverage = lazyRegexp(
 	`\b(\d{1,6}) ?(?:/|of|out of|von|sur|de|di|van|av|z|из|dari|trong|から|の|中) ?(?:the |all |den |los |las |les )?(\d{1,6}) ?(?:changed |modified |code |geänderten )?` +
@@ -207,6 +325,9 @@ func coverageOf(words string) (seen, all int, ok bool) {
 		return 0, 0, false
 	}
 	m := coverage().FindStringSubmatch(words)
+	if m == nil {
+		m = labelledShare().FindStringSubmatch(words)
+	}
 	if m == nil {
 		return 0, 0, false
 	}
@@ -228,6 +349,9 @@ func unreadPart(p Page, approving int) (line int, outcome quorum.Outcome, found 
 			item = item[:4*maxMatchedLine]
 		}
 		words := plainWords(item)
+		if partSeen().MatchString(words) {
+			return i, quorum.Partial, true
+		}
 		if seen, all, ok := coverageOf(words); ok && seen < all {
 			return i, quorum.Partial, true
 		}

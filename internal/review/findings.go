@@ -165,17 +165,20 @@ func tallyFindings(p Page) findingTally {
 			at = at.beginSection(name, level)
 			last = nil
 			if at.inherits {
-				t.found = append(t.found, quorum.Finding{Body: headingText(text), Severity: above.severity})
+				t.found = append(t.found, quorum.Finding{Body: cutTags(headingText(text)), Severity: above.severity})
 				last, depth = &t.found[len(t.found)-1], -1
 				last.Path, last.Line = findPlace(text)
 				at.hasContent, t.sure = true, t.sure || l.visibility == inView
 				continue
 			}
-			parts = append(parts, sectionContent{name: name, level: level, descriptive: at.settled || at.describes})
+			parts = append(parts, sectionContent{name: name, level: level, descriptive: at.settled || at.describes || isQuietFold(l, name)})
 			if l.visibility == inView && t.isNothingFound(text) {
 				t.noteClean(&parts, text, i)
 			}
 			continue
+		}
+		if at.settled && praisingSection().MatchString(at.name) && t.endsPraise(text) {
+			at = section{level: at.level}
 		}
 		if text[0] == '|' {
 			n := t.readTable(p.lines[i:], at, i)
@@ -186,7 +189,7 @@ func tallyFindings(p Page) findingTally {
 		columns, _ := cutIndent(l.text)
 		item, isItem := listItem(text)
 		if isItem && last != nil && columns > depth || !isItem && last != nil && columns > depth {
-			if len(last.Body) < 4000 {
+			if len(last.Body) < 4000 && !isMarkup(text) {
 				last.Body += "\n" + text
 			}
 			if last.Path == "" {
@@ -205,6 +208,7 @@ func tallyFindings(p Page) findingTally {
 			link, last, pending = to, nil, nil
 			continue
 		}
+		isWordless := last != nil && len(t.listed) > 0 && last == &t.listed[len(t.listed)-1] && isPlaceOnly(last.Body)
 		last, pending = nil, nil
 		if len(parts) > 0 {
 			parts[len(parts)-1].hasText = true
@@ -213,7 +217,11 @@ func tallyFindings(p Page) findingTally {
 			item = text
 		}
 		t.said = false
+		before := len(t.listed)
 		found := t.readLine(item, isItem, i, l, &at, &parts)
+		if isWordless && !t.said && !isPlaceOnly(item) { // "**cart.go:13**", and its words below
+			found = t.joinPlace(before-1, found, item)
+		}
 		switch {
 		case found != nil:
 			if last, depth = found, columns; found.Path == "" {
@@ -223,11 +231,92 @@ func tallyFindings(p Page) findingTally {
 			pending = &quorum.Finding{Body: item}
 		}
 		link = place{}
-		t.noteProse(i, l, text, at, found != nil)
+		t.noteProse(i, l, text, at, found != nil && !(isWordless && found.Severity == 0))
 	}
 	t.clean = isClean(parts)
 	return t
 }
+
+// joinPlace makes one finding of listed[i], which names a place and says nothing, and of the line below: found, if that began
+// one by itself.
+func (t *findingTally) joinPlace(i int, found *quorum.Finding, item string) *quorum.Finding {
+	if found == nil {
+		t.listed[i].Body = item
+		return &t.listed[i]
+	}
+	found.Path, found.Line = t.listed[i].Path, t.listed[i].Line
+	isListed := i+1 < len(t.listed)
+	t.listed = slices.Delete(t.listed, i, i+1)
+	if isListed {
+		return &t.listed[len(t.listed)-1]
+	}
+	return found
+}
+
+// isMarkup reports whether a line is a rule or holds nothing but tags: nobody says anything by it.
+func isMarkup(text string) bool {
+	return len(text) <= maxMatchedLine && (cutTags(text) == "" || strings.Trim(text, "-*_= ") == "")
+}
+
+// cutTags returns a line of a heading without its tags.
+func cutTags(text string) string {
+	if !strings.Contains(text, "<") {
+		return text
+	}
+	var b strings.Builder
+	for {
+		from := strings.IndexByte(text, '<')
+		if from < 0 || from+1 == len(text) || !isAlnum(text[from+1]) && text[from+1] != '/' {
+			break
+		}
+		end := strings.IndexByte(text[from:], '>')
+		if end < 0 {
+			break
+		}
+		b.WriteString(text[:from])
+		text = text[from+end+1:]
+	}
+	b.WriteString(text)
+	return strings.TrimSpace(b.String())
+}
+
+// isPlaceOnly reports whether a finding's line names a place and says nothing of it.
+func isPlaceOnly(body string) bool {
+	words := strings.Trim(body, "*_`:[]() ")
+	return len(body) <= maxMatchedLine && words != "" && !strings.ContainsAny(words, " \t\n") && placeLength(words) == len(words)
+}
+
+// placeLength returns the length of the path:line, or path:line-line, that s begins with.
+func placeLength(s string) (n int) {
+	for n < len(s) && isPathByte(s[n]) {
+		n++
+	}
+	if n == 0 || n == len(s) || s[n] != ':' {
+		return 0
+	}
+	from := n + 1
+	for n++; n < len(s) && (s[n] >= '0' && s[n] <= '9' || n > from && s[n] == '-'); n++ {
+	}
+	if n == from {
+		return 0
+	}
+	return n
+}
+
+// praisingSection matches the names of settled sections that hold praise, and nothing that was ever found.
+var praisingSection = lazyRegexp(`\b(?:good|positives?|strengths?|praise|highlights|what works|what went well|well done|kudos|observed practices)\b`)
+
+// endsPraise reports whether a line in a section of praise is none: it has a severity.
+func (t *findingTally) endsPraise(text string) bool {
+	item, isItem := listItem(text)
+	if _, tagged := severityOfItem(item, isItem, t.coloured); tagged {
+		return true
+	}
+	return hasSeverity(lowerASCII(text[:min(len(text), maxMatchedLine)])) && (text[0] == '|' || gravePart().MatchString(lowerASCII(text)))
+}
+
+// gravePart matches a count of grave findings in a line.
+var gravePart = lazyRegexp(`\b(?:critical|high|medium|blockers?|major)\b[* ]*: ?[* ]*[1-9]`)
 
 // hasOtherColours reports whether a page holds a coloured mark that is not green.
 func hasOtherColours(p Page) bool {
@@ -271,6 +360,15 @@ func (t *findingTally) isNothingFound(text string) bool {
 	}
 	t.read = t.read || filesRead().MatchString(words)
 	return true
+}
+
+// troubleName matches the name of a fold that does more than describe.
+var troubleName = lazyRegexp(`\b(?:issues?|findings?|problems?|bugs?|concerns?|comments?|errors?|failures?|failed|warnings?|blockers?|caveats?|conditions?|risks?|todo|fix(?:es)?` +
+	`|important|critical|skipped|not reviewed|suggestions?|nits?|nitpicks?|outside|missing|limitations?)\b`)
+
+// isQuietFold reports whether a heading is the name of a fold that describes: how a review was made, or of what.
+func isQuietFold(l pageLine, name string) bool {
+	return l.level == 0 && strings.Contains(l.text, "<summary>") && !troubleName().MatchString(name)
 }
 
 // sectionContent is the part of a section that "No issues found" depends on.
@@ -321,7 +419,7 @@ func (s section) beginSection(name string, level int) section {
 	named := false
 	n.severity, named = severityOfLabel(name)
 	switch {
-	case !named && s.severity > 0 && !s.settled && level > s.level &&
+	case !named && name != "" && s.severity > 0 && !s.settled && level > s.level &&
 		!settledWords().MatchString(name) && !describingSection().MatchString(name) && !nothingHere().MatchString(name):
 		n.inherits, n.severity, n.level = true, s.severity, s.level
 	case s.settled && level > s.settledLevel:
@@ -371,7 +469,7 @@ func (t *findingTally) readLine(item string, isItem bool, i int, l pageLine, at 
 	case short && !at.settled && t.readCounts(words, item, i, l.visibility == inView):
 		t.said = true
 		return nil
-	case short && words == "", isItem && placeholder().MatchString(words): // a line of markup alone is no finding
+	case short && (words == "" || isMarkup(item)), isItem && placeholder().MatchString(words): // a line of markup alone is no finding
 		return nil
 	case short && words != "" && strings.IndexByte("n-\xe2", words[0]) >= 0 &&
 		nothingHere().MatchString(words) && !exceptionWords().MatchString(words):
@@ -679,71 +777,6 @@ func isBoldTag(head string) bool {
 	return end > 0 && end <= 24 && func() bool { _, ok := severityOfLabel(plainWords(head[2 : 2+end])); return ok }()
 }
 
-// A place is a line of a file.
-type place struct {
-	path string
-	line int
-}
-
-// permalink reads a line that is nothing but a link to a line of code on GitHub: ".../blob/SHA/path#L13-L17".
-func permalink(text string) (p place, ok bool) {
-	if !strings.HasPrefix(text, "https://") || len(text) > maxMatchedLine || strings.ContainsAny(text, " \t<>()") {
-		return p, false
-	}
-	_, rest, found := strings.Cut(text, "/blob/")
-	if !found {
-		return p, false
-	}
-	_, rest, found = strings.Cut(rest, "/")
-	path, anchor, anchored := strings.Cut(rest, "#L")
-	if !found || !anchored || path == "" {
-		return p, false
-	}
-	n := 0
-	for n < len(anchor) && anchor[n] >= '0' && anchor[n] <= '9' {
-		n++
-	}
-	line, err := strconv.Atoi(anchor[:n])
-	return place{path, line}, err == nil && line > 0
-}
-
-// findPlace returns the first path:line in text. A path has a dot or a slash, and stands by itself or in marks.
-func findPlace(text string) (path string, line int) {
-	text = text[:min(len(text), maxMatchedLine)]
-	for i := 1; i+1 < len(text); i++ {
-		if text[i] != ':' || text[i+1] < '0' || text[i+1] > '9' {
-			continue
-		}
-		from := i
-		for from > 0 && isPathByte(text[from-1]) {
-			from--
-		}
-		end := i + 1
-		for end < len(text) && text[end] >= '0' && text[end] <= '9' {
-			end++
-		}
-		path := text[from:i]
-		switch {
-		case end < len(text) && (isAlnum(text[end]) || text[end] == '.' && end+1 < len(text) && isAlnum(text[end+1])),
-			from > 0 && strings.IndexByte(" \t`([*\"'<|", text[from-1]) < 0,
-			!strings.ContainsAny(path, "./\\"),
-			strings.HasPrefix(path, "//"), strings.Trim(path, "0123456789./") == "",
-			!isAlnum(path[len(path)-1]) && path[len(path)-1] != '_':
-			i = end - 1
-			continue
-		}
-		if n, err := strconv.Atoi(text[i+1 : end]); err == nil && n > 0 && n < 1<<30 {
-			return path, n
-		}
-		i = end - 1
-	}
-	return "", 0
-}
-
-func isPathByte(c byte) bool {
-	return isAlnum(c) || strings.IndexByte("_@+~.-/\\", c) >= 0 || c >= 0x80
-}
-
 // hasObjection reports whether a finding objects. least is the least severity that does: with quorum.SeverityAny every
 // finding objects, and one of unknown severity always does.
 func (t findingTally) hasObjection(least quorum.Severity) bool {
@@ -761,6 +794,9 @@ func (t findingTally) hasObjection(least quorum.Severity) bool {
 }
 
 func isBelow(s, least quorum.Severity) bool { return s > 0 && s < least }
+
+// countsOnlyAt reports whether t holds nothing but what a line counts, which a vendor's own sentence explains.
+func (t findingTally) countsOnlyAt(line int) bool { return len(t.found) == 0 && t.line == line }
 
 // isMinorOnly reports whether t is only a list of minor findings without a file and line.
 func (t findingTally) isMinorOnly() bool {

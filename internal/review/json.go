@@ -6,6 +6,7 @@ package review
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -23,6 +24,7 @@ type jsonValue struct {
 	text   string
 	list   []jsonValue
 	fields map[string]jsonValue // by key in small letters
+	keys   []string             // of the fields, as they are written and in their order
 }
 
 var (
@@ -87,8 +89,9 @@ func parseNested(dec *json.Decoder, open json.Delim, depth int) (v jsonValue, er
 			}
 			key = strings.ToLower(name)
 			if _, twice := v.fields[key]; twice {
-				return jsonValue{}, errDuplicateKey
+				return jsonValue{}, fmt.Errorf("%q: %w", shortQuote(name), errDuplicateKey)
 			}
+			v.keys = append(v.keys, name)
 		}
 		inner, err := parseValue(dec, depth+1)
 		if err != nil {
@@ -318,7 +321,7 @@ func (v jsonValue) neutralDoubt() (detail string, outcome quorum.Outcome, found 
 		if line, outcome, found := unreadPart(p, -1); found {
 			return p.lines[line].text, outcome, true
 		}
-		if line, found := takenBackAt(p, -1, true); found {
+		if line, found := takenBackAt(p, -1, fieldVoice); found {
 			return p.lines[line].text, quorum.Malformed, true
 		}
 	}
@@ -367,6 +370,7 @@ func (v jsonValue) toFinding() (f quorum.Finding) {
 		f.Path = place.stringField("absolute_file_path", "file_path", "path")
 		f.Line = place.fields["line_range"].numberField("start")
 	}
+	f.Path = repositoryPath(f.Path)
 	f.Severity = v.gravestSeverity(title)
 	return f
 }

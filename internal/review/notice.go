@@ -59,16 +59,16 @@ func (d *document) findNotice(kind Kind) (best foundNotice, found bool) {
 		seen++
 		text := strings.TrimSpace(l.text)
 		strong := l.level > 0 || l.alert || boldLine(text) || d.isHeadline(i)
-		row := text[0] == '|'
+		isRow := text[0] == '|'
 		if _, item := listItem(text); item || seen > noticeHead && !strong {
 			continue
 		}
 		if l.visibility != quoted || l.alert || d.preset.Quotes {
-			if n, ok := d.matchNotice(words); ok && (!row || n.Line[0] == '|') { // a row only by a shape that is one
+			if n, ok := d.matchNotice(words); ok && strings.HasPrefix(n.Line, "|") == isRow { // a row only of the vendor's own table
 				return foundNotice{Reading: n.readingOf(l.text), line: i, own: true, strong: strong || l.visibility == quoted}.withWait(d.Page), true
 			}
 		}
-		if found || row || l.visibility == quoted && !l.alert || l.folded || !strong && !opening[i] {
+		if found || isRow || l.visibility == quoted && !l.alert || l.folded || !strong && !opening[i] {
 			continue
 		}
 		got, ok := readHTTPError(l)
@@ -142,8 +142,14 @@ func (n compiledNotice) readingOf(text string) Reading {
 	return Reading{Outcome: n.Outcome, Reason: n.Reason, Detail: shortQuote(text)}
 }
 
+// withWait returns n with the end of the limit: the part of the text that holds the notice states it before any other.
 func (n foundNotice) withWait(p Page) foundNotice {
-	n.Reading = n.withWaitOf(p)
+	part := p
+	from, to := partOfLine(p.lines, n.line)
+	part.lines = p.lines[max(from, n.line):max(to, n.line)]
+	if n.Reading = n.withWaitOf(part); n.Reset == 0 && n.Until.IsZero() {
+		n.Reading = n.withWaitOf(p)
+	}
 	return n
 }
 

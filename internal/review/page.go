@@ -29,6 +29,7 @@ type pageLine struct {
 	afterComment bool // begins with an HTML comment, so that it is no heading
 	folded       bool // within <details>
 	alert        bool // quoted, within an alert: "> [!WARNING]"
+	coded        bool // doubtful for no more than that it is a row of <code>…</code>
 }
 
 // fencedBlock is a fenced code block.
@@ -272,8 +273,9 @@ func (s *pageScanner) scanText(raw string, soft, lead bool) {
 		see = doubtful
 	}
 	bare := cutCodeSpans(text)
+	coded := see == inView && isCodeRow(text)
 	if s.followStrikes(bare) {
-		see = doubtful
+		see, coded = doubtful, false
 	}
 	if isLinkDefinition(text) {
 		s.inDefinition, see = true, doubtful
@@ -288,7 +290,19 @@ func (s *pageScanner) scanText(raw string, soft, lead bool) {
 		s.openSpan = true
 	}
 	s.underlineHeading(text)
-	s.lines = append(s.lines, pageLine{text: text, visibility: see, level: level, afterComment: lead})
+	s.lines = append(s.lines, pageLine{text: text, visibility: see, level: level, afterComment: lead, coded: coded && !s.ambiguous})
+}
+
+// isCodeRow reports whether a line is nothing but parts in <code>, as a vendor draws its counts.
+func isCodeRow(text string) bool {
+	rest, ok := strings.CutPrefix(strings.TrimSpace(text), "<code>")
+	for ok && rest != "" {
+		part, after, closed := strings.Cut(rest, "</code>")
+		after = strings.TrimSpace(after)
+		rest, ok = strings.CutPrefix(after, "<code>")
+		ok = (ok || after == "") && closed && !strings.ContainsAny(part, "<>`~")
+	}
+	return ok
 }
 
 // cutComments cuts the HTML comments out of a line, and begins one that is not closed in it. A comment's mark within a

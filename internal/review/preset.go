@@ -18,6 +18,9 @@ type preset struct {
 	shapes   compiledShapes
 	wordless []shape
 	commits  []func() *regexp.Regexp
+
+	introduces []shape
+	badges     []compiledBadge
 }
 
 // noPreset is the preset of a reviewer that the coordinator does not know.
@@ -89,6 +92,7 @@ func (r *Reader) newDocument(p Page) *document {
 type presetRuling struct {
 	ruling
 	inline bool // the findings that it counts are its inline comments
+	count  int  // how many it counts; 0 if that is not known
 	noOpen bool // it approves only if none of the reviewer's threads is open
 	lists  bool // its clean texts list places, too
 	veto   bool // it objects by a veto, which no approval contradicts
@@ -112,6 +116,7 @@ func (d *document) ruleSentences() (s presetRuling) {
 			s.ruling = ruling{vote: yesAndNo, detail: shortQuote(s.detail + " / " + got.detail), rule: got.rule, line: i}
 		default:
 			s.noOpen, s.inline = s.noOpen || got.noOpen, s.inline && got.inline
+			s.count = max(s.count, got.count)
 			if got.vote == approves {
 				s.line = i
 			}
@@ -126,21 +131,21 @@ func (d *document) ruleSentence(i int, l pageLine) (got presetRuling) {
 	rule := func(v vote, list int, source string) ruling {
 		return ruling{vote: v, detail: shortQuote(l.text), rule: d.ruleName(list, source), line: i}
 	}
-	if source, count, ok := d.matchLine(listVetoes, i); ok && !isZero(count) {
+	if source, _, ok := d.matchPositive(listVetoes, i); ok {
 		return presetRuling{ruling: rule(objects, listVetoes, source), veto: true}
 	}
 	if l.visibility == quoted {
 		return got
 	}
 	if source, count, ok := d.matchLine(listCounts, i); ok && !isZero(count) {
-		return presetRuling{ruling: rule(objects, listCounts, source), inline: d.preset.CountsInline}
-	} else if ok && l.visibility == inView && !isDeceptive(l.text) {
+		return presetRuling{ruling: rule(objects, listCounts, source), inline: d.preset.CountsInline, count: countOf(count)}
+	} else if ok && d.mayApprove(l) {
 		return presetRuling{ruling: rule(approves, listCounts, source)}
 	}
-	if source, count, ok := d.matchLine(listObjects, i); ok && !isZero(count) {
-		return presetRuling{ruling: rule(objects, listObjects, source), inline: d.preset.CountsInline && count != ""}
+	if source, count, ok := d.matchPositive(listObjects, i); ok {
+		return presetRuling{ruling: rule(objects, listObjects, source), inline: d.preset.CountsInline && count != "", count: countOf(count)}
 	}
-	if l.visibility != inView || isDeceptive(l.text) || words == "" {
+	if words == "" || !d.mayApprove(l) {
 		return got
 	}
 	if source, _, ok := d.matchLine(listIfSettled, i); ok {
@@ -152,10 +157,24 @@ func (d *document) ruleSentence(i int, l pageLine) (got presetRuling) {
 	return got
 }
 
+// mayApprove reports whether a line can hold the vendor's clean words: in plain view, and with no mark that denies them.
+func (d *document) mayApprove(l pageLine) bool {
+	return (l.visibility == inView || l.coded && d.preset.CodeRows) && !isDeceptive(l.text) && !strings.ContainsAny(l.text, crosses)
+}
+
 // matchLine finds the first shape of a list that line i has.
 func (d *document) matchLine(list, i int) (source, count string, ok bool) {
+	return d.matchShape(list, i, func(string) bool { return true })
+}
+
+// matchPositive finds the first shape of a list that line i has with a count that is not zero, or without one.
+func (d *document) matchPositive(list, i int) (source, count string, ok bool) {
+	return d.matchShape(list, i, func(count string) bool { return !isZero(count) })
+}
+
+func (d *document) matchShape(list, i int, accepts func(count string) bool) (source, count string, ok bool) {
 	for _, set := range d.shapes {
-		if source, count, ok = set.matchStatement(list, d.statements[i], d.lines[i].level > 0); ok {
+		if source, count, ok = set.matchStatement(list, d.statements[i], d.lines[i].level > 0, accepts); ok {
 			return source, count, true
 		}
 	}
@@ -179,6 +198,12 @@ func isZero(count string) bool {
 	}
 	n, err := strconv.Atoi(strings.ReplaceAll(count, ",", ""))
 	return err == nil && n == 0
+}
+
+// countOf returns a count that was read; 0 if it is no number.
+func countOf(count string) int {
+	n, _ := strconv.Atoi(strings.ReplaceAll(count, ",", ""))
+	return n
 }
 
 // isWordless reports whether a review without inline comments is one by which its vendor says that it has nothing to say:
@@ -210,7 +235,23 @@ func (d *document) readsPreset() bool { return len(d.shapes) > 0 && d.shapes[0] 
 // of a part, or stands beside a verdict that nobody knows yet. What a workflow writes its prompt decides.
 func (d *document) knowsCleanWords() bool {
 	lists := d.preset.shapes.lists
-	return d.readsPreset() && !d.preset.Workflow && len(lists[listApproves])+len(lists[listCounts])+len(d.preset.wordless) > 0
+	return d.readsPreset() && !d.preset.Workflow && !d.preset.FreeWords && len(lists[listApproves])+len(lists[listCounts])+len(d.preset.wordless) > 0
+}
+
+// onlyIntroduces reports whether a review says nothing but what introduces its comments on the diff: headings, sentences that
+// its vendor's file lists, and small print.
+func (d *document) onlyIntroduces() bool {
+	for i, l := range d.lines {
+		if l.visibility == hidden || l.level > 0 || l.folded || strings.TrimSpace(l.text) == "" || isFooter(l.text) {
+			continue
+		}
+		isKnown := func(s shape) bool { _, ok := s.match(d.statements[i]); return ok }
+		if l.visibility == quoted || d.statements[i] == "" ||
+			!slices.ContainsFunc(d.preset.introduces, isKnown) && !slices.ContainsFunc(d.preset.wordless, isKnown) {
+			return false
+		}
+	}
+	return true
 }
 
 // isReply reports whether a text is an answer in a conversation, which may repeat anything on request and is no review.

@@ -64,6 +64,8 @@ func (n foundNotice) beside(got Reading) Reading {
 	switch {
 	case got.Outcome == quorum.Findings && !got.minorOnly:
 		return got
+	case got.Outcome == quorum.Running && n.Outcome == quorum.Empty: // what it says of another review, beside this one
+		return got
 	case got.Outcome == quorum.Approved && !n.strong && !n.own:
 		return got
 	case got.Outcome == quorum.Approved && !(n.own && n.line < got.Line):
@@ -127,7 +129,7 @@ func readStatus(r quorum.Reviewer, m Material) Reading {
 
 // readCheck reads a check run's output. An approval in it must agree with the check's conclusion.
 func (d *document) readCheck(m Material) Reading {
-	got := d.readText(Material{Kind: Check, Body: m.Body, Threads: m.Threads})
+	got := d.readText(Material{Kind: Check, Body: m.Body, Threads: m.Threads, Minor: m.Minor})
 	switch got.Outcome {
 	case quorum.Findings:
 		return got
@@ -188,7 +190,14 @@ func (d *document) unlessTakenAway(got Reading) Reading {
 	if line, outcome, found := unreadPart(d.Page, at); found {
 		return d.takenAway(got, line, outcome, "not all was seen")
 	}
-	if line, found := takenBackAt(d.Page, at, !got.ownWords); found {
+	by := fieldVoice
+	switch {
+	case got.ownWords:
+		by = vendorVoice
+	case at < 0:
+		by = stateVoice
+	}
+	if line, found := takenBackAt(d.Page, at, by); found {
 		return d.takenAway(got, line, quorum.Malformed, "taken back")
 	}
 	return got
@@ -226,12 +235,12 @@ func (d *document) readVerdict(m Material) Reading {
 		got = readJSON(r, m.Body, p)
 	case quorum.Pattern:
 		got = readByPatterns(r.Verdict, p)
-	case quorum.Conclusion:
+	case quorum.Conclusion, quorum.Artifact: // no text is its verdict
 		return Reading{Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown}
 	case quorum.ReadyToMerge:
 		got = d.readFields()
 	case quorum.FindingList:
-		got = d.readForms(m, ruling{})
+		got = d.unlessDenied(d.readForms(m, ruling{}))
 	case quorum.ReviewState:
 		text := d.readForms(m, ruleFields(p))
 		if m.Kind == Comment && text.Outcome != quorum.Findings { // only a review has a state
@@ -341,14 +350,30 @@ func detailOr(a, b string) string {
 	return shortQuote(b)
 }
 
-// readFields reads the fields of templates alone.
-func (d *document) readFields() Reading {
-	got := ruleFields(d.Page).toReading()
-	if got.Outcome == quorum.Findings {
-		got.Findings = tallyFindings(d.Page).allFindings(d.reviewer.MinSeverity)
-		markObjecting(got.Findings)
+// unlessDenied returns the reading of a text's counts and lists, unless it approves and a field beside it does not.
+func (d *document) unlessDenied(got Reading) Reading {
+	if got.Outcome != quorum.Approved {
+		return got
+	}
+	if fields := ruleFields(d.Page); fields.vote != silent && fields.vote != approves {
+		return d.takenAway(got, fields.line, quorum.Malformed, fields.rule)
 	}
 	return got
+}
+
+// readFields reads the fields of templates alone; a grave finding beside a yes contradicts it.
+func (d *document) readFields() Reading {
+	fields := ruleFields(d.Page)
+	switch got := fields.toReading(); got.Outcome {
+	case quorum.Findings:
+		got.Findings = tallyFindings(d.Page).allFindings(d.reviewer.MinSeverity)
+		markObjecting(got.Findings)
+		return got
+	case quorum.Approved:
+		return tallyFindings(d.Page).approveUnlessGrave(d.reviewer, fields, presetRuling{})
+	default:
+		return got
+	}
 }
 
 // markObjecting makes findings beside an explicit objection count, whatever their severity.
@@ -361,7 +386,30 @@ func markObjecting(findings []quorum.Finding) {
 // readForms reads counts, lists, the vendor's own sentences and the fields that were found: the format `auto`, and without
 // fields `findings`.
 func (d *document) readForms(m Material, fields ruling) Reading {
-	return d.combineRulings(tallyFindings(d.Page), fields, d.ruleSentences())
+	t := tallyFindings(d.Page)
+	return d.acceptMinor(m, t, d.combineRulings(t, fields, d.ruleSentences()))
+}
+
+// acceptMinor returns the reading of a text whose comments on the diff all lie below min_severity: they do not object, nor
+// does a sentence that only counts them and that no words follow.
+func (d *document) acceptMinor(m Material, t findingTally, got Reading) Reading {
+	if m.Threads > 0 || m.Minor == 0 {
+		return got
+	}
+	wordless := got.Outcome == quorum.Malformed && got.Reason == quorum.ReasonMalformed && reviewStateOf(m) == stateCommented
+	switch {
+	case got.Outcome == quorum.Approved:
+	case got.Outcome == quorum.Findings && got.Inline && got.inline > 0 && got.inline <= m.Minor && t.prose < got.Line:
+		for i := range got.Findings {
+			got.Findings[i].Below = true
+		}
+	case wordless && d.onlyIntroduces():
+		got = Reading{Rule: "inline comments below min_severity", Findings: got.Findings}
+	default:
+		return got
+	}
+	got.Outcome, got.Reason, got.Below, got.Inline, got.ownWords = quorum.Approved, quorum.ReasonAccepted, true, false, true
+	return got
 }
 
 // combineRulings makes one reading of a text's fields, lists and vendor's sentences. An objection wins; an approval beside
@@ -395,7 +443,7 @@ func (d *document) combineRulings(t findingTally, fields ruling, own presetRulin
 		markObjecting(got.Findings)
 		return got
 	case own.vote == objects:
-		return own.objection(t.allFindings(r.MinSeverity), own.inline && lists.vote != objects)
+		return own.objection(t.allFindings(r.MinSeverity), own.inline && (lists.vote != objects || t.countsOnlyAt(own.line)))
 	case lists.vote == yesAndNo:
 		return bad(lists, quorum.ReasonContradicts)
 	case fields.vote == approves || own.vote == approves:
@@ -428,6 +476,9 @@ func (d *document) combineRulings(t findingTally, fields ruling, own presetRulin
 func (s presetRuling) objection(findings []quorum.Finding, inline bool) Reading {
 	got := s.toReading()
 	got.Findings, got.Inline = findings, inline
+	if inline {
+		got.inline = s.count
+	}
 	return got
 }
 

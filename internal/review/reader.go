@@ -47,7 +47,7 @@ func (r *Reader) Read(m Material) Reading {
 		return Reading{Outcome: quorum.Declined, Reason: quorum.ReasonRetired}
 	case m.Kind == Check && m.State != "" && m.State != "completed":
 		return Reading{Outcome: quorum.Running, Reason: quorum.ReasonRunning}
-	case m.Kind == Review && m.State == "COMMENTED" && m.Threads == 0 && strings.TrimSpace(m.Body) == "":
+	case m.Kind == Review && m.State == "COMMENTED" && m.Threads+m.Minor == 0 && strings.TrimSpace(m.Body) == "":
 		return Reading{Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown, Rule: "a review that holds nothing but answers in threads"}
 	case len(m.Body) > MaxText:
 		return Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed, Detail: shortQuote(m.Body[:4*maxDetail])}

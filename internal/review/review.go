@@ -54,7 +54,8 @@ type Material struct {
 	Body       string // hostile
 	Page       *Page  // Body in lines, where the caller has it already; else nil
 	State      string // of a review (APPROVED, CHANGES_REQUESTED, COMMENTED, DISMISSED) or a status (success, failure, error, pending); a check run's status
-	Threads    int    // a review's inline comments that open a thread
+	Threads    int    // a review's inline comments that open a thread, and object
+	Minor      int    // and those below the reviewer's min_severity
 	Conclusion string // of a check run or, for Log, of the run
 }
 
@@ -73,6 +74,7 @@ type Reading struct {
 	Doubt    bool          // Findings, but only by lists of findings: no field, state or conclusion says so
 	NoOpen   bool          // Approved only if none of the reviewer's threads is open, as with OnlyNew
 
+	inline    int  // with Inline: how many comments a sentence of its vendor counts; 0 if none does
 	ownWords  bool // Approved by a sentence of its vendor, not by words that anybody writes
 	minorOnly bool // Findings, but only minor ones without a file and line: an error message's list of advice looks the same
 }

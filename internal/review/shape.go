@@ -67,7 +67,10 @@ var (
 var shapeHoles = [...]string{"n", "some", "count", "login", "sha", "word", "duration", "any"}
 
 // parseShape parses a shape. Its error completes the sentence that begins with the shape.
-func parseShape(source string) (shape, error) {
+func parseShape(source string) (shape, error) { return parsePhrase(source, 3) }
+
+// parsePhrase parses a shape of at least so many letters.
+func parsePhrase(source string, letters int) (shape, error) {
 	switch {
 	case len(source) > maxShape:
 		return shape{}, errShapeLong
@@ -83,7 +86,7 @@ func parseShape(source string) (shape, error) {
 		return shape{}, errShapeOpen
 	case countHoles(parts, "any") > maxAnyHoles:
 		return shape{}, errShapeHoles
-	case countLetters(parts) < fewestOfLetters:
+	case countLetters(parts) < letters:
 		return shape{}, errShapeEmpty
 	}
 	return shape{source: source, heading: heading, first: linkParts(parts, &shapeNode{})}, nil
@@ -387,19 +390,29 @@ func isTimeUnit(s string) bool {
 // statementOf returns a line as shapes are compared with it: in small letters, without Markdown, links' addresses and
 // pictures, and without points and emoji at its ends.
 func statementOf(text string) string {
-	return trimStatement(plainWords(cutLinks(strings.TrimSpace(text))))
+	return trimStatement(stripMarks(headingText(cutLinks(strings.TrimSpace(text)))))
 }
 
-// trimStatement cuts points, colons and emoji off the ends of s.
+// trimStatement cuts points, colons and emoji off the ends of s; but no cross off its end, which denies what stands before it.
 func trimStatement(s string) string {
-	s = strings.ReplaceAll(s, "\ufe0f", "")
+	s = strings.TrimLeftFunc(strings.ReplaceAll(s, "\ufe0f", ""), isSymbol)
 	for {
-		short := strings.TrimRight(trimSymbols(s), ".!…:")
+		short := strings.TrimRight(strings.TrimRightFunc(cutShortcode(s), func(r rune) bool { return isSymbol(r) && r != '❌' }), ".!…:")
 		if short == s {
 			return s
 		}
 		s = short
 	}
+}
+
+// cutShortcode cuts the name of an emoji off the end of s: ":tada:".
+func cutShortcode(s string) string {
+	bare, ends := strings.CutSuffix(s, ":")
+	at := strings.LastIndexByte(bare, ':')
+	if !ends || at < 0 || at+1 == len(bare) || at > 0 && bare[at-1] != ' ' || strings.ContainsAny(bare[at:], " /") {
+		return s
+	}
+	return s[:at]
 }
 
 // cutLinks returns text with each link of Markdown as its words, and without pictures.

@@ -28,12 +28,13 @@ type vendorFile struct {
 	Source  string `json:"source"`  // where its forms and its instruction files are described
 
 	// Who it is. An id holds where a name changes: GitHub's number of the account.
-	Author string `json:"author"`
-	ID     int64  `json:"id,omitempty"`
-	App    string `json:"app,omitempty"`    // slug of the App that owns its check run
-	Check  string `json:"check,omitempty"`  // name of its check run
-	Status string `json:"status,omitempty"` // context of its commit status
-	Family string `json:"family,omitempty"` // the maker of the model that it uses, where it is one
+	Author string       `json:"author"`
+	ID     int64        `json:"id,omitempty"`
+	App    string       `json:"app,omitempty"`    // slug of the App that owns its check run
+	Check  string       `json:"check,omitempty"`  // name of its check run
+	Status string       `json:"status,omitempty"` // context of its commit status
+	Signal vendorSignal `json:"signal,omitzero"`  // beside its texts
+	Family string       `json:"family,omitempty"` // the maker of the model that it uses, where it is one
 
 	// How it is used.
 	Workflow     bool          `json:"workflow,omitempty"` // it is a workflow, whose path only the user knows
@@ -50,10 +51,14 @@ type vendorFile struct {
 	OpensQuoted  bool          `json:"opens_quoted,omitempty"` // its verdict stands in the quote, or alert, with which its text opens
 	ListsPlaces  bool          `json:"lists_places,omitempty"` // its clean texts list places, too
 	CountsInline bool          `json:"counts_inline,omitempty"`
+	CodeRows     bool          `json:"code_rows,omitempty"`      // its counts stand in <code>
+	FreeWords    bool          `json:"free_words,omitempty"`     // its model has no form to keep to: it may say that all is well as anybody does
 	ReplyMarker  string        `json:"reply_marker,omitempty"`   // in an HTML comment of its answers in a conversation
 	History      string        `json:"history_marker,omitempty"` // an HTML comment behind which older reviews stand
 	Commits      []string      `json:"commits,omitempty"`        // expressions for its own ways to name the commit; group 1 is the id
 	Wordless     []string      `json:"wordless,omitempty"`       // lines which, all in a review without inline comments, say that all is well
+	Introduces   []string      `json:"introduces,omitempty"`     // lines that only introduce its comments on the diff
+	Badges       []vendorBadge `json:"badges,omitempty"`         // how its comments on the diff say how grave they are
 	Shapes       quorum.Shapes `json:"shapes"`
 }
 
@@ -61,6 +66,13 @@ type vendorFile struct {
 type vendorRequest struct {
 	Comment string `json:"comment,omitempty"`
 	Login   string `json:"login,omitempty"`
+}
+
+// vendorSignal is where a vendor that speaks in texts also says that it works, or why it does not review.
+type vendorSignal struct {
+	Check  string `json:"check,omitempty"`
+	App    string `json:"app,omitempty"`
+	Status string `json:"status,omitempty"`
 }
 
 // vendorFormats are the verdict formats that a vendor's file may name.
@@ -126,17 +138,26 @@ func parsePreset(file string, data []byte) (*preset, error) {
 	}
 	shapes.origin = file
 	p := &preset{vendorFile: f, shapes: shapes, reviewer: quorum.Reviewer{
-		Name: f.Preset, Preset: f.Preset, Author: f.Author, Check: f.Check, App: f.App, Status: f.Status,
+		Name: f.Preset, Preset: f.Preset, Author: f.Author, Check: f.Check, App: f.App, Status: f.Status, Signal: quorum.Signal(f.Signal),
 		Verdict: quorum.Format{Kind: format}, FailureMeans: failure, OnlyNew: f.OnlyNew, Retired: f.Retired,
 		Request: quorum.Request{Comment: f.Ask.Comment, Login: f.Ask.Login},
 		Obeys:   f.Obeys, Guard: f.Instructions,
 	}}
-	for _, source := range f.Wordless {
-		one, err := parseShape(source)
-		if err != nil {
-			return nil, fmt.Errorf("vendors/%s: wordless: %q %w", file, source, err)
+	for _, list := range []struct {
+		name    string
+		sources []string
+		into    *[]shape
+	}{{"wordless", f.Wordless, &p.wordless}, {"introduces", f.Introduces, &p.introduces}} {
+		for _, source := range list.sources {
+			one, err := parseShape(source)
+			if err != nil {
+				return nil, fmt.Errorf("vendors/%s: %s: %q %w", file, list.name, source, err)
+			}
+			*list.into = append(*list.into, one)
 		}
-		p.wordless = append(p.wordless, one)
+	}
+	if p.badges, err = compileBadges(f.Badges); err != nil {
+		return nil, fmt.Errorf("vendors/%s: %w", file, err)
 	}
 	for _, c := range f.Commits {
 		p.commits = append(p.commits, lazyRegexp(c))
@@ -315,14 +336,16 @@ func isFindingNoun(word string) bool {
 	return slices.ContainsFunc(findingNouns[:], func(noun string) bool { return strings.HasPrefix(word, noun) })
 }
 
-// matchStatement finds the first shape of a list that a statement has.
-func (c *compiledShapes) matchStatement(list int, statement string, heading bool) (source, count string, ok bool) {
+// matchStatement finds the first shape of a list that a statement has, with a count that is accepted.
+func (c *compiledShapes) matchStatement(list int, statement string, heading bool, accepts func(count string) bool) (
+	source, count string, ok bool,
+) {
 	for i := range c.lists[list] {
 		s := &c.lists[list][i]
 		if s.heading && !heading {
 			continue
 		}
-		if count, ok = s.match(statement); ok {
+		if count, ok = s.match(statement); ok && accepts(count) {
 			return s.source, count, true
 		}
 	}

@@ -127,7 +127,7 @@ func ruleFields(p Page) ruling {
 		if l.visibility != inView && l.visibility != doubtful || l.text == "" || len(l.text) > 64<<10 {
 			continue
 		}
-		f, value, sure, ok := parseField(l.text)
+		f, value, sure, ok := parseFieldLine(l)
 		if !ok {
 			if v, objecting := rejectingLine(l); objecting && no.vote == silent {
 				no = ruling{vote: objects, detail: shortQuote(l.text), rule: "field: " + v, line: i}
@@ -214,6 +214,22 @@ func parseField(text string) (f verdictField, value string, sure, ok bool) {
 		switch noun {
 		case "verdict", "decision", "recommendation":
 			return objectingField, strings.TrimLeft(value, " "), false, true
+		}
+	}
+	return f, "", false, false
+}
+
+// parseFieldLine is parseField for a line of a page: a heading, or a line in bold, that is nothing but a label is a field whose
+// value stands below. Its section may hold anything else instead of a value.
+func parseFieldLine(l pageLine) (f verdictField, value string, sure, ok bool) {
+	if f, value, sure, ok = parseField(l.text); ok || len(l.text) > 80 || l.level == 0 && !boldLine(strings.TrimSpace(l.text)) {
+		return f, value, sure, ok
+	}
+	name := plainWords(dropInvisible(l.text))
+	for _, f := range verdictFields {
+		if name == f.label {
+			f.loose = true
+			return f, "", !isDeceptive(l.text), true
 		}
 	}
 	return f, "", false, false

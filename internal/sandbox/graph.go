@@ -163,9 +163,22 @@ func (g *GitHub) graphRepo(r *routedRequest) object {
 				}
 				all = append(all, g.graphPull(p, r))
 			}
-			return all
+			return orderPulls(g, all, args["orderBy"])
 		}),
 	}
+}
+
+// orderPulls orders pull requests as a query asks; without an order they come by their number, as they were created.
+func orderPulls(g *GitHub, all []object, order any) []object {
+	by, _ := order.(object)
+	if by["field"] == "UPDATED_AT" {
+		updated := func(o object) time.Time { return g.pulls[o["number"].(int)].updated }
+		slices.SortStableFunc(all, func(a, b object) int { return updated(a).Compare(updated(b)) })
+	}
+	if by["direction"] == "DESC" {
+		slices.Reverse(all)
+	}
+	return all
 }
 
 // filterAllows reports whether an enum filter, a list or a single name, has the value. No filter allows all.

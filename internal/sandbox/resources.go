@@ -306,6 +306,8 @@ func runRoutes() []route {
 		},
 		{method: "GET", pattern: "R/actions/runs/{n:run_id}/jobs", handle: onRun((*GitHub).listJobs)},
 		{method: "GET", pattern: "R/actions/runs/{n:run_id}/artifacts", handle: onRun((*GitHub).listArtifacts)},
+		{method: "GET", pattern: "R/actions/artifacts/{n:artifact_id}/{archive_format}", handle: (*GitHub).getArtifact},
+		{method: "GET", pattern: "/_logs/artifacts/{n:artifact_id}", handle: (*GitHub).readArchive},
 		{method: "POST", pattern: "R/actions/runs/{n:run_id}/rerun", handle: onRun((*GitHub).rerunAll)},
 		{method: "POST", pattern: "R/actions/runs/{n:run_id}/rerun-failed-jobs", handle: onRun((*GitHub).rerunFailed)},
 		{method: "POST", pattern: "R/actions/runs/{n:run_id}/cancel", handle: onRun((*GitHub).cancelRun)},
@@ -468,10 +470,6 @@ func (g *GitHub) listJobs(r *routedRequest, w *workflowRun) routeAnswer {
 		all = append(all, jobOfCheckJSON(g, w, c, r.now))
 	}
 	return answerList(r, all, func(o object) any { return o }, "jobs")
-}
-
-func (g *GitHub) listArtifacts(r *routedRequest, _ *workflowRun) routeAnswer {
-	return answerList(r, []object{}, func(o object) any { return o }, "artifacts")
 }
 
 func (g *GitHub) rerunAll(r *routedRequest, w *workflowRun) routeAnswer {

@@ -56,6 +56,7 @@ type workflowRun struct {
 	attempts     []*runAttempt
 	rerunRefusal string
 	hidden       bool
+	artifacts    []*artifact // oldest first
 }
 
 type runAttempt struct {

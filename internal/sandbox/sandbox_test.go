@@ -279,6 +279,13 @@ func TestEndpoints(t *testing.T) {
 	diff := c.get("pulls/7/comments").at("0.id")
 	workflow := c.get("actions/workflows").at("workflows.0.id")
 
+	artifact, err := sandbox.UploadArtifact(g.GitHub, g.run, sandbox.Upload{Name: "verdict", Content: "{}"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sandbox.UploadArtifact(g.GitHub, g.run, sandbox.Upload{Name: "verdict", Content: "{}"}); err == nil {
+		t.Error("a name is taken once in a run")
+	}
 	own := c.want(
 		201,
 		"POST",
@@ -312,6 +319,11 @@ func TestEndpoints(t *testing.T) {
 		c.get(path)
 	}
 	c.want(302, "GET", "actions/jobs/"+job+"/logs", "")
+	c.want(302, "GET", fmt.Sprintf("actions/artifacts/%d/zip", artifact), "")
+	if err := sandbox.ExpireArtifacts(g.GitHub, g.run); err != nil {
+		t.Fatal(err)
+	}
+	c.want(410, "GET", fmt.Sprintf("actions/artifacts/%d/zip", artifact), "")
 	c.want(200, "PATCH", "check-runs/"+own, `{"name":"Review quorum","conclusion":"success","output":{"title":"2 of 2","summary":"s"}}`)
 	c.want(200, "PATCH", "issues/comments/"+asked, `{"body":"@coderabbitai full review"}`)
 	c.want(204, "DELETE", "issues/comments/"+asked, "")

@@ -74,7 +74,7 @@ var _ Store = (*SQLite)(nil)
 
 // readStatements are the statements that only read.
 type readStatements struct {
-	selectKnown, selectRow, countQueue *sql.Stmt
+	selectKnown, selectRow, countQueue, selectHeard *sql.Stmt
 	preparedStatements
 }
 
@@ -332,6 +332,7 @@ func prepareReads(db *sql.DB) (r readStatements, err error) {
 		{&r.countQueue, `SELECT due.n, due.first, leased.n
 			FROM (SELECT count(*) AS n, min(due_at) AS first FROM work INDEXED BY work_due WHERE due_at <= ?1) due,
 			(SELECT count(*) AS n FROM work WHERE leased = 1 AND due_at > ?1) leased`}, // at one moment
+		{&r.selectHeard, `SELECT reviewer, text, label, pull, stranger, said_at, unread FROM heard WHERE grp = ? ORDER BY said_at DESC, unread, reviewer, text`},
 	} {
 		if *p.stmt, err = db.PrepareContext(context.Background(), p.query); err != nil {
 			return r, err

@@ -1,5 +1,5 @@
 // Package store keeps what the daemon must not lose: which deliveries were accepted, and which keys are to be looked at
-// and when. It promises that what [Store.Accept] returned without an error survives any end of the process and a loss of
+// and when; and, for a while, which answers of reviewers were understood. It promises that what [Store.Accept] returned without an error survives any end of the process and a loss of
 // power, that a key is leased to one worker at a time, and that no poke is lost, whenever it comes. A loss of power may undo
 // a look's claim and its completion: then the look is made again.
 //
@@ -33,7 +33,7 @@ type Store interface {
 	// Claim leases what is due. No tenant gets a second key before each other tenant that has something due got its
 	// first, and of a tenant's keys the one that has been due longest comes first. That holds from one Claim to the
 	// next, too: the tenant that was served last waits for the others. A loss of power may undo it, as it may undo
-	// Renew, Complete and Prune.
+	// Renew, Complete, Prune and Hear.
 	Claim(ctx context.Context, c Claim) ([]Work, error)
 	// Next returns the earliest moment at which Claim would have something; zero if there is none. The end of a lease
 	// is one.
@@ -42,7 +42,7 @@ type Store interface {
 	Renew(ctx context.Context, until time.Time, leases ...Lease) (lost []Lease, err error)
 	// Complete ends a lease. It reports false, and changes nothing, if the lease was lost.
 	Complete(ctx context.Context, l Lease, o Completion) (ours bool, err error)
-	// Drop forgets all keys of a tenant, leased ones included, durably.
+	// Drop forgets all keys of a tenant, leased ones included, and the answers that were kept for it, durably.
 	Drop(ctx context.Context, tenant int64) error
 
 	// Known returns those of the deliveries that were accepted.
@@ -56,6 +56,14 @@ type Store interface {
 	List(ctx context.Context, q Query) ([]Row, error)
 	// Health counts keys, leases and deliveries.
 	Health(ctx context.Context, now time.Time) (Health, error)
+
+	// Hear keeps answers of reviewers in a group of a tenant's, of each reviewer no more than so many: the newest. Of answers of one
+	// moment one that was understood is the newer.
+	Hear(ctx context.Context, tenant int64, group string, keep int, answers ...Heard) error
+	// Heard returns the answers that are kept of a group, newest first.
+	Heard(ctx context.Context, group string) ([]Heard, error)
+	// CountHeard counts the answers since a time that are kept, by label.
+	CountHeard(ctx context.Context, since time.Time) (map[string]HeardCount, error)
 
 	Close() error
 }

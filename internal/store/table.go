@@ -496,6 +496,9 @@ func boolToInt(b bool) int {
 }
 
 func (t *workTable) dropTenant(tenant int64) error {
+	if err := t.exec(`DELETE FROM heard WHERE tenant = ?`, tenant); err != nil {
+		return err
+	}
 	var keys, open, failing int
 	if err := t.queryRow(`SELECT count(*), coalesce(sum(open), 0), coalesce(sum(attempts > 0), 0) FROM work WHERE tenant = ?`, tenant).
 		Scan(&keys, &open, &failing); err != nil {

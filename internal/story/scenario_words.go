@@ -275,6 +275,9 @@ func allVerbs() []verb {
 		{"ends", "RUN ends CONCLUSION", parseEnds("")},
 		{"reruns", "LOGIN reruns RUN", (*sentenceParser).parseReruns},
 
+		{"uploads", "RUN uploads NAME", (*sentenceParser).parseUploads},
+		{"loses its artifacts", "RUN loses its artifacts [to retention]", (*sentenceParser).parseLosesArtifacts},
+
 		{"comments", "AUTHOR comments [on #N]", (*sentenceParser).parseComments},
 		{"edits the comment by", "LOGIN edits the comment by AUTHOR", (*sentenceParser).parseEditsComment},
 		{"deletes the comment by", "LOGIN deletes the comment by AUTHOR", (*sentenceParser).parseDeletesComment},
@@ -662,6 +665,33 @@ func (l *sentenceParser) parseReruns() func(*world) error {
 	return func(w *world) error {
 		return w.withRun(label, func(id int64) error { return w.g.RerunByPerson(id, who) })
 	}
+}
+
+// parseUploads reads an upload as actions/upload-artifact with overwrite makes it. In its text {run} and {attempt} stand for the
+// run's id and its attempt.
+func (l *sentenceParser) parseUploads() func(*world) error {
+	label, name := l.subjectRun(), l.next("the artifact's name").text
+	body := l.requireBodyText()
+	return func(w *world) error {
+		return w.withRun(label, func(id int64) error {
+			state, err := w.g.StateOfRun(id)
+			if err != nil {
+				return err
+			}
+			content := strings.NewReplacer("{run}", strconv.FormatInt(id, 10), "{attempt}", strconv.Itoa(state.Attempt)).
+				Replace(w.expandCommits(body))
+			_, err = sandbox.UploadArtifact(w.g, id, sandbox.Upload{Name: name, File: "verdict.json", Content: content, Overwrite: true})
+			return err
+		})
+	}
+}
+
+func (l *sentenceParser) parseLosesArtifacts() func(*world) error {
+	label, lose := l.subjectRun(), sandbox.DeleteArtifacts
+	if l.accept("to", "retention") {
+		lose = sandbox.ExpireArtifacts
+	}
+	return func(w *world) error { return w.withRun(label, func(id int64) error { return lose(w.g, id) }) }
 }
 
 func (l *sentenceParser) parseComments() func(*world) error {

@@ -1,6 +1,6 @@
 package client
 
-// Job logs: the API answers with a redirect to a signed URL of some storage. The token has no business there, and the URL
+// Job logs and artifacts: the API answers with a redirect to a signed URL of some storage. The token has no business there, and the URL
 // was chosen by the host that answered: it must not lead into the network that we run in.
 
 import (
@@ -17,11 +17,20 @@ import (
 
 // Tail reads a job's log and returns its last tail bytes. A log of more than 50 MB is an error.
 func (c *Client) Tail(ctx context.Context, path string, tail int64) ([]byte, error) {
+	return c.download(ctx, path, &exchange{tailBytes: tail, fileLimit: maxLog})
+}
+
+// Archive reads the ZIP archive of an artifact. One of more than most bytes is an error, [ErrTooLong].
+func (c *Client) Archive(ctx context.Context, path string, most int64) ([]byte, error) {
+	return c.download(ctx, path, &exchange{tailBytes: most, fileLimit: most})
+}
+
+// download reads the end of a file to which the API redirects.
+func (c *Client) download(ctx context.Context, path string, k *exchange) ([]byte, error) {
 	to, err := parseAPIPath(path)
 	if err != nil {
 		return nil, fmt.Errorf("GET %s: %w", redactURL(path), err)
 	}
-	k := &exchange{tailBytes: tail}
 	r, err := c.followRedirects(ctx, k, http.MethodGet, c.base.ResolveReference(to), nil)
 	if err != nil {
 		return nil, err
@@ -55,7 +64,7 @@ func (c *Client) Tail(ctx context.Context, path string, tail int64) ([]byte, err
 func (c *Client) logTransport(ctx context.Context, to *url.URL) (http.RoundTripper, error) {
 	switch {
 	case to.User != nil, to.Hostname() == "":
-		return nil, errors.New("a redirect to a URL that is none of a log")
+		return nil, errors.New("a redirect to a URL that is none of a file")
 	case sameHost(to, c.base):
 		return c.logs, nil
 	case to.Scheme != "https" && (to.Scheme != "http" || !isLoopback(to.Hostname()) || !isLoopback(c.base.Hostname())):

@@ -95,8 +95,8 @@ func TestLogs(t *testing.T) {
 			"GET " + logs + ": a redirect to logs.example, which is not https, is not followed",
 			[]bool{true, false},
 		},
-		{"to a file", "", []said{found("file:///etc/passwd")}, "", "GET " + logs + ": a redirect to a URL that is none of a log", []bool{true}},
-		{"with a password", "", []said{found("https://u:p@logs.example/x")}, "", "GET " + logs + ": a redirect to a URL that is none of a log", []bool{true}},
+		{"to a file", "", []said{found("file:///etc/passwd")}, "", "GET " + logs + ": a redirect to a URL that is none of a file", []bool{true}},
+		{"with a password", "", []said{found("https://u:p@logs.example/x")}, "", "GET " + logs + ": a redirect to a URL that is none of a file", []bool{true}},
 		{
 			"in a circle", "",
 			[]said{found("https://logs.example/x")},

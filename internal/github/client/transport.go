@@ -49,7 +49,8 @@ func newTransport(dialer *net.Dialer, idle int) *http.Transport {
 type exchange struct {
 	endpoint  string // its template
 	graphql   bool
-	tailBytes int64 // a text is wanted, and this many of its last bytes; 0: JSON
+	tailBytes int64 // a file is wanted, and this many of its last bytes; 0: JSON
+	fileLimit int64 // a file of more bytes is an error
 	isPage    bool  // it can be asked for in smaller pages
 	isPassing bool  // its answer is not worth its place in the cache
 	into      any   // what an answer is read into; nil: nothing, which GraphQL does not know
@@ -214,7 +215,7 @@ func (w *wholeReader) lostAttempt(attempt context.Context, req *http.Request, c 
 // readAnswer reads a body to its end. Of a text only the wanted end is kept; a refusal is read from its beginning.
 func readAnswer(resp *http.Response, c *exchange) ([]byte, error) {
 	if c.tailBytes > 0 && resp.StatusCode == http.StatusOK {
-		return readTail(resp.Body, c.tailBytes, maxLog)
+		return readTail(resp.Body, c.tailBytes, c.fileLimit)
 	}
 	size, most := resp.ContentLength, int64(maxAnswer)
 	if c.isPage {

@@ -55,6 +55,8 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		"sight":       testSights,
 		"unseen":      testOpenWithoutSight,
 		"large touch": testLargeTouches,
+		"heard":       testHeard,
+		"count heard": testCountHeard,
 	} {
 		t.Run(name, func(t *testing.T) { test(&harness{T: t, Store: open(t), now: startTime}) })
 	}
@@ -759,6 +761,9 @@ func testCancelledContext(b *harness) {
 		"get":    func() error { _, err := b.Get(over, "a"); return err },
 		"list":   func() error { _, err := b.List(over, store.Query{}); return err },
 		"health": func() error { _, err := b.Health(over, b.now); return err },
+		"hear":   func() error { return b.Hear(over, 1, "g", 3, store.Heard{Reviewer: "sage", Text: "1", At: b.now}) },
+		"heard":  func() error { _, err := b.Heard(over, "g"); return err },
+		"count":  func() error { _, err := b.CountHeard(over, b.now); return err },
 	} {
 		if err := call(); !errors.Is(err, context.Canceled) {
 			b.Errorf("%s: %v, want context.Canceled", name, err)

@@ -1,0 +1,315 @@
+package main
+
+// coordinator verdict: the structured verdict of a reviewer that runs in a workflow. The action's step verdict runs
+// "make"; "check" and "schema" are for who writes such a reviewer.
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/review-coordinator/coordinator/internal/github/webhook"
+	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/report"
+	"github.com/review-coordinator/coordinator/internal/review"
+)
+
+type verdictCmd struct {
+	Make   verdictMakeCmd   `cmd:"" help:"Make a verdict file from what a model answered."`
+	Check  verdictCheckCmd  `cmd:"" help:"Check a verdict file and say how it is read."`
+	Schema verdictSchemaCmd `cmd:"" help:"Print the JSON Schema to give to the model."`
+}
+
+type verdictMakeCmd struct {
+	From        string `help:"The model's answer; - reads standard input (the default)." placeholder:"FILE" default:"-"`
+	Format      string `help:"What may stand around its JSON: plain (nothing, the default), codex (a fence), claude (a fence, or what claude --output-format json prints)." placeholder:"FORM" default:"plain" enum:"plain,codex,claude"`
+	Head        string `help:"The commit that was reviewed. Default: the head of the job's pull request." placeholder:"SHA"`
+	Base        string `help:"The commit that it was compared with. Default: the base of the job's pull request." placeholder:"SHA"`
+	RunID       int64  `help:"The workflow run. Default: the job's own." placeholder:"ID" name:"run"`
+	Attempt     int    `help:"Its attempt. Default: the job's own." placeholder:"N"`
+	FilesTotal  *int   `help:"How many files the pull request changes. Default: what the job's event says." placeholder:"N"`
+	MinSeverity string `help:"The least severity that asks for changes: any (the default), low, medium, high or critical, as min_severity in the policy." placeholder:"LEVEL" default:"any" enum:"any,low,medium,high,critical"`
+	Out         string `help:"Where to write it; - is standard output. Default: review-verdict.json." placeholder:"FILE" default:"review-verdict.json"`
+}
+
+// Help is shown by coordinator verdict make --help.
+func (verdictMakeCmd) Help() string {
+	return `The answer is one JSON object that says what was found and what was looked at, and nothing else:
+
+  {"findings": [{"path": "cart.go", "line": 42, "severity": "high", "body": "It divides by zero."}],
+   "files_reviewed": ["cart.go", "tax.go"]}
+
+The verdict is computed from it, and never asked of the model: a finding of at least --min-severity asks for changes; without
+one it approves, if every changed file was looked at. With fewer it is read as partial, which is no approval. An answer that
+says anything else is an error, and nothing is written.
+
+In a job the head, the base and the number of files come from the event of the pull request, or from the inputs head, base
+and files-total of a dispatch.
+
+Examples:
+
+  coordinator verdict make --from answer.json                                  in a job of a pull request
+  claude -p "$PROMPT" --output-format json --json-schema "$(coordinator verdict schema)" | coordinator verdict make --format claude
+  coordinator verdict make --from answer.json --head $(git rev-parse HEAD) --base $(git merge-base HEAD main) \
+    --run 1 --attempt 1 --files-total 2 --out -`
+}
+
+// Run makes the file.
+func (cmd verdictMakeCmd) Run(ctx context.Context, c *command) error {
+	if err := cmd.addJobDefaults(c); err != nil {
+		return err
+	}
+	text, err := c.readInput(ctx, cmd.From, review.MaxVerdictFile+1) // one byte more than allowed, so that a longer one is noticed
+	if err != nil {
+		return err
+	}
+	answer, err := review.ParseModelAnswer(string(text), answerForm(cmd.Format), c.Getenv("GITHUB_WORKSPACE"))
+	if err != nil {
+		return explainAnswerError(err)
+	}
+	file, err := answer.Verdict(*cmd.FilesTotal, severityFlag(cmd.MinSeverity))
+	if err != nil {
+		return explainAnswerError(err)
+	}
+	file.Head, file.Base, file.Run, file.Attempt = cmd.Head, cmd.Base, cmd.RunID, cmd.Attempt
+	encoded, err := file.Marshal()
+	if err != nil {
+		return fmt.Errorf("make the verdict: %w", err)
+	}
+	if cmd.Out == "-" {
+		fmt.Fprintln(c.Stderr, describeVerdict(file))
+		_, err := c.Stdout.Write(encoded)
+		return err
+	}
+	if err := os.WriteFile(cmd.Out, encoded, 0o644); err != nil { //nolint:gosec // an artifact is read by everybody who sees the run
+		return usageError(fmt.Errorf("write the verdict: %w", err), "--out names the file")
+	}
+	fmt.Fprintf(c.Stdout, "%s: %s\n", oneLine(cmd.Out), describeVerdict(file))
+	return cmd.writeOutputs(c, file)
+}
+
+// writeOutputs tells the next steps of a job what was made.
+func (cmd verdictMakeCmd) writeOutputs(c *command, file review.VerdictFile) error {
+	path := c.Getenv("GITHUB_OUTPUT")
+	if path == "" || c.jobOutput == nil {
+		return nil
+	}
+	encoded, err := encodeOutputs([]stepOutput{
+		{"verdict", file.Verdict},
+		{"findings", strconv.Itoa(len(file.Findings))},
+		{"file", cleanText(cmd.Out)},
+	}, rand.Text)
+	if err != nil {
+		return err
+	}
+	return appendToFile(path, encoded, "write outputs")
+}
+
+// addJobDefaults takes from the job what no flag says.
+func (cmd *verdictMakeCmd) addJobDefaults(c *command) error {
+	event, err := readReviewedEvent(c.Getenv("GITHUB_EVENT_PATH"))
+	if err != nil && (cmd.Head == "" || cmd.Base == "" || cmd.FilesTotal == nil) {
+		return err
+	}
+	cmd.Head = cmp.Or(cmd.Head, event.PullRequest.Head.SHA, event.Inputs.Head)
+	cmd.Base = cmp.Or(cmd.Base, event.PullRequest.Base.SHA, event.Inputs.Base)
+	if cmd.RunID == 0 {
+		cmd.RunID, _ = strconv.ParseInt(c.Getenv("GITHUB_RUN_ID"), 10, 64)
+	}
+	if cmd.Attempt == 0 {
+		cmd.Attempt, _ = strconv.Atoi(c.Getenv("GITHUB_RUN_ATTEMPT"))
+	}
+	if cmd.FilesTotal == nil {
+		cmd.FilesTotal = event.PullRequest.ChangedFiles
+	}
+	if n, err := strconv.Atoi(event.Inputs.FilesTotal); cmd.FilesTotal == nil && err == nil {
+		cmd.FilesTotal = &n
+	}
+	return cmd.validate()
+}
+
+// validate names the flag that is missing or wrong.
+func (cmd *verdictMakeCmd) validate() error {
+	for _, commit := range []struct{ flag, id string }{{"--head", cmd.Head}, {"--base", cmd.Base}} {
+		switch {
+		case commit.id == "":
+			err := fmt.Errorf("there is no %s, and no event of a pull request that names it", commit.flag)
+			return usageError(err, commit.flag+" SHA, the whole id")
+		case !review.IsCommitID(commit.id):
+			err := fmt.Errorf("%s %q is no commit's id", commit.flag, commit.id)
+			return usageError(err, "write all 40 digits, in small letters, as git rev-parse prints them")
+		}
+	}
+	switch {
+	case cmd.RunID <= 0:
+		return usageError(errors.New("there is no --run"), "in a job it is GITHUB_RUN_ID; elsewhere --run 1 does for a try")
+	case cmd.Attempt <= 0:
+		return usageError(errors.New("there is no --attempt"), "in a job it is GITHUB_RUN_ATTEMPT; elsewhere --attempt 1 does for a try")
+	case cmd.FilesTotal == nil:
+		return usageError(
+			errors.New("there is no --files-total, and no event that says how many files are changed"),
+			"--files-total $(git diff --name-only BASE HEAD | wc -l)",
+		)
+	case *cmd.FilesTotal < 0:
+		return usageError(fmt.Errorf("--files-total %d is below zero", *cmd.FilesTotal), "")
+	}
+	return nil
+}
+
+// A reviewedEvent is as much of a job's event as says what is reviewed.
+type reviewedEvent struct {
+	PullRequest struct {
+		Head         struct{ SHA string } `json:"head"`
+		Base         struct{ SHA string } `json:"base"`
+		ChangedFiles *int                 `json:"changed_files"`
+	} `json:"pull_request"`
+	Inputs struct { // of a workflow_dispatch
+		Head       string `json:"head"`
+		Base       string `json:"base"`
+		FilesTotal string `json:"files-total"`
+	} `json:"inputs"`
+}
+
+// readReviewedEvent reads the job's event; without one nothing is known.
+func readReviewedEvent(path string) (event reviewedEvent, err error) {
+	if path == "" {
+		return event, nil
+	}
+	payload, err := readFileUpTo(path, webhook.MaxPayload)
+	if err == nil {
+		err = json.Unmarshal(payload, &event)
+	}
+	if err != nil {
+		return reviewedEvent{}, usageError(
+			fmt.Errorf("read the event: %w", err),
+			"GITHUB_EVENT_PATH names the file; --head, --base and --files-total do without it",
+		)
+	}
+	return event, nil
+}
+
+// readInput reads a file, or standard input if its name is -.
+func (c *command) readInput(ctx context.Context, name string, most int64) ([]byte, error) {
+	if name == "-" {
+		return c.readStdin(ctx, most)
+	}
+	text, err := readFileUpTo(name, most)
+	if err != nil {
+		return nil, usageError(err, "")
+	}
+	return text, nil
+}
+
+// readFileUpTo reads at most that many bytes of a file.
+func readFileUpTo(name string, most int64) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(io.LimitReader(f, most))
+	return text, errors.Join(err, f.Close())
+}
+
+func answerForm(name string) review.AnswerForm {
+	switch name {
+	case "codex":
+		return review.CodexAnswer
+	case "claude":
+		return review.ClaudeAnswer
+	}
+	return review.PlainAnswer
+}
+
+// severityFlag returns the severity that a flag names; any is none.
+func severityFlag(name string) (s quorum.Severity) {
+	if name == "any" || s.UnmarshalText([]byte(name)) != nil {
+		return quorum.SeverityAny
+	}
+	return s
+}
+
+func explainAnswerError(err error) error {
+	var wrong *review.AnswerError
+	if errors.As(err, &wrong) {
+		return hintedError(err, wrong.Hint)
+	}
+	return err
+}
+
+// describeVerdict says in one line what a verdict file says. It quotes nobody.
+func describeVerdict(f review.VerdictFile) string {
+	return fmt.Sprintf(
+		"%s, %s, %d of %s reviewed, head %.7s, base %.7s, run %d, attempt %d",
+		f.Verdict, countNoun(len(f.Findings), "finding"), f.FilesReviewed, countNoun(f.FilesTotal, "file"),
+		f.Head, f.Base, f.Run, f.Attempt,
+	)
+}
+
+type verdictCheckCmd struct {
+	File         string `arg:"" help:"The verdict file; - reads standard input."`
+	MinSeverity  string `help:"Read it as under a policy with this min_severity: any (the default), low, medium, high or critical." placeholder:"LEVEL" default:"any" enum:"any,low,medium,high,critical"`
+	ChangedFiles *int   `help:"How many files the pull request changes. Default: what the file says." placeholder:"N"`
+}
+
+// Help is shown by coordinator verdict check --help.
+func (verdictCheckCmd) Help() string {
+	return `Reads the file as the gate does, and says how it counts. The gate also holds its head, base, run and attempt against those
+of the run whose artifact it is. A file that the gate could not read is an error (exit code 2) that names the key.
+
+Examples:
+
+  coordinator verdict check review-verdict.json
+  gh run download 4711 --name review-verdict && coordinator verdict check review-verdict.json --min-severity high`
+}
+
+// Run checks the file.
+func (cmd verdictCheckCmd) Run(ctx context.Context, c *command) error {
+	if cmd.ChangedFiles != nil && *cmd.ChangedFiles < 0 {
+		return usageError(fmt.Errorf("--changed-files %d is below zero", *cmd.ChangedFiles), "")
+	}
+	text, err := c.readInput(ctx, cmd.File, review.MaxVerdictFile+1)
+	if err != nil {
+		return err
+	}
+	file, err := review.ParseVerdictFile(text)
+	if err != nil {
+		return usageError(fmt.Errorf("%s is no verdict: %w", cmd.File, err), "coordinator verdict make writes one")
+	}
+	changed := file.FilesTotal
+	if cmd.ChangedFiles != nil {
+		changed = *cmd.ChangedFiles
+	}
+	got := file.Reading(severityFlag(cmd.MinSeverity), changed)
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s\n", oneLine(cmd.File), describeVerdict(file))
+	fmt.Fprintf(&b, "%s (%s): %s\n", got.Outcome, got.Reason, report.Sentence(got.Reason))
+	fmt.Fprintf(&b, "  read: %s\n", oneLine(got.Detail))
+	writeFindings(&b, got.Findings)
+	_, err = io.WriteString(c.Stdout, b.String())
+	return err
+}
+
+type verdictSchemaCmd struct{}
+
+// Help is shown by coordinator verdict schema --help.
+func (verdictSchemaCmd) Help() string {
+	return `A model that is held to this schema gives answers that coordinator verdict make understands: --json-schema of claude, the
+input output-schema of codex-action, the structured output of any API.
+
+Example:
+
+  coordinator verdict schema >answer.schema.json`
+}
+
+// Run prints the schema.
+func (verdictSchemaCmd) Run(c *command) error {
+	_, err := io.WriteString(c.Stdout, review.AnswerSchema())
+	return err
+}

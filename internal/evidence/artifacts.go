@@ -1,0 +1,153 @@
+package evidence
+
+// An artifact is written by the jobs of its run and by nobody else. It says for which run, attempt, head and base it was made,
+// and is bound to them by that and by when it was uploaded.
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/review"
+)
+
+// maxUploadRuns is how many of a reviewer's runs are asked for their artifacts: the newest. What an earlier one said stands in
+// the record.
+const maxUploadRuns = 5
+
+// unreadUploads are the artifacts of the reviewer's runs that were not asked for yet.
+func (v *reviewerView) unreadUploads() (out []quorum.UploadName) {
+	if v.Verdict.Kind != quorum.Artifact || v.Retired {
+		return nil
+	}
+	runs := v.runs.counted
+	for _, run := range runs[max(0, len(runs)-maxUploadRuns):] {
+		if firstJobStart(&run).IsZero() && run.Attempt == 1 && !run.Completed() { // it cannot have uploaded anything
+			continue
+		}
+		if _, isRead := v.uploadsOf(run.ID); !isRead {
+			out = append(out, quorum.UploadName{Run: run.ID, Name: v.Verdict.Artifact})
+		}
+	}
+	return out
+}
+
+// uploadsOf are the artifacts of a run that may hold the reviewer's verdict.
+func (v *reviewerView) uploadsOf(run int64) (files []quorum.Upload, isRead bool) {
+	for _, u := range v.head.snapshot.Uploads {
+		if u.Run == run && u.Name == v.Verdict.Artifact {
+			return u.Files, true
+		}
+	}
+	return nil, false
+}
+
+// artifactStatements are the verdicts in the artifacts of attempt a, oldest first. One that GitHub keeps no more stands from the
+// record. Of several in one attempt an objection objects, and none approves.
+func (v *reviewerView) artifactStatements(a *reviewAttempt) (out []statement) {
+	if a.run == nil {
+		return nil
+	}
+	files, _ := v.uploadsOf(a.run.ID)
+	for i := range files {
+		if f := &files[i]; !f.Expired && a.covers(f.Created) {
+			out = append(out, v.newArtifactStatement(a, f))
+		}
+	}
+	for _, st := range v.head.record.approvalsOf(v.Name) {
+		isShown := slices.ContainsFunc(files, func(f quorum.Upload) bool { return f.ID == st.ID && !f.Expired })
+		if st.Kind != quorum.TextArtifact || st.Run != a.run.ID || st.Base != v.head.record.base || isShown || !a.covers(st.At) {
+			continue
+		}
+		out = append(out, statement{
+			Reading: review.Reading{Outcome: quorum.Approved, Reason: quorum.ReasonApproved},
+			ref:     st.TextRef, at: st.At, url: a.run.URL,
+		})
+	}
+	slices.SortStableFunc(out, func(a, b statement) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.ref.ID, b.ref.ID)) })
+	if approvals := countApprovals(out); approvals > 0 && len(out) > 1 && !a.isSeveral {
+		for i := range out {
+			if out[i].Outcome == quorum.Approved {
+				out[i].Reading = review.Reading{
+					Outcome: quorum.Malformed, Reason: quorum.ReasonContradicts,
+					Detail: fmt.Sprintf("%d artifacts called %s in one attempt", len(out), v.Verdict.Artifact),
+				}
+			}
+		}
+	}
+	return out
+}
+
+func countApprovals(all []statement) (n int) {
+	for i := range all {
+		if all[i].Outcome == quorum.Approved {
+			n++
+		}
+	}
+	return n
+}
+
+// newArtifactStatement reads an artifact that was uploaded during attempt a.
+func (v *reviewerView) newArtifactStatement(a *reviewAttempt, f *quorum.Upload) statement {
+	s := statement{ref: quorum.TextRef{Kind: quorum.TextArtifact, ID: f.ID}, at: f.Created, url: cmp.Or(f.URL, a.run.URL)}
+	s.body = string(f.Content)
+	s.Reading = v.readArtifact(a, f)
+	if s.Outcome == quorum.Malformed && f.Problem != "" {
+		s.body = ""
+	}
+	s.voidIfOtherPull(v.head.otherPullOfRun(a.run))
+	return s
+}
+
+// readArtifact reads what an artifact says of this head and base, in attempt a.
+func (v *reviewerView) readArtifact(a *reviewAttempt, f *quorum.Upload) review.Reading {
+	malformed := func(detail string) review.Reading {
+		return review.Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed, Detail: detail}
+	}
+	if f.Problem != "" {
+		return malformed(f.Problem)
+	}
+	file, err := review.ParseVerdictFile(f.Content)
+	pr := &v.head.snapshot.PR
+	switch {
+	case err != nil:
+		return malformed(err.Error())
+	case !strings.EqualFold(file.Head, pr.Head):
+		return malformed("it is about another head: " + file.Head)
+	case file.Base != pr.BaseRef:
+		return malformed("it is about another base: " + file.Base)
+	case file.Run != a.run.ID:
+		return malformed(fmt.Sprintf("it names another run: %d", file.Run))
+	case file.Attempt != a.number && !(a.isSeveral && file.Attempt < a.number):
+		return malformed(fmt.Sprintf("it names attempt %d of its run, and was uploaded during attempt %d", file.Attempt, a.number))
+	}
+	return file.Reading(v.MinSeverity, len(pr.Files))
+}
+
+// considerArtifacts explains the artifacts of attempt a.
+func (v *reviewerView) considerArtifacts(a *reviewAttempt, b *quorum.Ballot, ignored rejection) (out []Considered) {
+	if a.run == nil {
+		return nil
+	}
+	files, _ := v.uploadsOf(a.run.ID)
+	for i := range files {
+		f := &files[i]
+		c := candidate{statement: v.newArtifactStatement(a, f), rejected: ignored}
+		switch {
+		case ignored != "":
+		case f.Expired:
+			c.rejected = artifactExpired
+		case !a.covers(f.Created):
+			c.rejected = outsideAttempt
+		case c.void && c.voidReason == quorum.ReasonOtherPull:
+			c.rejected = ofOtherPull
+		}
+		shown := Considered{Reviewer: v.Name, Text: c.ref, URL: c.url, At: f.Created.Truncate(time.Second)}
+		shown.Outcome, shown.Rejected = explainCandidate(&c, b)
+		out = append(out, shown)
+	}
+	return out
+}

@@ -1,0 +1,196 @@
+package evidence_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/review-coordinator/coordinator/internal/evidence"
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// filed is a reviewer whose verdict is an artifact of its run.
+func filed() quorum.Reviewer {
+	r := openai()
+	r.Heading, r.Verdict = "", quorum.Format{Kind: quorum.Artifact, Artifact: "review-verdict"}
+	return r
+}
+
+// verdictJSON is a verdict file for run 1 on the head; swaps change words of it.
+func verdictJSON(verdict string, n int, swaps ...string) string {
+	findings := "[]"
+	if verdict == "request_changes" {
+		findings = `[{"path": "cart.go", "line": 4, "severity": "high", "body": "The cart is emptied twice."}]`
+	}
+	text := fmt.Sprintf(`{"schema": 1, "head": %q, "base": "main", "run": 1, "attempt": %d, "verdict": %q, "findings": %s, "files_reviewed": 1, "files_total": 1}`,
+		head, n, verdict, findings)
+	return strings.NewReplacer(swaps...).Replace(text)
+}
+
+// uploaded adds an artifact of run 1; an empty list says only that it was read.
+func (x *scene) uploaded(files ...quorum.Upload) *scene {
+	name := quorum.UploadName{Run: 1, Name: "review-verdict"}
+	for i := range x.s.Uploads {
+		if x.s.Uploads[i].UploadName == name {
+			x.s.Uploads[i].Files = append(x.s.Uploads[i].Files, files...)
+			return x
+		}
+	}
+	x.s.Uploads = append(x.s.Uploads, quorum.Uploads{UploadName: name, Files: files})
+	return x
+}
+
+func upload(id int64, sec int, content string) quorum.Upload {
+	return quorum.Upload{ID: id, Created: at(sec), Content: []byte(content)}
+}
+
+func TestAnArtifactIsTheVerdict(t *testing.T) {
+	approve, objects := verdictJSON("approve", 1), verdictJSON("request_changes", 1)
+	for name, c := range map[string]struct {
+		scene *scene
+		want  quorum.Outcome
+	}{
+		"it approves":                       {onHead(filed()).run(1, 5, 40).uploaded(upload(9, 30, approve)), quorum.Approved},
+		"it objects":                        {onHead(filed()).run(1, 5, 40).uploaded(upload(9, 30, objects)), quorum.Findings},
+		"it objects while the run goes on":  {onHead(filed()).run(1, 5, -1).uploaded(upload(9, 30, objects)), quorum.Findings},
+		"it approves while the run goes on": {onHead(filed()).run(1, 5, -1).uploaded(upload(9, 30, approve)), quorum.Approved},
+		"none":                              {onHead(filed()).run(1, 5, 40).uploaded(), quorum.Empty},
+		"a text is none":                    {onHead(filed()).run(1, 5, 40).comment(3, 30, bot, yes).uploaded(), quorum.Empty},
+		"a text does not object beside it":  {onHead(filed()).run(1, 5, 40).comment(3, 30, bot, no).uploaded(upload(9, 30, approve)), quorum.Approved},
+		"no JSON":                           {onHead(filed()).run(1, 5, 40).uploaded(upload(9, 30, "**Ready to merge?** Yes")), quorum.Malformed},
+		"another head": {
+			onHead(filed()).run(1, 5, 40).uploaded(upload(9, 30, verdictJSON("approve", 1, head, older))), quorum.Malformed,
+		},
+		"an objection to another head": {
+			onHead(filed()).run(1, 5, 40).uploaded(upload(9, 30, verdictJSON("request_changes", 1, head, older))), quorum.Malformed,
+		},
+		"another base": {
+			onHead(filed()).run(1, 5, 40).uploaded(upload(9, 30, verdictJSON("approve", 1, `"main"`, `"stable"`))), quorum.Malformed,
+		},
+		"another run": {
+			onHead(filed()).run(1, 5, 40).uploaded(upload(9, 30, verdictJSON("approve", 1, `"run": 1`, `"run": 2`))), quorum.Malformed,
+		},
+		"another attempt": {onHead(filed()).run(1, 5, 40).uploaded(upload(9, 30, verdictJSON("approve", 2))), quorum.Malformed},
+		"half of the change": {
+			onHead(filed()).run(1, 5, 40).uploaded(upload(9, 30, verdictJSON("approve", 1, `"files_total": 1`, `"files_total": 2`))), quorum.Partial,
+		},
+		"fewer files than the pull request changes": {
+			func() *scene {
+				x := onHead(filed()).run(1, 5, 40).uploaded(upload(9, 30, approve))
+				x.s.PR.Files = append(x.s.PR.Files, quorum.File{Path: "shop.go"})
+				return x
+			}(), quorum.Partial,
+		},
+		"a key that says something": {
+			onHead(filed()).run(1, 5, 40).uploaded(upload(9, 30, verdictJSON("approve", 1, `"findings"`, `"blocking": true, "findings"`))),
+			quorum.Malformed,
+		},
+		"it cannot be unpacked": {
+			onHead(filed()).run(1, 5, 40).uploaded(quorum.Upload{ID: 9, Created: at(30), Problem: "it holds two files"}), quorum.Malformed,
+		},
+		"two that approve":         {onHead(filed()).run(1, 5, 40).uploaded(upload(9, 30, approve), upload(10, 31, approve)), quorum.Malformed},
+		"two of which one objects": {onHead(filed()).run(1, 5, 40).uploaded(upload(9, 30, objects), upload(10, 31, approve)), quorum.Findings},
+		"long after its attempt":   {onHead(filed()).run(1, 5, 40).uploaded(upload(9, 140, approve)), quorum.Empty},
+		"from before its attempt":  {onHead(filed()).run(1, 5, 90, attempt(2, 60)).uploaded(upload(9, 30, approve)), quorum.Empty},
+		"of the attempt before":    {onHead(filed()).run(1, 5, 90, attempt(2, 60)).uploaded(upload(9, 70, approve)), quorum.Malformed},
+		"of the newest attempt":    {onHead(filed()).run(1, 5, 90, attempt(2, 60)).uploaded(upload(9, 70, verdictJSON("approve", 2))), quorum.Approved},
+		"an objection of the attempt before stands": {
+			onHead(filed()).run(1, 5, 90, attempt(2, 60)).uploaded(upload(9, 30, objects)), quorum.Findings,
+		},
+		"and is answered by the newest": {
+			onHead(filed()).run(1, 5, 90, attempt(2, 60)).uploaded(upload(9, 30, objects), upload(10, 70, verdictJSON("approve", 2))), quorum.Approved,
+		},
+		"it expired and nobody has read it": {
+			onHead(filed()).run(1, 5, 40).uploaded(quorum.Upload{ID: 9, Created: at(30), Expired: true}), quorum.Empty,
+		},
+	} {
+		if got := evidence.Judge(c.scene.p, c.scene.s)[0]; outcomeAfter(got) != c.want {
+			t.Errorf("%s: %v (%s: %s), want %v", name, outcomeAfter(got), got.Reason, got.Detail, c.want)
+		}
+	}
+}
+
+// outcomeAfter is a ballot's outcome, of a pending one that which it has said already.
+func outcomeAfter(b quorum.Ballot) quorum.Outcome {
+	if b.Then != nil && b.Then.Vote != 0 && b.Then.Vote != quorum.Unavailable {
+		return b.Then.Outcome
+	}
+	return b.Outcome
+}
+
+// What was read once stands: neither retention nor a deletion withdraws a verdict, and within its attempt no upload answers one.
+func TestAVerdictThatWasReadStands(t *testing.T) {
+	approve, objects := verdictJSON("approve", 1), verdictJSON("request_changes", 1)
+	for name, c := range map[string]struct {
+		first, then []quorum.Upload
+		want        quorum.Vote
+	}{
+		"an approval expires":                   {[]quorum.Upload{upload(9, 30, approve)}, []quorum.Upload{{ID: 9, Created: at(30), Expired: true}}, quorum.Approve},
+		"an approval is deleted":                {[]quorum.Upload{upload(9, 30, approve)}, nil, quorum.Approve},
+		"an objection expires":                  {[]quorum.Upload{upload(9, 30, objects)}, []quorum.Upload{{ID: 9, Created: at(30), Expired: true}}, quorum.Object},
+		"an objection is deleted":               {[]quorum.Upload{upload(9, 30, objects)}, nil, quorum.Object},
+		"an objection is replaced by a yes":     {[]quorum.Upload{upload(9, 30, objects)}, []quorum.Upload{upload(10, 35, approve)}, quorum.Object},
+		"an approval is replaced by a no":       {[]quorum.Upload{upload(9, 30, approve)}, []quorum.Upload{upload(10, 35, objects)}, quorum.Object},
+		"an approval is replaced by no verdict": {[]quorum.Upload{upload(9, 30, approve)}, []quorum.Upload{upload(10, 35, "{}")}, quorum.Pending},
+	} {
+		x := onHead(filed()).run(1, 5, 40).uploaded(c.first...)
+		x.looks(41)
+		x.s.Uploads = nil
+		x.uploaded(c.then...)
+		if got := x.looks(60); got.Vote != c.want {
+			t.Errorf("%s: %v (%v, %s), want %v", name, got.Vote, got.Outcome, got.Reason, c.want)
+		}
+	}
+}
+
+// An artifact says nothing of a pull request that it may not be about.
+func TestAnArtifactOfAnotherPullRequestApprovesNothing(t *testing.T) {
+	x := onHead(filed()).run(1, 5, 40).uploaded(upload(9, 30, verdictJSON("approve", 1)))
+	x.s.SameBranch = append(x.s.SameBranch, quorum.PullRequest{
+		PR: quorum.PR{Owner: "acme", Repo: "shop", Number: 8}, Head: head, HeadRef: "feature", HeadRepo: "acme/shop", BaseRef: "stable", Created: at(1),
+	})
+	if got := evidence.Judge(x.p, x.s)[0]; got.Vote == quorum.Approve || got.Reason != quorum.ReasonOtherPull {
+		t.Errorf("%v, %v", got.Vote, got.Reason)
+	}
+	x.s.SameBranch = nil
+	if w := evidence.Missing(x.p, x.s); !w.SameBranch {
+		t.Error("the other pull requests are not asked for")
+	}
+}
+
+// Artifacts are asked for before all else, of the runs that may have some.
+func TestWantedUploads(t *testing.T) {
+	x := onHead(filed(), sage()).run(1, 5, 40)
+	w := evidence.Missing(x.p, x.s)
+	if len(w.Uploads) != 1 || w.Uploads[0] != (quorum.UploadName{Run: 1, Name: "review-verdict"}) || len(w.Logs) > 0 {
+		t.Errorf("%+v", w)
+	}
+	x.uploaded()
+	if w := evidence.Missing(x.p, x.s); len(w.Uploads) > 0 || len(w.Logs) != 1 {
+		t.Errorf("%+v", w)
+	}
+	queued := onHead(filed()).run(1, 5, -1, func(r *quorum.Run) { r.Status, r.Jobs = "queued", nil })
+	if w := evidence.Missing(queued.p, queued.s); len(w.Uploads) > 0 {
+		t.Errorf("%+v", w)
+	}
+}
+
+// explain shows each artifact and what became of it, and that no text counts.
+func TestConsiderArtifacts(t *testing.T) {
+	x := onHead(filed()).run(1, 5, 40).comment(3, 30, bot, yes).
+		uploaded(upload(9, 30, verdictJSON("approve", 1)), quorum.Upload{ID: 8, Created: at(20), Expired: true}, upload(10, 300, "{}"))
+	got := map[quorum.TextRef]string{}
+	for _, c := range evidence.Consider(x.p, x.s) {
+		got[c.Text] = c.Outcome.String() + c.Rejected
+	}
+	for ref, want := range map[quorum.TextRef]string{
+		{Kind: quorum.TextArtifact, ID: 9}:  "approved",
+		{Kind: quorum.TextArtifact, ID: 8}:  "GitHub keeps the artifact no more",
+		{Kind: quorum.TextArtifact, ID: 10}: "it was not written during the newest attempt of this head's run",
+		{Kind: quorum.TextComment, ID: 3}:   "its reviewer's verdict is an artifact, not a text",
+	} {
+		if got[ref] != want {
+			t.Errorf("%v: %q, want %q", ref, got[ref], want)
+		}
+	}
+}

@@ -1,0 +1,157 @@
+package review
+
+// This file reads how grave a comment on the diff is, by the badge or the words with which its vendor opens it.
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// A vendorBadge is a label by which a vendor says how grave a comment of its on the diff is. Of a vendor's badges the first
+// that stands in a comment decides: graver ones stand before others, and severities before mere kinds.
+type vendorBadge struct {
+	Label    string          `json:"label"` // the shape of a label: what a picture is called, what is in bold, italics or brackets
+	Severity quorum.Severity `json:"severity"`
+}
+
+// compiledBadge is a badge ready to be compared with labels.
+type compiledBadge struct {
+	label    shape
+	severity quorum.Severity
+}
+
+func compileBadges(badges []vendorBadge) (all []compiledBadge, err error) {
+	for _, b := range badges {
+		label, err := parsePhrase(b.Label, 2)
+		if err != nil {
+			return nil, fmt.Errorf("badges: %q %w", b.Label, err)
+		}
+		if b.Severity == 0 {
+			return nil, fmt.Errorf("badges: %q has no severity", b.Label)
+		}
+		all = append(all, compiledBadge{label, b.Severity})
+	}
+	return all, nil
+}
+
+const (
+	badgeText  = 8 << 10 // bytes of a comment in which its badges are sought
+	badgeLines = 8       // lines with words, of which a label may be the whole
+	openLines  = 2       // lines with words that may open with a label
+	labelRunes = 48      // bytes of a label
+)
+
+// SeverityOf returns how grave a comment on the diff by r is; 0 if it does not say. What is graver counts where it says two
+// things.
+func SeverityOf(r quorum.Reviewer, body string) quorum.Severity {
+	labels, most := badgeLabels(ReadPage(body[:min(len(body), badgeText)]))
+	for _, b := range presetOf(r.Preset).badges {
+		for _, l := range labels {
+			if _, ok := b.label.match(l); ok {
+				return b.severity
+			}
+		}
+	}
+	for _, l := range labels {
+		for _, before := range [...]string{"severity level: ", "severity: ", "priority: "} {
+			l = strings.TrimPrefix(l, before)
+		}
+		if strings.HasPrefix(l, "suggestion") { // the kind of a comment, and no word on how grave it is
+			continue
+		}
+		if s, ok := severityOfLabel(l); ok {
+			most = max(most, s)
+		}
+	}
+	return most
+}
+
+// badgeLabels returns the labels of a comment, as statements, and the severity of the mark in colour with which it opens.
+func badgeLabels(p Page) (labels []string, mark quorum.Severity) {
+	seen := 0
+	keep := func(words string) {
+		if words = statementOf(words); words != "" && len(words) <= labelRunes {
+			labels = append(labels, words)
+		}
+	}
+	for _, l := range p.lines {
+		text := strings.TrimSpace(l.text)
+		if l.visibility == hidden || l.visibility == quoted || text == "" || len(text) > 4*maxMatchedLine {
+			continue
+		}
+		if seen++; seen > badgeLines {
+			break
+		}
+		if seen <= openLines {
+			for _, name := range pictureNames(text) {
+				keep(name)
+			}
+			for _, between := range [...][2]string{{"<code>", "</code>"}, {"**", "**"}} {
+				for _, part := range partsBetween(text, between[0], between[1]) {
+					keep(part)
+				}
+			}
+			bare := strings.TrimLeftFunc(stripMarks(cutLinks(text)), isSymbol)
+			if open, _, found := strings.Cut(strings.TrimPrefix(bare, "["), "]"); found && bare[0] == '[' {
+				keep(open)
+			}
+			if open, _, found := strings.Cut(bare, ":"); found && l.level == 0 {
+				keep(open)
+			}
+			if s, ok := severityOfMark(afterMarks(text), true); ok && seen == 1 {
+				mark = s
+			}
+		}
+		if whole := strings.TrimSpace(text); isEmphasized(whole) || strings.Contains(lowerASCII(whole), "severity") {
+			for part := range strings.SplitSeq(whole, "|") {
+				keep(part)
+			}
+		}
+	}
+	return labels, mark
+}
+
+// afterMarks returns a line from its first sign that is no mark of Markdown.
+func afterMarks(text string) string { return strings.TrimLeft(text, "#*_ >`[(") }
+
+// isEmphasized reports whether a line, or each of its parts between bars, is in bold or italics as a whole.
+func isEmphasized(text string) bool {
+	for part := range strings.SplitSeq(text, "|") {
+		part = strings.TrimSpace(part)
+		if len(part) < 3 || part[0] != '*' && part[0] != '_' || part[len(part)-1] != part[0] {
+			return false
+		}
+	}
+	return true
+}
+
+// pictureNames returns what the pictures of a line are called.
+func pictureNames(text string) (names []string) {
+	for _, part := range partsBetween(text, "![", "]") {
+		names = append(names, part)
+	}
+	for _, tag := range partsBetween(text, "<img ", ">") {
+		for _, quote := range [...]string{`alt="`, `alt='`} {
+			names = append(names, partsBetween(tag, quote, quote[len(quote)-1:])...)
+		}
+	}
+	return names
+}
+
+// partsBetween returns the parts of s that stand between two marks, at most eight.
+func partsBetween(s, open, end string) (parts []string) {
+	for len(parts) < 8 {
+		_, rest, found := strings.Cut(s, open)
+		if !found {
+			break
+		}
+		part, after, found := strings.Cut(rest, end)
+		if !found {
+			break
+		}
+		parts, s = append(parts, part), after
+	}
+	return parts
+}

@@ -1,0 +1,153 @@
+package sandbox
+
+// Artifacts: what the jobs of a run upload. An artifact belongs to its run and not to an attempt of it; a name can be used once in
+// a run, reruns included, unless the upload overwrites. They expire, and can be deleted.
+
+import (
+	"archive/zip"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Upload is an artifact that a job uploads.
+type Upload struct {
+	Name      string
+	File      string // in the archive; default: its name
+	Content   string
+	Archive   []byte // the archive itself, if not one of File and Content
+	Overwrite bool   // take the place of one of that name
+}
+
+type artifact struct {
+	id      int64
+	name    string
+	archive []byte
+	created time.Time
+	expired bool
+}
+
+// errNameTaken is GitHub's refusal of a second artifact of a name. Source: actions/upload-artifact, since its version 4.
+var errNameTaken = errors.New("(409) Conflict: an artifact with this name already exists on the workflow run")
+
+// UploadArtifact uploads an artifact as a job of a run's newest attempt does, and returns its id.
+func UploadArtifact(g *GitHub, run int64, u Upload) (id int64, err error) {
+	archive := u.Archive
+	if archive == nil {
+		if archive, err = zipFile(or(u.File, u.Name), u.Content); err != nil {
+			return 0, err
+		}
+	}
+	err = g.withRun("upload an artifact of", run, func(r *workflowRun, now time.Time) error {
+		isNamesake := func(a *artifact) bool { return a.name == u.Name }
+		switch {
+		case slices.ContainsFunc(r.artifacts, isNamesake) && !u.Overwrite:
+			return errNameTaken
+		case u.Overwrite:
+			r.artifacts = slices.DeleteFunc(r.artifacts, isNamesake)
+		}
+		id = g.newID()
+		r.artifacts = append(r.artifacts, &artifact{id: id, name: u.Name, archive: archive, created: now})
+		return nil
+	})
+	return id, err
+}
+
+// ExpireArtifacts ends the retention of a run's artifacts: GitHub goes on listing them, and gives none of them out.
+func ExpireArtifacts(g *GitHub, run int64) error {
+	return g.withRun("expire the artifacts of", run, func(r *workflowRun, _ time.Time) error {
+		for _, a := range r.artifacts {
+			a.expired = true
+		}
+		return nil
+	})
+}
+
+// DeleteArtifacts deletes a run's artifacts.
+func DeleteArtifacts(g *GitHub, run int64) error {
+	return g.withRun("delete the artifacts of", run, func(r *workflowRun, _ time.Time) error {
+		r.artifacts = nil
+		return nil
+	})
+}
+
+func zipFile(name, content string) ([]byte, error) {
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	f, err := z.Create(name)
+	if err != nil {
+		return nil, fmt.Errorf("pack %s: %w", name, err)
+	}
+	if _, err := f.Write([]byte(content)); err != nil {
+		return nil, fmt.Errorf("pack %s: %w", name, err)
+	}
+	if err := z.Close(); err != nil {
+		return nil, fmt.Errorf("pack %s: %w", name, err)
+	}
+	return b.Bytes(), nil
+}
+
+func (g *GitHub) listArtifacts(r *routedRequest, w *workflowRun) routeAnswer {
+	name := r.queryParam("name")
+	shown := slices.DeleteFunc(slices.Clone(w.artifacts), func(a *artifact) bool { return name != "" && a.name != name })
+	slices.Reverse(shown) // the newest first
+	return answerList(r, shown, func(a *artifact) any { return g.artifactJSON(w, a) }, "artifacts")
+}
+
+func (g *GitHub) artifactJSON(w *workflowRun, a *artifact) object {
+	url := fmt.Sprintf("%s/actions/artifacts/%d", g.apiURL(), a.id)
+	digest := sha256.Sum256(a.archive)
+	return object{
+		"id": a.id, "node_id": nodeID("A", a.id), "name": a.name, "size_in_bytes": len(a.archive), "url": url,
+		"archive_download_url": url + "/zip", "expired": a.expired, "created_at": timeOrNull(a.created), "updated_at": timeOrNull(a.created),
+		"expires_at": timeOrNull(a.created.Add(90 * 24 * time.Hour)), "digest": "sha256:" + hex.EncodeToString(digest[:]),
+		"workflow_run": object{
+			"id": w.id, "repository_id": g.repoID, "head_repository_id": g.repoID, "head_branch": w.headBranch, "head_sha": w.head,
+		},
+	}
+}
+
+func (g *GitHub) findArtifact(id int64) *artifact {
+	for _, w := range g.runs {
+		for _, a := range w.artifacts {
+			if a.id == id {
+				return a
+			}
+		}
+	}
+	return nil
+}
+
+// getArtifact redirects to the archive, which is on another host and can be read for one minute.
+func (g *GitHub) getArtifact(r *routedRequest) routeAnswer {
+	a := g.findArtifact(r.intParam("artifact_id"))
+	switch {
+	case a == nil || r.params["archive_format"] != "zip":
+		return answerNotFound()
+	case a.expired:
+		return answerError(http.StatusGone, "Artifact has expired")
+	}
+	host := "https://" + logHost
+	if r.overNetwork {
+		host = strings.TrimSuffix(r.baseURL, "/api/v3")
+	}
+	to := fmt.Sprintf("%s/_logs/artifacts/%d?se=%d", host, a.id, r.now.Add(time.Minute).Unix()) + g.logRepoQuery()
+	return routeAnswer{status: http.StatusFound, header: map[string]string{"Location": to}}
+}
+
+func (g *GitHub) readArchive(r *routedRequest) routeAnswer {
+	a := g.findArtifact(r.intParam("artifact_id"))
+	switch {
+	case r.queryParam("se") < fmt.Sprint(r.now.Unix()):
+		return routeAnswer{status: http.StatusForbidden, raw: []byte("Signature not valid in the specified time frame")}
+	case a == nil:
+		return routeAnswer{status: http.StatusNotFound, raw: []byte("BlobNotFound")}
+	}
+	return routeAnswer{status: http.StatusOK, raw: a.archive, header: map[string]string{"Content-Type": "application/zip"}}
+}
