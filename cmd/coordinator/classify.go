@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/review-coordinator/coordinator/internal/config"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/report"
 	"github.com/review-coordinator/coordinator/internal/review"
@@ -21,15 +22,20 @@ import (
 
 type classifyCmd struct {
 	Preset     string `placeholder:"NAME"   help:"Read it as this reviewer's, e.g. copilot."`
+	Policy     string `placeholder:"FILE"   help:"Read it as a reviewer's of this policy file: by its heading, verdict and shapes, too."`
+	Reviewer   string `placeholder:"NAME"   help:"With --policy: which reviewer. Needed if the file has several."`
 	Verdict    string `placeholder:"FORMAT" help:"Where its verdict stands: auto, ready-to-merge, review-state, findings, json or conclusion. Default: auto, or the preset's."`
 	Approve    string `placeholder:"RE"     help:"Instead of --verdict: a line that matches approves, as the policy's verdict: {approve: RE, object: RE}."`
 	Object     string `placeholder:"RE"     help:"With --approve: a line that matches objects."`
 	Kind       string `placeholder:"KIND"   help:"What it is on GitHub: comment, review, check, status or log. Default: comment."`
-	State      string `placeholder:"STATE"  help:"Of a review (APPROVED, CHANGES_REQUESTED, COMMENTED) or a status (success, failure)."`
+	State      string `placeholder:"STATE"  help:"Of a review (APPROVED, CHANGES_REQUESTED, COMMENTED), a status (success, failure) or a check run (in_progress, completed)."`
 	Comments   int    `placeholder:"N"      help:"How many inline comments the review has."`
 	Conclusion string `placeholder:"C"      help:"Of the check run, or of the run whose log it is."`
 	JSON       bool   `                     help:"Print JSON."                                                                                                                 name:"json"`
 }
+
+// anyReviewer is the name of a reviewer that no flag names.
+const anyReviewer = "reviewer"
 
 // verdictFormats are the verdict formats that --verdict names by one word.
 var verdictFormats = []struct {
@@ -46,13 +52,16 @@ var verdictFormats = []struct {
 
 // Help is shown by coordinator classify --help.
 func (classifyCmd) Help() string {
-	return `Reads a reviewer's text from standard input and prints its outcome, the reason, and what was recognised. A text is an
-approval only if it has one clear verdict in plain view.
+	return `Reads a reviewer's text from standard input, exactly as the check does, and prints its outcome, the reason, what was
+recognised, by which shape of which file, and in which line. A text is an approval only if it has one clear verdict in
+plain view. For a text that nobody understands it prints the row to add to the policy. Of a check run it reads the
+title, the summary and the text, with blank lines between them.
 
 Examples:
 
   gh pr view 12 --json comments --jq '.comments[-1].body' | coordinator classify
   coordinator classify --preset copilot --kind review --state COMMENTED --comments 0 <review.md
+  coordinator classify --policy .github/review-coordinator.yml --reviewer sage <answer.md
   gh run view 4711 --log-failed | coordinator classify --kind log --json`
 }
 
@@ -61,14 +70,34 @@ type classification struct {
 	Outcome  quorum.Outcome   `json:"outcome"`
 	Reason   quorum.Reason    `json:"reason"`
 	Detail   string           `json:"detail"`
-	Reset    string           `json:"reset,omitempty"` // a duration, or a moment
+	Rule     string           `json:"rule,omitempty"`   // what decided: a field, or the shape and the file in which it stands
+	Line     int              `json:"line,omitempty"`   // where it stands in the text
+	Commit   string           `json:"commit,omitempty"` // the one that the text names
+	Reset    string           `json:"reset,omitempty"`  // a duration, or a moment
 	Below    bool             `json:"below,omitempty"`
+	Settled  bool             `json:"if_settled,omitempty"` // it approves only if none of its reviewer's threads is open
 	Findings []quorum.Finding `json:"findings"`
+	Row      *quorum.Shapes   `json:"row,omitempty"` // to add to a vendor's file or a policy, for a text that nobody understood
+	RowLine  int              `json:"row_line,omitempty"`
+}
+
+// A classifiedText is a text with what was read of it.
+type classifiedText struct {
+	review.Reading
+	reviewer quorum.Reviewer
+	kind     review.Kind
+	commit   string // that it names
+	row      *review.Suggestion
+}
+
+// needsSettledThreads reports whether the text approves only if none of its reviewer's threads is open.
+func (t classifiedText) needsSettledThreads() bool {
+	return t.Outcome == quorum.Approved && (t.NoOpen || t.reviewer.OnlyNew)
 }
 
 // Run classifies standard input.
 func (cmd classifyCmd) Run(ctx context.Context, c *command) error {
-	reviewer, err := cmd.reviewerFromFlags()
+	reviewer, err := cmd.chooseReviewer(c)
 	if err != nil {
 		return err
 	}
@@ -90,19 +119,82 @@ func (cmd classifyCmd) Run(ctx context.Context, c *command) error {
 	if len(body) > review.MaxText {
 		return usageError(fmt.Errorf("the text on standard input is longer than 1 MiB"), "of a log, the end matters: tail -c 1M")
 	}
-	got := review.Read(
+	got := classifyText(
 		reviewer,
 		review.Material{Kind: kind, Body: string(body), State: state, Threads: cmd.Comments, Conclusion: cmd.Conclusion},
 	)
 	if cmd.JSON {
-		return cmd.writeJSON(c.Stdout, got)
+		return got.writeJSON(c.Stdout)
 	}
-	return cmd.writeText(c.Stdout, reviewer, got)
+	return cmd.writeText(c.Stdout, got)
+}
+
+// classifyText reads a text as the check does.
+func classifyText(r quorum.Reviewer, m review.Material) classifiedText {
+	reader := review.NewReader(r)
+	got := classifiedText{Reading: reader.Read(m), reviewer: r, kind: m.Kind}
+	if m.Kind == review.Comment || m.Kind == review.Review {
+		got.commit = review.ReadPage(m.Body).NamedCommit(r)
+	}
+	if got.Outcome == quorum.Malformed && got.Reason == quorum.ReasonMalformed && readsShapes(r) {
+		if row, found := reader.Suggest(m.Body); found {
+			got.row = &row
+		}
+	}
+	return got
+}
+
+// readsShapes reports whether a shape of a policy would be read in the texts of r.
+func readsShapes(r quorum.Reviewer) bool {
+	switch r.Verdict.Kind {
+	case quorum.Auto, quorum.FindingList, quorum.ReviewState:
+		return true
+	default:
+		return false
+	}
+}
+
+// chooseReviewer returns the reviewer whose text it is: that of a policy file, or the one that the flags describe.
+func (cmd classifyCmd) chooseReviewer(c *command) (quorum.Reviewer, error) {
+	switch {
+	case cmd.Policy == "" && cmd.Reviewer != "":
+		return quorum.Reviewer{}, usageError(errors.New("--reviewer is given without --policy"), "name the policy file in which it stands")
+	case cmd.Policy == "":
+		return cmd.reviewerFromFlags()
+	case cmd.Preset+cmd.Verdict+cmd.Approve+cmd.Object != "":
+		return quorum.Reviewer{}, usageError(errors.New("--policy says how the text is read, and so does another flag"),
+			"leave out --preset, --verdict, --approve and --object, or --policy")
+	}
+	src, err := readFile(cmd.Policy)
+	if err != nil {
+		return quorum.Reviewer{}, usageError(err, "")
+	}
+	policy, err := config.Parse(cmd.Policy, src)
+	var wrong *config.Error
+	if errors.As(err, &wrong) {
+		fmt.Fprintln(c.Stderr, c.colorProblems(wrong.Error()))
+		return quorum.Reviewer{}, usageError(fmt.Errorf("%s has %s", cmd.Policy, countNoun(len(wrong.Problems), "mistake")), "")
+	}
+	if err != nil {
+		return quorum.Reviewer{}, err
+	}
+	names := make([]string, 0, len(policy.Reviewers))
+	for _, r := range policy.Reviewers {
+		if strings.EqualFold(r.Name, cmd.Reviewer) || cmd.Reviewer == "" && len(policy.Reviewers) == 1 {
+			return r, nil
+		}
+		names = append(names, r.Name)
+	}
+	hint := "reviewers of the file: " + oneLine(strings.Join(names, ", "))
+	if cmd.Reviewer == "" {
+		return quorum.Reviewer{}, usageError(fmt.Errorf("%s has several reviewers", cmd.Policy), "add --reviewer; "+hint)
+	}
+	return quorum.Reviewer{}, usageError(fmt.Errorf("%s has no reviewer %q", cmd.Policy, cmd.Reviewer), hint)
 }
 
 // reviewerFromFlags builds the reviewer that the flags describe.
 func (cmd classifyCmd) reviewerFromFlags() (r quorum.Reviewer, err error) {
-	r = quorum.Reviewer{Name: "reviewer", Verdict: quorum.Format{Kind: quorum.Auto}, FailureMeans: quorum.MeansUnavailable}
+	r = quorum.Reviewer{Name: anyReviewer, Verdict: quorum.Format{Kind: quorum.Auto}, FailureMeans: quorum.MeansUnavailable}
 	if cmd.Preset != "" {
 		known := false
 		if r, known = review.Preset(cmd.Preset); !known {
@@ -137,13 +229,14 @@ func (cmd classifyCmd) reviewerFromFlags() (r quorum.Reviewer, err error) {
 	return r, usageError(fmt.Errorf("unknown verdict format %q", cmd.Verdict), "formats: "+verdictWords())
 }
 
-// reviewStates and statusStates are the states as GitHub writes them.
+// reviewStates, statusStates and checkStates are the states as GitHub writes them.
 var (
 	reviewStates = []string{"APPROVED", "CHANGES_REQUESTED", "COMMENTED", "DISMISSED", "PENDING"}
 	statusStates = []string{"success", "failure", "error", "pending"}
+	checkStates  = []string{"queued", "in_progress", "completed"}
 )
 
-// parseState returns --state as GitHub writes it; only reviews and statuses have one.
+// parseState returns --state as GitHub writes it; comments and logs have none.
 func (cmd classifyCmd) parseState(kind review.Kind) (string, error) {
 	known, as := []string(nil), ""
 	switch kind {
@@ -151,7 +244,9 @@ func (cmd classifyCmd) parseState(kind review.Kind) (string, error) {
 		known, as = reviewStates, strings.ToUpper(cmd.State)
 	case review.Status:
 		known, as = statusStates, strings.ToLower(cmd.State)
-	case review.Comment, review.Check, review.Log:
+	case review.Check:
+		known, as = checkStates, strings.ToLower(cmd.State)
+	case review.Comment, review.Log:
 	}
 	switch {
 	case cmd.State == "":
@@ -172,17 +267,24 @@ func verdictWords() string {
 	return strings.Join(words, ", ")
 }
 
-func (cmd classifyCmd) writeJSON(w io.Writer, got review.Reading) error {
+func (t classifiedText) writeJSON(w io.Writer) error {
 	out := classification{
-		Outcome:  got.Outcome,
-		Reason:   got.Reason,
-		Detail:   got.Detail,
-		Reset:    resetsAt(got),
-		Below:    got.Below,
-		Findings: got.Findings,
+		Outcome:  t.Outcome,
+		Reason:   t.Reason,
+		Detail:   t.Detail,
+		Rule:     t.Rule,
+		Line:     t.Line,
+		Commit:   t.commit,
+		Reset:    resetsAt(t.Reading),
+		Below:    t.Below,
+		Settled:  t.needsSettledThreads(),
+		Findings: t.Findings,
 	}
 	if out.Findings == nil {
 		out.Findings = []quorum.Finding{}
+	}
+	if t.row != nil {
+		out.Row, out.RowLine = &t.row.Shapes, t.row.Line
 	}
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
@@ -193,7 +295,7 @@ func (cmd classifyCmd) writeJSON(w io.Writer, got review.Reading) error {
 	return nil
 }
 
-func (cmd classifyCmd) writeText(w io.Writer, r quorum.Reviewer, got review.Reading) error {
+func (cmd classifyCmd) writeText(w io.Writer, got classifiedText) error {
 	var b strings.Builder
 	sentence, advice := report.Sentence(got.Reason), report.Advice(got.Reason)
 	if got.Outcome == quorum.Unrelated { // its reason is a failure's, which says nothing about a text that is no review
@@ -203,20 +305,102 @@ func (cmd classifyCmd) writeText(w io.Writer, r quorum.Reviewer, got review.Read
 	if got.Detail != "" {
 		fmt.Fprintf(&b, "  read: %s\n", oneLine(got.Detail))
 	}
-	if at := resetsAt(got); at != "" {
+	if by := got.decidedBy(); by != "" {
+		fmt.Fprintf(&b, "  by: %s\n", by)
+	}
+	if at := resetsAt(got.Reading); at != "" {
 		fmt.Fprintf(&b, "  resets: %s\n", at)
 	}
 	writeFindings(&b, got.Findings)
+	b.WriteString(got.bindings())
 	if advice != "" {
 		fmt.Fprintf(&b, "  advice: %s\n", advice)
 	}
-	if hint := cmd.otherKindHint(r, got); hint != "" {
+	if hint := cmd.otherKindHint(got.reviewer, got.Reading); hint != "" {
 		fmt.Fprintf(&b, "  hint: %s\n", hint)
+	}
+	if got.row != nil {
+		b.WriteString(got.rowToAdd())
 	}
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return fmt.Errorf("write result: %w", err)
 	}
 	return nil
+}
+
+// decidedBy says which shape of which file, or which field, decided, and where it stands in the text; "" if none did.
+func (t classifiedText) decidedBy() string {
+	if t.Rule == "" || t.Line == 0 {
+		return oneLine(t.Rule)
+	}
+	return fmt.Sprintf("%s (line %d)", oneLine(t.Rule), t.Line)
+}
+
+// bindings says on what the vote depends beside what the text says. Only GitHub shows that.
+func (t classifiedText) bindings() string {
+	if t.Outcome != quorum.Approved && t.Outcome != quorum.Findings {
+		return ""
+	}
+	var b strings.Builder
+	if t.commit != "" {
+		fmt.Fprintf(&b, "  only: for the commit that it names, %s\n", oneLine(t.commit))
+	}
+	if t.needsSettledThreads() {
+		b.WriteString("  only: if none of its reviewer's threads is open\n")
+	}
+	b.WriteString("  unknown: who wrote it, when, and in which run; coordinator explain tells that of a pull request\n")
+	return b.String()
+}
+
+// rowToAdd is the row by which the text would be understood, for a policy and for a vendor's file.
+func (t classifiedText) rowToAdd() string {
+	who := t.reviewer.Name
+	if who == "" || who == anyReviewer {
+		who = "the reviewer"
+	}
+	var warning []string
+	switch t.row.List {
+	case "approves":
+		warning = []string{
+			"ONLY if this line is what " + oneLine(who) + " says when all is well, and stands in no other answer of it.",
+			"If it objects by it, put it under objects; if it says why there is no review, under notices, with outcome and reason.",
+		}
+	case "notices":
+		warning = []string{
+			"ONLY if this line says why there is no review. outcome: overloaded and unknown are asked for once more, limited once it ends,",
+			"failed and declined never; docs/policy.md has the reasons of each.",
+		}
+	case "counts":
+		warning = []string{"ONLY if the number counts everything that is wrong: zero approves, more objects. Else write {n} for it, under other."}
+	default:
+		warning = []string{
+			"ONLY if this line is what " + oneLine(who) + " says when it objects.",
+			"If it says why there is no review, put it under notices, with outcome and reason.",
+		}
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "  row to add, from line %d, beside the reviewer's other keys in the policy:\n\n", t.row.Line)
+	for _, line := range warning {
+		fmt.Fprintf(&b, "    # %s\n", line)
+	}
+	row := quoteJSON(t.row.Shape)
+	if t.row.List == "notices" {
+		row = "{line: " + row + ", outcome: unknown, reason: unknown}"
+	}
+	fmt.Fprintf(&b, "    shapes:\n      %s:\n        - %s\n", t.row.List, row)
+	fmt.Fprintf(&b, "\n  or in the shapes of a vendor's file: %s\n", quoteJSON(t.row.Shapes))
+	return b.String()
+}
+
+// quoteJSON returns v as JSON on one line, which is YAML, too.
+func quoteJSON(v any) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		panic("classify: a shape is no JSON: " + err.Error()) // unreachable: it is text
+	}
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // writeFindings writes a line for each finding.
@@ -238,13 +422,13 @@ func writeFindings(b *strings.Builder, findings []quorum.Finding) {
 func (cmd classifyCmd) otherKindHint(r quorum.Reviewer, got review.Reading) string {
 	decided := got.Outcome == quorum.Approved || got.Outcome == quorum.Findings
 	switch {
-	case cmd.Kind != "" || cmd.Preset == "":
+	case cmd.Kind != "" || r.Preset == "":
 		return ""
 	case r.Check != "":
 		return fmt.Sprintf("it was read as a comment; %s writes a check run: --kind check", r.Name)
 	case r.Verdict.Kind == quorum.ReviewState:
 		return fmt.Sprintf("it was read as a comment; %s writes reviews: --kind review --state COMMENTED --comments N", r.Name)
-	case !decided && !review.NeedsWorkflow(cmd.Preset):
+	case !decided && !review.NeedsWorkflow(r.Preset):
 		return "it was read as a comment; if it is a review's text, add --kind review --state COMMENTED --comments N"
 	}
 	return ""

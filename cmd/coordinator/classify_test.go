@@ -14,17 +14,19 @@ func TestClassify(t *testing.T) {
 		{"approved", "**Ready to merge?** Yes", "approved (approved): it approves\n  read: **Ready to merge?** Yes\n", []string{"--kind", "comment"}},
 		{
 			"a finding", "1. **Critical** `a.go:3`: leaks\n\n**Ready to merge?** No",
-			"findings (findings): it objects\n  read: **Ready to merge?** No\n  finding: a.go:3 **Critical** `a.go:3`: leaks\n",
+			"findings (findings): it objects\n  read: **Ready to merge?** No\n  by: field: ready to merge (line 3)\n  finding: a.go:3 **Critical** `a.go:3`: leaks\n",
 			[]string{"--kind", "comment"},
 		},
 		{
 			"a limit", "Rate limit exceeded. Please wait 5 minutes.",
-			"limited (rate_limit): it met a rate limit\n  read: Rate limit exceeded. Please wait 5 minutes.\n  resets: in 5m0s\n",
+			"limited (rate_limit): it met a rate limit\n  read: Rate limit exceeded. Please wait 5 minutes.\n  by: general notices (line 1)\n  resets: in 5m0s\n",
 			[]string{"--kind", "comment"},
 		},
 		{
 			"a preset", "Copilot reviewed 1 out of 1 changed files in this pull request and generated no comments.",
-			"approved (approved): it approves\n",
+			"approved (approved): it approves\n  read: Copilot reviewed 1 out of 1 changed files in this pull request and generated no comments.\n" +
+				"  by: copilot.json counts: copilot reviewed {some} out of {n} changed file(s|) in this pull request and generated {count} (new |)comment(s|) (line 1)\n" +
+				"  only: if none of its reviewer's threads is open\n  unknown: who wrote it, when, and in which run; ",
 			[]string{"--kind", "review", "--state", "COMMENTED", "--preset", "copilot"},
 		},
 		{"comments", "see below", "findings (findings): it objects\n", []string{"--kind", "review", "--state", "COMMENTED", "--comments=1"}},
@@ -41,6 +43,13 @@ func TestClassify(t *testing.T) {
 			"unrelated (unknown): it is neither a review nor a failure\n",
 			[]string{"--preset", "copilot"},
 		},
+		{
+			"a commit", "Reviewed commit: 4f2c9a1e0b7d35c8a6f1240d9e83b57c6a0f1d2e\n\n**Ready to merge?** Yes",
+			"approved (approved): it approves\n  read: **Ready to merge?** Yes\n  by: field: ready to merge (line 3)\n" +
+				"  only: for the commit that it names, 4f2c9a1e0b7d35c8a6f1240d9e83b57c6a0f1d2e\n  unknown: ",
+			nil,
+		},
+		{"a check under way", "**Ready to merge?** Yes", "running (running): ", []string{"--kind", "check", "--state", "in_progress"}},
 		{"a log", "**Ready to merge?** Yes", "unknown (unknown): it failed, and nothing says why\n", []string{"--kind", "log", "--conclusion", "failure"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -72,11 +81,15 @@ func TestClassifyJSON(t *testing.T) {
 
 func TestClassifyRefuses(t *testing.T) {
 	for want, flags := range map[string][]string{
-		"unknown preset":  {"--kind", "comment", "--preset", "nobody"},
-		"unknown verdict": {"--kind", "comment", "--verdict", "mood"},
-		"unknown kind":    {"--kind", "letter"},
-		"is negative":     {"--kind", "review", "--comments=-1"},
-		"longer than":     {"--kind", "comment"},
+		"unknown preset":   {"--kind", "comment", "--preset", "nobody"},
+		"unknown verdict":  {"--kind", "comment", "--verdict", "mood"},
+		"unknown kind":     {"--kind", "letter"},
+		"no state of a":    {"--kind", "check", "--state", "APPROVED"},
+		"without --policy": {"--reviewer", "sage"},
+		"another flag":     {"--policy", "policy.yml", "--preset", "copilot"},
+		"no such file":     {"--policy", "absent.yml"},
+		"is negative":      {"--kind", "review", "--comments=-1"},
+		"longer than":      {"--kind", "comment"},
 	} {
 		if code, _, said := classify(t, strings.Repeat("x", 1<<20+1), flags...); code != 2 || !strings.Contains(said, want) {
 			t.Errorf("%s: exit %d: %s", want, code, said)

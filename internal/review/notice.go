@@ -78,6 +78,7 @@ func (d *document) findNotice(kind Kind) (best foundNotice, found bool) {
 			}
 		}
 		if ok {
+			got.Rule = "general notices"
 			best, found = foundNotice{Reading: got, line: i, strong: strong}, true
 		}
 	}

@@ -33,7 +33,10 @@ func (d *document) read(m Material) Reading {
 		}
 	case Comment, Review:
 		if r.Heading != "" && !d.HasHeading(r.Heading) {
-			return Reading{Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown, Detail: shortQuote(m.Body[:min(len(m.Body), 4*maxDetail)])}
+			return Reading{
+				Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown, Detail: shortQuote(m.Body[:min(len(m.Body), 4*maxDetail)]),
+				Rule: "it does not open with the heading " + shortQuote(r.Heading),
+			}
 		}
 		got = d.readText(m)
 	case Log:
@@ -46,7 +49,10 @@ func (d *document) read(m Material) Reading {
 	switch got.Outcome {
 	case quorum.Approved, quorum.Findings, quorum.Malformed, quorum.Partial:
 		if m.Kind == Comment && !d.preset.hasMarks(m.Body) {
-			return Reading{Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown, Detail: got.Detail}
+			return Reading{
+				Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown, Detail: got.Detail,
+				Rule: d.preset.shapes.origin + " marks: it holds none of them",
+			}
 		}
 	}
 	return got

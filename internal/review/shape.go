@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode/utf8"
 )
 
 // A shape is a sentence in small letters, without Markdown, that stands for a whole line. Its holes are
@@ -445,33 +444,6 @@ func replaceLinks(text, open string, keepWords bool) string {
 		text = text[at+end+1:]
 	}
 	b.WriteString(text)
-	return b.String()
-}
-
-// shapeOf returns the shape of a line: its words, with holes for numbers and commits.
-func shapeOf(text string) string {
-	s := statementOf(text)
-	var b strings.Builder
-	for i := 0; i < len(s); {
-		free := i == 0 || !isAlnum(s[i-1])
-		if n := holeLength("sha", s[i:]); free && n > 0 && strings.ContainsAny(s[i:i+n], "0123456789") && (i+n == len(s) || !isAlnum(s[i+n])) {
-			b.WriteString("{sha}")
-			i += n
-			continue
-		}
-		if n := numberLength(s[i:]); free && n > 0 {
-			b.WriteString("{n}")
-			i += n
-			continue
-		}
-		_, n := utf8.DecodeRuneInString(s[i:])
-		if strings.IndexByte("(){}|", s[i]) >= 0 {
-			b.WriteString("{any}")
-		} else {
-			b.WriteString(s[i : i+n])
-		}
-		i += n
-	}
 	return b.String()
 }
 

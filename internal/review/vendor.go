@@ -278,7 +278,7 @@ func (s shape) checkFor(list int) error {
 	switch {
 	case approving && (holds("{any}") || holds("{word}")):
 		return errors.New("holds {any} or {word}: what approves is known to its last word")
-	case approving && (holds("{count}") || s.countsFindings()):
+	case approving && (holds("{count}") || countsFindings(s.source)):
 		return errors.New("leaves open how many findings there are: write 0 or no, or the line with {count} under counts")
 	case list == listCounts && (holds("{any}") || !holds("{count}")):
 		return errors.New("needs {count}, and may not hold {any}: a count of zero approves")
@@ -293,28 +293,39 @@ var findingNouns = [...]string{
 	"p2", "p3", "unresolved", "open", "new", "actionable", "potential", "security",
 }
 
-// countsFindings reports whether a hole for a number stands beside a word for findings, as in "{n} issues" and
+// countsFindings reports whether a hole for a number stands beside a word for findings in a shape, as in "{n} issues" and
 // "issues found: {n}": such a line says what its number says.
-func (s shape) countsFindings() bool {
+func countsFindings(source string) bool {
 	for _, hole := range [...]string{"{n}", "{some}"} {
-		pieces := strings.Split(s.source, hole)
+		pieces := strings.Split(source, hole)
 		for i, after := range pieces[1:] {
-			before := strings.TrimRight(pieces[i], " ")
-			if i := strings.IndexAny(after, ",.;:{"); i >= 0 {
-				after = after[:i]
-			}
-			words := wordsOfShape(after)
-			words = words[:min(len(words), 3)]
-			if naming := strings.TrimRight(before, ":(=-"); naming != before {
-				named := wordsOfShape(naming[strings.LastIndexAny(naming, ",.;}")+1:])
-				words = append(words, named[max(0, len(named)-3):]...)
-			}
+			words := append(firstWords(after), lastWordsNaming(pieces[i], strings.HasPrefix(after, ")"))...)
 			if slices.ContainsFunc(words, isFindingNoun) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// firstWords returns the words, at most three, with which a piece of a shape goes on behind a number.
+func firstWords(after string) []string {
+	if i := strings.IndexAny(after, ",.;:{"); i >= 0 {
+		after = after[:i]
+	}
+	words := wordsOfShape(after)
+	return slices.Clip(words[:min(len(words), 3)])
+}
+
+// lastWordsNaming returns the words, at most three, that name the number behind them: "findings: 3", or with closed "findings (3)".
+func lastWordsNaming(before string, closed bool) []string {
+	before = strings.TrimRight(before, " ")
+	named := strings.TrimRight(before, ":(=-")
+	if named == before || strings.HasSuffix(before, "(") && !closed {
+		return nil
+	}
+	words := wordsOfShape(named[strings.LastIndexAny(named, ",.;}")+1:])
+	return words[max(0, len(words)-3):]
 }
 
 func wordsOfShape(piece string) []string {
