@@ -340,7 +340,7 @@ func statementOf(text string) string {
 func trimStatement(s string) string {
 	s = strings.ReplaceAll(s, "\ufe0f", "")
 	for {
-		short := strings.TrimRight(cutShortcode(trimSymbols(s)), ".!…:")
+		short := strings.TrimRight(cutShortcode(strings.TrimRight(trimSymbols(s), ".!…")), ":")
 		if short == s {
 			return s
 		}
