@@ -304,7 +304,7 @@ func (f verdictField) readValue(value string, sure bool, p Page, i int) (v vote,
 	for _, word := range rejectedWords {
 		if rest, ok := cutWord(inner, word); ok {
 			if word == "no" && nothingWrong().MatchString(inner) || strings.HasPrefix(rest, "-") && len(rest) > 1 && isAlnum(rest[1]) ||
-				f.loose && (word == "fix" || word == "address" || word == "hold") && !strings.Contains(inner, "merge") {
+				f.loose && trimStatement(rest) != "" && (word == "fix" || word == "address" || word == "hold") && !strings.Contains(inner, "merge") {
 				return f.voteOfUnknown(unclear), more
 			}
 			return objects, more
