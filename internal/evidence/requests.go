@@ -82,7 +82,7 @@ func (v *reviewerView) commandBefore(c *candidate) (by string, found bool) {
 // isCommand reports whether a comment or a review tells the reviewer to approve, or to end what it objects to.
 func (v *reviewerView) isCommand(t *quorum.Text) bool {
 	body, mention := strings.ToLower(t.Body), "@"+strings.ToLower(strings.TrimSuffix(v.Author, "[bot]"))
-	if t.Author.Is(v.Author) || !strings.Contains(body, mention) {
+	if v.IsAuthor(t.Author) || !strings.Contains(body, mention) {
 		return false
 	}
 	words := strings.FieldsFunc(body, func(r rune) bool { return !unicode.IsLetter(r) })
