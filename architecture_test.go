@@ -50,6 +50,8 @@ var rules = map[string][]string{
 	// The table knows keys and times and nothing of what they name.
 	"internal/store":           {},
 	"internal/store/storetest": {"internal/store"},
+	// The golden texts of the vendors, for tests of any package.
+	"internal/review/reviewtest": {"internal/review"},
 	// What the daemon's table holds work for, by name; and what people see of it.
 	"internal/workkey":   {"internal/quorum"},
 	"internal/dashboard": {"internal/quorum", "internal/store", "internal/workkey"},

@@ -420,3 +420,14 @@ func TestWords(t *testing.T) {
 		}
 	}
 }
+
+// A preset's account is known by its number, too; who names another account says nothing of its number.
+func TestPresetsKnowTheirAccounts(t *testing.T) {
+	p, err := Parse(file, []byte("reviewers:\n  - preset: coderabbit\n  - {preset: copilot, author: \"own-copilot[bot]\"}\n  - {name: sage, author: \"sage[bot]\"}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := []bool{p.Reviewers[0].AuthorID != 0, p.Reviewers[1].AuthorID != 0, p.Reviewers[2].AuthorID != 0}; !got[0] || got[1] || got[2] {
+		t.Errorf("who has a number: %v", got)
+	}
+}

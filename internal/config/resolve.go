@@ -222,7 +222,7 @@ func (r policyResolver) overlayEntry(key string, e ReviewerKeys, q *quorum.Revie
 		q.App = e.App
 	}
 	if e.Author != "" {
-		q.Author = e.Author
+		q.Author, q.AuthorID = e.Author, 0
 	}
 	if e.Heading != "" {
 		q.Heading = e.Heading

@@ -146,7 +146,7 @@ func (v *reviewerView) considerArtifacts(a *reviewAttempt, b *quorum.Ballot, ign
 			c.rejected = ofOtherPull
 		}
 		shown := Considered{Reviewer: v.Name, Text: c.ref, URL: c.url, At: f.Created.Truncate(time.Second)}
-		shown.Outcome, shown.Rejected = explainCandidate(&c, b)
+		shown.Outcome, shown.Reason, shown.Rejected = explainCandidate(&c, b)
 		out = append(out, shown)
 	}
 	return out

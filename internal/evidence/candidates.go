@@ -57,7 +57,7 @@ func (v *reviewerView) textStatements(a *reviewAttempt) (out []statement) {
 // newCandidate decides whether t counts for attempt a: an edit by anybody but the reviewer makes it void. found is false if
 // t is not the reviewer's.
 func (v *reviewerView) newCandidate(a *reviewAttempt, t *quorum.Text) (c candidate, found bool) {
-	if v.Author == "" || !t.Author.Is(v.Author) || v.head.isOurs(t) {
+	if v.Author == "" || !v.IsAuthor(t.Author) || v.head.isOurs(t) {
 		return candidate{}, false
 	}
 	c = candidate{text: t, isStatement: true}
@@ -79,7 +79,7 @@ func (v *reviewerView) newCandidate(a *reviewAttempt, t *quorum.Text) (c candida
 	}
 	if !t.Edited.IsZero() {
 		c.at = t.Edited
-		if !t.Editor.Is(v.Author) {
+		if !v.IsAuthor(t.Editor) {
 			c.rejectVoid(editedByOther, quorum.ReasonEdited, t.Editor.Login)
 		}
 	}

@@ -63,7 +63,7 @@ func (v *reviewerView) statusStatements() (out []statement) {
 	}
 	for i := range v.head.snapshot.Statuses {
 		st := &v.head.snapshot.Statuses[i]
-		if !strings.EqualFold(st.Context, context) || !st.Creator.Is(v.Author) || v.head.cycle.isBeforeBase(st.At) {
+		if !strings.EqualFold(st.Context, context) || !v.IsAuthor(st.Creator) || v.head.cycle.isBeforeBase(st.At) {
 			continue
 		}
 		ref := quorum.TextRef{Kind: quorum.TextStatus, ID: st.ID}

@@ -14,6 +14,7 @@ type Considered struct {
 	URL      string         `json:"url,omitempty"`
 	At       time.Time      `json:"at"`
 	Outcome  quorum.Outcome `json:"outcome,omitempty"`  // what it says, where it was used
+	Reason   quorum.Reason  `json:"reason,omitempty"`   // why that is its outcome
 	Rejected string         `json:"rejected,omitempty"` // why it was not
 }
 
@@ -35,7 +36,7 @@ func Consider(p quorum.Policy, s quorum.Snapshot) (out []Considered) {
 			if ignored != "" && b.Evidence != c.ref {
 				c.rejected = ignored
 			}
-			shown.Outcome, shown.Rejected = explainCandidate(&c, &b)
+			shown.Outcome, shown.Reason, shown.Rejected = explainCandidate(&c, &b)
 			out = append(out, shown)
 		}
 	}
@@ -59,20 +60,20 @@ func (v *reviewerView) whyIgnored(a *reviewAttempt) rejection {
 	return ""
 }
 
-// explainCandidate is the outcome of a candidate that counts, or why it does not. Where the ballot rests on it, it is the
-// ballot's outcome: of several threads, the record and the text together.
-func explainCandidate(c *candidate, b *quorum.Ballot) (quorum.Outcome, string) {
+// explainCandidate is the outcome of a candidate that counts and its reason, or why it does not count. Where the ballot
+// rests on it, they are the ballot's: of several threads, the record and the text together.
+func explainCandidate(c *candidate, b *quorum.Ballot) (quorum.Outcome, quorum.Reason, string) {
 	if b.Then != nil {
 		b = b.Then
 	}
 	isEvidence := b.Evidence == c.ref
 	switch {
 	case isEvidence && c.rejected != "" && b.Reason.Standing():
-		return 0, string(objectionStands.with(string(c.rejected)))
+		return 0, "", string(objectionStands.with(string(c.rejected)))
 	case c.rejected != "":
-		return 0, string(c.rejected)
+		return 0, "", string(c.rejected)
 	case isEvidence && (b.Outcome == quorum.Approved || b.Outcome == quorum.Findings || b.Outcome == quorum.Withdrawn):
-		return b.Outcome, ""
+		return b.Outcome, b.Reason, ""
 	}
-	return c.Outcome, ""
+	return c.Outcome, c.Reason, ""
 }

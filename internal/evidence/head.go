@@ -16,7 +16,7 @@ type headView struct {
 }
 
 func newHeadView(p *quorum.Policy, s *quorum.Snapshot) *headView {
-	s = withoutImpostors(s)
+	s = withoutImpostors(p, s)
 	texts := slices.Concat(s.Comments, s.Reviews)
 	return &headView{policy: p, snapshot: s, cycle: cycleOf(s), record: recordViewOf(s), texts: texts}
 }

@@ -23,7 +23,7 @@ func rememberAccounts(seen []quorum.SeenAccount, p *quorum.Policy, s *quorum.Sna
 	}
 	for i := range p.Reviewers {
 		r := &p.Reviewers[i]
-		if r.Author != "" && r.Author != quorum.ActionsBot {
+		if r.Author != "" && r.Author != quorum.ActionsBot && r.AuthorID == 0 {
 			add(r.Author, firstAccountID(s, r.Author))
 		}
 		for _, c := range s.Checks {
@@ -60,13 +60,16 @@ func firstAccountID(s *quorum.Snapshot, login string) (id int64) {
 }
 
 // withoutImpostors is a snapshot without what accounts and Apps have left that bear the name of one that the record knows by
-// another id.
-func withoutImpostors(s *quorum.Snapshot) *quorum.Snapshot {
+// another id. Whose id the policy knows is told by that: a record of before may hold an impostor's.
+func withoutImpostors(p *quorum.Policy, s *quorum.Snapshot) *quorum.Snapshot {
 	if len(s.Record.Accounts) == 0 {
 		return s
 	}
+	isKnown := func(name string) bool {
+		return slices.ContainsFunc(p.Reviewers, func(r quorum.Reviewer) bool { return r.AuthorID != 0 && strings.EqualFold(r.Author, name) })
+	}
 	isOther := func(name string, id int64) bool {
-		return id != 0 && slices.ContainsFunc(s.Record.Accounts, func(a quorum.SeenAccount) bool {
+		return id != 0 && !isKnown(name) && slices.ContainsFunc(s.Record.Accounts, func(a quorum.SeenAccount) bool {
 			return strings.EqualFold(a.Name, name) && a.ID != id
 		})
 	}

@@ -77,7 +77,7 @@ func (v *reviewerView) whyExcluded() (why quorum.Reason, detail string, excluded
 	switch {
 	case v.Retired:
 		return quorum.ReasonRetired, "", true
-	case !v.isShared() && v.head.snapshot.PR.Author.Is(v.Author):
+	case !v.isShared() && v.IsAuthor(v.head.snapshot.PR.Author):
 		return quorum.ReasonSelf, v.Author, true
 	}
 	return "", "", false

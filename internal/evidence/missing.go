@@ -101,7 +101,7 @@ func isJudgedInPart(p *quorum.Policy, s *quorum.Snapshot) bool {
 func (v *reviewerView) hasUnnamedText() bool {
 	return v.Workflow == "" && v.head.snapshot.PR.Commits > 1 && !v.head.cycle.hadOtherHead &&
 		slices.ContainsFunc(v.head.snapshot.Comments, func(t quorum.Text) bool {
-			return t.Author.Is(v.Author) && !v.head.isHead(v.namedCommit(&t))
+			return v.IsAuthor(t.Author) && !v.head.isHead(v.namedCommit(&t))
 		})
 }
 
@@ -111,7 +111,7 @@ func (v *reviewerView) mayHaveMovedReview() bool {
 	h := v.head
 	return h.mayHaveHadOtherHead() && h.cycle.pushed.IsZero() &&
 		slices.ContainsFunc(h.snapshot.Reviews, func(t quorum.Text) bool {
-			return t.Author.Is(v.Author) && t.Commit == h.snapshot.PR.Head && !h.record.knowsText(t.TextRef) &&
+			return v.IsAuthor(t.Author) && t.Commit == h.snapshot.PR.Head && !h.record.knowsText(t.TextRef) &&
 				(h.cycle.hadOtherHead || t.At.Before(h.cycle.arrival))
 		})
 }
@@ -122,12 +122,12 @@ func (v *reviewerView) isEndedByPerson() bool {
 		return a.Login != "" && !a.Bot && !a.Same(v.head.snapshot.PR.Author)
 	}
 	if slices.ContainsFunc(v.head.snapshot.Threads, func(t quorum.Thread) bool {
-		return t.Author.Is(v.Author) && t.Resolved && isPerson(t.ResolvedBy)
+		return v.IsAuthor(t.Author) && t.Resolved && isPerson(t.ResolvedBy)
 	}) {
 		return true
 	}
 	return slices.ContainsFunc(v.head.snapshot.Reviews, func(t quorum.Text) bool {
-		if t.State != "DISMISSED" || t.Commit != v.head.snapshot.PR.Head || !t.Author.Is(v.Author) {
+		if t.State != "DISMISSED" || t.Commit != v.head.snapshot.PR.Head || !v.IsAuthor(t.Author) {
 			return false
 		}
 		by, _ := v.head.dismissalOf(t.ID)
@@ -174,7 +174,7 @@ func (v *reviewerView) approvesCommitAlone() bool {
 func (v *reviewerView) hasShortHeadName() bool {
 	pr := &v.head.snapshot.PR
 	return pr.Commits > listedCommits && slices.ContainsFunc(v.head.texts, func(t quorum.Text) bool {
-		if !t.Author.Is(v.Author) || !v.hasHeading(&t) {
+		if !v.IsAuthor(t.Author) || !v.hasHeading(&t) {
 			return false
 		}
 		id := v.namedCommit(&t)
@@ -187,7 +187,7 @@ func (v *reviewerView) unknownCommits(a *reviewAttempt) (out []string) {
 	for i := len(v.head.texts) - 1; i >= 0; i-- {
 		t := &v.head.texts[i]
 		at := latest(t.At, t.Edited)
-		if !t.Author.Is(v.Author) || at.Before(v.head.cycle.arrival) || a.run != nil && at.Before(a.began) || !v.hasHeading(t) {
+		if !v.IsAuthor(t.Author) || at.Before(v.head.cycle.arrival) || a.run != nil && at.Before(a.began) || !v.hasHeading(t) {
 			continue
 		}
 		id := v.namedCommit(t)

@@ -286,3 +286,45 @@ func TestAReviewerIsKnownByItsID(t *testing.T) {
 		t.Errorf("another App of its name: it is %s, %s", b.Vote, b.Reason)
 	}
 }
+
+// Whose id the policy knows is told by it from the first text on: a renamed account is still known, and whoever took over its
+// name is nobody, though an earlier look may have remembered them.
+func TestAReviewerWhoseIDThePolicyKnows(t *testing.T) {
+	known := sage()
+	known.AuthorID = 5
+	as := func(login string, id int64) func(x *scene) {
+		return func(x *scene) {
+			last := &x.s.Reviews[len(x.s.Reviews)-1].Author
+			*last = who(login)
+			last.ID = id
+		}
+	}
+	for name, c := range map[string]struct {
+		login string
+		id    int64
+		want  quorum.Vote
+	}{
+		"its own":                            {"sage[bot]", 5, quorum.Approve},
+		"its own, and GitHub says no number": {"sage[bot]", 0, quorum.Approve},
+		"its own under a new name":           {"sage-reviews[bot]", 5, quorum.Approve},
+		"another under its name":             {"sage[bot]", 9, quorum.Pending},
+		"a person under its name":            {"sage", 5, quorum.Approve}, // a number has one owner
+		"anybody":                            {"basil[bot]", 9, quorum.Pending},
+	} {
+		x := onHead(known).review(1, 10, "sage[bot]", "APPROVED", "").with(as(c.login, c.id))
+		x.s.Record.Accounts = []quorum.SeenAccount{{Name: "sage[bot]", ID: 9}}
+		if b := x.ballot(); b.Vote != c.want {
+			t.Errorf("%s: it is %s, %s", name, b.Vote, b.Reason)
+		}
+	}
+	x := onHead(known).review(1, 10, "sage[bot]", "CHANGES_REQUESTED", "No.").with(as("sage-reviews[bot]", 5))
+	x.looks(11)
+	if b := x.review(2, 30, "sage[bot]", "APPROVED", "").with(as("sage[bot]", 9)).looks(31); b.Vote != quorum.Object {
+		t.Errorf("another account of the name that it gave up: it is %s, %s", b.Vote, b.Reason)
+	}
+	x = onHead(known)
+	x.s.PR.Author = quorum.Account{Login: "sage-reviews[bot]", ID: 5, Bot: true}
+	if b := x.ballot(); b.Reason != quorum.ReasonSelf {
+		t.Errorf("a pull request of its own under a new name: it is %s, %s", b.Vote, b.Reason)
+	}
+}

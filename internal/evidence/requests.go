@@ -82,7 +82,7 @@ func (v *reviewerView) commandBefore(c *candidate) (by string, found bool) {
 // isCommand reports whether a comment or a review tells the reviewer to approve, or to end what it objects to.
 func (v *reviewerView) isCommand(t *quorum.Text) bool {
 	body := strings.ToLower(t.Body)
-	if t.Author.Is(v.Author) {
+	if v.IsAuthor(t.Author) {
 		return false
 	}
 	isMentioned := strings.Contains(body, v.Addresses()[0])

@@ -53,7 +53,7 @@ func (v *reviewerView) hasEndedByThreads(s *statement) bool {
 		if objecting > 0 && v.isMinor(t) {
 			continue
 		}
-		if !v.head.hasEnded(v.Reviewer, t) || t.Edited && !t.Editor.Is(v.Author) {
+		if !v.head.hasEnded(v.Reviewer, t) || t.Edited && !v.IsAuthor(t.Editor) {
 			return false
 		}
 	}

@@ -9,7 +9,7 @@ import (
 // openedThreads are the threads that a review of r's opened; of review 0 all that r opened on this head.
 func (h *headView) openedThreads(r *quorum.Reviewer, review int64) (out []quorum.Thread) {
 	for _, t := range h.snapshot.Threads {
-		if t.Author.Is(r.Author) && (t.Review == review || review == 0 && t.Commit == h.snapshot.PR.Head) {
+		if r.IsAuthor(t.Author) && (t.Review == review || review == 0 && t.Commit == h.snapshot.PR.Head) {
 			out = append(out, t)
 		}
 	}
@@ -35,7 +35,7 @@ func (h *headView) hasEnded(r *quorum.Reviewer, t *quorum.Thread) bool {
 // openFindings are the threads of the reviewer's that object and have not ended, of whichever head.
 func (v *reviewerView) openFindings() (open []quorum.Finding) {
 	for i := range v.head.snapshot.Threads {
-		if t := &v.head.snapshot.Threads[i]; t.Author.Is(v.Author) && !v.head.hasEnded(v.Reviewer, t) && !v.isMinor(t) {
+		if t := &v.head.snapshot.Threads[i]; v.IsAuthor(t.Author) && !v.head.hasEnded(v.Reviewer, t) && !v.isMinor(t) {
 			open = append(open, v.threadFinding(t))
 		}
 	}
@@ -45,7 +45,7 @@ func (v *reviewerView) openFindings() (open []quorum.Finding) {
 // threadSeverity is how grave the reviewer says a thread of its is; 0 if it does not say, or if somebody else edited what
 // it says.
 func (v *reviewerView) threadSeverity(t *quorum.Thread) quorum.Severity {
-	if t.Edited && !t.Editor.Is(v.Author) {
+	if t.Edited && !v.IsAuthor(t.Editor) {
 		return 0
 	}
 	return v.texts.severityOf(v.Reviewer, t)

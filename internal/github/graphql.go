@@ -290,7 +290,7 @@ type conversation struct {
 type lastEdit struct {
 	updated, edited time.Time
 	editor          quorum.Account
-	author          string // login
+	author          quorum.Account
 	body            untrusted.Digest
 	bodyKnown       bool // body was read: a stranger's is not where they are too long
 }
@@ -318,7 +318,7 @@ func (e graphEdit) lastEdit() lastEdit {
 		updated: e.Updated,
 		edited:  e.Edited,
 		editor:  e.Editor.account(),
-		author:  e.Author.account().Login,
+		author:  e.Author.account(),
 		body:    untrusted.DigestOf(e.Body),
 	}
 }
@@ -398,8 +398,8 @@ func (c *conversation) takeThreads(page []graphThread, watched reviewerSet, bodi
 			continue
 		}
 		t := shown.toThread()
-		t.Body = watched.keptBody(t.Author.Login, t.Body)
-		if i := len(c.threads); !bodies && watched.includes(t.Author.Login) {
+		t.Body = watched.keptBody(t.Author, t.Body)
+		if i := len(c.threads); !bodies && watched.includes(t.Author) {
 			wordless[shown.Comments.Nodes[0].Node] = func(body string) { c.threads[i].Body = body }
 		}
 		c.threads = append(c.threads, t)

@@ -301,7 +301,7 @@ func (same sharedStrings) shareEdits(all map[int64]lastEdit) map[int64]lastEdit 
 	}
 	moved := make(map[int64]lastEdit, len(all))
 	for id, e := range all {
-		same.share(&e.editor.Login, &e.author)
+		same.share(&e.editor.Login, &e.author.Login)
 		moved[id] = e
 	}
 	return moved

@@ -3,6 +3,7 @@ package github
 // Policies as they were read last: they spare a request, or the parsing of the same file again.
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -60,6 +61,18 @@ func (c *lastPolicies) store(pr quorum.PR, s cachedPolicy) {
 		clear(c.repos)
 	}
 	c.repos[repoKey(pr)] = s
+}
+
+// withOwnAccounts returns a policy without the ids of presets' accounts, where the host is not the one that gave them.
+func (f *Forge) withOwnAccounts(p quorum.Policy) quorum.Policy {
+	if f.client.IsGitHubCom() {
+		return p
+	}
+	p.Reviewers = slices.Clone(p.Reviewers) // others have the same policy
+	for i := range p.Reviewers {
+		p.Reviewers[i].AuthorID = 0
+	}
+	return p
 }
 
 // parsedPolicies are the policies that were parsed last, of whatever repository. It may be used by several goroutines.

@@ -75,6 +75,7 @@ func (r *policyReader) readPolicy(ctx context.Context) error {
 		if now.policy, err = r.f.memories.policies.parse(path, src, now.src); err != nil {
 			now.file.State, now.file.Problem = quorum.FileBroken, err.Error()
 		}
+		now.policy = r.f.withOwnAccounts(now.policy)
 		r.file, r.policy = now.file, now.policy
 		r.f.policies.store(r.pr, now)
 		return nil

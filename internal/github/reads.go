@@ -107,7 +107,7 @@ func (r pullReader) readBranchPulls(ctx context.Context, label string, since tim
 func (r pullReader) readReviews(ctx context.Context, watched reviewerSet) ([]restReview, error) {
 	path := r.pullPath("pulls", "reviews") + "?per_page=100"
 	return readSizedPages(ctx, r.client, r.news, &r.texts.reviews, path, "", func(v *restReview) {
-		v.sum, v.Body = untrusted.DigestOf(v.Body), watched.keptBody(v.User.account().Login, v.Body)
+		v.sum, v.Body = untrusted.DigestOf(v.Body), watched.keptBody(v.User.account(), v.Body)
 	})
 }
 
@@ -115,7 +115,7 @@ func (r pullReader) readReviews(ctx context.Context, watched reviewerSet) ([]res
 func (r pullReader) readComments(ctx context.Context, watched reviewerSet) ([]restComment, error) {
 	path := r.pullPath("issues", "comments") + "?per_page=100"
 	return readSizedPages(ctx, r.client, r.news, &r.texts.comments, path, "", func(c *restComment) {
-		c.sum, c.Body = untrusted.DigestOf(c.Body), watched.keptBody(c.User.account().Login, c.Body)
+		c.sum, c.Body = untrusted.DigestOf(c.Body), watched.keptBody(c.User.account(), c.Body)
 	})
 }
 

@@ -2,6 +2,7 @@ package github
 
 import (
 	"crypto/sha256"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -12,15 +13,18 @@ import (
 // A reviewerSet are the reviewers whose words count, or until the policy was read those that are expected; nil: not known.
 type reviewerSet []quorum.Reviewer
 
-// includes reports whether login is a reviewer, or not known: others, who write and delete all day, must hold nothing up.
-func (all reviewerSet) includes(login string) bool {
-	return login == "" || slices.ContainsFunc(all, func(r quorum.Reviewer) bool { return strings.EqualFold(r.Author, login) })
+// includes reports whether an account is a reviewer's by its id or its name, or not known: others, who write and delete all
+// day, must hold nothing up.
+func (all reviewerSet) includes(a quorum.Account) bool {
+	return a.Login == "" || slices.ContainsFunc(all, func(r quorum.Reviewer) bool {
+		return r.AuthorID != 0 && r.AuthorID == a.ID || strings.EqualFold(r.Author, a.Login)
+	})
 }
 
 // keptBody is as much of a text as may be needed. A stranger's text that is longer than a request for a review says nothing
 // that counts, and there may be thousands of them.
-func (all reviewerSet) keptBody(login, body string) string {
-	if all == nil || all.includes(login) {
+func (all reviewerSet) keptBody(author quorum.Account, body string) string {
+	if all == nil || all.includes(author) {
 		return body
 	}
 	most := 1 << 10
@@ -55,7 +59,7 @@ func (all reviewerSet) keptCommands(body string, most int) string {
 func (all reviewerSet) authorsDigest() untrusted.Digest {
 	var names strings.Builder
 	for _, r := range all {
-		names.WriteString(strings.ToLower(r.Author) + "\n")
+		fmt.Fprintf(&names, "%s %d\n", strings.ToLower(r.Author), r.AuthorID)
 	}
 	return sha256.Sum256([]byte(names.String()))
 }

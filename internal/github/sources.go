@@ -58,7 +58,7 @@ func (l *look) unshownTexts() []toldText {
 	defer l.mem.mu.Unlock()
 	now := l.f.now()
 	l.mem.texts = slices.DeleteFunc(l.mem.texts, func(h toldText) bool {
-		return !l.watched.includes(h.author) || now.Sub(h.since) >= maxDisagreement ||
+		return !l.watched.includes(quorum.Account{Login: h.author}) || now.Sub(h.since) >= maxDisagreement ||
 			slices.ContainsFunc(*l.listOf(h.ref.Kind), h.isShownBy)
 	})
 	return slices.Clone(l.mem.texts)
@@ -157,7 +157,7 @@ func (l *look) requireAgreement() error {
 	known := map[int64]bool{}
 	for _, t := range slices.Concat(l.snap.Comments, l.snap.Reviews) {
 		known[t.ID] = true
-		if !l.watched.includes(t.Author.Login) {
+		if !l.watched.includes(t.Author) {
 			continue
 		}
 		later := t.Kind != quorum.TextReview && l.mem.conversation.commentEdits[t.ID].updated.After(laterOf(t.At, t.Edited))

@@ -80,6 +80,7 @@ type Reviewer struct {
 	Status       string        // context of its commit status
 	Signal       Signal        // of a reviewer of texts: where else it says that it works, or why it does not
 	Author       string        // account that posts its evidence: "name[bot]" is a Bot, a plain login a User
+	AuthorID     int64         // that account's id on the host whose API is asked; 0: not known, the name must do
 	Heading      string        // its texts open with this heading; "" if its author is its own
 	Verdict      Format        //
 	MinSeverity  Severity      // the least severity that objects; SeverityAny: every finding
@@ -116,6 +117,15 @@ type Signal struct {
 
 // Voter reports whether r's vote is counted.
 func (r Reviewer) Voter() bool { return !r.Shadow && !r.Retired }
+
+// IsAuthor reports whether a is the account that posts r's evidence: by its id where both are known, else by its name. A
+// renamed account is still known so, and another one under its name is not.
+func (r *Reviewer) IsAuthor(a Account) bool {
+	if r.AuthorID != 0 && a.ID != 0 {
+		return a.ID == r.AuthorID
+	}
+	return a.Is(r.Author)
+}
 
 // Request is how a reviewer is asked for a review. The zero value: it cannot be asked.
 type Request struct {

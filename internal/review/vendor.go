@@ -138,7 +138,7 @@ func parsePreset(file string, data []byte) (*preset, error) {
 	}
 	shapes.origin = file
 	p := &preset{vendorFile: f, shapes: shapes, reviewer: quorum.Reviewer{
-		Name: f.Preset, Preset: f.Preset, Author: f.Author, Check: f.Check, App: f.App, Status: f.Status, Signal: quorum.Signal(f.Signal),
+		Name: f.Preset, Preset: f.Preset, Author: f.Author, AuthorID: f.ID, Check: f.Check, App: f.App, Status: f.Status, Signal: quorum.Signal(f.Signal),
 		Verdict: quorum.Format{Kind: format}, FailureMeans: failure, OnlyNew: f.OnlyNew, Retired: f.Retired,
 		Request: quorum.Request{Comment: f.Ask.Comment, Login: f.Ask.Login},
 		Obeys:   f.Obeys, Guard: f.Instructions,

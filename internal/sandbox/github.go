@@ -522,12 +522,3 @@ func accountNow(g *GitHub, login string) (now string, id int64) {
 	}
 	return slugNow(g, slug) + "[bot]", accountID(or(g.firstSlug[slug], slug) + "[bot]")
 }
-
-// accountID derives an id from a login: always the same one, and another for each login.
-func accountID(login string) int64 {
-	var id int64 = 7
-	for _, c := range strings.ToLower(login) {
-		id = (id*31 + int64(c)) % 1_000_000_007
-	}
-	return id
-}

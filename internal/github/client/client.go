@@ -312,6 +312,9 @@ func isPersonalToken(token string, actions bool) bool {
 // Personal says that the token is a person's and cannot write check runs.
 func (c *Client) Personal() bool { return c.personal }
 
+// IsGitHubCom says that the API is github.com's: other hosts number accounts and Apps in their own way.
+func (c *Client) IsGitHubCom() bool { return c.base.Host == "api.github.com" }
+
 // AppID is the id of the App whose key the client has; 0 of a token.
 func (c *Client) AppID() int64 {
 	if c.app == nil || c.app.signer == nil {
