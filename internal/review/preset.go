@@ -136,13 +136,13 @@ func (d *document) ruleSentence(i int, l pageLine) (got presetRuling) {
 	}
 	if source, count, ok := d.matchLine(listCounts, i); ok && !isZero(count) {
 		return presetRuling{ruling: rule(objects, listCounts, source), inline: d.preset.CountsInline}
-	} else if ok && l.visibility == inView && !isDeceptive(l.text) {
+	} else if ok && l.visibility == inView && !isDeceptive(l.text) && !strings.ContainsAny(l.text, crosses) {
 		return presetRuling{ruling: rule(approves, listCounts, source)}
 	}
 	if source, count, ok := d.matchLine(listObjects, i); ok && !isZero(count) {
 		return presetRuling{ruling: rule(objects, listObjects, source), inline: d.preset.CountsInline && count != ""}
 	}
-	if l.visibility != inView || isDeceptive(l.text) || words == "" {
+	if l.visibility != inView || isDeceptive(l.text) || words == "" || strings.ContainsAny(l.text, crosses) {
 		return got
 	}
 	if source, _, ok := d.matchLine(listIfSettled, i); ok {

@@ -73,6 +73,7 @@ type Reading struct {
 	NoOpen   bool          // Approved only if none of the reviewer's threads is open, as with OnlyNew
 
 	ownWords  bool // Approved by a sentence of its vendor, not by words that anybody writes
+	taken     bool // it would have approved, and something takes that away
 	minorOnly bool // Findings, but only minor ones without a file and line: an error message's list of advice looks the same
 }
 
