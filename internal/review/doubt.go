@@ -52,6 +52,7 @@ const (
 
 // takenBackAt returns the line of p behind line `from` that takes a yes in it back.
 func takenBackAt(p Page, from int, by voice) (line int, found bool) {
+	next := true // the line is the first below the yes
 	for i := from + 1; i < len(p.lines); i++ {
 		l := p.lines[i]
 		text := strings.TrimSpace(l.text)
@@ -66,11 +67,19 @@ func takenBackAt(p Page, from int, by voice) (line int, found bool) {
 		if _, section := severityOfLabel(plainWords(text)); saysRetraction(text) && !(section && l.level > 0) { // "### Critical (must fix)"
 			return i, true
 		}
-		if by == stateVoice || l.folded || l.level > 0 && isUnknownWord(plainWords(text)) || text[0] == '|' || len(text) > 4*maxMatchedLine {
+		if by == stateVoice || l.folded || l.level > 0 && !strings.Contains(strings.TrimSpace(headingText(text)), " ") || text[0] == '|' || len(text) > 4*maxMatchedLine {
 			continue
 		}
 		item, isItem := listItem(text)
-		if saysCondition(item, by == fieldVoice) || l.visibility != quoted && (by == fieldVoice || !isItem) && isForeignDoubt(item) {
+		width := wholeText
+		switch {
+		case isItem && !(next && by == fieldVoice) || l.level > 0 || l.visibility == quoted:
+			width = listedText
+		case by == vendorVoice:
+			width = vendorText
+		}
+		next = false
+		if isDoubtful(item, width) || l.visibility != quoted && (by == fieldVoice || !isItem) && isForeignDoubt(item) {
 			return i, true
 		}
 	}
@@ -105,116 +114,6 @@ func saysRetraction(text string) bool {
 	return false
 }
 
-// openLabel matches the label of what is still to be done.
-var openLabel = lazyRegexp(`^(?:(?:with|the|one|a|my|only|some|open|main) )*(?:conditions?|caveats?|provisos?|requirements?|required|prerequisites?|pre-?conditions?|blockers?|blocking|action required` +
-	`|must[- ]fix|to-?dos?|to do|before (?:the )?merge|before merging|open (?:questions?|points?)|outstanding|reservations?|assumptions?|remaining (?:work|issues)` +
-	`|next steps? before merge|required (?:changes|actions?|fixes)|limitations?)$`)
-
-// conditionClause matches how a sentence begins that is a condition and no more, unless a main clause follows its comma.
-var conditionClause = lazyRegexp(`^(?:(?:and|or|just|so|then|yes|ok|fine|good work|approved?),? )?` +
-	`(?:if|once|unless|until|provided|providing|assuming|pending|as long as|so long as|as soon as|on (?:the )?condition|under the condition|conditional(?:ly)?|subject to` +
-	`|contingent|barring|save (?:for)?|apart from|aside from|other than|except(?:ing)?|excluding|minus|modulo|given|granted|tentative(?:ly)?|provisional(?:ly)?` +
-	`|with (?:one |some |serious |a few |minor |the |two |a )?(?:reservations?|caveats?|changes|fixes|conditions?|provisos?|exceptions?|restrictions?)|the moment` +
-	`|in principle|after|when(?:ever)?|not (?:before|until|yet)|only (?:if|after|once|when|for|the|in|on|with|until|as)|but|however|although|though|mostly|partly|partially` +
-	`|almost|nearly|maybe|probably|perhaps|for now|on paper|in case|(?:i'd|i would|we'd) (?:like|want|prefer|ask|wait|hold)|merge (?:only|after|once|when|it after))\b`)
-
-// conditionInside matches a condition within a sentence, and the step of the work on which it hangs.
-var conditionInside = lazyRegexp(`\b(?:if|once|unless|until|after|when|before|provided|assuming|as long as|so long as|as soon as|pending|subject to|contingent (?:up)?on|conditional on` +
-	`|given|granted|the moment|only)\b.{0,60}\b(?:ci|build|pipeline|green|tests? (?:pass|passes|succeed|run)|merge[sd]?|merging|lands?|landed|ships?|rebas\w+|released?|sign-?off` +
-	`|goes in|approv\w+|agrees?|objects?|audit|legal|(?:is|are|been|was|were|got) (?:addressed|resolved|fixed|dealt with|reviewed|looked at|signed|corrected|rotated))\b`)
-
-// reservedClause matches a clause that makes what stands before it less than a yes.
-var reservedClause = lazyRegexp(`, (?:and |but )?(?:in principle|with (?:some |serious |a few |minor |one |a )?(?:reservations?|caveats?|conditions?|restrictions?)|tentatively|provisionally|conditionally` +
-	`|subject to|pending|contingent|conditional on|provided (?:that|the|you|ci)|providing|assuming (?:that|the|you|ci)|on (?:the )?condition|mostly|partly|for now|barring` +
-	`|save for|apart from|minus|modulo|merge (?:only|after|once|when)|if and only if|only (?:for|if|after|once|when)|with minor|with the (?:proviso|exception|caveat)` +
-	`|(?:i'd|i would|we'd|we would)|so long as|as long as|unless|not (?:until|before|yet))\b|, (?:but|however|though|although|yet|except)\b`)
-
-// deniedAnswer matches an answer that is a no.
-var deniedAnswer = lazyRegexp(`^(?:no|nope|never|not (?:this|like|in|as|good|enough|yet|ready|safe|so|the|really|quite|at all|any ?more)\b.*|rejected|denied|blocked|withheld|declined)$` +
-	`|\b(?:answer|verdict|decision|again|conclusion|final|merge|approval|ready|vote|status|outcome)\b[^:]{0,20}: ?(?:no|nope|rejected|denied|blocked|withheld|declined|failed|not\b.*)$`)
-
-// troubleLeft matches that something grave is left.
-var troubleLeft = lazyRegexp(`\b(?:blocking|critical|serious|severe|unresolved|outstanding|grave|fatal|major|dangerous)(?: \w+)? (?:problems?|issues?|bugs?|findings?|defects?|concerns?|flaws?|` +
-	`regressions?|vulnerabilit(?:y|ies)|blockers?|errors?)\b`)
-
-// settledTrouble matches that what is named is gone.
-var settledTrouble = lazyRegexp(`\b(?:fix(?:e[sd])?|clos(?:e[sd])?|resolv(?:e[sd])?|address(?:e[sd])?|gone|prevent(?:s|ed)?|avoid(?:s|ed)?|remov(?:es|ed)|none|not? longer|solv(?:es|ed))\b`)
-
-// namesTrouble reports whether a sentence says that something grave is left, and does not deny it.
-func namesTrouble(sentence string) bool {
-	at := troubleLeft().FindStringIndex(sentence)
-	return at != nil && !isDenied(sentence[:at[0]]) && !settledTrouble().MatchString(sentence) && !nothingHere().MatchString(sentence)
-}
-
-// shortSentence is how many words a vendor's own sentence has at least that describes and does not condition.
-const shortSentence = 14
-
-// openWork matches that something is still to be done, and by whom.
-var openWork = lazyRegexp(`\b(?:needs?|requires?|lacks?|awaits?|awaiting|waits? (?:for|on)|waiting (?:for|on)|blocked (?:by|on)|depends on|pending)` +
-	` (?:(?:a|an|the|another|one|second|more|your|some|still|further|additional|green|final|prior|manual) )*(?:rebase|approvals?|sign-?off|fix(?:es)?|rework|migration|ci|build|merge|audit)\b` +
-	`|\b(?:you|we|author|someone|somebody|they|maintainers?) (?:\w+ )?(?:must|need to|needs to|have to|has to|ought to)\b|\b(?:ci|build|pipeline|checks?|tests?) (?:must|has to|have to|needs? to|should)\b` +
-	`|\b(?:must|has to|have to|needs? to|should) (?:\S+ ){1,5}(?:first|before)\b` +
-	`|\b(?:still|first) (?:needs?|requires?|has to|must)\b|\b(?:remains?|left|yet) to be\b` +
-	`|^(?:please |just |first,? |then |so )*(?:rebase|revert|rotate|wait (?:for|until)|hold (?:until|this|it|on|the)|make sure|be sure|ensure you|address (?:the|all|my|these|those)` +
-	`|resolve (?:the|all|my|these|those)|do (?:a|the|not)|don't|never)\b`)
-
-// contrast matches how a sentence begins that takes something back, whatever follows its comma.
-var contrast = lazyRegexp(`^(?:but|however|although|though|yet|except)\b`)
-
-// noteLabel matches a label behind which a sentence stands, and no value.
-var noteLabel = lazyRegexp(`^(?:reason|reasoning|reasons|notes?|nb|n\.b|remarks?|comments?|but|why)$`)
-
-// saysCondition reports whether a line below a yes makes it conditional. In a vendor's text, whose sentence has one meaning,
-// only a sentence that is nothing but a condition does.
-func saysCondition(text string, strict bool) bool {
-	words := strings.TrimLeft(plainWords(text), "([\"' ")
-	if isUnknownWord(words) {
-		return true
-	}
-	if label, rest, ok := strings.Cut(words, ":"); ok && strings.Count(label, " ") < 4 {
-		if rest = trimStatement(rest); openLabel().MatchString(label) && rest != "" && !nothingHere().MatchString(rest) {
-			return true
-		}
-		if conditionClause().MatchString(label) {
-			return true
-		}
-		if words = rest; noteLabel().MatchString(label) && isUnknownWord(words) {
-			return true
-		}
-	}
-	strict = strict || strings.Count(words, " ") < shortSentence
-	for sentence := range strings.SplitSeq(strings.NewReplacer("! ", ". ", "? ", ". ", "; ", ". ", " — ", ". ", " - ", ". ").Replace(words), ". ") {
-		sentence = strings.TrimLeft(trimStatement(sentence), "([\"'")
-		switch {
-		case sentence == "" || isOneOf(footers(), sentence):
-		case conditionClause().MatchString(sentence) && (!strings.Contains(sentence, ",") || contrast().MatchString(sentence)):
-			return true
-		case reservedClause().MatchString(sentence), deniedAnswer().MatchString(sentence):
-			return true
-		case namesTrouble(sentence):
-			return true
-		case strict && conditionInside().MatchString(sentence):
-			return true
-		}
-		for clause := range strings.SplitSeq(sentence, ", ") {
-			if strict && openWork().MatchString(clause) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// praise matches what a line of one word may say below a yes.
-var praise = lazyRegexp(`^(?:nice|thanks?|great|lgtm|shipit|excellent|perfect|awesome|cheers|congratulations|congrats|done|approved?|good|solid|clean|merge|yes|ok|okay|super` +
-	`|brilliant|fantastic|lovely|beautiful|neat|amazing|impressive|wow|well|kudos|notes?|summary|details|reasoning|reasons?|praise|strengths|none|nothing|changes|overview)$`)
-
-// isUnknownWord reports whether a line is one word of which nobody knows what it says of the yes above it.
-func isUnknownWord(words string) bool {
-	words = strings.TrimRight(trimStatement(words), ")]\"'")
-	return len(words) > 3 && !strings.ContainsFunc(words, isNoLetter) && !praise().MatchString(words)
-}
-
 // isDenied reports whether what follows these words is denied by them: "nothing … ", "no …".
 func isDenied(before string) bool {
 	words := strings.Fields(before[max(0, len(before)-40):])
@@ -238,7 +137,7 @@ func isFooter(text string) bool {
 		strings.HasPrefix(text, "<!--"), strings.HasPrefix(text, "<a "), strings.HasPrefix(text, "[!["):
 		return true
 	case len(text) > 2 && (text[0] == '_' && strings.HasSuffix(text, "_") || text[0] == '*' && text[1] != '*' && text[1] != ' ' && strings.HasSuffix(text, "*")):
-		return !saysRetraction(text) && !saysCondition(text, true) && !isForeignDoubt(text)
+		return !saysRetraction(text) && !isDoubtful(text, wholeText) && !isForeignDoubt(text)
 	}
 	words := statementOf(text[:min(len(text), maxMatchedLine)])
 	if words == "" {
@@ -251,7 +150,7 @@ func isFooter(text string) bool {
 var footers = lazyShapes(
 	"generated (with|by) {any}", "reviewed in {duration}", "reviewed (by|with) {word}", "reviewed commit{any}", "reviewed up to commit{any}",
 	"powered by {any}", "this (review|comment|summary) (was|is) (generated|written|created|automatically generated) {any}",
-	"was this helpful{any}", "react with {any}", "(re-|re|)(trigger|run|request) {any}", "comment {any} to {any}", "view (job|run|details|log|the log){any}",
+	"was this helpful{any}", "react with {any}", "help me be more useful! please click {any}", "(re-|re|)(trigger|run|request) {any}", "comment {any} to {any}", "view (job|run|details|log|the log){any}",
 	"learn more{any}", "for more (information|details){any}", "model {any}", "tokens used {any}", "cost {any}", "run id {any}", "duration {any}",
 )
 

@@ -138,6 +138,7 @@ type section struct {
 	describes    bool // it describes and does not complain
 	name         string
 	hasContent   bool // a line of it was read already
+	saysNone     bool // it says that there is nothing in it
 	inherits     bool // it is one finding of the section above that has a heading of its own
 }
 
@@ -361,7 +362,7 @@ func (t *findingTally) saysNothingElse() bool {
 // isNothingFound reports whether a line says that there is nothing, and notes whether it says where it looked.
 func (t *findingTally) isNothingFound(text string) bool {
 	words := statementOf(text)
-	if strings.Contains(text, "](") || !isOneOf(nothingFound(), words) { // a link's text names what it leads to
+	if strings.Contains(text, "](") || strings.ContainsAny(text, crosses) || !isOneOf(nothingFound(), words) { // a link's text names what it leads to
 		return false
 	}
 	t.read = t.read || filesRead().MatchString(words)
@@ -425,7 +426,7 @@ func (s section) beginSection(name string, level int, text string) section {
 	named := false
 	n.severity, named = severityOfLabel(name)
 	switch {
-	case !named && name != "" && s.severity > 0 && !s.settled && level > s.level &&
+	case !named && name != "" && s.severity > 0 && !s.settled && !s.saysNone && level > s.level &&
 		!settledWords().MatchString(name) && !describingSection().MatchString(name) && !nothingHere().MatchString(name):
 		n.inherits, n.severity, n.level = true, s.severity, s.level
 	case s.settled && level > s.settledLevel && !(s.praises && n.severity >= quorum.Medium):
@@ -485,7 +486,7 @@ func (t *findingTally) readLine(item string, isItem bool, i int, l pageLine, at 
 	case short && words != "" && strings.IndexByte("n-\xe2", words[0]) >= 0 &&
 		nothingHere().MatchString(words) && !exceptionWords().MatchString(words):
 		if at.severity > 0 || isItem {
-			at.hasContent = true
+			at.hasContent, at.saysNone = true, true
 		}
 		t.said = true
 		return nil
@@ -581,7 +582,7 @@ func (t *findingTally) addCount(severity quorum.Severity, n int, total bool, tex
 	if t.line = max(t.line, i); n > 0 && before == 0 || t.detail == "" {
 		t.detail, t.rule = shortQuote(text), "count"
 	}
-	if !sure {
+	if !sure || n == 0 && strings.ContainsAny(text, "❌⛔🚫🛑👎✗✘⚠") {
 		return
 	}
 	t.sure = true

@@ -299,7 +299,7 @@ func (w *writer) frame(a approval, core string, parts frameParts) string {
 	}
 	add(core)
 	if !parts.bare && a.field && parts.below == "" && w.oneIn(2) {
-		add(pickOne(w, frameReasons))
+		add(pickOne(w, append(plainRemarks, frameReasons...)))
 		if w.oneIn(4) {
 			add(pickOne(w, framePraise))
 		}

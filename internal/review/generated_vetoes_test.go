@@ -201,7 +201,9 @@ func sortedKeys(m map[string][]string) (keys []string) {
 
 // writeVetoed returns an approval with one veto.
 func (w *writer) writeVetoed() generatedText {
-	switch w.rnd.IntN(9) {
+	switch w.rnd.IntN(11) {
+	case 9, 10:
+		return w.writeMore()
 	case 0, 1, 2:
 		return w.writeConditional()
 	case 3:
@@ -257,6 +259,30 @@ func (w *writer) writeConditional() generatedText {
 		}), text)}), mustNotApprove)
 	}
 	return a.toText("condition at the end, "+a.class+": "+language, w.frame(a, a.String(), frameParts{end: capital + "."}), mustNotApprove)
+}
+
+// writeMore returns an approval with one of the later wordings.
+func (w *writer) writeMore() generatedText {
+	a := w.wordedApproval()
+	switch w.rnd.IntN(5) {
+	case 0:
+		return w.withTail(a, "more: tail", pickOne(w, moreTails))
+	case 1:
+		return a.toText("more: end, "+a.class, w.frame(a, a.String(), frameParts{end: pickOne(w, moreEnds)}), mustNotApprove)
+	case 2:
+		a = w.fieldApproval()
+		return a.toText("more: notice", w.frame(a, a.String(), frameParts{top: pickOne(w, moreNotices)}), mustNotApprove)
+	case 3:
+		for a = w.fieldApproval(); strings.HasPrefix(a.lines[0], "#"); { // a heading of its own ends what stands above
+			a = w.fieldApproval()
+		}
+		return a.toText("more: echo", w.frame(a, a.String(), frameParts{above: pickOne(w, moreLeadIns)}), mustNotApprove)
+	}
+	parts := frameParts{end: pickOne(w, moreConditions)}
+	if w.oneIn(2) {
+		parts = frameParts{below: "\n" + parts.end}
+	}
+	return a.toText("more: condition, "+a.class, w.frame(a, a.String(), parts), mustNotApprove)
 }
 
 // withTail returns a text whose approving line goes on.

@@ -20,6 +20,17 @@ var generalNotices = messageTable{
 		`The model is currently overloaded, so that there is no review.`,
 	},
 	{
+		inLine, rx(`^(?:http )?(?:5\d\d )?(?:service (?:temporarily )?unavailable|internal server error|bad gateway|gateway time-?out)[.!]?$`,
+			"service unavailable", "temporarily unavailable", "internal server error", "gateway"),
+		quorum.Overloaded, quorum.ReasonOverloaded,
+		`503 Service Unavailable`,
+	},
+	{
+		inLine, rx(`^(?:you are |you're |we are |we're )?out of (?:review )?(?:credits?|quota|tokens)[.!]?$`, "credit", "quota", "tokens"),
+		quorum.Limited, quorum.ReasonQuota,
+		`Out of credits`,
+	},
+	{
 		inLine, rx(`^api error: .{0,60}(?:overloaded|temporarily limiting requests|connection .{0,20}closed|timed? ?out).*$`,
 			"api error: "),
 		quorum.Overloaded, quorum.ReasonOverloaded,

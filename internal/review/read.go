@@ -61,14 +61,15 @@ func (d *document) read(m Material) Reading {
 // beside returns the reading of a text that holds a notice, and without it would read as got. An objection stands. An
 // approval stands beside a paragraph that only looks like a notice; behind a notice of its vendor's own it is an older one.
 func (n foundNotice) beside(got Reading) Reading {
+	approved := got.Outcome == quorum.Approved || got.taken
 	switch {
 	case got.Outcome == quorum.Findings && !got.minorOnly:
 		return got
 	case got.Outcome == quorum.Running && n.Outcome == quorum.Empty: // what it says of another review, beside this one
 		return got
-	case got.Outcome == quorum.Approved && !n.strong && !n.own:
+	case approved && !n.strong && !n.own:
 		return got
-	case got.Outcome == quorum.Approved && !(n.own && n.line < got.Line):
+	case approved && !(n.own && n.line < got.Line):
 		return Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonContradicts, Detail: n.Detail, Findings: got.Findings, Rule: n.Rule, Line: n.line + 1}
 	}
 	return n.toReading()
@@ -209,7 +210,9 @@ func (d *document) takenAway(got Reading, line int, outcome quorum.Outcome, rule
 	if outcome == quorum.Partial {
 		reason = quorum.ReasonPartial
 	}
-	return Reading{Outcome: outcome, Reason: reason, Detail: shortQuote(d.lines[line].text), Findings: got.Findings, Rule: rule, Line: line + 1}
+	return Reading{
+		Outcome: outcome, Reason: reason, Detail: shortQuote(d.lines[line].text), Findings: got.Findings, Rule: rule, Line: line + 1, taken: true,
+	}
 }
 
 // partialLine finds the line by which the vendor says that it did not see all of the change.

@@ -76,6 +76,7 @@ type Reading struct {
 
 	inline    int  // with Inline: how many comments a sentence of its vendor counts; 0 if none does
 	ownWords  bool // Approved by a sentence of its vendor, not by words that anybody writes
+	taken     bool // it would have approved, and something takes that away
 	minorOnly bool // Findings, but only minor ones without a file and line: an error message's list of advice looks the same
 }
 

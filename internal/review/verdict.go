@@ -139,6 +139,9 @@ func ruleFields(p Page) ruling {
 		}
 		v, detail := f.readValue(value, sure && l.visibility == inView, p, i)
 		got := ruling{vote: v, detail: shortQuote(strings.TrimSpace(l.text + detail)), rule: "field: " + f.label, line: i}
+		if detail != "" {
+			_, got.line = nextLine(p, i)
+		}
 		switch v {
 		case silent:
 		case approves:
