@@ -31,7 +31,7 @@ type verdictMakeCmd struct {
 	From        string `help:"The model's answer; - reads standard input (the default)." placeholder:"FILE" default:"-"`
 	Format      string `help:"What may stand around its JSON: plain (nothing, the default), codex (a fence), claude (a fence, or what claude --output-format json prints)." placeholder:"FORM" default:"plain" enum:"plain,codex,claude"`
 	Head        string `help:"The commit that was reviewed. Default: the head of the job's pull request." placeholder:"SHA"`
-	Base        string `help:"The commit that it was compared with. Default: the base of the job's pull request." placeholder:"SHA"`
+	Base        string `help:"The branch that it was compared with. Default: the base of the job's pull request." placeholder:"BRANCH"`
 	RunID       int64  `help:"The workflow run. Default: the job's own." placeholder:"ID" name:"run"`
 	Attempt     int    `help:"Its attempt. Default: the job's own." placeholder:"N"`
 	FilesTotal  *int   `help:"How many files the pull request changes. Default: what the job's event says." placeholder:"N"`
@@ -57,7 +57,7 @@ Examples:
 
   coordinator verdict make --from answer.json                                  in a job of a pull request
   claude -p "$PROMPT" --output-format json --json-schema "$(coordinator verdict schema)" | coordinator verdict make --format claude
-  coordinator verdict make --from answer.json --head $(git rev-parse HEAD) --base $(git merge-base HEAD main) \
+  coordinator verdict make --from answer.json --head $(git rev-parse HEAD) --base main \
     --run 1 --attempt 1 --files-total 2 --out -`
 }
 
@@ -119,7 +119,7 @@ func (cmd *verdictMakeCmd) addJobDefaults(c *command) error {
 		return err
 	}
 	cmd.Head = cmp.Or(cmd.Head, event.PullRequest.Head.SHA, event.Inputs.Head)
-	cmd.Base = cmp.Or(cmd.Base, event.PullRequest.Base.SHA, event.Inputs.Base)
+	cmd.Base = cmp.Or(cmd.Base, event.PullRequest.Base.Ref, event.Inputs.Base)
 	if cmd.RunID == 0 {
 		cmd.RunID, _ = strconv.ParseInt(c.Getenv("GITHUB_RUN_ID"), 10, 64)
 	}
@@ -137,15 +137,15 @@ func (cmd *verdictMakeCmd) addJobDefaults(c *command) error {
 
 // validate names the flag that is missing or wrong.
 func (cmd *verdictMakeCmd) validate() error {
-	for _, commit := range []struct{ flag, id string }{{"--head", cmd.Head}, {"--base", cmd.Base}} {
-		switch {
-		case commit.id == "":
-			err := fmt.Errorf("there is no %s, and no event of a pull request that names it", commit.flag)
-			return usageError(err, commit.flag+" SHA, the whole id")
-		case !review.IsCommitID(commit.id):
-			err := fmt.Errorf("%s %q is no commit's id", commit.flag, commit.id)
-			return usageError(err, "write all 40 digits, in small letters, as git rev-parse prints them")
-		}
+	switch {
+	case cmd.Head == "":
+		return usageError(errors.New("there is no --head, and no event of a pull request that names it"), "--head SHA, the whole id")
+	case !review.IsCommitID(cmd.Head):
+		return usageError(fmt.Errorf("--head %q is no commit's id", cmd.Head), "write all 40 digits, in small letters, as git rev-parse prints them")
+	case cmd.Base == "":
+		return usageError(errors.New("there is no --base, and no event of a pull request that names it"), "--base BRANCH, the branch to merge into")
+	case !review.IsBranchName(cmd.Base):
+		return usageError(fmt.Errorf("--base %q is no name of a branch", cmd.Base), "write it as GitHub shows it: main")
 	}
 	switch {
 	case cmd.RunID <= 0:
@@ -167,7 +167,7 @@ func (cmd *verdictMakeCmd) validate() error {
 type reviewedEvent struct {
 	PullRequest struct {
 		Head         struct{ SHA string } `json:"head"`
-		Base         struct{ SHA string } `json:"base"`
+		Base         struct{ Ref string } `json:"base"`
 		ChangedFiles *int                 `json:"changed_files"`
 	} `json:"pull_request"`
 	Inputs struct { // of a workflow_dispatch
@@ -246,9 +246,9 @@ func explainAnswerError(err error) error {
 // describeVerdict says in one line what a verdict file says. It quotes nobody.
 func describeVerdict(f review.VerdictFile) string {
 	return fmt.Sprintf(
-		"%s, %s, %d of %s reviewed, head %.7s, base %.7s, run %d, attempt %d",
+		"%s, %s, %d of %s reviewed, head %.7s, base %s, run %d, attempt %d",
 		f.Verdict, countNoun(len(f.Findings), "finding"), f.FilesReviewed, countNoun(f.FilesTotal, "file"),
-		f.Head, f.Base, f.Run, f.Attempt,
+		f.Head, oneLine(f.Base), f.Run, f.Attempt,
 	)
 }
 

@@ -16,7 +16,7 @@ import (
 func (v *reviewerView) checkStatements() (out []statement) {
 	name, app := v.Check, v.App
 	if name == "" {
-		name, app = v.signal().Check, v.signal().App
+		name, app = signalOf(v.Reviewer).Check, signalOf(v.Reviewer).App
 	}
 	if name == "" {
 		return nil
@@ -35,7 +35,7 @@ func (v *reviewerView) checkStatements() (out []statement) {
 				s.Reading = v.texts.readCheck(v.Reviewer, c, minor)
 			}
 		}
-		if v.Check == "" && !v.signals(&s.Reading) {
+		if v.Check == "" && !isSignal(v.Reviewer, &s.Reading) {
 			continue
 		}
 		run, listed := v.head.runOfCheck(c)
@@ -57,7 +57,7 @@ func (v *reviewerView) checkStatements() (out []statement) {
 
 // statusStatements are the reviewer's commit statuses on this head and base, by context and creator.
 func (v *reviewerView) statusStatements() (out []statement) {
-	context := cmp.Or(v.Status, v.signal().Status)
+	context := cmp.Or(v.Status, signalOf(v.Reviewer).Status)
 	if context == "" {
 		return nil
 	}
@@ -68,7 +68,7 @@ func (v *reviewerView) statusStatements() (out []statement) {
 		}
 		ref := quorum.TextRef{Kind: quorum.TextStatus, ID: st.ID}
 		s := statement{Reading: v.texts.readStatus(v.Reviewer, st), at: st.At, ref: ref, url: st.URL, body: st.Description}
-		if v.Status == "" && !v.signals(&s.Reading) {
+		if v.Status == "" && !isSignal(v.Reviewer, &s.Reading) {
 			continue
 		}
 		if s.Outcome == quorum.Approved && v.head.cycle.isBeforeBase(v.head.scanBegan(st)) { // it looked at the base of then
@@ -80,22 +80,22 @@ func (v *reviewerView) statusStatements() (out []statement) {
 	return out
 }
 
-// signal is where the reviewer says, beside its texts, that it works or why it does not. It belongs to texts.
-func (v *reviewerView) signal() quorum.Signal {
-	if v.Verdict.Kind == quorum.Conclusion {
+// signalOf is where a reviewer says, beside its texts, that it works or why it does not. It belongs to texts.
+func signalOf(r *quorum.Reviewer) quorum.Signal {
+	if r.Verdict.Kind == quorum.Conclusion {
 		return quorum.Signal{}
 	}
-	return v.Signal
+	return r.Signal
 }
 
-// signals reports whether a signal says something: that the review is under way, why there is none, or, in words of its
+// isSignal reports whether a signal says something: that the review is under way, why there is none, or, in words of its
 // vendor's own, what it is. Whatever else it says is left to the texts.
-func (v *reviewerView) signals(got *review.Reading) bool {
+func isSignal(r *quorum.Reviewer, got *review.Reading) bool {
 	switch got.Outcome {
 	case quorum.Running:
 		return true
 	case quorum.Approved, quorum.Findings:
-		return strings.HasPrefix(got.Rule, v.Preset+".json ")
+		return strings.HasPrefix(got.Rule, r.Preset+".json ")
 	}
 	return saysWhy(got.Outcome)
 }

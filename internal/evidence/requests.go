@@ -81,12 +81,19 @@ func (v *reviewerView) commandBefore(c *candidate) (by string, found bool) {
 
 // isCommand reports whether a comment or a review tells the reviewer to approve, or to end what it objects to.
 func (v *reviewerView) isCommand(t *quorum.Text) bool {
-	body, mention := strings.ToLower(t.Body), "@"+strings.ToLower(strings.TrimSuffix(v.Author, "[bot]"))
-	if v.IsAuthor(t.Author) || !strings.Contains(body, mention) {
+	body := strings.ToLower(t.Body)
+	if v.IsAuthor(t.Author) {
 		return false
 	}
+	isMentioned := strings.Contains(body, v.Addresses()[0])
+	fields := strings.Fields(body)
 	words := strings.FieldsFunc(body, func(r rune) bool { return !unicode.IsLetter(r) })
-	return slices.ContainsFunc(v.Obeys, func(word string) bool { return slices.Contains(words, word) })
+	return slices.ContainsFunc(v.Obeys, func(command string) bool {
+		if strings.HasPrefix(command, "/") { // with whatever stands between
+			return !slices.ContainsFunc(strings.Fields(command), func(part string) bool { return !slices.Contains(fields, part) })
+		}
+		return isMentioned && slices.Contains(words, command)
+	})
 }
 
 // mayCommand reports whether a is a person with write permission who had no hand in the change.

@@ -356,6 +356,20 @@ func TestTextsThatOnlySeemToApprove(t *testing.T) {
 	}
 }
 
+// Some reviewers are told by a slash command, without a mention.
+func TestApprovalsAtASlashCommand(t *testing.T) {
+	qodo, _ := review.Preset("qodo")
+	for says, want := range map[string]quorum.Vote{
+		"/review auto_approve": quorum.Pending, "/review --short auto_approve": quorum.Pending, "/review": quorum.Approve,
+		"does anybody use auto_approve here?": quorum.Approve,
+	} {
+		x := onHead(qodo).comment(1, 20, "alice", says).review(2, 30, "qodo-code-review[bot]", "APPROVED", "")
+		if b := x.ballot(); b.Vote != want {
+			t.Errorf("%s: %s, %s", says, b.Vote, b.Reason)
+		}
+	}
+}
+
 // Whoever tells a reviewer to approve has not had the change reviewed, but for a maintainer who had no hand in it.
 func TestApprovalsAtCommand(t *testing.T) {
 	rabbit, _ := review.Preset("coderabbit")

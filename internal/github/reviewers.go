@@ -37,17 +37,18 @@ func (all reviewerSet) keptBody(author quorum.Account, body string) string {
 	return all.keptCommands(body, most)
 }
 
-// keptCommands are the lines of a text that mention a reviewer who obeys commands, up to a number of bytes.
+// keptCommands are the lines of a text that address a reviewer who obeys commands, up to a number of bytes.
 func (all reviewerSet) keptCommands(body string, most int) string {
 	var kept strings.Builder
 	for _, r := range all {
-		mention := "@" + strings.ToLower(strings.TrimSuffix(r.Author, "[bot]"))
-		if len(r.Obeys) == 0 || !strings.Contains(strings.ToLower(body), mention) {
-			continue
-		}
-		for line := range strings.Lines(body) {
-			if at := strings.Index(strings.ToLower(line), mention); at >= 0 && kept.Len()+len(line)-at <= most {
-				kept.WriteString(strings.ToValidUTF8(line[min(at, len(line)):], ""))
+		for _, address := range r.Addresses() {
+			if len(r.Obeys) == 0 || !strings.Contains(strings.ToLower(body), address) {
+				continue
+			}
+			for line := range strings.Lines(body) {
+				if at := strings.Index(strings.ToLower(line), address); at >= 0 && kept.Len()+len(line)-at <= most {
+					kept.WriteString(strings.ToValidUTF8(line[min(at, len(line)):], ""))
+				}
 			}
 		}
 	}

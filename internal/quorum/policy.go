@@ -91,9 +91,21 @@ type Reviewer struct {
 	Retired      bool          // a preset whose service has ended: always Unavailable, no voter
 	Request      Request       // how to ask (again)
 	OnlyNew      bool          // reports only what is new: a clean answer approves only if none of its threads is open
-	Obeys        []string      // words after its mention in anybody's comment at which it approves, resolves or dismisses
+	Obeys        []string      // words beside its mention, or whole "/commands word", at which it approves, resolves or dismisses
 	Shapes       Shapes        // of the policy's own: sentences by which it is understood
 	Guard        []string      // further path patterns that concern this reviewer: its instruction files
+}
+
+// Addresses are what a comment holds that tells r something, in small letters: its mention, and the slash commands that it
+// obeys.
+func (r Reviewer) Addresses() []string {
+	all := []string{"@" + strings.ToLower(strings.TrimSuffix(r.Author, "[bot]"))}
+	for _, command := range r.Obeys {
+		if slash, _, _ := strings.Cut(command, " "); strings.HasPrefix(slash, "/") {
+			all = append(all, slash)
+		}
+	}
+	return all
 }
 
 // Signal names a check run and a commit status beside a reviewer's texts. They are read where a look shows them; nothing is

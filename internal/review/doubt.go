@@ -120,14 +120,14 @@ var conditionClause = lazyRegexp(`^(?:(?:and|or|just|so|then|yes|ok|fine|good wo
 
 // conditionInside matches a condition within a sentence, and the step of the work on which it hangs.
 var conditionInside = lazyRegexp(`\b(?:if|once|unless|until|after|when|before|provided|assuming|as long as|so long as|as soon as|pending|subject to|contingent (?:up)?on|conditional on` +
-	`|given|the moment|only)\b.{0,60}\b(?:ci|build|pipeline|green|tests? (?:pass|passes|succeed|run)|merge[sd]?|merging|lands?|landed|ships?|rebas\w+|released?|sign-?off` +
+	`|given|granted|the moment|only)\b.{0,60}\b(?:ci|build|pipeline|green|tests? (?:pass|passes|succeed|run)|merge[sd]?|merging|lands?|landed|ships?|rebas\w+|released?|sign-?off` +
 	`|goes in|approv\w+|agrees?|objects?|audit|legal|(?:is|are|been|was|were|got) (?:addressed|resolved|fixed|dealt with|reviewed|looked at|signed|corrected|rotated))\b`)
 
 // reservedClause matches a clause that makes what stands before it less than a yes.
-var reservedClause = lazyRegexp(`, (?:and |but )?(?:in principle|with (?:some |serious |a few |minor )?(?:reservations?|caveats?|conditions?)|tentatively|provisionally|conditionally` +
+var reservedClause = lazyRegexp(`, (?:and |but )?(?:in principle|with (?:some |serious |a few |minor |one |a )?(?:reservations?|caveats?|conditions?|restrictions?)|tentatively|provisionally|conditionally` +
 	`|subject to|pending|contingent|conditional on|provided (?:that|the|you|ci)|providing|assuming (?:that|the|you|ci)|on (?:the )?condition|mostly|partly|for now|barring` +
 	`|save for|apart from|minus|modulo|merge (?:only|after|once|when)|if and only if|only (?:for|if|after|once|when)|with minor|with the (?:proviso|exception|caveat)` +
-	`|(?:i'd|i would|we'd|we would) )\b|, (?:but|however|though|although|yet|except) `)
+	`|(?:i'd|i would|we'd|we would)|so long as|as long as|unless|not (?:until|before|yet))\b|, (?:but|however|though|although|yet|except)\b`)
 
 // deniedAnswer matches an answer that is a no.
 var deniedAnswer = lazyRegexp(`^(?:no|nope|never|not (?:this|like|in|as|good|enough|yet|ready|safe|so|the|really|quite|at all|any ?more)\b.*|rejected|denied|blocked|withheld|declined)$` +
@@ -158,6 +158,12 @@ var openWork = lazyRegexp(`\b(?:needs?|requires?|lacks?|awaits?|awaiting|waits? 
 	`|^(?:please |just |first,? |then |so )*(?:rebase|revert|rotate|wait (?:for|until)|hold (?:until|this|it|on|the)|make sure|be sure|ensure you|address (?:the|all|my|these|those)` +
 	`|resolve (?:the|all|my|these|those)|do (?:a|the|not)|don't|never)\b`)
 
+// contrast matches how a sentence begins that takes something back, whatever follows its comma.
+var contrast = lazyRegexp(`^(?:but|however|although|though|yet|except)\b`)
+
+// noteLabel matches a label behind which a sentence stands, and no value.
+var noteLabel = lazyRegexp(`^(?:reason|reasoning|reasons|notes?|nb|n\.b|remarks?|comments?|but|why)$`)
+
 // saysCondition reports whether a line below a yes makes it conditional. In a vendor's text, whose sentence has one meaning,
 // only a sentence that is nothing but a condition does.
 func saysCondition(text string, strict bool) bool {
@@ -172,7 +178,7 @@ func saysCondition(text string, strict bool) bool {
 		if conditionClause().MatchString(label) {
 			return true
 		}
-		if words = rest; strings.HasPrefix(label, "reason") && isUnknownWord(words) {
+		if words = rest; noteLabel().MatchString(label) && isUnknownWord(words) {
 			return true
 		}
 	}
@@ -181,14 +187,19 @@ func saysCondition(text string, strict bool) bool {
 		sentence = strings.TrimLeft(trimStatement(sentence), "([\"'")
 		switch {
 		case sentence == "" || isOneOf(footers(), sentence):
-		case conditionClause().MatchString(sentence) && !strings.Contains(sentence, ","):
+		case conditionClause().MatchString(sentence) && (!strings.Contains(sentence, ",") || contrast().MatchString(sentence)):
 			return true
 		case reservedClause().MatchString(sentence), deniedAnswer().MatchString(sentence):
 			return true
 		case namesTrouble(sentence):
 			return true
-		case strict && conditionInside().MatchString(sentence), strict && openWork().MatchString(sentence):
+		case strict && conditionInside().MatchString(sentence):
 			return true
+		}
+		for clause := range strings.SplitSeq(sentence, ", ") {
+			if strict && openWork().MatchString(clause) {
+				return true
+			}
 		}
 	}
 	return false

@@ -134,6 +134,7 @@ type section struct {
 	level        int             // of the heading; bold lines have 7
 	settled      bool            // it holds settled matters
 	settledLevel int
+	praises      bool // it is settled because it praises
 	describes    bool // it describes and does not complain
 	name         string
 	hasContent   bool // a line of it was read already
@@ -163,6 +164,9 @@ func tallyFindings(p Page) findingTally {
 		if name, level, ok := headingOf(l, text); ok {
 			above := at
 			at = at.beginSection(name, level)
+			if _, _, _, field := parseFieldLine(l); field && at.inherits { // a verdict in bold below a list of nits
+				at = section{level: level, name: name}
+			}
 			last = nil
 			if at.inherits {
 				t.found = append(t.found, quorum.Finding{Body: cutTags(headingText(text)), Severity: above.severity})
@@ -177,7 +181,7 @@ func tallyFindings(p Page) findingTally {
 			}
 			continue
 		}
-		if at.settled && praisingSection().MatchString(at.name) && t.endsPraise(text) {
+		if at.praises && t.endsPraise(text) {
 			at = section{level: at.level}
 		}
 		if text[0] == '|' {
@@ -312,11 +316,13 @@ func (t *findingTally) endsPraise(text string) bool {
 	if _, tagged := severityOfItem(item, isItem, t.coloured); tagged {
 		return true
 	}
-	return hasSeverity(lowerASCII(text[:min(len(text), maxMatchedLine)])) && (text[0] == '|' || gravePart().MatchString(lowerASCII(text)))
+	words := plainWords(text[:min(len(text), maxMatchedLine)])
+	return text[0] == '|' && (hasSeverity(words) || strings.Contains(words, "severity") || strings.Contains(words, "issues")) ||
+		someFound().MatchString(words) || openCount().MatchString(words)
 }
 
-// gravePart matches a count of grave findings in a line.
-var gravePart = lazyRegexp(`\b(?:critical|high|medium|blockers?|major)\b[* ]*: ?[* ]*[1-9]`)
+// openCount matches a count of findings in a line.
+var openCount = lazyRegexp(`\b(?:critical|high|medium|blockers?|major|issues?|findings?|problems?|bugs?)(?: found)?: ?[1-9]`)
 
 // hasOtherColours reports whether a page holds a coloured mark that is not green.
 func hasOtherColours(p Page) bool {
@@ -355,7 +361,7 @@ func (t *findingTally) saysNothingElse() bool {
 // isNothingFound reports whether a line says that there is nothing, and notes whether it says where it looked.
 func (t *findingTally) isNothingFound(text string) bool {
 	words := statementOf(text)
-	if !isOneOf(nothingFound(), words) {
+	if strings.Contains(text, "](") || !isOneOf(nothingFound(), words) { // a link's text names what it leads to
 		return false
 	}
 	t.read = t.read || filesRead().MatchString(words)
@@ -422,10 +428,10 @@ func (s section) beginSection(name string, level int) section {
 	case !named && name != "" && s.severity > 0 && !s.settled && level > s.level &&
 		!settledWords().MatchString(name) && !describingSection().MatchString(name) && !nothingHere().MatchString(name):
 		n.inherits, n.severity, n.level = true, s.severity, s.level
-	case s.settled && level > s.settledLevel:
-		n.settled, n.settledLevel = true, s.settledLevel
+	case s.settled && level > s.settledLevel && !(s.praises && n.severity >= quorum.Medium):
+		n.settled, n.settledLevel, n.praises = true, s.settledLevel, s.praises
 	case settledWords().MatchString(name) && !unsettledWords().MatchString(name):
-		n.settled, n.settledLevel = true, level
+		n.settled, n.settledLevel, n.praises = true, level, praisingSection().MatchString(name)
 	case describingSection().MatchString(name):
 		n.describes = true
 	}
@@ -625,6 +631,9 @@ func (t *findingTally) readTable(lines []pageLine, at section, from int) (n int)
 			open = i
 		}
 	}
+	if severity, ok := severityOfCell(header[0], t.coloured); ok && wide && !slices.Contains(across[1:], 0) {
+		across[0] = severity // each column is one
+	}
 	for r, cells := range body {
 		label := trimCell(cells[0])
 		if settledWords().MatchString(label) && !unsettledWords().MatchString(label) {
@@ -793,6 +802,16 @@ func (t findingTally) hasObjection(least quorum.Severity) bool {
 	return false
 }
 
+// countsGrave reports whether a count says that there is something grave, whatever other counts say.
+func (t findingTally) countsGrave(least quorum.Severity) bool {
+	for s, n := range t.counted {
+		if n > 0 && s >= max(least, quorum.Medium) {
+			return true
+		}
+	}
+	return false
+}
+
 func isBelow(s, least quorum.Severity) bool { return s > 0 && s < least }
 
 // countsOnlyAt reports whether t holds nothing but what a line counts, which a vendor's own sentence explains.
@@ -850,7 +869,7 @@ func (t findingTally) toRuling(least quorum.Severity) ruling {
 		r.detail, r.rule, r.line = shortQuote(t.found[0].Body), "finding", t.firstFound
 	}
 	switch {
-	case t.contradictsItself():
+	case t.contradictsItself() && !t.countsGrave(least):
 		r.vote = yesAndNo
 	case t.hasObjection(least):
 		r.vote = objects

@@ -38,8 +38,8 @@ och att inte efter innan ingen bara snart måste som till förutsatt utom ett`)
 var unknownWords = lazyWords(`hvis og ikke kun når skal undtagen etter unntatt forbehold lulus ujian
 pokud jakmile bude kromě musí jen jestli nejdřív
 jos kunhan mutta vasta jälkeen paitsi ennen varauksin vihreä korjaa ensin vain mukaan
-amint csak kivéve előbb hogy kell nem után
-dacă dar numai după imediat este trebuie doar rezerve și
+ha amint csak kivéve előbb hogy kell nem után
+dacă cu dar numai după imediat este trebuie doar rezerve și
 kama lakini baada isipokuwa kabla kwa
 kung ang mga pagkatapos maliban muna bago hindi kapag
 ako nakon osim prije mora ampak samo

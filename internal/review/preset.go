@@ -235,7 +235,8 @@ func (d *document) readsPreset() bool { return len(d.shapes) > 0 && d.shapes[0] 
 // of a part, or stands beside a verdict that nobody knows yet. What a workflow writes its prompt decides.
 func (d *document) knowsCleanWords() bool {
 	lists := d.preset.shapes.lists
-	return d.readsPreset() && !d.preset.Workflow && !d.preset.FreeWords && len(lists[listApproves])+len(lists[listCounts])+len(d.preset.wordless) > 0
+	knows := len(lists[listApproves])+len(lists[listCounts])+len(d.preset.wordless) > 0
+	return knows && d.readsPreset() && !d.preset.Workflow && !d.preset.FreeWords
 }
 
 // onlyIntroduces reports whether a review says nothing but what introduces its comments on the diff: headings, sentences that

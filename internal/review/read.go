@@ -461,7 +461,8 @@ func (d *document) combineRulings(t findingTally, fields ruling, own presetRulin
 	case got.Outcome == quorum.Approved && !t.saysNothingElse():
 		got = Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed, Detail: got.Detail, Rule: "a count of zero, and more", Line: got.Line}
 	case got.Outcome == quorum.Approved && d.knowsCleanWords():
-		got = Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed, Detail: got.Detail, Rule: "a count of zero, not in its vendor's words", Line: got.Line}
+		rule := "a count of zero, not in its vendor's words"
+		got = Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed, Detail: got.Detail, Rule: rule, Line: got.Line}
 	case got.Outcome == quorum.Approved:
 		got.Findings = nil
 	case got.Outcome == quorum.Malformed && own.vote == unclear:

@@ -397,7 +397,8 @@ func statementOf(text string) string {
 func trimStatement(s string) string {
 	s = strings.TrimLeftFunc(strings.ReplaceAll(s, "\ufe0f", ""), isSymbol)
 	for {
-		short := strings.TrimRight(strings.TrimRightFunc(cutShortcode(s), func(r rune) bool { return isSymbol(r) && r != '❌' }), ".!…:")
+		seen := strings.TrimRightFunc(s, func(r rune) bool { return isSymbol(r) && r != '❌' })
+		short := strings.TrimRight(cutShortcode(strings.TrimRight(seen, ".!…")), ":")
 		if short == s {
 			return s
 		}

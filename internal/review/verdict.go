@@ -253,7 +253,7 @@ func rejectingLine(l pageLine) (word string, ok bool) {
 			continue
 		}
 		switch rest = strings.TrimLeft(trimSymbols(rest), " "); {
-		case rest == "", strings.IndexByte(".:!,-", rest[0]) >= 0, strings.HasPrefix(rest, "—"), strings.HasPrefix(rest, "–"):
+		case rest == "", rest == "yet", rest == "to merge", rest == "for merge", strings.IndexByte(".:!,-", rest[0]) >= 0, strings.HasPrefix(rest, "—"), strings.HasPrefix(rest, "–"):
 			switch w {
 			case "no", "fix", "hold", "address", "block", "blocking", "failure", "failed", "fail", "issues found", "not yet":
 				return "", false // a section's name as well
@@ -268,13 +268,17 @@ func rejectingLine(l pageLine) (word string, ok bool) {
 func (f verdictField) readValue(value string, sure bool, p Page, i int) (v vote, more string) {
 	if value == "" {
 		next, at := nextLine(p, i)
-		if value = stripMarks(headingText(next)); value == "" || strings.ContainsAny(value, ":?") {
+		value = stripMarks(headingText(next))
+		if _, no := cutRejected(trimSymbols(value)); value == "" || strings.ContainsAny(value, ":?") && !no {
 			return f.voteOfUnknown(unfilledTemplate), ""
 		}
 		i, more = at, " "+next
 		sure = sure && !isDeceptive(next) && p.lines[at].visibility == inView && !strings.Contains(next, "~")
 	}
 	negative := strings.ContainsAny(value, crosses)
+	if strings.ContainsAny(value, emptyBoxes) {
+		return f.voteOfUnknown(unfilledTemplate), more
+	}
 	value = trimSymbols(value)
 	inner := value
 	if open := strings.IndexByte(`[("'`, firstByte(value)); open >= 0 {
@@ -300,7 +304,7 @@ func (f verdictField) readValue(value string, sure bool, p Page, i int) (v vote,
 	for _, word := range rejectedWords {
 		if rest, ok := cutWord(inner, word); ok {
 			if word == "no" && nothingWrong().MatchString(inner) || strings.HasPrefix(rest, "-") && len(rest) > 1 && isAlnum(rest[1]) ||
-				f.loose && (word == "fix" || word == "address" || word == "hold") && !strings.Contains(inner, "merge") {
+				f.loose && trimStatement(rest) != "" && (word == "fix" || word == "address" || word == "hold") && !strings.Contains(inner, "merge") {
 				return f.voteOfUnknown(unclear), more
 			}
 			return objects, more
@@ -316,6 +320,19 @@ func (f verdictField) readValue(value string, sure bool, p Page, i int) (v vote,
 
 // crosses are the marks that deny what they stand beside.
 const crosses = "❌⛔🚫🛑✗✘👎🔴⚠✖"
+
+// emptyBoxes are boxes that nobody has ticked.
+const emptyBoxes = "☐□▢◻◽▫⬜◯○"
+
+// cutRejected cuts a word that objects off the front of a value.
+func cutRejected(value string) (rest string, ok bool) {
+	for _, word := range rejectedWords {
+		if rest, ok = cutWord(value, word); ok {
+			return rest, true
+		}
+	}
+	return value, false
+}
 
 // voteAfterYes returns the vote of a yes that is followed by rest in its line.
 func voteAfterYes(rest string, sure, negative bool, p Page, i int) vote {
@@ -377,7 +394,10 @@ func (f verdictField) voteOfUnknown(v vote) vote {
 
 // beginsWithValue reports whether s begins with a value of some field.
 func beginsWithValue(s string) bool {
-	_, _, ok := cutValue(s)
+	if _, _, ok := cutValue(s); ok {
+		return true
+	}
+	_, ok := cutRejected(s)
 	return ok
 }
 
