@@ -163,7 +163,7 @@ func tallyFindings(p Page) findingTally {
 		}
 		if name, level, ok := headingOf(l, text); ok {
 			above := at
-			at = at.beginSection(name, level)
+			at = at.beginSection(name, level, text)
 			if _, _, _, field := parseFieldLine(l); field && at.inherits { // a verdict in bold below a list of nits
 				at = section{level: level, name: name}
 			}
@@ -419,8 +419,8 @@ func (t *findingTally) noteClean(parts *[]sectionContent, text string, i int) {
 	}
 }
 
-// beginSection returns the section that a heading begins below s.
-func (s section) beginSection(name string, level int) section {
+// beginSection returns the section that a heading begins below s. text is its line as it is written.
+func (s section) beginSection(name string, level int, text string) section {
 	n := section{level: level, name: name}
 	named := false
 	n.severity, named = severityOfLabel(name)
@@ -430,12 +430,17 @@ func (s section) beginSection(name string, level int) section {
 		n.inherits, n.severity, n.level = true, s.severity, s.level
 	case s.settled && level > s.settledLevel && !(s.praises && n.severity >= quorum.Medium):
 		n.settled, n.settledLevel, n.praises = true, s.settledLevel, s.praises
-	case settledWords().MatchString(name) && !unsettledWords().MatchString(name):
+	case settledWords().MatchString(name) && !unsettledWords().MatchString(name) && !isBoldSentence(text):
 		n.settled, n.settledLevel, n.praises = true, level, praisingSection().MatchString(name)
 	case describingSection().MatchString(name):
 		n.describes = true
 	}
 	return n
+}
+
+// isBoldSentence reports whether a line in bold is a sentence and no name of a section: "All reported issues were addressed".
+func isBoldSentence(text string) bool {
+	return strings.HasPrefix(text, "**") && strings.Count(text, " ") >= 4 && !strings.HasSuffix(strings.TrimRight(text, "*_ "), ":")
 }
 
 // headingOf recognises a heading, or a line in bold that serves as one, with its plain name and level.
