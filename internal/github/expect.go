@@ -21,13 +21,18 @@ func (l *look) actualPlan() readPlan {
 	}
 }
 
-// needsStatuses reports whether commit statuses matter: we write one, or a reviewer does.
+// needsStatuses reports whether commit statuses matter: we write one, or a reviewer does, be it beside its texts.
 func (l *look) needsStatuses(p quorum.Policy) bool {
-	return l.f.client.Personal() || l.f.writesAsJob() || hasStatusReviewer(p)
+	return l.f.client.Personal() || l.f.writesAsJob() || hasStatusReviewer(p) || hasStatusSignal(p)
 }
 
 func hasStatusReviewer(p quorum.Policy) bool {
 	return slices.ContainsFunc(p.Reviewers, func(r quorum.Reviewer) bool { return r.Status != "" })
+}
+
+// hasStatusSignal reports whether a reviewer says in a status, beside its texts, that it works or why it does not.
+func hasStatusSignal(p quorum.Policy) bool {
+	return slices.ContainsFunc(p.Reviewers, func(r quorum.Reviewer) bool { return r.Signal.Status != "" })
 }
 
 // expectedPlan is the plan that memory and events let expect; its head is "" if they do not.

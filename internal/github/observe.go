@@ -450,7 +450,9 @@ func (l *look) takeStatuses() error {
 			return refused
 		}
 		l.mem.statuses = nil
-		l.f.warnOfUnshownStatuses(l.read.pr)
+		if l.f.writesAsJob() {
+			l.f.warnOfUnshownStatuses(l.read.pr)
+		}
 		return nil
 	}
 	h := sha256.New()
