@@ -42,6 +42,8 @@ func TestOneReaderOfPolicies(t *testing.T) {
 	headed, taught := sage, sage
 	headed.Heading = "## Sage"
 	taught.Shapes = quorum.Shapes{Approves: []string{"sage has nothing to add"}, Objects: []string{"sage frowns"}, Other: []string{"# sage's walkthrough"}}
+	coderabbit, _ := review.Preset("coderabbit")
+	coderabbit.Timeout, coderabbit.Shapes = 10*time.Minute, taught.Shapes
 	greptile, _ := review.Preset("greptile")
 	greptile.Timeout = 10 * time.Minute
 	compared := map[string]int{}
@@ -50,15 +52,17 @@ func TestOneReaderOfPolicies(t *testing.T) {
 		m    review.Material
 		want string
 	}{
-		"a heading":            {headed, review.Material{Kind: review.Comment, Body: "## Sage\n\n**Ready to merge?** Yes"}, "approved"},
-		"another heading":      {headed, review.Material{Kind: review.Comment, Body: "## Basil\n\n**Ready to merge?** Yes"}, "unrelated"},
-		"a sentence":           {taught, review.Material{Kind: review.Comment, Body: "Sage has nothing to add."}, "approved"},
-		"the same, unknown":    {sage, review.Material{Kind: review.Comment, Body: "Sage has nothing to add."}, "malformed"},
-		"a frown":              {taught, review.Material{Kind: review.Comment, Body: "Sage frowns."}, "findings"},
-		"another text":         {taught, review.Material{Kind: review.Comment, Body: "# Sage's walkthrough\n\nA cart."}, "unrelated"},
-		"a chat without marks": {greptile, review.Material{Kind: review.Comment, Body: "You asked: Confidence Score: 5/5"}, "unrelated"},
-		"answers in threads":   {sage, review.Material{Kind: review.Review, State: "COMMENTED"}, "unrelated"},
-		"comments on the diff": {sage, review.Material{Kind: review.Review, State: "COMMENTED", Threads: 2}, "findings"},
+		"a heading":               {headed, review.Material{Kind: review.Comment, Body: "## Sage\n\n**Ready to merge?** Yes"}, "approved"},
+		"another heading":         {headed, review.Material{Kind: review.Comment, Body: "## Basil\n\n**Ready to merge?** Yes"}, "unrelated"},
+		"a sentence":              {taught, review.Material{Kind: review.Comment, Body: "Sage has nothing to add."}, "approved"},
+		"the same, unknown":       {sage, review.Material{Kind: review.Comment, Body: "Sage has nothing to add."}, "malformed"},
+		"a frown":                 {taught, review.Material{Kind: review.Comment, Body: "Sage frowns."}, "findings"},
+		"another text":            {taught, review.Material{Kind: review.Comment, Body: "# Sage's walkthrough\n\nA cart."}, "unrelated"},
+		"a chat without marks":    {greptile, review.Material{Kind: review.Comment, Body: "You asked: Confidence Score: 5/5"}, "unrelated"},
+		"a signal":                {coderabbit, review.Material{Kind: review.Check, Body: "Sage has nothing to add", Conclusion: "success"}, "approved"},
+		"a signal in other words": {coderabbit, review.Material{Kind: review.Check, Body: "Sage is content", Conclusion: "success"}, "malformed"},
+		"answers in threads":      {sage, review.Material{Kind: review.Review, State: "COMMENTED"}, "unrelated"},
+		"comments on the diff":    {sage, review.Material{Kind: review.Review, State: "COMMENTED", Threads: 2}, "findings"},
 	} {
 		if got := compareReaders(t, c.r, name, c.m, compared); got.Outcome.String() != c.want {
 			t.Errorf("%s is %v, want %s", name, got.Outcome, c.want)
@@ -133,7 +137,7 @@ func isUnheardSignal(r quorum.Reviewer, m review.Material, said review.Reading) 
 	case quorum.Running, quorum.Limited, quorum.Failed, quorum.Declined, quorum.Overloaded:
 		return false
 	case quorum.Approved, quorum.Findings:
-		return !strings.HasPrefix(said.Rule, r.Preset+".json ")
+		return !strings.HasPrefix(said.Rule, r.Preset+".json ") && !strings.HasPrefix(said.Rule, "policy ")
 	}
 	return true
 }

@@ -89,13 +89,13 @@ func signalOf(r *quorum.Reviewer) quorum.Signal {
 }
 
 // isSignal reports whether a signal says something: that the review is under way, why there is none, or, in words of its
-// vendor's own, what it is. Whatever else it says is left to the texts.
+// vendor's own or of the policy's for it, what it is. Whatever else it says is left to the texts.
 func isSignal(r *quorum.Reviewer, got *review.Reading) bool {
 	switch got.Outcome {
 	case quorum.Running:
 		return true
 	case quorum.Approved, quorum.Findings:
-		return strings.HasPrefix(got.Rule, r.Preset+".json ")
+		return strings.HasPrefix(got.Rule, r.Preset+".json ") || !r.Shapes.IsZero() && strings.HasPrefix(got.Rule, "policy ")
 	}
 	return saysWhy(got.Outcome)
 }
