@@ -4,7 +4,6 @@ package review
 // read liberally, and nothing here can approve.
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -12,7 +11,7 @@ import (
 )
 
 // retraction matches what takes a yes back, anywhere in a line behind it.
-var retraction = lazyRegexp(
+var retraction = lazyWorded(
 	`\b(?:(?:do|should|must|shall|can|could|would|may) ?(?:not|n't) (?:yet )?(?:be )?(?:merged?|approved?|landed|shipped?|released?)` +
 		`|(?:don't|dont|can't|cannot|shouldn't|mustn't|wouldn't|won't|never) (?:yet )?(?:be )?(?:merged?|approved?|land|ship)` +
 		`|not (?:yet )?(?:ready|safe|approved|mergeable|approving)|(?:unsafe|too early) to merge` +
@@ -156,27 +155,24 @@ var footers = lazyShapes(
 
 // unread matches what says that a part of the change was not seen, and no more: the files of a count are read apart.
 var unread = [...]struct {
-	expr    func() *regexp.Regexp
-	words   []string // every match holds one of them
+	expr    func() *wordedRegexp
 	outcome quorum.Outcome
 }{
 	{
-		lazyRegexp(`\b(?:diff|patch|output|context|response|answer|review|input|prompt|file list|log|text)(?: \w+){0,2} (?:was|is|were|got|has been|had to be)` +
+		lazyWorded(`\b(?:diff|patch|output|context|response|answer|review|input|prompt|file list|log|text)(?: \w+){0,2} (?:was|is|were|got|has been|had to be)` +
 			` (?:\w+ )?(?:truncated|cut off|cut short|clipped|abridged|shortened|incomplete|empty|too (?:large|big|long)|missing|not available|unavailable|omitted)\b` +
 			`|\btruncated (?:diff|output|input|context|patch|file)|\b(?:diff|output|context|review) truncated\b|\bempty (?:diff|patch)\b`),
-		[]string{"truncated", "cut ", "clipped", "abridged", "shortened", "incomplete", "empty", "too ", "missing", "available", "omitted"},
 		quorum.Partial,
 	},
 	{
-		lazyRegexp(`\b(?:0|no|zero) (?:changed |code )?(?:files?|objects?|lines|changes|diff|code) (?:were |was |have been |could be |objects? (?:were )?)?` +
+		lazyWorded(`\b(?:0|no|zero) (?:changed |code )?(?:files?|objects?|lines|changes|diff|code) (?:were |was |have been |could be |objects? (?:were )?)?` +
 			`(?:reviewed|read|analy[sz]ed|checked|inspected|processed|scanned|to review)\b` +
 			`|\bfiles (?:reviewed|read|analy[sz]ed|checked|scanned):? ?0\b|\breviewed:? 0 (?:of \d+ )?files\b|\breviewed (?:0|no) files\b` +
 			`|\bnothing (?:was |to |could be |left to )?(?:to )?(?:be )?(?:review(?:ed)?|read|analy[sz]ed?|checked)\b`),
-		[]string{"review", "read", "analy", "check", "inspect", "process", "scan"},
 		quorum.Partial,
 	},
 	{
-		lazyRegexp(`(?:^|[.;:!,] |\b(?:i|we|it|reviewer|model|bot|agent|agents|tool|reviewers|and|but)(?: \w+)? )` +
+		lazyWorded(`(?:^|[.;:!,] |\b(?:i|we|it|reviewer|model|bot|agent|agents|tool|reviewers|and|but)(?: \w+)? )` +
 			`(?:could not|couldn't|cannot|can't|was unable to|were unable to|am unable to|unable to|was not able to|wasn't able to|failed to|did not|didn't|have not|haven't)` +
 			` (?:\w+ ){0,2}?(?:read|review|reviewed|fetch|load|access|open|see|seen|analy[sz]e|process|retrieve|check|checked|look at|inspect|finish|complete|cover|verify|reach|get)` +
 			`(?: (?:all|the|every|any|some|most|this|these|those|parts?|rest|remaining|entire|whole|several|other|of|\d+|its|their|your|full))*` +
@@ -187,18 +183,16 @@ var unread = [...]struct {
 			`(?:read|loaded|fetched|opened|reviewed|parsed|checked|analy[sz]ed|retrieved|seen|shown|accessed|completed|finished|processed)\b` +
 			`|\b(?:had|have|has|having|with|was given|got) (?:no|not|without) (?:full |complete )?access to\b|\bno access to the (?:diff|code|files|repository)\b` +
 			`|\b(?:answered|returned|got|with|status|http|error)(?: (?:with|an?|code|http|status|error))* (?:40[0-9]|429|5\d\d)\b.{0,60}\b(?:diff|files?|patch|fetch\w*|read\w*|load\w*)\b`),
-		[]string{"not ", "n't", "unable", "failed to", "access", "answered", "returned", "got", "with", "status", "http", "error"},
 		quorum.Malformed,
 	},
 	{
-		lazyRegexp(`\b(?:not|never|hasn't|haven't|wasn't|weren't|isn't|aren't|un)(?: yet| have| been| be| fully| completely| all| actually)* ?` +
+		lazyWorded(`\b(?:not|never|hasn't|haven't|wasn't|weren't|isn't|aren't|un)(?: yet| have| been| be| fully| completely| all| actually)* ?` +
 			`(?:reviewed|analy[sz]ed|looked at|inspected|evaluated)\b|\bskipped (?:[1-9]\d*|some|several|all|the|most|many)(?: other| remaining| large)? files?\b` +
 			`|\b[1-9]\d* (?:other )?files? (?:were |was )?(?:skipped|ignored|omitted|excluded|left out)\b|\bfiles? skipped:? [1-9]`),
-		[]string{"review", "analy", "look", "inspect", "evaluat", "skip", "ignored", "omitted", "excluded", "left out"},
 		quorum.Malformed,
 	},
 	{
-		lazyRegexp(`\b(?:ran|running) out of (?:time|tokens|context|turns|budget|memory|space)\b|\b(?:context|token)s?(?: window| limit| length| budget)+ ` +
+		lazyWorded(`\b(?:ran|running) out of (?:time|tokens|context|turns|budget|memory|space)\b|\b(?:context|token)s?(?: window| limit| length| budget)+ ` +
 			`(?:was |is |were )?(?:exceeded|reached|full|exhausted|hit|too)\b|\b(?:model|api|provider|llm|agent|backend|service|reviewer)s? (?:returned|gave|produced|answered|sent)` +
 			` (?:no|nothing|an empty|an error|errors?|with an error|only)\b|\b(?:partial|incomplete|unfinished|aborted|interrupted) review\b` +
 			`|\breview (?:is |was |remains )?(?:incomplete|partial|unfinished|aborted|interrupted|not (?:complete|finished|done))\b` +
@@ -207,16 +201,12 @@ var unread = [...]struct {
 			`|\bwithout (?:having )?(?:read|reading|seen|seeing|looked|looking at|reviewed|reviewing)\b|\b(?:only|just) (?:read|reviewed|looked at|checked|saw|seen|had|covers?|skimmed)\b` +
 			`|\b(?:based|judging|going) (?:only |solely |just )?(?:on|from|by) (?:only )?(?:the )?(?:title|description|summary|file names?|names)\b` +
 			`|\bfirst \d+ (?:lines|files|bytes|kb)\b|\bskimmed\b|\bspot[- ]?check|\bsampled\b`),
-		[]string{
-			"out of", "context", "token", "return", "gave", "produc", "answered", "sent", "review", "still", "timed out", "crashed", "failed",
-			"errored", "without", "only", "just", "title", "description", "summary", "names", "first ", "skimmed", "spot", "sampled",
-		},
 		quorum.Malformed,
 	},
 }
 
 // partSeen matches a share of the change that is less than all of it, and how many of how many files behind their label.
-var partSeen = lazyRegexp(`\b(?:reviewed|read|checked|analy[sz]ed|scanned|covered|coverage|saw|seen|inspected|looked at)\b.{0,30}\b\d?\d(?:[.,]\d+)? ?(?:%|percent\b)` +
+var partSeen = lazyWorded(`\b(?:reviewed|read|checked|analy[sz]ed|scanned|covered|coverage|saw|seen|inspected|looked at)\b.{0,30}\b\d?\d(?:[.,]\d+)? ?(?:%|percent\b)` +
 	`|\b\d?\d(?:[.,]\d+)? ?(?:%|percent) (?:of )?(?:the |all )?(?:\w+ )?(?:change|diff|files|lines|code|pull request|pr|patch)\w* (?:was |were |is |are )?(?:reviewed|read|checked|analy[sz]ed|scanned|covered|seen)`)
 
 // labelledShare matches how many of how many, behind a label.
@@ -269,19 +259,10 @@ func unreadPart(p Page, approving int) (line int, outcome quorum.Outcome, found 
 			continue
 		}
 		for _, u := range unread {
-			if containsAny(words, u.words) && u.expr().MatchString(words) {
+			if u.expr().MatchString(words) {
 				return i, u.outcome, true
 			}
 		}
 	}
 	return 0, 0, false
-}
-
-func containsAny(s string, words []string) bool {
-	for _, w := range words {
-		if strings.Contains(s, w) {
-			return true
-		}
-	}
-	return false
 }

@@ -191,10 +191,12 @@ func (s shape) match(statement string) (count string, ok bool) {
 // A shapeMatcher compares one statement with one shape.
 type shapeMatcher struct {
 	count  string
+	steps  int  // how many nodes were compared: a test holds that it grows like the statement
 	anyHit bool // a hole {any} was tried: what stands before it need not be tried in another place
 }
 
 func (m *shapeMatcher) match(n *shapeNode, s string) bool {
+	m.steps++
 	switch n.hole {
 	case "":
 		after, ok := strings.CutPrefix(s, n.literal)
@@ -375,7 +377,10 @@ func replaceLinks(text, open string, keepWords bool) string {
 			break
 		}
 		from, end := strings.LastIndex(text[:at], open), strings.IndexByte(text[at:], ')')
-		if from < 0 || end < 0 {
+		if end < 0 { // nor is there one behind the next
+			break
+		}
+		if from < 0 {
 			b.WriteString(text[:at+2])
 			text = text[at+2:]
 			continue
