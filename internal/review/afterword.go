@@ -129,7 +129,8 @@ func asksFor(sentence string) bool {
 // namesTrouble reports whether a sentence names trouble, and does not deny it or say that it is gone.
 func namesTrouble(names *wordedRegexp, sentence string) bool {
 	at := names.FindStringIndex(sentence)
-	return at != nil && !denial().MatchString(sentence[:at[0]]) && !settledTrouble().MatchString(sentence) && !nothingHere().MatchString(sentence)
+	return at != nil && !denial().MatchString(sentence[:at[0]]) && !settledTrouble().MatchString(sentence) &&
+		!nothingHere().MatchString(sentence)
 }
 
 // isUnknownWord reports whether a line is one word of which nobody knows what it says of the yes above it.

@@ -291,7 +291,8 @@ func (t *findingTally) saysNothingElse() bool {
 // isNothingFound reports whether a line says that there is nothing, and notes whether it says where it looked.
 func (t *findingTally) isNothingFound(text string) bool {
 	words := statementOf(text)
-	if strings.Contains(text, "](") || strings.ContainsAny(text, crosses) || !isOneOf(nothingFound(), words) { // a link's text names what it leads to
+	isLink := strings.Contains(text, "](") // whose text names what it leads to
+	if isLink || strings.ContainsAny(text, crosses) || !isOneOf(nothingFound(), words) {
 		return false
 	}
 	t.read = t.read || filesRead().MatchString(words)
@@ -299,8 +300,8 @@ func (t *findingTally) isNothingFound(text string) bool {
 }
 
 // troubleName matches the name of a fold that does more than describe.
-var troubleName = lazyWorded(`\b(?:issues?|findings?|problems?|bugs?|concerns?|comments?|errors?|failures?|failed|warnings?|blockers?|caveats?|conditions?|risks?|todo|fix(?:es)?` +
-	`|important|critical|skipped|not reviewed|suggestions?|nits?|nitpicks?|outside|missing|limitations?)\b`)
+var troubleName = lazyWorded(`\b(?:issues?|findings?|problems?|bugs?|concerns?|comments?|errors?|failures?|failed` +
+	`|warnings?|blockers?|caveats?|conditions?|risks?|todo|fix(?:es)?|important|critical|skipped|not reviewed|suggestions?|nits?|nitpicks?|outside|missing|limitations?)\b`)
 
 // isQuietFold reports whether a heading is the name of a fold that describes: how a review was made, or of what.
 func isQuietFold(l pageLine, name string) bool {
