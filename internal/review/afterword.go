@@ -6,7 +6,6 @@ package review
 // is known is not understood. What describes the change or praises it speaks of none of these.
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -128,9 +127,10 @@ func asksFor(sentence string) bool {
 }
 
 // namesTrouble reports whether a sentence names trouble, and does not deny it or say that it is gone.
-func namesTrouble(names *regexp.Regexp, sentence string) bool {
+func namesTrouble(names *wordedRegexp, sentence string) bool {
 	at := names.FindStringIndex(sentence)
-	return at != nil && !denial().MatchString(sentence[:at[0]]) && !settledTrouble().MatchString(sentence) && !nothingHere().MatchString(sentence)
+	return at != nil && !denial().MatchString(sentence[:at[0]]) && !settledTrouble().MatchString(sentence) &&
+		!nothingHere().MatchString(sentence)
 }
 
 // isUnknownWord reports whether a line is one word of which nobody knows what it says of the yes above it.

@@ -75,26 +75,26 @@ var (
 			`(?: found)?(?: ?[(\[][^()\[\]]{0,40}[)\]])?(?: ?\d+)?$`,
 	)
 	// settledWords mark rows and sections that hold no open complaint: settled ones, and praise.
-	settledWords = lazyRegexp(
+	settledWords = lazyWorded(
 		`\b(?:resolved|fixed|addressed|deferred|acknowledged|good|positives?|strengths?` +
 			`|praise|highlights|passed|done|previous|prior|since last` +
 			`|dismissed|observed practices|what works|what went well|well done|kudos)\b`,
 	)
-	unsettledWords = lazyRegexp(
+	unsettledWords = lazyWorded(
 		`\b(?:un(?:resolved|fixed|addressed|acknowledged)|not (?:yet )?(?:resolved|fixed|addressed|acknowledged)|still)\b`,
 	)
 	// describingSection matches the names of sections that describe and do not complain.
-	describingSection = lazyRegexp(
+	describingSection = lazyWorded(
 		`^(?:summary|overview|walkthrough|changes|files|what changed|description|tests?|test plan` +
 			`|references|checked|what i checked|scope|recommendations?|sequence diagrams?|reasoning|notes?|details)\b`,
 	)
 	// overallSection matches headings under which "No issues found" speaks for the whole text.
-	overallSection = lazyRegexp(
+	overallSection = lazyWorded(
 		`^(?:summary|results?|review results?|verdict|assessment|overall|overall assessment` +
 			`|conclusion|findings|issues|issues found|review|review summary|code review|no issues found)\b`,
 	)
 
-	someFound = lazyRegexp(
+	someFound = lazyWorded(
 		`^(?:.{0,60}\b(?:found|identified|detected|reported|raised|posted|left|generated|with|has) |total:? )?(\d{1,6}) ` +
 			`(?:new |potential |open |possible |actionable |unresolved |remaining )*` +
 			`((?:critical|high|medium|low|major|minor|important|blocking)(?:[ -]severity)? )?` +
@@ -109,7 +109,7 @@ var (
 	)
 	countWord   = lazyRegexp(`^(\d{1,6}) ([\pL][\pL -]*)$`)
 	placeholder = lazyRegexp(`^(?:n|x|y|\{.*\}|\[.*\]|<.*>|\.\.\.|…|tbd|count|number)$`)
-	issueLabel  = lazyRegexp(`^(?:total |open |new |potential )?(?:issues?|findings?|problems?|bugs?|total)(?: found)?$`)
+	issueLabel  = lazyWorded(`^(?:total |open |new |potential )?(?:issues?|findings?|problems?|bugs?|total)(?: found)?$`)
 
 	// nothingFound says as a line of its own that there is nothing.
 	nothingFound = lazyShapes(
@@ -117,15 +117,15 @@ var (
 		"(no|0|zero) (new |open |)(issues|findings|problems|bugs)( (across|in) {some} file(s|)|)",
 		"found (no|0|zero) (new |open |)(issues|findings|problems|bugs)( (across|in) {some} file(s|)|)",
 	)
-	nothingHere = lazyRegexp(
+	nothingHere = lazyWorded(
 		`^(?:none|n/?a|nil|nothing|-|—` +
 			`|no(?: (?:critical|blocking|major|minor|high|medium|low|important|new|other|further` +
 			`|significant|open|remaining|severity|priority|known))*` +
 			` (?:issues?|findings?|problems?|concerns?|blockers?|suggestions?|bugs?|vulnerabilities|nits|warnings|items|changes))\b`,
 	)
 	// settledCount matches a count of what is no longer open, or was found by somebody else.
-	settledCount   = lazyRegexp(`\b(?:fix(?:e[sd])?|clos(?:e[sd])?|resolv(?:e[sd])?|address(?:e[sd])?|previous(?:ly)?|prior|earlier|already)\b`)
-	exceptionWords = lazyRegexp(`\b(?:but|except|however|although|though|besides|apart from|other than)\b`)
+	settledCount   = lazyWorded(`\b(?:fix(?:e[sd])?|clos(?:e[sd])?|resolv(?:e[sd])?|address(?:e[sd])?|previous(?:ly)?|prior|earlier|already)\b`)
+	exceptionWords = lazyWorded(`\b(?:but|except|however|although|though|besides|apart from|other than)\b`)
 )
 
 // section is the part of a text that a line stands in.
@@ -309,7 +309,7 @@ func placeLength(s string) (n int) {
 }
 
 // praisingSection matches the names of settled sections that hold praise, and nothing that was ever found.
-var praisingSection = lazyRegexp(`\b(?:good|positives?|strengths?|praise|highlights|what works|what went well|well done|kudos|observed practices)\b`)
+var praisingSection = lazyWorded(`\b(?:good|positives?|strengths?|praise|highlights|what works|what went well|well done|kudos|observed practices)\b`)
 
 // endsPraise reports whether a line in a section of praise is none: it has a severity.
 func (t *findingTally) endsPraise(text string) bool {
@@ -323,7 +323,7 @@ func (t *findingTally) endsPraise(text string) bool {
 }
 
 // openCount matches a count of findings in a line.
-var openCount = lazyRegexp(`\b(?:critical|high|medium|blockers?|major|issues?|findings?|problems?|bugs?)(?: found)?: ?[1-9]`)
+var openCount = lazyWorded(`\b(?:critical|high|medium|blockers?|major|issues?|findings?|problems?|bugs?)(?: found)?: ?[1-9]`)
 
 // hasOtherColours reports whether a page holds a coloured mark that is not green.
 func hasOtherColours(p Page) bool {
@@ -349,7 +349,7 @@ func (t *findingTally) noteProse(i int, l pageLine, text string, at section, fou
 }
 
 // filesRead matches a positive number of files that were read.
-var filesRead = lazyRegexp(`\b[1-9]\d* (?:changed |code )?(?:files?|objects?)\b.{0,20}\b(?:reviewed|read|checked|analy[sz]ed|scanned)\b` +
+var filesRead = lazyWorded(`\b[1-9]\d* (?:changed |code )?(?:files?|objects?)\b.{0,20}\b(?:reviewed|read|checked|analy[sz]ed|scanned)\b` +
 	`|\b(?:reviewed|read|checked|analy[sz]ed|scanned|across|in)(?: all)?:? (?:the )?[1-9]\d* (?:changed |code )?(?:files?|objects?)\b` +
 	`|\bfiles (?:reviewed|read|checked|analy[sz]ed|scanned|changed)(?: |: ?| - )[1-9]`)
 
@@ -362,7 +362,8 @@ func (t *findingTally) saysNothingElse() bool {
 // isNothingFound reports whether a line says that there is nothing, and notes whether it says where it looked.
 func (t *findingTally) isNothingFound(text string) bool {
 	words := statementOf(text)
-	if strings.Contains(text, "](") || strings.ContainsAny(text, crosses) || !isOneOf(nothingFound(), words) { // a link's text names what it leads to
+	isLink := strings.Contains(text, "](") // whose text names what it leads to
+	if isLink || strings.ContainsAny(text, crosses) || !isOneOf(nothingFound(), words) {
 		return false
 	}
 	t.read = t.read || filesRead().MatchString(words)
@@ -370,8 +371,8 @@ func (t *findingTally) isNothingFound(text string) bool {
 }
 
 // troubleName matches the name of a fold that does more than describe.
-var troubleName = lazyRegexp(`\b(?:issues?|findings?|problems?|bugs?|concerns?|comments?|errors?|failures?|failed|warnings?|blockers?|caveats?|conditions?|risks?|todo|fix(?:es)?` +
-	`|important|critical|skipped|not reviewed|suggestions?|nits?|nitpicks?|outside|missing|limitations?)\b`)
+var troubleName = lazyWorded(`\b(?:issues?|findings?|problems?|bugs?|concerns?|comments?|errors?|failures?|failed` +
+	`|warnings?|blockers?|caveats?|conditions?|risks?|todo|fix(?:es)?|important|critical|skipped|not reviewed|suggestions?|nits?|nitpicks?|outside|missing|limitations?)\b`)
 
 // isQuietFold reports whether a heading is the name of a fold that describes: how a review was made, or of what.
 func isQuietFold(l pageLine, name string) bool {
@@ -582,7 +583,7 @@ func (t *findingTally) addCount(severity quorum.Severity, n int, total bool, tex
 	if t.line = max(t.line, i); n > 0 && before == 0 || t.detail == "" {
 		t.detail, t.rule = shortQuote(text), "count"
 	}
-	if !sure || n == 0 && strings.ContainsAny(text, "❌⛔🚫🛑👎✗✘⚠") {
+	if !sure || n == 0 && (strings.ContainsAny(text, "❌⛔🚫🛑👎✗✘⚠") || strings.HasPrefix(text, "[ ]")) {
 		return
 	}
 	t.sure = true

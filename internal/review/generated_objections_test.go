@@ -37,14 +37,18 @@ func (w *writer) objection() approval {
 		return object("field", w.field(f, value)...)
 	case 3:
 		return object("heading", pickOne(w, []string{
-			"# NEEDS CHANGES", "## ❌ Changes requested", "**❌ Changes requested — see below.**", "### Request changes", "## Not approved",
-			"**Do not merge.**", "# 🔴 Not ready", "## Needs work", "### ❌ Rejected", "**Changes required**", "## Not ready to merge",
+			"# NEEDS CHANGES", "## ❌ Changes requested", "**❌ Changes requested — see below.**",
+			"### Request changes", "## Not approved",
+			"**Do not merge.**", "# 🔴 Not ready", "## Needs work", "### ❌ Rejected", "**Changes required**",
+			"## Not ready to merge",
 		}))
 	case 4:
 		n := w.number(20)
 		return object("count", fmt.Sprintf(pickOne(w, []string{
-			"%d issues found", "**%d issues found** across 8 files", "Found %d problems.", "Critical: 0 · High: %d", "Critical: %d, High: 0, Low: 2",
-			"| Severity | Count |\n|---|---|\n| Critical | %d |\n| Low | 0 |", "| 🔴 Critical | 🟠 High |\n|---|---|\n| %d | 0 |", "%d critical issues",
+			"%d issues found", "**%d issues found** across 8 files", "Found %d problems.",
+			"Critical: 0 · High: %d", "Critical: %d, High: 0, Low: 2",
+			"| Severity | Count |\n|---|---|\n| Critical | %d |\n| Low | 0 |",
+			"| 🔴 Critical | 🟠 High |\n|---|---|\n| %d | 0 |", "%d critical issues",
 			"Total issues: %d", "The bot found %d potential issues.", "Issues found: %d",
 		}), n+1))
 	case 5, 6:

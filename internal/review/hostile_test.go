@@ -313,6 +313,16 @@ func costlyTexts() map[string]string {
 		"invalid":          fill("\xff"),
 		"escapes":          fill("\x1b["),
 		"commits":          fill("for commit 1a2b3c "),
+		"links":            fill("[a](b) "),
+		"open links":       fill("]("),
+		"open link lines":  fill("[a](\n"),
+		"link ends":        fill("[[[]("),
+		"nested folds":     fill("<details><summary>x</summary>\n"),
+		"yes, then prose":  "**Ready to merge?** Yes\n\n" + fill("The lock is held for a short time, which is fine.\n\n"),
+		"yes, then items":  "**Ready to merge?** Yes\n\n" + fill("- `a.go` is split in two, and nothing else.\n"),
+		"yes, then commas": "**Ready to merge?** Yes\n\n" + fill("the, lock, is, held, "),
+		"long table":       "| Severity | Count |\n|--|--|\n" + fill("| Low | 0 |\n"),
+		"hey":              fill("hey i've reviewed your changes and found "),
 		"headings":         fill("# a\n"),
 		"underlines":       fill("a\n-\n"),
 	}
@@ -346,6 +356,28 @@ func TestCostGrowsLikeTheText(t *testing.T) {
 				}
 				if least > 10 {
 					t.Errorf("%s, %s, %v: four times the text takes %.0f times as long", name, r.Name, kind, least)
+				}
+			}
+		}
+	}
+}
+
+// Shapes are compared in time that grows like the statement: a hole {any} is tried in each place once, and choices multiply
+// only what one sentence of a vendor has.
+func TestShapesCostLittle(t *testing.T) {
+	const perByte = 60
+	for _, name := range Presets() {
+		p := presetOf(name)
+		for _, list := range p.shapes.lists {
+			for _, s := range list {
+				word, _, _ := strings.Cut(strings.TrimLeft(s.source, "{(# "), "{")
+				for _, of := range []string{"a ", "1 ", word + " ", s.source + " ", strings.ReplaceAll(s.source, "{any}", " ")} {
+					statement := strings.Repeat(of, 1+maxMatchedLine/len(of))
+					var m shapeMatcher
+					m.match(s.first, statement)
+					if m.steps > perByte*len(statement) {
+						t.Errorf("%s: %q takes %d steps for %d bytes", name, s.source, m.steps, len(statement))
+					}
 				}
 			}
 		}

@@ -13,24 +13,36 @@ import (
 )
 
 // englishWords are function words of English, and words that a review's short sentences are made of.
-var englishWords = lazyWords(`the this that these those and or of to in for with without is are was were be been being has have had it its
-they them their there all any every each both not nothing none which what who how why when where while because since at by from into
-onto over under than then also well very more most less only just now new old good great nice clean clear small simple solid safe sound correct
+var englishWords = lazyWords(`the this that these those and or of to in for with without is are was were be been
+being has have had it its
+they them their there all any every each both not nothing none which what who how why when where while because
+since at by from into
+onto over under than then also well very more most less only just now new old good great nice clean clear small
+simple solid safe sound correct
 done work works change changes tested covers covered fixes fixed files line lines reviewed reviewer added adds
-removed renames looks reads does did will would should could can may might must if once after before but however until unless off up out
-about across between through during per via same other another such own one two three first last next few many much some our we you your my`)
+removed renames looks reads does did will would should could can may might must if once after before but however
+until unless off up out
+about across between through during per via same other another such own one two three first last next few many
+much some our we you your my`)
 
 // otherWords are function words of languages whose doubts foreignDoubt knows. None is a word of English, nor of code.
-var otherWords = lazyWords(`aber sobald wenn falls nur erst sofern nicht und mit auf nach vor zuerst bitte muss vorher unter ohne noch kein keine
-keiner niemand wird werden vom zum zur dem eine einen einer eines ist sind dass nachdem bevor jedoch allerdings vorausgesetzt bedingung vorbehalt
-mais les seulement avec sauf une et faut uniquement pas ne qui cette tout avant doit doivent sous dans aux que pourvu attendant bien
-pero las los hay una cuando cuanto falta por para del como debe antes siempre salvo pruebas pasan pase reservas corregir
+var otherWords = lazyWords(`aber sobald wenn falls nur erst sofern nicht und mit auf nach vor zuerst bitte muss
+vorher unter ohne noch kein keine
+keiner niemand wird werden vom zum zur dem eine einen einer eines ist sind dass nachdem bevor jedoch allerdings
+vorausgesetzt bedingung vorbehalt
+mais les seulement avec sauf une et faut uniquement pas ne qui cette tout avant doit doivent sous dans aux que
+pourvu attendant bien
+pero las los hay una cuando cuanto falta por para del como debe antes siempre salvo pruebas pasan pase reservas
+corregir
 assim contanto exceto somente apenas uma sem passarem passe ressalvas corrigir ficar depois
 gli che non della dei dopo senza tranne appena prima patto nessuno passano dell alla delle riserva
-maar het een mits behalve nadat onder tenzij alleen eerst zodra niet voor wordt moet deze zijn iemand voorbehoud van slagen
-jak tylko ale dopiero oprócz najpierw trzeba nikt nie ile przed musi gdy kiedy pod warunkiem jest przez przejdzie
+maar het een mits behalve nadat onder tenzij alleen eerst zodra niet voor wordt moet deze zijn iemand voorbehoud
+van slagen
+jak tylko ale dopiero oprócz najpierw trzeba nikt nie ile przed musi gdy kiedy pod warunkiem jest przez
+przejdzie
 ama hariç sonra kimse sadece ve bir bu için eğer ancak önce geçerse olur
-jika setelah tapi tetapi dulu asalkan kecuali sesudah selepas dengan selama tidak ada yang hanya harus dan ini itu untuk sudah belum sebelum kalau
+jika setelah tapi tetapi dulu asalkan kecuali sesudah selepas dengan selama tidak ada yang hanya harus dan ini
+itu untuk sudah belum sebelum kalau
 oleh dari sau khi
 och att inte efter innan ingen bara snart måste som till förutsatt utom ett`)
 
@@ -62,7 +74,8 @@ func lazyWords(list string) func() map[string]bool {
 
 // isForeign reports whether a line is in another language than English. text is without code spans.
 func isForeign(text string) bool {
-	for clause := range strings.FieldsFuncSeq(withoutNames(strings.ToLower(text)), func(r rune) bool { return strings.ContainsRune(",;:.()，。：；、،", r) }) {
+	isStop := func(r rune) bool { return strings.ContainsRune(",;:.()，。：；、،", r) }
+	for clause := range strings.FieldsFuncSeq(withoutNames(strings.ToLower(text)), isStop) {
 		if isForeignClause(clause) {
 			return true
 		}
@@ -139,31 +152,44 @@ func hasForeignLetter(s string) bool {
 }
 
 // reasonLabel matches the label of a reason or a summary, in the languages whose conditions foreignDoubt knows.
-var reasonLabel = lazyRegexp(`^(?:(?:reason(?:ing|s)?|summary|rationale|justification|explanation|why|details?|overview|assessment|strengths|praise|scope` +
-	`|begründung|grund|zusammenfassung|raisons?|motifs?|résumé|motivo|razón|razones|resumen|justificación|razonamiento|justificativa|motivação|resumo` +
-	`|motivazione|riepilogo|sintesi|reden|toelichting|samenvatting|причина|обоснование|резюме|итог|uzasadnienie|powód|podsumowanie|gerekçe|neden|özet` +
-	`|alasan|ringkasan|lý do|tóm tắt|motivering|sammanfattning|обґрунтування|підсумок|理由|原因|总结|總結|概要|摘要|まとめ|이유|요약|السبب|الملخص|कारण|सारांश)` +
+var reasonLabel = lazyRegexp(`^(?:(?:reason(?:ing|s)?|summary|rationale|justification|explanation|why` +
+	`|details?|overview|assessment|strengths|praise|scope` +
+	`|begründung|grund|zusammenfassung|raisons?|motifs?|résumé|motivo|razón|razones|resumen|justificación` +
+	`|razonamiento|justificativa|motivação|resumo` +
+	`|motivazione|riepilogo|sintesi|reden|toelichting|samenvatting|причина|обоснование|резюме|итог` +
+	`|uzasadnienie|powód|podsumowanie|gerekçe|neden|özet` +
+	`|alasan|ringkasan|lý do|tóm tắt|motivering|sammanfattning|обґрунтування|підсумок|理由|原因|总结|總結|概要|摘要|まとめ` +
+	`|이유|요약|السبب|الملخص|कारण|सारांश)` +
 	` ?(?:[:：]| - | – | — ))`)
 
 // foreignDoubt matches what may make a yes conditional, or take it back, in a reason in another language: "if", "but",
 // "only", "after", "must", "first", "not".
-var foreignDoubt = lazyRegexp(`(?:^|[^\pL])(?:aber|sobald|wenn|falls|nur|erst|zuerst|außer|jedoch|allerdings|sofern|vorausgesetzt|nachdem|bevor|muss|müssen|bitte|vorbehalt\pL*` +
+var foreignDoubt = lazyRegexp(`(?:^|[^\pL])(?:aber|sobald|wenn|falls|nur|erst|zuerst|außer|jedoch|allerdings` +
+	`|sofern|vorausgesetzt|nachdem|bevor|muss|müssen|bitte|vorbehalt\pL*` +
 	`|bedingung|vorher|bis auf|solange|nicht|kein\pL*` +
-	`|mais|si|sauf|seulement|uniquement|dès|après|condition|pourvu|cependant|toutefois|réserves?|faut|doit|doivent|attendant|avant|ne|pas|d'abord` +
-	`|pero|solo|sólo|salvo|excepto|cuando|cuanto|después|siempre|condición|vez|embargo|aunque|reservas|falta|hay|debe|deben|antes|pendiente|no` +
-	`|mas|se|só|somente|apenas|exceto|quando|depois|desde|assim que|contanto|porém|embora|após|ressalvas|preciso|deve|não|pendente` +
+	`|mais|si|sauf|seulement|uniquement|dès|après|condition|pourvu|cependant|toutefois|réserves?|faut|doit` +
+	`|doivent|attendant|avant|ne|pas|d'abord` +
+	`|pero|solo|sólo|salvo|excepto|cuando|cuanto|después|siempre|condición|vez|embargo|aunque|reservas|falta` +
+	`|hay|debe|deben|antes|pendiente|no` +
+	`|mas|se|só|somente|apenas|exceto|quando|depois|desde|assim que|contanto|porém|embora|após|ressalvas` +
+	`|preciso|deve|não|pendente` +
 	`|ma|però|tranne|eccetto|dopo|purché|patto|appena|tuttavia|riserva|prima|deve|non|va` +
 	`|maar|als|zodra|mits|behalve|tenzij|nadat|alleen|echter|pas|voorbehoud|eerst|moet|niet` +
-	`|но|если|только|лишь|после|когда|кроме|как только|при условии|однако|оговорк\pL*|сначала|нужно|надо|не|исправ\pL*` +
+	`|но|если|только|лишь|после|когда|кроме|как только|при условии|однако|оговорк\pL*|сначала|нужно|надо|не` +
+	`|исправ\pL*` +
 	`|ale|jeśli|jeżeli|tylko|dopiero|po|oprócz|gdy|warunkiem|jednak|zastrzeżeni\pL*|najpierw|trzeba|musi|nie|ile` +
-	`|ama|fakat|ancak|eğer|sadece|yalnızca|sonra\pL*|şartıyla|koşuluyla|hariç|önce|\pL*(?:erse|arsa|ırsa|irse|mezse|mazsa)|olmaz|değil|çekince\pL*` +
+	`|ama|fakat|ancak|eğer|sadece|yalnızca|sonra\pL*|şartıyla|koşuluyla|hariç|önce|\pL*(?:erse|arsa|ırsa|irse` +
+	`|mezse|mazsa)|olmaz|değil|çekince\pL*` +
 	`|tapi|tetapi|jika|kalau|setelah|sesudah|kecuali|asalkan|hanya|namun|dulu|harus|selama|tidak|belum|catatan` +
 	`|nhưng|nếu|sau khi|trừ|chỉ|miễn là|tuy nhiên|ngay khi|phải|cần|trước|điều kiện|bảo lưu|không|chưa` +
 	`|men|om|efter|förutsatt|utom|när|endast|dock|förbehåll|såvida|bara|först|måste|inte|snart` +
-	`|якщо|тільки|лише|після|коли|крім|проте|щойно|умови|застереженн\pL*|спершу|треба|потрібно|виправ\pL*)(?:[^\pL]|$)` +
-	`|但|如果|若|只有|只要|只|仅|僅|除|之后|之後|不过|前提|然而|等|先|需|必须|必須|应|保留|未|不|しかし|ただ|もし|条件|だが|のみ|でも|後に|たら|れば|なら|除く|先に|ください|必要|べき|ない|ません` +
+	`|якщо|тільки|лише|після|коли|крім|проте|щойно|умови|застереженн\pL*|спершу|треба|потрібно` +
+	`|виправ\pL*)(?:[^\pL]|$)` +
+	`|但|如果|若|只有|只要|只|仅|僅|除|之后|之後|不过|前提|然而|等|先|需|必须|必須|应|保留|未|不|しかし|ただ|もし|条件|だが|のみ|でも|後に|たら|れば|なら|除く|先に|ください` +
+	`|必要|べき|ない|ません` +
 	`|다만|하지만|그러나|만약|단,|단 |조건|면 |면\.|면$|대로|제외|후에|먼저|주세요|해야|않|문서만` +
-	`|لكن|إذا|بعد|شرط|فقط|باستثناء|إلا|بمجرد|ما لم|يجب|أولا|تحفظ|لا |أصلح|लेकिन|परंतु|यदि|अगर|बशर्ते|केवल|सिवाय|किन्तु|जैसे ही|पहले|बाद|छोड़|शर्त|नहीं`)
+	`|لكن|إذا|بعد|شرط|فقط|باستثناء|إلا|بمجرد|ما لم|يجب|أولا|تحفظ|لا |أصلح|लेकिन|परंतु|यदि|अगर|बशर्ते|केवल` +
+	`|सिवाय|किन्तु|जैसे ही|पहले|बाद|छोड़|शर्त|नहीं`)
 
 // isForeignDoubt reports whether a line that follows a yes is one in another language that may take it back: anything but
 // a reason behind its label.
@@ -189,14 +215,16 @@ func isKnownLanguage(words string) bool {
 		known = known || otherWords()[word] || weakWords()[word]
 		latin = latin || isLatin(word)
 	}
-	return known || !latin || strings.ContainsFunc(words, func(r rune) bool { return r >= 0x80 && unicode.IsLetter(r) && !unicode.Is(unicode.Latin, r) })
+	isOtherScript := func(r rune) bool { return r >= 0x80 && unicode.IsLetter(r) && !unicode.Is(unicode.Latin, r) }
+	return known || !latin || strings.ContainsFunc(words, isOtherScript)
 }
 
 // isKnownScript reports whether all letters are of a script whose doubts are known.
 func isKnownScript(words string) bool {
 	for _, r := range words {
 		if r >= 0x80 && unicode.IsLetter(r) &&
-			!unicode.In(r, unicode.Latin, unicode.Cyrillic, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Arabic, unicode.Devanagari) &&
+			!unicode.In(r, unicode.Latin, unicode.Cyrillic, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
+				unicode.Arabic, unicode.Devanagari) &&
 			r != 'ー' || strings.ContainsRune("پچژگکی", r) {
 			return false
 		}

@@ -433,7 +433,10 @@ func replaceLinks(text, open string, keepWords bool) string {
 			break
 		}
 		from, end := strings.LastIndex(text[:at], open), strings.IndexByte(text[at:], ')')
-		if from < 0 || end < 0 {
+		if end < 0 { // nor is there one behind the next
+			break
+		}
+		if from < 0 {
 			b.WriteString(text[:at+2])
 			text = text[at+2:]
 			continue

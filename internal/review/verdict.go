@@ -256,7 +256,8 @@ func rejectingLine(l pageLine) (word string, ok bool) {
 			continue
 		}
 		switch rest = strings.TrimLeft(trimSymbols(rest), " "); {
-		case rest == "", rest == "yet", rest == "to merge", rest == "for merge", strings.IndexByte(".:!,-", rest[0]) >= 0, strings.HasPrefix(rest, "—"), strings.HasPrefix(rest, "–"):
+		case rest == "", rest == "yet", rest == "to merge", rest == "for merge", strings.IndexByte(".:!,-", rest[0]) >= 0,
+			strings.HasPrefix(rest, "—"), strings.HasPrefix(rest, "–"):
 			switch w {
 			case "no", "fix", "hold", "address", "block", "blocking", "failure", "failed", "fail", "issues found", "not yet":
 				return "", false // a section's name as well
