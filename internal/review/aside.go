@@ -5,27 +5,12 @@ package review
 
 import "strings"
 
-// asideName matches the names of sections and folds that hold what is not said now and by the writer.
-var asideName = lazyWorded(
-	`\b(?:previous(?:ly)?|prior|earlier|histor(?:y|ical)|archived?|older|outdated|superseded|obsolete|past|former` +
-		`|last (?:review|result|run|commit|round|verdict)|examples?|samples?|template|format|descriptions?|instructions?|prompts?` +
-		`|quot(?:e|ed|es)|original|for reference|legend|expected|how to|plan|pr summary|pull request summary|changelog)\b`,
-)
-
-// currentName matches the names of sections that hold what is said now, although a word of them is an aside's.
-var currentName = lazyWorded(`\b(?:this commit|latest commit|since (?:the )?(?:last|previous))\b`)
-
 // ownLabel matches a label that announces the writer's own words, so that what follows its colon is in their voice.
 var ownLabel = lazyWorded(
 	`^(?:here(?:'s| is| are) )?(?:(?:my|our|the|final|overall|code|review|merge|summary|of|and|full|complete|detailed) ){0,5}` +
 		`(?:assessment|verdict|conclusion|decision|recommendation|result|results|review|summary|findings|issues|status|answer)` +
 		`(?: (?:of|for|on) (?:this|the|your) (?:pull request|pr|changes?|diff|code|commit))?$`,
 )
-
-// isAsideName reports whether a section or fold of that name holds what is not said now by the writer.
-func isAsideName(name string) bool {
-	return len(name) <= maxMatchedLine && asideName().MatchString(name) && !currentName().MatchString(name)
-}
 
 // markAsides makes doubtful what stands in a section or fold of others' or older words, and what follows a line that ends
 // in a colon: "Had the tests passed I would have written:". It also notes which lines are folded or within an alert.

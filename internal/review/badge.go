@@ -129,9 +129,7 @@ func isEmphasized(text string) bool {
 
 // pictureNames returns what the pictures of a line are called.
 func pictureNames(text string) (names []string) {
-	for _, part := range partsBetween(text, "![", "]") {
-		names = append(names, part)
-	}
+	names = append(names, partsBetween(text, "![", "]")...)
 	for _, tag := range partsBetween(text, "<img ", ">") {
 		for _, quote := range [...]string{`alt="`, `alt='`} {
 			names = append(names, partsBetween(tag, quote, quote[len(quote)-1:])...)

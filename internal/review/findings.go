@@ -34,100 +34,6 @@ type findingTally struct {
 	prose      int  // the index of the last line that is neither, nor a footer; -1: none
 }
 
-// The severities, by the words and marks that templates use. Words beat colours: a suggestion is one in any colour.
-var (
-	severityWords = []struct {
-		severity quorum.Severity
-		words    []string
-	}{
-		{
-			quorum.Critical,
-			[]string{
-				"critical",
-				"blockers",
-				"blocker",
-				"blocking",
-				"must fix",
-				"must-fix",
-				"must be fixed",
-				"required changes",
-				"changes required",
-				"severe",
-				"p0",
-			},
-		},
-		{quorum.High, []string{"high", "major", "important", "p1"}},
-		{quorum.Medium, []string{"medium", "moderate", "should fix", "warnings", "warning", "p2"}},
-		{
-			quorum.Low,
-			[]string{"low", "minor", "nitpicks", "nitpick", "nits", "nit", "suggestions", "suggestion", "trivial", "optional", "p3"},
-		},
-	}
-	severityMarks = []struct {
-		severity quorum.Severity
-		mark     string
-	}{{quorum.Critical, "🔴"}, {quorum.High, "🟠"}, {quorum.Medium, "🟡"}}
-
-	// severityTail matches the rest of a label after its severity.
-	severityTail = lazyRegexp(
-		`^(?:[ -](?:severity|priority))?` +
-			`(?: (?:issues?|findings?|problems?|concerns?|comments?|bugs?|items?|vulnerabilities|improvements?))?` +
-			`(?: found)?(?: ?[(\[][^()\[\]]{0,40}[)\]])?(?: ?\d+)?$`,
-	)
-	// settledWords mark rows and sections that hold no open complaint: settled ones, and praise.
-	settledWords = lazyWorded(
-		`\b(?:resolved|fixed|addressed|deferred|acknowledged|good|positives?|strengths?` +
-			`|praise|highlights|passed|done|previous|prior|since last` +
-			`|dismissed|observed practices|what works|what went well|well done|kudos)\b`,
-	)
-	unsettledWords = lazyWorded(
-		`\b(?:un(?:resolved|fixed|addressed|acknowledged)|not (?:yet )?(?:resolved|fixed|addressed|acknowledged)|still)\b`,
-	)
-	// describingSection matches the names of sections that describe and do not complain.
-	describingSection = lazyWorded(
-		`^(?:summary|overview|walkthrough|changes|files|what changed|description|tests?|test plan` +
-			`|references|checked|what i checked|scope|recommendations?|sequence diagrams?|reasoning|notes?|details)\b`,
-	)
-	// overallSection matches headings under which "No issues found" speaks for the whole text.
-	overallSection = lazyWorded(
-		`^(?:summary|results?|review results?|verdict|assessment|overall|overall assessment` +
-			`|conclusion|findings|issues|issues found|review|review summary|code review|no issues found)\b`,
-	)
-
-	someFound = lazyWorded(
-		`^(?:.{0,60}\b(?:found|identified|detected|reported|raised|posted|left|generated|with|has) |total:? )?(\d{1,6}) ` +
-			`(?:new |potential |open |possible |actionable |unresolved |remaining )*` +
-			`((?:critical|high|medium|low|major|minor|important|blocking)(?:[ -]severity)? )?` +
-			`(?:issues?|findings?|problems?|bugs?|vulnerabilit(?:y|ies)|violations?|defects?)` +
-			`(?: (?:were )?(?:found|detected|identified|remain|remaining|reported|left|open))?` +
-			`(?: (?:across|in|on) (?:\d+|all|the|this|your) ?(?:changed )?(?:files?|pr|pull request|changes|diff|code)?)?[.!:]?$`,
-	)
-	// The label's length is bounded where this is used: each repetition of \pL here would compile the table of all letters
-	// once more.
-	countLine = lazyRegexp(
-		`^(([\pL][\pL -]*?)(?: \([^()]{0,40}\))?) ?: ?(\d{1,6}|n|x|\{[^{}]{0,20}\}|\[[^\[\]]{0,20}\]|<[^<>]{0,20}>)$`,
-	)
-	countWord   = lazyRegexp(`^(\d{1,6}) ([\pL][\pL -]*)$`)
-	placeholder = lazyRegexp(`^(?:n|x|y|\{.*\}|\[.*\]|<.*>|\.\.\.|…|tbd|count|number)$`)
-	issueLabel  = lazyWorded(`^(?:total |open |new |potential )?(?:issues?|findings?|problems?|bugs?|total)(?: found)?$`)
-
-	// nothingFound says as a line of its own that there is nothing.
-	nothingFound = lazyShapes(
-		"(no|0|zero) (new |open |)(issues|findings|problems|bugs)( were|) (found|detected|identified)( (across|in) {some} file(s|)|)",
-		"(no|0|zero) (new |open |)(issues|findings|problems|bugs)( (across|in) {some} file(s|)|)",
-		"found (no|0|zero) (new |open |)(issues|findings|problems|bugs)( (across|in) {some} file(s|)|)",
-	)
-	nothingHere = lazyWorded(
-		`^(?:none|n/?a|nil|nothing|-|—` +
-			`|no(?: (?:critical|blocking|major|minor|high|medium|low|important|new|other|further` +
-			`|significant|open|remaining|severity|priority|known))*` +
-			` (?:issues?|findings?|problems?|concerns?|blockers?|suggestions?|bugs?|vulnerabilities|nits|warnings|items|changes))\b`,
-	)
-	// settledCount matches a count of what is no longer open, or was found by somebody else.
-	settledCount   = lazyWorded(`\b(?:fix(?:e[sd])?|clos(?:e[sd])?|resolv(?:e[sd])?|address(?:e[sd])?|previous(?:ly)?|prior|earlier|already)\b`)
-	exceptionWords = lazyWorded(`\b(?:but|except|however|although|though|besides|apart from|other than)\b`)
-)
-
 // section is the part of a text that a line stands in.
 type section struct {
 	severity     quorum.Severity // of the heading
@@ -440,33 +346,6 @@ func (s section) beginSection(name string, level int, text string) section {
 	return n
 }
 
-// isBoldSentence reports whether a line in bold is a sentence and no name of a section: "All reported issues were addressed".
-func isBoldSentence(text string) bool {
-	return strings.HasPrefix(text, "**") && strings.Count(text, " ") >= 4 && !strings.HasSuffix(strings.TrimRight(text, "*_ "), ":")
-}
-
-// headingOf recognises a heading, or a line in bold that serves as one, with its plain name and level.
-func headingOf(l pageLine, text string) (name string, level int, ok bool) {
-	switch {
-	case l.level > 0:
-		return plainWords(text), l.level, true
-	case len(text) > 200:
-		return "", 0, false
-	case strings.HasPrefix(text, "<h") && len(text) > 4 && text[2] >= '1' && text[2] <= '6':
-		return plainWords(text), int(text[2] - '0'), true
-	case strings.HasPrefix(text, "<summary>"), strings.HasPrefix(text, "<details><summary>"):
-		return plainWords(text), 7, true
-	}
-	bare := strings.TrimRight(strings.TrimFunc(text, isSymbol), ":")
-	if len(bare) < 5 || !strings.HasPrefix(bare, "**") || !strings.HasSuffix(bare, "**") || strings.Contains(bare[2:len(bare)-2], "**") {
-		return "", 0, false
-	}
-	if path, _ := findPlace(bare); path != "" || priorityBadge().MatchString(bare) {
-		return "", 0, false
-	}
-	return strings.TrimRight(plainWords(text), ":"), 7, true
-}
-
 // readLine reads a line that is neither heading nor table. It returns the finding that the line begins, nil if none.
 func (t *findingTally) readLine(item string, isItem bool, i int, l pageLine, at *section, parts *[]sectionContent) *quorum.Finding {
 	short := len(item) <= maxMatchedLine
@@ -705,94 +584,6 @@ func severityOfCell(label string, coloured bool) (quorum.Severity, bool) {
 	return severityOfMark(label, coloured)
 }
 
-// severityOfMark returns the severity of a coloured mark. Green is one only beside other colours: alone it says that all
-// is well.
-func severityOfMark(s string, coloured bool) (quorum.Severity, bool) {
-	if coloured && strings.HasPrefix(s, "🟢") {
-		return quorum.Low, true
-	}
-	for _, m := range severityMarks {
-		if strings.HasPrefix(s, m.mark) {
-			return m.severity, true
-		}
-	}
-	return 0, false
-}
-
-// severityOfLabel returns the severity that a label names, if it says nothing else.
-func severityOfLabel(label string) (quorum.Severity, bool) {
-	for _, s := range severityWords {
-		for _, w := range s.words {
-			if rest, ok := cutWord(label, w); ok && severityTail().MatchString(strings.TrimRight(rest, " :")) {
-				return s.severity, true
-			}
-		}
-	}
-	return 0, false
-}
-
-func hasSeverity(words string) bool {
-	for _, s := range severityWords {
-		for _, w := range s.words {
-			if strings.Contains(words, w) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// priorityBadge matches the picture with which an item begins, as Codex draws its priority.
-var priorityBadge = lazyRegexp(`(?i)^(?:\*\*|<su[bp]>| )*!\[(p[0-3]) badge\]`)
-
-// severityOfItem returns the severity that an item begins with: "**Critical** …", "[P1] …", "🔴 …", "High: …". A mark
-// alone is enough; a word must be set off, else it is prose.
-func severityOfItem(item string, isItem, coloured bool) (quorum.Severity, bool) {
-	head := item[:min(len(item), 160)]
-	words := stripMarks(head)
-	bare := trimSymbols(words)
-	if m := priorityBadge().FindStringSubmatch(bare); m != nil {
-		return severityOfLabel(lowerASCII(m[1]))
-	}
-	emphatic := strings.HasPrefix(strings.TrimLeftFunc(head, isSymbol), "**") || strings.HasPrefix(head, "__")
-	open := bare != "" && (bare[0] == '[' || bare[0] == '(')
-	if open {
-		bare = bare[1:]
-	}
-	for _, s := range severityWords {
-		for _, w := range s.words {
-			rest, ok := cutWord(bare, w)
-			if !ok {
-				continue
-			}
-			for _, more := range []string{" severity", " priority", " issue", " issues", " finding"} {
-				rest = strings.TrimPrefix(rest, more)
-			}
-			set := rest != "" &&
-				(open && (rest[0] == ']' || rest[0] == ')') || rest[0] == ':' ||
-					strings.HasPrefix(rest, " - ") || strings.HasPrefix(rest, " — ") ||
-					strings.HasPrefix(rest, " – ") || strings.HasPrefix(rest, " |"))
-			if set && (isItem || open || emphatic || s.severity == quorum.Critical) || emphatic && isItem && isBoldTag(head) {
-				return s.severity, true
-			}
-		}
-	}
-	if mark, ok := severityOfMark(strings.TrimLeft(words, " "), coloured); ok {
-		return mark, true
-	}
-	return 0, false
-}
-
-// isBoldTag reports whether an item begins with a severity in bold and nothing else in it.
-func isBoldTag(head string) bool {
-	head = strings.TrimLeftFunc(head, isSymbol)
-	if !strings.HasPrefix(head, "**") {
-		return false
-	}
-	end := strings.Index(head[2:], "**")
-	return end > 0 && end <= 24 && func() bool { _, ok := severityOfLabel(plainWords(head[2 : 2+end])); return ok }()
-}
-
 // hasObjection reports whether a finding objects. least is the least severity that does: with quorum.SeverityAny every
 // finding objects, and one of unknown severity always does.
 func (t findingTally) hasObjection(least quorum.Severity) bool {
@@ -818,8 +609,6 @@ func (t findingTally) countsGrave(least quorum.Severity) bool {
 	}
 	return false
 }
-
-func isBelow(s, least quorum.Severity) bool { return s > 0 && s < least }
 
 // countsOnlyAt reports whether t holds nothing but what a line counts, which a vendor's own sentence explains.
 func (t findingTally) countsOnlyAt(line int) bool { return len(t.found) == 0 && t.line == line }

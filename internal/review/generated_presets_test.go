@@ -79,7 +79,7 @@ func (w *writer) fillShape(source, count string) string {
 		return pickOne(w, []string{"# ", "## ", "### 🟢 "}) + line
 	case w.oneIn(4):
 		return "**" + line + "**"
-	case w.oneIn(4):
+	case w.oneIn(3):
 		return line + pickOne(w, []string{".", "!", " 🎉", " ✅"})
 	}
 	return line

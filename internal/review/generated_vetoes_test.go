@@ -148,7 +148,7 @@ var conditions = map[string][]string{
 	"ro": {"dacă trec testele", "dar numai după rebase", "cu rezerve", "cu excepția migrării", "imediat ce CI este verde"},
 	"da": {"hvis testene går igennem", "men først efter en rebase", "med forbehold", "undtagen migreringen"},
 	"sw": {"kama majaribio yatapita", "lakini baada ya rebase", "isipokuwa uhamisho"},
-	"fa": {"اگر آزمون‌ها بگذرند", "اما اول قفل را درست کنید", "به شرط سبز شدن CI"},
+	"fa": {"اگر آزمون\u200cها بگذرند", "اما اول قفل را درست کنید", "به شرط سبز شدن CI"},
 	"bn": {"যদি পরীক্ষাগুলি পাস করে", "তবে আগে লকটি ঠিক করুন", "রিবেসের পরে"},
 	"ta": {"சோதனைகள் தேர்ச்சி பெற்றால்", "ஆனால் முதலில் பூட்டை சரிசெய்யவும்"},
 	"tl": {"kung papasa ang mga test", "pero pagkatapos ng rebase", "maliban sa migration"},
@@ -314,7 +314,8 @@ func (w *writer) writeConditional() generatedText {
 	}
 	switch w.rnd.IntN(4) {
 	case 0:
-		return w.withTail(a, "condition in its line: "+language, fmt.Sprintf(pickOne(w, []string{", %s", " — %s", " (%s)", " %s", "; %s", ". %s.", " - %s"}), text))
+		tail := pickOne(w, []string{", %s", " — %s", " (%s)", " %s", "; %s", ". %s.", " - %s"})
+		return w.withTail(a, "condition in its line: "+language, fmt.Sprintf(tail, text))
 	case 1:
 		return a.toText("condition below, "+a.class+": "+language, w.frame(a, a.String(), frameParts{below: pickOne(w, below)}), mustNotApprove)
 	case 2:

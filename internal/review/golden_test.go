@@ -209,7 +209,8 @@ func TestAFormWithoutATextIsFound(t *testing.T) {
 		"preset": "made-up", "verdict": "auto", "marks": ["made up review"], "wordless": ["made up overview"],
 		"shapes": {
 			"approves": ["all is well here", "nothing to add"], "counts": ["{count} remarks"], "objects": ["{some} grave remarks"],
-			"notices": [{"line": "gone fishing", "outcome": "declined", "reason": "declined"}, {"marker": "made-up-limit", "outcome": "limited", "reason": "quota"}]
+			"notices": [{"line": "gone fishing", "outcome": "declined", "reason": "declined"},
+				{"marker": "made-up-limit", "outcome": "limited", "reason": "quota"}]
 		}}`))
 	if err != nil {
 		t.Fatal(err)

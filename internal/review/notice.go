@@ -65,7 +65,8 @@ func (d *document) findNotice(kind Kind) (best foundNotice, found bool) {
 		}
 		if l.visibility != quoted || l.alert || d.preset.Quotes {
 			if n, ok := d.matchNotice(words); ok && strings.HasPrefix(n.Line, "|") == isRow { // a row only of the vendor's own table
-				return foundNotice{Reading: n.readingOf(l.text), line: i, own: true, strong: strong || l.visibility == quoted}.withWait(d.Page), true
+				own := foundNotice{Reading: n.readingOf(l.text), line: i, own: true, strong: strong || l.visibility == quoted}
+				return own.withWait(d.Page), true
 			}
 		}
 		if found || isRow || l.visibility == quoted && !l.alert || l.folded || !strong && !opening[i] {
@@ -104,12 +105,6 @@ func (d *document) findNotice(kind Kind) (best foundNotice, found bool) {
 func (d *document) isHeadline(i int) bool {
 	isBlank := func(i int) bool { return i < 0 || i >= len(d.lines) || strings.TrimSpace(d.lines[i].text) == "" }
 	return strings.Count(d.statements[i], " ")+1 < headlineWords && isBlank(i-1) && isBlank(i+1)
-}
-
-// boldLine reports whether a line is in bold as a whole, which serves as a heading.
-func boldLine(text string) bool {
-	bare := strings.TrimRight(strings.TrimFunc(text, isSymbol), ".:! ")
-	return len(bare) > 4 && strings.HasPrefix(bare, "**") && strings.HasSuffix(bare, "**") && !strings.Contains(bare[2:len(bare)-2], "**")
 }
 
 // matchedNotice is a notice of a vendor's file with the file's name.

@@ -11,41 +11,6 @@ import (
 	"strings"
 )
 
-// visibility is how a line of a text appears to its readers.
-type visibility uint8
-
-const (
-	inView   visibility = 1 + iota // in plain view
-	doubtful                       // perhaps in plain view: GitHub's rendering depends on what is not followed here
-	quoted                         // in a block quote
-	hidden                         // in a fence or an HTML comment
-)
-
-// pageLine is one line of a text.
-type pageLine struct {
-	text         string // without HTML comments and, if quoted, without the quote's marks
-	visibility   visibility
-	level        int  // of a heading; 0: none
-	afterComment bool // begins with an HTML comment, so that it is no heading
-	folded       bool // within <details>
-	alert        bool // quoted, within an alert: "> [!WARNING]"
-	coded        bool // doubtful for no more than that it is a row of <code>…</code>
-}
-
-// fencedBlock is a fenced code block.
-type fencedBlock struct {
-	text   string
-	closed bool
-}
-
-// Page is a text sorted into lines by their visibility.
-type Page struct {
-	lines        []pageLine
-	comments     []string      // contents of its HTML comments
-	commentLines []int         // the index of the line in which each of them ends
-	blocks       []fencedBlock // its certain fenced blocks, in order
-}
-
 // hidingTags are the tags whose contents are hidden, or shown as code, a quote or struck out: not the writer's own words.
 var hidingTags = [...]string{
 	"pre",

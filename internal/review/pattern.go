@@ -34,8 +34,6 @@ func (p pattern) mayMatch(line string) bool {
 	return false
 }
 
-func (p pattern) matches(line string) bool { return p.mayMatch(line) && p.expr().MatchString(line) }
-
 // findGroups returns the groups of p's match in a line, nil if there is none.
 func (p pattern) findGroups(line string) []string {
 	if !p.mayMatch(line) {

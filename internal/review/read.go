@@ -70,7 +70,10 @@ func (n foundNotice) beside(got Reading) Reading {
 	case approved && !n.strong && !n.own:
 		return got
 	case approved && !(n.own && n.line < got.Line):
-		return Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonContradicts, Detail: n.Detail, Findings: got.Findings, Rule: n.Rule, Line: n.line + 1}
+		return Reading{
+			Outcome: quorum.Malformed, Reason: quorum.ReasonContradicts, Detail: n.Detail,
+			Findings: got.Findings, Rule: n.Rule, Line: n.line + 1,
+		}
 	}
 	return n.toReading()
 }
@@ -86,7 +89,9 @@ func (d *document) readWorking() (Reading, bool) {
 	if !yes {
 		return Reading{}, false
 	}
-	return Reading{Outcome: quorum.Running, Reason: quorum.ReasonRunning, Detail: shortQuote(d.lines[line].text), Rule: rule, Line: line + 1}, true
+	return Reading{
+		Outcome: quorum.Running, Reason: quorum.ReasonRunning, Detail: shortQuote(d.lines[line].text), Rule: rule, Line: line + 1,
+	}, true
 }
 
 // readConclusion reads a check's conclusion or a status' state as the verdict, where the policy says that it is one.
@@ -161,7 +166,9 @@ func (d *document) readText(m Material) Reading {
 	case got.Outcome == quorum.Findings:
 		return got
 	case d.isReply():
-		return Reading{Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown, Detail: got.Detail, Rule: d.preset.shapes.origin + " reply_marker"}
+		return Reading{
+			Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown, Detail: got.Detail, Rule: d.preset.shapes.origin + " reply_marker",
+		}
 	case busy:
 		return working
 	case got.Outcome == quorum.Approved:
@@ -211,7 +218,8 @@ func (d *document) takenAway(got Reading, line int, outcome quorum.Outcome, rule
 		reason = quorum.ReasonPartial
 	}
 	return Reading{
-		Outcome: outcome, Reason: reason, Detail: shortQuote(d.lines[line].text), Findings: got.Findings, Rule: rule, Line: line + 1, taken: true,
+		Outcome: outcome, Reason: reason, Detail: shortQuote(d.lines[line].text), Findings: got.Findings,
+		Rule: rule, Line: line + 1, taken: true,
 	}
 }
 
@@ -315,7 +323,9 @@ func (d *document) withState(s reviewState, m Material, text Reading) Reading {
 			Rule:     rule,
 		}
 	case s == stateApproved && objection:
-		return Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonContradicts, Detail: text.Detail, Findings: text.Findings, Line: text.Line}
+		return Reading{
+			Outcome: quorum.Malformed, Reason: quorum.ReasonContradicts, Detail: text.Detail, Findings: text.Findings, Line: text.Line,
+		}
 	case s == stateApproved && wordless:
 		return Reading{Outcome: quorum.Approved, Reason: quorum.ReasonApproved, Detail: m.State, Rule: rule}
 	case objection:
@@ -425,7 +435,8 @@ func (d *document) combineRulings(t findingTally, fields ruling, own presetRulin
 	}
 	bad := func(x ruling, reason quorum.Reason) Reading {
 		return Reading{
-			Outcome: quorum.Malformed, Reason: reason, Detail: x.detail, Findings: t.allFindings(r.MinSeverity), Rule: x.rule, Line: x.line + 1,
+			Outcome: quorum.Malformed, Reason: reason, Detail: x.detail, Findings: t.allFindings(r.MinSeverity),
+			Rule: x.rule, Line: x.line + 1,
 		}
 	}
 	switch {
@@ -462,7 +473,10 @@ func (d *document) combineRulings(t findingTally, fields ruling, own presetRulin
 	case got.Outcome == quorum.Approved && t.hasFindings():
 		got.Below, got.Reason = true, quorum.ReasonAccepted
 	case got.Outcome == quorum.Approved && !t.saysNothingElse():
-		got = Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed, Detail: got.Detail, Rule: "a count of zero, and more", Line: got.Line}
+		got = Reading{
+			Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed, Detail: got.Detail,
+			Rule: "a count of zero, and more", Line: got.Line,
+		}
 	case got.Outcome == quorum.Approved && d.knowsCleanWords():
 		rule := "a count of zero, not in its vendor's words"
 		got = Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed, Detail: got.Detail, Rule: rule, Line: got.Line}
@@ -494,7 +508,9 @@ func (t findingTally) approveUnlessGrave(r quorum.Reviewer, fields ruling, own p
 		decided = own.ruling
 	}
 	grave := max(r.MinSeverity, quorum.Medium) // "Ready to merge? Yes" and a nit is a yes
-	bad := Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonContradicts, Detail: decided.detail, Rule: decided.rule, Line: decided.line + 1}
+	bad := Reading{
+		Outcome: quorum.Malformed, Reason: quorum.ReasonContradicts, Detail: decided.detail, Rule: decided.rule, Line: decided.line + 1,
+	}
 	switch {
 	case t.hasObjection(grave), t.contradictsItself() && t.hasFindings(), fields.vote != approves && len(t.listed) > 0 && !own.lists:
 		bad.Findings = t.allFindings(r.MinSeverity)
@@ -551,58 +567,4 @@ func readByPatterns(f quorum.Format, p Page) Reading {
 		}
 	}
 	return got.toReading()
-}
-
-// toReading returns the reading of a ruling by itself.
-func (r ruling) toReading() Reading {
-	got := Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed, Detail: r.detail, Rule: r.rule, Line: r.line + 1}
-	switch r.vote {
-	case approves:
-		got.Outcome, got.Reason = quorum.Approved, quorum.ReasonApproved
-	case objects:
-		got.Outcome, got.Reason = quorum.Findings, quorum.ReasonFindings
-	case unfilledTemplate:
-		got.Reason = quorum.ReasonTemplate
-	case conditionalYes:
-		got.Reason = quorum.ReasonConditional
-	case yesAndNo:
-		got.Reason = quorum.ReasonContradicts
-	case silent:
-		got.Line = 0
-	case unclear:
-	}
-	return got
-}
-
-// contentStart returns the index of the first line after the heading and the line that names the commit; the number of
-// lines if nothing follows.
-func contentStart(r quorum.Reviewer, p Page) int {
-	headings := 0
-	for i, l := range p.lines {
-		words := plainWords(strings.TrimSpace(l.text[:min(len(l.text), maxMatchedLine)]))
-		isTitle := l.level > 0 && l.visibility == inView && headings == 0 && i < 20 &&
-			(r.Heading == "" || ReadPage(l.text).HasHeading(r.Heading))
-		switch {
-		case l.visibility == hidden && l.text == "" && len(p.blocks) == 0: // an HTML comment; a fence would be content
-		case words == "" && l.visibility != hidden:
-		case isTitle:
-		case strings.HasPrefix(words, "reviewed commit"):
-		default:
-			return i
-		}
-		if l.level > 0 {
-			headings++
-		}
-	}
-	return len(p.lines)
-}
-
-// quoteOpening quotes the first of lines from start on that holds words, with its number.
-func quoteOpening(lines []pageLine, start int) (quote string, number int) {
-	for i := start; i < len(lines); i++ {
-		if text := strings.TrimSpace(lines[i].text); text != "" {
-			return shortQuote(text), i + 1
-		}
-	}
-	return "", 0
 }

@@ -56,3 +56,30 @@ func (r *Reader) Read(m Material) Reading {
 	}
 	return r.newDocument(ReadPage(m.Body)).read(m)
 }
+
+// newDocument returns a page as the reader's reviewer's text.
+func (r *Reader) newDocument(p Page) *document {
+	if r.preset.OpensQuoted {
+		p = p.withOpenedQuote()
+	}
+	d := &document{
+		Page: p, reviewer: r.reviewer, preset: r.preset, shapes: r.shapes, statements: make([]string, len(p.lines)), end: len(p.lines),
+	}
+	for i, l := range p.lines {
+		if l.visibility == hidden || l.text == "" || len(l.text) > maxMatchedLine {
+			continue
+		}
+		item, _ := listItem(strings.TrimSpace(l.text))
+		d.statements[i] = statementOf(item)
+	}
+	if mark := d.preset.History; mark != "" {
+		for i, c := range p.comments {
+			if strings.Contains(lowerASCII(c[:min(len(c), 400)]), mark) {
+				d.end = p.commentLines[i]
+				break
+			}
+		}
+	}
+	d.lines = p.lines[:d.end]
+	return d
+}

@@ -53,7 +53,7 @@ type Material struct {
 	Kind       Kind
 	Body       string // hostile
 	Page       *Page  // Body in lines, where the caller has it already; else nil
-	State      string // of a review (APPROVED, CHANGES_REQUESTED, COMMENTED, DISMISSED) or a status (success, failure, error, pending); a check run's status
+	State      string // of a review (APPROVED, COMMENTED, …), of a status (success, pending, …), or the status of a check run
 	Threads    int    // a review's inline comments that open a thread, and object
 	Minor      int    // and those below the reviewer's min_severity
 	Conclusion string // of a check run or, for Log, of the run

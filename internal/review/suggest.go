@@ -27,7 +27,8 @@ const (
 
 // troubleWords stand in lines that say why there is no review.
 var troubleWords = [...]string{
-	"error", "errors", "errored", "failed", "failure", "limit", "limited", "limits", "quota", "unavailable", "overloaded", "timeout", "timed",
+	"error", "errors", "errored", "failed", "failure", "limit", "limited", "limits", "quota", "unavailable", "overloaded", "timeout",
+	"timed",
 	"skipped", "skipping", "unable", "exceeded", "credit", "credits", "eligible", "disabled", "paused", "cancelled", "expired",
 }
 
@@ -35,13 +36,15 @@ var troubleWords = [...]string{
 var opposingWords = [...]string{
 	"not", "cannot", "can't", "don't", "won't", "isn't", "aren't", "doesn't", "shouldn't", "until", "unless", "but", "however", "before",
 	"should", "must", "needs", "need", "please", "fix", "reject", "rejected", "requested", "request", "blocked", "blocking",
-	"fail", "fails", "failing", "could", "couldn't", "would", "had", "broken", "bug", "bugs", "wrong", "left", "some", "minor", "if", "once", "after",
+	"fail", "fails", "failing", "could", "couldn't", "would", "had", "broken", "bug", "bugs", "wrong", "left", "some", "minor", "if",
+	"once", "after",
 }
 
 // tellingWords stand in lines that say how a review ended.
 var tellingWords = [...]string{
 	"approve", "approval", "lgtm", "looks good", "look good", "looks great", "look great", "looks right", "look right", "all good",
-	"all clear", "all well", "well done", "ship it", "clean", "no issue", "no problem", "no finding", "no bug", "no comment", "no concern", "no blocker",
+	"all clear", "all well", "well done", "ship it", "clean", "no issue", "no problem", "no finding", "no bug", "no comment", "no concern",
+	"no blocker",
 	"nothing", "none", "pass", "ready", "safe to merge", "mergeable", "verdict", "result", "conclusion", "recommend", "outcome", "issues",
 	"findings", "problems", "reject", "changes requested", "request changes",
 }

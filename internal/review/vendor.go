@@ -138,7 +138,8 @@ func parsePreset(file string, data []byte) (*preset, error) {
 	}
 	shapes.origin = file
 	p := &preset{vendorFile: f, shapes: shapes, reviewer: quorum.Reviewer{
-		Name: f.Preset, Preset: f.Preset, Author: f.Author, AuthorID: f.ID, Check: f.Check, App: f.App, Status: f.Status, Signal: quorum.Signal(f.Signal),
+		Name: f.Preset, Preset: f.Preset, Author: f.Author, AuthorID: f.ID, Check: f.Check, App: f.App, Status: f.Status,
+		Signal:  quorum.Signal(f.Signal),
 		Verdict: quorum.Format{Kind: format}, FailureMeans: failure, OnlyNew: f.OnlyNew, Retired: f.Retired,
 		Request: quorum.Request{Comment: f.Ask.Comment, Login: f.Ask.Login},
 		Obeys:   f.Obeys, Guard: f.Instructions,
@@ -289,8 +290,8 @@ func (s shape) checkFor(list int) error {
 // findingNouns begin the words for what a reviewer counts when it objects.
 var findingNouns = [...]string{
 	"issue", "finding", "problem", "bug", "error", "comment", "suggestion", "concern", "warning", "nit", "vulnerab", "violation", "block",
-	"defect", "smell", "hotspot", "alert", "risk", "fail", "flaw", "remark", "critical", "major", "minor", "high", "medium", "low", "p0", "p1",
-	"p2", "p3", "unresolved", "open", "new", "actionable", "potential", "security",
+	"defect", "smell", "hotspot", "alert", "risk", "fail", "flaw", "remark", "critical", "major", "minor", "high", "medium", "low",
+	"p0", "p1", "p2", "p3", "unresolved", "open", "new", "actionable", "potential", "security",
 }
 
 // countsFindings reports whether a hole for a number stands beside a word for findings in a shape, as in "{n} issues" and

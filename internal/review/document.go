@@ -1,0 +1,103 @@
+package review
+
+// This file defines a text as its reviewer's: its lines, with the shapes that are looked for in them.
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// A document is a text as a reviewer's: its lines, and the shapes that are looked for in them.
+type document struct {
+	Page
+	reviewer   quorum.Reviewer
+	preset     *preset
+	shapes     []*compiledShapes
+	statements []string // of each line; "" where it is hidden, blank or too long
+	end        int      // the line behind which only older reviews stand
+}
+
+// mayApprove reports whether a line can hold the vendor's clean words: in plain view, and with no mark that denies them.
+func (d *document) mayApprove(l pageLine) bool {
+	return (l.visibility == inView || l.coded && d.preset.CodeRows) && !isDeceptive(l.text) && !strings.ContainsAny(l.text, crosses)
+}
+
+// matchLine finds the first shape of a list that line i has.
+func (d *document) matchLine(list, i int) (source, count string, ok bool) {
+	return d.matchShape(list, i, func(string) bool { return true })
+}
+
+// matchPositive finds the first shape of a list that line i has with a count that is not zero, or without one.
+func (d *document) matchPositive(list, i int) (source, count string, ok bool) {
+	return d.matchShape(list, i, func(count string) bool { return !isZero(count) })
+}
+
+func (d *document) matchShape(list, i int, accepts func(count string) bool) (source, count string, ok bool) {
+	for _, set := range d.shapes {
+		if source, count, ok = set.matchStatement(list, d.statements[i], d.lines[i].level > 0, accepts); ok {
+			return source, count, true
+		}
+	}
+	return "", "", false
+}
+
+// ruleName names the shape that decided, and the file in which it stands.
+func (d *document) ruleName(list int, source string) string {
+	for _, set := range d.shapes {
+		if slices.ContainsFunc(set.lists[list], func(s shape) bool { return s.source == source }) {
+			return set.origin + " " + shapeListNames[list] + ": " + source
+		}
+	}
+	return ""
+}
+
+// isZero reports whether a count that was read is none; one that was not read is not.
+func isZero(count string) bool {
+	if count == "no" || count == "zero" {
+		return true
+	}
+	n, err := strconv.Atoi(strings.ReplaceAll(count, ",", ""))
+	return err == nil && n == 0
+}
+
+// countOf returns a count that was read; 0 if it is no number.
+func countOf(count string) int {
+	n, _ := strconv.Atoi(strings.ReplaceAll(count, ",", ""))
+	return n
+}
+
+// contentStart returns the index of the first line after the heading and the line that names the commit; the number of
+// lines if nothing follows.
+func contentStart(r quorum.Reviewer, p Page) int {
+	headings := 0
+	for i, l := range p.lines {
+		words := plainWords(strings.TrimSpace(l.text[:min(len(l.text), maxMatchedLine)]))
+		isTitle := l.level > 0 && l.visibility == inView && headings == 0 && i < 20 &&
+			(r.Heading == "" || ReadPage(l.text).HasHeading(r.Heading))
+		switch {
+		case l.visibility == hidden && l.text == "" && len(p.blocks) == 0: // an HTML comment; a fence would be content
+		case words == "" && l.visibility != hidden:
+		case isTitle:
+		case strings.HasPrefix(words, "reviewed commit"):
+		default:
+			return i
+		}
+		if l.level > 0 {
+			headings++
+		}
+	}
+	return len(p.lines)
+}
+
+// quoteOpening quotes the first of lines from start on that holds words, with its number.
+func quoteOpening(lines []pageLine, start int) (quote string, number int) {
+	for i := start; i < len(lines); i++ {
+		if text := strings.TrimSpace(lines[i].text); text != "" {
+			return shortQuote(text), i + 1
+		}
+	}
+	return "", 0
+}

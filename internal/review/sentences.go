@@ -1,0 +1,149 @@
+package review
+
+// This file reads the sentences that a vendor's file, or the policy, lists.
+
+import (
+	"slices"
+	"strings"
+)
+
+// presetRuling is the ruling of a preset's own sentences.
+type presetRuling struct {
+	ruling
+	inline bool // the findings that it counts are its inline comments
+	count  int  // how many it counts; 0 if that is not known
+	noOpen bool // it approves only if none of the reviewer's threads is open
+	lists  bool // its clean texts list places, too
+	veto   bool // it objects by a veto, which no approval contradicts
+}
+
+// ruleSentences returns the ruling of the vendor's sentences; silent if none is listed.
+func (d *document) ruleSentences() (s presetRuling) {
+	s.lists = d.preset.ListsPlaces
+	for i, l := range d.lines {
+		if d.statements[i] == "" {
+			continue
+		}
+		got := d.ruleSentence(i, l)
+		switch {
+		case got.vote == silent:
+		case s.vote == silent, got.veto && !s.veto:
+			got.lists = s.lists
+			s = got
+		case s.veto:
+		case s.vote != got.vote:
+			s.ruling = ruling{vote: yesAndNo, detail: shortQuote(s.detail + " / " + got.detail), rule: got.rule, line: i}
+		default:
+			s.noOpen, s.inline = s.noOpen || got.noOpen, s.inline && got.inline
+			s.count = max(s.count, got.count)
+			if got.vote == approves {
+				s.line = i
+			}
+		}
+	}
+	return s
+}
+
+// ruleSentence returns the ruling of line i.
+func (d *document) ruleSentence(i int, l pageLine) (got presetRuling) {
+	words := d.statements[i]
+	rule := func(v vote, list int, source string) ruling {
+		return ruling{vote: v, detail: shortQuote(l.text), rule: d.ruleName(list, source), line: i}
+	}
+	if source, _, ok := d.matchPositive(listVetoes, i); ok {
+		return presetRuling{ruling: rule(objects, listVetoes, source), veto: true}
+	}
+	if l.visibility == quoted {
+		return got
+	}
+	if source, count, ok := d.matchLine(listCounts, i); ok && !isZero(count) {
+		return presetRuling{ruling: rule(objects, listCounts, source), inline: d.preset.CountsInline, count: countOf(count)}
+	} else if ok && d.mayApprove(l) {
+		return presetRuling{ruling: rule(approves, listCounts, source)}
+	}
+	if source, count, ok := d.matchPositive(listObjects, i); ok {
+		return presetRuling{ruling: rule(objects, listObjects, source), inline: d.preset.CountsInline && count != "", count: countOf(count)}
+	}
+	if words == "" || !d.mayApprove(l) {
+		return got
+	}
+	if source, _, ok := d.matchLine(listIfSettled, i); ok {
+		return presetRuling{ruling: rule(approves, listIfSettled, source), noOpen: true}
+	}
+	if source, _, ok := d.matchLine(listApproves, i); ok {
+		return presetRuling{ruling: rule(approves, listApproves, source)}
+	}
+	return got
+}
+
+// isWordless reports whether a review without inline comments is one by which its vendor says that it has nothing to say:
+// it holds all of the lines that the vendor's file lists for that, in plain view, and no heading besides.
+func (d *document) isWordless() (line int, ok bool) {
+	if len(d.preset.wordless) == 0 || !d.readsPreset() {
+		return 0, false
+	}
+	seen := make([]bool, len(d.preset.wordless))
+	for i, l := range d.lines {
+		at := slices.IndexFunc(d.preset.wordless, func(s shape) bool {
+			_, ok := s.match(d.statements[i])
+			return ok && (!s.heading || l.level > 0)
+		})
+		switch {
+		case at >= 0 && l.visibility == inView && !l.folded:
+			seen[at], line = true, i
+		case l.level > 0 && l.visibility != hidden: // a section that speaks for itself: "Needs a closer look"
+			return 0, false
+		}
+	}
+	return line, !slices.Contains(seen, false)
+}
+
+// readsPreset reports whether the vendor's shapes are looked for: not where the policy names another format.
+func (d *document) readsPreset() bool { return len(d.shapes) > 0 && d.shapes[0] == &d.preset.shapes }
+
+// knowsCleanWords reports whether it is known how the vendor says that all is well. A count of zero in other words is then
+// of a part, or stands beside a verdict that nobody knows yet. What a workflow writes its prompt decides.
+func (d *document) knowsCleanWords() bool {
+	lists := d.preset.shapes.lists
+	knows := len(lists[listApproves])+len(lists[listCounts])+len(d.preset.wordless) > 0
+	return knows && d.readsPreset() && !d.preset.Workflow && !d.preset.FreeWords
+}
+
+// onlyIntroduces reports whether a review says nothing but what introduces its comments on the diff: headings, sentences that
+// its vendor's file lists, and small print.
+func (d *document) onlyIntroduces() bool {
+	for i, l := range d.lines {
+		if l.visibility == hidden || l.level > 0 || l.folded || strings.TrimSpace(l.text) == "" || isFooter(l.text) {
+			continue
+		}
+		isKnown := func(s shape) bool { _, ok := s.match(d.statements[i]); return ok }
+		if l.visibility == quoted || d.statements[i] == "" ||
+			!slices.ContainsFunc(d.preset.introduces, isKnown) && !slices.ContainsFunc(d.preset.wordless, isKnown) {
+			return false
+		}
+	}
+	return true
+}
+
+// isReply reports whether a text is an answer in a conversation, which may repeat anything on request and is no review.
+func (d *document) isReply() bool {
+	return d.preset.ReplyMarker != "" &&
+		slices.ContainsFunc(d.comments, func(c string) bool { return strings.Contains(lowerASCII(c), d.preset.ReplyMarker) })
+}
+
+// otherLine finds the line by which a text is one of the vendor's that are no reviews.
+func (d *document) otherLine() (line int, rule string, found bool) {
+	seen := 0
+	for i := range d.lines {
+		if d.statements[i] == "" {
+			continue
+		}
+		if source, _, ok := d.matchLine(listOther, i); ok {
+			return i, d.ruleName(listOther, source), true
+		}
+		if seen++; seen == 12 {
+			break
+		}
+	}
+	return 0, "", false
+}
