@@ -40,3 +40,9 @@ func (h *headView) isMovedReview(t *quorum.Text) bool {
 	}
 	return t.At.Before(pushed)
 }
+
+// isJudgedInPart reports whether nothing is decided by the ballots now, so that nothing is asked for that only they
+// need.
+func isJudgedInPart(p *quorum.Policy, s *quorum.Snapshot) bool {
+	return s.PR.Closed || s.File.State != quorum.FileValid || p.Mode == quorum.Off || s.PR.Draft && p.DraftsWait
+}

@@ -66,7 +66,9 @@ func withoutImpostors(p *quorum.Policy, s *quorum.Snapshot) *quorum.Snapshot {
 		return s
 	}
 	isKnown := func(name string) bool {
-		return slices.ContainsFunc(p.Reviewers, func(r quorum.Reviewer) bool { return r.AuthorID != 0 && strings.EqualFold(r.Author, name) })
+		return slices.ContainsFunc(p.Reviewers, func(r quorum.Reviewer) bool {
+			return r.AuthorID != 0 && strings.EqualFold(r.Author, name)
+		})
 	}
 	isOther := func(name string, id int64) bool {
 		return id != 0 && !isKnown(name) && slices.ContainsFunc(s.Record.Accounts, func(a quorum.SeenAccount) bool {

@@ -35,7 +35,8 @@ func newPlanner(v attemptView, got attemptResult) *planner {
 // completeBallot fills in the vote, its reason and its next steps.
 func (p *planner) completeBallot(b quorum.Ballot) quorum.Ballot {
 	a, got := &p.attempt, &p.result
-	b.Outcome, b.Reason, b.Detail, b.Evidence, b.Findings = got.outcome, got.reason, got.detail, got.ref, p.head.withKnownPaths(got.findings)
+	b.Outcome, b.Reason, b.Detail, b.Evidence = got.outcome, got.reason, got.detail, got.ref
+	b.Findings = p.head.withKnownPaths(got.findings)
 	b.Attempt = a.number
 	if got.url != "" {
 		b.URL = got.url

@@ -49,7 +49,7 @@ func (v *reviewerView) objectionResult(s *statement) attemptResult {
 	got := resultOf(s)
 	got.outcome, got.reason, got.findings = quorum.Findings, quorum.ReasonFindings, slices.Clip(s.Findings)
 	got.isDoubt = s.Doubt
-	got.findings = v.withThreads(got.findings, s.threads)
+	got.findings = v.threads.withFindings(got.findings, s.threads)
 	got.hasThreads = len(s.threads) > 0
 	return got
 }
