@@ -121,7 +121,7 @@ func (VerdictFormat) JSONSchema() *jsonschema.Schema {
 }
 
 // JSONSchema describes a shape.
-func (Shape) JSONSchema() *jsonschema.Schema {
+func (ShapeText) JSONSchema() *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "string", MinLength: new(uint64(1)), MaxLength: new(uint64(maxShapeText))}
 }
 

@@ -29,7 +29,7 @@ func (n NoticeKeys) quorumNotice() quorum.Notice {
 	return got
 }
 
-func shapeTexts(shapes []Shape) (texts []string) {
+func shapeTexts(shapes []ShapeText) (texts []string) {
 	for _, s := range shapes {
 		texts = append(texts, string(s))
 	}

@@ -88,7 +88,7 @@ type githubHost struct {
 	buffers  *sync.Pool // of what answers are packed in
 	reserve  bool
 	observed Observer
-	shapes   *jsonscan.Shapes
+	shapes   *jsonscan.KnownShapes
 	reached  *atomic.Int64 // when GitHub last answered, in nanoseconds; 0: never yet
 	now      func() time.Time
 	log      *slog.Logger
@@ -140,7 +140,7 @@ func newHost(o Options, idle int) (*githubHost, error) {
 	g := &githubHost{
 		base: base, graphql: base.JoinPath("graphql"), agent: cmp.Or(o.UserAgent, "review-coordinator"),
 		wire: o.Transport, private: o.Transport, policies: newPolicies(), answers: o.Cache, reserve: o.Reserve,
-		observed: o.Observed, shapes: &jsonscan.Shapes{}, buffers: &sync.Pool{New: func() any { return new([]byte) }},
+		observed: o.Observed, shapes: &jsonscan.KnownShapes{}, buffers: &sync.Pool{New: func() any { return new([]byte) }},
 		reached: new(atomic.Int64), now: o.Now, log: o.Log,
 	}
 	if strings.HasSuffix(base.Path, "/api/v3/") {
@@ -618,7 +618,7 @@ type graphqlError struct {
 }
 
 // readGraphQL tells an answer that GitHub failed to give in time, or at all, from one that says no, and reads what is neither.
-func (c *exchange) readGraphQL(body []byte, known *jsonscan.Shapes) error {
+func (c *exchange) readGraphQL(body []byte, known *jsonscan.KnownShapes) error {
 	c.response = graphqlResponse{}
 	a := &c.response
 	if err := jsonscan.Decode(body, known.Of(reflect.TypeOf(a)), a); err != nil {

@@ -82,7 +82,7 @@ type wholeReader struct {
 	token    secret
 	log      *slog.Logger
 	stats    *stats // nil where the host is not GitHub's API
-	shapes   *jsonscan.Shapes
+	shapes   *jsonscan.KnownShapes
 	observed Observer
 	reached  *atomic.Int64
 }
@@ -182,7 +182,7 @@ func (w *wholeReader) checkResponse(req *http.Request, c *exchange, resp *http.R
 
 // decodeJSON reads an answer to where it is wanted. That is done here, because to see that it is what was asked for takes
 // reading it; parts that are not read are not checked.
-func (c *exchange) decodeJSON(body []byte, known *jsonscan.Shapes) error {
+func (c *exchange) decodeJSON(body []byte, known *jsonscan.KnownShapes) error {
 	if c.into == nil {
 		if !json.Valid(body) {
 			return errNoJSON()

@@ -59,11 +59,11 @@ func (m *Maybe[T]) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Shapes are the fields of the types that answers were decoded into: a few dozen.
-type Shapes struct{ byType sync.Map }
+// KnownShapes are the fields of the types that answers were decoded into: a few dozen.
+type KnownShapes struct{ byType sync.Map }
 
 // Of returns the shape of the type that t points to.
-func (all *Shapes) Of(t reflect.Type) *Shape {
+func (all *KnownShapes) Of(t reflect.Type) *Shape {
 	if f, known := all.byType.Load(t); known {
 		return f.(*Shape)
 	}
