@@ -680,7 +680,7 @@ func (l *sentenceParser) parseUploads() func(*world) error {
 			}
 			content := strings.NewReplacer("{run}", strconv.FormatInt(id, 10), "{attempt}", strconv.Itoa(state.Attempt)).
 				Replace(w.expandCommits(body))
-			_, err = sandbox.UploadArtifact(w.g, id, sandbox.Upload{Name: name, File: "verdict.json", Content: content, Overwrite: true})
+			_, err = sandbox.UploadArtifact(w.g, id, sandbox.ArtifactUpload{Name: name, File: "verdict.json", Content: content, Overwrite: true})
 			return err
 		})
 	}
