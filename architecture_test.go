@@ -39,6 +39,7 @@ var rules = map[string][]string{
 		"internal/report",
 		"internal/github/client",
 		"internal/github/untrusted",
+		"internal/github/unzip",
 		"internal/github/webhook",
 	},
 	"internal/loop": {"internal/quorum", "internal/evidence", "internal/report"},
@@ -47,6 +48,7 @@ var rules = map[string][]string{
 	"internal/github/webhook":   {"internal/quorum", "internal/github/jsonscan", "internal/github/untrusted"},
 	"internal/github/jsonscan":  {},
 	"internal/github/untrusted": {},
+	"internal/github/unzip":     {},
 	// The table knows keys and times and nothing of what they name.
 	"internal/store":           {},
 	"internal/store/storetest": {"internal/store"},

@@ -46,6 +46,18 @@ func growStack() {
 // Wait waits for all of them and returns the first error.
 func (g group) Wait() error { return g.all.Wait() }
 
+// readEach reads a value for each key, in parallel; the values are there when the group has ended.
+func readEach[K, V any](g group, keys []K, read func(K) (V, error)) []V {
+	values := make([]V, len(keys))
+	for i, key := range keys {
+		g.Go(func() (err error) {
+			values[i], err = read(key)
+			return err
+		})
+	}
+	return values
+}
+
 // panicked is a mistake of ours.
 type panicked struct{ value, stack string }
 

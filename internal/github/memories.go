@@ -99,7 +99,7 @@ type observed struct {
 	wake                time.Time
 	threadsDecide       bool // resolving a thread may change the decision
 	logs                map[int64]quorum.Job
-	uploads             map[quorum.UploadName]knownUploads
+	uploads             knownUploads
 	commits             map[string]quorum.Commit
 	authors             []quorum.Commit
 	sameBranch          []quorum.PullRequest // of the head branch
@@ -326,12 +326,7 @@ func (m *memory) estimateSize() int {
 			n += len(note)
 		}
 	}
-	for _, known := range m.uploads {
-		for i := range known.files {
-			n += 256 + len(known.files[i].Content)
-		}
-	}
-	return n + 256*(len(m.commits)+len(m.authors)+len(m.pushes)+len(m.sameBranch)+len(m.retired))
+	return n + m.uploads.size() + 256*(len(m.commits)+len(m.authors)+len(m.pushes)+len(m.sameBranch)+len(m.retired))
 }
 
 // changeHead takes up another head, and drops all that was only of the one before.

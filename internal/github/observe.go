@@ -264,18 +264,9 @@ func (l *look) readMissing(ctx context.Context) error {
 	if err := l.readRunsOfLostHeads(ctx); err != nil {
 		return err
 	}
-	wants := evidence.Missing(l.policy, l.snap)
-	if len(wants.Uploads) > 0 {
-		if err := l.readUploads(ctx, wants.Uploads); err != nil {
-			return err
-		}
-		wants = evidence.Missing(l.policy, l.snap)
-	}
-	if wants.SameBranch {
-		if err := l.readSameBranch(ctx, wants.SameBranchRun); err != nil {
-			return err
-		}
-		wants = evidence.Missing(l.policy, l.snap)
+	wants, err := l.readWhatTellsWants(ctx)
+	if err != nil {
+		return err
 	}
 	g, ctx := newGroup(ctx)
 	jobs := readEach(g, wants.Logs, func(id int64) (quorum.Job, error) {
@@ -321,8 +312,27 @@ func (l *look) readMissing(ctx context.Context) error {
 	if wants.Authors || wants.Pushes {
 		l.takePushes()
 	}
-	l.attachLogs()
+	attachLogs(l.snap.Runs, l.mem.logs)
 	return nil
+}
+
+// readWhatTellsWants reads the artifacts and the pull requests of the branch: what else is wanted shows by them.
+func (l *look) readWhatTellsWants(ctx context.Context) (wants quorum.Wants, err error) {
+	wants = evidence.Missing(l.policy, l.snap)
+	if len(wants.Uploads) > 0 {
+		r := uploadReader{l.read, l.mem.uploads, l.snap.Runs, l.f.now().Add(l.snap.Skew - quorum.ReplicaLag)}
+		if l.snap.Uploads, l.mem.uploads, err = r.readAll(ctx, wants.Uploads); err != nil {
+			return quorum.Wants{}, err
+		}
+		wants = evidence.Missing(l.policy, l.snap)
+	}
+	if wants.SameBranch {
+		if err := l.readSameBranch(ctx, wants.SameBranchRun); err != nil {
+			return quorum.Wants{}, err
+		}
+		wants = evidence.Missing(l.policy, l.snap)
+	}
+	return wants, nil
 }
 
 // minRetention is the least time for which GitHub keeps runs, checks and statuses, since 2026-10-01. Source: GitHub's changelog
@@ -385,18 +395,6 @@ func (l *look) takePushes() {
 	if slices.ContainsFunc(l.mem.pushes, func(p quorum.Push) bool { return p.After == l.snap.PR.Head }) {
 		l.mem.pushesOf = l.snap.PR.Head
 	}
-}
-
-// readEach reads a value for each key, in parallel; the values are there when the group has ended.
-func readEach[K, V any](g group, keys []K, read func(K) (V, error)) []V {
-	values := make([]V, len(keys))
-	for i, key := range keys {
-		g.Go(func() (err error) {
-			values[i], err = read(key)
-			return err
-		})
-	}
-	return values
 }
 
 // sortChecks tells our own checks from those of others.
@@ -674,7 +672,7 @@ func (l *look) joinAnswers() {
 		l.snap.PassedOverFor = passedOverFor(l.own, l.runs)
 	}
 	l.snap.Resolved = l.mem.commits
-	l.attachLogs()
+	attachLogs(l.snap.Runs, l.mem.logs)
 }
 
 // passedOverFor returns the file of the workflow in whose suite GitHub has filed our check, if the merge gate passes over that
@@ -723,12 +721,12 @@ func newestJobs(run quorum.Run, checks []quorum.CheckRun) (jobs []quorum.Job) {
 	return jobs
 }
 
-// attachLogs puts the logs that were read into the jobs.
-func (l *look) attachLogs() {
-	for i := range l.snap.Runs {
-		for k, job := range l.snap.Runs[i].Jobs {
-			if known, found := l.mem.logs[job.ID]; found {
-				read := &l.snap.Runs[i].Jobs[k]
+// attachLogs puts the logs that were read into the jobs of runs.
+func attachLogs(runs []quorum.Run, logs map[int64]quorum.Job) {
+	for i := range runs {
+		for k, job := range runs[i].Jobs {
+			if known, found := logs[job.ID]; found {
+				read := &runs[i].Jobs[k]
 				read.Log, read.Annotations, read.Read = known.Log, known.Annotations, true
 			}
 		}
