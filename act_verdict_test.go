@@ -53,7 +53,12 @@ inputs: {anthropic_api_key: {required: true}, github_token: {required: true}, pr
 outputs: {structured_output: {value: '${{ steps.say.outputs.said }}'}}
 ` + modelSays(`{KEY: '${{ inputs.anthropic_api_key }}', PROMPT: '${{ inputs.prompt }}', GIVEN: '${{ inputs.claude_args }}'}`),
 	"openai/codex-action": `name: codex
-inputs: {openai-api-key: {required: true}, prompt: {required: true}, output-schema: {required: true}, sandbox: {required: true}, safety-strategy: {required: true}}
+inputs:
+  openai-api-key: {required: true}
+  prompt: {required: true}
+  output-schema: {required: true}
+  sandbox: {required: true}
+  safety-strategy: {required: true}
 outputs: {final-message: {value: '${{ steps.say.outputs.said }}'}}
 ` + modelSays(`{KEY: '${{ inputs.openai-api-key }}', PROMPT: '${{ inputs.prompt }}', GIVEN: '${{ inputs.output-schema }}'}`),
 	"actions/upload-artifact": `name: upload

@@ -639,7 +639,8 @@ var outcomes = []struct {
 		quorum.ReasonDismissed, quorum.ReasonDeleted, quorum.ReasonEdited, quorum.ReasonNotReceived,
 	}},
 	{"again", []quorum.Reason{
-		quorum.ReasonEmpty, quorum.ReasonAmbiguous, quorum.ReasonMalformed, quorum.ReasonContradicts, quorum.ReasonTemplate, quorum.ReasonConditional, quorum.ReasonPartial,
+		quorum.ReasonEmpty, quorum.ReasonAmbiguous, quorum.ReasonMalformed, quorum.ReasonContradicts,
+		quorum.ReasonTemplate, quorum.ReasonConditional, quorum.ReasonPartial,
 		quorum.ReasonOverloaded, quorum.ReasonHung, quorum.ReasonUnknown, quorum.ReasonFailedTwice, quorum.ReasonRateLimit, quorum.ReasonQuota,
 	}},
 	{"unavailable", []quorum.Reason{

@@ -188,7 +188,8 @@ func (s workflowStep) mayRunTree() bool {
 	}
 	return strings.Contains(s.Run, "./") || slices.ContainsFunc(pathWordPattern.FindAllString(s.Run, -1), func(word string) bool {
 		switch word {
-		case "make", "npm", "npx", "yarn", "pnpm", "go", "cargo", "python", "python3", "pip", "pytest", "node", "mvn", "gradle", "dotnet", "bundle", "rake":
+		case "make", "npm", "npx", "yarn", "pnpm", "go", "cargo", "python", "python3", "pip", "pytest",
+			"node", "mvn", "gradle", "dotnet", "bundle", "rake":
 			return true
 		}
 		return strings.HasSuffix(word, ".sh") || strings.HasSuffix(word, ".py") || strings.HasSuffix(word, ".js")

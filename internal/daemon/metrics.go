@@ -333,7 +333,8 @@ func newScrapeCollector(o MetricsOptions) *scrapeCollector {
 // Describe implements [prometheus.Collector].
 func (s *scrapeCollector) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		s.heard, s.unread, s.readable, s.oldest, s.remembered, s.keys, s.open, s.due, s.leased, s.failing, s.tenants, s.left, s.limit, s.low, s.reached,
+		s.heard, s.unread, s.readable, s.oldest, s.remembered, s.keys, s.open, s.due, s.leased, s.failing, s.tenants,
+		s.left, s.limit, s.low, s.reached,
 	} {
 		out <- d
 	}

@@ -200,6 +200,7 @@ func (p vendorPlay) tell(t *testing.T) {
 			if e.checkState() != end {
 				end, settled = e.checkState(), e.At
 			}
+		default:
 		}
 	}
 	if why := p.contradiction(end, settled, asked); why != "" {
