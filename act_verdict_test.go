@@ -1,8 +1,8 @@
 package coordinator_test
 
-// The examples of reviewers as GitHub runs them, from the pull request's event to the artifact that is uploaded. The actions
-// of others are stand-ins: a checkout that makes two commits, models that answer what a test gives them, and an upload that
-// keeps what it is given. See act_test.go.
+// The examples of reviewers as GitHub runs them, from the pull request's event to the artifact that is uploaded. The
+// actions of others are stand-ins: a checkout that makes two commits, models that answer what a test gives them, and an
+// upload that keeps what it is given. See act_test.go.
 
 import (
 	"encoding/json"
@@ -133,8 +133,8 @@ func chatServer(t *testing.T, answer, keep string) string {
 	return server.URL
 }
 
-// TestActReviewers: each example of a reviewer leaves the verdict of what its model answered. An answer that says anything
-// else leaves nothing, and nothing in it is ever run.
+// TestActReviewers: each example of a reviewer leaves the verdict of what its model answered. An answer that says
+// anything else leaves nothing, and nothing in it is ever run.
 func TestActReviewers(t *testing.T) {
 	needAct(t)
 	r := newRelease(t, whole)

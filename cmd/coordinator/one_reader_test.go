@@ -146,8 +146,8 @@ func isUnheardSignal(r quorum.Reviewer, m review.Material, said classifiedJSON) 
 	return true
 }
 
-// snapshotOfText is a pull request on which the text is all that the reviewer left, bound to its head. bound is false if no
-// pull request can have it so.
+// snapshotOfText is a pull request on which the text is all that the reviewer left, bound to its head. bound is false
+// if no pull request can have it so.
 func snapshotOfText(r quorum.Reviewer, m review.Material, named string) (p quorum.Policy, s quorum.Snapshot, bound bool) {
 	if named != "" && (len(named) > 40 || !review.IsHex(named)) {
 		return p, s, false // it names several

@@ -1,7 +1,7 @@
 package config
 
-// The shapes that a policy brings for a reviewer: sentences in the form of a vendor's file, for a vendor that the program
-// does not know, or for a form that its preset does not know yet.
+// The shapes that a policy brings for a reviewer: sentences in the form of a vendor's file, for a vendor that the
+// program does not know, or for a form that its preset does not know yet.
 
 import (
 	"fmt"

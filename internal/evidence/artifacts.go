@@ -1,7 +1,7 @@
 package evidence
 
-// An artifact is written by the jobs of its run and by nobody else. It says for which run, attempt, head and base it was made,
-// and is bound to them by that and by when it was uploaded.
+// An artifact is written by the jobs of its run and by nobody else. It says for which run, attempt, head and base it
+// was made, and is bound to them by that and by when it was uploaded.
 
 import (
 	"cmp"
@@ -19,8 +19,8 @@ type artifactView struct {
 	head *headView
 }
 
-// maxUploadRuns is how many of a reviewer's runs are asked for their artifacts: the newest. What an earlier one said stands in
-// the record.
+// maxUploadRuns is how many of a reviewer's runs are asked for their artifacts: the newest. What an earlier one said
+// stands in the record.
 const maxUploadRuns = 5
 
 // unreadUploads are the artifacts of the reviewer's runs that were not asked for yet.
@@ -49,8 +49,8 @@ func (v artifactView) uploadsOf(run int64) (files []quorum.Upload, isRead bool) 
 	return nil, false
 }
 
-// artifactStatements are the verdicts in the artifacts of attempt a, oldest first. One that GitHub keeps no more stands from the
-// record. Of several in one attempt an objection objects, and none approves.
+// artifactStatements are the verdicts in the artifacts of attempt a, oldest first. One that GitHub keeps no more stands
+// from the record. Of several in one attempt an objection objects, and none approves.
 func (v artifactView) artifactStatements(a *reviewAttempt) (out []statement) {
 	if a.run == nil {
 		return nil

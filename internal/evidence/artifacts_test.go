@@ -118,7 +118,8 @@ func outcomeAfter(b quorum.Ballot) quorum.Outcome {
 	return b.Outcome
 }
 
-// What was read once stands: neither retention nor a deletion withdraws a verdict, and within its attempt no upload answers one.
+// What was read once stands: neither retention nor a deletion withdraws a verdict, and within its attempt no upload
+// answers one.
 func TestAVerdictThatWasReadStands(t *testing.T) {
 	approve, objects := verdictJSON("approve", 1), verdictJSON("request_changes", 1)
 	expired := []quorum.Upload{{ID: 9, Created: at(30), Expired: true}}

@@ -28,8 +28,8 @@ func (c *candidate) rejectVoid(why rejection, reason quorum.Reason, detail strin
 	c.setVoid(reason, detail)
 }
 
-// candidates are the texts by the reviewer's account for attempt a, comments first, each oldest first. Texts of our own,
-// and those that another workflow wrote as the same account, are none.
+// candidates are the texts by the reviewer's account for attempt a, comments first, each oldest first. Texts of our
+// own, and those that another workflow wrote as the same account, are none.
 func (v *reviewerView) candidates(a *reviewAttempt) (out []candidate) {
 	for i := range v.head.texts {
 		if c, found := v.newCandidate(a, &v.head.texts[i]); found {
@@ -39,8 +39,8 @@ func (v *reviewerView) candidates(a *reviewAttempt) (out []candidate) {
 	return out
 }
 
-// textStatements are the statements among the candidates for a, oldest first; of a reviewer whose verdict is an artifact those
-// in its artifacts.
+// textStatements are the statements among the candidates for a, oldest first; of a reviewer whose verdict is an
+// artifact those in its artifacts.
 func (v *reviewerView) textStatements(a *reviewAttempt) (out []statement) {
 	if v.Verdict.Kind == quorum.Artifact {
 		return v.artifacts.artifactStatements(a)
@@ -54,8 +54,8 @@ func (v *reviewerView) textStatements(a *reviewAttempt) (out []statement) {
 	return out
 }
 
-// newCandidate decides whether t counts for attempt a: an edit by anybody but the reviewer makes it void. found is false if
-// t is not the reviewer's.
+// newCandidate decides whether t counts for attempt a: an edit by anybody but the reviewer makes it void. found is
+// false if t is not the reviewer's.
 func (v *reviewerView) newCandidate(a *reviewAttempt, t *quorum.Text) (c candidate, found bool) {
 	if v.Author == "" || !v.IsAuthor(t.Author) || v.head.isOurs(t) {
 		return candidate{}, false
@@ -113,8 +113,8 @@ func (v *reviewerView) bind(a *reviewAttempt, c *candidate) (why rejection) {
 	return why
 }
 
-// readCandidate fills in what the text says. A review that was dismissed is void, unless it objects and who dismissed it
-// may not end that.
+// readCandidate fills in what the text says. A review that was dismissed is void, unless it objects and who dismissed
+// it may not end that.
 func (v *reviewerView) readCandidate(a *reviewAttempt, c *candidate) {
 	dismissed, by := c.text.State == "DISMISSED", quorum.Account{}
 	if dismissed {
@@ -140,8 +140,8 @@ func (v *reviewerView) readCandidate(a *reviewAttempt, c *candidate) {
 	}
 }
 
-// doubtApproval makes an approval void that may be about another commit or pull request, that answers a command, or that
-// objected in the same attempt.
+// doubtApproval makes an approval void that may be about another commit or pull request, that answers a command, or
+// that objected in the same attempt.
 func (v *reviewerView) doubtApproval(a *reviewAttempt, c *candidate) {
 	if why := v.whyUnnamed(c); why != "" {
 		c.rejectVoid(why, quorum.ReasonUnnamed, c.voidDetail)

@@ -94,8 +94,8 @@ func signalOf(r *quorum.Reviewer) quorum.Signal {
 	return r.Signal
 }
 
-// isSignal reports whether a signal says something: that the review is under way, why there is none, or, in words of its
-// vendor's own, what it is. Whatever else it says is left to the texts.
+// isSignal reports whether a signal says something: that the review is under way, why there is none, or, in words of
+// its vendor's own, what it is. Whatever else it says is left to the texts.
 func isSignal(r *quorum.Reviewer, got *review.Reading) bool {
 	switch got.Outcome {
 	case quorum.Running:
@@ -124,7 +124,8 @@ func (h *headView) scanBegan(end *quorum.Status) (began time.Time) {
 	return began
 }
 
-// readCheck reads a check run of a reviewer whose comments on the diff all lie below its min_severity; minor counts them.
+// readCheck reads a check run of a reviewer whose comments on the diff all lie below its min_severity; minor counts
+// them.
 func (c *textReader) readCheck(r *quorum.Reviewer, run *quorum.CheckRun, minor int) review.Reading {
 	body := strings.Join([]string{run.Title, run.Summary, run.Text}, "\n\n")
 	m := review.Material{

@@ -21,8 +21,8 @@ func newHeadView(p *quorum.Policy, s *quorum.Snapshot) *headView {
 	return &headView{policy: p, snapshot: s, cycle: cycleOf(s), record: recordViewOf(s), texts: texts}
 }
 
-// mayHaveHadOtherHead reports whether the pull request had another head before, or may have had one of which no run, check
-// or force-push tells: then the branch's activity list does.
+// mayHaveHadOtherHead reports whether the pull request had another head before, or may have had one of which no run,
+// check or force-push tells: then the branch's activity list does.
 func (h *headView) mayHaveHadOtherHead() bool {
 	return h.cycle.hadOtherHead || h.snapshot.PR.Commits > 1 && len(h.snapshot.Pushes) == 0
 }

@@ -55,8 +55,8 @@ func (v *attemptView) combineTexts(statements []statement) attemptResult {
 }
 
 // decidingStatements picks the statement that decides as an approval, as an objection, and, if there is neither,
-// without a verdict. Any objection objects, with two exceptions for an account of its own: of several reviews the newest
-// verdict counts, and an approval that came after it was asked again answers what it objected to before.
+// without a verdict. Any objection objects, with two exceptions for an account of its own: of several reviews the
+// newest verdict counts, and an approval that came after it was asked again answers what it objected to before.
 func (v *attemptView) decidingStatements(statements []statement) (approval, objection, other *statement) {
 	var inReview, elsewhere *statement // the newest objections in a review, and in a comment, a check or a status
 	for i := range statements {
@@ -88,8 +88,8 @@ func (v *attemptView) decidingStatements(statements []statement) (approval, obje
 	return approval, newerObjection(elsewhere, inReview), other
 }
 
-// tellingStatement is the one of two statements without a verdict that tells more of why there is none: the newer, unless
-// only the older one says it.
+// tellingStatement is the one of two statements without a verdict that tells more of why there is none: the newer,
+// unless only the older one says it.
 func (v *attemptView) tellingStatement(older, newer *statement) *statement {
 	isAtWork := newer.Outcome == quorum.Running && v.attempt.ended.IsZero()
 	if older == nil || !saysWhy(older.Outcome) || saysWhy(newer.Outcome) || isAtWork {
@@ -98,8 +98,8 @@ func (v *attemptView) tellingStatement(older, newer *statement) *statement {
 	return older
 }
 
-// isOfAttemptsBefore reports whether an objection, if there is one, is from before its reviewer was asked again, and the
-// approval from after that.
+// isOfAttemptsBefore reports whether an objection, if there is one, is from before its reviewer was asked again, and
+// the approval from after that.
 func (v *attemptView) isOfAttemptsBefore(objection, approval *statement) bool {
 	began := v.attempt.began
 	return objection != nil && v.attempt.wasAskedAgain() && objection.at.Before(began) && !approval.at.Before(began)

@@ -54,8 +54,9 @@ func (v *reviewerView) objectionResult(s *statement) attemptResult {
 	return got
 }
 
-// withKnownPaths returns findings with their paths as the pull request has them. A reader takes "a/cart.go" for a diff's name
-// of cart.go, and cannot know of a folder "a"; nor that "shop/cart.go" is a repository's name before its file.
+// withKnownPaths returns findings with their paths as the pull request has them. A reader takes "a/cart.go" for a
+// diff's name of cart.go, and cannot know of a folder "a"; nor that "shop/cart.go" is a repository's name before its
+// file.
 func (h *headView) withKnownPaths(findings []quorum.Finding) []quorum.Finding {
 	if len(findings) == 0 || len(h.snapshot.PR.Files) == 0 {
 		return findings

@@ -24,8 +24,8 @@ func (h *headView) openedThreads(r *quorum.Reviewer, review int64) (out []quorum
 }
 
 // hasEnded reports whether a thread of r's has ended: somebody who may has resolved it, or a later head has made it
-// outdated for a reviewer that reports only what is new. On the head that it objects to a bot resolves nothing, not even
-// its own: nothing has changed there.
+// outdated for a reviewer that reports only what is new. On the head that it objects to a bot resolves nothing, not
+// even its own: nothing has changed there.
 func (h *headView) hasEnded(r *quorum.Reviewer, t *quorum.Thread) bool {
 	isOfHead := t.Commit == h.snapshot.PR.Head
 	switch {

@@ -26,7 +26,8 @@ func verdictOf(run int64, verdict string) string {
 		sandbox.SHA("a1"), run, verdict, findings)
 }
 
-// An artifact costs two requests when it is new, its list is asked for once more after the run has ended, and then no more.
+// An artifact costs two requests when it is new, its list is asked for once more after the run has ended, and then no
+// more.
 func TestAnArtifactIsReadOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, func(s *setup) {

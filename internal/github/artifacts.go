@@ -1,6 +1,7 @@
 package github
 
-// Artifacts: what a job of a run uploaded, as a ZIP archive. It is unpacked in memory: nothing of it is ever written anywhere.
+// Artifacts: what a job of a run uploaded, as a ZIP archive. It is unpacked in memory: nothing of it is ever written
+// anywhere.
 
 import (
 	"context"
@@ -18,8 +19,8 @@ import (
 // maxUploads is how many artifacts of one name in one run are read: more hold no verdict.
 const maxUploads = 10
 
-// restArtifact is an artifact as GitHub lists it. Source: GitHub's REST reference, "List workflow run artifacts"; the list can be
-// narrowed by name.
+// restArtifact is an artifact as GitHub lists it. Source: GitHub's REST reference, "List workflow run artifacts"; the
+// list can be narrowed by name.
 type restArtifact struct {
 	ID      int64     `json:"id"`
 	Name    string    `json:"name"`
@@ -66,8 +67,8 @@ func (k knownUploads) find(u quorum.UploadName, id int64) *quorum.Upload {
 	return nil
 }
 
-// readAll reads the artifacts that are wanted, and returns them with what is known by then. What a run has uploaded by its end
-// stays as it is: its list is read once more after that, and then no more.
+// readAll reads the artifacts that are wanted, and returns them with what is known by then. What a run has uploaded by
+// its end stays as it is: its list is read once more after that, and then no more.
 func (r uploadReader) readAll(ctx context.Context, wanted []quorum.UploadName) (all []quorum.Uploads, known knownUploads, err error) {
 	g, ctx := newGroup(ctx)
 	lists := readEach(g, wanted, func(u quorum.UploadName) ([]quorum.Upload, error) {
@@ -99,8 +100,8 @@ func (r uploadReader) endedAttempt(id int64) int {
 	return 0
 }
 
-// readOfRun reads the artifacts of one name in one run. One that was read before is not read again: an artifact never changes,
-// it is only replaced by another.
+// readOfRun reads the artifacts of one name in one run. One that was read before is not read again: an artifact never
+// changes, it is only replaced by another.
 func (r uploadReader) readOfRun(ctx context.Context, u quorum.UploadName) (files []quorum.Upload, err error) {
 	path := r.repoPath("actions", "runs", strconv.FormatInt(u.Run, 10), "artifacts")
 	query := url.Values{"name": {u.Name}, "per_page": {"100"}}.Encode()
@@ -147,8 +148,8 @@ func (r uploadReader) runURL(id int64) string {
 	return ""
 }
 
-// readContent downloads an artifact and unpacks its one file. What is wrong with it stands in the result: only GitHub's own faults
-// are errors.
+// readContent downloads an artifact and unpacks its one file. What is wrong with it stands in the result: only GitHub's
+// own faults are errors.
 func (r uploadReader) readContent(ctx context.Context, file *quorum.Upload) error {
 	archive, err := r.client.Archive(ctx, r.repoPath("actions", "artifacts", strconv.FormatInt(file.ID, 10), "zip"), unzip.MaxArchive)
 	switch {

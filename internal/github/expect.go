@@ -1,9 +1,9 @@
 package github
 
 // A look in one wave. Where a look is expected to find the head that it finds, everything that is read of it is read
-// beside the pull request and the policy, and so is the conversation, which also tells whether the policy is the one that
-// was read last. Nothing is believed for having been expected: what was read for another head, base or policy than GitHub
-// then shows is read again, in order.
+// beside the pull request and the policy, and so is the conversation, which also tells whether the policy is the one
+// that was read last. Nothing is believed for having been expected: what was read for another head, base or policy than
+// GitHub then shows is read again, in order.
 
 import (
 	"slices"
@@ -61,7 +61,8 @@ func (m *memory) wasHead(head string) bool {
 		slices.ContainsFunc(m.conversation.timeline, func(e quorum.Event) bool { return e.Kind == quorum.ForcePushed && e.From == head })
 }
 
-// needsConversation reports whether the conversation will be needed, as far as that can be known before anything is read.
+// needsConversation reports whether the conversation will be needed, as far as that can be known before anything is
+// read.
 func (l *look) needsConversation(sc readPlan) bool {
 	return !l.mem.readSerially && (l.eventCame || l.mem.head != sc.head || l.conversationDue())
 }

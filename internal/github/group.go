@@ -1,7 +1,7 @@
 package github
 
-// Reads in parallel. A mistake of ours in one of them ends the look, and not the program: what one pull request holds must
-// not stop a server for all.
+// Reads in parallel. A mistake of ours in one of them ends the look, and not the program: what one pull request holds
+// must not stop a server for all.
 
 import (
 	"context"
@@ -34,8 +34,8 @@ func (g group) Go(f func() error) {
 	})
 }
 
-// growStack makes room on a new goroutine's stack for a request and its answer, at once: each of the steps in which it would grow
-// by itself copies all that stands on it.
+// growStack makes room on a new goroutine's stack for a request and its answer, at once: each of the steps in which it
+// would grow by itself copies all that stands on it.
 //
 //go:noinline
 func growStack() {

@@ -1,12 +1,12 @@
 package sandbox
 
-// Accounts have the numbers that GitHub gave them, where everybody can see them: what is told apart by number on GitHub must be
-// here, too.
+// Accounts have the numbers that GitHub gave them, where everybody can see them: what is told apart by number on GitHub
+// must be here, too.
 
 import "strings"
 
-// accountID is the number of an account: GitHub's, or else one that is derived from the login, always the same one and another
-// for each login.
+// accountID is the number of an account: GitHub's, or else one that is derived from the login, always the same one and
+// another for each login.
 func accountID(login string) int64 {
 	login = strings.ToLower(login)
 	if id, isKnown := knownAccountIDs[login]; isKnown {

@@ -1,7 +1,7 @@
 package sandbox
 
-// Artifacts: what the jobs of a run upload. An artifact belongs to its run and not to an attempt of it; a name can be used once in
-// a run, reruns included, unless the upload overwrites. They expire, and can be deleted.
+// Artifacts: what the jobs of a run upload. An artifact belongs to its run and not to an attempt of it; a name can be
+// used once in a run, reruns included, unless the upload overwrites. They expire, and can be deleted.
 
 import (
 	"archive/zip"
@@ -33,7 +33,8 @@ type artifact struct {
 	expired bool
 }
 
-// errNameTaken is GitHub's refusal of a second artifact of a name. Source: actions/upload-artifact, since its version 4.
+// errNameTaken is GitHub's refusal of a second artifact of a name. Source: actions/upload-artifact, since its version
+// 4.
 var errNameTaken = errors.New("(409) Conflict: an artifact with this name already exists on the workflow run")
 
 // UploadArtifact uploads an artifact as a job of a run's newest attempt does, and returns its id.

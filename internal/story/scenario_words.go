@@ -667,8 +667,8 @@ func (l *sentenceParser) parseReruns() func(*world) error {
 	}
 }
 
-// parseUploads reads an upload as actions/upload-artifact with overwrite makes it. In its text {run} and {attempt} stand for the
-// run's id and its attempt.
+// parseUploads reads an upload as actions/upload-artifact with overwrite makes it. In its text {run} and {attempt}
+// stand for the run's id and its attempt.
 func parseUploads(l *sentenceParser) func(*world) error {
 	label, name := l.subjectRun(), l.next("the artifact's name").text
 	body := l.requireBodyText()
@@ -905,8 +905,8 @@ func (l *sentenceParser) parseMay() func(*world) error {
 	}
 }
 
-// parseProtects parses "LOGIN protects BRANCH": it requires the check of the policy, unless the sentence names another, or
-// none.
+// parseProtects parses "LOGIN protects BRANCH": it requires the check of the policy, unless the sentence names another,
+// or none.
 func (l *sentenceParser) parseProtects() func(*world) error {
 	branch, protect := l.next("the branch").text, sandbox.ProtectBranch
 	required, requiresNone := sandbox.RequiredCheck{}, false
@@ -943,7 +943,8 @@ func parseExpires(l *sentenceParser) func(*world) error {
 	return func(w *world) error { return sandbox.Expire(w.g, w.pullNumber(n)) }
 }
 
-// parseRenames parses "APP is renamed to NAME"; the App may be called by its slug, by its bot, or by the reviewer that it is.
+// parseRenames parses "APP is renamed to NAME"; the App may be called by its slug, by its bot, or by the reviewer that
+// it is.
 func parseRenames(l *sentenceParser) func(*world) error {
 	who, name := l.subject.text, strings.TrimSuffix(l.next("the new name").text, "[bot]")
 	return func(w *world) error {

@@ -1,5 +1,5 @@
-// Package unzip unpacks a ZIP archive that a stranger may have made. It promises to take no more memory than the archive and one
-// file of bounded size need, and to write nothing anywhere.
+// Package unzip unpacks a ZIP archive that a stranger may have made. It promises to take no more memory than the
+// archive and one file of bounded size need, and to write nothing anywhere.
 package unzip
 
 import (
@@ -22,7 +22,8 @@ var (
 	ErrNotOneFile = errors.New("the artifact must hold exactly one file")
 )
 
-// OneFile returns the one regular file of a ZIP archive. It takes no more memory than the archive and the file may have.
+// OneFile returns the one regular file of a ZIP archive. It takes no more memory than the archive and the file may
+// have.
 func OneFile(archive []byte) ([]byte, error) {
 	z, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
 	switch {
