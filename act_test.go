@@ -1,7 +1,8 @@
 package coordinator_test
 
-// The action as GitHub runs it: act plays the runner, on this machine and without containers, and the sandbox is GitHub.
-// Every example and every event goes end to end, from the payload to the check that stands on the head afterwards.
+// The action as GitHub runs it: act plays the runner, on this machine and without containers, and the sandbox is
+// GitHub. Every example and every event goes end to end, from the payload to the check that stands on the head
+// afterwards.
 //
 // It needs the program act, whose path is in ACT: .ci/act.sh gets it and runs this.
 
@@ -530,8 +531,8 @@ func TestActExamples(t *testing.T) {
 	}
 }
 
-// TestActSetUp: the recommended set-up as GitHub plays it, in a public repository. What rings the bell starts the job, what
-// GitHub holds or forbids does not, and the merge gate agrees with the check.
+// TestActSetUp: the recommended set-up as GitHub plays it, in a public repository. What rings the bell starts the job,
+// what GitHub holds or forbids does not, and the merge gate agrees with the check.
 func TestActSetUp(t *testing.T) {
 	needAct(t)
 	r := newRelease(t, whole)

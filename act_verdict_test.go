@@ -1,8 +1,8 @@
 package coordinator_test
 
-// The examples of reviewers as GitHub runs them, from the pull request's event to the artifact that is uploaded. The actions
-// of others are stand-ins: a checkout that makes two commits, models that answer what a test gives them, and an upload that
-// keeps what it is given. See act_test.go.
+// The examples of reviewers as GitHub runs them, from the pull request's event to the artifact that is uploaded. The
+// actions of others are stand-ins: a checkout that makes two commits, models that answer what a test gives them, and an
+// upload that keeps what it is given. See act_test.go.
 
 import (
 	"encoding/json"
@@ -53,7 +53,12 @@ inputs: {anthropic_api_key: {required: true}, github_token: {required: true}, pr
 outputs: {structured_output: {value: '${{ steps.say.outputs.said }}'}}
 ` + modelSays(`{KEY: '${{ inputs.anthropic_api_key }}', PROMPT: '${{ inputs.prompt }}', GIVEN: '${{ inputs.claude_args }}'}`),
 	"openai/codex-action": `name: codex
-inputs: {openai-api-key: {required: true}, prompt: {required: true}, output-schema: {required: true}, sandbox: {required: true}, safety-strategy: {required: true}}
+inputs:
+  openai-api-key: {required: true}
+  prompt: {required: true}
+  output-schema: {required: true}
+  sandbox: {required: true}
+  safety-strategy: {required: true}
 outputs: {final-message: {value: '${{ steps.say.outputs.said }}'}}
 ` + modelSays(`{KEY: '${{ inputs.openai-api-key }}', PROMPT: '${{ inputs.prompt }}', GIVEN: '${{ inputs.output-schema }}'}`),
 	"actions/upload-artifact": `name: upload
@@ -128,8 +133,8 @@ func chatServer(t *testing.T, answer, keep string) string {
 	return server.URL
 }
 
-// TestActReviewers: each example of a reviewer leaves the verdict of what its model answered. An answer that says anything
-// else leaves nothing, and nothing in it is ever run.
+// TestActReviewers: each example of a reviewer leaves the verdict of what its model answered. An answer that says
+// anything else leaves nothing, and nothing in it is ever run.
 func TestActReviewers(t *testing.T) {
 	needAct(t)
 	r := newRelease(t, whole)

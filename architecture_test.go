@@ -39,6 +39,7 @@ var rules = map[string][]string{
 		"internal/report",
 		"internal/github/client",
 		"internal/github/untrusted",
+		"internal/github/unzip",
 		"internal/github/webhook",
 	},
 	"internal/loop": {"internal/quorum", "internal/evidence", "internal/report"},
@@ -47,6 +48,7 @@ var rules = map[string][]string{
 	"internal/github/webhook":   {"internal/quorum", "internal/github/jsonscan", "internal/github/untrusted"},
 	"internal/github/jsonscan":  {},
 	"internal/github/untrusted": {},
+	"internal/github/unzip":     {},
 	// The table knows keys and times and nothing of what they name.
 	"internal/store":           {},
 	"internal/store/storetest": {"internal/store"},
@@ -55,7 +57,8 @@ var rules = map[string][]string{
 	// What the daemon's table holds work for, by name; and what people see of it.
 	"internal/workkey":   {"internal/quorum"},
 	"internal/dashboard": {"internal/quorum", "internal/store", "internal/workkey"},
-	// The daemon is a shell around the loop. It speaks of GitHub in GitHub's own types: there is one host, and no second vocabulary.
+	// The daemon is a shell around the loop. It speaks of GitHub in GitHub's own types: there is one host, and no
+	// second vocabulary.
 	"internal/daemon": {
 		"internal/quorum", "internal/evidence", "internal/report", "internal/github", "internal/github/client", "internal/github/webhook",
 		"internal/loop", "internal/store", "internal/workkey", "internal/dashboard",
@@ -483,7 +486,8 @@ var outsideOfAClone = regexp.MustCompile(`/(?:work|root|home|Users)/[a-z]|\.\./s
 // onEveryRunner matches the folder below which GitHub's runners check a repository out: it is no single machine's.
 var onEveryRunner = regexp.MustCompile(`/(?:home|Users)/runner/work/`)
 
-// A clone is all that anybody needs: no file points to a place outside it. (The folder .ci is for the machine that runs it.)
+// A clone is all that anybody needs: no file points to a place outside it. (The folder .ci is for the machine that runs
+// it.)
 func TestTheRepositoryStandsAlone(t *testing.T) {
 	for _, name := range files(t) {
 		text, err := os.ReadFile(name)

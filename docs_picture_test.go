@@ -28,7 +28,8 @@ func TestThePicture(t *testing.T) {
 	generated(t, "docs/check.svg", drawn(t, lastCheck(t, "docs/check.txt")))
 }
 
-// lastCheck plays a story and returns its check as it reads in the end. The story in the file must be the one that is told.
+// lastCheck plays a story and returns its check as it reads in the end. The story in the file must be the one that is
+// told.
 func lastCheck(t *testing.T, file string) (last report.Check) {
 	t.Helper()
 	src, err := os.ReadFile(file)

@@ -639,7 +639,8 @@ var outcomes = []struct {
 		quorum.ReasonDismissed, quorum.ReasonDeleted, quorum.ReasonEdited, quorum.ReasonNotReceived,
 	}},
 	{"again", []quorum.Reason{
-		quorum.ReasonEmpty, quorum.ReasonAmbiguous, quorum.ReasonMalformed, quorum.ReasonContradicts, quorum.ReasonTemplate, quorum.ReasonConditional, quorum.ReasonPartial,
+		quorum.ReasonEmpty, quorum.ReasonAmbiguous, quorum.ReasonMalformed, quorum.ReasonContradicts,
+		quorum.ReasonTemplate, quorum.ReasonConditional, quorum.ReasonPartial,
 		quorum.ReasonOverloaded, quorum.ReasonHung, quorum.ReasonUnknown, quorum.ReasonFailedTwice, quorum.ReasonRateLimit, quorum.ReasonQuota,
 	}},
 	{"unavailable", []quorum.Reason{
@@ -654,7 +655,8 @@ var outcomes = []struct {
 	}},
 }
 
-// TestDocsVerdicts: every sentence that the check can say of a reviewer, and what to do about it, stands in docs/verdicts.md.
+// TestDocsVerdicts: every sentence that the check can say of a reviewer, and what to do about it, stands in
+// docs/verdicts.md.
 func TestDocsVerdicts(t *testing.T) {
 	const file = "docs/verdicts.md"
 	page, err := os.ReadFile(file)
@@ -803,7 +805,8 @@ var (
 	matched    = regexp.MustCompile(`^(?:on|ignoring)\(`)
 )
 
-// joinable reports whether both sides of each and, or and unless can meet: Prometheus joins series whose labels are equal.
+// joinable reports whether both sides of each and, or and unless can meet: Prometheus joins series whose labels are
+// equal.
 func joinable(expr string) bool {
 	sides := joins.Split(expr, -1)
 	for i := range sides[1:] {

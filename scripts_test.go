@@ -316,8 +316,8 @@ func mustAbs(t *testing.T, path string) string {
 	return abs
 }
 
-// TestTheTableFitsTheVersion: a release's commit says what each of its twelve programs is; any other says nothing, so that
-// it is built and nobody takes an older release for it.
+// TestTheTableFitsTheVersion: a release's commit says what each of its twelve programs is; any other says nothing, so
+// that it is built and nobody takes an older release for it.
 func TestTheTableFitsTheVersion(t *testing.T) {
 	version, err := os.ReadFile("VERSION")
 	must(t, err)

@@ -201,8 +201,8 @@ var heads = map[string]string{
 	"issue_comment":       "github.event.issue.number",
 }
 
-// group returns the laws of concurrency that w breaks. GitHub takes a group at the top before it looks at a job's if: a run that
-// is skipped would cancel one that works, or push one out that waits.
+// group returns the laws of concurrency that w breaks. GitHub takes a group at the top before it looks at a job's if: a
+// run that is skipped would cancel one that works, or push one out that waits.
 func (w workflow) group() (found []string) {
 	for id, j := range w.Jobs {
 		says := func(format string, args ...any) {
@@ -254,8 +254,8 @@ func (w workflow) isReviewer() bool {
 // headOfPull is the commit that a reviewer checks out.
 const headOfPull = "${{ github.event.pull_request.head.sha }}"
 
-// reviewerBreaches returns the laws of a reviewer's workflow that w breaks. It runs the pull request's own file and reads its
-// code: so it may write nothing, runs nothing of it, and only its verdict leaves the job, by the last step.
+// reviewerBreaches returns the laws of a reviewer's workflow that w breaks. It runs the pull request's own file and
+// reads its code: so it may write nothing, runs nothing of it, and only its verdict leaves the job, by the last step.
 func (w workflow) reviewerBreaches() (found []string) {
 	if !w.isReviewer() {
 		return nil
@@ -498,8 +498,8 @@ func TestTheAction(t *testing.T) {
 	}
 }
 
-// TestTheVerdictStep: what a model said reaches the script through the environment, and the step uses no program of others but
-// the one that uploads.
+// TestTheVerdictStep: what a model said reaches the script through the environment, and the step uses no program of
+// others but the one that uploads.
 func TestTheVerdictStep(t *testing.T) {
 	const file = "verdict/action.yml"
 	var a action

@@ -177,8 +177,8 @@ func sendAccepted(c *webhookConn, w signedDelivery, id string) error {
 	return err
 }
 
-// runOpenLoop sends rate deliveries a second, whether or not earlier ones are answered. A delivery's time counts from when it
-// was due: if it had to wait for a connection, it waited for the daemon.
+// runOpenLoop sends rate deliveries a second, whether or not earlier ones are answered. A delivery's time counts from
+// when it was due: if it had to wait for a connection, it waited for the daemon.
 func (l loadGenerator) runOpenLoop(ctx context.Context, rate int, most time.Duration) (all durations, err error) {
 	due := make(chan time.Time, rate*int(most/time.Second)+1)
 	go func() {

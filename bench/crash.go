@@ -114,8 +114,8 @@ func (cmd crashCmd) Run(b *harness) error {
 	return nil
 }
 
-// startLoad starts the pushes and the delivery of webhooks. playing stops the pushes, after which want receives their expected
-// outcomes; delivering stops the webhooks.
+// startLoad starts the pushes and the delivery of webhooks. playing stops the pushes, after which want receives their
+// expected outcomes; delivering stops the webhooks.
 func (l *soakRun) startLoad(ctx context.Context) (delivering, playing func(), want <-chan map[string]pushOutcome) {
 	sending, stopSending := context.WithCancel(ctx)
 	var group sync.WaitGroup
@@ -140,7 +140,8 @@ func (l *soakRun) setAckHandler(f func(int)) {
 	l.ackHandler = f
 }
 
-// startAndKill starts the daemon and kills it at w. It returns the kill point that happened: the awaited moment may not come.
+// startAndKill starts the daemon and kills it at w. It returns the kill point that happened: the awaited moment may not
+// come.
 func (l *soakRun) startAndKill(ctx context.Context, w killPoint, rng *rand.Rand) (killPoint, error) {
 	var once sync.Once
 	var victim *daemonProcess
@@ -257,7 +258,8 @@ func (l *soakRun) armKill(w killPoint, nth int, kill func(killPoint)) {
 	}
 }
 
-// countLost compares the table with the accepted deliveries and with the table at the kill before, and counts what is missing.
+// countLost compares the table with the accepted deliveries and with the table at the kill before, and counts what is
+// missing.
 func (l *soakRun) countLost(point string, before, now workTable) (lost int) {
 	l.mu.Lock()
 	ids, last := make([]string, 0, len(l.accepted)), map[string]acceptedDelivery{}

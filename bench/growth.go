@@ -1,9 +1,10 @@
 package main
 
-// bench memory and bench growth: how memory, and the time to acknowledge and to claim, grow with the number of pull requests.
+// bench memory and bench growth: how memory, and the time to acknowledge and to claim, grow with the number of pull
+// requests.
 //
-// 100,000 are not tracked one by one: GitHub's limits alone would make that take an hour. 1,000 are tracked and decided; the
-// others are copies of them in the daemon's table, each under its own name, and they exist on GitHub.
+// 100,000 are not tracked one by one: GitHub's limits alone would make that take an hour. 1,000 are tracked and
+// decided; the others are copies of them in the daemon's table, each under its own name, and they exist on GitHub.
 
 import (
 	"context"
@@ -100,8 +101,8 @@ func (cmd growthCmd) Run(b *harness) error {
 	return nil
 }
 
-// measureClaims measures how long it takes from a delivery to the look's first request, with nothing else going on. The look
-// finds nothing new: a reviewer wrote once more what it wrote before.
+// measureClaims measures how long it takes from a delivery to the look's first request, with nothing else going on. The
+// look finds nothing new: a reviewer wrote once more what it wrote before.
 func (b *harness) measureClaims(t *fakeGitHub, d *daemonProcess) (took durations, err error) {
 	c, err := dialWebhook(b.ctx, d.webhookAddr)
 	if err != nil {
@@ -223,8 +224,8 @@ func approveAll(p trackedPull) error {
 	return nil
 }
 
-// copyRows copies every row of shop-0000 to the other repositories of its installation, as looked at after GitHub had them:
-// else all would be looked at when the daemon starts.
+// copyRows copies every row of shop-0000 to the other repositories of its installation, as looked at after GitHub had
+// them: else all would be looked at when the daemon starts.
 func (b *harness) copyRows(times int) error {
 	db, err := sql.Open("sqlite", "file:"+b.dir+"/coordinator.db?_pragma=journal_mode(WAL)&_pragma=busy_timeout(10000)")
 	if err != nil {

@@ -1,7 +1,8 @@
 package main
 
-// A soak run: pull requests that change all the time (pushes, runs, answers, outages, reruns), and what must hold whatever
-// happens to the daemon meanwhile. The outcome of each push is planned beforehand, so that no undisturbed run is needed to know it.
+// A soak run: pull requests that change all the time (pushes, runs, answers, outages, reruns), and what must hold
+// whatever happens to the daemon meanwhile. The outcome of each push is planned beforehand, so that no undisturbed run
+// is needed to know it.
 
 import (
 	"context"
@@ -142,8 +143,8 @@ func (b *harness) newSoakRun(ctx context.Context, seed uint64, repos, pulls int)
 	return l, nil
 }
 
-// playPushes plays pushes until ctx ends, and then finishes each pull request's last one. It returns the outcome that each
-// pull request must have.
+// playPushes plays pushes until ctx ends, and then finishes each pull request's last one. It returns the outcome that
+// each pull request must have.
 func (l *soakRun) playPushes(ctx context.Context) (want map[string]pushOutcome) {
 	want = map[string]pushOutcome{}
 	var mu sync.Mutex
@@ -184,8 +185,8 @@ func (l *soakRun) recordError(err error) {
 	l.playErrors = append(l.playErrors, err)
 }
 
-// playPush plays a push with its two reviewers. One in four is abandoned half-way for the next push, unless it is the last.
-// Events are more than a second apart, as GitHub's times are whole seconds and no reviewer is faster.
+// playPush plays a push with its two reviewers. One in four is abandoned half-way for the next push, unless it is the
+// last. Events are more than a second apart, as GitHub's times are whole seconds and no reviewer is faster.
 func (l *soakRun) playPush(p trackedPull, n int, f pushOutcome, last bool, rng *rand.Rand) error {
 	soon := func() error {
 		return sleepFor(l.ctx, 1100*time.Millisecond+time.Duration(rng.IntN(400))*time.Millisecond)
@@ -245,12 +246,12 @@ func (l *soakRun) setRerunWaiter(repo string, run int64, rerun chan int) {
 	l.rerunWaiters[repo][run] = rerun
 }
 
-// rerunTimeout is how long a rerun may take. If a kill came between its intent and its request, the daemon asks again half a
-// minute later at the earliest, and another kill may hit it there.
+// rerunTimeout is how long a rerun may take. If a kill came between its intent and its request, the daemon asks again
+// half a minute later at the earliest, and another kill may hit it there.
 const rerunTimeout = 4 * time.Minute
 
-// errRerunGivenUp says that a kill cut off each of the three tries of a rerun. There is no fourth: it could not be told from a
-// second rerun.
+// errRerunGivenUp says that a kill cut off each of the three tries of a rerun. There is no fourth: it could not be told
+// from a second rerun.
 var errRerunGivenUp = errors.New("the rerun was given up")
 
 // awaitRerun waits until the daemon has rerun a workflow run, or has given that up.
@@ -303,8 +304,8 @@ func (l *soakRun) finishAttempt(p trackedPull, run int64, text string, soon func
 	return err
 }
 
-// deliverWebhooks sends webhooks to the running daemon until ctx ends. A delivery that is not accepted has failed: GitHub does
-// not repeat it, the daemon must ask for it.
+// deliverWebhooks sends webhooks to the running daemon until ctx ends. A delivery that is not accepted has failed:
+// GitHub does not repeat it, the daemon must ask for it.
 func (l *soakRun) deliverWebhooks(ctx context.Context) {
 	l.github.hub.DeliverFunc(ctx, func(event, guid string, payload []byte) error {
 		l.mu.Lock()
@@ -429,7 +430,8 @@ func (l *soakRun) wrongChecks(want map[string]pushOutcome) (wrong []string) {
 	return wrong
 }
 
-// reportOutcome reports what must never happen, once all is settled. A rerun is given up after three kills at the earliest.
+// reportOutcome reports what must never happen, once all is settled. A rerun is given up after three kills at the
+// earliest.
 func (l *soakRun) reportOutcome(kills int) {
 	r := &l.harness.report
 	for _, err := range l.playErrors {

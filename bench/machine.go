@@ -47,8 +47,8 @@ func thisMachine(dir string) (machine, error) {
 }
 
 // measureRounds measures how fast one core is now: how often a second it decodes, encodes and hashes a fixed document.
-// A shared machine can be a third slower in one hour than in the next; figures of different hours can be compared as far as
-// their rounds are alike. It must never change, or it cannot be compared with older figures.
+// A shared machine can be a third slower in one hour than in the next; figures of different hours can be compared as
+// far as their rounds are alike. It must never change, or it cannot be compared with older figures.
 func measureRounds() float64 {
 	const times = 1000 // 150 ms on a fast machine
 	var lines []any

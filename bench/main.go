@@ -1,10 +1,10 @@
-// Command bench measures and tortures the real daemon: it starts `coordinator serve` as a process of its own against the
-// sandbox's GitHub, which runs in this one, and promises that every figure it prints was measured on the machine that it
-// names. Times and memory are the daemon's alone; requests are counted as GitHub saw them.
+// Command bench measures and tortures the real daemon: it starts `coordinator serve` as a process of its own against
+// the sandbox's GitHub, which runs in this one, and promises that every figure it prints was measured on the machine
+// that it names. Times and memory are the daemon's alone; requests are counted as GitHub saw them.
 package main
 
-// The commands and their flags. Rules: every command measures one thing, prints it as a table or as JSON, and ends with 1
-// only if something that must never happen has happened, or with --strict if a target was missed.
+// The commands and their flags. Rules: every command measures one thing, prints it as a table or as JSON, and ends with
+// 1 only if something that must never happen has happened, or with --strict if a target was missed.
 
 import (
 	"context"

@@ -141,8 +141,8 @@ func (cmd pressureCmd) buildDeliveries(
 	return small, large, pulls, nil
 }
 
-// sendBurst sends the small and the large deliveries at the same time. Each has a connection of its own: after a refusal the
-// rest of the body would still be in it.
+// sendBurst sends the small and the large deliveries at the same time. Each has a connection of its own: after a
+// refusal the rest of the body would still be in it.
 func (cmd pressureCmd) sendBurst(ctx context.Context, d *daemonProcess, small, large []signedDelivery, got *responseTally) {
 	var pressing, bursting sync.WaitGroup
 	var over atomic.Bool

@@ -105,7 +105,8 @@ func (b *harness) startDaemon(t *fakeGitHub, database string) (*daemonProcess, e
 	return b.startDaemonWith(t, database, 24*time.Hour, nil)
 }
 
-// startDaemonWith starts the daemon and waits until it listens. It calls begun, if not nil, as soon as the process exists.
+// startDaemonWith starts the daemon and waits until it listens. It calls begun, if not nil, as soon as the process
+// exists.
 func (b *harness) startDaemonWith(
 	t *fakeGitHub,
 	database string,

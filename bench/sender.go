@@ -73,8 +73,8 @@ const (
 	slowPortions = 24               // parts of a body that is sent slowly
 )
 
-// sendSlowly delivers w with its body in portions over a while, and calls begun after each portion. A refusal is answered
-// before the whole body was read, so the answer is read even if writing failed.
+// sendSlowly delivers w with its body in portions over a while, and calls begun after each portion. A refusal is
+// answered before the whole body was read, so the answer is read even if writing failed.
 func (l *webhookConn) sendSlowly(
 	ctx context.Context,
 	w signedDelivery,

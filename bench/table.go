@@ -1,7 +1,7 @@
 package main
 
-// The work table of a killed daemon. A start repairs much: whether something was lost can only be seen before it, or in what a
-// start cannot repair.
+// The work table of a killed daemon. A start repairs much: whether something was lost can only be seen before it, or in
+// what a start cannot repair.
 
 import (
 	"context"
@@ -36,8 +36,8 @@ type workTable struct {
 // tableKey returns the table's key for a pull request.
 func (p trackedPull) tableKey() string { return fmt.Sprintf("%d/%s", p.installation, p) }
 
-// readLeftTable reads the table of a killed daemon from a copy: opening the file itself would recover its log, which the
-// daemon must be able to do.
+// readLeftTable reads the table of a killed daemon from a copy: opening the file itself would recover its log, which
+// the daemon must be able to do.
 func (b *harness) readLeftTable(ctx context.Context) (t workTable, err error) {
 	copied, err := os.MkdirTemp(b.dir, "left-")
 	if err != nil {
@@ -103,9 +103,9 @@ func scanRows(ctx context.Context, db *sql.DB, query string, scan func(*sql.Rows
 	return rows.Err()
 }
 
-// brokenKeys returns the keys of pull requests and repositories that were lost or changed since before. None may be gone, as
-// no pull request or repository was removed; one that a start has found again has another id or a smaller gen or seen
-// time; and only a look may move a wake.
+// brokenKeys returns the keys of pull requests and repositories that were lost or changed since before. None may be
+// gone, as no pull request or repository was removed; one that a start has found again has another id or a smaller gen
+// or seen time; and only a look may move a wake.
 func (t workTable) brokenKeys(before workTable) (all []string) {
 	for key, was := range before.rows {
 		if was.kind != "pull" && was.kind != "repo" {

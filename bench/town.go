@@ -311,7 +311,8 @@ func (q loggedRequest) isWrite() bool {
 	return q.method != http.MethodGet && q.path != "/graphql" && !strings.HasSuffix(q.path, "/access_tokens")
 }
 
-// countReads counts how often each pull request was read: once by every look, and again if something had changed meanwhile.
+// countReads counts how often each pull request was read: once by every look, and again if something had changed
+// meanwhile.
 func countReads(all []loggedRequest) map[string]int {
 	n := map[string]int{}
 	for _, q := range all {

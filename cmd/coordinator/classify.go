@@ -119,14 +119,16 @@ func (cmd classifyCmd) Run(ctx context.Context, c *command) error {
 	if len(body) > review.MaxText {
 		return usageError(fmt.Errorf("the text on standard input is longer than 1 MiB"), "of a log, the end matters: tail -c 1M")
 	}
-	got := classifyText(
-		reviewer,
-		review.Material{Kind: kind, Body: string(body), State: state, Threads: cmd.Comments, Conclusion: cmd.Conclusion},
-	)
+	m := review.Material{Kind: kind, Body: string(body), State: state, Threads: cmd.Comments, Conclusion: cmd.Conclusion}
 	if cmd.JSON {
-		return got.writeJSON(c.Stdout)
+		return writeClassification(c.Stdout, reviewer, m)
 	}
-	return cmd.writeText(c.Stdout, got)
+	return cmd.writeText(c.Stdout, classifyText(reviewer, m))
+}
+
+// writeClassification reads a text as the check does, and writes the outcome as JSON.
+func writeClassification(w io.Writer, r quorum.Reviewer, m review.Material) error {
+	return classifyText(r, m).writeJSON(w)
 }
 
 // classifyText reads a text as the check does.

@@ -1,7 +1,7 @@
 package main
 
-// The command line. A command is a struct in a file of its own, and one line here or, if the action has no use for it, in
-// cli_full.go; its Run method may take the context and the command.
+// The command line. A command is a struct in a file of its own, and one line here or, if the action has no use for it,
+// in cli_full.go; its Run method may take the context and the command.
 
 import (
 	"context"

@@ -2,7 +2,8 @@
 
 package main
 
-// The action's program has no daemon and no fake GitHub. Their commands stay known to the parser, so that they can say where they are.
+// The action's program has no daemon and no fake GitHub. Their commands stay known to the parser, so that they can say
+// where they are.
 
 import "errors"
 

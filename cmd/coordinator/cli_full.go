@@ -2,8 +2,8 @@
 
 package main
 
-// The commands that only the full program has. The action starts a program for every event and needs none of them: it is
-// built with -tags action, which leaves out the daemon and the fake GitHub with all that they import.
+// The commands that only the full program has. The action starts a program for every event and needs none of them: it
+// is built with -tags action, which leaves out the daemon and the fake GitHub with all that they import.
 
 type fullProgramCommands struct {
 	Simulate simulateCmd `cmd:"" help:"Play scenario files and print what the check would have said."`

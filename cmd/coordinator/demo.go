@@ -2,9 +2,9 @@
 
 package main
 
-// The first thing that a maintainer sees. One story, told live: line by line what happens, below it the check as it stands.
-// Rules of this screen: nothing blinks, nothing is shown that the check would not show, every line can be read aloud,
-// and without a terminal, or with NO_COLOR, the same words come as plain lines.
+// The first thing that a maintainer sees. One story, told live: line by line what happens, below it the check as it
+// stands. Rules of this screen: nothing blinks, nothing is shown that the check would not show, every line can be read
+// aloud, and without a terminal, or with NO_COLOR, the same words come as plain lines.
 
 import (
 	"context"
@@ -408,7 +408,8 @@ func clipText(text string, width int) string {
 	return text
 }
 
-// printClosing ends the drawing and prints what to do next and where the dashboard is. Later changes are seen only there.
+// printClosing ends the drawing and prints what to do next and where the dashboard is. Later changes are seen only
+// there.
 func (st *demoScreen) printClosing(dashboard string) {
 	st.restoreCursor()
 	st.mu.Lock()

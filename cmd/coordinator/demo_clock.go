@@ -2,8 +2,8 @@
 
 package main
 
-// The clock of a story. It is stopped while the daemon works, so that a story reads the same at every speed and on every
-// machine. Between two events it runs, or jumps, to the next one.
+// The clock of a story. It is stopped while the daemon works, so that a story reads the same at every speed and on
+// every machine. Between two events it runs, or jumps, to the next one.
 
 import (
 	"context"

@@ -2,8 +2,8 @@
 
 package main
 
-// The demo's world: the server that coordinator serve runs, with its table, its webhooks over HTTP and its dashboard, and a
-// GitHub in memory in front of it.
+// The demo's world: the server that coordinator serve runs, with its table, its webhooks over HTTP and its dashboard,
+// and a GitHub in memory in front of it.
 
 import (
 	"bytes"
@@ -197,7 +197,8 @@ func (d *demo) runInRealTime(ctx context.Context) {
 	_ = d.clock.runUntil(ctx, d.clock.Now().AddDate(100, 0, 0), 1) // ctx ends it, and that is no error
 }
 
-// advanceStory moves the clock on by a duration, and stops at each time at which the daemon acts by itself until it is done.
+// advanceStory moves the clock on by a duration, and stops at each time at which the daemon acts by itself until it is
+// done.
 func (d *demo) advanceStory(ctx context.Context, duration time.Duration) error {
 	until := d.clock.Now().Add(duration)
 	for {
@@ -218,8 +219,8 @@ func (d *demo) advanceStory(ctx context.Context, duration time.Duration) error {
 	}
 }
 
-// awaitNextDue waits until the daemon is idle, and returns the time of the next look at a pull request. Repositories do not
-// count: the daemon looks them over for ever.
+// awaitNextDue waits until the daemon is idle, and returns the time of the next look at a pull request. Repositories do
+// not count: the daemon looks them over for ever.
 func (d *demo) awaitNextDue(ctx context.Context) (next time.Time, err error) {
 	if err := d.awaitSettled(ctx); err != nil {
 		return time.Time{}, err
@@ -236,8 +237,8 @@ func (d *demo) awaitNextDue(ctx context.Context) (next time.Time, err error) {
 	return next, nil
 }
 
-// awaitSettled waits until all webhooks are delivered and all work is done. Work may cause webhooks, and webhooks work, so
-// it repeats until no webhook was added.
+// awaitSettled waits until all webhooks are delivered and all work is done. Work may cause webhooks, and webhooks work,
+// so it repeats until no webhook was added.
 func (d *demo) awaitSettled(ctx context.Context) error {
 	for {
 		posted := d.postedCount.Load()
@@ -262,8 +263,8 @@ func (d *demo) awaitSettled(ctx context.Context) error {
 	}
 }
 
-// hasWork reports whether anything is due or leased. It reads the table once: a work that ended between two reads would be
-// seen by neither.
+// hasWork reports whether anything is due or leased. It reads the table once: a work that ended between two reads would
+// be seen by neither.
 func (d *demo) hasWork(ctx context.Context) (bool, error) {
 	rows, err := d.server.store.List(ctx, store.Query{Thin: true})
 	if err != nil {

@@ -23,8 +23,8 @@ import (
 	"github.com/review-coordinator/coordinator/internal/dashboard"
 )
 
-// drawnDemo tells the demo's story in a terminal and returns the checks that it drew, one after another, and the screen as
-// it is in the end.
+// drawnDemo tells the demo's story in a terminal and returns the checks that it drew, one after another, and the screen
+// as it is in the end.
 func drawnDemo(t *testing.T, columns uint16) (boxes []string, screen string) {
 	t.Helper()
 	var wrong bytes.Buffer

@@ -5,18 +5,20 @@
 //
 // # A tour: from a delivery of GitHub's to the written check
 //
-// A reviewer posts its verdict as a comment. GitHub sends issue_comment to coordinator serve (serve.go), and this happens.
+// A reviewer posts its verdict as a comment. GitHub sends issue_comment to coordinator serve (serve.go), and this
+// happens.
 //
 // The delivery becomes durable. daemon.Intake.ServeHTTP reads the body, checks its signature, and hands it to
 // daemon.Daemon.Receive. webhook.Parse reads the few fields that matter into a webhook.Notice: whom it concerns
-// (webhook.Concern) and what it touched (quorum.Touch). daemon.Daemon.pokesOf turns that into pokes of keys of the work table
-// (workkey.Pull), and store.SQLite.Accept keeps them in one transaction. Only then GitHub is answered 202. Nothing that the
-// payload says decides anything: it is a name to look at.
+// (webhook.Concern) and what it touched (quorum.Touch). daemon.Daemon.pokesOf turns that into pokes of keys of the work
+// table (workkey.Pull), and store.SQLite.Accept keeps them in one transaction. Only then GitHub is answered 202.
+// Nothing that the payload says decides anything: it is a name to look at.
 //
-// The key becomes due. daemon.Daemon.claimDue claims it under a lease, and daemon.Daemon.workOn works on it, one worker a
-// key. daemon.Daemon.skipUnconcerned ends it without a request if no reviewer of the policy can be concerned
-// (evidence.Concerned). Otherwise daemon.Daemon.reconcilePull tells the forge what it heard (github.ServerForge.Hear), so
-// that an answer of GitHub's that does not show it yet is not believed, and calls the one seam: loop.Reconciler.Reconcile.
+// The key becomes due. daemon.Daemon.claimDue claims it under a lease, and daemon.Daemon.workOn works on it, one worker
+// a key. daemon.Daemon.skipUnconcerned ends it without a request if no reviewer of the policy can be concerned
+// (evidence.Concerned). Otherwise daemon.Daemon.reconcilePull tells the forge what it heard (github.ServerForge.Hear),
+// so that an answer of GitHub's that does not show it yet is not believed, and calls the one seam:
+// loop.Reconciler.Reconcile.
 //
 // The loop observes, decides, and makes it true. loop.Reconciler.reconcileOnce does so in the order of its lines:
 //
@@ -43,7 +45,7 @@
 // store.SQLite.Complete, the feed nudges open dashboards (dashboard.Feed.Publish), and the next event, wake or resync
 // (daemon.resyncer.resyncRepository) starts over at "the key becomes due".
 //
-// coordinator run (run.go) is the same without the table: the event of a job names the pull request, and loop.Reconciler.Stay
-// stays with it as long as that helps. sweep, explain and simulate call the same loop. The words are explained in
-// docs/words.md, and CONTRIBUTING.md says where to make which change.
+// coordinator run (run.go) is the same without the table: the event of a job names the pull request, and
+// loop.Reconciler.Stay stays with it as long as that helps. sweep, explain and simulate call the same loop. The words
+// are explained in docs/words.md, and CONTRIBUTING.md says where to make which change.
 package main

@@ -123,8 +123,8 @@ func (cmd explainCmd) Run(ctx context.Context, c *command) error {
 	return nil
 }
 
-// hearOnGitHub returns what tells a look how reviewers answered on other pull requests: our checks there, which one query
-// brings. It is advice: where it cannot be read, nothing is known.
+// hearOnGitHub returns what tells a look how reviewers answered on other pull requests: our checks there, which one
+// query brings. It is advice: where it cannot be read, nothing is known.
 func (c *command) hearOnGitHub(forge *github.Forge) func(context.Context, quorum.PR, []quorum.HeardAnswer) []quorum.HeardAnswer {
 	return func(ctx context.Context, pr quorum.PR, found []quorum.HeardAnswer) []quorum.HeardAnswer {
 		heard, err := forge.RecentAnswers(ctx, pr.Owner, pr.Repo)

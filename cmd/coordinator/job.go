@@ -1,7 +1,7 @@
 package main
 
-// The results of a job besides the check: outputs for its next steps, the job summary, and a notice for each pull request
-// that needs a person.
+// The results of a job besides the check: outputs for its next steps, the job summary, and a notice for each pull
+// request that needs a person.
 
 import (
 	"cmp"
@@ -32,8 +32,8 @@ type runResult struct {
 	err      error
 }
 
-// reportResults writes all results to the job. Outputs are written only if every pull request was evaluated: a verdict next
-// to an error would be half of the truth.
+// reportResults writes all results to the job. Outputs are written only if every pull request was evaluated: a verdict
+// next to an error would be half of the truth.
 func (c *command) reportResults(results []runResult) error {
 	failed := slices.ContainsFunc(results, func(r runResult) bool { return r.err != nil })
 	results = slices.DeleteFunc(
@@ -164,8 +164,9 @@ func decisionJSON(r runResult) (string, error) {
 	return string(text), nil
 }
 
-// encodeOutputs encodes outputs as the runner reads them: each between two lines with a delimiter. A value that contained the
-// delimiter could end early and forge another output, so a random one is drawn until no value contains it.
+// encodeOutputs encodes outputs as the runner reads them: each between two lines with a delimiter. A value that
+// contained the delimiter could end early and forge another output, so a random one is drawn until no value contains
+// it.
 func encodeOutputs(all []stepOutput, draw func() string) ([]byte, error) {
 	const tries = 8
 	for range tries {

@@ -29,7 +29,8 @@ const (
 	writeAccess                   // posts the check, runs reviewers again, asks them
 )
 
-// neededGrants returns the grants that a decision and its check need (must), and those that reruns and requests need (should).
+// neededGrants returns the grants that a decision and its check need (must), and those that reruns and requests need
+// (should).
 func (a access) neededGrants() (must, should []client.Grant) {
 	must = []client.Grant{
 		{Name: "actions", Level: "read"},
@@ -48,8 +49,8 @@ func (a access) neededGrants() (must, should []client.Grant) {
 	return must, should
 }
 
-// connectGitHub makes a client for one repository with the identity that the environment gives. app is the slug of the App
-// that the checks are written as.
+// connectGitHub makes a client for one repository with the identity that the environment gives. app is the slug of the
+// App that the checks are written as.
 func (c *command) connectGitHub(ctx context.Context, owner, repo string, will access) (api *client.Client, app string, err error) {
 	key, err := c.appFromEnv()
 	if err != nil {
@@ -187,7 +188,8 @@ func (c *command) appFromEnv() (*client.App, error) {
 	return app, nil
 }
 
-// missingPermissionHint names the permission that the token lacks, if GitHub refused for that reason, and returns "" otherwise.
+// missingPermissionHint names the permission that the token lacks, if GitHub refused for that reason, and returns ""
+// otherwise.
 func missingPermissionHint(err error) string {
 	var api *client.APIError
 	if !errors.As(err, &api) || !api.Missing {

@@ -1,8 +1,8 @@
 package main
 
-// The output of a job. The runner reads every line of both streams: one that begins with "::", or that holds "##[" anywhere,
-// is a command to it, and texts of reviewers are printed here. So in a job both streams go through a guard that lets no
-// command pass but the program's own.
+// The output of a job. The runner reads every line of both streams: one that begins with "::", or that holds "##["
+// anywhere, is a command to it, and texts of reviewers are printed here. So in a job both streams go through a guard
+// that lets no command pass but the program's own.
 
 import (
 	"bytes"
@@ -62,8 +62,8 @@ func (g *outputGuard) flushLocked() {
 	}
 }
 
-// defuseCommands inserts a space into whatever the runner would take for a command. It ignores more characters before the
-// colons than the runner does.
+// defuseCommands inserts a space into whatever the runner would take for a command. It ignores more characters before
+// the colons than the runner does.
 func defuseCommands(line []byte) []byte {
 	rest := bytes.TrimLeftFunc(line, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) })
 	if bytes.HasPrefix(rest, []byte("::")) {

@@ -1,7 +1,7 @@
 package main
 
-// What starting costs: a job starts the program for every event, and downloads it first. So the action has a build of its
-// own (-tags action). Measured on the real binary, only where -binary asks for it: building it takes a minute.
+// What starting costs: a job starts the program for every event, and downloads it first. So the action has a build of
+// its own (-tags action). Measured on the real binary, only where -binary asks for it: building it takes a minute.
 
 import (
 	"errors"
@@ -81,7 +81,8 @@ func stripped(t *testing.T, tags string) (file string, size int64) {
 	return file, info.Size()
 }
 
-// fullProgramOnly is what the action's program must not contain: the daemon and the fake GitHub, and what only they import.
+// fullProgramOnly is what the action's program must not contain: the daemon and the fake GitHub, and what only they
+// import.
 var fullProgramOnly = []string{
 	"github.com/review-coordinator/coordinator/internal/sandbox", "github.com/review-coordinator/coordinator/internal/story", "charm.land/lipgloss",
 	"github.com/review-coordinator/coordinator/internal/dashboard",

@@ -23,8 +23,8 @@ import (
 // A namedValue is an output of a step, or a reviewer with its answer.
 type namedValue struct{ name, value string }
 
-// runnerOutputs reads a GITHUB_OUTPUT as the runner does: line by line; NAME=VALUE or NAME<<DELIMITER, whichever sign comes
-// first. On Windows a line also ends with CR LF.
+// runnerOutputs reads a GITHUB_OUTPUT as the runner does: line by line; NAME=VALUE or NAME<<DELIMITER, whichever sign
+// comes first. On Windows a line also ends with CR LF.
 func runnerOutputs(file string, windows bool) (got []namedValue, err error) {
 	next := func() (line string, end int, more bool) {
 		if file == "" {
@@ -65,8 +65,8 @@ func runnerOutputs(file string, windows bool) (got []namedValue, err error) {
 	return got, nil
 }
 
-// runnerCommands finds the commands in what a step prints, as the runner does: a line ends at CR or LF; a command begins
-// with "::" after white space, or with "##[" anywhere.
+// runnerCommands finds the commands in what a step prints, as the runner does: a line ends at CR or LF; a command
+// begins with "::" after white space, or with "##[" anywhere.
 func runnerCommands(printed string) (found []string) {
 	for _, line := range strings.FieldsFunc(printed, func(r rune) bool { return r == '\n' || r == '\r' }) {
 		trimmed := strings.TrimLeftFunc(line, unicode.IsSpace)
@@ -386,7 +386,8 @@ func meant(got []namedValue, words string, windows bool) bool {
 	return err == nil && decision.PullRequest == "acme/shop#7" && decision.Verdict == "blocked"
 }
 
-// own reports whether a command is one that the program means: by its name and its properties, which end at the next "::".
+// own reports whether a command is one that the program means: by its name and its properties, which end at the next
+// "::".
 func own(command string) bool {
 	said, _, found := strings.Cut(strings.TrimPrefix(command, "::"), "::")
 	title, titled := strings.CutPrefix(said, "warning title=Review quorum")

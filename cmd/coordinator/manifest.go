@@ -99,7 +99,8 @@ Examples:
 Open app.html in a browser that is signed in to GitHub and press its button.`
 }
 
-// A manifest is a GitHub App's manifest: https://docs.github.com/apps/sharing-github-apps/registering-a-github-app-from-a-manifest
+// A manifest is a GitHub App's manifest:
+// https://docs.github.com/apps/sharing-github-apps/registering-a-github-app-from-a-manifest
 type manifest struct {
 	Name        string            `json:"name"`
 	URL         string            `json:"url"`
@@ -116,8 +117,9 @@ type manifestHook struct {
 	Active bool   `json:"active"`
 }
 
-// redirectURL is where GitHub sends the browser with the code for the App's key. It is a port of the person's own machine
-// that no known program uses, because the code opens the key and must reach no other machine. Nothing needs to answer there.
+// redirectURL is where GitHub sends the browser with the code for the App's key. It is a port of the person's own
+// machine that no known program uses, because the code opens the key and must reach no other machine. Nothing needs to
+// answer there.
 const redirectURL = "http://localhost:47110/"
 
 // Run prints the manifest, or the page.
@@ -249,8 +251,8 @@ func validateWebhookURL(webhook string) error {
 // A manifestSite is GitHub's website and its API.
 type manifestSite struct{ webURL, apiURL string }
 
-// siteOfAPI returns the website that belongs to an API's address. A GitHub Enterprise Server has its API at /api/v3, ghe.com
-// at api.NAME.
+// siteOfAPI returns the website that belongs to an API's address. A GitHub Enterprise Server has its API at /api/v3,
+// ghe.com at api.NAME.
 func siteOfAPI(api string) manifestSite {
 	api = strings.TrimRight(strings.TrimSpace(api), "/")
 	u, err := url.Parse(api)

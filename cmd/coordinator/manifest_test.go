@@ -16,8 +16,8 @@ import (
 // sentToAll are events that every App is sent; GitHub refuses a manifest that names one.
 var sentToAll = []string{"github_app_authorization", "installation", "installation_repositories", "installation_target", "ping"}
 
-// notSent are names of events that start a job, and that no webhook has or that the daemon has no use for: what a person
-// starts by hand is a job, not a pull request.
+// notSent are names of events that start a job, and that no webhook has or that the daemon has no use for: what a
+// person starts by hand is a job, not a pull request.
 var notSent = []string{"pull_request_target", "schedule", "workflow_dispatch"}
 
 // events are what GitHub can send an App.

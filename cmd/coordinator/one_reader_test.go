@@ -70,13 +70,21 @@ func TestOneReaderOfPolicies(t *testing.T) {
 	}
 }
 
+// classifiedJSON is what classify --json prints, as far as the check and explain say it, too.
+type classifiedJSON struct {
+	Outcome quorum.Outcome `json:"outcome"`
+	Reason  quorum.Reason  `json:"reason"`
+	Rule    string         `json:"rule"`
+	Commit  string         `json:"commit"`
+	Settled bool           `json:"if_settled"`
+}
+
 // compareReaders has a text read by classify, by explain and by the check, and returns what classify says.
-func compareReaders(t *testing.T, r quorum.Reviewer, name string, m review.Material, compared map[string]int) classification {
+func compareReaders(t *testing.T, r quorum.Reviewer, name string, m review.Material, compared map[string]int) classifiedJSON {
 	t.Helper()
-	said := classifyText(r, m)
 	var printed strings.Builder
-	var got classification
-	if err := cmp.Or(said.writeJSON(&printed), json.Unmarshal([]byte(printed.String()), &got)); err != nil {
+	var got classifiedJSON
+	if err := cmp.Or(writeClassification(&printed, r, m), json.Unmarshal([]byte(printed.String()), &got)); err != nil {
 		t.Fatal(err)
 	}
 	compared[got.Outcome.String()]++
@@ -94,7 +102,7 @@ func compareReaders(t *testing.T, r quorum.Reviewer, name string, m review.Mater
 	switch {
 	case got.Outcome == quorum.Unrelated && r.Workflow != "":
 		want = [2]string{quorum.Empty.String(), string(quorum.ReasonEmpty)} // its run is all that is seen of it
-	case got.Outcome == quorum.Unrelated, isUnheardSignal(r, m, said.Reading):
+	case got.Outcome == quorum.Unrelated, isUnheardSignal(r, m, got):
 		want = [2]string{quorum.Silent.String(), string(quorum.ReasonSilent)}
 	case got.Settled && m.Threads > 0:
 		want = [2]string{quorum.Findings.String(), string(quorum.ReasonOpenThreads)}
@@ -129,7 +137,7 @@ func compareReaders(t *testing.T, r quorum.Reviewer, name string, m review.Mater
 }
 
 // isUnheardSignal reports whether a check or status that only accompanies its reviewer's texts leaves the word to them.
-func isUnheardSignal(r quorum.Reviewer, m review.Material, said review.Reading) bool {
+func isUnheardSignal(r quorum.Reviewer, m review.Material, said classifiedJSON) bool {
 	if m.Kind == review.Check && r.Check != "" || m.Kind == review.Status && r.Status != "" || m.Kind != review.Check && m.Kind != review.Status {
 		return false
 	}
@@ -142,8 +150,8 @@ func isUnheardSignal(r quorum.Reviewer, m review.Material, said review.Reading) 
 	return true
 }
 
-// snapshotOfText is a pull request on which the text is all that the reviewer left, bound to its head. bound is false if no
-// pull request can have it so.
+// snapshotOfText is a pull request on which the text is all that the reviewer left, bound to its head. bound is false
+// if no pull request can have it so.
 func snapshotOfText(r quorum.Reviewer, m review.Material, named string) (p quorum.Policy, s quorum.Snapshot, bound bool) {
 	if named != "" && (len(named) > 40 || !review.IsHex(named)) {
 		return p, s, false // it names several

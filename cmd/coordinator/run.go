@@ -293,8 +293,8 @@ func (c *command) newLogger() *slog.Logger {
 // readPermissions are the permissions of a token that only reads, as a workflow file writes them.
 const readPermissions = "actions: read, checks: read, contents: read, issues: read, pull-requests: read, statuses: read"
 
-// explainRefusal adds a hint to a refusal of GitHub's. The repository or pull request was typed by a person, so "not found"
-// may mean a typing mistake.
+// explainRefusal adds a hint to a refusal of GitHub's. The repository or pull request was typed by a person, so "not
+// found" may mean a typing mistake.
 func (a access) explainRefusal(err error) error {
 	var api *client.APIError
 	var own *exitError

@@ -1,7 +1,8 @@
 package main
 
-// A job's second work: whatever started it, it looks at the other pull requests of its repository that are due. GitHub starts
-// no job for a deadline, drops events and schedules, and holds some runs, so that the next job of any pull request must do.
+// A job's second work: whatever started it, it looks at the other pull requests of its repository that are due. GitHub
+// starts no job for a deadline, drops events and schedules, and holds some runs, so that the next job of any pull
+// request must do.
 
 import (
 	"context"
@@ -58,8 +59,8 @@ func (c *command) lookAtOthers(
 	s.Run(ctx, prs)
 }
 
-// halfSpent returns the reason to leave other pull requests alone once half of the hour's requests are left; "" while there are
-// more.
+// halfSpent returns the reason to leave other pull requests alone once half of the hour's requests are left; "" while
+// there are more.
 func halfSpent(b client.Budget, now time.Time) string {
 	if b.Limit == 0 || b.Left*2 > b.Limit || now.After(b.Reset) {
 		return ""

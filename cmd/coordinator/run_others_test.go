@@ -162,7 +162,8 @@ func TestAJobLeavesOthersHalfOfTheBudget(t *testing.T) {
 	}
 }
 
-// A bell names no pull request of a fork, and no closed one: it is found by its head, and once it is closed by its branch.
+// A bell names no pull request of a fork, and no closed one: it is found by its head, and once it is closed by its
+// branch.
 func TestABellFindsItsPullRequest(t *testing.T) {
 	for _, owner := range []string{"acme", "mallory"} {
 		for _, event := range []string{"pull_request", "pull_request_review"} {

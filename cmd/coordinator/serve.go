@@ -2,8 +2,8 @@
 
 package main
 
-// coordinator serve: the daemon with its two listeners. One is open to GitHub and takes webhooks; the other is for the people
-// who run it. Everything that can be wrong with the settings is found before anything listens.
+// coordinator serve: the daemon with its two listeners. One is open to GitHub and takes webhooks; the other is for the
+// people who run it. Everything that can be wrong with the settings is found before anything listens.
 
 import (
 	"cmp"
@@ -329,8 +329,8 @@ func identityName(o client.Options) string {
 	return "a personal token"
 }
 
-// listenLimited opens a listener with a limit on connections. An address without a port is refused: it would mean any port, so
-// that a variable that is not set would open the dashboard to everybody, at an unknown place.
+// listenLimited opens a listener with a limit on connections. An address without a port is refused: it would mean any
+// port, so that a variable that is not set would open the dashboard to everybody, at an unknown place.
 func listenLimited(ctx context.Context, open bindFunc, flag, address string) (net.Listener, error) {
 	if _, port, err := net.SplitHostPort(address); address == "" || err == nil && port == "" {
 		return nil, usageError(fmt.Errorf("%s %q has no port", flag, address), listenHint)

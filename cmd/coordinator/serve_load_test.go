@@ -2,8 +2,8 @@
 
 package main
 
-// Load and outages, told to the whole daemon in virtual time: GitHub's limits make a burst take an hour, and here that hour
-// takes seconds. Nothing is left out but the listeners.
+// Load and outages, told to the whole daemon in virtual time: GitHub's limits make a burst take an hour, and here that
+// hour takes seconds. Nothing is left out but the listeners.
 
 import (
 	"bytes"
@@ -67,8 +67,8 @@ reviewers:
 
 var loadReviewers = []string{"openai", "gemini", "claude"}
 
-// startUnderLoad starts a daemon with so many installations of so many repositories. All repositories have the same names
-// in each installation, and all have the same commits: nothing but the installation tells them apart.
+// startUnderLoad starts a daemon with so many installations of so many repositories. All repositories have the same
+// names in each installation, and all have the same commits: nothing but the installation tells them apart.
 func startUnderLoad(t *testing.T, installations, repositories int) *underLoad {
 	t.Helper()
 	l := &underLoad{t: t, looks: map[string]int{}}
@@ -130,8 +130,8 @@ func startUnderLoad(t *testing.T, installations, repositories int) *underLoad {
 	return l
 }
 
-// distant is a GitHub that takes 30 ms, but for a token: who waits for one waits for a lock, and in a bubble no time passes
-// meanwhile.
+// distant is a GitHub that takes 30 ms, but for a token: who waits for one waits for a lock, and in a bubble no time
+// passes meanwhile.
 type distant struct {
 	hub *sandbox.Hub
 
@@ -262,10 +262,10 @@ func (l *underLoad) passed(pulls []*loadPull, most time.Duration) {
 	}
 }
 
-// demands is how long GitHub's limits make work take at least. In a minute of those that slide there is room for so many
-// points, writes and so on. The hour's requests are counted by GitHub in windows that begin with the first request and do
-// not slide. What fits into four fifths of one window demands nothing; more than that demands the share of an hour that it
-// is of 5,000.
+// demands is how long GitHub's limits make work take at least. In a minute of those that slide there is room for so
+// many points, writes and so on. The hour's requests are counted by GitHub in windows that begin with the first request
+// and do not slide. What fits into four fifths of one window demands nothing; more than that demands the share of an
+// hour that it is of 5,000.
 func demands(u sandbox.Usage, requests int) time.Duration {
 	minutes := max(float64(u.Points)/900, float64(u.Writes)/180, float64(u.Content)/80, float64(u.GraphQL)/2000)
 	if requests > 4000 {

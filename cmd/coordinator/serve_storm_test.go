@@ -14,7 +14,8 @@ import (
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
 
-// T33: somebody reviews and pushes as fast as a machine can. 333 times a second is more than can be looked at one by one.
+// T33: somebody reviews and pushes as fast as a machine can. 333 times a second is more than can be looked at one by
+// one.
 func TestAStormIsTheMatterOfItsInstallation(t *testing.T) {
 	testKey()
 	size := 750 // comments, and as many pushes
@@ -43,8 +44,8 @@ func share(all []time.Duration, percent int) time.Duration {
 	return slices.Sorted(slices.Values(all))[(len(all)*percent+99)/100-1]
 }
 
-// delays are how long it takes from a webhook to its check in a dozen installations, while in another one so much happens, or
-// could have happened.
+// delays are how long it takes from a webhook to its check in a dozen installations, while in another one so much
+// happens, or could have happened.
 func delays(t *testing.T, events int, storm bool) (all []time.Duration) {
 	t.Helper()
 	const (

@@ -2,8 +2,8 @@
 
 package main
 
-// One story, every shell: each story of the sandbox is told to the whole daemon, by webhooks and in virtual time, and must
-// take the same turns as when it is stepped through without a daemon.
+// One story, every shell: each story of the sandbox is told to the whole daemon, by webhooks and in virtual time, and
+// must take the same turns as when it is stepped through without a daemon.
 
 import (
 	"context"
@@ -101,8 +101,8 @@ func inBubble(t *testing.T, hub *sandbox.Hub, dir, token string) *bubbled {
 	return &bubbled{d, table, stop, &heard}
 }
 
-// namesAllRequests wants each request that was made under its own name: what the daemon asks for and its figures do not list
-// would be counted with all that is foreign.
+// namesAllRequests wants each request that was made under its own name: what the daemon asks for and its figures do not
+// list would be counted with all that is foreign.
 func namesAllRequests(t *testing.T, m *daemon.Metrics) {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -130,7 +130,8 @@ func (b *bubbled) rest(ctx context.Context) (next time.Time, err error) {
 	if err != nil || health.Leased > 0 || health.Due > 0 { // it waits within a look
 		return time.Now().Add(100 * time.Millisecond), err
 	}
-	// Resyncs, and what cannot be done, have no end: the story waits for them as long as three resyncs after the last event.
+	// Resyncs, and what cannot be done, have no end: the story waits for them as long as three resyncs after the last
+	// event.
 	heard := time.Unix(0, b.heard.Load()).Add(16 * time.Minute)
 	rows, err := b.store.List(ctx, store.Query{Limit: 100, Thin: true})
 	for _, row := range rows {
@@ -216,7 +217,8 @@ func perform(t *testing.T, s *story.Scenario) story.Story {
 	return story
 }
 
-// By the machine's clock, which unlike that of a bubble moves on between two readings: an event leads to a check at once.
+// By the machine's clock, which unlike that of a bubble moves on between two readings: an event leads to a check at
+// once.
 func TestAnEventLeadsToACheckByTheMachinesClock(t *testing.T) {
 	hub := sandbox.NewHub(sandbox.HubOptions{App: sandbox.App{Slug: "quorum-app", ID: 4711}, Secret: "a secret of many words"})
 	g := sandbox.New(sandbox.Options{Owner: "acme", Repo: "shop", App: hub.App()})

@@ -335,8 +335,8 @@ func TestALateEventOfAnOldHeadTouchesNoHead(t *testing.T) {
 	}
 }
 
-// An event of which nothing is known may hold anything: it is answered like any other, or GitHub would count a failure and be
-// asked for it again.
+// An event of which nothing is known may hold anything: it is answered like any other, or GitHub would count a failure
+// and be asked for it again.
 func TestStrangeEventsAreIgnored(t *testing.T) {
 	testKey()
 	synctest.Test(t, func(t *testing.T) {
@@ -366,8 +366,8 @@ func TestStrangeEventsAreIgnored(t *testing.T) {
 	})
 }
 
-// Fault 22: requests to a repository's old name are sent on by GitHub, so that its old keys would work for ever beside the new
-// ones, and two would look at one pull request.
+// Fault 22: requests to a repository's old name are sent on by GitHub, so that its old keys would work for ever beside
+// the new ones, and two would look at one pull request.
 func TestARenamedRepositoryIsLookedAtByOneName(t *testing.T) {
 	testKey()
 	synctest.Test(t, func(t *testing.T) {
@@ -711,8 +711,8 @@ func TestAReplicaThatLagsBehindAnEvent(t *testing.T) {
 	}
 }
 
-// Fault 26: an approval that its author takes back takes the pass back, though nothing that is listed knows of the edit when
-// the event comes, and REST does not date it.
+// Fault 26: an approval that its author takes back takes the pass back, though nothing that is listed knows of the edit
+// when the event comes, and REST does not date it.
 func TestAReplicaThatLagsBehindAnEdit(t *testing.T) {
 	testKey()
 	synctest.Test(t, func(t *testing.T) {

@@ -1,7 +1,7 @@
 package main
 
-// Standard input is the one read that no context ends: a terminal or a pipe returns when somebody writes. So a goroutine
-// of its own reads it, and a signal does not wait for it.
+// Standard input is the one read that no context ends: a terminal or a pipe returns when somebody writes. So a
+// goroutine of its own reads it, and a signal does not wait for it.
 
 import (
 	"context"
@@ -12,7 +12,8 @@ import (
 	"github.com/charmbracelet/x/term"
 )
 
-// readStdin reads at most that many bytes of standard input. It returns as soon as ctx ends; the read ends with the program.
+// readStdin reads at most that many bytes of standard input. It returns as soon as ctx ends; the read ends with the
+// program.
 func (c *command) readStdin(ctx context.Context, most int64) ([]byte, error) {
 	if f, ok := c.Stdin.(*os.File); ok && term.IsTerminal(f.Fd()) {
 		fmt.Fprintln(c.Stderr, "reading standard input; end with Ctrl-D")

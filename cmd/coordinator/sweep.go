@@ -1,7 +1,7 @@
 package main
 
-// coordinator sweep: evaluates the open pull requests that need a look, because GitHub sends no event for their change, or
-// because the event was lost.
+// coordinator sweep: evaluates the open pull requests that need a look, because GitHub sends no event for their change,
+// or because the event was lost.
 
 import (
 	"context"
@@ -142,8 +142,8 @@ func newSweep(open github.Open, forge *github.Forge) (loop.Sweep, *loop.AnswerMe
 	}, heard
 }
 
-// budgetSpent returns the reason to stop once a fifth of the hour's requests is left, which the repository's jobs need; ""
-// while there is more.
+// budgetSpent returns the reason to stop once a fifth of the hour's requests is left, which the repository's jobs need;
+// "" while there is more.
 func budgetSpent(b client.Budget, now time.Time) string {
 	if b.Limit == 0 || b.Left*5 > b.Limit || now.After(b.Reset) {
 		return ""
@@ -151,9 +151,9 @@ func budgetSpent(b client.Budget, now time.Time) string {
 	return fmt.Sprintf("20 %% of the rate budget is left (%d of %d requests until %s)", b.Left, b.Limit, b.Reset.UTC().Format("15:04 UTC"))
 }
 
-// sweepProgress prints the progress of a sweep: a bar in a terminal, a line for each pull request elsewhere. A failure is
-// always a line; in a job, where the other lines are folded, it stands below the fold. Each line begins with words or a time
-// of ours, so that no text of a reviewer's can begin a workflow command.
+// sweepProgress prints the progress of a sweep: a bar in a terminal, a line for each pull request elsewhere. A failure
+// is always a line; in a job, where the other lines are folded, it stands below the fold. Each line begins with words
+// or a time of ours, so that no text of a reviewer's can begin a workflow command.
 type sweepProgress struct {
 	w           io.Writer
 	drawsBar    bool

@@ -5,8 +5,8 @@
 // A file is at most 64 KiB, is never expanded (there are no aliases), and costs time in proportion to its size, because
 // a pull request may propose one.
 //
-// [PolicyKeys] and the types below it are the whole language. The decoder, the JSON Schema, the defaults and the reference
-// in docs/policy.md are all read from them.
+// [PolicyKeys] and the types below it are the whole language. The decoder, the JSON Schema, the defaults and the
+// reference in docs/policy.md are all read from them.
 package config
 
 //go:generate go test -run ^TestGenerated$ . -update

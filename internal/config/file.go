@@ -143,23 +143,23 @@ type WhenKeys struct {
 
 // ShapesKeys are sentences by which a reviewer is understood, in the form of a vendor's file.
 type ShapesKeys struct {
-	Approves  []Shape      `yaml:"approves"   jsonschema:"maxItems=40" jsonschema_description:"Such a line approves."`
-	IfSettled []Shape      `yaml:"if_settled" jsonschema:"maxItems=40" jsonschema_description:"Such a line approves, if none of the reviewer's threads is open."`
-	Counts    []Shape      `yaml:"counts"     jsonschema:"maxItems=40" jsonschema_description:"Such a line, with {count}, approves where it counts none and objects where it counts any."`
-	Objects   []Shape      `yaml:"objects"    jsonschema:"maxItems=40" jsonschema_description:"Such a line objects, unless its {count} is zero."`
-	Vetoes    []Shape      `yaml:"vetoes"     jsonschema:"maxItems=40" jsonschema_description:"As objects, within quotes and folded parts too, whatever else the text says."`
-	Partial   []Shape      `yaml:"partial"    jsonschema:"maxItems=40" jsonschema_description:"What approves beside such a line did not see all of the change."`
-	Working   []Shape      `yaml:"working"    jsonschema:"maxItems=40" jsonschema_description:"Such a line says that the review is under way."`
-	Other     []Shape      `yaml:"other"      jsonschema:"maxItems=40" jsonschema_description:"A text with such a line among its first is no review."`
+	Approves  []ShapeText  `yaml:"approves"   jsonschema:"maxItems=40" jsonschema_description:"Such a line approves."`
+	IfSettled []ShapeText  `yaml:"if_settled" jsonschema:"maxItems=40" jsonschema_description:"Such a line approves, if none of the reviewer's threads is open."`
+	Counts    []ShapeText  `yaml:"counts"     jsonschema:"maxItems=40" jsonschema_description:"Such a line, with {count}, approves where it counts none and objects where it counts any."`
+	Objects   []ShapeText  `yaml:"objects"    jsonschema:"maxItems=40" jsonschema_description:"Such a line objects, unless its {count} is zero."`
+	Vetoes    []ShapeText  `yaml:"vetoes"     jsonschema:"maxItems=40" jsonschema_description:"As objects, within quotes and folded parts too, whatever else the text says."`
+	Partial   []ShapeText  `yaml:"partial"    jsonschema:"maxItems=40" jsonschema_description:"What approves beside such a line did not see all of the change."`
+	Working   []ShapeText  `yaml:"working"    jsonschema:"maxItems=40" jsonschema_description:"Such a line says that the review is under way."`
+	Other     []ShapeText  `yaml:"other"      jsonschema:"maxItems=40" jsonschema_description:"A text with such a line among its first is no review."`
 	Notices   []NoticeKeys `yaml:"notices"    jsonschema:"maxItems=40" jsonschema_description:"What says that there is no review, and why."`
 }
 
 // NoticeKeys are a sentence or a comment by which a reviewer says that there is no review.
 type NoticeKeys struct {
-	Line    Shape  `yaml:"line"                                                                                                                                                                                                                                                                     jsonschema_description:"The line; or:"`
-	Marker  string `yaml:"marker"  jsonschema:"minLength=3,maxLength=200"                                                                                                                                                                                                                           jsonschema_description:"Words of an HTML comment of the text, in small letters."`
-	Outcome string `yaml:"outcome" jsonschema:"required,enum=empty,enum=overloaded,enum=limited,enum=failed,enum=declined,enum=unknown"                                                                                                                                                             jsonschema_description:"What the answer comes to: empty, overloaded and unknown are asked for once more, limited where it says when it ends, failed and declined never."`
-	Reason  string `yaml:"reason"  jsonschema:"required,enum=empty,enum=overloaded,enum=rate_limit,enum=quota,enum=credentials,enum=billing,enum=budget,enum=invalid,enum=model_refusal,enum=declined,enum=too_large,enum=skipped,enum=no_secrets,enum=unknown" jsonschema_description:"What the check says: of limited rate_limit or quota; of failed credentials, billing, budget, invalid or model_refusal; of declined declined, too_large, skipped or no_secrets; else as the outcome."`
+	Line    ShapeText `yaml:"line"                                                                                                                                                                                                                                                                     jsonschema_description:"The line; or:"`
+	Marker  string    `yaml:"marker"  jsonschema:"minLength=3,maxLength=200"                                                                                                                                                                                                                           jsonschema_description:"Words of an HTML comment of the text, in small letters."`
+	Outcome string    `yaml:"outcome" jsonschema:"required,enum=empty,enum=overloaded,enum=limited,enum=failed,enum=declined,enum=unknown"                                                                                                                                                             jsonschema_description:"What the answer comes to: empty, overloaded and unknown are asked for once more, limited where it says when it ends, failed and declined never."`
+	Reason  string    `yaml:"reason"  jsonschema:"required,enum=empty,enum=overloaded,enum=rate_limit,enum=quota,enum=credentials,enum=billing,enum=budget,enum=invalid,enum=model_refusal,enum=declined,enum=too_large,enum=skipped,enum=no_secrets,enum=unknown" jsonschema_description:"What the check says: of limited rate_limit or quota; of failed credentials, billing, budget, invalid or model_refusal; of declined declined, too_large, skipped or no_secrets; else as the outcome."`
 }
 
 // RequestKeys say how a reviewer is asked.

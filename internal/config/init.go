@@ -1,7 +1,7 @@
 package config
 
-// A first policy file, made from what a repository shows of its reviewers. Nothing is invented: what was not seen stands
-// in a comment with the words "fill in", and does nothing.
+// A first policy file, made from what a repository shows of its reviewers. Nothing is invented: what was not seen
+// stands in a comment with the words "fill in", and does nothing.
 
 import (
 	"fmt"
@@ -410,7 +410,8 @@ func hasVerdict(t SurveyedText) bool {
 	return got.Outcome == quorum.Approved || got.Outcome == quorum.Findings
 }
 
-// onlyRunWrote reports whether only a run of w can have written t. A file that holds the heading itself settles a doubt.
+// onlyRunWrote reports whether only a run of w can have written t. A file that holds the heading itself settles a
+// doubt.
 func (s Survey) onlyRunWrote(w SurveyedWorkflow, t SurveyedText, heading string) bool {
 	const late = 60 // seconds after the end of a run
 	var could []string

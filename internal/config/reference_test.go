@@ -162,9 +162,9 @@ func fieldKind(field reflect.StructField) string {
 		return "word or mapping"
 	case t == reflect.TypeFor[[]Glob]():
 		return "list of patterns"
-	case t == reflect.TypeFor[[]Shape]():
+	case t == reflect.TypeFor[[]ShapeText]():
 		return "list of lines"
-	case t == reflect.TypeFor[Shape]():
+	case t == reflect.TypeFor[ShapeText]():
 		return "line"
 	case t == reflect.TypeFor[[]string]():
 		return "list of texts"

@@ -1,7 +1,8 @@
 package config
 
-// From the file to the policy: presets, defaults and words are resolved here, and what only shows when the whole file is
-// seen is refused here. A check that needs a key which could not be read is left out, so that no mistake is told twice.
+// From the file to the policy: presets, defaults and words are resolved here, and what only shows when the whole file
+// is seen is refused here. A check that needs a key which could not be read is left out, so that no mistake is told
+// twice.
 
 import (
 	"fmt"

@@ -1,7 +1,7 @@
 package config
 
-// How the JSON Schema is made from the types of file.go. It is made here and shipped as a file, because the library that
-// reads the types would be half a megabyte of a program that starts for every event.
+// How the JSON Schema is made from the types of file.go. It is made here and shipped as a file, because the library
+// that reads the types would be half a megabyte of a program that starts for every event.
 
 import (
 	"encoding/json"
@@ -121,7 +121,7 @@ func (VerdictFormat) JSONSchema() *jsonschema.Schema {
 }
 
 // JSONSchema describes a shape.
-func (Shape) JSONSchema() *jsonschema.Schema {
+func (ShapeText) JSONSchema() *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "string", MinLength: new(uint64(1)), MaxLength: new(uint64(maxShapeText))}
 }
 

@@ -1,7 +1,7 @@
 package config
 
-// The shapes that a policy brings for a reviewer: sentences in the form of a vendor's file, for a vendor that the program
-// does not know, or for a form that its preset does not know yet.
+// The shapes that a policy brings for a reviewer: sentences in the form of a vendor's file, for a vendor that the
+// program does not know, or for a form that its preset does not know yet.
 
 import (
 	"fmt"
@@ -29,7 +29,7 @@ func (n NoticeKeys) quorumNotice() quorum.Notice {
 	return got
 }
 
-func shapeTexts(shapes []Shape) (texts []string) {
+func shapeTexts(shapes []ShapeText) (texts []string) {
 	for _, s := range shapes {
 		texts = append(texts, string(s))
 	}

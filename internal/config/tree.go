@@ -122,8 +122,8 @@ func (c treeChecker) warnOfLinks(key string, q quorum.Reviewer, guard pathfilter
 	}
 }
 
-// warnOfScripts warns of the files that a reviewer's workflow names and nothing guards: a pull request could change what
-// they say or do. What such a file calls in turn is not followed.
+// warnOfScripts warns of the files that a reviewer's workflow names and nothing guards: a pull request could change
+// what they say or do. What such a file calls in turn is not followed.
 func (c treeChecker) warnOfScripts(key string, q quorum.Reviewer, guard pathfilter.Patterns) {
 	if q.Workflow == "" || strings.HasPrefix(q.Workflow, "dynamic/") {
 		return
@@ -157,8 +157,8 @@ func (c treeChecker) warnOfScripts(key string, q quorum.Reviewer, guard pathfilt
 	)
 }
 
-// warnOfArtifactWriters warns where the workflow of a reviewer whose verdict is an artifact runs commands beside the pull request's
-// files: what it builds or tests could upload an artifact of that name as well as the reviewer can.
+// warnOfArtifactWriters warns where the workflow of a reviewer whose verdict is an artifact runs commands beside the
+// pull request's files: what it builds or tests could upload an artifact of that name as well as the reviewer can.
 func (c treeChecker) warnOfArtifactWriters(key string, q quorum.Reviewer) {
 	if q.Verdict.Kind != quorum.Artifact {
 		return
@@ -188,7 +188,8 @@ func (s workflowStep) mayRunTree() bool {
 	}
 	return strings.Contains(s.Run, "./") || slices.ContainsFunc(pathWordPattern.FindAllString(s.Run, -1), func(word string) bool {
 		switch word {
-		case "make", "npm", "npx", "yarn", "pnpm", "go", "cargo", "python", "python3", "pip", "pytest", "node", "mvn", "gradle", "dotnet", "bundle", "rake":
+		case "make", "npm", "npx", "yarn", "pnpm", "go", "cargo", "python", "python3", "pip", "pytest",
+			"node", "mvn", "gradle", "dotnet", "bundle", "rake":
 			return true
 		}
 		return strings.HasSuffix(word, ".sh") || strings.HasSuffix(word, ".py") || strings.HasSuffix(word, ".js")
@@ -227,8 +228,9 @@ func (w workflowFile) steps() (all []workflowStep) {
 	return all
 }
 
-// usesHeadTree reports whether a run that one of the events starts has the pull request's files: it checks them out. Under
-// pull_request_target a checkout without a ref takes the base's. Source: GitHub docs, "Events that trigger workflows".
+// usesHeadTree reports whether a run that one of the events starts has the pull request's files: it checks them out.
+// Under pull_request_target a checkout without a ref takes the base's. Source: GitHub docs, "Events that trigger
+// workflows".
 func (w workflowFile) usesHeadTree(events []string) bool {
 	onlyTarget := !slices.ContainsFunc(events, func(event string) bool {
 		return event != "pull_request_target" && event != "dynamic"
@@ -248,8 +250,8 @@ var commandFiles = map[string]string{
 	"npm":  "package.json", "npx": "package.json", "yarn": "package.json", "pnpm": "package.json",
 }
 
-// namedFiles returns the files of the tree that the steps name, sorted: in what they run, in what they give to an action, and
-// as an action of the repository's own.
+// namedFiles returns the files of the tree that the steps name, sorted: in what they run, in what they give to an
+// action, and as an action of the repository's own.
 func (w workflowFile) namedFiles(tree fs.FS) (files []string) {
 	for _, s := range w.steps() {
 		if action, isLocal := strings.CutPrefix(s.Uses, "./"); isLocal {

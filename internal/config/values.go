@@ -237,12 +237,12 @@ func (x *Regexp) decodeNode(r *policyFileReader, key string, n ast.Node) {
 	}
 }
 
-// A Shape is a line in small letters, with holes and choices, as package review defines it.
-type Shape string
+// A ShapeText is a line in small letters, with holes and choices, as package review defines it.
+type ShapeText string
 
 const maxShapeText = 1500 // bytes, as package review allows
 
-func (s *Shape) decodeNode(r *policyFileReader, key string, n ast.Node) {
+func (s *ShapeText) decodeNode(r *policyFileReader, key string, n ast.Node) {
 	if n.Type() == ast.MappingType {
 		r.failWrongType(key, n, "a line", "put it in quotes: it begins with {")
 		return
@@ -253,6 +253,6 @@ func (s *Shape) decodeNode(r *policyFileReader, key string, n ast.Node) {
 	case len(text) > maxShapeText:
 		r.failKey(key, fmt.Sprintf("it is longer than %d bytes", maxShapeText), "shorten it")
 	default:
-		*s = Shape(text)
+		*s = ShapeText(text)
 	}
 }

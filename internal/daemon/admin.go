@@ -1,8 +1,8 @@
 package daemon
 
-// The admin listener: health, figures, the API and the dashboard. It changes nothing and asks for no password: it listens on
-// a loopback address unless somebody decides otherwise. A page on the web can make a browser ask it all the same, by a name
-// that leads to 127.0.0.1: so a name that is not ours is refused.
+// The admin listener: health, figures, the API and the dashboard. It changes nothing and asks for no password: it
+// listens on a loopback address unless somebody decides otherwise. A page on the web can make a browser ask it all the
+// same, by a name that leads to 127.0.0.1: so a name that is not ours is refused.
 
 import (
 	"context"

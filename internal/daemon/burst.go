@@ -1,7 +1,8 @@
 package daemon
 
-// Bursts: more deliveries than can be looked at one by one. They are accepted first, so that each is acknowledged in time and
-// those of one pull request are looked at together; installations that send much less than the mean are looked at meanwhile.
+// Bursts: more deliveries than can be looked at one by one. They are accepted first, so that each is acknowledged in
+// time and those of one pull request are looked at together; installations that send much less than the mean are looked
+// at meanwhile.
 
 import (
 	"sync"
@@ -20,8 +21,8 @@ const (
 	burstPause      = 20 * time.Millisecond  // until there may be room for a look
 )
 
-// A burstLimiter counts recent deliveries, and bounds the looks while they are many. The zero value has seen none. It may be
-// used by several goroutines.
+// A burstLimiter counts recent deliveries, and bounds the looks while they are many. The zero value has seen none. It
+// may be used by several goroutines.
 type burstLimiter struct {
 	mu       sync.Mutex
 	all      slotCounter
@@ -87,8 +88,8 @@ func (b *burstLimiter) countDelivery(tenant int64, now time.Time) (due time.Time
 
 func (b *burstLimiter) active() bool { return b.all.ofAll() > burstDeliveries }
 
-// takesPart reports whether a tenant is in the burst: it sends more than a few, and not much less than others do, a quarter to
-// a half of their mean.
+// takesPart reports whether a tenant is in the burst: it sends more than a few, and not much less than others do, a
+// quarter to a half of their mean.
 func (b *burstLimiter) takesPart(tenant int64) bool {
 	n, senders := b.byTenant.ofTenant(tenant), len(b.byTenant.current)+len(b.byTenant.previous) // most of them twice
 	return n > shareDeliveries && 2*n*senders >= b.byTenant.ofAll()

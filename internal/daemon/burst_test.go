@@ -191,8 +191,8 @@ func TestARushHoldsUpNobodyElse(t *testing.T) {
 	}
 }
 
-// In a burst of many tenants each has a part, though in one slot little of it is a tenant's: else all of them would be let in
-// as bystanders, and looked at again.
+// In a burst of many tenants each has a part, though in one slot little of it is a tenant's: else all of them would be
+// let in as bystanders, and looked at again.
 func TestARushOfManyHasNoBystanders(t *testing.T) {
 	var r burstLimiter
 	now := noon

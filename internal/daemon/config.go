@@ -20,8 +20,8 @@ type Config struct {
 	Log     *slog.Logger
 	Now     func() time.Time
 
-	// Alarm rings once it is at, by Now; stop ends it. It may be nil, for a clock that goes as fast as the machine's. A clock
-	// that goes faster, or stands, needs its own.
+	// Alarm rings once it is at, by Now; stop ends it. It may be nil, for a clock that goes as fast as the machine's. A
+	// clock that goes faster, or stands, needs its own.
 	Alarm func(at time.Time) (ring <-chan time.Time, stop func())
 
 	Resync    time.Duration // how often everything is looked over; default 5m

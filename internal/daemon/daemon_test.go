@@ -1,7 +1,7 @@
 package daemon
 
-// The daemon against a host of its own: what becomes of deliveries, limits, refusals, faults, restarts and lost events. All of
-// it in virtual time, on a real table.
+// The daemon against a host of its own: what becomes of deliveries, limits, refusals, faults, restarts and lost events.
+// All of it in virtual time, on a real table.
 
 import (
 	"bytes"
@@ -543,8 +543,8 @@ func TestWhatHappensDuringALookIsLookedAtAfterIt(t *testing.T) {
 	})
 }
 
-// Who has no part in a burst is looked at soon, however long the looks of those who have: several at once, one that is asked for
-// again during its look, and one of which an event names only the commit.
+// Who has no part in a burst is looked at soon, however long the looks of those who have: several at once, one that is
+// asked for again during its look, and one of which an event names only the commit.
 func TestARushHoldsUpNobodyElsesLooks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()
@@ -1360,7 +1360,8 @@ func TestALongBreakLosesNoDelivery(t *testing.T) {
 	}
 }
 
-// A delivery that does not come is asked for with pauses that grow to four hours, for three days, whatever a restart does.
+// A delivery that does not come is asked for with pauses that grow to four hours, for three days, whatever a restart
+// does.
 func TestADeliveryThatDoesNotComeIsAskedForEverLess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const round = 5 * time.Minute
@@ -1411,7 +1412,8 @@ func TestADeliveryThatDoesNotComeIsAskedForEverLess(t *testing.T) {
 	})
 }
 
-// What concerns nobody is known when it came, though the table holds nothing of it; and what the host has no more is given up.
+// What concerns nobody is known when it came, though the table holds nothing of it; and what the host has no more is
+// given up.
 func TestADeliveryIsAskedForNoMore(t *testing.T) {
 	for name, p := range map[string]*courier{"ignored": {}, "gone": {answer: fmt.Errorf("redeliver: %w", errGone)}} {
 		synctest.Test(t, func(t *testing.T) {
@@ -1576,8 +1578,8 @@ func TestAPushOfTheDefaultBranchReadsThePolicyAgain(t *testing.T) {
 	})
 }
 
-// A personal token has no list of repositories: what a webhook has named is looked over from then on, a restart or not, and
-// nothing else is.
+// A personal token has no list of repositories: what a webhook has named is looked over from then on, a restart or not,
+// and nothing else is.
 func TestATokensResyncCoversWhatWebhooksNamed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()

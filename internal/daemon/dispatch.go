@@ -1,7 +1,7 @@
 package daemon
 
-// The dispatcher: it claims what is due, as much as there are workers free, and gives each key a worker. Nothing sleeps while
-// it holds a key: a limit, a refusal or a fault becomes a due time.
+// The dispatcher: it claims what is due, as much as there are workers free, and gives each key a worker. Nothing sleeps
+// while it holds a key: a limit, a refusal or a fault becomes a due time.
 
 import (
 	"context"

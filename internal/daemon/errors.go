@@ -17,8 +17,8 @@ var (
 	ErrDraining  = errors.New("the daemon is stopping and accepts nothing new")
 )
 
-// An errorClass is the consequence of an error of GitHub's for the key that was worked on. Apart from classes, limits have a
-// method RetryAt() time.Time, and passing faults a method Temporary() bool that returns true.
+// An errorClass is the consequence of an error of GitHub's for the key that was worked on. Apart from classes, limits
+// have a method RetryAt() time.Time, and passing faults a method Temporary() bool that returns true.
 type errorClass uint8
 
 const (

@@ -24,8 +24,8 @@ type failedDeliveries struct {
 	byID map[string]failedDelivery // nil: those that an earlier process left are not read yet
 }
 
-// A failedDelivery failed, as far as the host knows, and the table does not know it. One that is too old by now stays as long
-// as the host names it, so that it is not taken for a new one.
+// A failedDelivery failed, as far as the host knows, and the table does not know it. One that is too old by now stays
+// as long as the host names it, so that it is not taken for a new one.
 type failedDelivery struct {
 	ID    string    `json:"id"`
 	Hook  int64     `json:"hook"`           // of its newest attempt

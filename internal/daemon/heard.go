@@ -1,7 +1,7 @@
 package daemon
 
-// The history of reviewers' answers: which of their newest ones in a repository were understood. It stands in the table, so that
-// a restart asks no vendor anew for what nobody understands.
+// The history of reviewers' answers: which of their newest ones in a repository were understood. It stands in the
+// table, so that a restart asks no vendor anew for what nobody understands.
 
 import (
 	"context"
@@ -19,8 +19,8 @@ import (
 // heardDays is for how long an answer tells something of a vendor's format.
 const heardDays = 30
 
-// hearIn returns what keeps the answers that looks in a repository find, and tells those that are kept. A table that cannot be read
-// or written costs a request that may be of no use, and no look.
+// hearIn returns what keeps the answers that looks in a repository find, and tells those that are kept. A table that
+// cannot be read or written costs a request that may be of no use, and no look.
 func (d *Daemon) hearIn(repo workkey.Key) func(context.Context, quorum.PR, []quorum.HeardAnswer) []quorum.HeardAnswer {
 	group := workkey.Repo(repo.Tenant, repo.Owner, repo.Repo)
 	return func(ctx context.Context, pr quorum.PR, found []quorum.HeardAnswer) []quorum.HeardAnswer {

@@ -1,7 +1,8 @@
 package daemon
 
-// The webhook's door. It stands open to the world: nothing that a caller without the secret sends is parsed, logged word by
-// word, kept, or answered with more than a status; and all such callers together cannot make us hold more than a bound.
+// The webhook's door. It stands open to the world: nothing that a caller without the secret sends is parsed, logged
+// word by word, kept, or answered with more than a status; and all such callers together cannot make us hold more than
+// a bound.
 
 import (
 	"bytes"
@@ -45,8 +46,8 @@ const (
 	jsonType        = "application/json"
 )
 
-// Received is a delivery whose signature was right. Everything in it is still hostile: who may write to a repository may
-// choose what is in its events.
+// Received is a delivery whose signature was right. Everything in it is still hostile: who may write to a repository
+// may choose what is in its events.
 type Received struct {
 	ID      string // X-GitHub-Delivery
 	Event   string // X-GitHub-Event
@@ -201,7 +202,8 @@ func (in *Intake) checkHeaders(r *http.Request) (want [sha256.Size]byte, err err
 	return want, nil
 }
 
-// readDelivery reads the headers of a request that is signed. GitHub does not sign headers: they decide nothing but names.
+// readDelivery reads the headers of a request that is signed. GitHub does not sign headers: they decide nothing but
+// names.
 func (in *Intake) readDelivery(r *http.Request) (Received, error) {
 	d := Received{ID: r.Header.Get("X-GitHub-Delivery"), Event: r.Header.Get("X-GitHub-Event"), At: in.Now()}
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
@@ -219,7 +221,8 @@ func (in *Intake) readDelivery(r *http.Request) (Received, error) {
 	return d, nil
 }
 
-// receiveDelivery hands a delivery on. It came whole and is signed: that its sender hangs up now is no reason to lose it.
+// receiveDelivery hands a delivery on. It came whole and is signed: that its sender hangs up now is no reason to lose
+// it.
 func (in *Intake) receiveDelivery(ctx context.Context, d Received) (event, result string, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), acceptTimeout)
 	defer cancel()
@@ -299,9 +302,9 @@ func (v *signatureCheck) matchesAny() bool {
 	return right > 0
 }
 
-// A pooledBody is read in pieces that are used again: a large one that is announced and does not come costs one piece. Each piece
-// beyond the first few is reserved when what came before it is full, from a bound for all bodies: nobody holds what he only
-// announces. Bodies may so come to wait for each other: none does for long.
+// A pooledBody is read in pieces that are used again: a large one that is announced and does not come costs one piece.
+// Each piece beyond the first few is reserved when what came before it is full, from a bound for all bodies: nobody
+// holds what he only announces. Bodies may so come to wait for each other: none does for long.
 type pooledBody struct {
 	in       *Intake
 	pieces   []*[pieceSize]byte

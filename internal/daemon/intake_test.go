@@ -142,8 +142,8 @@ func TestADeliveryIsReceivedAndAnswered(t *testing.T) {
 	}
 }
 
-// Events, actions and fields that nobody knows yet are answered as what is understood is: GitHub counts all else as a failure,
-// and is asked for it again.
+// Events, actions and fields that nobody knows yet are answered as what is understood is: GitHub counts all else as a
+// failure, and is asked for it again.
 func TestWhatIsIgnoredIsAcceptedAndCounted(t *testing.T) {
 	d := newDoor()
 	d.Receive = New(Config{Host: newLand()}).Receive // without a table: there is nothing to keep
@@ -495,7 +495,8 @@ func TestLargeBodiesWaitForEachOther(t *testing.T) {
 	}
 }
 
-// Strangers who announce large bodies and let them drip hold what has come of them, and no more: what is signed comes in.
+// Strangers who announce large bodies and let them drip hold what has come of them, and no more: what is signed comes
+// in.
 func TestDrippingBodiesHoldUpNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDoor()
@@ -552,8 +553,8 @@ func (y yielding) Read(p []byte) (int, error) {
 
 var fullBodies = flag.Bool("bodies", false, "send 100 bodies of 200 MB at once, on Linux, and measure the memory that it takes")
 
-// Callers without the secret send large bodies, all at once: as a signature that is none is refused unread, each has one of
-// the right shape, and does not say how long its body is.
+// Callers without the secret send large bodies, all at once: as a signature that is none is refused unread, each has
+// one of the right shape, and does not say how long its body is.
 func TestBodiesOfStrangersCostLittleMemory(t *testing.T) {
 	if build, ok := debug.ReadBuildInfo(); ok && slices.Contains(build.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
 		t.Skip("the race detector keeps memory of its own, and has pools lose some")

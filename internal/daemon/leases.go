@@ -29,8 +29,9 @@ type leasedWork struct {
 
 func newLeaseTable() *leaseTable { return &leaseTable{held: map[store.Lease]leasedWork{}} }
 
-// begin notes a lease, and reports whether no other worker of this process has its key. A lease can run out under a look whose
-// process lives: its clock was set forward, or the machine slept. Such a look ends before the next one begins.
+// begin notes a lease, and reports whether no other worker of this process has its key. A lease can run out under a
+// look whose process lives: its clock was set forward, or the machine slept. Such a look ends before the next one
+// begins.
 func (t *leaseTable) begin(l store.Lease, cancel context.CancelCauseFunc) (alone bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -1,7 +1,8 @@
 package daemon
 
 // Metrics for Prometheus. Every series whose labels are known beforehand is there from the start, at zero: an
-// alert on a series that is not there never fires. No label holds what a stranger wrote: what is not on a list is "other".
+// alert on a series that is not there never fires. No label holds what a stranger wrote: what is not on a list is
+// "other".
 
 import (
 	"cmp"
@@ -224,8 +225,8 @@ func (m *Metrics) Asked(endpoint string, status int, took time.Duration) {
 	}
 }
 
-// Unanswered is since when GitHub has answered nothing that it was asked; zero: it answered what it was asked last, or was not
-// asked.
+// Unanswered is since when GitHub has answered nothing that it was asked; zero: it answered what it was asked last, or
+// was not asked.
 func (m *Metrics) Unanswered() time.Time {
 	if at := m.silent.Load(); at != 0 {
 		return time.Unix(0, at)
@@ -333,7 +334,8 @@ func newScrapeCollector(o MetricsOptions) *scrapeCollector {
 // Describe implements [prometheus.Collector].
 func (s *scrapeCollector) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		s.heard, s.unread, s.readable, s.oldest, s.remembered, s.keys, s.open, s.due, s.leased, s.failing, s.tenants, s.left, s.limit, s.low, s.reached,
+		s.heard, s.unread, s.readable, s.oldest, s.remembered, s.keys, s.open, s.due, s.leased, s.failing, s.tenants,
+		s.left, s.limit, s.low, s.reached,
 	} {
 		out <- d
 	}
@@ -365,7 +367,8 @@ func (s *scrapeCollector) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// collectQueue shows how the table stands. Figures that could not be read are missing: a zero would say that all is well.
+// collectQueue shows how the table stands. Figures that could not be read are missing: a zero would say that all is
+// well.
 func (s *scrapeCollector) collectQueue(gauge func(*prometheus.Desc, float64, ...string)) {
 	var h store.Health
 	if s.o.Health != nil {
@@ -413,8 +416,8 @@ func (s *scrapeCollector) collectHeard(gauge func(*prometheus.Desc, float64, ...
 	}
 }
 
-// lowestBudgets returns the installations that have the fewest requests left. A personal token's is there before GitHub has said it: its
-// label is known.
+// lowestBudgets returns the installations that have the fewest requests left. A personal token's is there before GitHub
+// has said it: its label is known.
 func lowestBudgets(budgets map[int64]client.Budget) []int64 {
 	tenants := make([]int64, 0, len(budgets))
 	for tenant, b := range budgets {
@@ -428,7 +431,8 @@ func lowestBudgets(budgets map[int64]client.Budget) []int64 {
 	return tenants[:min(len(tenants), maxBudgets)]
 }
 
-// lowBudgets counts installations that have little left. An hour that has ended limits nobody, though GitHub's last word was of it.
+// lowBudgets counts installations that have little left. An hour that has ended limits nobody, though GitHub's last
+// word was of it.
 func lowBudgets(budgets map[int64]client.Budget, now time.Time) (n int) {
 	for _, b := range budgets {
 		if b.Left*lowBudgetPart <= b.Limit && b.Reset.After(now) {

@@ -177,8 +177,8 @@ func TestNoLabelIsAStrangers(t *testing.T) {
 	}
 }
 
-// A personal token's label is known before GitHub has answered, and an installation's is not. Who asks for both finds how
-// many are low.
+// A personal token's label is known before GitHub has answered, and an installation's is not. Who asks for both finds
+// how many are low.
 func TestABudgetIsThereFromTheStart(t *testing.T) {
 	said := map[int64]client.Budget{0: {}}
 	m := NewMetrics(MetricsOptions{Budgets: func() map[int64]client.Budget { return said }})

@@ -8,8 +8,8 @@ import (
 	"github.com/review-coordinator/coordinator/internal/workkey"
 )
 
-// pokedKeys remembers which repositories and tenants were poked since the start, so that each is looked over once without
-// anything happening to it. It may be used by several goroutines.
+// pokedKeys remembers which repositories and tenants were poked since the start, so that each is looked over once
+// without anything happening to it. It may be used by several goroutines.
 type pokedKeys struct {
 	mu   sync.Mutex
 	keys map[string]bool

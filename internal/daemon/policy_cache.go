@@ -7,8 +7,8 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// A policyCache remembers a bounded number of repositories' policies, so that an event that concerns no reviewer costs no
-// request. No decision rests on them: every look reads the policy again. It may be used by several goroutines.
+// A policyCache remembers a bounded number of repositories' policies, so that an event that concerns no reviewer costs
+// no request. No decision rests on them: every look reads the policy again. It may be used by several goroutines.
 type policyCache struct {
 	most   int // policies
 	mu     sync.Mutex
@@ -25,8 +25,8 @@ func newPolicyCache(most int) *policyCache {
 	return &policyCache{most: most, byRepo: map[string]knownPolicy{}}
 }
 
-// put remembers a policy that began to be read at a time. One that was read later stays: a slow look must not bring back
-// the policy from before a push.
+// put remembers a policy that began to be read at a time. One that was read later stays: a slow look must not bring
+// back the policy from before a push.
 func (c *policyCache) put(repo string, f quorum.PolicyFile, p quorum.Policy, readAt time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -13,8 +13,8 @@ import (
 	"github.com/review-coordinator/coordinator/internal/workkey"
 )
 
-// Receive makes a delivery durable and returns what became of it. After an error nothing was accepted: [ErrMalformed] if
-// it never will be.
+// Receive makes a delivery durable and returns what became of it. After an error nothing was accepted: [ErrMalformed]
+// if it never will be.
 func (d *Daemon) Receive(ctx context.Context, r Received) (result string, err error) {
 	if d.Draining() {
 		return "", ErrDraining
@@ -67,8 +67,8 @@ func (d *Daemon) pokesOf(n webhook.Notice, now time.Time) (out []store.Poke) {
 			out = append(out, pullPoke(n.Installation, quorum.PR{Owner: n.Owner, Repo: n.Repo, Number: number}, now, touchText(n.Touch)))
 		}
 	}
-	// A repository that no listing has shown yet gets its resync by its first event: a personal token has no other way, and
-	// an App's list is read every few minutes only.
+	// A repository that no listing has shown yet gets its resync by its first event: a personal token has no other way,
+	// and an App's list is read every few minutes only.
 	if len(out) > 0 && d.poked.addFirst(workkey.Repo(n.Installation, n.Owner, n.Repo)) {
 		p := repoPoke(n.Installation, n.Owner, n.Repo, now.Add(d.Resync))
 		p.Touch = firstSeen

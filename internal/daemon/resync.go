@@ -1,8 +1,9 @@
 package daemon
 
-// The resync finds changes that no delivery told. On start and every resync the host is asked which installations there are, which
-// repositories they have, which deliveries failed, and which open pull requests changed. Each of these is a key of its own in
-// the table, so that one that fails holds up no other, and a round that a restart cuts off goes on where it was.
+// The resync finds changes that no delivery told. On start and every resync the host is asked which installations there
+// are, which repositories they have, which deliveries failed, and which open pull requests changed. Each of these is a
+// key of its own in the table, so that one that fails holds up no other, and a round that a restart cuts off goes on
+// where it was.
 
 import (
 	"context"
@@ -126,8 +127,8 @@ func (r *resyncer) pruneDeliveries(ctx context.Context, now time.Time) error {
 	}
 }
 
-// askForFailed asks for deliveries that failed and were not accepted after all: at once, and then again and again, for the way
-// to us may be broken for longer than a resync. Nothing else may ever tell what such a delivery tells.
+// askForFailed asks for deliveries that failed and were not accepted after all: at once, and then again and again, for
+// the way to us may be broken for longer than a resync. Nothing else may ever tell what such a delivery tells.
 func (r *resyncer) askForFailed(ctx context.Context, since, now time.Time) error {
 	missed, err := r.config.Host.Deliveries(ctx, since)
 	if err != nil {
@@ -185,8 +186,8 @@ func (r *resyncer) askForFailed(ctx context.Context, since, now time.Time) error
 	return nil
 }
 
-// resyncInstallation pokes a tenant's repositories that are new to us. Those that are gone end by themselves: GitHub does not
-// know them any more.
+// resyncInstallation pokes a tenant's repositories that are new to us. Those that are gone end by themselves: GitHub
+// does not know them any more.
 func (r *resyncer) resyncInstallation(ctx context.Context, w store.Work, forge TenantForge) (workResult, error) {
 	repos, err := forge.Repositories(ctx)
 	if err != nil {
@@ -213,7 +214,8 @@ type repoSight struct {
 	Latest time.Time        `json:"latest"` // of the last change of an open pull request that was seen, by GitHub's clock
 }
 
-// resyncRepository looks a repository over: whether its policy is another, and which of its open pull requests need a look.
+// resyncRepository looks a repository over: whether its policy is another, and which of its open pull requests need a
+// look.
 func (r *resyncer) resyncRepository(ctx context.Context, w store.Work, p workkey.Key, forge TenantForge) (workResult, error) {
 	now := r.config.Now()
 	var was repoSight
@@ -256,9 +258,9 @@ func (r *resyncer) resyncRepository(ctx context.Context, w store.Work, p workkey
 	return workResult{label: resultOK, pokes: pokes, outcome: store.Completion{Wake: now.Add(wait), Sight: text}}, nil
 }
 
-// pullsToLookAt returns pokes of a repository's pull requests that need a look: those that GitHub changed after our last look
-// began, and undecided ones that are neither looked at now nor tried again anyway. If the policy changed, or all were listed,
-// so do those that we know and the list does not hold.
+// pullsToLookAt returns pokes of a repository's pull requests that need a look: those that GitHub changed after our
+// last look began, and undecided ones that are neither looked at now nor tried again anyway. If the policy changed, or
+// all were listed, so do those that we know and the list does not hold.
 func (r *resyncer) pullsToLookAt(
 	ctx context.Context,
 	p workkey.Key,

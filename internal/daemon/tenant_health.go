@@ -1,7 +1,8 @@
 package daemon
 
-// The health of an installation: whether GitHub limits it, has suspended it, refuses our credentials or cannot be reached,
-// and whether its budget is short. While one of these lasts, nothing of the installation is claimed, or little.
+// The health of an installation: whether GitHub limits it, has suspended it, refuses our credentials or cannot be
+// reached, and whether its budget is short. While one of these lasts, nothing of the installation is claimed, or
+// little.
 
 import (
 	"sync"
@@ -82,8 +83,8 @@ func (h *tenantHealth) endSuspension(id int64) {
 	}
 }
 
-// countFault notes that a tenant's host could not be reached. After some in a row all of the tenant waits a little: during an
-// outage each key would find it out for itself.
+// countFault notes that a tenant's host could not be reached. After some in a row all of the tenant waits a little:
+// during an outage each key would find it out for itself.
 func (h *tenantHealth) countFault(id int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -135,8 +136,8 @@ func (h *tenantHealth) markHealthy(id int64) {
 	}
 }
 
-// noteShortBudget reports whether a tenant's budget does not allow its looks under way: from then on it gets one look at a
-// time, as the budget allows.
+// noteShortBudget reports whether a tenant's budget does not allow its looks under way: from then on it gets one look
+// at a time, as the budget allows.
 func (h *tenantHealth) noteShortBudget(id int64, looks int, forge TenantForge) bool {
 	now := h.config.Now()
 	if !forge.Ready(looks).After(now) {
@@ -162,8 +163,8 @@ func (h *tenantHealth) budgetReady(id int64, t *tenantState, looks int, now time
 	return forge.Ready(looks + 1)
 }
 
-// claimLimits returns the tenants that get no key now, how many keys others may get beside those under way, and the first
-// moment at which one of the former may get a key.
+// claimLimits returns the tenants that get no key now, how many keys others may get beside those under way, and the
+// first moment at which one of the former may get a key.
 func (h *tenantHealth) claimLimits(now time.Time, underWay map[int64]int) (except []int64, most map[int64]int, until time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -211,8 +212,8 @@ func (h *tenantHealth) waitingTenants(now time.Time) (ids []int64) {
 // onlyLimited reports whether nothing but a limit holds a tenant back, if anything does.
 func (t *tenantState) onlyLimited() bool { return t.denials == 0 && t.faults < faultsInARow }
 
-// limitedUntil returns until when limits keep us from asking for any tenant; zero if they do not. A fault of one shows that it
-// was asked for, so no limit kept us from it.
+// limitedUntil returns until when limits keep us from asking for any tenant; zero if they do not. A fault of one shows
+// that it was asked for, so no limit kept us from it.
 func (h *tenantHealth) limitedUntil() (until time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

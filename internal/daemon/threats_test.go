@@ -1,7 +1,7 @@
 package daemon
 
-// What an attacker, or bad luck, may do to the daemon between two of its steps: THREATS.md, the rows of the daemon. All of it
-// in virtual time.
+// What an attacker, or bad luck, may do to the daemon between two of its steps: THREATS.md, the rows of the daemon. All
+// of it in virtual time.
 
 import (
 	"context"
@@ -219,8 +219,8 @@ func TestASuspensionEndsWhenItsEndIsAnnounced(t *testing.T) {
 	}
 }
 
-// Fault 47: the machine's clock jumps forward while looks are under way. Their leases have run out by the table's reckoning;
-// no pull request is looked at twice at once for it.
+// Fault 47: the machine's clock jumps forward while looks are under way. Their leases have run out by the table's
+// reckoning; no pull request is looked at twice at once for it.
 func TestAClockThatJumpsDoublesNoLook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()
@@ -406,7 +406,8 @@ func TestNoOtherNamePassesForOurs(t *testing.T) {
 	}
 }
 
-// Fault 68: where a permission is missing, asking does not bring it. It is asked for seldom, and found soon once it is there.
+// Fault 68: where a permission is missing, asking does not bring it. It is asked for seldom, and found soon once it is
+// there.
 func TestAMissingPermissionIsAskedForSeldom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()

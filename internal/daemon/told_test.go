@@ -47,7 +47,8 @@ func wantSeries(t *testing.T, m *Metrics, want map[string]string) {
 	}
 }
 
-// A pull request ends once, whatever comes after it: comments, a resync, an event that comes while its end is looked at.
+// A pull request ends once, whatever comes after it: comments, a resync, an event that comes while its end is looked
+// at.
 func TestAnEndIsToldOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer

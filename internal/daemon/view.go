@@ -1,7 +1,7 @@
 package daemon
 
-// The table for those who watch it: keys that wait for a limit of GitHub's, or for the end of a suspension, are not late, and
-// no reason to call anybody. Keys that wait until somebody renews credentials are.
+// The table for those who watch it: keys that wait for a limit of GitHub's, or for the end of a suspension, are not
+// late, and no reason to call anybody. Keys that wait until somebody renews credentials are.
 
 import (
 	"context"

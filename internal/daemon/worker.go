@@ -1,7 +1,7 @@
 package daemon
 
-// The workers. Each takes one key to its end: a look, or a reason why there is none yet. Nothing is tried again within a look
-// beyond what the host's own client does.
+// The workers. Each takes one key to its end: a look, or a reason why there is none yet. Nothing is tried again within
+// a look beyond what the host's own client does.
 
 import (
 	"context"
@@ -81,8 +81,8 @@ func (d *Daemon) workOn(ctx context.Context, w store.Work) {
 	d.Feed.Publish(w.Key)
 }
 
-// announce tells the log, the metrics and the caller of a look that was kept. The end of a pull request that was not known is
-// no news: ended ones are not kept, so that each later event finds the end again.
+// announce tells the log, the metrics and the caller of a look that was kept. The end of a pull request that was not
+// known is no news: ended ones are not kept, so that each later event finds the end again.
 func (d *Daemon) announce(r workResult) {
 	was, s := r.sightBefore, *r.sight
 	changed := was.Head != s.Head || was.Status != s.Status || was.Conclusion != s.Conclusion || was.Says != s.Says
@@ -187,8 +187,8 @@ func (d *Daemon) skipUnconcerned(w store.Work, p workkey.Key, touches []quorum.T
 	return r, true
 }
 
-// reviewersTouches returns the touches without those of strangers' texts, as far as the policy is known: strangers' may be
-// many, and few are kept.
+// reviewersTouches returns the touches without those of strangers' texts, as far as the policy is known: strangers' may
+// be many, and few are kept.
 func (d *Daemon) reviewersTouches(p workkey.Key, touches []quorum.Touch) []quorum.Touch {
 	known, ok := d.policies.get(workkey.Repo(p.Tenant, p.Owner, p.Repo))
 	if !ok || known.state != quorum.FileValid {
@@ -249,8 +249,8 @@ func (d *Daemon) reconcilePull(
 	return workResult{label: resultOK, pr: pr, sightBefore: was, sight: s, outcome: outcome}, nil
 }
 
-// logWarnings warns of reviewers that are run again or given up, once each on a head: was is what the look before saw, and now
-// notes of what was warned.
+// logWarnings warns of reviewers that are run again or given up, once each on a head: was is what the look before saw,
+// and now notes of what was warned.
 func (d *Daemon) logWarnings(l loop.Look, was dashboard.Sight, now *dashboard.Sight) {
 	before := map[string]string{}
 	for _, lane := range was.Lanes {
@@ -301,7 +301,8 @@ func rerunLabel(s quorum.ResultState) string {
 	return "failed" // unreachable unless a state is new
 }
 
-// findPulls looks for the pull requests of a commit, which events of forks, statuses and other Apps' checks do not name.
+// findPulls looks for the pull requests of a commit, which events of forks, statuses and other Apps' checks do not
+// name.
 func (d *Daemon) findPulls(ctx context.Context, w store.Work, p workkey.Key, forge TenantForge) (workResult, error) {
 	prs, err := forge.PullsOf(ctx, p.Owner, p.Repo, p.Head)
 	if err != nil {

@@ -194,7 +194,8 @@ func (a API) listRows(ctx context.Context, q store.Query, repo string) ([]store.
 	return all[:min(len(all), q.Limit)], nil
 }
 
-// repoKeysNamed are the keys of a repository: it has one for each tenant that shows it to us, after a transfer two for a while.
+// repoKeysNamed are the keys of a repository: it has one for each tenant that shows it to us, after a transfer two for
+// a while.
 func (a API) repoKeysNamed(ctx context.Context, repo string) (groups []string, err error) {
 	rows, err := a.Store.List(ctx, store.Query{Kind: workkey.KindRepo, Limit: mostRepos, Thin: true})
 	if err != nil {
@@ -267,8 +268,8 @@ func (a API) answerUnreadable(w http.ResponseWriter, r *http.Request, err error)
 // repoShape is of names as GitHub allows them, and of a few that it does not.
 var repoShape = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}/[A-Za-z0-9._-]{1,100}$`)
 
-// readQuery reads what a list is asked for. What it does not know is an error: a filter with a slip in its name would show
-// everything.
+// readQuery reads what a list is asked for. What it does not know is an error: a filter with a slip in its name would
+// show everything.
 func readQuery(raw string) (q store.Query, repo string, err error) {
 	q = store.Query{Kind: workkey.KindPull, Limit: listedPulls}
 	values, err := url.ParseQuery(raw)
@@ -304,8 +305,8 @@ func readQuery(raw string) (q store.Query, repo string, err error) {
 	return q, repo, nil
 }
 
-// cutPage cuts rows down to a page, and says where the next one begins. Rows that were looked at in one moment stay together,
-// as the next page begins before a moment.
+// cutPage cuts rows down to a page, and says where the next one begins. Rows that were looked at in one moment stay
+// together, as the next page begins before a moment.
 func cutPage(rows []store.Row, limit int) (cut []store.Row, next string) {
 	if len(rows) <= limit {
 		return rows, ""

@@ -1,5 +1,5 @@
-// Package dashboard shows what is undecided and why, each cycle as a timeline, and how the queue stands: as pages, and as
-// the JSON of /api/v1.
+// Package dashboard shows what is undecided and why, each cycle as a timeline, and how the queue stands: as pages, and
+// as the JSON of /api/v1.
 //
 // It promises to show what stands in the table and to ask GitHub nothing. Everything that it shows is hostile:
 // html/template escapes it, and a content security policy lets nothing run that is not a file of ours.
@@ -217,8 +217,8 @@ func (s *boardSite) pull(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// find returns the row of a pull request. Our own links say which tenant it is in; for an address that somebody wrote, the
-// repository is looked for.
+// find returns the row of a pull request. Our own links say which tenant it is in; for an address that somebody wrote,
+// the repository is looked for.
 func (s *boardSite) find(r *http.Request) (store.Row, error) {
 	owner, repo, number := r.PathValue("owner"), r.PathValue("repo"), r.PathValue("number")
 	tenant := r.URL.Query().Get("in")
@@ -232,8 +232,8 @@ func (s *boardSite) find(r *http.Request) (store.Row, error) {
 	return s.Store.Get(r.Context(), workkey.Pull(at.Tenant, at.PR()))
 }
 
-// events nudges the page, which then asks for what it shows. A comment now and then keeps proxies from cutting the line, and
-// tells us of a browser that is gone.
+// events nudges the page, which then asks for what it shows. A comment now and then keeps proxies from cutting the
+// line, and tells us of a browser that is gone.
 func (s *boardSite) events(w http.ResponseWriter, r *http.Request) {
 	nudges, ok := s.Feed.Subscribe(r.Context(), r.URL.Query().Get("key"))
 	if !ok {

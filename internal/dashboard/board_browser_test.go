@@ -1,7 +1,7 @@
 package dashboard
 
-// The dashboard in a browser: what no reading of its HTML can tell. That nothing in it offends its own policy, that the line
-// of now moves, that a change appears by itself, that it fits a telephone and a wide screen.
+// The dashboard in a browser: what no reading of its HTML can tell. That nothing in it offends its own policy, that the
+// line of now moves, that a change appears by itself, that it fits a telephone and a wide screen.
 //
 //	go test ./internal/dashboard -run TestBrowserScreenshots -args -screenshots    writes docs/dashboard-*.png
 
@@ -41,7 +41,8 @@ type browser struct {
 	complaints []string
 }
 
-// newBrowser starts one. Where there is none the test is skipped, unless COORDINATOR_BROWSER=required says that it must not.
+// newBrowser starts one. Where there is none the test is skipped, unless COORDINATOR_BROWSER=required says that it must
+// not.
 func newBrowser(t *testing.T) *browser {
 	t.Helper()
 	program := ""
@@ -339,7 +340,8 @@ func (b *browser) shoot(t *testing.T, url string, width, height int64, scheme, n
 	}
 }
 
-// small writes a picture with 256 colours: those of areas, and of the rest no two that are alike, so that a rare one has its place too.
+// small writes a picture with 256 colours: those of areas, and of the rest no two that are alike, so that a rare one
+// has its place too.
 func small(t *testing.T, shot []byte) []byte {
 	t.Helper()
 	img, err := png.Decode(bytes.NewReader(shot))

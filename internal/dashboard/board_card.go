@@ -125,7 +125,8 @@ func showBoardCard(row store.Row, now time.Time, size boardSize) boardCard {
 	return c
 }
 
-// locate reads where a pull request is off its key: only what has the shape of a name becomes a part of an address of ours.
+// locate reads where a pull request is off its key: only what has the shape of a name becomes a part of an address of
+// ours.
 func (c *boardCard) locate(key string) {
 	at, ok := workkey.Parse(key)
 	if !ok || at.Number == 0 {
@@ -380,8 +381,8 @@ func grouped(n int64) string {
 // boardHost is what the host of an address may look like.
 var boardHost = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,250}[a-z0-9])?(:[0-9]{1,5})?$`)
 
-// safeURL returns an address that may be linked: https, a plain host, nobody's password. If like is given, its host must be
-// the same: the address of a status is whatever its author wrote, and our page must not send people there.
+// safeURL returns an address that may be linked: https, a plain host, nobody's password. If like is given, its host
+// must be the same: the address of a status is whatever its author wrote, and our page must not send people there.
 func safeURL(raw, like string) string {
 	u, err := url.Parse(raw)
 	if err != nil || u.Scheme != "https" || u.User != nil || u.Opaque != "" || !boardHost.MatchString(strings.ToLower(u.Host)) {

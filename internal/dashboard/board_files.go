@@ -1,7 +1,7 @@
 package dashboard
 
-// The dashboard's own files. Their names carry a hash of what is in them, so that a browser may keep them for ever and still
-// never mixes two versions.
+// The dashboard's own files. Their names carry a hash of what is in them, so that a browser may keep them for ever and
+// still never mixes two versions.
 
 import (
 	"crypto/sha256"

@@ -1,11 +1,11 @@
 package dashboard
 
-// The timeline of a cycle as SVG. Places along the time are percentages, so that it fits any width while its text keeps its
-// size, and no style attribute is needed, which the page's policy would refuse.
+// The timeline of a cycle as SVG. Places along the time are percentages, so that it fits any width while its text keeps
+// its size, and no style attribute is needed, which the page's policy would refuse.
 //
-// A deadline an hour away would squeeze what happened in the first minutes into nothing. So the scale has two parts where it
-// must: up to the focus it is even, and beyond a visible fold the rest of the time is pressed into what is left. Both parts
-// are even, so that board.js can move what moves with the same arithmetic.
+// A deadline an hour away would squeeze what happened in the first minutes into nothing. So the scale has two parts
+// where it must: up to the focus it is even, and beyond a visible fold the rest of the time is pressed into what is
+// left. Both parts are even, so that board.js can move what moves with the same arithmetic.
 
 import (
 	"fmt"

@@ -282,7 +282,8 @@ func TestBoardShowsFailures(t *testing.T) {
 	}
 }
 
-// A page of what is not there asks for nothing and listens to nothing: an answer would put another page under its address.
+// A page of what is not there asks for nothing and listens to nothing: an answer would put another page under its
+// address.
 func TestBoardMissingStaysAsItIs(t *testing.T) {
 	h := boardOf(openTable(t))
 	main := regexp.MustCompile(`<main [^>]*>`)
@@ -352,8 +353,9 @@ func TestBoardFilesAreKept(t *testing.T) {
 	}
 }
 
-// The version of htmx, and the SHA-256 of dist/htmx.min.js in https://registry.npmjs.org/htmx.org/-/htmx.org-2.0.11.tgz. A new
-// version brings its own: of the file that was published, not of the one that lies here.
+// The version of htmx, and the SHA-256 of dist/htmx.min.js in
+// https://registry.npmjs.org/htmx.org/-/htmx.org-2.0.11.tgz. A new version brings its own: of the file that was
+// published, not of the one that lies here.
 const (
 	htmxVersion   = "2.0.11"
 	htmxPublished = "d6fdc75f204e6bdefa99b69bf1e6d4ac69b8a364f77929f45c13476b4000f717"

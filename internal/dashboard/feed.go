@@ -1,7 +1,7 @@
 package dashboard
 
-// How an open dashboard learns that something changed: a nudge without content. What is shown is read from the table when
-// the page asks for it, so that a nudge that is lost or merged with others costs nothing.
+// How an open dashboard learns that something changed: a nudge without content. What is shown is read from the table
+// when the page asks for it, so that a nudge that is lost or merged with others costs nothing.
 
 import (
 	"context"
@@ -41,8 +41,8 @@ func (f *Feed) Publish(key string) {
 	}
 }
 
-// Subscribe returns a channel of nudges about one key, or about all if only is "". It is closed when ctx ends or the feed is
-// closed. It reports false if there are too many subscribers already, or the feed is closed.
+// Subscribe returns a channel of nudges about one key, or about all if only is "". It is closed when ctx ends or the
+// feed is closed. It reports false if there are too many subscribers already, or the feed is closed.
 func (f *Feed) Subscribe(ctx context.Context, only string) (<-chan struct{}, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -71,7 +71,8 @@ func (f *Feed) unsubscribe(s *subscriber) {
 	f.closeSubscriber(s)
 }
 
-// closeSubscriber closes s once. The caller holds the lock, which every send holds too: nobody sends on a closed channel.
+// closeSubscriber closes s once. The caller holds the lock, which every send holds too: nobody sends on a closed
+// channel.
 func (f *Feed) closeSubscriber(s *subscriber) {
 	if _, there := f.subs[s]; there {
 		delete(f.subs, s)

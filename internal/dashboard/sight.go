@@ -8,8 +8,8 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// A Sight is what the last look at a pull request came to: the decision and its cycle as a timeline. Names in its JSON are
-// an interface: /api/v1 shows it.
+// A Sight is what the last look at a pull request came to: the decision and its cycle as a timeline. Names in its JSON
+// are an interface: /api/v1 shows it.
 type Sight struct {
 	PR         string    `json:"pull_request"` // owner/repo#number
 	URL        string    `json:"url"`

@@ -1,29 +1,33 @@
 package evidence
 
-// An artifact is written by the jobs of its run and by nobody else. It says for which run, attempt, head and base it was made,
-// and is bound to them by that and by when it was uploaded.
+// An artifact is written by the jobs of its run and by nobody else. It says for which run, attempt, head and base it
+// was made, and is bound to them by that and by when it was uploaded.
 
 import (
 	"cmp"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/review"
 )
 
-// maxUploadRuns is how many of a reviewer's runs are asked for their artifacts: the newest. What an earlier one said stands in
-// the record.
+// An artifactView is what one reviewer left on a head in the artifacts of its runs.
+type artifactView struct {
+	*quorum.Reviewer
+	head *headView
+}
+
+// maxUploadRuns is how many of a reviewer's runs are asked for their artifacts: the newest. What an earlier one said
+// stands in the record.
 const maxUploadRuns = 5
 
 // unreadUploads are the artifacts of the reviewer's runs that were not asked for yet.
-func (v *reviewerView) unreadUploads() (out []quorum.UploadName) {
+func (v artifactView) unreadUploads(runs []quorum.Run) (out []quorum.UploadName) {
 	if v.Verdict.Kind != quorum.Artifact || v.Retired {
 		return nil
 	}
-	runs := v.runs.counted
 	for _, run := range runs[max(0, len(runs)-maxUploadRuns):] {
 		if firstJobStart(&run).IsZero() && run.Attempt == 1 && !run.Completed() { // it cannot have uploaded anything
 			continue
@@ -36,7 +40,7 @@ func (v *reviewerView) unreadUploads() (out []quorum.UploadName) {
 }
 
 // uploadsOf are the artifacts of a run that may hold the reviewer's verdict.
-func (v *reviewerView) uploadsOf(run int64) (files []quorum.Upload, isRead bool) {
+func (v artifactView) uploadsOf(run int64) (files []quorum.Upload, isRead bool) {
 	for _, u := range v.head.snapshot.Uploads {
 		if u.Run == run && u.Name == v.Verdict.Artifact {
 			return u.Files, true
@@ -45,9 +49,9 @@ func (v *reviewerView) uploadsOf(run int64) (files []quorum.Upload, isRead bool)
 	return nil, false
 }
 
-// artifactStatements are the verdicts in the artifacts of attempt a, oldest first. One that GitHub keeps no more stands from the
-// record. Of several in one attempt an objection objects, and none approves.
-func (v *reviewerView) artifactStatements(a *reviewAttempt) (out []statement) {
+// artifactStatements are the verdicts in the artifacts of attempt a, oldest first. One that GitHub keeps no more stands
+// from the record. Of several in one attempt an objection objects, and none approves.
+func (v artifactView) artifactStatements(a *reviewAttempt) (out []statement) {
 	if a.run == nil {
 		return nil
 	}
@@ -91,7 +95,7 @@ func countApprovals(all []statement) (n int) {
 }
 
 // newArtifactStatement reads an artifact that was uploaded during attempt a.
-func (v *reviewerView) newArtifactStatement(a *reviewAttempt, f *quorum.Upload) statement {
+func (v artifactView) newArtifactStatement(a *reviewAttempt, f *quorum.Upload) statement {
 	s := statement{ref: quorum.TextRef{Kind: quorum.TextArtifact, ID: f.ID}, at: f.Created, url: cmp.Or(f.URL, a.run.URL)}
 	s.body = string(f.Content)
 	s.Reading = v.readArtifact(a, f)
@@ -103,7 +107,7 @@ func (v *reviewerView) newArtifactStatement(a *reviewAttempt, f *quorum.Upload) 
 }
 
 // readArtifact reads what an artifact says of this head and base, in attempt a.
-func (v *reviewerView) readArtifact(a *reviewAttempt, f *quorum.Upload) review.Reading {
+func (v artifactView) readArtifact(a *reviewAttempt, f *quorum.Upload) review.Reading {
 	malformed := func(detail string) review.Reading {
 		return review.Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed, Detail: detail}
 	}
@@ -125,29 +129,4 @@ func (v *reviewerView) readArtifact(a *reviewAttempt, f *quorum.Upload) review.R
 		return malformed(fmt.Sprintf("it names attempt %d of its run, and was uploaded during attempt %d", file.Attempt, a.number))
 	}
 	return file.Reading(v.MinSeverity, len(pr.Files))
-}
-
-// considerArtifacts explains the artifacts of attempt a.
-func (v *reviewerView) considerArtifacts(a *reviewAttempt, b *quorum.Ballot, ignored rejection) (out []Considered) {
-	if a.run == nil {
-		return nil
-	}
-	files, _ := v.uploadsOf(a.run.ID)
-	for i := range files {
-		f := &files[i]
-		c := candidate{statement: v.newArtifactStatement(a, f), rejected: ignored}
-		switch {
-		case ignored != "":
-		case f.Expired:
-			c.rejected = artifactExpired
-		case !a.covers(f.Created):
-			c.rejected = outsideAttempt
-		case c.void && c.voidReason == quorum.ReasonOtherPull:
-			c.rejected = ofOtherPull
-		}
-		shown := Considered{Reviewer: v.Name, Text: c.ref, URL: c.url, At: f.Created.Truncate(time.Second)}
-		shown.Outcome, shown.Reason, shown.Rejected = explainCandidate(&c, b)
-		out = append(out, shown)
-	}
-	return out
 }

@@ -118,16 +118,18 @@ func outcomeAfter(b quorum.Ballot) quorum.Outcome {
 	return b.Outcome
 }
 
-// What was read once stands: neither retention nor a deletion withdraws a verdict, and within its attempt no upload answers one.
+// What was read once stands: neither retention nor a deletion withdraws a verdict, and within its attempt no upload
+// answers one.
 func TestAVerdictThatWasReadStands(t *testing.T) {
 	approve, objects := verdictJSON("approve", 1), verdictJSON("request_changes", 1)
+	expired := []quorum.Upload{{ID: 9, Created: at(30), Expired: true}}
 	for name, c := range map[string]struct {
 		first, then []quorum.Upload
 		want        quorum.Vote
 	}{
-		"an approval expires":                   {[]quorum.Upload{upload(9, 30, approve)}, []quorum.Upload{{ID: 9, Created: at(30), Expired: true}}, quorum.Approve},
+		"an approval expires":                   {[]quorum.Upload{upload(9, 30, approve)}, expired, quorum.Approve},
 		"an approval is deleted":                {[]quorum.Upload{upload(9, 30, approve)}, nil, quorum.Approve},
-		"an objection expires":                  {[]quorum.Upload{upload(9, 30, objects)}, []quorum.Upload{{ID: 9, Created: at(30), Expired: true}}, quorum.Object},
+		"an objection expires":                  {[]quorum.Upload{upload(9, 30, objects)}, expired, quorum.Object},
 		"an objection is deleted":               {[]quorum.Upload{upload(9, 30, objects)}, nil, quorum.Object},
 		"an objection is replaced by a yes":     {[]quorum.Upload{upload(9, 30, objects)}, []quorum.Upload{upload(10, 35, approve)}, quorum.Object},
 		"an approval is replaced by a no":       {[]quorum.Upload{upload(9, 30, approve)}, []quorum.Upload{upload(10, 35, objects)}, quorum.Object},

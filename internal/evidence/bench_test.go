@@ -10,8 +10,8 @@ import (
 	"github.com/review-coordinator/coordinator/internal/review"
 )
 
-// BenchmarkJudge judges a pull request whose author pushes texts and cancelled runs: each text is read once, whatever the
-// number of runs to which it may belong.
+// BenchmarkJudge judges a pull request whose author pushes texts and cancelled runs: each text is read once, whatever
+// the number of runs to which it may belong.
 func BenchmarkJudge(b *testing.B) {
 	start := time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC)
 	for _, cancelled := range []int{0, 30, 300} {

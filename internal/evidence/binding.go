@@ -6,8 +6,8 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// whyUnbound says why a text is not about this head or not from attempt a; "" if it is bound to both: it names the head,
-// or was written during the attempt.
+// whyUnbound says why a text is not about this head or not from attempt a; "" if it is bound to both: it names the
+// head, or was written during the attempt.
 func (v *reviewerView) whyUnbound(a *reviewAttempt, t *quorum.Text, at time.Time) rejection {
 	if v.head.cycle.isBeforeBase(at) {
 		return beforeBase
@@ -26,8 +26,8 @@ func (v *reviewerView) whyUnbound(a *reviewAttempt, t *quorum.Text, at time.Time
 	return v.whyOutsideRun(a, t, about, at)
 }
 
-// isNoticeOfHead reports whether a text says since the start that its reviewer works, or why there is no review, and names
-// no other commit where it says so: what it names elsewhere is of an older review that stands there still.
+// isNoticeOfHead reports whether a text says since the start that its reviewer works, or why there is no review, and
+// names no other commit where it says so: what it names elsewhere is of an older review that stands there still.
 func (v *reviewerView) isNoticeOfHead(t *quorum.Text, at time.Time) bool {
 	if at.Before(v.head.cycle.start) {
 		return false

@@ -28,8 +28,8 @@ func (c *candidate) rejectVoid(why rejection, reason quorum.Reason, detail strin
 	c.setVoid(reason, detail)
 }
 
-// candidates are the texts by the reviewer's account for attempt a, comments first, each oldest first. Texts of our own,
-// and those that another workflow wrote as the same account, are none.
+// candidates are the texts by the reviewer's account for attempt a, comments first, each oldest first. Texts of our
+// own, and those that another workflow wrote as the same account, are none.
 func (v *reviewerView) candidates(a *reviewAttempt) (out []candidate) {
 	for i := range v.head.texts {
 		if c, found := v.newCandidate(a, &v.head.texts[i]); found {
@@ -39,11 +39,11 @@ func (v *reviewerView) candidates(a *reviewAttempt) (out []candidate) {
 	return out
 }
 
-// textStatements are the statements among the candidates for a, oldest first; of a reviewer whose verdict is an artifact those
-// in its artifacts.
+// textStatements are the statements among the candidates for a, oldest first; of a reviewer whose verdict is an
+// artifact those in its artifacts.
 func (v *reviewerView) textStatements(a *reviewAttempt) (out []statement) {
 	if v.Verdict.Kind == quorum.Artifact {
-		return v.artifactStatements(a)
+		return v.artifacts.artifactStatements(a)
 	}
 	for i := range v.head.texts {
 		if c, found := v.newCandidate(a, &v.head.texts[i]); found && c.isStatement {
@@ -54,8 +54,8 @@ func (v *reviewerView) textStatements(a *reviewAttempt) (out []statement) {
 	return out
 }
 
-// newCandidate decides whether t counts for attempt a: an edit by anybody but the reviewer makes it void. found is false if
-// t is not the reviewer's.
+// newCandidate decides whether t counts for attempt a: an edit by anybody but the reviewer makes it void. found is
+// false if t is not the reviewer's.
 func (v *reviewerView) newCandidate(a *reviewAttempt, t *quorum.Text) (c candidate, found bool) {
 	if v.Author == "" || !v.IsAuthor(t.Author) || v.head.isOurs(t) {
 		return candidate{}, false
@@ -113,15 +113,14 @@ func (v *reviewerView) bind(a *reviewAttempt, c *candidate) (why rejection) {
 	return why
 }
 
-// readCandidate fills in what the text says. A review that was dismissed is void, unless it objects and who dismissed it
-// may not end that. So is an approval that may be about another commit or pull request, that answers a command, or that
-// objected in the same attempt.
+// readCandidate fills in what the text says. A review that was dismissed is void, unless it objects and who dismissed
+// it may not end that.
 func (v *reviewerView) readCandidate(a *reviewAttempt, c *candidate) {
 	dismissed, by := c.text.State == "DISMISSED", quorum.Account{}
 	if dismissed {
 		by, c.reviewState = v.head.dismissalOf(c.text.ID)
 	}
-	objecting, minor := v.countThreads(c.threads)
+	objecting, minor := v.threads.countObjecting(c.threads)
 	c.Reading = v.texts.readText(v.Reviewer, c.text, c.reviewState, objecting, minor)
 	if dismissed {
 		if c.Outcome != quorum.Findings || v.head.hadNoHand(by) { // nobody else ends an objection
@@ -134,21 +133,27 @@ func (v *reviewerView) readCandidate(a *reviewAttempt, c *candidate) {
 	case c.Outcome == quorum.Unrelated:
 		c.reject(cmp.Or(c.rejected, noReview))
 	case c.Outcome == quorum.Approved:
-		if why := v.whyUnnamed(c); why != "" {
-			c.rejectVoid(why, quorum.ReasonUnnamed, c.voidDetail)
-		}
-		if name, found := v.otherPullOf(a); found && c.rejected == "" {
-			c.rejectVoid(ofOtherPull, quorum.ReasonOtherPull, name)
-		}
-		if by, found := v.commandBefore(c); found && c.rejected == "" {
-			c.rejectVoid(answersCommand, quorum.ReasonCommand, by)
-		}
-		if c.rejected == "" && a.run != nil && v.isShared() && v.head.record.hasObjected(v.Name, c.ref) {
-			c.rejectVoid(editedIntoYes, quorum.ReasonEdited, c.text.Editor.Login)
-		}
+		v.doubtApproval(a, c)
 	}
 	if c.isStatement && a.wasBefore(&c.statement) {
 		c.reject(askedAgainSince)
+	}
+}
+
+// doubtApproval makes an approval void that may be about another commit or pull request, that answers a command, or
+// that objected in the same attempt.
+func (v *reviewerView) doubtApproval(a *reviewAttempt, c *candidate) {
+	if why := v.whyUnnamed(c); why != "" {
+		c.rejectVoid(why, quorum.ReasonUnnamed, c.voidDetail)
+	}
+	if name, found := v.otherPullOf(a); found && c.rejected == "" {
+		c.rejectVoid(ofOtherPull, quorum.ReasonOtherPull, name)
+	}
+	if by, found := v.head.commandBefore(v.Reviewer, &c.statement); found && c.rejected == "" {
+		c.rejectVoid(answersCommand, quorum.ReasonCommand, by)
+	}
+	if c.rejected == "" && a.run != nil && v.isShared() && v.head.record.hasObjected(v.Name, c.ref) {
+		c.rejectVoid(editedIntoYes, quorum.ReasonEdited, c.text.Editor.Login)
 	}
 }
 

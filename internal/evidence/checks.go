@@ -27,14 +27,7 @@ func (v *reviewerView) checkStatements() (out []statement) {
 		if c.Name != name || !strings.EqualFold(c.App, app) || v.head.cycle.isBeforeBase(at) {
 			continue
 		}
-		ref := quorum.TextRef{Kind: quorum.TextCheck, ID: c.ID}
-		s := statement{Reading: v.texts.readCheck(v.Reviewer, c, 0), at: at, ref: ref, url: c.URL, body: c.Summary}
-		if s.Inline { // it counts the comments that stand in its reviews
-			s.threads = v.head.openedThreads(v.Reviewer, 0)
-			if objecting, minor := v.countThreads(s.threads); objecting == 0 && minor > 0 {
-				s.Reading = v.texts.readCheck(v.Reviewer, c, minor)
-			}
-		}
+		s := v.newCheckStatement(c, at)
 		if v.Check == "" && !isSignal(v.Reviewer, &s.Reading) {
 			continue
 		}
@@ -53,6 +46,19 @@ func (v *reviewerView) checkStatements() (out []statement) {
 		out = append(out, s)
 	}
 	return out
+}
+
+// newCheckStatement reads a check run of the reviewer's.
+func (v *reviewerView) newCheckStatement(c *quorum.CheckRun, at time.Time) statement {
+	ref := quorum.TextRef{Kind: quorum.TextCheck, ID: c.ID}
+	s := statement{Reading: v.texts.readCheck(v.Reviewer, c, 0), at: at, ref: ref, url: c.URL, body: c.Summary}
+	if s.Inline { // it counts the comments that stand in its reviews
+		s.threads = v.head.openedThreads(v.Reviewer, 0)
+		if objecting, minor := v.threads.countObjecting(s.threads); objecting == 0 && minor > 0 {
+			s.Reading = v.texts.readCheck(v.Reviewer, c, minor)
+		}
+	}
+	return s
 }
 
 // statusStatements are the reviewer's commit statuses on this head and base, by context and creator.
@@ -118,7 +124,8 @@ func (h *headView) scanBegan(end *quorum.Status) (began time.Time) {
 	return began
 }
 
-// readCheck reads a check run of a reviewer whose comments on the diff all lie below its min_severity; minor counts them.
+// readCheck reads a check run of a reviewer whose comments on the diff all lie below its min_severity; minor counts
+// them.
 func (c *textReader) readCheck(r *quorum.Reviewer, run *quorum.CheckRun, minor int) review.Reading {
 	body := strings.Join([]string{run.Title, run.Summary, run.Text}, "\n\n")
 	m := review.Material{

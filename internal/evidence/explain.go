@@ -28,7 +28,7 @@ func Consider(p quorum.Policy, s quorum.Snapshot) (out []Considered) {
 		a, b := v.newestAttempt(), v.makeBallot()
 		ignored := v.whyIgnored(&a)
 		if v.Verdict.Kind == quorum.Artifact {
-			out = append(out, v.considerArtifacts(&a, &b, ignored)...)
+			out = append(out, considerArtifacts(v.artifacts, &a, &b, ignored)...)
 			ignored = cmp.Or(ignored, artifactDecides)
 		}
 		for _, c := range v.candidates(&a) {
@@ -39,6 +39,31 @@ func Consider(p quorum.Policy, s quorum.Snapshot) (out []Considered) {
 			shown.Outcome, shown.Reason, shown.Rejected = explainCandidate(&c, &b)
 			out = append(out, shown)
 		}
+	}
+	return out
+}
+
+// considerArtifacts explains the artifacts of attempt a.
+func considerArtifacts(v artifactView, a *reviewAttempt, b *quorum.Ballot, ignored rejection) (out []Considered) {
+	if a.run == nil {
+		return nil
+	}
+	files, _ := v.uploadsOf(a.run.ID)
+	for i := range files {
+		f := &files[i]
+		c := candidate{statement: v.newArtifactStatement(a, f), rejected: ignored}
+		switch {
+		case ignored != "":
+		case f.Expired:
+			c.rejected = artifactExpired
+		case !a.covers(f.Created):
+			c.rejected = outsideAttempt
+		case c.void && c.voidReason == quorum.ReasonOtherPull:
+			c.rejected = ofOtherPull
+		}
+		shown := Considered{Reviewer: v.Name, Text: c.ref, URL: c.url, At: f.Created.Truncate(time.Second)}
+		shown.Outcome, shown.Reason, shown.Rejected = explainCandidate(&c, b)
+		out = append(out, shown)
 	}
 	return out
 }

@@ -21,8 +21,8 @@ func newHeadView(p *quorum.Policy, s *quorum.Snapshot) *headView {
 	return &headView{policy: p, snapshot: s, cycle: cycleOf(s), record: recordViewOf(s), texts: texts}
 }
 
-// mayHaveHadOtherHead reports whether the pull request had another head before, or may have had one of which no run, check
-// or force-push tells: then the branch's activity list does.
+// mayHaveHadOtherHead reports whether the pull request had another head before, or may have had one of which no run,
+// check or force-push tells: then the branch's activity list does.
 func (h *headView) mayHaveHadOtherHead() bool {
 	return h.cycle.hadOtherHead || h.snapshot.PR.Commits > 1 && len(h.snapshot.Pushes) == 0
 }
@@ -39,4 +39,10 @@ func (h *headView) isMovedReview(t *quorum.Text) bool {
 		pushed = h.cycle.arrival
 	}
 	return t.At.Before(pushed)
+}
+
+// isJudgedInPart reports whether nothing is decided by the ballots now, so that nothing is asked for that only they
+// need.
+func isJudgedInPart(p *quorum.Policy, s *quorum.Snapshot) bool {
+	return s.PR.Closed || s.File.State != quorum.FileValid || p.Mode == quorum.Off || s.PR.Draft && p.DraftsWait
 }

@@ -1,6 +1,7 @@
 package evidence
 
-// Accounts and Apps are compared by their numeric id once that was seen: a name that its owner has given up is anybody's.
+// Accounts and Apps are compared by their numeric id once that was seen: a name that its owner has given up is
+// anybody's.
 
 import (
 	"slices"
@@ -59,14 +60,16 @@ func firstAccountID(s *quorum.Snapshot, login string) (id int64) {
 	return id
 }
 
-// withoutImpostors is a snapshot without what accounts and Apps have left that bear the name of one that the record knows by
-// another id. Whose id the policy knows is told by that: a record of before may hold an impostor's.
+// withoutImpostors is a snapshot without what accounts and Apps have left that bear the name of one that the record
+// knows by another id. Whose id the policy knows is told by that: a record of before may hold an impostor's.
 func withoutImpostors(p *quorum.Policy, s *quorum.Snapshot) *quorum.Snapshot {
 	if len(s.Record.Accounts) == 0 {
 		return s
 	}
 	isKnown := func(name string) bool {
-		return slices.ContainsFunc(p.Reviewers, func(r quorum.Reviewer) bool { return r.AuthorID != 0 && strings.EqualFold(r.Author, name) })
+		return slices.ContainsFunc(p.Reviewers, func(r quorum.Reviewer) bool {
+			return r.AuthorID != 0 && strings.EqualFold(r.Author, name)
+		})
 	}
 	isOther := func(name string, id int64) bool {
 		return id != 0 && !isKnown(name) && slices.ContainsFunc(s.Record.Accounts, func(a quorum.SeenAccount) bool {

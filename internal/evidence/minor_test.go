@@ -69,7 +69,8 @@ func TestMinSeverityOfThreads(t *testing.T) {
 			onHead(rabbit).review(1, 5, rabbit.Author, "CHANGES_REQUESTED", posted[1]).thread(11, saying(minor)),
 			objects,
 		},
-		{"words object beside it", onHead(rabbit).review(1, 5, rabbit.Author, "COMMENTED", posted[1]+"\n\n**Ready to merge?** No").thread(11, saying(minor)), objects},
+		{"words object beside it", onHead(rabbit).review(1, 5, rabbit.Author, "COMMENTED", posted[1]+"\n\n**Ready to merge?** No").
+			thread(11, saying(minor)), objects},
 		{"clean, and an earlier minor one is open", onHead(rabbit).review(1, 5, rabbit.Author, "COMMENTED", clean).thread(3, saying(minor), earlier), approves},
 		{"clean, and an earlier major one is open", onHead(rabbit).review(1, 5, rabbit.Author, "COMMENTED", clean).thread(3, saying(major), earlier), open},
 		{
@@ -82,7 +83,8 @@ func TestMinSeverityOfThreads(t *testing.T) {
 		{"an empty body", onHead(codex).review(1, 5, codex.Author, "COMMENTED", "").thread(11, saying("P3: rename it")), accepted},
 		{
 			"words that nobody knows",
-			onHead(codex).review(1, 5, codex.Author, "COMMENTED", "The whole design is broken.").thread(11, saying("P3: rename it")).with(func(x *scene) { x.p.Reviewers[0].Shadow = true }),
+			onHead(codex).review(1, 5, codex.Author, "COMMENTED", "The whole design is broken.").
+				thread(11, saying("P3: rename it")).with(func(x *scene) { x.p.Reviewers[0].Shadow = true }),
 			wanted{quorum.Unavailable, quorum.Malformed, quorum.ReasonMalformed, ""},
 		},
 		{

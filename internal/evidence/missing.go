@@ -26,7 +26,7 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 	}
 	views := reviewerViews(&p, &s)
 	for _, v := range views {
-		w.Uploads = append(w.Uploads, v.unreadUploads()...)
+		w.Uploads = append(w.Uploads, v.artifacts.unreadUploads(v.runs.counted)...)
 	}
 	if len(w.Uploads) > 0 {
 		return w
@@ -42,7 +42,7 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 		}
 		w.Authors = w.Authors || v.hasShortHeadName() || v.isEndedByPerson()
 		w.Pushes = w.Pushes || v.hasUnnamedText() || v.mayHaveMovedReview()
-		if who := v.commanders(); len(who) > 0 {
+		if who := v.head.commanders(v.Reviewer); len(who) > 0 {
 			w.Authors = true
 			w.People = append(w.People, who[:min(len(who), maxPeople)]...)
 		}
@@ -88,12 +88,6 @@ func withoutRepeats(logins []string) (once []string) {
 		}
 	}
 	return once
-}
-
-// isJudgedInPart reports whether nothing is decided by the ballots now, so that nothing is asked for that only they
-// need.
-func isJudgedInPart(p *quorum.Policy, s *quorum.Snapshot) bool {
-	return s.PR.Closed || s.File.State != quorum.FileValid || p.Mode == quorum.Off || s.PR.Draft && p.DraftsWait
 }
 
 // hasUnnamedText reports whether a comment of a reviewer without a run names no commit, where a second commit may

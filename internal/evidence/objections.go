@@ -146,12 +146,12 @@ func (v *attemptView) verdictOfAttempt(said []statement) (objection *statement, 
 	for i := range said {
 		switch s := &said[i]; {
 		case !s.isVerdict() || !s.at.Before(v.attempt.began):
-		case s.Outcome == quorum.Findings && v.hasEndedByThreads(s): // it was no approval of the rest
+		case s.Outcome == quorum.Findings && v.threads.haveEnded(s): // it was no approval of the rest
 		case s.Outcome == quorum.Findings:
 			objection = s
-		case (v.OnlyNew || s.NoOpen) && len(v.openFindings()) > 0: // clean, but for its open threads
+		case (v.OnlyNew || s.NoOpen) && len(v.threads.openFindings()) > 0: // clean, but for its open threads
 			open := *s
-			open.Outcome, open.Findings = quorum.Findings, v.openFindings()
+			open.Outcome, open.Findings = quorum.Findings, v.threads.openFindings()
 			objection = &open
 		default:
 			approves = true
@@ -239,9 +239,9 @@ func (v *attemptView) hasEndedSince(o *quorum.Objection) bool {
 		return v.head.hadNoHand(by)
 	}
 	s := statement{ref: t.TextRef, isReview: true, reviewState: t.State, threads: v.head.openedThreads(v.Reviewer, t.ID)}
-	objecting, minor := v.countThreads(s.threads)
+	objecting, minor := v.threads.countObjecting(s.threads)
 	s.Reading = v.texts.readText(v.Reviewer, t, t.State, objecting, minor)
-	return s.Outcome == quorum.Findings && v.hasEndedByThreads(&s)
+	return s.Outcome == quorum.Findings && v.threads.haveEnded(&s)
 }
 
 // isThreadAnswered reports whether a thread that was open when it was recorded objects no more: somebody who may has
@@ -252,7 +252,7 @@ func (v *attemptView) isThreadAnswered(id int64, isAnswer bool) bool {
 		return false
 	}
 	t := &v.head.snapshot.Threads[i]
-	return isAnswer || v.head.hasEnded(v.Reviewer, t) || v.isMinor(t)
+	return isAnswer || v.head.hasEnded(v.Reviewer, t) || v.threads.isMinor(t)
 }
 
 // isAnsweredAsShown is [attemptView.isAnswered] for an objection whose text GitHub still shows.
@@ -266,7 +266,7 @@ func (v *attemptView) isAnsweredAsShown(o *quorum.Objection, s *statement, isAns
 	case s.void:
 		return false
 	case s.at.After(o.At): // edited since: by its author, or by any workflow where that one is shared
-		return !v.isShared() && (s.Outcome == quorum.Approved || v.hasEndedByThreads(s))
+		return !v.isShared() && (s.Outcome == quorum.Approved || v.threads.haveEnded(s))
 	}
 	return len(s.threads) >= o.Threads // it was read anew, under the policy in force
 }

@@ -287,8 +287,8 @@ func TestAReviewerIsKnownByItsID(t *testing.T) {
 	}
 }
 
-// Whose id the policy knows is told by it from the first text on: a renamed account is still known, and whoever took over its
-// name is nobody, though an earlier look may have remembered them.
+// Whose id the policy knows is told by it from the first text on: a renamed account is still known, and whoever took
+// over its name is nobody, though an earlier look may have remembered them.
 func TestAReviewerWhoseIDThePolicyKnows(t *testing.T) {
 	known := sage()
 	known.AuthorID = 5

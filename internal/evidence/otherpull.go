@@ -53,8 +53,8 @@ func (h *headView) otherPullsAt(at time.Time) (others []*quorum.PullRequest, lis
 	return others, listIsWhole
 }
 
-// otherPullOfText is [headView.otherPullAt] for a text that a run may have written. A run of another pull request whose base
-// has the same workflow writes there, and not here.
+// otherPullOfText is [headView.otherPullAt] for a text that a run may have written. A run of another pull request whose
+// base has the same workflow writes there, and not here.
 func (h *headView) otherPullOfText(run *quorum.Run) (name string, found bool) {
 	if !isRunOfPull(run) {
 		return "", false
@@ -86,7 +86,8 @@ func (h *headView) workflowsToCompare(run *quorum.Run) (files []quorum.BranchFil
 	return files
 }
 
-// isRunOfPull reports whether a run is about a pull request. One of a push, or that somebody dispatched, is about a commit.
+// isRunOfPull reports whether a run is about a pull request. One of a push, or that somebody dispatched, is about a
+// commit.
 func isRunOfPull(run *quorum.Run) bool {
 	return strings.HasPrefix(run.Event, "pull_request") || run.Event == "dynamic"
 }

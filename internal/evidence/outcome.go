@@ -55,8 +55,8 @@ func (v *attemptView) combineTexts(statements []statement) attemptResult {
 }
 
 // decidingStatements picks the statement that decides as an approval, as an objection, and, if there is neither,
-// without a verdict. Any objection objects, with two exceptions for an account of its own: of several reviews the newest
-// verdict counts, and an approval that came after it was asked again answers what it objected to before.
+// without a verdict. Any objection objects, with two exceptions for an account of its own: of several reviews the
+// newest verdict counts, and an approval that came after it was asked again answers what it objected to before.
 func (v *attemptView) decidingStatements(statements []statement) (approval, objection, other *statement) {
 	var inReview, elsewhere *statement // the newest objections in a review, and in a comment, a check or a status
 	for i := range statements {
@@ -65,7 +65,7 @@ func (v *attemptView) decidingStatements(statements []statement) (approval, obje
 			continue
 		}
 		switch {
-		case s.Outcome == quorum.Findings && v.hasEndedByThreads(s):
+		case s.Outcome == quorum.Findings && v.threads.haveEnded(s):
 			if approval == nil || approval.Outcome == quorum.Findings { // an approval in words answers more
 				approval = s
 			}
@@ -82,16 +82,24 @@ func (v *attemptView) decidingStatements(statements []statement) (approval, obje
 				elsewhere = nil
 			}
 		default:
-			if other == nil || !saysWhy(other.Outcome) || saysWhy(s.Outcome) || s.Outcome == quorum.Running && v.attempt.ended.IsZero() {
-				other = s
-			}
+			other = v.tellingStatement(other, s)
 		}
 	}
 	return approval, newerObjection(elsewhere, inReview), other
 }
 
-// isOfAttemptsBefore reports whether an objection, if there is one, is from before its reviewer was asked again, and the
-// approval from after that.
+// tellingStatement is the one of two statements without a verdict that tells more of why there is none: the newer,
+// unless only the older one says it.
+func (v *attemptView) tellingStatement(older, newer *statement) *statement {
+	isAtWork := newer.Outcome == quorum.Running && v.attempt.ended.IsZero()
+	if older == nil || !saysWhy(older.Outcome) || saysWhy(newer.Outcome) || isAtWork {
+		return newer
+	}
+	return older
+}
+
+// isOfAttemptsBefore reports whether an objection, if there is one, is from before its reviewer was asked again, and
+// the approval from after that.
 func (v *attemptView) isOfAttemptsBefore(objection, approval *statement) bool {
 	began := v.attempt.began
 	return objection != nil && v.attempt.wasAskedAgain() && objection.at.Before(began) && !approval.at.Before(began)
@@ -113,15 +121,6 @@ func newerObjection(a, b *statement) *statement {
 	return b
 }
 
-// saysWhy reports whether an outcome explains why there is no verdict.
-func saysWhy(o quorum.Outcome) bool {
-	switch o {
-	case quorum.Limited, quorum.Failed, quorum.Declined, quorum.Overloaded:
-		return true
-	}
-	return false
-}
-
 // approvalResult is the result of a statement that approves. From a reviewer that reports only new findings it counts
 // only if none of its threads is open.
 func (v *attemptView) approvalResult(s *statement) attemptResult {
@@ -133,13 +132,13 @@ func (v *attemptView) approvalResult(s *statement) attemptResult {
 		got.findings, got.reason, got.detail = nil, quorum.ReasonResolved, strings.Join(threadResolvers(s.threads), ", ")
 	}
 	if s.Below {
-		got.findings = v.withThreads(got.findings, s.threads)
+		got.findings = v.threads.withFindings(got.findings, s.threads)
 	}
 	got.hasThreads = len(s.threads) > 0 // unresolving one would end the approval
 	if !v.OnlyNew && !s.NoOpen {
 		return got
 	}
-	if open := v.openFindings(); len(open) > 0 {
+	if open := v.threads.openFindings(); len(open) > 0 {
 		got.outcome, got.reason, got.detail, got.findings, got.hasThreads = quorum.Findings, quorum.ReasonOpenThreads, "", open, true
 	}
 	return got

@@ -35,7 +35,8 @@ func newPlanner(v attemptView, got attemptResult) *planner {
 // completeBallot fills in the vote, its reason and its next steps.
 func (p *planner) completeBallot(b quorum.Ballot) quorum.Ballot {
 	a, got := &p.attempt, &p.result
-	b.Outcome, b.Reason, b.Detail, b.Evidence, b.Findings = got.outcome, got.reason, got.detail, got.ref, p.head.withKnownPaths(got.findings)
+	b.Outcome, b.Reason, b.Detail, b.Evidence = got.outcome, got.reason, got.detail, got.ref
+	b.Findings = p.head.withKnownPaths(got.findings)
 	b.Attempt = a.number
 	if got.url != "" {
 		b.URL = got.url
@@ -227,8 +228,8 @@ func (p *planner) planRetry(b quorum.Ballot) quorum.Ballot {
 	return b
 }
 
-// hasDrifted reports whether the answer was not understood, and the reviewer's last ones on other pull requests were not
-// either: another one would be no clearer. What it said on this pull request shows nothing for itself.
+// hasDrifted reports whether the answer was not understood, and the reviewer's last ones on other pull requests were
+// not either: another one would be no clearer. What it said on this pull request shows nothing for itself.
 func (p *planner) hasDrifted() bool {
 	s := p.head.snapshot
 	return p.result.outcome == quorum.Malformed && p.result.reason == quorum.ReasonMalformed &&
@@ -272,8 +273,8 @@ func (p *planner) repeatRequest(b quorum.Ballot) quorum.Ballot {
 	return b
 }
 
-// canAsk reports whether the reviewer can be asked. Without a record it is not: a comment might be repeated for ever. Where
-// retention took the record, it was asked long ago.
+// canAsk reports whether the reviewer can be asked. Without a record it is not: a comment might be repeated for ever.
+// Where retention took the record, it was asked long ago.
 func (p *planner) canAsk() bool {
 	c := &p.head.cycle
 	isOver := p.head.snapshot.Expired && !c.start.After(c.arrival)

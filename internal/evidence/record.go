@@ -204,8 +204,8 @@ func rememberObjection(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
 // maxThreadObjections is how many open threads of a reviewer are recorded: while one of them is open it objects.
 const maxThreadObjections = 20
 
-// maxUnanswered is how many unanswered objections of each kind a reviewer has in the record, to a base: one in a comment stands
-// whatever its reviews say. Of threads there may be more.
+// maxUnanswered is how many unanswered objections of each kind a reviewer has in the record, to a base: one in a
+// comment stands whatever its reviews say. Of threads there may be more.
 const maxUnanswered = 2
 
 func appendObjection(all []quorum.Objection, o quorum.Objection) []quorum.Objection {

@@ -63,32 +63,32 @@ func (v *reviewerView) personRequest() (at time.Time) {
 	return at
 }
 
-// commandBefore finds whose command an approval answers: a review without a word of its own that approves, after a comment
-// that told the reviewer to, by anybody but a person who may stand in. It reviewed nothing.
-func (v *reviewerView) commandBefore(c *candidate) (by string, found bool) {
-	if len(v.Obeys) == 0 || !c.isReview || strings.TrimSpace(c.body) != "" {
+// commandBefore finds whose command an approval answers: a review without a word of its own that approves, after a
+// comment that told r to, by anybody but a person who may stand in. It reviewed nothing.
+func (h *headView) commandBefore(r *quorum.Reviewer, s *statement) (by string, found bool) {
+	if len(r.Obeys) == 0 || !s.isReview || strings.TrimSpace(s.body) != "" {
 		return "", false
 	}
-	for i := range v.head.texts {
-		t := &v.head.texts[i]
-		isOfHead := !t.At.Before(v.head.cycle.arrival) || c.at.Before(v.head.cycle.arrival) // GitHub may show no arrival yet
-		if isOfHead && !t.At.After(c.at) && v.isCommand(t) && !v.head.mayCommand(t.Author) {
+	for i := range h.texts {
+		t := &h.texts[i]
+		isOfHead := !t.At.Before(h.cycle.arrival) || s.at.Before(h.cycle.arrival) // GitHub may show no arrival yet
+		if isOfHead && !t.At.After(s.at) && isCommand(t, r) && !h.mayCommand(t.Author) {
 			by, found = t.Author.Login, true
 		}
 	}
 	return by, found
 }
 
-// isCommand reports whether a comment or a review tells the reviewer to approve, or to end what it objects to.
-func (v *reviewerView) isCommand(t *quorum.Text) bool {
+// isCommand reports whether a comment or a review tells r to approve, or to end what it objects to.
+func isCommand(t *quorum.Text, r *quorum.Reviewer) bool {
 	body := strings.ToLower(t.Body)
-	if v.IsAuthor(t.Author) {
+	if r.IsAuthor(t.Author) {
 		return false
 	}
-	isMentioned := strings.Contains(body, v.Addresses()[0])
+	isMentioned := strings.Contains(body, r.Addresses()[0])
 	fields := strings.Fields(body)
-	words := strings.FieldsFunc(body, func(r rune) bool { return !unicode.IsLetter(r) })
-	return slices.ContainsFunc(v.Obeys, func(command string) bool {
+	words := strings.FieldsFunc(body, func(char rune) bool { return !unicode.IsLetter(char) })
+	return slices.ContainsFunc(r.Obeys, func(command string) bool {
 		if strings.HasPrefix(command, "/") { // with whatever stands between
 			return !slices.ContainsFunc(strings.Fields(command), func(part string) bool { return !slices.Contains(fields, part) })
 		}
@@ -101,13 +101,13 @@ func (h *headView) mayCommand(a quorum.Account) bool {
 	return h.hadNoHand(a) && h.snapshot.Permissions[strings.ToLower(a.Login)] >= quorum.Write
 }
 
-// commanders are the people whose permission to command the reviewer matters.
-func (v *reviewerView) commanders() (logins []string) {
-	if len(v.Obeys) == 0 {
+// commanders are the people whose permission to command r matters.
+func (h *headView) commanders(r *quorum.Reviewer) (logins []string) {
+	if len(r.Obeys) == 0 {
 		return nil
 	}
-	for i := range v.head.texts {
-		if t := &v.head.texts[i]; !t.Author.Bot && v.isCommand(t) && !slices.Contains(logins, t.Author.Login) {
+	for i := range h.texts {
+		if t := &h.texts[i]; !t.Author.Bot && isCommand(t, r) && !slices.Contains(logins, t.Author.Login) {
 			logins = append(logins, t.Author.Login)
 		}
 	}

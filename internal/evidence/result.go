@@ -49,13 +49,14 @@ func (v *reviewerView) objectionResult(s *statement) attemptResult {
 	got := resultOf(s)
 	got.outcome, got.reason, got.findings = quorum.Findings, quorum.ReasonFindings, slices.Clip(s.Findings)
 	got.isDoubt = s.Doubt
-	got.findings = v.withThreads(got.findings, s.threads)
+	got.findings = v.threads.withFindings(got.findings, s.threads)
 	got.hasThreads = len(s.threads) > 0
 	return got
 }
 
-// withKnownPaths returns findings with their paths as the pull request has them. A reader takes "a/cart.go" for a diff's name
-// of cart.go, and cannot know of a folder "a"; nor that "shop/cart.go" is a repository's name before its file.
+// withKnownPaths returns findings with their paths as the pull request has them. A reader takes "a/cart.go" for a
+// diff's name of cart.go, and cannot know of a folder "a"; nor that "shop/cart.go" is a repository's name before its
+// file.
 func (h *headView) withKnownPaths(findings []quorum.Finding) []quorum.Finding {
 	if len(findings) == 0 || len(h.snapshot.PR.Files) == 0 {
 		return findings

@@ -7,13 +7,19 @@ import (
 // reviewerView is what one reviewer left on a head.
 type reviewerView struct {
 	*quorum.Reviewer
-	head  *headView
-	texts *textReader
-	runs  workflowRuns
+	head      *headView
+	texts     *textReader
+	artifacts artifactView
+	threads   threadView
+	runs      workflowRuns
 }
 
 func newReviewerView(h *headView, texts *textReader, r *quorum.Reviewer) *reviewerView {
-	return &reviewerView{Reviewer: r, head: h, texts: texts, runs: h.runsOf(r)}
+	return &reviewerView{
+		Reviewer: r, head: h, texts: texts, runs: h.runsOf(r),
+		artifacts: artifactView{Reviewer: r, head: h},
+		threads:   threadView{Reviewer: r, head: h, texts: texts},
+	}
 }
 
 // hasHeading reports whether t opens with the reviewer's heading, or needs none.

@@ -38,24 +38,11 @@ func (s *statement) voidIfOtherPull(name string, found bool) {
 	}
 }
 
-// hasEndedByThreads reports whether an objection by inline comments has ended: every thread of it that objects has, and
-// none was deleted or edited by somebody else. An objection in words or by CHANGES_REQUESTED does not end that way.
-func (v *reviewerView) hasEndedByThreads(s *statement) bool {
-	if len(s.threads) == 0 || !s.Inline || s.reviewState == "CHANGES_REQUESTED" {
-		return false
+// saysWhy reports whether an outcome explains why there is no verdict.
+func saysWhy(o quorum.Outcome) bool {
+	switch o {
+	case quorum.Limited, quorum.Failed, quorum.Declined, quorum.Overloaded:
+		return true
 	}
-	if v.head.record.hadMoreThreads(s.ref, len(s.threads)) {
-		return false
-	}
-	objecting, _ := v.countThreads(s.threads)
-	for i := range s.threads {
-		t := &s.threads[i]
-		if objecting > 0 && v.isMinor(t) {
-			continue
-		}
-		if !v.head.hasEnded(v.Reviewer, t) || t.Edited && !v.IsAuthor(t.Editor) {
-			return false
-		}
-	}
-	return true
+	return false
 }

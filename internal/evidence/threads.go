@@ -6,6 +6,13 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
+// A threadView is what one reviewer's threads on the diff say, of whichever head.
+type threadView struct {
+	*quorum.Reviewer
+	head  *headView
+	texts *textReader
+}
+
 // openedThreads are the threads that a review of r's opened; of review 0 all that r opened on this head.
 func (h *headView) openedThreads(r *quorum.Reviewer, review int64) (out []quorum.Thread) {
 	for _, t := range h.snapshot.Threads {
@@ -17,8 +24,8 @@ func (h *headView) openedThreads(r *quorum.Reviewer, review int64) (out []quorum
 }
 
 // hasEnded reports whether a thread of r's has ended: somebody who may has resolved it, or a later head has made it
-// outdated for a reviewer that reports only what is new. On the head that it objects to a bot resolves nothing, not even
-// its own: nothing has changed there.
+// outdated for a reviewer that reports only what is new. On the head that it objects to a bot resolves nothing, not
+// even its own: nothing has changed there.
 func (h *headView) hasEnded(r *quorum.Reviewer, t *quorum.Thread) bool {
 	isOfHead := t.Commit == h.snapshot.PR.Head
 	switch {
@@ -33,18 +40,18 @@ func (h *headView) hasEnded(r *quorum.Reviewer, t *quorum.Thread) bool {
 }
 
 // openFindings are the threads of the reviewer's that object and have not ended, of whichever head.
-func (v *reviewerView) openFindings() (open []quorum.Finding) {
+func (v threadView) openFindings() (open []quorum.Finding) {
 	for i := range v.head.snapshot.Threads {
 		if t := &v.head.snapshot.Threads[i]; v.IsAuthor(t.Author) && !v.head.hasEnded(v.Reviewer, t) && !v.isMinor(t) {
-			open = append(open, v.threadFinding(t))
+			open = append(open, v.findingOf(t))
 		}
 	}
 	return open
 }
 
-// threadSeverity is how grave the reviewer says a thread of its is; 0 if it does not say, or if somebody else edited what
+// severityOf is how grave the reviewer says a thread of its is; 0 if it does not say, or if somebody else edited what
 // it says.
-func (v *reviewerView) threadSeverity(t *quorum.Thread) quorum.Severity {
+func (v threadView) severityOf(t *quorum.Thread) quorum.Severity {
 	if t.Edited && !v.IsAuthor(t.Editor) {
 		return 0
 	}
@@ -52,16 +59,16 @@ func (v *reviewerView) threadSeverity(t *quorum.Thread) quorum.Severity {
 }
 
 // isMinor reports whether a thread lies below the reviewer's min_severity: it is shown and does not object.
-func (v *reviewerView) isMinor(t *quorum.Thread) bool {
+func (v threadView) isMinor(t *quorum.Thread) bool {
 	if v.MinSeverity == quorum.SeverityAny {
 		return false
 	}
-	severity := v.threadSeverity(t)
+	severity := v.severityOf(t)
 	return severity > 0 && severity < v.MinSeverity
 }
 
-// countThreads counts the threads that object, and those that do not.
-func (v *reviewerView) countThreads(threads []quorum.Thread) (objecting, minor int) {
+// countObjecting counts the threads that object, and those that do not.
+func (v threadView) countObjecting(threads []quorum.Thread) (objecting, minor int) {
 	for i := range threads {
 		if v.isMinor(&threads[i]) {
 			minor++
@@ -70,16 +77,16 @@ func (v *reviewerView) countThreads(threads []quorum.Thread) (objecting, minor i
 	return len(threads) - minor, minor
 }
 
-func (v *reviewerView) threadFinding(t *quorum.Thread) quorum.Finding {
+func (v threadView) findingOf(t *quorum.Thread) quorum.Finding {
 	return quorum.Finding{
-		Path: t.Path, Line: t.Line, Body: t.Body, Thread: t.ID, URL: t.URL, Severity: v.threadSeverity(t), Below: v.isMinor(t),
+		Path: t.Path, Line: t.Line, Body: t.Body, Thread: t.ID, URL: t.URL, Severity: v.severityOf(t), Below: v.isMinor(t),
 	}
 }
 
-// withThreads returns findings and those that threads are.
-func (v *reviewerView) withThreads(findings []quorum.Finding, threads []quorum.Thread) []quorum.Finding {
+// withFindings returns findings and those that threads are.
+func (v threadView) withFindings(findings []quorum.Finding, threads []quorum.Thread) []quorum.Finding {
 	for i := range threads {
-		findings = append(slices.Clip(findings), v.threadFinding(&threads[i]))
+		findings = append(slices.Clip(findings), v.findingOf(&threads[i]))
 	}
 	return findings
 }
@@ -97,4 +104,26 @@ func (h *headView) dismissalOf(review int64) (by quorum.Account, was string) {
 		by = e.Actor
 	}
 	return by, "DISMISSED"
+}
+
+// haveEnded reports whether an objection by inline comments has ended: every thread of it that objects has, and
+// none was deleted or edited by somebody else. An objection in words or by CHANGES_REQUESTED does not end that way.
+func (v threadView) haveEnded(s *statement) bool {
+	if len(s.threads) == 0 || !s.Inline || s.reviewState == "CHANGES_REQUESTED" {
+		return false
+	}
+	if v.head.record.hadMoreThreads(s.ref, len(s.threads)) {
+		return false
+	}
+	objecting, _ := v.countObjecting(s.threads)
+	for i := range s.threads {
+		t := &s.threads[i]
+		if objecting > 0 && v.isMinor(t) {
+			continue
+		}
+		if !v.head.hasEnded(v.Reviewer, t) || t.Edited && !v.IsAuthor(t.Editor) {
+			return false
+		}
+	}
+	return true
 }

@@ -16,8 +16,8 @@ import (
 )
 
 // Apply carries out the effects that still hold. All are void if the pull request has moved on, and a run is read again
-// before it is touched. What GitHub refuses is told apart by its reason; a fault leaves open whether it happened, and the
-// next look tells.
+// before it is touched. What GitHub refuses is told apart by its reason; a fault leaves open whether it happened, and
+// the next look tells.
 func (f *Forge) Apply(ctx context.Context, pr quorum.PR, e quorum.Effects) (receipt quorum.Receipt, err error) {
 	all := slices.Concat(e.Cancels, e.Reruns, e.Requests)
 	m, release := f.holdMemory(pr)
@@ -73,8 +73,8 @@ type application struct {
 	pr quorum.PR
 }
 
-// otherWroteCheck reports whether another process wrote our check meanwhile: then its record holds the intents that count. Of two
-// that made a check at once the older one goes on.
+// otherWroteCheck reports whether another process wrote our check meanwhile: then its record holds the intents that
+// count. Of two that made a check at once the older one goes on.
 func (a application) otherWroteCheck(ctx context.Context, m *memory, head string) (bool, error) {
 	found, err := (&publication{f: a.f, pr: a.pr, m: m}).findOwn(ctx, report.Check{Name: m.ownChecks[0].name, Head: head})
 	return slices.ContainsFunc(found, func(now writtenCheck) bool {
@@ -156,9 +156,9 @@ func (a application) askReviewer(ctx context.Context, e quorum.Action) (quorum.R
 	return resultOf(err)
 }
 
-// requestReview asks for a review by login. GitHub answers 201 also where it does not pass the request on, as it does with one
-// for Copilot by GITHUB_TOKEN: then the pull request that it answers with does not list the reviewer. Source: seen on GitHub
-// (github.com/open-edge-platform/trusted-compute/pull/532, github.com/pinpoint-apm/pinpoint/pull/13955).
+// requestReview asks for a review by login. GitHub answers 201 also where it does not pass the request on, as it does
+// with one for Copilot by GITHUB_TOKEN: then the pull request that it answers with does not list the reviewer. Source:
+// seen on GitHub (github.com/open-edge-platform/trusted-compute/pull/532, github.com/pinpoint-apm/pinpoint/pull/13955).
 func (a application) requestReview(ctx context.Context, e quorum.Action, number string) (quorum.Result, error) {
 	var p struct {
 		Requested *[]restUser `json:"requested_reviewers"`

@@ -26,7 +26,8 @@ func verdictOf(run int64, verdict string) string {
 		sandbox.SHA("a1"), run, verdict, findings)
 }
 
-// An artifact costs two requests when it is new, its list is asked for once more after the run has ended, and then no more.
+// An artifact costs two requests when it is new, its list is asked for once more after the run has ended, and then no
+// more.
 func TestAnArtifactIsReadOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, func(s *setup) {
@@ -53,9 +54,11 @@ func TestAnArtifactIsReadOnce(t *testing.T) {
 		}{
 			{"nothing new", func() {}, 0, 0},
 			{"it is uploaded", func() {
-				_, err := sandbox.UploadArtifact(w.g, run, sandbox.Upload{Name: "review-verdict", File: "verdict.json", Content: verdictOf(run, "approve")})
+				_, err := sandbox.UploadArtifact(w.g, run, sandbox.ArtifactUpload{
+					Name: "review-verdict", File: "verdict.json", Content: verdictOf(run, "approve"),
+				})
 				w.must(err)
-				_, err = sandbox.UploadArtifact(w.g, run, sandbox.Upload{Name: "coverage", File: "cover.out", Content: "mode: set"})
+				_, err = sandbox.UploadArtifact(w.g, run, sandbox.ArtifactUpload{Name: "coverage", File: "cover.out", Content: "mode: set"})
 				w.must(err)
 			}, 1, 2}, // the archive, and where GitHub sends us for it
 			{"the run ends", func() { pass(time.Second); w.finish(run, sandbox.Finish{}) }, 0, 0},
@@ -76,19 +79,22 @@ func TestAnArtifactIsReadOnce(t *testing.T) {
 // What is wrong with an artifact is the reviewer's fault, and is said; what is wrong with GitHub decides nothing.
 func TestAnArtifactThatCannotBeRead(t *testing.T) {
 	for name, c := range map[string]struct {
-		upload sandbox.Upload
+		upload sandbox.ArtifactUpload
 		fault  sandbox.Fault
 		title  string // of the check; "": the look fails
 	}{
-		"two files": {upload: sandbox.Upload{Archive: []byte("PK")}, title: "waiting for openai"},
-		"too long":  {upload: sandbox.Upload{Archive: make([]byte, 2<<20)}, title: "waiting for openai"},
+		"two files": {upload: sandbox.ArtifactUpload{Archive: []byte("PK")}, title: "waiting for openai"},
+		"too long":  {upload: sandbox.ArtifactUpload{Archive: make([]byte, 2<<20)}, title: "waiting for openai"},
 		"GitHub has it no more": {
-			upload: sandbox.Upload{File: "verdict.json", Content: "{}"},
-			fault:  sandbox.Fault{Match: "GET /repos/*/*/actions/artifacts/**", Kind: sandbox.FaultAnswer, Status: 410, Body: `{"message":"Artifact has expired"}`, Times: 1},
-			title:  "waiting for openai",
+			upload: sandbox.ArtifactUpload{File: "verdict.json", Content: "{}"},
+			fault: sandbox.Fault{
+				Match: "GET /repos/*/*/actions/artifacts/**", Kind: sandbox.FaultAnswer, Times: 1,
+				Status: 410, Body: `{"message":"Artifact has expired"}`,
+			},
+			title: "waiting for openai",
 		},
 		"the storage is down": {
-			upload: sandbox.Upload{File: "verdict.json", Content: "{}"},
+			upload: sandbox.ArtifactUpload{File: "verdict.json", Content: "{}"},
 			fault:  sandbox.Fault{Match: "GET /repos/*/*/actions/artifacts/**", Kind: sandbox.FaultAnswer, Status: 503, Times: 9},
 		},
 	} {

@@ -1,7 +1,7 @@
 package github
 
-// Lists the open pull requests of a repository that changed since the last look. A program that lives on events asks for
-// them now and then, because events get lost.
+// Lists the open pull requests of a repository that changed since the last look. A program that lives on events asks
+// for them now and then, because events get lost.
 
 import (
 	"context"
@@ -28,9 +28,9 @@ type RecentPull struct {
 	Updated time.Time
 }
 
-// Changed reads a repository's policy and, if there is one, which open pull requests were changed at since or later; zero
-// asks for all. GitHub does not count a check or a run as a change of the pull request. Where nothing was changed the
-// answers are those of the last time and cost nothing.
+// Changed reads a repository's policy and, if there is one, which open pull requests were changed at since or later;
+// zero asks for all. GitHub does not count a check or a run as a change of the pull request. Where nothing was changed
+// the answers are those of the last time and cost nothing.
 func (f *Forge) Changed(ctx context.Context, owner, repo string, since time.Time) (RecentChanges, error) {
 	fail := func(err error) (RecentChanges, error) {
 		return RecentChanges{}, fmt.Errorf("list changed pull requests of %s/%s: %w", owner, repo, err)

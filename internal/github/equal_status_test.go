@@ -75,7 +75,8 @@ func TestEqualStatusSaysWhatTheCheckSays(t *testing.T) {
 	}
 }
 
-// An App's check needs no status. One that a job left is kept equal, so that it does not hold back what the App lets through.
+// An App's check needs no status. One that a job left is kept equal, so that it does not hold back what the App lets
+// through.
 func TestAnAppKeepsTheStatusOfAJob(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -231,10 +232,10 @@ func orders(a, b int) (all []string) {
 
 var jobsStep = flag.Int("jobs-step", 31, "of the orders in which two jobs write every so many is played")
 
-// Of two jobs the one saw a pass, and the other a no that came later. In whatever order their requests arrive, and wherever one of
-// them dies: once the other has ended, with the look that follows a pass or a refusal, the status is not green, and the merge gate
-// stays closed whether it looks at the check or not. Nobody can help where the one that saw the pass is killed with its last
-// request, and that arrives after all of the other's: the next look mends it.
+// Of two jobs the one saw a pass, and the other a no that came later. In whatever order their requests arrive, and
+// wherever one of them dies: once the other has ended, with the look that follows a pass or a refusal, the status is
+// not green, and the merge gate stays closed whether it looks at the check or not. Nobody can help where the one that
+// saw the pass is killed with its last request, and that arrives after all of the other's: the next look mends it.
 func TestTwoJobsAreNeverGreenOverANewerNo(t *testing.T) {
 	const requestsOfPass, requestsOfNo = 6, 5 // at most
 	plays := 0
@@ -309,8 +310,8 @@ func playTwoJobs(t *testing.T, stands func(*report.Check), order string, dies in
 	}
 }
 
-// Wherever a job dies, what it has written already closes the merge gate, or does not open it yet: the gate may look at both, or
-// at the status alone.
+// Wherever a job dies, what it has written already closes the merge gate, or does not open it yet: the gate may look at
+// both, or at the status alone.
 func TestAJobThatDiesOpensNothing(t *testing.T) {
 	for name, c := range map[string]struct {
 		stands, says func(*report.Check)
@@ -390,8 +391,8 @@ func TestACheckThatTheMergeGatePassesOverSaysSo(t *testing.T) {
 	}
 }
 
-// A job that is shown no statuses keeps none beside its check, and says so once. Where a reviewer answers by one, nothing is
-// decided without it.
+// A job that is shown no statuses keeps none beside its check, and says so once. Where a reviewer answers by one,
+// nothing is decided without it.
 func TestAJobThatIsShownNoStatuses(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		said := &strings.Builder{}

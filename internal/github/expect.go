@@ -1,9 +1,9 @@
 package github
 
 // A look in one wave. Where a look is expected to find the head that it finds, everything that is read of it is read
-// beside the pull request and the policy, and so is the conversation, which also tells whether the policy is the one that
-// was read last. Nothing is believed for having been expected: what was read for another head, base or policy than GitHub
-// then shows is read again, in order.
+// beside the pull request and the policy, and so is the conversation, which also tells whether the policy is the one
+// that was read last. Nothing is believed for having been expected: what was read for another head, base or policy than
+// GitHub then shows is read again, in order.
 
 import (
 	"slices"
@@ -16,14 +16,14 @@ func (l *look) actualPlan() readPlan {
 	pr := l.snap.PR
 	return readPlan{
 		head: pr.Head, headRef: pr.HeadRef, created: pr.Created, commits: pr.Commits, base: pr.BaseRef, defaultBranch: pr.DefaultBranch,
-		check: l.policy.Check, statuses: l.needsStatuses(l.policy),
+		check: l.policy.Check, statuses: needsStatuses(l.f, l.policy),
 		hasPolicy: l.snap.File.State != quorum.FileMissing, judged: l.willJudge(),
 	}
 }
 
 // needsStatuses reports whether commit statuses matter: we write one, or a reviewer does, be it beside its texts.
-func (l *look) needsStatuses(p quorum.Policy) bool {
-	return l.f.client.Personal() || l.f.writesAsJob() || hasStatusReviewer(p) || hasStatusSignal(p)
+func needsStatuses(f *Forge, p quorum.Policy) bool {
+	return f.client.Personal() || f.writesAsJob() || hasStatusReviewer(p) || hasStatusSignal(p)
 }
 
 func hasStatusReviewer(p quorum.Policy) bool {
@@ -48,7 +48,7 @@ func (l *look) expectedPlan() readPlan {
 	}
 	if seen, known := l.f.policies.lookup(l.read.pr); known {
 		l.watched = seen.policy.Reviewers
-		sc.check, sc.statuses, sc.hasPolicy = seen.policy.Check, l.needsStatuses(seen.policy), seen.file.State != quorum.FileMissing
+		sc.check, sc.statuses, sc.hasPolicy = seen.policy.Check, needsStatuses(l.f, seen.policy), seen.file.State != quorum.FileMissing
 		sc.judged = sc.judged && policyJudges(seen.file, seen.policy)
 	}
 	sc.conversation = sc.judged && l.needsConversation(sc)
@@ -61,7 +61,8 @@ func (m *memory) wasHead(head string) bool {
 		slices.ContainsFunc(m.conversation.timeline, func(e quorum.Event) bool { return e.Kind == quorum.ForcePushed && e.From == head })
 }
 
-// needsConversation reports whether the conversation will be needed, as far as that can be known before anything is read.
+// needsConversation reports whether the conversation will be needed, as far as that can be known before anything is
+// read.
 func (l *look) needsConversation(sc readPlan) bool {
 	return !l.mem.readSerially && (l.eventCame || l.mem.head != sc.head || l.conversationDue())
 }

@@ -1,7 +1,7 @@
 package github_test
 
-// What an event's look costs in requests that wait for each other, and that reading side by side is believed no more than
-// reading in order.
+// What an event's look costs in requests that wait for each other, and that reading side by side is believed no more
+// than reading in order.
 
 import (
 	"bytes"
@@ -32,8 +32,8 @@ const (
 // trip is how long a request takes.
 const trip = 30 * time.Millisecond
 
-// slow is GitHub far away: half of the way lies before what it does, half of it behind. In virtual time, how long something
-// takes is how many requests of it waited for each other.
+// slow is GitHub far away: half of the way lies before what it does, half of it behind. In virtual time, how long
+// something takes is how many requests of it waited for each other.
 type slow struct {
 	next http.RoundTripper
 
@@ -288,8 +288,8 @@ func (o without) RoundTrip(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusUnprocessableEntity, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body)), Request: req}, nil
 }
 
-// between lets something happen on GitHub after the conversation was answered, and before the texts are. It can hold them
-// back because they are asked for side by side.
+// between lets something happen on GitHub after the conversation was answered, and before the texts are. It can hold
+// them back because they are asked for side by side.
 type between struct {
 	next http.RoundTripper
 	do   func()
@@ -316,7 +316,8 @@ func (b *between) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// Whatever happens between the conversation and the texts, no approval comes of it that reading in order would not show.
+// Whatever happens between the conversation and the texts, no approval comes of it that reading in order would not
+// show.
 func TestNothingSlipsBetweenConversationAndTexts(t *testing.T) {
 	const clean = "Copilot reviewed 1 out of 1 changed files in this pull request and generated no new comments."
 	for name, test := range map[string]struct {
@@ -454,8 +455,8 @@ func TestExpectIsWholeOrNothing(t *testing.T) {
 	}
 }
 
-// The conversation tells which file the policy is, so that it is asked for only where it may be another one. What stands on
-// the default branch counts all the same, from the next look on, and nothing that stands elsewhere.
+// The conversation tells which file the policy is, so that it is asked for only where it may be another one. What
+// stands on the default branch counts all the same, from the next look on, and nothing that stands elsewhere.
 func TestThePolicyIsAskedForWhereItMayBeAnother(t *testing.T) {
 	need := func(n int) string { return strings.Replace(threeReviewers, "quorum: 2", fmt.Sprint("quorum: ", n), 1) }
 	for name, test := range map[string]struct {
@@ -534,8 +535,8 @@ func TestAnUnreadablePolicyIsNotTheOldOne(t *testing.T) {
 	})
 }
 
-// A link has a name of its own, whatever the file that it leads to has become. GitHub may tell that name in both places, or
-// that of the file in one of them; and what is a link now may have been a file that read the same.
+// A link has a name of its own, whatever the file that it leads to has become. GitHub may tell that name in both
+// places, or that of the file in one of them; and what is a link now may have been a file that read the same.
 func TestAPolicyBehindALinkIsAskedForEachTime(t *testing.T) {
 	const target = "policy.yml"
 	changed := strings.Replace(threeReviewers, "quorum: 2", "quorum: 3", 1)
@@ -584,8 +585,8 @@ func TestAPolicyBehindALinkIsAskedForEachTime(t *testing.T) {
 	}
 }
 
-// What a conversation says of the policy once, because it failed or lags, says nothing of the looks to come: neither that
-// the file need not be asked for, nor that it must be, after all else.
+// What a conversation says of the policy once, because it failed or lags, says nothing of the looks to come: neither
+// that the file need not be asked for, nor that it must be, after all else.
 func TestTheConversationMayErrAboutThePolicy(t *testing.T) {
 	const lag, none = `"policy":{"oid":"e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1"}`, `"policy":null`
 	for name, test := range map[string]struct {
@@ -815,7 +816,8 @@ func TestMemoriesAreBoundedInBytes(t *testing.T) {
 	})
 }
 
-// What is under way is not moved, the order in which things are forgotten stays, and neither an event nor our check is lost.
+// What is under way is not moved, the order in which things are forgotten stays, and neither an event nor our check is
+// lost.
 func TestMemoriesCompact(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t)

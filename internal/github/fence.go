@@ -15,9 +15,9 @@ const (
 	forgetWrite   = 10 * time.Minute // longer than any look
 )
 
-// A writeFence keeps two pull requests that have one head from writing two checks on it: a look that began before another
-// pull request's look wrote there does not show that write, and must be taken again. Time is the machine's, whatever a
-// caller's clock says. It may be used by several goroutines.
+// A writeFence keeps two pull requests that have one head from writing two checks on it: a look that began before
+// another pull request's look wrote there does not show that write, and must be taken again. Time is the machine's,
+// whatever a caller's clock says. It may be used by several goroutines.
 type writeFence struct {
 	mu      sync.Mutex
 	writes  map[[sha256.Size]byte]headWrite // the last ones; of so many commits the names would be memory
@@ -32,8 +32,8 @@ type headWrite struct {
 
 func newWriteFence() *writeFence { return &writeFence{writes: map[[sha256.Size]byte]headWrite{}} }
 
-// claim notes that pr's look, which began to observe at a moment, is about to write a check on a commit, as an installation's.
-// That is an error where another pull request's look has written since: then nothing is noted.
+// claim notes that pr's look, which began to observe at a moment, is about to write a check on a commit, as an
+// installation's. That is an error where another pull request's look has written since: then nothing is noted.
 func (f *writeFence) claim(installation int64, pr quorum.PR, head, check string, observed time.Time) error {
 	commit := fmt.Sprintf("%d/%s/%s@%s %s", installation, pr.Owner, pr.Repo, head, check)
 	f.mu.Lock()

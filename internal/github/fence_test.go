@@ -12,8 +12,8 @@ import (
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
 
-// Two pull requests have one head. Where a look at one of them began before the other's wrote, it writes nothing, so that the
-// check does not stand twice; the next look finds the check.
+// Two pull requests have one head. Where a look at one of them began before the other's wrote, it writes nothing, so
+// that the check does not stand twice; the next look finds the check.
 func TestSiblingsWriteOneCheck(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t)

@@ -70,8 +70,8 @@ func (f *Fleet) Calm() {
 // Format keeps the token and the key out of every verb.
 func (f *Fleet) Format(s fmt.State, _ rune) { fmt.Fprintf(s, "github.Fleet(%v)", f.Pool) }
 
-// Enter returns the forge of an installation, the same one as long as it is used. It sends nothing. Before the App's slug
-// is known it is an error that passes.
+// Enter returns the forge of an installation, the same one as long as it is used. It sends nothing. Before the App's
+// slug is known it is an error that passes.
 func (f *Fleet) Enter(installation int64) (*Forge, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

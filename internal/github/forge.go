@@ -115,9 +115,9 @@ func (f *Forge) PullsOf(ctx context.Context, owner, repo, sha string) (prs []quo
 // maxLeftPulls is how many closed pull requests of a head are looked at.
 const maxLeftPulls = 3
 
-// PullsLeftOn is [Forge.PullsOf], and where none is open it returns those of a branch (owner:branch) that were closed on sha
-// without a merge, the one that changed last first: an event that names no pull request may be about the end of one. GitHub lists
-// none of these by their commit.
+// PullsLeftOn is [Forge.PullsOf], and where none is open it returns those of a branch (owner:branch) that were closed
+// on sha without a merge, the one that changed last first: an event that names no pull request may be about the end of
+// one. GitHub lists none of these by their commit.
 func (f *Forge) PullsLeftOn(ctx context.Context, owner, repo, sha, branch string) (prs []quorum.PR, err error) {
 	prs, err = f.PullsOf(ctx, owner, repo, sha)
 	if len(prs) > 0 || err != nil && !client.IsNotFound(err) && !client.IsUnprocessable(err) || branch == "" {

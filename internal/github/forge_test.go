@@ -173,7 +173,8 @@ func (w *world) reads(conclusion, title string) {
 	}
 }
 
-// asked counts what was asked of GitHub since ForgetRequests: all requests, those that brought something, GraphQL, writes.
+// asked counts what was asked of GitHub since ForgetRequests: all requests, those that brought something, GraphQL,
+// writes.
 type asked struct{ all, fresh, graphql, writes int }
 
 func (w *world) asked() (n asked) {

@@ -16,13 +16,14 @@ import (
 	"github.com/review-coordinator/coordinator/internal/report"
 )
 
-// One GraphQL query tells what REST does not: threads and who resolved them, who edited a text last, the timeline in one
-// list, when the head's check suites were created, on which earlier commits a check of ours stands, and which blob the
-// policy file is. It also says what REST says, bodies included, so that answers of the two that were read side by side can
-// be told to belong together. Reviews stand before their threads: of a review that is shown no thread must be missing.
+// One GraphQL query tells what REST does not: threads and who resolved them, who edited a text last, the timeline in
+// one list, when the head's check suites were created, on which earlier commits a check of ours stands, and which blob
+// the policy file is. It also says what REST says, bodies included, so that answers of the two that were read side by
+// side can be told to belong together. Reviews stand before their threads: of a review that is shown no thread must be
+// missing.
 //
-// It costs two points of the hour's: GitHub counts the requests that its connections would take, each as often as the pages
-// above it have entries, and divides by a hundred. Source: "Rate limits and query limits for the GraphQL API".
+// It costs two points of the hour's: GitHub counts the requests that its connections would take, each as often as the
+// pages above it have entries, and divides by a hundred. Source: "Rate limits and query limits for the GraphQL API".
 
 const conversationQuery = `query($owner: String!, $name: String!, $number: Int!, $check: String!, $head: GitObjectID!, $policy: String!, $bodies: Boolean!, $threads: String, $comments: String, $reviews: String, $timeline: String) {
   repository(owner: $owner, name: $name) {
@@ -323,9 +324,9 @@ func (e graphEdit) lastEdit() lastEdit {
 	}
 }
 
-// readConversation asks the query, page by page. Even if the head is another one it tells which blob stands at policy on the default
-// branch; "" if none does, or that is not known. Of threads' words it keeps those that watched keeps. HEAD is that branch,
-// whatever else is called so (gitrevisions(7)).
+// readConversation asks the query, page by page. Even if the head is another one it tells which blob stands at policy
+// on the default branch; "" if none does, or that is not known. Of threads' words it keeps those that watched keeps.
+// HEAD is that branch, whatever else is called so (gitrevisions(7)).
 func (r pullReader) readConversation(
 	ctx context.Context,
 	head, check, policy string,
@@ -434,8 +435,8 @@ func (c *conversation) takeTimeline(page []graphEvent) {
 	}
 }
 
-// readBodies hands the words of texts to those who wait for them. One that was deleted meanwhile is an error, after which a
-// look is taken again.
+// readBodies hands the words of texts to those who wait for them. One that was deleted meanwhile is an error, after
+// which a look is taken again.
 func (r pullReader) readBodies(ctx context.Context, wordless wordlessTexts) error {
 	for nodes := range slices.Chunk(slices.Sorted(maps.Keys(wordless)), bodiesPerQuery) {
 		var answer struct {
@@ -460,8 +461,8 @@ func (r pullReader) readBodies(ctx context.Context, wordless wordlessTexts) erro
 	return nil
 }
 
-// readSiblings reads which other open pull requests have this head. An answer that does not show pr itself knows too little of
-// the commit to say that there is no other.
+// readSiblings reads which other open pull requests have this head. An answer that does not show pr itself knows too
+// little of the commit to say that there is no other.
 func (c *conversation) readSiblings(r *graphRepo, pr quorum.PR) {
 	if r.Commit == nil || r.Commit.Pulls.Page.HasNext {
 		return
@@ -477,7 +478,8 @@ func (c *conversation) readSiblings(r *graphRepo, pr quorum.PR) {
 	}
 }
 
-// advanceCursor sets the cursor of one connection to its end, so that the next page of the query holds only what is new.
+// advanceCursor sets the cursor of one connection to its end, so that the next page of the query holds only what is
+// new.
 func advanceCursor(vars map[string]any, name string, p graphPage) bool {
 	if p.End != "" {
 		vars[name] = p.End

@@ -98,8 +98,8 @@ func TestPointsOfEachQuery(t *testing.T) {
 	})
 }
 
-// What is asked for rarely costs a point each time: who wrote the commits, once a head, and words that are too long for one
-// answer, five texts at a time.
+// What is asked for rarely costs a point each time: who wrote the commits, once a head, and words that are too long for
+// one answer, five texts at a time.
 func TestPointsOfRareQueries(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		q := &queryLog{}

@@ -1,7 +1,7 @@
 package github
 
-// Reads in parallel. A mistake of ours in one of them ends the look, and not the program: what one pull request holds must
-// not stop a server for all.
+// Reads in parallel. A mistake of ours in one of them ends the look, and not the program: what one pull request holds
+// must not stop a server for all.
 
 import (
 	"context"
@@ -34,8 +34,8 @@ func (g group) Go(f func() error) {
 	})
 }
 
-// growStack makes room on a new goroutine's stack for a request and its answer, at once: each of the steps in which it would grow
-// by itself copies all that stands on it.
+// growStack makes room on a new goroutine's stack for a request and its answer, at once: each of the steps in which it
+// would grow by itself copies all that stands on it.
 //
 //go:noinline
 func growStack() {
@@ -45,6 +45,18 @@ func growStack() {
 
 // Wait waits for all of them and returns the first error.
 func (g group) Wait() error { return g.all.Wait() }
+
+// readEach reads a value for each key, in parallel; the values are there when the group has ended.
+func readEach[K, V any](g group, keys []K, read func(K) (V, error)) []V {
+	values := make([]V, len(keys))
+	for i, key := range keys {
+		g.Go(func() (err error) {
+			values[i], err = read(key)
+			return err
+		})
+	}
+	return values
+}
 
 // panicked is a mistake of ours.
 type panicked struct{ value, stack string }

@@ -63,7 +63,8 @@ func (h *headReads) drop(x part) {
 	h.have &^= x
 }
 
-// readParts starts to read what sc calls for and was not read yet. Early, GitHub may not know the head: then it is asked again.
+// readParts starts to read what sc calls for and was not read yet. Early, GitHub may not know the head: then it is
+// asked again.
 func (l *look) readParts(ctx context.Context, g group, sc readPlan, early bool) {
 	h, r := &l.head, l.read
 	watched := l.watched
@@ -104,7 +105,8 @@ func (l *look) readParts(ctx context.Context, g group, sc readPlan, early bool) 
 	read(partSiblings, sc.judged && !sc.conversation && !l.siblingsKnown, func() error { return h.readSiblings(ctx, r, sc) })
 }
 
-// readStatuses reads the commit statuses. A refusal for want of a permission is kept: whether it matters the policy says.
+// readStatuses reads the commit statuses. A refusal for want of a permission is kept: whether it matters the policy
+// says.
 func (h *headReads) readStatuses(ctx context.Context, r pullReader, head string) (err error) {
 	h.statuses, err = r.readStatuses(ctx, head)
 	if h.unshown = nil; client.LacksPermission(err) {

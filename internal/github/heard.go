@@ -1,7 +1,7 @@
 package github
 
-// What reviewers' newest answers came to, as our checks on a repository's pull requests tell: each holds its whole decision. So
-// nobody's texts are read for it.
+// What reviewers' newest answers came to, as our checks on a repository's pull requests tell: each holds its whole
+// decision. So nobody's texts are read for it.
 
 import (
 	"cmp"
@@ -32,8 +32,8 @@ const recentPulls = `query($owner: String!, $name: String!, $check: String!) {
   }
 }`
 
-// RecentAnswers returns what reviewers' newest answers came to on the pull requests of a repository that changed last. A personal
-// token is shown no check runs, and hears none.
+// RecentAnswers returns what reviewers' newest answers came to on the pull requests of a repository that changed last.
+// A personal token is shown no check runs, and hears none.
 func (f *Forge) RecentAnswers(ctx context.Context, owner, repo string) (heard []quorum.HeardAnswer, err error) {
 	if f.client.Personal() {
 		return nil, nil

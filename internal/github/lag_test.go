@@ -1,7 +1,7 @@
 package github_test
 
-// REST and GraphQL are answered by replicas of which one may lag. What one shows and the other does not know yet must not
-// pass for what it was before.
+// REST and GraphQL are answered by replicas of which one may lag. What one shows and the other does not know yet must
+// not pass for what it was before.
 
 import (
 	"bytes"
@@ -179,8 +179,8 @@ func TestRESTBehindGraphQL(t *testing.T) {
 	})
 }
 
-// What an event told of is waited for: a list that lags must not use the event up. What a stranger wrote is not, and nothing
-// for ever.
+// What an event told of is waited for: a list that lags must not use the event up. What a stranger wrote is not, and
+// nothing for ever.
 func TestWhatAnEventToldIsWaitedFor(t *testing.T) {
 	no := sandbox.ReviewSpec{By: "sage[bot]", State: "CHANGES_REQUESTED", Body: "No."}
 	for name, c := range map[string]struct {

@@ -8,7 +8,8 @@ import (
 	"github.com/review-coordinator/coordinator/internal/github/client"
 )
 
-// Ready is the earliest moment at which that many looks would not be held up by a limit, as far as is known; zero: at once.
+// Ready is the earliest moment at which that many looks would not be held up by a limit, as far as is known; zero: at
+// once.
 func (f *Forge) Ready(looks int) time.Time {
 	n := max(looks, 1)
 	return f.client.Ready(

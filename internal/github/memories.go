@@ -19,9 +19,9 @@ const (
 	maxHints     = 32
 )
 
-// Memories hold what is remembered of pull requests. Forges may share one, so that a process has one bound. The pull request
-// that was looked at longest ago is forgotten first, but none while a look at it is under way. A forgotten one costs a few
-// requests at the next look, which then comes to the same.
+// Memories hold what is remembered of pull requests. Forges may share one, so that a process has one bound. The pull
+// request that was looked at longest ago is forgotten first, but none while a look at it is under way. A forgotten one
+// costs a few requests at the next look, which then comes to the same.
 type Memories struct {
 	most int
 
@@ -99,7 +99,7 @@ type observed struct {
 	wake                time.Time
 	threadsDecide       bool // resolving a thread may change the decision
 	logs                map[int64]quorum.Job
-	uploads             map[quorum.UploadName]knownUploads
+	uploads             knownUploads
 	commits             map[string]quorum.Commit
 	authors             []quorum.Commit
 	sameBranch          []quorum.PullRequest // of the head branch
@@ -199,8 +199,8 @@ func (all *Memories) dropMemory(at *list.Element) {
 	delete(all.pulls, m.key)
 }
 
-// Compact moves what is remembered together. Of what a burst leaves behind, little is kept, but that lies scattered among
-// what has gone, and Go gives no page back on which anything is left. What is under way stays where it is.
+// Compact moves what is remembered together. Of what a burst leaves behind, little is kept, but that lies scattered
+// among what has gone, and Go gives no page back on which anything is left. What is under way stays where it is.
 func (all *Memories) Compact() {
 	all.mu.Lock()
 	defer all.mu.Unlock()
@@ -220,8 +220,8 @@ func (all *Memories) Compact() {
 	}
 }
 
-// compacted returns a copy of m, no part of which lies where it lay, but for what few pull requests have. What m points to is shared
-// with the snapshots that were taken, and stays as it is.
+// compacted returns a copy of m, no part of which lies where it lay, but for what few pull requests have. What m points
+// to is shared with the snapshots that were taken, and stays as it is.
 func (m *memory) compacted(same sharedStrings) *memory {
 	n := &memory{key: m.key, size: m.size, lookBegan: m.lookBegan, eventHints: m.eventHints, observed: m.observed}
 	t := &n.conversation
@@ -326,12 +326,7 @@ func (m *memory) estimateSize() int {
 			n += len(note)
 		}
 	}
-	for _, known := range m.uploads {
-		for i := range known.files {
-			n += 256 + len(known.files[i].Content)
-		}
-	}
-	return n + 256*(len(m.commits)+len(m.authors)+len(m.pushes)+len(m.sameBranch)+len(m.retired))
+	return n + m.uploads.size() + 256*(len(m.commits)+len(m.authors)+len(m.pushes)+len(m.sameBranch)+len(m.retired))
 }
 
 // changeHead takes up another head, and drops all that was only of the one before.

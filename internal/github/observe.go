@@ -48,9 +48,9 @@ type look struct {
 	conversationRead bool // mem.conversation was read by this look
 }
 
-// Observe reads everything that a decision about pr depends on, or fails. Reads go side by side, in waves: the pull request
-// and the policy, with what is expected of them; what they name and was not read yet; what only those answers show to be
-// missing.
+// Observe reads everything that a decision about pr depends on, or fails. Reads go side by side, in waves: the pull
+// request and the policy, with what is expected of them; what they name and was not read yet; what only those answers
+// show to be missing.
 func (f *Forge) Observe(ctx context.Context, pr quorum.PR) (quorum.Policy, quorum.Snapshot, error) {
 	m, release := f.holdMemory(pr)
 	defer release()
@@ -138,14 +138,14 @@ func policyJudges(file quorum.PolicyFile, p quorum.Policy) bool {
 	return file.State == quorum.FileValid && p.Mode != quorum.Off
 }
 
-// threadsPause is how often threads are asked for while one of them can end an objection, and no event tells of any: each
-// time takes two points of a job's thousand an hour.
+// threadsPause is how often threads are asked for while one of them can end an objection, and no event tells of any:
+// each time takes two points of a job's thousand an hour.
 const threadsPause = time.Minute
 
-// conversationDue reports whether the conversation must be read again, whatever REST answers: at first, for other reviewers,
-// when the clock is about to change the decision, now and then while a thread can end an objection, for REST does not show
-// that, and for each event meanwhile, also if an answer to it lagged: there may be no other; and while the head has no check
-// suite: our own check brings one, and clocks count from it.
+// conversationDue reports whether the conversation must be read again, whatever REST answers: at first, for other
+// reviewers, when the clock is about to change the decision, now and then while a thread can end an objection, for REST
+// does not show that, and for each event meanwhile, also if an answer to it lagged: there may be no other; and while
+// the head has no check suite: our own check brings one, and clocks count from it.
 func (l *look) conversationDue() bool {
 	now := l.f.now().Add(l.snap.Skew)
 	return !l.mem.conversationCurrent || l.mem.wordsKeptFor != l.watched.authorsDigest() || l.mem.queriedInParallel ||
@@ -154,9 +154,9 @@ func (l *look) conversationDue() bool {
 		l.mem.conversation.arrived.IsZero() && !l.f.client.Personal()
 }
 
-// reconcileSources joins what lists, events, the record and the conversation say of the same things. It reads by its id what
-// lists did not show, and the conversation if anything in it may be new and it was not read in parallel with the texts: the
-// editor of a text must never be older than its words.
+// reconcileSources joins what lists, events, the record and the conversation say of the same things. It reads by its id
+// what lists did not show, and the conversation if anything in it may be new and it was not read in parallel with the
+// texts: the editor of a text must never be older than its words.
 func (l *look) reconcileSources(ctx context.Context) error {
 	l.sortChecks()
 	l.takeRecord()
@@ -219,8 +219,8 @@ func (l *look) reconcileSources(ctx context.Context) error {
 	return nil
 }
 
-// beginReadingRuns reads runs by their ids, as tasks of g: each stands in what it returns once g has ended, nil if GitHub
-// knows it no more.
+// beginReadingRuns reads runs by their ids, as tasks of g: each stands in what it returns once g has ended, nil if
+// GitHub knows it no more.
 func (l *look) beginReadingRuns(ctx context.Context, g group, ids []int64) []*restRun {
 	found := make([]*restRun, len(ids))
 	for i, id := range ids {
@@ -264,18 +264,9 @@ func (l *look) readMissing(ctx context.Context) error {
 	if err := l.readRunsOfLostHeads(ctx); err != nil {
 		return err
 	}
-	wants := evidence.Missing(l.policy, l.snap)
-	if len(wants.Uploads) > 0 {
-		if err := l.readUploads(ctx, wants.Uploads); err != nil {
-			return err
-		}
-		wants = evidence.Missing(l.policy, l.snap)
-	}
-	if wants.SameBranch {
-		if err := l.readSameBranch(ctx, wants.SameBranchRun); err != nil {
-			return err
-		}
-		wants = evidence.Missing(l.policy, l.snap)
+	wants, err := l.readWhatTellsWants(ctx)
+	if err != nil {
+		return err
 	}
 	g, ctx := newGroup(ctx)
 	jobs := readEach(g, wants.Logs, func(id int64) (quorum.Job, error) {
@@ -321,17 +312,36 @@ func (l *look) readMissing(ctx context.Context) error {
 	if wants.Authors || wants.Pushes {
 		l.takePushes()
 	}
-	l.attachLogs()
+	attachLogs(l.snap.Runs, l.mem.logs)
 	return nil
 }
 
-// minRetention is the least time for which GitHub keeps runs, checks and statuses, since 2026-10-01. Source: GitHub's changelog
-// of 2026-07-17.
+// readWhatTellsWants reads the artifacts and the pull requests of the branch: what else is wanted shows by them.
+func (l *look) readWhatTellsWants(ctx context.Context) (wants quorum.Wants, err error) {
+	wants = evidence.Missing(l.policy, l.snap)
+	if len(wants.Uploads) > 0 {
+		r := uploadReader{l.read, l.mem.uploads, l.snap.Runs, l.f.now().Add(l.snap.Skew - quorum.ReplicaLag)}
+		if l.snap.Uploads, l.mem.uploads, err = r.readAll(ctx, wants.Uploads); err != nil {
+			return quorum.Wants{}, err
+		}
+		wants = evidence.Missing(l.policy, l.snap)
+	}
+	if wants.SameBranch {
+		if err := l.readSameBranch(ctx, wants.SameBranchRun); err != nil {
+			return quorum.Wants{}, err
+		}
+		wants = evidence.Missing(l.policy, l.snap)
+	}
+	return wants, nil
+}
+
+// minRetention is the least time for which GitHub keeps runs, checks and statuses, since 2026-10-01. Source: GitHub's
+// changelog of 2026-07-17.
 const minRetention = 24 * time.Hour
 
-// readLostArrival finds out when a head arrived of which retention has taken the runs, the checks and our record: when it was
-// pushed, or when the pull request was created, if that was later. Where GitHub does not tell it counts as new, which voids what
-// was said before.
+// readLostArrival finds out when a head arrived of which retention has taken the runs, the checks and our record: when
+// it was pushed, or when the pull request was created, if that was later. Where GitHub does not tell it counts as new,
+// which voids what was said before.
 func readLostArrival(ctx context.Context, l *look) error {
 	if kept := l.snap.Record.Arrived; !kept.IsZero() {
 		l.snap.Arrived, l.snap.Expired = kept, true
@@ -360,8 +370,8 @@ func readLostArrival(ctx context.Context, l *look) error {
 	return nil
 }
 
-// readRunsOfLostHeads joins the answers, and reads the runs of the branch where a force-push has left the commit of an earlier
-// head in no list.
+// readRunsOfLostHeads joins the answers, and reads the runs of the branch where a force-push has left the commit of an
+// earlier head in no list.
 func (l *look) readRunsOfLostHeads(ctx context.Context) error {
 	if err := readLostArrival(ctx, l); err != nil {
 		return err
@@ -385,18 +395,6 @@ func (l *look) takePushes() {
 	if slices.ContainsFunc(l.mem.pushes, func(p quorum.Push) bool { return p.After == l.snap.PR.Head }) {
 		l.mem.pushesOf = l.snap.PR.Head
 	}
-}
-
-// readEach reads a value for each key, in parallel; the values are there when the group has ended.
-func readEach[K, V any](g group, keys []K, read func(K) (V, error)) []V {
-	values := make([]V, len(keys))
-	for i, key := range keys {
-		g.Go(func() (err error) {
-			values[i], err = read(key)
-			return err
-		})
-	}
-	return values
 }
 
 // sortChecks tells our own checks from those of others.
@@ -442,8 +440,8 @@ func digestChecks(all []quorum.CheckRun) untrusted.Digest {
 	return untrusted.Digest(h.Sum(nil))
 }
 
-// takeStatuses takes over the commit statuses. Where GitHub does not show them to a job they are not known, and the check
-// stands alone; but whoever is answered by a status, or writes one, must see them.
+// takeStatuses takes over the commit statuses. Where GitHub does not show them to a job they are not known, and the
+// check stands alone; but whoever is answered by a status, or writes one, must see them.
 func (l *look) takeStatuses() error {
 	if refused := l.head.unshown; refused != nil {
 		if l.f.client.Personal() || hasStatusReviewer(l.policy) {
@@ -575,8 +573,8 @@ func (l *look) readConversation(ctx context.Context, sc readPlan) error {
 	return err
 }
 
-// readSameBranch reads the other pull requests of the head branch, as far back as one may have had this head; not again if
-// they were read when that run was known.
+// readSameBranch reads the other pull requests of the head branch, as far back as one may have had this head; not again
+// if they were read when that run was known.
 func (l *look) readSameBranch(ctx context.Context, run int64) (err error) {
 	l.snap.SameBranch = []quorum.PullRequest{} // not nil: it was asked for
 	if l.headLabel == "" {
@@ -674,12 +672,12 @@ func (l *look) joinAnswers() {
 		l.snap.PassedOverFor = passedOverFor(l.own, l.runs)
 	}
 	l.snap.Resolved = l.mem.commits
-	l.attachLogs()
+	attachLogs(l.snap.Runs, l.mem.logs)
 }
 
-// passedOverFor returns the file of the workflow in whose suite GitHub has filed our check, if the merge gate passes over that
-// suite: a newer run of the workflow and event exists, or its run was dispatched or scheduled. Source: the probes of
-// rmartz/merge-safety 73 and b24ui 353, autumn 2026.
+// passedOverFor returns the file of the workflow in whose suite GitHub has filed our check, if the merge gate passes
+// over that suite: a newer run of the workflow and event exists, or its run was dispatched or scheduled. Source: the
+// probes of rmartz/merge-safety 73 and b24ui 353, autumn 2026.
 func passedOverFor(own []ownCheck, runs []restRun) string {
 	if len(own) == 0 {
 		return ""
@@ -698,9 +696,9 @@ func passedOverFor(own []ownCheck, runs []restRun) string {
 	return ""
 }
 
-// newestJobs are the jobs of a run's newest attempt, found as check runs in the run's suite: a job's id is also its check
-// run's. The jobs of earlier attempts stay in the list beside them, under the same names, and so do checks that are no
-// jobs: those that somebody's job wrote.
+// newestJobs are the jobs of a run's newest attempt, found as check runs in the run's suite: a job's id is also its
+// check run's. The jobs of earlier attempts stay in the list beside them, under the same names, and so do checks that
+// are no jobs: those that somebody's job wrote.
 func newestJobs(run quorum.Run, checks []quorum.CheckRun) (jobs []quorum.Job) {
 	newest := map[string]int64{}
 	for _, c := range checks {
@@ -723,12 +721,12 @@ func newestJobs(run quorum.Run, checks []quorum.CheckRun) (jobs []quorum.Job) {
 	return jobs
 }
 
-// attachLogs puts the logs that were read into the jobs.
-func (l *look) attachLogs() {
-	for i := range l.snap.Runs {
-		for k, job := range l.snap.Runs[i].Jobs {
-			if known, found := l.mem.logs[job.ID]; found {
-				read := &l.snap.Runs[i].Jobs[k]
+// attachLogs puts the logs that were read into the jobs of runs.
+func attachLogs(runs []quorum.Run, logs map[int64]quorum.Job) {
+	for i := range runs {
+		for k, job := range runs[i].Jobs {
+			if known, found := logs[job.ID]; found {
+				read := &runs[i].Jobs[k]
 				read.Log, read.Annotations, read.Read = known.Log, known.Annotations, true
 			}
 		}

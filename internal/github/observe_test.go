@@ -571,8 +571,8 @@ func TestObserveTellsOurCheckFromOthers(t *testing.T) {
 	})
 }
 
-// What strangers write may be long, and much: a look keeps none of it, unless it may ask for a review. Who becomes a reviewer
-// is read whole at once.
+// What strangers write may be long, and much: a look keeps none of it, unless it may ask for a review. Who becomes a
+// reviewer is read whole at once.
 func TestObserveKeepsNoLongTextsOfStrangers(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		request := "@sage review" + strings.Repeat(", please", 200)

@@ -1,8 +1,8 @@
 package github
 
-// Lists the open pull requests of a repository that must be looked at. One page of GraphQL tells of a hundred of them, for seven
-// points, what our check says, of which look it is, and when GitHub changed anything since. No other request is made for those that need
-// no look.
+// Lists the open pull requests of a repository that must be looked at. One page of GraphQL tells of a hundred of them,
+// for seven points, what our check says, of which look it is, and when GitHub changed anything since. No other request
+// is made for those that need no look.
 
 import (
 	"cmp"
@@ -28,9 +28,9 @@ const openHead = `query($owner: String!, $name: String!, $first: Int!, $after: S
       nodes {
         number title isDraft updatedAt headRefOid baseRefName isCrossRepository author { login }`
 
-// openChecks asks for our check, whose record stands in its text, among the suites: there it is whatever else stands on the
-// commit. Other suites are asked for as well, as the head's branch shows them: a run that has no job yet has no check run.
-// For a personal token GitHub may refuse both, and its statuses hold no record.
+// openChecks asks for our check, whose record stands in its text, among the suites: there it is whatever else stands on
+// the commit. Other suites are asked for as well, as the head's branch shows them: a run that has no job yet has no
+// check run. For a personal token GitHub may refuse both, and its statuses hold no record.
 const openChecks = `
         reviewThreads(first: 100) { totalCount nodes { isResolved isOutdated } }
         headRef { target { ... on Commit { oid checkSuites(first: 50) { pageInfo { hasNextPage } nodes { databaseId updatedAt } } } } }
@@ -41,7 +41,8 @@ const openChecks = `
             checkRuns(first: 5, filterBy: {checkName: $check}) { nodes { name externalId status conclusion startedAt completedAt text } }
           } }`
 
-// openRollup asks for all checks and statuses, ours against other bases among them. It takes the permission statuses: read.
+// openRollup asks for all checks and statuses, ours against other bases among them. It takes the permission statuses:
+// read.
 const openRollup = `
           statusCheckRollup { contexts(first: 100) {
             pageInfo { hasNextPage }
@@ -74,8 +75,8 @@ const (
 // maxTitle bounds what a stranger's title may take of a list.
 const maxTitle = 200
 
-// sweepLookMargin is how much older than our look a change may seem and yet have been invisible to it: clocks differ by up to two
-// seconds before that is corrected, and GitHub's replicas lag.
+// sweepLookMargin is how much older than our look a change may seem and yet have been invisible to it: clocks differ by
+// up to two seconds before that is corrected, and GitHub's replicas lag.
 const sweepLookMargin = 5 * time.Second
 
 // Open is what a repository's open pull requests come to.
@@ -128,8 +129,8 @@ func (f *Forge) Open(ctx context.Context, owner, repo string) (Open, error) {
 	return f.openFrom(ctx, owner, repo, largestPage)
 }
 
-// OpenOfFew is [Forge.Open] for a job that has other work: it begins with a page that costs one point, for most repositories
-// have few open pull requests.
+// OpenOfFew is [Forge.Open] for a job that has other work: it begins with a page that costs one point, for most
+// repositories have few open pull requests.
 func (f *Forge) OpenOfFew(ctx context.Context, owner, repo string) (Open, error) {
 	return f.openFrom(ctx, owner, repo, cheapestPage)
 }
@@ -207,8 +208,8 @@ func (in inquiry) checkName(base string) string { return in.names[base] }
 // maxBasesRead is how many bases besides the default branch are asked what they require.
 const maxBasesRead = 5
 
-// checkNames returns the name of our check against the bases of open pull requests. It may have changed with what a branch
-// requires, which changes no pull request.
+// checkNames returns the name of our check against the bases of open pull requests. It may have changed with what a
+// branch requires, which changes no pull request.
 func (f *Forge) checkNames(
 	ctx context.Context,
 	in inquiry,
@@ -444,8 +445,8 @@ func (in inquiry) isOwnCheck(c graphContext, id string) bool {
 	return c.Type == "CheckRun" && isOurs && strings.EqualFold(c.ExternalID, id)
 }
 
-// whyDue says why p must be looked at, on whose head that stands, with our check and the state of the status beside it; 0 if
-// nothing calls for it.
+// whyDue says why p must be looked at, on whose head that stands, with our check and the state of the status beside it;
+// 0 if nothing calls for it.
 func (in inquiry) whyDue(p graphOpen, tip openTip, s ownCheckState, status string) Why {
 	switch {
 	case in.file.State == quorum.FileMissing, in.file.State == quorum.FileValid && in.policy.Mode == quorum.Off:
@@ -473,8 +474,8 @@ func (in inquiry) whyDue(p graphOpen, tip openTip, s ownCheckState, status strin
 	return 0
 }
 
-// takeEqualStatus takes the status that a job keeps beside its check out of what stands on a head, and returns its state; ""
-// without one.
+// takeEqualStatus takes the status that a job keeps beside its check out of what stands on a head, and returns its
+// state; "" without one.
 func (in inquiry) takeEqualStatus(tip *openTip, base string) (state string) {
 	if in.app != quorum.ActionsApp || in.personal {
 		return ""
@@ -490,7 +491,8 @@ func (in inquiry) takeEqualStatus(tip *openTip, base string) (state string) {
 	return state
 }
 
-// differsFrom reports whether the status that stands beside the check says another thing. GitHub's expected is its pending.
+// differsFrom reports whether the status that stands beside the check says another thing. GitHub's expected is its
+// pending.
 func (s ownCheckState) differsFrom(status string) bool {
 	want := statusBeside(s.reads).state
 	return status != "" && status != want && !(want == "" && status == statusSuccess) &&
@@ -502,7 +504,8 @@ func (s ownCheckState) wakeReached(now time.Time) bool {
 	return !s.Decision.Wake.IsZero() && !now.Before(s.Decision.Wake)
 }
 
-// underCurrentPolicy reports whether the check was decided by the policy that stands. A broken one leaves no trace in the record.
+// underCurrentPolicy reports whether the check was decided by the policy that stands. A broken one leaves no trace in
+// the record.
 func (in inquiry) underCurrentPolicy(s ownCheckState) bool {
 	if in.file.State == quorum.FileBroken || s.Decision.Reason == quorum.ReasonBroken {
 		return in.file.State == quorum.FileBroken && s.Decision.Reason == quorum.ReasonBroken
@@ -515,8 +518,8 @@ func (in inquiry) isWaitingDraft(p graphOpen, s ownCheckState) bool {
 	return p.Draft && in.policy.DraftsWait && s.Decision.Reason == quorum.ReasonDraft && in.underCurrentPolicy(s)
 }
 
-// changedSince reports whether anything on GitHub is newer than our look. A check suite in which our own check stands changes
-// whenever we write: there the other check runs tell.
+// changedSince reports whether anything on GitHub is newer than our look. A check suite in which our own check stands
+// changes whenever we write: there the other check runs tell.
 func (s ownCheckState) changedSince(p graphOpen, tip openTip) bool {
 	since := s.Record.Seen.At.Add(-sweepLookMargin)
 	newer := func(t time.Time) bool { return !t.Before(since) }
@@ -537,7 +540,8 @@ func (s ownCheckState) changedSince(p graphOpen, tip openTip) bool {
 	})
 }
 
-// threadsChanged reports whether a thread may have ended an objection, or brought one back. GitHub says of neither when.
+// threadsChanged reports whether a thread may have ended an objection, or brought one back. GitHub says of neither
+// when.
 func (s ownCheckState) threadsChanged(p graphOpen) bool {
 	marks := s.Record.Seen.Threads
 	for i, t := range p.Threads.Nodes {
@@ -558,8 +562,8 @@ func (s ownCheckState) threadsChanged(p graphOpen) bool {
 		p.Threads.Total > quorum.MaxSeenThreads // of the rest the page does not tell
 }
 
-// interleave is due where a limit cuts it off: one of each kind in turn, and of each kind others every time. Strangers can make
-// any number of one kind, and those that cannot be evaluated stay what they are.
+// interleave is due where a limit cuts it off: one of each kind in turn, and of each kind others every time. Strangers
+// can make any number of one kind, and those that cannot be evaluated stay what they are.
 func (in inquiry) interleave(due []Due) []Due {
 	var kinds [Undecided + 1][]Due
 	for _, d := range due {
@@ -582,8 +586,8 @@ func (in inquiry) interleave(due []Due) []Due {
 	return out
 }
 
-// sortByUrgency puts the most urgent first. Where a limit cuts the list off, the rest of those that merely wait comes another
-// time: each sweep begins at another of them.
+// sortByUrgency puts the most urgent first. Where a limit cuts the list off, the rest of those that merely wait comes
+// another time: each sweep begins at another of them.
 func (in inquiry) sortByUrgency(due []Due) {
 	slices.SortStableFunc(due, func(a, b Due) int {
 		if a.Why != b.Why {

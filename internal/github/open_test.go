@@ -397,8 +397,8 @@ func TestOpenQuery(t *testing.T) {
 	}
 }
 
-// A token that may not read statuses is shown no rollup. That ends no sweep, and is said once: our check is found among the
-// suites all the same, and a run that changed is seen.
+// A token that may not read statuses is shown no rollup. That ends no sweep, and is said once: our check is found among
+// the suites all the same, and a run that changed is seen.
 func TestASweepWithoutStatuses(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const pulls = 25

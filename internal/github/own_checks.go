@@ -72,8 +72,8 @@ func (w checkDigests) sameText(x checkDigests) bool { return w.text == x.text &&
 // which stands first, has it.
 var lookStamp = regexp.MustCompile(`"seen":\{"at":"[^"]*"(?:,"threads":"[01]*")?\},`)
 
-// splitStamp parts a text into what it says, whichever look it is of, and its stamp with the stamp's place: both together
-// tell texts apart as the whole does.
+// splitStamp parts a text into what it says, whichever look it is of, and its stamp with the stamp's place: both
+// together tell texts apart as the whole does.
 func splitStamp(s string) (rest, seen string) {
 	s = untrusted.Normalize(s)
 	if at := lookStamp.FindStringIndex(s); at != nil {

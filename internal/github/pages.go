@@ -30,8 +30,8 @@ func (c *newsFlag) note(changed bool) {
 // maxPages bounds a list: a hundred pages of a hundred are more than any of GitHub's own caps.
 const maxPages = 100
 
-// The entries that a page of a list is asked for. A comment takes 262,144 bytes, so that a full page of them is longer than is
-// read, and so may be ten. Source: https://github.com/dead-claudia/github-limits, 13.
+// The entries that a page of a list is asked for. A comment takes 262,144 bytes, so that a full page of them is longer
+// than is read, and so may be ten. Source: https://github.com/dead-claudia/github-limits, 13.
 const (
 	fullPage  = 100
 	shortPage = 10
@@ -56,8 +56,8 @@ func listPath(path string, size, index int) (string, error) {
 	return u.String(), nil
 }
 
-// readPages reads all pages of a list, whose path asks for full ones. key names the array within an object; "" is a bare
-// array.
+// readPages reads all pages of a list, whose path asks for full ones. key names the array within an object; "" is a
+// bare array.
 func readPages[T any](
 	ctx context.Context, c *client.Client, seen *newsFlag, path, key string, each ...func(*T),
 ) (all []T, err error) {
@@ -65,8 +65,8 @@ func readPages[T any](
 	return readSizedPages(ctx, c, seen, &size, path, key, each...)
 }
 
-// readSizedPages is [readPages] with the size at which it begins, 0 for full pages. From a page on that is too long it reads
-// shorter ones, and leaves their size for the next time.
+// readSizedPages is [readPages] with the size at which it begins, 0 for full pages. From a page on that is too long it
+// reads shorter ones, and leaves their size for the next time.
 func readSizedPages[T any](
 	ctx context.Context, c *client.Client, seen *newsFlag, size *int, path, key string, each ...func(*T),
 ) (all []T, err error) {

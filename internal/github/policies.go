@@ -12,8 +12,8 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// cachedPolicy is a repository's policy as it was read last. It decides what is read in parallel, spares parsing the same file again,
-// and stands for the file where GitHub says that it is still that one.
+// cachedPolicy is a repository's policy as it was read last. It decides what is read in parallel, spares parsing the
+// same file again, and stands for the file where GitHub says that it is still that one.
 type cachedPolicy struct {
 	file   quorum.PolicyFile
 	policy quorum.Policy

@@ -44,14 +44,15 @@ func (r *policyReader) pathInConversation() string {
 	return config.Paths()[0]
 }
 
-// sparedPolicy returns the policy that was read last, if the conversation, which is read in parallel, will tell whether it
-// still stands: then the file is asked for only if it does not.
+// sparedPolicy returns the policy that was read last, if the conversation, which is read in parallel, will tell whether
+// it still stands: then the file is asked for only if it does not.
 func (r *policyReader) sparedPolicy(conversed bool) (was cachedPolicy, spared bool) {
 	was, known := r.f.policies.lookup(r.pr)
 	return was, known && was.named && was.file.Path == r.pathInConversation() && r.f.policy == nil && conversed
 }
 
-// readPolicy reads the policy file of the default branch: never of the pull request, nor of a base that a contributor chose.
+// readPolicy reads the policy file of the default branch: never of the pull request, nor of a base that a contributor
+// chose.
 func (r *policyReader) readPolicy(ctx context.Context) error {
 	paths := r.policyPaths()
 	was, known := r.f.policies.lookup(r.pr)

@@ -32,9 +32,9 @@ func (e *UnpublishableError) Error() string {
 }
 func (e *UnpublishableError) Unwrap() error { return e.Err }
 
-// Publish makes our check on c.Head read as c, and writes nothing if it does. It must follow an Observe of the same pull
-// request by the same Forge: where that was forgotten meanwhile nothing is written, and a look must be taken again. Of several
-// checks of ours with that name all are made equal.
+// Publish makes our check on c.Head read as c, and writes nothing if it does. It must follow an Observe of the same
+// pull request by the same Forge: where that was forgotten meanwhile nothing is written, and a look must be taken
+// again. Of several checks of ours with that name all are made equal.
 func (f *Forge) Publish(ctx context.Context, pr quorum.PR, c report.Check) error {
 	m, release := f.holdMemory(pr)
 	defer release()
@@ -105,8 +105,8 @@ func (p *publication) writeChecks(ctx context.Context, c report.Check, mine []wr
 	return nil
 }
 
-// endOpen completes our open checks, under whatever name, and green ones of the name that c gives, and touches nothing else. A
-// head that another open pull request has too keeps its check.
+// endOpen completes our open checks, under whatever name, and green ones of the name that c gives, and touches nothing
+// else. A head that another open pull request has too keeps its check.
 func (p *publication) endOpen(ctx context.Context, c report.Check) error {
 	open := slices.DeleteFunc(
 		slices.Clone(p.m.ownChecks),
@@ -143,8 +143,9 @@ func (p *publication) headShared(ctx context.Context, head string) (bool, error)
 	return slices.ContainsFunc(others, func(o quorum.PR) bool { return o.Number != p.pr.Number }), err
 }
 
-// refuseForeignWrites makes sure that no other process wrote our check since it was observed: a pass of an older look must
-// not stand over an objection that another process has seen. The list is conditional, so that usually it costs nothing.
+// refuseForeignWrites makes sure that no other process wrote our check since it was observed: a pass of an older look
+// must not stand over an objection that another process has seen. The list is conditional, so that usually it costs
+// nothing.
 func (p *publication) refuseForeignWrites(ctx context.Context, c report.Check) error {
 	found, err := p.findOwn(ctx, c)
 	if err != nil {
@@ -211,7 +212,8 @@ func batchAnnotations(all []report.Annotation) (out [][]report.Annotation) {
 	return append(out, all)
 }
 
-// createCheck writes the check for the first time. If the answer is lost the check is looked for before it is written again.
+// createCheck writes the check for the first time. If the answer is lost the check is looked for before it is written
+// again.
 func (p *publication) createCheck(ctx context.Context, c report.Check) error {
 	parts := batchAnnotations(c.Annotations)
 	b := checkBodyOf(c, parts[0])
@@ -314,8 +316,8 @@ func (p *publication) sendAnnotations(
 	return nil
 }
 
-// patchCheck updates a check once. If the answer is lost the check is read: annotations are appended, so that sending them
-// again would show them twice.
+// patchCheck updates a check once. If the answer is lost the check is read: annotations are appended, so that sending
+// them again would show them twice.
 func (p *publication) patchCheck(
 	ctx context.Context,
 	o writtenCheck,
@@ -366,8 +368,8 @@ func (m *memory) noteWrite(o writtenCheck) {
 	}
 }
 
-// retireOthers ends checks of ours that must not stay: those of this head under another name, and, best effort, those of older
-// heads.
+// retireOthers ends checks of ours that must not stay: those of this head under another name, and, best effort, those
+// of older heads.
 func (p *publication) retireOthers(ctx context.Context, c report.Check) error {
 	first := len(p.m.ownChecks) == 0
 	if !c.OnlyOpen {
@@ -406,8 +408,9 @@ func (p *publication) retireOthers(ctx context.Context, c report.Check) error {
 			}
 			continue
 		}
-		// An earlier head is looked at if the conversation shows a check of ours open or green on it, or once, when the first check
-		// is about to be written on this head: a commit that was force-pushed away is not in the conversation any more.
+		// An earlier head is looked at if the conversation shows a check of ours open or green on it, or once, when the
+		// first check is about to be written on this head: a commit that was force-pushed away is not in the
+		// conversation any more.
 		if key := old.Name + "@" + old.Head; !p.m.retired[key] && p.m.mayStand(old, first) {
 			if !p.m.standsOn(ended) {
 				if guesses++; guesses > maxGuessedHeads {
@@ -428,8 +431,8 @@ func (p *publication) retireOthers(ctx context.Context, c report.Check) error {
 	return nil
 }
 
-// replaceCheck ends a check of ours on the same head as another one, which may never be written: its text, with the record,
-// stays as it is read now.
+// replaceCheck ends a check of ours on the same head as another one, which may never be written: its text, with the
+// record, stays as it is read now.
 func (p *publication) replaceCheck(ctx context.Context, o writtenCheck, ended report.Check) error {
 	var now restCheck
 	if _, err := p.f.client.Get(ctx, p.f.repoPath(p.pr, "check-runs", strconv.FormatInt(o.id, 10)), &now); err != nil {
@@ -442,7 +445,8 @@ func (p *publication) replaceCheck(ctx context.Context, o writtenCheck, ended re
 	return p.updateCheckWithStatus(ctx, o, ended)
 }
 
-// maxGuessedHeads is how many earlier heads are looked at on which a check of ours is not known to stand: a request each.
+// maxGuessedHeads is how many earlier heads are looked at on which a check of ours is not known to stand: a request
+// each.
 const maxGuessedHeads = 3
 
 // mayStand reports whether a check of ours may be open or green on an earlier head.
@@ -527,8 +531,8 @@ func (p *publication) endOnOlderHead(ctx context.Context, c report.Check) error 
 	})
 }
 
-// publishStatus writes a commit status, for a personal token may not write check runs. It is refused where a check run of
-// that name stands: if the name is required, both would be.
+// publishStatus writes a commit status, for a personal token may not write check runs. It is refused where a check run
+// of that name stands: if the name is required, both would be.
 func (p *publication) publishStatus(ctx context.Context, c report.Check) error {
 	if p.m.foreignCheckOnHead {
 		return fmt.Errorf(

@@ -154,7 +154,8 @@ func TestPublishAnnotations(t *testing.T) {
 			}
 		})
 	}
-	// Each of the writes may get lost, or its answer: of a check that is new (-1: its creation, too), and of one that was there.
+	// Each of the writes may get lost, or its answer: of a check that is new (-1: its creation, too), and of one that
+	// was there.
 	for skip := -1; skip < 6; skip++ {
 		for _, kind := range []sandbox.FaultKind{sandbox.FaultLost, sandbox.FaultReset, sandbox.FaultTruncate} {
 			bubble(t, func(t *testing.T) {

@@ -30,7 +30,8 @@ type pullReader struct {
 	texts  *textPages
 }
 
-// textPages is how the texts of a pull request can be read, as earlier reads have shown: anybody can leave many long ones.
+// textPages is how the texts of a pull request can be read, as earlier reads have shown: anybody can leave many long
+// ones.
 type textPages struct {
 	comments, reviews int  // entries of a page; 0: full ones
 	bodiless          bool // GraphQL tells of no words but reviewers'
@@ -79,8 +80,8 @@ func (r pullReader) readBranchRuns(ctx context.Context, branch string, since tim
 	return readPages[restRun](ctx, r.client, r.news, r.repoPath("actions", "runs")+"?"+q.Encode(), "workflow_runs")
 }
 
-// readBranchPulls reads the pull requests of a branch, closed ones as well, the one that changed last first, back to a moment.
-// Where GitHub refuses the list it is not whole, which costs an approval and no look.
+// readBranchPulls reads the pull requests of a branch, closed ones as well, the one that changed last first, back to a
+// moment. Where GitHub refuses the list it is not whole, which costs an approval and no look.
 func (r pullReader) readBranchPulls(ctx context.Context, label string, since time.Time) ([]quorum.PullRequest, error) {
 	all := []quorum.PullRequest{} // not nil: it was asked for
 	q := url.Values{"per_page": {"100"}, "state": {"all"}, "head": {label}, "sort": {"updated"}, "direction": {"desc"}}
@@ -136,16 +137,16 @@ func (c requiredCheck) isFulfilledBy(check string, app int64) bool {
 	return c.Context == check && (by == 0 || app == 0 || by == app)
 }
 
-// hasNoRules reports whether GitHub refuses to tell what a branch requires because nothing can be required there: it does not
-// exist, or the plan has no rules for a private repository.
+// hasNoRules reports whether GitHub refuses to tell what a branch requires because nothing can be required there: it
+// does not exist, or the plan has no rules for a private repository.
 func hasNoRules(err error) bool {
 	var refused *client.APIError
 	return client.IsNotFound(err) || client.IsForbidden(err) && errors.As(err, &refused) && !refused.Missing
 }
 
-// readGated reads whether the base is one that matters: the default branch, or one that requires the check of that name by that
-// App. Any other rule or protection does not matter, for anybody may give all branches of a name one. What GitHub does not tell
-// requires nothing.
+// readGated reads whether the base is one that matters: the default branch, or one that requires the check of that name
+// by that App. Any other rule or protection does not matter, for anybody may give all branches of a name one. What
+// GitHub does not tell requires nothing.
 func (r pullReader) readGated(ctx context.Context, base, defaultBranch, check string, app int64) (bool, error) {
 	if base == defaultBranch {
 		return true, nil
@@ -216,8 +217,8 @@ func (r pullReader) readText(ctx context.Context, ref quorum.TextRef) (quorum.Te
 // errOtherPull says that a comment is another pull request's.
 var errOtherPull = errors.New("the comment is of another pull request")
 
-// readJobLog reads the tail of a job's log, or its annotations where there is no log: a job that was never started has none, and
-// why one was cancelled stands only there. It is advice: unreadable, it makes a failure unknown.
+// readJobLog reads the tail of a job's log, or its annotations where there is no log: a job that was never started has
+// none, and why one was cancelled stands only there. It is advice: unreadable, it makes a failure unknown.
 func (r pullReader) readJobLog(ctx context.Context, id int64, cancelled bool) (job quorum.Job, err error) {
 	job.Read = true
 	n := strconv.FormatInt(id, 10)
@@ -283,8 +284,8 @@ func (r pullReader) readPermission(ctx context.Context, login string) (quorum.Pe
 // maxPushPages is how many pages of a branch's activity are read. Of a branch with more, nothing is known.
 const maxPushPages = 5
 
-// readPushes reads who moved a branch, newest first: the activity list of its repository, for a fork's branch the fork's.
-// It returns none where GitHub does not tell, or has more to tell than is read.
+// readPushes reads who moved a branch, newest first: the activity list of its repository, for a fork's branch the
+// fork's. It returns none where GitHub does not tell, or has more to tell than is read.
 func (r pullReader) readPushes(ctx context.Context, repo, branch string) (pushes []quorum.Push, err error) {
 	owner, name, found := strings.Cut(repo, "/")
 	if !found {

@@ -14,8 +14,8 @@ import (
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
 
-// A new name changes an App's slug everywhere at once, on old checks too, and never its id: in ten hours no head gets a second
-// check.
+// A new name changes an App's slug everywhere at once, on old checks too, and never its id: in ten hours no head gets a
+// second check.
 func TestARenamedAppWritesOneCheckAHead(t *testing.T) {
 	for name, forge := range map[string]func(t *testing.T, hub *sandbox.Hub) loop.Forge{
 		"daemon": func(t *testing.T, hub *sandbox.Hub) loop.Forge {

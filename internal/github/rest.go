@@ -9,8 +9,8 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// The shapes of GitHub's REST answers, as far as they are read. Own structs, because go-github v60 lacks a run's path and
-// because what is not read cannot surprise.
+// The shapes of GitHub's REST answers, as far as they are read. Own structs, because go-github v60 lacks a run's path
+// and because what is not read cannot surprise.
 
 type restUser struct {
 	Login string `json:"login"`
@@ -120,8 +120,8 @@ func (r restRun) toRun() quorum.Run {
 	return out
 }
 
-// workflowPath is the path of a workflow file within its repository: GitHub documents "@ref" behind it and "owner/repo/"
-// before it, and shows neither most of the time.
+// workflowPath is the path of a workflow file within its repository: GitHub documents "@ref" behind it and
+// "owner/repo/" before it, and shows neither most of the time.
 func workflowPath(path string) string {
 	for at := strings.LastIndex(path, "@"); at >= 0 && !isWorkflowFile(path); at = strings.LastIndex(path, "@") {
 		path = path[:at] // a ref may hold another one, and so may a file's name
@@ -171,9 +171,9 @@ func (c restCheck) toCheck() ownCheck {
 	}}
 }
 
-// isJobPage reports whether a check run's details_url is the page of the job with its id. GitHub files a check that a job
-// writes with GITHUB_TOKEN into the suite of some run, and even lists it among that run's jobs; where its writer sends its
-// readers, to his own job's page for one, tells nothing of it.
+// isJobPage reports whether a check run's details_url is the page of the job with its id. GitHub files a check that a
+// job writes with GITHUB_TOKEN into the suite of some run, and even lists it among that run's jobs; where its writer
+// sends its readers, to his own job's page for one, tells nothing of it.
 func isJobPage(details string, id int64) bool {
 	_, page, found := strings.Cut(details, "/actions/runs/")
 	_, job, inRun := strings.Cut(page, "/job/")

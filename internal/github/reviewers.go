@@ -10,19 +10,20 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// A reviewerSet are the reviewers whose words count, or until the policy was read those that are expected; nil: not known.
+// A reviewerSet are the reviewers whose words count, or until the policy was read those that are expected; nil: not
+// known.
 type reviewerSet []quorum.Reviewer
 
-// includes reports whether an account is a reviewer's by its id or its name, or not known: others, who write and delete all
-// day, must hold nothing up.
+// includes reports whether an account is a reviewer's by its id or its name, or not known: others, who write and delete
+// all day, must hold nothing up.
 func (all reviewerSet) includes(a quorum.Account) bool {
 	return a.Login == "" || slices.ContainsFunc(all, func(r quorum.Reviewer) bool {
 		return r.AuthorID != 0 && r.AuthorID == a.ID || strings.EqualFold(r.Author, a.Login)
 	})
 }
 
-// keptBody is as much of a text as may be needed. A stranger's text that is longer than a request for a review says nothing
-// that counts, and there may be thousands of them.
+// keptBody is as much of a text as may be needed. A stranger's text that is longer than a request for a review says
+// nothing that counts, and there may be thousands of them.
 func (all reviewerSet) keptBody(author quorum.Account, body string) string {
 	if all == nil || all.includes(author) {
 		return body

@@ -15,8 +15,8 @@ import (
 	"github.com/review-coordinator/coordinator/internal/report"
 )
 
-// ErrAppUnknown is in the chain of an error of the App's own endpoints that answered 404: GitHub does not know the App, which
-// does not mean that what was asked for is gone.
+// ErrAppUnknown is in the chain of an error of the App's own endpoints that answered 404: GitHub does not know the App,
+// which does not mean that what was asked for is gone.
 var ErrAppUnknown = errors.New("GitHub does not know the App")
 
 // appUnknownError reads like the error that it marks.
@@ -56,8 +56,8 @@ func (f *Fleet) ReadDelivery(event string, payload []byte) (webhook.Notice, erro
 	return n.ForApp(f.KnownSlug()), nil
 }
 
-// A ServerForge is a server's forge of one installation. It is a name: the fleet holds what is behind it. Before the App's
-// slug is known, each request asks for it first.
+// A ServerForge is a server's forge of one installation. It is a name: the fleet holds what is behind it. Before the
+// App's slug is known, each request asks for it first.
 type ServerForge struct {
 	fleet        *Fleet
 	installation int64

@@ -1,7 +1,7 @@
 package github
 
-// The same texts as REST and as GraphQL show them: bodies come from the one, editors from the other, and what an event told
-// from a third. They must agree before anything is judged by them.
+// The same texts as REST and as GraphQL show them: bodies come from the one, editors from the other, and what an event
+// told from a third. They must agree before anything is judged by them.
 
 import (
 	"context"
@@ -51,8 +51,8 @@ func (l *look) listOf(kind quorum.TextKind) *[]quorum.Text {
 	return &l.snap.Comments
 }
 
-// unshownTexts are the reviewers' texts of which an event told and that are not shown as it told. What is no reviewer's is
-// forgotten, and what was shown, or was not for too long: anybody can write a text and delete it.
+// unshownTexts are the reviewers' texts of which an event told and that are not shown as it told. What is no reviewer's
+// is forgotten, and what was shown, or was not for too long: anybody can write a text and delete it.
 func (l *look) unshownTexts() []toldText {
 	l.mem.mu.Lock()
 	defer l.mem.mu.Unlock()
@@ -85,8 +85,9 @@ func (l *look) readText(ctx context.Context, ref quorum.TextRef) error {
 	return nil
 }
 
-// takeAgreeingConversation takes the conversation that was read in parallel with the texts, if it knows each of them as REST
-// shows it: the editor of a text must not be older than its words, nor a thread than its review. Else it is read again, later.
+// takeAgreeingConversation takes the conversation that was read in parallel with the texts, if it knows each of them as
+// REST shows it: the editor of a text must not be older than its words, nor a thread than its review. Else it is read
+// again, later.
 func (l *look) takeAgreeingConversation(ctx context.Context) error {
 	if !l.head.has(partConversation) {
 		return nil
@@ -146,12 +147,12 @@ func (l *look) isCovering(c conversation) bool {
 		!slices.ContainsFunc(l.head.comments, func(r restComment) bool { return c.isBehind(r.toText(), r.sum) })
 }
 
-// maxDisagreement is how long REST and GraphQL may show a text differently before that is taken for GitHub's way of showing it: a
-// replica lags for seconds, and a wait must end.
+// maxDisagreement is how long REST and GraphQL may show a text differently before that is taken for GitHub's way of
+// showing it: a replica lags for seconds, and a wait must end.
 const maxDisagreement = 30 * time.Second
 
-// requireAgreement refuses a look that shows a text otherwise than the conversation does, or that misses one of them: a text was edited
-// between the two reads, fell between two pages, or one of the two comes from a replica that lags.
+// requireAgreement refuses a look that shows a text otherwise than the conversation does, or that misses one of them: a
+// text was edited between the two reads, fell between two pages, or one of the two comes from a replica that lags.
 func (l *look) requireAgreement() error {
 	var odd []int64
 	known := map[int64]bool{}
@@ -185,7 +186,8 @@ func (l *look) requireAgreement() error {
 	return nil
 }
 
-// withEditor returns t with its last editor. A text that REST shows and GraphQL does not, or otherwise, has an unknown one.
+// withEditor returns t with its last editor. A text that REST shows and GraphQL does not, or otherwise, has an unknown
+// one.
 func withEditor(t quorum.Text, body untrusted.Digest, edits map[int64]lastEdit) quorum.Text {
 	e, found := edits[t.ID]
 	switch {

@@ -1,7 +1,7 @@
 package github
 
-// A survey of a repository's reviewers: its workflows, and the texts and runs of its last pull requests. It is advice for a
-// first policy: of long lists the first page is enough.
+// A survey of a repository's reviewers: its workflows, and the texts and runs of its last pull requests. It is advice
+// for a first policy: of long lists the first page is enough.
 
 import (
 	"context"

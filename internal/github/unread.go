@@ -15,8 +15,8 @@ import (
 	"github.com/review-coordinator/coordinator/internal/report"
 )
 
-// A pull request that cannot be read may hold an objection that nobody sees: anybody can make it so long that GitHub gives no
-// answer. So it loses its green.
+// A pull request that cannot be read may hold an objection that nobody sees: anybody can make it so long that GitHub
+// gives no answer. So it loses its green.
 
 // What may heal by itself is given that long, and so many looks.
 const (
@@ -24,9 +24,9 @@ const (
 	maxUnreadLooks = 3
 )
 
-// isLost reports whether a pull request counts as one that cannot be read: at once where the next look would fail alike, else
-// after a while; in a sweep, which comes but now and then, after as many looks. A fault on the way to GitHub is the pull
-// request's own only if another one was read meanwhile.
+// isLost reports whether a pull request counts as one that cannot be read: at once where the next look would fail
+// alike, else after a while; in a sweep, which comes but now and then, after as many looks. A fault on the way to
+// GitHub is the pull request's own only if another one was read meanwhile.
 func (f *Forge) isLost(u unreadLooks, inSweep bool) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -41,9 +41,9 @@ func (f *Forge) isLost(u unreadLooks, inSweep bool) bool {
 	return u.looks >= maxUnreadLooks && (inSweep || f.now().Sub(u.since) >= maxUnreadTime)
 }
 
-// WithdrawUnread takes the green of pr's head away if pr cannot be read: its check is in progress again, with the record as it
-// is, and the next look that reads all says what it should. It must follow an Observe that failed. inSweep says that no
-// other look follows soon.
+// WithdrawUnread takes the green of pr's head away if pr cannot be read: its check is in progress again, with the
+// record as it is, and the next look that reads all says what it should. It must follow an Observe that failed. inSweep
+// says that no other look follows soon.
 func (f *Forge) WithdrawUnread(ctx context.Context, pr quorum.PR, inSweep bool) error {
 	m, release := f.holdMemory(pr)
 	defer release()

@@ -1,6 +1,7 @@
 package loop_test
 
-// A reviewer whose format has changed, over several pull requests: within a sweep, and in the next one by what stands on GitHub.
+// A reviewer whose format has changed, over several pull requests: within a sweep, and in the next one by what stands
+// on GitHub.
 
 import (
 	"fmt"

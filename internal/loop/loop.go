@@ -26,8 +26,8 @@ type Forge interface {
 	Apply(ctx context.Context, pr quorum.PR, e quorum.Effects) (quorum.Receipt, error)
 	// Publish makes the check read as c. It writes nothing if it does.
 	Publish(ctx context.Context, pr quorum.PR, c report.Check) error
-	// WithdrawUnread takes the green of a pull request away that Observe could not read for so long, or in a way, that an
-	// objection may stand where nobody sees it. inSweep says that no other look follows soon.
+	// WithdrawUnread takes the green of a pull request away that Observe could not read for so long, or in a way, that
+	// an objection may stand where nobody sees it. inSweep says that no other look follows soon.
 	WithdrawUnread(ctx context.Context, pr quorum.PR, inSweep bool) error
 }
 
@@ -40,8 +40,8 @@ type Reconciler struct {
 	DryRun  bool                                       // nothing is written and nothing carried out
 	Quiet   bool                                       // nobody is asked: of what is due only cancels and reruns are carried out
 	Told    bool                                       // an event during a look brings another look anyway: a pass is not looked at twice
-	// Hear keeps the answers of reviewers that a look found, and returns the newest ones that are known in the repository, the look's
-	// own among them; nil: none are known.
+	// Hear keeps the answers of reviewers that a look found, and returns the newest ones that are known in the
+	// repository, the look's own among them; nil: none are known.
 	Hear func(ctx context.Context, pr quorum.PR, found []quorum.HeardAnswer) []quorum.HeardAnswer
 
 	Seen  func(Look)                      // called with the outcome of each look; may be nil
@@ -122,7 +122,8 @@ func (r *Reconciler) reconcileOnce(ctx context.Context, pr quorum.PR) (wake time
 	return wake, false, err
 }
 
-// withdrawUnread has the green of a pull request taken away, if it has been lost to sight, and returns why it could not be read.
+// withdrawUnread has the green of a pull request taken away, if it has been lost to sight, and returns why it could not
+// be read.
 func (r *Reconciler) withdrawUnread(ctx context.Context, pr quorum.PR, why error) error {
 	if r.DryRun || ctx.Err() != nil {
 		return why

@@ -14,16 +14,17 @@ type Stay struct {
 	Poll time.Duration // how often to look while it stays; looks at every wake too
 	Hold time.Duration // without Wait: how long at most
 
-	// Cost counts the requests that were paid for so far; may be nil. After a look that cost much the next one comes later.
+	// Cost counts the requests that were paid for so far; may be nil. After a look that cost much the next one comes
+	// later.
 	Cost func() int
 
 	// Looked is called once, when the first look was made or has failed, before anything is waited for; may be nil.
 	Looked func()
 }
 
-// A look usually finds most answers unchanged, which costs nothing. Where a stranger has filled a pull request with long
-// texts each look reads them all: so that it takes no more than about a tenth of GITHUB_TOKEN's 1,000 requests an hour, each
-// request then delays the next look.
+// A look usually finds most answers unchanged, which costs nothing. Where a stranger has filled a pull request with
+// long texts each look reads them all: so that it takes no more than about a tenth of GITHUB_TOKEN's 1,000 requests an
+// hour, each request then delays the next look.
 const (
 	cheapLook    = 40 // requests
 	requestPause = 36 * time.Second

@@ -274,8 +274,8 @@ func TestStayLooksAtEveryWake(t *testing.T) {
 	})
 }
 
-// A pull request at which each look costs much, because a stranger has filled it, is looked at seldom; a first look may cost
-// what it wants.
+// A pull request at which each look costs much, because a stranger has filled it, is looked at seldom; a first look may
+// cost what it wants.
 func TestStayPaysForNoFlood(t *testing.T) {
 	for name, c := range map[string]struct {
 		costs []int // of the looks; the last one goes on

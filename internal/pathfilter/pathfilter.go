@@ -89,8 +89,8 @@ func CompileAll(patterns []string) (Patterns, error) {
 	return list, nil
 }
 
-// CompileWithFolders reads a list of filter patterns, and matches the folders on their way, too: `.github/x/**` matches a
-// file or a link called `.github` or `.github/x`. What stands in a folder's place decides what is found below it.
+// CompileWithFolders reads a list of filter patterns, and matches the folders on their way, too: `.github/x/**` matches
+// a file or a link called `.github` or `.github/x`. What stands in a folder's place decides what is found below it.
 func CompileWithFolders(patterns []string) (Patterns, error) {
 	var all []string
 	for _, pattern := range patterns {
@@ -102,7 +102,8 @@ func CompileWithFolders(patterns []string) (Patterns, error) {
 	return CompileAll(all)
 }
 
-// foldersOf returns the patterns of the folders that a pattern names on its way: none for a star alone, which any file matches.
+// foldersOf returns the patterns of the folders that a pattern names on its way: none for a star alone, which any file
+// matches.
 func foldersOf(pattern string) (folders []string) {
 	for i := range len(pattern) {
 		if folder := pattern[:i]; pattern[i] == '/' && i > 0 && !strings.HasSuffix(folder, "*") {

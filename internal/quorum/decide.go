@@ -82,9 +82,9 @@ func (d *Decision) hasDoubt() bool {
 // isDoubt reports whether b will object if nothing more is said.
 func (b *Ballot) isDoubt() bool { return b.Vote == Pending && b.Then != nil && b.Then.Vote == Object }
 
-// withoutUntakenSteps returns the ballots without the retries that will not be made, so that nothing waits for them: all
-// of them if the check is Blocked, or Unverified whatever they answer; else those that are due only after it has passed.
-// The verdict that says so is found with every planned retry still pending, whatever its deadline.
+// withoutUntakenSteps returns the ballots without the retries that will not be made, so that nothing waits for them:
+// all of them if the check is Blocked, or Unverified whatever they answer; else those that are due only after it has
+// passed. The verdict that says so is found with every planned retry still pending, whatever its deadline.
 func (d *Decision) withoutUntakenSteps(p Policy, ballots []Ballot, f Facts, now time.Time) []Ballot {
 	isPlanned := func(b Ballot) bool { return b.Vote == Pending && b.Planned && b.Voter() }
 	if !slices.ContainsFunc(ballots, isPlanned) {
@@ -284,8 +284,8 @@ func (d *Decision) lastSettledAt() (at time.Time) {
 	return laterOf(at, d.Start)
 }
 
-// graceEnds is when a quorum that stands stops waiting for the rest: the need-th approval and the last required one have
-// been cast, and then the grace is over.
+// graceEnds is when a quorum that stands stops waiting for the rest: the need-th approval and the last required one
+// have been cast, and then the grace is over.
 func (d *Decision) graceEnds(p Policy, f Facts) time.Time {
 	at := f.Start
 	cast := make([]time.Time, 0, len(d.Ballots))

@@ -1,8 +1,8 @@
 // Package quorum decides what the aggregate check of a pull request must say.
 //
 // The package is pure. [Decide] reads no clock, makes no request and remembers nothing: all it knows is a [Policy], the
-// [Ballot] of each reviewer, the [Facts] of the pull request, and the time. Equal inputs give equal decisions, in a job,
-// in the daemon and in the simulator alike.
+// [Ballot] of each reviewer, the [Facts] of the pull request, and the time. Equal inputs give equal decisions, in a
+// job, in the daemon and in the simulator alike.
 //
 // These hold for every policy and every input, and the tests try to break them:
 //

@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// A HeardAnswer is an answer of a reviewer on a pull request, and whether it was understood. It is history: it decides no
-// vote, and may spare a request.
+// A HeardAnswer is an answer of a reviewer on a pull request, and whether it was understood. It is history: it decides
+// no vote, and may spare a request.
 type HeardAnswer struct {
 	TextRef
 	Reviewer string
 	Preset   string // of the reviewer; "" without one
 	Pull     int
-	// Stranger is who opened the pull request, if it comes from a fork; "" if it comes from a branch of the repository: to
-	// push there takes a permission.
+	// Stranger is who opened the pull request, if it comes from a fork; "" if it comes from a branch of the repository:
+	// to push there takes a permission.
 	Stranger string
 	At       time.Time
 	Unread   bool // it held no verdict in any shape that is known
@@ -34,14 +34,16 @@ type Drift struct {
 	Reviewer string `json:"reviewer"`
 	Answers  int    `json:"answers"` // the newest ones, at most MaxHeard
 	Unread   int    `json:"unread"`  // of them: not understood
-	// InRow counts the pull requests of those that came after the last one that was understood; a stranger's count once.
+	// InRow counts the pull requests of those that came after the last one that was understood; a stranger's count
+	// once.
 	InRow int `json:"in_row"`
 }
 
 // Drifted reports whether asking the reviewer again for an answer that was not understood is of no use.
 func (d Drift) Drifted() bool { return d.InRow >= driftInRow }
 
-// Notable reports whether a person should be told: the format seems to have changed, whether for all answers or for most.
+// Notable reports whether a person should be told: the format seems to have changed, whether for all answers or for
+// most.
 func (d Drift) Notable() bool {
 	return d.Drifted() || d.Unread >= driftInRow && 2*d.Unread >= d.Answers
 }
@@ -142,8 +144,8 @@ func AnswersIn(p Policy, pr PullRequest, ballots []Ballot) (heard []HeardAnswer)
 }
 
 // isUnread reports whether the ballot rests on an answer that nobody can read; isAnswer: on an answer at all. A
-// contradiction, an unfilled template, a condition, a review of a part: these were read, so the shape is known. A notice of
-// a limit or an outage is no answer: whether the vendor's reviews are understood, it does not show.
+// contradiction, an unfilled template, a condition, a review of a part: these were read, so the shape is known. A
+// notice of a limit or an outage is no answer: whether the vendor's reviews are understood, it does not show.
 func (b *Ballot) isUnread() (unread, isAnswer bool) {
 	if b.Evidence.ID == 0 || b.Evidence.Kind == TextRun {
 		return false, false

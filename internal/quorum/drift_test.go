@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// heardOf tells answers of sage, oldest first: a word for each, the pull request's number and how it was understood. "7?" was
-// not understood, "7!" was; a name before it is a stranger's.
+// heardOf tells answers of sage, oldest first: a word for each, the pull request's number and how it was understood.
+// "7?" was not understood, "7!" was; a name before it is a stranger's.
 func heardOf(words ...string) (heard []HeardAnswer) {
 	for i, w := range words {
 		a := HeardAnswer{TextRef: TextRef{Kind: TextComment, ID: int64(i + 1)}, Reviewer: "sage", At: time.Unix(int64(1000+i), 0)}
@@ -66,7 +66,8 @@ func TestDriftOf(t *testing.T) {
 	}
 }
 
-// Only the newest answers are measured, whatever their order in the list, and a text that was read anew counts as it reads now.
+// Only the newest answers are measured, whatever their order in the list, and a text that was read anew counts as it
+// reads now.
 func TestNewestAnswers(t *testing.T) {
 	var words []string
 	for n := range 30 {

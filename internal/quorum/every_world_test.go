@@ -1,7 +1,7 @@
 package quorum
 
-// Every small world: up to three reviewers of each of the kinds below, each quorum, each moment. The properties drawn at
-// random elsewhere hold here of all of them.
+// Every small world: up to three reviewers of each of the kinds below, each quorum, each moment. The properties drawn
+// at random elsewhere hold here of all of them.
 
 import (
 	"flag"

@@ -9,7 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// roundTrip writes every value from 1 to last as a word, and reads it back. Each word is another; what is none is refused.
+// roundTrip writes every value from 1 to last as a word, and reads it back. Each word is another; what is none is
+// refused.
 func roundTrip[T interface {
 	~uint8
 	fmt.Stringer

@@ -96,8 +96,8 @@ type Reviewer struct {
 	Guard        []string      // further path patterns that concern this reviewer: its instruction files
 }
 
-// Addresses are what a comment holds that tells r something, in small letters: its mention, and the slash commands that it
-// obeys.
+// Addresses are what a comment holds that tells r something, in small letters: its mention, and the slash commands that
+// it obeys.
 func (r Reviewer) Addresses() []string {
 	all := []string{"@" + strings.ToLower(strings.TrimSuffix(r.Author, "[bot]"))}
 	for _, command := range r.Obeys {
@@ -108,8 +108,8 @@ func (r Reviewer) Addresses() []string {
 	return all
 }
 
-// Signal names a check run and a commit status beside a reviewer's texts. They are read where a look shows them; nothing is
-// asked for their sake, and what they lack is no answer.
+// Signal names a check run and a commit status beside a reviewer's texts. They are read where a look shows them;
+// nothing is asked for their sake, and what they lack is no answer.
 type Signal struct {
 	Check, App string // name of the check run, slug of the App that owns it
 	Status     string // context of the commit status
@@ -118,8 +118,8 @@ type Signal struct {
 // Voter reports whether r's vote is counted.
 func (r Reviewer) Voter() bool { return !r.Shadow && !r.Retired }
 
-// IsAuthor reports whether a is the account that posts r's evidence: by its id where both are known, else by its name. A
-// renamed account is still known so, and another one under its name is not.
+// IsAuthor reports whether a is the account that posts r's evidence: by its id where both are known, else by its name.
+// A renamed account is still known so, and another one under its name is not.
 func (r *Reviewer) IsAuthor(a Account) bool {
 	if r.AuthorID != 0 && a.ID != 0 {
 		return a.ID == r.AuthorID
@@ -137,8 +137,8 @@ type Request struct {
 // Set reports whether the reviewer can be asked.
 func (r Request) Set() bool { return r.Comment != "" || r.Login != "" }
 
-// IsFor reports whether a review that was requested of a is what r asks for. GitHub lists Copilot by another name than the
-// one by which it is asked.
+// IsFor reports whether a review that was requested of a is what r asks for. GitHub lists Copilot by another name than
+// the one by which it is asked.
 func (r Request) IsFor(a Account) bool {
 	return r.Login != "" && (a.Is(r.Login) || a.Login == "Copilot" && strings.HasPrefix(r.Login, "copilot-"))
 }

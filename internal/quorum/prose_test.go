@@ -94,8 +94,8 @@ func withoutUntaken(w world, now int) world {
 	return without
 }
 
-// willBeTaken says whether a retry that is due then is made: not once it is blocked, nor when no answer can help any more,
-// nor if it will have passed by then.
+// willBeTaken says whether a retry that is due then is made: not once it is blocked, nor when no answer can help any
+// more, nor if it will have passed by then.
 func willBeTaken(w world, s scene, now int, due time.Time) bool {
 	votes := votesAt(w, now)
 	switch s.verdict { //nolint:exhaustive // while it waits, below
@@ -120,7 +120,8 @@ func passSinceAt(w world, now int) scene {
 	if s.verdict != Passed {
 		return s
 	}
-	// The moment of the pass: the first one of the day at which somebody who knew only what had happened would have said it.
+	// The moment of the pass: the first one of the day at which somebody who knew only what had happened would have
+	// said it.
 	for then := range now + 1 {
 		votes := []byte(votesAt(w, then))
 		for i, b := range w.Ballots {
@@ -221,7 +222,8 @@ func ruleAt(w world, votes string, now int) scene {
 // seemsToObject says whether a reviewer at work would object if it said no more.
 func seemsToObject(b Ballot) bool { return b.Vote == Pending && b.Then != nil && b.Then.Vote == Object }
 
-// graceIsOver looks for a moment at least a grace ago by which the start, need approvals and every required one had come.
+// graceIsOver looks for a moment at least a grace ago by which the start, need approvals and every required one had
+// come.
 func graceIsOver(w world, votes string, now int) bool {
 	for then := 0; !sec(then).Add(w.Policy.Grace).After(sec(now)); then++ {
 		come, missing := 0, w.Facts.Start.After(sec(then))

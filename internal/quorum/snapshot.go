@@ -6,8 +6,8 @@ import (
 )
 
 // A Snapshot is what GitHub holds about one head of a pull request at one moment, in GitHub's words. Every time in it
-// was stamped by GitHub, to the second. It is complete or was never made; only what [Job.Log] and [Job.Annotations] hold
-// is advice and may be missing.
+// was stamped by GitHub, to the second. It is complete or was never made; only what [Job.Log] and [Job.Annotations]
+// hold is advice and may be missing.
 type Snapshot struct {
 	PR      PullRequest
 	File    PolicyFile
@@ -16,8 +16,8 @@ type Snapshot struct {
 	Arrived time.Time // creation of the head's first check suite (or first status of ours); the time of this look while there is none
 	Expired bool      // retention took the head's runs, checks and record: Arrived is when it was pushed, or the pull request created
 
-	// PassedOverFor is the file of the workflow in whose suite our check is, where GitHub's merge gate passes over that suite;
-	// "" where it does not.
+	// PassedOverFor is the file of the workflow in whose suite our check is, where GitHub's merge gate passes over that
+	// suite; "" where it does not.
 	PassedOverFor string
 
 	Began    time.Time     // when this look began, by GitHub's clock
@@ -41,7 +41,8 @@ type Snapshot struct {
 	// SameBranch are the pull requests of the same head branch, open or not, as GitHub lists them: if this one is not
 	// among them, the list is not whole. Read only if an approval stands on the commit alone; nil if it was not read.
 	SameBranch []PullRequest
-	// Uploads are what runs uploaded under a name that holds a reviewer's verdict: of a run that is not among them it was not read.
+	// Uploads are what runs uploaded under a name that holds a reviewer's verdict: of a run that is not among them it
+	// was not read.
 	Uploads []Uploads
 	// Blobs are files on branches: the blob's SHA, "" if the file is not there.
 	Blobs map[BranchFile]string
@@ -49,8 +50,8 @@ type Snapshot struct {
 	Permissions map[string]Permission // by login, of people who approved or requested changes
 	Ours        Account               // as whom we write; zero if unknown
 	Record      Record                // the memory of our own check; zero without one
-	// Heard are reviewers' newest answers on pull requests of the repository, as far as whoever looks keeps them. GitHub does not
-	// show them together, so no vote rests on them: they only spare a request that would not help.
+	// Heard are reviewers' newest answers on pull requests of the repository, as far as whoever looks keeps them.
+	// GitHub does not show them together, so no vote rests on them: they only spare a request that would not help.
 	Heard []HeardAnswer
 
 	NoRecord bool       // a personal token's commit status holds no record: nobody is asked by comment

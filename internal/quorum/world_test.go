@@ -180,8 +180,8 @@ func then(b Ballot, v Vote) *Ballot {
 	return &left
 }
 
-// drawPass makes what an earlier check may remember: mostly a pass of this very cycle, often one that no longer holds, and
-// now and then one that was never earned.
+// drawPass makes what an earlier check may remember: mostly a pass of this very cycle, often one that no longer holds,
+// and now and then one that was never earned.
 func drawPass(t *rapid.T, w world) *Pass {
 	pass := &Pass{
 		At: second(t, "passed at", 0, lastFact), Policy: likely(t, "pass sha", "p1", "p2"), Base: likely(t, "pass base", "main", "dev"),

@@ -9,9 +9,9 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// GitHub appends annotations at every update and never takes one back, so each finding is annotated once: its key stands
-// in the record that is written with it. One annotation that GitHub does not accept makes it refuse the whole write,
-// hence the care for what comes from strangers.
+// GitHub appends annotations at every update and never takes one back, so each finding is annotated once: its key
+// stands in the record that is written with it. One annotation that GitHub does not accept makes it refuse the whole
+// write, hence the care for what comes from strangers.
 
 const (
 	maxMessage = 64_000 // bytes; GitHub takes 64 KB
@@ -76,7 +76,8 @@ func recordAnnotations(d quorum.Decision, rec quorum.Record) (quorum.Record, []A
 	return small, annotationsOf(held)
 }
 
-// annotationsOf returns one annotation for each place of findings: what several reviewers say of it stands in it together.
+// annotationsOf returns one annotation for each place of findings: what several reviewers say of it stands in it
+// together.
 func annotationsOf(findings []placedFinding) (all []Annotation) {
 	var places [][]placedFinding
 	groups := placeIndex{}

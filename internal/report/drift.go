@@ -8,8 +8,8 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// DriftSentence says how many of a reviewer's newest answers were not understood, as the part of a sentence that follows its
-// name and a colon; "" where nobody needs to be told.
+// DriftSentence says how many of a reviewer's newest answers were not understood, as the part of a sentence that
+// follows its name and a colon; "" where nobody needs to be told.
 func DriftSentence(d quorum.Drift) string {
 	if !d.Notable() {
 		return ""

@@ -9,8 +9,9 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// Plain shows d as text for a terminal or a log, as of now: its title, a row for each reviewer, when it can next change,
-// and what a person can do. No control character of a stranger's reaches the terminal, and no command the runner.
+// Plain shows d as text for a terminal or a log, as of now: its title, a row for each reviewer, when it can next
+// change, and what a person can do. No control character of a stranger's reaches the terminal, and no command the
+// runner.
 func Plain(p quorum.Policy, d quorum.Decision, now time.Time) string {
 	var b strings.Builder
 	b.WriteString(renderTitle(p, d, maxTitle) + "\n")
@@ -85,7 +86,8 @@ type Warning struct {
 	Text     string // one line, safe in a log
 }
 
-// Warnings are the warnings that a decision calls for. They stay as long as it says so: who logs them tells new ones apart.
+// Warnings are the warnings that a decision calls for. They stay as long as it says so: who logs them tells new ones
+// apart.
 func Warnings(d quorum.Decision) (all []Warning) {
 	for _, b := range d.Ballots {
 		kind := ""

@@ -134,9 +134,9 @@ func isHidden(r rune) bool {
 	return r >= 0x7F && (unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r))
 }
 
-// fitRecord makes rec small enough to be written. What a decision rests on goes last: answered objections go and excerpts shrink, then
-// the keys of annotations go, then the oldest texts and approvals. Runs, intents, refusals, the identity of objections and
-// the pass stay, unless GitHub would not take the check with them.
+// fitRecord makes rec small enough to be written. What a decision rests on goes last: answered objections go and
+// excerpts shrink, then the keys of annotations go, then the oldest texts and approvals. Runs, intents, refusals, the
+// identity of objections and the pass stay, unless GitHub would not take the check with them.
 func fitRecord(rec quorum.Record) quorum.Record {
 	if rec.Version == 0 {
 		rec.Version = recordVersion

@@ -81,8 +81,8 @@ func CheckName(p quorum.Policy, gated bool, base string) string {
 // the plain name.
 func nameAgainstBase(name, base string) string { return name + " (→ " + plainLine(base, 120) + ")" }
 
-// retiredChecks lists the checks of ours that a new base or head left behind. What is green for one base or head is not for
-// another, and either may become a pull request's again.
+// retiredChecks lists the checks of ours that a new base or head left behind. What is green for one base or head is not
+// for another, and either may become a pull request's again.
 func retiredChecks(p quorum.Policy, s quorum.Snapshot, c Check) (all []Retired) {
 	var others []string
 	if !s.Gated {

@@ -743,7 +743,8 @@ func TestTheCheckSaysHowFarItCanBeTrusted(t *testing.T) {
 	}
 }
 
-// A warning is for what happens: a rerun that is under way, and a reviewer that is given up; not for one that is only planned.
+// A warning is for what happens: a rerun that is under way, and a reviewer that is given up; not for one that is only
+// planned.
 func TestWarnings(t *testing.T) {
 	again, planned := waits("gemini", quorum.ReasonOverloaded, 10), waits("copilot", quorum.ReasonOverloaded, 10)
 	trial := fails("trial", quorum.ReasonOverloaded, 2)

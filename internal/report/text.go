@@ -89,7 +89,8 @@ type saidWords struct {
 	reviewers []string // Markdown
 }
 
-// mergeFindings brings together what several reviewers say of the same place, and what is the same: file, line and text.
+// mergeFindings brings together what several reviewers say of the same place, and what is the same: file, line and
+// text.
 func mergeFindings(ballots []quorum.Ballot) (all []mergedFinding, came int) {
 	type key struct {
 		path string
@@ -146,8 +147,8 @@ func (e mergedFinding) reviewers() (names []string) {
 // nearLines is how far apart two lines may be of which two reviewers mean the same.
 const nearLines = 3
 
-// A placeIndex tells which group of findings is about a place. A group is about the line of its first finding, and near it
-// each reviewer says one thing: two findings of one reviewer's are two.
+// A placeIndex tells which group of findings is about a place. A group is about the line of its first finding, and near
+// it each reviewer says one thing: two findings of one reviewer's are two.
 type placeIndex map[indexedPlace]*indexedGroup
 
 type indexedPlace struct {

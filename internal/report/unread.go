@@ -2,8 +2,8 @@ package report
 
 import "time"
 
-// Unread returns the check of a pull request that cannot be read since a moment. Its name, head and text are the caller's: the
-// record stays as it is.
+// Unread returns the check of a pull request that cannot be read since a moment. Its name, head and text are the
+// caller's: the record stays as it is.
 func Unread(since time.Time) Check {
 	title := "Cannot be read since " + since.UTC().Format("2006-01-02 15:04 UTC")
 	return Check{

@@ -1,7 +1,7 @@
 package sandbox
 
-// Artifacts: what the jobs of a run upload. An artifact belongs to its run and not to an attempt of it; a name can be used once in
-// a run, reruns included, unless the upload overwrites. They expire, and can be deleted.
+// Artifacts: what the jobs of a run upload. An artifact belongs to its run and not to an attempt of it; a name can be
+// used once in a run, reruns included, unless the upload overwrites. They expire, and can be deleted.
 
 import (
 	"archive/zip"
@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// Upload is an artifact that a job uploads.
-type Upload struct {
+// ArtifactUpload is an artifact that a job uploads.
+type ArtifactUpload struct {
 	Name      string
 	File      string // in the archive; default: its name
 	Content   string
@@ -33,11 +33,12 @@ type artifact struct {
 	expired bool
 }
 
-// errNameTaken is GitHub's refusal of a second artifact of a name. Source: actions/upload-artifact, since its version 4.
+// errNameTaken is GitHub's refusal of a second artifact of a name. Source: actions/upload-artifact, since its version
+// 4.
 var errNameTaken = errors.New("(409) Conflict: an artifact with this name already exists on the workflow run")
 
 // UploadArtifact uploads an artifact as a job of a run's newest attempt does, and returns its id.
-func UploadArtifact(g *GitHub, run int64, u Upload) (id int64, err error) {
+func UploadArtifact(g *GitHub, run int64, u ArtifactUpload) (id int64, err error) {
 	archive := u.Archive
 	if archive == nil {
 		if archive, err = zipFile(or(u.File, u.Name), u.Content); err != nil {
@@ -93,19 +94,20 @@ func zipFile(name, content string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-func (g *GitHub) listArtifacts(r *routedRequest, w *workflowRun) routeAnswer {
+func listArtifacts(g *GitHub, r *routedRequest, w *workflowRun) routeAnswer {
 	name := r.queryParam("name")
 	shown := slices.DeleteFunc(slices.Clone(w.artifacts), func(a *artifact) bool { return name != "" && a.name != name })
 	slices.Reverse(shown) // the newest first
-	return answerList(r, shown, func(a *artifact) any { return g.artifactJSON(w, a) }, "artifacts")
+	return answerList(r, shown, func(a *artifact) any { return artifactJSON(g, w, a) }, "artifacts")
 }
 
-func (g *GitHub) artifactJSON(w *workflowRun, a *artifact) object {
+func artifactJSON(g *GitHub, w *workflowRun, a *artifact) object {
 	url := fmt.Sprintf("%s/actions/artifacts/%d", g.apiURL(), a.id)
 	digest := sha256.Sum256(a.archive)
 	return object{
 		"id": a.id, "node_id": nodeID("A", a.id), "name": a.name, "size_in_bytes": len(a.archive), "url": url,
-		"archive_download_url": url + "/zip", "expired": a.expired, "created_at": timeOrNull(a.created), "updated_at": timeOrNull(a.created),
+		"archive_download_url": url + "/zip", "expired": a.expired,
+		"created_at": timeOrNull(a.created), "updated_at": timeOrNull(a.created),
 		"expires_at": timeOrNull(a.created.Add(90 * 24 * time.Hour)), "digest": "sha256:" + hex.EncodeToString(digest[:]),
 		"workflow_run": object{
 			"id": w.id, "repository_id": g.repoID, "head_repository_id": g.repoID, "head_branch": w.headBranch, "head_sha": w.head,
@@ -113,7 +115,7 @@ func (g *GitHub) artifactJSON(w *workflowRun, a *artifact) object {
 	}
 }
 
-func (g *GitHub) findArtifact(id int64) *artifact {
+func findArtifact(g *GitHub, id int64) *artifact {
 	for _, w := range g.runs {
 		for _, a := range w.artifacts {
 			if a.id == id {
@@ -125,8 +127,8 @@ func (g *GitHub) findArtifact(id int64) *artifact {
 }
 
 // getArtifact redirects to the archive, which is on another host and can be read for one minute.
-func (g *GitHub) getArtifact(r *routedRequest) routeAnswer {
-	a := g.findArtifact(r.intParam("artifact_id"))
+func getArtifact(g *GitHub, r *routedRequest) routeAnswer {
+	a := findArtifact(g, r.intParam("artifact_id"))
 	switch {
 	case a == nil || r.params["archive_format"] != "zip":
 		return answerNotFound()
@@ -141,8 +143,8 @@ func (g *GitHub) getArtifact(r *routedRequest) routeAnswer {
 	return routeAnswer{status: http.StatusFound, header: map[string]string{"Location": to}}
 }
 
-func (g *GitHub) readArchive(r *routedRequest) routeAnswer {
-	a := g.findArtifact(r.intParam("artifact_id"))
+func readArchive(g *GitHub, r *routedRequest) routeAnswer {
+	a := findArtifact(g, r.intParam("artifact_id"))
 	switch {
 	case r.queryParam("se") < fmt.Sprint(r.now.Unix()):
 		return routeAnswer{status: http.StatusForbidden, raw: []byte("Signature not valid in the specified time frame")}

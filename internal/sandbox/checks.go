@@ -308,8 +308,8 @@ func (g *GitHub) OwnCheckRuns(head string) []StoredCheckRun {
 	return own
 }
 
-// WrittenHeads lists the commits that carry a check run or a status which the program under test wrote, in the order in which
-// it wrote them first.
+// WrittenHeads lists the commits that carry a check run or a status which the program under test wrote, in the order in
+// which it wrote them first.
 func (g *GitHub) WrittenHeads() []string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -730,8 +730,8 @@ func (g *GitHub) createStatus(r *routedRequest) routeAnswer {
 	return answerCreated(g.statusJSON(s))
 }
 
-// Decided reports whether every open pull request that is no draft has a completed check of the program under test, or a
-// status of it that is not pending, and when the last of them changed; no earlier than begin.
+// Decided reports whether every open pull request that is no draft has a completed check of the program under test, or
+// a status of it that is not pending, and when the last of them changed; no earlier than begin.
 func Decided(g *GitHub, begin time.Time) (since time.Time, all bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -467,24 +467,25 @@ func (g *GitHub) Protect(name string) { ProtectBranch(g, name, RequiredCheck{Nam
 // AddRuleset gives a branch a ruleset that requires the check Review quorum.
 func (g *GitHub) AddRuleset(name string) { AddBranchRuleset(g, name, RequiredCheck{Name: usualCheck}) }
 
-// ProtectBranch makes a branch a protected one, of the classic kind, that requires these checks; without any it asks for
-// something else, a linear history.
+// ProtectBranch makes a branch a protected one, of the classic kind, that requires these checks; without any it asks
+// for something else, a linear history.
 func ProtectBranch(g *GitHub, name string, checks ...RequiredCheck) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.ensureBranch(name).protection = &branchRules{checks: slices.Clone(checks)}
 }
 
-// AddBranchRuleset gives a branch a ruleset that requires these checks; without any it asks for something else: that the
-// branch is not deleted, and a linear history.
+// AddBranchRuleset gives a branch a ruleset that requires these checks; without any it asks for something else: that
+// the branch is not deleted, and a linear history.
 func AddBranchRuleset(g *GitHub, name string, checks ...RequiredCheck) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.ensureBranch(name).ruleset = &branchRules{checks: slices.Clone(checks)}
 }
 
-// RenameApp gives an App another name, in all repositories at once: its slug and its bot's login are other ones from now
-// on, also on what it wrote before. Its id and its bot's stay. It may be named as before or as now. No event tells of it.
+// RenameApp gives an App another name, in all repositories at once: its slug and its bot's login are other ones from
+// now on, also on what it wrote before. Its id and its bot's stay. It may be named as before or as now. No event tells
+// of it.
 func RenameApp(g *GitHub, slug, name string) {
 	g.mu.Lock()
 	repos, hook := []*GitHub{g}, g.webhook

@@ -612,8 +612,8 @@ func (g *GitHub) graphCheck(c checkView) object {
 	}
 }
 
-// rollupField is the rollup of a commit, which GitHub refuses, beside all else that was asked for, to a token that may not
-// read statuses.
+// rollupField is the rollup of a commit, which GitHub refuses, beside all else that was asked for, to a token that may
+// not read statuses.
 func rollupField(g *GitHub, sha string, r *routedRequest) any {
 	if g.noStatuses {
 		return resolverField(func(object) (any, *graphError) {

@@ -156,8 +156,8 @@ func (b *budget) spendRequest(r *routedRequest) (routeAnswer, bool) {
 	return routeAnswer{}, true
 }
 
-// GraphQLPoints counts the points that all queries so far have cost, of all repositories that share the budget. Those of an
-// hour are limited as requests are; the points of a minute, of which a query is one, are others.
+// GraphQLPoints counts the points that all queries so far have cost, of all repositories that share the budget. Those
+// of an hour are limited as requests are; the points of a minute, of which a query is one, are others.
 func GraphQLPoints(g *GitHub) int {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -428,8 +428,8 @@ func (g *GitHub) Head(number int) string {
 	return ""
 }
 
-// maxTextBytes is the longest text of a comment or a review that GitHub takes, in bytes of UTF-8. A page of a hundred such
-// texts is served as it is.
+// maxTextBytes is the longest text of a comment or a review that GitHub takes, in bytes of UTF-8. A page of a hundred
+// such texts is served as it is.
 const maxTextBytes = 262_144
 
 // checkTextLength returns GitHub's refusal of a text that is too long.
@@ -634,8 +634,8 @@ func (g *GitHub) DismissReview(id int64, who string) error {
 	return nil
 }
 
-// ReplyInThread answers in the newest thread that opener began ("" for anybody's). GitHub makes of it a review that holds nothing
-// but the reply, whose id is returned.
+// ReplyInThread answers in the newest thread that opener began ("" for anybody's). GitHub makes of it a review that
+// holds nothing but the reply, whose id is returned.
 func (g *GitHub) ReplyInThread(number int, opener, by, body string) (int64, error) {
 	var id int64
 	err := g.changePull(number, func(p *pullRequest, now time.Time) error {

@@ -12,6 +12,9 @@ import (
 	"unicode/utf8"
 )
 
+// object is a JSON object on the wire. It is open: GitHub adds fields at any time.
+type object = map[string]any
+
 // renderer is a buffer for rendering. It is used again and again, so that it has to grow only once.
 type renderer struct {
 	buf  []byte

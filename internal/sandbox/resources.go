@@ -165,7 +165,8 @@ func (g *GitHub) listRequested(_ *routedRequest, p *pullRequest) routeAnswer {
 }
 
 // requestReviewers knows Copilot only under its bot's login. People must be collaborators, and the pull request's
-// author is refused. Asked with GITHUB_TOKEN, Copilot never hears of it: only the answer's list of reviewers shows that.
+// author is refused. Asked with GITHUB_TOKEN, Copilot never hears of it: only the answer's list of reviewers shows
+// that.
 func (g *GitHub) requestReviewers(r *routedRequest, p *pullRequest) routeAnswer {
 	var in struct {
 		Reviewers []string `json:"reviewers"`
@@ -305,9 +306,9 @@ func runRoutes() []route {
 			handle:  onRun((*GitHub).listAttemptJobs),
 		},
 		{method: "GET", pattern: "R/actions/runs/{n:run_id}/jobs", handle: onRun((*GitHub).listJobs)},
-		{method: "GET", pattern: "R/actions/runs/{n:run_id}/artifacts", handle: onRun((*GitHub).listArtifacts)},
-		{method: "GET", pattern: "R/actions/artifacts/{n:artifact_id}/{archive_format}", handle: (*GitHub).getArtifact},
-		{method: "GET", pattern: "/_logs/artifacts/{n:artifact_id}", handle: (*GitHub).readArchive},
+		{method: "GET", pattern: "R/actions/runs/{n:run_id}/artifacts", handle: onRun(listArtifacts)},
+		{method: "GET", pattern: "R/actions/artifacts/{n:artifact_id}/{archive_format}", handle: getArtifact},
+		{method: "GET", pattern: "/_logs/artifacts/{n:artifact_id}", handle: readArchive},
 		{method: "POST", pattern: "R/actions/runs/{n:run_id}/rerun", handle: onRun((*GitHub).rerunAll)},
 		{method: "POST", pattern: "R/actions/runs/{n:run_id}/rerun-failed-jobs", handle: onRun((*GitHub).rerunFailed)},
 		{method: "POST", pattern: "R/actions/runs/{n:run_id}/cancel", handle: onRun((*GitHub).cancelRun)},
@@ -335,8 +336,8 @@ func (r *workflowRun) isOfWorkflow(workflow string) bool {
 	return workflow == "" || workflow == fmt.Sprint(r.workflowID) || workflow == path.Base(r.workflowFile())
 }
 
-// listRuns answers a filtered list from an index, which lags: a run that is hidden is missing there. A filtered list also
-// ends at 1,000 runs.
+// listRuns answers a filtered list from an index, which lags: a run that is hidden is missing there. A filtered list
+// also ends at 1,000 runs.
 func (g *GitHub) listRuns(r *routedRequest) routeAnswer {
 	filtered := false
 	filter := func(name string) string {
@@ -643,8 +644,9 @@ func (g *GitHub) getCommit(r *routedRequest) routeAnswer {
 	return answerError(422, "No commit found for SHA: "+r.params["ref"])
 }
 
-// listCommitPulls lists merged and open pull requests, as GitHub does of a commit that is not on the default branch: one that
-// was closed without a merge is not there. Source: the description of repos/list-pull-requests-associated-with-commit.
+// listCommitPulls lists merged and open pull requests, as GitHub does of a commit that is not on the default branch:
+// one that was closed without a merge is not there. Source: the description of
+// repos/list-pull-requests-associated-with-commit.
 func (g *GitHub) listCommitPulls(r *routedRequest) routeAnswer {
 	sha := g.resolveRef(r.params["commit_sha"])
 	if sha == "" {

@@ -24,9 +24,6 @@ const logHost = "logs.sandbox.invalid"
 // maxBody is the longest body that is read: longer than any request needs.
 const maxBody = 8 << 20
 
-// object is a JSON object on the wire. It is open: GitHub adds fields at any time.
-type object = map[string]any
-
 // LoggedRequest is a request with the status of its answer.
 type LoggedRequest struct {
 	At          time.Time

@@ -164,9 +164,9 @@ func (a *runAttempt) endJobs(conclusion string, at time.Time, of func(*job) stri
 	}
 }
 
-// ForbidEvents sets the events that may start no workflow, as a policy for Actions does with its rule restrict_action_events,
-// and GitHub by itself with pull_request_target in public repositories. Their runs fail at once, without a job.
-// Source: GitHub changelog 2026-09-17; "About Actions policies".
+// ForbidEvents sets the events that may start no workflow, as a policy for Actions does with its rule
+// restrict_action_events, and GitHub by itself with pull_request_target in public repositories. Their runs fail at
+// once, without a job. Source: GitHub changelog 2026-09-17; "About Actions policies".
 func ForbidEvents(g *GitHub, events ...string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -443,8 +443,8 @@ func (g *GitHub) WithholdRunner(id int64) error {
 	})
 }
 
-// AwaitEnvironment lets the jobs of a run's newest attempt wait for the environment that they name, until StartJobs: somebody
-// must approve it first.
+// AwaitEnvironment lets the jobs of a run's newest attempt wait for the environment that they name, until StartJobs:
+// somebody must approve it first.
 func AwaitEnvironment(g *GitHub, id int64) error {
 	return g.withRun("hold", id, func(r *workflowRun, now time.Time) error {
 		a := r.newestAttempt()
@@ -500,8 +500,9 @@ func deleteRun(g *GitHub, r *workflowRun) {
 	g.index.removeRun(r)
 }
 
-// Expire takes the workflow runs, check suites, check runs and statuses from the head of a pull request, as GitHub does when
-// the days are over for which the repository keeps what Actions has left: 90 by default. Source: GitHub changelog 2026-07-17.
+// Expire takes the workflow runs, check suites, check runs and statuses from the head of a pull request, as GitHub does
+// when the days are over for which the repository keeps what Actions has left: 90 by default. Source: GitHub changelog
+// 2026-07-17.
 func Expire(g *GitHub, pull int) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()

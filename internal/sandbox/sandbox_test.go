@@ -279,11 +279,11 @@ func TestEndpoints(t *testing.T) {
 	diff := c.get("pulls/7/comments").at("0.id")
 	workflow := c.get("actions/workflows").at("workflows.0.id")
 
-	artifact, err := sandbox.UploadArtifact(g.GitHub, g.run, sandbox.Upload{Name: "verdict", Content: "{}"})
+	artifact, err := sandbox.UploadArtifact(g.GitHub, g.run, sandbox.ArtifactUpload{Name: "verdict", Content: "{}"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := sandbox.UploadArtifact(g.GitHub, g.run, sandbox.Upload{Name: "verdict", Content: "{}"}); err == nil {
+	if _, err := sandbox.UploadArtifact(g.GitHub, g.run, sandbox.ArtifactUpload{Name: "verdict", Content: "{}"}); err == nil {
 		t.Error("a name is taken once in a run")
 	}
 	own := c.want(

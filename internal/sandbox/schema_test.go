@@ -13,7 +13,8 @@ import (
 
 var schemaFile = flag.String("schema", "", "cut GitHub's GraphQL schema anew from this `file`")
 
-// imitated are the types of which the sandbox has objects. Their connections, and what their arguments take, come along.
+// imitated are the types of which the sandbox has objects. Their connections, and what their arguments take, come
+// along.
 var imitated = []string{
 	"Query", "RateLimit", "Repository", "Ref", "Commit", "GitActor", "App", "CheckSuite",
 	"CheckRun", "WorkflowRun", "WorkflowRunFile", "Workflow", "StatusCheckRollup", "StatusContext",

@@ -558,8 +558,9 @@ func (g *GitHub) jobJSON(r *workflowRun, j *job) object {
 	return out
 }
 
-// jobOfCheckJSON shows a check run that was made with GITHUB_TOKEN as a job of the run whose suite it was filed into: it
-// has no steps and no runner, and its page is the one that its writer gave it. Source: the probe of sluiceway, 2026-09-22.
+// jobOfCheckJSON shows a check run that was made with GITHUB_TOKEN as a job of the run whose suite it was filed into:
+// it has no steps and no runner, and its page is the one that its writer gave it. Source: the probe of sluiceway,
+// 2026-09-22.
 func jobOfCheckJSON(g *GitHub, r *workflowRun, c *StoredCheckRun, now time.Time) object {
 	out := g.jobJSON(r, &job{
 		id: c.ID, attempt: r.shownAttempt(now).number, name: c.Name, status: c.Status, conclusion: c.Conclusion, created: c.Created,

@@ -107,7 +107,8 @@ func TestFullDisk(t *testing.T) {
 	agrees(t, s)
 }
 
-// A disk that fails now and then, under many at once: whoever got no error finds what it did, and nobody finds half of it.
+// A disk that fails now and then, under many at once: whoever got no error finds what it did, and nobody finds half of
+// it.
 func TestFailingDisk(t *testing.T) {
 	var calls atomic.Int64
 	errDisk := errors.New("input/output error")
@@ -385,8 +386,8 @@ func TestAnAnswerIsNoBomb(t *testing.T) {
 	}
 }
 
-// What a poke asks for in vain costs no write: the key is due as early already, and knows of the touch. While it is looked at
-// the same poke asks for another look.
+// What a poke asks for in vain costs no write: the key is due as early already, and knows of the touch. While it is
+// looked at the same poke asks for another look.
 func TestAPokeThatChangesNothingWritesNothing(t *testing.T) {
 	s := openFaulty(t, nil)
 	writes := func(what string, want int64, f func() error) {

@@ -278,8 +278,8 @@ func TestAnotherProgramsDatabaseIsLeftAlone(t *testing.T) {
 	}
 }
 
-// A loss of power may cut the log anywhere, or leave anything in its last part. What is found is what was accepted up to
-// some moment, and all that was durable before the damage.
+// A loss of power may cut the log anywhere, or leave anything in its last part. What is found is what was accepted up
+// to some moment, and all that was durable before the damage.
 func TestATornLog(t *testing.T) {
 	const deliveries = 25
 	dir := t.TempDir()
@@ -355,7 +355,8 @@ func reopened(t *testing.T, path string, db, wal []byte, ids []string) int {
 	return len(known)
 }
 
-// modernc.org/sqlite is C that was translated for one version of modernc.org/libc: with another one it may corrupt memory.
+// modernc.org/sqlite is C that was translated for one version of modernc.org/libc: with another one it may corrupt
+// memory.
 func TestLibcIsTheOneOfSQLite(t *testing.T) {
 	mod, err := exec.Command("go", "list", "-m", "-f", "{{.GoMod}}", "modernc.org/sqlite").Output()
 	if err != nil {

@@ -1,7 +1,8 @@
 // Package store keeps what the daemon must not lose: which deliveries were accepted, and which keys are to be looked at
-// and when; and, for a while, which answers of reviewers were understood. It promises that what [Store.Accept] returned without an error survives any end of the process and a loss of
-// power, that a key is leased to one worker at a time, and that no poke is lost, whenever it comes. A loss of power may undo
-// a look's claim and its completion: then the look is made again.
+// and when; and, for a while, which answers of reviewers were understood. It promises that what [Store.Accept] returned
+// without an error survives any end of the process and a loss of power, that a key is leased to one worker at a time,
+// and that no poke is lost, whenever it comes. A loss of power may undo a look's claim and its completion: then the
+// look is made again.
 //
 // It holds no truth about a pull request: losing all of it costs time, never a decision. Keys are opaque here.
 package store
@@ -12,21 +13,22 @@ import (
 	"time"
 )
 
-// A Store is the durable keyed work table. It may be used by several goroutines. All its times are the caller's: it has no
-// clock. They are kept to the microsecond, and no look comes early for it. Every implementation passes the suite in storetest.
+// A Store is the durable keyed work table. It may be used by several goroutines. All its times are the caller's: it has
+// no clock. They are kept to the microsecond, and no look comes early for it. Every implementation passes the suite in
+// storetest.
 //
 //	Accept, Poke   gen+1, due = the earlier of due and the poke's; while the key is leased: gen+1, and due when it is completed.
 //	               A poke that changes neither due nor touches of a key that is not leased may be left out
 //	Claim          due → leased until a time, with a new token
 //	Complete       only with the newest token: due = what the worker says, or at once if gen moved on meanwhile
 //
-// A lease that has run out is due again, as its worker seems lost. Its token is void as soon as the key is claimed anew: a
-// worker that was only slow may still complete before that. No token is ever used twice.
+// A lease that has run out is due again, as its worker seems lost. Its token is void as soon as the key is claimed
+// anew: a worker that was only slow may still complete before that. No token is ever used twice.
 //
 // A caller whose context ends gets its error at once, and what it asked for may still happen.
 type Store interface {
-	// Accept makes a delivery and the pokes that it causes durable, all or nothing. A delivery whose ID is known changes
-	// nothing and is not fresh.
+	// Accept makes a delivery and the pokes that it causes durable, all or nothing. A delivery whose ID is known
+	// changes nothing and is not fresh.
 	Accept(ctx context.Context, d AcceptedDelivery, pokes ...Poke) (fresh bool, err error)
 	// Poke asks for looks, all or none, and durably.
 	Poke(ctx context.Context, pokes ...Poke) error
@@ -57,8 +59,8 @@ type Store interface {
 	// Health counts keys, leases and deliveries.
 	Health(ctx context.Context, now time.Time) (Health, error)
 
-	// Hear keeps answers of reviewers in a group of a tenant's, of each reviewer no more than so many: the newest. Of answers of one
-	// moment one that was understood is the newer.
+	// Hear keeps answers of reviewers in a group of a tenant's, of each reviewer no more than so many: the newest. Of
+	// answers of one moment one that was understood is the newer.
 	Hear(ctx context.Context, tenant int64, group string, keep int, answers ...Heard) error
 	// Heard returns the answers that are kept of a group, newest first.
 	Heard(ctx context.Context, group string) ([]Heard, error)

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// Faults 43 and 45: into a file that was deleted everything can be written, and nothing of it is there after a restart; and
-// without the lock another daemon may be at work. So nothing is accepted any more.
+// Faults 43 and 45: into a file that was deleted everything can be written, and nothing of it is there after a restart;
+// and without the lock another daemon may be at work. So nothing is accepted any more.
 func TestADeletedFileAcceptsNothing(t *testing.T) {
 	for _, suffix := range []string{"", "-wal", ".lock"} {
 		path := filepath.Join(t.TempDir(), "table.db")
@@ -45,8 +45,8 @@ func TestADeletedFileAcceptsNothing(t *testing.T) {
 	}
 }
 
-// A disk that is full is said once in a while, not once for each delivery; and what writes nothing does not say that it works
-// again.
+// A disk that is full is said once in a while, not once for each delivery; and what writes nothing does not say that it
+// works again.
 func TestAFullDiskFloodsNoLog(t *testing.T) {
 	var full atomic.Bool
 	var said bytes.Buffer

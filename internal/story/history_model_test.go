@@ -235,13 +235,14 @@ func (st *modelState) answer(place int, isAnswered func(o *objectionTruth) bool)
 	}
 }
 
-// isBeforeBase reports whether an objection was said before the newest change of the base: whatever its reviewer says now
-// is said anew.
+// isBeforeBase reports whether an objection was said before the newest change of the base: whatever its reviewer says
+// now is said anew.
 func (st *modelState) isBeforeBase(o *objectionTruth) bool {
 	return slices.ContainsFunc(st.s.Timeline, func(e quorum.Event) bool { return e.Kind == quorum.BaseChanged && !o.at.After(e.At) })
 }
 
-// standing are the places of the reviewers with an objection to this head and base that a look saw and nothing answered.
+// standing are the places of the reviewers with an objection to this head and base that a look saw and nothing
+// answered.
 func (st *modelState) standing() (places []int) {
 	for _, o := range st.objections {
 		if o.seen && !o.answered && o.head == st.s.PR.Head && o.base == st.s.PR.BaseRef && !slices.Contains(places, o.reviewer) {
@@ -608,8 +609,8 @@ func appMoves(add addMove, place int, r *quorum.Reviewer) {
 	}
 }
 
-// appApproves reports whether an App's own review, comment or resolved thread approves this head and base, as GitHub shows
-// them now.
+// appApproves reports whether an App's own review, comment or resolved thread approves this head and base, as GitHub
+// shows them now.
 func (st *modelState) appApproves(r *quorum.Reviewer) bool {
 	var since time.Time
 	for _, e := range st.s.Timeline {

@@ -55,8 +55,8 @@ var modelPolicies = [][]reviewerKind{
 	{byCheck, byStatus},
 }
 
-// sampledPolicies are those of which only a sample of histories is walked through: two approvals are needed, and there may be
-// three reviewers.
+// sampledPolicies are those of which only a sample of histories is walked through: two approvals are needed, and there
+// may be three reviewers.
 var sampledPolicies = [][]reviewerKind{
 	{byWorkflowText, byWorkflowText},
 	{byApp, byWorkflowText},
@@ -114,7 +114,8 @@ func (w *walker) look(st *modelState, history []string, crash crashPoint) {
 	w.fails(alwaysEnds, history, "each look does something: %v", st.shown.Effects)
 }
 
-// lookOnce judges, decides, writes the check with its record, and carries out the effects. It reports whether there were any.
+// lookOnce judges, decides, writes the check with its record, and carries out the effects. It reports whether there
+// were any.
 func (w *walker) lookOnce(st *modelState, history []string, crash crashPoint) (acted bool) {
 	w.looks.Add(1)
 	s := st.s
@@ -225,9 +226,9 @@ func (w *walker) checkDecision(st *modelState, history []string) {
 // settleLooks is how many looks a state may take until it is decided for good.
 const settleLooks = 40
 
-// settle lets nothing happen any more but the clock, and what we do ourselves; what we run again never answers. It checks
-// that each look comes when it was announced and not before, that what is announced is done, and that it ends. It returns the last decision, and how
-// many reruns were made.
+// settle lets nothing happen any more but the clock, and what we do ourselves; what we run again never answers. It
+// checks that each look comes when it was announced and not before, that what is announced is done, and that it ends.
+// It returns the last decision, and how many reruns were made.
 func (w *walker) settle(from *modelState, history []string) (last quorum.Decision, reruns int) {
 	st := from.clone()
 	w.look(st, history, noCrash)

@@ -1,6 +1,7 @@
 package story
 
-// The fourth player, for a coordinator that gets webhooks and wakes by itself: only GitHub's side of a scenario happens.
+// The fourth player, for a coordinator that gets webhooks and wakes by itself: only GitHub's side of a scenario
+// happens.
 
 import (
 	"context"
@@ -18,18 +19,18 @@ type Performance struct {
 	GitHub *sandbox.GitHub // made by [Scenario.GitHub] and added to the Hub
 	Clock  sandbox.Clock   // that of the Hub and the GitHub; the story begins when it is now
 
-	// Rest waits until the coordinator has dealt with all that it was told by now, and returns when it will act by itself;
-	// zero if it will not. With it a story ends when nothing more can come, and every story can be played. Without it, it
-	// ends when nothing more happens on GitHub and every open pull request that is no draft has a completed check of ours
-	// that did not change for Quiet.
+	// Rest waits until the coordinator has dealt with all that it was told by now, and returns when it will act by
+	// itself; zero if it will not. With it a story ends when nothing more can come, and every story can be played.
+	// Without it, it ends when nothing more happens on GitHub and every open pull request that is no draft has a
+	// completed check of ours that did not change for Quiet.
 	Rest     func(ctx context.Context) (time.Time, error)
 	Quiet    time.Duration // by the clock; default 5s
 	Audience Audience      // Looked is not called: what the coordinator sees, only it knows
 }
 
-// Perform plays GitHub's side of the scenario, whose webhooks go out through the Hub; somebody must deliver them. What the
-// coordinator writes is observed on GitHub. The story has no Ends. What is due at the moment of a request happens before
-// the request is answered.
+// Perform plays GitHub's side of the scenario, whose webhooks go out through the Hub; somebody must deliver them. What
+// the coordinator writes is observed on GitHub. The story has no Ends. What is due at the moment of a request happens
+// before the request is answered.
 func (s *Scenario) Perform(ctx context.Context, p Performance) (Story, error) {
 	if p.Quiet == 0 {
 		p.Quiet = 5 * time.Second

@@ -21,8 +21,8 @@ import (
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
 
-// listener is the least coordinator that lives by webhooks: each names all open pull requests, and a decision says when to
-// look again.
+// listener is the least coordinator that lives by webhooks: each names all open pull requests, and a decision says when
+// to look again.
 type listener struct {
 	t    *testing.T
 	play Performance

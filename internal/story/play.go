@@ -63,8 +63,8 @@ func (s *Scenario) newWorld(now func() time.Time, a Audience) *world {
 	return s.newWorldOn(s.GitHub(sandbox.Options{Now: now}), now, Begin, a)
 }
 
-// GitHub makes a GitHub on which the scenario can be played: with the person in it whose token it is about, if it is about
-// one, and with more requests an hour than it needs.
+// GitHub makes a GitHub on which the scenario can be played: with the person in it whose token it is about, if it is
+// about one, and with more requests an hour than it needs.
 func (s *Scenario) GitHub(o sandbox.Options) *sandbox.GitHub {
 	o.TokenOwner = s.tokenOwner
 	if s.appSlug != "" && !s.NeedsJobToken() {
@@ -76,7 +76,8 @@ func (s *Scenario) GitHub(o sandbox.Options) *sandbox.GitHub {
 	return sandbox.New(o)
 }
 
-// TokenOwner is the login of the personal token that the scenario is told with; "" if it is told with an App's or a job's.
+// TokenOwner is the login of the personal token that the scenario is told with; "" if it is told with an App's or a
+// job's.
 func (s *Scenario) TokenOwner() string { return s.tokenOwner }
 
 // NeedsJobToken reports whether the scenario is told with a job's GITHUB_TOKEN and no other: a server has none.
@@ -335,9 +336,9 @@ type pullProgress struct {
 	faultySince time.Time
 }
 
-// PlayStepped plays the scenario in no time: from each moment at which something happens, or at which a decision can change by
-// the clock, to the next. What happens in the same second happens before the look. Each look is a new job's, that knows
-// nothing but what stands on GitHub.
+// PlayStepped plays the scenario in no time: from each moment at which something happens, or at which a decision can
+// change by the clock, to the next. What happens in the same second happens before the look. Each look is a new job's,
+// that knows nothing but what stands on GitHub.
 func (s *Scenario) PlayStepped(ctx context.Context, a Audience) (Story, error) {
 	var mu sync.Mutex
 	clock := Begin

@@ -39,8 +39,8 @@ type stayingJob struct {
 	done chan struct{}
 }
 
-// PlayLive plays the scenario with the waiting loop. Every event starts a job that stays until the pull request is decided,
-// and ends the one before it. Where none stays, a sweep comes at the moment that the decision named.
+// PlayLive plays the scenario with the waiting loop. Every event starts a job that stays until the pull request is
+// decided, and ends the one before it. Where none stays, a sweep comes at the moment that the decision named.
 func (s *Scenario) PlayLive(ctx context.Context, clock sandbox.Clock, a Audience) (Story, error) {
 	w := s.newWorld(clock.Now, a)
 	js := &jobSet{world: w, clock: clock, ended: make(chan int, 16), jobs: map[int]*stayingJob{}, sweepAt: map[int]time.Time{}}

@@ -1,7 +1,8 @@
 package story
 
-// A scenario file: a policy, what happens on GitHub, and what the coordinator made of it. People write them to see what a
-// policy would do on a bad day, so the language is small and strict, and a mistake is shown with its line and a caret.
+// A scenario file: a policy, what happens on GitHub, and what the coordinator made of it. People write them to see what
+// a policy would do on a bad day, so the language is small and strict, and a mistake is shown with its line and a
+// caret.
 
 import (
 	"cmp"

@@ -275,8 +275,8 @@ func allVerbs() []verb {
 		{"ends", "RUN ends CONCLUSION", parseEnds("")},
 		{"reruns", "LOGIN reruns RUN", (*sentenceParser).parseReruns},
 
-		{"uploads", "RUN uploads NAME", (*sentenceParser).parseUploads},
-		{"loses its artifacts", "RUN loses its artifacts [to retention]", (*sentenceParser).parseLosesArtifacts},
+		{"uploads", "RUN uploads NAME", parseUploads},
+		{"loses its artifacts", "RUN loses its artifacts [to retention]", parseLosesArtifacts},
 
 		{"comments", "AUTHOR comments [on #N]", (*sentenceParser).parseComments},
 		{"edits the comment by", "LOGIN edits the comment by AUTHOR", (*sentenceParser).parseEditsComment},
@@ -667,9 +667,9 @@ func (l *sentenceParser) parseReruns() func(*world) error {
 	}
 }
 
-// parseUploads reads an upload as actions/upload-artifact with overwrite makes it. In its text {run} and {attempt} stand for the
-// run's id and its attempt.
-func (l *sentenceParser) parseUploads() func(*world) error {
+// parseUploads reads an upload as actions/upload-artifact with overwrite makes it. In its text {run} and {attempt}
+// stand for the run's id and its attempt.
+func parseUploads(l *sentenceParser) func(*world) error {
 	label, name := l.subjectRun(), l.next("the artifact's name").text
 	body := l.requireBodyText()
 	return func(w *world) error {
@@ -680,13 +680,14 @@ func (l *sentenceParser) parseUploads() func(*world) error {
 			}
 			content := strings.NewReplacer("{run}", strconv.FormatInt(id, 10), "{attempt}", strconv.Itoa(state.Attempt)).
 				Replace(w.expandCommits(body))
-			_, err = sandbox.UploadArtifact(w.g, id, sandbox.Upload{Name: name, File: "verdict.json", Content: content, Overwrite: true})
+			file := sandbox.ArtifactUpload{Name: name, File: "verdict.json", Content: content, Overwrite: true}
+			_, err = sandbox.UploadArtifact(w.g, id, file)
 			return err
 		})
 	}
 }
 
-func (l *sentenceParser) parseLosesArtifacts() func(*world) error {
+func parseLosesArtifacts(l *sentenceParser) func(*world) error {
 	label, lose := l.subjectRun(), sandbox.DeleteArtifacts
 	if l.accept("to", "retention") {
 		lose = sandbox.ExpireArtifacts
@@ -904,8 +905,8 @@ func (l *sentenceParser) parseMay() func(*world) error {
 	}
 }
 
-// parseProtects parses "LOGIN protects BRANCH": it requires the check of the policy, unless the sentence names another, or
-// none.
+// parseProtects parses "LOGIN protects BRANCH": it requires the check of the policy, unless the sentence names another,
+// or none.
 func (l *sentenceParser) parseProtects() func(*world) error {
 	branch, protect := l.next("the branch").text, sandbox.ProtectBranch
 	required, requiresNone := sandbox.RequiredCheck{}, false
@@ -942,7 +943,8 @@ func parseExpires(l *sentenceParser) func(*world) error {
 	return func(w *world) error { return sandbox.Expire(w.g, w.pullNumber(n)) }
 }
 
-// parseRenames parses "APP is renamed to NAME"; the App may be called by its slug, by its bot, or by the reviewer that it is.
+// parseRenames parses "APP is renamed to NAME"; the App may be called by its slug, by its bot, or by the reviewer that
+// it is.
 func parseRenames(l *sentenceParser) func(*world) error {
 	who, name := l.subject.text, strings.TrimSuffix(l.next("the new name").text, "[bot]")
 	return func(w *world) error {

@@ -339,7 +339,8 @@ func (r *recorder) addGate(pull int) {
 	r.gates = append(r.gates, mergeGate{pull: pull})
 }
 
-// recordGates adds an entry for every merge gate that has opened or closed since the last call, if the story watches them.
+// recordGates adds an entry for every merge gate that has opened or closed since the last call, if the story watches
+// them.
 func (r *recorder) recordGates() {
 	if !r.watchesGates {
 		return

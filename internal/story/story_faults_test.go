@@ -129,7 +129,8 @@ func (r *replica) lookBefore(req *http.Request) {
 	}
 }
 
-// checkUnharmed checks what no fault may change. Two replicas may each create the check of a head: then both must say the same.
+// checkUnharmed checks what no fault may change. Two replicas may each create the check of a head: then both must say
+// the same.
 func checkUnharmed(t *testing.T, g *sandbox.GitHub, want, got Story, checks int) {
 	t.Helper()
 	if diff := cmp.Diff(finalStates(want), finalStates(got)); diff != "" {

@@ -1,8 +1,8 @@
 package story
 
-// A story for every golden text of every vendor: it is posted as its vendor posts it, on a pull request on which one approval is
-// needed, through the real adapter; the check must end as the text's name says, and the vendor must be asked again exactly
-// where that can help.
+// A story for every golden text of every vendor: it is posted as its vendor posts it, on a pull request on which one
+// approval is needed, through the real adapter; the check must end as the text's name says, and the vendor must be
+// asked again exactly where that can help.
 
 import (
 	"cmp"
@@ -66,8 +66,8 @@ func TestVendorStories(t *testing.T) {
 	}
 }
 
-// newVendorPlay writes the story of a text. isPosted is false where no pull request can show it: it names two commits, or is a
-// check or status of a vendor of which none is known.
+// newVendorPlay writes the story of a text. isPosted is false where no pull request can show it: it names two commits,
+// or is a check or status of a vendor of which none is known.
 func newVendorPlay(t *testing.T, preset string, g reviewtest.GoldenText) (p vendorPlay, isPosted bool) {
 	t.Helper()
 	var file strings.Builder
@@ -200,6 +200,7 @@ func (p vendorPlay) tell(t *testing.T) {
 			if e.checkState() != end {
 				end, settled = e.checkState(), e.At
 			}
+		default:
 		}
 	}
 	if why := p.contradiction(end, settled, asked); why != "" {
@@ -207,8 +208,8 @@ func (p vendorPlay) tell(t *testing.T) {
 	}
 }
 
-// contradiction says what is wrong with how the story ended, when the check last changed its state, and when the reviewer was
-// asked or run again; "" if nothing is.
+// contradiction says what is wrong with how the story ended, when the check last changed its state, and when the
+// reviewer was asked or run again; "" if nothing is.
 func (p vendorPlay) contradiction(end string, settled time.Duration, asked []time.Duration) string {
 	wantEnd, most := "action_required", 0
 	first := time.Duration(0) // the earliest moment at which it may be asked
@@ -254,8 +255,8 @@ func (p vendorPlay) contradiction(end string, settled time.Duration, asked []tim
 	return ""
 }
 
-// heardOutcome is what the check makes of the text: a signal beside texts that says nothing of its own is not heard, and what is
-// no review is as if nothing had been said.
+// heardOutcome is what the check makes of the text: a signal beside texts that says nothing of its own is not heard,
+// and what is no review is as if nothing had been said.
 func (p vendorPlay) heardOutcome() quorum.Outcome {
 	outcome, m, r := p.reading.Outcome, p.text.Material, p.reviewer
 	isSignal := m.Kind == review.Check && r.Check == "" || m.Kind == review.Status && r.Status == ""

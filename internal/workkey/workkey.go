@@ -1,5 +1,5 @@
-// Package workkey is the keys of the daemon's work table: each names something to look at. It promises that what [Parse]
-// reads off a key has the shape of GitHub's own names, for a key was made from a payload once.
+// Package workkey is the keys of the daemon's work table: each names something to look at. It promises that what
+// [Parse] reads off a key has the shape of GitHub's own names, for a key was made from a payload once.
 package workkey
 
 import (
@@ -25,7 +25,8 @@ const App = "app"
 // Tenant is the key of an installation.
 func Tenant(tenant int64) string { return strconv.FormatInt(tenant, 10) }
 
-// Repo is the key of a repository, and the group of everything in the repository. Names come from GitHub alone, which spells them one way.
+// Repo is the key of a repository, and the group of everything in the repository. Names come from GitHub alone, which
+// spells them one way.
 func Repo(tenant int64, owner, repo string) string {
 	return strconv.FormatInt(tenant, 10) + "/" + owner + "/" + repo
 }

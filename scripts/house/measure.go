@@ -88,8 +88,8 @@ func (c *census) countLines() {
 	}
 }
 
-// countWideLines counts lines of tests or of code: the share of those over 120 columns, and those past the outer bound that
-// hold no long text.
+// countWideLines counts lines of tests or of code: the share of those over 120 columns, and those past the outer bound
+// that hold no long text.
 func (c *census) countWideLines(tests bool, share, number kind, outerBound int) {
 	wide, widest := c.addLine(share, ""), c.addLine(number, "")
 	for _, p := range c.packages {
@@ -122,7 +122,8 @@ func (f sourceFile) linesOver(columns int) (numbers []int) {
 	return numbers
 }
 
-// longText is from how many characters on a string literal is not broken for the width of its line: a search finds it whole.
+// longText is from how many characters on a string literal is not broken for the width of its line: a search finds it
+// whole.
 const longText = 60
 
 // linesOfTexts are the numbers of the lines that hold a long string literal, or a part of one.
@@ -292,8 +293,8 @@ func (p checkedPackage) unexportedFunctions() (names []string) {
 	return names
 }
 
-// countSharedTypes counts the names that package-level types have in two or more packages, libraries and commands alike.
-// Types of tests, within functions, and in files of other builds do not count.
+// countSharedTypes counts the names that package-level types have in two or more packages, libraries and commands
+// alike. Types of tests, within functions, and in files of other builds do not count.
 func (c *census) countSharedTypes() {
 	packagesOf := make(map[string][]string)
 	for _, p := range c.packages {

@@ -1,7 +1,7 @@
 package client
 
-// A GitHub App as whom we work. The App signs in with its private key, finds its installation on one repository, and takes
-// that installation's token, which lives for an hour and is good for that repository only.
+// A GitHub App as whom we work. The App signs in with its private key, finds its installation on one repository, and
+// takes that installation's token, which lives for an hour and is good for that repository only.
 
 import (
 	"bytes"
@@ -60,8 +60,8 @@ func (i Installation) Lacks(need ...Grant) (lacking []Grant) {
 	return lacking
 }
 
-// Install makes c the App's installation on a repository. Without it every request of an App's client fails. It must not
-// be called while c is in use.
+// Install makes c the App's installation on a repository. Without it every request of an App's client fails. It must
+// not be called while c is in use.
 func (c *Client) Install(ctx context.Context, owner, repo string) (Installation, error) {
 	if c.app == nil {
 		return Installation{}, errors.New("install App: the client has a token") // unreachable unless Options had no App
@@ -163,8 +163,8 @@ type appAuth struct {
 	token        secret
 }
 
-// A tokenSource brings tokens, and what the last one may do. It holds funcs: a type that holds ghinstallation's would keep
-// every method of go-github's types in the program.
+// A tokenSource brings tokens, and what the last one may do. It holds funcs: a type that holds ghinstallation's would
+// keep every method of go-github's types in the program.
 type tokenSource struct {
 	token  func(context.Context) (string, error)
 	grants func() (map[string]string, error)
@@ -236,8 +236,8 @@ func (a *appAuth) currentToken(ctx context.Context) (secret, *tokenSource, error
 	return secret(text), from, nil
 }
 
-// tokenRefusal is why there is no token, in the words of this package. Above this layer only the words are left: a token that
-// is not found must not look like a comment that is gone.
+// tokenRefusal is why there is no token, in the words of this package. Above this layer only the words are left: a
+// token that is not found must not look like a comment that is gone.
 func (a *appAuth) tokenRefusal(ctx context.Context, err error) error {
 	var refusal *ghinstallation.HTTPError
 	if !errors.As(err, &refusal) || refusal.Response == nil || refusal.RootCause != nil {
@@ -278,8 +278,8 @@ func (a *appAuth) readGrants(ctx context.Context) (map[string]string, error) {
 	return from.grants()
 }
 
-// RoundTrip sends req with the token. A token that GitHub does not take any more is given up for a new one, once: what was
-// answered with 401 was not carried out.
+// RoundTrip sends req with the token. A token that GitHub does not take any more is given up for a new one, once: what
+// was answered with 401 was not carried out.
 func (a *appAuth) RoundTrip(req *http.Request) (*http.Response, error) {
 	for try := 0; ; try++ {
 		token, from, err := a.currentToken(req.Context())

@@ -162,8 +162,8 @@ func TestAppLacks(t *testing.T) {
 	}
 }
 
-// A token that was revoked is given up for a new one once, a write's body is sent again, and many requests at a time ask
-// for one token only.
+// A token that was revoked is given up for a new one once, a write's body is sent again, and many requests at a time
+// ask for one token only.
 func TestAppTokenIsRevoked(t *testing.T) {
 	w := newAppWire(t)
 	c := w.client(t)
@@ -285,7 +285,8 @@ func TestAppKeyIsRefused(t *testing.T) {
 	}
 }
 
-// Neither the key nor a signature nor a token stands in an error, a log or a formatted value, also where GitHub quotes it.
+// Neither the key nor a signature nor a token stands in an error, a log or a formatted value, also where GitHub quotes
+// it.
 func TestAppSecretsStaySecret(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newAppWire(t)

@@ -30,8 +30,8 @@ func (c *Client) Budget() (least Budget) {
 	return least
 }
 
-// wholeSecond is how much later than in its header a moment may be: GitHub writes it without a fraction. Who begins a new hour
-// by the header alone sends the first requests of it in the old one.
+// wholeSecond is how much later than in its header a moment may be: GitHub writes it without a fraction. Who begins a
+// new hour by the header alone sends the first requests of it in the old one.
 const wholeSecond = time.Second
 
 // hourEnd is when the hour of a budget has ended for sure, by our clock; s.mu is held.
@@ -53,7 +53,8 @@ func (s *stats) reserveReached(now time.Time) (until time.Time, low bool) {
 	return until, low
 }
 
-// learnBudget learns from an answer's headers; s.mu is held. Answers overtake one another: within an hour only less can be left.
+// learnBudget learns from an answer's headers; s.mu is held. Answers overtake one another: within an hour only less can
+// be left.
 func (s *stats) learnBudget(h http.Header) {
 	limit, err1 := strconv.Atoi(h.Get("X-Ratelimit-Limit"))
 	left, err2 := strconv.Atoi(h.Get("X-Ratelimit-Remaining"))

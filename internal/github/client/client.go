@@ -1,10 +1,12 @@
-// Package client sends requests to one GitHub. It promises that what it hands on is what GitHub said: an answer that is cut
-// off, no JSON where it is read, or a page short of a list is an error and never a smaller truth; a limit is an error with
-// the moment at which it ends; a write is sent once. No token leaves it but in a request to GitHub's own API.
+// Package client sends requests to one GitHub. It promises that what it hands on is what GitHub said: an answer that is
+// cut off, no JSON where it is read, or a page short of a list is an error and never a smaller truth; a limit is an
+// error with the moment at which it ends; a write is sent once. No token leaves it but in a request to GitHub's own
+// API.
 package client
 
 // The client: one token at one GitHub. Its layers, outermost first: retry → rate gate → authorization → conditional
-// cache → whole answers → transport. The cache stands below the authorization because an ETag of GitHub's depends on it.
+// cache → whole answers → transport. The cache stands below the authorization because an ETag of GitHub's depends on
+// it.
 
 import (
 	"bytes"
@@ -49,8 +51,8 @@ type Options struct {
 	Observed  Observer          // told of each answer; may be nil
 }
 
-// An Observer is told of each answer of GitHub's API: the endpoint as a template of few, known words, the status, 0 for a
-// transport fault, and how long it took. It is called by several goroutines.
+// An Observer is told of each answer of GitHub's API: the endpoint as a template of few, known words, the status, 0 for
+// a transport fault, and how long it took. It is called by several goroutines.
 type Observer func(endpoint string, status int, took time.Duration)
 
 // Format keeps the token out of every verb.
@@ -88,7 +90,7 @@ type githubHost struct {
 	buffers  *sync.Pool // of what answers are packed in
 	reserve  bool
 	observed Observer
-	shapes   *jsonscan.Shapes
+	shapes   *jsonscan.KnownShapes
 	reached  *atomic.Int64 // when GitHub last answered, in nanoseconds; 0: never yet
 	now      func() time.Time
 	log      *slog.Logger
@@ -140,7 +142,7 @@ func newHost(o Options, idle int) (*githubHost, error) {
 	g := &githubHost{
 		base: base, graphql: base.JoinPath("graphql"), agent: cmp.Or(o.UserAgent, "review-coordinator"),
 		wire: o.Transport, private: o.Transport, policies: newPolicies(), answers: o.Cache, reserve: o.Reserve,
-		observed: o.Observed, shapes: &jsonscan.Shapes{}, buffers: &sync.Pool{New: func() any { return new([]byte) }},
+		observed: o.Observed, shapes: &jsonscan.KnownShapes{}, buffers: &sync.Pool{New: func() any { return new([]byte) }},
 		reached: new(atomic.Int64), now: o.Now, log: o.Log,
 	}
 	if strings.HasSuffix(base.Path, "/api/v3/") {
@@ -340,8 +342,8 @@ func (c *Client) Get(ctx context.Context, path string, into any) (Response, erro
 	return c.sendJSON(ctx, http.MethodGet, path, nil, into)
 }
 
-// GetPage reads a page of a list like [Client.Get]. One of more than 8 MiB is an [ErrTooLong]: it can be asked for in smaller
-// ones, of which passing says that they are so many that none is remembered.
+// GetPage reads a page of a list like [Client.Get]. One of more than 8 MiB is an [ErrTooLong]: it can be asked for in
+// smaller ones, of which passing says that they are so many that none is remembered.
 func (c *Client) GetPage(ctx context.Context, path string, passing bool, into any) (Response, error) {
 	return c.sendExchange(ctx, &exchange{into: into, isPage: true, isPassing: passing}, http.MethodGet, path, nil)
 }
@@ -421,8 +423,8 @@ func (r reply) wrapError(err error) error {
 	return fmt.Errorf("%s %s: %w", r.req.Method, r.apiPath(), err)
 }
 
-// followRedirects carries out a request to the API and follows its redirects within the API's host. A 2xx is a reply, and so is a
-// redirect that k's caller will follow on its own (k.tailBytes); all else is an error.
+// followRedirects carries out a request to the API and follows its redirects within the API's host. A 2xx is a reply,
+// and so is a redirect that k's caller will follow on its own (k.tailBytes); all else is an error.
 func (c *Client) followRedirects(ctx context.Context, k *exchange, method string, to *url.URL, body any) (reply, error) {
 	ctx = context.WithValue(ctx, exchangeKey{}, k)
 	k.endpoint = endpointOf(method, "", k.graphql)
@@ -528,8 +530,8 @@ func errorMessage(body []byte) string {
 	return text
 }
 
-// redirectTarget says where to go on. The token stays on the API's host: a redirect to another one is an error here. A write is
-// repeated only where HTTP says that the first host did not carry it out.
+// redirectTarget says where to go on. The token stays on the API's host: a redirect to another one is an error here. A
+// write is repeated only where HTTP says that the first host did not carry it out.
 func (c *Client) redirectTarget(r reply) (*url.URL, error) {
 	to, err := r.req.URL.Parse(r.answer.Header.Get("Location"))
 	keeps := r.answer.Status == http.StatusTemporaryRedirect || r.answer.Status == http.StatusPermanentRedirect
@@ -567,7 +569,8 @@ func (o *hostGuard) RoundTrip(req *http.Request) (*http.Response, error) {
 	return o.next.RoundTrip(req)
 }
 
-// parseAPIPath reads a path below the API's. It refuses those that would leave it: names in them come from events and policies.
+// parseAPIPath reads a path below the API's. It refuses those that would leave it: names in them come from events and
+// policies.
 func parseAPIPath(path string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimPrefix(path, "/"))
 	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || u.Path == "" || u.Path[0] == '/' {
@@ -583,7 +586,8 @@ func parseAPIPath(path string) (*url.URL, error) {
 
 var link = regexp.MustCompile(`<([^<>]*)>([^<]*)`)
 
-// nextPage is the path of a list's next page. A list that goes on where we do not follow would be a short list: an error.
+// nextPage is the path of a list's next page. A list that goes on where we do not follow would be a short list: an
+// error.
 func (c *Client) nextPage(h http.Header) (string, error) {
 	if len(h["Link"]) == 0 {
 		return "", nil
@@ -618,7 +622,7 @@ type graphqlError struct {
 }
 
 // readGraphQL tells an answer that GitHub failed to give in time, or at all, from one that says no, and reads what is neither.
-func (c *exchange) readGraphQL(body []byte, known *jsonscan.Shapes) error {
+func (c *exchange) readGraphQL(body []byte, known *jsonscan.KnownShapes) error {
 	c.response = graphqlResponse{}
 	a := &c.response
 	if err := jsonscan.Decode(body, known.Of(reflect.TypeOf(a)), a); err != nil {

@@ -27,8 +27,8 @@ const (
 )
 
 // Deliveries returns the deliveries since a moment, by our clock, of which no attempt succeeded, the newest first, each
-// once; nil of a personal token, and none of an App that has no webhook. An outage can be longer than GitHub's memory, and its
-// list longer than we read: other ways must lead to a look, too.
+// once; nil of a personal token, and none of an App that has no webhook. An outage can be longer than GitHub's memory,
+// and its list longer than we read: other ways must lead to a look, too.
 func (p *Pool) Deliveries(ctx context.Context, since time.Time) ([]FailedDelivery, error) {
 	if p.signer == nil {
 		return nil, nil
@@ -66,8 +66,8 @@ func (p *Pool) Deliveries(ctx context.Context, since time.Time) ([]FailedDeliver
 	return tries.failedDeliveries(), nil
 }
 
-// noteNoHook says once that the App has no deliveries. GitHub answers 404 where an App's webhook is switched off or was never set
-// up: that says nothing of its key, and looks that need no event go on.
+// noteNoHook says once that the App has no deliveries. GitHub answers 404 where an App's webhook is switched off or was
+// never set up: that says nothing of its key, and looks that need no event go on.
 func (p *Pool) noteNoHook() {
 	p.mu.Lock()
 	said := p.saidNoHook

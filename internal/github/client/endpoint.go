@@ -1,7 +1,7 @@
 package client
 
-// Endpoints as templates, for metrics and for the limits that depend on them: GitHub's own words with the names taken out,
-// so that there are few of them whatever is asked for.
+// Endpoints as templates, for metrics and for the limits that depend on them: GitHub's own words with the names taken
+// out, so that there are few of them whatever is asked for.
 
 import (
 	"slices"

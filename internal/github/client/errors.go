@@ -15,12 +15,13 @@ import (
 	"github.com/review-coordinator/coordinator/internal/github/untrusted"
 )
 
-// ErrTransport is in the chain of every error after which it is unknown what GitHub would have said: a timeout, a reset,
-// a 5xx, an answer that is cut off or not what was asked for. After a write it means that the write may have happened.
+// ErrTransport is in the chain of every error after which it is unknown what GitHub would have said: a timeout, a
+// reset, a 5xx, an answer that is cut off or not what was asked for. After a write it means that the write may have
+// happened.
 var ErrTransport = errors.New("transport fault")
 
-// A LimitError says that GitHub takes no requests of this token for a while. Its text holds an absolute time, so that it
-// reads the same whenever it is read.
+// A LimitError says that GitHub takes no requests of this token for a while. Its text holds an absolute time, so that
+// it reads the same whenever it is read.
 type LimitError struct {
 	Until   time.Time
 	Primary bool // the hourly budget is spent; otherwise one of the secondary limits

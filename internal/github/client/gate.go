@@ -1,8 +1,8 @@
 package client
 
 // The rate gate keeps us within GitHub's limits, and away from it once a limit is reached. A limit becomes an error
-// with the moment at which it ends, and so a wake of the caller; nothing here sleeps until then, and nothing waits under
-// a lock. GitHub bans clients that go on asking.
+// with the moment at which it ends, and so a wake of the caller; nothing here sleeps until then, and nothing waits
+// under a lock. GitHub bans clients that go on asking.
 
 import (
 	"context"
@@ -33,8 +33,8 @@ type limits struct {
 	reserve bool
 	slots   chan struct{}
 
-	// Turns count by this clock. It is the machine's: a caller's may stand still, and would let no request pass. Servers never
-	// sleep on this clock, so any clock will do for them.
+	// Turns count by this clock. It is the machine's: a caller's may stand still, and would let no request pass.
+	// Servers never sleep on this clock, so any clock will do for them.
 	clock func() time.Time
 	born  time.Time
 
@@ -91,8 +91,8 @@ func (g *gate) RoundTrip(req *http.Request) (*http.Response, error) {
 	return nil, g.noteLimit(limit, sent)
 }
 
-// movedAway says that a repository has another name. A server does not follow it there: it works on that name by itself, and
-// two who look at one pull request would write two checks.
+// movedAway says that a repository has another name. A server does not follow it there: it works on that name by
+// itself, and two who look at one pull request would write two checks.
 func movedAway(req *http.Request, resp *http.Response) bool {
 	switch resp.StatusCode {
 	case http.StatusMovedPermanently, http.StatusPermanentRedirect:
@@ -101,7 +101,8 @@ func movedAway(req *http.Request, resp *http.Response) bool {
 	return false
 }
 
-// waitForTurn waits for a turn and a slot. What a request waits for, it does not hold back from others: it takes both at once.
+// waitForTurn waits for a turn and a slot. What a request waits for, it does not hold back from others: it takes both
+// at once.
 func (l *limits) waitForTurn(req *http.Request) error {
 	ctx := req.Context()
 	k := exchangeOf(req)
@@ -144,7 +145,8 @@ func (l *limits) waitForTurn(req *http.Request) error {
 
 func (l *limits) freeSlot() { <-l.slots }
 
-// takeTurn says how long it is until there is one; 0: now, and it is taken if take says so. While a limit lasts it is the error.
+// takeTurn says how long it is until there is one; 0: now, and it is taken if take says so. While a limit lasts it is
+// the error.
 func (l *limits) takeTurn(c Cost, looks int, take bool) (time.Duration, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -177,8 +179,8 @@ func (l *limits) activeLimit() error {
 	return nil
 }
 
-// Ready is the earliest moment at which what c asks for would not be held up, by what is known now; zero: at once. The zero
-// Cost is that of a look at a pull request.
+// Ready is the earliest moment at which what c asks for would not be held up, by what is known now; zero: at once. The
+// zero Cost is that of a look at a pull request.
 func (c *Client) Ready(cost Cost) time.Time {
 	if cost == (Cost{}) {
 		cost = LookCost
@@ -217,8 +219,8 @@ func (l *limits) noteSuccess() {
 	}
 }
 
-// noteLimit keeps requests back until the limit ends. Many answers may bring the same one: those to requests sent before the
-// gate closed do not count as going on.
+// noteLimit keeps requests back until the limit ends. Many answers may bring the same one: those to requests sent
+// before the gate closed do not count as going on.
 func (l *limits) noteLimit(by limitSign, sent time.Time) *LimitError {
 	bound := longestLimit + l.stats.clockOffset().Abs()
 	l.mu.Lock()
@@ -250,8 +252,8 @@ type limitSign struct {
 
 func (l limitSign) isZero() bool { return !l.primary && !l.secondary }
 
-// readLimit tells a limit from a refusal. GitHub limits with 403 as well as with 429, names the end in one of two headers
-// or in none, and answers a spent GraphQL budget with 200. now stands in for a Date that is missing.
+// readLimit tells a limit from a refusal. GitHub limits with 403 as well as with 429, names the end in one of two
+// headers or in none, and answers a spent GraphQL budget with 200. now stands in for a Date that is missing.
 func readLimit(req *http.Request, resp *http.Response, now time.Time) (limitSign, error) {
 	graphql := exchangeOf(req).graphql && resp.StatusCode == http.StatusOK
 	if resp.StatusCode != http.StatusForbidden && resp.StatusCode != http.StatusTooManyRequests && !graphql {
@@ -301,8 +303,8 @@ func limitWords(body []byte) string {
 	return strings.ToLower(said.Message + " " + said.URL)
 }
 
-// limitEnd reads how long a limit lasts. The headers hold GitHub's time: it is compared with the Date of the same answer,
-// so that a wrong clock on either side does not matter.
+// limitEnd reads how long a limit lasts. The headers hold GitHub's time: it is compared with the Date of the same
+// answer, so that a wrong clock on either side does not matter.
 func limitEnd(h http.Header, spent bool, now time.Time) (time.Duration, bool) {
 	if date, err := http.ParseTime(h.Get("Date")); err == nil {
 		now = date

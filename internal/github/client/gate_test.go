@@ -147,7 +147,8 @@ func TestASpentGraphQLBudgetClosesTheGate(t *testing.T) {
 	}
 }
 
-// Fault 18: a limit that does not say when it ends is waited for longer each time, however many answers bring it at once.
+// Fault 18: a limit that does not say when it ends is waited for longer each time, however many answers bring it at
+// once.
 func TestUnnamedLimitsGrow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		no := said{status: 403, body: `{"message":"You have exceeded a secondary rate limit"}`}
@@ -182,7 +183,8 @@ func TestUnnamedLimitsGrow(t *testing.T) {
 	})
 }
 
-// Whatever is asked of it, the client stays within four fifths of GitHub's secondary limits in any minute, and uses them.
+// Whatever is asked of it, the client stays within four fifths of GitHub's secondary limits in any minute, and uses
+// them.
 func TestPace(t *testing.T) {
 	for _, test := range []struct {
 		method, path string
@@ -239,8 +241,8 @@ func within(t *testing.T, all []heard, most int, span time.Duration) {
 	}
 }
 
-// A mix, in any order and at any pace: no bound is exceeded in any minute, whether the client waits or is told when to come
-// back.
+// A mix, in any order and at any pace: no bound is exceeded in any minute, whether the client waits or is told when to
+// come back.
 func TestPaceOfAMix(t *testing.T) {
 	for _, reserve := range []bool{false, true} {
 		for seed := range uint64(4) {

@@ -1,7 +1,7 @@
 package client
 
-// Job logs and artifacts: the API answers with a redirect to a signed URL of some storage. The token has no business there, and the URL
-// was chosen by the host that answered: it must not lead into the network that we run in.
+// Job logs and artifacts: the API answers with a redirect to a signed URL of some storage. The token has no business
+// there, and the URL was chosen by the host that answered: it must not lead into the network that we run in.
 
 import (
 	"context"
@@ -60,7 +60,8 @@ func (c *Client) download(ctx context.Context, path string, k *exchange) ([]byte
 	return nil, fmt.Errorf("GET %s: more than %d redirects", asked, maxHops)
 }
 
-// logTransport chooses how to reach a URL that is not ours to choose. Private addresses are for those whose GitHub has one.
+// logTransport chooses how to reach a URL that is not ours to choose. Private addresses are for those whose GitHub has
+// one.
 func (c *Client) logTransport(ctx context.Context, to *url.URL) (http.RoundTripper, error) {
 	switch {
 	case to.User != nil, to.Hostname() == "":

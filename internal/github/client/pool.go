@@ -1,7 +1,7 @@
 package client
 
-// A GitHub App with all its installations, for a server. Each installation has a client of its own, so that no token, no
-// answer and no limit of one is another's; what costs memory or connections is shared.
+// A GitHub App with all its installations, for a server. Each installation has a client of its own, so that no token,
+// no answer and no limit of one is another's; what costs memory or connections is shared.
 
 import (
 	queue "container/list"
@@ -26,8 +26,8 @@ type PoolOptions struct {
 // mostAlive is enough for the installations that are busy at a time.
 const mostAlive = 512
 
-// A Pool holds a client for each installation of an App that is at work, or the one of a personal token. It may be used by
-// several goroutines.
+// A Pool holds a client for each installation of an App that is at work, or the one of a personal token. It may be used
+// by several goroutines.
 type Pool struct {
 	host   *githubHost
 	most   int
@@ -71,8 +71,8 @@ func NewPool(o PoolOptions) (*Pool, error) {
 	return p, err
 }
 
-// poolConnections is how many connections to GitHub are kept for all installations, where it does not speak HTTP/2: in a
-// burst there are about as many requests at a time, and a new connection costs more than most of them.
+// poolConnections is how many connections to GitHub are kept for all installations, where it does not speak HTTP/2: in
+// a burst there are about as many requests at a time, and a new connection costs more than most of them.
 const poolConnections = 512
 
 // CloseIdleConnections gives back connections that wait for a next request.
@@ -133,8 +133,8 @@ func (p *Pool) Holds(installation int64) bool {
 	return alive || p.own != nil && installation == 0
 }
 
-// dropOldest lets the installation go that was entered longest ago, and with it its token. What it used of its limits is kept
-// until that does not matter any more; p.mu is held.
+// dropOldest lets the installation go that was entered longest ago, and with it its token. What it used of its limits
+// is kept until that does not matter any more; p.mu is held.
 func (p *Pool) dropOldest() {
 	s := p.order.Remove(p.order.Back()).(*pooledClient)
 	delete(p.alive, s.installation)

@@ -19,8 +19,9 @@ import (
 // maxKeptAnswer is how many bytes an answer may have that is remembered.
 const maxKeptAnswer = 8 << 20
 
-// A ResponseCache remembers answers of GitHub by opaque keys, as long and as well as it likes. What it returns for a key
-// is what was put for it, byte for byte: who keeps them where bytes get lost sums over both. It is used by several goroutines.
+// A ResponseCache remembers answers of GitHub by opaque keys, as long and as well as it likes. What it returns for a
+// key is what was put for it, byte for byte: who keeps them where bytes get lost sums over both. It is used by several
+// goroutines.
 type ResponseCache interface {
 	Get(key string) ([]byte, bool) // the caller does not change the result
 	Put(key string, value []byte)  // value is the caller's again afterwards
@@ -80,7 +81,8 @@ func (s *responseStorage) forget(url string) { s.cache.Forget(s.cacheKey(url)) }
 // answerVersion is the first byte of a packed answer. One with another is a miss.
 const answerVersion = 2
 
-// isKeptHeader says which headers of an answer outlive it. Its Date and its limits do not: they would pass for those of the 304.
+// isKeptHeader says which headers of an answer outlive it. Its Date and its limits do not: they would pass for those of
+// the 304.
 func isKeptHeader(name string) bool {
 	switch name {
 	case "Etag", "Link", "Last-Modified", "Content-Type", "Vary":

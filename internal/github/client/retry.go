@@ -1,8 +1,8 @@
 package client
 
-// Repeating what may be repeated. A read is tried again after any fault; a write only if no byte of it was sent, because
-// a lost answer is not a lost request: a check would stand twice, a reviewer be paid twice.
-// Package github writes a check again once it has read what became of it (publish.go, writeTries).
+// Repeating what may be repeated. A read is tried again after any fault; a write only if no byte of it was sent,
+// because a lost answer is not a lost request: a check would stand twice, a reviewer be paid twice. Package github
+// writes a check again once it has read what became of it (publish.go, writeTries).
 
 import (
 	"errors"
@@ -80,8 +80,8 @@ func (r *retrier) RoundTrip(req *http.Request) (*http.Response, error) {
 	})
 }
 
-// retryDelay draws the pause before the next try: full jitter below a bound that doubles, so that jobs which failed together
-// do not come back together. A short Retry-After of a 5xx is kept.
+// retryDelay draws the pause before the next try: full jitter below a bound that doubles, so that jobs which failed
+// together do not come back together. A short Retry-After of a 5xx is kept.
 func retryDelay(e failsafe.ExecutionAttempt[*http.Response]) time.Duration {
 	bound := min(firstDelay<<max(0, e.Attempts()-1), longestDelay)
 	pause := rand.N(bound)

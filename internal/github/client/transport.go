@@ -1,7 +1,7 @@
 package client
 
-// One attempt at GitHub, whole or not at all: the layer nearest to the wire reads each answer to its end and hands it up
-// only if it is what GitHub would say. So no layer above, the conditional cache included, ever sees half an answer.
+// One attempt at GitHub, whole or not at all: the layer nearest to the wire reads each answer to its end and hands it
+// up only if it is what GitHub would say. So no layer above, the conditional cache included, ever sees half an answer.
 
 import (
 	"bytes"
@@ -45,7 +45,8 @@ func newTransport(dialer *net.Dialer, idle int) *http.Transport {
 	}
 }
 
-// An exchange is what the layers know of a request beyond HTTP. It travels in the request's context; one goroutine has it.
+// An exchange is what the layers know of a request beyond HTTP. It travels in the request's context; one goroutine has
+// it.
 type exchange struct {
 	endpoint  string // its template
 	graphql   bool
@@ -74,15 +75,15 @@ func isRepeatable(req *http.Request) bool {
 	return req.Method == http.MethodGet || req.Method == http.MethodHead || exchangeOf(req).graphql
 }
 
-// wholeReader sends one attempt and returns an answer that can be relied on, its body in memory; or a *fault, or the error of
-// the caller's own context.
+// wholeReader sends one attempt and returns an answer that can be relied on, its body in memory; or a *fault, or the
+// error of the caller's own context.
 type wholeReader struct {
 	next     http.RoundTripper
 	now      func() time.Time
 	token    secret
 	log      *slog.Logger
 	stats    *stats // nil where the host is not GitHub's API
-	shapes   *jsonscan.Shapes
+	shapes   *jsonscan.KnownShapes
 	observed Observer
 	reached  *atomic.Int64
 }
@@ -180,9 +181,9 @@ func (w *wholeReader) checkResponse(req *http.Request, c *exchange, resp *http.R
 	return c.decodeJSON(body, w.shapes)
 }
 
-// decodeJSON reads an answer to where it is wanted. That is done here, because to see that it is what was asked for takes
-// reading it; parts that are not read are not checked.
-func (c *exchange) decodeJSON(body []byte, known *jsonscan.Shapes) error {
+// decodeJSON reads an answer to where it is wanted. That is done here, because to see that it is what was asked for
+// takes reading it; parts that are not read are not checked.
+func (c *exchange) decodeJSON(body []byte, known *jsonscan.KnownShapes) error {
 	if c.into == nil {
 		if !json.Valid(body) {
 			return errNoJSON()
@@ -315,8 +316,8 @@ func (s *stats) clockOffset() time.Duration {
 	return s.skew
 }
 
-// learnResponse learns from an answer's Date. It was stamped, in whole seconds, at some time between sent and received: only
-// an offset that no such time explains is one.
+// learnResponse learns from an answer's Date. It was stamped, in whole seconds, at some time between sent and received:
+// only an offset that no such time explains is one.
 func (s *stats) learnResponse(resp *http.Response, sent, received time.Time) {
 	if s == nil {
 		return

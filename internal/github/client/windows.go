@@ -1,7 +1,7 @@
 package client
 
-// Rate windows: how many requests GitHub takes in any minute. They slide, because a bucket that refills must leave a third
-// unused, or exceeds the bound in some minute.
+// Rate windows: how many requests GitHub takes in any minute. They slide, because a bucket that refills must leave a
+// third unused, or exceeds the bound in some minute.
 
 import (
 	"strings"
@@ -36,8 +36,8 @@ type sentCost struct {
 	cost int
 }
 
-// grainsPerWindow are the parts of a window in which what was sent is counted together, as if it were sent at the part's end: no
-// more is let through for that, and a busy client's windows stay small.
+// grainsPerWindow are the parts of a window in which what was sent is counted together, as if it were sent at the
+// part's end: no more is let through for that, and a busy client's windows stay small.
 const grainsPerWindow = 256
 
 // A window counts what was sent during its span, which ends now.
@@ -67,7 +67,8 @@ func (w *window) slide(now time.Duration) {
 	}
 }
 
-// earliest is the earliest moment from now on at which cost has room; slide comes first. More than there ever is asks for all.
+// earliest is the earliest moment from now on at which cost has room; slide comes first. More than there ever is asks
+// for all.
 func (w *window) earliest(now time.Duration, cost int) time.Duration {
 	free := w.most - w.sum
 	cost = min(cost, w.most)
@@ -97,8 +98,8 @@ func (w *window) add(now time.Duration, cost int) {
 
 // rateWindows are all bounds of one token.
 //
-// A look reads its pull request once, and what it found out would be lost if its reads had used up what its write needs:
-// so each such read holds a write back for a while, which other reads leave alone.
+// A look reads its pull request once, and what it found out would be lost if its reads had used up what its write
+// needs: so each such read holds a write back for a while, which other reads leave alone.
 type rateWindows struct {
 	points, queries, writes, content, hourly window
 

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// No minute, wherever it begins, holds more than is allowed; nearly all of that is let through; and what is kept of it stays
-// small, however many requests there were.
+// No minute, wherever it begins, holds more than is allowed; nearly all of that is let through; and what is kept of it
+// stays small, however many requests there were.
 func TestWindowsSlide(t *testing.T) {
 	type taken struct {
 		at   time.Duration

@@ -1,7 +1,7 @@
-// Package jsonscan reads JSON in one go, and promises the values that encoding/json reads from the same text. GitHub sends
-// 5 to 30 KB of which a few hundred bytes are read, and a server reads thousands of such texts a second: parts that no struct
-// names are stepped over, not checked, and a name is found only in GitHub's letters, without escapes. The sender was verified
-// before, and a text that was cut off is refused.
+// Package jsonscan reads JSON in one go, and promises the values that encoding/json reads from the same text. GitHub
+// sends 5 to 30 KB of which a few hundred bytes are read, and a server reads thousands of such texts a second: parts
+// that no struct names are stepped over, not checked, and a name is found only in GitHub's letters, without escapes.
+// The sender was verified before, and a text that was cut off is refused.
 package jsonscan
 
 import (
@@ -59,11 +59,11 @@ func (m *Maybe[T]) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Shapes are the fields of the types that answers were decoded into: a few dozen.
-type Shapes struct{ byType sync.Map }
+// KnownShapes are the fields of the types that answers were decoded into: a few dozen.
+type KnownShapes struct{ byType sync.Map }
 
 // Of returns the shape of the type that t points to.
-func (all *Shapes) Of(t reflect.Type) *Shape {
+func (all *KnownShapes) Of(t reflect.Type) *Shape {
 	if f, known := all.byType.Load(t); known {
 		return f.(*Shape)
 	}
@@ -138,8 +138,8 @@ func (f *Shape) fieldNamed(name []byte) *Shape {
 	return f.fields[string(name)]
 }
 
-// Decode reads JSON into what into points to, as json.Unmarshal does, but does not see what is wrong with parts that are not
-// read, and finds names only as GitHub spells them. f says how into's type is read.
+// Decode reads JSON into what into points to, as json.Unmarshal does, but does not see what is wrong with parts that
+// are not read, and finds names only as GitHub spells them. f says how into's type is read.
 func Decode(text []byte, f *Shape, into any) error {
 	if v := reflect.ValueOf(into).Elem(); v.IsZero() { // json.Unmarshal leaves what is there where the text says nothing
 		if f.Scan(text, into) {
@@ -150,8 +150,8 @@ func Decode(text []byte, f *Shape, into any) error {
 	return json.Unmarshal(text, into) // what is unusual is read by it, and what is wrong with a text is said about all of it
 }
 
-// Scan reads a text into what into points to, which is zero and of f's type. It says no, and leaves anything there, where
-// encoding/json might see it otherwise.
+// Scan reads a text into what into points to, which is zero and of f's type. It says no, and leaves anything there,
+// where encoding/json might see it otherwise.
 func (f *Shape) Scan(text []byte, into any) bool {
 	r := scanner{in: text}
 	return r.readValue(f, reflect.ValueOf(into).Elem()) && r.nextByte() == 0 && r.at == len(text)

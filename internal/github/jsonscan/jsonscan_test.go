@@ -169,7 +169,8 @@ func TestPlainAnswers(t *testing.T) {
 	}
 }
 
-// Whatever stands where something is read, once or twice: it is read as encoding/json reads it, or it is the same error.
+// Whatever stands where something is read, once or twice: it is read as encoding/json reads it, or it is the same
+// error.
 func TestPlainOrNot(t *testing.T) {
 	type all struct {
 		Text  string         `json:"text"`
@@ -245,8 +246,8 @@ func TestPlainOrNot(t *testing.T) {
 // otherName is a name, or what looks like one, of other characters than those of GitHub's names.
 var otherName = regexp.MustCompile(`"(?:[^"\\]|\\.)*[^"a-z0-9_](?:[^"\\]|\\.)*"\s*:`)
 
-// FuzzPlain reads what is JSON as encoding/json does. Names in other letters than GitHub's, or with escapes, are the known
-// difference.
+// FuzzPlain reads what is JSON as encoding/json does. Names in other letters than GitHub's, or with escapes, are the
+// known difference.
 func FuzzPlain(f *testing.F) {
 	for _, payload := range collected(f) {
 		f.Add([]byte(payload))

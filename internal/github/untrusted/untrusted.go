@@ -1,5 +1,6 @@
-// Package untrusted makes words of strangers fit for use: to be shown on one line, to become part of a path of GitHub's API,
-// and to be compared with what GitHub gives back of them. It promises that a text which it lets through can do no harm there.
+// Package untrusted makes words of strangers fit for use: to be shown on one line, to become part of a path of GitHub's
+// API, and to be compared with what GitHub gives back of them. It promises that a text which it lets through can do no
+// harm there.
 package untrusted
 
 import (

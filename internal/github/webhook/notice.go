@@ -1,7 +1,7 @@
-// Package webhook reads what a delivery is about. An event wakes and decides nothing: all that is taken from it is the name
-// of a pull request, or the commit by which to find one, and what was touched, which can only spare a look. It promises that
-// nothing of a payload, which is a stranger's text, is taken for more than that, and that an event of which nothing is known
-// is no error.
+// Package webhook reads what a delivery is about. An event wakes and decides nothing: all that is taken from it is the
+// name of a pull request, or the commit by which to find one, and what was touched, which can only spare a look. It
+// promises that nothing of a payload, which is a stranger's text, is taken for more than that, and that an event of
+// which nothing is known is no error.
 package webhook
 
 import (
@@ -26,7 +26,8 @@ import (
 // MaxPayload is GitHub's own bound on a payload, in bytes: https://docs.github.com/webhooks/webhook-events-and-payloads
 const MaxPayload = 25 << 20
 
-// A Notice is what is left of a payload. Either PRs holds a pull request or Why says why not; then it may mean all of them.
+// A Notice is what is left of a payload. Either PRs holds a pull request or Why says why not; then it may mean all of
+// them.
 type Notice struct {
 	Name        string // of the event, as X-GitHub-Event and GITHUB_EVENT_NAME spell it
 	Action      string // "" where the event has none
@@ -46,8 +47,8 @@ type Notice struct {
 	Concern      Concern // what must be done
 	Idle         string  // of ConcernNothing: why, as a sentence
 	App          string  // slug of the App whose check run or check suite it is
-	// Touch is what was touched, for ConcernPulls and ConcernHead. The zero Touch is for all: somebody asks for a look, or
-	// what was touched cannot be said in few and plain words.
+	// Touch is what was touched, for ConcernPulls and ConcernHead. The zero Touch is for all: somebody asks for a look,
+	// or what was touched cannot be said in few and plain words.
 	Touch quorum.Touch
 }
 
@@ -113,9 +114,9 @@ func isUnderstood(name string) bool {
 	return false
 }
 
-// readPayload reads what is needed of a payload. Another event may have a field that only shares its name with one of ours:
-// of such an event little is read, and what is unlike is left out. It must not be refused, for GitHub would be asked for it
-// again and again.
+// readPayload reads what is needed of a payload. Another event may have a field that only shares its name with one of
+// ours: of such an event little is read, and what is unlike is left out. It must not be refused, for GitHub would be
+// asked for it again and again.
 func readPayload(name string, payload []byte) (*eventPayload, error) {
 	if isUnderstood(name) {
 		p := new(eventPayload)
@@ -201,8 +202,8 @@ func (e *Notice) readIssueComment(p *eventPayload) error {
 	return nil
 }
 
-// readWorkflowRun: a run of a fork names no pull request, and one that a comment or a schedule started is on the default
-// branch: its head would find the wrong one.
+// readWorkflowRun: a run of a fork names no pull request, and one that a comment or a schedule started is on the
+// default branch: its head would find the wrong one.
 func (e *Notice) readWorkflowRun(p *eventPayload) error {
 	run := p.WorkflowRun
 	if run == nil || run.ID <= 0 {
@@ -247,9 +248,9 @@ func (e *Notice) readCheckSuite(p *eventPayload) error {
 	return e.setHead(p.CheckSuite.HeadSHA, "check_suite.head_sha")
 }
 
-// addPulls takes over the pull requests of a run or a check. GitHub lists by branch and commit, so that a pull request of
-// another repository, whose head this repository is, can be among them: its number means something else here. Where its
-// head stands by now does not matter, the number is right.
+// addPulls takes over the pull requests of a run or a check. GitHub lists by branch and commit, so that a pull request
+// of another repository, whose head this repository is, can be among them: its number means something else here. Where
+// its head stands by now does not matter, the number is right.
 func (e *Notice) addPulls(prs []eventPull, repo *eventRepository) error {
 	for _, pr := range prs {
 		switch {
@@ -406,8 +407,8 @@ func (e *Notice) installationConcern() (Concern, string) {
 	return ConcernNothing, "nothing is known of that action"
 }
 
-// setTouch sets what the event touched. A policy's reviewers are compared with it, so that it is kept letter by letter or
-// not at all.
+// setTouch sets what the event touched. A policy's reviewers are compared with it, so that it is kept letter by letter
+// or not at all.
 func (e *Notice) setTouch(p *eventPayload) {
 	t := quorum.Touch{Event: e.Name, Action: e.Action}
 	switch e.Name {

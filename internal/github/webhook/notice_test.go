@@ -369,8 +369,8 @@ func TestEventsConcern(t *testing.T) {
 	}
 }
 
-// What GitHub will say in an event of tomorrow nobody knows. Refused, it would be a failure in GitHub's books, and be asked for
-// again and again.
+// What GitHub will say in an event of tomorrow nobody knows. Refused, it would be a failure in GitHub's books, and be
+// asked for again and again.
 func TestNothingOfAStrangeEventIsWrong(t *testing.T) {
 	for _, test := range []struct {
 		name, payload string

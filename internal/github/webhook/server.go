@@ -2,8 +2,8 @@ package webhook
 
 import "github.com/review-coordinator/coordinator/internal/quorum"
 
-// ForApp returns the notice as a server that is an App takes it. News of the App's own checks concern nobody, but whoever
-// presses "Re-run" on one is heard. Before the App's slug is known, "", any check may be another's.
+// ForApp returns the notice as a server that is an App takes it. News of the App's own checks concern nobody, but
+// whoever presses "Re-run" on one is heard. Before the App's slug is known, "", any check may be another's.
 func (e Notice) ForApp(slug string) Notice {
 	switch own := e.App != "" && e.App == slug; {
 	case e.Installation <= 0 && e.Concern != ConcernNothing:
@@ -14,8 +14,8 @@ func (e Notice) ForApp(slug string) Notice {
 	return e
 }
 
-// ForToken returns the notice as a server with a personal token takes it: such a one has no installations, and writes no
-// checks.
+// ForToken returns the notice as a server with a personal token takes it: such a one has no installations, and writes
+// no checks.
 func (e Notice) ForToken() Notice {
 	e.Installation = 0
 	switch e.Concern {

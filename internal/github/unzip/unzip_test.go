@@ -1,4 +1,4 @@
-package github
+package unzip_test
 
 import (
 	"archive/zip"
@@ -11,6 +11,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/review-coordinator/coordinator/internal/github/unzip"
 )
 
 // zipped packs files, given as names and contents in turn.
@@ -63,7 +65,7 @@ func lying(t testing.TB, size uint64, content []byte) []byte {
 	return b.Bytes()
 }
 
-func TestUnpackFile(t *testing.T) {
+func TestOneFile(t *testing.T) {
 	link := func() []byte {
 		var b bytes.Buffer
 		z := zip.NewWriter(&b)
@@ -84,21 +86,21 @@ func TestUnpackFile(t *testing.T) {
 		"one file":                           {zipped(t, "verdict.json", "{}"), nil},
 		"a name that leads out":              {zipped(t, "../../etc/cron.d/x", "{}"), nil}, // nothing is written
 		"an absolute name":                   {zipped(t, "/verdict.json", "{}"), nil},
-		"none":                               {zipped(t), errOneFile},
-		"two files":                          {zipped(t, "a", "{}", "b", "{}"), errOneFile},
-		"a folder":                           {zipped(t, "a/", ""), errOneFile},
-		"a folder beside it":                 {zipped(t, "a/", "", "a/b", "{}"), errOneFile},
-		"a link":                             {link, errOneFile},
-		"no archive":                         {[]byte(`{"verdict": "approve"}`), errArchive},
-		"nothing":                            {nil, errArchive},
-		"a long file":                        {zipped(t, "a", strings.Repeat("x", maxArtifact+1)), errArchiveLong},
-		"a file of just the size":            {zipped(t, "a", strings.Repeat("x", maxArtifact)), nil},
-		"a file that is longer than it says": {lying(t, 2, bytes.Repeat([]byte("x"), 64<<20)), errArchive},
-		"a file that says too much":          {lying(t, 1<<62, []byte("{}")), errArchiveLong},
-		"cut off":                            {zipped(t, "a", strings.Repeat("{}", 500))[:60], errArchive},
-		"1,001 files":                        {manyFiles(t, 1001), errOneFile},
+		"none":                               {zipped(t), unzip.ErrNotOneFile},
+		"two files":                          {zipped(t, "a", "{}", "b", "{}"), unzip.ErrNotOneFile},
+		"a folder":                           {zipped(t, "a/", ""), unzip.ErrNotOneFile},
+		"a folder beside it":                 {zipped(t, "a/", "", "a/b", "{}"), unzip.ErrNotOneFile},
+		"a link":                             {link, unzip.ErrNotOneFile},
+		"no archive":                         {[]byte(`{"verdict": "approve"}`), unzip.ErrNoArchive},
+		"nothing":                            {nil, unzip.ErrNoArchive},
+		"a long file":                        {zipped(t, "a", strings.Repeat("x", unzip.MaxFile+1)), unzip.ErrTooLong},
+		"a file of just the size":            {zipped(t, "a", strings.Repeat("x", unzip.MaxFile)), nil},
+		"a file that is longer than it says": {lying(t, 2, bytes.Repeat([]byte("x"), 64<<20)), unzip.ErrNoArchive},
+		"a file that says too much":          {lying(t, 1<<62, []byte("{}")), unzip.ErrTooLong},
+		"cut off":                            {zipped(t, "a", strings.Repeat("{}", 500))[:60], unzip.ErrNoArchive},
+		"1,001 files":                        {manyFiles(t, 1001), unzip.ErrNotOneFile},
 	} {
-		content, err := unpackFile(c.archive)
+		content, err := unzip.OneFile(c.archive)
 		if !errors.Is(err, c.want) || err == nil && len(content) == 0 {
 			t.Errorf("%s: %d bytes, %v, want %v", name, len(content), err, c.want)
 		}
@@ -120,8 +122,8 @@ func TestHostileArchives(t *testing.T) {
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, seed))
 	kinds := [][]byte{
-		zipped(t, "verdict.json", strings.Repeat("[", maxArtifact)), lying(t, 2, bytes.Repeat([]byte{0}, 32<<20)),
-		manyFiles(t, 3000), zipped(t, "verdict.json", "{}"), lying(t, maxArtifact, bytes.Repeat([]byte{0}, 32<<20)),
+		zipped(t, "verdict.json", strings.Repeat("[", unzip.MaxFile)), lying(t, 2, bytes.Repeat([]byte{0}, 32<<20)),
+		manyFiles(t, 3000), zipped(t, "verdict.json", "{}"), lying(t, unzip.MaxFile, bytes.Repeat([]byte{0}, 32<<20)),
 	}
 	var before, after runtime.MemStats
 	for i := range 500 {
@@ -138,9 +140,9 @@ func TestHostileArchives(t *testing.T) {
 			binary.LittleEndian.PutUint16(archive[n-14:], 0xffff)
 		}
 		runtime.ReadMemStats(&before)
-		content, _ := unpackFile(archive)
+		content, _ := unzip.OneFile(archive)
 		runtime.ReadMemStats(&after)
-		if len(content) > maxArtifact {
+		if len(content) > unzip.MaxFile {
 			t.Fatalf("archive %d gave %d bytes", i, len(content))
 		}
 		if took := after.TotalAlloc - before.TotalAlloc; took > 16<<20 {
@@ -149,11 +151,11 @@ func TestHostileArchives(t *testing.T) {
 	}
 }
 
-func FuzzUnpackFile(f *testing.F) {
+func FuzzOneFile(f *testing.F) {
 	f.Add(zipped(f, "verdict.json", "{}"))
 	f.Add(lying(f, 2, []byte("{}{}{}")))
 	f.Fuzz(func(t *testing.T, archive []byte) {
-		if content, err := unpackFile(archive); len(content) > maxArtifact || err != nil && content != nil {
+		if content, err := unzip.OneFile(archive); len(content) > unzip.MaxFile || err != nil && content != nil {
 			t.Errorf("%d bytes, %v", len(content), err)
 		}
 	})
