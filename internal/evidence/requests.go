@@ -63,10 +63,10 @@ func (v *reviewerView) personRequest() (at time.Time) {
 	return at
 }
 
-// commandBefore finds whose command an approval answers: a review without a word of its own that approves, after a comment
-// that told the reviewer to, by anybody but a person who may stand in. It reviewed nothing.
+// commandBefore finds whose command an approval answers: a review that approves by its state alone, whatever it says beside,
+// after a comment that told the reviewer to, by anybody but a person who may stand in. It reviewed nothing.
 func (v *reviewerView) commandBefore(c *candidate) (by string, found bool) {
-	if len(v.Obeys) == 0 || !c.isReview || strings.TrimSpace(c.body) != "" {
+	if len(v.Obeys) == 0 || !c.isReview || !strings.HasPrefix(c.Rule, "state: ") {
 		return "", false
 	}
 	for i := range v.head.texts {
