@@ -36,6 +36,7 @@ type pageLine struct {
 type fencedBlock struct {
 	text   string
 	closed bool
+	end    int // index of the line that closes it
 }
 
 // Page is a text sorted into lines by their visibility.
@@ -153,7 +154,7 @@ func (s *pageScanner) scanFenced(raw string) {
 	switch {
 	case closes && (indent <= 3 || s.fenceUncertain):
 		if !s.fenceUncertain {
-			s.blocks = append(s.blocks, fencedBlock{text: s.fenceBody.String(), closed: true})
+			s.blocks = append(s.blocks, fencedBlock{text: s.fenceBody.String(), closed: true, end: len(s.lines)})
 		}
 		s.fence = 0
 		s.addLine("", hidden)
