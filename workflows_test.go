@@ -284,6 +284,11 @@ func (w workflow) reviewerBreaches() (found []string) {
 			if regexp.MustCompile(`(^|[\s;&|(])(\./|(ba|z)?sh |make|npm|go |python)`).MatchString(s.Run) {
 				says("job %s: it runs what the pull request brings: %s", id, s.Run)
 			}
+			for line := range strings.Lines(s.Run) { // the change may call its own files binary, and then none of it is shown
+				if strings.Contains(line, "git diff ") && !strings.Contains(line, "--name-status") && !strings.Contains(line, "--text") {
+					says("job %s: what has -diff in .gitattributes is not shown: git diff --text", id)
+				}
+			}
 		}
 	}
 	return found
@@ -423,6 +428,7 @@ func TestTheLawsBite(t *testing.T) {
 			"          file: ${{ runner.temp }}/answer.json", "          file: x\n      - name: x\n        run: echo x", "last step",
 		},
 		{"a verdict in the coordinator's job", "examples/manual.yml", "      - uses: review-coordinator/coordinator@v1", "      - uses: actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1\n      - uses: review-coordinator/coordinator/verdict@v1\n      - uses: review-coordinator/coordinator@v1", "no place beside"},
+		{"a diff that the change can hide from", "examples/reviewer-codex.yml", "git diff --text", "git diff", "-diff in .gitattributes"},
 		{"our own machine", "examples/manual.yml", "ubuntu-latest", "self-hosted", "self-hosted"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

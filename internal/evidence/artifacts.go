@@ -128,5 +128,9 @@ func (v artifactView) readArtifact(a *reviewAttempt, f *quorum.Upload) review.Re
 	case file.Attempt != a.number && !(a.isSeveral && file.Attempt < a.number):
 		return malformed(fmt.Sprintf("it names attempt %d of its run, and was uploaded during attempt %d", file.Attempt, a.number))
 	}
-	return file.Reading(v.MinSeverity, len(pr.Files))
+	changed := len(pr.Files)
+	if pr.FilesMissing { // there are more than GitHub lists: who has read those alone has not read all
+		changed++
+	}
+	return file.Reading(v.MinSeverity, changed)
 }

@@ -118,6 +118,15 @@ func outcomeAfter(b quorum.Ballot) quorum.Outcome {
 	return b.Outcome
 }
 
+// GitHub lists 3,000 files. A verdict on as many as are listed is none on those that are not.
+func TestAnArtifactOfTheListedFilesIsPartial(t *testing.T) {
+	x := onHead(filed()).run(1, 5, 40).uploaded(upload(9, 30, verdictJSON("approve", 1)))
+	x.p.Guard, x.p.Reviewers[0].Guard, x.s.PR.FilesMissing = nil, nil, true // an incomplete list trips every guard
+	if got := evidence.Judge(x.p, x.s)[0]; got.Outcome != quorum.Partial {
+		t.Errorf("%v (%s: %s), want partial", got.Outcome, got.Reason, got.Detail)
+	}
+}
+
 // What was read once stands: neither retention nor a deletion withdraws a verdict, and within its attempt no upload
 // answers one.
 func TestAVerdictThatWasReadStands(t *testing.T) {

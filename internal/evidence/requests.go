@@ -63,10 +63,10 @@ func (v *reviewerView) personRequest() (at time.Time) {
 	return at
 }
 
-// commandBefore finds whose command an approval answers: a review without a word of its own that approves, after a
-// comment that told r to, by anybody but a person who may stand in. It reviewed nothing.
+// commandBefore finds whose command an approval answers: a review that approves by its state alone, whatever it says
+// beside, after a comment that told r to, by anybody but a person who may stand in. It reviewed nothing.
 func (h *headView) commandBefore(r *quorum.Reviewer, s *statement) (by string, found bool) {
-	if len(r.Obeys) == 0 || !s.isReview || strings.TrimSpace(s.body) != "" {
+	if len(r.Obeys) == 0 || !s.isReview || !strings.HasPrefix(s.Rule, "state: ") {
 		return "", false
 	}
 	for i := range h.texts {

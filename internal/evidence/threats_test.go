@@ -380,6 +380,7 @@ func TestApprovalsAtCommand(t *testing.T) {
 		"by the author":                        {"alice", "@coderabbitai approve", "", quorum.Pending},
 		"by a passer-by":                       {"mallory", "please @CodeRabbitAI, Approve this", "", quorum.Pending},
 		"by a maintainer":                      {"bob", "@coderabbitai approve", "", quorum.Approve},
+		"with a word to it":                    {"mallory", "@coderabbitai approve", "Approved as requested.", quorum.Pending},
 		"somebody asked for a review":          {"alice", "@coderabbitai review", "", quorum.Approve},
 		"it says itself that it found nothing": {"alice", "@coderabbitai approve", "No actionable comments were generated in the recent review. 🎉", quorum.Approve},
 	} {

@@ -4,6 +4,7 @@ package review
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -47,14 +48,11 @@ const (
 // things.
 func SeverityOf(r quorum.Reviewer, body string) quorum.Severity {
 	labels, most := badgeLabels(ReadPage(body[:min(len(body), badgeText)]))
-	for _, b := range presetOf(r.Preset).badges {
-		for _, l := range labels {
-			if _, ok := b.label.match(l); ok {
-				return b.severity
-			}
-		}
+	own, others := cutBadges(presetOf(r.Preset).badges, labels)
+	if own > 0 { // the mark belongs to its badge
+		most = own
 	}
-	for _, l := range labels {
+	for _, l := range others {
 		for _, before := range [...]string{"severity level: ", "severity: ", "priority: "} {
 			l = strings.TrimPrefix(l, before)
 		}
@@ -66,6 +64,25 @@ func SeverityOf(r quorum.Reviewer, body string) quorum.Severity {
 		}
 	}
 	return most
+}
+
+// cutBadges returns the severity of the first of a vendor's badges that stands among labels, 0 if none does, and the labels
+// that are no badge of its.
+func cutBadges(badges []compiledBadge, labels []string) (severity quorum.Severity, others []string) {
+	first := len(badges)
+	for _, l := range labels {
+		at := slices.IndexFunc(badges, func(b compiledBadge) bool {
+			_, ok := b.label.match(l)
+			return ok
+		})
+		switch {
+		case at < 0:
+			others = append(others, l)
+		case at < first:
+			first, severity = at, badges[at].severity
+		}
+	}
+	return severity, others
 }
 
 // badgeLabels returns the labels of a comment, as statements, and the severity of the mark in colour with which it opens.

@@ -35,6 +35,11 @@ func TestSeverityOf(t *testing.T) {
 		{"qodo", "![Action required](https://example.com/action-required.png)\n\n1\\. The file stays open", high},
 		{"copilot", "[nitpick] The name is long.", low},
 		{"copilot", "The file stays open.", none},
+		{"copilot", "[nitpick] Severity: critical\n\nThe name is not escaped.", low}, // no label is the whole line
+		{"copilot", "**nitpick** **Critical** The name is not escaped.", critical},
+		{"bugbot", "**Low Severity**\n\n**Severity: Critical**\n\nThe name is not escaped.", critical},
+		{"greptile", "**style** [P0] The name is not escaped.", low},
+		{"claude-review", "[P0] **Pre-existing**: the name is not escaped", critical},
 		{"claude-review", "🔴 **Important**: The file stays open.", high},
 		{"claude-review", "🟡 **Nit:** The name is long.", low},
 		{"", "P2: The file stays open", medium},

@@ -129,7 +129,24 @@ func readJSON(r quorum.Reviewer, body string, p Page) Reading {
 	if err != nil || v.kind != '{' || !v.hasVerdictKey() {
 		return Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed, Detail: shortQuote(text)}
 	}
-	return v.toReading(r.MinSeverity)
+	got := v.toReading(r.MinSeverity)
+	if line, found := lineBelowBlock(p); found && got.Outcome == quorum.Approved { // it may take the yes back, in any words
+		got.Outcome, got.Reason, got.Detail, got.Line = quorum.Malformed, quorum.ReasonContradicts, shortQuote(p.lines[line].text), line+1
+	}
+	return got
+}
+
+// lineBelowBlock finds what stands below the last fenced block, footers aside.
+func lineBelowBlock(p Page) (line int, found bool) {
+	if len(p.blocks) == 0 {
+		return 0, false
+	}
+	for i := p.blocks[len(p.blocks)-1].end + 1; i < len(p.lines); i++ {
+		if l := p.lines[i]; l.visibility != hidden && !isFooter(l.text) {
+			return i, true
+		}
+	}
+	return 0, false
 }
 
 // jsonText returns the text to parse, "" with a reason if there is none. A heading and the line that names the commit may

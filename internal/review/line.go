@@ -27,6 +27,7 @@ type pageLine struct {
 type fencedBlock struct {
 	text   string
 	closed bool
+	end    int // index of the line that closes it
 }
 
 // Page is a text sorted into lines by their visibility.

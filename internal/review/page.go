@@ -118,7 +118,7 @@ func (s *pageScanner) scanFenced(raw string) {
 	switch {
 	case closes && (indent <= 3 || s.fenceUncertain):
 		if !s.fenceUncertain {
-			s.blocks = append(s.blocks, fencedBlock{text: s.fenceBody.String(), closed: true})
+			s.blocks = append(s.blocks, fencedBlock{text: s.fenceBody.String(), closed: true, end: len(s.lines)})
 		}
 		s.fence = 0
 		s.addLine("", hidden)
