@@ -405,7 +405,8 @@ func (h *handbook) read(name string) {
 	h.t.Helper()
 	help := h.help(name)
 	_, list, several := strings.Cut(help, "\nCommands:\n")
-	for _, m := range listedFlag.FindAllStringSubmatch(help, -1) {
+	_, flags, _ := strings.Cut(help, "\nFlags:\n") // an example may begin a line with a flag, too
+	for _, m := range listedFlag.FindAllStringSubmatch(flags, -1) {
 		if !slices.Contains([]string{"--help", "--verbose"}, m[1]) {
 			h.flags[name] = append(h.flags[name], m[1])
 		}

@@ -103,7 +103,7 @@ const shapesNote = `A shape is a line as its reviewer writes it, in small letter
 emoji at its ends aside; one that begins with ` + "`# `" + ` stands for a heading only. Its holes are ` + "`{n}`" + ` (a number), ` + "`{some}`" + ` (one
 that is not 0), ` + "`{count}`" + ` (how many findings there are: a number, "no" or "zero"), ` + "`{login}`, `{sha}`, `{word}`, `{duration}`" + ` and
 ` + "`{any}`" + ` (anything, or nothing); ` + "`(a|b|)`" + ` is a, b or nothing. What approves is known to its last word: it holds neither ` + "`{any}`" + `
-nor ` + "`{word}`" + `, and leaves open no number of findings.
+nor ` + "`{word}`" + ` nor ` + "`{n}`" + ` (of 0 files nobody approves), and leaves open no number of findings.
 
 Shapes stand beside those of a preset and take none of them away: what a preset reads as an objection objects. They need
 ` + "`verdict`" + ` to be ` + "`auto`, `findings` or `review-state`" + `. An approval by a shape is taken back by whatever takes back another: a
@@ -119,7 +119,7 @@ reviewer of a policy file.`
 const shapesExample = `  - name: sage
     author: sage[bot]
     shapes:
-      approves: ["sage has nothing to add", "all {n} files look right to sage"]
+      approves: ["sage has nothing to add", "all {some} files look right to sage"]
       counts: ["sage left {count} remark(s|)"]
       notices:
         - {line: "sage is out of credit{any}", outcome: failed, reason: billing}

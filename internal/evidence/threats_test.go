@@ -325,7 +325,7 @@ func TestTextsThatOnlySeemToApprove(t *testing.T) {
 	for _, body := range []string{
 		"I was unable to fetch the diff.\n\nNo issues found.",
 		"I couldn't access the changed files.\n\n**Ready to merge?** Yes",
-		"The diff was empty, so there was nothing to review.\n\n**Ready to merge?** Yes",
+		"The diff was empty, and so is this review.\n\n**Ready to merge?** Yes",
 		"**Ready to merge?** Yes\n\nError: API rate limit exceeded, the review is incomplete.",
 		"**Ready to merge?** Yes\n\nReviewed 0 of 12 files.",
 		"**Verdict:** Approved\n\n## Required changes\n\n- cart.go:12 leaks",

@@ -180,10 +180,10 @@ var (
 	endClasses = map[string][]string{
 		"later: taken back": {
 			"Actually, no.", "On second thought, this must not go in.",
-			"Update: I was wrong. Do not merge this.", "Edit: do not merge, it deletes user data.",
+			"Update: that was hasty. Do not merge it.", "Edit: do not merge, it deletes user data.",
 			"❌ Do not merge.", "Correction: the migration drops a table, so my answer above no longer holds.",
 			"Scratch that: the lock leaks.",
-			"I take that back after reading `pool.go`.", "Please disregard the verdict above.", "Wait, the token is written to the log.",
+			"I take that back after reading `pool.go`.", "Please disregard the verdict above.", "Wait, the counter is never reset.",
 			"I withdraw my approval.", "Not ready yet.", "This should not be merged.", "Hold the merge.",
 			"Do not ship this.", "⛔ Blocked.",
 			"I have changed my mind.", "Rejected.", "Looking again: no.", "My approval above is void.",
@@ -192,7 +192,7 @@ var (
 			"Never mind, it is not good enough.", "Revoking this.",
 		},
 		"later: blocker": {
-			"**Must fix before merge:** the migration drops the users table.", "Blocker: the token is written to the log in `auth.go:41`.",
+			"**Must fix before merge:** the cache outlives its owner.", "Blocker: the lock is held across the upload in `depot.go:17`.",
 			"Before merging you must rotate the key.", "The lock in `pool.go` must be released first.", "This needs to be fixed first: the query is open to injection.",
 			"There is one blocking problem left: the token is logged.", "### Blockers\n\n- `auth.go:41` logs the token.",
 			"**Blocking:** `auth.go:41` logs the token.", "The following has to be corrected before the release: the index is missing.",

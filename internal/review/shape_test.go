@@ -80,7 +80,7 @@ func TestCheckShapesRefusesLooseApprovals(t *testing.T) {
 		"No capitals":                       "capital letter",
 		"(a":                                "other half",
 		"ok":                                "fewer than 3 letters",
-		"no issues found in {n} files":      "",
+		"no issues found in {some} files":   "",
 		"{some} files read, no comments":    "",
 		"hello {login}, all is well":        "",
 		"reviewed {sha}, all is well":       "",
@@ -100,7 +100,7 @@ func TestCheckShapesRefusesLooseApprovals(t *testing.T) {
 // The shapes of a policy are read as a vendor's: they add to its preset's, and take nothing away.
 func TestShapesOfAPolicy(t *testing.T) {
 	shapes := quorum.Shapes{
-		Approves:  []string{"sage has nothing to add", "# all {n} files look right"},
+		Approves:  []string{"sage has nothing to add", "# all {some} files look right"},
 		IfSettled: []string{"sage has nothing new to add"},
 		Counts:    []string{"sage left {count} remark(s|)"},
 		Objects:   []string{"sage asks for a change{any}"},
@@ -119,7 +119,8 @@ func TestShapesOfAPolicy(t *testing.T) {
 		rule string
 	}{
 		{"**Sage has nothing to add.**", quorum.Approved, "policy approves: sage has nothing to add"},
-		{"## All 12 files look right ✅", quorum.Approved, "policy approves: # all {n} files look right"},
+		{"## All 12 files look right ✅", quorum.Approved, "policy approves: # all {some} files look right"},
+		{"## All 0 files look right ✅", quorum.Empty, ""},
 		{"All 12 files look right", quorum.Malformed, ""},
 		{"Sage has nothing new to add", quorum.Approved, "policy if_settled: sage has nothing new to add"},
 		{"Sage left no remarks", quorum.Approved, "policy counts: sage left {count} remark(s|)"},

@@ -281,6 +281,8 @@ func (s shape) checkFor(list int) error {
 		return errors.New("holds {any} or {word}: what approves is known to its last word")
 	case approving && (holds("{count}") || countsFindings(s.source)):
 		return errors.New("leaves open how many findings there are: write 0 or no, or the line with {count} under counts")
+	case approving && holds("{n}"):
+		return errors.New("holds {n}, which may be 0, and who saw nothing approves nothing: write {some}")
 	case list == listCounts && (holds("{any}") || !holds("{count}")):
 		return errors.New("needs {count}, and may not hold {any}: a count of zero approves")
 	}
