@@ -208,6 +208,9 @@ func (d *document) unlessTakenAway(got Reading) Reading {
 	if line, found := takenBackAt(d.Page, at, by); found {
 		return d.takenAway(got, line, quorum.Malformed, "taken back")
 	}
+	if line, outcome, found := d.openMatterBeside(at, by); found {
+		return d.takenAway(got, line, outcome, "something is open")
+	}
 	return got
 }
 
