@@ -7,6 +7,7 @@ package review
 
 import (
 	"strings"
+	"unicode"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
@@ -18,18 +19,24 @@ const (
 	listedText textWidth = 1 + iota // an item of a list, a heading, a quote: it describes, and is read only for what takes a yes back
 	vendorText                      // a vendor's prose: long sentences describe
 	wholeText                       // the writer's prose
+	remarkText                      // a paragraph of one line, which is short as a condition is
 )
 
-// longSentence is how many words a vendor's sentence has that describes.
-const longSentence = 14
+const (
+	longSentence = 14 // how many words a vendor's sentence has that describes
+	longRemark   = 12 // how many words a paragraph has that need not praise to be no condition
+)
+
+// shortRemark is how many words a vendor's paragraph has that describes.
+const shortRemark = 9
 
 // isDoubtful reports whether a line below a yes makes it conditional, takes it back, or is not understood.
 func isDoubtful(text string, width textWidth) bool {
 	words := strings.TrimLeft(plainWords(cutLinks(text)), "([\"' ")
 	switch {
-	case isOneOf(footers(), trimStatement(words)):
+	case isOneOf(footers(), trimStatement(words)), settledRemark().MatchString(trimStatement(words)):
 		return false
-	case isUnknownWord(words):
+	case width > listedText && isUnknownWord(words):
 		return true
 	}
 	if label, rest, ok := strings.Cut(words, ":"); ok && strings.Count(label, " ") < 4 {
@@ -42,13 +49,16 @@ func isDoubtful(text string, width textWidth) bool {
 		case rest == "no" || rest == "false": // "Breaking changes: no"
 			return false
 		}
-		words = rest
+		words, width = rest, min(width, wholeText)
 		if reasonLabel().MatchString(label + ":") { // what follows describes the change, as commits do
 			width = min(width, vendorText)
 		}
 	}
 	if width == vendorText && strings.Count(words, " ") < longSentence {
 		width = wholeText
+	}
+	if width == remarkText && strings.Count(words, " ") < longRemark && !isPleasant(words) {
+		return true
 	}
 	for sentence := range strings.SplitSeq(sentenceEnds().Replace(words), ". ") {
 		sentence = strings.TrimLeft(trimStatement(sentence), "([\"'")
@@ -65,6 +75,16 @@ func isDoubtful(text string, width textWidth) bool {
 // sentenceEnds replaces what parts two sentences by a full stop.
 func sentenceEnds() *strings.Replacer {
 	return strings.NewReplacer("! ", ". ", "? ", ". ", "; ", ". ", " — ", ". ", " – ", ". ", " - ", ". ")
+}
+
+// isPleasant reports whether a short paragraph praises the change or describes it, and nothing else: for it to be left out of
+// account, a word must tell so.
+func isPleasant(words string) bool {
+	if !strings.ContainsFunc(words, unicode.IsLetter) || nothingHere().MatchString(words) {
+		return true
+	}
+	words = strings.ReplaceAll(words, "nothing wrong", "nothing")
+	return pleasantWords().MatchString(words) && !unpleasantWords().MatchString(words)
 }
 
 // isDoubtfulField reports whether a label and what stands behind it are something still open, or a no.

@@ -101,7 +101,7 @@ var repeatedYes = lazyWorded(
 		`|all|very|both|comfortable|fine) ){0,4}` +
 		`(?:(?:good|ready|safe|fine|ok|okay|clear|clean|fit|happy)(?: and (?:safe|ready))? (?:to` +
 		`|for) (?:merge|merging|be merged|land|ship|approve|approval|go)` +
-		`|be merged|merge|mergeable|approved?|land|ship|approve)` +
+		`|be merged|merge|mergeable|approved?|land|ship|approve|approving)` +
 		`(?: (?:as[ -]is|to (?:main|master|trunk)|now|it|this|the (?:change|pr|pull request)|from my side` +
 		`|with (?:confidence|minimal risk|low risk)|by me|from me))*` +
 		`|(?:there (?:are|is|were|was) )?(?:no|zero|0|without|not any) (?:[\w-]+ ){0,2}(?:blockers?` +
@@ -211,7 +211,7 @@ var unseenPart = lazyWorded(
 
 // praise matches what a line of one word may say below a yes.
 var praise = lazyWorded(
-	`^(?:nice|thanks?|great|lgtm|shipit|excellent|perfect|awesome|cheers|congratulations|congrats|done` +
+	`^(?:nice|approving|thanks?|great|lgtm|shipit|excellent|perfect|awesome|cheers|congratulations|congrats|done` +
 		`|approved?|good|solid|clean|merge|yes|ok` +
 		`|okay|super|brilliant|fantastic|lovely|beautiful|neat|amazing|impressive|wow|well|kudos|notes?` +
 		`|summary|details|reasoning|reasons?|praise` +
@@ -231,3 +231,43 @@ verified checked compared
 consider well easy follow scoped focused refactoring refactor feature support update updates behaviour behavior
 approach keep up
 no not an expected regressions concerns problems none nothing else`)
+
+// pleasantWords match what a short paragraph holds that praises a change or describes it.
+var pleasantWords = lazyWorded(
+	`\b(?:good|great|right|nice(?:ly)?|clean(?:ly)?|clear(?:ly|er)?|solid|sound|safe(?:ly)?|well` +
+		`|correct(?:ly)?|fine|simple|simpler|small|complete|cover(?:s|ed|age)` +
+		`|tested|pass(?:es|ed|ing)?|met|done|ok|okay|lgtm|thanks?|thank you|works?|working|match(?:es|ed)?` +
+		`|verified|checked|traced|confirmed|approv(?:ed|e|ing)` +
+		`|improve[sd]?|improvement|easy|easier|readable|consistent(?:ly)?|expected|excellent|perfect|awesome` +
+		`|impressive|elegant|robust|straightforward|focused` +
+		`|useful|helpful|handle[sd]?|add(?:s|ed)|removed?|removes|rename[sd]?|update[sd]?|move[sd]?|uses` +
+		`|keep[s]?|returns|protects|prevents|avoids|fixe[sd]` +
+		`|addresse[sd]|resolve[sd]|terminates|stops|closes|releases|holds|locks|makes|takes|allows|supports` +
+		`|replaces|introduces|implements` +
+		`|extends|reduces|splits|drops|simplifie[sd]|refactor\w*|documented|bounded|compatible|compatibility` +
+		`|safe to merge|ship it|ready|mechanical|renames|green` +
+		`|consider|optional|taste|minor|nit|confidence|reviewed|limited|unchanged|happy|appreciate[sd]?` +
+		`|congrat\w*|cheers|kudos` +
+		`|(?:0|no|nothing|none|zero|without any) (?:[\w-]+ ){0,3}(?:concerns?|issues?|problems?|findings?` +
+		`|bugs?|comments?|blockers?|objections?|regressions?|risks?` +
+		`|action|add|fix|report|changes?|complaints?|suggestions?|questions?|remarks?|say|improve|nits|wrong` +
+		`|further|more|else))\b`,
+)
+
+// settledRemark matches a whole remark that says that nothing is left to do.
+var settledRemark = lazyWorded(
+	`^(?:there is |i have )?(?:no|nothing|no further|nothing further|no other` +
+		`|no more) ?(?:[\w-]+ ){0,2}(?:is |are |was |were )?(?:needed|required|necessary|left|to do|open)$`,
+)
+
+// unpleasantWords match what a short paragraph that is no doubt does not hold.
+var unpleasantWords = lazyWorded(
+	`\b(?:not|never|missing|lacks?|lacking|fail\w*|broken|wrong(?:ly)?|worr\w+|doubt\w*|unsure|unclear` +
+		`|guess\w*|needs?|needed|must|should|would|could|might|may` +
+		`|perhaps|maybe|but|if|when|once|first|until|unless|before|half|part(?:s|ly|ial|ially)?|some|few` +
+		`|almost|nearly|mostly|un(?:tested|reviewed|safe|stable|handled)` +
+		`|insecure|bad|poor\w*|hard|slow\w*|confus\w+|redo\w*|redone|except|however|still (?:to|a|need)|see` +
+		`|let|get|expect|assum\w+|understanding|condition\w*` +
+		`|requirement|confirmed by|scrap|revert\w*|misread|fewer|too|although|though|pending|await\w*|wait\w*` +
+		`|by the|just one|one thing)\b|n't\b`,
+)

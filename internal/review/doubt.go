@@ -68,7 +68,8 @@ const (
 
 // takenBackAt returns the line of p behind line `from` that takes a yes in it back.
 func takenBackAt(p Page, from int, by voice) (line int, found bool) {
-	next := true // the line is the first below the yes
+	next := true       // the line is the first below the yes
+	describes := false // it stands in a section that describes the change
 	for i := from + 1; i < len(p.lines); i++ {
 		l := p.lines[i]
 		text := strings.TrimSpace(l.text)
@@ -83,15 +84,24 @@ func takenBackAt(p Page, from int, by voice) (line int, found bool) {
 		if _, section := severityOfLabel(plainWords(text)); saysRetraction(text) && !(section && l.level > 0) { // "### Critical (must fix)"
 			return i, true
 		}
-		isName := l.level > 0 && !strings.Contains(headingText(text), " ") // "### Notes"
+		isHeading := l.level > 0 || strings.HasPrefix(text, "<h") || strings.HasPrefix(text, "<summary") || strings.HasPrefix(text, "<details")
+		if isHeading {
+			describes = by == vendorVoice || describingSection().MatchString(plainWords(text))
+		}
+		isName := isHeading && !strings.Contains(headingText(text), " ") // "### Notes"
 		if by == stateVoice || l.folded || isName || text[0] == '|' || len(text) > 4*maxMatchedLine {
+			next = false
 			continue
 		}
 		item, isItem := listItem(text)
 		width := wholeText
 		switch {
-		case isItem && !(next && by == fieldVoice) || l.level > 0 || l.visibility == quoted:
+		case isItem && !(next && by == fieldVoice) || isHeading || l.visibility == quoted:
 			width = listedText
+		case by == vendorVoice && strings.Count(text, " ") >= shortRemark:
+			width = vendorText
+		case !describes && !p.isWithinParagraph(i, from) && !strings.HasPrefix(text, "<su"):
+			width = remarkText
 		case by == vendorVoice:
 			width = vendorText
 		}
@@ -101,6 +111,19 @@ func takenBackAt(p Page, from int, by voice) (line int, found bool) {
 		}
 	}
 	return 0, false
+}
+
+// isWithinParagraph reports whether line i goes on in a neighbour that is not line from or above.
+func (p Page) isWithinParagraph(i, from int) bool {
+	isProse := func(i int) bool {
+		if i <= from || i >= len(p.lines) || p.lines[i].visibility == hidden || p.lines[i].level > 0 {
+			return false
+		}
+		text := strings.TrimSpace(p.lines[i].text)
+		_, item := listItem(text)
+		return text != "" && !item && text[0] != '<' && text[0] != '|'
+	}
+	return isProse(i-1) || isProse(i+1)
 }
 
 // saysRetraction reports whether a line takes a yes back.
@@ -224,7 +247,7 @@ var unread = [...]struct {
 }
 
 // partSeen matches a share of the change that is less than all of it, and how many of how many files behind their label.
-var partSeen = lazyWorded(`\b(?:reviewed|read|checked|analy[sz]ed|scanned|covered|coverage|saw|seen|inspected` +
+var partSeen = lazyWorded(`\b(?:reviewed|read|checked|analy[sz]ed|scanned|covered|saw|seen|inspected` +
 	`|looked at)\b.{0,30}\b\d?\d(?:[.,]\d+)? ?(?:%|percent\b)` +
 	`|\b\d?\d(?:[.,]\d+)? ?(?:%|percent) (?:of )?(?:the |all )?(?:\w+ )?(?:change|diff|files|lines|code` +
 	`|pull request|pr|patch)\w* (?:was |were |is |are )?(?:reviewed|read|checked|analy[sz]ed|scanned` +

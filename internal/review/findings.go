@@ -278,7 +278,8 @@ func (t *findingTally) isNothingFound(text string) bool {
 
 // troubleName matches the name of a fold that does more than describe.
 var troubleName = lazyWorded(`\b(?:issues?|findings?|problems?|bugs?|concerns?|comments?|errors?|failures?|failed` +
-	`|warnings?|blockers?|caveats?|conditions?|risks?|todo|fix(?:es)?|important|critical|skipped|not reviewed|suggestions?|nits?|nitpicks?|outside|missing|limitations?)\b`)
+	`|warnings?|blockers?|caveats?|conditions?|risks?|todo|fix(?:es)?|important|critical` +
+	`|skipped|not reviewed|suggestions?|nits?|nitpicks?|outside|missing|limitations?)\b`)
 
 // isQuietFold reports whether a heading is the name of a fold that describes: how a review was made, or of what.
 func isQuietFold(l pageLine, name string) bool {

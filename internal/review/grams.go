@@ -224,8 +224,9 @@ func gramsOf(spellings []string) *gramSet {
 }
 
 // commonText holds the words that stand in most lines.
-const commonText = " the a and is are was were be been to of in on for with that this it its by as at from not has have had no all only when if after " +
-	"before once until can could should will would may must change changes changed code test tests file files line lines review reviewed issue issues " +
+const commonText = " the a and is are was were be been to of in on for with that this it its by as at from not has have had no all " +
+	"only when if after before once until can could should will would may must change changes changed code test tests file files " +
+	"line lines review reviewed issue issues " +
 	"fix fixed added adds new function handling error errors "
 
 // commonGrams are the groups of commonText.

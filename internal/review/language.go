@@ -60,7 +60,8 @@ jei tikai pärast ainult kuid
 haddii nëse amma tí ṣùgbọ́n kodwa ngaphambi`)
 
 // weakWords are function words of other languages that code and English write too: one counts half.
-var weakWords = lazyWords(`die der das den als im bei bis si la le en il un du sur des se el de es con sin na ma men med est son ha po alles cu`)
+var weakWords = lazyWords(`die der das den als im bei bis si la le en il un du sur des se el
+ de es con sin na ma men med est son ha po alles cu`)
 
 func lazyWords(list string) func() map[string]bool {
 	return sync.OnceValue(func() map[string]bool {
