@@ -53,16 +53,18 @@ var (
 	)
 	// adversative matches how a sentence begins that takes something back.
 	adversative = lazyRegexp(
-		`^(?:still|that said|having said that|yet|unfortunately|sadly|regrettably|alas|one thing|on reflection|oh,? wait|oops|hm+|error|failure)\b[,:.]? `,
+		`^(?:still|that said|having said that|yet|unfortunately|sadly|regrettably|alas|one thing|on reflection|oh,? wait|oops|hm+)\b[,:.]? |^(?:error|failure): `,
 	)
 	// openName matches the name of a section that holds what is open.
 	openName = lazyRegexp(
 		`^(?:open |remaining |known |potential |security )?(?:issues?|problems?|concerns?|findings?|blockers?|defects?|risks?)(?: found)?$` +
 			`|^(?:needs? attention|action items?|to-?dos?|must fix|action required|not approved|changes requested)$`,
 	)
-	// deniedCell and gradedCell match a cell of a table that says no, and one that grades what its row names.
-	deniedCell = lazyRegexp(`^(?:no|failed|fail|blocked|rejected|not approved|must fix)$`)
-	gradedCell = lazyRegexp(`^(?:critical|blocker|blocking|severe|high|major|medium|p0|p1|p2)$`)
+	// deniedCell, gradedCell and verdictCell match a cell of a table that says no, one that grades what its row names, and one
+	// that names the verdict.
+	deniedCell  = lazyRegexp(`^(?:no|failed|fail|blocked|rejected|not approved|must fix)$`)
+	verdictCell = lazyRegexp(`\b(?:approved?|approval|verdict|decision|recommendation|mergeable|merge|safe)\b`)
+	gradedCell  = lazyRegexp(`^(?:critical|blocker|blocking|severe|high|major|medium|p0|p1|p2)$`)
 	// settledMatter matches that what is counted or named is open no more.
 	settledMatter = lazyWorded(
 		`\b(?:resolved|fixed|fixes|addressed|closed|dismissed|gone|solved|settled|no longer|suppressed|previously reported|hidden|collapsed` +
@@ -75,7 +77,13 @@ var (
 func (d *document) openMatterBeside(at int, by voice) (line int, outcome quorum.Outcome, found bool) {
 	for i, l := range d.lines {
 		text := strings.TrimSpace(l.text)
-		if l.visibility == hidden || text == "" || i == at || len(text) > 4*maxMatchedLine || isFooter(text) {
+		if l.visibility == hidden || text == "" || i == at || len(text) > 4*maxMatchedLine {
+			continue
+		}
+		if i > at && by != stateVoice && deniesInSmallPrint(text) {
+			return i, quorum.Malformed, true
+		}
+		if isFooter(text) {
 			continue
 		}
 		words := plainWords(cutLinks(text))
@@ -84,7 +92,7 @@ func (d *document) openMatterBeside(at int, by voice) (line int, outcome quorum.
 			return i, quorum.Malformed, true
 		case l.visibility == quoted && !l.alert || l.coded:
 		case text[0] == '|':
-			if !l.folded && !d.isTableHead(i) && (gradesInRow(text) || i > at && by != stateVoice && deniesInRow(text)) {
+			if !l.folded && !d.isTableHead(i) && (gradesInRow(text) || i > at && deniesInRow(text, by)) {
 				return i, quorum.Malformed, true
 			}
 		case isPartRead(l, words):
@@ -136,17 +144,36 @@ func (d *document) hasOpenContent(i int) bool {
 	return words != "" && !nothingHere().MatchString(words) && !strings.HasPrefix(next, "#") && !strings.HasPrefix(next, "<")
 }
 
+// deniesInSmallPrint reports whether a picture's name says no, or a line in small letters bears a cross.
+func deniesInSmallPrint(text string) bool {
+	if strings.HasPrefix(text, "<su") && strings.ContainsAny(text, "❌⛔🚫🛑✗✘") {
+		return true
+	}
+	names := pictureNames(text)
+	if _, alt, found := strings.Cut(text, `alt="`); found {
+		alt, _, _ = strings.Cut(alt, `"`)
+		names = append(names, alt)
+	}
+	return slices.ContainsFunc(names, func(name string) bool { return isRejection(trimStatement(plainWords(name))) })
+}
+
 // isTableHead reports whether line i names the columns of a table: a divider follows it.
 func (d *document) isTableHead(i int) bool {
-	return i+1 < len(d.lines) && isDivider(cellsOf(strings.TrimSpace(d.lines[i+1].text)))
+	next, _ := nextLine(d.Page, i)
+	return strings.Contains(next, "-") && isDivider(cellsOf(next))
 }
 
 // cellsOf returns the cells of a table's row.
 func cellsOf(row string) []string { return strings.Split(strings.Trim(row, "|"), "|") }
 
-// deniesInRow reports whether a cell of a table's row says no.
-func deniesInRow(row string) bool {
-	return slices.ContainsFunc(cellsOf(row), func(cell string) bool {
+// deniesInRow reports whether a table's row says no. A vendor's table shows checks of its own beside the review: of it only a
+// row about the verdict counts.
+func deniesInRow(row string, by voice) bool {
+	cells := cellsOf(row)
+	if by == stateVoice || by == vendorVoice && !verdictCell().MatchString(trimSymbols(plainWords(cells[0]))) {
+		return false
+	}
+	return slices.ContainsFunc(cells, func(cell string) bool {
 		return strings.ContainsAny(cell, "❌⛔🚫🛑✗✘") || deniedCell().MatchString(trimSymbols(plainWords(strings.TrimSpace(cell))))
 	})
 }
