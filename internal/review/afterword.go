@@ -78,7 +78,8 @@ func sentenceEnds() *strings.Replacer {
 }
 
 // isPleasant reports whether a short paragraph praises the change or describes it, and nothing else: for it to be left out of
-// account, a word must tell so.
+// account, a word must tell so. This is a list like any other: it refuses many a harmless remark, which costs a retry, and a
+// defect that is told in harmless words passes.
 func isPleasant(words string) bool {
 	if !strings.ContainsFunc(words, unicode.IsLetter) || nothingHere().MatchString(words) {
 		return true

@@ -68,6 +68,7 @@ const (
 
 // takenBackAt returns the line of p behind line `from` that takes a yes in it back.
 func takenBackAt(p Page, from int, by voice) (line int, found bool) {
+	prose := 0         // how many lines of prose were read
 	next := true       // the line is the first below the yes
 	describes := false // it stands in a section that describes the change
 	for i := from + 1; i < len(p.lines); i++ {
@@ -106,12 +107,18 @@ func takenBackAt(p Page, from int, by voice) (line int, found bool) {
 			width = vendorText
 		}
 		next = false
-		if isDoubtful(item, width) || l.visibility != quoted && (by == fieldVoice || !isItem) && isForeignDoubt(item) {
+		if width > listedText {
+			prose++
+		}
+		if prose > maxProse || isDoubtful(item, width) || l.visibility != quoted && (by == fieldVoice || !isItem) && isForeignDoubt(item) {
 			return i, true
 		}
 	}
 	return 0, false
 }
+
+// maxProse is how many lines of prose may stand below a yes. No review has so many, and each is compared with many words.
+const maxProse = 150
 
 // isWithinParagraph reports whether line i goes on in a neighbour that is not line from or above.
 func (p Page) isWithinParagraph(i, from int) bool {

@@ -1,7 +1,13 @@
 package review
 
-// This file lists wordings of vetoes and of what a plain yes stands beside. Each half was written after the
-// reader was: of the first it read a third of the vetoes as approvals, of the second a quarter, before it was mended by class.
+// This file lists wordings of vetoes and of what a plain yes stands beside. They came in two lots, each written before the
+// reader was mended for it, and each then used to mend it. That all of them are read right shows that nothing was lost, and
+// not how new wordings are read: for that a lot must be tried that nobody has tuned to, and the figures kept.
+//
+// A third lot was only measured, in fields, with the reader as it was when this was written. Read as approvals were 180 of 690
+// texts with a condition or a part, 210 of 360 with a defect told as a plain fact, none of 630 in other languages. Not read
+// were 450 of 660 plain texts with a short remark below the yes that has no label, and none of 240 with a label, a section
+// or a list. Remarks of the first two lots that were refused in the same way are not listed here.
 
 var (
 	// moreConditions are conditions that stand below a yes or at the end.
