@@ -36,7 +36,7 @@ func isItalic(text string) bool {
 var footers = lazyShapes(
 	"generated (with|by) {any}", "reviewed in {duration}", "reviewed (by|with) {word}", "reviewed commit{any}",
 	"reviewed up to commit{any}",
-	"powered by {any}",
+	"powered by {any}", "view in {any}",
 	"this (review|comment|summary) (was|is) (generated|written|created|automatically generated) {any}",
 	"was this helpful{any}", "react with {any}", "help me be more useful! please click {any}",
 	"(re-|re|)(trigger|run|request) {any}",

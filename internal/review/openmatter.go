@@ -146,7 +146,7 @@ func (d *document) hasOpenContent(i int) bool {
 
 // deniesInSmallPrint reports whether a picture's name says no, or a line in small letters bears a cross.
 func deniesInSmallPrint(text string) bool {
-	if strings.HasPrefix(text, "<su") && strings.ContainsAny(text, "❌⛔🚫🛑✗✘") {
+	if (strings.HasPrefix(text, "<sub>") || strings.HasPrefix(text, "<sup>")) && strings.ContainsAny(text, "❌⛔🚫🛑✗✘") {
 		return true
 	}
 	names := pictureNames(text)
