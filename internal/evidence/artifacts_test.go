@@ -44,64 +44,72 @@ func upload(id int64, sec int, content string) quorum.Upload {
 	return quorum.Upload{ID: id, Created: at(sec), Content: []byte(content)}
 }
 
+// afterRun is a head on which run 1 has ended and left these files.
+func afterRun(files ...quorum.Upload) *scene { return onHead(filed()).run(1, 5, 40).uploaded(files...) }
+
+// afterRerun is a head on which the second attempt of run 1 has ended, and the files that both left.
+func afterRerun(files ...quorum.Upload) *scene {
+	return onHead(filed()).run(1, 5, 90, attempt(2, 60)).uploaded(files...)
+}
+
 func TestAnArtifactIsTheVerdict(t *testing.T) {
 	approve, objects := verdictJSON("approve", 1), verdictJSON("request_changes", 1)
 	for name, c := range map[string]struct {
 		scene *scene
 		want  quorum.Outcome
 	}{
-		"it approves":                       {onHead(filed()).run(1, 5, 40).uploaded(upload(9, 30, approve)), quorum.Approved},
-		"it objects":                        {onHead(filed()).run(1, 5, 40).uploaded(upload(9, 30, objects)), quorum.Findings},
+		"it approves":                       {afterRun(upload(9, 30, approve)), quorum.Approved},
+		"it objects":                        {afterRun(upload(9, 30, objects)), quorum.Findings},
 		"it objects while the run goes on":  {onHead(filed()).run(1, 5, -1).uploaded(upload(9, 30, objects)), quorum.Findings},
 		"it approves while the run goes on": {onHead(filed()).run(1, 5, -1).uploaded(upload(9, 30, approve)), quorum.Approved},
-		"none":                              {onHead(filed()).run(1, 5, 40).uploaded(), quorum.Empty},
+		"none":                              {afterRun(), quorum.Empty},
 		"a text is none":                    {onHead(filed()).run(1, 5, 40).comment(3, 30, bot, yes).uploaded(), quorum.Empty},
 		"a text does not object beside it":  {onHead(filed()).run(1, 5, 40).comment(3, 30, bot, no).uploaded(upload(9, 30, approve)), quorum.Approved},
-		"no JSON":                           {onHead(filed()).run(1, 5, 40).uploaded(upload(9, 30, "**Ready to merge?** Yes")), quorum.Malformed},
+		"no JSON":                           {afterRun(upload(9, 30, "**Ready to merge?** Yes")), quorum.Malformed},
 		"another head": {
-			onHead(filed()).run(1, 5, 40).uploaded(upload(9, 30, verdictJSON("approve", 1, head, older))), quorum.Malformed,
+			afterRun(upload(9, 30, verdictJSON("approve", 1, head, older))), quorum.Malformed,
 		},
 		"an objection to another head": {
-			onHead(filed()).run(1, 5, 40).uploaded(upload(9, 30, verdictJSON("request_changes", 1, head, older))), quorum.Malformed,
+			afterRun(upload(9, 30, verdictJSON("request_changes", 1, head, older))), quorum.Malformed,
 		},
 		"another base": {
-			onHead(filed()).run(1, 5, 40).uploaded(upload(9, 30, verdictJSON("approve", 1, `"main"`, `"stable"`))), quorum.Malformed,
+			afterRun(upload(9, 30, verdictJSON("approve", 1, `"main"`, `"stable"`))), quorum.Malformed,
 		},
 		"another run": {
-			onHead(filed()).run(1, 5, 40).uploaded(upload(9, 30, verdictJSON("approve", 1, `"run": 1`, `"run": 2`))), quorum.Malformed,
+			afterRun(upload(9, 30, verdictJSON("approve", 1, `"run": 1`, `"run": 2`))), quorum.Malformed,
 		},
-		"another attempt": {onHead(filed()).run(1, 5, 40).uploaded(upload(9, 30, verdictJSON("approve", 2))), quorum.Malformed},
+		"another attempt": {afterRun(upload(9, 30, verdictJSON("approve", 2))), quorum.Malformed},
 		"half of the change": {
-			onHead(filed()).run(1, 5, 40).uploaded(upload(9, 30, verdictJSON("approve", 1, `"files_total": 1`, `"files_total": 2`))), quorum.Partial,
+			afterRun(upload(9, 30, verdictJSON("approve", 1, `"files_total": 1`, `"files_total": 2`))), quorum.Partial,
 		},
 		"fewer files than the pull request changes": {
 			func() *scene {
-				x := onHead(filed()).run(1, 5, 40).uploaded(upload(9, 30, approve))
+				x := afterRun(upload(9, 30, approve))
 				x.s.PR.Files = append(x.s.PR.Files, quorum.File{Path: "shop.go"})
 				return x
 			}(), quorum.Partial,
 		},
 		"a key that says something": {
-			onHead(filed()).run(1, 5, 40).uploaded(upload(9, 30, verdictJSON("approve", 1, `"findings"`, `"blocking": true, "findings"`))),
+			afterRun(upload(9, 30, verdictJSON("approve", 1, `"findings"`, `"blocking": true, "findings"`))),
 			quorum.Malformed,
 		},
 		"it cannot be unpacked": {
-			onHead(filed()).run(1, 5, 40).uploaded(quorum.Upload{ID: 9, Created: at(30), Problem: "it holds two files"}), quorum.Malformed,
+			afterRun(quorum.Upload{ID: 9, Created: at(30), Problem: "it holds two files"}), quorum.Malformed,
 		},
-		"two that approve":         {onHead(filed()).run(1, 5, 40).uploaded(upload(9, 30, approve), upload(10, 31, approve)), quorum.Malformed},
-		"two of which one objects": {onHead(filed()).run(1, 5, 40).uploaded(upload(9, 30, objects), upload(10, 31, approve)), quorum.Findings},
-		"long after its attempt":   {onHead(filed()).run(1, 5, 40).uploaded(upload(9, 140, approve)), quorum.Empty},
-		"from before its attempt":  {onHead(filed()).run(1, 5, 90, attempt(2, 60)).uploaded(upload(9, 30, approve)), quorum.Empty},
-		"of the attempt before":    {onHead(filed()).run(1, 5, 90, attempt(2, 60)).uploaded(upload(9, 70, approve)), quorum.Malformed},
-		"of the newest attempt":    {onHead(filed()).run(1, 5, 90, attempt(2, 60)).uploaded(upload(9, 70, verdictJSON("approve", 2))), quorum.Approved},
+		"two that approve":         {afterRun(upload(9, 30, approve), upload(10, 31, approve)), quorum.Malformed},
+		"two of which one objects": {afterRun(upload(9, 30, objects), upload(10, 31, approve)), quorum.Findings},
+		"long after its attempt":   {afterRun(upload(9, 140, approve)), quorum.Empty},
+		"from before its attempt":  {afterRerun(upload(9, 30, approve)), quorum.Empty},
+		"of the attempt before":    {afterRerun(upload(9, 70, approve)), quorum.Malformed},
+		"of the newest attempt":    {afterRerun(upload(9, 70, verdictJSON("approve", 2))), quorum.Approved},
 		"an objection of the attempt before stands": {
-			onHead(filed()).run(1, 5, 90, attempt(2, 60)).uploaded(upload(9, 30, objects)), quorum.Findings,
+			afterRerun(upload(9, 30, objects)), quorum.Findings,
 		},
 		"and is answered by the newest": {
-			onHead(filed()).run(1, 5, 90, attempt(2, 60)).uploaded(upload(9, 30, objects), upload(10, 70, verdictJSON("approve", 2))), quorum.Approved,
+			afterRerun(upload(9, 30, objects), upload(10, 70, verdictJSON("approve", 2))), quorum.Approved,
 		},
 		"it expired and nobody has read it": {
-			onHead(filed()).run(1, 5, 40).uploaded(quorum.Upload{ID: 9, Created: at(30), Expired: true}), quorum.Empty,
+			afterRun(quorum.Upload{ID: 9, Created: at(30), Expired: true}), quorum.Empty,
 		},
 	} {
 		if got := evidence.Judge(c.scene.p, c.scene.s)[0]; outcomeAfter(got) != c.want {
@@ -144,7 +152,7 @@ func TestAVerdictThatWasReadStands(t *testing.T) {
 		"an approval is replaced by a no":       {[]quorum.Upload{upload(9, 30, approve)}, []quorum.Upload{upload(10, 35, objects)}, quorum.Object},
 		"an approval is replaced by no verdict": {[]quorum.Upload{upload(9, 30, approve)}, []quorum.Upload{upload(10, 35, "{}")}, quorum.Pending},
 	} {
-		x := onHead(filed()).run(1, 5, 40).uploaded(c.first...)
+		x := afterRun(c.first...)
 		x.looks(41)
 		x.s.Uploads = nil
 		x.uploaded(c.then...)
@@ -156,7 +164,7 @@ func TestAVerdictThatWasReadStands(t *testing.T) {
 
 // An artifact says nothing of a pull request that it may not be about.
 func TestAnArtifactOfAnotherPullRequestApprovesNothing(t *testing.T) {
-	x := onHead(filed()).run(1, 5, 40).uploaded(upload(9, 30, verdictJSON("approve", 1)))
+	x := afterRun(upload(9, 30, verdictJSON("approve", 1)))
 	x.s.SameBranch = append(x.s.SameBranch, quorum.PullRequest{
 		PR: quorum.PR{Owner: "acme", Repo: "shop", Number: 8}, Head: head, HeadRef: "feature", HeadRepo: "acme/shop", BaseRef: "stable", Created: at(1),
 	})

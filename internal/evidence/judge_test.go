@@ -314,21 +314,42 @@ func TestWhichRunSpeaks(t *testing.T) {
 			silent,
 		},
 		{"of another event", onHead(openai()).run(1, 10, 100, by("push")).comment(1, 90, bot, yes), silent},
-		{"of another head", onHead(openai()).run(1, 10, 100, func(r *quorum.Run) { r.Head = older }).comment(1, 90, bot, yes), silent},
+		{
+			"of another head",
+			onHead(openai()).run(1, 10, 100, func(r *quorum.Run) { r.Head = older }).comment(1, 90, bot, yes), silent,
+		},
 		{"created before the pull request", onHead(openai()).run(1, -90, 100).comment(1, 90, bot, yes), silent},
-		{"a dynamic run of that time", onHead(openai()).run(1, -90, 100, by("dynamic")).comment(1, 90, bot, yes), approves},
-		{"created in the second of the pull request", onHead(openai()).run(1, -60, 100).comment(1, 90, bot, yes), approves},
+		{
+			"a dynamic run of that time",
+			onHead(openai()).run(1, -90, 100, by("dynamic")).comment(1, 90, bot, yes), approves,
+		},
+		{
+			"created in the second of the pull request",
+			onHead(openai()).run(1, -60, 100).comment(1, 90, bot, yes), approves,
+		},
 		{"created before the base", onHead(openai()).run(1, 10, 100).comment(1, 90, bot, yes).retargeted(200), silent},
-		{"a rerun replays the old base", onHead(openai()).run(1, 10, 300, attempt(2, 210)).comment(1, 290, bot, yes).retargeted(200), silent},
-		{"created in the second of the base", onHead(openai()).run(1, 200, 300).comment(1, 290, bot, yes).retargeted(200), silent},
-		{"created in the second after the base", onHead(openai()).run(1, 201, 300).comment(1, 290, bot, yes).retargeted(200), approves},
+		{
+			"a rerun replays the old base",
+			onHead(openai()).run(1, 10, 300, attempt(2, 210)).comment(1, 290, bot, yes).retargeted(200), silent,
+		},
+		{
+			"created in the second of the base",
+			onHead(openai()).run(1, 200, 300).comment(1, 290, bot, yes).retargeted(200), silent,
+		},
+		{
+			"created in the second after the base",
+			onHead(openai()).run(1, 201, 300).comment(1, 290, bot, yes).retargeted(200), approves,
+		},
 		{"the newest speaks", onHead(openai()).run(1, 10, 100).comment(1, 90, bot, yes).run(2, 110, 200), empty},
 		{
 			"the newest by number, not by the digits of its id",
 			onHead(openai()).run(1000, 110, 200, numbered(12)).run(999, 10, 100, numbered(9)).comment(1, 190, bot, yes),
 			approves,
 		},
-		{"a skipped one replaces nothing", onHead(openai()).run(1, 10, 100).comment(1, 90, bot, yes).run(2, 110, 111, ended("skipped")), approves},
+		{
+			"a skipped one replaces nothing",
+			onHead(openai()).run(1, 10, 100).comment(1, 90, bot, yes).run(2, 110, 111, ended("skipped")), approves,
+		},
 		{
 			"one that never ran replaces nothing",
 			onHead(openai()).run(1, 10, 100).comment(1, 90, bot, yes).run(2, 110, 111, jobless("action_required")),
@@ -394,13 +415,19 @@ func TestWhichTextIsBound(t *testing.T) {
 		{"before the attempt", onHead(openai()).run(1, 10, 100).comment(1, 9, bot, yes), empty},
 		{"a minute after its end", onHead(openai()).run(1, 10, 100).comment(1, 160, bot, yes), approves},
 		{"later", onHead(openai()).run(1, 10, 100).comment(1, 161, bot, yes), empty},
-		{"another heading", onHead(openai()).run(1, 10, 100).comment(1, 90, bot, strings.Replace(yes, "OpenAI", "Gemini", 1)), empty},
+		{
+			"another heading",
+			onHead(openai()).run(1, 10, 100).comment(1, 90, bot, strings.Replace(yes, "OpenAI", "Gemini", 1)), empty,
+		},
 		{"another author", onHead(openai()).run(1, 10, 100).comment(1, 90, "mallory", yes), empty},
 		{"a person called so", onHead(openai()).run(1, 10, 100).with(func(x *scene) { x.comment(1, 90, bot, yes).s.Comments[0].Author.Bot = false }), empty},
 		{"it names the head", onHead(openai()).run(1, 10, 100).comment(1, 90, bot, named(yes, head[:7])), approves},
 		{"it names another commit", onHead(openai()).run(1, 10, 100).comment(1, 90, bot, named(yes, older[:7])), empty},
 		{"it names the test merge", onHead(openai()).run(1, 10, 100).comment(1, 90, bot, named(yes, merged)), approves},
-		{"naming the test merge binds nothing", onHead(openai()).run(1, 10, 100).comment(1, 9, bot, named(yes, merged)), empty},
+		{
+			"naming the test merge binds nothing",
+			onHead(openai()).run(1, 10, 100).comment(1, 9, bot, named(yes, merged)), empty,
+		},
 		{"it names a merge of the head", onHead(openai()).run(1, 10, 100).comment(1, 90, bot, named(yes, "d4d4d4d4")).with(func(x *scene) {
 			x.s.Resolved = map[string]quorum.Commit{"d4d4d4d4": {SHA: "d4d4d4d4" + older[8:], Parents: []string{older, head}}}
 		}), approves},
@@ -410,27 +437,57 @@ func TestWhichTextIsBound(t *testing.T) {
 		{"it names a commit that does not exist", onHead(openai()).run(1, 10, 100).comment(1, 90, bot, named(yes, "d4d4d4d4")).with(func(x *scene) {
 			x.s.Resolved = map[string]quorum.Commit{"d4d4d4d4": {}}
 		}), empty},
-		{"a shared author needs the attempt even if it names the head", onHead(openai()).run(1, 10, 100).comment(1, 200, bot, named(yes, head)), empty},
+		{
+			"a shared author needs the attempt even if it names the head",
+			onHead(openai()).run(1, 10, 100).comment(1, 200, bot, named(yes, head)), empty,
+		},
 		{"and a run at all", onHead(openai()).comment(1, 90, bot, named(yes, head)), silent},
-		{"an author of its own does not", onHead(own).run(1, 10, 100).comment(1, 200, "claude[bot]", named(yes, head)), approves},
-		{"but not from before the attempt", onHead(own).run(1, 10, 100, attempt(2, 50)).comment(1, 40, "claude[bot]", named(yes, head)), emptyLast},
-		{"of several any objection objects", onHead(openai()).run(1, 10, 100).comment(1, 80, bot, no).comment(2, 90, bot, yes), objects},
-		{"in whichever order", onHead(openai()).run(1, 10, 100).comment(1, 80, bot, yes).comment(2, 90, bot, no), objects},
+		{
+			"an author of its own does not",
+			onHead(own).run(1, 10, 100).comment(1, 200, "claude[bot]", named(yes, head)), approves,
+		},
+		{
+			"but not from before the attempt",
+			onHead(own).run(1, 10, 100, attempt(2, 50)).comment(1, 40, "claude[bot]", named(yes, head)), emptyLast,
+		},
+		{
+			"of several any objection objects",
+			onHead(openai()).run(1, 10, 100).comment(1, 80, bot, no).comment(2, 90, bot, yes), objects,
+		},
+		{
+			"in whichever order",
+			onHead(openai()).run(1, 10, 100).comment(1, 80, bot, yes).comment(2, 90, bot, no), objects,
+		},
 		{
 			"not before the attempt has ended",
 			onHead(openai()).run(1, 10, -1).comment(1, 80, bot, yes),
 			wanted{quorum.Pending, quorum.Running, quorum.ReasonRunning, ""},
 		},
-		{"while an older head's run is under way", onHead(openai()).run(1, 10, 100).other(2, -50, 95).comment(1, 90, bot, yes), ambiguous},
-		{"then it must name the head", onHead(openai()).run(1, 10, 100).other(2, -50, 95).comment(1, 90, bot, named(yes, head)), approves},
-		{"after the older head's run", onHead(openai()).run(1, 10, 100).other(2, -50, 89).comment(1, 90, bot, yes), approves},
-		{"before the older head's run", onHead(openai()).run(1, 10, 100).other(2, 91, 95).comment(1, 90, bot, yes), approves},
+		{
+			"while an older head's run is under way",
+			onHead(openai()).run(1, 10, 100).other(2, -50, 95).comment(1, 90, bot, yes), ambiguous,
+		},
+		{
+			"then it must name the head",
+			onHead(openai()).run(1, 10, 100).other(2, -50, 95).comment(1, 90, bot, named(yes, head)), approves,
+		},
+		{
+			"after the older head's run",
+			onHead(openai()).run(1, 10, 100).other(2, -50, 89).comment(1, 90, bot, yes), approves,
+		},
+		{
+			"before the older head's run",
+			onHead(openai()).run(1, 10, 100).other(2, 91, 95).comment(1, 90, bot, yes), approves,
+		},
 		{
 			"an older head's run of another workflow",
 			onHead(openai()).run(1, 10, 100).other(2, -50, 95, func(r *quorum.Run) { r.Path = "x" }).comment(1, 90, bot, yes),
 			approves,
 		},
-		{"an older head's run that never ran", onHead(openai()).run(1, 10, 100).other(2, -50, 95, ended("skipped")).comment(1, 90, bot, yes), approves},
+		{
+			"an older head's run that never ran",
+			onHead(openai()).run(1, 10, 100).other(2, -50, 95, ended("skipped")).comment(1, 90, bot, yes), approves,
+		},
 		{"a run of another event", onHead(openai()).run(1, 10, 100).run(2, 20, 95, by("push"), numbered(9)).comment(1, 90, bot, yes), ambiguous},
 		{
 			"an older head's run that was run again since",
@@ -448,7 +505,10 @@ func TestWhichTextIsBound(t *testing.T) {
 
 func TestAttempts(t *testing.T) {
 	judge(t, []row{
-		{"an approval of an earlier attempt does not count", onHead(openai()).run(1, 10, 300, attempt(2, 200)).comment(1, 90, bot, yes), emptyLast},
+		{
+			"an approval of an earlier attempt does not count",
+			onHead(openai()).run(1, 10, 300, attempt(2, 200)).comment(1, 90, bot, yes), emptyLast,
+		},
 		{"nor while the next is under way", onHead(openai()).run(1, 10, -1, attempt(2, 200)).comment(1, 90, bot, yes), atWorkTwo},
 		{"nor in the minute after its end", onHead(openai()).run(1, 10, -1, attempt(2, 110)).comment(1, 105, bot, yes), atWorkTwo},
 		{"one of the newest does", onHead(openai()).run(1, 10, 300, attempt(2, 200)).comment(1, 290, bot, yes), approves},
