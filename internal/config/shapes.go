@@ -23,8 +23,8 @@ func (s ShapesKeys) quorumShapes() quorum.Shapes {
 	return all
 }
 
-func (n NoticeKeys) quorumNotice() quorum.Notice {
-	got := quorum.Notice{Line: string(n.Line), Marker: n.Marker, Reason: quorum.Reason(n.Reason)}
+func (n NoticeKeys) quorumNotice() quorum.NoticeShape {
+	got := quorum.NoticeShape{Line: string(n.Line), Marker: n.Marker, Reason: quorum.Reason(n.Reason)}
 	_ = got.Outcome.UnmarshalText([]byte(n.Outcome)) // a word that is no outcome was reported where it was read
 	return got
 }
@@ -78,7 +78,7 @@ func (r policyResolver) checkShapes(key string, e ReviewerKeys, q quorum.Reviewe
 	for i, n := range all.Notices {
 		at := fmt.Sprintf("%s.notices[%d]", key, i)
 		if !r.brokenKeys[at+".line"] && !r.brokenKeys[at+".marker"] && !r.brokenKeys[at+".outcome"] && !r.brokenKeys[at+".reason"] {
-			r.checkShape(at, quorum.Shapes{Notices: []quorum.Notice{n}}, "write {line: …, outcome: …, reason: …}, as in docs/policy.md")
+			r.checkShape(at, quorum.Shapes{Notices: []quorum.NoticeShape{n}}, "write {line: …, outcome: …, reason: …}, as in docs/policy.md")
 		}
 	}
 }

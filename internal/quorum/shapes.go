@@ -4,15 +4,15 @@ package quorum
 // own. Package review defines their syntax: a sentence in small letters without Markdown, with {placeholders} and
 // (choices|).
 type Shapes struct {
-	Approves  []string `json:"approves,omitempty"`   // the whole line: approves
-	IfSettled []string `json:"if_settled,omitempty"` // the whole line: approves if none of the reviewer's threads is open
-	Counts    []string `json:"counts,omitempty"`     // the whole line, with {count}: zero approves, more objects
-	Objects   []string `json:"objects,omitempty"`    // objects; a {count} of zero does not
-	Vetoes    []string `json:"vetoes,omitempty"`     // as Objects, in quotes and folds too
-	Partial   []string `json:"partial,omitempty"`    // what approves beside it did not see all of the change
-	Working   []string `json:"working,omitempty"`    // the review is under way
-	Other     []string `json:"other,omitempty"`      // the text is no review
-	Notices   []Notice `json:"notices,omitempty"`    // there is no review, and why
+	Approves  []string      `json:"approves,omitempty"`   // the whole line: approves
+	IfSettled []string      `json:"if_settled,omitempty"` // the whole line: approves if none of the reviewer's threads is open
+	Counts    []string      `json:"counts,omitempty"`     // the whole line, with {count}: zero approves, more objects
+	Objects   []string      `json:"objects,omitempty"`    // objects; a {count} of zero does not
+	Vetoes    []string      `json:"vetoes,omitempty"`     // as Objects, in quotes and folds too
+	Partial   []string      `json:"partial,omitempty"`    // what approves beside it did not see all of the change
+	Working   []string      `json:"working,omitempty"`    // the review is under way
+	Other     []string      `json:"other,omitempty"`      // the text is no review
+	Notices   []NoticeShape `json:"notices,omitempty"`    // there is no review, and why
 }
 
 // IsZero reports whether there is no shape.
@@ -21,8 +21,8 @@ func (s Shapes) IsZero() bool {
 		len(s.Other)+len(s.Notices) == 0
 }
 
-// A Notice says why there is no review.
-type Notice struct {
+// A NoticeShape says why there is no review.
+type NoticeShape struct {
 	Line    string  `json:"line,omitempty"`   // the shape of its line
 	Marker  string  `json:"marker,omitempty"` // or: words of an HTML comment of it, in small letters
 	Outcome Outcome `json:"outcome"`

@@ -85,7 +85,8 @@ func takenBackAt(p Page, from int, by voice) (line int, found bool) {
 		if _, section := severityOfLabel(plainWords(text)); saysRetraction(text) && !(section && l.level > 0) { // "### Critical (must fix)"
 			return i, true
 		}
-		isHeading := l.level > 0 || strings.HasPrefix(text, "<h") || strings.HasPrefix(text, "<summary") || strings.HasPrefix(text, "<details")
+		isHeading := l.level > 0 || strings.HasPrefix(text, "<h") || strings.HasPrefix(text, "<summary") ||
+			strings.HasPrefix(text, "<details")
 		if isHeading {
 			describes = by == vendorVoice || describingSection().MatchString(plainWords(text))
 		}

@@ -56,7 +56,8 @@ func (w *writer) objection() approval {
 			"### Critical\n\n- `auth.go:41` logs the token", "- 🔴 `auth.go:41`: the token is logged", "1. **Critical** `auth.go:41`: the token is logged",
 			"- [P1] `pool.go:88` races", "**<sub><sub>![P2 Badge](https://example.com/p2)</sub></sub>  The lock is not released**", "- **High:** `pool.go:88` races",
 			"### 🟠 Major\n\n1. The lock in `pool.go:88` is not released", "- 🟡 `pool.go:12`: the error is dropped", "- **[CRITICAL]** `auth.go:41`: the token is logged",
-			"#### Must fix\n\n- the token is logged in `auth.go:41`", "🔴 **Critical:** the token is logged", "### Blockers\n\n- `auth.go:41`: the token is logged",
+			"#### Must fix\n\n- the token is logged in `auth.go:41`", "🔴 **Critical:** the token is logged",
+			"### Blockers\n\n- `auth.go:41`: the token is logged",
 			"- **Medium** — `pool.go:88`: a race", "- [P0] the token is logged",
 		}))
 	case 7:

@@ -203,7 +203,8 @@ var (
 		},
 		"later: finding": {
 			"- 🔴 `auth.go:41`: the token is logged", "1. **Critical** `auth.go:41`: the token is logged", "- [P1] `pool.go:88` races",
-			"### Critical\n\n- `auth.go:41` logs the token", "**High:** `pool.go:88` races with the janitor", "| Severity | Count |\n|---|---|\n| Critical | 1 |",
+			"### Critical\n\n- `auth.go:41` logs the token", "**High:** `pool.go:88` races with the janitor",
+			"| Severity | Count |\n|---|---|\n| Critical | 1 |",
 			"- **[HIGH]** `pool.go:88`: a race", "Critical: 1 · High: 0", "### 🔴 High\n\n1. `pool.go:88`: the lock is not released",
 		},
 		"later: another value": {

@@ -18,7 +18,8 @@ func TestNeededGramsRuleOutNoMatch(t *testing.T) {
 		"troubleLeft": troubleLeft, "trouble": trouble, "settledTrouble": settledTrouble, "unseenPart": unseenPart, "praise": praise,
 		"retraction": retraction, "partSeen": partSeen, "asideName": asideName, "ownLabel": ownLabel, "currentName": currentName,
 		"settledWords": settledWords, "someFound": someFound, "nothingHere": nothingHere, "filesRead": filesRead, "troubleName": troubleName,
-		"openCount": openCount, "pleasantWords": pleasantWords, "unpleasantWords": unpleasantWords, "settledCount": settledCount, "describingSection": describingSection, "overallSection": overallSection,
+		"openCount": openCount, "pleasantWords": pleasantWords, "unpleasantWords": unpleasantWords,
+		"settledCount": settledCount, "describingSection": describingSection, "overallSection": overallSection,
 	}
 	for i := range unread {
 		all["unread "+string(rune('0'+i))] = unread[i].expr

@@ -77,7 +77,8 @@ func TestFindingsAreGoodToRead(t *testing.T) {
 		},
 		{"a green mark", "**Verdict:** Needs changes\n\n🟢 **Security**: all looks good", nil},
 		{
-			"numbered, with a link below", "Found 2 issues:\n\n1. The sum is negative\n\n" + linkTo + "cart/sum.go#L13-L17\n\n2. It stays open\n\n" + linkTo + "io.go#L7\n",
+			"numbered, with a link below",
+			"Found 2 issues:\n\n1. The sum is negative\n\n" + linkTo + "cart/sum.go#L13-L17\n\n2. It stays open\n\n" + linkTo + "io.go#L7\n",
 			[]string{"cart/sum.go:13  The sum is negative", "io.go:7  It stays open"},
 		},
 		{

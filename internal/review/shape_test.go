@@ -108,7 +108,7 @@ func TestShapesOfAPolicy(t *testing.T) {
 		Partial:   []string{"sage read {some} of {n} files"},
 		Working:   []string{"sage reads on"},
 		Other:     []string{"# a walkthrough by sage"},
-		Notices: []quorum.Notice{
+		Notices: []quorum.NoticeShape{
 			{Line: "sage is out of credit{any}", Outcome: quorum.Failed, Reason: quorum.ReasonBilling},
 			{Marker: "sage:limit", Outcome: quorum.Limited, Reason: quorum.ReasonRateLimit},
 		},

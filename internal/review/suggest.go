@@ -125,8 +125,8 @@ func suggestRow(text string, heading bool) (s Suggestion, usable bool) {
 	case counts:
 		s.Shape, list, s.Shapes.Counts = counting, listCounts, []string{counting}
 	case anyOf(troubleWords[:]):
-		notice := quorum.Notice{Line: source, Outcome: quorum.Unknown, Reason: quorum.ReasonUnknown}
-		s = Suggestion{List: "notices", Shape: source, Shapes: quorum.Shapes{Notices: []quorum.Notice{notice}}}
+		notice := quorum.NoticeShape{Line: source, Outcome: quorum.Unknown, Reason: quorum.ReasonUnknown}
+		s = Suggestion{List: "notices", Shape: source, Shapes: quorum.Shapes{Notices: []quorum.NoticeShape{notice}}}
 		return s, CheckShapes(s.Shapes) == nil
 	case anyOf(opposingWords[:]):
 		s.Shape, list, s.Shapes.Objects = source, listObjects, []string{source}

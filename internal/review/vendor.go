@@ -37,8 +37,9 @@ type vendorFile struct {
 	Family string       `json:"family,omitempty"` // the maker of the model that it uses, where it is one
 
 	// How it is used.
-	Workflow     bool          `json:"workflow,omitempty"` // it is a workflow, whose path only the user knows
-	Scanner      bool          `json:"scanner,omitempty"`  // it applies rules and has a gate: no files instruct it, and its yes is no review
+	Workflow bool `json:"workflow,omitempty"` // it is a workflow, whose path only the user knows
+	// It applies rules and has a gate: no files instruct it, and its yes is no review.
+	Scanner      bool          `json:"scanner,omitempty"`
 	Verdict      string        `json:"verdict"`
 	FailureMeans string        `json:"failure_means,omitempty"` // of verdict: conclusion, as in a policy: findings, or unavailable
 	OnlyNew      bool          `json:"only_new,omitempty"`      // it reports only what is new
@@ -51,15 +52,17 @@ type vendorFile struct {
 	OpensQuoted  bool          `json:"opens_quoted,omitempty"` // its verdict stands in the quote, or alert, with which its text opens
 	ListsPlaces  bool          `json:"lists_places,omitempty"` // its clean texts list places, too
 	CountsInline bool          `json:"counts_inline,omitempty"`
-	CodeRows     bool          `json:"code_rows,omitempty"`      // its counts stand in <code>
-	FreeWords    bool          `json:"free_words,omitempty"`     // its model has no form to keep to: it may say that all is well as anybody does
-	ReplyMarker  string        `json:"reply_marker,omitempty"`   // in an HTML comment of its answers in a conversation
-	History      string        `json:"history_marker,omitempty"` // an HTML comment behind which older reviews stand
-	Commits      []string      `json:"commits,omitempty"`        // expressions for its own ways to name the commit; group 1 is the id
-	Wordless     []string      `json:"wordless,omitempty"`       // lines which, all in a review without inline comments, say that all is well
-	Introduces   []string      `json:"introduces,omitempty"`     // lines that only introduce its comments on the diff
-	Badges       []vendorBadge `json:"badges,omitempty"`         // how its comments on the diff say how grave they are
-	Shapes       quorum.Shapes `json:"shapes"`
+	CodeRows     bool          `json:"code_rows,omitempty"` // its counts stand in <code>
+	// Its model has no form to keep to: it may say that all is well as anybody does.
+	FreeWords   bool     `json:"free_words,omitempty"`
+	ReplyMarker string   `json:"reply_marker,omitempty"`   // in an HTML comment of its answers in a conversation
+	History     string   `json:"history_marker,omitempty"` // an HTML comment behind which older reviews stand
+	Commits     []string `json:"commits,omitempty"`        // expressions for its own ways to name the commit; group 1 is the id
+	// Lines which, all in a review without inline comments, say that all is well.
+	Wordless   []string      `json:"wordless,omitempty"`
+	Introduces []string      `json:"introduces,omitempty"` // lines that only introduce its comments on the diff
+	Badges     []vendorBadge `json:"badges,omitempty"`     // how its comments on the diff say how grave they are
+	Shapes     quorum.Shapes `json:"shapes"`
 }
 
 // vendorRequest is how a vendor is asked for a review.
@@ -182,7 +185,7 @@ type compiledShapes struct {
 type compiledNotice struct {
 	line   shape
 	marker string
-	quorum.Notice
+	quorum.NoticeShape
 }
 
 // The lists of shapes, as [quorum.Shapes] names them.
@@ -232,8 +235,8 @@ func compileShapes(s quorum.Shapes) (c compiledShapes, err error) {
 }
 
 // compileNotice compiles a notice. Its error completes the sentence that begins with its line or marker.
-func compileNotice(n quorum.Notice) (one compiledNotice, err error) {
-	one = compiledNotice{marker: n.Marker, Notice: n}
+func compileNotice(n quorum.NoticeShape) (one compiledNotice, err error) {
+	one = compiledNotice{marker: n.Marker, NoticeShape: n}
 	reasons := noticeReasons(n.Outcome)
 	switch {
 	case (n.Line == "") == (n.Marker == ""):
