@@ -63,7 +63,8 @@ func (v artifactView) artifactStatements(a *reviewAttempt) (out []statement) {
 	}
 	for _, st := range v.head.record.approvalsOf(v.Name) {
 		isShown := slices.ContainsFunc(files, func(f quorum.Upload) bool { return f.ID == st.ID && !f.Expired })
-		if st.Kind != quorum.TextArtifact || st.Run != a.run.ID || st.Base != v.head.record.base || isShown || !a.covers(st.At) {
+		if st.Kind != quorum.TextArtifact || st.Artifact != v.Verdict.Artifact || st.Run != a.run.ID ||
+			st.Base != v.head.record.base || isShown || !a.covers(st.At) {
 			continue
 		}
 		out = append(out, statement{

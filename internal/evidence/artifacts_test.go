@@ -213,3 +213,14 @@ func TestConsiderArtifacts(t *testing.T) {
 		}
 	}
 }
+
+// An approval that the record kept is of the artifact that the policy named then.
+func TestAnotherArtifactIsAnotherVerdict(t *testing.T) {
+	x := onHead(filed()).run(1, 5, 40).uploaded(upload(9, 30, verdictJSON("approve", 1)))
+	x.looks(41)
+	x.p.Reviewers[0].Verdict.Artifact = "full-review"
+	x.s.Uploads = []quorum.Uploads{{UploadName: quorum.UploadName{Run: 1, Name: "full-review"}}}
+	if got := x.looks(60); got.Vote == quorum.Approve {
+		t.Errorf("%v (%v), without such an artifact", got.Vote, got.Reason)
+	}
+}

@@ -30,6 +30,7 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 				rec.Asked = append(rec.Asked, first)
 			}
 		}
+		rec.Commanded = rememberCommanded(rec.Commanded, v)
 		if v.Workflow == "" {
 			continue
 		}
@@ -42,6 +43,7 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 			rememberBallot(&rec, s, b)
 		}
 	}
+	nameArtifacts(rec.Stood, &p)
 	for _, a := range slices.Concat(d.Effects.Cancels, d.Effects.Reruns, d.Effects.Requests) {
 		rec.Intents = rememberIntent(rec.Intents, a, s.PR.BaseRef, now)
 	}
@@ -56,6 +58,35 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 		rec.Seen = quorum.Seen{At: s.Began.UTC().Truncate(time.Second), Threads: threadMarks(s.Threads)}
 	}
 	return rec
+}
+
+// maxCommanded is how many approvals at somebody's command are remembered: the first ones.
+const maxCommanded = 20
+
+// rememberCommanded adds the approvals of a reviewer that answer a command: deleting the command makes none of them a review.
+func rememberCommanded(known []quorum.Commanded, v *reviewerView) []quorum.Commanded {
+	if len(v.Obeys) == 0 {
+		return known
+	}
+	a := v.newestAttempt()
+	for _, c := range v.candidates(&a) {
+		isKnown := slices.ContainsFunc(known, func(k quorum.Commanded) bool { return k.TextRef == c.ref })
+		if c.rejected == answersCommand && !isKnown && len(known) < maxCommanded {
+			known = append(known, quorum.Commanded{TextRef: c.ref, By: c.voidDetail})
+		}
+	}
+	return known
+}
+
+// nameArtifacts notes in which artifact new approvals stood: a policy that names another one asks for another verdict.
+func nameArtifacts(stood []quorum.Stood, p *quorum.Policy) {
+	for i := range stood {
+		st := &stood[i]
+		at := slices.IndexFunc(p.Reviewers, func(r quorum.Reviewer) bool { return r.Name == st.Reviewer })
+		if st.Kind == quorum.TextArtifact && st.Artifact == "" && at >= 0 {
+			st.Artifact = p.Reviewers[at].Verdict.Artifact
+		}
+	}
 }
 
 // threadMarks has a character for each thread: 1 if it is resolved or outdated, else 0.
@@ -92,7 +123,7 @@ func Refuse(rec quorum.Record, receipt quorum.Receipt) quorum.Record {
 // cloneRecord copies a record so that appending to the copy changes nothing of the original.
 func cloneRecord(rec quorum.Record) quorum.Record {
 	rec.Runs, rec.Accounts = slices.Clone(rec.Runs), slices.Clone(rec.Accounts)
-	rec.Texts = slices.Clone(rec.Texts)
+	rec.Texts, rec.Commanded = slices.Clone(rec.Texts), slices.Clone(rec.Commanded)
 	rec.Stood = slices.Clone(rec.Stood)
 	rec.Objections = slices.Clone(rec.Objections)
 	rec.Intents = slices.Clone(rec.Intents)

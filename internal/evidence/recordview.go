@@ -48,6 +48,16 @@ func (v recordView) hasAnswered(reviewer string, at time.Time, run int64, attemp
 	})
 }
 
+// commandedBy is whose command an approval answered at an earlier look.
+func (v recordView) commandedBy(ref quorum.TextRef) (by string, found bool) {
+	for _, c := range v.record.Commanded {
+		if c.TextRef == ref {
+			return c.By, true
+		}
+	}
+	return "", false
+}
+
 // knowsText reports whether a text was evidence at an earlier look at this head.
 func (v recordView) knowsText(ref quorum.TextRef) bool {
 	return slices.ContainsFunc(v.record.Texts, func(seen quorum.SeenText) bool { return seen.TextRef == ref })

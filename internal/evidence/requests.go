@@ -63,16 +63,22 @@ func (v *reviewerView) personRequest() (at time.Time) {
 	return at
 }
 
+// commandWindow is how long after a command an approval may answer it: a stranger's words hold up no later one.
+const commandWindow = 30 * time.Minute
+
 // commandBefore finds whose command an approval answers: a review that approves by its state alone, whatever it says
 // beside, after a comment that told r to, by anybody but a person who may stand in. It reviewed nothing.
 func (h *headView) commandBefore(r *quorum.Reviewer, s *statement) (by string, found bool) {
 	if len(r.Obeys) == 0 || !s.isReview || !strings.HasPrefix(s.Rule, "state: ") {
 		return "", false
 	}
+	if by, found := h.record.commandedBy(s.ref); found {
+		return by, true
+	}
 	for i := range h.texts {
 		t := &h.texts[i]
 		isOfHead := !t.At.Before(h.cycle.arrival) || s.at.Before(h.cycle.arrival) // GitHub may show no arrival yet
-		if isOfHead && !t.At.After(s.at) && isCommand(t, r) && !h.mayCommand(t.Author) {
+		if isOfHead && !t.At.After(s.at) && t.At.Add(commandWindow).After(s.at) && isCommand(t, r) && !h.mayCommand(t.Author) {
 			by, found = t.Author.Login, true
 		}
 	}

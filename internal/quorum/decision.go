@@ -128,6 +128,7 @@ type Record struct {
 	Arrived    time.Time     `json:"arrived,omitzero"` // when the head came, where retention has taken what shows that
 	Runs       []SeenRun     `json:"runs,omitempty"`
 	Texts      []SeenText    `json:"texts,omitempty"`
+	Commanded  []Commanded   `json:"commanded,omitempty"` // approvals that reviewed nothing
 	Accounts   []SeenAccount `json:"accounts,omitempty"`
 	Stood      []Stood       `json:"stood,omitempty"`
 	Objections []Objection   `json:"objections,omitempty"`
@@ -192,6 +193,13 @@ type Stood struct {
 	Attempt  int       `json:"attempt,omitempty"`
 	At       time.Time `json:"at"`
 	Resolved bool      `json:"resolved,omitempty"` // threads were resolved: it answers no other objection
+	Artifact string    `json:"artifact,omitempty"` // the name of the artifact that it stood in
+}
+
+// Commanded is an approval that answered somebody's command, which may be deleted since.
+type Commanded struct {
+	TextRef
+	By string `json:"by"`
 }
 
 // Objection is one that was seen; deleting or editing it does not end it.

@@ -49,6 +49,7 @@ var (
 		`\b(?:risk|severity|impact)(?: level| score)? ?[:=] ?(?:[^a-z0-9]{1,6})?(?:high|critical|severe)\b` +
 			`|\b(?:confidence|score|rating|grade)(?: score)? ?[:=]? ?[0-3] ?(?:/|out of) ?5\b` +
 			`|\b(?:confidence|score|rating|grade)(?: score)? ?[:=]? ?[0-6] ?(?:/|out of) ?10\b` +
+			`|^(?:p0|p1|critical|blocker) ?: ` +
 			`|\b(?:gate|pipeline|build|ci|tests?|checks?) (?:has |have |is |are )?(?:failed|failing|broken|not passed|red)\b`,
 	)
 	// adversative matches how a sentence begins that takes something back.
