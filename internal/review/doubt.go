@@ -102,7 +102,7 @@ func takenBackAt(p Page, from int, by voice) (line int, found bool) {
 			width = listedText
 		case by == vendorVoice && strings.Count(text, " ") >= shortRemark:
 			width = vendorText
-		case from >= 0 && !describes && !p.isWithinParagraph(i, from) && !strings.HasPrefix(text, "<su"):
+		case by == fieldVoice && from >= 0 && !describes && !p.isWithinParagraph(i, from) && !strings.HasPrefix(text, "<su"):
 			width = remarkText
 		case by == vendorVoice:
 			width = vendorText

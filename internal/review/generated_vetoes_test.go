@@ -328,9 +328,13 @@ func (w *writer) writeConditional() generatedText {
 	return a.toText("condition at the end, "+a.class+": "+language, w.frame(a, a.String(), frameParts{end: capital + "."}), mustNotApprove)
 }
 
-// writeMore returns an approval with one of the later wordings.
+// writeMore returns an approval with one of the later wordings. A vendor's own sentence stands in its template, whose short
+// prose describes the change: what may stand there its vetoes tell.
 func (w *writer) writeMore() generatedText {
 	a := w.wordedApproval()
+	for a.class == "preset" {
+		a = w.wordedApproval()
+	}
 	switch w.rnd.IntN(5) {
 	case 0:
 		return w.withTail(a, "more: tail", pickOne(w, moreTails))
@@ -490,6 +494,9 @@ func (w *writer) writeHidden() generatedText {
 	core := hidings[name](strings.Join(a.lines, "\n"))
 	if core == strings.Join(a.lines, "\n") {
 		return w.writeHidden()
+	}
+	if p := presetOf(a.reviewer.Preset); name == "quote" && p.OpensQuoted || name == "code tag" && p.CodeRows {
+		return w.writeHidden() // there its vendor says so
 	}
 	return a.toText("hidden: "+name+", "+a.class, w.frame(a, core, frameParts{}), mustNotApprove)
 }
