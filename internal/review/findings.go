@@ -248,8 +248,10 @@ func (t *findingTally) noteProse(i int, l pageLine, text string, at section, fou
 		return
 	}
 	words := plainWords(text[:min(len(text), maxMatchedLine)])
-	t.read = t.read || filesRead().MatchString(words) || strings.HasPrefix(words, "reviewed commit")
-	if !t.said && !found && !at.describes && !l.folded && words != "" && !isFooter(text) {
+	showsRead := filesRead().MatchString(words) || strings.HasPrefix(words, "reviewed commit")
+	t.read = t.read || showsRead
+	isPlainCount := showsRead && strings.Count(words, " ") < 5
+	if !t.said && !found && !isPlainCount && !at.describes && !l.folded && words != "" && !isFooter(text) {
 		t.prose = i
 	}
 }
