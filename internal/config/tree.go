@@ -125,15 +125,8 @@ func (c treeChecker) warnOfLinks(key string, q quorum.Reviewer, guard pathfilter
 // warnOfScripts warns of the files that a reviewer's workflow names and nothing guards: a pull request could change
 // what they say or do. What such a file calls in turn is not followed.
 func (c treeChecker) warnOfScripts(key string, q quorum.Reviewer, guard pathfilter.Patterns) {
-	if q.Workflow == "" || strings.HasPrefix(q.Workflow, "dynamic/") {
-		return
-	}
-	src, err := readTreeFile(c.tree, q.Workflow)
-	if err != nil {
-		return // it is not here
-	}
-	var w workflowFile
-	if yaml.Unmarshal(src, &w) != nil || !w.usesHeadTree(q.Events) {
+	w, found := c.workflowOnHeadTree(q)
+	if !found {
 		return
 	}
 	var files []string
@@ -157,21 +150,20 @@ func (c treeChecker) warnOfScripts(key string, q quorum.Reviewer, guard pathfilt
 	)
 }
 
+// workflowOnHeadTree finds the workflow of a reviewer, if it is in the tree and has the pull request's files.
+func (c treeChecker) workflowOnHeadTree(q quorum.Reviewer) (w workflowFile, found bool) {
+	if q.Workflow == "" || strings.HasPrefix(q.Workflow, "dynamic/") {
+		return w, false
+	}
+	src, err := readTreeFile(c.tree, q.Workflow)
+	return w, err == nil && yaml.Unmarshal(src, &w) == nil && w.usesHeadTree(q.Events)
+}
+
 // warnOfArtifactWriters warns where the workflow of a reviewer whose verdict is an artifact runs commands beside the
 // pull request's files: what it builds or tests could upload an artifact of that name as well as the reviewer can.
 func (c treeChecker) warnOfArtifactWriters(key string, q quorum.Reviewer) {
-	if q.Verdict.Kind != quorum.Artifact {
-		return
-	}
-	src, err := readTreeFile(c.tree, q.Workflow)
-	if err != nil {
-		return // it is not here
-	}
-	var w workflowFile
-	if yaml.Unmarshal(src, &w) != nil || !w.usesHeadTree(q.Events) {
-		return
-	}
-	if slices.ContainsFunc(w.steps(), workflowStep.mayRunTree) {
+	w, found := c.workflowOnHeadTree(q)
+	if found && q.Verdict.Kind == quorum.Artifact && slices.ContainsFunc(w.steps(), workflowStep.mayRunTree) {
 		c.warnKey(
 			key+".verdict",
 			fmt.Sprintf("%s: a job of its workflow runs commands beside the pull request's files, and could upload %s itself",

@@ -27,9 +27,6 @@ const (
 	longRemark   = 12 // how many words a paragraph has that need not praise to be no condition
 )
 
-// shortRemark is how many words a vendor's paragraph has that describes.
-const shortRemark = 9
-
 // isDoubtful reports whether a line below a yes makes it conditional, takes it back, or is not understood.
 func isDoubtful(text string, width textWidth) bool {
 	words := strings.TrimLeft(plainWords(cutLinks(text)), "([\"' ")

@@ -100,8 +100,6 @@ func takenBackAt(p Page, from int, by voice) (line int, found bool) {
 		switch {
 		case isItem && !(next && by == fieldVoice) || isHeading || l.visibility == quoted:
 			width = listedText
-		case by == vendorVoice && strings.Count(text, " ") >= shortRemark:
-			width = vendorText
 		case by == fieldVoice && from >= 0 && !describes && !p.isWithinParagraph(i, from) && !strings.HasPrefix(text, "<su"):
 			width = remarkText
 		case by == vendorVoice:

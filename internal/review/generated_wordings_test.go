@@ -13,7 +13,7 @@ var (
 	// moreConditions are conditions that stand below a yes or at the end.
 	moreConditions = []string{
 		"Provided the flaky job is rerun.", "This holds only while the flag is off.",
-		"My approval depends on the answer to my question above.", "Once the TODO in `a.go` is gone.",
+		"My approval depends on the answer to my question above.", "Once the stray marker in `a.go` is gone.",
 		"I am fine with it as soon as Ana has looked at the SQL.", "You still have to bump the version.",
 		"Assuming nothing else changed since the last push.", "Approval is contingent upon a green run.",
 		"Squash the commits, then merge.", "Drop the debug print before you merge.",

@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -135,12 +134,7 @@ func getArtifact(g *GitHub, r *routedRequest) routeAnswer {
 	case a.expired:
 		return answerError(http.StatusGone, "Artifact has expired")
 	}
-	host := "https://" + logHost
-	if r.overNetwork {
-		host = strings.TrimSuffix(r.baseURL, "/api/v3")
-	}
-	to := fmt.Sprintf("%s/_logs/artifacts/%d?se=%d", host, a.id, r.now.Add(time.Minute).Unix()) + g.logRepoQuery()
-	return routeAnswer{status: http.StatusFound, header: map[string]string{"Location": to}}
+	return redirectToStorage(g, r, fmt.Sprintf("artifacts/%d", a.id))
 }
 
 func readArchive(g *GitHub, r *routedRequest) routeAnswer {

@@ -541,16 +541,17 @@ func (g *GitHub) getLog(r *routedRequest) routeAnswer {
 	if j == nil || j.status != "completed" {
 		return answerNotFound()
 	}
+	return redirectToStorage(g, r, fmt.Sprint(j.id))
+}
+
+// redirectToStorage redirects to a file on another host, where it can be read for one minute.
+func redirectToStorage(g *GitHub, r *routedRequest, name string) routeAnswer {
 	host := "https://" + logHost
 	if r.overNetwork {
 		host = strings.TrimSuffix(r.baseURL, "/api/v3")
 	}
-	return routeAnswer{
-		status: 302,
-		header: map[string]string{
-			"Location": fmt.Sprintf("%s/_logs/%d?se=%d", host, j.id, r.now.Add(time.Minute).Unix()) + g.logRepoQuery(),
-		},
-	}
+	to := fmt.Sprintf("%s/_logs/%s?se=%d", host, name, r.now.Add(time.Minute).Unix()) + g.logRepoQuery()
+	return routeAnswer{status: 302, header: map[string]string{"Location": to}}
 }
 
 // logRepoQuery is the part of a log's address that names the repository, where there are several.
