@@ -220,11 +220,13 @@ func placeAndBody(path, title, body, root string) (clean, words string) {
 	return clean, words
 }
 
-// relativePath returns path without the folder of the repository and without the dot that stands for it.
+// relativePath returns path without the folder of the repository, or of any runner, and without the dot that stands
+// for it.
 func relativePath(path, root string) string {
 	if root = strings.TrimRight(root, "/"); root != "" {
 		path = strings.TrimPrefix(path, root+"/")
 	}
+	path, _ = cutRunnerFolder(path)
 	for strings.HasPrefix(path, "./") {
 		path = path[2:]
 	}

@@ -29,7 +29,7 @@ func TestAnAnswerIsUnderstood(t *testing.T) {
 		{"clean", clean, review.PlainAnswer, review.ModelAnswer{Reviewed: 2}},
 		{"a number", `{"findings": [], "files_reviewed": 2}`, review.PlainAnswer, review.ModelAnswer{Reviewed: 2}},
 		{
-			"names that are one file", `{"findings": [], "files_reviewed": ["a.go", "./a.go", " a.go", "` + root + `/a.go", ""]}`,
+			"names that are one file", `{"findings": [], "files_reviewed": ["a.go", "./a.go", " a.go", "` + root + `/a.go", "/home/runner/work/shop/shop/a.go", ""]}`,
 			review.PlainAnswer,
 			review.ModelAnswer{Reviewed: 1},
 		},

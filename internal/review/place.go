@@ -101,22 +101,8 @@ func repositoryPath(path string) string {
 		}
 		return path
 	}
-	if strings.HasPrefix(path, `D:\a\`) { // Windows
-		if rest, ok := cutCheckout(strings.ReplaceAll(path, `\`, "/"), "D:/a/"); ok {
-			return rest
-		}
-	}
-	if below, ok := strings.CutPrefix(path, "/"); ok {
-		for _, folder := range runnerFolders {
-			if rest, ok := cutCheckout(below, folder); ok {
-				return rest
-			}
-		}
-		if _, after, found := strings.Cut(path, "/_work/"); found { // a runner of one's own
-			if rest, ok := cutCheckout(after, ""); ok {
-				return rest
-			}
-		}
+	if rest, ok := cutRunnerFolder(path); ok {
+		return rest
 	}
 	for _, before := range checkouts {
 		if rest, ok := strings.CutPrefix(path, before); ok && rest != "" && rest[0] != '/' {
@@ -124,6 +110,28 @@ func repositoryPath(path string) string {
 		}
 	}
 	return path
+}
+
+// cutRunnerFolder cuts the folder off a path into which a runner checked the repository out.
+func cutRunnerFolder(path string) (rest string, ok bool) {
+	if strings.HasPrefix(path, `D:\a\`) { // Windows
+		if rest, ok := cutCheckout(strings.ReplaceAll(path, `\`, "/"), "D:/a/"); ok {
+			return rest, true
+		}
+	}
+	if below, ok := strings.CutPrefix(path, "/"); ok {
+		for _, folder := range runnerFolders {
+			if rest, ok := cutCheckout(below, folder); ok {
+				return rest, true
+			}
+		}
+		if _, after, found := strings.Cut(path, "/_work/"); found { // a runner of one's own
+			if rest, ok := cutCheckout(after, ""); ok {
+				return rest, true
+			}
+		}
+	}
+	return path, false
 }
 
 // cutCheckout cuts a runner's folder and "REPOSITORY/REPOSITORY/" off a path.
