@@ -208,7 +208,7 @@ func TestActReviewers(t *testing.T) {
 					}
 					return
 				}
-				want := fmt.Sprintf(`{"schema": 1, "head": %q, "base": %q, "run": 1, "attempt": 1, `, head, base) + c.want
+				want := fmt.Sprintf(`{"schema": 1, "head": %q, "base": "main", "run": 1, "attempt": 1, `, head) + c.want
 				if sameJSON(t, uploaded) != sameJSON(t, []byte(want)) {
 					t.Errorf("uploaded %s, not %s\n%s", uploaded, want, said)
 				}
