@@ -19,7 +19,10 @@ import (
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
 
-var faultsFlag = flag.String("faults", "sample", "how many faults are tried in the stories: sample or all")
+var (
+	faultsFlag     = flag.String("faults", "sample", "how many faults are tried in the stories: sample, quarter or all")
+	faultsSeedFlag = flag.Uint64("faults-seed", 2026, "which ones a sample or a quarter takes")
+)
 
 // sampledStories is how many stories a plain go test takes: two plays of each kind for each.
 const sampledStories = 30
@@ -31,14 +34,18 @@ type trial struct {
 	nth  int // the request that fails, from 0
 }
 
-// allTrials are all requests of all stories, or a sample that is the same on every machine.
+// allTrials are all requests of all stories, every fourth of them, or a sample of a few stories. The seed says which.
 func allTrials(t *testing.T) (all []trial) {
 	t.Helper()
-	random := rand.New(rand.NewPCG(7, 2026))
+	random := rand.New(rand.NewPCG(7, *faultsSeedFlag))
 	told := parseStories(t)
-	if *faultsFlag != "all" {
+	switch *faultsFlag {
+	case "all", "quarter":
+	case "sample":
 		random.Shuffle(len(told), func(i, j int) { told[i], told[j] = told[j], told[i] })
 		told = told[:min(sampledStories, len(told))]
+	default:
+		t.Fatalf("-faults=%s: it is sample, quarter or all", *faultsFlag)
 	}
 	for _, s := range told {
 		if s.hasFaults { // it has faults of its own
@@ -50,11 +57,15 @@ func allTrials(t *testing.T) (all []trial) {
 			t.Fatal(err)
 		}
 		n := len(g.Requests())
-		if *faultsFlag != "all" {
+		if *faultsFlag == "sample" {
 			all = append(all, trial{s, want, random.IntN(n)}, trial{s, want, random.IntN(n)})
 			continue
 		}
-		for i := range n {
+		first, step := 0, 1
+		if *faultsFlag == "quarter" {
+			first, step = random.IntN(4), 4
+		}
+		for i := first; i < n; i += step {
 			all = append(all, trial{s, want, i})
 		}
 	}
@@ -63,7 +74,7 @@ func allTrials(t *testing.T) (all []trial) {
 
 func TestFaults(t *testing.T) {
 	all := allTrials(t)
-	t.Logf("%d plays of each kind", len(all))
+	t.Logf("%s, seed %d: %d plays of each kind", *faultsFlag, *faultsSeedFlag, len(all))
 	for _, kind := range []sandbox.FaultKind{sandbox.FaultUnsent, sandbox.FaultLost} {
 		t.Run(string(kind), func(t *testing.T) {
 			for _, try := range all {
