@@ -326,7 +326,6 @@ func mayNeedPerson(b quorum.Ballot) bool {
 
 // remedyFor returns who can help a reviewer that gives no vote, and how; formats, "" where there is nothing to do.
 func (m *pageMaker) remedyFor(b quorum.Ballot) (who, what string) {
-	again := m.startVerb(b)
 	switch b.Reason {
 	case quorum.ReasonApproval:
 		return whoMaintainer, "Approve the run of %s on the pull request's page; its clock starts then."
@@ -355,26 +354,37 @@ func (m *pageMaker) remedyFor(b quorum.Ballot) (who, what string) {
 		return "", "" // of an objection see [pageMaker.addObjections]
 	case quorum.ReasonDeclined, quorum.ReasonModelRefusal:
 		return whoOperator, "Read why it declined."
-	case quorum.ReasonOverloaded:
-		return whoWriter, again + " when its service is back."
-	case quorum.ReasonRateLimit:
-		return whoWriter, again + " when its limit is over."
-	case quorum.ReasonHung:
-		return whoWriter, again + " once there is a runner for it and nothing that its run waits for."
-	case quorum.ReasonCancelled:
-		return whoWriter, again + ", if nobody meant to stop it."
-	case quorum.ReasonDismissed, quorum.ReasonDeleted, quorum.ReasonEdited:
-		return whoWriter, again + ", if its approval should count."
-	case quorum.ReasonRefused:
-		return whoWriter, again + " by hand, or push a new commit."
 	case quorum.ReasonEmpty, quorum.ReasonUnknown:
 		return whoWriter, "Look into the log of %s, mend what it shows, and start it again."
+	}
+	if when := whenAgain(b.Reason); when != "" {
+		return whoWriter, m.startVerb(b) + when
 	}
 	what = Advice(b.Reason)
 	if what != "" && answeredWithoutVerdict(b) {
 		what += " Its answers are shown in the details."
 	}
 	return whoOperator, what
+}
+
+// whenAgain says when starting a reviewer again helps, as the end of a sentence; "" where that is not what helps.
+func whenAgain(r quorum.Reason) string {
+	switch r {
+	case quorum.ReasonOverloaded:
+		return " when its service is back."
+	case quorum.ReasonRateLimit:
+		return " when its limit is over."
+	case quorum.ReasonHung:
+		return " once there is a runner for it and nothing that its run waits for."
+	case quorum.ReasonCancelled:
+		return ", if nobody meant to stop it."
+	case quorum.ReasonDismissed, quorum.ReasonDeleted, quorum.ReasonEdited:
+		return ", if its approval should count."
+	case quorum.ReasonRefused:
+		return " by hand, or push a new commit."
+	default:
+		return ""
+	}
 }
 
 // isBranchGone reports whether nobody can push to the pull request any more.
