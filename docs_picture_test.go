@@ -84,8 +84,15 @@ func drawn(t *testing.T, c report.Check) []byte {
 	e.line(pictureMargin, e.y, 20, []word{{text: c.Title, class: "bold"}})
 	e.y += 18
 	document := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(reader.NewReader(e.src))
+	folded := false
 	for n := document.FirstChild(); n != nil; n = n.NextSibling() {
-		e.block(n)
+		html, isHTML := n.(*ast.HTMLBlock)
+		switch {
+		case isHTML:
+			folded = e.fold(html)
+		case !folded:
+			e.block(n)
+		}
 	}
 	height := e.y + 8
 	var out strings.Builder
@@ -126,6 +133,23 @@ func mark(c report.Check) string {
 // A word is a piece of a line in one style.
 type word struct {
 	text, class string
+}
+
+// fold draws the heading of a part that is folded, and reports whether one begins.
+func (e *easel) fold(n *ast.HTMLBlock) (begins bool) {
+	var src strings.Builder
+	for i := range n.Lines().Len() {
+		line := n.Lines().At(i)
+		src.Write(line.Value(e.src))
+	}
+	_, heading, begins := strings.Cut(src.String(), "<summary>")
+	if begins {
+		heading, _, _ = strings.Cut(heading, "</summary>")
+		e.y += 12
+		e.flow(pictureMargin, pictureWidth-2*pictureMargin, split("▸ "+heading, ""))
+		e.y += 4
+	}
+	return begins
 }
 
 func (e *easel) block(n ast.Node) {

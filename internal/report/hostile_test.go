@@ -58,11 +58,15 @@ var (
 		goldmark.WithRendererOptions(html.WithUnsafe()),
 	)
 	tags = regexp.MustCompile(`<[/!?]?([A-Za-z0-9-]*)`)
-	ours = regexp.MustCompile(`^https?://[a-z0-9.:-]+/acme/shop/[^"<>\s]*$`)
+	ours = regexp.MustCompile(`^(https?://[a-z0-9.:-]+/acme/shop/[^"<>\s]*|https://github\.com/review-coordinator/coordinator/blob/v1\.2\.3/docs/verdicts\.md#[a-z]+)$`)
 	// reference is what GitHub makes a link of in prose, or somebody is told by.
 	reference = regexp.MustCompile(`(?i)@[a-z0-9]|#[0-9]|\bgh-[0-9]|https?:|www\.|ftp:|mailto:|\b[0-9a-f]{7,40}\b|\$`)
-	allowed   = []string{"p", "strong", "em", "h3", "ul", "li", "table", "thead", "tbody", "tr", "th", "td", "code", "pre", "a", "br"}
-	headings  = []string{"What happens next", "What a person can do", "What happened so far", "Findings", "Answers without a verdict"}
+	// runnerCommand is what a runner obeys at the beginning of a line of a log.
+	runnerCommand = regexp.MustCompile(`(?m)^\s*::`)
+
+	allowed  = []string{"p", "strong", "em", "h3", "ul", "li", "table", "thead", "tbody", "tr", "th", "td", "code", "pre", "a", "br", "details", "summary"}
+	headings = []string{"What you can do", "What happens next", "Findings", "Answers without a verdict"}
+	folds    = regexp.MustCompile("^(<details>\n<summary>(How it got here|Who can write this check\\?|For tools: the record and the decision)</summary>\n|</details>\n?)$")
 )
 
 // active lists everything in src that does something and is not ours.
@@ -74,7 +78,16 @@ func active(src string) (found []string) {
 			return ast.WalkContinue, nil
 		}
 		switch n := n.(type) {
-		case *ast.RawHTML, *ast.HTMLBlock, *ast.Image, *ast.AutoLink, *ast.ThematicBreak, *ast.Blockquote, *ast.CodeBlock:
+		case *ast.HTMLBlock:
+			var b bytes.Buffer
+			for i := range n.Lines().Len() {
+				line := n.Lines().At(i)
+				b.Write(line.Value(in))
+			}
+			if !folds.Match(b.Bytes()) {
+				found = append(found, fmt.Sprintf("HTML %q", b.String()))
+			}
+		case *ast.RawHTML, *ast.Image, *ast.AutoLink, *ast.ThematicBreak, *ast.Blockquote, *ast.CodeBlock:
 			found = append(found, n.Kind().String())
 		case *ast.Link:
 			if !ours.Match(n.Destination) {
@@ -124,10 +137,7 @@ func blocks(src string) (kinds []string) {
 func assault(r *rand.Rand) (quorum.Policy, quorum.Snapshot, quorum.Decision, quorum.Record, int) {
 	n := 0
 	h := func() string { n++; return hostile(r) }
-	reasons := []quorum.Reason{
-		quorum.ReasonMalformed, quorum.ReasonGuarded, quorum.ReasonRefused, quorum.ReasonResolved, quorum.ReasonFindings, quorum.ReasonApproval,
-		quorum.ReasonDeclined, quorum.ReasonTemplate, quorum.Reason("no such reason @bob"),
-	}
+	reasons := append(slices.Clone(everyReason), "no such reason @bob")
 	urls := []string{
 		"", "https://github.com/acme/shop/runs/1?a=b&c=d#e", "https://evil.example/x", "javascript:alert(1)",
 		"https://github.com/acme/shop/)[x](https://evil.example",
@@ -160,10 +170,26 @@ func assault(r *rand.Rand) (quorum.Policy, quorum.Snapshot, quorum.Decision, quo
 	s.File = quorum.PolicyFile{State: quorum.FileState(1 + r.IntN(2)), Path: h(), Problem: h() + h(), Changed: r.IntN(2) == 0, Proposed: h() + h()}
 	s.Foreign = []quorum.CheckRun{{Name: h(), App: h(), Conclusion: h(), URL: urls[r.IntN(len(urls))]}}
 	s.Timeline = []quorum.Event{{Kind: quorum.BaseChanged, From: h()}}
+	s.Ours, s.PassedOverFor = quorum.Account{Login: h(), Bot: true}, h()
+	d.Against = []string{h(), h()}[:r.IntN(3)]
+	d.Siblings = []int{8}
 	rec := record()
 	rec.Intents = []quorum.Intent{{Kind: quorum.Ask, Reviewer: h(), Base: d.Base, At: at(2)}}
 	rec.Answers = []quorum.Answer{{Reviewer: "gemini", Excerpt: h()}}
-	return policy(), s, d, rec, n
+	rec.Undone = []quorum.UndonePass{{Passed: at(1), Until: at(2)}}
+	p := policy()
+	for i := range p.Reviewers { // the policy's own names are of whoever may write it
+		p.Reviewers[i].Name, p.Reviewers[i].Required = ballots[i].Reviewer, r.IntN(3) == 0
+	}
+	if r.IntN(2) == 0 {
+		s.Threads = []quorum.Thread{{ID: 4}}
+		for i := range d.Ballots {
+			if b := &d.Ballots[i]; len(b.Findings) > 0 {
+				b.Threads, b.Findings[0].Thread = true, 4
+			}
+		}
+	}
+	return p, s, d, rec, n
 }
 
 func TestNothingOfStrangersIsActive(t *testing.T) {
@@ -172,7 +198,7 @@ func TestNothingOfStrangersIsActive(t *testing.T) {
 	for texts < 10_000 {
 		p, s, d, rec, n := assault(r)
 		texts += n
-		c := Render(p, s, d, rec)
+		c := Render(p, s, d, rec, places())
 		for part, src := range map[string]string{"summary": c.Summary, "text": c.Text} {
 			if found := active(src); len(found) > 0 {
 				t.Fatalf("%s: %s\n%s", part, strings.Join(found, "\n"), src)
@@ -196,8 +222,8 @@ func TestNothingOfStrangersIsActive(t *testing.T) {
 		if got, ok := ParseRecord(c.Text); !ok || got.Seq != rec.Seq {
 			t.Fatalf("no record in\n%s", c.Text)
 		}
-		if out := Plain(p, d, at(1)); strings.ContainsAny(out, "\x00\x1b\r\u202e") || strings.Contains(out, "##[") || strings.Contains(out, "\n::") ||
-			strings.HasPrefix(out, "::") {
+		out := c.Page.Terminal(Styles{}, d.Start)
+		if strings.ContainsAny(out, "\x00\x1b\r\u202e") || strings.Contains(out, "##[") || runnerCommand.MatchString(out) {
 			t.Fatalf("%q", out)
 		}
 	}
@@ -210,7 +236,7 @@ func TestNothingOfStrangersIsActive(t *testing.T) {
 func TestActiveIsFound(t *testing.T) {
 	for _, src := range []string{
 		"<img src=x>", "a <b>c</b>", "![i](x)", "[l](https://evil.example)", "https://evil.example", "@bob", "see #12",
-		"GH-12", "deadbeef", "# heading", "a\n===", "> q", "---", "$x$", "| a |\n|---|\n| @bob |",
+		"GH-12", "deadbeef", "# heading", "<details>\n<summary>x</summary>\n\nx\n\n</details>", "<details open>\n", "a\n===", "> q", "---", "$x$", "| a |\n|---|\n| @bob |",
 	} {
 		if len(active(src)) == 0 {
 			t.Errorf("nothing was found in %q", src)
@@ -234,7 +260,7 @@ func TestLongTexts(t *testing.T) {
 		s.File = quorum.PolicyFile{State: quorum.FileBroken, Path: long, Problem: long, Changed: true, Proposed: long}
 		rec := record()
 		rec.Answers = []quorum.Answer{{Excerpt: long}, {Excerpt: long}}
-		c := Render(policy(), s, decided(quorum.Unverified, ballots...), rec)
+		c := Render(policy(), s, decided(quorum.Unverified, ballots...), rec, places())
 		for part, src := range map[string]string{"summary": c.Summary, "text": c.Text} {
 			if len(src) > maxText || !utf8.ValidString(src) {
 				t.Errorf("%q: %s has %d bytes, valid %t", unit, part, len(src), utf8.ValidString(src))
@@ -293,7 +319,7 @@ func TestLink(t *testing.T) {
 		"https://github.com/acme/shop/a)b": false, "https://github.com/acme/shop/a b": false,
 		"https://github.com/acme/shop/../x/y": false, "//github.com/acme/shop/x": false, "": false,
 	} {
-		if got := repositoryLink(pr, "run", url) != ""; got != want {
+		if got := isRepositoryPage(pr, url); got != want {
 			t.Errorf("link to %q: %t", url, got)
 		}
 	}
