@@ -394,7 +394,7 @@ func (s *server) serve(ctx context.Context) error {
 	group.Go(func() error { return s.daemon.Run(working) })
 	group.Go(func() error {
 		<-working.Done()
-		log.Info("stopping: nothing new is accepted, looks under way are finished")
+		log.Info("stopping: nothing new is accepted, evaluations under way are finished")
 		s.daemon.Stop()
 		s.feed.Close()
 		ending, done := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"slices"
 	"testing"
@@ -20,12 +21,18 @@ import (
 func told(t *testing.T, log *bytes.Buffer) (lines []string) {
 	t.Helper()
 	for dec := json.NewDecoder(bytes.NewReader(log.Bytes())); dec.More(); {
-		var line struct{ Level, Msg, PR, Head, Verdict, Check, Says string }
+		var line struct {
+			Level, Msg, Repository, Head, Verdict, Title string
+			Installation                                 int
+			CheckRun                                     string `json:"check_run"`
+			PullRequest                                  int    `json:"pull_request"`
+		}
 		if err := dec.Decode(&line); err != nil {
 			t.Fatal(err)
 		}
 		if line.Msg == "decided" {
-			lines = append(lines, line.Level+" "+line.PR+" "+line.Head+" "+line.Verdict+" "+line.Check+": "+line.Says)
+			lines = append(lines, fmt.Sprintf("%s %d %s %d %.7s %s %s: %s", line.Level, line.Installation, line.Repository, line.PullRequest,
+				line.Head, line.Verdict, line.CheckRun, line.Title))
 		}
 	}
 	return lines
@@ -72,8 +79,8 @@ func TestAnEndIsToldOnce(t *testing.T) {
 		h.deliver(about(1, pull(9))) // of which nothing was known, and which is closed
 		settle(11 * time.Minute)
 		want := []string{
-			"INFO acme/shop#7 a1a1a1a waiting in_progress: 0 of 1 approval; waiting for openai until 00:10 UTC",
-			"INFO acme/shop#7 a1a1a1a ended cancelled: Nothing is decided here: closed",
+			"INFO 1 acme/shop 7 a1a1a1a waiting in_progress: 0 of 1 approval; waiting for openai until 00:10 UTC",
+			"INFO 1 acme/shop 7 a1a1a1a ended cancelled: Nothing is decided here: closed",
 		}
 		if got := told(t, &log); !slices.Equal(got, want) {
 			t.Errorf("the log tells %q, want %q", got, want)
@@ -141,10 +148,10 @@ func TestAStoryIsLoggedAndCounted(t *testing.T) {
 		p.mu.Unlock()
 		event()
 		want := []string{
-			"INFO acme/shop#7 a1a1a1a waiting in_progress: 0 of 1 approval; waiting for openai until 00:11 UTC",
-			"INFO acme/shop#7 a1a1a1a waiting in_progress: 0 of 1 approval; waiting for openai until 00:13 UTC", // its second attempt
-			"INFO acme/shop#7 a1a1a1a passed success: 1 of 1 approval",
-			"INFO acme/shop#7 a1a1a1a ended cancelled: Nothing is decided here: closed",
+			"INFO 1 acme/shop 7 a1a1a1a waiting in_progress: 0 of 1 approval; waiting for openai until 00:11 UTC",
+			"INFO 1 acme/shop 7 a1a1a1a waiting in_progress: 0 of 1 approval; waiting for openai until 00:13 UTC", // its second attempt
+			"INFO 1 acme/shop 7 a1a1a1a passed success: 1 of 1 approval",
+			"INFO 1 acme/shop 7 a1a1a1a ended cancelled: Nothing is decided here: closed",
 		}
 		if got := told(t, &log); !slices.Equal(got, want) {
 			t.Errorf("the log tells %q, want %q", got, want)

@@ -261,7 +261,7 @@ func (a API) findRow(ctx context.Context, owner, repo, number string) (found sto
 
 // answerUnreadable hides what the table said: it may name files.
 func (a API) answerUnreadable(w http.ResponseWriter, r *http.Request, err error) {
-	a.Log.ErrorContext(r.Context(), "the table cannot be read for the API", "err", err)
+	a.Log.ErrorContext(r.Context(), "our database cannot be read for the API", "err", err)
 	WriteJSON(w, http.StatusServiceUnavailable, ErrorAnswer{Error: "the table cannot be read", Hint: "/readyz and the log say more"})
 }
 
