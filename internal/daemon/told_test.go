@@ -88,11 +88,11 @@ func TestAnEndIsToldOnce(t *testing.T) {
 		if n := count(l.looks(), pull(7).String()); n < 7 {
 			t.Errorf("%d looks", n)
 		}
-		wantSeries(t, h.Metrics, map[string]string{`coordinator_decisions_total{verdict="ended"}`: "1"})
+		wantSeries(t, h.Metrics, map[string]string{`coordinator_verdict_changes_total{verdict="ended"}`: "1"})
 		l.open(1, pull(7)) // it is opened again
 		h.deliver(about(1, pull(7)))
 		settle(time.Minute)
-		wantSeries(t, h.Metrics, map[string]string{`coordinator_decisions_total{verdict="waiting"}`: "2"})
+		wantSeries(t, h.Metrics, map[string]string{`coordinator_verdict_changes_total{verdict="waiting"}`: "2"})
 		if got := told(t, &log); len(got) != 3 {
 			t.Errorf("of its return the log tells %q", got[min(2, len(got)):])
 		}
@@ -157,13 +157,13 @@ func TestAStoryIsLoggedAndCounted(t *testing.T) {
 			t.Errorf("the log tells %q, want %q", got, want)
 		}
 		wantSeries(t, h.Metrics, map[string]string{
-			`coordinator_decisions_total{verdict="waiting"}`: "1", `coordinator_decisions_total{verdict="passed"}`: "1",
-			`coordinator_decisions_total{verdict="ended"}`: "1", `coordinator_decisions_total{verdict="blocked"}`: "0",
-			`coordinator_reruns_total{outcome="void"}`: "1", `coordinator_reruns_total{outcome="done"}`: "1",
-			`coordinator_reruns_total{outcome="refused"}`: "0", `coordinator_reruns_total{outcome="failed"}`: "0",
-			"coordinator_wake_lateness_seconds_sum": "0",
+			`coordinator_verdict_changes_total{verdict="waiting"}`: "1", `coordinator_verdict_changes_total{verdict="passed"}`: "1",
+			`coordinator_verdict_changes_total{verdict="ended"}`: "1", `coordinator_verdict_changes_total{verdict="blocked"}`: "0",
+			`coordinator_reviewer_reruns_total{outcome="void"}`: "1", `coordinator_reviewer_reruns_total{outcome="done"}`: "1",
+			`coordinator_reviewer_reruns_total{outcome="refused"}`: "0", `coordinator_reviewer_reruns_total{outcome="failed"}`: "0",
+			"coordinator_deadline_lateness_seconds_sum": "0",
 		})
-		if n := scrape(t, h.Metrics)["coordinator_wake_lateness_seconds_count"]; n == "0" {
+		if n := scrape(t, h.Metrics)["coordinator_deadline_lateness_seconds_count"]; n == "0" {
 			t.Error("no wake was counted")
 		}
 		h.stop()

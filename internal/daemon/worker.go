@@ -50,7 +50,7 @@ func (d *Daemon) workOn(ctx context.Context, w store.Work) {
 	}
 	d.leases.end(w.Lease) // before the table does: it may be claimed anew at once
 	now := d.Now()
-	d.Metrics.Looked(r.label, now.Sub(began))
+	d.Metrics.Looked(w.Kind, r.label, now.Sub(began))
 	r.outcome.Now = now
 	ours := false
 	var err error
@@ -113,6 +113,7 @@ func (d *Daemon) workRecovered(ctx context.Context, w store.Work) (r workResult)
 		if v := recover(); v != nil {
 			d.Log.Error("a mistake of the coordinator's own: please report it", oplog.Subject(w.Key), "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
 			r = d.retryLater(w, errors.New("a mistake of the coordinator's own: its log tells more"))
+			d.Metrics.failed(classOther)
 			r.label = resultPanicked
 		}
 	}()
