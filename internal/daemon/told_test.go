@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -95,6 +96,36 @@ func TestAnEndIsToldOnce(t *testing.T) {
 		wantSeries(t, h.Metrics, map[string]string{`coordinator_verdict_changes_total{verdict="waiting"}`: "2"})
 		if got := told(t, &log); len(got) != 3 {
 			t.Errorf("of its return the log tells %q", got[min(2, len(got)):])
+		}
+		h.stop()
+	})
+}
+
+// What is wrong with a policy stands in the API, as long as it is, and no longer than anybody reads.
+func TestABrokenPolicyIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand()
+		l.file = quorum.PolicyFile{
+			State: quorum.FileBroken, Path: ".github/a policy?.yml",
+			Problem: ".github/a policy?.yml:2:8: grace: \"soon\" is not a duration\n" + strings.Repeat("    2 | grace: soon\n", 10_000),
+		}
+		l.open(1, pull(7))
+		h := build(t, l, t.TempDir())
+		settle(time.Minute)
+		h.deliver(about(1, pull(7)))
+		settle(time.Minute)
+		row, err := h.Store.Get(t.Context(), "1/acme/shop#7")
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := readSight(row.Sight).Problem
+		if p == nil {
+			t.Fatalf("it tells of no problem: %s", row.Sight)
+		}
+		if p.File != ".github/a policy?.yml" || p.URL != "https://github.com/acme/shop/blob/HEAD/.github/a%20policy%3F.yml" ||
+			!strings.HasPrefix(p.Text, p.File+":2:8: grace") || !strings.HasSuffix(p.Text, "grace: soon\n…") || len(p.Text) > maxProblem+10 ||
+			!strings.Contains(p.Remedy, "coordinator config check") {
+			t.Errorf("it tells %+v", p)
 		}
 		h.stop()
 	})
