@@ -56,9 +56,9 @@ var rules = map[string][]string{
 	// The golden texts of the vendors, for tests of any package.
 	"internal/review/reviewtest": {"internal/review"},
 	// What the daemon's table holds work for, by name; and what people see of it.
-	"internal/workkey":   {"internal/quorum"},
+	"internal/workkey": {"internal/quorum"},
 	// The operator's log: what each line's fields are called.
-	"internal/oplog": {"internal/quorum", "internal/workkey"},
+	"internal/oplog":     {"internal/quorum", "internal/workkey"},
 	"internal/dashboard": {"internal/quorum", "internal/store", "internal/workkey"},
 	// The daemon is a shell around the loop. It speaks of GitHub in GitHub's own types: there is one host, and no
 	// second vocabulary.

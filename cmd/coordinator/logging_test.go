@@ -24,7 +24,9 @@ func TestWhoLogsWhat(t *testing.T) {
 	} {
 		for _, format := range []string{"", "json"} {
 			var said bytes.Buffer
-			getenv := func(name string) string { return map[string]string{logLevelVariable: c.variable, logFormatVariable: format}[name] }
+			getenv := func(name string) string {
+				return map[string]string{logLevelVariable: c.variable, logFormatVariable: format}[name]
+			}
 			program := &command{Stderr: &said, Getenv: getenv, Verbose: c.verbose}
 			if err := program.chooseLog(c.level, ""); err != nil {
 				t.Fatal(err)

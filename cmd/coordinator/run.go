@@ -14,7 +14,6 @@ import (
 	"sync"
 	"time"
 
-
 	"github.com/review-coordinator/coordinator/internal/github"
 	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/github/webhook"
