@@ -2,52 +2,47 @@ package main
 
 import (
 	"bytes"
-	"context"
-	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 )
 
-// serve logs from info on, the others nothing, unless somebody asks: by a flag, by -v, or by a variable, in this order.
+// A command logs nothing unless somebody asks: by a flag, by -v, or by a variable, in this order.
 func TestWhoLogsWhat(t *testing.T) {
+	nothing := httptest.NewServer(http.NotFoundHandler())
+	defer nothing.Close()
 	for _, c := range []struct {
-		level, variable string
-		verbose         bool
-		serve, job      int // of four lines: debug, info, warn, error
+		args, level, format string
+		logs, json          bool
 	}{
-		{serve: 3},
-		{verbose: true, serve: 4, job: 4},
-		{variable: "error", serve: 1, job: 1},
-		{variable: "error", verbose: true, serve: 4, job: 4},
-		{level: "warn", verbose: true, serve: 2, job: 2},
-		{level: "info", variable: "error", serve: 3, job: 3},
+		{},
+		{args: "-v", logs: true},
+		{args: "--log-level debug", logs: true},
+		{args: "--log-level warn"},
+		{args: "--log-level warn -v"},
+		{level: "debug", logs: true},
+		{level: "error", args: "-v", logs: true},
+		{level: "debug", args: "--log-level error"},
+		{args: "-v --log-format json", logs: true, json: true},
+		{args: "-v", format: "json", logs: true, json: true},
+		{args: "-v --log-format text", format: "json", logs: true},
 	} {
-		for _, format := range []string{"", "json"} {
-			var said bytes.Buffer
-			getenv := func(name string) string {
-				return map[string]string{logLevelVariable: c.variable, logFormatVariable: format}[name]
-			}
-			program := &command{Stderr: &said, Getenv: getenv, Verbose: c.verbose}
-			if err := program.chooseLog(c.level, ""); err != nil {
-				t.Fatal(err)
-			}
-			for name, want := range map[string]int{"serve": c.serve, "job": c.job} {
-				said.Reset()
-				log := program.newLogger()
-				if name == "serve" {
-					log = program.serverLog()
-				}
-				for _, level := range []slog.Level{slog.LevelDebug, slog.LevelInfo, slog.LevelWarn, slog.LevelError} {
-					log.Log(context.Background(), level, "it happened")
-				}
-				lines := strings.Split(strings.TrimSuffix(said.String(), "\n"), "\n")
-				if got := strings.Count(said.String(), "it happened"); got != want {
-					t.Errorf("%+v: %s logs %d lines, want %d", c, name, got, want)
-				}
-				if isJSON := strings.HasPrefix(lines[0], "{"); want > 0 && isJSON != (format == "json") {
-					t.Errorf("%+v: %s logs %s", c, name, lines[0])
-				}
-			}
+		var out, said bytes.Buffer
+		getenv := func(name string) string {
+			return map[string]string{
+				"COORDINATOR_LOG_LEVEL": c.level, "COORDINATOR_LOG_FORMAT": c.format, "GITHUB_TOKEN": "ghp_canary", "GITHUB_API_URL": nothing.URL,
+			}[name]
+		}
+		program := &command{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &said, Getenv: getenv}
+		if code := program.Main(t.Context(), append(strings.Fields(c.args), "explain", "octo/shop#7")); code != 1 {
+			t.Errorf("%+v: exit %d: %s", c, code, said.String())
+		}
+		if got := strings.Contains(said.String(), "GitHub answered"); got != c.logs {
+			t.Errorf("%+v: it logs %t: %s", c, got, said.String())
+		}
+		if got := strings.HasPrefix(said.String(), "{"); got != c.json || strings.Contains(said.String(), "canary") {
+			t.Errorf("%+v: it says %s", c, said.String())
 		}
 	}
 }

@@ -159,11 +159,13 @@ func NewMetrics(o MetricsOptions) *Metrics {
 		}, []string{"endpoint"}),
 		redelivered: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "coordinator_webhook_redeliveries_total",
-			Help: "Failed deliveries that GitHub was asked to send again. It rises after an outage; if it always does, GitHub does not reach us.",
+			Help: "Failed deliveries that GitHub was asked to send again. It rises after an outage; " +
+				"if it always does, GitHub does not reach us.",
 		}),
 		healed: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "coordinator_resync_pull_requests_total",
-			Help: "Pull requests that a resync had evaluated. It rises at a start; if it rises by far more than that, deliveries do not come.",
+			Help: "Pull requests that a resync had evaluated. It rises at a start; " +
+				"if it rises by far more than that, deliveries do not come.",
 		}),
 		panics: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "coordinator_http_panics_total", Help: "HTTP requests that met a mistake of ours. If it rises, report what the log says.",

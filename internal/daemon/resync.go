@@ -176,7 +176,8 @@ func (r *resyncer) askForFailed(ctx context.Context, since, now time.Time) error
 			return err
 		case class == classGone: // too old by now
 		default:
-			r.config.Log.Warn("GitHub cannot be asked for a delivery again", "delivery", u.ID, "because", classTexts[class].says, "err", err)
+			r.config.Log.Warn("GitHub cannot be asked for a delivery again",
+				"delivery", u.ID, "because", classTexts[class].says, "err", err)
 		}
 	}
 	return nil

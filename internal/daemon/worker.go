@@ -111,7 +111,8 @@ func checkState(s dashboard.Sight) string {
 func (d *Daemon) workRecovered(ctx context.Context, w store.Work) (r workResult) {
 	defer func() {
 		if v := recover(); v != nil {
-			d.Log.Error("a mistake of the coordinator's own: please report it", oplog.Subject(w.Key), "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+			d.Log.Error("a mistake of the coordinator's own: please report it", oplog.Subject(w.Key),
+				"panic", fmt.Sprint(v), "stack", string(debug.Stack()))
 			r = d.retryLater(w, errors.New("a mistake of the coordinator's own: its log tells more"))
 			d.Metrics.failed(classOther)
 			r.label = resultPanicked

@@ -13,24 +13,15 @@ import (
 	"github.com/lmittmann/tint"
 )
 
-// A Format is how the lines of a log are written.
-type Format uint8
-
-// Formats of a log.
-const (
-	Text Format = 1 + iota // key=value; coloured on a terminal
-	JSON                   // an object on each line
-)
-
-// ParseFormat reads a format's name.
-func ParseFormat(name string) (Format, error) {
+// ParseFormat reads a format's name: text or json.
+func ParseFormat(name string) (isJSON bool, err error) {
 	switch strings.ToLower(name) {
 	case "text":
-		return Text, nil
+		return false, nil
 	case "json":
-		return JSON, nil
+		return true, nil
 	}
-	return 0, fmt.Errorf("%q is neither text nor json", boundValue(name, 40))
+	return false, fmt.Errorf("%q is neither text nor json", boundValue(name, 40))
 }
 
 // ParseLevel reads a level's name.
@@ -48,21 +39,21 @@ func ParseLevel(name string) (slog.Level, error) {
 	return 0, fmt.Errorf("%q is none of debug, info, warn and error", boundValue(name, 40))
 }
 
-// Options say how a log is written.
-type Options struct {
-	Format Format
-	Level  slog.Level // what is below it is left out
-	Color  bool       // of the text format: for a person at a terminal
-	Clock  string     // of the coloured text: the layout of its times; "": the date and the time
+// A Style is how a log is written.
+type Style struct {
+	JSON  bool       // an object on each line; else key=value
+	Level slog.Level // what is below it is left out
+	Color bool       // of the text: for a person at a terminal
+	Clock string     // of the text for people: the layout of its times; "": the date and the time
 }
 
 // moment is how times are written: RFC 3339 in UTC.
 const moment = "2006-01-02T15:04:05.000Z"
 
 // New returns a log that is written to w.
-func New(w io.Writer, o Options) *slog.Logger {
+func New(w io.Writer, o Style) *slog.Logger {
 	switch {
-	case o.Format == JSON:
+	case o.JSON:
 		return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: o.Level, ReplaceAttr: plainAttr}))
 	case !o.Color && o.Clock == "":
 		return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: o.Level, ReplaceAttr: plainAttr}))

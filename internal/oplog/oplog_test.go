@@ -20,15 +20,15 @@ const sha = "0123456789abcdef0123456789abcdef01234567"
 // One line in each format is what docs/daemon.md shows.
 func TestALineInEachFormat(t *testing.T) {
 	zone := time.FixedZone("CET", 3600)
-	for format, want := range map[oplog.Format]string{
-		oplog.Text: `time=2000-01-01T00:00:00.000Z level=WARN msg="it failed" installation=77 repository=acme/shop pull_request=7 took=1.5s ` +
+	for isJSON, want := range map[bool]string{
+		false: `time=2000-01-01T00:00:00.000Z level=WARN msg="it failed" installation=77 repository=acme/shop pull_request=7 took=1.5s ` +
 			`until=2026-01-02T15:04:05.000Z err="it is gone"` + "\n",
-		oplog.JSON: `{"time":"2000-01-01T00:00:00.000Z","level":"WARN","msg":"it failed","installation":77,"repository":"acme/shop",` +
+		true: `{"time":"2000-01-01T00:00:00.000Z","level":"WARN","msg":"it failed","installation":77,"repository":"acme/shop",` +
 			`"pull_request":7,"took":"1.5s","until":"2026-01-02T15:04:05.000Z","err":"it is gone"}` + "\n",
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var out bytes.Buffer
-			oplog.New(&out, oplog.Options{Format: format}).With(oplog.Subject("77/acme/shop#7")).Warn(
+			oplog.New(&out, oplog.Style{JSON: isJSON}).With(oplog.Subject("77/acme/shop#7")).Warn(
 				"it failed", "took", 1500*time.Millisecond, "until", time.Date(2026, 1, 2, 16, 4, 5, 0, zone), "err", errors.New("it is gone"),
 			)
 			if got := out.String(); got != want {
@@ -41,9 +41,9 @@ func TestALineInEachFormat(t *testing.T) {
 // A stranger's text is one value of one line in every format, and nothing that a terminal obeys.
 func TestHostileValuesStayValues(t *testing.T) {
 	hostile := "a\n{\"level\":\"ERROR\"}\r\x1b]0;title\x07 \u009b31m \u202e\u2028 \\x1b[31m \" = \xff"
-	for name, o := range map[string]oplog.Options{
-		"text": {Format: oplog.Text}, "json": {Format: oplog.JSON},
-		"terminal": {Format: oplog.Text, Color: true}, "job": {Format: oplog.Text, Clock: time.TimeOnly},
+	for name, o := range map[string]oplog.Style{
+		"text": {}, "json": {JSON: true},
+		"terminal": {Color: true}, "job": {Clock: time.TimeOnly},
 	} {
 		var out bytes.Buffer
 		oplog.New(&out, o).Error("it failed", "text", hostile, "err", errors.New(hostile), "any", []string{hostile},
@@ -62,7 +62,7 @@ func TestHostileValuesStayValues(t *testing.T) {
 		if len(text) > 40<<10 {
 			t.Errorf("%s: a line of %d bytes", name, len(text))
 		}
-		if o.Format == oplog.JSON {
+		if o.JSON {
 			var line map[string]any
 			if err := json.Unmarshal([]byte(text), &line); err != nil || line["level"] != "ERROR" {
 				t.Errorf("%v: %s", err, text[:300])
@@ -75,7 +75,7 @@ func TestLevelsLeaveOutWhatIsBelow(t *testing.T) {
 	for i, name := range []string{"debug", "info", "WARN", "error"} {
 		level, err := oplog.ParseLevel(name)
 		var out bytes.Buffer
-		l := oplog.New(&out, oplog.Options{Format: oplog.Text, Level: level})
+		l := oplog.New(&out, oplog.Style{Level: level})
 		l.Debug("x")
 		l.Info("x")
 		l.Warn("x")
@@ -105,7 +105,7 @@ func TestFieldsAreGitHubsWords(t *testing.T) {
 		`key="no key"`:                               oplog.Subject("no key"),
 	} {
 		var out bytes.Buffer
-		oplog.New(&out, oplog.Options{Format: oplog.Text}).Info("x", field)
+		oplog.New(&out, oplog.Style{}).Info("x", field)
 		_, got, _ := strings.Cut(strings.TrimSpace(out.String()), "msg=x")
 		if strings.TrimSpace(got) != want {
 			t.Errorf("the fields are %q, want %q", got, want)

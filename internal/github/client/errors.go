@@ -20,6 +20,9 @@ import (
 // happened.
 var ErrTransport = errors.New("transport fault")
 
+// ErrTooLong is in the chain of an error where an answer is longer than is read: 32 MiB, of a list's page 8.
+var ErrTooLong = errors.New("answer longer than allowed")
+
 // A LimitError says that GitHub takes no requests of this token for a while. Its text holds an absolute time, so that
 // it reads the same whenever it is read.
 type LimitError struct {

@@ -246,9 +246,6 @@ func readAnswer(resp *http.Response, c *exchange) ([]byte, error) {
 	}
 }
 
-// ErrTooLong is in the chain of an error where an answer is longer than is read: 32 MiB, of a list's page 8.
-var ErrTooLong = errors.New("answer longer than allowed")
-
 // readTail reads r to its end and returns its last keep bytes; an r of more than limit bytes is an error, because its
 // end was not seen.
 func readTail(r io.Reader, keep, limit int64) ([]byte, error) {
