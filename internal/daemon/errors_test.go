@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/rsa"
@@ -14,9 +15,11 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/review-coordinator/coordinator/internal/github"
 	"github.com/review-coordinator/coordinator/internal/github/client"
+	"github.com/review-coordinator/coordinator/internal/store"
 )
 
 // answering is a GitHub that answers every request in one way.
@@ -34,6 +37,11 @@ func answers(status int, body string, header ...string) answering {
 		}
 		return &http.Response{StatusCode: status, Header: h, Body: io.NopCloser(strings.NewReader(body))}, nil
 	}
+}
+
+// leadsNowhere is a way to GitHub that leads nowhere.
+func leadsNowhere(err error) answering {
+	return func(*http.Request) (*http.Response, error) { return nil, err }
 }
 
 // asked returns the error of a client that asks such a GitHub.
@@ -70,67 +78,127 @@ func askedAsApp(t *testing.T, wire answering) error {
 	return fmt.Errorf("look: %w", err)
 }
 
-// Each failure is called what it is. That GitHub cannot be reached is said where it cannot, and nowhere else.
+// failures are the errors that a look may end with, by what they come from.
+var failures = map[string]struct {
+	err    func(*testing.T) error
+	reason string
+}{
+	"no connection": {func(t *testing.T) error {
+		return asked(t, leadsNowhere(&net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}))
+	}, "unreachable"},
+	"reset":          {func(t *testing.T) error { return asked(t, leadsNowhere(errors.New("connection reset"))) }, "unreachable"},
+	"500":            {func(t *testing.T) error { return asked(t, answers(500, "{}")) }, "unreachable"},
+	"a unicorn":      {func(t *testing.T) error { return asked(t, answers(502, "<html>")) }, "unreachable"},
+	"503":            {func(t *testing.T) error { return asked(t, answers(503, "", "Retry-After: 1")) }, "unreachable"},
+	"an App's 500":   {func(t *testing.T) error { return askedAsApp(t, answers(500, "{}")) }, "unreachable"},
+	"a proxy's page": {func(t *testing.T) error { return asked(t, answers(200, "<html>sign in</html>")) }, "broken_answer"},
+	"null":           {func(t *testing.T) error { return asked(t, answers(200, "null")) }, "broken_answer"},
+	"another shape":  {func(t *testing.T) error { return asked(t, answers(200, `{"name":7}`)) }, "broken_answer"},
+	"another thing":  {func(*testing.T) error { return fmt.Errorf("read check: %w", client.ErrTransport) }, "broken_answer"},
+	"too long":       {func(*testing.T) error { return fmt.Errorf("read answer: %w", client.ErrTooLong) }, "broken_answer"},
+	"a bad token":    {func(t *testing.T) error { return asked(t, answers(401, `{"message":"Bad credentials"}`)) }, "unauthorized"},
+	"a bad key":      {func(t *testing.T) error { return askedAsApp(t, answers(401, `{"message":"bad JWT"}`)) }, "unauthorized"},
+	"another App":    {func(*testing.T) error { return fmt.Errorf("sign in: %w", github.ErrAppUnknown) }, "unauthorized"},
+	"a permission": {func(t *testing.T) error {
+		return asked(t, answers(403, `{"message":"Resource not accessible by integration"}`))
+	}, "forbidden"},
+	"an address": {func(t *testing.T) error {
+		return asked(t, answers(403, `{"message":"your IP address is not permitted"}`))
+	}, "forbidden"},
+	"suspended": {func(t *testing.T) error {
+		return asked(t, answers(403, `{"message":"This installation has been suspended"}`))
+	}, "suspended"},
+	"suspended before": {func(t *testing.T) error {
+		return askedAsApp(t, answers(403, `{"message":"This installation has been suspended"}`))
+	}, "suspended"},
+	"removed":       {func(t *testing.T) error { return askedAsApp(t, answers(404, `{"message":"Not Found"}`)) }, "not_installed"},
+	"not there":     {func(t *testing.T) error { return asked(t, answers(404, `{"message":"Not Found"}`)) }, "gone"},
+	"410":           {func(t *testing.T) error { return asked(t, answers(410, `{"message":"Gone"}`)) }, "gone"},
+	"a closed head": {func(*testing.T) error { return &github.UnpublishableError{Head: sha, Err: errors.New("422")} }, "gone"},
+	"a limit": {func(t *testing.T) error {
+		return asked(t, answers(403, `{"message":"API rate limit exceeded"}`, "X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 946688400"))
+	}, "limited"},
+	"it moved":       {func(*testing.T) error { return fmt.Errorf("observe: %w", github.ErrMoved) }, "moved"},
+	"not signed in":  {notSignedIn, "not_signed_in"},
+	"a caller's end": {func(*testing.T) error { return fmt.Errorf("get: %w", context.DeadlineExceeded) }, "cut_off"},
+	"422":            {func(t *testing.T) error { return asked(t, answers(422, `{"message":"Validation Failed"}`)) }, "other"},
+	"a mistake":      {func(*testing.T) error { return errors.New("index out of range") }, "other"},
+}
+
+// wordsOf are the sentences of the reasons, as docs/daemon.md tells them; a limit, and what is gone, have lines of their
+// own.
+var wordsOf = map[string]string{
+	"unreachable": "GitHub cannot be reached", "broken_answer": "what answered is not GitHub's API", "forbidden": "GitHub refuses it",
+	"unauthorized": "GitHub does not take the App's key", "suspended": "the installation is suspended",
+	"not_signed_in": "the App has not signed in", "moved": "it changed while it was read", "cut_off": "it was not finished in time",
+	"other": "it failed", "database": "our own database failed",
+	"limited": "", "gone": "it is not on GitHub any more", "not_installed": "an installation is gone",
+}
+
+// Each failure is called what it is, in the log, in the figures and where the work stands. That GitHub cannot be reached
+// is said where it cannot, and nowhere else.
 func TestFailuresAreCalledWhatTheyAre(t *testing.T) {
-	fails := func(err error) answering { return func(*http.Request) (*http.Response, error) { return nil, err } }
-	refused := &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}
-	suspended := `{"message":"This installation has been suspended"}`
-	for name, c := range map[string]struct {
-		err  func(*testing.T) error
-		want errorClass
-	}{
-		"no connection":  {func(t *testing.T) error { return asked(t, fails(refused)) }, classUnreachable},
-		"reset":          {func(t *testing.T) error { return asked(t, fails(errors.New("connection reset"))) }, classUnreachable},
-		"500":            {func(t *testing.T) error { return asked(t, answers(500, "{}")) }, classUnreachable},
-		"a unicorn":      {func(t *testing.T) error { return asked(t, answers(502, "<html>")) }, classUnreachable},
-		"503":            {func(t *testing.T) error { return asked(t, answers(503, "", "Retry-After: 1")) }, classUnreachable},
-		"an App's 500":   {func(t *testing.T) error { return askedAsApp(t, answers(500, "{}")) }, classUnreachable},
-		"a proxy's page": {func(t *testing.T) error { return asked(t, answers(200, "<html>sign in</html>")) }, classBroken},
-		"null":           {func(t *testing.T) error { return asked(t, answers(200, "null")) }, classBroken},
-		"another shape":  {func(t *testing.T) error { return asked(t, answers(200, `{"name":7}`)) }, classBroken},
-		"another thing":  {func(*testing.T) error { return fmt.Errorf("read check: %w", client.ErrTransport) }, classBroken},
-		"too long":       {func(*testing.T) error { return fmt.Errorf("read answer: %w", client.ErrTooLong) }, classBroken},
-		"a bad token":    {func(t *testing.T) error { return asked(t, answers(401, `{"message":"Bad credentials"}`)) }, classUnauthorized},
-		"a bad key":      {func(t *testing.T) error { return askedAsApp(t, answers(401, `{"message":"bad JWT"}`)) }, classUnauthorized},
-		"another App":    {func(*testing.T) error { return fmt.Errorf("sign in: %w", github.ErrAppUnknown) }, classUnauthorized},
-		"a permission": {func(t *testing.T) error {
-			return asked(t, answers(403, `{"message":"Resource not accessible by integration"}`))
-		}, classForbidden},
-		"an address": {func(t *testing.T) error {
-			return asked(t, answers(403, `{"message":"your IP address is not permitted"}`))
-		}, classForbidden},
-		"suspended":        {func(t *testing.T) error { return asked(t, answers(403, suspended)) }, classSuspended},
-		"suspended before": {func(t *testing.T) error { return askedAsApp(t, answers(403, suspended)) }, classSuspended},
-		"removed":          {func(t *testing.T) error { return askedAsApp(t, answers(404, `{"message":"Not Found"}`)) }, classNotInstalled},
-		"not there":        {func(t *testing.T) error { return asked(t, answers(404, `{"message":"Not Found"}`)) }, classGone},
-		"410":              {func(t *testing.T) error { return asked(t, answers(410, `{"message":"Gone"}`)) }, classGone},
-		"a closed head":    {func(*testing.T) error { return &github.UnpublishableError{Head: sha, Err: errors.New("422")} }, classGone},
-		"a limit": {func(t *testing.T) error {
-			return asked(t, answers(403, `{"message":"API rate limit exceeded"}`, "X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 946688400"))
-		}, classLimited},
-		"it moved":       {func(*testing.T) error { return fmt.Errorf("observe: %w", github.ErrMoved) }, classMoved},
-		"not signed in":  {notSignedIn, classNotSignedIn},
-		"our own table":  {func(*testing.T) error { return fmt.Errorf("read: %w: %w", errTable, errors.New("disk is full")) }, classDatabase},
-		"our own file":   {func(*testing.T) error { return fmt.Errorf("read: %w: %w", errTable, context.DeadlineExceeded) }, classDatabase},
-		"a stop":         {func(*testing.T) error { return fmt.Errorf("get: %w", context.Canceled) }, classCut},
-		"a caller's end": {func(*testing.T) error { return fmt.Errorf("get: %w", context.DeadlineExceeded) }, classCut},
-		"422":            {func(t *testing.T) error { return asked(t, answers(422, `{"message":"Validation Failed"}`)) }, classOther},
-		"a mistake":      {func(*testing.T) error { return errors.New("index out of range") }, classOther},
-	} {
+	for name, c := range failures {
 		synctest.Test(t, func(t *testing.T) {
+			var log bytes.Buffer
+			l := newLand()
+			h := build(t, l, t.TempDir(), overheard(&log))
+			settle(time.Minute)
+			l.open(1, pull(7))
 			err := c.err(t)
-			if got := classOf(err); got != c.want {
-				t.Errorf("%s: %v is called %q, want %q", name, err, classTexts[got].says, classTexts[c.want].says)
+			mend := l.failing(1, err)
+			h.deliver(about(1, pull(7)))
+			settle(5 * time.Second)
+			said := log.String()
+			if row, err := h.Store.Get(t.Context(), "1/acme/shop#7"); err == nil {
+				said += row.Failed
 			}
-			said := sayFailure(err)
-			if saysUnreachable := strings.Contains(said, "cannot be reached"); saysUnreachable != (c.want == classUnreachable) {
-				t.Errorf("%s: it says %q", name, said)
+			if !strings.Contains(said, wordsOf[c.reason]) {
+				t.Errorf("%s: of %v it says %s, and not %q", name, err, said, wordsOf[c.reason])
+			}
+			if got := strings.Contains(said, "cannot be reached"); got != (c.reason == "unreachable") {
+				t.Errorf("%s: of %v it says %s", name, err, said)
 			}
 			if strings.Contains(said, "canary") {
-				t.Errorf("%s: it says the token: %q", name, said)
+				t.Errorf("%s: it says the token: %s", name, said)
 			}
+			isCounted := c.reason != "limited" && c.reason != "gone" && c.reason != "not_installed"
+			series := scrape(t, h.Metrics)
+			for reason := range wordsOf {
+				name := fmt.Sprintf("coordinator_task_failures_total{reason=%q}", reason)
+				if got := series[name] != "0"; got != (isCounted && reason == c.reason) {
+					t.Errorf("%v: %s is %s", err, name, series[name])
+				}
+			}
+			mend()
+			h.stop()
 		})
 	}
+}
+
+// brokenList is a table that cannot be listed.
+type brokenList struct{ store.Store }
+
+func (brokenList) List(context.Context, store.Query) ([]store.Row, error) {
+	return nil, errors.New("the disk is full")
+}
+
+// A fault of our own database says nothing of GitHub.
+func TestOurOwnDatabaseIsNotGitHub(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		l := newLand()
+		l.open(1, pull(7))
+		h := build(t, l, t.TempDir(), overheard(&log), func(c *Config) { c.Store = brokenList{c.Store} })
+		settle(time.Minute)
+		h.stop()
+		if text := log.String(); !strings.Contains(text, "our own database failed") || strings.Contains(text, "GitHub") {
+			t.Errorf("it says %s", text)
+		}
+		if n := scrape(t, h.Metrics)[`coordinator_task_failures_total{reason="database"}`]; n == "0" {
+			t.Error("it is not counted")
+		}
+	})
 }
 
 // notSignedIn is the error of an App whose name is not known yet.
@@ -146,22 +214,4 @@ func notSignedIn(t *testing.T) error {
 	}
 	_, err = p.Client(77)
 	return err
-}
-
-// Each class has its own words, and something to do.
-func TestEachClassHasItsOwnWords(t *testing.T) {
-	said := map[string]errorClass{}
-	for class := classOther; class <= classCut; class++ {
-		text := classTexts[class]
-		if text.says == "" || text.remedy == "" || text.label == "" {
-			t.Errorf("the class %d has no words", class)
-		}
-		if other, twice := said[text.says]; twice {
-			t.Errorf("the classes %d and %d are told in the same words", class, other)
-		}
-		said[text.says] = class
-	}
-	if classTexts[classCut+1].says != "" || len(classTexts) != int(classCut) {
-		t.Error("there are words of a class that is not there")
-	}
 }

@@ -42,9 +42,9 @@ func TestEverySeriesIsThereFromTheStart(t *testing.T) {
 		"coordinator_webhook_accept_duration_seconds_count", "coordinator_deadline_lateness_seconds_count", "coordinator_webhook_redeliveries_total",
 		"coordinator_resync_pull_requests_total",
 		"coordinator_http_panics_total", "coordinator_tasks", "coordinator_pull_requests_undecided", "coordinator_tasks_due",
-
 		"coordinator_tasks_running", "coordinator_tasks_failing", "coordinator_tasks_oldest_due_seconds", "coordinator_installations",
-		"coordinator_webhook_deliveries_remembered", "coordinator_github_last_answer_timestamp_seconds", "coordinator_installations_short_of_requests", "coordinator_github_unreachable_seconds",
+		"coordinator_webhook_deliveries_remembered", "coordinator_github_last_answer_timestamp_seconds", "coordinator_installations_short_of_requests",
+		"coordinator_github_unreachable_seconds",
 	}
 	for _, reviewer := range []string{"copilot", "other"} {
 		want = append(want, fmt.Sprintf("coordinator_reviewer_answers{preset=%q}", reviewer))
