@@ -41,6 +41,7 @@ var rules = map[string][]string{
 		"internal/github/untrusted",
 		"internal/github/unzip",
 		"internal/github/webhook",
+		"internal/oplog",
 	},
 	"internal/loop": {"internal/quorum", "internal/evidence", "internal/report"},
 	// The client knows requests and answers, and nothing of what is judged by them.
@@ -55,13 +56,15 @@ var rules = map[string][]string{
 	// The golden texts of the vendors, for tests of any package.
 	"internal/review/reviewtest": {"internal/review"},
 	// What the daemon's table holds work for, by name; and what people see of it.
-	"internal/workkey":   {"internal/quorum"},
+	"internal/workkey": {"internal/quorum"},
+	// The operator's log: what each line's fields are called.
+	"internal/oplog":     {"internal/quorum", "internal/workkey"},
 	"internal/dashboard": {"internal/quorum", "internal/store", "internal/workkey"},
 	// The daemon is a shell around the loop. It speaks of GitHub in GitHub's own types: there is one host, and no
 	// second vocabulary.
 	"internal/daemon": {
 		"internal/quorum", "internal/evidence", "internal/report", "internal/github", "internal/github/client", "internal/github/webhook",
-		"internal/loop", "internal/store", "internal/workkey", "internal/dashboard",
+		"internal/loop", "internal/store", "internal/workkey", "internal/dashboard", "internal/oplog",
 	},
 	// What validates the sandbox against GitHub's description is for tests: nothing that is built imports it.
 	"internal/sandbox/openapi": {},
@@ -71,7 +74,7 @@ var rules = map[string][]string{
 	"cmd/coordinator": {
 		"internal/quorum", "internal/review", "internal/evidence", "internal/report", "internal/config",
 		"internal/github", "internal/github/client", "internal/github/webhook",
-		"internal/loop", "internal/sandbox", "internal/story", "internal/store", "internal/daemon", "internal/dashboard",
+		"internal/loop", "internal/sandbox", "internal/story", "internal/store", "internal/daemon", "internal/dashboard", "internal/oplog",
 	},
 	// Load, crashes and growth of the real program, against the sandbox.
 	"bench": {"internal/quorum", "internal/report", "internal/sandbox"},

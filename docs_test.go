@@ -400,6 +400,9 @@ func newHandbook(t *testing.T) handbook {
 	return h
 }
 
+// flagsOfAll are the flags that every command has.
+var flagsOfAll = []string{"--help", "-h", "--verbose", "-v", "--log-level", "--log-format"}
+
 // read reads the help of a command, and of those below it.
 func (h *handbook) read(name string) {
 	h.t.Helper()
@@ -407,7 +410,7 @@ func (h *handbook) read(name string) {
 	_, list, several := strings.Cut(help, "\nCommands:\n")
 	_, flags, _ := strings.Cut(help, "\nFlags:\n") // an example may begin a line with a flag, too
 	for _, m := range listedFlag.FindAllStringSubmatch(flags, -1) {
-		if !slices.Contains([]string{"--help", "--verbose"}, m[1]) {
+		if !slices.Contains(flagsOfAll, m[1]) {
 			h.flags[name] = append(h.flags[name], m[1])
 		}
 	}
@@ -455,7 +458,7 @@ func (h handbook) wrong(args []string) (found []string) {
 	}
 	for _, arg := range args {
 		flag, _, _ := strings.Cut(arg, "=")
-		if strings.HasPrefix(flag, "-") && flag != "-" && !slices.Contains(append(h.flags[name], "--help", "-h", "--verbose", "-v"), flag) {
+		if strings.HasPrefix(flag, "-") && flag != "-" && !slices.Contains(h.flags[name], flag) && !slices.Contains(flagsOfAll, flag) {
 			found = append(found, fmt.Sprintf("coordinator %s has no flag %s", name, flag))
 		}
 	}
@@ -763,7 +766,7 @@ func TestDocsMetrics(t *testing.T) {
 		t.Fatal(err)
 	}
 	var known []string
-	for _, m := range regexp.MustCompile(`(?:Name: "coordinator_|desc\(")([a-z_]+)"`).FindAllSubmatch(text, -1) {
+	for _, m := range regexp.MustCompile(`(?:Name: +"coordinator_|desc\(")([a-z_]+)"`).FindAllSubmatch(text, -1) {
 		known = append(known, "coordinator_"+string(m[1]))
 	}
 	if len(known) < 15 {

@@ -84,7 +84,7 @@ func (cmd burstCmd) Run(b *harness) error {
 	b.report.addAtMost("daemon's CPU an event", toMillis(after.cpu-before.cpu)/n, "ms", 0.5)
 	b.report.addAtMost(
 		"evaluations a pull request",
-		(m2[looksMetric]-m1[looksMetric]-m2[sparedMetric]+m1[sparedMetric])/float64(cmd.Pulls),
+		(m2[looksMetric]-m1[looksMetric]-sparedLooks(m2)+sparedLooks(m1))/float64(cmd.Pulls),
 		"",
 		2,
 	)

@@ -195,7 +195,7 @@ func (b *harness) measureGrown(many int, measure func(t *fakeGitHub, d *daemonPr
 	b.report.addNote(
 		"with %d tracked: %s keys in the table; the start cost %d requests",
 		many,
-		formatNumber(m["coordinator_queue_keys"]),
+		formatNumber(m["coordinator_tasks"]),
 		len(asked),
 	)
 	b.report.noteEndpoints(asked, len(t.repos))

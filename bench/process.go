@@ -277,11 +277,13 @@ func (d *daemonProcess) readMetrics(ctx context.Context) (map[string]float64, er
 	return all, lines.Err()
 }
 
-// looksMetric counts all looks, sparedMetric those that sent no request.
-const (
-	looksMetric  = "coordinator_look_duration_seconds_count"
-	sparedMetric = looksMetric + `{result="spared"}`
-)
+// looksMetric counts all looks.
+const looksMetric = "coordinator_task_duration_seconds_count"
+
+// sparedLooks counts in metrics the looks that sent no request.
+func sparedLooks(m map[string]float64) float64 {
+	return m[looksMetric+`{result="spared",task="pull_request"}`] + m[looksMetric+`{result="spared",task="commit"}`]
+}
 
 // awaitIdle waits until the daemon has had nothing due and made no look for a while.
 func (d *daemonProcess) awaitIdle(ctx context.Context, quiet, most time.Duration) error {
@@ -293,7 +295,7 @@ func (d *daemonProcess) awaitIdle(ctx context.Context, quiet, most time.Duration
 			return err
 		}
 		now := time.Now()
-		if m["coordinator_queue_due"]+m["coordinator_queue_leased"] > 0 || m[looksMetric] != last {
+		if m["coordinator_tasks_due"]+m["coordinator_tasks_running"] > 0 || m[looksMetric] != last {
 			last, since = m[looksMetric], now
 		}
 		if now.Sub(since) >= quiet {
@@ -303,8 +305,8 @@ func (d *daemonProcess) awaitIdle(ctx context.Context, quiet, most time.Duration
 			return fmt.Errorf(
 				"the daemon still works after %s: %v due, %v leased",
 				most,
-				m["coordinator_queue_due"],
-				m["coordinator_queue_leased"],
+				m["coordinator_tasks_due"],
+				m["coordinator_tasks_running"],
 			)
 		}
 		if err := sleepFor(ctx, min(quiet/2, 500*time.Millisecond)); err != nil { // asking costs the daemon some milliseconds

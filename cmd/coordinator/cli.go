@@ -14,7 +14,9 @@ import (
 )
 
 type cli struct {
-	Verbose bool `short:"v" help:"Log what is read, decided and written."`
+	Verbose   bool   `short:"v"                                          help:"Log what is read, decided and written: --log-level debug."`
+	LogLevel  string `          placeholder:"debug|info|warn|error" help:"What is logged, to standard error. Default: info of serve, nothing of the others."`
+	LogFormat string `          placeholder:"text|json"             help:"How it is logged. Default: text."`
 
 	Run      runCmd      `cmd:"" help:"Evaluate a pull request and post the check."`
 	Sweep    sweepCmd    `cmd:"" help:"Evaluate all open pull requests that need a look."`
@@ -65,6 +67,9 @@ func (c *command) parseArgs(ctx context.Context, args []string) (run func() erro
 		return nil, c.reportError(ctx, explainParseError(err))
 	}
 	c.Verbose = grammar.Verbose
+	if err := c.chooseLog(grammar.LogLevel, grammar.LogFormat); err != nil {
+		return nil, c.reportError(ctx, err)
+	}
 	return func() error { return parsed.Run() }, 0
 }
 

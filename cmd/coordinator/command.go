@@ -9,6 +9,7 @@ type command struct {
 	Getenv         func(string) string
 	Color          bool // Stdout is a terminal that wants colour
 	Verbose        bool // -v
+	log            logSettings
 
 	jobOutput *outputGuard // standard output of a job; nil outside a job
 }

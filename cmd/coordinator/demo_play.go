@@ -83,7 +83,7 @@ func openDemo(
 	}
 	d.server, err = openServer(ctx, serverConfig{
 		Listen: anyLocalAddress, AdminListen: admin, AdminElse: anyLocalAddress,
-		Database: filepath.Join(d.dir, "demo.db"), Secrets: []string{secret}, Resync: 5 * time.Minute, Log: c.demoLog(),
+		Database: filepath.Join(d.dir, "demo.db"), Secrets: []string{secret}, Resync: 5 * time.Minute, Log: c.logFrom(slog.LevelError),
 		Now: clock.Now,
 		GitHub: client.Options{
 			App: &client.App{
@@ -128,14 +128,6 @@ func (s tokenExpiryTransport) RoundTrip(req *http.Request) (*http.Response, erro
 	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
 	resp.Header.Del("Content-Length")
 	return resp, nil
-}
-
-// demoLog logs errors; with -v everything, as serve does. Decisions, and what is warned of, are shown on the screen.
-func (c *command) demoLog() *slog.Logger {
-	if c.Verbose {
-		return c.serverLog()
-	}
-	return slog.New(slog.NewTextHandler(c.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
 }
 
 // close stops the server and removes the demo's folder.

@@ -13,6 +13,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/evidence"
 	"github.com/review-coordinator/coordinator/internal/github"
 	"github.com/review-coordinator/coordinator/internal/loop"
+	"github.com/review-coordinator/coordinator/internal/oplog"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/report"
 )
@@ -126,7 +127,8 @@ func (c *command) hearOnGitHub(forge *github.Forge) func(context.Context, quorum
 	return func(ctx context.Context, pr quorum.PR, found []quorum.HeardAnswer) []quorum.HeardAnswer {
 		heard, err := forge.RecentAnswers(ctx, pr.Owner, pr.Repo)
 		if err != nil {
-			c.newLogger().Warn("whether reviewers are understood on other pull requests is not known", "err", err)
+			c.newLogger().Warn("whether reviewers are understood on other pull requests is not known",
+				oplog.PullRequest(pr), "err", err)
 		}
 		return quorum.NewestAnswers(append(heard, found...))
 	}

@@ -8,14 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"os"
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/lmittmann/tint"
 
 	"github.com/review-coordinator/coordinator/internal/github"
 	"github.com/review-coordinator/coordinator/internal/github/client"
@@ -283,14 +280,6 @@ func (c *command) newTokenClient() (*client.Client, error) {
 		return nil, usageError(err, "")
 	}
 	return api, nil
-}
-
-// newLogger returns a logger to standard error with -v, and one that discards everything without.
-func (c *command) newLogger() *slog.Logger {
-	if !c.Verbose {
-		return slog.New(slog.DiscardHandler)
-	}
-	return slog.New(tint.NewTextHandler(c.Stderr, &tint.Options{Level: slog.LevelDebug, TimeFormat: time.TimeOnly, NoColor: !c.Color}))
 }
 
 // readPermissions are the permissions of a token that only reads, as a workflow file writes them.

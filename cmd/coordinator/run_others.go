@@ -14,6 +14,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/github"
 	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/loop"
+	"github.com/review-coordinator/coordinator/internal/oplog"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
@@ -51,7 +52,7 @@ func (c *command) lookAtOthers(
 	s.Done = func(done loop.Swept) {
 		var panicked *loop.PanicError
 		if errors.As(done.Err, &panicked) {
-			c.newLogger().Error("an evaluation panicked", "pr", done.PR.String(), "stack", string(panicked.Stack))
+			c.newLogger().Error("an evaluation panicked", oplog.PullRequest(done.PR), "stack", string(panicked.Stack))
 		}
 		fmt.Fprintf(c.Stdout, "%s %s was due, too: %s\n", clockTime(), done.PR, describeSwept(done))
 		forge.Forget(done.PR) // it is not looked at again

@@ -24,7 +24,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/lmittmann/tint"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/review-coordinator/coordinator/internal/daemon"
@@ -209,18 +208,6 @@ func parseDatabaseURL(address string) (string, error) {
 	return path, nil
 }
 
-// serverLog returns a logger to standard error: decisions, warnings and errors; with -v requests too.
-func (c *command) serverLog() *slog.Logger {
-	level := slog.LevelInfo
-	if c.Verbose {
-		level = slog.LevelDebug
-	}
-	if c.Color {
-		return slog.New(tint.NewTextHandler(c.Stderr, &tint.Options{Level: level, TimeFormat: time.DateTime}))
-	}
-	return slog.New(slog.NewTextHandler(c.Stderr, &slog.HandlerOptions{Level: level}))
-}
-
 // serverConfig configures a server.
 type serverConfig struct {
 	Listen, AdminListen string
@@ -384,7 +371,7 @@ const shutdownTimeout = 3 * time.Second
 func (s *server) serve(ctx context.Context) error {
 	log := s.config.Log
 	log.Info(
-		"review coordinator",
+		"the review coordinator serves",
 		"version",
 		buildVersion(),
 		"webhook",
@@ -415,7 +402,7 @@ func (s *server) serve(ctx context.Context) error {
 	group.Go(func() error { return s.daemon.Run(working) })
 	group.Go(func() error {
 		<-working.Done()
-		log.Info("stopping: nothing new is accepted, looks under way are finished")
+		log.Info("stopping: nothing new is accepted, evaluations under way are finished")
 		s.daemon.Stop()
 		s.feed.Close()
 		ending, done := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)

@@ -74,7 +74,7 @@ func (l *underLoad) answered(result string) (n int) {
 	l.server.adminServer.Handler.ServeHTTP(w, httptest.NewRequestWithContext(l.t.Context(), http.MethodGet, "http://127.0.0.1:9090/metrics", nil))
 	for line := range strings.Lines(w.Body.String()) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if strings.HasPrefix(name, "coordinator_deliveries_total{") && strings.Contains(name, fmt.Sprintf("result=%q", result)) {
+		if strings.HasPrefix(name, "coordinator_webhook_deliveries_total{") && strings.Contains(name, fmt.Sprintf("result=%q", result)) {
 			count, err := strconv.Atoi(value)
 			if err != nil {
 				l.t.Error(err)

@@ -16,6 +16,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/github"
 	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/loop"
+	"github.com/review-coordinator/coordinator/internal/oplog"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/report"
 )
@@ -106,7 +107,7 @@ func (cmd sweepCmd) sweepRepo(ctx context.Context, c *command, api *client.Clien
 	s.Done = func(done loop.Swept) {
 		var panicked *loop.PanicError
 		if errors.As(done.Err, &panicked) {
-			c.newLogger().Error("an evaluation panicked", "pr", done.PR.String(), "stack", string(panicked.Stack))
+			c.newLogger().Error("an evaluation panicked", oplog.PullRequest(done.PR), "stack", string(panicked.Stack))
 		}
 		told.printEvaluated(done)
 		if done.Err == nil {

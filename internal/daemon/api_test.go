@@ -72,10 +72,10 @@ func TestTheAPIIsAsItWas(t *testing.T) {
 	a := newAdmin(apiTable(t))
 	var got bytes.Buffer
 	for _, path := range []string{
-		"/api/v1/", "/api/v1/queue", "/api/v1/pulls", "/api/v1/pulls?repo=Acme/Shop&open=true&limit=1", "/api/v1/pulls?open=false",
+		"/api/v1/", "/api/v1/queue", "/api/v1/pulls", "/api/v1/pulls?repo=Acme/Shop&undecided=true&limit=1", "/api/v1/pulls?undecided=false",
 		"/api/v1/pulls?before=2026-01-02T11:59:30Z&limit=1", "/api/v1/pulls?repo=acme/nothing",
 		"/api/v1/pulls/acme/shop/7", "/api/v1/pulls/Acme/Shop/8", "/api/v1/pulls/acme/shop/9", "/api/v1/pulls/acme/shop/x", "/api/v1/pulls/acme/shop/-7",
-		"/api/v1/pulls?opne=true", "/api/v1/pulls?open=yes", "/api/v1/pulls?repo=shop", "/api/v1/pulls?limit=1001",
+		"/api/v1/pulls?open=true", "/api/v1/pulls?undecided=yes", "/api/v1/pulls?repo=shop", "/api/v1/pulls?limit=1001",
 		"/api/v1/pulls?before=noon", "/api/v1/pulls?%zz",
 		"/api/v2/pulls",
 	} {
@@ -126,19 +126,21 @@ func TestPagesHaveEveryPullRequestOnce(t *testing.T) {
 			store.Row{Key: fmt.Sprintf("1/acme/shop#%d", i), Kind: workkey.KindPull, Seen: noon.Add(-time.Duration(i/5) * time.Millisecond)},
 		)
 	}
-	seen := map[string]int{}
+	seen := map[int]int{}
 	next, pages := "", 0
 	for {
 		w := ask(newAdmin(table), http.MethodGet, "/api/v1/pulls?limit=7"+next, "localhost")
 		var got struct {
-			Pulls []struct{ Key string }
-			Next  string
+			Pulls []struct {
+				Number int `json:"pull_request"`
+			}
+			Next string
 		}
 		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || len(got.Pulls) == 0 || len(got.Pulls) > 7 {
 			t.Fatalf("%v: %s", err, w.Body)
 		}
 		for _, p := range got.Pulls {
-			seen[p.Key]++
+			seen[p.Number]++
 		}
 		if pages++; got.Next == "" {
 			break
@@ -150,7 +152,7 @@ func TestPagesHaveEveryPullRequestOnce(t *testing.T) {
 	}
 	for key, n := range seen {
 		if n != 1 {
-			t.Errorf("%s came %d times", key, n)
+			t.Errorf("%d came %d times", key, n)
 		}
 	}
 }

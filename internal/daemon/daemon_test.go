@@ -298,6 +298,9 @@ type faultError struct{}
 func (faultError) Error() string   { return "fault" }
 func (faultError) Temporary() bool { return true }
 
+// Unreachable says that GitHub gave no answer.
+func (faultError) Unreachable() bool { return true }
+
 // A house is a daemon at work.
 type house struct {
 	*Daemon
@@ -906,7 +909,7 @@ func TestAnOutageHealsByItself(t *testing.T) {
 			t.Errorf("%+v, %v", health, err)
 		}
 		h.stop()
-		begins, ends := strings.Count(log.String(), "the host cannot be reached"), strings.Count(log.String(), "the host can be reached again")
+		begins, ends := strings.Count(log.String(), "GitHub cannot be reached: "), strings.Count(log.String(), "GitHub can be reached again")
 		if begins != 1 || ends != 1 {
 			t.Errorf("the log tells %d times that the outage begins, and %d times that it ends", begins, ends)
 		}

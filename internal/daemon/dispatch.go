@@ -158,7 +158,7 @@ func (d *Daemon) claimDue(ctx context.Context, n int) (works []store.Work, next 
 	}
 	if err != nil {
 		if ctx.Err() == nil {
-			d.Log.Error("the table cannot be read", "err", err)
+			d.Log.Error("our database cannot be read", "err", err)
 		}
 		return works, now.Add(storeFaultPause)
 	}
@@ -180,9 +180,9 @@ func (d *Daemon) noticeClockSetBack(ctx context.Context, now time.Time) {
 		return
 	}
 	d.poked.clear()
-	d.Log.Warn("the clock was set back: everything is looked over", "by", back)
+	d.Log.Warn("the clock was set back: every open pull request is looked at", "by", back)
 	if err := d.Store.Poke(ctx, store.Poke{Key: workkey.App, Kind: workkey.KindApp, Due: now}); err != nil {
-		d.Log.Error("the table cannot be written", "err", err)
+		d.Log.Error("our database cannot be written", "err", err)
 	}
 }
 
@@ -203,7 +203,7 @@ func (d *Daemon) renewLeases(ctx context.Context) {
 		}
 		lost, err := d.Store.Renew(ctx, d.Now().Add(d.Lease), leases...)
 		if err != nil && ctx.Err() == nil {
-			d.Log.Error("leases cannot be renewed", "err", err)
+			d.Log.Error("our database cannot be written: evaluations under way may be made twice", "err", err)
 		}
 		d.leases.cancelLost(lost)
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/oplog"
 	"github.com/review-coordinator/coordinator/internal/store"
 	"github.com/review-coordinator/coordinator/internal/workkey"
 )
@@ -24,7 +25,7 @@ func (d *Daemon) outcomeOfError(ctx context.Context, w store.Work, err error) wo
 	}
 	var mistake interface{ Stack() string }
 	if errors.As(err, &mistake) {
-		d.Log.Error("a look panicked", "key", w.Key, "err", err, "stack", mistake.Stack())
+		d.Log.Error("a mistake of the coordinator's own: please report it", oplog.Subject(w.Key), "err", err, "stack", mistake.Stack())
 	}
 	class := classOf(err)
 	until, limited := retryAt(err)
@@ -36,16 +37,18 @@ func (d *Daemon) outcomeOfError(ctx context.Context, w store.Work, err error) wo
 	case class == classNotInstalled:
 		return d.forgetTenant(ctx, w, err)
 	case class == classSuspended:
+		d.Metrics.failed(class)
 		d.health.holdSuspended(w.Tenant, d.Now().Add(longestDeniedPause)) // its return is announced, and looked for
-		d.Log.Warn("an installation is suspended", "tenant", w.Tenant)
+		d.Log.Warn(classTexts[class].says, oplog.Installation(w.Tenant), "remedy", classTexts[class].remedy)
 		return deferredResult(w)
 	case class == classUnauthorized:
+		d.Metrics.failed(class)
 		d.health.backOffUnauthorized(w.Tenant, err)
 		r := deferredResult(w)
 		r.label = resultFailed
 		return r
 	case class == classGone:
-		d.Log.Info("it is gone", "key", w.Key, "err", err)
+		d.Log.Info("it is not on GitHub any more, or we may not see it", oplog.Subject(w.Key), "err", err)
 		if at, ok := workkey.Parse(w.Key); ok && w.Kind == workkey.KindPull { // if only it seemed so, the next resync's whole list shows it
 			d.poked.remove(resyncedPrefix + workkey.Repo(at.Tenant, at.Owner, at.Repo))
 		}
@@ -55,10 +58,27 @@ func (d *Daemon) outcomeOfError(ctx context.Context, w store.Work, err error) wo
 	case class == classMoved: // the host has answered
 		d.health.markHealthy(w.Tenant)
 	case isTemporary(err):
-		d.health.countFault(w.Tenant)
+		d.health.countFault(w.Tenant, class)
 	}
-	d.Log.Warn("a look failed", "key", w.Key, "attempt", w.Attempts+1, "err", err)
+	d.Metrics.failed(class)
+	d.Log.Warn(failedTask(w.Kind), oplog.Subject(w.Key),
+		"attempt", w.Attempts+1, "because", classTexts[class].says, "remedy", classTexts[class].remedy, "err", err)
 	return d.retryLater(w, err)
+}
+
+// failedTask says what could not be done with a key of a kind.
+func failedTask(kind string) string {
+	switch kind {
+	case workkey.KindPull:
+		return "a pull request could not be evaluated, and will be again"
+	case workkey.KindHead:
+		return "a commit's pull requests could not be found, and will be looked for again"
+	case workkey.KindRepo:
+		return "a repository's pull requests could not be listed, and will be again"
+	case workkey.KindTenant:
+		return "an installation's repositories could not be listed, and will be again"
+	}
+	return "installations and failed deliveries could not be listed, and will be again"
 }
 
 // pokesWithin returns pokes of a repository's tracked pull requests: they may be gone with it, or have another name.
@@ -68,7 +88,7 @@ func (d *Daemon) pokesWithin(ctx context.Context, w store.Work) (pokes []store.P
 	}
 	rows, err := d.Store.List(ctx, store.Query{Tenant: &w.Tenant, Kind: workkey.KindPull, Group: w.Key, Limit: maxPullsPerRepo, Thin: true})
 	if err != nil {
-		d.Log.Error("the table cannot be read", "err", err)
+		d.Log.Error("our database cannot be read", oplog.Subject(w.Key), "err", err)
 	}
 	for _, row := range rows {
 		if at, ok := workkey.Parse(row.Key); ok {
@@ -85,14 +105,14 @@ func (d *Daemon) retryLater(w store.Work, err error) workResult {
 		longest = forbiddenBackoff
 	}
 	wait := min(firstBackoff<<min(w.Attempts, 10), longest)
-	return workResult{label: resultFailed, outcome: store.Completion{Failed: err.Error(), Wake: d.Now().Add(wait/2 + d.Jitter(wait/2))}}
+	return workResult{label: resultFailed, outcome: store.Completion{Failed: sayFailure(err), Wake: d.Now().Add(wait/2 + d.Jitter(wait/2))}}
 }
 
 // forgetTenant forgets a tenant that the host does not know any more.
 func (d *Daemon) forgetTenant(ctx context.Context, w store.Work, err error) workResult {
-	d.Log.Info("an installation is gone, and with it all its work", "tenant", w.Tenant, "err", err)
+	d.Log.Info("an installation is gone, and with it all its work", oplog.Installation(w.Tenant), "err", err)
 	if err := d.Store.Drop(ctx, w.Tenant); err != nil {
-		d.Log.Error("the work of an installation cannot be dropped", "tenant", w.Tenant, "err", err)
+		d.Log.Error("the work of an installation cannot be dropped", oplog.Installation(w.Tenant), "err", err)
 	}
 	d.Host.Leave(w.Tenant)
 	d.health.forgetTenant(w.Tenant)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/oplog"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/store"
 	"github.com/review-coordinator/coordinator/internal/workkey"
@@ -26,7 +27,7 @@ func (d *Daemon) hearIn(repo workkey.Key) func(context.Context, quorum.PR, []quo
 	return func(ctx context.Context, pr quorum.PR, found []quorum.HeardAnswer) []quorum.HeardAnswer {
 		kept, err := d.Store.Heard(ctx, group)
 		if err != nil {
-			d.Log.Warn("the answers of reviewers cannot be read", "pr", pr.String(), "err", err)
+			d.Log.Warn("the answers of reviewers cannot be read", oplog.PullRequest(pr), "err", err)
 			return found
 		}
 		known := make([]quorum.HeardAnswer, 0, len(kept)+len(found))
@@ -43,7 +44,7 @@ func (d *Daemon) hearIn(repo workkey.Key) func(context.Context, quorum.PR, []quo
 		}
 		if len(fresh) > 0 {
 			if err := d.Store.Hear(ctx, repo.Tenant, group, quorum.MaxHeard, fresh...); err != nil {
-				d.Log.Warn("the answers of reviewers cannot be kept", "pr", pr.String(), "err", err)
+				d.Log.Warn("the answers of reviewers cannot be kept", oplog.PullRequest(pr), "err", err)
 			}
 		}
 		return newest

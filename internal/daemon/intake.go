@@ -147,17 +147,26 @@ type intakeAnswer struct {
 
 // logRefusal logs what was not accepted: what anybody can cause at most once a minute, with how often it was.
 func (in *Intake) logRefusal(r *http.Request, no *refusal, err error) {
-	line, level, text := &in.refusedLines, slog.LevelWarn, "webhook requests refused"
+	line, level, text := &in.refusedLines, slog.LevelWarn, "webhook requests were refused"
 	switch {
 	case errors.Is(err, ErrDraining):
-		line, level, text = &in.drainingLines, slog.LevelInfo, "webhook deliveries not accepted while stopping; the resync asks for them again"
+		line, level, text = &in.drainingLines, slog.LevelInfo, "webhook deliveries were not accepted while stopping: the resync asks GitHub for them again"
 	case no.result == deliveryFailed:
-		line, level, text = &in.failedLines, slog.LevelError, "webhook deliveries not accepted; the resync asks for them again"
+		line, level, text = &in.failedLines, slog.LevelError, "webhook deliveries were not accepted: the resync asks GitHub for them again"
 	}
 	if n, say := line.countLine(in.Now()); say {
 		in.Log.LogAttrs(r.Context(), level, text, slog.Int("count", n), slog.Int("status", no.status),
-			slog.String("last", quoteBounded(err.Error())), slog.String("from", r.RemoteAddr))
+			slog.String("err", quoteBounded(err.Error())), slog.String("from", r.RemoteAddr), deliveryOf(r, no))
 	}
+}
+
+// deliveryOf returns the fields delivery and event of a request that was signed; of another they are anybody's words.
+func deliveryOf(r *http.Request, no *refusal) slog.Attr {
+	id, event := r.Header.Get("X-GitHub-Delivery"), r.Header.Get("X-GitHub-Event")
+	if no.result != deliveryFailed && no.result != deliveryMalformed || !isPlausibleName(id) || !isPlausibleName(event) {
+		return slog.Attr{}
+	}
+	return slog.Group("", slog.String("delivery", id), slog.String("event", event))
 }
 
 // acceptRequest accepts a delivery, or says why not. The event is named only if the signature was right.

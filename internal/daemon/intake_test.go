@@ -137,7 +137,7 @@ func TestADeliveryIsReceivedAndAnswered(t *testing.T) {
 		t.Errorf("received %+v", d.got)
 	}
 	series := scrape(t, d.Metrics)
-	if series[`coordinator_deliveries_total{event="push",result="accepted"}`] != "1" || series["coordinator_accept_duration_seconds_count"] != "1" {
+	if series[`coordinator_webhook_deliveries_total{event="push",result="accepted"}`] != "1" || series["coordinator_accept_duration_seconds_count"] != "1" {
 		t.Error("the delivery was not counted")
 	}
 }
@@ -161,7 +161,7 @@ func TestWhatIsIgnoredIsAcceptedAndCounted(t *testing.T) {
 		`event="other",result="ignored"`: "2", `event="pull_request",result="ignored"`: "1",
 		`event="other",result="malformed"`: "0",
 	} {
-		if got := series["coordinator_deliveries_total{"+name+"}"]; got != want {
+		if got := series["coordinator_webhook_deliveries_total{"+name+"}"]; got != want {
 			t.Errorf("%s deliveries of %s, want %s", got, name, want)
 		}
 	}
@@ -336,8 +336,8 @@ func TestNothingIsAcceptedUnlessItWasReceived(t *testing.T) {
 		t.Errorf("malformed: %d %s", w.Code, w.Body)
 	}
 	series := scrape(t, d.Metrics)
-	if series[`coordinator_deliveries_total{event="push",result="failed"}`] != "1" ||
-		series[`coordinator_deliveries_total{event="push",result="malformed"}`] != "1" {
+	if series[`coordinator_webhook_deliveries_total{event="push",result="failed"}`] != "1" ||
+		series[`coordinator_webhook_deliveries_total{event="push",result="malformed"}`] != "1" {
 		t.Error("what was not accepted was not counted")
 	}
 	if !strings.Contains(d.log.String(), "the disk is full") {
@@ -387,7 +387,7 @@ func TestGuessersDoNotFloodTheLog(t *testing.T) {
 	if n := strings.Count(d.log.String(), "\n"); n != 2 || !strings.Contains(d.log.String(), "count=2000") {
 		t.Errorf("after a minute: %s", &d.log)
 	}
-	if got := scrape(t, d.Metrics)[`coordinator_deliveries_total{event="other",result="refused"}`]; got != "2001" {
+	if got := scrape(t, d.Metrics)[`coordinator_webhook_deliveries_total{event="other",result="refused"}`]; got != "2001" {
 		t.Errorf("%s refused, want 2001", got)
 	}
 }

@@ -21,6 +21,7 @@ import (
 
 	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/store"
+	"github.com/review-coordinator/coordinator/internal/workkey"
 )
 
 // Results of a delivery. [Daemon.Receive] returns one of the first three.
@@ -56,6 +57,7 @@ var (
 	metricVerdicts = []string{"waiting", "passed", "blocked", "unverified", "ended"}
 	metricReruns   = []string{"done", "void", "refused", "failed"}
 	metricLooks    = []string{resultOK, resultSpared, resultLimited, resultFailed, resultGone, resultPanicked, resultDeferred}
+	metricTasks    = []string{"pull_request", "commit", "repository", "installation", "app", otherLabel}
 	metricStatuses = []string{"2xx", "3xx", "304", "4xx", "401", "403", "404", "422", "429", "5xx", "fault"}
 
 	// metricEndpoints are the templates of all requests to GitHub.
@@ -92,7 +94,8 @@ type Metrics struct {
 	accepts     prometheus.Histogram
 	decisions   *prometheus.CounterVec
 	reruns      *prometheus.CounterVec
-	looks       *prometheus.HistogramVec
+	tasks       *prometheus.HistogramVec
+	failures    *prometheus.CounterVec
 	lateness    prometheus.Histogram
 	requests    *prometheus.CounterVec
 	answers     *prometheus.HistogramVec
@@ -113,51 +116,69 @@ func NewMetrics(o MetricsOptions) *Metrics {
 		log:      orDiscard(o.Log),
 		now:      o.Now,
 		deliveries: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "coordinator_deliveries_total", Help: "Webhook deliveries, by event and by what became of them.",
+			Name: "coordinator_webhook_deliveries_total",
+			Help: "Webhook deliveries that came, by event and by what became of them. failed is ours: look at the database. " +
+				"refused is a wrong signature: compare the secrets.",
 		}, []string{"event", "result"}),
 		accepts: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "coordinator_accept_duration_seconds", Help: "Time from a delivery's signature to its durable acceptance.",
+			Name:    "coordinator_webhook_accept_duration_seconds",
+			Help:    "Time from a delivery's right signature until it is on disk. GitHub gives up after 10 s: if it rises, the disk is slow.",
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .015, .025, .05, .1, .25, .5, 1, 5, 10},
 		}),
 		decisions: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "coordinator_decisions_total", Help: "Decisions that changed, by the verdict that they changed to.",
+			Name: "coordinator_verdict_changes_total",
+			Help: "Changes of a pull request's verdict, or of its head, by the verdict that it has since.",
 		}, []string{"verdict"}),
 		reruns: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "coordinator_reruns_total", Help: "Reruns of reviewers that were due, by what became of them.",
+			Name: "coordinator_reviewer_reruns_total",
+			Help: "Reruns of reviewers' failed workflow runs that were due, by what became of them. " +
+				"If refused rises, the App may lack actions: write.",
 		}, []string{"outcome"}),
-		looks: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "coordinator_look_duration_seconds", Help: "Time that a look at a key took, by what it came to.",
+		tasks: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "coordinator_task_duration_seconds",
+			Help: "Time that a task took, by what it is about (an evaluation of a pull request, or a list of what an installation has) " +
+				"and by what it came to.",
 			Buckets: []float64{.001, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
-		}, []string{"result"}),
+		}, []string{"task", "result"}),
+		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "coordinator_task_failures_total",
+			Help: "Tasks that failed and are tried again, by the reason. What to do stands in the log beside each, as remedy.",
+		}, []string{"reason"}),
 		lateness: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "coordinator_wake_lateness_seconds", Help: "How long after it was due a key was looked at.",
+			Name:    "coordinator_deadline_lateness_seconds",
+			Help:    "How long after a moment that the policy sets (a deadline, the end of a grace, a rerun) its pull request was evaluated.",
 			Buckets: []float64{.01, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600},
 		}),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "coordinator_github_requests_total", Help: "Requests to GitHub, by endpoint and by status; fault: there was no answer.",
+			Name: "coordinator_github_requests_total",
+			Help: "Requests that were sent to GitHub, by endpoint and status; fault: there was no answer. If 401 rises, renew the App's key.",
 		}, []string{"endpoint", "status"}),
 		answers: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "coordinator_github_request_duration_seconds", Help: "Time that GitHub took to answer, by endpoint.",
+			Name: "coordinator_github_request_duration_seconds", Help: "Time that GitHub took to answer a request, by endpoint.",
 			Buckets: []float64{.025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
 		}, []string{"endpoint"}),
 		redelivered: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "coordinator_redeliveries_total", Help: "Failed deliveries that GitHub was asked to send again.",
+			Name: "coordinator_webhook_redeliveries_total",
+			Help: "Failed deliveries that GitHub was asked to send again. It rises after an outage; " +
+				"if it always does, GitHub does not reach us.",
 		}),
 		healed: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "coordinator_healed_pull_requests_total", Help: "Pull requests that the resync found to be looked at.",
+			Name: "coordinator_resync_pull_requests_total",
+			Help: "Pull requests that a resync had evaluated. It rises at a start; " +
+				"if it rises by far more than that, deliveries do not come.",
 		}),
 		panics: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "coordinator_http_panics_total", Help: "HTTP requests whose handler panicked.",
+			Name: "coordinator_http_panics_total", Help: "HTTP requests that met a mistake of ours. If it rises, report what the log says.",
 		}),
 	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "coordinator_build_info", Help: "The build that runs.",
+		Name: "coordinator_build_info", Help: "1, with the version that runs as a label.",
 		ConstLabels: prometheus.Labels{"version": cmp.Or(o.Version, "unknown"), "goversion": runtime.Version()},
 	})
 	build.Set(1)
 	m.registry.MustRegister(
-		m.deliveries, m.accepts, m.decisions, m.reruns, m.looks, m.lateness, m.requests, m.answers, m.redelivered, m.healed, m.panics,
-		build, newScrapeCollector(o), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		m.deliveries, m.accepts, m.decisions, m.reruns, m.tasks, m.failures, m.lateness, m.requests, m.answers, m.redelivered, m.healed, m.panics,
+		build, newScrapeCollector(o, m.Unanswered), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	m.startSeries()
 	return m
@@ -176,8 +197,13 @@ func (m *Metrics) startSeries() {
 	for _, outcome := range metricReruns {
 		m.reruns.WithLabelValues(outcome)
 	}
-	for _, result := range metricLooks {
-		m.looks.WithLabelValues(result)
+	for _, task := range metricTasks {
+		for _, result := range metricLooks {
+			m.tasks.WithLabelValues(task, result)
+		}
+	}
+	for _, text := range classTexts {
+		m.failures.WithLabelValues(text.label)
 	}
 	for _, endpoint := range metricEndpoints {
 		m.answers.WithLabelValues(endpoint)
@@ -205,10 +231,30 @@ func (m *Metrics) Reran(outcome string) {
 	m.reruns.WithLabelValues(knownLabel(metricReruns, outcome)).Inc()
 }
 
-// Looked counts a look: ok, spared, limited, failed, gone, panicked or deferred.
-func (m *Metrics) Looked(result string, took time.Duration) {
-	m.looks.WithLabelValues(knownLabel(metricLooks, result)).Observe(secondsOf(took))
+// Looked counts work on a key of a kind: ok, spared, limited, failed, gone, panicked or deferred.
+func (m *Metrics) Looked(kind, result string, took time.Duration) {
+	m.tasks.WithLabelValues(taskLabel(kind), knownLabel(metricLooks, result)).Observe(secondsOf(took))
 }
+
+// taskLabel returns the work on a key of a kind in GitHub's words.
+func taskLabel(kind string) string {
+	switch kind {
+	case workkey.KindPull:
+		return "pull_request"
+	case workkey.KindHead:
+		return "commit"
+	case workkey.KindRepo:
+		return "repository"
+	case workkey.KindTenant:
+		return "installation"
+	case workkey.KindApp:
+		return "app"
+	}
+	return otherLabel
+}
+
+// failed counts work that failed and is tried again.
+func (m *Metrics) failed(class errorClass) { m.failures.WithLabelValues(classTexts[class].label).Inc() }
 
 // WokeLate tells how long after it was due a key was looked at.
 func (m *Metrics) WokeLate(d time.Duration) { m.lateness.Observe(secondsOf(d)) }
@@ -293,41 +339,47 @@ func orDiscard(l *slog.Logger) *slog.Logger {
 // scrapeCollector reads figures at a scrape: of the table, and of the budgets at GitHub.
 type scrapeCollector struct {
 	o                                         MetricsOptions
+	silent                                    func() time.Time // since when GitHub has answered nothing that it was asked; zero: it answers
 	readable, oldest, remembered              *prometheus.Desc
 	keys, open, due, leased, failing, tenants *prometheus.Desc
 	heard, unread                             *prometheus.Desc
-	left, limit, low, reached                 *prometheus.Desc
+	left, limit, low, reached, unreachable    *prometheus.Desc
 }
 
-func newScrapeCollector(o MetricsOptions) *scrapeCollector {
+func newScrapeCollector(o MetricsOptions, silent func() time.Time) *scrapeCollector {
 	desc := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc("coordinator_"+name, help, labels, nil)
 	}
 	return &scrapeCollector{
-		o: o,
-		readable: desc("queue_readable",
-			"Whether the table could be read for this scrape: the other figures of the queue are missing if it is 0."),
-		keys:       desc("queue_keys", "Keys in the table."),
-		open:       desc("queue_open", "Pull requests that are undecided, or that a resolved thread may still change."),
-		due:        desc("queue_due", "Keys that are due and wait for a worker."),
-		leased:     desc("queue_leased", "Keys that a worker looks at."),
-		failing:    desc("queue_failing", "Keys whose last look failed."),
-		oldest:     desc("queue_oldest_seconds", "How long the key that has waited longest has been due."),
-		tenants:    desc("queue_tenants", "Installations that have keys in the table."),
-		remembered: desc("deliveries_remembered", "Deliveries that would be known if they came again."),
+		o:      o,
+		silent: silent,
+		readable: desc("database_readable",
+			"Whether our database could be read for this scrape. If it is 0, the figures that stand there are missing: look at its disk."),
+		keys:    desc("tasks", "Tasks that are known: each pull request to evaluate, and each list to read."),
+		open:    desc("pull_requests_undecided", "Pull requests without a verdict, or whose verdict a resolved thread may still change."),
+		due:     desc("tasks_due", "Tasks that are due and wait for a worker."),
+		leased:  desc("tasks_running", "Tasks that are being done."),
+		failing: desc("tasks_failing", "Tasks that failed the last time. The dashboard says which, and the log why."),
+		oldest: desc("tasks_oldest_due_seconds",
+			"How long the task that has waited longest has been due; what a rate limit holds back is left out. The first figure to look at."),
+		tenants:    desc("installations", "Installations that have tasks."),
+		remembered: desc("webhook_deliveries_remembered", "Webhook deliveries that would be recognised if they came again."),
 		heard: desc("reviewer_answers",
 			"Newest answers of reviewers that are kept, of the last 30 days, at most 20 of each in a repository; by preset.",
-			"reviewer"),
+			"preset"),
 		unread: desc("reviewer_answers_unread",
 			"Those of these answers in which nobody could read a verdict: if most are, the format may have changed.",
-			"reviewer"),
-		left: desc("github_budget_remaining",
+			"preset"),
+		left: desc("github_rate_limit_remaining_requests",
 			"Requests that are left of the hour; of the 100 installations that have the fewest.", "installation"),
-		limit: desc("github_budget_limit",
+		limit: desc("github_rate_limit_requests",
 			"Requests that an hour has; of the same installations. 0: GitHub has not said it yet.", "installation"),
-		low: desc("github_budgets_low",
+		low: desc("installations_short_of_requests",
 			"Installations that have a quarter or less left of an hour that has not ended: at about a fifth they wait for its end."),
-		reached: desc("github_reached_timestamp_seconds", "When GitHub last answered; 0: not yet."),
+		reached: desc("github_last_answer_timestamp_seconds",
+			"When GitHub last answered; 0: not yet. It is old, too, when there was nothing to ask."),
+		unreachable: desc("github_unreachable_seconds",
+			"How long GitHub has answered nothing that it was asked; 0: it answers, or was not asked. A refusal is an answer."),
 	}
 }
 
@@ -335,7 +387,7 @@ func newScrapeCollector(o MetricsOptions) *scrapeCollector {
 func (s *scrapeCollector) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		s.heard, s.unread, s.readable, s.oldest, s.remembered, s.keys, s.open, s.due, s.leased, s.failing, s.tenants,
-		s.left, s.limit, s.low, s.reached,
+		s.left, s.limit, s.low, s.reached, s.unreachable,
 	} {
 		out <- d
 	}
@@ -355,6 +407,11 @@ func (s *scrapeCollector) Collect(out chan<- prometheus.Metric) {
 		}
 	}
 	gauge(s.reached, reached)
+	var unreachable float64
+	if since := s.silent(); !since.IsZero() {
+		unreachable = secondsOf(s.o.Now().Sub(since))
+	}
+	gauge(s.unreachable, unreachable)
 	var budgets map[int64]client.Budget
 	if s.o.Budgets != nil {
 		budgets = s.o.Budgets()

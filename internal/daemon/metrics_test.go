@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/store"
+	"github.com/review-coordinator/coordinator/internal/workkey"
 )
 
 // scrape returns what Prometheus would read, by series.
@@ -37,28 +39,37 @@ func scrape(t *testing.T, m *Metrics) map[string]string {
 func TestEverySeriesIsThereFromTheStart(t *testing.T) {
 	m := NewMetrics(MetricsOptions{Version: "v1.2.3", Presets: []string{"copilot"}})
 	want := []string{
-		"coordinator_accept_duration_seconds_count", "coordinator_wake_lateness_seconds_count", "coordinator_redeliveries_total",
-		"coordinator_healed_pull_requests_total", "coordinator_http_panics_total", "coordinator_queue_keys", "coordinator_queue_open", "coordinator_queue_due",
-		"coordinator_queue_leased", "coordinator_queue_failing", "coordinator_queue_oldest_seconds", "coordinator_queue_tenants",
-		"coordinator_deliveries_remembered", "coordinator_github_reached_timestamp_seconds", "coordinator_github_budgets_low",
+		"coordinator_webhook_accept_duration_seconds_count", "coordinator_deadline_lateness_seconds_count", "coordinator_webhook_redeliveries_total",
+		"coordinator_resync_pull_requests_total",
+		"coordinator_http_panics_total", "coordinator_tasks", "coordinator_pull_requests_undecided", "coordinator_tasks_due",
+		"coordinator_tasks_running", "coordinator_tasks_failing", "coordinator_tasks_oldest_due_seconds", "coordinator_installations",
+		"coordinator_webhook_deliveries_remembered", "coordinator_github_last_answer_timestamp_seconds", "coordinator_installations_short_of_requests",
+		"coordinator_github_unreachable_seconds",
 	}
 	for _, reviewer := range []string{"copilot", "other"} {
-		want = append(want, fmt.Sprintf("coordinator_reviewer_answers{reviewer=%q}", reviewer))
-		want = append(want, fmt.Sprintf("coordinator_reviewer_answers_unread{reviewer=%q}", reviewer))
+		want = append(want, fmt.Sprintf("coordinator_reviewer_answers{preset=%q}", reviewer))
+		want = append(want, fmt.Sprintf("coordinator_reviewer_answers_unread{preset=%q}", reviewer))
 	}
 	for _, event := range []string{"pull_request", "workflow_run", "check_run", "status", "push", "installation", "ping", "merge_group", "other"} {
 		for _, result := range []string{"accepted", "duplicate", "ignored", "refused", "malformed", "failed"} {
-			want = append(want, fmt.Sprintf("coordinator_deliveries_total{event=%q,result=%q}", event, result))
+			want = append(want, fmt.Sprintf("coordinator_webhook_deliveries_total{event=%q,result=%q}", event, result))
 		}
 	}
 	for _, verdict := range []string{"waiting", "passed", "blocked", "unverified", "ended"} {
-		want = append(want, fmt.Sprintf("coordinator_decisions_total{verdict=%q}", verdict))
+		want = append(want, fmt.Sprintf("coordinator_verdict_changes_total{verdict=%q}", verdict))
+	}
+	for _, reason := range []string{
+		"unreachable", "broken_answer", "forbidden", "suspended", "unauthorized", "not_signed_in", "database", "moved", "other",
+	} {
+		want = append(want, fmt.Sprintf("coordinator_task_failures_total{reason=%q}", reason))
 	}
 	for _, outcome := range []string{"done", "void", "refused", "failed"} {
-		want = append(want, fmt.Sprintf("coordinator_reruns_total{outcome=%q}", outcome))
+		want = append(want, fmt.Sprintf("coordinator_reviewer_reruns_total{outcome=%q}", outcome))
 	}
 	for _, result := range []string{"ok", "spared", "limited", "failed", "gone", "panicked", "deferred"} {
-		want = append(want, fmt.Sprintf("coordinator_look_duration_seconds_count{result=%q}", result))
+		for _, task := range []string{"pull_request", "commit", "repository", "installation", "app"} {
+			want = append(want, fmt.Sprintf("coordinator_task_duration_seconds_count{result=%q,task=%q}", result, task))
+		}
 	}
 	for _, endpoint := range client.Endpoints() {
 		want = append(want, fmt.Sprintf("coordinator_github_request_duration_seconds_count{endpoint=%q}", endpoint))
@@ -72,7 +83,7 @@ func TestEverySeriesIsThereFromTheStart(t *testing.T) {
 			t.Errorf("%s is %q, want 0", name, series[name])
 		}
 	}
-	if series["coordinator_queue_readable"] != "1" || series["go_goroutines"] == "" || series["process_start_time_seconds"] == "" {
+	if series["coordinator_database_readable"] != "1" || series["go_goroutines"] == "" || series["process_start_time_seconds"] == "" {
 		t.Error("the table's, Go's or the process's figures are missing")
 	}
 	for name := range series {
@@ -83,13 +94,36 @@ func TestEverySeriesIsThereFromTheStart(t *testing.T) {
 	t.Error("coordinator_build_info is missing")
 }
 
+// fullMetrics are metrics of which each has a series.
+func fullMetrics() *Metrics {
+	return NewMetrics(MetricsOptions{Budgets: func() map[int64]client.Budget { return map[int64]client.Budget{77: {Left: 1, Limit: 2}} }})
+}
+
+// helpLine is the line of a scrape that explains one of our metrics.
+var helpLine = regexp.MustCompile(`(?m)^# HELP (coordinator_[a-z_]+) (.*)$`)
+
 func TestMetricsAreWellNamed(t *testing.T) {
-	m := NewMetrics(MetricsOptions{Budgets: func() map[int64]client.Budget { return map[int64]client.Budget{77: {Left: 1, Limit: 2}} }})
+	m := fullMetrics()
 	w := httptest.NewRecorder()
 	m.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
-	problems, err := promlint.New(w.Body).Lint()
-	if err != nil || len(problems) > 0 {
+	text := w.Body.String()
+	if problems, err := promlint.New(w.Body).Lint(); err != nil || len(problems) > 0 {
 		t.Errorf("%v %v", problems, err)
+	}
+	private := regexp.MustCompile(`tenant|look|poke|sight|lane|leased|\bkeys?\b|wake`)
+	all := helpLine.FindAllStringSubmatch(text, -1)
+	for _, line := range all {
+		name, help := line[1], line[2]
+		said := strings.NewReplacer("App's key", "", "look at", "").Replace(name + " " + help)
+		if word := private.FindString(said); word != "" {
+			t.Errorf("%s: the private word %q in %q", name, word, help)
+		}
+		if !strings.HasSuffix(help, ".") || len(help) > 200 {
+			t.Errorf("%s: no short sentence: %q", name, help)
+		}
+	}
+	if len(all) < 25 {
+		t.Errorf("only %d metrics have a help", len(all))
 	}
 }
 
@@ -106,18 +140,18 @@ func TestAnswersAreCountedByPreset(t *testing.T) {
 	})
 	series := scrape(t, m)
 	for name, want := range map[string]string{
-		`coordinator_reviewer_answers{reviewer="copilot"}`:        "20",
-		`coordinator_reviewer_answers_unread{reviewer="copilot"}`: "14",
-		`coordinator_reviewer_answers{reviewer="codex"}`:          "0",
-		`coordinator_reviewer_answers{reviewer="other"}`:          "5",
-		`coordinator_reviewer_answers_unread{reviewer="other"}`:   "1",
+		`coordinator_reviewer_answers{preset="copilot"}`:        "20",
+		`coordinator_reviewer_answers_unread{preset="copilot"}`: "14",
+		`coordinator_reviewer_answers{preset="codex"}`:          "0",
+		`coordinator_reviewer_answers{preset="other"}`:          "5",
+		`coordinator_reviewer_answers_unread{preset="other"}`:   "1",
 	} {
 		if series[name] != want {
 			t.Errorf("%s is %q, want %s", name, series[name], want)
 		}
 	}
 	fails = errors.New("the table cannot be read")
-	if got, there := scrape(t, m)[`coordinator_reviewer_answers{reviewer="copilot"}`]; there {
+	if got, there := scrape(t, m)[`coordinator_reviewer_answers{preset="copilot"}`]; there {
 		t.Errorf("unread, it is %s: a zero would say that all is well", got)
 	}
 }
@@ -127,7 +161,7 @@ func TestWhatHappensIsCounted(t *testing.T) {
 	m.Delivered("push", "accepted")
 	m.Decided("passed")
 	m.Reran("void")
-	m.Looked("spared", time.Millisecond)
+	m.Looked(workkey.KindPull, "spared", time.Millisecond)
 	m.WokeLate(-time.Second) // a clock that was set back
 	m.AcceptTook(2 * time.Millisecond)
 	m.Redelivered(3)
@@ -139,14 +173,14 @@ func TestWhatHappensIsCounted(t *testing.T) {
 	m.Asked("GET /repos/{owner}/{repo}/pulls", 0, time.Second)
 	series := scrape(t, m)
 	for name, want := range map[string]string{
-		`coordinator_deliveries_total{event="push",result="accepted"}`:                                  "1",
-		`coordinator_decisions_total{verdict="passed"}`:                                                 "1",
-		`coordinator_reruns_total{outcome="void"}`:                                                      "1",
-		`coordinator_look_duration_seconds_count{result="spared"}`:                                      "1",
-		`coordinator_wake_lateness_seconds_sum`:                                                         "0",
-		`coordinator_accept_duration_seconds_sum`:                                                       "0.002",
-		`coordinator_redeliveries_total`:                                                                "3",
-		`coordinator_healed_pull_requests_total`:                                                        "4",
+		`coordinator_webhook_deliveries_total{event="push",result="accepted"}`:                          "1",
+		`coordinator_verdict_changes_total{verdict="passed"}`:                                           "1",
+		`coordinator_reviewer_reruns_total{outcome="void"}`:                                             "1",
+		`coordinator_task_duration_seconds_count{result="spared",task="pull_request"}`:                  "1",
+		`coordinator_deadline_lateness_seconds_sum`:                                                     "0",
+		`coordinator_webhook_accept_duration_seconds_sum`:                                               "0.002",
+		`coordinator_webhook_redeliveries_total`:                                                        "3",
+		`coordinator_resync_pull_requests_total`:                                                        "4",
 		`coordinator_http_panics_total`:                                                                 "1",
 		`coordinator_github_requests_total{endpoint="GET /repos/{owner}/{repo}/pulls",status="2xx"}`:    "1",
 		`coordinator_github_requests_total{endpoint="GET /repos/{owner}/{repo}/pulls",status="304"}`:    "1",
@@ -172,7 +206,7 @@ func TestNoLabelIsAStrangers(t *testing.T) {
 	if len(series) != before {
 		t.Errorf("%d series became %d", before, len(series))
 	}
-	if got := series[`coordinator_deliveries_total{event="other",result="refused"}`]; got != "6" {
+	if got := series[`coordinator_webhook_deliveries_total{event="other",result="refused"}`]; got != "6" {
 		t.Errorf("%s refused deliveries of other events, want 6", got)
 	}
 }
@@ -183,15 +217,15 @@ func TestABudgetIsThereFromTheStart(t *testing.T) {
 	said := map[int64]client.Budget{0: {}}
 	m := NewMetrics(MetricsOptions{Budgets: func() map[int64]client.Budget { return said }})
 	for name, want := range map[string]string{
-		`coordinator_github_budget_remaining{installation="0"}`: "0",
-		`coordinator_github_budget_limit{installation="0"}`:     "0", "coordinator_github_budgets_low": "0",
+		`coordinator_github_rate_limit_remaining_requests{installation="0"}`: "0",
+		`coordinator_github_rate_limit_requests{installation="0"}`:           "0", "coordinator_installations_short_of_requests": "0",
 	} {
 		if got := scrape(t, m)[name]; got != want {
 			t.Errorf("of a token %s is %q, want %s", name, got, want)
 		}
 	}
 	said = nil
-	if got := scrape(t, m)["coordinator_github_budgets_low"]; got != "0" {
+	if got := scrape(t, m)["coordinator_installations_short_of_requests"]; got != "0" {
 		t.Errorf("of an App without installations %q are low", got)
 	}
 }
@@ -205,13 +239,13 @@ func TestLowBudgetsAreCounted(t *testing.T) {
 		4: {},
 	}
 	m := NewMetrics(MetricsOptions{Now: func() time.Time { return now }, Budgets: func() map[int64]client.Budget { return said }})
-	if got := scrape(t, m)["coordinator_github_budgets_low"]; got != "1" {
+	if got := scrape(t, m)["coordinator_installations_short_of_requests"]; got != "1" {
 		t.Errorf("%s are low, want 1", got)
 	}
 	for tenant := range int64(200) { // and more than are shown one by one
 		said[1000+tenant] = client.Budget{Limit: 60, Reset: now.Add(time.Minute)}
 	}
-	if got := scrape(t, m)["coordinator_github_budgets_low"]; got != "201" {
+	if got := scrape(t, m)["coordinator_installations_short_of_requests"]; got != "201" {
 		t.Errorf("%s are low, want 201", got)
 	}
 }
@@ -231,12 +265,12 @@ func TestTheQueueAndTheBudgetsAreReadAtAScrape(t *testing.T) {
 	})
 	series := scrape(t, m)
 	for name, want := range map[string]string{
-		"coordinator_queue_keys": "9", "coordinator_queue_open": "8", "coordinator_queue_due": "7",
-		"coordinator_queue_leased": "6", "coordinator_queue_failing": "5",
-		"coordinator_queue_oldest_seconds": "1.5", "coordinator_queue_tenants": "4", "coordinator_deliveries_remembered": "3",
-		"coordinator_github_reached_timestamp_seconds":             "1.70000000025e+09",
-		`coordinator_github_budget_remaining{installation="1099"}`: "99", `coordinator_github_budget_limit{installation="1000"}`: "5000",
-		`coordinator_github_budget_remaining{installation="1100"}`: "", `coordinator_github_budget_remaining{installation="5"}`: "",
+		"coordinator_tasks": "9", "coordinator_pull_requests_undecided": "8", "coordinator_tasks_due": "7",
+		"coordinator_tasks_running": "6", "coordinator_tasks_failing": "5",
+		"coordinator_tasks_oldest_due_seconds": "1.5", "coordinator_installations": "4", "coordinator_webhook_deliveries_remembered": "3",
+		"coordinator_github_last_answer_timestamp_seconds":                      "1.70000000025e+09",
+		`coordinator_github_rate_limit_remaining_requests{installation="1099"}`: "99", `coordinator_github_rate_limit_requests{installation="1000"}`: "5000",
+		`coordinator_github_rate_limit_remaining_requests{installation="1100"}`: "", `coordinator_github_rate_limit_remaining_requests{installation="5"}`: "",
 	} {
 		if series[name] != want {
 			t.Errorf("%s is %q, want %q", name, series[name], want)
@@ -244,8 +278,8 @@ func TestTheQueueAndTheBudgetsAreReadAtAScrape(t *testing.T) {
 	}
 	fault = errors.New("the disk is gone")
 	series = scrape(t, m)
-	if series["coordinator_queue_readable"] != "0" || series["coordinator_queue_due"] != "" {
-		t.Errorf("a table that cannot be read looks as if nothing were due: %q", series["coordinator_queue_due"])
+	if series["coordinator_database_readable"] != "0" || series["coordinator_tasks_due"] != "" {
+		t.Errorf("a table that cannot be read looks as if nothing were due: %q", series["coordinator_tasks_due"])
 	}
 }
 

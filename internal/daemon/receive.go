@@ -5,9 +5,11 @@ package daemon
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/github/webhook"
+	"github.com/review-coordinator/coordinator/internal/oplog"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/store"
 	"github.com/review-coordinator/coordinator/internal/workkey"
@@ -30,6 +32,7 @@ func (d *Daemon) Receive(ctx context.Context, r Received) (result string, err er
 	pokes := d.pokesOf(n, due)
 	if len(pokes) == 0 {
 		d.failed.settle(r.ID) // the table will never know it
+		d.logDelivery(ctx, r.ID, n, deliveryIgnored)
 		return deliveryIgnored, nil
 	}
 	fresh, err := d.Store.Accept(ctx, store.AcceptedDelivery{ID: r.ID, Event: n.Name, Action: n.Action, At: r.At}, pokes...)
@@ -39,13 +42,39 @@ func (d *Daemon) Receive(ctx context.Context, r Received) (result string, err er
 		return "", fmt.Errorf("accept delivery: %w", err)
 	case !fresh:
 		d.poked.removePoked(pokes)
+		d.logDelivery(ctx, r.ID, n, deliveryDuplicate)
 		return deliveryDuplicate, nil
 	}
+	d.logDelivery(ctx, r.ID, n, deliveryAccepted)
 	if n.Concern == webhook.ConcernInstallation {
 		d.health.endSuspension(n.Installation)
 	}
 	d.wakeDispatcher()
 	return deliveryAccepted, nil
+}
+
+// logDelivery tells what became of a delivery, and what it is about. There are many: it is a line for whoever looks for
+// one of them.
+func (d *Daemon) logDelivery(ctx context.Context, id string, n webhook.Notice, result string) {
+	if !d.Log.Enabled(ctx, slog.LevelDebug) {
+		return
+	}
+	fields := []slog.Attr{
+		slog.String("delivery", id), slog.String("event", n.Name), slog.String("action", n.Action), slog.String("result", result),
+		oplog.Installation(n.Installation),
+	}
+	if n.Repo != "" {
+		fields = append(fields, oplog.Repository(n.Owner, n.Repo))
+	}
+	if len(n.PRs) == 1 {
+		fields = append(fields, slog.Int("pull_request", n.PRs[0]))
+	} else if len(n.PRs) > 1 {
+		fields = append(fields, slog.Any("pull_requests", n.PRs))
+	}
+	if n.Head != "" {
+		fields = append(fields, slog.String("head", n.Head))
+	}
+	d.Log.LogAttrs(ctx, slog.LevelDebug, "a webhook delivery came", fields...)
 }
 
 // pokesOf returns the pokes that a notice asks for.

@@ -109,7 +109,7 @@ func (r *resyncer) pokeNewTenants(ctx context.Context, tenants []client.Installa
 	}
 	if err := r.config.Store.Poke(ctx, pokes...); err != nil {
 		r.poked.removePoked(pokes)
-		return fmt.Errorf("look over tenants: %w", err)
+		return fmt.Errorf("keep installations: %w: %w", errTable, err)
 	}
 	return nil
 }
@@ -119,7 +119,7 @@ func (r *resyncer) pruneDeliveries(ctx context.Context, now time.Time) error {
 	for {
 		n, err := r.config.Store.Prune(ctx, now.Add(-deliveryMemory), prunedAtOnce)
 		if err != nil {
-			return fmt.Errorf("forget old deliveries: %w", err)
+			return fmt.Errorf("forget old deliveries: %w: %w", errTable, err)
 		}
 		if n < prunedAtOnce {
 			return nil
@@ -143,22 +143,18 @@ func (r *resyncer) askForFailed(ctx context.Context, since, now time.Time) error
 	}
 	known, err := r.config.Store.Known(ctx, slices.Collect(maps.Keys(ids)))
 	if err != nil {
-		return fmt.Errorf("look for deliveries: %w", err)
+		return fmt.Errorf("look for deliveries: %w: %w", errTable, err)
 	}
 	if n := r.failed.merge(missed, known, now); n > 0 {
 		r.config.Log.Warn(
-			"more deliveries failed than are remembered: the oldest are not asked for again",
-			"most",
-			maxUnsettled,
-			"dropped",
-			n,
+			"more deliveries failed than are remembered: the oldest are not asked for again", "most", maxUnsettled, "dropped", n,
 		)
 	}
 	n := 0
 	defer func() {
 		if n > 0 {
 			r.config.Metrics.Redelivered(n)
-			r.config.Log.Info("asked for deliveries that failed", "n", n)
+			r.config.Log.Info("GitHub was asked for deliveries that failed", "count", n)
 		}
 	}()
 	for _, u := range r.failed.oldestFirst() {
@@ -180,7 +176,8 @@ func (r *resyncer) askForFailed(ctx context.Context, since, now time.Time) error
 			return err
 		case class == classGone: // too old by now
 		default:
-			r.config.Log.Warn("a delivery cannot be asked for again", "delivery", u.ID, "err", err)
+			r.config.Log.Warn("GitHub cannot be asked for a delivery again",
+				"delivery", u.ID, "because", classTexts[class].says, "err", err)
 		}
 	}
 	return nil
@@ -289,7 +286,7 @@ func (r *resyncer) pullsToLookAt(
 		case errors.Is(err, store.ErrNoRow):
 			add(pull.PR)
 		case err != nil:
-			return nil, fmt.Errorf("read %s: %w", key, err)
+			return nil, fmt.Errorf("read %s: %w: %w", key, errTable, err)
 		case changed, laterTime(readSight(row.Sight).At, began).Before(pull.Updated.Add(margin)):
 			add(pull.PR)
 		}
@@ -301,7 +298,7 @@ func (r *resyncer) pullsToLookAt(
 	}
 	rows, err := r.config.Store.List(ctx, q)
 	if err != nil {
-		return nil, fmt.Errorf("list %s/%s: %w", p.Owner, p.Repo, err)
+		return nil, fmt.Errorf("list %s/%s: %w: %w", p.Owner, p.Repo, errTable, err)
 	}
 	for _, row := range rows {
 		at, ok := workkey.Parse(row.Key)

@@ -7,6 +7,8 @@ package daemon
 import (
 	"sync"
 	"time"
+
+	"github.com/review-coordinator/coordinator/internal/oplog"
 )
 
 const (
@@ -27,11 +29,12 @@ type tenantHealth struct {
 
 // A tenantState is what is wrong with one tenant.
 type tenantState struct {
-	heldUntil      time.Time // nothing of it is claimed before
-	suspendedUntil time.Time // nor before this
-	faults         int       // in a row: on the way to the host
-	denials        int       // in a row: the host did not take our credentials
-	budgetShort    bool      // its budget did not allow what was under way
+	heldUntil      time.Time  // nothing of it is claimed before
+	suspendedUntil time.Time  // nor before this
+	faults         int        // in a row: on the way to the host
+	faultClass     errorClass // of the fault that people were told of
+	denials        int        // in a row: the host did not take our credentials
+	budgetShort    bool       // its budget did not allow what was under way
 }
 
 func newTenantHealth(c *Config) *tenantHealth {
@@ -62,7 +65,11 @@ func (h *tenantHealth) holdLimited(id int64, until time.Time) {
 // endFaults notes that a tenant's host can be reached; h.mu is held.
 func (h *tenantHealth) endFaults(id int64, t *tenantState) {
 	if t.faults >= faultsInARow {
-		h.config.Log.Info("the host can be reached again", "tenant", id)
+		text := "GitHub answers as it should again"
+		if t.faultClass == classUnreachable {
+			text = "GitHub can be reached again"
+		}
+		h.config.Log.Info(text, oplog.Installation(id))
 	}
 	t.faults = 0
 }
@@ -83,9 +90,9 @@ func (h *tenantHealth) endSuspension(id int64) {
 	}
 }
 
-// countFault notes that a tenant's host could not be reached. After some in a row all of the tenant waits a little:
-// during an outage each key would find it out for itself.
-func (h *tenantHealth) countFault(id int64) {
+// countFault notes that a tenant's host could not be reached, or did not answer as GitHub does. After some in a row all
+// of the tenant waits a little: during an outage each key would find it out for itself.
+func (h *tenantHealth) countFault(id int64, class errorClass) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	t := h.stateOf(id)
@@ -93,7 +100,9 @@ func (h *tenantHealth) countFault(id int64) {
 		return
 	}
 	if t.faults == faultsInARow {
-		h.config.Log.Warn("the host cannot be reached: its pull requests are looked at as soon as it can", "tenant", id)
+		t.faultClass = class
+		h.config.Log.Warn(classTexts[class].says+": pull requests are evaluated once that has ended",
+			oplog.Installation(id), "remedy", classTexts[class].remedy)
 	}
 	rest := min(firstFaultPause<<min(t.faults-faultsInARow, 10), longestFaultPause)
 	if until := h.config.Now().Add(rest/2 + h.config.Jitter(rest/2)); until.After(t.heldUntil) {
@@ -113,8 +122,8 @@ func (h *tenantHealth) backOffUnauthorized(id int64, err error) {
 	next := t.heldUntil
 	h.mu.Unlock()
 	if first {
-		h.config.Log.Error("the host does not take our credentials: the App's key, or the token, must be renewed",
-			"tenant", id, "next", next, "err", err)
+		text := classTexts[classUnauthorized]
+		h.config.Log.Error(text.says, oplog.Installation(id), "remedy", text.remedy, "next", next, "err", err)
 	}
 }
 
@@ -132,7 +141,7 @@ func (h *tenantHealth) markHealthy(id int64) {
 	}
 	h.mu.Unlock()
 	if renewed {
-		h.config.Log.Info("the host takes our credentials again", "tenant", id)
+		h.config.Log.Info("GitHub takes the App's key, or the token, again", oplog.Installation(id))
 	}
 }
 

@@ -6,12 +6,15 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/dashboard"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/report"
 )
@@ -20,12 +23,18 @@ import (
 func told(t *testing.T, log *bytes.Buffer) (lines []string) {
 	t.Helper()
 	for dec := json.NewDecoder(bytes.NewReader(log.Bytes())); dec.More(); {
-		var line struct{ Level, Msg, PR, Head, Verdict, Check, Says string }
+		var line struct {
+			Level, Msg, Repository, Head, Verdict, Title string
+			Installation                                 int
+			CheckRun                                     string `json:"check_run"`
+			PullRequest                                  int    `json:"pull_request"`
+		}
 		if err := dec.Decode(&line); err != nil {
 			t.Fatal(err)
 		}
 		if line.Msg == "decided" {
-			lines = append(lines, line.Level+" "+line.PR+" "+line.Head+" "+line.Verdict+" "+line.Check+": "+line.Says)
+			lines = append(lines, fmt.Sprintf("%s %d %s %d %.7s %s %s: %s", line.Level, line.Installation, line.Repository, line.PullRequest,
+				line.Head, line.Verdict, line.CheckRun, line.Title))
 		}
 	}
 	return lines
@@ -72,8 +81,8 @@ func TestAnEndIsToldOnce(t *testing.T) {
 		h.deliver(about(1, pull(9))) // of which nothing was known, and which is closed
 		settle(11 * time.Minute)
 		want := []string{
-			"INFO acme/shop#7 a1a1a1a waiting in_progress: 0 of 1 approval; waiting for openai until 00:10 UTC",
-			"INFO acme/shop#7 a1a1a1a ended cancelled: Nothing is decided here: closed",
+			"INFO 1 acme/shop 7 a1a1a1a waiting in_progress: 0 of 1 approval; waiting for openai until 00:10 UTC",
+			"INFO 1 acme/shop 7 a1a1a1a ended cancelled: Nothing is decided here: closed",
 		}
 		if got := told(t, &log); !slices.Equal(got, want) {
 			t.Errorf("the log tells %q, want %q", got, want)
@@ -81,13 +90,44 @@ func TestAnEndIsToldOnce(t *testing.T) {
 		if n := count(l.looks(), pull(7).String()); n < 7 {
 			t.Errorf("%d looks", n)
 		}
-		wantSeries(t, h.Metrics, map[string]string{`coordinator_decisions_total{verdict="ended"}`: "1"})
+		wantSeries(t, h.Metrics, map[string]string{`coordinator_verdict_changes_total{verdict="ended"}`: "1"})
 		l.open(1, pull(7)) // it is opened again
 		h.deliver(about(1, pull(7)))
 		settle(time.Minute)
-		wantSeries(t, h.Metrics, map[string]string{`coordinator_decisions_total{verdict="waiting"}`: "2"})
+		wantSeries(t, h.Metrics, map[string]string{`coordinator_verdict_changes_total{verdict="waiting"}`: "2"})
 		if got := told(t, &log); len(got) != 3 {
 			t.Errorf("of its return the log tells %q", got[min(2, len(got)):])
+		}
+		h.stop()
+	})
+}
+
+// What is wrong with a policy stands in the API, as long as it is, and no longer than anybody reads.
+func TestABrokenPolicyIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand()
+		l.file = quorum.PolicyFile{
+			State: quorum.FileBroken, Path: ".github/a policy?.yml",
+			Problem: ".github/a policy?.yml:2:8: grace: \"soon\" is not a duration\n" + strings.Repeat("    2 | grace: soon\n", 10_000),
+		}
+		l.open(1, pull(7))
+		h := build(t, l, t.TempDir())
+		settle(time.Minute)
+		h.deliver(about(1, pull(7)))
+		settle(time.Minute)
+		row, err := h.Store.Get(t.Context(), "1/acme/shop#7")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sight dashboard.Sight
+		if err := json.Unmarshal(row.Sight, &sight); err != nil || sight.Problem == nil {
+			t.Fatalf("it tells of no problem: %v, %s", err, row.Sight)
+		}
+		p := sight.Problem
+		if p.File != ".github/a policy?.yml" || p.URL != "https://github.com/acme/shop/blob/HEAD/.github/a%20policy%3F.yml" ||
+			!strings.HasPrefix(p.Text, p.File+":2:8: grace") || !strings.HasSuffix(p.Text, "grace: soon\n…") || len(p.Text) > 5000 ||
+			!strings.Contains(p.Remedy, "coordinator config check") {
+			t.Errorf("it tells %+v", p)
 		}
 		h.stop()
 	})
@@ -141,22 +181,22 @@ func TestAStoryIsLoggedAndCounted(t *testing.T) {
 		p.mu.Unlock()
 		event()
 		want := []string{
-			"INFO acme/shop#7 a1a1a1a waiting in_progress: 0 of 1 approval; waiting for openai until 00:11 UTC",
-			"INFO acme/shop#7 a1a1a1a waiting in_progress: 0 of 1 approval; waiting for openai until 00:13 UTC", // its second attempt
-			"INFO acme/shop#7 a1a1a1a passed success: 1 of 1 approval",
-			"INFO acme/shop#7 a1a1a1a ended cancelled: Nothing is decided here: closed",
+			"INFO 1 acme/shop 7 a1a1a1a waiting in_progress: 0 of 1 approval; waiting for openai until 00:11 UTC",
+			"INFO 1 acme/shop 7 a1a1a1a waiting in_progress: 0 of 1 approval; waiting for openai until 00:13 UTC", // its second attempt
+			"INFO 1 acme/shop 7 a1a1a1a passed success: 1 of 1 approval",
+			"INFO 1 acme/shop 7 a1a1a1a ended cancelled: Nothing is decided here: closed",
 		}
 		if got := told(t, &log); !slices.Equal(got, want) {
 			t.Errorf("the log tells %q, want %q", got, want)
 		}
 		wantSeries(t, h.Metrics, map[string]string{
-			`coordinator_decisions_total{verdict="waiting"}`: "1", `coordinator_decisions_total{verdict="passed"}`: "1",
-			`coordinator_decisions_total{verdict="ended"}`: "1", `coordinator_decisions_total{verdict="blocked"}`: "0",
-			`coordinator_reruns_total{outcome="void"}`: "1", `coordinator_reruns_total{outcome="done"}`: "1",
-			`coordinator_reruns_total{outcome="refused"}`: "0", `coordinator_reruns_total{outcome="failed"}`: "0",
-			"coordinator_wake_lateness_seconds_sum": "0",
+			`coordinator_verdict_changes_total{verdict="waiting"}`: "1", `coordinator_verdict_changes_total{verdict="passed"}`: "1",
+			`coordinator_verdict_changes_total{verdict="ended"}`: "1", `coordinator_verdict_changes_total{verdict="blocked"}`: "0",
+			`coordinator_reviewer_reruns_total{outcome="void"}`: "1", `coordinator_reviewer_reruns_total{outcome="done"}`: "1",
+			`coordinator_reviewer_reruns_total{outcome="refused"}`: "0", `coordinator_reviewer_reruns_total{outcome="failed"}`: "0",
+			"coordinator_deadline_lateness_seconds_sum": "0",
 		})
-		if n := scrape(t, h.Metrics)["coordinator_wake_lateness_seconds_count"]; n == "0" {
+		if n := scrape(t, h.Metrics)["coordinator_deadline_lateness_seconds_count"]; n == "0" {
 			t.Error("no wake was counted")
 		}
 		h.stop()

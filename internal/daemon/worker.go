@@ -16,6 +16,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/dashboard"
 	"github.com/review-coordinator/coordinator/internal/evidence"
 	"github.com/review-coordinator/coordinator/internal/loop"
+	"github.com/review-coordinator/coordinator/internal/oplog"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/report"
 	"github.com/review-coordinator/coordinator/internal/store"
@@ -49,7 +50,7 @@ func (d *Daemon) workOn(ctx context.Context, w store.Work) {
 	}
 	d.leases.end(w.Lease) // before the table does: it may be claimed anew at once
 	now := d.Now()
-	d.Metrics.Looked(r.label, now.Sub(began))
+	d.Metrics.Looked(w.Kind, r.label, now.Sub(began))
 	r.outcome.Now = now
 	ours := false
 	var err error
@@ -74,30 +75,29 @@ func (d *Daemon) workOn(ctx context.Context, w store.Work) {
 	}
 	switch {
 	case err != nil: // the lease runs out, and the key is due again
-		d.Log.Error("the outcome of a look cannot be kept", "key", w.Key, "err", err)
+		d.Log.Error("what an evaluation came to cannot be kept: it is made again", oplog.Subject(w.Key), "err", err)
 	case ours && r.sight != nil:
-		d.announce(r)
+		d.announce(w, r)
 	}
 	d.Feed.Publish(w.Key)
 }
 
 // announce tells the log, the metrics and the caller of a look that was kept. The end of a pull request that was not
 // known is no news: ended ones are not kept, so that each later event finds the end again.
-func (d *Daemon) announce(r workResult) {
+func (d *Daemon) announce(w store.Work, r workResult) {
 	was, s := r.sightBefore, *r.sight
 	changed := was.Head != s.Head || was.Status != s.Status || was.Conclusion != s.Conclusion || was.Says != s.Says
 	if changed && (was.Head != "" || s.Verdict != quorum.Ended.String()) {
 		if was.Head != s.Head || was.Verdict != s.Verdict {
 			d.Metrics.Decided(s.Verdict)
 		}
-		d.Log.Info("decided", "pr", s.PR, "head", shortSHA(s.Head), "verdict", s.Verdict, "check", checkState(s), "says", s.Says)
+		d.Log.Info("decided", oplog.Subject(w.Key), "head", s.Head,
+			"verdict", s.Verdict, "check_run", checkState(s), "title", s.Says)
 	}
 	if d.Looked != nil {
 		d.Looked(r.pr, s)
 	}
 }
-
-func shortSHA(sha string) string { return sha[:min(len(sha), 7)] }
 
 // checkState returns the state of the check run in one word.
 func checkState(s dashboard.Sight) string {
@@ -111,8 +111,10 @@ func checkState(s dashboard.Sight) string {
 func (d *Daemon) workRecovered(ctx context.Context, w store.Work) (r workResult) {
 	defer func() {
 		if v := recover(); v != nil {
-			d.Log.Error("a look panicked", "key", w.Key, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+			d.Log.Error("a mistake of the coordinator's own: please report it", oplog.Subject(w.Key),
+				"panic", fmt.Sprint(v), "stack", string(debug.Stack()))
 			r = d.retryLater(w, errors.New("a mistake of the coordinator's own: its log tells more"))
+			d.Metrics.failed(classOther)
 			r.label = resultPanicked
 		}
 	}()
@@ -136,7 +138,7 @@ func (d *Daemon) workByKind(ctx context.Context, w store.Work) (workResult, erro
 	}
 	p, ok := workkey.Parse(w.Key)
 	if !ok || p.Tenant != w.Tenant {
-		d.Log.Error("the table holds a key that means nothing", "key", w.Key)
+		d.Log.Error("our database holds a key that means nothing", oplog.Subject(w.Key))
 		return goneResult(), nil
 	}
 	touches, filterable := readTouches(w.Touches)
@@ -162,7 +164,7 @@ func (d *Daemon) workByKind(ctx context.Context, w store.Work) (workResult, erro
 	case workkey.KindTenant:
 		return d.resync.resyncInstallation(ctx, w, forge)
 	}
-	d.Log.Error("the table holds a kind of key that means nothing", "key", w.Key, "kind", w.Kind)
+	d.Log.Error("our database holds a kind of key that means nothing", oplog.Subject(w.Key), "kind", w.Kind)
 	return goneResult(), nil
 }
 
@@ -233,7 +235,7 @@ func (d *Daemon) reconcilePull(
 	}
 	d.policies.put(workkey.Repo(p.Tenant, p.Owner, p.Repo), last.Snapshot.File, last.Policy, began)
 	s := newSight(d.Web, last, was)
-	d.logWarnings(last, was, s)
+	d.logWarnings(w.Tenant, last, was, s)
 	text, err := json.Marshal(s)
 	if err != nil {
 		return workResult{}, fmt.Errorf("keep sight: %w", err) // unreachable: it holds strings, numbers and times
@@ -251,7 +253,7 @@ func (d *Daemon) reconcilePull(
 
 // logWarnings warns of reviewers that are run again or given up, once each on a head: was is what the look before saw,
 // and now notes of what was warned.
-func (d *Daemon) logWarnings(l loop.Look, was dashboard.Sight, now *dashboard.Sight) {
+func (d *Daemon) logWarnings(installation int64, l loop.Look, was dashboard.Sight, now *dashboard.Sight) {
 	before := map[string]string{}
 	for _, lane := range was.Lanes {
 		if was.Head == now.Head {
@@ -260,7 +262,8 @@ func (d *Daemon) logWarnings(l loop.Look, was dashboard.Sight, now *dashboard.Si
 	}
 	for _, w := range report.Warnings(l.Decision) {
 		if before[w.Reviewer] != w.Kind {
-			d.Log.Warn("a reviewer is run again, or skipped", "pr", l.Snapshot.PR.String(), "reviewer", w.Text)
+			d.Log.Warn("a reviewer is run again, or skipped", oplog.Installation(installation), oplog.PullRequest(l.Snapshot.PR.PR),
+				"head", now.Head, "reviewer", w.Reviewer, "because", w.Text)
 		}
 		before[w.Reviewer] = w.Kind
 	}

@@ -3,25 +3,26 @@ package dashboard
 // The admin listener's JSON, /api/v1. Names and meanings stay as they are; fields may be added.
 //
 //	GET /api/v1/                                what there is
-//	GET /api/v1/pulls                           {"pulls": [pull …], "next": "…"}: the last looked at first
-//	    ?open=true|false                        only the open, only the others
+//	GET /api/v1/pulls                           {"pulls": [pull …], "next": "…"}: the last evaluated first
+//	    ?undecided=true|false                   only the undecided, only the others
 //	    &repo=owner/name                        only of this repository
 //	    &limit=100                              at most 1000
-//	    &before=2026-01-02T15:04:05.123Z        only those looked at before; "next" is the value for the next page
+//	    &before=2026-01-02T15:04:05.123Z        only those evaluated before; "next" is the value for the next page
 //	GET /api/v1/pulls/{owner}/{repo}/{number}   pull
-//	GET /api/v1/queue                           how the table stands
+//	GET /api/v1/queue                           how much there is to do
 //
 // A pull is
 //
-//	key       "77/acme/shop#7": installation, repository and number
-//	tenant    the installation; 0 with a personal token
-//	open      whether it is undecided, or a resolved thread may still change it
-//	looking   whether a worker looks at it now
-//	due       when it is looked at next, at the latest; missing: only when something happens
-//	seen      when it was last looked at; missing: never
-//	failures  of looks in a row
-//	failed    why the last look failed
-//	sight     a [Sight]: what the last look that did not fail showed; null: there was none
+//	installation      of the App; 0 with a personal token
+//	repository        "acme/shop"
+//	pull_request      its number
+//	undecided         whether it is, or a resolved thread may still change it
+//	evaluating        whether it is being evaluated now
+//	next_evaluation   when it is evaluated next, at the latest; missing: only when something happens
+//	last_evaluation   when it was last evaluated; missing: never
+//	failures          of evaluations, in a row
+//	failure           why the last one failed, and what to do
+//	evaluation        a [Sight]: what the last one that did not fail showed; null: there was none
 //
 // Errors are {"error": "…", "hint": "…"} with a status of 4xx or 5xx.
 
@@ -82,27 +83,28 @@ type apiPulls struct {
 }
 
 type apiPull struct {
-	Key      string    `json:"key"`
-	Tenant   int64     `json:"tenant"`
-	Open     bool      `json:"open"`
-	Looking  bool      `json:"looking"`
-	Due      time.Time `json:"due,omitzero"`
-	Seen     time.Time `json:"seen,omitzero"`
-	Failures int       `json:"failures"`
-	Failed   string    `json:"failed,omitempty"` // may quote what strangers wrote
-	Sight    *Sight    `json:"sight"`
+	Installation int64     `json:"installation"`
+	Repository   string    `json:"repository"`
+	PullRequest  int       `json:"pull_request"`
+	Undecided    bool      `json:"undecided"`
+	Evaluating   bool      `json:"evaluating"`
+	Next         time.Time `json:"next_evaluation,omitzero"`
+	Last         time.Time `json:"last_evaluation,omitzero"`
+	Failures     int       `json:"failures"`
+	Failure      string    `json:"failure,omitempty"` // may quote what strangers wrote
+	Evaluation   *Sight    `json:"evaluation"`
 }
 
 type apiQueue struct {
 	At            time.Time `json:"at"`
-	Keys          int       `json:"keys"`
-	Open          int       `json:"open"`
+	Tasks         int       `json:"tasks"`     // pull requests to evaluate, and lists to read
+	Undecided     int       `json:"undecided"` // pull requests
 	Due           int       `json:"due"`
-	Leased        int       `json:"leased"`
+	Running       int       `json:"running"`
 	Failing       int       `json:"failing"`
-	Tenants       int       `json:"tenants"`
-	Deliveries    int64     `json:"deliveries"`     // that are remembered
-	OldestSeconds float64   `json:"oldest_seconds"` // how long the key that has waited longest has been due
+	Installations int       `json:"installations"`
+	Deliveries    int64     `json:"deliveries_remembered"`
+	OldestSeconds float64   `json:"oldest_due_seconds"` // how long the task that has waited longest has been due
 }
 
 func (a API) Routes(mux *http.ServeMux) {
@@ -121,10 +123,10 @@ func (a API) serveIndex(w http.ResponseWriter, _ *http.Request) {
 	WriteJSON(w, http.StatusOK, apiIndex{Version: 1, Endpoints: []apiEndpoint{
 		{
 			"/api/v1/pulls",
-			"pull requests, the last looked at first; ?open=true|false &repo=owner/name &limit=100 &before=<next of the page before>",
+			"pull requests, the last evaluated first; ?undecided=true|false &repo=owner/name &limit=100 &before=<next of the page before>",
 		},
 		{"/api/v1/pulls/{owner}/{repo}/{number}", "one pull request"},
-		{"/api/v1/queue", "how the table stands"},
+		{"/api/v1/queue", "how much there is to do, and for how long it has waited"},
 		{"/healthz", "200 while the process serves"},
 		{"/readyz", "200 while it works, else 503 and why not"},
 		{"/metrics", "figures for Prometheus"},
@@ -141,7 +143,7 @@ func (a API) serveQueue(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	WriteJSON(w, http.StatusOK, apiQueue{
-		At: now.UTC(), Keys: h.Keys, Open: h.Open, Due: h.Due, Leased: h.Leased, Failing: h.Failing, Tenants: h.Tenants,
+		At: now.UTC(), Tasks: h.Keys, Undecided: h.Open, Due: h.Due, Running: h.Leased, Failing: h.Failing, Installations: h.Tenants,
 		Deliveries: h.Accepted, OldestSeconds: max(h.Oldest, 0).Seconds(),
 	})
 }
@@ -152,7 +154,7 @@ func (a API) servePulls(w http.ResponseWriter, r *http.Request) {
 		WriteJSON(
 			w,
 			http.StatusBadRequest,
-			ErrorAnswer{Error: err.Error(), Hint: "for example /api/v1/pulls?open=true&repo=acme/shop&limit=20"},
+			ErrorAnswer{Error: err.Error(), Hint: "for example /api/v1/pulls?undecided=true&repo=acme/shop&limit=20"},
 		)
 		return
 	}
@@ -261,8 +263,8 @@ func (a API) findRow(ctx context.Context, owner, repo, number string) (found sto
 
 // answerUnreadable hides what the table said: it may name files.
 func (a API) answerUnreadable(w http.ResponseWriter, r *http.Request, err error) {
-	a.Log.ErrorContext(r.Context(), "the table cannot be read for the API", "err", err)
-	WriteJSON(w, http.StatusServiceUnavailable, ErrorAnswer{Error: "the table cannot be read", Hint: "/readyz and the log say more"})
+	a.Log.ErrorContext(r.Context(), "our database cannot be read for the API", "err", err)
+	WriteJSON(w, http.StatusServiceUnavailable, ErrorAnswer{Error: "our database cannot be read", Hint: "/readyz and the log say more"})
 }
 
 // repoShape is of names as GitHub allows them, and of a few that it does not.
@@ -279,10 +281,10 @@ func readQuery(raw string) (q store.Query, repo string, err error) {
 	for name, all := range values {
 		value := all[len(all)-1]
 		switch name {
-		case "open":
+		case "undecided":
 			open := value == "true"
 			if !open && value != "false" {
-				return q, "", errors.New("open is neither true nor false")
+				return q, "", errors.New("undecided is neither true nor false")
 			}
 			q.Open = &open
 		case "repo":
@@ -325,12 +327,15 @@ func cutPage(rows []store.Row, limit int) (cut []store.Row, next string) {
 
 func apiPullOf(row store.Row) apiPull {
 	p := apiPull{
-		Key: row.Key, Tenant: row.Tenant, Open: row.Open, Looking: row.Leased, Due: utcOrZero(row.Due), Seen: utcOrZero(row.Seen),
-		Failures: row.Attempts, Failed: row.Failed,
+		Installation: row.Tenant, Undecided: row.Open, Evaluating: row.Leased, Next: utcOrZero(row.Due), Last: utcOrZero(row.Seen),
+		Failures: row.Attempts, Failure: row.Failed,
+	}
+	if at, ok := workkey.Parse(row.Key); ok {
+		p.Repository, p.PullRequest = at.Owner+"/"+at.Repo, at.Number
 	}
 	var s Sight
 	if len(row.Sight) > 0 && json.Unmarshal(row.Sight, &s) == nil {
-		p.Sight = &s
+		p.Evaluation = &s
 	}
 	return p
 }

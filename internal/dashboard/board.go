@@ -282,7 +282,7 @@ func (s *boardSite) missing(w http.ResponseWriter, r *http.Request) {
 // broken says that the table cannot be read. Why stands in the log of whoever reads it, not on a page.
 func (s *boardSite) broken(w http.ResponseWriter) {
 	w.Header().Set("Retry-After", "5")
-	http.Error(w, "the table cannot be read at the moment", http.StatusServiceUnavailable)
+	http.Error(w, "our database cannot be read at the moment", http.StatusServiceUnavailable)
 }
 
 // show writes the whole page, or only the board of it if htmx asks.

@@ -45,7 +45,8 @@ type boardCard struct {
 	Seen     boardMoment
 	Failed   string // why the last looks failed
 	Attempts int    // how many of them
-	rank     int    // the lower, the more it needs somebody
+	Problem  *boardProblem
+	rank     int // the lower, the more it needs somebody
 	since    time.Time
 }
 
@@ -96,7 +97,7 @@ const (
 
 // showBoardCard words a row. A row that was never looked at, or whose sight cannot be read, says so.
 func showBoardCard(row store.Row, now time.Time, size boardSize) boardCard {
-	c := boardCard{ID: "pr-" + strconv.FormatUint(boardHash(row.Key), 36), Failed: boardClip(row.Failed, 300), Attempts: row.Attempts}
+	c := boardCard{ID: "pr-" + strconv.FormatUint(boardHash(row.Key), 36), Failed: boardClip(row.Failed, 600), Attempts: row.Attempts}
 	c.locate(row.Key)
 	if !row.Seen.IsZero() {
 		c.Seen = momentAt(row.Seen, now)
@@ -121,6 +122,7 @@ func showBoardCard(row store.Row, now time.Time, size boardSize) boardCard {
 	}
 	if size == sizeLarge {
 		c.Facts = factsOf(s, row, now)
+		c.Problem = showProblem(s)
 	}
 	return c
 }

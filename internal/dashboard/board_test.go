@@ -381,6 +381,38 @@ func TestBoardHTMX(t *testing.T) {
 
 const hostile = `<script>alert(1)</script>"'><img src=x onerror=alert(2)> {{.Version}} ` + "\u202etxt.exe\x00\x1b[31m" + ` <a href="javascript:alert(3)">` + `' onmouseover='alert(4)`
 
+// The page of a pull request whose policy is broken says which file, what is wrong where, and what to do.
+func TestBoardShowsABrokenPolicy(t *testing.T) {
+	s := openTable(t)
+	sight := sceneBlocked()
+	sight.PR = "acme/shop#7"
+	sight.Problem = &Problem{
+		File: ".github/review-coordinator.yml", URL: "https://github.com/acme/shop/blob/HEAD/.github/review-coordinator.yml",
+		Text: "file.yml:2:8: grace: \"<b>soon\" is not a duration\n    2 | grace: <b>soon\n      |        ^~~~", Remedy: "Mend the file.",
+	}
+	lay(t, s, sight, sceneNow, "")
+	page := askBoard(t, boardOf(s), "/pulls/acme/shop/7").Body.String()
+	for _, want := range []string{
+		"The policy is broken", `<a href="https://github.com/acme/shop/blob/HEAD/.github/review-coordinator.yml" rel="noopener noreferrer">` +
+			`<code>.github/review-coordinator.yml</code></a>`,
+		"2 | grace: &lt;b&gt;soon\n      |        ^~~~", "<p>Mend the file.</p>",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not say %s", want)
+		}
+	}
+	sight.Problem.Text = strings.Repeat(strings.Repeat("x", 1000)+"\n", 1000)
+	lay(t, s, sight, sceneNow, "")
+	if n := len(askBoard(t, boardOf(s), "/pulls/acme/shop/7").Body.String()); n > 60_000 {
+		t.Errorf("a long problem makes a page of %d bytes", n)
+	}
+	sight.Problem = nil
+	lay(t, s, sight, sceneNow, "")
+	if strings.Contains(askBoard(t, boardOf(s), "/pulls/acme/shop/7").Body.String(), "The policy is broken") {
+		t.Error("a policy that can be read is called broken")
+	}
+}
+
 // Nothing that a stranger wrote becomes an element, an attribute or a link.
 func TestBoardEscapes(t *testing.T) {
 	s := openTable(t)
@@ -396,6 +428,7 @@ func TestBoardEscapes(t *testing.T) {
 			l.Attempts[j].Came, l.Attempts[j].URL = hostile, "https://evil.example/phish"
 		}
 	}
+	sight.Problem = &Problem{File: hostile, URL: "https://evil.example/phish", Text: "a\n" + hostile + "</code></pre>", Remedy: hostile}
 	lay(t, s, sight, sceneNow, hostile)
 	other := scenePassed()
 	other.PR, other.Verdict = "acme/shop#9", hostile

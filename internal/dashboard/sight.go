@@ -11,7 +11,7 @@ import (
 // A Sight is what the last look at a pull request came to: the decision and its cycle as a timeline. Names in its JSON
 // are an interface: /api/v1 shows it.
 type Sight struct {
-	PR         string    `json:"pull_request"` // owner/repo#number
+	PR         string    `json:"reference"` // owner/repo#number
 	URL        string    `json:"url"`
 	Title      string    `json:"title"` // of the pull request; hostile
 	Head       string    `json:"head"`  // SHA
@@ -19,20 +19,29 @@ type Sight struct {
 	Draft      bool      `json:"draft,omitempty"`
 	At         time.Time `json:"at"` // when the look began, by GitHub's clock
 	Check      string    `json:"check"`
-	Says       string    `json:"says"`       // the check's title: why it is so
-	Status     string    `json:"status"`     // of the check run
-	Conclusion string    `json:"conclusion"` // of the check run; "" while it is in progress
-	Verdict    string    `json:"verdict"`    // waiting, passed, blocked, unverified, ended
+	Says       string    `json:"check_title"` // why it is so
+	Status     string    `json:"status"`      // of the check run
+	Conclusion string    `json:"conclusion"`  // of the check run; "" while it is in progress
+	Verdict    string    `json:"verdict"`     // waiting, passed, blocked, unverified, ended
 	Reason     string    `json:"reason"`
 	Need       int       `json:"need"`
 	Approvals  int       `json:"approvals"`
 	Start      time.Time `json:"start,omitzero"`     // of the cycle: all clocks count from it
 	GraceEnd   time.Time `json:"grace_end,omitzero"` // it passes then
 	GraceFrom  time.Time `json:"grace_from,omitzero"`
-	Deadline   time.Time `json:"deadline,omitzero"` // what is pending then is unavailable
-	Wake       time.Time `json:"wake,omitzero"`     // when the decision can next change by itself
-	Threads    bool      `json:"threads,omitempty"` // resolving a thread may change it
+	Deadline   time.Time `json:"deadline,omitzero"`    // what is pending then is unavailable
+	Wake       time.Time `json:"next_change,omitzero"` // when the decision can next change by itself
+	Threads    bool      `json:"threads,omitempty"`    // resolving a thread may change it
 	Lanes      []Lane    `json:"reviewers"`
+	Problem    *Problem  `json:"policy_problem,omitempty"` // nil: the policy can be read
+}
+
+// A Problem is what is wrong with a repository's policy file.
+type Problem struct {
+	File   string `json:"file"`          // its path on the default branch
+	URL    string `json:"url,omitempty"` // where people see it
+	Text   string `json:"text"`          // the places, each with line, column and caret; lines, hostile and bounded
+	Remedy string `json:"remedy"`
 }
 
 // A Lane is one reviewer in the cycle.

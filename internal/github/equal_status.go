@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/github/client"
+	"github.com/review-coordinator/coordinator/internal/oplog"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/report"
 )
@@ -185,8 +186,8 @@ func (e *equalStatus) wantedStatus(c report.Check) statusText {
 	case stands.state == statusSuccess:
 		return statusText{statusFailure, "This commit has too many statuses. Push a new commit."}
 	}
-	e.p.f.log.Warn("the commit has too many statuses to turn green again: push a new commit",
-		"pr", e.p.pr.String(), "head", e.head, "statuses", len(named))
+	e.p.f.log.Warn("the commit has too many statuses for one more, and stays red: push a new commit",
+		oplog.PullRequest(e.p.pr), "head", e.head, "statuses", len(named))
 	return stands
 }
 
@@ -219,7 +220,7 @@ func (e *equalStatus) writeStatus(ctx context.Context, want statusText) error {
 			return nil
 		case client.IsForbidden(err), client.IsNotFound(err), client.IsUnprocessable(err): // the check alone is what there was before
 			e.p.f.log.Warn("GitHub refuses the commit status beside the check, without which its merge gate may pass over the check: "+
-				"give the job the permission statuses: write", "pr", e.p.pr.String(), "head", e.head, "err", err)
+				"give the job the permission statuses: write", oplog.PullRequest(e.p.pr), "head", e.head, "err", err)
 			return nil
 		case !errors.Is(err, client.ErrTransport):
 			return fmt.Errorf("write status: %w", err)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/github/client"
+	"github.com/review-coordinator/coordinator/internal/oplog"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
@@ -82,7 +83,7 @@ func (f *Fleet) Enter(installation int64) (*Forge, error) {
 	if forge, known := f.forges[installation]; known && forge.client == c {
 		return forge, nil
 	}
-	forge := NewForge(c, "", f.config, f.log)
+	forge := NewForge(c, "", f.config, logOfInstallation(f.log, installation))
 	forge.app = pooledApp{f.Pool}
 	forge.Share(f.memories)
 	forge.SetClock(f.now)
@@ -93,6 +94,14 @@ func (f *Fleet) Enter(installation int64) (*Forge, error) {
 		f.most = len(f.forges)
 	}
 	return forge, nil
+}
+
+// logOfInstallation returns a log of which each line names the installation.
+func logOfInstallation(log *slog.Logger, installation int64) *slog.Logger {
+	if log == nil {
+		return nil
+	}
+	return log.With(oplog.Installation(installation))
 }
 
 // Leave forgets an installation: its token and its limits.

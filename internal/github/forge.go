@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/github/client"
+	"github.com/review-coordinator/coordinator/internal/oplog"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/report"
 )
@@ -150,7 +151,7 @@ func (f *Forge) warnOfUnshownStatuses(pr quorum.PR) {
 	defer f.mu.Unlock()
 	if !f.blind {
 		f.log.Warn("GitHub does not show commit statuses to this token: none is kept beside the check, without which GitHub's merge gate "+
-			"may pass over the check; give the job the permission statuses: write", "pr", pr.String())
+			"may pass over the check; give the job the permission statuses: write", oplog.PullRequest(pr))
 	}
 	f.blind = true
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/config"
 	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/github/untrusted"
+	"github.com/review-coordinator/coordinator/internal/oplog"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/report"
 )
@@ -380,8 +381,7 @@ func (f *Forge) listOpen(ctx context.Context, in inquiry, first int) (all []grap
 			f.log.Warn(
 				"GitHub does not show commit statuses to this token: a change of one is seen with the next change of the pull request; "+
 					"the permission statuses: read helps",
-				"repository",
-				in.owner+"/"+in.repo,
+				oplog.Repository(in.owner, in.repo),
 			)
 			continue
 		case err != nil:

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/github/client"
+	"github.com/review-coordinator/coordinator/internal/oplog"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/report"
 )
@@ -426,7 +427,7 @@ func (p *publication) retireOthers(ctx context.Context, c report.Check) error {
 					return err
 				}
 				p.m.retired[key] = false
-				p.f.log.Warn("an older head's check could not be ended", "pr", p.pr.String(), "head", old.Head, "err", err)
+				p.f.log.Warn("an older head's check run could not be ended", oplog.PullRequest(p.pr), "head", old.Head, "err", err)
 			}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/github/client"
+	"github.com/review-coordinator/coordinator/internal/oplog"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/report"
 )
@@ -90,7 +91,8 @@ func (p *publication) withdrawChecks(ctx context.Context, since time.Time) error
 		if !p.f.isOwnCheck(p.pr, check.CheckRun) || check.Conclusion != "success" {
 			continue
 		}
-		p.f.log.Warn("a pull request cannot be read, and loses its green", "pr", p.pr.String(), "head", p.m.head, "since", since)
+		p.f.log.Warn("a pull request cannot be read, and its check is not success any more",
+			oplog.PullRequest(p.pr), "head", p.m.head, "since", since)
 		if p.f.writesAsJob() { // the list must be known, so that nobody's later status is overwritten
 			e := equalStatus{p: p, head: p.m.head, name: check.Name, statuses: &p.m.statuses}
 			if err := e.readStatuses(ctx); err != nil {

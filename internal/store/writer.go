@@ -165,7 +165,7 @@ func (s *SQLite) logFault(err error) {
 	s.mu.Unlock()
 	s.mutedFaults++
 	if now := time.Now(); !now.Before(s.mutedUntil) {
-		s.log.Error("the table cannot be written", "operations", s.mutedFaults, "err", err)
+		s.log.Error("our database cannot be written", "operations", s.mutedFaults, "err", err)
 		s.mutedFaults, s.mutedUntil = 0, now.Add(faultLogPause)
 	}
 }

@@ -635,7 +635,7 @@ func (c *exchange) readGraphQL(body []byte, known *jsonscan.KnownShapes) error {
 		words := strings.ToLower(e.Message)
 		if strings.HasPrefix(words, "something went wrong while executing your query") ||
 			strings.HasPrefix(words, "we couldn't respond to your request in time") {
-			return &fault{what: "GraphQL gave no answer in time"}
+			return &fault{silent: true, what: "GraphQL gave no answer in time"}
 		}
 	}
 	if len(a.Errors) > 0 {

@@ -20,6 +20,9 @@ import (
 // happened.
 var ErrTransport = errors.New("transport fault")
 
+// ErrTooLong is in the chain of an error where an answer is longer than is read: 32 MiB, of a list's page 8.
+var ErrTooLong = errors.New("answer longer than allowed")
+
 // A LimitError says that GitHub takes no requests of this token for a while. Its text holds an absolute time, so that
 // it reads the same whenever it is read.
 type LimitError struct {
@@ -110,6 +113,7 @@ func hasStatus(err error, status int) bool {
 // for context.DeadlineExceeded means the caller's own deadline, not that of an attempt.
 type fault struct {
 	what   string
+	silent bool          // GitHub said nothing, or that it is broken itself; otherwise it is what it said that cannot be used
 	unsent bool          // no byte of the request left this machine
 	wait   time.Duration // GitHub's Retry-After
 }
@@ -117,8 +121,39 @@ type fault struct {
 func (f *fault) Error() string { return f.what }
 func (f *fault) Unwrap() error { return ErrTransport }
 
+// Unreachable reports whether GitHub gave no answer, or one that says that it is out of order itself.
+func (f *fault) Unreachable() bool { return f.silent }
+
 // Temporary reports that the same request may well succeed the next time.
 func (f *fault) Temporary() bool { return true }
+
+// IsUnreachable says that GitHub cannot be reached: the network failed, no answer came in time or to its end, or what
+// answered was a failure of GitHub's own (5xx).
+func IsUnreachable(err error) bool {
+	var f interface{ Unreachable() bool }
+	return errors.As(err, &f) && f.Unreachable()
+}
+
+// IsBrokenAnswer says that something answered, and not as GitHub's API does: a proxy's page, or JSON of another shape.
+func IsBrokenAnswer(err error) bool {
+	var f *fault
+	if errors.As(err, &f) {
+		return !f.silent
+	}
+	return !IsUnreachable(err) && (errors.Is(err, ErrTransport) || errors.Is(err, ErrTooLong))
+}
+
+// ErrNotSignedIn says that the App has not signed in yet, so that nothing can be asked for its installations.
+var ErrNotSignedIn = errors.New("the App has not signed in at GitHub yet")
+
+// notSignedIn is [ErrNotSignedIn] as an error that passes.
+type notSignedIn struct{}
+
+func (notSignedIn) Error() string { return ErrNotSignedIn.Error() }
+func (notSignedIn) Unwrap() error { return ErrNotSignedIn }
+
+// Temporary reports that the App signs in before long.
+func (notSignedIn) Temporary() bool { return true }
 
 // maxMessage bounds what a stranger's words may take of an error.
 const maxMessage = 200

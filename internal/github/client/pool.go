@@ -109,15 +109,17 @@ func (p *Pool) Client(installation int64) (*Client, error) {
 		return at.Value.(*pooledClient).client, nil
 	}
 	if p.slug == "" {
-		return nil, fmt.Errorf("enter installation %d: %w", installation, &fault{what: "the App's name is not known yet"})
+		return nil, fmt.Errorf("enter installation %d: %w", installation, notSignedIn{})
 	}
+	host := *p.host // the same one, of which each line of the log names the installation
+	host.log = host.log.With("installation", installation)
 	l := p.limits[installation]
 	if delete(p.limits, installation); l == nil {
-		l = newLimits(p.host, &stats{})
+		l = newLimits(&host, &stats{})
 	}
 	auth := &appAuth{signer: p.signer}
 	auth.chooseInstallation(installation, "")
-	s := &pooledClient{installation: installation, client: p.host.appClient(auth, l)}
+	s := &pooledClient{installation: installation, client: host.appClient(auth, l)}
 	p.alive[installation] = p.order.PushFront(s)
 	if p.order.Len() > p.most {
 		p.dropOldest()

@@ -262,7 +262,7 @@ func TestPoolLists(t *testing.T) {
 	}
 	w.pages["/installation/repositories?page=2"] = hub{`{"repositories":[{"full_name":"acme/../x"},{"full_name":"acme/b"}]}`, ""}
 	f := w.pool(t, func(o *PoolOptions) { o.Slug = "" })
-	if _, err := f.Client(1); !errors.Is(err, ErrTransport) {
+	if _, err := f.Client(1); !errors.Is(err, ErrNotSignedIn) {
 		t.Errorf("entered without a name: %v", err)
 	}
 	for range 2 {

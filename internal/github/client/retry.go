@@ -67,7 +67,7 @@ func (r *retrier) RoundTrip(req *http.Request) (*http.Response, error) {
 		if !e.IsRetry() {
 			return nil, failed
 		}
-		r.log.Debug("GitHub is asked again", "method", req.Method, "try", e.Attempts(), "why", e.LastError())
+		r.log.Debug("GitHub is asked again", "method", req.Method, "attempt", e.Attempts(), "err", e.LastError())
 		try := req.Clone(req.Context())
 		if req.GetBody != nil { // the first try has read the body
 			body, err := req.GetBody()

@@ -164,8 +164,9 @@ func (w *wholeReader) checkResponse(req *http.Request, c *exchange, resp *http.R
 	switch {
 	case status >= 500:
 		return &fault{
-			what: w.token.redact(fmt.Sprintf("%d %s %s", status, http.StatusText(status), errorMessage(body))),
-			wait: parseSeconds(resp.Header.Get("Retry-After")),
+			silent: true,
+			what:   w.token.redact(fmt.Sprintf("%d %s %s", status, http.StatusText(status), errorMessage(body))),
+			wait:   parseSeconds(resp.Header.Get("Retry-After")),
 		}
 	case status == http.StatusNotModified && req.Header.Get("If-None-Match") == "":
 		return &fault{what: "304 to a request without a condition"}
@@ -207,10 +208,10 @@ func (w *wholeReader) lostAttempt(attempt context.Context, req *http.Request, c 
 	}
 	w.tellObserver(c, 0, began)
 	if attempt.Err() != nil {
-		return &fault{what: "no answer within " + attemptTimeout.String()}
+		return &fault{silent: true, what: "no answer within " + attemptTimeout.String()}
 	}
 	var op *net.OpError
-	return &fault{what: w.token.redact(err.Error()), unsent: errors.As(err, &op) && op.Op == "dial"}
+	return &fault{silent: true, what: w.token.redact(err.Error()), unsent: errors.As(err, &op) && op.Op == "dial"}
 }
 
 // readAnswer reads a body to its end. Of a text only the wanted end is kept; a refusal is read from its beginning.
@@ -244,9 +245,6 @@ func readAnswer(resp *http.Response, c *exchange) ([]byte, error) {
 		}
 	}
 }
-
-// ErrTooLong is in the chain of an error where an answer is longer than is read: 32 MiB, of a list's page 8.
-var ErrTooLong = errors.New("answer longer than allowed")
 
 // readTail reads r to its end and returns its last keep bytes; an r of more than limit bytes is an error, because its
 // end was not seen.
