@@ -167,9 +167,9 @@ func (cmd classifyCmd) chooseReviewer(c *command) (quorum.Reviewer, error) {
 		return quorum.Reviewer{}, usageError(errors.New("--policy says how the text is read, and so does another flag"),
 			"leave out --preset, --verdict, --approve and --object, or --policy")
 	}
-	src, err := readFile(cmd.Policy)
+	src, err := readPolicyFile(cmd.Policy)
 	if err != nil {
-		return quorum.Reviewer{}, usageError(err, "")
+		return quorum.Reviewer{}, err
 	}
 	policy, err := config.Parse(cmd.Policy, src)
 	var wrong *config.Error

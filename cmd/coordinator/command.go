@@ -7,8 +7,9 @@ type command struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
-	Color          bool // Stdout is a terminal that wants colour
-	Verbose        bool // -v
+	Folder         string // in which a person stands; "": it is in no clone
+	Color          bool   // Stdout is a terminal that wants colour
+	Verbose        bool   // -v
 
 	jobOutput *outputGuard // standard output of a job; nil outside a job
 }

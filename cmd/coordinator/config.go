@@ -115,6 +115,15 @@ func readFile(path string) ([]byte, error) {
 	return src, errors.Join(err, f.Close())
 }
 
+// readPolicyFile reads the policy file that --policy names.
+func readPolicyFile(path string) ([]byte, error) {
+	src, err := readFile(path)
+	if err != nil {
+		return nil, usageError(err, "--policy names a file on this machine; git show origin/main:.github/review-coordinator.yml >FILE writes the one in force")
+	}
+	return src, nil
+}
+
 // describePolicy describes in words who votes, how many must approve, and how long they have.
 func describePolicy(path string, p quorum.Policy) string {
 	var b strings.Builder

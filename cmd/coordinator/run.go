@@ -26,20 +26,21 @@ import (
 )
 
 type runCmd struct {
-	Repo   string        `help:"The repository, owner/name. Default: GITHUB_REPOSITORY."                                                    placeholder:"OWNER/NAME"`
-	PR     *int          `help:"The pull request's number. Default: the one that the event is about."                                       placeholder:"N"          name:"pr"`
+	Pull   *string       `arg:"" optional:"" name:"pull-request" help:"The pull request: 7, OWNER/NAME#7 or its address. Default: the one that the event is about."`
+	Repo   string        `help:"The repository. Default: GITHUB_REPOSITORY, else the clone's origin." placeholder:"OWNER/NAME"`
+	PR     *string       `help:"The pull request, as the argument." placeholder:"N" name:"pr"`
 	Wait   bool          `help:"Stay until it is decided, following new heads."`
-	Hold   time.Duration `help:"Without --wait: how long to stay at most for what GitHub announces to no job. With --wait it says nothing."                                    default:"15m"`
-	Poll   time.Duration `help:"How often to look while it stays; looks at every deadline too."                                                                                default:"15s"`
+	Hold   time.Duration `help:"Without --wait: how long to stay at most for what GitHub announces to no job. With --wait it says nothing." default:"15m"`
+	Poll   time.Duration `help:"How often to look while it stays; looks at every deadline too." default:"15s"`
 	DryRun bool          `help:"Say what the check would read, and write nothing."`
-	Config string        `help:"Path of the policy file on the default branch. Default: .github/review-coordinator.yml or .yaml."           placeholder:"PATH"`
-	FailOn string        `help:"Exit with 3 for these verdicts: blocked, unverified, or both with a comma."                                 placeholder:"VERDICTS"`
+	Config string        `help:"Path of the policy file on the default branch. Default: .github/review-coordinator.yml or .yaml." placeholder:"PATH"`
+	FailOn string        `help:"Exit with 3 for these verdicts: blocked, unverified, or both with a comma." placeholder:"VERDICTS" complete:"blocked,unverified"`
 }
 
 // Help is shown by coordinator run --help.
 func (runCmd) Help() string {
 	return `Reads what the reviewers left on the pull request's head, runs a failed one again once if that can help, and posts one
-check run. Without --pr it takes the pull request from the event that started the job (GITHUB_EVENT_NAME,
+check run. Without a pull request it takes the pull request from the event that started the job (GITHUB_EVENT_NAME,
 GITHUB_EVENT_PATH): pull_request, pull_request_target, pull_request_review, issue_comment, workflow_run, check_run,
 check_suite, status or workflow_dispatch. A schedule, or a workflow_dispatch without inputs, names none: then it sweeps
 (coordinator sweep --help).
@@ -60,8 +61,9 @@ Environment:
 
 Examples:
 
-  coordinator run --repo octo/shop --pr 7 --dry-run
-  coordinator run --repo octo/shop --pr 7 --wait
+  coordinator run octo/shop#7 --dry-run
+  coordinator run https://github.com/octo/shop/pull/7 --wait
+  coordinator run 7 --wait                            in a clone of its repository
   coordinator run                                     in a job, for its event`
 }
 
@@ -70,26 +72,33 @@ func (cmd runCmd) Run(ctx context.Context, c *command) error {
 	switch {
 	case cmd.Poll <= 0 || cmd.Hold < 0:
 		return usageError(errors.New("--poll must be positive and --hold not negative"), "")
-	case cmd.PR != nil && *cmd.PR <= 0:
-		return usageError(fmt.Errorf("--pr %d is no pull request", *cmd.PR), "--pr N is the pull request's number, from 1")
+	case cmd.Pull != nil && cmd.PR != nil:
+		return usageError(errors.New("a pull request is given, and --pr, too"), "keep one of them")
+	}
+	var err error
+	if cmd.Config, err = pathInRepository(cmd.Config); err != nil {
+		return err
 	}
 	if err := validateFailOn(cmd.FailOn); err != nil {
 		return err
 	}
-	owner, name, err := c.resolveRepo(cmd.Repo, "run")
-	if err != nil && (cmd.Repo != "" || cmd.PR != nil) { // an event names its own
+	pr, err := cmd.namedPull(c)
+	if err != nil {
 		return err
 	}
 	will := writeAccess
 	if cmd.DryRun {
 		will = readAccess
 	}
-	api, app, err := c.connectGitHub(ctx, owner, name, will)
+	api, app, err := c.connectGitHub(ctx, pr.Owner, pr.Repo, will)
 	if err != nil {
 		return err
 	}
 	forge := github.NewForge(api, app, cmd.Config, c.newLogger())
-	found, err := cmd.findPulls(ctx, c, forge)
+	found := foundPulls{owner: pr.Owner, repo: pr.Repo, prs: []quorum.PR{pr}}
+	if pr.Number == 0 {
+		found, err = cmd.findPulls(ctx, c, forge)
+	}
 	switch {
 	case err != nil:
 		return will.explainRefusal(err)
@@ -142,7 +151,7 @@ func (cmd runCmd) evaluate(ctx context.Context, c *command, api *client.Client, 
 			results[i] = runResult{pr: pr, look: look, checkID: id, checkURL: page, err: err}
 		})
 	}
-	if isJob := c.jobOutput != nil || cmd.PR == nil; isJob && !cmd.DryRun {
+	if isJob := c.jobOutput != nil || cmd.Pull == nil && cmd.PR == nil; isJob && !cmd.DryRun {
 		looks.Go(func() {
 			firstLooks.Wait()
 			c.lookAtOthers(ctx, api, forge, found.owner, found.repo, prs)
@@ -159,22 +168,26 @@ type foundPulls struct {
 	all         bool // the repository is swept instead
 }
 
-// findPulls returns the pull requests that the flags or the event name.
+// namedPull returns the pull request that the arguments name. Without one, its number is 0 and its repository the one
+// that is known before an event is read, if any.
+func (cmd runCmd) namedPull(c *command) (quorum.PR, error) {
+	if named := cmp.Or(cmd.Pull, cmd.PR); named != nil {
+		return c.resolvePull(*named, cmd.Repo, "run")
+	}
+	owner, name, err := c.resolveRepo(cmd.Repo, "run")
+	if err != nil && cmd.Repo == "" { // an event names its own
+		return quorum.PR{}, nil
+	}
+	return quorum.PR{Owner: owner, Repo: name}, err
+}
+
+// findPulls returns the pull requests that the event names.
 func (cmd runCmd) findPulls(ctx context.Context, c *command, forge *github.Forge) (found foundPulls, err error) {
-	repo := cmd.Repo
-	if repo == "" {
-		repo = c.Getenv("GITHUB_REPOSITORY")
-	}
-	if cmd.PR != nil {
-		found.owner, found.repo, err = splitRepo(repo)
-		found.prs = []quorum.PR{{Owner: found.owner, Repo: found.repo, Number: *cmd.PR}}
-		return found, err
-	}
 	name, path := c.Getenv("GITHUB_EVENT_NAME"), c.Getenv("GITHUB_EVENT_PATH")
 	if name == "" {
 		return found, usageError(
-			errors.New("no pull request: there is no --pr, and no event"),
-			"coordinator run --repo OWNER/NAME --pr N",
+			errors.New("no pull request: none is named, and there is no event"),
+			"coordinator run OWNER/NAME#N",
 		)
 	}
 	event, err := readEvent(name, path)
@@ -189,7 +202,7 @@ func (cmd runCmd) findPulls(ctx context.Context, c *command, forge *github.Forge
 		return found, hintedError(fmt.Errorf("%s: %s", name, event.Why), "name a pull request with --pr")
 	}
 	if event.Owner == "" {
-		if event.Owner, event.Repo, err = c.resolveRepo(repo, "run"); err != nil {
+		if event.Owner, event.Repo, err = c.resolveRepo(cmd.Repo, "run"); err != nil {
 			return found, err
 		}
 	}
@@ -234,29 +247,10 @@ func readEvent(name, path string) (webhook.Notice, error) {
 	case name != "schedule" && name != "merge_group":
 		return webhook.Notice{}, usageError(
 			errors.New("no pull request: the event has no payload"),
-			"set GITHUB_EVENT_PATH, or name the pull request with --pr",
+			"set GITHUB_EVENT_PATH, or name the pull request: coordinator run OWNER/NAME#N",
 		)
 	}
 	return webhook.Parse(name, payload)
-}
-
-// resolveRepo returns the repository that is named, else the job's.
-func (c *command) resolveRepo(named, command string) (owner, name string, err error) {
-	if named = cmp.Or(named, c.Getenv("GITHUB_REPOSITORY")); named == "" {
-		return "", "", usageError(
-			errors.New("no repository: there is no --repo, and no GITHUB_REPOSITORY"),
-			"coordinator "+command+" --repo OWNER/NAME",
-		)
-	}
-	return splitRepo(named)
-}
-
-func splitRepo(repo string) (owner, name string, err error) {
-	owner, name, found := strings.Cut(repo, "/")
-	if !found || owner == "" || name == "" || strings.Contains(name, "/") {
-		return "", "", usageError(fmt.Errorf("%q is no repository", repo), "write it as OWNER/NAME: --repo octo/shop")
-	}
-	return owner, name, nil
 }
 
 // newTokenClient makes a client with the token of the environment.

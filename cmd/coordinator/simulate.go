@@ -159,8 +159,8 @@ func (cmd simulateCmd) readScenario(ctx context.Context, c *command, file string
 	s, err := story.Parse(file, src)
 	if err == nil && cmd.Policy != "" {
 		var policy []byte
-		if policy, err = readFile(cmd.Policy); err != nil {
-			return nil, usageError(err, "")
+		if policy, err = readPolicyFile(cmd.Policy); err != nil {
+			return nil, err
 		}
 		if s, err = s.WithPolicy(string(policy)); err == nil {
 			s.Title += " (with " + cmd.Policy + ")"

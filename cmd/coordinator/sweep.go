@@ -21,7 +21,7 @@ import (
 )
 
 type sweepCmd struct {
-	Repo   string `help:"The repository, owner/name. Default: GITHUB_REPOSITORY."                                          placeholder:"OWNER/NAME"`
+	Repo   string `help:"The repository. Default: GITHUB_REPOSITORY, else the clone's origin."                                        placeholder:"OWNER/NAME"`
 	Limit  *int   `help:"How many pull requests to evaluate at most. Default: the policy's sweep.limit."                   placeholder:"N"`
 	DryRun bool   `help:"Say what the checks would read, and write nothing."`
 	Config string `help:"Path of the policy file on the default branch. Default: .github/review-coordinator.yml or .yaml." placeholder:"PATH"`
@@ -60,6 +60,9 @@ func (cmd sweepCmd) Run(ctx context.Context, c *command) error {
 	if cmd.Limit != nil && *cmd.Limit <= 0 {
 		return usageError(errors.New("--limit must be positive"), "leave it out for the policy's sweep.limit")
 	}
+	if cmd.Config, err = pathInRepository(cmd.Config); err != nil {
+		return err
+	}
 	cmd.Repo = owner + "/" + name
 	will := writeAccess
 	if cmd.DryRun {
@@ -74,7 +77,7 @@ func (cmd sweepCmd) Run(ctx context.Context, c *command) error {
 
 // sweepRepo evaluates the pull requests of cmd.Repo that need a look.
 func (cmd sweepCmd) sweepRepo(ctx context.Context, c *command, api *client.Client, forge *github.Forge) error {
-	owner, name, err := splitRepo(cmd.Repo)
+	owner, name, err := c.splitRepo(cmd.Repo)
 	if err != nil {
 		return err
 	}
