@@ -375,6 +375,7 @@ type handbook struct {
 
 var (
 	listedCommand = regexp.MustCompile(`^  ([a-z][a-z-]*(?: [a-z][a-z-]*)?)  +(\S.*)$`)
+	commandGroup  = regexp.MustCompile(`(?m)^(?:[A-Z][a-z]+ c|C)ommands(?: [a-z ]+)?:$`)
 	listedFlag    = regexp.MustCompile(`(?m)^\s+(?:-[a-z], )?(--[a-z][a-z-]*)(?:=|\s)`)
 )
 
@@ -404,10 +405,13 @@ func newHandbook(t *testing.T) handbook {
 func (h *handbook) read(name string) {
 	h.t.Helper()
 	help := h.help(name)
-	_, list, several := strings.Cut(help, "\nCommands:\n")
+	list, several := "", false
+	if at := commandGroup.FindStringIndex(help); at != nil {
+		list, several = help[at[0]:], true
+	}
 	_, flags, _ := strings.Cut(help, "\nFlags:\n") // an example may begin a line with a flag, too
 	for _, m := range listedFlag.FindAllStringSubmatch(flags, -1) {
-		if !slices.Contains([]string{"--help", "--verbose"}, m[1]) {
+		if !slices.Contains([]string{"--help", "--verbose", "--version"}, m[1]) {
 			h.flags[name] = append(h.flags[name], m[1])
 		}
 	}
@@ -455,7 +459,7 @@ func (h handbook) wrong(args []string) (found []string) {
 	}
 	for _, arg := range args {
 		flag, _, _ := strings.Cut(arg, "=")
-		if strings.HasPrefix(flag, "-") && flag != "-" && !slices.Contains(append(h.flags[name], "--help", "-h", "--verbose", "-v"), flag) {
+		if strings.HasPrefix(flag, "-") && flag != "-" && !slices.Contains(append(h.flags[name], "--help", "-h", "--verbose", "-v", "--version"), flag) {
 			found = append(found, fmt.Sprintf("coordinator %s has no flag %s", name, flag))
 		}
 	}

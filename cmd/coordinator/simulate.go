@@ -59,6 +59,11 @@ text of a comment, a review or a log; lines after > are comments on the diff (> 
 {sha a1}, {short a1} and {merge a1} stand for commits. What stands in -- github -- is so from the beginning.
 With a story in the file the exit code is 1 if another one comes of it. -v shows what happens between the lines.
 
+Examples:
+
+  coordinator simulate bad-day.txt --check
+  coordinator simulate bad-day.txt --policy stricter.yml
+
 These sentences are known; the reviewers of the policy may stand where an author or a run is meant:
 
   ` + strings.Join(story.SentenceForms(), "\n  ")

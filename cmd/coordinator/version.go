@@ -2,15 +2,14 @@ package main
 
 import (
 	"fmt"
-	"runtime"
 	"runtime/debug"
 )
 
 type versionCmd struct{}
 
-// Run prints one line for a bug report: the version, Go's version and the platform.
+// Run prints the version.
 func (versionCmd) Run(c *command) error {
-	_, err := fmt.Fprintf(c.Stdout, "coordinator %s %s %s/%s\n", buildVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	_, err := fmt.Fprintln(c.Stdout, versionLine())
 	return err
 }
 
