@@ -121,7 +121,8 @@ func (cmd classifyCmd) Run(ctx context.Context, c *command) error {
 	}
 	m := review.Material{Kind: kind, Body: string(body), State: state, Threads: cmd.Comments, Conclusion: cmd.Conclusion}
 	if cmd.JSON {
-		return writeClassification(c.Stdout, reviewer, m)
+		c.wroteJSON = true
+		return writeClassification(c.JSON, reviewer, m)
 	}
 	return cmd.writeText(c.Stdout, classifyText(reviewer, m))
 }

@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"slices"
 
 	"github.com/alecthomas/kong"
 )
@@ -69,8 +70,12 @@ func (c *command) parseArgs(ctx context.Context, args []string) (run func() erro
 	case told:
 		return nil, code
 	case err != nil:
+		if slices.Contains(args, "--json") {
+			c.keepStdoutForJSON()
+		}
 		return nil, c.reportError(ctx, explainParseError(err))
 	}
 	c.Verbose = grammar.Verbose
+	c.wantJSON(parsed)
 	return func() error { return parsed.Run() }, 0
 }

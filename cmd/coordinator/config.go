@@ -22,6 +22,7 @@ type configCmd struct {
 
 type configCheckCmd struct {
 	File string `arg:"" optional:"" help:"The policy file; - reads standard input. Default: .github/review-coordinator.yml or .yaml."`
+	JSON bool   `help:"Print JSON." name:"json"`
 }
 
 // Help is shown by coordinator config check --help.
@@ -46,7 +47,14 @@ func (cmd configCheckCmd) Run(ctx context.Context, c *command) error {
 	policy, err := config.Parse(path, src)
 	var wrong *config.Error
 	if errors.As(err, &wrong) {
-		fmt.Fprintln(c.Stdout, c.colorProblems(wrong.Error()))
+		if cmd.JSON {
+			err = c.writeJSON(policyJSON{File: path, Problems: problemsAsJSON(wrong.Problems), Warnings: []problemJSON{}})
+		} else {
+			_, err = fmt.Fprintln(c.Stdout, c.colorProblems(wrong.Error()))
+		}
+		if err != nil {
+			return err
+		}
 		return usageError(
 			fmt.Errorf("%s has %s", path, countNoun(len(wrong.Problems), "mistake")),
 			"the check asks for action until the policy is mended",
@@ -55,7 +63,11 @@ func (cmd configCheckCmd) Run(ctx context.Context, c *command) error {
 	if err != nil {
 		return err
 	}
-	for _, w := range append(config.Warnings(path, src), treeWarnings(path, src)...) {
+	warnings := append(config.Warnings(path, src), treeWarnings(path, src)...)
+	if cmd.JSON {
+		return c.writeJSON(policyAsJSON(path, policy, warnings))
+	}
+	for _, w := range warnings {
 		fmt.Fprintln(c.Stdout, c.colorProblems("warning: "+w.String()))
 	}
 	_, err = io.WriteString(c.Stdout, describePolicy(path, policy))

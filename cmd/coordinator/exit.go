@@ -56,6 +56,9 @@ func (c *command) reportError(ctx context.Context, err error) int {
 	if ending.hint != "" {
 		fmt.Fprintf(c.Stderr, "hint: %s\n", oneLine(ending.hint))
 	}
+	if c.JSON != nil && !c.wroteJSON {
+		_ = c.writeJSON(failureJSON{Error: oneLine(err.Error()), Hint: oneLine(ending.hint), ExitCode: ending.code})
+	}
 	return ending.code
 }
 

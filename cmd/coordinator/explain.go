@@ -5,7 +5,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -93,9 +92,7 @@ func (cmd explainCmd) Run(ctx context.Context, c *command) error {
 		for _, d := range drifts {
 			e.Answers = append(e.Answers, answersHeard{d, report.DriftSentence(d)})
 		}
-		enc := json.NewEncoder(c.Stdout)
-		enc.SetIndent("", "  ")
-		return enc.Encode(e)
+		return c.writeJSON(e)
 	}
 	fmt.Fprintf(c.Stdout, "%s at %.7s: %s\n\n", pr, look.Snapshot.PR.Head, oneLine(look.Check.Title))
 	if look.Snapshot.File.Problem != "" {

@@ -34,6 +34,7 @@ type runCmd struct {
 	Poll   time.Duration `help:"How often to look while it stays; looks at every deadline too." default:"15s"`
 	DryRun bool          `help:"Say what the check would read, and write nothing."`
 	Config string        `help:"Path of the policy file on the default branch. Default: .github/review-coordinator.yml or .yaml." placeholder:"PATH"`
+	JSON   bool          `help:"Print the results as JSON; what happens meanwhile goes to standard error." name:"json"`
 	FailOn string        `help:"Exit with 3 for these verdicts: blocked, unverified, or both with a comma." placeholder:"VERDICTS" complete:"blocked,unverified"`
 }
 
@@ -111,6 +112,9 @@ func (cmd runCmd) Run(ctx context.Context, c *command) error {
 		return context.Canceled
 	}
 	errs := []error{c.reportResults(results)}
+	if cmd.JSON {
+		errs = append(errs, c.writeJSON(runAsJSON(results)))
+	}
 	for _, r := range results {
 		errs = append(errs, r.err)
 	}

@@ -6,7 +6,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -110,9 +109,7 @@ func (cmd simulateCmd) playFile(ctx context.Context, c *command, file string) (s
 	}
 	switch {
 	case cmd.JSON:
-		enc := json.NewEncoder(c.Stdout)
-		enc.SetIndent("", "  ")
-		err = enc.Encode(story)
+		err = c.writeJSON(story)
 	case !c.Verbose:
 		_, err = io.WriteString(c.Stdout, story.String())
 	}

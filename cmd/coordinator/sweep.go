@@ -24,6 +24,7 @@ type sweepCmd struct {
 	Repo   string `help:"The repository. Default: GITHUB_REPOSITORY, else the clone's origin."                                        placeholder:"OWNER/NAME"`
 	Limit  *int   `help:"How many pull requests to evaluate at most. Default: the policy's sweep.limit."                   placeholder:"N"`
 	DryRun bool   `help:"Say what the checks would read, and write nothing."`
+	JSON   bool   `help:"Print the result as JSON; what happens meanwhile goes to standard error." name:"json"`
 	Config string `help:"Path of the policy file on the default branch. Default: .github/review-coordinator.yml or .yaml." placeholder:"PATH"`
 }
 
@@ -106,7 +107,9 @@ func (cmd sweepCmd) sweepRepo(ctx context.Context, c *command, api *client.Clien
 		s.Limit = *cmd.Limit
 	}
 	told.total = min(told.total, s.Limit)
+	result := sweepJSON{Repository: cmd.Repo, Open: open.Count, Due: len(open.Due), PullRequests: []pullJSON{}}
 	s.Done = func(done loop.Swept) {
+		result.PullRequests = append(result.PullRequests, pullAsJSON(done.PR, done.Look, done.Err))
 		var panicked *loop.PanicError
 		if errors.As(done.Err, &panicked) {
 			c.newLogger().Error("an evaluation panicked", "pr", done.PR.String(), "stack", string(panicked.Stack))
@@ -121,6 +124,11 @@ func (cmd sweepCmd) sweepRepo(ctx context.Context, c *command, api *client.Clien
 	told.printStart(owner+"/"+name, open)
 	tally := s.Run(ctx, prs)
 	told.printTally(tally, heard.Heard())
+	if c.JSON != nil {
+		if err := c.writeJSON(result.withTally(tally)); err != nil {
+			return err
+		}
+	}
 	switch {
 	case ctx.Err() != nil:
 		return context.Canceled

@@ -256,6 +256,7 @@ type verdictCheckCmd struct {
 	File         string `arg:"" help:"The verdict file; - reads standard input."`
 	MinSeverity  string `help:"Read it as under a policy with this min_severity: any (the default), low, medium, high or critical." placeholder:"LEVEL" default:"any" enum:"any,low,medium,high,critical"`
 	ChangedFiles *int   `help:"How many files the pull request changes. Default: what the file says." placeholder:"N"`
+	JSON         bool   `help:"Print JSON." name:"json"`
 }
 
 // Help is shown by coordinator verdict check --help.
@@ -267,6 +268,19 @@ Examples:
 
   coordinator verdict check review-verdict.json
   gh run download 4711 --name review-verdict && coordinator verdict check review-verdict.json --min-severity high`
+}
+
+// A verdictJSON is what verdict check --json prints.
+type verdictJSON struct {
+	File     string           `json:"file"`
+	Head     string           `json:"head"`
+	Base     string           `json:"base"`
+	Run      int64            `json:"run"`
+	Attempt  int              `json:"attempt"`
+	Outcome  quorum.Outcome   `json:"outcome"`
+	Reason   quorum.Reason    `json:"reason"`
+	Detail   string           `json:"detail"`
+	Findings []quorum.Finding `json:"findings"`
 }
 
 // Run checks the file.
@@ -287,6 +301,12 @@ func (cmd verdictCheckCmd) Run(ctx context.Context, c *command) error {
 		changed = *cmd.ChangedFiles
 	}
 	got := file.Reading(severityFlag(cmd.MinSeverity), changed)
+	if cmd.JSON {
+		return c.writeJSON(verdictJSON{
+			File: cmd.File, Head: file.Head, Base: file.Base, Run: file.Run, Attempt: file.Attempt,
+			Outcome: got.Outcome, Reason: got.Reason, Detail: got.Detail, Findings: append([]quorum.Finding{}, got.Findings...),
+		})
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s\n", oneLine(cmd.File), describeVerdict(file))
 	fmt.Fprintf(&b, "%s (%s): %s\n", got.Outcome, got.Reason, report.Sentence(got.Reason))

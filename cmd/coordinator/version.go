@@ -2,13 +2,21 @@ package main
 
 import (
 	"fmt"
+	"runtime"
 	"runtime/debug"
 )
 
-type versionCmd struct{}
+type versionCmd struct {
+	JSON bool `help:"Print JSON." name:"json"`
+}
 
 // Run prints the version.
-func (versionCmd) Run(c *command) error {
+func (cmd versionCmd) Run(c *command) error {
+	if cmd.JSON {
+		return c.writeJSON(map[string]string{
+			"version": buildVersion(), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH,
+		})
+	}
 	_, err := fmt.Fprintln(c.Stdout, versionLine())
 	return err
 }
