@@ -12,6 +12,8 @@ type command struct {
 	Verbose        bool      // -v
 	JSON           io.Writer // where the object of --json goes; nil without --json
 
+	checked   []checkedJSON
+	warnings  []string     // that were printed
 	wroteJSON bool         // the object has been written
 	jobOutput *outputGuard // standard output of a job; nil outside a job
 }

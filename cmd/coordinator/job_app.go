@@ -109,6 +109,9 @@ func (c *command) printWarning(text string) {
 		c.jobOutput.sendCommand(func(a *githubactions.Action) { a.Warningf("%s", oneLine(text)) })
 		return
 	}
+	if c.JSON != nil {
+		c.warnings = append(c.warnings, oneLine(text))
+	}
 	fmt.Fprintf(c.Stderr, "warning: %s\n", oneLine(text))
 }
 

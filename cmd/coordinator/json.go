@@ -126,3 +126,24 @@ func (s sweepJSON) withTally(t loop.Tally) sweepJSON {
 	}
 	return s
 }
+
+// A checkedJSON is a part of the settings of serve that is as it should be.
+type checkedJSON struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
+}
+
+// printChecked says that a part of the settings is as it should be.
+func (c *command) printChecked(name, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	c.checked = append(c.checked, checkedJSON{name, text})
+	fmt.Fprintf(c.Stdout, "ok  %-10s %s\n", name, text)
+}
+
+// A serveJSON is what serve --check --json prints.
+type serveJSON struct {
+	OK       bool          `json:"ok"`
+	Checked  []checkedJSON `json:"checked"`
+	Warnings []string      `json:"warnings"`
+	Mistakes []failureJSON `json:"mistakes"`
+}

@@ -29,7 +29,7 @@ func TestJSONIsAllOfStandardOutput(t *testing.T) {
 		{"", "explain --json 0", 2, "error hint exit_code"},
 		{"{}", "verdict check --json -", 2, "error hint exit_code"},
 		{"", "simulate --json nowhere.txt", 2, "error exit_code"},
-		{"", "serve --check --json", 2, "error hint exit_code"},
+		{"", "serve --check --json", 2, "ok checked warnings mistakes"},
 	} {
 		code, out, said := runInProcess(t, test.stdin, strings.Fields(test.args)...)
 		var object map[string]any

@@ -22,11 +22,8 @@ func checkFleet(ctx context.Context, c *command, fleet *github.Fleet) error {
 		if err != nil {
 			return explainUnreached(c, fleet, err)
 		}
-		fmt.Fprintf(
-			c.Stdout,
-			"ok  identity   a personal token of %s: commit statuses instead of checks, and failed deliveries are not asked for again\n",
-			oneLine(login),
-		)
+		c.printChecked("identity",
+			"a personal token of %s: commit statuses instead of checks, and failed deliveries are not asked for again", oneLine(login))
 		return nil
 	}
 	slug, err := fleet.Slug(ctx)
@@ -59,7 +56,7 @@ func checkFleet(ctx context.Context, c *command, fleet *github.Fleet) error {
 		}
 		lame++
 	}
-	fmt.Fprintf(c.Stdout, "ok  identity   the App %s, %s\n", oneLine(slug), countNoun(len(all), "installation"))
+	c.printChecked("identity", "the App %s, %s", oneLine(slug), countNoun(len(all), "installation"))
 	if lame > 0 {
 		return hintedError(
 			fmt.Errorf("%s cannot be worked on as it should", countNoun(lame, "installation")),

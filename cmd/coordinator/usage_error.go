@@ -30,7 +30,7 @@ var parseRewordings = []parseRewording{
 		"$1 has no value: $2 is the next flag", "a value that begins with - is written $1=VALUE",
 	},
 	{
-		regexp.MustCompile(`^(--[a-z-]+): expected duration but got "?([0-9]{1,9})"?.*$`),
+		regexp.MustCompile(`^(--[a-z-]+): expected duration but got "?([0-9]{1,9})"?(?::.*)?$`),
 		"$1 $2 has no unit", "write it with a unit: ${2}s or ${2}m",
 	},
 	{
