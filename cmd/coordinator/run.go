@@ -297,7 +297,7 @@ func (a access) explainRefusal(err error) error {
 	var api *client.APIError
 	var own *exitError
 	switch {
-	case errors.As(err, &own), !errors.As(err, &api):
+	case errors.As(err, &own), !errors.As(err, &api), api.Hint() != "" && !api.Missing:
 	// A write is answered 404, too, if the token may not do it.
 	case client.IsNotFound(err) && (api.Method == http.MethodGet || strings.HasSuffix(api.Path, "graphql")):
 		return hintedError(err, "no such repository or pull request, or this token may not see it")
@@ -312,9 +312,9 @@ func withAPIHint(err error) error {
 	if hint := missingPermissionHint(err); hint != "" {
 		return hintedError(err, hint)
 	}
-	var api *client.APIError
-	if errors.As(err, &api) && api.Hint() != "" {
-		return hintedError(err, api.Hint())
+	var own *exitError
+	if hint := client.HintOf(err); hint != "" && !errors.As(err, &own) {
+		return hintedError(err, hint)
 	}
 	return err
 }

@@ -5,6 +5,7 @@ package main
 // What serve --check says of GitHub: whether it takes us, and what the App's installations lack.
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,10 +81,8 @@ func missingEvents(events []string) (missing []string) {
 func explainUnreached(c *command, fleet *github.Fleet, err error) error {
 	switch {
 	case errors.Is(err, client.ErrTransport):
-		return hintedError(
-			err,
-			"may this machine reach GitHub's API, and is GITHUB_API_URL right? serve starts all the same, and waits for GitHub",
-		)
+		hint := cmp.Or(client.HintOf(err), "may this machine reach GitHub's API, and is GITHUB_API_URL right?")
+		return hintedError(err, hint+" serve starts all the same, and waits for GitHub")
 	case client.IsNotFound(err):
 		return hintedError(err, "is GITHUB_API_URL the API of the GitHub that the App or the token is of?")
 	case fleet.Personal():
