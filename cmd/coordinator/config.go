@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/review-coordinator/coordinator/internal/config"
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -108,14 +109,27 @@ func (cmd configCheckCmd) readPolicy(ctx context.Context, c *command) (path stri
 			return path, src, nil
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
-			return "", nil, usageError(err, "")
+			return "", nil, usageError(err, fileHint(err))
 		}
 	}
 	hint := "name the file: coordinator config check FILE"
 	if cmd.File != "" {
-		hint = ""
+		hint = fileHint(fs.ErrNotExist)
 	}
 	return "", nil, usageError(fmt.Errorf("there is no %s", strings.Join(candidates, " or ")), hint)
+}
+
+// fileHint returns what helps where a file that a person named cannot be read.
+func fileHint(err error) string {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "is the path right, seen from this folder?"
+	case errors.Is(err, syscall.EISDIR):
+		return "name a file in that folder"
+	case errors.Is(err, fs.ErrPermission):
+		return "the user who runs this must be able to read it"
+	}
+	return ""
 }
 
 func readFile(path string) ([]byte, error) {

@@ -66,8 +66,12 @@ func (c *command) connectGitHub(ctx context.Context, owner, repo string, will ac
 			"name it: --repo OWNER/NAME, or GITHUB_REPOSITORY",
 		)
 	}
+	address, err := c.apiURLFromEnv()
+	if err != nil {
+		return nil, "", err
+	}
 	api, err = client.New(client.Options{
-		BaseURL: c.Getenv("GITHUB_API_URL"), App: key, UserAgent: "review-coordinator", Log: c.newLogger(),
+		BaseURL: address, App: key, UserAgent: "review-coordinator", Log: c.newLogger(),
 	})
 	if err != nil {
 		return nil, "", usageError(err, "")
@@ -93,6 +97,15 @@ func (c *command) connectGitHub(ctx context.Context, owner, repo string, will ac
 		)
 	}
 	return api, in.Slug, nil
+}
+
+// apiURLFromEnv returns GITHUB_API_URL, once it is an address that a token may be sent to; "" if it is not set.
+func (c *command) apiURLFromEnv() (string, error) {
+	api := c.Getenv("GITHUB_API_URL")
+	if _, err := client.New(client.Options{BaseURL: api, Token: "none"}); err != nil { // it sends nothing
+		return "", usageError(err, "GITHUB_API_URL, if it is set, is https://HOST/api/v3")
+	}
+	return api, nil
 }
 
 func joinGrants(all []client.Grant) string {

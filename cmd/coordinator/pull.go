@@ -41,7 +41,12 @@ func parsePull(text, api string) (quorum.PR, error) {
 		if err != nil {
 			return quorum.PR{}, err
 		}
-		if m = pullPath.FindStringSubmatch(page); !is || m == nil {
+		if m = pullPath.FindStringSubmatch(page); strings.Contains(text, "/issues/") && m == nil {
+			return quorum.PR{}, usageError(
+				fmt.Errorf("%q is an issue's address", clipArgument(text)), "a pull request's has /pull/ where this has /issues/",
+			)
+		}
+		if !is || m == nil {
 			return quorum.PR{}, usageError(fmt.Errorf("%q is no pull request", clipArgument(text)), pullForms)
 		}
 	}

@@ -71,8 +71,10 @@ Examples:
 // Run evaluates the pull request that the flags name, or those of the job's event.
 func (cmd runCmd) Run(ctx context.Context, c *command) error {
 	switch {
-	case cmd.Poll <= 0 || cmd.Hold < 0:
-		return usageError(errors.New("--poll must be positive and --hold not negative"), "")
+	case cmd.Poll <= 0:
+		return usageError(fmt.Errorf("--poll %s is not above zero", cmd.Poll), "leave it out for 15s")
+	case cmd.Hold < 0:
+		return usageError(fmt.Errorf("--hold %s is below zero", cmd.Hold), "leave it out for 15m; 0s stays for nothing")
 	case cmd.Pull != nil && cmd.PR != nil:
 		return usageError(errors.New("a pull request is given, and --pr, too"), "keep one of them")
 	}
@@ -176,7 +178,7 @@ type foundPulls struct {
 // that is known before an event is read, if any.
 func (cmd runCmd) namedPull(c *command) (quorum.PR, error) {
 	if named := cmp.Or(cmd.Pull, cmd.PR); named != nil {
-		return c.resolvePull(*named, cmd.Repo, "run")
+		return c.resolvePull(*named, cmd.Repo, "run "+oneLine(clipArgument(*named)))
 	}
 	owner, name, err := c.resolveRepo(cmd.Repo, "run")
 	if err != nil && cmd.Repo == "" { // an event names its own
@@ -246,7 +248,7 @@ func readEvent(name, path string) (webhook.Notice, error) {
 		}
 		defer f.Close()
 		if payload, err = io.ReadAll(io.LimitReader(f, webhook.MaxPayload+1)); err != nil {
-			return webhook.Notice{}, usageError(fmt.Errorf("read the event: %w", err), "")
+			return webhook.Notice{}, usageError(fmt.Errorf("read the event: %w", err), "GITHUB_EVENT_PATH names the file")
 		}
 	case name != "schedule" && name != "merge_group":
 		return webhook.Notice{}, usageError(
@@ -254,7 +256,11 @@ func readEvent(name, path string) (webhook.Notice, error) {
 			"set GITHUB_EVENT_PATH, or name the pull request: coordinator run OWNER/NAME#N",
 		)
 	}
-	return webhook.Parse(name, payload)
+	notice, err := webhook.Parse(name, payload)
+	if err != nil {
+		return notice, usageError(err, "GITHUB_EVENT_PATH names the file that GitHub wrote for GITHUB_EVENT_NAME")
+	}
+	return notice, nil
 }
 
 // newTokenClient makes a client with the token of the environment.
@@ -269,13 +275,15 @@ func (c *command) newTokenClient() (*client.Client, error) {
 			"set GITHUB_TOKEN: in a job, env: {GITHUB_TOKEN: ${{ github.token }}}; on your machine, export GITHUB_TOKEN=$(gh auth token)",
 		)
 	}
+	address, err := c.apiURLFromEnv()
+	if err != nil {
+		return nil, err
+	}
 	api, err := client.New(client.Options{
-		BaseURL: c.Getenv(
-			"GITHUB_API_URL",
-		), Token: token, Actions: c.Getenv("GITHUB_ACTIONS") == "true", UserAgent: "review-coordinator", Log: c.newLogger(),
+		BaseURL: address, Token: token, Actions: c.Getenv("GITHUB_ACTIONS") == "true", UserAgent: "review-coordinator", Log: c.newLogger(),
 	})
 	if err != nil {
-		return nil, usageError(err, "")
+		return nil, usageError(err, "GITHUB_TOKEN holds the token and nothing else")
 	}
 	return api, nil
 }

@@ -143,15 +143,6 @@ func (cmd serveCmd) githubIdentity(c *command) (client.Options, error) {
 	return o, joinMistakes(noAddress, noIdentity)
 }
 
-// apiURLFromEnv returns GITHUB_API_URL, once it is an address that a token may be sent to; "" if it is not set.
-func (c *command) apiURLFromEnv() (string, error) {
-	api := c.Getenv("GITHUB_API_URL")
-	if _, err := client.New(client.Options{BaseURL: api, Token: "none"}); err != nil { // it sends nothing
-		return "", usageError(err, "GITHUB_API_URL, if it is set, is https://HOST/api/v3")
-	}
-	return api, nil
-}
-
 // databaseHint returns a hint for a database that cannot be opened. It never advises to move a file that may belong to
 // another program.
 func databaseHint(err error) string {

@@ -156,7 +156,7 @@ func (cmd simulateCmd) readScenario(ctx context.Context, c *command, file string
 		src, err = os.ReadFile(file)
 	}
 	if err != nil {
-		return nil, usageError(err, "")
+		return nil, usageError(err, fileHint(err))
 	}
 	s, err := story.Parse(file, src)
 	if err == nil && cmd.Policy != "" {

@@ -62,6 +62,7 @@ var flagsElsewhere = []struct{ flag, commands, hint string }{
 	{"--config", "classify simulate", "--policy FILE names a policy file on this machine"},
 	{"--config", "config verdict", "name the file itself: coordinator config check FILE"},
 	{"--repo", "classify simulate verdict demo serve app-manifest", "this command reads no repository on GitHub"},
+	{"--port", "serve", "--listen HOST:PORT says where webhooks come in, --admin-listen where the dashboard is"},
 	{"--pr", "explain", "name the pull request itself: coordinator explain OWNER/NAME#N"},
 	{"--pr", "sweep", "it looks at all that are open; one pull request: coordinator run OWNER/NAME#N"},
 	{"--token", "run sweep explain config serve", "a token is read from GITHUB_TOKEN, where no list of processes shows it"},
@@ -148,7 +149,7 @@ func explainArgument(at *kong.Node, name, rest string) (text, hint string) {
 	if near != "" {
 		text += ", did you mean " + near
 	} else if pullNumber.MatchString(arg) || pullNamed.MatchString(arg) || strings.Contains(arg, "/pull/") {
-		hint = "of a pull request: coordinator explain " + clipArgument(arg)
+		hint = "to ask about a pull request: coordinator explain " + clipArgument(arg)
 	}
 	return text, hint
 }

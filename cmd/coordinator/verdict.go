@@ -158,7 +158,7 @@ func (cmd *verdictMakeCmd) validate() error {
 			"--files-total $(git diff --name-only BASE HEAD | wc -l)",
 		)
 	case *cmd.FilesTotal < 0:
-		return usageError(fmt.Errorf("--files-total %d is below zero", *cmd.FilesTotal), "")
+		return usageError(fmt.Errorf("--files-total %d is below zero", *cmd.FilesTotal), "it counts the files that the pull request changes")
 	}
 	return nil
 }
@@ -202,7 +202,7 @@ func (c *command) readInput(ctx context.Context, name string, most int64) ([]byt
 	}
 	text, err := readFileUpTo(name, most)
 	if err != nil {
-		return nil, usageError(err, "")
+		return nil, usageError(err, fileHint(err))
 	}
 	return text, nil
 }
@@ -286,7 +286,7 @@ type verdictJSON struct {
 // Run checks the file.
 func (cmd verdictCheckCmd) Run(ctx context.Context, c *command) error {
 	if cmd.ChangedFiles != nil && *cmd.ChangedFiles < 0 {
-		return usageError(fmt.Errorf("--changed-files %d is below zero", *cmd.ChangedFiles), "")
+		return usageError(fmt.Errorf("--changed-files %d is below zero", *cmd.ChangedFiles), "it counts the files that the pull request changes")
 	}
 	text, err := c.readInput(ctx, cmd.File, review.MaxVerdictFile+1)
 	if err != nil {
@@ -294,7 +294,11 @@ func (cmd verdictCheckCmd) Run(ctx context.Context, c *command) error {
 	}
 	file, err := review.ParseVerdictFile(text)
 	if err != nil {
-		return usageError(fmt.Errorf("%s is no verdict: %w", cmd.File, err), "coordinator verdict make writes one")
+		name := cmd.File
+		if name == "-" {
+			name = "<stdin>"
+		}
+		return usageError(fmt.Errorf("%s is no verdict: %w", name, err), "coordinator verdict make writes one")
 	}
 	changed := file.FilesTotal
 	if cmd.ChangedFiles != nil {
