@@ -375,6 +375,7 @@ type handbook struct {
 
 var (
 	listedCommand = regexp.MustCompile(`^  ([a-z][a-z-]*(?: [a-z][a-z-]*)?)  +(\S.*)$`)
+	commandGroup  = regexp.MustCompile(`(?m)^(?:[A-Z][a-z]+ c|C)ommands(?: [a-z ]+)?:$`)
 	listedFlag    = regexp.MustCompile(`(?m)^\s+(?:-[a-z], )?(--[a-z][a-z-]*)(?:=|\s)`)
 )
 
@@ -401,13 +402,16 @@ func newHandbook(t *testing.T) handbook {
 }
 
 // flagsOfAll are the flags that every command has.
-var flagsOfAll = []string{"--help", "-h", "--verbose", "-v", "--log-level", "--log-format"}
+var flagsOfAll = []string{"--help", "-h", "--verbose", "-v", "--version", "--log-level", "--log-format"}
 
 // read reads the help of a command, and of those below it.
 func (h *handbook) read(name string) {
 	h.t.Helper()
 	help := h.help(name)
-	_, list, several := strings.Cut(help, "\nCommands:\n")
+	list, several := "", false
+	if at := commandGroup.FindStringIndex(help); at != nil {
+		list, several = help[at[0]:], true
+	}
 	_, flags, _ := strings.Cut(help, "\nFlags:\n") // an example may begin a line with a flag, too
 	for _, m := range listedFlag.FindAllStringSubmatch(flags, -1) {
 		if !slices.Contains(flagsOfAll, m[1]) {

@@ -21,14 +21,14 @@ import (
 )
 
 type classifyCmd struct {
-	Preset     string `placeholder:"NAME"   help:"Read it as this reviewer's, e.g. copilot."`
+	Preset     string `complete:"presets" placeholder:"NAME"   help:"Read it as this reviewer's, e.g. copilot."`
 	Policy     string `placeholder:"FILE"   help:"Read it as a reviewer's of this policy file: by its heading, verdict and shapes, too."`
 	Reviewer   string `placeholder:"NAME"   help:"With --policy: which reviewer. Needed if the file has several."`
-	Verdict    string `placeholder:"FORMAT" help:"Where its verdict stands: auto, ready-to-merge, review-state, findings, json or conclusion. Default: auto, or the preset's."`
+	Verdict    string `complete:"auto,ready-to-merge,review-state,findings,json,conclusion" placeholder:"FORMAT" help:"Where its verdict stands: auto, ready-to-merge, review-state, findings, json or conclusion. Default: auto, or the preset's."`
 	Approve    string `placeholder:"RE"     help:"Instead of --verdict: a line that matches approves, as the policy's verdict: {approve: RE, object: RE}."`
 	Object     string `placeholder:"RE"     help:"With --approve: a line that matches objects."`
-	Kind       string `placeholder:"KIND"   help:"What it is on GitHub: comment, review, check, status or log. Default: comment."`
-	State      string `placeholder:"STATE"  help:"Of a review (APPROVED, CHANGES_REQUESTED, COMMENTED), a status (success, failure) or a check run (in_progress, completed)."`
+	Kind       string `complete:"comment,review,check,status,log" placeholder:"KIND"   help:"What it is on GitHub: comment, review, check, status or log. Default: comment."`
+	State      string `complete:"APPROVED,CHANGES_REQUESTED,COMMENTED,DISMISSED,PENDING,success,failure,error,pending,queued,in_progress,completed" placeholder:"STATE"  help:"Of a review (APPROVED, CHANGES_REQUESTED, COMMENTED), a status (success, failure) or a check run (in_progress, completed)."`
 	Comments   int    `placeholder:"N"      help:"How many inline comments the review has."`
 	Conclusion string `placeholder:"C"      help:"Of the check run, or of the run whose log it is."`
 	JSON       bool   `                     help:"Print JSON."                                                                                                                 name:"json"`
@@ -121,7 +121,8 @@ func (cmd classifyCmd) Run(ctx context.Context, c *command) error {
 	}
 	m := review.Material{Kind: kind, Body: string(body), State: state, Threads: cmd.Comments, Conclusion: cmd.Conclusion}
 	if cmd.JSON {
-		return writeClassification(c.Stdout, reviewer, m)
+		c.wroteJSON = true
+		return writeClassification(c.JSON, reviewer, m)
 	}
 	return cmd.writeText(c.Stdout, classifyText(reviewer, m))
 }
@@ -167,15 +168,15 @@ func (cmd classifyCmd) chooseReviewer(c *command) (quorum.Reviewer, error) {
 		return quorum.Reviewer{}, usageError(errors.New("--policy says how the text is read, and so does another flag"),
 			"leave out --preset, --verdict, --approve and --object, or --policy")
 	}
-	src, err := readFile(cmd.Policy)
+	src, err := readPolicyFile(cmd.Policy)
 	if err != nil {
-		return quorum.Reviewer{}, usageError(err, "")
+		return quorum.Reviewer{}, err
 	}
 	policy, err := config.Parse(cmd.Policy, src)
 	var wrong *config.Error
 	if errors.As(err, &wrong) {
 		fmt.Fprintln(c.Stderr, c.colorProblems(wrong.Error()))
-		return quorum.Reviewer{}, usageError(fmt.Errorf("%s has %s", cmd.Policy, countNoun(len(wrong.Problems), "mistake")), "")
+		return quorum.Reviewer{}, usageError(fmt.Errorf("%s has %s", cmd.Policy, countNoun(len(wrong.Problems), "mistake")), "they stand above; a text is read once the file is mended")
 	}
 	if err != nil {
 		return quorum.Reviewer{}, err

@@ -5,36 +5,42 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"regexp"
-	"strings"
+	"slices"
 
 	"github.com/alecthomas/kong"
 )
 
 type cli struct {
-	Verbose   bool   `short:"v"                                          help:"Log what is read, decided and written: --log-level debug."`
-	LogLevel  string `          placeholder:"debug|info|warn|error" help:"What is logged, to standard error. Default: info of serve, nothing of the others."`
-	LogFormat string `          placeholder:"text|json"             help:"How it is logged. Default: text."`
+	Verbose   bool             `short:"v"                                          help:"Log what is read, decided and written: --log-level debug."`
+	LogLevel  string           `          placeholder:"debug|info|warn|error" help:"What is logged, to standard error. Default: info of serve, nothing of the others."`
+	LogFormat string           `          placeholder:"text|json"             help:"How it is logged. Default: text."`
+	ToldAll   kong.VersionFlag `name:"version" help:"Print the version."`
 
-	Run      runCmd      `cmd:"" help:"Evaluate a pull request and post the check."`
-	Sweep    sweepCmd    `cmd:"" help:"Evaluate all open pull requests that need a look."`
-	Explain  explainCmd  `cmd:"" help:"Say why the check is what it is."`
-	Classify classifyCmd `cmd:"" help:"Say how a reviewer's text is read."`
-	Verdict  verdictCmd  `cmd:"" help:"Make and check the structured verdict of a reviewer's own run."`
-	Config   configCmd   `cmd:"" help:"Check a policy file, write a first one, or print its JSON Schema."`
+	Run      runCmd      `cmd:"" group:"everyday" help:"Evaluate a pull request and post the check."`
+	Sweep    sweepCmd    `cmd:"" group:"everyday" help:"Evaluate all open pull requests that need a look."`
+	Explain  explainCmd  `cmd:"" group:"everyday" help:"Say why the check is what it is."`
+	Classify classifyCmd `cmd:"" group:"everyday" help:"Say how a reviewer's text is read."`
+	Verdict  verdictCmd  `cmd:"" group:"everyday" help:"Make and check the structured verdict of a reviewer's own run."`
+	Config   configCmd   `cmd:"" group:"setUp" help:"Check a policy file, write a first one, or print its JSON Schema."`
 
 	fullProgramCommands `embed:""`
 
-	Version versionCmd `cmd:"" help:"Print the version."`
+	Help    helpCmd    `cmd:"" group:"setUp" help:"Show how a command is used."`
+	Version versionCmd `cmd:"" group:"setUp" help:"Print the version."`
 }
 
 const description = `One trustworthy check on a pull request that several AI reviewers (and people) review.
 
 Write a policy, check it, and let a job post the check:
 
-  coordinator config check .github/review-coordinator.yml
+  coordinator config init --repo octo/shop          a policy for the reviewers that a repository has
+  coordinator config check                          is it right, and what does it mean?
+  coordinator run octo/shop#7 --dry-run             what would the check say?
+  coordinator explain octo/shop#7                   why does it say so?
+  coordinator demo                                  watch one grow, without an account
+
+A pull request is written as 7 (in a clone), octo/shop#7, or its address. --policy names a policy file on this machine,
+--config a path on the default branch.
 
 Exit codes: 0 evaluated and posted, whatever the verdict; 1 could not; 2 usage or local configuration;
 3 --fail-on named the verdict; 130 interrupted.`
@@ -46,6 +52,8 @@ func (c *command) parseArgs(ctx context.Context, args []string) (run func() erro
 	parser, err := kong.New(&grammar,
 		kong.Name("coordinator"),
 		kong.Description(description),
+		kong.Vars{"version": versionLine()},
+		commandGroups(),
 		kong.Writers(c.Stdout, c.Stderr),
 		kong.Exit(func(int) { told = true }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, WrapUpperBound: 100}),
@@ -59,42 +67,20 @@ func (c *command) parseArgs(ctx context.Context, args []string) (run func() erro
 		args = []string{"--help"}
 		parser.Stdout, code = c.Stderr, 2
 	}
-	parsed, err := parser.Parse(args)
+	parsed, err := parser.Parse(helpArguments(args))
 	switch {
 	case told:
 		return nil, code
 	case err != nil:
+		if slices.Contains(args, "--json") {
+			c.keepStdoutForJSON()
+		}
 		return nil, c.reportError(ctx, explainParseError(err))
 	}
 	c.Verbose = grammar.Verbose
 	if err := c.chooseLog(grammar.LogLevel, grammar.LogFormat); err != nil {
 		return nil, c.reportError(ctx, err)
 	}
+	c.wantJSON(parsed)
 	return func() error { return parsed.Run() }, 0
-}
-
-var (
-	// bareDuration matches the parser's error for a duration without a unit.
-	bareDuration = regexp.MustCompile(`expected duration but got "?([0-9]{1,9})"?`)
-	// negativeValue matches its error for a negative number, which it takes for a flag.
-	negativeValue = regexp.MustCompile(`^(--[a-z-]+): expected [a-z]+ value but got "(-[0-9][^"]{0,20})" \(short flag\)`)
-)
-
-// explainParseError turns an error of the parser into a usage error whose hint names the command's help.
-func explainParseError(err error) error {
-	help := "coordinator --help"
-	var parse *kong.ParseError
-	if errors.As(err, &parse) && parse.Context != nil {
-		if command := strings.Fields(parse.Context.Command()); len(command) > 0 && !strings.HasPrefix(command[0], "<") {
-			help = fmt.Sprintf("coordinator %s --help", command[0])
-		}
-	}
-	hint := help + " shows how it is used"
-	if number := bareDuration.FindStringSubmatch(err.Error()); number != nil {
-		hint = fmt.Sprintf("write it with a unit: %[1]ss or %[1]sm", number[1])
-	}
-	if value := negativeValue.FindStringSubmatch(err.Error()); value != nil {
-		err = fmt.Errorf("%s %s is below zero", value[1], value[2])
-	}
-	return &exitError{code: exitUsage, err: err, hint: hint}
 }

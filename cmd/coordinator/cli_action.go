@@ -8,10 +8,12 @@ package main
 import "errors"
 
 type fullProgramCommands struct {
-	Simulate    absentCmd `cmd:"" hidden:"" passthrough:""`
-	Serve       absentCmd `cmd:"" hidden:"" passthrough:""`
-	AppManifest absentCmd `cmd:"" hidden:"" passthrough:""`
-	Demo        absentCmd `cmd:"" hidden:"" passthrough:""`
+	Simulate    absentCmd `cmd:"" group:"setUp" hidden:"" passthrough:""`
+	Serve       absentCmd `cmd:"" group:"setUp" hidden:"" passthrough:""`
+	AppManifest absentCmd `cmd:"" group:"setUp" hidden:"" passthrough:""`
+	Demo        absentCmd `cmd:"" group:"setUp" hidden:"" passthrough:""`
+	Completion  absentCmd `cmd:"" group:"setUp" hidden:"" passthrough:""`
+	Man         absentCmd `cmd:"" group:"setUp" hidden:"" passthrough:""`
 }
 
 // absentCmd stands for a command that this build does not have.
@@ -21,6 +23,6 @@ type absentCmd struct {
 
 // Run tells where to get a build that has the command.
 func (absentCmd) Run() error {
-	return usageError(errors.New("this build is the action's: it has no serve, app-manifest, demo and simulate"),
+	return usageError(errors.New("this build is the action's: it has no serve, app-manifest, demo, simulate, completion and man"),
 		"download coordinator_"+buildVersion()+"_… from the release, or build it without -tags action")
 }

@@ -6,9 +6,13 @@ package main
 // is built with -tags action, which leaves out the daemon and the fake GitHub with all that they import.
 
 type fullProgramCommands struct {
-	Simulate simulateCmd `cmd:"" help:"Play scenario files and print what the check would have said."`
+	Simulate simulateCmd `cmd:"" group:"setUp" help:"Play scenario files and print what the check would have said."`
+	Demo     demoCmd     `cmd:"" group:"setUp" help:"Watch a check grow: a story told live, without an account."`
 
-	Serve       serveCmd    `cmd:"" help:"Run as a GitHub App: webhooks in, checks out."`
-	AppManifest manifestCmd `cmd:"" help:"Print the manifest of a GitHub App with the least that serve needs."`
-	Demo        demoCmd     `cmd:"" help:"Watch a check grow: a story told live, without an account."`
+	Serve       serveCmd    `cmd:"" group:"operators" help:"Run as a GitHub App: webhooks in, checks out."`
+	AppManifest manifestCmd `cmd:"" group:"operators" help:"Print the manifest of a GitHub App with the least that serve needs."`
+
+	Completion completionCmd `cmd:"" group:"setUp" help:"Print a script that completes commands, flags and values in your shell."`
+	Man        manCmd        `cmd:"" group:"setUp" help:"Print the manual as man pages."`
+	Complete   completeCmd   `cmd:"" group:"setUp" hidden:"" passthrough:"" help:"What a completion script asks."`
 }

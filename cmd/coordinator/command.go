@@ -7,9 +7,14 @@ type command struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
-	Color          bool // Stdout is a terminal that wants colour
-	Verbose        bool // -v
+	Folder         string    // in which a person stands; "": it is in no clone
+	Color          bool      // Stdout is a terminal that wants colour
+	Verbose        bool      // -v
+	JSON           io.Writer // where the object of --json goes; nil without --json
 	log            logSettings
 
+	checked   []checkedJSON
+	warnings  []string     // that were printed
+	wroteJSON bool         // the object has been written
 	jobOutput *outputGuard // standard output of a job; nil outside a job
 }

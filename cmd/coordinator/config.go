@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/review-coordinator/coordinator/internal/config"
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -22,6 +23,7 @@ type configCmd struct {
 
 type configCheckCmd struct {
 	File string `arg:"" optional:"" help:"The policy file; - reads standard input. Default: .github/review-coordinator.yml or .yaml."`
+	JSON bool   `help:"Print JSON." name:"json"`
 }
 
 // Help is shown by coordinator config check --help.
@@ -46,7 +48,14 @@ func (cmd configCheckCmd) Run(ctx context.Context, c *command) error {
 	policy, err := config.Parse(path, src)
 	var wrong *config.Error
 	if errors.As(err, &wrong) {
-		fmt.Fprintln(c.Stdout, c.colorProblems(wrong.Error()))
+		if cmd.JSON {
+			err = c.writeJSON(policyJSON{File: path, Problems: problemsAsJSON(wrong.Problems), Warnings: []problemJSON{}})
+		} else {
+			_, err = fmt.Fprintln(c.Stdout, c.colorProblems(wrong.Error()))
+		}
+		if err != nil {
+			return err
+		}
 		return usageError(
 			fmt.Errorf("%s has %s", path, countNoun(len(wrong.Problems), "mistake")),
 			"the check asks for action until the policy is mended",
@@ -55,7 +64,11 @@ func (cmd configCheckCmd) Run(ctx context.Context, c *command) error {
 	if err != nil {
 		return err
 	}
-	for _, w := range append(config.Warnings(path, src), treeWarnings(path, src)...) {
+	warnings := append(config.Warnings(path, src), treeWarnings(path, src)...)
+	if cmd.JSON {
+		return c.writeJSON(policyAsJSON(path, policy, warnings))
+	}
+	for _, w := range warnings {
 		fmt.Fprintln(c.Stdout, c.colorProblems("warning: "+w.String()))
 	}
 	_, err = io.WriteString(c.Stdout, describePolicy(path, policy))
@@ -96,14 +109,27 @@ func (cmd configCheckCmd) readPolicy(ctx context.Context, c *command) (path stri
 			return path, src, nil
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
-			return "", nil, usageError(err, "")
+			return "", nil, usageError(err, fileHint(err))
 		}
 	}
 	hint := "name the file: coordinator config check FILE"
 	if cmd.File != "" {
-		hint = ""
+		hint = fileHint(fs.ErrNotExist)
 	}
 	return "", nil, usageError(fmt.Errorf("there is no %s", strings.Join(candidates, " or ")), hint)
+}
+
+// fileHint returns what helps where a file that a person named cannot be read.
+func fileHint(err error) string {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "is the path right, seen from this folder?"
+	case errors.Is(err, syscall.EISDIR):
+		return "name a file in that folder"
+	case errors.Is(err, fs.ErrPermission):
+		return "the user who runs this must be able to read it"
+	}
+	return ""
 }
 
 func readFile(path string) ([]byte, error) {
@@ -113,6 +139,15 @@ func readFile(path string) ([]byte, error) {
 	}
 	src, err := io.ReadAll(io.LimitReader(f, config.MaxSize+1))
 	return src, errors.Join(err, f.Close())
+}
+
+// readPolicyFile reads the policy file that --policy names.
+func readPolicyFile(path string) ([]byte, error) {
+	src, err := readFile(path)
+	if err != nil {
+		return nil, usageError(err, "--policy names a file on this machine; git show origin/main:.github/review-coordinator.yml >FILE writes the one in force")
+	}
+	return src, nil
 }
 
 // describePolicy describes in words who votes, how many must approve, and how long they have.

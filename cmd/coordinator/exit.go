@@ -52,9 +52,19 @@ func (c *command) reportError(ctx context.Context, err error) int {
 	ending := &exitError{code: exitFailed, err: err}
 	errors.As(err, &ending)
 	// Print err itself: it may wrap the exitError with more context.
-	fmt.Fprintf(c.Stderr, "coordinator: %s\n", oneLine(err.Error()))
+	var several interface{ lines() []string }
+	if errors.As(err, &several) {
+		for _, line := range several.lines() {
+			fmt.Fprintf(c.Stderr, "coordinator: %s\n", line)
+		}
+	} else {
+		fmt.Fprintf(c.Stderr, "coordinator: %s\n", oneLine(err.Error()))
+	}
 	if ending.hint != "" {
 		fmt.Fprintf(c.Stderr, "hint: %s\n", oneLine(ending.hint))
+	}
+	if c.JSON != nil && !c.wroteJSON {
+		_ = c.writeJSON(failureJSON{Error: oneLine(err.Error()), Hint: oneLine(ending.hint), ExitCode: ending.code})
 	}
 	return ending.code
 }

@@ -3,11 +3,10 @@ package main
 // coordinator explain: why the check says what it says. It only reads.
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
-	"regexp"
-	"strconv"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/evidence"
@@ -19,9 +18,11 @@ import (
 )
 
 type explainCmd struct {
-	PR     string `arg:"" name:"pull-request" help:"The pull request, as OWNER/NAME#N."`
-	Config string `                           help:"Ask what this policy file would say instead." placeholder:"FILE"`
-	JSON   bool   `       name:"json"         help:"Print the decision and the evidence as JSON."`
+	PR     string `arg:"" name:"pull-request" help:"The pull request: 7, OWNER/NAME#7 or its address."`
+	Repo   string `help:"The repository of a number. Default: GITHUB_REPOSITORY, else the clone's origin." placeholder:"OWNER/NAME"`
+	Policy string `help:"Ask what this policy file on your machine would say instead." placeholder:"FILE"`
+	Config string `hidden:"" help:"The old name of --policy." placeholder:"FILE"`
+	JSON   bool   `name:"json" help:"Print the decision and the evidence as JSON."`
 }
 
 // Help is shown by coordinator explain --help.
@@ -32,10 +33,10 @@ and when the decision can next change by itself. It only reads; GITHUB_TOKEN nee
 Examples:
 
   coordinator explain octo/shop#7
-  coordinator explain octo/shop#7 --config stricter.yml`
+  coordinator explain https://github.com/octo/shop/pull/7
+  coordinator explain 7                                   in a clone of its repository
+  coordinator explain octo/shop#7 --policy stricter.yml`
 }
-
-var pullReference = regexp.MustCompile(`^([A-Za-z0-9._-]+)/([A-Za-z0-9._-]+)#([0-9]{1,9})$`)
 
 // An explanation is the answer as --json prints it.
 type explanation struct {
@@ -55,23 +56,27 @@ type answersHeard struct {
 
 // Run reads the pull request and prints the votes, the evidence and the next change.
 func (cmd explainCmd) Run(ctx context.Context, c *command) error {
-	m := pullReference.FindStringSubmatch(cmd.PR)
-	if m == nil {
-		return usageError(fmt.Errorf("%q is no pull request", cmd.PR), "write it as OWNER/NAME#N: coordinator explain octo/shop#7")
+	if cmd.Policy != "" && cmd.Config != "" {
+		return usageError(errors.New("--policy and --config are both given"), "keep --policy; --config is its old name here")
 	}
-	number, _ := strconv.Atoi(m[3]) // at most nine digits
-	pr := quorum.PR{Owner: m[1], Repo: m[2], Number: number}
+	file := cmp.Or(cmd.Policy, cmd.Config)
+	pr, err := c.resolvePull(cmd.PR, cmd.Repo, "explain "+oneLine(clipArgument(cmd.PR)))
+	if err != nil {
+		return err
+	}
+	var policy []byte
+	if file != "" { // before anything is asked for
+		if policy, err = readPolicyFile(file); err != nil {
+			return err
+		}
+	}
 	api, app, err := c.connectGitHub(ctx, pr.Owner, pr.Repo, readAccess)
 	if err != nil {
 		return err
 	}
 	forge := github.NewForge(api, app, "", c.newLogger())
-	if cmd.Config != "" {
-		src, err := readFile(cmd.Config)
-		if err != nil {
-			return usageError(err, "")
-		}
-		forge.Suppose(cmd.Config, src)
+	if file != "" {
+		forge.Suppose(file, policy)
 	}
 	look, err := (&loop.Reconciler{Forge: forge, Places: placesOf(c.Getenv("GITHUB_API_URL")), Hear: c.hearOnGitHub(forge)}).Look(ctx, pr)
 	if err != nil {
@@ -88,9 +93,7 @@ func (cmd explainCmd) Run(ctx context.Context, c *command) error {
 		for _, d := range drifts {
 			e.Answers = append(e.Answers, answersHeard{d, report.DriftSentence(d)})
 		}
-		enc := json.NewEncoder(c.Stdout)
-		enc.SetIndent("", "  ")
-		return enc.Encode(e)
+		return c.writeJSON(e)
 	}
 	fmt.Fprintf(c.Stdout, "%s at %.7s: %s\n\n", pr, look.Snapshot.PR.Head, oneLine(look.Check.Title))
 	fmt.Fprint(c.Stdout, look.Check.Page.Terminal(c.pageStyles(), look.Decision.Start))

@@ -16,7 +16,7 @@ import (
 )
 
 type configInitCmd struct {
-	Repo  string `help:"The repository, owner/name. Default: GITHUB_REPOSITORY."   placeholder:"OWNER/NAME"`
+	Repo  string `help:"The repository. Default: GITHUB_REPOSITORY, else the clone's origin." placeholder:"OWNER/NAME"`
 	Write string `help:"Write the policy to this file instead of standard output." placeholder:"FILE"`
 	Force bool   `help:"Overwrite the file if it exists."`
 }

@@ -66,8 +66,12 @@ func (c *command) connectGitHub(ctx context.Context, owner, repo string, will ac
 			"name it: --repo OWNER/NAME, or GITHUB_REPOSITORY",
 		)
 	}
+	address, err := c.apiURLFromEnv()
+	if err != nil {
+		return nil, "", err
+	}
 	api, err = client.New(client.Options{
-		BaseURL: c.Getenv("GITHUB_API_URL"), App: key, UserAgent: "review-coordinator", Log: c.newLogger(),
+		BaseURL: address, App: key, UserAgent: "review-coordinator", Log: c.newLogger(),
 	})
 	if err != nil {
 		return nil, "", usageError(err, "")
@@ -95,6 +99,15 @@ func (c *command) connectGitHub(ctx context.Context, owner, repo string, will ac
 	return api, in.Slug, nil
 }
 
+// apiURLFromEnv returns GITHUB_API_URL, once it is an address that a token may be sent to; "" if it is not set.
+func (c *command) apiURLFromEnv() (string, error) {
+	api := c.Getenv("GITHUB_API_URL")
+	if _, err := client.New(client.Options{BaseURL: api, Token: "none"}); err != nil { // it sends nothing
+		return "", usageError(err, "GITHUB_API_URL, if it is set, is https://HOST/api/v3")
+	}
+	return api, nil
+}
+
 func joinGrants(all []client.Grant) string {
 	var words []string
 	for _, g := range all {
@@ -108,6 +121,9 @@ func (c *command) printWarning(text string) {
 	if c.jobOutput != nil {
 		c.jobOutput.sendCommand(func(a *githubactions.Action) { a.Warningf("%s", oneLine(text)) })
 		return
+	}
+	if c.JSON != nil {
+		c.warnings = append(c.warnings, oneLine(text))
 	}
 	fmt.Fprintf(c.Stderr, "warning: %s\n", oneLine(text))
 }

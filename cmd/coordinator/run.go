@@ -23,20 +23,22 @@ import (
 )
 
 type runCmd struct {
-	Repo   string        `help:"The repository, owner/name. Default: GITHUB_REPOSITORY."                                                    placeholder:"OWNER/NAME"`
-	PR     *int          `help:"The pull request's number. Default: the one that the event is about."                                       placeholder:"N"          name:"pr"`
+	Pull   *string       `arg:"" optional:"" name:"pull-request" help:"The pull request: 7, OWNER/NAME#7 or its address. Default: the one that the event is about."`
+	Repo   string        `help:"The repository. Default: GITHUB_REPOSITORY, else the clone's origin." placeholder:"OWNER/NAME"`
+	PR     *string       `help:"The pull request, as the argument." placeholder:"N" name:"pr"`
 	Wait   bool          `help:"Stay until it is decided, following new heads."`
-	Hold   time.Duration `help:"Without --wait: how long to stay at most for what GitHub announces to no job. With --wait it says nothing."                                    default:"15m"`
-	Poll   time.Duration `help:"How often to look while it stays; looks at every deadline too."                                                                                default:"15s"`
+	Hold   time.Duration `help:"Without --wait: how long to stay at most for what GitHub announces to no job. With --wait it says nothing." default:"15m"`
+	Poll   time.Duration `help:"How often to look while it stays; looks at every deadline too." default:"15s"`
 	DryRun bool          `help:"Say what the check would read, and write nothing."`
-	Config string        `help:"Path of the policy file on the default branch. Default: .github/review-coordinator.yml or .yaml."           placeholder:"PATH"`
-	FailOn string        `help:"Exit with 3 for these verdicts: blocked, unverified, or both with a comma."                                 placeholder:"VERDICTS"`
+	Config string        `help:"Path of the policy file on the default branch. Default: .github/review-coordinator.yml or .yaml." placeholder:"PATH"`
+	JSON   bool          `help:"Print the results as JSON; what happens meanwhile goes to standard error." name:"json"`
+	FailOn string        `help:"Exit with 3 for these verdicts: blocked, unverified, or both with a comma." placeholder:"VERDICTS" complete:"blocked,unverified"`
 }
 
 // Help is shown by coordinator run --help.
 func (runCmd) Help() string {
 	return `Reads what the reviewers left on the pull request's head, runs a failed one again once if that can help, and posts one
-check run. Without --pr it takes the pull request from the event that started the job (GITHUB_EVENT_NAME,
+check run. Without a pull request it takes the pull request from the event that started the job (GITHUB_EVENT_NAME,
 GITHUB_EVENT_PATH): pull_request, pull_request_target, pull_request_review, issue_comment, workflow_run, check_run,
 check_suite, status or workflow_dispatch. A schedule, or a workflow_dispatch without inputs, names none: then it sweeps
 (coordinator sweep --help).
@@ -57,36 +59,46 @@ Environment:
 
 Examples:
 
-  coordinator run --repo octo/shop --pr 7 --dry-run
-  coordinator run --repo octo/shop --pr 7 --wait
+  coordinator run octo/shop#7 --dry-run
+  coordinator run https://github.com/octo/shop/pull/7 --wait
+  coordinator run 7 --wait                            in a clone of its repository
   coordinator run                                     in a job, for its event`
 }
 
 // Run evaluates the pull request that the flags name, or those of the job's event.
 func (cmd runCmd) Run(ctx context.Context, c *command) error {
 	switch {
-	case cmd.Poll <= 0 || cmd.Hold < 0:
-		return usageError(errors.New("--poll must be positive and --hold not negative"), "")
-	case cmd.PR != nil && *cmd.PR <= 0:
-		return usageError(fmt.Errorf("--pr %d is no pull request", *cmd.PR), "--pr N is the pull request's number, from 1")
+	case cmd.Poll <= 0:
+		return usageError(fmt.Errorf("--poll %s is not above zero", cmd.Poll), "leave it out for 15s")
+	case cmd.Hold < 0:
+		return usageError(fmt.Errorf("--hold %s is below zero", cmd.Hold), "leave it out for 15m; 0s stays for nothing")
+	case cmd.Pull != nil && cmd.PR != nil:
+		return usageError(errors.New("a pull request is given, and --pr, too"), "keep one of them")
+	}
+	var err error
+	if cmd.Config, err = pathInRepository(cmd.Config); err != nil {
+		return err
 	}
 	if err := validateFailOn(cmd.FailOn); err != nil {
 		return err
 	}
-	owner, name, err := c.resolveRepo(cmd.Repo, "run")
-	if err != nil && (cmd.Repo != "" || cmd.PR != nil) { // an event names its own
+	pr, err := cmd.namedPull(c)
+	if err != nil {
 		return err
 	}
 	will := writeAccess
 	if cmd.DryRun {
 		will = readAccess
 	}
-	api, app, err := c.connectGitHub(ctx, owner, name, will)
+	api, app, err := c.connectGitHub(ctx, pr.Owner, pr.Repo, will)
 	if err != nil {
 		return err
 	}
 	forge := github.NewForge(api, app, cmd.Config, c.newLogger())
-	found, err := cmd.findPulls(ctx, c, forge)
+	found := foundPulls{owner: pr.Owner, repo: pr.Repo, prs: []quorum.PR{pr}}
+	if pr.Number == 0 {
+		found, err = cmd.findPulls(ctx, c, forge)
+	}
 	switch {
 	case err != nil:
 		return will.explainRefusal(err)
@@ -99,6 +111,9 @@ func (cmd runCmd) Run(ctx context.Context, c *command) error {
 		return context.Canceled
 	}
 	errs := []error{c.reportResults(results)}
+	if cmd.JSON {
+		errs = append(errs, c.writeJSON(runAsJSON(results)))
+	}
 	for _, r := range results {
 		errs = append(errs, r.err)
 	}
@@ -142,7 +157,7 @@ func (cmd runCmd) evaluate(ctx context.Context, c *command, api *client.Client, 
 			results[i] = runResult{pr: pr, look: look, checkID: id, checkURL: page, err: err}
 		})
 	}
-	if isJob := c.jobOutput != nil || cmd.PR == nil; isJob && !cmd.DryRun {
+	if isJob := c.jobOutput != nil || cmd.Pull == nil && cmd.PR == nil; isJob && !cmd.DryRun {
 		looks.Go(func() {
 			firstLooks.Wait()
 			c.lookAtOthers(ctx, api, forge, found.owner, found.repo, prs)
@@ -159,22 +174,26 @@ type foundPulls struct {
 	all         bool // the repository is swept instead
 }
 
-// findPulls returns the pull requests that the flags or the event name.
+// namedPull returns the pull request that the arguments name. Without one, its number is 0 and its repository the one
+// that is known before an event is read, if any.
+func (cmd runCmd) namedPull(c *command) (quorum.PR, error) {
+	if named := cmp.Or(cmd.Pull, cmd.PR); named != nil {
+		return c.resolvePull(*named, cmd.Repo, "run "+oneLine(clipArgument(*named)))
+	}
+	owner, name, err := c.resolveRepo(cmd.Repo, "run")
+	if err != nil && cmd.Repo == "" { // an event names its own
+		return quorum.PR{}, nil
+	}
+	return quorum.PR{Owner: owner, Repo: name}, err
+}
+
+// findPulls returns the pull requests that the event names.
 func (cmd runCmd) findPulls(ctx context.Context, c *command, forge *github.Forge) (found foundPulls, err error) {
-	repo := cmd.Repo
-	if repo == "" {
-		repo = c.Getenv("GITHUB_REPOSITORY")
-	}
-	if cmd.PR != nil {
-		found.owner, found.repo, err = splitRepo(repo)
-		found.prs = []quorum.PR{{Owner: found.owner, Repo: found.repo, Number: *cmd.PR}}
-		return found, err
-	}
 	name, path := c.Getenv("GITHUB_EVENT_NAME"), c.Getenv("GITHUB_EVENT_PATH")
 	if name == "" {
 		return found, usageError(
-			errors.New("no pull request: there is no --pr, and no event"),
-			"coordinator run --repo OWNER/NAME --pr N",
+			errors.New("no pull request: none is named, and there is no event"),
+			"coordinator run OWNER/NAME#N",
 		)
 	}
 	event, err := readEvent(name, path)
@@ -189,7 +208,7 @@ func (cmd runCmd) findPulls(ctx context.Context, c *command, forge *github.Forge
 		return found, hintedError(fmt.Errorf("%s: %s", name, event.Why), "name a pull request with --pr")
 	}
 	if event.Owner == "" {
-		if event.Owner, event.Repo, err = c.resolveRepo(repo, "run"); err != nil {
+		if event.Owner, event.Repo, err = c.resolveRepo(cmd.Repo, "run"); err != nil {
 			return found, err
 		}
 	}
@@ -229,34 +248,19 @@ func readEvent(name, path string) (webhook.Notice, error) {
 		}
 		defer f.Close()
 		if payload, err = io.ReadAll(io.LimitReader(f, webhook.MaxPayload+1)); err != nil {
-			return webhook.Notice{}, usageError(fmt.Errorf("read the event: %w", err), "")
+			return webhook.Notice{}, usageError(fmt.Errorf("read the event: %w", err), "GITHUB_EVENT_PATH names the file")
 		}
 	case name != "schedule" && name != "merge_group":
 		return webhook.Notice{}, usageError(
 			errors.New("no pull request: the event has no payload"),
-			"set GITHUB_EVENT_PATH, or name the pull request with --pr",
+			"set GITHUB_EVENT_PATH, or name the pull request: coordinator run OWNER/NAME#N",
 		)
 	}
-	return webhook.Parse(name, payload)
-}
-
-// resolveRepo returns the repository that is named, else the job's.
-func (c *command) resolveRepo(named, command string) (owner, name string, err error) {
-	if named = cmp.Or(named, c.Getenv("GITHUB_REPOSITORY")); named == "" {
-		return "", "", usageError(
-			errors.New("no repository: there is no --repo, and no GITHUB_REPOSITORY"),
-			"coordinator "+command+" --repo OWNER/NAME",
-		)
+	notice, err := webhook.Parse(name, payload)
+	if err != nil {
+		return notice, usageError(err, "GITHUB_EVENT_PATH names the file that GitHub wrote for GITHUB_EVENT_NAME")
 	}
-	return splitRepo(named)
-}
-
-func splitRepo(repo string) (owner, name string, err error) {
-	owner, name, found := strings.Cut(repo, "/")
-	if !found || owner == "" || name == "" || strings.Contains(name, "/") {
-		return "", "", usageError(fmt.Errorf("%q is no repository", repo), "write it as OWNER/NAME: --repo octo/shop")
-	}
-	return owner, name, nil
+	return notice, nil
 }
 
 // newTokenClient makes a client with the token of the environment.
@@ -271,13 +275,15 @@ func (c *command) newTokenClient() (*client.Client, error) {
 			"set GITHUB_TOKEN: in a job, env: {GITHUB_TOKEN: ${{ github.token }}}; on your machine, export GITHUB_TOKEN=$(gh auth token)",
 		)
 	}
+	address, err := c.apiURLFromEnv()
+	if err != nil {
+		return nil, err
+	}
 	api, err := client.New(client.Options{
-		BaseURL: c.Getenv(
-			"GITHUB_API_URL",
-		), Token: token, Actions: c.Getenv("GITHUB_ACTIONS") == "true", UserAgent: "review-coordinator", Log: c.newLogger(),
+		BaseURL: address, Token: token, Actions: c.Getenv("GITHUB_ACTIONS") == "true", UserAgent: "review-coordinator", Log: c.newLogger(),
 	})
 	if err != nil {
-		return nil, usageError(err, "")
+		return nil, usageError(err, "GITHUB_TOKEN holds the token and nothing else")
 	}
 	return api, nil
 }
@@ -291,7 +297,7 @@ func (a access) explainRefusal(err error) error {
 	var api *client.APIError
 	var own *exitError
 	switch {
-	case errors.As(err, &own), !errors.As(err, &api):
+	case errors.As(err, &own), !errors.As(err, &api), api.Hint() != "" && !api.Missing:
 	// A write is answered 404, too, if the token may not do it.
 	case client.IsNotFound(err) && (api.Method == http.MethodGet || strings.HasSuffix(api.Path, "graphql")):
 		return hintedError(err, "no such repository or pull request, or this token may not see it")
@@ -306,9 +312,9 @@ func withAPIHint(err error) error {
 	if hint := missingPermissionHint(err); hint != "" {
 		return hintedError(err, hint)
 	}
-	var api *client.APIError
-	if errors.As(err, &api) && api.Hint() != "" {
-		return hintedError(err, api.Hint())
+	var own *exitError
+	if hint := client.HintOf(err); hint != "" && !errors.As(err, &own) {
+		return hintedError(err, hint)
 	}
 	return err
 }

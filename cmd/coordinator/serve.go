@@ -42,6 +42,7 @@ type serveCmd struct {
 	PublicURL   string        `                         placeholder:"URL"       help:"The dashboard's address for those who read checks, https://HOST: each check's details lead to its page. Default PUBLIC_URL."`
 	Resync      time.Duration `default:"5m"                                     help:"How often failed deliveries are asked for again and changed pull requests looked at. Default ${default}."`
 	Check       bool          `                                                 help:"Only check the settings, the database and the access to GitHub, and say so."`
+	JSON        bool          `help:"With --check: print JSON." name:"json"`
 }
 
 // Help is shown by coordinator serve --help.
@@ -68,26 +69,29 @@ Examples:
 
 // Run serves until ctx ends.
 func (cmd serveCmd) Run(ctx context.Context, c *command) error {
-	secrets, err := cmd.webhookSecrets(c)
-	if err != nil {
-		return err
-	}
+	secrets, noSecret := cmd.webhookSecrets(c)
+	var noResync error
 	if cmd.Resync < time.Second || cmd.Resync > 24*time.Hour {
-		return usageError(fmt.Errorf("--resync %s is not between 1s and 24h", cmd.Resync), "--resync 5m is the default")
+		noResync = usageError(fmt.Errorf("--resync %s is not between 1s and 24h", cmd.Resync), "--resync 5m is the default")
 	}
-	file, err := parseDatabaseURL(cmp.Or(cmd.Database, c.Getenv("DATABASE_URL"), "sqlite://review-coordinator.db"))
-	if err != nil {
-		return err
-	}
-	identity, err := cmd.githubIdentity(c)
-	if err != nil {
-		return err
-	}
+	file, noDatabase := parseDatabaseURL(cmp.Or(cmd.Database, c.Getenv("DATABASE_URL"), "sqlite://review-coordinator.db"))
+	identity, noIdentity := cmd.githubIdentity(c)
 	places := placesOf(identity.BaseURL)
-	if places.Board, err = parsePublicURL(cmp.Or(cmd.PublicURL, c.Getenv("PUBLIC_URL"))); err != nil {
+	var noBoard error
+	places.Board, noBoard = parsePublicURL(cmp.Or(cmd.PublicURL, c.Getenv("PUBLIC_URL")))
+	log := c.serverLog()
+	if cmd.JSON && !cmd.Check {
+		return usageError(errors.New("--json is given without --check"), "what serve does stands in its log; --check --json says what is set")
+	}
+	if cmd.Check {
+		noDatabase = joinMistakes(noDatabase, tryDatabase(file, store.SQLiteOptions{Log: log}), cmd.tryListeners(ctx))
+	}
+	if err := joinMistakes(noSecret, noIdentity, noDatabase, noBoard, noResync); err != nil {
+		if cmd.JSON {
+			return errors.Join(c.writeJSON(checksAsJSON(c, err)), err)
+		}
 		return err
 	}
-	log := c.serverLog()
 	s, err := openServer(ctx, serverConfig{
 		Listen: cmd.Listen, AdminListen: cmd.AdminListen, Database: file, Secrets: secrets, GitHub: identity,
 		Places: places, Resync: cmd.Resync, Log: log, Now: time.Now,
@@ -127,35 +131,21 @@ func (cmd serveCmd) webhookSecrets(c *command) ([]string, error) {
 // githubIdentity reads the App or the token that the daemon works with.
 func (cmd serveCmd) githubIdentity(c *command) (client.Options, error) {
 	o := client.Options{UserAgent: "review-coordinator"}
-	var err error
-	if o.BaseURL, err = c.apiURLFromEnv(); err != nil {
-		return o, err
-	}
-	app, err := c.appFromEnv()
-	switch {
-	case err != nil:
-		return o, err
+	var noAddress error
+	o.BaseURL, noAddress = c.apiURLFromEnv()
+	app, noIdentity := c.appFromEnv()
+	switch o.Token = c.Getenv("GITHUB_TOKEN"); {
+	case noIdentity != nil:
 	case app != nil:
 		app.Mint = nil // masking is for the log of a job, and this is none
-		o.App = app
-		return o, nil
-	}
-	if o.Token = c.Getenv("GITHUB_TOKEN"); o.Token == "" {
-		return o, usageError(
+		o.App, o.Token = app, ""
+	case o.Token == "":
+		noIdentity = usageError(
 			errors.New("there is neither an App nor a token"),
 			"set GITHUB_APP_ID and GITHUB_APP_PRIVATE_KEY_FILE (coordinator app-manifest helps to make an App), or GITHUB_TOKEN",
 		)
 	}
-	return o, nil
-}
-
-// apiURLFromEnv returns GITHUB_API_URL, once it is an address that a token may be sent to; "" if it is not set.
-func (c *command) apiURLFromEnv() (string, error) {
-	api := c.Getenv("GITHUB_API_URL")
-	if _, err := client.New(client.Options{BaseURL: api, Token: "none"}); err != nil { // it sends nothing
-		return "", usageError(err, "GITHUB_API_URL, if it is set, is https://HOST/api/v3")
-	}
-	return api, nil
+	return o, joinMistakes(noAddress, noIdentity)
 }
 
 // databaseHint returns a hint for a database that cannot be opened. It never advises to move a file that may belong to
@@ -387,6 +377,9 @@ func (s *server) serve(ctx context.Context) error {
 		"resync",
 		s.config.Resync,
 	)
+	if warning := warnOfOpenAdmin(s.adminListener.Addr()); warning != "" {
+		log.Warn(warning)
+	}
 	group, working := errgroup.WithContext(ctx)
 	for name, part := range map[string]struct {
 		server   *http.Server
@@ -435,26 +428,15 @@ func ignoreDeadline(err error) error {
 func (cmd serveCmd) printCheck(ctx context.Context, c *command, s *server) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	fmt.Fprintf(
-		c.Stdout,
-		"ok  webhooks   http://%s%s, %s\n",
-		s.webhookListener.Addr(),
-		daemon.WebhookPath,
-		countNoun(len(s.config.Secrets), "secret"),
-	)
-	fmt.Fprintf(c.Stdout, "ok  admin      http://%s/\n", s.adminListener.Addr())
-	if at, ok := s.adminListener.Addr().(*net.TCPAddr); ok && !at.IP.IsLoopback() {
-		c.printWarning(
-			fmt.Sprintf(
-				"the admin listener is at %s, which other machines may reach, and asks nobody who they are: let nothing come to it but a proxy that does; of a container, publish its port on 127.0.0.1 alone",
-				at,
-			),
-		)
+	c.printChecked("webhooks", "http://%s%s, %s", s.webhookListener.Addr(), daemon.WebhookPath, countNoun(len(s.config.Secrets), "secret"))
+	c.printChecked("admin", "http://%s/", s.adminListener.Addr())
+	if warning := warnOfOpenAdmin(s.adminListener.Addr()); warning != "" {
+		c.printWarning(warning)
 	}
 	if _, err := s.store.Health(ctx, time.Now()); err != nil {
 		return fmt.Errorf("read the database: %w", err)
 	}
-	fmt.Fprintf(c.Stdout, "ok  database   %s\n", s.config.Database)
+	c.printChecked("database", "%s", s.config.Database)
 	dir := filepath.Dir(s.config.Database)
 	if info, err := os.Stat(dir); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 		c.printWarning(
@@ -465,7 +447,11 @@ func (cmd serveCmd) printCheck(ctx context.Context, c *command, s *server) error
 			),
 		)
 	}
-	return hintNotGitHub(checkFleet(ctx, c, s.fleet))
+	err := hintNotGitHub(checkFleet(ctx, c, s.fleet))
+	if cmd.JSON {
+		return errors.Join(c.writeJSON(checksAsJSON(c, err)), err)
+	}
+	return err
 }
 
 // hintNotGitHub adds a hint to an error that a proxy or a firewall seems to have caused.

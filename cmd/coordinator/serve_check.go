@@ -5,6 +5,7 @@ package main
 // What serve --check says of GitHub: whether it takes us, and what the App's installations lack.
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,11 +23,8 @@ func checkFleet(ctx context.Context, c *command, fleet *github.Fleet) error {
 		if err != nil {
 			return explainUnreached(c, fleet, err)
 		}
-		fmt.Fprintf(
-			c.Stdout,
-			"ok  identity   a personal token of %s: commit statuses instead of checks, and failed deliveries are not asked for again\n",
-			oneLine(login),
-		)
+		c.printChecked("identity",
+			"a personal token of %s: commit statuses instead of checks, and failed deliveries are not asked for again", oneLine(login))
 		return nil
 	}
 	slug, err := fleet.Slug(ctx)
@@ -59,7 +57,7 @@ func checkFleet(ctx context.Context, c *command, fleet *github.Fleet) error {
 		}
 		lame++
 	}
-	fmt.Fprintf(c.Stdout, "ok  identity   the App %s, %s\n", oneLine(slug), countNoun(len(all), "installation"))
+	c.printChecked("identity", "the App %s, %s", oneLine(slug), countNoun(len(all), "installation"))
 	if lame > 0 {
 		return hintedError(
 			fmt.Errorf("%s cannot be worked on as it should", countNoun(lame, "installation")),
@@ -83,10 +81,8 @@ func missingEvents(events []string) (missing []string) {
 func explainUnreached(c *command, fleet *github.Fleet, err error) error {
 	switch {
 	case errors.Is(err, client.ErrTransport):
-		return hintedError(
-			err,
-			"may this machine reach GitHub's API, and is GITHUB_API_URL right? serve starts all the same, and waits for GitHub",
-		)
+		hint := cmp.Or(client.HintOf(err), "may this machine reach GitHub's API, and is GITHUB_API_URL right?")
+		return hintedError(err, hint+" serve starts all the same, and waits for GitHub")
 	case client.IsNotFound(err):
 		return hintedError(err, "is GITHUB_API_URL the API of the GitHub that the App or the token is of?")
 	case fleet.Personal():

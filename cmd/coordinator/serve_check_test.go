@@ -243,7 +243,7 @@ func TestServeCheckWithoutGitHub(t *testing.T) {
 	testKey()
 	synctest.Test(t, func(t *testing.T) {
 		settings(t, "http://127.0.0.1:1").want(1, settled, `coordinator: sign in as App 4711: GET app: .*refused.*
-hint: may this machine reach GitHub's API, and is GITHUB_API_URL right\? serve starts all the same, and waits for GitHub
+hint: nothing takes requests at that address: is GITHUB_API_URL right, and does no firewall stand between\? serve starts all the same, and waits for GitHub
 `)
 	})
 }

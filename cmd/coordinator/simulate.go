@@ -6,7 +6,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -59,6 +58,11 @@ text of a comment, a review or a log; lines after > are comments on the diff (> 
 {sha a1}, {short a1} and {merge a1} stand for commits. What stands in -- github -- is so from the beginning.
 With a story in the file the exit code is 1 if another one comes of it. -v shows what happens between the lines.
 
+Examples:
+
+  coordinator simulate bad-day.txt --check
+  coordinator simulate bad-day.txt --policy stricter.yml
+
 These sentences are known; the reviewers of the policy may stand where an author or a run is meant:
 
   ` + strings.Join(story.SentenceForms(), "\n  ")
@@ -105,9 +109,7 @@ func (cmd simulateCmd) playFile(ctx context.Context, c *command, file string) (s
 	}
 	switch {
 	case cmd.JSON:
-		enc := json.NewEncoder(c.Stdout)
-		enc.SetIndent("", "  ")
-		err = enc.Encode(story)
+		err = c.writeJSON(story)
 	case !c.Verbose:
 		_, err = io.WriteString(c.Stdout, story.String())
 	}
@@ -155,13 +157,13 @@ func (cmd simulateCmd) readScenario(ctx context.Context, c *command, file string
 		src, err = os.ReadFile(file)
 	}
 	if err != nil {
-		return nil, usageError(err, "")
+		return nil, usageError(err, fileHint(err))
 	}
 	s, err := story.Parse(file, src)
 	if err == nil && cmd.Policy != "" {
 		var policy []byte
-		if policy, err = readFile(cmd.Policy); err != nil {
-			return nil, usageError(err, "")
+		if policy, err = readPolicyFile(cmd.Policy); err != nil {
+			return nil, err
 		}
 		if s, err = s.WithPolicy(string(policy)); err == nil {
 			s.Title += " (with " + cmd.Policy + ")"

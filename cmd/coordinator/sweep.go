@@ -22,9 +22,10 @@ import (
 )
 
 type sweepCmd struct {
-	Repo   string `help:"The repository, owner/name. Default: GITHUB_REPOSITORY."                                          placeholder:"OWNER/NAME"`
+	Repo   string `help:"The repository. Default: GITHUB_REPOSITORY, else the clone's origin."                                        placeholder:"OWNER/NAME"`
 	Limit  *int   `help:"How many pull requests to evaluate at most. Default: the policy's sweep.limit."                   placeholder:"N"`
 	DryRun bool   `help:"Say what the checks would read, and write nothing."`
+	JSON   bool   `help:"Print the result as JSON; what happens meanwhile goes to standard error." name:"json"`
 	Config string `help:"Path of the policy file on the default branch. Default: .github/review-coordinator.yml or .yaml." placeholder:"PATH"`
 }
 
@@ -61,6 +62,9 @@ func (cmd sweepCmd) Run(ctx context.Context, c *command) error {
 	if cmd.Limit != nil && *cmd.Limit <= 0 {
 		return usageError(errors.New("--limit must be positive"), "leave it out for the policy's sweep.limit")
 	}
+	if cmd.Config, err = pathInRepository(cmd.Config); err != nil {
+		return err
+	}
 	cmd.Repo = owner + "/" + name
 	will := writeAccess
 	if cmd.DryRun {
@@ -75,7 +79,7 @@ func (cmd sweepCmd) Run(ctx context.Context, c *command) error {
 
 // sweepRepo evaluates the pull requests of cmd.Repo that need a look.
 func (cmd sweepCmd) sweepRepo(ctx context.Context, c *command, api *client.Client, forge *github.Forge) error {
-	owner, name, err := splitRepo(cmd.Repo)
+	owner, name, err := c.splitRepo(cmd.Repo)
 	if err != nil {
 		return err
 	}
@@ -104,7 +108,9 @@ func (cmd sweepCmd) sweepRepo(ctx context.Context, c *command, api *client.Clien
 		s.Limit = *cmd.Limit
 	}
 	told.total = min(told.total, s.Limit)
+	result := sweepJSON{Repository: cmd.Repo, Open: open.Count, Due: len(open.Due), PullRequests: []pullJSON{}}
 	s.Done = func(done loop.Swept) {
+		result.PullRequests = append(result.PullRequests, pullAsJSON(done.PR, done.Look, done.Err))
 		var panicked *loop.PanicError
 		if errors.As(done.Err, &panicked) {
 			c.newLogger().Error("an evaluation panicked", oplog.PullRequest(done.PR), "stack", string(panicked.Stack))
@@ -119,6 +125,11 @@ func (cmd sweepCmd) sweepRepo(ctx context.Context, c *command, api *client.Clien
 	told.printStart(owner+"/"+name, open)
 	tally := s.Run(ctx, prs)
 	told.printTally(tally, heard.Heard())
+	if c.JSON != nil {
+		if err := c.writeJSON(result.withTally(tally)); err != nil {
+			return err
+		}
+	}
 	switch {
 	case ctx.Err() != nil:
 		return context.Canceled

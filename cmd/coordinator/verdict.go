@@ -158,7 +158,7 @@ func (cmd *verdictMakeCmd) validate() error {
 			"--files-total $(git diff --name-only BASE HEAD | wc -l)",
 		)
 	case *cmd.FilesTotal < 0:
-		return usageError(fmt.Errorf("--files-total %d is below zero", *cmd.FilesTotal), "")
+		return usageError(fmt.Errorf("--files-total %d is below zero", *cmd.FilesTotal), "it counts the files that the pull request changes")
 	}
 	return nil
 }
@@ -202,7 +202,7 @@ func (c *command) readInput(ctx context.Context, name string, most int64) ([]byt
 	}
 	text, err := readFileUpTo(name, most)
 	if err != nil {
-		return nil, usageError(err, "")
+		return nil, usageError(err, fileHint(err))
 	}
 	return text, nil
 }
@@ -256,6 +256,7 @@ type verdictCheckCmd struct {
 	File         string `arg:"" help:"The verdict file; - reads standard input."`
 	MinSeverity  string `help:"Read it as under a policy with this min_severity: any (the default), low, medium, high or critical." placeholder:"LEVEL" default:"any" enum:"any,low,medium,high,critical"`
 	ChangedFiles *int   `help:"How many files the pull request changes. Default: what the file says." placeholder:"N"`
+	JSON         bool   `help:"Print JSON." name:"json"`
 }
 
 // Help is shown by coordinator verdict check --help.
@@ -269,10 +270,23 @@ Examples:
   gh run download 4711 --name review-verdict && coordinator verdict check review-verdict.json --min-severity high`
 }
 
+// A verdictJSON is what verdict check --json prints.
+type verdictJSON struct {
+	File     string           `json:"file"`
+	Head     string           `json:"head"`
+	Base     string           `json:"base"`
+	Run      int64            `json:"run"`
+	Attempt  int              `json:"attempt"`
+	Outcome  quorum.Outcome   `json:"outcome"`
+	Reason   quorum.Reason    `json:"reason"`
+	Detail   string           `json:"detail"`
+	Findings []quorum.Finding `json:"findings"`
+}
+
 // Run checks the file.
 func (cmd verdictCheckCmd) Run(ctx context.Context, c *command) error {
 	if cmd.ChangedFiles != nil && *cmd.ChangedFiles < 0 {
-		return usageError(fmt.Errorf("--changed-files %d is below zero", *cmd.ChangedFiles), "")
+		return usageError(fmt.Errorf("--changed-files %d is below zero", *cmd.ChangedFiles), "it counts the files that the pull request changes")
 	}
 	text, err := c.readInput(ctx, cmd.File, review.MaxVerdictFile+1)
 	if err != nil {
@@ -280,13 +294,23 @@ func (cmd verdictCheckCmd) Run(ctx context.Context, c *command) error {
 	}
 	file, err := review.ParseVerdictFile(text)
 	if err != nil {
-		return usageError(fmt.Errorf("%s is no verdict: %w", cmd.File, err), "coordinator verdict make writes one")
+		name := cmd.File
+		if name == "-" {
+			name = "<stdin>"
+		}
+		return usageError(fmt.Errorf("%s is no verdict: %w", name, err), "coordinator verdict make writes one")
 	}
 	changed := file.FilesTotal
 	if cmd.ChangedFiles != nil {
 		changed = *cmd.ChangedFiles
 	}
 	got := file.Reading(severityFlag(cmd.MinSeverity), changed)
+	if cmd.JSON {
+		return c.writeJSON(verdictJSON{
+			File: cmd.File, Head: file.Head, Base: file.Base, Run: file.Run, Attempt: file.Attempt,
+			Outcome: got.Outcome, Reason: got.Reason, Detail: got.Detail, Findings: append([]quorum.Finding{}, got.Findings...),
+		})
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s\n", oneLine(cmd.File), describeVerdict(file))
 	fmt.Fprintf(&b, "%s (%s): %s\n", got.Outcome, got.Reason, report.Sentence(got.Reason))

@@ -6,11 +6,18 @@ import (
 	"runtime/debug"
 )
 
-type versionCmd struct{}
+type versionCmd struct {
+	JSON bool `help:"Print JSON." name:"json"`
+}
 
-// Run prints one line for a bug report: the version, Go's version and the platform.
-func (versionCmd) Run(c *command) error {
-	_, err := fmt.Fprintf(c.Stdout, "coordinator %s %s %s/%s\n", buildVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+// Run prints the version.
+func (cmd versionCmd) Run(c *command) error {
+	if cmd.JSON {
+		return c.writeJSON(map[string]string{
+			"version": buildVersion(), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH,
+		})
+	}
+	_, err := fmt.Fprintln(c.Stdout, versionLine())
 	return err
 }
 

@@ -483,6 +483,9 @@ func (c *Client) rootCause(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.As(err, &f):
+		if f.what == noJSON {
+			f.hint = addressHint(c.base)
+		}
 		return f
 	case errors.As(err, &limit):
 		return limit
@@ -509,6 +512,10 @@ func (c *Client) newAPIError(r reply) *APIError {
 		e.Message = http.StatusText(e.Status)
 	}
 	e.Missing = strings.HasPrefix(e.Message, "Resource not accessible by")
+	e.SignOn = signOnAddress(r.answer.Header.Get("X-Github-Sso"), c.base)
+	if bytes.HasPrefix(bytes.TrimSpace(r.body), []byte("<")) {
+		e.Message, e.address = e.Message+" (a page, and no answer of an API)", addressHint(c.base)
+	}
 	return e
 }
 

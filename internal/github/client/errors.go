@@ -52,6 +52,9 @@ type APIError struct {
 	Message    string // GitHub's, in one line of at most 200 runes
 	Permission string // what GitHub says would do: X-Accepted-GitHub-Permissions
 	Missing    bool   // "Resource not accessible by …": the token lacks a permission
+	SignOn     string // where the token is authorised for an organisation with single sign-on; on GitHub's own host
+
+	address string // what to say of the API's address: set if a page answered, and no API
 }
 
 func (e *APIError) Error() string {
@@ -65,6 +68,12 @@ func (e *APIError) Error() string {
 // Hint is one piece of advice, or "".
 func (e *APIError) Hint() string {
 	switch {
+	case e.address != "":
+		return e.address
+	case e.SignOn != "":
+		return "authorise the token for the organisation's single sign-on: " + e.SignOn
+	case e.Status == http.StatusForbidden && strings.Contains(e.Message, "SAML"):
+		return "authorise the token for the organisation's single sign-on: on GitHub, under Settings, Developer settings, at the token, Configure SSO"
 	case e.Status == http.StatusUnauthorized:
 		return "GitHub does not take the token: it is expired, revoked or mistyped"
 	case e.Missing && e.Permission != "":
@@ -116,6 +125,7 @@ type fault struct {
 	silent bool          // GitHub said nothing, or that it is broken itself; otherwise it is what it said that cannot be used
 	unsent bool          // no byte of the request left this machine
 	wait   time.Duration // GitHub's Retry-After
+	hint   string        // what helps, if that is known
 }
 
 func (f *fault) Error() string { return f.what }

@@ -199,7 +199,10 @@ func (c *exchange) decodeJSON(body []byte, known *jsonscan.KnownShapes) error {
 	return nil
 }
 
-func errNoJSON() error { return &fault{what: "answer is no JSON"} }
+// noJSON is what a fault says of an answer that is none of the API's.
+const noJSON = "answer is no JSON"
+
+func errNoJSON() error { return &fault{what: noJSON} }
 
 // lostAttempt turns a failed attempt into a fault, unless the caller ended it.
 func (w *wholeReader) lostAttempt(attempt context.Context, req *http.Request, c *exchange, began time.Time, err error) error {
@@ -208,10 +211,10 @@ func (w *wholeReader) lostAttempt(attempt context.Context, req *http.Request, c 
 	}
 	w.tellObserver(c, 0, began)
 	if attempt.Err() != nil {
-		return &fault{silent: true, what: "no answer within " + attemptTimeout.String()}
+		return &fault{silent: true, what: "no answer within " + attemptTimeout.String(), hint: silenceHint}
 	}
 	var op *net.OpError
-	return &fault{silent: true, what: w.token.redact(err.Error()), unsent: errors.As(err, &op) && op.Op == "dial"}
+	return &fault{silent: true, what: w.token.redact(err.Error()), unsent: errors.As(err, &op) && op.Op == "dial", hint: networkHint(err)}
 }
 
 // readAnswer reads a body to its end. Of a text only the wanted end is kept; a refusal is read from its beginning.

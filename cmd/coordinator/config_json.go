@@ -1,0 +1,69 @@
+package main
+
+// What config check --json prints.
+
+import (
+	"github.com/review-coordinator/coordinator/internal/config"
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// A policyJSON is a policy file, valid or with its problems.
+type policyJSON struct {
+	File      string         `json:"file"`
+	Valid     bool           `json:"valid"`
+	Check     string         `json:"check,omitempty"`
+	Mode      string         `json:"mode,omitempty"` // enforce, report or off
+	Need      int            `json:"need,omitempty"`
+	Voters    int            `json:"voters,omitempty"`
+	Grace     string         `json:"grace,omitempty"`
+	Deadline  string         `json:"deadline,omitempty"`
+	Reviewers []reviewerJSON `json:"reviewers,omitempty"`
+	Problems  []problemJSON  `json:"problems"`
+	Warnings  []problemJSON  `json:"warnings"`
+}
+
+type reviewerJSON struct {
+	Name    string `json:"name"`
+	Role    string `json:"role"` // votes, required, shadow or retired
+	Source  string `json:"source"`
+	Timeout string `json:"timeout"`
+}
+
+type problemJSON struct {
+	Line    int    `json:"line"`
+	Column  int    `json:"column"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+}
+
+func problemsAsJSON(all []config.Diagnostic) []problemJSON {
+	list := []problemJSON{}
+	for _, d := range all {
+		list = append(list, problemJSON{Line: d.Line, Column: d.Column, Message: d.Message, Hint: d.Hint})
+	}
+	return list
+}
+
+func policyAsJSON(path string, p quorum.Policy, warnings []config.Diagnostic) policyJSON {
+	out := policyJSON{
+		File: path, Valid: true, Check: p.Check, Mode: modeWord(p.Mode), Need: p.Need, Voters: p.Voters(),
+		Grace: config.Duration(p.Grace).String(), Deadline: config.Duration(p.Deadline).String(),
+		Problems: []problemJSON{}, Warnings: problemsAsJSON(warnings),
+	}
+	for _, r := range p.Reviewers {
+		out.Reviewers = append(out.Reviewers, reviewerJSON{Name: r.Name, Role: roleOf(r), Source: sourceOf(r), Timeout: config.Duration(r.Timeout).String()})
+	}
+	return out
+}
+
+func modeWord(m quorum.Mode) string {
+	switch m {
+	case quorum.Enforce:
+		return "enforce"
+	case quorum.ReportOnly:
+		return "report"
+	case quorum.Off:
+		return "off"
+	}
+	return "" // unreachable unless a mode is added
+}

@@ -1,0 +1,45 @@
+//go:build !action
+
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// With --json standard output is one object, whatever happens.
+func TestJSONIsAllOfStandardOutput(t *testing.T) {
+	const policy = "version: 1\nreviewers:\n  - preset: copilot\n"
+	for _, test := range []struct {
+		stdin string
+		args  string
+		code  int
+		keys  string
+	}{
+		{"", "version --json", 0, "version go os arch"},
+		{policy, "config check --json -", 0, "file valid check mode need voters grace deadline reviewers problems warnings"},
+		{"version: 2\n", "config check --json -", 2, "file valid problems warnings"},
+		{"", "config check --json nowhere.yml", 2, "error exit_code"},
+		{"**Ready to merge?** Yes\n", "classify --json", 0, "outcome reason detail findings"},
+		{"", "classify --json --preset nobody", 2, "error hint exit_code"},
+		{"", "run --json --hold soon", 2, "error hint exit_code"},
+		{"", "run --json", 2, "error hint exit_code"},
+		{"", "sweep --json --repo x", 2, "error hint exit_code"},
+		{"", "explain --json 0", 2, "error hint exit_code"},
+		{"{}", "verdict check --json -", 2, "error hint exit_code"},
+		{"", "simulate --json nowhere.txt", 2, "error exit_code"},
+		{"", "serve --check --json", 2, "ok checked warnings mistakes"},
+	} {
+		code, out, said := runInProcess(t, test.stdin, strings.Fields(test.args)...)
+		var object map[string]any
+		if err := json.Unmarshal([]byte(out), &object); err != nil || code != test.code {
+			t.Errorf("%s: exit %d, %v: %s%s", test.args, code, err, out, said)
+		}
+		for key := range strings.FieldsSeq(test.keys) {
+			if _, has := object[key]; !has {
+				t.Errorf("%s: no %q in %s", test.args, key, out)
+			}
+		}
+	}
+}

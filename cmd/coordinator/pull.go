@@ -1,0 +1,174 @@
+package main
+
+// A pull request, and a repository, as people have them at hand: a number, OWNER/NAME#N, or the address in their
+// browser's line.
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/url"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// pullForms tells in a hint how a pull request is written.
+const pullForms = "write it as 7, octo/shop#7, or its address: https://github.com/octo/shop/pull/7"
+
+var (
+	pullNumber = regexp.MustCompile(`^#?([0-9]{1,9})$`)
+	pullNamed  = regexp.MustCompile(`^([A-Za-z0-9._-]{1,100})/([A-Za-z0-9._-]{1,100})(?:#|/pull/)([0-9]{1,9})/?$`)
+	// pullPath matches the path of a pull request's page and of those below it: /files, /checks, /commits/….
+	pullPath = regexp.MustCompile(`^/([A-Za-z0-9._-]{1,100})/([A-Za-z0-9._-]{1,100})/pull/([0-9]{1,9})(?:/.*)?$`)
+)
+
+// parsePull reads a pull request as a person writes it, on the GitHub whose API is at api. Its repository is empty where
+// only a number is given.
+func parsePull(text, api string) (quorum.PR, error) {
+	text = strings.TrimSpace(text)
+	m := []string{"", "", "", ""}
+	switch number, named := pullNumber.FindStringSubmatch(text), pullNamed.FindStringSubmatch(text); {
+	case number != nil:
+		m[3] = number[1]
+	case named != nil && named[1] != hostOfSite(api):
+		m = named
+	default:
+		page, is, err := addressOnSite(text, api)
+		if err != nil {
+			return quorum.PR{}, err
+		}
+		if m = pullPath.FindStringSubmatch(page); strings.Contains(text, "/issues/") && m == nil {
+			return quorum.PR{}, usageError(
+				fmt.Errorf("%q is an issue's address", clipArgument(text)), "a pull request's has /pull/ where this has /issues/",
+			)
+		}
+		if !is || m == nil {
+			return quorum.PR{}, usageError(fmt.Errorf("%q is no pull request", clipArgument(text)), pullForms)
+		}
+	}
+	n, _ := strconv.Atoi(m[3]) // at most nine digits
+	if n == 0 {
+		return quorum.PR{}, usageError(fmt.Errorf("%q is no pull request: they are counted from 1", clipArgument(text)), pullForms)
+	}
+	if m[1] != "" && (!isRepoName(m[1]) || !isRepoName(m[2])) {
+		return quorum.PR{}, usageError(fmt.Errorf("%q is no pull request", clipArgument(text)), pullForms)
+	}
+	return quorum.PR{Owner: m[1], Repo: m[2], Number: n}, nil
+}
+
+// addressOnSite returns the path of an address, with or without https://, on the website of the GitHub whose API is at
+// api; is is false for a text that is no address. An address elsewhere is an error: the token is for this one.
+func addressOnSite(text, api string) (page string, is bool, err error) {
+	site := hostOfSite(api)
+	if !strings.Contains(text, "://") {
+		if !strings.HasPrefix(strings.ToLower(text), site+"/") {
+			return "", false, nil
+		}
+		text = "https://" + text
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Hostname() == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return "", false, nil
+	}
+	host := strings.ToLower(u.Hostname())
+	if host == site || host == "www."+site {
+		return u.Path, true, nil
+	}
+	hint := "the token is for " + site + "; of a GitHub Enterprise Server, set GITHUB_API_URL to https://HOST/api/v3"
+	if host == "github.com" {
+		hint = "GITHUB_API_URL names " + site + ": unset it to ask github.com"
+	}
+	return "", false, usageError(fmt.Errorf("%q is at %s and not at %s", clipArgument(text), clipArgument(host), site), hint)
+}
+
+// clipArgument returns an argument as it may stand in an error: a pasted page is not printed.
+func clipArgument(text string) string {
+	const most = 120
+	if r := []rune(text); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return text
+}
+
+// isRepoName reports whether GitHub could give that name to an account or a repository.
+func isRepoName(name string) bool {
+	return repoName.MatchString(name) && name != "." && name != ".."
+}
+
+// resolvePull returns the pull request that an argument names. A number alone is one of the repository that is named,
+// else of the job's, else of the clone's origin.
+func (c *command) resolvePull(text, repo, command string) (quorum.PR, error) {
+	pr, err := parsePull(text, c.Getenv("GITHUB_API_URL"))
+	if err != nil {
+		return pr, err
+	}
+	if pr.Owner == "" {
+		pr.Owner, pr.Repo, err = c.resolveRepo(repo, command)
+		return pr, err
+	}
+	if repo == "" {
+		return pr, nil
+	}
+	owner, name, err := c.splitRepo(repo)
+	if err == nil && !(strings.EqualFold(owner, pr.Owner) && strings.EqualFold(name, pr.Repo)) {
+		err = usageError(fmt.Errorf("--repo %s is not the repository of %s", repo, pr), "leave out --repo: the pull request names its own")
+	}
+	return pr, err
+}
+
+// resolveRepo returns the repository that is named, else the job's, else that of the clone's origin.
+func (c *command) resolveRepo(named, command string) (owner, name string, err error) {
+	if named = cmp.Or(named, c.Getenv("GITHUB_REPOSITORY")); named != "" {
+		return c.splitRepo(named)
+	}
+	err = errNoOrigin
+	if c.Folder != "" {
+		owner, name, err = originRepo(c.Folder, c.Getenv("GITHUB_API_URL"))
+	}
+	hint := "coordinator " + command + " --repo OWNER/NAME"
+	switch {
+	case err == nil:
+		return owner, name, nil
+	case errors.Is(err, errNoOrigin):
+		return "", "", usageError(errors.New("no repository: there is no --repo, no GITHUB_REPOSITORY, and no clone with an origin"), hint)
+	}
+	return "", "", usageError(fmt.Errorf("no repository: there is no --repo, no GITHUB_REPOSITORY, and %w", err), hint)
+}
+
+// splitRepo reads a repository as a person writes it: OWNER/NAME, or its address.
+func (c *command) splitRepo(repo string) (owner, name string, err error) {
+	text := strings.TrimSpace(repo)
+	page, is, err := addressOnSite(text, c.Getenv("GITHUB_API_URL"))
+	if err != nil {
+		return "", "", err
+	}
+	if is {
+		text = strings.TrimSuffix(strings.Trim(page, "/"), ".git")
+	}
+	owner, name, found := strings.Cut(text, "/")
+	if !found || !isRepoName(owner) || !isRepoName(name) {
+		return "", "", usageError(fmt.Errorf("%q is no repository", clipArgument(repo)), "write it as OWNER/NAME: --repo octo/shop")
+	}
+	return owner, name, nil
+}
+
+// pathInRepository returns the path of a policy on the default branch, as --config names it. A file of this machine,
+// which a person may well mean, is refused: it would be looked for in the repository, and not found.
+func pathInRepository(config string) (string, error) {
+	clean := path.Clean(config)
+	switch {
+	case config == "":
+		return "", nil
+	case strings.ContainsAny(config, "\\:~") || strings.HasPrefix(clean, "/") || clean == "." || clean == ".." || strings.HasPrefix(clean, "../"),
+		strings.HasSuffix(config, "/"):
+		return "", usageError(
+			fmt.Errorf("--config %q is no path of a file in the repository", clipArgument(config)),
+			"it is a path on the default branch, as .github/review-coordinator.yml; coordinator explain PR --policy FILE asks what a file on this machine would say",
+		)
+	}
+	return clean, nil
+}

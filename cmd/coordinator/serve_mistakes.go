@@ -1,0 +1,114 @@
+//go:build !action
+
+package main
+
+// All that is wrong with the settings of serve, at once: who mends one mistake should not learn of the next only then.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+
+	"github.com/review-coordinator/coordinator/internal/store"
+)
+
+// settingMistakes are several mistakes in the settings of serve. Each is a line with its hint.
+type settingMistakes []error
+
+func (all settingMistakes) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s in the settings of serve", countNoun(len(all), "mistake"))
+	for _, err := range all {
+		b.WriteString("; " + err.Error())
+	}
+	return b.String()
+}
+
+// lines returns a line for each mistake, with its hint.
+func (all settingMistakes) lines() (lines []string) {
+	for _, err := range all {
+		line := oneLine(err.Error())
+		var hinted *exitError
+		if errors.As(err, &hinted) && hinted.hint != "" {
+			line += " (" + oneLine(hinted.hint) + ")"
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// joinMistakes returns what is wrong: nil, the one mistake, or all of them.
+func joinMistakes(errs ...error) error {
+	var all settingMistakes
+	for _, err := range errs {
+		var several settingMistakes
+		switch {
+		case errors.As(err, &several):
+			all = append(all, several...)
+		case err != nil:
+			all = append(all, err)
+		}
+	}
+	switch len(all) {
+	case 0:
+		return nil
+	case 1:
+		return all[0]
+	}
+	return &exitError{code: exitUsage, err: all}
+}
+
+// tryListeners opens the two listeners and closes them again.
+func (cmd serveCmd) tryListeners(ctx context.Context) error {
+	var errs []error
+	for _, l := range []struct{ flag, address string }{{"--listen", cmd.Listen}, {"--admin-listen", cmd.AdminListen}} {
+		listener, err := listenLimited(ctx, bindTCP, l.flag, l.address)
+		if err == nil {
+			defer listener.Close() // not before the other is open: both may ask for the same port
+		}
+		errs = append(errs, err)
+	}
+	return joinMistakes(errs...)
+}
+
+// tryDatabase opens the database and closes it again.
+func tryDatabase(file string, o store.SQLiteOptions) error {
+	if file == "" {
+		return nil // its address is a mistake of its own
+	}
+	s, err := store.OpenSQLite(file, o)
+	if err != nil {
+		return usageError(err, databaseHint(err))
+	}
+	return s.Close()
+}
+
+// warnOfOpenAdmin returns what to say where the admin listener can be reached from other machines; "" where it cannot.
+func warnOfOpenAdmin(address net.Addr) string {
+	at, ok := address.(*net.TCPAddr)
+	if !ok || at.IP.IsLoopback() {
+		return ""
+	}
+	return fmt.Sprintf(
+		"the admin listener is at %s, which other machines may reach, and asks nobody who they are: let nothing come to it but a proxy that does; of a container, publish its port on 127.0.0.1 alone",
+		at,
+	)
+}
+
+// checksAsJSON describes what was checked; err is what is wrong, or nil.
+func checksAsJSON(c *command, err error) serveJSON {
+	out := serveJSON{OK: err == nil, Checked: append([]checkedJSON{}, c.checked...), Warnings: append([]string{}, c.warnings...)}
+	out.Mistakes = []failureJSON{}
+	var all settingMistakes
+	if !errors.As(err, &all) && err != nil {
+		all = settingMistakes{err}
+	}
+	for _, one := range all {
+		ending := &exitError{code: exitFailed}
+		errors.As(one, &ending)
+		out.Mistakes = append(out.Mistakes, failureJSON{Error: oneLine(one.Error()), Hint: oneLine(ending.hint), ExitCode: ending.code})
+	}
+	return out
+}
