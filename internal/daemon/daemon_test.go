@@ -1085,7 +1085,7 @@ func TestWakesSurviveARestart(t *testing.T) {
 				if n := count(l.looks(), pull(7).String()); n != 1 {
 					t.Errorf("%d looks after the restart", n)
 				}
-				late := scrape(t, h.Metrics)["coordinator_wake_lateness_seconds_sum"]
+				late := scrape(t, h.Metrics)["coordinator_deadline_lateness_seconds_sum"]
 				if passed := away == time.Hour; passed == (late == "0") {
 					t.Errorf("it woke %s s late", late)
 				}

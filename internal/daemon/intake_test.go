@@ -137,7 +137,7 @@ func TestADeliveryIsReceivedAndAnswered(t *testing.T) {
 		t.Errorf("received %+v", d.got)
 	}
 	series := scrape(t, d.Metrics)
-	if series[`coordinator_webhook_deliveries_total{event="push",result="accepted"}`] != "1" || series["coordinator_accept_duration_seconds_count"] != "1" {
+	if series[`coordinator_webhook_deliveries_total{event="push",result="accepted"}`] != "1" || series["coordinator_webhook_accept_duration_seconds_count"] != "1" {
 		t.Error("the delivery was not counted")
 	}
 }

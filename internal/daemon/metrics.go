@@ -177,8 +177,10 @@ func NewMetrics(o MetricsOptions) *Metrics {
 	})
 	build.Set(1)
 	m.registry.MustRegister(
-		m.deliveries, m.accepts, m.decisions, m.reruns, m.tasks, m.failures, m.lateness, m.requests, m.answers, m.redelivered, m.healed, m.panics,
-		build, newScrapeCollector(o, m.Unanswered), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		m.deliveries, m.accepts, m.decisions, m.reruns, m.tasks, m.failures, m.lateness, m.requests, m.answers,
+		m.redelivered, m.healed, m.panics,
+		build, newScrapeCollector(o, m.Unanswered), collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	m.startSeries()
 	return m
