@@ -31,6 +31,7 @@ func allHubRoutes() []hubRoute {
 		{route{method: "GET", pattern: "/app/hook/deliveries"}, true, (*Hub).listDeliveries},
 		{route{method: "GET", pattern: "/app/hook/deliveries/{n:delivery_id}"}, true, (*Hub).getDelivery},
 		{route{method: "POST", pattern: "/app/hook/deliveries/{n:delivery_id}/attempts"}, true, (*Hub).createRedelivery},
+		{route{method: "POST", pattern: conversionPattern}, false, nil},
 	}
 	for i := range all {
 		all[i].segments = strings.Split(strings.Trim(all[i].pattern, "/"), "/")
@@ -44,6 +45,10 @@ func (h *Hub) answerAppRequest(r *routedRequest) routeAnswer {
 		params, found := hubRoutes[i].match(r.Method, r.segments)
 		if !found {
 			continue
+		}
+		if hubRoutes[i].pattern == conversionPattern { // whoever has the code may
+			r.params = params
+			return h.registry.convert(h, r)
 		}
 		asks, refusal := h.authenticate(r)
 		switch {
@@ -309,7 +314,7 @@ func (h *Hub) getDelivery(r *routedRequest, _ credential) routeAnswer {
 	o := deliveryJSON(d)
 	o["url"] = d.url
 	headers := object{}
-	for name, values := range deliveryHeaders(d, h.options) {
+	for name, values := range deliveryHeaders(d, h.options.withCreated(h.created.Load())) {
 		headers[name] = strings.Join(values, ", ")
 	}
 	o["request"] = object{"headers": headers, "payload": rawOrNull(d.Payload)}
