@@ -151,6 +151,9 @@ func (f *appFolder) writeTemporary(name, content string) (err error) {
 // write writes all files or none. The last one is the sign that all are there: at no moment does a new one of it stand
 // beside an old key, or an old one beside a new key.
 func (f *appFolder) write(files []appFile) (err error) {
+	if err := f.checkInPlace(); err != nil {
+		return err
+	}
 	suffix := "." + randomText(8) + ".new"
 	var written []string
 	defer func() {
@@ -188,6 +191,19 @@ func (f *appFolder) write(files []appFile) (err error) {
 		return err
 	}
 	return nil
+}
+
+// checkInPlace checks that the folder still has its name: the environment file says where the key is by that.
+func (f *appFolder) checkInPlace() error {
+	named, err := os.Lstat(f.path)
+	if err != nil {
+		return err
+	}
+	ours, err := f.root.Stat(".")
+	if err == nil && !os.SameFile(named, ours) {
+		err = fmt.Errorf("%s was replaced", f.path)
+	}
+	return err
 }
 
 // place gives a file its name. Without force nothing is replaced, not even what has come there in the meantime.
