@@ -10,6 +10,7 @@ import "errors"
 type fullProgramCommands struct {
 	Simulate    absentCmd `cmd:"" hidden:"" passthrough:""`
 	Serve       absentCmd `cmd:"" hidden:"" passthrough:""`
+	Backup      absentCmd `cmd:"" hidden:"" passthrough:""`
 	AppManifest absentCmd `cmd:"" hidden:"" passthrough:""`
 	Demo        absentCmd `cmd:"" hidden:"" passthrough:""`
 }
@@ -21,6 +22,6 @@ type absentCmd struct {
 
 // Run tells where to get a build that has the command.
 func (absentCmd) Run() error {
-	return usageError(errors.New("this build is the action's: it has no serve, app-manifest, demo and simulate"),
+	return usageError(errors.New("this build is the action's: it has no serve, backup, app-manifest, demo and simulate"),
 		"download coordinator_"+buildVersion()+"_… from the release, or build it without -tags action")
 }

@@ -9,6 +9,7 @@ type fullProgramCommands struct {
 	Simulate simulateCmd `cmd:"" help:"Play scenario files and print what the check would have said."`
 
 	Serve       serveCommands `cmd:"" help:"Run as a GitHub App: webhooks in, checks out."`
+	Backup      backupCmd     `cmd:"" help:"Copy the database of serve, while it runs."`
 	AppManifest manifestCmd   `cmd:"" help:"Print the manifest of a GitHub App with the least that serve needs."`
 	Demo        demoCmd       `cmd:"" help:"Watch a check grow: a story told live, without an account."`
 }
