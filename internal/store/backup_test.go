@@ -228,3 +228,25 @@ func TestABackupThatIsInterruptedLeavesNothing(t *testing.T) {
 		t.Errorf("left: %v", left)
 	}
 }
+
+// After a kill the newest rows lie in the log, and nobody holds the file: they are in the copy, too.
+func TestABackupHoldsWhatAKilledDaemonLeftInItsLog(t *testing.T) {
+	running, killed := filepath.Join(t.TempDir(), "table.db"), filepath.Join(t.TempDir(), "table.db")
+	accept(t, openTable(t, running), "d")
+	for _, suffix := range []string{"", "-wal"} { // as they would be found
+		data, err := os.ReadFile(running + suffix)
+		if err == nil {
+			err = os.WriteFile(killed+suffix, data, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	to := filepath.Join(t.TempDir(), "copy.db")
+	if b := backUp(t, killed, to, store.BackupOptions{}); b.Rows["deliveries"] != 1 {
+		t.Errorf("%+v", b)
+	}
+	if known, err := openTable(t, killed).Known(t.Context(), []string{"d"}); err != nil || !known["d"] {
+		t.Errorf("the database lost it: %v, %v", known, err)
+	}
+}
