@@ -144,7 +144,9 @@ func (cmd manifestCmd) Run(c *command) error {
 		if err != nil {
 			return fmt.Errorf("write manifest: %w", err)
 		}
-		v := manifestView{manifestTables: newManifestTables(), Name: m.Name, Form: steps.formURL, Manifest: string(text), Convert: steps.convertCommand}
+		v := manifestView{
+			manifestTables: newManifestTables(), Name: m.Name, Form: steps.formURL, Manifest: string(text), Convert: steps.convertCommand,
+		}
 		return manifestPage.Execute(c.Stdout, v)
 	}
 	enc := json.NewEncoder(c.Stdout)

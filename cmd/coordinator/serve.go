@@ -55,7 +55,8 @@ It needs a webhook secret and an identity, from the environment:
                                and no deliveries are asked for again
   GITHUB_API_URL               of a GitHub Enterprise Server: https://HOST/api/v3
 
-docs/daemon.md shows how to make the App, in ten minutes; coordinator app-manifest prints what it needs.
+coordinator serve setup makes the App in your browser and writes these settings; docs/daemon.md shows all of it, in ten
+minutes.
 SIGTERM stops it within ten seconds, and nothing is lost.
 
 Examples:
@@ -137,7 +138,7 @@ func (cmd serveCmd) githubIdentity(c *command) (client.Options, error) {
 	if o.Token = c.Getenv("GITHUB_TOKEN"); o.Token == "" {
 		return o, usageError(
 			errors.New("there is neither an App nor a token"),
-			"set GITHUB_APP_ID and GITHUB_APP_PRIVATE_KEY_FILE (coordinator app-manifest helps to make an App), or GITHUB_TOKEN",
+			"set GITHUB_APP_ID and GITHUB_APP_PRIVATE_KEY_FILE (coordinator serve setup makes an App and writes both), or GITHUB_TOKEN",
 		)
 	}
 	return o, nil

@@ -200,7 +200,9 @@ func (cmd setupCmd) printNext(c *command, app savedApp) {
 	at := func(name string) string { return filepath.Join(app.dir, name) }
 	fmt.Fprintf(c.Stdout, "\nThe App %s of %s is made.\n\n", app.name, app.owner)
 	for _, line := range [][2]string{
-		{appKeyFile, "its private key"}, {appSecretFile, "the secret that signs what GitHub sends"}, {appEnvFile, "the settings of coordinator serve"},
+		{appKeyFile, "its private key"},
+		{appSecretFile, "the secret that signs what GitHub sends"},
+		{appEnvFile, "the settings of coordinator serve"},
 	} {
 		fmt.Fprintf(c.Stdout, "  %s: %s\n", at(line[0]), line[1])
 	}
@@ -378,7 +380,8 @@ func openInBrowser(ctx context.Context, folder *appFolder, address string) (io.C
 	if program == nil {
 		program = []string{"xdg-open"}
 	}
-	opener := exec.CommandContext(context.WithoutCancel(ctx), program[0], append(program[1:], filepath.Join(folder.path, name))...)
+	program = append(program, filepath.Join(folder.path, name))
+	opener := exec.CommandContext(context.WithoutCancel(ctx), program[0], program[1:]...) //nolint:gosec // one of the three above
 	if err := opener.Start(); err != nil {
 		return page, err
 	}

@@ -146,7 +146,7 @@ func (s *setting) wait() int {
 // env reads the environment file as docker does: nothing but lines NAME=VALUE, taken as they are.
 func readEnv(t *testing.T, dir string) map[string]string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(dir, appEnvFile))
+	text, err := os.ReadFile(filepath.Join(dir, "env"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +163,7 @@ func readEnv(t *testing.T, dir string) map[string]string {
 func (s *setting) tellsNoSecret(dir string, shown ...string) {
 	s.t.Helper()
 	all := s.out.String() + s.stderr.String() + strings.Join(shown, "")
-	key, err := os.ReadFile(filepath.Join(dir, appKeyFile))
+	key, err := os.ReadFile(filepath.Join(dir, "app.pem"))
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -174,19 +174,32 @@ func (s *setting) tellsNoSecret(dir string, shown ...string) {
 	}
 }
 
+// rescued is the folder that got what could not be written where it should.
+func (s *setting) rescued() string {
+	s.t.Helper()
+	found := regexp.MustCompile(`it was written into (\S+) instead`).FindStringSubmatch(s.stderr.String())
+	if found == nil {
+		s.t.Fatalf("it says %s", s.stderr)
+	}
+	return found[1]
+}
+
 // The whole way: page, form, redirect, exchange, files; then serve --check is content, and serve takes what GitHub signs.
 func TestServeSetupMakesAnAppThatServes(t *testing.T) {
 	s := startSetup(t, sandbox.HubOptions{}, "--organization", "octo")
 	back := s.pressButton()
 	res, done := s.visit(http.MethodGet, back, "", "")
-	if res.StatusCode != 200 || !strings.Contains(done, "&#34;Octo Quorum&#34; is made") || !strings.Contains(done, "/github-apps/octo-quorum/installations/new") {
+	if res.StatusCode != 200 || !strings.Contains(done, "&#34;Octo Quorum&#34; is made") ||
+		!strings.Contains(done, "/github-apps/octo-quorum/installations/new") {
 		t.Errorf("%d:\n%s", res.StatusCode, done)
 	}
 	if code := s.wait(); code != 0 {
 		t.Fatalf("exit %d: %s", code, s.stderr)
 	}
 	s.tellsNoSecret(s.dir, done)
-	for _, want := range []string{`The App "Octo Quorum" of octo is made.`, s.dir + "/env", "/github-apps/octo-quorum/installations/new", "coordinator serve --check"} {
+	for _, want := range []string{
+		`The App "Octo Quorum" of octo is made.`, s.dir + "/env", "/github-apps/octo-quorum/installations/new", "coordinator serve --check",
+	} {
 		if !strings.Contains(s.out.String(), want) {
 			t.Errorf("it does not say %q:\n%s", want, s.out)
 		}
@@ -194,7 +207,7 @@ func TestServeSetupMakesAnAppThatServes(t *testing.T) {
 	if said := s.stderr.String(); said != "" {
 		t.Errorf("it says %s", said)
 	}
-	for _, name := range []string{appKeyFile, appSecretFile, appEnvFile} {
+	for _, name := range []string{"app.pem", "webhook-secret", "env"} {
 		if info, err := os.Lstat(filepath.Join(s.dir, name)); err != nil || info.Mode() != 0o600 {
 			t.Errorf("%s: %v, %v", name, info.Mode(), err)
 		}
@@ -328,7 +341,7 @@ func TestTheSetupPageIsClosed(t *testing.T) {
 		}
 	}
 	s.stop()
-	if code := s.wait(); code != exitInterrupted {
+	if code := s.wait(); code != 130 {
 		t.Errorf("interrupted, it ends with %d: %s", code, s.stderr)
 	}
 	if _, err := os.Lstat(s.dir); !os.IsNotExist(err) {
@@ -385,7 +398,7 @@ func TestServeSetupTakesANewCodeAfterARefusedOne(t *testing.T) {
 func TestServeSetupRescuesTheKey(t *testing.T) {
 	s := startSetup(t, sandbox.HubOptions{})
 	back := s.pressButton()
-	if err := os.WriteFile(filepath.Join(s.dir, appEnvFile), []byte("another's"), 0o600); err != nil { // no --force
+	if err := os.WriteFile(filepath.Join(s.dir, "env"), []byte("another's"), 0o600); err != nil { // no --force
 		t.Fatal(err)
 	}
 	if res, _ := s.visit(http.MethodGet, back, "", ""); res.StatusCode != 200 {
@@ -394,12 +407,8 @@ func TestServeSetupRescuesTheKey(t *testing.T) {
 	if code := s.wait(); code != 0 {
 		t.Errorf("exit %d", code)
 	}
-	found := regexp.MustCompile(`it was written into (\S+) instead`).FindStringSubmatch(s.stderr.String())
-	if found == nil {
-		t.Fatalf("it says %s", s.stderr)
-	}
-	s.tellsNoSecret(found[1])
-	if text, _ := os.ReadFile(filepath.Join(s.dir, appEnvFile)); string(text) != "another's" {
+	s.tellsNoSecret(s.rescued())
+	if text, _ := os.ReadFile(filepath.Join(s.dir, "env")); string(text) != "another's" {
 		t.Errorf("it was replaced: %s", text)
 	}
 	if left, _ := os.ReadDir(s.dir); len(left) != 1 {

@@ -53,7 +53,10 @@ func openAppFolder(dir string, force bool) (_ *appFolder, err error) {
 	switch err := os.Mkdir(f.path, 0o700); {
 	case errors.Is(err, fs.ErrExist):
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, usageError(fmt.Errorf("the folder in which --dir %s would be made is not there", f.path), "make it first, or choose another --dir")
+		return nil, usageError(
+			fmt.Errorf("the folder in which --dir %s would be made is not there", f.path),
+			"make it first, or choose another --dir",
+		)
 	case err != nil:
 		return nil, usageError(fmt.Errorf("make --dir: %w", err), "choose a folder that you may write")
 	default:
@@ -88,7 +91,7 @@ func (f *appFolder) open() error {
 		return usageError(fmt.Errorf("--dir %s is no folder", f.path), "name a folder, or one that is not there yet")
 	}
 	if f.made && before.Mode().Perm() != 0o700 { // an odd umask
-		if err := os.Chmod(f.path, 0o700); err != nil {
+		if err := os.Chmod(f.path, 0o700); err != nil { //nolint:gosec // a folder must be entered
 			return fmt.Errorf("make --dir private: %w", err)
 		}
 	}

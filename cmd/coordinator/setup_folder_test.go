@@ -6,11 +6,15 @@ package main
 
 import (
 	"bytes"
+	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
 
 // setupInto runs serve setup into a folder that it should refuse, before it shows a page or asks anything.
@@ -19,7 +23,7 @@ func setupInto(t *testing.T, dir string, flags ...string) (said string) {
 	var stdout, stderr bytes.Buffer
 	c := &command{Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Getenv: func(string) string { return "" }}
 	args := append([]string{"serve", "setup", "--webhook", "https://quorum.example.com/webhook", "--timeout", "1s", "--dir", dir}, flags...)
-	if code := c.Main(t.Context(), args); code != exitUsage || stdout.Len() > 0 {
+	if code := c.Main(t.Context(), args); code != 2 || stdout.Len() > 0 {
 		t.Errorf("%s: exit %d, prints %s", dir, code, &stdout)
 	}
 	return stderr.String()
@@ -71,72 +75,56 @@ func TestServeSetupRefusesFolders(t *testing.T) {
 }
 
 // With --force links are replaced and not followed, and what is written is its owner's alone, whatever the umask.
-func TestAppFilesArePrivateAndFollowNoLink(t *testing.T) {
+func TestServeSetupWritesPrivateFilesAndFollowsNoLink(t *testing.T) {
 	for _, umask := range []int{0, 0o077, 0o777} {
-		dir, victim := filepath.Join(t.TempDir(), "app"), filepath.Join(t.TempDir(), "victim")
+		victim := filepath.Join(t.TempDir(), "victim")
 		old := syscall.Umask(umask)
 		defer syscall.Umask(old)
-		made, err := openAppFolder(dir, false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		syscall.Umask(0o022)
-		for _, name := range []string{appKeyFile, appSecretFile, appEnvFile} {
-			if err := os.Symlink(victim, filepath.Join(dir, name)); err != nil {
+		s := startSetup(t, sandbox.HubOptions{}, "--force")
+		back := s.pressButton()
+		for _, name := range []string{"app.pem", "webhook-secret", "env"} {
+			if err := os.Symlink(victim, filepath.Join(s.dir, name)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		files := []appFile{{appKeyFile, "key"}, {appSecretFile, "secret"}, {appEnvFile, "env"}}
-		if err := made.write(files); err == nil { // they came after it was opened
-			t.Error("it replaced what it may not")
+		if res, _ := s.visit(http.MethodGet, back, "", ""); res.StatusCode != 200 {
+			t.Errorf("%d: %s", res.StatusCode, s.stderr)
 		}
-		if left, _ := os.ReadDir(dir); len(left) != 3 {
-			t.Errorf("%d files are in the folder", len(left))
-		}
-		made.force = true
-		syscall.Umask(umask)
-		if err := made.write(files); err != nil {
-			t.Error(err)
+		if code := s.wait(); code != 0 || s.stderr.String() != "" {
+			t.Errorf("exit %d: %s", code, s.stderr)
 		}
 		syscall.Umask(0o022)
-		made.close()
-		for _, file := range files {
-			info, err := os.Lstat(filepath.Join(dir, file.name))
-			if err != nil || info.Mode() != 0o600 {
-				t.Errorf("umask %o: %s is %v, %v", umask, file.name, info.Mode(), err)
-			}
-			if text, err := os.ReadFile(filepath.Join(dir, file.name)); err != nil || string(text) != file.content {
-				t.Errorf("%s holds %q, %v", file.name, text, err)
+		for name, want := range map[string]fs.FileMode{"": fs.ModeDir | 0o700, "app.pem": 0o600, "webhook-secret": 0o600, "env": 0o600} {
+			if info, err := os.Lstat(filepath.Join(s.dir, name)); err != nil || info.Mode() != want {
+				t.Errorf("umask %o: %q is %v, %v", umask, name, info.Mode(), err)
 			}
 		}
-		if info, err := os.Lstat(dir); err != nil || info.Mode().Perm() != 0o700 {
-			t.Errorf("umask %o: the folder is %v, %v", umask, info.Mode(), err)
-		}
+		s.tellsNoSecret(s.dir)
 		if _, err := os.Lstat(victim); !os.IsNotExist(err) {
 			t.Errorf("a link was followed: %v", err)
 		}
 	}
 }
 
-// The folder is replaced by another user's while the person is on GitHub's page: that one gets nothing.
-func TestAReplacedFolderGetsNothing(t *testing.T) {
-	dir, moved := filepath.Join(t.TempDir(), "app"), filepath.Join(t.TempDir(), "moved")
-	folder, err := openAppFolder(dir, false)
-	if err != nil {
+// The folder is replaced by another user's while the person is on GitHub's page: that one gets nothing, and nothing is
+// lost.
+func TestServeSetupIntoAReplacedFolder(t *testing.T) {
+	s := startSetup(t, sandbox.HubOptions{})
+	back, theirs := s.pressButton(), t.TempDir()
+	if err := os.Rename(s.dir, filepath.Join(t.TempDir(), "moved")); err != nil {
 		t.Fatal(err)
 	}
-	defer folder.close()
-	theirs := t.TempDir()
-	if err := os.Rename(dir, moved); err != nil {
+	if err := os.Symlink(theirs, s.dir); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(theirs, dir); err != nil {
-		t.Fatal(err)
+	if res, _ := s.visit(http.MethodGet, back, "", ""); res.StatusCode != 200 {
+		t.Errorf("%d: %s", res.StatusCode, s.stderr)
 	}
-	if err := folder.write([]appFile{{appKeyFile, "key"}, {appEnvFile, "env"}}); err == nil {
-		t.Error("nobody was told that the files are elsewhere")
+	if code := s.wait(); code != 0 || !strings.Contains(s.stderr.String(), "was replaced") {
+		t.Errorf("exit %d: %s", code, s.stderr)
 	}
 	if left, _ := os.ReadDir(theirs); len(left) != 0 {
 		t.Errorf("the other folder got %v", left)
 	}
+	s.tellsNoSecret(s.rescued())
 }

@@ -80,7 +80,10 @@ func (s *setupSite) takeCode(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	if code == "" || !s.claimCode(code) {
-		s.show(w, http.StatusConflict, setupView{Title: "Another App is being made", Text: "One answer of GitHub's is enough: see the terminal."})
+		s.show(w, http.StatusConflict, setupView{
+			Title: "Another App is being made",
+			Text:  "One answer of GitHub's is enough: see the terminal.",
+		})
 		return
 	}
 	app, err := s.makeApp(code)
@@ -88,7 +91,10 @@ func (s *setupSite) takeCode(w http.ResponseWriter, req *http.Request) {
 		if client.IsNotFound(err) || client.IsUnprocessable(err) || errors.Is(err, client.ErrNoManifestCode) {
 			s.releaseCode() // it will never make an App
 		}
-		s.show(w, http.StatusBadGateway, setupView{Title: "The App is not ready", Text: "The terminal says why. To try again, reload this page."})
+		s.show(w, http.StatusBadGateway, setupView{
+			Title: "The App is not ready",
+			Text:  "The terminal says why. To try again, reload this page.",
+		})
 		return
 	}
 	s.show(w, http.StatusOK, setupView{

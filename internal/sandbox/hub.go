@@ -480,7 +480,7 @@ func (h *Hub) forwardRequest(r *routedRequest) requestOutcome {
 	}
 	a := refusal
 	if a.status == 0 {
-		a = h.registry.takeManifest(r)
+		a = r.answerForm(&h.registry)
 	}
 	if a.status == 0 {
 		a = h.answerAppRequest(r)

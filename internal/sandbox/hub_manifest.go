@@ -10,12 +10,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"encoding/pem"
-	"fmt"
-	"maps"
-	"net/http"
 	"net/url"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -89,26 +85,19 @@ func (m appManifest) wrong() string {
 	return ""
 }
 
-// webForm matches the addresses of GitHub's website that take a manifest.
-var webForm = regexp.MustCompile(`^/(?:organizations/([A-Za-z0-9_-]+)/)?settings/apps/new$`)
-
-// takeManifest answers the form's request on the website: the person who is signed in presses the button at once. It
-// returns an empty answer for any other request.
-func (r *registry) takeManifest(req *routedRequest) routeAnswer {
-	found := webForm.FindStringSubmatch(req.URL.Path)
-	if found == nil || req.Method != http.MethodPost {
-		return routeAnswer{}
-	}
-	form, err := url.ParseQuery(string(req.body))
-	if err != nil || !strings.HasPrefix(req.Header.Get("Content-Type"), "application/x-www-form-urlencoded") {
-		return answerPage(400, "What?")
-	}
+// takeManifest keeps the App of a form that was sent, and returns where the browser is sent on to. The person who is
+// signed in presses the button at once.
+func (r *registry) takeManifest(owner, manifest, state string, now time.Time) (to, wrong string) {
 	var m appManifest
-	if err := json.Unmarshal([]byte(form.Get("manifest")), &m); err != nil {
-		return answerPage(422, "Manifest is no JSON")
+	if err := json.Unmarshal([]byte(manifest), &m); err != nil {
+		return "", "Manifest is no JSON"
 	}
 	if wrong := m.wrong(); wrong != "" {
-		return answerPage(422, wrong)
+		return "", wrong
+	}
+	back, err := url.Parse(m.Redirect)
+	if err != nil {
+		return "", "Redirect url must be a valid URL" // unreachable: it was read before
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -116,24 +105,14 @@ func (r *registry) takeManifest(req *routedRequest) routeAnswer {
 	if r.pending == nil {
 		r.pending = map[string]pendingApp{}
 	}
-	r.pending[code] = pendingApp{manifest: m, owner: or(found[1], "alice"), at: req.now}
-	to, err := url.Parse(m.Redirect)
-	if err != nil {
-		return answerPage(422, "Redirect url must be a valid URL") // unreachable: it was read before
-	}
-	q := to.Query()
+	r.pending[code] = pendingApp{manifest: m, owner: owner, at: now}
+	q := back.Query()
 	q.Set("code", code)
-	if state := req.queryParam("state"); state != "" {
+	if state != "" {
 		q.Set("state", state)
 	}
-	to.RawQuery = q.Encode()
-	a := answerPage(302, "You are being redirected.")
-	a.header["Location"] = to.String()
-	return a
-}
-
-func answerPage(status int, text string) routeAnswer {
-	return routeAnswer{status: status, raw: []byte(text), header: map[string]string{"Content-Type": "text/html; charset=utf-8"}}
+	back.RawQuery = q.Encode()
+	return back.String(), ""
 }
 
 func randomHex(n int) string {
@@ -142,55 +121,34 @@ func randomHex(n int) string {
 	return hex.EncodeToString(b)
 }
 
-// conversionPattern is where a code is exchanged.
-const conversionPattern = "/app-manifests/{code}/conversions"
-
-// convert answers the exchange of a code. The Hub is the GitHub of one App: the one that is made has its id, and takes
-// its place.
-func (r *registry) convert(h *Hub, req *routedRequest) routeAnswer {
+// takeCode returns what a code stands for, once and within its hour.
+func (r *registry) takeCode(code string, now time.Time) (made pendingApp, found bool) {
 	r.mu.Lock()
-	made, found := r.pending[req.params["code"]]
-	delete(r.pending, req.params["code"])
-	r.mu.Unlock()
-	if !found || req.now.Sub(made.at) > manifestCodeLife {
-		return answerNotFound()
-	}
+	defer r.mu.Unlock()
+	made, found = r.pending[code]
+	delete(r.pending, code)
+	return made, found && now.Sub(made.at) <= manifestCodeLife
+}
+
+// newCredentials makes the key of an App, and its webhook's secret.
+func newCredentials(name string, secret bool) (*AppCredentials, error) {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
-		return answerError(500, "no key") // unreachable
+		return nil, err
 	}
-	slug := slugOfName(made.manifest.Name)
-	h.appSlug.Store(slug)
-	created := AppCredentials{Key: key, Secret: randomHex(20), Slug: slug}
-	if h.options.NoWebhookSecret {
-		created.Secret = ""
+	made := &AppCredentials{Key: key, Slug: slugOfName(name)}
+	if secret {
+		made.Secret = randomHex(20)
 	}
-	h.created.Store(&created)
-	o := h.appJSON()
-	maps.Copy(o, object{
-		"owner": h.accountJSON(made.owner), "name": made.manifest.Name, "description": made.manifest.Description,
-		"external_url": made.manifest.URL, "permissions": made.manifest.Permissions, "events": slices.Clone(made.manifest.Events),
-		"client_secret": randomHex(20), "webhook_secret": stringOrNull(created.Secret),
-		"pem": string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})),
-	})
-	if strings.HasPrefix(req.URL.Path, "/api/v3/") {
-		o["html_url"] = fmt.Sprintf("%s/github-apps/%s", strings.TrimSuffix(req.baseURL, "/api/v3"), slug)
-	}
-	return answerCreated(o)
+	return made, nil
+}
+
+// keyPEM is the key as GitHub hands it out.
+func (c *AppCredentials) keyPEM() string {
+	return string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(c.Key)}))
 }
 
 // slugOfName is how GitHub makes an App's slug.
 func slugOfName(name string) string {
 	return strings.Trim(regexp.MustCompile(`[^a-z0-9]+`).ReplaceAllString(strings.ToLower(name), "-"), "-")
-}
-
-// Created returns the App that was made last from a manifest; nil if none was.
-func (h *Hub) Created() *AppCredentials { return h.created.Load() }
-
-// withCreated returns the options with the webhook's secret of the App that was made, if one was.
-func (o HubOptions) withCreated(made *AppCredentials) HubOptions {
-	if made != nil {
-		o.Secret = made.Secret
-	}
-	return o
 }
