@@ -424,6 +424,9 @@ func (h *handbook) read(name string) {
 		return
 	case name != "":
 		h.parents[name] = true
+		if len(h.flags[name]) > 0 { // it does something alone, too
+			h.names = append(h.names, name)
+		}
 	}
 	for line := range strings.Lines(list) {
 		if m := listedCommand.FindStringSubmatch(strings.TrimRight(line, "\n")); m != nil {

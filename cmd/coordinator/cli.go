@@ -56,6 +56,7 @@ func (c *command) parseArgs(ctx context.Context, args []string) (run func() erro
 		commandGroups(),
 		kong.Writers(c.Stdout, c.Stderr),
 		kong.Exit(func(int) { told = true }),
+		kong.Help(printHelp),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, WrapUpperBound: 100}),
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Bind(c),

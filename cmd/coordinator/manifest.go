@@ -117,6 +117,9 @@ type manifestHook struct {
 	Active bool   `json:"active"`
 }
 
+// projectURL is the homepage of an App that names none of its own.
+const projectURL = "https://github.com/review-coordinator/coordinator"
+
 // redirectURL is where GitHub sends the browser with the code for the App's key. It is a port of the person's own
 // machine that no known program uses, because the code opens the key and must reach no other machine. Nothing needs to
 // answer there.
@@ -141,12 +144,8 @@ func (cmd manifestCmd) Run(c *command) error {
 		if err != nil {
 			return fmt.Errorf("write manifest: %w", err)
 		}
-		v := manifestView{Name: m.Name, Form: steps.formURL, Manifest: string(text), Convert: steps.convertCommand}
-		for _, p := range appPermissions {
-			v.Permissions = append(v.Permissions, manifestRow{p.Name + ": " + p.Level, p.reason})
-		}
-		for _, s := range appEvents {
-			v.Events = append(v.Events, manifestRow{s.event, s.reason})
+		v := manifestView{
+			manifestTables: newManifestTables(), Name: m.Name, Form: steps.formURL, Manifest: string(text), Convert: steps.convertCommand,
 		}
 		return manifestPage.Execute(c.Stdout, v)
 	}
@@ -275,11 +274,40 @@ func validateAPIURL(api string) error {
 
 // A manifestView is the data of the page.
 type manifestView struct {
+	manifestTables
 	Name, Form, Manifest, Convert string
-	Permissions, Events           []manifestRow
 }
 
+// manifestTables are what an App asks for, with the reasons.
+type manifestTables struct{ Permissions, Events []manifestRow }
+
 type manifestRow struct{ What, Why string }
+
+func newManifestTables() (t manifestTables) {
+	for _, p := range appPermissions {
+		t.Permissions = append(t.Permissions, manifestRow{p.Name + ": " + p.Level, p.reason})
+	}
+	for _, s := range appEvents {
+		t.Events = append(t.Events, manifestRow{s.event, s.reason})
+	}
+	return t
+}
+
+// manifestStyle is the style of a page with a manifest's button.
+const manifestStyle = `body { font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 3rem auto; padding: 0 1rem }
+button { font: inherit; font-weight: 600; padding: .6rem 1.2rem; border: 0; border-radius: .4rem; background: #1f883d; color: #fff; cursor: pointer }
+td { padding: .15rem 1rem .15rem 0; vertical-align: top }
+code, pre { font: 14px/1.5 ui-monospace, monospace; overflow-x: auto }
+`
+
+// manifestTablesText shows manifestTables.
+const manifestTablesText = `<h2>What it may do, and why</h2>
+<table>{{range .Permissions}}<tr><td><code>{{.What}}</code></td><td>{{.Why}}</td></tr>
+{{end}}</table>
+<h2>What it is told</h2>
+<table>{{range .Events}}<tr><td><code>{{.What}}</code></td><td>{{.Why}}</td></tr>
+{{end}}</table>
+`
 
 // manifestPage is the page with the button. It sends nothing by itself, runs no script and loads nothing.
 var manifestPage = template.Must(template.New("page").Parse(`<!doctype html>
@@ -290,11 +318,7 @@ var manifestPage = template.Must(template.New("page").Parse(`<!doctype html>
 <meta name="color-scheme" content="light dark">
 <title>Create {{.Name}}</title>
 <style>
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 3rem auto; padding: 0 1rem }
-button { font: inherit; font-weight: 600; padding: .6rem 1.2rem; border: 0; border-radius: .4rem; background: #1f883d; color: #fff; cursor: pointer }
-td { padding: .15rem 1rem .15rem 0; vertical-align: top }
-code, pre { font: 14px/1.5 ui-monospace, monospace; overflow-x: auto }
-</style>
+` + manifestStyle + `</style>
 </head>
 <body>
 <h1>Create {{.Name}}</h1>
@@ -306,12 +330,6 @@ code, pre { font: 14px/1.5 ui-monospace, monospace; overflow-x: auto }
 <code>?code=CODE</code>. Nothing needs to answer there. Within an hour, with that code:</p>
 <pre>{{.Convert}}</pre>
 <p>The file holds the App's <code>id</code>, its private key (<code>pem</code>) and its <code>webhook_secret</code>. Keep it to yourself.</p>
-<h2>What it may do, and why</h2>
-<table>{{range .Permissions}}<tr><td><code>{{.What}}</code></td><td>{{.Why}}</td></tr>
-{{end}}</table>
-<h2>What it is told</h2>
-<table>{{range .Events}}<tr><td><code>{{.What}}</code></td><td>{{.Why}}</td></tr>
-{{end}}</table>
-</body>
+` + manifestTablesText + `</body>
 </html>
 `))

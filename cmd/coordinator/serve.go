@@ -58,7 +58,8 @@ It needs a webhook secret and an identity, from the environment:
   GITHUB_API_URL               of a GitHub Enterprise Server: https://HOST/api/v3
   PUBLIC_URL                   the same as --public-url
 
-docs/daemon.md shows how to make the App, in ten minutes; coordinator app-manifest prints what it needs.
+coordinator serve setup makes the App in your browser and writes these settings; docs/daemon.md shows all of it, in ten
+minutes.
 SIGTERM stops it within ten seconds, and nothing is lost.
 
 Examples:
@@ -142,7 +143,7 @@ func (cmd serveCmd) githubIdentity(c *command) (client.Options, error) {
 	case o.Token == "":
 		noIdentity = usageError(
 			errors.New("there is neither an App nor a token"),
-			"set GITHUB_APP_ID and GITHUB_APP_PRIVATE_KEY_FILE (coordinator app-manifest helps to make an App), or GITHUB_TOKEN",
+			"set GITHUB_APP_ID and GITHUB_APP_PRIVATE_KEY_FILE (coordinator serve setup makes an App and writes both), or GITHUB_TOKEN",
 		)
 	}
 	return o, joinMistakes(noAddress, noIdentity)

@@ -43,7 +43,8 @@ type HubOptions struct {
 	Permissions map[string]string
 	// events that an installation sends to the App; default: what the coordinator needs
 	Events             []string
-	ParallelDeliveries int // deliveries at a time; default 1
+	ParallelDeliveries int  // deliveries at a time; default 1
+	NoWebhookSecret    bool // an App that is made from a manifest gets none, as GitHub may do
 	// the one personal token; "": any, where a GitHub was added to installation 0
 	PersonalToken string
 }
@@ -77,6 +78,8 @@ type Hub struct {
 	deliveries deliveryQueue
 	muted      atomic.Bool
 	appSlug    atomic.Value // a string: what the App is called now
+	registry   registry
+	created    atomic.Pointer[AppCredentials] // of the App that was made last from a manifest; nil: those of the options
 }
 
 // installation is the App on an account.
@@ -477,6 +480,9 @@ func (h *Hub) forwardRequest(r *routedRequest) requestOutcome {
 	}
 	a := refusal
 	if a.status == 0 {
+		a = r.answerForm(&h.registry)
+	}
+	if a.status == 0 {
 		a = h.answerAppRequest(r)
 	}
 	a = h.finishAnswer(r, a)
@@ -533,14 +539,18 @@ func (h *Hub) verifyJWT(jwt string, now time.Time) routeAnswer {
 	if iss := strings.Trim(string(claims.Iss), `"`); iss != strconv.FormatInt(h.options.App.ID, 10) {
 		return answerError(401, "'Issuer' claim ('iss') must be an Integer")
 	}
-	if h.options.Key == nil {
+	key := h.options.Key
+	if made := h.created.Load(); made != nil {
+		key = &made.Key.PublicKey
+	}
+	if key == nil {
 		return routeAnswer{}
 	}
 	sum := sha256.Sum256([]byte(parts[0] + "." + parts[1]))
 	signature, err := base64.RawURLEncoding.DecodeString(parts[2])
 	at := float64(now.Unix())
 	switch {
-	case header.Alg != "RS256", err != nil, rsa.VerifyPKCS1v15(h.options.Key, crypto.SHA256, sum[:], signature) != nil:
+	case header.Alg != "RS256", err != nil, rsa.VerifyPKCS1v15(key, crypto.SHA256, sum[:], signature) != nil:
 		return answerError(401, "A JSON web token could not be decoded")
 	case claims.Exp <= at:
 		return answerError(

@@ -4,7 +4,10 @@ package sandbox
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
+	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,6 +34,7 @@ func allHubRoutes() []hubRoute {
 		{route{method: "GET", pattern: "/app/hook/deliveries"}, true, (*Hub).listDeliveries},
 		{route{method: "GET", pattern: "/app/hook/deliveries/{n:delivery_id}"}, true, (*Hub).getDelivery},
 		{route{method: "POST", pattern: "/app/hook/deliveries/{n:delivery_id}/attempts"}, true, (*Hub).createRedelivery},
+		{route{method: "POST", pattern: conversionPattern}, false, nil},
 	}
 	for i := range all {
 		all[i].segments = strings.Split(strings.Trim(all[i].pattern, "/"), "/")
@@ -44,6 +48,10 @@ func (h *Hub) answerAppRequest(r *routedRequest) routeAnswer {
 		params, found := hubRoutes[i].match(r.Method, r.segments)
 		if !found {
 			continue
+		}
+		if hubRoutes[i].pattern == conversionPattern { // whoever has the code may
+			r.params = params
+			return convertManifest(h, r)
 		}
 		asks, refusal := h.authenticate(r)
 		switch {
@@ -309,7 +317,7 @@ func (h *Hub) getDelivery(r *routedRequest, _ credential) routeAnswer {
 	o := deliveryJSON(d)
 	o["url"] = d.url
 	headers := object{}
-	for name, values := range deliveryHeaders(d, h.options) {
+	for name, values := range deliveryHeaders(d, h.options.withCreated(h.created.Load())) {
 		headers[name] = strings.Join(values, ", ")
 	}
 	o["request"] = object{"headers": headers, "payload": rawOrNull(d.Payload)}
@@ -339,4 +347,69 @@ func AppEndpoints() []string {
 		all = append(all, r.endpoint())
 	}
 	return all
+}
+
+// webForm matches the addresses of GitHub's website that take a manifest.
+var webForm = regexp.MustCompile(`^/(?:organizations/([A-Za-z0-9_-]+)/)?settings/apps/new$`)
+
+// answerForm answers the form that posts a manifest to the website; an empty answer is for any other request.
+func (r *routedRequest) answerForm(made *registry) routeAnswer {
+	found := webForm.FindStringSubmatch(r.URL.Path)
+	if found == nil || r.Method != http.MethodPost {
+		return routeAnswer{}
+	}
+	form, err := url.ParseQuery(string(r.body))
+	if err != nil || !strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-www-form-urlencoded") {
+		return answerPage(400, "What?")
+	}
+	to, wrong := made.takeManifest(or(found[1], "alice"), form.Get("manifest"), r.queryParam("state"), r.now)
+	if wrong != "" {
+		return answerPage(422, wrong)
+	}
+	a := answerPage(302, "You are being redirected.")
+	a.header["Location"] = to
+	return a
+}
+
+func answerPage(status int, text string) routeAnswer {
+	return routeAnswer{status: status, raw: []byte(text), header: map[string]string{"Content-Type": "text/html; charset=utf-8"}}
+}
+
+// conversionPattern is where a code is exchanged.
+const conversionPattern = "/app-manifests/{code}/conversions"
+
+// convertManifest answers the exchange of a code. The Hub is the GitHub of one App: the one that is made has its id, and
+// takes its place.
+func convertManifest(h *Hub, r *routedRequest) routeAnswer {
+	made, found := h.registry.takeCode(r.params["code"], r.now)
+	if !found {
+		return answerNotFound()
+	}
+	created, err := newCredentials(made.manifest.Name, !h.options.NoWebhookSecret)
+	if err != nil {
+		return answerError(500, "no key") // unreachable
+	}
+	h.appSlug.Store(created.Slug)
+	h.created.Store(created)
+	o := h.appJSON()
+	maps.Copy(o, object{
+		"owner": h.accountJSON(made.owner), "name": made.manifest.Name, "description": made.manifest.Description,
+		"external_url": made.manifest.URL, "permissions": made.manifest.Permissions, "events": made.manifest.Events,
+		"client_secret": randomHex(20), "webhook_secret": stringOrNull(created.Secret), "pem": created.keyPEM(),
+	})
+	if strings.HasPrefix(r.URL.Path, "/api/v3/") {
+		o["html_url"] = fmt.Sprintf("%s/github-apps/%s", strings.TrimSuffix(r.baseURL, "/api/v3"), created.Slug)
+	}
+	return answerCreated(o)
+}
+
+// Created returns the App that was made last from a manifest; nil if none was.
+func (h *Hub) Created() *AppCredentials { return h.created.Load() }
+
+// withCreated returns the options with the webhook's secret of the App that was made, if one was.
+func (o HubOptions) withCreated(made *AppCredentials) HubOptions {
+	if made != nil {
+		o.Secret = made.Secret
+	}
+	return o
 }

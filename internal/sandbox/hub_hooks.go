@@ -293,7 +293,7 @@ func (h *Hub) DeliveryRequest(ctx context.Context, url string, d HookDelivery) (
 	if err != nil {
 		return nil, fmt.Errorf("make delivery %d: %w", d.ID, err)
 	}
-	req.Header = deliveryHeaders(&d, h.options)
+	req.Header = deliveryHeaders(&d, h.options.withCreated(h.created.Load()))
 	return req, nil
 }
 

@@ -22,7 +22,6 @@ import (
 	"github.com/gofrs/flock"
 	"github.com/pressly/goose/v3"
 	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
 )
 
 //go:embed migrations/sqlite/*.sql
@@ -95,12 +94,8 @@ func (p preparedStatements) Close() error {
 // had it before. A file that another process has open, or that a newer program wrote, is an error.
 func OpenSQLite(path string, o SQLiteOptions) (*SQLite, error) {
 	s, err := openSQLite(path, o)
-	var said *sqlite.Error
-	if errors.As(err, &said) && (said.Code()&0xff == sqlite3.SQLITE_NOTADB || said.Code()&0xff == sqlite3.SQLITE_CORRUPT) {
-		err = fmt.Errorf("%w: %w", ErrNoDatabase, err)
-	}
 	if err != nil {
-		return nil, fmt.Errorf("open table %s: %w", path, err)
+		return nil, fmt.Errorf("open table %s: %w", path, noDatabaseError(err))
 	}
 	return s, nil
 }

@@ -1,0 +1,398 @@
+//go:build !action
+
+package main
+
+// coordinator serve setup: the App in one click. A page on loopback hands the manifest to GitHub and takes the code that
+// comes back; key, secret and settings go into a folder of the person's own.
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/github/client"
+)
+
+type setupCmd struct {
+	Webhook      string        `                                  placeholder:"URL"       help:"Where GitHub will reach the daemon: https://HOST/webhook. It may be changed later, in the App's settings."`
+	Organization string        `aliases:"org"                     placeholder:"ORG"       help:"Organisation that will own the App. Default: you."`
+	Name         string        `default:"Review coordinator"      placeholder:"NAME"      help:"Name of the App, one that no other App on GitHub has. Default: ${default}. GitHub lets you change it before it is created."`
+	Dir          string        `default:"review-coordinator-app"  placeholder:"FOLDER"    help:"Where key, secret and settings are written: a folder of your own, made if it is not there. Default ${default}."`
+	Force        bool          `                                                          help:"Replace the files of another App in that folder."`
+	Listen       string        `default:"127.0.0.1:0"             placeholder:"HOST:PORT" help:"Where the page is, on this machine alone. Default ${default}: any free port."`
+	Open         bool          `                                                          help:"Open the page in the browser of this machine."`
+	Timeout      time.Duration `default:"30m"                                             help:"How long it waits for you. Default ${default}."`
+}
+
+// Help is shown by coordinator serve setup --help.
+func (setupCmd) Help() string {
+	return `It prints the address of a page. Open it in a browser that is signed in to GitHub and press its button: GitHub asks once
+more and creates the App with the least permissions and events that serve needs (coordinator app-manifest lists them).
+Then it writes three files that only you can read, and says what to do next:
+
+  app.pem          the App's private key
+  webhook-secret   the secret that signs what GitHub sends
+  env              the settings of coordinator serve: for a shell, systemd's EnvironmentFile, docker's --env-file
+
+On a server without a browser, let ssh lead the page to your own machine, with the same port on both:
+
+  ssh -L 47110:127.0.0.1:47110 SERVER
+  coordinator serve setup --listen 127.0.0.1:47110 --webhook https://quorum.example.com/webhook
+
+GITHUB_API_URL, https://HOST/api/v3, makes the App on a GitHub Enterprise Server.
+
+Examples:
+
+  coordinator serve setup --webhook https://quorum.example.com/webhook
+  coordinator serve setup --webhook https://quorum.example.com/webhook --organization octo --name "octo review quorum"`
+}
+
+// Run makes the App, or says why not, and leaves no listener behind.
+func (cmd setupCmd) Run(ctx context.Context, c *command) (err error) {
+	if cmd.Timeout < time.Second || cmd.Timeout > 24*time.Hour {
+		return usageError(fmt.Errorf("--timeout %s is not between 1s and 24h", cmd.Timeout), "--timeout 30m is the default")
+	}
+	m, api, err := cmd.prepareManifest(c)
+	if err != nil {
+		return err
+	}
+	site := siteOfAPI(api)
+	folder, err := openAppFolder(cmd.Dir, cmd.Force)
+	if err != nil {
+		return err
+	}
+	defer folder.close()
+	listener, err := cmd.listenLoopback(ctx)
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+
+	host := listener.Addr().String()
+	m.Redirect = "http://" + host + setupReturnPath
+	text, err := json.Marshal(m)
+	if err != nil {
+		return fmt.Errorf("write manifest: %w", err)
+	}
+	pages := newSetupSite(host, manifestCmd{Org: cmd.Organization}.nextSteps(site).formURL, setupView{
+		manifestTables: newManifestTables(), Title: "Create " + m.Name, Manifest: string(text),
+		Text: "GitHub asks once more, and lets you change the name. Then your browser comes back here, and the terminal says what comes next.",
+	})
+	var telling sync.Mutex // pages are asked for by several connections
+	pages.warn = func(text string) {
+		telling.Lock()
+		defer telling.Unlock()
+		c.printWarning(text)
+	}
+	maker := &appMaker{
+		github: client.Options{BaseURL: api, UserAgent: "review-coordinator"}, site: site, folder: folder, warn: pages.warn,
+		background: context.WithoutCancel(ctx),
+	}
+	pages.makeApp = maker.makeApp
+	fmt.Fprintf(c.Stdout, "Open this page in a browser that is signed in to GitHub, and press its button:\n\n  %s\n\n", pages.address())
+	if cmd.Open {
+		page, err := openInBrowser(ctx, folder, pages.address())
+		if err != nil {
+			pages.warn("no browser could be opened: " + err.Error())
+		}
+		defer page.Close()
+	}
+	fmt.Fprintf(c.Stdout, "Waiting for %s; Ctrl-C ends it.\n", cmd.Timeout)
+	err = cmd.serveUntilMade(ctx, listener, pages, maker)
+	if unsaved := maker.unsavedError(); unsaved != nil {
+		return unsaved
+	}
+	if err != nil {
+		return err
+	}
+	cmd.printNext(c, maker.saved)
+	return nil
+}
+
+// prepareManifest checks the flags, and returns the manifest without the address that it leads back to.
+func (cmd setupCmd) prepareManifest(c *command) (m manifest, api string, err error) {
+	if cmd.Webhook == "" {
+		return m, "", usageError(
+			errors.New("--webhook is missing: GitHub makes no App without the address at which it will reach the daemon"),
+			"not known yet? Write the one that you mean to have, https://HOST/webhook on a host of yours: the App's settings change it at any time",
+		)
+	}
+	if err := validateWebhookURL(cmd.Webhook); err != nil {
+		return m, "", usageError(err, "--webhook https://HOST/webhook, as GitHub will reach it from outside; the App's settings change it at any time")
+	}
+	if api, err = c.apiURLFromEnv(); err == nil {
+		err = validateAPIURL(api)
+	}
+	if err == nil && api != "" && !isPlainValue(api) {
+		err = usageError(errors.New("GITHUB_API_URL has a sign that no environment file can hold"), "GITHUB_API_URL, if it is set, is https://HOST/api/v3")
+	}
+	if err != nil {
+		return m, "", err
+	}
+	m, err = manifestCmd{Webhook: cmd.Webhook, Name: cmd.Name, URL: projectURL, Org: cmd.Organization}.buildManifest()
+	return m, api, err
+}
+
+// listenLoopback opens a port that no other machine reaches: the code that comes there opens the App's key.
+func (cmd setupCmd) listenLoopback(ctx context.Context) (net.Listener, error) {
+	l, err := listenLimited(ctx, bindTCP, "--listen", cmd.Listen)
+	if err != nil {
+		return nil, err
+	}
+	if at, ok := l.Addr().(*net.TCPAddr); !ok || !at.IP.IsLoopback() {
+		l.Close()
+		return nil, usageError(
+			fmt.Errorf("--listen %s is reached by other machines", oneLine(cmd.Listen)),
+			"--listen 127.0.0.1:47110 and ssh -L 47110:127.0.0.1:47110 SERVER show the page of a server on your own machine",
+		)
+	}
+	return l, nil
+}
+
+// serveUntilMade shows the page until the App is made, or ctx ends.
+func (cmd setupCmd) serveUntilMade(ctx context.Context, l net.Listener, pages *setupSite, maker *appMaker) (err error) {
+	server := &http.Server{
+		Handler: pages, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 2 * exchangeTimeout,
+		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
+	}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(l) }()
+	waited := time.NewTimer(cmd.Timeout)
+	defer waited.Stop()
+	select {
+	case err = <-served:
+		return fmt.Errorf("serve the page: %w", err)
+	case <-pages.made:
+	case <-ctx.Done():
+		err = fmt.Errorf("wait for the App: %w", ctx.Err())
+	case <-waited.C:
+		err = hintedError(
+			fmt.Errorf("no App was made within %s", cmd.Timeout),
+			"close GitHub's page: nobody takes its answer any more. Then start again, perhaps with a longer --timeout",
+		)
+	}
+	if maker.finish() {
+		err = nil
+	}
+	ending, done := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second) // for the last page
+	defer done()
+	if server.Shutdown(ending) != nil {
+		server.Close()
+	}
+	return err
+}
+
+// printNext says what to do with the files.
+func (cmd setupCmd) printNext(c *command, app savedApp) {
+	at := func(name string) string { return filepath.Join(app.dir, name) }
+	fmt.Fprintf(c.Stdout, "\nThe App %s of %s is made.\n\n", app.name, app.owner)
+	for _, line := range [][2]string{
+		{appKeyFile, "its private key"},
+		{appSecretFile, "the secret that signs what GitHub sends"},
+		{appEnvFile, "the settings of coordinator serve"},
+	} {
+		fmt.Fprintf(c.Stdout, "  %s: %s\n", at(line[0]), line[1])
+	}
+	env := filepath.ToSlash(at(appEnvFile))
+	fmt.Fprintf(c.Stdout, `
+Only you can read them: whoever has them can act as the App, and GitHub does not show them again.
+
+Next:
+  1. Install the App on your repositories: %s
+  2. Ask whether all is well:  set -a; . %[2]s; set +a; coordinator serve --check
+  3. Start it, with these settings:
+       in that shell   coordinator serve
+       under systemd   EnvironmentFile=%[2]s
+       with docker     --env-file %[2]s -v %[3]s:%[3]s:ro
+`, app.installURL, env, filepath.ToSlash(at(appKeyFile)))
+	if app.ownSecret {
+		fmt.Fprintf(
+			c.Stdout,
+			"  4. GitHub made no webhook secret. Put what is in %s into the App's settings, as Webhook secret: %s\n",
+			at(appSecretFile),
+			app.settingsURL,
+		)
+	}
+	if cmd.Organization != "" && !strings.EqualFold(cmd.Organization, app.owner) {
+		c.printWarning(fmt.Sprintf("the App belongs to %s, and not to %s: is that what you wanted?", app.owner, cmd.Organization))
+	}
+}
+
+// exchangeTimeout is how long GitHub may take to hand out the key.
+const exchangeTimeout = 30 * time.Second
+
+// A savedApp is an App whose files are written.
+type savedApp struct {
+	dir, name, owner, installURL, settingsURL string
+	ownSecret                                 bool // GitHub made none, or one that cannot be used: it must be told ours
+}
+
+// An appMaker exchanges the code and writes the files. What it has it does not lose: after a failure it goes on where
+// it was.
+type appMaker struct {
+	github     client.Options
+	site       githubSite
+	folder     *appFolder
+	warn       func(string)
+	background context.Context // in which an exchange ends that a browser or a signal would cut off
+
+	mu     sync.Mutex
+	app    *client.NewApp // as GitHub handed it out; nil: not yet
+	saved  savedApp       // whose dir is "": not yet
+	closed bool           // nothing new is begun
+}
+
+// finish waits for what is under way, which may be the one moment at which GitHub shows the key, and lets nothing new
+// begin. It reports whether the App's files are written.
+func (m *appMaker) finish() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.closed = true
+	return m.saved.dir != ""
+}
+
+// makeApp makes the App of a code, once. Errors are told to the terminal.
+func (m *appMaker) makeApp(code string) (savedApp, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case m.saved.dir != "":
+		return m.saved, nil
+	case m.closed:
+		return savedApp{}, errors.New("the program ends")
+	}
+	if m.app == nil {
+		asking, cancel := context.WithTimeout(m.background, exchangeTimeout)
+		defer cancel()
+		app, err := client.ExchangeManifestCode(asking, m.github, code)
+		if err != nil {
+			m.warn("GitHub did not hand out the App's key: " + err.Error() + "; " + exchangeHint(err))
+			return savedApp{}, err
+		}
+		m.app = &app
+	}
+	saved := m.describe()
+	secret := m.app.WebhookSecret
+	if saved.ownSecret = !usableSecret.MatchString(secret); saved.ownSecret {
+		secret = randomText(32)
+	}
+	files := func(dir string) []appFile {
+		return []appFile{
+			{appKeyFile, string(m.app.Key)}, {appSecretFile, secret + "\n"}, {appEnvFile, m.environment(dir, secret)},
+		}
+	}
+	saved.dir = m.folder.path
+	if err := m.folder.write(files(m.folder.path)); err != nil {
+		m.warn("the App is made, and its key could not be written into " + m.folder.path + ": " + err.Error())
+		if saved.dir, err = rescueAppFiles(m.folder.path, files); err != nil {
+			m.warn("nor anywhere else: do not stop this program, which holds the only copy; make room, and reload the page in the browser: " + err.Error())
+			return savedApp{}, fmt.Errorf("write the App's key: %w", err)
+		}
+		m.warn("it was written into " + saved.dir + " instead")
+	}
+	m.saved = saved
+	return saved, nil
+}
+
+// usableSecret matches what a webhook's secret may be: a line that needs no quotes, and is not taken for several.
+var usableSecret = regexp.MustCompile(`^[A-Za-z0-9_+/=.-]{16,200}$`)
+
+// describe returns the App's names and addresses, without a word that could mislead.
+func (m *appMaker) describe() savedApp {
+	s := savedApp{name: strconv.Quote(m.app.Name), owner: m.app.Owner}
+	if !orgNamePattern.MatchString(s.owner) {
+		s.owner = "an account that GitHub did not name"
+	}
+	s.installURL = m.site.webURL + "/settings/apps"
+	s.settingsURL = s.installURL
+	if rest, ok := strings.CutPrefix(m.app.Page, m.site.webURL+"/"); ok && appPagePath.MatchString(rest) {
+		s.installURL = m.app.Page + "/installations/new"
+	}
+	return s
+}
+
+// appPagePath matches the path of an App's page: on github.com, and on a GitHub Enterprise Server.
+var appPagePath = regexp.MustCompile(`^(?:github-)?apps/[A-Za-z0-9-]+$`)
+
+// environment returns the settings of serve as lines that a shell, systemd and docker read alike.
+func (m *appMaker) environment(dir, secret string) string {
+	lines := []string{
+		"# Settings of coordinator serve, made by coordinator serve setup. Whoever reads this can act as the App.",
+		"GITHUB_APP_ID=" + strconv.FormatInt(m.app.ID, 10),
+		"GITHUB_APP_PRIVATE_KEY_FILE=" + filepath.ToSlash(filepath.Join(dir, appKeyFile)),
+		"GITHUB_WEBHOOK_SECRET=" + secret,
+	}
+	if m.github.BaseURL != "" {
+		lines = append(lines, "GITHUB_API_URL="+m.github.BaseURL)
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// unsavedError says what to do about an App whose key is lost; nil if none is.
+func (m *appMaker) unsavedError() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.app == nil || m.saved.dir != "" {
+		return nil
+	}
+	return hintedError(
+		errors.New("the App is made, and its key was written nowhere"),
+		"generate another private key in the App's settings, and set a webhook secret of your own there; or delete the App and start again",
+	)
+}
+
+// exchangeHint says what helps when GitHub hands out no key.
+func exchangeHint(err error) string {
+	switch {
+	case client.IsNotFound(err), client.IsUnprocessable(err), errors.Is(err, client.ErrNoManifestCode):
+		return "the code is more than an hour old, or was used: delete the App if it is there, and press the button of the first page again"
+	case client.IsForbidden(err):
+		return "GitHub may take no more requests without an account from this network for now: reload the page in the browser later, within the hour"
+	}
+	return "reload the page in the browser to try again, within the hour"
+}
+
+// openInBrowser opens a file with a link to the page, and removes it when it is closed. The address itself would stand
+// among the arguments of the browser, where every user of the machine can read it.
+func openInBrowser(ctx context.Context, folder *appFolder, address string) (io.Closer, error) {
+	name := "open-" + randomText(4) + ".html"
+	text := `<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=` + address + `"><a href="` + address + `">Go on</a>` + "\n"
+	page := removing{folder, name}
+	if err := folder.writeTemporary(name, text); err != nil {
+		return page, err
+	}
+	program := map[string][]string{
+		"darwin": {"open"}, "windows": {"rundll32", "url.dll,FileProtocolHandler"},
+	}[runtime.GOOS]
+	if program == nil {
+		program = []string{"xdg-open"}
+	}
+	program = append(program, filepath.Join(folder.path, name))
+	opener := exec.CommandContext(context.WithoutCancel(ctx), program[0], program[1:]...) //nolint:gosec // one of the three above
+	if err := opener.Start(); err != nil {
+		return page, err
+	}
+	go func() { _ = opener.Wait() }() // what it says of itself helps nobody
+	return page, nil
+}
+
+// A removing removes a file of a folder when it is closed.
+type removing struct {
+	folder *appFolder
+	name   string
+}
+
+func (r removing) Close() error { return r.folder.root.Remove(r.name) }
