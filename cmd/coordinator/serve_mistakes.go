@@ -32,7 +32,7 @@ func (all settingMistakes) lines() (lines []string) {
 		line := oneLine(err.Error())
 		var hinted *exitError
 		if errors.As(err, &hinted) && hinted.hint != "" {
-			line += " (" + oneLine(hinted.hint) + ")"
+			line += "; hint: " + oneLine(hinted.hint)
 		}
 		lines = append(lines, line)
 	}
