@@ -18,3 +18,9 @@ type command struct {
 	wroteJSON bool         // the object has been written
 	jobOutput *outputGuard // standard output of a job; nil outside a job
 }
+
+// A checkedJSON is a part of the settings of serve that is as it should be.
+type checkedJSON struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
+}

@@ -51,7 +51,9 @@ func policyAsJSON(path string, p quorum.Policy, warnings []config.Diagnostic) po
 		Problems: []problemJSON{}, Warnings: problemsAsJSON(warnings),
 	}
 	for _, r := range p.Reviewers {
-		out.Reviewers = append(out.Reviewers, reviewerJSON{Name: r.Name, Role: roleOf(r), Source: sourceOf(r), Timeout: config.Duration(r.Timeout).String()})
+		out.Reviewers = append(out.Reviewers, reviewerJSON{
+			Name: r.Name, Role: roleOf(r), Source: sourceOf(r), Timeout: config.Duration(r.Timeout).String(),
+		})
 	}
 	return out
 }

@@ -70,9 +70,9 @@ func addressOnSite(text, api string) (page string, is bool, err error) {
 		}
 		text = "https://" + text
 	}
-	u, err := url.Parse(text)
-	if err != nil || u.Hostname() == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return "", false, nil
+	u, wrong := url.Parse(text)
+	if wrong != nil || u.Hostname() == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return "", false, nil // it is no address, which is no error here
 	}
 	host := strings.ToLower(u.Hostname())
 	if host == site || host == "www."+site {
@@ -160,11 +160,11 @@ func (c *command) splitRepo(repo string) (owner, name string, err error) {
 // which a person may well mean, is refused: it would be looked for in the repository, and not found.
 func pathInRepository(config string) (string, error) {
 	clean := path.Clean(config)
+	first, _, _ := strings.Cut(clean, "/")
 	switch {
 	case config == "":
 		return "", nil
-	case strings.ContainsAny(config, "\\:~") || strings.HasPrefix(clean, "/") || clean == "." || clean == ".." || strings.HasPrefix(clean, "../"),
-		strings.HasSuffix(config, "/"):
+	case strings.ContainsAny(config, "\\:~"), strings.HasSuffix(config, "/"), first == "", first == ".", first == "..":
 		return "", usageError(
 			fmt.Errorf("--config %q is no path of a file in the repository", clipArgument(config)),
 			"it is a path on the default branch, as .github/review-coordinator.yml; coordinator explain PR --policy FILE asks what a file on this machine would say",

@@ -14,10 +14,10 @@ import (
 	"github.com/review-coordinator/coordinator/internal/store"
 )
 
-// settingMistakes are several mistakes in the settings of serve. Each is a line with its hint.
-type settingMistakes []error
+// settingErrors are several mistakes in the settings of serve. Each is a line with its hint.
+type settingErrors []error
 
-func (all settingMistakes) Error() string {
+func (all settingErrors) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s in the settings of serve", countNoun(len(all), "mistake"))
 	for _, err := range all {
@@ -27,12 +27,12 @@ func (all settingMistakes) Error() string {
 }
 
 // lines returns a line for each mistake, with its hint.
-func (all settingMistakes) lines() (lines []string) {
+func (all settingErrors) lines() (lines []string) {
 	for _, err := range all {
 		line := oneLine(err.Error())
 		var hinted *exitError
 		if errors.As(err, &hinted) && hinted.hint != "" {
-			line += " (" + oneLine(hinted.hint) + ")"
+			line += "; hint: " + oneLine(hinted.hint)
 		}
 		lines = append(lines, line)
 	}
@@ -41,9 +41,9 @@ func (all settingMistakes) lines() (lines []string) {
 
 // joinMistakes returns what is wrong: nil, the one mistake, or all of them.
 func joinMistakes(errs ...error) error {
-	var all settingMistakes
+	var all settingErrors
 	for _, err := range errs {
-		var several settingMistakes
+		var several settingErrors
 		switch {
 		case errors.As(err, &several):
 			all = append(all, several...)
@@ -97,13 +97,21 @@ func warnOfOpenAdmin(address net.Addr) string {
 	)
 }
 
+// A serveJSON is what serve --check --json prints.
+type serveJSON struct {
+	OK       bool          `json:"ok"`
+	Checked  []checkedJSON `json:"checked"`
+	Warnings []string      `json:"warnings"`
+	Mistakes []failureJSON `json:"mistakes"`
+}
+
 // checksAsJSON describes what was checked; err is what is wrong, or nil.
 func checksAsJSON(c *command, err error) serveJSON {
 	out := serveJSON{OK: err == nil, Checked: append([]checkedJSON{}, c.checked...), Warnings: append([]string{}, c.warnings...)}
 	out.Mistakes = []failureJSON{}
-	var all settingMistakes
+	var all settingErrors
 	if !errors.As(err, &all) && err != nil {
-		all = settingMistakes{err}
+		all = settingErrors{err}
 	}
 	for _, one := range all {
 		ending := &exitError{code: exitFailed}

@@ -78,7 +78,8 @@ func signOnAddress(header string, base *url.URL) string {
 	if err != nil || to.Scheme != base.Scheme || to.User != nil {
 		return ""
 	}
-	if host := strings.ToLower(base.Host); !strings.EqualFold(to.Host, host) && !strings.EqualFold(to.Host, strings.TrimPrefix(host, "api.")) {
+	api := strings.ToLower(base.Host)
+	if host := strings.ToLower(to.Host); host != api && host != strings.TrimPrefix(api, "api.") {
 		return ""
 	}
 	return to.String()
