@@ -95,7 +95,7 @@ func (cmd explainCmd) Run(ctx context.Context, c *command) error {
 		}
 		return c.writeJSON(e)
 	}
-	fmt.Fprintf(c.Stdout, "%s at %.7s: %s\n\n", pr, look.Snapshot.PR.Head, oneLine(look.Check.Title))
+	fmt.Fprintf(c.Stdout, "%s at %.7s\n\n", pr, look.Snapshot.PR.Head)
 	fmt.Fprint(c.Stdout, look.Check.Page.Terminal(c.pageStyles(), look.Decision.Start))
 	for _, line := range report.PlainDrifts(drifts) {
 		fmt.Fprintln(c.Stdout, "\n"+line)

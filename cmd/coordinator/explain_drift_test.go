@@ -43,6 +43,9 @@ func TestExplainTellsOfAFormatThatMayHaveChanged(t *testing.T) {
 	if code != 0 || !strings.Contains(out, "\n"+want+"\n") {
 		t.Errorf("explain: exit %d: %s%s", code, out, said)
 	}
+	if strings.Count(out, "\nWhat you can do\n- ") != 1 || !strings.Contains(out, "\nHow it got here\n- ") || strings.Contains(out, `"record"`) {
+		t.Errorf("explain shows another page:\n%s", out)
+	}
 	queries := 0
 	for _, r := range g.Requests() {
 		if r.Method == http.MethodPost && strings.HasSuffix(r.Path, "/graphql") {

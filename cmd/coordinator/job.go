@@ -326,26 +326,24 @@ func neededAction(l loop.Look) (why string, needed bool) {
 		why, needed = l.Check.Title+".", true
 	case quorum.Ended:
 		return "There is no policy file on the default branch: no check is written. coordinator config init writes one.", d.Reason == quorum.ReasonNoPolicy
-	case quorum.Waiting, quorum.Passed:
+	case quorum.Passed:
+		return "", false
+	case quorum.Waiting:
+		needed = slices.ContainsFunc(d.Ballots, func(b quorum.Ballot) bool {
+			return !b.Shadow && b.Vote == quorum.Pending && b.Reason == quorum.ReasonApproval
+		})
 	}
-	advice := []string{report.Advice(d.Reason)}
-	for _, b := range d.Ballots {
-		switch {
-		case b.Shadow:
-		case b.Vote == quorum.Object, b.Vote == quorum.Unavailable && needed, b.Vote == quorum.Pending && b.Reason == quorum.ReasonApproval:
-			if a := report.Advice(b.Reason); a != "" {
-				advice = append(advice, b.Reviewer+": "+a)
-			}
-			needed = needed || b.Reason == quorum.ReasonApproval
+	for i, step := range l.Check.Page.Steps {
+		if i == maxNoticeSteps {
+			break
 		}
-	}
-	for _, a := range advice {
-		if a != "" {
-			why = strings.TrimSpace(why + " " + a)
-		}
+		why = strings.TrimSpace(why + " " + step.Who.Plain() + ": " + step.What.Plain())
 	}
 	return why, needed
 }
+
+// maxNoticeSteps is how many steps a notice tells: the check has all.
+const maxNoticeSteps = 3
 
 // failOnError returns an error if --fail-on names the verdict of a result.
 func failOnError(words string, results []runResult) error {

@@ -16,7 +16,6 @@ import (
 const (
 	maxMessage = 64_000 // bytes; GitHub takes 64 KB
 	maxPath    = 4096
-	maxLine    = 1 << 30
 )
 
 // AnnotationKey names a finding by what it says and where.

@@ -115,6 +115,9 @@ func lineURL(s quorum.Snapshot, x Places, path string, line int) string {
 	return url
 }
 
+// maxLine is the greatest line that GitHub takes.
+const maxLine = 1 << 30
+
 // nearLines is how far apart two lines may be of which two reviewers mean the same.
 const nearLines = 3
 

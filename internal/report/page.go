@@ -3,7 +3,6 @@ package report
 import (
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -127,23 +126,4 @@ func (p Page) Brief() Page {
 	}
 	p.Path = p.Path[max(0, len(p.Path)-briefMoments):]
 	return p
-}
-
-// pathOf joins names as a path of an address: what is not plain in them is escaped.
-func pathOf(names ...string) string {
-	const digits = "0123456789ABCDEF"
-	var b strings.Builder
-	for i, n := range names {
-		if i > 0 {
-			b.WriteByte('/')
-		}
-		for _, c := range []byte(n) {
-			if c < 0x80 && isPlainRune(rune(c), "._-/") {
-				b.WriteByte(c)
-			} else {
-				b.Write([]byte{'%', digits[c>>4], digits[c&15]})
-			}
-		}
-	}
-	return b.String()
 }

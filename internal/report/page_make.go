@@ -473,26 +473,3 @@ func upperFirst(s string) string {
 	}
 	return strings.ToUpper(s[:1]) + s[1:]
 }
-
-// isRepositoryPage reports whether url is a page of pr's repository: only those are GitHub's own words.
-func isRepositoryPage(pr quorum.PR, url string) bool {
-	rest, found := strings.CutPrefix(url, "https://")
-	if !found {
-		rest, found = strings.CutPrefix(url, "http://") // a server of one's own, a sandbox
-	}
-	host, path, slash := strings.Cut(rest, "/")
-	prefix := pr.Owner + "/" + pr.Repo + "/"
-	switch {
-	case !found || !slash || host == "" || pr.Owner == "" || len(url) > 500:
-		return false
-	case len(path) < len(prefix) || !strings.EqualFold(path[:len(prefix)], prefix) || strings.Contains(path, ".."):
-		return false
-	case strings.IndexFunc(host, func(r rune) bool { return !isPlainRune(r, ".-:") }) >= 0:
-		return false
-	}
-	return strings.IndexFunc(path, func(r rune) bool { return !isPlainRune(r, "._-/?#=&%+") }) < 0
-}
-
-func isPlainRune(r rune, more string) bool {
-	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune(more, r)
-}
