@@ -48,6 +48,9 @@ type SurveyedCheck struct {
 	Name, App string
 }
 
+// FillInAuthor is the account of the reviewer that a first policy names where none was found. Nobody posts as it.
+const FillInAuthor = "fill-in[bot]"
+
 // A Fill is a line of a file that a person must fill in.
 type Fill struct {
 	Line int // 1-based
