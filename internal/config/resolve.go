@@ -483,20 +483,7 @@ func (r policyResolver) warnReviewer(key string, q quorum.Reviewer, f PolicyKeys
 	if a := q.Verdict.Approve; a != "" && !(strings.HasPrefix(strings.TrimPrefix(a, "(?i)"), "^") && strings.HasSuffix(a, "$")) {
 		r.warnKey(key+".verdict.approve", who+": this pattern approves wherever it stands in a line, within a word too", "anchor it: ^…$")
 	}
-	if q.Timeout > time.Duration(f.Deadline) && r.hasKey(key+".timeout") {
-		r.warnKey(
-			key+".timeout",
-			fmt.Sprintf("the timeout of %s (%s) is longer than deadline (%s), which ends everything", who, Duration(q.Timeout), f.Deadline),
-			"shorten it, or lengthen deadline",
-		)
-	}
-	if r.hasKey(key+".timeout") && !r.brokenKeys[key+".timeout"] && q.Timeout < leastAttempt {
-		r.warnKey(
-			key+".timeout",
-			fmt.Sprintf("the timeout of %s (%s) is over before a run has begun: GitHub takes longer to find it a runner", who, Duration(q.Timeout)),
-			"write some minutes, or leave it out",
-		)
-	}
+	r.warnTimeout(key, q, f)
 	r.warnAuthor(key, q)
 	r.warnHeading(key, q)
 	for i, event := range q.Events {
@@ -520,6 +507,25 @@ func (r policyResolver) warnReviewer(key string, q quorum.Reviewer, f PolicyKeys
 			key+".request",
 			"a comment that is written with GITHUB_TOKEN starts no workflow: "+who+" is asked only with an App's or a person's token",
 			"",
+		)
+	}
+}
+
+// warnTimeout warns of a reviewer's attempts that end after everything, or before they begin.
+func (r policyResolver) warnTimeout(key string, q quorum.Reviewer, f PolicyKeys) {
+	who := reviewerPhrase(q)
+	if q.Timeout > time.Duration(f.Deadline) && r.hasKey(key+".timeout") {
+		r.warnKey(
+			key+".timeout",
+			fmt.Sprintf("the timeout of %s (%s) is longer than deadline (%s), which ends everything", who, Duration(q.Timeout), f.Deadline),
+			"shorten it, or lengthen deadline",
+		)
+	}
+	if r.hasKey(key+".timeout") && !r.brokenKeys[key+".timeout"] && q.Timeout < leastAttempt {
+		r.warnKey(
+			key+".timeout",
+			fmt.Sprintf("the timeout of %s (%s) is over before a run has begun: GitHub takes longer to find it a runner", who, Duration(q.Timeout)),
+			"write some minutes, or leave it out",
 		)
 	}
 }
