@@ -524,7 +524,9 @@ func (r policyResolver) warnTimeout(key string, q quorum.Reviewer, f PolicyKeys)
 	if r.hasKey(key+".timeout") && !r.brokenKeys[key+".timeout"] && q.Timeout < leastAttempt {
 		r.warnKey(
 			key+".timeout",
-			fmt.Sprintf("the timeout of %s (%s) is over before a run has begun: GitHub takes longer to find it a runner", who, Duration(q.Timeout)),
+			fmt.Sprintf(
+				"the timeout of %s (%s) is over before a run has begun: GitHub takes longer to find it a runner", who, Duration(q.Timeout),
+			),
 			"write some minutes, or leave it out",
 		)
 	}
