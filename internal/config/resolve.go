@@ -571,7 +571,8 @@ func (r policyResolver) warnAuthor(key string, q quorum.Reviewer) {
 
 // linterPattern finds the names that linters have.
 var linterPattern = regexp.MustCompile(
-	`(?i)(?:^|[^a-z])(?:(?:es|ts|js|go|py|hado|yaml|markdown|action|style|kt|swift|sql|tf|html|super|mega|code)?-?lint(?:er|ers|ing)?` +
+	`(?i)(?:^|[^a-z])(?:(?:es|ts|js|go|py|hado|yaml|markdown|action|style|kt|swift|sql|tf|html|super|mega|code)?` +
+		`-?lint(?:er|ers|ing)?` +
 		`|ruff|rubocop|prettier|checkstyle|shellcheck|flake8|clippy|detekt)(?:[^a-z]|$)`,
 )
 
