@@ -8,6 +8,7 @@ package main
 import "errors"
 
 type fullProgramCommands struct {
+	Init        absentCmd `cmd:"" hidden:"" passthrough:""`
 	Simulate    absentCmd `cmd:"" hidden:"" passthrough:""`
 	Serve       absentCmd `cmd:"" hidden:"" passthrough:""`
 	AppManifest absentCmd `cmd:"" hidden:"" passthrough:""`
@@ -21,6 +22,6 @@ type absentCmd struct {
 
 // Run tells where to get a build that has the command.
 func (absentCmd) Run() error {
-	return usageError(errors.New("this build is the action's: it has no serve, app-manifest, demo and simulate"),
+	return usageError(errors.New("this build is the action's: it has no init, serve, app-manifest, demo and simulate"),
 		"download coordinator_"+buildVersion()+"_… from the release, or build it without -tags action")
 }
