@@ -73,10 +73,13 @@ var rules = map[string][]string{
 	"cmd/coordinator": {
 		"internal/quorum", "internal/review", "internal/evidence", "internal/report", "internal/config",
 		"internal/github", "internal/github/client", "internal/github/webhook",
-		"internal/loop", "internal/sandbox", "internal/story", "internal/store", "internal/daemon", "internal/dashboard", "examples",
+		"internal/loop", "internal/sandbox", "internal/story", "internal/store", "internal/daemon", "internal/dashboard",
+		"internal/clone", "examples",
 	},
 	// The workflows that a repository copies, for the command that writes them.
 	"examples": {},
+	// Git's clones, as files.
+	"internal/clone": {},
 	// Load, crashes and growth of the real program, against the sandbox.
 	"bench": {"internal/quorum", "internal/report", "internal/sandbox"},
 	// It measures the others, and is measured with them.

@@ -5,15 +5,19 @@ package main
 // Where coordinator init writes: the right clone or none, all files or none, or a pull request.
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
+	"io"
 	"maps"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
-	"github.com/review-coordinator/coordinator/internal/config"
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
 
@@ -58,7 +62,8 @@ func TestInitProposes(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, out, said = runAt(t, server.URL, env, "init", "--pull-request")
-	if code != 2 || !strings.Contains(said, "on main .github/review-coordinator.yml, "+bellPath+" and "+coordinatorPath+" exist\n") {
+	if code != 2 || !strings.Contains(said, "on main .github/review-coordinator.yml, "+
+		".github/workflows/review-bell.yml and .github/workflows/review-coordinator.yml exist\n") {
 		t.Errorf("exit %d: %s%s", code, out, said)
 	}
 	if code, out, said = runAt(t, server.URL, env, "init", "--dry-run"); code != 0 || !strings.HasPrefix(out, "# --- .github/review-coordinator.yml\n# yaml-") {
@@ -69,13 +74,35 @@ func TestInitProposes(t *testing.T) {
 	}
 }
 
-// What strangers named and wrote is quoted in the pull request's text.
+// What strangers named is quoted in the pull request's text.
 func TestInitProposalIsQuoted(t *testing.T) {
-	s := setup{branch: "main", listen: []string{"Review bell", "`@acme` [x](https://evil.example)\n# H"}, draft: config.Draft{
-		Found: []config.Found{{Name: "a", Evidence: []string{"`<img src=x>` | @acme"}, ToFill: "x"}}, Notes: []string{"\n## H"},
-	}}
-	for line := range strings.Lines(s.pullBody()) {
-		if strings.HasPrefix(line, "#") || strings.Contains(line, "evil") && !strings.Contains(line, "- `` ") {
+	g := sandbox.New(sandbox.Options{TokenOwner: "alice"})
+	const file = ".github/workflows/`acme` <img src=x>.yml"
+	g.SetFile(file, "", "on: pull_request\nenv: {OPENAI_API_KEY: x}\n")
+	g.OpenPull(sandbox.PullSpec{})
+	if _, err := g.StartRun(sandbox.RunSpec{Workflow: file, Name: "`[x](https://evil.example)` | @acme\n# H", PR: 1}); err != nil {
+		t.Fatal(err)
+	}
+	var body string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if req.Method == http.MethodPost && strings.HasSuffix(req.URL.Path, "/pulls") {
+			text, err := io.ReadAll(req.Body)
+			var in struct{ Body string }
+			if err = errors.Join(err, json.Unmarshal(text, &in)); err != nil {
+				t.Error(err)
+			}
+			body, req.Body = in.Body, io.NopCloser(bytes.NewReader(text))
+		}
+		g.ServeHTTP(w, req)
+	}))
+	defer server.Close()
+	if code, _, said := runAt(t, server.URL, map[string]string{"GITHUB_TOKEN": "ghp_x"}, "init", "--pull-request"); code != 0 {
+		t.Fatalf("exit %d: %s", code, said)
+	}
+	wants(t, body, "evil.example", "<img")
+	for line := range strings.Lines(body) {
+		if hostile := strings.Contains(line, "evil") || strings.Contains(line, "<img"); hostile && !strings.Contains(line, "`` `") ||
+			strings.HasPrefix(line, "#") {
 			t.Errorf("not quoted: %s", line)
 		}
 	}
@@ -124,90 +151,47 @@ func TestInitRefusesOtherClones(t *testing.T) {
 	}
 }
 
-// A failure half way leaves what was there, and nothing beside it.
+// What comes in the way while the repository is read is not lost, and nothing is left half done.
 func TestInitWritesAllOrNone(t *testing.T) {
-	files := []initFile{{path: ".github/review-coordinator.yml", content: []byte("new\n")}, {path: bellPath, content: []byte("new\n")}}
-	before := map[string]string{".github/review-coordinator.yml": "old\n", bellPath + "/in/the/way": "old\n"}
-	dir := newClone(t, "x", before)
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer root.Close()
-	if err := writeAll(root, files, true); err == nil {
-		t.Error("it wrote over a folder")
-	}
-	text, err := os.ReadFile(filepath.Join(dir, ".github/review-coordinator.yml"))
-	if err != nil || string(text) != "old\n" {
-		t.Errorf("%q %v", text, err)
-	}
-	entries, err := os.ReadDir(filepath.Join(dir, ".github"))
-	if err != nil || len(entries) != 2 {
-		t.Errorf("%v %v", entries, err)
-	}
-	if err := os.RemoveAll(filepath.Join(dir, bellPath)); err != nil {
-		t.Fatal(err)
-	}
-	if err := writeAll(root, files, false); err == nil || filesOf(t, dir)[".github/review-coordinator.yml"] != "old\n" {
-		t.Errorf("it wrote over a file: %v", err)
-	}
-	if err := writeAll(root, files, true); err != nil || !maps.Equal(filesOf(t, dir), map[string]string{files[0].path: "new\n", bellPath: "new\n"}) {
-		t.Errorf("%v %v", err, filesOf(t, dir))
-	}
-	// A link leads nowhere else.
-	outside := t.TempDir()
-	if err := errors.Join(os.RemoveAll(filepath.Join(dir, ".github")), os.Symlink(outside, filepath.Join(dir, ".github"))); err != nil {
-		t.Fatal(err)
-	}
-	if err := writeAll(root, files, true); err == nil {
-		t.Error("it wrote through a link out of the clone")
-	}
-}
-
-func TestRemotes(t *testing.T) {
-	for address, want := range map[string]string{
-		"https://github.com/octo/shop.git": "octo/shop", "https://github.com/octo/shop": "octo/shop", "https://github.com/octo/shop/": "octo/shop",
-		"https://user:ghp_secret@github.com/octo/shop.git": "octo/shop", "git@github.com:octo/shop.git": "octo/shop", "github.com:octo/shop": "octo/shop",
-		"ssh://git@github.com/octo/shop.git": "octo/shop", "ssh://git@ssh.github.com:443/octo/shop.git": "octo/shop", "git://github.com/octo/shop.js": "octo/shop.js",
-		"HTTPS://GitHub.com/Octo/Shop": "Octo/Shop", "git@gitlab.com:octo/shop.git": "", "https://github.com.evil.example/octo/shop": "",
-		"https://github.com/octo": "", "https://github.com/octo/shop/tree/main": "", "../shop": "", "/srv/git/shop.git": "", "": "",
-		"https://github.com/../..": "", "git@work:octo/shop.git": "", "https://github.com/octo/sh\x1bop": "", "file:///octo/shop": "",
+	const policy, bell, job = ".github/review-coordinator.yml", ".github/workflows/review-bell.yml", ".github/workflows/review-coordinator.yml"
+	for _, test := range []struct {
+		name  string
+		force []string
+		there map[string]string
+		comes func(dir string) error
+		want  string
+	}{
+		{"a folder", []string{"--force"}, map[string]string{policy: "old\n", bell: "old\n"}, func(dir string) error {
+			return os.MkdirAll(filepath.Join(dir, job, "in the way"), 0o755)
+		}, "coordinator: write .github/workflows/review-coordinator.yml: "},
+		{"a file", nil, map[string]string{".github/other.yml": "old\n"}, func(dir string) error {
+			return errors.Join(os.MkdirAll(filepath.Join(dir, ".github/workflows"), 0o755), os.WriteFile(filepath.Join(dir, job), []byte("new\n"), 0o644))
+		}, "coordinator: .github/workflows/review-coordinator.yml exists\n"},
+		{"a link out of the clone", nil, nil, func(dir string) error { return os.Symlink(t.TempDir(), filepath.Join(dir, ".github")) }, "escapes"},
 	} {
-		if got, _ := (gitRemote{"origin", address}).repository("github.com"); got != want {
-			t.Errorf("%q is %q, not %q", address, got, want)
-		}
-	}
-	if got, _ := (gitRemote{"origin", "ssh://git@ghe.example:2222/octo/shop"}).repository("ghe.example:8443"); got != "octo/shop" {
-		t.Errorf("an Enterprise Server's: %q", got)
-	}
-	for api, want := range map[string]string{
-		"": "https://github.com", "https://api.github.com": "https://github.com", "https://api.acme.ghe.com": "https://acme.ghe.com",
-		"https://ghe.example/api/v3": "https://ghe.example", "::": "https://github.com",
-	} {
-		if got := webAddress(api); got != want {
-			t.Errorf("%q has its pages at %q, not %q", api, got, want)
-		}
-	}
-	config := "[remote \"up\"]\n\turl = https://github.com/up/shop ; a comment\n[remote \"origin\"] url = \"https://github.com/octo/shop\"\n" +
-		"\tpushurl = x\n[branch \"main\"]\n\turl = https://github.com/no/no\n[ REMOTE \"two\" ]\nURL=git@github.com:two/shop\n"
-	got := gitClone{remotes: parseRemotes(config)}
-	if origin, _ := got.repository("github.com"); origin != "octo/shop" || len(got.remotes) != 3 || !got.isOf("UP/shop", "github.com") ||
-		!got.isOf("two/shop", "github.com") || got.isOf("no/no", "github.com") {
-		t.Errorf("%+v", got)
-	}
-}
-
-// A second working folder of a clone, and a folder in it, are the clone's.
-func TestFindClone(t *testing.T) {
-	main := newClone(t, "git@github.com:octo/shop", map[string]string{".git/worktrees/two/commondir": "../..\n", "a/b/c": ""})
-	second := t.TempDir()
-	if err := os.WriteFile(filepath.Join(second, ".git"), []byte("gitdir: "+main+"/.git/worktrees/two\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	for dir, root := range map[string]string{main: main, filepath.Join(main, "a/b"): main, second: second} {
-		clone, found, err := findClone(dir)
-		if repo, _ := clone.repository("github.com"); !found || err != nil || clone.root != root || repo != "octo/shop" {
-			t.Errorf("%s: %+v %v", dir, clone, err)
-		}
+		t.Run(test.name, func(t *testing.T) {
+			g := sandbox.New(sandbox.Options{})
+			server := httptest.NewServer(g)
+			defer server.Close()
+			dir := newClone(t, server.URL+"/acme/shop", test.there)
+			t.Chdir(dir)
+			var once sync.Once
+			var before map[string]string
+			g.BeforeRequest(func(*http.Request) {
+				once.Do(func() {
+					if err := test.comes(dir); err != nil {
+						t.Error(err)
+					}
+					before = filesOf(t, dir)
+				})
+			})
+			code, out, said := runAt(t, server.URL, map[string]string{"GITHUB_TOKEN": "ghs_x"}, append([]string{"init"}, test.force...)...)
+			if code != 2 || !strings.Contains(said, test.want) {
+				t.Errorf("exit %d: %s%s", code, out, said)
+			}
+			if after := filesOf(t, dir); !maps.Equal(after, before) {
+				t.Errorf("%q became %q", before, after)
+			}
+		})
 	}
 }

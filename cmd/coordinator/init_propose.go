@@ -88,7 +88,8 @@ func (s setup) nextAfterPull() string {
 		fmt.Fprintf(&b, "     %s:%d: fill in: %s\n", s.files[0].path, f.Line, oneLine(f.What))
 	}
 	fmt.Fprintf(&b, "  2. Merge it into %s. The next pull request gets the check.\n", oneLine(s.branch))
-	fmt.Fprintf(&b, "  3. Once you trust it, require the check \"Review quorum\": %s/settings/rules\n     %srequire.md\n", s.web, docsAddress)
+	fmt.Fprintf(&b, "  3. Once you trust it, require the check \"Review quorum\": %s/settings/rules\n", s.web)
+	fmt.Fprintf(&b, "     %srequire.md\n", docsAddress)
 	return b.String()
 }
 

@@ -5,6 +5,7 @@ package main
 // coordinator init: the whole set-up of a repository, from what its workflows and reviewers left on GitHub.
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"strings"
 
 	"github.com/review-coordinator/coordinator/examples"
+	"github.com/review-coordinator/coordinator/internal/clone"
 	"github.com/review-coordinator/coordinator/internal/config"
 	"github.com/review-coordinator/coordinator/internal/github"
 	"github.com/review-coordinator/coordinator/internal/github/client"
@@ -87,17 +89,17 @@ func (cmd initCmd) Run(ctx context.Context, c *command) error {
 	case cmd.Ref != "" && !actionRefPattern.MatchString(cmd.Ref):
 		return usageError(fmt.Errorf("--ref %q is no tag or commit", cmd.Ref), "--ref v1, or a commit of 40 digits")
 	}
-	clone, inClone, err := findClone(nonEmpty(cmd.Dir, "."))
+	here, inClone, err := clone.Find(cmp.Or(cmd.Dir, "."))
 	if err != nil {
 		return usageError(err, "name the repository with --repo, and the folder with --dir")
 	}
-	owner, name, err := cmd.chooseRepo(c, clone)
+	owner, name, err := cmd.chooseRepo(c, here)
 	if err != nil {
 		return err
 	}
 	policyPath := config.Paths()[0]
 	if !cmd.PullRequest && !cmd.DryRun {
-		root, err := cmd.openFolder(c, clone, inClone, owner+"/"+name)
+		root, err := cmd.openFolder(c, here, inClone, owner+"/"+name)
 		if err != nil {
 			return err
 		}
@@ -107,19 +109,21 @@ func (cmd initCmd) Run(ctx context.Context, c *command) error {
 		}
 		return cmd.setUp(ctx, c, owner, name, policyPath, func(_ *client.Client, s setup) error { return s.writeInto(c, root, cmd.Force) })
 	}
-	if cmd.DryRun {
-		return cmd.setUp(ctx, c, owner, name, policyPath, func(_ *client.Client, s setup) error { return s.print(c) })
-	}
-	return cmd.setUp(ctx, c, owner, name, policyPath, func(api *client.Client, s setup) error { return s.propose(ctx, c, api, cmd.Force) })
+	return cmd.setUp(ctx, c, owner, name, policyPath, func(api *client.Client, s setup) error {
+		if cmd.DryRun {
+			return s.print(c)
+		}
+		return s.propose(ctx, c, api, cmd.Force)
+	})
 }
 
 // chooseRepo returns the repository that is named, else the job's, else the one that the clone came from.
-func (cmd initCmd) chooseRepo(c *command, clone gitClone) (owner, name string, err error) {
-	repo := nonEmpty(cmd.Repo, c.Getenv("GITHUB_REPOSITORY"))
+func (cmd initCmd) chooseRepo(c *command, here clone.Clone) (owner, name string, err error) {
+	repo := cmp.Or(cmd.Repo, c.Getenv("GITHUB_REPOSITORY"))
 	if repo == "" {
-		host := hostOf(webAddress(c.Getenv("GITHUB_API_URL")))
+		host := hostOf(clone.WebAddress(c.Getenv("GITHUB_API_URL")))
 		found := false
-		if repo, found = clone.repository(host); !found {
+		if repo, found = here.Repository(host); !found {
 			return "", "", usageError(
 				fmt.Errorf("no repository: there is no --repo, no GITHUB_REPOSITORY, and no clone whose origin is on %s", oneLine(host)),
 				"coordinator init --repo OWNER/NAME; for a GitHub Enterprise Server set GITHUB_API_URL=https://HOST/api/v3",
@@ -137,27 +141,20 @@ func hostOf(address string) string {
 	return u.Host
 }
 
-func nonEmpty(value, preset string) string {
-	if value == "" {
-		return preset
-	}
-	return value
-}
-
 // openFolder opens the folder to write into. Without --dir it is the clone's, which must be the repository's: the files
 // of one must not land in another.
-func (cmd initCmd) openFolder(c *command, clone gitClone, inClone bool, repo string) (*os.Root, error) {
+func (cmd initCmd) openFolder(c *command, here clone.Clone, inClone bool, repo string) (*os.Root, error) {
 	dir := cmd.Dir
-	switch host := hostOf(webAddress(c.Getenv("GITHUB_API_URL"))); {
+	switch host := hostOf(clone.WebAddress(c.Getenv("GITHUB_API_URL"))); {
 	case dir != "":
 	case !inClone:
 		return nil, usageError(
 			errors.New("this folder is in no clone"),
 			"start it in your clone of "+repo+", name the folder with --dir, or add --pull-request",
 		)
-	case len(clone.remotes) > 0 && !clone.isOf(repo, host):
+	case here.HasRemotes() && !here.IsOf(repo, host):
 		what := "not of " + repo
-		if of, known := clone.repository(host); known {
+		if of, known := here.Repository(host); known {
 			what = "of " + of + ", " + what
 		}
 		return nil, usageError(
@@ -165,7 +162,7 @@ func (cmd initCmd) openFolder(c *command, clone gitClone, inClone bool, repo str
 			"start it in your clone of "+repo+", name the folder with --dir, or add --pull-request",
 		)
 	default:
-		dir = clone.root
+		dir = here.Root
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -195,11 +192,11 @@ func (cmd initCmd) setUp(
 	}
 	s := setup{
 		owner: owner, name: name, branch: survey.Branch,
-		web: webAddress(c.Getenv("GITHUB_API_URL")) + "/" + url.PathEscape(owner) + "/" + url.PathEscape(name),
+		web: clone.WebAddress(c.Getenv("GITHUB_API_URL")) + "/" + url.PathEscape(owner) + "/" + url.PathEscape(name),
 	}
 	s.draft = config.InitRepo(survey)
 	s.draft.Notes = append(s.draft.Notes, otherSetups(survey)...)
-	ref := nonEmpty(cmd.Ref, buildRef())
+	ref := cmp.Or(cmd.Ref, buildRef())
 	s.unreleased = ref == ""
 	s.listen = append([]string{"Review bell"}, s.draft.Listen...)
 	plan := config.WorkflowPlan{
@@ -259,8 +256,8 @@ func (s setup) writeInto(c *command, root *os.Root, force bool) error {
 		return err
 	}
 	folder := root.Name()
-	if here, err := os.Getwd(); err == nil {
-		if near, err := filepath.Rel(here, folder); err == nil && len(near) < len(folder) {
+	if at, err := os.Getwd(); err == nil {
+		if near, err := filepath.Rel(at, folder); err == nil && len(near) < len(folder) {
 			folder = near
 		}
 	}

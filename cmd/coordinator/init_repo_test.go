@@ -5,6 +5,7 @@ package main
 // coordinator init on ten repositories, played to the check of the next pull request.
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/http/httptest"
@@ -49,6 +50,9 @@ func filesOf(t *testing.T, dir string) map[string]string {
 			t.Fatal(err)
 		}
 		for _, file := range found {
+			if info, err := os.Stat(file); err == nil && info.IsDir() {
+				continue
+			}
 			text, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)
@@ -60,6 +64,7 @@ func filesOf(t *testing.T, dir string) map[string]string {
 }
 
 func TestInitToTheFirstCheck(t *testing.T) {
+	const bell, job = ".github/workflows/review-bell.yml", ".github/workflows/review-coordinator.yml"
 	for _, r := range firstday.Repositories() {
 		t.Run(r.Name, func(t *testing.T) {
 			g, err := r.New()
@@ -87,11 +92,11 @@ func TestInitToTheFirstCheck(t *testing.T) {
 			}
 			wants(t, out, append([]string{"Next:", "coordinator config check ", "/acme/shop/settings/rules"}, r.Says...)...)
 			files := filesOf(t, dir)
-			policyPath := nonEmpty(r.Policy, ".github/review-coordinator.yml")
-			if got := slices.Sorted(maps.Keys(files)); !slices.Equal(got, []string{policyPath, bellPath, coordinatorPath}) {
+			policyPath := cmp.Or(r.Policy, ".github/review-coordinator.yml")
+			if got := slices.Sorted(maps.Keys(files)); !slices.Equal(got, []string{policyPath, bell, job}) {
 				t.Fatalf("wrote %q", got)
 			}
-			checkWritten(t, r, files[policyPath], files[coordinatorPath])
+			checkWritten(t, r, files[policyPath], files[job])
 			if code, out, said := runAt(t, api, env, "config", "check", policyPath); code != 0 {
 				t.Fatalf("config check: exit %d: %s%s\n%s", code, out, said, files[policyPath])
 			}
@@ -145,7 +150,7 @@ func lintWorkflows(t *testing.T, dir string) {
 	}
 	args := []string{
 		"-ignore", `unexpected key "queue" for "concurrency" section`, "-ignore", `constant expression "false" in condition`,
-		filepath.Join(dir, bellPath), filepath.Join(dir, coordinatorPath),
+		filepath.Join(dir, ".github/workflows/review-bell.yml"), filepath.Join(dir, ".github/workflows/review-coordinator.yml"),
 	}
 	if said, err := exec.Command(lint, args...).CombinedOutput(); err != nil {
 		t.Errorf("actionlint: %v\n%s", err, said)

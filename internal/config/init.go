@@ -59,9 +59,6 @@ type SurveyedCheck struct {
 	Name, App string
 }
 
-// FillInAuthor is the account of the reviewer that a first policy names where none was found. Nobody posts as it.
-const FillInAuthor = "fill-in[bot]"
-
 // SchemaAddress is where editors find the schema of policies.
 const SchemaAddress = "https://raw.githubusercontent.com/review-coordinator/coordinator/main/docs/policy.schema.json"
 

@@ -271,7 +271,10 @@ func TestInitRepo(t *testing.T) {
 // The workflow listens to the reviewers' workflows by their names, whatever those are, and never to itself.
 func TestWorkflowPlan(t *testing.T) {
 	s := surveyed{Survey{Repo: "acme/shop", Pulls: []int{1}}}
-	hostile := []string{"[x]: #, &a *b", "\"quoted\" \\ 'it'", "true", "a\u2028b\nc\x07", "- y", "yes: no", "ünïcode ✓", "12", "1.5", "{a: b}", "@at", "`tick`", "%x", "? y"}
+	hostile := []string{
+		"[x]: #, &a *b", "\"quoted\" \\ 'it'", "true", "a\u2028b\nc\x07", "- y",
+		"yes: no", "ünïcode ✓", "12", "1.5", "{a: b}", "@at", "`tick`", "%x", "? y",
+	}
 	for i, name := range append(slices.Clone(hostile), "Review coordinator", "Review bell", "${{ x }}", "", hostile[0]) {
 		file := fmt.Sprintf(".github/workflows/r%02d.yml", i)
 		s.Workflows = append(s.Workflows, SurveyedWorkflow{Path: file, Name: name, Source: onPull + "OPENAI_API_KEY"})

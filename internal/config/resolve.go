@@ -532,6 +532,9 @@ func (r policyResolver) warnTimeout(key string, q quorum.Reviewer, f PolicyKeys)
 	}
 }
 
+// FillInAuthor is the account of the reviewer that a first policy names where none was found. Nobody posts as it.
+const FillInAuthor = "fill-in[bot]"
+
 // warnAuthor warns of the name of an App that the coordinator knows, written as a person's.
 func (r policyResolver) warnAuthor(key string, q quorum.Reviewer) {
 	if !r.hasKey(key+".author") || q.Author == "" {

@@ -128,7 +128,8 @@ func monorepo() []workflow {
 		scripted("review-api.yml", "API: review", "## API review"), scripted("review-web.yml", "Web: review", "## Web review"),
 	}
 	for i := range 30 {
-		all = append(all, workflow{file: fmt.Sprintf("service-%02d.yml", i), name: fmt.Sprintf("Service %d", i), source: onPull + "      - run: make\n"})
+		file := fmt.Sprintf("service-%02d.yml", i)
+		all = append(all, workflow{file: file, name: fmt.Sprintf("Service %d", i), source: onPull + "      - run: make\n"})
 	}
 	return append(all, workflow{file: "nightly.yml", name: "Nightly", source: nightly})
 }

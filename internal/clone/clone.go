@@ -1,9 +1,7 @@
-//go:build !action
-
-package main
-
-// The clone that a command was started in: its folder, and the repositories on GitHub that it came from. Its files are
-// read, and no git is needed.
+// Package clone finds the clone of Git's that a folder is in, and the repositories on GitHub that it came from.
+//
+// It promises to read its files only, without git, and never to show an address, which may hold a secret.
+package clone
 
 import (
 	"bufio"
@@ -17,24 +15,24 @@ import (
 	"strings"
 )
 
-// A gitClone is a working folder of Git's.
-type gitClone struct {
-	root    string
-	remotes []gitRemote // as the configuration lists them
+// A Clone is a working folder of Git's.
+type Clone struct {
+	Root    string
+	remotes []remote // as the configuration lists them
 }
 
-// A gitRemote is a remote of a clone. Its address may hold a secret: it is not shown.
-type gitRemote struct{ name, address string }
+// A remote is a remote of a clone. Its address may hold a secret: it is not shown.
+type remote struct{ name, address string }
 
-// findClone returns the clone that a folder is in; found is false if it is in none.
-func findClone(dir string) (clone gitClone, found bool, err error) {
+// Find returns the clone that a folder is in; found is false if it is in none.
+func Find(dir string) (clone Clone, found bool, err error) {
 	dir, err = filepath.Abs(dir)
 	if err != nil {
 		return clone, false, fmt.Errorf("find the clone: %w", err)
 	}
 	for {
 		if info, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
-			clone.root = dir
+			clone.Root = dir
 			clone.remotes, err = readRemotes(filepath.Join(dir, ".git"), info.IsDir())
 			return clone, true, err
 		}
@@ -48,7 +46,7 @@ func findClone(dir string) (clone gitClone, found bool, err error) {
 
 // readRemotes reads the remotes of a clone. In a second working folder, or a submodule, .git is a file that names the
 // folder, and that one may name another that all working folders share.
-func readRemotes(git string, isDir bool) ([]gitRemote, error) {
+func readRemotes(git string, isDir bool) ([]remote, error) {
 	if !isDir {
 		line, err := readShortFile(git)
 		if err != nil {
@@ -95,7 +93,7 @@ var (
 )
 
 // parseRemotes reads the remotes of Git's configuration.
-func parseRemotes(config string) (remotes []gitRemote) {
+func parseRemotes(config string) (remotes []remote) {
 	section := ""
 	lines := bufio.NewScanner(strings.NewReader(config))
 	lines.Buffer(nil, 1<<20)
@@ -113,21 +111,22 @@ func parseRemotes(config string) (remotes []gitRemote) {
 			continue
 		}
 		value := m[1]
-		if quoted, rest, ends := strings.Cut(strings.TrimPrefix(value, `"`), `"`); strings.HasPrefix(value, `"`) && ends && !strings.Contains(quoted, `\`) {
+		quoted, rest, ends := strings.Cut(strings.TrimPrefix(value, `"`), `"`)
+		if strings.HasPrefix(value, `"`) && ends && !strings.Contains(quoted, `\`) {
 			value = quoted + rest
 		} else if i := strings.IndexAny(value, "#;"); i >= 0 {
 			value = strings.TrimSpace(value[:i])
 		}
-		remotes = append(remotes, gitRemote{section, value})
+		remotes = append(remotes, remote{section, value})
 	}
 	return remotes
 }
 
 var repoPartPattern = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
 
-// repository returns what a remote's address names on the GitHub whose pages are on that host; named is false if it
+// repositoryOn returns what a remote's address names on the GitHub whose pages are on that host; named is false if it
 // names nothing there.
-func (r gitRemote) repository(host string) (repo string, named bool) {
+func (r remote) repositoryOn(host string) (repo string, named bool) {
 	at, path := "", ""
 	if u, err := url.Parse(r.address); err == nil && strings.Contains(r.address, "://") {
 		at, path = u.Host, u.Path
@@ -155,28 +154,32 @@ func withoutPort(host string) string {
 	return name
 }
 
-// repository returns the repository on GitHub that a clone came from: its origin's.
-func (g gitClone) repository(host string) (repo string, found bool) {
+// Repository returns the repository that a clone came from, its origin's, if that is on the GitHub whose pages are on
+// that host.
+func (g Clone) Repository(host string) (repo string, found bool) {
 	for _, r := range g.remotes {
 		if r.name == "origin" {
-			return r.repository(host)
+			return r.repositoryOn(host)
 		}
 	}
 	return "", false
 }
 
-// isOf reports whether a remote of the clone is that repository.
-func (g gitClone) isOf(repo, host string) bool {
+// HasRemotes reports whether a clone came from anywhere.
+func (g Clone) HasRemotes() bool { return len(g.remotes) > 0 }
+
+// IsOf reports whether a remote of the clone is that repository.
+func (g Clone) IsOf(repo, host string) bool {
 	for _, r := range g.remotes {
-		if got, found := r.repository(host); found && strings.EqualFold(got, repo) {
+		if got, found := r.repositoryOn(host); found && strings.EqualFold(got, repo) {
 			return true
 		}
 	}
 	return false
 }
 
-// webAddress returns where the pages of the GitHub are whose API is at that address.
-func webAddress(api string) string {
+// WebAddress returns where the pages of the GitHub are whose API is at that address.
+func WebAddress(api string) string {
 	u, err := url.Parse(api)
 	if api == "" || err != nil || u.Host == "" || u.Host == "api.github.com" {
 		return "https://github.com"
