@@ -120,10 +120,10 @@ func (s setup) pullBody() string {
 		fmt.Fprintf(&b, "- %s\n", report.Quote(name))
 	}
 	if s.unreleased {
-		fmt.Fprintf(&b, "\nUntil there is a release, write a commit of review-coordinator/coordinator (40 digits) in place of `v1` in `%s`.\n",
-			coordinatorPath)
+		b.WriteString("\nUntil there is a release, write a commit of review-coordinator/coordinator (40 digits) in place of `v1` ")
+		fmt.Fprintf(&b, "in `%s`.\n", coordinatorPath)
 	}
-	fmt.Fprintf(&b, "\nAll three count once they are on the default branch: the next pull request gets the check. Then [require it](%srequire.md).\n",
-		docsAddress)
+	b.WriteString("\nAll three count once they are on the default branch: the next pull request gets the check. ")
+	fmt.Fprintf(&b, "Then [require it](%srequire.md).\n", docsAddress)
 	return b.String()
 }
