@@ -6,7 +6,7 @@ package main
 // is built with -tags action, which leaves out the daemon and the fake GitHub with all that they import.
 
 type fullProgramCommands struct {
-	Init     initCmd     `cmd:"" help:"Set up a repository: write its policy and workflows, or open a pull request with them."`
+	Init     initCmd     `cmd:"" help:"Set up a repository: write its policy and its workflows."`
 	Simulate simulateCmd `cmd:"" help:"Play scenario files and print what the check would have said."`
 
 	Serve       serveCmd    `cmd:"" help:"Run as a GitHub App: webhooks in, checks out."`

@@ -316,7 +316,7 @@ func (s setup) nextSteps(policy string) string {
 		fmt.Fprintf(&b, "     %s:%d: fill in: %s\n", policy, f.Line, oneLine(f.What))
 	}
 	if s.unreleased {
-		fmt.Fprintf(&b, "     Until there is a release, write a commit of review-coordinator/coordinator (40 digits) in place of v1\n")
+		b.WriteString("     Until there is a release, write a commit of review-coordinator/coordinator (40 digits) in place of v1\n")
 		fmt.Fprintf(&b, "     in %s.\n", coordinatorPath)
 	}
 	fmt.Fprintf(&b, "  2. Commit the three files, push them, and merge them into %s. The next pull request gets the check.\n", oneLine(s.branch))
