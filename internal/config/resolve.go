@@ -597,7 +597,11 @@ func (r policyResolver) warnHeading(key string, q quorum.Reviewer) {
 	who := reviewerPhrase(q)
 	switch {
 	case q.Verdict.Kind == quorum.Conclusion, q.Verdict.Kind == quorum.Artifact:
-		r.warnKey(key+".heading", fmt.Sprintf("%s: the heading is not read, since its %s is the verdict", who, verdictNoun(q)), "remove heading")
+		r.warnKey(
+			key+".heading",
+			fmt.Sprintf("%s: the heading is not read, since its %s is the verdict", who, verdictNoun(q)),
+			"remove heading",
+		)
 	case looksLikeLinter(q):
 		r.warnKey(
 			key+".heading",
