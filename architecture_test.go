@@ -68,6 +68,8 @@ var rules = map[string][]string{
 	},
 	// What validates the sandbox against GitHub's description is for tests: nothing that is built imports it.
 	"internal/sandbox/openapi": {},
+	// Repositories on their first day, for the tests of what sets one up.
+	"internal/sandbox/firstday": {"internal/sandbox"},
 	// The fake stands on the ground: it knows GitHub, and nothing of ours.
 	"internal/sandbox": {},
 	"internal/story":   {"internal/quorum", "internal/config", "internal/github", "internal/github/client", "internal/loop", "internal/sandbox"},
@@ -75,7 +77,12 @@ var rules = map[string][]string{
 		"internal/quorum", "internal/review", "internal/evidence", "internal/report", "internal/config",
 		"internal/github", "internal/github/client", "internal/github/webhook",
 		"internal/loop", "internal/sandbox", "internal/story", "internal/store", "internal/daemon", "internal/dashboard", "internal/oplog",
+		"internal/clone", "examples",
 	},
+	// The workflows that a repository copies, for the command that writes them.
+	"examples": {},
+	// Git's clones, as files.
+	"internal/clone": {},
 	// Load, crashes and growth of the real program, against the sandbox.
 	"bench": {"internal/quorum", "internal/report", "internal/sandbox"},
 	// It measures the others, and is measured with them.

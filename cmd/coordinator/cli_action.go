@@ -8,6 +8,7 @@ package main
 import "errors"
 
 type fullProgramCommands struct {
+	Init        absentCmd `cmd:"" group:"setUp" hidden:"" passthrough:""`
 	Simulate    absentCmd `cmd:"" group:"setUp" hidden:"" passthrough:""`
 	Serve       absentCmd `cmd:"" group:"setUp" hidden:"" passthrough:""`
 	Backup      absentCmd `cmd:"" group:"setUp" hidden:"" passthrough:""`
@@ -24,6 +25,6 @@ type absentCmd struct {
 
 // Run tells where to get a build that has the command.
 func (absentCmd) Run() error {
-	return usageError(errors.New("this build is the action's: it has no serve, backup, app-manifest, demo, simulate, completion and man"),
+	return usageError(errors.New("this build is the action's: it has no init, serve, backup, app-manifest, demo, simulate, completion and man"),
 		"download coordinator_"+buildVersion()+"_… from the release, or build it without -tags action")
 }

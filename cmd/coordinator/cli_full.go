@@ -6,6 +6,7 @@ package main
 // is built with -tags action, which leaves out the daemon and the fake GitHub with all that they import.
 
 type fullProgramCommands struct {
+	Init     initCmd     `cmd:"" group:"setUp" help:"Set up a repository: write its policy and its workflows."`
 	Simulate simulateCmd `cmd:"" group:"setUp" help:"Play scenario files and print what the check would have said."`
 	Demo     demoCmd     `cmd:"" group:"setUp" help:"Watch a check grow: a story told live, without an account."`
 

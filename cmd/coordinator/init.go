@@ -60,7 +60,8 @@ func (cmd configInitCmd) Run(ctx context.Context, c *command) error {
 	if err != nil {
 		return readAccess.explainRefusal(err)
 	}
-	src, fill := config.Init(survey)
+	draft := config.Init(survey)
+	src, fill := draft.Policy, draft.Fill
 	if err := cmd.writePolicy(c, src); err != nil {
 		return err
 	}

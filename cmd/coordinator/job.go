@@ -325,7 +325,7 @@ func neededAction(l loop.Look) (why string, needed bool) {
 	case quorum.Blocked, quorum.Unverified:
 		why, needed = l.Check.Title+".", true
 	case quorum.Ended:
-		return "There is no policy file on the default branch: no check is written. coordinator config init writes one.", d.Reason == quorum.ReasonNoPolicy
+		return "There is no policy file on the default branch: no check is written. coordinator init writes one.", d.Reason == quorum.ReasonNoPolicy
 	case quorum.Passed:
 		return "", false
 	case quorum.Waiting:

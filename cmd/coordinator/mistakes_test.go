@@ -293,12 +293,12 @@ var mistakes = []mistake{
 	},
 	{
 		args: "explain 7", env: "GITHUB_TOKEN=t", code: 2,
-		says: "no repository: there is no --repo, no GITHUB_REPOSITORY, and no clone with an origin",
+		says: "no repository: there is no --repo, no GITHUB_REPOSITORY, and no clone whose origin is on github.com",
 		hint: "coordinator explain 7 --repo OWNER/NAME",
 	},
 	{
 		args: "explain #7", env: "GITHUB_TOKEN=t", code: 2,
-		says: "no repository: there is no --repo, no GITHUB_REPOSITORY, and no clone with an origin",
+		says: "no repository: there is no --repo, no GITHUB_REPOSITORY, and no clone whose origin is on github.com",
 		hint: "coordinator explain #7 --repo OWNER/NAME",
 	},
 	{
@@ -323,7 +323,7 @@ var mistakes = []mistake{
 	},
 	{
 		args: "run 7", env: "GITHUB_TOKEN=t", code: 2,
-		says: "no repository: there is no --repo, no GITHUB_REPOSITORY, and no clone with an origin",
+		says: "no repository: there is no --repo, no GITHUB_REPOSITORY, and no clone whose origin is on github.com",
 		hint: "coordinator run 7 --repo OWNER/NAME",
 	},
 	{
@@ -348,7 +348,7 @@ var mistakes = []mistake{
 	},
 	{
 		args: "sweep", env: "GITHUB_TOKEN=t", code: 2,
-		says: "no repository: there is no --repo, no GITHUB_REPOSITORY, and no clone with an origin",
+		says: "no repository: there is no --repo, no GITHUB_REPOSITORY, and no clone whose origin is on github.com",
 		hint: "coordinator sweep --repo OWNER/NAME",
 	},
 	{
@@ -373,7 +373,7 @@ var mistakes = []mistake{
 	},
 	{
 		args: "config init", env: "GITHUB_TOKEN=t", code: 2,
-		says: "no repository: there is no --repo, no GITHUB_REPOSITORY, and no clone with an origin",
+		says: "no repository: there is no --repo, no GITHUB_REPOSITORY, and no clone whose origin is on github.com",
 		hint: "coordinator config init --repo OWNER/NAME",
 	},
 	{
@@ -383,13 +383,13 @@ var mistakes = []mistake{
 	},
 	{
 		args: "explain 7", env: "GITHUB_TOKEN=t FOLDER=elsewhere", code: 2,
-		says: "no repository: there is no --repo, no GITHUB_REPOSITORY, and the clone's origin is at gitlab.com and not at github.com",
-		hint: "coordinator explain 7 --repo OWNER/NAME",
+		says: "no repository: there is no --repo, no GITHUB_REPOSITORY, and no clone whose origin is on github.com",
+		hint: "coordinator explain 7 --repo OWNER/NAME; for a GitHub Enterprise Server set GITHUB_API_URL=https://HOST/api/v3",
 	},
 	{
 		args: "explain 7", env: "GITHUB_TOKEN=t FOLDER=local", code: 2,
-		says: "no repository: there is no --repo, no GITHUB_REPOSITORY, and the clone's origin is no address of a repository on GitHub",
-		hint: "coordinator explain 7 --repo OWNER/NAME",
+		says: "no repository: there is no --repo, no GITHUB_REPOSITORY, and no clone whose origin is on github.com",
+		hint: "coordinator explain 7 --repo OWNER/NAME; for a GitHub Enterprise Server set GITHUB_API_URL=https://HOST/api/v3",
 	},
 	{
 		args: "sweep", env: "GITHUB_TOKEN=t GITHUB_REPOSITORY=shop", code: 2,
@@ -793,7 +793,7 @@ var mistakes = []mistake{
 	{
 		args: "serve", env: "GITHUB_WEBHOOK_SECRET=0123456789abcdef", code: 2,
 		says: "there is neither an App nor a token",
-		hint: "set GITHUB_APP_ID and GITHUB_APP_PRIVATE_KEY_FILE (coordinator app-manifest helps to make an App), or GITHUB_TOKEN",
+		hint: "set GITHUB_APP_ID and GITHUB_APP_PRIVATE_KEY_FILE (coordinator serve setup makes an App and writes both), or GITHUB_TOKEN",
 	},
 	{
 		args: "serve --resync 1ms", env: "GITHUB_WEBHOOK_SECRET=0123456789abcdef GITHUB_TOKEN=t", code: 2,

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/review-coordinator/coordinator/internal/clone"
 	"github.com/review-coordinator/coordinator/internal/report"
 )
 
@@ -23,7 +24,7 @@ func siteOfAPI(api string) githubSite {
 	if api == "" || err != nil || u.Host == "" || u.Host == "api.github.com" {
 		return githubSite{webURL: "https://github.com", apiURL: "https://api.github.com"}
 	}
-	return githubSite{webURL: u.Scheme + "://" + strings.TrimPrefix(u.Host, "api."), apiURL: api}
+	return githubSite{webURL: clone.WebAddress(api), apiURL: api}
 }
 
 // placesOf returns where checks lead that are written through an API.

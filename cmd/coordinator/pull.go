@@ -5,7 +5,6 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"net/url"
 	"path"
@@ -13,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/review-coordinator/coordinator/internal/clone"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
@@ -122,22 +122,51 @@ func (c *command) resolvePull(text, repo, command string) (quorum.PR, error) {
 
 // resolveRepo returns the repository that is named, else the job's, else that of the clone's origin.
 func (c *command) resolveRepo(named, command string) (owner, name string, err error) {
+	here := clone.Clone{}
+	if c.Folder != "" {
+		if here, _, err = clone.Find(c.Folder); err != nil {
+			c.newLogger().Debug("the clone is not read", "err", err)
+		}
+	}
+	return c.resolveRepoIn(here, named, command)
+}
+
+// resolveRepoIn is resolveRepo for a clone that was read.
+func (c *command) resolveRepoIn(here clone.Clone, named, command string) (owner, name string, err error) {
 	if named = cmp.Or(named, c.Getenv("GITHUB_REPOSITORY")); named != "" {
 		return c.splitRepo(named)
 	}
-	err = errNoOrigin
-	if c.Folder != "" {
-		owner, name, err = originRepo(c.Folder, c.Getenv("GITHUB_API_URL"))
+	host := hostOfPages(c.Getenv("GITHUB_API_URL"))
+	repo, found := here.Repository(host)
+	if !found {
+		hint := "coordinator " + command + " --repo OWNER/NAME"
+		if here.HasRemotes() {
+			hint += "; for a GitHub Enterprise Server set GITHUB_API_URL=https://HOST/api/v3"
+		}
+		return "", "", usageError(
+			fmt.Errorf("no repository: there is no --repo, no GITHUB_REPOSITORY, and no clone whose origin is on %s", oneLine(host)), hint,
+		)
 	}
-	hint := "coordinator " + command + " --repo OWNER/NAME"
-	switch {
-	case err == nil:
-		return owner, name, nil
-	case errors.Is(err, errNoOrigin):
-		return "", "", usageError(errors.New("no repository: there is no --repo, no GITHUB_REPOSITORY, and no clone with an origin"), hint)
-	}
-	return "", "", usageError(fmt.Errorf("no repository: there is no --repo, no GITHUB_REPOSITORY, and %w", err), hint)
+	return c.splitRepo(repo)
 }
+
+// hostOfPages returns the host, with its port, of the website that belongs to an API's address.
+func hostOfPages(api string) string {
+	u, err := url.Parse(clone.WebAddress(strings.TrimSpace(api)))
+	if err != nil {
+		return ""
+	}
+	return strings.ToLower(u.Host)
+}
+
+// hostOfSite is hostOfPages without a port.
+func hostOfSite(api string) string {
+	host, _, _ := strings.Cut(hostOfPages(api), ":")
+	return host
+}
+
+// repoName matches the names that GitHub gives to accounts and repositories.
+var repoName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
 
 // splitRepo reads a repository as a person writes it: OWNER/NAME, or its address.
 func (c *command) splitRepo(repo string) (owner, name string, err error) {

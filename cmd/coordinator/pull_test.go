@@ -2,6 +2,8 @@ package main
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"testing"
 )
 
@@ -62,5 +64,23 @@ func TestPullOfWhichRepository(t *testing.T) {
 		if pr, err := c.resolvePull(test.text, test.repo, "explain"); err != nil || pr.String() != test.want {
 			t.Errorf("%+v: %s, %v", test, pr, err)
 		}
+	}
+}
+
+// cloneOf makes a folder that looks like a clone with that origin.
+func cloneOf(t *testing.T, origin string) string {
+	t.Helper()
+	dir := t.TempDir()
+	writeTo(t, filepath.Join(dir, ".git", "config"), "[remote \"origin\"]\n\turl = "+origin+"\n")
+	return dir
+}
+
+func writeTo(t *testing.T, file, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -4,11 +4,13 @@ package config
 // stands in a comment with the words "fill in", and does nothing.
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/review"
@@ -17,16 +19,19 @@ import (
 // A Survey is what a repository shows of its reviewers.
 type Survey struct {
 	Repo      string // owner/name
+	Branch    string // the default branch
 	Pulls     []int  // that were looked at, newest first
 	Workflows []SurveyedWorkflow
 	Runs      []SurveyedRun
 	Texts     []SurveyedText
+	Inline    []SurveyedInline
 	Checks    []SurveyedCheck
 }
 
 // A SurveyedWorkflow is a workflow file of the default branch.
 type SurveyedWorkflow struct {
 	Path   string
+	Name   string // by which other workflows listen to it
 	Source string // hostile only as far as those who may push to the default branch
 }
 
@@ -42,10 +47,36 @@ type SurveyedText struct {
 	quorum.Text
 }
 
+// A SurveyedInline is a comment on a line of a diff.
+type SurveyedInline struct {
+	Pull   int
+	Author quorum.Account
+}
+
 // A SurveyedCheck is a check run of an App on one of the heads.
 type SurveyedCheck struct {
 	Pull      int
 	Name, App string
+}
+
+// SchemaAddress is where editors find the schema of policies.
+const SchemaAddress = "https://raw.githubusercontent.com/review-coordinator/coordinator/main/docs/policy.schema.json"
+
+// A Draft is a first policy, and what it was made of.
+type Draft struct {
+	Policy []byte
+	Fill   []Fill
+	Found  []Found  // those that vote first, then those in comments
+	Listen []string // names of the reviewers' workflows
+	Notes  []string // what else a person should know, in words of ours
+}
+
+// A Found is a reviewer of a draft.
+type Found struct {
+	Name     string
+	Preset   string
+	Evidence []string // in words of ours
+	ToFill   string   // "": it votes; else it stands in a comment
 }
 
 // A Fill is a line of a file that a person must fill in.
@@ -90,11 +121,22 @@ type foundReviewer struct {
 
 // Init writes a commented policy for the reviewers that s shows, and says which lines a person must fill in. Without a
 // single reviewer that is sure, the file is no valid policy yet, and the line that says so is one of them.
-func Init(s Survey) (src []byte, fill []Fill) {
+func Init(s Survey) Draft { return s.draftPolicy("coordinator config init", false) }
+
+// InitRepo is Init for a whole set-up. Without a single reviewer that is sure, its policy names one that nobody is, and
+// holds nothing back: the check then appears, and says what is missing.
+func InitRepo(s Survey) Draft { return s.draftPolicy("coordinator init", true) }
+
+// draftPolicy writes a policy; madeBy is the command that it names. mustHold is for a policy that is valid in any case.
+func (s Survey) draftPolicy(madeBy string, mustHold bool) (d Draft) {
 	sure, unsure, notes := s.findReviewers()
+	d.Listen, d.Notes = s.namesToListenTo(slices.Concat(sure, unsure))
+	d.Notes = append(notes, d.Notes...)
+	stopgap := mustHold && len(sure) == 0
 	var w policyWriter
+	w.writeLinef("# yaml-language-server: $schema=%s", SchemaAddress)
 	w.writeLinef("# The policy of the review coordinator: which reviewers vote on a pull request, and how many approvals are enough.")
-	w.writeLinef("# Made by coordinator config init from what %s showed; read it before you trust it.", s.Repo)
+	w.writeLinef("# Made by %s from what %s showed; read it before you trust it.", madeBy, s.Repo)
 	w.writeLinef("# Looked at: %s and %s.", countNoun(len(s.Workflows), "workflow"), countNoun(len(s.Pulls), "pull request"))
 	w.writeLinef("# It counts once it is on the default branch. Check it: coordinator config check FILE")
 	w.writeLinef("version: 1")
@@ -102,30 +144,42 @@ func Init(s Survey) (src []byte, fill []Fill) {
 	w.writeLinef("# How many approvals are needed: majority (more than half of the voters), all, or a number.")
 	w.writeLinef("quorum: majority")
 	w.writeLinef("")
-	w.writeLinef("# To try it without holding anything back: the check is neutral and says (report only).")
-	w.writeLinef("# mode: report")
+	if stopgap {
+		w.writeLinef("# Nobody reviews yet, so that nothing is held back: take this line out once your reviewers stand below.")
+		w.writeLinef("mode: report")
+	} else {
+		w.writeLinef("# To try it without holding anything back: the check is neutral and says (report only).")
+		w.writeLinef("# mode: report")
+	}
 	w.writeLinef("")
 	w.writeLinef("# Defaults that you may want to change: a reached quorum waits so long for the rest, and each attempt may take so long.")
 	w.writeLinef("# grace: 3m")
 	w.writeLinef("# timeout: 10m")
 	w.writeLinef("")
-	for _, note := range notes {
+	for _, note := range d.Notes {
 		w.writeLinef("# %s", note)
 	}
-	if len(notes) > 0 {
+	if len(d.Notes) > 0 {
 		w.writeLinef("")
 	}
 	w.writeLinef("reviewers:")
 	if len(sure) == 0 {
-		fill = append(fill, Fill{w.lines, "no reviewer was recognised for sure: without one there is no vote"})
+		d.Fill = append(d.Fill, Fill{w.lines, "no reviewer was recognised for sure: without one there is no vote"})
+	}
+	if stopgap {
+		w.writeLinef("  # FILL IN: a reviewer in place of this one, which nobody is.")
+		w.writeLinef("  - name: fill-in")
+		w.writeLinef("    author: %s", yamlScalar(FillInAuthor))
 	}
 	for _, f := range sure {
 		w.writeEntry(f, "  ")
+		d.Found = append(d.Found, f.found())
 	}
 	for _, f := range unsure {
 		w.writeLinef("")
 		at := w.writeEntry(f, "  # ")
-		fill = append(fill, Fill{at, f.toFill})
+		d.Fill = append(d.Fill, Fill{at, f.toFill})
+		d.Found = append(d.Found, f.found())
 	}
 	if len(sure)+len(unsure) == 0 {
 		w.writeLinef("  # Nothing was recognised. An App that reviews:")
@@ -135,7 +189,13 @@ func Init(s Survey) (src []byte, fill []Fill) {
 		w.writeLinef("  #   workflow: .github/workflows/FILL-IN.yml")
 		w.writeLinef("  #   heading: \"## FILL IN\"")
 	}
-	return []byte(w.b.String()), fill
+	d.Policy = []byte(w.b.String())
+	return d
+}
+
+// found is the reviewer as a draft tells of it.
+func (f foundReviewer) found() Found {
+	return Found{Name: cmp.Or(f.name, f.preset), Preset: f.preset, Evidence: f.seen, ToFill: f.toFill}
 }
 
 type policyWriter struct {
@@ -179,7 +239,7 @@ func (w *policyWriter) writeEntry(f foundReviewer, indent string) (missing int) 
 	return missing
 }
 
-var plainScalar = regexp.MustCompile(`^[A-Za-z.][A-Za-z0-9./_-]*$`)
+var plainScalar = regexp.MustCompile(`^(?:\.github/|[A-Za-z])[A-Za-z0-9./_-]*(?: [A-Za-z0-9][A-Za-z0-9./_-]*)*$`)
 
 // yamlScalar writes a text as YAML: plain where that is safe, else quoted so that no character of it does anything.
 func yamlScalar(text string) string {
@@ -192,6 +252,8 @@ func yamlScalar(text string) string {
 		switch {
 		case r == '"' || r == '\\':
 			b.WriteString(`\` + string(r))
+		case !unicode.IsPrint(r):
+			fmt.Fprintf(&b, `\U%08X`, r)
 		default:
 			b.WriteRune(r)
 		}
@@ -223,7 +285,7 @@ func (s Survey) findReviewers() (sure, unsure []foundReviewer, notes []string) {
 	if slices.ContainsFunc(sure, func(f foundReviewer) bool { return f.preset == "claude-action" }) { // both post as claude[bot]
 		sure = slices.DeleteFunc(sure, func(f foundReviewer) bool { return f.preset == "claude-review" })
 	}
-	sure, unsure = makeDistinct(sure, unsure)
+	sure, unsure = makeDistinct(sure, append(unsure, s.findUnknownBots()...))
 	return sure, unsure, notes
 }
 
@@ -401,13 +463,18 @@ func (s Survey) attributeTexts(w SurveyedWorkflow, own string) (all []headingTex
 
 // hasVerdict reports whether a text has a verdict.
 func hasVerdict(t SurveyedText) bool {
+	got := readText(t)
+	return got == quorum.Approved || got == quorum.Findings
+}
+
+// readText reads a text as coordinator classify does, as nobody's in particular.
+func readText(t SurveyedText) quorum.Outcome {
 	kind := review.Comment
 	if t.Kind == quorum.TextReview {
 		kind = review.Review
 	}
 	anybody := quorum.Reviewer{Name: "reviewer", Verdict: quorum.Format{Kind: quorum.Auto}, FailureMeans: quorum.MeansUnavailable}
-	got := review.Read(anybody, review.Material{Kind: kind, Body: t.Body, State: t.State, Threads: t.Threads})
-	return got.Outcome == quorum.Approved || got.Outcome == quorum.Findings
+	return review.Read(anybody, review.Material{Kind: kind, Body: t.Body, State: t.State, Threads: t.Threads}).Outcome
 }
 
 // onlyRunWrote reports whether only a run of w can have written t. A file that holds the heading itself settles a

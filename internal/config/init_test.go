@@ -1,9 +1,13 @@
 package config
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/goccy/go-yaml"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/review"
@@ -101,8 +105,23 @@ func TestInit(t *testing.T) {
 			s.workflow(".github/workflows/cover.yml", onPull)
 			s.run(1, ".github/workflows/cover.yml")
 			s.text(1, quorum.ActionsBot, "## Coverage\n\n81 %")
-			s.text(1, "codecov[bot]", "## Codecov Report"+yes)
+			s.text(1, "codecov[bot]", "## Codecov Report\n\n81 %")
 		}, "", "no reviewer was recognised", "Nothing was recognised"},
+		{"a bot that no preset knows, and whose verdicts are read", func(s *surveyed) {
+			s.text(1, "sage[bot]", "## Sage"+yes)
+			s.text(2, "sage[bot]", "## Sage\n\n**Ready to merge?** No")
+			s.Inline = append(s.Inline, SurveyedInline{2, quorum.Account{Login: "sage[bot]", Bot: true}})
+			s.text(2, "sage", "a person\n"+yes)
+			s.text(2, "dependabot[bot]", "Bumps x.")
+		}, "", "no reviewer was recognised|see that it reviews", "  # sage[bot] left 2 comments, 1 inline comment on #2, #1. No preset knows it.\n" +
+			"  # Its newest text is read: it objects.\n"},
+		{"a bot whose words are not read", func(s *surveyed) {
+			s.text(1, "copilot-pull-request-reviewer[bot]", "x")
+			s.text(1, "sage[bot]", "I am fond of this one.")
+			s.Inline = append(s.Inline, SurveyedInline{1, quorum.Account{Login: "Sage[bot]", Bot: true}})
+		}, "copilot  copilot-pull-request-reviewer[bot] ", "see that it reviews", "coordinator classify says what to add for it.\n" +
+			"  # FILL IN: see that it reviews each pull request, and that its texts are read, then take the \"# \" from the lines below.\n" +
+			"  # - name: sage\n  #   author: \"sage[bot]\"\n"},
 		{"a verdict without a known action is a reviewer", func(s *surveyed) {
 			s.workflow(".github/workflows/house.yml", onPull)
 			s.run(1, ".github/workflows/house.yml")
@@ -160,7 +179,8 @@ func TestInit(t *testing.T) {
 		t.Run(test.title, func(t *testing.T) {
 			s := surveyed{Survey{Repo: "acme/shop", Pulls: []int{2, 1}}}
 			test.make(&s)
-			src, fill := Init(s.Survey)
+			draft := Init(s.Survey)
+			src, fill := draft.Policy, draft.Fill
 			policy, err := Parse("policy.yml", src)
 			if got := strings.Join(names(policy), "|"); got != test.want || (err == nil) != (test.want != "") {
 				t.Errorf("got %s (%v), want %s\n%s", got, err, test.want, src)
@@ -198,11 +218,12 @@ func TestInitFilledIn(t *testing.T) {
 	s.workflow(openaiFile, onPull+"OPENAI_API_KEY")
 	s.workflow(".github/workflows/gemini.yml", onPull+"uses: google-github-actions/run-gemini-cli@abc")
 	s.workflow(claudeFile, onPull+"uses: anthropics/claude-code-action@v1")
-	src, fill := Init(s.Survey)
+	draft := Init(s.Survey)
+	src, fill := draft.Policy, draft.Fill
 	lines := strings.Split(string(src), "\n")
 	for i, line := range lines {
 		if body, commented := strings.CutPrefix(line, "  # "); commented && (strings.HasPrefix(body, "- ") || strings.HasPrefix(body, "  ")) {
-			lines[i] = strings.Replace("  "+body, "FILL IN", "Review by "+string(rune('a'+i)), 1)
+			lines[i] = strings.Replace("  "+body, "FILL IN", fmt.Sprintf("Review by %03d", i), 1)
 		}
 	}
 	policy, err := Parse("policy.yml", []byte(strings.Join(lines, "\n")))
@@ -222,11 +243,69 @@ func TestInitHostile(t *testing.T) {
 		s.workflow(".github/workflows/a\n- preset: copilot #.yml", onPull+"OPENAI_API_KEY")
 		s.run(1, openaiFile)
 		s.text(1, quorum.ActionsBot, "## Review "+words+yes)
-		src, _ := Init(s.Survey)
+		src := Init(s.Survey).Policy
 		policy, err := Parse("policy.yml", src)
 		if n := len(policy.Reviewers); err != nil && n != 0 || n > 1 || n == 1 && policy.Reviewers[0].Workflow != openaiFile {
 			t.Errorf("%q: %v %v\n%s", words, err, names(policy), src)
 		}
+	}
+}
+
+// A policy for a whole set-up holds in any case: without a reviewer it holds nothing back, and says what is missing.
+func TestInitRepo(t *testing.T) {
+	s := surveyed{Survey{Repo: "acme/shop"}}
+	draft := InitRepo(s.Survey)
+	policy, err := Parse("policy.yml", draft.Policy)
+	if err != nil || policy.Mode != quorum.ReportOnly || policy.Reviewers[0].Author != FillInAuthor || len(draft.Fill) != 1 {
+		t.Errorf("%v: %+v\n%s", err, policy, draft.Policy)
+	}
+	if warned := Warnings("policy.yml", draft.Policy); len(warned) != 1 || !strings.Contains(warned[0].Message, "did not find") {
+		t.Errorf("warned %v", warned)
+	}
+	s.text(1, "copilot-pull-request-reviewer[bot]", "x")
+	if policy, err = Parse("policy.yml", InitRepo(s.Survey).Policy); err != nil || policy.Mode != quorum.Enforce || len(policy.Reviewers) != 1 {
+		t.Errorf("%v: %+v", err, policy)
+	}
+}
+
+// The workflow listens to the reviewers' workflows by their names, whatever those are, and never to itself.
+func TestWorkflowPlan(t *testing.T) {
+	s := surveyed{Survey{Repo: "acme/shop", Pulls: []int{1}}}
+	hostile := []string{
+		"[x]: #, &a *b", "\"quoted\" \\ 'it'", "true", "a\u2028b\nc\x07", "- y",
+		"yes: no", "ünïcode ✓", "12", "1.5", "{a: b}", "@at", "`tick`", "%x", "? y",
+	}
+	for i, name := range append(slices.Clone(hostile), "Review coordinator", "Review bell", "${{ x }}", "", hostile[0]) {
+		file := fmt.Sprintf(".github/workflows/r%02d.yml", i)
+		s.Workflows = append(s.Workflows, SurveyedWorkflow{Path: file, Name: name, Source: onPull + "OPENAI_API_KEY"})
+	}
+	s.Workflows = append(s.Workflows, SurveyedWorkflow{Path: ".github/workflows/ci.yml", Name: "CI", Source: onPull})
+	draft := InitRepo(s.Survey)
+	if len(draft.Notes) != 3 {
+		t.Errorf("notes %q", draft.Notes)
+	}
+	example := "on:\n  workflow_run:\n    workflows: [A, B]\n    types: [completed]\nqueue: max # not there\n      - uses: review-coordinator/coordinator@v1\n"
+	plan := WorkflowPlan{Listen: draft.Listen}
+	var got struct {
+		On struct {
+			Run struct{ Workflows []string } `yaml:"workflow_run"`
+		}
+	}
+	src := string(plan.Coordinator([]byte(example)))
+	top, _, _ := strings.Cut(src, "queue:")
+	if err := yaml.Unmarshal([]byte(top), &got); err != nil {
+		t.Fatalf("%v\n%s", err, src)
+	}
+	want := append(append([]string{"Review bell"}, hostile...), ".github/workflows/r17.yml")
+	if !slices.Equal(got.On.Run.Workflows, want) {
+		t.Errorf("listens to %q, want %q", got.On.Run.Workflows, want)
+	}
+	if !strings.HasSuffix(src, "queue: max # not there\n      - uses: review-coordinator/coordinator@v1\n") {
+		t.Errorf("changed more:\n%s", src)
+	}
+	plan.Server, plan.Ref = true, "v2"
+	if src = string(plan.Coordinator([]byte(example))); strings.Contains(src, "queue") || !strings.HasSuffix(src, "coordinator@v2\n") {
+		t.Errorf("on a server:\n%s", src)
 	}
 }
 

@@ -77,6 +77,7 @@ func (r policyResolver) checkTopLevel(f PolicyKeys) {
 			"shorten timeout or lengthen deadline",
 		)
 	}
+	r.warnDurations(f)
 	r.checkPatterns("guard", f.Guard)
 	for i, lane := range f.Lanes {
 		key := fmt.Sprintf("lanes[%d]", i)
@@ -92,6 +93,44 @@ func (r policyResolver) checkTopLevel(f PolicyKeys) {
 			"write it as in .github/workflows/fix.yml",
 		)
 	}
+}
+
+// leastAttempt is shorter than the start of a runner: an attempt that may take no longer has failed before it began.
+const leastAttempt = 30 * time.Second
+
+// warnDurations warns of waits at the top level that end before anything can come of them.
+func (r policyResolver) warnDurations(f PolicyKeys) {
+	if f.Grace > f.Deadline && !r.brokenKeys["grace"] && !r.brokenKeys["deadline"] {
+		key := "grace"
+		if !r.hasKey(key) {
+			key = "deadline"
+		}
+		r.warnKey(
+			key,
+			fmt.Sprintf("grace (%s) is longer than deadline (%s), which ends everything", f.Grace, f.Deadline),
+			"shorten grace or lengthen deadline",
+		)
+	}
+	if f.Grace > 0 && time.Duration(f.Grace) < time.Second && !r.brokenKeys["grace"] {
+		r.warnKey("grace", fmt.Sprintf("grace (%s) is too short for anybody to answer in", f.Grace), "write 0s for none, or some minutes")
+	}
+	for key, wait := range map[string]Duration{"timeout": f.Timeout, "deadline": f.Deadline} {
+		if r.hasKey(key) && !r.brokenKeys[key] && time.Duration(wait) < leastAttempt {
+			r.warnKey(
+				key,
+				fmt.Sprintf("%s (%s) is over before a run has begun: GitHub takes longer to find it a runner", key, wait),
+				fmt.Sprintf("write some minutes, or leave it out for the default of %s", defaultOf(key)),
+			)
+		}
+	}
+}
+
+// defaultOf returns the default of timeout or deadline.
+func defaultOf(key string) Duration {
+	if key == "timeout" {
+		return Default().Timeout
+	}
+	return Default().Deadline
 }
 
 // checkPatterns warns of a list that can never match.
@@ -444,13 +483,9 @@ func (r policyResolver) warnReviewer(key string, q quorum.Reviewer, f PolicyKeys
 	if a := q.Verdict.Approve; a != "" && !(strings.HasPrefix(strings.TrimPrefix(a, "(?i)"), "^") && strings.HasSuffix(a, "$")) {
 		r.warnKey(key+".verdict.approve", who+": this pattern approves wherever it stands in a line, within a word too", "anchor it: ^…$")
 	}
-	if q.Timeout > time.Duration(f.Deadline) && r.hasKey(key+".timeout") {
-		r.warnKey(
-			key+".timeout",
-			fmt.Sprintf("the timeout of %s (%s) is longer than deadline (%s), which ends everything", who, Duration(q.Timeout), f.Deadline),
-			"shorten it, or lengthen deadline",
-		)
-	}
+	r.warnTimeout(key, q, f)
+	r.warnAuthor(key, q)
+	r.warnHeading(key, q)
 	for i, event := range q.Events {
 		switch event {
 		case "issue_comment", "workflow_dispatch", "repository_dispatch", "schedule":
@@ -472,6 +507,106 @@ func (r policyResolver) warnReviewer(key string, q quorum.Reviewer, f PolicyKeys
 			key+".request",
 			"a comment that is written with GITHUB_TOKEN starts no workflow: "+who+" is asked only with an App's or a person's token",
 			"",
+		)
+	}
+}
+
+// warnTimeout warns of a reviewer's attempts that end after everything, or before they begin.
+func (r policyResolver) warnTimeout(key string, q quorum.Reviewer, f PolicyKeys) {
+	who := reviewerPhrase(q)
+	if q.Timeout > time.Duration(f.Deadline) && r.hasKey(key+".timeout") {
+		r.warnKey(
+			key+".timeout",
+			fmt.Sprintf("the timeout of %s (%s) is longer than deadline (%s), which ends everything", who, Duration(q.Timeout), f.Deadline),
+			"shorten it, or lengthen deadline",
+		)
+	}
+	if r.hasKey(key+".timeout") && !r.brokenKeys[key+".timeout"] && q.Timeout < leastAttempt {
+		r.warnKey(
+			key+".timeout",
+			fmt.Sprintf(
+				"the timeout of %s (%s) is over before a run has begun: GitHub takes longer to find it a runner", who, Duration(q.Timeout),
+			),
+			"write some minutes, or leave it out",
+		)
+	}
+}
+
+// FillInAuthor is the account of the reviewer that a first policy names where none was found. Nobody posts as it.
+const FillInAuthor = "fill-in[bot]"
+
+// warnAuthor warns of the name of an App that the coordinator knows, written as a person's.
+func (r policyResolver) warnAuthor(key string, q quorum.Reviewer) {
+	if !r.hasKey(key+".author") || q.Author == "" {
+		return
+	}
+	bot := q.Author + "[bot]"
+	if strings.EqualFold(q.Author, strings.TrimSuffix(FillInAuthor, "[bot]")) || strings.EqualFold(q.Author, FillInAuthor) {
+		r.warnKey(
+			key+".author",
+			reviewerPhrase(q)+" stands for one that coordinator init did not find: nobody posts as it",
+			"name the account that reviews",
+		)
+		return
+	}
+	hint, known := "", ""
+	for _, name := range review.Presets() {
+		preset, _ := review.Preset(name)
+		if !strings.EqualFold(preset.Author, bot) || preset.Author == quorum.ActionsBot {
+			continue
+		}
+		if known == "" {
+			known, hint = preset.Author, "write author: "+preset.Author
+		}
+		if !review.NeedsWorkflow(name) && !preset.Retired {
+			hint = "write author: " + known + ", or preset: " + name + " instead"
+			break
+		}
+	}
+	if known != "" {
+		r.warnKey(
+			key+".author",
+			fmt.Sprintf("%s: %s is the login of a person; the App posts as %s", reviewerPhrase(q), quoteText(q.Author), known),
+			hint,
+		)
+	}
+}
+
+// linterPattern finds the names that linters have.
+var linterPattern = regexp.MustCompile(
+	`(?i)(?:^|[^a-z])(?:(?:es|ts|js|go|py|hado|yaml|markdown|action|style|kt|swift|sql|tf|html|super|mega|code)?` +
+		`-?lint(?:er|ers|ing)?` +
+		`|ruff|rubocop|prettier|checkstyle|shellcheck|flake8|clippy|detekt)(?:[^a-z]|$)`,
+)
+
+// linterKeys is what a linter's entry needs.
+const linterKeys = "verdict: conclusion and failure_means: findings"
+
+// looksLikeLinter reports whether a workflow's reviewer is called like a linter and is read as if it wrote reviews.
+func looksLikeLinter(q quorum.Reviewer) bool {
+	return q.Workflow != "" && q.Preset == "" && q.Verdict.Kind == quorum.Auto && strings.EqualFold(q.Author, quorum.ActionsBot) &&
+		(linterPattern.MatchString(q.Name) || linterPattern.MatchString(q.Workflow))
+}
+
+// warnHeading warns of a heading that is not read, or by which no review will be found: a linter has a conclusion and
+// writes no review.
+func (r policyResolver) warnHeading(key string, q quorum.Reviewer) {
+	if !r.hasKey(key+".heading") || r.brokenKeys[key+".heading"] {
+		return
+	}
+	who := reviewerPhrase(q)
+	switch {
+	case q.Verdict.Kind == quorum.Conclusion, q.Verdict.Kind == quorum.Artifact:
+		r.warnKey(
+			key+".heading",
+			fmt.Sprintf("%s: the heading is not read, since its %s is the verdict", who, verdictNoun(q)),
+			"remove heading",
+		)
+	case looksLikeLinter(q):
+		r.warnKey(
+			key+".heading",
+			who+" seems to be a linter: its job ends with a conclusion, and a text of it has no verdict that approves",
+			"if it is one, write "+linterKeys+" in place of heading",
 		)
 	}
 }
@@ -574,7 +709,7 @@ func (r policyResolver) checkHeadings(reviewers []quorum.Reviewer) {
 						reviewerPhrase(q),
 						q.Author,
 					),
-					`add heading: "## …" with the heading that its texts open with`,
+					missingHeadingHint(q),
 				)
 			}
 			continue
@@ -600,6 +735,15 @@ func (r policyResolver) checkHeadings(reviewers []quorum.Reviewer) {
 			}
 		}
 	}
+}
+
+// missingHeadingHint says what to add to a reviewer whose texts nothing tells from others'.
+func missingHeadingHint(q quorum.Reviewer) string {
+	hint := `add heading: "## …" with the heading that its texts open with`
+	if looksLikeLinter(q) {
+		hint += "; if it is a linter, which writes no review: " + linterKeys
+	}
+	return hint
 }
 
 // verdictIsUnknown reports whether the verdict, on which the need of a heading depends, stands in a key that could not

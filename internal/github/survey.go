@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -25,6 +26,11 @@ const (
 // SurveyRepo reads owner/repo. Told is called with each step, for a person who waits.
 func SurveyRepo(ctx context.Context, c *client.Client, owner, repo string, told func(string)) (config.Survey, error) {
 	s := config.Survey{Repo: owner + "/" + repo}
+	var about restRepo
+	if _, err := c.Get(ctx, client.RepoPath(owner, repo), &about); err != nil {
+		return s, fmt.Errorf("read the repository: %w", err)
+	}
+	s.Branch = about.DefaultBranch
 	told("workflows")
 	if err := surveyWorkflows(ctx, c, &s, owner, repo); err != nil {
 		return s, err
@@ -51,6 +57,7 @@ func SurveyRepo(ctx context.Context, c *client.Client, owner, repo string, told 
 	}
 	for _, p := range parts {
 		s.Runs, s.Texts, s.Checks = append(s.Runs, p.Runs...), append(s.Texts, p.Texts...), append(s.Checks, p.Checks...)
+		s.Inline = append(s.Inline, p.Inline...)
 	}
 	return s, nil
 }
@@ -59,23 +66,23 @@ func SurveyRepo(ctx context.Context, c *client.Client, owner, repo string, told 
 func surveyWorkflows(ctx context.Context, c *client.Client, s *config.Survey, owner, repo string) error {
 	type workflow struct {
 		Path  string `json:"path"`
+		Name  string `json:"name"`
 		State string `json:"state"`
 	}
 	all, err := readPages[workflow](ctx, c, nil, client.RepoPath(owner, repo, "actions", "workflows")+"?per_page=100", "workflows")
 	if err != nil {
 		return fmt.Errorf("list workflows: %w", err)
 	}
-	var files []string
-	for _, w := range all {
-		if strings.HasPrefix(w.Path, ".github/workflows/") && w.State == "active" && len(files) < surveyedFiles {
-			files = append(files, w.Path)
-		}
-	}
+	files := slices.DeleteFunc(all, func(w workflow) bool {
+		return !strings.HasPrefix(w.Path, ".github/workflows/") || w.State != "active"
+	})
+	files = files[:min(len(files), surveyedFiles)]
 	sources := make([]string, len(files))
 	group, reading := errgroup.WithContext(ctx)
 	group.SetLimit(surveysAtOnce)
-	for i, name := range files {
+	for i, w := range files {
 		group.Go(func() error {
+			name := w.Path
 			var content restContent
 			_, err := c.Get(reading, client.RepoPath(owner, repo, "contents")+"/"+client.EscapeSlashed(name), &content)
 			switch {
@@ -93,9 +100,9 @@ func surveyWorkflows(ctx context.Context, c *client.Client, s *config.Survey, ow
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	for i, name := range files {
+	for i, w := range files {
 		if sources[i] != "" {
-			s.Workflows = append(s.Workflows, config.SurveyedWorkflow{Path: name, Source: sources[i]})
+			s.Workflows = append(s.Workflows, config.SurveyedWorkflow{Path: w.Path, Name: w.Name, Source: sources[i]})
 		}
 	}
 	return nil
@@ -113,6 +120,21 @@ func surveyPull(ctx context.Context, c *client.Client, s *config.Survey, owner, 
 			TextRef: quorum.TextRef{Kind: quorum.TextComment, ID: t.ID}, Author: t.User.account(), Body: t.Body, At: t.Created,
 		}})
 	}
+	var inline []struct {
+		User   *restUser `json:"user"`
+		Review int64     `json:"pull_request_review_id"`
+		Reply  int64     `json:"in_reply_to_id"`
+	}
+	if _, err := c.Get(ctx, client.RepoPath(owner, repo, "pulls", n, "comments")+"?per_page=100", &inline); err != nil {
+		return fmt.Errorf("read the inline comments of #%s: %w", n, err)
+	}
+	threads := map[int64]int{} // that a review opened
+	for _, comment := range inline {
+		if comment.Reply == 0 {
+			threads[comment.Review]++
+			s.Inline = append(s.Inline, config.SurveyedInline{Pull: p.Number, Author: comment.User.account()})
+		}
+	}
 	var reviews []restReview
 	if _, err := c.Get(ctx, client.RepoPath(owner, repo, "pulls", n, "reviews")+"?per_page=100", &reviews); err != nil {
 		return fmt.Errorf("read the reviews of #%s: %w", n, err)
@@ -122,7 +144,7 @@ func surveyPull(ctx context.Context, c *client.Client, s *config.Survey, owner, 
 			TextRef: quorum.TextRef{
 				Kind: quorum.TextReview,
 				ID:   r.ID,
-			}, Author: r.User.account(), Body: r.Body, At: r.Submitted, State: r.State, Commit: r.Commit,
+			}, Author: r.User.account(), Body: r.Body, At: r.Submitted, State: r.State, Commit: r.Commit, Threads: threads[r.ID],
 		}})
 	}
 	var runs struct {

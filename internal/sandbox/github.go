@@ -75,6 +75,7 @@ type GitHub struct {
 	branches      map[string]*branch
 	commits       map[string]*commit
 	files         map[string]map[string]*string // by ref, then path; nil: the file was removed there
+	trees         map[string]fileTree           // those that were created by requests
 	permissions   map[string]string
 	runs          []*workflowRun // oldest first
 	liveRuns      []*workflowRun // those that will change by themselves
@@ -329,6 +330,7 @@ type commit struct {
 	committer  string
 	coauthors  []string
 	message    string
+	tree       string // that was created for it; "": it has one of its own
 	pushedAt   time.Time
 	simpleJSON json.RawMessage // rendered as runs and suites show it
 }

@@ -4,6 +4,7 @@ package sandbox
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -148,6 +149,11 @@ type reviewRequest struct {
 func (g *GitHub) OpenPull(s PullSpec) int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	return openPull(g, s).number
+}
+
+// openPull opens a pull request.
+func openPull(g *GitHub, s PullSpec) *pullRequest {
 	now := g.carryOutDue()
 	p := &pullRequest{
 		number: s.Number, title: s.Title, body: s.Body, author: s.Author,
@@ -180,7 +186,7 @@ func (g *GitHub) OpenPull(s PullSpec) int {
 	g.setHead(p, SHA(or(s.Head, "a1")), s.Commit, []string{p.baseSHA}, now)
 	g.announceHead(p, strings.Repeat("0", 40), or(s.PushedBy, p.author), "branch_creation")
 	g.emitPullEvent(p, "opened", p.author, nil)
-	return p.number
+	return p
 }
 
 func or(s, preset string) string {
@@ -357,6 +363,9 @@ func (g *GitHub) Close(number int, by string) error {
 func (g *GitHub) Merge(number int, by string) error {
 	return g.changePull(number, func(p *pullRequest, now time.Time) error {
 		p.closed, p.merged, p.closedAt = true, true, now
+		if from := g.branches[p.headBranch]; from != nil && !p.fork && from.tip == p.head { // it has files of its own
+			maps.Copy(g.filesAt(p.baseBranch), g.files[p.headBranch])
+		}
 		g.addTimelineEvent(p, timelineEvent{kind: "closed", actor: or(by, p.author)})
 		p.updated = now
 		g.emitPullEvent(p, "closed", or(by, p.author), nil)

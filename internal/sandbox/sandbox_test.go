@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -337,6 +338,20 @@ func TestEndpoints(t *testing.T) {
 	c.want(202, "POST", fmt.Sprintf("actions/runs/%d/force-cancel", g.failed), "")
 	g.pass(10 * time.Second)
 	c.want(201, "POST", "actions/jobs/"+job+"/rerun", "")
+
+	c.want(403, "POST", "git/trees", `{"tree":[{"path":".github/workflows/x.yml","mode":"100644","type":"blob","content":"x"}]}`)
+	tree := c.want(201, "POST", "git/trees", `{"tree":[{"path":"docs/new.md","mode":"100644","type":"blob","content":"new\n"}]}`).at("sha")
+	tip := c.get("git/ref/heads/main").at("object.sha")
+	commit := c.want(201, "POST", "git/commits", `{"message":"Add","tree":"`+tree+`","parents":["`+tip+`"]}`).at("sha")
+	c.want(201, "POST", "git/refs", `{"ref":"refs/heads/add","sha":"`+commit+`"}`)
+	c.get("contents/docs/new.md?ref=add")
+	c.want(404, "GET", "contents/docs/new.md", "")
+	proposed := c.want(201, "POST", "pulls", `{"title":"Add","head":"add","base":"main","body":"b"}`)
+	proposed.is(t, "head.sha", commit, "changed_files", "1")
+	number, err := strconv.Atoi(proposed.at("number"))
+	check(t, err)
+	check(t, g.Merge(number, "bob"))
+	c.get("contents/docs/new.md")
 
 	person := newCaller(t, newBusy(t, sandbox.Options{TokenOwner: "alice"}).GitHub)
 	person.get("/user").is(t, "login", "alice")

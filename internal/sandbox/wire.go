@@ -255,9 +255,10 @@ func (g *GitHub) gitCommitJSON(c *commit) object {
 	who := func(login string) object {
 		return object{"name": login, "email": emailOf(login), "date": timeOrNull(c.pushedAt)}
 	}
+	tree := or(c.tree, SHA("tree "+c.sha))
 	return object{
 		"message": c.fullMessage(), "author": who(c.author), "committer": who(c.committer),
-		"tree": object{"sha": SHA("tree " + c.sha), "url": g.apiURL() + "/git/trees/" + SHA("tree "+c.sha)},
+		"tree": object{"sha": tree, "url": g.apiURL() + "/git/trees/" + tree},
 		"verification": object{
 			"verified":    false,
 			"reason":      "unsigned",

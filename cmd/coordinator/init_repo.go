@@ -1,0 +1,302 @@
+//go:build !action
+
+package main
+
+// coordinator init: the whole set-up of a repository, from what its workflows and reviewers left on GitHub.
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/review-coordinator/coordinator/examples"
+	"github.com/review-coordinator/coordinator/internal/clone"
+	"github.com/review-coordinator/coordinator/internal/config"
+	"github.com/review-coordinator/coordinator/internal/github"
+	"github.com/review-coordinator/coordinator/internal/github/client"
+)
+
+type initCmd struct {
+	Repo        string `help:"The repository, owner/name. Default: GITHUB_REPOSITORY, else the origin of the clone."                         placeholder:"OWNER/NAME"`
+	Dir         string `help:"The folder to write into. Default: the clone that the command is started in."                                   placeholder:"DIR"        type:"path"`
+	PullRequest bool   `help:"Open a pull request with the files instead of writing them here."                                                                                    name:"pull-request"`
+	DryRun      bool   `help:"Print the files, and write nothing."`
+	Force       bool   `help:"Overwrite files that exist."`
+	Ref         string `help:"The action's version: a tag or a commit. Default: this program's release, else the commit that it is built of." placeholder:"REF"`
+}
+
+// Help is shown by coordinator init --help.
+func (initCmd) Help() string {
+	return `Reads the repository's workflows, and what was said and run on its last 20 pull requests, and writes three files: the
+policy, which names the reviewers that it found; the bell, whose run tells that something happened to a pull request; and
+the workflow that posts the check, which listens to the bell and to the reviewers' workflows. Then it says what it found,
+why, and what to do next. What was not seen stands in a comment that says what to fill in.
+
+It overwrites nothing without --force, and writes all three files or none.
+
+GITHUB_TOKEN needs actions: read, checks: read, contents: read, issues: read and pull-requests: read; with --pull-request
+contents: write, pull-requests: write and workflows: write (a classic token: the scopes repo and workflow), which a job's
+own token cannot have.
+
+Examples:
+
+  coordinator init                                    in a clone of the repository
+  coordinator init --repo octo/shop --dry-run
+  coordinator init --repo octo/shop --pull-request`
+}
+
+// The files of a set-up.
+const (
+	bellPath        = ".github/workflows/review-bell.yml"
+	coordinatorPath = ".github/workflows/review-coordinator.yml"
+	initBranch      = "review-coordinator/init"
+	docsAddress     = "https://github.com/review-coordinator/coordinator/blob/main/docs/"
+)
+
+// An initFile is one of the three files.
+type initFile struct {
+	path    string
+	content []byte
+	does    string
+}
+
+// A setup is a repository with what is to be written for it.
+type setup struct {
+	owner, name string
+	web         string // the address of its page
+	branch      string // the default one
+	draft       config.Draft
+	listen      []string
+	files       []initFile
+	unreleased  bool // the action's version is not known
+}
+
+var actionRefPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$`)
+
+// Run surveys the repository and writes the files.
+func (cmd initCmd) Run(ctx context.Context, c *command) error {
+	switch {
+	case cmd.PullRequest && cmd.Dir != "":
+		return usageError(errors.New("--pull-request writes nothing into a folder"), "leave out --dir or --pull-request")
+	case cmd.Ref != "" && !actionRefPattern.MatchString(cmd.Ref):
+		return usageError(fmt.Errorf("--ref %q is no tag or commit", cmd.Ref), "--ref v1, or a commit of 40 digits")
+	}
+	here, inClone, err := clone.Find(cmp.Or(cmd.Dir, "."))
+	if err != nil {
+		return usageError(err, "name the repository with --repo, and the folder with --dir")
+	}
+	owner, name, err := c.resolveRepoIn(here, cmd.Repo, "init")
+	if err != nil {
+		return err
+	}
+	policyPath := config.Paths()[0]
+	if !cmd.PullRequest && !cmd.DryRun {
+		root, err := cmd.openFolder(c, here, inClone, owner+"/"+name)
+		if err != nil {
+			return err
+		}
+		defer root.Close()
+		if policyPath, err = findRoom(root, cmd.Force); err != nil {
+			return err
+		}
+		return cmd.setUp(ctx, c, owner, name, policyPath, func(_ *client.Client, s setup) error { return s.writeInto(c, root, cmd.Force) })
+	}
+	return cmd.setUp(ctx, c, owner, name, policyPath, func(api *client.Client, s setup) error {
+		if cmd.DryRun {
+			return s.print(c)
+		}
+		return s.propose(ctx, c, api, cmd.Force)
+	})
+}
+
+// openFolder opens the folder to write into. Without --dir it is the clone's, which must be the repository's: the files
+// of one must not land in another.
+func (cmd initCmd) openFolder(c *command, here clone.Clone, inClone bool, repo string) (*os.Root, error) {
+	dir := cmd.Dir
+	switch host := hostOfPages(c.Getenv("GITHUB_API_URL")); {
+	case dir != "":
+	case !inClone:
+		return nil, usageError(
+			errors.New("this folder is in no clone"),
+			"start it in your clone of "+repo+", name the folder with --dir, or add --pull-request",
+		)
+	case here.HasRemotes() && !here.IsOf(repo, host):
+		what := "not of " + repo
+		if of, known := here.Repository(host); known {
+			what = "of " + of + ", " + what
+		}
+		return nil, usageError(
+			fmt.Errorf("this folder is in a clone %s", what),
+			"start it in your clone of "+repo+", name the folder with --dir, or add --pull-request",
+		)
+	default:
+		dir = here.Root
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, usageError(err, "--dir names a folder that is there")
+	}
+	return root, nil
+}
+
+// setUp looks at the repository, and hands what is to be written to finish.
+func (cmd initCmd) setUp(
+	ctx context.Context, c *command, owner, name, policyPath string, finish func(*client.Client, setup) error,
+) error {
+	api, _, err := c.connectGitHub(ctx, owner, name, readAccess)
+	if err != nil {
+		return err
+	}
+	if cmd.PullRequest && !cmd.DryRun { // before the survey, which takes a minute
+		if isOpen, err := c.tellOfProposal(ctx, api, owner, name); isOpen || err != nil {
+			return readAccess.explainRefusal(err)
+		}
+	}
+	survey, err := github.SurveyRepo(ctx, api, owner, name, func(step string) {
+		fmt.Fprintf(c.Stderr, "reading %s of %s/%s\n", step, owner, name)
+	})
+	if err != nil {
+		return readAccess.explainRefusal(err)
+	}
+	s := setup{
+		owner: owner, name: name, branch: survey.Branch,
+		web: clone.WebAddress(c.Getenv("GITHUB_API_URL")) + "/" + url.PathEscape(owner) + "/" + url.PathEscape(name),
+	}
+	s.draft = config.InitRepo(survey)
+	s.draft.Notes = append(s.draft.Notes, otherSetups(survey)...)
+	ref := cmp.Or(cmd.Ref, buildRef())
+	s.unreleased = ref == ""
+	s.listen = append([]string{"Review bell"}, s.draft.Listen...)
+	plan := config.WorkflowPlan{
+		Listen: s.draft.Listen, Ref: ref, Server: strings.HasSuffix(strings.TrimSuffix(c.Getenv("GITHUB_API_URL"), "/"), "/api/v3"),
+		Copilot: slices.ContainsFunc(s.draft.Found, func(f config.Found) bool { return f.Preset == "copilot" }),
+	}
+	s.files = []initFile{
+		{policyPath, s.draft.Policy, "who reviews, and how many approvals are enough"},
+		{bellPath, plan.Bell(examples.Bell()), "rings when something happens to a pull request; its job is skipped and takes no runner"},
+		{coordinatorPath, plan.Coordinator(examples.EventDriven()), "posts the check"},
+	}
+	return finish(api, s)
+}
+
+// otherSetups says which workflows of the repository call the coordinator already.
+func otherSetups(survey config.Survey) (notes []string) {
+	for _, w := range survey.Workflows {
+		if w.Path != coordinatorPath && strings.Contains(w.Source, "uses: review-coordinator/coordinator@") {
+			notes = append(notes, fmt.Sprintf("%q calls the coordinator already: keep one of the two", w.Path))
+		}
+	}
+	return notes
+}
+
+// buildRef returns the action's version that belongs to this program: "v1" of a release of that kind, else the commit
+// that it was built of; "" if that is not known.
+func buildRef() string {
+	if major, _, isRelease := strings.Cut(release, "."); isRelease {
+		return major
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && len(s.Value) == 40 {
+			return s.Value
+		}
+	}
+	return ""
+}
+
+// print prints the files, and what would be done with them.
+func (s setup) print(c *command) error {
+	for _, f := range s.files {
+		if _, err := fmt.Fprintf(c.Stdout, "# --- %s\n%s\n", f.path, f.content); err != nil {
+			return fmt.Errorf("print the files: %w", err)
+		}
+	}
+	fmt.Fprint(c.Stderr, s.describeFound())
+	return nil
+}
+
+// writeInto writes the files into a folder and says what is next.
+func (s setup) writeInto(c *command, root *os.Root, force bool) error {
+	if err := writeAll(root, s.files, force); err != nil {
+		return err
+	}
+	folder := root.Name()
+	if at, err := os.Getwd(); err == nil {
+		if near, err := filepath.Rel(at, folder); err == nil && len(near) < len(folder) {
+			folder = near
+		}
+	}
+	fmt.Fprint(c.Stdout, s.describeFound()+s.describeFiles("wrote")+s.nextSteps(filepath.Join(folder, s.files[0].path)))
+	return nil
+}
+
+// describeFound tells of each reviewer with the evidence for it.
+func (s setup) describeFound() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Reviewers of %s/%s:\n", s.owner, s.name)
+	for _, f := range s.draft.Found {
+		state := ""
+		if f.ToFill != "" {
+			state = " (in a comment, not sure)"
+		}
+		fmt.Fprintf(&b, "  %s%s: %s\n", f.Name, state, oneLine(strings.Join(f.Evidence, " ")))
+		if f.ToFill != "" {
+			fmt.Fprintf(&b, "    to fill in: %s\n", oneLine(f.ToFill))
+		}
+	}
+	if len(s.draft.Found) == 0 {
+		b.WriteString("  none was recognised\n")
+	}
+	for _, note := range s.draft.Notes {
+		fmt.Fprintf(&b, "  note: %s\n", oneLine(note))
+	}
+	return b.String()
+}
+
+// describeFiles tells of each file what it does.
+func (s setup) describeFiles(did string) string {
+	var b strings.Builder
+	for _, f := range s.files {
+		fmt.Fprintf(&b, "%s %s: %s\n", did, f.path, f.does)
+	}
+	fmt.Fprintf(&b, "  it listens to %s\n", s.quotedListen())
+	return b.String()
+}
+
+// quotedListen lists the workflows that the check's workflow listens to.
+func (s setup) quotedListen() string {
+	quoted := make([]string, 0, len(s.listen))
+	for _, name := range s.listen {
+		quoted = append(quoted, fmt.Sprintf("%q", name))
+	}
+	return strings.Join(quoted, ", ")
+}
+
+// nextSteps says what a person does next.
+func (s setup) nextSteps(policy string) string {
+	var b strings.Builder
+	b.WriteString("\nNext:\n")
+	fmt.Fprintf(&b, "  1. Read the policy, and check it: coordinator config check %s\n", policy)
+	for _, f := range s.draft.Fill {
+		fmt.Fprintf(&b, "     %s:%d: fill in: %s\n", policy, f.Line, oneLine(f.What))
+	}
+	if s.unreleased {
+		b.WriteString("     Until there is a release, write a commit of review-coordinator/coordinator (40 digits) in place of v1\n")
+		fmt.Fprintf(&b, "     in %s.\n", coordinatorPath)
+	}
+	fmt.Fprintf(&b, "  2. Commit the three files, push them, and merge them into %s. The next pull request gets the check.\n", oneLine(s.branch))
+	fmt.Fprintf(&b, "  3. Once you trust it, require the check \"Review quorum\": %s/settings/rules\n", s.web)
+	fmt.Fprintf(&b, "     %srequire.md\n", docsAddress)
+	return b.String()
+}

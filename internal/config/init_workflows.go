@@ -1,0 +1,89 @@
+package config
+
+// The workflows of a first set-up: the examples, with what a repository's survey says of them.
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// The names of the two workflows of a set-up. Neither may be taken for a reviewer: a workflow that listens to itself
+// starts itself for ever.
+const (
+	bellName        = "Review bell"
+	coordinatorName = "Review coordinator"
+)
+
+// namesToListenTo returns the names of the workflows of reviewers, and what to say of those that cannot be listened to.
+func (s Survey) namesToListenTo(found []foundReviewer) (names, notes []string) {
+	for _, w := range s.Workflows {
+		isReviewer := slices.ContainsFunc(found, func(f foundReviewer) bool { return f.workflow == w.Path })
+		name := w.Name
+		if name == "" {
+			name = w.Path // so GitHub calls a workflow without a name
+		}
+		switch {
+		case !isReviewer || slices.Contains(names, name):
+		case name == bellName || name == coordinatorName:
+			notes = append(notes, fmt.Sprintf("%s is called like a workflow of the coordinator: give it another name, and listen to that.", w.Path))
+		case strings.Contains(name, "${{") || len(name) > 200:
+			notes = append(notes, fmt.Sprintf("%s has a name that nothing can listen to: give it a plain one.", w.Path))
+		default:
+			names = append(names, name)
+		}
+	}
+	return names, notes
+}
+
+// A WorkflowPlan is what a repository needs of the coordinator's two workflows.
+type WorkflowPlan struct {
+	Listen  []string // names of the reviewers' workflows
+	Copilot bool     // it is one of the reviewers: GitHub holds the runs that it causes
+	Server  bool     // it is on a GitHub Enterprise Server
+	Ref     string   // of the action: a tag or a commit; "": the example's
+}
+
+// Bell returns the bell for a repository, made of the example.
+func (p WorkflowPlan) Bell(example []byte) []byte {
+	if !p.Copilot {
+		return example
+	}
+	return dropLines(example, func(line string, dropped bool) bool {
+		return strings.HasPrefix(line, "  # Where Copilot is one") || dropped && line != "" && line[0] == ' '
+	})
+}
+
+// Coordinator returns the workflow that posts the check, made of the example.
+func (p WorkflowPlan) Coordinator(example []byte) []byte {
+	var b bytes.Buffer
+	for line := range strings.Lines(string(example)) {
+		switch trimmed := strings.TrimSpace(line); {
+		case strings.HasPrefix(trimmed, "workflows: ["):
+			b.WriteString("    workflows:\n")
+			for _, name := range append([]string{bellName}, p.Listen...) {
+				b.WriteString("      - " + yamlScalar(name) + "\n")
+			}
+		case strings.HasPrefix(trimmed, "queue:") && p.Server:
+		case p.Ref != "" && strings.HasPrefix(trimmed, "- uses: review-coordinator/coordinator@"):
+			before, _, _ := strings.Cut(line, "@")
+			b.WriteString(before + "@" + p.Ref + "\n")
+		default:
+			b.WriteString(line)
+		}
+	}
+	return b.Bytes()
+}
+
+// dropLines leaves lines out; whether the one before was left out is told.
+func dropLines(src []byte, drop func(line string, dropped bool) bool) []byte {
+	var b bytes.Buffer
+	dropped := false
+	for line := range strings.Lines(string(src)) {
+		if dropped = drop(strings.TrimSuffix(line, "\n"), dropped); !dropped {
+			b.WriteString(line)
+		}
+	}
+	return b.Bytes()
+}
