@@ -64,14 +64,21 @@ func (cmd demoCmd) Run(ctx context.Context, c *command) error {
 	if err != nil {
 		return fmt.Errorf("read the demo's story: %w", err) // unreachable: a test plays it
 	}
-	clock := newStoryClock(story.Begin, speed)
+	begin, board := story.Begin, []boardStory(nil)
+	if !cmd.Once { // nobody is told where the dashboard is
+		begin = begin.Add(-boardLead)
+		if board, err = boardStories(); err != nil {
+			return err
+		}
+	}
+	clock := newStoryClock(begin, speed)
 	st := newDemoScreen(c, speed > 0)
 	st.now = clock.Now
 	admin := anyLocalAddress
 	if !cmd.Once {
 		admin = defaultAdminAddress
 	}
-	d, err := openDemo(ctx, c, s, clock, admin, st.updateCheck)
+	d, err := openDemo(ctx, c, s, clock, admin, board, st.updateCheck)
 	defer d.close()
 	if err != nil {
 		return err
@@ -88,10 +95,10 @@ func (cmd demoCmd) Run(ctx context.Context, c *command) error {
 			return err
 		}
 		st.printClosing(address)
-		if address != "" {
-			d.runInRealTime(ctx)
+		if address == "" {
+			return nil
 		}
-		return nil
+		return d.runInRealTime(ctx)
 	})
 	if err != nil && ctx.Err() != nil {
 		return context.Canceled
