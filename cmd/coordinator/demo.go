@@ -39,8 +39,8 @@ func (demoCmd) Help() string {
 The coordinator that you see is the daemon of coordinator serve, with its webhooks and its dashboard; only its GitHub is in
 memory. It needs no account and no network.
 
-It prints where the dashboard is: open it while the story is told. The time there is the story's; after the story it goes on
-as fast as yours, until Ctrl-C.
+It prints where the dashboard is: open it while the story is told. Five other pull requests live there beside the story's. The
+time there is the story's; after the story it goes on as fast as yours, until Ctrl-C.
 
 Examples:
 
@@ -427,14 +427,12 @@ func (st *demoScreen) printClosing(dashboard string) {
 		"and a new commit had to earn its own pass.", st.width) {
 		fmt.Fprintln(st.w, line)
 	}
-	fmt.Fprint(st.w, "\nNext, for your own repository:\n\n")
+	fmt.Fprint(st.w, "\nNext, in a clone of your own repository:\n\n")
 	for _, step := range [][2]string{
-		{"docs/policy.md", "write .github/review-coordinator.yml"},
-		{"coordinator config check", "see whether it says what you mean"},
-		{"coordinator simulate FILE", "play your own bad day (docs/scenarios.md)"},
-		{"README.md", "let a job post the check: coordinator run --wait"},
+		{"export GITHUB_TOKEN=$(gh auth token)", "a token that may read it"},
+		{"coordinator init", "writes the files; says what comes next"},
 	} {
-		fmt.Fprintf(st.w, "  %s  %s\n", st.paintText(st.newStyle().Bold(true), fmt.Sprintf("%-25s", step[0])), step[1])
+		fmt.Fprintf(st.w, "  %s  %s\n", st.paintText(st.newStyle().Bold(true), fmt.Sprintf("%-36s", step[0])), step[1])
 	}
 	fmt.Fprintln(st.w)
 	if dashboard != "" {

@@ -26,7 +26,7 @@ const (
 	boardLead = 50 * time.Minute
 	// What follows boardAgain in a scenario happens boardRounds times, with the number of the round for boardRound: for
 	// more than a day.
-	boardAgain, boardRound, boardRounds = "# again and again\n", "{n}", 200
+	boardAgain, boardRound, boardRounds = "# again and again\n", "{n}", 160
 )
 
 // boardStory is a story of the board, and the repository in which it happens.

@@ -119,7 +119,8 @@ const defaultAdminAddress, anyLocalAddress = "127.0.0.1:9090", "127.0.0.1:0"
 // clock, and the client of GitHub compares it with the machine's.
 type tokenExpiryTransport struct{ hub *sandbox.Hub }
 
-// tokenLifetime is shorter than the hour that the hub accepts a token, by more than a story takes.
+// tokenLifetime is shorter than the hour that the hub accepts a token, by more than a story takes. One that the board's
+// past has outlived is refused, and the client asks for another.
 const tokenLifetime = 30 * time.Minute
 
 func (s tokenExpiryTransport) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -214,23 +215,23 @@ func (d *demo) playStory(ctx context.Context, a story.Audience) error {
 func (d *demo) advanceStory(ctx context.Context, duration time.Duration) error {
 	until := d.clock.Now().Add(duration)
 	for {
+		if err := d.catchUpBeside(); err != nil {
+			return err
+		}
+		if err := d.awaitSettled(ctx); err != nil {
+			return err
+		}
+		stop := until
 		due, err := d.server.store.Next(ctx, nil)
 		if err != nil {
 			return fmt.Errorf("ask when the daemon acts: %w", err)
 		}
-		stop := until
 		for _, at := range []time.Time{due, d.besideDue()} {
 			if at.After(d.clock.Now()) && at.Before(stop) {
 				stop = at
 			}
 		}
 		if err := d.clock.advanceTo(ctx, stop); err != nil || !stop.Before(until) {
-			return err
-		}
-		if err := d.catchUpBeside(); err != nil {
-			return err
-		}
-		if err := d.awaitSettled(ctx); err != nil {
 			return err
 		}
 	}
