@@ -56,7 +56,7 @@ var rules = map[string][]string{
 	"internal/review/reviewtest": {"internal/review"},
 	// What the daemon's table holds work for, by name; and what people see of it.
 	"internal/workkey":   {"internal/quorum"},
-	"internal/dashboard": {"internal/quorum", "internal/store", "internal/workkey"},
+	"internal/dashboard": {"internal/quorum", "internal/report", "internal/store", "internal/workkey"},
 	// The daemon is a shell around the loop. It speaks of GitHub in GitHub's own types: there is one host, and no
 	// second vocabulary.
 	"internal/daemon": {

@@ -42,6 +42,8 @@ func newSight(web string, l loop.Look, was dashboard.Sight) *dashboard.Sight {
 	if !dec.Start.IsZero() && l.Policy.Deadline > 0 {
 		s.Deadline = dec.Start.Add(l.Policy.Deadline)
 	}
+	page := l.Check.Page.Brief()
+	s.Page = &page
 	same := was.Head == s.Head && was.Base == s.Base
 	for _, b := range dec.Ballots {
 		lane := dashboard.Lane{

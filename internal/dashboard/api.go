@@ -21,7 +21,8 @@ package dashboard
 //	seen      when it was last looked at; missing: never
 //	failures  of looks in a row
 //	failed    why the last look failed
-//	sight     a [Sight]: what the last look that did not fail showed; null: there was none
+//	sight     a [Sight]: what the last look that did not fail showed; null: there was none. Its page, what the check
+//	          says, is left out in lists
 //
 // Errors are {"error": "…", "hint": "…"} with a status of 4xx or 5xx.
 
@@ -166,7 +167,11 @@ func (a API) servePulls(w http.ResponseWriter, r *http.Request) {
 	rows, next := cutPage(rows, q.Limit)
 	answer := apiPulls{Pulls: make([]apiPull, 0, len(rows)), Next: next}
 	for _, row := range rows {
-		answer.Pulls = append(answer.Pulls, apiPullOf(row))
+		pull := apiPullOf(row)
+		if pull.Sight != nil {
+			pull.Sight.Page = nil
+		}
+		answer.Pulls = append(answer.Pulls, pull)
 	}
 	WriteJSON(w, http.StatusOK, answer)
 }
