@@ -220,9 +220,9 @@ func TestBrowser(t *testing.T) {
 		page.until(t, `document.querySelectorAll("#board article").length === 6 && window.same`)
 	})
 	t.Run("it fits", func(t *testing.T) {
-		for _, at := range []string{"/", "/pulls/acme/shop/482?in=77", "/pulls/acme/web/1207", "/pulls/kestrel/api/97?in=77", "/nowhere"} {
+		for _, at := range []string{"/", "/pulls/acme/shop/482?in=77", "/pulls/acme/shop/477", "/pulls/acme/web/1207", "/pulls/kestrel/api/97?in=77", "/nowhere"} {
 			page.run(t, chromedp.Navigate(board.url(at)), chromedp.WaitVisible("#board"))
-			for _, width := range []int64{360, 820, 1280, 1600} {
+			for _, width := range []int64{360, 390, 820, 1280, 1600} {
 				page.run(t, screen(width, 800, "light"))
 				if wide := page.text(t, `String(document.documentElement.scrollWidth)`); wide != fmt.Sprint(width) {
 					t.Errorf("%s at %d px is %s px wide", at, width, wide)
@@ -247,6 +247,20 @@ func TestBrowser(t *testing.T) {
 				}
 			}
 		}
+	})
+	t.Run("what is folded opens at a key, and stays open when the board is made anew", func(t *testing.T) {
+		page.run(t, screen(1280, 800, "light"), chromedp.Navigate(board.url("/pulls/acme/shop/477")), chromedp.WaitVisible("#path"))
+		page.until(t, `document.getElementById("link").dataset.state === "live"`)
+		page.run(t, chromedp.Evaluate[chromedp.Void](`document.querySelector("#path summary").focus(); null`), chromedp.KeyEvent("\r"))
+		page.until(t, `document.activeElement.closest("details") && document.getElementById("path").open`)
+		if pale := page.text(t, contrast); pale != "" {
+			t.Errorf("too pale to read: %s", pale)
+		}
+		changed := sceneUnverified()
+		changed.Page.Next[0][0].Text = "Nothing happens by itself."
+		lay(t, board.Store, changed, sceneNow, "")
+		board.Feed.Publish("77/acme/shop#477")
+		page.until(t, `document.body.innerText.includes("Nothing happens by itself.") && document.getElementById("path").open`)
 	})
 	complaints := page.said()
 	for _, complaint := range complaints {
