@@ -29,8 +29,9 @@ import (
 var demoScenario []byte
 
 type demoCmd struct {
-	Once  bool   `help:"End with the story. Without this the dashboard stays until Ctrl-C."`
-	Speed string `help:"Story seconds per second: ${default} tells it in about forty seconds; max waits for nothing." default:"16" placeholder:"N"`
+	Once  bool          `help:"End with the story. Without this the dashboard stays until Ctrl-C."`
+	Speed string        `help:"Story seconds per second: ${default} tells it in about forty seconds; max waits for nothing." default:"16" placeholder:"N"`
+	Stay  time.Duration `help:"Let the board live on for so long, at once, before it stays: for tests." hidden:""`
 }
 
 // Help is shown by coordinator demo --help.
@@ -92,6 +93,9 @@ func (cmd demoCmd) Run(ctx context.Context, c *command) error {
 	defer st.restoreCursor()
 	err = d.runDaemon(ctx, func(ctx context.Context) error {
 		if err := st.playStory(ctx, d); err != nil {
+			return err
+		}
+		if err := d.advanceStory(ctx, cmd.Stay); err != nil {
 			return err
 		}
 		st.printClosing(address)

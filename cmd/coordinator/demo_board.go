@@ -114,8 +114,9 @@ func (d *demo) runInRealTime(ctx context.Context) error {
 		if at := d.besideDue(); !at.IsZero() && at.Before(until) {
 			until = at
 		}
-		if d.clock.runUntil(ctx, until, 1) != nil {
-			return nil // ctx ends it, and that is no error
+		_ = d.clock.runUntil(ctx, until, 1) // ctx ends it, and that is no error
+		if ctx.Err() != nil {
+			return nil
 		}
 		if err := d.catchUpBeside(); err != nil {
 			return err

@@ -34,7 +34,6 @@ import (
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 	"github.com/review-coordinator/coordinator/internal/store"
 	"github.com/review-coordinator/coordinator/internal/story"
-	"github.com/review-coordinator/coordinator/internal/workkey"
 )
 
 // demoPull is the pull request of the story, and demoInstallationID the App's installation on its repository.
@@ -84,7 +83,7 @@ func openDemo(
 	d.hub.Add(demoInstallationID, d.github)
 	owner, repo := d.github.Repository()
 	told := quorum.PR{Owner: owner, Repo: repo, Number: demoPull}
-	d.toldKey = workkey.Pull(demoInstallationID, told)
+	d.toldKey = fmt.Sprintf("%d/%s", demoInstallationID, told)
 	d.setBoard(beside)
 	if d.dir, err = os.MkdirTemp("", "review-coordinator-demo-"); err != nil {
 		return d, fmt.Errorf("make the demo's folder: %w", err)

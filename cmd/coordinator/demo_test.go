@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -23,9 +22,6 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/review-coordinator/coordinator/internal/dashboard"
-	"github.com/review-coordinator/coordinator/internal/store"
-	"github.com/review-coordinator/coordinator/internal/story"
-	"github.com/review-coordinator/coordinator/internal/workkey"
 )
 
 // drawnDemo tells the demo's story in a terminal and returns the checks that it drew, one after another, and the screen
@@ -157,7 +153,7 @@ func TestDemoStays(t *testing.T) {
 	var wrong bytes.Buffer
 	c := &command{Stdin: strings.NewReader(""), Stdout: out, Stderr: &wrong, Getenv: func(string) string { return "" }}
 	code := make(chan int, 1)
-	go func() { code <- c.Main(ctx, []string{"demo", "--speed", "max"}) }()
+	go func() { code <- c.Main(ctx, []string{"demo", "--speed", "max", "--stay", "29m"}) }()
 	var address string
 	select {
 	case found := <-out.seen:
@@ -196,6 +192,26 @@ func TestDemoStays(t *testing.T) {
 			t.Errorf("the dashboard does not show %q:\n%s", title, page)
 		}
 	}
+	// Each is what the daemon made of its story, and half an hour later too: those that wait are pushed to again.
+	var answer struct {
+		Pulls []struct {
+			Sight dashboard.Sight `json:"sight"`
+		} `json:"pulls"`
+	}
+	if err := json.Unmarshal([]byte(fetch("api/v1/pulls")), &answer); err != nil {
+		t.Error(err)
+	}
+	var verdicts []string
+	for _, p := range answer.Pulls {
+		verdicts = append(verdicts, p.Sight.PR+" "+p.Sight.Verdict)
+	}
+	slices.Sort(verdicts)
+	if want := []string{
+		"acme/billing#58 blocked", "acme/shop#477 unverified", "acme/shop#479 passed", "acme/shop#482 passed",
+		"acme/web#1207 waiting", "kestrel/api#97 waiting",
+	}; !slices.Equal(verdicts, want) {
+		t.Errorf("the board is %q", verdicts)
+	}
 	if metrics := fetch("metrics"); !strings.Contains(metrics, "coordinator") {
 		t.Errorf("no figures:\n%s", metrics)
 	}
@@ -213,67 +229,6 @@ func TestDemoStays(t *testing.T) {
 	left, err := filepath.Glob(filepath.Join(folder, "*"))
 	if err != nil || len(left) > 0 {
 		t.Errorf("it left %v, %v", left, err)
-	}
-}
-
-// Each pull request of the board is what the daemon made of its story, and is so hours later too: those that wait are
-// pushed to again before anything runs out.
-func TestDemosBoardStays(t *testing.T) {
-	t.Setenv("TMPDIR", t.TempDir())
-	told, err := story.Parse("demo.txt", demoScenario)
-	if err != nil {
-		t.Fatal(err)
-	}
-	board, err := boardStories()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if board[0].scenario.Policy != told.Policy {
-		t.Errorf("the board's first story has another policy than the told one:\n%s", board[0].scenario.Policy)
-	}
-	var wrong bytes.Buffer
-	c := &command{Stderr: &wrong, Getenv: func(string) string { return "" }}
-	clock := newStoryClock(story.Begin.Add(-boardLead), 0)
-	d, err := openDemo(t.Context(), c, told, clock, anyLocalAddress, board, func(dashboard.Sight) {})
-	defer d.close()
-	if err != nil {
-		t.Fatal(err)
-	}
-	verdicts := func() (all []string) {
-		rows, err := d.server.store.List(t.Context(), store.Query{Kind: workkey.KindPull})
-		if err != nil {
-			t.Error(err)
-		}
-		for _, row := range rows {
-			var s dashboard.Sight
-			if err := json.Unmarshal(row.Sight, &s); err != nil {
-				t.Errorf("%s: %v", row.Key, err)
-			}
-			all = append(all, s.PR+" "+s.Verdict)
-		}
-		slices.Sort(all)
-		return all
-	}
-	want := []string{
-		"acme/billing#58 blocked", "acme/shop#477 unverified", "acme/shop#479 passed", "acme/shop#482 passed",
-		"acme/web#1207 waiting", "kestrel/api#97 waiting",
-	}
-	err = d.runDaemon(t.Context(), func(ctx context.Context) error {
-		if err := d.playStory(ctx, story.Audience{}); err != nil {
-			return err
-		}
-		for range 25 {
-			if got := verdicts(); !slices.Equal(got, want) {
-				return fmt.Errorf("at %s the board is %q", clock.Now().Format(time.TimeOnly), got)
-			}
-			if err := d.advanceStory(ctx, 67*time.Second); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil || wrong.Len() > 0 {
-		t.Errorf("%v; it logs %q", err, wrong.String())
 	}
 }
 

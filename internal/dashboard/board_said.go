@@ -105,7 +105,8 @@ func showPhrase(s Sight, p report.Phrase) (spans []boardWords) {
 }
 
 func showFinding(s Sight, f report.PageFinding) boardFinding {
-	shown := boardFinding{Place: boardClip(f.Place(), 300), URL: safeURL(f.URL, s.URL), Mark: boardMark{"does not hold it back", "dash", "calm"}}
+	shown := boardFinding{Place: boardClip(f.Place(), 300), URL: safeURL(f.URL, s.URL)}
+	shown.Mark = boardMark{"does not hold it back", "dash", "calm"}
 	if f.Objects() {
 		shown.Mark = boardMark{"holds it back", "cross", "bad"}
 	}
