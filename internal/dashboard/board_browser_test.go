@@ -330,7 +330,7 @@ func TestBrowserScreenshots(t *testing.T) {
 		where = filepath.Join("..", "..", "docs")
 	}
 	for _, scheme := range []string{"light", "dark"} {
-		page.shoot(t, url, 1280, 946, scheme, filepath.Join(where, "dashboard-"+scheme+".png"))
+		page.shoot(t, url, 1280, 1010, scheme, filepath.Join(where, "dashboard-"+scheme+".png"))
 	}
 	if os.Getenv("SCREENSHOTS") == "" {
 		return
