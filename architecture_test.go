@@ -59,7 +59,7 @@ var rules = map[string][]string{
 	"internal/workkey": {"internal/quorum"},
 	// The operator's log: what each line's fields are called.
 	"internal/oplog":     {"internal/quorum", "internal/workkey"},
-	"internal/dashboard": {"internal/quorum", "internal/store", "internal/workkey"},
+	"internal/dashboard": {"internal/quorum", "internal/report", "internal/store", "internal/workkey"},
 	// The daemon is a shell around the loop. It speaks of GitHub in GitHub's own types: there is one host, and no
 	// second vocabulary.
 	"internal/daemon": {

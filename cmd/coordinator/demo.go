@@ -29,8 +29,9 @@ import (
 var demoScenario []byte
 
 type demoCmd struct {
-	Once  bool   `help:"End with the story. Without this the dashboard stays until Ctrl-C."`
-	Speed string `help:"Story seconds per second: ${default} tells it in about forty seconds; max waits for nothing." default:"16" placeholder:"N"`
+	Once  bool          `help:"End with the story. Without this the dashboard stays until Ctrl-C."`
+	Speed string        `help:"Story seconds per second: ${default} tells it in about forty seconds; max waits for nothing." default:"16" placeholder:"N"`
+	Stay  time.Duration `help:"Let the board live on for so long, at once, before it stays: for tests." hidden:""`
 }
 
 // Help is shown by coordinator demo --help.
@@ -39,8 +40,8 @@ func (demoCmd) Help() string {
 The coordinator that you see is the daemon of coordinator serve, with its webhooks and its dashboard; only its GitHub is in
 memory. It needs no account and no network.
 
-It prints where the dashboard is: open it while the story is told. The time there is the story's; after the story it goes on
-as fast as yours, until Ctrl-C.
+It prints where the dashboard is: open it while the story is told. Five other pull requests live there beside the story's. The
+time there is the story's; after the story it goes on as fast as yours, until Ctrl-C.
 
 Examples:
 
@@ -64,14 +65,21 @@ func (cmd demoCmd) Run(ctx context.Context, c *command) error {
 	if err != nil {
 		return fmt.Errorf("read the demo's story: %w", err) // unreachable: a test plays it
 	}
-	clock := newStoryClock(story.Begin, speed)
+	begin, board := story.Begin, []boardStory(nil)
+	if !cmd.Once { // nobody is told where the dashboard is
+		begin = begin.Add(-boardLead)
+		if board, err = boardStories(); err != nil {
+			return err
+		}
+	}
+	clock := newStoryClock(begin, speed)
 	st := newDemoScreen(c, speed > 0)
 	st.now = clock.Now
 	admin := anyLocalAddress
 	if !cmd.Once {
 		admin = defaultAdminAddress
 	}
-	d, err := openDemo(ctx, c, s, clock, admin, st.updateCheck)
+	d, err := openDemo(ctx, c, s, clock, admin, board, st.updateCheck)
 	defer d.close()
 	if err != nil {
 		return err
@@ -87,11 +95,14 @@ func (cmd demoCmd) Run(ctx context.Context, c *command) error {
 		if err := st.playStory(ctx, d); err != nil {
 			return err
 		}
-		st.printClosing(address)
-		if address != "" {
-			d.runInRealTime(ctx)
+		if err := d.advanceStory(ctx, cmd.Stay); err != nil {
+			return err
 		}
-		return nil
+		st.printClosing(address)
+		if address == "" {
+			return nil
+		}
+		return d.runInRealTime(ctx)
 	})
 	if err != nil && ctx.Err() != nil {
 		return context.Canceled
@@ -420,14 +431,12 @@ func (st *demoScreen) printClosing(dashboard string) {
 		"and a new commit had to earn its own pass.", st.width) {
 		fmt.Fprintln(st.w, line)
 	}
-	fmt.Fprint(st.w, "\nNext, for your own repository:\n\n")
+	fmt.Fprint(st.w, "\nNext, in a clone of your own repository:\n\n")
 	for _, step := range [][2]string{
-		{"docs/policy.md", "write .github/review-coordinator.yml"},
-		{"coordinator config check", "see whether it says what you mean"},
-		{"coordinator simulate FILE", "play your own bad day (docs/scenarios.md)"},
-		{"README.md", "let a job post the check: coordinator run --wait"},
+		{"export GITHUB_TOKEN=$(gh auth token)", "a token that may read it"},
+		{"coordinator init", "writes the files; says what comes next"},
 	} {
-		fmt.Fprintf(st.w, "  %s  %s\n", st.paintText(st.newStyle().Bold(true), fmt.Sprintf("%-25s", step[0])), step[1])
+		fmt.Fprintf(st.w, "  %s  %s\n", st.paintText(st.newStyle().Bold(true), fmt.Sprintf("%-36s", step[0])), step[1])
 	}
 	fmt.Fprintln(st.w)
 	if dashboard != "" {

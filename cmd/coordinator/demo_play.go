@@ -36,8 +36,8 @@ import (
 	"github.com/review-coordinator/coordinator/internal/story"
 )
 
-// demoInstallationID is the id of the App's installation on the demo's repository.
-const demoInstallationID = 77
+// demoPull is the pull request of the story, and demoInstallationID the App's installation on its repository.
+const demoPull, demoInstallationID = 482, 77
 
 // demo is a story, the GitHub in memory in which it happens, and the daemon that works on it.
 type demo struct {
@@ -46,6 +46,8 @@ type demo struct {
 	hub         *sandbox.Hub
 	github      *sandbox.GitHub
 	server      *server
+	beside      []*story.Background // what else happens on the board
+	toldKey     string              // the row of the story's pull request
 	dir         string
 	postedCount atomic.Int64 // of webhooks
 	workEnded   <-chan struct{}
@@ -59,6 +61,7 @@ func openDemo(
 	s *story.Scenario,
 	clock *storyClock,
 	admin string,
+	beside []boardStory,
 	looked func(dashboard.Sight),
 ) (*demo, error) {
 	d := &demo{story: s, clock: clock}
@@ -78,6 +81,10 @@ func openDemo(
 	d.github = s.GitHub(sandbox.Options{Now: clock.Now})
 	d.github.SetFile(".github/review-coordinator.yml", "", s.Policy)
 	d.hub.Add(demoInstallationID, d.github)
+	owner, repo := d.github.Repository()
+	told := quorum.PR{Owner: owner, Repo: repo, Number: demoPull}
+	d.toldKey = fmt.Sprintf("%d/%s", demoInstallationID, told)
+	d.setBoard(beside)
 	if d.dir, err = os.MkdirTemp("", "review-coordinator-demo-"); err != nil {
 		return d, fmt.Errorf("make the demo's folder: %w", err)
 	}
@@ -94,7 +101,11 @@ func openDemo(
 		},
 		Tune: func(config *daemon.Config) {
 			config.Alarm = clock.Alarm
-			config.Looked = func(_ quorum.PR, s dashboard.Sight) { looked(s) }
+			config.Looked = func(pr quorum.PR, s dashboard.Sight) {
+				if pr == told {
+					looked(s)
+				}
+			}
 		},
 	})
 	return d, err
@@ -107,7 +118,8 @@ const defaultAdminAddress, anyLocalAddress = "127.0.0.1:9090", "127.0.0.1:0"
 // clock, and the client of GitHub compares it with the machine's.
 type tokenExpiryTransport struct{ hub *sandbox.Hub }
 
-// tokenLifetime is shorter than the hour that the hub accepts a token, by more than a story takes.
+// tokenLifetime is shorter than the hour that the hub accepts a token, by more than a story takes. One that the board's
+// past has outlived is refused, and the client asks for another.
 const tokenLifetime = 30 * time.Minute
 
 func (s tokenExpiryTransport) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -178,41 +190,46 @@ func (d *demo) playStory(ctx context.Context, a story.Audience) error {
 	if err := d.awaitSettled(ctx); err != nil {
 		return err
 	}
+	if len(d.beside) > 0 {
+		if err := d.playLead(ctx); err != nil {
+			return err
+		}
+	}
 	_, err := d.story.Perform(ctx, story.Performance{
 		Hub: d.hub, GitHub: d.github, Clock: sandbox.Clock{Now: d.clock.Now, Sleep: d.advanceStory}, Rest: d.awaitNextDue, Audience: a,
 	})
 	return err
 }
 
-// runInRealTime runs the story's clock as fast as the machine's, until ctx ends.
-func (d *demo) runInRealTime(ctx context.Context) {
-	_ = d.clock.runUntil(ctx, d.clock.Now().AddDate(100, 0, 0), 1) // ctx ends it, and that is no error
-}
-
-// advanceStory moves the clock on by a duration, and stops at each time at which the daemon acts by itself until it is
-// done.
+// advanceStory moves the clock on by a duration. It stops at each time at which something else happens on the board, or
+// the daemon acts by itself, until that is done.
 func (d *demo) advanceStory(ctx context.Context, duration time.Duration) error {
 	until := d.clock.Now().Add(duration)
 	for {
-		due, err := d.server.store.Next(ctx, nil)
-		if err != nil {
-			return fmt.Errorf("ask when the daemon acts: %w", err)
-		}
-		own := due.After(d.clock.Now()) && due.Before(until)
-		if !own {
-			return d.clock.advanceTo(ctx, until)
-		}
-		if err := d.clock.advanceTo(ctx, due); err != nil {
+		if err := d.catchUpBeside(); err != nil {
 			return err
 		}
 		if err := d.awaitSettled(ctx); err != nil {
 			return err
 		}
+		stop := until
+		due, err := d.server.store.Next(ctx, nil)
+		if err != nil {
+			return fmt.Errorf("ask when the daemon acts: %w", err)
+		}
+		for _, at := range []time.Time{due, d.besideDue()} {
+			if at.After(d.clock.Now()) && at.Before(stop) {
+				stop = at
+			}
+		}
+		if err := d.clock.advanceTo(ctx, stop); err != nil || !stop.Before(until) {
+			return err
+		}
 	}
 }
 
-// awaitNextDue waits until the daemon is idle, and returns the time of the next look at a pull request. Repositories do
-// not count: the daemon looks them over for ever.
+// awaitNextDue waits until the daemon is idle, and returns the time of the next look at the story's pull request. The
+// rest of the board does not count: that goes on for ever.
 func (d *demo) awaitNextDue(ctx context.Context) (next time.Time, err error) {
 	if err := d.awaitSettled(ctx); err != nil {
 		return time.Time{}, err
@@ -222,7 +239,7 @@ func (d *demo) awaitNextDue(ctx context.Context) (next time.Time, err error) {
 		return time.Time{}, fmt.Errorf("ask what is due: %w", err)
 	}
 	for _, row := range rows {
-		if strings.Contains(row.Key, "#") && !row.Due.IsZero() && (next.IsZero() || row.Due.Before(next)) {
+		if row.Key == d.toldKey {
 			next = row.Due
 		}
 	}

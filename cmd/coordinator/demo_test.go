@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -152,7 +153,7 @@ func TestDemoStays(t *testing.T) {
 	var wrong bytes.Buffer
 	c := &command{Stdin: strings.NewReader(""), Stdout: out, Stderr: &wrong, Getenv: func(string) string { return "" }}
 	code := make(chan int, 1)
-	go func() { code <- c.Main(ctx, []string{"demo", "--speed", "max"}) }()
+	go func() { code <- c.Main(ctx, []string{"demo", "--speed", "max", "--stay", "29m"}) }()
 	var address string
 	select {
 	case found := <-out.seen:
@@ -182,18 +183,43 @@ func TestDemoStays(t *testing.T) {
 		}
 		return string(text)
 	}
-	if page := fetch(""); !strings.Contains(page, "acme/shop") {
-		t.Errorf("the dashboard does not show the pull request:\n%s", page)
+	page := fetch("")
+	for _, title := range []string{
+		"Apply the discount before the tax", "Keep the cart when a session ends", "Name the currency in every total",
+		"Read prices from the new catalogue", "Round each line of an invoice", "Stream exports instead of holding them in memory",
+	} {
+		if !strings.Contains(page, "<bdi>"+title+"</bdi>") {
+			t.Errorf("the dashboard does not show %q:\n%s", title, page)
+		}
 	}
-	var pulls struct {
-		Pulls []dashboard.Sight `json:"pulls"`
+	// Each is what the daemon made of its story, and half an hour later too: those that wait are pushed to again.
+	var answer struct {
+		Pulls []struct {
+			Sight dashboard.Sight `json:"sight"`
+		} `json:"pulls"`
 	}
-	text := fetch("api/v1/pulls")
-	if err := json.Unmarshal([]byte(text), &pulls); err != nil || len(pulls.Pulls) != 1 {
-		t.Errorf("the API does not show the pull request: %v\n%s", err, text)
+	if err := json.Unmarshal([]byte(fetch("api/v1/pulls")), &answer); err != nil {
+		t.Error(err)
+	}
+	var verdicts []string
+	for _, p := range answer.Pulls {
+		verdicts = append(verdicts, p.Sight.PR+" "+p.Sight.Verdict)
+	}
+	slices.Sort(verdicts)
+	if want := []string{
+		"acme/billing#58 blocked", "acme/shop#477 unverified", "acme/shop#479 passed", "acme/shop#482 passed",
+		"acme/web#1207 waiting", "kestrel/api#97 waiting",
+	}; !slices.Equal(verdicts, want) {
+		t.Errorf("the board is %q", verdicts)
 	}
 	if metrics := fetch("metrics"); !strings.Contains(metrics, "coordinator") {
 		t.Errorf("no figures:\n%s", metrics)
+	}
+
+	for _, next := range []string{"  export GITHUB_TOKEN=", "\n  coordinator init "} {
+		if !strings.Contains(out.text.String(), next) {
+			t.Errorf("it does not say what to do next: %q", next)
+		}
 	}
 
 	interrupt()

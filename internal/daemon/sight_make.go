@@ -6,9 +6,7 @@ package daemon
 import (
 	"encoding/json"
 	"fmt"
-	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/dashboard"
@@ -38,13 +36,14 @@ func newSight(web string, l loop.Look, was dashboard.Sight) *dashboard.Sight {
 		Need: dec.Need, Approvals: dec.Approvals,
 		Start: dec.Start, GraceEnd: dec.GraceEnd, Wake: dec.Wake, Threads: l.Check.Threads,
 	}
-	s.Problem = problemOf(web, l.Snapshot)
 	if !dec.GraceEnd.IsZero() {
 		s.GraceFrom = dec.GraceEnd.Add(-l.Policy.Grace)
 	}
 	if !dec.Start.IsZero() && l.Policy.Deadline > 0 {
 		s.Deadline = dec.Start.Add(l.Policy.Deadline)
 	}
+	page := l.Check.Page.Brief()
+	s.Page = &page
 	same := was.Head == s.Head && was.Base == s.Base
 	for _, b := range dec.Ballots {
 		lane := dashboard.Lane{
@@ -65,27 +64,6 @@ func newSight(web string, l loop.Look, was dashboard.Sight) *dashboard.Sight {
 		s.Lanes = append(s.Lanes, lane)
 	}
 	return s
-}
-
-// maxProblem bounds what is kept of a policy's mistakes, in bytes: a file may be one big mistake.
-const maxProblem = 4 << 10
-
-// problemOf returns what is wrong with the policy file; nil if it can be read, or there is none.
-func problemOf(web string, s quorum.Snapshot) *dashboard.Problem {
-	if s.File.State != quorum.FileBroken {
-		return nil
-	}
-	text := s.File.Problem
-	if len(text) > maxProblem {
-		cut := text[:maxProblem]
-		text = cut[:max(strings.LastIndexByte(cut, '\n'), 0)] + "\n…"
-	}
-	at := &url.URL{Path: "/" + s.PR.Owner + "/" + s.PR.Repo + "/blob/HEAD/" + s.File.Path}
-	return &dashboard.Problem{
-		File: s.File.Path, URL: web + at.EscapedPath(), Text: text,
-		Remedy: "Mend the file on the default branch. The push of it evaluates the open pull requests anew; " +
-			"coordinator config check shows the same beforehand.",
-	}
 }
 
 // sentenceOf returns a ballot's reason in one sentence.

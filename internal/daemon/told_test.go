@@ -120,14 +120,16 @@ func TestABrokenPolicyIsTold(t *testing.T) {
 			t.Fatal(err)
 		}
 		var sight dashboard.Sight
-		if err := json.Unmarshal(row.Sight, &sight); err != nil || sight.Problem == nil {
+		if err := json.Unmarshal(row.Sight, &sight); err != nil || sight.Page == nil || len(sight.Page.Notes) != 1 {
 			t.Fatalf("it tells of no problem: %v, %s", err, row.Sight)
 		}
-		p := sight.Problem
-		if p.File != ".github/a policy?.yml" || p.URL != "https://github.com/acme/shop/blob/HEAD/.github/a%20policy%3F.yml" ||
-			!strings.HasPrefix(p.Text, p.File+":2:8: grace") || !strings.HasSuffix(p.Text, "grace: soon\n…") || len(p.Text) > 5000 ||
-			!strings.Contains(p.Remedy, "coordinator config check") {
-			t.Errorf("it tells %+v", p)
+		n := sight.Page.Notes[0]
+		if !strings.Contains(n.Says.Plain(), ".github/a policy?.yml") || !strings.HasPrefix(n.Block, ".github/a policy?.yml:2:8: grace") ||
+			!strings.Contains(n.Block, "grace: soon") || len(n.Block) > 5000 {
+			t.Errorf("it tells %+v", n)
+		}
+		if steps := sight.Page.Steps; !strings.Contains(fmt.Sprint(steps), "coordinator config check") {
+			t.Errorf("nobody is told what to do: %+v", steps)
 		}
 		h.stop()
 	})

@@ -22,7 +22,8 @@ package dashboard
 //	last_evaluation   when it was last evaluated; missing: never
 //	failures          of evaluations, in a row
 //	failure           why the last one failed, and what to do
-//	evaluation        a [Sight]: what the last one that did not fail showed; null: there was none
+//	evaluation        a [Sight]: what the last one that did not fail showed; null: there was none. Its page,
+//	                  what the check says, is left out in lists
 //
 // Errors are {"error": "…", "hint": "…"} with a status of 4xx or 5xx.
 
@@ -168,7 +169,11 @@ func (a API) servePulls(w http.ResponseWriter, r *http.Request) {
 	rows, next := cutPage(rows, q.Limit)
 	answer := apiPulls{Pulls: make([]apiPull, 0, len(rows)), Next: next}
 	for _, row := range rows {
-		answer.Pulls = append(answer.Pulls, apiPullOf(row))
+		pull := apiPullOf(row)
+		if pull.Evaluation != nil {
+			pull.Evaluation.Page = nil
+		}
+		answer.Pulls = append(answer.Pulls, pull)
 	}
 	WriteJSON(w, http.StatusOK, answer)
 }

@@ -6,6 +6,7 @@ package dashboard
 //	go test ./internal/dashboard -run TestBrowserScreenshots -args -screenshots    writes docs/dashboard-*.png
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"flag"
@@ -14,6 +15,7 @@ import (
 	"image/color"
 	"image/draw"
 	"image/png"
+	"io"
 	"maps"
 	"net"
 	"net/http"
@@ -218,9 +220,9 @@ func TestBrowser(t *testing.T) {
 		page.until(t, `document.querySelectorAll("#board article").length === 6 && window.same`)
 	})
 	t.Run("it fits", func(t *testing.T) {
-		for _, at := range []string{"/", "/pulls/acme/shop/482?in=77", "/pulls/acme/web/1207", "/pulls/kestrel/api/97?in=77", "/nowhere"} {
+		for _, at := range []string{"/", "/pulls/acme/shop/482?in=77", "/pulls/acme/shop/477", "/pulls/acme/web/1207", "/pulls/kestrel/api/97?in=77", "/nowhere"} {
 			page.run(t, chromedp.Navigate(board.url(at)), chromedp.WaitVisible("#board"))
-			for _, width := range []int64{360, 820, 1280, 1600} {
+			for _, width := range []int64{360, 390, 820, 1280, 1600} {
 				page.run(t, screen(width, 800, "light"))
 				if wide := page.text(t, `String(document.documentElement.scrollWidth)`); wide != fmt.Sprint(width) {
 					t.Errorf("%s at %d px is %s px wide", at, width, wide)
@@ -245,6 +247,20 @@ func TestBrowser(t *testing.T) {
 				}
 			}
 		}
+	})
+	t.Run("what is folded opens at a key, and stays open when the board is made anew", func(t *testing.T) {
+		page.run(t, screen(1280, 800, "light"), chromedp.Navigate(board.url("/pulls/acme/shop/477")), chromedp.WaitVisible("#path"))
+		page.until(t, `document.getElementById("link").dataset.state === "live"`)
+		page.run(t, chromedp.Evaluate[chromedp.Void](`document.querySelector("#path summary").focus(); null`), chromedp.KeyEvent("\r"))
+		page.until(t, `document.activeElement.closest("details") && document.getElementById("path").open`)
+		if pale := page.text(t, contrast); pale != "" {
+			t.Errorf("too pale to read: %s", pale)
+		}
+		changed := sceneUnverified()
+		changed.Page.Next[0][0].Text = "Nothing happens by itself."
+		lay(t, board.Store, changed, sceneNow, "")
+		board.Feed.Publish("77/acme/shop#477")
+		page.until(t, `document.body.innerText.includes("Nothing happens by itself.") && document.getElementById("path").open`)
 	})
 	complaints := page.said()
 	for _, complaint := range complaints {
@@ -301,30 +317,65 @@ func TestBrowserPicksUp(t *testing.T) {
 	)
 }
 
-// The pictures in the README.
+// The pictures in the README: the board of coordinator demo, three minutes after its story began, while all six pull
+// requests are on it.
 func TestBrowserScreenshots(t *testing.T) {
 	if !*screenshots {
 		t.Skip("-screenshots is not given")
 	}
 	page := newBrowser(t)
-	board := serveScene(t)
+	url := startDemo(t)
 	where := os.Getenv("SCREENSHOTS") // to look at more than the README shows
 	if where == "" {
 		where = filepath.Join("..", "..", "docs")
 	}
 	for _, scheme := range []string{"light", "dark"} {
-		page.shoot(t, board.url("/"), 1280, 925, scheme, filepath.Join(where, "dashboard-"+scheme+".png"))
+		page.shoot(t, url, 1280, 1010, scheme, filepath.Join(where, "dashboard-"+scheme+".png"))
 	}
 	if os.Getenv("SCREENSHOTS") == "" {
 		return
 	}
-	for _, width := range []int64{360, 820, 1600} {
-		page.shoot(t, board.url("/"), width, 1400, "light", filepath.Join(where, fmt.Sprintf("overview-%d.png", width)))
-		page.shoot(t, board.url("/pulls/acme/shop/482"), width, 1400, "dark", filepath.Join(where, fmt.Sprintf("pull-%d.png", width)))
+	for _, width := range []int64{390, 820, 1600} {
+		page.shoot(t, url, width, 1400, "light", filepath.Join(where, fmt.Sprintf("overview-%d.png", width)))
 	}
-	for _, at := range []string{"acme/shop/482", "acme/web/1207", "acme/shop/477", "kestrel/api/97"} {
-		page.shoot(t, board.url("/pulls/"+at), 1280, 900, "light", filepath.Join(where, strings.ReplaceAll(at, "/", "-")+".png"))
+	for _, at := range []string{"acme/shop/477", "acme/billing/58", "acme/shop/482", "acme/web/1207", "kestrel/api/97", "acme/shop/479"} {
+		for _, width := range []int64{390, 1280} {
+			name := fmt.Sprintf("%s-%d.png", strings.ReplaceAll(at, "/", "-"), width)
+			page.shoot(t, url+"pulls/"+at, width, 1500, map[int64]string{390: "dark", 1280: "light"}[width], filepath.Join(where, name))
+		}
 	}
+}
+
+// startDemo runs coordinator demo until the test ends, and returns the address of its dashboard once its story's first
+// reviewer approves and its second one is run again.
+func startDemo(t *testing.T) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "coordinator")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../cmd/coordinator").CombinedOutput(); err != nil {
+		t.Fatalf("build the demo: %v\n%s", err, out)
+	}
+	demo := exec.CommandContext(t.Context(), program, "demo", "--speed", "4")
+	demo.Cancel = func() error { return demo.Process.Signal(os.Interrupt) }
+	out, err := demo.StdoutPipe()
+	if err == nil {
+		err = demo.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = demo.Wait() })
+	told, url := bufio.NewScanner(out), ""
+	for told.Scan() {
+		if at, found := strings.CutPrefix(told.Text(), "The dashboard is at "); found {
+			url = at
+		}
+		if strings.Contains(told.Text(), "↻") {
+			go func() { _, _ = io.Copy(io.Discard, out) }()
+			return url
+		}
+	}
+	t.Fatalf("the demo ended before its first rerun: %v", told.Err())
+	return ""
 }
 
 func (b *browser) shoot(t *testing.T, url string, width, height int64, scheme, name string) {

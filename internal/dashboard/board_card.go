@@ -41,12 +41,12 @@ type boardCard struct {
 	Soon     bool // it will pass at Next
 	Votes    []boardVote
 	Line     *boardLine
+	Said     *boardSaid // of a page of its own: what the check says
 	Facts    []boardFact
 	Seen     boardMoment
 	Failed   string // why the last looks failed
 	Attempts int    // how many of them
-	Problem  *boardProblem
-	rank     int // the lower, the more it needs somebody
+	rank     int    // the lower, the more it needs somebody
 	since    time.Time
 }
 
@@ -63,7 +63,8 @@ type boardVote struct {
 	Name     string
 	Mark     boardMark
 	Why      string
-	Drift    string // its answers are not understood any more
+	Said     []boardWords // why, as the check says it; nil: Why is all there is
+	Drift    string       // its answers are not understood any more
 	URL      string
 	Notes    []string // required, report only
 	When     []boardFact
@@ -114,15 +115,15 @@ func showBoardCard(row store.Row, now time.Time, size boardSize) boardCard {
 	c.since = s.Start
 	c.Next, c.Soon = nextOf(s, now), !s.GraceEnd.IsZero()
 	c.Line = drawLine(s, now, size)
-	for i, l := range s.Lanes {
+	for i := range s.Lanes {
 		if i == maxLanes {
 			break
 		}
-		c.Votes = append(c.Votes, showVote(s, l, now))
+		c.Votes = append(c.Votes, showVote(s, i, now))
 	}
 	if size == sizeLarge {
+		c.Said = showSaid(s)
 		c.Facts = factsOf(s, row, now)
-		c.Problem = showProblem(s)
 	}
 	return c
 }
@@ -211,8 +212,12 @@ func nextOf(s Sight, now time.Time) *boardMoment {
 	return &m
 }
 
-func showVote(s Sight, l Lane, now time.Time) boardVote {
+func showVote(s Sight, lane int, now time.Time) boardVote {
+	l := s.Lanes[lane]
 	v := boardVote{Name: boardClip(l.Name, 80), Mark: voteMark(l.Vote), Why: boardClip(l.Why, 400), URL: safeURL(l.URL, s.URL)}
+	if said, at := whyOf(s, lane); said != nil {
+		v.Said, v.URL = said, at
+	}
 	if l.Drift != "" {
 		v.Drift = v.Name + ": " + boardClip(l.Drift, 200)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/report"
 	"github.com/review-coordinator/coordinator/internal/store"
 	"github.com/review-coordinator/coordinator/internal/workkey"
 )
@@ -202,7 +203,7 @@ func sceneRunning() Sight {
 }
 
 func sceneUnverified() Sight {
-	return sightOf(
+	s := sightOf(
 		"acme/shop#477",
 		"Read prices from the new catalogue",
 		"unverified",
@@ -221,6 +222,37 @@ func sceneUnverified() Sight {
 		}},
 		Lane{Name: "copilot", Vote: "unavailable", Why: "not received in time"},
 	)
+	s.Page = scenePage()
+	return s
+}
+
+// scenePage is a page with one of each block.
+func scenePage() *report.Page {
+	us := func(text string) report.Phrase { return report.Phrase{{Text: text}} }
+	quoted := func(text, url string) report.Span { return report.Span{Text: text, From: report.FromWriting, URL: url} }
+	const line = "https://github.com/acme/shop/blob/4f0c2ad1be93c5a7d1e22c7f0a9b8d6e5c4b3a21/cart.go#L42"
+	return &report.Page{
+		Title: "Unverified: 1 of 2 approvals; gemini and copilot unavailable", Verdict: "Unverified",
+		Lead:  report.Phrase{{Text: "Too few reviewers approve this commit: "}, quoted("503", ""), {Text: "."}},
+		Steps: []report.PageStep{{Who: us("A maintainer"), What: us("Review this commit and approve it."), URL: "https://github.com/acme/shop/pull/477/files"}},
+		Notes: []report.PageNote{{Says: us("This pull request changes the policy file. The proposed one is broken:"), Block: "quorum: many\n        ^^^^"}},
+		Findings: []report.PageFinding{{Path: "cart.go", Line: 42, URL: line, Count: 1, Said: []report.PageWords{{
+			By: []report.Phrase{{{Text: "openai", From: report.FromName}}}, Line: 42, Objects: true, Body: "A cart of free items divides by zero.",
+		}}}},
+		Came: 3,
+		Rows: []report.PageRow{
+			{Reviewer: us("openai"), Vote: "approve", Why: us("it approves"), URL: "https://github.com/acme/shop/pull/477#issuecomment-1"},
+			{Reviewer: us("gemini"), Vote: "unavailable", Why: report.Phrase{{Text: "its service was overloaded: "}, quoted("503 Service Unavailable", "")}},
+			{Reviewer: us("copilot"), Vote: "unavailable", Why: us("no review by its deadline")},
+		},
+		Next: []report.Phrase{us("An approval that comes later counts.")},
+		Path: []report.PageMoment{{At: sceneNow, Time: "08:12 UTC", What: us("the cycle starts")}},
+		Footer: report.PageFooter{
+			Quorum:  us("Quorum: 2 of 3 reviewers must approve"),
+			Policy:  report.Phrase{{Text: "the policy file", URL: "https://github.com/acme/shop/blob/HEAD/.github/review-coordinator.yml"}},
+			Meaning: "https://github.com/acme/coordinator/blob/v1.2.3/docs/verdicts.md#unverified", Writers: us("Only the App that wrote it."),
+		},
+	}
 }
 
 func sceneBlocked() Sight {

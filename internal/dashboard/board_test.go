@@ -24,6 +24,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"github.com/review-coordinator/coordinator/internal/report"
 	"github.com/review-coordinator/coordinator/internal/store"
 	"github.com/review-coordinator/coordinator/internal/workkey"
 )
@@ -244,6 +245,55 @@ func TestBoardPull(t *testing.T) {
 	}
 }
 
+// The page of a pull request shows what its check says, block by block, and each heading stands below the one before.
+func TestBoardSaysWhatTheCheckSays(t *testing.T) {
+	s := openTable(t)
+	setScene(t, s)
+	page := askBoard(t, boardOf(s), "/pulls/acme/shop/477").Body.String()
+	at := 0
+	for _, want := range []string{
+		`<p class="says">Too few reviewers approve this commit: <code><bdi>503</bdi></code>.</p>`,
+		`<h2 id="steps">What you can do</h2>`, "<b>A maintainer:</b> Review this commit and approve it.",
+		`href="https://github.com/acme/shop/pull/477/files"`, "The proposed one is broken:", "quorum: many\n        ^^^^",
+		`<h2 id="findings">Findings</h2>`, `4b3a21/cart.go#L42" rel="noopener noreferrer"><code>cart.go:42</code></a>`,
+		"<bdi>openai</bdi>; holds it back", "A cart of free items divides by zero.", "2 more in the check.",
+		`<h2 id="reviewers">Reviewers</h2>`, `#issuecomment-1" rel="noopener noreferrer">it approves</a>`,
+		"its service was overloaded: <code><bdi>503 Service Unavailable</bdi></code>",
+		`<h2 id="next">What happens next</h2>`, "An approval that comes later counts.",
+		`<summary id="unfold-path">How it got here</summary>`, "the cycle starts",
+		"Quorum: 2 of 3 reviewers must approve.", `>the policy file</a>`, `docs/verdicts.md#unverified"`,
+		`<summary id="unfold-writers">Who can write this check?</summary>`, "Only the App that wrote it.",
+	} {
+		i := strings.Index(page[at:], want)
+		if i < 0 {
+			t.Fatalf("after %.60q it does not say %q:\n%s", page[max(at-60, 0):], want, page)
+		}
+		at += i
+	}
+	last := 0
+	for _, m := range regexp.MustCompile(`<h([1-6])`).FindAllStringSubmatch(page, -1) {
+		level := int(m[1][0] - '0')
+		if level > last+1 || last == 0 && level != 1 || last > 0 && level == 1 {
+			t.Errorf("a heading of level %d follows one of %d", level, last)
+		}
+		last = level
+	}
+}
+
+// A list of many pull requests leaves out what the checks say; a pull request's own answer has it.
+func TestAPIShowsThePageOfOne(t *testing.T) {
+	s := openTable(t)
+	setScene(t, s)
+	mux := http.NewServeMux()
+	API{Store: s, Now: func() time.Time { return sceneNow }}.Routes(mux)
+	for path, want := range map[string]bool{"/api/v1/pulls": false, "/api/v1/pulls/acme/shop/477": true} {
+		w := askBoard(t, mux, path)
+		if got := strings.Contains(w.Body.String(), `"page":{`); w.Code != http.StatusOK || got != want {
+			t.Errorf("%s: %d, has a page: %v, want %v", path, w.Code, got, want)
+		}
+	}
+}
+
 // Of a reviewer whose answers nobody understands it is said wherever it is shown.
 func TestBoardShowsDrift(t *testing.T) {
 	s := openTable(t)
@@ -381,35 +431,22 @@ func TestBoardHTMX(t *testing.T) {
 
 const hostile = `<script>alert(1)</script>"'><img src=x onerror=alert(2)> {{.Version}} ` + "\u202etxt.exe\x00\x1b[31m" + ` <a href="javascript:alert(3)">` + `' onmouseover='alert(4)`
 
-// The page of a pull request whose policy is broken says which file, what is wrong where, and what to do.
-func TestBoardShowsABrokenPolicy(t *testing.T) {
-	s := openTable(t)
-	sight := sceneBlocked()
-	sight.PR = "acme/shop#7"
-	sight.Problem = &Problem{
-		File: ".github/review-coordinator.yml", URL: "https://github.com/acme/shop/blob/HEAD/.github/review-coordinator.yml",
-		Text: "file.yml:2:8: grace: \"<b>soon\" is not a duration\n    2 | grace: <b>soon\n      |        ^~~~", Remedy: "Mend the file.",
+// hostilePage is a page in which every word and every address is a stranger's.
+func hostilePage() *report.Page {
+	p := report.Phrase{
+		{Text: hostile, From: report.FromWriting, URL: "javascript:alert(7)"},
+		{Text: hostile, From: report.FromName, URL: "https://evil.example/"},
+		{Text: hostile},
 	}
-	lay(t, s, sight, sceneNow, "")
-	page := askBoard(t, boardOf(s), "/pulls/acme/shop/7").Body.String()
-	for _, want := range []string{
-		"The policy is broken", `<a href="https://github.com/acme/shop/blob/HEAD/.github/review-coordinator.yml" rel="noopener noreferrer">` +
-			`<code>.github/review-coordinator.yml</code></a>`,
-		"2 | grace: &lt;b&gt;soon\n      |        ^~~~", "<p>Mend the file.</p>",
-	} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page does not say %s", want)
-		}
-	}
-	sight.Problem.Text = strings.Repeat(strings.Repeat("x", 1000)+"\n", 1000)
-	lay(t, s, sight, sceneNow, "")
-	if n := len(askBoard(t, boardOf(s), "/pulls/acme/shop/7").Body.String()); n > 60_000 {
-		t.Errorf("a long problem makes a page of %d bytes", n)
-	}
-	sight.Problem = nil
-	lay(t, s, sight, sceneNow, "")
-	if strings.Contains(askBoard(t, boardOf(s), "/pulls/acme/shop/7").Body.String(), "The policy is broken") {
-		t.Error("a policy that can be read is called broken")
+	const bad = "https://evil.example/acme/shop"
+	return &report.Page{
+		Title: hostile, Verdict: hostile, Lead: p, Next: []report.Phrase{p}, Came: 9,
+		Steps:    []report.PageStep{{Who: p, What: p, URL: bad}},
+		Notes:    []report.PageNote{{Says: p, Block: hostile + "\n" + hostile}},
+		Findings: []report.PageFinding{{Path: hostile, Line: 3, URL: bad, Count: 1, Said: []report.PageWords{{By: []report.Phrase{p}, Body: hostile}}}, {}},
+		Rows:     []report.PageRow{{Reviewer: p, Why: p, URL: bad}},
+		Path:     []report.PageMoment{{Time: hostile, What: p}},
+		Footer:   report.PageFooter{Quorum: p, Policy: p, Meaning: "javascript:alert(8)", Writers: p},
 	}
 }
 
@@ -428,10 +465,9 @@ func TestBoardEscapes(t *testing.T) {
 			l.Attempts[j].Came, l.Attempts[j].URL = hostile, "https://evil.example/phish"
 		}
 	}
-	sight.Problem = &Problem{File: hostile, URL: "https://evil.example/phish", Text: "a\n" + hostile + "</code></pre>", Remedy: hostile}
 	lay(t, s, sight, sceneNow, hostile)
 	other := scenePassed()
-	other.PR, other.Verdict = "acme/shop#9", hostile
+	other.PR, other.Verdict, other.Page = "acme/shop#9", hostile, hostilePage()
 	other.Lanes[0].Vote = hostile
 	lay(t, s, other, sceneNow.Add(time.Second), "")
 	h := boardOf(s)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/report"
 )
 
 // A Sight is what the last look at a pull request came to: the decision and its cycle as a timeline. Names in its JSON
@@ -33,15 +34,8 @@ type Sight struct {
 	Wake       time.Time `json:"next_change,omitzero"` // when the decision can next change by itself
 	Threads    bool      `json:"threads,omitempty"`    // resolving a thread may change it
 	Lanes      []Lane    `json:"reviewers"`
-	Problem    *Problem  `json:"policy_problem,omitempty"` // nil: the policy can be read
-}
 
-// A Problem is what is wrong with a repository's policy file.
-type Problem struct {
-	File   string `json:"file"`          // its path on the default branch
-	URL    string `json:"url,omitempty"` // where people see it
-	Text   string `json:"text"`          // the places, each with line, column and caret; lines, hostile and bounded
-	Remedy string `json:"remedy"`
+	Page *report.Page `json:"page,omitempty"` // what the check says, see [report.Page.Brief]; nil: an older program kept none
 }
 
 // A Lane is one reviewer in the cycle.

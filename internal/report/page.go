@@ -106,7 +106,7 @@ const (
 	briefFindings = 10
 	briefItems    = 16 // rows, steps, notes …
 	briefMoments  = 30
-	briefBlock    = 1000 // bytes of a stranger's text
+	briefBlock    = 2000 // bytes of a stranger's text
 )
 
 // Brief returns p with as much of it as a table may keep of each pull request: a few kilobytes.

@@ -138,3 +138,22 @@ func (p *performanceState) waitUntil(ctx context.Context, next time.Time) error 
 	}
 	return nil
 }
+
+// A Background is a scenario that happens beside another one, on the same clock: whoever moves the clock carries it out.
+type Background struct{ world *world }
+
+// PlayBeside begins the scenario now, on a GitHub made by [Scenario.GitHub]. Nothing happens until [Background.CatchUp].
+func (s *Scenario) PlayBeside(g *sandbox.GitHub, now func() time.Time) *Background {
+	return &Background{world: s.newWorldOn(g, now, now(), Audience{})}
+}
+
+// NextDue returns the moment at which something happens next, by the timeline or by GitHub itself; zero: nothing will.
+func (b *Background) NextDue() time.Time { return b.world.nextDue() }
+
+// CatchUp carries out what is due.
+func (b *Background) CatchUp() error {
+	if err := b.world.runDueSteps(); err != nil {
+		return fmt.Errorf("play %s: %w", b.world.scenario.File, err)
+	}
+	return nil
+}

@@ -193,7 +193,7 @@ func (l *sentenceParser) parseCommit(known bool) string {
 func (l *sentenceParser) parsePaths() (all []string) {
 	stop := []string{
 		"at", "onto", "from", "branch", "as", "renaming", "of", "labelled", "with", "opened", "to", "written", "on",
-		"pushed", "merging", "moving",
+		"pushed", "merging", "moving", "titled",
 	}
 	for l.pos < len(l.tokens) && !slices.Contains(stop, l.tokens[l.pos].text) {
 		all = append(all, l.next("a path").text)
@@ -230,7 +230,8 @@ func allVerbs() []verb {
 		{
 			"opens",
 			"LOGIN opens #N [at COMMIT] [onto BRANCH] [branch NAME] [from fork OWNER] [as draft] " +
-				"[changing PATH…] [renaming OLD NEW] [of N files] [labelled LABEL] [written by LOGIN] [with LOGIN] [pushed by LOGIN] [opened DURATION ago]",
+				"[changing PATH…] [renaming OLD NEW] [of N files] [labelled LABEL] [written by LOGIN] [with LOGIN] [pushed by LOGIN] [opened DURATION ago] " +
+				"[titled \"TEXT\"]",
 			(*sentenceParser).parseOpens,
 		},
 		{
@@ -460,6 +461,8 @@ func (l *sentenceParser) parseOpens() func(*world) error {
 			s.PushedBy = l.next("who pushed it").text
 		case l.accept("opened"):
 			age = l.parseAgo()
+		case l.accept("titled"):
+			s.Title = l.next("the title").text
 		default:
 			return nil
 		}

@@ -246,16 +246,19 @@ type mergeGate struct {
 	isOpen, wasOpen bool
 }
 
+// newRecorder begins now: what was written on a GitHub that had a story before is none of this one's.
 func newRecorder(w *world, wrote func(Entry)) *recorder {
-	return &recorder{
+	r := &recorder{
 		world:            w,
-		onEntry:          wrote,
 		shownRevisions:   map[int64]int{},
 		annotationCounts: map[int64]int{},
 		statusCounts:     map[string]int{},
 		cancelCounts:     map[int64]int{},
 		lastLooks:        map[int]loop.Look{},
 	}
+	r.recordWrites()
+	r.story, r.onEntry = Story{}, wrote
+	return r
 }
 
 func (r *recorder) addEntry(e Entry) {

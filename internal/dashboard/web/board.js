@@ -97,6 +97,14 @@
     tick();
     if (!document.hidden && (board().dataset.events ?? "") !== heard) listen(); // another page took the place
   }
+  // What the reader has unfolded stays so when the board is made anew.
+  let unfolded = [];
+  document.body.addEventListener("htmx:beforeSwap", () => {
+    unfolded = [...document.querySelectorAll("#board details[open]")].map((e) => e.id);
+  });
+  document.body.addEventListener("htmx:afterSwap", () => {
+    for (const id of unfolded) document.getElementById(id)?.setAttribute("open", "");
+  });
   document.body.addEventListener("htmx:afterSettle", sync);
   sync();
   setInterval(tick, 1000);
