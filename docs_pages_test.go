@@ -149,8 +149,8 @@ const (
 	screenWidth, screenHeight = 980, 800
 	phoneWidth, phoneHeight   = 390, 844
 	pictureGap                = 20
-	pictureColours            = 28
-	alikeColours              = 1500
+	pictureColours            = 16
+	alikeColours              = 2500
 )
 
 // TestPagesInBrowser holds what only a browser can tell of the pages, and their pictures.

@@ -27,8 +27,8 @@ func DecodePicture(t *testing.T, picture []byte) *image.RGBA {
 	return flat
 }
 
-// EncodePicture writes a PNG with so many colours at most: the commonest ones, which are those of areas, and of the rest no two that are so much
-// alike, so that a rare one has its place too.
+// EncodePicture writes a PNG with so many colours at most: the commonest ones, which are those of areas, and of the
+// rest no two that are so much alike, so that a rare one has its place too.
 func EncodePicture(t *testing.T, img *image.RGBA, most, alike int) []byte {
 	t.Helper()
 	count := map[color.RGBA]int{}
