@@ -157,8 +157,8 @@ const (
 func TestPagesInBrowser(t *testing.T) {
 	browser := browsertest.StartBrowser(t)
 	at := servePages(t)
-	comparable := fontsStand(t, browser, at)
-	if *update && !comparable {
+	sameFonts := hasSameFonts(t, browser, at)
+	if *update && !sameFonts {
 		t.Fatal("the pictures are made with Liberation Sans (Debian: apt-get install fonts-liberation)")
 	}
 	for _, p := range checkPages {
@@ -174,9 +174,9 @@ func TestPagesInBrowser(t *testing.T) {
 				}
 				desk := drawPage(t, browser, screenWidth, screenHeight, theme)
 				phone := drawPage(t, browser, phoneWidth, phoneHeight, theme)
-				holdPicture(t, comparable, p.file("-"+theme+".png"), besideEachOther(desk, phone))
+				holdPicture(t, sameFonts, p.file("-"+theme+".png"), besideEachOther(desk, phone))
 				if p.name == readmePage {
-					holdPicture(t, comparable, "docs/check-"+theme+".png", desk)
+					holdPicture(t, sameFonts, "docs/check-"+theme+".png", desk)
 				}
 			}
 		})
@@ -185,7 +185,7 @@ func TestPagesInBrowser(t *testing.T) {
 		t.Errorf("the browser complains: %s", complaint)
 	}
 	t.Run("what is wrong would have been found", func(t *testing.T) { wrongIsFound(t, browser, at) })
-	if !comparable {
+	if !sameFonts {
 		t.Skip("the pictures are made with Liberation Sans, which this machine lacks (Debian: apt-get install fonts-liberation)")
 	}
 }
@@ -256,8 +256,8 @@ const (
 	})()`
 )
 
-// fontsStand reports whether this machine's pictures can be held against those that are kept.
-func fontsStand(t *testing.T, browser *browsertest.Browser, at string) bool {
+// hasSameFonts reports whether this machine's pictures can be held against those that are kept.
+func hasSameFonts(t *testing.T, browser *browsertest.Browser, at string) bool {
 	t.Helper()
 	browser.Run(t, browsertest.Screen(screenWidth, screenHeight, "light"), chromedp.Navigate(at+checkPages[0].name))
 	stand := browser.Text(t, isLiberation) == "true"
@@ -278,9 +278,9 @@ func besideEachOther(left, right *image.RGBA) *image.RGBA {
 }
 
 // holdPicture holds the picture in a file against what it must show, or writes it with -update.
-func holdPicture(t *testing.T, comparable bool, file string, shows *image.RGBA) {
+func holdPicture(t *testing.T, sameFonts bool, file string, shows *image.RGBA) {
 	t.Helper()
-	if !comparable {
+	if !sameFonts {
 		return
 	}
 	kept, err := os.ReadFile(file)
