@@ -92,10 +92,7 @@ func (cmd explainCmd) Run(ctx context.Context, c *command) error {
 		return enc.Encode(e)
 	}
 	fmt.Fprintf(c.Stdout, "%s at %.7s: %s\n\n", pr, look.Snapshot.PR.Head, oneLine(look.Check.Title))
-	if look.Snapshot.File.Problem != "" {
-		fmt.Fprintln(c.Stdout, look.Snapshot.File.Problem)
-	}
-	fmt.Fprint(c.Stdout, report.Plain(look.Policy, look.Decision, look.At))
+	fmt.Fprint(c.Stdout, look.Check.Page.Terminal(c.pageStyles(), look.Decision.Start))
 	for _, line := range report.PlainDrifts(drifts) {
 		fmt.Fprintln(c.Stdout, "\n"+line)
 	}

@@ -285,7 +285,7 @@ func (c *command) logTables(results []runResult) {
 			continue
 		}
 		c.jobOutput.sendCommand(func(a *githubactions.Action) { a.Group(oneLine(r.pr.String() + ": " + r.look.Check.Title)) })
-		fmt.Fprint(c.Stdout, report.Plain(r.look.Policy, r.look.Decision, r.look.At))
+		fmt.Fprint(c.Stdout, r.look.Check.Page.Terminal(report.Styles{}, r.look.Decision.Start))
 		c.jobOutput.sendCommand(func(a *githubactions.Action) { a.EndGroup() })
 	}
 }

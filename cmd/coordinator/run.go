@@ -128,7 +128,7 @@ func (cmd runCmd) evaluate(ctx context.Context, c *command, api *client.Client, 
 				look, err := r.Look(ctx, pr)
 				if err == nil {
 					lines.printLook(look)
-					fmt.Fprintf(c.Stdout, "\n%s\n", look.Check.Summary)
+					fmt.Fprint(c.Stdout, "\n"+look.Check.Page.Terminal(c.pageStyles(), look.Decision.Start))
 				}
 				results[i] = runResult{pr: pr, look: look, err: err}
 				return

@@ -113,7 +113,8 @@ func (cmd simulateCmd) playFile(ctx context.Context, c *command, file string) (s
 	}
 	if cmd.Check {
 		for _, end := range story.Ends {
-			fmt.Fprintf(c.Stdout, "\n# %s\n\n%s\n", looks[end.Number].Check.Title, looks[end.Number].Check.Summary)
+			l := looks[end.Number]
+			fmt.Fprint(c.Stdout, "\n"+l.Check.Page.Terminal(c.pageStyles(), l.Decision.Start))
 		}
 	}
 	if len(cmd.Files) > 1 && !cmd.JSON {

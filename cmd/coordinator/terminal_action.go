@@ -4,6 +4,8 @@ package main
 
 // The action's program writes into a job's log, which is no terminal: it is spared the weight of a library for colours.
 
+import "github.com/review-coordinator/coordinator/internal/report"
+
 // A textStyle leaves text as it is.
 type textStyle struct{}
 
@@ -13,3 +15,6 @@ func (textStyle) Render(text ...string) string { return text[0] }
 func caretStyle() textStyle { return textStyle{} }
 
 func hintStyle() textStyle { return textStyle{} }
+
+// pageStyles leave a check's page as it is.
+func (*command) pageStyles() report.Styles { return report.Styles{} }

@@ -48,6 +48,7 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 		rec.Intents = rememberIntent(rec.Intents, a, s.PR.BaseRef, now)
 	}
 	if d.Verdict != quorum.Ended { // a closed pull request may be reopened
+		rec.Undone = rememberUndone(rec.Undone, old.Pass, d, now)
 		rec.Pass = d.Pass
 	}
 	rec.Seq = old.Seq
@@ -58,6 +59,18 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 		rec.Seen = quorum.Seen{At: s.Began.UTC().Truncate(time.Second), Threads: threadMarks(s.Threads)}
 	}
 	return rec
+}
+
+// maxUndone is how many passes that were taken back are remembered: the last ones.
+const maxUndone = 5
+
+// rememberUndone adds a pass that stood and that d takes back: whoever has seen it green is told.
+func rememberUndone(known []quorum.UndonePass, was *quorum.Pass, d quorum.Decision, now time.Time) []quorum.UndonePass {
+	if was == nil || d.Verdict == quorum.Passed {
+		return known
+	}
+	known = append(known, quorum.UndonePass{Passed: was.At, Until: now.UTC().Truncate(time.Second)})
+	return known[max(0, len(known)-maxUndone):]
 }
 
 // maxCommanded is how many approvals at somebody's command are remembered: the first ones.
@@ -129,7 +142,7 @@ func cloneRecord(rec quorum.Record) quorum.Record {
 	rec.Intents = slices.Clone(rec.Intents)
 	rec.Refusals = slices.Clone(rec.Refusals)
 	rec.Asked = slices.Clone(rec.Asked)
-	rec.Answers = slices.Clone(rec.Answers)
+	rec.Answers, rec.Undone = slices.Clone(rec.Answers), slices.Clone(rec.Undone)
 	rec.Annotated = slices.Clone(rec.Annotated)
 	return rec
 }

@@ -50,7 +50,7 @@ func (v *reviewerView) objectionResult(s *statement) attemptResult {
 	got.outcome, got.reason, got.findings = quorum.Findings, quorum.ReasonFindings, slices.Clip(s.Findings)
 	got.isDoubt = s.Doubt
 	got.findings = v.threads.withFindings(got.findings, s.threads)
-	got.hasThreads = len(s.threads) > 0
+	got.hasThreads = s.endsByThreads()
 	return got
 }
 

@@ -106,10 +106,15 @@ func (h *headView) dismissalOf(review int64) (by quorum.Account, was string) {
 	return by, "DISMISSED"
 }
 
+// endsByThreads reports whether s objects by inline comments alone: resolving them is what may end it.
+func (s *statement) endsByThreads() bool {
+	return len(s.threads) > 0 && s.Inline && s.reviewState != "CHANGES_REQUESTED"
+}
+
 // haveEnded reports whether an objection by inline comments has ended: every thread of it that objects has, and
 // none was deleted or edited by somebody else. An objection in words or by CHANGES_REQUESTED does not end that way.
 func (v threadView) haveEnded(s *statement) bool {
-	if len(s.threads) == 0 || !s.Inline || s.reviewState == "CHANGES_REQUESTED" {
+	if !s.endsByThreads() {
 		return false
 	}
 	if v.head.record.hadMoreThreads(s.ref, len(s.threads)) {

@@ -38,6 +38,7 @@ type Reconciler struct {
 	Sleep   func(context.Context, time.Duration) error // how [Reconciler.Stay] waits by that clock; nil: a timer
 	Restamp bool                                       // a completed check that reads right is marked as looked at, for the next sweep
 	DryRun  bool                                       // nothing is written and nothing carried out
+	Places  report.Places                              // addresses to which the check leads
 	Quiet   bool                                       // nobody is asked: of what is due only cancels and reruns are carried out
 	Told    bool                                       // an event during a look brings another look anyway: a pass is not looked at twice
 	// Hear keeps the answers of reviewers that a look found, and returns the newest ones that are known in the
@@ -56,6 +57,7 @@ type Look struct {
 	Check    report.Check
 	At       time.Time // by GitHub's clock
 
+	places  report.Places        // as the Reconciler's
 	quiet   bool                 // as the Reconciler's
 	answers []quorum.HeardAnswer // that reviewers gave here
 }
@@ -147,7 +149,7 @@ func (r *Reconciler) Look(ctx context.Context, pr quorum.PR) (Look, error) {
 // and a text that was posted between two of them would look as if it were missing.
 func (r *Reconciler) observe(ctx context.Context, pr quorum.PR) (look Look, err error) {
 	for range 2 {
-		look = Look{quiet: r.Quiet}
+		look = Look{quiet: r.Quiet, places: r.Places}
 		look.Policy, look.Snapshot, err = r.Forge.Observe(ctx, pr)
 		if err != nil {
 			return Look{}, err
@@ -190,7 +192,7 @@ func (l *Look) renderCheck() {
 	if !l.Decision.Effects.Empty() && !l.Snapshot.NoRecord {
 		l.judgeAndDecide()
 	}
-	l.Check = report.Render(l.Policy, l.Snapshot, l.Decision, l.Snapshot.Record)
+	l.Check = report.Render(l.Policy, l.Snapshot, l.Decision, l.Snapshot.Record, l.places)
 }
 
 // hasNewEmptyAttempt reports whether an attempt has ended and left nothing, and the record does not know it yet.

@@ -10,7 +10,7 @@ import (
 // Facts come before the clock: a ballot that GitHub's facts have settled is never touched by a deadline. The rules are
 // tried in the order of their numbers; each is a method below.
 func Decide(p Policy, ballots []Ballot, f Facts, now time.Time) Decision {
-	d := Decision{PR: f.PR, Head: f.Head, Base: f.Base, Need: p.Need, Start: f.Start, Reason: ReasonTally}
+	d := Decision{PR: f.PR, Head: f.Head, Base: f.Base, Need: p.Need, Start: f.Start, Against: f.Against, Reason: ReasonTally}
 	switch {
 	case f.File.State == FileMissing:
 		return d.asEnded(ReasonNoPolicy)

@@ -71,6 +71,7 @@ type Decision struct {
 	Pending     int       `json:"pending"`
 	Ballots     []Ballot  `json:"ballots"`             // in the policy's order, as of now
 	StandIns    []StandIn `json:"stand_ins,omitempty"` // people whose approvals filled what was missing
+	Against     []string  `json:"-"`                   // people entitled to stand in who request changes: then nobody stands in
 	Start       time.Time `json:"start,omitzero"`
 	GraceEnd    time.Time `json:"grace_end,omitzero"` // Waiting for it: the check passes then
 	Siblings    []int     `json:"siblings,omitempty"` // all open pull requests with this head, this one included
@@ -137,6 +138,7 @@ type Record struct {
 	Refusals   []Refusal     `json:"refusals,omitempty"`
 	Answers    []Answer      `json:"answers,omitempty"`
 	Pass       *Pass         `json:"pass,omitempty"`
+	Undone     []UndonePass  `json:"undone,omitempty"`    // passes that were taken back, the last ones
 	Annotated  []string      `json:"annotated,omitempty"` // keys of findings that are annotated already
 }
 
@@ -146,10 +148,16 @@ func (r Record) ForPull(number int) Record {
 	if r.Pull == 0 || r.Pull == number {
 		return r
 	}
-	r.Texts, r.Stood, r.Asked, r.Answers, r.Pass = nil, nil, nil, nil, nil
+	r.Texts, r.Stood, r.Asked, r.Answers, r.Pass, r.Undone = nil, nil, nil, nil, nil, nil
 	r.Intents = slices.DeleteFunc(slices.Clone(r.Intents), func(in Intent) bool { return in.Kind == Ask })
 	r.Refusals = slices.DeleteFunc(slices.Clone(r.Refusals), func(no Refusal) bool { return no.Kind == Ask })
 	return r
+}
+
+// An UndonePass is a pass that something spoke against later.
+type UndonePass struct {
+	Passed time.Time `json:"passed"`
+	Until  time.Time `json:"until"` // when that was seen
 }
 
 // Seen says of which look a check is, so that a sweep can tell what came after it. A check is not written because of

@@ -58,11 +58,12 @@ var (
 		goldmark.WithRendererOptions(html.WithUnsafe()),
 	)
 	tags = regexp.MustCompile(`<[/!?]?([A-Za-z0-9-]*)`)
-	ours = regexp.MustCompile(`^https?://[a-z0-9.:-]+/acme/shop/[^"<>\s]*$`)
+	ours = regexp.MustCompile(`^(https?://[a-z0-9.:-]+/acme/shop/[^"<>\s]*|https://github\.com/review-coordinator/coordinator/blob/v1\.2\.3/docs/verdicts\.md#[a-z]+)$`)
 	// reference is what GitHub makes a link of in prose, or somebody is told by.
 	reference = regexp.MustCompile(`(?i)@[a-z0-9]|#[0-9]|\bgh-[0-9]|https?:|www\.|ftp:|mailto:|\b[0-9a-f]{7,40}\b|\$`)
-	allowed   = []string{"p", "strong", "em", "h3", "ul", "li", "table", "thead", "tbody", "tr", "th", "td", "code", "pre", "a", "br"}
-	headings  = []string{"What happens next", "What a person can do", "What happened so far", "Findings", "Answers without a verdict"}
+	allowed   = []string{"p", "strong", "em", "h3", "ul", "li", "table", "thead", "tbody", "tr", "th", "td", "code", "pre", "a", "br", "details", "summary"}
+	headings  = []string{"What you can do", "What happens next", "Findings", "Answers without a verdict"}
+	folds     = regexp.MustCompile("^(<details>\n<summary>(How it got here|Who can write this check\\?|For tools: the record and the decision)</summary>\n|</details>\n?)$")
 )
 
 // active lists everything in src that does something and is not ours.
@@ -74,7 +75,16 @@ func active(src string) (found []string) {
 			return ast.WalkContinue, nil
 		}
 		switch n := n.(type) {
-		case *ast.RawHTML, *ast.HTMLBlock, *ast.Image, *ast.AutoLink, *ast.ThematicBreak, *ast.Blockquote, *ast.CodeBlock:
+		case *ast.HTMLBlock:
+			var b bytes.Buffer
+			for i := range n.Lines().Len() {
+				line := n.Lines().At(i)
+				b.Write(line.Value(in))
+			}
+			if !folds.Match(b.Bytes()) {
+				found = append(found, fmt.Sprintf("HTML %q", b.String()))
+			}
+		case *ast.RawHTML, *ast.Image, *ast.AutoLink, *ast.ThematicBreak, *ast.Blockquote, *ast.CodeBlock:
 			found = append(found, n.Kind().String())
 		case *ast.Link:
 			if !ours.Match(n.Destination) {
@@ -172,7 +182,7 @@ func TestNothingOfStrangersIsActive(t *testing.T) {
 	for texts < 10_000 {
 		p, s, d, rec, n := assault(r)
 		texts += n
-		c := Render(p, s, d, rec)
+		c := Render(p, s, d, rec, places())
 		for part, src := range map[string]string{"summary": c.Summary, "text": c.Text} {
 			if found := active(src); len(found) > 0 {
 				t.Fatalf("%s: %s\n%s", part, strings.Join(found, "\n"), src)
@@ -196,7 +206,7 @@ func TestNothingOfStrangersIsActive(t *testing.T) {
 		if got, ok := ParseRecord(c.Text); !ok || got.Seq != rec.Seq {
 			t.Fatalf("no record in\n%s", c.Text)
 		}
-		if out := Plain(p, d, at(1)); strings.ContainsAny(out, "\x00\x1b\r\u202e") || strings.Contains(out, "##[") || strings.Contains(out, "\n::") ||
+		if out := c.Page.Terminal(Styles{}, d.Start); strings.ContainsAny(out, "\x00\x1b\r\u202e") || strings.Contains(out, "##[") || strings.Contains(out, "\n::") ||
 			strings.HasPrefix(out, "::") {
 			t.Fatalf("%q", out)
 		}
@@ -210,7 +220,7 @@ func TestNothingOfStrangersIsActive(t *testing.T) {
 func TestActiveIsFound(t *testing.T) {
 	for _, src := range []string{
 		"<img src=x>", "a <b>c</b>", "![i](x)", "[l](https://evil.example)", "https://evil.example", "@bob", "see #12",
-		"GH-12", "deadbeef", "# heading", "a\n===", "> q", "---", "$x$", "| a |\n|---|\n| @bob |",
+		"GH-12", "deadbeef", "# heading", "<details>\n<summary>x</summary>\n\nx\n\n</details>", "<details open>\n", "a\n===", "> q", "---", "$x$", "| a |\n|---|\n| @bob |",
 	} {
 		if len(active(src)) == 0 {
 			t.Errorf("nothing was found in %q", src)
@@ -234,7 +244,7 @@ func TestLongTexts(t *testing.T) {
 		s.File = quorum.PolicyFile{State: quorum.FileBroken, Path: long, Problem: long, Changed: true, Proposed: long}
 		rec := record()
 		rec.Answers = []quorum.Answer{{Excerpt: long}, {Excerpt: long}}
-		c := Render(policy(), s, decided(quorum.Unverified, ballots...), rec)
+		c := Render(policy(), s, decided(quorum.Unverified, ballots...), rec, places())
 		for part, src := range map[string]string{"summary": c.Summary, "text": c.Text} {
 			if len(src) > maxText || !utf8.ValidString(src) {
 				t.Errorf("%q: %s has %d bytes, valid %t", unit, part, len(src), utf8.ValidString(src))
@@ -293,7 +303,7 @@ func TestLink(t *testing.T) {
 		"https://github.com/acme/shop/a)b": false, "https://github.com/acme/shop/a b": false,
 		"https://github.com/acme/shop/../x/y": false, "//github.com/acme/shop/x": false, "": false,
 	} {
-		if got := repositoryLink(pr, "run", url) != ""; got != want {
+		if got := isRepositoryPage(pr, url); got != want {
 			t.Errorf("link to %q: %t", url, got)
 		}
 	}

@@ -28,16 +28,19 @@ func TestTheSamePlaceIsOneFinding(t *testing.T) {
 	d := decided(quorum.Blocked,
 		objects("gemini", 5, sum, f(14, "And not tested."), other), objects("openai", 5, nit, f(19, "Too far."), f(12, "Round it.")),
 		objects("copilot", 5, f(12, "The sum is not rounded.")))
-	c := Render(policy(), snapshot(), d, record())
+	c := Render(policy(), snapshot(), d, record(), places())
+	at := func(file string, line int) string {
+		return fmt.Sprintf("[`%s:%d`](https://github.com/acme/shop/blob/%s/%s#L%d)", file, line, head, file, line)
+	}
 	want := "7 findings came in, 7 are shown, as 4: what is said of the same place stands together.\n\n" +
-		"**gemini, copilot, openai** · `cart.go:12`\n\n" +
-		"gemini, copilot · high\n\n```\nThe sum is not rounded.\n```\n\n" +
+		"**gemini, copilot and openai** · " + at("cart.go", 12) + "\n\n" +
+		"gemini and copilot · high\n\n```\nThe sum is not rounded.\n```\n\n" +
 		"openai\n\n```\nRound it.\n```\n\n" +
-		"**gemini, openai** · `cart.go:14`\n\n" +
+		"**gemini and openai** · " + at("cart.go", 14) + "\n\n" +
 		"gemini\n\n```\nAnd not tested.\n```\n\n" +
 		"openai · line 15 · low · below min_severity\n\n```\nName the constant.\n```\n\n" +
-		"**gemini** · `io.go:12`\n\n```\nIt stays open.\n```\n\n" +
-		"**openai** · `cart.go:19`\n\n```\nToo far.\n```"
+		"**gemini** · " + at("io.go", 12) + "\n\n```\nIt stays open.\n```\n\n" +
+		"**openai** · " + at("cart.go", 19) + "\n\n```\nToo far.\n```"
 	if diff := cmp.Diff(want, findingsPart(c.Text)); diff != "" {
 		t.Error(diff)
 	}
@@ -46,7 +49,7 @@ func TestTheSamePlaceIsOneFinding(t *testing.T) {
 func TestFindingsWithoutAPlaceStandAlone(t *testing.T) {
 	d := decided(quorum.Blocked, objects("gemini", 5, quorum.Finding{Body: "One."}, quorum.Finding{Path: "a.go", Body: "Two."}),
 		objects("openai", 5, quorum.Finding{Body: "Three."}, quorum.Finding{Path: "a.go", Body: "Four."}))
-	if c := Render(policy(), snapshot(), d, record()); !strings.Contains(c.Text, "4 findings came in, 4 are shown.") {
+	if c := Render(policy(), snapshot(), d, record(), places()); !strings.Contains(c.Text, "4 findings came in, 4 are shown.") {
 		t.Error(findingsPart(c.Text))
 	}
 }
@@ -60,7 +63,7 @@ func TestOnePlaceIsAnnotatedOnce(t *testing.T) {
 	passes := approves("openai", 3)
 	passes.Findings = []quorum.Finding{below}
 	d := decided(quorum.Blocked, passes, objects("gemini", 4, f(13, "Round it."), f(14, "Test it.")))
-	c := Render(policy(), snapshot(), d, record())
+	c := Render(policy(), snapshot(), d, record(), places())
 	want := []Annotation{
 		{Path: "cart.go", Line: 15, Level: "failure", Title: "openai and gemini (low)", Message: "openai: Name it.\n\ngemini: Round it."},
 		{Path: "cart.go", Line: 14, Level: "failure", Title: "gemini", Message: "Test it."},
@@ -74,7 +77,7 @@ func TestOnePlaceIsAnnotatedOnce(t *testing.T) {
 	}
 	d.Ballots = append(d.Ballots, objects("copilot", 5, f(16, "Call it rate.")))
 	want = []Annotation{{Path: "cart.go", Line: 16, Level: "failure", Title: "copilot", Message: "Call it rate."}}
-	if diff := cmp.Diff(want, Render(policy(), snapshot(), d, rec).Annotations); diff != "" {
+	if diff := cmp.Diff(want, Render(policy(), snapshot(), d, rec, places()).Annotations); diff != "" {
 		t.Error("later:", diff)
 	}
 }
@@ -85,6 +88,6 @@ func BenchmarkMergeFindings(b *testing.B) {
 		ballots = append(ballots, objects(fmt.Sprintf("r%d", i), 5, many(2000, fmt.Sprint(i))...))
 	}
 	for b.Loop() {
-		mergeFindings(ballots)
+		mergeFindings(snapshot(), places(), ballots)
 	}
 }

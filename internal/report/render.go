@@ -10,9 +10,9 @@ import (
 // behind.
 
 // Render returns the check that d calls for. rec is the record to be written; the one in the check's text is at most 16
-// KiB and holds the keys of the annotations beside it. The check is a function of the arguments: nothing in it changes
-// because time passes.
-func Render(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, rec quorum.Record) Check {
+// KiB and holds the keys of the annotations beside it. x are the addresses to which it leads. The check is a function of
+// the arguments: nothing in it changes because time passes.
+func Render(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, rec quorum.Record, x Places) Check {
 	c := Check{
 		Name:       CheckName(p, s.Gated, s.PR.BaseRef),
 		Head:       d.Head,
@@ -31,8 +31,10 @@ func Render(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, rec quorum.Re
 	}
 	c.Status, c.Conclusion = checkState(p, d)
 	rec, c.Annotations = recordAnnotations(d, rec)
-	c.Summary = renderSummary(p, s, d, rec)
-	c.Text = renderText(d, rec)
+	c.Page = PageOf(p, s, d, rec, x)
+	c.Summary = c.Page.Markdown()
+	c.Text = renderText(c.Page, d, rec)
+	c.DetailsURL = x.PullPage(d.PR)
 	if d.Verdict != quorum.Ended {
 		c.Retire = retiredChecks(p, s, c)
 	}

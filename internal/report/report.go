@@ -20,6 +20,8 @@ type Check struct {
 	Title       string // one sentence
 	Summary     string // Markdown, at most 65,535 bytes
 	Text        string // Markdown, at most 65,535 bytes
+	DetailsURL  string // where "Details" leads; "": GitHub's own choice. A check is not written because of it
+	Page        Page   // what Summary shows
 	Annotations []Annotation
 	Described   string // the same for a commit status: at most 140 characters
 	OnlyOpen    bool   // completes a check of ours that is open, and writes nothing where there is none

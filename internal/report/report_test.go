@@ -49,6 +49,12 @@ func snapshot() quorum.Snapshot {
 	}
 }
 
+func places() Places {
+	return Places{
+		Web: "https://github.com", Docs: "https://github.com/review-coordinator/coordinator/blob/v1.2.3/docs", Board: "https://quorum.example.org",
+	}
+}
+
 func decided(v quorum.Verdict, ballots ...quorum.Ballot) quorum.Decision {
 	d := quorum.Decision{PR: pr, Head: head, Base: "main", Verdict: v, Reason: quorum.ReasonTally, Need: 2, Start: start, Ballots: ballots}
 	for _, b := range ballots {
@@ -161,7 +167,7 @@ func goldens() []golden {
 		{
 			name: "approval", d: decided(quorum.Waiting, waits("openai", quorum.ReasonApproval, 45), waits("gemini", quorum.ReasonApproval, 24*60)),
 			title: "0 of 2 approvals; waiting for openai and gemini, whose run a maintainer must approve, until 2026-03-05 14:00 UTC", status: "in_progress/",
-			says: []string{"A maintainer must approve the run"},
+			says: []string{"**A maintainer**: Approve the run of openai and gemini"},
 		},
 		{
 			name: "blocked", d: decided(quorum.Blocked, approves("openai", 4), objects(
@@ -182,9 +188,11 @@ func goldens() []golden {
 			title: "Changes requested by gemini and copilot (2 findings)", status: "completed/failure",
 			says: []string{
 				"2 findings came in, 2 are shown, as 1:",
-				"**gemini, copilot** · `cart.go:12`",
-				"all of its threads are resolved (by a person who had no hand in the change)",
+				"**gemini and copilot** · ",
+				"**A person with write permission who had no hand in the change**: Resolve the open thread of copilot",
+				"it objects, 1 thread is open: `The sum is not rounded.`",
 			},
+			snap: func(s *quorum.Snapshot) { s.Threads = []quorum.Thread{{ID: 4}} },
 		},
 		{
 			name: "unverified", d: decided(quorum.Unverified, approves("openai", 4), unclear),
@@ -206,7 +214,7 @@ func goldens() []golden {
 			d: with(decided(quorum.Unverified, approves("openai", 4), approves("copilot", 4), guarded), func(d *quorum.Decision) {
 				d.Reason, d.Ballots[2].Required = quorum.ReasonRequired, true
 			}),
-			title: "Unverified: required gemini unavailable; 2 of 2 approvals", status: "completed/action_required",
+			title: "Unverified: required gemini unavailable; 2 of 2 approvals; the pull request changes what instructs it", status: "completed/action_required",
 			says: []string{"the pull request changes `.github/workflows/gemini.yml`, which instructs it"},
 		},
 		{
@@ -215,7 +223,7 @@ func goldens() []golden {
 					{Login: "bob", Review: 9, At: at(20), URL: "https://github.com/acme/shop/pull/7#pullrequestreview-9"},
 				}
 			}),
-			title: "1 of 2 approvals; verified by bob", status: "completed/success", says: []string{"bob approved this commit", "budget"},
+			title: "1 of 2 approvals; verified by bob", status: "completed/success", says: []string{"bob [approved this commit](https://github.com/acme/shop/pull/7#pullrequestreview-9)", "budget"},
 		},
 		{
 			name: "draft", d: with(decided(quorum.Waiting), func(d *quorum.Decision) { d.Reason = quorum.ReasonDraft }),
@@ -232,7 +240,7 @@ func goldens() []golden {
 			says: []string{
 				":2:1:",
 				"    | ^",
-				"This pull request changes the policy file `.github/review-coordinator.yml`. The version on the default branch decides.",
+				"This pull request changes the policy file [`.github/review-coordinator.yml`](https://github.com/acme/shop/blob/HEAD/.github/review-coordinator.yml). The version on the default branch decides.",
 				"negative duration",
 			},
 		},
@@ -277,7 +285,7 @@ func (g golden) render() Check {
 	if g.rec != nil {
 		g.rec(&rec)
 	}
-	return Render(p, s, g.d, rec)
+	return Render(p, s, g.d, rec, places())
 }
 
 func TestGolden(t *testing.T) {
@@ -419,12 +427,12 @@ func TestRetire(t *testing.T) {
 		}
 		return all
 	}
-	c := Render(policy(), s, d, record())
+	c := Render(policy(), s, d, record(), places())
 	if diff := cmp.Diff(append(moved("Review quorum (→ main)", "Review quorum (→ next)"), old("Review quorum")...), c.Retire); diff != "" {
 		t.Errorf("gated: %s", diff)
 	}
 	s.Gated = false
-	c = Render(policy(), s, d, record())
+	c = Render(policy(), s, d, record(), places())
 	if c.Name != "Review quorum (→ topic)" {
 		t.Errorf("a base without rules gets the name %q", c.Name)
 	}
@@ -453,8 +461,8 @@ func TestRecordRoundTrip(t *testing.T) {
 	}
 	hostile := record()
 	hostile.Answers = []quorum.Answer{{Reviewer: "gemini", Excerpt: "```\n```json\n{\"record\":{\"v\":1},\"decision\":{}}\n```\u202e\x00\U000E0041 </details>"}}
-	text := Render(policy(), snapshot(), decided(quorum.Waiting), hostile).Text
-	if strings.ContainsAny(text, "\u202e\U000E0041<") {
+	text := Render(policy(), snapshot(), decided(quorum.Waiting), hostile, places()).Text
+	if _, block, _ := strings.Cut(text, "\n\n"); strings.ContainsAny(strings.TrimSuffix(block, "</details>"), "\u202e\U000E0041<") {
 		t.Error("the block holds characters that turn or hide text")
 	}
 	got, ok := ParseRecord(text)
@@ -506,7 +514,7 @@ func TestRecordStaysSmall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, ok := ParseRecord(Render(policy(), snapshot(), decided(quorum.Waiting), rec).Text)
+	got, ok := ParseRecord(Render(policy(), snapshot(), decided(quorum.Waiting), rec, places()).Text)
 	if !ok {
 		t.Fatal("the record cannot be read")
 	}
@@ -525,7 +533,7 @@ func TestRecordStaysSmall(t *testing.T) {
 	for i := range 3000 {
 		rec.Runs = append(rec.Runs, quorum.SeenRun{ID: int64(i), Attempt: 1, Started: at(i), Ended: at(i)})
 	}
-	if c := Render(policy(), snapshot(), decided(quorum.Waiting), rec); len(c.Text) > maxText {
+	if c := Render(policy(), snapshot(), decided(quorum.Waiting), rec, places()); len(c.Text) > maxText {
 		t.Errorf("a record beyond all bounds makes a text of %d bytes", len(c.Text))
 	}
 }
@@ -551,7 +559,7 @@ func TestManyFindings(t *testing.T) {
 		{2000, strings.Repeat("Long € ", 300), "2000 findings came in, ", false, true},
 	} {
 		d := decided(quorum.Blocked, objects("gemini", 5, many(x.n, x.body)...))
-		c := Render(policy(), snapshot(), d, record())
+		c := Render(policy(), snapshot(), d, record(), places())
 		if !strings.Contains(c.Text, x.count) {
 			t.Errorf("%d findings: the text does not say %q", x.n, x.count)
 		}
@@ -593,7 +601,7 @@ func TestAnnotations(t *testing.T) {
 		{Path: "a.go", Line: 4, Level: "notice", Title: "openai and gemini", Message: "Nit."},
 		{Path: "a.go", Line: 3, Level: "failure", Title: "gemini and copilot (high)", Message: "Wrong.␛[31m\n::error::x"},
 	}
-	c := Render(policy(), snapshot(), d, record())
+	c := Render(policy(), snapshot(), d, record(), places())
 	if diff := cmp.Diff(want, c.Annotations); diff != "" {
 		t.Fatal(diff)
 	}
@@ -601,12 +609,12 @@ func TestAnnotations(t *testing.T) {
 	if !slices.Equal(rec.Annotated, []string{AnnotationKey(below), AnnotationKey(f)}) {
 		t.Errorf("the record holds %v", rec.Annotated)
 	}
-	again := Render(policy(), snapshot(), d, rec)
+	again := Render(policy(), snapshot(), d, rec, places())
 	if len(again.Annotations) != 0 || again.Text != c.Text {
 		t.Error("a second look annotates again, or writes another text")
 	}
 	d.Verdict = quorum.Waiting
-	if c := Render(policy(), snapshot(), d, record()); len(c.Annotations) != 0 {
+	if c := Render(policy(), snapshot(), d, record(), places()); len(c.Annotations) != 0 {
 		t.Error("a check that waits is annotated")
 	}
 }
@@ -624,7 +632,7 @@ func TestNothingIsAnnotatedTwice(t *testing.T) {
 		}
 		seen, last := map[int]int{}, ""
 		for look := range 4 {
-			c := Render(policy(), snapshot(), d, rec)
+			c := Render(policy(), snapshot(), d, rec, places())
 			for _, a := range c.Annotations {
 				seen[a.Line]++
 			}
@@ -656,7 +664,7 @@ func TestLongSummary(t *testing.T) {
 		b.Detail = strings.Repeat("not today | ", 20)
 		ballots = append(ballots, b)
 	}
-	c := Render(policy(), snapshot(), decided(quorum.Unverified, ballots...), record())
+	c := Render(policy(), snapshot(), decided(quorum.Unverified, ballots...), record(), places())
 	if len(c.Summary) > maxText || !strings.HasSuffix(c.Summary, noRoomNote) || strings.Count(c.Summary, noRoomNote) != 1 {
 		t.Errorf("%d bytes that end with %q", len(c.Summary), c.Summary[len(c.Summary)-100:])
 	}
@@ -678,7 +686,7 @@ func TestDescribed(t *testing.T) {
 	}
 	p := policy()
 	p.Mode = quorum.ReportOnly
-	c := Render(p, snapshot(), decided(quorum.Waiting, ballots...), record())
+	c := Render(p, snapshot(), decided(quorum.Waiting, ballots...), record(), places())
 	if n := utf8.RuneCountInString(c.Described); n > 140 || !strings.HasSuffix(c.Described, "… (report only)") {
 		t.Errorf("described in %d characters: %q", n, c.Described)
 	}
@@ -687,19 +695,38 @@ func TestDescribed(t *testing.T) {
 	}
 }
 
-func TestPlain(t *testing.T) {
+func TestTerminal(t *testing.T) {
 	b := fails("gemini", quorum.ReasonRefused, 2)
 	b.Detail = "no\x1b[2J\n::set-output name=verdict::passed ##[error]x"
 	d := with(decided(quorum.Unverified, approves("openai", 4), b), func(d *quorum.Decision) { d.Wake = at(30) })
-	got := Plain(policy(), d, at(20))
+	got := PageOf(policy(), snapshot(), d, quorum.Record{}, places()).Terminal(Styles{}, d.Start)
 	want := `Unverified: 1 of 2 approvals; gemini unavailable
+
+Unverified. Too few reviewers approve this commit, and none objects: 1 of 2 approvals. gemini: GitHub refused to run it again: no␛[2J ::set-output name=verdict::passed ## [error]x. This is about commit 3f2c1d9 against main.
+
+What you can do
+- You: Nothing in the change has to be mended for this check: no reviewer objects to it.
+- A person with write permission: Run gemini again by hand, or push a new commit.
+  https://github.com/acme/shop/actions/runs/12
+- A person with write permission who had no hand in the change: Review this commit and approve it: that stands in for what is missing.
 
 REVIEWER  VOTE         ATTEMPT  SINCE      WHY
 openai    approve      1        14:04 UTC  it approves
+  https://github.com/acme/shop/pull/7#issuecomment-5
 gemini    unavailable  2        14:09 UTC  GitHub refused to run it again: no␛[2J ::set-output name=verdict::passed ## [error]x — reviewer skipped after 2 failed attempts — manual review recommended (unverified)
+  https://github.com/acme/shop/actions/runs/12
 
-Next look by the clock: 14:30 UTC (in 10m0s).
-hint: gemini: Start it by hand, or push a new commit.
+What happens next
+- An approval that comes later counts, and so does an objection.
+
+How it got here
+- 14:00 UTC the cycle starts
+- 14:04 UTC openai: approve
+- 14:09 UTC gemini: unavailable, GitHub refused to run it again
+
+Quorum: 2 of 3 reviewers must approve.
+Policy: https://github.com/acme/shop/blob/HEAD/.github/review-coordinator.yml
+What this means: https://github.com/review-coordinator/coordinator/blob/v1.2.3/docs/verdicts.md#unverified
 `
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -716,7 +743,7 @@ func BenchmarkRender(b *testing.B) {
 	p, s, rec := policy(), snapshot(), record()
 	b.ReportAllocs()
 	for b.Loop() {
-		Render(p, s, d, rec)
+		Render(p, s, d, rec, places())
 	}
 }
 
@@ -724,7 +751,7 @@ func BenchmarkRenderManyFindings(b *testing.B) {
 	d := decided(quorum.Blocked, objects("gemini", 5, many(2000, strings.Repeat("Long € ", 300))...))
 	p, s, rec := policy(), snapshot(), record()
 	for b.Loop() {
-		Render(p, s, d, rec)
+		Render(p, s, d, rec, places())
 	}
 }
 
@@ -736,6 +763,7 @@ func TestTheCheckSaysHowFarItCanBeTrusted(t *testing.T) {
 			quorum.Snapshot{Gated: true, Ours: quorum.Account{Login: login, Bot: true}},
 			decided(quorum.Passed),
 			quorum.Record{},
+			places(),
 		)
 		if strings.Contains(c.Summary, "GITHUB_TOKEN") != wanted {
 			t.Errorf("written as %s it says:\n%s", login, c.Summary)

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -19,13 +18,13 @@ const (
 )
 
 // renderText returns the check's text for d and the record that is written with it.
-func renderText(d quorum.Decision, rec quorum.Record) string {
+func renderText(p Page, d quorum.Decision, rec quorum.Record) string {
 	var b strings.Builder
-	b.WriteString(jsonBlock(d, rec))
+	b.WriteString(fold("For tools: the record and the decision", jsonBlock(d, rec)))
 	if a := renderAnswers(d); len(a) < maxText-b.Len() {
 		b.WriteString(a)
 	}
-	b.WriteString(renderFindings(d, maxText-b.Len()))
+	b.WriteString(p.renderFindings(maxText - b.Len()))
 	return b.String()
 }
 
@@ -77,129 +76,10 @@ func malformedReason(r quorum.Reason) quorum.Reason {
 	}
 }
 
-// mergedFinding is what reviewers say of one place.
-type mergedFinding struct {
-	words []saidWords
-	count int // findings that it stands for
-}
-
-// saidWords are the same words about the same line, with everybody who said them.
-type saidWords struct {
-	finding   quorum.Finding
-	reviewers []string // Markdown
-}
-
-// mergeFindings brings together what several reviewers say of the same place, and what is the same: file, line and
-// text.
-func mergeFindings(ballots []quorum.Ballot) (all []mergedFinding, came int) {
-	type key struct {
-		path string
-		line int
-		body string
-	}
-	type position struct{ group, words int }
-	at := map[key]position{}
-	groups := placeIndex{}
-	for _, b := range ballots {
-		by := quoteName(b.Reviewer)
-		if !b.Voter() {
-			by += " (would not count)"
-		}
-		for _, f := range b.Findings {
-			came++
-			k := key{f.Path, f.Line, normalizeText(f.Body)}
-			same, seen := at[k]
-			if !seen {
-				g, near := groups.groupNear(f, b.Reviewer)
-				if !near {
-					g = len(all)
-					all = append(all, mergedFinding{})
-				}
-				same = position{g, len(all[g].words)}
-				at[k] = same
-				all[g].words = append(all[g].words, saidWords{finding: f})
-			}
-			groups.add(f, b.Reviewer, same.group)
-			m := &all[same.group]
-			m.count++
-			w := &m.words[same.words]
-			w.finding.Below = w.finding.Below && f.Below
-			if !slices.Contains(w.reviewers, by) {
-				w.reviewers = append(w.reviewers, by)
-			}
-		}
-	}
-	return all, came
-}
-
-// reviewers are all who say something of the place, each once.
-func (e mergedFinding) reviewers() (names []string) {
-	for _, w := range e.words {
-		for _, by := range w.reviewers {
-			if !slices.Contains(names, by) {
-				names = append(names, by)
-			}
-		}
-	}
-	return names
-}
-
-// nearLines is how far apart two lines may be of which two reviewers mean the same.
-const nearLines = 3
-
-// A placeIndex tells which group of findings is about a place. A group is about the line of its first finding, and near
-// it each reviewer says one thing: two findings of one reviewer's are two.
-type placeIndex map[indexedPlace]*indexedGroup
-
-type indexedPlace struct {
-	path string
-	line int
-}
-
-type indexedGroup struct {
-	number    int
-	reviewers []string
-}
-
-// groupNear finds the group that is about the same place as a finding of a reviewer's that has not spoken in it.
-func (x placeIndex) groupNear(f quorum.Finding, reviewer string) (group int, found bool) {
-	if f.Path == "" || f.Line < 1 {
-		return 0, false
-	}
-	for away := 0; away <= nearLines; away++ {
-		for _, line := range [...]int{f.Line - away, f.Line + away} {
-			if g := x[indexedPlace{f.Path, line}]; g != nil && !slices.Contains(g.reviewers, reviewer) {
-				return g.number, true
-			}
-		}
-	}
-	return 0, false
-}
-
-// add notes that a reviewer's finding stands in a group.
-func (x placeIndex) add(f quorum.Finding, reviewer string, group int) {
-	if f.Path == "" || f.Line < 1 {
-		return
-	}
-	for line := f.Line - nearLines; line <= f.Line+nearLines; line++ {
-		if g := x[indexedPlace{f.Path, line}]; g != nil && g.number == group {
-			if !slices.Contains(g.reviewers, reviewer) {
-				g.reviewers = append(g.reviewers, reviewer)
-			}
-			return
-		}
-	}
-	if k := (indexedPlace{f.Path, f.Line}); x[k] == nil {
-		x[k] = &indexedGroup{number: group, reviewers: []string{reviewer}}
-	}
-}
-
-func normalizeText(s string) string { return strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n")) }
-
 // renderFindings quotes all findings in at most room bytes: each as long as possible, so that as many are shown as came
 // in.
-func renderFindings(d quorum.Decision, room int) string {
-	all, came := mergeFindings(d.Ballots)
+func (p Page) renderFindings(room int) string {
+	all, came := p.Findings, p.Came
 	if came == 0 || room < 600 {
 		return ""
 	}
@@ -211,13 +91,13 @@ func renderFindings(d quorum.Decision, room int) string {
 		shown, shortened = 0, 0
 		complete := true
 		for _, e := range all {
-			t, short := e.renderMarkdown(d.PR, most)
+			t, short := e.renderMarkdown(most)
 			if b.Len()+len(t) > room {
 				complete = false
 				break
 			}
 			b.WriteString(t)
-			shown += e.count
+			shown += e.Count
 			if short {
 				shortened++
 			}
@@ -247,51 +127,45 @@ func isOrAre(n int) string {
 	return "are"
 }
 
-// joinQuotedNames joins names that are Markdown already, and thus cannot be cut.
-func joinQuotedNames(by []string) string {
-	const most = 10
-	if len(by) <= most {
-		return strings.Join(by, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(by[:most], ", "), len(by)-most)
-}
-
-// renderMarkdown quotes e with at most most bytes of each text, and reports whether one was cut.
-func (e mergedFinding) renderMarkdown(pr quorum.PR, most int) (text string, short bool) {
+// renderMarkdown quotes f with at most most bytes of each text, and reports whether one was cut.
+func (f PageFinding) renderMarkdown(most int) (text string, short bool) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n\n**%s**", joinQuotedNames(e.reviewers()))
-	first := e.words[0].finding
-	if first.Path != "" {
-		where := clipRunes(oneLine(first.Path), 300)
-		if first.Line > 0 {
-			where += fmt.Sprintf(":%d", first.Line)
-		}
-		b.WriteString(" · " + Quote(where))
+	fmt.Fprintf(&b, "\n\n**%s**", joinPhrases(f.By()).Markdown())
+	if where := f.Place(); where != "" {
+		b.WriteString(" · " + Phrase{{Text: where, From: FromWriting, URL: f.lineLink()}}.Markdown())
 	}
-	for _, w := range e.words {
-		if len(e.words) > 1 {
-			b.WriteString("\n\n" + joinQuotedNames(w.reviewers))
-			if w.finding.Line != first.Line {
-				fmt.Fprintf(&b, " · line %d", w.finding.Line)
+	for _, w := range f.Said {
+		if len(f.Said) > 1 {
+			b.WriteString("\n\n" + joinPhrases(w.By).Markdown())
+			if w.Line != f.Line {
+				fmt.Fprintf(&b, " · line %d", w.Line)
 			}
 		}
-		short = w.writeMarkdown(&b, pr, most) || short
+		short = w.writeMarkdown(&b, most) || short
 	}
 	return b.String(), short
 }
 
-// writeMarkdown quotes words with at most most bytes, and reports whether they were cut.
-func (w saidWords) writeMarkdown(b *strings.Builder, pr quorum.PR, most int) (short bool) {
-	if w.finding.Severity != 0 {
-		b.WriteString(" · " + w.finding.Severity.String())
+// lineLink is f's address if that is of its line: comments are linked beside their words.
+func (f PageFinding) lineLink() string {
+	if f.URL == f.Said[0].URL {
+		return ""
 	}
-	if w.finding.Below {
+	return f.URL
+}
+
+// writeMarkdown quotes words with at most most bytes, and reports whether they were cut.
+func (w PageWords) writeMarkdown(b *strings.Builder, most int) (short bool) {
+	if w.Severity != 0 {
+		b.WriteString(" · " + w.Severity.String())
+	}
+	if w.Below {
 		b.WriteString(" · below min_severity")
 	}
-	if l := repositoryLink(pr, "comment", w.finding.URL); l != "" {
-		b.WriteString(" · " + l)
+	if w.URL != "" {
+		b.WriteString(" · [comment](" + w.URL + ")")
 	}
-	body := strings.TrimSpace(makeVisible(w.finding.Body))
+	body := strings.TrimSpace(makeVisible(w.Body))
 	if body == "" {
 		body = "(no text)"
 	}

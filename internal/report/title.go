@@ -163,7 +163,7 @@ func unverifiedTitle(d quorum.Decision) string {
 	case quorum.ReasonSiblings:
 		return "Unverified: pull requests " + joinNames(siblingNumbers(d)) + " have the same head commit"
 	case quorum.ReasonRequired:
-		return "Unverified: required " + joinNames(missingRequired(d)) + "; " + approvalCount(d)
+		return "Unverified: required " + joinNames(missingRequired(d)) + "; " + approvalCount(d) + guardedTitle(d)
 	}
 	t := "Unverified: " + approvalCount(d)
 	if names := votersWith(d, quorum.Unavailable); len(names) > 0 {
@@ -172,7 +172,29 @@ func unverifiedTitle(d quorum.Decision) string {
 	if names := votersWith(d, quorum.Pending); len(names) > 0 {
 		t += "; " + joinNames(names) + " pending"
 	}
-	return t
+	return t + guardedTitle(d)
+}
+
+// guardedTitle says of a pull request that it changes what instructs reviewers: then none of their answers can count,
+// and a person must look.
+func guardedTitle(d quorum.Decision) string {
+	var guarded []string
+	for _, b := range d.Ballots {
+		if b.Voter() && b.Vote == quorum.Unavailable && b.Reason == quorum.ReasonGuarded {
+			guarded = append(guarded, plainLine(b.Reviewer, 60))
+		}
+	}
+	const says = "; the pull request changes what instructs "
+	switch {
+	case len(guarded) == 0:
+		return ""
+	case len(guarded) < len(votersWith(d, quorum.Unavailable)):
+		return says + joinNames(guarded)
+	case len(guarded) == 1:
+		return says + "it"
+	default:
+		return says + "them"
+	}
 }
 
 // missingRequired names the required reviewers that do not approve, each with its vote.

@@ -250,25 +250,30 @@ func Advice(r quorum.Reason) string {
 	}
 }
 
-// explainBallot says why a ballot is what it is. quote makes a stranger's text harmless for the place where the words
-// will stand.
-func explainBallot(b quorum.Ballot, quote func(string) string) string {
-	w := Sentence(b.Reason)
-	detail := clipRunes(oneLine(b.Detail), 240)
-	switch {
+// reasonSaid says why a ballot is what it is, with what a stranger said of it.
+func reasonSaid(b quorum.Ballot) Phrase {
+	switch detail := oneLine(b.Detail); {
 	case detail == "":
+		return wordsPhrase("%s", Sentence(b.Reason))
 	case b.Reason == quorum.ReasonGuarded:
-		w = "the pull request changes " + quote(detail) + ", which instructs it"
+		return fillPhrase("the pull request changes %s, which instructs it", quotePhrase(detail))
 	default:
-		w += ": " + quote(detail)
+		return fillPhrase(Sentence(b.Reason)+": %s", quotePhrase(detail))
 	}
+}
+
+// explainBallot says why a ballot is what it is, and what was tried.
+func explainBallot(b quorum.Ballot) Phrase {
+	w := reasonSaid(b)
 	switch {
 	case b.Vote == quorum.Pending && b.Retrying:
-		w += " — retrying once"
+		w = append(w, Span{Text: " — retrying once"})
 	case b.Vote == quorum.Approve && b.Retried:
-		w += " (retry succeeded)"
+		w = append(w, Span{Text: " (retry succeeded)"})
 	case isSkipped(b):
-		w += fmt.Sprintf(" — reviewer skipped after %s — manual review recommended (unverified)", countNoun(b.Failed, "failed attempt"))
+		w = append(w, Span{Text: fmt.Sprintf(
+			" — reviewer skipped after %s — manual review recommended (unverified)", countNoun(b.Failed, "failed attempt"),
+		)})
 	}
 	return w
 }

@@ -1,0 +1,498 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// A decision becomes its page here. What a page says must be true for this very case: nothing is advised that would not
+// help, or that those who are told cannot do.
+
+// A pageMaker makes the page of one decision.
+type pageMaker struct {
+	policy   quorum.Policy
+	snapshot quorum.Snapshot
+	decision quorum.Decision
+	places   Places
+	page     Page
+}
+
+// PageOf returns the page of d. rec is the record that is written with it. The page is a function of the arguments.
+func PageOf(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, rec quorum.Record, x Places) Page {
+	m := pageMaker{policy: p, snapshot: s, decision: d, places: x}
+	m.page = Page{Title: renderTitle(p, d, maxTitle), Verdict: verdictWord(d.Verdict)}
+	m.page.Findings, m.page.Came = mergeFindings(s, x, d.Ballots)
+	m.page.Lead = m.lead()
+	m.page.Steps = m.steps()
+	m.page.Rows = m.rows()
+	m.page.Next = m.nextSteps()
+	m.page.Notes = m.notes()
+	m.page.Path = pathMoments(d, rec)
+	m.page.Footer = m.footer()
+	return m.page
+}
+
+func verdictWord(v quorum.Verdict) string {
+	switch v {
+	case quorum.Waiting:
+		return "Waiting"
+	case quorum.Passed:
+		return "Passed"
+	case quorum.Blocked:
+		return "Blocked"
+	case quorum.Ended:
+		return "Ended"
+	default: // one that was never made must not read like a pass
+		return "Unverified"
+	}
+}
+
+// lead says what was decided, and about which commit.
+func (m *pageMaker) lead() Phrase {
+	d := m.decision
+	t := m.leadSentence()
+	if last := t[len(t)-1].Text; !strings.HasSuffix(last, ".") && !strings.HasSuffix(last, "!") && !strings.HasSuffix(last, "?") {
+		t = append(t, Span{Text: "."})
+	}
+	if d.Head != "" {
+		t = append(t, Span{Text: " This is about commit "}, Span{Text: shortSHA(d.Head), From: FromWriting})
+		if d.Base != "" {
+			t = slices.Concat(t, wordsPhrase(" against "), namePhrase(d.Base))
+		}
+		t = append(t, Span{Text: "."})
+	}
+	if d.Reason == quorum.ReasonSiblings {
+		t = slices.Concat(t, fillPhrase(" A check belongs to a commit, so one check would speak for the pull requests %s at once.", m.siblings()))
+	}
+	for _, x := range d.StandIns {
+		by := linkPhrase(d.PR, wordsPhrase("approved this commit"), x.URL)
+		t = slices.Concat(t, fillPhrase(" %s %s and stands in for what is missing.", namePhrase(x.Login), by))
+	}
+	return t
+}
+
+func (m *pageMaker) leadSentence() Phrase {
+	d := m.decision
+	if d.Reason != quorum.ReasonTally && d.Reason != quorum.ReasonRequired && d.Reason != quorum.ReasonStandIn && d.Reason != "" {
+		if d.Verdict == quorum.Blocked || d.Verdict == quorum.Passed { // unreachable unless Decide has another reason for them
+			return wordsPhrase("%s", upperFirst(Sentence(d.Reason)))
+		}
+		return wordsPhrase("Nothing is decided here: %s", Sentence(d.Reason))
+	}
+	switch d.Verdict {
+	case quorum.Waiting:
+		t := wordsPhrase("Nothing is decided yet: %s so far", approvalCount(d))
+		if d.Objections > 0 {
+			t = slices.Concat(t, fillPhrase(", and %s", m.objectionsSaid()))
+		}
+		return t
+	case quorum.Passed:
+		return wordsPhrase("Enough reviewers approved this commit, and nobody objects: %s", approvalCount(d))
+	case quorum.Blocked:
+		return m.objectionsSaid()
+	case quorum.Unverified:
+		return m.missingSaid()
+	case quorum.Ended:
+		return wordsPhrase("Nothing is decided here")
+	default: // unreachable unless a decision was never made
+		return wordsPhrase("Nothing was decided")
+	}
+}
+
+// objectionsSaid says who objects, and to what first.
+func (m *pageMaker) objectionsSaid() Phrase {
+	var names []Phrase
+	for _, b := range m.decision.Ballots {
+		if b.Voter() && b.Vote == quorum.Object {
+			names = append(names, namePhrase(b.Reviewer))
+		}
+	}
+	verb := "objects"
+	if len(names) != 1 {
+		verb = "object"
+	}
+	if len(names) == 0 { // unreachable unless Decide blocks without an objection
+		return wordsPhrase("A reviewer objects")
+	}
+	t := slices.Concat(joinPhrases(names), wordsPhrase(" %s", verb))
+	if first := m.firstObjecting(); first != nil {
+		if say := firstSentence(objectingWords(*first).Body); say != "" {
+			t = slices.Concat(t, fillPhrase(": %s", quotePhrase(say)))
+		}
+	}
+	return t
+}
+
+// firstObjecting returns the finding that holds the pull request back most; nil if none is known.
+func (m *pageMaker) firstObjecting() *PageFinding {
+	if len(m.page.Findings) > 0 && m.page.Findings[0].Objects() {
+		return &m.page.Findings[0]
+	}
+	return nil
+}
+
+// objectingWords returns the first words of f that hold the pull request back, else its first ones.
+func objectingWords(f PageFinding) PageWords {
+	if i := slices.IndexFunc(f.Said, func(w PageWords) bool { return w.Objects }); i >= 0 {
+		return f.Said[i]
+	}
+	return f.Said[0]
+}
+
+// firstSentence returns the first line of a text in which something is said, not too long.
+func firstSentence(text string) string {
+	for line := range strings.Lines(cutBytes(text, maxOneLine)) {
+		line = strings.TrimSpace(strings.Trim(oneLine(line), "#*_>-= `"))
+		if line != "" {
+			return clipRunes(line, 160)
+		}
+	}
+	return ""
+}
+
+// missingSaid says what is missing for a pass, and why.
+func (m *pageMaker) missingSaid() Phrase {
+	d := m.decision
+	if len(d.Ballots) == 0 {
+		return wordsPhrase("Nothing can be decided")
+	}
+	t := wordsPhrase("Too few reviewers approve this commit, and none objects: %s", approvalCount(d))
+	switch {
+	case d.Objections > 0: // unreachable unless Decide has another rule
+		t = wordsPhrase("Too few reviewers approve this commit: %s", approvalCount(d))
+	case d.Reason == quorum.ReasonRequired:
+		t = wordsPhrase("A required reviewer does not approve, and none objects: %s", approvalCount(d))
+	}
+	var why []Phrase
+	for _, b := range d.Ballots {
+		isMissing := d.Reason != quorum.ReasonRequired || b.Required
+		if b.Voter() && isMissing && (b.Vote == quorum.Unavailable || b.Vote == quorum.Pending) {
+			why = append(why, fillPhrase("%s: %s", namePhrase(b.Reviewer), reasonSaid(b)))
+		}
+	}
+	for i, w := range why {
+		separator := "; "
+		if i == 0 {
+			separator = ". "
+		}
+		if i == 3 && len(why) > 4 {
+			return append(t, Span{Text: fmt.Sprintf("; and %d more", len(why)-i)})
+		}
+		t = slices.Concat(t, wordsPhrase("%s", separator), w)
+	}
+	return t
+}
+
+func (m *pageMaker) siblings() Phrase {
+	return Phrase{{Text: joinNames(siblingNumbers(m.decision)), From: FromWriting}}
+}
+
+// rows are the reviewers' votes.
+func (m *pageMaker) rows() (rows []PageRow) {
+	for _, b := range m.decision.Ballots {
+		row := PageRow{Reviewer: namePhrase(b.Reviewer), Why: m.whySaid(b), Attempt: b.Attempt, Since: ballotSince(b)}
+		row.Mark, row.Vote = voteMark(b)
+		switch {
+		case b.Shadow:
+			row.Note = "shadow: would not count"
+		case b.Retired:
+			row.Note = "retired, not counted"
+		case b.Required:
+			row.Note = "required"
+		}
+		switch {
+		case b.URL == "":
+		case !m.isStatusReviewer(b) && isRepositoryPage(m.decision.PR, b.URL):
+			row.URL = b.URL
+		default: // the address of a commit status is chosen by its creator, so it is shown and not linked
+			row.Why = slices.Concat(row.Why, fillPhrase(" (%s)", Phrase{{Text: clipRunes(oneLine(b.URL), 200), From: FromWriting}}))
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// whySaid says why a ballot is what it is; of an objection, to what.
+func (m *pageMaker) whySaid(b quorum.Ballot) Phrase {
+	why := explainBallot(b)
+	if b.Vote != quorum.Object || b.Detail != "" {
+		return why
+	}
+	if open, _, _ := m.threadsOf(b); open > 0 && b.Reason == quorum.ReasonFindings {
+		why = wordsPhrase("it objects, %s open", countVerb(open, "thread"))
+	}
+	if i := slices.IndexFunc(b.Findings, func(f quorum.Finding) bool { return !f.Below }); i >= 0 {
+		if say := firstSentence(b.Findings[i].Body); say != "" {
+			why = slices.Concat(why, fillPhrase(": %s", quotePhrase(say)))
+		}
+	}
+	return why
+}
+
+// threadsOf counts the threads of an objection that GitHub shows, where resolving them would end it: open ones, of
+// which url is the first, and resolved ones, which did not end it.
+func (m *pageMaker) threadsOf(b quorum.Ballot) (open, resolved int, url string) {
+	if !b.Threads {
+		return 0, 0, ""
+	}
+	for _, f := range b.Findings {
+		i := slices.IndexFunc(m.snapshot.Threads, func(t quorum.Thread) bool { return f.Thread != 0 && t.ID == f.Thread })
+		switch {
+		case i < 0 || f.Below:
+		case m.snapshot.Threads[i].Resolved:
+			resolved++
+		default:
+			if open++; url == "" {
+				url = f.URL
+			}
+		}
+	}
+	return open, resolved, url
+}
+
+// countVerb returns "1 thread is" or "2 threads are".
+func countVerb(n int, what string) string { return countNoun(n, what) + " " + isOrAre(n) }
+
+func (m *pageMaker) isStatusReviewer(b quorum.Ballot) bool {
+	r := m.reviewer(b)
+	return b.Evidence.Kind == quorum.TextStatus || r != nil && r.Status != ""
+}
+
+// reviewer returns what the policy says of a ballot's reviewer; nil if it does not name it.
+func (m *pageMaker) reviewer(b quorum.Ballot) *quorum.Reviewer {
+	for i := range m.policy.Reviewers {
+		if m.policy.Reviewers[i].Name == b.Reviewer {
+			return &m.policy.Reviewers[i]
+		}
+	}
+	return nil
+}
+
+// ballotSince returns since when a ballot is what it is.
+func ballotSince(b quorum.Ballot) time.Time {
+	if !b.Since.IsZero() {
+		return b.Since
+	}
+	return b.At
+}
+
+func voteMark(b quorum.Ballot) (mark, word string) {
+	switch b.Vote {
+	case quorum.Pending:
+		if b.Reason == quorum.ReasonNotReceived {
+			return "➖", "none"
+		}
+		return "⏳", "pending"
+	case quorum.Approve:
+		return "✅", "approve"
+	case quorum.Object:
+		return "❌", "object"
+	case quorum.Unavailable:
+		return "⚠️", "unavailable"
+	default: // unreachable unless a ballot was never cast
+		return "⚠️", "none"
+	}
+}
+
+// nextSteps says what happens by itself, and when.
+func (m *pageMaker) nextSteps() (items []Phrase) {
+	p, d := m.policy, m.decision
+	add := func(format string, a ...any) { items = append(items, wordsPhrase(format, a...)) }
+	switch {
+	case d.Reason == quorum.ReasonDraft:
+		add("Nothing is decided while the pull request is a draft; every clock starts when it is ready for review.")
+		return items
+	case d.Reason == quorum.ReasonBroken:
+		add("Nothing is decided until the policy file on the default branch is mended.")
+		return items
+	case d.Reason == quorum.ReasonSiblings:
+		add("Nothing is decided until only one open pull request has this head commit.")
+		return items
+	}
+	if !d.GraceEnd.IsZero() {
+		add(
+			"The quorum is reached. The check passes at %s, or earlier if everybody has answered, unless somebody objects.",
+			formatTime(d.GraceEnd, d.Start),
+		)
+	}
+	for _, b := range d.Ballots {
+		switch {
+		case b.Vote == quorum.Pending:
+			items = append(items, pendingStep(d, b))
+		case b.Vote == quorum.Unavailable && b.Open && b.Voter():
+			items = append(items, fillPhrase("%s: an answer may still come, and would count.", namePhrase(b.Reviewer)))
+		case b.Vote == quorum.Object && b.Voter() && b.Reason == quorum.ReasonLookingAgain:
+			items = append(items, fillPhrase("%s looks again: an approval of its own ends its objection.", namePhrase(b.Reviewer)))
+		}
+	}
+	switch d.Verdict {
+	case quorum.Waiting:
+		if !d.Wake.IsZero() {
+			add("The next look by the clock is at %s; whatever happens on GitHub before is seen when it happens.", formatTime(d.Wake, d.Start))
+		}
+	case quorum.Passed:
+		add("Nothing is waited for. An objection that comes later, a withdrawn approval, a new commit or a new base opens it again.")
+	case quorum.Blocked:
+		add("A new commit starts a new cycle.")
+	case quorum.Unverified:
+		add("An approval that comes later counts, and so does an objection.")
+		if p.StandIn == 0 {
+			add("The policy lets no person stand in for a reviewer.")
+		}
+	case quorum.Ended:
+	}
+	return items
+}
+
+// pendingStep says how long a pending reviewer has, and what happens in the meantime.
+func pendingStep(d quorum.Decision, b quorum.Ballot) Phrase {
+	t := fillPhrase("%s: %s", namePhrase(b.Reviewer), explainBallot(b))
+	if b.Reason == quorum.ReasonNotReceived {
+		return append(t, Span{Text: "."})
+	}
+	say := ""
+	for _, a := range b.Next {
+		switch a.Kind {
+		case quorum.Rerun:
+			say += "; it is run again"
+		case quorum.Cancel:
+			say += "; if it has not ended, its run is cancelled and run again"
+		case quorum.Ask:
+			say += "; it is asked for a review"
+		default: // unreachable unless a kind is new
+			continue
+		}
+		if !a.Due.IsZero() {
+			say += " at " + formatTime(a.Due, d.Start)
+		}
+	}
+	switch {
+	case b.Deadline.IsZero():
+	case len(b.Next) > 0:
+		say += "; whatever happens, its time ends at " + formatTime(b.Deadline, d.Start)
+	default:
+		say += "; its time ends at " + formatTime(b.Deadline, d.Start)
+	}
+	return append(t, Span{Text: say + "."})
+}
+
+// notes say what must be known of the policy file, of checks of the same name, and of GitHub's merge gate.
+func (m *pageMaker) notes() (notes []PageNote) {
+	p, s, f := m.policy, m.snapshot, m.snapshot.File
+	const mostBlock, mostForeign = 8000, 10
+	path := linkPhrase(s.PR.PR, quotePhrase(f.Path), m.policyURL())
+	if p.Mode == quorum.ReportOnly {
+		notes = append(notes, PageNote{Says: wordsPhrase("The policy says mode: report. This check only reports and holds back nothing.")})
+	}
+	if f.State == quorum.FileBroken {
+		notes = append(notes, PageNote{
+			Says:  fillPhrase("The policy file %s on the default branch cannot be used:", path),
+			Block: cutBytes(makeVisible(f.Problem), mostBlock),
+		})
+	}
+	if f.Changed {
+		n := PageNote{Says: fillPhrase("This pull request changes the policy file %s. The version on the default branch decides.", path)}
+		if f.Proposed != "" {
+			n.Says = append(n.Says, Span{Text: " The version that is proposed here is broken:"})
+			n.Block = cutBytes(makeVisible(f.Proposed), mostBlock)
+		}
+		notes = append(notes, n)
+	}
+	for i, c := range s.Foreign {
+		if i == mostForeign {
+			notes = append(notes, PageNote{Says: wordsPhrase("There are %d more like it.", len(s.Foreign)-mostForeign)})
+			break
+		}
+		said := cmp.Or(c.Conclusion, c.Status)
+		notes = append(notes, PageNote{Says: fillPhrase(
+			"⚠️ %s named %s on this commit was not written by this coordinator, but by %s; it says %s and counts for nothing here.",
+			linkPhrase(s.PR.PR, wordsPhrase("A check"), c.URL), quotePhrase(clipRunes(c.Name, 100)), quotePhrase(clipRunes(c.App, 100)),
+			quotePhrase(clipRunes(said, 40)),
+		)})
+	}
+	if s.PassedOverFor != "" && p.Mode != quorum.ReportOnly {
+		notes = append(notes, PageNote{Says: fillPhrase(
+			"GitHub has filed this check with the jobs of %s and counts it no more: that workflow ran again, or was started by hand. The commit status of the same name says the same and counts.",
+			quotePhrase(s.PassedOverFor),
+		)})
+	}
+	return notes
+}
+
+// policyURL returns the address of the policy file on the default branch; "" if it is not known.
+func (m *pageMaker) policyURL() string {
+	s := m.snapshot
+	if m.places.Web == "" || s.File.Path == "" || oneLine(s.File.Path) != s.File.Path || s.File.State == quorum.FileMissing {
+		return ""
+	}
+	url := m.places.Web + "/" + pathOf(s.PR.Owner, s.PR.Repo, "blob", "HEAD", s.File.Path) // HEAD is the default branch
+	if !isRepositoryPage(s.PR.PR, url) {
+		return ""
+	}
+	return url
+}
+
+// footer says by which rules it was decided, and where to read on.
+func (m *pageMaker) footer() (f PageFooter) {
+	p, s, d := m.policy, m.snapshot, m.decision
+	if p.Need > 0 && len(p.Reviewers) > 0 {
+		f.Quorum = wordsPhrase("Quorum: %d of %s must approve", p.Need, countNoun(p.Voters(), "reviewer"))
+		var required []Phrase
+		for _, r := range p.Reviewers {
+			if r.Required && r.Voter() {
+				required = append(required, namePhrase(r.Name))
+			}
+		}
+		if len(required) > 0 {
+			f.Quorum = slices.Concat(f.Quorum, fillPhrase(", %s among them", joinPhrases(required)))
+		}
+	}
+	if url := m.policyURL(); url != "" {
+		f.Policy = linkPhrase(d.PR, wordsPhrase("the policy file"), url)
+	}
+	if m.places.Docs != "" {
+		f.Meaning = m.places.Docs + "/verdicts.md#" + strings.ToLower(m.page.Verdict)
+	}
+	switch {
+	case s.Ours.Login == quorum.ActionsBot:
+		f.Writers = wordsPhrase("It was written with a job's GITHUB_TOKEN: whoever may push a workflow to this repository could write a check of this name. Only a GitHub App of its own closes that.")
+	case s.Ours.Bot:
+		f.Writers = fillPhrase("Only the GitHub App that wrote it, %s, can write it where the rule that requires it names that App as its source. Else a workflow could write a check of this name.", namePhrase(s.Ours.Login))
+	}
+	return f
+}
+
+func upperFirst(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+// isRepositoryPage reports whether url is a page of pr's repository: only those are GitHub's own words.
+func isRepositoryPage(pr quorum.PR, url string) bool {
+	rest, found := strings.CutPrefix(url, "https://")
+	if !found {
+		rest, found = strings.CutPrefix(url, "http://") // a server of one's own, a sandbox
+	}
+	host, path, slash := strings.Cut(rest, "/")
+	prefix := pr.Owner + "/" + pr.Repo + "/"
+	switch {
+	case !found || !slash || host == "" || pr.Owner == "" || len(url) > 500:
+		return false
+	case len(path) < len(prefix) || !strings.EqualFold(path[:len(prefix)], prefix) || strings.Contains(path, ".."):
+		return false
+	case strings.IndexFunc(host, func(r rune) bool { return !isPlainRune(r, ".-:") }) >= 0:
+		return false
+	}
+	return strings.IndexFunc(path, func(r rune) bool { return !isPlainRune(r, "._-/?#=&%+") }) < 0
+}
+
+func isPlainRune(r rune, more string) bool {
+	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune(more, r)
+}

@@ -1,0 +1,105 @@
+package report
+
+import (
+	"slices"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// How it got here: what happened on this commit, as far as the record knows and GitHub shows.
+
+// pathMoments returns the moments of a cycle, oldest first; the first ones go where they are too many.
+func pathMoments(d quorum.Decision, rec quorum.Record) []PageMoment {
+	const most = 60
+	var all []PageMoment
+	tell := func(at time.Time, format string, parts ...Phrase) {
+		if !at.IsZero() { // to the second, as GitHub's stamps: a rerun of ours comes before the attempt that it began
+			all = append(all, PageMoment{At: at.UTC().Truncate(time.Second), What: fillPhrase(format, parts...)})
+		}
+	}
+	tell(d.Start, "the cycle starts")
+	tellRuns(d, rec, tell)
+	for _, b := range d.Ballots {
+		who := namePhrase(b.Reviewer)
+		switch b.Vote {
+		case quorum.Approve, quorum.Object:
+			at := b.At
+			if at.IsZero() {
+				at = b.Since
+			}
+			tell(at, "%s: %s", who, wordsPhrase("%s", b.Vote))
+		case quorum.Unavailable:
+			tell(b.Since, "%s: unavailable, %s", who, wordsPhrase("%s", Sentence(b.Reason)))
+		case quorum.Pending:
+		}
+	}
+	for _, x := range d.StandIns {
+		tell(x.At, "%s: approves in person", namePhrase(x.Login))
+	}
+	for _, was := range rec.Undone {
+		tell(was.Passed, "the check passes")
+		tell(was.Until, "the pass is taken back: %s", whyUndone(d, was))
+	}
+	if d.Pass != nil {
+		tell(d.Pass.At, "the check passes")
+	}
+	slices.SortStableFunc(all, func(a, b PageMoment) int { return a.At.Compare(b.At) })
+	for i := range all {
+		all[i].Time = formatTime(all[i].At, d.Start)
+	}
+	if n := len(all) - most; n > 0 {
+		all = slices.Concat([]PageMoment{{What: wordsPhrase("%s not shown", countNoun(n, "earlier moment"))}}, all[n:])
+	}
+	return all
+}
+
+// whyUndone says what spoke against a pass, as far as the votes of now tell.
+func whyUndone(d quorum.Decision, was quorum.UndonePass) Phrase {
+	var against []Phrase
+	for _, b := range d.Ballots {
+		if b.Voter() && b.Vote == quorum.Object && !b.At.After(was.Until) {
+			against = append(against, namePhrase(b.Reviewer))
+		}
+	}
+	if len(against) == 0 {
+		return wordsPhrase("what it rested on has changed")
+	}
+	verb := "objects"
+	if len(against) > 1 {
+		verb = "object"
+	}
+	return slices.Concat(joinPhrases(against), wordsPhrase(" %s", verb))
+}
+
+// tellRuns tells what was done for reviewers, and when their attempts began and ended.
+func tellRuns(d quorum.Decision, rec quorum.Record, tell func(at time.Time, format string, parts ...Phrase)) {
+	of := map[int64]Phrase{}
+	for _, b := range d.Ballots {
+		of[b.Run] = namePhrase(b.Reviewer)
+	}
+	for _, in := range rec.Intents {
+		of[in.Run] = namePhrase(in.Reviewer)
+	}
+	for _, in := range rec.Intents {
+		if in.Base != d.Base {
+			continue
+		}
+		switch who := namePhrase(in.Reviewer); in.Kind {
+		case quorum.Rerun:
+			tell(in.At, "%s: is run again after attempt %s", who, wordsPhrase("%d", in.Attempt))
+		case quorum.Cancel:
+			tell(in.At, "%s: attempt %s is cancelled, because it hangs", who, wordsPhrase("%d", in.Attempt))
+		case quorum.Ask:
+			tell(in.At, "%s: is asked for a review", who)
+		}
+	}
+	for _, r := range rec.Runs {
+		who := of[r.ID]
+		if who == nil {
+			who = wordsPhrase("run %d", r.ID)
+		}
+		tell(r.Started, "%s: attempt %s begins", who, wordsPhrase("%d", r.Attempt))
+		tell(r.Ended, "%s: attempt %s has ended", who, wordsPhrase("%d", r.Attempt))
+	}
+}

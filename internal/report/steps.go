@@ -1,0 +1,442 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// What people can do, by who they are. Each step here is true for the decision that it stands under: an objection ends
+// by a push, by its reviewer's own approval, by a review that is dismissed or threads that are resolved, where it has
+// such; a person's approval fills what is missing, and only that, where the policy lets it.
+
+// Who can do something. In a format, %s is the reviewers that it is about.
+const (
+	whoAuthor     = "You"                             // whoever opened the pull request
+	whoBotsKeeper = "Whoever looks after this branch" // in place of an author that is no person
+	whoWriter     = "A person with write permission"
+	whoMaintainer = "A maintainer"
+	whoOperator   = "Whoever runs %s"
+	whoUs         = "Whoever runs the coordinator"
+	hadNoHand     = " who had no hand in the change"
+)
+
+// A stepDraft is a step for which reviewers are still collected.
+type stepDraft struct {
+	who, what string // formats: %s are the reviewers, at most once in both together
+	about     []Phrase
+	filled    Phrase // what, where it is no format
+	url       string
+}
+
+// stepList collects steps: what is the same for several reviewers is one.
+type stepList []stepDraft
+
+func (l *stepList) add(who, what, url string, about ...Phrase) {
+	for i := range *l {
+		s := &(*l)[i]
+		if s.who == who && s.what == what && what != "" {
+			s.about, s.url = append(s.about, about...), ""
+			return
+		}
+	}
+	*l = append(*l, stepDraft{who: who, what: what, about: about, url: url})
+}
+
+func (l *stepList) addFilled(who string, what Phrase, url string) {
+	*l = append(*l, stepDraft{who: who, filled: what, url: url})
+}
+
+// pageSteps are the steps as they are shown.
+func (l stepList) pageSteps(pr quorum.PR) (steps []PageStep) {
+	for _, d := range l {
+		s := PageStep{Who: fillFormat(d.who, d.about), What: d.filled}
+		if s.What == nil {
+			s.What = fillFormat(d.what, d.about)
+		}
+		if isRepositoryPage(pr, d.url) {
+			s.URL = d.url
+		}
+		steps = append(steps, s)
+	}
+	return steps
+}
+
+// fillFormat fills the one %s that a format may have.
+func fillFormat(format string, about []Phrase) Phrase {
+	if !slices.Contains([]byte(format), '%') {
+		return Phrase{{Text: format}}
+	}
+	return fillPhrase(format, joinPhrases(about))
+}
+
+// steps returns what people can do about the decision.
+func (m *pageMaker) steps() []PageStep {
+	var l stepList
+	d := m.decision
+	switch d.Reason {
+	case quorum.ReasonDraft:
+		l.add(m.author(), "Mark the pull request as ready for review.", "")
+		return l.pageSteps(d.PR)
+	case quorum.ReasonSiblings:
+		l.add(m.author(), Advice(d.Reason), "")
+		return l.pageSteps(d.PR)
+	case quorum.ReasonBroken:
+		l.add(whoMaintainer, Advice(d.Reason), m.policyURL())
+		return l.pageSteps(d.PR)
+	}
+	idle := m.idleReviewers()
+	switch d.Verdict {
+	case quorum.Ended:
+		return nil
+	case quorum.Passed:
+		l.add(m.author(), "Nothing is left to do for this check.", "")
+		m.addReviewers(&l)
+	case quorum.Blocked:
+		m.addObjections(&l)
+		m.addReviewers(&l)
+	case quorum.Waiting:
+		m.addObjections(&l)
+		awaitsApproval := slices.ContainsFunc(d.Ballots, func(b quorum.Ballot) bool {
+			return b.Voter() && b.Vote == quorum.Pending && b.Reason == quorum.ReasonApproval
+		})
+		if len(l) == 0 && !awaitsApproval && len(idle) == 0 {
+			l.add(m.author(), m.waitAdvice(), "")
+		}
+		m.addReviewers(&l)
+	default:
+		m.addUnverified(&l)
+	}
+	m.addIdle(&l, idle)
+	return l.pageSteps(d.PR)
+}
+
+// author is whoever opened the pull request, if that can do anything here.
+func (m *pageMaker) author() string {
+	if m.snapshot.PR.Author.Bot {
+		return whoBotsKeeper
+	}
+	return whoAuthor
+}
+
+// waitAdvice says until when there is nothing to do.
+func (m *pageMaker) waitAdvice() string {
+	if until := waitingEnds(m.decision); !until.IsZero() {
+		return fmt.Sprintf("Nothing has to be done: this waits until %s at the latest.", formatTime(until, m.decision.Start))
+	}
+	return "Nothing has to be done."
+}
+
+// addObjections adds what ends the objections.
+func (m *pageMaker) addObjections(l *stepList) {
+	d := m.decision
+	if d.Objections == 0 {
+		return
+	}
+	m.addFix(l)
+	for _, b := range d.Ballots {
+		if !b.Voter() || b.Vote != quorum.Object {
+			continue
+		}
+		who := namePhrase(b.Reviewer)
+		m.addThreads(l, b, who)
+		if i := slices.IndexFunc(m.snapshot.Reviews, func(t quorum.Text) bool { return t.TextRef == b.Evidence }); i >= 0 &&
+			m.snapshot.Reviews[i].State == "CHANGES_REQUESTED" {
+			l.add(whoWriter+hadNoHand, "Dismiss the review of %s, if what it asks for is not needed.", b.URL, who)
+		}
+		if b.Reason == quorum.ReasonStands && m.canStart(b) {
+			l.add(whoWriter, m.startVerb(b)+": its own approval ends its objection.", b.URL, who)
+		}
+	}
+}
+
+// addFix adds what the author can do about objections: what they name, and a push.
+func (m *pageMaker) addFix(l *stepList) {
+	if m.isBranchGone() {
+		l.add(m.author(), openAnew, "")
+		return
+	}
+	first, more := m.firstObjecting(), 0
+	for _, f := range m.page.Findings {
+		if f.Objects() {
+			more++
+		}
+	}
+	more--
+	var silent []Phrase // objects, and names no place
+	for _, b := range m.decision.Ballots {
+		names := slices.ContainsFunc(b.Findings, func(f quorum.Finding) bool { return !f.Below && f.Path != "" })
+		if b.Voter() && b.Vote == quorum.Object && !names {
+			silent = append(silent, namePhrase(b.Reviewer))
+		}
+	}
+	if first != nil && first.Path != "" {
+		what := fillPhrase("Fix %s", Phrase{{Text: first.Place(), From: FromWriting, URL: first.URL}})
+		switch {
+		case more == 1:
+			what = append(what, Span{Text: " and the other finding"})
+		case more > 1:
+			what = append(what, Span{Text: fmt.Sprintf(" and the %d other findings", more)})
+		}
+		l.addFilled(m.author(), append(what, Span{Text: " and push."}), first.URL)
+		return
+	}
+	if len(silent) > 0 {
+		l.addFilled(m.author(), fillPhrase("Mend what %s names, and push.", joinPhrases(silent)), "")
+		return
+	}
+	l.add(m.author(), "Mend what the findings name, and push.", "")
+}
+
+// addThreads adds that threads can be resolved, where that would end the objection and there are any.
+func (m *pageMaker) addThreads(l *stepList, b quorum.Ballot, who Phrase) {
+	open, resolved, url := m.threadsOf(b)
+	role := whoWriter + hadNoHand
+	if m.policy.Threads == quorum.ByAnyone {
+		role = whoWriter
+		if !m.snapshot.PR.Author.Bot {
+			role = "You, or a person with write permission"
+		}
+	}
+	switch {
+	case open == 1:
+		l.add(role, "Resolve the open thread of %s, if it asks for nothing that is needed.", url, who)
+	case open > 1:
+		l.add(role, fmt.Sprintf("Resolve the %d open threads of %%s, if they ask for nothing that is needed.", open), url, who)
+	case resolved > 0:
+		l.add(role, "Open the threads of %s and resolve them again: whoever resolved them may not.", b.URL, who)
+	}
+}
+
+// canStart reports whether a person can let b's reviewer look again.
+func (m *pageMaker) canStart(b quorum.Ballot) bool {
+	r := m.reviewer(b)
+	return b.Run != 0 || r != nil && (r.Workflow != "" || r.Request.Set())
+}
+
+// startVerb says how b's reviewer is started again.
+func (m *pageMaker) startVerb(b quorum.Ballot) string {
+	if r := m.reviewer(b); b.Run != 0 || r != nil && r.Workflow != "" {
+		return "Run %s again"
+	}
+	return "Ask %s for a review again"
+}
+
+// addUnverified adds what fills the places that are missing.
+func (m *pageMaker) addUnverified(l *stepList) {
+	d := m.decision
+	m.addObjections(l)
+	var reviewers stepList
+	m.addReviewers(&reviewers)
+	personFirst := slices.ContainsFunc(d.Ballots, func(b quorum.Ballot) bool {
+		return b.Voter() && b.Vote == quorum.Unavailable && helpsOnlyPerson(b.Reason)
+	})
+	if !personFirst {
+		*l = append(*l, reviewers...)
+	}
+	m.addStandIn(l)
+	if personFirst {
+		*l = append(*l, reviewers...)
+	}
+	if d.Objections == 0 && !slices.ContainsFunc(*l, func(s stepDraft) bool { return s.who == m.author() }) {
+		s := stepDraft{who: m.author(), what: "Nothing in the change has to be mended for this check: no reviewer objects to it."}
+		at := 0
+		if personFirst {
+			at = len(*l)
+		}
+		*l = slices.Insert(*l, at, s)
+	}
+}
+
+// helpsOnlyPerson reports whether no other run of a reviewer would help, so that a person's approval comes first.
+func helpsOnlyPerson(r quorum.Reason) bool {
+	switch r {
+	case quorum.ReasonGuarded, quorum.ReasonNoSecrets, quorum.ReasonSelf, quorum.ReasonModelRefusal, quorum.ReasonDeclined,
+		quorum.ReasonRetired, quorum.ReasonForbidden:
+		return true
+	}
+	return false
+}
+
+// addStandIn adds that a person can approve in place of what is missing, where that counts.
+func (m *pageMaker) addStandIn(l *stepList) {
+	d := m.decision
+	switch {
+	case m.policy.StandIn == 0 || d.Objections > 0:
+	case len(d.Against) > 0:
+		var names []Phrase
+		for _, login := range d.Against {
+			names = append(names, namePhrase(login))
+		}
+		l.addFilled(whoWriter, fillPhrase(
+			"Settle what %s asks for: while a person requests changes, nobody's approval stands in for what is missing.", joinPhrases(names),
+		), "")
+	default:
+		what := "Review this commit and approve it: that stands in for what is missing."
+		if d.Pending > 0 {
+			what = "Review this commit and approve it: that stands in for what is missing, once nobody is pending."
+		}
+		l.add(standInWho(m.policy.StandIn), what, "")
+	}
+}
+
+// standInWho names those who may stand in.
+func standInWho(p quorum.Permission) string {
+	switch p {
+	case quorum.Maintain:
+		return whoMaintainer + " (permission maintain or admin)" + hadNoHand
+	case quorum.Admin:
+		return "An administrator" + hadNoHand
+	default:
+		return whoWriter + hadNoHand
+	}
+}
+
+// addReviewers adds what can be done about reviewers that give no vote.
+func (m *pageMaker) addReviewers(l *stepList) {
+	for _, b := range m.decision.Ballots {
+		if b.Shadow || !mayNeedPerson(b) || b.Vote == quorum.Object {
+			continue
+		}
+		who, what := m.remedyFor(b)
+		url := b.URL
+		if who == m.author() || who == whoUs {
+			url = ""
+		}
+		if what != "" {
+			l.add(who, what, url, namePhrase(b.Reviewer))
+		}
+	}
+}
+
+// mayNeedPerson reports whether a person may be needed for b.
+func mayNeedPerson(b quorum.Ballot) bool {
+	switch b.Vote {
+	case quorum.Unavailable:
+		return true
+	case quorum.Object:
+		return b.Voter()
+	case quorum.Pending:
+		return b.Reason == quorum.ReasonApproval || b.Reason == quorum.ReasonUnnamed || b.Reason == quorum.ReasonMoved
+	default:
+		return false
+	}
+}
+
+// remedyFor returns who can help a reviewer that gives no vote, and how; formats, "" where there is nothing to do.
+func (m *pageMaker) remedyFor(b quorum.Ballot) (who, what string) {
+	again := m.startVerb(b)
+	switch b.Reason {
+	case quorum.ReasonApproval:
+		return whoMaintainer, "Approve the run of %s on the pull request's page; its clock starts then."
+	case quorum.ReasonTooLarge, quorum.ReasonPartial:
+		return m.author(), "Split the pull request: %s cannot read all of it."
+	case quorum.ReasonTooOld, quorum.ReasonAttempts:
+		return m.pushStep("Push a new commit: it starts new runs of %s.")
+	case quorum.ReasonOtherPull:
+		return m.pushStep("Push a new commit: what %s says of it can be no other pull request's.")
+	case quorum.ReasonGuarded:
+		if b.Detail == "" { // not all files are known: leaving one out would not help
+			return "", ""
+		}
+		return m.pushStep("Put what instructs %s into a pull request of its own, and leave it out of this one: then its review of the rest counts.")
+	case quorum.ReasonNoSecrets:
+		return m.secretsRemedy()
+	case quorum.ReasonRetired:
+		return whoMaintainer, "Remove %s from the policy: its service has ended."
+	case quorum.ReasonPermission, quorum.ReasonIgnored:
+		return whoUs, Advice(b.Reason)
+	case quorum.ReasonMoved:
+		return whoWriter, "Ask %s to review this commit."
+	case quorum.ReasonCommand:
+		return whoWriter, "Ask %s for a review: its approval only answers a command."
+	case quorum.ReasonSelf:
+		return "", ""
+	case quorum.ReasonDeclined, quorum.ReasonModelRefusal:
+		return whoOperator, "Read why it declined."
+	case quorum.ReasonOverloaded:
+		return whoWriter, again + " when its service is back."
+	case quorum.ReasonRateLimit:
+		return whoWriter, again + " when its limit is over."
+	case quorum.ReasonHung:
+		return whoWriter, again + " once there is a runner for it and nothing that its run waits for."
+	case quorum.ReasonCancelled:
+		return whoWriter, again + ", if nobody meant to stop it."
+	case quorum.ReasonDismissed, quorum.ReasonDeleted, quorum.ReasonEdited:
+		return whoWriter, again + ", if its approval should count."
+	case quorum.ReasonRefused:
+		return whoWriter, again + " by hand, or push a new commit."
+	case quorum.ReasonEmpty, quorum.ReasonUnknown:
+		return whoWriter, "Look into the log of %s, mend what it shows, and start it again."
+	}
+	what = Advice(b.Reason)
+	if what != "" && answeredWithoutVerdict(b) {
+		what += " Its answers are shown in the details."
+	}
+	return whoOperator, what
+}
+
+// isBranchGone reports whether nobody can push to the pull request any more.
+func (m *pageMaker) isBranchGone() bool { return m.snapshot.PR.Fork && m.snapshot.PR.HeadRepo == "" }
+
+const openAnew = "Open the pull request anew: its branch is gone, so that nothing can be pushed."
+
+// pushStep is a step of the author's that ends with a push.
+func (m *pageMaker) pushStep(what string) (string, string) {
+	if m.isBranchGone() {
+		return m.author(), openAnew
+	}
+	return m.author(), what
+}
+
+// secretsRemedy says how a reviewer gets the key that it lacks.
+func (m *pageMaker) secretsRemedy() (who, what string) {
+	switch s := m.snapshot.PR; {
+	case s.Fork:
+		return whoMaintainer, "Push the same commits to a branch of this repository and open a pull request for it in place of this one: %s has no secrets on a fork's."
+	case s.Author.Login == "dependabot[bot]":
+		return whoOperator, "Give its key to Dependabot's runs, too: they have secrets of their own."
+	default:
+		return whoOperator, "Set the key that it lacks."
+	}
+}
+
+// idleReviewers are those whose workflows nothing has started since the base changed.
+func (m *pageMaker) idleReviewers() (idle []Phrase) {
+	if !newBaseCycle(m.snapshot) {
+		return nil
+	}
+	for _, b := range m.decision.Ballots {
+		r := m.reviewer(b)
+		if r != nil && r.Workflow != "" && (b.Reason == quorum.ReasonSilent || b.Reason == quorum.ReasonNoAnswer) {
+			idle = append(idle, namePhrase(b.Reviewer))
+		}
+	}
+	return idle
+}
+
+// addIdle adds what starts the workflows of a pull request whose base has changed.
+func (m *pageMaker) addIdle(l *stepList, idle []Phrase) {
+	if len(idle) == 0 {
+		return
+	}
+	what := fillPhrase(
+		"Close and reopen the pull request to start %s: the base is %s now, which voids earlier reviews and starts no workflow.",
+		joinPhrases(idle), namePhrase(m.snapshot.PR.BaseRef),
+	)
+	*l = slices.Insert(*l, 0, stepDraft{who: m.author(), filled: what})
+}
+
+// newBaseCycle reports whether the newest cycle began with a change of the base.
+func newBaseCycle(s quorum.Snapshot) (changed bool) {
+	for _, e := range s.Timeline {
+		switch e.Kind {
+		case quorum.BaseChanged:
+			changed = true
+		case quorum.Reopened, quorum.ForcePushed:
+			changed = false
+		}
+	}
+	return changed
+}
