@@ -133,7 +133,8 @@ func TestPagesText(t *testing.T) {
 				fmt.Fprintf(&b, "\n---\n\n%s\n", forTools.ReplaceAllString(c.Text, "{…}"))
 			}
 			for _, a := range c.notes {
-				fmt.Fprintf(&b, "\n---\n\n%s: `%s:%d` **%s**\n\n    %s\n", a.Level, a.Path, a.Line, a.Title, strings.ReplaceAll(a.Message, "\n", "\n    "))
+				message := strings.ReplaceAll(a.Message, "\n", "\n    ")
+				fmt.Fprintf(&b, "\n---\n\n%s: `%s:%d` **%s**\n\n    %s\n", a.Level, a.Path, a.Line, a.Title, message)
 			}
 			generated(t, p.file(".md"), []byte(b.String()))
 			for _, shown := range []string{".txt", ".md", "-light.png", "-dark.png"} {
@@ -264,7 +265,8 @@ const (
 	}).map(e => e.textContent).join(", ")`
 	// isLiberation tells whether the machine has the font of the pictures.
 	isLiberation = `(() => {
-		const wide = (font) => { const c = document.createElement("canvas").getContext("2d"); c.font = "40px " + font; return c.measureText("Review quorum 17").width };
+		const paper = document.createElement("canvas").getContext("2d");
+		const wide = (font) => { paper.font = "40px " + font; return paper.measureText("Review quorum 17").width };
 		return String(wide("'Liberation Sans', monospace") !== wide("monospace") && wide("'Liberation Mono', serif") !== wide("serif"));
 	})()`
 )
@@ -319,7 +321,9 @@ func wrongIsFound(t *testing.T, browser *browsertest.Browser, at string) {
 	browser.Run(t, browsertest.Screen(phoneWidth, phoneHeight, "light"), chromedp.Navigate(at+"changes-requested"))
 	before := browsertest.DecodePicture(t, browser.Shot(t))
 	browser.Run(t, chromedp.Evaluate[chromedp.Void](`document.querySelector("main").insertAdjacentHTML("afterbegin",
-		"<h6>deep</h6><p style='color: #ccc'>pale</p><div class=markdown><table><tr><th style='white-space: pre'>"+"wide ".repeat(99)+"<th>hidden</table></div><img src=/nowhere.png><pre style='overflow: visible'>"+"x".repeat(200)+"</pre>"); null`))
+		"<h6>deep</h6><p style='color: #ccc'>pale</p><img src=/nowhere.png>" +
+		"<div class=markdown><table><tr><th style='white-space: pre'>" + "wide ".repeat(99) + "<th>hidden</table></div>" +
+		"<pre style='overflow: visible'>" + "x".repeat(200) + "</pre>"); null`))
 	browser.Until(t, `document.images[0].complete`)
 	for what, expression := range map[string]string{
 		"headings": wrongHeadings, "a wide table": cutOff, "a pale text": browsertest.PaleTexts,
@@ -390,7 +394,10 @@ var signs = []struct{ sign, class, shape string }{
 func drawSigns(t *testing.T, page string) string {
 	t.Helper()
 	for _, s := range signs {
-		drawn := fmt.Sprintf(`<svg class="sign %s" viewBox="0 0 16 16" role="img" aria-label="%s"><circle cx="8" cy="8" r="8"/><path d="%s"/></svg>`, s.class, s.class, s.shape)
+		drawn := fmt.Sprintf(
+			`<svg class="sign %s" viewBox="0 0 16 16" role="img" aria-label="%s"><circle cx="8" cy="8" r="8"/><path d="%s"/></svg>`,
+			s.class, s.class, s.shape,
+		)
 		page = strings.ReplaceAll(page, s.sign, drawn)
 	}
 	for _, r := range page {
@@ -437,11 +444,13 @@ const checkPageStyle = `
 @media (prefers-color-scheme: dark) { :root { --paper: #0d1117; --wall: #151b23; --ink: #f0f6fc; --faint: #9198a1; --line: #3d444d;
   --chip: #262c36; --link: #4493f8; --good: #3fb950; --bad: #f85149; --warn: #d29922; } }
 * { box-sizing: border-box }
-body { margin: 0; background: var(--paper); color: var(--ink); font: 14px/1.5 "Liberation Sans", Arial, Helvetica, sans-serif; overflow-wrap: break-word }
+body { margin: 0; background: var(--paper); color: var(--ink); font: 14px/1.5 "Liberation Sans", Arial, Helvetica, sans-serif;
+  overflow-wrap: break-word }
 main { padding: 16px 24px 24px }
 .faint, .label { color: var(--faint) }
 h1 { margin: 0 0 12px; font-size: 20px; font-weight: 400 }
-.bar { display: flex; gap: 8px; align-items: center; padding: 12px 16px; border: 1px solid var(--line); border-radius: 6px 6px 0 0; background: var(--wall) }
+.bar { display: flex; gap: 8px; align-items: center; padding: 12px 16px; background: var(--wall);
+  border: 1px solid var(--line); border-radius: 6px 6px 0 0 }
 article { padding: 16px 24px 24px; border: 1px solid var(--line); border-top: 0; border-radius: 0 0 6px 6px }
 h2 { margin: 0 0 12px; font-size: 20px; line-height: 1.25; font-weight: 600 }
 .label { margin: 24px 0 8px; padding-top: 16px; border-top: 1px solid var(--line); font-size: 12px; font-weight: 600 }
@@ -466,6 +475,7 @@ code, pre { font: 12px/1.45 "Liberation Mono", monospace }
 .markdown th, .markdown td { padding: 6px 13px; border: 1px solid var(--line) } .markdown th { font-weight: 600 }
 .markdown summary { cursor: pointer } .markdown hr { height: 4px; margin: 24px 0; border: 0; background: var(--line) }
 .note { margin: 0 0 8px; padding: 8px 12px; border: 1px solid var(--line); border-left: 4px solid var(--warn); border-radius: 6px }
-.note.failure { border-left-color: var(--bad) } .note.notice { border-left-color: var(--link) } .note p { margin: 0 0 4px } .note pre { margin: 0; white-space: pre-wrap }
+.note.failure { border-left-color: var(--bad) } .note.notice { border-left-color: var(--link) }
+.note p { margin: 0 0 4px } .note pre { margin: 0; white-space: pre-wrap }
 @media (max-width: 600px) { main { padding: 12px 8px } article { padding: 16px 12px } }
 `

@@ -181,7 +181,8 @@ const PaleTexts = `(() => {
 		if (!e.getClientRects().length || e.closest("svg title, .unseen, .skip, .now, symbol")) continue;
 		const style = getComputedStyle(e), a = light(e.ownerSVGElement ? style.fill : style.color), b = light(ground(e));
 		const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-		if (ratio < 4.5) pale.push(e.tagName + "." + (e.getAttribute("class") || "") + " " + ratio.toFixed(2) + " " + e.textContent.trim().slice(0, 30));
+		if (ratio >= 4.5) continue;
+		pale.push([e.tagName, e.getAttribute("class") || "", ratio.toFixed(2), e.textContent.trim().slice(0, 30)].join(" "));
 	}
 	return [...new Set(pale)].join("; ");
 })()`
