@@ -72,7 +72,7 @@ func (cmd explainCmd) Run(ctx context.Context, c *command) error {
 		}
 		forge.Suppose(cmd.Config, src)
 	}
-	look, err := (&loop.Reconciler{Forge: forge, Hear: c.hearOnGitHub(forge)}).Look(ctx, pr)
+	look, err := (&loop.Reconciler{Forge: forge, Places: placesOf(c.Getenv("GITHUB_API_URL")), Hear: c.hearOnGitHub(forge)}).Look(ctx, pr)
 	if err != nil {
 		return readAccess.explainRefusal(err)
 	}

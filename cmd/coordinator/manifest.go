@@ -169,7 +169,7 @@ writes the App's id, its private key (pem) and its webhook_secret. Keep that fil
 // manifestSteps are the next steps: the form that takes the manifest, and the command that fetches the key.
 type manifestSteps struct{ formURL, convertCommand string }
 
-func (cmd manifestCmd) nextSteps(site manifestSite) manifestSteps {
+func (cmd manifestCmd) nextSteps(site githubSite) manifestSteps {
 	s := manifestSteps{
 		formURL:        site.webURL + "/settings/apps/new",
 		convertCommand: "curl -sS -X POST " + site.apiURL + "/app-manifests/CODE/conversions >app.json",
@@ -246,20 +246,6 @@ func validateWebhookURL(webhook string) error {
 		return fmt.Errorf("--webhook %s is this machine: GitHub does not reach it", webhook)
 	}
 	return nil
-}
-
-// A manifestSite is GitHub's website and its API.
-type manifestSite struct{ webURL, apiURL string }
-
-// siteOfAPI returns the website that belongs to an API's address. A GitHub Enterprise Server has its API at /api/v3,
-// ghe.com at api.NAME.
-func siteOfAPI(api string) manifestSite {
-	api = strings.TrimRight(strings.TrimSpace(api), "/")
-	u, err := url.Parse(api)
-	if api == "" || err != nil || u.Host == "" || u.Host == "api.github.com" {
-		return manifestSite{webURL: "https://github.com", apiURL: "https://api.github.com"}
-	}
-	return manifestSite{webURL: u.Scheme + "://" + strings.TrimPrefix(u.Host, "api."), apiURL: api}
 }
 
 // validateAPIURL returns an error, with the right address, if the website cannot be derived from the API's.

@@ -123,7 +123,10 @@ func (cmd runCmd) evaluate(ctx context.Context, c *command, api *client.Client, 
 	firstLooks.Add(len(prs))
 	for i, pr := range prs {
 		looks.Go(func() {
-			r := &loop.Reconciler{Forge: forge, DryRun: cmd.DryRun, Seen: lines.printLook, Fault: lines.faultPrinter(pr)}
+			r := &loop.Reconciler{
+				Forge: forge, Places: placesOf(c.Getenv("GITHUB_API_URL")), DryRun: cmd.DryRun,
+				Seen: lines.printLook, Fault: lines.faultPrinter(pr),
+			}
 			if cmd.DryRun { // nothing is written, so there is nothing to wait for
 				look, err := r.Look(ctx, pr)
 				if err == nil {

@@ -31,6 +31,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/dashboard"
 	"github.com/review-coordinator/coordinator/internal/github"
 	"github.com/review-coordinator/coordinator/internal/github/client"
+	"github.com/review-coordinator/coordinator/internal/report"
 	"github.com/review-coordinator/coordinator/internal/review"
 	"github.com/review-coordinator/coordinator/internal/store"
 )
@@ -39,6 +40,7 @@ type serveCmd struct {
 	Listen      string        `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Where GitHub's webhooks come in, as POST /webhook. Default ${default}; put a proxy with TLS before it."`
 	AdminListen string        `default:"127.0.0.1:9090" placeholder:"HOST:PORT" help:"Where the dashboard, health, metrics and API are. Default ${default}; keep it private."`
 	Database    string        `                         placeholder:"URL"       help:"Where the daemon keeps what it must not lose: sqlite://PATH. Default DATABASE_URL, else sqlite://review-coordinator.db."`
+	PublicURL   string        `                         placeholder:"URL"       help:"The dashboard's address for those who read checks, https://HOST: each check's details lead to its page. Default PUBLIC_URL."`
 	Resync      time.Duration `default:"5m"                                     help:"How often failed deliveries are asked for again and changed pull requests looked at. Default ${default}."`
 	Check       bool          `                                                 help:"Only check the settings, the database and the access to GitHub, and say so."`
 }
@@ -54,6 +56,7 @@ It needs a webhook secret and an identity, from the environment:
   GITHUB_TOKEN                 or, without an App, a personal token: commit statuses instead of checks,
                                and no deliveries are asked for again
   GITHUB_API_URL               of a GitHub Enterprise Server: https://HOST/api/v3
+  PUBLIC_URL                   the same as --public-url
 
 docs/daemon.md shows how to make the App, in ten minutes; coordinator app-manifest prints what it needs.
 SIGTERM stops it within ten seconds, and nothing is lost.
@@ -81,10 +84,14 @@ func (cmd serveCmd) Run(ctx context.Context, c *command) error {
 	if err != nil {
 		return err
 	}
+	places := placesOf(identity.BaseURL)
+	if places.Board, err = parsePublicURL(cmp.Or(cmd.PublicURL, c.Getenv("PUBLIC_URL"))); err != nil {
+		return err
+	}
 	log := c.serverLog()
 	s, err := openServer(ctx, serverConfig{
 		Listen: cmd.Listen, AdminListen: cmd.AdminListen, Database: file, Secrets: secrets, GitHub: identity,
-		Resync: cmd.Resync, Log: log, Now: time.Now,
+		Places: places, Resync: cmd.Resync, Log: log, Now: time.Now,
 	})
 	if err != nil {
 		return err
@@ -222,6 +229,7 @@ type serverConfig struct {
 	Secrets             []string
 	GitHub              client.Options
 	Web                 string // GitHub's website; "": derived from the API's address
+	Places              report.Places
 	Resync              time.Duration
 	Log                 *slog.Logger
 	Now                 func() time.Time
@@ -287,7 +295,7 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 	config := daemon.Config{
 		Store: s.store, Host: daemon.HostOf(s.fleet), Metrics: metrics, Feed: s.feed, Log: o.Log, Now: o.Now,
 		Resync: o.Resync, Web: cmp.Or(o.Web, siteOfAPI(o.GitHub.BaseURL).webURL),
-		Calm: s.fleet.Calm,
+		Calm: s.fleet.Calm, Places: o.Places,
 	}
 	if o.Tune != nil {
 		o.Tune(&config)

@@ -96,7 +96,7 @@ func (cmd sweepCmd) sweepRepo(ctx context.Context, c *command, api *client.Clien
 		prs = append(prs, d.PR)
 		told.titles[d.PR] = d.Title
 	}
-	s, heard := newSweep(open, forge)
+	s, heard := c.newSweep(open, forge)
 	s.Reconciler.DryRun = cmd.DryRun
 	s.Spent = func() string { return budgetSpent(api.Budget(), time.Now()) }
 	if cmd.Limit != nil {
@@ -130,11 +130,11 @@ func (cmd sweepCmd) sweepRepo(ctx context.Context, c *command, api *client.Clien
 }
 
 // newSweep returns a sweep as the policy wants it, and what its looks keep of reviewers' answers.
-func newSweep(open github.Open, forge *github.Forge) (loop.Sweep, *loop.AnswerMemory) {
+func (c *command) newSweep(open github.Open, forge *github.Forge) (loop.Sweep, *loop.AnswerMemory) {
 	heard := &loop.AnswerMemory{}
 	heard.Add(open.Heard)
 	return loop.Sweep{
-		Reconciler: loop.Reconciler{Forge: forge, Restamp: true, Hear: heard.Hear},
+		Reconciler: loop.Reconciler{Forge: forge, Places: placesOf(c.Getenv("GITHUB_API_URL")), Restamp: true, Hear: heard.Hear},
 		Concurrent: open.Sweep.MaxConcurrent, Batch: open.Sweep.BatchSize,
 		BatchDelay: time.Duration(open.Sweep.BatchDelay), ItemDelay: time.Duration(open.Sweep.ItemDelay),
 		Retries: open.Sweep.MaxRetries, Base: time.Duration(open.Sweep.Backoff.Base), Max: time.Duration(open.Sweep.Backoff.Max),

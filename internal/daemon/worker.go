@@ -225,7 +225,7 @@ func (d *Daemon) reconcilePull(
 	d.leases.markObserving(w.Lease, began)
 	r := loop.Reconciler{
 		Forge: countingForge{forge, d.Metrics}, Now: d.Now, Told: true, Seen: func(l loop.Look) { last = l },
-		Hear: d.hearIn(p),
+		Hear: d.hearIn(p), Places: d.Places,
 	}
 	wake, err := r.Reconcile(ctx, pr)
 	if err != nil {

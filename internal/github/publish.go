@@ -167,6 +167,7 @@ type checkBody struct {
 	Name       string       `json:"name,omitempty"`
 	Head       string       `json:"head_sha,omitempty"`
 	ExternalID string       `json:"external_id,omitempty"`
+	DetailsURL string       `json:"details_url,omitempty"` // goes with a write; none is made for it
 	Status     string       `json:"status"`
 	Conclusion string       `json:"conclusion,omitempty"`
 	Output     *checkOutput `json:"output,omitempty"`
@@ -192,6 +193,7 @@ func checkBodyOf(c report.Check, annotations []report.Annotation) checkBody {
 	b := checkBody{
 		Status:     c.Status,
 		Conclusion: c.Conclusion,
+		DetailsURL: c.DetailsURL,
 		Output:     &checkOutput{Title: c.Title, Summary: c.Summary, Text: c.Text},
 	}
 	for _, a := range annotations {
@@ -565,6 +567,9 @@ func (p *publication) publishStatus(ctx context.Context, c report.Check) error {
 		return nil
 	}
 	in := map[string]string{"state": state, "description": c.Described, "context": c.Name}
+	if c.DetailsURL != "" {
+		in["target_url"] = c.DetailsURL
+	}
 	var made restStatus
 	_, err := p.f.client.Send(ctx, http.MethodPost, p.f.repoPath(p.pr, "statuses", c.Head), in, &made)
 	if client.IsUnprocessable(err) || client.IsNotFound(err) {

@@ -214,7 +214,7 @@ func goldens() []golden {
 			d: with(decided(quorum.Unverified, approves("openai", 4), approves("copilot", 4), guarded), func(d *quorum.Decision) {
 				d.Reason, d.Ballots[2].Required = quorum.ReasonRequired, true
 			}),
-			title: "Unverified: required gemini unavailable; 2 of 2 approvals; the pull request changes what instructs it", status: "completed/action_required",
+			title: "Unverified: required gemini unavailable; 2 of 2 approvals; the pull request changes what instructs gemini", status: "completed/action_required",
 			says: []string{"the pull request changes `.github/workflows/gemini.yml`, which instructs it"},
 		},
 		{

@@ -188,10 +188,8 @@ func guardedTitle(d quorum.Decision) string {
 	switch {
 	case len(guarded) == 0:
 		return ""
-	case len(guarded) < len(votersWith(d, quorum.Unavailable)):
+	case len(guarded) == 1 || len(guarded) < len(votersWith(d, quorum.Unavailable)):
 		return says + joinNames(guarded)
-	case len(guarded) == 1:
-		return says + "it"
 	default:
 		return says + "them"
 	}

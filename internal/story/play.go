@@ -310,12 +310,15 @@ func (w *world) newReconciler(transport http.RoundTripper, now func() time.Time)
 	}
 	forge := github.NewForge(api, sandbox.AppSlug(w.g, cmp.Or(w.scenario.appSlug, quorum.ActionsApp)), "", nil)
 	forge.SetClock(now)
-	return &loop.Reconciler{Forge: forge, Now: now, Seen: func(l loop.Look) {
+	r := &loop.Reconciler{Forge: forge, Now: now, Seen: func(l loop.Look) {
 		w.recorder.recordLook(l)
 		if w.audience.Looked != nil {
 			w.audience.Looked(l)
 		}
-	}}, nil
+	}}
+	r.Places.Web = "https://github.com"
+	r.Places.Docs = "https://github.com/review-coordinator/coordinator/blob/main/docs"
+	return r, nil
 }
 
 func (w *world) pullRef(number int) quorum.PR {
