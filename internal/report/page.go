@@ -105,7 +105,7 @@ func (x Places) PullPage(pr quorum.PR) string {
 // The most that [Page.Brief] keeps.
 const (
 	briefFindings = 10
-	briefItems    = 24 // rows, steps, notes …
+	briefItems    = 16 // rows, steps, notes …
 	briefMoments  = 30
 	briefBlock    = 1000 // bytes of a stranger's text
 )
@@ -118,7 +118,7 @@ func (p Page) Brief() Page {
 		f.Path = clipRunes(oneLine(f.Path), maxQuoteRunes)
 		f.Said = []PageWords{f.Said[0]}
 		f.Said[0].Body = clipRunes(oneLine(f.Said[0].Body), maxQuoteRunes)
-		f.Said[0].By = f.Said[0].By[:min(len(f.Said[0].By), briefItems)]
+		f.Said[0].By = f.Said[0].By[:min(len(f.Said[0].By), 4)]
 	}
 	p.Steps, p.Rows = p.Steps[:min(len(p.Steps), briefItems)], p.Rows[:min(len(p.Rows), briefItems)]
 	p.Next, p.Notes = p.Next[:min(len(p.Next), briefItems)], slices.Clone(p.Notes[:min(len(p.Notes), briefItems)])

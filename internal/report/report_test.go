@@ -790,3 +790,64 @@ func TestWarnings(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+// The page in its order: what to do, the first findings, a table of three columns, what happens next, how it got here,
+// the footer; each once.
+func TestOrderOfThePage(t *testing.T) {
+	s, p := snapshot(), policy()
+	s.Ours = quorum.Account{Login: quorum.ActionsBot, Bot: true}
+	p.Reviewers[0].Required = true
+	d := decided(quorum.Blocked, approves("openai", 4), objects("gemini", 5, many(9, "Far apart.")...), waits("copilot", quorum.ReasonSilent, 10))
+	rec := record()
+	rec.Undone = []quorum.UndonePass{{Passed: at(3), Until: at(6)}}
+	sum := Render(p, s, d, rec, places()).Summary
+	last := -1
+	for _, words := range []string{
+		"**Blocked.** gemini objects: `Finding number 0. Far apart.` This is about commit `3f2c1d9` against main.",
+		"### What you can do", "- **You**: Fix [`cart.go:1`](https://github.com/acme/shop/blob/" + head + "/cart.go#L1) and the 8 other findings and push.",
+		"### Findings", "· gemini: `Finding number 0. Far apart.`", "4 more stand in the details below.",
+		"| Reviewer | Vote | Why |\n| --- | --- | --- |\n", "### What happens next", "<summary>How it got here</summary>",
+		"- 14:03 UTC the check passes\n", "- 14:06 UTC the pass is taken back: gemini objects\n",
+		"Quorum: 2 of 3 reviewers must approve, openai among them · [the policy file](https://github.com/acme/shop/blob/HEAD/.github/review-coordinator.yml)",
+		" · [what does this mean?](https://github.com/review-coordinator/coordinator/blob/v1.2.3/docs/verdicts.md#blocked)",
+		"<summary>Who can write this check?</summary>", "GITHUB_TOKEN",
+	} {
+		at := strings.Index(sum, words)
+		if at <= last || strings.Count(sum, words) != 1 {
+			t.Errorf("%q stands at %d, %d times, after %d", words, at, strings.Count(sum, words), last)
+		}
+		last = at
+	}
+	for line := range strings.Lines(sum) {
+		if n := strings.Count(strings.ReplaceAll(line, `\|`, ""), "|"); n != 0 && n != 4 {
+			t.Errorf("a row has not three columns: %s", line)
+		}
+	}
+	if t.Failed() {
+		t.Log(sum)
+	}
+}
+
+// What a table keeps of a page is small, whatever strangers wrote, and the same after JSON.
+func TestBriefPage(t *testing.T) {
+	var ballots []quorum.Ballot
+	for i := range 60 {
+		b := objects(fmt.Sprint("r", i)+strings.Repeat("x", 500), 5, many(40, strings.Repeat("Long € ", 300))...)
+		b.Detail = strings.Repeat("detail ", 200)
+		ballots = append(ballots, b)
+	}
+	s := snapshot()
+	s.File.State, s.File.Problem = quorum.FileBroken, strings.Repeat("line\n", 9000)
+	page := PageOf(policy(), s, decided(quorum.Blocked, ballots...), record(), places()).Brief()
+	text, err := json.Marshal(page)
+	if err != nil || len(text) > 40<<10 {
+		t.Errorf("%d bytes, %v", len(text), err)
+	}
+	var back Page
+	if err := json.Unmarshal(text, &back); err != nil || !cmp.Equal(page, back) {
+		t.Errorf("%v %s", err, cmp.Diff(page, back))
+	}
+	if len(page.Findings) != 10 || page.Came != 2400 {
+		t.Errorf("%d findings of %d", len(page.Findings), page.Came)
+	}
+}
