@@ -70,6 +70,8 @@ var rules = map[string][]string{
 	"internal/sandbox/openapi": {},
 	// Repositories on their first day, for the tests of what sets one up.
 	"internal/sandbox/firstday": {"internal/sandbox"},
+	// A browser is for tests, too.
+	"internal/browsertest": {},
 	// The fake stands on the ground: it knows GitHub, and nothing of ours.
 	"internal/sandbox": {},
 	"internal/story":   {"internal/quorum", "internal/config", "internal/github", "internal/github/client", "internal/loop", "internal/sandbox"},

@@ -3,7 +3,7 @@ package coordinator_test
 // The documents are part of the program: whatever can be tried in them is tried here. Every snippet is one that works,
 // every link leads somewhere, every sentence of the check is explained, and what is generated is fresh:
 //
-//	go test -run 'TestDocs|TestThePicture|TestRunnerTime' -update .
+//	go test -run 'TestDocs|TestPages|TestRunnerTime' -update .
 
 import (
 	"bytes"
