@@ -84,3 +84,11 @@ func (c *command) stdoutIsTerminal() bool {
 	f, ok := c.Stdout.(*os.File)
 	return ok && term.IsTerminal(f.Fd())
 }
+
+// countNoun returns a number with its noun, which takes an s in the plural.
+func countNoun(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}

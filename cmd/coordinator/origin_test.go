@@ -1,9 +1,10 @@
 package main
 
 import (
-	"errors"
+	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -27,33 +28,31 @@ func writeTo(t *testing.T, file, text string) {
 }
 
 func TestOriginRepo(t *testing.T) {
-	for _, test := range []struct{ origin, api, want, wrong string }{
-		{"https://github.com/octo/shop.git", "", "octo/shop", ""},
-		{"https://github.com/octo/shop/", "https://api.github.com", "octo/shop", ""},
-		{"https://somebody:canary@github.com/octo/shop", "", "octo/shop", ""},
-		{"git@github.com:octo/shop.git", "", "octo/shop", ""},
-		{"github.com:octo/shop.js.git", "", "octo/shop.js", ""},
-		{"ssh://git@ssh.github.com:443/octo/shop.git", "", "octo/shop", ""},
-		{"git@git.example.org:octo/shop.git", "https://git.example.org/api/v3", "octo/shop", ""},
-		{"https://git.example.org:8443/octo/shop", "https://git.example.org:8443/api/v3/", "octo/shop", ""},
-		{"https://octo.ghe.com/octo/shop", "https://api.octo.ghe.com", "octo/shop", ""},
-		{"git@gitlab.com:octo/shop.git", "", "", "the clone's origin is at gitlab.com and not at github.com"},
-		{"git@github.com:octo/shop.git", "https://git.example.org/api/v3", "", "the clone's origin is at github.com and not at git.example.org"},
-		{"https://github.com/octo", "", "", "the clone's origin is no address of a repository on GitHub"},
-		{"https://github.com/a/b/c", "", "", "the clone's origin is no address of a repository on GitHub"},
-		{"../elsewhere", "", "", "the clone's origin is no address of a repository on GitHub"},
-		{`C:\work\shop`, "", "", "the clone's origin is no address of a repository on GitHub"},
-		{"", "", "", errNoOrigin.Error()},
+	for _, test := range []struct{ origin, api, wrong string }{
+		{"https://github.com/octo/shop.git", "", ""},
+		{"https://github.com/octo/shop/", "https://api.github.com", ""},
+		{"https://somebody:canary@github.com/octo/shop", "", ""},
+		{"git@github.com:octo/shop.git", "", ""},
+		{"github.com:octo/shop.js.git", "", ""},
+		{"ssh://git@ssh.github.com:443/octo/shop.git", "", ""},
+		{"git@git.example.org:octo/shop.git", "https://git.example.org/api/v3", ""},
+		{"https://git.example.org:8443/octo/shop", "https://git.example.org:8443/api/v3/", ""},
+		{"https://octo.ghe.com/octo/shop", "https://api.octo.ghe.com", ""},
+		{"git@gitlab.com:octo/shop.git", "", "the clone's origin is at gitlab.com and not at github.com"},
+		{"git@github.com:octo/shop.git", "https://git.example.org/api/v3", "the clone's origin is at github.com and not at git.example.org"},
+		{"https://github.com/octo", "", "the clone's origin is no address of a repository on GitHub"},
+		{"https://github.com/a/b/c", "", "the clone's origin is no address of a repository on GitHub"},
+		{"../elsewhere", "", "the clone's origin is no address of a repository on GitHub"},
+		{`C:\work\shop`, "", "the clone's origin is no address of a repository on GitHub"},
+		{"", "", "no clone with an origin"},
 	} {
-		owner, name, err := originRepo(cloneOf(t, test.origin), test.api)
-		got, wrong := "", ""
-		if err != nil {
-			wrong = err.Error()
-		} else {
-			got = owner + "/" + name
+		want := test.wrong
+		if want == "" { // with a repository, a token is looked for
+			want = "there is no token"
 		}
-		if got != test.want || wrong != test.wrong {
-			t.Errorf("%s at %q: %q, %q; want %q, %q", test.origin, test.api, got, wrong, test.want, test.wrong)
+		said := sayOf(t, cloneOf(t, test.origin), map[string]string{"GITHUB_API_URL": test.api}, "sweep")
+		if !strings.Contains(said, want) || strings.Contains(said, "canary") {
+			t.Errorf("%s at %q: %s; want %s", test.origin, test.api, said, want)
 		}
 	}
 }
@@ -66,11 +65,24 @@ func TestOriginOfWorktree(t *testing.T) {
 	writeTo(t, filepath.Join(tree, ".git"), "gitdir: "+own+"\n")
 	writeTo(t, filepath.Join(tree, "deep", "down", "file"), "")
 	for _, dir := range []string{tree, filepath.Join(tree, "deep", "down"), clone} {
-		if owner, name, err := originRepo(dir, ""); owner != "octo" || name != "shop" || err != nil {
-			t.Errorf("%s: %s/%s, %v", dir, owner, name, err)
+		if said := sayOf(t, dir, nil, "sweep"); !strings.Contains(said, "there is no token") {
+			t.Errorf("%s: %s", dir, said)
 		}
 	}
-	if _, _, err := originRepo(t.TempDir(), ""); !errors.Is(err, errNoOrigin) {
-		t.Errorf("no clone: %v", err)
+	if said := sayOf(t, t.TempDir(), nil, "sweep"); !strings.Contains(said, "no clone with an origin") {
+		t.Errorf("no clone: %s", said)
 	}
+}
+
+// sayOf returns what the program says where it fails, to a person who stands in that folder.
+func sayOf(t *testing.T, folder string, env map[string]string, args ...string) string {
+	t.Helper()
+	var out, said bytes.Buffer
+	c := &command{
+		Stdin: strings.NewReader(""), Stdout: &out, Stderr: &said, Folder: folder, Getenv: func(name string) string { return env[name] },
+	}
+	if code := c.Main(t.Context(), args); code == 0 {
+		t.Errorf("%q: exit 0: %s", args, out.String())
+	}
+	return said.String()
 }
