@@ -70,8 +70,8 @@ func addressOnSite(text, api string) (page string, is bool, err error) {
 		}
 		text = "https://" + text
 	}
-	u, wrong := url.Parse(text)
-	if wrong != nil || u.Hostname() == "" || u.Scheme != "https" && u.Scheme != "http" {
+	u, _ := url.Parse(text)
+	if u == nil || u.Hostname() == "" || u.Scheme != "https" && u.Scheme != "http" {
 		return "", false, nil // it is no address, which is no error here
 	}
 	host := strings.ToLower(u.Hostname())
