@@ -89,7 +89,7 @@ reviewers:
 			"config check -", "grace: soon\nreviewers: []\n",
 			[]string{bad, faint + "  hint: "}, []string{bad + "coordinator:" + end + " <stdin> has ", faint + "hint: "},
 		},
-		{"explain acme/shop#9", "", nil, []string{bad + "coordinator:" + end, faint + "hint: "}},
+		{"explain nonsense", "", nil, []string{bad + "coordinator:" + end, faint + "hint: "}},
 		{"explain acme/shop#1 --json", "", nil, nil},
 	} {
 		type streams struct{ out, said string }
