@@ -87,7 +87,8 @@ reviewers:
 		{"config check -", valid + "deadline: 5m\ngrace: 10m\n", []string{odd + "warning:" + end + " <stdin>:"}, nil},
 		{
 			"config check -", "grace: soon\nreviewers: []\n",
-			[]string{bad, faint + "  hint: "}, []string{bad + "coordinator:" + end + " <stdin> has ", faint + "hint: "},
+			[]string{bad, faint + "  hint: "},
+			[]string{bad + "coordinator:" + end + " <stdin> has ", faint + "hint: "},
 		},
 		{"explain nonsense", "", nil, []string{bad + "coordinator:" + end, faint + "hint: "}},
 		{"explain acme/shop#1 --json", "", nil, nil},
