@@ -176,7 +176,10 @@ func (cmd classifyCmd) chooseReviewer(c *command) (quorum.Reviewer, error) {
 	var wrong *config.Error
 	if errors.As(err, &wrong) {
 		fmt.Fprintln(c.Stderr, c.colorProblems(wrong.Error()))
-		return quorum.Reviewer{}, usageError(fmt.Errorf("%s has %s", cmd.Policy, countNoun(len(wrong.Problems), "mistake")), "they stand above; a text is read once the file is mended")
+		return quorum.Reviewer{}, usageError(
+			fmt.Errorf("%s has %s", cmd.Policy, countNoun(len(wrong.Problems), "mistake")),
+			"they stand above; a text is read once the file is mended",
+		)
 	}
 	if err != nil {
 		return quorum.Reviewer{}, err

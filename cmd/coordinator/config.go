@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/review-coordinator/coordinator/internal/config"
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -119,19 +118,6 @@ func (cmd configCheckCmd) readPolicy(ctx context.Context, c *command) (path stri
 	return "", nil, usageError(fmt.Errorf("there is no %s", strings.Join(candidates, " or ")), hint)
 }
 
-// fileHint returns what helps where a file that a person named cannot be read.
-func fileHint(err error) string {
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return "is the path right, seen from this folder?"
-	case errors.Is(err, syscall.EISDIR):
-		return "name a file in that folder"
-	case errors.Is(err, fs.ErrPermission):
-		return "the user who runs this must be able to read it"
-	}
-	return ""
-}
-
 func readFile(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -198,13 +184,6 @@ func sourceOf(r quorum.Reviewer) string {
 	default:
 		return "reviews and comments by " + r.Author
 	}
-}
-
-func countNoun(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 // colorProblems colours the carets and the hints of problems, if colours are wanted.

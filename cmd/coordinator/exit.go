@@ -79,8 +79,28 @@ func oneLine(text string) string {
 	}, text)
 }
 
+// wantsColor reports whether standard output is to have colours: on a terminal, or where they are asked for; never
+// against NO_COLOR.
+func (c *command) wantsColor() bool {
+	if c.Getenv("NO_COLOR") != "" {
+		return false
+	}
+	if force := c.Getenv("CLICOLOR_FORCE"); force != "" && force != "0" {
+		return true
+	}
+	return c.stdoutIsTerminal() && c.Getenv("TERM") != "dumb"
+}
+
 // stdoutIsTerminal reports whether Stdout is a terminal.
 func (c *command) stdoutIsTerminal() bool {
 	f, ok := c.Stdout.(*os.File)
 	return ok && term.IsTerminal(f.Fd())
+}
+
+// countNoun returns a number with its noun, which takes an s in the plural.
+func countNoun(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }

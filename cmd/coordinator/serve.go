@@ -379,7 +379,7 @@ func (s *server) serve(ctx context.Context) error {
 		s.config.Resync,
 	)
 	if warning := warnOfOpenAdmin(s.adminListener.Addr()); warning != "" {
-		log.Warn(warning)
+		log.Warn("the admin listener is open to others", "because", warning)
 	}
 	group, working := errgroup.WithContext(ctx)
 	for name, part := range map[string]struct {
