@@ -31,8 +31,8 @@ func (c *command) tellOfProposal(ctx context.Context, api *client.Client, owner,
 	return true, nil
 }
 
-// propose opens the pull request and says what is next.
-func (s setup) propose(ctx context.Context, c *command, api *client.Client, force bool) error {
+// proposeFiles opens the pull request and says what is next.
+func (s setup) proposeFiles(ctx context.Context, c *command, api *client.Client, force bool) error {
 	there, err := github.FilesThere(ctx, api, s.owner, s.name, s.branch, append(config.Paths(), bellPath, coordinatorPath))
 	switch {
 	case err != nil:

@@ -111,9 +111,9 @@ func (cmd initCmd) Run(ctx context.Context, c *command) error {
 	}
 	return cmd.setUp(ctx, c, owner, name, policyPath, func(api *client.Client, s setup) error {
 		if cmd.DryRun {
-			return s.print(c)
+			return s.printFiles(c)
 		}
-		return s.propose(ctx, c, api, cmd.Force)
+		return s.proposeFiles(ctx, c, api, cmd.Force)
 	})
 }
 
@@ -215,8 +215,8 @@ func buildRef() string {
 	return ""
 }
 
-// print prints the files, and what would be done with them.
-func (s setup) print(c *command) error {
+// printFiles prints the files, and what would be done with them.
+func (s setup) printFiles(c *command) error {
 	for _, f := range s.files {
 		if _, err := fmt.Fprintf(c.Stdout, "# --- %s\n%s\n", f.path, f.content); err != nil {
 			return fmt.Errorf("print the files: %w", err)
