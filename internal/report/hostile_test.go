@@ -326,6 +326,27 @@ func TestLink(t *testing.T) {
 	}
 }
 
+// Whoever sets a commit status chooses its address, and any host can have a page called /acme/shop/…: it is shown, and
+// nothing on the page leads there, be it a vote, what can be done, or an objection that the record kept.
+func TestAddressOfAStatusIsNoLink(t *testing.T) {
+	const evil = "https://evil.example/acme/shop/actions/runs/1"
+	for _, reason := range everyReason {
+		for vote := quorum.Pending; vote <= quorum.Unavailable; vote++ {
+			b := fails("gemini", reason, 2)
+			b.Vote, b.URL, b.Evidence = vote, evil, quorum.TextRef{Kind: quorum.TextStatus, ID: 1}
+			b.Findings = []quorum.Finding{{Body: "no", URL: evil}}
+			for v := quorum.Waiting; v <= quorum.Ended; v++ {
+				d := decided(v, b)
+				d.Objections = 1
+				c := Render(policy(), snapshot(), d, record(), places())
+				if strings.Contains(c.Summary+c.Text, "]("+evil) || !strings.Contains(c.Summary, "`"+evil+"`") {
+					t.Fatalf("%s, %s, %s:\n%s", v, vote, reason, c.Summary)
+				}
+			}
+		}
+	}
+}
+
 func FuzzQuote(f *testing.F) {
 	for _, p := range pieces {
 		f.Add(p)
