@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -344,6 +345,27 @@ func TestAddressOfAStatusIsNoLink(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// A thousand comments as long as GitHub takes them are looked at only as far as they are shown, and a job's log gets no
+// more of them than a person can read.
+func TestThousandLongFindings(t *testing.T) {
+	b := objects("gemini", 2)
+	for i := range 1000 {
+		b.Findings = append(b.Findings, quorum.Finding{Path: "a.go", Line: 10 * (i + 1), Body: strings.Repeat("é ", 1<<16), Thread: int64(i + 1)})
+	}
+	d := decided(quorum.Blocked, b)
+	p := PageOf(policy(), snapshot(), d, record(), places())
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	text := p.renderFindings(maxText)
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; n > 32<<20 || !strings.Contains(text, " not shown, for want of room.") {
+		t.Errorf("%d MB were worked through for a text of %d bytes", n>>20, len(text))
+	}
+	if out := p.Terminal(Styles{}, d.Start); len(out) > 512<<10 || !strings.Contains(out, " are not shown, for want of room.\n") {
+		t.Errorf("a terminal shows %d bytes", len(out))
 	}
 }
 
