@@ -29,3 +29,11 @@ func printHelp(o kong.HelpOptions, ctx *kong.Context) error {
 	_, err = stdout.Write([]byte(strings.Replace(text.String(), " <command> [flags]", " [<command>] [flags]", 1)))
 	return err
 }
+
+// allFlagsOf returns the flags that may be typed after a command, by the command that has them: its default's too.
+func allFlagsOf(at *kong.Node, visible bool) [][]*kong.Flag {
+	if at.DefaultCmd != nil {
+		at = at.DefaultCmd
+	}
+	return at.AllFlags(visible)
+}

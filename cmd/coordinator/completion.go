@@ -84,13 +84,13 @@ func completionsOf(app *kong.Application, words []string) (all []completion, fil
 	last := words[len(words)-1]
 	switch name, value, assigned := strings.Cut(last, "="); {
 	case open != nil:
-		all, files = valuesOf(app, open.Value, open.PlaceHolder, at)
+		all, files = valuesOf(open.Value, open.PlaceHolder, at)
 	case assigned && strings.HasPrefix(last, "-"):
 		flag := flagOf(at, name)
 		if flag == nil {
 			return nil, false
 		}
-		all, files = valuesOf(app, flag.Value, flag.PlaceHolder, at)
+		all, files = valuesOf(flag.Value, flag.PlaceHolder, at)
 		if last = value; !apart { // the shell replaces the whole word
 			last = name + "=" + value
 			for i := range all {
@@ -102,7 +102,13 @@ func completionsOf(app *kong.Application, words []string) (all []completion, fil
 	default:
 		all = commandsBelow(at)
 		if n := len(at.Positional); n > 0 && (used < n || at.Positional[n-1].IsCumulative()) {
-			more, file := valuesOf(app, at.Positional[min(used, n-1)], "", at)
+			argument := at.Positional[min(used, n-1)]
+			if argument.Tag.Get("complete") == "commands" { // the words before lead to the command above
+				above, _, _ := walkWords(app.Node, words[len(words)-1-used:len(words)-1])
+				all = append(all, commandsBelow(above)...)
+				break
+			}
+			more, file := valuesOf(argument, "", at)
 			all, files = append(all, more...), file
 		}
 	}
@@ -151,7 +157,7 @@ func walkWords(at *kong.Node, words []string) (_ *kong.Node, open *kong.Flag, us
 
 // flagOf returns the flag that a word names at a command; nil without one.
 func flagOf(at *kong.Node, word string) *kong.Flag {
-	for _, group := range at.AllFlags(false) {
+	for _, group := range allFlagsOf(at, false) {
 		for _, f := range group {
 			if word == "--"+f.Name || f.Short != 0 && word == "-"+string(f.Short) {
 				return f
@@ -162,7 +168,7 @@ func flagOf(at *kong.Node, word string) *kong.Flag {
 }
 
 func flagsAt(at *kong.Node) (all []completion) {
-	for _, group := range at.AllFlags(true) {
+	for _, group := range allFlagsOf(at, true) {
 		for _, f := range group {
 			all = append(all, completion{"--" + f.Name, firstSentence(f.Help)})
 		}
@@ -180,17 +186,17 @@ func commandsBelow(at *kong.Node) (all []completion) {
 }
 
 // valuesOf returns the values that a flag or an argument takes, and whether it takes a file.
-func valuesOf(app *kong.Application, v *kong.Value, placeHolder string, at *kong.Node) (all []completion, files bool) {
+func valuesOf(v *kong.Value, placeHolder string, at *kong.Node) (all []completion, files bool) {
 	words := []string(nil)
 	switch list := v.Tag.Get("complete"); {
-	case list == "commands":
-		return commandsBelow(app.Node), false
 	case list == "presets":
 		words = review.Presets()
 	case list != "":
 		words = strings.Split(list, ",")
 	case v.Enum != "":
 		words = v.EnumSlice()
+	case strings.Contains(placeHolder, "|"): // --log-format=text|json
+		words = strings.Split(placeHolder, "|")
 	default:
 		return nil, placeHolder == "FILE" || v.Name == "file" && len(at.Positional) > 0
 	}

@@ -38,6 +38,12 @@ func TestCompletion(t *testing.T) {
 		{"verdict make --format ", "plain codex claude"},
 		{"simulate one.txt ", ":file"},
 		{"help con", "config"},
+		{"help serve ", "setup"},
+		{"help serve b", ""},
+		{"man verdict m", "make"},
+		{"serve ", "setup"},
+		{"serve --li", "--listen"},
+		{"serve --log-format ", "text json"},
 		{"completion ", "bash zsh fish"},
 		{"-v swe", "sweep"},
 		{"sweep --limit ", ""},
@@ -99,6 +105,14 @@ func TestManPages(t *testing.T) {
 	for _, part := range []string{
 		`.TH "COORDINATOR-CONFIG-CHECK" 1`, ".SH NAME\ncoordinator\\-config\\-check \\- Check a policy file and say what it means\n",
 		".B coordinator config check [<file>]", ".SH SEE ALSO\n.BR coordinator\\-config (1)",
+	} {
+		if !strings.Contains(page, part) {
+			t.Errorf("no %q in\n%s", part, page)
+		}
+	}
+	_, page, _ = runInProcess(t, "", "man", "serve") // what serve does alone is told as its own
+	for _, part := range []string{
+		".B coordinator serve [<command>] [flags]", ".SH DESCRIPTION\nRuns until", `.B \-\-listen`, ".BR coordinator\\-serve\\-setup (1)",
 	} {
 		if !strings.Contains(page, part) {
 			t.Errorf("no %q in\n%s", part, page)

@@ -89,12 +89,18 @@ func manPage(at *kong.Node) string {
 	fmt.Fprintf(&b, ".TH %q 1 \"\" %q \"Review coordinator\"\n", strings.ToUpper(name), "coordinator "+buildVersion())
 	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", escapeRoff(name), escapeRoff(strings.TrimSuffix(about, ".")))
 	summary := "coordinator " + strings.TrimSpace(at.Summary())
+	if at.DefaultCmd != nil {
+		summary = strings.Replace(summary, " <command> ", " [<command>] ", 1)
+	}
 	if at.Parent == nil {
 		summary = "coordinator <command> [flags]"
 	}
 	fmt.Fprintf(&b, ".SH SYNOPSIS\n.B %s\n", escapeRoff(summary))
 	b.WriteString(".SH DESCRIPTION\n")
 	detail := at.Detail
+	if at.DefaultCmd != nil {
+		detail = at.DefaultCmd.Detail
+	}
 	if at.Parent == nil {
 		detail = at.Help
 	}
@@ -106,7 +112,7 @@ func manPage(at *kong.Node) string {
 		}
 	}
 	b.WriteString(".SH OPTIONS\n")
-	for _, group := range at.AllFlags(true) {
+	for _, group := range allFlagsOf(at, true) {
 		for _, f := range group {
 			word := "--" + f.Name
 			if f.Short != 0 {
