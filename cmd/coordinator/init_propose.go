@@ -27,6 +27,12 @@ func (c *command) tellOfProposal(ctx context.Context, api *client.Client, owner,
 	if err != nil || !found || pull.State != "open" {
 		return false, err
 	}
+	if c.JSON != nil {
+		at := proposedJSON{pull.Number, pull.URL}
+		return true, c.writeJSON(initJSON{
+			Repository: owner + "/" + name, Did: "nothing", PullRequest: &at, Files: []initFileJSON{}, draftJSON: draftAsJSON(config.Draft{}),
+		})
+	}
 	fmt.Fprintf(c.Stdout, "%s/%s#%d is open already: %s\n", owner, name, pull.Number, oneLine(pull.URL))
 	return true, nil
 }
@@ -53,6 +59,14 @@ func (s setup) propose(ctx context.Context, c *command, api *client.Client, forc
 	case err != nil:
 		return explainProposalRefusal(err)
 	}
+	if c.JSON != nil {
+		result := s.result("proposed")
+		result.PullRequest, result.Next = &proposedJSON{pull.Number, pull.URL}, s.nextAfterPull()
+		if reused { // its files are as they were
+			result.Files = []initFileJSON{}
+		}
+		return c.writeJSON(result)
+	}
 	fmt.Fprint(c.Stdout, s.describeFound())
 	if reused {
 		fmt.Fprintf(c.Stdout, "the branch %s was there already: its files are as they were\n", initBranch)
@@ -60,7 +74,7 @@ func (s setup) propose(ctx context.Context, c *command, api *client.Client, forc
 		fmt.Fprint(c.Stdout, s.describeFiles("proposed"))
 	}
 	fmt.Fprintf(c.Stdout, "opened %s/%s#%d: %s\n", s.owner, s.name, pull.Number, oneLine(pull.URL))
-	fmt.Fprint(c.Stdout, s.nextAfterPull())
+	fmt.Fprint(c.Stdout, describeSteps(s.nextAfterPull()))
 	return nil
 }
 
@@ -80,17 +94,12 @@ func explainProposalRefusal(err error) error {
 }
 
 // nextAfterPull says what a person does next.
-func (s setup) nextAfterPull() string {
-	var b strings.Builder
-	b.WriteString("\nNext:\n")
-	b.WriteString("  1. Read its policy: it says who votes.\n")
-	for _, f := range s.draft.Fill {
-		fmt.Fprintf(&b, "     %s:%d: fill in: %s\n", s.files[0].path, f.Line, oneLine(f.What))
+func (s setup) nextAfterPull() []initStep {
+	return []initStep{
+		{Text: "Read its policy: it says who votes.", Details: s.fillLines(s.files[0].path)},
+		{Text: "Merge it into " + oneLine(s.branch) + ". The next pull request gets the check."},
+		s.requireStep(),
 	}
-	fmt.Fprintf(&b, "  2. Merge it into %s. The next pull request gets the check.\n", oneLine(s.branch))
-	fmt.Fprintf(&b, "  3. Once you trust it, require the check \"Review quorum\": %s/settings/rules\n", s.web)
-	fmt.Fprintf(&b, "     %srequire.md\n", docsAddress)
-	return b.String()
 }
 
 // pullBody says what the files do. What the repository's texts and names gave is quoted.

@@ -30,6 +30,7 @@ type initCmd struct {
 	PullRequest bool   `help:"Open a pull request with the files instead of writing them here."                                                                                    name:"pull-request"`
 	DryRun      bool   `help:"Print the files, and write nothing."`
 	Force       bool   `help:"Overwrite files that exist."`
+	JSON        bool   `help:"Print what was found and done, and what is next, as JSON." name:"json"`
 	Ref         string `help:"The action's version: a tag or a commit. Default: this program's release, else the commit that it is built of." placeholder:"REF"`
 }
 
@@ -217,6 +218,13 @@ func buildRef() string {
 
 // print prints the files, and what would be done with them.
 func (s setup) print(c *command) error {
+	if c.JSON != nil {
+		result := s.result("nothing")
+		for i, f := range s.files {
+			result.Files[i].Content = string(f.content)
+		}
+		return c.writeJSON(result)
+	}
 	for _, f := range s.files {
 		if _, err := fmt.Fprintf(c.Stdout, "# --- %s\n%s\n", f.path, f.content); err != nil {
 			return fmt.Errorf("print the files: %w", err)
@@ -237,7 +245,13 @@ func (s setup) writeInto(c *command, root *os.Root, force bool) error {
 			folder = near
 		}
 	}
-	fmt.Fprint(c.Stdout, s.describeFound()+s.describeFiles("wrote")+s.nextSteps(filepath.Join(folder, s.files[0].path)))
+	next := s.nextSteps(filepath.Join(folder, s.files[0].path))
+	if c.JSON != nil {
+		result := s.result("wrote")
+		result.Folder, result.Next = root.Name(), next
+		return c.writeJSON(result)
+	}
+	fmt.Fprint(c.Stdout, s.describeFound()+s.describeFiles("wrote")+describeSteps(next))
 	return nil
 }
 
@@ -284,19 +298,44 @@ func (s setup) quotedListen() string {
 }
 
 // nextSteps says what a person does next.
-func (s setup) nextSteps(policy string) string {
+func (s setup) nextSteps(policy string) []initStep {
+	read := initStep{Text: "Read the policy, and check it: coordinator config check " + policy, Details: s.fillLines(policy)}
+	if s.unreleased {
+		read.Details = append(read.Details, "Until there is a release, write a commit of review-coordinator/coordinator (40 digits) in place of v1",
+			"in "+coordinatorPath+".")
+	}
+	return []initStep{
+		read,
+		{Text: "Commit the three files, push them, and merge them into " + oneLine(s.branch) + ". The next pull request gets the check."},
+		s.requireStep(),
+	}
+}
+
+// fillLines names what must be filled in.
+func (s setup) fillLines(policy string) (lines []string) {
+	for _, f := range s.draft.Fill {
+		lines = append(lines, fmt.Sprintf("%s:%d: fill in: %s", policy, f.Line, oneLine(f.What)))
+	}
+	return lines
+}
+
+// requireStep is the last one.
+func (s setup) requireStep() initStep {
+	return initStep{
+		Text:    "Once you trust it, require the check \"Review quorum\": " + s.web + "/settings/rules",
+		Details: []string{docsAddress + "require.md"},
+	}
+}
+
+// describeSteps numbers what is next.
+func describeSteps(steps []initStep) string {
 	var b strings.Builder
 	b.WriteString("\nNext:\n")
-	fmt.Fprintf(&b, "  1. Read the policy, and check it: coordinator config check %s\n", policy)
-	for _, f := range s.draft.Fill {
-		fmt.Fprintf(&b, "     %s:%d: fill in: %s\n", policy, f.Line, oneLine(f.What))
+	for i, step := range steps {
+		fmt.Fprintf(&b, "  %d. %s\n", i+1, step.Text)
+		for _, detail := range step.Details {
+			fmt.Fprintf(&b, "     %s\n", detail)
+		}
 	}
-	if s.unreleased {
-		b.WriteString("     Until there is a release, write a commit of review-coordinator/coordinator (40 digits) in place of v1\n")
-		fmt.Fprintf(&b, "     in %s.\n", coordinatorPath)
-	}
-	fmt.Fprintf(&b, "  2. Commit the three files, push them, and merge them into %s. The next pull request gets the check.\n", oneLine(s.branch))
-	fmt.Fprintf(&b, "  3. Once you trust it, require the check \"Review quorum\": %s/settings/rules\n", s.web)
-	fmt.Fprintf(&b, "     %srequire.md\n", docsAddress)
 	return b.String()
 }
