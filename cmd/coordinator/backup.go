@@ -109,7 +109,7 @@ func explainBackupError(ctx context.Context, err error) error {
 	case errors.Is(err, store.ErrBackupBroken):
 		return hintedError(err, "stop the daemon and move its database away: it begins a new one, and only time is lost")
 	case errors.Is(err, fs.ErrNotExist):
-		return usageError(err, "both the database and the folder of the copy must be there")
+		return usageError(err, "both must be there: the database, which --database or DATABASE_URL names, and the folder of the copy")
 	case errors.Is(err, fs.ErrPermission):
 		return usageError(err, "run it as the daemon's user or as root, into a folder that this user may write")
 	}

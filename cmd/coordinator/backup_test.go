@@ -50,8 +50,8 @@ func TestBackup(t *testing.T) {
 	free := filepath.Join(dir, "free.db")
 	for _, c := range []struct{ database, to, says string }{
 		{"sqlite://" + file, to, "is there already\nhint: choose another name, or replace it with --force"},
-		{"sqlite://" + file, filepath.Join(dir, "none", "copy.db"), "hint: both the database and the folder"},
-		{"sqlite://" + filepath.Join(dir, "none.db"), free, "hint: both the database and the folder"},
+		{"sqlite://" + file, filepath.Join(dir, "none", "copy.db"), "hint: both must be there"},
+		{"sqlite://" + filepath.Join(dir, "none.db"), free, "hint: both must be there"},
 		{"sqlite://" + text, free, "no SQLite database, or a damaged one"},
 		{"sqlite://" + newer, free, "a newer coordinator wrote it"},
 		{"postgres://user:canary@host/db", free, "pg_dump --format=custom"},

@@ -43,6 +43,7 @@ type explanation struct {
 	Check    string                `json:"check"`
 	Status   string                `json:"status"`
 	Title    string                `json:"title"`
+	Page     report.Page           `json:"page"` // what the check's page says, as data
 	Decision quorum.Decision       `json:"decision"`
 	Evidence []evidence.Considered `json:"evidence"`
 	Answers  []answersHeard        `json:"answers,omitempty"`
@@ -89,7 +90,9 @@ func (cmd explainCmd) Run(ctx context.Context, c *command) error {
 		if state == "" {
 			state = look.Check.Status
 		}
-		e := explanation{Check: look.Check.Name, Status: state, Title: look.Check.Title, Decision: look.Decision, Evidence: considered}
+		e := explanation{
+			Check: look.Check.Name, Status: state, Title: look.Check.Title, Page: look.Check.Page, Decision: look.Decision, Evidence: considered,
+		}
 		for _, d := range drifts {
 			e.Answers = append(e.Answers, answersHeard{d, report.DriftSentence(d)})
 		}

@@ -19,6 +19,7 @@ type configInitCmd struct {
 	Repo  string `help:"The repository. Default: GITHUB_REPOSITORY, else the clone's origin." placeholder:"OWNER/NAME"`
 	Write string `help:"Write the policy to this file instead of standard output." placeholder:"FILE"`
 	Force bool   `help:"Overwrite the file if it exists."`
+	JSON  bool   `help:"Print what was found and written as JSON, with the policy." name:"json"`
 }
 
 // Help is shown by coordinator config init --help.
@@ -62,8 +63,13 @@ func (cmd configInitCmd) Run(ctx context.Context, c *command) error {
 	}
 	draft := config.Init(survey)
 	src, fill := draft.Policy, draft.Fill
-	if err := cmd.writePolicy(c, src); err != nil {
-		return err
+	if cmd.Write != "" || !cmd.JSON {
+		if err := cmd.writePolicy(c, src); err != nil {
+			return err
+		}
+	}
+	if cmd.JSON {
+		return c.writeJSON(policyDraftAsJSON(owner+"/"+name, cmd.Write, draft))
 	}
 	file := cmd.Write
 	if file == "" {

@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -24,13 +23,19 @@ const proposalPermissions = "the token needs contents: write, pull-requests: wri
 	"(a classic token: the scopes repo and workflow; gh auth refresh -s workflow adds it), and a job's own token cannot write workflows"
 
 // printOpenProposal says where the pull request of an earlier run is, if it is open.
-func printOpenProposal(ctx context.Context, w io.Writer, api *client.Client, owner, name string) (isOpen bool, err error) {
+func printOpenProposal(ctx context.Context, c *command, api *client.Client, owner, name string) (isOpen bool, err error) {
 	pull, found, err := github.FindProposal(ctx, api, owner, name, initBranch)
 	if err != nil || !found || pull.State != "open" {
 		return false, err
 	}
-	fmt.Fprintf(w, "%s/%s#%d is open already: %s\n", owner, name, pull.Number, oneLine(pull.URL))
-	fmt.Fprintf(w, "%s opened it: read its files before you merge it\n", cmp.Or(oneLine(pull.By.Login), "nobody that is known"))
+	if c.JSON != nil {
+		at := proposedJSON{pull.Number, pull.URL}
+		return true, c.writeJSON(initJSON{
+			Repository: owner + "/" + name, Did: "nothing", PullRequest: &at, Files: []initFileJSON{}, draftJSON: draftAsJSON(config.Draft{}),
+		})
+	}
+	fmt.Fprintf(c.Stdout, "%s/%s#%d is open already: %s\n", owner, name, pull.Number, oneLine(pull.URL))
+	fmt.Fprintf(c.Stdout, "%s opened it: read its files before you merge it\n", cmp.Or(oneLine(pull.By.Login), "nobody that is known"))
 	return true, nil
 }
 
@@ -58,6 +63,14 @@ func (s setup) proposeFiles(ctx context.Context, c *command, api *client.Client,
 	case err != nil:
 		return explainProposalRefusal(err)
 	}
+	if c.JSON != nil {
+		result := s.result("proposed")
+		result.PullRequest, result.Next = &proposedJSON{pull.Number, pull.URL}, s.nextAfterPull()
+		if reused { // its files are as they were
+			result.Files = []initFileJSON{}
+		}
+		return c.writeJSON(result)
+	}
 	fmt.Fprint(c.Stdout, s.describeFound())
 	if reused {
 		fmt.Fprintf(c.Stdout, "the branch %s was there already: with these files, and nothing else\n", initBranch)
@@ -65,7 +78,7 @@ func (s setup) proposeFiles(ctx context.Context, c *command, api *client.Client,
 		fmt.Fprint(c.Stdout, s.describeFiles("proposed"))
 	}
 	fmt.Fprintf(c.Stdout, "opened %s/%s#%d: %s\n", s.owner, s.name, pull.Number, oneLine(pull.URL))
-	fmt.Fprint(c.Stdout, s.nextSteps(s.files[0].path, true))
+	fmt.Fprint(c.Stdout, describeSteps(s.nextAfterPull()))
 	return nil
 }
 
@@ -82,6 +95,15 @@ func explainProposalRefusal(err error) error {
 		return hintedError(err, proposalPermissions)
 	}
 	return withAPIHint(err)
+}
+
+// nextAfterPull says what a person does next.
+func (s setup) nextAfterPull() []initStep {
+	return []initStep{
+		{Text: "Read its policy: it says who votes.", Details: append(s.fillLines(s.files[0].path), s.refLines()...)},
+		{Text: "Merge it into " + oneLine(s.branch) + ". The next pull request gets the check."},
+		s.requireStep(),
+	}
 }
 
 // pullBody says what the files do. What the repository's texts and names gave is quoted.

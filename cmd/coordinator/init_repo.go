@@ -30,6 +30,7 @@ type initCmd struct {
 	PullRequest bool   `help:"Open a pull request with the files instead of writing them here."                                                                                    name:"pull-request"`
 	DryRun      bool   `help:"Print the files, and write nothing."`
 	Force       bool   `help:"Overwrite files that exist."`
+	JSON        bool   `help:"Print what was found and done, and what is next, as JSON." name:"json"`
 	Ref         string `help:"The action's version: a tag or a commit. Default: this program's release, else the commit that it is built of." placeholder:"REF"`
 }
 
@@ -155,7 +156,7 @@ func (cmd initCmd) setUp(
 		return err
 	}
 	if cmd.PullRequest && !cmd.DryRun { // before the survey, which takes a minute
-		if isOpen, err := printOpenProposal(ctx, c.Stdout, api, owner, name); isOpen || err != nil {
+		if isOpen, err := printOpenProposal(ctx, c, api, owner, name); isOpen || err != nil {
 			return readAccess.explainRefusal(err)
 		}
 	}
@@ -216,6 +217,13 @@ func buildRef() string {
 
 // printFiles prints the files, and what would be done with them.
 func (s setup) printFiles(c *command) error {
+	if c.JSON != nil {
+		result := s.result("nothing")
+		for i, f := range s.files {
+			result.Files[i].Content = string(f.content)
+		}
+		return c.writeJSON(result)
+	}
 	for _, f := range s.files {
 		if _, err := fmt.Fprintf(c.Stdout, "# --- %s\n%s\n", f.path, f.content); err != nil {
 			return fmt.Errorf("print the files: %w", err)
@@ -236,7 +244,13 @@ func (s setup) writeInto(c *command, root *os.Root, force bool) error {
 			folder = near
 		}
 	}
-	fmt.Fprint(c.Stdout, s.describeFound()+s.describeFiles("wrote")+s.nextSteps(filepath.Join(folder, s.files[0].path), false))
+	next := s.nextSteps(filepath.Join(folder, s.files[0].path))
+	if c.JSON != nil {
+		result := s.result("wrote")
+		result.Folder, result.Next = root.Name(), next
+		return c.writeJSON(result)
+	}
+	fmt.Fprint(c.Stdout, s.describeFound()+s.describeFiles("wrote")+describeSteps(next))
 	return nil
 }
 
@@ -282,28 +296,52 @@ func (s setup) quotedListen() string {
 	return strings.Join(quoted, ", ")
 }
 
-// nextSteps says what a person does next with the files, whose policy is at that path.
-func (s setup) nextSteps(policy string, proposed bool) string {
+// nextSteps says what a person does next.
+func (s setup) nextSteps(policy string) []initStep {
+	read := initStep{Text: "Read the policy, and check it: coordinator config check " + policy, Details: append(s.fillLines(policy), s.refLines()...)}
+	return []initStep{
+		read,
+		{Text: "Commit the three files, push them, and merge them into " + oneLine(s.branch) + ". The next pull request gets the check."},
+		s.requireStep(),
+	}
+}
+
+// fillLines names what must be filled in.
+func (s setup) fillLines(policy string) (lines []string) {
+	for _, f := range s.draft.Fill {
+		lines = append(lines, fmt.Sprintf("%s:%d: fill in: %s", policy, f.Line, oneLine(f.What)))
+	}
+	return lines
+}
+
+// refLines says what to write in place of a version of the action that is not known.
+func (s setup) refLines() []string {
+	if !s.unreleased {
+		return nil
+	}
+	return []string{
+		"Until there is a release, write a commit (40 digits) in place of v1 in " + coordinatorPath + ":",
+		"git ls-remote https://github.com/review-coordinator/coordinator HEAD",
+	}
+}
+
+// requireStep is the last one.
+func (s setup) requireStep() initStep {
+	return initStep{
+		Text:    "Once you trust it, require the check \"Review quorum\": " + s.web + "/settings/rules",
+		Details: []string{docsOf(buildVersion()) + "/require.md"},
+	}
+}
+
+// describeSteps numbers what is next.
+func describeSteps(steps []initStep) string {
 	var b strings.Builder
 	b.WriteString("\nNext:\n")
-	if proposed {
-		b.WriteString("  1. Read its policy: it says who votes.\n")
-	} else {
-		fmt.Fprintf(&b, "  1. Read the policy, and check it: coordinator config check %s\n", policy)
+	for i, step := range steps {
+		fmt.Fprintf(&b, "  %d. %s\n", i+1, step.Text)
+		for _, detail := range step.Details {
+			fmt.Fprintf(&b, "     %s\n", detail)
+		}
 	}
-	for _, f := range s.draft.Fill {
-		fmt.Fprintf(&b, "     %s:%d: fill in: %s\n", policy, f.Line, oneLine(f.What))
-	}
-	if s.unreleased {
-		b.WriteString("     Until there is a release, write a commit of review-coordinator/coordinator (40 digits) in place of v1\n")
-		fmt.Fprintf(&b, "     in %s.\n", coordinatorPath)
-	}
-	merge := "Commit the three files, push them, and merge them"
-	if proposed {
-		merge = "Merge it"
-	}
-	fmt.Fprintf(&b, "  2. %s into %s. The next pull request gets the check.\n", merge, oneLine(s.branch))
-	fmt.Fprintf(&b, "  3. Once you trust it, require the check \"Review quorum\": %s/settings/rules\n", s.web)
-	fmt.Fprintf(&b, "     %s/require.md\n", docsOf(buildVersion()))
 	return b.String()
 }

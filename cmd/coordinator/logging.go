@@ -46,7 +46,7 @@ func (c *command) chooseLog(level, format string) error {
 	}
 	chosen, err := oplog.ParseFormat(cmp.Or(format, c.Getenv(logFormatVariable), "text"))
 	if err != nil {
-		return usageError(fmt.Errorf("%s %w", from, err), "write --log-format json")
+		return usageError(fmt.Errorf("%s %w", from, err), "write --log-format json; text is the default")
 	}
 	c.log.isJSON = chosen
 	return nil

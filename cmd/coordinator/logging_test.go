@@ -10,7 +10,9 @@ import (
 
 // A command logs nothing unless somebody asks: by a flag, by -v, or by a variable, in this order.
 func TestWhoLogsWhat(t *testing.T) {
-	nothing := httptest.NewServer(http.NotFoundHandler())
+	nothing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusUnauthorized) // at which nobody looks again, as at what is not found
+	}))
 	defer nothing.Close()
 	for _, c := range []struct {
 		args, level, format string

@@ -884,10 +884,297 @@ var mistakes = []mistake{
 		says: "GITHUB_API_URL https://git.example.org is no address of GitHub's API",
 		hint: "of a GitHub Enterprise Server it is https://git.example.org/api/v3",
 	},
+
+	// A first set-up, an App, a copy, the shell and the log.
+	{
+		args: "init", code: 2,
+		says: "no repository: there is no --repo, no GITHUB_REPOSITORY, and no clone whose origin is on github.com",
+		hint: "coordinator init --repo OWNER/NAME",
+	},
+	{
+		args: "init octo/shop", code: 2,
+		says: `init takes no argument, and "octo/shop" is one`,
+		hint: "--repo names the repository: coordinator init --repo octo/shop",
+	},
+	{
+		args: "init --repo octo", code: 2,
+		says: `"octo" is no repository`,
+		hint: "write it as OWNER/NAME: --repo octo/shop",
+	},
+	{
+		args: "init --repo octo/shop", code: 2,
+		says: "this folder is in no clone",
+		hint: "start it in your clone of octo/shop, name the folder with --dir, or add --pull-request",
+	},
+	{
+		args: "init --repo octo/shop --ref -x", code: 2,
+		says: "--ref has no value: -x is the next flag",
+		hint: "a value that begins with - is written --ref=VALUE",
+	},
+	{
+		args: "init --ref=-x", code: 2,
+		says: `--ref "-x" is no tag or commit`,
+		hint: "--ref v1, or a commit of 40 digits",
+	},
+	{
+		args: "init --pull-request --dir .", code: 2,
+		says: "--pull-request writes nothing into a folder",
+		hint: "leave out --dir or --pull-request",
+	},
+	{
+		args: "init --repo octo/shop --dry-run", code: 2,
+		says: "there is no token",
+		hint: "set GITHUB_TOKEN: in a job, env: {GITHUB_TOKEN: ${{ github.token }}}; on your machine, export GITHUB_TOKEN=$(gh auth token)",
+	},
+	{
+		args: "init --pr", env: "GITHUB_TOKEN=t", code: 2,
+		says: "init has no flag --pr",
+		hint: "--pull-request opens a pull request with the files",
+	},
+	{
+		args: "init --write policy.yml", env: "GITHUB_TOKEN=t", code: 2,
+		says: "init has no flag --write",
+		hint: "it writes three files into your clone, or below --dir; the policy alone: coordinator config init --write FILE",
+	},
+	{
+		args: "init --policy policy.yml", env: "GITHUB_TOKEN=t", code: 2,
+		says: "init has no flag --policy",
+		hint: "it writes a policy; whether one is right: coordinator config check FILE",
+	},
+	{
+		args: "config init octo/shop", code: 2,
+		says: `config init takes no argument, and "octo/shop" is one`,
+		hint: "--repo names the repository: coordinator config init --repo octo/shop",
+	},
+	{
+		args: "setup", code: 2,
+		says: `there is no command "setup"`,
+		hint: "coordinator init sets up a repository, coordinator serve setup makes a GitHub App",
+	},
+	{
+		args: "serve set-up", code: 2,
+		says: `there is no command "serve set-up"`,
+		hint: "coordinator serve alone takes no argument; below it there is setup",
+	},
+	{
+		args: "serve octo/shop", code: 2,
+		says: `there is no command "serve octo/shop"`,
+		hint: "coordinator serve alone takes no argument; below it there is setup",
+	},
+	{
+		args: "serve --nonsense", code: 2,
+		says: "unknown flag --nonsense",
+		hint: "coordinator serve --help shows how it is used",
+	},
+	{
+		args: "serve setup", code: 2,
+		says: "--webhook is missing: GitHub makes no App without the address at which it will reach the daemon",
+		hint: "not known yet? Write the one that you mean to have, https://HOST/webhook on a host of yours: the App's settings change it at any time",
+	},
+	{
+		args: "serve setup now", code: 2,
+		says: `serve setup takes no argument, and "now" is one`,
+		hint: "coordinator serve setup --help shows how it is used",
+	},
+	{
+		args: "serve setup --webhook", code: 2,
+		says: "--webhook has no value",
+		hint: "coordinator serve setup --help shows how it is used",
+	},
+	{
+		args: "serve setup --webhook example.org", code: 2,
+		says: "--webhook is no address",
+		hint: "--webhook https://HOST/webhook, as GitHub will reach it from outside; the App's settings change it at any time",
+	},
+	{
+		args: "serve setup --webhook http://example.org/webhook", code: 2,
+		says: "--webhook http://example.org/webhook is not https: payloads would cross the network readable",
+		hint: "--webhook https://HOST/webhook, as GitHub will reach it from outside; the App's settings change it at any time",
+	},
+	{
+		args: "serve setup --webhook https://example.org", code: 2,
+		says: "--webhook https://example.org has no path: the daemon takes webhooks at /webhook",
+		hint: "--webhook https://HOST/webhook, as GitHub will reach it from outside; the App's settings change it at any time",
+	},
+	{
+		args: "serve setup --webhook https://example.org/webhook --listen 0.0.0.0:0", code: 2,
+		says: "--listen 0.0.0.0:0 is reached by other machines",
+		hint: "--listen 127.0.0.1:47110 and ssh -L 47110:127.0.0.1:47110 SERVER show the page of a server on your own machine",
+	},
+	{
+		args: "serve setup --webhook https://example.org/webhook --timeout 5", code: 2,
+		says: "--timeout 5 has no unit",
+		hint: "write it with a unit: 5s or 5m",
+	},
+	{
+		args: "serve setup --webhook https://example.org/webhook --timeout 0s", code: 2,
+		says: "--timeout 0s is not between 1s and 24h",
+		hint: "--timeout 30m is the default",
+	},
+	{
+		args: "serve setup --webhook https://example.org/webhook --org a/b", code: 2,
+		says: `--org "a/b" is no name of an organisation`,
+		hint: "it is the last part of https://github.com/ORG",
+	},
+	{
+		args: "backup", code: 2,
+		says: "backup: <file> is missing",
+		hint: "for example: coordinator backup /backup/coordinator.db --database sqlite:///var/lib/review-coordinator/coordinator.db",
+	},
+	{
+		args: "backup a.db b.db", code: 2,
+		says: `"b.db" is one argument too many: backup takes 1`,
+		hint: "coordinator backup --help shows how it is used",
+	},
+	{
+		args: "backup copy.db", code: 2,
+		says: "back up review-coordinator.db: stat review-coordinator.db: no such file or directory",
+		hint: "both must be there: the database, which --database or DATABASE_URL names, and the folder of the copy",
+	},
+	{
+		args: "backup copy.db --database c.db", code: 2,
+		says: "the database is no address that is known",
+		hint: "write it as sqlite://PATH, for example sqlite:///var/lib/review-coordinator/coordinator.db",
+	},
+	{
+		args: "backup copy.db --database sqlite://nowhere/c.db", code: 2,
+		says: "the folder of the database, nowhere, is not there",
+		hint: "make it, and let only the daemon's user read it",
+	},
+	{
+		args: "backup copy.db --database sqlite://empty.txt", code: 2,
+		says: "back up empty.txt: another program's tables are in it",
+		hint: "does --database or DATABASE_URL name the daemon's file? Nothing was written",
+	},
+	{
+		args: "backup copy.db", env: "DATABASE_URL=postgres://u:canary@h/d", code: 2,
+		says: "coordinator backup copies SQLite's file, and this is a PostgreSQL server",
+		hint: "pg_dump --format=custom --file FILE DATABASE copies it, and pg_restore restores it",
+	},
+	{
+		args: "backup copy.db --database", code: 2,
+		says: "--database has no value",
+		hint: "coordinator backup --help shows how it is used",
+	},
+	{
+		args: "backup --out copy.db", code: 2,
+		says: "backup has no flag --out",
+		hint: "name the file itself: coordinator backup FILE",
+	},
+	{
+		args: "backup --db c.db copy.db", code: 2,
+		says: "backup has no flag --db",
+		hint: "--database sqlite://PATH names the daemon's database",
+	},
+	{
+		args: "completion bash zsh", code: 2,
+		says: `"zsh" is one argument too many: completion takes 1`,
+		hint: "coordinator completion --help shows how it is used",
+	},
+	{
+		args: "completion --shell bash", code: 2,
+		says: "completion has no flag --shell",
+		hint: "name the shell itself: coordinator completion bash",
+	},
+	{
+		args: "man config nonsense", code: 2,
+		says: `there is no command "config nonsense"`,
+		hint: "coordinator help lists the commands",
+	},
+	{
+		args: "man --dir answer.json", code: 2,
+		says: "write the manual: open answer.json/coordinator.1: not a directory",
+		hint: "--dir names a folder that is there and writable",
+	},
+	{
+		args: "man serve daemon", code: 2,
+		says: `there is no command "serve daemon"`,
+		hint: "coordinator help lists the commands",
+	},
+	{
+		args: "help serve nonsense", code: 2,
+		says: `there is no command "serve nonsense"`,
+		hint: "coordinator serve alone takes no argument; below it there is setup",
+	},
+	{
+		args: "--log-level loud version", code: 2,
+		says: `--log-level "loud" is none of debug, info, warn and error`,
+		hint: "write --log-level info, or -v for debug",
+	},
+	{
+		args: "--log-level", code: 2,
+		says: "--log-level has no value",
+		hint: "coordinator --help shows how it is used",
+	},
+	{
+		args: "--log-level=debug", code: 2,
+		says: "no command is given",
+		hint: "coordinator --help shows how it is used",
+	},
+	{
+		args: "--log-format xml version", code: 2,
+		says: `--log-format "xml" is neither text nor json`,
+		hint: "write --log-format json; text is the default",
+	},
+	{
+		args: "version", env: "COORDINATOR_LOG_LEVEL=loud", code: 2,
+		says: `COORDINATOR_LOG_LEVEL "loud" is none of debug, info, warn and error`,
+		hint: "write --log-level info, or -v for debug",
+	},
+	{
+		args: "version", env: "COORDINATOR_LOG_FORMAT=xml", code: 2,
+		says: `COORDINATOR_LOG_FORMAT "xml" is neither text nor json`,
+		hint: "write --log-format json; text is the default",
+	},
+	{
+		args: "serve --log_level debug", code: 2,
+		says: `unknown flag --log_level, did you mean "--log-level"?`,
+		hint: "coordinator serve --help shows how it is used",
+	},
+	{
+		args: "serve --public-url example.org", env: "GITHUB_WEBHOOK_SECRET=0123456789abcdef GITHUB_TOKEN=t", code: 2,
+		says: "--public-url is no address",
+		hint: "write it as https://HOST or https://HOST/PATH, as a browser reaches the dashboard",
+	},
+	{
+		args: "serve --public-url http://example.org", env: "GITHUB_WEBHOOK_SECRET=0123456789abcdef GITHUB_TOKEN=t", code: 2,
+		says: "--public-url is not https",
+		hint: "write it as https://HOST or https://HOST/PATH, as a browser reaches the dashboard; http is for this machine's own address only",
+	},
+	{
+		args: "serve --public-url https://u:canary@example.org", env: "GITHUB_WEBHOOK_SECRET=0123456789abcdef GITHUB_TOKEN=t", code: 2,
+		says: "--public-url has more than a host and a path",
+		hint: "write it as https://HOST or https://HOST/PATH, as a browser reaches the dashboard",
+	},
+	{
+		args: "serve --public-url https://example.org/?a=b", env: "GITHUB_WEBHOOK_SECRET=0123456789abcdef GITHUB_TOKEN=t", code: 2,
+		says: "--public-url has more than a host and a path",
+		hint: "write it as https://HOST or https://HOST/PATH, as a browser reaches the dashboard",
+	},
+	{
+		args: "serve --public-url javascript:alert(1)", env: "GITHUB_WEBHOOK_SECRET=0123456789abcdef GITHUB_TOKEN=t", code: 2,
+		says: "--public-url is no address",
+		hint: "write it as https://HOST or https://HOST/PATH, as a browser reaches the dashboard",
+	},
+	{
+		args: "serve", env: "GITHUB_WEBHOOK_SECRET=0123456789abcdef GITHUB_TOKEN=t PUBLIC_URL=ftp://example.org", code: 2,
+		says: "PUBLIC_URL is not https",
+		hint: "write it as https://HOST or https://HOST/PATH, as a browser reaches the dashboard; http is for this machine's own address only",
+	},
+	{
+		args: "serve --publicurl https://example.org", env: "GITHUB_WEBHOOK_SECRET=0123456789abcdef GITHUB_TOKEN=t", code: 2,
+		says: `unknown flag --publicurl, did you mean "--public-url"?`,
+		hint: "coordinator serve --help shows how it is used",
+	},
+	{
+		args: "verdict make --json --out -", code: 2,
+		says: "--json and --out - both want standard output",
+		hint: "leave out --json: the verdict is JSON itself",
+	},
 }
 
 func TestMistakes(t *testing.T) {
-	if len(mistakes) < 120 {
+	if len(mistakes) < 220 {
 		t.Errorf("there are %d", len(mistakes))
 	}
 	t.Chdir(t.TempDir())

@@ -47,9 +47,9 @@ func docsOf(version string) string {
 	return "https://github.com/review-coordinator/coordinator/blob/" + ref + "/docs"
 }
 
-// parsePublicURL returns the dashboard's address, as checks link it, without a slash at its end; "" if there is none.
-// Whoever reads a check is sent there, so it must be https, unless it is this machine's own.
-func parsePublicURL(address string) (string, error) {
+// parsePublicURL returns the dashboard's address, which a flag or a variable holds, as checks link it, without a slash at
+// its end; "" if there is none. Whoever reads a check is sent there, so it must be https, unless it is this machine's own.
+func parsePublicURL(from, address string) (string, error) {
 	const hint = "write it as https://HOST or https://HOST/PATH, as a browser reaches the dashboard"
 	if address == "" {
 		return "", nil
@@ -57,15 +57,15 @@ func parsePublicURL(address string) (string, error) {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil || u.Hostname() == "" || u.Opaque != "":
-		return "", usageError(errors.New("--public-url is no address"), hint) // not quoted: it may hold a password
+		return "", usageError(errors.New(from+" is no address"), hint) // not quoted: it may hold a password
 	case u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		return "", usageError(errors.New("--public-url has more than a host and a path"), hint)
+		return "", usageError(errors.New(from+" has more than a host and a path"), hint)
 	case u.Scheme == "http" && isLoopback(u.Hostname()), u.Scheme == "https":
 	default:
-		return "", usageError(errors.New("--public-url is not https"), hint+"; http is for this machine's own address only")
+		return "", usageError(errors.New(from+" is not https"), hint+"; http is for this machine's own address only")
 	}
 	if strings.ContainsAny(u.Path, " ()<>\"'`[]\\%") {
-		return "", usageError(errors.New("--public-url has a path that no link can hold"), hint)
+		return "", usageError(errors.New(from+" has a path that no link can hold"), hint)
 	}
 	return strings.TrimRight(u.Scheme+"://"+u.Host+u.Path, "/"), nil
 }

@@ -79,7 +79,9 @@ func (cmd serveCmd) Run(ctx context.Context, c *command) error {
 	identity, noIdentity := cmd.githubIdentity(c)
 	places := placesOf(identity.BaseURL)
 	var noBoard error
-	places.Board, noBoard = parsePublicURL(cmp.Or(cmd.PublicURL, c.Getenv("PUBLIC_URL")))
+	if places.Board, noBoard = parsePublicURL("--public-url", cmd.PublicURL); cmd.PublicURL == "" {
+		places.Board, noBoard = parsePublicURL("PUBLIC_URL", c.Getenv("PUBLIC_URL"))
+	}
 	log := c.serverLog()
 	if cmd.JSON && !cmd.Check {
 		return usageError(errors.New("--json is given without --check"), "what serve does stands in its log; --check --json says what is set")

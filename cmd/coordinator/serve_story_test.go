@@ -11,6 +11,7 @@ import (
 	"crypto/rsa"
 	"crypto/x509"
 	"encoding/pem"
+	"flag"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -145,13 +146,18 @@ func (b *bubbled) rest(ctx context.Context) (next time.Time, err error) {
 	return next, err
 }
 
+var storyStep = flag.Int("story-step", 4, "TestTheDaemonTellsTheSameStories tells one story in so many; CI sets 1")
+
 func TestTheDaemonTellsTheSameStories(t *testing.T) {
 	files, err := filepath.Glob("../../internal/story/testdata/stories/*.txt")
 	if err != nil || len(files) < 100 {
 		t.Fatalf("%d stories, %v", len(files), err)
 	}
 	testKey()
-	for _, file := range files {
+	for i, file := range files {
+		if i%*storyStep != 0 {
+			continue
+		}
 		src, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

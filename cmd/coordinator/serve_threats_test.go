@@ -205,6 +205,10 @@ func TestEventsInAnyOrder(t *testing.T) {
 			return errors.Join(r.g.Close(r.number, "alice"), r.g.Reopen(r.number, "alice"))
 		},
 	}
+	size, seeds := 2*len(ends), uint64(1)
+	if *loadOf >= 1000 {
+		size, seeds = 5*len(ends), 2
+	}
 	story := func(t *testing.T, fate func(began time.Time) sandbox.Fate) (says []string) {
 		synctest.Test(t, func(t *testing.T) {
 			l := startUnderLoad(t, 6, 1)
@@ -216,7 +220,7 @@ func TestEventsInAnyOrder(t *testing.T) {
 			began := time.Now()
 			l.hub.DisturbDeliveries(func(sandbox.HookDelivery) sandbox.Fate { return fate(began) })
 			var pulls []*loadPull
-			for n := range 35 {
+			for n := range size {
 				pulls = append(pulls, &loadPull{g: l.repos[n%len(l.repos)], number: n + 1})
 			}
 			for step := range loadSteps + 1 {
@@ -263,7 +267,7 @@ func TestEventsInAnyOrder(t *testing.T) {
 	if diff := cmp.Diff(orderly, reversed); diff != "" {
 		t.Errorf("(- in order, + in reverse):\n%s", diff)
 	}
-	for seed := range uint64(2) {
+	for seed := range seeds {
 		var mu sync.Mutex
 		random := rand.New(rand.NewPCG(seed, 31)) //nolint:gosec // it is no secret
 		mixed := story(t, func(time.Time) sandbox.Fate {

@@ -64,6 +64,12 @@ var flagsElsewhere = []struct{ flag, commands, hint string }{
 	{"--repo", "classify simulate verdict demo serve app-manifest", "this command reads no repository on GitHub"},
 	{"--port", "serve", "--listen HOST:PORT says where webhooks come in, --admin-listen where the dashboard is"},
 	{"--pr", "explain", "name the pull request itself: coordinator explain OWNER/NAME#N"},
+	{"--pr", "init", "--pull-request opens a pull request with the files"},
+	{"--write", "init", "it writes three files into your clone, or below --dir; the policy alone: coordinator config init --write FILE"},
+	{"--policy", "init", "it writes a policy; whether one is right: coordinator config check FILE"},
+	{"--out", "backup", "name the file itself: coordinator backup FILE"},
+	{"--db", "backup serve", "--database sqlite://PATH names the daemon's database"},
+	{"--shell", "completion", "name the shell itself: coordinator completion bash"},
 	{"--pr", "sweep", "it looks at all that are open; one pull request: coordinator run OWNER/NAME#N"},
 	{"--token", "run sweep explain config serve", "a token is read from GITHUB_TOKEN, where no list of processes shows it"},
 }
@@ -78,6 +84,9 @@ func explainParseError(err error) error {
 		}
 	}
 	name := ""
+	if at != nil && at.Hidden && at.Parent != nil && at.Parent.DefaultCmd == at {
+		at = at.Parent // nobody typed the name of the default
+	}
 	if at != nil {
 		name = strings.Join(commandPath(at), " ")
 	}
@@ -139,8 +148,8 @@ func isDefaultCommand(at *kong.Node) bool { return at.Parent != nil && at.Parent
 func explainArgument(at *kong.Node, name, rest string) (text, hint string) {
 	arg, near, _ := strings.Cut(rest, ", did you mean ")
 	if at != nil && len(at.Children) == 0 {
-		if name == "sweep" && strings.Contains(arg, "/") {
-			hint = "--repo names the repository: coordinator sweep --repo " + clipArgument(arg)
+		if strings.Contains(" sweep, init, config init,", " "+name+",") && strings.Contains(arg, "/") {
+			hint = "--repo names the repository: coordinator " + name + " --repo " + clipArgument(arg)
 		}
 		if name == "classify" {
 			hint = "it reads standard input: coordinator classify <FILE"
@@ -160,12 +169,27 @@ func explainArgument(at *kong.Node, name, rest string) (text, hint string) {
 		return fmt.Sprintf("%s takes no argument, and %q is one", name, clipArgument(arg)), hint
 	}
 	text = fmt.Sprintf("there is no command %q", strings.TrimSpace(name+" "+clipArgument(arg)))
-	if near != "" {
+	switch {
+	case near != "":
 		text += ", did you mean " + near
-	} else if pullNumber.MatchString(arg) || pullNamed.MatchString(arg) || strings.Contains(arg, "/pull/") {
+	case at != nil && at.DefaultCmd != nil:
+		hint = "coordinator " + name + " alone takes no argument; below it there is " + strings.Join(visibleChildren(at), ", ")
+	case text == `there is no command "setup"`:
+		hint = "coordinator init sets up a repository, coordinator serve setup makes a GitHub App"
+	case pullNumber.MatchString(arg) || pullNamed.MatchString(arg) || strings.Contains(arg, "/pull/"):
 		hint = "to ask about a pull request: coordinator explain " + clipArgument(arg)
 	}
 	return text, hint
+}
+
+// visibleChildren returns the names of the commands below one.
+func visibleChildren(at *kong.Node) (names []string) {
+	for _, n := range at.Children {
+		if !n.Hidden {
+			names = append(names, n.Name)
+		}
+	}
+	return names
 }
 
 // explainMissing explains what the command at, whose name is given, misses.
@@ -178,6 +202,9 @@ func explainMissing(at *kong.Node, name, rest string) (text, hint string) {
 			}
 		}
 		return fmt.Sprintf("%s: %s is missing", name, strings.Trim(rest, `"`)), hint
+	}
+	if name == "" {
+		return "no command is given", ""
 	}
 	return fmt.Sprintf("%s needs a word more: %s", name, strings.ReplaceAll(rest, `"`, "")), ""
 }

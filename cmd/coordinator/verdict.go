@@ -36,6 +36,7 @@ type verdictMakeCmd struct {
 	Attempt     int    `help:"Its attempt. Default: the job's own." placeholder:"N"`
 	FilesTotal  *int   `help:"How many files the pull request changes. Default: what the job's event says." placeholder:"N"`
 	MinSeverity string `help:"The least severity that asks for changes: any (the default), low, medium, high or critical, as min_severity in the policy." placeholder:"LEVEL" default:"any" enum:"any,low,medium,high,critical"`
+	JSON        bool   `help:"Print what was written as JSON." name:"json"`
 	Out         string `help:"Where to write it; - is standard output. Default: review-verdict.json." placeholder:"FILE" default:"review-verdict.json"`
 }
 
@@ -63,6 +64,9 @@ Examples:
 
 // Run makes the file.
 func (cmd verdictMakeCmd) Run(ctx context.Context, c *command) error {
+	if cmd.JSON && cmd.Out == "-" {
+		return usageError(errors.New("--json and --out - both want standard output"), "leave out --json: the verdict is JSON itself")
+	}
 	if err := cmd.addJobDefaults(c); err != nil {
 		return err
 	}
@@ -91,8 +95,39 @@ func (cmd verdictMakeCmd) Run(ctx context.Context, c *command) error {
 	if err := os.WriteFile(cmd.Out, encoded, 0o644); err != nil { //nolint:gosec // an artifact is read by everybody who sees the run
 		return usageError(fmt.Errorf("write the verdict: %w", err), "--out names the file")
 	}
-	fmt.Fprintf(c.Stdout, "%s: %s\n", oneLine(cmd.Out), describeVerdict(file))
-	return cmd.writeOutputs(c, file)
+	if cmd.JSON {
+		err = c.writeJSON(madeVerdictAsJSON(cmd.Out, file))
+	} else {
+		_, err = fmt.Fprintf(c.Stdout, "%s: %s\n", oneLine(cmd.Out), describeVerdict(file))
+	}
+	return errors.Join(err, cmd.writeOutputs(c, file))
+}
+
+// A madeVerdictJSON is what verdict make --json prints.
+type madeVerdictJSON struct {
+	File          string         `json:"file"`
+	Verdict       string         `json:"verdict"`
+	Findings      int            `json:"findings"`
+	BySeverity    map[string]int `json:"by_severity"` // of the findings that have one
+	FilesReviewed int            `json:"files_reviewed"`
+	FilesTotal    int            `json:"files_total"`
+	Head          string         `json:"head"`
+	Base          string         `json:"base"`
+	Run           int64          `json:"run"`
+	Attempt       int            `json:"attempt"`
+}
+
+func madeVerdictAsJSON(path string, f review.VerdictFile) madeVerdictJSON {
+	made := madeVerdictJSON{
+		File: path, Verdict: f.Verdict, Findings: len(f.Findings), BySeverity: map[string]int{}, FilesReviewed: f.FilesReviewed,
+		FilesTotal: f.FilesTotal, Head: f.Head, Base: f.Base, Run: f.Run, Attempt: f.Attempt,
+	}
+	for _, finding := range f.Findings {
+		if severity := finding.Severity.String(); severity != "" {
+			made.BySeverity[severity]++
+		}
+	}
+	return made
 }
 
 // writeOutputs tells the next steps of a job what was made.
