@@ -5,6 +5,7 @@ package main
 // The pull request of coordinator init.
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,6 +30,7 @@ func printOpenProposal(ctx context.Context, w io.Writer, api *client.Client, own
 		return false, err
 	}
 	fmt.Fprintf(w, "%s/%s#%d is open already: %s\n", owner, name, pull.Number, oneLine(pull.URL))
+	fmt.Fprintf(w, "%s opened it: read its files before you merge it\n", cmp.Or(oneLine(pull.By.Login), "nobody that is known"))
 	return true, nil
 }
 
@@ -49,6 +51,8 @@ func (s setup) proposeFiles(ctx context.Context, c *command, api *client.Client,
 	}
 	pull, reused, err := github.OpenProposal(ctx, api, s.owner, s.name, p)
 	switch {
+	case errors.Is(err, github.ErrBranchTaken):
+		return usageError(err, "look at it, and delete it to begin anew: "+s.web+"/branches")
 	case err != nil && reused && client.IsUnprocessable(err): // its pull request was closed, or it has nothing new
 		return hintedError(err, "delete the branch "+initBranch+" to begin anew: "+s.web+"/branches")
 	case err != nil:
@@ -56,7 +60,7 @@ func (s setup) proposeFiles(ctx context.Context, c *command, api *client.Client,
 	}
 	fmt.Fprint(c.Stdout, s.describeFound())
 	if reused {
-		fmt.Fprintf(c.Stdout, "the branch %s was there already: its files are as they were\n", initBranch)
+		fmt.Fprintf(c.Stdout, "the branch %s was there already: with these files, and nothing else\n", initBranch)
 	} else {
 		fmt.Fprint(c.Stdout, s.describeFiles("proposed"))
 	}
