@@ -698,6 +698,11 @@ func TestDocsVerdicts(t *testing.T) {
 	if len(known) != len(listed) {
 		t.Errorf("%d reasons are explained, there are %d", len(listed), len(known))
 	}
+	for v := quorum.Waiting; v <= quorum.Ended; v++ { // the check's footer leads to each
+		if !regexp.MustCompile(`(?mi)^### ` + v.String() + `$`).Match(page) {
+			t.Errorf("%s has no heading for %s", file, v)
+		}
+	}
 }
 
 // reasons are the constants of quorum.Reason.

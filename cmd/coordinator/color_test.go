@@ -15,29 +15,6 @@ import (
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
 
-// Who wants colour: a terminal, or whoever asks for it, and nobody against NO_COLOR.
-func TestWantsColor(t *testing.T) {
-	for env, want := range map[string]bool{
-		"":                                 false,
-		"CLICOLOR_FORCE=1":                 true,
-		"CLICOLOR_FORCE=0":                 false,
-		"FORCE_COLOR=1":                    true,
-		"FORCE_COLOR=3":                    true,
-		"FORCE_COLOR=0":                    false,
-		"FORCE_COLOR=false":                false,
-		"FORCE_COLOR=1 TERM=dumb":          true,
-		"NO_COLOR=1":                       false,
-		"NO_COLOR=1 CLICOLOR_FORCE=1":      false,
-		"NO_COLOR=1 FORCE_COLOR=1":         false,
-		"CLICOLOR_FORCE=1 FORCE_COLOR=0":   true,
-		"CLICOLOR_FORCE=0 FORCE_COLOR=yes": true,
-	} {
-		if got := wantsColor(io.Discard, envOf(env)); got != want {
-			t.Errorf("%s: %t, want %t", env, got, want)
-		}
-	}
-}
-
 // envOf reads NAME=VALUE, with blanks between them.
 func envOf(words string) func(string) string {
 	env := map[string]string{}

@@ -211,8 +211,7 @@ type serverConfig struct {
 	Database            string // file
 	Secrets             []string
 	GitHub              client.Options
-	Web                 string // GitHub's website; "": derived from the API's address
-	Places              report.Places
+	Places              report.Places // Web, if it is "", is derived from the API's address
 	Resync              time.Duration
 	Log                 *slog.Logger
 	Now                 func() time.Time
@@ -275,10 +274,10 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 	if s.fleet, err = github.NewFleet(github.FleetOptions{PoolOptions: client.PoolOptions{Options: o.GitHub}}); err != nil {
 		return nil, usageError(err, "GITHUB_TOKEN holds the token and nothing else")
 	}
+	o.Places.Web = cmp.Or(o.Places.Web, siteOfAPI(o.GitHub.BaseURL).webURL)
 	config := daemon.Config{
 		Store: s.store, Host: daemon.HostOf(s.fleet), Metrics: metrics, Feed: s.feed, Log: o.Log, Now: o.Now,
-		Resync: o.Resync, Web: cmp.Or(o.Web, siteOfAPI(o.GitHub.BaseURL).webURL),
-		Calm: s.fleet.Calm, Places: o.Places,
+		Resync: o.Resync, Calm: s.fleet.Calm, Places: o.Places,
 	}
 	if o.Tune != nil {
 		o.Tune(&config)

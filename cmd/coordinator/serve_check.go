@@ -82,6 +82,9 @@ func explainUnreached(c *command, fleet *github.Fleet, err error) error {
 	switch {
 	case errors.Is(err, client.ErrTransport):
 		hint := cmp.Or(client.HintOf(err), "may this machine reach GitHub's API, and is GITHUB_API_URL right?")
+		if !strings.HasSuffix(hint, "?") {
+			hint += ";"
+		}
 		return hintedError(err, hint+" serve starts all the same, and waits for GitHub")
 	case client.IsNotFound(err):
 		return hintedError(err, "is GITHUB_API_URL the API of the GitHub that the App or the token is of?")

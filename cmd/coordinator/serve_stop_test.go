@@ -40,7 +40,7 @@ func TestServeStoppedEarlyEndsWell(t *testing.T) {
 		{"--listen 127.0.0.1:0", "", 0},
 		{"--listen localhost:0", "", 0}, // a name is looked up
 		{"--listen 127.0.0.1:0", "the review coordinator serves", 0},
-		{"--listen 127.0.0.1:0 --check", "ok  webhooks", exitInterrupted},
+		{"--listen 127.0.0.1:0 --check", "ok  webhooks", 130},
 	} {
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()

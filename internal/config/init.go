@@ -169,7 +169,7 @@ func (s Survey) draftPolicy(madeBy string, mustHold bool) (d Draft) {
 	if stopgap {
 		w.writeLinef("  # FILL IN: a reviewer in place of this one, which nobody is.")
 		w.writeLinef("  - name: fill-in")
-		w.writeLinef("    author: %s", yamlScalar(FillInAuthor))
+		w.writeLinef("    author: %s", yamlScalar(fillInAuthor))
 	}
 	for _, f := range sure {
 		w.writeEntry(f, "  ")

@@ -256,7 +256,7 @@ func TestInitRepo(t *testing.T) {
 	s := surveyed{Survey{Repo: "acme/shop"}}
 	draft := InitRepo(s.Survey)
 	policy, err := Parse("policy.yml", draft.Policy)
-	if err != nil || policy.Mode != quorum.ReportOnly || policy.Reviewers[0].Author != FillInAuthor || len(draft.Fill) != 1 {
+	if err != nil || policy.Mode != quorum.ReportOnly || policy.Reviewers[0].Author != "fill-in[bot]" || len(draft.Fill) != 1 {
 		t.Errorf("%v: %+v\n%s", err, policy, draft.Policy)
 	}
 	if warned := Warnings("policy.yml", draft.Policy); len(warned) != 1 || !strings.Contains(warned[0].Message, "did not find") {

@@ -30,8 +30,7 @@ type Config struct {
 	PerTenant int           // of them for one tenant; default 12
 	Lease     time.Duration // how long a worker may be silent; default 30s
 	Drain     time.Duration // how long a stop waits for looks under way; default 5s
-	Web       string        // where people see the host; default https://github.com
-	Places    report.Places // where checks lead; default: to Web
+	Places    report.Places // where checks lead, and where people see GitHub; default: https://github.com
 	Policies  int           // policies that are remembered; default 4096
 
 	// Jitter returns a random time below most; nil: by math/rand.
@@ -52,8 +51,7 @@ func (c Config) withDefaults() Config {
 	}
 	c.Resync, c.Lease, c.Drain = cmp.Or(c.Resync, 5*time.Minute), cmp.Or(c.Lease, 30*time.Second), cmp.Or(c.Drain, 5*time.Second)
 	c.Workers, c.PerTenant, c.Policies = cmp.Or(c.Workers, 64), cmp.Or(c.PerTenant, 12), cmp.Or(c.Policies, 4096)
-	c.Web = cmp.Or(c.Web, "https://github.com")
-	c.Places.Web = cmp.Or(c.Places.Web, c.Web)
+	c.Places.Web = cmp.Or(c.Places.Web, "https://github.com")
 	if c.Jitter == nil {
 		c.Jitter = func(most time.Duration) time.Duration { return rand.N(max(most, 1)) }
 	}

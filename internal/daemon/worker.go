@@ -234,7 +234,7 @@ func (d *Daemon) reconcilePull(
 		return workResult{}, err
 	}
 	d.policies.put(workkey.Repo(p.Tenant, p.Owner, p.Repo), last.Snapshot.File, last.Policy, began)
-	s := newSight(d.Web, last, was)
+	s := newSight(d.Places.Web, last, was)
 	d.logWarnings(w.Tenant, last, was, s)
 	text, err := json.Marshal(s)
 	if err != nil {

@@ -110,6 +110,13 @@ func TestBrowser(t *testing.T) {
 			}
 		}
 	})
+	t.Run("a telephone gives its width to the timeline, not to the names", func(t *testing.T) {
+		page.Run(t, browsertest.Screen(390, 800, "light"), chromedp.Navigate(board.url("/")), chromedp.WaitVisible("#board"))
+		const columns = `getComputedStyle(document.querySelector(".line")).gridTemplateColumns`
+		if got := page.Text(t, columns); !strings.HasPrefix(got, "80px ") {
+			t.Errorf("the columns are %s", got)
+		}
+	})
 	t.Run("light and dark differ, and both can be read", func(t *testing.T) {
 		const ground = `getComputedStyle(document.body).backgroundColor`
 		page.Run(t, browsertest.Screen(1280, 800, "light"))

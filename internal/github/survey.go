@@ -51,7 +51,7 @@ func SurveyRepo(ctx context.Context, c *client.Client, owner, repo string, told 
 		s.Pulls = append(s.Pulls, p.Number)
 		group.Go(func() error { return surveyPull(ctx, c, &parts[i], owner, repo, p) })
 	}
-	told(fmt.Sprintf("what was said and run on %d pull requests", len(pulls)))
+	told(fmt.Sprintf("what was said and run on the last pull requests (%d)", len(pulls)))
 	if err := group.Wait(); err != nil {
 		return s, err
 	}
