@@ -175,8 +175,11 @@ func (cmd classifyCmd) chooseReviewer(c *command) (quorum.Reviewer, error) {
 	policy, err := config.Parse(cmd.Policy, src)
 	var wrong *config.Error
 	if errors.As(err, &wrong) {
-		fmt.Fprintln(c.Stderr, c.colorProblems(wrong.Error()))
-		return quorum.Reviewer{}, usageError(fmt.Errorf("%s has %s", cmd.Policy, countNoun(len(wrong.Problems), "mistake")), "they stand above; a text is read once the file is mended")
+		fmt.Fprintln(c.Stderr, colorProblems(c.ErrColor, wrong.Error()))
+		return quorum.Reviewer{}, usageError(
+			fmt.Errorf("%s has %s", cmd.Policy, countNoun(len(wrong.Problems), "mistake")),
+			"they stand above; a text is read once the file is mended",
+		)
 	}
 	if err != nil {
 		return quorum.Reviewer{}, err

@@ -23,7 +23,7 @@ func (c *command) wantJSON(parsed *kong.Context) {
 }
 
 func (c *command) keepStdoutForJSON() {
-	c.JSON, c.Stdout = c.Stdout, c.Stderr
+	c.JSON, c.Stdout, c.Color = c.Stdout, c.Stderr, c.ErrColor
 	if guard, isJob := c.Stderr.(*outputGuard); isJob { // the runner takes commands from both streams
 		c.jobOutput = guard
 	}

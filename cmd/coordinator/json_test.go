@@ -28,6 +28,7 @@ func TestJSONOnATerminal(t *testing.T) {
 
 // With --json standard output is one object, whatever happens.
 func TestJSONIsAllOfStandardOutput(t *testing.T) {
+	t.Chdir(t.TempDir()) // serve makes a database
 	const policy = "version: 1\nreviewers:\n  - preset: copilot\n"
 	for _, test := range []struct {
 		stdin string

@@ -1,9 +1,12 @@
 package main
 
 import (
-	"errors"
+	"bytes"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -31,9 +34,13 @@ func TestPullReferences(t *testing.T) {
 		{"octo/shop#7", enterprise, "octo/shop#7"},
 		{"https://octo.ghe.com/octo/shop/pull/7", "https://api.octo.ghe.com", "octo/shop#7"},
 	} {
-		pr, err := parsePull(test.text, test.api)
-		if err != nil || pr.String() != test.want {
-			t.Errorf("%q at %q: %s, %v; want %s", test.text, test.api, pr, err, test.want)
+		// What is understood is named where another repository is asked for; a number alone needs one.
+		args, want := []string{"explain", test.text, "--repo", "octo/other"}, "is not the repository of "+test.want+"\n"
+		if strings.HasPrefix(test.want, "/") {
+			want = "there is no token"
+		}
+		if said := sayOf(t, "", map[string]string{"GITHUB_API_URL": test.api}, args...); !strings.Contains(said, want) {
+			t.Errorf("%q at %q: %s; want %s", test.text, test.api, said, want)
 		}
 	}
 	for _, text := range []string{
@@ -41,28 +48,30 @@ func TestPullReferences(t *testing.T) {
 		"https://github.com/octo/shop/issues/7", "https://github.com/octo/shop/pull/x", "https://github.com/pull/7", "ftp://github.com/octo/shop/pull/7",
 		"https://github.com.evil.example/octo/shop/pull/7", "https://octo@evil.example/octo/shop/pull/7", "https://git.example.org/octo/shop/pull/7",
 	} {
-		pr, err := parsePull(text, "")
-		var wrong *exitError
-		if !errors.As(err, &wrong) || wrong.code != exitUsage || wrong.hint == "" {
-			t.Errorf("%q: %s, %v; want a usage error with a hint", text, pr, err)
+		said := sayOf(t, "", nil, "explain", "--", text)
+		if !strings.Contains(said, "coordinator: ") || !strings.Contains(said, "\nhint: ") || strings.Contains(said, "token\n") {
+			t.Errorf("%q: %s; want an error with a hint", text, said)
 		}
 	}
 }
 
 // A number is one of the repository that is named, else of the job's, else of the clone's origin.
 func TestPullOfWhichRepository(t *testing.T) {
-	clone := cloneOf(t, "git@github.com:octo/cloned.git")
-	for _, test := range []struct{ text, repo, env, folder, want string }{
-		{"7", "octo/named", "octo/jobs", clone, "octo/named#7"},
-		{"7", "https://github.com/octo/named.git", "octo/jobs", clone, "octo/named#7"},
-		{"7", "", "octo/jobs", clone, "octo/jobs#7"},
-		{"7", "", "", clone, "octo/cloned#7"},
-		{"octo/own#7", "", "octo/jobs", clone, "octo/own#7"},
-		{"octo/own#7", "OCTO/own", "octo/jobs", clone, "octo/own#7"},
+	server := httptest.NewServer(http.NotFoundHandler())
+	defer server.Close()
+	clone := cloneOf(t, "git@127.0.0.1:octo/cloned.git")
+	for _, test := range []struct{ text, repo, env, want string }{
+		{"7", "octo/named", "octo/jobs", "octo/named#7"},
+		{"7", "https://127.0.0.1/octo/named.git", "octo/jobs", "octo/named#7"},
+		{"7", "", "octo/jobs", "octo/jobs#7"},
+		{"7", "", "", "octo/cloned#7"},
+		{"octo/own#7", "", "octo/jobs", "octo/own#7"},
+		{"octo/own#7", "OCTO/own", "octo/jobs", "octo/own#7"},
 	} {
-		c := &command{Folder: test.folder, Getenv: func(name string) string { return map[string]string{"GITHUB_REPOSITORY": test.env}[name] }}
-		if pr, err := c.resolvePull(test.text, test.repo, "explain"); err != nil || pr.String() != test.want {
-			t.Errorf("%+v: %s, %v", test, pr, err)
+		env := map[string]string{"GITHUB_API_URL": server.URL, "GITHUB_TOKEN": "ghs_x", "GITHUB_REPOSITORY": test.env}
+		said := sayOf(t, clone, env, "explain", test.text, "--repo="+test.repo)
+		if !strings.Contains(said, "observe "+test.want+": ") {
+			t.Errorf("%+v: %s", test, said)
 		}
 	}
 }
@@ -83,4 +92,17 @@ func writeTo(t *testing.T, file, text string) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// sayOf returns what the program says where it fails, to a person who stands in that folder.
+func sayOf(t *testing.T, folder string, env map[string]string, args ...string) string {
+	t.Helper()
+	var out, said bytes.Buffer
+	c := &command{
+		Stdin: strings.NewReader(""), Stdout: &out, Stderr: &said, Folder: folder, Getenv: func(name string) string { return env[name] },
+	}
+	if code := c.Main(t.Context(), args); code == 0 {
+		t.Errorf("%q: exit 0: %s", args, out.String())
+	}
+	return said.String()
 }

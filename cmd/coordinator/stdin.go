@@ -1,13 +1,16 @@
 package main
 
-// Standard input is the one read that no context ends: a terminal or a pipe returns when somebody writes. So a
-// goroutine of its own reads it, and a signal does not wait for it.
+// Files that a person names, and standard input. That is the one read that no context ends: a terminal or a pipe returns
+// when somebody writes. So a goroutine of its own reads it, and a signal does not wait for it.
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"syscall"
 
 	"github.com/charmbracelet/x/term"
 )
@@ -36,4 +39,39 @@ func (c *command) readStdin(ctx context.Context, most int64) ([]byte, error) {
 		}
 		return got.text, nil
 	}
+}
+
+// readInput reads a file, or standard input if its name is -.
+func (c *command) readInput(ctx context.Context, name string, most int64) ([]byte, error) {
+	if name == "-" {
+		return c.readStdin(ctx, most)
+	}
+	text, err := readFileUpTo(name, most)
+	if err != nil {
+		return nil, usageError(err, fileHint(err))
+	}
+	return text, nil
+}
+
+// readFileUpTo reads at most that many bytes of a file.
+func readFileUpTo(name string, most int64) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(io.LimitReader(f, most))
+	return text, errors.Join(err, f.Close())
+}
+
+// fileHint returns what helps where a file that a person named cannot be read.
+func fileHint(err error) string {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "is the path right, seen from this folder?"
+	case errors.Is(err, syscall.EISDIR):
+		return "name a file in that folder"
+	case errors.Is(err, fs.ErrPermission):
+		return "the user who runs this must be able to read it"
+	}
+	return ""
 }

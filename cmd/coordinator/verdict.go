@@ -158,7 +158,10 @@ func (cmd *verdictMakeCmd) validate() error {
 			"--files-total $(git diff --name-only BASE HEAD | wc -l)",
 		)
 	case *cmd.FilesTotal < 0:
-		return usageError(fmt.Errorf("--files-total %d is below zero", *cmd.FilesTotal), "it counts the files that the pull request changes")
+		return usageError(
+			fmt.Errorf("--files-total %d is below zero", *cmd.FilesTotal),
+			"it counts the files that the pull request changes",
+		)
 	}
 	return nil
 }
@@ -193,28 +196,6 @@ func readReviewedEvent(path string) (event reviewedEvent, err error) {
 		)
 	}
 	return event, nil
-}
-
-// readInput reads a file, or standard input if its name is -.
-func (c *command) readInput(ctx context.Context, name string, most int64) ([]byte, error) {
-	if name == "-" {
-		return c.readStdin(ctx, most)
-	}
-	text, err := readFileUpTo(name, most)
-	if err != nil {
-		return nil, usageError(err, fileHint(err))
-	}
-	return text, nil
-}
-
-// readFileUpTo reads at most that many bytes of a file.
-func readFileUpTo(name string, most int64) ([]byte, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	text, err := io.ReadAll(io.LimitReader(f, most))
-	return text, errors.Join(err, f.Close())
 }
 
 func answerForm(name string) review.AnswerForm {
@@ -286,7 +267,10 @@ type verdictJSON struct {
 // Run checks the file.
 func (cmd verdictCheckCmd) Run(ctx context.Context, c *command) error {
 	if cmd.ChangedFiles != nil && *cmd.ChangedFiles < 0 {
-		return usageError(fmt.Errorf("--changed-files %d is below zero", *cmd.ChangedFiles), "it counts the files that the pull request changes")
+		return usageError(
+			fmt.Errorf("--changed-files %d is below zero", *cmd.ChangedFiles),
+			"it counts the files that the pull request changes",
+		)
 	}
 	text, err := c.readInput(ctx, cmd.File, review.MaxVerdictFile+1)
 	if err != nil {

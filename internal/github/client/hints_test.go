@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"strings"
 	"testing"
 )
@@ -22,15 +21,28 @@ func TestSignOnAddress(t *testing.T) {
 		{"partial-results; organizations=1,2", "https://api.github.com/", ""},
 		{"", "https://api.github.com/", ""},
 	} {
-		base, err := url.Parse(test.api)
+		c, err := New(Options{BaseURL: test.api, Token: "t", Transport: answerOf(func(*http.Request) *http.Response {
+			recorder := httptest.NewRecorder()
+			recorder.Header().Set("X-GitHub-SSO", test.header)
+			recorder.WriteHeader(http.StatusForbidden)
+			_, _ = recorder.WriteString(`{"message": "Resource protected by organization SAML enforcement."}`)
+			return recorder.Result()
+		})})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := signOnAddress(test.header, base); got != test.want {
-			t.Errorf("%q: %q, want %q", test.header, got, test.want)
+		_, err = c.Get(context.Background(), "user", nil)
+		hint := HintOf(err)
+		if test.want != "" && !strings.HasSuffix(hint, ": "+test.want) || test.want == "" && !strings.HasSuffix(hint, "Configure SSO") {
+			t.Errorf("%q: %q, want %q", test.header, hint, test.want)
 		}
 	}
 }
+
+// answerOf is a network that answers each request at once.
+type answerOf func(*http.Request) *http.Response
+
+func (a answerOf) RoundTrip(req *http.Request) (*http.Response, error) { return a(req), nil }
 
 // Each way not to reach GitHub's API has its advice.
 func TestHints(t *testing.T) {
