@@ -353,7 +353,8 @@ func TestAddressOfAStatusIsNoLink(t *testing.T) {
 func TestThousandLongFindings(t *testing.T) {
 	b := objects("gemini", 2)
 	for i := range 1000 {
-		b.Findings = append(b.Findings, quorum.Finding{Path: "a.go", Line: 10 * (i + 1), Body: strings.Repeat("é ", 1<<16), Thread: int64(i + 1)})
+		long := strings.Repeat("é ", 1<<16)
+		b.Findings = append(b.Findings, quorum.Finding{Path: "a.go", Line: 10 * (i + 1), Body: long, Thread: int64(i + 1)})
 	}
 	d := decided(quorum.Blocked, b)
 	p := PageOf(policy(), snapshot(), d, record(), places())

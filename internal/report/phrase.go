@@ -86,15 +86,19 @@ func joinPhrases(all []Phrase) Phrase {
 	return p
 }
 
-// Plain shows p on one line of a terminal or a log: no control character of a stranger's gets there.
+// Plain shows p on one line of a terminal or a log: no control character of a stranger's gets there, and no words of his
+// that read like ours.
 func (p Phrase) Plain() string {
 	var b strings.Builder
 	for _, s := range p {
-		if s.From == FromUs {
-			b.WriteString(s.Text)
-		} else {
-			b.WriteString(plainLine(s.Text, maxQuoteRunes))
+		text := s.Text
+		if s.From != FromUs {
+			text = plainLine(text, maxQuoteRunes)
 		}
+		if s.From == FromWriting && strings.Contains(text, " ") {
+			text = `"` + strings.ReplaceAll(text, `"`, "'") + `"`
+		}
+		b.WriteString(text)
 	}
 	return plainLine(b.String(), maxOneLine)
 }
