@@ -33,8 +33,8 @@ const description = `One trustworthy check on a pull request that several AI rev
 
 Write a policy, check it, and let a job post the check:
 
-  coordinator config init --repo octo/shop          a policy for the reviewers that a repository has
-  coordinator config check                          is it right, and what does it mean?
+  coordinator init                                  in a clone: write its policy and workflows
+  coordinator config check                          is the policy right, and what does it mean?
   coordinator run octo/shop#7 --dry-run             what would the check say?
   coordinator explain octo/shop#7                   why does it say so?
   coordinator demo                                  watch one grow, without an account
