@@ -16,8 +16,7 @@ func printHelp(o kong.HelpOptions, ctx *kong.Context) error {
 	if node == nil || node.DefaultCmd == nil {
 		return kong.DefaultHelpPrinter(o, ctx)
 	}
-	node.Flags = append(node.Flags, node.DefaultCmd.Flags...)
-	node.Detail = node.DefaultCmd.Detail
+	adoptDefault(node)
 	var text bytes.Buffer
 	stdout := ctx.Stdout
 	ctx.Stdout = &text
@@ -30,10 +29,18 @@ func printHelp(o kong.HelpOptions, ctx *kong.Context) error {
 	return err
 }
 
-// allFlagsOf returns the flags that may be typed after a command, by the command that has them: its default's too.
-func allFlagsOf(at *kong.Node, visible bool) [][]*kong.Flag {
-	if at.DefaultCmd != nil {
-		at = at.DefaultCmd
+// adoptDefault gives the flags and words of a command's default to the command: who types it alone means both.
+func adoptDefault(node *kong.Node) {
+	if node.DefaultCmd != nil {
+		node.Flags = append(node.Flags, node.DefaultCmd.Flags...)
+		node.Detail = node.DefaultCmd.Detail
 	}
-	return at.AllFlags(visible)
+}
+
+// adoptDefaults does so for all commands, once they are parsed.
+func adoptDefaults(node *kong.Node) {
+	adoptDefault(node)
+	for _, below := range node.Children {
+		adoptDefaults(below)
+	}
 }

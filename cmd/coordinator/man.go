@@ -31,6 +31,7 @@ func (manCmd) Help() string {
 // Run prints a page, or writes all of them.
 func (cmd manCmd) Run(c *command, parsed *kong.Context) error {
 	root := parsed.Model.Node
+	adoptDefaults(root)
 	if cmd.Dir != "" {
 		if len(cmd.Command) > 0 {
 			return usageError(fmt.Errorf("--dir writes all pages, and %q names one", strings.Join(cmd.Command, " ")), "keep one of them")
@@ -89,18 +90,14 @@ func manPage(at *kong.Node) string {
 	fmt.Fprintf(&b, ".TH %q 1 \"\" %q \"Review coordinator\"\n", strings.ToUpper(name), "coordinator "+buildVersion())
 	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", escapeRoff(name), escapeRoff(strings.TrimSuffix(about, ".")))
 	summary := "coordinator " + strings.TrimSpace(at.Summary())
-	if at.DefaultCmd != nil {
-		summary = strings.Replace(summary, " <command> ", " [<command>] ", 1)
-	}
 	if at.Parent == nil {
 		summary = "coordinator <command> [flags]"
+	} else if at.DefaultCmd != nil {
+		summary = strings.Replace(summary, " <command> ", " [<command>] ", 1)
 	}
 	fmt.Fprintf(&b, ".SH SYNOPSIS\n.B %s\n", escapeRoff(summary))
 	b.WriteString(".SH DESCRIPTION\n")
 	detail := at.Detail
-	if at.DefaultCmd != nil {
-		detail = at.DefaultCmd.Detail
-	}
 	if at.Parent == nil {
 		detail = at.Help
 	}
@@ -112,7 +109,7 @@ func manPage(at *kong.Node) string {
 		}
 	}
 	b.WriteString(".SH OPTIONS\n")
-	for _, group := range allFlagsOf(at, true) {
+	for _, group := range at.AllFlags(true) {
 		for _, f := range group {
 			word := "--" + f.Name
 			if f.Short != 0 {
