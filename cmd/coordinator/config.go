@@ -112,7 +112,7 @@ func (cmd configCheckCmd) readPolicy(ctx context.Context, c *command) (path stri
 			return "", nil, usageError(err, fileHint(err))
 		}
 	}
-	hint := "name the file: coordinator config check FILE"
+	hint := "stand in the root of the clone, or name the file: coordinator config check FILE; coordinator config init writes a first one"
 	if cmd.File != "" {
 		hint = fileHint(fs.ErrNotExist)
 	}

@@ -97,6 +97,9 @@ func TestInitToTheFirstCheck(t *testing.T) {
 				t.Fatalf("wrote %q", got)
 			}
 			checkWritten(t, r, files[policyPath], files[job])
+			if both := files[bell] + files[job]; strings.Contains(both, "event-driven.yml") || strings.Contains(both, " bell.yml") {
+				t.Errorf("a comment names a file of the examples, which is not here:\n%s", both)
+			}
 			if code, out, said := runAt(t, api, env, "config", "check", policyPath); code != 0 {
 				t.Fatalf("config check: exit %d: %s%s\n%s", code, out, said, files[policyPath])
 			}

@@ -401,7 +401,7 @@ var mistakes = []mistake{
 	{
 		args: "config check", env: "GITHUB_TOKEN=t", code: 2,
 		says: "there is no .github/review-coordinator.yml or .github/review-coordinator.yaml",
-		hint: "name the file: coordinator config check FILE",
+		hint: "stand in the root of the clone, or name the file: coordinator config check FILE; coordinator config init writes a first one",
 	},
 	{
 		args: "config check nowhere.yml", env: "GITHUB_TOKEN=t", code: 2,

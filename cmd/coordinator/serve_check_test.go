@@ -200,20 +200,20 @@ hint: another program has that port, perhaps another coordinator; port 0 takes a
 		{"the same of the admin listener", full, func(k *checked) { k.admin = openPort(k.t) }, 2, "", `coordinator: --admin-listen 127\.0\.0\.1:\d+: .*address already in use
 hint: another program has that port, perhaps another coordinator; port 0 takes any that is free
 `},
-		{"a database that a daemon has", full, func(k *checked) { openTable(k.t, k.file) }, 2, "", `coordinator: open table .*/c\.db: .*another coordinator uses it.*: stop that one, .*
+		{"a database that a daemon has", full, func(k *checked) { openTable(k.t, k.file) }, 2, "", `coordinator: open the database .*/c\.db: .*another coordinator uses it.*: stop that one, .*
 `},
-		{"a database of a newer coordinator", full, func(k *checked) { newerTable(k.t, k.file) }, 2, "", `coordinator: open table .*/c\.db: a newer coordinator wrote it: its schema is 99, .*; run the newer program, .*
+		{"a database of a newer coordinator", full, func(k *checked) { newerTable(k.t, k.file) }, 2, "", `coordinator: open the database .*/c\.db: a newer coordinator wrote it: its schema is 99, .*; run the newer program, .*
 `},
 		{"another program's file", full, func(k *checked) {
 			if err := os.WriteFile(k.file, []byte("no database"), 0o600); err != nil {
 				k.t.Fatal(err)
 			}
-		}, 2, "", `coordinator: open table .*/c\.db: it is no SQLite database, or a damaged one: .*
+		}, 2, "", `coordinator: open the database .*/c\.db: it is no SQLite database, or a damaged one: .*
 hint: does --database or DATABASE_URL name the right file\? One that was the daemon's own may be moved away: only time is lost
 `},
 		{"another program's database", full, func(k *checked) {
 			alter(k.t, k.file, `CREATE TABLE pages (title TEXT)`)
-		}, 2, "", `coordinator: open table .*/c\.db: another program's tables are in it
+		}, 2, "", `coordinator: open the database .*/c\.db: another program's tables are in it
 hint: give the daemon a file of its own; this one was left as it is
 `},
 		{"a folder that others may read", full, func(k *checked) {

@@ -110,7 +110,7 @@ func (cmd setupCmd) Run(ctx context.Context, c *command) (err error) {
 		}
 		defer page.Close()
 	}
-	fmt.Fprintf(c.Stdout, "Waiting for %s; Ctrl-C ends it.\n", cmd.Timeout)
+	fmt.Fprintf(c.Stdout, "Waiting until %s; Ctrl-C ends it.\n", time.Now().Add(cmd.Timeout).Format("15:04"))
 	err = cmd.serveUntilMade(ctx, listener, pages, maker)
 	if unsaved := maker.unsavedError(); unsaved != nil {
 		return unsaved
@@ -211,12 +211,13 @@ func (cmd setupCmd) printNext(c *command, app savedApp) {
 Only you can read them: whoever has them can act as the App, and GitHub does not show them again.
 
 Next:
-  1. Install the App on your repositories: %s
-  2. Ask whether all is well:  set -a; . %[2]s; set +a; coordinator serve --check
-  3. Start it, with these settings:
+  1. Ask whether all is well:  set -a; . %[2]s; set +a; coordinator serve --check
+  2. Start it, with these settings; --database sqlite://PATH says where its database is, else it is in that folder:
        in that shell   coordinator serve
        under systemd   EnvironmentFile=%[2]s
        with docker     --env-file %[2]s -v %[3]s:%[3]s:ro
+  3. Install the App on repositories that have a policy: %[1]s
+     coordinator config init --repo OWNER/NAME writes one, to be merged into the default branch.
 `, app.installURL, env, filepath.ToSlash(at(appKeyFile)))
 	if app.ownSecret {
 		fmt.Fprintf(

@@ -47,6 +47,7 @@ type WorkflowPlan struct {
 
 // Bell returns the bell for a repository, made of the example.
 func (p WorkflowPlan) Bell(example []byte) []byte {
+	example = []byte(nameWrittenFiles(string(example)))
 	if !p.Copilot {
 		return example
 	}
@@ -58,7 +59,7 @@ func (p WorkflowPlan) Bell(example []byte) []byte {
 // Coordinator returns the workflow that posts the check, made of the example.
 func (p WorkflowPlan) Coordinator(example []byte) []byte {
 	var b bytes.Buffer
-	for line := range strings.Lines(string(example)) {
+	for line := range strings.Lines(nameWrittenFiles(string(example))) {
 		switch trimmed := strings.TrimSpace(line); {
 		case strings.HasPrefix(trimmed, "workflows: ["):
 			b.WriteString("    workflows:\n")
@@ -74,6 +75,11 @@ func (p WorkflowPlan) Coordinator(example []byte) []byte {
 		}
 	}
 	return b.Bytes()
+}
+
+// nameWrittenFiles lets a comment of an example that names the other one name the file that a set-up writes.
+func nameWrittenFiles(example string) string {
+	return strings.NewReplacer(" event-driven.yml", " review-coordinator.yml", " bell.yml", " review-bell.yml").Replace(example)
 }
 
 // dropLines leaves lines out; whether the one before was left out is told.

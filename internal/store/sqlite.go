@@ -95,7 +95,7 @@ func (p preparedStatements) Close() error {
 func OpenSQLite(path string, o SQLiteOptions) (*SQLite, error) {
 	s, err := openSQLite(path, o)
 	if err != nil {
-		return nil, fmt.Errorf("open table %s: %w", path, noDatabaseError(err))
+		return nil, fmt.Errorf("open the database %s: %w", path, noDatabaseError(err))
 	}
 	return s, nil
 }
