@@ -17,7 +17,7 @@ import (
 
 // linesOfTheProcess are the beginnings of lines that are about no installation, repository or pull request.
 var linesOfTheProcess = []string{
-	"the review coordinator serves", "stopping:", "stopped", "the database could not be closed", // cmd
+	"the review coordinator serves", "the admin listener is open", "stopping:", "stopped", "the database could not be closed", // cmd
 	"our database", "the clock was set back", "an HTTP handler panicked", "not ready: ", // the daemon
 	"more deliveries failed", "GitHub was asked for deliveries", "GitHub cannot be asked for a delivery again", "webhook ",
 	"another version of this program", "the cache of answers", // the store

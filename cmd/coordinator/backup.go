@@ -7,7 +7,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -61,7 +60,7 @@ func (cmd backupCmd) Run(ctx context.Context, c *command) error {
 		return explainBackupError(ctx, err)
 	}
 	if cmd.JSON {
-		return json.NewEncoder(c.Stdout).Encode(struct {
+		return c.writeJSON(struct {
 			File   string           `json:"file"`
 			Bytes  int64            `json:"bytes"`
 			Schema int64            `json:"schema"`

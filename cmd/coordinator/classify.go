@@ -175,7 +175,7 @@ func (cmd classifyCmd) chooseReviewer(c *command) (quorum.Reviewer, error) {
 	policy, err := config.Parse(cmd.Policy, src)
 	var wrong *config.Error
 	if errors.As(err, &wrong) {
-		fmt.Fprintln(c.Stderr, c.colorProblems(wrong.Error()))
+		fmt.Fprintln(c.Stderr, colorProblems(c.ErrColor, wrong.Error()))
 		return quorum.Reviewer{}, usageError(
 			fmt.Errorf("%s has %s", cmd.Policy, countNoun(len(wrong.Problems), "mistake")),
 			"they stand above; a text is read once the file is mended",
@@ -292,13 +292,7 @@ func (t classifiedText) writeJSON(w io.Writer) error {
 	if t.row != nil {
 		out.Row, out.RowLine = &t.row.Shapes, t.row.Line
 	}
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(out); err != nil {
-		return fmt.Errorf("write result: %w", err)
-	}
-	return nil
+	return encodeJSON(w, out)
 }
 
 func (cmd classifyCmd) writeText(w io.Writer, got classifiedText) error {

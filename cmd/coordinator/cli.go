@@ -11,9 +11,9 @@ import (
 )
 
 type cli struct {
-	Verbose   bool             `short:"v"                                          help:"Log what is read, decided and written: --log-level debug."`
-	LogLevel  string           `          placeholder:"debug|info|warn|error" help:"What is logged, to standard error. Default: info of serve, nothing of the others."`
-	LogFormat string           `          placeholder:"text|json"             help:"How it is logged. Default: text."`
+	Verbose   bool             `short:"v"                                                               help:"Log what is read, decided and written: --log-level debug."`
+	LogLevel  string           `complete:"debug,info,warn,error" placeholder:"debug|info|warn|error" help:"What is logged, to standard error. Default: info of serve, nothing of the others."`
+	LogFormat string           `complete:"text,json"             placeholder:"text|json"             help:"How it is logged. Default: text."`
 	ToldAll   kong.VersionFlag `name:"version" help:"Print the version."`
 
 	Run      runCmd      `cmd:"" group:"everyday" help:"Evaluate a pull request and post the check."`
@@ -33,11 +33,10 @@ const description = `One trustworthy check on a pull request that several AI rev
 
 Write a policy, check it, and let a job post the check:
 
-  coordinator config init --repo octo/shop          a policy for the reviewers that a repository has
+` + setUpExample + `
   coordinator config check                          is it right, and what does it mean?
   coordinator run octo/shop#7 --dry-run             what would the check say?
-  coordinator explain octo/shop#7                   why does it say so?
-  coordinator demo                                  watch one grow, without an account
+  coordinator explain octo/shop#7                   why does it say so?` + demoExample + `
 
 A pull request is written as 7 (in a clone), octo/shop#7, or its address. --policy names a policy file on this machine,
 --config a path on the default branch.

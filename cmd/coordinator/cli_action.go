@@ -7,6 +7,12 @@ package main
 
 import "errors"
 
+// What the help shows first.
+const (
+	setUpExample = "  coordinator config init --repo octo/shop          a policy for the reviewers that a repository has"
+	demoExample  = ""
+)
+
 type fullProgramCommands struct {
 	Init        absentCmd `cmd:"" group:"setUp" hidden:"" passthrough:""`
 	Simulate    absentCmd `cmd:"" group:"setUp" hidden:"" passthrough:""`

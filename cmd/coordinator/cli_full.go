@@ -5,6 +5,12 @@ package main
 // The commands that only the full program has. The action starts a program for every event and needs none of them: it
 // is built with -tags action, which leaves out the daemon and the fake GitHub with all that they import.
 
+// What the help shows first.
+const (
+	setUpExample = "  coordinator init                                  a policy and workflows for the reviewers of a repository"
+	demoExample  = "\n  coordinator demo                                  watch one grow, without an account"
+)
+
 type fullProgramCommands struct {
 	Init     initCmd     `cmd:"" group:"setUp" help:"Set up a repository: write its policy and its workflows."`
 	Simulate simulateCmd `cmd:"" group:"setUp" help:"Play scenario files and print what the check would have said."`

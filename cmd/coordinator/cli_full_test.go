@@ -3,12 +3,10 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"os"
 	"os/exec"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -52,19 +50,5 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if strconv.Itoa(code) != args[0] {
 		ts.Fatalf("exit code %d, want %s", code, args[0])
-	}
-}
-
-func TestColor(t *testing.T) {
-	src := "grace: soon\nreviewers: []\n"
-	for _, color := range []bool{false, true} {
-		var out, said bytes.Buffer
-		c := &command{Stdin: strings.NewReader(src), Stdout: &out, Stderr: &said, Getenv: func(string) string { return "" }, Color: color}
-		if code := c.Main(t.Context(), []string{"config", "check", "-"}); code != 2 {
-			t.Errorf("exit %d, want 2: %s", code, said.String())
-		}
-		if got := strings.Contains(out.String(), "\x1b["); got != color {
-			t.Errorf("colour %t, want %t: %q", got, color, out.String())
-		}
 	}
 }

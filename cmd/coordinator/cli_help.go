@@ -16,8 +16,7 @@ func printHelp(o kong.HelpOptions, ctx *kong.Context) error {
 	if node == nil || node.DefaultCmd == nil {
 		return kong.DefaultHelpPrinter(o, ctx)
 	}
-	node.Flags = append(node.Flags, node.DefaultCmd.Flags...)
-	node.Detail = node.DefaultCmd.Detail
+	adoptDefault(node)
 	var text bytes.Buffer
 	stdout := ctx.Stdout
 	ctx.Stdout = &text
@@ -28,4 +27,20 @@ func printHelp(o kong.HelpOptions, ctx *kong.Context) error {
 	}
 	_, err = stdout.Write([]byte(strings.Replace(text.String(), " <command> [flags]", " [<command>] [flags]", 1)))
 	return err
+}
+
+// adoptDefault gives the flags and words of a command's default to the command: who types it alone means both.
+func adoptDefault(node *kong.Node) {
+	if node.DefaultCmd != nil {
+		node.Flags = append(node.Flags, node.DefaultCmd.Flags...)
+		node.Detail = node.DefaultCmd.Detail
+	}
+}
+
+// adoptDefaults does so for all commands, once they are parsed.
+func adoptDefaults(node *kong.Node) {
+	adoptDefault(node)
+	for _, below := range node.Children {
+		adoptDefaults(below)
+	}
 }

@@ -8,7 +8,8 @@ type command struct {
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
 	Folder         string    // in which a person stands; "": it is in no clone
-	Color          bool      // Stdout is a terminal that wants colour
+	Color          bool      // Stdout wants colour
+	ErrColor       bool      // Stderr wants colour
 	Verbose        bool      // -v
 	JSON           io.Writer // where the object of --json goes; nil without --json
 	log            logSettings

@@ -59,6 +59,7 @@ func (cmd completeCmd) Run(c *command, parsed *kong.Context) error {
 	if len(words) > 0 && words[0] == "--" {
 		words = words[1:]
 	}
+	adoptDefaults(parsed.Model.Node)
 	candidates, files := completionsOf(parsed.Model, words)
 	var b strings.Builder
 	if files {
@@ -80,17 +81,17 @@ func completionsOf(app *kong.Application, words []string) (all []completion, fil
 		words = []string{""}
 	}
 	words, apart := joinAssignments(words)
-	at, open, used := walkWords(app.Node, words[:len(words)-1])
+	at, open, given := walkWords(app.Node, words[:len(words)-1])
 	last := words[len(words)-1]
 	switch name, value, assigned := strings.Cut(last, "="); {
 	case open != nil:
-		all, files = valuesOf(app, open.Value, open.PlaceHolder, at)
+		all, files = valuesOf(app, open.Value, open.PlaceHolder, nil)
 	case assigned && strings.HasPrefix(last, "-"):
 		flag := flagOf(at, name)
 		if flag == nil {
 			return nil, false
 		}
-		all, files = valuesOf(app, flag.Value, flag.PlaceHolder, at)
+		all, files = valuesOf(app, flag.Value, flag.PlaceHolder, nil)
 		if last = value; !apart { // the shell replaces the whole word
 			last = name + "=" + value
 			for i := range all {
@@ -101,8 +102,8 @@ func completionsOf(app *kong.Application, words []string) (all []completion, fil
 		all = flagsAt(at)
 	default:
 		all = commandsBelow(at)
-		if n := len(at.Positional); n > 0 && (used < n || at.Positional[n-1].IsCumulative()) {
-			more, file := valuesOf(app, at.Positional[min(used, n-1)], "", at)
+		if n := len(at.Positional); n > 0 && (len(given) < n || at.Positional[n-1].IsCumulative()) {
+			more, file := valuesOf(app, at.Positional[min(len(given), n-1)], "", given)
 			all, files = append(all, more...), file
 		}
 	}
@@ -127,8 +128,8 @@ func joinAssignments(words []string) (joined []string, apart bool) {
 	return joined, apart
 }
 
-// walkWords follows the words to a command. open is a flag that waits for its value, used the number of arguments.
-func walkWords(at *kong.Node, words []string) (_ *kong.Node, open *kong.Flag, used int) {
+// walkWords follows the words to a command. open is a flag that waits for its value, given are the arguments.
+func walkWords(at *kong.Node, words []string) (_ *kong.Node, open *kong.Flag, given []string) {
 	for _, word := range words {
 		switch {
 		case open != nil:
@@ -140,13 +141,13 @@ func walkWords(at *kong.Node, words []string) (_ *kong.Node, open *kong.Flag, us
 		default:
 			i := slices.IndexFunc(at.Children, func(n *kong.Node) bool { return n.Name == word })
 			if i < 0 {
-				used++
+				given = append(given, word)
 				continue
 			}
 			at = at.Children[i]
 		}
 	}
-	return at, open, used
+	return at, open, given
 }
 
 // flagOf returns the flag that a word names at a command; nil without one.
@@ -179,12 +180,13 @@ func commandsBelow(at *kong.Node) (all []completion) {
 	return all
 }
 
-// valuesOf returns the values that a flag or an argument takes, and whether it takes a file.
-func valuesOf(app *kong.Application, v *kong.Value, placeHolder string, at *kong.Node) (all []completion, files bool) {
+// valuesOf returns the values that a flag, or an argument after those given, takes, and whether it takes a file.
+func valuesOf(app *kong.Application, v *kong.Value, placeHolder string, given []string) (all []completion, files bool) {
 	words := []string(nil)
 	switch list := v.Tag.Get("complete"); {
 	case list == "commands":
-		return commandsBelow(app.Node), false
+		at, _, _ := walkWords(app.Node, given)
+		return commandsBelow(at), false
 	case list == "presets":
 		words = review.Presets()
 	case list != "":
@@ -192,7 +194,7 @@ func valuesOf(app *kong.Application, v *kong.Value, placeHolder string, at *kong
 	case v.Enum != "":
 		words = v.EnumSlice()
 	default:
-		return nil, placeHolder == "FILE" || v.Name == "file" && len(at.Positional) > 0
+		return nil, slices.Contains([]string{"FILE", "DIR", "FOLDER"}, placeHolder) || v.Name == "file" && v.Flag == nil
 	}
 	for _, w := range words {
 		all = append(all, completion{word: w})

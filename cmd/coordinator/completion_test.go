@@ -7,6 +7,7 @@ import (
 	"context"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -22,7 +23,7 @@ func runInProcess(t *testing.T, stdin string, args ...string) (code int, stdout,
 // A shell that completes is told the commands, the flags and the values of what stands before the cursor.
 func TestCompletion(t *testing.T) {
 	for _, test := range []struct{ words, want string }{
-		{"", "run sweep explain classify verdict config simulate demo completion man help version serve app-manifest"},
+		{"", "run sweep explain classify verdict config init simulate demo completion man help version serve backup app-manifest"},
 		{"ex", "explain"},
 		{"config ", "check init schema"},
 		{"config check ", ":file"},
@@ -38,10 +39,23 @@ func TestCompletion(t *testing.T) {
 		{"verdict make --format ", "plain codex claude"},
 		{"simulate one.txt ", ":file"},
 		{"help con", "config"},
+		{"help serve ", "setup"},
+		{"man verdict ", "make check schema"},
+		{"help serve setup ", ""},
+		{"serve ", "setup"},
+		{"serve --", "--listen --admin-listen --database --public-url --resync --check --json --log-level"},
+		{"serve --check --resync ", ""},
+		{"serve setup --", "--webhook --dir --listen"},
+		{"serve setup --dir ", ":file"},
+		{"init --", "--repo --dir --pull-request --dry-run --force --ref"},
+		{"backup ", ":file"},
+		{"backup copy.db --", "--database --force --json"},
+		{"serve --log-level ", "debug info warn error"},
+		{"--log-format=j", "--log-format=json"},
 		{"completion ", "bash zsh fish"},
 		{"-v swe", "sweep"},
 		{"sweep --limit ", ""},
-		{"nonsense ", "run sweep explain classify verdict config simulate demo completion man help version serve app-manifest"},
+		{"nonsense ", "run sweep explain classify verdict config init simulate demo completion man help version serve backup app-manifest"},
 	} {
 		words := strings.Split(test.words, " ")
 		code, out, said := runInProcess(t, "", append([]string{"complete", "--"}, words...)...)
@@ -55,6 +69,9 @@ func TestCompletion(t *testing.T) {
 			if !strings.Contains(" "+strings.Join(got, " ")+" ", " "+w+" ") {
 				t.Errorf("%q: %q, want %q (exit %d, %q)", test.words, got, want, code, said)
 			}
+		}
+		if slices.Contains(got, "daemon") {
+			t.Errorf("%q offers serve's hidden command: %q", test.words, got)
 		}
 		if len(want) == 0 && len(got) > 0 {
 			t.Errorf("%q: %q, want nothing", test.words, got)
@@ -70,11 +87,15 @@ func TestCompletionInBash(t *testing.T) {
 	}
 	dir := t.TempDir()
 	writeTo(t, filepath.Join(dir, "policy.yml"), "")
+	writeTo(t, filepath.Join(dir, "x$(touch y).yml"), "") // an old bash would run it at the next Enter
 	_, script, _ := runInProcess(t, "", "completion", "bash")
 	for words, want := range map[string]string{
 		"coordinator exp":                        "explain",
 		"coordinator classify --preset = copilo": "copilot",
 		"coordinator config check pol":           "policy.yml",
+		"coordinator help serve s":               "setup",
+		"coordinator serve --admin":              "--admin-listen",
+		"coordinator config check x":             `x\$\(touch\ y\).yml`,
 	} {
 		program := strings.Replace(script, `"${COMP_WORDS[0]}" complete`, "answers", 1) +
 			"\nCOMP_WORDS=(" + strings.ReplaceAll(words, "=", "'='") + ")\nCOMP_CWORD=$((${#COMP_WORDS[@]}-1))\n_coordinator\nprintf '%s\\n' \"${COMPREPLY[@]}\"\n"
@@ -103,6 +124,18 @@ func TestManPages(t *testing.T) {
 		if !strings.Contains(page, part) {
 			t.Errorf("no %q in\n%s", part, page)
 		}
+	}
+	_, page, _ = runInProcess(t, "", "man", "serve") // alone it is the daemon, with all its flags
+	for _, part := range []string{
+		".B coordinator serve [<command>] [flags]\n", "Runs until it is told to stop", ".B \\-\\-admin\\-listen=HOST:PORT\n",
+		".BR coordinator\\-serve\\-setup (1)",
+	} {
+		if !strings.Contains(page, part) {
+			t.Errorf("no %q in\n%s", part, page)
+		}
+	}
+	if strings.Contains(out, "daemon") || !strings.Contains(out, "coordinator-serve-setup.1") || !strings.Contains(out, "coordinator-backup.1") {
+		t.Errorf("other pages: %s", out)
 	}
 	groff, err := exec.LookPath("groff")
 	if err != nil {

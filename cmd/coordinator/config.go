@@ -50,7 +50,7 @@ func (cmd configCheckCmd) Run(ctx context.Context, c *command) error {
 		if cmd.JSON {
 			err = c.writeJSON(policyJSON{File: path, Problems: problemsAsJSON(wrong.Problems), Warnings: []problemJSON{}})
 		} else {
-			_, err = fmt.Fprintln(c.Stdout, c.colorProblems(wrong.Error()))
+			_, err = fmt.Fprintln(c.Stdout, colorProblems(c.Color, wrong.Error()))
 		}
 		if err != nil {
 			return err
@@ -68,9 +68,10 @@ func (cmd configCheckCmd) Run(ctx context.Context, c *command) error {
 		return c.writeJSON(policyAsJSON(path, policy, warnings))
 	}
 	for _, w := range warnings {
-		fmt.Fprintln(c.Stdout, c.colorProblems("warning: "+w.String()))
+		fmt.Fprintln(c.Stdout, colorProblems(c.Color, "warning: "+w.String()))
 	}
-	_, err = io.WriteString(c.Stdout, describePolicy(path, policy))
+	valid := paintIf(c.Color, goodStyle(), "is valid")
+	_, err = io.WriteString(c.Stdout, strings.Replace(describePolicy(path, policy), path+" is valid", path+" "+valid, 1))
 	return err
 }
 
@@ -184,23 +185,6 @@ func sourceOf(r quorum.Reviewer) string {
 	default:
 		return "reviews and comments by " + r.Author
 	}
-}
-
-// colorProblems colours the carets and the hints of problems, if colours are wanted.
-func (c *command) colorProblems(problems string) string {
-	if !c.Color {
-		return problems
-	}
-	lines := strings.Split(problems, "\n")
-	for i, line := range lines {
-		switch {
-		case strings.HasPrefix(line, "      | "):
-			lines[i] = line[:8] + caretStyle().Render(line[8:])
-		case strings.HasPrefix(line, "  hint: "):
-			lines[i] = hintStyle().Render(line)
-		}
-	}
-	return strings.Join(lines, "\n")
 }
 
 type configSchemaCmd struct{}

@@ -114,9 +114,8 @@ func (d *demo) runInRealTime(ctx context.Context) error {
 		if at := d.besideDue(); !at.IsZero() && at.Before(until) {
 			until = at
 		}
-		_ = d.clock.runUntil(ctx, until, 1) // ctx ends it, and that is no error
-		if ctx.Err() != nil {
-			return nil
+		if d.clock.runUntil(ctx, until, 1) != nil {
+			return nil //nolint:nilerr // ctx has ended, and that is no error here
 		}
 		if err := d.catchUpBeside(); err != nil {
 			return err

@@ -195,7 +195,7 @@ func TestDemoStays(t *testing.T) {
 	// Each is what the daemon made of its story, and half an hour later too: those that wait are pushed to again.
 	var answer struct {
 		Pulls []struct {
-			Sight dashboard.Sight `json:"sight"`
+			Sight dashboard.Sight `json:"evaluation"`
 		} `json:"pulls"`
 	}
 	if err := json.Unmarshal([]byte(fetch("api/v1/pulls")), &answer); err != nil {

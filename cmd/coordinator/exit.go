@@ -6,10 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
-
-	"github.com/charmbracelet/x/term"
 )
 
 // Exit codes. The verdict of a pull request is no error: it is in the check and in the outputs.
@@ -52,16 +49,17 @@ func (c *command) reportError(ctx context.Context, err error) int {
 	ending := &exitError{code: exitFailed, err: err}
 	errors.As(err, &ending)
 	// Print err itself: it may wrap the exitError with more context.
+	us := paintIf(c.ErrColor, caretStyle(), "coordinator:")
 	var several interface{ lines() []string }
 	if errors.As(err, &several) {
 		for _, line := range several.lines() {
-			fmt.Fprintf(c.Stderr, "coordinator: %s\n", line)
+			fmt.Fprintf(c.Stderr, "%s %s\n", us, line)
 		}
 	} else {
-		fmt.Fprintf(c.Stderr, "coordinator: %s\n", oneLine(err.Error()))
+		fmt.Fprintf(c.Stderr, "%s %s\n", us, oneLine(err.Error()))
 	}
 	if ending.hint != "" {
-		fmt.Fprintf(c.Stderr, "hint: %s\n", oneLine(ending.hint))
+		fmt.Fprintln(c.Stderr, paintIf(c.ErrColor, hintStyle(), "hint: "+oneLine(ending.hint)))
 	}
 	if c.JSON != nil && !c.wroteJSON {
 		_ = c.writeJSON(failureJSON{Error: oneLine(err.Error()), Hint: oneLine(ending.hint), ExitCode: ending.code})
@@ -77,24 +75,6 @@ func oneLine(text string) string {
 		}
 		return r
 	}, text)
-}
-
-// wantsColor reports whether standard output is to have colours: on a terminal, or where they are asked for; never
-// against NO_COLOR.
-func (c *command) wantsColor() bool {
-	if c.Getenv("NO_COLOR") != "" {
-		return false
-	}
-	if force := c.Getenv("CLICOLOR_FORCE"); force != "" && force != "0" {
-		return true
-	}
-	return c.stdoutIsTerminal() && c.Getenv("TERM") != "dumb"
-}
-
-// stdoutIsTerminal reports whether Stdout is a terminal.
-func (c *command) stdoutIsTerminal() bool {
-	f, ok := c.Stdout.(*os.File)
-	return ok && term.IsTerminal(f.Fd())
 }
 
 // countNoun returns a number with its noun, which takes an s in the plural.

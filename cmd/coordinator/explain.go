@@ -95,27 +95,27 @@ func (cmd explainCmd) Run(ctx context.Context, c *command) error {
 		}
 		return c.writeJSON(e)
 	}
-	fmt.Fprintf(c.Stdout, "%s at %.7s\n\n", pr, look.Snapshot.PR.Head)
+	fmt.Fprintln(c.Stdout, paintIf(c.Color, hintStyle(), fmt.Sprintf("%s at %.7s", pr, look.Snapshot.PR.Head))+"\n")
 	fmt.Fprint(c.Stdout, look.Check.Page.Terminal(c.pageStyles(), look.Decision.Start))
 	for _, line := range report.PlainDrifts(drifts) {
-		fmt.Fprintln(c.Stdout, "\n"+line)
+		fmt.Fprintln(c.Stdout, "\n"+paintIf(c.Color, warningStyle(), line))
 	}
 	if len(considered) > 0 {
-		fmt.Fprintln(c.Stdout, "\nEvidence:")
+		fmt.Fprintln(c.Stdout, "\n"+paintIf(c.Color, headingStyle(), "Evidence:"))
 	}
 	for _, e := range considered {
-		verdict := e.Outcome.String()
+		verdict := paintIf(c.Color, verdictStyle(e.Outcome.String()), e.Outcome.String())
 		if e.Rejected != "" {
-			verdict = "not counted: " + e.Rejected
+			verdict = paintIf(c.Color, hintStyle(), oneLine("not counted: "+e.Rejected))
 		}
 		fmt.Fprintf(
 			c.Stdout,
 			"  %s  %s %d of %s: %s\n",
-			e.At.UTC().Format(time.DateTime),
+			paintIf(c.Color, hintStyle(), e.At.UTC().Format(time.DateTime)),
 			e.Text.Kind,
 			e.Text.ID,
 			e.Reviewer,
-			oneLine(verdict),
+			verdict,
 		)
 	}
 	if w := look.Decision.Wake; !w.IsZero() {

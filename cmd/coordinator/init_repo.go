@@ -58,7 +58,6 @@ const (
 	bellPath        = ".github/workflows/review-bell.yml"
 	coordinatorPath = ".github/workflows/review-coordinator.yml"
 	initBranch      = "review-coordinator/init"
-	docsAddress     = "https://github.com/review-coordinator/coordinator/blob/main/docs/"
 )
 
 // An initFile is one of the three files.
@@ -111,9 +110,9 @@ func (cmd initCmd) Run(ctx context.Context, c *command) error {
 	}
 	return cmd.setUp(ctx, c, owner, name, policyPath, func(api *client.Client, s setup) error {
 		if cmd.DryRun {
-			return s.print(c)
+			return s.printFiles(c)
 		}
-		return s.propose(ctx, c, api, cmd.Force)
+		return s.proposeFiles(ctx, c, api, cmd.Force)
 	})
 }
 
@@ -156,7 +155,7 @@ func (cmd initCmd) setUp(
 		return err
 	}
 	if cmd.PullRequest && !cmd.DryRun { // before the survey, which takes a minute
-		if isOpen, err := c.tellOfProposal(ctx, api, owner, name); isOpen || err != nil {
+		if isOpen, err := printOpenProposal(ctx, c.Stdout, api, owner, name); isOpen || err != nil {
 			return readAccess.explainRefusal(err)
 		}
 	}
@@ -168,7 +167,7 @@ func (cmd initCmd) setUp(
 	}
 	s := setup{
 		owner: owner, name: name, branch: survey.Branch,
-		web: clone.WebAddress(c.Getenv("GITHUB_API_URL")) + "/" + url.PathEscape(owner) + "/" + url.PathEscape(name),
+		web: siteOfAPI(c.Getenv("GITHUB_API_URL")).webURL + "/" + url.PathEscape(owner) + "/" + url.PathEscape(name),
 	}
 	s.draft = config.InitRepo(survey)
 	s.draft.Notes = append(s.draft.Notes, otherSetups(survey)...)
@@ -215,8 +214,8 @@ func buildRef() string {
 	return ""
 }
 
-// print prints the files, and what would be done with them.
-func (s setup) print(c *command) error {
+// printFiles prints the files, and what would be done with them.
+func (s setup) printFiles(c *command) error {
 	for _, f := range s.files {
 		if _, err := fmt.Fprintf(c.Stdout, "# --- %s\n%s\n", f.path, f.content); err != nil {
 			return fmt.Errorf("print the files: %w", err)
@@ -237,7 +236,7 @@ func (s setup) writeInto(c *command, root *os.Root, force bool) error {
 			folder = near
 		}
 	}
-	fmt.Fprint(c.Stdout, s.describeFound()+s.describeFiles("wrote")+s.nextSteps(filepath.Join(folder, s.files[0].path)))
+	fmt.Fprint(c.Stdout, s.describeFound()+s.describeFiles("wrote")+s.nextSteps(filepath.Join(folder, s.files[0].path), false))
 	return nil
 }
 
@@ -283,11 +282,15 @@ func (s setup) quotedListen() string {
 	return strings.Join(quoted, ", ")
 }
 
-// nextSteps says what a person does next.
-func (s setup) nextSteps(policy string) string {
+// nextSteps says what a person does next with the files, whose policy is at that path.
+func (s setup) nextSteps(policy string, proposed bool) string {
 	var b strings.Builder
 	b.WriteString("\nNext:\n")
-	fmt.Fprintf(&b, "  1. Read the policy, and check it: coordinator config check %s\n", policy)
+	if proposed {
+		b.WriteString("  1. Read its policy: it says who votes.\n")
+	} else {
+		fmt.Fprintf(&b, "  1. Read the policy, and check it: coordinator config check %s\n", policy)
+	}
 	for _, f := range s.draft.Fill {
 		fmt.Fprintf(&b, "     %s:%d: fill in: %s\n", policy, f.Line, oneLine(f.What))
 	}
@@ -295,8 +298,12 @@ func (s setup) nextSteps(policy string) string {
 		b.WriteString("     Until there is a release, write a commit of review-coordinator/coordinator (40 digits) in place of v1\n")
 		fmt.Fprintf(&b, "     in %s.\n", coordinatorPath)
 	}
-	fmt.Fprintf(&b, "  2. Commit the three files, push them, and merge them into %s. The next pull request gets the check.\n", oneLine(s.branch))
+	merge := "Commit the three files, push them, and merge them"
+	if proposed {
+		merge = "Merge it"
+	}
+	fmt.Fprintf(&b, "  2. %s into %s. The next pull request gets the check.\n", merge, oneLine(s.branch))
 	fmt.Fprintf(&b, "  3. Once you trust it, require the check \"Review quorum\": %s/settings/rules\n", s.web)
-	fmt.Fprintf(&b, "     %srequire.md\n", docsAddress)
+	fmt.Fprintf(&b, "     %s/require.md\n", docsOf(buildVersion()))
 	return b.String()
 }

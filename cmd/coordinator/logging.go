@@ -57,7 +57,7 @@ func (c *command) newLogger() *slog.Logger {
 	if c.log.level == nil {
 		return slog.New(slog.DiscardHandler)
 	}
-	return oplog.New(c.Stderr, oplog.Style{JSON: c.log.isJSON, Level: *c.log.level, Color: c.Color, Clock: time.TimeOnly})
+	return oplog.New(c.Stderr, oplog.Style{JSON: c.log.isJSON, Level: *c.log.level, Color: c.ErrColor, Clock: time.TimeOnly})
 }
 
 // serverLog returns a logger to standard error: decisions, warnings and errors, unless another level was asked for.
@@ -70,5 +70,5 @@ func (c *command) logFrom(level slog.Level) *slog.Logger {
 	if c.log.level != nil {
 		level = *c.log.level
 	}
-	return oplog.New(c.Stderr, oplog.Style{JSON: c.log.isJSON, Level: level, Color: c.Color})
+	return oplog.New(c.Stderr, oplog.Style{JSON: c.log.isJSON, Level: level, Color: c.ErrColor})
 }

@@ -11,7 +11,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	c := &command{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Folder: "."}
-	c.Color = c.wantsColor()
+	c.Color, c.ErrColor = wantsColor(c.Stdout, c.Getenv), wantsColor(c.Stderr, c.Getenv)
 	os.Exit(c.Main(ctx, os.Args[1:]))
 }
 

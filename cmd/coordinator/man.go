@@ -31,6 +31,7 @@ func (manCmd) Help() string {
 // Run prints a page, or writes all of them.
 func (cmd manCmd) Run(c *command, parsed *kong.Context) error {
 	root := parsed.Model.Node
+	adoptDefaults(root)
 	if cmd.Dir != "" {
 		if len(cmd.Command) > 0 {
 			return usageError(fmt.Errorf("--dir writes all pages, and %q names one", strings.Join(cmd.Command, " ")), "keep one of them")
@@ -91,6 +92,8 @@ func manPage(at *kong.Node) string {
 	summary := "coordinator " + strings.TrimSpace(at.Summary())
 	if at.Parent == nil {
 		summary = "coordinator <command> [flags]"
+	} else if at.DefaultCmd != nil {
+		summary = strings.Replace(summary, " <command> ", " [<command>] ", 1)
 	}
 	fmt.Fprintf(&b, ".SH SYNOPSIS\n.B %s\n", escapeRoff(summary))
 	b.WriteString(".SH DESCRIPTION\n")

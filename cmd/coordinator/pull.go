@@ -123,9 +123,9 @@ func (c *command) resolvePull(text, repo, command string) (quorum.PR, error) {
 // resolveRepo returns the repository that is named, else the job's, else that of the clone's origin.
 func (c *command) resolveRepo(named, command string) (owner, name string, err error) {
 	here := clone.Clone{}
-	if c.Folder != "" {
+	if c.Folder != "" && cmp.Or(named, c.Getenv("GITHUB_REPOSITORY")) == "" {
 		if here, _, err = clone.Find(c.Folder); err != nil {
-			c.newLogger().Debug("the clone is not read", "err", err)
+			return "", "", usageError(err, "coordinator "+command+" --repo OWNER/NAME")
 		}
 	}
 	return c.resolveRepoIn(here, named, command)
@@ -152,7 +152,7 @@ func (c *command) resolveRepoIn(here clone.Clone, named, command string) (owner,
 
 // hostOfPages returns the host, with its port, of the website that belongs to an API's address.
 func hostOfPages(api string) string {
-	u, err := url.Parse(clone.WebAddress(strings.TrimSpace(api)))
+	u, err := url.Parse(siteOfAPI(api).webURL)
 	if err != nil {
 		return ""
 	}

@@ -126,7 +126,7 @@ func (cmd runCmd) Run(ctx context.Context, c *command) error {
 // evaluate evaluates pull requests side by side, and in a job others that are due.
 func (cmd runCmd) evaluate(ctx context.Context, c *command, api *client.Client, forge *github.Forge, found foundPulls) []runResult {
 	prs := found.prs
-	lines := &progressLines{w: c.Stdout, manyPulls: len(prs) > 1}
+	lines := &progressLines{w: c.Stdout, color: c.Color, manyPulls: len(prs) > 1}
 	if c.jobOutput != nil { // elsewhere the line of the look says it
 		lines.warn = c.printWarning
 	}
@@ -324,6 +324,7 @@ func withAPIHint(err error) error {
 type progressLines struct {
 	mu        sync.Mutex
 	w         io.Writer
+	color     bool
 	manyPulls bool
 	lastLine  map[quorum.PR]string
 	warn      func(text string)    // tells an operator of a reviewer that is run again or given up; nil: nobody
@@ -338,7 +339,7 @@ func (l *progressLines) printLook(look loop.Look) {
 	if state == "" {
 		state = look.Check.Status
 	}
-	line := fmt.Sprintf("%.7s %s: %s", look.Check.Head, state, oneLine(look.Check.Title))
+	line := fmt.Sprintf("%.7s %s: %s", look.Check.Head, paintIf(l.color, verdictStyle(state), state), oneLine(look.Check.Title))
 	if look.Decision.Verdict == quorum.Ended {
 		line = "nothing is decided: " + oneLine(look.Check.Title)
 	}

@@ -97,7 +97,10 @@ func (cmd serveCmd) Run(ctx context.Context, c *command) error {
 		Listen: cmd.Listen, AdminListen: cmd.AdminListen, Database: file, Secrets: secrets, GitHub: identity,
 		Places: places, Resync: cmd.Resync, Log: log, Now: time.Now,
 	})
-	if err != nil {
+	switch stopped := ctx.Err() != nil && errors.Is(err, context.Canceled); {
+	case stopped && !cmd.Check: // it was told to stop before it served
+		return nil
+	case err != nil:
 		return err
 	}
 	defer s.close()
@@ -379,7 +382,7 @@ func (s *server) serve(ctx context.Context) error {
 		s.config.Resync,
 	)
 	if warning := warnOfOpenAdmin(s.adminListener.Addr()); warning != "" {
-		log.Warn(warning)
+		log.Warn("the admin listener is open to others", "because", warning)
 	}
 	group, working := errgroup.WithContext(ctx)
 	for name, part := range map[string]struct {

@@ -95,7 +95,7 @@ func (cmd simulateCmd) playFile(ctx context.Context, c *command, file string) (s
 		return false, err
 	}
 	if len(cmd.Files) > 1 && !cmd.JSON {
-		fmt.Fprintf(c.Stdout, "%s: %s\n", file, s.Title)
+		fmt.Fprintf(c.Stdout, "%s: %s\n", paintIf(c.Color, headingStyle(), file), s.Title)
 	}
 	audience, looks := story.Audience{}, map[int]loop.Look{}
 	audience.Looked = func(l loop.Look) { looks[l.Snapshot.PR.Number] = l }
@@ -170,7 +170,7 @@ func (cmd simulateCmd) readScenario(ctx context.Context, c *command, file string
 		}
 	}
 	if err != nil {
-		fmt.Fprintln(c.Stdout, c.colorProblems(err.Error()))
+		fmt.Fprintln(c.Stdout, colorProblems(c.Color, err.Error()))
 		return nil, usageError(fmt.Errorf("%s cannot be played", file), "coordinator simulate --help shows the language")
 	}
 	if why := s.EmptyReason(); why != "" {
@@ -182,7 +182,7 @@ func (cmd simulateCmd) readScenario(ctx context.Context, c *command, file string
 		path, above = cmd.Policy, 0
 	}
 	if _, err := config.Parse(path, []byte(strings.Repeat("\n", above)+s.Policy)); s.Policy != "" && errors.As(err, &wrong) {
-		fmt.Fprintln(c.Stderr, c.colorProblems("warning: the story's policy is broken\n"+wrong.Error()))
+		fmt.Fprintln(c.Stderr, colorProblems(c.ErrColor, "warning: the story's policy is broken\n"+wrong.Error()))
 	}
 	return s, nil
 }

@@ -30,7 +30,8 @@ var errStopped = errors.New("the daemon is stopping")
 // Run works until ctx ends, and then drains: looks under way are given [Config.Drain] to end, nothing new is begun, and
 // keys that are left over stay in the table. It returns the error of the table if that cannot be used at all.
 func (d *Daemon) Run(ctx context.Context) error {
-	if err := d.Store.Poke(ctx, store.Poke{Key: workkey.App, Kind: workkey.KindApp, Due: d.Now()}); err != nil {
+	err := d.Store.Poke(ctx, store.Poke{Key: workkey.App, Kind: workkey.KindApp, Due: d.Now()})
+	if err != nil && ctx.Err() == nil { // a stop that comes this early is one like any other
 		return fmt.Errorf("begin: %w", err)
 	}
 	working, stop := context.WithCancelCause(context.WithoutCancel(ctx))

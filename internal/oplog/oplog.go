@@ -81,6 +81,7 @@ func plainAttr(_ []string, a slog.Attr) slog.Attr {
 		if _, isLevel := v.Any().(slog.Level); !isLevel {
 			a.Value = slog.StringValue(boundValue(fmt.Sprint(v.Any()), maxValue))
 		}
+	default: // numbers and truth values are harmless; groups are asked about one attribute at a time
 	}
 	return a
 }

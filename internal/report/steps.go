@@ -105,7 +105,7 @@ func (m *pageMaker) steps() []PageStep {
 	case quorum.Ended:
 		return nil
 	case quorum.Passed:
-		l.add(m.author(), m.passedAdvice(), "")
+		l.add(m.author(), passedAdvice(m.policy), "")
 		m.addReviewers(&l)
 	case quorum.Blocked:
 		m.addObjections(&l)
@@ -116,7 +116,7 @@ func (m *pageMaker) steps() []PageStep {
 			return b.Voter() && b.Vote == quorum.Pending && b.Reason == quorum.ReasonApproval
 		})
 		if len(l) == 0 && !awaitsApproval && len(idle) == 0 {
-			l.add(m.author(), m.waitAdvice(), "")
+			l.add(m.author(), waitAdvice(d), "")
 		}
 		m.addReviewers(&l)
 	default:
@@ -148,16 +148,15 @@ func (m *pageMaker) addBroken(l *stepList) {
 }
 
 // passedAdvice says what a pass is good for.
-func (m *pageMaker) passedAdvice() string {
-	if m.policy.Mode == quorum.ReportOnly {
+func passedAdvice(p quorum.Policy) string {
+	if p.Mode == quorum.ReportOnly {
 		return "Nothing is left to do for this check."
 	}
 	return "Nothing is left to do: as far as this check goes, the pull request can be merged."
 }
 
 // waitAdvice says until when there is nothing to do.
-func (m *pageMaker) waitAdvice() string {
-	d := m.decision
+func waitAdvice(d quorum.Decision) string {
 	until, last := waitingEnds(d), time.Time{}
 	for _, b := range d.Ballots {
 		if b.Voter() && b.Vote == quorum.Pending && b.Deadline.After(last) {
@@ -217,7 +216,7 @@ func (m *pageMaker) addFix(l *stepList) {
 		}
 	}
 	if first != nil && first.Path != "" {
-		l.addFilled(m.author(), m.fixSaid(*first), first.URL)
+		l.addFilled(m.author(), fixSaid(*first, m.page.Findings[1:]), first.URL)
 		return
 	}
 	if len(silent) > 0 {
@@ -228,10 +227,10 @@ func (m *pageMaker) addFix(l *stepList) {
 }
 
 // fixSaid says what is to be fixed: places, as they stand among the findings.
-func (m *pageMaker) fixSaid(first PageFinding) Phrase {
+func fixSaid(first PageFinding, rest []PageFinding) Phrase {
 	var others []PageFinding
 	allPlaced := true
-	for _, f := range m.page.Findings[1:] {
+	for _, f := range rest {
 		if f.Objects() {
 			others, allPlaced = append(others, f), allPlaced && f.Place() != ""
 		}
@@ -349,8 +348,8 @@ func (m *pageMaker) addReviewers(l *stepList) {
 			continue
 		}
 		if b.Reason == quorum.ReasonGuarded {
-			isFirst := !slices.ContainsFunc(m.decision.Ballots[:i], m.isGuardedBy)
-			if isFirst && m.isGuardedBy(b) {
+			isFirst := !slices.ContainsFunc(m.decision.Ballots[:i], isGuarded)
+			if isFirst && isGuarded(b) {
 				m.addGuarded(l)
 			}
 			continue
@@ -366,9 +365,9 @@ func (m *pageMaker) addReviewers(l *stepList) {
 	}
 }
 
-// isGuardedBy reports whether b does not count because of a file that is known. Where not all files are known, leaving
+// isGuarded reports whether b does not count because of a file that is known. Where not all files are known, leaving
 // one out would not help.
-func (m *pageMaker) isGuardedBy(b quorum.Ballot) bool {
+func isGuarded(b quorum.Ballot) bool {
 	return !b.Shadow && b.Vote == quorum.Unavailable && b.Reason == quorum.ReasonGuarded && b.Detail != ""
 }
 
@@ -380,7 +379,7 @@ func (m *pageMaker) addGuarded(l *stepList) {
 	}
 	var files, reviewers []Phrase
 	for _, b := range m.decision.Ballots {
-		if !m.isGuardedBy(b) {
+		if !isGuarded(b) {
 			continue
 		}
 		reviewers = append(reviewers, namePhrase(b.Reviewer))

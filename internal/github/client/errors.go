@@ -156,14 +156,14 @@ func IsBrokenAnswer(err error) bool {
 // ErrNotSignedIn says that the App has not signed in yet, so that nothing can be asked for its installations.
 var ErrNotSignedIn = errors.New("the App has not signed in at GitHub yet")
 
-// notSignedIn is [ErrNotSignedIn] as an error that passes.
-type notSignedIn struct{}
+// notSignedInError is [ErrNotSignedIn] as an error that passes.
+type notSignedInError struct{}
 
-func (notSignedIn) Error() string { return ErrNotSignedIn.Error() }
-func (notSignedIn) Unwrap() error { return ErrNotSignedIn }
+func (notSignedInError) Error() string { return ErrNotSignedIn.Error() }
+func (notSignedInError) Unwrap() error { return ErrNotSignedIn }
 
 // Temporary reports that the App signs in before long.
-func (notSignedIn) Temporary() bool { return true }
+func (notSignedInError) Temporary() bool { return true }
 
 // maxMessage bounds what a stranger's words may take of an error.
 const maxMessage = 200

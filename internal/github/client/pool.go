@@ -109,7 +109,7 @@ func (p *Pool) Client(installation int64) (*Client, error) {
 		return at.Value.(*pooledClient).client, nil
 	}
 	if p.slug == "" {
-		return nil, fmt.Errorf("enter installation %d: %w", installation, notSignedIn{})
+		return nil, fmt.Errorf("enter installation %d: %w", installation, notSignedInError{})
 	}
 	host := *p.host // the same one, of which each line of the log names the installation
 	host.log = host.log.With("installation", installation)
