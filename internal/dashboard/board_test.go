@@ -253,7 +253,8 @@ func TestBoardSaysWhatTheCheckSays(t *testing.T) {
 	at := 0
 	for _, want := range []string{
 		`<p class="says">Too few reviewers approve this commit: <code><bdi>503</bdi></code>.</p>`,
-		`<h2 id="steps">What you can do</h2>`, "<b>A maintainer:</b> <a ", `href="https://github.com/acme/shop/pull/477/files" rel="noopener noreferrer">Review this commit</a> and approve it.`,
+		`<h2 id="steps">What you can do</h2>`, "<b>A maintainer:</b> <a ",
+		`href="https://github.com/acme/shop/pull/477/files" rel="noopener noreferrer">Review this commit</a> and approve it.`,
 		"The proposed one is broken:", "quorum: many\n        ^^^^",
 		`<h2 id="findings">Findings</h2>`, `4b3a21/cart.go#L42" rel="noopener noreferrer"><code>cart.go:42</code></a>`,
 		"<bdi>openai</bdi>; holds it back", "A cart of free items divides by zero.", "2 more in the check.",

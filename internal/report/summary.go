@@ -123,7 +123,8 @@ func (p Page) addFindings(b *summaryBuilder) {
 
 // placesSaid says of how many places the findings are, where those are fewer.
 func placesSaid(p Page) string {
-	return fmt.Sprintf("%s at %s: what is said of the same place stands together", countNoun(p.Came, "finding"), countNoun(len(p.Findings), "place"))
+	findings, places := countNoun(p.Came, "finding"), countNoun(len(p.Findings), "place")
+	return fmt.Sprintf("%s at %s: what is said of the same place stands together", findings, places)
 }
 
 func countMore(n int) string {
