@@ -137,7 +137,7 @@ func classifyText(r quorum.Reviewer, m review.Material) classifiedText {
 	reader := review.NewReader(r)
 	got := classifiedText{Reading: reader.Read(m), reviewer: r, kind: m.Kind}
 	if m.Kind == review.Comment || m.Kind == review.Review {
-		got.commit = review.ReadPage(m.Body).NamedCommit(r)
+		got.commit = review.ReadLines(m.Body).NamedCommit(r)
 	}
 	if got.Outcome == quorum.Malformed && got.Reason == quorum.ReasonMalformed && readsShapes(r) {
 		if row, found := reader.Suggest(m.Body); found {

@@ -300,10 +300,9 @@ func (d *demo) awaitWork(ctx context.Context) error {
 func (d *demo) firstFinding(head, reviewer string) string {
 	for _, run := range d.github.OwnCheckRuns(head) {
 		_, quoted, _ := strings.Cut(run.Text, "\n**"+reviewer+"**")
-		if _, body, found := strings.Cut(quoted, "\n```"); found {
-			_, body, _ = strings.Cut(body, "\n") // the rest of the fence
+		if _, body, found := strings.Cut(quoted, "\n> "); found {
 			line, _, _ := strings.Cut(body, "\n")
-			return line
+			return strings.Trim(line, "`")
 		}
 	}
 	return ""

@@ -36,7 +36,6 @@ type boardWords struct {
 // A boardStep is what somebody can do.
 type boardStep struct {
 	Who, What []boardWords
-	URL       string
 }
 
 // A boardNote is a paragraph, and lines of a stranger's below it.
@@ -71,7 +70,7 @@ func showSaid(s Sight) *boardSaid {
 		Meaning: safeURL(p.Footer.Meaning, ""), Writers: showPhrase(s, p.Footer.Writers),
 	}
 	for _, step := range p.Steps {
-		said.Steps = append(said.Steps, boardStep{showPhrase(s, step.Who), showPhrase(s, step.What), safeURL(step.URL, s.URL)})
+		said.Steps = append(said.Steps, boardStep{showPhrase(s, step.Who), showPhrase(s, step.What)})
 	}
 	for _, n := range p.Notes {
 		said.Notes = append(said.Notes, boardNote{showPhrase(s, n.Says), clipBlock(n.Block)})

@@ -233,8 +233,10 @@ func scenePage() *report.Page {
 	const line = "https://github.com/acme/shop/blob/4f0c2ad1be93c5a7d1e22c7f0a9b8d6e5c4b3a21/cart.go#L42"
 	return &report.Page{
 		Title: "Unverified: 1 of 2 approvals; gemini and copilot unavailable", Verdict: "Unverified",
-		Lead:  report.Phrase{{Text: "Too few reviewers approve this commit: "}, quoted("503", ""), {Text: "."}},
-		Steps: []report.PageStep{{Who: us("A maintainer"), What: us("Review this commit and approve it."), URL: "https://github.com/acme/shop/pull/477/files"}},
+		Lead: report.Phrase{{Text: "Too few reviewers approve this commit: "}, quoted("503", ""), {Text: "."}},
+		Steps: []report.PageStep{{Who: us("A maintainer"), What: report.Phrase{
+			{Text: "Review this commit", URL: "https://github.com/acme/shop/pull/477/files"}, {Text: " and approve it."},
+		}}},
 		Notes: []report.PageNote{{Says: us("This pull request changes the policy file. The proposed one is broken:"), Block: "quorum: many\n        ^^^^"}},
 		Findings: []report.PageFinding{{Path: "cart.go", Line: 42, URL: line, Count: 1, Said: []report.PageWords{{
 			By: []report.Phrase{{{Text: "openai", From: report.FromName}}}, Line: 42, Objects: true, Body: "A cart of free items divides by zero.",
@@ -246,7 +248,7 @@ func scenePage() *report.Page {
 			{Reviewer: us("copilot"), Vote: "unavailable", Why: us("no review by its deadline")},
 		},
 		Next: []report.Phrase{us("An approval that comes later counts.")},
-		Path: []report.PageMoment{{At: sceneNow, Time: "08:12 UTC", What: us("the cycle starts")}},
+		Path: []report.PageMoment{{At: sceneNow, Time: "08:12 UTC", What: us("the clock starts for this commit")}},
 		Footer: report.PageFooter{
 			Quorum:  us("Quorum: 2 of 3 reviewers must approve"),
 			Policy:  report.Phrase{{Text: "the policy file", URL: "https://github.com/acme/shop/blob/HEAD/.github/review-coordinator.yml"}},

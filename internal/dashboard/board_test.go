@@ -253,14 +253,15 @@ func TestBoardSaysWhatTheCheckSays(t *testing.T) {
 	at := 0
 	for _, want := range []string{
 		`<p class="says">Too few reviewers approve this commit: <code><bdi>503</bdi></code>.</p>`,
-		`<h2 id="steps">What you can do</h2>`, "<b>A maintainer:</b> Review this commit and approve it.",
-		`href="https://github.com/acme/shop/pull/477/files"`, "The proposed one is broken:", "quorum: many\n        ^^^^",
+		`<h2 id="steps">What you can do</h2>`, "<b>A maintainer:</b> <a ",
+		`href="https://github.com/acme/shop/pull/477/files" rel="noopener noreferrer">Review this commit</a> and approve it.`,
+		"The proposed one is broken:", "quorum: many\n        ^^^^",
 		`<h2 id="findings">Findings</h2>`, `4b3a21/cart.go#L42" rel="noopener noreferrer"><code>cart.go:42</code></a>`,
 		"<bdi>openai</bdi>; holds it back", "A cart of free items divides by zero.", "2 more in the check.",
 		`<h2 id="reviewers">Reviewers</h2>`, `#issuecomment-1" rel="noopener noreferrer">it approves</a>`,
 		"its service was overloaded: <code><bdi>503 Service Unavailable</bdi></code>",
 		`<h2 id="next">What happens next</h2>`, "An approval that comes later counts.",
-		`<summary id="unfold-path">How it got here</summary>`, "the cycle starts",
+		`<summary id="unfold-path">How it got here</summary>`, "the clock starts for this commit",
 		"Quorum: 2 of 3 reviewers must approve.", `>the policy file</a>`, `docs/verdicts.md#unverified"`,
 		`<summary id="unfold-writers">Who can write this check?</summary>`, "Only the App that wrote it.",
 	} {

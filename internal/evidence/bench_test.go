@@ -65,8 +65,8 @@ func BenchmarkOrdinary(b *testing.B) {
 		})
 		b.Run(what+"/bind", func(b *testing.B) {
 			for b.Loop() {
-				review.ReadPage(ordinary).HasHeading(owl.Heading)
-				review.ReadPage(ordinary).NamedCommit(r)
+				review.ReadLines(ordinary).HasHeading(owl.Heading)
+				review.ReadLines(ordinary).NamedCommit(r)
 			}
 		})
 	}

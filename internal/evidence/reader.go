@@ -10,7 +10,7 @@ import (
 // A textReader reads texts and keeps what it has read: each text is split into lines once, whichever reviewer is asked
 // about, and read once for each reviewer, however many runs it may belong to.
 type textReader struct {
-	pages     map[quorum.TextRef]review.Page
+	pages     map[quorum.TextRef]review.LinedText
 	keptLines int // of the pages kept, and of those that were too many
 	facts     map[textKey]*textFacts
 	readers   map[string]*review.Reader // by the reviewer's name
@@ -20,7 +20,7 @@ type textReader struct {
 
 func newTextReader() *textReader {
 	return &textReader{
-		pages: map[quorum.TextRef]review.Page{}, facts: map[textKey]*textFacts{}, readers: map[string]*review.Reader{},
+		pages: map[quorum.TextRef]review.LinedText{}, facts: map[textKey]*textFacts{}, readers: map[string]*review.Reader{},
 		severities: map[threadKey]quorum.Severity{},
 	}
 }
@@ -70,10 +70,10 @@ type textFacts struct {
 const maxKeptLines = 16 << 10
 
 // pageOf is t in lines.
-func (c *textReader) pageOf(t *quorum.Text) review.Page {
+func (c *textReader) pageOf(t *quorum.Text) review.LinedText {
 	p, found := c.pages[t.TextRef]
 	if !found {
-		p = review.ReadPage(t.Body)
+		p = review.ReadLines(t.Body)
 		if c.keptLines += p.Size(); c.keptLines <= maxKeptLines {
 			c.pages[t.TextRef] = p
 		}
@@ -122,7 +122,7 @@ func (c *textReader) readText(r *quorum.Reviewer, t *quorum.Text, state string, 
 	got, found := f.readings[key]
 	if !found {
 		page := c.pageOf(t)
-		m := review.Material{Kind: kindOf(t), Body: t.Body, Page: &page, State: state, Threads: threads, Minor: minor}
+		m := review.Material{Kind: kindOf(t), Body: t.Body, LinedText: &page, State: state, Threads: threads, Minor: minor}
 		got = c.readerOf(r).Read(m)
 		f.readings[key] = got
 	}

@@ -65,7 +65,10 @@ var (
 	// runnerCommand is what a runner obeys at the beginning of a line of a log.
 	runnerCommand = regexp.MustCompile(`(?m)^\s*::`)
 
-	allowed  = []string{"p", "strong", "em", "h3", "ul", "li", "table", "thead", "tbody", "tr", "th", "td", "code", "pre", "a", "br", "details", "summary"}
+	allowed = []string{
+		"p", "strong", "em", "h3", "ul", "li", "table", "thead", "tbody", "tr", "th", "td", "code", "pre", "a", "br", "details", "summary",
+		"blockquote",
+	}
 	headings = []string{"What you can do", "What happens next", "Findings", "Answers without a verdict"}
 	folds    = regexp.MustCompile("^(<details>\n<summary>(How it got here|Who can write this check\\?|For tools: the record and the decision)</summary>\n|</details>\n?)$")
 )
@@ -88,8 +91,12 @@ func active(src string) (found []string) {
 			if !folds.Match(b.Bytes()) {
 				found = append(found, fmt.Sprintf("HTML %q", b.String()))
 			}
-		case *ast.RawHTML, *ast.Image, *ast.AutoLink, *ast.ThematicBreak, *ast.Blockquote, *ast.CodeBlock:
+		case *ast.RawHTML, *ast.Image, *ast.AutoLink, *ast.ThematicBreak, *ast.CodeBlock:
 			found = append(found, n.Kind().String())
+		case *ast.Blockquote:
+			if !holdsOnlyCode(n, in) {
+				found = append(found, n.Kind().String())
+			}
 		case *ast.Link:
 			if !ours.Match(n.Destination) {
 				found = append(found, "link to "+string(n.Destination))
@@ -124,6 +131,22 @@ func active(src string) (found []string) {
 		}
 	}
 	return found
+}
+
+// holdsOnlyCode reports whether a block quote is paragraphs of code spans, and nothing between them but line breaks.
+func holdsOnlyCode(quote *ast.Blockquote, in []byte) bool {
+	for block := quote.FirstChild(); block != nil; block = block.NextSibling() {
+		if block.Kind() != ast.KindParagraph {
+			return false
+		}
+		for n := block.FirstChild(); n != nil; n = n.NextSibling() {
+			text, isText := n.(*ast.Text)
+			if n.Kind() != ast.KindCodeSpan && !(isText && text.Segment.IsEmpty()) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // blocks are the kinds of src's blocks.
@@ -238,7 +261,7 @@ func TestActiveIsFound(t *testing.T) {
 	for _, src := range []string{
 		"<img src=x>", "a <b>c</b>", "![i](x)", "[l](https://evil.example)", "https://evil.example", "@bob", "see #12",
 		"GH-12", "deadbeef", "# heading", "<details>\n<summary>x</summary>\n\nx\n\n</details>", "<details open>\n",
-		"a\n===", "> q", "---", "$x$", "| a |\n|---|\n| @bob |",
+		"a\n===", "> q", "> `a` b", "> # `a`", "> - `a`", "---", "$x$", "| a |\n|---|\n| @bob |",
 	} {
 		if len(active(src)) == 0 {
 			t.Errorf("nothing was found in %q", src)

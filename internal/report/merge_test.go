@@ -32,15 +32,15 @@ func TestTheSamePlaceIsOneFinding(t *testing.T) {
 	at := func(file string, line int) string {
 		return fmt.Sprintf("[`%s:%d`](https://github.com/acme/shop/blob/%s/%s#L%d)", file, line, head, file, line)
 	}
-	want := "7 findings came in, 7 are shown, as 4: what is said of the same place stands together.\n\n" +
+	want := "7 findings came in, 7 are shown, at 4 places: what is said of the same place stands together.\n\n" +
 		"**gemini, copilot and openai** · " + at("cart.go", 12) + "\n\n" +
-		"gemini and copilot · high\n\n```\nThe sum is not rounded.\n```\n\n" +
-		"openai\n\n```\nRound it.\n```\n\n" +
+		"gemini and copilot · high\n\n> `The sum is not rounded.`\n\n" +
+		"openai\n\n> `Round it.`\n\n" +
 		"**gemini and openai** · " + at("cart.go", 14) + "\n\n" +
-		"gemini\n\n```\nAnd not tested.\n```\n\n" +
-		"openai · line 15 · low · below min_severity\n\n```\nName the constant.\n```\n\n" +
-		"**gemini** · " + at("io.go", 12) + "\n\n```\nIt stays open.\n```\n\n" +
-		"**openai** · " + at("cart.go", 19) + "\n\n```\nToo far.\n```"
+		"gemini\n\n> `And not tested.`\n\n" +
+		"openai · line 15 · low · below min_severity\n\n> `Name the constant.`\n\n" +
+		"**gemini** · " + at("io.go", 12) + "\n\n> `It stays open.`\n\n" +
+		"**openai** · " + at("cart.go", 19) + "\n\n> `Too far.`"
 	if diff := cmp.Diff(want, findingsPart(c.Text)); diff != "" {
 		t.Error(diff)
 	}

@@ -30,7 +30,7 @@ type Page struct {
 type PageStep struct {
 	Who  Phrase `json:"who"` // You: whoever opened the pull request
 	What Phrase `json:"what"`
-	URL  string `json:"url,omitempty"` // of a page of the repository where it is done, or that shows what it is about
+	URL  string `json:"url,omitempty"` // of the repository's page where it is done, or that shows what it is about: words lead there
 }
 
 // A PageFinding is what reviewers say of one place.

@@ -18,6 +18,7 @@ type pageMaker struct {
 	policy   quorum.Policy
 	snapshot quorum.Snapshot
 	decision quorum.Decision
+	record   quorum.Record
 	places   Places
 	unlinked map[string]string // addresses that are shown and not linked, by reviewer
 	page     Page
@@ -25,7 +26,7 @@ type pageMaker struct {
 
 // PageOf returns the page of d. rec is the record that is written with it. The page is a function of the arguments.
 func PageOf(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, rec quorum.Record, x Places) Page {
-	m := pageMaker{policy: p, snapshot: s, decision: d, places: x}
+	m := pageMaker{policy: p, snapshot: s, decision: d, record: rec, places: x}
 	m.unlinkStatuses()
 	m.page = Page{Title: renderTitle(p, d, maxTitle), Verdict: verdictWord(d.Verdict)}
 	m.page.Findings, m.page.Came = mergeFindings(s, x, m.decision.Ballots)
@@ -34,7 +35,7 @@ func PageOf(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, rec quorum.Re
 	m.page.Rows = m.rows()
 	m.page.Next = m.nextSteps()
 	m.page.Notes = m.notes()
-	m.page.Path = pathMoments(d, rec)
+	m.page.Path = pathMoments(s.PR, d, rec)
 	m.page.Footer = m.footer()
 	return m.page
 }
@@ -61,6 +62,7 @@ func (m *pageMaker) lead() Phrase {
 	if last := t[len(t)-1].Text; !strings.HasSuffix(last, ".") && !strings.HasSuffix(last, "!") && !strings.HasSuffix(last, "?") {
 		t = append(t, Span{Text: "."})
 	}
+	t = slices.Concat(t, undoneSaid(d, m.record))
 	if d.Head != "" {
 		t = append(t, Span{Text: " This is about commit "}, Span{Text: shortSHA(d.Head), From: FromWriting})
 		if d.Base != "" {
@@ -76,6 +78,30 @@ func (m *pageMaker) lead() Phrase {
 		t = slices.Concat(t, fillPhrase(" %s %s and stands in for what is missing.", namePhrase(x.Login), by))
 	}
 	return t
+}
+
+// undoneSaid says that the check had passed, and what came after that: whoever has seen it green is told; nil where it
+// had not.
+func undoneSaid(d quorum.Decision, rec quorum.Record) Phrase {
+	if len(rec.Undone) == 0 || d.Verdict == quorum.Passed || d.Verdict == quorum.Ended {
+		return nil
+	}
+	was := rec.Undone[len(rec.Undone)-1]
+	var later []Phrase
+	for _, b := range d.Ballots {
+		if b.Voter() && b.Vote == quorum.Object && b.At.After(was.Passed) {
+			later = append(later, namePhrase(b.Reviewer))
+		}
+	}
+	passed := wordsPhrase("%s", formatTime(was.Passed, d.Start))
+	switch len(later) {
+	case 0:
+		return fillPhrase(" This check had passed at %s; what that rested on has changed since.", passed)
+	case 1:
+		return fillPhrase(" This check had passed at %s; the objection of %s came after that.", passed, later[0])
+	default:
+		return fillPhrase(" This check had passed at %s; the objections of %s came after that.", passed, joinPhrases(later))
+	}
 }
 
 func (m *pageMaker) leadSentence() Phrase {
@@ -170,24 +196,42 @@ func (m *pageMaker) missingSaid() Phrase {
 	case d.Reason == quorum.ReasonRequired:
 		t = wordsPhrase("A required reviewer does not approve, and none objects: %s", approvalCount(d))
 	}
-	var why []Phrase
-	for _, b := range d.Ballots {
-		isMissing := d.Reason != quorum.ReasonRequired || b.Required
-		if b.Voter() && isMissing && (b.Vote == quorum.Unavailable || b.Vote == quorum.Pending) {
-			why = append(why, fillPhrase("%s: %s", namePhrase(b.Reviewer), reasonSaid(b)))
-		}
-	}
-	for i, w := range why {
+	missing := m.missingReasons()
+	for i, x := range missing {
 		separator := "; "
 		if i == 0 {
 			separator = ". "
 		}
-		if i == 3 && len(why) > 4 {
-			return append(t, Span{Text: fmt.Sprintf("; and %d more", len(why)-i)})
+		if i == 3 && len(missing) > 4 {
+			return append(t, Span{Text: fmt.Sprintf("; and %d more", len(missing)-i)})
 		}
-		t = slices.Concat(t, wordsPhrase("%s", separator), w)
+		t = slices.Concat(t, wordsPhrase("%s", separator), fillPhrase("%s: %s", joinPhrases(x.reviewers), x.why))
 	}
 	return t
+}
+
+// A missingReason is why reviewers do not approve.
+type missingReason struct {
+	reviewers []Phrase
+	why       Phrase
+}
+
+// missingReasons are the reasons for what is missing, each once.
+func (m *pageMaker) missingReasons() (all []missingReason) {
+	d := m.decision
+	for _, b := range d.Ballots {
+		isMissing := d.Reason != quorum.ReasonRequired || b.Required
+		if !b.Voter() || !isMissing || b.Vote != quorum.Unavailable && b.Vote != quorum.Pending {
+			continue
+		}
+		why := reasonSaid(b, m.snapshot.PR)
+		i := slices.IndexFunc(all, func(x missingReason) bool { return slices.Equal(x.why, why) })
+		if i < 0 {
+			i, all = len(all), append(all, missingReason{why: why})
+		}
+		all[i].reviewers = append(all[i].reviewers, namePhrase(b.Reviewer))
+	}
+	return all
 }
 
 func (m *pageMaker) siblings() Phrase {
@@ -219,21 +263,42 @@ func (m *pageMaker) rows() (rows []PageRow) {
 	return rows
 }
 
-// whySaid says why a ballot is what it is; of an objection, to what.
+// whySaid says why a ballot is what it is, and what was tried; of an objection, to what.
 func (m *pageMaker) whySaid(b quorum.Ballot) Phrase {
-	why := explainBallot(b)
-	if b.Vote != quorum.Object || b.Detail != "" {
-		return why
+	switch {
+	case b.Vote == quorum.Object && (b.Detail == "" || b.Reason == quorum.ReasonFindings):
+		return m.objectionSaid(b)
+	case b.Reason == quorum.ReasonGuarded: // the lead names the file, which may be wider than a cell of the table
+		return wordsPhrase("%s", Sentence(b.Reason))
 	}
+	why := append(reasonSaid(b, m.snapshot.PR), Span{Text: retrySaid(b)})
+	if b.Failed > 1 && isSkipped(b) {
+		why = append(why, Span{Text: " (" + countNoun(b.Failed, "attempt") + " failed)"})
+	}
+	return slices.DeleteFunc(why, func(s Span) bool { return s.Text == "" })
+}
+
+// objectionSaid says what b objects to: its first finding, else its own words.
+func (m *pageMaker) objectionSaid(b quorum.Ballot) Phrase {
+	why := wordsPhrase("%s", Sentence(b.Reason))
 	if open, _, _ := m.threadsOf(b); open > 0 && b.Reason == quorum.ReasonFindings {
 		why = wordsPhrase("it objects, %s open", countVerb(open, "thread"))
 	}
+	say := oneLine(b.Detail)
 	if i := slices.IndexFunc(b.Findings, func(f quorum.Finding) bool { return !f.Below }); i >= 0 {
-		if say := firstSentence(b.Findings[i].Body); say != "" {
-			why = slices.Concat(why, fillPhrase(": %s", quotePhrase(say)))
+		if first := firstSentence(b.Findings[i].Body); first != "" {
+			say = first
 		}
 	}
-	return why
+	switch {
+	case say == "" && b.Reason != quorum.ReasonFindings:
+		return why
+	case say == "" || !strings.Contains(say, " ") || strings.HasPrefix(say, "verdict: "): // a word for programs
+		if b.Reason == quorum.ReasonFindings {
+			return wordsPhrase("it asks for changes")
+		}
+	}
+	return slices.Concat(why, fillPhrase(": %s", quotePhrase(say)))
 }
 
 // threadsOf counts the threads of an objection that GitHub shows, where resolving them would end it: open ones, of
@@ -340,10 +405,9 @@ func (m *pageMaker) nextSteps() (items []Phrase) {
 			formatTime(d.GraceEnd, d.Start),
 		)
 	}
+	items = append(items, pendingSteps(d)...)
 	for _, b := range d.Ballots {
 		switch {
-		case b.Vote == quorum.Pending:
-			items = append(items, pendingStep(d, b))
 		case b.Vote == quorum.Unavailable && b.Open && b.Voter():
 			items = append(items, fillPhrase("%s: an answer may still come, and would count.", namePhrase(b.Reviewer)))
 		case b.Vote == quorum.Object && b.Voter() && b.Reason == quorum.ReasonLookingAgain:
@@ -352,13 +416,12 @@ func (m *pageMaker) nextSteps() (items []Phrase) {
 	}
 	switch d.Verdict {
 	case quorum.Waiting:
-		if !d.Wake.IsZero() {
-			add("The next look by the clock is at %s; whatever happens on GitHub before is seen when it happens.", formatTime(d.Wake, d.Start))
-		}
 	case quorum.Passed:
-		add("Nothing is waited for. An objection that comes later, a withdrawn approval, a new commit or a new base opens it again.")
+		add("Nothing is waited for. An objection that comes later, a withdrawn approval, a push or a new base opens this check again.")
 	case quorum.Blocked:
-		add("A new commit starts a new cycle.")
+		if !m.isBranchGone() {
+			add("A push starts the reviews anew.")
+		}
 	case quorum.Unverified:
 		add("An approval that comes later counts, and so does an objection.")
 		if p.StandIn == 0 {
@@ -369,36 +432,59 @@ func (m *pageMaker) nextSteps() (items []Phrase) {
 	return items
 }
 
-// pendingStep says how long a pending reviewer has, and what happens in the meantime.
-func pendingStep(d quorum.Decision, b quorum.Ballot) Phrase {
-	t := fillPhrase("%s: %s", namePhrase(b.Reviewer), explainBallot(b))
-	if b.Reason == quorum.ReasonNotReceived {
-		return append(t, Span{Text: "."})
+// pendingSteps say how long pending reviewers have, and what happens in the meantime. Why they are pending stands in the
+// table.
+func pendingSteps(d quorum.Decision) (items []Phrase) {
+	type deadlineGroup struct {
+		end       time.Time
+		reviewers []Phrase
 	}
-	say := ""
+	var groups []deadlineGroup
+	for _, b := range d.Ballots {
+		switch {
+		case b.Vote != quorum.Pending || b.Reason == quorum.ReasonNotReceived:
+		case len(b.Next) > 0:
+			items = append(items, announcedSteps(d, b))
+		case !b.Deadline.IsZero():
+			i := slices.IndexFunc(groups, func(g deadlineGroup) bool { return g.end.Equal(b.Deadline) })
+			if i < 0 {
+				i, groups = len(groups), append(groups, deadlineGroup{end: b.Deadline})
+			}
+			groups[i].reviewers = append(groups[i].reviewers, namePhrase(b.Reviewer))
+		}
+	}
+	for _, g := range groups {
+		verb := "has"
+		if len(g.reviewers) > 1 {
+			verb = "have"
+		}
+		until := wordsPhrase("%s until %s", verb, formatTime(g.end, d.Start))
+		items = append(items, fillPhrase("%s %s to answer.", joinPhrases(g.reviewers), until))
+	}
+	return items
+}
+
+// announcedSteps say what will be done for a pending reviewer, and when its time ends.
+func announcedSteps(d quorum.Decision, b quorum.Ballot) Phrase {
+	var says []string
 	for _, a := range b.Next {
+		when, by := "", ""
+		if !a.Due.IsZero() {
+			when, by = " at "+formatTime(a.Due, d.Start), " by "+formatTime(a.Due, d.Start)
+		}
 		switch a.Kind {
 		case quorum.Rerun:
-			say += "; it is run again"
+			says = append(says, "it is run again"+when)
 		case quorum.Cancel:
-			say += "; if it has not ended, its run is cancelled and run again"
+			says = append(says, "if it has not ended"+by+", its run is cancelled and started again")
 		case quorum.Ask:
-			say += "; it is asked for a review"
-		default: // unreachable unless a kind is new
-			continue
-		}
-		if !a.Due.IsZero() {
-			say += " at " + formatTime(a.Due, d.Start)
+			says = append(says, "it is asked for a review"+when)
 		}
 	}
-	switch {
-	case b.Deadline.IsZero():
-	case len(b.Next) > 0:
-		say += "; whatever happens, its time ends at " + formatTime(b.Deadline, d.Start)
-	default:
-		say += "; its time ends at " + formatTime(b.Deadline, d.Start)
+	if !b.Deadline.IsZero() {
+		says = append(says, "whatever happens, its time ends at "+formatTime(b.Deadline, d.Start))
 	}
-	return append(t, Span{Text: say + "."})
+	return fillPhrase("%s: %s.", namePhrase(b.Reviewer), wordsPhrase("%s", strings.Join(says, "; ")))
 }
 
 // notes say what must be known of the policy file, of checks of the same name, and of GitHub's merge gate.

@@ -10,7 +10,7 @@ import (
 // How it got here: what happened on this commit, as far as the record knows and GitHub shows.
 
 // pathMoments returns the moments of a cycle, oldest first; the first ones go where they are too many.
-func pathMoments(d quorum.Decision, rec quorum.Record) []PageMoment {
+func pathMoments(pr quorum.PullRequest, d quorum.Decision, rec quorum.Record) []PageMoment {
 	const most = 60
 	var all []PageMoment
 	tell := func(at time.Time, format string, parts ...Phrase) {
@@ -18,7 +18,9 @@ func pathMoments(d quorum.Decision, rec quorum.Record) []PageMoment {
 			all = append(all, PageMoment{At: at.UTC().Truncate(time.Second), What: fillPhrase(format, parts...)})
 		}
 	}
-	tell(d.Start, "the cycle starts")
+	if d.Reason != quorum.ReasonDraft {
+		tell(d.Start, "the clock starts for this commit")
+	}
 	tellRuns(d, rec, tell)
 	for _, b := range d.Ballots {
 		who := namePhrase(b.Reviewer)
@@ -30,7 +32,11 @@ func pathMoments(d quorum.Decision, rec quorum.Record) []PageMoment {
 			}
 			tell(at, "%s: %s", who, wordsPhrase("%s", b.Vote))
 		case quorum.Unavailable:
-			tell(b.Since, "%s: unavailable, %s", who, wordsPhrase("%s", Sentence(b.Reason)))
+			why := sentenceAbout(b.Reason, pr)
+			if skipped := skippedSaid(b); skipped != "" {
+				why += "; " + skipped
+			}
+			tell(b.Since, "%s: unavailable, %s", who, wordsPhrase("%s", why))
 		case quorum.Pending:
 		}
 	}

@@ -27,7 +27,7 @@ type SpanFrom string
 const (
 	FromUs      SpanFrom = ""      // our own: plain text, safe everywhere
 	FromName    SpanFrom = "name"  // of a reviewer, an account or a branch; hostile
-	FromWriting SpanFrom = "quote" // a path, a log, what a reviewer wrote: to be shown as code; hostile
+	FromWriting SpanFrom = "quote" // a path, a log, what a reviewer wrote, a command to type: to be shown as code; hostile
 )
 
 // The longest spans of strangers that a page holds, in characters.
@@ -46,14 +46,28 @@ func quotePhrase(s string) Phrase {
 	return Phrase{{Text: clipRunes(oneLine(s), maxQuoteRunes), From: FromWriting}}
 }
 
-// fillPhrase returns the words of a format with phrases in the places of its %s.
+// fillPhrase returns the words of a format with phrases in the places of its %s. What stands between backticks is shown
+// as code.
 func fillPhrase(format string, parts ...Phrase) (p Phrase) {
 	for _, part := range parts {
 		words, rest, _ := strings.Cut(format, "%s")
 		format = rest
-		p = slices.Concat(p, Phrase{{Text: words}}, part)
+		p = slices.Concat(p, codedPhrase(words), part)
 	}
-	return slices.DeleteFunc(append(p, Span{Text: format}), func(s Span) bool { return s.Text == "" && s.From == FromUs })
+	p = slices.Concat(p, codedPhrase(format))
+	return slices.DeleteFunc(p, func(s Span) bool { return s.Text == "" && s.From == FromUs })
+}
+
+// codedPhrase returns words of ours, with what stands between backticks as code.
+func codedPhrase(words string) (p Phrase) {
+	for i, part := range strings.Split(words, "`") {
+		s := Span{Text: part}
+		if i%2 == 1 {
+			s.From = FromWriting
+		}
+		p = append(p, s)
+	}
+	return p
 }
 
 // linkPhrase returns p as a link to a page of the repository; without one where url is none.

@@ -23,7 +23,10 @@ func Warnings(d quorum.Decision) (all []Warning) {
 			kind = "manual review recommended"
 		}
 		if kind != "" && b.Voter() {
-			why := explainBallot(b).Plain()
+			why := reasonSaid(b, quorum.PullRequest{PR: d.PR}).Plain() + retrySaid(b)
+			if skipped := skippedSaid(b); skipped != "" {
+				why += " — " + skipped
+			}
 			all = append(all, Warning{Reviewer: b.Reviewer, Kind: kind, Text: plainLine(b.Reviewer, 60) + ": " + why})
 		}
 	}

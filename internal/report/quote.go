@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -24,15 +25,53 @@ func Quote(s string) string {
 	if s == "" {
 		return "(empty)"
 	}
-	s = shortenTicks(s)
 	// A backslash before a pipe would make two readings of `\\|` possible; a space between them leaves one.
 	s = strings.ReplaceAll(s, `\|`, `\ |`)
 	s = strings.ReplaceAll(s, "|", `\|`)
+	return codeSpan(s)
+}
+
+// codeSpan returns one line, which is not empty, as a code span that nothing in it closes.
+func codeSpan(s string) string {
+	s = shortenTicks(s)
 	ticks := strings.Repeat("`", longestRun(s, '`')+1)
 	if s[0] == '`' || s[len(s)-1] == '`' {
 		s = " " + s + " " // one space on each side is not shown
 	}
 	return ticks + s + ticks
+}
+
+// quoteLines shows hostile text of several lines: each as a code span in a block quote, because a fenced block is cut at
+// the edge of a telephone. Where the place of its words matters, or a line is very long, it is fenced. As [Fence] it must
+// stand between blank lines.
+func quoteLines(s string) string {
+	s = strings.Trim(makeVisible(s), "\n")
+	lines := strings.Split(s, "\n")
+	if slices.ContainsFunc(lines, needsFence) {
+		return Fence(s)
+	}
+	var b strings.Builder
+	for i, line := range lines {
+		line = oneLine(line)
+		switch {
+		case i == 0:
+			b.WriteByte('>')
+		case line != "" && oneLine(lines[i-1]) != "":
+			b.WriteString("\\\n>") // the line breaks here
+		default:
+			b.WriteString("\n>")
+		}
+		if line != "" {
+			b.WriteString(" " + codeSpan(line))
+		}
+	}
+	return b.String()
+}
+
+// needsFence reports whether a line is code, or part of a table.
+func needsFence(line string) bool {
+	return len(line) > maxOneLine || strings.HasPrefix(line, "\t") || strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "```") ||
+		strings.HasPrefix(line, "~~~") || strings.HasPrefix(line, "|")
 }
 
 // Fence shows hostile text of several lines in a fenced block that nothing in it closes. It begins and ends without a

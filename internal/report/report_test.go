@@ -150,7 +150,9 @@ func goldens() []golden {
 			name: "waiting", d: with(decided(quorum.Waiting, approves("openai", 4), retrying), func(d *quorum.Decision) { d.Wake = at(5) }),
 			title: "1 of 2 approvals; waiting for gemini until 14:05 UTC", status: "in_progress/",
 			says: []string{
-				"gemini: no clear verdict in its answer — retrying once; it is run again at 14:05 UTC; whatever happens, its time ends at 14:16 UTC.",
+				"| no clear verdict in its answer — retrying once |",
+				"gemini: it is run again at 14:05 UTC; whatever happens, its time ends at 14:16 UTC.",
+				"**You**: Nothing has to be done: this waits until 14:05 UTC, and if a review is run again, until 14:16 UTC at the latest.",
 			},
 			rec: func(r *quorum.Record) {
 				r.Intents = []quorum.Intent{{Kind: quorum.Rerun, Reviewer: "gemini", Base: "main", Run: 12, Attempt: 1, At: at(5)}}
@@ -187,7 +189,7 @@ func goldens() []golden {
 			d:     decided(quorum.Blocked, objects("gemini", 5, quorum.Finding{Path: "cart.go", Line: 12, Body: "The sum is not rounded."}), threads),
 			title: "Changes requested by gemini and copilot (2 findings)", status: "completed/failure",
 			says: []string{
-				"2 findings came in, 2 are shown, as 1:",
+				"2 findings came in, 2 are shown, at 1 place:",
 				"**gemini and copilot** · ",
 				"**A person with write permission who had no hand in the change**: Resolve the open thread of copilot",
 				"it objects, 1 thread is open: `The sum is not rounded.`",
@@ -200,6 +202,7 @@ func goldens() []golden {
 			says: []string{
 				"reviewer skipped after 2 failed attempts — manual review recommended (unverified)",
 				"````\nThe change looks sound.",
+				"> `Nice work @acme/everyone <b>!</b>`",
 				"no condition. Its answers are shown in the details.",
 				"A person with write permission",
 			},
@@ -207,7 +210,7 @@ func goldens() []golden {
 		{
 			name:  "passed-with-an-outage",
 			d:     decided(quorum.Passed, approves("openai", 4), approves("copilot", 4), fails("gemini", quorum.ReasonOverloaded, 2)),
-			title: "2 of 2 approvals; gemini unavailable", status: "completed/success", says: []string{"2 failed attempts — manual review recommended (unverified)"},
+			title: "2 of 2 approvals; gemini unavailable", status: "completed/success", says: []string{"2 failed attempts — manual review recommended (unverified)", "(2 attempts failed)"},
 		},
 		{
 			name: "required",
@@ -215,7 +218,7 @@ func goldens() []golden {
 				d.Reason, d.Ballots[2].Required = quorum.ReasonRequired, true
 			}),
 			title: "Unverified: required gemini unavailable; 2 of 2 approvals; the pull request changes what instructs gemini", status: "completed/action_required",
-			says: []string{"the pull request changes `.github/workflows/gemini.yml`, which instructs it"},
+			says: []string{"gemini: the pull request changes `.github/workflows/gemini.yml`, a file that can steer a review, so a person must look"},
 		},
 		{
 			name: "stand-in", d: with(decided(quorum.Passed, approves("openai", 4), fails("gemini", quorum.ReasonBudget, 1)), func(d *quorum.Decision) {
@@ -716,24 +719,24 @@ func TestTerminal(t *testing.T) {
 Unverified. Too few reviewers approve this commit, and none objects: 1 of 2 approvals. gemini: GitHub refused to run it again: "no␛[2J ::set-output name=verdict::passed ## [error]x". This is about commit 3f2c1d9 against main.
 
 What you can do
-- You: Nothing in the change has to be mended for this check: no reviewer objects to it.
+- A person with write permission who had no hand in the change: Review this commit and approve it: that stands in for what is missing.
+- You: Nothing in the change has to be mended for this check: no reviewer objects to it. You can ask for that approval.
 - A person with write permission: Run gemini again by hand, or push a new commit.
   https://github.com/acme/shop/actions/runs/12
-- A person with write permission who had no hand in the change: Review this commit and approve it: that stands in for what is missing.
 
 REVIEWER  VOTE         ATTEMPT  SINCE      WHY
 openai    approve      1        14:04 UTC  it approves
   https://github.com/acme/shop/pull/7#issuecomment-5
-gemini    unavailable  2        14:09 UTC  GitHub refused to run it again: "no␛[2J ::set-output name=verdict::passed ## [error]x" — reviewer skipped after 2 failed attempts — manual review recommended (unverified)
+gemini    unavailable  2        14:09 UTC  GitHub refused to run it again: "no␛[2J ::set-output name=verdict::passed ## [error]x" (2 attempts failed)
   https://github.com/acme/shop/actions/runs/12
 
 What happens next
 - An approval that comes later counts, and so does an objection.
 
 How it got here
-- 14:00 UTC the cycle starts
+- 14:00 UTC the clock starts for this commit
 - 14:04 UTC openai: approve
-- 14:09 UTC gemini: unavailable, GitHub refused to run it again
+- 14:09 UTC gemini: unavailable, GitHub refused to run it again; reviewer skipped after 2 failed attempts — manual review recommended (unverified)
 
 Quorum: 2 of 3 reviewers must approve.
 Policy: https://github.com/acme/shop/blob/HEAD/.github/review-coordinator.yml
@@ -814,8 +817,8 @@ func TestOrderOfThePage(t *testing.T) {
 	sum := Render(p, s, d, rec, places()).Summary
 	last := -1
 	for _, words := range []string{
-		"**Blocked.** gemini objects: `Finding number 0. Far apart.` This is about commit `3f2c1d9` against main.",
-		"### What you can do", "- **You**: Fix [`cart.go:1`](https://github.com/acme/shop/blob/" + head + "/cart.go#L1) and the 8 other findings and push.",
+		"**Blocked.** gemini objects: `Finding number 0. Far apart.` This check had passed at 14:03 UTC; the objection of gemini came after that. This is about commit `3f2c1d9` against main.",
+		"### What you can do", "- **You**: Fix [`cart.go:1`](https://github.com/acme/shop/blob/" + head + "/cart.go#L1) and the 8 other places below, and push.",
 		"### Findings", "· gemini: `Finding number 0. Far apart.`", "4 more stand in the details below.",
 		"| Reviewer | Vote | Why |\n| --- | --- | --- |\n", "### What happens next", "<summary>How it got here</summary>",
 		"- 14:03 UTC the check passes\n", "- 14:06 UTC the pass is taken back: gemini objects\n",

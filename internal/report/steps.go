@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
@@ -24,10 +26,10 @@ const (
 
 // A stepDraft is a step for which reviewers are still collected.
 type stepDraft struct {
-	who, what string // formats: %s are the reviewers, at most once in both together
+	who, what string // formats: %s are the reviewers, at most once in both together; what stands in [] is linked
 	about     []Phrase
-	filled    Phrase // what, where it is no format
-	url       string
+	urls      []string // of the step, or of each reviewer in it
+	filled    Phrase   // what, where it is no format
 }
 
 // stepList collects steps: what is the same for several reviewers is one.
@@ -37,38 +39,50 @@ func (l *stepList) add(who, what, url string, about ...Phrase) {
 	for i := range *l {
 		s := &(*l)[i]
 		if s.who == who && s.what == what && what != "" {
-			s.about, s.url = append(s.about, about...), ""
+			s.about, s.urls = append(s.about, about...), append(s.urls, url)
 			return
 		}
 	}
-	*l = append(*l, stepDraft{who: who, what: what, about: about, url: url})
+	*l = append(*l, stepDraft{who: who, what: what, about: about, urls: []string{url}})
 }
 
 func (l *stepList) addFilled(who string, what Phrase, url string) {
-	*l = append(*l, stepDraft{who: who, filled: what, url: url})
+	*l = append(*l, stepDraft{who: who, filled: what, urls: []string{url}})
 }
 
 // pageSteps are the steps as they are shown.
 func (l stepList) pageSteps(pr quorum.PR) (steps []PageStep) {
 	for _, d := range l {
-		s := PageStep{Who: fillFormat(d.who, d.about), What: d.filled}
-		if s.What == nil {
-			s.What = fillFormat(d.what, d.about)
+		s, url := PageStep{What: d.filled}, ""
+		if len(d.urls) == 1 && isRepositoryPage(pr, d.urls[0]) {
+			url = d.urls[0]
 		}
-		if isRepositoryPage(pr, d.url) {
-			s.URL = d.url
+		about := slices.Clone(d.about)
+		if url == "" || !strings.Contains(d.what, "[") {
+			for i := range about {
+				about[i] = linkPhrase(pr, about[i], d.urls[i])
+			}
+		}
+		s.Who, s.URL = fillFormat(pr, d.who, "", about), url
+		if s.What == nil {
+			s.What = fillFormat(pr, d.what, url, about)
 		}
 		steps = append(steps, s)
 	}
 	return steps
 }
 
-// fillFormat fills the one %s that a format may have.
-func fillFormat(format string, about []Phrase) Phrase {
-	if !slices.Contains([]byte(format), '%') {
-		return Phrase{{Text: format}}
+// fillFormat fills the one %s that a format may have, and links what stands in its [].
+func fillFormat(pr quorum.PR, format, url string, about []Phrase) Phrase {
+	fill := func(part string) Phrase {
+		if strings.Contains(part, "%s") {
+			return fillPhrase(part, joinPhrases(about))
+		}
+		return fillPhrase(part)
 	}
-	return fillPhrase(format, joinPhrases(about))
+	before, rest, _ := strings.Cut(format, "[")
+	linked, after, _ := strings.Cut(rest, "]")
+	return slices.Concat(fill(before), linkPhrase(pr, fill(linked), url), fill(after))
 }
 
 // steps returns what people can do about the decision.
@@ -83,7 +97,7 @@ func (m *pageMaker) steps() []PageStep {
 		l.add(m.author(), Advice(d.Reason), "")
 		return l.pageSteps(d.PR)
 	case quorum.ReasonBroken:
-		l.add(whoMaintainer, Advice(d.Reason), m.policyURL())
+		m.addBroken(&l)
 		return l.pageSteps(d.PR)
 	}
 	idle := m.idleReviewers()
@@ -91,7 +105,7 @@ func (m *pageMaker) steps() []PageStep {
 	case quorum.Ended:
 		return nil
 	case quorum.Passed:
-		l.add(m.author(), "Nothing is left to do for this check.", "")
+		l.add(m.author(), passedAdvice(m.policy), "")
 		m.addReviewers(&l)
 	case quorum.Blocked:
 		m.addObjections(&l)
@@ -102,7 +116,7 @@ func (m *pageMaker) steps() []PageStep {
 			return b.Voter() && b.Vote == quorum.Pending && b.Reason == quorum.ReasonApproval
 		})
 		if len(l) == 0 && !awaitsApproval && len(idle) == 0 {
-			l.add(m.author(), m.waitAdvice(), "")
+			l.add(m.author(), waitAdvice(d), "")
 		}
 		m.addReviewers(&l)
 	default:
@@ -120,12 +134,48 @@ func (m *pageMaker) author() string {
 	return whoAuthor
 }
 
-// waitAdvice says until when there is nothing to do.
-func (m *pageMaker) waitAdvice() string {
-	if until := waitingEnds(m.decision); !until.IsZero() {
-		return fmt.Sprintf("Nothing has to be done: this waits until %s at the latest.", formatTime(until, m.decision.Start))
+// addBroken adds what can be done about a policy file that cannot be used: that is nothing to whoever opened the pull
+// request.
+func (m *pageMaker) addBroken(l *stepList) {
+	switch {
+	case m.snapshot.PR.Author.Bot:
+	case m.snapshot.File.Changed:
+		l.add(whoAuthor, "Nothing: until that file is merged in a version that works, the one on the default branch counts.", "")
+	default:
+		l.add(whoAuthor, "Nothing: this is not about your change.", "")
 	}
-	return "Nothing has to be done."
+	l.add(whoMaintainer, "Mend [the policy file] on the default branch; `coordinator config check` shows every mistake.", m.policyURL())
+}
+
+// passedAdvice says what a pass is good for.
+func passedAdvice(p quorum.Policy) string {
+	if p.Mode == quorum.ReportOnly {
+		return "Nothing is left to do for this check."
+	}
+	return "Nothing is left to do: as far as this check goes, the pull request can be merged."
+}
+
+// waitAdvice says until when there is nothing to do.
+func waitAdvice(d quorum.Decision) string {
+	until, last := waitingEnds(d), time.Time{}
+	for _, b := range d.Ballots {
+		if b.Voter() && b.Vote == quorum.Pending && b.Deadline.After(last) {
+			last = b.Deadline
+		}
+	}
+	switch {
+	case until.IsZero():
+		return "Nothing has to be done."
+	case !d.GraceEnd.IsZero():
+		return fmt.Sprintf("Nothing has to be done: the check passes by itself at %s, unless somebody objects.", formatTime(until, d.Start))
+	case last.After(until):
+		return fmt.Sprintf(
+			"Nothing has to be done: this waits until %s, and if a review is run again, until %s at the latest.",
+			formatTime(until, d.Start), formatTime(last, d.Start),
+		)
+	default:
+		return fmt.Sprintf("Nothing has to be done: this waits until %s at the latest.", formatTime(until, d.Start))
+	}
 }
 
 // addObjections adds what ends the objections.
@@ -143,10 +193,10 @@ func (m *pageMaker) addObjections(l *stepList) {
 		m.addThreads(l, b, who)
 		if i := slices.IndexFunc(m.snapshot.Reviews, func(t quorum.Text) bool { return t.TextRef == b.Evidence }); i >= 0 &&
 			m.snapshot.Reviews[i].State == "CHANGES_REQUESTED" {
-			l.add(whoWriter+hadNoHand, "Dismiss the review of %s, if what it asks for is not needed.", b.URL, who)
+			l.add(whoWriter+hadNoHand, "[Dismiss the review of %s], if what it asks for is not needed.", b.URL, who)
 		}
 		if b.Reason == quorum.ReasonStands && m.canStart(b) {
-			l.add(whoWriter, m.startVerb(b)+": its own approval ends its objection.", b.URL, who)
+			l.add(whoWriter, "["+m.startVerb(b)+"]: its own approval ends its objection.", b.URL, who)
 		}
 	}
 }
@@ -157,13 +207,7 @@ func (m *pageMaker) addFix(l *stepList) {
 		l.add(m.author(), openAnew, "")
 		return
 	}
-	first, more := m.firstObjecting(), 0
-	for _, f := range m.page.Findings {
-		if f.Objects() {
-			more++
-		}
-	}
-	more--
+	first := m.firstObjecting()
 	var silent []Phrase // objects, and names no place
 	for _, b := range m.decision.Ballots {
 		names := slices.ContainsFunc(b.Findings, func(f quorum.Finding) bool { return !f.Below && f.Path != "" })
@@ -172,14 +216,7 @@ func (m *pageMaker) addFix(l *stepList) {
 		}
 	}
 	if first != nil && first.Path != "" {
-		what := fillPhrase("Fix %s", Phrase{{Text: first.Place(), From: FromWriting, URL: first.URL}})
-		switch {
-		case more == 1:
-			what = append(what, Span{Text: " and the other finding"})
-		case more > 1:
-			what = append(what, Span{Text: fmt.Sprintf(" and the %d other findings", more)})
-		}
-		l.addFilled(m.author(), append(what, Span{Text: " and push."}), first.URL)
+		l.addFilled(m.author(), fixSaid(*first, m.page.Findings[1:]), first.URL)
 		return
 	}
 	if len(silent) > 0 {
@@ -187,6 +224,30 @@ func (m *pageMaker) addFix(l *stepList) {
 		return
 	}
 	l.add(m.author(), "Mend what the findings name, and push.", "")
+}
+
+// fixSaid says what is to be fixed: places, as they stand among the findings.
+func fixSaid(first PageFinding, rest []PageFinding) Phrase {
+	var others []PageFinding
+	allPlaced := true
+	for _, f := range rest {
+		if f.Objects() {
+			others, allPlaced = append(others, f), allPlaced && f.Place() != ""
+		}
+	}
+	linked := func(f PageFinding) Phrase { return Phrase{{Text: f.Place(), From: FromWriting, URL: f.URL}} }
+	switch n := len(others); {
+	case n == 0:
+		return fillPhrase("Fix %s and push.", linked(first))
+	case n == 1 && allPlaced:
+		return fillPhrase("Fix %s and %s and push.", linked(first), linked(others[0]))
+	case n == 1:
+		return fillPhrase("Fix %s and the other finding below, and push.", linked(first))
+	case allPlaced:
+		return fillPhrase("Fix %s and the %s other places below, and push.", linked(first), wordsPhrase("%d", n))
+	default:
+		return fillPhrase("Fix %s and the %s other findings below, and push.", linked(first), wordsPhrase("%d", n))
+	}
 }
 
 // addThreads adds that threads can be resolved, where that would end the objection and there are any.
@@ -201,11 +262,11 @@ func (m *pageMaker) addThreads(l *stepList, b quorum.Ballot, who Phrase) {
 	}
 	switch {
 	case open == 1:
-		l.add(role, "Resolve the open thread of %s, if it asks for nothing that is needed.", url, who)
+		l.add(role, "Resolve [the open thread of %s], if it asks for nothing that is needed.", url, who)
 	case open > 1:
-		l.add(role, fmt.Sprintf("Resolve the %d open threads of %%s, if they ask for nothing that is needed.", open), url, who)
+		l.add(role, fmt.Sprintf("Resolve [the %d open threads of %%s], if they ask for nothing that is needed.", open), url, who)
 	case resolved > 0:
-		l.add(role, "Open the threads of %s and resolve them again: whoever resolved them may not.", b.URL, who)
+		l.add(role, "Open [the threads of %s] and resolve them again: whoever resolved them may not.", b.URL, who)
 	}
 }
 
@@ -229,34 +290,21 @@ func (m *pageMaker) addUnverified(l *stepList) {
 	m.addObjections(l)
 	var reviewers stepList
 	m.addReviewers(&reviewers)
-	personFirst := slices.ContainsFunc(d.Ballots, func(b quorum.Ballot) bool {
-		return b.Voter() && b.Vote == quorum.Unavailable && helpsOnlyPerson(b.Reason)
-	})
-	if !personFirst {
-		*l = append(*l, reviewers...)
+	helpsNow := m.policy.StandIn != 0 && d.Objections == 0 && len(d.Against) == 0 && d.Pending == 0
+	if helpsNow { // a person's approval ends it, whatever became of the reviewers
+		m.addStandIn(l)
 	}
-	m.addStandIn(l)
-	if personFirst {
-		*l = append(*l, reviewers...)
-	}
-	if d.Objections == 0 && !slices.ContainsFunc(*l, func(s stepDraft) bool { return s.who == m.author() }) {
-		s := stepDraft{who: m.author(), what: "Nothing in the change has to be mended for this check: no reviewer objects to it."}
-		at := 0
-		if personFirst {
-			at = len(*l)
+	if d.Objections == 0 && !slices.ContainsFunc(reviewers, func(s stepDraft) bool { return s.who == m.author() }) {
+		what := "Nothing in the change has to be mended for this check: no reviewer objects to it."
+		if helpsNow {
+			what += " You can ask for that approval."
 		}
-		*l = slices.Insert(*l, at, s)
+		l.add(m.author(), what, "")
 	}
-}
-
-// helpsOnlyPerson reports whether no other run of a reviewer would help, so that a person's approval comes first.
-func helpsOnlyPerson(r quorum.Reason) bool {
-	switch r {
-	case quorum.ReasonGuarded, quorum.ReasonNoSecrets, quorum.ReasonSelf, quorum.ReasonModelRefusal, quorum.ReasonDeclined,
-		quorum.ReasonRetired, quorum.ReasonForbidden:
-		return true
+	*l = append(*l, reviewers...)
+	if !helpsNow {
+		m.addStandIn(l)
 	}
-	return false
 }
 
 // addStandIn adds that a person can approve in place of what is missing, where that counts.
@@ -295,8 +343,15 @@ func standInWho(p quorum.Permission) string {
 
 // addReviewers adds what can be done about reviewers that give no vote.
 func (m *pageMaker) addReviewers(l *stepList) {
-	for _, b := range m.decision.Ballots {
+	for i, b := range m.decision.Ballots {
 		if b.Shadow || !mayNeedPerson(b) || b.Vote == quorum.Object {
+			continue
+		}
+		if b.Reason == quorum.ReasonGuarded {
+			isFirst := !slices.ContainsFunc(m.decision.Ballots[:i], isGuarded)
+			if isFirst && isGuarded(b) {
+				m.addGuarded(l)
+			}
 			continue
 		}
 		who, what := m.remedyFor(b)
@@ -308,6 +363,39 @@ func (m *pageMaker) addReviewers(l *stepList) {
 			l.add(who, what, url, namePhrase(b.Reviewer))
 		}
 	}
+}
+
+// isGuarded reports whether b does not count because of a file that is known. Where not all files are known, leaving
+// one out would not help.
+func isGuarded(b quorum.Ballot) bool {
+	return !b.Shadow && b.Vote == quorum.Unavailable && b.Reason == quorum.ReasonGuarded && b.Detail != ""
+}
+
+// addGuarded adds that the files that can steer reviews can be left out.
+func (m *pageMaker) addGuarded(l *stepList) {
+	if m.isBranchGone() {
+		l.add(m.author(), openAnew, "")
+		return
+	}
+	var files, reviewers []Phrase
+	for _, b := range m.decision.Ballots {
+		if !isGuarded(b) {
+			continue
+		}
+		reviewers = append(reviewers, namePhrase(b.Reviewer))
+		file := quotePhrase(b.Detail)
+		if !slices.ContainsFunc(files, func(p Phrase) bool { return slices.Equal(p, file) }) {
+			files = append(files, file)
+		}
+	}
+	counts := "the review of %s counts"
+	if len(reviewers) > 1 {
+		counts = "the reviews of %s count"
+	}
+	l.addFilled(m.author(), fillPhrase(
+		"Put %s, and any other such file, into a pull request of its own: then %s here.",
+		joinPhrases(files), fillPhrase(counts, joinPhrases(reviewers)),
+	), "")
 }
 
 // mayNeedPerson reports whether a person may be needed for b.
@@ -335,11 +423,6 @@ func (m *pageMaker) remedyFor(b quorum.Ballot) (who, what string) {
 		return m.pushStep("Push a new commit: it starts new runs of %s.")
 	case quorum.ReasonOtherPull:
 		return m.pushStep("Push a new commit: what %s says of it can be no other pull request's.")
-	case quorum.ReasonGuarded:
-		if b.Detail == "" { // not all files are known: leaving one out would not help
-			return "", ""
-		}
-		return m.pushStep("Put what instructs %s into a pull request of its own, and leave it out of this one: then its review of the rest counts.")
 	case quorum.ReasonNoSecrets:
 		return m.secretsRemedy()
 	case quorum.ReasonRetired:
@@ -358,7 +441,7 @@ func (m *pageMaker) remedyFor(b quorum.Ballot) (who, what string) {
 		return whoWriter, "Look into the log of %s, mend what it shows, and start it again."
 	}
 	if when := whenAgain(b.Reason); when != "" {
-		return whoWriter, m.startVerb(b) + when
+		return whoWriter, "[" + m.startVerb(b) + "]" + when
 	}
 	what = Advice(b.Reason)
 	if what != "" && answeredWithoutVerdict(b) {
@@ -404,8 +487,8 @@ func (m *pageMaker) pushStep(what string) (string, string) {
 func (m *pageMaker) secretsRemedy() (who, what string) {
 	switch s := m.snapshot.PR; {
 	case s.Fork:
-		return whoMaintainer, "Push the same commits to a branch of this repository and open a pull request for it in place of this one: %s has no secrets on a fork's."
-	case s.Author.Login == "dependabot[bot]":
+		return whoMaintainer, "Push the same commits to a branch of this repository and open a pull request for it in place of this one: %s has no secrets on one from a fork."
+	case s.Author.Login == dependabot:
 		return whoOperator, "Give its key to Dependabot's runs, too: they have secrets of their own."
 	default:
 		return whoOperator, "Set the key that it lacks."

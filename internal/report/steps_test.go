@@ -119,7 +119,7 @@ func (c standingCase) untrue(steps []PageStep) string {
 		who, what := step.Who.Plain(), step.What.Plain()
 		standsIn := strings.Contains(what, "approve it")
 		switch {
-		case who == "" || what == "" || strings.Contains(who+what, "%"):
+		case who == "" || what == "" || strings.ContainsAny(who+what, "%[]`"):
 			return "a step says nothing: " + who + ": " + what
 		case strings.Contains(what, "thread") && !c.objectsWith(c.hasThread):
 			return "there are no threads: " + what
@@ -131,6 +131,8 @@ func (c standingCase) untrue(steps []PageStep) string {
 			return "nobody stands in here: " + what
 		case standsIn && (who == "You" || !strings.Contains(who, "no hand")):
 			return "the author does not stand in: " + who
+		case step.URL != "" && !slices.ContainsFunc(slices.Concat(step.Who, step.What), func(s Span) bool { return s.URL == step.URL }):
+			return "nothing of it is linked: " + what
 		case standsIn && c.d.Pending > 0 != strings.Contains(what, "once nobody is pending"):
 			return "it does not count yet, or does: " + what
 		case strings.HasPrefix(who, "You") && c.s.PR.Author.Bot:
@@ -168,9 +170,8 @@ func (c standingCase) missing(steps []PageStep) string {
 	case d.Verdict == quorum.Unverified && d.Reason != quorum.ReasonSiblings && c.p.StandIn != 0 && len(d.Against) == 0 && !says("approve it"):
 		return "it is not said that a person may stand in"
 	case d.Verdict == quorum.Unverified && d.Reason != quorum.ReasonSiblings && len(d.Against) == 0 && c.p.StandIn != 0 && d.Pending == 0 &&
-		slices.ContainsFunc(d.Ballots, func(b quorum.Ballot) bool { return b.Vote == quorum.Unavailable && b.Reason == quorum.ReasonGuarded }) &&
 		!strings.Contains(steps[0].What.Plain(), "approve it") && len(c.s.Timeline) == 0:
-		return "of a guarded pull request a person's approval comes first, not: " + steps[0].What.Plain()
+		return "a person's approval comes first, not: " + steps[0].What.Plain()
 	}
 	return ""
 }
@@ -215,7 +216,9 @@ func TestUntrueStepsAreFound(t *testing.T) {
 		return []PageStep{{Who: wordsPhrase("%s", who), What: wordsPhrase("%s", what)}}
 	}
 	for _, steps := range [][]PageStep{
-		nil, step("You", ""), step("You", "Resolve its threads and push."), step("A maintainer", "Dismiss its review, or push."),
+		nil, step("You", ""), step("You", "[Push] it."),
+		{{Who: wordsPhrase("You"), What: wordsPhrase("Push."), URL: "https://x"}},
+		step("You", "Resolve its threads and push."), step("A maintainer", "Dismiss its review, or push."),
 		step("A maintainer who had no hand in the change", "Review this commit and approve it, or push."),
 		step("You", "Run gemini again and push."), step("You", "Wait."), step("You", "Nothing is left to do; push."),
 	} {

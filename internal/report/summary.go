@@ -82,11 +82,7 @@ func (p Page) Markdown() string {
 }
 
 func (s PageStep) markdown() string {
-	t := fmt.Sprintf("**%s**: %s", s.Who.Markdown(), s.What.Markdown())
-	if s.URL != "" && !slices.ContainsFunc(s.What, func(x Span) bool { return x.URL == s.URL }) {
-		t += " ([here](" + s.URL + "))"
-	}
-	return t
+	return fmt.Sprintf("**%s**: %s", s.Who.Markdown(), s.What.Markdown())
 }
 
 func (n PageNote) markdown() string {
@@ -113,6 +109,9 @@ func (p Page) addFindings(b *summaryBuilder) {
 		return
 	}
 	b.addPiece("\n\n### Findings\n")
+	if len(p.Findings) < p.Came {
+		b.addPiece("\n" + placesSaid(p) + ".\n")
+	}
 	shown := p.Findings[:min(len(p.Findings), summaryFindings)]
 	for _, f := range shown {
 		b.addPiece("\n- " + f.line().Markdown())
@@ -120,6 +119,12 @@ func (p Page) addFindings(b *summaryBuilder) {
 	if n := len(p.Findings) - len(shown); n > 0 {
 		b.addFormat("\n\n%s in the details below.", countMore(n))
 	}
+}
+
+// placesSaid says of how many places the findings are, where those are fewer.
+func placesSaid(p Page) string {
+	findings, places := countNoun(p.Came, "finding"), countNoun(len(p.Findings), "place")
+	return fmt.Sprintf("%s at %s: what is said of the same place stands together", findings, places)
 }
 
 func countMore(n int) string {

@@ -180,7 +180,7 @@ func findingsHeading(p Page) string {
 	if len(p.Findings) == p.Came {
 		return countNoun(p.Came, "finding")
 	}
-	return fmt.Sprintf("%s, as %d: what is said of the same place stands together", countNoun(p.Came, "finding"), len(p.Findings))
+	return placesSaid(p)
 }
 
 // maxBlockLines is how many lines of one stranger's text a terminal shows.

@@ -42,7 +42,7 @@ func renderAnswers(d quorum.Decision) string {
 				&one,
 				"\n\nAnswer %d:\n\n%s",
 				i+1+max(0, len(x.Answers)-maxExcerptsEach),
-				Fence(clipRunes(strings.TrimSpace(makeVisible(cutBytes(a, maxOneLine))), maxExcerptRunes)),
+				quoteLines(clipRunes(strings.TrimSpace(makeVisible(cutBytes(a, maxOneLine))), maxExcerptRunes)),
 			)
 		}
 		if advice := Advice(malformedReason(x.Reason)); advice != "" {
@@ -108,7 +108,7 @@ func (p Page) renderFindings(room int) string {
 	}
 	head := fmt.Sprintf("\n\n### Findings\n\n%s came in, %d %s shown", countNoun(came, "finding"), shown, isOrAre(shown))
 	if shown == came && len(all) < came {
-		head += fmt.Sprintf(", as %d: what is said of the same place stands together", len(all))
+		head += fmt.Sprintf(", at %s: what is said of the same place stands together", countNoun(len(all), "place"))
 	}
 	head += "."
 	if shortened > 0 {
@@ -176,7 +176,7 @@ func (w PageWords) writeMarkdown(b *strings.Builder, most int) (short bool) {
 		whole = max(whole, len(w.Body))
 	}
 	body = cutBytes(body, most)
-	b.WriteString("\n\n" + Fence(body))
+	b.WriteString("\n\n" + quoteLines(body))
 	if len(body) < whole {
 		fmt.Fprintf(b, "\n\n_Cut: %d of %d bytes are shown._", len(body), whole)
 	}

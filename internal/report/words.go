@@ -88,7 +88,7 @@ func Sentence(r quorum.Reason) string {
 	case quorum.ReasonRetired:
 		return "its service has ended"
 	case quorum.ReasonGuarded:
-		return "the pull request changes what instructs it"
+		return "the pull request changes what can steer its review"
 	case quorum.ReasonCancelled:
 		return "its run was cancelled and left no verdict"
 	case quorum.ReasonApproval:
@@ -145,7 +145,8 @@ func Sentence(r quorum.Reason) string {
 	}
 }
 
-// Advice says what a person can do about r; "" where there is nothing to do but read on or wait.
+// Advice says what a person can do about r; "" where there is nothing to do but read on or wait. What is to be typed
+// stands between backticks.
 func Advice(r quorum.Reason) string {
 	switch r {
 	case quorum.ReasonFindings:
@@ -167,7 +168,7 @@ func Advice(r quorum.Reason) string {
 	case quorum.ReasonMalformed, quorum.ReasonContradicts, quorum.ReasonConditional:
 		return "Check the reviewer's prompt: it must end with exactly one verdict and no condition."
 	case quorum.ReasonDrift:
-		return "Compare its newest answer with its preset or prompt (coordinator classify shows how it is read), and report a format that the coordinator does not know yet. It is not asked again until one of its answers is understood."
+		return "Compare its newest answer with its preset or prompt (`coordinator classify` shows how it is read), and report a format that the coordinator does not know yet. It is not asked again until one of its answers is understood."
 	case quorum.ReasonPartial:
 		return "Split the pull request, or raise the reviewer's limits, so that it reads all files."
 	case quorum.ReasonTemplate:
@@ -191,7 +192,7 @@ func Advice(r quorum.Reason) string {
 	case quorum.ReasonModelRefusal:
 		return "Read what it refused; a person should review this change."
 	case quorum.ReasonFailedTwice:
-		return "Look into its log and mend what fails; set failure_means to findings if its failure is a result."
+		return "Look into its log and mend what fails; set `failure_means` to findings if its failure is a result."
 	case quorum.ReasonSkipped:
 		return "Check the conditions of its workflow: a run that is skipped reviews nothing."
 	case quorum.ReasonDeclined:
@@ -236,7 +237,7 @@ func Advice(r quorum.Reason) string {
 	case quorum.ReasonDraft:
 		return "Mark the pull request as ready for review."
 	case quorum.ReasonBroken:
-		return "Mend the policy file on the default branch; coordinator config check shows every mistake."
+		return "Mend the policy file on the default branch; `coordinator config check` shows every mistake."
 	case quorum.ReasonSiblings:
 		return "Close the pull requests that are not meant, or give each a commit of its own."
 	case quorum.ReasonRequired:
@@ -250,32 +251,53 @@ func Advice(r quorum.Reason) string {
 	}
 }
 
-// reasonSaid says why a ballot is what it is, with what a stranger said of it.
-func reasonSaid(b quorum.Ballot) Phrase {
-	switch detail := oneLine(b.Detail); {
-	case detail == "":
-		return wordsPhrase("%s", Sentence(b.Reason))
-	case b.Reason == quorum.ReasonGuarded:
-		return fillPhrase("the pull request changes %s, which instructs it", quotePhrase(detail))
+// sentenceAbout is [Sentence] of a reviewer of that pull request: what is known of it need not be guessed.
+func sentenceAbout(r quorum.Reason, pr quorum.PullRequest) string {
+	switch {
+	case r != quorum.ReasonNoSecrets:
+		return Sentence(r)
+	case pr.Fork:
+		return "it has no secrets here, because the pull request comes from a fork"
+	case pr.Author.Login == dependabot:
+		return "it has no secrets here, because Dependabot opened the pull request"
 	default:
-		return fillPhrase(Sentence(b.Reason)+": %s", quotePhrase(detail))
+		return "it has no secrets here: a key is not set"
 	}
 }
 
-// explainBallot says why a ballot is what it is, and what was tried.
-func explainBallot(b quorum.Ballot) Phrase {
-	w := reasonSaid(b)
+// dependabot opens pull requests whose runs get secrets of their own.
+const dependabot = "dependabot[bot]"
+
+// reasonSaid says why a ballot is what it is, with what a stranger said of it.
+func reasonSaid(b quorum.Ballot, pr quorum.PullRequest) Phrase {
+	switch detail := oneLine(b.Detail); {
+	case detail == "":
+		return wordsPhrase("%s", sentenceAbout(b.Reason, pr))
+	case b.Reason == quorum.ReasonGuarded:
+		return fillPhrase("the pull request changes %s, a file that can steer a review, so a person must look", quotePhrase(detail))
+	default:
+		return fillPhrase(sentenceAbout(b.Reason, pr)+": %s", quotePhrase(detail))
+	}
+}
+
+// retrySaid says of a ballot that it is of a second attempt, or waits for one; "" where it is not.
+func retrySaid(b quorum.Ballot) string {
 	switch {
 	case b.Vote == quorum.Pending && b.Retrying:
-		w = append(w, Span{Text: " — retrying once"})
+		return " — retrying once"
 	case b.Vote == quorum.Approve && b.Retried:
-		w = append(w, Span{Text: " (retry succeeded)"})
-	case isSkipped(b):
-		w = append(w, Span{Text: fmt.Sprintf(
-			" — reviewer skipped after %s — manual review recommended (unverified)", countNoun(b.Failed, "failed attempt"),
-		)})
+		return " (retry succeeded)"
+	default:
+		return ""
 	}
-	return w
+}
+
+// skippedSaid says of a reviewer that it was given up; "" where it was not.
+func skippedSaid(b quorum.Ballot) string {
+	if !isSkipped(b) {
+		return ""
+	}
+	return fmt.Sprintf("reviewer skipped after %s — manual review recommended (unverified)", countNoun(b.Failed, "failed attempt"))
 }
 
 // isSkipped reports whether b is a reviewer that was given up after failed attempts.

@@ -47,7 +47,7 @@ const (
 // SeverityOf returns how grave a comment on the diff by r is; 0 if it does not say. What is graver counts where it says two
 // things.
 func SeverityOf(r quorum.Reviewer, body string) quorum.Severity {
-	labels, most := badgeLabels(ReadPage(body[:min(len(body), badgeText)]))
+	labels, most := badgeLabels(ReadLines(body[:min(len(body), badgeText)]))
 	own, others := cutBadges(presetOf(r.Preset).badges, labels)
 	if own > 0 { // the mark belongs to its badge
 		most = own
@@ -86,7 +86,7 @@ func cutBadges(badges []compiledBadge, labels []string) (severity quorum.Severit
 }
 
 // badgeLabels returns the labels of a comment, as statements, and the severity of the mark in colour with which it opens.
-func badgeLabels(p Page) (labels []string, mark quorum.Severity) {
+func badgeLabels(p LinedText) (labels []string, mark quorum.Severity) {
 	seen := 0
 	keep := func(words string) {
 		if words = statementOf(words); words != "" && len(words) <= labelRunes {

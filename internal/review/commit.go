@@ -25,11 +25,11 @@ var emphasisMarks = strings.NewReplacer("*", "", "`", "", "_", "")
 // NamedCommit returns the commit that the text says it is about, in lower case; "" if it names none. Other hexadecimal
 // digits mean nothing. If the text names several commits, it cannot be told which one it is about: the string returned is
 // no commit's id.
-func (p Page) NamedCommit(r quorum.Reviewer) string { return namedIn(p.lines, presetOf(r.Preset)) }
+func (p LinedText) NamedCommit(r quorum.Reviewer) string { return namedIn(p.lines, presetOf(r.Preset)) }
 
-// CommitNamedAt is [Page.NamedCommit] for the part of the text that holds a line alone, counted from 1: the quote, the
+// CommitNamedAt is [LinedText.NamedCommit] for the part of the text that holds a line alone, counted from 1: the quote, the
 // row of a table or the paragraph. Below a notice an older review may stand, which names a commit of its own.
-func (p Page) CommitNamedAt(r quorum.Reviewer, line int) string {
+func (p LinedText) CommitNamedAt(r quorum.Reviewer, line int) string {
 	from, to := partOfLine(p.lines, line-1)
 	return namedIn(p.lines[from:to], presetOf(r.Preset))
 }
@@ -94,7 +94,7 @@ func IsHex(s string) bool { return strings.Trim(s, "0123456789abcdef") == "" }
 
 // HasHeading reports whether the text opens with heading: its first heading equals it, case ignored; more words may
 // follow. A heading in a quote, a fence or a comment is none. No text has the heading "".
-func (p Page) HasHeading(heading string) bool {
+func (p LinedText) HasHeading(heading string) bool {
 	want := strings.Join(strings.Fields(lowerASCII(headingText(heading))), " ")
 	if want == "" {
 		return false

@@ -32,7 +32,7 @@ func TestNamedCommit(t *testing.T) {
 		{"not qodo", "", "#### (Review updated until commit https://github.com/o/r/commit/" + sha + ")", ""},
 		{"coderabbit", "coderabbit", "> Reviewing files that changed from the base of the PR and between 1111111 and 2222222.", "2222222"},
 	} {
-		if got := ReadPage(c.body).NamedCommit(quorum.Reviewer{Preset: c.preset}); got != c.want {
+		if got := ReadLines(c.body).NamedCommit(quorum.Reviewer{Preset: c.preset}); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
@@ -57,7 +57,7 @@ func TestCommitNamedAt(t *testing.T) {
 		{"codex", 0, ""},
 		{"codex", 99, ""},
 	} {
-		if got := ReadPage(body).CommitNamedAt(quorum.Reviewer{Preset: c.preset}, c.line); got != c.want {
+		if got := ReadLines(body).CommitNamedAt(quorum.Reviewer{Preset: c.preset}, c.line); got != c.want {
 			t.Errorf("%s, line %d: %q, want %q", c.preset, c.line, got, c.want)
 		}
 	}
@@ -91,11 +91,11 @@ func TestHasHeading(t *testing.T) {
 		{"## Open\u200bAI Code Review", false},
 		{"", false},
 	} {
-		if got := ReadPage(c.body).HasHeading(heading); got != c.want {
+		if got := ReadLines(c.body).HasHeading(heading); got != c.want {
 			t.Errorf("%q: %v", c.body, got)
 		}
 	}
-	if ReadPage("## x").HasHeading("") {
+	if ReadLines("## x").HasHeading("") {
 		t.Error("no text has no heading")
 	}
 }

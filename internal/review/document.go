@@ -12,7 +12,7 @@ import (
 
 // A document is a text as a reviewer's: its lines, and the shapes that are looked for in them.
 type document struct {
-	Page
+	LinedText
 	reviewer   quorum.Reviewer
 	preset     *preset
 	shapes     []*compiledShapes
@@ -71,12 +71,12 @@ func countOf(count string) int {
 
 // contentStart returns the index of the first line after the heading and the line that names the commit; the number of
 // lines if nothing follows.
-func contentStart(r quorum.Reviewer, p Page) int {
+func contentStart(r quorum.Reviewer, p LinedText) int {
 	headings := 0
 	for i, l := range p.lines {
 		words := plainWords(strings.TrimSpace(l.text[:min(len(l.text), maxMatchedLine)]))
 		isTitle := l.level > 0 && l.visibility == inView && headings == 0 && i < 20 &&
-			(r.Heading == "" || ReadPage(l.text).HasHeading(r.Heading))
+			(r.Heading == "" || ReadLines(l.text).HasHeading(r.Heading))
 		switch {
 		case l.visibility == hidden && l.text == "" && len(p.blocks) == 0: // an HTML comment; a fence would be content
 		case words == "" && l.visibility != hidden:

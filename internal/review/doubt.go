@@ -67,7 +67,7 @@ const (
 )
 
 // takenBackAt returns the line of p behind line `from` that takes a yes in it back.
-func takenBackAt(p Page, from int, by voice) (line int, found bool) {
+func takenBackAt(p LinedText, from int, by voice) (line int, found bool) {
 	prose := 0         // how many lines of prose were read
 	next := true       // the line is the first below the yes
 	describes := false // it stands in a section that describes the change
@@ -120,7 +120,7 @@ func takenBackAt(p Page, from int, by voice) (line int, found bool) {
 const maxProse = 150
 
 // isWithinParagraph reports whether line i goes on in a neighbour that is not line from or above.
-func (p Page) isWithinParagraph(i, from int) bool {
+func (p LinedText) isWithinParagraph(i, from int) bool {
 	isProse := func(i int) bool {
 		if i <= from || i >= len(p.lines) || p.lines[i].visibility == hidden || p.lines[i].level > 0 {
 			return false
@@ -291,7 +291,7 @@ func coverageOf(words string) (seen, all int, ok bool) {
 
 // unreadPart finds the line that says that the writer did not see all of the change. Lists are about the change itself, and
 // so are folds and tables; the line that approves says what its vendor means by it.
-func unreadPart(p Page, approving int) (line int, outcome quorum.Outcome, found bool) {
+func unreadPart(p LinedText, approving int) (line int, outcome quorum.Outcome, found bool) {
 	for i, l := range p.lines {
 		text := strings.TrimSpace(l.text)
 		if l.visibility != inView && l.visibility != doubtful && !l.alert || text == "" || l.folded || text[0] == '|' || i == approving {

@@ -49,7 +49,7 @@ type section struct {
 }
 
 // tallyFindings returns the counts and lists of p.
-func tallyFindings(p Page) findingTally {
+func tallyFindings(p LinedText) findingTally {
 	t := findingTally{counted: map[quorum.Severity]int{}, coloured: hasOtherColours(p), prose: -1}
 	var (
 		at      section
@@ -232,7 +232,7 @@ func (t *findingTally) endsPraise(text string) bool {
 var openCount = lazyWorded(`\b(?:critical|high|medium|blockers?|major|issues?|findings?|problems?|bugs?)(?: found)?: ?[1-9]`)
 
 // hasOtherColours reports whether a page holds a coloured mark that is not green.
-func hasOtherColours(p Page) bool {
+func hasOtherColours(p LinedText) bool {
 	for _, l := range p.lines {
 		if l.visibility != hidden && strings.ContainsAny(l.text, "🔴🟠🟡") {
 			return true

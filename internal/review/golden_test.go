@@ -117,7 +117,7 @@ func TestGoldenTextsReadAsTheirNamesSay(t *testing.T) {
 			if g.reset > 0 && got.Reset != g.reset {
 				t.Errorf("%q waits %v", g.name, got.Reset)
 			}
-			if commit := ReadPage(g.material.Body).NamedCommit(p.reviewer); g.commit != "" && commit != g.commit {
+			if commit := ReadLines(g.material.Body).NamedCommit(p.reviewer); g.commit != "" && commit != g.commit {
 				t.Errorf("%q names the commit %q", g.name, commit)
 			}
 			for _, f := range got.Findings {

@@ -73,14 +73,14 @@ func checkInvariants(t *testing.T, r quorum.Reviewer, body string) {
 			t.Fatalf("%s: approves %s: %q", r.Name, what, wrapped)
 		}
 	}
-	ReadPage(body).NamedCommit(r)
-	ReadPage(body).HasHeading("## Review")
+	ReadLines(body).NamedCommit(r)
+	ReadLines(body).HasHeading("## Review")
 	Read(r, Material{Kind: Comment, Body: body})
 }
 
 // hidesWhatFollows reports whether a line after body would stand within body's fence or comment, so that it is not read.
 func hidesWhatFollows(body string) bool {
-	p := ReadPage(body + "\n\nend")
+	p := ReadLines(body + "\n\nend")
 	return p.lines[len(p.lines)-1].visibility == hidden
 }
 
@@ -346,7 +346,7 @@ func TestCostGrowsLikeTheText(t *testing.T) {
 				took := func(body string) time.Duration {
 					start := time.Now()
 					Read(r, Material{Kind: kind, Body: body})
-					ReadPage(body).NamedCommit(r)
+					ReadLines(body).NamedCommit(r)
 					return time.Since(start)
 				}
 				least := 100.0 // of several tries: other processes want the processor, too

@@ -120,7 +120,7 @@ func (v jsonValue) hasVerdictKey() bool {
 }
 
 // readJSON reads the one object with a verdict that is the whole text, or its last fenced block.
-func readJSON(r quorum.Reviewer, body string, p Page) Reading {
+func readJSON(r quorum.Reviewer, body string, p LinedText) Reading {
 	text, reason := jsonText(r, body, p)
 	if text == "" {
 		return Reading{Outcome: quorum.Malformed, Reason: reason}
@@ -137,7 +137,7 @@ func readJSON(r quorum.Reviewer, body string, p Page) Reading {
 }
 
 // lineBelowBlock finds what stands below the last fenced block, footers aside.
-func lineBelowBlock(p Page) (line int, found bool) {
+func lineBelowBlock(p LinedText) (line int, found bool) {
 	if len(p.blocks) == 0 {
 		return 0, false
 	}
@@ -151,7 +151,7 @@ func lineBelowBlock(p Page) (line int, found bool) {
 
 // jsonText returns the text to parse, "" with a reason if there is none. A heading and the line that names the commit may
 // stand before it.
-func jsonText(r quorum.Reviewer, body string, p Page) (text string, reason quorum.Reason) {
+func jsonText(r quorum.Reviewer, body string, p LinedText) (text string, reason quorum.Reason) {
 	bare := strings.TrimSpace(body)
 	if strings.HasPrefix(bare, "{") || strings.HasPrefix(bare, "[") {
 		return bare, ""
@@ -334,7 +334,7 @@ func (v jsonValue) neutralDoubt() (detail string, outcome quorum.Outcome, found 
 		if f.kind != '"' {
 			continue
 		}
-		p := ReadPage(f.text)
+		p := ReadLines(f.text)
 		if line, outcome, found := unreadPart(p, -1); found {
 			return p.lines[line].text, outcome, true
 		}

@@ -30,8 +30,8 @@ type fencedBlock struct {
 	end    int // index of the line that closes it
 }
 
-// Page is a text sorted into lines by their visibility.
-type Page struct {
+// LinedText is a text sorted into lines by their visibility.
+type LinedText struct {
 	lines        []pageLine
 	comments     []string      // contents of its HTML comments
 	commentLines []int         // the index of the line in which each of them ends

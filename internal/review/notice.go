@@ -66,7 +66,7 @@ func (d *document) findNotice(kind Kind) (best foundNotice, found bool) {
 		if l.visibility != quoted || l.alert || d.preset.Quotes {
 			if n, ok := d.matchNotice(words); ok && strings.HasPrefix(n.Line, "|") == isRow { // a row only of the vendor's own table
 				own := foundNotice{Reading: n.readingOf(l.text), line: i, own: true, strong: strong || l.visibility == quoted}
-				return own.withWait(d.Page), true
+				return own.withWait(d.LinedText), true
 			}
 		}
 		if found || isRow || l.visibility == quoted && !l.alert || l.folded || !strong && !opening[i] {
@@ -93,12 +93,12 @@ func (d *document) findNotice(kind Kind) (best foundNotice, found bool) {
 				if n.marker != "" && strings.Contains(c, n.marker) {
 					got := foundNotice{Reading: n.readingOf(c), line: d.commentLines[i], own: true, strong: true}
 					got.Rule = set.origin + " notices: <!-- " + n.marker + " -->"
-					return got.withWait(d.Page), true
+					return got.withWait(d.LinedText), true
 				}
 			}
 		}
 	}
-	return best.withWait(d.Page), found
+	return best.withWait(d.LinedText), found
 }
 
 // isHeadline reports whether line i is a paragraph of a few words.
@@ -138,7 +138,7 @@ func (n compiledNotice) readingOf(text string) Reading {
 }
 
 // withWait returns n with the end of the limit: the part of the text that holds the notice states it before any other.
-func (n foundNotice) withWait(p Page) foundNotice {
+func (n foundNotice) withWait(p LinedText) foundNotice {
 	part := p
 	from, to := partOfLine(p.lines, n.line)
 	part.lines = p.lines[max(from, n.line):max(to, n.line)]
@@ -157,7 +157,7 @@ func (d *document) openingOf(kind Kind) (opening []bool) {
 		paragraphs = 2
 	}
 	inside := false
-	for i := contentStart(d.reviewer, d.Page); i < len(d.lines); i++ {
+	for i := contentStart(d.reviewer, d.LinedText); i < len(d.lines); i++ {
 		l := d.lines[i]
 		switch {
 		case strings.TrimSpace(l.text) == "" || l.visibility == hidden:

@@ -139,7 +139,7 @@ func (d *document) isOpenBelow(i int, l pageLine, text, words string, by voice) 
 
 // hasOpenContent reports whether the section that line i names holds anything but a word for nothing.
 func (d *document) hasOpenContent(i int) bool {
-	next, _ := nextLine(d.Page, i)
+	next, _ := nextLine(d.LinedText, i)
 	item, _ := listItem(next)
 	words := plainWords(item)
 	return words != "" && !nothingHere().MatchString(words) && !strings.HasPrefix(next, "#") && !strings.HasPrefix(next, "<")
@@ -160,7 +160,7 @@ func deniesInSmallPrint(text string) bool {
 
 // isTableHead reports whether line i names the columns of a table: a divider follows it.
 func (d *document) isTableHead(i int) bool {
-	next, _ := nextLine(d.Page, i)
+	next, _ := nextLine(d.LinedText, i)
 	return strings.Contains(next, "-") && isDivider(cellsOf(next))
 }
 

@@ -30,9 +30,9 @@ var hidingTags = [...]string{
 	"q",
 }
 
-// pageScanner builds a Page line by line.
+// pageScanner builds a LinedText line by line.
 type pageScanner struct {
-	Page
+	LinedText
 	inComment      bool
 	commentMayShow bool // the comment began within a line: if it is never closed, GitHub shows it
 	commentText    strings.Builder
@@ -51,8 +51,8 @@ type pageScanner struct {
 	inDefinition   bool // a link's definition may go on: its title is shown nowhere
 }
 
-// ReadPage sorts the lines of body.
-func ReadPage(body string) Page {
+// ReadLines sorts the lines of body.
+func ReadLines(body string) LinedText {
 	if strings.Contains(body, "\r") {
 		body = strings.ReplaceAll(strings.ReplaceAll(body, "\r\n", "\n"), "\r", "\n")
 	}
@@ -68,7 +68,7 @@ func ReadPage(body string) Page {
 		s.noteComment(s.commentText.String())
 	}
 	s.markAsides()
-	return s.Page
+	return s.LinedText
 }
 
 // noteComment keeps the content of an HTML comment, and the line in which it ends.
@@ -77,10 +77,10 @@ func (s *pageScanner) noteComment(text string) {
 }
 
 // Size is how many lines the page holds: what keeping it costs.
-func (p Page) Size() int { return len(p.lines) }
+func (p LinedText) Size() int { return len(p.lines) }
 
 // withOpenedQuote returns the page with the quote that it opens with in plain view, for a writer whose verdict stands there.
-func (p Page) withOpenedQuote() Page {
+func (p LinedText) withOpenedQuote() LinedText {
 	p.lines = slices.Clone(p.lines) // a page may be kept, and read for others
 	began := false
 	for i := range p.lines {

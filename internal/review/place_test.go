@@ -93,7 +93,7 @@ func TestFindingsAreGoodToRead(t *testing.T) {
 		{"two places alone", "**Verdict:** Needs changes\n\n**cart.go:13**\n**io.go:7**", []string{"cart.go:13  **cart.go:13**", "io.go:7  **io.go:7**"}},
 	} {
 		var got []string
-		for _, f := range tallyFindings(ReadPage(c.body)).allFindings(quorum.SeverityAny) {
+		for _, f := range tallyFindings(ReadLines(c.body)).allFindings(quorum.SeverityAny) {
 			got = append(got, fmt.Sprintf("%s:%d %s %s", f.Path, f.Line, f.Severity, f.Body))
 		}
 		if strings.Join(got, "|") != strings.Join(c.want, "|") {

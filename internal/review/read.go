@@ -174,7 +174,7 @@ func (d *document) readText(m Material) Reading {
 	case got.Outcome == quorum.Approved:
 		return d.unlessTakenAway(got)
 	case got.Outcome == quorum.Malformed && got.Reason == quorum.ReasonMalformed:
-		start := contentStart(d.reviewer, d.Page)
+		start := contentStart(d.reviewer, d.LinedText)
 		if start == len(d.lines) {
 			return Reading{Outcome: quorum.Empty, Reason: quorum.ReasonEmpty}
 		}
@@ -195,7 +195,7 @@ func (d *document) unlessTakenAway(got Reading) Reading {
 	if line, source, found := d.partialLine(); found {
 		return d.takenAway(got, line, quorum.Partial, source)
 	}
-	if line, outcome, found := unreadPart(d.Page, at); found {
+	if line, outcome, found := unreadPart(d.LinedText, at); found {
 		return d.takenAway(got, line, outcome, "not all was seen")
 	}
 	by := fieldVoice
@@ -205,7 +205,7 @@ func (d *document) unlessTakenAway(got Reading) Reading {
 	case at < 0:
 		by = stateVoice
 	}
-	if line, found := takenBackAt(d.Page, at, by); found {
+	if line, found := takenBackAt(d.LinedText, at, by); found {
 		return d.takenAway(got, line, quorum.Malformed, "taken back")
 	}
 	if line, outcome, found := d.openMatterBeside(at, by); found {
@@ -241,7 +241,7 @@ func (d *document) partialLine() (line int, rule string, found bool) {
 
 // readVerdict reads a text in the format that the policy names.
 func (d *document) readVerdict(m Material) Reading {
-	r, p := d.reviewer, d.Page
+	r, p := d.reviewer, d.LinedText
 	state := reviewStateOf(m)
 	var got Reading
 	switch r.Verdict.Kind {
@@ -371,7 +371,7 @@ func (d *document) unlessDenied(got Reading) Reading {
 	if got.Outcome != quorum.Approved {
 		return got
 	}
-	if fields := ruleFields(d.Page); fields.vote != silent && fields.vote != approves {
+	if fields := ruleFields(d.LinedText); fields.vote != silent && fields.vote != approves {
 		return d.takenAway(got, fields.line, quorum.Malformed, fields.rule)
 	}
 	return got
@@ -379,14 +379,14 @@ func (d *document) unlessDenied(got Reading) Reading {
 
 // readFields reads the fields of templates alone; a grave finding beside a yes contradicts it.
 func (d *document) readFields() Reading {
-	fields := ruleFields(d.Page)
+	fields := ruleFields(d.LinedText)
 	switch got := fields.toReading(); got.Outcome {
 	case quorum.Findings:
-		got.Findings = tallyFindings(d.Page).allFindings(d.reviewer.MinSeverity)
+		got.Findings = tallyFindings(d.LinedText).allFindings(d.reviewer.MinSeverity)
 		markObjecting(got.Findings)
 		return got
 	case quorum.Approved:
-		return tallyFindings(d.Page).approveUnlessGrave(d.reviewer, fields, presetRuling{})
+		return tallyFindings(d.LinedText).approveUnlessGrave(d.reviewer, fields, presetRuling{})
 	default:
 		return got
 	}
@@ -402,7 +402,7 @@ func markObjecting(findings []quorum.Finding) {
 // readForms reads counts, lists, the vendor's own sentences and the fields that were found: the format `auto`, and without
 // fields `findings`.
 func (d *document) readForms(m Material, fields ruling) Reading {
-	t := tallyFindings(d.Page)
+	t := tallyFindings(d.LinedText)
 	return d.acceptMinor(m, t, d.combineRulings(t, fields, d.ruleSentences()))
 }
 
@@ -539,7 +539,7 @@ func (t findingTally) approveUnlessGrave(r quorum.Reviewer, fields ruling, own p
 }
 
 // readByPatterns reads a text line by line with the policy's own expressions.
-func readByPatterns(f quorum.Format, p Page) Reading {
+func readByPatterns(f quorum.Format, p LinedText) Reading {
 	yes, err := regexp.Compile(f.Approve)
 	if err != nil || f.Approve == "" {
 		return Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed}

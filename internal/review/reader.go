@@ -51,19 +51,19 @@ func (r *Reader) Read(m Material) Reading {
 		return Reading{Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown, Rule: "a review that holds nothing but answers in threads"}
 	case len(m.Body) > MaxText:
 		return Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed, Detail: shortQuote(m.Body[:4*maxDetail])}
-	case m.Page != nil:
-		return r.newDocument(*m.Page).read(m)
+	case m.LinedText != nil:
+		return r.newDocument(*m.LinedText).read(m)
 	}
-	return r.newDocument(ReadPage(m.Body)).read(m)
+	return r.newDocument(ReadLines(m.Body)).read(m)
 }
 
 // newDocument returns a page as the reader's reviewer's text.
-func (r *Reader) newDocument(p Page) *document {
+func (r *Reader) newDocument(p LinedText) *document {
 	if r.preset.OpensQuoted {
 		p = p.withOpenedQuote()
 	}
 	d := &document{
-		Page: p, reviewer: r.reviewer, preset: r.preset, shapes: r.shapes, statements: make([]string, len(p.lines)), end: len(p.lines),
+		LinedText: p, reviewer: r.reviewer, preset: r.preset, shapes: r.shapes, statements: make([]string, len(p.lines)), end: len(p.lines),
 	}
 	for i, l := range p.lines {
 		if l.visibility == hidden || l.text == "" || len(l.text) > maxMatchedLine {

@@ -51,12 +51,12 @@ func ParseKind(name string) (Kind, error) {
 // Material is one text with the facts that GitHub gives about it.
 type Material struct {
 	Kind       Kind
-	Body       string // hostile
-	Page       *Page  // Body in lines, where the caller has it already; else nil
-	State      string // of a review (APPROVED, COMMENTED, …), of a status (success, pending, …), or the status of a check run
-	Threads    int    // a review's inline comments that open a thread, and object
-	Minor      int    // and those below the reviewer's min_severity
-	Conclusion string // of a check run or, for Log, of the run
+	Body       string     // hostile
+	LinedText  *LinedText // Body in lines, where the caller has it already; else nil
+	State      string     // of a review (APPROVED, COMMENTED, …), of a status (success, pending, …), or the status of a check run
+	Threads    int        // a review's inline comments that open a thread, and object
+	Minor      int        // and those below the reviewer's min_severity
+	Conclusion string     // of a check run or, for Log, of the run
 }
 
 // Reading is the result of reading one text. Its Outcome is never zero.

@@ -51,7 +51,7 @@ var tellingWords = [...]string{
 
 // Suggest proposes the row for a text: of the lines in plain view the one that most likely says how its review ended.
 func (r *Reader) Suggest(body string) (best Suggestion, found bool) {
-	d := r.newDocument(ReadPage(body[:min(len(body), MaxText)]))
+	d := r.newDocument(ReadLines(body[:min(len(body), MaxText)]))
 	bestScore, seen := 0, 0
 	for i, l := range d.lines {
 		words := d.statements[i]
@@ -62,7 +62,7 @@ func (r *Reader) Suggest(body string) (best Suggestion, found bool) {
 			break
 		}
 		text := strings.TrimSpace(l.text)
-		isOwnHeading := l.level > 0 && r.reviewer.Heading != "" && ReadPage(text).HasHeading(r.reviewer.Heading)
+		isOwnHeading := l.level > 0 && r.reviewer.Heading != "" && ReadLines(text).HasHeading(r.reviewer.Heading)
 		if !maySayHowItEnded(text, words) || isOwnHeading {
 			continue
 		}

@@ -40,7 +40,7 @@ var nothingWrong = lazyRegexp(
 )
 
 // ruleFields returns the ruling of all fields of p.
-func ruleFields(p Page) ruling {
+func ruleFields(p LinedText) ruling {
 	var yes, no, bad ruling
 	seen := 0
 	for i, l := range p.lines {
@@ -117,7 +117,7 @@ func rejectingLine(l pageLine) (word string, ok bool) {
 }
 
 // readValue reads the value of the field in line i of p. Only a sure one approves. more is the text read beyond the line.
-func (f verdictField) readValue(value string, sure bool, p Page, i int) (v vote, more string) {
+func (f verdictField) readValue(value string, sure bool, p LinedText, i int) (v vote, more string) {
 	if value == "" {
 		next, at := nextLine(p, i)
 		value = stripMarks(headingText(next))
@@ -177,7 +177,7 @@ func beginsWithRejection(value string) bool {
 }
 
 // voteAfterYes returns the vote of a yes that is followed by rest in its line.
-func voteAfterYes(rest string, sure, negative bool, p Page, i int) vote {
+func voteAfterYes(rest string, sure, negative bool, p LinedText, i int) vote {
 	switch {
 	case negative:
 		return yesAndNo
@@ -206,14 +206,14 @@ func standsAlone(rest string) bool {
 }
 
 // isTakenBackBelow reports whether the next line of content below line i begins with a condition or a correction.
-func isTakenBackBelow(p Page, i int) bool {
+func isTakenBackBelow(p LinedText, i int) bool {
 	text, _ := nextLine(p, i)
 	text, _ = listItem(text)
 	return conditionStart().MatchString(strings.ToLower(strings.TrimLeft(plainWords(text[:min(len(text), 200)]), "([ ")))
 }
 
 // nextLine returns the first line of p after i that is not blank, and its index.
-func nextLine(p Page, i int) (text string, at int) {
+func nextLine(p LinedText, i int) (text string, at int) {
 	for n := i + 1; n < len(p.lines) && n <= i+4; n++ {
 		l := p.lines[n]
 		if l.visibility == hidden || l.visibility == quoted {

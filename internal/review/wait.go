@@ -43,7 +43,7 @@ func statedWait(line string) Reading {
 }
 
 // withWaitOf returns got with the end of the limit, if the text states it.
-func (got Reading) withWaitOf(p Page) Reading {
+func (got Reading) withWaitOf(p LinedText) Reading {
 	if got.Outcome != quorum.Limited {
 		return got
 	}

@@ -91,7 +91,7 @@ func newVendorPlay(t *testing.T, preset string, g reviewtest.GoldenText) (p vend
 		t.Fatalf("%s: %v", preset, err)
 	}
 	p = vendorPlay{reviewer: policy.Reviewers[0], text: g}
-	body, isNamed := ofHead(body, review.ReadPage(body).NamedCommit(p.reviewer))
+	body, isNamed := ofHead(body, review.ReadLines(body).NamedCommit(p.reviewer))
 	said, isKnown := p.sentence(body)
 	if !isNamed || !isKnown {
 		return p, false

@@ -513,7 +513,7 @@ func (c *Client) newAPIError(r reply) *APIError {
 	}
 	e.Missing = strings.HasPrefix(e.Message, "Resource not accessible by")
 	e.SignOn = signOnAddress(r.answer.Header.Get("X-Github-Sso"), c.base)
-	if bytes.HasPrefix(bytes.TrimSpace(r.body), []byte("<")) {
+	if r.req.URL.Host == c.base.Host && bytes.HasPrefix(bytes.TrimSpace(r.body), []byte("<")) {
 		e.Message, e.address = e.Message+" (a page, and no answer of an API)", addressHint(c.base)
 	}
 	return e

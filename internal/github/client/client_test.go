@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 func TestClientIsRefused(t *testing.T) {
@@ -293,7 +294,12 @@ func TestRefusals(t *testing.T) {
 			"GET repos/acme/shop: 403 This workflow is already running", "", IsForbidden,
 		},
 		{said{status: 404, body: `{"message":"Not Found"}`}, APIError{Status: 404, Message: "Not Found"}, "GET repos/acme/shop: 404 Not Found", "", IsNotFound},
-		{said{status: 404, body: `<html>`}, APIError{Status: 404, Message: "Not Found"}, "GET repos/acme/shop: 404 Not Found", "", IsNotFound},
+		{
+			said{status: 404, body: `<html>`},
+			APIError{Status: 404, Message: "Not Found (a page, and no answer of an API)"},
+			"GET repos/acme/shop: 404 Not Found (a page, and no answer of an API)",
+			"something else answered: a proxy's page, or a server that is no GitHub", IsNotFound,
+		},
 		{
 			said{status: 409, body: `{"message":"Git Repository is empty."}`},
 			APIError{Status: 409, Message: "Git Repository is empty."},
@@ -323,7 +329,7 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%+v: %d requests, %v", test.s, len(w.heard), err)
 			continue
 		}
-		if d := cmp.Diff(test.want, *got); d != "" || err.Error() != test.text || got.Hint() != test.hint {
+		if d := cmp.Diff(test.want, *got, cmpopts.IgnoreUnexported(APIError{})); d != "" || err.Error() != test.text || got.Hint() != test.hint {
 			t.Errorf("%s%v\nhint: %s", d, err, got.Hint())
 		}
 		for i, is := range []func(error) bool{IsUnauthorized, IsForbidden, IsNotFound, IsConflict, IsGone, IsUnprocessable} {
