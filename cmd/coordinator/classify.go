@@ -292,13 +292,7 @@ func (t classifiedText) writeJSON(w io.Writer) error {
 	if t.row != nil {
 		out.Row, out.RowLine = &t.row.Shapes, t.row.Line
 	}
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(out); err != nil {
-		return fmt.Errorf("write result: %w", err)
-	}
-	return nil
+	return encodeJSON(w, out)
 }
 
 func (cmd classifyCmd) writeText(w io.Writer, got classifiedText) error {

@@ -1,12 +1,16 @@
 # Completion of coordinator for bash. It asks the program what may follow.
 _coordinator() {
-  local line current=${COMP_WORDS[COMP_CWORD]}
+  local line quote='%s' current=${COMP_WORDS[COMP_CWORD]}
   COMPREPLY=()
   [ "$current" != '=' ] || current=''
   while IFS= read -r line; do
     if [ "$line" = ':file' ]; then
-      compopt -o filenames 2>/dev/null
-      while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -f -- "$current")
+      # A name may hold $(…). bash quotes it if it is told that it is a file's; the bash of macOS cannot be told.
+      compopt -o filenames 2>/dev/null || quote='%q'
+      while IFS= read -r line; do
+        printf -v line "$quote" "$line"
+        COMPREPLY+=("$line")
+      done < <(compgen -f -- "$current")
     else
       COMPREPLY+=("${line%%$'\t'*}")
     fi

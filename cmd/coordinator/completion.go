@@ -193,6 +193,8 @@ func valuesOf(app *kong.Application, v *kong.Value, placeHolder string, given []
 		words = strings.Split(list, ",")
 	case v.Enum != "":
 		words = v.EnumSlice()
+	case strings.Contains(placeHolder, "|"): // --log-format=text|json
+		words = strings.Split(placeHolder, "|")
 	default:
 		return nil, slices.Contains([]string{"FILE", "DIR", "FOLDER"}, placeHolder) || v.Name == "file" && v.Flag == nil
 	}

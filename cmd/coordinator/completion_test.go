@@ -87,6 +87,7 @@ func TestCompletionInBash(t *testing.T) {
 	}
 	dir := t.TempDir()
 	writeTo(t, filepath.Join(dir, "policy.yml"), "")
+	writeTo(t, filepath.Join(dir, "x$(touch y).yml"), "") // an old bash would run it at the next Enter
 	_, script, _ := runInProcess(t, "", "completion", "bash")
 	for words, want := range map[string]string{
 		"coordinator exp":                        "explain",
@@ -94,6 +95,7 @@ func TestCompletionInBash(t *testing.T) {
 		"coordinator config check pol":           "policy.yml",
 		"coordinator help serve s":               "setup",
 		"coordinator serve --admin":              "--admin-listen",
+		"coordinator config check x":             `x\$\(touch\ y\).yml`,
 	} {
 		program := strings.Replace(script, `"${COMP_WORDS[0]}" complete`, "answers", 1) +
 			"\nCOMP_WORDS=(" + strings.ReplaceAll(words, "=", "'='") + ")\nCOMP_CWORD=$((${#COMP_WORDS[@]}-1))\n_coordinator\nprintf '%s\\n' \"${COMPREPLY[@]}\"\n"

@@ -21,6 +21,43 @@ import (
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
 
+// Somebody who may push has put a branch of that name there, with a workflow of his own beside the three files: no pull
+// request is opened of it under our title, and nothing says that it adds three files.
+func TestInitProposesNoStrangersBranch(t *testing.T) {
+	g := sandbox.New(sandbox.Options{TokenOwner: "alice"})
+	if _, err := g.Review(g.OpenPull(sandbox.PullSpec{}), sandbox.ReviewSpec{By: "sage[bot]", State: "APPROVED"}); err != nil {
+		t.Fatal(err)
+	}
+	evil := map[string]any{"path": ".github/workflows/evil.yml", "mode": "100644", "type": "blob", "content": "on: push"}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if req.Method == http.MethodPost && strings.HasSuffix(req.URL.Path, "/git/trees") && evil != nil {
+			var in map[string]any
+			if err := json.NewDecoder(req.Body).Decode(&in); err != nil {
+				t.Error(err)
+			}
+			in["tree"], evil = append(in["tree"].([]any), evil), nil
+			text, err := json.Marshal(in)
+			if err != nil {
+				t.Error(err)
+			}
+			req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
+		}
+		g.ServeHTTP(w, req)
+	}))
+	defer server.Close()
+	t.Chdir(t.TempDir())
+	g.AddFault(sandbox.Fault{Match: "POST /repos/acme/shop/pulls", Status: 403, Times: 1}) // so that the branch alone is there
+	env := map[string]string{"GITHUB_TOKEN": "ghp_x"}
+	if code, _, said := runAt(t, server.URL, env, "init", "--pull-request"); code != 1 || evil != nil {
+		t.Fatalf("exit %d: %s", code, said)
+	}
+	code, out, said := runAt(t, server.URL, env, "init", "--pull-request")
+	if code != 2 || strings.Contains(out, "opened") ||
+		!strings.Contains(said, "review-coordinator/init: the branch is there and holds something else\nhint: look at it, and delete it") {
+		t.Errorf("exit %d: %s%s", code, out, said)
+	}
+}
+
 func TestInitProposes(t *testing.T) {
 	g := sandbox.New(sandbox.Options{TokenOwner: "alice"})
 	if _, err := g.Review(g.OpenPull(sandbox.PullSpec{}), sandbox.ReviewSpec{By: "sage[bot]", State: "APPROVED", Body: "@team `x`"}); err != nil {
@@ -57,7 +94,7 @@ func TestInitProposes(t *testing.T) {
 	if code != 0 {
 		t.Errorf("exit %d: %s%s", code, again, said)
 	}
-	wants(t, again, "acme/shop#2 is open already: https://")
+	wants(t, again, "acme/shop#2 is open already: https://", "alice opened it: read its files before you merge it\n")
 	if err := g.Merge(2, "alice"); err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ package main
 // The pull request of coordinator init.
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,8 +22,8 @@ import (
 const proposalPermissions = "the token needs contents: write, pull-requests: write and workflows: write " +
 	"(a classic token: the scopes repo and workflow; gh auth refresh -s workflow adds it), and a job's own token cannot write workflows"
 
-// tellOfProposal says where the pull request of an earlier run is, and whether it is open.
-func (c *command) tellOfProposal(ctx context.Context, api *client.Client, owner, name string) (isOpen bool, err error) {
+// printOpenProposal says where the pull request of an earlier run is, if it is open.
+func (c *command) printOpenProposal(ctx context.Context, api *client.Client, owner, name string) (isOpen bool, err error) {
 	pull, found, err := github.FindProposal(ctx, api, owner, name, initBranch)
 	if err != nil || !found || pull.State != "open" {
 		return false, err
@@ -34,11 +35,12 @@ func (c *command) tellOfProposal(ctx context.Context, api *client.Client, owner,
 		})
 	}
 	fmt.Fprintf(c.Stdout, "%s/%s#%d is open already: %s\n", owner, name, pull.Number, oneLine(pull.URL))
+	fmt.Fprintf(c.Stdout, "%s opened it: read its files before you merge it\n", cmp.Or(oneLine(pull.By.Login), "nobody that is known"))
 	return true, nil
 }
 
-// propose opens the pull request and says what is next.
-func (s setup) propose(ctx context.Context, c *command, api *client.Client, force bool) error {
+// proposeFiles opens the pull request and says what is next.
+func (s setup) proposeFiles(ctx context.Context, c *command, api *client.Client, force bool) error {
 	there, err := github.FilesThere(ctx, api, s.owner, s.name, s.branch, append(config.Paths(), bellPath, coordinatorPath))
 	switch {
 	case err != nil:
@@ -54,6 +56,8 @@ func (s setup) propose(ctx context.Context, c *command, api *client.Client, forc
 	}
 	pull, reused, err := github.OpenProposal(ctx, api, s.owner, s.name, p)
 	switch {
+	case errors.Is(err, github.ErrBranchTaken):
+		return usageError(err, "look at it, and delete it to begin anew: "+s.web+"/branches")
 	case err != nil && reused && client.IsUnprocessable(err): // its pull request was closed, or it has nothing new
 		return hintedError(err, "delete the branch "+initBranch+" to begin anew: "+s.web+"/branches")
 	case err != nil:
@@ -61,7 +65,7 @@ func (s setup) propose(ctx context.Context, c *command, api *client.Client, forc
 	}
 	if c.JSON != nil {
 		result := s.result("proposed")
-		result.PullRequest, result.Next = &proposedJSON{pull.Number, pull.URL}, s.nextAfterPull()
+		result.PullRequest, result.Next = &proposedJSON{pull.Number, pull.URL}, s.nextSteps(s.files[0].path, true)
 		if reused { // its files are as they were
 			result.Files = []initFileJSON{}
 		}
@@ -69,12 +73,12 @@ func (s setup) propose(ctx context.Context, c *command, api *client.Client, forc
 	}
 	fmt.Fprint(c.Stdout, s.describeFound())
 	if reused {
-		fmt.Fprintf(c.Stdout, "the branch %s was there already: its files are as they were\n", initBranch)
+		fmt.Fprintf(c.Stdout, "the branch %s was there already: with these files, and nothing else\n", initBranch)
 	} else {
 		fmt.Fprint(c.Stdout, s.describeFiles("proposed"))
 	}
 	fmt.Fprintf(c.Stdout, "opened %s/%s#%d: %s\n", s.owner, s.name, pull.Number, oneLine(pull.URL))
-	fmt.Fprint(c.Stdout, describeSteps(s.nextAfterPull()))
+	fmt.Fprint(c.Stdout, describeSteps(s.nextSteps(s.files[0].path, true)))
 	return nil
 }
 
@@ -91,15 +95,6 @@ func explainProposalRefusal(err error) error {
 		return hintedError(err, proposalPermissions)
 	}
 	return withAPIHint(err)
-}
-
-// nextAfterPull says what a person does next.
-func (s setup) nextAfterPull() []initStep {
-	return []initStep{
-		{Text: "Read its policy: it says who votes.", Details: s.fillLines(s.files[0].path)},
-		{Text: "Merge it into " + oneLine(s.branch) + ". The next pull request gets the check."},
-		s.requireStep(),
-	}
 }
 
 // pullBody says what the files do. What the repository's texts and names gave is quoted.
@@ -133,6 +128,6 @@ func (s setup) pullBody() string {
 		fmt.Fprintf(&b, "in `%s`.\n", coordinatorPath)
 	}
 	b.WriteString("\nAll three count once they are on the default branch: the next pull request gets the check. ")
-	fmt.Fprintf(&b, "Then [require it](%srequire.md).\n", docsAddress)
+	fmt.Fprintf(&b, "Then [require it](%s/require.md).\n", docsOf(buildVersion()))
 	return b.String()
 }

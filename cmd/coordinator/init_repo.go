@@ -59,7 +59,6 @@ const (
 	bellPath        = ".github/workflows/review-bell.yml"
 	coordinatorPath = ".github/workflows/review-coordinator.yml"
 	initBranch      = "review-coordinator/init"
-	docsAddress     = "https://github.com/review-coordinator/coordinator/blob/main/docs/"
 )
 
 // An initFile is one of the three files.
@@ -112,9 +111,9 @@ func (cmd initCmd) Run(ctx context.Context, c *command) error {
 	}
 	return cmd.setUp(ctx, c, owner, name, policyPath, func(api *client.Client, s setup) error {
 		if cmd.DryRun {
-			return s.print(c)
+			return s.printFiles(c)
 		}
-		return s.propose(ctx, c, api, cmd.Force)
+		return s.proposeFiles(ctx, c, api, cmd.Force)
 	})
 }
 
@@ -157,7 +156,7 @@ func (cmd initCmd) setUp(
 		return err
 	}
 	if cmd.PullRequest && !cmd.DryRun { // before the survey, which takes a minute
-		if isOpen, err := c.tellOfProposal(ctx, api, owner, name); isOpen || err != nil {
+		if isOpen, err := c.printOpenProposal(ctx, api, owner, name); isOpen || err != nil {
 			return readAccess.explainRefusal(err)
 		}
 	}
@@ -169,7 +168,7 @@ func (cmd initCmd) setUp(
 	}
 	s := setup{
 		owner: owner, name: name, branch: survey.Branch,
-		web: clone.WebAddress(c.Getenv("GITHUB_API_URL")) + "/" + url.PathEscape(owner) + "/" + url.PathEscape(name),
+		web: siteOfAPI(c.Getenv("GITHUB_API_URL")).webURL + "/" + url.PathEscape(owner) + "/" + url.PathEscape(name),
 	}
 	s.draft = config.InitRepo(survey)
 	s.draft.Notes = append(s.draft.Notes, otherSetups(survey)...)
@@ -216,8 +215,8 @@ func buildRef() string {
 	return ""
 }
 
-// print prints the files, and what would be done with them.
-func (s setup) print(c *command) error {
+// printFiles prints the files, and what would be done with them.
+func (s setup) printFiles(c *command) error {
 	if c.JSON != nil {
 		result := s.result("nothing")
 		for i, f := range s.files {
@@ -245,7 +244,7 @@ func (s setup) writeInto(c *command, root *os.Root, force bool) error {
 			folder = near
 		}
 	}
-	next := s.nextSteps(filepath.Join(folder, s.files[0].path))
+	next := s.nextSteps(filepath.Join(folder, s.files[0].path), false)
 	if c.JSON != nil {
 		result := s.result("wrote")
 		result.Folder, result.Next = root.Name(), next
@@ -297,33 +296,29 @@ func (s setup) quotedListen() string {
 	return strings.Join(quoted, ", ")
 }
 
-// nextSteps says what a person does next.
-func (s setup) nextSteps(policy string) []initStep {
-	read := initStep{Text: "Read the policy, and check it: coordinator config check " + policy, Details: s.fillLines(policy)}
+// nextSteps says what a person does next with the files, whose policy is at that path.
+func (s setup) nextSteps(policy string, proposed bool) []initStep {
+	read := initStep{Text: "Read the policy, and check it: coordinator config check " + policy}
+	merge := "Commit the three files, push them, and merge them"
+	if proposed {
+		read.Text, merge = "Read its policy: it says who votes.", "Merge it"
+	}
+	for _, f := range s.draft.Fill {
+		read.Details = append(read.Details, fmt.Sprintf("%s:%d: fill in: %s", policy, f.Line, oneLine(f.What)))
+	}
 	if s.unreleased {
-		read.Details = append(read.Details, "Until there is a release, write a commit of review-coordinator/coordinator (40 digits) in place of v1",
-			"in "+coordinatorPath+".")
+		read.Details = append(
+			read.Details,
+			"Until there is a release, write a commit of review-coordinator/coordinator (40 digits) in place of v1", "in "+coordinatorPath+".",
+		)
 	}
 	return []initStep{
 		read,
-		{Text: "Commit the three files, push them, and merge them into " + oneLine(s.branch) + ". The next pull request gets the check."},
-		s.requireStep(),
-	}
-}
-
-// fillLines names what must be filled in.
-func (s setup) fillLines(policy string) (lines []string) {
-	for _, f := range s.draft.Fill {
-		lines = append(lines, fmt.Sprintf("%s:%d: fill in: %s", policy, f.Line, oneLine(f.What)))
-	}
-	return lines
-}
-
-// requireStep is the last one.
-func (s setup) requireStep() initStep {
-	return initStep{
-		Text:    "Once you trust it, require the check \"Review quorum\": " + s.web + "/settings/rules",
-		Details: []string{docsAddress + "require.md"},
+		{Text: merge + " into " + oneLine(s.branch) + ". The next pull request gets the check."},
+		{
+			Text:    "Once you trust it, require the check \"Review quorum\": " + s.web + "/settings/rules",
+			Details: []string{docsOf(buildVersion()) + "/require.md"},
+		},
 	}
 }
 

@@ -4,8 +4,11 @@ package main
 // command says goes to standard error then.
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
+	"unicode"
 
 	"github.com/alecthomas/kong"
 )
@@ -29,13 +32,44 @@ func (c *command) keepStdoutForJSON() {
 // writeJSON writes the object of --json.
 func (c *command) writeJSON(v any) error {
 	c.wroteJSON = true
-	enc := json.NewEncoder(c.JSON)
+	return encodeJSON(c.JSON, v)
+}
+
+// encodeJSON writes v as people and tools read it. Strangers' texts are in it, and it may come to a terminal: what that
+// obeys, and what turns or hides text, is escaped, which JSON leaves as it is.
+func encodeJSON(w io.Writer, v any) error {
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
 		return fmt.Errorf("write result: %w", err)
 	}
+	if _, err := w.Write(escapeHidden(text.Bytes())); err != nil {
+		return fmt.Errorf("write result: %w", err)
+	}
 	return nil
+}
+
+// escapeHidden escapes the controls and marks of JSON beyond ASCII, which stand nowhere but in its strings, and DEL.
+func escapeHidden(text []byte) []byte {
+	isHidden := func(r rune) bool { return r >= 0x7f && (unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r)) }
+	if bytes.IndexFunc(text, isHidden) < 0 {
+		return text
+	}
+	var out bytes.Buffer
+	for _, r := range string(text) {
+		switch {
+		case !isHidden(r):
+			out.WriteRune(r)
+		case r > 0xffff:
+			r -= 0x10000
+			fmt.Fprintf(&out, `\u%04x\u%04x`, 0xd800+r>>10, 0xdc00+r&0x3ff)
+		default:
+			fmt.Fprintf(&out, `\u%04x`, r)
+		}
+	}
+	return out.Bytes()
 }
 
 // A failureJSON is what --json prints of a command that has no result.

@@ -6,7 +6,25 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"unicode"
 )
+
+// A terminal obeys nothing of an object that is printed on it, and tools read the same texts.
+func TestJSONOnATerminal(t *testing.T) {
+	hostile := "\u009b31m \u202e \x7f \x1b \u2028 \U000e0041 é 😀"
+	var out strings.Builder
+	c := &command{JSON: &out}
+	if err := c.writeJSON(map[string]string{"text": hostile}); err != nil {
+		t.Fatal(err)
+	}
+	if i := strings.IndexFunc(out.String(), func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }); i >= 0 {
+		t.Errorf("a character that a terminal obeys: %q", out.String()[i:])
+	}
+	var got map[string]string
+	if err := json.Unmarshal([]byte(out.String()), &got); err != nil || got["text"] != hostile {
+		t.Errorf("%v: read as %q", err, got["text"])
+	}
+}
 
 // With --json standard output is one object, whatever happens.
 func TestJSONIsAllOfStandardOutput(t *testing.T) {

@@ -9,22 +9,21 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/review-coordinator/coordinator/internal/clone"
+	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/report"
 )
 
 // A githubSite is one GitHub as people and as programs reach it.
 type githubSite struct{ webURL, apiURL string }
 
-// siteOfAPI returns the website that belongs to an API's address. A GitHub Enterprise Server has its API at /api/v3,
-// ghe.com at api.NAME.
+// siteOfAPI returns the website that belongs to an API's address, and that address.
 func siteOfAPI(api string) githubSite {
 	api = strings.TrimRight(strings.TrimSpace(api), "/")
-	u, err := url.Parse(api)
-	if api == "" || err != nil || u.Host == "" || u.Host == "api.github.com" {
-		return githubSite{webURL: "https://github.com", apiURL: "https://api.github.com"}
+	site := githubSite{webURL: client.WebAddress(api), apiURL: api}
+	if site.webURL == "https://github.com" {
+		site.apiURL = "https://api.github.com"
 	}
-	return githubSite{webURL: clone.WebAddress(api), apiURL: api}
+	return site
 }
 
 // placesOf returns where checks lead that are written through an API.

@@ -152,7 +152,7 @@ func (c *command) resolveRepoIn(here clone.Clone, named, command string) (owner,
 
 // hostOfPages returns the host, with its port, of the website that belongs to an API's address.
 func hostOfPages(api string) string {
-	u, err := url.Parse(clone.WebAddress(strings.TrimSpace(api)))
+	u, err := url.Parse(siteOfAPI(api).webURL)
 	if err != nil {
 		return ""
 	}

@@ -102,9 +102,9 @@ func (cmd setupCmd) Run(ctx context.Context, c *command) (err error) {
 		background: context.WithoutCancel(ctx),
 	}
 	pages.makeApp = maker.makeApp
-	fmt.Fprintf(c.Stdout, "Open this page in a browser that is signed in to GitHub, and press its button:\n\n  %s\n\n", pages.address())
+	fmt.Fprintf(c.Stdout, "Open this page in a browser that is signed in to GitHub, and press its button:\n\n  %s\n\n", pages.pageAddress())
 	if cmd.Open {
-		page, err := openInBrowser(ctx, folder, pages.address())
+		page, err := openInBrowser(ctx, folder, pages.pageAddress())
 		if err != nil {
 			pages.warn("no browser could be opened: " + err.Error())
 		}
@@ -184,7 +184,7 @@ func (cmd setupCmd) serveUntilMade(ctx context.Context, l net.Listener, pages *s
 			"close GitHub's page: nobody takes its answer any more. Then start again, perhaps with a longer --timeout",
 		)
 	}
-	if maker.finish() {
+	if maker.endMaking() {
 		err = nil
 	}
 	ending, done := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second) // for the last page
@@ -255,9 +255,9 @@ type appMaker struct {
 	closed bool           // nothing new is begun
 }
 
-// finish waits for what is under way, which may be the one moment at which GitHub shows the key, and lets nothing new
+// endMaking waits for what is under way, which may be the one moment at which GitHub shows the key, and lets nothing new
 // begin. It reports whether the App's files are written.
-func (m *appMaker) finish() bool {
+func (m *appMaker) endMaking() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.closed = true
@@ -284,18 +284,18 @@ func (m *appMaker) makeApp(code string) (savedApp, error) {
 		}
 		m.app = &app
 	}
-	saved := m.describe()
+	saved := m.describeApp()
 	secret := m.app.WebhookSecret
 	if saved.ownSecret = !usableSecret.MatchString(secret); saved.ownSecret {
 		secret = randomText(32)
 	}
 	files := func(dir string) []appFile {
 		return []appFile{
-			{appKeyFile, string(m.app.Key)}, {appSecretFile, secret + "\n"}, {appEnvFile, m.environment(dir, secret)},
+			{appKeyFile, string(m.app.Key)}, {appSecretFile, secret + "\n"}, {appEnvFile, m.envFileText(dir, secret)},
 		}
 	}
 	saved.dir = m.folder.path
-	if err := m.folder.write(files(m.folder.path)); err != nil {
+	if err := m.folder.writeFiles(files(m.folder.path)); err != nil {
 		m.warn("the App is made, and its key could not be written into " + m.folder.path + ": " + err.Error())
 		if saved.dir, err = rescueAppFiles(m.folder.path, files); err != nil {
 			m.warn("nor anywhere else: do not stop this program, which holds the only copy; make room, and reload the page in the browser: " + err.Error())
@@ -310,8 +310,8 @@ func (m *appMaker) makeApp(code string) (savedApp, error) {
 // usableSecret matches what a webhook's secret may be: a line that needs no quotes, and is not taken for several.
 var usableSecret = regexp.MustCompile(`^[A-Za-z0-9_+/=.-]{16,200}$`)
 
-// describe returns the App's names and addresses, without a word that could mislead.
-func (m *appMaker) describe() savedApp {
+// describeApp returns the App's names and addresses, without a word that could mislead.
+func (m *appMaker) describeApp() savedApp {
 	s := savedApp{name: strconv.Quote(m.app.Name), owner: m.app.Owner}
 	if !orgNamePattern.MatchString(s.owner) {
 		s.owner = "an account that GitHub did not name"
@@ -327,8 +327,8 @@ func (m *appMaker) describe() savedApp {
 // appPagePath matches the path of an App's page: on github.com, and on a GitHub Enterprise Server.
 var appPagePath = regexp.MustCompile(`^(?:github-)?apps/[A-Za-z0-9-]+$`)
 
-// environment returns the settings of serve as lines that a shell, systemd and docker read alike.
-func (m *appMaker) environment(dir, secret string) string {
+// envFileText returns the settings of serve as lines that a shell, systemd and docker read alike.
+func (m *appMaker) envFileText(dir, secret string) string {
 	lines := []string{
 		"# Settings of coordinator serve, made by coordinator serve setup. Whoever reads this can act as the App.",
 		"GITHUB_APP_ID=" + strconv.FormatInt(m.app.ID, 10),

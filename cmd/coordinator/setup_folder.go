@@ -67,7 +67,7 @@ func openAppFolder(dir string, force bool) (_ *appFolder, err error) {
 			f.close()
 		}
 	}()
-	if err := f.open(); err != nil {
+	if err := f.openOwn(); err != nil {
 		return nil, err
 	}
 	if err := f.refuseExisting(); err != nil {
@@ -79,8 +79,8 @@ func openAppFolder(dir string, force bool) (_ *appFolder, err error) {
 	return f, f.root.Remove(".writable")
 }
 
-// open opens the folder, if it is one, and ours.
-func (f *appFolder) open() error {
+// openOwn opens the folder, if it is one, and ours.
+func (f *appFolder) openOwn() error {
 	before, err := os.Lstat(f.path)
 	switch {
 	case err != nil:
@@ -151,9 +151,9 @@ func (f *appFolder) writeTemporary(name, content string) (err error) {
 	return file.Sync()
 }
 
-// write writes all files or none. The last one is the sign that all are there: at no moment does a new one of it stand
+// writeFiles writes all files or none. The last one is the sign that all are there: at no moment does a new one of it stand
 // beside an old key, or an old one beside a new key.
-func (f *appFolder) write(files []appFile) (err error) {
+func (f *appFolder) writeFiles(files []appFile) (err error) {
 	if err := f.checkInPlace(); err != nil {
 		return err
 	}
@@ -177,7 +177,7 @@ func (f *appFolder) write(files []appFile) (err error) {
 	}
 	var placed []string
 	for _, file := range files {
-		if err := f.place(file.name+suffix, file.name); err != nil {
+		if err := f.placeFile(file.name+suffix, file.name); err != nil {
 			for _, name := range placed {
 				_ = f.root.Remove(name)
 			}
@@ -209,8 +209,8 @@ func (f *appFolder) checkInPlace() error {
 	return err
 }
 
-// place gives a file its name. Without force nothing is replaced, not even what has come there in the meantime.
-func (f *appFolder) place(from, to string) error {
+// placeFile gives a file its name. Without force nothing is replaced, not even what has come there in the meantime.
+func (f *appFolder) placeFile(from, to string) error {
 	if f.force {
 		return f.root.Rename(from, to) // a link in its place is replaced, and not followed
 	}
@@ -268,7 +268,7 @@ func rescueAppFiles(beside string, files func(dir string) []appFile) (dir string
 		}
 		folder, failed := openAppFolder(made, false)
 		if failed == nil {
-			failed = folder.write(files(folder.path))
+			failed = folder.writeFiles(files(folder.path))
 			folder.close()
 		}
 		if failed == nil {

@@ -44,26 +44,26 @@ func newSetupSite(host, form string, page setupView) *setupSite {
 	return &setupSite{host: host, form: form, page: page, pageKey: randomText(16), state: randomText(32), made: make(chan savedApp, 1)}
 }
 
-// address is the page's, for the person alone.
-func (s *setupSite) address() string { return "http://" + s.host + "/" + s.pageKey + "/" }
+// pageAddress is the page's, for the person alone.
+func (s *setupSite) pageAddress() string { return "http://" + s.host + "/" + s.pageKey + "/" }
 
 // ServeHTTP implements http.Handler.
 func (s *setupSite) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	isPage := subtle.ConstantTimeCompare([]byte(req.URL.Path), []byte("/"+s.pageKey+"/")) == 1
 	switch {
 	case req.Host != s.host:
-		s.show(w, http.StatusMisdirectedRequest, setupView{Title: "Not here", Text: "This page has another address."})
+		s.showPage(w, http.StatusMisdirectedRequest, setupView{Title: "Not here", Text: "This page has another address."})
 	case req.Method != http.MethodGet:
 		w.Header().Set("Allow", http.MethodGet)
-		s.show(w, http.StatusMethodNotAllowed, setupView{Title: "Not so", Text: "This page is only read."})
+		s.showPage(w, http.StatusMethodNotAllowed, setupView{Title: "Not so", Text: "This page is only read."})
 	case isPage:
 		view := s.page
 		view.Form = s.form + "?state=" + url.QueryEscape(s.state)
-		s.show(w, http.StatusOK, view)
+		s.showPage(w, http.StatusOK, view)
 	case req.URL.Path == setupReturnPath:
 		s.takeCode(w, req)
 	default:
-		s.show(w, http.StatusNotFound, setupView{Title: "Nothing here", Text: "The terminal shows the address of the page."})
+		s.showPage(w, http.StatusNotFound, setupView{Title: "Nothing here", Text: "The terminal shows the address of the page."})
 	}
 }
 
@@ -73,14 +73,14 @@ func (s *setupSite) takeCode(w http.ResponseWriter, req *http.Request) {
 	state, code := q.Get("state"), q.Get("code")
 	if subtle.ConstantTimeCompare([]byte(state), []byte(s.state)) != 1 {
 		s.warnOfStranger()
-		s.show(w, http.StatusForbidden, setupView{
+		s.showPage(w, http.StatusForbidden, setupView{
 			Title: "This is not the answer to our page",
 			Text:  "It does not carry what our page gave GitHub: perhaps a page of somebody else's sent your browser here. Nothing was done.",
 		})
 		return
 	}
 	if code == "" || !s.claimCode(code) {
-		s.show(w, http.StatusConflict, setupView{
+		s.showPage(w, http.StatusConflict, setupView{
 			Title: "Another App is being made",
 			Text:  "One answer of GitHub's is enough: see the terminal.",
 		})
@@ -91,13 +91,13 @@ func (s *setupSite) takeCode(w http.ResponseWriter, req *http.Request) {
 		if client.IsNotFound(err) || client.IsUnprocessable(err) || errors.Is(err, client.ErrNoManifestCode) {
 			s.releaseCode() // it will never make an App
 		}
-		s.show(w, http.StatusBadGateway, setupView{
+		s.showPage(w, http.StatusBadGateway, setupView{
 			Title: "The App is not ready",
 			Text:  "The terminal says why. To try again, reload this page.",
 		})
 		return
 	}
-	s.show(w, http.StatusOK, setupView{
+	s.showPage(w, http.StatusOK, setupView{
 		Title: "The App " + app.name + " is made",
 		Text:  "Its key and settings are on the machine where coordinator serve setup ran, in " + app.dir + ". The terminal says what comes next.",
 		Next:  app.installURL,
@@ -135,8 +135,8 @@ func (s *setupSite) warnOfStranger() {
 	}
 }
 
-// show writes a page that runs no script, loads nothing and can be framed by nobody.
-func (s *setupSite) show(w http.ResponseWriter, status int, view setupView) {
+// showPage writes a page that runs no script, loads nothing and can be framed by nobody.
+func (s *setupSite) showPage(w http.ResponseWriter, status int, view setupView) {
 	view.Nonce = randomText(16)
 	policy := "default-src 'none'; style-src 'nonce-" + view.Nonce + "'; base-uri 'none'; frame-ancestors 'none'; form-action 'none'"
 	if view.Form != "" {

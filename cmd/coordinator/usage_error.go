@@ -131,13 +131,18 @@ func lastCommand(parsed *kong.Context) *kong.Node {
 	return nil
 }
 
-// commandPath returns the words that name a command.
+// commandPath returns the words that name a command. A default command has none of its own: nobody types it.
 func commandPath(at *kong.Node) (words []string) {
 	for ; at != nil && at.Type == kong.CommandNode; at = at.Parent {
-		words = append([]string{at.Name}, words...)
+		if !isDefaultCommand(at) {
+			words = append([]string{at.Name}, words...)
+		}
 	}
 	return words
 }
+
+// isDefaultCommand reports whether the command is what its parent does alone, as serve does.
+func isDefaultCommand(at *kong.Node) bool { return at.Parent != nil && at.Parent.DefaultCmd == at }
 
 // explainArgument explains an argument that the command at, whose name is given, does not take.
 func explainArgument(at *kong.Node, name, rest string) (text, hint string) {
@@ -151,6 +156,15 @@ func explainArgument(at *kong.Node, name, rest string) (text, hint string) {
 		}
 		if n := len(at.Positional); n > 0 {
 			return fmt.Sprintf("%q is one argument too many: %s takes %d", clipArgument(arg), name, n), hint
+		}
+		if isDefaultCommand(at) {
+			var below []string
+			for _, n := range at.Parent.Children {
+				if !n.Hidden {
+					below = append(below, name+" "+n.Name)
+				}
+			}
+			return fmt.Sprintf("there is no command %q: there is %s alone, and %s", name+" "+clipArgument(arg), name, strings.Join(below, ", ")), hint
 		}
 		return fmt.Sprintf("%s takes no argument, and %q is one", name, clipArgument(arg)), hint
 	}

@@ -48,7 +48,7 @@ func StartBrowser(t *testing.T) *Browser {
 	ctx, end := context.WithTimeout(ctx, 2*time.Minute)
 	t.Cleanup(end)
 	b := &Browser{ctx: ctx}
-	if err := chromedp.Listen(ctx, b.hear); err != nil {
+	if err := chromedp.Listen(ctx, b.noteComplaint); err != nil {
 		t.Fatal(err)
 	}
 	return b
@@ -72,7 +72,7 @@ func findChromium(t *testing.T) string {
 // IsRequired reports whether a test that needs the browser must not be skipped, as in CI.
 func IsRequired() bool { return os.Getenv("COORDINATOR_BROWSER") == "required" }
 
-func (b *Browser) hear(ev any) {
+func (b *Browser) noteComplaint(ev any) {
 	switch ev := ev.(type) {
 	case *runtime.EventConsoleAPICalled:
 		if ev.Type == runtime.ConsoleAPICalledTypeError || ev.Type == runtime.ConsoleAPICalledTypeWarning {

@@ -177,16 +177,3 @@ func (g Clone) IsOf(repo, host string) bool {
 	}
 	return false
 }
-
-// WebAddress returns where the pages of the GitHub are whose API is at that address.
-func WebAddress(api string) string {
-	u, err := url.Parse(api)
-	if api == "" || err != nil || u.Host == "" || u.Host == "api.github.com" {
-		return "https://github.com"
-	}
-	host := u.Host
-	if rest, is := strings.CutPrefix(host, "api."); is && strings.HasSuffix(host, ".ghe.com") {
-		host = rest
-	}
-	return u.Scheme + "://" + host
-}

@@ -54,14 +54,6 @@ func TestRemotes(t *testing.T) {
 	if got := repositoryOf(t, "ssh://git@ghe.example:2222/octo/shop", "ghe.example:8443"); got != "octo/shop" {
 		t.Errorf("an Enterprise Server's: %q", got)
 	}
-	for api, want := range map[string]string{
-		"": "https://github.com", "https://api.github.com": "https://github.com", "https://api.acme.ghe.com": "https://acme.ghe.com",
-		"https://ghe.example/api/v3": "https://ghe.example", "::": "https://github.com",
-	} {
-		if got := clone.WebAddress(api); got != want {
-			t.Errorf("%q has its pages at %q, not %q", api, got, want)
-		}
-	}
 	config := "[remote \"up\"]\n\turl = https://github.com/up/shop ; a comment\n[remote \"origin\"] url = \"https://github.com/octo/shop\"\n" +
 		"\tpushurl = x\n[branch \"main\"]\n\turl = https://github.com/no/no\n[ REMOTE \"two\" ]\nURL=git@github.com:two/shop\n"
 	got, found, err := clone.Find(newClone(t, config, nil))

@@ -173,13 +173,13 @@ func (s Survey) draftPolicy(madeBy string, mustHold bool) (d Draft) {
 	}
 	for _, f := range sure {
 		w.writeEntry(f, "  ")
-		d.Found = append(d.Found, f.found())
+		d.Found = append(d.Found, f.asFound())
 	}
 	for _, f := range unsure {
 		w.writeLinef("")
 		at := w.writeEntry(f, "  # ")
 		d.Fill = append(d.Fill, Fill{at, f.toFill})
-		d.Found = append(d.Found, f.found())
+		d.Found = append(d.Found, f.asFound())
 	}
 	if len(sure)+len(unsure) == 0 {
 		w.writeLinef("  # Nothing was recognised. An App that reviews:")
@@ -193,8 +193,8 @@ func (s Survey) draftPolicy(madeBy string, mustHold bool) (d Draft) {
 	return d
 }
 
-// found is the reviewer as a draft tells of it.
-func (f foundReviewer) found() Found {
+// asFound is the reviewer as a draft tells of it.
+func (f foundReviewer) asFound() Found {
 	return Found{Name: cmp.Or(f.name, f.preset), Preset: f.preset, Evidence: f.seen, ToFill: f.toFill}
 }
 

@@ -52,7 +52,7 @@ func (s Survey) findUnknownBots() (all []foundReviewer) {
 		return cmp.Or(cmp.Compare(len(b.pulls), len(a.pulls)), strings.Compare(a.login, b.login))
 	})
 	for _, b := range bots[:min(len(bots), maxUnknownBots)] {
-		all = append(all, b.offer())
+		all = append(all, b.offeredReviewer())
 	}
 	return all
 }
@@ -79,8 +79,8 @@ func (b *unknownBot) addText(t SurveyedText) {
 	}
 }
 
-// offer returns the entry that a person may take out of its comment.
-func (b *unknownBot) offer() foundReviewer {
+// offeredReviewer returns the entry that a person may take out of its comment.
+func (b *unknownBot) offeredReviewer() foundReviewer {
 	var left []string
 	for _, part := range []struct {
 		n    int

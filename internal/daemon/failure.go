@@ -37,12 +37,12 @@ func (d *Daemon) outcomeOfError(ctx context.Context, w store.Work, err error) wo
 	case class == classNotInstalled:
 		return d.forgetTenant(ctx, w, err)
 	case class == classSuspended:
-		d.Metrics.failed(class)
+		d.Metrics.countFailure(class)
 		d.health.holdSuspended(w.Tenant, d.Now().Add(longestDeniedPause)) // its return is announced, and looked for
 		d.Log.Warn(classTexts[class].says, oplog.Installation(w.Tenant), "remedy", classTexts[class].remedy)
 		return deferredResult(w)
 	case class == classUnauthorized:
-		d.Metrics.failed(class)
+		d.Metrics.countFailure(class)
 		d.health.backOffUnauthorized(w.Tenant, err)
 		r := deferredResult(w)
 		r.label = resultFailed
@@ -60,7 +60,7 @@ func (d *Daemon) outcomeOfError(ctx context.Context, w store.Work, err error) wo
 	case isTemporary(err):
 		d.health.countFault(w.Tenant, class)
 	}
-	d.Metrics.failed(class)
+	d.Metrics.countFailure(class)
 	d.Log.Warn(failedTask(w.Kind), oplog.Subject(w.Key),
 		"attempt", w.Attempts+1, "because", classTexts[class].says, "remedy", classTexts[class].remedy, "err", err)
 	return d.retryLater(w, err)

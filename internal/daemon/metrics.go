@@ -255,8 +255,8 @@ func taskLabel(kind string) string {
 	return otherLabel
 }
 
-// failed counts work that failed and is tried again.
-func (m *Metrics) failed(class errorClass) { m.failures.WithLabelValues(classTexts[class].label).Inc() }
+// countFailure counts work that failed and is tried again.
+func (m *Metrics) countFailure(class errorClass) { m.failures.WithLabelValues(classTexts[class].label).Inc() }
 
 // WokeLate tells how long after it was due a key was looked at.
 func (m *Metrics) WokeLate(d time.Duration) { m.lateness.Observe(secondsOf(d)) }

@@ -114,7 +114,7 @@ func (d *Daemon) workRecovered(ctx context.Context, w store.Work) (r workResult)
 			d.Log.Error("a mistake of the coordinator's own: please report it", oplog.Subject(w.Key),
 				"panic", fmt.Sprint(v), "stack", string(debug.Stack()))
 			r = d.retryLater(w, errors.New("a mistake of the coordinator's own: its log tells more"))
-			d.Metrics.failed(classOther)
+			d.Metrics.countFailure(classOther)
 			r.label = resultPanicked
 		}
 	}()

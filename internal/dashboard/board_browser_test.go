@@ -98,7 +98,9 @@ func TestBrowser(t *testing.T) {
 		page.Until(t, `document.querySelectorAll("#board article").length === 6 && window.same`)
 	})
 	t.Run("it fits", func(t *testing.T) {
-		for _, at := range []string{"/", "/pulls/acme/shop/482?in=77", "/pulls/acme/shop/477", "/pulls/acme/web/1207", "/pulls/kestrel/api/97?in=77", "/nowhere"} {
+		for _, at := range []string{
+			"/", "/pulls/acme/shop/482?in=77", "/pulls/acme/shop/477", "/pulls/acme/web/1207", "/pulls/kestrel/api/97?in=77", "/nowhere",
+		} {
 			page.Run(t, chromedp.Navigate(board.url(at)), chromedp.WaitVisible("#board"))
 			for _, width := range []int64{360, 390, 820, 1280, 1600} {
 				page.Run(t, browsertest.Screen(width, 800, "light"))

@@ -310,17 +310,17 @@ func showBoardHealth(h store.Health, reached func() time.Time, now time.Time) bo
 	v := boardHealth{Mark: boardMark{"keeping up", "check", "ok"}}
 	switch {
 	case h.Failing > 0:
-		v.Mark = boardMark{"some looks fail", "bang", "warn"}
+		v.Mark = boardMark{"some evaluations fail", "bang", "warn"}
 	case h.Oldest > boardLate:
 		v.Mark = boardMark{"late", "clock", "warn"}
 	}
 	v.Figures = []boardFact{
-		{Name: "open", Text: grouped(int64(h.Open))},
+		{Name: "undecided", Text: grouped(int64(h.Open))},
 		{Name: "due", Text: grouped(int64(h.Due))},
-		{Name: "looked at now", Text: grouped(int64(h.Leased))},
+		{Name: "being evaluated", Text: grouped(int64(h.Leased))},
 		{Name: "failing", Text: grouped(int64(h.Failing))},
-		{Name: "keys tracked", Text: grouped(int64(h.Keys))},
-		{Name: "deliveries kept", Text: grouped(h.Accepted)},
+		{Name: "tasks", Text: grouped(int64(h.Keys))},
+		{Name: "deliveries remembered", Text: grouped(h.Accepted)},
 	}
 	if h.Due > 0 {
 		v.Figures = slices.Insert(v.Figures, 2, boardFact{Name: "for the oldest", Text: boardSpan(h.Oldest)})

@@ -94,7 +94,7 @@ func TestBoardOverview(t *testing.T) {
 	if got := texts(t, page, "about"); strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("the overview says\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if got, want := texts(t, page, "health"), "keeping up open4due0looked at now0failing0keys tracked10deliveries kept0GitHub answered2s ago"; len(got) != 1 ||
+	if got, want := texts(t, page, "health"), "keeping up undecided4due0being evaluated0failing0tasks10deliveries remembered0GitHub answered2s ago"; len(got) != 1 ||
 		got[0] != want {
 		t.Errorf("the queue is said to be %q, want %q", got, want)
 	}
@@ -321,10 +321,10 @@ func TestBoardShowsFailures(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := askBoard(t, boardOf(s), "/").Body.String()
-	if got := texts(t, page, "failed"); len(got) != 1 || got[0] != "The last look failed: GitHub answered 502" {
+	if got := texts(t, page, "failed"); len(got) != 1 || got[0] != "The last evaluation failed: GitHub answered 502" {
 		t.Errorf("failures: %q", got)
 	}
-	if !strings.Contains(page, "some looks fail") {
+	if !strings.Contains(page, "some evaluations fail") {
 		t.Error("the queue is not said to have failures")
 	}
 	if !strings.Contains(page, "Not looked at yet") || !strings.Contains(page, "acme/shop#5") {

@@ -5,9 +5,11 @@ package github
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 
 	"github.com/review-coordinator/coordinator/internal/github/client"
 )
@@ -27,6 +29,9 @@ type ProposedPull struct {
 	Number int    `json:"number"`
 	State  string `json:"state"`
 	URL    string `json:"html_url"`
+	By     struct {
+		Login string `json:"login"`
+	} `json:"user"` // who opened it; hostile
 }
 
 // FindProposal returns the newest pull request of a branch of the repository itself, and whether there is one.
@@ -59,20 +64,38 @@ func FilesThere(ctx context.Context, c *client.Client, owner, repo, branch strin
 	return there, nil
 }
 
-// OpenProposal makes the branch, if it is not there, and opens the pull request. reused says that the branch was there:
-// its files are as they were.
+// ErrBranchTaken says that a proposal's branch is there and holds something else.
+var ErrBranchTaken = errors.New("the branch is there and holds something else")
+
+// OpenProposal makes the branch, if it is not there, and opens the pull request. reused says that the branch was there
+// with these very files upon this very base. Any other is refused with [ErrBranchTaken]: whoever may push can have put it
+// there, and the pull request would be theirs under our words.
 func OpenProposal(ctx context.Context, c *client.Client, owner, repo string, p Proposal) (pull ProposedPull, reused bool, err error) {
-	refOf := func(branch string) string {
-		return client.RepoPath(owner, repo, "git", "ref", "heads") + "/" + client.EscapeSlashed(branch)
+	base, err := readTip(ctx, c, owner, repo, p.Base)
+	if err != nil {
+		return pull, false, err
 	}
-	_, err = c.Get(ctx, refOf(p.Branch), &struct{}{})
+	send := func(kind string, body any) (sha string, err error) {
+		return createGitObject(ctx, c, client.RepoPath(owner, repo, "git", kind), body)
+	}
+	tree, err := send("trees", map[string]any{"base_tree": base.tree, "tree": treeEntries(p.Files)})
+	if err != nil {
+		return pull, false, fmt.Errorf("write the files: %w", err)
+	}
+	there, err := readTip(ctx, c, owner, repo, p.Branch)
 	switch {
 	case client.IsNotFound(err):
-		if err := createProposedBranch(ctx, c, owner, repo, refOf(p.Base), p); err != nil {
-			return pull, false, err
+		commit, err := send("commits", map[string]any{"message": p.Title, "tree": tree, "parents": []string{base.commit}})
+		if err != nil {
+			return pull, false, fmt.Errorf("commit the files: %w", err)
+		}
+		if _, err := send("refs", map[string]any{"ref": "refs/heads/" + p.Branch, "sha": commit}); err != nil {
+			return pull, false, fmt.Errorf("make the branch %s: %w", p.Branch, err)
 		}
 	case err != nil:
-		return pull, false, fmt.Errorf("read the branch %s: %w", p.Branch, err)
+		return pull, false, err
+	case there.tree != tree || !slices.Equal(there.parents, []string{base.commit}):
+		return pull, false, fmt.Errorf("%s: %w", p.Branch, ErrBranchTaken)
 	default:
 		reused = true
 	}
@@ -83,49 +106,60 @@ func OpenProposal(ctx context.Context, c *client.Client, owner, repo string, p P
 	return pull, reused, nil
 }
 
-// createProposedBranch makes the branch of a proposal, upon the tip of its base.
-func createProposedBranch(ctx context.Context, c *client.Client, owner, repo, base string, p Proposal) error {
-	var tip struct {
+// A branchTip is the commit at the tip of a branch.
+type branchTip struct {
+	commit, tree string
+	parents      []string
+}
+
+// readTip reads the tip of a branch; of a branch that is not there, GitHub says so.
+func readTip(ctx context.Context, c *client.Client, owner, repo, branch string) (branchTip, error) {
+	var ref struct {
 		Object struct {
 			SHA string `json:"sha"`
 		} `json:"object"`
 	}
-	if _, err := c.Get(ctx, base, &tip); err != nil {
-		return fmt.Errorf("read the branch %s: %w", p.Base, err)
+	path := client.RepoPath(owner, repo, "git", "ref", "heads") + "/" + client.EscapeSlashed(branch)
+	if _, err := c.Get(ctx, path, &ref); err != nil {
+		return branchTip{}, fmt.Errorf("read the branch %s: %w", branch, err)
+	}
+	type named struct {
+		SHA string `json:"sha"`
 	}
 	var at struct {
-		Tree struct {
-			SHA string `json:"sha"`
-		} `json:"tree"`
+		Tree    named   `json:"tree"`
+		Parents []named `json:"parents"`
 	}
-	if _, err := c.Get(ctx, client.RepoPath(owner, repo, "git", "commits", tip.Object.SHA), &at); err != nil {
-		return fmt.Errorf("read the tip of %s: %w", p.Base, err)
+	if _, err := c.Get(ctx, client.RepoPath(owner, repo, "git", "commits", ref.Object.SHA), &at); err != nil {
+		return branchTip{}, fmt.Errorf("read the tip of %s: %w", branch, err)
 	}
-	type entry struct {
-		Path    string `json:"path"`
-		Mode    string `json:"mode"`
-		Type    string `json:"type"`
-		Content string `json:"content"`
+	tip := branchTip{commit: ref.Object.SHA, tree: at.Tree.SHA}
+	for _, p := range at.Parents {
+		tip.parents = append(tip.parents, p.SHA)
 	}
-	var entries []entry
-	for _, f := range p.Files {
-		entries = append(entries, entry{f.Path, "100644", "blob", f.Content})
+	return tip, nil
+}
+
+// A treeEntry is a file of a tree.
+type treeEntry struct {
+	Path    string `json:"path"`
+	Mode    string `json:"mode"`
+	Type    string `json:"type"`
+	Content string `json:"content"`
+}
+
+func treeEntries(files []ProposedFile) (entries []treeEntry) {
+	for _, f := range files {
+		entries = append(entries, treeEntry{f.Path, "100644", "blob", f.Content})
 	}
+	return entries
+}
+
+// createGitObject makes an object of Git's, and returns its name: that of a tree says what it holds.
+func createGitObject(ctx context.Context, c *client.Client, path string, body any) (sha string, err error) {
 	var made struct {
 		SHA string `json:"sha"`
 	}
-	send := func(kind string, body any) error {
-		_, err := c.Send(ctx, http.MethodPost, client.RepoPath(owner, repo, "git", kind), body, &made)
-		return err
-	}
-	if err := send("trees", map[string]any{"base_tree": at.Tree.SHA, "tree": entries}); err != nil {
-		return fmt.Errorf("write the files: %w", err)
-	}
-	if err := send("commits", map[string]any{"message": p.Title, "tree": made.SHA, "parents": []string{tip.Object.SHA}}); err != nil {
-		return fmt.Errorf("commit the files: %w", err)
-	}
-	if err := send("refs", map[string]any{"ref": "refs/heads/" + p.Branch, "sha": made.SHA}); err != nil {
-		return fmt.Errorf("make the branch %s: %w", p.Branch, err)
-	}
-	return nil
+	_, err = c.Send(ctx, http.MethodPost, path, body, &made)
+	return made.SHA, err
 }

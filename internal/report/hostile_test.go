@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -323,6 +324,48 @@ func TestLink(t *testing.T) {
 		if got := isRepositoryPage(pr, url); got != want {
 			t.Errorf("link to %q: %t", url, got)
 		}
+	}
+}
+
+// Whoever sets a commit status chooses its address, and any host can have a page called /acme/shop/…: it is shown, and
+// nothing on the page leads there, be it a vote, what can be done, or an objection that the record kept.
+func TestAddressOfAStatusIsNoLink(t *testing.T) {
+	const evil = "https://evil.example/acme/shop/actions/runs/1"
+	for _, reason := range everyReason {
+		for vote := quorum.Pending; vote <= quorum.Unavailable; vote++ {
+			b := fails("gemini", reason, 2)
+			b.Vote, b.URL, b.Evidence = vote, evil, quorum.TextRef{Kind: quorum.TextStatus, ID: 1}
+			b.Findings = []quorum.Finding{{Body: "no", URL: evil}}
+			for v := quorum.Waiting; v <= quorum.Ended; v++ {
+				d := decided(v, b)
+				d.Objections = 1
+				c := Render(policy(), snapshot(), d, record(), places())
+				if strings.Contains(c.Summary+c.Text, "]("+evil) || !strings.Contains(c.Summary, "`"+evil+"`") {
+					t.Fatalf("%s, %s, %s:\n%s", v, vote, reason, c.Summary)
+				}
+			}
+		}
+	}
+}
+
+// A thousand comments as long as GitHub takes them are looked at only as far as they are shown, and a job's log gets no
+// more of them than a person can read.
+func TestThousandLongFindings(t *testing.T) {
+	b := objects("gemini", 2)
+	for i := range 1000 {
+		b.Findings = append(b.Findings, quorum.Finding{Path: "a.go", Line: 10 * (i + 1), Body: strings.Repeat("é ", 1<<16), Thread: int64(i + 1)})
+	}
+	d := decided(quorum.Blocked, b)
+	p := PageOf(policy(), snapshot(), d, record(), places())
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	text := p.renderFindings(maxText)
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; n > 32<<20 || !strings.Contains(text, " not shown, for want of room.") {
+		t.Errorf("%d MB were worked through for a text of %d bytes", n>>20, len(text))
+	}
+	if out := p.Terminal(Styles{}, d.Start); len(out) > 512<<10 || !strings.Contains(out, " are not shown, for want of room.\n") {
+		t.Errorf("a terminal shows %d bytes", len(out))
 	}
 }
 

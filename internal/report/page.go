@@ -115,7 +115,7 @@ func (p Page) Brief() Page {
 	for i := range p.Findings {
 		f := &p.Findings[i]
 		f.Path = clipRunes(oneLine(f.Path), maxQuoteRunes)
-		f.Said = []PageWords{f.Said[0]}
+		f.Said = []PageWords{objectingWords(*f)} // so that it still says whether it holds the pull request back
 		f.Said[0].Body = clipRunes(oneLine(f.Said[0].Body), maxQuoteRunes)
 		f.Said[0].By = f.Said[0].By[:min(len(f.Said[0].By), 4)]
 	}

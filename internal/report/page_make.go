@@ -19,14 +19,16 @@ type pageMaker struct {
 	snapshot quorum.Snapshot
 	decision quorum.Decision
 	places   Places
+	unlinked map[string]string // addresses that are shown and not linked, by reviewer
 	page     Page
 }
 
 // PageOf returns the page of d. rec is the record that is written with it. The page is a function of the arguments.
 func PageOf(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, rec quorum.Record, x Places) Page {
 	m := pageMaker{policy: p, snapshot: s, decision: d, places: x}
+	m.unlinkStatuses()
 	m.page = Page{Title: renderTitle(p, d, maxTitle), Verdict: verdictWord(d.Verdict)}
-	m.page.Findings, m.page.Came = mergeFindings(s, x, d.Ballots)
+	m.page.Findings, m.page.Came = mergeFindings(s, x, m.decision.Ballots)
 	m.page.Lead = m.lead()
 	m.page.Steps = m.steps()
 	m.page.Rows = m.rows()
@@ -205,12 +207,12 @@ func (m *pageMaker) rows() (rows []PageRow) {
 		case b.Required:
 			row.Note = "required"
 		}
-		switch {
-		case b.URL == "":
-		case !m.isStatusReviewer(b) && isRepositoryPage(m.decision.PR, b.URL):
+		switch address := cmp.Or(b.URL, m.unlinked[b.Reviewer]); {
+		case address == "":
+		case isRepositoryPage(m.decision.PR, b.URL):
 			row.URL = b.URL
-		default: // the address of a commit status is chosen by its creator, so it is shown and not linked
-			row.Why = slices.Concat(row.Why, fillPhrase(" (%s)", Phrase{{Text: clipRunes(oneLine(b.URL), 200), From: FromWriting}}))
+		default:
+			row.Why = slices.Concat(row.Why, fillPhrase(" (%s)", Phrase{{Text: clipRunes(oneLine(address), 200), From: FromWriting}}))
 		}
 		rows = append(rows, row)
 	}
@@ -257,6 +259,24 @@ func (m *pageMaker) threadsOf(b quorum.Ballot) (open, resolved int, url string) 
 
 // countVerb returns "1 thread is" or "2 threads are".
 func countVerb(n int, what string) string { return countNoun(n, what) + " " + isOrAre(n) }
+
+// unlinkStatuses takes the addresses out of what rests on a commit status: its creator chose them, and a host of a
+// stranger's may have pages that are called like the repository's. They are shown in the table, and linked nowhere.
+func (m *pageMaker) unlinkStatuses() {
+	m.unlinked = map[string]string{}
+	m.decision.Ballots = slices.Clone(m.decision.Ballots)
+	for i := range m.decision.Ballots {
+		b := &m.decision.Ballots[i]
+		if !m.isStatusReviewer(*b) {
+			continue
+		}
+		m.unlinked[b.Reviewer], b.URL = b.URL, ""
+		b.Findings = slices.Clone(b.Findings)
+		for k := range b.Findings {
+			b.Findings[k].URL = ""
+		}
+	}
+}
 
 func (m *pageMaker) isStatusReviewer(b quorum.Ballot) bool {
 	r := m.reviewer(b)

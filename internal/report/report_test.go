@@ -851,3 +851,14 @@ func TestBriefPage(t *testing.T) {
 		t.Errorf("%d findings of %d", len(page.Findings), page.Came)
 	}
 }
+
+// Of the words about one place a table keeps those that hold the pull request back, whoever spoke first.
+func TestBriefPageKeepsTheObjection(t *testing.T) {
+	shadow := objects("echo", 5, quorum.Finding{Path: "a.go", Line: 1, Body: "All is well."})
+	shadow.Shadow = true
+	voter := objects("gemini", 6, quorum.Finding{Path: "a.go", Line: 2, Body: "This loses money."})
+	page := PageOf(policy(), snapshot(), decided(quorum.Blocked, shadow, voter), record(), places()).Brief()
+	if len(page.Findings) != 1 || !page.Findings[0].Objects() || page.Findings[0].Said[0].Body != "This loses money." {
+		t.Errorf("%+v", page.Findings)
+	}
+}

@@ -127,13 +127,25 @@ func byteOfColumn(line string, column int) int {
 	return len(line)
 }
 
-// writeFindings writes all findings with their whole words.
+// maxTerminalFindings is how many bytes of findings a terminal or a job's log shows: four times what fits into a check.
+const maxTerminalFindings = 256 << 10
+
+// writeFindings writes all findings with their whole words, as far as there is room.
 func (p Page) writeFindings(b *strings.Builder, x Styles) {
 	if len(p.Findings) == 0 {
 		return
 	}
 	fmt.Fprintf(b, "\n%s\n", x.strong(findingsHeading(p)))
-	for _, f := range p.Findings {
+	start := b.Len()
+	for i, f := range p.Findings {
+		if b.Len()-start > maxTerminalFindings {
+			rest := 0
+			for _, f := range p.Findings[i:] {
+				rest += f.Count
+			}
+			fmt.Fprintf(b, "\nThe last %d %s not shown, for want of room.\n", rest, isOrAre(rest))
+			return
+		}
 		head := joinPhrases(f.By()).Plain()
 		if where := f.Place(); where != "" {
 			head = plainLine(where, 300) + " · " + head

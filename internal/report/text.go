@@ -165,11 +165,16 @@ func (w PageWords) writeMarkdown(b *strings.Builder, most int) (short bool) {
 	if w.URL != "" {
 		b.WriteString(" · [comment](" + w.URL + ")")
 	}
-	body := strings.TrimSpace(makeVisible(w.Body))
+	// Of a text that is cut no more is looked at than may be shown: a thousand long ones must not hold up a look.
+	part := cutBytes(w.Body, max(4*most, 4096))
+	body := strings.TrimSpace(makeVisible(part))
 	if body == "" {
 		body = "(no text)"
 	}
 	whole := len(body)
+	if len(part) < len(w.Body) {
+		whole = max(whole, len(w.Body))
+	}
 	body = cutBytes(body, most)
 	b.WriteString("\n\n" + Fence(body))
 	if len(body) < whole {

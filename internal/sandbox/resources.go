@@ -939,7 +939,7 @@ func createTree(g *GitHub, r *routedRequest) routeAnswer {
 			"path": e.Path, "mode": e.Mode, "type": "blob", "sha": sha, "size": len(*e.Content), "url": g.apiURL() + "/git/blobs/" + sha,
 		})
 	}
-	sha := SHA(fmt.Sprintf("tree %d", g.newID()))
+	sha := SHA(fmt.Sprint("tree ", in.Base, entries)) // as with Git, the same files are the same tree
 	if g.trees == nil {
 		g.trees = map[string]fileTree{}
 	}

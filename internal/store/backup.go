@@ -103,6 +103,12 @@ func checkBackupPlace(from, to string, replace bool) error {
 	if err != nil {
 		return err
 	}
+	if real, err := filepath.EvalSymlinks(source); err == nil { // its log lies beside the file itself
+		source = real
+	}
+	if real, err := filepath.EvalSymlinks(filepath.Dir(to)); err == nil {
+		to = filepath.Join(real, filepath.Base(to))
+	}
 	there, err := os.Lstat(to)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

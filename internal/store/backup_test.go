@@ -109,6 +109,11 @@ func TestBackupsThatAreRefused(t *testing.T) {
 	runSQL(t, newer, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, 1)")
 	there, free := at("there.db", "mine"), filepath.Join(dir, "free.db")
 	at("logged.db-wal", "a log")
+	elsewhere := t.TempDir()
+	link, folder := filepath.Join(elsewhere, "link.db"), filepath.Join(elsewhere, "folder")
+	if err := errors.Join(os.Symlink(from, link), os.Symlink(dir, folder)); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		from, to string
 		replace  bool
@@ -120,6 +125,8 @@ func TestBackupsThatAreRefused(t *testing.T) {
 		{from, from + "-shm", true, store.ErrBackupPlace},
 		{from, from + ".lock", true, store.ErrBackupPlace},
 		{from, from + "-journal", true, store.ErrBackupPlace},
+		{link, from + "-wal", true, store.ErrBackupPlace},
+		{from, filepath.Join(folder, "table.db-journal"), true, store.ErrBackupPlace},
 		{from, filepath.Join(dir, "logged.db"), true, store.ErrBackupPlace},
 		{from, dir, true, store.ErrBackupPlace},
 		{from, filepath.Join(dir, "none", "copy.db"), false, os.ErrNotExist},
