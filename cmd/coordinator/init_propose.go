@@ -31,7 +31,8 @@ func (c *command) printOpenProposal(ctx context.Context, api *client.Client, own
 	if c.JSON != nil {
 		at := proposedJSON{pull.Number, pull.URL}
 		return true, c.writeJSON(initJSON{
-			Repository: owner + "/" + name, Did: "nothing", PullRequest: &at, Files: []initFileJSON{}, draftJSON: draftAsJSON(config.Draft{}),
+			Repository: owner + "/" + name, Did: "nothing", PullRequest: &at, Files: []initFileJSON{},
+			draftJSON: draftAsJSON(config.Draft{}),
 		})
 	}
 	fmt.Fprintf(c.Stdout, "%s/%s#%d is open already: %s\n", owner, name, pull.Number, oneLine(pull.URL))
