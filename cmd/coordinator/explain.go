@@ -91,7 +91,8 @@ func (cmd explainCmd) Run(ctx context.Context, c *command) error {
 			state = look.Check.Status
 		}
 		e := explanation{
-			Check: look.Check.Name, Status: state, Title: look.Check.Title, Page: look.Check.Page, Decision: look.Decision, Evidence: considered,
+			Check: look.Check.Name, Status: state, Title: look.Check.Title, Page: look.Check.Page,
+			Decision: look.Decision, Evidence: considered,
 		}
 		for _, d := range drifts {
 			e.Answers = append(e.Answers, answersHeard{d, report.DriftSentence(d)})

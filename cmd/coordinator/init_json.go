@@ -37,7 +37,8 @@ type initStep struct {
 // result describes a set-up and what was done with it.
 func (s setup) result(did string) initJSON {
 	out := initJSON{
-		Repository: s.owner + "/" + s.name, Branch: s.branch, Did: did, Files: []initFileJSON{}, Listen: s.listen, draftJSON: draftAsJSON(s.draft),
+		Repository: s.owner + "/" + s.name, Branch: s.branch, Did: did, Files: []initFileJSON{}, Listen: s.listen,
+		draftJSON: draftAsJSON(s.draft),
 	}
 	for _, f := range s.files {
 		out.Files = append(out.Files, initFileJSON{Path: f.path, Does: f.does})

@@ -42,7 +42,8 @@ func TestInitJSON(t *testing.T) {
 	code, out, _ = runAt(t, url, env, "init", "--json", "--dry-run", "--ref", "v1")
 	var tried initJSON
 	decodeJSON(t, out, &tried)
-	if code != 0 || tried.Did != "nothing" || len(tried.Files) != 3 || tried.Files[0].Content != policy && !strings.Contains(tried.Files[0].Content, "version: 1") {
+	if code != 0 || tried.Did != "nothing" || len(tried.Files) != 3 ||
+		tried.Files[0].Content != policy && !strings.Contains(tried.Files[0].Content, "version: 1") {
 		t.Errorf("init --json --dry-run: exit %d, %+v", code, tried)
 	}
 

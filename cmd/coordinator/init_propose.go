@@ -31,7 +31,8 @@ func printOpenProposal(ctx context.Context, c *command, api *client.Client, owne
 	if c.JSON != nil {
 		at := proposedJSON{pull.Number, pull.URL}
 		return true, c.writeJSON(initJSON{
-			Repository: owner + "/" + name, Did: "nothing", PullRequest: &at, Files: []initFileJSON{}, draftJSON: draftAsJSON(config.Draft{}),
+			Repository: owner + "/" + name, Did: "nothing", PullRequest: &at, Files: []initFileJSON{},
+			draftJSON: draftAsJSON(config.Draft{}),
 		})
 	}
 	fmt.Fprintf(c.Stdout, "%s/%s#%d is open already: %s\n", owner, name, pull.Number, oneLine(pull.URL))
@@ -65,7 +66,7 @@ func (s setup) proposeFiles(ctx context.Context, c *command, api *client.Client,
 	}
 	if c.JSON != nil {
 		result := s.result("proposed")
-		result.PullRequest, result.Next = &proposedJSON{pull.Number, pull.URL}, s.nextAfterPull()
+		result.PullRequest, result.Next = &proposedJSON{pull.Number, pull.URL}, s.nextSteps(s.files[0].path, true)
 		if reused { // its files are as they were
 			result.Files = []initFileJSON{}
 		}
@@ -78,7 +79,7 @@ func (s setup) proposeFiles(ctx context.Context, c *command, api *client.Client,
 		fmt.Fprint(c.Stdout, s.describeFiles("proposed"))
 	}
 	fmt.Fprintf(c.Stdout, "opened %s/%s#%d: %s\n", s.owner, s.name, pull.Number, oneLine(pull.URL))
-	fmt.Fprint(c.Stdout, describeSteps(s.nextAfterPull()))
+	fmt.Fprint(c.Stdout, describeSteps(s.nextSteps(s.files[0].path, true)))
 	return nil
 }
 
@@ -95,15 +96,6 @@ func explainProposalRefusal(err error) error {
 		return hintedError(err, proposalPermissions)
 	}
 	return withAPIHint(err)
-}
-
-// nextAfterPull says what a person does next.
-func (s setup) nextAfterPull() []initStep {
-	return []initStep{
-		{Text: "Read its policy: it says who votes.", Details: append(s.fillLines(s.files[0].path), s.refLines()...)},
-		{Text: "Merge it into " + oneLine(s.branch) + ". The next pull request gets the check."},
-		s.requireStep(),
-	}
 }
 
 // pullBody says what the files do. What the repository's texts and names gave is quoted.

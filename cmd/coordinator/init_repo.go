@@ -244,7 +244,7 @@ func (s setup) writeInto(c *command, root *os.Root, force bool) error {
 			folder = near
 		}
 	}
-	next := s.nextSteps(filepath.Join(folder, s.files[0].path))
+	next := s.nextSteps(filepath.Join(folder, s.files[0].path), false)
 	if c.JSON != nil {
 		result := s.result("wrote")
 		result.Folder, result.Next = root.Name(), next
@@ -296,40 +296,30 @@ func (s setup) quotedListen() string {
 	return strings.Join(quoted, ", ")
 }
 
-// nextSteps says what a person does next.
-func (s setup) nextSteps(policy string) []initStep {
-	read := initStep{Text: "Read the policy, and check it: coordinator config check " + policy, Details: append(s.fillLines(policy), s.refLines()...)}
+// nextSteps says what a person does next with the files, whose policy is at that path.
+func (s setup) nextSteps(policy string, proposed bool) []initStep {
+	read := initStep{Text: "Read the policy, and check it: coordinator config check " + policy}
+	merge := "Commit the three files, push them, and merge them"
+	if proposed {
+		read.Text, merge = "Read its policy: it says who votes.", "Merge it"
+	}
+	for _, f := range s.draft.Fill {
+		read.Details = append(read.Details, fmt.Sprintf("%s:%d: fill in: %s", policy, f.Line, oneLine(f.What)))
+	}
+	if s.unreleased {
+		read.Details = append(
+			read.Details,
+			"Until there is a release, write a commit (40 digits) in place of v1 in "+coordinatorPath+":",
+			"git ls-remote https://github.com/review-coordinator/coordinator HEAD",
+		)
+	}
 	return []initStep{
 		read,
-		{Text: "Commit the three files, push them, and merge them into " + oneLine(s.branch) + ". The next pull request gets the check."},
-		s.requireStep(),
-	}
-}
-
-// fillLines names what must be filled in.
-func (s setup) fillLines(policy string) (lines []string) {
-	for _, f := range s.draft.Fill {
-		lines = append(lines, fmt.Sprintf("%s:%d: fill in: %s", policy, f.Line, oneLine(f.What)))
-	}
-	return lines
-}
-
-// refLines says what to write in place of a version of the action that is not known.
-func (s setup) refLines() []string {
-	if !s.unreleased {
-		return nil
-	}
-	return []string{
-		"Until there is a release, write a commit (40 digits) in place of v1 in " + coordinatorPath + ":",
-		"git ls-remote https://github.com/review-coordinator/coordinator HEAD",
-	}
-}
-
-// requireStep is the last one.
-func (s setup) requireStep() initStep {
-	return initStep{
-		Text:    "Once you trust it, require the check \"Review quorum\": " + s.web + "/settings/rules",
-		Details: []string{docsOf(buildVersion()) + "/require.md"},
+		{Text: merge + " into " + oneLine(s.branch) + ". The next pull request gets the check."},
+		{
+			Text:    "Once you trust it, require the check \"Review quorum\": " + s.web + "/settings/rules",
+			Details: []string{docsOf(buildVersion()) + "/require.md"},
+		},
 	}
 }
 

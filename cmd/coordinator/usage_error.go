@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -148,7 +149,7 @@ func isDefaultCommand(at *kong.Node) bool { return at.Parent != nil && at.Parent
 func explainArgument(at *kong.Node, name, rest string) (text, hint string) {
 	arg, near, _ := strings.Cut(rest, ", did you mean ")
 	if at != nil && len(at.Children) == 0 {
-		if strings.Contains(" sweep, init, config init,", " "+name+",") && strings.Contains(arg, "/") {
+		if slices.Contains([]string{"sweep", "init", "config init"}, name) && strings.Contains(arg, "/") {
 			hint = "--repo names the repository: coordinator " + name + " --repo " + clipArgument(arg)
 		}
 		if name == "classify" {
@@ -164,7 +165,8 @@ func explainArgument(at *kong.Node, name, rest string) (text, hint string) {
 					below = append(below, name+" "+n.Name)
 				}
 			}
-			return fmt.Sprintf("there is no command %q: there is %s alone, and %s", name+" "+clipArgument(arg), name, strings.Join(below, ", ")), hint
+			text = fmt.Sprintf("there is no command %q: there is %s alone, and %s", name+" "+clipArgument(arg), name, strings.Join(below, ", "))
+			return text, hint
 		}
 		return fmt.Sprintf("%s takes no argument, and %q is one", name, clipArgument(arg)), hint
 	}
