@@ -11,18 +11,20 @@ import (
 
 // A terminal obeys nothing of an object that is printed on it, and tools read the same texts.
 func TestJSONOnATerminal(t *testing.T) {
-	hostile := "\u009b31m \u202e \x7f \x1b \u2028 \U000e0041 é 😀"
-	var out strings.Builder
-	c := &command{JSON: &out}
-	if err := c.writeJSON(map[string]string{"text": hostile}); err != nil {
+	hostile := "31m\u009b31m \u202e \x7f \u2028 \U000e0041 é 😀"
+	finding, err := json.Marshal(map[string]any{
+		"verdict": "request_changes", "findings": []any{map[string]any{"path": "a.go", "line": 1, "body": hostile}},
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
-	if i := strings.IndexFunc(out.String(), func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }); i >= 0 {
-		t.Errorf("a character that a terminal obeys: %q", out.String()[i:])
+	code, out, said := runInProcess(t, string(finding), "classify", "--json", "--verdict", "json")
+	if i := strings.IndexFunc(out, func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }); code != 0 || i >= 0 {
+		t.Errorf("exit %d, %s: a character that a terminal obeys: %q", code, said, out[max(i, 0):])
 	}
-	var got map[string]string
-	if err := json.Unmarshal([]byte(out.String()), &got); err != nil || got["text"] != hostile {
-		t.Errorf("%v: read as %q", err, got["text"])
+	var got struct{ Findings []struct{ Body string } }
+	if err := json.Unmarshal([]byte(out), &got); err != nil || len(got.Findings) != 1 || got.Findings[0].Body != hostile {
+		t.Errorf("%v: read as %+v", err, got)
 	}
 }
 

@@ -165,8 +165,8 @@ func explainArgument(at *kong.Node, name, rest string) (text, hint string) {
 					below = append(below, name+" "+n.Name)
 				}
 			}
-			text = fmt.Sprintf("there is no command %q: there is %s alone, and %s", name+" "+clipArgument(arg), name, strings.Join(below, ", "))
-			return text, hint
+			others := strings.Join(below, ", ")
+			return fmt.Sprintf("there is no command %q: there is %s alone, and %s", name+" "+clipArgument(arg), name, others), hint
 		}
 		return fmt.Sprintf("%s takes no argument, and %q is one", name, clipArgument(arg)), hint
 	}

@@ -103,11 +103,11 @@ func checkBackupPlace(from, to string, replace bool) error {
 	if err != nil {
 		return err
 	}
-	if real, err := filepath.EvalSymlinks(source); err == nil { // its log lies beside the file itself
-		source = real
+	if file, err := filepath.EvalSymlinks(source); err == nil { // its log lies beside the file itself
+		source = file
 	}
-	if real, err := filepath.EvalSymlinks(filepath.Dir(to)); err == nil {
-		to = filepath.Join(real, filepath.Base(to))
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(to)); err == nil {
+		to = filepath.Join(dir, filepath.Base(to))
 	}
 	there, err := os.Lstat(to)
 	switch {
