@@ -57,7 +57,7 @@ func TestPullReferences(t *testing.T) {
 
 // A number is one of the repository that is named, else of the job's, else of the clone's origin.
 func TestPullOfWhichRepository(t *testing.T) {
-	server := httptest.NewServer(http.NotFoundHandler())
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
 	defer server.Close()
 	clone := cloneOf(t, "git@127.0.0.1:octo/cloned.git")
 	for _, test := range []struct{ text, repo, env, want string }{

@@ -158,16 +158,6 @@ func explainArgument(at *kong.Node, name, rest string) (text, hint string) {
 		if n := len(at.Positional); n > 0 {
 			return fmt.Sprintf("%q is one argument too many: %s takes %d", clipArgument(arg), name, n), hint
 		}
-		if isDefaultCommand(at) {
-			var below []string
-			for _, n := range at.Parent.Children {
-				if !n.Hidden {
-					below = append(below, name+" "+n.Name)
-				}
-			}
-			others := strings.Join(below, ", ")
-			return fmt.Sprintf("there is no command %q: there is %s alone, and %s", name+" "+clipArgument(arg), name, others), hint
-		}
 		return fmt.Sprintf("%s takes no argument, and %q is one", name, clipArgument(arg)), hint
 	}
 	text = fmt.Sprintf("there is no command %q", strings.TrimSpace(name+" "+clipArgument(arg)))
