@@ -36,11 +36,3 @@ func adoptDefault(node *kong.Node) {
 		node.Detail = node.DefaultCmd.Detail
 	}
 }
-
-// adoptDefaults does so for all commands, once they are parsed.
-func adoptDefaults(node *kong.Node) {
-	adoptDefault(node)
-	for _, below := range node.Children {
-		adoptDefaults(below)
-	}
-}

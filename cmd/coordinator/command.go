@@ -14,10 +14,10 @@ type command struct {
 	JSON           io.Writer // where the object of --json goes; nil without --json
 	log            logSettings
 
-	checked   []checkedJSON
-	warnings  []string     // that were printed
-	wroteJSON bool         // the object has been written
-	jobOutput *outputGuard // standard output of a job; nil outside a job
+	Checked   []checkedJSON // of the settings of serve
+	warnings  []string      // that were printed
+	wroteJSON bool          // the object has been written
+	jobOutput *outputGuard  // standard output of a job; nil outside a job
 }
 
 // A checkedJSON is a part of the settings of serve that is as it should be.

@@ -209,3 +209,11 @@ func firstSentence(help string) string {
 	}
 	return help
 }
+
+// adoptDefaults does so for all commands, once they are parsed.
+func adoptDefaults(node *kong.Node) {
+	adoptDefault(node)
+	for _, below := range node.Children {
+		adoptDefaults(below)
+	}
+}

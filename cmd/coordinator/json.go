@@ -78,10 +78,3 @@ type failureJSON struct {
 	Hint     string `json:"hint,omitempty"`
 	ExitCode int    `json:"exit_code"`
 }
-
-// printChecked says that a part of the settings is as it should be.
-func (c *command) printChecked(name, format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
-	c.checked = append(c.checked, checkedJSON{name, text})
-	fmt.Fprintf(c.Stdout, "ok  %-10s %s\n", name, text)
-}

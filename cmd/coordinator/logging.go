@@ -1,7 +1,7 @@
 package main
 
-// What is logged, and how: the flags and variables of the log, which all commands have. Nothing else in this program
-// makes a logger.
+// What is logged, and how: the flags and variables of the log, which all commands have. Nothing but this
+// and logging_serve.go makes a logger.
 
 import (
 	"cmp"
@@ -58,17 +58,4 @@ func (c *command) newLogger() *slog.Logger {
 		return slog.New(slog.DiscardHandler)
 	}
 	return oplog.New(c.Stderr, oplog.Style{JSON: c.log.isJSON, Level: *c.log.level, Color: c.ErrColor, Clock: time.TimeOnly})
-}
-
-// serverLog returns a logger to standard error: decisions, warnings and errors, unless another level was asked for.
-func (c *command) serverLog() *slog.Logger {
-	return c.logFrom(slog.LevelInfo)
-}
-
-// logFrom returns a logger to standard error of what has at least a level, unless another level was asked for.
-func (c *command) logFrom(level slog.Level) *slog.Logger {
-	if c.log.level != nil {
-		level = *c.log.level
-	}
-	return oplog.New(c.Stderr, oplog.Style{JSON: c.log.isJSON, Level: level, Color: c.ErrColor})
 }

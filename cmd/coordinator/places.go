@@ -3,9 +3,6 @@ package main
 // Where a check leads: GitHub's website, the docs of this very version, and the dashboard.
 
 import (
-	"errors"
-	"net"
-	"net/url"
 	"regexp"
 	"strings"
 
@@ -45,32 +42,4 @@ func docsOf(version string) string {
 		ref = version
 	}
 	return "https://github.com/review-coordinator/coordinator/blob/" + ref + "/docs"
-}
-
-// parsePublicURL returns the dashboard's address, which a flag or a variable holds, as checks link it, without a slash at
-// its end; "" if there is none. Whoever reads a check is sent there, so it must be https, unless it is this machine's own.
-func parsePublicURL(from, address string) (string, error) {
-	const hint = "write it as https://HOST or https://HOST/PATH, as a browser reaches the dashboard"
-	if address == "" {
-		return "", nil
-	}
-	u, err := url.Parse(address)
-	switch {
-	case err != nil || u.Hostname() == "" || u.Opaque != "":
-		return "", usageError(errors.New(from+" is no address"), hint) // not quoted: it may hold a password
-	case u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		return "", usageError(errors.New(from+" has more than a host and a path"), hint)
-	case u.Scheme == "http" && isLoopback(u.Hostname()), u.Scheme == "https":
-	default:
-		return "", usageError(errors.New(from+" is not https"), hint+"; http is for this machine's own address only")
-	}
-	if strings.ContainsAny(u.Path, " ()<>\"'`[]\\%") {
-		return "", usageError(errors.New(from+" has a path that no link can hold"), hint)
-	}
-	return strings.TrimRight(u.Scheme+"://"+u.Host+u.Path, "/"), nil
-}
-
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

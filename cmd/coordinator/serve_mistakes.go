@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
 	"strings"
 
 	"github.com/review-coordinator/coordinator/internal/store"
@@ -107,7 +108,7 @@ type serveJSON struct {
 
 // checksAsJSON describes what was checked; err is what is wrong, or nil.
 func checksAsJSON(c *command, err error) serveJSON {
-	out := serveJSON{OK: err == nil, Checked: append([]checkedJSON{}, c.checked...), Warnings: append([]string{}, c.warnings...)}
+	out := serveJSON{OK: err == nil, Checked: append([]checkedJSON{}, c.Checked...), Warnings: append([]string{}, c.warnings...)}
 	out.Mistakes = []failureJSON{}
 	var all settingErrors
 	if !errors.As(err, &all) && err != nil {
@@ -119,4 +120,39 @@ func checksAsJSON(c *command, err error) serveJSON {
 		out.Mistakes = append(out.Mistakes, failureJSON{Error: oneLine(one.Error()), Hint: oneLine(ending.hint), ExitCode: ending.code})
 	}
 	return out
+}
+
+// parsePublicURL returns the dashboard's address, which a flag or a variable holds, as checks link it, without a slash at
+// its end; "" if there is none. Whoever reads a check is sent there, so it must be https, unless it is this machine's own.
+func parsePublicURL(from, address string) (string, error) {
+	const hint = "write it as https://HOST or https://HOST/PATH, as a browser reaches the dashboard"
+	if address == "" {
+		return "", nil
+	}
+	u, err := url.Parse(address)
+	switch {
+	case err != nil || u.Hostname() == "" || u.Opaque != "":
+		return "", usageError(errors.New(from+" is no address"), hint) // not quoted: it may hold a password
+	case u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+		return "", usageError(errors.New(from+" has more than a host and a path"), hint)
+	case u.Scheme == "http" && isLoopback(u.Hostname()), u.Scheme == "https":
+	default:
+		return "", usageError(errors.New(from+" is not https"), hint+"; http is for this machine's own address only")
+	}
+	if strings.ContainsAny(u.Path, " ()<>\"'`[]\\%") {
+		return "", usageError(errors.New(from+" has a path that no link can hold"), hint)
+	}
+	return strings.TrimRight(u.Scheme+"://"+u.Host+u.Path, "/"), nil
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// printChecked says that a part of the settings is as it should be.
+func (c *command) printChecked(name, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	c.Checked = append(c.Checked, checkedJSON{name, text})
+	fmt.Fprintf(c.Stdout, "ok  %-10s %s\n", name, text)
 }
