@@ -68,7 +68,7 @@ func distanceOf(c color.RGBA, d color.Color) int {
 const (
 	squareSide     = 8
 	squareDistance = 24
-	squaresDiffer  = 2
+	squaresDiffer  = 6
 )
 
 // PictureDifference says how two pictures differ, as a person would see it; "" if they do not.
