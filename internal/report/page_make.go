@@ -565,6 +565,7 @@ func (m *pageMaker) footer() (f PageFooter) {
 		f.Meaning = m.places.Docs + "/verdicts.md#" + strings.ToLower(m.page.Verdict)
 	}
 	switch {
+	case d.Reason == quorum.ReasonNoPolicy || d.Reason == quorum.ReasonOff: // no check is written
 	case s.Ours.Login == quorum.ActionsBot:
 		f.Writers = wordsPhrase("It was written with a job's GITHUB_TOKEN: whoever may push a workflow to this repository could write a check of this name. Only a GitHub App of its own closes that.")
 	case s.Ours.Bot:

@@ -99,6 +99,9 @@ func (m *pageMaker) steps() []PageStep {
 	case quorum.ReasonBroken:
 		m.addBroken(&l)
 		return l.pageSteps(d.PR)
+	case quorum.ReasonNoPolicy:
+		l.add(whoMaintainer, "Merge a policy into the default branch: `coordinator init` writes one.", "")
+		return l.pageSteps(d.PR)
 	}
 	idle := m.idleReviewers()
 	switch d.Verdict {
