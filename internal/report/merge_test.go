@@ -32,7 +32,7 @@ func TestTheSamePlaceIsOneFinding(t *testing.T) {
 	at := func(file string, line int) string {
 		return fmt.Sprintf("[`%s:%d`](https://github.com/acme/shop/blob/%s/%s#L%d)", file, line, head, file, line)
 	}
-	want := "7 findings came in, 7 are shown, at 4 places: what is said of the same place stands together.\n\n" +
+	want := "7 findings came in, 7 are shown, at 4 places.\n\n" +
 		"**gemini, copilot and openai** · " + at("cart.go", 12) + "\n\n" +
 		"gemini and copilot · high\n\n> `The sum is not rounded.`\n\n" +
 		"openai\n\n> `Round it.`\n\n" +

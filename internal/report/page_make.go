@@ -557,6 +557,7 @@ func (m *pageMaker) footer() (f PageFooter) {
 		if len(required) > 0 {
 			f.Quorum = slices.Concat(f.Quorum, fillPhrase(", %s among them", joinPhrases(required)))
 		}
+		f.Quorum = append(f.Quorum, Span{Text: ", and none may object"})
 	}
 	if url := m.policyURL(); url != "" {
 		f.Policy = linkPhrase(d.PR, wordsPhrase("the policy file"), url)

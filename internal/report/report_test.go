@@ -189,7 +189,7 @@ func goldens() []golden {
 			d:     decided(quorum.Blocked, objects("gemini", 5, quorum.Finding{Path: "cart.go", Line: 12, Body: "The sum is not rounded."}), threads),
 			title: "Changes requested by gemini and copilot (2 findings)", status: "completed/failure",
 			says: []string{
-				"2 findings came in, 2 are shown, at 1 place:",
+				"2 findings came in, 2 are shown, at 1 place.",
 				"**gemini and copilot** · ",
 				"**A person with write permission who had no hand in the change**: Resolve the open thread of copilot",
 				"it objects, 1 thread is open: `The sum is not rounded.`",
@@ -719,7 +719,7 @@ func TestTerminal(t *testing.T) {
 Unverified. Too few reviewers approve this commit, and none objects: 1 of 2 approvals. gemini: GitHub refused to run it again: "no␛[2J ::set-output name=verdict::passed ## [error]x". This is about commit 3f2c1d9 against main.
 
 What you can do
-- A person with write permission who had no hand in the change: Review this commit and approve it: that stands in for what is missing.
+- A person with write permission who had no hand in the change: Review this commit and approve it: one such approval is enough.
 - You: Nothing in the change has to be mended for this check: no reviewer objects to it. You can ask for that approval.
 - A person with write permission: Run gemini again by hand, or push a new commit.
   https://github.com/acme/shop/actions/runs/12
@@ -738,7 +738,7 @@ How it got here
 - 14:04 UTC openai: approve
 - 14:09 UTC gemini: unavailable, GitHub refused to run it again; reviewer skipped after 2 failed attempts — manual review recommended (unverified)
 
-Quorum: 2 of 3 reviewers must approve.
+Quorum: 2 of 3 reviewers must approve, and none may object.
 Policy: https://github.com/acme/shop/blob/HEAD/.github/review-coordinator.yml
 What this means: https://github.com/review-coordinator/coordinator/blob/v1.2.3/docs/verdicts.md#unverified
 `
@@ -822,7 +822,7 @@ func TestOrderOfThePage(t *testing.T) {
 		"### Findings", "· gemini: `Finding number 0. Far apart.`", "4 more stand in the details below.",
 		"| Reviewer | Vote | Why |\n| --- | --- | --- |\n", "### What happens next", "<summary>How it got here</summary>",
 		"- 14:03 UTC the check passes\n", "- 14:06 UTC the pass is taken back: gemini objects\n",
-		"Quorum: 2 of 3 reviewers must approve, openai among them · [the policy file](https://github.com/acme/shop/blob/HEAD/.github/review-coordinator.yml)",
+		"Quorum: 2 of 3 reviewers must approve, openai among them, and none may object · [the policy file](https://github.com/acme/shop/blob/HEAD/.github/review-coordinator.yml)",
 		" · [what does this mean?](https://github.com/review-coordinator/coordinator/blob/v1.2.3/docs/verdicts.md#blocked)",
 		"<summary>Who can write this check?</summary>", "GITHUB_TOKEN",
 	} {

@@ -145,7 +145,7 @@ func (m *pageMaker) addBroken(l *stepList) {
 	case m.snapshot.File.Changed:
 		l.add(whoAuthor, "Nothing: until that file is merged in a version that works, the one on the default branch counts.", "")
 	default:
-		l.add(whoAuthor, "Nothing: this is not about your change.", "")
+		l.add(whoAuthor, "Nothing in your change causes this. Tell a maintainer, if nobody has.", "")
 	}
 	l.add(whoMaintainer, "Mend [the policy file] on the default branch; `coordinator config check` shows every mistake.", m.policyURL())
 }
@@ -265,9 +265,9 @@ func (m *pageMaker) addThreads(l *stepList, b quorum.Ballot, who Phrase) {
 	}
 	switch {
 	case open == 1:
-		l.add(role, "Resolve [the open thread of %s], if it asks for nothing that is needed.", url, who)
+		l.add(role, "Resolve [the open thread of %s], if it is wrong.", url, who)
 	case open > 1:
-		l.add(role, fmt.Sprintf("Resolve [the %d open threads of %%s], if they ask for nothing that is needed.", open), url, who)
+		l.add(role, fmt.Sprintf("Resolve [the %d open threads of %%s], if they are wrong.", open), url, who)
 	case resolved > 0:
 		l.add(role, "Open [the threads of %s] and resolve them again: whoever resolved them may not.", b.URL, who)
 	}
@@ -324,9 +324,9 @@ func (m *pageMaker) addStandIn(l *stepList) {
 			"Settle what %s asks for: while a person requests changes, nobody's approval stands in for what is missing.", joinPhrases(names),
 		), "")
 	default:
-		what := "Review this commit and approve it: that stands in for what is missing."
+		what := "Review this commit and approve it: one such approval is enough."
 		if d.Pending > 0 {
-			what = "Review this commit and approve it: that stands in for what is missing, once nobody is pending."
+			what = "Review this commit and approve it: one such approval is enough, once nobody is pending."
 		}
 		l.add(standInWho(m.policy.StandIn), what, "")
 	}

@@ -124,7 +124,7 @@ func (p Page) addFindings(b *summaryBuilder) {
 // placesSaid says of how many places the findings are, where those are fewer.
 func placesSaid(p Page) string {
 	findings, places := countNoun(p.Came, "finding"), countNoun(len(p.Findings), "place")
-	return fmt.Sprintf("%s at %s: what is said of the same place stands together", findings, places)
+	return fmt.Sprintf("%s at %s", findings, places)
 }
 
 func countMore(n int) string {

@@ -108,7 +108,7 @@ func (p Page) renderFindings(room int) string {
 	}
 	head := fmt.Sprintf("\n\n### Findings\n\n%s came in, %d %s shown", countNoun(came, "finding"), shown, isOrAre(shown))
 	if shown == came && len(all) < came {
-		head += fmt.Sprintf(", at %s: what is said of the same place stands together", countNoun(len(all), "place"))
+		head += fmt.Sprintf(", at %s", countNoun(len(all), "place"))
 	}
 	head += "."
 	if shortened > 0 {
