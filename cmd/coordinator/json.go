@@ -8,9 +8,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"unicode"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/review-coordinator/coordinator/internal/report"
 )
 
 // wantJSON keeps standard output for the object, if the command that was parsed is given --json.
@@ -45,31 +46,10 @@ func encodeJSON(w io.Writer, v any) error {
 	if err := enc.Encode(v); err != nil {
 		return fmt.Errorf("write result: %w", err)
 	}
-	if _, err := w.Write(escapeHidden(text.Bytes())); err != nil {
+	if _, err := w.Write(report.EscapeHidden(text.Bytes())); err != nil {
 		return fmt.Errorf("write result: %w", err)
 	}
 	return nil
-}
-
-// escapeHidden escapes the controls and marks of JSON beyond ASCII, which stand nowhere but in its strings, and DEL.
-func escapeHidden(text []byte) []byte {
-	isHidden := func(r rune) bool { return r >= 0x7f && (unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r)) }
-	if bytes.IndexFunc(text, isHidden) < 0 {
-		return text
-	}
-	var out bytes.Buffer
-	for _, r := range string(text) {
-		switch {
-		case !isHidden(r):
-			out.WriteRune(r)
-		case r > 0xffff:
-			r -= 0x10000
-			fmt.Fprintf(&out, `\u%04x\u%04x`, 0xd800+r>>10, 0xdc00+r&0x3ff)
-		default:
-			fmt.Fprintf(&out, `\u%04x`, r)
-		}
-	}
-	return out.Bytes()
 }
 
 // A failureJSON is what --json prints of a command that has no result.

@@ -112,11 +112,17 @@ func encodeLine[T blockContent | quorum.Record](v T) string {
 	if err != nil { // unreachable unless a time lies beyond the year 9999
 		return "{}"
 	}
-	if bytes.IndexFunc(raw, isHidden) < 0 {
-		return string(raw)
+	return string(EscapeHidden(raw))
+}
+
+// EscapeHidden escapes in JSON every character beyond ASCII, and DEL, that could turn or hide text or that a terminal
+// obeys. They stand nowhere but in its strings.
+func EscapeHidden(text []byte) []byte {
+	if bytes.IndexFunc(text, isHidden) < 0 {
+		return text
 	}
-	var b strings.Builder
-	for _, r := range string(raw) {
+	var b bytes.Buffer
+	for _, r := range string(text) {
 		switch {
 		case !isHidden(r):
 			b.WriteRune(r)
@@ -127,7 +133,7 @@ func encodeLine[T blockContent | quorum.Record](v T) string {
 			fmt.Fprintf(&b, `\u%04x`, r)
 		}
 	}
-	return b.String()
+	return b.Bytes()
 }
 
 func isHidden(r rune) bool {
