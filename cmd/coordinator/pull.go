@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/review-coordinator/coordinator/internal/clone"
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -20,10 +21,16 @@ import (
 const pullForms = "write it as 7, octo/shop#7, or its address: https://github.com/octo/shop/pull/7"
 
 var (
-	pullNumber = regexp.MustCompile(`^#?([0-9]{1,9})$`)
-	pullNamed  = regexp.MustCompile(`^([A-Za-z0-9._-]{1,100})/([A-Za-z0-9._-]{1,100})(?:#|/pull/)([0-9]{1,9})/?$`)
+	pullNumber = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^#?([0-9]{1,9})$`)
+	})
+	pullNamed = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^([A-Za-z0-9._-]{1,100})/([A-Za-z0-9._-]{1,100})(?:#|/pull/)([0-9]{1,9})/?$`)
+	})
 	// pullPath matches the path of a pull request's page and of those below it: /files, /checks, /commits/….
-	pullPath = regexp.MustCompile(`^/([A-Za-z0-9._-]{1,100})/([A-Za-z0-9._-]{1,100})/pull/([0-9]{1,9})(?:/.*)?$`)
+	pullPath = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^/([A-Za-z0-9._-]{1,100})/([A-Za-z0-9._-]{1,100})/pull/([0-9]{1,9})(?:/.*)?$`)
+	})
 )
 
 // parsePull reads a pull request as a person writes it, on the GitHub whose API is at api. Its repository is empty where
@@ -31,7 +38,7 @@ var (
 func parsePull(text, api string) (quorum.PR, error) {
 	text = strings.TrimSpace(text)
 	m := []string{"", "", "", ""}
-	switch number, named := pullNumber.FindStringSubmatch(text), pullNamed.FindStringSubmatch(text); {
+	switch number, named := pullNumber().FindStringSubmatch(text), pullNamed().FindStringSubmatch(text); {
 	case number != nil:
 		m[3] = number[1]
 	case named != nil && named[1] != hostOfSite(api):
@@ -41,7 +48,7 @@ func parsePull(text, api string) (quorum.PR, error) {
 		if err != nil {
 			return quorum.PR{}, err
 		}
-		if m = pullPath.FindStringSubmatch(page); strings.Contains(text, "/issues/") && m == nil {
+		if m = pullPath().FindStringSubmatch(page); strings.Contains(text, "/issues/") && m == nil {
 			return quorum.PR{}, usageError(
 				fmt.Errorf("%q is an issue's address", clipArgument(text)), "a pull request's has /pull/ where this has /issues/",
 			)
@@ -54,7 +61,7 @@ func parsePull(text, api string) (quorum.PR, error) {
 	if n == 0 {
 		return quorum.PR{}, usageError(fmt.Errorf("%q is no pull request: they are counted from 1", clipArgument(text)), pullForms)
 	}
-	if m[1] != "" && (!isRepoName(m[1]) || !isRepoName(m[2])) {
+	if m[1] != "" && (!clone.IsName(m[1]) || !clone.IsName(m[2])) {
 		return quorum.PR{}, usageError(fmt.Errorf("%q is no pull request", clipArgument(text)), pullForms)
 	}
 	return quorum.PR{Owner: m[1], Repo: m[2], Number: n}, nil
@@ -92,11 +99,6 @@ func clipArgument(text string) string {
 		return string(r[:most]) + "…"
 	}
 	return text
-}
-
-// isRepoName reports whether GitHub could give that name to an account or a repository.
-func isRepoName(name string) bool {
-	return repoName.MatchString(name) && name != "." && name != ".."
 }
 
 // resolvePull returns the pull request that an argument names. A number alone is one of the repository that is named,
@@ -165,9 +167,6 @@ func hostOfSite(api string) string {
 	return host
 }
 
-// repoName matches the names that GitHub gives to accounts and repositories.
-var repoName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
-
 // splitRepo reads a repository as a person writes it: OWNER/NAME, or its address.
 func (c *command) splitRepo(repo string) (owner, name string, err error) {
 	text := strings.TrimSpace(repo)
@@ -179,7 +178,7 @@ func (c *command) splitRepo(repo string) (owner, name string, err error) {
 		text = strings.TrimSuffix(strings.Trim(page, "/"), ".git")
 	}
 	owner, name, found := strings.Cut(text, "/")
-	if !found || !isRepoName(owner) || !isRepoName(name) {
+	if !found || !clone.IsName(owner) || !clone.IsName(name) {
 		return "", "", usageError(fmt.Errorf("%q is no repository", clipArgument(repo)), "write it as OWNER/NAME: --repo octo/shop")
 	}
 	return owner, name, nil

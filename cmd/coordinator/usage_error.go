@@ -19,38 +19,40 @@ type parseRewording struct {
 	message, hint string // an empty hint: how the command is used
 }
 
-// parseRewordings are tried in their order.
-var parseRewordings = []parseRewording{
-	{
-		regexp.MustCompile(`^(--[a-z-]+): expected [a-z]+ value but got "(-[0-9][^"]{0,20})" \(short flag\)`),
-		"$1 $2 is below zero", "",
-	},
-	{regexp.MustCompile(`^(--[a-z-]+): expected [a-z]+ value but got "EOL"`), "$1 has no value", ""},
-	{
-		regexp.MustCompile(`^(--[a-z-]+): expected [a-z]+ value but got "(-[^"]{0,40})" \(.*$`),
-		"$1 has no value: $2 is the next flag", "a value that begins with - is written $1=VALUE",
-	},
-	{
-		regexp.MustCompile(`^(--[a-z-]+): expected duration but got "?([0-9]{1,9})"?(?::.*)?$`),
-		"$1 $2 has no unit", "write it with a unit: ${2}s or ${2}m",
-	},
-	{
-		regexp.MustCompile(`^(--[a-z-]+): expected duration but got "?([^":]{0,40})"?.*$`),
-		`$1 "$2" is no duration`, "write it as 90s, 15m or 2h",
-	},
-	{
-		regexp.MustCompile(`^(--[a-z-]+): expected a valid [0-9]+ bit int but got "([0-9]{10,40})"$`),
-		"$1 $2 is too large", "",
-	},
-	{
-		regexp.MustCompile(`^(--[a-z-]+): expected an? (?:valid [0-9]+ bit )?int but got "([^"]{0,40})".*$`),
-		`$1 "$2" is no number`, "",
-	},
-	{
-		regexp.MustCompile(`^(--[a-z-]+): bool value must be .* but got "([^"]{0,40})"$`),
-		`$1 "$2" is neither true nor false`, "$1 alone says yes; leave it out for no",
-	},
-	{regexp.MustCompile(`^(unknown flag -[^-]).*$`), "$1", ""}, // the parser offers every short flag that there is
+// parseRewordings are tried in their order. They are compiled when there is an error, not at each start.
+func parseRewordings() []parseRewording {
+	return []parseRewording{
+		{
+			regexp.MustCompile(`^(--[a-z-]+): expected [a-z]+ value but got "(-[0-9][^"]{0,20})" \(short flag\)`),
+			"$1 $2 is below zero", "",
+		},
+		{regexp.MustCompile(`^(--[a-z-]+): expected [a-z]+ value but got "EOL"`), "$1 has no value", ""},
+		{
+			regexp.MustCompile(`^(--[a-z-]+): expected [a-z]+ value but got "(-[^"]{0,40})" \(.*$`),
+			"$1 has no value: $2 is the next flag", "a value that begins with - is written $1=VALUE",
+		},
+		{
+			regexp.MustCompile(`^(--[a-z-]+): expected duration but got "?([0-9]{1,9})"?(?::.*)?$`),
+			"$1 $2 has no unit", "write it with a unit: ${2}s or ${2}m",
+		},
+		{
+			regexp.MustCompile(`^(--[a-z-]+): expected duration but got "?([^":]{0,40})"?.*$`),
+			`$1 "$2" is no duration`, "write it as 90s, 15m or 2h",
+		},
+		{
+			regexp.MustCompile(`^(--[a-z-]+): expected a valid [0-9]+ bit int but got "([0-9]{10,40})"$`),
+			"$1 $2 is too large", "",
+		},
+		{
+			regexp.MustCompile(`^(--[a-z-]+): expected an? (?:valid [0-9]+ bit )?int but got "([^"]{0,40})".*$`),
+			`$1 "$2" is no number`, "",
+		},
+		{
+			regexp.MustCompile(`^(--[a-z-]+): bool value must be .* but got "([^"]{0,40})"$`),
+			`$1 "$2" is neither true nor false`, "$1 alone says yes; leave it out for no",
+		},
+		{regexp.MustCompile(`^(unknown flag -[^-]).*$`), "$1", ""}, // the parser offers every short flag that there is
+	}
 }
 
 // flagsElsewhere are flags that a person may well type at a command that has another for it.
@@ -93,7 +95,7 @@ func explainParseError(err error) error {
 	}
 	usage := strings.Join(strings.Fields("coordinator "+name+" --help"), " ") + " shows how it is used"
 	text, hint := err.Error(), ""
-	for _, r := range parseRewordings {
+	for _, r := range parseRewordings() {
 		if m := r.pattern.FindStringSubmatchIndex(text); m != nil {
 			hint = string(r.pattern.ExpandString(nil, r.hint, text, m))
 			text = string(r.pattern.ExpandString(nil, r.message, text, m))
@@ -168,7 +170,7 @@ func explainArgument(at *kong.Node, name, rest string) (text, hint string) {
 		hint = "coordinator " + name + " alone takes no argument; below it there is " + strings.Join(visibleChildren(at), ", ")
 	case text == `there is no command "setup"`:
 		hint = "coordinator init sets up a repository, coordinator serve setup makes a GitHub App"
-	case pullNumber.MatchString(arg) || pullNamed.MatchString(arg) || strings.Contains(arg, "/pull/"):
+	case pullNumber().MatchString(arg) || pullNamed().MatchString(arg) || strings.Contains(arg, "/pull/"):
 		hint = "to ask about a pull request: coordinator explain " + clipArgument(arg)
 	}
 	return text, hint

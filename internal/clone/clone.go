@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // A Clone is a working folder of Git's.
@@ -87,9 +88,15 @@ func readShortFile(path string) (string, error) {
 }
 
 var (
-	remoteSection = regexp.MustCompile(`^\[\s*(?i:remote)\s+"((?:[^"\\]|\\.)*)"\s*\]`)
-	anySection    = regexp.MustCompile(`^\[[^\]]*\]`)
-	urlKey        = regexp.MustCompile(`^(?i:url)\s*=\s*(.*)$`)
+	remoteSection = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^\[\s*(?i:remote)\s+"((?:[^"\\]|\\.)*)"\s*\]`)
+	})
+	anySection = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^\[[^\]]*\]`)
+	})
+	urlKey = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(?i:url)\s*=\s*(.*)$`)
+	})
 )
 
 // parseRemotes reads the remotes of Git's configuration.
@@ -99,14 +106,14 @@ func parseRemotes(config string) (remotes []remote) {
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
 		line := strings.TrimSpace(lines.Text())
-		if head := anySection.FindString(line); head != "" {
+		if head := anySection().FindString(line); head != "" {
 			section = ""
-			if m := remoteSection.FindStringSubmatch(line); m != nil {
+			if m := remoteSection().FindStringSubmatch(line); m != nil {
 				section, head = m[1], m[0]
 			}
 			line = strings.TrimSpace(strings.TrimPrefix(line, head))
 		}
-		m := urlKey.FindStringSubmatch(line)
+		m := urlKey().FindStringSubmatch(line)
 		if section == "" || m == nil {
 			continue
 		}
@@ -122,7 +129,13 @@ func parseRemotes(config string) (remotes []remote) {
 	return remotes
 }
 
-var repoPartPattern = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
+// IsName reports whether GitHub could give that name to an account or a repository.
+func IsName(name string) bool {
+	isOther := func(r rune) bool {
+		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("._-", r))
+	}
+	return name != "" && len(name) <= 100 && name != "." && name != ".." && strings.IndexFunc(name, isOther) < 0
+}
 
 // repositoryOn returns what a remote's address names on the GitHub whose pages are on that host; named is false if it
 // names nothing there.
@@ -142,8 +155,7 @@ func (r remote) repositoryOn(host string) (repo string, named bool) {
 	}
 	owner, name, _ := strings.Cut(strings.Trim(path, "/"), "/")
 	name = strings.TrimSuffix(name, ".git")
-	if at == "" || at != strings.ToLower(host) || !repoPartPattern.MatchString(owner) || !repoPartPattern.MatchString(name) ||
-		name == "." || name == ".." {
+	if at == "" || at != strings.ToLower(host) || !IsName(owner) || !IsName(name) {
 		return "", false
 	}
 	return owner + "/" + name, true

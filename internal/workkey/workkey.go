@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
@@ -52,11 +53,13 @@ type Key struct {
 // PR is the pull request of a key of one.
 func (p Key) PR() quorum.PR { return quorum.PR{Owner: p.Owner, Repo: p.Repo, Number: p.Number} }
 
-var keyShape = regexp.MustCompile(`^(\d{1,19})(?:/([A-Za-z0-9._-]{1,100})/([A-Za-z0-9._-]{1,100})(?:@([0-9a-f]{40,64})|#(\d{1,10}))?)?$`)
+var keyShape = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(\d{1,19})(?:/([A-Za-z0-9._-]{1,100})/([A-Za-z0-9._-]{1,100})(?:@([0-9a-f]{40,64})|#(\d{1,10}))?)?$`)
+})
 
 // Parse reads any key but App.
 func Parse(key string) (p Key, ok bool) {
-	m := keyShape.FindStringSubmatch(key)
+	m := keyShape().FindStringSubmatch(key)
 	if m == nil {
 		return Key{}, false
 	}

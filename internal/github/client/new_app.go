@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/review-coordinator/coordinator/internal/github/untrusted"
 )
@@ -31,7 +32,9 @@ type NewApp struct {
 func (a NewApp) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "github.NewApp(%d)", a.ID) }
 
 // manifestCode matches the codes that are exchanged: one stands in a path.
-var manifestCode = regexp.MustCompile(`^[A-Za-z0-9_-]{1,200}$`)
+var manifestCode = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z0-9_-]{1,200}$`)
+})
 
 // ErrNoManifestCode says that a text cannot be the code of a manifest.
 var ErrNoManifestCode = errors.New("it is no code of GitHub's")
@@ -42,7 +45,7 @@ const maxNewAppBytes = 1 << 20
 // ExchangeManifestCode exchanges the code of a manifest for the App that was made. The code is the only credential, and
 // is worth nothing afterwards: it stands in no error. GitHub answers 404 if it is more than an hour old, or was used.
 func ExchangeManifestCode(ctx context.Context, o Options, code string) (NewApp, error) {
-	if !manifestCode.MatchString(code) {
+	if !manifestCode().MatchString(code) {
 		return NewApp{}, ErrNoManifestCode
 	}
 	g, err := newHost(o, 1)
