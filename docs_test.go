@@ -642,7 +642,7 @@ var outcomes = []struct {
 	name    string
 	reasons []quorum.Reason
 }{
-	{"approves", []quorum.Reason{quorum.ReasonApproved, quorum.ReasonAccepted, quorum.ReasonResolved}},
+	{"approves", []quorum.Reason{quorum.ReasonApproved, quorum.ReasonAccepted, quorum.ReasonResolved, quorum.ReasonCarried}},
 	{"objects", []quorum.Reason{quorum.ReasonFindings, quorum.ReasonOpenThreads, quorum.ReasonStands, quorum.ReasonLookingAgain}},
 	{"waits", []quorum.Reason{
 		quorum.ReasonSilent, quorum.ReasonRunning, quorum.ReasonDoubt, quorum.ReasonApproval, quorum.ReasonUnnamed, quorum.ReasonMoved,
@@ -659,9 +659,12 @@ var outcomes = []struct {
 		quorum.ReasonModelRefusal, quorum.ReasonSkipped, quorum.ReasonDeclined, quorum.ReasonTooLarge, quorum.ReasonNoSecrets, quorum.ReasonGuarded,
 		quorum.ReasonSelf, quorum.ReasonOtherPull, quorum.ReasonForbidden, quorum.ReasonRetired, quorum.ReasonRefused, quorum.ReasonPermission,
 		quorum.ReasonTooOld, quorum.ReasonAttempts, quorum.ReasonIgnored, quorum.ReasonDrift,
+		quorum.ReasonOverridden, quorum.ReasonOtherLane, quorum.ReasonWhen,
 	}},
 	{"whole", []quorum.Reason{
 		quorum.ReasonTally, quorum.ReasonRequired, quorum.ReasonStandIn, quorum.ReasonDraft, quorum.ReasonBroken, quorum.ReasonSiblings,
+		quorum.ReasonPeople, quorum.ReasonTooFew, quorum.ReasonNoReview,
+		quorum.ReasonLaneBase, quorum.ReasonLaneGuard, quorum.ReasonLanePolicy,
 		quorum.ReasonClosed, quorum.ReasonOff, quorum.ReasonNoPolicy,
 	}},
 }

@@ -98,6 +98,10 @@ const (
 	ReasonCommand      Reason = "command"       // silent: its approval answers a command, and reviews nothing; Detail: whose
 	ReasonSelf         Reason = "self"          // the pull request's author is its reviewer
 	ReasonOtherPull    Reason = "other_pull"    // declined: it may be about another pull request of the same branch; Detail: which
+	ReasonOtherLane    Reason = "other_lane"    // no vote: the lane names others
+	ReasonWhen         Reason = "when"          // no vote: the pull request is not one of those on which it votes
+	ReasonCarried      Reason = "carried"       // an approval of an earlier head with the same diff; Detail: that head
+	ReasonOverridden   Reason = "overridden"    // unavailable: somebody who may accepted over its objection; Detail: who
 
 	// Of decisions.
 	ReasonTally    Reason = "tally"    // the ballots decide
@@ -109,6 +113,14 @@ const (
 	ReasonSiblings Reason = "siblings" // other open pull requests share this head
 	ReasonRequired Reason = "required" // Unverified: a required reviewer does not approve
 	ReasonStandIn  Reason = "stand_in" // Passed: a person stands in
+	ReasonPeople   Reason = "people"   // Unverified: enough reviewers approve, and people are missing
+	ReasonTooFew   Reason = "too_few"  // Unverified: fewer reviewers vote on this pull request than must approve
+	ReasonNoReview Reason = "noreview" // Passed: the lane needs no review
+
+	// Of lanes that do not hold for a pull request.
+	ReasonLaneBase   Reason = "lane_base"   // it asks less, and does not name this base without a pattern; Detail: the base
+	ReasonLaneGuard  Reason = "lane_guard"  // it asks less, and the pull request changes what is guarded; Detail: the path
+	ReasonLanePolicy Reason = "lane_policy" // it asks less, and the pull request changes the policy; Detail: the path
 )
 
 // Standing reports whether a ballot's reason is that an objection stands which its reviewer has not answered.
@@ -121,6 +133,8 @@ type Ballot struct {
 	Required bool      `json:"required,omitempty"`
 	Shadow   bool      `json:"shadow,omitempty"`
 	Retired  bool      `json:"retired,omitempty"`
+	Excused  Reason    `json:"excused,omitempty"` // it has no vote on this pull request, and has not objected to it
+	Family   string    `json:"family,omitempty"`
 	Vote     Vote      `json:"vote"`
 	Outcome  Outcome   `json:"outcome"`
 	Reason   Reason    `json:"reason"`
@@ -136,6 +150,9 @@ type Ballot struct {
 	// ballot says "reviewer skipped after N failed attempts".
 	Retried  bool      `json:"retried,omitempty"`  // a verdict of an attempt after the first
 	Retrying bool      `json:"retrying,omitempty"` // Pending: another attempt is due or under way
+	Asked    int       `json:"asked,omitempty"`    // verdicts that it gave on this diff, this one included; 0: one or none
+	Flipped  bool      `json:"flipped,omitempty"`  // Approve: it objected to this diff before
+	Again    bool      `json:"again,omitempty"`    // it objected to the last head that it judged, and so is required
 	Spent    bool      `json:"spent,omitempty"`    // Unavailable: no attempt is left
 	Findings []Finding `json:"findings,omitempty"`
 	Answers  []string  `json:"answers,omitempty"` // hostile: excerpts of answers without a verdict, oldest first
@@ -157,7 +174,10 @@ type Ballot struct {
 }
 
 // Voter reports whether the vote is one of the tally's.
-func (b Ballot) Voter() bool { return !b.Shadow && !b.Retired }
+func (b Ballot) Voter() bool { return b.MayVote() && b.Excused == "" }
+
+// MayVote reports whether the vote is one of the tally's once it objects.
+func (b Ballot) MayVote() bool { return !b.Shadow && !b.Retired }
 
 // A Finding is what a reviewer objects to; it is quoted, never inferred.
 type Finding struct {
@@ -188,6 +208,7 @@ type Action struct {
 	Attempt    int        `json:"attempt,omitempty"`     // the attempt that was seen
 	FailedOnly bool       `json:"failed_only,omitempty"` // Rerun: a job failed, so only failed jobs are run again
 	Request    Request    `json:"request,omitzero"`      // Ask
+	Command    int64      `json:"command,omitempty"`     // the person's command by which it is done; 0: ours
 	// once it is carried out at now, the ballot's deadline is now + Timeout, at most Until
 	Until   time.Time     `json:"until,omitzero"`
 	Timeout time.Duration `json:"timeout,omitempty"`

@@ -48,6 +48,8 @@ type Pass struct {
 	Voters []string  `json:"voters"`
 	Basis  []Basis   `json:"basis"` // the approvals it rests on
 	By     []StandIn `json:"by,omitempty"`
+	People []StandIn `json:"people,omitempty"` // the approvals that the policy asks of people, beside By
+	Lane   string    `json:"lane,omitempty"`   // "": the top level
 }
 
 // Basis is one approval that a pass rests on.
@@ -71,13 +73,18 @@ type Decision struct {
 	Pending     int       `json:"pending"`
 	Ballots     []Ballot  `json:"ballots"`             // in the policy's order, as of now
 	StandIns    []StandIn `json:"stand_ins,omitempty"` // people whose approvals filled what was missing
-	Against     []string  `json:"-"`                   // people entitled to stand in who request changes: then nobody stands in
-	Start       time.Time `json:"start,omitzero"`
-	GraceEnd    time.Time `json:"grace_end,omitzero"` // Waiting for it: the check passes then
-	Siblings    []int     `json:"siblings,omitempty"` // all open pull requests with this head, this one included
-	Wake        time.Time `json:"wake,omitzero"`      // zero: only a change on GitHub can change the decision
-	Effects     Effects   `json:"-"`
-	Pass        *Pass     `json:"-"` // Passed: to be remembered
+
+	Lane        LaneChoice `json:"lane,omitzero"`
+	NeedPeople  int        `json:"need_people,omitempty"` // approvals that the policy asks of people
+	People      []StandIn  `json:"people,omitempty"`      // those that there are, at most so many
+	AgainstVote bool       `json:"-"`                     // Against objects: the policy asks people
+	Against     []string   `json:"-"`                     // people entitled to stand in who request changes: then nobody stands in
+	Start       time.Time  `json:"start,omitzero"`
+	GraceEnd    time.Time  `json:"grace_end,omitzero"` // Waiting for it: the check passes then
+	Siblings    []int      `json:"siblings,omitempty"` // all open pull requests with this head, this one included
+	Wake        time.Time  `json:"wake,omitzero"`      // zero: only a change on GitHub can change the decision
+	Effects     Effects    `json:"-"`
+	Pass        *Pass      `json:"-"` // Passed: to be remembered
 }
 
 // Effects are to be carried out, in this order, after the check that announces them was written: each intent stands
@@ -88,10 +95,21 @@ type Effects struct {
 	Cancels  []Action
 	Reruns   []Action
 	Requests []Action
+	Replies  []Reply // to people's commands
 }
 
 // Empty reports whether there is nothing to do.
-func (e Effects) Empty() bool { return len(e.Cancels)+len(e.Reruns)+len(e.Requests) == 0 }
+func (e Effects) Empty() bool {
+	return len(e.Cancels)+len(e.Reruns)+len(e.Requests)+len(e.Replies) == 0
+}
+
+// A Reply is how a person's command is answered on GitHub: by a reaction to its comment, and of "explain" by a comment.
+type Reply struct {
+	Command int64  // the comment's id
+	Refused bool   // a thumbs down, else a thumbs up
+	Explain bool   // a comment says why the check reads as it does
+	Body    string // of that comment; the loop fills it in
+}
 
 // A Receipt says what became of each effect.
 type Receipt struct {
@@ -140,7 +158,55 @@ type Record struct {
 	Pass       *Pass         `json:"pass,omitempty"`
 	Undone     []UndonePass  `json:"undone,omitempty"`    // passes that were taken back, the last ones
 	Annotated  []string      `json:"annotated,omitempty"` // keys of findings that are annotated already
+
+	Diff     string     `json:"diff,omitempty"`     // [DiffPrint].Lines of this head
+	Tree     string     `json:"tree,omitempty"`     // [DiffPrint].Tree of this head
+	Before   string     `json:"before,omitempty"`   // the head from which this record inherited
+	Judged   []Judged   `json:"judged,omitempty"`   // the newest verdict of each reviewer, on whatever head
+	Past     []PastDiff `json:"past,omitempty"`     // other diffs that were objected to, the newest first
+	Commands []Command  `json:"commands,omitempty"` // people's words that were heard, oldest first
 }
+
+// A Judged is the verdict that a reviewer gave last on this pull request.
+type Judged struct {
+	Reviewer string `json:"reviewer"`
+	Head     string `json:"head"` // on which; the first seven digits
+	No       bool   `json:"no,omitempty"`
+	Diff     string `json:"diff,omitempty"`  // of that head
+	Times    int    `json:"times,omitempty"` // verdicts that it gave on that diff
+	Noes     int    `json:"noes,omitempty"`  // objections among them
+}
+
+// A PastDiff is a diff of the pull request against a base that was objected to: coming back to it brings that back.
+type PastDiff struct {
+	Diff       string      `json:"diff"`
+	Base       string      `json:"base"`
+	Head       string      `json:"head"` // that had it; the first seven digits
+	Objections []Objection `json:"objections"`
+}
+
+// A Command is a person's word in a comment of the pull request, or a press of the check's button.
+type Command struct {
+	ID        int64       `json:"id"` // of the comment; of a press, see [Press]
+	Verb      CommandVerb `json:"verb"`
+	By        string      `json:"by"`
+	At        time.Time   `json:"at"`
+	Base      string      `json:"base,omitempty"`
+	Reviewers []string    `json:"reviewers,omitempty"` // accept: whose objections it ends; rerun: who is run again
+	Until     time.Time   `json:"until,omitzero"`      // accept: it ends those that were said until then
+	Reason    string      `json:"reason,omitempty"`    // accept: why; hostile
+	Refused   Reason      `json:"refused,omitempty"`   // why nothing came of it; "": it was heard
+	Replied   bool        `json:"replied,omitempty"`
+}
+
+// CommandVerb is what a person asks for.
+type CommandVerb string
+
+const (
+	CommandAccept  CommandVerb = "accept"
+	CommandRerun   CommandVerb = "rerun"
+	CommandExplain CommandVerb = "explain"
+)
 
 // ForPull is the record as it counts for a pull request. What another one wrote, which had the same head, tells of
 // runs and of what was objected to the commit; its texts, requests and approvals are that one's.
@@ -202,6 +268,7 @@ type Stood struct {
 	At       time.Time `json:"at"`
 	Resolved bool      `json:"resolved,omitempty"` // threads were resolved: it answers no other objection
 	Artifact string    `json:"artifact,omitempty"` // the name of the artifact that it stood in
+	Carried  string    `json:"carried,omitempty"`  // the earlier head on which it was said; the first seven digits
 }
 
 // Commanded is an approval that answered somebody's command, which may be deleted since.
@@ -222,6 +289,8 @@ type Objection struct {
 	Excerpt  string    `json:"excerpt,omitempty"` // hostile
 	URL      string    `json:"url,omitempty"`
 	Answered bool      `json:"answered,omitempty"` // its reviewer approved since
+	Named    time.Time `json:"named,omitzero"`     // when our check named it first
+	Carried  string    `json:"carried,omitempty"`  // the earlier head on which it was said; the first seven digits
 }
 
 // Intent is an effect that was about to be carried out.
@@ -232,7 +301,8 @@ type Intent struct {
 	Run      int64      `json:"run,omitempty"`
 	Attempt  int        `json:"attempt,omitempty"`
 	At       time.Time  `json:"at"`
-	Tries    int        `json:"tries,omitempty"` // how often it was tried
+	Tries    int        `json:"tries,omitempty"`   // how often it was tried
+	Command  int64      `json:"command,omitempty"` // the person's command by which it is done
 }
 
 // Asked is when a person asked a reviewer first: later requests, and a deletion of that one, begin no clock anew.

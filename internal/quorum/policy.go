@@ -22,17 +22,65 @@ const DefaultCheck = "Review quorum"
 type Policy struct {
 	Check      string        // name of the check run
 	Mode       Mode          //
-	Need       int           // approvals needed; 1 ≤ Need ≤ number of voters
+	Need       int           // approvals needed of all that may vote; 1 ≤ Need ≤ number of voters
+	Rules      []NeedRule    // what is needed of those who vote; of several what asks most; none: Need, whoever votes
+	People     int           // approvals of the head by people who could stand in, on top of the quorum
+	Families   Families      // what is counted
 	Grace      time.Duration // how long a reached quorum waits for the rest
+	Timeout    time.Duration // of the reviewers' attempts, but for those with one of their own
 	Deadline   time.Duration // after the start; what is pending then is Unavailable
 	EarlyStart bool          // blocked as soon as a quorum has answered and one of them objects
 	DraftsWait bool          // nothing is decided while the pull request is a draft
 	StandIn    Permission    // of a person whose approval may fill missing ones; 0: there is no such person
+	Override   Permission    // of a person who may accept over an objection; 0: there is no such person
 	Threads    ThreadsBy     // by whose resolving an objection's threads end it
+	Reroll     Reroll        // what a yes after a no on the same diff takes
+	Carry      Carry         // what a push keeps that leaves the diff as it was
 	Guard      []string      // path patterns; a pull request that changes one makes the reviewers concerned Unavailable
 	Retry      Retry
+	Lanes      []Lane     // in the file's order
+	Lane       LaneChoice // evidence.PolicyFor: the lane for which this policy holds
 	Reviewers  []Reviewer // in the file's order, which is the order of the ballots
 }
+
+// Families says whether reviewers of one family count as one.
+type Families uint8
+
+const (
+	AnyFamily      Families = 1 + iota // each reviewer counts
+	DistinctFamily                     // each family counts once
+)
+
+// Reroll says what an approval after an objection to the same diff takes.
+type Reroll uint8
+
+const (
+	RerollShown  Reroll = 1 + iota // it counts, and is shown
+	RerollPerson                   // a person must have ended the objection
+)
+
+// Carry says which votes a push keeps that leaves the pull request's diff as it was. Objections stand in any case.
+type Carry uint8
+
+const (
+	CarryNone     Carry = 1 + iota // no approval
+	CarrySameDiff                  // approvals
+)
+
+// NeedOf is how many approvals are needed of so many voters (families, where those are counted).
+func (p Policy) NeedOf(voters int) int {
+	if len(p.Rules) == 0 {
+		return p.Need
+	}
+	need := 0
+	for _, rule := range p.Rules {
+		need = max(need, rule.Of(voters))
+	}
+	return need
+}
+
+// NeedsNoReview reports whether the lane asks for no reviewer's approval.
+func (p Policy) NeedsNoReview() bool { return len(p.Rules) > 0 && p.NeedOf(0) == 0 }
 
 // Mode says what the policy does with its verdict.
 type Mode uint8
@@ -86,6 +134,10 @@ type Reviewer struct {
 	MinSeverity  Severity      // the least severity that objects; SeverityAny: every finding
 	FailureMeans FailureMeans  // with Verdict.Kind Conclusion
 	Timeout      time.Duration // for each attempt
+	OwnTimeout   bool          // the policy gives it one of its own
+	Family       string        // the maker of its model, in small letters; "": a family of its own
+	When         Condition     // the pull requests on which it votes
+	Excused      Reason        // evidence.PolicyFor: why it has no vote on this pull request: ReasonOtherLane, ReasonWhen
 	Required     bool          // the quorum cannot do without it
 	Shadow       bool          // shown, never counted
 	Retired      bool          // a preset whose service has ended: always Unavailable, no voter
@@ -116,7 +168,10 @@ type Signal struct {
 }
 
 // Voter reports whether r's vote is counted.
-func (r Reviewer) Voter() bool { return !r.Shadow && !r.Retired }
+func (r Reviewer) Voter() bool { return r.MayVote() && r.Excused == "" }
+
+// MayVote reports whether r has a vote on some pull requests: on one to which it has objected, it has.
+func (r Reviewer) MayVote() bool { return !r.Shadow && !r.Retired }
 
 // IsAuthor reports whether a is the account that posts r's evidence: by its id where both are known, else by its name.
 // A renamed account is still known so, and another one under its name is not.

@@ -47,7 +47,14 @@ type Snapshot struct {
 	// Blobs are files on branches: the blob's SHA, "" if the file is not there.
 	Blobs map[BranchFile]string
 
-	Permissions map[string]Permission // by login, of people who approved or requested changes
+	// Before is the record of the head that the pull request had before this one, BeforeHead; zero if there is none, or
+	// the head's own record has inherited from it.
+	Before     Record
+	BeforeHead string
+	Presses    []Press  // of the check's button, oldest first
+	Links      []string // what guarded names link to on the default branch; read only where [Wants] names it
+
+	Permissions map[string]Permission // by login, of people who approved or requested changes, or gave a command
 	Ours        Account               // as whom we write; zero if unknown
 	Record      Record                // the memory of our own check; zero without one
 	// Heard are reviewers' newest answers on pull requests of the repository, as far as whoever looks keeps them.
@@ -78,12 +85,21 @@ type PullRequest struct {
 	ClosedAt      time.Time // zero while it is open
 	Labels        []string
 	Commits       int
+	Lines         int // added and removed
 	Files         []File
 	FilesMissing  bool // the list of files is incomplete: it trips every guard
+	Diff          DiffPrint
 }
 
 // File is a changed file. A rename has both names.
 type File struct{ Path, Previous string }
+
+// A DiffPrint is what a pull request changes, as digests that are equal where it changes the same.
+type DiffPrint struct {
+	Lines string // the lines that are added and removed, spaces and places aside; "": not known
+	// Tree is each changed file with its path, its mode and both blobs; "": not known. Read only if [Wants] names it.
+	Tree string
+}
 
 // Account is a GitHub account. Bot logins end in "[bot]".
 type Account struct {
@@ -220,7 +236,7 @@ type Text struct {
 	Edited  time.Time // zero if never
 	Editor  Account   // the last one; zero if never edited, or if that account is gone
 	Commit  string    // a review's commit_id
-	Member  bool      // of a review: GitHub calls its author an owner, a member or a collaborator
+	Member  bool      // GitHub calls its author an owner, a member or a collaborator
 	State   string    // a review's: APPROVED, CHANGES_REQUESTED, COMMENTED, DISMISSED, PENDING
 	Threads int       // a review's inline comments that open a thread
 	URL     string
@@ -308,9 +324,17 @@ type Push struct {
 
 // Commit is a commit with everybody who made it: authors, committers, co-authors.
 type Commit struct {
-	SHA     string
-	Parents []string
-	People  []Account
+	SHA      string
+	Parents  []string
+	People   []Account
+	Verified bool // GitHub has verified its signature
+}
+
+// A Press is somebody's press of our check's button: GitHub shows it in the event alone, and the daemon keeps it.
+type Press struct {
+	ID int64 // of the delivery, as a number
+	By Account
+	At time.Time
 }
 
 // Wants is what a snapshot lacks for a full judgement and what costs requests of its own.
@@ -324,6 +348,8 @@ type Wants struct {
 	Blobs  []BranchFile
 
 	Uploads []UploadName // artifacts that may hold verdicts; nothing else is told before they are known
+	Tree    bool         // [DiffPrint].Tree of the head
+	Links   bool         // [Snapshot].Links
 
 	SameBranch bool // all pull requests of its head branch; nothing else but Uploads is told before they are known
 	// SameBranchRun is the newest run that approves by a text: a list that was read when that run was known will do.

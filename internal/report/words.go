@@ -121,6 +121,14 @@ func Sentence(r quorum.Reason) string {
 		return "it opened the pull request, and nobody reviews their own"
 	case quorum.ReasonOtherPull:
 		return "its result may be about another pull request of the same branch"
+	case quorum.ReasonOtherLane:
+		return "it has no vote in this lane"
+	case quorum.ReasonWhen:
+		return "it has no vote on a pull request like this one"
+	case quorum.ReasonCarried:
+		return "its approval is carried over from an earlier commit with the same diff"
+	case quorum.ReasonOverridden:
+		return "a person who may accepted the change over its objection"
 
 	case quorum.ReasonTally:
 		return "the reviewers' votes decide"
@@ -140,6 +148,18 @@ func Sentence(r quorum.Reason) string {
 		return "a required reviewer does not approve"
 	case quorum.ReasonStandIn:
 		return "a person stands in for the approvals that are missing"
+	case quorum.ReasonPeople:
+		return "it needs an approval by a person"
+	case quorum.ReasonTooFew:
+		return "fewer reviewers vote on this pull request than must approve"
+	case quorum.ReasonNoReview:
+		return "no review is needed in its lane"
+	case quorum.ReasonLaneBase:
+		return "the lane asks less and does not name this base"
+	case quorum.ReasonLaneGuard:
+		return "the lane asks less, and the pull request changes what is guarded"
+	case quorum.ReasonLanePolicy:
+		return "the lane asks less, and the pull request changes the policy"
 	default:
 		return "for a reason that this version has no words for"
 	}
@@ -233,6 +253,8 @@ func Advice(r quorum.Reason) string {
 		return "Another reviewer or a person must review this pull request."
 	case quorum.ReasonOtherPull:
 		return "Push a new commit, or have a person approve in its place: what comes then can be no other pull request's."
+	case quorum.ReasonOverridden:
+		return "Run it again if its word should count after all."
 
 	case quorum.ReasonDraft:
 		return "Mark the pull request as ready for review."
@@ -242,9 +264,15 @@ func Advice(r quorum.Reason) string {
 		return "Close the pull requests that are not meant, or give each a commit of its own."
 	case quorum.ReasonRequired:
 		return "The quorum cannot do without a required reviewer: see what keeps it from approving."
+	case quorum.ReasonPeople:
+		return "A person who had no hand in the change, and may stand in, must approve this commit."
+	case quorum.ReasonTooFew:
+		return "Let more reviewers vote on pull requests like this one, or ask for `majority` or `all` instead of a number."
 
 	case quorum.ReasonSilent, quorum.ReasonRunning, quorum.ReasonApproved, quorum.ReasonResolved, quorum.ReasonAccepted,
-		quorum.ReasonNotReceived, quorum.ReasonTally, quorum.ReasonClosed, quorum.ReasonOff, quorum.ReasonNoPolicy, quorum.ReasonStandIn:
+		quorum.ReasonNotReceived, quorum.ReasonTally, quorum.ReasonClosed, quorum.ReasonOff, quorum.ReasonNoPolicy, quorum.ReasonStandIn,
+		quorum.ReasonOtherLane, quorum.ReasonWhen, quorum.ReasonCarried, quorum.ReasonNoReview, quorum.ReasonLaneBase,
+		quorum.ReasonLaneGuard, quorum.ReasonLanePolicy:
 		return ""
 	default:
 		return ""
