@@ -10,13 +10,16 @@ import (
 // Facts come before the clock: a ballot that GitHub's facts have settled is never touched by a deadline. The rules are
 // tried in the order of their numbers; each is a method below.
 func Decide(p Policy, ballots []Ballot, f Facts, now time.Time) Decision {
-	d := Decision{PR: f.PR, Head: f.Head, Base: f.Base, Need: p.Need, Start: f.Start, Against: f.Against, Reason: ReasonTally}
+	d := Decision{
+		PR: f.PR, Head: f.Head, Base: f.Base, Need: p.NeedOf(countVoters(p, ballots)), Start: f.Start, Against: f.Against, Reason: ReasonTally,
+		Lane: p.Lane, NeedPeople: p.People, AgainstVote: len(f.Against) > 0 && (p.People > 0 || p.NeedsNoReview()),
+	}
 	switch {
 	case f.File.State == FileMissing:
 		return d.asEnded(ReasonNoPolicy)
 	case f.Closed:
 		return d.asEnded(ReasonClosed)
-	case f.File.State != FileValid || p.Need < 1: // an empty quorum is no quorum
+	case f.File.State != FileValid || d.Need < 1 && !p.NeedsNoReview(): // an empty quorum is no quorum
 		d.Verdict, d.Reason = Unverified, ReasonBroken
 		return d
 	case p.Mode == Off:
@@ -27,56 +30,83 @@ func Decide(p Policy, ballots []Ballot, f Facts, now time.Time) Decision {
 		return d
 	case f.Draft && p.DraftsWait:
 		d.Verdict, d.Reason, d.Ballots = Waiting, ReasonDraft, slices.Clone(ballots)
-		d.countVotes()
+		d.countVotes(p)
 		return d
 	}
-	if d.passStands(p, ballots, f) {
-		return d
+	if !d.passStands(p, ballots, f) {
+		d.applyRules(p, d.withoutUntakenSteps(p, ballots, f, now), f, now)
 	}
-	d.applyRules(p, d.withoutUntakenSteps(p, ballots, f, now), f, now)
 	if d.Verdict != Passed {
-		d.scheduleEffects(f, now)
+		d.scheduleEffects(p, f, now)
 	}
+	d.scheduleCommanded(ballots, f)
 	return d
 }
 
-// applyRules applies rules 2 to 6 to the ballots as of now.
+// applyRules applies rules 1 (its lanes without a review) to 6 to the ballots as of now.
 func (d *Decision) applyRules(p Policy, ballots []Ballot, f Facts, now time.Time) {
-	d.Verdict, d.Reason, d.Pass, d.StandIns, d.GraceEnd = 0, ReasonTally, nil, nil, time.Time{}
-	d.tallyBallots(ballots, now)
+	d.Verdict, d.Reason, d.Pass, d.StandIns, d.People, d.GraceEnd = 0, ReasonTally, nil, nil, nil, time.Time{}
+	d.tallyBallots(p, ballots, now)
+	need, objections := d.Need, d.Objections
+	if d.AgainstVote {
+		objections += len(f.Against)
+	}
+	if p.NeedsNoReview() && objections > 0 {
+		need = 1
+	}
 	required := d.worstRequiredVote()
-	switch enough := d.Approvals >= p.Need && required == Approve; {
-	case d.Objections > 0 && (d.Pending == 0 || p.EarlyStart && (d.Approvals+d.Objections >= p.Need || d.Approvals+d.Pending < p.Need)):
+	switch enough := d.Approvals >= need && required == Approve; {
+	case objections > 0 && (d.Pending == 0 || p.EarlyStart && (d.Approvals+objections >= need || d.Approvals+d.Pending < need)):
 		d.Verdict = Blocked // rule 2
-	case d.Objections > 0:
+	case objections > 0:
 		d.Verdict = Waiting // rule 6: for a second answer
+	case d.hasDoubt() && (enough || need == 0):
+		d.Verdict = Waiting // a pass must not come between a doubt and its end
+	case p.NeedsNoReview() && need == 0:
+		d.passWithPeople(p, ballots, f, f.Start, nil) // rule 1
 	case d.Pending == 0 && enough:
-		d.makePassed(ballots, f, earlierOf(d.lastSettledAt(), d.graceEnds(p, f)), nil) // rule 3, or rule 5 if nobody looked then
+		d.passWithPeople(p, ballots, f, earlierOf(d.lastSettledAt(), d.graceEnds(p, f)), nil) // rule 3, or rule 5 if nobody looked then
 	case d.Pending == 0:
-		d.makeUnverified(required)
+		d.makeUnverified(p, required)
 		if len(f.StandIns) > 0 && len(f.Against) == 0 {
 			by := f.StandIns[:1]
-			d.makePassed(ballots, f, laterOf(d.lastSettledAt(), by[0].At), by)
+			d.passWithPeople(p, ballots, f, laterOf(d.lastSettledAt(), by[0].At), by)
 		}
-	case d.Approvals+d.Pending < p.Need || required == Unavailable:
-		d.makeUnverified(required) // rule 4
-	case enough && d.hasDoubt():
-		d.Verdict = Waiting // a pass must not come between a doubt and its end
+	case d.Approvals+d.Pending < need || required == Unavailable:
+		d.makeUnverified(p, required) // rule 4
 	case enough:
 		end := d.graceEnds(p, f) // rule 5
 		if now.Before(end) {
 			d.Verdict, d.GraceEnd = Waiting, end
 		} else {
-			d.makePassed(ballots, f, end, nil)
+			d.passWithPeople(p, ballots, f, end, nil)
 		}
 	default:
 		d.Verdict = Waiting // rule 6
 	}
 }
 
+// passWithPeople makes the decision Passed as of at, or of the last approval that the policy asks of people; Unverified
+// while one of these is missing. An approval that stands in for the reviewers' is none of them.
+func (d *Decision) passWithPeople(p Policy, ballots []Ballot, f Facts, at time.Time, by []StandIn) {
+	people := slices.DeleteFunc(slices.Clone(f.StandIns), func(s StandIn) bool { return slices.Contains(by, s) })
+	people = people[:min(len(people), p.People)]
+	if len(people) < p.People {
+		d.Verdict, d.Reason, d.StandIns, d.People = Unverified, ReasonPeople, by, people
+		return
+	}
+	for _, s := range people {
+		at = laterOf(at, s.At)
+	}
+	if len(people) == 0 {
+		people = nil
+	}
+	d.makePassed(p, ballots, f, &Pass{At: at, By: by, People: people})
+}
+
 // hasDoubt reports whether a pending reviewer has said what seems to be an objection.
 func (d *Decision) hasDoubt() bool {
-	return slices.ContainsFunc(d.Ballots, func(b Ballot) bool { return b.Voter() && b.isDoubt() })
+	return slices.ContainsFunc(d.Ballots, func(b Ballot) bool { return b.MayVote() && b.isDoubt() })
 }
 
 // isDoubt reports whether b will object if nothing more is said.
@@ -100,7 +130,7 @@ func (d *Decision) withoutUntakenSteps(p Policy, ballots []Ballot, f Facts, now 
 	then.Ballots = nil
 	then.applyRules(p, open, f, now)
 	for i, b := range left {
-		if isPlanned(b) && then.leavesOut(b.Next[0].Due) {
+		if isPlanned(b) && then.leavesOut(p, b.Next[0].Due) {
 			left[i] = b.withoutStep()
 		}
 	}
@@ -115,14 +145,14 @@ func (b Ballot) withoutStep() Ballot {
 }
 
 // leavesOut reports whether a retry that is due at that moment is not made under this decision.
-func (d *Decision) leavesOut(due time.Time) bool {
+func (d *Decision) leavesOut(p Policy, due time.Time) bool {
 	switch {
 	case d.Verdict == Passed:
 		return !due.Before(d.Pass.At)
 	case d.Verdict == Waiting:
 		return !d.GraceEnd.IsZero() && !due.Before(d.GraceEnd)
 	}
-	return d.Verdict == Blocked || d.Verdict == Unverified && !d.mayChange()
+	return d.Verdict == Blocked || d.Verdict == Unverified && !d.mayChange(p)
 }
 
 // asEnded returns d as Ended: nothing is decided.
@@ -138,10 +168,13 @@ func (d *Decision) passStands(p Policy, ballots []Ballot, f Facts) bool {
 	if was == nil || was.Base != f.Base || was.Policy != f.File.SHA || was.Need != d.Need {
 		return false
 	}
-	if len(was.By) > 0 && len(f.Against) > 0 { // against the reviewers' own quorum a person has no say in the rules below either
+	if len(was.By) > 0 && len(f.Against) > 0 || d.AgainstVote { // else a person has no say against the reviewers' quorum
 		return false
 	}
-	d.tallyBallots(ballots, was.At)
+	if len(was.People) < p.People {
+		return false
+	}
+	d.tallyBallots(p, ballots, was.At)
 	earned := d.Approvals >= d.Need && d.worstRequiredVote() == Approve || len(was.By) > 0
 	if !earned || d.Objections > 0 || d.hasDoubt() || !slices.Equal(d.voterNames(), was.Voters) {
 		return false
@@ -151,21 +184,21 @@ func (d *Decision) passStands(p Policy, ballots []Ballot, f Facts) bool {
 			return false
 		}
 	}
-	for _, by := range was.By {
+	for _, by := range slices.Concat(was.By, was.People) {
 		if !slices.ContainsFunc(f.StandIns, func(s StandIn) bool { return s.Review == by.Review }) {
 			return false
 		}
 	}
-	d.tallyBallots(d.withoutUntakenSteps(p, ballots, f, was.At), was.At)
+	d.tallyBallots(p, d.withoutUntakenSteps(p, ballots, f, was.At), was.At)
 	d.showPass(was)
 	return true
 }
 
-// makePassed makes the decision Passed as of at, the moment from which it would have passed: so it does not depend on
-// the moment of the look.
-func (d *Decision) makePassed(ballots []Ballot, f Facts, at time.Time, by []StandIn) {
-	d.tallyBallots(ballots, at)
-	pass := &Pass{At: at, Policy: f.File.SHA, Base: f.Base, Need: d.Need, Voters: d.voterNames(), By: by}
+// makePassed makes the decision Passed as of pass.At, the moment from which it would have passed: so it does not depend
+// on the moment of the look.
+func (d *Decision) makePassed(p Policy, ballots []Ballot, f Facts, pass *Pass) {
+	d.tallyBallots(p, ballots, pass.At)
+	pass.Policy, pass.Base, pass.Need, pass.Voters, pass.Lane = f.File.SHA, f.Base, d.Need, d.voterNames(), p.Lane.Name
 	pass.Basis = slices.Grow(pass.Basis, d.Approvals)
 	for _, b := range d.Ballots {
 		if b.Voter() && b.Vote == Approve {
@@ -177,9 +210,12 @@ func (d *Decision) makePassed(ballots []Ballot, f Facts, at time.Time, by []Stan
 
 // showPass sets the decision to a pass: ballots that were pending when it came are shown as not received.
 func (d *Decision) showPass(pass *Pass) {
-	d.Verdict, d.Reason, d.Pass, d.StandIns = Passed, ReasonTally, pass, pass.By
-	if len(pass.By) > 0 {
+	d.Verdict, d.Reason, d.Pass, d.StandIns, d.People = Passed, ReasonTally, pass, pass.By, pass.People
+	switch {
+	case len(pass.By) > 0:
 		d.Reason = ReasonStandIn
+	case d.Need == 0:
+		d.Reason = ReasonNoReview
 	}
 	for i, b := range d.Ballots {
 		if b.Vote == Pending {
@@ -203,31 +239,63 @@ func (d *Decision) voterNames() []string {
 func (b Ballot) passBasis() Basis { return Basis{Reviewer: b.Reviewer, Run: b.Run, Attempt: b.Attempt} }
 
 // tallyBallots sets the ballots as of now and counts them.
-func (d *Decision) tallyBallots(ballots []Ballot, now time.Time) {
+func (d *Decision) tallyBallots(p Policy, ballots []Ballot, now time.Time) {
 	if len(d.Ballots) != len(ballots) { // else it is tallied once more, as of another moment
 		d.Ballots = make([]Ballot, len(ballots))
 	}
 	for i, b := range ballots {
 		d.Ballots[i] = b.asOf(now)
 	}
-	d.countVotes()
+	d.countVotes(p)
 }
 
-func (d *Decision) countVotes() {
-	d.Approvals, d.Objections, d.Unavailable, d.Pending = 0, 0, 0, 0
-	for _, b := range d.Ballots {
-		if !b.Voter() {
-			continue
+// countVoters says how many may approve: reviewers, or families where those are counted.
+func countVoters(p Policy, ballots []Ballot) int {
+	return countDistinct(p, ballots, func(*Ballot) bool { return true })
+}
+
+// countDistinct says how many voters, or families of them where those are counted, have a ballot that counts.
+func countDistinct(p Policy, ballots []Ballot, counts func(b *Ballot) bool) (n int) {
+	for i := range ballots {
+		b := &ballots[i]
+		isFirst := !slices.ContainsFunc(ballots[:i], func(o Ballot) bool { return p.areOneFamily(b, &o) && o.Voter() && counts(&o) })
+		if b.Voter() && counts(b) && isFirst {
+			n++
 		}
-		switch b.Vote {
-		case Approve:
-			d.Approvals++
-		case Object:
+	}
+	return n
+}
+
+// areOneFamily reports whether the approvals of two ballots count once. Who has no family is one of its own.
+func (p *Policy) areOneFamily(a, b *Ballot) bool {
+	return p.Families == DistinctFamily && a.Family != "" && a.Family == b.Family
+}
+
+// countVotes counts the ballots. Where families are counted one approves with its first approval, and is pending only
+// while none of it approves; objections are never merged.
+func (d *Decision) countVotes(p Policy) {
+	d.Approvals, d.Objections, d.Unavailable, d.Pending = 0, 0, 0, 0
+	for i := range d.Ballots {
+		b := &d.Ballots[i]
+		isBeside := func(votes ...Vote) bool { // one of its family has such a ballot, or an earlier one as this
+			for j := range d.Ballots {
+				o := &d.Ballots[j]
+				if j != i && p.areOneFamily(b, o) && o.Voter() && (slices.Contains(votes, o.Vote) || j < i && o.Vote == b.Vote) {
+					return true
+				}
+			}
+			return false
+		}
+		switch {
+		case !b.Voter():
+		case b.Vote == Object:
 			d.Objections++
-		case Unavailable:
-			d.Unavailable++
-		case Pending:
+		case b.Vote == Approve && !isBeside():
+			d.Approvals++
+		case b.Vote == Pending && !isBeside(Approve):
 			d.Pending++
+		case b.Vote == Unavailable && !isBeside(Approve, Pending):
+			d.Unavailable++
 		}
 	}
 }
@@ -263,10 +331,13 @@ func (d *Decision) worstRequiredVote() Vote {
 	return worst
 }
 
-func (d *Decision) makeUnverified(required Vote) {
+func (d *Decision) makeUnverified(p Policy, required Vote) {
 	d.Verdict = Unverified
-	if d.Approvals >= d.Need && required != Approve {
+	switch {
+	case d.Approvals >= d.Need && required != Approve:
 		d.Reason = ReasonRequired
+	case countVoters(p, d.Ballots) < d.Need:
+		d.Reason = ReasonTooFew
 	}
 }
 
@@ -288,23 +359,33 @@ func (d *Decision) lastSettledAt() (at time.Time) {
 // have been cast, and then the grace is over.
 func (d *Decision) graceEnds(p Policy, f Facts) time.Time {
 	at := f.Start
-	cast := make([]time.Time, 0, len(d.Ballots))
-	for _, b := range d.Ballots {
-		if b.Voter() && b.Vote == Approve {
-			cast = append(cast, b.At)
+	cast := make([]*Ballot, 0, len(d.Ballots))
+	for i := range d.Ballots {
+		if b := &d.Ballots[i]; b.Voter() && b.Vote == Approve {
+			cast = append(cast, b)
 			if b.Required {
 				at = laterOf(at, b.At)
 			}
 		}
 	}
-	slices.SortFunc(cast, time.Time.Compare)
-	return laterOf(at, cast[p.Need-1]).Add(p.Grace)
+	slices.SortFunc(cast, func(a, b *Ballot) int { return a.At.Compare(b.At) })
+	counted := 0
+	for i, b := range cast {
+		if !slices.ContainsFunc(cast[:i], func(o *Ballot) bool { return p.areOneFamily(b, o) }) {
+			counted++
+		}
+		if counted == d.Need {
+			at = laterOf(at, b.At)
+			break
+		}
+	}
+	return at.Add(p.Grace)
 }
 
 // scheduleEffects finds the wake and the effects that are due.
-func (d *Decision) scheduleEffects(f Facts, now time.Time) {
+func (d *Decision) scheduleEffects(p Policy, f Facts, now time.Time) {
 	d.wakeBy(d.GraceEnd)
-	acts := d.Verdict == Waiting || d.Verdict == Unverified && d.mayChange()
+	acts := d.Verdict == Waiting || d.Verdict == Unverified && d.mayChange(p)
 	d.Effects.Head, d.Effects.Base = f.Head, f.Base
 	for _, b := range d.Ballots {
 		if b.Vote == Pending {
@@ -316,6 +397,9 @@ func (d *Decision) scheduleEffects(f Facts, now time.Time) {
 			continue
 		}
 		for _, a := range b.Next {
+			if a.Command != 0 {
+				continue // whatever the verdict
+			}
 			if now.Before(a.Due) {
 				d.wakeBy(a.Due)
 				continue
@@ -337,14 +421,39 @@ func (d *Decision) scheduleEffects(f Facts, now time.Time) {
 	}
 }
 
+// scheduleCommanded adds what people have asked for, whatever the verdict.
+func (d *Decision) scheduleCommanded(ballots []Ballot, f Facts) {
+	for _, b := range ballots {
+		for _, a := range b.Next {
+			switch {
+			case a.Command == 0:
+			case a.Kind == Rerun:
+				isSame := func(o Action) bool { return o.Run == a.Run && o.Attempt == a.Attempt }
+				if !slices.ContainsFunc(d.Effects.Reruns, isSame) {
+					d.Effects.Reruns = append(d.Effects.Reruns, a)
+				}
+			case a.Kind == Ask:
+				d.Effects.Requests = append(d.Effects.Requests, a)
+			}
+		}
+	}
+	d.Effects.Replies = f.Replies
+	if !d.Effects.Empty() {
+		d.Effects.Head, d.Effects.Base = f.Head, f.Base
+	}
+}
+
 // mayChange reports whether answers that may still come could end an Unverified.
-func (d *Decision) mayChange() bool {
-	may := d.Approvals + d.Pending
+func (d *Decision) mayChange(p Policy) bool {
+	if d.Reason == ReasonPeople {
+		return false // only a person's can
+	}
+	may := countDistinct(p, d.Ballots, func(b *Ballot) bool {
+		return b.Vote == Approve || b.Vote == Pending || b.Vote == Unavailable && b.Open
+	})
 	for _, b := range d.Ballots {
 		switch {
-		case !b.Voter() || b.Vote != Unavailable:
-		case b.Open:
-			may++
+		case !b.Voter() || b.Vote != Unavailable || b.Open:
 		case b.Required:
 			return false
 		}

@@ -29,6 +29,7 @@ type Facts struct {
 	StandIns []StandIn // people entitled to stand in who approve the head, by the time of their review
 	Against  []string  // people entitled to stand in who request changes
 	Pass     *Pass     // the pass that our check shows, if it is of this head, base, policy and electorate
+	Replies  []Reply   // to people's commands that were not answered yet
 }
 
 // A StandIn is a person's approval of the head.

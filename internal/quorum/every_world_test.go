@@ -125,7 +125,7 @@ func wrongOf(w world, decide func(Policy, []Ballot, Facts, time.Time) Decision) 
 		return "a rerun after the end"
 	}
 	for _, b := range d.Ballots {
-		if b.Vote == Pending && b.Planned && b.Voter() && d.Verdict != Waiting && d.Verdict != Passed && !d.mayChange() {
+		if b.Vote == Pending && b.Planned && b.Voter() && d.Verdict != Waiting && d.Verdict != Passed && !d.mayChange(w.Policy) {
 			return "a retry is announced that will not be made"
 		}
 	}
