@@ -140,6 +140,9 @@ func (p Policy) WithAdded(l *Lane) Policy {
 	p.Lane.Added = append(slices.Clip(p.Lane.Added), l.Name)
 	p.Lane.By = append(slices.Clip(p.Lane.By), l.If)
 	if l.Need != nil {
+		if len(p.Rules) == 0 {
+			p.Rules = []NeedRule{{Share: ByNumber, Count: p.Need}}
+		}
 		p.Rules = append(slices.Clip(p.Rules), *l.Need)
 	}
 	if l.People != nil {
