@@ -174,8 +174,8 @@ type Ballot struct {
 	Threads     bool  `json:"-"` // resolving threads would end this objection
 }
 
-// Voter reports whether the vote is one of the tally's.
-func (b Ballot) Voter() bool { return b.MayVote() && b.Excused == "" }
+// Voter reports whether the vote is one of the tally's. An objection is, of whomever the lane excuses.
+func (b Ballot) Voter() bool { return b.MayVote() && (b.Excused == "" || b.Vote == Object) }
 
 // MayVote reports whether the vote is one of the tally's once it objects.
 func (b Ballot) MayVote() bool { return !b.Shadow && !b.Retired }
