@@ -69,7 +69,7 @@ var (
 		"p", "strong", "em", "h3", "ul", "li", "table", "thead", "tbody", "tr", "th", "td", "code", "pre", "a", "br", "details", "summary",
 		"blockquote",
 	}
-	headings = []string{"What you can do", "What happens next", "Findings", "Answers without a verdict"}
+	headings = []string{"What you can do", headingNext, headingRules, headingHeard, "Findings", "Answers without a verdict"}
 	folds    = regexp.MustCompile("^(<details>\n<summary>(How it got here|Who can write this check\\?|For tools: the record and the decision)</summary>\n|</details>\n?)$")
 )
 
