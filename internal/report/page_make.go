@@ -311,7 +311,7 @@ func (m *pageMaker) rows() (rows []PageRow) {
 			row.Note = "shadow: would not count"
 		case b.Retired:
 			row.Note = "retired, not counted"
-		case b.Excused != "":
+		case !b.Voter():
 			row.Note = "no vote here"
 		case b.Required && b.Again:
 			row.Note = "required: it objected before"

@@ -132,14 +132,17 @@ func (m *pageMaker) voterRules() (says []Phrase) {
 	of := map[quorum.Reason][]Phrase{}
 	families := map[string][]Phrase{}
 	var order []string
-	var again []Phrase
+	var again, heard []Phrase
 	for _, b := range m.decision.Ballots {
 		who := namePhrase(b.Reviewer)
-		if b.MayVote() && b.Excused != "" {
+		if b.MayVote() && !b.Voter() {
 			of[b.Excused] = append(of[b.Excused], who)
 		}
 		if !b.Voter() {
 			continue
+		}
+		if b.Excused != "" {
+			heard = append(heard, who)
 		}
 		if b.Family != "" {
 			if families[b.Family] == nil {
@@ -158,6 +161,11 @@ func (m *pageMaker) voterRules() (says []Phrase) {
 		says = append(says, fillPhrase(
 			"This is no pull request on which %s: no vote here, but an objection to this commit counts.",
 			slices.Concat(joinPhrases(names), wordsPhrase(" %s", pluralWord(len(names), "votes", "vote"))),
+		))
+	}
+	if len(heard) > 0 {
+		says = append(says, fillPhrase(
+			"An objection counts whatever the lane: %s %s a vote here until that has ended.", joinPhrases(heard), wordsPhrase("%s", pluralWord(len(heard), "has", "have")),
 		))
 	}
 	for _, family := range order {

@@ -63,11 +63,12 @@ func drawCase(r *rand.Rand, reason quorum.Reason, vote quorum.Vote) standingCase
 		}
 		b.Excused, b.Again = p.Reviewers[i].Excused, b.Required && one(3)
 		b.Family, b.Asked, b.Flipped = p.Reviewers[i].Family, r.IntN(4), one(4)
-		if b.Vote == quorum.Object { // whoever objects has a vote
-			b.Excused = ""
-		}
 		if b.Vote == quorum.Pending {
 			b.Deadline, b.Late = at(30), quorum.ReasonNoAnswer
+			if one(6) {
+				doubt := objects(name, 6)
+				b.Then, b.Reason = &doubt, quorum.ReasonDoubt
+			}
 		}
 		if b.Vote == quorum.Object {
 			b.At = at(3)
@@ -166,7 +167,7 @@ func (c standingCase) untruePeople(what string) string {
 			f.StandIns = slices.Concat(c.d.StandIns, c.d.People, approvingPeople(n))
 			for i := range ballots { // nobody is pending any more
 				if b := &ballots[i]; b.Vote == quorum.Pending && !c.enoughApprove() {
-					b.Vote, b.Reason, b.Since, b.Deadline = quorum.Unavailable, quorum.ReasonNoAnswer, at(30), at(30)
+					b.Vote, b.Reason, b.Since, b.Deadline, b.Then = quorum.Unavailable, quorum.ReasonNoAnswer, at(30), at(30), nil
 				}
 			}
 		})
@@ -255,7 +256,7 @@ func (c standingCase) untrue(steps []PageStep) string {
 			return "its own approval ends nothing: " + what
 		case standsIn && c.untruePeople(what) != "":
 			return c.untruePeople(what)
-		case standsIn && (c.d.Pending > 0 && !c.enoughApprove()) != strings.Contains(what, "once nobody is pending"):
+		case standsIn && (isAnyPending(c.d) && !c.enoughApprove()) != strings.Contains(what, "once nobody is pending"):
 			return "it does not count yet, or does: " + what
 		case strings.HasPrefix(who, "You") && c.s.PR.Author.Bot:
 			return "a bot reads no checks: " + what
@@ -297,7 +298,7 @@ func (c standingCase) missing(steps []PageStep) string {
 		return "it is not said that too few vote"
 	case d.Verdict == quorum.Unverified && d.Reason != quorum.ReasonSiblings && c.p.StandIn != 0 && len(d.Against) == 0 && !says("approve it"):
 		return "it is not said that a person may stand in"
-	case d.Verdict == quorum.Unverified && d.Reason != quorum.ReasonSiblings && len(d.Against) == 0 && c.p.StandIn != 0 && d.Pending == 0 &&
+	case d.Verdict == quorum.Unverified && d.Reason != quorum.ReasonSiblings && len(d.Against) == 0 && c.p.StandIn != 0 && !isAnyPending(d) &&
 		!strings.Contains(steps[0].What.Plain(), "approve it") && len(c.s.Timeline) == 0:
 		return "a person's approval comes first, not: " + steps[0].What.Plain()
 	}
