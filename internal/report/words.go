@@ -303,6 +303,10 @@ func reasonSaid(b quorum.Ballot, pr quorum.PullRequest) Phrase {
 	switch detail := oneLine(b.Detail); {
 	case detail == "":
 		return wordsPhrase("%s", sentenceAbout(b.Reason, pr))
+	case b.Reason == quorum.ReasonCarried:
+		return fillPhrase("its approval is carried over from %s, which has the same diff", quotePhrase(shortSHA(detail)))
+	case b.Reason == quorum.ReasonOverridden:
+		return fillPhrase("%s accepted the change over its objection", namePhrase(detail))
 	case b.Reason == quorum.ReasonGuarded:
 		return fillPhrase("the pull request changes %s, a file that can steer a review, so a person must look", quotePhrase(detail))
 	default:
