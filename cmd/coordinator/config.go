@@ -154,7 +154,10 @@ func describePolicy(path string, p quorum.Policy) string {
 	}
 	b.WriteByte('\n')
 	for _, r := range p.Reviewers {
-		fmt.Fprintf(&b, "  %-8s %s: %s, %s for each attempt%s\n", roleOf(r), r.Name, sourceOf(r), config.Duration(r.Timeout), describeVote(r))
+		fmt.Fprintf(
+			&b, "  %-8s %s: %s, %s for each attempt%s\n",
+			roleOf(r), r.Name, sourceOf(r), config.Duration(r.Timeout), describeVote(r),
+		)
 	}
 	b.WriteString(describeLanes(p))
 	fmt.Fprintf(

@@ -17,11 +17,11 @@ import (
 type laneChecker struct {
 	policyResolver
 	policy quorum.Policy
-	left   int          // how many more pairs of patterns are compared: a file may try to be a burden
+	left   int          // how much more is compared: a file may try to be a burden
 	idle   map[int]bool // lanes that nothing can reach
 }
 
-const maxComparisons = 5_000
+const maxComparisons = 2_000_000 // bytes of one condition's patterns times those of another
 
 // warnOfLanes warns of lanes, and of the conditions of reviewers.
 func (c *laneChecker) warnOfLanes() {
@@ -125,7 +125,8 @@ func (c *laneChecker) warnOfLaneWaits(key string, lane *quorum.Lane) {
 		}
 		c.warnKey(
 			key+"."+at,
-			fmt.Sprintf("in this lane %s (%s) is longer than deadline (%s), which ends everything", wait.name, Duration(wait.holds), Duration(p.Deadline)),
+			fmt.Sprintf("in this lane %s (%s) is longer than deadline (%s), which ends everything",
+				wait.name, Duration(wait.holds), Duration(p.Deadline)),
 			"shorten "+wait.name+" or lengthen deadline",
 		)
 	}
@@ -158,7 +159,11 @@ func (c *laneChecker) warnOfUselessKeys(key string, lane *quorum.Lane) {
 		)
 	}
 	if useful == 0 {
-		c.warnKey(key, lanePhrase(lane.Name)+" changes nothing: no key of it asks for more than what holds without it", "add people:, or a larger quorum:")
+		c.warnKey(
+			key,
+			lanePhrase(lane.Name)+" changes nothing: no key of it asks for more than what holds without it",
+			"add people:, or a larger quorum:",
+		)
 	}
 }
 
@@ -193,7 +198,7 @@ func (c *laneChecker) keysThatAdd(lane *quorum.Lane) (keys []laneKeyUse) {
 	add("early_start", lane.EarlyStart != nil, never)
 	add("stand_in", lane.StandIn != nil, func(p quorum.Policy) bool { return p.StandIn.IsWider(*lane.StandIn) })
 	add("override", lane.Override != nil, func(p quorum.Policy) bool { return p.Override.IsWider(*lane.Override) })
-	add("threads", lane.Threads != nil, func(p quorum.Policy) bool { return p.Threads == quorum.ByAnyone && *lane.Threads == quorum.ByOthers })
+	add("threads", lane.Threads != nil, func(p quorum.Policy) bool { return *lane.Threads < p.Threads })
 	return keys
 }
 
@@ -203,7 +208,11 @@ func (c *laneChecker) warnOfWhen(key string, q quorum.Reviewer) {
 		return
 	}
 	if len(q.When.Paths) > 0 && pathfilter.Covers(q.When.NotPaths, q.When.Paths) {
-		c.warnKey(key+".not_paths", reviewerPhrase(q)+" votes nowhere: not_paths takes away all of paths", "take less away, or write shadow: true")
+		c.warnKey(
+			key+".not_paths",
+			reviewerPhrase(q)+" votes nowhere: not_paths takes away all of paths",
+			"take less away, or write shadow: true",
+		)
 	}
 	if len(q.When.Labels) > 0 {
 		c.warnKey(

@@ -148,3 +148,12 @@ func TestIsName(t *testing.T) {
 		}
 	}
 }
+
+// TestComparingEndsSoon: what two huge patterns have in common is not known, and then nothing is said.
+func TestComparingEndsSoon(t *testing.T) {
+	many := strings.Repeat("a?", 500)
+	a, b := []string{many + "x"}, []string{many + "y"}
+	if _, found := CommonPath(a, b); found || AreDisjoint(a, b) || Covers(a, b) {
+		t.Error("something is said of patterns that were not compared to their end")
+	}
+}
