@@ -142,10 +142,9 @@ func (c *laneChecker) warnOfLaneWaits(key string, lane *quorum.Lane) {
 // warnOfUselessKeys warns of the keys of a lane that labels or size choose: what does not ask for more than some other
 // lane, or the top level, counts for nothing there.
 func (c *laneChecker) warnOfUselessKeys(key string, lane *quorum.Lane) {
-	useful := 0
-	for _, own := range c.keysThatAdd(lane) {
+	keys := c.keysThatAdd(lane)
+	for _, own := range keys {
 		if own.adds {
-			useful++
 			continue
 		}
 		hint := "remove it, or ask for more"
@@ -158,10 +157,10 @@ func (c *laneChecker) warnOfUselessKeys(key string, lane *quorum.Lane) {
 			hint,
 		)
 	}
-	if useful == 0 {
+	if len(keys) == 0 {
 		c.warnKey(
 			key,
-			lanePhrase(lane.Name)+" changes nothing: no key of it asks for more than what holds without it",
+			lanePhrase(lane.Name)+" changes nothing: it has no key that asks for more",
 			"add people:, or a larger quorum:",
 		)
 	}
