@@ -12,7 +12,7 @@ import (
 func Decide(p Policy, ballots []Ballot, f Facts, now time.Time) Decision {
 	d := Decision{
 		PR: f.PR, Head: f.Head, Base: f.Base, Need: p.NeedOf(countVoters(p, ballots)), Start: f.Start, Against: f.Against, Reason: ReasonTally,
-		Lane: p.Lane, NeedPeople: p.People, AgainstVote: len(f.Against) > 0 && (p.People > 0 || p.NeedsNoReview()),
+		Lane: p.Lane, NeedPeople: p.People, AgainstVote: len(f.Against) > 0 && p.HearsPeople(),
 	}
 	switch {
 	case f.File.State == FileMissing:
@@ -46,7 +46,7 @@ func Decide(p Policy, ballots []Ballot, f Facts, now time.Time) Decision {
 
 // applyRules applies rules 1 (its lanes without a review) to 6 to the ballots as of now.
 func (d *Decision) applyRules(p Policy, ballots []Ballot, f Facts, now time.Time) {
-	d.Verdict, d.Reason, d.Pass, d.StandIns, d.People, d.GraceEnd = 0, ReasonTally, nil, nil, nil, time.Time{}
+	d.Verdict, d.Reason, d.Pass, d.StandIns, d.People, d.GraceEnd, d.Enough = 0, ReasonTally, nil, nil, nil, time.Time{}, time.Time{}
 	d.tallyBallots(p, ballots, now)
 	need, objections := d.Need, d.Objections
 	if d.AgainstVote {
@@ -67,7 +67,7 @@ func (d *Decision) applyRules(p Policy, ballots []Ballot, f Facts, now time.Time
 		d.passWithPeople(p, ballots, f, f.Start, nil) // rule 1
 	case d.Pending == 0 && enough:
 		d.passWithPeople(p, ballots, f, earlierOf(d.lastSettledAt(p), d.graceEnds(p, f)), nil) // rule 3, or rule 5 if nobody looked then
-	case d.Pending == 0 && required != Pending: // it is of a family that has approved, and waited for all the same
+	case d.Pending == 0 && !d.isRequiredPending():
 		d.makeUnverified(p, required)
 		if len(f.StandIns) > 0 && len(f.Against) == 0 && !d.hasDoubt() { // of one that has no vote until it objects
 			by := f.StandIns[:1]
@@ -93,7 +93,7 @@ func (d *Decision) passWithPeople(p Policy, ballots []Ballot, f Facts, at time.T
 	people := slices.DeleteFunc(slices.Clone(f.StandIns), func(s StandIn) bool { return slices.Contains(by, s) })
 	people = people[:min(len(people), p.People)]
 	if len(people) < p.People {
-		d.Verdict, d.Reason, d.StandIns, d.People = Unverified, ReasonPeople, by, people
+		d.Verdict, d.Reason, d.Enough, d.StandIns, d.People = Unverified, ReasonPeople, at, by, people
 		return
 	}
 	for _, s := range people {
@@ -131,7 +131,7 @@ func (d *Decision) withoutUntakenSteps(p Policy, ballots []Ballot, f Facts, now 
 	then.Ballots = nil
 	then.applyRules(p, open, f, now)
 	for i, b := range left {
-		if isPlanned(b) && then.leavesOut(p, b.Next[0].Due) {
+		if isPlanned(b) && then.leavesOut(p, &b) {
 			left[i] = b.withoutStep()
 		}
 	}
@@ -145,13 +145,15 @@ func (b Ballot) withoutStep() Ballot {
 	return b
 }
 
-// leavesOut reports whether a retry that is due at that moment is not made under this decision.
-func (d *Decision) leavesOut(p Policy, due time.Time) bool {
-	switch {
+// leavesOut reports whether b's retry is not made under this decision.
+func (d *Decision) leavesOut(p Policy, b *Ballot) bool {
+	switch due := b.Next[0].Due; {
 	case d.Verdict == Passed:
 		return !due.Before(d.Pass.At)
 	case d.Verdict == Waiting:
 		return !d.GraceEnd.IsZero() && !due.Before(d.GraceEnd)
+	case d.Reason == ReasonPeople: // none is made any more; what was late by then stays late
+		return !due.Before(d.Enough) || b.Deadline.After(d.Enough)
 	}
 	return d.Verdict == Blocked || d.Verdict == Unverified && !d.mayChange(p)
 }
@@ -333,6 +335,11 @@ func (d *Decision) worstRequiredVote() Vote {
 		}
 	}
 	return worst
+}
+
+// isRequiredPending reports whether a required reviewer is pending: of a family that has approved it is waited for too.
+func (d *Decision) isRequiredPending() bool {
+	return slices.ContainsFunc(d.Ballots, func(b Ballot) bool { return b.Required && b.Voter() && b.Vote == Pending })
 }
 
 func (d *Decision) makeUnverified(p Policy, required Vote) {

@@ -110,7 +110,11 @@ func (w world) asksNobody() bool { return len(w.Policy.Rules) > 0 && w.need() ==
 
 // peopleObject reports whether a person's request for changes is an objection here.
 func (w world) peopleObject() bool {
-	return len(w.Facts.Against) > 0 && (w.Policy.People > 0 || w.asksNobody())
+	wasNone := false // although labels may have added a number
+	for _, rule := range w.Policy.Rules {
+		wasNone = wasNone || rule.Share == NoReview
+	}
+	return len(w.Facts.Against) > 0 && (w.Policy.People > 0 || wasNone)
 }
 
 // likely draws one of the values, the first in about three of four cases.
@@ -163,7 +167,10 @@ func draw(t *rapid.T) world {
 // drawRules makes what is needed of those who vote; none: the policy's own number.
 func drawRules(t *rapid.T, voters int) (rules []NeedRule) {
 	if rarely(t, "no review") {
-		return []NeedRule{{Share: NoReview}}
+		rules = append(rules, NeedRule{Share: NoReview})
+		if !rarely(t, "and more") {
+			return rules
+		}
 	}
 	for range rapid.SampledFrom([]int{0, 0, 1, 1, 2}).Draw(t, "rules") {
 		rules = append(rules, drawRule(t, voters))
