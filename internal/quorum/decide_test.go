@@ -614,7 +614,11 @@ func TestDecideInALane(t *testing.T) {
 		// People.
 		{"a person is missing", table(30, approves("openai", 10), approves("gemini", 20)).people(1), outcome{is: Unverified, why: ReasonPeople, a: 2}},
 		{"a person is there", table(30, approves("openai", 10), approves("gemini", 20)).people(1).bob(15), outcome{is: Passed, why: tally, a: 2, passed: 20}},
-		{"the person comes last", table(30, approves("openai", 10), approves("gemini", 20)).people(1).bob(25), outcome{is: Passed, why: tally, a: 2, passed: 25}},
+		{
+			"the person comes last",
+			table(30, approves("openai", 10), approves("gemini", 20)).people(1).bob(25),
+			outcome{is: Passed, why: tally, a: 2, passed: 25},
+		},
 		{"one of two people", table(30, approves("openai", 10), approves("gemini", 20)).people(2).bob(25), outcome{is: Unverified, why: ReasonPeople, a: 2}},
 		{
 			"two of two people",
@@ -678,7 +682,11 @@ func TestDecideInALane(t *testing.T) {
 		},
 		{"a label asks for an approval", table(30, unavailable("openai", 3)).rules(none, number(1)), outcome{is: Unverified, why: tally, u: 1}},
 		{"only its people are missing", table(30, pending("openai", 600)).rules(none).people(1), outcome{is: Unverified, why: ReasonPeople, p: 1, wake: 600}},
-		{"only its people are needed", table(30, pending("openai", 600)).rules(none).people(1).bob(9), outcome{is: Passed, why: ReasonNoReview, p: 1, passed: 9}},
+		{
+			"only its people are needed",
+			table(30, pending("openai", 600)).rules(none).people(1).bob(9),
+			outcome{is: Passed, why: ReasonNoReview, p: 1, passed: 9},
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -804,15 +812,23 @@ func TestAPassStands(t *testing.T) {
 		{"until carol is against that", asked.facts(against), outcome{is: Blocked, why: ReasonTally, a: 2}},
 		{"until another person is asked", asked.people(2), outcome{is: Unverified, why: ReasonPeople, a: 2}},
 		{"and although none is asked any more", asked.people(0), outcome{is: Passed, why: ReasonTally, a: 2, passed: 25}},
-		{"the same person in two places", asked.facts(func(f *Facts) {
-			pass := *f.Pass
-			pass.By, f.Pass = pass.People, &pass
-		}).with(1, unavailable("gemini", 20)).facts(func(f *Facts) { f.Pass.Basis = f.Pass.Basis[:1] }), outcome{is: Unverified, why: ReasonPeople, a: 1, u: 1}},
+		{
+			"the same person in two places",
+			asked.with(1, unavailable("gemini", 20)).facts(func(f *Facts) {
+				pass := *f.Pass
+				pass.By, pass.Basis, f.Pass = pass.People, pass.Basis[:1], &pass
+			}),
+			outcome{is: Unverified, why: ReasonPeople, a: 1, u: 1},
+		},
 		{"without a review", docs.at(sec(9000)), outcome{is: Passed, why: ReasonNoReview, p: 1}},
 		{"although the start is another", docs.facts(func(f *Facts) { f.Start = sec(28) }), outcome{is: Passed, why: ReasonNoReview, p: 1}},
 		{"until its reviewer objects", docs.with(0, objects("openai", 35)), outcome{is: Blocked, why: ReasonTally, o: 1}},
 		{"until carol does", docs.facts(against), outcome{is: Blocked, why: ReasonTally, p: 1, wake: 600}},
-		{"until a label asks for a review", docs.rules(NeedRule{Share: NoReview}, NeedRule{Share: All}), outcome{is: Waiting, why: ReasonTally, p: 1, wake: 600}},
+		{
+			"until a label asks for a review",
+			docs.rules(NeedRule{Share: NoReview}, NeedRule{Share: All}),
+			outcome{is: Waiting, why: ReasonTally, p: 1, wake: 600},
+		},
 	}...)
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -379,7 +379,8 @@ func TestEverySmallWorldFindsWhatIsNotRead(t *testing.T) {
 		{"the rest of a family is merged into what it objects", "a pass over an objection", func(w *world) {
 			w.Ballots = slices.Clone(w.Ballots)
 			for i, b := range w.Ballots {
-				if b.Vote == Object && b.Family != "" && slices.ContainsFunc(w.Ballots, func(o Ballot) bool { return o.Family == b.Family && o.Vote == Approve }) {
+				approves := func(o Ballot) bool { return o.Family == b.Family && o.Vote == Approve }
+				if b.Vote == Object && b.Family != "" && slices.ContainsFunc(w.Ballots, approves) {
 					w.Ballots[i] = verdict(b, Approve, b.At)
 				}
 			}

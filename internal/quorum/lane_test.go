@@ -1,4 +1,4 @@
-package quorum_test
+package quorum
 
 // What a lane makes of a policy: a lane that is chosen by what the pull request is replaces keys, one that labels or
 // size choose only ever asks more.
@@ -10,8 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
-
-	. "github.com/review-coordinator/coordinator/internal/quorum"
 )
 
 func TestNeedOf(t *testing.T) {
