@@ -28,8 +28,8 @@ type configCheckCmd struct {
 // Help is shown by coordinator config check --help.
 func (configCheckCmd) Help() string {
 	return `Every mistake is shown with its line, a caret and a hint; the exit code is then 2. Otherwise it says who votes, how many
-approvals are needed and how long is waited for them, and warns of what is likely to be regretted. In a repository's
-folder it also says what no guard covers: files that a reviewer's workflow names, and guarded names that are links.
+approvals are needed, what each lane asks and how long is waited, and warns of what is likely to be regretted. In a
+repository's folder it also says what no guard covers: files that a reviewer's workflow names, guarded names that are links.
 
 Examples:
 
@@ -140,7 +140,11 @@ func readPolicyFile(path string) ([]byte, error) {
 // describePolicy describes in words who votes, how many must approve, and how long they have.
 func describePolicy(path string, p quorum.Policy) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s is valid: %q needs %s of %s.\n", path, p.Check, countNoun(p.Need, "approval"), countNoun(p.Voters(), "voter"))
+	fmt.Fprintf(&b, "%s is valid: %q needs %s of %s%s.\n",
+		path, p.Check, countNoun(p.Need, "approval"), countNoun(p.Voters(), "voter"), describePeople(p.People))
+	if p.Families == quorum.DistinctFamily {
+		b.WriteString("families: distinct, so reviewers of one family count as one.\n")
+	}
 	switch p.Mode {
 	case quorum.Enforce:
 	case quorum.ReportOnly:
@@ -150,8 +154,12 @@ func describePolicy(path string, p quorum.Policy) string {
 	}
 	b.WriteByte('\n')
 	for _, r := range p.Reviewers {
-		fmt.Fprintf(&b, "  %-8s %s: %s, %s for each attempt\n", roleOf(r), r.Name, sourceOf(r), config.Duration(r.Timeout))
+		fmt.Fprintf(
+			&b, "  %-8s %s: %s, %s for each attempt%s\n",
+			roleOf(r), r.Name, sourceOf(r), config.Duration(r.Timeout), describeVote(r),
+		)
 	}
+	b.WriteString(describeLanes(p))
 	fmt.Fprintf(
 		&b,
 		"\nOnce the quorum is reached the rest has %s. After %s everything ends.\n",
