@@ -39,7 +39,8 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 		}
 	}
 	for _, b := range d.Ballots {
-		if b.Vote != quorum.Approve || !isJudgedInPart(&p, &s) { // an approval of which not all was asked may be none
+		isWhole := !isJudgedInPart(&p, &s) && b.Excused == "" // an approval of which not all was asked may be none
+		if b.Vote != quorum.Approve || isWhole {
 			rememberBallot(&rec, s, b)
 		}
 	}

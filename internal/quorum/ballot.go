@@ -121,6 +121,7 @@ const (
 	ReasonLaneBase   Reason = "lane_base"   // it asks less, and does not name this base without a pattern; Detail: the base
 	ReasonLaneGuard  Reason = "lane_guard"  // it asks less, and the pull request changes what is guarded; Detail: the path
 	ReasonLanePolicy Reason = "lane_policy" // it asks less, and the pull request changes the policy; Detail: the path
+	ReasonLaneLinks  Reason = "lane_links"  // it asks less, and what guarded names link to is not known
 )
 
 // Standing reports whether a ballot's reason is that an objection stands which its reviewer has not answered.
@@ -174,8 +175,8 @@ type Ballot struct {
 	Threads     bool  `json:"-"` // resolving threads would end this objection
 }
 
-// Voter reports whether the vote is one of the tally's.
-func (b Ballot) Voter() bool { return b.MayVote() && b.Excused == "" }
+// Voter reports whether the vote is one of the tally's. An objection is, of whomever the lane excuses.
+func (b Ballot) Voter() bool { return b.MayVote() && (b.Excused == "" || b.Vote == Object) }
 
 // MayVote reports whether the vote is one of the tally's once it objects.
 func (b Ballot) MayVote() bool { return !b.Shadow && !b.Retired }

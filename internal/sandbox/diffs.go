@@ -127,3 +127,60 @@ func (g *GitHub) noteMergeBase(p *pullRequest, head string, files []ChangedFile)
 	}
 	g.oldFiles[sha] = was
 }
+
+// Difference is the one thing in which a head's files differ from those of the head before.
+type Difference uint8
+
+const (
+	OtherMode         Difference = 1 + iota // another mode of the first file
+	OtherLink                               // the first file is a symbolic link
+	OtherPlace                              // the same lines stand elsewhere in it
+	OtherBinary                             // a binary file has another content
+	OtherSurroundings                       // other lines of it have changed on the base, and here
+)
+
+func (d Difference) String() string {
+	words := [...]string{"", "mode", "link", "place", "binary", "file around"}
+	if int(d) < len(words) {
+		return words[d]
+	}
+	return fmt.Sprintf("%%!%d", uint8(d))
+}
+
+// withDifference are files of which one thing is another; which one of several, the head's name tells.
+func withDifference(files []ChangedFile, d Difference, head string) []ChangedFile {
+	if d == 0 || len(files) == 0 {
+		return files
+	}
+	files = slices.Clone(files)
+	change := *files[0].Change
+	is := &change.Is
+	switch d {
+	case OtherMode:
+		if is.Mode == "100755" {
+			is.Mode = modeFile
+		} else {
+			is.Mode = "100755"
+		}
+	case OtherLink:
+		is.Mode = modeLink
+	case OtherPlace:
+		was, now := linesOf(change.Was.Content), linesOf(is.Content)
+		for i := range was {
+			if i < len(now) && was[i] != now[i] { // it stands a line further down
+				was[i], was[(i+1)%len(was)] = was[(i+1)%len(was)], was[i]
+				now[i], now[(i+1)%len(was)] = now[(i+1)%len(was)], now[i]
+				break
+			}
+		}
+		change.Was.Content, is.Content = strings.Join(was, "\n")+"\n", strings.Join(now, "\n")+"\n"
+	case OtherBinary:
+		change.Was.Binary, is.Binary = true, true
+		is.Content += "\x00" + head
+	case OtherSurroundings:
+		added := "above, as of " + head + "\n"
+		change.Was.Content, is.Content = added+change.Was.Content, added+is.Content
+	}
+	files[0].Change = &change
+	return files
+}

@@ -84,6 +84,7 @@ type PushSpec struct {
 	Commit CommitSpec
 	Files  []ChangedFile // files that the pull request changes from now on; nil: as before
 	Same   bool          // it changes what the head before changed
+	But    Difference    // Same: one thing is another all the same
 	Moves  []string      // authors whose reviews of the head before GitHub shows on the new one from now on
 }
 
@@ -320,8 +321,8 @@ func (g *GitHub) Push(number int, head string, s PushSpec) error {
 			p.files = slices.Clone(s.Files)
 		}
 		if s.Same && p.filesOf[SHA(head)] == nil {
-			p.filesOf[SHA(head)] = p.filesOf[before]
-			g.noteMergeBase(p, SHA(head), p.filesOf[before])
+			p.filesOf[SHA(head)] = withDifference(p.filesOf[before], s.But, head)
+			g.noteMergeBase(p, SHA(head), p.filesOf[SHA(head)])
 		}
 		g.setHead(p, SHA(head), s.Commit.signedIfBy(by, p.author), parents, now)
 		p.moveReviews(before, s.Moves)
