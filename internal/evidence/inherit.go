@@ -18,10 +18,11 @@ import (
 const UnknownTree = "-"
 
 const (
-	shortSHA       = 7  // digits by which a record names another head
-	maxAlike       = 10 // earlier heads with the same diff that are remembered
-	maxPast        = 20 // other diffs that are remembered, unless a reviewer's last objection is among the rest
-	maxHeadsBefore = 30 // earlier heads that may be the one before
+	shortSHA          = 7  // digits by which a record names another head
+	maxAlike          = 10 // earlier heads with the same diff that are remembered
+	maxPast           = 20 // other diffs that are remembered, unless a reviewer's last objection is among the rest
+	maxPastObjections = 40 // in all of them
+	maxHeadsBefore    = 30 // earlier heads that may be the one before
 )
 
 func shortOf(head string) string { return head[:min(len(head), shortSHA)] }
@@ -313,16 +314,23 @@ func rememberPast(all []quorum.PastDiff, past quorum.PastDiff) []quorum.PastDiff
 		}
 		kept = append(kept, old)
 	}
-	for i := len(kept) - 1; i > 0 && len(kept) > maxPast; i-- {
-		if !HoldsLast(kept, i) {
+	for i := len(kept) - 1; i > 0 && (len(kept) > maxPast || countObjections(kept) > maxPastObjections); i-- {
+		if !holdsLast(kept, i) {
 			kept = slices.Delete(kept, i, i+1)
 		}
 	}
 	return kept
 }
 
-// HoldsLast reports whether one of the diffs holds all that is left of what some reviewer objected to any.
-func HoldsLast(all []quorum.PastDiff, at int) bool {
+func countObjections(all []quorum.PastDiff) (n int) {
+	for _, past := range all {
+		n += len(past.Objections)
+	}
+	return n
+}
+
+// holdsLast reports whether one of the diffs holds all that is left of what some reviewer objected to any.
+func holdsLast(all []quorum.PastDiff, at int) bool {
 	return slices.ContainsFunc(all[at].Objections, func(o quorum.Objection) bool {
 		for i, other := range all {
 			if i != at && slices.ContainsFunc(other.Objections, func(x quorum.Objection) bool { return x.Reviewer == o.Reviewer }) {

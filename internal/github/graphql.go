@@ -310,7 +310,8 @@ type lastEdit struct {
 type earlierCommit struct {
 	sha       string
 	hasSuites bool // any check suite
-	standing  int  // checks of ours that are open or green
+	ours      int  // checks of ours
+	standing  int  // those of them that are open or green
 	complete  bool // none of them is left out
 }
 
@@ -555,7 +556,11 @@ func (c *conversation) readCommits(nodes []graphCommit) {
 		for _, s := range suites.Nodes {
 			k.complete = k.complete && !s.Checks.Page.HasNext
 			for _, check := range s.Checks.Nodes {
-				if check.ExternalID == c.external && (check.Status != "COMPLETED" || check.Conclusion == "SUCCESS") {
+				if check.ExternalID != c.external {
+					continue
+				}
+				k.ours++
+				if check.Status != "COMPLETED" || check.Conclusion == "SUCCESS" {
 					k.standing++
 				}
 			}

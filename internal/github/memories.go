@@ -85,9 +85,10 @@ type observed struct {
 	ownChecks           []writtenCheck   // our checks on the head, as of the last look or write
 	previousChecks      []writtenCheck   // our open and green checks on the head before, as of the last look or write there
 	previousHead        string           // that head
-	statuses            []quorum.Status  // of the head, the newest first; nil: they were not read
-	foreignCheckOnHead  bool             // a check run of our name stands on the head, though we write a status
-	jobsCheckOnHead     bool             // a check run of our name that a job wrote stands on the head, though we write as an App
+	before              headBefore
+	statuses            []quorum.Status // of the head, the newest first; nil: they were not read
+	foreignCheckOnHead  bool            // a check run of our name stands on the head, though we write a status
+	jobsCheckOnHead     bool            // a check run of our name that a job wrote stands on the head, though we write as an App
 	conversation        conversation
 	wordsKeptFor        untrusted.Digest // the reviewers whose long words the conversation holds
 	conversationAsked   time.Time        // when the conversation was read, by GitHub's clock
@@ -327,13 +328,13 @@ func (m *memory) estimateSize() int {
 			n += len(note)
 		}
 	}
-	return n + m.uploads.size() + 256*(len(m.commits)+len(m.authors)+len(m.pushes)+len(m.sameBranch)+len(m.retired))
+	return n + m.before.size() + m.uploads.size() + 256*(len(m.commits)+len(m.authors)+len(m.pushes)+len(m.sameBranch)+len(m.retired))
 }
 
 // changeHead takes up another head, and drops all that was only of the one before.
-func (m *memory) changeHead(head string) {
+func (m *memory) changeHead(head string) (changed bool) {
 	if m.head == head {
-		return
+		return false
 	}
 	m.previousChecks, m.previousHead = slices.DeleteFunc(m.ownChecks, func(o writtenCheck) bool { return !o.isOpenOrGreen() }), m.head
 	m.head, m.ownChecks, m.conversation = head, nil, conversation{}
@@ -343,6 +344,8 @@ func (m *memory) changeHead(head string) {
 	m.authors, m.pushes, m.authorsOf, m.pushesOf = nil, nil, "", ""
 	m.sameBranch, m.sameBranchRun = nil, 0
 	m.logs, m.commits, m.uploads = nil, nil, nil
+	m.before = headBefore{}
+	return true
 }
 
 // noteEvent takes over what an event has shown.

@@ -99,7 +99,7 @@ func TestMemoryMoves(t *testing.T) {
 		return slices.ContainsFunc(
 			[]string{
 				".observed.logs", ".observed.commits", ".observed.authors", ".observed.pushes", ".observed.sameBranch",
-				".observed.retired", ".observed.statuses", ".observed.uploads",
+				".observed.retired", ".observed.statuses", ".observed.uploads", ".observed.before",
 			},
 			func(few string) bool {
 				return path == few || strings.HasPrefix(path, few+"[") || strings.HasPrefix(path, few+".")

@@ -37,9 +37,11 @@ type look struct {
 	policy           quorum.Policy
 	watched          reviewerSet // the policy's, or until it was read those that are expected
 	snap             quorum.Snapshot
-	changedFiles     int    // changed_files
-	headLabel        string // "owner:branch" of the head
-	gone             bool   // the pull request itself answers 404
+	changedFiles     int        // changed_files
+	headLabel        string     // "owner:branch" of the head
+	headChanged      bool       // since the last look
+	left             headChecks // our checks on the head before, as they were read beside all else
+	gone             bool       // the pull request itself answers 404
 	head             headReads
 	runs             []restRun  // the head's, and those that were read by their ids
 	own              []ownCheck // our checks on the head
@@ -97,6 +99,9 @@ func (l *look) readPullAndPolicy(ctx context.Context) error {
 	if sc.head != "" {
 		l.readParts(beside, g, sc, true)
 	}
+	if l.expectedHead != "" && l.expectedHead != l.mem.head {
+		l.readChecksLeft(beside, g, l.mem.head, sc.judged)
+	}
 	if err := g.Wait(); err != nil {
 		return err
 	}
@@ -116,7 +121,7 @@ func (l *look) readPullAndPolicy(ctx context.Context) error {
 	}
 	l.snap.NoRecord = l.f.client.Personal()
 	l.snap.Skew = l.f.client.Skew()
-	l.mem.changeHead(l.snap.PR.Head)
+	l.headChanged, l.mem.before.checks = l.mem.changeHead(l.snap.PR.Head), headChecks{}
 	l.dropStaleReads(sc)
 	l.watched = l.policy.Reviewers
 	return nil
@@ -126,6 +131,9 @@ func (l *look) readPullAndPolicy(ctx context.Context) error {
 func (l *look) readHead(ctx context.Context) error {
 	g, ctx := newGroup(ctx)
 	l.readParts(ctx, g, l.actualPlan(), false)
+	if l.headChanged {
+		l.readChecksLeft(ctx, g, l.mem.previousHead, l.mayInherit())
+	}
 	return g.Wait()
 }
 
@@ -267,6 +275,10 @@ func (l *look) readMissing(ctx context.Context) error {
 	if err := l.readWhatTellsLane(ctx); err != nil {
 		return err
 	}
+	if err := l.readBefore(ctx); err != nil {
+		return err
+	}
+	l.inherit()
 	wants, err := l.readWhatTellsWants(ctx, evidence.PolicyFor(l.policy, l.snap))
 	if err != nil {
 		return err
@@ -280,6 +292,12 @@ func (l *look) readMissing(ctx context.Context) error {
 	may := readEach(g, wants.People, func(login string) (quorum.Permission, error) { return l.read.readPermission(ctx, login) })
 	blobs := readEach(g, wants.Blobs, func(file quorum.BranchFile) (string, error) { return l.read.readBlobSHA(ctx, file) })
 	l.readHands(ctx, g, wants)
+	if wants.Tree {
+		g.Go(func() (err error) {
+			l.snap.PR.Diff.Tree, err = l.readTreePrint(ctx)
+			return err
+		})
+	}
 	if err := g.Wait(); err != nil {
 		return err
 	}
@@ -300,6 +318,9 @@ func (l *look) readMissing(ctx context.Context) error {
 	}
 	l.takeHands(wants)
 	attachLogs(l.snap.Runs, l.mem.logs)
+	if wants.Tree || wants.Authors {
+		l.inherit()
+	}
 	return nil
 }
 
@@ -459,7 +480,7 @@ func (l *look) sortChecks() {
 	key := digestChecks(l.snap.Checks)
 	l.read.news.note(l.mem.foreignChecks != key)
 	l.mem.foreignChecks = key
-	slices.SortFunc(l.own, func(a, b ownCheck) int { return cmp.Compare(b.ID, a.ID) })
+	slices.SortFunc(l.own, newestCheckFirst)
 	for _, o := range l.own {
 		l.mem.ownChecks = append(l.mem.ownChecks, o.asWritten())
 	}
@@ -520,6 +541,7 @@ func (l *look) takeFiles() {
 	}
 	n := len(l.head.files)
 	l.snap.PR.FilesMissing = l.snap.PR.FilesMissing || n == 0 || n >= maxFiles || n < l.changedFiles
+	l.takeDiff()
 	l.snap.File.Changed = slices.ContainsFunc(
 		l.snap.PR.Files,
 		func(file quorum.File) bool { return file.Path == l.snap.File.Path || file.Previous == l.snap.File.Path },

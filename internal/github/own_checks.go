@@ -1,6 +1,7 @@
 package github
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"regexp"
 	"strconv"
@@ -15,6 +16,8 @@ type ownCheck struct {
 	quorum.CheckRun
 	annotations int
 }
+
+func newestCheckFirst(a, b ownCheck) int { return cmp.Compare(b.ID, a.ID) }
 
 // writtenCheck is a check run of ours as it is remembered: of its words, which are long, only their digests.
 type writtenCheck struct {

@@ -1,7 +1,6 @@
 package github
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -288,7 +287,7 @@ func (p *publication) findOwnWithText(ctx context.Context, c report.Check) (mine
 			mine = append(mine, o)
 		}
 	}
-	slices.SortFunc(mine, func(a, b ownCheck) int { return cmp.Compare(b.ID, a.ID) })
+	slices.SortFunc(mine, newestCheckFirst)
 	return mine, err
 }
 
@@ -493,10 +492,14 @@ func (p *publication) endOnOlderHead(ctx context.Context, c report.Check) error 
 	}
 	var found []ownCheck
 	g, _ := newGroup(ctx)
-	g.Go(func() (err error) {
-		found, err = p.findOwnWithText(ctx, c)
-		return err
-	})
+	if known := p.m.before.checks; known.head == c.Head { // this look has read them
+		found = slices.DeleteFunc(slices.Clone(known.checks), func(o ownCheck) bool { return o.Name != c.Name })
+	} else {
+		g.Go(func() (err error) {
+			found, err = p.findOwnWithText(ctx, c)
+			return err
+		})
+	}
 	expected := p.m.standsOn(c)
 	if expected {
 		g.Go(readShared)

@@ -56,7 +56,7 @@ func (r pullReader) readStatuses(ctx context.Context, head string) ([]restStatus
 }
 
 func (r pullReader) readFiles(ctx context.Context) ([]restFile, error) {
-	return readPages[restFile](ctx, r.client, r.news, r.pullPath("pulls", "files")+"?per_page=100", "")
+	return readPages[restFile](ctx, r.client, r.news, r.pullPath("pulls", "files")+"?per_page=100", "", (*restFile).printPatch)
 }
 
 func (r pullReader) readRuns(ctx context.Context, head string) ([]restRun, error) {

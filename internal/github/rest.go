@@ -82,6 +82,14 @@ func (p restPull) toPull(pr quorum.PR) quorum.PullRequest {
 type restFile struct {
 	Filename string `json:"filename"`
 	Previous string `json:"previous_filename"`
+
+	Status    string `json:"status"`
+	SHA       string `json:"sha"` // of the blob; of a removed file, of the one that was
+	Additions int    `json:"additions"`
+	Deletions int    `json:"deletions"`
+	Patch     string `json:"patch"` // hostile; dropped once print is taken
+
+	print patchPrint
 }
 
 type restRun struct {

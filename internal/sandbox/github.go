@@ -74,10 +74,11 @@ type GitHub struct {
 	activity      []branchPush // oldest first
 	branches      map[string]*branch
 	commits       map[string]*commit
-	files         map[string]map[string]*string // by ref, then path; nil: the file was removed there
-	links         map[string]map[string]bool    // by ref, then path: the files that are symbolic links
-	trees         map[string]fileTree           // those that were created by requests
-	treeLimit     int                           // so many entries of a tree are listed; 0: as many as GitHub lists
+	files         map[string]map[string]*string   // by ref, then path; nil: the file was removed there
+	links         map[string]map[string]bool      // by ref, then path: the files that are symbolic links
+	trees         map[string]fileTree             // those that were created by requests
+	oldFiles      map[string]map[string]treeEntry // by merge base, then path: what pull requests change
+	treeLimit     int                             // so many entries of a tree are listed; 0: as many as GitHub lists
 	permissions   map[string]string
 	runs          []*workflowRun // oldest first
 	liveRuns      []*workflowRun // those that will change by themselves

@@ -37,6 +37,8 @@ type ChangedFile struct {
 	Mode     string // default 100644
 	Added    int    // lines; where neither is given, one is added and one removed
 	Removed  int
+
+	Change *FileChange // what of it changes; nil: a line, which tells the head
 }
 
 // changedLines are the lines that are added to a file and removed from it.
@@ -46,9 +48,6 @@ func (f ChangedFile) changedLines() (added, removed int) {
 	}
 	return f.Added, f.Removed
 }
-
-// blob is the name of the file's content as the pull request has it.
-func (f ChangedFile) blob() string { return SHA("blob " + f.Path) }
 
 // changedLines are the lines that the pull request adds and removes.
 func (p *pullRequest) changedLines() (added, removed int) {
@@ -84,6 +83,8 @@ type PushSpec struct {
 	Merges string // the branch that the commit merges; "" if it is no merge
 	Commit CommitSpec
 	Files  []ChangedFile // files that the pull request changes from now on; nil: as before
+	Same   bool          // it changes what the head before changed
+	But    Difference    // Same: one thing is another all the same
 	Moves  []string      // authors whose reviews of the head before GitHub shows on the new one from now on
 }
 
@@ -265,7 +266,10 @@ func (g *GitHub) setHead(p *pullRequest, sha string, by CommitSpec, parents []st
 	if p.filesOf == nil {
 		p.filesOf = map[string][]ChangedFile{}
 	}
-	p.filesOf[sha] = p.files
+	if p.filesOf[sha] == nil { // else it is a head that comes back
+		p.filesOf[sha] = filesOn(sha, p.files)
+		g.noteMergeBase(p, sha, p.filesOf[sha])
+	}
 	p.head, p.allHeads, p.shownCommits = sha, append(p.allHeads, sha), append(p.shownCommits, sha)
 }
 
@@ -315,6 +319,10 @@ func (g *GitHub) Push(number int, head string, s PushSpec) error {
 		s.Commit.Author = or(s.Commit.Author, by)
 		if s.Files != nil {
 			p.files = slices.Clone(s.Files)
+		}
+		if s.Same && p.filesOf[SHA(head)] == nil {
+			p.filesOf[SHA(head)] = withDifference(p.filesOf[before], s.But, head)
+			g.noteMergeBase(p, SHA(head), p.filesOf[SHA(head)])
 		}
 		g.setHead(p, SHA(head), s.Commit.signedIfBy(by, p.author), parents, now)
 		p.moveReviews(before, s.Moves)

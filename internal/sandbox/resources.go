@@ -79,7 +79,7 @@ func (g *GitHub) getPull(_ *routedRequest, p *pullRequest) routeAnswer {
 
 // listFiles lists at most 3,000 files and, like GitHub, does not say that there are more.
 func (g *GitHub) listFiles(r *routedRequest, p *pullRequest) routeAnswer {
-	return answerList(r, p.files[:min(len(p.files), 3000)], func(f ChangedFile) any { return g.fileJSON(p, f) }, "")
+	return answerList(r, p.changedFiles()[:min(len(p.files), 3000)], func(f ChangedFile) any { return g.fileJSON(p, f) }, "")
 }
 
 // listCommits lists at most 250 commits.
@@ -853,13 +853,14 @@ func (g *GitHub) compareCommits(r *routedRequest) routeAnswer {
 		}
 		sha = next
 	}
-	commits, files, status := []any{}, []any{}, "ahead"
+	commits, files, status, fork := []any{}, []any{}, "ahead", g.commits[base]
 	for _, sha := range slices.Backward(between) {
 		commits = append(commits, g.commitJSON(g.commits[sha]))
 	}
 	for _, p := range g.index.pullsFor(head) {
 		if p.head == head {
-			for _, f := range p.files[:min(len(p.files), 300)] {
+			fork = p.mergeBase(g, head)
+			for _, f := range p.changedFiles()[:min(len(p.files), 300)] {
 				files = append(files, g.fileJSON(p, f))
 			}
 		}
@@ -870,7 +871,7 @@ func (g *GitHub) compareCommits(r *routedRequest) routeAnswer {
 	url, web := g.apiURL()+"/compare/"+r.params["basehead"], g.webURL()+"/compare/"+r.params["basehead"]
 	return answerOK(object{
 		"url": url, "html_url": web, "permalink_url": web, "diff_url": web + ".diff", "patch_url": web + ".patch",
-		"base_commit": g.commitJSON(g.commits[base]), "merge_base_commit": g.commitJSON(g.commits[base]),
+		"base_commit": g.commitJSON(g.commits[base]), "merge_base_commit": g.commitJSON(fork),
 		"status": status, "ahead_by": len(commits), "behind_by": 0, "total_commits": len(commits), "commits": commits, "files": files,
 	})
 }

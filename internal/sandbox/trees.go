@@ -128,6 +128,7 @@ func (g *GitHub) treeOf(sha string) map[string]treeEntry {
 			over(name)
 		}
 	}
+	maps.Copy(files, g.oldFiles[sha])
 	for _, p := range g.index.pullsFor(sha) {
 		changed, isHead := p.filesOf[sha]
 		if !isHead {
@@ -145,7 +146,7 @@ func (g *GitHub) treeOf(sha string) map[string]treeEntry {
 			if _, isThere := g.files[p.headBranch][f.Path]; isThere || g.files[sha][f.Path] != nil {
 				continue // its content is known
 			}
-			files[f.Path] = treeEntry{f.Path, or(f.Mode, modeFile), f.blob()}
+			files[f.Path] = treeEntry{f.Path, f.mode(), f.blob()}
 		}
 	}
 	return files

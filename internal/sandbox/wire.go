@@ -219,10 +219,12 @@ func (g *GitHub) requestedReviewersJSON(p *pullRequest) []any {
 
 func (g *GitHub) fileJSON(p *pullRequest, f ChangedFile) object {
 	status := or(f.Status, "modified")
-	added, removed := f.changedLines()
+	patch, added, removed := f.patch()
+	if f.Added+f.Removed > 0 { // so many that GitHub shows not all
+		added, removed = f.Added, f.Removed
+	}
 	out := object{
 		"sha": f.blob(), "filename": f.Path, "additions": added, "deletions": removed, "changes": added + removed,
-		"patch":    "@@ -1 +1 @@\n-a\n+b",
 		"blob_url": g.webURL() + "/blob/" + p.head + "/" + f.Path, "raw_url": g.webURL() + "/raw/" + p.head + "/" + f.Path,
 		"contents_url": g.apiURL() + "/contents/" + f.Path + "?ref=" + p.head,
 	}
@@ -230,6 +232,9 @@ func (g *GitHub) fileJSON(p *pullRequest, f ChangedFile) object {
 		out["previous_filename"], status = f.Previous, or(f.Status, "renamed")
 	}
 	out["status"] = status
+	if patch != "" {
+		out["patch"] = patch
+	}
 	return out
 }
 

@@ -236,12 +236,12 @@ func allVerbs() []verb {
 		},
 		{
 			"force-pushes",
-			"LOGIN force-pushes COMMIT [to #N] [changing PATH…] [written by LOGIN] [with LOGIN] [signed|unsigned] [adding N lines] [moving the review by AUTHOR]",
+			"LOGIN force-pushes COMMIT [to #N] [with the same diff [but another mode|link|place|binary|file around]] [changing PATH…] [written by LOGIN] [with LOGIN] [signed|unsigned] [adding N lines] [moving the review by AUTHOR]",
 			(*sentenceParser).parsePushes,
 		},
 		{
 			"pushes",
-			"LOGIN pushes COMMIT [to #N] [merging BRANCH] [changing PATH…] [written by LOGIN] [with LOGIN] [signed|unsigned] [adding N lines] [moving the review by AUTHOR]",
+			"LOGIN pushes COMMIT [to #N] [merging BRANCH] [with the same diff [but another mode|link|place|binary|file around]] [changing PATH…] [written by LOGIN] [with LOGIN] [signed|unsigned] [adding N lines] [moving the review by AUTHOR]",
 			(*sentenceParser).parsePushes,
 		},
 		{"retargets", "LOGIN retargets [#N] to BRANCH", (*sentenceParser).parseRetargets},
@@ -547,6 +547,11 @@ func (l *sentenceParser) parsePushes() func(*world) error {
 			}
 		case l.accept("written", "by"):
 			s.Commit.Author = l.next("the author").text
+		case l.accept("with", "the", "same", "diff"):
+			s.Same = true
+			if l.accept("but", "another") {
+				s.But = l.parseDifference()
+			}
 		case l.accept("with"):
 			s.Commit.CoAuthors = append(s.Commit.CoAuthors, l.next("the co-author").text)
 		case l.parseSignature(&s.Commit):
@@ -568,6 +573,17 @@ func (l *sentenceParser) parsePushes() func(*world) error {
 		}
 		return w.g.Push(w.pullNumber(n), head, s)
 	}
+}
+
+// parseDifference reads in what a push differs that leaves all else of the diff as it was.
+func (l *sentenceParser) parseDifference() sandbox.Difference {
+	for d := sandbox.OtherMode; d <= sandbox.OtherSurroundings; d++ {
+		if l.accept(strings.Fields(d.String())...) {
+			return d
+		}
+	}
+	l.fail(l.peek(), "it does not say what differs", "write mode, link, place, binary or file around")
+	return 0
 }
 
 func (l *sentenceParser) parseRetargets() func(*world) error {
