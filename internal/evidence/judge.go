@@ -11,7 +11,7 @@ import (
 func Judge(p quorum.Policy, s quorum.Snapshot) []quorum.Ballot {
 	ballots := make([]quorum.Ballot, 0, len(p.Reviewers))
 	for _, v := range reviewerViews(&p, &s) {
-		ballots = append(ballots, v.makeBallot())
+		ballots = append(ballots, v.withCommanded(v.makeBallot()))
 	}
 	for i, b := range ballots {
 		ballots[i].Next = deferSharedCancels(b, ballots)
@@ -50,6 +50,7 @@ func reviewerViews(p *quorum.Policy, s *quorum.Snapshot) []*reviewerView {
 	for i := range p.Reviewers {
 		views[i] = newReviewerView(h, texts, &p.Reviewers[i])
 	}
+	h.chooseReruns(views)
 	return views
 }
 

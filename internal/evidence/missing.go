@@ -62,6 +62,7 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 			}
 		}
 	}
+	views[0].head.wantPeople(&w)
 	if p.StandIn == 0 {
 		w.People = withoutRepeats(w.People)
 		return w

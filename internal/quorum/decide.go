@@ -39,7 +39,7 @@ func Decide(p Policy, ballots []Ballot, f Facts, now time.Time) Decision {
 	if d.Verdict != Passed {
 		d.scheduleEffects(p, f, now)
 	}
-	d.scheduleCommanded(ballots, f)
+	d.scheduleCommanded(ballots, f, now)
 	return d
 }
 
@@ -422,11 +422,13 @@ func (d *Decision) scheduleEffects(p Policy, f Facts, now time.Time) {
 }
 
 // scheduleCommanded adds what people have asked for, whatever the verdict.
-func (d *Decision) scheduleCommanded(ballots []Ballot, f Facts) {
+func (d *Decision) scheduleCommanded(ballots []Ballot, f Facts, now time.Time) {
 	for _, b := range ballots {
 		for _, a := range b.Next {
 			switch {
 			case a.Command == 0:
+			case now.Before(a.Due): // GitHub shows no trace of it yet
+				d.wakeBy(a.Due)
 			case a.Kind == Rerun:
 				isSame := func(o Action) bool { return o.Run == a.Run && o.Attempt == a.Attempt }
 				if !slices.ContainsFunc(d.Effects.Reruns, isSame) {
